@@ -1,0 +1,73 @@
+//! The criterion groups, written once: `pattern/dtype/size` with two functions a backend, its wall time and its device time.
+
+#![allow(dead_code, reason = "each bench takes the group of its own pattern")]
+
+use criterion::{BenchmarkId, Criterion, Throughput};
+use isowarp::backend::Backend as _;
+use isowarp::{Device, Selector};
+use isowarp_benches::works::{Shape, copies, works};
+use std::time::{Duration, Instant};
+
+/// Sizes of arrays, and sides of images.
+const SIZES: [u64; 2] = [1 << 16, 1 << 20];
+const SIDES: [u64; 1] = [1024];
+
+/// The devices of this machine, one a backend.
+fn devices() -> Vec<Device> {
+    [Selector::Cuda, Selector::Wgpu, Selector::Cpu].into_iter().filter_map(|s| Device::open(s).ok()).collect()
+}
+
+fn pattern(c: &mut Criterion, name: &str) {
+    let devices = devices();
+    for work in works().into_iter().filter(|w| w.pattern() == name) {
+        let sizes: Vec<u64> = if work.is_image() { SIDES.map(|s| s * s).to_vec() } else { SIZES.to_vec() };
+        for n in sizes {
+            let mut group = c.benchmark_group(format!("{}/{}/{n}", work.name, work.dtype));
+            group.throughput(Throughput::Bytes(n * work.bytes)).sample_size(15).measurement_time(Duration::from_secs(2));
+            for device in &devices {
+                let backend = device.caps().backend;
+                let shape = Shape { n, copies: copies(device, n, work.dtype), seed: 1 };
+                let ready = work.ready(device, &shape).expect("the inputs fit");
+                let run = |calls: u64| (0..calls).try_for_each(|turn| ready.enqueue(turn)).expect("the pattern runs");
+                group.bench_function(BenchmarkId::new(backend, "wall"), |b| {
+                    b.iter_custom(|calls| {
+                        device.synchronize().expect("the device works");
+                        let start = Instant::now();
+                        run(calls);
+                        device.synchronize().expect("the device works");
+                        start.elapsed()
+                    });
+                });
+                if device.caps().timestamps && backend != "cpu" {
+                    group.bench_function(BenchmarkId::new(backend, "device"), |b| {
+                        b.iter_custom(|calls| {
+                            let taken = device.time(&mut || (0..calls).try_for_each(|turn| ready.enqueue(turn))).expect("the pattern runs");
+                            Duration::from_secs_f64(taken.expect("the device has a clock"))
+                        });
+                    });
+                }
+            }
+            group.finish();
+        }
+    }
+}
+
+/// Group of the maps.
+pub(crate) fn map(c: &mut Criterion) {
+    pattern(c, "map");
+}
+
+/// Group of the reductions.
+pub(crate) fn reduce(c: &mut Criterion) {
+    pattern(c, "reduce");
+}
+
+/// Group of the scans.
+pub(crate) fn scan(c: &mut Criterion) {
+    pattern(c, "scan");
+}
+
+/// Group of the image filters.
+pub(crate) fn filter(c: &mut Criterion) {
+    pattern(c, "filter");
+}

@@ -1,0 +1,203 @@
+//! `isowarp-bench`: measures the patterns on every GPU backend of this machine, without Rust or criterion, and renders results.
+
+use clap::{Args, Parser, Subcommand};
+use isowarp::backend::Backend as _;
+use isowarp::{Device, Selector};
+use isowarp_benches::results::Machine;
+use isowarp_benches::{Measured, Results, Settings, Work, measure, render, works};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+type Failure = Box<dyn std::error::Error>;
+
+/// Measures isowarp's patterns.
+#[derive(Parser)]
+#[command(name = "isowarp-bench", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Measure, print a table and write the results
+    Run(RunArgs),
+    /// Render results as a Markdown table and a drawing
+    Render {
+        /// Files that `run` wrote
+        #[arg(required = true)]
+        results: Vec<PathBuf>,
+        /// Where to write the table
+        #[arg(long)]
+        markdown: Option<PathBuf>,
+        /// Where to write the drawing
+        #[arg(long)]
+        svg: Option<PathBuf>,
+    },
+}
+
+#[derive(Args)]
+struct RunArgs {
+    /// Only this backend (cuda, wgpu or cpu); may be given several times. Default: CUDA and wgpu, as far as they are here
+    #[arg(long = "backend", value_name = "NAME")]
+    backends: Vec<Selector>,
+    /// Only patterns whose name starts so; may be given several times
+    #[arg(long = "pattern", value_name = "NAME")]
+    patterns: Vec<String>,
+    /// Elements, as a number or a power; may be given several times
+    #[arg(long = "size", value_name = "2^K", value_parser = parse_size, default_values = ["2^16", "2^20", "2^24", "2^28"])]
+    sizes: Vec<u64>,
+    /// Side of the square images; may be given several times
+    #[arg(long = "side", value_name = "PIXELS", default_values = ["1024", "8192"])]
+    sides: Vec<u64>,
+    /// Measurements per figure
+    #[arg(long, default_value_t = 15)]
+    samples: usize,
+    /// Seed of the inputs; default: the time
+    #[arg(long)]
+    seed: Option<u32>,
+    /// Where to write the results
+    #[arg(long, default_value = "isowarp-bench.json")]
+    json: PathBuf,
+}
+
+fn parse_size(text: &str) -> Result<u64, String> {
+    let fail = || format!("`{text}` is neither a number nor 2^k with k up to 40");
+    match text.strip_prefix("2^") {
+        Some(k) => k.parse::<u32>().ok().filter(|k| *k <= 40).map(|k| 1 << k).ok_or_else(fail),
+        None => text.parse().map_err(|_| fail()),
+    }
+}
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Run(args) => run(&args),
+        Command::Render { results, markdown, svg } => render_files(&results, markdown, svg).map(|()| true),
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(e) => {
+            eprintln!("error: {e}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(args: &RunArgs) -> Result<bool, Failure> {
+    let clock = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?;
+    let seed = args.seed.unwrap_or(clock.subsec_nanos() ^ clock.as_secs() as u32);
+    let settings = Settings { samples: args.samples.max(1), seed, ..Settings::default() };
+    let mut results = Results { version: env!("CARGO_PKG_VERSION").to_owned(), seed, ..Results::default() };
+    let mut digests = Vec::new();
+    for device in devices(args, &mut results)? {
+        println!("{}", device.describe());
+        println!("{}", render::HEADER);
+        for work in works() {
+            if args.patterns.is_empty() || args.patterns.iter().any(|p| work.name.starts_with(p.as_str())) {
+                on_device(args, &device, &work, &settings, &mut results, &mut digests)?;
+            }
+        }
+    }
+    compare(&mut results, &digests);
+    results.relate_to_copy();
+    println!("{}", render::markdown(std::slice::from_ref(&results)));
+    std::fs::write(&args.json, serde_json::to_string_pretty(&results)? + "\n")?;
+    println!("wrote {}; outputs {}", args.json.display(), if results.all_equal() { "equal" } else { "DIFFERENT" });
+    Ok(results.all_equal())
+}
+
+/// One device of each backend asked for, opened one after the other.
+fn devices(args: &RunArgs, results: &mut Results) -> Result<Vec<Device>, Failure> {
+    let asked = if args.backends.is_empty() { vec![Selector::Cuda, Selector::Wgpu] } else { args.backends.clone() };
+    let mut devices = Vec::new();
+    for selector in asked {
+        let start = Instant::now();
+        match Device::open(selector) {
+            Ok(device) => {
+                let c = device.caps();
+                results.machines.push(Machine {
+                    backend: c.backend.to_owned(),
+                    device: c.device.clone(),
+                    driver: c.driver.clone(),
+                    numerics: c.numerics.to_string(),
+                    open_s: start.elapsed().as_secs_f64(),
+                });
+                devices.push(device);
+            }
+            Err(e) if args.backends.is_empty() => println!("not measured: {e}"),
+            Err(e) => return Err(e.into()),
+        }
+    }
+    if devices.is_empty() {
+        return Err("no GPU backend is available; `--backend cpu` measures the processor".into());
+    }
+    Ok(devices)
+}
+
+/// The digest of an output: (index of the figure, pattern, element type, elements, digest).
+type Digest = (usize, &'static str, &'static str, u64, u32);
+
+fn on_device(
+    args: &RunArgs,
+    device: &Device,
+    work: &Work,
+    settings: &Settings,
+    results: &mut Results,
+    digests: &mut Vec<Digest>,
+) -> Result<(), Failure> {
+    let sizes: Vec<u64> = if work.is_image() { args.sides.iter().map(|s| s * s).collect() } else { args.sizes.clone() };
+    for (k, &n) in sizes.iter().enumerate() {
+        match measure(device, work, n, k == 0, settings) {
+            Ok((mut measured, digest)) => {
+                if n <= 1 << 20 && device.caps().backend != "cpu" {
+                    measured.checked.push(("cpu".to_owned(), on_cpu(work, n, settings)? == digest));
+                }
+                println!("{}", render::line(&measured));
+                digests.push((results.measured.len(), work.name, work.dtype.name(), n, digest));
+                results.measured.push(measured);
+            }
+            // Too little memory for a size is no reason to lose the others.
+            Err(e) => println!("{} {} n={n}: {e}", work.name, work.dtype),
+        }
+    }
+    Ok(())
+}
+
+fn on_cpu(work: &Work, n: u64, settings: &Settings) -> Result<u32, Failure> {
+    let cpu = Device::open(Selector::Cpu)?;
+    Ok(work.ready(&cpu, &isowarp_benches::works::Shape { n, copies: 1, seed: settings.seed })?.digest()?)
+}
+
+/// Compares outputs of the same input across backends.
+fn compare(results: &mut Results, digests: &[Digest]) {
+    for &(at, name, dtype, n, digest) in digests {
+        let own = results.measured[at].backend.clone();
+        let others: Vec<(String, bool)> = digests
+            .iter()
+            .filter(|d| (d.1, d.2, d.3) == (name, dtype, n) && d.0 != at)
+            .map(|d| (results.measured[d.0].backend.clone(), d.4 == digest))
+            .filter(|(backend, _)| *backend != own)
+            .collect();
+        results.measured[at].checked.extend(others);
+    }
+    let different: Vec<&Measured> = results.measured.iter().filter(|m| m.checked.iter().any(|c| !c.1)).collect();
+    for m in different {
+        println!("DIFFERENT: {} {} n={} on {}: {:?}", m.name, m.dtype, m.n, m.backend, m.checked);
+    }
+}
+
+fn render_files(files: &[PathBuf], markdown: Option<PathBuf>, svg: Option<PathBuf>) -> Result<(), Failure> {
+    let results: Vec<Results> =
+        files.iter().map(|f| Ok(serde_json::from_str(&std::fs::read_to_string(f)?)?)).collect::<Result<_, Failure>>()?;
+    let table = render::markdown(&results);
+    match markdown {
+        Some(path) => std::fs::write(path, table)?,
+        None => println!("{table}"),
+    }
+    if let Some(path) = svg {
+        std::fs::write(path, render::svg(&results)?)?;
+    }
+    Ok(())
+}

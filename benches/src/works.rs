@@ -1,0 +1,213 @@
+//! The patterns that are measured, as jobs that can be enqueued again and again.
+
+use isowarp::backend::Backend as _;
+use isowarp::element::{DType, Element, Scalar};
+use isowarp::ir::Expr;
+use isowarp::patterns::filter::Pixel;
+use isowarp::prelude::*;
+use isowarp::{Device, Result};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// A pattern on an element type.
+#[derive(Clone, Copy)]
+pub struct Work {
+    /// `pattern/variant`.
+    pub name: &'static str,
+    /// Type of the elements.
+    pub dtype: DType,
+    /// Bytes that one element of the input length costs at least: every input read once, every output written once.
+    pub bytes: u64,
+    build: fn(&Device, &Shape) -> Result<Ready>,
+}
+
+/// How large, and from which random numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Elements of one input.
+    pub n: u64,
+    /// Inputs that are used in turn.
+    pub copies: u64,
+    /// Seed of the inputs.
+    pub seed: u32,
+}
+
+type Enqueue = Box<dyn Fn(u64) -> Result<()>>;
+type Digest = Box<dyn Fn() -> Result<u32>>;
+
+/// A job whose inputs and outputs lie on the device.
+pub struct Ready {
+    enqueue: Enqueue,
+    digest: Digest,
+}
+
+impl Ready {
+    /// Enqueues the pattern on the input whose turn it is.
+    ///
+    /// # Errors
+    /// What the pattern returns.
+    pub fn enqueue(&self, turn: u64) -> Result<()> {
+        (self.enqueue)(turn)
+    }
+
+    /// A number that depends on every bit of the output of turn 0.
+    ///
+    /// # Errors
+    /// What the device reports.
+    pub fn digest(&self) -> Result<u32> {
+        self.enqueue(0)?;
+        (self.digest)()
+    }
+}
+
+impl Work {
+    /// Makes inputs and outputs.
+    ///
+    /// # Errors
+    /// Memory that is not there, element types that the device lacks.
+    pub fn ready(&self, device: &Device, shape: &Shape) -> Result<Ready> {
+        (self.build)(device, shape)
+    }
+
+    /// The pattern: the name up to the first slash.
+    #[must_use]
+    pub fn pattern(&self) -> &'static str {
+        self.name.split('/').next().unwrap_or(self.name)
+    }
+
+    /// Whether it works on square images, `n` being the number of pixels.
+    #[must_use]
+    pub fn is_image(&self) -> bool {
+        self.pattern() == "filter"
+    }
+}
+
+/// Everything that is measured, the copy first.
+#[must_use]
+pub fn works() -> Vec<Work> {
+    let work = |name, dtype, bytes, build| Work { name, dtype, bytes, build };
+    vec![
+        work("copy", DType::F32, 8, |d, s| one::<f32>(d, s, isowarp::prelude::Map::copy_into)),
+        work("map/axpy", DType::F32, 12, |d, s| two(d, s, |d, x, y, out| d.map_into((scalar(1.5f32), x, y), |(a, x, y)| a * x + y, out))),
+        work("map/zip", DType::F32, 12, |d, s| two(d, s, |d, x, y, out| d.map_into((x, y), |(x, y)| x * y, out))),
+        work("map/exp", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.map_into(x, Expr::exp, out))),
+        work("map/sin", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.map_into(x, |x| (x * 6.0).sin(), out))),
+        work("map/custom", DType::F32, 8, |d, s| {
+            one::<f32>(d, s, |d, x, out| d.map_into(x, |x| (x * x + 1.0).sqrt() / (x + 0.5) - x, out))
+        }),
+        work("map/custom", DType::U32, 8, |d, s| {
+            one::<u32>(d, s, |d, x, out| d.map_into(x, |x| (x ^ (x >> 15)) * 0x2C1B_3C6D + x.count_ones(), out))
+        }),
+        work("reduce/sum", DType::F32, 4, |d, s| one::<f32>(d, s, |d, x, out| d.reduce_into(x, Sum, out))),
+        work("reduce/sum", DType::U32, 4, |d, s| one::<u32>(d, s, |d, x, out| d.reduce_into(x, Sum, out))),
+        work("reduce/argmin", DType::F32, 4, |d, s| result(d, s, isowarp::prelude::Reduce::argmin)),
+        work("scan/inclusive", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.scan_inclusive_into(x, Sum, out))),
+        work("scan/inclusive", DType::U32, 8, |d, s| one::<u32>(d, s, |d, x, out| d.scan_inclusive_into(x, Sum, out))),
+        work("scan/exclusive", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.scan_exclusive_into(x, Sum, out))),
+        work("scan/exclusive", DType::U32, 8, |d, s| one::<u32>(d, s, |d, x, out| d.scan_exclusive_into(x, Sum, out))),
+        work("filter/sobel", DType::U8, 2, |d, s| image::<u8>(d, s, FilterKind::Sobel)),
+        work("filter/sobel", DType::F32, 8, |d, s| image::<f32>(d, s, FilterKind::Sobel)),
+        work("filter/gaussian3", DType::U8, 2, |d, s| image::<u8>(d, s, FilterKind::gaussian3())),
+        work("filter/gaussian3", DType::F32, 8, |d, s| image::<f32>(d, s, FilterKind::gaussian3())),
+        work("filter/median3", DType::U8, 2, |d, s| image::<u8>(d, s, FilterKind::Median3)),
+        work("filter/median3", DType::F32, 8, |d, s| image::<f32>(d, s, FilterKind::Median3)),
+    ]
+}
+
+/// Random elements: floats in [0, 1), integers of any bits.
+fn random<T: Element>(d: &Device, n: u64, seed: u32) -> Result<Buffer<Device, T>> {
+    d.generate(n, (index(), scalar(seed)), |(i, seed)| {
+        let h = (i + seed) * 0x9E37_79B9;
+        let h = (h ^ (h >> 16)) * 0x85EB_CA6B;
+        let h = (h ^ (h >> 13)) * 0xC2B2_AE35;
+        let h = h ^ (h >> 16);
+        let narrow =
+            if T::Reg::TY.is_float() { ((h >> 8).cast::<f32>() * (1.0 / 16_777_216.0)).cast::<T::Reg>() } else { h.cast::<T::Reg>() };
+        narrow.store_as::<T>()
+    })
+}
+
+/// The sum of all words, each times an odd number of its own.
+fn digest<T: Element>(d: &Device, out: &Buffer<Device, T>) -> Result<u32> {
+    d.reduce_from((out, index()), |(x, i)| x.bitcast::<u32>() * (i * 2 + 1), Sum)?.read_blocking()
+}
+
+/// Slice `turn` of a buffer that holds several inputs.
+fn turn_of<T: Element>(all: &Buffer<Device, T>, shape: &Shape, turn: u64) -> Result<Buffer<Device, T>> {
+    let start = turn % shape.copies * shape.n;
+    all.slice(start..start + shape.n)
+}
+
+fn one<T: Element>(
+    d: &Device,
+    shape: &Shape,
+    f: impl Fn(&Device, &Buffer<Device, T>, &Buffer<Device, T>) -> Result<()> + 'static,
+) -> Result<Ready> {
+    let (shape, device) = (*shape, d.clone());
+    let x = random::<T>(d, shape.n * shape.copies, shape.seed)?;
+    let out = zeroed::<T>(d, shape.n)?;
+    let written = out.clone();
+    Ok(Ready {
+        enqueue: Box::new(move |turn| f(&device, &turn_of(&x, &shape, turn)?, &out)),
+        digest: Box::new({
+            let device = d.clone();
+            move || digest(&device, &written)
+        }),
+    })
+}
+
+fn zeroed<T: Element>(d: &Device, n: u64) -> Result<Buffer<Device, T>> {
+    let out = d.buffer(n)?;
+    d.generate_into(n, scalar(0u32), |z| z.cast::<T::Reg>().store_as::<T>(), &out)?;
+    Ok(out)
+}
+
+type Floats = Buffer<Device, f32>;
+
+fn two(d: &Device, shape: &Shape, f: impl Fn(&Device, &Floats, &Floats, &Floats) -> Result<()> + 'static) -> Result<Ready> {
+    let y = random::<f32>(d, shape.n * shape.copies, !shape.seed)?;
+    let shape_of_y = *shape;
+    // `x` is the slice of this turn; `y` follows it.
+    one::<f32>(d, shape, move |d, x, out| f(d, x, &turn_of(&y, &shape_of_y, x.offset() / shape_of_y.n)?, out))
+}
+
+/// A pattern that allocates its result, one element.
+fn result<T: Element>(
+    d: &Device,
+    shape: &Shape,
+    f: impl Fn(&Device, &Floats) -> Result<DeviceScalar<Device, T>> + 'static,
+) -> Result<Ready> {
+    let (shape, device) = (*shape, d.clone());
+    let x = random::<f32>(d, shape.n * shape.copies, shape.seed)?;
+    let last = Rc::new(RefCell::new(None));
+    let kept = last.clone();
+    Ok(Ready {
+        enqueue: Box::new(move |turn| {
+            last.replace(Some(f(&device, &turn_of(&x, &shape, turn)?)?));
+            Ok(())
+        }),
+        digest: Box::new({
+            let device = d.clone();
+            move || kept.borrow().as_ref().map_or(Ok(0), |r| digest(&device, r.buffer()))
+        }),
+    })
+}
+
+fn image<T: Pixel>(d: &Device, shape: &Shape, kind: FilterKind) -> Result<Ready> {
+    let side = shape.n.isqrt() as u32;
+    one::<T>(d, shape, move |d, x, out| {
+        let whole = |b: &Buffer<Device, T>| Image::new(b.clone(), side, side, 1);
+        d.filter_into(&whole(x)?, kind.clone(), Border::Clamp, &whole(out)?)
+    })
+}
+
+/// Inputs that are used in turn, so that none is found in the L2 cache when its turn comes: four times the cache in sum.
+#[must_use]
+pub fn copies(device: &Device, n: u64, dtype: DType) -> u64 {
+    let caps = device.caps();
+    let cache = if caps.l2_bytes > 0 { caps.l2_bytes } else { 64 << 20 };
+    let bytes = (n * dtype.size_bytes()).max(1);
+    // A software adapter has neither such a cache nor much memory.
+    let wanted = if caps.kind == isowarp::caps::DeviceKind::Cpu { 32 << 20 } else { 4 * cache };
+    wanted.div_ceil(bytes).clamp(1, 1024)
+}

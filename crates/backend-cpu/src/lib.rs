@@ -1,0 +1,123 @@
+//! The CPU backend: the executable definition of every pattern, in canonical order.
+//!
+//! It is written to be read beside the kernels, not to win benchmarks: operators run through the evaluator of
+//! [`isowarp_core::ir`], lane blocks at a time, spread over the cores with rayon. Every call is done when it returns.
+
+mod memory;
+mod operands;
+mod patterns;
+
+pub use memory::HostBuffer;
+
+use isowarp_core::backend::{Backend, ReadFuture};
+use isowarp_core::caps::{Caps, DeviceKind, FmaKind, Numerics, NumericsVerdict};
+use isowarp_core::element::DType;
+use isowarp_core::error::Result;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The processor as a device.
+#[derive(Clone, Debug)]
+pub struct Cpu {
+    caps: Arc<Caps>,
+    numerics: Numerics,
+}
+
+impl Cpu {
+    /// Opens the processor. Always succeeds.
+    #[must_use]
+    pub fn new() -> Self {
+        let threads = rayon::current_num_threads() as u32;
+        let caps = Caps {
+            backend: "cpu",
+            device: format!("CPU ({threads} threads)"),
+            driver: format!("isowarp-cpu {}", env!("CARGO_PKG_VERSION")),
+            kind: DeviceKind::Cpu,
+            dtypes: DType::ALL.to_vec(),
+            subgroup: (1, 1),
+            compute_units: threads,
+            l2_bytes: 0,
+            memory_bytes: 0,
+            max_buffer_bytes: isize::MAX as u64,
+            max_binding_bytes: isize::MAX as u64,
+            max_storage_buffers: u32::MAX,
+            workgroup_memory_bytes: 0,
+            max_workgroup_size: 1,
+            max_groups_per_dim: u32::MAX,
+            numerics: NumericsVerdict::Strict,
+            fma: FmaKind::Native,
+            timestamps: true,
+        };
+        Self { caps: Arc::new(caps), numerics: Numerics::Strict }
+    }
+}
+
+impl Default for Cpu {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Backend for Cpu {
+    type Raw = HostBuffer;
+    type Event = ();
+
+    fn caps(&self) -> &Caps {
+        &self.caps
+    }
+
+    fn numerics(&self) -> Numerics {
+        self.numerics
+    }
+
+    fn with_numerics(&self, numerics: Numerics) -> Self {
+        Self { numerics, ..self.clone() }
+    }
+
+    fn same_device(&self, _other: &Self) -> bool {
+        true
+    }
+
+    fn allocate_bytes(&self, bytes: u64) -> Result<HostBuffer> {
+        HostBuffer::new(bytes)
+    }
+
+    fn write_bytes(&self, dst: &HostBuffer, offset_bytes: u64, data: &[u8]) -> Result<()> {
+        dst.write(offset_bytes, data)
+    }
+
+    fn read_bytes(&self, src: &HostBuffer, offset_bytes: u64, len_bytes: u64) -> ReadFuture {
+        let done = src.read(offset_bytes, len_bytes);
+        Box::pin(async move { done })
+    }
+
+    fn read_bytes_blocking(&self, src: &HostBuffer, offset_bytes: u64, len_bytes: u64) -> Result<Vec<u8>> {
+        src.read(offset_bytes, len_bytes)
+    }
+
+    fn copy_bytes(&self, src: &HostBuffer, src_offset_bytes: u64, dst: &HostBuffer, dst_offset_bytes: u64, len_bytes: u64) -> Result<()> {
+        dst.write(dst_offset_bytes, &src.read(src_offset_bytes, len_bytes)?)
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn new_stream(&self) -> Result<Self> {
+        Ok(self.clone())
+    }
+
+    fn record(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn wait(&self, _event: &()) -> Result<()> {
+        Ok(())
+    }
+
+    fn time(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<Option<f64>> {
+        let start = Instant::now();
+        work()?;
+        Ok(Some(start.elapsed().as_secs_f64()))
+    }
+}

@@ -1,0 +1,7 @@
+//! One file a pattern.
+
+mod accumulators;
+mod filter;
+mod map;
+mod reduce;
+mod scan;

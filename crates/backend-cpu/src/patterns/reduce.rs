@@ -1,0 +1,59 @@
+//! P02 reduce: the aligned binary tree, level by level.
+
+use super::accumulators::{Accumulators, Combiner, finish};
+use crate::Cpu;
+use crate::memory::HostBuffer;
+use crate::operands::{Operands, Pending};
+use isowarp_core::backend::{Leaf, Out, Run};
+use isowarp_core::error::Result;
+use isowarp_core::patterns::ReduceTask;
+use rayon::prelude::*;
+
+/// Elements whose subtree one thread takes: a power of two, so that it is a node of the tree.
+const SUBTREE: u64 = 1 << 15;
+
+impl Run<ReduceTask> for Cpu {
+    fn run(&self, task: &ReduceTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
+        let operands = Operands::lock(leaves);
+        let lines = task.lines;
+        let roots: Vec<Accumulators> = (0..lines.count())
+            .into_par_iter()
+            .map(|line| {
+                let (o, i) = (line / lines.inner, line % lines.inner);
+                let subtrees: Vec<Accumulators> = (0..lines.n.div_ceil(SUBTREE))
+                    .into_par_iter()
+                    .map(|s| {
+                        let first = s * SUBTREE;
+                        let count = SUBTREE.min(lines.n - first) as usize;
+                        let at = (o * lines.n + first) * lines.inner + i;
+                        tree(task, Accumulators::load(&operands, &task.load, at, lines.inner, count))
+                    })
+                    .collect();
+                let mut level = Accumulators::new(task.load.results.len());
+                subtrees.iter().for_each(|s| level.push(s, 0));
+                tree(task, level)
+            })
+            .collect();
+        let mut all = Accumulators::new(task.load.results.len());
+        roots.iter().for_each(|r| all.push(r, 0));
+        let mut pending: Vec<Pending> = outs.iter().map(|o| Pending::new(o.dtype, lines.count())).collect();
+        finish(&task.finish, &all, |out, i, v| pending[out].put(i as u64, v));
+        drop(operands);
+        pending.iter().zip(outs).try_for_each(|(p, o)| p.write(o))
+    }
+}
+
+/// Combines neighbours, lower index on the left, until one is left; one without a neighbour moves up as it is.
+fn tree(task: &ReduceTask, mut level: Accumulators) -> Accumulators {
+    let mut combiner = Combiner::new(&task.combine);
+    while level.len() > 1 {
+        let pairs = level.len() / 2;
+        let mut next = Accumulators::new(level.parts.len());
+        combiner.pairs(&level, &level, pairs, |l| (2 * l, 2 * l + 1), |part, _, v| next.parts[part].push(v));
+        if level.len() % 2 == 1 {
+            next.push(&level, level.len() - 1);
+        }
+        level = next;
+    }
+    level
+}

@@ -1,0 +1,88 @@
+//! P13 image filters.
+
+use super::tuning::TUNING;
+use super::{bind, blocks};
+use crate::backend::Cuda;
+use crate::launch::Grid;
+use crate::memory::Buffer;
+use isowarp_core::backend::{Leaf, Out, Run};
+use isowarp_core::element::{DType, Ty};
+use isowarp_core::error::{Error, Result};
+use isowarp_core::ir::Param;
+use isowarp_core::patterns::{Border, FilterKind, FilterTask};
+use isowarp_kernels::Kernel;
+use isowarp_kernels::filter::*;
+
+const THREADS: u32 = 128;
+const WARP: u64 = 32;
+
+/// Kernels by format (f32 and u8, each with 1, 3, 4 channels) and by what they compute.
+const TABLE: [[Kernel; 4]; 6] = [
+    [FILTER3_F32_C1, FILTER5_F32_C1, SOBEL_F32_C1, MEDIAN3_F32_C1],
+    [FILTER3_F32_C3, FILTER5_F32_C3, SOBEL_F32_C3, MEDIAN3_F32_C3],
+    [FILTER3_F32_C4, FILTER5_F32_C4, SOBEL_F32_C4, MEDIAN3_F32_C4],
+    [FILTER3_U8_C1, FILTER5_U8_C1, SOBEL_U8_C1, MEDIAN3_U8_C1],
+    [FILTER3_U8_C3, FILTER5_U8_C3, SOBEL_U8_C3, MEDIAN3_U8_C3],
+    [FILTER3_U8_C4, FILTER5_U8_C4, SOBEL_U8_C4, MEDIAN3_U8_C4],
+];
+
+impl Run<FilterTask> for Cuda {
+    fn run(&self, task: &FilterTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let mut bound = bind(self, "filter", &[Param::Value(Ty::U32)], leaves, outs)?;
+        let args = &mut bound.args;
+        // Held until the launch is enqueued.
+        let weights = match &task.kind {
+            FilterKind::Weighted { weights, .. } => Some(self.stream().scratch().constant(self, bytemuck::cast_slice(weights))?),
+            FilterKind::Sobel | FilterKind::Median3 => None,
+        };
+        if let Some(buffer) = &weights {
+            args.inputs[1].ptr = self.address(buffer, "weights")?;
+        }
+        let (samples_of_thread, format) = match (task.dtype, task.channels) {
+            (DType::F32, 1) => (4, 0),
+            (DType::F32, _) => (8, 0),
+            _ => (8, 3),
+        };
+        let channels = match task.channels {
+            1 => 0,
+            3 => 1,
+            _ => 2,
+        };
+        let what = match &task.kind {
+            FilterKind::Weighted { size: 3, .. } => 0,
+            FilterKind::Weighted { .. } => 1,
+            FilterKind::Sobel => 2,
+            FilterKind::Median3 => 3,
+        };
+        let samples = u64::from(task.width) * u64::from(task.channels);
+        if samples > i32::MAX as u64 || u64::from(task.height) > i32::MAX as u64 {
+            return Err(Error::TooLarge {
+                what: "samples of an image's row or column",
+                requested: samples.max(task.height.into()),
+                limit: i32::MAX as u64,
+            });
+        }
+        args.u[0] = task.width;
+        args.u[1] = task.height;
+        args.u[2] = 1;
+        args.u[3] = match task.border {
+            Border::Clamp => 0,
+            Border::Zero => 1,
+            Border::Mirror => 2,
+        };
+        let mut strip = TUNING.strip_rows[usize::from(task.dtype != DType::F32 || task.kind.radius() > 1)];
+        let across = samples.div_ceil(WARP * samples_of_thread);
+        // A small image is cut into shorter strips, so that it keeps the device busy.
+        let wanted = u64::from(self.info().multiprocessors * TUNING.strips_wanted);
+        while strip > TUNING.strip_least && across * u64::from(task.height.div_ceil(strip)) < wanted {
+            strip /= 2;
+        }
+        args.u[4] = strip;
+        let warps = across * u64::from(task.height.div_ceil(strip));
+        let kernel = self.kernel((TABLE[format + channels][what], 0), &[])?;
+        let grid = Grid::linear(blocks((warps * WARP).div_ceil(THREADS.into()))?, THREADS);
+        // SAFETY: the task's contract: image and result hold `height * width * channels` elements and do not overlap; weights are
+        // as many as the kernel reads.
+        unsafe { self.launch(&kernel, grid, args) }
+    }
+}

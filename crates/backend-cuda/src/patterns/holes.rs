@@ -1,0 +1,341 @@
+//! The text that fills the kernels' holes: loads of fused inputs, the user's operators, stores.
+
+use crate::splice::Site;
+use isowarp_core::caps::Numerics;
+use isowarp_core::element::{DType, Ty};
+use isowarp_core::error::{Error, Result};
+use isowarp_core::ir::{Func, Ptx, PtxValue};
+use std::mem::offset_of;
+
+use crate::launch::Args;
+
+/// What a kernel's text knows of a leaf or an output.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Shape {
+    /// Contiguous, and aligned for access to four elements at once.
+    Vector(DType),
+    /// Any stride or alignment.
+    Strided(DType),
+    /// One element for all indices.
+    Broadcast(DType),
+    /// An array to fetch from.
+    Array(DType),
+    /// A value in the argument block.
+    Value(Ty),
+    /// The logical index.
+    Index(Ty),
+}
+
+impl Shape {
+    pub(super) fn code(self) -> u64 {
+        match self {
+            Self::Vector(d) => 0x100 | d as u64,
+            Self::Strided(d) => 0x200 | d as u64,
+            Self::Broadcast(d) => 0x300 | d as u64,
+            Self::Array(d) => 0x400 | d as u64,
+            Self::Value(t) => 0x500 | t as u64,
+            Self::Index(t) => 0x600 | t as u64,
+        }
+    }
+}
+
+/// The operators and shapes of one kernel.
+#[derive(Clone, Copy)]
+pub(super) struct Holes<'a> {
+    pub(super) load: &'a Func,
+    pub(super) leaves: &'a [Shape],
+    pub(super) outs: &'a [Shape],
+    pub(super) numerics: Numerics,
+}
+
+const IN_BYTES: usize = 16;
+
+/// The words of one accumulator in a hole's registers.
+fn copy_words(p: &mut Ptx, ty: Ty, words: &[&str]) -> PtxValue {
+    // A result register may be one of the operands, so operands are copied before anything is written.
+    let words: Vec<String> = words
+        .iter()
+        .map(|w| {
+            let c = p.fresh(Ty::U32);
+            p.line(format!("mov.b32 {}, {w}", c.reg));
+            c.reg
+        })
+        .collect();
+    p.from_words(ty, &words)
+}
+
+/// Values of these types from consecutive words.
+fn values(p: &mut Ptx, types: &[Ty], words: &[&str]) -> Vec<PtxValue> {
+    let mut at = 0;
+    types
+        .iter()
+        .map(|&ty| {
+            let v = copy_words(p, ty, &words[at..at + ty.words()]);
+            at += ty.words();
+            v
+        })
+        .collect()
+}
+
+fn put_words(p: &mut Ptx, values: &[PtxValue], words: &[&str]) {
+    let mut at = 0;
+    for v in values {
+        let n = v.ty.words();
+        let regs: Vec<String> = words[at..at + n].iter().map(|w| (*w).to_owned()).collect();
+        p.to_words(v, &regs);
+        at += n;
+    }
+}
+
+/// Fails where a hole has another number of registers than the operator: a defect of kernel or driver.
+fn expect(site: &Site<'_>, registers: usize) -> Result<()> {
+    if site.regs.len() == registers {
+        return Ok(());
+    }
+    let log = format!("hole `{}` has {} registers, the operator needs {registers}", site.name, site.regs.len());
+    Err(Error::Compile { kernel: site.entry.to_owned(), log })
+}
+
+fn no_fetch(p: &mut Ptx, _: u16, _: &PtxValue) -> PtxValue {
+    p.constant(Ty::U32, 0)
+}
+
+/// The combining operator between two accumulators.
+pub(super) fn combine(f: &Func, numerics: Numerics, site: &Site<'_>) -> Result<String> {
+    let w = f.result_words();
+    expect(site, 3 * w)?;
+    let types = f.result_types();
+    let mut p = Ptx::new(numerics);
+    let mut args = values(&mut p, &types, &site.regs[w..2 * w]);
+    args.extend(values(&mut p, &types, &site.regs[2 * w..]));
+    let results = p.call(f, &args, &mut no_fetch);
+    put_words(&mut p, &results, &site.regs[..w]);
+    Ok(p.finish())
+}
+
+impl Holes<'_> {
+    /// Loads `count` consecutive elements as accumulators: registers are the words element by element, then the index.
+    pub(super) fn load(&self, count: usize, site: &Site<'_>) -> Result<String> {
+        let w = self.load.result_words();
+        expect(site, count * w + 1)?;
+        let mut p = Ptx::new(self.numerics);
+        let results = self.compute(&mut p, site, count, site.regs[count * w]);
+        for (e, r) in results.iter().enumerate() {
+            put_words(&mut p, r, &site.regs[e * w..(e + 1) * w]);
+        }
+        Ok(p.finish())
+    }
+
+    /// Loads, computes and stores `count` consecutive elements: the register is the index.
+    pub(super) fn body(&self, count: usize, site: &Site<'_>) -> Result<String> {
+        expect(site, 1)?;
+        let mut p = Ptx::new(self.numerics);
+        let results = self.compute(&mut p, site, count, site.regs[0]);
+        self.put(&mut p, site, site.regs[0], &results);
+        Ok(p.finish())
+    }
+
+    /// Finishes and stores `count` consecutive accumulators: registers are the index, then the words element by element.
+    pub(super) fn store(&self, finish: &Func, parts: &[Ty], count: usize, site: &Site<'_>) -> Result<String> {
+        let w: usize = parts.iter().map(|t| t.words()).sum();
+        expect(site, 1 + count * w)?;
+        let mut p = Ptx::new(self.numerics);
+        let args: Vec<Vec<PtxValue>> = (0..count).map(|e| values(&mut p, parts, &site.regs[1 + e * w..1 + (e + 1) * w])).collect();
+        let results = p.call_lanes(finish, &args, &mut no_fetch);
+        self.put(&mut p, site, site.regs[0], &results);
+        Ok(p.finish())
+    }
+
+    /// The operator's results at `count` indices from register `i` on. All loads stand before all arithmetic.
+    fn compute(&self, p: &mut Ptx, site: &Site<'_>, count: usize, i: &str) -> Vec<Vec<PtxValue>> {
+        let mut args: Vec<Vec<PtxValue>> = vec![Vec::with_capacity(self.leaves.len()); count];
+        for (k, &shape) in self.leaves.iter().enumerate() {
+            let values = load_leaf(p, site, k, shape, count, i);
+            for (a, v) in args.iter_mut().zip(values) {
+                a.push(v);
+            }
+        }
+        let param = site.param();
+        let leaves = self.leaves;
+        p.call_lanes(self.load, &args, &mut |p: &mut Ptx, k: u16, index: &PtxValue| {
+            let dtype = match leaves.get(usize::from(k)) {
+                Some(Shape::Array(d)) => *d,
+                _ => DType::U32,
+            };
+            fetch(p, &param, usize::from(k), dtype, index)
+        })
+    }
+
+    fn put(&self, p: &mut Ptx, site: &Site<'_>, i: &str, results: &[Vec<PtxValue>]) {
+        for (k, &shape) in self.outs.iter().enumerate() {
+            let (Shape::Vector(dtype) | Shape::Strided(dtype)) = shape else { continue };
+            let base = param_u64(p, &site.param(), offset_of!(Args, out) + 8 * k);
+            let address = p.emit(Ty::U64, |o| format!("mad.lo.u64 {o}, {i}, {}, {}", dtype.size_bytes(), base.reg));
+            let column: Vec<PtxValue> = results
+                .iter()
+                .map(|r| {
+                    let v = if r[k].ty == Ty::Bool { p.cast(&r[k], Ty::U32) } else { p.canonical(&r[k]) };
+                    narrow(p, dtype, &v)
+                })
+                .collect();
+            match (shape, &column[..]) {
+                (Shape::Vector(_), [a, b, c, d]) => store4(p, dtype, &address.reg, [a, b, c, d]),
+                _ => {
+                    for (e, v) in column.iter().enumerate() {
+                        store1(p, dtype, &address.reg, e as u64 * dtype.size_bytes(), v);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn param_u64(p: &mut Ptx, param: &str, offset: usize) -> PtxValue {
+    p.emit(Ty::U64, |o| format!("ld.param.u64 {o}, [{param}+{offset}]"))
+}
+
+fn load_leaf(p: &mut Ptx, site: &Site<'_>, k: usize, shape: Shape, count: usize, i: &str) -> Vec<PtxValue> {
+    let param = site.param();
+    match shape {
+        Shape::Value(ty) => {
+            let bits = param_u64(p, &param, k * IN_BYTES);
+            let v = match (ty, ty.words()) {
+                (Ty::Bool, _) => p.emit(ty, |o| format!("setp.ne.u64 {o}, {}, 0", bits.reg)),
+                (_, 1) => p.emit(ty, |o| format!("cvt.u32.u64 {o}, {}", bits.reg)),
+                _ => PtxValue { reg: bits.reg, ty },
+            };
+            vec![v; count]
+        }
+        Shape::Index(ty) => (0..count)
+            .map(|e| {
+                let at = p.emit(Ty::U64, |o| format!("add.u64 {o}, {i}, {e}"));
+                if ty == Ty::U64 { at } else { p.emit(ty, |o| format!("cvt.u32.u64 {o}, {}", at.reg)) }
+            })
+            .collect(),
+        Shape::Array(d) => vec![PtxValue { reg: String::new(), ty: d.ty() }; count],
+        Shape::Broadcast(d) => {
+            let base = param_u64(p, &param, k * IN_BYTES);
+            let v = load1(p, d, &base.reg, 0);
+            vec![widen(p, d, &v); count]
+        }
+        Shape::Vector(d) if count == 4 => {
+            let base = param_u64(p, &param, k * IN_BYTES);
+            let address = p.emit(Ty::U64, |o| format!("mad.lo.u64 {o}, {i}, {}, {}", d.size_bytes(), base.reg));
+            load4(p, d, &address.reg).iter().map(|v| widen(p, d, v)).collect()
+        }
+        Shape::Vector(d) | Shape::Strided(d) => {
+            let base = param_u64(p, &param, k * IN_BYTES);
+            let stride = param_u64(p, &param, k * IN_BYTES + 8);
+            let first = p.emit(Ty::U64, |o| format!("mad.lo.u64 {o}, {i}, {}, {}", stride.reg, base.reg));
+            let mut addresses = vec![first];
+            for e in 1..count {
+                let before = addresses[e - 1].reg.clone();
+                addresses.push(p.emit(Ty::U64, |o| format!("add.u64 {o}, {before}, {}", stride.reg)));
+            }
+            let raw: Vec<PtxValue> = addresses.iter().map(|a| load1(p, d, &a.reg, 0)).collect();
+            raw.iter().map(|v| widen(p, d, v)).collect()
+        }
+    }
+}
+
+/// The element of array leaf `k` at an index, zero outside it.
+fn fetch(p: &mut Ptx, param: &str, k: usize, dtype: DType, index: &PtxValue) -> PtxValue {
+    // A negative i32 becomes a huge u64.
+    let wide = match index.ty {
+        Ty::I32 => p.emit(Ty::U64, |o| format!("cvt.s64.s32 {o}, {}", index.reg)),
+        Ty::U32 => p.emit(Ty::U64, |o| format!("cvt.u64.u32 {o}, {}", index.reg)),
+        _ => index.clone(),
+    };
+    let base = param_u64(p, param, k * IN_BYTES);
+    let len = param_u64(p, param, k * IN_BYTES + 8);
+    let inside = p.emit(Ty::Bool, |o| format!("setp.lt.u64 {o}, {}, {}", wide.reg, len.reg));
+    let address = p.emit(Ty::U64, |o| format!("mad.lo.u64 {o}, {}, {}, {}", wide.reg, dtype.size_bytes(), base.reg));
+    let raw = p.constant(raw_type(dtype), 0);
+    p.line(format!("@{} ld.global.{} {}, [{}]", inside.reg, memory_type(dtype), raw.reg, address.reg));
+    widen(p, dtype, &raw)
+}
+
+/// The register type of an element as it lies in memory.
+fn raw_type(dtype: DType) -> Ty {
+    match dtype {
+        DType::F16 | DType::U8 => Ty::U32,
+        _ => dtype.ty(),
+    }
+}
+
+fn memory_type(dtype: DType) -> &'static str {
+    match dtype.size_bytes() {
+        1 => "u8",
+        2 => "u16",
+        4 => "b32",
+        _ => "b64",
+    }
+}
+
+fn load1(p: &mut Ptx, dtype: DType, address: &str, offset: u64) -> PtxValue {
+    p.emit(raw_type(dtype), |o| format!("ld.global.{} {o}, [{address}+{offset}]", memory_type(dtype)))
+}
+
+fn load4(p: &mut Ptx, dtype: DType, address: &str) -> [PtxValue; 4] {
+    let v: [PtxValue; 4] = std::array::from_fn(|_| p.fresh(raw_type(dtype)));
+    let m = memory_type(dtype);
+    if dtype.size_bytes() == 8 {
+        p.line(format!("ld.global.v2.{m} {{{}, {}}}, [{address}]", v[0].reg, v[1].reg));
+        p.line(format!("ld.global.v2.{m} {{{}, {}}}, [{address}+16]", v[2].reg, v[3].reg));
+    } else {
+        p.line(format!("ld.global.v4.{m} {{{}, {}, {}, {}}}, [{address}]", v[0].reg, v[1].reg, v[2].reg, v[3].reg));
+    }
+    v
+}
+
+fn widen(p: &mut Ptx, dtype: DType, raw: &PtxValue) -> PtxValue {
+    match dtype {
+        DType::F16 => {
+            let v = p.fresh(Ty::F32);
+            p.block(format!("{{ .reg .b16 %ih; cvt.u16.u32 %ih, {}; cvt.f32.f16 {}, %ih; }}", raw.reg, v.reg));
+            v
+        }
+        _ => PtxValue { reg: raw.reg.clone(), ty: dtype.ty() },
+    }
+}
+
+/// The value as it lies in memory, in the low bits of a register.
+fn narrow(p: &mut Ptx, dtype: DType, v: &PtxValue) -> PtxValue {
+    if dtype != DType::F16 {
+        return v.clone();
+    }
+    let nan = p.emit(Ty::Bool, |o| format!("setp.nan.f32 {o}, {0}, {0}", v.reg));
+    let bits = p.fresh(Ty::U32);
+    p.block(format!("{{ .reg .b16 %ih; cvt.rn.f16.f32 %ih, {}; cvt.u32.u16 {}, %ih; }}", v.reg, bits.reg));
+    p.emit(Ty::U32, |o| format!("selp.b32 {o}, 0x7E00, {}, {}", bits.reg, nan.reg))
+}
+
+fn store1(p: &mut Ptx, dtype: DType, address: &str, offset: u64, v: &PtxValue) {
+    p.line(format!("st.global.{} [{address}+{offset}], {}", memory_type(dtype), v.reg));
+}
+
+fn store4(p: &mut Ptx, dtype: DType, address: &str, v: [&PtxValue; 4]) {
+    match dtype.size_bytes() {
+        8 => {
+            p.line(format!("st.global.v2.b64 [{address}], {{{}, {}}}", v[0].reg, v[1].reg));
+            p.line(format!("st.global.v2.b64 [{address}+16], {{{}, {}}}", v[2].reg, v[3].reg));
+        }
+        4 => p.line(format!("st.global.v4.b32 [{address}], {{{}, {}, {}, {}}}", v[0].reg, v[1].reg, v[2].reg, v[3].reg)),
+        2 => {
+            let lo = pack(p, v[0], v[1], "0x5410");
+            let hi = pack(p, v[2], v[3], "0x5410");
+            p.line(format!("st.global.v2.b32 [{address}], {{{}, {}}}", lo.reg, hi.reg));
+        }
+        _ => {
+            // Byte 0 of the first, byte 0 of the second; then the two pairs.
+            let lo = pack(p, v[0], v[1], "0x7740");
+            let hi = pack(p, v[2], v[3], "0x7740");
+            let all = pack(p, &lo, &hi, "0x5410");
+            p.line(format!("st.global.b32 [{address}], {}", all.reg));
+        }
+    }
+}
+
+fn pack(p: &mut Ptx, a: &PtxValue, b: &PtxValue, selector: &str) -> PtxValue {
+    p.emit(Ty::U32, |o| format!("prmt.b32 {o}, {}, {}, {selector}", a.reg, b.reg))
+}

@@ -1,0 +1,70 @@
+//! Scratch memory that a stream keeps: kernels leave it ready for the next launch, so a steady state neither allocates nor clears.
+
+use crate::backend::Cuda;
+use crate::memory::Buffer;
+use isowarp_core::backend::{Backend as _, RawBuffer as _};
+use isowarp_core::error::Result;
+use parking_lot::Mutex;
+
+/// What a piece of scratch is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Use {
+    /// Partial results of a reduction: contents do not matter.
+    Partials,
+    /// Arrival counters: zero between launches.
+    Counters,
+    /// Header and tile states of scans: zero but for the number of state words in header word 1.
+    Scan,
+}
+
+const USES: usize = 3;
+/// Constant tables (filter weights) that are kept.
+const CONSTANTS: usize = 16;
+
+/// The scratch of one stream.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    slots: Mutex<[Option<Buffer>; USES]>,
+    /// Most recently made last.
+    constants: Mutex<Vec<(Vec<u8>, Buffer)>>,
+}
+
+impl Scratch {
+    /// The address of at least `bytes` bytes. Grows in steps of two, so that a warm-up with the largest size suffices.
+    pub(crate) fn get(&self, cuda: &Cuda, of: Use, bytes: u64) -> Result<u64> {
+        let mut slots = self.slots.lock();
+        let slot = &mut slots[of as usize];
+        if let Some(buffer) = slot
+            && buffer.size_bytes() >= bytes
+        {
+            return cuda.address(buffer, "scratch");
+        }
+        let bytes = bytes.next_power_of_two().max(4096);
+        let buffer = cuda.allocate_bytes(bytes)?;
+        if of != Use::Partials {
+            cuda.fill(&buffer, 0, bytes, &[0])?;
+        }
+        if of == Use::Scan {
+            let words = bytes / 8 - super::scan::HEADER_WORDS;
+            cuda.write_bytes(&buffer, 8, &words.to_le_bytes())?;
+        }
+        let address = cuda.address(&buffer, "scratch")?;
+        *slot = Some(buffer);
+        Ok(address)
+    }
+
+    /// A small table in device memory, uploaded at its first use.
+    pub(crate) fn constant(&self, cuda: &Cuda, bytes: &[u8]) -> Result<Buffer> {
+        let mut constants = self.constants.lock();
+        if let Some((_, buffer)) = constants.iter().find(|(known, _)| known == bytes) {
+            return Ok(buffer.clone());
+        }
+        let buffer = cuda.allocate_bytes(bytes.len() as u64)?;
+        cuda.write_bytes(&buffer, 0, bytes)?;
+        if constants.len() == CONSTANTS {
+            constants.remove(0);
+        }
+        constants.push((bytes.to_vec(), buffer.clone()));
+        Ok(buffer)
+    }
+}

@@ -1,0 +1,147 @@
+//! Every kernel's holes are filled for representative operators. With `PTXAS` naming an assembler, the texts are assembled too.
+
+use super::holes::{Holes, Shape, combine};
+use crate::splice::{Fill, Site, splice};
+use isowarp_core::caps::Numerics;
+use isowarp_core::element::{DType, Ty};
+use isowarp_core::ir::{self, Expr, Func, Param};
+use isowarp_core::numerics::Func as Elementary;
+use isowarp_kernels::Source;
+use std::process::Command;
+
+fn one<A: ir::Traced, R: ir::Traced>(f: impl FnOnce(A) -> R) -> Func {
+    ir::trace(f).expect("a plain operator traces")
+}
+
+/// Fills the entry and, if asked to, assembles it for the oldest and a current architecture.
+fn check(source: Source, entry: &str, fills: &[Fill<'_>]) {
+    let build = &source.builds()[0];
+    let text = splice(build.ptx, entry, fills).unwrap_or_else(|e| panic!("{entry}: {e}"));
+    assert!(!text.contains("@op."), "{entry}: a hole is left");
+    let Some(ptxas) = std::env::var_os("PTXAS") else { return };
+    let dir = std::env::temp_dir();
+    let name = format!("isowarp-{}-{:?}", entry, std::thread::current().id()).replace(['(', ')'], "");
+    let path = dir.join(format!("{name}.ptx"));
+    std::fs::write(&path, &text).expect("the temporary folder can be written");
+    for arch in ["sm_70", "sm_90"] {
+        let out =
+            Command::new(&ptxas).args(["-arch", arch, "-o", "/dev/null", "-v"]).arg(&path).output().expect("PTXAS names an assembler");
+        let log = String::from_utf8_lossy(&out.stderr);
+        assert!(out.status.success(), "{entry} {arch}: {log}\n{text}");
+        println!("{} {arch}: {}", entry, log.lines().filter(|l| l.contains("registers") || l.contains("spill")).collect::<String>());
+    }
+}
+
+fn check_map(func: &Func, leaves: &[Shape], outs: &[Shape]) {
+    for numerics in [Numerics::Strict, Numerics::Fast] {
+        let holes = Holes { load: func, leaves, outs, numerics };
+        let body4 = |s: &Site<'_>| holes.body(4, s);
+        let body1 = |s: &Site<'_>| holes.body(1, s);
+        let (four, one) = (Fill { name: "body4", body: &body4 }, Fill { name: "body1", body: &body1 });
+        check(Source::Map, "map_vec", &[four, one]);
+        check(Source::Map, "map_one", &[one]);
+    }
+}
+
+#[test]
+fn maps_of_every_element_type_and_shape_fill_their_holes() {
+    for d in DType::ALL {
+        let ty = d.ty();
+        let params = vec![Param::Value(ty); 4];
+        let shapes = [Shape::Vector(d), Shape::Strided(d), Shape::Broadcast(d), Shape::Value(ty)];
+        let func = match ty {
+            Ty::F32 => one(|(a, b, c, d): (Expr<f32>, Expr<f32>, Expr<f32>, Expr<f32>)| a * b + c.max(d)),
+            Ty::F64 => one(|(a, b, c, d): (Expr<f64>, Expr<f64>, Expr<f64>, Expr<f64>)| (a * b + c.max(d)).sqrt() / a),
+            Ty::I32 => one(|(a, b, c, d): (Expr<i32>, Expr<i32>, Expr<i32>, Expr<i32>)| a / b + c.max(d) % a),
+            Ty::I64 => one(|(a, b, c, d): (Expr<i64>, Expr<i64>, Expr<i64>, Expr<i64>)| a / b + c.max(d) % a),
+            Ty::U64 => one(|(a, b, c, d): (Expr<u64>, Expr<u64>, Expr<u64>, Expr<u64>)| (a / b + (c.max(d) % a)) << 3),
+            _ => one(|(a, b, c, d): (Expr<u32>, Expr<u32>, Expr<u32>, Expr<u32>)| (a / b + (c.max(d) % a)) << 3),
+        };
+        assert_eq!(func.params, params);
+        check_map(&func, &shapes, &[Shape::Vector(d)]);
+        check_map(&func, &shapes, &[Shape::Strided(d)]);
+    }
+}
+
+#[test]
+fn every_elementary_function_fills_a_map() {
+    for &f in Elementary::ALL {
+        let func = ir::definition(f);
+        let leaves = vec![Shape::Vector(DType::F32); f.arity()];
+        check_map(&func, &leaves, &[Shape::Vector(DType::F32)]);
+    }
+}
+
+#[test]
+fn index_and_fetches_fill_a_map() {
+    let params = vec![Param::Array(DType::U8), Param::Index(Ty::U32), Param::Array(DType::F16)];
+    let func = ir::pack(params, || {
+        let (a, b) = (ir::array_expr::<u8>(0), ir::array_expr::<half::f16>(2));
+        let i = <Expr<u32> as ir::Traced>::params(1);
+        (a.at(i - 1u32), b.at(i.cast::<i32>() - 1))
+    })
+    .expect("a plain operator traces");
+    let leaves = [Shape::Array(DType::U8), Shape::Index(Ty::U32), Shape::Array(DType::F16)];
+    check_map(&func, &leaves, &[Shape::Vector(DType::U32), Shape::Vector(DType::F16)]);
+}
+
+/// One accumulator: load, combination, finish, leaves.
+type Case = (Func, Func, Func, Vec<Shape>);
+
+/// Accumulators of 1 to 4 words.
+fn accumulators() -> Vec<Case> {
+    type Indexed = (Expr<f64>, Expr<u32>);
+    type Two = (Expr<f64>, Expr<f64>);
+    let f64_index = ir::pack(vec![Param::Value(Ty::F64), Param::Index(Ty::U32)], || <Indexed as ir::Traced>::params(0));
+    let least = |(a, b): (Indexed, Indexed)| {
+        let keep = a.0.le(b.0);
+        (ir::select(keep, a.0, b.0), ir::select(keep, a.1, b.1))
+    };
+    vec![
+        (one(|x: Expr<f32>| x), one(|(a, b): (Expr<f32>, Expr<f32>)| a + b), one(|x: Expr<f32>| x), vec![Shape::Vector(DType::F32)]),
+        (one(|x: Expr<f64>| x), one(|(a, b): (Expr<f64>, Expr<f64>)| a + b), one(|x: Expr<f64>| x), vec![Shape::Vector(DType::F64)]),
+        (
+            f64_index.expect("a plain operator traces"),
+            one(least),
+            one(|p: Indexed| p),
+            vec![Shape::Vector(DType::F64), Shape::Index(Ty::U32)],
+        ),
+        (
+            one(|x: Expr<f64>| (x, x)),
+            one(|(a, b): (Two, Two)| (a.0.min(b.0), a.1.max(b.1))),
+            one(|p: Two| p),
+            vec![Shape::Strided(DType::F64)],
+        ),
+    ]
+}
+
+#[test]
+fn line_kernels_of_every_width_fill_their_holes() {
+    for (load, op, finish, leaves) in accumulators() {
+        let parts = load.result_types();
+        let outs: Vec<Shape> = parts.iter().map(|t| Shape::Vector(t.dtype())).collect();
+        let holes = Holes { load: &load, leaves: &leaves, outs: &outs, numerics: Numerics::Strict };
+        let load4 = |s: &Site<'_>| holes.load(4, s);
+        let load1 = |s: &Site<'_>| holes.load(1, s);
+        let merge = |s: &Site<'_>| combine(&op, Numerics::Strict, s);
+        let store1 = |s: &Site<'_>| holes.store(&finish, &parts, 1, s);
+        let store4 = |s: &Site<'_>| holes.store(&finish, &parts, 4, s);
+        let all = [
+            Fill { name: "load4", body: &load4 },
+            Fill { name: "load1", body: &load1 },
+            Fill { name: "combine", body: &merge },
+            Fill { name: "finish", body: &store1 },
+            Fill { name: "store1", body: &store1 },
+            Fill { name: "store4", body: &store4 },
+        ];
+        let mut filled = 0;
+        for source in [Source::Reduce, Source::Scan] {
+            for entry in source.builds()[0].entries.iter().filter(|e| e.name.ends_with(&format!("_w{}", load.result_words()))) {
+                let fills: Vec<Fill<'_>> = all.iter().filter(|f| entry.holes.contains(&f.name)).copied().collect();
+                check(source, entry.name, &fills);
+                filled += 1;
+            }
+        }
+        assert!(filled >= 6, "only {filled} entries of this width");
+    }
+}

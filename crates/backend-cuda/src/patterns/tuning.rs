@@ -1,0 +1,37 @@
+//! Sizes that decide speed, apart from the algorithms. None of them enters a result.
+
+/// What the drivers choose from. Arrays are by words of the accumulator, 1 to 4.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tuning {
+    /// Resident blocks of `reduce_w*` on a multiprocessor.
+    pub(super) reduce_blocks: [u32; 4],
+    /// Tiles of a reduction above which a tile takes more passes.
+    pub(super) reduce_tiles: u64,
+    /// Elements of a column part of `reduce_cols_w*` that one thread should have at least.
+    pub(super) column_part: u64,
+    /// Resident blocks of `scan_w*` on a multiprocessor.
+    pub(super) scan_blocks: [u32; 4],
+    /// Resident blocks of `scan_parked_w1`.
+    pub(super) parked_blocks: u32,
+    /// Tiles to a multiprocessor above which `scan_parked_w1` is faster than `scan_w1`.
+    pub(super) parked_from: u64,
+    /// Rows that a warp of `filter.cu` slides down: small windows of f32, everything else.
+    pub(super) strip_rows: [u32; 2],
+    /// Strips to a multiprocessor below which strips get shorter, down to `strip_least` rows.
+    pub(super) strips_wanted: u32,
+    /// See `strips_wanted`.
+    pub(super) strip_least: u32,
+}
+
+/// Measured on an H200 (compute capability 9.0).
+pub(super) const TUNING: Tuning = Tuning {
+    reduce_blocks: [4, 3, 4, 4],
+    reduce_tiles: 8192,
+    column_part: 64,
+    scan_blocks: [4, 2, 1, 1],
+    parked_blocks: 3,
+    parked_from: 4,
+    strip_rows: [32, 64],
+    strips_wanted: 16,
+    strip_least: 8,
+};

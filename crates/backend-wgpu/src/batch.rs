@@ -1,0 +1,323 @@
+//! The open command buffer: dispatches and copies in the order they were asked for, submitted together.
+
+use crate::binds::{BindGroups, Binding, MAX_BINDINGS};
+use crate::buffer::Buffer;
+use crate::context::Context;
+use crate::faults::guarded;
+use crate::pipeline::{Kernel, ParamsVia, Pipelines};
+use crate::seal::Access;
+use isowarp_core::error::{Error, Result};
+use std::num::NonZeroU64;
+
+/// Commands after which a batch is submitted, so that the device does not wait for the host to have recorded everything.
+const MAX_COMMANDS: u32 = 128;
+/// Bytes bound or copied after which a batch is submitted.
+const MAX_BYTES: u64 = 4 << 30;
+/// Bytes of uniform parameters in one batch.
+const ARENA_BYTES: u64 = 64 << 10;
+
+/// Workgroups per grid dimension.
+pub type Grid = [u32; 3];
+
+/// Folds a number of workgroups into a grid whose dimensions are at most `max`, with as few surplus groups as rows need. A kernel
+/// finds its linear number as `(z * ny + y) * nx + x` and returns where that is past the end.
+///
+/// # Errors
+/// [`Error::TooLarge`] above `max` cubed.
+pub fn fold(groups: u64, max: u32) -> Result<Grid> {
+    let side = u64::from(max.max(1));
+    let rows = groups.div_ceil(side);
+    let planes = rows.div_ceil(side);
+    if planes > side {
+        return Err(Error::TooLarge { what: "workgroups", requested: groups, limit: side.saturating_pow(3) });
+    }
+    let (z, y) = if groups == 0 { (1, 1) } else { (planes, rows.div_ceil(planes)) };
+    let x = groups.div_ceil(y * z);
+    Ok([x as u32, y as u32, z as u32])
+}
+
+/// Records commands; one per device, behind a lock.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    // Dropped before the encoder, which it locks.
+    pass: Option<wgpu::ComputePass<'static>>,
+    encoder: Option<wgpu::CommandEncoder>,
+    binds: BindGroups,
+    arena: Option<Arena>,
+    number: u64,
+    commands: u32,
+    bytes: u64,
+    last: Option<wgpu::SubmissionIndex>,
+    pipeline: Option<wgpu::ComputePipeline>,
+}
+
+/// Parameters of the dispatches of one batch, where they cannot travel with the dispatch.
+#[derive(Debug)]
+struct Arena {
+    buffer: wgpu::Buffer,
+    group: wgpu::BindGroup,
+    staged: Vec<u8>,
+    align: usize,
+}
+
+impl Batch {
+    pub(crate) fn new() -> Self {
+        Self {
+            pass: None,
+            encoder: None,
+            binds: BindGroups::default(),
+            arena: None,
+            number: 1,
+            commands: 0,
+            bytes: 0,
+            last: None,
+            pipeline: None,
+        }
+    }
+
+    /// The number of the open batch.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Forgets cached bind groups, which keep their buffers alive.
+    pub(crate) fn forget_bind_groups(&mut self) {
+        self.binds.clear();
+    }
+
+    /// Bind groups kept.
+    pub(crate) fn bind_groups(&self) -> usize {
+        self.binds.len()
+    }
+
+    /// Records one dispatch.
+    pub(crate) fn dispatch(
+        &mut self,
+        context: &Context,
+        pipelines: &Pipelines,
+        kernel: &Kernel,
+        bindings: &[Binding<'_>],
+        params: &[u8],
+        grid: Grid,
+    ) -> Result<()> {
+        if grid.contains(&0) {
+            return Ok(());
+        }
+        check(context, kernel, bindings, params, grid)?;
+        let twin;
+        let kernel = if mixes_access(kernel, bindings) {
+            twin = pipelines.aliased(context, kernel)?;
+            &*twin
+        } else {
+            kernel
+        };
+        // Everything that can fail comes before the first recorded command.
+        let slot = match kernel.params {
+            ParamsVia::Uniform => Some(self.stage(context, pipelines, params)?),
+            _ => None,
+        };
+        let group = self.binds.get(context, &kernel.layout, bindings)?;
+        let encoder = self.encoder.get_or_insert_with(|| new_encoder(context));
+        let pass = self.pass.get_or_insert_with(|| encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default()).forget_lifetime());
+        if self.pipeline.as_ref() != Some(&kernel.pipeline) {
+            pass.set_pipeline(&kernel.pipeline);
+            self.pipeline = Some(kernel.pipeline.clone());
+        }
+        pass.set_bind_group(0, group, &[]);
+        match (kernel.params, slot, &self.arena) {
+            (ParamsVia::Immediates, ..) => pass.set_immediates(0, params),
+            (ParamsVia::Uniform, Some(offset), Some(arena)) => pass.set_bind_group(1, &arena.group, &[offset]),
+            _ => {}
+        }
+        pass.dispatch_workgroups(grid[0], grid[1], grid[2]);
+        let mut bytes = 0;
+        for binding in bindings {
+            binding.buffer.touch(self.number);
+            bytes += binding.size_bytes;
+        }
+        self.count(context, bytes)
+    }
+
+    /// Records a copy between two buffers; offsets and length are multiples of four.
+    pub(crate) fn copy(&mut self, context: &Context, src: (&Buffer, u64), dst: (&Buffer, u64), bytes: u64) -> Result<()> {
+        let encoder = self.outside_pass(context);
+        encoder.copy_buffer_to_buffer(src.0.as_wgpu(), src.1, dst.0.as_wgpu(), dst.1, bytes);
+        src.0.touch(self.number);
+        dst.0.touch(self.number);
+        self.count(context, bytes)
+    }
+
+    /// Records a copy into a staging buffer.
+    pub(crate) fn copy_out(&mut self, context: &Context, src: (&Buffer, u64), dst: &wgpu::Buffer, bytes: u64) {
+        let encoder = self.outside_pass(context);
+        encoder.copy_buffer_to_buffer(src.0.as_wgpu(), src.1, dst, 0, bytes);
+        src.0.touch(self.number);
+        self.commands += 1;
+    }
+
+    /// Records zeroing of a range; offset and length are multiples of four.
+    pub(crate) fn clear(&mut self, context: &Context, dst: &Buffer, offset: u64, bytes: u64) -> Result<()> {
+        let encoder = self.outside_pass(context);
+        encoder.clear_buffer(dst.as_wgpu(), offset, Some(bytes));
+        dst.touch(self.number);
+        self.count(context, bytes)
+    }
+
+    /// The encoder with no pass open, for commands that are not dispatches.
+    pub(crate) fn outside_pass(&mut self, context: &Context) -> &mut wgpu::CommandEncoder {
+        self.pass = None;
+        self.pipeline = None;
+        self.commands = self.commands.max(1);
+        self.encoder.get_or_insert_with(|| new_encoder(context))
+    }
+
+    /// Submits what has been recorded and returns the last submission, if there has been any.
+    pub(crate) fn flush(&mut self, context: &Context) -> Result<Option<wgpu::SubmissionIndex>> {
+        self.pass = None;
+        self.pipeline = None;
+        let Some(encoder) = self.encoder.take() else { return Ok(self.last.clone()) };
+        self.number += 1;
+        self.commands = 0;
+        self.bytes = 0;
+        let arena = self.arena.as_mut();
+        let submitted = guarded(&context.device, "Queue::submit", 0, || {
+            if let Some(arena) = arena
+                && !arena.staged.is_empty()
+            {
+                context.queue.write_buffer(&arena.buffer, 0, &arena.staged);
+                arena.staged.clear();
+            }
+            context.queue.submit([encoder.finish()])
+        });
+        match submitted {
+            Ok(index) => {
+                self.last = Some(index.clone());
+                Ok(Some(index))
+            }
+            Err(error) => {
+                // The commands did not run, so every result that was to come from them is wrong.
+                context.faults.defer(error.clone());
+                Err(error)
+            }
+        }
+    }
+
+    fn count(&mut self, context: &Context, bytes: u64) -> Result<()> {
+        self.commands += 1;
+        self.bytes += bytes;
+        if self.commands >= MAX_COMMANDS || self.bytes >= MAX_BYTES {
+            self.flush(context)?;
+        }
+        Ok(())
+    }
+
+    /// Keeps parameters for the write at submission; returns their offset.
+    fn stage(&mut self, context: &Context, pipelines: &Pipelines, params: &[u8]) -> Result<u32> {
+        let full = |a: &Arena| a.staged.len().next_multiple_of(a.align) + params.len() > ARENA_BYTES as usize;
+        if self.arena.as_ref().is_some_and(full) {
+            self.flush(context)?;
+        }
+        if self.arena.is_none() {
+            self.arena = Some(Arena::new(context, pipelines)?);
+        }
+        let Some(arena) = &mut self.arena else { unreachable!("made above") };
+        let offset = arena.staged.len().next_multiple_of(arena.align);
+        arena.staged.resize(offset, 0);
+        arena.staged.extend_from_slice(params);
+        Ok(offset as u32)
+    }
+}
+
+/// Parameter blocks are at most this long; the rest of a slot's binding is never read.
+const SLOT_BYTES: u64 = 256;
+
+impl Arena {
+    fn new(context: &Context, pipelines: &Pipelines) -> Result<Self> {
+        let device = &context.device;
+        guarded(device, "create_buffer", ARENA_BYTES, || {
+            let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("params"),
+                size: ARENA_BYTES + SLOT_BYTES,
+                usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            });
+            let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: Some("params"),
+                layout: pipelines.params_layout(device),
+                entries: &[wgpu::BindGroupEntry {
+                    binding: 0,
+                    resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                        buffer: &buffer,
+                        offset: 0,
+                        size: NonZeroU64::new(SLOT_BYTES),
+                    }),
+                }],
+            });
+            let align = context.limits.min_uniform_buffer_offset_alignment.max(16) as usize;
+            Self { buffer, group, staged: Vec::with_capacity(ARENA_BYTES as usize), align }
+        })
+    }
+}
+
+fn new_encoder(context: &Context) -> wgpu::CommandEncoder {
+    context.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("isowarp") })
+}
+
+/// Whether a buffer is both read-only and writable in this dispatch.
+fn mixes_access(kernel: &Kernel, bindings: &[Binding<'_>]) -> bool {
+    let accesses = &kernel.interface().bindings;
+    bindings.iter().zip(accesses).any(|(read, &a)| {
+        a == Access::Read
+            && bindings.iter().zip(accesses).any(|(write, &b)| b == Access::ReadWrite && read.buffer.id() == write.buffer.id())
+    })
+}
+
+fn check(context: &Context, kernel: &Kernel, bindings: &[Binding<'_>], params: &[u8], grid: Grid) -> Result<()> {
+    let interface = kernel.interface();
+    let invalid = |what, reason| Err(Error::InvalidArgument { what, reason });
+    if bindings.len() != interface.bindings.len() || bindings.len() > MAX_BINDINGS {
+        return invalid("bindings", format!("`{}` binds {}, {} given", kernel.name(), interface.bindings.len(), bindings.len()));
+    }
+    if params.len() != interface.params_bytes as usize || params.len() > SLOT_BYTES as usize {
+        return invalid("params", format!("`{}` takes {} bytes, {} given", kernel.name(), interface.params_bytes, params.len()));
+    }
+    let limits = &context.limits;
+    for &n in &grid {
+        let limit = limits.max_compute_workgroups_per_dimension;
+        if n > limit {
+            return Err(Error::TooLarge { what: "workgroups in one dimension", requested: n.into(), limit: limit.into() });
+        }
+    }
+    for b in bindings {
+        if b.size_bytes > limits.max_storage_buffer_binding_size {
+            let limit = limits.max_storage_buffer_binding_size;
+            return Err(Error::TooLarge { what: "binding bytes", requested: b.size_bytes, limit });
+        }
+        if b.offset_bytes + b.size_bytes > b.buffer.capacity() {
+            return Err(Error::OutOfRange {
+                what: "binding",
+                start: b.offset_bytes,
+                end: b.offset_bytes + b.size_bytes,
+                len: b.buffer.capacity(),
+            });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fold;
+
+    #[test]
+    fn folded_grids_hold_every_group_within_the_limit() {
+        for groups in [0_u64, 1, 65_535, 65_536, 131_070, 131_071, 1 << 32, (1 << 32) + 12_345, 65_535_u64.pow(3)] {
+            let grid = fold(groups, 65_535).expect("below the limit");
+            let total: u64 = grid.iter().map(|&n| u64::from(n)).product();
+            assert!(grid.iter().all(|&n| n <= 65_535));
+            assert!(total >= groups && total - groups < u64::from(grid[1]) * u64::from(grid[2]), "{groups}: {grid:?}");
+        }
+        assert_eq!(fold(65_535, 65_535).expect("fits"), [65_535, 1, 1]);
+        assert!(fold(65_535_u64.pow(3) + 1, 65_535).is_err());
+    }
+}

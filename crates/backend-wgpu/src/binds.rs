@@ -1,0 +1,101 @@
+//! Bind groups, made once per set of windows and kept by recency.
+
+use crate::buffer::Buffer;
+use crate::context::Context;
+use crate::faults::guarded;
+use crate::pipeline::Layout;
+use arrayvec::ArrayVec;
+use isowarp_core::error::Result;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry as Slot;
+
+/// Most storage buffers that one kernel binds.
+pub(crate) const MAX_BINDINGS: usize = 16;
+/// Bind groups kept; a loop over a few hundred buffers still hits.
+const CAPACITY: usize = 512;
+
+/// One argument of a dispatch: a window of a buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct Binding<'a> {
+    /// The memory.
+    pub buffer: &'a Buffer,
+    /// First byte; a multiple of the adapter's offset alignment.
+    pub offset_bytes: u64,
+    /// Bytes; rounded up to a multiple of four.
+    pub size_bytes: u64,
+}
+
+#[derive(PartialEq, Eq, Hash, Clone, Debug)]
+struct Key {
+    layout: u32,
+    windows: ArrayVec<(u64, u64, u64), MAX_BINDINGS>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    group: wgpu::BindGroup,
+    used: u64,
+}
+
+/// The cache. It keeps the buffers of its groups alive, so it is emptied before an allocation is given up.
+#[derive(Debug, Default)]
+pub(crate) struct BindGroups {
+    entries: HashMap<Key, Entry>,
+    clock: u64,
+}
+
+impl BindGroups {
+    /// The bind group of these windows.
+    pub(crate) fn get(&mut self, context: &Context, layout: &Layout, bindings: &[Binding<'_>]) -> Result<&wgpu::BindGroup> {
+        let windows = bindings.iter().map(|b| (b.buffer.id(), b.offset_bytes, length(b))).collect();
+        let key = Key { layout: layout.id, windows };
+        self.clock += 1;
+        if self.entries.len() >= CAPACITY {
+            self.evict();
+        }
+        let entry = match self.entries.entry(key) {
+            Slot::Occupied(slot) => slot.into_mut(),
+            Slot::Vacant(slot) => slot.insert(Entry { group: create(context, layout, bindings)?, used: 0 }),
+        };
+        entry.used = self.clock;
+        Ok(&entry.group)
+    }
+
+    /// Drops the older half, so that the cost of looking for the oldest is spread over many insertions.
+    fn evict(&mut self) {
+        let mut ages: Vec<u64> = self.entries.values().map(|e| e.used).collect();
+        let middle = ages.len() / 2;
+        let (_, &mut median, _) = ages.select_nth_unstable(middle);
+        self.entries.retain(|_, e| e.used > median);
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.entries.clear();
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+}
+
+fn length(binding: &Binding<'_>) -> u64 {
+    binding.size_bytes.next_multiple_of(4).max(4)
+}
+
+fn create(context: &Context, layout: &Layout, bindings: &[Binding<'_>]) -> Result<wgpu::BindGroup> {
+    let entries: ArrayVec<wgpu::BindGroupEntry<'_>, MAX_BINDINGS> = bindings
+        .iter()
+        .zip(0..)
+        .map(|(b, binding)| wgpu::BindGroupEntry {
+            binding,
+            resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                buffer: b.buffer.as_wgpu(),
+                offset: b.offset_bytes,
+                size: std::num::NonZeroU64::new(length(b)),
+            }),
+        })
+        .collect();
+    guarded(&context.device, "create_bind_group", 0, || {
+        context.device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout: &layout.handle, entries: &entries })
+    })
+}

@@ -1,0 +1,299 @@
+//! [`Wgpu`]: the handle that users and patterns hold.
+
+mod backend;
+
+use crate::batch::{Batch, Grid};
+use crate::binds::Binding;
+use crate::buffer::{Buffer, Pool};
+use crate::clock::Clock;
+use crate::context::{Adapter, Context, Options};
+use crate::patterns::Kernels;
+use crate::pipeline::{Kernel, KernelSource, Pipelines};
+use crate::probe::{self, Report};
+use crate::readback::{Poller, READ_CHUNK, ReadBack, Staging};
+use isowarp_core::backend::RawBuffer as _;
+use isowarp_core::caps::{Caps, Numerics};
+use isowarp_core::error::{Error, Result};
+use parking_lot::Mutex;
+use std::sync::Arc;
+
+/// Bytes after which an upload is handed to the driver before the rest is copied, to bound host-visible memory.
+const UPLOAD_CHUNK: usize = 64 << 20;
+
+/// A wgpu device. Clones are handles on the same device and queue, may be used from any thread, and keep one order of commands.
+#[derive(Clone, Debug)]
+pub struct Wgpu {
+    shared: Arc<Shared>,
+    numerics: Numerics,
+}
+
+#[derive(Debug)]
+struct Shared {
+    pipelines: Pipelines,
+    patterns: Kernels,
+    pool: Arc<Pool>,
+    staging: Arc<Staging>,
+    poller: Arc<Poller>,
+    batch: Mutex<Batch>,
+    clock: Mutex<Clock>,
+    caps: Caps,
+    report: Report,
+    // Dropped last: it keeps the device open.
+    context: Arc<Context>,
+}
+
+impl Wgpu {
+    /// Opens the best adapter.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] where there is none.
+    pub async fn new() -> Result<Self> {
+        Self::with_options(&Options::default()).await
+    }
+
+    /// Opens the best adapter and waits for it.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] where there is none.
+    pub fn new_blocking() -> Result<Self> {
+        pollster::block_on(Self::new())
+    }
+
+    /// Opens the adapter that `options` asks for.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] where there is none.
+    pub async fn with_options(options: &Options) -> Result<Self> {
+        Self::start(Context::open(options).await?).await
+    }
+
+    /// Opens one of [`crate::adapters`].
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] where the driver refuses.
+    pub async fn from_adapter(adapter: &Adapter, options: &Options) -> Result<Self> {
+        Self::start(Context::from_adapter(adapter, options).await?).await
+    }
+
+    /// Shares an application's device and queue. Its features and limits are what this handle can use, and its error handlers are
+    /// left alone. Commands enqueued here reach the queue at the latest with [`Self::submit`].
+    ///
+    /// # Errors
+    /// Whatever the start-up probe meets.
+    pub async fn from_device(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
+        Self::start(Context::from_device(device, queue, true)).await
+    }
+
+    async fn start(mut context: Context) -> Result<Self> {
+        let report = probe::run(&mut context).await?;
+        let caps = probe::caps(&context, &report);
+        let pool_bytes = (caps.memory_bytes / 4).max(256 << 20);
+        let context = Arc::new(context);
+        let shared = Shared {
+            pipelines: Pipelines::new(&context),
+            patterns: Kernels::default(),
+            pool: Arc::new(Pool::new(pool_bytes)),
+            staging: Arc::default(),
+            poller: Arc::default(),
+            batch: Mutex::new(Batch::new()),
+            clock: Mutex::new(Clock::new(&context)),
+            caps,
+            report,
+            context,
+        };
+        Ok(Self { shared: Arc::new(shared), numerics: Numerics::Strict })
+    }
+
+    /// What the start-up probe measured.
+    #[must_use]
+    pub fn report(&self) -> &Report {
+        &self.shared.report
+    }
+
+    /// WGSL that defines `iw_fma(a, b, c)` for this adapter; put it in front of a kernel.
+    #[must_use]
+    pub fn fma_prelude(&self) -> &'static str {
+        probe::fma_prelude(self.shared.caps.fma)
+    }
+
+    /// wgpu's device, for sharing.
+    #[must_use]
+    pub fn device(&self) -> &wgpu::Device {
+        &self.shared.context.device
+    }
+
+    /// wgpu's queue, for sharing. Call [`Self::submit`] before submitting work that reads this library's results.
+    #[must_use]
+    pub fn queue(&self) -> &wgpu::Queue {
+        &self.shared.context.queue
+    }
+
+    /// The features that the device was opened with.
+    #[must_use]
+    pub fn features(&self) -> wgpu::Features {
+        self.shared.context.features
+    }
+
+    /// The device's limits.
+    #[must_use]
+    pub fn limits(&self) -> &wgpu::Limits {
+        &self.shared.context.limits
+    }
+
+    /// The kernel of a text, compiled at the first call.
+    ///
+    /// # Errors
+    /// [`Error::Compile`] with the compiler's message.
+    pub fn kernel(&self, source: &KernelSource<'_>) -> Result<Arc<Kernel>> {
+        self.shared.pipelines.get(&self.shared.context, source)
+    }
+
+    /// Enqueues a kernel over `grid` workgroups. A buffer may be bound more than once; where one binding reads and another writes, the
+    /// parts must not overlap.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] where the arguments do not fit the kernel, [`Error::TooLarge`] above a limit.
+    pub fn dispatch(&self, kernel: &Kernel, bindings: &[Binding<'_>], params: &[u8], grid: Grid) -> Result<()> {
+        let s = &*self.shared;
+        s.context.faults.check()?;
+        s.batch.lock().dispatch(&s.context, &s.pipelines, kernel, bindings, params, grid)
+    }
+
+    /// The patterns' kernels.
+    pub(crate) fn patterns(&self) -> &Kernels {
+        &self.shared.patterns
+    }
+
+    /// Zeroes bytes, in stream order. Offset and length are multiples of four.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] outside the buffer.
+    pub fn clear(&self, dst: &Buffer, offset_bytes: u64, len_bytes: u64) -> Result<()> {
+        let len = padded(dst, offset_bytes, len_bytes, "clear")?;
+        if len == 0 {
+            return Ok(());
+        }
+        self.shared.context.faults.check()?;
+        self.shared.batch.lock().clear(&self.shared.context, dst, offset_bytes, len)
+    }
+
+    /// Hands everything enqueued so far to the device without waiting.
+    ///
+    /// # Errors
+    /// Whatever the driver reports about it.
+    pub fn submit(&self) -> Result<()> {
+        self.shared.batch.lock().flush(&self.shared.context).map(drop)
+    }
+
+    /// A handle on an application's own buffer of the same device, with the usages STORAGE, `COPY_SRC` and `COPY_DST`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] where a usage is missing.
+    pub fn adopt(&self, buffer: wgpu::Buffer) -> Result<Buffer> {
+        self.shared.pool.adopt(buffer)
+    }
+
+    /// Gives memory that is kept for reuse back to the driver.
+    pub fn trim(&self) {
+        self.shared.batch.lock().forget_bind_groups();
+        self.shared.pool.trim();
+    }
+
+    /// Sizes of the caches, to see that a loop has reached a steady state.
+    #[must_use]
+    pub fn usage(&self) -> Usage {
+        Usage {
+            kernels: self.shared.pipelines.len(),
+            bind_groups: self.shared.batch.lock().bind_groups(),
+            idle_bytes: self.shared.pool.idle_bytes(),
+        }
+    }
+
+    fn start_read(&self, src: &Buffer, offset: u64, len: u64) -> Result<Option<ReadBack>> {
+        check_range(src, offset, len, "read")?;
+        let s = &*self.shared;
+        s.context.faults.check()?;
+        if len == 0 {
+            return Ok(None);
+        }
+        let from = offset & !3;
+        let span = (offset + len - from).next_multiple_of(4);
+        let staging = s.staging.take(&s.context, span)?;
+        let mut batch = s.batch.lock();
+        batch.copy_out(&s.context, (src, from), &staging, span);
+        let index = batch.flush(&s.context)?;
+        drop(batch);
+        let lost = || Error::Driver { call: "Queue::submit", message: "nothing was submitted".to_owned() };
+        let index = index.ok_or_else(lost)?;
+        let parts = (&s.context, &s.staging, &s.poller);
+        ReadBack::start(parts, staging, index, (offset - from) as usize, len as usize).map(Some)
+    }
+
+    /// Reads chunk by chunk, with the device one chunk ahead, through staging memory that is kept for the next time.
+    fn read_long(&self, src: &Buffer, offset: u64, len: u64) -> Result<Vec<u8>> {
+        check_range(src, offset, len, "read")?;
+        let mut out = vec![0; len as usize];
+        let mut ahead = self.start_read(src, offset, READ_CHUNK.min(len))?;
+        let mut at = offset;
+        for part in out.chunks_mut(READ_CHUNK as usize) {
+            at += part.len() as u64;
+            let next = self.start_read(src, at, READ_CHUNK.min(offset + len - at))?;
+            if let Some(read) = std::mem::replace(&mut ahead, next) {
+                read.wait_into(part)?;
+            }
+        }
+        Ok(out)
+    }
+
+    /// Puts bytes whose length is a multiple of four in front of the open batch's commands, or after them where they might read or
+    /// write the buffer.
+    fn write(&self, dst: &Buffer, offset: u64, data: &[u8]) -> Result<()> {
+        let s = &*self.shared;
+        let mut batch = s.batch.lock();
+        if dst.last_batch() >= batch.number() {
+            batch.flush(&s.context)?;
+        }
+        let written = crate::faults::guarded(&s.context.device, "Queue::write_buffer", data.len() as u64, || {
+            let mut at = offset;
+            for chunk in data.chunks(UPLOAD_CHUNK) {
+                s.context.queue.write_buffer(dst.as_wgpu(), at, chunk);
+                at += chunk.len() as u64;
+                if data.len() > UPLOAD_CHUNK {
+                    s.context.queue.submit([]);
+                }
+            }
+        });
+        drop(batch);
+        written
+    }
+}
+
+/// See [`Wgpu::usage`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// Kernels compiled.
+    pub kernels: usize,
+    /// Bind groups kept.
+    pub bind_groups: usize,
+    /// Bytes of freed device memory kept for reuse.
+    pub idle_bytes: u64,
+}
+
+fn check_range(buffer: &Buffer, offset: u64, len: u64, what: &'static str) -> Result<()> {
+    let size = buffer.size_bytes();
+    match offset.checked_add(len) {
+        Some(end) if end <= size => Ok(()),
+        end => Err(Error::OutOfRange { what, start: offset, end: end.unwrap_or(u64::MAX), len: size }),
+    }
+}
+
+/// Checks a range that is written whole words at a time; a range that ends with the buffer may run into its padding.
+fn padded(buffer: &Buffer, offset: u64, len: u64, what: &'static str) -> Result<u64> {
+    check_range(buffer, offset, len, what)?;
+    let at_end = offset + len == buffer.size_bytes() && (offset + len).next_multiple_of(4) <= buffer.capacity();
+    if offset.is_multiple_of(4) && (len.is_multiple_of(4) || at_end) {
+        return Ok(len.next_multiple_of(4));
+    }
+    let reason = format!("bytes {offset}..{} are not whole 32-bit words", offset + len);
+    Err(Error::InvalidArgument { what, reason })
+}

@@ -1,0 +1,116 @@
+//! WGSL of accumulators: `Acc` is one value or a structure of several, `combine` merges two, and shared memory and scratch hold them as
+//! they are.
+
+use isowarp_core::element::Ty;
+use isowarp_core::ir::wgsl_type;
+use std::fmt::Write as _;
+
+/// The parts of an accumulator. A truth value is kept as a `u32`, since memory holds no others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Accumulator {
+    parts: Vec<Ty>,
+}
+
+impl Accumulator {
+    pub(super) fn new(parts: Vec<Ty>) -> Self {
+        Self { parts }
+    }
+
+    /// Words of 32 bits that its parts take, without padding.
+    pub(super) fn words(&self) -> u32 {
+        self.parts.iter().map(|t| t.words() as u32).sum()
+    }
+
+    /// Bytes from one to the next in memory, as WGSL lays them out.
+    pub(super) fn stride(&self) -> u64 {
+        let end = self.parts.iter().fold(0_u64, |at, t| at.next_multiple_of(t.words() as u64 * 4) + t.words() as u64 * 4);
+        let align = if self.parts.iter().any(|t| t.words() == 2) { 8 } else { 4 };
+        end.next_multiple_of(align)
+    }
+
+    fn stored(ty: Ty) -> &'static str {
+        if ty == Ty::Bool { "u32" } else { wgsl_type(ty) }
+    }
+
+    /// The type, and `combine` on it.
+    pub(super) fn text(&self) -> String {
+        let mut text = String::new();
+        if let [one] = self.parts[..] {
+            let _ = writeln!(text, "alias Acc = {};", Self::stored(one));
+        } else {
+            let members: Vec<String> = self.parts.iter().enumerate().map(|(k, &t)| format!("r{k}: {}", Self::stored(t))).collect();
+            let _ = writeln!(text, "struct Acc {{ {} }}", members.join(", "));
+        }
+        let arguments = [self.spread("a"), self.spread("b")].concat().join(", ");
+        let _ = writeln!(text, "fn combine(a: Acc, b: Acc) -> Acc {{\n    {}\n}}", self.made_of(&format!("op_combine({arguments})")));
+        text
+    }
+
+    /// The parts of accumulator `v` as arguments of an operator.
+    pub(super) fn spread(&self, v: &str) -> Vec<String> {
+        let part = |(k, t): (usize, &Ty)| {
+            let place = if self.parts.len() == 1 { v.to_owned() } else { format!("{v}.r{k}") };
+            if *t == Ty::Bool { format!("({place} != 0u)") } else { place }
+        };
+        self.parts.iter().enumerate().map(part).collect()
+    }
+
+    /// A return statement with the accumulator that a call of an operator gives.
+    pub(super) fn made_of(&self, call: &str) -> String {
+        match self.parts[..] {
+            [Ty::Bool] => format!("return select(0u, 1u, {call});"),
+            [_] => format!("return {call};"),
+            _ => {
+                let part = |(k, t): (usize, &Ty)| if *t == Ty::Bool { format!("select(0u, 1u, v.r{k})") } else { format!("v.r{k}") };
+                let parts: Vec<String> = self.parts.iter().enumerate().map(part).collect();
+                format!("let v = {call};\n    return Acc({});", parts.join(", "))
+            }
+        }
+    }
+
+    /// The accumulator in consecutive parameters that start with `name`.
+    pub(super) fn in_args(&self, name: &str) -> (Vec<String>, String) {
+        let mut members = Vec::new();
+        let mut values = Vec::new();
+        for (k, &t) in self.parts.iter().enumerate() {
+            let low = format!("{name}{k}");
+            let high = format!("{name}{k}_high");
+            let stored = if t == Ty::Bool { Ty::U32 } else { t };
+            values.push(super::access::from_words(stored, &format!("args.{low}"), &format!("args.{high}")));
+            members.push(low);
+            if t.words() == 2 {
+                members.push(high);
+            }
+        }
+        (members, format!("Acc({})", values.join(", ")))
+    }
+
+    /// The 32-bit words of accumulator `v`, in order.
+    pub(super) fn to_words(&self, v: &str) -> Vec<String> {
+        let mut words = Vec::new();
+        for (k, &t) in self.parts.iter().enumerate() {
+            let place = if self.parts.len() == 1 { v.to_owned() } else { format!("{v}.r{k}") };
+            match t.words() {
+                1 => words.push(format!("bitcast<u32>({place})")),
+                _ => {
+                    words.push(format!("u32(bitcast<u64>({place}) & 0xfffffffflu)"));
+                    words.push(format!("u32(bitcast<u64>({place}) >> 32u)"));
+                }
+            }
+        }
+        words
+    }
+
+    /// The accumulator in these words.
+    pub(super) fn of_words(&self, words: &[String]) -> String {
+        let mut at = words.iter();
+        let mut next = || at.next().map_or("0u", String::as_str);
+        let mut values = Vec::new();
+        for &t in &self.parts {
+            let low = next();
+            let high = if t.words() == 2 { next() } else { "0u" };
+            values.push(super::access::from_words(if t == Ty::Bool { Ty::U32 } else { t }, low, high));
+        }
+        format!("Acc({})", values.join(", "))
+    }
+}

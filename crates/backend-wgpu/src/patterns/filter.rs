@@ -1,0 +1,124 @@
+//! P13 image filters: one pass over strips of rows.
+
+use super::Launch;
+use super::operands::{Operands, Signature, Span};
+use super::program::{NATIVE_FMA, Operators, Program};
+use crate::buffer::Buffer;
+use crate::device::Wgpu;
+use isowarp_core::backend::{Leaf, Out, Run};
+use isowarp_core::element::DType;
+use isowarp_core::error::{Error, Result};
+use isowarp_core::ir::Param;
+use isowarp_core::patterns::{Border, FilterKind, FilterTask};
+use isowarp_shaders::kernels::FILTER;
+
+/// Weights that the kernel takes.
+const WEIGHTS: usize = 25;
+
+impl Run<FilterTask> for Wgpu {
+    fn run(&self, task: &FilterTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let (pitch, height) = (u64::from(task.width) * u64::from(task.channels), u64::from(task.height));
+        let params = [Param::Value(task.dtype.ty())];
+        let operands = Operands::plan(&params, leaves, outs, pitch % 4 == 0, false, pitch * height)?;
+        if operands.signature.leaves.len() != 1 || operands.signature.outs.len() != 1 {
+            return Err(Error::InvalidArgument { what: "filter", reason: "it has one input and one output".to_owned() });
+        }
+        let holes = holes(task, &operands.signature);
+        let kernel = self.program("filter", &program(task, &operands.signature, &holes))?;
+
+        let limits = self.window_limits();
+        let radius = u64::from(task.kind.radius());
+        let n = u64::from(samples(task.dtype));
+        let groups = pitch.div_ceil(n);
+        // Bands of rows where the image is longer than a window; each reads its neighbours' nearest rows too.
+        let bound = operands.span(limits, pitch * height, 1, true) / pitch;
+        let band = if bound >= height { height } else { bound.saturating_sub(2 * radius + 1) };
+        if band == 0 {
+            let requested = (2 * radius + 6) * pitch * task.dtype.size_bytes();
+            return Err(Error::TooLarge { what: "bytes of a few rows of the image", requested, limit: limits.window_bytes });
+        }
+        let rows = strip(height.min(band), groups);
+        super::reduce::chunks(height, band, |first, count| {
+            let end = first + count;
+            // Clamped and mirrored rows are no further from the band than those outside the image that they stand for.
+            let (top, bottom) = (first.saturating_sub(radius), (end + radius).min(height));
+            let words = [u64::from(task.width), height, pitch, groups, rows, first, end, top].map(|w| w as u32);
+            let mut launch = Launch::new(0, &words);
+            let weights: &[f32] = if let FilterKind::Weighted { weights, .. } = &task.kind { weights } else { &[] };
+            let bits = weights.iter().map(|w| w.to_bits()).chain(std::iter::repeat(0));
+            bits.take(WEIGHTS).for_each(|w| launch.args.push(w));
+            let (input, output) = (Span::of(top * pitch, (bottom - top) * pitch), Span::of(first * pitch, count * pitch));
+            operands.bind(limits, input, output, &mut launch.bindings, &mut launch.args)?;
+            self.launch(&kernel, &launch, (groups * count.div_ceil(rows)).div_ceil(128))
+        })
+    }
+}
+
+/// Samples of a row that an invocation takes.
+const fn samples(dtype: DType) -> u32 {
+    match dtype {
+        DType::U8 => 8,
+        _ => 4,
+    }
+}
+
+/// Rows of a strip: many where the image is large, so that few rows are read twice, and fewer where invocations would be wanting.
+fn strip(rows: u64, groups: u64) -> u64 {
+    [16, 8, 4, 2].into_iter().find(|&s| rows / s * groups >= 1 << 16).unwrap_or(1)
+}
+
+pub(super) fn holes(task: &FilterTask, signature: &Signature) -> [(&'static str, u32); 11] {
+    let vector = |v: bool| u32::from(v);
+    let reads = signature.leaves.iter().any(|l| matches!(l, super::operands::LeafKind::Vector { .. }));
+    [
+        ("n", samples(task.dtype)),
+        ("c", task.channels),
+        ("radius", task.kind.radius()),
+        (
+            "border",
+            match task.border {
+                Border::Clamp => 0,
+                Border::Zero => 1,
+                Border::Mirror => 2,
+            },
+        ),
+        ("wide", vector(task.dtype != DType::U8)),
+        ("in_vector", vector(reads)),
+        ("out_vector", vector(signature.outs.iter().any(|o| o.vector))),
+        ("weighted", vector(matches!(task.kind, FilterKind::Weighted { .. }))),
+        ("sobel", vector(task.kind == FilterKind::Sobel)),
+        ("median", vector(task.kind == FilterKind::Median3)),
+        ("normal", vector(stays_normal(task))),
+    ]
+}
+
+/// Whether no product or sum of the filter can be subnormal: those of bytes and differences of bytes, if the weights are not tiny.
+fn stays_normal(task: &FilterTask) -> bool {
+    // Sums are multiples of a weight's last bit, which is at least 2^-123 then.
+    let far = |w: &f32| *w == 0.0 || w.abs() >= f32::from_bits(27 << 23);
+    task.dtype == DType::U8
+        && match &task.kind {
+            FilterKind::Weighted { weights, .. } => weights.iter().all(far),
+            FilterKind::Sobel | FilterKind::Median3 => true,
+        }
+}
+
+pub(super) fn program<'a>(task: &FilterTask, signature: &'a Signature, holes: &'a [(&'static str, u32)]) -> Program<'a> {
+    let calls: &[&str] = match (&task.kind, task.dtype, stays_normal(task)) {
+        (FilterKind::Median3, DType::U8, _) => &[],
+        (FilterKind::Median3, _, _) => &["iw_order", "iw_canonical"],
+        (FilterKind::Sobel, _, true) => &[NATIVE_FMA, "iw_sqrt", "iw_canonical"],
+        (FilterKind::Sobel, _, false) => &["iw_fma", "iw_sqrt", "iw_canonical"],
+        (FilterKind::Weighted { .. }, _, true) => &[NATIVE_FMA, "iw_canonical"],
+        (FilterKind::Weighted { .. }, _, false) => &["iw_fma", "iw_canonical"],
+    };
+    Program {
+        template: FILTER,
+        entry: "image_filter",
+        constants: holes,
+        operators: Operators::Calls(calls),
+        signature,
+        numerics: task.numerics,
+        first: false,
+    }
+}

@@ -1,0 +1,128 @@
+//! The patterns: a file each with the host's side, and what they share: kernels' texts and the windows of their operands.
+
+mod access;
+mod accumulator;
+mod filter;
+mod map;
+mod operands;
+mod program;
+mod reduce;
+mod scan;
+#[cfg(test)]
+mod tests;
+
+use crate::binds::Binding;
+use crate::device::Wgpu;
+use crate::pipeline::{Kernel, KernelSource};
+use arrayvec::ArrayVec;
+use isowarp_core::backend::Backend as _;
+use isowarp_core::caps::Capability;
+use isowarp_core::error::{Error, Result};
+use isowarp_core::ir::Func;
+use operands::{Args, Limits, MAX};
+use parking_lot::Mutex;
+use program::{Dialect, Program};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use xxhash_rust::xxh3::Xxh3;
+
+/// A device's kernels by what they compute, so that a repeated call writes no text.
+#[derive(Debug, Default)]
+pub(crate) struct Kernels {
+    ready: Mutex<HashMap<u128, Arc<Kernel>>>,
+    /// The identity of words, which copies.
+    copy: OnceLock<Arc<Func>>,
+    /// Bytes of a window where they are fewer than the adapter allows (tests), else 0.
+    window_bytes: AtomicU64,
+    /// What single-launch scans keep.
+    single: Mutex<Option<scan::Single>>,
+    /// Polls of a look-back where tests ask for another number, plus one, else 0.
+    patience: AtomicU32,
+}
+
+impl Kernels {
+    /// Whether tests ask for the form of three launches.
+    fn never_looks_back(&self) -> bool {
+        self.patience.load(Ordering::Relaxed) == u32::MAX
+    }
+
+    fn patience(&self) -> Option<u32> {
+        self.patience.load(Ordering::Relaxed).checked_sub(1)
+    }
+}
+
+/// One dispatch as it is put together.
+struct Launch<'a> {
+    bindings: ArrayVec<Binding<'a>, MAX>,
+    args: Args,
+}
+
+impl<'a> Launch<'a> {
+    /// Starts with the index of the first element and the kernel's own parameters.
+    fn new(base: u64, words: &[u32]) -> Self {
+        let mut args = Args::of(&[base as u32, (base >> 32) as u32]);
+        words.iter().for_each(|&w| args.push(w));
+        Self { bindings: ArrayVec::new(), args }
+    }
+}
+
+impl Wgpu {
+    /// The kernel of a program.
+    fn program(&self, pattern: &'static str, program: &Program<'_>) -> Result<Arc<Kernel>> {
+        let mut h = Xxh3::new();
+        program.hash(&mut h);
+        let key = h.digest128();
+        if let Some(kernel) = self.patterns().ready.lock().get(&key) {
+            return Ok(Arc::clone(kernel));
+        }
+        let buffers = program.buffers();
+        let caps = self.caps();
+        if buffers > caps.max_storage_buffers {
+            let capability = Capability::StorageBuffers(buffers);
+            return Err(Error::Unsupported { pattern, capability, device: caps.device.clone() });
+        }
+        let wgsl = program.text(self.dialect())?;
+        let kernel = self.kernel(&KernelSource { name: program.entry, wgsl: &wgsl, entry: program.entry })?;
+        Ok(Arc::clone(self.patterns().ready.lock().entry(key).or_insert(kernel)))
+    }
+
+    fn dialect(&self) -> Dialect {
+        let wide = self.report().f64.as_ref();
+        Dialect {
+            fma: self.caps().fma,
+            native_fma64: wide.is_some_and(|r| r.fma_is_fused),
+            native_div64: wide.is_some_and(|r| r.division_rounds),
+            native_sqrt64: wide.is_some_and(|r| r.sqrt_rounds),
+        }
+    }
+
+    fn window_limits(&self) -> Limits {
+        let asked = self.patterns().window_bytes.load(Ordering::Relaxed);
+        // Words of a binding are numbered in 32 bits, and elements of a byte in as many.
+        let most = self.caps().max_binding_bytes.min(u64::from(u32::MAX) & !15);
+        Limits {
+            window_bytes: if asked == 0 { most } else { asked.min(most) },
+            align: u64::from(self.limits().min_storage_buffer_offset_alignment).max(16),
+        }
+    }
+
+    /// Makes windows smaller than the adapter would have them.
+    #[cfg(test)]
+    fn limit_windows(&self, bytes: u64) {
+        self.patterns().window_bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Enqueues a kernel over this many workgroups.
+    fn launch(&self, kernel: &Kernel, launch: &Launch<'_>, groups: u64) -> Result<()> {
+        let grid = crate::batch::fold(groups, self.caps().max_groups_per_dim)?;
+        self.dispatch(kernel, &launch.bindings, launch.args.bytes(), grid)
+    }
+}
+
+impl Dialect {
+    /// An adapter with nothing of its own: every function is the prelude's.
+    #[cfg(test)]
+    const PLAIN: Self =
+        Self { fma: isowarp_core::caps::FmaKind::ViaInteger, native_fma64: false, native_div64: false, native_sqrt64: false };
+}

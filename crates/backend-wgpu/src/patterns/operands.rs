@@ -1,0 +1,294 @@
+//! What a task's leaves and outputs are to a kernel: which buffers it binds, how it reaches their elements, and which window of
+//! them one dispatch sees.
+
+use crate::binds::Binding;
+use crate::buffer::{Buffer, window};
+use arrayvec::ArrayVec;
+use isowarp_core::backend::{Leaf, Out, RawBuffer as _};
+use isowarp_core::element::{DType, Ty};
+use isowarp_core::error::{Error, Result};
+use isowarp_core::ir::Param;
+
+/// Most leaves of a task, outputs of a task, and buffers of a kernel.
+pub(super) const MAX: usize = 16;
+
+/// What the 32-bit words of a binding are grouped into.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Unit {
+    /// `array<u32>`.
+    Word,
+    /// `array<vec2<u32>>`: four narrow floats.
+    Pair,
+    /// `array<vec4<u32>>`: 16-byte access.
+    Quad,
+    /// `array<atomic<u32>>`: narrow elements whose word has several writers.
+    Atomic,
+}
+
+/// One bound buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Slot {
+    pub(super) unit: Unit,
+    pub(super) writable: bool,
+}
+
+/// How one parameter of the loading operator comes about.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum LeafKind {
+    /// Four neighbours are one aligned load.
+    Vector { slot: u8, dtype: DType },
+    /// Elements at a distance that a parameter of the kernel gives.
+    Strided { slot: u8, dtype: DType },
+    /// One element for all indices.
+    Broadcast { slot: u8, dtype: DType },
+    /// Fetched from by the operator.
+    Array { slot: u8, dtype: DType },
+    /// A parameter of the kernel.
+    Value(Ty),
+    /// The index.
+    Index(Ty),
+}
+
+/// How one result is stored.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct OutKind {
+    pub(super) slot: u8,
+    pub(super) dtype: DType,
+    /// Four neighbours are one aligned store.
+    pub(super) vector: bool,
+}
+
+/// The part of leaves and outputs that a kernel's text depends on.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub(super) struct Signature {
+    pub(super) leaves: ArrayVec<LeafKind, MAX>,
+    pub(super) outs: ArrayVec<OutKind, MAX>,
+    pub(super) slots: ArrayVec<Slot, MAX>,
+}
+
+/// Where a slot's elements lie.
+#[derive(Clone, Copy, Debug)]
+struct Place<'a> {
+    raw: &'a Buffer,
+    offset: u64,
+    stride: i64,
+    size: u64,
+    /// Of an array, all of which every dispatch sees.
+    whole: Option<u64>,
+    /// Whether its indices are those of outputs rather than of inputs.
+    output: bool,
+}
+
+/// A task's leaves and outputs.
+#[derive(Debug)]
+pub(super) struct Operands<'a> {
+    pub(super) signature: Signature,
+    places: ArrayVec<Place<'a>, MAX>,
+    leaves: &'a [Leaf<Buffer>],
+}
+
+/// Elements `first..first + len` of a task: what one dispatch works on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Span {
+    pub(super) first: u64,
+    pub(super) len: u64,
+}
+
+impl Span {
+    pub(super) const fn of(first: u64, len: u64) -> Self {
+        Self { first, len }
+    }
+}
+
+/// What the adapter allows of a binding.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Bytes of one binding.
+    pub(super) window_bytes: u64,
+    /// Alignment of a binding's first byte.
+    pub(super) align: u64,
+}
+
+impl<'a> Operands<'a> {
+    /// Plans the slots. `aligned_lines` says that every line starts at a multiple of four elements, so that vector access is open to
+    /// contiguous operands; `scattered` that outputs are written one element at a time by invocations that do not own whole words.
+    pub(super) fn plan(
+        params: &[Param],
+        leaves: &'a [Leaf<Buffer>],
+        outs: &'a [Out<Buffer>],
+        aligned_lines: bool,
+        scattered: bool,
+        elements: u64,
+    ) -> Result<Self> {
+        let mut all = Self { signature: Signature::default(), places: ArrayVec::new(), leaves };
+        if leaves.len() > MAX || outs.len() > MAX || leaves.len() + outs.len() > MAX {
+            return Err(Error::TooLarge { what: "operands of a kernel", requested: (leaves.len() + outs.len()) as u64, limit: MAX as u64 });
+        }
+        for out in outs {
+            let size = out.dtype.size_bytes();
+            let vector = aligned_lines && !scattered && out.offset % 4 == 0 && padded(&out.raw, out.offset + elements, size);
+            let unit = match (vector, size) {
+                (true, _) => vector_unit(size),
+                (false, 1 | 2) => Unit::Atomic,
+                _ => Unit::Word,
+            };
+            let place = Place { raw: &out.raw, offset: out.offset, stride: 1, size, whole: None, output: true };
+            let slot = all.push(place, Slot { unit, writable: true });
+            all.signature.outs.push(OutKind { slot, dtype: out.dtype, vector });
+        }
+        for (leaf, param) in leaves.iter().zip(params) {
+            let kind = all.leaf(leaf, *param, aligned_lines, elements)?;
+            all.signature.leaves.push(kind);
+        }
+        Ok(all)
+    }
+
+    fn leaf(&mut self, leaf: &'a Leaf<Buffer>, param: Param, aligned_lines: bool, elements: u64) -> Result<LeafKind> {
+        Ok(match (leaf, param) {
+            (_, Param::Index(ty)) => LeafKind::Index(ty),
+            (Leaf::Value { .. }, Param::Value(ty)) => LeafKind::Value(ty),
+            (Leaf::Elements { raw, dtype, offset, stride }, Param::Value(_)) => {
+                let size = dtype.size_bytes();
+                let place = Place { raw, offset: *offset, stride: *stride, size, whole: None, output: false };
+                // An output in place is bound once, and read as it is written.
+                if let Some(slot) = self.same(&place) {
+                    return Ok(match self.signature.slots[usize::from(slot)].unit {
+                        _ if *stride == 0 => LeafKind::Broadcast { slot, dtype: *dtype },
+                        unit if unit == vector_unit(size) && self.is_vector(slot) => LeafKind::Vector { slot, dtype: *dtype },
+                        _ => LeafKind::Strided { slot, dtype: *dtype },
+                    });
+                }
+                let vector = *stride == 1 && aligned_lines && offset % 4 == 0 && padded(raw, offset + elements, size);
+                let unit = if vector { vector_unit(size) } else { Unit::Word };
+                let slot = self.push(place, Slot { unit, writable: false });
+                match stride {
+                    0 => LeafKind::Broadcast { slot, dtype: *dtype },
+                    _ if vector => LeafKind::Vector { slot, dtype: *dtype },
+                    _ => LeafKind::Strided { slot, dtype: *dtype },
+                }
+            }
+            (Leaf::Array { raw, dtype, offset, len }, Param::Array(_)) => {
+                let place = Place { raw, offset: *offset, stride: 1, size: dtype.size_bytes(), whole: Some(*len), output: false };
+                let slot = self.push(place, Slot { unit: Unit::Word, writable: false });
+                LeafKind::Array { slot, dtype: *dtype }
+            }
+            _ => return Err(Error::InvalidArgument { what: "inputs", reason: "a leaf does not fit its parameter".to_owned() }),
+        })
+    }
+
+    fn push(&mut self, place: Place<'a>, slot: Slot) -> u8 {
+        self.places.push(place);
+        self.signature.slots.push(slot);
+        (self.places.len() - 1) as u8
+    }
+
+    /// The slot that already stands for these elements.
+    fn same(&self, place: &Place<'_>) -> Option<u8> {
+        let equal = |p: &Place<'_>| {
+            p.whole.is_none() && p.raw.same(place.raw) && (p.offset, p.stride, p.size) == (place.offset, place.stride, place.size)
+        };
+        self.places.iter().position(equal).map(|k| k as u8)
+    }
+
+    fn is_vector(&self, slot: u8) -> bool {
+        let s = &self.signature;
+        s.outs.iter().any(|o| o.slot == slot && o.vector)
+            || s.leaves.iter().any(|l| matches!(l, LeafKind::Vector { slot: k, .. } if *k == slot))
+    }
+
+    /// The most elements that one dispatch can see, a multiple of `multiple` where it is not everything. Inputs and outputs are taken
+    /// to have the same indices.
+    pub(super) fn span(&self, limits: Limits, elements: u64, multiple: u64, outputs: bool) -> u64 {
+        let mut most = u64::from(u32::MAX >> 1);
+        for p in self.places.iter().filter(|p| p.whole.is_none() && p.stride != 0 && (outputs || !p.output)) {
+            let step = p.size.saturating_mul(p.stride.unsigned_abs());
+            // Room for the part of a window before its first element, and for the padding of its last vector.
+            most = most.min(limits.window_bytes.saturating_sub(limits.align + 32) / step);
+        }
+        if most >= elements { elements } else { (most / multiple * multiple).max(1) }
+    }
+
+    /// Bytes of the widest element.
+    pub(super) fn widest(&self) -> u64 {
+        self.places.iter().map(|p| p.size).max().unwrap_or(1)
+    }
+
+    /// Adds the bindings of one dispatch, and its parameters: every slot's `skip`, then every leaf's own.
+    pub(super) fn bind(
+        &self,
+        limits: Limits,
+        inputs: Span,
+        outputs: Span,
+        bindings: &mut ArrayVec<Binding<'a>, MAX>,
+        args: &mut Args,
+    ) -> Result<()> {
+        for (p, slot) in self.places.iter().zip(&self.signature.slots) {
+            let span = if p.output { outputs } else { inputs };
+            let (first, len, at) = match p.whole {
+                Some(len) => (p.offset, len.max(1), p.offset),
+                None if p.stride == 0 => (p.offset, 1, p.offset),
+                None => {
+                    let at = p.offset.wrapping_add_signed((span.first as i64).wrapping_mul(p.stride));
+                    let reach = (span.len.max(1) - 1) * p.stride.unsigned_abs();
+                    (if p.stride < 0 { at - reach } else { at }, reach + 1, at)
+                }
+            };
+            let w = window(first, len, p.size, limits.align, limits.window_bytes)?;
+            let unit = match slot.unit {
+                Unit::Word | Unit::Atomic => 4,
+                Unit::Pair => 8,
+                Unit::Quad => 16,
+            };
+            bindings.push(Binding { buffer: p.raw, offset_bytes: w.offset_bytes, size_bytes: w.size_bytes.next_multiple_of(unit) });
+            args.push((w.skip + (at - first)) as u32);
+        }
+        for (leaf, kind) in self.leaves.iter().zip(&self.signature.leaves) {
+            match (leaf, kind) {
+                (Leaf::Elements { stride, .. }, LeafKind::Strided { .. }) => args.push(*stride as u32),
+                (Leaf::Array { len, .. }, _) => args.push(u32::try_from(*len).unwrap_or(u32::MAX)),
+                (Leaf::Value { bits }, LeafKind::Value(ty)) => {
+                    args.push(*bits as u32);
+                    if ty.words() == 2 {
+                        args.push((bits >> 32) as u32);
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The parameters of a dispatch: 32-bit words in the order in which the kernel declares them.
+#[derive(Debug, Default)]
+pub(super) struct Args(ArrayVec<u32, 64>);
+
+impl Args {
+    pub(super) fn of(words: &[u32]) -> Self {
+        let mut args = Self::default();
+        words.iter().for_each(|&w| args.push(w));
+        args
+    }
+
+    /// Words past the 64 that the engine takes are dropped; the engine then refuses the dispatch by its length.
+    pub(super) fn push(&mut self, word: u32) {
+        let _ = self.0.try_push(word);
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.0)
+    }
+}
+
+const fn vector_unit(size: u64) -> Unit {
+    match size {
+        1 => Unit::Word,
+        2 => Unit::Pair,
+        _ => Unit::Quad,
+    }
+}
+
+/// Whether the memory reaches to the end of the last group of four elements, so that a vector binding can cover it.
+fn padded(raw: &Buffer, end: u64, size: u64) -> bool {
+    (end.next_multiple_of(4) * size).next_multiple_of(16) <= raw.capacity()
+}

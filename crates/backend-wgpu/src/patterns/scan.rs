@@ -1,0 +1,317 @@
+//! P03 scan: tiles' totals, their left fold, then every tile with what comes before it.
+
+use super::Launch;
+use super::accumulator::Accumulator;
+use super::operands::{Limits, Operands, Span};
+use super::program::{Operators, Program, Sink, Source};
+use super::reduce::chunks;
+use crate::binds::Binding;
+use crate::buffer::Buffer;
+use crate::device::Wgpu;
+use crate::pipeline::Kernel;
+use isowarp_core::backend::{Backend as _, Leaf, Out, RawBuffer as _, Run};
+use isowarp_core::error::{Error, Result};
+use isowarp_core::patterns::plan::SCAN_TILE;
+use isowarp_core::patterns::{Lines, ScanKind, ScanTask};
+use isowarp_shaders::kernels::{SCAN, SCAN_COLS, SCAN_ROWS};
+use std::sync::Arc;
+
+/// Invocations of a workgroup.
+const THREADS: u32 = 256;
+/// Rows up to this length share a workgroup.
+const SHORT: u64 = 4 * THREADS as u64;
+/// Columns that fill a device, one to an invocation.
+const MANY_COLUMNS: u64 = 2048;
+
+/// Vectors of four elements that an invocation holds, by the size of an accumulator: what fits 16 KiB.
+pub(super) fn rows(bytes: u64) -> Result<u32> {
+    match bytes {
+        0..=4 => Ok(8),
+        5..=12 => Ok(4),
+        13..=24 => Ok(2),
+        25..=52 => Ok(1),
+        _ => Err(Error::TooLarge { what: "bytes of an accumulator", requested: bytes, limit: 52 }),
+    }
+}
+
+/// Which kernel of the file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    Totals,
+    Fold,
+    Apply {
+        folded: bool,
+    },
+    /// All in one launch; whether the adapter has 64-bit atomics.
+    Single {
+        wide: bool,
+    },
+    Rows,
+    Columns,
+}
+
+/// A scan and what its dispatches share.
+struct Scan<'a> {
+    wgpu: &'a Wgpu,
+    task: &'a ScanTask,
+    limits: Limits,
+    rows: u32,
+    strided: bool,
+}
+
+impl Run<ScanTask> for Wgpu {
+    fn run(&self, task: &ScanTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let stride = Accumulator::new(task.parts()).stride();
+        let lines = task.lines;
+        let strided = lines.inner > 1;
+        let scan = Scan { wgpu: self, task, limits: self.window_limits(), rows: rows(stride)?, strided };
+        let aligned = !strided && (lines.outer == 1 || lines.n.is_multiple_of(4));
+        let plan = |outs| Operands::plan(&task.load.params, leaves, outs, aligned, strided, lines.elements());
+        let all = plan(outs)?;
+        let tiles = lines.n.div_ceil(SCAN_TILE);
+        let fits = all.span(scan.limits, lines.elements(), 1, true) >= lines.n * lines.inner;
+        if fits && !strided && lines.outer > 1 && lines.n <= SHORT {
+            return scan.short_rows(&all);
+        }
+        if fits && strided && (tiles == 1 || lines.count() >= MANY_COLUMNS) {
+            return scan.columns(&all);
+        }
+        let memory = Single::shared_bytes(stride);
+        if fits
+            && !strided
+            && tiles > 1
+            && stride <= 8
+            && !self.patterns().never_looks_back()
+            && memory <= self.caps().workgroup_memory_bytes.into()
+        {
+            return Single::run(&scan, &all, tiles);
+        }
+        if tiles == 1 {
+            let kernel = scan.kernel(Step::Apply { folded: false }, &all)?;
+            return scan.over(&kernel, &all, tiles, None);
+        }
+        let totals = self.allocate_bytes(lines.count() * tiles * stride)?;
+        let sources = plan(&[])?;
+        scan.over(&*scan.kernel(Step::Totals, &sources)?, &sources, tiles, Some(&totals))?;
+        scan.fold(&totals, tiles)?;
+        scan.over(&*scan.kernel(Step::Apply { folded: true }, &all)?, &all, tiles, Some(&totals))
+    }
+}
+
+impl Scan<'_> {
+    fn kernel(&self, step: Step, operands: &Operands<'_>) -> Result<Arc<Kernel>> {
+        self.wgpu.program("scan", &program(self.task, step, &operands.signature, &holes(self.task, step, self.rows, self.strided)))
+    }
+
+    /// Runs a kernel over all tiles of all lines, in as many dispatches as windows ask for.
+    fn over(&self, kernel: &Kernel, operands: &Operands<'_>, tiles: u64, folds: Option<&Buffer>) -> Result<()> {
+        let Lines { outer, n, inner } = self.task.lines;
+        let slab = n * inner;
+        let step = operands.span(self.limits, outer * slab, 1, true);
+        let dispatch = |at: u64, lines: u64, first_line: u64, first_tile: u64, len: u64| {
+            let here = len.div_ceil(SCAN_TILE);
+            let blocks = lines * here;
+            let words = [len, inner, here, blocks, first_tile, first_line * tiles, tiles, 0, 0].map(|w| w as u32);
+            let mut launch = Launch::new(at, &words);
+            if let ScanKind::Exclusive { first } = &self.task.kind
+                && kernel.name() == "scan"
+            {
+                push_bits(&mut launch, first, self.task);
+            }
+            let span = Span::of(at, lines / inner.min(lines) * len * inner);
+            operands.bind(self.limits, span, span, &mut launch.bindings, &mut launch.args)?;
+            if let Some(buffer) = folds {
+                launch.bindings.push(Binding { buffer, offset_bytes: 0, size_bytes: buffer.size_bytes() });
+            }
+            self.wgpu.launch(kernel, &launch, blocks)
+        };
+        if slab <= step {
+            return chunks(outer, step / slab, |o, count| dispatch(o * slab, count * inner, o * inner, 0, n));
+        }
+        let window = step / inner / SCAN_TILE * SCAN_TILE;
+        if window == 0 {
+            return Err(Error::TooLarge {
+                what: "bytes of a tile of every line",
+                requested: SCAN_TILE * inner * operands.widest(),
+                limit: self.limits.window_bytes,
+            });
+        }
+        for o in 0..outer {
+            chunks(n, window, |at, len| dispatch(o * slab + at * inner, inner, o * inner, at / SCAN_TILE, len))?;
+        }
+        Ok(())
+    }
+
+    /// Many rows to a workgroup.
+    fn short_rows(&self, operands: &Operands<'_>) -> Result<()> {
+        let Lines { outer, n, .. } = self.task.lines;
+        let kernel = self.kernel(Step::Rows, operands)?;
+        let lanes = n.div_ceil(4).next_power_of_two();
+        let rows = operands.span(self.limits, outer * n, 1, true) / n;
+        chunks(outer, rows, |at, count| {
+            let span = Span::of(at * n, count * n);
+            let words = [n, count, lanes].map(|w| w as u32);
+            self.whole_lines(&kernel, operands, span, &words, (count * lanes).div_ceil(THREADS.into()))
+        })
+    }
+
+    /// A column to an invocation.
+    fn columns(&self, operands: &Operands<'_>) -> Result<()> {
+        let Lines { outer, n, inner } = self.task.lines;
+        let kernel = self.kernel(Step::Columns, operands)?;
+        let slab = n * inner;
+        let slabs = operands.span(self.limits, outer * slab, 1, true) / slab;
+        chunks(outer, slabs, |at, count| {
+            let span = Span::of(at * slab, count * slab);
+            let words = [n, inner, count * inner].map(|w| w as u32);
+            self.whole_lines(&kernel, operands, span, &words, (count * inner).div_ceil(THREADS.into()))
+        })
+    }
+
+    fn whole_lines(&self, kernel: &Kernel, operands: &Operands<'_>, span: Span, words: &[u32], groups: u64) -> Result<()> {
+        let mut launch = Launch::new(span.first, words);
+        if let ScanKind::Exclusive { first } = &self.task.kind {
+            push_bits(&mut launch, first, self.task);
+        }
+        operands.bind(self.limits, span, span, &mut launch.bindings, &mut launch.args)?;
+        self.wgpu.launch(kernel, &launch, groups)
+    }
+
+    /// Turns every line's totals into the left folds of those before.
+    fn fold(&self, totals: &Buffer, tiles: u64) -> Result<()> {
+        let nothing = Operands::plan(&[], &[], &[], false, true, 0)?;
+        let kernel = self.kernel(Step::Fold, &nothing)?;
+        let lines = self.task.lines.count();
+        let words = [tiles, 1, 1, lines, 0, 0, tiles, 0, 0].map(|w| w as u32);
+        let mut launch = Launch::new(0, &words);
+        launch.bindings.push(Binding { buffer: totals, offset_bytes: 0, size_bytes: totals.size_bytes() });
+        self.wgpu.launch(&kernel, &launch, lines)
+    }
+}
+
+/// What single-launch scans of a device keep between launches: the numbers that tell one launch's words from another's are drawn here,
+/// so launches are enqueued in the order of their numbers.
+#[derive(Debug)]
+pub(super) struct Single {
+    tickets: Buffer,
+    status: Buffer,
+    epoch: u32,
+}
+
+/// Polls after which a workgroup computes a missing total itself; many times what a tile takes.
+const PATIENCE: u32 = 64;
+/// Epochs fill 16 bits of a status word.
+const LAST_EPOCH: u32 = 0xffff;
+
+impl Single {
+    /// Shared memory of a workgroup: slots with their gaps, the window, single values.
+    fn shared_bytes(stride: u64) -> u64 {
+        (2048 / 8 * 9 + u64::from(THREADS) + 1) * stride + 16
+    }
+
+    /// One dispatch over all tiles.
+    fn run(scan: &Scan<'_>, operands: &Operands<'_>, tiles: u64) -> Result<()> {
+        let Lines { outer, n, .. } = scan.task.lines;
+        let features = scan.wgpu.features();
+        let wide = features.contains(wgpu::Features::SHADER_INT64 | wgpu::Features::SHADER_INT64_ATOMIC_ALL_OPS);
+        let kernel = scan.kernel(Step::Single { wide }, operands)?;
+        let blocks = outer * tiles;
+        let mut kept = scan.wgpu.patterns().single.lock();
+        // Two kinds of status, each word of an accumulator in 64 bits either way.
+        let single = Self::fresh(kept.take(), scan.wgpu, blocks * 2 * u64::from(Accumulator::new(scan.task.parts()).words()) * 8)?;
+        let patience = scan.wgpu.patterns().patience().unwrap_or(PATIENCE);
+        let words = [n as u32, 1, tiles as u32, blocks as u32, 0, 0, tiles as u32, single.epoch, patience];
+        let mut launch = Launch::new(0, &words);
+        if let ScanKind::Exclusive { first } = &scan.task.kind {
+            push_bits(&mut launch, first, scan.task);
+        }
+        let span = Span::of(0, outer * n);
+        operands.bind(scan.limits, span, span, &mut launch.bindings, &mut launch.args)?;
+        for buffer in [&single.tickets, &single.status] {
+            launch.bindings.push(Binding { buffer, offset_bytes: 0, size_bytes: buffer.size_bytes() });
+        }
+        // After an error it is not known whether the tickets were drawn, so nothing is kept.
+        scan.wgpu.launch(&kernel, &launch, blocks)?;
+        drop(launch);
+        *kept = Some(single);
+        Ok(())
+    }
+
+    /// The status words, at least as many bytes, with a number that no earlier launch had.
+    fn fresh(kept: Option<Self>, wgpu: &Wgpu, bytes: u64) -> Result<Self> {
+        let usable = kept.filter(|s| s.status.size_bytes() >= bytes && s.epoch < LAST_EPOCH);
+        if let Some(s) = usable {
+            return Ok(Self { epoch: s.epoch + 1, ..s });
+        }
+        let bytes = bytes.next_power_of_two();
+        let made = Self { tickets: wgpu.allocate_bytes(4)?, status: wgpu.allocate_bytes(bytes)?, epoch: 1 };
+        wgpu.clear(&made.tickets, 0, 4)?;
+        wgpu.clear(&made.status, 0, bytes)?;
+        Ok(made)
+    }
+}
+
+/// Adds the accumulator before the first element to the parameters.
+fn push_bits(launch: &mut Launch<'_>, first: &[u64], task: &ScanTask) {
+    for (&bits, ty) in first.iter().zip(task.parts()) {
+        launch.args.push(bits as u32);
+        if ty.words() == 2 {
+            launch.args.push((bits >> 32) as u32);
+        }
+    }
+}
+
+pub(super) fn holes(task: &ScanTask, step: Step, rows: u32, strided: bool) -> Vec<(&'static str, u32)> {
+    let stores = matches!(step, Step::Apply { .. } | Step::Single { .. } | Step::Rows | Step::Columns);
+    let exclusive = stores && matches!(task.kind, ScanKind::Exclusive { .. });
+    let rows = match step {
+        Step::Rows => 1,
+        Step::Single { .. } => 8,
+        _ => rows,
+    };
+    let quads = rows * THREADS;
+    vec![
+        ("threads", THREADS),
+        ("rows", rows),
+        ("quads", quads),
+        ("batches", SCAN_TILE as u32 / (4 * quads)),
+        ("lane_bits", THREADS.ilog2()),
+        ("strided", strided.into()),
+        ("exclusive", exclusive.into()),
+        ("totals", (step == Step::Totals).into()),
+        ("fold", (step == Step::Fold).into()),
+        ("apply", matches!(step, Step::Apply { .. } | Step::Single { .. }).into()),
+        ("single", matches!(step, Step::Single { .. }).into()),
+        ("narrow_status", (step == Step::Single { wide: false }).into()),
+        ("wide_status", (step == Step::Single { wide: true }).into()),
+        ("words", Accumulator::new(task.parts()).words()),
+        ("folded", (step == Step::Apply { folded: true }).into()),
+        ("packed", (step == Step::Rows).into()),
+        ("columns", (step == Step::Columns).into()),
+    ]
+}
+
+pub(super) fn program<'a>(
+    task: &'a ScanTask,
+    step: Step,
+    signature: &'a super::operands::Signature,
+    holes: &'a [(&'static str, u32)],
+) -> Program<'a> {
+    let ends = (Source::Leaves(&task.load), Sink::Outs(&task.finish));
+    let (template, entry, (source, sink)) = match step {
+        Step::Totals => (SCAN, "scan_totals", (Source::Leaves(&task.load), Sink::Results)),
+        Step::Fold => (SCAN, "scan_fold", (Source::Nothing, Sink::Results)),
+        Step::Apply { .. } | Step::Single { .. } => (SCAN, "scan", ends),
+        Step::Rows => (SCAN_ROWS, "scan_rows", ends),
+        Step::Columns => (SCAN_COLS, "scan_cols", ends),
+    };
+    Program {
+        template,
+        entry,
+        constants: holes,
+        operators: Operators::Tree { source, combine: &task.combine, sink },
+        signature,
+        numerics: task.numerics,
+        first: holes.contains(&("exclusive", 1)),
+    }
+}

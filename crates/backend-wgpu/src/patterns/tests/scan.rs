@@ -1,0 +1,162 @@
+//! P03.
+
+use super::{SIZES, Sample, both, device, own_device, same_bits};
+use crate::context::Options;
+use crate::device::Wgpu;
+use isowarp_core::backend::Backend as _;
+use isowarp_core::buffer::Buffer;
+use isowarp_core::element::{Element, Num, Scalar};
+use isowarp_core::input::index;
+use isowarp_core::ops::{Combine, Max, Op, Sum};
+use isowarp_core::patterns::{Map, Scan};
+use isowarp_cpu::Cpu;
+
+const TILES: [usize; 6] = [16_383, 16_384, 16_385, 32_768, 40_961, 300_001];
+
+fn check<T: Sample + Element<Reg = T> + Scalar + Num>(gpu: &Wgpu, sizes: &[usize], op: impl Combine<T> + Copy) {
+    if !gpu.caps().supports(T::DTYPE) {
+        return;
+    }
+    for &n in sizes {
+        let (cx, gx) = both(gpu, &T::samples(n, 21));
+        let what = |kind: &str| format!("{kind} {} of {n} {}", op.name(), T::DTYPE);
+        let expected = Cpu::new().scan_inclusive(&cx, op).expect("cpu");
+        same_bits(&what("inclusive"), &expected, &gpu.scan_inclusive(&gx, op).expect("gpu"));
+        let expected = Cpu::new().scan_exclusive(&cx, op).expect("cpu");
+        same_bits(&what("exclusive"), &expected, &gpu.scan_exclusive(&gx, op).expect("gpu"));
+    }
+}
+
+fn every_type(gpu: &Wgpu) {
+    let sizes = [&SIZES[..], &TILES[..]].concat();
+    check::<f32>(gpu, &sizes, Sum);
+    check::<u32>(gpu, &TILES, Sum);
+    check::<i32>(gpu, &SIZES, Max);
+    check::<f64>(gpu, &sizes, Sum);
+    check::<u64>(gpu, &TILES, Max);
+}
+
+#[test]
+fn every_type_and_size_gives_the_one_order() {
+    every_type(device());
+}
+
+#[test]
+fn impatient_workgroups_compute_what_they_miss() {
+    for without in [wgpu::Features::empty(), wgpu::Features::SHADER_INT64_ATOMIC_ALL_OPS] {
+        let gpu = own_device(&Options { without, ..Options::default() });
+        gpu.patterns().patience.store(1, std::sync::atomic::Ordering::Relaxed);
+        // More tiles than a look-back sees at once.
+        for _ in 0..3 {
+            check::<f32>(&gpu, &[40_961, 8192 * 300 + 17], Sum);
+        }
+        check::<f64>(&gpu, &[40_961, 8192 * 40], Sum);
+        segments(&gpu);
+    }
+}
+
+#[test]
+fn default_limits_scan_in_three_launches() {
+    let gpu = own_device(&Options::default());
+    gpu.patterns().patience.store(u32::MAX, std::sync::atomic::Ordering::Relaxed);
+    every_type(&gpu);
+}
+
+#[test]
+fn operators_need_not_commute() {
+    let compose = Op::associative(1_u32, |f, g| {
+        let (fa, fb, ga, gb) = (f & 0xffff, f >> 16, g & 0xffff, g >> 16);
+        ((fa * ga) & 0xffff) | (((ga * fb + gb) & 0xffff) << 16)
+    });
+    check::<u32>(device(), &[1, 5, 257, 8192, 8193, 70_001], compose);
+}
+
+fn segments(gpu: &Wgpu) {
+    for n in [1_usize, 2, 1000, 8193, 70_001] {
+        let (cx, gx) = both(gpu, &f32::samples(n, 22));
+        let flags: Vec<u32> = u32::samples(n, 23).iter().map(|v| u32::from(v % 50 == 0)).collect();
+        let (cf, gf) = both(gpu, &flags);
+        let keys: Vec<u8> = u8::samples(n, 24).iter().enumerate().map(|(i, v)| if i % 9 == 0 { *v } else { 7 }).collect();
+        let (ck, gk) = both(gpu, &keys);
+        let (cy, gy) = both(gpu, &f64::samples(n, 25));
+        let what = format!("of {n}");
+        same_bits(&what, &Cpu::new().scan_segmented(&cx, &cf, Sum).expect("cpu"), &gpu.scan_segmented(&gx, &gf, Sum).expect("gpu"));
+        let expected = Cpu::new().scan_segmented_exclusive(&cy, &cf, Sum).expect("cpu");
+        same_bits(&what, &expected, &gpu.scan_segmented_exclusive(&gy, &gf, Sum).expect("gpu"));
+        same_bits(&what, &Cpu::new().scan_by_key(&ck, &cx, Sum).expect("cpu"), &gpu.scan_by_key(&gk, &gx, Sum).expect("gpu"));
+    }
+}
+
+#[test]
+fn segments_and_keys() {
+    segments(device());
+}
+
+fn axes(gpu: &Wgpu, shapes: &[[u64; 3]]) {
+    for shape in shapes {
+        let n = shape.iter().product::<u64>() as usize;
+        let (cx, gx) = both(gpu, &f32::samples(n, 26));
+        for axis in (0..3).filter(|&a| shape[a] > 1) {
+            for exclusive in [false, true] {
+                let expected = Cpu::new().scan_axis(&cx, shape, axis, Sum, exclusive).expect("cpu");
+                let found = gpu.scan_axis(&gx, shape, axis, Sum, exclusive).expect("gpu");
+                same_bits(&format!("axis {axis} of {shape:?}"), &expected, &found);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_axis() {
+    axes(device(), &[[1, 1, 1], [3, 5, 7], [300, 4, 33], [2, 1500, 3], [2, 9001, 2], [1, 70_000, 3], [3, 2, 20_001], [3, 8195, 1]]);
+}
+
+#[test]
+fn long_columns_walk_the_tiles() {
+    let gpu = device();
+    let shape = [8300, 2100];
+    let x = gpu.generate(shape[0] * shape[1], index(), |i| (i * 2_654_435_761_u32) >> 9).expect("generate");
+    let y = gpu.map(&x, |x| x.cast::<f32>() * 1e-3).expect("map");
+    let scanned = gpu.scan_axis(&y, &shape, 0, Sum, false).expect("scan");
+    for column in [0, 1, 2099] {
+        let of = |b: &Buffer<Wgpu, f32>| gpu.map(&b.strided(column, shape[0], shape[1] as i64).expect("view"), |x| x).expect("map");
+        let line = of(&y).read_blocking().expect("read");
+        let (cx, _) = both(gpu, &line);
+        same_bits(&format!("column {column}"), &Cpu::new().scan_inclusive(&cx, Sum).expect("cpu"), &of(&scanned));
+    }
+}
+
+#[test]
+fn arrays_above_the_binding_limit_are_cut() {
+    let gpu = own_device(&Options::default());
+    gpu.limit_windows(100_000);
+    check::<f32>(&gpu, &[1000, 8193, 20_000, 70_001], Sum);
+    check::<f64>(&gpu, &[20_000, 70_001], Sum);
+    axes(&gpu, &[[3, 5, 7], [30, 20, 33], [1, 9001, 2], [1, 40_000, 1]]);
+}
+
+#[test]
+fn an_array_above_the_real_limit_works() {
+    let gpu = device();
+    let n = (40 << 20) + 3_u64;
+    let x = gpu.generate(n, index(), |i| i & 0xff).expect("generate");
+    let found = gpu.scan_inclusive(&x, Sum).expect("scan").read_blocking().expect("read");
+    let mut sum = 0_u32;
+    for (i, &v) in found.iter().enumerate() {
+        sum = sum.wrapping_add(i as u32 & 0xff);
+        assert_eq!(v, sum, "element {i}");
+    }
+}
+
+#[test]
+fn a_loop_allocates_nothing() {
+    let gpu = own_device(&Options::default());
+    let (_, x) = both(&gpu, &f32::samples(100_000, 27));
+    let (_, out) = both(&gpu, &vec![0.0_f32; 100_000]);
+    gpu.scan_exclusive_into(&x, Sum, &out).expect("scan");
+    let before = gpu.usage();
+    for _ in 0..10 {
+        gpu.scan_exclusive_into(&x, Sum, &out).expect("scan");
+    }
+    assert_eq!(gpu.usage(), before);
+}

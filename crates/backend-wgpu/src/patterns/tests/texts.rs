@@ -1,0 +1,289 @@
+//! Every combination of pattern, element type, operator, variant and form is WGSL that naga accepts and fits WebGPU's default
+//! limits; no adapter is needed to see it.
+
+use crate::patterns::accumulator::Accumulator;
+use crate::patterns::filter;
+use crate::patterns::operands::{LeafKind, OutKind, Signature, Slot, Unit};
+use crate::patterns::program::{Dialect, Operators, Program, Sink, Source};
+use crate::patterns::reduce::{COLS, Form, ROWS, Shape, TILES, form_holes};
+use crate::patterns::scan::{self, Step};
+use crate::seal;
+use isowarp_core::caps::{FmaKind, Numerics};
+use isowarp_core::element::{DType, Element, Num, Scalar, Ty};
+use isowarp_core::ir::{self, Expr, Func, Param};
+use isowarp_core::ops::{Combine, Max, Min, Op, Product, Sum};
+use isowarp_core::patterns::{Border, FilterKind, FilterTask, Lines, MapTask, ScanKind, ScanTask};
+use isowarp_shaders::kernels::MAP;
+use std::sync::Arc;
+
+const NATIVE: Dialect = Dialect { fma: FmaKind::Native, native_fma64: true, native_div64: true, native_sqrt64: true };
+const GUARDED: Dialect = Dialect { fma: FmaKind::Guarded, ..NATIVE };
+const DIALECTS: [Dialect; 4] = [Dialect::PLAIN, NATIVE, Dialect { fma: FmaKind::ViaF64, ..Dialect::PLAIN }, GUARDED];
+
+/// Checks a program's text; returns its bytes of workgroup memory.
+#[track_caller]
+fn accept(program: &Program<'_>) -> u32 {
+    let mut most = 0;
+    for dialect in DIALECTS {
+        let text = program.text(dialect).expect("text");
+        let capabilities = seal::capabilities(wgpu::Features::all());
+        let parsed = seal::parse(program.entry, &text, capabilities).unwrap_or_else(|e| panic!("{e}\n{:?}\n{text}", program.constants));
+        let interface = parsed.interface(program.entry).expect("interface");
+        assert_eq!(interface.bindings.len() as u32, program.buffers(), "{text}");
+        assert!(interface.bindings.len() <= 8 && interface.params_bytes <= 256);
+        assert!(interface.workgroup_size.iter().product::<u32>() <= 256);
+        let options = naga::front::wgsl::Options { parse_doc_comments: false, capabilities };
+        let module = naga::front::wgsl::Frontend::new_with_options(options).parse(&text).expect("parsed before");
+        let shared = module.global_variables.iter().filter(|(_, v)| v.space == naga::AddressSpace::WorkGroup);
+        most = most.max(shared.map(|(_, v)| module.types[v.ty].inner.size(module.to_ctx()).next_multiple_of(16)).sum());
+    }
+    most
+}
+
+fn leaf_of(dtype: DType, slot: u8, form: usize) -> (LeafKind, Slot) {
+    let unit = match dtype.size_bytes() {
+        1 => Unit::Word,
+        2 => Unit::Pair,
+        _ => Unit::Quad,
+    };
+    let word = Slot { unit: Unit::Word, writable: false };
+    match form {
+        0 => (LeafKind::Vector { slot, dtype }, Slot { unit, writable: false }),
+        1 => (LeafKind::Strided { slot, dtype }, word),
+        2 => (LeafKind::Broadcast { slot, dtype }, word),
+        _ => (LeafKind::Strided { slot, dtype }, Slot { unit: Unit::Atomic, writable: true }),
+    }
+}
+
+fn out_of(dtype: DType, slot: u8, form: usize) -> (OutKind, Slot) {
+    let (vector, size) = (form == 0, dtype.size_bytes());
+    let unit = match (vector, size) {
+        (true, 1) => Unit::Word,
+        (true, 2) => Unit::Pair,
+        (true, _) => Unit::Quad,
+        (false, 1 | 2) => Unit::Atomic,
+        _ => Unit::Word,
+    };
+    (OutKind { slot, dtype, vector }, Slot { unit, writable: true })
+}
+
+fn signature(leaves: &[(DType, usize)], outs: &[(DType, usize)]) -> Signature {
+    let mut s = Signature::default();
+    for &(dtype, form) in outs {
+        let (out, slot) = out_of(dtype, s.slots.len() as u8, form);
+        s.outs.push(out);
+        s.slots.push(slot);
+    }
+    for &(dtype, form) in leaves {
+        let (leaf, slot) = leaf_of(dtype, s.slots.len() as u8, form);
+        s.leaves.push(leaf);
+        s.slots.push(slot);
+    }
+    s
+}
+
+fn map_program<'a>(task: &'a MapTask, signature: &'a Signature) -> Program<'a> {
+    Program {
+        template: MAP,
+        entry: "map",
+        constants: &[("groups", 2)],
+        operators: Operators::Body(&task.func),
+        signature,
+        numerics: task.numerics,
+        first: false,
+    }
+}
+
+#[test]
+fn maps_of_every_element_type_and_access() {
+    for dtype in DType::ALL {
+        let params = vec![Param::Value(dtype.ty())];
+        for (leaf, out) in [(0, 0), (1, 1), (2, 0), (3, 1), (0, 1)] {
+            if leaf == 3 && dtype.size_bytes() > 2 {
+                continue;
+            }
+            let func = same(dtype.ty(), params.clone());
+            let task = MapTask { func: Arc::new(func), n: 1, numerics: Numerics::Strict };
+            accept(&map_program(&task, &signature(&[(dtype, leaf)], &[(dtype, out)])));
+        }
+    }
+}
+
+/// The identity of a type known at run time.
+fn same(ty: Ty, params: Vec<Param>) -> Func {
+    fn of<T: Scalar>(params: Vec<Param>) -> Func {
+        ir::pack(params, || <Expr<T> as ir::Traced>::params(0)).expect("identity")
+    }
+    match ty {
+        Ty::Bool => of::<bool>(params),
+        Ty::F32 => of::<f32>(params),
+        Ty::I32 => of::<i32>(params),
+        Ty::U32 => of::<u32>(params),
+        Ty::F64 => of::<f64>(params),
+        Ty::I64 => of::<i64>(params),
+        Ty::U64 => of::<u64>(params),
+    }
+}
+
+#[test]
+fn maps_with_scalars_indices_arrays_and_truth_values() {
+    type E<T> = Expr<T>;
+    let params =
+        vec![Param::Index(Ty::U32), Param::Index(Ty::U64), Param::Array(DType::F16), Param::Value(Ty::F64), Param::Value(Ty::Bool)];
+    let func = ir::pack(params, || {
+        let (i, j): (E<u32>, E<u64>) = (ir::Traced::params(0), ir::Traced::params(1));
+        let (v, b): (E<f64>, E<bool>) = (ir::Traced::params(3), ir::Traced::params(4));
+        let x = ir::array_expr::<half::f16>(2).at(i);
+        (x.exp() / 3.0, v.sqrt() * v, ir::select(b, j, j + 1), b & i.lt(5))
+    })
+    .expect("operator");
+    let mut s = signature(&[], &[(DType::F16, 1), (DType::F64, 0), (DType::U64, 1), (DType::U32, 0)]);
+    s.leaves.extend([LeafKind::Index(Ty::U32), LeafKind::Index(Ty::U64), LeafKind::Array { slot: 4, dtype: DType::F16 }]);
+    s.leaves.extend([LeafKind::Value(Ty::F64), LeafKind::Value(Ty::Bool)]);
+    s.slots.push(Slot { unit: Unit::Word, writable: false });
+    for numerics in [Numerics::Strict, Numerics::Fast] {
+        accept(&map_program(&MapTask { func: Arc::new(func.clone()), n: 1, numerics }, &s));
+    }
+}
+
+/// A tree pattern's operators: loading, combining, finishing.
+struct Tree {
+    load: Arc<Func>,
+    combine: Arc<Func>,
+    finish: Arc<Func>,
+    dtype: DType,
+}
+
+fn tree<T: Scalar + Element<Reg = T> + Num>(op: impl Combine<T>) -> Tree {
+    let combine = ir::trace(|(a, b): (Expr<T>, Expr<T>)| op.combine(a, b)).expect("operator");
+    let one = |params| Arc::new(same(T::TY, params));
+    Tree { load: one(vec![Param::Value(T::TY)]), combine: Arc::new(combine), finish: one(vec![Param::Value(T::TY)]), dtype: T::DTYPE }
+}
+
+fn segmented<T: Scalar + Element<Reg = T> + Num>(op: impl Combine<T>) -> Tree {
+    type Pair<T> = (Expr<u32>, Expr<T>);
+    let load = ir::trace(|v: Expr<T>| (v.eq(v).cast::<u32>(), v)).expect("operator");
+    let combine = ir::trace(|(a, b): (Pair<T>, Pair<T>)| (a.0 | b.0, ir::select(b.0.ne(0), b.1, op.combine(a.1, b.1)))).expect("operator");
+    let finish = ir::trace(|(_, v): Pair<T>| v).expect("operator");
+    Tree { load: Arc::new(load), combine: Arc::new(combine), finish: Arc::new(finish), dtype: T::DTYPE }
+}
+
+fn trees() -> Vec<Tree> {
+    fn of<T: Scalar + Element<Reg = T> + Num>() -> Vec<Tree> {
+        vec![tree::<T>(Sum), tree::<T>(Product), tree::<T>(Min), tree::<T>(Max), segmented::<T>(Sum)]
+    }
+    let mut all: Vec<Tree> = [of::<f32>(), of::<i32>(), of::<u32>(), of::<f64>(), of::<i64>(), of::<u64>()].into_iter().flatten().collect();
+    all.push(tree::<f32>(Op::associative(0.0, |a: Expr<f32>, b: Expr<f32>| a.max(b) + (-(a - b).abs()).exp().ln_1p())));
+    // Four wide parts: the largest accumulator that the patterns make.
+    type Four = (Expr<f64>, Expr<f64>, Expr<u64>, Expr<bool>);
+    let load = ir::trace(|v: Expr<f64>| (v, v + 1.0, v.bitcast::<u64>(), v.lt(0.0))).expect("operator");
+    let combine = ir::trace(|(a, b): (Four, Four)| (a.0 + b.0, a.1.max(b.1), a.2 ^ b.2, a.3 | b.3)).expect("operator");
+    let finish = ir::trace(|(a, _, _, _): Four| a).expect("operator");
+    all.push(Tree { load: Arc::new(load), combine: Arc::new(combine), finish: Arc::new(finish), dtype: DType::F64 });
+    all
+}
+
+/// WebGPU's default workgroup memory.
+const SHARED: u32 = 16 << 10;
+
+#[test]
+fn reductions_of_every_type_operator_and_form() {
+    for t in trees() {
+        let shape = Shape::of(Accumulator::new(t.combine.result_types()).stride()).expect("small enough");
+        let (leaves, none) = (Source::Leaves(&t.load), signature(&[], &[]));
+        let direct = signature(&[(t.dtype, 0)], &[(t.dtype, 1)]);
+        let sources = signature(&[(t.dtype, 1)], &[]);
+        let results = signature(&[], &[(t.dtype, 1)]);
+        let ends = [
+            (leaves, Sink::Outs(&t.finish), &direct),
+            (leaves, Sink::Results, &sources),
+            (Source::Partials, Sink::Results, &none),
+            (Source::Partials, Sink::Outs(&t.finish), &results),
+        ];
+        for form in [TILES, ROWS, COLS] {
+            for (source, sink, signature) in ends {
+                let Form { template, entry } = form;
+                let holes = form_holes(form, shape);
+                let operators = Operators::Tree { source, combine: &t.combine, sink };
+                let program =
+                    Program { template, entry, constants: &holes, operators, signature, numerics: Numerics::Strict, first: false };
+                let shared = accept(&program);
+                assert!(shared <= SHARED, "{entry}: {shared} bytes of shared memory");
+            }
+        }
+    }
+}
+
+#[test]
+fn scans_of_every_type_operator_and_form() {
+    for t in trees() {
+        let acc = Accumulator::new(t.combine.result_types());
+        let rows = scan::rows(acc.stride()).expect("small enough");
+        for kind in [ScanKind::Inclusive, ScanKind::Exclusive { first: vec![0; t.combine.results.len()] }] {
+            let (load, combine, finish) = (Arc::clone(&t.load), Arc::clone(&t.combine), Arc::clone(&t.finish));
+            let task = ScanTask { load, combine, finish, lines: Lines::one(1), kind, numerics: Numerics::Strict };
+            let mut steps =
+                vec![Step::Totals, Step::Fold, Step::Apply { folded: false }, Step::Apply { folded: true }, Step::Rows, Step::Columns];
+            if acc.stride() <= 8 {
+                steps.extend([Step::Single { wide: false }, Step::Single { wide: true }]);
+            }
+            for step in steps {
+                for strided in [false, true] {
+                    if strided && matches!(step, Step::Rows | Step::Single { .. }) {
+                        continue;
+                    }
+                    let form = usize::from(strided);
+                    let signature = match step {
+                        Step::Totals => signature(&[(t.dtype, form)], &[]),
+                        Step::Fold => signature(&[], &[]),
+                        _ => signature(&[(t.dtype, form)], &[(t.dtype, form)]),
+                    };
+                    let holes = scan::holes(&task, step, rows, strided);
+                    let shared = accept(&scan::program(&task, step, &signature, &holes));
+                    let limit = if matches!(step, Step::Single { .. }) { 2 * SHARED } else { SHARED };
+                    assert!(shared <= limit, "{shared} bytes of shared memory");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn filters_of_every_kind_border_and_channel_count() {
+    let five = FilterKind::Weighted { size: 5, weights: vec![0.1; 25] };
+    for kind in [FilterKind::gaussian3(), five, FilterKind::Sobel, FilterKind::Median3] {
+        for border in Border::ALL {
+            for channels in [1, 3, 4] {
+                for dtype in [DType::U8, DType::F32] {
+                    let task = FilterTask { kind: kind.clone(), border, height: 9, width: 9, channels, dtype, numerics: Numerics::Strict };
+                    for (leaf, out) in [(0, 0), (1, 1)] {
+                        let signature = signature(&[(dtype, leaf)], &[(dtype, out)]);
+                        let holes = filter::holes(&task, &signature);
+                        accept(&filter::program(&task, &signature, &holes));
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn filters_of_bytes_guard_their_fma_for_tiny_weights_only() {
+    let guarded = |kind: FilterKind, dtype| {
+        let task = FilterTask { kind, border: Border::Clamp, height: 9, width: 9, channels: 1, dtype, numerics: Numerics::Strict };
+        let signature = signature(&[(dtype, 0)], &[(dtype, 0)]);
+        let holes = filter::holes(&task, &signature);
+        filter::program(&task, &signature, &holes).text(GUARDED).expect("text").contains("iw_fma(")
+    };
+    let weights = |last: f32| {
+        let mut weights = vec![0.1; 9];
+        weights[7] = 0.0;
+        weights[8] = last;
+        FilterKind::Weighted { size: 3, weights }
+    };
+    for kind in [FilterKind::Sobel, FilterKind::gaussian3(), weights(-7.9e-31)] {
+        assert!(!guarded(kind.clone(), DType::U8), "{kind:?}");
+        assert!(guarded(kind.clone(), DType::F32), "{kind:?}");
+    }
+    assert!(guarded(weights(7.8e-31), DType::U8) && guarded(weights(1.0e-40), DType::U8));
+}

@@ -1,0 +1,268 @@
+//! Kernels: compiled pipelines with what the host has to know to launch them, made once per text.
+
+use crate::context::Context;
+use crate::faults::guarded;
+use crate::lifetime::Alive;
+use crate::seal::{self, Access, Interface};
+use isowarp_core::error::{Error, Result};
+use parking_lot::Mutex;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+use xxhash_rust::xxh3::Xxh3;
+
+/// A complete WGSL text and the entry point to compile.
+///
+/// Storage buffers are `@group(0) @binding(0..)`. Parameters are one block, written `var<immediate> p: Params;`; where the adapter has
+/// no immediates, or the block is too long for them, the text is rewritten to bind it as a uniform buffer, so it holds scalars
+/// and 16-byte vectors only.
+#[derive(Clone, Copy, Debug)]
+pub struct KernelSource<'a> {
+    /// For error messages and debuggers.
+    pub name: &'a str,
+    /// WGSL.
+    pub wgsl: &'a str,
+    /// The entry point.
+    pub entry: &'a str,
+}
+
+/// How a kernel's parameters reach it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ParamsVia {
+    /// There are none.
+    Nothing,
+    /// Push constants.
+    Immediates,
+    /// A slot of the uniform arena, bound with a dynamic offset.
+    Uniform,
+}
+
+/// A compiled kernel.
+#[derive(Debug)]
+pub struct Kernel {
+    pub(crate) pipeline: wgpu::ComputePipeline,
+    pub(crate) layout: Arc<Layout>,
+    pub(crate) params: ParamsVia,
+    interface: Interface,
+    name: String,
+    wgsl: String,
+    entry: String,
+    aliased: OnceLock<Arc<Kernel>>,
+    _alive: Arc<Alive>,
+}
+
+impl Kernel {
+    /// What it binds.
+    #[must_use]
+    pub fn interface(&self) -> &Interface {
+        &self.interface
+    }
+
+    /// Its name in messages.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// A bind group layout and the number it goes by in the bind-group cache.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    pub(crate) id: u32,
+    pub(crate) handle: wgpu::BindGroupLayout,
+}
+
+/// All kernels of a device.
+#[derive(Debug)]
+pub(crate) struct Pipelines {
+    kernels: Mutex<HashMap<u128, Arc<Kernel>>>,
+    layouts: Mutex<HashMap<Vec<Access>, Arc<Layout>>>,
+    params_layout: OnceLock<wgpu::BindGroupLayout>,
+    cache: Option<wgpu::PipelineCache>,
+}
+
+impl Pipelines {
+    pub(crate) fn new(context: &Context) -> Self {
+        let cache = context.features.contains(wgpu::Features::PIPELINE_CACHE).then(|| {
+            let descriptor = wgpu::PipelineCacheDescriptor { label: Some("isowarp"), data: None, fallback: true };
+            // SAFETY: no data is handed in, so there is none to be wrong.
+            unsafe { context.device.create_pipeline_cache(&descriptor) }
+        });
+        Self { kernels: Mutex::default(), layouts: Mutex::default(), params_layout: OnceLock::new(), cache }
+    }
+
+    /// The kernel of a text, compiled at the first call. Two threads that ask at once may both compile; one result is kept.
+    pub(crate) fn get(&self, context: &Context, source: &KernelSource<'_>) -> Result<Arc<Kernel>> {
+        let key = key(source);
+        if let Some(kernel) = self.kernels.lock().get(&key) {
+            return Ok(Arc::clone(kernel));
+        }
+        let kernel = Arc::new(self.compile(context, source)?);
+        Ok(Arc::clone(self.kernels.lock().entry(key).or_insert(kernel)))
+    }
+
+    /// The twin of a kernel in which every buffer is `read_write`: wgpu refuses one buffer as both read-only and writable in a
+    /// dispatch, even where the parts do not overlap.
+    pub(crate) fn aliased(&self, context: &Context, kernel: &Kernel) -> Result<Arc<Kernel>> {
+        if let Some(twin) = kernel.aliased.get() {
+            return Ok(Arc::clone(twin));
+        }
+        let wgsl = kernel.wgsl.replace("var<storage, read>", "var<storage, read_write>");
+        let twin = self.get(context, &KernelSource { name: &kernel.name, wgsl: &wgsl, entry: &kernel.entry })?;
+        Ok(Arc::clone(kernel.aliased.get_or_init(|| twin)))
+    }
+
+    fn compile(&self, context: &Context, source: &KernelSource<'_>) -> Result<Kernel> {
+        let capabilities = seal::capabilities(context.features);
+        let as_uniform = || Cow::Owned(source.wgsl.replace("var<immediate>", "@group(1) @binding(0) var<uniform>"));
+        let mut text = if context.immediates() == 0 { as_uniform() } else { Cow::Borrowed(source.wgsl) };
+        let mut parsed = seal::parse(source.name, &text, capabilities)?;
+        let mut interface = parsed.interface(source.entry)?;
+        if context.immediates() > 0 && interface.params_bytes > context.immediates() {
+            text = as_uniform();
+            parsed = seal::parse(source.name, &text, capabilities)?;
+            interface = parsed.interface(source.entry)?;
+        }
+        let params = match interface.params_bytes {
+            0 => ParamsVia::Nothing,
+            n if n <= context.immediates() => ParamsVia::Immediates,
+            _ => ParamsVia::Uniform,
+        };
+        self.check_limits(context, source.name, &interface)?;
+
+        let layout = self.layout(context, &interface.bindings)?;
+        let device = &context.device;
+        let words = context.seal.as_ref().map(|options| parsed.seal(source.entry, options)).transpose()?;
+        let pipeline = guarded(device, "create_compute_pipeline", 0, || {
+            let module = shader_module(device, source, &text, words.as_deref(), interface.workgroup_size);
+            let groups = [Some(&layout.handle), (params == ParamsVia::Uniform).then(|| self.params_layout(device))];
+            let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: Some(source.name),
+                bind_group_layouts: if params == ParamsVia::Uniform { &groups } else { &groups[..1] },
+                immediate_size: if params == ParamsVia::Immediates { interface.params_bytes } else { 0 },
+            });
+            device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: Some(source.name),
+                layout: Some(&pipeline_layout),
+                module: &module,
+                entry_point: Some(source.entry),
+                compilation_options: wgpu::PipelineCompilationOptions::default(),
+                cache: self.cache.as_ref(),
+            })
+        })
+        .map_err(|error| match error {
+            Error::Driver { message, .. } => Error::Compile { kernel: source.name.to_owned(), log: message },
+            other => other,
+        })?;
+        Ok(Kernel {
+            pipeline,
+            layout,
+            params,
+            interface,
+            name: source.name.to_owned(),
+            wgsl: source.wgsl.to_owned(),
+            entry: source.entry.to_owned(),
+            aliased: OnceLock::new(),
+            _alive: Arc::clone(&context.alive),
+        })
+    }
+
+    fn check_limits(&self, context: &Context, name: &str, interface: &Interface) -> Result<()> {
+        let limits = &context.limits;
+        let refuse = |log: String| Err(Error::Compile { kernel: name.to_owned(), log });
+        if interface.bindings.len() > limits.max_storage_buffers_per_shader_stage as usize {
+            let (n, limit) = (interface.bindings.len(), limits.max_storage_buffers_per_shader_stage);
+            return refuse(format!("{n} storage buffers, but the adapter binds {limit}"));
+        }
+        let invocations: u64 = interface.workgroup_size.iter().map(|&n| u64::from(n)).product();
+        if invocations > u64::from(limits.max_compute_invocations_per_workgroup) {
+            let limit = limits.max_compute_invocations_per_workgroup;
+            return refuse(format!("workgroups of {invocations}, but the adapter runs {limit}"));
+        }
+        Ok(())
+    }
+
+    fn layout(&self, context: &Context, bindings: &[Access]) -> Result<Arc<Layout>> {
+        let mut layouts = self.layouts.lock();
+        if let Some(layout) = layouts.get(bindings) {
+            return Ok(Arc::clone(layout));
+        }
+        let entries: Vec<wgpu::BindGroupLayoutEntry> = bindings
+            .iter()
+            .zip(0..)
+            .map(|(&access, binding)| wgpu::BindGroupLayoutEntry {
+                binding,
+                visibility: wgpu::ShaderStages::COMPUTE,
+                ty: wgpu::BindingType::Buffer {
+                    ty: wgpu::BufferBindingType::Storage { read_only: access == Access::Read },
+                    has_dynamic_offset: false,
+                    min_binding_size: None,
+                },
+                count: None,
+            })
+            .collect();
+        let handle = guarded(&context.device, "create_bind_group_layout", 0, || {
+            context.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries })
+        })?;
+        let layout = Arc::new(Layout { id: layouts.len() as u32, handle });
+        layouts.insert(bindings.to_vec(), Arc::clone(&layout));
+        Ok(layout)
+    }
+
+    /// The layout of group 1: one uniform block with a dynamic offset.
+    pub(crate) fn params_layout(&self, device: &wgpu::Device) -> &wgpu::BindGroupLayout {
+        self.params_layout.get_or_init(|| {
+            device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+                label: Some("params"),
+                entries: &[wgpu::BindGroupLayoutEntry {
+                    binding: 0,
+                    visibility: wgpu::ShaderStages::COMPUTE,
+                    ty: wgpu::BindingType::Buffer {
+                        ty: wgpu::BufferBindingType::Uniform,
+                        has_dynamic_offset: true,
+                        min_binding_size: None,
+                    },
+                    count: None,
+                }],
+            })
+        })
+    }
+
+    /// How many kernels have been compiled.
+    pub(crate) fn len(&self) -> usize {
+        self.kernels.lock().len()
+    }
+}
+
+fn shader_module(
+    device: &wgpu::Device,
+    source: &KernelSource<'_>,
+    text: &str,
+    words: Option<&[u32]>,
+    size: [u32; 3],
+) -> wgpu::ShaderModule {
+    let Some(words) = words else {
+        return device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some(source.name),
+            source: wgpu::ShaderSource::Wgsl(text.into()),
+        });
+    };
+    let entry = wgpu::PassthroughShaderEntryPoint { name: source.entry.into(), workgroup_size: (size[0], size[1], size[2]) };
+    let descriptor = wgpu::ShaderModuleDescriptorPassthrough {
+        label: Some(source.name),
+        entry_points: std::slice::from_ref(&entry).into(),
+        spirv: Some(words.into()),
+        ..Default::default()
+    };
+    // SAFETY: naga validated the module and wrote these words with bounds checks on; sealing adds decorations, and execution modes
+    // that the device reports. The pipeline layout is built from the module's own bindings.
+    unsafe { device.create_shader_module_passthrough(descriptor) }
+}
+
+fn key(source: &KernelSource<'_>) -> u128 {
+    let mut hash = Xxh3::new();
+    hash.update(source.entry.as_bytes());
+    hash.update(&[0]);
+    hash.update(source.wgsl.as_bytes());
+    hash.digest128()
+}

@@ -1,0 +1,45 @@
+//! What core is told about the device.
+
+use super::Report;
+use crate::context::{Context, kind};
+use isowarp_core::caps::Caps;
+use isowarp_core::element::DType;
+
+/// What core is told about the device.
+pub(crate) fn caps(context: &Context, report: &Report) -> Caps {
+    let limits = &context.limits;
+    let mut dtypes = vec![DType::F32, DType::I32, DType::U32];
+    // Kernels take f64 apart in 64-bit integers.
+    if report.f64.as_ref().is_some_and(|r| r.arithmetic) && report.int64 == Some(true) {
+        dtypes.push(DType::F64);
+    }
+    if report.int64 == Some(true) {
+        dtypes.extend([DType::I64, DType::U64]);
+    }
+    dtypes.extend([DType::F16, DType::U8]);
+    let subgroup = match &report.subgroup {
+        Some(s) if s.works => (context.info.subgroup_min_size, context.info.subgroup_max_size),
+        _ => (1, 1),
+    };
+    let driver = [context.info.backend.to_str(), &context.info.driver, &context.info.driver_info];
+    Caps {
+        backend: "wgpu",
+        device: context.info.name.clone(),
+        driver: driver.iter().filter(|s| !s.is_empty()).copied().collect::<Vec<_>>().join(" "),
+        kind: kind(context.info.device_type),
+        dtypes,
+        subgroup,
+        compute_units: context.facts.compute_units,
+        l2_bytes: 0,
+        memory_bytes: context.facts.memory_bytes,
+        max_buffer_bytes: limits.max_buffer_size,
+        max_binding_bytes: limits.max_storage_buffer_binding_size,
+        max_storage_buffers: limits.max_storage_buffers_per_shader_stage.min(crate::binds::MAX_BINDINGS as u32),
+        workgroup_memory_bytes: limits.max_compute_workgroup_storage_size,
+        max_workgroup_size: limits.max_compute_invocations_per_workgroup,
+        max_groups_per_dim: limits.max_compute_workgroups_per_dimension,
+        numerics: report.numerics.clone(),
+        fma: report.fma,
+        timestamps: context.features.contains(wgpu::Features::TIMESTAMP_QUERY),
+    }
+}

@@ -1,0 +1,262 @@
+//! Reading device memory back: pooled staging buffers, a future, and its blocking twin.
+
+use crate::context::Context;
+use crate::faults::{guarded, poll};
+use isowarp_core::error::{Error, Result};
+use parking_lot::{Condvar, Mutex};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, mpsc};
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+/// Staging memory kept for the next read-back.
+const KEPT_BYTES: u64 = 256 << 20;
+const SMALLEST: u64 = 4096;
+/// Bytes that a thread copies at least.
+const COPY_PART: usize = 4 << 20;
+/// Bytes of a chunk of a long blocking read.
+pub(crate) const READ_CHUNK: u64 = 32 << 20;
+
+/// Host-visible buffers, by power-of-two size.
+#[derive(Debug, Default)]
+pub(crate) struct Staging {
+    free: Mutex<Vec<wgpu::Buffer>>,
+}
+
+impl Staging {
+    /// A staging buffer of at least `bytes`.
+    pub(crate) fn take(&self, context: &Context, bytes: u64) -> Result<wgpu::Buffer> {
+        let size = bytes.max(SMALLEST).next_power_of_two().min(context.limits.max_buffer_size & !7);
+        let mut free = self.free.lock();
+        if let Some(at) = free.iter().position(|b| b.size() == size) {
+            return Ok(free.swap_remove(at));
+        }
+        drop(free);
+        guarded(&context.device, "create_buffer", size, || {
+            context.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("staging"),
+                size,
+                usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            })
+        })
+    }
+
+    fn put(&self, buffer: wgpu::Buffer) {
+        let mut free = self.free.lock();
+        let kept: u64 = free.iter().map(wgpu::Buffer::size).sum();
+        if kept + buffer.size() <= KEPT_BYTES {
+            free.push(buffer);
+        }
+    }
+}
+
+/// Waits for submissions on a thread of its own, so that a future is woken without anyone polling the device. Started by the first
+/// future that has to wait.
+#[derive(Debug, Default)]
+pub(crate) struct Poller {
+    queue: Mutex<Option<mpsc::Sender<wgpu::SubmissionIndex>>>,
+}
+
+impl Poller {
+    /// Asks for the submission to be waited for. In a browser the event loop does that.
+    fn watch(&self, context: &Arc<Context>, index: wgpu::SubmissionIndex) -> Result<()> {
+        if cfg!(target_family = "wasm") {
+            return Ok(());
+        }
+        let mut queue = self.queue.lock();
+        if queue.is_none() {
+            let (sender, receiver) = mpsc::channel();
+            let context = Arc::clone(context);
+            // Ends when the sender goes, with the device handle that owns it.
+            std::thread::Builder::new()
+                .name("isowarp-wgpu-poll".to_owned())
+                .spawn(move || {
+                    for index in receiver {
+                        if poll(&context.device, &context.faults, wait_for(index)).is_err() {
+                            break;
+                        }
+                    }
+                })
+                .map_err(|e| Error::Driver { call: "thread::spawn", message: e.to_string() })?;
+            *queue = Some(sender);
+        }
+        if let Some(sender) = &*queue
+            && sender.send(index).is_err()
+        {
+            context.faults.check()?;
+            return Err(Error::DeviceLost { reason: "waiting for the device failed before".to_owned() });
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn wait_for(index: wgpu::SubmissionIndex) -> wgpu::PollType {
+    wgpu::PollType::Wait { submission_index: Some(index), timeout: None }
+}
+
+/// How long a waiting thread sleeps before it looks at the device again.
+const PATIENCE: Duration = Duration::from_millis(2);
+
+type Outcome = Result<(), wgpu::BufferAsyncError>;
+
+/// The completion of one `map_async`.
+#[derive(Debug, Default)]
+pub(crate) struct Mapping {
+    state: Mutex<Mapped>,
+    arrived: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Mapped {
+    outcome: Option<Outcome>,
+    waker: Option<Waker>,
+}
+
+impl Mapping {
+    /// Maps the first `bytes` of a staging buffer for reading.
+    pub(crate) fn start(context: &Context, buffer: &wgpu::Buffer, bytes: u64) -> Result<Arc<Self>> {
+        let mapping = Arc::new(Self::default());
+        let shared = Arc::clone(&mapping);
+        let wake = move |outcome| {
+            let mut state = shared.state.lock();
+            state.outcome = Some(outcome);
+            let waker = state.waker.take();
+            drop(state);
+            shared.arrived.notify_all();
+            if let Some(waker) = waker {
+                waker.wake();
+            }
+        };
+        guarded(&context.device, "Buffer::map_async", 0, || buffer.slice(..bytes).map_async(wgpu::MapMode::Read, wake))
+            .map_err(|error| context.faults.check().err().unwrap_or(error))?;
+        Ok(mapping)
+    }
+
+    /// Waits for the submission and for the callback, which another thread's poll may have picked up and not run yet.
+    pub(crate) fn wait(&self, context: &Context, index: Option<wgpu::SubmissionIndex>) -> Result<Outcome> {
+        if let Some(index) = index {
+            poll(&context.device, &context.faults, wait_for(index))?;
+        }
+        loop {
+            let mut state = self.state.lock();
+            if state.outcome.is_none() {
+                self.arrived.wait_for(&mut state, PATIENCE);
+            }
+            if let Some(outcome) = state.outcome.take() {
+                return Ok(outcome);
+            }
+            drop(state);
+            context.faults.check()?;
+            poll(&context.device, &context.faults, wgpu::PollType::Poll)?;
+        }
+    }
+}
+
+/// A read-back that has been submitted.
+#[derive(Debug)]
+pub(crate) struct ReadBack {
+    staging: Arc<Staging>,
+    poller: Arc<Poller>,
+    buffer: Option<wgpu::Buffer>,
+    index: Option<wgpu::SubmissionIndex>,
+    mapping: Arc<Mapping>,
+    skip: usize,
+    len: usize,
+    // Dropped last: it may be what keeps the device open.
+    context: Arc<Context>,
+}
+
+impl ReadBack {
+    /// Maps a staging buffer whose copy has been submitted as `index`; the result is `len` bytes from `skip` on.
+    pub(crate) fn start(
+        (context, staging, poller): (&Arc<Context>, &Arc<Staging>, &Arc<Poller>),
+        buffer: wgpu::Buffer,
+        index: wgpu::SubmissionIndex,
+        skip: usize,
+        len: usize,
+    ) -> Result<Self> {
+        let span = (skip + len).next_multiple_of(8) as u64;
+        let mapping = Mapping::start(context, &buffer, span.min(buffer.size()))?;
+        Ok(Self {
+            context: Arc::clone(context),
+            staging: Arc::clone(staging),
+            poller: Arc::clone(poller),
+            buffer: Some(buffer),
+            index: Some(index),
+            mapping,
+            skip,
+            len,
+        })
+    }
+
+    /// Waits for the bytes on this thread.
+    pub(crate) fn wait(mut self) -> Result<Vec<u8>> {
+        let outcome = self.mapping.wait(&self.context, self.index.take())?;
+        self.finish(outcome)
+    }
+
+    /// Waits for the bytes and copies them to `out`, which is as long.
+    pub(crate) fn wait_into(mut self, out: &mut [u8]) -> Result<()> {
+        let outcome = self.mapping.wait(&self.context, self.index.take())?;
+        self.with_bytes(outcome, |bytes| copy(bytes, out))
+    }
+
+    fn finish(&mut self, outcome: Outcome) -> Result<Vec<u8>> {
+        self.with_bytes(outcome, <[u8]>::to_vec)
+    }
+
+    fn with_bytes<T>(&mut self, outcome: Outcome, take: impl FnOnce(&[u8]) -> T) -> Result<T> {
+        self.context.faults.check()?;
+        let failed = |message: String| Error::Driver { call: "map_async", message };
+        outcome.map_err(|e| failed(e.to_string()))?;
+        let buffer = self.buffer.take().ok_or_else(|| failed("polled after completion".to_owned()))?;
+        let span = (self.skip + self.len).next_multiple_of(8) as u64;
+        let view = buffer.slice(..span.min(buffer.size())).get_mapped_range().map_err(|e| failed(e.to_string()))?;
+        let taken = take(&view[self.skip..self.skip + self.len]);
+        drop(view);
+        buffer.unmap();
+        self.staging.put(buffer);
+        Ok(taken)
+    }
+}
+
+/// Copies with a few threads: most of the time goes into the page faults of fresh memory, which they share.
+fn copy(from: &[u8], to: &mut [u8]) {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(4);
+    let part = from.len().div_ceil(threads).max(COPY_PART);
+    if cfg!(target_family = "wasm") || part >= from.len() {
+        return to.copy_from_slice(from);
+    }
+    std::thread::scope(|scope| {
+        for (from, to) in from.chunks(part).zip(to.chunks_mut(part)) {
+            scope.spawn(move || to.copy_from_slice(from));
+        }
+    });
+}
+
+impl Future for ReadBack {
+    type Output = Result<Vec<u8>>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut std::task::Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let waiting = this.mapping.state.lock().outcome.is_none();
+        if waiting && let Err(error) = poll(&this.context.device, &this.context.faults, wgpu::PollType::Poll) {
+            return Poll::Ready(Err(error));
+        }
+        let mut mapped = this.mapping.state.lock();
+        if let Some(outcome) = mapped.outcome.take() {
+            drop(mapped);
+            return Poll::Ready(this.finish(outcome));
+        }
+        mapped.waker = Some(cx.waker().clone());
+        drop(mapped);
+        if let Some(index) = this.index.take()
+            && let Err(error) = this.poller.watch(&this.context, index)
+        {
+            return Poll::Ready(Err(error));
+        }
+        Poll::Pending
+    }
+}

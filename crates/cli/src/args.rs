@@ -1,0 +1,254 @@
+//! What the command line may say.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Parallel patterns that return the same bits on every GPU.
+///
+/// With no subcommand: a quick validation of every device, then a photograph filtered on each and the results compared byte for byte.
+#[derive(Parser, Debug)]
+#[command(name = "isowarp", version)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// List every adapter and GPU with its limits, element types and numerics verdict
+    Devices(DevicesArgs),
+    /// Run a pattern over NumPy files
+    Run(RunArgs),
+    /// Filter a PNG or JPEG image
+    Image(ImageArgs),
+    /// Compare every pattern on every device with the CPU definition, bit for bit
+    Validate(ValidateArgs),
+    /// Measure patterns on every device, beside the rate of a copy
+    Bench(BenchArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct DevicesArgs {
+    /// Measure each device's copy rate
+    #[arg(long)]
+    pub(crate) measure: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Where to compute.
+#[derive(Args, Debug)]
+pub(crate) struct DeviceArgs {
+    /// auto, cpu, wgpu or cuda; ISOWARP_BACKEND overrides auto
+    #[arg(long, default_value = "auto")]
+    pub(crate) backend: String,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Pattern {
+    /// An expression of one array, element by element
+    Map,
+    /// An expression of two to four arrays of one shape, element by element
+    Zip,
+    /// An expression of the index i; needs --n or --shape, and --dtype
+    Generate,
+    /// All elements combined into one (shape (1,)), or along --axis
+    Reduce,
+    /// The lowest index of the least element, u32
+    Argmin,
+    /// The lowest index of the greatest element, u32
+    Argmax,
+    /// Sum of the products of two arrays
+    Dot,
+    /// A norm of floats (--ord)
+    Norm,
+    /// The mean of floats
+    Mean,
+    /// Every prefix combined; without --axis the array is taken as one line
+    Scan,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum NumericsArg {
+    /// The same bits on every device
+    Strict,
+    /// The hardware's own elementary functions, within stated bounds
+    Fast,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Ord {
+    /// Sum of the absolute values
+    #[value(name = "1")]
+    One,
+    /// Square root of the sum of the squares
+    #[value(name = "2")]
+    Two,
+    /// Greatest absolute value
+    Inf,
+}
+
+/// The conventions of `isowarp run`.
+const RUN_HELP: &str = "\
+Operators:
+  names        sum product min max and or xor count any all (reduce, scan)
+  expressions  \"exp(-x*x) + 0.5*y\" of x, y, z, w (the inputs in order) and i (the index); for reduce and scan an associative one of x and y
+               c ? a : b  || &&  < <= > >= == !=  | ^ &  << >>  + - * / %  - ! ~
+               abs min max clamp select fma mul_rn sqrt rsqrt cbrt floor ceil trunc round exp exp2 expm1 log log2 log10 log1p sin cos tan ...
+               casts f32(x) f64 i32 u32 i64 u64; pi e inf nan true false
+  functions    a bare name such as sqrt or max is applied to the inputs
+
+Conventions:
+  A literal takes the type of what it meets, and so does the index. Integers wrap. A product that meets a sum is one fused multiply-add;
+  mul_rn(a, b) is the separately rounded product. A sum of nothing is 0, a minimum of nothing an error. argmin and argmax give the lowest
+  index, u32. A reduction writes shape (1,) in the input's type, or the other axes with --axis. Comparisons are written as NumPy bool.
+  The output of f2 and u1 inputs has their type again, unless --dtype says otherwise.
+
+Files: .npy of f4 f8 f2 i4 i8 u4 u8 u1 or bool (read as u1), little-endian, C order. The output is written beside its place and renamed.";
+
+#[derive(Args, Debug)]
+#[command(after_help = RUN_HELP)]
+pub(crate) struct RunArgs {
+    /// The pattern
+    #[arg(value_enum)]
+    pub(crate) pattern: Pattern,
+    /// An input .npy file, or - for standard input; repeat it for more inputs
+    #[arg(long = "in", value_name = "FILE")]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// The output .npy file, or - for standard output
+    #[arg(long = "out", value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// A name or an expression; reduce and scan default to sum
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) op: Option<String>,
+    /// What an expression of reduce or scan starts with, and gives for nothing: a number such as 0 or -inf
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) identity: Option<String>,
+    /// The axis of reduce or scan; negative ones count from the last
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) axis: Option<i64>,
+    /// Scan: leave the element itself out
+    #[arg(long)]
+    pub(crate) exclusive: bool,
+    /// Norm: which one
+    #[arg(long, value_enum)]
+    pub(crate) ord: Option<Ord>,
+    /// Generate: the number of elements
+    #[arg(long)]
+    pub(crate) n: Option<u64>,
+    /// Generate: the shape, such as 480,640
+    #[arg(long, value_delimiter = ',')]
+    pub(crate) shape: Option<Vec<u64>>,
+    /// The output's element type (map, zip, generate): f32 f64 f16 i32 i64 u32 u64 u8; values are converted
+    #[arg(long)]
+    pub(crate) dtype: Option<String>,
+    #[command(flatten)]
+    pub(crate) device: DeviceArgs,
+    /// How floats are computed
+    #[arg(long, value_enum, default_value = "strict")]
+    pub(crate) numerics: NumericsArg,
+    /// Print bytes, device time, rate and share of the copy rate
+    #[arg(long)]
+    pub(crate) stats: bool,
+    /// Print the stats as JSON
+    #[arg(long, requires = "stats")]
+    pub(crate) json: bool,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum FilterName {
+    /// A copy
+    Identity,
+    /// Mean of 3x3
+    Box,
+    /// Gaussian blur (--size 3 or 5)
+    Gaussian,
+    /// The image less --alpha of its blur
+    Sharpen,
+    /// Magnitude of the gradient
+    Sobel,
+    /// Second derivative
+    Laplacian,
+    /// The centre against its neighbours
+    Highpass,
+    /// Median of 3x3
+    Median,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum BorderArg {
+    /// The nearest pixel of the edge
+    Clamp,
+    /// Zero
+    Zero,
+    /// The image mirrored at its edge
+    Mirror,
+}
+
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Grey, grey with alpha, RGB and RGBA with 8 bits; alpha passes through. The output has the input's size and channels."
+)]
+pub(crate) struct ImageArgs {
+    /// The filter
+    #[arg(value_enum)]
+    pub(crate) filter: FilterName,
+    /// The input image, or - for standard input
+    #[arg(long = "in", value_name = "FILE")]
+    pub(crate) input: PathBuf,
+    /// The output image: .png, .jpg or .jpeg, or - for a PNG on standard output
+    #[arg(long = "out", value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Gaussian: window size, 3 or 5 (default 3)
+    #[arg(long)]
+    pub(crate) size: Option<u32>,
+    /// Sharpen: strength, at least 0 and below 1 (default 0.5)
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) alpha: Option<f32>,
+    /// What is read outside the image
+    #[arg(long, value_enum, default_value = "clamp")]
+    pub(crate) border: BorderArg,
+    #[command(flatten)]
+    pub(crate) device: DeviceArgs,
+    /// Print bytes, device time, rate and share of the copy rate
+    #[arg(long)]
+    pub(crate) stats: bool,
+    /// Print the stats as JSON
+    #[arg(long, requires = "stats")]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ValidateArgs {
+    /// Under a minute on two cores (the default)
+    #[arg(long, conflicts_with = "full")]
+    pub(crate) quick: bool,
+    /// Every case
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// Only this pattern; repeat it for more
+    #[arg(long = "pattern", value_name = "NAME")]
+    pub(crate) patterns: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct BenchArgs {
+    /// Patterns; all by default
+    pub(crate) patterns: Vec<String>,
+    /// Elements: 2^20, 1M, 1048576
+    #[arg(long, value_delimiter = ',', default_value = "2^16,2^20,2^24")]
+    pub(crate) sizes: Vec<String>,
+    /// Only this backend: cpu, wgpu or cuda
+    #[arg(long)]
+    pub(crate) backend: Option<String>,
+    /// Draw the rates into this SVG file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plot: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,91 @@
+//! Output that is there whole or not at all: written beside its place, then renamed into it.
+
+use crate::failure::{Failure, Result};
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use tempfile::{Builder, NamedTempFile};
+
+/// Where a result goes.
+#[derive(Debug)]
+pub(crate) enum Output {
+    Stdout,
+    /// Something that cannot be replaced by renaming: a pipe, a device.
+    Stream(PathBuf),
+    File(PathBuf),
+}
+
+impl Output {
+    /// Looks whether the path can be written, before any work is done for it. `-` is standard output.
+    pub(crate) fn new(path: &Path) -> Result<Self> {
+        if path.as_os_str() == "-" {
+            return Ok(Self::Stdout);
+        }
+        // A link is followed, so that what it points at is replaced.
+        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        match fs::metadata(&target) {
+            Ok(m) if m.is_dir() => return Err(Failure::failed(format!("cannot write {}: it is a directory", path.display()))),
+            Ok(m) if !m.is_file() => return Ok(Self::Stream(target)),
+            Ok(m) if m.permissions().readonly() => {
+                return Err(Failure::failed(format!("cannot write {}: it is read-only", path.display())));
+            }
+            _ => {}
+        }
+        if target.file_name().is_none() {
+            return Err(Failure::failed(format!("cannot write {}: it names no file", path.display())));
+        }
+        let output = Self::File(target.clone());
+        beside(&target).map(drop).map_err(|e| Failure::file("write", path, &e))?;
+        Ok(output)
+    }
+
+    pub(crate) fn is_stdout(&self) -> bool {
+        matches!(self, Self::Stdout)
+    }
+
+    /// Writes the result. On failure the path is as it was.
+    pub(crate) fn write(&self, body: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result {
+        match self {
+            Self::Stdout => {
+                let mut w = BufWriter::new(io::stdout().lock());
+                body(&mut w).and_then(|()| w.flush()).map_err(|e| Failure::failed(format!("cannot write standard output: {e}")))
+            }
+            Self::Stream(path) => {
+                let write = || {
+                    let mut w = BufWriter::new(fs::OpenOptions::new().write(true).open(path)?);
+                    body(&mut w).and_then(|()| w.flush())
+                };
+                write().map_err(|e| Failure::file("write", path, &e))
+            }
+            Self::File(path) => replace(path, body).map_err(|e| Failure::file("write", path, &e)),
+        }
+    }
+}
+
+fn beside(target: &Path) -> io::Result<NamedTempFile> {
+    let dir = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = Builder::new();
+    builder.prefix(".isowarp-").suffix(".part");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        // As any new file: less what the umask takes away.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(dir).map_err(|e| {
+        // The temporary file's name means nothing to the user.
+        let text = e.to_string();
+        io::Error::new(e.kind(), text.split(" at path ").next().unwrap_or_default())
+    })
+}
+
+fn replace(path: &Path, body: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let file = beside(path)?;
+    let mut w = BufWriter::new(file);
+    body(&mut w)?;
+    let file = w.into_inner().map_err(io::IntoInnerError::into_error)?;
+    if let Ok(old) = fs::metadata(path) {
+        fs::set_permissions(file.path(), old.permissions())?;
+    }
+    file.persist(path).map(drop).map_err(|e| e.error)
+}

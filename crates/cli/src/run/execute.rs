@@ -1,0 +1,65 @@
+//! A plan on a device.
+
+use super::plan::{Plan, Work};
+use crate::failure::Result;
+use crate::npy::Array;
+use isowarp::Device;
+use isowarp::backend::Backend as _;
+use isowarp::dynamic::{self, DynBuffer};
+use isowarp::element::DType;
+
+type Buffer = DynBuffer<Device>;
+
+/// Computes the plan's result.
+pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result<Buffer> {
+    let all: Vec<&Buffer> = inputs.iter().collect();
+    Ok(match (&plan.work, &all[..]) {
+        (Work::Map { func, n, dtype }, _) => {
+            // Truth values need no u8 on the device.
+            let dtype = if plan.boolean && !device.caps().supports(DType::U8) { DType::U32 } else { *dtype };
+            dynamic::generate(device, *n, func, &all, dtype)?
+        }
+        (Work::Reduce { op, axis: None }, &[x]) => dynamic::reduce(device, x, op)?,
+        (Work::Reduce { op, axis: Some((shape, axis)) }, &[x]) => dynamic::reduce_axis(device, x, shape, *axis, op)?,
+        (Work::Scan { op, axis: None, exclusive }, &[x]) => dynamic::scan(device, x, op, *exclusive)?,
+        (Work::Scan { op, axis: Some((shape, axis)), exclusive }, &[x]) => dynamic::scan_axis(device, x, shape, *axis, op, *exclusive)?,
+        (Work::Argmin, &[x]) => dynamic::argmin(device, x)?,
+        (Work::Argmax, &[x]) => dynamic::argmax(device, x)?,
+        (Work::Dot, &[x, y]) => dynamic::dot(device, x, y)?,
+        (Work::Norm(which), &[x]) => dynamic::norm(device, x, *which)?,
+        (Work::Mean, &[x]) => dynamic::mean(device, x)?,
+        (_, inputs) => return Err(crate::failure::Failure::usage(format!("{} inputs do not fit {}", inputs.len(), plan.name))),
+    })
+}
+
+/// The same once more, for a measurement: into the result where the pattern can.
+pub(crate) fn repeat(device: &Device, plan: &Plan, inputs: &[Buffer], result: &Buffer) -> isowarp::Result<()> {
+    let all: Vec<&Buffer> = inputs.iter().collect();
+    match (&plan.work, &all[..]) {
+        (Work::Map { func, n, .. }, _) => dynamic::generate_into(device, *n, func, &all, result),
+        (Work::Scan { op, axis: None, exclusive }, &[x]) => dynamic::scan_into(device, x, op, *exclusive, result),
+        (Work::Reduce { op, axis: None }, &[x]) => dynamic::reduce(device, x, op).map(drop),
+        (Work::Reduce { op, axis: Some((shape, axis)) }, &[x]) => dynamic::reduce_axis(device, x, shape, *axis, op).map(drop),
+        (Work::Scan { op, axis: Some((shape, axis)), exclusive }, &[x]) => {
+            dynamic::scan_axis(device, x, shape, *axis, op, *exclusive).map(drop)
+        }
+        (Work::Argmin, &[x]) => dynamic::argmin(device, x).map(drop),
+        (Work::Argmax, &[x]) => dynamic::argmax(device, x).map(drop),
+        (Work::Dot, &[x, y]) => dynamic::dot(device, x, y).map(drop),
+        (Work::Norm(which), &[x]) => dynamic::norm(device, x, *which).map(drop),
+        (Work::Mean, &[x]) => dynamic::mean(device, x).map(drop),
+        _ => Ok(()),
+    }
+}
+
+/// The result on the host.
+pub(crate) fn download(plan: &Plan, result: &Buffer) -> Result<Array> {
+    let mut bytes = result.read_blocking()?;
+    let mut dtype = result.dtype();
+    if plan.boolean {
+        let size = dtype.size_bytes() as usize;
+        bytes = bytes.chunks_exact(size).map(|e| u8::from(e.iter().any(|&b| b != 0))).collect();
+        dtype = DType::U8;
+    }
+    Ok(Array { shape: plan.shape.clone(), dtype, boolean: plan.boolean, bytes })
+}

@@ -1,0 +1,230 @@
+//! From arguments to what is to be computed, checked as far as it can be without a device.
+
+use crate::args::{Ord, Pattern, RunArgs};
+use crate::failure::{Failure, Result};
+use crate::npy::Array;
+use isowarp::dynamic::{Norm, Operator};
+use isowarp::element::{DType, Ty};
+use isowarp::expression;
+use isowarp::ir::Func;
+
+/// What is to be computed.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) name: &'static str,
+    pub(crate) work: Work,
+    /// The shape of the result.
+    pub(crate) shape: Vec<u64>,
+    /// Whether the result is written as truth values.
+    pub(crate) boolean: bool,
+}
+
+/// The pattern with its operator.
+#[derive(Debug)]
+pub(crate) enum Work {
+    /// Map, zip and generate.
+    Map {
+        func: Func,
+        n: u64,
+        dtype: DType,
+    },
+    Reduce {
+        op: Operator,
+        axis: Option<(Vec<u64>, usize)>,
+    },
+    Scan {
+        op: Operator,
+        axis: Option<(Vec<u64>, usize)>,
+        exclusive: bool,
+    },
+    Argmin,
+    Argmax,
+    Dot,
+    Norm(Norm),
+    Mean,
+}
+
+impl Pattern {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Map => "map",
+            Self::Zip => "zip",
+            Self::Generate => "generate",
+            Self::Reduce => "reduce",
+            Self::Argmin => "argmin",
+            Self::Argmax => "argmax",
+            Self::Dot => "dot",
+            Self::Norm => "norm",
+            Self::Mean => "mean",
+            Self::Scan => "scan",
+        }
+    }
+
+    /// The least and the greatest number of inputs.
+    fn inputs(self) -> (usize, usize) {
+        match self {
+            Self::Generate => (0, 0),
+            Self::Dot => (2, 2),
+            Self::Zip => (2, 4),
+            Self::Map | Self::Reduce | Self::Argmin | Self::Argmax | Self::Norm | Self::Mean | Self::Scan => (1, 1),
+        }
+    }
+
+    fn is_map(self) -> bool {
+        matches!(self, Self::Map | Self::Zip | Self::Generate)
+    }
+}
+
+/// Refuses options that the pattern has no use for, and inputs of the wrong number.
+pub(crate) fn check(args: &RunArgs) -> Result {
+    let p = args.pattern;
+    let name = p.name();
+    let line = matches!(p, Pattern::Reduce | Pattern::Scan);
+    let misplaced = [
+        (args.op.is_some() && !p.is_map() && !line, "--op", "map, zip, generate, reduce and scan"),
+        (args.identity.is_some() && !line, "--identity", "reduce and scan"),
+        (args.axis.is_some() && !line, "--axis", "reduce and scan"),
+        (args.exclusive && p != Pattern::Scan, "--exclusive", "scan"),
+        (args.ord.is_some() && p != Pattern::Norm, "--ord", "norm"),
+        ((args.n.is_some() || args.shape.is_some()) && p != Pattern::Generate, "--n and --shape", "generate"),
+        (args.dtype.is_some() && !p.is_map(), "--dtype", "map, zip and generate"),
+    ];
+    if let Some((_, option, patterns)) = misplaced.iter().find(|m| m.0) {
+        return Err(Failure::usage(format!("{option} is for {patterns}, not for {name}")));
+    }
+    let (least, most) = p.inputs();
+    let found = args.inputs.len();
+    if found < least || found > most {
+        let wanted = match (least, most) {
+            (0, 0) => "no inputs".to_owned(),
+            (1, 1) => "one input (--in)".to_owned(),
+            _ if least == most => format!("{least} inputs (--in, {least} times)"),
+            _ => format!("{least} to {most} inputs (--in, each time)"),
+        };
+        return Err(Failure::usage(format!("{name} takes {wanted}, not {found}")));
+    }
+    if p.is_map() && args.op.is_none() {
+        return Err(Failure::usage(format!("{name} needs --op, an expression such as \"2*x + 1\"")));
+    }
+    if p == Pattern::Generate && (args.n.is_some() == args.shape.is_some() || args.dtype.is_none()) {
+        return Err(Failure::usage("generate needs either --n or --shape, and --dtype"));
+    }
+    Ok(())
+}
+
+impl Plan {
+    /// The work of `args` on `inputs`, which have one shape.
+    pub(crate) fn new(args: &RunArgs, inputs: &[Array]) -> Result<Self> {
+        let name = args.pattern.name();
+        let one = |work| Ok(Self { name, work, shape: vec![1], boolean: false });
+        match args.pattern {
+            Pattern::Map | Pattern::Zip | Pattern::Generate => map(args, inputs),
+            Pattern::Reduce => reduce(args, inputs),
+            Pattern::Scan => scan(args, inputs),
+            Pattern::Argmin => one(Work::Argmin),
+            Pattern::Argmax => one(Work::Argmax),
+            Pattern::Dot => one(Work::Dot),
+            Pattern::Mean => one(Work::Mean),
+            Pattern::Norm => one(Work::Norm(match args.ord {
+                Some(Ord::One) => Norm::One,
+                Some(Ord::Inf) => Norm::Inf,
+                Some(Ord::Two) | None => Norm::Two,
+            })),
+        }
+    }
+}
+
+fn map(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
+    let shape = match (inputs.first(), &args.shape, args.n) {
+        (Some(a), ..) => a.shape.clone(),
+        (None, Some(shape), _) => shape.clone(),
+        (None, None, n) => vec![n.unwrap_or(0)],
+    };
+    let n = shape.iter().try_fold(1u64, |a, &b| a.checked_mul(b)).ok_or_else(|| Failure::usage("the shape has more than 2^64 elements"))?;
+    let wanted = args.dtype.as_deref().map(dtype).transpose()?;
+    let types: Vec<Ty> = inputs.iter().map(|a| a.dtype.ty()).collect();
+    // A u32 numbers 2^32 elements.
+    let index = if n > 1 << 32 { Ty::U64 } else { Ty::U32 };
+    let text = expression::applied(args.op.as_deref().unwrap_or_default(), types.len());
+    let result = wanted.map(DType::ty).or(types.first().copied());
+    let func = expression::parse(&text, &types, Some(index), result)?;
+    let ty = func.result_types().first().copied().unwrap_or(Ty::U32);
+    let boolean = ty == Ty::Bool && wanted.is_none();
+    // What was read from a narrow type and is still of its register type goes back into it.
+    let same = inputs.first().map(|a| a.dtype).filter(|d| d.ty() == ty && inputs.iter().all(|a| a.dtype == *d));
+    let dtype = wanted.unwrap_or(if boolean { DType::U8 } else { same.unwrap_or(ty.dtype()) });
+    Ok(Plan { name: args.pattern.name(), work: Work::Map { func, n, dtype }, shape, boolean })
+}
+
+fn operator(args: &RunArgs) -> Result<Operator> {
+    let text = args.op.as_deref().unwrap_or("sum").trim();
+    let known = Operator::named(if text == "prod" { "product" } else { text });
+    match (known, &args.identity) {
+        (Some(_), Some(_)) => Err(Failure::usage(format!("--identity is for an expression; `{text}` has its own"))),
+        (Some(op), None) => Ok(op),
+        (None, identity) => Ok(Operator::custom(&expression::applied(text, 2), identity.as_deref())),
+    }
+}
+
+/// The operator, checked against the input's type: before a device is opened.
+fn checked(args: &RunArgs, input: &Array) -> Result<Operator> {
+    let op = operator(args)?;
+    op.check(input.dtype)?;
+    Ok(op)
+}
+
+fn reduce(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
+    let input = first(inputs)?;
+    let op = checked(args, input)?;
+    let boolean = matches!(op.name(), "any" | "all");
+    let axis = args.axis.map(|a| axis(a, &input.shape)).transpose()?;
+    let shape = match axis {
+        None => vec![1],
+        Some(a) => input.shape.iter().enumerate().filter(|&(k, _)| k != a).map(|(_, &n)| n).collect(),
+    };
+    let axis = axis.map(|a| (input.shape.clone(), a));
+    Ok(Plan { name: "reduce", work: Work::Reduce { op, axis }, shape, boolean })
+}
+
+fn scan(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
+    let input = first(inputs)?;
+    let op = checked(args, input)?;
+    let boolean = matches!(op.name(), "any" | "all");
+    let axis = args.axis.map(|a| axis(a, &input.shape)).transpose()?;
+    // As NumPy's cumsum: without an axis the array is one line.
+    let shape = if axis.is_some() { input.shape.clone() } else { vec![input.len()] };
+    let axis = axis.map(|a| (input.shape.clone(), a));
+    Ok(Plan { name: "scan", work: Work::Scan { op, axis, exclusive: args.exclusive }, shape, boolean })
+}
+
+fn first(inputs: &[Array]) -> Result<&Array> {
+    inputs.first().ok_or_else(|| Failure::usage("an input (--in) is missing"))
+}
+
+fn axis(axis: i64, shape: &[u64]) -> Result<usize> {
+    let dimensions = shape.len() as i64;
+    let index = if axis < 0 { axis + dimensions } else { axis };
+    if (0..dimensions).contains(&index) {
+        return Ok(index as usize);
+    }
+    Err(Failure::usage(format!("there is no axis {axis} in an array of shape {}", crate::npy::shape_text(shape))))
+}
+
+/// An element type by Rust's or NumPy's name.
+fn dtype(name: &str) -> Result<DType> {
+    let numpy = [
+        ("float32", DType::F32),
+        ("float64", DType::F64),
+        ("float16", DType::F16),
+        ("int32", DType::I32),
+        ("int64", DType::I64),
+        ("uint32", DType::U32),
+        ("uint64", DType::U64),
+        ("uint8", DType::U8),
+    ];
+    let rust = DType::ALL.into_iter().find(|d| d.name() == name);
+    rust.or_else(|| numpy.into_iter().find(|(n, _)| *n == name).map(|(_, d)| d)).ok_or_else(|| {
+        let known = DType::ALL.map(DType::name).join(", ");
+        Failure::usage(format!("unknown element type `{name}`; known: {known}"))
+    })
+}

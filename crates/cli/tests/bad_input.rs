@@ -1,0 +1,225 @@
+//! Bad input gets a clear error, in one line, and loses nothing.
+
+mod common;
+
+use common::{command, data, isowarp, isowarp_with_input, stderr};
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+const KEPT: &[u8] = b"what was there before";
+
+/// Runs `isowarp run` with these arguments onto a file that is there already, and returns the error's lines.
+#[track_caller]
+fn refused(args: &[&str]) -> Vec<String> {
+    let dir = tempfile::tempdir().expect("a directory");
+    let out = dir.path().join("out.npy");
+    fs::write(&out, KEPT).expect("a file");
+    let mut all = vec!["run"];
+    all.extend(args);
+    all.extend(["--out", out.to_str().expect("text")]);
+    let run = isowarp(&all);
+    assert_eq!(fs::read(&out).expect("the file"), KEPT, "the output is as it was");
+    assert_eq!(fs::read_dir(dir.path()).expect("a directory").count(), 1, "nothing is left beside it");
+    lines(&run)
+}
+
+#[track_caller]
+fn lines(run: &Output) -> Vec<String> {
+    assert!(matches!(run.status.code(), Some(1 | 2)), "{:?} {}", run.status, stderr(run));
+    let text = stderr(run);
+    assert!(text.starts_with("error: "), "{text}");
+    text.lines().map(str::to_owned).collect()
+}
+
+/// One line, or one and what to do.
+#[track_caller]
+fn says(lines: &[String], what: &str) {
+    assert!(lines[0].contains(what), "{lines:?} does not say {what}");
+    assert!(lines.len() == 1 || (lines.len() == 2 && lines[1].starts_with("  help: ")), "{lines:?}");
+}
+
+#[track_caller]
+fn advises(lines: &[String], what: &str, help: &str) {
+    says(lines, what);
+    assert!(lines.len() == 2 && lines[1].contains(help), "{lines:?} does not advise {help}");
+}
+
+#[test]
+fn an_expression_that_does_not_parse_shows_the_place() {
+    assert_eq!(
+        refused(&["map", "--in", "x_f4.npy", "--op", "x + sn(x)"]),
+        ["error: unknown function `sn`; did you mean `sin`?", "  x + sn(x)", "      ^"]
+    );
+    assert_eq!(
+        refused(&["zip", "--in", "x_f4.npy", "--in", "y_f4.npy", "--op", "x * (y + 1"]),
+        ["error: expected `)`", "  x * (y + 1", "            ^"]
+    );
+    assert_eq!(
+        refused(&["reduce", "--in", "x_f4.npy", "--op", "x + z"]),
+        ["error: unknown name `z`: the inputs are `x` to `y`", "  x + z", "      ^"]
+    );
+}
+
+#[test]
+fn an_operator_of_the_wrong_type_or_arity_shows_the_place() {
+    let wrong_type = refused(&["map", "--in", "w_u4.npy", "--op", "1 + sin(x)"]);
+    assert_eq!(wrong_type, ["error: `sin` is not defined for u32; write sin(f32(...))", "  1 + sin(x)", "      ^"]);
+    let arity = refused(&["map", "--in", "x_f4.npy", "--op", "clamp(x, 1)"]);
+    assert_eq!(arity, ["error: `clamp` takes 3 arguments, not 2", "  clamp(x, 1)", "  ^"]);
+    let mixed = refused(&["zip", "--in", "w_u4.npy", "--in", "w_i4.npy", "--op", "x + y"]);
+    assert_eq!(mixed, ["error: `+` of u32 and i32; convert one of them: u32(...) or i32(...)", "  x + y", "    ^"]);
+    assert!(refused(&["reduce", "--in", "x_f4.npy", "--op", "and"])[0].contains("`&` is not defined for f32"));
+    says(&refused(&["reduce", "--in", "x_f4.npy", "--op", "x < y"]), "result of the combining operator: expected (f32), found (bool)");
+    says(&refused(&["mean", "--in", "w_i4.npy"]), "defined for floats, not i32");
+    says(&refused(&["norm", "--in", "w_u1.npy"]), "defined for floats, not u8");
+    says(&refused(&["dot", "--in", "w_i4.npy", "--in", "w_u4.npy"]), "inputs of `dot`: expected (i32, i32), found (i32, u32)");
+}
+
+#[test]
+fn nothing_has_no_minimum() {
+    for args in
+        [&["reduce", "--op", "min"][..], &["reduce", "--op", "max"], &["argmin"], &["argmax"], &["mean"], &["reduce", "--op", "x * y"]]
+    {
+        let mut all = args.to_vec();
+        all.extend(["--in", "empty.npy"]);
+        says(&refused(&all), "of an empty array has no value");
+    }
+    says(&refused(&["scan", "--in", "x_f4.npy", "--op", "x * y", "--exclusive"]), "needs an identity");
+}
+
+#[test]
+fn lengths_that_differ_are_named() {
+    let expected = "the inputs' shapes differ: x_f4.npy is (5, 7, 3), short.npy is (4,)";
+    advises(&refused(&["zip", "--in", "x_f4.npy", "--in", "short.npy", "--op", "x + y"]), expected, "same shape");
+    advises(&refused(&["dot", "--in", "x_f4.npy", "--in", "short.npy"]), expected, "same shape");
+}
+
+#[test]
+fn files_that_are_no_arrays_for_us_say_why() {
+    let map = |file: &str| refused(&["map", "--in", file, "--op", "x"]);
+    advises(&map("fortran.npy"), "cannot read fortran.npy: the array is in Fortran order", "np.ascontiguousarray");
+    advises(&map("big_endian.npy"), "cannot read big_endian.npy: it is big-endian (>f4)", "newbyteorder");
+    advises(&map("objects.npy"), "holds Python objects", "a.astype");
+    advises(&map("records.npy"), "holds records", "one of the fields");
+    advises(&map("complex.npy"), "elements of type <c8 are not supported", "a.astype");
+    says(&map("make.py"), "cannot read make.py: it is no .npy file");
+    says(&map("missing.npy"), "cannot read missing.npy: No such file");
+    says(&map("."), "cannot read .: it is a directory");
+}
+
+#[test]
+fn truncated_and_corrupt_files_are_refused_at_every_length() {
+    let whole = fs::read(data("short.npy")).expect("a fixture");
+    for cut in (0..whole.len()).step_by(7) {
+        let run = isowarp_with_input(&["run", "map", "--in", "-", "--out", "-", "--op", "x"], &whole[..cut]);
+        assert!(run.stdout.is_empty());
+        says(&lines(&run), "cannot read standard input: ");
+    }
+    let mut corrupt = whole.clone();
+    corrupt[20] = b'(';
+    says(&lines(&isowarp_with_input(&["run", "map", "--in", "-", "--out", "-", "--op", "x"], &corrupt)), "header is corrupt");
+    let mut long = whole;
+    long.push(0);
+    says(&lines(&isowarp_with_input(&["run", "map", "--in", "-", "--out", "-", "--op", "x"], &long)), "more than the 16 bytes");
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_found_before_the_work() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("file");
+    fs::write(&file, KEPT).expect("a file");
+    let into = |path: &Path| {
+        let run = isowarp(&["run", "map", "--in", "missing.npy", "--op", "x", "--out", path.to_str().expect("text")]);
+        lines(&run)
+    };
+    // The input is missing too: that the output is spoken of shows that it was looked at first.
+    let nowhere = into(&dir.path().join("no/where.npy"));
+    says(&nowhere, "where.npy: No such file");
+    assert!(!nowhere[0].contains(".part"), "{nowhere:?}");
+    says(&into(&file.join("a.npy")), "cannot write");
+    says(&into(dir.path()), "it is a directory");
+    says(&into(Path::new("/")), "cannot write /");
+    assert_eq!(fs::read_dir(dir.path()).expect("a directory").count(), 1);
+    assert_eq!(fs::read(&file).expect("the file"), KEPT);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_read_only_output_is_kept() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("kept.npy");
+    fs::write(&file, KEPT).expect("a file");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o444)).expect("permissions");
+    let run = isowarp(&["run", "map", "--in", "x_f4.npy", "--op", "x", "--out", file.to_str().expect("text")]);
+    says(&lines(&run), "it is read-only");
+    assert_eq!(fs::read(&file).expect("the file"), KEPT);
+}
+
+#[test]
+fn backends_that_are_not_there_are_named() {
+    let with = |backend: &str| refused(&["map", "--in", "x_f4.npy", "--op", "x", "--backend", backend]);
+    says(&with("opencl"), "unknown backend `opencl`; known: auto, cpu, wgpu, cuda");
+    let run = command()
+        .env("ISOWARP_BACKEND", "metal")
+        .args(["run", "map", "--in", "x_f4.npy", "--op", "x", "--out", "-"])
+        .output()
+        .expect("the command starts");
+    says(&lines(&run), "unknown backend `metal`");
+    assert_eq!(run.status.code(), Some(2));
+}
+
+/// On a machine with the driver this shows that `--backend` wins over the environment; without it, the error.
+#[test]
+fn a_missing_driver_is_an_error_with_advice() {
+    for backend in ["cuda", "wgpu"] {
+        let run = isowarp(&["run", "map", "--in", "x_f4.npy", "--op", "x", "--out", "-", "--backend", backend]);
+        if !run.status.success() {
+            let lines = lines(&run);
+            advises(&lines, &format!("backend `{backend}` is not available"), "--backend");
+        }
+    }
+}
+
+#[test]
+fn a_driver_library_that_cannot_be_found_is_no_panic() {
+    // No CUDA device and no Vulkan driver can be found through these; an adapter of another API may still be.
+    for backend in ["cuda", "wgpu"] {
+        let run = command()
+            .envs([("CUDA_VISIBLE_DEVICES", ""), ("VK_ICD_FILENAMES", "/nonexistent"), ("VK_DRIVER_FILES", "/nonexistent")])
+            .args(["run", "map", "--in", "x_f4.npy", "--op", "x", "--out", "-", "--backend", backend])
+            .output()
+            .expect("the command starts");
+        if backend == "cuda" || !run.status.success() {
+            advises(&lines(&run), &format!("backend `{backend}` is not available"), "--backend");
+        }
+    }
+}
+
+#[test]
+fn options_that_make_no_sense_are_refused() {
+    says(&refused(&["argmin", "--in", "x_f4.npy", "--op", "x"]), "--op is for map, zip, generate, reduce and scan, not for argmin");
+    says(&refused(&["map", "--in", "x_f4.npy", "--op", "x", "--axis", "0"]), "--axis is for reduce and scan");
+    says(&refused(&["reduce", "--in", "x_f4.npy", "--exclusive"]), "--exclusive is for scan");
+    says(&refused(&["map", "--in", "x_f4.npy"]), "map needs --op");
+    says(&refused(&["map", "--op", "1"]), "map takes one input (--in), not 0");
+    says(&refused(&["dot", "--in", "x_f4.npy"]), "dot takes 2 inputs");
+    says(&refused(&["zip", "--in", "x_f4.npy", "--op", "x"]), "zip takes 2 to 4 inputs");
+    says(&refused(&["generate", "--n", "3", "--op", "i"]), "generate needs either --n or --shape, and --dtype");
+    says(&refused(&["generate", "--n", "3", "--dtype", "f99", "--op", "i"]), "unknown element type `f99`");
+    says(&refused(&["reduce", "--in", "x_f4.npy", "--axis", "3"]), "there is no axis 3 in an array of shape (5, 7, 3)");
+    says(&refused(&["reduce", "--in", "x_f4.npy", "--op", "sum", "--identity", "0"]), "has its own");
+    says(&refused(&["zip", "--in", "-", "--in", "-", "--op", "x + y"]), "one input only");
+}
+
+#[test]
+fn more_than_the_device_holds_is_an_error() {
+    for n in ["4611686018427387904", "18446744073709551615"] {
+        let lines = refused(&["generate", "--n", n, "--dtype", "f64", "--op", "i"]);
+        assert!(lines[0].contains("above the limit") || lines[0].contains("out of device memory"), "{lines:?}");
+    }
+    says(&refused(&["generate", "--shape", "18446744073709551615,2", "--dtype", "f64", "--op", "i"]), "more than 2^64 elements");
+    let terabytes = refused(&["generate", "--n", "70368744177664", "--dtype", "f64", "--op", "i"]);
+    advises(&terabytes, "out of device memory: 562949953421312 bytes requested", "smaller array");
+}

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Writes the inputs of the command's tests, and what NumPy makes of them (tested with NumPy 2.4).
+
+Run it in this directory. `oracle.json` lists the cases: arguments after `isowarp run`, the file that the result must equal, and the relative
+tolerance (0: bit for bit; NumPy computes the reference of a tolerance in f64).
+"""
+import json
+
+import numpy as np
+
+rng = np.random.default_rng(20240607)
+cases = []
+
+
+def save(name, array):
+    np.save(f"{name}.npy", array)
+    return f"{name}.npy"
+
+
+def case(name, args, expected, tolerance=0.0):
+    cases.append({"name": name, "args": args, "expected": save(f"want_{name}", expected), "tolerance": tolerance})
+
+
+# Whole values in floats, so that sums are exact in any order.
+x = rng.integers(-50, 50, (5, 7, 3)).astype(np.float32)
+y = rng.integers(-50, 50, (5, 7, 3)).astype(np.float32)
+r = rng.normal(size=1000).astype(np.float32)
+s = rng.uniform(0.1, 4.0, size=1000).astype(np.float32)
+save("x_f4", x), save("y_f4", y), save("r_f4", r), save("s_f4", s)
+whole = {code: rng.integers(0, 200, 300).astype(code) for code in ["f8", "i4", "u4", "i8", "u8", "u1"]}
+whole["f2"] = rng.integers(-9, 9, 60).astype("f2")
+for code, a in whole.items():
+    save(f"w_{code}", a)
+save("truth", x[0] > 0)
+save("empty", np.zeros(0, np.float32))
+save("scalar", np.float32(2.5))
+
+r64, s64 = r.astype(np.float64), s.astype(np.float64)
+index = np.arange(x.size, dtype=np.uint32).reshape(x.shape)
+case("map_affine", ["map", "--in", "x_f4.npy", "--op", "2*x + 1"], 2 * x + 1)
+case("map_index", ["map", "--in", "x_f4.npy", "--op", "x + i"], x + index.astype(np.float32))
+case("map_exp", ["map", "--in", "r_f4.npy", "--op", "exp(-x*x) + 0.5*x"], (np.exp(-r64 * r64) + 0.5 * r64).astype(np.float32), 1e-6)
+case("map_name", ["map", "--in", "s_f4.npy", "--op", "sqrt"], np.sqrt(s))
+case("map_log", ["map", "--in", "s_f4.npy", "--op", "ln(x)"], np.log(s64).astype(np.float32), 1e-6)
+case("map_minus", ["map", "--in", "x_f4.npy", "--op", "-x"], -x)
+case("map_select", ["map", "--in", "x_f4.npy", "--op", "x > 0 ? x : 0"], np.maximum(x, 0))
+case("map_truth", ["map", "--in", "x_f4.npy", "--op", "x > 3 && x <= 20"], (x > 3) & (x <= 20))
+case("map_dtype", ["map", "--in", "x_f4.npy", "--op", "x / 4", "--dtype", "i32"], (x / 4).astype(np.int32))
+case("map_wraps", ["map", "--in", "w_i4.npy", "--op", "x * 123456789"], (whole["i4"].astype(np.int64) * 123456789).astype(np.int32))
+case("map_bits", ["map", "--in", "w_u4.npy", "--op", "(x << 3 | x >> 2) ^ 0xff"], ((whole["u4"] << 3) | (whole["u4"] >> 2)) ^ np.uint32(0xFF))
+case("map_narrow", ["map", "--in", "w_u1.npy", "--op", "x * 3"], (whole["u1"] * np.uint8(3)).astype(np.uint8))
+case("map_half", ["map", "--in", "w_f2.npy", "--op", "x / 2"], whole["f2"] / np.float16(2))
+case("map_f8", ["map", "--in", "w_f8.npy", "--op", "x * 0.1"], whole["f8"] * 0.1)
+case("map_u8", ["map", "--in", "w_u8.npy", "--op", "x * x % 1000"], whole["u8"] ** 2 % np.uint64(1000))
+case("map_scalar", ["map", "--in", "scalar.npy", "--op", "x * 2"], np.float32(5))
+case("map_empty", ["map", "--in", "empty.npy", "--op", "x * 2"], np.zeros(0, np.float32))
+case("zip_two", ["zip", "--in", "x_f4.npy", "--in", "y_f4.npy", "--op", "x*y - y"], x * y - y)
+case("zip_name", ["zip", "--in", "x_f4.npy", "--in", "y_f4.npy", "--op", "max"], np.maximum(x, y))
+case("zip_four", ["zip"] + ["--in", "x_f4.npy", "--in", "y_f4.npy"] * 2 + ["--op", "x + 2*y + 4*z + 8*w"], 5 * x + 10 * y)
+case("generate_n", ["generate", "--n", "10", "--dtype", "f32", "--op", "i*0.5"], np.arange(10, dtype=np.float32) * np.float32(0.5))
+case("generate_shape", ["generate", "--shape", "3,4", "--dtype", "u8", "--op", "i*i"], (np.arange(12) ** 2 % 256).astype(np.uint8).reshape(3, 4))
+case("generate_one", ["generate", "--n", "4", "--dtype", "f64", "--op", "1"], np.ones(4))
+case("generate_none", ["generate", "--n", "0", "--dtype", "i64", "--op", "i"], np.zeros(0, np.int64))
+
+one = lambda v, dtype: np.array([v]).astype(dtype)
+case("reduce_sum", ["reduce", "--in", "x_f4.npy"], one(x.sum(), np.float32))
+for op, f in [("sum", np.sum), ("product", np.prod), ("min", np.min), ("max", np.max)]:
+    for code in ["i4", "u4", "i8", "u8", "u1"]:
+        a = whole[code]
+        case(f"reduce_{op}_{code}", ["reduce", "--in", f"w_{code}.npy", "--op", op], one(f(a, **({"dtype": a.dtype} if op in ("sum", "product") else {})), a.dtype))
+case("reduce_sum_f8", ["reduce", "--in", "w_f8.npy", "--op", "sum"], one(whole["f8"].sum(), np.float64))
+case("reduce_max_f2", ["reduce", "--in", "w_f2.npy", "--op", "max"], one(whole["f2"].max(), np.float16))
+case("reduce_xor", ["reduce", "--in", "w_u4.npy", "--op", "xor"], one(np.bitwise_xor.reduce(whole["u4"]), np.uint32))
+case("reduce_and", ["reduce", "--in", "w_i8.npy", "--op", "and"], one(np.bitwise_and.reduce(whole["i8"]), np.int64))
+case("reduce_or", ["reduce", "--in", "w_i4.npy", "--op", "or"], one(np.bitwise_or.reduce(whole["i4"]), np.int32))
+case("reduce_count", ["reduce", "--in", "x_f4.npy", "--op", "count"], one(np.count_nonzero(x), np.uint32))
+case("reduce_any", ["reduce", "--in", "truth.npy", "--op", "any"], np.array([True]))
+case("reduce_all", ["reduce", "--in", "truth.npy", "--op", "all"], np.array([bool((x[0] > 0).all())]))
+case("reduce_axis0", ["reduce", "--in", "x_f4.npy", "--axis", "0"], x.sum(axis=0))
+case("reduce_axis1", ["reduce", "--in", "x_f4.npy", "--axis", "1", "--op", "min"], x.min(axis=1))
+case("reduce_axis2", ["reduce", "--in", "x_f4.npy", "--axis", "-1", "--op", "max"], x.max(axis=2))
+case("reduce_axis_count", ["reduce", "--in", "x_f4.npy", "--axis", "0", "--op", "count"], np.count_nonzero(x, axis=0).astype(np.uint32))
+case("reduce_custom", ["reduce", "--in", "x_f4.npy", "--op", "max(x, y)"], one(x.max(), np.float32))
+case("reduce_nothing", ["reduce", "--in", "empty.npy"], one(0, np.float32))
+case("reduce_nothing_custom", ["reduce", "--in", "empty.npy", "--op", "x * y", "--identity", "1"], one(1, np.float32))
+case("argmin", ["argmin", "--in", "x_f4.npy"], one(np.argmin(x), np.uint32))
+case("argmax", ["argmax", "--in", "w_u1.npy"], one(np.argmax(whole["u1"]), np.uint32))
+case("argmax_f2", ["argmax", "--in", "w_f2.npy"], one(np.argmax(whole["f2"]), np.uint32))
+case("dot", ["dot", "--in", "x_f4.npy", "--in", "y_f4.npy"], one((x * y).sum(), np.float32))
+case("dot_i8", ["dot", "--in", "w_i8.npy", "--in", "w_i8.npy"], one((whole["i8"] ** 2).sum(), np.int64))
+case("norm_1", ["norm", "--in", "x_f4.npy", "--ord", "1"], one(np.abs(x).sum(), np.float32))
+case("norm_2", ["norm", "--in", "r_f4.npy"], one(np.sqrt((r64**2).sum()), np.float32), 1e-6)
+case("norm_inf", ["norm", "--in", "w_f2.npy", "--ord", "inf"], one(np.abs(whole["f2"]).max(), np.float16))
+case("mean", ["mean", "--in", "w_f8.npy"], one(whole["f8"].sum() / 300, np.float64))
+case("scan", ["scan", "--in", "x_f4.npy"], np.cumsum(x, dtype=np.float32))
+case("scan_exclusive", ["scan", "--in", "w_i4.npy", "--exclusive"], np.concatenate([[0], np.cumsum(whole["i4"])[:-1]]).astype(np.int32))
+case("scan_u1", ["scan", "--in", "w_u1.npy"], np.cumsum(whole["u1"], dtype=np.uint8))
+case("scan_max", ["scan", "--in", "x_f4.npy", "--op", "max", "--axis", "1"], np.maximum.accumulate(x, axis=1))
+case("scan_axis", ["scan", "--in", "x_f4.npy", "--axis", "0"], np.cumsum(x, axis=0, dtype=np.float32))
+case("scan_product", ["scan", "--in", "w_u4.npy", "--op", "product"], np.cumprod(whole["u4"], dtype=np.uint32))
+case("scan_custom", ["scan", "--in", "w_u4.npy", "--op", "x ^ y", "--exclusive", "--identity", "0"],
+     np.concatenate([[0], np.bitwise_xor.accumulate(whole["u4"])[:-1]]).astype(np.uint32))
+case("scan_empty", ["scan", "--in", "empty.npy"], np.zeros(0, np.float32))
+
+# What has to be refused.
+save("fortran", np.asfortranarray(x[0]))
+save("big_endian", x.astype(">f4"))
+save("objects", np.array([1, None], dtype=object))
+save("records", np.array([(1, 2.0)], dtype=[("a", "i4"), ("b", "f4")]))
+save("complex", x.astype(np.complex64))
+save("short", np.zeros(4, np.float32))
+for version in [(2, 0), (3, 0)]:
+    with open(f"version_{version[0]}.npy", "wb") as f:
+        np.lib.format.write_array(f, x, version=version)
+
+with open("oracle.json", "w") as f:
+    json.dump(cases, f, indent=1)
+    f.write("\n")

@@ -1,0 +1,99 @@
+//! Patterns over run-time types give the bits of the typed ones, and check what those check.
+
+use half::f16;
+use isowarp::dynamic::{self, DynBuffer, Norm, Operator};
+use isowarp::element::{DType, Element, Ty};
+use isowarp::ir::{Expr, OpError, trace};
+use isowarp::prelude::*;
+use isowarp::{Cpu, Error, expression};
+
+fn values<T: Element>(b: &DynBuffer<Cpu>) -> Vec<T> {
+    b.typed::<T>().expect("the type").read_blocking().expect("a read-back")
+}
+
+fn noise(n: u32) -> Vec<f32> {
+    (0..n).map(|i| (i.wrapping_mul(2_654_435_761) as f32 / 1e9 - 2.0).powi(3)).collect()
+}
+
+fn named(name: &str) -> Operator {
+    Operator::named(name).expect("a name")
+}
+
+#[test]
+fn sums_scans_and_norms_are_the_typed_ones_bit_for_bit() -> isowarp::Result<()> {
+    let dev = Cpu::new();
+    let typed = dev.upload(&noise(20_000))?;
+    let x = DynBuffer::from(typed.clone());
+    let bits = |v: f32| v.to_bits();
+    assert_eq!(bits(values::<f32>(&dynamic::reduce(&dev, &x, &named("sum"))?)[0]), bits(dev.sum(&typed)?.read_blocking()?));
+    assert_eq!(bits(values::<f32>(&dynamic::norm(&dev, &x, Norm::Two)?)[0]), bits(dev.norm2(&typed)?.read_blocking()?));
+    assert_eq!(bits(values::<f32>(&dynamic::mean(&dev, &x)?)[0]), bits(dev.mean(&typed)?.read_blocking()?));
+    assert_eq!(bits(values::<f32>(&dynamic::dot(&dev, &x, &x)?)[0]), bits(dev.dot(&typed, &typed)?.read_blocking()?));
+    let scanned = values::<f32>(&dynamic::scan(&dev, &x, &named("sum"), true)?);
+    assert_eq!(scanned, dev.scan_exclusive(&typed, Sum)?.read_blocking()?);
+    let lines = values::<f32>(&dynamic::reduce_axis(&dev, &x, &[100, 200], 0, &named("max"))?);
+    assert_eq!(lines, dev.reduce_axis(&typed, &[100, 200], 0, Max)?.read_blocking()?);
+    Ok(())
+}
+
+#[test]
+fn operators_with_branches_can_be_mapped() -> isowarp::Result<()> {
+    let dev = Cpu::new();
+    let x = DynBuffer::from(dev.upload(&[-4.0f32, 0.0, 9.0])?);
+    let f = trace(|x: Expr<f32>| branch(x.lt(0.0), || (-x).sqrt() + 1.0, || branch(x.eq(0.0), || lit(7.0), || x.sqrt())))?;
+    assert_eq!(values::<f32>(&dynamic::map(&dev, &f, &[&x], DType::F32)?), [3.0, 7.0, 3.0]);
+    Ok(())
+}
+
+#[test]
+fn narrow_elements_are_combined_wide_and_narrowed_at_the_end() -> isowarp::Result<()> {
+    let dev = Cpu::new();
+    let bytes = DynBuffer::upload(&dev, DType::U8, &[200, 100, 7])?;
+    assert_eq!(values::<u8>(&dynamic::reduce(&dev, &bytes, &named("sum"))?), [51]);
+    assert_eq!(values::<u8>(&dynamic::scan(&dev, &bytes, &named("min"), true)?), [255, 200, 100]);
+    assert_eq!(values::<u32>(&dynamic::reduce(&dev, &bytes, &named("count"))?), [3]);
+    assert_eq!(values::<u32>(&dynamic::argmin(&dev, &bytes)?), [2]);
+    // 2048 + 1 + 1 in f16 steps would stay 2048.
+    let halves = DynBuffer::from(dev.upload(&[2048.0, 1.0, 1.0].map(f16::from_f32))?);
+    assert_eq!(values::<f16>(&dynamic::reduce(&dev, &halves, &named("sum"))?), [f16::from_f32(2050.0)]);
+    Ok(())
+}
+
+#[test]
+fn values_are_converted_to_the_type_asked_for() -> isowarp::Result<()> {
+    let dev = Cpu::new();
+    let x = DynBuffer::from(dev.upload(&[1.9f32, -1.9, f32::NAN, 3e9])?);
+    assert_eq!(values::<i32>(&dynamic::cast(&dev, &x, DType::I32)?), [1, -1, 0, i32::MAX]);
+    let truth = expression::parse("x > 0", &[Ty::F32], None, None)?;
+    assert_eq!(values::<u8>(&dynamic::map(&dev, &truth, &[&x], DType::U8)?), [1, 0, 0, 1]);
+    let index = expression::parse("i * 3", &[], Some(Ty::U32), None)?;
+    assert_eq!(values::<f64>(&dynamic::generate(&dev, 3, &index, &[], DType::F64)?), [0.0, 3.0, 6.0]);
+    Ok(())
+}
+
+#[test]
+fn no_check_is_skipped() -> isowarp::Result<()> {
+    let dev = Cpu::new();
+    let x = DynBuffer::from(dev.upload(&noise(8))?);
+    let short = DynBuffer::from(dev.upload(&noise(3))?);
+    let words = DynBuffer::from(dev.upload(&[1u32; 8])?);
+    let sum = expression::parse("x + y", &[Ty::F32, Ty::F32], None, None)?;
+    assert!(matches!(dynamic::map(&dev, &sum, &[&x, &short], DType::F32), Err(Error::LengthMismatch { expected: 8, found: 3, .. })));
+    assert!(matches!(dynamic::map(&dev, &sum, &[&x, &words], DType::F32), Err(Error::Op(OpError::Signature { .. }))));
+    assert!(matches!(dynamic::map(&dev, &sum, &[&x], DType::F32), Err(Error::Op(OpError::Signature { .. }))));
+    assert!(matches!(dynamic::map(&dev, &sum, &[&x, &x, &x], DType::F32), Err(Error::Op(OpError::Signature { .. }))));
+    assert!(matches!(dynamic::map_into(&dev, &sum, &[&x, &x], &short), Err(Error::BufferTooSmall { .. })));
+    assert!(matches!(dynamic::scan_into(&dev, &x, &named("sum"), false, &x), Err(Error::Aliasing { .. })));
+    dynamic::map_into(&dev, &sum, &[&x, &x], &x)?;
+    assert!(matches!(x.typed::<u32>(), Err(Error::InvalidArgument { .. })));
+    assert!(matches!(DynBuffer::upload(&dev, DType::F32, &[0; 7]), Err(Error::InvalidArgument { .. })));
+    assert!(matches!(DynBuffer::from_raw(&dev, x.raw().clone(), DType::F32, 7, 2), Err(Error::OutOfRange { .. })));
+    assert!(matches!(dynamic::reduce(&dev, &x, &named("xor")), Err(Error::Op(OpError::Parse { .. }))));
+    assert!(matches!(dynamic::scan(&dev, &x, &Operator::custom("x * y", None), true), Err(Error::InvalidArgument { .. })));
+    assert!(matches!(dynamic::norm(&dev, &words, Norm::One), Err(Error::InvalidArgument { .. })));
+    let empty = DynBuffer::new(&dev, DType::F32, 0)?;
+    assert!(matches!(dynamic::argmin(&dev, &empty), Err(Error::Empty { pattern: "argmin" })));
+    assert!(matches!(dynamic::reduce(&dev, &empty, &named("min")), Err(Error::Empty { pattern: "min" })));
+    assert_eq!(values::<f32>(&dynamic::reduce(&dev, &empty, &named("product"))?), [1.0]);
+    Ok(())
+}

@@ -1,0 +1,72 @@
+//! `isowarp devices`, `bench`, `validate`, and the main job.
+
+mod common;
+
+use common::{isowarp, stderr, stdout, succeeded};
+use std::fs;
+
+fn json(args: &[&str]) -> serde_json::Value {
+    let run = isowarp(args);
+    succeeded(&run);
+    serde_json::from_slice(&run.stdout).expect("JSON")
+}
+
+#[test]
+fn devices_lists_the_cpu_with_its_verdict() {
+    let run = isowarp(&["devices"]);
+    succeeded(&run);
+    let text = stdout(&run);
+    assert!(text.contains("| cpu ") && text.contains("strict") && text.contains("f64"), "{text}");
+    let report = json(&["devices", "--json"]);
+    let devices = report["devices"].as_array().expect("a list");
+    let cpu = devices.iter().find(|d| d["backend"] == "cpu").expect("the CPU");
+    assert_eq!(cpu["numerics"], "strict");
+    assert!(cpu.get("copy_gb_per_second").is_none(), "only --measure measures");
+}
+
+#[test]
+fn bench_measures_the_patterns_asked_for() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let plot = dir.path().join("plot.svg");
+    let args =
+        ["bench", "copy", "reduce", "sobel", "--sizes", "2^10,1000", "--backend", "cpu", "--json", "--plot", plot.to_str().expect("text")];
+    let rows = json(&args);
+    let rows = rows.as_array().expect("a list");
+    assert_eq!(rows.len(), 6);
+    assert!(
+        rows.iter()
+            .all(|r| r["device_seconds"].as_f64().is_some_and(|s| s > 0.0) && r["end_to_end_seconds"].as_f64().is_some_and(|s| s > 0.0))
+    );
+    assert_eq!(rows[5]["elements"], 961, "the largest square image of at most 1000 pixels");
+    let svg = fs::read_to_string(plot).expect("the plot");
+    assert!(svg.starts_with("<svg") && svg.contains("sobel") && svg.contains("GB/s"));
+    let table = isowarp(&["bench", "map", "--sizes", "64", "--backend", "cpu"]);
+    succeeded(&table);
+    assert!(stdout(&table).contains("end to end"));
+}
+
+#[test]
+fn bench_refuses_what_it_does_not_know() {
+    for (args, what) in [
+        (&["bench", "sort"][..], "unknown pattern `sort`; known: copy"),
+        (&["bench", "--sizes", "2^x"], "`2^x` is no size"),
+        (&["bench", "--backend", "gpu"], "unknown backend `gpu`"),
+        (&["bench", "copy", "--plot", "/nowhere/at/all.svg"], "cannot write"),
+    ] {
+        let run = isowarp(args);
+        assert!(!run.status.success() && stderr(&run).contains(what) && stderr(&run).lines().count() == 1, "{}", stderr(&run));
+    }
+}
+
+#[test]
+fn validate_refuses_a_pattern_without_cases() {
+    let run = isowarp(&["validate", "--pattern", "nonsense"]);
+    assert_eq!(run.status.code(), Some(2));
+    assert!(stderr(&run).contains("`nonsense` has no cases"), "{}", stderr(&run));
+}
+
+#[test]
+fn validate_reports_as_json() {
+    let report = json(&["validate", "--pattern", "map", "--json"]);
+    assert!(report["devices"].as_array().is_some_and(|d| !d.is_empty()));
+}

@@ -1,0 +1,116 @@
+//! `isowarp run` against NumPy.
+
+mod common;
+
+use common::{command, data, isowarp, isowarp_with_input, npy, stderr, stdout, succeeded};
+use std::fs;
+
+#[test]
+fn results_are_numpys() {
+    let cases: serde_json::Value = serde_json::from_slice(&fs::read(data("oracle.json")).expect("the table")).expect("JSON");
+    let cases = cases.as_array().expect("a list");
+    assert!(cases.len() > 60);
+    let dir = tempfile::tempdir().expect("a directory");
+    for case in cases {
+        let name = case["name"].as_str().expect("a name");
+        let out = dir.path().join(format!("{name}.npy"));
+        let mut args: Vec<String> = vec!["run".to_owned()];
+        args.extend(case["args"].as_array().expect("arguments").iter().map(|a| a.as_str().expect("text").to_owned()));
+        args.extend(["--out".to_owned(), out.display().to_string()]);
+        let run = isowarp(&args);
+        assert!(run.status.success(), "{name}: {}", stderr(&run));
+        let found = npy(&fs::read(&out).expect("the result"));
+        let wanted = npy(&fs::read(data(case["expected"].as_str().expect("a file"))).expect("the oracle"));
+        match case["tolerance"].as_f64() {
+            Some(t) if t > 0.0 => {
+                assert_eq!(found.shape, wanted.shape, "{name}");
+                for (f, w) in found.f32s().iter().zip(wanted.f32s()) {
+                    assert!(f64::from((f - w).abs()) <= t * f64::from(w.abs()).max(0.1), "{name}: {f} is not {w}");
+                }
+            }
+            _ => assert_eq!(found, wanted, "{name}"),
+        }
+    }
+}
+
+#[test]
+fn every_version_of_the_format_is_read() {
+    for version in ["version_2.npy", "version_3.npy"] {
+        let run = isowarp(&["run", "map", "--in", version, "--out", "-", "--op", "x"]);
+        succeeded(&run);
+        assert_eq!(npy(&run.stdout), npy(&fs::read(data("x_f4.npy")).expect("a fixture")));
+    }
+}
+
+#[test]
+fn standard_streams_carry_arrays() {
+    let input = fs::read(data("x_f4.npy")).expect("a fixture");
+    let run = isowarp_with_input(&["run", "map", "--in", "-", "--out", "-", "--op", "x + 0", "--stats"], &input);
+    succeeded(&run);
+    assert_eq!(npy(&run.stdout).shape, [5, 7, 3]);
+    assert!(stderr(&run).contains("GB/s"), "stats go where the data does not");
+}
+
+#[test]
+fn input_and_output_may_be_one_file() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("a.npy");
+    fs::copy(data("x_f4.npy"), &file).expect("a copy");
+    let path = file.to_str().expect("text");
+    succeeded(&isowarp(&["run", "map", "--in", path, "--out", path, "--op", "x + 1"]));
+    let (before, after) = (npy(&fs::read(data("x_f4.npy")).expect("a fixture")), npy(&fs::read(&file).expect("the result")));
+    assert!(before.f32s().iter().zip(after.f32s()).all(|(b, a)| b + 1.0 == a));
+    assert_eq!(fs::read_dir(dir.path()).expect("a directory").count(), 1, "nothing is left beside the output");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_is_followed_and_permissions_stay() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let dir = tempfile::tempdir().expect("a directory");
+    let (target, link) = (dir.path().join("t.npy"), dir.path().join("l.npy"));
+    fs::write(&target, b"old").expect("a file");
+    fs::set_permissions(&target, fs::Permissions::from_mode(0o640)).expect("permissions");
+    symlink(&target, &link).expect("a link");
+    succeeded(&isowarp(&["run", "generate", "--n", "3", "--dtype", "f32", "--op", "i", "--out", link.to_str().expect("text")]));
+    assert!(fs::symlink_metadata(&link).expect("the link").is_symlink());
+    assert_eq!(npy(&fs::read(&target).expect("the result")).f32s(), [0.0, 1.0, 2.0]);
+    assert_eq!(fs::metadata(&target).expect("the file").permissions().mode() & 0o777, 0o640);
+}
+
+#[test]
+fn stats_name_the_device_and_the_share_of_a_copy() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let out = dir.path().join("o.npy");
+    let out = out.to_str().expect("text");
+    let text = isowarp(&["run", "scan", "--in", "r_f4.npy", "--out", out, "--stats"]);
+    succeeded(&text);
+    let words = stdout(&text);
+    assert!(words.contains("scan of 1000 elements on cpu") && words.contains("GB/s") && words.contains("of a copy's"), "{words}");
+
+    let json = isowarp(&["run", "reduce", "--in", "r_f4.npy", "--out", out, "--stats", "--json"]);
+    succeeded(&json);
+    let stats: serde_json::Value = serde_json::from_slice(&json.stdout).expect("JSON");
+    assert_eq!((stats["backend"].as_str(), stats["bytes"].as_u64()), (Some("cpu"), Some(4004)));
+    assert!(stats["device_seconds"].as_f64().is_some_and(|s| s > 0.0));
+}
+
+#[test]
+fn a_sum_next_to_a_product_is_fused_and_mul_rn_is_not() {
+    let op = |text: &str| {
+        let run = isowarp(&["run", "generate", "--n", "1", "--dtype", "f32", "--out", "-", "--op", text]);
+        succeeded(&run);
+        npy(&run.stdout).f32s()[0]
+    };
+    let a = 1.000_000_1f32;
+    assert_eq!(op("f32(i + 1)*1.0000001*1.0000001 - 1.0000002"), a.mul_add(a, -1.000_000_2));
+    assert_eq!(op("mul_rn(f32(i + 1)*1.0000001, 1.0000001) - 1.0000002"), a * a - 1.000_000_2);
+}
+
+#[test]
+fn fast_numerics_are_an_explicit_choice() {
+    let out =
+        command().args(["run", "map", "--in", "s_f4.npy", "--out", "-", "--op", "exp(x)", "--numerics", "fast"]).output().expect("runs");
+    succeeded(&out);
+    assert_eq!(npy(&out.stdout).shape, [1000]);
+}

@@ -1,0 +1,156 @@
+//! What a device can do, found out once when it is opened.
+
+use crate::element::DType;
+use core::fmt;
+
+/// How the arithmetic of a pattern is promised.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub enum Numerics {
+    /// The same bits as the CPU definition, everywhere.
+    #[default]
+    Strict,
+    /// The hardware's own division, square root and elementary functions, with the bound stated per function; the order of
+    /// evaluation stays canonical.
+    Fast,
+}
+
+/// What the start-up probe found about a device's arithmetic.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum NumericsVerdict {
+    /// Everything that the contract needs.
+    Strict,
+    /// Everything but subnormal numbers, which the device flushes to zero.
+    StrictNormal,
+    /// Something else differs.
+    Unproven {
+        /// The first case that failed, in words.
+        witness: String,
+    },
+}
+
+impl fmt::Display for NumericsVerdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Strict => f.write_str("strict"),
+            Self::StrictNormal => f.write_str("strict for normal numbers (subnormals are flushed)"),
+            Self::Unproven { witness } => write!(f, "unproven: {witness}"),
+        }
+    }
+}
+
+/// How a device computes a fused multiply-add.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum FmaKind {
+    /// The device's `fma` is fused.
+    Native,
+    /// The device's `fma`, fused but flushing, with the cases that subnormals play a part in emulated in 32-bit integers.
+    Guarded,
+    /// An open product and sum that the device's compiler is left to fuse. Never chosen: compilers share open products with others
+    /// and then do not fuse them.
+    Contracted,
+    /// Emulated through f64 with a round-to-odd correction.
+    ViaF64,
+    /// Emulated in 32-bit integers.
+    ViaInteger,
+}
+
+/// The kind of processor behind a device.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum DeviceKind {
+    /// A GPU with memory of its own.
+    Discrete,
+    /// A GPU that shares the host's memory.
+    Integrated,
+    /// A GPU seen through a virtual machine.
+    Virtual,
+    /// A processor that runs kernels in software.
+    Cpu,
+}
+
+/// Something that a device may lack.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[non_exhaustive]
+pub enum Capability {
+    /// Elements of this type.
+    DType(DType),
+    /// Fetching device time.
+    Timestamps,
+    /// Separately rounded products next to sums (`mul_rn`), which the device's compiler would contract.
+    UncontractedProducts,
+    /// This many buffers in one kernel.
+    StorageBuffers(u32),
+}
+
+impl Capability {
+    /// What the user can do about it.
+    #[must_use]
+    pub fn help(self) -> &'static str {
+        match self {
+            Self::DType(DType::F64) => "use f32, or `--backend cpu`",
+            Self::DType(DType::I64 | DType::U64) => "use a 32-bit integer, or `--backend cpu`",
+            Self::DType(_) | Self::Timestamps => "use another backend",
+            Self::UncontractedProducts => "write the sum in fma form, or use another backend",
+            Self::StorageBuffers(_) => "use fewer inputs, or combine them in two steps",
+        }
+    }
+}
+
+impl fmt::Display for Capability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DType(d) => write!(f, "{d} elements"),
+            Self::Timestamps => f.write_str("timestamps"),
+            Self::UncontractedProducts => f.write_str("separately rounded products next to sums"),
+            Self::StorageBuffers(n) => write!(f, "room for {n} buffers in one kernel"),
+        }
+    }
+}
+
+/// Everything isowarp knows about a device.
+#[derive(Clone, Debug)]
+pub struct Caps {
+    /// The backend: `cpu`, `wgpu` or `cuda`.
+    pub backend: &'static str,
+    /// The device's name, as its driver gives it.
+    pub device: String,
+    /// Driver or API, with version.
+    pub driver: String,
+    /// The kind of processor.
+    pub kind: DeviceKind,
+    /// Element types that buffers and patterns can have.
+    pub dtypes: Vec<DType>,
+    /// Smallest and largest subgroup (warp) width; `(1, 1)` where there are none.
+    pub subgroup: (u32, u32),
+    /// Compute units (streaming multiprocessors), where the driver tells; else 0.
+    pub compute_units: u32,
+    /// L2 cache, where the driver tells; else 0.
+    pub l2_bytes: u64,
+    /// Device memory, where the driver tells; else 0.
+    pub memory_bytes: u64,
+    /// Largest single buffer.
+    pub max_buffer_bytes: u64,
+    /// Largest part of a buffer that one binding of a kernel may cover.
+    pub max_binding_bytes: u64,
+    /// Storage buffers that one kernel may bind.
+    pub max_storage_buffers: u32,
+    /// Shared memory per workgroup.
+    pub workgroup_memory_bytes: u32,
+    /// Invocations per workgroup.
+    pub max_workgroup_size: u32,
+    /// Workgroups per grid dimension.
+    pub max_groups_per_dim: u32,
+    /// The start-up probe's verdict.
+    pub numerics: NumericsVerdict,
+    /// How `fma` is computed.
+    pub fma: FmaKind,
+    /// Whether device time can be measured.
+    pub timestamps: bool,
+}
+
+impl Caps {
+    /// Whether buffers and patterns can have elements of this type.
+    #[must_use]
+    pub fn supports(&self, dtype: DType) -> bool {
+        self.dtypes.contains(&dtype)
+    }
+}

@@ -1,0 +1,170 @@
+//! Combining operators by name or by text.
+
+use super::single;
+use crate::element::{DType, Scalar, Ty};
+use crate::error::{Error, Result};
+use crate::expression;
+use crate::ir::{Evaluator, Expr, Func, OpError};
+use crate::ops::{Combine, Max, Min, Product, Sum};
+use std::sync::Arc;
+
+/// What reductions and scans combine with, for element types that are known at run time.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Operator {
+    name: &'static str,
+    /// What each element becomes first.
+    pub(super) load: &'static str,
+    combine: String,
+    identity: Identity,
+    /// The element type of the result, where it is not the input's.
+    pub(super) result: Option<DType>,
+}
+
+/// What leaves others unchanged.
+#[derive(Clone, PartialEq, Debug)]
+enum Identity {
+    Zero,
+    One,
+    Greatest,
+    Least,
+    AllOnes,
+    /// An expression without variables.
+    Text(String),
+    Unknown,
+}
+
+const SAME: &str = "x";
+const IS_TRUE: &str = "u32(x != 0)";
+
+impl Operator {
+    /// The names that [`Operator::named`] knows.
+    pub const NAMES: [&str; 10] = ["sum", "product", "min", "max", "and", "or", "xor", "count", "any", "all"];
+
+    /// A built-in operator: `sum`, `product`, `min`, `max`; `and`, `or`, `xor` of integers; and over elements that are not zero: `count` of them
+    /// (`u32`), whether `any` or `all` are (`u32` 0 or 1).
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let name = Self::NAMES.into_iter().find(|&n| n == name)?;
+        let (load, combine, identity, result) = match name {
+            "sum" => (SAME, "x + y", Identity::Zero, None),
+            "product" => (SAME, "x * y", Identity::One, None),
+            "min" => (SAME, "min(x, y)", Identity::Greatest, None),
+            "max" => (SAME, "max(x, y)", Identity::Least, None),
+            "and" => (SAME, "x & y", Identity::AllOnes, None),
+            "or" => (SAME, "x | y", Identity::Zero, None),
+            "xor" => (SAME, "x ^ y", Identity::Zero, None),
+            "count" => (IS_TRUE, "x + y", Identity::Zero, Some(DType::U32)),
+            "any" => (IS_TRUE, "x | y", Identity::Zero, Some(DType::U32)),
+            _ => (IS_TRUE, "x & y", Identity::One, Some(DType::U32)),
+        };
+        Some(Self { name, load, combine: combine.to_owned(), identity, result })
+    }
+
+    /// An operator of your own, an expression of `x` (from lower indices) and `y`. It has to be associative. `identity`, an expression without
+    /// variables, is what an exclusive scan starts with and what reducing nothing gives; without it both are errors.
+    #[must_use]
+    pub fn custom(text: &str, identity: Option<&str>) -> Self {
+        let identity = identity.map_or(Identity::Unknown, |t| Identity::Text(t.to_owned()));
+        Self { name: "custom operator", load: SAME, combine: text.to_owned(), identity, result: None }
+    }
+
+    /// The operator's name in messages.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Fails where the operator does not fit elements of type `dtype`: what the patterns would say, before there is a device.
+    ///
+    /// # Errors
+    /// [`OpError::Parse`], [`OpError::Signature`].
+    pub fn check(&self, dtype: DType) -> Result<()> {
+        self.prepare(single(&self.load(dtype)?)?).map(drop)
+    }
+
+    /// What each element of type `dtype` becomes first.
+    pub(super) fn load(&self, dtype: DType) -> Result<Func> {
+        Ok(expression::parse(self.load, &[dtype.ty()], None, None)?)
+    }
+
+    /// The element type of the result for elements of type `dtype`.
+    #[must_use]
+    pub fn result(&self, dtype: DType) -> DType {
+        self.result.unwrap_or(dtype)
+    }
+
+    /// The operator on values of type `ty`.
+    pub(super) fn prepare(&self, ty: Ty) -> Result<Prepared> {
+        let func = expression::parse(&self.combine, &[ty, ty], None, Some(ty))?;
+        let found = single(&func)?;
+        if found != ty {
+            let (expected, found) = (ty.to_string(), found.to_string());
+            return Err(OpError::Signature { what: "result of the combining operator", expected, found }.into());
+        }
+        let identity = self.identity(ty)?;
+        // The least of nothing has no value, though an exclusive scan can start with the greatest value there is.
+        let of_nothing = identity.filter(|_| !matches!(self.identity, Identity::Greatest | Identity::Least));
+        Ok(Prepared { func: Arc::new(func), identity, of_nothing, name: self.name })
+    }
+
+    fn identity(&self, ty: Ty) -> Result<Option<u64>> {
+        macro_rules! of {
+            ($op:expr) => {
+                super::with_register!(ty, T => Combine::<T>::identity(&$op).to_bits64())
+            };
+        }
+        Ok(Some(match &self.identity {
+            Identity::Zero => of!(Sum),
+            Identity::One => of!(Product),
+            Identity::Greatest => of!(Min),
+            Identity::Least => of!(Max),
+            Identity::AllOnes if ty.words() == 2 => u64::MAX,
+            Identity::AllOnes => u64::from(u32::MAX),
+            Identity::Text(text) => {
+                let func = expression::parse(text, &[], None, Some(ty))?;
+                if single(&func)? != ty {
+                    let found = single(&func)?.to_string();
+                    return Err(OpError::Signature { what: "identity", expected: ty.to_string(), found }.into());
+                }
+                let mut e = Evaluator::new(&func);
+                e.eval_one(&[]);
+                e.result(0)[0]
+            }
+            Identity::Unknown => return Ok(None),
+        }))
+    }
+}
+
+/// An operator on values of one type.
+#[derive(Clone, Debug)]
+pub(super) struct Prepared {
+    func: Arc<Func>,
+    identity: Option<u64>,
+    of_nothing: Option<u64>,
+    name: &'static str,
+}
+
+impl Prepared {
+    /// Fails where an exclusive scan has nothing to start with.
+    pub(super) fn require_identity(&self) -> Result<()> {
+        if self.identity.is_some() {
+            return Ok(());
+        }
+        Err(Error::InvalidArgument { what: "exclusive scan", reason: "an operator of your own needs an identity to start with".to_owned() })
+    }
+}
+
+impl<T: Scalar> Combine<T> for &Prepared {
+    fn combine(&self, a: Expr<T>, b: Expr<T>) -> Expr<T> {
+        super::inlined(&self.func, &[a.value(), b.value()])
+    }
+    fn identity(&self) -> T {
+        T::from_bits64(self.identity.unwrap_or(0))
+    }
+    fn of_nothing(&self) -> Option<T> {
+        self.of_nothing.map(T::from_bits64)
+    }
+    fn name(&self) -> &'static str {
+        self.name
+    }
+}

@@ -1,0 +1,177 @@
+//! Reductions.
+
+use super::{DynBuffer, DynInputs, Operator, cast, widened, with_register};
+use crate::backend::{Backend, Run};
+use crate::element::{DType, Ty};
+use crate::error::{Error, Result};
+use crate::expression;
+use crate::ir::{Func, OpError};
+use crate::patterns::{MapTask, Reduce as _, ReduceTask};
+
+/// All elements combined into one, of [`Operator::result`]'s type.
+///
+/// # Errors
+/// As [`Reduce::reduce`](crate::patterns::Reduce::reduce).
+pub fn reduce<B: Run<ReduceTask> + Run<MapTask>>(device: &B, x: &DynBuffer<B>, op: &Operator) -> Result<DynBuffer<B>> {
+    counts_fit(op, x.len())?;
+    let combined = reduce_from(device, &op.load(x.dtype())?, &[x], op)?;
+    cast(device, &combined, op.result(x.dtype()))
+}
+
+/// `load` of the inputs, element by element, combined; nothing lies in memory in between. The result has the type of `load`'s.
+///
+/// # Errors
+/// As [`Reduce::reduce_from`](crate::patterns::Reduce::reduce_from).
+pub fn reduce_from<B: Run<ReduceTask> + Run<MapTask>>(
+    device: &B,
+    load: &Func,
+    inputs: &[&DynBuffer<B>],
+    op: &Operator,
+) -> Result<DynBuffer<B>> {
+    let ty = super::single(load)?;
+    let ty = if ty == Ty::Bool { Ty::U32 } else { ty };
+    let prepared = op.prepare(ty)?;
+    let inputs = DynInputs { params: &load.params, buffers: inputs };
+    with_register!(ty, T => {
+        let r = device.reduce_from(inputs, |args| super::inlined::<T>(load, &args), &prepared)?;
+        Ok(r.buffer().clone().into())
+    })
+}
+
+/// Every line along `axis` of a row-major array of this shape combined; the result has the other axes.
+///
+/// # Errors
+/// As [`Reduce::reduce_axis`](crate::patterns::Reduce::reduce_axis).
+pub fn reduce_axis<B: Run<ReduceTask> + Run<MapTask>>(
+    device: &B,
+    x: &DynBuffer<B>,
+    shape: &[u64],
+    axis: usize,
+    op: &Operator,
+) -> Result<DynBuffer<B>> {
+    counts_fit(op, shape.get(axis).copied().unwrap_or(0))?;
+    let loaded = loaded(device, x, op)?;
+    let prepared = op.prepare(loaded.dtype().ty())?;
+    let combined: DynBuffer<B> = with_register!(loaded.dtype().ty(), T => {
+        device.reduce_axis(&loaded.typed::<T>()?, shape, axis, &prepared)?.into()
+    });
+    cast(device, &combined, op.result(x.dtype()))
+}
+
+/// A count is a `u32`.
+fn counts_fit(op: &Operator, n: u64) -> Result<()> {
+    let limit = u64::from(u32::MAX);
+    if op.name() == "count" && n > limit {
+        return Err(Error::TooLarge { what: "elements to count", requested: n, limit });
+    }
+    Ok(())
+}
+
+/// What the operator combines, as elements of a register type.
+pub(super) fn loaded<B: Run<MapTask>>(device: &B, x: &DynBuffer<B>, op: &Operator) -> Result<DynBuffer<B>> {
+    match op.result {
+        None => widened(device, x),
+        Some(dtype) => super::map(device, &op.load(x.dtype())?, &[x], dtype),
+    }
+}
+
+/// The lowest index of the least element, a `u32`. -0 is below +0; the first NaN wins.
+///
+/// # Errors
+/// [`Error::Empty`] for an empty input; as [`Reduce::argmin`](crate::patterns::Reduce::argmin).
+pub fn argmin<B: Run<ReduceTask> + Run<MapTask>>(device: &B, x: &DynBuffer<B>) -> Result<DynBuffer<B>> {
+    not_empty("argmin", x)?;
+    let x = widened(device, x)?;
+    with_register!(x.dtype().ty(), T => Ok(device.argmin(&x.typed::<T>()?)?.buffer().clone().into()))
+}
+
+/// The lowest index of the greatest element, a `u32`. +0 is above -0; the first NaN wins.
+///
+/// # Errors
+/// As [`argmin`].
+pub fn argmax<B: Run<ReduceTask> + Run<MapTask>>(device: &B, x: &DynBuffer<B>) -> Result<DynBuffer<B>> {
+    not_empty("argmax", x)?;
+    let x = widened(device, x)?;
+    with_register!(x.dtype().ty(), T => Ok(device.argmax(&x.typed::<T>()?)?.buffer().clone().into()))
+}
+
+/// The typed pattern would name the one it is made of.
+fn not_empty<B: Backend>(pattern: &'static str, x: &DynBuffer<B>) -> Result<()> {
+    if x.is_empty() { Err(Error::Empty { pattern }) } else { Ok(()) }
+}
+
+/// Sum of the products of elements at the same index: every product is rounded, then summed in the tree's order.
+///
+/// # Errors
+/// [`OpError::Signature`] unless the element types are the same; as [`Reduce::dot`](crate::patterns::Reduce::dot).
+pub fn dot<B: Run<ReduceTask> + Run<MapTask>>(device: &B, x: &DynBuffer<B>, y: &DynBuffer<B>) -> Result<DynBuffer<B>> {
+    let (a, b) = (x.dtype(), y.dtype());
+    if a != b {
+        return Err(OpError::Signature { what: "inputs of `dot`", expected: format!("{a}, {a}"), found: format!("{a}, {b}") }.into());
+    }
+    let products = expression::parse("x * y", &[a.ty(), b.ty()], None, None)?;
+    cast(device, &reduce_from(device, &products, &[x, y], &sum()?)?, a)
+}
+
+/// Which norm.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub enum Norm {
+    /// Sum of the absolute values.
+    One,
+    /// Square root of the sum of the squares.
+    #[default]
+    Two,
+    /// Greatest absolute value.
+    Inf,
+}
+
+/// A norm of float elements.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for integers; as [`Reduce::norm2`](crate::patterns::Reduce::norm2).
+pub fn norm<B: Run<ReduceTask> + Run<MapTask>>(device: &B, x: &DynBuffer<B>, which: Norm) -> Result<DynBuffer<B>> {
+    macro_rules! of {
+        ($t:ty, $x:expr) => {{
+            let x = $x.typed::<$t>()?;
+            match which {
+                Norm::One => device.norm1(&x)?,
+                Norm::Two => device.norm2(&x)?,
+                Norm::Inf => device.norm_inf(&x)?,
+            }
+            .buffer()
+            .clone()
+            .into()
+        }};
+    }
+    let wide = floats(device, x, "norm")?;
+    let result: DynBuffer<B> = if wide.dtype() == DType::F64 { of!(f64, wide) } else { of!(f32, wide) };
+    cast(device, &result, x.dtype())
+}
+
+/// Sum of float elements divided by their number.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for integers; as [`Reduce::mean`](crate::patterns::Reduce::mean).
+pub fn mean<B: Run<ReduceTask> + Run<MapTask>>(device: &B, x: &DynBuffer<B>) -> Result<DynBuffer<B>> {
+    let wide = floats(device, x, "mean")?;
+    let result: DynBuffer<B> = if wide.dtype() == DType::F64 {
+        device.mean(&wide.typed::<f64>()?)?.buffer().clone().into()
+    } else {
+        device.mean(&wide.typed::<f32>()?)?.buffer().clone().into()
+    };
+    cast(device, &result, x.dtype())
+}
+
+fn floats<B: Run<MapTask>>(device: &B, x: &DynBuffer<B>, what: &'static str) -> Result<DynBuffer<B>> {
+    if !x.dtype().ty().is_float() {
+        return Err(Error::InvalidArgument {
+            what,
+            reason: format!("it is defined for floats, not {}; convert the input first", x.dtype()),
+        });
+    }
+    widened(device, x)
+}
+
+fn sum() -> Result<Operator> {
+    Operator::named("sum").ok_or(Error::InvalidArgument { what: "operator", reason: "unknown name".to_owned() })
+}

@@ -1,0 +1,333 @@
+//! What patterns read: buffers, views, device scalars, host scalars, the index, arrays to fetch from, and operators over any of
+//! these, which are fused into the kernel that consumes them and never lie in memory.
+
+use crate::backend::{Backend, Leaf, Out};
+use crate::buffer::{Buffer, DeviceScalar, Memory, View};
+use crate::caps::Capability;
+use crate::element::{DType, Element, Scalar, Ty};
+use crate::error::{Error, Result};
+use crate::ir::{self, ArrayExpr, Expr, Param, Traced};
+use core::marker::PhantomData;
+
+/// The leaves of an input, as they are collected.
+#[derive(Debug)]
+pub struct Collector<B: Backend> {
+    device: B,
+    pattern: &'static str,
+    len: Option<u64>,
+    pub(crate) params: Vec<Param>,
+    pub(crate) leaves: Vec<Leaf<B::Raw>>,
+}
+
+impl<B: Backend> Collector<B> {
+    pub(crate) fn new(device: &B, pattern: &'static str) -> Self {
+        Self { device: device.clone(), pattern, len: None, params: Vec::new(), leaves: Vec::new() }
+    }
+
+    /// Adds a leaf whose parameter is `param`, checking that its element type is there and its device is the right one.
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`], [`Error::Unsupported`].
+    pub fn push(&mut self, device: Option<&B>, dtype: DType, param: Param, leaf: Leaf<B::Raw>) -> Result<()> {
+        if device.is_some_and(|d| !d.same_device(&self.device)) {
+            return Err(Error::WrongDevice { what: "an input" });
+        }
+        require(&self.device, self.pattern, dtype)?;
+        self.params.push(param);
+        self.leaves.push(leaf);
+        Ok(())
+    }
+
+    /// Adds an input's length; all that have one must agree.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`].
+    pub fn length(&mut self, len: u64) -> Result<()> {
+        match self.len {
+            Some(expected) if expected != len => Err(Error::LengthMismatch { what: "an input", expected, found: len }),
+            _ => {
+                self.len = Some(len);
+                Ok(())
+            }
+        }
+    }
+
+    /// The common length of the inputs.
+    pub(crate) fn len(&self) -> Result<u64> {
+        self.len.ok_or_else(|| Error::InvalidArgument {
+            what: "inputs",
+            reason: "none of them has a length; use `generate`, or pass a buffer".to_owned(),
+        })
+    }
+}
+
+/// Fails unless the device has the element type.
+pub(crate) fn require<B: Backend>(device: &B, pattern: &'static str, dtype: DType) -> Result<()> {
+    let caps = device.caps();
+    if caps.supports(dtype) {
+        return Ok(());
+    }
+    Err(Error::Unsupported { pattern, capability: Capability::DType(dtype), device: caps.device.clone() })
+}
+
+/// Something that a pattern can read, or a tuple of up to four of them.
+pub trait Inputs<B: Backend> {
+    /// What the operator sees.
+    type Exprs;
+
+    /// Adds the leaves.
+    ///
+    /// # Errors
+    /// Lengths that differ, a missing element type, a buffer of another device.
+    fn collect(&self, c: &mut Collector<B>) -> Result<()>;
+
+    /// The symbolic values, for parameters from `next` on, which is moved past them.
+    fn exprs(&self, next: &mut u16) -> Self::Exprs;
+}
+
+fn take(next: &mut u16) -> u16 {
+    let k = *next;
+    *next += 1;
+    k
+}
+
+impl<B: Backend, T: Element> Inputs<B> for &Buffer<B, T> {
+    type Exprs = Expr<T::Reg>;
+    fn collect(&self, c: &mut Collector<B>) -> Result<()> {
+        c.length(self.len())?;
+        c.push(Some(self.device()), T::DTYPE, Param::Value(T::DTYPE.ty()), self.leaf())
+    }
+    fn exprs(&self, next: &mut u16) -> Self::Exprs {
+        Expr::params(take(next))
+    }
+}
+
+impl<B: Backend, T: Element> Inputs<B> for &View<B, T> {
+    type Exprs = Expr<T::Reg>;
+    fn collect(&self, c: &mut Collector<B>) -> Result<()> {
+        c.length(self.len)?;
+        let b = &self.buffer;
+        let leaf = Leaf::Elements { raw: b.raw().clone(), dtype: T::DTYPE, offset: b.offset() + self.start, stride: self.stride };
+        c.push(Some(b.device()), T::DTYPE, Param::Value(T::DTYPE.ty()), leaf)
+    }
+    fn exprs(&self, next: &mut u16) -> Self::Exprs {
+        Expr::params(take(next))
+    }
+}
+
+impl<B: Backend, T: Element> Inputs<B> for &DeviceScalar<B, T> {
+    type Exprs = Expr<T::Reg>;
+    fn collect(&self, c: &mut Collector<B>) -> Result<()> {
+        let b = self.buffer();
+        let leaf = Leaf::Elements { raw: b.raw().clone(), dtype: T::DTYPE, offset: b.offset(), stride: 0 };
+        c.push(Some(b.device()), T::DTYPE, Param::Value(T::DTYPE.ty()), leaf)
+    }
+    fn exprs(&self, next: &mut u16) -> Self::Exprs {
+        Expr::params(take(next))
+    }
+}
+
+/// A host value as an input: the same at every index. Unlike a captured constant it is no part of the operator, so a loop that
+/// changes it compiles one kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct HostScalar<T>(T);
+
+/// See [`HostScalar`].
+pub fn scalar<T: Scalar>(value: T) -> HostScalar<T> {
+    HostScalar(value)
+}
+
+impl<B: Backend, T: Scalar> Inputs<B> for HostScalar<T> {
+    type Exprs = Expr<T>;
+    fn collect(&self, c: &mut Collector<B>) -> Result<()> {
+        c.push(None, T::TY.dtype(), Param::Value(T::TY), Leaf::Value { bits: self.0.to_bits64() })
+    }
+    fn exprs(&self, next: &mut u16) -> Expr<T> {
+        Expr::params(take(next))
+    }
+}
+
+/// The logical index as an input.
+#[derive(Clone, Copy, Debug)]
+pub struct Index<T>(PhantomData<T>);
+
+/// The index `0, 1, 2, ...` as a `u32`; for arrays of at most 2^32 elements.
+#[must_use]
+pub fn index() -> Index<u32> {
+    Index(PhantomData)
+}
+
+/// The index as a `u64` (a capability).
+#[must_use]
+pub fn index64() -> Index<u64> {
+    Index(PhantomData)
+}
+
+impl<B: Backend, T: Scalar> Inputs<B> for Index<T> {
+    type Exprs = Expr<T>;
+    fn collect(&self, c: &mut Collector<B>) -> Result<()> {
+        c.push(None, T::TY.dtype(), Param::Index(T::TY), Leaf::Value { bits: 0 })
+    }
+    fn exprs(&self, next: &mut u16) -> Expr<T> {
+        Expr::params(take(next))
+    }
+}
+
+/// A buffer that the operator fetches from at indices it computes.
+#[derive(Clone, Debug)]
+pub struct Array<'a, B: Backend, T>(&'a Buffer<B, T>);
+
+/// See [`Array`].
+pub fn array<B: Backend, T: Element>(buffer: &Buffer<B, T>) -> Array<'_, B, T> {
+    Array(buffer)
+}
+
+impl<B: Backend, T: Element> Inputs<B> for Array<'_, B, T> {
+    type Exprs = ArrayExpr<T>;
+    fn collect(&self, c: &mut Collector<B>) -> Result<()> {
+        let b = self.0;
+        let leaf = Leaf::Array { raw: b.raw().clone(), dtype: T::DTYPE, offset: b.offset(), len: b.len() };
+        c.push(Some(b.device()), T::DTYPE, Param::Array(T::DTYPE), leaf)
+    }
+    fn exprs(&self, next: &mut u16) -> ArrayExpr<T> {
+        ir::array_expr(take(next))
+    }
+}
+
+/// An operator over other inputs, as an input.
+#[derive(Clone, Debug)]
+pub struct Lazy<I, F> {
+    inputs: I,
+    f: F,
+}
+
+/// The values `f(inputs)`, computed where they are consumed.
+///
+/// `lazy(&x, |x| x * x)` summed is one kernel that reads `x` once.
+pub fn lazy<I, F>(inputs: I, f: F) -> Lazy<I, F> {
+    Lazy { inputs, f }
+}
+
+impl<B: Backend, I: Inputs<B>, R, F: Fn(I::Exprs) -> R> Inputs<B> for Lazy<I, F> {
+    type Exprs = R;
+    fn collect(&self, c: &mut Collector<B>) -> Result<()> {
+        self.inputs.collect(c)
+    }
+    fn exprs(&self, next: &mut u16) -> R {
+        (self.f)(self.inputs.exprs(next))
+    }
+}
+
+macro_rules! input_tuple {
+    ($($t:ident $i:tt),*) => {
+        impl<Bk: Backend, $($t: Inputs<Bk>),*> Inputs<Bk> for ($($t,)*) {
+            type Exprs = ($($t::Exprs,)*);
+            fn collect(&self, c: &mut Collector<Bk>) -> Result<()> {
+                $(self.$i.collect(c)?;)*
+                Ok(())
+            }
+            fn exprs(&self, next: &mut u16) -> Self::Exprs {
+                ($(self.$i.exprs(next),)*)
+            }
+        }
+    };
+}
+input_tuple!(A 0, B 1);
+input_tuple!(A 0, B 1, C 2);
+input_tuple!(A 0, B 1, C 2, D 3);
+input_tuple!(A 0, B 1, C 2, D 3, E 4);
+input_tuple!(A 0, B 1, C 2, D 3, E 4, F 5);
+
+/// A value that is stored as the narrower element type `T`: `f16` for an `f32`, `u8` for a `u32`.
+#[derive(Clone, Copy, Debug)]
+pub struct Narrow<T: Element>(Expr<T::Reg>);
+
+impl<R: Scalar> Expr<R> {
+    /// Stores the value as element type `T` (`f16` rounds to nearest even, `u8` keeps the low eight bits).
+    #[must_use]
+    pub fn store_as<T: Element<Reg = R>>(self) -> Narrow<T> {
+        Narrow(self)
+    }
+}
+
+impl<T: Element> Traced for Narrow<T> {
+    fn types() -> Vec<Ty> {
+        vec![T::DTYPE.ty()]
+    }
+    fn params(first: u16) -> Self {
+        Self(Expr::params(first))
+    }
+    fn push_values(self, out: &mut Vec<ir::TracedValue>) {
+        self.0.push_values(out);
+    }
+}
+
+/// What an operator returns when its values are stored: a value, or a tuple of up to four.
+pub trait Outputs: Traced {
+    /// The buffers that hold the values.
+    type Buffers<B: Backend>;
+    /// References to buffers that a caller brings.
+    type Refs<'a, B: Backend>: Copy;
+    /// Reserves the buffers.
+    ///
+    /// # Errors
+    /// As [`Memory::buffer`].
+    fn allocate<B: Backend>(device: &B, len: u64) -> Result<Self::Buffers<B>>;
+    /// Borrows them.
+    fn refs<B: Backend>(buffers: &Self::Buffers<B>) -> Self::Refs<'_, B>;
+    /// Adds their handles, checking that each holds `len` elements.
+    ///
+    /// # Errors
+    /// [`Error::BufferTooSmall`], [`Error::WrongDevice`].
+    fn outs<B: Backend>(device: &B, refs: Self::Refs<'_, B>, len: u64, into: &mut Vec<(Out<B::Raw>, u64)>) -> Result<()>;
+}
+
+macro_rules! single_output {
+    ($expr:ty, $elem:ty $(, $g:ident : $($bound:tt)*)?) => {
+        impl$(<$g: $($bound)*>)? Outputs for $expr {
+            type Buffers<Bk: Backend> = Buffer<Bk, $elem>;
+            type Refs<'a, Bk: Backend> = &'a Buffer<Bk, $elem>;
+            fn allocate<Bk: Backend>(device: &Bk, len: u64) -> Result<Buffer<Bk, $elem>> {
+                device.buffer(len)
+            }
+            fn refs<Bk: Backend>(buffers: &Buffer<Bk, $elem>) -> &Buffer<Bk, $elem> {
+                buffers
+            }
+            fn outs<Bk: Backend>(device: &Bk, b: &Buffer<Bk, $elem>, len: u64, into: &mut Vec<(Out<Bk::Raw>, u64)>) -> Result<()> {
+                if !b.device().same_device(device) {
+                    return Err(Error::WrongDevice { what: "the output" });
+                }
+                if b.len() < len {
+                    return Err(Error::BufferTooSmall { what: "the output", required: len, available: b.len() });
+                }
+                into.push((b.out(), len));
+                Ok(())
+            }
+        }
+    };
+}
+single_output!(Expr<T>, T, T: Scalar + Element<Reg = T>);
+single_output!(Expr<bool>, u32);
+single_output!(Narrow<T>, T, T: Element);
+
+macro_rules! output_tuple {
+    ($($t:ident $i:tt),*) => {
+        impl<$($t: Outputs),*> Outputs for ($($t,)*) {
+            type Buffers<Bk: Backend> = ($($t::Buffers<Bk>,)*);
+            type Refs<'a, Bk: Backend> = ($($t::Refs<'a, Bk>,)*);
+            fn allocate<Bk: Backend>(device: &Bk, len: u64) -> Result<Self::Buffers<Bk>> {
+                Ok(($($t::allocate(device, len)?,)*))
+            }
+            fn refs<Bk: Backend>(buffers: &Self::Buffers<Bk>) -> Self::Refs<'_, Bk> {
+                ($($t::refs(&buffers.$i),)*)
+            }
+            fn outs<Bk: Backend>(device: &Bk, refs: Self::Refs<'_, Bk>, len: u64, into: &mut Vec<(Out<Bk::Raw>, u64)>) -> Result<()> {
+                $($t::outs(device, refs.$i, len, into)?;)*
+                Ok(())
+            }
+        }
+    };
+}
+output_tuple!(A 0, B 1);
+output_tuple!(A 0, B 1, C 2);
+output_tuple!(A 0, B 1, C 2, D 3);

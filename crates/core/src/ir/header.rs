@@ -1,0 +1,67 @@
+//! The headers of elementary functions that hand-written kernels include, generated from the one definition in [`crate::numerics`].
+
+use super::OpError;
+use super::cuda::cuda_function;
+use super::expr::{self, Expr};
+use super::node::Func;
+use super::symbolic::{Symbolic, definition};
+use super::wgsl::{WgslOptions, wgsl_function};
+use crate::caps::Numerics;
+use crate::numerics::{Func as Elementary, soft_div, soft_sqrt};
+use core::fmt::Write as _;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// A language that headers are generated in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// `shaders/src/numerics.wgsl`: snippets of the WGSL prelude, each marked `//@ name: functions it calls`.
+    Wgsl,
+    /// `kernels-cu/src/numerics.cuh`.
+    Cuda,
+}
+
+/// The text of a header: every elementary function as `iw_exp(x)`, `iw_pow(x, y)`, ..., and for WGSL the correctly rounded `iw_div` and
+/// `iw_sqrt`, since there the built-ins are not. WGSL calls `iw_fma(a, b, c)`, which the backend supplies as the device needs it.
+#[must_use]
+pub fn numerics_header(language: Language) -> String {
+    match language {
+        Language::Wgsl => wgsl(),
+        Language::Cuda => cuda(),
+    }
+}
+
+fn wgsl() -> String {
+    let mut out = String::from(
+        "// Generated from isowarp_core::numerics by isowarp_core::ir::numerics_header; do not edit. After a change there:\n\
+         // `ISOWARP_BLESS=1 cargo test -p isowarp-shaders`.\n",
+    );
+    let options = WgslOptions { native_fma: false, numerics: Numerics::Strict };
+    let software = software().into_iter().flatten();
+    for (name, f) in software.chain(Elementary::ALL.iter().map(|&f| (f.name(), definition(f)))) {
+        let mut calls = BTreeSet::new();
+        let text = wgsl_function(&f, &format!("iw_{name}"), options, &mut calls);
+        let calls: String = calls.iter().map(|c| format!(" {c}")).collect();
+        let _ = write!(out, "\n//@ iw_{name}:{calls}\n{text}");
+    }
+    out
+}
+
+/// Division and square root without the device's own.
+fn software() -> Result<[(&'static str, Arc<Func>); 2], OpError> {
+    Ok([
+        ("div", Arc::new(expr::trace(|(a, b): (Expr<f32>, Expr<f32>)| soft_div::<Symbolic>(a, b))?)),
+        ("sqrt", Arc::new(expr::trace(|x: Expr<f32>| soft_sqrt::<Symbolic>(x))?)),
+    ])
+}
+
+fn cuda() -> String {
+    let mut out = String::from(
+        "// Generated from isowarp_core::numerics by isowarp_core::ir::numerics_header; do not edit. After a change there:\n\
+         // `ISOWARP_BLESS=1 cargo test -p isowarp-core --test headers`.\n#pragma once\n",
+    );
+    for &f in Elementary::ALL {
+        let _ = write!(out, "\n{}", cuda_function(&definition(f), &format!("iw_{}", f.name())));
+    }
+    out
+}

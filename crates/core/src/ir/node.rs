@@ -1,0 +1,253 @@
+//! The nodes of an operator's graph.
+
+use crate::element::{DType, Ty};
+use crate::numerics::Func as Elementary;
+
+/// A node's place in its graph. Operands come before their users.
+pub type Id = u32;
+
+/// Operations with one operand.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum UnOp {
+    /// Negation (floats flip the sign; integers wrap).
+    Neg,
+    /// Absolute value (integers wrap at the minimum).
+    Abs,
+    /// Bitwise complement of integers, logical complement of truth values.
+    Not,
+    /// Square root, correctly rounded.
+    Sqrt,
+    /// Largest whole number not above.
+    Floor,
+    /// Smallest whole number not below.
+    Ceil,
+    /// Whole number towards zero.
+    Trunc,
+    /// Nearest whole number, ties to even.
+    Rint,
+    /// Whether a float is NaN.
+    IsNan,
+    /// Number of one bits.
+    CountOnes,
+    /// Number of leading zero bits.
+    LeadingZeros,
+    /// Reversed bits.
+    ReverseBits,
+    /// The hardware's reciprocal: a seed inside the software division only.
+    RcpApprox,
+    /// The hardware's square root: a seed inside the software square root only.
+    SqrtApprox,
+}
+
+/// Operations with two operands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum BinOp {
+    /// Sum.
+    Add,
+    /// Difference.
+    Sub,
+    /// Product; a float product that meets a sum is fused with it when the graph is built.
+    Mul,
+    /// Separately rounded float product, never fused.
+    MulRn,
+    /// Quotient: floats correctly rounded; integers truncate, `x / 0 = x`, and `MIN / -1 = MIN`.
+    Div,
+    /// Integer remainder with the dividend's sign; `x % 0 = 0`.
+    Rem,
+    /// IEEE 754-2019 minimum (NaN propagates, -0 below +0), or integer minimum.
+    Min,
+    /// IEEE 754-2019 maximum, or integer maximum.
+    Max,
+    /// Bitwise or logical and.
+    And,
+    /// Bitwise or logical or.
+    Or,
+    /// Bitwise or logical exclusive or.
+    Xor,
+    /// Left shift; the amount (a `u32`) is taken modulo the width.
+    Shl,
+    /// Right shift, arithmetic on signed integers; the amount (a `u32`) is taken modulo the width.
+    Shr,
+    /// High half of the product of two `u32`.
+    MulHi,
+    /// Less than (false with NaN).
+    Lt,
+    /// Less than or equal (false with NaN).
+    Le,
+    /// Equal (false with NaN).
+    Eq,
+    /// Not equal (true with NaN).
+    Ne,
+    /// The hardware's quotient: a seed inside the software division only.
+    DivApprox,
+}
+
+impl BinOp {
+    /// Whether the result is a truth value.
+    #[must_use]
+    pub const fn is_comparison(self) -> bool {
+        matches!(self, Self::Lt | Self::Le | Self::Eq | Self::Ne)
+    }
+}
+
+/// One operation of a graph. Its result type stands beside it in [`Func::types`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Node {
+    /// The value of a parameter.
+    Param(u16),
+    /// A constant, as zero-extended bits.
+    Const(u64),
+    /// One operand.
+    Un(UnOp, Id),
+    /// Two operands.
+    Bin(BinOp, Id, Id),
+    /// `a * b + c`, rounded once.
+    Fma(Id, Id, Id),
+    /// The second operand where the first is true, else the third.
+    Select(Id, Id, Id),
+    /// Conversion by value to the node's type: as Rust's `as` (float to integer saturates, NaN gives 0; integers wrap; to
+    /// `Bool` means not zero).
+    Cast(Id),
+    /// The same bits as the node's type; a NaN is made canonical first.
+    Bitcast(Id),
+    /// The same bits as the node's type, a NaN's payload included: only inside definitions whose result does not depend on it.
+    Reinterpret(Id),
+    /// An elementary function of one operand.
+    Call1(Elementary, Id),
+    /// An elementary function of two operands.
+    Call2(Elementary, Id, Id),
+    /// Element of an array parameter; zero outside the array.
+    Fetch(u16, Id),
+    /// One of two blocks of nodes, of which only one has to be computed. The nodes `this+1..then_end` belong to the first block,
+    /// `then_end..else_end` to the second.
+    Branch {
+        /// Which block.
+        cond: Id,
+        /// End of the first block.
+        then_end: Id,
+        /// Result of the first block.
+        then_result: Id,
+        /// End of the second block.
+        else_end: Id,
+        /// Result of the second block.
+        else_result: Id,
+    },
+}
+
+/// What an operator takes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Param {
+    /// A value.
+    Value(Ty),
+    /// The logical index, of type `U32` or `U64`.
+    Index(Ty),
+    /// An array to fetch from.
+    Array(DType),
+}
+
+impl Param {
+    /// The type of its value, or of an array's elements when they are fetched.
+    #[must_use]
+    pub const fn ty(self) -> Ty {
+        match self {
+            Self::Value(t) | Self::Index(t) => t,
+            Self::Array(d) => d.ty(),
+        }
+    }
+}
+
+/// An operator: a typed graph with any number of results. Immutable, hashable, and the same for the same source on every machine.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Func {
+    /// What it takes.
+    pub params: Vec<Param>,
+    /// Its operations in order.
+    pub nodes: Vec<Node>,
+    /// The type of each node.
+    pub types: Vec<Ty>,
+    /// The nodes whose values it returns.
+    pub results: Vec<Id>,
+    hash: u128,
+}
+
+impl Func {
+    pub(crate) fn new(params: Vec<Param>, nodes: Vec<Node>, types: Vec<Ty>, results: Vec<Id>) -> Self {
+        let hash = super::hash::stable(&params, &nodes, &types, &results);
+        Self { params, nodes, types, results, hash }
+    }
+
+    /// A hash of the graph that is stable across processes, machines and releases with the same graph: part of cache keys.
+    #[must_use]
+    pub fn hash128(&self) -> u128 {
+        self.hash
+    }
+
+    /// The types of the results.
+    #[must_use]
+    pub fn result_types(&self) -> Vec<Ty> {
+        self.results.iter().map(|&r| self.types[r as usize]).collect()
+    }
+
+    /// Result words of 32 bits.
+    #[must_use]
+    pub fn result_words(&self) -> usize {
+        self.results.iter().map(|&r| self.types[r as usize].words()).sum()
+    }
+
+    /// Whether some node satisfies the predicate.
+    pub fn any(&self, mut f: impl FnMut(&Node, Ty) -> bool) -> bool {
+        self.nodes.iter().zip(&self.types).any(|(n, &t)| f(n, t))
+    }
+
+    /// Whether a separately rounded float product ([`BinOp::MulRn`]) is an operand of a float sum, as itself, with its sign changed, or
+    /// chosen among others. A compiler that contracts gives such an operator other bits; every other operator is safe from that.
+    #[must_use]
+    pub fn has_open_product(&self) -> bool {
+        let mut open = vec![false; self.nodes.len()];
+        loop {
+            let mut changed = false;
+            for (i, node) in self.nodes.iter().enumerate() {
+                let is = |id: Id| open[id as usize];
+                let now = match *node {
+                    Node::Bin(BinOp::Mul | BinOp::MulRn, ..) => self.types[i].is_float(),
+                    Node::Un(UnOp::Neg | UnOp::Abs, a) => is(a),
+                    Node::Select(_, a, b) => is(a) || is(b),
+                    // Its blocks come after it: their products are seen in the next round.
+                    Node::Branch { then_result, else_result, .. } => is(then_result) || is(else_result),
+                    _ => false,
+                };
+                changed |= now != open[i];
+                open[i] = now;
+            }
+            if !changed {
+                break;
+            }
+        }
+        self.nodes.iter().zip(&self.types).any(|(node, ty)| match *node {
+            Node::Bin(BinOp::Add | BinOp::Sub, a, b) => ty.is_float() && (open[a as usize] || open[b as usize]),
+            _ => false,
+        })
+    }
+
+    /// Calls `f` with each operand of a node.
+    pub fn operands(node: &Node, mut f: impl FnMut(Id)) {
+        match *node {
+            Node::Param(_) | Node::Const(_) => {}
+            Node::Un(_, a) | Node::Cast(a) | Node::Bitcast(a) | Node::Reinterpret(a) | Node::Call1(_, a) | Node::Fetch(_, a) => f(a),
+            Node::Bin(_, a, b) | Node::Call2(_, a, b) => {
+                f(a);
+                f(b);
+            }
+            Node::Fma(a, b, c) | Node::Select(a, b, c) => {
+                f(a);
+                f(b);
+                f(c);
+            }
+            Node::Branch { cond, then_result, else_result, .. } => {
+                f(cond);
+                f(then_result);
+                f(else_result);
+            }
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! Lowering to PTX: the text that replaces a hole in a kernel.
+//!
+//! Registers are untyped (`.b32`, `.b64`, `.pred`); every float instruction carries `.rn`, so that nothing is contracted.
+
+mod ops;
+
+use super::node::{Func, Id, Node};
+use super::symbolic::definition;
+use crate::caps::Numerics;
+use crate::element::Ty;
+use crate::numerics::Func as Elementary;
+use core::fmt::Write as _;
+use ops::bits;
+
+/// A value in a PTX register.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PtxValue {
+    /// The register's name.
+    pub reg: String,
+    /// The value's type.
+    pub ty: Ty,
+}
+
+/// Text of one PTX scope that is being written: instructions and the registers that they need.
+#[derive(Debug, Default)]
+pub struct Ptx {
+    text: String,
+    words: u32,
+    doubles: u32,
+    predicates: u32,
+    labels: u32,
+    numerics: Numerics,
+}
+
+/// How a graph's array parameters are fetched from: given the scope, the parameter and the index.
+pub type Fetch<'a> = &'a mut dyn FnMut(&mut Ptx, u16, &PtxValue) -> PtxValue;
+
+impl Ptx {
+    /// An empty scope.
+    #[must_use]
+    pub fn new(numerics: Numerics) -> Self {
+        Self { numerics, ..Self::default() }
+    }
+
+    /// A fresh register for a value of this type.
+    pub fn fresh(&mut self, ty: Ty) -> PtxValue {
+        let (count, prefix) = match (ty, ty.words()) {
+            (Ty::Bool, _) => (&mut self.predicates, "%ip"),
+            (_, 1) => (&mut self.words, "%iw"),
+            _ => (&mut self.doubles, "%id"),
+        };
+        let reg = format!("{prefix}{count}");
+        *count += 1;
+        PtxValue { reg, ty }
+    }
+
+    /// Appends one instruction.
+    pub fn line(&mut self, instruction: impl AsRef<str>) {
+        self.text.push('\t');
+        self.text.push_str(instruction.as_ref());
+        self.text.push_str(";\n");
+    }
+
+    /// Appends a nested scope: text in braces, which takes no semicolon.
+    pub fn block(&mut self, text: impl AsRef<str>) {
+        self.text.push('\t');
+        self.text.push_str(text.as_ref());
+        self.text.push('\n');
+    }
+
+    /// Appends a label and returns its name; it is unique in the scope.
+    pub fn new_label(&mut self) -> String {
+        let l = format!("$IW_{}", self.labels);
+        self.labels += 1;
+        l
+    }
+
+    /// Places a label here.
+    pub fn label(&mut self, name: &str) {
+        let _ = writeln!(self.text, "{name}:");
+    }
+
+    /// The scope in braces, with its registers declared.
+    #[must_use]
+    pub fn finish(self) -> String {
+        let mut out = String::from("{\n");
+        for (n, kind, prefix) in [(self.words, "b32", "%iw"), (self.doubles, "b64", "%id"), (self.predicates, "pred", "%ip")] {
+            if n > 0 {
+                let _ = writeln!(out, "\t.reg .{kind} {prefix}<{n}>;");
+            }
+        }
+        out.push_str(&self.text);
+        out.push_str("}\n");
+        out
+    }
+
+    /// A constant.
+    pub fn constant(&mut self, ty: Ty, bits: u64) -> PtxValue {
+        let v = self.fresh(ty);
+        match (ty, ty.words()) {
+            (Ty::Bool, _) => self.line(format!("setp.ne.u32 {}, {}, 0", v.reg, u32::from(bits != 0))),
+            (_, 1) => self.line(format!("mov.b32 {}, 0x{:08X}", v.reg, bits as u32)),
+            _ => self.line(format!("mov.b64 {}, 0x{bits:016X}", v.reg)),
+        }
+        v
+    }
+
+    /// A value from 32-bit word registers, low word first; a `Bool` is a word that is zero or not. The value is a copy: the registers of
+    /// results may be those of operands, and the first result that is written must not change the operand of a second.
+    pub fn from_words(&mut self, ty: Ty, words: &[String]) -> PtxValue {
+        match (ty, words) {
+            (Ty::Bool, [w, ..]) => {
+                let v = self.fresh(ty);
+                self.line(format!("setp.ne.u32 {}, {w}, 0", v.reg));
+                v
+            }
+            (_, [lo, hi, ..]) if ty.words() == 2 => {
+                let v = self.fresh(ty);
+                self.line(format!("mov.b64 {}, {{{lo}, {hi}}}", v.reg));
+                v
+            }
+            (_, [w, ..]) => self.emit(ty, |o| format!("mov.b32 {o}, {w}")),
+            (_, []) => self.constant(ty, 0),
+        }
+    }
+
+    /// Writes a value to 32-bit word registers, low word first.
+    pub fn to_words(&mut self, v: &PtxValue, words: &[String]) {
+        match (v.ty, words) {
+            (Ty::Bool, [w, ..]) => self.line(format!("selp.b32 {w}, 1, 0, {}", v.reg)),
+            (_, [lo, hi, ..]) if v.ty.words() == 2 => self.line(format!("mov.b64 {{{lo}, {hi}}}, {}", v.reg)),
+            (_, [w, ..]) => self.line(format!("mov.b32 {w}, {}", v.reg)),
+            (_, []) => {}
+        }
+    }
+
+    /// The value with a NaN made canonical; other types pass through.
+    pub fn canonical(&mut self, v: &PtxValue) -> PtxValue {
+        if !v.ty.is_float() {
+            return v.clone();
+        }
+        let (p, out) = (self.fresh(Ty::Bool), self.fresh(v.ty));
+        let (t, b, nan) = match v.ty {
+            Ty::F64 => ("f64", "b64", "0x7FF8000000000000"),
+            _ => ("f32", "b32", "0x7FC00000"),
+        };
+        self.line(format!("setp.nan.{t} {}, {}, {}", p.reg, v.reg, v.reg));
+        self.line(format!("selp.{b} {}, {nan}, {}, {}", out.reg, v.reg, p.reg));
+        out
+    }
+
+    /// Inlines a graph: the registers of its results. `args[k]` is value parameter `k` (array parameters' entries are ignored).
+    pub fn call(&mut self, f: &Func, args: &[PtxValue], fetch: Fetch<'_>) -> Vec<PtxValue> {
+        self.call_lanes(f, &[args.to_vec()], fetch).swap_remove(0)
+    }
+
+    /// Inlines a graph for several sets of arguments at once, operation by operation, so that the sets' instructions can overlap and
+    /// a branch is taken once for all of them: where any set needs a block, all compute it and each selects its own result.
+    pub fn call_lanes(&mut self, f: &Func, args: &[Vec<PtxValue>], fetch: Fetch<'_>) -> Vec<Vec<PtxValue>> {
+        let mut values: Vec<Values> = vec![vec![None; f.nodes.len()]; args.len()];
+        self.range(f, 0, f.nodes.len() as Id, args, &mut values, fetch);
+        values.iter().map(|lane| f.results.iter().map(|&r| value(lane, r)).collect()).collect()
+    }
+
+    fn range(&mut self, f: &Func, from: Id, to: Id, args: &[Vec<PtxValue>], values: &mut [Values], fetch: Fetch<'_>) {
+        let mut i = from;
+        while i < to {
+            let node = f.nodes[i as usize];
+            if let Node::Branch { else_end, .. } = node {
+                self.branch(f, i, args, values, &mut *fetch);
+                i = else_end;
+                continue;
+            }
+            let ty = f.types[i as usize];
+            if let Node::Call1(..) | Node::Call2(..) = node {
+                self.elementary(node, i, values);
+            } else {
+                for (lane, args) in args.iter().enumerate() {
+                    let v = self.step(node, ty, args, &values[lane], &mut *fetch);
+                    values[lane][i as usize] = Some(v);
+                }
+            }
+            i += 1;
+        }
+    }
+
+    fn step(&mut self, node: Node, ty: Ty, args: &[PtxValue], values: &[Option<PtxValue>], fetch: Fetch<'_>) -> PtxValue {
+        match node {
+            Node::Param(k) => args.get(usize::from(k)).cloned().unwrap_or_else(|| self.constant(ty, 0)),
+            Node::Const(bits) => self.constant(ty, bits),
+            Node::Un(op, a) => self.un(op, &value(values, a), ty),
+            Node::Bin(op, a, b) => self.bin(op, &value(values, a), &value(values, b), ty),
+            Node::Fma(a, b, c) => {
+                let (a, b, c) = (value(values, a), value(values, b), value(values, c));
+                self.emit(ty, |o| format!("fma.rn.{} {o}, {}, {}, {}", ty.name(), a.reg, b.reg, c.reg))
+            }
+            Node::Select(c, a, b) => self.select(&value(values, c), &value(values, a), &value(values, b)),
+            Node::Cast(a) => self.cast(&value(values, a), ty),
+            Node::Bitcast(a) => {
+                let v = self.canonical(&value(values, a));
+                PtxValue { reg: v.reg, ty }
+            }
+            Node::Reinterpret(a) => PtxValue { reg: value(values, a).reg, ty },
+            Node::Fetch(k, a) => fetch(self, k, &value(values, a)),
+            Node::Call1(..) | Node::Call2(..) | Node::Branch { .. } => undefined(ty),
+        }
+    }
+
+    /// The branch at node `i`. A block without nodes needs no jump.
+    fn branch(&mut self, f: &Func, i: Id, args: &[Vec<PtxValue>], values: &mut [Values], fetch: Fetch<'_>) {
+        let Node::Branch { cond, then_end, then_result, else_end, else_result } = f.nodes[i as usize] else { return };
+        let ty = f.types[i as usize];
+        let conds: Vec<PtxValue> = values.iter().map(|v| value(v, cond)).collect();
+        let outs: Vec<PtxValue> = conds.iter().map(|_| self.fresh(ty)).collect();
+        let (first_done, done) = (self.new_label(), self.new_label());
+        if then_end > i + 1 {
+            let zero = self.constant(ty, 0);
+            outs.iter().for_each(|o| self.mov(o, &zero));
+            let any = self.fold(&conds, "or");
+            self.line(format!("@!{} bra {first_done}", any.reg));
+            self.range(f, i + 1, then_end, args, values, &mut *fetch);
+        }
+        for (o, v) in outs.iter().zip(values.iter()) {
+            self.mov(o, &value(v, then_result));
+        }
+        self.label(&first_done);
+        let all = self.fold(&conds, "and");
+        self.line(format!("@{} bra {done}", all.reg));
+        self.range(f, then_end, else_end, args, values, &mut *fetch);
+        for ((o, c), v) in outs.iter().zip(&conds).zip(values.iter()) {
+            let chosen = self.select(c, o, &value(v, else_result));
+            self.mov(o, &chosen);
+        }
+        self.label(&done);
+        for (o, v) in outs.into_iter().zip(values.iter_mut()) {
+            v[i as usize] = Some(o);
+        }
+    }
+
+    /// All or any of some truth values.
+    fn fold(&mut self, values: &[PtxValue], op: &str) -> PtxValue {
+        let mut folded = values.first().cloned().unwrap_or_else(|| undefined(Ty::Bool));
+        for v in values.iter().skip(1) {
+            folded = self.emit(Ty::Bool, |o| format!("{op}.pred {o}, {}, {}", folded.reg, v.reg));
+        }
+        folded
+    }
+
+    fn elementary(&mut self, node: Node, i: Id, values: &mut [Values]) {
+        let args = |lane: &Values| match node {
+            Node::Call1(_, a) => vec![value(lane, a)],
+            Node::Call2(_, a, b) => vec![value(lane, a), value(lane, b)],
+            _ => Vec::new(),
+        };
+        let (Node::Call1(func, _) | Node::Call2(func, ..)) = node else { return };
+        let args: Vec<Vec<PtxValue>> = values.iter().map(args).collect();
+        if self.numerics == Numerics::Fast && has_fast_form(func) {
+            for (lane, args) in values.iter_mut().zip(&args) {
+                lane[i as usize] = self.fast(func, &args[0]);
+            }
+            return;
+        }
+        let results = self.call_lanes(&definition(func), &args, &mut |p, _, _| p.constant(Ty::F32, 0));
+        for (lane, mut result) in values.iter_mut().zip(results) {
+            lane[i as usize] = result.pop();
+        }
+    }
+
+    /// The hardware's own function where there is one (relative error at most 2^-20 on normal results).
+    fn fast(&mut self, func: Elementary, x: &PtxValue) -> Option<PtxValue> {
+        const LOG2_E: u64 = 0x3FB8_AA3B;
+        const LN_2: u64 = 0x3F31_7218;
+        Some(match func {
+            Elementary::Exp2 => self.emit(Ty::F32, |o| format!("ex2.approx.f32 {o}, {}", x.reg)),
+            Elementary::Log2 => self.emit(Ty::F32, |o| format!("lg2.approx.f32 {o}, {}", x.reg)),
+            Elementary::Rsqrt => self.emit(Ty::F32, |o| format!("rsqrt.approx.f32 {o}, {}", x.reg)),
+            Elementary::Exp => {
+                let k = self.constant(Ty::F32, LOG2_E);
+                let y = self.emit(Ty::F32, |o| format!("mul.rn.f32 {o}, {}, {}", x.reg, k.reg));
+                self.emit(Ty::F32, |o| format!("ex2.approx.f32 {o}, {}", y.reg))
+            }
+            Elementary::Log => {
+                let k = self.constant(Ty::F32, LN_2);
+                let y = self.emit(Ty::F32, |o| format!("lg2.approx.f32 {o}, {}", x.reg));
+                self.emit(Ty::F32, |o| format!("mul.rn.f32 {o}, {}, {}", y.reg, k.reg))
+            }
+            _ => return None,
+        })
+    }
+
+    /// One instruction into a fresh register.
+    pub fn emit(&mut self, ty: Ty, instruction: impl FnOnce(&str) -> String) -> PtxValue {
+        let out = self.fresh(ty);
+        self.line(instruction(&out.reg));
+        out
+    }
+
+    /// Copies a value into an existing register of its type.
+    pub fn mov(&mut self, to: &PtxValue, from: &PtxValue) {
+        self.line(format!("mov.{} {}, {}", bits(to.ty), to.reg, from.reg));
+    }
+}
+
+/// The values of a graph's nodes, as far as they have been computed.
+type Values = Vec<Option<PtxValue>>;
+
+fn value(values: &[Option<PtxValue>], id: Id) -> PtxValue {
+    values[id as usize].clone().unwrap_or_else(|| undefined(Ty::U32))
+}
+
+/// A register that no graph reads.
+fn undefined(ty: Ty) -> PtxValue {
+    PtxValue { reg: String::from("%undefined"), ty }
+}
+
+/// Whether [`Ptx::fast`] knows the function.
+fn has_fast_form(func: Elementary) -> bool {
+    use Elementary as E;
+    matches!(func, E::Exp | E::Exp2 | E::Log | E::Log2 | E::Rsqrt)
+}

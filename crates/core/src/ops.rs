@@ -1,0 +1,188 @@
+//! Operators that combine two values of one type: built-in ones, and your own.
+
+use crate::element::{Float, Int, Num, Scalar, Ty};
+use crate::error::Result;
+use crate::ir::{self, Expr, Func};
+
+/// An associative operator on values of type `T`: what [reductions](crate::patterns::Reduce) and [scans](crate::patterns::Scan)
+/// combine with. It need not commute: the left operand always comes from lower indices.
+pub trait Combine<T: Scalar> {
+    /// `a` combined with `b`, `a` from lower indices.
+    fn combine(&self, a: Expr<T>, b: Expr<T>) -> Expr<T>;
+    /// The value that leaves others unchanged: what an exclusive scan starts with.
+    fn identity(&self) -> T;
+    /// The result of reducing nothing: the identity, or `None` where nothing has no value (a minimum).
+    fn of_nothing(&self) -> Option<T> {
+        Some(self.identity())
+    }
+    /// The operator's name in messages.
+    fn name(&self) -> &'static str;
+}
+
+/// The graph of an operator.
+pub(crate) fn combine_func<T: Scalar>(op: &impl Combine<T>) -> Result<Func> {
+    Ok(ir::trace(|(a, b): (Expr<T>, Expr<T>)| op.combine(a, b))?)
+}
+
+/// A constant of a type, by bits: for generic code over the register types.
+fn bits_of<T: Scalar>(f32_: f32, f64_: f64, int: u64) -> T {
+    T::from_bits64(match T::TY {
+        Ty::F32 => u64::from(f32_.to_bits()),
+        Ty::F64 => f64_.to_bits(),
+        _ => int,
+    })
+}
+
+/// The least and the greatest value of a type.
+fn extremes<T: Scalar>() -> (T, T) {
+    let (low, high) = match T::TY {
+        Ty::I32 => (u64::from(i32::MIN as u32), i32::MAX as u64),
+        Ty::I64 => (i64::MIN as u64, i64::MAX as u64),
+        Ty::U32 => (0, u64::from(u32::MAX)),
+        Ty::Bool => (0, 1),
+        _ => (0, u64::MAX),
+    };
+    (bits_of(f32::NEG_INFINITY, f64::NEG_INFINITY, low), bits_of(f32::INFINITY, f64::INFINITY, high))
+}
+
+/// Sum; integers wrap. Nothing sums to zero. The identity of a float sum is +0.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sum;
+impl<T: Num> Combine<T> for Sum {
+    fn combine(&self, a: Expr<T>, b: Expr<T>) -> Expr<T> {
+        a + b
+    }
+    fn identity(&self) -> T {
+        bits_of(0.0, 0.0, 0)
+    }
+    fn name(&self) -> &'static str {
+        "sum"
+    }
+}
+
+/// Product; integers wrap. The product of nothing is one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Product;
+impl<T: Num> Combine<T> for Product {
+    fn combine(&self, a: Expr<T>, b: Expr<T>) -> Expr<T> {
+        a * b
+    }
+    fn identity(&self) -> T {
+        bits_of(1.0, 1.0, 1)
+    }
+    fn name(&self) -> &'static str {
+        "product"
+    }
+}
+
+/// Minimum (floats: IEEE 754-2019 minimum). Nothing has no minimum.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Min;
+impl<T: Num> Combine<T> for Min {
+    fn combine(&self, a: Expr<T>, b: Expr<T>) -> Expr<T> {
+        a.min(b)
+    }
+    fn identity(&self) -> T {
+        extremes().1
+    }
+    fn of_nothing(&self) -> Option<T> {
+        None
+    }
+    fn name(&self) -> &'static str {
+        "min"
+    }
+}
+
+/// Maximum (floats: IEEE 754-2019 maximum). Nothing has no maximum.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Max;
+impl<T: Num> Combine<T> for Max {
+    fn combine(&self, a: Expr<T>, b: Expr<T>) -> Expr<T> {
+        a.max(b)
+    }
+    fn identity(&self) -> T {
+        extremes().0
+    }
+    fn of_nothing(&self) -> Option<T> {
+        None
+    }
+    fn name(&self) -> &'static str {
+        "max"
+    }
+}
+
+macro_rules! bit_op {
+    ($(#[$doc:meta])* $name:ident, $text:literal, $op:tt, $identity:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default)]
+        pub struct $name;
+        impl<T: Int> Combine<T> for $name
+        where
+            Expr<T>: core::ops::BitAnd<Output = Expr<T>> + core::ops::BitOr<Output = Expr<T>> + core::ops::BitXor<Output = Expr<T>>,
+        {
+            fn combine(&self, a: Expr<T>, b: Expr<T>) -> Expr<T> {
+                a $op b
+            }
+            fn identity(&self) -> T {
+                T::from_bits64($identity)
+            }
+            fn name(&self) -> &'static str {
+                $text
+            }
+        }
+    };
+}
+bit_op!(
+    /// Bitwise and of integers. Nothing gives all ones.
+    And, "and", &, u64::MAX
+);
+bit_op!(
+    /// Bitwise or of integers. Nothing gives zero.
+    Or, "or", |, 0
+);
+bit_op!(
+    /// Bitwise exclusive or of integers. Nothing gives zero.
+    Xor, "xor", ^, 0
+);
+
+/// An operator of your own; see [`Op::associative`].
+#[derive(Clone, Copy, Debug)]
+pub struct Op;
+
+/// See [`Op::associative`].
+#[derive(Clone, Copy, Debug)]
+pub struct Custom<T, F> {
+    identity: T,
+    f: F,
+}
+
+impl Op {
+    /// An associative operator with its identity. Order is kept, so it need not commute.
+    ///
+    /// ```
+    /// use isowarp_core::ops::Op;
+    /// // log(sum(exp(x))), without overflow
+    /// let lse = Op::associative(f32::NEG_INFINITY, |a, b| a.max(b) + (-(a - b).abs()).exp().ln_1p());
+    /// # let _ = lse;
+    /// ```
+    pub fn associative<T: Scalar, F: Fn(Expr<T>, Expr<T>) -> Expr<T>>(identity: T, f: F) -> Custom<T, F> {
+        Custom { identity, f }
+    }
+}
+
+impl<T: Scalar, F: Fn(Expr<T>, Expr<T>) -> Expr<T>> Combine<T> for Custom<T, F> {
+    fn combine(&self, a: Expr<T>, b: Expr<T>) -> Expr<T> {
+        (self.f)(a, b)
+    }
+    fn identity(&self) -> T {
+        self.identity
+    }
+    fn name(&self) -> &'static str {
+        "custom operator"
+    }
+}
+
+/// A count as a float, rounded to nearest even.
+pub(crate) fn count_as<T: Float>(n: u64) -> T {
+    bits_of(n as f32, n as f64, n)
+}

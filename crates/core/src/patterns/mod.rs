@@ -1,0 +1,167 @@
+//! The patterns: one file each, with the typed trait that users call, the contract, the task that backends run, and the
+//! arithmetic of its order.
+
+pub mod filter;
+pub mod map;
+pub mod plan;
+pub mod reduce;
+pub mod scan;
+
+pub use filter::{Border, Filter, FilterKind, FilterTask, Image};
+pub use map::{Map, MapTask};
+pub use reduce::{Reduce, ReduceTask};
+pub use scan::{Scan, ScanKind, ScanTask};
+
+use crate::backend::{Backend, Leaf, Out, RawBuffer};
+use crate::caps::{Capability, Numerics, NumericsVerdict};
+use crate::element::{DType, Ty};
+use crate::error::{Error, Result};
+use crate::ir::{BinOp, Func, Node, OpError};
+
+/// The array that a line pattern (reduce, scan) works on: `outer * inner` lines of `n` elements, row-major as `[outer, n, inner]`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct Lines {
+    /// Lines before the axis.
+    pub outer: u64,
+    /// Elements along the axis.
+    pub n: u64,
+    /// Elements after the axis: the distance between neighbours of a line.
+    pub inner: u64,
+}
+
+impl Lines {
+    /// One contiguous line.
+    #[must_use]
+    pub const fn one(n: u64) -> Self {
+        Self { outer: 1, n, inner: 1 }
+    }
+
+    /// The lines along `axis` of an array of this shape.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for an axis that is not there, or a size above 2^64.
+    pub fn along(shape: &[u64], axis: usize) -> Result<Self> {
+        let fail = |reason: String| Error::InvalidArgument { what: "axis", reason };
+        let Some(&n) = shape.get(axis) else {
+            return Err(fail(format!("axis {axis} of an array of {} dimensions", shape.len())));
+        };
+        let product = |part: &[u64]| part.iter().try_fold(1u64, |a, &b| a.checked_mul(b));
+        match (product(&shape[..axis]), product(&shape[axis + 1..]), product(shape)) {
+            (Some(outer), Some(inner), Some(_)) => Ok(Self { outer, n, inner }),
+            _ => Err(fail("the shape has more than 2^64 elements".to_owned())),
+        }
+    }
+
+    /// Number of lines.
+    #[must_use]
+    pub const fn count(&self) -> u64 {
+        self.outer * self.inner
+    }
+
+    /// Number of elements.
+    #[must_use]
+    pub const fn elements(&self) -> u64 {
+        self.outer * self.n * self.inner
+    }
+}
+
+/// 32-bit words that an accumulator of a reduction or scan may have: its parts together.
+pub const MAX_ACCUMULATOR_WORDS: usize = 4;
+
+/// The operators of a reduction or a scan must fit together: `load` gives an accumulator, `combine` takes two and gives one,
+/// `finish` takes one.
+pub(crate) fn check_accumulators(load: &Func, combine: &Func, finish: &Func) -> Result<()> {
+    let parts = load.result_types();
+    let words = load.result_words();
+    if words > MAX_ACCUMULATOR_WORDS {
+        let (requested, limit) = (words as u64, MAX_ACCUMULATOR_WORDS as u64);
+        return Err(Error::TooLarge { what: "32-bit words of an accumulator", requested, limit });
+    }
+    let types = |f: &Func| -> Vec<Ty> { f.params.iter().map(|p| p.ty()).collect() };
+    let list = |t: &[Ty]| t.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let twice = [parts.clone(), parts.clone()].concat();
+    for (what, expected, found) in [
+        ("operands of the combining operator", &twice, types(combine)),
+        ("results of the combining operator", &parts, combine.result_types()),
+        ("operands of the finishing operator", &parts, types(finish)),
+    ] {
+        if *expected != found {
+            return Err(OpError::Signature { what, expected: list(expected), found: list(&found) }.into());
+        }
+    }
+    Ok(())
+}
+
+/// Whether an operator computes floats, whose bits depend on the device's arithmetic.
+fn computes_floats(f: &Func) -> bool {
+    f.any(|n, t| {
+        let made = matches!(n, Node::Un(..) | Node::Bin(..) | Node::Fma(..) | Node::Cast(_) | Node::Call1(..) | Node::Call2(..));
+        made && t.is_float()
+    })
+}
+
+/// Fails where the device cannot run these operators, or cannot be trusted with them under the strict contract.
+pub(crate) fn check_ops<B: Backend>(device: &B, pattern: &'static str, numerics: Numerics, ops: &[&Func]) -> Result<()> {
+    let caps = device.caps();
+    for f in ops {
+        for (ty, dtype) in [(Ty::F64, DType::F64), (Ty::I64, DType::I64), (Ty::U64, DType::U64)] {
+            if f.types.contains(&ty) && !caps.supports(dtype) {
+                return Err(Error::Unsupported { pattern, capability: Capability::DType(dtype), device: caps.device.clone() });
+            }
+        }
+        if numerics == Numerics::Strict
+            && let NumericsVerdict::Unproven { witness } = &caps.numerics
+            && (computes_floats(f) || f.any(|n, _| matches!(n, Node::Bin(BinOp::MulRn, ..))))
+        {
+            return Err(Error::NotStrict { device: caps.device.clone(), witness: witness.clone() });
+        }
+    }
+    Ok(())
+}
+
+/// The bytes that a leaf may touch, as a range of its memory.
+fn leaf_range<R: RawBuffer>(leaf: &Leaf<R>, elements: u64) -> Option<(&R, u64, u64)> {
+    match leaf {
+        Leaf::Elements { raw, dtype, offset, stride } => {
+            let span = i128::from(elements.max(1) - 1) * i128::from(*stride);
+            let (a, b) = (i128::from(*offset), i128::from(*offset) + span);
+            let size = dtype.size_bytes();
+            Some((raw, a.min(b).max(0) as u64 * size, (a.max(b) as u64 + 1) * size))
+        }
+        Leaf::Array { raw, dtype, offset, len } => Some((raw, offset * dtype.size_bytes(), (offset + len) * dtype.size_bytes())),
+        Leaf::Value { .. } => None,
+    }
+}
+
+/// Fails where an output overlaps an input or another output. With `elementwise`, an output may be exactly one of the inputs,
+/// element for element.
+pub(crate) fn check_aliasing<R: RawBuffer>(
+    pattern: &'static str,
+    leaves: &[Leaf<R>],
+    elements: u64,
+    outs: &[(Out<R>, u64)],
+    elementwise: bool,
+) -> Result<()> {
+    let range = |(o, len): &(Out<R>, u64)| (o.offset * o.dtype.size_bytes(), (o.offset + len) * o.dtype.size_bytes());
+    for (k, out) in outs.iter().enumerate() {
+        let (start, end) = range(out);
+        for other in &outs[..k] {
+            let (s, e) = range(other);
+            if other.0.raw.same(&out.0.raw) && s < end && start < e {
+                return Err(Error::Aliasing { pattern, what: "an output" });
+            }
+        }
+        for leaf in leaves {
+            let Some((raw, s, e)) = leaf_range(leaf, elements) else { continue };
+            if !raw.same(&out.0.raw) || s >= end || start >= e {
+                continue;
+            }
+            let same = matches!(leaf, Leaf::Elements { dtype, offset, stride: 1, .. }
+                if dtype.size_bytes() == out.0.dtype.size_bytes() && *offset == out.0.offset);
+            if !(elementwise && same) {
+                return Err(Error::Aliasing { pattern, what: "the output" });
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,149 @@
+//! PTX lowering: its shape, and that NVIDIA's assembler takes every operation on every type.
+//!
+//! The repository holds no `ptxas`. Where one is found (`ISOWARP_PTXAS`, or on the path) the assembler test uses it and says so;
+//! elsewhere the structural tests stand alone.
+
+mod common;
+
+use common::{fetches, operations};
+use isowarp_core::caps::Numerics;
+use isowarp_core::element::Ty;
+use isowarp_core::ir::{Func, Param, Ptx, PtxValue, branch, trace};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// One scope that loads an operator's operands, computes it twice (a hole may stand twice in a kernel), and stores the results.
+fn scope(f: &Func, numerics: Numerics, at: usize) -> String {
+    let mut p = Ptx::new(numerics);
+    let args: Vec<PtxValue> = f
+        .params
+        .iter()
+        .enumerate()
+        .map(|(k, param)| match *param {
+            Param::Value(ty) | Param::Index(ty) => load(&mut p, ty, 16 * (at + k)),
+            Param::Array(_) => PtxValue { reg: String::from("%none"), ty: Ty::U32 },
+        })
+        .collect();
+    for _ in 0..2 {
+        let results = p.call(f, &args, &mut |p, k, index| {
+            let Param::Array(d) = f.params[usize::from(k)] else { panic!("not an array") };
+            let wide = p.cast(index, Ty::U64);
+            let base = p.emit(Ty::U64, |o| format!("add.u64 {o}, {}, %base", wide.reg));
+            p.emit(d.ty(), |o| format!("ld.global.{} {o}, [{}]", if d.ty().words() == 2 { "b64" } else { "b32" }, base.reg))
+        });
+        for (k, r) in results.iter().enumerate() {
+            let r = if r.ty == Ty::Bool { p.cast(r, Ty::U32) } else { r.clone() };
+            let r = p.canonical(&r);
+            p.line(format!("st.global.{} [%base+{}], {}", if r.ty.words() == 2 { "b64" } else { "b32" }, 4096 + 16 * k, r.reg));
+        }
+    }
+    p.finish()
+}
+
+fn load(p: &mut Ptx, ty: Ty, offset: usize) -> PtxValue {
+    if ty == Ty::Bool {
+        let word = load(p, Ty::U32, offset);
+        return p.from_words(Ty::Bool, &[word.reg]);
+    }
+    p.emit(ty, |o| format!("ld.global.{} {o}, [%base+{offset}]", if ty.words() == 2 { "b64" } else { "b32" }))
+}
+
+/// A module with one entry per operator; each scope stands twice in its entry.
+fn module(arch: &str, numerics: Numerics) -> String {
+    let mut text = format!(".version 8.4\n.target {arch}\n.address_size 64\n");
+    for (k, (name, f)) in operations().into_iter().chain(fetches()).enumerate() {
+        let _ = write!(text, "// {name}\n.visible .entry op{k}(.param .u64 out) {{\n\t.reg .b64 %base;\n\tld.param.u64 %base, [out];\n");
+        let body = scope(&f, numerics, 0);
+        let _ = write!(text, "{{\n{body}}}\n{{\n{body}}}\n\tret;\n}}\n");
+    }
+    text
+}
+
+fn ptxas() -> Option<PathBuf> {
+    let named = std::env::var_os("ISOWARP_PTXAS").map(PathBuf::from);
+    let on_path = || std::env::split_paths(&std::env::var_os("PATH")?).map(|d| d.join("ptxas")).find(|p| p.is_file());
+    named.or_else(on_path)
+}
+
+#[test]
+fn the_assembler_takes_every_operation_on_every_type() {
+    let Some(ptxas) = ptxas() else {
+        println!("no ptxas here: set ISOWARP_PTXAS to assemble");
+        return;
+    };
+    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    for arch in ["sm_70", "sm_90"] {
+        for numerics in [Numerics::Strict, Numerics::Fast] {
+            let path = dir.join(format!("operations_{arch}_{numerics:?}.ptx"));
+            std::fs::write(&path, module(arch, numerics)).unwrap();
+            let out =
+                Command::new(&ptxas).arg(format!("-arch={arch}")).arg("-o").arg(path.with_extension("cubin")).arg(&path).output().unwrap();
+            assert!(out.status.success(), "{}\n{}", path.display(), String::from_utf8_lossy(&out.stderr));
+            println!("{arch} {numerics:?}: assembled by {}", ptxas.display());
+        }
+    }
+}
+
+#[test]
+fn every_register_and_label_is_declared_once_and_used_in_its_scope() {
+    for (name, f) in operations().into_iter().chain(fetches()) {
+        let text = scope(&f, Numerics::Strict, 0);
+        let mut placed: Vec<&str> = text.lines().filter_map(|l| l.strip_suffix(':')).collect();
+        let count = placed.len();
+        placed.sort_unstable();
+        placed.dedup();
+        assert_eq!(placed.len(), count, "{name}: a label is placed twice");
+        for line in text.lines().filter(|l| l.contains("bra ")) {
+            let target = line.split_whitespace().last().unwrap().trim_end_matches(';');
+            assert!(placed.contains(&target), "{name}: {line}");
+        }
+        assert!(!text.contains("bra.uni"), "{name}: lanes may diverge");
+        for (kind, prefix) in [("b32", "%iw"), ("b64", "%id"), ("pred", "%ip")] {
+            let declared: u32 =
+                text.split_once(&format!(".reg .{kind} {prefix}<")).map_or(0, |(_, rest)| rest.split('>').next().unwrap().parse().unwrap());
+            let used =
+                text.split(prefix).skip(1).filter_map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u32>().ok()).max();
+            assert!(used.is_none_or(|n| n < declared), "{name}: {prefix}{used:?} of {declared}");
+        }
+    }
+}
+
+#[test]
+fn float_arithmetic_names_its_rounding() {
+    for (name, f) in operations() {
+        for line in scope(&f, Numerics::Strict, 0).lines() {
+            let instruction = line.split_whitespace().next().unwrap_or("");
+            let arithmetic =
+                ["add", "sub", "mul", "fma", "div", "sqrt", "mad", "rcp"].contains(&instruction.split('.').next().unwrap_or(""));
+            if arithmetic && (instruction.ends_with("f32") || instruction.ends_with("f64")) {
+                assert!(instruction.contains(".rn."), "{name}: {line}");
+            }
+            assert!(!instruction.contains("approx") && !instruction.contains("ftz") && !instruction.contains("full"), "{name}: {line}");
+        }
+    }
+}
+
+#[test]
+fn results_may_lie_in_the_registers_of_operands() {
+    // The exchange of two values: each result is written after both operands were read.
+    let f = trace(|(a, b): (isowarp_core::ir::Expr<f32>, isowarp_core::ir::Expr<f32>)| (b, a)).unwrap();
+    let mut p = Ptx::new(Numerics::Strict);
+    let (r0, r1) = (["%r0".to_owned()], ["%r1".to_owned()]);
+    let args = [p.from_words(Ty::F32, &r0), p.from_words(Ty::F32, &r1)];
+    let results = p.call(&f, &args, &mut |p, _, _| p.constant(Ty::F32, 0));
+    p.to_words(&results[0], &r0);
+    p.to_words(&results[1], &r1);
+    let text = p.finish();
+    let lines: Vec<&str> = text.lines().collect();
+    let last_read = lines.iter().rposition(|l| l.ends_with(", %r0;") || l.ends_with(", %r1;")).unwrap();
+    let first_write = lines.iter().position(|l| l.contains("mov.b32 %r")).unwrap();
+    assert!(last_read < first_write, "{text}");
+}
+
+#[test]
+fn a_branch_jumps_over_what_it_does_not_take() {
+    let f = trace(|a: isowarp_core::ir::Expr<i32>| branch(a.lt(0), || -a, || a + 1)).unwrap();
+    let text = scope(&f, Numerics::Strict, 0);
+    assert!(text.contains("bra $IW_0;") && text.contains("bra $IW_1;") && text.contains("$IW_2:"), "{text}");
+}

@@ -1,0 +1,167 @@
+//! Choosing a device.
+
+use crate::Device;
+use core::str::FromStr;
+use isowarp_core::backend::Backend as _;
+use isowarp_core::error::{Error, Result};
+
+/// Environment variable that overrides [`Device::auto`]: `cpu`, `wgpu`, `cuda` or `auto`.
+const OVERRIDE: &str = "ISOWARP_BACKEND";
+
+/// Which backend to open.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub enum Selector {
+    /// CUDA if there is a GPU for it, else the best wgpu adapter, else the CPU; `ISOWARP_BACKEND` overrides.
+    #[default]
+    Auto,
+    /// The CPU.
+    Cpu,
+    /// The best adapter of wgpu.
+    Wgpu,
+    /// The first CUDA device.
+    Cuda,
+}
+
+impl FromStr for Selector {
+    type Err = Error;
+    fn from_str(s: &str) -> Result<Self> {
+        match s.trim().to_ascii_lowercase().as_str() {
+            "" | "auto" => Ok(Self::Auto),
+            "cpu" => Ok(Self::Cpu),
+            "wgpu" | "vulkan" => Ok(Self::Wgpu),
+            "cuda" => Ok(Self::Cuda),
+            _ => Err(Error::UnknownBackend { name: s.to_owned() }),
+        }
+    }
+}
+
+impl Device {
+    /// The best device of this machine: CUDA if there is a GPU for it, else the best wgpu adapter, else the CPU. The environment
+    /// variable `ISOWARP_BACKEND` (`cpu`, `wgpu`, `cuda`) overrides the choice. [`Device::describe`] says what was chosen.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] if nothing can be opened, or the override cannot; [`Error::UnknownBackend`] for another override.
+    pub fn auto() -> Result<Self> {
+        match std::env::var(OVERRIDE) {
+            Ok(name) => match name.parse()? {
+                Selector::Auto => Self::best(),
+                chosen => Self::open(chosen),
+            },
+            Err(_) => Self::best(),
+        }
+    }
+
+    /// A device of the backend asked for.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] with the reason.
+    pub fn open(selector: Selector) -> Result<Self> {
+        match selector {
+            Selector::Auto => Self::auto(),
+            Selector::Cpu => Self::cpu(),
+            Selector::Wgpu => Self::wgpu(),
+            Selector::Cuda => Self::cuda(0),
+        }
+    }
+
+    /// Every device of this machine: CUDA devices, wgpu adapters, the CPU; or why one could not be opened.
+    #[must_use]
+    pub fn all() -> Vec<Result<Self>> {
+        let mut all = Vec::new();
+        Self::push_cuda(&mut all);
+        Self::push_wgpu(&mut all);
+        #[cfg(feature = "cpu")]
+        all.push(Self::cpu());
+        all
+    }
+
+    /// What the device is, in one line.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let c = self.caps();
+        format!("{}: {} ({}), numerics {}", c.backend, c.device, c.driver, c.numerics)
+    }
+
+    fn best() -> Result<Self> {
+        let mut reasons = Vec::new();
+        for (open, name) in [(Self::first_cuda as fn() -> Result<Self>, "cuda"), (Self::wgpu, "wgpu"), (Self::cpu, "cpu")] {
+            match open() {
+                Ok(device) => {
+                    log::info!(
+                        "chose {}; {}",
+                        device.describe(),
+                        if reasons.is_empty() { "first choice".into() } else { reasons.join("; ") }
+                    );
+                    return Ok(device);
+                }
+                Err(e) => reasons.push(format!("{name}: {e}")),
+            }
+        }
+        Err(Error::Unavailable { backend: "auto", reason: reasons.join("; ") })
+    }
+
+    fn first_cuda() -> Result<Self> {
+        Self::cuda(0)
+    }
+
+    #[cfg(feature = "cpu")]
+    fn cpu() -> Result<Self> {
+        Ok(Self::Cpu(isowarp_cpu::Cpu::new()))
+    }
+
+    #[cfg(not(feature = "cpu"))]
+    fn cpu() -> Result<Self> {
+        Err(not_compiled("cpu"))
+    }
+
+    #[cfg(feature = "wgpu")]
+    fn wgpu() -> Result<Self> {
+        isowarp_wgpu::Wgpu::new_blocking().map(Self::Wgpu)
+    }
+
+    #[cfg(not(feature = "wgpu"))]
+    fn wgpu() -> Result<Self> {
+        Err(not_compiled("wgpu"))
+    }
+
+    #[cfg(feature = "cuda")]
+    fn cuda(ordinal: u32) -> Result<Self> {
+        isowarp_cuda::Cuda::new(ordinal).map(Self::Cuda)
+    }
+
+    #[cfg(not(feature = "cuda"))]
+    fn cuda(_ordinal: u32) -> Result<Self> {
+        Err(not_compiled("cuda"))
+    }
+
+    #[cfg(feature = "cuda")]
+    fn push_cuda(all: &mut Vec<Result<Self>>) {
+        match isowarp_cuda::Cuda::devices() {
+            Ok(devices) => all.extend((0..devices.len() as u32).map(Self::cuda)),
+            Err(e) => all.push(Err(e)),
+        }
+    }
+
+    #[cfg(not(feature = "cuda"))]
+    fn push_cuda(_all: &mut Vec<Result<Self>>) {}
+
+    #[cfg(feature = "wgpu")]
+    fn push_wgpu(all: &mut Vec<Result<Self>>) {
+        let options = isowarp_wgpu::Options::default();
+        let adapters = pollster::block_on(isowarp_wgpu::adapters(options.backends));
+        if adapters.is_empty() {
+            all.push(Self::wgpu());
+        }
+        for adapter in &adapters {
+            all.push(pollster::block_on(isowarp_wgpu::Wgpu::from_adapter(adapter, &options)).map(Self::Wgpu));
+        }
+    }
+
+    #[cfg(not(feature = "wgpu"))]
+    fn push_wgpu(_all: &mut Vec<Result<Self>>) {}
+}
+
+#[cfg(not(all(feature = "cpu", feature = "wgpu", feature = "cuda")))]
+fn not_compiled(backend: &'static str) -> Error {
+    Error::Unavailable { backend, reason: format!("isowarp was built without the feature `{backend}`") }
+}

@@ -1,0 +1,294 @@
+// Image filters on [height, width, channels] of u8 or f32, channels interleaved, a fourth one copied: weighted sums of 3x3 and 5x5,
+// Sobel magnitude, 3x3 median. Order: a sum starts with the first product, rounded, and goes on by fma over rows top to bottom, columns left to
+// right. u8 results are floor(v + 0.5), saturated. Taps outside the image: nearest edge pixel, zero, or reflected about the edge pixel.
+// An invocation takes {{ n }} samples of a row and slides down a strip of rows, so that a row is read once in a strip.
+
+const N = {{ n }}u;                   // samples of an invocation
+const CHANNELS = {{ c }}i;
+const RADIUS = {{ radius }}i;
+const SIDE = {{ radius * c }}i;       // samples that a window reaches beyond them
+{% set v = n + 2 * radius * c %}
+{% set k_ = 2 * radius + 1 %}
+{% set fma = "iw_fma_native" if normal else "iw_fma" %}
+{% if median %}
+alias Value = i32;
+{% else %}
+alias Value = f32;
+{% endif %}
+alias Line = array<Value, {{ v }}>;
+
+// The index that a tap at i reads, or -1 for zero.
+fn resolve(i: i32, n: i32) -> i32 {
+    if (i >= 0i && i < n) {
+        return i;
+    }
+{% if border == 0 %}
+    return clamp(i, 0i, n - 1i);
+{% elif border == 1 %}
+    return -1i;
+{% else %}
+    if (n == 1i) {
+        return 0i;
+    }
+    let period = 2i * (n - 1i);
+    let k = ((i % period) + period) % period;
+    return min(k, period - k);
+{% endif %}
+}
+
+// A sample's bits as what is computed with.
+fn value(bits: u32) -> Value {
+{% if median and wide %}
+    // Integers in the order of the floats, -0 below +0, every NaN above infinity.
+    return iw_order(iw_canonical(bitcast<f32>(bits)));
+{% elif median %}
+    return i32(bits);
+{% elif wide %}
+    return bitcast<f32>(bits);
+{% else %}
+    // The float 2^23 + bits, less 2^23: exact, and faster than a conversion.
+    return bitcast<f32>(0x4b000000u | bits) - 8388608.0f;
+{% endif %}
+}
+
+// A result as the bits of a sample.
+fn result(v: Value) -> u32 {
+{% if median and wide %}
+    return bitcast<u32>(v ^ ((v >> 31u) & 0x7fffffffi));
+{% elif median %}
+    return u32(v);
+{% elif wide %}
+    return bitcast<u32>(iw_canonical(v));
+{% else %}
+    // By bits, since NaN (which becomes 0) may not be compared.
+    let r = v + 0.5f;
+    let bits = bitcast<u32>(r);
+    let below = bits < 0x43800000u;
+    let whole = u32(select(0.0f, r, below));
+    return select(select(0u, 255u, bits <= 0x7f800000u), whole, below);
+{% endif %}
+}
+
+// The bits of sample `at` of the input.
+fn sample(at: u32) -> u32 {
+{% if wide and in_vector %}
+    return b1[at >> 2u][at & 3u];
+{% elif wide %}
+    return b1[at];
+{% else %}
+    return (b1[at >> 2u] >> ((at & 3u) * 8u)) & 0xffu;
+{% endif %}
+}
+
+// Samples s - SIDE .. s + N + SIDE of row y, by the border's rule.
+fn load_line(y: i32, s: i32) -> Line {
+    let row = resolve(y, i32(args.height));
+    if (row < 0i) {
+        return Line();
+    }
+    let start = args.skip1 + (u32(row) - args.first_row) * args.pitch;
+    if (s >= SIDE && s + i32(N) + SIDE <= i32(args.pitch)) {
+        let at = start + u32(s - SIDE);
+{% if wide and in_vector %}
+        let middle = b1[(at + {{ radius * c }}u) >> 2u];
+        return Line(
+{% for k in range(v) %}
+            value({% if k >= radius * c and k < radius * c + 4 %}middle[{{ k - radius * c }}]{% else %}b1[(at + {{ k }}u) >> 2u][{{ (k + 400 - radius * c) % 4 }}]{% endif %}),
+{% endfor %}
+        );
+{% elif wide %}
+        return Line({% for k in range(v) %}value(b1[at + {{ k }}u]), {% endfor %});
+{% else %}
+{% set words = (v + 6) // 4 %}
+{% for w in range(words) %}
+        let w{{ w }} = b1[(at >> 2u) + {{ w }}u];
+{% endfor %}
+        // Words that start with the first sample; a shift by 32 would be one by none.
+{% if in_vector %}
+        const shift = {{ (400 - radius * c) % 4 * 8 }}u;
+{% else %}
+        let shift = (at & 3u) * 8u;
+{% endif %}
+{% for w in range((v + 3) // 4) %}
+        let q{{ w }} = (w{{ w }} >> shift) | {% if w + 1 < words %}((w{{ w + 1 }} << (31u - shift)) << 1u){% else %}0u{% endif %};
+{% endfor %}
+        return Line(
+{% for k in range(v) %}
+            value((q{{ k // 4 }} >> {{ k % 4 * 8 }}u) & 0xffu),
+{% endfor %}
+        );
+{% endif %}
+    }
+    // A place right of the image only serves its left neighbour's window.
+    var line = Line();
+{% for k in range(v) %}
+    {
+        let x = resolve((s + {{ k }}i) / CHANNELS - RADIUS, i32(args.width));
+        if (x >= 0i) {
+            line[{{ k }}] = value(sample(start + u32(x * CHANNELS + (s + {{ k }}i) % CHANNELS)));
+        }
+    }
+{% endfor %}
+    return line;
+}
+
+// Stores samples s .. s + N of row y, those inside the image.
+fn store_line(y: u32, s: u32, r: array<u32, {{ n }}>) {
+    let at = args.skip0 + (y - args.first_out) * args.pitch + s;
+{% if wide and out_vector %}
+    b0[at >> 2u] = vec4<u32>(r[0], r[1], r[2], r[3]);
+{% elif wide %}
+{% for k in range(n) %}
+    if (s + {{ k }}u < args.pitch) {
+        b0[at + {{ k }}u] = r[{{ k }}];
+    }
+{% endfor %}
+{% else %}
+{% for w in range(n // 4) %}
+    let w{{ w }} = r[{{ 4 * w }}] | (r[{{ 4 * w + 1 }}] << 8u) | (r[{{ 4 * w + 2 }}] << 16u) | (r[{{ 4 * w + 3 }}] << 24u);
+{% endfor %}
+{% if out_vector %}
+{% for w in range(n // 4) %}
+    if (s + {{ 4 * w }}u < args.pitch) {
+        b0[(at >> 2u) + {{ w }}u] = w{{ w }};
+    }
+{% endfor %}
+{% else %}
+    // Words at both ends have other owners too, who take turns.
+    let count = min(args.pitch - s, N);
+    let shift = (at & 3u) * 8u;
+    let m0 = select(0xffffffffu, (1u << (count * 8u)) - 1u, count < 4u);
+{% if n == 8 %}
+    let m1 = select(select(0u, (1u << ((count - 4u) * 8u)) - 1u, count > 4u), 0xffffffffu, count >= 8u);
+    put(at >> 2u, w0 << shift, m0 << shift);
+    put((at >> 2u) + 1u, (w1 << shift) | ((w0 >> (31u - shift)) >> 1u), (m1 << shift) | ((m0 >> (31u - shift)) >> 1u));
+    put((at >> 2u) + 2u, (w1 >> (31u - shift)) >> 1u, (m1 >> (31u - shift)) >> 1u);
+{% else %}
+    put(at >> 2u, w0 << shift, m0 << shift);
+    put((at >> 2u) + 1u, (w0 >> (31u - shift)) >> 1u, (m0 >> (31u - shift)) >> 1u);
+{% endif %}
+{% endif %}
+{% endif %}
+}
+
+{% if not wide and not out_vector %}
+fn put(at: u32, word: u32, mask: u32) {
+    if (mask == 0xffffffffu) {
+        atomicStore(&b0[at], word);
+    } else if (mask != 0u) {
+        atomicAnd(&b0[at], ~mask);
+        atomicOr(&b0[at], word & mask);
+    }
+}
+{% endif %}
+
+// args: width, height; pitch, samples of a row; groups, invocations to a row; rows of a strip; first_out and end_out, the rows to compute; first_row
+// of the input that is bound; the weights' bits.
+@compute @workgroup_size(128)
+fn image_filter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let id = ((group.z * grid.y + group.y) * grid.x + group.x) * 128u + lane;
+    let strip = id / args.groups;
+    let s = (id - strip * args.groups) * N;
+    let y0 = args.first_out + strip * args.rows;
+    if (y0 >= args.end_out || strip * args.rows >= args.end_out) {
+        return;
+    }
+    let y1 = min(y0 + args.rows, args.end_out);
+{% if weighted %}
+{% for k in range(k_ * k_) %}
+    let weight{{ k }} = bitcast<f32>(args.w{{ k }});
+{% endfor %}
+    // Row d of sums belongs to the output row that still wants its weights' rows d.. : a row of samples serves {{ k_ }} rows of outputs.
+{% for d in range(1, k_) %}
+{% for k in range(n) %}
+    var sum{{ d }}_{{ k }} = 0.0f;
+{% endfor %}
+{% endfor %}
+{% endif %}
+{% if sobel %}
+    var top = Line();
+    var middle = Line();
+{% endif %}
+{% if median %}
+    // The two rows before, sorted, and the nearer of them.
+    var small = Line();
+    var large = Line();
+    var nearer = Line();
+{% endif %}
+{% if c == 4 %}
+    // The rows whose results are still to come.
+{% for d in range(radius) %}
+{% for k in range(3, n, 4) %}
+    var alpha{{ d }}_{{ k }} = Value();
+{% endfor %}
+{% endfor %}
+{% endif %}
+    for (var y = i32(y0) - RADIUS; y < i32(y1) + RADIUS; y++) {
+        let line = load_line(y, i32(s));
+        var done: array<u32, {{ n }}>;
+{% if weighted %}
+{% for d in range(k_ - 1, -1, -1) %}
+{% for k in range(n) %}
+{% if not (c == 4 and k % 4 == 3) %}
+        var a{{ d }}_{{ k }} = {% if d == 0 %}weight0 * line[{{ k }}]{% else %}{{ fma }}(weight{{ d * k_ }}, line[{{ k }}], sum{{ d }}_{{ k }}){% endif %};
+{% for e in range(1, k_) %}
+        a{{ d }}_{{ k }} = {{ fma }}(weight{{ d * k_ + e }}, line[{{ k + e * c }}], a{{ d }}_{{ k }});
+{% endfor %}
+{% if d == k_ - 1 %}
+        done[{{ k }}] = result(a{{ d }}_{{ k }});
+{% else %}
+        sum{{ d + 1 }}_{{ k }} = a{{ d }}_{{ k }};
+{% endif %}
+{% endif %}
+{% endfor %}
+{% endfor %}
+{% endif %}
+{% if sobel %}
+{% for k in range(n) if not (c == 4 and k % 4 == 3) %}
+        let dx{{ k }} = {{ fma }}(2.0f, middle[{{ k + 2 * c }}] - middle[{{ k }}], top[{{ k + 2 * c }}] - top[{{ k }}]) + (line[{{ k + 2 * c }}] - line[{{ k }}]);
+        let dy{{ k }} = {{ fma }}(2.0f, top[{{ k + c }}] - line[{{ k + c }}], top[{{ k }}] - line[{{ k }}]) + (top[{{ k + 2 * c }}] - line[{{ k + 2 * c }}]);
+        done[{{ k }}] = result(iw_sqrt({{ fma }}(dx{{ k }}, dx{{ k }}, dy{{ k }} * dy{{ k }})));
+{% endfor %}
+        top = middle;
+        middle = line;
+{% endif %}
+{% if median %}
+        // Columns of three in order; the median is that of the largest minimum, the middle median and the smallest maximum.
+        var low: Line;
+        var mid: Line;
+        var high: Line;
+{% for k in range(v) %}
+        let t{{ k }} = max(small[{{ k }}], line[{{ k }}]);
+        low[{{ k }}] = min(small[{{ k }}], line[{{ k }}]);
+        mid[{{ k }}] = min(t{{ k }}, large[{{ k }}]);
+        high[{{ k }}] = max(t{{ k }}, large[{{ k }}]);
+        small[{{ k }}] = min(nearer[{{ k }}], line[{{ k }}]);
+        large[{{ k }}] = max(nearer[{{ k }}], line[{{ k }}]);
+{% endfor %}
+        nearer = line;
+{% for k in range(n) if not (c == 4 and k % 4 == 3) %}
+        let l{{ k }} = max(max(low[{{ k }}], low[{{ k + c }}]), low[{{ k + 2 * c }}]);
+        let m{{ k }} = middle_of(mid[{{ k }}], mid[{{ k + c }}], mid[{{ k + 2 * c }}]);
+        let h{{ k }} = min(min(high[{{ k }}], high[{{ k + c }}]), high[{{ k + 2 * c }}]);
+        done[{{ k }}] = result(middle_of(l{{ k }}, m{{ k }}, h{{ k }}));
+{% endfor %}
+{% endif %}
+{% if c == 4 %}
+{% for k in range(3, n, 4) %}
+        done[{{ k }}] = result(alpha0_{{ k }});
+{% for d in range(radius) %}
+        alpha{{ d }}_{{ k }} = {% if d + 1 < radius %}alpha{{ d + 1 }}_{{ k }}{% else %}line[{{ k + radius * c }}]{% endif %};
+{% endfor %}
+{% endfor %}
+{% endif %}
+        if (y >= i32(y0) + RADIUS) {
+            store_line(u32(y - RADIUS), s, done);
+        }
+    }
+}
+{% if median %}
+
+fn middle_of(a: i32, b: i32, c: i32) -> i32 {
+    return max(min(a, b), min(max(a, b), c));
+}
+{% endif %}

@@ -1,0 +1,156 @@
+//! The patterns' kernels: WGSL with holes, and what a host has to know to fill them.
+//!
+//! A template is WGSL that calls functions which the backend writes in front of it (`load4`, `combine`, `finish`, ...), with
+//! Jinja's holes: `{{ rows }}` is a number, `{% for r in range(rows) %}` repeats lines, so that arrays in registers are written out, and
+//! `{% if exclusive %}` chooses between variants. Parameters are members of `args`, all `u32`, `base` and `base_high` first.
+
+use std::collections::BTreeMap;
+
+/// A storage buffer of a template beside those of the task's operands.
+#[derive(Clone, Copy, Debug)]
+pub struct Extra {
+    /// Its variable.
+    pub name: &'static str,
+    /// `read` or `read_write`.
+    pub access: &'static str,
+    /// Its type.
+    pub ty: &'static str,
+    /// The hole that has to be 1 for the buffer to be there.
+    pub when: Option<&'static str>,
+}
+
+/// A pattern's kernel with holes.
+#[derive(Clone, Copy, Debug)]
+pub struct Template {
+    /// The file's name.
+    pub name: &'static str,
+    /// Its text.
+    pub text: &'static str,
+    /// The parameters it takes, after `base` and `base_high` and before the operands'.
+    pub args: &'static [&'static str],
+    /// Its buffers after the operands', in the order of their bindings.
+    pub bindings: &'static [Extra],
+}
+
+impl Template {
+    /// Fills the holes.
+    ///
+    /// # Errors
+    /// The engine's message where a hole has no value or the template does not parse.
+    pub fn expand(&self, holes: &BTreeMap<&str, u32>) -> Result<String, String> {
+        let mut jinja = minijinja::Environment::new();
+        jinja.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);
+        let syntax = minijinja::syntax::SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+        jinja.set_syntax(syntax.map_err(|e| e.to_string())?);
+        let context: BTreeMap<&str, minijinja::Value> = holes.iter().map(|(&k, &v)| (k, v.into())).collect();
+        let context = minijinja::Value::from(context);
+        for (name, part) in PARTS {
+            jinja.add_template(name, part).map_err(|e| format!("{e:#}"))?;
+        }
+        jinja.render_named_str(self.name, self.text, context).map_err(|e| format!("{e:#}"))
+    }
+}
+
+/// Parts that templates include.
+const PARTS: [(&str, &str); 2] = [("look_back.wgsl", include_str!("look_back.wgsl")), ("scan_lines.wgsl", include_str!("scan_lines.wgsl"))];
+
+/// P01.
+pub const MAP: Template = Template { name: "map.wgsl", text: include_str!("map.wgsl"), args: &["n"], bindings: &[] };
+
+/// P02, a line cut into tiles of a workgroup each.
+pub const REDUCE: Template =
+    Template { name: "reduce.wgsl", text: include_str!("reduce.wgsl"), args: &["n", "tiles", "passes", "blocks", "first"], bindings: &[] };
+
+/// P02, many short rows.
+pub const REDUCE_ROWS: Template = Template { args: &["n", "lines", "lanes"], ..REDUCE };
+
+/// P02, columns.
+pub const REDUCE_COLS: Template = Template { args: &["n", "inner", "columns", "part", "parts", "first", "pitch"], ..REDUCE };
+
+/// P03: tiles with the folds before them, or a single tile to a line.
+pub const SCAN: Template = Template {
+    name: "scan.wgsl",
+    text: include_str!("scan.wgsl"),
+    args: &["n", "inner", "tiles", "blocks", "first_tile", "first", "pitch", "epoch", "patience"],
+    bindings: &[
+        Extra { name: "folds", access: "read", ty: "array<Acc>", when: Some("folded") },
+        Extra { name: "tickets", access: "read_write", ty: "array<atomic<u32>>", when: Some("single") },
+        Extra { name: "status", access: "read_write", ty: "array<atomic<u32>>", when: Some("narrow_status") },
+        Extra { name: "status", access: "read_write", ty: "array<atomic<u64>>", when: Some("wide_status") },
+    ],
+};
+
+/// P03, many short rows.
+pub const SCAN_ROWS: Template = Template { args: &["n", "lines", "lanes"], bindings: &[], ..SCAN };
+
+/// P03, columns.
+pub const SCAN_COLS: Template = Template { args: &["n", "inner", "columns"], bindings: &[], ..SCAN };
+
+/// P13, image filters; the bits of 25 weights follow the other parameters, those of a 3x3 window first.
+pub const FILTER: Template = Template {
+    name: "filter.wgsl",
+    text: include_str!("filter.wgsl"),
+    args: &[
+        "width",
+        "height",
+        "pitch",
+        "groups",
+        "rows",
+        "first_out",
+        "end_out",
+        "first_row",
+        "w0",
+        "w1",
+        "w2",
+        "w3",
+        "w4",
+        "w5",
+        "w6",
+        "w7",
+        "w8",
+        "w9",
+        "w10",
+        "w11",
+        "w12",
+        "w13",
+        "w14",
+        "w15",
+        "w16",
+        "w17",
+        "w18",
+        "w19",
+        "w20",
+        "w21",
+        "w22",
+        "w23",
+        "w24",
+    ],
+    bindings: &[],
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: Template = Template {
+        name: "small.wgsl",
+        text: "{% for r in range(rows) %}
+let x{{ r }} = {{ r * 2 }}u;
+{% endfor %}
+",
+        args: &[],
+        bindings: &[],
+    };
+
+    #[test]
+    fn holes_are_filled_and_lines_repeated() {
+        let text = SMALL.expand(&BTreeMap::from([("rows", 3)])).expect("expands");
+        assert_eq!(text, "let x0 = 0u;\nlet x1 = 2u;\nlet x2 = 4u;\n");
+    }
+
+    #[test]
+    fn a_hole_without_a_value_is_an_error() {
+        let error = SMALL.expand(&BTreeMap::new()).expect_err("no value");
+        assert!(error.contains("rows"), "{error}");
+    }
+}

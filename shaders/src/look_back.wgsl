@@ -1,0 +1,135 @@
+// One launch, input read once. A tile publishes its total; having the totals since the nearest tile whose prefix is published, it folds them
+// from left to right and publishes its own prefix: the same fold wherever the look-back stopped. WebGPU promises no progress between
+// workgroups, so one that has waited in vain computes the missing total itself: it is the same, being of the same tree.
+// Published words carry the launch's number (epoch) beside their value and are only ever raised, so they need no clearing in
+// between, may be written twice, and arrive whole. Tickets hand out tiles in the order in which workgroups ask.
+const TOTAL = 0u;
+const PREFIX = 1u;
+const NONE = 0xffffffffu;
+var<workgroup> window: array<Acc, THREADS>;
+var<workgroup> nearest: atomic<u32>;
+var<workgroup> verdict: u32;
+var<workgroup> ticket: u32;
+var<workgroup> tile_fold: Acc;
+
+struct Known {
+    ready: bool,
+    value: Acc,
+}
+
+fn publish(tile: u32, what: u32, v: Acc) {
+    let w = words_of(v);
+{% for k in range(words) %}
+{% if wide_status %}
+    atomicMax(&status[(tile * 2u + what) * {{ words }}u + {{ k }}u], (u64(args.epoch) << 32u) | u64(w[{{ k }}]));
+{% else %}
+    atomicMax(&status[((tile * 2u + what) * {{ words }}u + {{ k }}u) * 2u], (args.epoch << 16u) | (w[{{ k }}] & 0xffffu));
+    atomicMax(&status[((tile * 2u + what) * {{ words }}u + {{ k }}u) * 2u + 1u], (args.epoch << 16u) | (w[{{ k }}] >> 16u));
+{% endif %}
+{% endfor %}
+}
+
+fn peek(tile: u32, what: u32) -> Known {
+    var ready = true;
+    var w: array<u32, {{ words }}>;
+{% for k in range(words) %}
+{% if wide_status %}
+    let s{{ k }} = atomicLoad(&status[(tile * 2u + what) * {{ words }}u + {{ k }}u]);
+    ready = ready && u32(s{{ k }} >> 32u) == args.epoch;
+    w[{{ k }}] = u32(s{{ k }} & 0xfffffffflu);
+{% else %}
+    let low{{ k }} = atomicLoad(&status[((tile * 2u + what) * {{ words }}u + {{ k }}u) * 2u]);
+    let high{{ k }} = atomicLoad(&status[((tile * 2u + what) * {{ words }}u + {{ k }}u) * 2u + 1u]);
+    ready = ready && (low{{ k }} >> 16u) == args.epoch && (high{{ k }} >> 16u) == args.epoch;
+    w[{{ k }}] = (low{{ k }} & 0xffffu) | (high{{ k }} << 16u);
+{% endif %}
+{% endfor %}
+    return Known(ready, acc_of(w));
+}
+
+// Publishes the total of a tile that another workgroup owns.
+fn help(origin: u32, first: u32, tile: u32, lane: u32) {
+    for (var r = 0u; r < ROWS; r++) {
+        let x = load_quad(origin, (tile - first) * TILE + (r * THREADS + lane) * 4u, args.n);
+        slots[gapped(r * THREADS + lane)] = combine(combine(x[0], x[1]), combine(x[2], x[3]));
+    }
+    up_sweep(lane);
+    if (lane == 0u) {
+        let total = slots[gapped(QUADS - 1u)];
+        publish(tile, TOTAL, total);
+        if (tile == first) {
+            publish(tile, PREFIX, total);
+        }
+    }
+}
+
+// The fold of tiles first..tile-1, in lane 0. A lane asks for one tile; the fold starts at the nearest prefix.
+fn look_back(origin: u32, first: u32, tile: u32, lane: u32) -> Acc {
+    var back = tile;
+    var waited = 0u;
+    var found = NONE;
+    loop {
+        if (lane < back - first) {
+            let prefix = peek(back - 1u - lane, PREFIX);
+            let total = peek(back - 1u - lane, TOTAL);
+            if (prefix.ready) {
+                window[lane] = prefix.value;
+                atomicMin(&nearest, lane * 2u);
+            } else if (total.ready) {
+                window[lane] = total.value;
+            } else {
+                atomicMin(&nearest, lane * 2u + 1u);
+            }
+        }
+        workgroupBarrier();
+        if (lane == 0u) {
+            verdict = atomicLoad(&nearest);
+            atomicStore(&nearest, NONE);
+        }
+        found = workgroupUniformLoad(&verdict);
+        if (found == NONE) {
+            // Totals only, as far as the window reaches.
+            back -= THREADS;
+            waited = 0u;
+        } else if ((found & 1u) == 0u) {
+            break;
+        } else {
+            waited++;
+            if (waited > args.patience) {
+                help(origin, first, back - 1u - found / 2u, lane);
+                waited = 0u;
+            }
+        }
+    }
+    var fold = Acc();
+    if (lane == 0u) {
+        var k = found / 2u;
+        fold = window[k];
+        // 8 values ahead, since only the chain should take time.
+        for (; k >= 8u; k -= 8u) {
+{% for e in range(1, 9) %}
+            let v{{ e }} = window[k - {{ e }}u];
+{% endfor %}
+{% for e in range(1, 9) %}
+            fold = combine(fold, v{{ e }});
+{% endfor %}
+        }
+        for (; k > 0u; k--) {
+            fold = combine(fold, window[k - 1u]);
+        }
+    }
+    // Windows that were passed over on the way back.
+    for (var start = back; start < tile; start += THREADS) {
+        workgroupBarrier();
+        if (start + lane < tile) {
+            window[lane] = peek(start + lane, TOTAL).value;
+        }
+        workgroupBarrier();
+        if (lane == 0u) {
+            for (var k = 0u; k < min(THREADS, tile - start); k++) {
+                fold = combine(fold, window[k]);
+            }
+        }
+    }
+    return fold;
+}

@@ -1,0 +1,324 @@
+// The numerics prelude: what WGSL leaves loose, made exact. Each snippet starts with `//@ name: functions it calls`; a kernel gets the
+// snippets that it needs and no others, so that i64 and f64 appear only where they are used. `name@variant` is a choice that the
+// backend makes for an adapter. Float results are chosen and assembled as integers: a shader compiler may assume that no NaN exists,
+// and may flush subnormals that pass through float instructions.
+
+//@ iw_bits:
+// A float by its bits, where WGSL has no literal: -0, subnormals, infinities, NaN.
+fn iw_bits(bits: u32) -> f32 {
+    return bitcast<f32>(bits);
+}
+
+//@ iw_bits64:
+fn iw_bits64(bits: u64) -> f64 {
+    return bitcast<f64>(bits);
+}
+
+//@ iw_is_nan:
+fn iw_is_nan(x: f32) -> bool {
+    return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
+}
+
+//@ iw_is_nan64:
+fn iw_is_nan64(x: f64) -> bool {
+    return (bitcast<u64>(x) & 0x7ffffffffffffffflu) > 0x7ff0000000000000lu;
+}
+
+//@ iw_canonical:
+// NaN as the one quiet NaN; everything else unchanged.
+fn iw_canonical(x: f32) -> f32 {
+    let bits = bitcast<u32>(x);
+    return bitcast<f32>(select(bits, 0x7fc00000u, (bits & 0x7fffffffu) > 0x7f800000u));
+}
+
+//@ iw_canonical64:
+fn iw_canonical64(x: f64) -> f64 {
+    let bits = bitcast<u64>(x);
+    return bitcast<f64>(select(bits, 0x7ff8000000000000lu, (bits & 0x7ffffffffffffffflu) > 0x7ff0000000000000lu));
+}
+
+//@ iw_order:
+// Integers in the order of the floats, -0 below +0.
+fn iw_order(x: f32) -> i32 {
+    let bits = bitcast<i32>(x);
+    return bits ^ ((bits >> 31u) & 0x7fffffffi);
+}
+
+//@ iw_min: iw_order iw_is_nan
+// IEEE 754-2019 minimum: NaN propagates, -0 is below +0.
+fn iw_min(a: f32, b: f32) -> f32 {
+    let smaller = select(bitcast<u32>(b), bitcast<u32>(a), iw_order(a) <= iw_order(b));
+    return bitcast<f32>(select(smaller, 0x7fc00000u, iw_is_nan(a) || iw_is_nan(b)));
+}
+
+//@ iw_max: iw_order iw_is_nan
+// IEEE 754-2019 maximum: NaN propagates, +0 is above -0.
+fn iw_max(a: f32, b: f32) -> f32 {
+    let larger = select(bitcast<u32>(b), bitcast<u32>(a), iw_order(a) >= iw_order(b));
+    return bitcast<f32>(select(larger, 0x7fc00000u, iw_is_nan(a) || iw_is_nan(b)));
+}
+
+//@ iw_order64:
+fn iw_order64(x: f64) -> i64 {
+    let bits = bitcast<i64>(x);
+    return bits ^ ((bits >> 63u) & 0x7fffffffffffffffli);
+}
+
+//@ iw_min64: iw_order64 iw_is_nan64
+fn iw_min64(a: f64, b: f64) -> f64 {
+    let smaller = select(bitcast<u64>(b), bitcast<u64>(a), iw_order64(a) <= iw_order64(b));
+    return bitcast<f64>(select(smaller, 0x7ff8000000000000lu, iw_is_nan64(a) || iw_is_nan64(b)));
+}
+
+//@ iw_max64: iw_order64 iw_is_nan64
+fn iw_max64(a: f64, b: f64) -> f64 {
+    let larger = select(bitcast<u64>(b), bitcast<u64>(a), iw_order64(a) >= iw_order64(b));
+    return bitcast<f64>(select(larger, 0x7ff8000000000000lu, iw_is_nan64(a) || iw_is_nan64(b)));
+}
+
+//@ iw_div_i32:
+// Integer division never meets a divisor that hardware does not define: dividing by one gives x / 0 = x, x % 0 = 0, MIN / -1 = MIN.
+fn iw_div_i32(a: i32, b: i32) -> i32 {
+    let special = b == 0i || (a == (-2147483647i - 1i) && b == -1i);
+    return a / select(b, 1i, special);
+}
+
+//@ iw_rem_i32:
+fn iw_rem_i32(a: i32, b: i32) -> i32 {
+    let special = b == 0i || (a == (-2147483647i - 1i) && b == -1i);
+    return a % select(b, 1i, special);
+}
+
+//@ iw_div_u32:
+fn iw_div_u32(a: u32, b: u32) -> u32 {
+    return a / select(b, 1u, b == 0u);
+}
+
+//@ iw_rem_u32:
+fn iw_rem_u32(a: u32, b: u32) -> u32 {
+    return a % select(b, 1u, b == 0u);
+}
+
+//@ iw_div_i64:
+fn iw_div_i64(a: i64, b: i64) -> i64 {
+    let special = b == 0li || (a == (-9223372036854775807li - 1li) && b == -1li);
+    return a / select(b, 1li, special);
+}
+
+//@ iw_rem_i64:
+fn iw_rem_i64(a: i64, b: i64) -> i64 {
+    let special = b == 0li || (a == (-9223372036854775807li - 1li) && b == -1li);
+    return a % select(b, 1li, special);
+}
+
+//@ iw_div_u64:
+fn iw_div_u64(a: u64, b: u64) -> u64 {
+    return a / select(b, 1lu, b == 0lu);
+}
+
+//@ iw_rem_u64:
+fn iw_rem_u64(a: u64, b: u64) -> u64 {
+    return a % select(b, 1lu, b == 0lu);
+}
+
+//@ iw_mul_hi:
+// High half of the 64-bit product, from 16-bit pieces.
+fn iw_mul_hi(a: u32, b: u32) -> u32 {
+    let al = a & 0xffffu;
+    let ah = a >> 16u;
+    let bl = b & 0xffffu;
+    let bh = b >> 16u;
+    let lh = al * bh;
+    let hl = ah * bl;
+    let middle = ((al * bl) >> 16u) + (lh & 0xffffu) + (hl & 0xffffu);
+    return ah * bh + (lh >> 16u) + (hl >> 16u) + (middle >> 16u);
+}
+
+//@ iw_f32_to_i32:
+// Conversions of floats to integers truncate and saturate; NaN gives 0. The device converts only what fits.
+fn iw_f32_to_i32(x: f32) -> i32 {
+    let bits = bitcast<u32>(x);
+    let size = bits & 0x7fffffffu;
+    let fits = size < 0x4f000000u;
+    let limit = select(2147483647i, (-2147483647i - 1i), (bits >> 31u) != 0u);
+    let outside = select(limit, 0i, size > 0x7f800000u);
+    return select(outside, i32(select(0.0f, x, fits)), fits);
+}
+
+//@ iw_f32_to_u32:
+fn iw_f32_to_u32(x: f32) -> u32 {
+    let bits = bitcast<u32>(x);
+    let fits = bits < 0x4f800000u;
+    let outside = select(0u, 0xffffffffu, bits <= 0x7f800000u);
+    return select(outside, u32(select(0.0f, x, fits)), fits);
+}
+
+//@ iw_trunc_bits:
+// The whole part of the float with these magnitude bits, below 2^64.
+fn iw_trunc_bits(size: u32) -> u64 {
+    let e = size >> 23u;
+    let significand = u64((size & 0x7fffffu) | 0x800000u);
+    let left = significand << (max(e, 150u) - 150u);
+    let right = significand >> min(150u - min(e, 150u), 63u);
+    return select(right, left, e > 150u);
+}
+
+//@ iw_f32_to_i64: iw_trunc_bits
+fn iw_f32_to_i64(x: f32) -> i64 {
+    let bits = bitcast<u32>(x);
+    let size = bits & 0x7fffffffu;
+    let negative = (bits >> 31u) != 0u;
+    if size >= 0x5f000000u {
+        let limit = select(9223372036854775807li, (-9223372036854775807li - 1li), negative);
+        return select(limit, 0li, size > 0x7f800000u);
+    }
+    let whole = bitcast<i64>(iw_trunc_bits(size));
+    return select(whole, -whole, negative);
+}
+
+//@ iw_f32_to_u64: iw_trunc_bits
+fn iw_f32_to_u64(x: f32) -> u64 {
+    let bits = bitcast<u32>(x);
+    if bits >= 0x5f800000u {
+        return select(0lu, 18446744073709551615lu, bits <= 0x7f800000u);
+    }
+    return iw_trunc_bits(bits);
+}
+
+//@ iw_trunc_bits64:
+fn iw_trunc_bits64(size: u64) -> u64 {
+    let e = u32(size >> 52u);
+    let significand = (size & 0xffffffffffffflu) | 0x10000000000000lu;
+    let left = significand << (max(e, 1075u) - 1075u);
+    let right = significand >> min(1075u - min(e, 1075u), 63u);
+    return select(right, left, e > 1075u);
+}
+
+//@ iw_f64_to_i64: iw_trunc_bits64
+fn iw_f64_to_i64(x: f64) -> i64 {
+    let bits = bitcast<u64>(x);
+    let size = bits & 0x7ffffffffffffffflu;
+    let negative = (bits >> 63u) != 0lu;
+    if size >= 0x43e0000000000000lu {
+        let limit = select(9223372036854775807li, (-9223372036854775807li - 1li), negative);
+        return select(limit, 0li, size > 0x7ff0000000000000lu);
+    }
+    let whole = bitcast<i64>(iw_trunc_bits64(size));
+    return select(whole, -whole, negative);
+}
+
+//@ iw_f64_to_u64: iw_trunc_bits64
+fn iw_f64_to_u64(x: f64) -> u64 {
+    let bits = bitcast<u64>(x);
+    if bits >= 0x43f0000000000000lu {
+        return select(0lu, 18446744073709551615lu, bits <= 0x7ff0000000000000lu);
+    }
+    return iw_trunc_bits64(bits);
+}
+
+//@ iw_f64_to_i32: iw_f64_to_i64
+fn iw_f64_to_i32(x: f64) -> i32 {
+    return i32(clamp(iw_f64_to_i64(x), -2147483648li, 2147483647li));
+}
+
+//@ iw_f64_to_u32: iw_f64_to_u64
+fn iw_f64_to_u32(x: f64) -> u32 {
+    return u32(min(iw_f64_to_u64(x), 4294967295lu));
+}
+
+//@ iw_u64_to_f32: iw_leading_zeros64
+// To nearest even, in integers: the rounding of a device's 64-bit conversion is not promised.
+fn iw_u64_to_f32(x: u64) -> f32 {
+    if x == 0lu {
+        return 0.0f;
+    }
+    let zeros = iw_leading_zeros64(x);
+    let shifted = x << zeros;
+    let kept = u32(shifted >> 40u);
+    let rest = shifted & 0xfffffffffflu;
+    let up = rest > 0x8000000000lu || (rest == 0x8000000000lu && (kept & 1u) != 0u);
+    return bitcast<f32>(((189u - zeros) << 23u) + kept + select(0u, 1u, up));
+}
+
+//@ iw_i64_to_f32: iw_u64_to_f32
+fn iw_i64_to_f32(x: i64) -> f32 {
+    let bits = bitcast<u64>(x);
+    let size = iw_u64_to_f32(select(bits, 0lu - bits, x < 0li));
+    return select(size, -size, x < 0li);
+}
+
+//@ iw_u64_to_f64:
+// Both halves and the product are exact, so the sum is the one rounding, contracted or not.
+fn iw_u64_to_f64(x: u64) -> f64 {
+    return f64(u32(x >> 32u)) * 4294967296.0lf + f64(u32(x & 0xfffffffflu));
+}
+
+//@ iw_i64_to_f64:
+fn iw_i64_to_f64(x: i64) -> f64 {
+    return f64(i32(x >> 32u)) * 4294967296.0lf + f64(u32(bitcast<u64>(x) & 0xfffffffflu));
+}
+
+//@ iw_count_ones64:
+fn iw_count_ones64(x: u64) -> u32 {
+    return countOneBits(u32(x & 0xfffffffflu)) + countOneBits(u32(x >> 32u));
+}
+
+//@ iw_leading_zeros64:
+fn iw_leading_zeros64(x: u64) -> u32 {
+    let high = u32(x >> 32u);
+    return select(countLeadingZeros(high), 32u + countLeadingZeros(u32(x & 0xfffffffflu)), high == 0u);
+}
+
+//@ iw_reverse_bits64:
+fn iw_reverse_bits64(x: u64) -> u64 {
+    return (u64(reverseBits(u32(x & 0xfffffffflu))) << 32u) | u64(reverseBits(u32(x >> 32u)));
+}
+
+//@ iw_f16_to_f32:
+// The f32 equal to the f16 in the low 16 bits.
+fn iw_f16_to_f32(half: u32) -> f32 {
+    let sign = (half & 0x8000u) << 16u;
+    let e = (half >> 10u) & 31u;
+    let m = half & 0x3ffu;
+    let normal = sign | ((e + 112u) << 23u) | (m << 13u);
+    // A subnormal's leading one moves to the place of the hidden bit.
+    let shift = countLeadingZeros(m) - 21u;
+    let subnormal = sign | ((113u - shift) << 23u) | (((m << (shift & 31u)) & 0x3ffu) << 13u);
+    let small = select(subnormal, sign, m == 0u);
+    let special = select(0x7fc00000u, sign | 0x7f800000u, m == 0u);
+    return bitcast<f32>(select(select(normal, small, e == 0u), special, e == 31u));
+}
+
+//@ iw_f32_to_f16:
+// The nearest f16, ties to even, in the low 16 bits.
+fn iw_f32_to_f16(x: f32) -> u32 {
+    let bits = bitcast<u32>(x);
+    let sign = (bits >> 16u) & 0x8000u;
+    let size = bits & 0x7fffffffu;
+    // Up to 65536; what rounds to 65536 carries into the code of infinity.
+    let rebiased = size - 0x38000000u;
+    let normal = (rebiased + 0xfffu + ((rebiased >> 13u) & 1u)) >> 13u;
+    let significand = (size & 0x7fffffu) | 0x800000u;
+    let shift = clamp(126u - min(size >> 23u, 125u), 1u, 25u);
+    let odd = (significand >> shift) & 1u;
+    let subnormal = (significand + ((1u << (shift - 1u)) - 1u) + odd) >> shift;
+    let finite = select(subnormal, normal, size >= 0x38800000u);
+    let signed = sign | select(finite, 0x7c00u, size >= 0x47800000u);
+    return select(signed, 0x7e00u, size > 0x7f800000u);
+}
+
+//@ iw_div@native:
+// For adapters whose division the probe found correctly rounded.
+fn iw_div(a: f32, b: f32) -> f32 {
+    return a / b;
+}
+
+//@ iw_sqrt@native:
+fn iw_sqrt(x: f32) -> f32 {
+    return sqrt(x);
+}
+
+//@ iw_fma@native:
+fn iw_fma(a: f32, b: f32, c: f32) -> f32 {
+    return fma(a, b, c);
+}

@@ -1,0 +1,98 @@
+// Scan: lines that are short or not contiguous. The same order and names as scan.wgsl, of which this is a part.
+{% if packed %}
+// Many rows of at most 4 * {{ threads }} elements. args: n; lines; lanes to a row, a power of two that 4 elements each suffice for.
+@compute @workgroup_size({{ threads }})
+fn scan_rows(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let block = (group.z * grid.y + group.y) * grid.x + group.x;
+    let line = block * (THREADS / args.lanes) + lane / args.lanes;
+    let i = lane % args.lanes * 4u;
+    let end = select(0u, args.n, line < args.lines);
+    var x = scan_4(load_quad(line * args.n, i, end));
+    slots[gapped(lane)] = x[3];
+    up_sweep(lane);
+    for (var k = 0u; (args.lanes >> k) > 1u; k++) {
+        if (((lane >> k) & 1u) != 0u) {
+            x = prepend(slots[gapped(((lane >> k) << k) - 1u)], x);
+        }
+    }
+{% if exclusive %}
+    workgroupBarrier();
+    slots[gapped(lane)] = x[3];
+    workgroupBarrier();
+    var before = first_value();
+    if (i != 0u) {
+        before = slots[gapped(lane - 1u)];
+    }
+    x = array<Acc, 4>(before, x[0], x[1], x[2]);
+{% endif %}
+    store_quad(line * args.n, i, end, x);
+}
+{% endif %}
+{% if columns %}
+// Columns of [outer, n, inner], an invocation to each, walking the same tree with a stack of left nodes. args: n; inner; columns in all.
+@compute @workgroup_size({{ threads }})
+fn scan_cols(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let column = ((group.z * grid.y + group.y) * grid.x + group.x) * THREADS + lane;
+    if (column >= args.columns) {
+        return;
+    }
+    let origin = column / args.inner * args.n * args.inner + column % args.inner;
+    // Entry k: the node over the last aligned 2^k runs of 8 that is a left one.
+    var nodes: array<Acc, 10>;
+    var fold = Acc();
+{% if exclusive %}
+    var before = first_value();
+{% endif %}
+    for (var i = 0u; i < args.n; i += 8u) {
+{% for e in range(8) %}
+        var x{{ e }} = Acc();
+        if (i + {{ e }}u < args.n) {
+            x{{ e }} = load1(origin + (i + {{ e }}u) * args.inner);
+        }
+{% endfor %}
+{% for k in [1, 2, 4] %}
+{% for e in range(8) if (e // k) % 2 == 1 %}
+        x{{ e }} = combine(x{{ e // k * k - 1 }}, x{{ e }});
+{% endfor %}
+{% endfor %}
+        let run = i % TILE / 8u;
+        var k = 0u;
+        // While the run's low bits are set, its last element is the node of ever larger blocks; a clear bit makes it a left one.
+        var closing = true;
+        for (; (run >> k) != 0u; k++) {
+            if (((run >> k) & 1u) != 0u) {
+                let left = nodes[k];
+{% for e in range(8) %}
+                x{{ e }} = combine(left, x{{ e }});
+{% endfor %}
+            } else if (closing) {
+                nodes[k] = x7;
+                closing = false;
+            }
+        }
+        if (closing) {
+            nodes[k] = x7;
+        }
+        if (i >= TILE) {
+{% for e in range(8) %}
+            x{{ e }} = combine(fold, x{{ e }});
+{% endfor %}
+        }
+        if (run == TILE / 8u - 1u) {
+            fold = x7;
+        }
+{% for e in range(8) %}
+        if (i + {{ e }}u < args.n) {
+{% if exclusive %}
+            finish(origin + (i + {{ e }}u) * args.inner, {{ "before" if e == 0 else "x" ~ (e - 1) }});
+{% else %}
+            finish(origin + (i + {{ e }}u) * args.inner, x{{ e }});
+{% endif %}
+        }
+{% endfor %}
+{% if exclusive %}
+        before = x7;
+{% endif %}
+    }
+}
+{% endif %}

@@ -1,0 +1,119 @@
+//! WGSL lowering of every operation on every type: it validates with its prelude, and an interpreter of what naga made of it gives the
+//! bits of the evaluator.
+
+mod common;
+#[path = "../../crates/core/tests/common/mod.rs"]
+mod operations;
+
+use common::interp::{V, call};
+use isowarp_core::caps::Numerics;
+use isowarp_core::element::Ty;
+use isowarp_core::ir::{Evaluator, Func, WgslOptions, canonical_nan, wgsl_function, wgsl_type};
+use operations::random::{operator, programs};
+use operations::{arguments, fetches, is_stored_narrow, operations, value_types};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+fn lower(f: &Func, native_fma: bool, numerics: Numerics) -> String {
+    let mut calls = BTreeSet::new();
+    let text = wgsl_function(f, "op", WgslOptions { native_fma, numerics }, &mut calls);
+    format!("{}{text}", isowarp_shaders::prelude(&calls, &mut common::native).unwrap())
+}
+
+fn value(ty: Ty, bits: u64) -> V {
+    match ty {
+        Ty::Bool => V::Bool(bits != 0),
+        Ty::F32 => V::F32(bits as u32),
+        Ty::F64 => V::F64(bits),
+        Ty::I32 => V::I32(bits as u32 as i32),
+        Ty::U32 => V::U32(bits as u32),
+        Ty::I64 => V::I64(bits as i64),
+        Ty::U64 => V::U64(bits),
+    }
+}
+
+#[test]
+fn every_operation_gives_the_bits_of_the_evaluator() {
+    for (name, f) in operations() {
+        let text = lower(&f, false, Numerics::Strict);
+        let module = common::validated(&text);
+        let wide = f.any(|_, t| t.words() == 2);
+        // Conversions to and from 64 bits and fetches aside, nothing needs the 64-bit capabilities but 64-bit operators.
+        assert_eq!(common::uses_64_bits(&module), wide, "{name}:\n{text}");
+        for args in arguments(&f) {
+            assert_eq!(interpreted(&module, &f, &args), evaluated(&f, &args), "{name} of {args:x?}:\n{text}");
+        }
+    }
+}
+
+/// The bits of the results, NaN canonical.
+fn interpreted(module: &naga::Module, f: &Func, args: &[u64]) -> Vec<u64> {
+    let values: Vec<V> = args.iter().zip(value_types(f)).map(|(&b, t)| value(t, b)).collect();
+    let results = match call(module, "op", &values) {
+        V::Struct(members) => members,
+        single => vec![single],
+    };
+    results.iter().zip(f.result_types()).map(|(r, ty)| canonical_nan(ty, r.bits())).collect()
+}
+
+fn evaluated(f: &Func, args: &[u64]) -> Vec<u64> {
+    let mut evaluator = Evaluator::new(f);
+    evaluator.eval_one(args);
+    f.result_types().into_iter().enumerate().map(|(k, ty)| canonical_nan(ty, evaluator.result(k)[0])).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_operators_give_the_bits_of_the_evaluator(program in programs()) {
+        let f = operator(&program, false).unwrap();
+        let text = lower(&f, false, Numerics::Strict);
+        let module = common::validated(&text);
+        prop_assert_eq!(interpreted(&module, &f, &program.1), evaluated(&f, &program.1), "{}", text);
+    }
+}
+
+#[test]
+fn every_operation_validates_in_fast_form() {
+    for (name, f) in operations() {
+        let text = lower(&f, true, Numerics::Fast);
+        common::validated(&text);
+        assert!(!text.contains("iw_exp("), "{name} has a built-in:\n{text}");
+    }
+}
+
+#[test]
+fn fetches_validate_with_the_function_that_the_caller_supplies() {
+    for (name, f) in fetches() {
+        let (_, dtype) = f.arrays().next().unwrap();
+        let ty = wgsl_type(dtype.ty());
+        assert!(!is_stored_narrow(dtype) || matches!(dtype.ty(), Ty::F32 | Ty::U32));
+        let fetch = format!("fn op_fetch1(i: u32) -> {ty} {{ return {ty}(i); }}\n");
+        common::validated(&format!("{fetch}{}", lower(&f, true, Numerics::Strict)));
+        assert!(lower(&f, true, Numerics::Strict).contains("op_fetch1("), "{name}");
+    }
+}
+
+#[test]
+fn an_index_past_32_bits_is_outside_every_array() {
+    for (name, f) in fetches() {
+        let ty = value_types(&f)[0];
+        let element = f.arrays().next().unwrap().1.ty();
+        // The caller's function sees the index.
+        let fetch = format!("fn op_fetch1(i: u32) -> {0} {{ return {0}(i); }}\n", wgsl_type(element));
+        let module = common::validated(&format!("{fetch}{}", lower(&f, true, Numerics::Strict)));
+        if element != Ty::U32 {
+            continue;
+        }
+        let seen = |bits: u64| call(&module, "op", &[value(ty, bits)]).bits();
+        assert_eq!(seen(5), 5, "{name}");
+        if ty.words() == 2 {
+            for far in [1 << 32, u64::MAX, 1 << 63, (1 << 32) + 5] {
+                assert_eq!(seen(far), 0xFFFF_FFFF, "{name} at {far:x}");
+            }
+        } else {
+            assert_eq!(seen(0xFFFF_FFFF), 0xFFFF_FFFF, "{name}");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! `isowarp-conformance`: the suite as a program that needs no Rust, for machines that only run it.
+
+use clap::{Args, Parser, Subcommand};
+use isowarp_conformance::{Level, Options, recorded, run};
+use std::io::{IsTerminal as _, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// Compares every device of this machine with the CPU definition, bit for bit.
+#[derive(Parser)]
+#[command(name = "isowarp-conformance", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Compare every device with the CPU and with the recorded digests; exit status 1 if any bit differs
+    Validate {
+        #[command(flatten)]
+        select: Select,
+        /// Compare with the digests of this folder instead of those built in
+        #[arg(long)]
+        digests: Option<PathBuf>,
+        /// Print the report as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write the digests of every device to a folder, with the names of device and driver
+    Record {
+        #[command(flatten)]
+        select: Select,
+        /// Where to write them
+        #[arg(long, default_value = "digests")]
+        out: PathBuf,
+    },
+    /// List the cases
+    List,
+}
+
+#[derive(Args)]
+struct Select {
+    /// A part that takes less than a minute (default for `validate`)
+    #[arg(long, conflicts_with = "full")]
+    quick: bool,
+    /// Every case (default for `record`)
+    #[arg(long)]
+    full: bool,
+    /// Only this pattern, or cases whose name starts so; may be given several times
+    #[arg(long = "pattern", value_name = "NAME")]
+    patterns: Vec<String>,
+    /// Only this backend (wgpu or cuda), which then must be there; may be given several times
+    #[arg(long = "backend", value_name = "NAME")]
+    backends: Vec<String>,
+    /// Leave out the second opening of wgpu adapters, without their optional features
+    #[arg(long)]
+    no_narrow: bool,
+}
+
+impl Select {
+    fn options(self, default: Level, recordings: Vec<recorded::Recording>) -> Options {
+        let level = match (self.quick, self.full) {
+            (true, _) => Level::Quick,
+            (_, true) => Level::Full,
+            _ => default,
+        };
+        Options { level, patterns: self.patterns, backends: self.backends, narrow: !self.no_narrow, recordings }
+    }
+}
+
+fn main() -> ExitCode {
+    match execute(Cli::parse().command) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(e) => {
+            eprintln!("error: {e}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn execute(command: Command) -> Result<bool, Box<dyn std::error::Error>> {
+    match command {
+        Command::Validate { select, digests, json } => {
+            let recordings = digests.map_or_else(|| recorded::built_in().map_err(Into::into), |folder| recorded::from_folder(&folder))?;
+            let report = run(&select.options(Level::Quick, recordings), progress())?.report;
+            clear();
+            println!("{}", if json { serde_json::to_string_pretty(&report)? } else { report.text() });
+            Ok(report.different() == 0)
+        }
+        Command::Record { select, out } => {
+            let ran = run(&select.options(Level::Full, Vec::new()), progress())?;
+            clear();
+            println!("{}", ran.report.text());
+            for recording in ran.recordings {
+                println!("{} cases: {}", recording.cases.len(), recording.write(&out)?.display());
+            }
+            Ok(ran.report.different() == 0)
+        }
+        Command::List => {
+            for case in isowarp_conformance::table::<isowarp::Device>() {
+                println!("{}{}", case.name, if case.quick { "" } else { "  (full)" });
+            }
+            Ok(true)
+        }
+    }
+}
+
+/// One line on a terminal; elsewhere, cases that took long.
+fn progress() -> impl FnMut(usize, usize, &str) {
+    const LONG: Duration = Duration::from_secs(2);
+    let terminal = std::io::stderr().is_terminal();
+    let mut last = (Instant::now(), String::new());
+    move |done, all, case| {
+        if terminal {
+            eprint!("\r\x1b[K{done}/{all} {case}");
+            let _ = std::io::stderr().flush();
+        } else if last.0.elapsed() > LONG && !last.1.is_empty() {
+            eprintln!("{} took {:.1} s", last.1, last.0.elapsed().as_secs_f64());
+        }
+        last = (Instant::now(), case.to_owned());
+    }
+}
+
+fn clear() {
+    if std::io::stderr().is_terminal() {
+        eprint!("\r\x1b[K");
+    }
+}

@@ -1,0 +1,93 @@
+//! The cases: one file a pattern, each body written once for every backend.
+
+mod elementary;
+mod examples;
+mod filter;
+mod map;
+mod map_types;
+mod memory;
+mod reduce;
+mod reduce_custom;
+mod scan;
+
+pub use elementary::{UNARY, Unary};
+
+use crate::case::{Case, Cases, Target};
+use crate::data::{self, Fill};
+use isowarp::Result;
+use isowarp::buffer::{Buffer, Memory as _};
+use isowarp::element::Element;
+
+/// Every case, sorted by name. Names do not depend on the backend.
+#[must_use]
+pub fn table<B: Target>() -> Vec<Case<B>> {
+    let mut cases = Cases::default();
+    for add in [
+        memory::cases,
+        map::cases,
+        map_types::cases,
+        elementary::cases,
+        examples::cases,
+        reduce::cases,
+        reduce_custom::cases,
+        scan::cases,
+        filter::cases,
+    ] {
+        cases.quick(true);
+        add(&mut cases);
+    }
+    let mut cases = cases.finish();
+    cases.iter_mut().for_each(|c| c.quick &= !is_long(&c.name));
+    cases
+}
+
+/// Cases that the quick run does without, since a software adapter's compiler takes seconds over each new scan, and its execution over many
+/// elements: the quick run has sums of all sizes, and of the other operators some on fewer elements.
+fn is_long(name: &str) -> bool {
+    const SCANS: [&str; 8] =
+        ["sum/f32/", "sum/u32/", "affine/u32/", "axis/f32/", "running_max/f32/", "segmented_short/", "slice/", "of_lengths/"];
+    const SLOW: [&str; 4] = ["reduce/log_sum_exp/", "reduce/mean_and_variance/", "examples/power_series_of_log/25", "/c=3"];
+    if let Some(scan) = name.strip_prefix("scan/")
+        && !SCANS.iter().any(|s| scan.starts_with(s))
+    {
+        return true;
+    }
+    if SLOW.iter().any(|s| name.contains(s)) {
+        return true;
+    }
+    let plain = ["/sum/f32/", "/sum/u32/"].iter().any(|p| name.contains(p));
+    let sizes = name.split('/').filter(|s| s.starts_with(|c: char| c.is_ascii_digit()) || s.starts_with("n="));
+    let numbers = sizes.flat_map(|s| s.split(|c: char| !c.is_ascii_digit())).filter_map(|k| k.parse::<u64>().ok());
+    !plain && name.starts_with(['r', 's']) && numbers.fold(1u64, |a, k| a.saturating_mul(k.max(1))) > 1 << 15
+}
+
+/// Sizes around every edge: of subgroups (32), workgroups (256, 1024), tiles (2048 to 32,768), and nothing at all.
+const SIZES: [u64; 30] = [
+    0, 1, 2, 3, 31, 32, 33, 63, 64, 65, 255, 256, 257, 1023, 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097, 8191, 8192, 8193, 16_385,
+    32_767, 32_769, 65_536, 100_003,
+];
+
+/// A few of them.
+const FEW: [u64; 6] = [0, 1, 33, 1025, 8193, 100_003];
+
+/// More workgroups of 256 than one dimension of a grid holds.
+const FOLDED: u64 = 65_535 * 256 + 1;
+
+/// f32 elements of 160 MiB and a few: above the binding limit of 128 MiB that WebGPU promises.
+const ABOVE_BINDING: u64 = (160 << 20) / 4 + 3;
+
+/// A buffer whose elements are a function of the arguments.
+fn input<B: Target, T: Element>(device: &B, fill: Fill, n: u64, name: &str) -> Result<Buffer<B, T>> {
+    device.upload(&data::data::<T>(fill, n, data::seed(name)))
+}
+
+/// Two buffers in which every special value meets every other, and then `fill`.
+fn pairs<B: Target, T: Element>(device: &B, fill: Fill, n: u64, name: &str) -> Result<(Buffer<B, T>, Buffer<B, T>)> {
+    const K: usize = 96;
+    let special: Vec<T> = data::data(Fill::Bits, K as u64, data::seed("special"));
+    let mut x: Vec<T> = (0..K * K).map(|i| special[i / K]).collect();
+    let mut y: Vec<T> = (0..K * K).map(|i| special[i % K]).collect();
+    x.extend(data::data::<T>(fill, n, data::seed(name)));
+    y.extend(data::data::<T>(fill, n, !data::seed(name)));
+    Ok((device.upload(&x)?, device.upload(&y)?))
+}

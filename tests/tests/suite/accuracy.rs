@@ -1,0 +1,188 @@
+//! Accuracy: results that isowarp did not compute. Closed forms, published figures, and bounds against f64; on every device.
+
+use crate::common::each;
+use isowarp::prelude::*;
+use isowarp_conformance::data::{self, Fill};
+use isowarp_conformance::patterns::UNARY;
+
+#[test]
+fn the_sum_of_the_first_whole_numbers_is_the_closed_form() {
+    each(|d| {
+        for n in [1u64, 2, 255, 256, 1000, 65_537] {
+            let sum = d.reduce_range(n, index(), |i| i, Sum).unwrap().read_blocking().unwrap();
+            assert_eq!(u64::from(sum), n * (n - 1) / 2 % (1 << 32));
+            // In floats too, as long as every partial sum is below 2^24.
+            if n <= 4096 {
+                let sum = d.reduce_range(n, index(), isowarp::prelude::Expr::cast::<f32>, Sum).unwrap().read_blocking().unwrap();
+                assert_eq!(sum, (n * (n - 1) / 2) as f32);
+            }
+        }
+    });
+}
+
+#[test]
+fn prefix_sums_of_the_whole_numbers_are_the_triangular_numbers() {
+    each(|d| {
+        let x = d.iota(30_000, 0u32, 1).unwrap();
+        let inclusive = d.cumsum(&x).unwrap().read_blocking().unwrap();
+        let exclusive = d.scan_exclusive(&x, Sum).unwrap().read_blocking().unwrap();
+        for (i, (a, b)) in (0u32..).zip(inclusive.iter().zip(&exclusive)) {
+            assert_eq!((*a, *b), (i * (i + 1) / 2, i * i.saturating_sub(1) / 2));
+        }
+    });
+}
+
+#[test]
+fn powers_of_a_matrix_are_fibonacci_numbers() {
+    each(|d| {
+        type M = (Expr<u32>, Expr<u32>, Expr<u32>, Expr<u32>);
+        let product = |p: M, q: M| (p.0 * q.0 + p.1 * q.2, p.0 * q.1 + p.1 * q.3, p.2 * q.0 + p.3 * q.2, p.2 * q.1 + p.3 * q.3);
+        let ones = d.upload(&[1u32; 40]).unwrap();
+        let (_, f, _, _) = d.reduce_parts(&ones, |one| (one, one, one, one - 1), product, |m| m).unwrap();
+        assert_eq!(f.read_blocking().unwrap(), [102_334_155], "the 40th");
+    });
+}
+
+#[test]
+fn the_integral_of_the_sine_over_half_a_period_is_two() {
+    each(|d| {
+        let area = d.trapezoid(0.0, core::f32::consts::PI, 4096, Expr::sin).unwrap().read_blocking().unwrap();
+        assert!((area - 2.0).abs() < 2e-6, "{area}");
+        let area = d.simpson(0.0, core::f32::consts::PI, 256, Expr::sin).unwrap().read_blocking().unwrap();
+        assert!((area - 2.0).abs() < 1e-6, "{area}");
+    });
+}
+
+#[test]
+fn the_integral_of_the_power_series_of_log_is_the_published_one() {
+    // Ansorge, Programming in Parallel with CUDA, example 10.1: 100 terms give 0.386245 over [0, 1] and 0.688172 at 1.
+    each(|d| {
+        let steps = 65_536u64;
+        let y = d
+            .generate(steps, (index(), scalar(1.0 / (steps as f32 - 1.0))), |(i, h)| {
+                let x = i.cast::<f32>() * h;
+                (2..=100).fold((x, x), |(power, sum), k| (power * -x, sum + power * -x / k as f32)).1
+            })
+            .unwrap();
+        let ends = [y.slice(..1).unwrap(), y.slice(steps - 1..).unwrap()].map(|e| e.read_blocking().unwrap()[0]);
+        assert!((ends[1] - 0.688_172).abs() < 1e-6, "{}", ends[1]);
+        let sum = d.sum(&y).unwrap().read_blocking().unwrap();
+        let area = (sum - 0.5 * (ends[0] + ends[1])) / (steps as f32 - 1.0);
+        assert!((area - 0.386_245).abs() < 2e-6, "{area}");
+    });
+}
+
+#[test]
+fn the_sum_of_the_mersenne_twister_is_the_published_one() {
+    // Ansorge, example 2.5: 2^24 numbers of MT19937 seeded with 12345678, over 2^32, sum to 8388314.9 in f64.
+    let x: Vec<f32> = crate::common::mt19937(12_345_678, 1 << 24).into_iter().map(|u| (f64::from(u) / 4_294_967_296.0) as f32).collect();
+    let exact: f64 = x.iter().map(|v| f64::from(*v)).sum();
+    assert!((exact - 8_388_314.9).abs() < 0.1, "{exact}");
+    each(|d| {
+        let sum = d.sum(&d.upload(&x).unwrap()).unwrap().read_blocking().unwrap();
+        assert!((f64::from(sum) - exact).abs() <= 1.0, "{sum}: pairwise, so within two steps of f32");
+    });
+}
+
+#[test]
+fn textbook_transforms_give_the_printed_results() {
+    each(|d| {
+        let x = d.iota(10, 0i32, 1).unwrap();
+        let z = d.map(&x, |x| x % 2).unwrap();
+        assert_eq!(d.replace(&z, 1, 10).unwrap().read_blocking().unwrap(), [0, 10, 0, 10, 0, 10, 0, 10, 0, 10]);
+        let v = d.upload(&[1.0f32, 2.0, 3.0, 4.0]).unwrap();
+        assert_eq!(d.norm2(&v).unwrap().read_blocking().unwrap(), 5.477_226);
+        let negated = d.reduce_from(&d.upload(&[10i32, 20, 30]).unwrap(), |x| -x, Sum).unwrap();
+        assert_eq!(negated.read_blocking().unwrap(), -60);
+        let rank = d.generate(2 * 4, index(), |i| (i / 4, i % 4)).unwrap();
+        assert_eq!(
+            (rank.0.read_blocking().unwrap(), rank.1.read_blocking().unwrap()),
+            (vec![0, 0, 0, 0, 1, 1, 1, 1], vec![0, 1, 2, 3, 0, 1, 2, 3])
+        );
+        let id = d.generate(1, index(), |i| i + 1_234_567).unwrap();
+        let cell = d.map(&id, |i| (i / (512 * 512), (i / 512) % 512, i % 512, i.cast::<f32>().sqrt())).unwrap();
+        let cell = (
+            cell.0.read_blocking().unwrap(),
+            cell.1.read_blocking().unwrap(),
+            cell.2.read_blocking().unwrap(),
+            cell.3.read_blocking().unwrap(),
+        );
+        assert_eq!(cell, (vec![4], vec![363], vec![135], vec![1_111.110_7]));
+    });
+}
+
+#[test]
+fn f32_sums_are_within_the_bound_of_pairwise_summation() {
+    each(|d| {
+        for (fill, n) in [(Fill::Plain, 100_003u64), (Fill::Cancel, 30_001), (Fill::Sorted, 65_536)] {
+            let x: Vec<f32> = data::data(fill, n, 5);
+            let exact: f64 = x.iter().map(|v| f64::from(*v)).sum();
+            let magnitude: f64 = x.iter().map(|v| f64::from(v.abs())).sum();
+            let sum = f64::from(d.sum(&d.upload(&x).unwrap()).unwrap().read_blocking().unwrap());
+            let bound = (n as f64).log2().ceil() * f64::from(f32::EPSILON) / 2.0 * magnitude;
+            assert!((sum - exact).abs() <= bound, "{fill:?}: {sum} against {exact}, bound {bound}");
+        }
+    });
+}
+
+#[test]
+fn log_sum_exp_is_near_the_f64_value() {
+    each(|d| {
+        let x: Vec<f32> = data::data::<f32>(Fill::Plain, 10_000, 9).into_iter().map(|v| 200.0 * v - 100.0).collect();
+        let exact = f64::from(100.0f32) + x.iter().map(|v| (f64::from(*v) - 100.0).exp()).sum::<f64>().ln();
+        let lse = Op::associative(f32::NEG_INFINITY, |a, b| a.max(b) + (-(a - b).abs()).exp().ln_1p());
+        let found = d.reduce(&d.upload(&x[..]).unwrap(), lse).unwrap().read_blocking().unwrap();
+        assert!((f64::from(found) - exact).abs() < 1e-4 * exact.abs(), "{found} against {exact}");
+    });
+}
+
+#[test]
+fn elementary_functions_are_within_one_ulp_of_f64() {
+    type Reference = fn(f64) -> f64;
+    let references: [(&str, Reference, f32, f32); 14] = [
+        ("exp", f64::exp, -80.0, 80.0),
+        ("exp2", f64::exp2, -120.0, 120.0),
+        ("expm1", f64::exp_m1, -10.0, 80.0),
+        ("log", f64::ln, 1e-30, 1e30),
+        ("log1p", f64::ln_1p, -0.9, 1e10),
+        ("sin", f64::sin, -1e4, 1e4),
+        ("cos", f64::cos, -1e4, 1e4),
+        ("tan", f64::tan, -1e3, 1e3),
+        ("asin", f64::asin, -1.0, 1.0),
+        ("acos", f64::acos, -1.0, 1.0),
+        ("atan", f64::atan, -1e3, 1e3),
+        ("tanh", f64::tanh, -9.0, 9.0),
+        ("cbrt", f64::cbrt, -1e20, 1e20),
+        ("sqrt", f64::sqrt, 0.0, 1e30),
+    ];
+    each(|d| {
+        for (name, reference, low, high) in references {
+            let f = UNARY.iter().find(|u| u.0 == name).expect("the function is in the table").1;
+            let x: Vec<f32> = data::data::<f32>(Fill::Plain, 20_000, 3).into_iter().map(|u| low + u * (high - low)).collect();
+            let y = d.map(&d.upload(&x).unwrap(), f).unwrap().read_blocking().unwrap();
+            for (x, y) in x.iter().zip(y) {
+                let exact = reference(f64::from(*x));
+                let ulp = f64::from((exact as f32).abs().next_up() - (exact as f32).abs());
+                assert!((f64::from(y) - exact).abs() <= ulp, "{name}({x:e}) = {y:e}, exactly {exact:e}");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_ripple_is_white_in_its_centre_and_never_wraps() {
+    each(|d| {
+        let dim = 64u32;
+        let grey = d
+            .generate(u64::from(dim * dim), index(), |i| {
+                let (x, y) = ((i % dim).cast::<f32>() - 32.0, (i / dim).cast::<f32>() - 32.0);
+                let r = (x * x + y * y).sqrt();
+                ((r / 10.0).cos() * 127.0 / (r / 10.0 + 1.0) + 128.0).cast::<u32>()
+            })
+            .unwrap()
+            .read_blocking()
+            .unwrap();
+        assert_eq!(grey[32 * 64 + 32], 255);
+        assert!(grey.iter().all(|g| (1..=255).contains(g)));
+    });
+}

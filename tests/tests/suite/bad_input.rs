@@ -1,0 +1,295 @@
+//! Bad input gets a clear error, and loses nothing: outputs are as they were. On every device.
+
+use crate::common::{cpu, each};
+use isowarp::backend::Backend as _;
+use isowarp::caps::Capability;
+use isowarp::element::{DType, Element};
+use isowarp::ir::{ArrayExpr, OpError};
+use isowarp::prelude::*;
+use isowarp::{Device, Error, Selector};
+use std::cell::Cell;
+use std::process::Command;
+
+/// A buffer whose elements are all 7, to see that nobody writes to it.
+fn sevens(d: &Device, n: usize) -> Buffer<Device, f32> {
+    d.upload(&vec![7.0; n]).unwrap()
+}
+
+fn untouched(out: &Buffer<Device, f32>) {
+    assert!(out.read_blocking().unwrap().iter().all(|v| *v == 7.0), "an output was changed by a call that failed");
+}
+
+#[test]
+fn an_unknown_backend_is_named_with_the_known_ones() {
+    let error = "metal2".parse::<Selector>().unwrap_err();
+    assert_eq!(error, Error::UnknownBackend { name: "metal2".to_owned() });
+    assert_eq!(error.to_string(), "unknown backend `metal2`; known: auto, cpu, wgpu, cuda");
+}
+
+/// Runs one test of this program in a process of its own, with other surroundings, and returns what it printed.
+fn elsewhere(test: &str, surroundings: &[(&str, &str)]) -> String {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", test, "--nocapture", "--test-threads=1"]).env("ISOWARP_ELSEWHERE", "1").envs(surroundings.iter().copied());
+    let output = command.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+    text
+}
+
+fn is_elsewhere() -> bool {
+    std::env::var_os("ISOWARP_ELSEWHERE").is_some()
+}
+
+#[cfg(feature = "wgpu")]
+#[test]
+fn without_vulkan_wgpu_is_unavailable_and_auto_falls_back_to_the_cpu() {
+    if !is_elsewhere() {
+        // Loaders that find no driver: the variables of today's Vulkan loaders, of older ones, and of OpenGL's, which wgpu falls back to.
+        let nowhere = [
+            ("VK_DRIVER_FILES", "/nonexistent/none.json"),
+            ("VK_ICD_FILENAMES", "/nonexistent/none.json"),
+            ("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent/none.json"),
+            ("CUDA_VISIBLE_DEVICES", "-1"),
+        ];
+        elsewhere("bad_input::without_vulkan_wgpu_is_unavailable_and_auto_falls_back_to_the_cpu", &nowhere);
+        return;
+    }
+    match Device::open(Selector::Wgpu) {
+        Err(Error::Unavailable { backend: "wgpu", reason }) => assert!(!reason.is_empty()),
+        other => panic!("{other:?}"),
+    }
+    let auto = Device::auto().unwrap();
+    assert_eq!(auto.caps().backend, "cpu");
+    assert_eq!(auto.sum(&auto.upload(&[1u32, 2, 3]).unwrap()).unwrap().read_blocking().unwrap(), 6);
+}
+
+#[test]
+fn the_environment_chooses_and_a_wrong_choice_is_an_error() {
+    if !is_elsewhere() {
+        let name = "bad_input::the_environment_chooses_and_a_wrong_choice_is_an_error";
+        assert!(elsewhere(name, &[("ISOWARP_BACKEND", "cpu")]).contains("chosen: cpu"));
+        assert!(elsewhere(name, &[("ISOWARP_BACKEND", "abacus")]).contains("unknown backend `abacus`"));
+        return;
+    }
+    match Device::auto() {
+        Ok(d) => println!("chosen: {}", d.caps().backend),
+        Err(e) => println!("{e}"),
+    }
+}
+
+#[cfg(feature = "cuda")]
+#[test]
+fn cuda_is_there_or_says_why_not() {
+    match isowarp::Cuda::new(0) {
+        Ok(cuda) => assert_eq!(cuda.caps().backend, "cuda"),
+        Err(Error::Unavailable { backend: "cuda", reason }) => assert!(!reason.is_empty()),
+        Err(other) => panic!("{other:?}"),
+    }
+    assert!(isowarp::Cuda::new(1000).is_err());
+}
+
+#[test]
+fn an_element_type_that_a_device_lacks_is_refused_with_its_name() {
+    fn check<T: Element + Default>(d: &Device) {
+        let buffer = d.buffer::<T>(4);
+        if d.caps().supports(T::DTYPE) {
+            assert!(buffer.is_ok());
+        } else {
+            let expected =
+                Error::Unsupported { pattern: "buffer", capability: Capability::DType(T::DTYPE), device: d.caps().device.clone() };
+            assert_eq!(buffer.unwrap_err(), expected);
+        }
+    }
+    each(|d| {
+        check::<f64>(d);
+        check::<i64>(d);
+        check::<u64>(d);
+        check::<half::f16>(d);
+        check::<u8>(d);
+        if !d.caps().supports(DType::F64) {
+            let x = d.upload(&[1.0f32]).unwrap();
+            assert!(
+                matches!(d.map(&x, |x| x.cast::<f64>().sqrt().cast::<f32>()), Err(Error::Unsupported { .. })),
+                "inside an operator too"
+            );
+        }
+    });
+}
+
+#[test]
+fn lengths_that_differ_are_named_and_nothing_is_written() {
+    each(|d| {
+        let (x, y, out) = (sevens(d, 4), sevens(d, 5), sevens(d, 8));
+        let expected = Error::LengthMismatch { what: "an input", expected: 4, found: 5 };
+        assert_eq!(d.zip((&x, &y), |(x, y)| x + y).unwrap_err(), expected);
+        assert_eq!(d.map_into((&x, &y), |(x, y)| x * y, &out).unwrap_err(), expected);
+        assert_eq!(d.dot(&x, &y).unwrap_err(), expected);
+        assert!(matches!(d.copy_into(&x, &out), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.reduce_axis(&x, &[2, 3], 0, Sum), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.scan_axis(&x, &[5], 0, Sum, false), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(Image::new(x.clone(), 3, 2, 1), Err(Error::LengthMismatch { .. })));
+        let image = |b: &Buffer<Device, f32>, w: u32, h: u32| Image::new(b.slice(..u64::from(w * h)).unwrap(), w, h, 1).unwrap();
+        let (from, to) = (image(&x, 2, 2), image(&out, 4, 1));
+        assert!(matches!(d.filter_into(&from, FilterKind::Sobel, Border::Clamp, &to), Err(Error::LengthMismatch { .. })));
+        untouched(&out);
+    });
+}
+
+#[test]
+fn an_output_that_is_too_small_is_refused_with_both_sizes() {
+    each(|d| {
+        let (x, out) = (sevens(d, 100), sevens(d, 99));
+        let expected = Error::BufferTooSmall { what: "the output", required: 100, available: 99 };
+        assert_eq!(d.map_into(&x, |x| x + 1.0, &out).unwrap_err(), expected);
+        assert_eq!(d.scan_inclusive_into(&x, Sum, &out).unwrap_err(), expected);
+        assert!(matches!(d.reduce_into(&x, Sum, &out.slice(..0).unwrap()), Err(Error::BufferTooSmall { required: 1, available: 0, .. })));
+        assert!(matches!(d.reduce_axis_into(&x, &[100, 1], 1, Sum, &out), Err(Error::BufferTooSmall { .. })));
+        untouched(&out);
+    });
+}
+
+#[test]
+fn overlap_is_refused_except_element_for_element() {
+    each(|d| {
+        let x = sevens(d, 100);
+        let (low, high) = (x.slice(..60).unwrap(), x.slice(40..).unwrap());
+        assert!(matches!(d.map_into(&low, |x| x + 1.0, &high), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.map_into(&low.reversed(), |x| x + 1.0, &low), Err(Error::Aliasing { .. })));
+        assert!(matches!(
+            d.map_into((array(&x), index()), |(x, i): (ArrayExpr<f32>, Expr<u32>)| x.at(i), &x),
+            Err(Error::InvalidArgument { .. })
+        ));
+        assert!(matches!(d.generate_into(100, (array(&x), index()), |(x, i)| x.at(i + 1), &x), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.zip((&low, &low), |(a, _)| a).and(d.map_into(&low, |a| (a, a), (&high, &high))), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.scan_inclusive_into(&x, Sum, &x), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.reduce_into(&x, Sum, &x), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.copy_into(&low, &high), Err(Error::Aliasing { .. })));
+        let image = Image::new(x.clone(), 10, 10, 1).unwrap();
+        assert!(matches!(d.filter_into(&image, FilterKind::Median3, Border::Clamp, &image), Err(Error::Aliasing { .. })));
+        untouched(&x);
+        d.map_into(&x, |x| x * 1.0, &x).unwrap();
+        untouched(&x);
+    });
+}
+
+#[test]
+fn a_view_out_of_range_is_refused() {
+    each(|d| {
+        let x = sevens(d, 10);
+        assert_eq!(x.slice(3..11).unwrap_err(), Error::OutOfRange { what: "slice", start: 3, end: 11, len: 10 });
+        for (start, len, stride) in [(0, 11, 1), (9, 2, 1), (0, 2, -1), (10, 1, 0), (0, u64::MAX, 1), (5, 3, i64::MAX), (5, 3, i64::MIN)] {
+            assert!(matches!(x.strided(start, len, stride), Err(Error::OutOfRange { .. })), "{start} {len} {stride}");
+        }
+        assert!(matches!(Buffer::<Device, f32>::from_raw(d, x.raw().clone(), 5, 6), Err(Error::OutOfRange { .. })));
+        assert!(matches!(d.reduce_axis(&x, &[10], 1, Sum), Err(Error::InvalidArgument { .. })));
+        assert!(matches!(d.scan_axis(&x, &[u64::MAX, 10], 0, Sum, false), Err(Error::InvalidArgument { .. })));
+    });
+}
+
+#[test]
+fn nothing_has_a_sum_and_prefixes_but_no_minimum() {
+    each(|d| {
+        let x = sevens(d, 0);
+        assert_eq!(d.sum(&x).unwrap().read_blocking().unwrap().to_bits(), 0);
+        assert_eq!(d.reduce(&x, Product).unwrap().read_blocking().unwrap(), 1.0);
+        assert_eq!(d.cumsum(&x).unwrap().read_blocking().unwrap(), [0f32; 0]);
+        assert_eq!(d.map(&x, |x| x).unwrap().len(), 0);
+        assert_eq!(d.reduce(&x, Min).unwrap_err(), Error::Empty { pattern: "min" });
+        assert!(matches!(d.argmin(&x), Err(Error::Empty { .. })));
+        assert!(matches!(d.mean(&x), Err(Error::Empty { .. })));
+        let out = sevens(d, 1);
+        assert_eq!(d.reduce_into(&x, Max, &out).unwrap_err(), Error::Empty { pattern: "max" });
+        untouched(&out);
+    });
+}
+
+#[test]
+fn more_memory_than_there_is_is_refused_with_sizes() {
+    each(|d| {
+        let kept = sevens(d, 100);
+        for elements in [u64::MAX / 8, u64::MAX / 4, u64::MAX] {
+            match d.buffer::<f32>(elements) {
+                Err(Error::TooLarge { requested, limit, .. }) => assert!(requested > limit),
+                Err(Error::OutOfMemory { requested, .. }) => assert!(requested >= elements),
+                other => panic!("{other:?}"),
+            }
+        }
+        // As much as one buffer may have, again and again: no machine has room for 64 of the largest of them.
+        if d.caps().backend != "cpu" {
+            let largest = d.caps().max_buffer_bytes / 4;
+            let mut held = Vec::new();
+            let error = (0..64).find_map(|_| d.buffer::<f32>(largest).map(|b| held.push(b)).err());
+            drop(held);
+            if let Some(error) = error {
+                assert!(matches!(error, Error::OutOfMemory { requested, .. } if requested >= largest), "{error:?}");
+            }
+        }
+        untouched(&kept);
+        assert_eq!(d.sum(&kept).unwrap().read_blocking().unwrap(), 700.0, "the device still works");
+    });
+}
+
+#[test]
+fn a_value_of_another_operator_is_refused() {
+    each(|d| {
+        let (x, out) = (sevens(d, 4), sevens(d, 4));
+        let escaped = Cell::new(None);
+        d.map(&x, |v| {
+            escaped.set(Some(v));
+            v
+        })
+        .unwrap();
+        let foreign: Expr<f32> = escaped.get().unwrap();
+        assert_eq!(d.map(&x, |v| v + foreign).unwrap_err(), Error::Op(OpError::ForeignValue));
+        assert_eq!(d.map_into(&x, |_| foreign * 2.0, &out).unwrap_err(), Error::Op(OpError::ForeignValue));
+        assert_eq!(d.reduce(&x, Op::associative(0.0, |a, _| a + foreign)).unwrap_err(), Error::Op(OpError::ForeignValue));
+        assert!(matches!(d.scan_inclusive_into(&x, Op::associative(0.0, |a, _| a + foreign), &out), Err(Error::Op(_))));
+        untouched(&out);
+    });
+}
+
+#[test]
+fn operators_that_have_no_meaning_are_refused() {
+    each(|d| {
+        let x = sevens(d, 4);
+        assert!(matches!(
+            d.map(&x, isowarp::prelude::Expr::bitcast::<u64>),
+            Err(Error::Op(OpError::Signature { what: "bitcast", .. })) | Err(Error::Unsupported { .. })
+        ));
+        assert!(matches!(d.map((scalar(1.0f32), index()), |(a, i)| a + i.cast::<f32>()), Err(Error::InvalidArgument { .. })), "no length");
+        type Wide = (Expr<f32>, Expr<f32>, Expr<f32>, (Expr<f32>, Expr<f32>));
+        let five = d.reduce_parts(&x, |v| (v, v, v, (v, v)), |a: Wide, _| a, |a| a.0);
+        assert!(matches!(five, Err(Error::TooLarge { requested: 5, limit: 4, .. })), "{five:?}");
+    });
+}
+
+#[test]
+fn filters_refuse_what_is_no_image_and_no_window() {
+    each(|d| {
+        let x = sevens(d, 12);
+        assert!(matches!(Image::new(x.clone(), 3, 2, 2), Err(Error::InvalidArgument { what: "channels", .. })));
+        assert!(matches!(FilterKind::sharpen(1.0), Err(Error::InvalidArgument { what: "alpha", .. })));
+        let image = Image::new(x.clone(), 4, 3, 1).unwrap();
+        for (size, weights) in [(3, 8), (4, 16), (5, 9), (0, 0)] {
+            let kind = FilterKind::Weighted { size, weights: vec![1.0; weights] };
+            assert!(matches!(d.filter(&image, kind, Border::Clamp), Err(Error::InvalidArgument { what: "weights", .. })));
+        }
+        assert!(matches!(d.trapezoid(0.0, 1.0, 0, |x| x), Err(Error::InvalidArgument { .. })));
+        assert!(matches!(d.simpson(0.0, 1.0, 3, |x| x), Err(Error::InvalidArgument { .. })));
+    });
+}
+
+#[test]
+fn bytes_outside_a_buffer_are_not_moved() {
+    each(|d| {
+        let x = sevens(d, 4);
+        assert!(d.write_bytes(x.raw(), 16, &[0; 4]).is_err());
+        assert!(d.read_bytes_blocking(x.raw(), 12, 8).is_err());
+        assert!(d.read_bytes_blocking(x.raw(), u64::MAX - 3, 4).is_err());
+        let y = sevens(d, 2);
+        assert!(d.copy_bytes(x.raw(), 0, y.raw(), 0, 12).is_err());
+        untouched(&x);
+        untouched(&y);
+    });
+    assert_eq!(cpu().caps().backend, "cpu");
+}

@@ -1,0 +1,78 @@
+//! What the tests share: the devices of this machine, and running a test on each.
+
+use isowarp::backend::Backend as _;
+use isowarp::{Device, Selector};
+use isowarp_conformance::present;
+use std::sync::OnceLock;
+
+/// Names the backends that a machine has, as `cpu` or `wgpu,cuda`, where it has other than the tests expect.
+pub(crate) const DEVICES: &str = "ISOWARP_TEST_DEVICES";
+
+/// Every device of this machine, the CPU first; opened once for all tests of a process.
+///
+/// A test never passes because a device is missing: without a wgpu adapter it fails, unless the environment says which devices there are.
+pub(crate) fn devices() -> Vec<Device> {
+    static OPEN: OnceLock<Vec<Device>> = OnceLock::new();
+    OPEN.get_or_init(open).clone()
+}
+
+fn open() -> Vec<Device> {
+    let named = std::env::var(DEVICES).ok();
+    let backends: Vec<String> = match &named {
+        Some(names) => names.split(',').map(|n| n.trim().to_owned()).filter(|n| n != "cpu" && !n.is_empty()).collect(),
+        None => Vec::new(),
+    };
+    let mut all = vec![cpu()];
+    if named.is_none() || !backends.is_empty() {
+        let (found, absent) = present(&backends, false).unwrap_or_else(|e| panic!("{DEVICES} names what is not here: {e}"));
+        let expected = cfg!(not(feature = "wgpu")) || named.is_some() || found.iter().any(|p| p.backend == "wgpu");
+        assert!(expected, "no wgpu adapter ({absent:?}); `cargo xtask test` installs one, {DEVICES}=cpu does without");
+        all.extend(found.into_iter().map(|p| p.device));
+    }
+    all
+}
+
+/// The devices besides the CPU.
+pub(crate) fn gpus() -> Vec<Device> {
+    devices().split_off(1)
+}
+
+/// The CPU.
+pub(crate) fn cpu() -> Device {
+    Device::open(Selector::Cpu).expect("the CPU is always there")
+}
+
+/// Runs a test on every device, naming it.
+pub(crate) fn each(test: impl Fn(&Device)) {
+    for device in devices() {
+        println!("on {}: {}", device.caps().backend, device.caps().device);
+        test(&device);
+    }
+}
+
+/// The Mersenne Twister MT19937 of Matsumoto and Nishimura (1998), first `n` numbers.
+pub(crate) fn mt19937(seed: u32, n: usize) -> Vec<u32> {
+    let mut state = [0u32; 624];
+    state[0] = seed;
+    for i in 1..624 {
+        state[i] = 1_812_433_253u32.wrapping_mul(state[i - 1] ^ (state[i - 1] >> 30)).wrapping_add(i as u32);
+    }
+    let mut at = 624;
+    (0..n)
+        .map(|_| {
+            if at == 624 {
+                for i in 0..624 {
+                    let y = (state[i] & 0x8000_0000) | (state[(i + 1) % 624] & 0x7FFF_FFFF);
+                    state[i] = state[(i + 397) % 624] ^ (y >> 1) ^ if y & 1 == 1 { 0x9908_B0DF } else { 0 };
+                }
+                at = 0;
+            }
+            let mut y = state[at];
+            at += 1;
+            y ^= y >> 11;
+            y ^= (y << 7) & 0x9D2C_5680;
+            y ^= (y << 15) & 0xEFC6_0000;
+            y ^ (y >> 18)
+        })
+        .collect()
+}

@@ -1,0 +1,61 @@
+//! Identity: the quick part of the table on every device of this machine, against the CPU definition and the recorded digests; a test a pattern.
+
+use isowarp_conformance::{Level, Options, recorded, run};
+
+fn identical(pattern: &str) {
+    let backends = std::env::var(crate::common::DEVICES).ok().map(|n| n.split(',').map(str::to_owned).collect()).unwrap_or_default();
+    let options = Options {
+        level: Level::Quick,
+        patterns: vec![pattern.to_owned()],
+        backends,
+        narrow: true,
+        recordings: recorded::built_in().expect("the recordings can be read"),
+    };
+    let devices = crate::common::devices().len();
+    let report = run(&options, |_, _, _| ()).expect("the devices that were asked for are here").report;
+    println!("{}", report.text());
+    assert!(report.devices.len() >= devices, "every device took part");
+    assert_eq!(report.different(), 0, "{}", report.text());
+}
+
+#[test]
+fn memory_is_the_same_on_every_device() {
+    identical("memory");
+}
+
+#[test]
+fn map_is_the_same_on_every_device() {
+    identical("map");
+}
+
+#[test]
+fn elementary_functions_are_the_same_on_every_device() {
+    identical("elementary");
+}
+
+#[test]
+fn textbook_kernels_are_the_same_on_every_device() {
+    identical("examples");
+}
+
+#[test]
+fn reduce_is_the_same_on_every_device() {
+    identical("reduce");
+}
+
+#[test]
+fn scan_is_the_same_on_every_device() {
+    identical("scan");
+}
+
+#[test]
+fn filter_is_the_same_on_every_device() {
+    identical("filter");
+}
+
+#[test]
+fn a_pattern_without_cases_is_an_error_that_names_the_patterns() {
+    let options = Options { patterns: vec!["sacn".to_owned()], ..Options::default() };
+    let error = run(&options, |_, _, _| ()).expect_err("there is no such pattern").to_string();
+    assert!(error.contains("`sacn` has no cases") && error.contains("scan"), "{error}");
+}

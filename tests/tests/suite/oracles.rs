@@ -1,0 +1,121 @@
+//! Results of NumPy and SciPy, bit for bit, on every device: on inputs for which those are exact. `data/make.py` wrote them.
+
+use crate::common::each;
+use isowarp::buffer::Buffer;
+use isowarp::element::Element;
+use isowarp::prelude::*;
+use isowarp::{Device, Result};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+fn fixtures() -> Value {
+    serde_json::from_str(include_str!("../../data/fixtures.json")).expect("the fixtures are JSON")
+}
+
+fn ints(v: &Value) -> Vec<i32> {
+    v.as_array().expect("a list").iter().map(|x| x.as_i64().expect("an integer") as i32).collect()
+}
+
+fn floats(v: &Value) -> Vec<f32> {
+    v.as_array().expect("a list").iter().map(|x| x.as_f64().expect("a number") as f32).collect()
+}
+
+fn sha<T: Element>(x: &Buffer<Device, T>) -> String {
+    let bytes = x.read_blocking().expect("the device computes it");
+    Sha256::digest(bytemuck::cast_slice(&bytes)).iter().map(|b| format!("{b:02x}")).collect()
+}
+
+#[test]
+fn integer_sums_and_prefixes_equal_numpys() -> Result<()> {
+    let f = fixtures();
+    let x = ints(&f["ints"]);
+    each(|d| {
+        let x = d.upload(&x).unwrap();
+        assert_eq!(sha(&d.cumsum(&x).unwrap()), f["ints cumsum"]);
+        assert_eq!(sha(&d.scan_inclusive(&x, Max).unwrap()), f["ints running max"]);
+        assert_eq!(d.sum(&x).unwrap().read_blocking().unwrap(), f["ints sum"].as_i64().unwrap() as i32);
+        assert_eq!(d.reduce(&x, Xor).unwrap().read_blocking().unwrap(), f["ints xor"].as_i64().unwrap() as i32);
+    });
+    Ok(())
+}
+
+#[test]
+fn ties_are_broken_as_numpy_breaks_them() {
+    let f = fixtures();
+    each(|d| {
+        for name in ["small", "floats"] {
+            let (low, high) = if name == "small" {
+                let x = d.upload(&ints(&f[name])).unwrap();
+                (d.argmin(&x).unwrap(), d.argmax(&x).unwrap())
+            } else {
+                let x = d.upload(&floats(&f[name])).unwrap();
+                (d.argmin(&x).unwrap(), d.argmax(&x).unwrap())
+            };
+            assert_eq!(u64::from(low.read_blocking().unwrap()), f[format!("{name} argmin")].as_u64().unwrap());
+            assert_eq!(u64::from(high.read_blocking().unwrap()), f[format!("{name} argmax")].as_u64().unwrap());
+        }
+    });
+}
+
+#[test]
+fn sums_and_prefixes_along_axes_equal_numpys() {
+    let f = fixtures();
+    let x = ints(&f["small"]);
+    each(|d| {
+        let x = d.upload(&x).unwrap();
+        for axis in 0..3 {
+            let sums = d.reduce_axis(&x, &[10, 25, 20], axis, Sum).unwrap().read_blocking().unwrap();
+            assert_eq!(sums, ints(&f["small axis sums"][axis]));
+            let prefixes = d.scan_axis(&x, &[10, 25, 20], axis, Sum, false).unwrap();
+            assert_eq!(sha(&prefixes), f["small axis cumsums"][axis]);
+        }
+    });
+}
+
+#[test]
+fn exact_float_sums_and_square_roots_equal_numpys() {
+    let f = fixtures();
+    let x = floats(&f["floats"]);
+    each(|d| {
+        let x = d.upload(&x).unwrap();
+        assert_eq!(f64::from(d.sum(&x).unwrap().read_blocking().unwrap()), f["floats sum"].as_f64().unwrap());
+        assert_eq!(sha(&d.cumsum(&x).unwrap()), f["floats cumsum"]);
+        assert_eq!(sha(&d.map(&x, Expr::sqrt).unwrap()), f["floats square roots"]);
+    });
+}
+
+#[test]
+fn a_filtered_photograph_equals_scipys() {
+    let f = fixtures();
+    let picture = image::load_from_memory(include_bytes!("../../data/camera.png")).expect("the photograph is a PNG").into_luma8();
+    let (width, height) = picture.dimensions();
+    let bytes = picture.into_raw();
+    let kinds = [
+        ("median3", FilterKind::Median3),
+        ("laplacian", FilterKind::laplacian()),
+        ("highpass", FilterKind::highpass()),
+        ("gaussian3", FilterKind::gaussian3()),
+        ("sobel", FilterKind::Sobel),
+    ];
+    each(|d| {
+        let grey = d.upload(&bytes).unwrap();
+        assert_eq!(sha(&grey), f["camera"]);
+        let narrow = Image::new(grey.clone(), width, height, 1).unwrap();
+        let wide = Image::new(d.cast::<u8, f32>(&grey).unwrap(), width, height, 1).unwrap();
+        let mut compared = 0;
+        for border in Border::ALL {
+            let expected = &f["images"][format!("{border:?}")];
+            for (name, kind) in &kinds {
+                if let Some(digest) = expected.get(format!("{name} u8")) {
+                    assert_eq!(sha(d.filter(&narrow, kind.clone(), border).unwrap().buffer()), *digest, "{name} u8 {border:?}");
+                    compared += 1;
+                }
+                if let Some(digest) = expected.get(format!("{name} f32")) {
+                    assert_eq!(sha(d.filter(&wide, kind.clone(), border).unwrap().buffer()), *digest, "{name} f32 {border:?}");
+                    compared += 1;
+                }
+            }
+        }
+        assert_eq!(compared, 3 * 8);
+    });
+}

@@ -1,0 +1,140 @@
+//! Streams, events, threads, several devices at once, and loops that allocate nothing: on every device.
+
+use crate::common::{cpu, devices, each, gpus};
+use isowarp::Device;
+use isowarp::backend::Backend as _;
+use isowarp::prelude::*;
+use isowarp_conformance::data::{self, Fill};
+use std::thread;
+
+/// A sequence of patterns that depend on each other, and its result's bits.
+fn chain(d: &Device, seed: u64) -> Vec<u32> {
+    let x = d.upload(&data::data::<f32>(Fill::Cancel, 20_000 + seed % 97, seed)).unwrap();
+    let y = d.scan_inclusive(&x, Sum).unwrap();
+    let total = d.reduce(&y, Max).unwrap();
+    let z = d.zip((&y, &total, index()), |(y, t, i)| (y / t).exp() + (i % 7).cast::<f32>()).unwrap();
+    let k = d.argmin(&z).unwrap();
+    d.zip((&z, &k), |(z, k)| z.bitcast::<u32>() ^ k).unwrap().read_blocking().unwrap()
+}
+
+#[test]
+fn threads_that_share_a_device_do_not_disturb_each_other() {
+    let expected: Vec<Vec<u32>> = (0..4).map(|seed| chain(&cpu(), seed)).collect();
+    each(|d| {
+        thread::scope(|s| {
+            for (seed, expected) in (0..).zip(&expected) {
+                s.spawn(move || (0..3).for_each(|_| assert_eq!(chain(d, seed), *expected)));
+            }
+        });
+    });
+}
+
+#[test]
+fn several_devices_work_at_once() {
+    let expected = chain(&cpu(), 5);
+    // Twice each: as other handles on the same device, and as devices opened anew.
+    let mut all = devices();
+    let (again, _) = isowarp_conformance::present(&[], false).unwrap();
+    all.extend(again.into_iter().map(|p| p.device));
+    thread::scope(|s| {
+        for d in &all {
+            s.spawn(|| assert_eq!(chain(d, 5), expected));
+        }
+    });
+}
+
+#[test]
+fn a_stream_that_waits_for_an_event_sees_what_was_before_it() {
+    each(|d| {
+        let other = d.new_stream().unwrap();
+        let x = d.iota(1 << 18, 0u32, 1).unwrap();
+        for round in 0..8u32 {
+            d.map_into(&x, |x| x + 1, &x).unwrap();
+            let event = d.record().unwrap();
+            other.wait(&event).unwrap();
+            let sum = other.sum(&x).unwrap();
+            d.wait(&other.record().unwrap()).unwrap();
+            let n = 1u32 << 18;
+            let expected = (u64::from(n) * u64::from(n - 1) / 2) as u32;
+            assert_eq!(sum.read_blocking().unwrap(), expected.wrapping_add(n.wrapping_mul(round + 1)));
+        }
+    });
+}
+
+#[test]
+fn results_are_read_with_futures_too() {
+    each(|d| {
+        let x = d.iota(1000, 1u32, 1).unwrap();
+        let (a, b) = (x.read(), d.sum(&x).unwrap());
+        let (a, b) = pollster::block_on(async { (a.await.unwrap(), b.read().await.unwrap()) });
+        assert_eq!((a[999], b), (1000, 500_500));
+    });
+}
+
+#[test]
+fn a_buffer_may_go_before_the_work_on_it_is_done() {
+    each(|d| {
+        let mut x = d.iota(100_000, 0u32, 1).unwrap();
+        for _ in 0..50 {
+            x = d.map(&x, |x| x * 3 + 1).unwrap();
+        }
+        let first = (0..50).fold(0u32, |v, _| v.wrapping_mul(3).wrapping_add(1));
+        assert_eq!(x.slice(..1).unwrap().read_blocking().unwrap(), [first]);
+    });
+}
+
+#[test]
+fn time_is_measured_and_the_work_is_done() {
+    each(|d| {
+        let x = d.iota(1 << 20, 0u32, 1).unwrap();
+        let taken = d.time(&mut || d.map_into(&x, |x| x + 1, &x)).unwrap();
+        assert_eq!(taken.is_some(), d.caps().timestamps);
+        assert!(taken.is_none_or(|s| (0.0..10.0).contains(&s)), "{taken:?}");
+        assert_eq!(x.slice(..2).unwrap().read_blocking().unwrap(), [1, 2]);
+    });
+}
+
+/// One round of every pattern into the caller's buffers.
+fn round(d: &Device, x: &Buffer<Device, f32>, y: &Buffer<Device, f32>, one: &Buffer<Device, f32>, k: f32) {
+    d.map_into((x, scalar(k)), |(x, k)| x * k + 1.0, y).unwrap();
+    d.scan_inclusive_into(y, Sum, x).unwrap();
+    d.reduce_into(x, Max, one).unwrap();
+    let image = |b: &Buffer<Device, f32>| Image::new(b.clone(), 100, 100, 1).unwrap();
+    d.filter_into(&image(x), FilterKind::gaussian3(), Border::Clamp, &image(y)).unwrap();
+    d.copy_into(y, x).unwrap();
+}
+
+#[test]
+fn a_loop_of_into_calls_reaches_a_steady_state() {
+    each(|d| {
+        let x = d.upload(&data::data::<f32>(Fill::Plain, 10_000, 1)).unwrap();
+        let (y, one) = (d.buffer_like(&x).unwrap(), d.upload(&[0.0f32]).unwrap());
+        let mut used = Vec::new();
+        for turn in 0..60 {
+            round(d, &x, &y, &one, 0.5 + turn as f32 * 1e-3);
+            if turn % 20 == 19 {
+                d.synchronize().unwrap();
+                used.push(usage(d));
+            }
+        }
+        assert_eq!(used[1], used[2], "a loop of `_into` calls goes on allocating");
+    });
+}
+
+/// What a device holds beside the buffers of its user, in a form that can be compared.
+fn usage(d: &Device) -> String {
+    match d {
+        #[cfg(feature = "wgpu")]
+        Device::Wgpu(w) => format!("{:?}", w.usage()),
+        _ => String::new(),
+    }
+}
+
+#[test]
+fn buffers_of_another_device_are_refused() {
+    let Some(gpu) = gpus().into_iter().next() else { return };
+    let (here, there) = (cpu().upload(&[1.0f32; 4]).unwrap(), gpu.upload(&[1.0f32; 4]).unwrap());
+    assert!(matches!(gpu.map(&here, |x| x), Err(isowarp::Error::WrongDevice { .. })));
+    assert!(matches!(cpu().zip((&here, &there), |(x, y)| x + y), Err(isowarp::Error::WrongDevice { .. })));
+    assert!(matches!(gpu.copy_into(&there, &here), Err(isowarp::Error::WrongDevice { .. })));
+}

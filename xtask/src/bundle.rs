@@ -1,0 +1,67 @@
+//! `cargo xtask bundle`: what a GPU machine needs to validate and measure, without Rust: three programs, the digests, a script.
+
+use crate::{shell, workspace};
+use anyhow::{Context as _, Result, bail};
+use std::fs;
+use std::path::Path;
+
+/// Options of the command line.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Bundle the dev profile's programs, which are built sooner and measure nothing that counts
+    #[arg(long)]
+    dev: bool,
+}
+
+/// The programs.
+const PROGRAMS: [&str; 3] = ["isowarp-conformance", "isowarp-bench", "isowarp"];
+
+/// What the whole may weigh: a carried folder has limits.
+const LIMIT_MIB: u64 = 60;
+
+/// Runs the command.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let (profile, folder) = if options.dev { ("dev", "debug") } else { ("release", "release") };
+    let packages = ["isowarp-conformance", "isowarp-benches", "isowarp-cli"].map(|p| format!("--package={p}"));
+    let mut build = shell::cargo(["build", "--bins", "--profile", profile]);
+    shell::run(build.args(packages).env(format!("CARGO_PROFILE_{}_STRIP", profile.to_uppercase()), "symbols"))?;
+
+    let bundle = workspace::target().join("bundle");
+    if bundle.exists() {
+        fs::remove_dir_all(&bundle)?;
+    }
+    fs::create_dir_all(bundle.join("digests"))?;
+    for program in PROGRAMS {
+        let from = workspace::target().join(folder).join(format!("{program}{}", std::env::consts::EXE_SUFFIX));
+        let to = bundle.join(from.file_name().context("a program has a name")?);
+        fs::copy(&from, to).with_context(|| format!("copying {}", from.display()))?;
+    }
+    for entry in fs::read_dir(workspace::root().join("tests/digests"))? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|e| e == "json") {
+            fs::copy(&path, bundle.join("digests").join(path.file_name().context("a file has a name")?))?;
+        }
+    }
+    script(&bundle.join("run.sh"))?;
+    let bytes = size(&bundle)?;
+    println!("{}: {:.1} MiB", bundle.display(), bytes as f64 / f64::from(1 << 20));
+    if bytes > LIMIT_MIB << 20 {
+        bail!("the bundle is larger than {LIMIT_MIB} MiB");
+    }
+    Ok(())
+}
+
+fn script(path: &Path) -> Result<()> {
+    fs::write(path, include_str!("run.sh"))?;
+    #[cfg(unix)]
+    fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+    Ok(())
+}
+
+fn size(folder: &Path) -> Result<u64> {
+    fs::read_dir(folder)?.try_fold(0, |sum, entry| {
+        let entry = entry?;
+        let metadata = entry.metadata()?;
+        Ok(sum + if metadata.is_dir() { size(&entry.path())? } else { metadata.len() })
+    })
+}

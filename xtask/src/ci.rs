@@ -1,0 +1,105 @@
+//! `cargo xtask ci`: what has to hold before a change goes in. Needs no GPU. The tests come last, so that the output ends with their summary.
+
+use crate::{shell, test, vulkan, workspace};
+use anyhow::{Context as _, Result};
+use std::process::Command;
+use std::time::Instant;
+
+/// Options of the command line.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Only the steps with these names
+    #[arg(value_enum)]
+    steps: Vec<Step>,
+}
+
+/// A part of the checks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+enum Step {
+    /// Formatting
+    Fmt,
+    /// Lints of all targets, as errors
+    Clippy,
+    /// Documentation, warnings as errors
+    Docs,
+    /// The committed PTX is what its sources compile to
+    Ptx,
+    /// Every crate that is published, packed
+    Package,
+    /// A crate outside the workspace, in each combination of its features
+    Downstream,
+    /// All targets, built once for what follows
+    Build,
+    /// Every case on every device against the CPU and the recorded digests
+    Validate,
+    /// What a bare `isowarp` does
+    Main,
+    /// The tests
+    Test,
+}
+
+const ALL: [Step; 10] =
+    [Step::Fmt, Step::Ptx, Step::Clippy, Step::Docs, Step::Package, Step::Downstream, Step::Build, Step::Validate, Step::Main, Step::Test];
+
+/// Runs the command.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    vulkan::ensure()?;
+    let steps = if options.steps.is_empty() { ALL.to_vec() } else { options.steps.clone() };
+    let mut times = Vec::new();
+    for step in steps {
+        if step == Step::Test && !times.is_empty() {
+            println!("== {}", times.join(", "));
+        }
+        println!("== {step:?}");
+        let start = Instant::now();
+        one(step).with_context(|| format!("step {step:?}"))?;
+        times.push(format!("{step:?} {:.0} s", start.elapsed().as_secs_f64()));
+    }
+    Ok(())
+}
+
+fn one(step: Step) -> Result<()> {
+    match step {
+        Step::Fmt => shell::run(&mut shell::cargo(["fmt", "--all", "--check"])),
+        Step::Clippy => shell::run(&mut shell::cargo(["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])),
+        Step::Docs => {
+            let mut doc = shell::cargo(["doc", "--workspace", "--no-deps", "--quiet"]);
+            shell::run(doc.env("RUSTDOCFLAGS", "-D warnings"))
+        }
+        Step::Ptx => shell::run(&mut shell::cargo(["run", "--quiet", "--package", "xtask", "--", "ptx", "--check"])),
+        Step::Package => package(),
+        Step::Downstream => downstream(),
+        Step::Build => shell::run(&mut shell::cargo(["build", "--workspace", "--all-targets", "--quiet"])),
+        Step::Validate => shell::run(built("isowarp-conformance").args(["validate", "--full"])),
+        Step::Main => shell::run(&mut built("isowarp")),
+        Step::Test => test::run(&test::Options::default()),
+    }
+}
+
+/// A program that [`Step::Build`] made: through `cargo run` it would be built again, since the features of its dependencies are others then.
+fn built(program: &str) -> Command {
+    let mut command = Command::new(workspace::target().join("debug").join(program));
+    command.current_dir(workspace::root());
+    if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
+        command.env("XDG_RUNTIME_DIR", std::env::temp_dir());
+    }
+    command
+}
+
+/// Packs the crates. That each compiles from its own package alone is seen by building the last of the chain, which takes all others as packed.
+fn package() -> Result<()> {
+    shell::run(&mut shell::cargo(["package", "--workspace", "--no-verify", "--allow-dirty", "--quiet", "--exclude-lockfile"]))
+}
+
+/// The crate is built as its users would, with each choice of backends; with `cpu` it is run too.
+fn downstream() -> Result<()> {
+    let manifest = workspace::root().join("examples/downstream/Cargo.toml");
+    let combinations: [&[&str]; 4] =
+        [&[], &["--no-default-features"], &["--no-default-features", "--features", "cuda"], &["--features", "cuda"]];
+    for features in combinations {
+        let mut run = shell::cargo(["run", "--quiet", "--manifest-path"]);
+        run.arg(&manifest).args(features).env("CARGO_TARGET_DIR", workspace::target().join("downstream"));
+        shell::run(&mut run)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,53 @@
+//! Build and check tasks of the workspace. One module per command; this file only names them.
+
+mod bundle;
+mod ci;
+mod cuda_stub;
+mod ptx;
+mod shell;
+mod test;
+mod validate;
+mod vulkan;
+mod workspace;
+
+use clap::{Parser, Subcommand};
+
+/// Build and check tasks of the isowarp workspace.
+///
+/// Run as `cargo xtask <command>`; none of them needs a GPU.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Compile kernels-cu/src/*.cu to kernels-cu/ptx with NVRTC 12.4 (no CUDA toolkit needed)
+    Ptx(ptx::Options),
+    /// Build a stand-in for the CUDA driver under target/cuda-stub, for tests and for building `cust`
+    CudaStub(cuda_stub::Options),
+    /// Compare every device of this machine with the CPU definition and with the recorded digests
+    Validate(validate::Options),
+    /// Write the digests of every device of this machine into tests/digests
+    Record(validate::Options),
+    /// Collect the programs that a GPU machine needs under target/bundle, with a script that needs no Rust
+    Bundle(bundle::Options),
+    /// Set up what the tests need, then run all of them
+    Test(test::Options),
+    /// Everything that has to hold before a change goes in
+    Ci(ci::Options),
+}
+
+fn main() -> anyhow::Result<()> {
+    match Cli::parse().command {
+        Command::Ptx(options) => ptx::run(&options),
+        Command::CudaStub(options) => cuda_stub::run(&options),
+        Command::Validate(options) => validate::run(&options),
+        Command::Record(options) => validate::record(&options),
+        Command::Bundle(options) => bundle::run(&options),
+        Command::Test(options) => test::run(&options),
+        Command::Ci(options) => ci::run(&options),
+    }
+}

@@ -1,0 +1,88 @@
+//! PTX that would break the numerics contract is refused at build time.
+//!
+//! ptxas may contract `mul` and `add` that carry no rounding modifier into an fma, may flush where
+//! `.ftz` is written, and `.approx` instructions differ between GPU generations.
+
+use std::collections::BTreeMap;
+
+/// Instructions that a source may use all the same: source, instruction, and why its result is still the contract's.
+const WAIVERS: &[(&str, &str, &str)] =
+    &[("filter.cu", "sqrt.approx.f32", "of an integer below 2^22, rounded to one of 256 levels: the nearest level is the exact root's")];
+
+/// Faults of the PTX that `source` was built to: one line for each instruction, with its count and first place.
+pub(super) fn check(source: &str, ptx: &str) -> Vec<String> {
+    let waived = |opcode: &str| WAIVERS.iter().any(|&(file, instruction, _)| file == source && instruction == opcode);
+    // Instruction: its fault, where it first stands, how often it stands.
+    let mut found: BTreeMap<&str, (&str, usize, usize)> = BTreeMap::new();
+    for (index, line) in ptx.lines().enumerate() {
+        let Some(opcode) = opcode(line) else { continue };
+        let fault = if opcode.contains(".approx") {
+            "differs between GPU generations"
+        } else if opcode.contains(".ftz") {
+            "flushes subnormal numbers"
+        } else if may_contract(opcode) {
+            "may be contracted to an fma"
+        } else {
+            continue;
+        };
+        if !waived(opcode) {
+            found.entry(opcode).or_insert((fault, index + 1, 0)).2 += 1;
+        }
+    }
+    found.into_iter().map(|(opcode, (fault, line, count))| format!("`{opcode}` {fault} ({count} times, first in line {line})")).collect()
+}
+
+/// The instruction on a line, without its predicate and operands.
+fn opcode(line: &str) -> Option<&str> {
+    let line = line.trim();
+    if line.starts_with("//") || line.starts_with('.') {
+        return None;
+    }
+    let mut words = line.trim_start_matches(['{', ' ', '\t']).split_whitespace();
+    let first = words.next()?;
+    let word = if first.starts_with('@') { words.next()? } else { first };
+    word.contains('.').then(|| word.trim_end_matches(';'))
+}
+
+/// A float add, subtract or multiply without a rounding modifier.
+fn may_contract(opcode: &str) -> bool {
+    let mut parts = opcode.split('.');
+    let arithmetic = matches!(parts.next(), Some("add" | "sub" | "mul"));
+    let rest: Vec<&str> = parts.collect();
+    let float = rest.last().is_some_and(|kind| matches!(*kind, "f16" | "f16x2" | "bf16" | "bf16x2" | "f32" | "f64"));
+    let rounded = rest.iter().any(|part| matches!(*part, "rn" | "rz" | "rm" | "rp"));
+    arithmetic && float && !rounded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn open_products_flushes_and_approximations_are_refused() {
+        let ptx = "\tmul.f32 %f1, %f2, %f3;\n\t@%p1 add.ftz.f32 %f1, %f2, %f3;\n\tex2.approx.f32 %f1, %f2;\n\tmul.f32 %f1, %f2, %f3;\n";
+        let faults = check("any.cu", ptx);
+        assert_eq!(
+            faults,
+            [
+                "`add.ftz.f32` flushes subnormal numbers (1 times, first in line 2)",
+                "`ex2.approx.f32` differs between GPU generations (1 times, first in line 3)",
+                "`mul.f32` may be contracted to an fma (2 times, first in line 1)",
+            ]
+        );
+    }
+
+    #[test]
+    fn rounded_and_integer_arithmetic_passes() {
+        let ptx = "\tmul.rn.f32 %f1, %f2, %f3;\n\tadd.s32 %r1, %r2, %r3;\n\tmul.wide.u32 %rd1, %r1, 4;\n\tfma.rn.f32 %f1, %f2, %f3, %f4;\n// mul.f32 in a comment\n\tdiv.rn.f64 %fd1, %fd2, %fd3;\n";
+        assert!(check("any.cu", ptx).is_empty());
+    }
+
+    #[test]
+    fn a_waiver_is_for_one_instruction_of_one_source() {
+        let ptx = "\tsqrt.approx.f32 %f1, %f2;\n";
+        assert!(check("filter.cu", ptx).is_empty());
+        assert_eq!(check("map.cu", ptx).len(), 1);
+        assert_eq!(check("filter.cu", "\trsqrt.approx.f32 %f1, %f2;\n").len(), 1);
+    }
+}

@@ -1,0 +1,24 @@
+#!/bin/sh
+# Runs the bundled programs; nothing has to be installed but a GPU driver.
+#   run.sh devices                     what is here
+#   run.sh validate [--full] ...       compare every device with the CPU and the recorded digests; exit status 1 on any difference
+#   run.sh record [--out DIR] ...      write the digests of every device (default: digests.new beside this script)
+#   run.sh bench [--json FILE] ...     measure every GPU backend
+#   run.sh image ... | run ...         the isowarp command
+set -eu
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+export XDG_RUNTIME_DIR="${XDG_RUNTIME_DIR:-/tmp}"
+command=${1:-help}
+[ $# -gt 0 ] && shift
+case "$command" in
+    validate) exec "$here/isowarp-conformance" validate --digests "$here/digests" "$@" ;;
+    record)
+        case " $* " in
+            *" --out"*) exec "$here/isowarp-conformance" record "$@" ;;
+            *) exec "$here/isowarp-conformance" record --out "$here/digests.new" "$@" ;;
+        esac
+        ;;
+    bench) exec "$here/isowarp-bench" run "$@" ;;
+    devices | run | image) exec "$here/isowarp" "$command" "$@" ;;
+    *) sed -n '3,7s/^#   //p' "$0" ;;
+esac

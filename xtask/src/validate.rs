@@ -1,0 +1,30 @@
+//! `cargo xtask validate` and `cargo xtask record`: the conformance suite, built and run.
+
+use crate::{shell, vulkan, workspace};
+use anyhow::Result;
+
+/// Options of `validate`.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Passed on: `--quick` or `--full`, `--pattern NAME`, `--backend NAME`, `--json`
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    args: Vec<String>,
+}
+
+/// Compares every device with the CPU definition and with the recorded digests.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    vulkan::ensure()?;
+    shell::run(&mut suite("validate", &options.args))
+}
+
+/// Writes the digests of every device of this machine into the suite.
+pub(crate) fn record(options: &Options) -> Result<()> {
+    let folder = workspace::root().join("tests/digests");
+    shell::run(suite("record", &options.args).arg("--out").arg(folder))
+}
+
+fn suite(command: &str, args: &[String]) -> std::process::Command {
+    let mut cargo = shell::cargo(["run", "--quiet", "--package", "isowarp-conformance", "--", command]);
+    cargo.args(args);
+    cargo
+}
