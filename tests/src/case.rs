@@ -100,8 +100,6 @@ pub struct Case<B> {
     pub needs: Vec<DType>,
     /// The largest buffer that it allocates, for devices that cannot hold it.
     pub bytes: u64,
-    /// The largest buffer that its operators fetch from at indices of their own, which a kernel has to bind whole.
-    pub array_bytes: u64,
     /// Whether it belongs to the quick run.
     pub quick: bool,
     body: Body<B>,
@@ -139,7 +137,7 @@ impl<B: Target> Cases<B> {
     /// Adds a case that needs no more than f32, i32 and u32.
     pub fn add<O: Outputs>(&mut self, name: impl Into<String>, body: impl Fn(&B) -> Result<O> + Send + Sync + 'static) -> &mut Case<B> {
         let body: Body<B> = Box::new(move |device| body(device)?.outputs());
-        self.list.push(Case { name: name.into(), needs: Vec::new(), bytes: 0, array_bytes: 0, quick: self.quick, body });
+        self.list.push(Case { name: name.into(), needs: Vec::new(), bytes: 0, quick: self.quick, body });
         let last = self.list.len() - 1;
         &mut self.list[last]
     }
@@ -167,12 +165,6 @@ impl<B> Case<B> {
     /// Says how large the largest buffer is.
     pub fn bytes(&mut self, bytes: u64) -> &mut Self {
         self.bytes = bytes;
-        self
-    }
-
-    /// Says how large the largest array is that operators fetch from.
-    pub fn array_bytes(&mut self, bytes: u64) -> &mut Self {
-        self.array_bytes = bytes;
         self
     }
 

@@ -7,6 +7,7 @@ use isowarp_core::backend::RawBuffer;
 use isowarp_core::error::{Error, Result};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
@@ -16,10 +17,15 @@ const GRAIN: u64 = 256;
 const LARGE: u64 = 64 << 20;
 
 /// Device memory. Clones share it; when the last one goes, the memory may be used again by commands enqueued later.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Buffer(Arc<Owned>);
 
-#[derive(Debug)]
+impl fmt::Debug for Buffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Buffer").field("id", &self.0.slab.as_ref().map(|s| s.id)).field("bytes", &self.0.size).finish()
+    }
+}
+
 struct Owned {
     slab: Option<Slab>,
     size: u64,

@@ -15,19 +15,19 @@ use isowarp_core::backend::RawBuffer as _;
 use isowarp_core::caps::{Caps, Numerics};
 use isowarp_core::error::{Error, Result};
 use parking_lot::Mutex;
+use std::fmt;
 use std::sync::Arc;
 
 /// Bytes after which an upload is handed to the driver before the rest is copied, to bound host-visible memory.
 const UPLOAD_CHUNK: usize = 64 << 20;
 
 /// A wgpu device. Clones are handles on the same device and queue, may be used from any thread, and keep one order of commands.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Wgpu {
     shared: Arc<Shared>,
     numerics: Numerics,
 }
 
-#[derive(Debug)]
 struct Shared {
     pipelines: Pipelines,
     patterns: Kernels,
@@ -40,6 +40,14 @@ struct Shared {
     report: Report,
     // Dropped last: it keeps the device open.
     context: Arc<Context>,
+}
+
+/// The adapter's name and the setting: not the kernels' texts and the pool.
+impl fmt::Debug for Wgpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let caps = &self.shared.caps;
+        f.debug_struct("Wgpu").field("device", &caps.device).field("driver", &caps.driver).field("numerics", &self.numerics).finish()
+    }
 }
 
 impl Wgpu {

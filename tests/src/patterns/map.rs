@@ -211,7 +211,6 @@ fn large<B: Target>(c: &mut Cases<B>) {
         d.generate(1100, (array(&x), index()), |(x, i)| x.at(i * step))
     })
     .bytes(4 * ABOVE_BINDING)
-    .array_bytes(4 * ABOVE_BINDING)
     .full();
     c.add(format!("map/reversed_above_binding_limit/u32/n={ABOVE_BINDING}"), |d| {
         let x = d.iota(ABOVE_BINDING, 1u32, 1)?;

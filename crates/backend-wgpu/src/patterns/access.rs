@@ -128,12 +128,21 @@ pub(super) fn leaf(signature: &Signature, k: usize, calls: &mut BTreeSet<String>
 
 /// `{operator}_fetch{k}`: an element of an array leaf, zero outside.
 pub(super) fn fetch(signature: &Signature, operator: &str, k: usize, calls: &mut BTreeSet<String>) -> String {
-    let LeafKind::Array { slot: s, dtype } = signature.leaves[k] else { return String::new() };
+    let LeafKind::Array { slot, dtype, windows, each } = signature.leaves[k] else { return String::new() };
     let t = wgsl_type(dtype.ty());
-    let value = element(signature.slots[usize::from(s)], s, dtype, "at", calls);
-    format!(
-        "fn {operator}_fetch{k}(i: u32) -> {t} {{\n    if (i >= args.len{k}) {{\n        return {t}();\n    }}\n    let at = args.skip{s} + i;\n    return {value};\n}}\n"
-    )
+    let mut text = format!("fn {operator}_fetch{k}(i: u32) -> {t} {{\n    if (i >= args.len{k}) {{\n        return {t}();\n    }}\n");
+    let mut from = |s: u8, first: &str| {
+        let value = element(signature.slots[usize::from(s)], s, dtype, "at", calls);
+        format!("let at = args.skip{s} + i{first};\n    return {value};\n")
+    };
+    for w in 1..windows {
+        let (s, end) = (slot + w - 1, u32::from(w) * each);
+        let first = if w == 1 { String::new() } else { format!(" - {}u", end - each) };
+        let _ = writeln!(text, "    if (i < {end}u) {{\n    {}    }}", from(s, &first));
+    }
+    let first = if windows == 1 { String::new() } else { format!(" - {}u", u32::from(windows - 1) * each) };
+    let _ = writeln!(text, "    {}}}", from(slot + windows - 1, &first));
+    text
 }
 
 fn vector_load(s: u8, dtype: DType, calls: &mut BTreeSet<String>) -> String {

@@ -19,14 +19,14 @@ impl Run<FilterTask> for Wgpu {
     fn run(&self, task: &FilterTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
         let (pitch, height) = (u64::from(task.width) * u64::from(task.channels), u64::from(task.height));
         let params = [Param::Value(task.dtype.ty())];
-        let operands = Operands::plan(&params, leaves, outs, pitch % 4 == 0, false, pitch * height)?;
+        let limits = self.window_limits();
+        let operands = Operands::plan(limits, &params, leaves, outs, pitch % 4 == 0, false, pitch * height)?;
         if operands.signature.leaves.len() != 1 || operands.signature.outs.len() != 1 {
             return Err(Error::InvalidArgument { what: "filter", reason: "it has one input and one output".to_owned() });
         }
         let holes = holes(task, &operands.signature);
         let kernel = self.program("filter", &program(task, &operands.signature, &holes))?;
 
-        let limits = self.window_limits();
         let radius = u64::from(task.kind.radius());
         let n = u64::from(samples(task.dtype));
         let groups = pitch.div_ceil(n);

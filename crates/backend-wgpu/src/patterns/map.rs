@@ -21,9 +21,9 @@ const BLOCK: u64 = 4 * 256 * GROUPS as u64;
 
 impl Run<MapTask> for Wgpu {
     fn run(&self, task: &MapTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
-        let operands = Operands::plan(&task.func.params, leaves, outs, true, false, task.n)?;
-        let kernel = self.program("map", &program(task, &operands))?;
         let limits = self.window_limits();
+        let operands = Operands::plan(limits, &task.func.params, leaves, outs, true, false, task.n)?;
+        let kernel = self.program("map", &program(task, &operands))?;
         let step = operands.span(limits, task.n, 1024, true);
         let mut first = 0;
         while first < task.n {

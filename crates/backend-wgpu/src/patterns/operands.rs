@@ -41,8 +41,8 @@ pub(super) enum LeafKind {
     Strided { slot: u8, dtype: DType },
     /// One element for all indices.
     Broadcast { slot: u8, dtype: DType },
-    /// Fetched from by the operator.
-    Array { slot: u8, dtype: DType },
+    /// Fetched from by the operator: `windows` consecutive slots of `each` elements (the last may have fewer), or one of any length.
+    Array { slot: u8, dtype: DType, windows: u8, each: u32 },
     /// A parameter of the kernel.
     Value(Ty),
     /// The index.
@@ -73,7 +73,7 @@ struct Place<'a> {
     offset: u64,
     stride: i64,
     size: u64,
-    /// Of an array, all of which every dispatch sees.
+    /// Elements of an array or of a window of one, all of which every dispatch sees.
     whole: Option<u64>,
     /// Whether its indices are those of outputs rather than of inputs.
     output: bool,
@@ -113,6 +113,7 @@ impl<'a> Operands<'a> {
     /// Plans the slots. `aligned_lines` says that every line starts at a multiple of four elements, so that vector access is open to
     /// contiguous operands; `scattered` that outputs are written one element at a time by invocations that do not own whole words.
     pub(super) fn plan(
+        limits: Limits,
         params: &[Param],
         leaves: &'a [Leaf<Buffer>],
         outs: &'a [Out<Buffer>],
@@ -137,10 +138,18 @@ impl<'a> Operands<'a> {
             all.signature.outs.push(OutKind { slot, dtype: out.dtype, vector });
         }
         for (leaf, param) in leaves.iter().zip(params) {
-            let kind = all.leaf(leaf, *param, aligned_lines, elements)?;
+            let kind = match (leaf, param) {
+                (Leaf::Array { raw, dtype, offset, len }, Param::Array(_)) => all.array(limits, raw, *dtype, *offset, *len)?,
+                _ => all.leaf(leaf, *param, aligned_lines, elements)?,
+            };
             all.signature.leaves.push(kind);
         }
         Ok(all)
+    }
+
+    /// Those of a kernel that only works on arrays of its own.
+    pub(super) fn none() -> Self {
+        Self { signature: Signature::default(), places: ArrayVec::new(), leaves: &[] }
     }
 
     fn leaf(&mut self, leaf: &'a Leaf<Buffer>, param: Param, aligned_lines: bool, elements: u64) -> Result<LeafKind> {
@@ -167,13 +176,28 @@ impl<'a> Operands<'a> {
                     _ => LeafKind::Strided { slot, dtype: *dtype },
                 }
             }
-            (Leaf::Array { raw, dtype, offset, len }, Param::Array(_)) => {
-                let place = Place { raw, offset: *offset, stride: 1, size: dtype.size_bytes(), whole: Some(*len), output: false };
-                let slot = self.push(place, Slot { unit: Unit::Word, writable: false });
-                LeafKind::Array { slot, dtype: *dtype }
-            }
             _ => return Err(Error::InvalidArgument { what: "inputs", reason: "a leaf does not fit its parameter".to_owned() }),
         })
+    }
+
+    /// An array above the limit of a binding is bound in several windows, since an operator may fetch from any place of it.
+    fn array(&mut self, limits: Limits, raw: &'a Buffer, dtype: DType, offset: u64, len: u64) -> Result<LeafKind> {
+        let size = dtype.size_bytes();
+        let most = limits.window_bytes.saturating_sub(limits.align + 32) / size;
+        let each = if len <= most { len } else { most / 4 * 4 };
+        let windows = len.div_ceil(each.max(1)).max(1);
+        let (taken, room) = (self.places.len() as u64, MAX as u64);
+        if taken + windows > room {
+            return Err(Error::TooLarge { what: "bindings of the windows of an array", requested: taken + windows, limit: room });
+        }
+        for w in 0..windows {
+            let whole = Some(each.min(len - w * each));
+            let place = Place { raw, offset: offset + w * each, stride: 1, size, whole, output: false };
+            self.push(place, Slot { unit: Unit::Word, writable: false });
+        }
+        // The text of a kernel names the window's length only where there are several.
+        let each = if windows == 1 { 0 } else { each as u32 };
+        Ok(LeafKind::Array { slot: taken as u8, dtype, windows: windows as u8, each })
     }
 
     fn push(&mut self, place: Place<'a>, slot: Slot) -> u8 {

@@ -117,13 +117,14 @@ impl Run<ReduceTask> for Wgpu {
         let reduction = Reduction::new(self, "reduce", &task.combine, task.numerics)?;
         // Results are stored one by one, so that their words may have several owners.
         let aligned = lines.inner == 1 && (lines.outer == 1 || lines.n.is_multiple_of(4));
-        let plan = |outs| Operands::plan(&task.load.params, leaves, outs, aligned, true, lines.elements());
+        let limits = self.window_limits();
+        let plan = |outs| Operands::plan(limits, &task.load.params, leaves, outs, aligned, true, lines.elements());
         let ends = Ends {
             load: &task.load,
             finish: &task.finish,
             sources: plan(&[])?,
             direct: plan(outs)?,
-            results: Operands::plan(&[], &[], outs, false, true, lines.count())?,
+            results: Operands::plan(limits, &[], &[], outs, false, true, lines.count())?,
             lines,
         };
         if lines.inner > 1 {
@@ -250,7 +251,7 @@ impl<'a> Reduction<'a> {
     /// The tree over the results of tiles, level by level.
     fn fold_tiles(&self, ends: &Ends<'_>, mut partials: Buffer, mut n: u64) -> Result<()> {
         let lines = ends.lines.count();
-        let nothing = Operands::plan(&[], &[], &[], false, true, 0)?;
+        let nothing = Operands::none();
         loop {
             let passes = self.passes(n, lines, true);
             let tiles = n.div_ceil(passes * self.shape.pass());
@@ -333,7 +334,7 @@ impl<'a> Reduction<'a> {
     /// The tree over the parts of columns, level by level.
     fn fold_parts(&self, ends: &Ends<'_>, mut partials: Buffer, mut n: u64) -> Result<()> {
         let columns = ends.lines.count();
-        let nothing = Operands::plan(&[], &[], &[], false, true, 0)?;
+        let nothing = Operands::none();
         loop {
             let part = part_len(n, columns);
             let parts = n.div_ceil(part);

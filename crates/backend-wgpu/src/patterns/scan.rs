@@ -66,7 +66,7 @@ impl Run<ScanTask> for Wgpu {
         let strided = lines.inner > 1;
         let scan = Scan { wgpu: self, task, limits: self.window_limits(), rows: rows(stride)?, strided };
         let aligned = !strided && (lines.outer == 1 || lines.n.is_multiple_of(4));
-        let plan = |outs| Operands::plan(&task.load.params, leaves, outs, aligned, strided, lines.elements());
+        let plan = |outs| Operands::plan(scan.limits, &task.load.params, leaves, outs, aligned, strided, lines.elements());
         let all = plan(outs)?;
         let tiles = lines.n.div_ceil(SCAN_TILE);
         let fits = all.span(scan.limits, lines.elements(), 1, true) >= lines.n * lines.inner;
@@ -179,7 +179,7 @@ impl Scan<'_> {
 
     /// Turns every line's totals into the left folds of those before.
     fn fold(&self, totals: &Buffer, tiles: u64) -> Result<()> {
-        let nothing = Operands::plan(&[], &[], &[], false, true, 0)?;
+        let nothing = Operands::none();
         let kernel = self.kernel(Step::Fold, &nothing)?;
         let lines = self.task.lines.count();
         let words = [tiles, 1, 1, lines, 0, 0, tiles, 0, 0].map(|w| w as u32);

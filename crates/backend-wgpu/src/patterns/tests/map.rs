@@ -9,8 +9,9 @@ use isowarp_core::buffer::Memory as _;
 use isowarp_core::element::{Element, Num, Scalar};
 use isowarp_core::error::Error;
 use isowarp_core::input::{array, index, index64, lazy, scalar};
-use isowarp_core::ir::Expr;
-use isowarp_core::patterns::Map;
+use isowarp_core::ir::{ArrayExpr, Expr};
+use isowarp_core::ops::Max;
+use isowarp_core::patterns::{Map, Reduce as _};
 use isowarp_cpu::Cpu;
 
 fn copies_and_sums<T: Sample + Element<Reg = T> + Scalar + Num>(gpu: &Wgpu) {
@@ -162,8 +163,40 @@ fn arrays_above_the_binding_limit_are_cut() {
     same_bits("wide indices", &expected.2, &found.2);
     let refused = gpu.map((array(&gx), index()), |(x, i)| x.at(i));
     assert!(refused.is_err(), "no length");
+    gpu.limit_windows(2048);
     let refused = gpu.generate(10, (array(&gx), index()), |(x, i)| x.at(i));
-    assert!(matches!(refused, Err(Error::TooLarge { .. })), "{refused:?}");
+    assert!(matches!(refused, Err(Error::TooLarge { what: "bindings of the windows of an array", .. })), "{refused:?}");
+}
+
+#[test]
+fn an_operator_fetches_from_every_window_of_an_array() {
+    fn fetches<T: Sample + Element<Reg = T> + Scalar + Num>(gpu: &Wgpu) {
+        if !gpu.caps().supports(T::DTYPE) {
+            return;
+        }
+        let (cx, gx) = both(gpu, &T::samples(30_000, 8));
+        for range in [1..9000_u64, 5..15_000, 3..29_000] {
+            macro_rules! on {
+                // Backwards, past the end, from two places at once, beside the elements themselves.
+                ($d:expr, $x:expr) => {{
+                    let x = $x.slice(range.clone()).expect("slice");
+                    let last = x.len() as u32 + 2;
+                    let f = move |(a, i, v): (ArrayExpr<T>, Expr<u32>, Expr<T>)| a.at(last - i).max(a.at(i * 7)).min(v);
+                    ($d.map((array(&x), index(), &x), f).expect("map"), $d.reduce_from((array(&x), index(), &x), f, Max).expect("reduce"))
+                }};
+            }
+            let (expected, found) = (on!(Cpu::new(), cx), on!(gpu, gx));
+            let what = format!("{} of {range:?}", T::DTYPE);
+            same_bits(&what, &expected.0, &found.0);
+            let (expected, found) = (expected.1.read_blocking().expect("cpu"), found.1.read_blocking().expect("gpu"));
+            assert_eq!(expected.to_bits64(), found.to_bits64(), "{what}");
+        }
+    }
+    let gpu = own_device(&Options::default());
+    gpu.limit_windows(40_000);
+    fetches::<f32>(&gpu);
+    gpu.limit_windows(80_000);
+    fetches::<u64>(&gpu);
 }
 
 #[test]

@@ -138,11 +138,15 @@ fn maps_with_scalars_indices_arrays_and_truth_values() {
     })
     .expect("operator");
     let mut s = signature(&[], &[(DType::F16, 1), (DType::F64, 0), (DType::U64, 1), (DType::U32, 0)]);
-    s.leaves.extend([LeafKind::Index(Ty::U32), LeafKind::Index(Ty::U64), LeafKind::Array { slot: 4, dtype: DType::F16 }]);
-    s.leaves.extend([LeafKind::Value(Ty::F64), LeafKind::Value(Ty::Bool)]);
-    s.slots.push(Slot { unit: Unit::Word, writable: false });
-    for numerics in [Numerics::Strict, Numerics::Fast] {
-        accept(&map_program(&MapTask { func: Arc::new(func.clone()), n: 1, numerics }, &s));
+    s.leaves.extend([LeafKind::Index(Ty::U32), LeafKind::Index(Ty::U64), LeafKind::Value(Ty::F64), LeafKind::Value(Ty::Bool)]);
+    // One binding for all of the array, and an array in three windows.
+    for (windows, each) in [(1, 0), (3, 1000)] {
+        let mut s = s.clone();
+        s.leaves.insert(2, LeafKind::Array { slot: 4, dtype: DType::F16, windows, each });
+        s.slots.extend((0..windows).map(|_| Slot { unit: Unit::Word, writable: false }));
+        for numerics in [Numerics::Strict, Numerics::Fast] {
+            accept(&map_program(&MapTask { func: Arc::new(func.clone()), n: 1, numerics }, &s));
+        }
     }
 }
 
