@@ -9,7 +9,7 @@ const RADIUS = {{ radius }}i;
 const SIDE = {{ radius * c }}i;       // samples that a window reaches beyond them
 {% set v = n + 2 * radius * c %}
 {% set k_ = 2 * radius + 1 %}
-{% set fma = "iw_fma_native" if normal else "iw_fma" %}
+{% set fma = "iw_fma_native" if normal or guarded else "iw_fma" %}
 {% if median %}
 alias Value = i32;
 {% else %}
@@ -182,8 +182,79 @@ fn put(at: u32, word: u32, mask: u32) {
 }
 {% endif %}
 
+{% if guarded %}
+// Whether a flushing fma may go wrong on these samples: one is neither zero nor of a size at which every product and sum is a multiple of
+// the least normal number.
+fn risky(line: Line) -> bool {
+    var least = 0xffffffffu;
+{% for k in range(v) %}
+    // Without the sign, and zero largest of all.
+    least = min(least, (bitcast<u32>(line[{{ k }}]) << 1u) - 1u);
+{% endfor %}
+    return least < args.risk;
+}
+
+// A number of rounds that the driver does not know, so that it compiles one guarded fma and not many.
+fn rounds(n: u32) -> u32 {
+    return n + (args.base_high >> 31u);
+}
+{% endif %}
+{% if guarded and weighted %}
+
+// What a row of samples makes of the sums before it, slowly and always right: {{ k_ }} rows of N, of which the last is done.
+fn careful_sums(line: Line, before: array<f32, {{ (k_ - 1) * n }}>) -> array<f32, {{ k_ * n }}> {
+    var x = line;
+    var sums = before;
+    var weights = array<f32, {{ k_ * k_ }}>({% for k in range(k_ * k_) %}bitcast<f32>(args.w{{ k }}), {% endfor %});
+    var done: array<f32, {{ k_ * n }}>;
+    let count = rounds({{ k_ * n }}u);
+    for (var j = 0u; j < count; j++) {
+        let d = j / N;
+        let k = j % N;
+        var v = 0.0f;
+        if (d != 0u) {
+            v = sums[j - N];
+        }
+        for (var e = 0u; e < rounds({{ k_ }}u); e++) {
+            let w = weights[d * {{ k_ }}u + e];
+            let tap = x[k + e * {{ c }}u];
+            if (d == 0u && e == 0u) {
+                v = w * tap;
+            } else {
+                v = iw_fma(w, tap, v);
+            }
+        }
+        done[j] = v;
+    }
+    return done;
+}
+{% endif %}
+{% if guarded and sobel %}
+
+fn careful_sobel(above: Line, at: Line, below: Line) -> array<f32, {{ n }}> {
+    var top = above;
+    var middle = at;
+    var line = below;
+    var done: array<f32, {{ n }}>;
+    let count = rounds(N);
+    for (var k = 0u; k < count; k++) {
+        let r = k + {{ 2 * c }}u;
+        let m = k + {{ c }}u;
+        var d = array<f32, 2>();
+        for (var axis = 0u; axis < rounds(2u); axis++) {
+            let across = axis == 0u;
+            let inner = select(top[m] - line[m], middle[r] - middle[k], across);
+            let first = select(top[k] - line[k], top[r] - top[k], across);
+            d[axis] = iw_fma(2.0f, inner, first) + select(top[r] - line[r], line[r] - line[k], across);
+        }
+        done[k] = iw_fma(d[0], d[0], d[1] * d[1]);
+    }
+    return done;
+}
+{% endif %}
+
 // args: width, height; pitch, samples of a row; groups, invocations to a row; rows of a strip; first_out and end_out, the rows to compute; first_row
-// of the input that is bound; the weights' bits.
+// of the input that is bound; risk, twice the bits of a sample that is large enough for a flushing fma, less one; the weights' bits.
 @compute @workgroup_size(128)
 fn image_filter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let id = ((group.z * grid.y + group.y) * grid.x + group.x) * 128u + lane;
@@ -223,9 +294,34 @@ fn image_filter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
 {% endfor %}
 {% endfor %}
 {% endif %}
+{% if guarded %}
+    // Rows of samples for which a risky one is still in the sums.
+    var careful = 0u;
+{% endif %}
     for (var y = i32(y0) - RADIUS; y < i32(y1) + RADIUS; y++) {
         let line = load_line(y, i32(s));
         var done: array<u32, {{ n }}>;
+{% if guarded %}
+        careful = select(max(careful, 1u) - 1u, {{ k_ }}u, risky(line));
+        if (careful != 0u) {
+{% if weighted %}
+            let sums = careful_sums(line, array<f32, {{ (k_ - 1) * n }}>(
+{%- for d in range(1, k_) %}{% for k in range(n) %}sum{{ d }}_{{ k }}, {% endfor %}{% endfor -%}
+            ));
+{% for k in range(n) %}
+            done[{{ k }}] = result(sums[{{ (k_ - 1) * n + k }}]);
+{% for d in range(1, k_) %}
+            sum{{ d }}_{{ k }} = sums[{{ (d - 1) * n + k }}];
+{% endfor %}
+{% endfor %}
+{% else %}
+            let squares = careful_sobel(top, middle, line);
+{% for k in range(n) %}
+            done[{{ k }}] = result(iw_sqrt(squares[{{ k }}]));
+{% endfor %}
+{% endif %}
+        } else {
+{% endif %}
 {% if weighted %}
 {% for d in range(k_ - 1, -1, -1) %}
 {% for k in range(n) %}
@@ -249,6 +345,11 @@ fn image_filter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
         let dy{{ k }} = {{ fma }}(2.0f, top[{{ k + c }}] - line[{{ k + c }}], top[{{ k }}] - line[{{ k }}]) + (top[{{ k + 2 * c }}] - line[{{ k + 2 * c }}]);
         done[{{ k }}] = result(iw_sqrt({{ fma }}(dx{{ k }}, dx{{ k }}, dy{{ k }} * dy{{ k }})));
 {% endfor %}
+{% endif %}
+{% if guarded %}
+        }
+{% endif %}
+{% if sobel %}
         top = middle;
         middle = line;
 {% endif %}

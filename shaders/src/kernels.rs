@@ -99,6 +99,7 @@ pub const FILTER: Template = Template {
         "first_out",
         "end_out",
         "first_row",
+        "risk",
         "w0",
         "w1",
         "w2",

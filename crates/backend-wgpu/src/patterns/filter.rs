@@ -6,6 +6,7 @@ use super::program::{NATIVE_FMA, Operators, Program};
 use crate::buffer::Buffer;
 use crate::device::Wgpu;
 use isowarp_core::backend::{Leaf, Out, Run};
+use isowarp_core::caps::FmaKind;
 use isowarp_core::element::DType;
 use isowarp_core::error::{Error, Result};
 use isowarp_core::ir::Param;
@@ -24,7 +25,7 @@ impl Run<FilterTask> for Wgpu {
         if operands.signature.leaves.len() != 1 || operands.signature.outs.len() != 1 {
             return Err(Error::InvalidArgument { what: "filter", reason: "it has one input and one output".to_owned() });
         }
-        let holes = holes(task, &operands.signature);
+        let holes = holes(task, &operands.signature, self.dialect().fma);
         let kernel = self.program("filter", &program(task, &operands.signature, &holes))?;
 
         let radius = u64::from(task.kind.radius());
@@ -44,6 +45,7 @@ impl Run<FilterTask> for Wgpu {
             let (top, bottom) = (first.saturating_sub(radius), (end + radius).min(height));
             let words = [u64::from(task.width), height, pitch, groups, rows, first, end, top].map(|w| w as u32);
             let mut launch = Launch::new(0, &words);
+            launch.args.push(risk(&task.kind));
             let weights: &[f32] = if let FilterKind::Weighted { weights, .. } = &task.kind { weights } else { &[] };
             let bits = weights.iter().map(|w| w.to_bits()).chain(std::iter::repeat(0));
             bits.take(WEIGHTS).for_each(|w| launch.args.push(w));
@@ -67,7 +69,7 @@ fn strip(rows: u64, groups: u64) -> u64 {
     [16, 8, 4, 2].into_iter().find(|&s| rows / s * groups >= 1 << 16).unwrap_or(1)
 }
 
-pub(super) fn holes(task: &FilterTask, signature: &Signature) -> [(&'static str, u32); 11] {
+pub(super) fn holes(task: &FilterTask, signature: &Signature, fma: FmaKind) -> [(&'static str, u32); 12] {
     let vector = |v: bool| u32::from(v);
     let reads = signature.leaves.iter().any(|l| matches!(l, super::operands::LeafKind::Vector { .. }));
     [
@@ -89,6 +91,7 @@ pub(super) fn holes(task: &FilterTask, signature: &Signature) -> [(&'static str,
         ("sobel", vector(task.kind == FilterKind::Sobel)),
         ("median", vector(task.kind == FilterKind::Median3)),
         ("normal", vector(stays_normal(task))),
+        ("guarded", vector(fma == FmaKind::Guarded && task.kind != FilterKind::Median3 && !stays_normal(task))),
     ]
 }
 
@@ -103,14 +106,43 @@ fn stays_normal(task: &FilterTask) -> bool {
         }
 }
 
+/// The kernel's `risk`: samples that are zero or at least 2^e, so multiples of 2^(e - 23), make every product and sum a multiple of the least
+/// normal number, which is then zero or normal itself.
+fn risk(kind: &FilterKind) -> u32 {
+    match kind {
+        // Differences are squared: multiples of 2^-63.
+        FilterKind::Sobel => risk_of(-63 + 23),
+        FilterKind::Median3 => risk_of(f32::MIN_EXP - 1),
+        FilterKind::Weighted { weights, .. } => {
+            let lowest = weights.iter().filter(|w| **w != 0.0 && w.is_finite()).map(|&w| last_bit(w)).min();
+            risk_of(lowest.map_or(f32::MIN_EXP - 1, |low| f32::MIN_EXP - 1 - low + 23))
+        }
+    }
+}
+
+/// The exponent of the lowest bit that is set in a finite number other than zero; far below all where a flushing `fma` takes it for zero.
+fn last_bit(w: f32) -> i32 {
+    let (biased, fraction) = (w.to_bits() >> 23 & 0xff, w.to_bits() & 0x7f_ffff);
+    if biased == 0 { i32::MIN / 2 } else { biased as i32 - 127 - 23 + (fraction | 1 << 23).trailing_zeros() as i32 }
+}
+
+/// Twice the bits of 2^exponent, less one; every number but zero is below that of an exponent that is out of range.
+fn risk_of(exponent: i32) -> u32 {
+    let biased = exponent.clamp(f32::MIN_EXP - 1, f32::MAX_EXP) + 127;
+    ((biased as u32) << 24) - 1
+}
+
 pub(super) fn program<'a>(task: &FilterTask, signature: &'a Signature, holes: &'a [(&'static str, u32)]) -> Program<'a> {
-    let calls: &[&str] = match (&task.kind, task.dtype, stays_normal(task)) {
-        (FilterKind::Median3, DType::U8, _) => &[],
-        (FilterKind::Median3, _, _) => &["iw_order", "iw_canonical"],
-        (FilterKind::Sobel, _, true) => &[NATIVE_FMA, "iw_sqrt", "iw_canonical"],
-        (FilterKind::Sobel, _, false) => &["iw_fma", "iw_sqrt", "iw_canonical"],
-        (FilterKind::Weighted { .. }, _, true) => &[NATIVE_FMA, "iw_canonical"],
-        (FilterKind::Weighted { .. }, _, false) => &["iw_fma", "iw_canonical"],
+    let is = |name| holes.contains(&(name, 1));
+    let calls: &[&str] = match (&task.kind, is("normal"), is("guarded")) {
+        (FilterKind::Median3, ..) if task.dtype == DType::U8 => &[],
+        (FilterKind::Median3, ..) => &["iw_order", "iw_canonical"],
+        (FilterKind::Sobel, true, _) => &[NATIVE_FMA, "iw_sqrt", "iw_canonical"],
+        (FilterKind::Sobel, false, false) => &["iw_fma", "iw_sqrt", "iw_canonical"],
+        (FilterKind::Sobel, false, true) => &[NATIVE_FMA, "iw_fma", "iw_sqrt", "iw_canonical"],
+        (FilterKind::Weighted { .. }, true, _) => &[NATIVE_FMA, "iw_canonical"],
+        (FilterKind::Weighted { .. }, false, false) => &["iw_fma", "iw_canonical"],
+        (FilterKind::Weighted { .. }, false, true) => &[NATIVE_FMA, "iw_fma", "iw_canonical"],
     };
     Program {
         template: FILTER,

@@ -39,6 +39,9 @@ pub(crate) struct Kernels {
     single: Mutex<Option<scan::Single>>,
     /// Polls of a look-back where tests ask for another number, plus one, else 0.
     patience: AtomicU32,
+    /// Whether tests ask for kernels of an adapter whose `fma` flushes subnormal numbers.
+    #[cfg(test)]
+    flushes: std::sync::atomic::AtomicBool,
 }
 
 impl Kernels {
@@ -83,14 +86,19 @@ impl Wgpu {
             return Err(Error::Unsupported { pattern, capability, device: caps.device.clone() });
         }
         let wgsl = program.text(self.dialect())?;
+        #[cfg(test)]
+        let wgsl = if self.patterns().flushes.load(Ordering::Relaxed) { tests::guarded::over_flushing_fma(&wgsl) } else { wgsl };
         let kernel = self.kernel(&KernelSource { name: program.entry, wgsl: &wgsl, entry: program.entry })?;
         Ok(Arc::clone(self.patterns().ready.lock().entry(key).or_insert(kernel)))
     }
 
     fn dialect(&self) -> Dialect {
         let wide = self.report().f64.as_ref();
+        let fma = self.caps().fma;
+        #[cfg(test)]
+        let fma = if self.patterns().flushes.load(Ordering::Relaxed) { isowarp_core::caps::FmaKind::Guarded } else { fma };
         Dialect {
-            fma: self.caps().fma,
+            fma,
             native_fma64: wide.is_some_and(|r| r.fma_is_fused),
             native_div64: wide.is_some_and(|r| r.division_rounds),
             native_sqrt64: wide.is_some_and(|r| r.sqrt_rounds),
@@ -105,6 +113,12 @@ impl Wgpu {
             window_bytes: if asked == 0 { most } else { asked.min(most) },
             align: u64::from(self.limits().min_storage_buffer_offset_alignment).max(16),
         }
+    }
+
+    /// Takes the adapter's `fma` for one that flushes subnormal numbers, and sees to it that it does.
+    #[cfg(test)]
+    fn flush_fma(&self) {
+        self.patterns().flushes.store(true, Ordering::Relaxed);
     }
 
     /// Makes windows smaller than the adapter would have them.

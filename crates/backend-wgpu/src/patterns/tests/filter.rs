@@ -58,6 +58,43 @@ fn floats_of_every_size_and_border() {
     check::<f32>(device(), &[(17, 9), (64, 7)], 1);
 }
 
+fn over_flushing_fma(gpu: &Wgpu, data: &[f32], width: u32) {
+    let (cx, gx) = both(gpu, data);
+    for (kind, channels) in
+        [(FilterKind::gaussian3(), 1), (FilterKind::laplacian(), 4), (FilterKind::gaussian5(), 1), (FilterKind::Sobel, 3)]
+    {
+        let (width, height) = (width / channels, data.len() as u32 / width);
+        let ci = Image::new(cx.slice(0..u64::from(width * height * channels)).expect("slice"), width, height, channels).expect("image");
+        let gi = Image::new(gx.slice(0..u64::from(width * height * channels)).expect("slice"), width, height, channels).expect("image");
+        let expected = Cpu::new().filter(&ci, kind.clone(), Border::Clamp).expect("cpu");
+        let found = gpu.filter(&gi, kind.clone(), Border::Clamp).expect("gpu");
+        same_bits(&format!("{kind:?} with {:e}", data[5]), expected.buffer(), found.buffer());
+    }
+}
+
+/// Images of numbers that an `fma` which flushes gets wrong, a few of them among many that it does not.
+#[test]
+fn floats_over_a_flushing_fma() {
+    let gpu = own_device(&Options::default());
+    gpu.flush_fma();
+    let (width, height) = (96, 80);
+    for exponent in (-149..=-20).step_by(2) {
+        let mut data = f32::samples((width * height) as usize, 34);
+        let tiny = 2.0_f32.powi(exponent / 2) * 2.0_f32.powi(exponent - exponent / 2);
+        for (i, v) in data.iter_mut().enumerate() {
+            // Alone, next to another of its kind, among large ones, and in a crowd that all but cancels.
+            *v = match (i % 96, i % 997) {
+                (32..40, _) => tiny * (1.0 + (i * 7 % 3) as f32 * f32::EPSILON),
+                (48.., 5) | (..32, 5 | 6 | 103 | 301) => tiny * (1.0 + (i % 5) as f32 / 8.0 + (i % 3) as f32 * f32::EPSILON),
+                (..48, _) => 0.0,
+                _ => (i % 13) as f32 / 8.0 - 0.5,
+            };
+        }
+        over_flushing_fma(&gpu, &data, width);
+    }
+    over_flushing_fma(&gpu, &f32::samples((width * height) as usize, 35), width);
+}
+
 #[test]
 fn images_above_the_binding_limit_are_cut() {
     let gpu = own_device(&Options::default());

@@ -24,6 +24,13 @@ fn flushing(a: f32, b: f32, c: f32) -> f32 {
 }
 ";
 
+/// A kernel's text over that `fma` instead of the adapter's.
+pub(in crate::patterns) fn over_flushing_fma(text: &str) -> String {
+    let exact = fma_prelude(FmaKind::ViaF64).replace("fn iw_fma(", "fn exact(");
+    let over = text.replace(" fma(a, b, c)", " flushing(a, b, c)");
+    if over == text { over } else { format!("{over}\n{exact}\n{FLUSHING}") }
+}
+
 fn prelude(calls: &str) -> String {
     isowarp_shaders::prelude(&BTreeSet::from([calls.to_owned()]), &mut |name| GUARDED.resolve(name)).expect("a prelude")
 }
@@ -58,15 +65,14 @@ fn inputs() -> Vec<[u32; 2]> {
 
 fn check(name: &str, args: &str, expected: impl Fn(f32, f32) -> f32) {
     let device = device();
-    let exact = fma_prelude(FmaKind::ViaF64).replace("fn iw_fma(", "fn exact(");
-    let functions = prelude(name).replace(" fma(a, b, c)", " flushing(a, b, c)");
+    let functions = over_flushing_fma(&prelude(name));
     assert!(functions.contains("flushing("), "{name}");
     let wgsl = format!(
         "struct Args {{ base_high: u32 }}
         var<immediate> args: Args;
         @group(0) @binding(0) var<storage, read> x: array<f32>;
         @group(0) @binding(1) var<storage, read_write> y: array<f32>;
-        {exact}\n{FLUSHING}\n{functions}
+        {functions}
         @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
             let a = x[id.x * 2u];
             let b = x[id.x * 2u + 1u];

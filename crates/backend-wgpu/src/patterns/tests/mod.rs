@@ -1,7 +1,7 @@
 //! Patterns on the adapter at hand, bit by bit against the CPU's definition.
 
 mod filter;
-mod guarded;
+pub(super) mod guarded;
 mod map;
 mod reduce;
 mod scan;
