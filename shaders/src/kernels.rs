@@ -52,7 +52,15 @@ impl Template {
 }
 
 /// Parts that templates include.
-const PARTS: [(&str, &str); 2] = [("look_back.wgsl", include_str!("look_back.wgsl")), ("scan_lines.wgsl", include_str!("scan_lines.wgsl"))];
+const PARTS: [(&str, &str); 7] = [
+    ("lanes.wgsl", include_str!("lanes.wgsl")),
+    ("look_back.wgsl", include_str!("look_back.wgsl")),
+    ("reduce_subgroups.wgsl", include_str!("reduce_subgroups.wgsl")),
+    ("scan_lines.wgsl", include_str!("scan_lines.wgsl")),
+    ("scan_nodes.wgsl", include_str!("scan_nodes.wgsl")),
+    ("scan_totals.wgsl", include_str!("scan_totals.wgsl")),
+    ("scan_walk.wgsl", include_str!("scan_walk.wgsl")),
+];
 
 /// P01.
 pub const MAP: Template = Template { name: "map.wgsl", text: include_str!("map.wgsl"), args: &["n"], bindings: &[] };

@@ -47,31 +47,40 @@ fn peek(tile: u32, what: u32) -> Known {
     return Known(ready, acc_of(w));
 }
 
-// Publishes the total of a tile that another workgroup owns.
-fn help(origin: u32, first: u32, tile: u32, lane: u32) {
+// Publishes the total of a tile that another workgroup owns. Another tile comes after it, so it is full.
+fn help(origin: u32, first: u32, tile: u32, lane: u32{{ ", size: u32" if subgroups }}) {
+    let i0 = (tile - first) * TILE;
+{% if subgroups %}
+    // Two vectors to a lane, so that there are no more nodes than invocations.
+    for (var r = 0u; r < ROWS / 2u; r++) {
+        let row = lane / size * (ROWS / 2u) + r;
+        let i = i0 + (row * size + lane % size) * 8u;
+        let node = join(combine(node_of(load_whole(origin, i)), node_of(load_whole(origin, i + 4u))), 1u, size);
+        if (lane % size == 0u) {
+            slots[row] = node;
+        }
+    }
+    up_sweep(lane, size, ROWS / 2u * THREADS / size);
+{% else %}
     for (var r = 0u; r < ROWS; r++) {
-        let x = load_quad(origin, (tile - first) * TILE + (r * THREADS + lane) * 4u, args.n);
-        slots[gapped(r * THREADS + lane)] = combine(combine(x[0], x[1]), combine(x[2], x[3]));
+        slots[gapped(r * THREADS + lane)] = node_of(load_whole(origin, i0 + (r * THREADS + lane) * 4u));
     }
     up_sweep(lane);
+{% endif %}
     if (lane == 0u) {
-        let total = slots[gapped(QUADS - 1u)];
-        publish(tile, TOTAL, total);
-        if (tile == first) {
-            publish(tile, PREFIX, total);
-        }
+        publish(tile, select(TOTAL, PREFIX, tile == first), slots[{{ "ROWS / 2u * THREADS / size - 1u" if subgroups else "gapped(QUADS - 1u)" }}]);
     }
 }
 
 // The fold of tiles first..tile-1, in lane 0. A lane asks for one tile; the fold starts at the nearest prefix.
-fn look_back(origin: u32, first: u32, tile: u32, lane: u32) -> Acc {
-    var back = tile;
+fn look_back(origin: u32, first: u32, tile: u32, lane: u32{{ ", size: u32" if subgroups }}) -> Acc {
+    var end = tile;
     var waited = 0u;
     var found = NONE;
     loop {
-        if (lane < back - first) {
-            let prefix = peek(back - 1u - lane, PREFIX);
-            let total = peek(back - 1u - lane, TOTAL);
+        if (lane < end - first) {
+            let prefix = peek(end - 1u - lane, PREFIX);
+            let total = peek(end - 1u - lane, TOTAL);
             if (prefix.ready) {
                 window[lane] = prefix.value;
                 atomicMin(&nearest, lane * 2u);
@@ -89,47 +98,52 @@ fn look_back(origin: u32, first: u32, tile: u32, lane: u32) -> Acc {
         found = workgroupUniformLoad(&verdict);
         if (found == NONE) {
             // Totals only, as far as the window reaches.
-            back -= THREADS;
+            end -= THREADS;
             waited = 0u;
         } else if ((found & 1u) == 0u) {
             break;
         } else {
             waited++;
             if (waited > args.patience) {
-                help(origin, first, back - 1u - found / 2u, lane);
+                help(origin, first, end - 1u - found / 2u, lane{{ ", size" if subgroups }});
                 waited = 0u;
             }
         }
     }
-    var fold = Acc();
-    if (lane == 0u) {
-        var k = found / 2u;
-        fold = window[k];
-        // 8 values ahead, since only the chain should take time.
-        for (; k >= 8u; k -= 8u) {
-{% for e in range(1, 9) %}
-            let v{{ e }} = window[k - {{ e }}u];
-{% endfor %}
-{% for e in range(1, 9) %}
-            fold = combine(fold, v{{ e }});
-{% endfor %}
-        }
-        for (; k > 0u; k--) {
-            fold = combine(fold, window[k - 1u]);
-        }
-    }
-    // Windows that were passed over on the way back.
-    for (var start = back; start < tile; start += THREADS) {
-        workgroupBarrier();
-        if (start + lane < tile) {
-            window[lane] = peek(start + lane, TOTAL).value;
-        }
-        workgroupBarrier();
+    var fold = window[found / 2u];
+    var left = found / 2u;
+    // The window with the prefix, then those that were passed over on the way back, all of one length.
+    loop {
         if (lane == 0u) {
-            for (var k = 0u; k < min(THREADS, tile - start); k++) {
-                fold = combine(fold, window[k]);
-            }
+            fold = fold_window(fold, left);
         }
+        if (end == tile) {
+            break;
+        }
+        end += THREADS;
+        workgroupBarrier();
+        window[lane] = peek(end - 1u - lane, TOTAL).value;
+        workgroupBarrier();
+        left = THREADS;
+    }
+    return fold;
+}
+
+// Goes on with a fold over the window's tiles, the first of which is at `count - 1`.
+fn fold_window(so_far: Acc, count: u32) -> Acc {
+    var fold = so_far;
+    var k = count;
+    // 8 values ahead, since only the chain should take time.
+    for (; k >= 8u; k -= 8u) {
+{% for e in range(1, 9) %}
+        let v{{ e }} = window[k - {{ e }}u];
+{% endfor %}
+{% for e in range(1, 9) %}
+        fold = combine(fold, v{{ e }});
+{% endfor %}
+    }
+    for (; k > 0u; k--) {
+        fold = combine(fold, window[k - 1u]);
     }
     return fold;
 }

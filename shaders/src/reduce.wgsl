@@ -1,7 +1,8 @@
 // Reduce: all n elements of each line to one value; lines are rows (reduce, reduce_rows) or columns of [outer, n, inner] (reduce_cols).
 // Order: the aligned binary tree. Node (k, j) covers elements [j 2^k, (j+1) 2^k); a node whose right half lies past the end equals
 // its left half; otherwise it is combine(left, right). Nothing is padded, so no identity is needed. Any power-of-two part of the
-// tree may be walked by itself: lane, pass, tile and dispatch below are such parts, and no subgroup's width enters.
+// tree may be walked by itself: lane, subgroup, pass, tile and dispatch are such parts, and none of their sizes enters. Here lanes meet in
+// shared memory; reduce_subgroups.wgsl walks the same tree in subgroups.
 
 const THREADS = {{ threads }}u;
 
@@ -25,7 +26,18 @@ fn up_to_4(i: u32, end: u32) -> Acc {
     return x;
 }
 
-{% if tiles %}
+// The same, read at once where all four are there.
+fn quad(i: u32, end: u32) -> Acc {
+    if (end - i >= 4u) {
+        return of_4(load4(i));
+    }
+    return up_to_4(i, end);
+}
+
+{% if subgroups %}
+{% include "reduce_subgroups.wgsl" %}
+{% endif %}
+{% if tiles and not subgroups %}
 const ROWS = {{ rows }}u;              // vectors that an invocation has in flight
 const ROW = THREADS * 4u;              // elements that the workgroup reads at once
 const PASS = ROWS * ROW;
@@ -80,7 +92,7 @@ fn reduce(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid
             for (var r = 0u; r < ROWS; r++) {
                 let i = start + r * ROW + lane * 4u;
                 if (i < end) {
-                    slots[gapped(r * THREADS + lane)] = up_to_4(i, end);
+                    slots[gapped(r * THREADS + lane)] = quad(i, end);
                 }
             }
         }
@@ -112,7 +124,7 @@ fn reduce(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid
     }
 }
 {% endif %}
-{% if rows_short %}
+{% if rows_short and not subgroups %}
 var<workgroup> slots: array<Acc, THREADS>;
 
 // Many rows of at most 4 * {{ threads }}. args: n; lines; lanes to a row, a power of two that 4 elements each suffice for.
@@ -124,11 +136,7 @@ fn reduce_rows(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
     let end = (row + 1u) * args.n;
     let i = row * args.n + place * 4u;
     if (row < args.lines && i < end) {
-        if (end - i >= 4u) {
-            slots[lane] = of_4(load4(i));
-        } else {
-            slots[lane] = up_to_4(i, end);
-        }
+        slots[lane] = quad(i, end);
     }
     let count = (args.n + 3u) / 4u;
     for (var d = 1u; d < args.lanes; d *= 2u) {

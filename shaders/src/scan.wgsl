@@ -1,8 +1,8 @@
 // Scan: y[i] combines x[0] .. x[i] (inclusive) or x[0] .. x[i-1] (exclusive), along each line of an array.
 // Order: tiles of 8192 elements. Inside a tile Sklansky's tree: for each k, an element whose index has bit k set becomes combine(last of
 // the preceding aligned 2^k block, itself). Across tiles F(t), a strict left fold of the tiles' totals, and y = combine(F(t), s).
-// The last element of an aligned block is the node of the aligned binary tree over it. So the tree's left nodes are computed once, in
-// shared memory, and every element takes those that the bits of its index name: no subgroup's width enters.
+// The last element of an aligned block is the node of the aligned binary tree over it. So an element takes the left nodes that the bits
+// of its index name, from the lowest bit up, and no subgroup's width enters: a node comes from shared memory or from a lane.
 
 const THREADS = {{ threads }}u;
 const ROWS = {{ rows }}u;             // vectors of 4 elements that an invocation holds
@@ -11,19 +11,9 @@ const BATCHES = {{ batches }}u;
 const TILE = 8192u;                   // = 4 QUADS BATCHES
 const LANE_BITS = {{ lane_bits }}u;
 
-{% if not columns %}
-// Slot q becomes the node of the aligned tree that ends with vector q and is a left one. A gap after 8 slots keeps neighbours' runs of 8
-// in different banks.
-var<workgroup> slots: array<Acc, QUADS + QUADS / 8u>;
-// The same over batches.
-var<workgroup> batches: array<Acc, BATCHES>;
-
-fn gapped(i: u32) -> u32 {
-    return i + i / 8u;
-}
-{% endif %}
-
 {% if totals or apply or packed %}
+{% include "scan_nodes.wgsl" %}
+
 // The element of a line as an index of the array.
 fn place(origin: u32, i: u32) -> u32 {
 {% if strided %}
@@ -33,13 +23,17 @@ fn place(origin: u32, i: u32) -> u32 {
 {% endif %}
 }
 
-// Elements i..i+3 of a line; those from `end` on are something: they are right of all that is stored.
-fn load_quad(origin: u32, i: u32, end: u32) -> array<Acc, 4> {
-{% if not strided %}
-    if (i < end && end - i >= 4u) {
-        return load4(origin + i);
-    }
+// Elements i..i+3 of a line, all of which are there.
+fn load_whole(origin: u32, i: u32) -> array<Acc, 4> {
+{% if strided %}
+    return array<Acc, 4>({% for e in range(4) %}load1(place(origin, i + {{ e }}u)){{ ", " if not loop.last }}{% endfor %});
+{% else %}
+    return load4(origin + i);
 {% endif %}
+}
+
+// Those of elements i..i+3 that lie before `end`; the others are something: they are right of all that is stored.
+fn load_part(origin: u32, i: u32, end: u32) -> array<Acc, 4> {
     var x: array<Acc, 4>;
 {% for e in range(4) %}
     if (i + {{ e }}u < end) {
@@ -49,138 +43,21 @@ fn load_quad(origin: u32, i: u32, end: u32) -> array<Acc, 4> {
     return x;
 }
 
-// Turns the vectors' totals in the slots into nodes, 8 to 1.
-fn up_sweep(lane: u32) {
-{% for s in [1, 8, 64, 512] if s < quads %}
-{% set run = [8, quads // s] | min %}
-    workgroupBarrier();
-    if (lane < QUADS / {{ s * run }}u) {
-{% for e in range(run) %}
-        let p{{ e }} = gapped((lane * {{ run }}u + {{ e + 1 }}u) * {{ s }}u - 1u);
-        var x{{ e }} = slots[p{{ e }}];
-{% endfor %}
-{% for k in [1, 2, 4] if k < run %}
-{% for e in range(k * 2 - 1, run, k * 2) %}
-        x{{ e }} = combine(x{{ e - k }}, x{{ e }});
-{% endfor %}
-{% endfor %}
-{% for e in range(1, run, 2) %}
-        slots[p{{ e }}] = x{{ e }};
-{% endfor %}
-    }
-{% endfor %}
-    workgroupBarrier();
-}
-
-// Enters a batch's node among those of the batches before it.
-fn close_batch(batch: u32) {
-    var v = slots[gapped(QUADS - 1u)];
-    for (var k = 0u; ((batch >> k) & 1u) != 0u; k++) {
-        v = combine(batches[((batch >> k) << k) - 1u], v);
-    }
-    batches[batch] = v;
+fn node_of(x: array<Acc, 4>) -> Acc {
+    return combine(combine(x[0], x[1]), combine(x[2], x[3]));
 }
 
 fn scan_4(x: array<Acc, 4>) -> array<Acc, 4> {
     let b = combine(x[0], x[1]);
-    let d = combine(x[2], x[3]);
-    return array<Acc, 4>(x[0], b, combine(b, x[2]), combine(b, d));
+    return array<Acc, 4>(x[0], b, combine(b, x[2]), combine(b, combine(x[2], x[3])));
 }
 
 fn prepend(left: Acc, x: array<Acc, 4>) -> array<Acc, 4> {
     return array<Acc, 4>(combine(left, x[0]), combine(left, x[1]), combine(left, x[2]), combine(left, x[3]));
 }
 {% endif %}
-
-{% if totals %}
-// The tiles' totals, each line's last left out, since nothing comes after it. args: n elements of a line in this dispatch, inner, tiles of
-// a line in this dispatch, blocks (tiles of all lines), first_tile of this dispatch, first result, pitch from line to line of results.
-@compute @workgroup_size({{ threads }})
-fn scan_totals(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    let block = (group.z * grid.y + group.y) * grid.x + group.x;
-    let line = block / args.tiles;
-    let tile = block % args.tiles;
-    if (block >= args.blocks || args.first_tile + tile + 1u >= args.pitch) {
-        return;
-    }
-    let origin = line / args.inner * args.n * args.inner + line % args.inner;
-    for (var batch = 0u; batch < BATCHES; batch++) {
-        let i0 = tile * TILE + (batch * QUADS + lane) * 4u;
-{% for r in range(rows) %}
-        let x{{ r }} = load_quad(origin, i0 + {{ r }}u * THREADS * 4u, args.n);
-{% endfor %}
-{% for r in range(rows) %}
-        slots[gapped({{ r }}u * THREADS + lane)] = combine(combine(x{{ r }}[0], x{{ r }}[1]), combine(x{{ r }}[2], x{{ r }}[3]));
-{% endfor %}
-        up_sweep(lane);
-        if (lane == 0u) {
-            close_batch(batch);
-        }
-        workgroupBarrier();
-    }
-    if (lane == 0u) {
-        finish(args.first + line * args.pitch + args.first_tile + tile, batches[BATCHES - 1u]);
-    }
-}
-{% endif %}
-{% if fold %}
-// Totals become the strict left folds of those before them, in place; a workgroup to each line. args: n totals of a line.
-@compute @workgroup_size({{ threads }})
-fn scan_fold(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    let line = (group.z * grid.y + group.y) * grid.x + group.x;
-    if (line >= args.blocks) {
-        return;
-    }
-    let begin = line * args.n;
-    var carry = Acc();
-    for (var start = 0u; start < args.n; start += QUADS) {
-        for (var k = lane; k < QUADS; k += THREADS) {
-            if (start + k < args.n) {
-                slots[k] = results[begin + start + k];
-            }
-        }
-        workgroupBarrier();
-        if (lane == 0u) {
-            let count = min(args.n - start, QUADS);
-            var k = 0u;
-            if (start == 0u) {
-                carry = slots[0];
-                k = 1u;
-            }
-            // 8 values ahead, since only the chain should take time.
-            for (; k + 8u <= count; k += 8u) {
-{% for e in range(8) %}
-                let x{{ e }} = slots[k + {{ e }}u];
-{% endfor %}
-{% for e in range(8) %}
-                slots[k + {{ e }}u] = carry;
-                carry = combine(carry, x{{ e }});
-{% endfor %}
-            }
-            for (; k < count; k++) {
-                let x = slots[k];
-                slots[k] = carry;
-                carry = combine(carry, x);
-            }
-        }
-        workgroupBarrier();
-        for (var k = lane; k < QUADS; k += THREADS) {
-            if (start + k < args.n) {
-                finish(begin + start + k, slots[k]);
-            }
-        }
-        workgroupBarrier();
-    }
-}
-{% endif %}
 {% if apply or packed %}
-fn store_quad(origin: u32, i: u32, end: u32, x: array<Acc, 4>) {
-{% if not strided %}
-    if (i < end && end - i >= 4u) {
-        store4(origin + i, x);
-        return;
-    }
-{% endif %}
+fn store_part(origin: u32, i: u32, end: u32, x: array<Acc, 4>) {
 {% for e in range(4) %}
     if (i + {{ e }}u < end) {
         finish(place(origin, i + {{ e }}u), x[{{ e }}]);
@@ -188,19 +65,25 @@ fn store_quad(origin: u32, i: u32, end: u32, x: array<Acc, 4>) {
 {% endfor %}
 }
 {% endif %}
-{% if apply %}
-{% if exclusive %}
-// The last element of this batch and of the one before.
-var<workgroup> lasts: array<Acc, 2>;
-{% endif %}
+{% if exclusive and not columns %}
 
+// The left nodes that lead to an element, outermost last, as its left neighbour's value; the first stands for itself.
+fn chain(left: Acc, so_far: Acc, known: bool) -> Acc {
+    if (known) {
+        return combine(left, so_far);
+    }
+    return left;
+}
+{% endif %}
+{% include "scan_totals.wgsl" %}
+{% if apply %}
 {% if single %}
 {% include "look_back.wgsl" %}
 {% endif %}
 
 // args as for scan_totals; `first` is where the first line's folds are.
 @compute @workgroup_size({{ threads }})
-fn scan(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+fn scan(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32{{ ", @builtin(subgroup_size) size: u32" if subgroups }}) {
 {% if single %}
     if (lane == 0u) {
         let mine = atomicAdd(&tickets[0], 1u);
@@ -225,59 +108,49 @@ fn scan(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: 
 {% if folded %}
     let fold = folds[args.first + line * args.pitch + args.first_tile + tile];
 {% endif %}
+    // An invocation's first vector of a batch, and how many vectors lie between this and its next.
+{% if subgroups %}
+    let own = lane / size * ROWS * size + lane % size;
+    let apart = size;
+{% else %}
+    let own = lane;
+    let apart = THREADS;
+{% endif %}
     for (var batch = 0u; batch < BATCHES; batch++) {
-        let i0 = tile * TILE + (batch * QUADS + lane) * 4u;
+        let start = tile * TILE + (batch * QUADS + own) * 4u;
+{% if strided %}
 {% for r in range(rows) %}
-        var x{{ r }} = load_quad(origin, i0 + {{ r }}u * THREADS * 4u, args.n);
+        var x{{ r }} = load_part(origin, start + {{ r }}u * apart * 4u, args.n);
 {% endfor %}
+{% else %}
+{% for r in range(rows) %}
+        var x{{ r }}: array<Acc, 4>;
+        let i{{ r }} = start + {{ r }}u * apart * 4u;
+        let whole{{ r }} = max(i{{ r }}, args.n) - i{{ r }} >= 4u;
+        if (whole{{ r }}) {
+            x{{ r }} = load4(origin + i{{ r }});
+        }
+{% endfor %}
+        // The row of the one vector that the line's end cuts, if it is this invocation's.
+        let beyond = args.n / 4u - start / 4u;
+        let cut = select(ROWS, beyond / apart, args.n % 4u != 0u && beyond % apart == 0u);
+        if (cut < ROWS) {
+            let part = load_part(origin, args.n / 4u * 4u, args.n);
+{% for r in range(rows) %}
+            if (cut == {{ r }}u) {
+                x{{ r }} = part;
+            }
+{% endfor %}
+        }
+{% endif %}
 {% for r in range(rows) %}
         x{{ r }} = scan_4(x{{ r }});
 {% endfor %}
-{% for r in range(rows) %}
-        slots[gapped({{ r }}u * THREADS + lane)] = x{{ r }}[3];
-{% endfor %}
-        up_sweep(lane);
-{% if single %}
-        let total = slots[gapped(QUADS - 1u)];
-        if (lane == 0u) {
-            publish(block, TOTAL, total);
-            if (starts_line) {
-                publish(block, PREFIX, total);
-            }
-        }
-{% endif %}
-        // Index bits of the lane, the row, the batch.
-        for (var k = 0u; k < LANE_BITS; k++) {
-            if (((lane >> k) & 1u) != 0u) {
-                let before = ((lane >> k) << k) - 1u;
-{% for r in range(rows) %}
-                x{{ r }} = prepend(slots[gapped({{ r }}u * THREADS + before)], x{{ r }});
-{% endfor %}
-            }
-        }
-{% for k in [1, 2, 4] %}
-{% for r in range(rows) if (r // k) % 2 == 1 %}
-        x{{ r }} = prepend(slots[gapped({{ r // k * k }}u * THREADS - 1u)], x{{ r }});
-{% endfor %}
-{% endfor %}
-{% if batches > 1 %}
-        for (var k = 0u; (batch >> k) != 0u; k++) {
-            if (((batch >> k) & 1u) != 0u) {
-                let left = batches[((batch >> k) << k) - 1u];
-{% for r in range(rows) %}
-                x{{ r }} = prepend(left, x{{ r }});
-{% endfor %}
-            }
-        }
-        workgroupBarrier();
-        if (lane == 0u) {
-            close_batch(batch);
-        }
-{% endif %}
+{% include "scan_walk.wgsl" %}
 {% if single %}
         var fold = Acc();
         if (!starts_line) {
-            let so_far = look_back(origin, block - tile, block, lane);
+            let so_far = look_back(origin, block - tile, block, lane{{ ", size" if subgroups }});
             if (lane == 0u) {
                 publish(block, PREFIX, combine(so_far, total));
                 tile_fold = so_far;
@@ -294,36 +167,39 @@ fn scan(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: 
         }
 {% endif %}
 {% if exclusive %}
-        // Every element becomes its left neighbour.
-        workgroupBarrier();
-{% for r in range(rows) %}
-        slots[gapped({{ r }}u * THREADS + lane)] = x{{ r }}[3];
-{% endfor %}
-        if (lane == THREADS - 1u) {
-            lasts[batch & 1u] = x{{ rows - 1 }}[3];
-        }
-        workgroupBarrier();
-        var before = Acc();
-        if (lane != 0u) {
-            before = slots[gapped(lane - 1u)];
-        } else if (batch != 0u) {
-            before = lasts[(batch - 1u) & 1u];
-        } else if (starts_line) {
-            before = first_value();
+        if (lane == 0u && batch == 0u) {
+            // Nothing of the tile comes before its first element.
+            x0[0] = {{ "fold" if folded or single else "first_value()" }};
 {% if folded or single %}
-        } else {
-            before = fold;
+            if (starts_line) {
+                x0[0] = first_value();
+            }
 {% endif %}
         }
-        x0 = array<Acc, 4>(before, x0[0], x0[1], x0[2]);
-{% for r in range(1, rows) %}
-        x{{ r }} = array<Acc, 4>(slots[gapped({{ r }}u * THREADS + lane - 1u)], x{{ r }}[0], x{{ r }}[1], x{{ r }}[2]);
-{% endfor %}
 {% endif %}
+{% if strided %}
 {% for r in range(rows) %}
-        store_quad(origin, i0 + {{ r }}u * THREADS * 4u, args.n, x{{ r }});
+        store_part(origin, start + {{ r }}u * apart * 4u, args.n, x{{ r }});
 {% endfor %}
+{% else %}
+{% for r in range(rows) %}
+        if (whole{{ r }}) {
+            store4(origin + i{{ r }}, x{{ r }});
+        }
+{% endfor %}
+        if (cut < ROWS) {
+            var part = x0;
+{% for r in range(1, rows) %}
+            if (cut == {{ r }}u) {
+                part = x{{ r }};
+            }
+{% endfor %}
+            store_part(origin, args.n / 4u * 4u, args.n, part);
+        }
+{% endif %}
+{% if batches > 1 %}
         workgroupBarrier();
+{% endif %}
     }
 }
 {% endif %}

@@ -2,12 +2,54 @@
 {% if packed %}
 // Many rows of at most 4 * {{ threads }} elements. args: n; lines; lanes to a row, a power of two that 4 elements each suffice for.
 @compute @workgroup_size({{ threads }})
-fn scan_rows(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+fn scan_rows(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32{{ ", @builtin(subgroup_size) size: u32" if subgroups }}) {
     let block = (group.z * grid.y + group.y) * grid.x + group.x;
     let line = block * (THREADS / args.lanes) + lane / args.lanes;
     let i = lane % args.lanes * 4u;
     let end = select(0u, args.n, line < args.lines);
-    var x = scan_4(load_quad(line * args.n, i, end));
+    let whole = max(i, end) - i >= 4u;
+    var x: array<Acc, 4>;
+    if (whole) {
+        x = load4(line * args.n + i);
+    } else {
+        x = load_part(line * args.n, i, end);
+    }
+    x = scan_4(x);
+{% if subgroups %}
+    for (var step = 1u; step < min(args.lanes, size); step *= 2u) {
+        let left = shuffle(x[3], (lane % size | (step - 1u)) ^ step);
+        if ((lane & step) != 0u) {
+            x = prepend(left, x);
+        }
+    }
+    if (args.lanes > size) {
+        if (lane % size == size - 1u) {
+            slots[lane / size] = x[3];
+        }
+        up_sweep(lane, size, THREADS / size);
+    }
+{% if exclusive %}
+    x = array<Acc, 4>(shuffle(x[3], (lane + size - 1u) % size), x[0], x[1], x[2]);
+    var before = Acc();
+    var known = false;
+{% endif %}
+    let subgroup = i / 4u / size;
+    for (var k = 0u; (subgroup >> k) != 0u; k++) {
+        if (((subgroup >> k) & 1u) != 0u) {
+            let left = slots[((lane / size >> k) << k) - 1u];
+            x = prepend(left, x);
+{% if exclusive %}
+            before = chain(left, before, known);
+            known = true;
+{% endif %}
+        }
+    }
+{% if exclusive %}
+    if (lane % size == 0u && known) {
+        x[0] = before;
+    }
+{% endif %}
+{% else %}
     slots[gapped(lane)] = x[3];
     up_sweep(lane);
     for (var k = 0u; (args.lanes >> k) > 1u; k++) {
@@ -19,13 +61,19 @@ fn scan_rows(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) g
     workgroupBarrier();
     slots[gapped(lane)] = x[3];
     workgroupBarrier();
-    var before = first_value();
-    if (i != 0u) {
-        before = slots[gapped(lane - 1u)];
-    }
-    x = array<Acc, 4>(before, x[0], x[1], x[2]);
+    x = array<Acc, 4>(slots[gapped(max(lane, 1u) - 1u)], x[0], x[1], x[2]);
 {% endif %}
-    store_quad(line * args.n, i, end, x);
+{% endif %}
+{% if exclusive %}
+    if (i == 0u) {
+        x[0] = first_value();
+    }
+{% endif %}
+    if (whole) {
+        store4(line * args.n + i, x);
+    } else {
+        store_part(line * args.n, i, end, x);
+    }
 }
 {% endif %}
 {% if columns %}

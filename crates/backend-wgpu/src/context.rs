@@ -28,6 +28,9 @@ pub struct Options {
     /// Whether to leave the bounds of storage buffers to the driver where it guards them (`robustBufferAccess2`), which saves a
     /// comparison per access. Kernels of this library never reach past their bindings either way. Default: no.
     pub driver_bounds: bool,
+    /// Whether reductions and scans walk their trees in subgroups, where the start-up probe finds that these work; the results are the
+    /// same bits. Default: as the table of tunings says for the adapter.
+    pub subgroups: Option<bool>,
     /// Features to leave out even where the adapter has them; for tests of the narrow forms. Default: none.
     pub without: wgpu::Features,
 }
@@ -41,6 +44,7 @@ impl Default for Options {
             keep_subnormals: true,
             fma: None,
             driver_bounds: false,
+            subgroups: None,
             without: wgpu::Features::empty(),
         }
     }
@@ -69,6 +73,8 @@ pub(crate) struct Context {
     pub(crate) keep_subnormals: bool,
     /// See [`Options::fma`].
     pub(crate) fma: Option<FmaKind>,
+    /// See [`Options::subgroups`].
+    pub(crate) subgroups: Option<bool>,
     /// How kernels are sealed; `None` where they go through wgpu as WGSL.
     pub(crate) seal: Option<SealOptions>,
     pub(crate) alive: Arc<Alive>,
@@ -215,6 +221,7 @@ impl Context {
         Ok(Self {
             keep_subnormals: options.keep_subnormals,
             fma: options.fma,
+            subgroups: options.subgroups,
             ..Self::assemble(device, queue, faults, options.seal, options.driver_bounds)
         })
     }
@@ -245,6 +252,7 @@ impl Context {
             faults,
             keep_subnormals: true,
             fma: None,
+            subgroups: None,
             seal,
             alive,
             device,

@@ -7,7 +7,7 @@ use crate::binds::Binding;
 use crate::buffer::{Buffer, Pool};
 use crate::clock::Clock;
 use crate::context::{Adapter, Context, Options};
-use crate::patterns::Kernels;
+use crate::patterns::{Kernels, Tuning};
 use crate::pipeline::{Kernel, KernelSource, Pipelines};
 use crate::probe::{self, Report};
 use crate::readback::{Poller, READ_CHUNK, ReadBack, Staging};
@@ -31,6 +31,7 @@ pub struct Wgpu {
 struct Shared {
     pipelines: Pipelines,
     patterns: Kernels,
+    tuning: Tuning,
     pool: Arc<Pool>,
     staging: Arc<Staging>,
     poller: Arc<Poller>,
@@ -100,6 +101,7 @@ impl Wgpu {
         let shared = Shared {
             pipelines: Pipelines::new(&context),
             patterns: Kernels::default(),
+            tuning: Tuning::of(&context, &report),
             pool: Arc::new(Pool::new(pool_bytes)),
             staging: Arc::default(),
             poller: Arc::default(),
@@ -170,6 +172,11 @@ impl Wgpu {
     /// The patterns' kernels.
     pub(crate) fn patterns(&self) -> &Kernels {
         &self.shared.patterns
+    }
+
+    /// Which forms of the patterns suit the adapter.
+    pub(crate) fn tuning(&self) -> Tuning {
+        self.shared.tuning
     }
 
     /// Zeroes bytes, in stream order. Offset and length are multiples of four.

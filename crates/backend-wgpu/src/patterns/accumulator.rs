@@ -85,6 +85,37 @@ impl Accumulator {
         (members, format!("Acc({})", values.join(", ")))
     }
 
+    /// Whether its words go from lane to lane of a subgroup; more of them would cost more than shared memory does.
+    pub(super) fn shuffles(&self) -> bool {
+        self.words() <= 4
+    }
+
+    /// `words_of(v)` and `acc_of(w)`: accumulators as arrays of words.
+    pub(super) fn word_functions(&self) -> String {
+        let n = self.words();
+        let words = self.to_words("v").join(", ");
+        let back: Vec<String> = (0..n).map(|k| format!("w[{k}]")).collect();
+        format!(
+            "fn words_of(v: Acc) -> array<u32, {n}> {{\n    return array<u32, {n}>({words});\n}}\nfn acc_of(w: array<u32, {n}>) -> Acc {{\n    return {};\n}}\n",
+            self.of_words(&back)
+        )
+    }
+
+    /// `shuffle(v, lane)` and `shuffle_xor(v, mask)`, word by word: as integers, so that NaN and subnormal numbers pass unchanged.
+    pub(super) fn shuffle_functions(&self) -> String {
+        let mut text = String::new();
+        for (name, builtin, parameter) in [("shuffle", "subgroupShuffle", "lane"), ("shuffle_xor", "subgroupShuffleXor", "mask")] {
+            let words: Vec<String> = (0..self.words()).map(|k| format!("{builtin}(w[{k}], {parameter})")).collect();
+            let words = words.join(", ");
+            let n = self.words();
+            let _ = writeln!(
+                text,
+                "fn {name}(v: Acc, {parameter}: u32) -> Acc {{\n    let w = words_of(v);\n    return acc_of(array<u32, {n}>({words}));\n}}"
+            );
+        }
+        text
+    }
+
     /// The 32-bit words of accumulator `v`, in order.
     pub(super) fn to_words(&self, v: &str) -> Vec<String> {
         let mut words = Vec::new();

@@ -10,6 +10,7 @@ mod reduce;
 mod scan;
 #[cfg(test)]
 mod tests;
+mod tuning;
 
 use crate::binds::Binding;
 use crate::device::Wgpu;
@@ -25,6 +26,7 @@ use program::{Dialect, Program};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+pub(crate) use tuning::Tuning;
 use xxhash_rust::xxh3::Xxh3;
 
 /// A device's kernels by what they compute, so that a repeated call writes no text.
@@ -42,6 +44,9 @@ pub(crate) struct Kernels {
     /// Whether tests ask for kernels of an adapter whose `fma` flushes subnormal numbers.
     #[cfg(test)]
     flushes: std::sync::atomic::AtomicBool,
+    /// Lanes of subgroups where tests put shared memory in their place, else 0.
+    #[cfg(test)]
+    width: AtomicU32,
 }
 
 impl Kernels {
@@ -88,6 +93,11 @@ impl Wgpu {
         let wgsl = program.text(self.dialect())?;
         #[cfg(test)]
         let wgsl = if self.patterns().flushes.load(Ordering::Relaxed) { tests::guarded::over_flushing_fma(&wgsl) } else { wgsl };
+        #[cfg(test)]
+        let wgsl = match self.patterns().width.load(Ordering::Relaxed) {
+            0 => wgsl,
+            width => tests::subgroups::emulate(&wgsl, width),
+        };
         let kernel = self.kernel(&KernelSource { name: program.entry, wgsl: &wgsl, entry: program.entry })?;
         Ok(Arc::clone(self.patterns().ready.lock().entry(key).or_insert(kernel)))
     }

@@ -133,6 +133,9 @@ pub(super) enum Operators<'a> {
     Calls(&'a [&'static str]),
 }
 
+/// The hole that asks for the form in subgroups.
+pub(super) const SUBGROUPS: &str = "subgroups";
+
 /// A kernel before it is text.
 #[derive(Clone, Copy)]
 pub(super) struct Program<'a> {
@@ -216,7 +219,10 @@ impl Program<'_> {
                     members.extend(names);
                     let _ = writeln!(w.text, "fn first_value() -> Acc {{\n    return {value};\n}}");
                 }
-                let _ = writeln!(w.text, "{}", word_functions(&acc));
+                w.text.push_str(&acc.word_functions());
+                if self.constants.contains(&(SUBGROUPS, 1)) {
+                    w.text.push_str(&acc.shuffle_functions());
+                }
             }
             Operators::Calls(names) => w.calls.extend(names.iter().map(|&n| n.to_owned())),
         }
@@ -242,17 +248,6 @@ impl Program<'_> {
         text.push_str(&self.template.expand(&constants).map_err(failed)?);
         Ok(text)
     }
-}
-
-/// `acc_word(v, k)` and `acc_of_words(w)`: accumulators as arrays of words.
-fn word_functions(acc: &Accumulator) -> String {
-    let n = acc.words();
-    let words = acc.to_words("v").join(", ");
-    let back: Vec<String> = (0..n).map(|k| format!("w[{k}]")).collect();
-    format!(
-        "const ACC_WORDS = {n}u;\nfn words_of(v: Acc) -> array<u32, {n}> {{\n    return array<u32, {n}>({words});\n}}\nfn acc_of(w: array<u32, {n}>) -> Acc {{\n    return {};\n}}",
-        acc.of_words(&back)
-    )
 }
 
 struct Writer<'a> {

@@ -3,7 +3,7 @@
 use super::Launch;
 use super::accumulator::Accumulator;
 use super::operands::{Limits, Operands, Span};
-use super::program::{Operators, Program, Sink, Source};
+use super::program::{Operators, Program, SUBGROUPS, Sink, Source};
 use crate::binds::Binding;
 use crate::buffer::Buffer;
 use crate::device::Wgpu;
@@ -45,9 +45,10 @@ impl Shape {
         u64::from(self.threads * 4 * self.rows)
     }
 
-    /// Slots for totals, and the steps of the tree over them.
-    fn totals(self) -> (u32, u32) {
-        let totals = self.passes * self.threads / 8;
+    /// Slots for totals, and the steps of the tree over them where it is walked in shared memory.
+    fn totals(self, subgroups: bool) -> (u32, u32) {
+        // A node for each pass of each subgroup of at least 4 lanes, or for each run of 8.
+        let totals = self.passes * self.threads / if subgroups { 4 } else { 8 };
         let stages = (0..).scan(totals, |left, _| {
             let before = *left;
             *left = before.div_ceil(8);
@@ -58,8 +59,8 @@ impl Shape {
 }
 
 /// The template's holes.
-pub(super) fn form_holes(form: Form, shape: Shape) -> [(&'static str, u32); 7] {
-    let (totals, stages) = shape.totals();
+pub(super) fn form_holes(form: Form, shape: Shape, subgroups: bool) -> [(&'static str, u32); 9] {
+    let (totals, stages) = shape.totals(subgroups);
     let is = |other: Form| u32::from(form.entry == other.entry);
     let threads = if is(TILES) == 1 { shape.threads } else { THREADS };
     [
@@ -70,6 +71,8 @@ pub(super) fn form_holes(form: Form, shape: Shape) -> [(&'static str, u32); 7] {
         ("tiles", is(TILES)),
         ("rows_short", is(ROWS)),
         ("columns", is(COLS)),
+        ("rows_in_lanes", is(TILES)),
+        (SUBGROUPS, u32::from(subgroups && is(COLS) == 0)),
     ]
 }
 
@@ -90,6 +93,8 @@ pub(super) struct Reduction<'a> {
     /// Bytes of an accumulator.
     pub(super) stride: u64,
     pub(super) shape: Shape,
+    /// Whether tiles and short rows are walked in subgroups.
+    subgroups: bool,
 }
 
 /// One kernel of a reduction, with what it reads and writes.
@@ -162,9 +167,10 @@ impl Ends<'_> {
 
 impl<'a> Reduction<'a> {
     pub(super) fn new(wgpu: &'a Wgpu, pattern: &'static str, combine: &'a Func, numerics: Numerics) -> Result<Self> {
-        let stride = Accumulator::new(combine.result_types()).stride();
-        let limits = wgpu.window_limits();
-        Ok(Self { wgpu, pattern, combine, numerics, limits, stride, shape: Shape::of(stride)? })
+        let acc = Accumulator::new(combine.result_types());
+        let (stride, limits) = (acc.stride(), wgpu.window_limits());
+        let subgroups = acc.shuffles() && wgpu.tuning().reduce_in_subgroups;
+        Ok(Self { wgpu, pattern, combine, numerics, limits, stride, shape: Shape::of(stride)?, subgroups })
     }
 
     pub(super) fn stage<'b>(
@@ -174,7 +180,7 @@ impl<'a> Reduction<'a> {
         (sink, results): (Sink<'_>, Option<&'b Buffer>),
         operands: &'b Operands<'b>,
     ) -> Result<Stage<'b>> {
-        let holes = form_holes(form, self.shape);
+        let holes = form_holes(form, self.shape, self.subgroups);
         let program = Program {
             template: form.template,
             entry: form.entry,

@@ -3,7 +3,7 @@
 use super::Launch;
 use super::accumulator::Accumulator;
 use super::operands::{Limits, Operands, Span};
-use super::program::{Operators, Program, Sink, Source};
+use super::program::{Operators, Program, SUBGROUPS, Sink, Source};
 use super::reduce::chunks;
 use crate::binds::Binding;
 use crate::buffer::Buffer;
@@ -55,16 +55,27 @@ struct Scan<'a> {
     wgpu: &'a Wgpu,
     task: &'a ScanTask,
     limits: Limits,
-    rows: u32,
-    strided: bool,
+    form: Form,
+}
+
+/// What a kernel's text depends on besides its step and the task.
+#[derive(Clone, Copy)]
+pub(super) struct Form {
+    /// Vectors of four elements that an invocation holds.
+    pub(super) rows: u32,
+    pub(super) strided: bool,
+    /// Whether trees are walked in subgroups.
+    pub(super) subgroups: bool,
 }
 
 impl Run<ScanTask> for Wgpu {
     fn run(&self, task: &ScanTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
-        let stride = Accumulator::new(task.parts()).stride();
+        let acc = Accumulator::new(task.parts());
+        let (stride, tuning) = (acc.stride(), self.tuning());
         let lines = task.lines;
         let strided = lines.inner > 1;
-        let scan = Scan { wgpu: self, task, limits: self.window_limits(), rows: rows(stride)?, strided };
+        let form = Form { rows: rows(stride)?, strided, subgroups: acc.shuffles() && tuning.scan_in_subgroups };
+        let scan = Scan { wgpu: self, task, limits: self.window_limits(), form };
         let aligned = !strided && (lines.outer == 1 || lines.n.is_multiple_of(4));
         let plan = |outs| Operands::plan(scan.limits, &task.load.params, leaves, outs, aligned, strided, lines.elements());
         let all = plan(outs)?;
@@ -79,7 +90,7 @@ impl Run<ScanTask> for Wgpu {
         let memory = Single::shared_bytes(stride);
         if fits
             && !strided
-            && tiles > 1
+            && tiles >= tuning.look_back_from_tiles
             && stride <= 8
             && !self.patterns().never_looks_back()
             && memory <= self.caps().workgroup_memory_bytes.into()
@@ -100,7 +111,7 @@ impl Run<ScanTask> for Wgpu {
 
 impl Scan<'_> {
     fn kernel(&self, step: Step, operands: &Operands<'_>) -> Result<Arc<Kernel>> {
-        self.wgpu.program("scan", &program(self.task, step, &operands.signature, &holes(self.task, step, self.rows, self.strided)))
+        self.wgpu.program("scan", &program(self.task, step, &operands.signature, &holes(self.task, step, self.form)))
     }
 
     /// Runs a kernel over all tiles of all lines, in as many dispatches as windows ask for.
@@ -261,14 +272,15 @@ fn push_bits(launch: &mut Launch<'_>, first: &[u64], task: &ScanTask) {
     }
 }
 
-pub(super) fn holes(task: &ScanTask, step: Step, rows: u32, strided: bool) -> Vec<(&'static str, u32)> {
+pub(super) fn holes(task: &ScanTask, step: Step, form: Form) -> Vec<(&'static str, u32)> {
     let stores = matches!(step, Step::Apply { .. } | Step::Single { .. } | Step::Rows | Step::Columns);
     let exclusive = stores && matches!(task.kind, ScanKind::Exclusive { .. });
     let rows = match step {
         Step::Rows => 1,
         Step::Single { .. } => 8,
-        _ => rows,
+        _ => form.rows,
     };
+    let walks = !matches!(step, Step::Fold | Step::Columns);
     let quads = rows * THREADS;
     vec![
         ("threads", THREADS),
@@ -276,7 +288,7 @@ pub(super) fn holes(task: &ScanTask, step: Step, rows: u32, strided: bool) -> Ve
         ("quads", quads),
         ("batches", SCAN_TILE as u32 / (4 * quads)),
         ("lane_bits", THREADS.ilog2()),
-        ("strided", strided.into()),
+        ("strided", form.strided.into()),
         ("exclusive", exclusive.into()),
         ("totals", (step == Step::Totals).into()),
         ("fold", (step == Step::Fold).into()),
@@ -288,6 +300,8 @@ pub(super) fn holes(task: &ScanTask, step: Step, rows: u32, strided: bool) -> Ve
         ("folded", (step == Step::Apply { folded: true }).into()),
         ("packed", (step == Step::Rows).into()),
         ("columns", (step == Step::Columns).into()),
+        ("rows_in_lanes", (step == Step::Totals).into()),
+        (SUBGROUPS, (walks && form.subgroups).into()),
     ]
 }
 

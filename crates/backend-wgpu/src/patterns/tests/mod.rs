@@ -5,6 +5,7 @@ pub(super) mod guarded;
 mod map;
 mod reduce;
 mod scan;
+pub(super) mod subgroups;
 mod texts;
 
 use crate::context::Options;

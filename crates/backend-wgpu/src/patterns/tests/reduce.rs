@@ -12,7 +12,7 @@ use isowarp_core::ops::{Combine, Max, Min, Op, Product, Sum};
 use isowarp_core::patterns::{Map, Reduce};
 use isowarp_cpu::Cpu;
 
-fn check<T: Sample + Element<Reg = T> + Scalar + Num>(gpu: &Wgpu, sizes: &[usize], op: impl Combine<T> + Copy) {
+pub(super) fn check<T: Sample + Element<Reg = T> + Scalar + Num>(gpu: &Wgpu, sizes: &[usize], op: impl Combine<T> + Copy) {
     if !gpu.caps().supports(T::DTYPE) {
         return;
     }
@@ -53,8 +53,11 @@ fn operators_need_not_commute() {
 
 #[test]
 fn accumulators_of_several_parts() {
-    let gpu = device();
-    for n in [1_usize, 2, 5, 1023, 4097, 70_001] {
+    parts(device(), &[1, 2, 5, 1023, 4097, 70_001]);
+}
+
+pub(super) fn parts(gpu: &Wgpu, sizes: &[usize]) {
+    for &n in sizes {
         let (cx, gx) = both(gpu, &f32::samples(n, 12));
         let what = format!("of {n}");
         same_bits(&what, Cpu::new().argmin(&cx).expect("cpu").buffer(), gpu.argmin(&gx).expect("gpu").buffer());
@@ -89,7 +92,7 @@ fn inputs_of_any_form() {
 }
 
 /// Reduces along every axis whose neighbours lie in one window.
-fn axes(gpu: &Wgpu, shapes: &[[u64; 3]], window_bytes: u64) {
+pub(super) fn axes(gpu: &Wgpu, shapes: &[[u64; 3]], window_bytes: u64) {
     for shape in shapes {
         let n = shape.iter().product::<u64>() as usize;
         let (cx, gx) = both(gpu, &f32::samples(n, 16));

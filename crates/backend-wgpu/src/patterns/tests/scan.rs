@@ -11,9 +11,10 @@ use isowarp_core::ops::{Combine, Max, Op, Sum};
 use isowarp_core::patterns::{Map, Scan};
 use isowarp_cpu::Cpu;
 
+const LENGTHS: [usize; 5] = [1, 2, 1000, 8193, 70_001];
 const TILES: [usize; 6] = [16_383, 16_384, 16_385, 32_768, 40_961, 300_001];
 
-fn check<T: Sample + Element<Reg = T> + Scalar + Num>(gpu: &Wgpu, sizes: &[usize], op: impl Combine<T> + Copy) {
+pub(super) fn check<T: Sample + Element<Reg = T> + Scalar + Num>(gpu: &Wgpu, sizes: &[usize], op: impl Combine<T> + Copy) {
     if !gpu.caps().supports(T::DTYPE) {
         return;
     }
@@ -51,7 +52,7 @@ fn impatient_workgroups_compute_what_they_miss() {
             check::<f32>(&gpu, &[40_961, 8192 * 300 + 17], Sum);
         }
         check::<f64>(&gpu, &[40_961, 8192 * 40], Sum);
-        segments(&gpu);
+        segments(&gpu, &LENGTHS);
     }
 }
 
@@ -71,8 +72,8 @@ fn operators_need_not_commute() {
     check::<u32>(device(), &[1, 5, 257, 8192, 8193, 70_001], compose);
 }
 
-fn segments(gpu: &Wgpu) {
-    for n in [1_usize, 2, 1000, 8193, 70_001] {
+pub(super) fn segments(gpu: &Wgpu, sizes: &[usize]) {
+    for &n in sizes {
         let (cx, gx) = both(gpu, &f32::samples(n, 22));
         let flags: Vec<u32> = u32::samples(n, 23).iter().map(|v| u32::from(v % 50 == 0)).collect();
         let (cf, gf) = both(gpu, &flags);
@@ -89,10 +90,10 @@ fn segments(gpu: &Wgpu) {
 
 #[test]
 fn segments_and_keys() {
-    segments(device());
+    segments(device(), &LENGTHS);
 }
 
-fn axes(gpu: &Wgpu, shapes: &[[u64; 3]]) {
+pub(super) fn axes(gpu: &Wgpu, shapes: &[[u64; 3]]) {
     for shape in shapes {
         let n = shape.iter().product::<u64>() as usize;
         let (cx, gx) = both(gpu, &f32::samples(n, 26));

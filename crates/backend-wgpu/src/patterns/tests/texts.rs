@@ -193,7 +193,8 @@ const SHARED: u32 = 16 << 10;
 #[test]
 fn reductions_of_every_type_operator_and_form() {
     for t in trees() {
-        let shape = Shape::of(Accumulator::new(t.combine.result_types()).stride()).expect("small enough");
+        let acc = Accumulator::new(t.combine.result_types());
+        let shape = Shape::of(acc.stride()).expect("small enough");
         let (leaves, none) = (Source::Leaves(&t.load), signature(&[], &[]));
         let direct = signature(&[(t.dtype, 0)], &[(t.dtype, 1)]);
         let sources = signature(&[(t.dtype, 1)], &[]);
@@ -204,10 +205,11 @@ fn reductions_of_every_type_operator_and_form() {
             (Source::Partials, Sink::Results, &none),
             (Source::Partials, Sink::Outs(&t.finish), &results),
         ];
-        for form in [TILES, ROWS, COLS] {
+        let forms = [(TILES, false), (ROWS, false), (COLS, false), (TILES, true), (ROWS, true)];
+        for (form, subgroups) in forms.into_iter().filter(|(_, subgroups)| !subgroups || acc.shuffles()) {
             for (source, sink, signature) in ends {
                 let Form { template, entry } = form;
-                let holes = form_holes(form, shape);
+                let holes = form_holes(form, shape, subgroups);
                 let operators = Operators::Tree { source, combine: &t.combine, sink };
                 let program =
                     Program { template, entry, constants: &holes, operators, signature, numerics: Numerics::Strict, first: false };
@@ -232,23 +234,27 @@ fn scans_of_every_type_operator_and_form() {
                 steps.extend([Step::Single { wide: false }, Step::Single { wide: true }]);
             }
             for step in steps {
-                for strided in [false, true] {
-                    if strided && matches!(step, Step::Rows | Step::Single { .. }) {
+                for (strided, subgroups) in [(false, false), (false, true), (true, false), (true, true)] {
+                    if strided && matches!(step, Step::Rows | Step::Single { .. }) || subgroups && !acc.shuffles() {
                         continue;
                     }
-                    let form = usize::from(strided);
-                    let signature = match step {
-                        Step::Totals => signature(&[(t.dtype, form)], &[]),
-                        Step::Fold => signature(&[], &[]),
-                        _ => signature(&[(t.dtype, form)], &[(t.dtype, form)]),
-                    };
-                    let holes = scan::holes(&task, step, rows, strided);
+                    let signature = scan_signature(t.dtype, step, strided);
+                    let holes = scan::holes(&task, step, scan::Form { rows, strided, subgroups });
                     let shared = accept(&scan::program(&task, step, &signature, &holes));
                     let limit = if matches!(step, Step::Single { .. }) { 2 * SHARED } else { SHARED };
                     assert!(shared <= limit, "{shared} bytes of shared memory");
                 }
             }
         }
+    }
+}
+
+fn scan_signature(dtype: DType, step: Step, strided: bool) -> Signature {
+    let form = usize::from(strided);
+    match step {
+        Step::Totals => signature(&[(dtype, form)], &[]),
+        Step::Fold => signature(&[], &[]),
+        _ => signature(&[(dtype, form)], &[(dtype, form)]),
     }
 }
 

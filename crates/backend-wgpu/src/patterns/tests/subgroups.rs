@@ -1,0 +1,98 @@
+//! The subgroup forms, at every width: in the adapter's own subgroups, and in others that shared memory stands in for.
+
+use super::{Sample, both, own_device, same_bits};
+use crate::context::Options;
+use crate::device::Wgpu;
+use crate::patterns::tests::{reduce, scan};
+use isowarp_core::ops::{Op, Sum};
+use isowarp_core::patterns::Scan as _;
+use isowarp_cpu::Cpu;
+use std::sync::atomic::Ordering;
+
+/// Puts shared memory in the place of shuffles, with barriers around it, so that a kernel runs in subgroups of `width` lanes, as the
+/// adapter's own lie. Everything that a lane could misjudge about its subgroup shows, and so does a shuffle that not all invocations reach.
+pub(in crate::patterns) fn emulate(wgsl: &str, width: u32) -> String {
+    let Some((head, body)) = wgsl.split_once(", @builtin(subgroup_size) size: u32) {") else { return wgsl.to_owned() };
+    let mut text = format!("{head}) {{\n    emulated_lane = lane;\n    let size = {width}u;{body}");
+    for (builtin, from) in [("subgroupShuffleXor", "emulated_lane ^ lane"), ("subgroupShuffle", "emulated_lane / WIDTH * WIDTH + lane")] {
+        text = text.replace(&format!("{builtin}("), &format!("{builtin}_("));
+        text.push_str(&format!(
+            "\nfn {builtin}_(v: u32, lane: u32) -> u32 {{
+    workgroupBarrier();
+    emulated[emulated_lane] = v;
+    workgroupBarrier();
+    return emulated[{from}];
+}}
+"
+        ));
+    }
+    format!("const WIDTH = {width}u;\nvar<private> emulated_lane: u32;\nvar<workgroup> emulated: array<u32, 256>;\n{text}")
+}
+
+fn device(width: u32) -> Wgpu {
+    let gpu = own_device(&Options { subgroups: Some(true), ..Options::default() });
+    assert!(gpu.tuning().reduce_in_subgroups && gpu.tuning().scan_in_subgroups, "{:?}", gpu.report().subgroup);
+    gpu.patterns().width.store(width, Ordering::Relaxed);
+    gpu
+}
+
+/// Sizes around the parts that subgroups of any width take.
+const SIZES: [usize; 14] = [1, 3, 5, 17, 129, 257, 1023, 2049, 8192, 8193, 20_011, 66_000, 70_001, 100_003];
+
+fn every_form(gpu: &Wgpu) {
+    reduce::check::<f32>(gpu, &SIZES, Sum);
+    reduce::check::<f64>(gpu, &SIZES[5..], Sum);
+    reduce::parts(gpu, &[5, 1023, 20_011]);
+    reduce::axes(gpu, &[[300, 4, 33], [5, 2, 2100], [7, 1, 900], [2000, 1, 3]], u64::MAX);
+    // Neither commutative nor associative: only the one tree gives these bits.
+    let order = Op::associative(0.0_f32, |a, b| a - b * 0.5);
+    reduce::check::<f32>(gpu, &[8193, 70_001], order);
+    scan::check::<f32>(gpu, &SIZES, order);
+    scan::check::<f64>(gpu, &SIZES[8..], Sum);
+    scan::axes(gpu, &[[300, 4, 33], [2, 9001, 2], [3, 2, 1023], [100, 1, 260], [3, 8195, 1]]);
+    scan::segments(gpu, &[1000, 20_011]);
+}
+
+#[test]
+fn the_adapters_own_width_gives_the_one_tree() {
+    every_form(&device(0));
+}
+
+#[test]
+fn every_width_gives_the_one_tree() {
+    for width in [4, 8, 16, 32, 64, 128] {
+        every_form(&device(width));
+    }
+}
+
+#[test]
+fn a_missing_total_is_computed_in_subgroups_of_every_width() {
+    for width in [0, 4, 16, 128] {
+        let gpu = device(width);
+        gpu.patterns().patience.store(1, Ordering::Relaxed);
+        let (cx, gx) = both(&gpu, &f32::samples(8192 * 70 + 5, 31));
+        let expected = Cpu::new().scan_exclusive(&cx, Sum).expect("cpu");
+        same_bits(&format!("width {width}"), &expected, &gpu.scan_exclusive(&gx, Sum).expect("gpu"));
+    }
+}
+
+#[test]
+fn three_launches_in_subgroups_give_the_one_tree() {
+    for width in [0, 4, 32, 128] {
+        let gpu = device(width);
+        gpu.patterns().patience.store(u32::MAX, Ordering::Relaxed);
+        scan::check::<f32>(&gpu, &[20_011, 100_003], Sum);
+        scan::check::<f64>(&gpu, &[20_011, 70_001], Sum);
+        scan::segments(&gpu, &[20_011]);
+    }
+}
+
+#[test]
+fn a_device_without_subgroups_takes_the_other_form() {
+    let gpu = own_device(&Options { subgroups: Some(false), ..Options::default() });
+    assert!(!gpu.tuning().reduce_in_subgroups && !gpu.tuning().scan_in_subgroups);
+    every_form(&gpu);
+    let without = wgpu::Features::SUBGROUP | wgpu::Features::SUBGROUP_BARRIER;
+    let gpu = own_device(&Options { subgroups: Some(true), without, ..Options::default() });
+    assert!(!gpu.tuning().reduce_in_subgroups && !gpu.tuning().scan_in_subgroups);
+}

@@ -1,0 +1,46 @@
+//! Which form of a pattern an adapter runs: data, apart from the algorithms. No entry changes a result.
+
+use crate::context::Context;
+use crate::probe::Report;
+use isowarp_core::caps::DeviceKind;
+
+/// What may be tuned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tuning {
+    /// Whether a reduction walks its tiles and short rows in subgroups.
+    pub(crate) reduce_in_subgroups: bool,
+    /// Whether a scan walks its tiles and short rows in subgroups.
+    pub(crate) scan_in_subgroups: bool,
+    /// Tiles of a line, two or more, from which on a scan is one launch that looks back instead of three.
+    pub(crate) look_back_from_tiles: u64,
+}
+
+/// A line of the table: adapters, and what suits them.
+struct Entry {
+    /// PCI vendor; `None` for all.
+    vendor: Option<u32>,
+    /// Kind of adapter; `None` for all.
+    kind: Option<DeviceKind>,
+    tuning: Tuning,
+}
+
+const DEFAULT: Tuning = Tuning { reduce_in_subgroups: true, scan_in_subgroups: true, look_back_from_tiles: 2 };
+
+/// The first entry that fits an adapter holds.
+const TABLE: [Entry; 1] = [Entry { vendor: None, kind: None, tuning: DEFAULT }];
+
+impl Tuning {
+    /// The table's answer, with what the caller asked for. Subgroup forms need an adapter on which the probe found subgroups to work.
+    pub(crate) fn of(context: &Context, report: &Report) -> Self {
+        let (info, asked) = (&context.info, context.subgroups);
+        let kind = crate::context::kind(info.device_type);
+        let fits = |e: &&Entry| e.vendor.is_none_or(|v| v == info.vendor) && e.kind.is_none_or(|k| k == kind);
+        let found = TABLE.iter().find(fits).map_or(DEFAULT, |e| e.tuning);
+        let usable = report.subgroup.as_ref().is_some_and(|s| s.works) && info.subgroup_min_size >= 4 && info.subgroup_max_size <= 128;
+        Self {
+            reduce_in_subgroups: usable && asked.unwrap_or(found.reduce_in_subgroups),
+            scan_in_subgroups: usable && asked.unwrap_or(found.scan_in_subgroups),
+            ..found
+        }
+    }
+}
