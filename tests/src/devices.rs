@@ -1,4 +1,4 @@
-//! The devices of this machine, each in its default form and, for wgpu, in a narrow one.
+//! The devices of this machine, each in its default form and, for wgpu, in a narrow one and in those with and without subgroups.
 
 use isowarp::backend::Backend as _;
 use isowarp::{Device, Error, Result};
@@ -12,11 +12,33 @@ pub struct Present {
     pub form: &'static str,
     /// The handle.
     pub device: Device,
+    /// The patterns in which it differs from the default; all if empty.
+    pub patterns: &'static [&'static str],
 }
+
+/// Which wgpu adapters are opened again, in other forms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Again {
+    /// None.
+    Never,
+    /// All, with those kernels in subgroups that the default has in shared memory, and the other way round.
+    Forms,
+    /// All, so and without their optional features.
+    FormsAndNarrow,
+}
+
+/// Patterns whose kernels come in subgroups and in shared memory.
+const IN_SUBGROUPS: &[&str] = &["reduce", "scan"];
 
 impl Present {
     fn new(device: Device, form: &'static str) -> Self {
-        Self { backend: device.caps().backend, form, device }
+        Self { backend: device.caps().backend, form, device, patterns: &[] }
+    }
+
+    /// Whether cases of this pattern are worth running.
+    #[must_use]
+    pub fn runs(&self, pattern: &str) -> bool {
+        self.patterns.is_empty() || self.patterns.contains(&pattern)
     }
 
     /// Backend, device and form, short enough for a table.
@@ -31,7 +53,7 @@ impl Present {
 ///
 /// # Errors
 /// [`Error::Unavailable`] if a backend that was asked for by name has no device here, [`Error::UnknownBackend`] if there is no such backend.
-pub fn present(backends: &[String], narrow: bool) -> Result<(Vec<Present>, Vec<String>)> {
+pub fn present(backends: &[String], again: Again) -> Result<(Vec<Present>, Vec<String>)> {
     for name in backends {
         name.parse::<isowarp::Selector>()?;
     }
@@ -45,8 +67,8 @@ pub fn present(backends: &[String], narrow: bool) -> Result<(Vec<Present>, Vec<S
             Err(e) => absent.push(e),
         }
     }
-    if narrow && wanted("wgpu") {
-        push_narrow(&mut devices)?;
+    if again != Again::Never && wanted("wgpu") {
+        push_forms(&mut devices, again)?;
     }
     for name in backends {
         let asked = if name == "vulkan" { "wgpu" } else { name };
@@ -61,26 +83,38 @@ pub fn present(backends: &[String], narrow: bool) -> Result<(Vec<Present>, Vec<S
     Ok((devices, absent.iter().map(ToString::to_string).collect()))
 }
 
-/// Opens every adapter again without the features that narrow adapters lack, so that both forms of each kernel run.
+/// Opens every adapter again, so that every form of each kernel runs: with the forms in subgroups and in shared memory where the default
+/// has the other, and without the features that narrow adapters lack.
 #[cfg(feature = "wgpu")]
-fn push_narrow(devices: &mut Vec<Present>) -> Result<()> {
+fn push_forms(devices: &mut Vec<Present>, again: Again) -> Result<()> {
+    use isowarp::wgpu::Options;
     use wgpu::Features as F;
+    let open = |adapter: &_, options: &Options| pollster::block_on(isowarp::Wgpu::from_adapter(adapter, options));
+    let forced = |subgroups| Options { subgroups: Some(subgroups), ..Options::default() };
     let without = F::SUBGROUP
         | F::SUBGROUP_BARRIER
         | F::SHADER_INT64
         | F::SHADER_INT64_ATOMIC_MIN_MAX
         | F::SHADER_INT64_ATOMIC_ALL_OPS
         | F::SHADER_F16;
-    let options = isowarp::wgpu::Options { without, ..isowarp::wgpu::Options::default() };
-    for adapter in pollster::block_on(isowarp::wgpu::adapters(options.backends)) {
-        let device = pollster::block_on(isowarp::Wgpu::from_adapter(&adapter, &options))?;
-        devices.push(Present::new(Device::Wgpu(device), "narrow"));
+    for adapter in pollster::block_on(isowarp::wgpu::adapters(wgpu::Backends::all())) {
+        let default = open(&adapter, &Options::default())?;
+        for (form, options) in [("subgroups", forced(true)), ("shared memory", forced(false))] {
+            let device = open(&adapter, &options)?;
+            if device.patterns_in_subgroups() != default.patterns_in_subgroups() {
+                devices.push(Present { patterns: IN_SUBGROUPS, ..Present::new(Device::Wgpu(device), form) });
+            }
+        }
+        if again == Again::FormsAndNarrow {
+            let narrow = Options { without, ..Options::default() };
+            devices.push(Present::new(Device::Wgpu(open(&adapter, &narrow)?), "narrow"));
+        }
     }
     Ok(())
 }
 
 #[cfg(not(feature = "wgpu"))]
 #[expect(clippy::unnecessary_wraps, reason = "the other form can fail")]
-fn push_narrow(_devices: &mut Vec<Present>) -> Result<()> {
+fn push_forms(_devices: &mut Vec<Present>, _again: Again) -> Result<()> {
     Ok(())
 }

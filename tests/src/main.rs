@@ -54,7 +54,7 @@ struct Select {
     /// Only this backend (wgpu or cuda), which then must be there; may be given several times
     #[arg(long = "backend", value_name = "NAME")]
     backends: Vec<String>,
-    /// Leave out the second opening of wgpu adapters, without their optional features
+    /// Open wgpu adapters once, not again in other forms: subgroups or shared memory, and without optional features
     #[arg(long)]
     no_narrow: bool,
 }

@@ -1,7 +1,7 @@
 //! Running the table: every case on the CPU and on every device, compared.
 
 use crate::case::{Case, Output, digest};
-use crate::devices::{self, Present};
+use crate::devices::{self, Again, Present};
 use crate::patterns::table;
 use crate::recorded::Recording;
 use crate::report::{DeviceLine, Report, difference};
@@ -31,7 +31,8 @@ pub struct Options {
     pub patterns: Vec<String>,
     /// Backends; every device of the machine if empty. One that is named and missing is an error.
     pub backends: Vec<String>,
-    /// Whether a full run opens wgpu adapters a second time, without optional features.
+    /// Whether wgpu adapters are opened again: with the other form of kernels that come in subgroups and in shared memory, and in a full
+    /// run without optional features.
     pub narrow: bool,
     /// Digests of other devices to compare with.
     pub recordings: Vec<Recording>,
@@ -53,7 +54,12 @@ pub struct Ran {
 pub fn run(options: &Options, mut progress: impl FnMut(usize, usize, &str)) -> Result<Ran> {
     let started = Instant::now();
     let cpu = Device::open(Selector::Cpu)?;
-    let (devices, absent) = devices::present(&options.backends, options.narrow && options.level == Level::Full)?;
+    let again = match (options.narrow, options.level) {
+        (false, _) => Again::Never,
+        (true, Level::Quick) => Again::Forms,
+        (true, Level::Full) => Again::FormsAndNarrow,
+    };
+    let (devices, absent) = devices::present(&options.backends, again)?;
     let cases = selected(options)?;
 
     let mut report = Report { absent, ..Report::default() };
@@ -66,7 +72,7 @@ pub fn run(options: &Options, mut progress: impl FnMut(usize, usize, &str)) -> R
         progress(k, cases.len(), &case.name);
         let expected = guarded(case, &cpu);
         let key = digest(&expected);
-        for (device, recording) in devices.iter().zip(&mut recordings[1..]) {
+        for (device, recording) in devices.iter().zip(&mut recordings[1..]).filter(|(d, _)| d.runs(case.pattern())) {
             one(case, device, &expected, &key, &mut report, recording);
         }
         for recorded in &options.recordings {

@@ -174,6 +174,14 @@ impl Wgpu {
         &self.shared.patterns
     }
 
+    /// The patterns that walk their trees in subgroups here; the others do so in shared memory, with the same results.
+    #[must_use]
+    pub fn patterns_in_subgroups(&self) -> Vec<&'static str> {
+        let tuning = self.tuning();
+        let forms = [("reduce", tuning.reduce_in_subgroups), ("scan", tuning.scan_in_subgroups)];
+        forms.into_iter().filter_map(|(pattern, on)| on.then_some(pattern)).collect()
+    }
+
     /// Which forms of the patterns suit the adapter.
     pub(crate) fn tuning(&self) -> Tuning {
         self.shared.tuning

@@ -2,7 +2,7 @@
 
 use isowarp::backend::Backend as _;
 use isowarp::{Device, Selector};
-use isowarp_conformance::present;
+use isowarp_conformance::{Again, present};
 use std::sync::OnceLock;
 
 /// Names the backends that a machine has, as `cpu` or `wgpu,cuda`, where it has other than the tests expect.
@@ -24,7 +24,7 @@ fn open() -> Vec<Device> {
     };
     let mut all = vec![cpu()];
     if named.is_none() || !backends.is_empty() {
-        let (found, absent) = present(&backends, false).unwrap_or_else(|e| panic!("{DEVICES} names what is not here: {e}"));
+        let (found, absent) = present(&backends, Again::Never).unwrap_or_else(|e| panic!("{DEVICES} names what is not here: {e}"));
         let expected = cfg!(not(feature = "wgpu")) || named.is_some() || found.iter().any(|p| p.backend == "wgpu");
         assert!(expected, "no wgpu adapter ({absent:?}); `cargo xtask test` installs one, {DEVICES}=cpu does without");
         all.extend(found.into_iter().map(|p| p.device));

@@ -34,7 +34,7 @@ fn several_devices_work_at_once() {
     let expected = chain(&cpu(), 5);
     // Twice each: as other handles on the same device, and as devices opened anew.
     let mut all = devices();
-    let (again, _) = isowarp_conformance::present(&[], false).unwrap();
+    let (again, _) = isowarp_conformance::present(&[], isowarp_conformance::Again::Never).unwrap();
     all.extend(again.into_iter().map(|p| p.device));
     thread::scope(|s| {
         for d in &all {

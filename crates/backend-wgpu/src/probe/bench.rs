@@ -77,10 +77,11 @@ impl Bench {
     }
 }
 
-/// All probe inputs are 16 bytes per invocation, but for the one workgroup of lanes.
+/// All probe inputs are 16 bytes per invocation, but for the words of lanes, whose workgroups are of 256.
 fn groups(kernel: &Kernel, input_bytes: u64) -> u32 {
     let invocations = u64::from(kernel.interface().workgroup_size[0]);
-    if invocations == 256 { 1 } else { (input_bytes / 16 / invocations) as u32 }
+    let each = if invocations == 256 { 4 } else { 16 };
+    (input_bytes / each / invocations) as u32
 }
 
 pub(super) fn as_bytes(words: &[[u32; 4]]) -> &[u8] {

@@ -7,6 +7,7 @@ mod bench;
 mod caps;
 mod checks;
 mod fma;
+mod lanes;
 pub(crate) mod shapes;
 mod wide;
 
@@ -20,7 +21,7 @@ pub use fma::{fma_prelude, fma64_prelude};
 use isowarp_core::caps::{FmaKind, NumericsVerdict};
 use isowarp_core::error::{Error, Result};
 use std::time::Duration;
-use wide::{LANE_WORDS, Wide};
+use wide::Wide;
 
 /// What the start-up probe measured.
 #[derive(Clone, Debug)]
@@ -78,9 +79,9 @@ pub struct F64Report {
 pub struct SubgroupReport {
     /// Lanes in the subgroups of a workgroup of 256.
     pub size: u32,
-    /// Whether lane `i` of a one-dimensional workgroup is lane `i % size` of its subgroup.
+    /// Whether invocation `i` of a one-dimensional workgroup is lane `i % size` of subgroup `i / size`, and all subgroups are full.
     pub linear: bool,
-    /// Whether shuffles, ballots and scans give what they should (on a linear layout).
+    /// Whether shuffles, ballots and scans give what they should (on a linear layout), also after invocations have gone different ways.
     pub works: bool,
 }
 
@@ -127,13 +128,13 @@ async fn attempt(context: &mut Context) -> Result<Report> {
     };
     let has = |feature| context.features.contains(feature);
     let (f64, int64, subgroup) = (has(wgpu::Features::SHADER_F64), has(wgpu::Features::SHADER_INT64), has(wgpu::Features::SUBGROUP));
-    let lanes: Vec<u32> = (0..256_u32).map(|i| i.wrapping_mul(2_654_435_761) >> 7).collect();
+    let lanes = lanes::values();
     // A wide type whose kernel does not compile is a type that the adapter does not have.
     let f64 = f64 && bench.try_enqueue(context, "probe f64", &wide::wgsl(wide::F64, "f64"), &wide::f64_pairs(), wide::F64.len());
     let int64 = int64 && bench.try_enqueue(context, "probe int64", &wide::wgsl(wide::INT, "u64"), &wide::int_pairs(), wide::INT.len());
     let subgroup = subgroup
         && bench
-            .enqueue(context, "probe subgroups", wide::SUBGROUP, bytemuck::cast_slice(&lanes), 256 * LANE_WORDS, 4)
+            .enqueue(context, "probe subgroups", lanes::WGSL, bytemuck::cast_slice(&lanes), lanes.len() * lanes::WORDS, 4)
             .inspect_err(|e| log::warn!("no subgroups: {e}"))
             .is_ok();
     let text = shapes::wgsl(fma_prelude(FmaKind::Native));
@@ -148,7 +149,7 @@ async fn attempt(context: &mut Context) -> Result<Report> {
         TABLE.iter().filter_map(|t| first_failure(&triples, &words, |c| c.name == t.name, triples.words.len())).collect();
     let f64 = f64.then(|| f64_report(&next()));
     let int64 = int64.then(|| first_wide_failure(wide::INT, &wide::int_pairs(), &next(), |c| c.required).is_none());
-    let subgroup = subgroup.then(|| subgroup_report(&lanes, &to_words(&next())));
+    let subgroup = subgroup.then(|| lanes::report(&to_words(&next())));
     let shapes = to_words(&next());
 
     let sums_keep_subnormals = numerics == NumericsVerdict::Strict;
@@ -233,19 +234,4 @@ fn f64_report(bytes: &[u8]) -> F64Report {
         division_rounds: holds("a / b"),
         sqrt_rounds: holds("sqrt(a)"),
     }
-}
-
-fn subgroup_report(values: &[u32], words: &[u32]) -> SubgroupReport {
-    let rows: Vec<&[u32]> = words.chunks_exact(LANE_WORDS).collect();
-    let size = rows.first().map_or(1, |r| r[0]).max(1);
-    let linear = 256 % size == 0 && rows.iter().zip(0..).all(|(r, i)| r[0] == size && r[1] == i % size);
-    let works = linear
-        && rows.iter().enumerate().all(|(i, r)| {
-            let first = i - i % size as usize;
-            let sum = values[first..i].iter().fold(0_u32, |s, &v| s.wrapping_add(v));
-            let ballot = values[first..].iter().take(size.min(32) as usize).zip(0..).fold(0, |m, (&v, n)| m | ((v & 1) << n));
-            let up = i == first || r[3] == values[i - 1];
-            (size == 1 || r[2] == values[i ^ 1]) && up && r[4] == sum && r[5] == ballot
-        });
-    SubgroupReport { size, linear, works }
 }

@@ -1,4 +1,4 @@
-//! What the probe asks of 64-bit arithmetic and of subgroups.
+//! What the probe asks of 64-bit arithmetic.
 
 /// Pairs of 64-bit inputs per probe.
 pub(crate) const PAIRS: usize = 256;
@@ -104,26 +104,3 @@ pub(crate) fn int_pairs() -> Vec<u64> {
     }
     out
 }
-
-/// Words that each lane reports.
-pub(crate) const LANE_WORDS: usize = 6;
-
-/// Each lane of a workgroup of 256 reports where it sits, and what it got by shuffle, vote and scan.
-pub(crate) const SUBGROUP: &str = "@group(0) @binding(0) var<storage, read> values: array<u32>;
-@group(0) @binding(1) var<storage, read_write> results: array<u32>;
-@compute @workgroup_size(256)
-fn main(
-    @builtin(local_invocation_index) lane: u32,
-    @builtin(subgroup_size) size: u32,
-    @builtin(subgroup_invocation_id) sid: u32,
-) {
-    let v = values[lane];
-    let base = lane * 6u;
-    results[base] = size;
-    results[base + 1u] = sid;
-    results[base + 2u] = subgroupShuffle(v, sid ^ 1u);
-    results[base + 3u] = subgroupShuffleUp(v, 1u);
-    results[base + 4u] = subgroupExclusiveAdd(v);
-    results[base + 5u] = subgroupBallot((v & 1u) == 1u).x;
-}
-";

@@ -6,6 +6,9 @@
 
 mod words;
 
+#[cfg(test)]
+pub(crate) use words::instructions;
+
 use isowarp_core::error::{Error, Result};
 use naga::back::spv::ZeroInitializeWorkgroupMemoryMode as Zero;
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};

@@ -16,7 +16,7 @@ use isowarp_core::patterns::{Border, FilterKind, FilterTask, Lines, MapTask, Sca
 use isowarp_shaders::kernels::MAP;
 use std::sync::Arc;
 
-const NATIVE: Dialect = Dialect { fma: FmaKind::Native, native_fma64: true, native_div64: true, native_sqrt64: true };
+pub(super) const NATIVE: Dialect = Dialect { fma: FmaKind::Native, native_fma64: true, native_div64: true, native_sqrt64: true };
 const GUARDED: Dialect = Dialect { fma: FmaKind::Guarded, ..NATIVE };
 const DIALECTS: [Dialect; 4] = [Dialect::PLAIN, NATIVE, Dialect { fma: FmaKind::ViaF64, ..Dialect::PLAIN }, GUARDED];
 
@@ -67,7 +67,7 @@ fn out_of(dtype: DType, slot: u8, form: usize) -> (OutKind, Slot) {
     (OutKind { slot, dtype, vector }, Slot { unit, writable: true })
 }
 
-fn signature(leaves: &[(DType, usize)], outs: &[(DType, usize)]) -> Signature {
+pub(super) fn signature(leaves: &[(DType, usize)], outs: &[(DType, usize)]) -> Signature {
     let mut s = Signature::default();
     for &(dtype, form) in outs {
         let (out, slot) = out_of(dtype, s.slots.len() as u8, form);
@@ -151,14 +151,14 @@ fn maps_with_scalars_indices_arrays_and_truth_values() {
 }
 
 /// A tree pattern's operators: loading, combining, finishing.
-struct Tree {
-    load: Arc<Func>,
-    combine: Arc<Func>,
-    finish: Arc<Func>,
+pub(super) struct Tree {
+    pub(super) load: Arc<Func>,
+    pub(super) combine: Arc<Func>,
+    pub(super) finish: Arc<Func>,
     dtype: DType,
 }
 
-fn tree<T: Scalar + Element<Reg = T> + Num>(op: impl Combine<T>) -> Tree {
+pub(super) fn tree<T: Scalar + Element<Reg = T> + Num>(op: impl Combine<T>) -> Tree {
     let combine = ir::trace(|(a, b): (Expr<T>, Expr<T>)| op.combine(a, b)).expect("operator");
     let one = |params| Arc::new(same(T::TY, params));
     Tree { load: one(vec![Param::Value(T::TY)]), combine: Arc::new(combine), finish: one(vec![Param::Value(T::TY)]), dtype: T::DTYPE }
@@ -249,7 +249,7 @@ fn scans_of_every_type_operator_and_form() {
     }
 }
 
-fn scan_signature(dtype: DType, step: Step, strided: bool) -> Signature {
+pub(super) fn scan_signature(dtype: DType, step: Step, strided: bool) -> Signature {
     let form = usize::from(strided);
     match step {
         Step::Totals => signature(&[(dtype, form)], &[]),

@@ -1,0 +1,98 @@
+//! How much a driver has to compile: the SPIR-V instructions of kernels with every call inlined, as drivers do.
+
+use super::texts::{NATIVE, scan_signature, signature, tree};
+use crate::patterns::program::{Operators, Program, Sink, Source};
+use crate::patterns::reduce::{Form, ROWS, Shape, TILES, form_holes};
+use crate::patterns::scan::{self, Step};
+use crate::seal::{self, SealOptions};
+use isowarp_core::caps::Numerics;
+use isowarp_core::element::DType;
+use isowarp_core::ops::Sum;
+use isowarp_core::patterns::{Lines, ScanKind, ScanTask};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The instructions of an entry point, those of the functions that it calls counted at every call.
+fn inlined(words: &[u32]) -> usize {
+    const FUNCTION: u16 = 54;
+    const CALL: u16 = 57;
+    // What inlining takes away: functions, parameters, calls, labels, returns.
+    const FRAME: [u16; 7] = [FUNCTION, 55, 56, CALL, 248, 253, 254];
+    let mut functions: HashMap<u32, (usize, Vec<u32>)> = HashMap::new();
+    let mut current = 0;
+    // naga writes callees first and the entry point last.
+    for i in seal::instructions(words) {
+        match i.opcode {
+            FUNCTION => current = i.operands[1],
+            CALL => functions.entry(current).or_default().1.push(i.operands[2]),
+            _ => {}
+        }
+        functions.entry(current).or_default().0 += usize::from(!FRAME.contains(&i.opcode));
+    }
+    fn total(functions: &HashMap<u32, (usize, Vec<u32>)>, of: u32) -> usize {
+        let (own, calls) = &functions[&of];
+        own + calls.iter().map(|&f| total(functions, f)).sum::<usize>()
+    }
+    total(&functions, current)
+}
+
+fn size(program: &Program<'_>) -> usize {
+    let text = program.text(NATIVE).expect("text");
+    let features = wgpu::Features::all();
+    let parsed = seal::parse(program.entry, &text, seal::capabilities(features)).expect("valid");
+    inlined(&parsed.seal(program.entry, &SealOptions { features, native_zero: true, ..SealOptions::default() }).expect("written"))
+}
+
+/// Sizes of f32 sums: tiles and short rows; then the steps of a scan.
+fn sizes(subgroups: bool, exclusive: bool) -> [usize; 8] {
+    let t = tree::<f32>(Sum);
+    let direct = signature(&[(DType::F32, 0)], &[(DType::F32, 1)]);
+    let reduction = |form: Form| {
+        let holes = form_holes(form, Shape::of(4).expect("small"), subgroups);
+        let operators = Operators::Tree { source: Source::Leaves(&t.load), combine: &t.combine, sink: Sink::Outs(&t.finish) };
+        let Form { template, entry } = form;
+        let numerics = Numerics::Strict;
+        size(&Program { template, entry, constants: &holes, operators, signature: &direct, numerics, first: false })
+    };
+    let kind = if exclusive { ScanKind::Exclusive { first: vec![0] } } else { ScanKind::Inclusive };
+    let (load, combine, finish) = (Arc::clone(&t.load), Arc::clone(&t.combine), Arc::clone(&t.finish));
+    let task = ScanTask { load, combine, finish, lines: Lines::one(1), kind, numerics: Numerics::Strict };
+    let step = |step: Step| {
+        let signature = scan_signature(DType::F32, step, false);
+        let holes = scan::holes(&task, step, scan::Form { rows: 8, strided: false, subgroups });
+        size(&scan::program(&task, step, &signature, &holes))
+    };
+    [
+        reduction(TILES),
+        reduction(ROWS),
+        step(Step::Single { wide: true }),
+        step(Step::Single { wide: false }),
+        step(Step::Totals),
+        step(Step::Fold),
+        step(Step::Apply { folded: true }),
+        step(Step::Rows),
+    ]
+}
+
+/// Names, and what they may grow to; the one-launch scan had 6239 when everything in it was written out.
+const LIMITS: [(&str, usize); 8] = [
+    ("reduce", 1850),
+    ("reduce_rows", 450),
+    ("scan", 4000),
+    ("scan, 32-bit status", 4150),
+    ("scan_totals", 1200),
+    ("scan_fold", 350),
+    ("scan, folded", 3050),
+    ("scan_rows", 900),
+];
+
+#[test]
+fn kernels_stay_small_enough_to_compile_quickly() {
+    for (subgroups, exclusive) in [(false, false), (false, true), (true, false), (true, true)] {
+        for ((name, limit), size) in LIMITS.into_iter().zip(sizes(subgroups, exclusive)) {
+            let form = [(subgroups, ", subgroups"), (exclusive, ", exclusive")].map(|(on, text)| if on { text } else { "" }).concat();
+            println!("{name}{form}: {size}");
+            assert!(size <= limit, "{name}{form}: {size} instructions");
+        }
+    }
+}
