@@ -2,7 +2,16 @@
 // the start-up probe has measured. The backend writes `shuffle(v, from)` and `shuffle_xor(v, mask)`, accumulators as lane `from` or
 // lane ^ mask holds them; they stand only where the whole workgroup passes.
 
-// Nodes that lie `from`, 2 `from`, ... `to / 2` lanes apart, combined: a lane whose index has none of these bits gets the node over those
+// n / size and n % size: widths and counts of lanes are powers of two, which no compiler knows.
+fn subgroup_of(n: u32, size: u32) -> u32 {
+    return n >> countTrailingZeros(size);
+}
+
+fn place_of(n: u32, size: u32) -> u32 {
+    return n & (size - 1u);
+}
+
+// Nodes that lie `from_`, 2 `from`, ... `to / 2` lanes apart, combined: a lane whose index has none of these bits gets the node over those
 // that differ from it in these bits alone; the other lanes get something.
 fn join(x: Acc, from_: u32, to: u32) -> Acc {
     var v = x;

@@ -6,9 +6,10 @@
 const TOTAL = 0u;
 const PREFIX = 1u;
 const NONE = 0xffffffffu;
-var<workgroup> window: array<Acc, THREADS>;
-var<workgroup> nearest: atomic<u32>;
-var<workgroup> verdict: u32;
+const REACH = {{ reach }}u;           // tiles that a look-back sees at once
+var<workgroup> window: array<Acc, REACH>;
+// What the nearest tile that is not a mere total is, by turns: twice its place in the window, and one more where it is missing.
+var<workgroup> nearest: array<atomic<u32>, 2>;
 var<workgroup> ticket: u32;
 var<workgroup> tile_fold: Acc;
 
@@ -53,14 +54,14 @@ fn help(origin: u32, first: u32, tile: u32, lane: u32{{ ", size: u32" if subgrou
 {% if subgroups %}
     // Two vectors to a lane, so that there are no more nodes than invocations.
     for (var r = 0u; r < ROWS / 2u; r++) {
-        let row = lane / size * (ROWS / 2u) + r;
-        let i = i0 + (row * size + lane % size) * 8u;
+        let row = subgroup_of(lane, size) * (ROWS / 2u) + r;
+        let i = i0 + (row * size + place_of(lane, size)) * 8u;
         let node = join(combine(node_of(load_whole(origin, i)), node_of(load_whole(origin, i + 4u))), 1u, size);
-        if (lane % size == 0u) {
+        if (place_of(lane, size) == 0u) {
             slots[row] = node;
         }
     }
-    up_sweep(lane, size, ROWS / 2u * THREADS / size);
+    up_sweep(lane, size, subgroup_of(ROWS / 2u * THREADS, size));
 {% else %}
     for (var r = 0u; r < ROWS; r++) {
         slots[gapped(r * THREADS + lane)] = node_of(load_whole(origin, i0 + (r * THREADS + lane) * 4u));
@@ -68,7 +69,7 @@ fn help(origin: u32, first: u32, tile: u32, lane: u32{{ ", size: u32" if subgrou
     up_sweep(lane);
 {% endif %}
     if (lane == 0u) {
-        publish(tile, select(TOTAL, PREFIX, tile == first), slots[{{ "ROWS / 2u * THREADS / size - 1u" if subgroups else "gapped(QUADS - 1u)" }}]);
+        publish(tile, select(TOTAL, PREFIX, tile == first), slots[{{ "subgroup_of(ROWS / 2u * THREADS, size) - 1u" if subgroups else "gapped(QUADS - 1u)" }}]);
     }
 }
 
@@ -77,28 +78,26 @@ fn look_back(origin: u32, first: u32, tile: u32, lane: u32{{ ", size: u32" if su
     var end = tile;
     var waited = 0u;
     var found = NONE;
-    loop {
-        if (lane < end - first) {
+    for (var turn = 0u; ; turn ^= 1u) {
+        if (lane < min(REACH, end - first)) {
             let prefix = peek(end - 1u - lane, PREFIX);
             let total = peek(end - 1u - lane, TOTAL);
             if (prefix.ready) {
                 window[lane] = prefix.value;
-                atomicMin(&nearest, lane * 2u);
+                atomicMin(&nearest[turn], lane * 2u);
             } else if (total.ready) {
                 window[lane] = total.value;
             } else {
-                atomicMin(&nearest, lane * 2u + 1u);
+                atomicMin(&nearest[turn], lane * 2u + 1u);
             }
         }
-        workgroupBarrier();
+        found = workgroupUniformLoad(&nearest[turn]);
         if (lane == 0u) {
-            verdict = atomicLoad(&nearest);
-            atomicStore(&nearest, NONE);
+            atomicStore(&nearest[turn], NONE);
         }
-        found = workgroupUniformLoad(&verdict);
         if (found == NONE) {
             // Totals only, as far as the window reaches.
-            end -= THREADS;
+            end -= REACH;
             waited = 0u;
         } else if ((found & 1u) == 0u) {
             break;
@@ -120,11 +119,13 @@ fn look_back(origin: u32, first: u32, tile: u32, lane: u32{{ ", size: u32" if su
         if (end == tile) {
             break;
         }
-        end += THREADS;
+        end += REACH;
         workgroupBarrier();
-        window[lane] = peek(end - 1u - lane, TOTAL).value;
+        if (lane < REACH) {
+            window[lane] = peek(end - 1u - lane, TOTAL).value;
+        }
         workgroupBarrier();
-        left = THREADS;
+        left = REACH;
     }
     return fold;
 }

@@ -30,19 +30,19 @@ fn of_{{ region }}(first: u32, count: u32) -> Acc {
 fn ragged_pass(start: u32, end: u32, first_slot: u32, lane: u32, size: u32) {
     let quads = (end - start + 3u) / 4u;
     for (var r = 0u; r < ROWS; r++) {
-        let row = lane / size * ROWS + r;
-        let i = (row * size + lane % size) * 4u;
+        let row = subgroup_of(lane, size) * ROWS + r;
+        let i = (row * size + place_of(lane, size)) * 4u;
         var x = Acc();
         if (i < end - start) {
             x = quad(start + i, end);
         }
-        x = join_first(x, lane % size, size, quads - min(quads, row * size));
-        if (lane % size == 0u) {
+        x = join_first(x, place_of(lane, size), size, quads - min(quads, row * size));
+        if (place_of(lane, size) == 0u) {
             ragged[row] = x;
         }
     }
     workgroupBarrier();
-    let filled = (quads + size - 1u) / size;
+    let filled = subgroup_of(quads + size - 1u, size);
     if (lane * ROWS < filled) {
         slots[first_slot + lane] = of_ragged(lane * ROWS, filled);
     }
@@ -60,8 +60,8 @@ fn reduce(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid
     let end = (line + 1u) * args.n;
     let begin = line * args.n + (block - line * args.tiles) * args.passes * PASS;
     let passes = min(args.passes, (end - begin + PASS - 1u) / PASS);
-    let subgroups = THREADS / size;
-    let own = (lane / size * ROWS * size + lane % size) * 4u;
+    let subgroups = subgroup_of(THREADS, size);
+    let own = (subgroup_of(lane, size) * ROWS * size + place_of(lane, size)) * 4u;
     for (var pass_ = 0u; pass_ < passes; pass_++) {
         let start = begin + pass_ * PASS;
         if (end - start >= PASS) {
@@ -69,30 +69,30 @@ fn reduce(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid
             let q{{ r }} = load4(start + own + {{ r }}u * size * 4u);
 {% endfor %}
             let x = node_of_rows(array<Acc, {{ rows }}>({% for r in range(rows) %}of_4(q{{ r }}){{ ", " if not loop.last }}{% endfor %}), lane, size);
-            if (lane % size == 0u) {
-                slots[pass_ * subgroups + lane / size] = x;
+            if (place_of(lane, size) == 0u) {
+                slots[pass_ * subgroups + subgroup_of(lane, size)] = x;
             }
         } else {
             ragged_pass(start, end, pass_ * subgroups, lane, size);
         }
     }
     workgroupBarrier();
-    var count = (min(end - begin, passes * PASS) + 4u * ROWS * size - 1u) / (4u * ROWS * size);
+    var count = subgroup_of(min(end - begin, passes * PASS) + 4u * ROWS * size - 1u, 4u * ROWS * size);
     var v = Acc();
     loop {
         if (lane * ROWS < count) {
             v = of_slots(lane * ROWS, count);
         }
         count = (count + ROWS - 1u) / ROWS;
-        v = join_first(v, lane % size, size, count - min(count, lane - lane % size));
+        v = join_first(v, place_of(lane, size), size, count - min(count, lane - place_of(lane, size)));
         if (count <= size) {
             break;
         }
         workgroupBarrier();
-        if (lane % size == 0u) {
-            slots[lane / size] = v;
+        if (place_of(lane, size) == 0u) {
+            slots[subgroup_of(lane, size)] = v;
         }
-        count = (count + size - 1u) / size;
+        count = subgroup_of(count + size - 1u, size);
         workgroupBarrier();
     }
     if (lane == 0u) {
@@ -107,32 +107,32 @@ var<workgroup> slots: array<Acc, {{ threads // 4 }}>;
 @compute @workgroup_size({{ threads }})
 fn reduce_rows(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32, @builtin(subgroup_size) size: u32) {
     let block = (group.z * grid.y + group.y) * grid.x + group.x;
-    let rows = THREADS / args.lanes;
-    let end = (block * rows + lane / args.lanes + 1u) * args.n;
-    let i = end - args.n + lane % args.lanes * 4u;
+    let rows = subgroup_of(THREADS, args.lanes);
+    let end = (block * rows + subgroup_of(lane, args.lanes) + 1u) * args.n;
+    let i = end - args.n + place_of(lane, args.lanes) * 4u;
     var v = Acc();
-    if (block * rows + lane / args.lanes < args.lines && i < end) {
+    if (block * rows + subgroup_of(lane, args.lanes) < args.lines && i < end) {
         v = quad(i, end);
     }
     // Nodes of a row, one to a lane, and those of them that are there.
     var lanes = args.lanes;
     var count = (args.n + 3u) / 4u;
     loop {
-        v = join_first(v, lane % lanes, min(lanes, size), count);
+        v = join_first(v, place_of(lane, lanes), min(lanes, size), count);
         if (lanes <= size) {
             break;
         }
         workgroupBarrier();
-        if (lane % size == 0u) {
-            slots[lane / size] = v;
+        if (place_of(lane, size) == 0u) {
+            slots[subgroup_of(lane, size)] = v;
         }
         workgroupBarrier();
-        v = slots[lane % (THREADS / size)];
-        lanes /= size;
-        count = (count + size - 1u) / size;
+        v = slots[place_of(lane, subgroup_of(THREADS, size))];
+        lanes = subgroup_of(lanes, size);
+        count = subgroup_of(count + size - 1u, size);
     }
-    let row = block * rows + lane / lanes;
-    if (lane / lanes < rows && row < args.lines && lane % lanes == 0u) {
+    let row = block * rows + subgroup_of(lane, lanes);
+    if (subgroup_of(lane, lanes) < rows && row < args.lines && place_of(lane, lanes) == 0u) {
         finish(row, v);
     }
 }

@@ -92,7 +92,8 @@ fn scan(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: 
             atomicStore(&tickets[0], 0u);
         }
         ticket = mine;
-        atomicStore(&nearest, NONE);
+        atomicStore(&nearest[0], NONE);
+        atomicStore(&nearest[1], NONE);
     }
     let block = workgroupUniformLoad(&ticket);
 {% else %}
@@ -110,7 +111,7 @@ fn scan(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: 
 {% endif %}
     // An invocation's first vector of a batch, and how many vectors lie between this and its next.
 {% if subgroups %}
-    let own = lane / size * ROWS * size + lane % size;
+    let own = subgroup_of(lane, size) * ROWS * size + place_of(lane, size);
     let apart = size;
 {% else %}
     let own = lane;
@@ -133,7 +134,7 @@ fn scan(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: 
 {% endfor %}
         // The row of the one vector that the line's end cuts, if it is this invocation's.
         let beyond = args.n / 4u - start / 4u;
-        let cut = select(ROWS, beyond / apart, args.n % 4u != 0u && beyond % apart == 0u);
+        let cut = select(ROWS, beyond >> countTrailingZeros(apart), args.n % 4u != 0u && (beyond & (apart - 1u)) == 0u);
         if (cut < ROWS) {
             let part = load_part(origin, args.n / 4u * 4u, args.n);
 {% for r in range(rows) %}

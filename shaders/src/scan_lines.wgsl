@@ -17,26 +17,26 @@ fn scan_rows(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) g
     x = scan_4(x);
 {% if subgroups %}
     for (var step = 1u; step < min(args.lanes, size); step *= 2u) {
-        let left = shuffle(x[3], (lane % size | (step - 1u)) ^ step);
+        let left = shuffle(x[3], (place_of(lane, size) | (step - 1u)) ^ step);
         if ((lane & step) != 0u) {
             x = prepend(left, x);
         }
     }
     if (args.lanes > size) {
-        if (lane % size == size - 1u) {
-            slots[lane / size] = x[3];
+        if (place_of(lane, size) == size - 1u) {
+            slots[subgroup_of(lane, size)] = x[3];
         }
-        up_sweep(lane, size, THREADS / size);
+        up_sweep(lane, size, subgroup_of(THREADS, size));
     }
 {% if exclusive %}
-    x = array<Acc, 4>(shuffle(x[3], (lane + size - 1u) % size), x[0], x[1], x[2]);
+    x = array<Acc, 4>(shuffle(x[3], place_of(lane + size - 1u, size)), x[0], x[1], x[2]);
     var before = Acc();
     var known = false;
 {% endif %}
-    let subgroup = i / 4u / size;
+    let subgroup = subgroup_of(i / 4u, size);
     for (var k = 0u; (subgroup >> k) != 0u; k++) {
         if (((subgroup >> k) & 1u) != 0u) {
-            let left = slots[((lane / size >> k) << k) - 1u];
+            let left = slots[((subgroup_of(lane, size) >> k) << k) - 1u];
             x = prepend(left, x);
 {% if exclusive %}
             before = chain(left, before, known);
@@ -45,7 +45,7 @@ fn scan_rows(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) g
         }
     }
 {% if exclusive %}
-    if (lane % size == 0u && known) {
+    if (place_of(lane, size) == 0u && known) {
         x[0] = before;
     }
 {% endif %}

@@ -12,7 +12,7 @@ var<workgroup> slots: array<Acc, {{ threads if single else threads // 4 }}>;
 fn up_sweep(lane: u32, size: u32, count: u32) {
     for (var apart = 1u; apart < count; apart *= size) {
         workgroupBarrier();
-        let here = count / apart;
+        let here = subgroup_of(count, apart);
         let at = lane * apart + apart - 1u;
         var v = Acc();
         if (lane < here) {
@@ -32,7 +32,7 @@ fn up_sweep(lane: u32, size: u32, count: u32) {
 }
 
 fn last_slot(size: u32) -> u32 {
-    return THREADS / size - 1u;
+    return subgroup_of(THREADS, size) - 1u;
 }
 {% else %}
 // Slot q becomes the node of the aligned tree that ends with vector q and is a left one. A gap after 8 slots keeps neighbours' runs of 8

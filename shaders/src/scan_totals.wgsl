@@ -14,15 +14,15 @@ fn scan_totals(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
     let origin = line / args.inner * args.n * args.inner + line % args.inner;
     for (var batch = 0u; batch < BATCHES; batch++) {
 {% if subgroups %}
-        let i0 = tile * TILE + (batch * QUADS + lane / size * ROWS * size + lane % size) * 4u;
+        let i0 = tile * TILE + (batch * QUADS + subgroup_of(lane, size) * ROWS * size + place_of(lane, size)) * 4u;
 {% for r in range(rows) %}
         let x{{ r }} = load_whole(origin, i0 + {{ r }}u * size * 4u);
 {% endfor %}
         let node = node_of_rows(array<Acc, {{ rows }}>({% for r in range(rows) %}node_of(x{{ r }}){{ ", " if not loop.last }}{% endfor %}), lane, size);
-        if (lane % size == 0u) {
-            slots[lane / size] = node;
+        if (place_of(lane, size) == 0u) {
+            slots[subgroup_of(lane, size)] = node;
         }
-        up_sweep(lane, size, THREADS / size);
+        up_sweep(lane, size, subgroup_of(THREADS, size));
         if (lane == 0u) {
             close_batch(batch, slots[last_slot(size)]);
         }

@@ -3,7 +3,7 @@
 {% if subgroups %}
         for (var step = 1u; step < size; step *= 2u) {
             // The last lane of the preceding block, for lanes whose bit is set.
-            let from_ = (lane % size | (step - 1u)) ^ step;
+            let from_ = (place_of(lane, size) | (step - 1u)) ^ step;
 {% for r in range(rows) %}
             let left{{ r }} = shuffle(x{{ r }}[3], from_);
 {% endfor %}
@@ -21,10 +21,10 @@
 {% endfor %}
 {% endfor %}
 {% endfor %}
-        if (lane % size == size - 1u) {
-            slots[lane / size] = x{{ rows - 1 }}[3];
+        if (place_of(lane, size) == size - 1u) {
+            slots[subgroup_of(lane, size)] = x{{ rows - 1 }}[3];
         }
-        up_sweep(lane, size, THREADS / size);
+        up_sweep(lane, size, subgroup_of(THREADS, size));
 {% else %}
 {% for r in range(rows) %}
         slots[gapped({{ r }}u * THREADS + lane)] = x{{ r }}[3];
@@ -49,9 +49,9 @@
 {% if subgroups %}
 {% if exclusive %}
 {% for r in range(rows) %}
-        let left{{ r }} = shuffle(x{{ r }}[3], (lane + size - 1u) % size);
+        let left{{ r }} = shuffle(x{{ r }}[3], place_of(lane + size - 1u, size));
 {% endfor %}
-        let leads = lane % size == 0u;
+        let leads = place_of(lane, size) == 0u;
 {% for r in range(rows) %}
         x{{ r }} = array<Acc, 4>(left{{ r }}, x{{ r }}[0], x{{ r }}[1], x{{ r }}[2]);
 {% endfor %}
@@ -61,7 +61,7 @@
 {% endfor %}
         }
 {% endif %}
-        let subgroup = lane / size;
+        let subgroup = subgroup_of(lane, size);
         for (var k = 0u; (subgroup >> k) != 0u; k++) {
             if (((subgroup >> k) & 1u) != 0u) {
                 let left = slots[((subgroup >> k) << k) - 1u];

@@ -66,6 +66,8 @@ pub(super) struct Form {
     pub(super) strided: bool,
     /// Whether trees are walked in subgroups.
     pub(super) subgroups: bool,
+    /// Tiles that a look-back sees at once.
+    pub(super) reach: u32,
 }
 
 impl Run<ScanTask> for Wgpu {
@@ -74,7 +76,8 @@ impl Run<ScanTask> for Wgpu {
         let (stride, tuning) = (acc.stride(), self.tuning());
         let lines = task.lines;
         let strided = lines.inner > 1;
-        let form = Form { rows: rows(stride)?, strided, subgroups: acc.shuffles() && tuning.scan_in_subgroups };
+        let subgroups = acc.shuffles() && tuning.scan_in_subgroups;
+        let form = Form { rows: rows(stride)?, strided, subgroups, reach: tuning.look_back_reach };
         let scan = Scan { wgpu: self, task, limits: self.window_limits(), form };
         let aligned = !strided && (lines.outer == 1 || lines.n.is_multiple_of(4));
         let plan = |outs| Operands::plan(scan.limits, &task.load.params, leaves, outs, aligned, strided, lines.elements());
@@ -87,7 +90,7 @@ impl Run<ScanTask> for Wgpu {
         if fits && strided && (tiles == 1 || lines.count() >= MANY_COLUMNS) {
             return scan.columns(&all);
         }
-        let memory = Single::shared_bytes(stride);
+        let memory = Single::shared_bytes(stride, form);
         if fits
             && !strided
             && tiles >= tuning.look_back_from_tiles
@@ -215,9 +218,10 @@ const PATIENCE: u32 = 64;
 const LAST_EPOCH: u32 = 0xffff;
 
 impl Single {
-    /// Shared memory of a workgroup: slots with their gaps, the window, single values.
-    fn shared_bytes(stride: u64) -> u64 {
-        (2048 / 8 * 9 + u64::from(THREADS) + 1) * stride + 16
+    /// Shared memory of a workgroup: slots, in shared memory's form with their gaps, the window, single values.
+    fn shared_bytes(stride: u64, form: Form) -> u64 {
+        let slots = if form.subgroups { u64::from(THREADS) } else { 2048 / 8 * 9 };
+        (slots + u64::from(form.reach) + 2) * stride + 16
     }
 
     /// One dispatch over all tiles.
@@ -296,6 +300,7 @@ pub(super) fn holes(task: &ScanTask, step: Step, form: Form) -> Vec<(&'static st
         ("single", matches!(step, Step::Single { .. }).into()),
         ("narrow_status", (step == Step::Single { wide: false }).into()),
         ("wide_status", (step == Step::Single { wide: true }).into()),
+        ("reach", form.reach),
         ("words", Accumulator::new(task.parts()).words()),
         ("folded", (step == Step::Apply { folded: true }).into()),
         ("packed", (step == Step::Rows).into()),

@@ -13,6 +13,8 @@ pub(crate) struct Tuning {
     pub(crate) scan_in_subgroups: bool,
     /// Tiles of a line, two or more, from which on a scan is one launch that looks back instead of three.
     pub(crate) look_back_from_tiles: u64,
+    /// Tiles that a look-back sees at once, at most the 256 invocations of a workgroup.
+    pub(crate) look_back_reach: u32,
 }
 
 /// A line of the table: adapters, and what suits them.
@@ -24,7 +26,8 @@ struct Entry {
     tuning: Tuning,
 }
 
-const DEFAULT: Tuning = Tuning { reduce_in_subgroups: true, scan_in_subgroups: true, look_back_from_tiles: 2 };
+/// Three launches give a driver more to compile than the one that looks back does, so that is the one even for two tiles.
+const DEFAULT: Tuning = Tuning { reduce_in_subgroups: true, scan_in_subgroups: true, look_back_from_tiles: 2, look_back_reach: 256 };
 
 /// The first entry that fits an adapter holds.
 const TABLE: [Entry; 1] = [Entry { vendor: None, kind: None, tuning: DEFAULT }];

@@ -282,6 +282,20 @@ mod tests {
     }
 
     #[test]
+    fn shuffles_are_written_as_such_and_ask_for_their_capability() {
+        let text = KERNEL.replace("(-v.x)", "subgroupShuffleXor(-v.x, 1u)");
+        let parsed = parse("kernel", &text, crate::seal::capabilities(wgpu::Features::SUBGROUP)).expect("the kernel is valid");
+        let options = SealOptions { features: wgpu::Features::SUBGROUP, ..SealOptions::default() };
+        let words = parsed.seal("main", &options).expect("the kernel can be written");
+        const GROUP_NON_UNIFORM_SHUFFLE: u32 = 65;
+        const OP_GROUP_NON_UNIFORM_SHUFFLE_XOR: u16 = 346;
+        assert!(words[1] >= 0x0001_0300, "subgroups need SPIR-V 1.3");
+        assert!(instructions(&words).any(|i| i.opcode == OP_CAPABILITY && i.operands == [GROUP_NON_UNIFORM_SHUFFLE]));
+        assert!(instructions(&words).any(|i| i.opcode == OP_GROUP_NON_UNIFORM_SHUFFLE_XOR));
+        assert!(parsed.seal("main", &SealOptions::default()).is_err(), "a device without subgroups takes no such module");
+    }
+
+    #[test]
     fn execution_modes_follow_the_entry_point_and_name_used_widths_only() {
         let words = sealed();
         let modes: Vec<(u32, u32)> = instructions(&words)

@@ -102,6 +102,14 @@ fn three_launches_in_subgroups_give_the_one_tree() {
 }
 
 #[test]
+fn kernels_that_are_not_sealed_walk_in_subgroups_too() {
+    let gpu = own_device(&Options { subgroups: Some(true), seal: false, ..Options::default() });
+    assert!(gpu.tuning().reduce_in_subgroups && !gpu.report().sealed);
+    reduce::check::<u32>(&gpu, &[1000, 20_011], Sum);
+    scan::check::<u32>(&gpu, &[1000, 20_011], Sum);
+}
+
+#[test]
 fn a_device_without_subgroups_takes_the_other_form() {
     let gpu = own_device(&Options { subgroups: Some(false), ..Options::default() });
     assert!(!gpu.tuning().reduce_in_subgroups && !gpu.tuning().scan_in_subgroups);
