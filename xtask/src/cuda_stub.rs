@@ -4,7 +4,7 @@
 //! And `cust`, which links `libcuda` when it is built, can be built and linked without a CUDA toolkit: its build script takes
 //! every `lib64` below `CUDA_LIBRARY_PATH` as a link path and looks at nothing else on Linux.
 
-use crate::workspace;
+use crate::{shell, test, workspace};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,29 +20,36 @@ pub(crate) struct Options {
 
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let root = build()?;
-    let lib = root.join("lib64");
-    if !options.test {
-        println!("export CUDA_LIBRARY_PATH={}", root.display());
-        println!("export LD_LIBRARY_PATH={}", lib.display());
-        return Ok(());
+    if options.test {
+        return test(&[]);
     }
+    let root = build()?;
+    println!("export CUDA_LIBRARY_PATH={}", root.display());
+    println!("export LD_LIBRARY_PATH={}", root.join("lib64").display());
+    Ok(())
+}
+
+/// Whether the stub can be built on this machine.
+pub(crate) fn is_possible() -> bool {
+    cfg!(target_os = "linux") && shell::answers("cc", &["--version"])
+}
+
+/// Runs the tests of isowarp-cuda on the stub, with and without memory pools, and with the `cust` feature.
+pub(crate) fn test(args: &[String]) -> Result<()> {
+    let root = build()?;
     for pools in [true, false] {
         println!("isowarp-cuda on the stub, {} memory pools", if pools { "with" } else { "without" });
-        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        let mut command = test::runner(&["--package", "isowarp-cuda", "--features", "cust"]);
         command
-            .current_dir(workspace::root())
-            .args(["test", "--package", "isowarp-cuda", "--features", "cust", "--", "--include-ignored"])
+            .args(args)
             .env("CUDA_LIBRARY_PATH", &root)
-            .env("LD_LIBRARY_PATH", &lib)
+            .env("LD_LIBRARY_PATH", root.join("lib64"))
+            .env(test::DEVICES, "cuda")
             .env("ISOWARP_STUB", "1");
         if !pools {
             command.env("ISOWARP_STUB_NO_POOLS", "1");
         }
-        let status = command.status().context("running cargo test")?;
-        if !status.success() {
-            bail!("cargo test ended with {status}");
-        }
+        shell::run(&mut command)?;
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 mod bundle;
 mod ci;
+mod cuda;
 mod cuda_stub;
 mod ptx;
 mod shell;

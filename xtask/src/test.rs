@@ -1,7 +1,8 @@
 //! `cargo xtask test`: everything that can be tested on this machine, after setting up what the tests need.
 
-use crate::{shell, vulkan};
+use crate::{cuda, cuda_stub, shell, vulkan};
 use anyhow::Result;
+use std::process::Command;
 
 /// Options of the command line.
 #[derive(clap::Args, Default)]
@@ -11,20 +12,48 @@ pub(crate) struct Options {
     args: Vec<String>,
 }
 
+/// Names the devices that the tests are to find. Without it, a test that finds no CUDA device fails too.
+pub(crate) const DEVICES: &str = "ISOWARP_TEST_DEVICES";
+
 /// Runs the command. The last lines are the runner's own summary.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    vulkan::ensure()?;
-    if shell::answers("cargo", &["nextest", "--version"]) {
+    let named = std::env::var(DEVICES).ok();
+    // Whoever says which devices there are wants no other.
+    if named.as_ref().is_none_or(|n| n.contains("wgpu")) {
+        vulkan::ensure()?;
+    }
+    let devices = named.unwrap_or_else(|| if cuda::present() { "cpu,wgpu,cuda".to_owned() } else { "cpu,wgpu".to_owned() });
+    println!("devices to test: {devices}");
+    if cuda_stub::is_possible() {
+        cuda_stub::test(&options.args)?;
+    } else {
+        println!("NOT TESTED: order and memory of the CUDA backend without a GPU; the stub for it needs Linux and a C compiler (`cc`)");
+    }
+    if has_nextest() {
         // nextest runs no doc tests.
         shell::run(quiet(&mut shell::cargo(["test", "--workspace", "--doc", "--quiet"])))?;
-        shell::run(quiet(shell::cargo(["nextest", "run", "--workspace", "--no-fail-fast"]).args(&options.args)))
-    } else {
-        shell::run(quiet(shell::cargo(["test", "--workspace", "--no-fail-fast"]).args(&options.args)))
     }
+    let mut tests = runner(&["--workspace"]);
+    shell::run(quiet(tests.args(&options.args)).env(DEVICES, devices))
+}
+
+/// The test runner: nextest, or what comes with cargo. All tests run, also after one has failed.
+pub(crate) fn runner(what: &[&str]) -> Command {
+    let mut command = if has_nextest() {
+        shell::cargo(["nextest", "run", "--no-fail-fast", "--no-tests=pass"])
+    } else {
+        shell::cargo(["test", "--no-fail-fast"])
+    };
+    command.args(what);
+    command
+}
+
+fn has_nextest() -> bool {
+    shell::answers("cargo", &["nextest", "--version"])
 }
 
 /// Mesa's loader grumbles where the variable is missing.
-fn quiet(command: &mut std::process::Command) -> &mut std::process::Command {
+fn quiet(command: &mut Command) -> &mut Command {
     if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
         command.env("XDG_RUNTIME_DIR", std::env::temp_dir());
     }

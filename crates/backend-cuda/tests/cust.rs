@@ -1,14 +1,16 @@
 //! Sharing a device with `cust` (feature `cust`): `cargo xtask cuda-stub --test`, or a machine with a CUDA toolkit.
 #![cfg(feature = "cust")]
 
+mod common;
+
 use cust::memory::{CopyDestination as _, DeviceBuffer};
 use isowarp_core::backend::{Backend, RawBuffer};
 use isowarp_cuda::Cuda;
 use std::sync::Arc;
 
 #[test]
-#[ignore = "needs a CUDA driver or the stub"]
 fn a_cust_buffer_is_read_and_written_in_place() {
+    let Some(_) = common::gpu() else { return };
     let context = cust::quick_init().expect("a CUDA driver");
     let gpu = Cuda::from_cust(&context).expect("adopted");
     assert_eq!(gpu.raw_context().cast::<u8>(), context.as_raw().cast::<u8>());
@@ -31,8 +33,8 @@ fn a_cust_buffer_is_read_and_written_in_place() {
 }
 
 #[test]
-#[ignore = "needs a CUDA driver or the stub"]
 fn work_is_enqueued_on_a_cust_stream() {
+    let Some(_) = common::gpu() else { return };
     let context = cust::quick_init().expect("a CUDA driver");
     let gpu = Cuda::from_cust(&context).expect("adopted");
     let theirs = DeviceBuffer::from_slice(&[0u8; 64]).expect("uploaded");

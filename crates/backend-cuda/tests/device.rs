@@ -1,8 +1,11 @@
 //! Order, memory and errors on a CUDA device, or on the stub of `cargo xtask cuda-stub`.
 //!
-//! Ignored by default, because they need a driver: `cargo xtask cuda-stub --test` runs them on the stub, and
-//! `cargo test -p isowarp-cuda -- --include-ignored` on a GPU.
+//! They need a driver: `cargo xtask cuda-stub --test` (a part of `cargo xtask test`) runs them on the stub, and
+//! `cargo test -p isowarp-cuda` on a GPU. Without either they fail, unless `ISOWARP_TEST_DEVICES` says that there is no CUDA device.
 
+mod common;
+
+use common::gpu;
 use isowarp_core::Error;
 use isowarp_core::backend::{Backend, RawBuffer};
 use isowarp_cuda::{Args, Buffer, Cuda, Grid, Kernel, sys};
@@ -43,10 +46,6 @@ DONE:
 }
 ";
 
-fn gpu() -> Cuda {
-    Cuda::new(0).expect("a CUDA driver; see the head of this file")
-}
-
 fn bytes(len: usize, seed: u32) -> Vec<u8> {
     // The high bits, so that no two chunks of a long transfer are alike.
     (0..len as u32).map(|i| (i.wrapping_add(seed << 8).wrapping_mul(2_654_435_761) >> 24) as u8).collect()
@@ -73,9 +72,8 @@ fn launch_copy(gpu: &Cuda, kernel: &Kernel, from: &Buffer, to: &Buffer) {
 }
 
 #[test]
-#[ignore = "needs a CUDA driver or the stub"]
 fn what_is_uploaded_is_read_back_at_every_length() {
-    let gpu = gpu();
+    let Some(gpu) = gpu() else { return };
     for len in [0, 1, 3, 4, 4096, CHUNK - 1, CHUNK, CHUNK + 1, 5 * CHUNK + 7] {
         let data = bytes(len, 1);
         let buffer = uploaded(&gpu, &data);
@@ -85,9 +83,8 @@ fn what_is_uploaded_is_read_back_at_every_length() {
 }
 
 #[test]
-#[ignore = "needs a CUDA driver or the stub"]
 fn host_memory_may_be_reused_when_an_upload_returns() {
-    let gpu = gpu();
+    let Some(gpu) = gpu() else { return };
     let mut data = bytes(3 * CHUNK, 2);
     let expected = data.clone();
     let buffer = uploaded(&gpu, &data);
@@ -96,9 +93,8 @@ fn host_memory_may_be_reused_when_an_upload_returns() {
 }
 
 #[test]
-#[ignore = "needs a CUDA driver or the stub"]
 fn a_read_sees_the_stream_as_it_was_when_asked() {
-    let gpu = gpu();
+    let Some(gpu) = gpu() else { return };
     let buffer = uploaded(&gpu, &[1; 100]);
     let first = gpu.read_bytes(&buffer, 0, 100);
     gpu.fill(&buffer, 0, 100, &[2]).expect("filled");
@@ -108,9 +104,8 @@ fn a_read_sees_the_stream_as_it_was_when_asked() {
 }
 
 #[test]
-#[ignore = "needs a CUDA driver or the stub"]
 fn a_read_that_was_given_up_disturbs_no_other() {
-    let gpu = gpu();
+    let Some(gpu) = gpu() else { return };
     for round in 0..20 {
         let old = uploaded(&gpu, &bytes(5000, round));
         drop(gpu.read_bytes(&old, 0, 5000));
@@ -121,9 +116,8 @@ fn a_read_that_was_given_up_disturbs_no_other() {
 }
 
 #[test]
-#[ignore = "needs a CUDA driver or the stub"]
 fn fills_repeat_their_pattern_from_any_offset() {
-    let gpu = gpu();
+    let Some(gpu) = gpu() else { return };
     for pattern in [&[7u8][..], &[1, 2], &[1, 2, 3, 4], &[1, 2, 3, 4, 5, 6, 7, 8], &[9, 8, 7], &[5; 16]] {
         for (offset, len) in [(0usize, 64usize), (4, 40), (1, 33), (8, 0), (3, 1)] {
             let buffer = uploaded(&gpu, &[0xEE; 64]);
@@ -138,9 +132,8 @@ fn fills_repeat_their_pattern_from_any_offset() {
 }
 
 #[test]
-#[ignore = "needs a CUDA driver or the stub"]
 fn ranges_outside_a_buffer_and_overlaps_are_refused() {
-    let gpu = gpu();
+    let Some(gpu) = gpu() else { return };
     let buffer = uploaded(&gpu, &bytes(64, 3));
     assert_eq!(gpu.read_bytes_blocking(&buffer, 60, 5), Err(Error::OutOfRange { what: "source", start: 60, end: 65, len: 64 }));
     assert!(matches!(gpu.write_bytes(&buffer, 64, &[1]), Err(Error::OutOfRange { .. })));
@@ -152,9 +145,8 @@ fn ranges_outside_a_buffer_and_overlaps_are_refused() {
 }
 
 #[test]
-#[ignore = "needs a CUDA driver or the stub"]
 fn memory_is_not_reused_before_another_stream_has_done_with_it() {
-    let gpu = gpu();
+    let Some(gpu) = gpu() else { return };
     let other = gpu.new_stream().expect("stream");
     for round in 0..30 {
         let data = bytes(40_000, round);
@@ -171,9 +163,8 @@ fn memory_is_not_reused_before_another_stream_has_done_with_it() {
 }
 
 #[test]
-#[ignore = "needs a CUDA driver or the stub"]
 fn large_blocks_outlive_the_work_on_other_streams() {
-    let gpu = gpu();
+    let Some(gpu) = gpu() else { return };
     let other = gpu.new_stream().expect("stream");
     let len = 40u64 << 20;
     for _ in 0..3 {
@@ -189,9 +180,8 @@ fn large_blocks_outlive_the_work_on_other_streams() {
 }
 
 #[test]
-#[ignore = "needs a CUDA driver or the stub"]
 fn a_loop_reuses_its_memory() {
-    let gpu = gpu();
+    let Some(gpu) = gpu() else { return };
     let first = gpu.allocate_bytes(10_000).expect("allocated").device_ptr();
     for len in [10_000, 9_999, 9_500] {
         assert_eq!(gpu.allocate_bytes(len).expect("allocated").device_ptr(), first);
@@ -199,9 +189,8 @@ fn a_loop_reuses_its_memory() {
 }
 
 #[test]
-#[ignore = "needs a CUDA driver or the stub"]
 fn out_of_memory_names_the_numbers_and_is_survived() {
-    let gpu = gpu();
+    let Some(gpu) = gpu() else { return };
     let total = gpu.caps().memory_bytes;
     match gpu.allocate_bytes(total + 1) {
         Err(Error::OutOfMemory { requested, available: Some(available) }) => {
@@ -220,9 +209,8 @@ fn out_of_memory_names_the_numbers_and_is_survived() {
 }
 
 #[test]
-#[ignore = "needs a CUDA driver or the stub"]
 fn a_kernel_sees_its_arguments_where_iw_cuh_has_them() {
-    let gpu = gpu();
+    let Some(gpu) = gpu() else { return };
     let kernel = gpu.kernel_from_ptx(COPY, "copy_bytes").expect("compiled");
     assert_eq!(kernel.name(), "copy_bytes");
     let data = bytes(10_001, 4);
@@ -233,18 +221,16 @@ fn a_kernel_sees_its_arguments_where_iw_cuh_has_them() {
 }
 
 #[test]
-#[ignore = "needs a CUDA driver or the stub"]
 fn a_text_is_compiled_once() {
-    let gpu = gpu();
+    let Some(gpu) = gpu() else { return };
     let first = gpu.kernel_from_ptx(COPY, "copy_bytes").expect("compiled");
     let second = gpu.clone().kernel_from_ptx(COPY, "copy_bytes").expect("cached");
     assert_eq!(first.raw(), second.raw());
 }
 
 #[test]
-#[ignore = "needs a CUDA driver or the stub"]
 fn a_refused_text_returns_the_compilers_log() {
-    let gpu = gpu();
+    let Some(gpu) = gpu() else { return };
     let error = gpu.kernel_from_ptx(&COPY.replace("ret;", "refuse this;"), "copy_bytes").expect_err("refused");
     let Error::Compile { kernel, log } = error else { panic!("expected Compile, found {error}") };
     assert_eq!(kernel, "copy_bytes");
@@ -252,9 +238,8 @@ fn a_refused_text_returns_the_compilers_log() {
 }
 
 #[test]
-#[ignore = "needs a CUDA driver or the stub"]
 fn launches_that_cannot_run_are_refused_and_empty_ones_do_nothing() {
-    let gpu = gpu();
+    let Some(gpu) = gpu() else { return };
     let kernel = gpu.kernel_from_ptx(COPY, "copy_bytes").expect("compiled");
     let args = Args::default();
     // SAFETY: n is 0, so the kernel touches nothing.
@@ -268,9 +253,8 @@ fn launches_that_cannot_run_are_refused_and_empty_ones_do_nothing() {
 }
 
 #[test]
-#[ignore = "needs a CUDA driver or the stub"]
 fn threads_work_side_by_side_on_streams_of_their_own() {
-    let gpu = gpu();
+    let Some(gpu) = gpu() else { return };
     let kernel = gpu.kernel_from_ptx(COPY, "copy_bytes").expect("compiled");
     std::thread::scope(|scope| {
         for seed in 0..4 {
@@ -289,9 +273,8 @@ fn threads_work_side_by_side_on_streams_of_their_own() {
 }
 
 #[test]
-#[ignore = "needs a CUDA driver or the stub"]
 fn device_time_is_measured_between_marks() {
-    let gpu = gpu();
+    let Some(gpu) = gpu() else { return };
     let seconds = gpu
         .time(&mut || {
             let buffer = gpu.allocate_bytes(1 << 20)?;
@@ -307,9 +290,8 @@ fn device_time_is_measured_between_marks() {
 }
 
 #[test]
-#[ignore = "needs a CUDA driver or the stub"]
 fn buffers_of_another_opening_of_the_device_are_refused() {
-    let (one, two) = (gpu(), gpu());
+    let (Some(one), Some(two)) = (gpu(), gpu()) else { return };
     let buffer = uploaded(&one, &[1]);
     assert!(!one.same_device(&two) && one.same_device(&one.new_stream().expect("stream")));
     assert_eq!(two.read_bytes_blocking(&buffer, 0, 1), Err(Error::WrongDevice { what: "source" }));
@@ -320,9 +302,8 @@ fn buffers_of_another_opening_of_the_device_are_refused() {
 }
 
 #[test]
-#[ignore = "needs a CUDA driver or the stub"]
 fn an_adopted_context_shares_memory_with_its_owner() {
-    let owner = gpu();
+    let Some(owner) = gpu() else { return };
     let lent = uploaded(&owner, &bytes(100, 5));
     owner.synchronize().expect("uploaded");
     // SAFETY: the owner lives to the end of the test.
@@ -338,9 +319,8 @@ fn an_adopted_context_shares_memory_with_its_owner() {
 }
 
 #[test]
-#[ignore = "needs a CUDA driver or the stub"]
 fn a_buffer_may_outlive_the_application_stream_that_it_was_used_on() {
-    let gpu = gpu();
+    let Some(gpu) = gpu() else { return };
     let (mut stream, mut far) = (std::ptr::null_mut(), None);
     // SAFETY: the device's context is current on this thread since `gpu` was opened; the handle on the stream goes before it.
     unsafe {
@@ -360,7 +340,6 @@ fn a_buffer_may_outlive_the_application_stream_that_it_was_used_on() {
 }
 
 #[test]
-#[ignore = "needs a CUDA driver or the stub"]
 fn a_loan_ends_when_the_device_has_done_with_it() {
     struct Lender {
         mark: isowarp_cuda::Event,
@@ -372,7 +351,7 @@ fn a_loan_ends_when_the_device_has_done_with_it() {
             self.ended.store(self.mark.is_done().expect("asked"), Ordering::SeqCst);
         }
     }
-    let gpu = gpu();
+    let Some(gpu) = gpu() else { return };
     let memory = uploaded(&gpu, &[0; 5000]);
     let other = gpu.new_stream().expect("stream");
     let borrowed_at = memory.device_ptr();

@@ -1,6 +1,7 @@
 //! [`Wgpu`]: the handle that users and patterns hold.
 
 mod backend;
+mod upload;
 
 use crate::batch::{Batch, Grid};
 use crate::binds::Binding;
@@ -17,9 +18,6 @@ use isowarp_core::error::{Error, Result};
 use parking_lot::Mutex;
 use std::fmt;
 use std::sync::Arc;
-
-/// Bytes after which an upload is handed to the driver before the rest is copied, to bound host-visible memory.
-const UPLOAD_CHUNK: usize = 64 << 20;
 
 /// A wgpu device. Clones are handles on the same device and queue, may be used from any thread, and keep one order of commands.
 #[derive(Clone)]
@@ -266,28 +264,6 @@ impl Wgpu {
             }
         }
         Ok(out)
-    }
-
-    /// Puts bytes whose length is a multiple of four in front of the open batch's commands, or after them where they might read or
-    /// write the buffer.
-    fn write(&self, dst: &Buffer, offset: u64, data: &[u8]) -> Result<()> {
-        let s = &*self.shared;
-        let mut batch = s.batch.lock();
-        if dst.last_batch() >= batch.number() {
-            batch.flush(&s.context)?;
-        }
-        let written = crate::faults::guarded(&s.context.device, "Queue::write_buffer", data.len() as u64, || {
-            let mut at = offset;
-            for chunk in data.chunks(UPLOAD_CHUNK) {
-                s.context.queue.write_buffer(dst.as_wgpu(), at, chunk);
-                at += chunk.len() as u64;
-                if data.len() > UPLOAD_CHUNK {
-                    s.context.queue.submit([]);
-                }
-            }
-        });
-        drop(batch);
-        written
     }
 }
 

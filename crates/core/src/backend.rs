@@ -43,7 +43,7 @@ pub trait Backend: Clone + std::fmt::Debug + Send + Sync + 'static {
     /// Reserves memory; its contents are undefined. Zero bytes are allowed.
     fn allocate_bytes(&self, bytes: u64) -> Result<Self::Raw>;
 
-    /// Writes host bytes into device memory, in stream order. Offset and length are multiples of four, or reach the buffer's end.
+    /// Writes host bytes into device memory, in stream order, at any offset and of any length; the bytes beside them stay as they are.
     fn write_bytes(&self, dst: &Self::Raw, offset_bytes: u64, data: &[u8]) -> Result<()>;
 
     /// Reads device memory back, in stream order, without blocking the caller.

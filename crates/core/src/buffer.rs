@@ -113,7 +113,7 @@ impl<B: Backend, T: Element> Buffer<B, T> {
         to_elements(&self.device.read_bytes_blocking(&self.raw, self.offset * size, self.len * size)?, self.len)
     }
 
-    /// Overwrites the elements with as many from the host.
+    /// Overwrites the elements with as many from the host, in stream order. Their neighbours stay, wherever the elements lie.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`] if `data` has another length.
@@ -131,6 +131,20 @@ impl<B: Backend, T: Element> Buffer<B, T> {
     pub(crate) fn out(&self) -> Out<B::Raw> {
         Out { raw: self.raw.clone(), dtype: T::DTYPE, offset: self.offset }
     }
+}
+
+/// Fills new memory from its start. It ends with a whole word, so the last one is written whole too: its other bytes are nobody's.
+pub(crate) fn write_whole<B: Backend>(device: &B, raw: &B::Raw, bytes: &[u8]) -> Result<()> {
+    let (whole, rest) = bytes.split_at(bytes.len() & !3);
+    if !whole.is_empty() {
+        device.write_bytes(raw, 0, whole)?;
+    }
+    if !rest.is_empty() {
+        let mut word = [0; 4];
+        word[..rest.len()].copy_from_slice(rest);
+        device.write_bytes(raw, whole.len() as u64, &word)?;
+    }
+    Ok(())
 }
 
 fn to_elements<T: Element>(bytes: &[u8], len: u64) -> Result<Vec<T>> {
@@ -226,21 +240,11 @@ pub trait Memory: Backend {
     /// As [`Memory::buffer`].
     fn upload<T: Element>(&self, data: &[T]) -> Result<Buffer<Self, T>> {
         let buffer = self.buffer(data.len() as u64)?;
-        let bytes: &[u8] = bytemuck::cast_slice(data);
-        let (whole, rest) = bytes.split_at(bytes.len() & !3);
-        if !whole.is_empty() {
-            self.write_bytes(buffer.raw(), 0, whole)?;
-        }
-        if !rest.is_empty() {
-            // The memory ends with a whole word.
-            let mut word = [0; 4];
-            word[..rest.len()].copy_from_slice(rest);
-            self.write_bytes(buffer.raw(), whole.len() as u64, &word)?;
-        }
+        write_whole(self, buffer.raw(), bytemuck::cast_slice(data))?;
         Ok(buffer)
     }
 
-    /// Copies host value to the device.
+    /// Copies a host value to the device.
     ///
     /// # Errors
     /// As [`Memory::buffer`].

@@ -15,7 +15,7 @@ pub use reduce::{Norm, argmax, argmin, dot, mean, norm, reduce, reduce_axis, red
 pub use scan::{scan, scan_axis, scan_into};
 
 use crate::backend::{Backend, Leaf, RawBuffer, Run};
-use crate::buffer::{Buffer, Memory as _};
+use crate::buffer::{Buffer, Memory as _, write_whole};
 use crate::element::{DType, Element, Ty};
 use crate::error::{Error, Result};
 use crate::expression;
@@ -98,9 +98,7 @@ impl<B: Backend> DynBuffer<B> {
             });
         }
         let buffer = Self::new(device, dtype, bytes.len() as u64 / size)?;
-        if !bytes.is_empty() {
-            device.write_bytes(&buffer.raw, 0, bytes)?;
-        }
+        write_whole(device, &buffer.raw, bytes)?;
         Ok(buffer)
     }
 

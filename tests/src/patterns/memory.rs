@@ -2,8 +2,9 @@
 
 use super::input;
 use crate::case::{Cases, Target};
-use crate::data::Fill;
+use crate::data::{self, Fill};
 use half::f16;
+use isowarp::Result;
 use isowarp::buffer::Memory as _;
 use isowarp::element::Element;
 use isowarp::prelude::*;
@@ -39,6 +40,9 @@ fn typed<B: Target, T: Element>(c: &mut Cases<B>) {
         })
         .needs(&[t]);
     }
+    for offset in 0..4 {
+        c.add(format!("memory/write/{t}/offset={offset}"), move |d| writes::<B, T>(d, offset)).needs(&[t]);
+    }
     c.add(format!("memory/overwrite/{t}"), move |d| {
         let x = d.upload(&[T::narrow(input::<B, T>(d, Fill::Bits, 1, "overwrite")?.read_blocking()?[0].widen()); 77])?;
         let y = input::<B, T>(d, Fill::Bits, 77, "overwritten")?;
@@ -47,4 +51,19 @@ fn typed<B: Target, T: Element>(c: &mut Cases<B>) {
         Ok((x, y))
     })
     .needs(&[t]);
+}
+
+/// A buffer into whose middle runs of every length were written, some of them between other commands.
+fn writes<B: Target, T: Element>(d: &B, offset: u64) -> Result<Buffer<B, T>> {
+    let out = input::<B, T>(d, Fill::Bits, 256, "written over")?;
+    for len in 0..16 {
+        let data = data::data::<T>(Fill::Bits, len, len);
+        let place = out.slice(offset + 15 * len..)?.slice(..len)?;
+        if len % 5 == 4 {
+            // In front of the write: a copy over the same elements.
+            d.copy_into(&input::<B, T>(d, Fill::Bits, len, "in front")?, &place)?;
+        }
+        place.write(&data)?;
+    }
+    Ok(out)
 }

@@ -47,18 +47,7 @@ impl Backend for Wgpu {
     }
 
     fn write_bytes(&self, dst: &Buffer, offset_bytes: u64, data: &[u8]) -> Result<()> {
-        padded(dst, offset_bytes, data.len() as u64, "upload")?;
-        self.shared.context.faults.check()?;
-        let whole = data.len() & !3;
-        if whole > 0 {
-            self.write(dst, offset_bytes, &data[..whole])?;
-        }
-        if whole < data.len() {
-            let mut word = [0; 4];
-            word[..data.len() - whole].copy_from_slice(&data[whole..]);
-            self.write(dst, offset_bytes + whole as u64, &word)?;
-        }
-        Ok(())
+        self.upload_bytes(dst, offset_bytes, data)
     }
 
     fn read_bytes(&self, src: &Buffer, offset_bytes: u64, len_bytes: u64) -> ReadFuture {

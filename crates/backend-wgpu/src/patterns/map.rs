@@ -53,6 +53,23 @@ impl Wgpu {
         let leaf = Leaf::Elements { raw: from.0.clone(), dtype: DType::U32, offset: from.1, stride: 1 };
         self.run(&task, &[leaf], &[Out { raw: to.0.clone(), dtype: DType::U32, offset: to.1 }])
     }
+
+    /// Replaces the bits of one word that `mask` names. Both travel as parameters of the launch, so that nothing has to be staged.
+    pub(crate) fn merge_word(&self, buffer: &Buffer, word: u64, mask: u32, bits: u32) -> Result<()> {
+        let merge = &self.patterns().merge;
+        let func = match merge.get() {
+            Some(func) => func,
+            None => {
+                let merged = |(old, mask, bits): (Expr<u32>, Expr<u32>, Expr<u32>)| (old & !mask) | bits;
+                let merged = Arc::new(ir::trace(merged)?);
+                merge.get_or_init(|| merged)
+            }
+        };
+        let task = MapTask { func: Arc::clone(func), n: 1, numerics: Numerics::Strict };
+        let old = Leaf::Elements { raw: buffer.clone(), dtype: DType::U32, offset: word, stride: 1 };
+        let leaves = [old, Leaf::Value { bits: mask.into() }, Leaf::Value { bits: bits.into() }];
+        self.run(&task, &leaves, &[Out { raw: buffer.clone(), dtype: DType::U32, offset: word }])
+    }
 }
 
 pub(super) fn program<'a>(task: &'a MapTask, operands: &'a Operands<'_>) -> Program<'a> {

@@ -35,6 +35,8 @@ pub(crate) struct Kernels {
     ready: Mutex<HashMap<u128, Arc<Kernel>>>,
     /// The identity of words, which copies.
     copy: OnceLock<Arc<Func>>,
+    /// What replaces some bits of a word.
+    merge: OnceLock<Arc<Func>>,
     /// Bytes of a window where they are fewer than the adapter allows (tests), else 0.
     window_bytes: AtomicU64,
     /// What single-launch scans keep.
