@@ -98,5 +98,9 @@ pub fn from_folder(folder: &Path) -> io::Result<Vec<Recording>> {
     let mut files: Vec<_> =
         fs::read_dir(folder)?.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "json")).collect();
     files.sort();
+    if files.is_empty() {
+        // A comparison with nothing would look like one that has passed.
+        return Err(io::Error::new(io::ErrorKind::NotFound, format!("there are no recordings (.json) in {}", folder.display())));
+    }
     files.iter().map(|p| Ok(serde_json::from_str(&fs::read_to_string(p)?)?)).collect()
 }

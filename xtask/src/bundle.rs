@@ -4,6 +4,7 @@ use crate::{shell, workspace};
 use anyhow::{Context as _, Result, bail};
 use std::fs;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 /// Options of the command line.
 #[derive(clap::Args)]
@@ -27,12 +28,59 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     shell::run(build.args(packages).env(format!("CARGO_PROFILE_{}_STRIP", profile.to_uppercase()), "symbols"))?;
 
     let bundle = workspace::target().join("bundle");
+    assemble(&workspace::target().join(folder), &bundle)?;
+    let bytes = size(&bundle)?;
+    println!("{}: {:.1} MiB", bundle.display(), bytes as f64 / f64::from(1 << 20));
+    if bytes > LIMIT_MIB << 20 {
+        bail!("the bundle is larger than {LIMIT_MIB} MiB");
+    }
+    Ok(())
+}
+
+/// Puts the folder together from the dev profile's programs as they were built, moves it away from where it was made, and runs each of its
+/// script's commands in a quick form. What the programs compute is tested elsewhere.
+pub(crate) fn check() -> Result<()> {
+    let bundle = workspace::target().join("bundle-check");
+    assemble(&workspace::target().join("debug"), &bundle)?;
+    let moved = workspace::target().join("bundle check, moved");
+    if moved.exists() {
+        fs::remove_dir_all(&moved)?;
+    }
+    fs::rename(&bundle, &moved)?;
+    let photograph = workspace::root().join("crates/cli/assets/camera.png");
+    let lines: [&[&str]; 8] = [
+        &[],
+        &["devices"],
+        &["validate", "--quick", "--pattern", "memory/copy", "--pattern", "reduce/sum/u32"],
+        &["record", "--pattern", "memory/overwrite"],
+        &["validate", "--pattern", "memory/overwrite", "--digests", "digests.new"],
+        &["bench", "--backend", "wgpu", "--pattern", "copy", "--size", "2^16", "--side", "64", "--samples", "1", "--json", "bench.json"],
+        &["run", "generate", "--n", "3", "--dtype", "f32", "--op", "i", "--out", "out.npy", "--stats"],
+        &["image", "median", "--in", photograph.to_str().context("the workspace's path is no text")?, "--out", "out.png"],
+    ];
+    for line in lines {
+        shell::run(Command::new(moved.join("run.sh")).args(line).current_dir(&moved))?;
+    }
+    for file in ["digests.new/cpu.json", "bench.json", "out.npy", "out.png"] {
+        if !moved.join(file).is_file() {
+            bail!("the bundle's script wrote no {file}");
+        }
+    }
+    let unknown = Command::new(moved.join("run.sh")).args(["validate", "--pattern", "nonsense"]).stderr(Stdio::null()).status()?;
+    if unknown.success() {
+        bail!("the bundle's script hides a failure");
+    }
+    Ok(fs::remove_dir_all(&moved)?)
+}
+
+/// The programs of a build folder, the digests and the script, in a folder of their own.
+fn assemble(programs: &Path, bundle: &Path) -> Result<()> {
     if bundle.exists() {
-        fs::remove_dir_all(&bundle)?;
+        fs::remove_dir_all(bundle)?;
     }
     fs::create_dir_all(bundle.join("digests"))?;
     for program in PROGRAMS {
-        let from = workspace::target().join(folder).join(format!("{program}{}", std::env::consts::EXE_SUFFIX));
+        let from = programs.join(format!("{program}{}", std::env::consts::EXE_SUFFIX));
         let to = bundle.join(from.file_name().context("a program has a name")?);
         fs::copy(&from, to).with_context(|| format!("copying {}", from.display()))?;
     }
@@ -42,13 +90,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             fs::copy(&path, bundle.join("digests").join(path.file_name().context("a file has a name")?))?;
         }
     }
-    script(&bundle.join("run.sh"))?;
-    let bytes = size(&bundle)?;
-    println!("{}: {:.1} MiB", bundle.display(), bytes as f64 / f64::from(1 << 20));
-    if bytes > LIMIT_MIB << 20 {
-        bail!("the bundle is larger than {LIMIT_MIB} MiB");
-    }
-    Ok(())
+    script(&bundle.join("run.sh"))
 }
 
 fn script(path: &Path) -> Result<()> {

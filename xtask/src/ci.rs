@@ -1,6 +1,6 @@
 //! `cargo xtask ci`: what has to hold before a change goes in. Needs no GPU. The tests come last, so that the output ends with their summary.
 
-use crate::{shell, test, vulkan, workspace};
+use crate::{bundle, shell, test, vulkan, workspace};
 use anyhow::{Context as _, Result};
 use std::process::Command;
 use std::time::Instant;
@@ -28,18 +28,34 @@ enum Step {
     Package,
     /// A crate outside the workspace, in each combination of its features
     Downstream,
+    /// The facade without its fallback, on a machine that has no device then
+    Features,
     /// All targets, built once for what follows
     Build,
     /// Every case on every device against the CPU and the recorded digests
     Validate,
     /// What a bare `isowarp` does
     Main,
+    /// The folder for GPU machines, put together from the programs of the build and run from its script
+    Bundle,
     /// The tests
     Test,
 }
 
-const ALL: [Step; 10] =
-    [Step::Fmt, Step::Ptx, Step::Clippy, Step::Docs, Step::Package, Step::Downstream, Step::Build, Step::Validate, Step::Main, Step::Test];
+const ALL: [Step; 12] = [
+    Step::Fmt,
+    Step::Ptx,
+    Step::Clippy,
+    Step::Docs,
+    Step::Package,
+    Step::Downstream,
+    Step::Features,
+    Step::Build,
+    Step::Validate,
+    Step::Main,
+    Step::Bundle,
+    Step::Test,
+];
 
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<()> {
@@ -69,9 +85,11 @@ fn one(step: Step) -> Result<()> {
         Step::Ptx => shell::run(&mut shell::cargo(["run", "--quiet", "--package", "xtask", "--", "ptx", "--check"])),
         Step::Package => package(),
         Step::Downstream => downstream(),
+        Step::Features => features(),
         Step::Build => shell::run(&mut shell::cargo(["build", "--workspace", "--all-targets", "--quiet"])),
         Step::Validate => shell::run(built("isowarp-conformance").args(["validate", "--full"])),
         Step::Main => shell::run(&mut built("isowarp")),
+        Step::Bundle => bundle::check(),
         Step::Test => test::run(&test::Options::default()),
     }
 }
@@ -91,7 +109,7 @@ fn package() -> Result<()> {
     shell::run(&mut shell::cargo(["package", "--workspace", "--no-verify", "--allow-dirty", "--quiet", "--exclude-lockfile"]))
 }
 
-/// The crate is built as its users would, with each choice of backends; with `cpu` it is run too.
+/// The crate is built and run as its users would, with each choice of backends; its own tests run with one of them.
 fn downstream() -> Result<()> {
     let manifest = workspace::root().join("examples/downstream/Cargo.toml");
     let combinations: [&[&str]; 4] =
@@ -101,5 +119,12 @@ fn downstream() -> Result<()> {
         run.arg(&manifest).args(features).env("CARGO_TARGET_DIR", workspace::target().join("downstream"));
         shell::run(&mut run)?;
     }
-    Ok(())
+    let mut tests = shell::cargo(["test", "--quiet", "--features", "cuda", "--manifest-path"]);
+    shell::run(tests.arg(&manifest).env("CARGO_TARGET_DIR", workspace::target().join("downstream")))
+}
+
+/// Neither driver may find a device, so that what is left without the CPU is the error.
+fn features() -> Result<()> {
+    let mut test = shell::cargo(["test", "--quiet", "--package", "isowarp", "--lib", "--no-default-features", "--features", "cuda"]);
+    shell::run(test.env("CUDA_VISIBLE_DEVICES", "-1"))
 }

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Runs the bundled programs; nothing has to be installed but a GPU driver.
 #   run.sh devices                     what is here
-#   run.sh validate [--full] ...       compare every device with the CPU and the recorded digests; exit status 1 on any difference
+#   run.sh validate [--full] ...       compare every device with the CPU and the recorded digests (or those of --digests DIR); exit status 1
+#                                      on any difference
 #   run.sh record [--out DIR] ...      write the digests of every device (default: digests.new beside this script)
 #   run.sh bench [--json FILE] ...     measure every GPU backend
 #   run.sh image ... | run ...         the isowarp command
@@ -11,7 +12,12 @@ export XDG_RUNTIME_DIR="${XDG_RUNTIME_DIR:-/tmp}"
 command=${1:-help}
 [ $# -gt 0 ] && shift
 case "$command" in
-    validate) exec "$here/isowarp-conformance" validate --digests "$here/digests" "$@" ;;
+    validate)
+        case " $* " in
+            *" --digests"*) exec "$here/isowarp-conformance" validate "$@" ;;
+            *) exec "$here/isowarp-conformance" validate --digests "$here/digests" "$@" ;;
+        esac
+        ;;
     record)
         case " $* " in
             *" --out"*) exec "$here/isowarp-conformance" record "$@" ;;
@@ -20,5 +26,5 @@ case "$command" in
         ;;
     bench) exec "$here/isowarp-bench" run "$@" ;;
     devices | run | image) exec "$here/isowarp" "$command" "$@" ;;
-    *) sed -n '3,7s/^#   //p' "$0" ;;
+    *) sed -n '3,8s/^#   //p' "$0" ;;
 esac

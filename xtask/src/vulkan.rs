@@ -1,7 +1,7 @@
 //! Whether this machine has a Vulkan adapter, asked of the Vulkan loader itself, and how to get a software one.
 
 use crate::shell;
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use std::ffi::{c_char, c_void};
 use std::process::Command;
 use std::ptr;
@@ -9,30 +9,61 @@ use std::ptr;
 /// Packages of Debian and its kin: a software adapter and the loader.
 const PACKAGES: [&str; 2] = ["mesa-vulkan-drivers", "libvulkan1"];
 
+/// What to do about the adapter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Step {
+    /// There are this many.
+    Ready(u32),
+    /// There is none, and it may be installed.
+    Install,
+    /// There is none, and a person has to see to it.
+    Refuse,
+}
+
 /// Makes sure that there is an adapter for wgpu: installs the software one through `apt-get` where that is allowed, else says what to install.
 pub(crate) fn ensure() -> Result<()> {
     // Metal and DX12 come with their systems.
     if !cfg!(target_os = "linux") {
         return Ok(());
     }
-    if let Some(adapters) = adapters().filter(|n| *n > 0) {
-        println!("Vulkan adapters: {adapters}");
-        return Ok(());
+    let may_install = || shell::answers("apt-get", &["--version"]) && is_root();
+    match step(adapters(), may_install) {
+        Step::Ready(count) => {
+            println!("Vulkan adapters: {count}");
+            Ok(())
+        }
+        Step::Install => install().with_context(|| help("could not be installed")),
+        Step::Refuse => bail!(help("is not here")),
     }
-    let install = format!("apt-get install {}", PACKAGES.join(" "));
-    if !shell::answers("apt-get", &["--version"]) || !is_root() {
-        bail!(
-            "the tests need a Vulkan adapter, and there is none here\n  help: install a software one and run this again: `{install}` as root (Debian, Ubuntu), \
-             `dnf install mesa-vulkan-drivers vulkan-loader` (Fedora), `pacman -S vulkan-swrast vulkan-icd-loader` (Arch)"
-        );
+}
+
+/// Decides, from what the Vulkan loader sees; whether something may be installed is asked only where it has to be.
+fn step(adapters: Option<u32>, may_install: impl FnOnce() -> bool) -> Step {
+    match adapters {
+        Some(count) if count > 0 => Step::Ready(count),
+        _ if may_install() => Step::Install,
+        _ => Step::Refuse,
     }
+}
+
+/// What a person is told.
+fn help(what: &str) -> String {
+    format!(
+        "the tests need a Vulkan adapter, which {what}\n  help: install a software one and run this again: `apt-get install {}` as root (Debian, Ubuntu), \
+         `dnf install mesa-vulkan-drivers vulkan-loader` (Fedora), `pacman -S vulkan-swrast vulkan-icd-loader` (Arch); \
+         or say which devices this machine has: ISOWARP_TEST_DEVICES=cpu",
+        PACKAGES.join(" ")
+    )
+}
+
+fn install() -> Result<()> {
     println!("no Vulkan adapter: installing Mesa's software one");
     shell::run(Command::new("apt-get").args(["update", "-q"]))?;
     let command = &mut Command::new("apt-get");
     shell::run(command.args(["install", "-q", "-y", "--no-install-recommends"]).args(PACKAGES).env("DEBIAN_FRONTEND", "noninteractive"))?;
     match adapters() {
         Some(n) if n > 0 => Ok(()),
-        _ => bail!("`{install}` succeeded, but the Vulkan loader still finds no adapter"),
+        _ => bail!("the packages are installed, but the Vulkan loader still finds no adapter"),
     }
 }
 
@@ -85,5 +116,30 @@ fn adapters() -> Option<u32> {
         let found = enumerate(instance, &raw mut count, ptr::null_mut());
         destroy(instance, ptr::null());
         (found == 0).then_some(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_adapter_is_installed_where_that_is_allowed_and_asked_for_where_it_is_not() {
+        assert_eq!(step(Some(2), || unreachable!("nothing has to be installed")), Step::Ready(2));
+        // No loader, no driver, or a loader that finds nothing.
+        for adapters in [None, Some(0)] {
+            assert_eq!(step(adapters, || true), Step::Install);
+            assert_eq!(step(adapters, || false), Step::Refuse);
+        }
+    }
+
+    #[test]
+    fn a_person_is_told_what_to_install_on_each_system() {
+        let text = help("is not here");
+        for word in
+            ["apt-get install mesa-vulkan-drivers libvulkan1", "dnf install", "pacman -S", "run this again", "ISOWARP_TEST_DEVICES=cpu"]
+        {
+            assert!(text.contains(word), "{text}");
+        }
     }
 }

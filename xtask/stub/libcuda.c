@@ -1,5 +1,5 @@
 // A stand-in for the CUDA driver: one device whose memory is the host's and whose streams are queues that a worker thread
-// empties a little later. It runs no kernels. It exists so that stream order, memory reuse, read-backs and error paths can be
+// empties a little later. It runs no kernels but a copy. It exists so that stream order, memory reuse, read-backs and error paths can be
 // tested, and `cust` can be built, on a machine without a GPU.
 //
 // Every access is checked against the live allocations when it runs, so that memory which is freed too early shows as
@@ -26,6 +26,12 @@ static int context_object, pool_object;
 static int sticky;
 static int started;
 
+// What a steady state does without.
+static unsigned long allocations, waits;
+unsigned long isowarp_stub_allocations(void) { return __atomic_load_n(&allocations, __ATOMIC_SEQ_CST); }
+unsigned long isowarp_stub_waits(void) { return __atomic_load_n(&waits, __ATOMIC_SEQ_CST); }
+static void count(unsigned long *what) { __atomic_fetch_add(what, 1, __ATOMIC_SEQ_CST); }
+
 // Memory.
 typedef struct Block { struct Block *next; char *at; size_t size; } Block;
 static Block *blocks;
@@ -37,6 +43,7 @@ static int live(const char *at, size_t size) {
     return 0;
 }
 static R allocate(Ptr *out, size_t size) {
+    count(&allocations);
     if (!size) return INVALID_VALUE;
     if (size > MEMORY - used) return OUT_OF_MEMORY;
     Block *b = malloc(sizeof *b);
@@ -85,7 +92,7 @@ static double now(void) {
 }
 static void fault_unless(int ok) { if (!ok) sticky = ILLEGAL_ADDRESS; }
 
-// The fake of every kernel: copies n bytes from the first input to the first output of the argument block.
+// The fake of the kernel `copy_bytes`: copies n bytes from the first input to the first output of the argument block.
 static void run_kernel(const char *params) {
     Ptr in, out, n;
     memcpy(&in, params, 8);
@@ -108,7 +115,7 @@ static void perform(Stream *s, Op *op) {
         break;
     case RECORD: op->event->done = op->generation; op->event->time = now(); break;
     case FREE: fault_unless(release((Ptr)(uintptr_t)op->to) == OK); break;
-    case RUN: run_kernel(op->params); break;
+    case RUN: if (op->data) run_kernel(op->params); break;
     case CALL: {
         R status = sticky;
         pthread_mutex_unlock(&lock);
@@ -159,6 +166,7 @@ static R enqueue(Stream *s, Op op) {
     return status;
 }
 static R drain(Stream *s) {
+    count(&waits);
     pthread_mutex_lock(&lock);
     while (s->first) pthread_cond_wait(&changed, &lock);
     R status = sticky;
@@ -166,6 +174,7 @@ static R drain(Stream *s) {
     return status;
 }
 static R drain_all(void) {
+    count(&waits);
     pthread_mutex_lock(&lock);
     for (Stream *s = streams; s;) {
         if (s->first) { pthread_cond_wait(&changed, &lock); s = streams; } else s = s->next;
@@ -257,6 +266,7 @@ R cuEventRecord(Event *e, Stream *s) { HERE; return e->alive ? enqueue(s, (Op){.
 R cuEventQuery(Event *e) { HERE; LOCKED(sticky ? sticky : e->done < e->recorded ? NOT_READY : OK); }
 R cuEventSynchronize(Event *e) {
     HERE;
+    count(&waits);
     pthread_mutex_lock(&lock);
     while (e->done < e->recorded) pthread_cond_wait(&changed, &lock);
     R status = sticky;
@@ -276,7 +286,7 @@ R cuMemPoolDestroy(void *p) { (void)p; return OK; }
 R cuMemAllocFromPoolAsync(Ptr *p, size_t n, void *pool, Stream *s) { (void)pool; (void)s; return cuMemAlloc_v2(p, n); }
 R cuMemAllocAsync(Ptr *p, size_t n, Stream *s) { (void)s; return cuMemAlloc_v2(p, n); }
 R cuMemFreeAsync(Ptr p, Stream *s) { HERE; return enqueue(s, (Op){.kind = FREE, .to = AT(p)}); }
-R cuMemHostAlloc(void **p, size_t n, unsigned f) { (void)f; HERE; *p = malloc(n); return *p ? OK : OUT_OF_MEMORY; }
+R cuMemHostAlloc(void **p, size_t n, unsigned f) { (void)f; HERE; count(&allocations); *p = malloc(n); return *p ? OK : OUT_OF_MEMORY; }
 R cuMemFreeHost(void *p) { HERE; free(p); return OK; }
 static R copy(Stream *s, char *to, int to_device, const void *from, int from_device, size_t n) {
     HERE;
@@ -323,10 +333,10 @@ R cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, void *f, int threads, size
 }
 R cuLaunchKernel(void *f, unsigned bx, unsigned by, unsigned bz, unsigned tx, unsigned ty, unsigned tz, unsigned shared,
                  Stream *s, void **params, void **extra) {
-    (void)f; (void)shared; (void)extra;
+    (void)shared; (void)extra;
     HERE;
     if (!bx || !by || !bz || tx * ty * tz > 1024) return INVALID_VALUE;
-    Op op = {.kind = RUN};
+    Op op = {.kind = RUN, .data = strncmp(f, ".entry copy_bytes(", 18) ? NULL : f};
     memcpy(op.params, params[0], PARAMS);
     return enqueue(s, op);
 }

@@ -37,7 +37,7 @@ impl Cpu {
             subgroup: (1, 1),
             compute_units: threads,
             l2_bytes: 0,
-            memory_bytes: 0,
+            memory_bytes: memory::system("MemTotal:").unwrap_or(0),
             max_buffer_bytes: isize::MAX as u64,
             max_binding_bytes: isize::MAX as u64,
             max_storage_buffers: u32::MAX,

@@ -5,6 +5,16 @@ use isowarp_core::error::{Error, Result};
 use parking_lot::{RwLock, RwLockReadGuard};
 use std::sync::Arc;
 
+/// Bytes from which on an allocation is compared with what the machine has.
+const LARGE: u64 = 64 << 20;
+
+/// A line of the machine's memory statistics, in bytes; `None` where there are none (they are Linux's).
+pub(crate) fn system(line: &str) -> Option<u64> {
+    let all = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let kib: u64 = all.lines().find_map(|l| l.strip_prefix(line))?.split_whitespace().next()?.parse().ok()?;
+    kib.checked_mul(1024)
+}
+
 /// Bytes behind a lock, aligned for every element type.
 #[derive(Clone, Debug)]
 pub struct HostBuffer {
@@ -24,7 +34,11 @@ impl RawBuffer for HostBuffer {
 
 impl HostBuffer {
     pub(crate) fn new(bytes: u64) -> Result<Self> {
-        let oom = || Error::OutOfMemory { requested: bytes, available: None };
+        let oom = || Error::OutOfMemory { requested: bytes, available: system("MemAvailable:") };
+        // Linux promises more than it has, and ends a process that takes it at its word.
+        if bytes >= LARGE && system("MemAvailable:").is_some_and(|available| bytes > available) {
+            return Err(oom());
+        }
         let len = usize::try_from(bytes.div_ceil(8)).map_err(|_| oom())?;
         let mut words = Vec::new();
         words.try_reserve_exact(len).map_err(|_| oom())?;

@@ -100,6 +100,7 @@ impl RawBuffer for Buffer {
 pub(crate) struct Pool {
     free: Mutex<Free>,
     next_id: AtomicU64,
+    created: AtomicU64,
     limit_bytes: u64,
 }
 
@@ -112,7 +113,7 @@ struct Free {
 impl Pool {
     /// A pool that keeps at most `limit_bytes`.
     pub(crate) fn new(limit_bytes: u64) -> Self {
-        Self { free: Mutex::default(), next_id: AtomicU64::new(1), limit_bytes }
+        Self { free: Mutex::default(), next_id: AtomicU64::new(1), created: AtomicU64::new(0), limit_bytes }
     }
 
     /// Memory of at least `bytes`, contents undefined.
@@ -166,6 +167,11 @@ impl Pool {
         *self.free.lock() = Free::default();
     }
 
+    /// Buffers asked of the driver so far.
+    pub(crate) fn created(&self) -> u64 {
+        self.created.load(Ordering::Relaxed)
+    }
+
     /// Bytes kept for reuse.
     pub(crate) fn idle_bytes(&self) -> u64 {
         self.free.lock().bytes
@@ -191,6 +197,7 @@ impl Pool {
             }
             other => other?,
         };
+        self.created.fetch_add(1, Ordering::Relaxed);
         Ok(Slab { handle, id: self.fresh_id(), capacity, last_batch: AtomicU64::new(0), _alive: Some(Arc::clone(&context.alive)) })
     }
 }

@@ -220,13 +220,15 @@ impl Wgpu {
         self.shared.pool.trim();
     }
 
-    /// Sizes of the caches, to see that a loop has reached a steady state.
+    /// Sizes of the caches and counts of what costs time, to see that a loop has reached a steady state.
     #[must_use]
     pub fn usage(&self) -> Usage {
         Usage {
             kernels: self.shared.pipelines.len(),
             bind_groups: self.shared.batch.lock().bind_groups(),
             idle_bytes: self.shared.pool.idle_bytes(),
+            created: self.shared.pool.created(),
+            waits: self.shared.context.faults.waits(),
         }
     }
 
@@ -276,6 +278,10 @@ pub struct Usage {
     pub bind_groups: usize,
     /// Bytes of freed device memory kept for reuse.
     pub idle_bytes: u64,
+    /// Buffers that the driver was asked for.
+    pub created: u64,
+    /// How often the device was waited for.
+    pub waits: u64,
 }
 
 fn check_range(buffer: &Buffer, offset: u64, len: u64, what: &'static str) -> Result<()> {

@@ -4,6 +4,7 @@ use isowarp_core::error::{Error, Result};
 use parking_lot::Mutex;
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 
 /// What has gone wrong on a device outside of a call that could report it.
@@ -11,6 +12,7 @@ use std::task::{Context, Poll, Waker};
 pub(crate) struct Faults {
     lost: Mutex<Option<String>>,
     deferred: Mutex<Option<Error>>,
+    waits: AtomicU64,
 }
 
 impl Faults {
@@ -49,6 +51,11 @@ impl Faults {
             return Err(Error::DeviceLost { reason: reason.clone() });
         }
         self.deferred.lock().clone().map_or(Ok(()), Err)
+    }
+
+    /// How often the device was waited for.
+    pub(crate) fn waits(&self) -> u64 {
+        self.waits.load(Ordering::Relaxed)
     }
 
     /// Forgets earlier failed work, after it has been reported at a synchronisation point.
@@ -91,6 +98,9 @@ fn translate(call: &'static str, error: wgpu::Error, bytes: u64) -> Error {
 
 /// `Device::poll` that reports instead of panicking: wgpu 30 panics where the device is lost during a wait.
 pub(crate) fn poll(device: &wgpu::Device, faults: &Faults, how: wgpu::PollType) -> Result<()> {
+    if !matches!(how, wgpu::PollType::Poll) {
+        faults.waits.fetch_add(1, Ordering::Relaxed);
+    }
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| device.poll(how)));
     match outcome {
         Ok(Ok(_)) => Ok(()),

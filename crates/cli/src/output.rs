@@ -89,3 +89,48 @@ fn replace(path: &Path, body: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> 
     }
     file.persist(path).map(drop).map_err(|e| e.error)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A disk that is full after the first bytes.
+    fn fails(w: &mut dyn Write) -> io::Result<()> {
+        w.write_all(&[1; 100_000])?;
+        w.flush()?;
+        Err(io::ErrorKind::StorageFull.into())
+    }
+
+    #[test]
+    fn a_write_that_fails_half_way_leaves_what_was_there() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("out.npy");
+        for before in [None, Some(b"what was there before")] {
+            if let Some(bytes) = before {
+                fs::write(&path, bytes).expect("a file");
+            }
+            let output = Output::new(&path).expect("the place can be written");
+            let error = output.write(fails).expect_err("the disk is full").to_string();
+            assert!(error.starts_with("error: cannot write ") && error.contains("out.npy"), "{error}");
+            assert_eq!(fs::read(&path).ok().as_deref(), before.map(|b| &b[..]));
+            assert_eq!(fs::read_dir(dir.path()).expect("a directory").count(), usize::from(before.is_some()), "nothing is left beside it");
+        }
+    }
+
+    #[test]
+    fn nothing_is_seen_at_the_path_before_all_of_it_is_there() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("out.npy");
+        fs::write(&path, b"old").expect("a file");
+        let output = Output::new(&path).expect("the place can be written");
+        let seen = |expected: &[u8]| assert_eq!(fs::read(&path).expect("the file"), expected);
+        let done = output.write(|w| {
+            w.write_all(b"new")?;
+            w.flush()?;
+            seen(b"old");
+            Ok(())
+        });
+        assert!(done.is_ok());
+        seen(b"new");
+    }
+}

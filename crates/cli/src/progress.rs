@@ -5,6 +5,9 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+/// Work that takes no longer shows no bar.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// A bar that appears when its work has taken a second and goes when it is dropped.
 pub(crate) struct Progress {
     bar: ProgressBar,
@@ -16,18 +19,23 @@ pub(crate) struct Progress {
 impl Progress {
     /// Over `steps` steps (or bytes); 0 where their number is unknown.
     pub(crate) fn new(what: impl Into<String>, steps: u64) -> Self {
+        Self::on(what.into(), steps, PATIENCE, ProgressDrawTarget::stderr)
+    }
+
+    /// Drawn on `target` once it has taken longer than `patience`.
+    fn on(what: String, steps: u64, patience: Duration, target: impl FnOnce() -> ProgressDrawTarget + Send + 'static) -> Self {
         let bar = if steps == 0 { ProgressBar::no_length() } else { ProgressBar::new(steps) };
         bar.set_draw_target(ProgressDrawTarget::hidden());
         let template = if steps == 0 { "{spinner} {msg} {elapsed}" } else { "{msg} {wide_bar} {percent}% {eta}" };
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
-        bar.set_message(what.into());
+        bar.set_message(what);
         let (alive, gone) = channel::<()>();
         let shown = bar.clone();
         let waiter = std::thread::spawn(move || {
-            if matches!(gone.recv_timeout(Duration::from_secs(1)), Err(RecvTimeoutError::Timeout)) {
-                shown.set_draw_target(ProgressDrawTarget::stderr());
+            if matches!(gone.recv_timeout(patience), Err(RecvTimeoutError::Timeout)) {
+                shown.set_draw_target(target());
                 shown.enable_steady_tick(Duration::from_millis(100));
             }
         });
@@ -53,5 +61,92 @@ impl Drop for Progress {
             let _ = w.join();
         }
         self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use indicatif::TermLike;
+    use std::io;
+    use std::sync::{Arc, Mutex};
+
+    /// A terminal that keeps what is drawn on it.
+    #[derive(Clone, Debug, Default)]
+    struct Screen(Arc<Mutex<String>>);
+
+    impl Screen {
+        fn text(&self) -> String {
+            self.0.lock().expect("no thread panics").clone()
+        }
+
+        fn target(&self) -> impl FnOnce() -> ProgressDrawTarget + Send + 'static {
+            let screen = self.clone();
+            move || ProgressDrawTarget::term_like(Box::new(screen))
+        }
+    }
+
+    impl TermLike for Screen {
+        fn width(&self) -> u16 {
+            80
+        }
+        fn move_cursor_up(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_down(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_right(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_left(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn write_line(&self, line: &str) -> io::Result<()> {
+            self.write_str(line)
+        }
+        fn write_str(&self, text: &str) -> io::Result<()> {
+            self.0.lock().expect("no thread panics").push_str(text);
+            Ok(())
+        }
+        fn clear_line(&self) -> io::Result<()> {
+            Ok(())
+        }
+        fn flush(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn short_work_shows_nothing() {
+        let screen = Screen::default();
+        let progress = Progress::on("reading".to_owned(), 10, Duration::from_secs(60), screen.target());
+        progress.advance(10);
+        drop(progress);
+        assert_eq!(screen.text(), "");
+    }
+
+    #[test]
+    fn long_work_shows_what_it_does_and_how_far_it_is() {
+        for steps in [10, 0] {
+            let screen = Screen::default();
+            let progress = Progress::on("reading".to_owned(), steps, Duration::from_millis(1), screen.target());
+            let until = |text: &str| {
+                for _ in 0..1000 {
+                    if screen.text().contains(text) {
+                        return;
+                    }
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                panic!("{text} is not in {}", screen.text());
+            };
+            until("reading");
+            progress.say("writing");
+            until("writing");
+            if steps > 0 {
+                progress.advance(5);
+                until("50%");
+            }
+        }
     }
 }

@@ -2,10 +2,9 @@
 
 mod common;
 
-use common::{command, data, isowarp, isowarp_with_input, stderr};
+use common::{command, data, isowarp, isowarp_with_input, lines_of_failure as lines};
 use std::fs;
 use std::path::Path;
-use std::process::Output;
 
 const KEPT: &[u8] = b"what was there before";
 
@@ -22,14 +21,6 @@ fn refused(args: &[&str]) -> Vec<String> {
     assert_eq!(fs::read(&out).expect("the file"), KEPT, "the output is as it was");
     assert_eq!(fs::read_dir(dir.path()).expect("a directory").count(), 1, "nothing is left beside it");
     lines(&run)
-}
-
-#[track_caller]
-fn lines(run: &Output) -> Vec<String> {
-    assert!(matches!(run.status.code(), Some(1 | 2)), "{:?} {}", run.status, stderr(run));
-    let text = stderr(run);
-    assert!(text.starts_with("error: "), "{text}");
-    text.lines().map(str::to_owned).collect()
 }
 
 /// One line, or one and what to do.

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{isowarp, stderr, stdout, succeeded};
+use common::{backends, isowarp, stderr, stdout, succeeded};
 use std::fs;
 
 fn json(args: &[&str]) -> serde_json::Value {
@@ -22,6 +22,31 @@ fn devices_lists_the_cpu_with_its_verdict() {
     let cpu = devices.iter().find(|d| d["backend"] == "cpu").expect("the CPU");
     assert_eq!(cpu["numerics"], "strict");
     assert!(cpu.get("copy_gb_per_second").is_none(), "only --measure measures");
+}
+
+#[test]
+fn devices_are_measured_when_asked() {
+    let report = json(&["devices", "--measure", "--json"]);
+    let devices = report["devices"].as_array().expect("a list");
+    assert!(!devices.is_empty() && devices.iter().all(|d| d["copy_gb_per_second"].as_f64().is_some_and(|rate| rate > 0.0)), "{report}");
+    for key in ["backend", "device", "driver", "dtypes", "subgroup", "max_buffer_bytes", "max_binding_bytes", "numerics", "fma"] {
+        assert!(devices.iter().all(|d| !d[key].is_null()), "{key}");
+    }
+    let run = isowarp(&["devices", "--measure"]);
+    succeeded(&run);
+    assert!(stdout(&run).contains("copy GB/s"), "{}", stdout(&run));
+}
+
+#[test]
+fn devices_names_every_adapter_of_the_machine() {
+    let report = json(&["devices", "--json"]);
+    let found: Vec<&str> = report["devices"].as_array().expect("a list").iter().filter_map(|d| d["backend"].as_str()).collect();
+    for backend in backends() {
+        assert!(found.contains(&backend.as_str()), "{backend} is not among {found:?}");
+    }
+    // What is not there is named with the reason.
+    let missing = report["unavailable"].as_array().expect("a list");
+    assert!(found.contains(&"cuda") || missing.iter().any(|m| m.as_str().is_some_and(|m| m.contains("`cuda`"))), "{report}");
 }
 
 #[test]
@@ -67,6 +92,12 @@ fn validate_refuses_a_pattern_without_cases() {
 
 #[test]
 fn validate_reports_as_json() {
-    let report = json(&["validate", "--pattern", "map", "--json"]);
-    assert!(report["devices"].as_array().is_some_and(|d| !d.is_empty()));
+    for level in ["--quick", "--full"] {
+        let report = json(&["validate", level, "--pattern", "memory/overwrite/u32", "--json"]);
+        assert!(report["devices"].as_array().is_some_and(|d| d.len() >= backends().len()), "{report}");
+    }
+    let table = isowarp(&["validate", "--pattern", "memory/overwrite/u32", "--pattern", "memory/overwrite/f32"]);
+    succeeded(&table);
+    assert!(stdout(&table).contains("memory"), "{}", stdout(&table));
+    assert_eq!(isowarp(&["validate", "--quick", "--full"]).status.code(), Some(2), "one or the other");
 }

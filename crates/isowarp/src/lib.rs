@@ -33,7 +33,7 @@ mod select;
 pub use any::{AnyEvent, AnyRaw, Device};
 pub use isowarp_core::{Error, Result};
 pub use isowarp_core::{backend, buffer, caps, dynamic, element, error, expression, input, ir, numerics, ops, patterns};
-pub use select::Selector;
+pub use select::{Choice, Selector};
 
 #[cfg(feature = "cpu")]
 pub use isowarp_cpu::Cpu;
@@ -62,5 +62,5 @@ pub mod prelude {
 
 /// The examples of the README, compiled.
 #[cfg(all(doctest, feature = "cpu", feature = "wgpu"))]
-#[doc = include_str!("../README.md")]
+#[doc = include_str!("../../../README.md")]
 pub struct Readme;

@@ -1,6 +1,7 @@
 //! Choosing a device.
 
 use crate::Device;
+use core::fmt;
 use core::str::FromStr;
 use isowarp_core::backend::Backend as _;
 use isowarp_core::error::{Error, Result};
@@ -22,6 +23,21 @@ pub enum Selector {
     Cuda,
 }
 
+/// A device that [`Device::choose`] chose.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// The device.
+    pub device: Device,
+    /// Why it is this one: what asked for it, or what kept the better ones out.
+    pub why: String,
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.device.describe(), self.why)
+    }
+}
+
 impl FromStr for Selector {
     type Err = Error;
     fn from_str(s: &str) -> Result<Self> {
@@ -37,18 +53,32 @@ impl FromStr for Selector {
 
 impl Device {
     /// The best device of this machine: CUDA if there is a GPU for it, else the best wgpu adapter, else the CPU. The environment
-    /// variable `ISOWARP_BACKEND` (`cpu`, `wgpu`, `cuda`) overrides the choice. [`Device::describe`] says what was chosen.
+    /// variable `ISOWARP_BACKEND` (`cpu`, `wgpu`, `cuda`) overrides the choice. [`Device::describe`] says what was chosen, and
+    /// [`Device::choose`] why.
     ///
     /// # Errors
     /// [`Error::Unavailable`] if nothing can be opened, or the override cannot; [`Error::UnknownBackend`] for another override.
     pub fn auto() -> Result<Self> {
-        match std::env::var(OVERRIDE) {
-            Ok(name) => match name.parse()? {
-                Selector::Auto => Self::best(),
-                chosen => Self::open(chosen),
-            },
-            Err(_) => Self::best(),
-        }
+        Ok(Self::choose()?.device)
+    }
+
+    /// As [`Device::auto`], with the reason.
+    ///
+    /// # Errors
+    /// As [`Device::auto`].
+    pub fn choose() -> Result<Choice> {
+        let chosen = match std::env::var_os(OVERRIDE) {
+            Some(name) => {
+                let name = name.to_string_lossy();
+                match name.parse()? {
+                    Selector::Auto => Self::best()?,
+                    selector => Choice { device: Self::open(selector)?, why: format!("{OVERRIDE}={name}") },
+                }
+            }
+            None => Self::best()?,
+        };
+        log::info!("{chosen}");
+        Ok(chosen)
     }
 
     /// A device of the backend asked for.
@@ -82,17 +112,13 @@ impl Device {
         format!("{}: {} ({}), numerics {}", c.backend, c.device, c.driver, c.numerics)
     }
 
-    fn best() -> Result<Self> {
+    fn best() -> Result<Choice> {
         let mut reasons = Vec::new();
         for (open, name) in [(Self::first_cuda as fn() -> Result<Self>, "cuda"), (Self::wgpu, "wgpu"), (Self::cpu, "cpu")] {
             match open() {
                 Ok(device) => {
-                    log::info!(
-                        "chose {}; {}",
-                        device.describe(),
-                        if reasons.is_empty() { "first choice".into() } else { reasons.join("; ") }
-                    );
-                    return Ok(device);
+                    let why = if reasons.is_empty() { "the first choice".to_owned() } else { reasons.join("; ") };
+                    return Ok(Choice { device, why });
                 }
                 Err(e) => reasons.push(format!("{name}: {e}")),
             }
@@ -164,4 +190,27 @@ impl Device {
 #[cfg(not(all(feature = "cpu", feature = "wgpu", feature = "cuda")))]
 fn not_compiled(backend: &'static str) -> Error {
     Error::Unavailable { backend, reason: format!("isowarp was built without the feature `{backend}`") }
+}
+
+/// Without the CPU a machine may have no device at all: `cargo xtask ci features` runs this where none can be found.
+#[cfg(all(test, not(feature = "cpu")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_without_a_device_says_so_for_each_backend() {
+        // One that has a device after all proves that `auto` finds it.
+        match Device::auto() {
+            Ok(device) => assert!(["cuda", "wgpu"].contains(&device.caps().backend)),
+            Err(Error::Unavailable { backend, reason }) => {
+                assert_eq!(backend, "auto");
+                for name in ["cuda: ", "wgpu: ", "cpu: backend `cpu` is not available: isowarp was built without the feature `cpu`"] {
+                    assert!(reason.contains(name), "{reason}");
+                }
+            }
+            Err(other) => panic!("{other}"),
+        }
+        assert!(Device::open(Selector::Cpu).is_err());
+        assert!(Device::all().iter().all(|d| d.as_ref().map_or(true, |d| d.caps().backend != "cpu")));
+    }
 }

@@ -58,6 +58,8 @@ fn without_vulkan_wgpu_is_unavailable_and_auto_falls_back_to_the_cpu() {
         Err(Error::Unavailable { backend: "wgpu", reason }) => assert!(!reason.is_empty()),
         other => panic!("{other:?}"),
     }
+    let chosen = Device::choose().unwrap();
+    assert!(chosen.why.contains("cuda: ") && chosen.why.contains("wgpu: backend `wgpu` is not available: "), "{chosen}");
     let auto = Device::auto().unwrap();
     assert_eq!(auto.caps().backend, "cpu");
     assert_eq!(auto.sum(&auto.upload(&[1u32, 2, 3]).unwrap()).unwrap().read_blocking().unwrap(), 6);
@@ -67,12 +69,13 @@ fn without_vulkan_wgpu_is_unavailable_and_auto_falls_back_to_the_cpu() {
 fn the_environment_chooses_and_a_wrong_choice_is_an_error() {
     if !is_elsewhere() {
         let name = "bad_input::the_environment_chooses_and_a_wrong_choice_is_an_error";
-        assert!(elsewhere(name, &[("ISOWARP_BACKEND", "cpu")]).contains("chosen: cpu"));
+        let chosen = elsewhere(name, &[("ISOWARP_BACKEND", "cpu")]);
+        assert!(chosen.contains("chosen: cpu") && chosen.contains("(ISOWARP_BACKEND=cpu)"), "{chosen}");
         assert!(elsewhere(name, &[("ISOWARP_BACKEND", "abacus")]).contains("unknown backend `abacus`"));
         return;
     }
-    match Device::auto() {
-        Ok(d) => println!("chosen: {}", d.caps().backend),
+    match Device::choose() {
+        Ok(choice) => println!("chosen: {choice}"),
         Err(e) => println!("{e}"),
     }
 }
@@ -114,6 +117,34 @@ fn an_element_type_that_a_device_lacks_is_refused_with_its_name() {
             );
         }
     });
+}
+
+/// The adapters of this machine without their optional features, in which 64-bit types are not to be had.
+#[cfg(feature = "wgpu")]
+#[test]
+fn a_narrow_adapter_refuses_wide_types_by_name_and_goes_on() {
+    if crate::common::gpus().iter().all(|d| d.caps().backend != "wgpu") {
+        return;
+    }
+    let (all, _) = isowarp_conformance::present(&["wgpu".to_owned()], true).unwrap();
+    let narrow: Vec<Device> = all.into_iter().filter(|p| p.form == "narrow").map(|p| p.device).collect();
+    assert!(!narrow.is_empty());
+    for d in &narrow {
+        let refused = |error: Error, pattern: &str, dtype: DType| {
+            let Error::Unsupported { pattern: found, capability: Capability::DType(t), device } = &error else { panic!("{error}") };
+            assert_eq!((*found, *t, device), (pattern, dtype, &d.caps().device));
+            let text = error.to_string();
+            assert!(text.contains(&format!("`{pattern}` is not available on")) && text.contains(dtype.name()), "{text}");
+            assert!(text.contains("\n  help: "), "{text}");
+        };
+        refused(d.upload(&[1.0f64]).unwrap_err(), "buffer", DType::F64);
+        refused(d.buffer::<i64>(3).unwrap_err(), "buffer", DType::I64);
+        refused(d.iota(3, 0u64, 1).unwrap_err(), "generate", DType::U64);
+        let x = sevens(d, 4);
+        refused(d.map(&x, |x| x.cast::<f64>().sqrt().cast::<f32>()).unwrap_err(), "map", DType::F64);
+        refused(d.reduce_from(&x, |x| x.cast::<u64>(), Sum).unwrap_err(), "reduce", DType::U64);
+        assert_eq!(d.sum(&x).unwrap().read_blocking().unwrap(), 28.0, "the device still works");
+    }
 }
 
 #[test]
@@ -227,6 +258,20 @@ fn more_memory_than_there_is_is_refused_with_sizes() {
         untouched(&kept);
         assert_eq!(d.sum(&kept).unwrap().read_blocking().unwrap(), 700.0, "the device still works");
     });
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_cpu_says_how_much_memory_there_is_and_takes_no_more() {
+    let d = cpu();
+    let total = d.caps().memory_bytes;
+    assert!(total > 0);
+    match d.buffer::<u8>(2 * total) {
+        Err(Error::OutOfMemory { requested, available: Some(available) }) => assert!(requested == 2 * total && available <= total),
+        other => panic!("{other:?}"),
+    }
+    let text = d.buffer::<u8>(2 * total).unwrap_err().to_string();
+    assert!(text.contains(&format!("{} bytes requested, ", 2 * total)) && text.ends_with(" available"), "{text}");
 }
 
 #[test]

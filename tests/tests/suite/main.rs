@@ -1,10 +1,15 @@
-//! The tests of isowarp as a whole, in one program: identity, accuracy, properties, bad input, streams, and the workspace's own shape.
+//! The tests of isowarp as a whole, in one program: identity, accuracy, properties, bad input, streams, sharing, the
+//! suite's own program, and the workspace's shape and documents.
 
 mod accuracy;
 mod bad_input;
 mod common;
+mod conformance;
 mod dependencies;
+mod documents;
 mod identity;
+#[cfg(feature = "wgpu")]
+mod interop;
 mod oracles;
 mod properties;
 mod streams;

@@ -41,6 +41,8 @@ pub(crate) struct Kernels {
     window_bytes: AtomicU64,
     /// What single-launch scans keep.
     single: Mutex<Option<scan::Single>>,
+    /// Workgroups of reductions where tests ask for others than the table's.
+    reduce_shape: Mutex<Option<reduce::Shape>>,
     /// Polls of a look-back where tests ask for another number, plus one, else 0.
     patience: AtomicU32,
     /// Whether tests ask for kernels of an adapter whose `fma` flushes subnormal numbers.

@@ -40,6 +40,12 @@ impl Shape {
         Ok(Self { threads, rows, passes })
     }
 
+    /// Another workgroup than the table's.
+    #[cfg(test)]
+    pub(super) const fn new(threads: u32, rows: u32, passes: u32) -> Self {
+        Self { threads, rows, passes }
+    }
+
     /// Elements of a pass.
     pub(super) fn pass(self) -> u64 {
         u64::from(self.threads * 4 * self.rows)
@@ -170,7 +176,9 @@ impl<'a> Reduction<'a> {
         let acc = Accumulator::new(combine.result_types());
         let (stride, limits) = (acc.stride(), wgpu.window_limits());
         let subgroups = acc.shuffles() && wgpu.tuning().reduce_in_subgroups;
-        Ok(Self { wgpu, pattern, combine, numerics, limits, stride, shape: Shape::of(stride)?, subgroups })
+        let asked = *wgpu.patterns().reduce_shape.lock();
+        let shape = asked.map_or_else(|| Shape::of(stride), Ok)?;
+        Ok(Self { wgpu, pattern, combine, numerics, limits, stride, shape, subgroups })
     }
 
     pub(super) fn stage<'b>(

@@ -60,6 +60,34 @@ pub(crate) struct Npy {
     pub(crate) bytes: Vec<u8>,
 }
 
+/// Writes an array of NumPy's format, version 1.
+pub(crate) fn save_npy(path: &Path, descr: &str, shape: &[u64], bytes: &[u8]) {
+    let shape: String = shape.iter().map(|n| format!("{n}, ")).collect();
+    let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}\n");
+    let mut file = b"\x93NUMPY\x01\x00".to_vec();
+    file.extend((header.len() as u16).to_le_bytes());
+    file.extend(header.as_bytes());
+    file.extend(bytes);
+    std::fs::write(path, file).expect("a file");
+}
+
+/// The backends that a test of the command runs on: the CPU, and wgpu unless the environment says that this machine has no adapter.
+pub(crate) fn backends() -> Vec<String> {
+    let named = std::env::var("ISOWARP_TEST_DEVICES").unwrap_or_else(|_| "cpu,wgpu".to_owned());
+    let mut all = vec!["cpu".to_owned()];
+    all.extend(named.split(',').map(str::trim).filter(|n| matches!(*n, "wgpu" | "cuda")).map(str::to_owned));
+    all
+}
+
+/// The lines of a refusal.
+#[track_caller]
+pub(crate) fn lines_of_failure(run: &Output) -> Vec<String> {
+    assert!(matches!(run.status.code(), Some(1 | 2)), "{:?} {}", run.status, stderr(run));
+    let text = stderr(run);
+    assert!(text.starts_with("error: "), "{text}");
+    text.lines().map(str::to_owned).collect()
+}
+
 pub(crate) fn npy(bytes: &[u8]) -> Npy {
     let file = npyz::NpyFile::new(bytes).expect("a .npy file");
     let (descr, shape) = (file.dtype().descr(), file.shape().to_vec());

@@ -107,7 +107,7 @@ impl FilterKind {
         Ok(Self::weighted(3, w, 9.0 * (1.0 - alpha)))
     }
 
-    /// The 3x3 Laplacian with corner weights -2 (weights sum to zero... and 1 in the middle of each side, 4 in the centre).
+    /// The 3x3 Laplacian with 4 in the centre, 1 in the middle of each side and -2 in the corners; the weights sum to zero.
     #[must_use]
     pub fn laplacian() -> Self {
         Self::weighted(3, [-2., 1., -2., 1., 4., 1., -2., 1., -2.], 1.0)

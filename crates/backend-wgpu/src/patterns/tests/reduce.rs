@@ -1,5 +1,6 @@
 //! P02.
 
+use super::super::reduce::Shape;
 use super::{SIZES, Sample, both, device, own_device, same_bits};
 use crate::context::Options;
 use crate::device::Wgpu;
@@ -117,6 +118,19 @@ fn arrays_above_the_binding_limit_are_cut() {
         check::<f32>(&gpu, &[1, 1000, 1025, 8193, 20_000, 70_001], Sum);
         check::<f64>(&gpu, &[1000, 20_000], Sum);
         axes(&gpu, &[[3, 5, 7], [30, 40, 33], [3, 4001, 3], [5, 2, 2100], [2, 9001, 2]], bytes);
+    }
+}
+
+#[test]
+fn workgroups_of_any_shape_give_the_one_tree() {
+    let gpu = own_device(&Options::default());
+    // Invocations, vectors of four that each holds, passes over a tile: every width, and tiles from 256 to 65,536 elements.
+    let shapes = [(64, 1, 1), (64, 8, 2), (128, 2, 8), (128, 4, 1), (256, 1, 1), (256, 2, 4), (256, 4, 2), (256, 8, 8)];
+    for (threads, rows, passes) in shapes {
+        *gpu.patterns().reduce_shape.lock() = Some(Shape::new(threads, rows, passes));
+        check::<f32>(&gpu, &[1, 2, 255, 257, 1023, 1025, 8191, 8193, 70_001, 300_001], Sum);
+        check::<f32>(&gpu, &[3, 4097, 20_000], Op::associative(0.0, |a, b| a - b * 0.5));
+        check::<i32>(&gpu, &[33, 9001], Min);
     }
 }
 

@@ -1,0 +1,237 @@
+//! The conventions of `isowarp run`, against values worked out by hand, on the CPU and on wgpu.
+
+mod common;
+
+use common::{Npy, backends, isowarp, lines_of_failure, npy, save_npy, succeeded};
+use std::path::{Path, PathBuf};
+
+/// A directory with input files.
+struct Files(tempfile::TempDir);
+
+impl Files {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a directory"))
+    }
+
+    /// A one-dimensional array.
+    fn line<const N: usize>(&self, descr: &str, elements: &[[u8; N]]) -> PathBuf {
+        self.array(descr, &[elements.len() as u64], &elements.concat())
+    }
+
+    fn array(&self, descr: &str, shape: &[u64], bytes: &[u8]) -> PathBuf {
+        let number = std::fs::read_dir(self.0.path()).expect("a directory").count();
+        let path = self.0.path().join(format!("{number}.npy"));
+        save_npy(&path, descr, shape, bytes);
+        path
+    }
+}
+
+fn i32s(v: &[i32]) -> Vec<[u8; 4]> {
+    v.iter().map(|x| x.to_le_bytes()).collect()
+}
+
+fn f32s(v: &[f32]) -> Vec<[u8; 4]> {
+    v.iter().map(|x| x.to_le_bytes()).collect()
+}
+
+/// `isowarp run` over these inputs on every backend; the results are equal, and this is the first.
+#[track_caller]
+fn run(inputs: &[&Path], args: &[&str]) -> Npy {
+    let results = backends().into_iter().map(|backend| {
+        let out = isowarp(&line_of(inputs, args, &backend));
+        succeeded(&out);
+        npy(&out.stdout)
+    });
+    let results: Vec<Npy> = results.collect();
+    results.iter().for_each(|r| assert_eq!(*r, results[0], "{args:?}"));
+    results.into_iter().next().expect("the CPU is always there")
+}
+
+fn line_of(inputs: &[&Path], args: &[&str], backend: &str) -> Vec<String> {
+    let mut all = vec!["run".to_owned()];
+    all.extend(args.iter().map(ToString::to_string));
+    for path in inputs {
+        all.extend(["--in".to_owned(), path.display().to_string()]);
+    }
+    all.extend(["--out", "-", "--backend", backend].map(str::to_owned));
+    all
+}
+
+#[track_caller]
+fn is<const N: usize>(found: &Npy, descr: &str, shape: &[u64], elements: &[[u8; N]]) {
+    assert_eq!((found.descr.as_str(), found.shape.as_slice()), (descr, shape));
+    assert_eq!(found.bytes, elements.concat());
+}
+
+#[test]
+fn a_literal_takes_the_type_of_what_it_meets() {
+    let f = Files::new();
+    let bytes = f.line("|u1", &[[250u8], [3]]);
+    is(&run(&[&bytes], &["map", "--op", "x + 10"]), "'|u1'", &[2], &[[4u8], [13]]);
+    let whole = f.line("<i4", &i32s(&[7, -7]));
+    is(&run(&[&whole], &["map", "--op", "x / 2"]), "'<i4'", &[2], &i32s(&[3, -3]));
+    is(&run(&[&whole], &["map", "--op", "i - x"]), "'<i4'", &[2], &i32s(&[-7, 8]));
+    // 0.1 in f32 is 0.100000001490116...: a product with it would show.
+    let double = f.line("<f8", &[3.0f64.to_le_bytes()]);
+    is(&run(&[&double], &["map", "--op", "x * 0.1"]), "'<f8'", &[1], &[(3.0f64 * 0.1).to_le_bytes()]);
+    let long = f.line("<u8", &[(1u64 << 40).to_le_bytes()]);
+    is(&run(&[&long], &["map", "--op", "x + 4294967296"]), "'<u8'", &[1], &[((1u64 << 40) + (1 << 32)).to_le_bytes()]);
+    let single = f.line("<f4", &f32s(&[0.5]));
+    is(&run(&[&single], &["map", "--op", "x + i + 1"]), "'<f4'", &[1], &f32s(&[1.5]));
+}
+
+#[test]
+fn a_literal_that_its_type_cannot_hold_is_refused() {
+    let f = Files::new();
+    let whole = f.line("<i4", &i32s(&[1]));
+    for op in ["x + 1.5", "x + 4294967296"] {
+        let lines = lines_of_failure(&isowarp(&line_of(&[&whole], &["map", "--op", op], "cpu")));
+        assert_eq!((lines.len(), lines[1].trim(), lines[2].trim()), (3, op, "^"), "{lines:?}");
+    }
+}
+
+#[test]
+fn integers_wrap() {
+    let f = Files::new();
+    let extremes = f.line("<i4", &i32s(&[i32::MAX, i32::MIN, -1]));
+    is(&run(&[&extremes], &["map", "--op", "x + 1"]), "'<i4'", &[3], &i32s(&[i32::MIN, i32::MIN + 1, 0]));
+    is(&run(&[&extremes], &["map", "--op", "-x"]), "'<i4'", &[3], &i32s(&[-i32::MAX, i32::MIN, 1]));
+    is(&run(&[&extremes], &["map", "--op", "x * 3"]), "'<i4'", &[3], &i32s(&[i32::MAX - 2, i32::MIN, -3]));
+    // MAX + MIN - 1 = -2, also where a part of it would not fit.
+    is(&run(&[&extremes], &["reduce"]), "'<i4'", &[1], &i32s(&[-2]));
+    let twice = f.line("<i4", &i32s(&[i32::MAX, i32::MAX]));
+    is(&run(&[&twice], &["reduce"]), "'<i4'", &[1], &i32s(&[-2]));
+    is(&run(&[&twice], &["scan"]), "'<i4'", &[2], &i32s(&[i32::MAX, -2]));
+    is(&run(&[&twice, &twice], &["dot"]), "'<i4'", &[1], &i32s(&[2]));
+    let none = f.line("<u4", &[0u32.to_le_bytes()]);
+    is(&run(&[&none], &["map", "--op", "x - 1"]), "'<u4'", &[1], &[u32::MAX.to_le_bytes()]);
+    let long = f.line("<i8", &[i64::MIN.to_le_bytes()]);
+    is(&run(&[&long], &["map", "--op", "x - 1"]), "'<i8'", &[1], &[i64::MAX.to_le_bytes()]);
+    let byte = f.line("|u1", &[[200u8], [100]]);
+    is(&run(&[&byte], &["reduce"]), "'|u1'", &[1], &[[44u8]]);
+}
+
+#[test]
+fn division_by_zero_and_shifts_by_the_width_are_defined() {
+    let f = Files::new();
+    let whole = f.line("<i4", &i32s(&[7, i32::MIN]));
+    is(&run(&[&whole], &["map", "--op", "x / (x - x)"]), "'<i4'", &[2], &i32s(&[7, i32::MIN]));
+    is(&run(&[&whole], &["map", "--op", "x % (x - x)"]), "'<i4'", &[2], &i32s(&[0, 0]));
+    is(&run(&[&whole], &["map", "--op", "x / (0 * x - 1)"]), "'<i4'", &[2], &i32s(&[-7, i32::MIN]));
+    is(&run(&[&whole], &["map", "--op", "x << 33"]), "'<i4'", &[2], &i32s(&[14, 0]));
+    let wide = f.line("<f4", &f32s(&[3e9, -3e9, f32::NAN, -1.9]));
+    is(&run(&[&wide], &["map", "--op", "i32(x)"]), "'<i4'", &[4], &i32s(&[i32::MAX, i32::MIN, 0, -1]));
+}
+
+#[test]
+fn nothing_has_the_identity_of_its_operator() {
+    let f = Files::new();
+    let (floats, whole) = (f.array("<f4", &[0], &[]), f.array("<i4", &[0], &[]));
+    is(&run(&[&floats], &["reduce", "--op", "sum"]), "'<f4'", &[1], &f32s(&[0.0]));
+    is(&run(&[&floats], &["reduce", "--op", "product"]), "'<f4'", &[1], &f32s(&[1.0]));
+    for (op, identity) in [("sum", 0), ("product", 1), ("and", -1), ("or", 0), ("xor", 0)] {
+        is(&run(&[&whole], &["reduce", "--op", op]), "'<i4'", &[1], &i32s(&[identity]));
+    }
+    is(&run(&[&whole], &["reduce", "--op", "count"]), "'<u4'", &[1], &[[0u8; 4]]);
+    is(&run(&[&whole], &["reduce", "--op", "any"]), "'|b1'", &[1], &[[0u8]]);
+    is(&run(&[&whole], &["reduce", "--op", "all"]), "'|b1'", &[1], &[[1u8]]);
+    is(&run(&[&floats, &floats], &["dot"]), "'<f4'", &[1], &f32s(&[0.0]));
+    is(&run(&[&floats], &["norm"]), "'<f4'", &[1], &f32s(&[0.0]));
+    // Along an axis of no elements, every line is nothing.
+    let flat = f.array("<i4", &[2, 0], &[]);
+    is(&run(&[&flat], &["reduce", "--axis", "1"]), "'<i4'", &[2], &i32s(&[0, 0]));
+}
+
+#[test]
+fn a_minimum_of_nothing_is_an_error_and_writes_nothing() {
+    let f = Files::new();
+    let none = f.array("<f4", &[0], &[]);
+    for args in [&["reduce", "--op", "min"][..], &["reduce", "--op", "max"], &["argmin"], &["argmax"], &["mean"]] {
+        for backend in backends() {
+            let out = isowarp(&line_of(&[&none], args, &backend));
+            assert!(out.stdout.is_empty());
+            let lines = lines_of_failure(&out);
+            assert!(lines[0].contains("of an empty array has no value"), "{lines:?}");
+        }
+    }
+}
+
+#[test]
+fn scans_of_nothing_are_empty_arrays() {
+    let f = Files::new();
+    let none = f.array("<f4", &[0], &[]);
+    for args in
+        [&["scan"][..], &["scan", "--exclusive"], &["scan", "--op", "max"], &["scan", "--op", "x * y", "--identity", "1", "--exclusive"]]
+    {
+        is(&run(&[&none], args), "'<f4'", &[0], &[[0u8; 4]; 0]);
+    }
+    let flat = f.array("<i4", &[3, 0], &[]);
+    is(&run(&[&flat], &["scan", "--axis", "1"]), "'<i4'", &[3, 0], &[[0u8; 4]; 0]);
+}
+
+#[test]
+fn exclusive_scans_start_with_the_identity() {
+    let f = Files::new();
+    let x = f.line("<i4", &i32s(&[5, -2, 9]));
+    is(&run(&[&x], &["scan", "--exclusive"]), "'<i4'", &[3], &i32s(&[0, 5, 3]));
+    is(&run(&[&x], &["scan", "--exclusive", "--op", "product"]), "'<i4'", &[3], &i32s(&[1, 5, -10]));
+    is(&run(&[&x], &["scan", "--exclusive", "--op", "max"]), "'<i4'", &[3], &i32s(&[i32::MIN, 5, 5]));
+    is(&run(&[&x], &["scan", "--exclusive", "--op", "x - y", "--identity", "100"]), "'<i4'", &[3], &i32s(&[100, 5, 7]));
+}
+
+#[test]
+fn argmin_and_argmax_give_the_lowest_index_as_u32() {
+    let f = Files::new();
+    let one = |v: u32| [v.to_le_bytes()];
+    for (x, low, high) in [(&[3, 1, 1, 9, 9][..], 1, 3), (&[4, 4, 4], 0, 0), (&[i32::MIN, 0, i32::MIN, i32::MAX], 0, 3)] {
+        let x = f.line("<i4", &i32s(x));
+        is(&run(&[&x], &["argmin"]), "'<u4'", &[1], &one(low));
+        is(&run(&[&x], &["argmax"]), "'<u4'", &[1], &one(high));
+    }
+    // -0 is below +0, so it is no tie.
+    let zeros = f.line("<f4", &f32s(&[0.0, -0.0, 0.0, -0.0]));
+    is(&run(&[&zeros], &["argmin"]), "'<u4'", &[1], &one(1));
+    is(&run(&[&zeros], &["argmax"]), "'<u4'", &[1], &one(0));
+}
+
+#[test]
+fn a_reduction_writes_one_element_of_the_inputs_type() {
+    let f = Files::new();
+    let cases: [(&str, Vec<u8>, Vec<u8>); 8] = [
+        ("<f4", f32s(&[1.5, 2.0]).concat(), 3.5f32.to_le_bytes().to_vec()),
+        ("<f8", [1.5f64, 2.0].map(f64::to_le_bytes).concat(), 3.5f64.to_le_bytes().to_vec()),
+        ("<f2", vec![0x00, 0x3E, 0x00, 0x40], vec![0x00, 0x43]),
+        ("<i4", i32s(&[-5, 2]).concat(), (-3i32).to_le_bytes().to_vec()),
+        ("<u4", [5u32, 2].map(u32::to_le_bytes).concat(), 7u32.to_le_bytes().to_vec()),
+        ("<i8", [-5i64, 2].map(i64::to_le_bytes).concat(), (-3i64).to_le_bytes().to_vec()),
+        ("<u8", [5u64, 2].map(u64::to_le_bytes).concat(), 7u64.to_le_bytes().to_vec()),
+        ("|u1", vec![5, 2], vec![7]),
+    ];
+    for (descr, input, sum) in cases {
+        let shaped = f.array(descr, &[2, 1], &input);
+        let found = run(&[&shaped], &["reduce"]);
+        assert_eq!((found.descr, found.shape, found.bytes), (format!("'{descr}'"), vec![1], sum));
+    }
+}
+
+#[test]
+fn minima_propagate_nan_and_order_zeros() {
+    let f = Files::new();
+    let x = f.line("<f4", &f32s(&[1.0, -f32::NAN, -3.0]));
+    is(&run(&[&x], &["reduce", "--op", "min"]), "'<f4'", &[1], &[0x7FC0_0000u32.to_le_bytes()]);
+    let zeros = f.line("<f4", &f32s(&[0.0, -0.0]));
+    is(&run(&[&zeros], &["reduce", "--op", "min"]), "'<f4'", &[1], &f32s(&[-0.0]));
+    is(&run(&[&zeros], &["reduce", "--op", "max"]), "'<f4'", &[1], &f32s(&[0.0]));
+}
+
+#[test]
+fn a_product_next_to_a_sum_is_fused_on_every_backend_and_mul_rn_is_not() {
+    let f = Files::new();
+    // (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24: rounding the product loses the last term.
+    let x = f.line("<f4", &f32s(&[1.0 + 1.0 / 4096.0]));
+    let term = f32::from_bits((127 - 24) << 23);
+    is(&run(&[&x], &["map", "--op", "x*x - (1 + 0.00048828125)"]), "'<f4'", &[1], &f32s(&[term]));
+    is(&run(&[&x], &["map", "--op", "mul_rn(x, x) - (1 + 0.00048828125)"]), "'<f4'", &[1], &f32s(&[0.0]));
+    // Of two products the left one is fused: x*x + (-1)*x*x is the rounding error of the right one.
+    is(&run(&[&x], &["map", "--op", "x*x - x*x"]), "'<f4'", &[1], &f32s(&[term]));
+}

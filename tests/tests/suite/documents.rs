@@ -1,0 +1,75 @@
+//! What the documents promise about tests is there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the suite lies in the workspace").to_owned()
+}
+
+/// Every Rust file of the workspace, with its text.
+fn sources() -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    let mut folders: Vec<PathBuf> =
+        ["crates", "shaders", "kernels-cu", "tests", "benches", "xtask", "examples"].map(|f| root().join(f)).into();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a folder of the workspace").flatten() {
+            let path = entry.path();
+            if path.is_dir() && !path.ends_with("target") {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                let text = fs::read_to_string(&path).expect("a source file");
+                found.push((path, text));
+            }
+        }
+    }
+    assert!(found.len() > 200, "the sources were found");
+    found
+}
+
+#[test]
+fn no_test_is_ignored() {
+    // Put together, so that this file does not find itself.
+    let attribute = ["#[", "ignore"].concat();
+    for (path, text) in sources() {
+        assert!(!text.contains(&attribute), "{}: a test that cannot run fails, or says what it does not test", path.display());
+    }
+}
+
+#[test]
+fn every_test_that_the_table_of_bad_input_names_exists() {
+    let table = fs::read_to_string(root().join("docs/testing.md")).expect("the document");
+    let rows: Vec<&str> = table.lines().filter(|l| l.starts_with('|')).collect();
+    assert!(rows.len() > 40, "the tables were found");
+    let sources = sources();
+    let mut named = 0;
+    // Names of tests are the words in backquotes with an underscore and nothing but small letters and digits.
+    for name in rows.iter().flat_map(|row| row.split('`').skip(1).step_by(2)) {
+        let is_test = name.contains('_') && name.chars().all(|c| c == '_' || c.is_ascii_lowercase() || c.is_ascii_digit());
+        if is_test {
+            let definition = format!("fn {name}(");
+            assert!(sources.iter().any(|(_, text)| text.contains(&definition)), "docs/testing.md names `{name}`, which is no test");
+            named += 1;
+        }
+    }
+    assert!(named > 60, "{named} tests are named");
+}
+
+#[test]
+fn every_decision_is_listed_and_every_page_is_short() {
+    let folder = root().join("docs/decisions");
+    let list = fs::read_to_string(folder.join("README.md")).expect("the list");
+    let mut pages = 0;
+    for entry in fs::read_dir(&folder).expect("the decisions").flatten() {
+        let name = entry.file_name().into_string().expect("text");
+        if name == "README.md" {
+            continue;
+        }
+        let text = fs::read_to_string(entry.path()).expect("a page");
+        assert!(list.contains(&format!("({name})")), "{name} is not in the list");
+        assert!(text.contains("**Decided.**") && text.contains("**Why"), "{name} says what was decided and why");
+        assert!(text.lines().count() <= 40, "{name} is one page");
+        pages += 1;
+    }
+    assert!(pages >= 14, "{pages} pages");
+}
