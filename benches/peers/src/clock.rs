@@ -67,7 +67,8 @@ impl Clock {
 
 impl Queries {
     fn new(dev: &Wgpu) -> Self {
-        let buffer = |usage| dev.device().create_buffer(&wgpu::BufferDescriptor { label: None, size: BYTES, usage, mapped_at_creation: false });
+        let buffer =
+            |usage| dev.device().create_buffer(&wgpu::BufferDescriptor { label: None, size: BYTES, usage, mapped_at_creation: false });
         let set = dev.device().create_query_set(&wgpu::QuerySetDescriptor { label: None, ty: wgpu::QueryType::Timestamp, count: 2 });
         Self {
             set,
