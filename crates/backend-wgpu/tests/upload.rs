@@ -92,12 +92,12 @@ fn threads_that_write_into_one_word_do_not_lose_each_others_bytes() {
             let (device, buffer) = (&device, &buffer);
             scope.spawn(move || {
                 for round in 0..40 {
-                    device.write_bytes(buffer, u64::from(thread) * 7, &[thread * 31 ^ round; 7]).expect("upload");
+                    device.write_bytes(buffer, u64::from(thread) * 7, &[(thread * 31) ^ round; 7]).expect("upload");
                 }
             });
         }
     });
-    let expected: Vec<u8> = (0..8_u8).flat_map(|thread| [thread * 31 ^ 39; 7]).collect();
+    let expected: Vec<u8> = (0..8_u8).flat_map(|thread| [(thread * 31) ^ 39; 7]).collect();
     assert_eq!(all(&device, &buffer, 56), expected);
 }
 

@@ -142,7 +142,7 @@ fn a_narrow_adapter_refuses_wide_types_by_name_and_goes_on() {
         refused(d.iota(3, 0u64, 1).unwrap_err(), "generate", DType::U64);
         let x = sevens(d, 4);
         refused(d.map(&x, |x| x.cast::<f64>().sqrt().cast::<f32>()).unwrap_err(), "map", DType::F64);
-        refused(d.reduce_from(&x, |x| x.cast::<u64>(), Sum).unwrap_err(), "buffer", DType::U64);
+        refused(d.reduce_from(&x, Expr::cast::<u64>, Sum).unwrap_err(), "buffer", DType::U64);
         assert_eq!(d.sum(&x).unwrap().read_blocking().unwrap(), 28.0, "the device still works");
     }
 }
