@@ -12,8 +12,12 @@ pub enum Source {
     Map,
     /// `reduce.cu`
     Reduce,
+    /// `reduce_variants.cu`
+    ReduceVariants,
     /// `scan.cu`
     Scan,
+    /// `scan_variants.cu`
+    ScanVariants,
 }
 
 impl Source {
@@ -22,7 +26,9 @@ impl Source {
         Source::Filter,
         Source::Map,
         Source::Reduce,
+        Source::ReduceVariants,
         Source::Scan,
+        Source::ScanVariants,
     ];
 
     /// Name of the source file, without its extension.
@@ -32,7 +38,9 @@ impl Source {
             Source::Filter => "filter",
             Source::Map => "map",
             Source::Reduce => "reduce",
+            Source::ReduceVariants => "reduce_variants",
             Source::Scan => "scan",
+            Source::ScanVariants => "scan_variants",
         }
     }
 
@@ -43,7 +51,9 @@ impl Source {
             Source::Filter => filter::BUILDS,
             Source::Map => map::BUILDS,
             Source::Reduce => reduce::BUILDS,
+            Source::ReduceVariants => reduce_variants::BUILDS,
             Source::Scan => scan::BUILDS,
+            Source::ScanVariants => scan_variants::BUILDS,
         }
     }
 }
@@ -219,6 +229,129 @@ pub mod reduce {
     ];
 }
 
+/// Entries of `reduce_variants.cu`.
+pub mod reduce_variants {
+    use super::*;
+
+    /// `reduce_fold_w1`
+    pub const REDUCE_FOLD_W1: Kernel = Kernel::new(Source::ReduceVariants, "reduce_fold_w1");
+    /// `reduce_interleaved_w1`
+    pub const REDUCE_INTERLEAVED_W1: Kernel = Kernel::new(Source::ReduceVariants, "reduce_interleaved_w1");
+    /// `reduce_convergent_w1`
+    pub const REDUCE_CONVERGENT_W1: Kernel = Kernel::new(Source::ReduceVariants, "reduce_convergent_w1");
+    /// `reduce_sequential_w1`
+    pub const REDUCE_SEQUENTIAL_W1: Kernel = Kernel::new(Source::ReduceVariants, "reduce_sequential_w1");
+    /// `reduce_first_combine_w1`
+    pub const REDUCE_FIRST_COMBINE_W1: Kernel = Kernel::new(Source::ReduceVariants, "reduce_first_combine_w1");
+    /// `reduce_unrolled_w1`
+    pub const REDUCE_UNROLLED_W1: Kernel = Kernel::new(Source::ReduceVariants, "reduce_unrolled_w1");
+    /// `reduce_coarsened_w1`
+    pub const REDUCE_COARSENED_W1: Kernel = Kernel::new(Source::ReduceVariants, "reduce_coarsened_w1");
+    /// `reduce_shuffle_w1`
+    pub const REDUCE_SHUFFLE_W1: Kernel = Kernel::new(Source::ReduceVariants, "reduce_shuffle_w1");
+    /// `reduce_vectorised_w1`
+    pub const REDUCE_VECTORISED_W1: Kernel = Kernel::new(Source::ReduceVariants, "reduce_vectorised_w1");
+    /// `reduce_fold_w2`
+    pub const REDUCE_FOLD_W2: Kernel = Kernel::new(Source::ReduceVariants, "reduce_fold_w2");
+    /// `reduce_interleaved_w2`
+    pub const REDUCE_INTERLEAVED_W2: Kernel = Kernel::new(Source::ReduceVariants, "reduce_interleaved_w2");
+    /// `reduce_convergent_w2`
+    pub const REDUCE_CONVERGENT_W2: Kernel = Kernel::new(Source::ReduceVariants, "reduce_convergent_w2");
+    /// `reduce_sequential_w2`
+    pub const REDUCE_SEQUENTIAL_W2: Kernel = Kernel::new(Source::ReduceVariants, "reduce_sequential_w2");
+    /// `reduce_first_combine_w2`
+    pub const REDUCE_FIRST_COMBINE_W2: Kernel = Kernel::new(Source::ReduceVariants, "reduce_first_combine_w2");
+    /// `reduce_unrolled_w2`
+    pub const REDUCE_UNROLLED_W2: Kernel = Kernel::new(Source::ReduceVariants, "reduce_unrolled_w2");
+    /// `reduce_coarsened_w2`
+    pub const REDUCE_COARSENED_W2: Kernel = Kernel::new(Source::ReduceVariants, "reduce_coarsened_w2");
+    /// `reduce_shuffle_w2`
+    pub const REDUCE_SHUFFLE_W2: Kernel = Kernel::new(Source::ReduceVariants, "reduce_shuffle_w2");
+    /// `reduce_vectorised_w2`
+    pub const REDUCE_VECTORISED_W2: Kernel = Kernel::new(Source::ReduceVariants, "reduce_vectorised_w2");
+    /// `reduce_fold_w3`
+    pub const REDUCE_FOLD_W3: Kernel = Kernel::new(Source::ReduceVariants, "reduce_fold_w3");
+    /// `reduce_interleaved_w3`
+    pub const REDUCE_INTERLEAVED_W3: Kernel = Kernel::new(Source::ReduceVariants, "reduce_interleaved_w3");
+    /// `reduce_convergent_w3`
+    pub const REDUCE_CONVERGENT_W3: Kernel = Kernel::new(Source::ReduceVariants, "reduce_convergent_w3");
+    /// `reduce_sequential_w3`
+    pub const REDUCE_SEQUENTIAL_W3: Kernel = Kernel::new(Source::ReduceVariants, "reduce_sequential_w3");
+    /// `reduce_first_combine_w3`
+    pub const REDUCE_FIRST_COMBINE_W3: Kernel = Kernel::new(Source::ReduceVariants, "reduce_first_combine_w3");
+    /// `reduce_unrolled_w3`
+    pub const REDUCE_UNROLLED_W3: Kernel = Kernel::new(Source::ReduceVariants, "reduce_unrolled_w3");
+    /// `reduce_coarsened_w3`
+    pub const REDUCE_COARSENED_W3: Kernel = Kernel::new(Source::ReduceVariants, "reduce_coarsened_w3");
+    /// `reduce_shuffle_w3`
+    pub const REDUCE_SHUFFLE_W3: Kernel = Kernel::new(Source::ReduceVariants, "reduce_shuffle_w3");
+    /// `reduce_vectorised_w3`
+    pub const REDUCE_VECTORISED_W3: Kernel = Kernel::new(Source::ReduceVariants, "reduce_vectorised_w3");
+    /// `reduce_fold_w4`
+    pub const REDUCE_FOLD_W4: Kernel = Kernel::new(Source::ReduceVariants, "reduce_fold_w4");
+    /// `reduce_interleaved_w4`
+    pub const REDUCE_INTERLEAVED_W4: Kernel = Kernel::new(Source::ReduceVariants, "reduce_interleaved_w4");
+    /// `reduce_convergent_w4`
+    pub const REDUCE_CONVERGENT_W4: Kernel = Kernel::new(Source::ReduceVariants, "reduce_convergent_w4");
+    /// `reduce_sequential_w4`
+    pub const REDUCE_SEQUENTIAL_W4: Kernel = Kernel::new(Source::ReduceVariants, "reduce_sequential_w4");
+    /// `reduce_first_combine_w4`
+    pub const REDUCE_FIRST_COMBINE_W4: Kernel = Kernel::new(Source::ReduceVariants, "reduce_first_combine_w4");
+    /// `reduce_unrolled_w4`
+    pub const REDUCE_UNROLLED_W4: Kernel = Kernel::new(Source::ReduceVariants, "reduce_unrolled_w4");
+    /// `reduce_coarsened_w4`
+    pub const REDUCE_COARSENED_W4: Kernel = Kernel::new(Source::ReduceVariants, "reduce_coarsened_w4");
+    /// `reduce_shuffle_w4`
+    pub const REDUCE_SHUFFLE_W4: Kernel = Kernel::new(Source::ReduceVariants, "reduce_shuffle_w4");
+    /// `reduce_vectorised_w4`
+    pub const REDUCE_VECTORISED_W4: Kernel = Kernel::new(Source::ReduceVariants, "reduce_vectorised_w4");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: include_str!("reduce_variants.ptx"),
+            entries: &[
+                Entry { name: "reduce_fold_w1", holes: &["load1", "combine", "finish"] },
+                Entry { name: "reduce_interleaved_w1", holes: &["load1", "combine", "finish"] },
+                Entry { name: "reduce_convergent_w1", holes: &["load1", "combine", "finish"] },
+                Entry { name: "reduce_sequential_w1", holes: &["load1", "combine", "finish"] },
+                Entry { name: "reduce_first_combine_w1", holes: &["load1", "combine", "finish"] },
+                Entry { name: "reduce_unrolled_w1", holes: &["load1", "combine", "finish"] },
+                Entry { name: "reduce_coarsened_w1", holes: &["load1", "combine", "finish"] },
+                Entry { name: "reduce_shuffle_w1", holes: &["load1", "combine", "finish"] },
+                Entry { name: "reduce_vectorised_w1", holes: &["load1", "combine", "load4", "finish"] },
+                Entry { name: "reduce_fold_w2", holes: &["load1", "combine", "finish"] },
+                Entry { name: "reduce_interleaved_w2", holes: &["load1", "combine", "finish"] },
+                Entry { name: "reduce_convergent_w2", holes: &["load1", "combine", "finish"] },
+                Entry { name: "reduce_sequential_w2", holes: &["load1", "combine", "finish"] },
+                Entry { name: "reduce_first_combine_w2", holes: &["load1", "combine", "finish"] },
+                Entry { name: "reduce_unrolled_w2", holes: &["load1", "combine", "finish"] },
+                Entry { name: "reduce_coarsened_w2", holes: &["load1", "combine", "finish"] },
+                Entry { name: "reduce_shuffle_w2", holes: &["load1", "combine", "finish"] },
+                Entry { name: "reduce_vectorised_w2", holes: &["load1", "combine", "load4", "finish"] },
+                Entry { name: "reduce_fold_w3", holes: &["load1", "combine", "finish"] },
+                Entry { name: "reduce_interleaved_w3", holes: &["load1", "combine", "finish"] },
+                Entry { name: "reduce_convergent_w3", holes: &["load1", "combine", "finish"] },
+                Entry { name: "reduce_sequential_w3", holes: &["load1", "combine", "finish"] },
+                Entry { name: "reduce_first_combine_w3", holes: &["load1", "combine", "finish"] },
+                Entry { name: "reduce_unrolled_w3", holes: &["load1", "combine", "finish"] },
+                Entry { name: "reduce_coarsened_w3", holes: &["load1", "combine", "finish"] },
+                Entry { name: "reduce_shuffle_w3", holes: &["load1", "combine", "finish"] },
+                Entry { name: "reduce_vectorised_w3", holes: &["load1", "combine", "load4", "finish"] },
+                Entry { name: "reduce_fold_w4", holes: &["load1", "combine", "finish"] },
+                Entry { name: "reduce_interleaved_w4", holes: &["load1", "combine", "finish"] },
+                Entry { name: "reduce_convergent_w4", holes: &["load1", "combine", "finish"] },
+                Entry { name: "reduce_sequential_w4", holes: &["load1", "combine", "finish"] },
+                Entry { name: "reduce_first_combine_w4", holes: &["load1", "combine", "finish"] },
+                Entry { name: "reduce_unrolled_w4", holes: &["load1", "combine", "finish"] },
+                Entry { name: "reduce_coarsened_w4", holes: &["load1", "combine", "finish"] },
+                Entry { name: "reduce_shuffle_w4", holes: &["load1", "combine", "finish"] },
+                Entry { name: "reduce_vectorised_w4", holes: &["load1", "combine", "load4", "finish"] },
+            ],
+        },
+    ];
+}
+
 /// Entries of `scan.cu`.
 pub mod scan {
     use super::*;
@@ -268,6 +401,57 @@ pub mod scan {
                 Entry { name: "scan_cols_w3", holes: &["load1", "combine", "store1"] },
                 Entry { name: "scan_rows_w4", holes: &["load4", "load1", "combine", "store4", "store1"] },
                 Entry { name: "scan_cols_w4", holes: &["load1", "combine", "store1"] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `scan_variants.cu`.
+pub mod scan_variants {
+    use super::*;
+
+    /// `scan_kogge_stone_w1`
+    pub const SCAN_KOGGE_STONE_W1: Kernel = Kernel::new(Source::ScanVariants, "scan_kogge_stone_w1");
+    /// `scan_brent_kung_w1`
+    pub const SCAN_BRENT_KUNG_W1: Kernel = Kernel::new(Source::ScanVariants, "scan_brent_kung_w1");
+    /// `scan_coarsened_w1`
+    pub const SCAN_COARSENED_W1: Kernel = Kernel::new(Source::ScanVariants, "scan_coarsened_w1");
+    /// `scan_kogge_stone_w2`
+    pub const SCAN_KOGGE_STONE_W2: Kernel = Kernel::new(Source::ScanVariants, "scan_kogge_stone_w2");
+    /// `scan_brent_kung_w2`
+    pub const SCAN_BRENT_KUNG_W2: Kernel = Kernel::new(Source::ScanVariants, "scan_brent_kung_w2");
+    /// `scan_coarsened_w2`
+    pub const SCAN_COARSENED_W2: Kernel = Kernel::new(Source::ScanVariants, "scan_coarsened_w2");
+    /// `scan_kogge_stone_w3`
+    pub const SCAN_KOGGE_STONE_W3: Kernel = Kernel::new(Source::ScanVariants, "scan_kogge_stone_w3");
+    /// `scan_brent_kung_w3`
+    pub const SCAN_BRENT_KUNG_W3: Kernel = Kernel::new(Source::ScanVariants, "scan_brent_kung_w3");
+    /// `scan_coarsened_w3`
+    pub const SCAN_COARSENED_W3: Kernel = Kernel::new(Source::ScanVariants, "scan_coarsened_w3");
+    /// `scan_kogge_stone_w4`
+    pub const SCAN_KOGGE_STONE_W4: Kernel = Kernel::new(Source::ScanVariants, "scan_kogge_stone_w4");
+    /// `scan_brent_kung_w4`
+    pub const SCAN_BRENT_KUNG_W4: Kernel = Kernel::new(Source::ScanVariants, "scan_brent_kung_w4");
+    /// `scan_coarsened_w4`
+    pub const SCAN_COARSENED_W4: Kernel = Kernel::new(Source::ScanVariants, "scan_coarsened_w4");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: include_str!("scan_variants.ptx"),
+            entries: &[
+                Entry { name: "scan_kogge_stone_w1", holes: &["load1", "combine", "store1"] },
+                Entry { name: "scan_brent_kung_w1", holes: &["load1", "combine", "store1"] },
+                Entry { name: "scan_coarsened_w1", holes: &["load1", "load4", "combine", "store1", "store4"] },
+                Entry { name: "scan_kogge_stone_w2", holes: &["load1", "combine", "store1"] },
+                Entry { name: "scan_brent_kung_w2", holes: &["load1", "combine", "store1"] },
+                Entry { name: "scan_coarsened_w2", holes: &["load1", "load4", "combine", "store1", "store4"] },
+                Entry { name: "scan_kogge_stone_w3", holes: &["load1", "combine", "store1"] },
+                Entry { name: "scan_brent_kung_w3", holes: &["load1", "combine", "store1"] },
+                Entry { name: "scan_coarsened_w3", holes: &["load1", "load4", "combine", "store1", "store4"] },
+                Entry { name: "scan_kogge_stone_w4", holes: &["load1", "combine", "store1"] },
+                Entry { name: "scan_brent_kung_w4", holes: &["load1", "combine", "store1"] },
+                Entry { name: "scan_coarsened_w4", holes: &["load1", "load4", "combine", "store1", "store4"] },
             ],
         },
     ];

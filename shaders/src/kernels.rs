@@ -75,6 +75,13 @@ pub const REDUCE_ROWS: Template = Template { args: &["n", "lines", "lanes"], ..R
 /// P02, columns.
 pub const REDUCE_COLS: Template = Template { args: &["n", "inner", "columns", "part", "parts", "first", "pitch"], ..REDUCE };
 
+/// P02, the rungs of the ladder: a tile to a workgroup.
+pub const REDUCE_VARIANTS: Template =
+    Template { name: "reduce_variants.wgsl", text: include_str!("reduce_variants.wgsl"), args: &["n", "blocks", "first"], bindings: &[] };
+
+/// P02, the rung that folds the array in half.
+pub const REDUCE_FOLD: Template = Template { args: &["n", "half"], ..REDUCE_VARIANTS };
+
 /// P03: tiles with the folds before them, or a single tile to a line.
 pub const SCAN: Template = Template {
     name: "scan.wgsl",
@@ -93,6 +100,14 @@ pub const SCAN_ROWS: Template = Template { args: &["n", "lines", "lanes"], bindi
 
 /// P03, columns.
 pub const SCAN_COLS: Template = Template { args: &["n", "inner", "columns"], bindings: &[], ..SCAN };
+
+/// P03, the textbooks' algorithms: a tile to a workgroup.
+pub const SCAN_VARIANTS: Template = Template {
+    name: "scan_variants.wgsl",
+    text: include_str!("scan_variants.wgsl"),
+    args: &["n", "blocks", "first", "room"],
+    bindings: &[Extra { name: "folds", access: "read", ty: "array<Acc>", when: Some("folded") }],
+};
 
 /// P13, image filters; the bits of 25 weights follow the other parameters, those of a 3x3 window first.
 pub const FILTER: Template = Template {

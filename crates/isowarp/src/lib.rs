@@ -26,6 +26,25 @@
 //! # assert_eq!(normalise(&dev, &dev.upload(&[1.0, 4.0])?)?.read_blocking()?, [0.25, 1.0]);
 //! # Ok::<(), isowarp::Error>(())
 //! ```
+//!
+//! The rungs of the textbooks' ladders, from the first idea to what became the pattern, stay available for teaching and for benchmarks:
+//! [`ReduceVariants`](patterns::ReduceVariants), [`ScanVariants`](patterns::ScanVariants). Each has an order of its own, the same on every device:
+//!
+//! ```
+//! use isowarp::prelude::*;
+//!
+//! let dev = isowarp::Cpu::new();
+//! let x = dev.upload(&[2u32, 1, 3, 1, 0, 4, 1, 2])?;
+//! for variant in ScanVariant::ALL {
+//!     let y = dev.scan_variant(variant, &x, Sum, false)?;
+//!     assert_eq!(y.read_blocking()?, [2, 3, 6, 7, 7, 11, 12, 14], "{}", variant.name());
+//! }
+//! let x = dev.upload(&[1e8f32, 1.0, -1e8, 1.0])?;
+//! let sum = |variant| dev.reduce_variant(variant, &x, Sum)?.read_blocking();
+//! assert_eq!(sum(ReduceVariant::Convergent)?, 0.0); // (1e8 + 1) + (-1e8 + 1): both ones are lost
+//! assert_eq!(sum(ReduceVariant::FoldInHalf)?, 2.0); // (1e8 - 1e8) + (1 + 1)
+//! # Ok::<(), isowarp::Error>(())
+//! ```
 
 mod any;
 mod select;
@@ -58,6 +77,7 @@ pub mod prelude {
     pub use isowarp_core::ir::{Expr, branch, lit, select};
     pub use isowarp_core::ops::{And, Combine, Max, Min, Op, Or, Product, Sum, Xor};
     pub use isowarp_core::patterns::{Border, Filter, FilterKind, Image, Map, Reduce, Scan};
+    pub use isowarp_core::patterns::{ReduceVariant, ReduceVariants, ScanVariant, ScanVariants};
 }
 
 /// The examples of the README, compiled.

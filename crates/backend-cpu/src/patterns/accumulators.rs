@@ -32,6 +32,11 @@ impl Accumulators {
         all
     }
 
+    /// Elements `first..first + count`.
+    pub(super) fn part(&self, first: usize, count: usize) -> Self {
+        Self { parts: self.parts.iter().map(|p| p[first..first + count].to_vec()).collect() }
+    }
+
     pub(super) fn push(&mut self, of: &Self, i: usize) {
         for (to, from) in self.parts.iter_mut().zip(&of.parts) {
             to.push(from[i]);
@@ -75,6 +80,15 @@ impl<'f> Combiner<'f> {
                     put(part, at + l, v);
                 }
             }
+        }
+    }
+
+    /// For every pair of places, all at once: the element at `to(pair)` becomes the left one combined with the right one.
+    pub(super) fn merge(&mut self, x: &mut Accumulators, pairs: &[(usize, usize)], to: impl Fn((usize, usize)) -> usize) {
+        let mut made = Accumulators::new(self.parts);
+        self.pairs(x, x, pairs.len(), |l| pairs[l], |part, _, v| made.parts[part].push(v));
+        for (all, new) in x.parts.iter_mut().zip(&made.parts) {
+            pairs.iter().zip(new).for_each(|(&pair, &v)| all[to(pair)] = v);
         }
     }
 }

@@ -4,4 +4,6 @@ mod accumulators;
 mod filter;
 mod map;
 mod reduce;
+mod reduce_variants;
 mod scan;
+mod scan_variants;

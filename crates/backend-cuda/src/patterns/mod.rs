@@ -5,7 +5,9 @@ mod holes;
 mod lines;
 mod map;
 mod reduce;
+mod reduce_variants;
 mod scan;
+mod scan_variants;
 mod scratch;
 #[cfg(test)]
 mod tests;

@@ -50,7 +50,7 @@ impl Run<ScanTask> for Cuda {
 }
 
 /// What an exclusive scan starts with, as the accumulator's words.
-fn put_first(words: &mut [u32], task: &ScanTask, first: &[u64]) {
+pub(super) fn put_first(words: &mut [u32], task: &ScanTask, first: &[u64]) {
     let mut at = 0;
     for (ty, bits) in task.parts().iter().zip(first) {
         words[at] = *bits as u32;

@@ -1,11 +1,13 @@
 //! Every kernel's holes are filled for representative operators. With `PTXAS` naming an assembler, the texts are assembled too.
 
 use super::holes::{Holes, Shape, combine};
+use super::{reduce_variants, scan_variants};
 use crate::splice::{Fill, Site, splice};
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::{DType, Ty};
 use isowarp_core::ir::{self, Expr, Func, Param};
 use isowarp_core::numerics::Func as Elementary;
+use isowarp_core::patterns::{ReduceVariant, ScanVariant};
 use isowarp_kernels::Source;
 use std::process::Command;
 
@@ -135,13 +137,24 @@ fn line_kernels_of_every_width_fill_their_holes() {
             Fill { name: "store4", body: &store4 },
         ];
         let mut filled = 0;
-        for source in [Source::Reduce, Source::Scan] {
+        for source in [Source::Reduce, Source::Scan, Source::ReduceVariants, Source::ScanVariants] {
             for entry in source.builds()[0].entries.iter().filter(|e| e.name.ends_with(&format!("_w{}", load.result_words()))) {
                 let fills: Vec<Fill<'_>> = all.iter().filter(|f| entry.holes.contains(&f.name)).copied().collect();
                 check(source, entry.name, &fills);
                 filled += 1;
             }
         }
-        assert!(filled >= 6, "only {filled} entries of this width");
+        assert!(filled >= 18, "only {filled} entries of this width");
+    }
+}
+
+#[test]
+fn every_rung_has_kernels_of_every_width() {
+    let reductions = ReduceVariant::ALL.into_iter().filter(|v| *v != ReduceVariant::AlignedTree).map(reduce_variants::table);
+    let scans = ScanVariant::ALL.into_iter().filter(|v| *v != ScanVariant::SinglePass).map(scan_variants::table);
+    for table in reductions.chain(scans) {
+        for (k, kernel) in table.expect("a kernel of its own").into_iter().enumerate() {
+            assert!(kernel.entry().ends_with(&format!("_w{}", k + 1)) && kernel.build(7, 0).is_some(), "{}", kernel.entry());
+        }
     }
 }

@@ -7,7 +7,9 @@ mod map;
 mod operands;
 mod program;
 mod reduce;
+mod reduce_variants;
 mod scan;
+mod scan_variants;
 #[cfg(test)]
 mod tests;
 mod tuning;

@@ -267,7 +267,7 @@ impl Single {
 }
 
 /// Adds the accumulator before the first element to the parameters.
-fn push_bits(launch: &mut Launch<'_>, first: &[u64], task: &ScanTask) {
+pub(super) fn push_bits(launch: &mut Launch<'_>, first: &[u64], task: &ScanTask) {
     for (&bits, ty) in first.iter().zip(task.parts()) {
         launch.args.push(bits as u32);
         if ty.words() == 2 {

@@ -5,12 +5,16 @@ pub mod filter;
 pub mod map;
 pub mod plan;
 pub mod reduce;
+pub mod reduce_variants;
 pub mod scan;
+pub mod scan_variants;
 
 pub use filter::{Border, Filter, FilterKind, FilterTask, Image};
 pub use map::{Map, MapTask};
 pub use reduce::{Reduce, ReduceTask};
+pub use reduce_variants::{ReduceVariant, ReduceVariantTask, ReduceVariants};
 pub use scan::{Scan, ScanKind, ScanTask};
+pub use scan_variants::{ScanVariant, ScanVariantTask, ScanVariants};
 
 use crate::backend::{Backend, Leaf, Out, RawBuffer};
 use crate::caps::{Capability, Numerics, NumericsVerdict};

@@ -2,7 +2,7 @@
 
 use super::map::{Map, MapTask, check_index, collect, same, trace};
 use super::{Lines, check_accumulators, check_aliasing, check_ops};
-use crate::backend::Run;
+use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, DeviceScalar};
 use crate::caps::Numerics;
 use crate::element::{Element, Float, Num, Scalar, Ty};
@@ -444,13 +444,23 @@ fn reduce_lines<B: Run<ReduceTask> + Run<MapTask>, T: Element<Reg = T> + Scalar>
 }
 
 fn enqueue<B: Run<ReduceTask>>(device: &B, c: Collector<B>, task: ReduceTask, outs: &[(crate::backend::Out<B::Raw>, u64)]) -> Result<()> {
+    let outs = checked(device, &c, &task, outs)?;
+    device.run(&task, &c.leaves, &outs)
+}
+
+/// The outputs of a reduction that keeps what backends rely on.
+pub(super) fn checked<B: Backend>(
+    device: &B,
+    c: &Collector<B>,
+    task: &ReduceTask,
+    outs: &[(crate::backend::Out<B::Raw>, u64)],
+) -> Result<Vec<crate::backend::Out<B::Raw>>> {
     for (o, _) in outs {
         require(device, "reduce", o.dtype)?;
     }
     check_accumulators(&task.load, &task.combine, &task.finish)?;
     check_ops(device, "reduce", task.numerics, &[&task.load, &task.combine, &task.finish])?;
-    check_index(&c, task.lines.elements())?;
+    check_index(c, task.lines.elements())?;
     check_aliasing("reduce", &c.leaves, task.lines.elements(), outs, false)?;
-    let outs: Vec<_> = outs.iter().map(|(o, _)| o.clone()).collect();
-    device.run(&task, &c.leaves, &outs)
+    Ok(outs.iter().map(|(o, _)| o.clone()).collect())
 }

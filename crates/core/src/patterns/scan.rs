@@ -2,7 +2,7 @@
 
 use super::map::{check_index, collect, same, trace};
 use super::{Lines, check_accumulators, check_aliasing, check_ops};
-use crate::backend::{Out, Run};
+use crate::backend::{Backend, Out, Run};
 use crate::buffer::{Buffer, Memory};
 use crate::caps::Numerics;
 use crate::element::{Element, Num, Scalar, Ty};
@@ -301,16 +301,21 @@ fn segmented<B: Run<ScanTask>, I: Inputs<B>, T: Element<Reg = T> + Scalar>(
 fn enqueue<B: Run<ScanTask>, R: Outputs>(device: &B, c: Collector<B>, task: ScanTask, out: R::Refs<'_, B>) -> Result<()> {
     let mut outs: Vec<(Out<B::Raw>, u64)> = Vec::new();
     R::outs(device, out, task.lines.elements(), &mut outs)?;
-    for (o, _) in &outs {
+    let outs = checked(device, &c, &task, &outs)?;
+    if task.lines.elements() == 0 {
+        return Ok(());
+    }
+    device.run(&task, &c.leaves, &outs)
+}
+
+/// The outputs of a scan that keeps what backends rely on.
+pub(super) fn checked<B: Backend>(device: &B, c: &Collector<B>, task: &ScanTask, outs: &[(Out<B::Raw>, u64)]) -> Result<Vec<Out<B::Raw>>> {
+    for (o, _) in outs {
         require(device, "scan", o.dtype)?;
     }
     check_accumulators(&task.load, &task.combine, &task.finish)?;
     check_ops(device, "scan", task.numerics, &[&task.load, &task.combine, &task.finish])?;
-    check_index(&c, task.lines.elements())?;
-    check_aliasing("scan", &c.leaves, task.lines.elements(), &outs, false)?;
-    if task.lines.elements() == 0 {
-        return Ok(());
-    }
-    let outs: Vec<_> = outs.into_iter().map(|(o, _)| o).collect();
-    device.run(&task, &c.leaves, &outs)
+    check_index(c, task.lines.elements())?;
+    check_aliasing("scan", &c.leaves, task.lines.elements(), outs, false)?;
+    Ok(outs.iter().map(|(o, _)| o.clone()).collect())
 }

@@ -8,6 +8,7 @@ mod scan;
 mod sizes;
 pub(super) mod subgroups;
 mod texts;
+mod variants;
 
 use crate::context::Options;
 use crate::device::Wgpu;

@@ -22,7 +22,7 @@ const DIALECTS: [Dialect; 4] = [Dialect::PLAIN, NATIVE, Dialect { fma: FmaKind::
 
 /// Checks a program's text; returns its bytes of workgroup memory.
 #[track_caller]
-fn accept(program: &Program<'_>) -> u32 {
+pub(super) fn accept(program: &Program<'_>) -> u32 {
     let mut most = 0;
     for dialect in DIALECTS {
         let text = program.text(dialect).expect("text");
@@ -155,7 +155,7 @@ pub(super) struct Tree {
     pub(super) load: Arc<Func>,
     pub(super) combine: Arc<Func>,
     pub(super) finish: Arc<Func>,
-    dtype: DType,
+    pub(super) dtype: DType,
 }
 
 pub(super) fn tree<T: Scalar + Element<Reg = T> + Num>(op: impl Combine<T>) -> Tree {
@@ -172,7 +172,7 @@ fn segmented<T: Scalar + Element<Reg = T> + Num>(op: impl Combine<T>) -> Tree {
     Tree { load: Arc::new(load), combine: Arc::new(combine), finish: Arc::new(finish), dtype: T::DTYPE }
 }
 
-fn trees() -> Vec<Tree> {
+pub(super) fn trees() -> Vec<Tree> {
     fn of<T: Scalar + Element<Reg = T> + Num>() -> Vec<Tree> {
         vec![tree::<T>(Sum), tree::<T>(Product), tree::<T>(Min), tree::<T>(Max), segmented::<T>(Sum)]
     }
@@ -188,7 +188,7 @@ fn trees() -> Vec<Tree> {
 }
 
 /// WebGPU's default workgroup memory.
-const SHARED: u32 = 16 << 10;
+pub(super) const SHARED: u32 = 16 << 10;
 
 #[test]
 fn reductions_of_every_type_operator_and_form() {

@@ -1,0 +1,161 @@
+//! The rungs of the ladders of P02 and P03: their texts, and their bits.
+
+use super::texts::{SHARED, accept, signature, trees};
+use super::{Sample, both, device, own_device, same_bits};
+use crate::context::Options;
+use crate::device::Wgpu;
+use crate::patterns::{reduce_variants, scan_variants};
+use half::f16;
+use isowarp_core::buffer::Memory as _;
+use isowarp_core::caps::Numerics;
+use isowarp_core::element::{Element, Num, Scalar};
+use isowarp_core::error::Error;
+use isowarp_core::input::index;
+use isowarp_core::ops::{Combine, Max, Op, Sum};
+use isowarp_core::patterns::{Lines, ReduceTask, ReduceVariant, ReduceVariantTask, ReduceVariants};
+use isowarp_core::patterns::{ScanKind, ScanTask, ScanVariant, ScanVariantTask, ScanVariants};
+use isowarp_cpu::Cpu;
+use std::sync::Arc;
+
+const SIZES: [usize; 18] = [1, 2, 3, 31, 32, 33, 255, 256, 257, 511, 513, 1023, 1025, 3072, 4095, 4097, 9001, 70_001];
+
+#[test]
+fn texts_of_every_rung_type_and_operator_fit_webgpu() {
+    for t in trees() {
+        let (load, combine, finish) = (Arc::clone(&t.load), Arc::clone(&t.combine), Arc::clone(&t.finish));
+        let reduce = ReduceTask { load, combine, finish, lines: Lines::one(1), numerics: Numerics::Strict };
+        for variant in ReduceVariant::ALL.into_iter().filter(|v| *v != ReduceVariant::AlignedTree) {
+            let task = ReduceVariantTask { variant, reduce: reduce.clone() };
+            let holes = reduce_variants::holes(variant);
+            for (from, to) in [(false, false), (false, true), (true, false), (true, true)] {
+                let leaves = [(t.dtype, usize::from(to))];
+                let outs = [(t.dtype, 1)];
+                let signature = signature(if from { &[] } else { &leaves }, if to { &[] } else { &outs });
+                let shared = accept(&reduce_variants::program(&task, from, to, &signature, &holes));
+                assert!(shared <= SHARED, "{variant:?}: {shared} bytes of shared memory");
+            }
+        }
+    }
+}
+
+#[test]
+fn texts_of_every_scan_type_and_operator_fit_webgpu() {
+    for t in trees() {
+        for kind in [ScanKind::Inclusive, ScanKind::Exclusive { first: vec![0; t.combine.results.len()] }] {
+            let (load, combine, finish) = (Arc::clone(&t.load), Arc::clone(&t.combine), Arc::clone(&t.finish));
+            let scan = ScanTask { load, combine, finish, lines: Lines::one(1), kind, numerics: Numerics::Strict };
+            for variant in ScanVariant::ALL.into_iter().filter(|v| *v != ScanVariant::SinglePass) {
+                let task = ScanVariantTask { variant, scan: scan.clone() };
+                for (from_partials, totals, folded) in [
+                    (false, true, false),
+                    (true, true, false),
+                    (true, false, false),
+                    (true, false, true),
+                    (false, false, false),
+                    (false, false, true),
+                ] {
+                    let step = scan_variants::Step { from_partials, totals, folded };
+                    let to_results = totals || from_partials;
+                    let (leaves, outs) = ([(t.dtype, 0)], [(t.dtype, usize::from(!folded))]);
+                    let signature = signature(if from_partials { &[] } else { &leaves }, if to_results { &[] } else { &outs });
+                    let holes = scan_variants::holes(&task, step);
+                    let shared = accept(&scan_variants::program(&task, step, to_results, &signature, &holes));
+                    assert!(shared <= SHARED, "{variant:?} {step:?}: {shared} bytes of shared memory");
+                }
+            }
+        }
+    }
+}
+
+fn check<T: Sample + Element<Reg = T> + Scalar + Num>(gpu: &Wgpu, sizes: &[usize], op: impl Combine<T> + Copy) {
+    for &n in sizes {
+        let (cx, gx) = both(gpu, &T::samples(n, 31));
+        for variant in ReduceVariant::ALL {
+            let expected = Cpu::new().reduce_variant(variant, &cx, op).expect("cpu");
+            let found = gpu.reduce_variant(variant, &gx, op).expect("gpu");
+            same_bits(&format!("{variant:?} {} of {n} {}", op.name(), T::DTYPE), expected.buffer(), found.buffer());
+        }
+        for variant in ScanVariant::ALL {
+            for exclusive in [false, true] {
+                let expected = Cpu::new().scan_variant(variant, &cx, op, exclusive).expect("cpu");
+                let found = gpu.scan_variant(variant, &gx, op, exclusive).expect("gpu");
+                same_bits(&format!("{variant:?} {} of {n} {}, exclusive: {exclusive}", op.name(), T::DTYPE), &expected, &found);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_rung_gives_its_own_order() {
+    let gpu = device();
+    check::<f32>(gpu, &SIZES, Sum);
+    check::<f64>(gpu, &[1, 257, 9001], Sum);
+    // Not associative: only the contract's own order gives these bits.
+    check::<f32>(gpu, &[2, 33, 257, 9001, 70_001], Op::associative(0.0, |a, b| a - b * 0.5));
+}
+
+#[test]
+fn arrays_above_the_binding_limit_are_cut() {
+    let gpu = own_device(&Options::default());
+    gpu.limit_windows(40_000);
+    for variant in ReduceVariant::ALL {
+        for n in [8193, 20_000, 70_001] {
+            let (cx, gx) = both(&gpu, &f32::samples(n, 32));
+            let found = gpu.reduce_variant(variant, &gx, Sum);
+            if variant == ReduceVariant::FoldInHalf && n > 10_000 {
+                assert!(matches!(found, Err(Error::TooLarge { .. })), "{found:?}");
+                continue;
+            }
+            let expected = Cpu::new().reduce_variant(variant, &cx, Sum).expect("cpu");
+            same_bits(&format!("{variant:?} of {n}"), expected.buffer(), found.expect("gpu").buffer());
+        }
+    }
+    for variant in ScanVariant::ALL {
+        for n in [8193, 20_000, 70_001] {
+            let (cx, gx) = both(&gpu, &f32::samples(n, 33));
+            for exclusive in [false, true] {
+                let expected = Cpu::new().scan_variant(variant, &cx, Sum, exclusive).expect("cpu");
+                let found = gpu.scan_variant(variant, &gx, Sum, exclusive).expect("gpu");
+                same_bits(&format!("{variant:?} of {n}"), &expected, &found);
+            }
+        }
+    }
+}
+
+#[test]
+fn inputs_and_outputs_of_any_form() {
+    let gpu = device();
+    let n = 9001_u64;
+    let (cx, gx) = both(gpu, &f16::samples(n as usize + 5, 34));
+    macro_rules! on {
+        ($d:expr, $x:expr, $variant:expr) => {{
+            let out = $d.upload(&vec![7.0_f32; n as usize + 8]).expect("upload");
+            let view = $x.slice(3..3 + n).expect("slice").reversed();
+            let load = |(x, i): (isowarp_core::ir::Expr<f32>, isowarp_core::ir::Expr<u32>)| x + i.cast::<f32>();
+            $d.scan_variant_from_into($variant, (&view, index()), load, Max, true, &out.slice(5..).expect("slice")).expect("scan");
+            out
+        }};
+    }
+    for variant in ScanVariant::ALL {
+        same_bits(&format!("{variant:?}"), &on!(Cpu::new(), cx, variant), &on!(gpu, gx, variant));
+    }
+}
+
+#[test]
+fn a_loop_allocates_nothing() {
+    let gpu = own_device(&Options::default());
+    let (_, x) = both(&gpu, &f32::samples(100_000, 35));
+    let (_, out) = both(&gpu, &vec![0.0_f32; 100_000]);
+    let steady = |what: &str, work: &dyn Fn()| {
+        (0..3).for_each(|_| work());
+        let before = gpu.usage();
+        (0..5).for_each(|_| work());
+        assert_eq!(gpu.usage(), before, "{what}");
+    };
+    for v in ReduceVariant::ALL {
+        steady(v.name(), &|| gpu.reduce_variant_into(v, &x, Sum, &out).expect("reduce"));
+    }
+    for v in ScanVariant::ALL {
+        steady(v.name(), &|| gpu.scan_variant_into(v, &x, Sum, true, &out).expect("scan"));
+    }
+}

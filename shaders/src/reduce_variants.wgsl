@@ -1,0 +1,141 @@
+// Reduce, the rungs of the ladder: n elements in tiles of 256 lanes and {{ per_lane }} elements to a lane; a tile's result is one element of the
+// next launch, until one is left. What does not exist is skipped; nothing is padded, so no identity is needed.
+// Order: a lane combines its own elements, then a tree over the lanes; each rung says which.
+
+const THREADS = 256u;
+
+{% if fold %}
+// Fold in half, a launch to a level: x[i] becomes combine(x[i], x[i + half]). args: n; half of it, rounded up.
+@compute @workgroup_size(256)
+fn reduce_fold(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let i = ((group.z * grid.y + group.y) * grid.x + group.x) * THREADS + lane;
+    if (i >= args.half) {
+        return;
+    }
+    var v = load1(i);
+    if (args.n - i > args.half) {
+        v = combine(v, load1(i + args.half));
+    }
+    finish(i, v);
+}
+{% else %}
+const PER_LANE = {{ per_lane }}u;
+const TILE = THREADS * PER_LANE;
+var<workgroup> slots: array<Acc, THREADS>;
+
+{% if vectors %}
+// A lane's vectors, 1024 elements apart, component by component, then its components from left to right.
+fn own_elements(first: u32, end: u32) -> Acc {
+    if (end - first > TILE - 4u * THREADS + 3u) {
+        var q = load4(first);
+        var x = q[0];
+        var y = q[1];
+        var z = q[2];
+        var w = q[3];
+        for (var k = 1u; k < PER_LANE / 4u; k++) {
+            q = load4(first + k * 4u * THREADS);
+            x = combine(x, q[0]);
+            y = combine(y, q[1]);
+            z = combine(z, q[2]);
+            w = combine(w, q[3]);
+        }
+        return combine(combine(combine(x, y), z), w);
+    }
+    var v = Acc();
+    for (var e = 0u; e < 4u && first + e < end; e++) {
+        var x = load1(first + e);
+        for (var i = first + e + 4u * THREADS; i < end; i += 4u * THREADS) {
+            x = combine(x, load1(i));
+        }
+        if (e == 0u) {
+            v = x;
+        } else {
+            v = combine(v, x);
+        }
+    }
+    return v;
+}
+{% else %}
+// A lane's elements, 256 apart, from left to right.
+fn own_elements(first: u32, end: u32) -> Acc {
+    var v = load1(first);
+    for (var i = first + THREADS; i < end; i += THREADS) {
+        v = combine(v, load1(i));
+    }
+    return v;
+}
+{% endif %}
+
+// args: n elements of this dispatch; blocks, its tiles; first, where its first result goes.
+@compute @workgroup_size(256)
+fn reduce_variant(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let block = (group.z * grid.y + group.y) * grid.x + group.x;
+    if (block >= args.blocks) {
+        return;
+    }
+    let begin = block * TILE;
+    let count = min(args.n - begin, TILE);
+{% if vectors %}
+    let lanes = min((count + 3u) / 4u, THREADS);
+    if (lane < lanes) {
+        slots[lane] = own_elements(begin + lane * 4u, begin + count);
+    }
+{% else %}
+    let lanes = min(count, THREADS);
+    if (lane < lanes) {
+        slots[lane] = own_elements(begin + lane, begin + count);
+    }
+{% endif %}
+{% if interleaved %}
+    // Neighbours first; every (2 s)th lane works.
+    for (var s = 1u; s < THREADS; s *= 2u) {
+        workgroupBarrier();
+        if (lane % (2u * s) == 0u && lane + s < lanes) {
+            slots[lane] = combine(slots[lane], slots[lane + s]);
+        }
+    }
+{% elif convergent %}
+    // Neighbours first; the lowest lanes work.
+    for (var s = 1u; s < THREADS; s *= 2u) {
+        workgroupBarrier();
+        let i = 2u * s * lane;
+        if (i + s < lanes) {
+            slots[i] = combine(slots[i], slots[i + s]);
+        }
+    }
+{% elif sequential %}
+    // Far ones first; the lowest lanes work, on neighbouring slots.
+    for (var s = THREADS / 2u; s > 0u; s /= 2u) {
+        workgroupBarrier();
+        if (lane < s && lane + s < lanes) {
+            slots[lane] = combine(slots[lane], slots[lane + s]);
+        }
+    }
+{% elif unrolled %}
+    // The same, written out.
+{% for s in [128, 64, 32, 16, 8, 4, 2, 1] %}
+    workgroupBarrier();
+    if (lane < {{ s }}u && lane + {{ s }}u < lanes) {
+        slots[lane] = combine(slots[lane], slots[lane + {{ s }}u]);
+    }
+{% endfor %}
+{% else %}
+    // Inside logical groups of 32 lanes, then over the groups. Through shared memory, since WebGPU promises no subgroups.
+{% for s in [16, 8, 4, 2, 1] %}
+    workgroupBarrier();
+    if (lane % 32u < {{ s }}u && lane + {{ s }}u < lanes) {
+        slots[lane] = combine(slots[lane], slots[lane + {{ s }}u]);
+    }
+{% endfor %}
+{% for s in [4, 2, 1] %}
+    workgroupBarrier();
+    if (lane < {{ s }}u && (lane + {{ s }}u) * 32u < lanes) {
+        slots[lane * 32u] = combine(slots[lane * 32u], slots[(lane + {{ s }}u) * 32u]);
+    }
+{% endfor %}
+{% endif %}
+    if (lane == 0u) {
+        finish(args.first + block, slots[0]);
+    }
+}
+{% endif %}
