@@ -3,13 +3,19 @@
 use isowarp::backend::{Backend, Run};
 use isowarp::buffer::{Buffer, DeviceScalar};
 use isowarp::element::{DType, Element};
-use isowarp::patterns::{FilterTask, Image, MapTask, ReduceTask, ScanTask};
+use isowarp::patterns::{FilterTask, Image, MapTask, ReduceTask, ReduceVariantTask, ScanTask, ScanVariantTask};
 use isowarp::{Error, Result};
 use xxhash_rust::xxh3::Xxh3;
 
 /// A backend with every pattern.
-pub trait Target: Backend + Run<MapTask> + Run<ReduceTask> + Run<ScanTask> + Run<FilterTask> {}
-impl<B: Backend + Run<MapTask> + Run<ReduceTask> + Run<ScanTask> + Run<FilterTask>> Target for B {}
+pub trait Target:
+    Backend + Run<MapTask> + Run<ReduceTask> + Run<ReduceVariantTask> + Run<ScanTask> + Run<ScanVariantTask> + Run<FilterTask>
+{
+}
+impl<B> Target for B where
+    B: Backend + Run<MapTask> + Run<ReduceTask> + Run<ReduceVariantTask> + Run<ScanTask> + Run<ScanVariantTask> + Run<FilterTask>
+{
+}
 
 /// One array that a case computed.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -8,7 +8,9 @@ mod map_types;
 mod memory;
 mod reduce;
 mod reduce_custom;
+mod reduce_variants;
 mod scan;
+mod scan_variants;
 
 pub use elementary::{UNARY, Unary};
 
@@ -30,7 +32,9 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         examples::cases,
         reduce::cases,
         reduce_custom::cases,
+        reduce_variants::cases,
         scan::cases,
+        scan_variants::cases,
         filter::cases,
     ] {
         cases.quick(true);

@@ -49,6 +49,16 @@ fn scan_is_the_same_on_every_device() {
 }
 
 #[test]
+fn rungs_of_reduce_are_the_same_on_every_device() {
+    identical("reduce_variants");
+}
+
+#[test]
+fn algorithms_of_scan_are_the_same_on_every_device() {
+    identical("scan_variants");
+}
+
+#[test]
 fn filter_is_the_same_on_every_device() {
     identical("filter");
 }

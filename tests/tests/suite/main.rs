@@ -14,3 +14,4 @@ mod oracles;
 mod properties;
 mod streams;
 mod table;
+mod variants;
