@@ -42,7 +42,7 @@ struct RunArgs {
     /// Only this backend (cuda, wgpu or cpu); may be given several times. Default: CUDA and wgpu, as far as they are here
     #[arg(long = "backend", value_name = "NAME")]
     backends: Vec<Selector>,
-    /// Only patterns whose name starts so; may be given several times
+    /// Only patterns whose name starts so; may be given several times. Default: all but reduce_variants and scan_variants
     #[arg(long = "pattern", value_name = "NAME")]
     patterns: Vec<String>,
     /// Elements, as a number or a power; may be given several times
@@ -95,7 +95,8 @@ fn run(args: &RunArgs) -> Result<bool, Failure> {
         println!("{}", device.describe());
         println!("{}", render::HEADER);
         for work in works() {
-            if args.patterns.is_empty() || args.patterns.iter().any(|p| work.name.starts_with(p.as_str())) {
+            let wanted = if args.patterns.is_empty() { !work.is_rung() } else { args.patterns.iter().any(|p| work.is_meant_by(p)) };
+            if wanted {
                 on_device(args, &device, &work, &settings, &mut results, &mut digests)?;
             }
         }

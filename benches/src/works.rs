@@ -32,6 +32,9 @@ pub struct Shape {
     pub seed: u32,
 }
 
+/// Ends the names of patterns that are rungs of a ladder.
+const RUNGS: &str = "_variants";
+
 type Enqueue = Box<dyn Fn(u64) -> Result<()>>;
 type Digest = Box<dyn Fn() -> Result<u32>>;
 
@@ -75,6 +78,18 @@ impl Work {
         self.name.split('/').next().unwrap_or(self.name)
     }
 
+    /// Whether it is a rung of a ladder: measured where it is asked for by name.
+    #[must_use]
+    pub fn is_rung(&self) -> bool {
+        self.pattern().ends_with(RUNGS)
+    }
+
+    /// Whether a name that somebody asks for means it.
+    #[must_use]
+    pub fn is_meant_by(&self, name: &str) -> bool {
+        self.name.starts_with(name) && (!self.is_rung() || name.contains(RUNGS))
+    }
+
     /// Whether it works on square images, `n` being the number of pixels.
     #[must_use]
     pub fn is_image(&self) -> bool {
@@ -85,8 +100,7 @@ impl Work {
 /// Everything that is measured, the copy first.
 #[must_use]
 pub fn works() -> Vec<Work> {
-    let work = |name, dtype, bytes, build| Work { name, dtype, bytes, build };
-    vec![
+    let mut all = vec![
         work("copy", DType::F32, 8, |d, s| one::<f32>(d, s, isowarp::prelude::Map::copy_into)),
         work("map/axpy", DType::F32, 12, |d, s| two(d, s, |d, x, y, out| d.map_into((scalar(1.5f32), x, y), |(a, x, y)| a * x + y, out))),
         work("map/zip", DType::F32, 12, |d, s| two(d, s, |d, x, y, out| d.map_into((x, y), |(x, y)| x * y, out))),
@@ -105,12 +119,54 @@ pub fn works() -> Vec<Work> {
         work("scan/inclusive", DType::U32, 8, |d, s| one::<u32>(d, s, |d, x, out| d.scan_inclusive_into(x, Sum, out))),
         work("scan/exclusive", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.scan_exclusive_into(x, Sum, out))),
         work("scan/exclusive", DType::U32, 8, |d, s| one::<u32>(d, s, |d, x, out| d.scan_exclusive_into(x, Sum, out))),
+    ];
+    all.extend(rungs());
+    all.extend([
         work("filter/sobel", DType::U8, 2, |d, s| image::<u8>(d, s, FilterKind::Sobel)),
         work("filter/sobel", DType::F32, 8, |d, s| image::<f32>(d, s, FilterKind::Sobel)),
         work("filter/gaussian3", DType::U8, 2, |d, s| image::<u8>(d, s, FilterKind::gaussian3())),
         work("filter/gaussian3", DType::F32, 8, |d, s| image::<f32>(d, s, FilterKind::gaussian3())),
         work("filter/median3", DType::U8, 2, |d, s| image::<u8>(d, s, FilterKind::Median3)),
         work("filter/median3", DType::F32, 8, |d, s| image::<f32>(d, s, FilterKind::Median3)),
+    ]);
+    all
+}
+
+fn work(name: &'static str, dtype: DType, bytes: u64, build: fn(&Device, &Shape) -> Result<Ready>) -> Work {
+    Work { name, dtype, bytes, build }
+}
+
+/// The rungs of the ladders of reduce and scan, the pattern itself last.
+fn rungs() -> Vec<Work> {
+    macro_rules! sum {
+        ($name:literal, $variant:ident) => {
+            work(concat!("reduce_variants/", $name), DType::F32, 4, |d, s| {
+                one::<f32>(d, s, |d, x, out| d.reduce_variant_into(ReduceVariant::$variant, x, Sum, out))
+            })
+        };
+    }
+    macro_rules! prefixes {
+        ($name:literal, $variant:ident) => {
+            work(concat!("scan_variants/", $name), DType::F32, 8, |d, s| {
+                one::<f32>(d, s, |d, x, out| d.scan_variant_into(ScanVariant::$variant, x, Sum, false, out))
+            })
+        };
+    }
+    vec![
+        sum!("fold-in-half", FoldInHalf),
+        sum!("interleaved", Interleaved),
+        sum!("convergent", Convergent),
+        sum!("sequential", Sequential),
+        sum!("first-combine", FirstCombine),
+        sum!("unrolled", Unrolled),
+        sum!("coarsened", Coarsened),
+        sum!("shuffle", Shuffle),
+        sum!("vectorised", Vectorised),
+        sum!("aligned-tree", AlignedTree),
+        prefixes!("kogge-stone", KoggeStone),
+        prefixes!("brent-kung", BrentKung),
+        prefixes!("coarsened", Coarsened),
+        prefixes!("single-pass", SinglePass),
     ]
 }
 
@@ -210,4 +266,27 @@ pub fn copies(device: &Device, n: u64, dtype: DType) -> u64 {
     // A software adapter has neither such a cache nor much memory.
     let wanted = if caps.kind == isowarp::caps::DeviceKind::Cpu { 32 << 20 } else { 4 * cache };
     wanted.div_ceil(bytes).clamp(1, 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rung_is_measured_under_its_name() {
+        let names: Vec<&str> = works().iter().map(|w| w.name).collect();
+        let reductions = ReduceVariant::ALL.map(|v| format!("reduce_variants/{}", v.name()));
+        let scans = ScanVariant::ALL.map(|v| format!("scan_variants/{}", v.name()));
+        for name in reductions.iter().chain(&scans) {
+            assert!(names.contains(&name.as_str()), "{name} is not measured");
+        }
+    }
+
+    #[test]
+    fn a_pattern_does_not_bring_its_rungs_along() {
+        let meant = |name: &str| works().iter().filter(|w| w.is_meant_by(name)).count();
+        assert_eq!(meant("reduce"), 3);
+        assert_eq!(meant("reduce_variants"), ReduceVariant::ALL.len());
+        assert_eq!(meant("scan_variants/brent"), 1);
+    }
 }

@@ -71,3 +71,9 @@ pub(crate) fn scan(c: &mut Criterion) {
 pub(crate) fn filter(c: &mut Criterion) {
     pattern(c, "filter");
 }
+
+/// Groups of the rungs of the ladders.
+pub(crate) fn variants(c: &mut Criterion) {
+    pattern(c, "reduce_variants");
+    pattern(c, "scan_variants");
+}

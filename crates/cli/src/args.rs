@@ -99,6 +99,10 @@ Operators:
                casts f32(x) f64 i32 u32 i64 u64; pi e inf nan true false
   functions    a bare name such as sqrt or max is applied to the inputs
 
+Variants (--variant), each with an order of evaluation of its own, for teaching:
+  reduce       fold-in-half interleaved convergent sequential first-combine unrolled coarsened shuffle vectorised aligned-tree
+  scan         kogge-stone brent-kung coarsened single-pass
+
 Conventions:
   A literal takes the type of what it meets, and so does the index. Integers wrap. A product that meets a sum is one fused multiply-add;
   mul_rn(a, b) is the separately rounded product. A sum of nothing is 0, a minimum of nothing an error. argmin and argmax give the lowest
@@ -131,6 +135,9 @@ pub(crate) struct RunArgs {
     /// Scan: leave the element itself out
     #[arg(long)]
     pub(crate) exclusive: bool,
+    /// A rung of the textbooks' ladder instead of the pattern (reduce, scan of a whole array); see below
+    #[arg(long, value_name = "NAME")]
+    pub(crate) variant: Option<String>,
     /// Norm: which one
     #[arg(long, value_enum)]
     pub(crate) ord: Option<Ord>,

@@ -193,6 +193,9 @@ fn options_that_make_no_sense_are_refused() {
     says(&refused(&["argmin", "--in", "x_f4.npy", "--op", "x"]), "--op is for map, zip, generate, reduce and scan, not for argmin");
     says(&refused(&["map", "--in", "x_f4.npy", "--op", "x", "--axis", "0"]), "--axis is for reduce and scan");
     says(&refused(&["reduce", "--in", "x_f4.npy", "--exclusive"]), "--exclusive is for scan");
+    says(&refused(&["mean", "--in", "x_f4.npy", "--variant", "shuffle"]), "--variant is for reduce and scan, not for mean");
+    says(&refused(&["scan", "--in", "x_f4.npy", "--variant", "coarsened", "--axis", "0"]), "--variant is for a whole array");
+    says(&refused(&["scan", "--in", "x_f4.npy", "--variant", "sklansky"]), "known: kogge-stone, brent-kung, coarsened, single-pass");
     says(&refused(&["map", "--in", "x_f4.npy"]), "map needs --op");
     says(&refused(&["map", "--op", "1"]), "map takes one input (--in), not 0");
     says(&refused(&["dot", "--in", "x_f4.npy"]), "dot takes 2 inputs");

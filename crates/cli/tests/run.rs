@@ -108,6 +108,24 @@ fn a_sum_next_to_a_product_is_fused_and_mul_rn_is_not() {
 }
 
 #[test]
+fn a_rung_of_a_ladder_is_an_explicit_choice() {
+    let run = |args: &[&str]| {
+        let run = isowarp(&[&["run"], args, &["--out", "-"]].concat());
+        succeeded(&run);
+        npy(&run.stdout).f32s()
+    };
+    let scans = ["kogge-stone", "brent-kung", "coarsened", "single-pass"].map(|v| run(&["scan", "--in", "r_f4.npy", "--variant", v]));
+    assert_eq!(scans[3], run(&["scan", "--in", "r_f4.npy"]));
+    assert_eq!(scans[0].len(), 1000);
+    assert!(
+        scans[..3].iter().all(|s| s != &scans[3] && (s[999] / scans[3][999] - 1.0).abs() < 1e-4),
+        "orders of their own, near each other"
+    );
+    let sums = ["interleaved", "convergent", "aligned-tree"].map(|v| run(&["reduce", "--in", "r_f4.npy", "--variant", v]));
+    assert!(sums.iter().all(|s| *s == run(&["reduce", "--in", "r_f4.npy"])), "one tree");
+}
+
+#[test]
 fn fast_numerics_are_an_explicit_choice() {
     let out =
         command().args(["run", "map", "--in", "s_f4.npy", "--out", "-", "--op", "exp(x)", "--numerics", "fast"]).output().expect("runs");

@@ -11,8 +11,8 @@ mod reduce;
 mod scan;
 
 pub use operator::Operator;
-pub use reduce::{Norm, argmax, argmin, dot, mean, norm, reduce, reduce_axis, reduce_from};
-pub use scan::{scan, scan_axis, scan_into};
+pub use reduce::{Norm, argmax, argmin, dot, mean, norm, reduce, reduce_axis, reduce_from, reduce_variant};
+pub use scan::{scan, scan_axis, scan_into, scan_variant, scan_variant_into};
 
 use crate::backend::{Backend, Leaf, RawBuffer, Run};
 use crate::buffer::{Buffer, Memory as _, write_whole};

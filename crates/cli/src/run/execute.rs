@@ -19,10 +19,10 @@ pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result
             let dtype = if plan.boolean && !device.caps().supports(DType::U8) { DType::U32 } else { *dtype };
             dynamic::generate(device, *n, func, &all, dtype)?
         }
-        (Work::Reduce { op, axis: None }, &[x]) => dynamic::reduce(device, x, op)?,
-        (Work::Reduce { op, axis: Some((shape, axis)) }, &[x]) => dynamic::reduce_axis(device, x, shape, *axis, op)?,
-        (Work::Scan { op, axis: None, exclusive }, &[x]) => dynamic::scan(device, x, op, *exclusive)?,
-        (Work::Scan { op, axis: Some((shape, axis)), exclusive }, &[x]) => dynamic::scan_axis(device, x, shape, *axis, op, *exclusive)?,
+        (Work::Reduce { op, axis: None, variant }, &[x]) => dynamic::reduce_variant(device, *variant, x, op)?,
+        (Work::Reduce { op, axis: Some((shape, axis)), .. }, &[x]) => dynamic::reduce_axis(device, x, shape, *axis, op)?,
+        (Work::Scan { op, axis: None, exclusive, variant }, &[x]) => dynamic::scan_variant(device, *variant, x, op, *exclusive)?,
+        (Work::Scan { op, axis: Some((shape, axis)), exclusive, .. }, &[x]) => dynamic::scan_axis(device, x, shape, *axis, op, *exclusive)?,
         (Work::Argmin, &[x]) => dynamic::argmin(device, x)?,
         (Work::Argmax, &[x]) => dynamic::argmax(device, x)?,
         (Work::Dot, &[x, y]) => dynamic::dot(device, x, y)?,
@@ -37,10 +37,12 @@ pub(crate) fn repeat(device: &Device, plan: &Plan, inputs: &[Buffer], result: &B
     let all: Vec<&Buffer> = inputs.iter().collect();
     match (&plan.work, &all[..]) {
         (Work::Map { func, n, .. }, _) => dynamic::generate_into(device, *n, func, &all, result),
-        (Work::Scan { op, axis: None, exclusive }, &[x]) => dynamic::scan_into(device, x, op, *exclusive, result),
-        (Work::Reduce { op, axis: None }, &[x]) => dynamic::reduce(device, x, op).map(drop),
-        (Work::Reduce { op, axis: Some((shape, axis)) }, &[x]) => dynamic::reduce_axis(device, x, shape, *axis, op).map(drop),
-        (Work::Scan { op, axis: Some((shape, axis)), exclusive }, &[x]) => {
+        (Work::Scan { op, axis: None, exclusive, variant }, &[x]) => {
+            dynamic::scan_variant_into(device, *variant, x, op, *exclusive, result)
+        }
+        (Work::Reduce { op, axis: None, variant }, &[x]) => dynamic::reduce_variant(device, *variant, x, op).map(drop),
+        (Work::Reduce { op, axis: Some((shape, axis)), .. }, &[x]) => dynamic::reduce_axis(device, x, shape, *axis, op).map(drop),
+        (Work::Scan { op, axis: Some((shape, axis)), exclusive, .. }, &[x]) => {
             dynamic::scan_axis(device, x, shape, *axis, op, *exclusive).map(drop)
         }
         (Work::Argmin, &[x]) => dynamic::argmin(device, x).map(drop),

@@ -7,6 +7,7 @@ use isowarp::dynamic::{Norm, Operator};
 use isowarp::element::{DType, Ty};
 use isowarp::expression;
 use isowarp::ir::Func;
+use isowarp::patterns::{ReduceVariant, ScanVariant};
 
 /// What is to be computed.
 #[derive(Debug)]
@@ -31,11 +32,13 @@ pub(crate) enum Work {
     Reduce {
         op: Operator,
         axis: Option<(Vec<u64>, usize)>,
+        variant: ReduceVariant,
     },
     Scan {
         op: Operator,
         axis: Option<(Vec<u64>, usize)>,
         exclusive: bool,
+        variant: ScanVariant,
     },
     Argmin,
     Argmax,
@@ -85,12 +88,16 @@ pub(crate) fn check(args: &RunArgs) -> Result {
         (args.identity.is_some() && !line, "--identity", "reduce and scan"),
         (args.axis.is_some() && !line, "--axis", "reduce and scan"),
         (args.exclusive && p != Pattern::Scan, "--exclusive", "scan"),
+        (args.variant.is_some() && !line, "--variant", "reduce and scan"),
         (args.ord.is_some() && p != Pattern::Norm, "--ord", "norm"),
         ((args.n.is_some() || args.shape.is_some()) && p != Pattern::Generate, "--n and --shape", "generate"),
         (args.dtype.is_some() && !p.is_map(), "--dtype", "map, zip and generate"),
     ];
     if let Some((_, option, patterns)) = misplaced.iter().find(|m| m.0) {
         return Err(Failure::usage(format!("{option} is for {patterns}, not for {name}")));
+    }
+    if args.variant.is_some() && args.axis.is_some() {
+        return Err(Failure::usage("--variant is for a whole array, not for lines along --axis"));
     }
     let (least, most) = p.inputs();
     let found = args.inputs.len();
@@ -176,6 +183,7 @@ fn checked(args: &RunArgs, input: &Array) -> Result<Operator> {
 fn reduce(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let input = first(inputs)?;
     let op = checked(args, input)?;
+    let variant = variant(args, ReduceVariant::AlignedTree, ReduceVariant::named, &ReduceVariant::ALL.map(ReduceVariant::name))?;
     let boolean = matches!(op.name(), "any" | "all");
     let axis = args.axis.map(|a| axis(a, &input.shape)).transpose()?;
     let shape = match axis {
@@ -183,18 +191,25 @@ fn reduce(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
         Some(a) => input.shape.iter().enumerate().filter(|&(k, _)| k != a).map(|(_, &n)| n).collect(),
     };
     let axis = axis.map(|a| (input.shape.clone(), a));
-    Ok(Plan { name: "reduce", work: Work::Reduce { op, axis }, shape, boolean })
+    Ok(Plan { name: "reduce", work: Work::Reduce { op, axis, variant }, shape, boolean })
 }
 
 fn scan(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let input = first(inputs)?;
     let op = checked(args, input)?;
+    let variant = variant(args, ScanVariant::SinglePass, ScanVariant::named, &ScanVariant::ALL.map(ScanVariant::name))?;
     let boolean = matches!(op.name(), "any" | "all");
     let axis = args.axis.map(|a| axis(a, &input.shape)).transpose()?;
     // As NumPy's cumsum: without an axis the array is one line.
     let shape = if axis.is_some() { input.shape.clone() } else { vec![input.len()] };
     let axis = axis.map(|a| (input.shape.clone(), a));
-    Ok(Plan { name: "scan", work: Work::Scan { op, axis, exclusive: args.exclusive }, shape, boolean })
+    Ok(Plan { name: "scan", work: Work::Scan { op, axis, exclusive: args.exclusive, variant }, shape, boolean })
+}
+
+/// The rung that was asked for by name, else the pattern itself.
+fn variant<V>(args: &RunArgs, pattern: V, named: impl Fn(&str) -> Option<V>, known: &[&str]) -> Result<V> {
+    let Some(name) = &args.variant else { return Ok(pattern) };
+    named(name).ok_or_else(|| Failure::usage(format!("unknown variant `{name}` of {}; known: {}", args.pattern.name(), known.join(", "))))
 }
 
 fn first(inputs: &[Array]) -> Result<&Array> {

@@ -6,7 +6,7 @@ use crate::element::{DType, Ty};
 use crate::error::{Error, Result};
 use crate::expression;
 use crate::ir::{Func, OpError};
-use crate::patterns::{MapTask, Reduce as _, ReduceTask};
+use crate::patterns::{MapTask, Reduce as _, ReduceTask, ReduceVariant, ReduceVariantTask, ReduceVariants as _};
 
 /// All elements combined into one, of [`Operator::result`]'s type.
 ///
@@ -16,6 +16,29 @@ pub fn reduce<B: Run<ReduceTask> + Run<MapTask>>(device: &B, x: &DynBuffer<B>, o
     counts_fit(op, x.len())?;
     let combined = reduce_from(device, &op.load(x.dtype())?, &[x], op)?;
     cast(device, &combined, op.result(x.dtype()))
+}
+
+/// As [`reduce`] by a certain rung.
+///
+/// # Errors
+/// As [`ReduceVariants::reduce_variant`](crate::patterns::ReduceVariants::reduce_variant).
+pub fn reduce_variant<B: Run<ReduceVariantTask> + Run<MapTask>>(
+    device: &B,
+    variant: ReduceVariant,
+    x: &DynBuffer<B>,
+    op: &Operator,
+) -> Result<DynBuffer<B>> {
+    counts_fit(op, x.len())?;
+    let load = op.load(x.dtype())?;
+    let ty = super::single(&load)?;
+    let ty = if ty == Ty::Bool { Ty::U32 } else { ty };
+    let prepared = op.prepare(ty)?;
+    let out = DynBuffer::new(device, ty.dtype(), 1)?;
+    let inputs = DynInputs { params: &load.params, buffers: &[x] };
+    with_register!(ty, T => {
+        device.reduce_variant_from_into(variant, inputs, |args| super::inlined::<T>(&load, &args), &prepared, &out.typed::<T>()?)?;
+    });
+    cast(device, &out, op.result(x.dtype()))
 }
 
 /// `load` of the inputs, element by element, combined; nothing lies in memory in between. The result has the type of `load`'s.

@@ -1,12 +1,14 @@
 //! Scans.
 
+use super::operator::Prepared;
 use super::reduce::loaded;
 use super::{DynBuffer, Operator, cast, map_into, with_register};
-use crate::backend::Run;
-use crate::element::DType;
+use crate::backend::{Backend, Run};
+use crate::element::{DType, Ty};
 use crate::error::{Error, Result};
 use crate::expression;
-use crate::patterns::{MapTask, Scan as _, ScanTask};
+use crate::ir::Func;
+use crate::patterns::{MapTask, Scan as _, ScanTask, ScanVariant, ScanVariantTask, ScanVariants as _};
 
 /// Every prefix combined, of [`Operator::result`]'s type; exclusive: of the elements before.
 ///
@@ -30,6 +32,61 @@ pub fn scan_into<B: Run<ScanTask> + Run<MapTask>>(
     exclusive: bool,
     out: &DynBuffer<B>,
 ) -> Result<()> {
+    let Setup { load, ty, prepared, wide } = setup(device, x, op, exclusive, out)?;
+    let inputs = super::DynInputs { params: &load.params, buffers: &[x] };
+    with_register!(ty, T => {
+        device.scan_from_into(inputs, |args| super::inlined::<T>(&load, &args), &prepared, exclusive, &wide.typed::<T>()?)?;
+    });
+    narrow(device, &wide, out)
+}
+
+/// As [`scan`] by a certain algorithm.
+///
+/// # Errors
+/// As [`scan`].
+pub fn scan_variant<B: Run<ScanVariantTask> + Run<MapTask>>(
+    device: &B,
+    variant: ScanVariant,
+    x: &DynBuffer<B>,
+    op: &Operator,
+    exclusive: bool,
+) -> Result<DynBuffer<B>> {
+    let out = DynBuffer::new(device, op.result(x.dtype()), x.len())?;
+    scan_variant_into(device, variant, x, op, exclusive, &out)?;
+    Ok(out)
+}
+
+/// As [`scan_variant`], into the caller's buffer.
+///
+/// # Errors
+/// As [`scan_into`].
+pub fn scan_variant_into<B: Run<ScanVariantTask> + Run<MapTask>>(
+    device: &B,
+    variant: ScanVariant,
+    x: &DynBuffer<B>,
+    op: &Operator,
+    exclusive: bool,
+    out: &DynBuffer<B>,
+) -> Result<()> {
+    let Setup { load, ty, prepared, wide } = setup(device, x, op, exclusive, out)?;
+    let inputs = super::DynInputs { params: &load.params, buffers: &[x] };
+    with_register!(ty, T => {
+        let wide = wide.typed::<T>()?;
+        device.scan_variant_from_into(variant, inputs, |args| super::inlined::<T>(&load, &args), &prepared, exclusive, &wide)?;
+    });
+    narrow(device, &wide, out)
+}
+
+/// What a scan runs with.
+struct Setup<B: Backend> {
+    load: Func,
+    ty: Ty,
+    prepared: Prepared,
+    /// Where the prefixes go: the output, or elements of their own type.
+    wide: DynBuffer<B>,
+}
+
+fn setup<B: Run<MapTask>>(device: &B, x: &DynBuffer<B>, op: &Operator, exclusive: bool, out: &DynBuffer<B>) -> Result<Setup<B>> {
     let dtype = op.result(x.dtype());
     if out.dtype() != dtype {
         return Err(Error::InvalidArgument { what: "the output", reason: format!("it holds {}, not {dtype}", out.dtype()) });
@@ -40,13 +97,16 @@ pub fn scan_into<B: Run<ScanTask> + Run<MapTask>>(
     if exclusive {
         prepared.require_identity()?;
     }
-    let narrow = ty.dtype() != dtype;
-    let wide = if narrow { DynBuffer::new(device, ty.dtype(), x.len())? } else { out.clone() };
-    let inputs = super::DynInputs { params: &load.params, buffers: &[x] };
-    with_register!(ty, T => {
-        device.scan_from_into(inputs, |args| super::inlined::<T>(&load, &args), &prepared, exclusive, &wide.typed::<T>()?)?;
-    });
-    if narrow { map_into(device, &same(wide.dtype())?, &[&wide], out) } else { Ok(()) }
+    let wide = if ty.dtype() == dtype { out.clone() } else { DynBuffer::new(device, ty.dtype(), x.len())? };
+    Ok(Setup { load, ty, prepared, wide })
+}
+
+/// Prefixes of another type than the output's go there converted.
+fn narrow<B: Run<MapTask>>(device: &B, wide: &DynBuffer<B>, out: &DynBuffer<B>) -> Result<()> {
+    if wide.dtype() == out.dtype() {
+        return Ok(());
+    }
+    map_into(device, &same(wide.dtype())?, &[wide], out)
 }
 
 fn same(dtype: DType) -> Result<crate::ir::Func> {

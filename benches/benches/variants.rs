@@ -1,0 +1,6 @@
+//! Criterion groups of `reduce_variants` and `scan_variants`, the rungs of the ladders: `pattern/dtype/size`, a function per backend.
+
+mod common;
+
+criterion::criterion_group!(benches, common::variants);
+criterion::criterion_main!(benches);
