@@ -29,8 +29,15 @@ struct Entry {
 /// Three launches give a driver more to compile than the one that looks back does, so that is the one even for two tiles.
 const DEFAULT: Tuning = Tuning { reduce_in_subgroups: true, scan_in_subgroups: true, look_back_from_tiles: 2, look_back_reach: 256 };
 
+/// PCI's number.
+const NVIDIA: u32 = 0x10de;
+
 /// The first entry that fits an adapter holds.
-const TABLE: [Entry; 1] = [Entry { vendor: None, kind: None, tuning: DEFAULT }];
+const TABLE: [Entry; 2] = [
+    // An H200 reduces in shared memory at the rate at which it reads; subgroups are not measured there yet.
+    Entry { vendor: Some(NVIDIA), kind: None, tuning: Tuning { reduce_in_subgroups: false, ..DEFAULT } },
+    Entry { vendor: None, kind: None, tuning: DEFAULT },
+];
 
 impl Tuning {
     /// The table's answer, with what the caller asked for. Subgroup forms need an adapter on which the probe found subgroups to work.
