@@ -77,7 +77,7 @@ impl Run<ScanTask> for Wgpu {
         let lines = task.lines;
         let strided = lines.inner > 1;
         let subgroups = acc.shuffles() && tuning.scan_in_subgroups;
-        let form = Form { rows: rows(stride)?, strided, subgroups, reach: tuning.look_back_reach };
+        let form = Form { rows: rows(stride)?, strided, subgroups, reach: tuning.look_back_reach.min(THREADS) };
         let scan = Scan { wgpu: self, task, limits: self.window_limits(), form };
         let aligned = !strided && (lines.outer == 1 || lines.n.is_multiple_of(4));
         let plan = |outs| Operands::plan(scan.limits, &task.load.params, leaves, outs, aligned, strided, lines.elements());
