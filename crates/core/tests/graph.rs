@@ -252,6 +252,24 @@ fn a_known_condition_leaves_no_branch() {
 }
 
 #[test]
+fn a_product_of_constants_is_fused_like_any_other() {
+    // (1 + 2^-12)^2 - (1 + 2^-11) is 2^-24, which a rounded product loses.
+    let (p, c) = (1.0f32 + 1.0 / 4096.0, 1.0f32 + 1.0 / 2048.0);
+    let fused = u64::from(p.mul_add(p, -c).to_bits());
+    let open = |k: f32| -> F { lit(p) * k };
+    assert_eq!(trace(|_: F| open(p) - c).unwrap().nodes, [Node::Const(fused)]);
+    assert_eq!(trace(|_: F| -(lit(c) - open(p))).unwrap().nodes, [Node::Const(fused)]);
+    assert_eq!(trace(|_: F| lit(p).mul_rn(p) - c).unwrap().nodes, [Node::Const(0)]);
+    // A choice closes it, whether it is made here or on the device.
+    assert_eq!(trace(|_: F| select(lit(true), open(p), lit(0.0)) - c).unwrap().nodes, [Node::Const(0)]);
+    assert_eq!(trace(|_: F| branch(lit(true), || open(p), || lit(0.0)) - c).unwrap().nodes, [Node::Const(0)]);
+    // Next to a value it is an fma of two constants, and alone a constant.
+    let f = trace(|x: F| open(p) + x).unwrap();
+    assert!(matches!(f.nodes[f.results[0] as usize], Node::Fma(..)), "{f:?}");
+    assert_eq!(trace(|_: F| open(3.0)).unwrap().nodes, [Node::Const((p * 3.0).to_bits().into())]);
+}
+
+#[test]
 fn folded_nans_are_canonical_on_every_machine() {
     let f = trace(|_: F| lit(f32::INFINITY) - f32::INFINITY).unwrap();
     assert_eq!(f.nodes, [Node::Const(0x7FC0_0000)]);

@@ -1,8 +1,11 @@
 //! Building a graph: one per thread while a closure is traced, with constant folding, common subexpressions shared, and products
 //! fused into sums by the one rule of [`Graph::add`].
 
+mod blocks;
 mod finish;
 mod quick;
+
+pub(crate) use blocks::branch;
 
 use super::OpError;
 use super::eval;
@@ -159,10 +162,26 @@ impl Graph {
         self.visible.iter().rev().copied().find(|&i| self.nodes[i as usize] == node && self.types[i as usize] == ty)
     }
 
+    /// The value of a node that has one already: a constant, or a product of two that a sum may still take.
     fn bits(&self, id: Id) -> Option<u64> {
         match self.nodes[id as usize] {
             Node::Const(b) => Some(b),
+            Node::Bin(BinOp::Mul, p, q) => match (self.nodes[p as usize], self.nodes[q as usize]) {
+                (Node::Const(x), Node::Const(y)) => {
+                    let ty = self.ty(id);
+                    Some(eval::canonical_nan(ty, eval::bin1(BinOp::Mul, ty, x, y)))
+                }
+                _ => None,
+            },
             _ => None,
+        }
+    }
+
+    /// The node, or the constant that it stands for: past this, a product of constants is no product to a sum.
+    fn settled(&mut self, id: Id) -> Id {
+        match self.bits(id) {
+            Some(bits) => self.constant(self.ty(id), bits),
+            None => id,
         }
     }
 
@@ -187,25 +206,35 @@ impl Graph {
             UnOp::CountOnes | UnOp::LeadingZeros => Ty::U32,
             _ => ta,
         };
-        if let Some(x) = self.bits(a) {
-            return self.constant(ty, eval::un1(op, ta, x));
-        }
         match (op, self.nodes[a as usize]) {
-            (UnOp::Neg, Node::Un(UnOp::Neg, x)) => x,
+            (UnOp::Neg, Node::Un(UnOp::Neg, x)) => return x,
             // -(p*q) is (-p)*q: keeps the product visible to the sum that it may meet.
             (UnOp::Neg, Node::Bin(BinOp::Mul, p, q)) if ta.is_float() => {
                 let p = self.un(UnOp::Neg, p);
-                self.bin(BinOp::Mul, p, q)
+                return self.bin(BinOp::Mul, p, q);
             }
-            _ => self.push(Node::Un(op, a), ty),
+            _ => {}
+        }
+        match self.bits(a) {
+            Some(x) => self.constant(ty, eval::un1(op, ta, x)),
+            None => self.push(Node::Un(op, a), ty),
         }
     }
 
     pub(crate) fn bin(&mut self, op: BinOp, a: Id, b: Id) -> Id {
         let ta = self.ty(a);
         let ty = if op.is_comparison() { Ty::Bool } else { ta };
-        if let (Some(x), Some(y)) = (self.bits(a), self.bits(b)) {
-            return self.constant(ty, eval::bin1(op, ta, x, y));
+        let meets_product = ta.is_float() && (self.product(a).is_some() || self.product(b).is_some());
+        match (self.bits(a), self.bits(b)) {
+            // A product of constants stays one for the sum that it may meet; sealing the graph folds those that met none.
+            (Some(x), Some(y)) if ta.is_float() && op == BinOp::Mul => {
+                let (p, q) = (self.constant(ta, x), self.constant(ta, y));
+                return self.push(Node::Bin(op, p, q), ty);
+            }
+            (Some(x), Some(y)) if !(meets_product && matches!(op, BinOp::Add | BinOp::Sub)) => {
+                return self.constant(ty, eval::bin1(op, ta, x, y));
+            }
+            _ => {}
         }
         if ta.is_float() {
             match op {
@@ -260,13 +289,8 @@ impl Graph {
 
     pub(crate) fn select(&mut self, c: Id, a: Id, b: Id) -> Id {
         match self.bits(c) {
-            Some(x) => {
-                if x != 0 {
-                    a
-                } else {
-                    b
-                }
-            }
+            // What was chosen is no product to a sum, as it is none where the choice is made later.
+            Some(x) => self.settled(if x != 0 { a } else { b }),
             None if a == b => a,
             None => {
                 let ty = self.ty(a);
@@ -332,68 +356,4 @@ impl Graph {
             }
         }
     }
-
-    /// Opens the branch node: its blocks follow.
-    fn open_branch(&mut self, cond: Id, ty: Ty) -> Id {
-        let id = self.nodes.len() as Id;
-        self.nodes.push(Node::Branch { cond, then_end: 0, then_result: 0, else_end: 0, else_result: 0 });
-        self.types.push(ty);
-        self.open_block();
-        id
-    }
-
-    fn open_block(&mut self) {
-        self.scopes.push((self.nodes.len() as Id, self.visible.len()));
-    }
-
-    fn close_block(&mut self) -> Id {
-        let end = self.nodes.len() as Id;
-        if let Some((start, shared)) = self.scopes.pop() {
-            for i in self.visible.drain(shared.min(self.visible.len())..) {
-                self.table.remove(&(self.nodes[i as usize], self.types[i as usize]));
-            }
-            let apart = self.closed.partition_point(|block| block.end <= start);
-            self.closed.truncate(apart);
-            self.closed.push(start..end);
-        }
-        end
-    }
-}
-
-/// A branch whose blocks are traced by the two closures.
-pub(crate) fn branch(cond: Value, ty: Ty, then: impl FnOnce() -> Value, otherwise: impl FnOnce() -> Value) -> Value {
-    let known = DESK.with_borrow_mut(|desk| {
-        desk.open.last_mut().and_then(|g| {
-            let c = g.id(cond, Ty::Bool);
-            g.bits(c)
-        })
-    });
-    if let Some(bits) = known {
-        return if bits != 0 { then() } else { otherwise() };
-    }
-    let node = with(|g| {
-        let c = g.id(cond, Ty::Bool);
-        g.open_branch(c, ty)
-    });
-    let close = |v: Value| {
-        let mut end = (0, 0);
-        with(|g| {
-            let r = g.id(v, ty);
-            end = (r, g.close_block());
-            0
-        });
-        end
-    };
-    let (a, a_end) = close(then());
-    with(|g| {
-        g.open_block();
-        0
-    });
-    let (b, b_end) = close(otherwise());
-    with(|g| {
-        if let Some(Node::Branch { then_end, then_result, else_end, else_result, .. }) = g.nodes.get_mut(node.id as usize) {
-            (*then_end, *then_result, *else_end, *else_result) = (a_end, a, b_end, b);
-        }
-        node.id
-    })
 }

@@ -25,6 +25,12 @@ impl Graph {
         if !self.scopes.is_empty() {
             return Err(OpError::ForeignValue);
         }
+        // Products of constants that met no sum.
+        for i in 0..self.nodes.len() {
+            if let Some(bits) = self.bits(i as Id) {
+                self.nodes[i] = Node::Const(bits);
+            }
+        }
         PLACE.with_borrow_mut(|place| {
             self.mark(&results, place);
             let (nodes, types) = self.renumber(place);
