@@ -21,9 +21,8 @@ pub struct Present {
 pub enum Again {
     /// None.
     Never,
-    /// All, with those kernels in subgroups that the default has in shared memory, and the other way round.
-    Forms,
-    /// All, so and without their optional features.
+    /// All, with those kernels in subgroups that the default has in shared memory, and the other way round; and without their optional
+    /// features.
     FormsAndNarrow,
 }
 
@@ -68,7 +67,7 @@ pub fn present(backends: &[String], again: Again) -> Result<(Vec<Present>, Vec<S
         }
     }
     if again != Again::Never && wanted("wgpu") {
-        push_forms(&mut devices, again)?;
+        push_forms(&mut devices)?;
     }
     for name in backends {
         let asked = if name == "vulkan" { "wgpu" } else { name };
@@ -86,7 +85,7 @@ pub fn present(backends: &[String], again: Again) -> Result<(Vec<Present>, Vec<S
 /// Opens every adapter again, so that every form of each kernel runs: with the forms in subgroups and in shared memory where the default
 /// has the other, and without the features that narrow adapters lack.
 #[cfg(feature = "wgpu")]
-fn push_forms(devices: &mut Vec<Present>, again: Again) -> Result<()> {
+fn push_forms(devices: &mut Vec<Present>) -> Result<()> {
     use isowarp::wgpu::Options;
     use wgpu::Features as F;
     let open = |adapter: &_, options: &Options| pollster::block_on(isowarp::Wgpu::from_adapter(adapter, options));
@@ -105,16 +104,14 @@ fn push_forms(devices: &mut Vec<Present>, again: Again) -> Result<()> {
                 devices.push(Present { patterns: IN_SUBGROUPS, ..Present::new(Device::Wgpu(device), form) });
             }
         }
-        if again == Again::FormsAndNarrow {
-            let narrow = Options { without, ..Options::default() };
-            devices.push(Present::new(Device::Wgpu(open(&adapter, &narrow)?), "narrow"));
-        }
+        let narrow = Options { without, ..Options::default() };
+        devices.push(Present::new(Device::Wgpu(open(&adapter, &narrow)?), "narrow"));
     }
     Ok(())
 }
 
 #[cfg(not(feature = "wgpu"))]
 #[expect(clippy::unnecessary_wraps, reason = "the other form can fail")]
-fn push_forms(_devices: &mut Vec<Present>, _again: Again) -> Result<()> {
+fn push_forms(_devices: &mut Vec<Present>) -> Result<()> {
     Ok(())
 }

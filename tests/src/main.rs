@@ -5,7 +5,6 @@ use isowarp_conformance::{Level, Options, recorded, run};
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
 
 /// Compares every device of this machine with the CPU definition, bit for bit.
 #[derive(Parser)]
@@ -54,9 +53,12 @@ struct Select {
     /// Only this backend (wgpu or cuda), which then must be there; may be given several times
     #[arg(long = "backend", value_name = "NAME")]
     backends: Vec<String>,
-    /// Open wgpu adapters once, not again in other forms: subgroups or shared memory, and without optional features
+    /// Open wgpu adapters once, where a full run does so again in other forms: subgroups or shared memory, and without optional features
     #[arg(long)]
     no_narrow: bool,
+    /// How many cases may run at once, each on devices opened for it [default: as many as there are cores, at most 8]
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    jobs: usize,
 }
 
 impl Select {
@@ -66,7 +68,7 @@ impl Select {
             (_, true) => Level::Full,
             _ => default,
         };
-        Options { level, patterns: self.patterns, backends: self.backends, narrow: !self.no_narrow, recordings }
+        Options { level, patterns: self.patterns, backends: self.backends, narrow: !self.no_narrow, recordings, jobs: self.jobs }
     }
 }
 
@@ -85,13 +87,13 @@ fn execute(command: Command) -> Result<bool, Box<dyn std::error::Error>> {
     match command {
         Command::Validate { select, digests, json } => {
             let recordings = digests.map_or_else(|| recorded::built_in().map_err(Into::into), |folder| recorded::from_folder(&folder))?;
-            let report = run(&select.options(Level::Quick, recordings), progress())?.report;
+            let report = run(&select.options(Level::Quick, recordings), progress)?.report;
             clear();
             println!("{}", if json { serde_json::to_string_pretty(&report)? } else { report.text() });
             Ok(report.different() == 0)
         }
         Command::Record { select, out } => {
-            let ran = run(&select.options(Level::Full, Vec::new()), progress())?;
+            let ran = run(&select.options(Level::Full, Vec::new()), progress)?;
             clear();
             println!("{}", ran.report.text());
             for recording in ran.recordings {
@@ -109,18 +111,13 @@ fn execute(command: Command) -> Result<bool, Box<dyn std::error::Error>> {
 }
 
 /// One line on a terminal; elsewhere, cases that took long.
-fn progress() -> impl FnMut(usize, usize, &str) {
-    const LONG: Duration = Duration::from_secs(2);
-    let terminal = std::io::stderr().is_terminal();
-    let mut last = (Instant::now(), String::new());
-    move |done, all, case| {
-        if terminal {
-            eprint!("\r\x1b[K{done}/{all} {case}");
-            let _ = std::io::stderr().flush();
-        } else if last.0.elapsed() > LONG && !last.1.is_empty() {
-            eprintln!("{} took {:.1} s", last.1, last.0.elapsed().as_secs_f64());
-        }
-        last = (Instant::now(), case.to_owned());
+fn progress(done: usize, all: usize, case: &str, seconds: f64) {
+    const LONG: f64 = 2.0;
+    if std::io::stderr().is_terminal() {
+        eprint!("\r\x1b[K{done}/{all} {case}");
+        let _ = std::io::stderr().flush();
+    } else if seconds > LONG {
+        eprintln!("{case} took {seconds:.1} s");
     }
 }
 

@@ -4,12 +4,16 @@ use crate::case::{Case, Output, digest};
 use crate::devices::{self, Again, Present};
 use crate::patterns::table;
 use crate::recorded::Recording;
-use crate::report::{DeviceLine, Report, difference};
+use crate::report::{DeviceLine, Report, Row, difference};
 use isowarp::backend::Backend as _;
 use isowarp::caps::{Capability, NumericsVerdict};
 use isowarp::{Device, Error, Result, Selector};
 use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
 use std::time::Instant;
 
 /// How much to run.
@@ -31,12 +35,17 @@ pub struct Options {
     pub patterns: Vec<String>,
     /// Backends; every device of the machine if empty. One that is named and missing is an error.
     pub backends: Vec<String>,
-    /// Whether wgpu adapters are opened again: with the other form of kernels that come in subgroups and in shared memory, and in a full
-    /// run without optional features.
+    /// Whether a full run opens wgpu adapters again: with the other form of kernels that come in subgroups and in shared memory, and
+    /// without optional features.
     pub narrow: bool,
     /// Digests of other devices to compare with.
     pub recordings: Vec<Recording>,
+    /// How many cases may run at once, each on devices opened for it; 0: as many as the machine has cores, at most 8.
+    pub jobs: usize,
 }
+
+/// A driver's compiler is what takes time, and some compile on one thread for each device.
+const MOST_JOBS: usize = 8;
 
 /// What a run computed.
 #[derive(Debug)]
@@ -47,49 +56,119 @@ pub struct Ran {
     pub recordings: Vec<Recording>,
 }
 
-/// Runs the cases asked for; `progress(done, all, case)` is called before each.
+/// Runs the cases asked for; `progress(done, all, case, seconds)` is called after each, with the time that it took.
 ///
 /// # Errors
 /// No device of a backend that was asked for by name; no case of a pattern that was asked for.
-pub fn run(options: &Options, mut progress: impl FnMut(usize, usize, &str)) -> Result<Ran> {
+pub fn run(options: &Options, progress: impl FnMut(usize, usize, &str, f64)) -> Result<Ran> {
     let started = Instant::now();
     let cpu = Device::open(Selector::Cpu)?;
-    let again = match (options.narrow, options.level) {
-        (false, _) => Again::Never,
-        (true, Level::Quick) => Again::Forms,
-        (true, Level::Full) => Again::FormsAndNarrow,
-    };
-    let (devices, absent) = devices::present(&options.backends, again)?;
+    let again = if options.narrow && options.level == Level::Full { Again::FormsAndNarrow } else { Again::Never };
     let cases = selected(options)?;
+    let groups = groups(&cases);
+    let (devices, absent) = devices::present(&options.backends, again)?;
+    let mut sets = vec![devices];
+    // One after the other, and closed so too: not every driver bears to be opened by several threads.
+    while sets.len() < jobs(options.jobs).min(groups.len()) && !sets[0].is_empty() {
+        sets.push(devices::present(&options.backends, again)?.0);
+    }
+    let results = compare_all(&cases, &groups, &cpu, &sets, progress);
 
+    let devices = &sets[0];
     let mut report = Report { absent, ..Report::default() };
     report.devices.push(line("cpu".to_owned(), &cpu));
     report.devices.extend(devices.iter().map(|d| line(d.label(), &d.device)));
     let mut recordings = vec![Recording::of(&cpu, "default")];
     recordings.extend(devices.iter().map(|d| Recording::of(&d.device, d.form)));
-
-    for (k, case) in cases.iter().enumerate() {
-        progress(k, cases.len(), &case.name);
-        let expected = guarded(case, &cpu);
-        let key = digest(&expected);
-        for (device, recording) in devices.iter().zip(&mut recordings[1..]).filter(|(d, _)| d.runs(case.pattern())) {
-            one(case, device, &expected, &key, &mut report, recording);
+    for (case, result) in cases.iter().zip(results) {
+        for ((device, recording), compared) in devices.iter().zip(&mut recordings[1..]).zip(result.devices) {
+            if let Some(compared) = compared {
+                let row = Report::row(&mut report.devices_rows, &device.label(), case.pattern());
+                compared.enter(&case.name, row, recording);
+            }
         }
         for recorded in &options.recordings {
             let row = Report::row(&mut report.recorded_rows, &format!("recorded: {}", recorded.label()), case.pattern());
             match recorded.cases.get(&case.name) {
-                Some(there) if *there == key => row.equal(),
-                Some(there) => row.different(&case.name, format!("digest {there} was recorded, the CPU gives {key}")),
+                Some(there) if *there == result.key => row.equal(),
+                Some(there) => row.different(&case.name, format!("digest {there} was recorded, the CPU gives {}", result.key)),
                 None => row.skip("not recorded".to_owned()),
             }
         }
-        recordings[0].cases.insert(case.name.clone(), key);
+        recordings[0].cases.insert(case.name.clone(), result.key);
     }
     note_stale(options, &mut report);
     report.devices_rows.sort_by(|a, b| (&a.1, &a.0).cmp(&(&b.1, &b.0)));
     report.recorded_rows.sort_by(|a, b| (&a.1, &a.0).cmp(&(&b.1, &b.0)));
     report.seconds = started.elapsed().as_secs_f64();
     Ok(Ran { report, recordings })
+}
+
+fn jobs(asked: usize) -> usize {
+    if asked > 0 { asked } else { std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MOST_JOBS) }
+}
+
+/// Runs of cases of one operation, which share kernels: `pattern/variant/dtype`.
+fn groups(cases: &[Case<Device>]) -> Vec<Range<usize>> {
+    let group = |case: &Case<Device>| case.name.splitn(4, '/').take(3).map(ToOwned::to_owned).collect::<Vec<_>>();
+    let mut groups: Vec<Range<usize>> = Vec::new();
+    for k in 0..cases.len() {
+        match groups.last_mut() {
+            Some(last) if group(&cases[last.start]) == group(&cases[k]) => last.end = k + 1,
+            _ => groups.push(k..k + 1),
+        }
+    }
+    groups
+}
+
+/// What became of a case.
+struct CaseResult {
+    /// The digest of the CPU's results.
+    key: String,
+    /// By device; `None` where the device does not take part in the pattern.
+    devices: Vec<Option<Compared>>,
+}
+
+/// Every case on every device, several at once, each thread with a set of devices; the results are in the order of the cases.
+fn compare_all(
+    cases: &[Case<Device>],
+    groups: &[Range<usize>],
+    cpu: &Device,
+    sets: &[Vec<Present>],
+    mut progress: impl FnMut(usize, usize, &str, f64),
+) -> Vec<CaseResult> {
+    let next = AtomicUsize::new(0);
+    let (sender, receiver) = mpsc::channel();
+    let mut results: Vec<(usize, CaseResult)> = std::thread::scope(|scope| {
+        for devices in sets {
+            let (sender, next) = (sender.clone(), &next);
+            scope.spawn(move || {
+                while let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    for k in group.clone() {
+                        let started = Instant::now();
+                        let result = compare(&cases[k], cpu, devices);
+                        // The receiver outlives this thread.
+                        let _ = sender.send((k, result, started.elapsed().as_secs_f64()));
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let received = receiver.iter().enumerate().map(|(done, (k, result, seconds))| {
+            progress(done + 1, cases.len(), &cases[k].name, seconds);
+            (k, result)
+        });
+        received.collect()
+    });
+    results.sort_by_key(|(k, _)| *k);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+fn compare(case: &Case<Device>, cpu: &Device, devices: &[Present]) -> CaseResult {
+    let expected = guarded(case, cpu);
+    let key = digest(&expected);
+    let devices = devices.iter().map(|d| d.runs(case.pattern()).then(|| one(case, d, &expected, &key))).collect();
+    CaseResult { key, devices }
 }
 
 fn selected(options: &Options) -> Result<Vec<Case<Device>>> {
@@ -122,30 +201,53 @@ fn guarded(case: &Case<Device>, device: &Device) -> Result<Vec<Output>> {
     })
 }
 
-fn one(case: &Case<Device>, present: &Present, expected: &Result<Vec<Output>>, key: &str, report: &mut Report, recording: &mut Recording) {
-    let row = Report::row(&mut report.devices_rows, &present.label(), case.pattern());
+/// A case on a device, compared with the CPU.
+enum Compared {
+    /// Why it did not run, or what the device may refuse.
+    Skipped { reason: String, seconds: f64 },
+    /// Where it differs from the CPU, if it does.
+    Ran { difference: Option<String>, digest: String, seconds: f64 },
+}
+
+impl Compared {
+    fn enter(self, name: &str, row: &mut Row, recording: &mut Recording) {
+        match self {
+            Self::Skipped { reason, seconds } => {
+                row.seconds += seconds;
+                row.skip(reason);
+            }
+            Self::Ran { difference, digest, seconds } => {
+                row.seconds += seconds;
+                match difference {
+                    None => row.equal(),
+                    Some(what) => row.different(name, what),
+                }
+                recording.cases.insert(name.to_owned(), digest);
+            }
+        }
+    }
+}
+
+fn one(case: &Case<Device>, present: &Present, expected: &Result<Vec<Output>>, key: &str) -> Compared {
     let caps = present.device.caps();
+    let skipped = |reason| Compared::Skipped { reason, seconds: 0.0 };
     if let Some(missing) = case.needs.iter().find(|d| !caps.supports(**d)) {
-        return row.skip(format!("the device has no {missing}"));
+        return skipped(format!("the device has no {missing}"));
     }
     if case.bytes > caps.max_buffer_bytes {
-        return row.skip(format!("needs a buffer of {} MiB, above the device's {}", case.bytes >> 20, caps.max_buffer_bytes >> 20));
+        return skipped(format!("needs a buffer of {} MiB, above the device's {}", case.bytes >> 20, caps.max_buffer_bytes >> 20));
     }
     let started = Instant::now();
     let found = guarded(case, &present.device);
-    row.seconds += started.elapsed().as_secs_f64();
+    let seconds = started.elapsed().as_secs_f64();
     if expected.is_ok()
         && let Err(e) = &found
         && excused(e, &present.device)
     {
-        return row.skip(e.to_string().lines().next().unwrap_or_default().to_owned());
+        return Compared::Skipped { reason: e.to_string().lines().next().unwrap_or_default().to_owned(), seconds };
     }
-    match difference(expected, &found) {
-        None => row.equal(),
-        Some(what) => row.different(&case.name, what),
-    }
-    let found = if &found == expected { key.to_owned() } else { digest(&found) };
-    recording.cases.insert(case.name.clone(), found);
+    let digest = if &found == expected { key.to_owned() } else { digest(&found) };
+    Compared::Ran { difference: difference(expected, &found), digest, seconds }
 }
 
 /// Whether a device may refuse: what it says that it lacks, it has to lack.

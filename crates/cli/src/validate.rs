@@ -12,7 +12,7 @@ pub(crate) fn validate(args: &ValidateArgs) -> Result {
     let recordings = recorded::built_in().map_err(|e| Failure::failed(format!("the recorded digests cannot be read: {e}")))?;
     let options = Options { level, patterns: args.patterns.clone(), narrow: true, recordings, ..Options::default() };
     let mut progress: Option<Progress> = None;
-    let report = run(&options, |_, all, case| {
+    let report = run(&options, |_, all, case, _| {
         let bar = progress.get_or_insert_with(|| Progress::new("validating", all as u64));
         bar.say(case);
         bar.advance(1);

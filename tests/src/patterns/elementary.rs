@@ -68,5 +68,6 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
             let (s, co) = ((x * 100.0).sin(), (x * 100.0).cos());
             ((-x * x).exp() * s + co, (s / co).atan(), (x + 1.0).ln() * x.sqrt(), (x.exp() + 1.0).log2() / (x + 0.5))
         })
-    });
+    })
+    .full();
 }

@@ -87,13 +87,14 @@ fn ripple<B: Target>(d: &B, dim: u32, ticks: f32) -> Result<Buffer<B, u32>> {
 
 fn images<B: Target>(c: &mut Cases<B>) {
     for (dim, ticks) in [(16, 0.0), (100, 1.0), (512, 33.0)] {
-        c.add(format!("examples/ripple/{dim}/t={ticks}"), move |d| ripple(d, dim, ticks));
+        c.add(format!("examples/ripple/{dim}/t={ticks}"), move |d| ripple(d, dim, ticks)).quick &= dim == 100;
     }
     c.add("examples/ripple_bytes", |d| {
         let words = ripple(d, 64, 5.0)?;
         d.generate(64 * 64 * 4, (array(&words), index()), |(w, i)| (w.at(i / 4) >> ((i % 4) * 8)).store_as::<u8>())
     })
-    .needs(&[u8::DTYPE]);
+    .needs(&[u8::DTYPE])
+    .full();
     c.add("examples/light_field", |d| {
         // Refocus an image of 12 x 12 lenslets of 8 x 8 pixels: the mean of the nearest pixels under the neighbouring lenslets.
         const LENS: u32 = 8;
@@ -134,7 +135,8 @@ fn series<B: Target>(c: &mut Cases<B>) {
             })?;
             let total = d.sum(&y)?;
             Ok((y, total))
-        });
+        })
+        .full();
     }
     c.add("examples/taylor_sine", |d| {
         d.generate(10_000, (index(), scalar(core::f32::consts::PI / 9_999.0)), |(i, h)| {
@@ -146,10 +148,12 @@ fn series<B: Target>(c: &mut Cases<B>) {
             }
             sum
         })
-    });
+    })
+    .full();
     c.add("examples/newton_square_root", |d| {
         d.map(&input::<B, f32>(d, Fill::Plain, 5000, "x")?, |x| (0..6).fold(x + 1.0, |r, _| (r + x / r) * 0.5))
-    });
+    })
+    .full();
     c.add("examples/xorshift_chain", |d| {
         d.generate(20_000, index(), |i| {
             (0..8).fold(i * 747_796_405 + 2_891_336_453, |s, _| {

@@ -32,19 +32,22 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
 
 fn numbers<B: Target, T: Element<Reg = T> + Num>(c: &mut Cases<B>) {
     let t = T::DTYPE;
+    // A quick run compiles fewer kernels: of 64-bit types only the sums.
+    let quick = t.size_bytes() < 8;
     for n in FEW {
         c.add(format!("reduce/sum_product/{t}/n={n}"), move |d| {
             let x = input::<B, T>(d, Fill::Plain, n, "x")?;
             Ok((d.reduce(&x, Sum)?, d.reduce(&x, Product)?))
         })
         .needs(&[t]);
-        c.add(format!("reduce/min/{t}/n={n}"), move |d| d.reduce(&input::<B, T>(d, Fill::Plain, n, "x")?, Min)).needs(&[t]);
-        c.add(format!("reduce/max/{t}/n={n}"), move |d| d.reduce(&input::<B, T>(d, Fill::Plain, n, "x")?, Max)).needs(&[t]);
+        c.add(format!("reduce/min/{t}/n={n}"), move |d| d.reduce(&input::<B, T>(d, Fill::Plain, n, "x")?, Min)).needs(&[t]).quick = quick;
+        c.add(format!("reduce/max/{t}/n={n}"), move |d| d.reduce(&input::<B, T>(d, Fill::Plain, n, "x")?, Max)).needs(&[t]).quick = quick;
         c.add(format!("reduce/dot/{t}/n={n}"), move |d| {
             d.dot(&input::<B, T>(d, Fill::Wide, n, "x")?, &input::<B, T>(d, Fill::Plain, n, "y")?)
         })
-        .needs(&[t]);
-        c.add(format!("reduce/argmax/{t}/n={n}"), move |d| d.argmax(&input::<B, T>(d, Fill::Sorted, n, "x")?)).needs(&[t]);
+        .needs(&[t])
+        .quick = quick;
+        c.add(format!("reduce/argmax/{t}/n={n}"), move |d| d.argmax(&input::<B, T>(d, Fill::Sorted, n, "x")?)).needs(&[t]).quick = quick;
     }
     for fill in Fill::ALL {
         let f = fill.name();
@@ -54,7 +57,8 @@ fn numbers<B: Target, T: Element<Reg = T> + Num>(c: &mut Cases<B>) {
                 let x = input::<B, T>(d, fill, n, "x")?;
                 Ok((d.min_with_index(&x)?, d.max_with_index(&x)?, d.minmax(&x)?))
             })
-            .needs(&[t]);
+            .needs(&[t])
+            .quick = quick;
         }
     }
 }
@@ -171,9 +175,9 @@ fn axes<B: Target, T: Element<Reg = T> + Num>(c: &mut Cases<B>) {
 
 fn quadrature<B: Target>(c: &mut Cases<B>) {
     for intervals in [1, 2, 10, 1000, 65_536, 1_000_000] {
-        c.add(format!("reduce/trapezoid/{intervals}"), move |d| d.trapezoid(0.0, core::f32::consts::PI, intervals, Expr::sin));
+        c.add(format!("reduce/trapezoid/{intervals}"), move |d| d.trapezoid(0.0, core::f32::consts::PI, intervals, Expr::sin)).full();
         if intervals % 2 == 0 {
-            c.add(format!("reduce/simpson/{intervals}"), move |d| d.simpson(-1.0, 2.0, intervals, |x| (-x * x).exp()));
+            c.add(format!("reduce/simpson/{intervals}"), move |d| d.simpson(-1.0, 2.0, intervals, |x| (-x * x).exp())).full();
         }
     }
 }

@@ -8,11 +8,13 @@ fn identical(pattern: &str) {
         level: Level::Quick,
         patterns: vec![pattern.to_owned()],
         backends,
-        narrow: true,
         recordings: recorded::built_in().expect("the recordings can be read"),
+        // The runner has a thread for each test already.
+        jobs: 1,
+        ..Options::default()
     };
     let devices = crate::common::devices().len();
-    let report = run(&options, |_, _, _| ()).expect("the devices that were asked for are here").report;
+    let report = run(&options, |_, _, _, _| ()).expect("the devices that were asked for are here").report;
     println!("{}", report.text());
     assert!(report.devices.len() >= devices, "every device took part");
     assert_eq!(report.different(), 0, "{}", report.text());
@@ -66,6 +68,6 @@ fn filter_is_the_same_on_every_device() {
 #[test]
 fn a_pattern_without_cases_is_an_error_that_names_the_patterns() {
     let options = Options { patterns: vec!["sacn".to_owned()], ..Options::default() };
-    let error = run(&options, |_, _, _| ()).expect_err("there is no such pattern").to_string();
+    let error = run(&options, |_, _, _, _| ()).expect_err("there is no such pattern").to_string();
     assert!(error.contains("`sacn` has no cases") && error.contains("scan"), "{error}");
 }
