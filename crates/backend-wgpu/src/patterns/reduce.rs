@@ -125,7 +125,8 @@ pub(super) const COLS: Form = Form { template: REDUCE_COLS, entry: "reduce_cols"
 impl Run<ReduceTask> for Wgpu {
     fn run(&self, task: &ReduceTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
         let lines = task.lines;
-        let reduction = Reduction::new(self, "reduce", &task.combine, task.numerics)?;
+        let weight = task.load.weight() + task.combine.weight();
+        let reduction = Reduction::new(self, "reduce", &task.combine, task.numerics, weight)?;
         // Results are stored one by one, so that their words may have several owners.
         let aligned = lines.inner == 1 && (lines.outer == 1 || lines.n.is_multiple_of(4));
         let limits = self.window_limits();
@@ -172,12 +173,14 @@ impl Ends<'_> {
 }
 
 impl<'a> Reduction<'a> {
-    pub(super) fn new(wgpu: &'a Wgpu, pattern: &'static str, combine: &'a Func, numerics: Numerics) -> Result<Self> {
+    /// `weight` is that of the operators which a row repeats.
+    fn new(wgpu: &'a Wgpu, pattern: &'static str, combine: &'a Func, numerics: Numerics, weight: u32) -> Result<Self> {
         let acc = Accumulator::new(combine.result_types());
         let (stride, limits) = (acc.stride(), wgpu.window_limits());
         let subgroups = acc.shuffles() && wgpu.tuning().reduce_in_subgroups;
         let asked = *wgpu.patterns().reduce_shape.lock();
         let shape = asked.map_or_else(|| Shape::of(stride), Ok)?;
+        let shape = Shape { rows: wgpu.tuning().rows(shape.rows, weight), ..shape };
         Ok(Self { wgpu, pattern, combine, numerics, limits, stride, shape, subgroups })
     }
 

@@ -77,7 +77,8 @@ impl Run<ScanTask> for Wgpu {
         let lines = task.lines;
         let strided = lines.inner > 1;
         let subgroups = acc.shuffles() && tuning.scan_in_subgroups;
-        let form = Form { rows: rows(stride)?, strided, subgroups, reach: tuning.look_back_reach.min(THREADS) };
+        let weight = task.load.weight() + task.combine.weight();
+        let form = Form { rows: tuning.rows(rows(stride)?, weight), strided, subgroups, reach: tuning.look_back_reach.min(THREADS) };
         let scan = Scan { wgpu: self, task, limits: self.window_limits(), form };
         let aligned = !strided && (lines.outer == 1 || lines.n.is_multiple_of(4));
         let plan = |outs| Operands::plan(scan.limits, &task.load.params, leaves, outs, aligned, strided, lines.elements());
@@ -94,6 +95,7 @@ impl Run<ScanTask> for Wgpu {
         if fits
             && !strided
             && tiles >= tuning.look_back_from_tiles
+            && tuning.looks_back(weight)
             && stride <= 8
             && !self.patterns().never_looks_back()
             && memory <= self.caps().workgroup_memory_bytes.into()

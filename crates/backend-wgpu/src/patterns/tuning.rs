@@ -15,6 +15,8 @@ pub(crate) struct Tuning {
     pub(crate) look_back_from_tiles: u64,
     /// Tiles that a look-back sees at once, at most the 256 invocations of a workgroup.
     pub(crate) look_back_reach: u32,
+    /// Most that the rows of a kernel may repeat of an operator, by its weight: each row is a copy that the driver compiles.
+    pub(crate) most_repeated: u32,
 }
 
 /// A line of the table: adapters, and what suits them.
@@ -27,19 +29,35 @@ struct Entry {
 }
 
 /// Three launches give a driver more to compile than the one that looks back does, so that is the one even for two tiles.
-const DEFAULT: Tuning = Tuning { reduce_in_subgroups: true, scan_in_subgroups: true, look_back_from_tiles: 2, look_back_reach: 256 };
+const DEFAULT: Tuning =
+    Tuning { reduce_in_subgroups: true, scan_in_subgroups: true, look_back_from_tiles: 2, look_back_reach: 256, most_repeated: 512 };
 
 /// PCI's number.
 const NVIDIA: u32 = 0x10de;
 
 /// The first entry that fits an adapter holds.
-const TABLE: [Entry; 2] = [
+const TABLE: [Entry; 3] = [
     // An H200 reduces in shared memory at the rate at which it reads; subgroups are not measured there yet.
     Entry { vendor: Some(NVIDIA), kind: None, tuning: Tuning { reduce_in_subgroups: false, ..DEFAULT } },
+    // LLVM takes minutes and gigabytes over 8 rows of an operator with an exponential and a logarithm.
+    Entry { vendor: None, kind: Some(DeviceKind::Cpu), tuning: Tuning { most_repeated: 64, ..DEFAULT } },
     Entry { vendor: None, kind: None, tuning: DEFAULT },
 ];
 
+/// Rows of a kernel that looks back.
+const LOOK_BACK_ROWS: u32 = 8;
+
 impl Tuning {
+    /// Rows, at most `most`, of a kernel whose rows repeat operators of this weight: a power of two.
+    pub(crate) fn rows(self, most: u32, weight: u32) -> u32 {
+        most.min(1 << (self.most_repeated / weight.max(1)).max(1).ilog2())
+    }
+
+    /// Whether the kernel of a scan that looks back may be compiled with operators of this weight.
+    pub(crate) fn looks_back(self, weight: u32) -> bool {
+        self.rows(LOOK_BACK_ROWS, weight) == LOOK_BACK_ROWS
+    }
+
     /// The table's answer, with what the caller asked for. Subgroup forms need an adapter on which the probe found subgroups to work.
     pub(crate) fn of(context: &Context, report: &Report) -> Self {
         let (info, asked) = (&context.info, context.subgroups);
@@ -52,5 +70,19 @@ impl Tuning {
             scan_in_subgroups: usable && asked.unwrap_or(found.scan_in_subgroups),
             ..found
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heavy_operators_get_fewer_rows_and_light_ones_as_many_as_there_are() {
+        for (weight, rows) in [(0, 8), (1, 8), (64, 8), (65, 4), (128, 4), (256, 2), (257, 1), (512, 1), (100_000, 1)] {
+            assert_eq!(DEFAULT.rows(8, weight), rows, "{weight}");
+            assert_eq!(DEFAULT.looks_back(weight), rows == 8, "{weight}");
+        }
+        assert_eq!(DEFAULT.rows(2, 1), 2);
     }
 }

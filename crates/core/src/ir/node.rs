@@ -194,6 +194,18 @@ impl Func {
         self.results.iter().map(|&r| self.types[r as usize].words()).sum()
     }
 
+    /// Roughly how many instructions a lowering makes of it: what a kernel that repeats it gives a driver to compile.
+    #[must_use]
+    pub fn weight(&self) -> u32 {
+        let of = |(node, ty): (&Node, &Ty)| match node {
+            Node::Param(_) | Node::Const(_) => 0,
+            Node::Call1(..) | Node::Call2(..) => 48,
+            Node::Un(UnOp::Sqrt, _) | Node::Bin(BinOp::Div, ..) if ty.is_float() => 32,
+            _ => 1,
+        };
+        self.nodes.iter().zip(&self.types).map(of).sum()
+    }
+
     /// Whether some node satisfies the predicate.
     pub fn any(&self, mut f: impl FnMut(&Node, Ty) -> bool) -> bool {
         self.nodes.iter().zip(&self.types).any(|(n, &t)| f(n, t))

@@ -122,6 +122,16 @@ fn arrays_above_the_binding_limit_are_cut() {
 }
 
 #[test]
+fn heavy_operators_take_fewer_rows_and_the_same_tree() {
+    for subgroups in [true, false] {
+        let gpu = own_device(&Options { subgroups: Some(subgroups), ..Options::default() });
+        for weight in [12, 24, 48, 96] {
+            check::<u32>(&gpu, &[33, 1025, 8191, 8193, 300_001], super::scan::heavy(weight));
+        }
+    }
+}
+
+#[test]
 fn workgroups_of_any_shape_give_the_one_tree() {
     let gpu = own_device(&Options::default());
     // Invocations, vectors of four that each holds, passes over a tile: every width, and tiles from 256 to 65,536 elements.

@@ -42,6 +42,21 @@ fn every_type_and_size_gives_the_one_order() {
     every_type(device());
 }
 
+/// An operator with at least so many instructions, whose result shows the order.
+pub(super) fn heavy(weight: u32) -> impl Combine<u32> + Copy {
+    Op::associative(1u32, move |a: isowarp_core::ir::Expr<u32>, b| (0..weight / 2).fold(a * 3 + b, |v, k| v ^ (v >> (k % 13 + 3))))
+}
+
+#[test]
+fn heavy_operators_take_fewer_rows_and_the_same_order() {
+    for subgroups in [true, false] {
+        let gpu = own_device(&Options { subgroups: Some(subgroups), ..Options::default() });
+        for weight in [12, 24, 48, 96] {
+            check::<u32>(&gpu, &[33, 1025, 8191, 8193, 20_001], heavy(weight));
+        }
+    }
+}
+
 #[test]
 fn impatient_workgroups_compute_what_they_miss() {
     for without in [wgpu::Features::empty(), wgpu::Features::SHADER_INT64_ATOMIC_ALL_OPS] {
