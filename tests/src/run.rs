@@ -6,7 +6,7 @@ use crate::patterns::table;
 use crate::recorded::Recording;
 use crate::report::{DeviceLine, Report, Row, difference};
 use isowarp::backend::Backend as _;
-use isowarp::caps::{Capability, NumericsVerdict};
+use isowarp::caps::{Capability, DeviceKind, NumericsVerdict};
 use isowarp::{Device, Error, Result, Selector};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -60,19 +60,35 @@ pub struct Ran {
 ///
 /// # Errors
 /// No device of a backend that was asked for by name; no case of a pattern that was asked for.
-pub fn run(options: &Options, progress: impl FnMut(usize, usize, &str, f64)) -> Result<Ran> {
+pub fn run(options: &Options, mut progress: impl FnMut(usize, usize, &str, f64)) -> Result<Ran> {
     let started = Instant::now();
     let cpu = Device::open(Selector::Cpu)?;
     let again = if options.narrow && options.level == Level::Full { Again::FormsAndNarrow } else { Again::Never };
     let cases = selected(options)?;
     let groups = groups(&cases);
     let (devices, absent) = devices::present(&options.backends, again)?;
-    let mut sets = vec![devices];
+    let count = if devices.is_empty() { 1 } else { jobs(options.jobs).min(groups.len()).max(1) };
     // One after the other, and closed so too: not every driver bears to be opened by several threads.
-    while sets.len() < jobs(options.jobs).min(groups.len()) && !sets[0].is_empty() {
-        sets.push(devices::present(&options.backends, again)?.0);
+    let open = |mut sets: Vec<Vec<Present>>| {
+        while sets.len() < count {
+            sets.push(devices::present(&options.backends, again)?.0);
+        }
+        Ok::<_, Error>(sets)
+    };
+    let mut sets = open(vec![devices])?;
+    let mut results = Vec::with_capacity(cases.len());
+    let mut done = 0;
+    for part in groups.chunk_by(|a, b| cases[a.start].pattern() == cases[b.start].pattern()) {
+        if done > 0 && sets[0].iter().any(|d| d.backend == "wgpu" && d.device.caps().kind == DeviceKind::Cpu) {
+            // A software adapter keeps what it has compiled as long as it is open: gigabytes for all patterns together.
+            sets.clear();
+            sets = open(sets)?;
+        }
+        results.extend(compare_all(&cases, part, &cpu, &sets, |case, seconds| {
+            done += 1;
+            progress(done, cases.len(), case, seconds);
+        }));
     }
-    let results = compare_all(&cases, &groups, &cpu, &sets, progress);
 
     let devices = &sets[0];
     let mut report = Report { absent, ..Report::default() };
@@ -129,13 +145,14 @@ struct CaseResult {
     devices: Vec<Option<Compared>>,
 }
 
-/// Every case on every device, several at once, each thread with a set of devices; the results are in the order of the cases.
+/// The cases of these groups on every device, several at once, each thread with a set of devices; the results are in the order of the
+/// cases.
 fn compare_all(
     cases: &[Case<Device>],
     groups: &[Range<usize>],
     cpu: &Device,
     sets: &[Vec<Present>],
-    mut progress: impl FnMut(usize, usize, &str, f64),
+    mut progress: impl FnMut(&str, f64),
 ) -> Vec<CaseResult> {
     let next = AtomicUsize::new(0);
     let (sender, receiver) = mpsc::channel();
@@ -154,8 +171,8 @@ fn compare_all(
             });
         }
         drop(sender);
-        let received = receiver.iter().enumerate().map(|(done, (k, result, seconds))| {
-            progress(done + 1, cases.len(), &cases[k].name, seconds);
+        let received = receiver.iter().map(|(k, result, seconds)| {
+            progress(&cases[k].name, seconds);
             (k, result)
         });
         received.collect()
