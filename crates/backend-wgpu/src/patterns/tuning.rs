@@ -37,9 +37,9 @@ const NVIDIA: u32 = 0x10de;
 
 /// The first entry that fits an adapter holds.
 const TABLE: [Entry; 3] = [
-    // An H200 reduces in shared memory at the rate at which it reads; subgroups are not measured there yet.
+    // An H200 was measured to reduce in shared memory at the rate at which it reads; subgroups are not measured there yet.
     Entry { vendor: Some(NVIDIA), kind: None, tuning: Tuning { reduce_in_subgroups: false, ..DEFAULT } },
-    // LLVM takes minutes and gigabytes over 8 rows of an operator with an exponential and a logarithm.
+    // LLVM takes most of a minute and gigabytes over 8 rows of an operator with an exponential and a logarithm.
     Entry { vendor: None, kind: Some(DeviceKind::Cpu), tuning: Tuning { most_repeated: 64, ..DEFAULT } },
     Entry { vendor: None, kind: None, tuning: DEFAULT },
 ];
