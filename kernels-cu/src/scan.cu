@@ -2,8 +2,7 @@
 // Order: tiles of T elements. Inside a tile Sklansky's tree: for each k, an element whose index has bit k set becomes
 // combine(last of the preceding aligned 2^k block, itself). Across tiles F(t), a strict left fold of the tiles' aggregates,
 // and y = combine(F(t), s). A line of an array is scanned as if it stood alone.
-// One launch, input read once: a tile publishes its aggregate, folds the aggregates since the nearest published prefix
-// from left to right, and publishes its own prefix: the same fold wherever the look-back stopped.
+// One launch, input read once: a tile looks back at those before it (look_back.cuh).
 #include "iw.cuh"
 #include "look_back.cuh"
 
@@ -16,10 +15,11 @@ constexpr int TILE_THREADS = T / ITEMS<W>;
 template <int W>
 constexpr int BLOCKS = W == 1 ? 4 : W == 2 ? 2 : 1;  // to a multiprocessor, as registers are shared out
 constexpr int PARKED_BLOCKS = 3;
+constexpr uint32_t PATIENCE = 1200, PARKED_PATIENCE = 2500;  // ns: see look_back
 
 constexpr int ROW = 4 * WARP;         // elements that a warp reads at once, 4 to a lane
 
-constexpr uint32_t EXCLUSIVE = 1, HAS_INIT = 2;
+constexpr uint32_t EXCLUSIVE = 1;
 
 template <int W>
 IW_DEVICE Acc<W> init_of(const Args& args) {
@@ -150,14 +150,14 @@ IW_DEVICE void shift(Rows<W, R>& t, const Acc<W>& left) {
     }
 }
 
-// u[0] flags, u[2..3] len of a line (lines follow each other: n = lines * len), u[4..7] what an exclusive scan stores first
-// and what HAS_INIT combines in front. scratch[0]: 16 words of 64 bits, then W to a tile; zeroed once, when allocated;
-// word 1 holds how many status words follow. Any grid works; enough blocks to fill the device, and no more than tiles, is best.
+// u[0] flags, u[2..3] len of a line (lines follow each other: n = lines * len), u[4..7] what an exclusive scan stores first.
+// scratch[0]: 16 words of 64 bits, then W to a tile; zeroed once, when allocated; word 1 holds how many status words follow.
+// Any grid works; enough blocks to fill the device, and no more than tiles, is best.
 template <int W>
 IW_DEVICE void scan(const Args& args) {
     constexpr int R = ITEMS<W> / 4, WARPS = TILE_THREADS<W> / WARP;
     __shared__ uint32_t ticket, launch;
-    __shared__ Acc<W> totals[WARPS], window[REACH], prefix;
+    __shared__ Acc<W> totals[WARPS], window[WINDOW<W>], prefix;
     uint64_t* const header = (uint64_t*)args.scratch[0];
     uint64_t* const status = header + HEADER_WORDS;
     const uint32_t flags = args.u[0];
@@ -204,15 +204,10 @@ IW_DEVICE void scan(const Args& args) {
         const Acc<W> before = shuffle(total, warp - 1);  // the element before this warp's first
         if (warp == 0) {
             const Acc<W> aggregate = shuffle(total, WARPS - 1);
-            if (tile == first) {
-                if (lane == 0) publish(status, tile, epoch << 2 | PREFIX, aggregate);
-            } else {
-                if (lane == 0) publish(status, tile, epoch << 2 | AGGREGATE, aggregate);
-                const Acc<W> fold = look_back(status, tile, first, epoch, window);
-                if (lane == 0) {
-                    publish(status, tile, epoch << 2 | PREFIX, combine(fold, aggregate));
-                    prefix = fold;
-                }
+            const Acc<W> fold = look_back(status, tile, first, epoch, aggregate, window, PATIENCE);
+            if (lane == 0) {
+                prefix = fold;
+                looked_back(header, epoch);
             }
         }
         __syncthreads();
@@ -226,7 +221,6 @@ IW_DEVICE void scan(const Args& args) {
             left = warp == 0 ? fold : combine(fold, before);
         }
         if (flags & EXCLUSIVE) shift(t, left);
-        if (flags & HAS_INIT) prepend(init_of<W>(args), t);
         if ((flags & EXCLUSIVE) && tile == first && threadIdx.x == 0) t.x[0][0] = init_of<W>(args);
         store_rows(t, i0, end, aligned);
         if (once) {
@@ -260,10 +254,10 @@ struct Place {
     }
 };
 
-// The scout's part of a tile: its aggregate from the warps' totals, its fold, and both for those who look back at it.
+// The scout's part of a tile: its aggregate from the warps' totals, and its fold.
 template <int W, int WARPS>
-IW_DEVICE void scout(const Args& args, uint64_t* status, uint32_t tile, uint32_t epoch, const Acc<W>* totals, Acc<W>* window,
-                     Acc<W>& fold_out) {
+IW_DEVICE void scout(const Args& args, uint64_t* header, uint64_t* status, uint32_t tile, uint32_t epoch, const Acc<W>* totals,
+                     Acc<W>* window, Acc<W>& fold_out) {
     const int lane = lane_id();
     Acc<W> total = lane < WARPS ? totals[lane] : Acc<W>{};
 #pragma unroll 1
@@ -273,12 +267,10 @@ IW_DEVICE void scout(const Args& args, uint64_t* status, uint32_t tile, uint32_t
     }
     const Acc<W> aggregate = shuffle(total, WARPS - 1);
     const uint32_t first = Place(args, tile).first;
-    if (lane == 0) publish(status, tile, epoch << 2 | (tile == first ? PREFIX : AGGREGATE), aggregate);
-    if (tile == first) return;
-    const Acc<W> fold = look_back(status, tile, first, epoch, window);
+    const Acc<W> fold = look_back(status, tile, first, epoch, aggregate, window, PARKED_PATIENCE);
     if (lane == 0) {
-        publish(status, tile, epoch << 2 | PREFIX, combine(fold, aggregate));
         fold_out = fold;
+        looked_back(header, epoch);
     }
 }
 
@@ -290,7 +282,7 @@ IW_DEVICE void scan_parked(const Args& args) {
     constexpr int R = ITEMS<W> / 4, HOLDERS = TILE_THREADS<W>, WARPS = HOLDERS / WARP;
     __shared__ uint4 parked[R * W][HOLDERS];
     __shared__ uint32_t ticket[2], launch;
-    __shared__ Acc<W> totals[2][WARPS], folds[2], window[REACH];
+    __shared__ Acc<W> totals[2][WARPS], folds[2], window[WINDOW<W>];
     uint64_t* const header = (uint64_t*)args.scratch[0];
     uint64_t* const status = header + HEADER_WORDS;
     const uint32_t flags = args.u[0];
@@ -322,7 +314,7 @@ IW_DEVICE void scan_parked(const Args& args) {
         if (warp == WARPS) {
             tile = ticket[turn];
             if (tile >= tiles) break;
-            scout<W, WARPS>(args, status, tile, epoch, totals[turn], window, folds[turn]);
+            scout<W, WARPS>(args, header, status, tile, epoch, totals[turn], window, folds[turn]);
             continue;
         }
         uint32_t next = tiles;
@@ -352,7 +344,6 @@ IW_DEVICE void scan_parked(const Args& args) {
                 const Acc<W> last = shuffle(y.x[0][3], WARP - 1);
                 if (flags & EXCLUSIVE) shift(y, left);
                 left = last;
-                if (flags & HAS_INIT) prepend(init_of<W>(args), y);
                 if ((flags & EXCLUSIVE) && !has_fold && r == 0 && threadIdx.x == 0) y.x[0][0] = init_of<W>(args);
                 store_rows(y, i, at.end, aligned);
             }
@@ -383,7 +374,6 @@ IW_DEVICE void scan_row(const Args& args) {
     load_rows(t, begin + lane * 4, end, aligned);
     warp_scan(t, lanes);
     if (flags & EXCLUSIVE) shift(t, init_of<W>(args));
-    if (flags & HAS_INIT) prepend(init_of<W>(args), t);
     if ((flags & EXCLUSIVE) && lane == 0) t.x[0][0] = init_of<W>(args);
     store_rows(t, begin + lane * 4, end, aligned);
 }
@@ -446,8 +436,6 @@ IW_DEVICE void scan_cols(const Args& args) {
         for (int e = 0; e < COL_RUN; ++e) {
             Acc<W> y = x[e];
             if (flags & EXCLUSIVE) y = previous, previous = x[e];
-            const bool is_first = (flags & EXCLUSIVE) && i + e == 0;
-            if ((flags & HAS_INIT) && !is_first) y = combine(init, y);
             if (e < count) store1(origin + (i + e) * inner, y);
         }
     }

@@ -1,15 +1,16 @@
-// One launch, input read once. A tile publishes its total; having the totals since the nearest tile whose prefix is published, it folds them
-// from left to right and publishes its own prefix: the same fold wherever the look-back stopped. WebGPU promises no progress between
-// workgroups, so one that has waited in vain computes the missing total itself: it is the same, being of the same tree.
+// One launch, input read once. A tile publishes its total and puts the fold of all tiles before it together, from left to right. Tiles come
+// in groups: a tile waits for the fold before its group, which the last of the group before publishes, and for the totals of its own group.
+// WebGPU promises no progress between workgroups, so one that has waited in vain computes what is missing itself: a total is the same, being of
+// the same tree, and so is a fold of the same totals.
 // Published words carry the launch's number (epoch) beside their value and are only ever raised, so they need no clearing in
 // between, may be written twice, and arrive whole. Tickets hand out tiles in the order in which workgroups ask.
-const TOTAL = 0u;
-const PREFIX = 1u;
 const NONE = 0xffffffffu;
-const REACH = {{ reach }}u;           // tiles that a look-back sees at once
-var<workgroup> window: array<Acc, REACH>;
-// What the nearest tile that is not a mere total is, by turns: twice its place in the window, and one more where it is missing.
-var<workgroup> nearest: array<atomic<u32>, 2>;
+const GROUP = {{ group }}u;           // tiles
+// The totals of a group's tiles.
+var<workgroup> window: array<Acc, GROUP>;
+// By turns: the first tile of the window whose total is not there.
+var<workgroup> missing: array<atomic<u32>, 2>;
+var<workgroup> has_fold: bool;
 var<workgroup> ticket: u32;
 var<workgroup> tile_fold: Acc;
 
@@ -18,29 +19,30 @@ struct Known {
     value: Acc,
 }
 
-fn publish(tile: u32, what: u32, v: Acc) {
+// A slot: a tile's total or, behind those of all tiles, the fold before a group.
+fn publish(slot: u32, v: Acc) {
     let w = words_of(v);
 {% for k in range(words) %}
 {% if wide_status %}
-    atomicMax(&status[(tile * 2u + what) * {{ words }}u + {{ k }}u], (u64(args.epoch) << 32u) | u64(w[{{ k }}]));
+    atomicMax(&status[slot * {{ words }}u + {{ k }}u], (u64(args.epoch) << 32u) | u64(w[{{ k }}]));
 {% else %}
-    atomicMax(&status[((tile * 2u + what) * {{ words }}u + {{ k }}u) * 2u], (args.epoch << 16u) | (w[{{ k }}] & 0xffffu));
-    atomicMax(&status[((tile * 2u + what) * {{ words }}u + {{ k }}u) * 2u + 1u], (args.epoch << 16u) | (w[{{ k }}] >> 16u));
+    atomicMax(&status[(slot * {{ words }}u + {{ k }}u) * 2u], (args.epoch << 16u) | (w[{{ k }}] & 0xffffu));
+    atomicMax(&status[(slot * {{ words }}u + {{ k }}u) * 2u + 1u], (args.epoch << 16u) | (w[{{ k }}] >> 16u));
 {% endif %}
 {% endfor %}
 }
 
-fn peek(tile: u32, what: u32) -> Known {
+fn peek(slot: u32) -> Known {
     var ready = true;
     var w: array<u32, {{ words }}>;
 {% for k in range(words) %}
 {% if wide_status %}
-    let s{{ k }} = atomicLoad(&status[(tile * 2u + what) * {{ words }}u + {{ k }}u]);
+    let s{{ k }} = atomicLoad(&status[slot * {{ words }}u + {{ k }}u]);
     ready = ready && u32(s{{ k }} >> 32u) == args.epoch;
     w[{{ k }}] = u32(s{{ k }} & 0xfffffffflu);
 {% else %}
-    let low{{ k }} = atomicLoad(&status[((tile * 2u + what) * {{ words }}u + {{ k }}u) * 2u]);
-    let high{{ k }} = atomicLoad(&status[((tile * 2u + what) * {{ words }}u + {{ k }}u) * 2u + 1u]);
+    let low{{ k }} = atomicLoad(&status[(slot * {{ words }}u + {{ k }}u) * 2u]);
+    let high{{ k }} = atomicLoad(&status[(slot * {{ words }}u + {{ k }}u) * 2u + 1u]);
     ready = ready && (low{{ k }} >> 16u) == args.epoch && (high{{ k }} >> 16u) == args.epoch;
     w[{{ k }}] = (low{{ k }} & 0xffffu) | (high{{ k }} << 16u);
 {% endif %}
@@ -69,82 +71,105 @@ fn help(origin: u32, first: u32, tile: u32, lane: u32{{ ", size: u32" if subgrou
     up_sweep(lane);
 {% endif %}
     if (lane == 0u) {
-        publish(tile, select(TOTAL, PREFIX, tile == first), slots[{{ "subgroup_of(ROWS / 2u * THREADS, size) - 1u" if subgroups else "gapped(QUADS - 1u)" }}]);
+        publish(tile, slots[{{ "subgroup_of(ROWS / 2u * THREADS, size) - 1u" if subgroups else "gapped(QUADS - 1u)" }}]);
     }
 }
 
-// The fold of tiles first..tile-1, in lane 0. A lane asks for one tile; the fold starts at the nearest prefix.
-fn look_back(origin: u32, first: u32, tile: u32, lane: u32{{ ", size: u32" if subgroups }}) -> Acc {
-    var end = tile;
-    var waited = 0u;
-    var found = NONE;
+// The totals of tiles begin..begin + count - 1, all of a line that starts with tile `first`, into the window.
+fn gather(origin: u32, first: u32, begin: u32, count: u32, lane: u32{{ ", size: u32" if subgroups }}) {
+    // Whoever read the window or reset `missing` has done so.
+    workgroupBarrier();
+    var known = lane >= count;
     for (var turn = 0u; ; turn ^= 1u) {
-        if (lane < min(REACH, end - first)) {
-            let prefix = peek(end - 1u - lane, PREFIX);
-            let total = peek(end - 1u - lane, TOTAL);
-            if (prefix.ready) {
-                window[lane] = prefix.value;
-                atomicMin(&nearest[turn], lane * 2u);
-            } else if (total.ready) {
+        for (var k = 0u; k <= args.patience && !known; k++) {
+            let total = peek(begin + lane);
+            if (total.ready) {
                 window[lane] = total.value;
-            } else {
-                atomicMin(&nearest[turn], lane * 2u + 1u);
+                known = true;
             }
         }
-        found = workgroupUniformLoad(&nearest[turn]);
+        if (!known) {
+            atomicMin(&missing[turn], lane);
+        }
+        let at = workgroupUniformLoad(&missing[turn]);
         if (lane == 0u) {
-            atomicStore(&nearest[turn], NONE);
+            atomicStore(&missing[turn], NONE);
         }
-        if (found == NONE) {
-            // Totals only, as far as the window reaches.
-            end -= REACH;
-            waited = 0u;
-        } else if ((found & 1u) == 0u) {
-            break;
-        } else {
-            waited++;
-            if (waited > args.patience) {
-                help(origin, first, end - 1u - found / 2u, lane{{ ", size" if subgroups }});
-                waited = 0u;
-            }
-        }
-    }
-    var fold = window[found / 2u];
-    var left = found / 2u;
-    // The window with the prefix, then those that were passed over on the way back, all of one length.
-    loop {
-        if (lane == 0u) {
-            fold = fold_window(fold, left);
-        }
-        if (end == tile) {
+        if (at == NONE) {
             break;
         }
-        end += REACH;
-        workgroupBarrier();
-        if (lane < REACH) {
-            window[lane] = peek(end - 1u - lane, TOTAL).value;
-        }
-        workgroupBarrier();
-        left = REACH;
+        help(origin, first, begin + at, lane{{ ", size" if subgroups }});
     }
-    return fold;
 }
 
-// Goes on with a fold over the window's tiles, the first of which is at `count - 1`.
-fn fold_window(so_far: Acc, count: u32) -> Acc {
-    var fold = so_far;
-    var k = count;
+// Whether a slot's fold is there, which then is `tile_fold`; after so many questions.
+fn fold_is_there(slot: u32, questions: u32, lane: u32) -> bool {
+    if (lane == 0u) {
+        var there = false;
+        for (var k = 0u; k < questions && !there; k++) {
+            let fold = peek(slot);
+            there = fold.ready;
+            tile_fold = fold.value;
+        }
+        has_fold = there;
+    }
+    return workgroupUniformLoad(&has_fold);
+}
+
+// Has lane 0 publish the fold up to this tile's end where the next group waits for it, and leave the fold of tiles first..tile-1, one at
+// least, in `tile_fold`.
+fn look_back(origin: u32, first: u32, tile: u32, total: Acc, lane: u32{{ ", size: u32" if subgroups }}) {
+    let group = (tile - first) / GROUP;
+    let begin = first + group * GROUP;
+    // The slot of the fold before the line's first group, which nobody needs.
+    let folds = args.blocks + first / args.tiles * ((args.tiles + GROUP - 1u) / GROUP);
+    gather(origin, first, begin, tile - begin, lane{{ ", size" if subgroups }});
+    var from_ = group;
+    if (group != 0u && !fold_is_there(folds + group, args.patience + 1u, lane)) {
+        // In vain: back to a fold that is there, or to the first tile, and forward again.
+        loop {
+            from_--;
+            if (from_ == 0u || fold_is_there(folds + from_, 1u, lane)) {
+                break;
+            }
+        }
+        for (; from_ < group; from_++) {
+            gather(origin, first, first + from_ * GROUP, GROUP, lane{{ ", size" if subgroups }});
+            if (lane == 0u) {
+                tile_fold = fold_window(from_ == 0u, GROUP);
+                publish(folds + from_ + 1u, tile_fold);
+            }
+        }
+        gather(origin, first, begin, tile - begin, lane{{ ", size" if subgroups }});
+    }
+    if (lane == 0u) {
+        tile_fold = fold_window(group == 0u, tile - begin);
+        if (tile - begin == GROUP - 1u) {
+            publish(folds + group + 1u, combine(tile_fold, total));
+        }
+    }
+    workgroupBarrier();
+}
+
+// Goes on with `tile_fold` over the window's first tiles; `starts`: from the first of them.
+fn fold_window(starts: bool, count: u32) -> Acc {
+    var fold = tile_fold;
+    var k = 0u;
+    if (starts) {
+        fold = window[0];
+        k = 1u;
+    }
     // 8 values ahead, since only the chain should take time.
-    for (; k >= 8u; k -= 8u) {
-{% for e in range(1, 9) %}
-        let v{{ e }} = window[k - {{ e }}u];
+    for (; k + 8u <= count; k += 8u) {
+{% for e in range(8) %}
+        let v{{ e }} = window[k + {{ e }}u];
 {% endfor %}
-{% for e in range(1, 9) %}
+{% for e in range(8) %}
         fold = combine(fold, v{{ e }});
 {% endfor %}
     }
-    for (; k > 0u; k--) {
-        fold = combine(fold, window[k - 1u]);
+    for (; k < count; k++) {
+        fold = combine(fold, window[k]);
     }
     return fold;
 }

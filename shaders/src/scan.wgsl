@@ -92,8 +92,8 @@ fn scan(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: 
             atomicStore(&tickets[0], 0u);
         }
         ticket = mine;
-        atomicStore(&nearest[0], NONE);
-        atomicStore(&nearest[1], NONE);
+        atomicStore(&missing[0], NONE);
+        atomicStore(&missing[1], NONE);
     }
     let block = workgroupUniformLoad(&ticket);
 {% else %}
@@ -151,12 +151,7 @@ fn scan(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: 
 {% if single %}
         var fold = Acc();
         if (!starts_line) {
-            let so_far = look_back(origin, block - tile, block, lane{{ ", size" if subgroups }});
-            if (lane == 0u) {
-                publish(block, PREFIX, combine(so_far, total));
-                tile_fold = so_far;
-            }
-            workgroupBarrier();
+            look_back(origin, block - tile, block, total, lane{{ ", size" if subgroups }});
             fold = tile_fold;
         }
 {% endif %}

@@ -35,7 +35,7 @@
         let total = slots[{{ "last_slot(size)" if subgroups else "gapped(QUADS - 1u)" }}];
         if (lane == 0u) {
 {% if single %}
-            publish(block, select(TOTAL, PREFIX, starts_line), total);
+            publish(block, total);
 {% else %}
             close_batch(batch, total);
 {% endif %}

@@ -66,8 +66,8 @@ pub(super) struct Form {
     pub(super) strided: bool,
     /// Whether trees are walked in subgroups.
     pub(super) subgroups: bool,
-    /// Tiles that a look-back sees at once.
-    pub(super) reach: u32,
+    /// Tiles of a group of a look-back.
+    pub(super) group: u32,
 }
 
 impl Run<ScanTask> for Wgpu {
@@ -78,7 +78,7 @@ impl Run<ScanTask> for Wgpu {
         let strided = lines.inner > 1;
         let subgroups = acc.shuffles() && tuning.scan_in_subgroups;
         let weight = task.load.weight() + task.combine.weight();
-        let form = Form { rows: tuning.rows(rows(stride)?, weight), strided, subgroups, reach: tuning.look_back_reach.min(THREADS) };
+        let form = Form { rows: tuning.rows(rows(stride)?, weight), strided, subgroups, group: tuning.look_back_group.clamp(2, THREADS) };
         let scan = Scan { wgpu: self, task, limits: self.window_limits(), form };
         let aligned = !strided && (lines.outer == 1 || lines.n.is_multiple_of(4));
         let plan = |outs| Operands::plan(scan.limits, &task.load.params, leaves, outs, aligned, strided, lines.elements());
@@ -223,7 +223,7 @@ impl Single {
     /// Shared memory of a workgroup: slots, in shared memory's form with their gaps, the window, single values.
     fn shared_bytes(stride: u64, form: Form) -> u64 {
         let slots = if form.subgroups { u64::from(THREADS) } else { 2048 / 8 * 9 };
-        (slots + u64::from(form.reach) + 2) * stride + 16
+        (slots + u64::from(form.group) + 2) * stride + 16
     }
 
     /// One dispatch over all tiles.
@@ -234,8 +234,9 @@ impl Single {
         let kernel = scan.kernel(Step::Single { wide }, operands)?;
         let blocks = outer * tiles;
         let mut kept = scan.wgpu.patterns().single.lock();
-        // Two kinds of status, each word of an accumulator in 64 bits either way.
-        let single = Self::fresh(kept.take(), scan.wgpu, blocks * 2 * u64::from(Accumulator::new(scan.task.parts()).words()) * 8)?;
+        // A total to a tile and a fold to a group, each word of an accumulator in 64 bits or two halves.
+        let slots = blocks + outer * tiles.div_ceil(scan.form.group.into());
+        let single = Self::fresh(kept.take(), scan.wgpu, slots * u64::from(Accumulator::new(scan.task.parts()).words()) * 8)?;
         let patience = scan.wgpu.patterns().patience().unwrap_or(PATIENCE);
         let words = [n as u32, 1, tiles as u32, blocks as u32, 0, 0, tiles as u32, single.epoch, patience];
         let mut launch = Launch::new(0, &words);
@@ -302,7 +303,7 @@ pub(super) fn holes(task: &ScanTask, step: Step, form: Form) -> Vec<(&'static st
         ("single", matches!(step, Step::Single { .. }).into()),
         ("narrow_status", (step == Step::Single { wide: false }).into()),
         ("wide_status", (step == Step::Single { wide: true }).into()),
-        ("reach", form.reach),
+        ("group", form.group),
         ("words", Accumulator::new(task.parts()).words()),
         ("folded", (step == Step::Apply { folded: true }).into()),
         ("packed", (step == Step::Rows).into()),

@@ -13,8 +13,8 @@ pub(crate) struct Tuning {
     pub(crate) scan_in_subgroups: bool,
     /// Tiles of a line, two or more, from which on a scan is one launch that looks back instead of three.
     pub(crate) look_back_from_tiles: u64,
-    /// Tiles that a look-back sees at once, at most the 256 invocations of a workgroup.
-    pub(crate) look_back_reach: u32,
+    /// Tiles of a group of a look-back, at most the 256 invocations of a workgroup.
+    pub(crate) look_back_group: u32,
     /// Most that the rows of a kernel may repeat of an operator, by its weight: each row is a copy that the driver compiles.
     pub(crate) most_repeated: u32,
 }
@@ -30,7 +30,7 @@ struct Entry {
 
 /// Three launches give a driver more to compile than the one that looks back does, so that is the one even for two tiles.
 const DEFAULT: Tuning =
-    Tuning { reduce_in_subgroups: true, scan_in_subgroups: true, look_back_from_tiles: 2, look_back_reach: 256, most_repeated: 512 };
+    Tuning { reduce_in_subgroups: true, scan_in_subgroups: true, look_back_from_tiles: 2, look_back_group: 64, most_repeated: 512 };
 
 /// PCI's number.
 const NVIDIA: u32 = 0x10de;

@@ -239,7 +239,7 @@ fn scans_of_every_type_operator_and_form() {
                         continue;
                     }
                     let signature = scan_signature(t.dtype, step, strided);
-                    let holes = scan::holes(&task, step, scan::Form { rows, strided, subgroups, reach: 256 });
+                    let holes = scan::holes(&task, step, scan::Form { rows, strided, subgroups, group: 64 });
                     let shared = accept(&scan::program(&task, step, &signature, &holes));
                     let limit = if matches!(step, Step::Single { .. }) { 2 * SHARED } else { SHARED };
                     assert!(shared <= limit, "{shared} bytes of shared memory");
