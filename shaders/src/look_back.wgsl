@@ -116,37 +116,35 @@ fn fold_is_there(slot: u32, questions: u32, lane: u32) -> bool {
     return workgroupUniformLoad(&has_fold);
 }
 
-// Has lane 0 publish the fold up to this tile's end where the next group waits for it, and leave the fold of tiles first..tile-1, one at
-// least, in `tile_fold`.
+// Has lane 0 leave the fold of tiles first..tile-1, one at least, in `tile_fold`, and publish that up to this tile's end where a group ends.
 fn look_back(origin: u32, first: u32, tile: u32, total: Acc, lane: u32{{ ", size: u32" if subgroups }}) {
     let group = (tile - first) / GROUP;
-    let begin = first + group * GROUP;
     // The slot of the fold before the line's first group, which nobody needs.
     let folds = args.blocks + first / args.tiles * ((args.tiles + GROUP - 1u) / GROUP);
-    gather(origin, first, begin, tile - begin, lane{{ ", size" if subgroups }});
-    var from_ = group;
-    if (group != 0u && !fold_is_there(folds + group, args.patience + 1u, lane)) {
-        // In vain: back to a fold that is there, or to the first tile, and forward again.
-        loop {
-            from_--;
-            if (from_ == 0u || fold_is_there(folds + from_, 1u, lane)) {
-                break;
+    var questions = args.patience + 1u;
+    for (var at = group; ; ) {
+        let begin = first + at * GROUP;
+        let count = min(tile - begin, GROUP);
+        gather(origin, first, begin, count, lane{{ ", size" if subgroups }});
+        if (at != 0u && !fold_is_there(folds + at, questions, lane)) {
+            // In vain: back to a fold that is there, or to the first tile, and forward again.
+            at--;
+            questions = 1u;
+            continue;
+        }
+        if (lane == 0u) {
+            let fold = fold_window(at == 0u, count);
+            tile_fold = fold;
+            if (at < group) {
+                publish(folds + at + 1u, fold);
+            } else if (count == GROUP - 1u) {
+                publish(folds + at + 1u, combine(fold, total));
             }
         }
-        for (; from_ < group; from_++) {
-            gather(origin, first, first + from_ * GROUP, GROUP, lane{{ ", size" if subgroups }});
-            if (lane == 0u) {
-                tile_fold = fold_window(from_ == 0u, GROUP);
-                publish(folds + from_ + 1u, tile_fold);
-            }
+        if (at == group) {
+            break;
         }
-        gather(origin, first, begin, tile - begin, lane{{ ", size" if subgroups }});
-    }
-    if (lane == 0u) {
-        tile_fold = fold_window(group == 0u, tile - begin);
-        if (tile - begin == GROUP - 1u) {
-            publish(folds + group + 1u, combine(tile_fold, total));
-        }
+        at++;
     }
     workgroupBarrier();
 }
