@@ -79,7 +79,28 @@ struct F32 {
         for (int r = 0; r < R; ++r) w[r] = at[r] < 0 ? 0 : get<uint32_t>(row + at[r]);
     }
     IW_DEVICE static uint32_t result(float v) { return canonical(v); }
-    IW_DEVICE static uint32_t magnitude(float square) { return canonical(__fsqrt_rn(square)); }
+    // The roots, correctly rounded. Where all squares are normal and far from the ends of the range, a step of Goldschmidt's and a
+    // remainder lead there from any inverse root within 2^-21, whatever the device's is: tried for every significand and every such
+    // inverse (core's example `roots`). One test for all keeps the roots apart from each other's branches.
+    IW_DEVICE static void magnitudes(const float (&square)[N], uint32_t (&root)[N]) {
+        bool usual = true;
+#pragma unroll
+        for (int k = 0; k < N; ++k) usual &= __float_as_uint(square[k]) - 0x0d000000u <= 0x727fffffu;
+        if (usual) {
+#pragma unroll
+            for (int k = 0; k < N; ++k) {
+                float inverse;
+                asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(square[k]));
+                const float near = __fmul_rn(square[k], inverse), half = __fmul_rn(inverse, 0.5f);
+                const float off = __fmaf_rn(-near, half, 0.5f);
+                const float nearer = __fmaf_rn(near, off, near), slope = __fmaf_rn(half, off, half);
+                root[k] = __float_as_uint(__fmaf_rn(__fmaf_rn(-nearer, nearer, square[k]), slope, nearer));
+            }
+        } else {
+#pragma unroll
+            for (int k = 0; k < N; ++k) root[k] = canonical(__fsqrt_rn(square[k]));
+        }
+    }
     IW_DEVICE static uint32_t canonical(float v) { return v != v ? 0x7fc00000u : __float_as_uint(v); }
     IW_DEVICE static void write(const Image& im, int s, uint64_t row, bool vector, const uint32_t (&v)[N]) {
         const uint64_t at = row + s * 4;
@@ -96,10 +117,29 @@ struct F32 {
     IW_DEVICE static float sample(const uint32_t (&w)[L], int k) {
         return __uint_as_float(w[k]);
     }
-    // Order-preserving integers: -0 below +0, every NaN above +inf.
+    // What the median sorts: -0 below +0; NaN, which it can't, is told by `odd`.
+    using Value = float;
+    IW_DEVICE static float smaller(float a, float b) { return fminf(a, b); }
+    IW_DEVICE static float larger(float a, float b) { return fmaxf(a, b); }
     template <int L>
-    IW_DEVICE static int key(const uint32_t (&w)[L], int k) {
-        const int b = canonical(__uint_as_float(w[k]));
+    IW_DEVICE static float value(const uint32_t (&w)[L], int k) {
+        return __uint_as_float(w[k]);
+    }
+    template <int L>
+    IW_DEVICE static bool odd(const uint32_t (&w)[L], int first, int count) {
+        bool nan = false;
+#pragma unroll
+        for (int k = 0; k < count; ++k) {
+            const float v = __uint_as_float(w[first + k]);
+            nan |= v != v;
+        }
+        return nan;
+    }
+    IW_DEVICE static uint32_t bits(float v) { return __float_as_uint(v); }
+    // Order-preserving integers: -0 below +0, every NaN above +inf.
+    IW_DEVICE static int key_at(uint64_t row, int sample) { return key_of(get<uint32_t>(row + sample * 4)); }
+    IW_DEVICE static int key_of(uint32_t bits) {
+        const int b = canonical(__uint_as_float(bits));
         return b ^ (b >> 31 & 0x7fffffff);
     }
     IW_DEVICE static uint32_t from_key(int k) { return k ^ (k >> 31 & 0x7fffffff); }
@@ -152,11 +192,23 @@ struct U8 {
     }
     // Here square is an integer below 2^22, so its root is at least 2^-11 from any k + 0.5 with k < 256: the approximate
     // root, within 2^-14, rounds to the same k.
-    IW_DEVICE static uint32_t magnitude(float square) {
-        float root;
-        asm("sqrt.approx.f32 %0, %1;" : "=f"(root) : "f"(square));
-        return result(root);
+    IW_DEVICE static void magnitudes(const float (&square)[N], uint32_t (&root)[N]) {
+#pragma unroll
+        for (int k = 0; k < N; ++k) {
+            float near;
+            asm("sqrt.approx.f32 %0, %1;" : "=f"(near) : "f"(square[k]));
+            root[k] = result(near);
+        }
     }
+    using Value = int;
+    IW_DEVICE static int smaller(int a, int b) { return min(a, b); }
+    IW_DEVICE static int larger(int a, int b) { return max(a, b); }
+    template <int L>
+    IW_DEVICE static bool odd(const uint32_t (&)[L], int, int) {
+        return false;
+    }
+    IW_DEVICE static uint32_t bits(int v) { return v; }
+    IW_DEVICE static int key_at(uint64_t row, int sample) { return get<uint8_t>(row + sample); }
     IW_DEVICE static uint32_t from_key(int k) { return k; }
     IW_DEVICE static uint32_t pack(uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
         return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
@@ -175,7 +227,7 @@ struct U8 {
         }
     }
     template <int L>
-    IW_DEVICE static int key(const uint32_t (&w)[L], int k) {
+    IW_DEVICE static int value(const uint32_t (&w)[L], int k) {
         return __byte_perm(w[k / 4], 0, 0x4440 + k % 4);
     }
     template <int L>
@@ -194,6 +246,7 @@ struct Strip {
     Image im;
     int s, y0, y1;      // first sample; rows of the strip
     bool vector;        // the thread's samples can be read and written as one vector in every row
+    bool inside;        // the thread has samples of the image
     bool outer;         // the lane has a side where no lane of the warp is
     int beyond[RUNS];   // byte offsets in a row of the samples on that side, negative for zero
 
@@ -218,23 +271,25 @@ struct Strip {
         y0 = in_plane / warps_x * args.u[4];
         y1 = y0 + (int)args.u[4] < im.height ? y0 + args.u[4] : im.height;
         vector = s + F::N <= samples && (im.src | im.dst | im.pitch) % F::ALIGN == 0;
-        outer = lane == 0 || lane == WARP - 1;
+        inside = s < samples;
+        outer = false;
 #pragma unroll
         for (int r = 0; r < RUNS; ++r) {
             const int at = (lane == 0 ? s - RADIUS * F::C : s + F::N) + r * F::RUN + RADIUS * F::C;  // not negative
             const int x = resolve(at / F::C - RADIUS, im.width, im.border);
             beyond[r] = x < 0 ? -1 : (x * F::C + at % F::C) * F::BYTES;
+            outer |= x >= 0 && (lane == 0 || lane == WARP - 1);
         }
         return true;
     }
     IW_DEVICE void fetch(int y, Raw& raw) const {
-        const int y_in = resolve(y, im.height, im.border);
+        const int y_in = (uint32_t)y < (uint32_t)im.height ? y : resolve(y, im.height, im.border);
 #pragma unroll
         for (int k = 0; k < F::WORDS; ++k) raw.own[k] = 0;
 #pragma unroll
         for (int k = 0; k < SIDE; ++k) raw.side[k] = 0;
         if (y_in < 0) return;
-        const uint64_t row = im.src + (uint64_t)im.pitch * y_in;
+        const uint64_t row = im.src + (uint64_t)im.pitch * (uint32_t)y_in;
         if (vector) F::load(row + s * F::BYTES, raw.own);
         // Lanes right of the image only serve their left neighbour.
         else if (s < (im.width + RADIUS) * F::C) F::gather(im, s, row, raw.own);
@@ -252,12 +307,12 @@ struct Strip {
         for (int k = 0; k < F::WORDS; ++k) w[SIDE + k] = raw.own[k];
     }
     IW_DEVICE void write(int y, uint32_t (&v)[F::N], const uint32_t (&centre)[F::WORDS]) const {
-        if (s >= im.width * F::C) return;
+        if (!inside) return;
         if constexpr (F::C == 4) {
 #pragma unroll
             for (int k = 3; k < F::N; k += 4) v[k] = F::passed(centre, k);
         }
-        F::write(im, s, im.dst + (uint64_t)im.pitch * y, vector, v);
+        F::write(im, s, im.dst + (uint64_t)im.pitch * (uint32_t)y, vector, v);
     }
 };
 
@@ -342,13 +397,15 @@ IW_DEVICE void sobel(const Args& args) {
             down[k] = top[k] - bottom[k];
         }
         if (y > strip.y0) {
-            uint32_t done[N];
+            float square[N];
 #pragma unroll
             for (int k = 0; k < N; ++k) {
                 const float dx = __fmaf_rn(2.0f, mid[k + 2 * C] - mid[k], top[k + 2 * C] - top[k]) + (bottom[k + 2 * C] - bottom[k]);
                 const float dy = __fmaf_rn(2.0f, down[k + C], down[k]) + down[k + 2 * C];
-                done[k] = F::magnitude(__fmaf_rn(dx, dx, __fmul_rn(dy, dy)));
+                square[k] = __fmaf_rn(dx, dx, __fmul_rn(dy, dy));
             }
+            uint32_t done[N];
+            F::magnitudes(square, done);
             strip.write(y - 1, done, centre[0]);
         }
 #pragma unroll
@@ -356,47 +413,96 @@ IW_DEVICE void sobel(const Args& args) {
     });
 }
 
-IW_DEVICE int median_of(int a, int b, int c) { return max(min(a, b), min(max(a, b), c)); }
+template <class F, class V>
+IW_DEVICE V median_of(V a, V b, V c) {
+    return F::larger(F::smaller(a, b), F::smaller(F::larger(a, b), c));
+}
+
+// Three rows of values, one after the other: the columns' smallest, middle and largest, and what the next row needs.
+template <class F, int V>
+struct Columns {
+    using Value = typename F::Value;
+    Value small[V] = {}, large[V] = {}, last[V] = {};  // the two rows before, sorted, and the nearer of them
+    Value low[V], middle[V], high[V];
+    IW_DEVICE void add(int k, Value p) {
+        const Value t = F::larger(small[k], p);
+        low[k] = F::smaller(small[k], p);
+        middle[k] = F::smaller(t, large[k]);
+        high[k] = F::larger(t, large[k]);
+        small[k] = F::smaller(last[k], p);
+        large[k] = F::larger(last[k], p);
+        last[k] = p;
+    }
+};
+
+// Keys of a format, as values of one.
+struct Keys {
+    using Value = int;
+    IW_DEVICE static int smaller(int a, int b) { return min(a, b); }
+    IW_DEVICE static int larger(int a, int b) { return max(a, b); }
+};
+
+// The median around sample s of row y, from memory and by keys.
+template <class F>
+IW_DEVICE uint32_t median_at(const Image& im, int s, int y) {
+    Columns<Keys, 3> columns;
+#pragma unroll 1
+    for (int dy = -1; dy <= 1; ++dy) {
+        const int y_in = resolve(y + dy, im.height, im.border);
+#pragma unroll
+        for (int k = 0; k < 3; ++k) {
+            const int x = resolve(s / F::C + k - 1, im.width, im.border);
+            columns.add(k, x < 0 || y_in < 0 ? 0 : F::key_at(im.src + (uint64_t)im.pitch * (uint32_t)y_in, x * F::C + s % F::C));
+        }
+    }
+    const int largest_low = max(max(columns.low[0], columns.low[1]), columns.low[2]);
+    const int smallest_high = min(min(columns.high[0], columns.high[1]), columns.high[2]);
+    const int median = median_of<Keys>(columns.middle[0], columns.middle[1], columns.middle[2]);
+    return F::from_key(median_of<Keys>(largest_low, median, smallest_high));
+}
 
 // Sort each column of three; the median is that of the largest minimum, the middle median and the smallest maximum.
 template <class F>
 IW_DEVICE void median3(const Args& args) {
     constexpr int N = F::N, C = F::C, V = N + 2 * C;
     using S = Strip<F, 1>;
+    using Value = typename F::Value;
     S strip;
     if (!strip.place(args)) return;
-    int small[V] = {}, large[V] = {}, mid[V] = {};  // the two rows before, sorted, and the nearer of them
+    Columns<F, V> columns;
     uint32_t centre[2][F::WORDS];
+    int odd_rows = 0;  // for which a value that can't be sorted is still in the columns
     slide(strip, [&](int y, const uint32_t(&w)[S::LINE], const uint32_t(&own)[F::WORDS]) {
 #pragma unroll
         for (int k = 0; k < F::WORDS; ++k) centre[0][k] = centre[1][k], centre[1][k] = own[k];
-        int low[V], middle[V], high[V];
 #pragma unroll
-        for (int k = 0; k < V; ++k) {
-            const int p = F::key(w, S::FIRST - C + k);
-            const int t = max(small[k], p);
-            low[k] = min(small[k], p);
-            middle[k] = min(t, large[k]);
-            high[k] = max(t, large[k]);
-            small[k] = min(mid[k], p);
-            large[k] = max(mid[k], p);
-            mid[k] = p;
-        }
+        for (int k = 0; k < V; ++k) columns.add(k, F::value(w, S::FIRST - C + k));
+        odd_rows = F::odd(w, S::FIRST - C, V) ? 3 : odd_rows - 1;
         if (y <= strip.y0) return;
         // Outputs k and k + C share columns k + C and k + 2C: what the two need of those is computed once.
+        const auto &low = columns.low, &middle = columns.middle, &high = columns.high;
         uint32_t done[N];
-        int low_pair[N], high_pair[N], least[N], most[N];
+        Value low_pair[N], high_pair[N], least[N], most[N];
 #pragma unroll
         for (int k = 0; k < N; ++k) {
             const bool first = k / C % 2 == 0;
             const int a = k + C, b = k + 2 * C, own = first ? k : k + 2 * C, pair = first ? k : k - C;
             if (first) {
-                low_pair[k] = max(low[a], low[b]), high_pair[k] = min(high[a], high[b]);
-                least[k] = min(middle[a], middle[b]), most[k] = max(middle[a], middle[b]);
+                low_pair[k] = F::larger(low[a], low[b]), high_pair[k] = F::smaller(high[a], high[b]);
+                least[k] = F::smaller(middle[a], middle[b]), most[k] = F::larger(middle[a], middle[b]);
             }
-            const int largest_low = max(low_pair[pair], low[own]), smallest_high = min(high_pair[pair], high[own]);
-            const int median = max(least[pair], min(most[pair], middle[own]));
-            done[k] = F::from_key(median_of(largest_low, median, smallest_high));
+            const Value largest_low = F::larger(low_pair[pair], low[own]), smallest_high = F::smaller(high_pair[pair], high[own]);
+            const Value median = F::larger(least[pair], F::smaller(most[pair], middle[own]));
+            done[k] = F::bits(median_of<F>(largest_low, median, smallest_high));
+        }
+        if (odd_rows > 0) {
+#pragma unroll 1
+            for (int k = 0; k < N; ++k) {
+                // The array turns, so that the code knows its indices.
+#pragma unroll
+                for (int q = 1; q < N; ++q) done[q - 1] = done[q];
+                done[N - 1] = strip.s + k < strip.im.width * C ? median_at<F>(strip.im, strip.s + k, y - 1) : 0;
+            }
         }
         strip.write(y - 1, done, centre[0]);
     });
@@ -410,7 +516,7 @@ IW_DEVICE void median3(const Args& args) {
     FILTER_ENTRY(SOBEL, sobel_##NAME) { sobel<__VA_ARGS__>(args); }       \
     FILTER_ENTRY(MEDIAN, median3_##NAME) { median3<__VA_ARGS__>(args); }
 
-FILTER_ENTRIES(f32_c1, 1, 6, 1, 1, F32<1>)
+FILTER_ENTRIES(f32_c1, 1, 6, 8, 7, F32<1>)
 FILTER_ENTRIES(f32_c3, 1, 1, 1, 1, F32<3>)
 FILTER_ENTRIES(f32_c4, 1, 1, 1, 1, F32<4>)
 FILTER_ENTRIES(u8_c1, 8, 8, 8, 8, U8<1>)

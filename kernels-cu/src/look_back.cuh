@@ -6,8 +6,8 @@
 
 // Measured on an H200: a hop from group to group takes longer for a larger one, and there are fewer of them.
 constexpr int GROUP = 128;            // tiles
-constexpr uint32_t AGAIN = 200;       // ns before a tile asks again for aggregates
-constexpr uint32_t AGAIN_FOLD = 300;  // ns before it asks again for the fold before its group; the group's last does so at once
+constexpr uint32_t AGAIN = 50;       // ns before a tile asks again for aggregates
+constexpr uint32_t AGAIN_FOLD = 50;  // ns before it asks again for the fold before its group; the group's last does so at once
 constexpr int HEADER_WORDS = 16;      // of 64 bits, before the tiles' status words
 constexpr int FINISHED = 2;           // header word: tiles that have looked back, counted in the last epoch only
 
@@ -28,17 +28,29 @@ IW_DEVICE void publish(uint64_t* status, uint32_t tile, uint32_t epoch, const Ac
 #pragma unroll
     for (int k = 0; k < W; ++k) post(status + (uint64_t)tile * W + k, v.w[k] | (uint64_t)(epoch + 1) << 32);
 }
-// A tile's words, and whether this launch has published them.
+// A tile's words as they were when somebody looked.
 template <int W>
-IW_DEVICE bool look(const uint64_t* words, uint32_t epoch, Acc<W>& v) {
-    bool there = true;
+struct Status {
+    uint64_t word[W];
+    IW_DEVICE bool of(uint32_t epoch) const {
+        bool published = true;
 #pragma unroll
-    for (int k = 0; k < W; ++k) {
-        const uint64_t word = peek(words + k);
-        v.w[k] = (uint32_t)word;
-        there &= (uint32_t)(word >> 32) == epoch + 1;
+        for (int k = 0; k < W; ++k) published &= (uint32_t)(word[k] >> 32) == epoch + 1;
+        return published;
     }
-    return there;
+    IW_DEVICE Acc<W> value() const {
+        Acc<W> v;
+#pragma unroll
+        for (int k = 0; k < W; ++k) v.w[k] = (uint32_t)word[k];
+        return v;
+    }
+};
+template <int W>
+IW_DEVICE Status<W> look(const uint64_t* words) {
+    Status<W> s;
+#pragma unroll
+    for (int k = 0; k < W; ++k) s.word[k] = peek(words + k);
+    return s;
 }
 
 // Values that are read while those before them are folded.
@@ -89,30 +101,30 @@ IW_DEVICE Acc<W> look_back(uint64_t* status, uint32_t tile, uint32_t first, uint
     if (lane == 0 && !leads) publish(status, tile, epoch, aggregate);
     if (tile - first >= gridDim.x) __nanosleep(patience);
 
-    Acc<W> v[LOOK];
-    bool there[LOOK];
+    // All questions before any answer, since each takes as long as all.
+    Status<W> found[LOOK];
+#pragma unroll
+    for (int j = 0; j < LOOK; ++j)
+        if (j * WARP + lane < count) found[j] = look<W>(words + (uint64_t)(j * WARP + lane) * W);
 #pragma unroll
     for (int j = 0; j < LOOK; ++j) {
         const int at = j * WARP + lane;
-        there[j] = at >= count || look(words + (uint64_t)at * W, epoch, v[j]);
-    }
-#pragma unroll
-    for (int j = 0; j < LOOK; ++j) {
-        const int at = j * WARP + lane;
-        while (!__all_sync(ALL_LANES, there[j])) {
+        bool there;
+        while (there = at >= count || found[j].of(epoch), !__all_sync(ALL_LANES, there)) {
             __nanosleep(AGAIN);
-            if (!there[j]) there[j] = look(words + (uint64_t)at * W, epoch, v[j]);
+            if (!there) found[j] = look<W>(words + (uint64_t)at * W);
         }
-        window[at] = v[j];
+        window[at] = found[j].value();
     }
     __syncwarp();
 
     Acc<W> fold = window[0];
     int from = 1;
     if (begin != first) {
-        while (!look(words - W, epoch, fold))
+        Status<W> before;
+        while (before = look<W>(words - W), !before.of(epoch))
             if (!leads) __nanosleep(AGAIN_FOLD);
-        from = 0;
+        fold = before.value(), from = 0;
     }
     fold = fold_window(fold, window, from, count);
     if (lane == 0 && leads) publish(status, tile, epoch, combine(fold, aggregate));
