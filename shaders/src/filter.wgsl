@@ -367,11 +367,18 @@ fn image_filter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
         large[{{ k }}] = max(nearer[{{ k }}], line[{{ k }}]);
 {% endfor %}
         nearer = line;
+        // Outputs k and k + {{ c }} share columns k + {{ c }} and k + {{ 2 * c }}: what the two need of those is computed once.
+{% for k in range(n) if k // c % 2 == 0 and not (c == 4 and k % 4 == 3) %}
+        let low{{ k }} = max(low[{{ k + c }}], low[{{ k + 2 * c }}]);
+        let less{{ k }} = min(mid[{{ k + c }}], mid[{{ k + 2 * c }}]);
+        let more{{ k }} = max(mid[{{ k + c }}], mid[{{ k + 2 * c }}]);
+        let high{{ k }} = min(high[{{ k + c }}], high[{{ k + 2 * c }}]);
+{% endfor %}
 {% for k in range(n) if not (c == 4 and k % 4 == 3) %}
-        let l{{ k }} = max(max(low[{{ k }}], low[{{ k + c }}]), low[{{ k + 2 * c }}]);
-        let m{{ k }} = middle_of(mid[{{ k }}], mid[{{ k + c }}], mid[{{ k + 2 * c }}]);
-        let h{{ k }} = min(min(high[{{ k }}], high[{{ k + c }}]), high[{{ k + 2 * c }}]);
-        done[{{ k }}] = result(middle_of(l{{ k }}, m{{ k }}, h{{ k }}));
+{% set first = k // c % 2 == 0 %}
+{% set pair = k if first else k - c %}
+{% set own = k if first else k + 2 * c %}
+        done[{{ k }}] = result(middle_of(max(low{{ pair }}, low[{{ own }}]), max(less{{ pair }}, min(more{{ pair }}, mid[{{ own }}])), min(high{{ pair }}, high[{{ own }}])));
 {% endfor %}
 {% endif %}
 {% if c == 4 %}
