@@ -5,11 +5,10 @@
 #include "iw.cuh"
 
 // Measured on an H200: a hop from group to group takes longer for a larger one, and there are fewer of them.
-constexpr int GROUP = 128;            // tiles
-constexpr uint32_t AGAIN = 50;       // ns before a tile asks again for aggregates
-constexpr uint32_t AGAIN_FOLD = 50;  // ns before it asks again for the fold before its group; the group's last does so at once
-constexpr int HEADER_WORDS = 16;      // of 64 bits, before the tiles' status words
-constexpr int FINISHED = 2;           // header word: tiles that have looked back, counted in the last epoch only
+constexpr int GROUP = 128;        // tiles
+constexpr uint32_t AGAIN = 100;  // ns before a tile asks again; the last of its group does so at once
+constexpr int HEADER_WORDS = 16;  // of 64 bits, before the tiles' status words
+constexpr int FINISHED = 2;       // header word: tiles that have looked back, counted in the last epoch only
 
 // Status of a tile: one 64-bit word to each accumulator word, value low, tag high, so that a value and its tag arrive together
 // without a fence. The tag names the launch (its epoch, plus one), so that words need no clearing between launches.
@@ -101,31 +100,32 @@ IW_DEVICE Acc<W> look_back(uint64_t* status, uint32_t tile, uint32_t first, uint
     if (lane == 0 && !leads) publish(status, tile, epoch, aggregate);
     if (tile - first >= gridDim.x) __nanosleep(patience);
 
-    // All questions before any answer, since each takes as long as all.
-    Status<W> found[LOOK];
+    // All questions of a round before any answer, since each takes as long as all.
+    const bool starts = begin == first;  // no fold comes before the group
+    Status<W> found[LOOK], before;
+    bool there[LOOK], fold_there = starts;
 #pragma unroll
-    for (int j = 0; j < LOOK; ++j)
-        if (j * WARP + lane < count) found[j] = look<W>(words + (uint64_t)(j * WARP + lane) * W);
+    for (int j = 0; j < LOOK; ++j) there[j] = j * WARP + lane >= count;
+    for (;;) {
 #pragma unroll
-    for (int j = 0; j < LOOK; ++j) {
-        const int at = j * WARP + lane;
-        bool there;
-        while (there = at >= count || found[j].of(epoch), !__all_sync(ALL_LANES, there)) {
-            __nanosleep(AGAIN);
-            if (!there) found[j] = look<W>(words + (uint64_t)at * W);
+        for (int j = 0; j < LOOK; ++j)
+            if (!there[j]) found[j] = look<W>(words + (uint64_t)(j * WARP + lane) * W);
+        if (!fold_there) before = look<W>(words - W);
+        bool all = true;
+#pragma unroll
+        for (int j = 0; j < LOOK; ++j) {
+            there[j] = there[j] || found[j].of(epoch);
+            all &= there[j];
         }
-        window[at] = found[j].value();
+        fold_there = fold_there || before.of(epoch);
+        if (__all_sync(ALL_LANES, all && fold_there)) break;
+        if (!leads) __nanosleep(AGAIN);
     }
+#pragma unroll
+    for (int j = 0; j < LOOK; ++j) window[j * WARP + lane] = found[j].value();
     __syncwarp();
-
-    Acc<W> fold = window[0];
-    int from = 1;
-    if (begin != first) {
-        Status<W> before;
-        while (before = look<W>(words - W), !before.of(epoch))
-            if (!leads) __nanosleep(AGAIN_FOLD);
-        fold = before.value(), from = 0;
-    }
+    Acc<W> fold = starts ? window[0] : before.value();
+    const int from = starts ? 1 : 0;
     fold = fold_window(fold, window, from, count);
     if (lane == 0 && leads) publish(status, tile, epoch, combine(fold, aggregate));
     return fold;
