@@ -90,10 +90,13 @@ fn load_line(y: i32, s: i32) -> Line {
     if (s >= SIDE && s + i32(N) + SIDE <= i32(args.pitch)) {
         let at = start + u32(s - SIDE);
 {% if wide and in_vector %}
-        let middle = b1[(at + {{ radius * c }}u) >> 2u];
+{% for q in range(n // 4) %}
+        let own{{ q }} = b1[(at + {{ radius * c + 4 * q }}u) >> 2u];
+{% endfor %}
         return Line(
 {% for k in range(v) %}
-            value({% if k >= radius * c and k < radius * c + 4 %}middle[{{ k - radius * c }}]{% else %}b1[(at + {{ k }}u) >> 2u][{{ (k + 400 - radius * c) % 4 }}]{% endif %}),
+{% set own = k - radius * c %}
+            value({% if own >= 0 and own < n %}own{{ own // 4 }}[{{ own % 4 }}]{% else %}b1[(at + {{ k }}u) >> 2u][{{ (k + 400 - radius * c) % 4 }}]{% endif %}),
 {% endfor %}
         );
 {% elif wide %}
@@ -136,7 +139,11 @@ fn load_line(y: i32, s: i32) -> Line {
 fn store_line(y: u32, s: u32, r: array<u32, {{ n }}>) {
     let at = args.skip0 + (y - args.first_out) * args.pitch + s;
 {% if wide and out_vector %}
-    b0[at >> 2u] = vec4<u32>(r[0], r[1], r[2], r[3]);
+{% for q in range(n // 4) %}
+    if (s + {{ 4 * q }}u < args.pitch) {
+        b0[(at >> 2u) + {{ q }}u] = vec4<u32>(r[{{ 4 * q }}], r[{{ 4 * q + 1 }}], r[{{ 4 * q + 2 }}], r[{{ 4 * q + 3 }}]);
+    }
+{% endfor %}
 {% elif wide %}
 {% for k in range(n) %}
     if (s + {{ k }}u < args.pitch) {

@@ -8,7 +8,11 @@ use std::collections::BTreeMap;
 /// Instructions that a source may use all the same: source, instruction, and why its result is still the contract's.
 const WAIVERS: &[(&str, &str, &str)] = &[
     ("filter.cu", "sqrt.approx.f32", "of an integer below 2^22, rounded to one of 256 levels: the nearest level is the exact root's"),
-    ("filter.cu", "rsqrt.approx.ftz.f32", "of normal numbers, and a seed only: any value within its bound leads to the correctly rounded root"),
+    (
+        "filter.cu",
+        "rsqrt.approx.ftz.f32",
+        "of normal numbers, and a seed only: any value within its bound leads to the correctly rounded root",
+    ),
 ];
 
 /// Faults of the PTX that `source` was built to: one line for each instruction, with its count and first place.

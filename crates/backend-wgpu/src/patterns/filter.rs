@@ -29,7 +29,7 @@ impl Run<FilterTask> for Wgpu {
         let kernel = self.program("filter", &program(task, &operands.signature, &holes))?;
 
         let radius = u64::from(task.kind.radius());
-        let n = u64::from(samples(task.dtype));
+        let n = u64::from(samples(task));
         let groups = pitch.div_ceil(n);
         // Bands of rows where the image is longer than a window; each reads its neighbours' nearest rows too.
         let bound = operands.span(limits, pitch * height, 1, true) / pitch;
@@ -56,10 +56,11 @@ impl Run<FilterTask> for Wgpu {
     }
 }
 
-/// Samples of a row that an invocation takes.
-const fn samples(dtype: DType) -> u32 {
-    match dtype {
-        DType::U8 => 8,
+/// Samples of a row that an invocation takes: more share more of their windows, and take more registers.
+fn samples(task: &FilterTask) -> u32 {
+    match (task.dtype, &task.kind) {
+        (DType::U8, _) => 8,
+        (_, FilterKind::Median3) if task.channels == 1 => 8,
         _ => 4,
     }
 }
@@ -73,7 +74,7 @@ pub(super) fn holes(task: &FilterTask, signature: &Signature, fma: FmaKind) -> [
     let vector = |v: bool| u32::from(v);
     let reads = signature.leaves.iter().any(|l| matches!(l, super::operands::LeafKind::Vector { .. }));
     [
-        ("n", samples(task.dtype)),
+        ("n", samples(task)),
         ("c", task.channels),
         ("radius", task.kind.radius()),
         (
