@@ -22,7 +22,8 @@ pub enum Language {
 }
 
 /// The text of a header: every elementary function as `iw_exp(x)`, `iw_pow(x, y)`, ..., and for WGSL the correctly rounded `iw_div` and
-/// `iw_sqrt`, since there the built-ins are not, with parts of these. WGSL calls `iw_fma(a, b, c)`, which the backend supplies as the device needs it.
+/// `iw_sqrt`, since there the built-ins are not, with parts of these. WGSL calls `iw_fma(a, b, c)`, which the backend supplies as the
+/// device needs it.
 #[must_use]
 pub fn numerics_header(language: Language) -> String {
     match language {
