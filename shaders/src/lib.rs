@@ -19,7 +19,7 @@
 pub mod kernels;
 mod snippets;
 
-pub use snippets::{PreludeError, Snippet, names, prelude, snippet};
+pub use snippets::{PreludeError, Snippet, names, prelude, renamed, snippet};
 
 /// Hand-written numerics that need at most 64-bit integers, or the conversions of f64.
 pub const PRELUDE: &str = include_str!("prelude.wgsl");

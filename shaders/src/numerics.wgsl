@@ -155,6 +155,148 @@ fn iw_div(p0: f32, p1: f32) -> f32 {
     return v34;
 }
 
+//@ iw_div_anywhere: iw_bits iw_fma iw_is_nan
+fn iw_div_anywhere(p0: f32, p1: f32) -> f32 {
+    let v2 = abs(p0);
+    let v4 = (v2 < 1.1754944e-38f);
+    let v6 = (v2 * 16777216.0f);
+    let v7 = select(v2, v6, v4);
+    let v8 = bitcast<u32>(v7);
+    let v10 = (v8 & 2147483647u);
+    let v12 = (v10 >> 23u);
+    let v13 = bitcast<i32>(v12);
+    let v16 = select(0i, 24i, v4);
+    let v17 = (v13 - v16);
+    let v19 = (v8 & 8388607u);
+    let v21 = (v19 | 1065353216u);
+    let v22 = bitcast<f32>(v21);
+    let v23 = abs(p1);
+    let v24 = (v23 < 1.1754944e-38f);
+    let v25 = (v23 * 16777216.0f);
+    let v26 = select(v23, v25, v24);
+    let v27 = bitcast<u32>(v26);
+    let v28 = (v27 & 2147483647u);
+    let v29 = (v28 >> 23u);
+    let v30 = bitcast<i32>(v29);
+    let v31 = select(0i, 24i, v24);
+    let v32 = (v30 - v31);
+    let v33 = (v27 & 8388607u);
+    let v34 = (v33 | 1065353216u);
+    let v35 = bitcast<f32>(v34);
+    let v37 = bitcast<u32>(v35);
+    let v38 = (2130706432u - v37);
+    let v39 = bitcast<f32>(v38);
+    let v40 = (-v35);
+    let v42 = iw_fma(v40, v39, 1.0f);
+    let v43 = iw_fma(v42, v42, v42);
+    let v44 = iw_fma(v39, v43, v39);
+    let v45 = iw_fma(v40, v44, 1.0f);
+    let v46 = iw_fma(v45, v45, v45);
+    let v47 = iw_fma(v44, v46, v44);
+    let v48 = iw_fma(v40, v47, 1.0f);
+    let v49 = iw_fma(v47, v48, v47);
+    let v50 = (v22 * v49);
+    let v51 = (-v50);
+    let v52 = iw_fma(v51, v35, v22);
+    let v53 = iw_fma(v52, v49, v50);
+    let v54 = (-v53);
+    let v55 = iw_fma(v54, v35, v22);
+    let v56 = iw_fma(v55, v49, v53);
+    let v57 = (-v56);
+    let v58 = iw_fma(v57, v35, v22);
+    let v59 = bitcast<u32>(v56);
+    let v60 = (v59 & 2147483647u);
+    let v61 = (v60 >> 23u);
+    let v62 = bitcast<i32>(v61);
+    let v63 = (v17 - v32);
+    let v64 = (v62 + v63);
+    let v66 = (v59 & 8388607u);
+    let v68 = (v66 | 8388608u);
+    let v69 = (0.0f < v58);
+    let v72 = select(0u, 1u, v69);
+    let v73 = (v58 < 0.0f);
+    let v74 = select(0u, 1u, v73);
+    let v76 = (v68 << 2u);
+    let v77 = (v76 + v72);
+    let v78 = (v77 - v74);
+    let v80 = (1i <= v64);
+    let v83 = (3i - v64);
+    let v84 = select(v83, 2i, v80);
+    let v86 = (v84 < 31i);
+    let v87 = select(31i, v84, v86);
+    let v88 = bitcast<u32>(v87);
+    let v89 = (v88 - 1u);
+    let v90 = (1u << (v89 & 31u));
+    let v91 = (v78 >> (v88 & 31u));
+    let v92 = (v91 & 1u);
+    let v93 = (v90 - 1u);
+    let v94 = (v93 + v92);
+    let v95 = (v78 + v94);
+    let v96 = (v95 >> (v88 & 31u));
+    let v97 = (v64 - 1i);
+    let v98 = (v97 << 23u);
+    let v99 = bitcast<u32>(v98);
+    let v100 = (v96 + v99);
+    let v101 = select(v96, v100, v80);
+    let v103 = (255i <= v64);
+    let v105 = select(v101, 2139095040u, v103);
+    let v106 = bitcast<f32>(v105);
+    let v107 = bitcast<u32>(p0);
+    let v109 = (v107 & 2147483648u);
+    let v110 = (1065353216u ^ v109);
+    let v111 = bitcast<f32>(v110);
+    let v112 = bitcast<u32>(p1);
+    let v113 = (v112 & 2147483648u);
+    let v114 = (1065353216u ^ v113);
+    let v115 = bitcast<f32>(v114);
+    let v116 = (v111 * v115);
+    let v117 = bitcast<u32>(v116);
+    let v118 = (v117 & 2147483648u);
+    let v119 = bitcast<u32>(v106);
+    let v120 = (v119 ^ v118);
+    let v121 = bitcast<f32>(v120);
+    let v122 = (v107 & 2147483647u);
+    let v123 = (v112 & 2147483647u);
+    let v124 = (v122 == 0u);
+    let v125 = (v123 == 0u);
+    let v126 = (v122 == 2139095040u);
+    let v127 = (v123 == 2139095040u);
+    let v128 = (v124 || v127);
+    let v129 = (0u ^ v118);
+    let v130 = bitcast<f32>(v129);
+    let v131 = select(v121, v130, v128);
+    let v132 = (v126 || v125);
+    let v133 = (2139095040u ^ v118);
+    let v134 = bitcast<f32>(v133);
+    let v135 = select(v131, v134, v132);
+    let v136 = (v124 && v125);
+    let v137 = (v126 && v127);
+    let v138 = (v136 || v137);
+    let v139 = iw_is_nan(p0);
+    let v140 = iw_is_nan(p1);
+    let v141 = (v139 || v140);
+    let v142 = (v138 || v141);
+    let v144 = select(v135, iw_bits(2143289344u), v142);
+    return v144;
+}
+
+//@ iw_reciprocal: iw_fma
+fn iw_reciprocal(p0: f32) -> f32 {
+    let v2 = bitcast<u32>(p0);
+    let v3 = (2130706432u - v2);
+    let v4 = bitcast<f32>(v3);
+    let v5 = (-p0);
+    let v7 = iw_fma(v5, v4, 1.0f);
+    let v8 = iw_fma(v7, v7, v7);
+    let v9 = iw_fma(v4, v8, v4);
+    let v10 = iw_fma(v5, v9, 1.0f);
+    let v11 = iw_fma(v10, v10, v10);
+    let v12 = iw_fma(v9, v11, v9);
+    let v13 = iw_fma(v5, v12, 1.0f);
+    let v14 = iw_fma(v12, v13, v12);
+    return v14;
+}
+
 //@ iw_sqrt: iw_bits iw_fma iw_is_nan
 fn iw_sqrt(p0: f32) -> f32 {
     let v1 = bitcast<u32>(p0);
@@ -224,6 +366,45 @@ fn iw_sqrt(p0: f32) -> f32 {
         v34 = v73;
     }
     return v34;
+}
+
+//@ iw_sqrt_anywhere: iw_bits iw_fma iw_is_nan
+fn iw_sqrt_anywhere(p0: f32) -> f32 {
+    let v2 = (p0 * 1.8446744e19f);
+    let v3 = bitcast<u32>(v2);
+    let v5 = (v3 >> 1u);
+    let v7 = (1597458432u - v5);
+    let v8 = bitcast<f32>(v7);
+    let v9 = (v2 * v8);
+    let v10 = (-v9);
+    let v12 = iw_fma(v10, v8, 1.0f);
+    let v13 = (v8 * v12);
+    let v16 = iw_fma(v12, 0.375f, 0.5f);
+    let v17 = iw_fma(v13, v16, v8);
+    let v18 = (v2 * v17);
+    let v19 = (-v18);
+    let v20 = iw_fma(v19, v17, 1.0f);
+    let v21 = (v17 * v20);
+    let v22 = iw_fma(v20, 0.375f, 0.5f);
+    let v23 = iw_fma(v21, v22, v17);
+    let v24 = (v23 * 0.5f);
+    let v25 = (v2 * v23);
+    let v26 = (-v25);
+    let v27 = iw_fma(v26, v25, v2);
+    let v28 = iw_fma(v27, v24, v25);
+    let v29 = (-v28);
+    let v30 = iw_fma(v29, v28, v2);
+    let v31 = iw_fma(v30, v24, v28);
+    let v33 = (v31 * 2.3283064e-10f);
+    let v35 = (p0 == iw_bits(2139095040u));
+    let v36 = select(v33, p0, v35);
+    let v38 = (p0 == 0.0f);
+    let v39 = select(v36, p0, v38);
+    let v40 = iw_is_nan(p0);
+    let v41 = (p0 < 0.0f);
+    let v42 = (v40 || v41);
+    let v44 = select(v39, iw_bits(2143289344u), v42);
+    return v44;
 }
 
 //@ iw_exp: iw_f32_to_i32 iw_fma

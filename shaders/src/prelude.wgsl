@@ -318,6 +318,73 @@ fn iw_sqrt(x: f32) -> f32 {
     return sqrt(x);
 }
 
+//@ iw_div@seeded: iw_div_anywhere iw_fma iw_seeded_reciprocal
+// The generated division, with a reciprocal that starts from the device's own.
+fn iw_div(a: f32, b: f32) -> f32 {
+    let a_safe = (bitcast<u32>(a) & 0x7fffffffu) - 0x20800000u < 0x3e000000u;
+    let b_safe = (bitcast<u32>(b) & 0x7fffffffu) - 0x20800000u < 0x3e000000u;
+    if a_safe && b_safe {
+        let r = iw_seeded_reciprocal(b);
+        var q = a * r;
+        q = iw_fma(iw_fma(-q, b, a), r, q);
+        return iw_fma(iw_fma(-q, b, a), r, q);
+    }
+    return iw_div_anywhere(a, b);
+}
+
+//@ iw_sqrt@seeded: iw_seeded_root iw_sqrt_anywhere
+fn iw_sqrt(x: f32) -> f32 {
+    if bitcast<u32>(x) - 0x18800000u < 0x67000000u {
+        return iw_seeded_root(x);
+    }
+    return iw_sqrt_anywhere(x);
+}
+
+//@ iw_seeded_reciprocal@close: iw_fma iw_rounded_reciprocal
+// From a reciprocal within an ULP: one step of Newton's iteration rounds it.
+fn iw_seeded_reciprocal(b: f32) -> f32 {
+    let r = 1.0f / b;
+    return iw_rounded_reciprocal(b, iw_fma(iw_fma(-b, r, 1.0f), r, r));
+}
+
+//@ iw_seeded_reciprocal@coarse: iw_fma iw_rounded_reciprocal
+fn iw_seeded_reciprocal(b: f32) -> f32 {
+    var r = 1.0f / b;
+    r = iw_fma(iw_fma(-b, r, 1.0f), r, r);
+    return iw_rounded_reciprocal(b, iw_fma(iw_fma(-b, r, 1.0f), r, r));
+}
+
+//@ iw_rounded_reciprocal:
+// Newton's iteration ends on the rounded reciprocal but for the mantissa of all ones. There 1/b lies just above the middle of a power of
+// two and the next float, the last step falls on that middle, and the power of two would stay what it is.
+fn iw_rounded_reciprocal(b: f32, r: f32) -> f32 {
+    let next = bitcast<f32>(bitcast<u32>(r) | 1u);
+    return select(r, next, (bitcast<u32>(b) & 0x7fffffu) == 0x7fffffu);
+}
+
+//@ iw_seeded_root@close: iw_rounded_root
+fn iw_seeded_root(x: f32) -> f32 {
+    return iw_rounded_root(x, sqrt(x));
+}
+
+//@ iw_seeded_root@coarse: iw_fma iw_rounded_root
+// One step of Newton's iteration first.
+fn iw_seeded_root(x: f32) -> f32 {
+    let r = inverseSqrt(x);
+    let s = x * r;
+    return iw_rounded_root(x, iw_fma(iw_fma(-s, s, x), r * 0.5f, s));
+}
+
+//@ iw_rounded_root: iw_fma
+// The rounded root from s, which is that or one of its neighbours. The square of the middle of two neighbours s and t is s * t and a
+// quarter of (s - t)^2; x - s * t is a whole multiple of (s - t)^2, so its sign tells the side. From 2^-78 on it is never subnormal.
+fn iw_rounded_root(x: f32, s: f32) -> f32 {
+    let below = bitcast<f32>(bitcast<u32>(s) - 1u);
+    let above = bitcast<f32>(bitcast<u32>(s) + 1u);
+    let not_above = select(s, below, iw_fma(-below, s, x) <= 0.0f);
+    return select(not_above, above, iw_fma(-above, s, x) > 0.0f);
+}
+
 //@ iw_fma@native:
 fn iw_fma(a: f32, b: f32, c: f32) -> f32 {
     return fma(a, b, c);

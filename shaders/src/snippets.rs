@@ -70,12 +70,22 @@ pub fn snippet(name: &str) -> Option<Snippet> {
     all().get(name).map(|s| (s.text.to_owned(), s.calls.iter().map(|&c| c.to_owned()).collect()))
 }
 
+/// A snippet under another name for its function, where a kernel needs two of its variants.
+#[must_use]
+pub fn renamed(name: &str, to: &str) -> Option<Snippet> {
+    let (text, calls) = snippet(name)?;
+    let function = name.split('@').next().unwrap_or(name);
+    Some((text.replace(&format!("fn {function}("), &format!("fn {to}(")), calls))
+}
+
 /// The text of the functions named in `calls` and of all that these call, each once and before its callers.
 ///
 /// `resolve` is asked first for each function, so that a backend can choose a variant or bring its own text; where it returns
 /// `None`, the crate's own snippet of that name is taken. Functions that come in variants only, the backend has to choose:
 /// `iw_fma` (f32) and `iw_fma64`, `iw_div64`, `iw_sqrt64` (`@native` or `@integer`). `iw_div` and `iw_sqrt` are correctly rounded on
-/// every device as they are; `iw_div@native` and `iw_sqrt@native` are faster where the device's own are too.
+/// every device as they are; `iw_div@native` and `iw_sqrt@native` are faster where the device's own are too. `iw_div@seeded` and
+/// `iw_sqrt@seeded` start from the device's approximations; the backend has to know that they round correctly from these, and chooses
+/// `iw_seeded_reciprocal` and `iw_seeded_root` (`@close` or `@coarse`).
 ///
 /// # Errors
 /// [`PreludeError`] for a function that nobody has, or one that calls itself.

@@ -3,10 +3,11 @@
 mod common;
 
 use common::interp::{V, call};
-use common::{module, variant};
+use common::{module, native, validated, variant};
 use half::f16;
 use isowarp_core::element::Element as _;
 use isowarp_core::numerics::Func;
+use std::collections::BTreeSet;
 
 const RANDOM: usize = 20_000;
 
@@ -252,6 +253,50 @@ fn software_division_and_square_root_are_correctly_rounded() {
     }
     for &a in &values {
         assert_eq!(canonical_of(&call(&sqrt, "iw_sqrt", &[V::f32(a)])), canonical(a.sqrt()), "sqrt {a:e}");
+    }
+}
+
+#[test]
+fn seeded_division_and_square_root_are_correctly_rounded() {
+    let (div, sqrt) = (variant("iw_div", "seeded"), variant("iw_sqrt", "seeded"));
+    let mut values = floats();
+    // The ends of the ranges of the fast forms, and the mantissa of all ones.
+    let ends = [0x2080_0000, 0x5e80_0000, 0x1880_0000, 0x0d80_0000, 0x7e7f_ffff, 0x3fff_ffff, 0x2fff_ffff, 0x4fff_ffff];
+    values.splice(0..0, ends.iter().flat_map(|&e| [e - 1, e, e + 1, e | 0x8000_0000]).map(f32::from_bits));
+    for (a, b) in pairs(&values) {
+        assert_eq!(canonical_of(&call(&div, "iw_div", &[V::f32(a), V::f32(b)])), canonical(a / b), "{a:e} / {b:e}");
+    }
+    for &a in &values {
+        assert_eq!(canonical_of(&call(&sqrt, "iw_sqrt", &[V::f32(a)])), canonical(a.sqrt()), "sqrt {a:e}");
+    }
+}
+
+/// A variant of `iw_seeded_reciprocal` with seeds that are off by this many units in the last place.
+fn reciprocal_from(variant: &str, off: i32) -> naga::Module {
+    let calls = BTreeSet::from(["iw_seeded_reciprocal".to_owned()]);
+    let variant = format!("iw_seeded_reciprocal@{variant}");
+    let mut resolve = |name: &str| if name == "iw_seeded_reciprocal" { isowarp_shaders::snippet(&variant) } else { native(name) };
+    let text = isowarp_shaders::prelude(&calls, &mut resolve).unwrap();
+    let seed = format!("bitcast<f32>(bitcast<u32>(1.0f / b) + {}u)", off as u32);
+    let over = text.replace("1.0f / b", &seed);
+    assert_ne!(over, text);
+    validated(&over)
+}
+
+#[test]
+fn a_seeded_reciprocal_is_rounded_from_seeds_that_are_off() {
+    let mut random = Random(5);
+    let mut mantissas: Vec<u32> = (0..2000).map(|_| random.next() as u32 & 0x7f_ffff).collect();
+    mantissas.extend([0, 1, 2, 0x7f_fffd, 0x7f_fffe, 0x7f_ffff]);
+    for (variant, seeds) in [("close", [-1, 0].as_slice()), ("coarse", &[-64, -1, 0, 1, 64])] {
+        for &off in seeds {
+            let module = reciprocal_from(variant, off);
+            for bits in mantissas.iter().flat_map(|m| [0x3f80_0000, 0xbf80_0000, 0x2080_0000, 0x5e00_0000].map(|e| m | e)) {
+                let b = f32::from_bits(bits);
+                let got = call(&module, "iw_seeded_reciprocal", &[V::F32(bits)]).bits();
+                assert_eq!(got, u64::from((1.0 / b).to_bits()), "1 / {b:e} {variant} from {off} ULP off");
+            }
+        }
     }
 }
 

@@ -124,6 +124,12 @@ impl Wgpu {
         probe::fma_prelude(self.shared.caps.fma)
     }
 
+    /// What the device is made of, for tests of the probe.
+    #[cfg(test)]
+    pub(crate) fn context(&self) -> &Context {
+        &self.shared.context
+    }
+
     /// wgpu's device, for sharing.
     #[must_use]
     pub fn device(&self) -> &wgpu::Device {

@@ -25,5 +25,5 @@ pub use buffer::{Buffer, Window, window, windows};
 pub use context::{Adapter, Options, adapters, kind};
 pub use device::{Usage, Wgpu};
 pub use pipeline::{Kernel, KernelSource};
-pub use probe::{F64Report, Report, SubgroupReport, fma_prelude, fma64_prelude};
+pub use probe::{F64Report, Report, Seed, Seeds, SubgroupReport, fma_prelude, fma64_prelude};
 pub use survey::Survey;

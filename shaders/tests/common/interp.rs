@@ -327,6 +327,11 @@ fn math(fun: M, args: &[V]) -> V {
         (M::CountLeadingZeros, &[V::U32(v)]) => V::U32(v.leading_zeros()),
         (M::ReverseBits, &[V::U32(v)]) => V::U32(v.reverse_bits()),
         (M::ReverseBits, &[V::I32(v)]) => V::I32(v.reverse_bits()),
+        // As coarse as devices are: an ULP off, in either direction.
+        (M::InverseSqrt, &[V::F32(v)]) => {
+            let near = (1.0 / f64::from(f32::from_bits(v)).sqrt()) as f32;
+            V::F32(near.to_bits().wrapping_add(v & 1).wrapping_sub(v >> 1 & 1))
+        }
         (M::Clamp, [v, low, high]) => math(M::Min, &[math(M::Max, &[v.clone(), low.clone()]), high.clone()]),
         (M::Min | M::Max, &[V::I32(a), V::I32(b)]) => V::I32(if fun == M::Min { a.min(b) } else { a.max(b) }),
         (M::Min | M::Max, &[V::U32(a), V::U32(b)]) => V::U32(if fun == M::Min { a.min(b) } else { a.max(b) }),

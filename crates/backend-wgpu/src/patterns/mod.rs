@@ -47,9 +47,9 @@ pub(crate) struct Kernels {
     reduce_shape: Mutex<Option<reduce::Shape>>,
     /// Polls of a look-back where tests ask for another number, plus one, else 0.
     patience: AtomicU32,
-    /// Whether tests ask for kernels of an adapter whose `fma` flushes subnormal numbers.
+    /// What tests take the adapter's arithmetic for, over an `fma` that is made to fit.
     #[cfg(test)]
-    flushes: std::sync::atomic::AtomicBool,
+    dialect: Mutex<Option<Dialect>>,
     /// Lanes of subgroups where tests put shared memory in their place, else 0.
     #[cfg(test)]
     width: AtomicU32,
@@ -98,7 +98,7 @@ impl Wgpu {
         }
         let wgsl = program.text(self.dialect())?;
         #[cfg(test)]
-        let wgsl = if self.patterns().flushes.load(Ordering::Relaxed) { tests::guarded::over_flushing_fma(&wgsl) } else { wgsl };
+        let wgsl = if self.patterns().dialect.lock().is_some() { tests::guarded::over_emulated_fma(self.dialect(), &wgsl) } else { wgsl };
         #[cfg(test)]
         let wgsl = match self.patterns().width.load(Ordering::Relaxed) {
             0 => wgsl,
@@ -110,14 +110,16 @@ impl Wgpu {
 
     fn dialect(&self) -> Dialect {
         let wide = self.report().f64.as_ref();
-        let fma = self.caps().fma;
         #[cfg(test)]
-        let fma = if self.patterns().flushes.load(Ordering::Relaxed) { isowarp_core::caps::FmaKind::Guarded } else { fma };
+        if let Some(dialect) = *self.patterns().dialect.lock() {
+            return dialect;
+        }
         Dialect {
-            fma,
+            fma: self.caps().fma,
             native_fma64: wide.is_some_and(|r| r.fma_is_fused),
             native_div64: wide.is_some_and(|r| r.division_rounds),
             native_sqrt64: wide.is_some_and(|r| r.sqrt_rounds),
+            seeds: self.report().seeds,
         }
     }
 
@@ -131,10 +133,13 @@ impl Wgpu {
         }
     }
 
-    /// Takes the adapter's `fma` for one that flushes subnormal numbers, and sees to it that it does.
+    /// Takes the adapter for one with this `fma`, fused or guarded for one that flushes subnormal numbers, and with these seeds.
+    /// Sees to it that `fma` is so; that the seeds are good has to be known.
     #[cfg(test)]
-    fn flush_fma(&self) {
-        self.patterns().flushes.store(true, Ordering::Relaxed);
+    fn emulate(&self, fma: isowarp_core::caps::FmaKind, seeds: crate::probe::Seeds) {
+        let dialect = Dialect { fma, seeds, ..self.dialect() };
+        *self.patterns().dialect.lock() = Some(dialect);
+        self.patterns().ready.lock().clear();
     }
 
     /// Makes windows smaller than the adapter would have them.
@@ -153,6 +158,11 @@ impl Wgpu {
 impl Dialect {
     /// An adapter with nothing of its own: every function is the prelude's.
     #[cfg(test)]
-    const PLAIN: Self =
-        Self { fma: isowarp_core::caps::FmaKind::ViaInteger, native_fma64: false, native_div64: false, native_sqrt64: false };
+    const PLAIN: Self = Self {
+        fma: isowarp_core::caps::FmaKind::ViaInteger,
+        native_fma64: false,
+        native_div64: false,
+        native_sqrt64: false,
+        seeds: crate::probe::Seeds::NONE,
+    };
 }

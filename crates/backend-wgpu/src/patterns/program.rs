@@ -4,6 +4,7 @@
 use super::access;
 use super::accumulator::Accumulator;
 use super::operands::Signature;
+use crate::probe::{Seed, Seeds};
 use isowarp_core::caps::{FmaKind, Numerics};
 use isowarp_core::error::{Error, Result};
 use isowarp_core::ir::{Func, Param, WgslOptions, wgsl_function};
@@ -20,6 +21,8 @@ pub(super) struct Dialect {
     pub(super) native_fma64: bool,
     pub(super) native_div64: bool,
     pub(super) native_sqrt64: bool,
+    /// Which of the adapter's approximations division and root start from.
+    pub(super) seeds: Seeds,
 }
 
 /// Floats by their bits, which no compiler can see through: Mesa folds `x + 0.0`, `0.0 - x` and `x * 0.0` as if zero had no sign and
@@ -42,22 +45,18 @@ fn elementary(name: &str) -> Option<numerics::Func> {
     numerics::Func::ALL.iter().copied().find(|f| f.name() == plain)
 }
 
-/// A definition of the prelude over the adapter's own `fma`, under the name `renamed`.
-fn over_native_fma(name: &str, renamed: &str) -> Option<Snippet> {
-    let (text, mut calls) = isowarp_shaders::snippet(name)?;
+/// A snippet of the prelude, for the function `name`, over the adapter's own `fma`.
+fn over_native_fma(snippet: &str, name: &str) -> Option<Snippet> {
+    let (text, mut calls) = isowarp_shaders::renamed(snippet, name)?;
     if calls.remove("iw_fma") {
         calls.insert(NATIVE_FMA.to_owned());
     }
-    let text = text.replace("iw_fma(", &format!("{NATIVE_FMA}(")).replace(&format!("fn {name}("), &format!("fn {renamed}("));
-    Some((text, calls))
+    Some((text.replace("iw_fma(", &format!("{NATIVE_FMA}(")), calls))
 }
 
 /// The definitions that a flushing `fma` leaves as they are call it without a guard; those that it leaves so but for subnormal
 /// arguments, which are their own results, tell these apart.
 fn beside_guarded_fma(name: &str) -> Option<Snippet> {
-    if let "iw_div" | "iw_sqrt" = name {
-        return over_native_fma(name, name);
-    }
     if let Some(normal) = name.strip_suffix(NORMAL) {
         return over_native_fma(normal, name);
     }
@@ -78,7 +77,24 @@ fn beside_guarded_fma(name: &str) -> Option<Snippet> {
     })
 }
 
+impl Seeds {
+    /// The snippet that defines a function of division and root; `None` for other functions.
+    fn snippet(self, name: &str) -> Option<&str> {
+        match name {
+            "iw_div" if self.reciprocal.is_some() => Some("iw_div@seeded"),
+            "iw_sqrt" if self.root.is_some() => Some("iw_sqrt@seeded"),
+            "iw_seeded_reciprocal" if self.reciprocal == Some(Seed::Close) => Some("iw_seeded_reciprocal@close"),
+            "iw_seeded_reciprocal" => Some("iw_seeded_reciprocal@coarse"),
+            "iw_seeded_root" if self.root == Some(Seed::Close) => Some("iw_seeded_root@close"),
+            "iw_seeded_root" => Some("iw_seeded_root@coarse"),
+            "iw_div" | "iw_div_anywhere" | "iw_sqrt" | "iw_sqrt_anywhere" | "iw_rounded_root" => Some(name),
+            _ => None,
+        }
+    }
+}
+
 impl Dialect {
+    /// The text of a function where it is not the prelude's own.
     pub(super) fn resolve(self, name: &str) -> Option<Snippet> {
         let wide = |native: bool| isowarp_shaders::snippet(&format!("{name}@{}", if native { "native" } else { "integer" }));
         match name {
@@ -96,8 +112,13 @@ impl Dialect {
             "iw_fma64" => wide(self.native_fma64),
             "iw_div64" => wide(self.native_div64),
             "iw_sqrt64" => wide(self.native_sqrt64),
-            _ if self.fma == FmaKind::Guarded => beside_guarded_fma(name),
-            _ => None,
+            _ => match (self.seeds.snippet(name), self.fma) {
+                // No operand or result of theirs is subnormal where that would change a bit.
+                (Some(snippet), FmaKind::Guarded) => over_native_fma(snippet, name),
+                (Some(snippet), _) => isowarp_shaders::snippet(snippet),
+                (None, FmaKind::Guarded) => beside_guarded_fma(name),
+                (None, _) => None,
+            },
         }
     }
 }

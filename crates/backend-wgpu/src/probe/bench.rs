@@ -25,16 +25,33 @@ impl Bench {
 
     pub(super) fn enqueue(&mut self, context: &Context, name: &str, wgsl: &str, input: &[u8], results: usize, width: u64) -> Result<()> {
         let kernel = self.pipelines.get(context, &KernelSource { name, wgsl, entry: "main" })?;
+        let groups = groups(&kernel, input.len() as u64);
+        self.dispatch(context, &kernel, input, results as u64 * width, groups)
+    }
+
+    /// Enqueues a kernel over this many workgroups, whose results are words.
+    pub(super) fn enqueue_groups(
+        &mut self,
+        context: &Context,
+        name: &str,
+        wgsl: &str,
+        input: &[u8],
+        results: usize,
+        groups: u32,
+    ) -> Result<()> {
+        let kernel = self.pipelines.get(context, &KernelSource { name, wgsl, entry: "main" })?;
+        self.dispatch(context, &kernel, input, results as u64 * 4, groups)
+    }
+
+    fn dispatch(&mut self, context: &Context, kernel: &Kernel, input: &[u8], bytes: u64, groups: u32) -> Result<()> {
         let source = self.pool.allocate(context, input.len() as u64)?;
         context.queue.write_buffer(source.as_wgpu(), 0, input);
-        let bytes = results as u64 * width;
         let target = self.pool.allocate(context, bytes)?;
-        let groups = groups(&kernel, input.len() as u64);
         let bindings = [
             Binding { buffer: &source, offset_bytes: 0, size_bytes: input.len() as u64 },
             Binding { buffer: &target, offset_bytes: 0, size_bytes: bytes },
         ];
-        self.batch.dispatch(context, &self.pipelines, &kernel, &bindings, &[], [groups, 1, 1])?;
+        self.batch.dispatch(context, &self.pipelines, kernel, &bindings, &[], [groups, 1, 1])?;
         self.outputs.push((target, bytes));
         Ok(())
     }

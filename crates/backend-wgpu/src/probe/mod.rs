@@ -8,6 +8,7 @@ mod caps;
 mod checks;
 mod fma;
 mod lanes;
+pub(crate) mod seeds;
 pub(crate) mod shapes;
 mod wide;
 
@@ -20,6 +21,7 @@ use fma::Proof;
 pub use fma::{fma_prelude, fma64_prelude};
 use isowarp_core::caps::{FmaKind, NumericsVerdict};
 use isowarp_core::error::{Error, Result};
+pub use seeds::{Seed, Seeds};
 use std::time::Duration;
 use wide::Wide;
 
@@ -49,6 +51,8 @@ pub struct Report {
     pub division_rounds: bool,
     /// Whether the adapter's square root was correctly rounded on every input tried.
     pub sqrt_rounds: bool,
+    /// What division and square root of f32 start from; checked for every mantissa.
+    pub seeds: Seeds,
     /// f64, where the adapter has it.
     pub f64: Option<F64Report>,
     /// 64-bit integers, where the adapter has them: whether they compute as defined.
@@ -157,6 +161,8 @@ async fn attempt(context: &mut Context) -> Result<Report> {
     let fused = fact_normal(checks::FMA) && !matches!(native, Proof::Wrong(_));
     let via_f64 = f64.as_ref().is_some_and(|r| r.arithmetic);
     let fma = fma::choose(context, &triples, native, via_f64, &mut numerics, &mut witnesses).await?;
+    let proven = !matches!(numerics, NumericsVerdict::Unproven { .. });
+    let seeds = if proven { seeds::choose(context, fma).await } else { Seeds::NONE };
     Ok(Report {
         sealed: context.seal.is_some(),
         controls: context.seal.map(|s| s.controls).unwrap_or_default(),
@@ -168,6 +174,7 @@ async fn attempt(context: &mut Context) -> Result<Report> {
         folds_nan_test: !fact_normal(checks::NAN_TEST),
         division_rounds: fact_normal("a / b"),
         sqrt_rounds: fact_normal("sqrt(a)"),
+        seeds,
         numerics,
         f64,
         int64,

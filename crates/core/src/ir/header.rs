@@ -7,7 +7,7 @@ use super::node::Func;
 use super::symbolic::{Symbolic, definition};
 use super::wgsl::{WgslOptions, wgsl_function};
 use crate::caps::Numerics;
-use crate::numerics::{Func as Elementary, soft_div, soft_sqrt};
+use crate::numerics::{Func as Elementary, div_anywhere, soft_div, soft_reciprocal, soft_sqrt, sqrt_anywhere};
 use core::fmt::Write as _;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,7 +22,8 @@ pub enum Language {
 }
 
 /// The text of a header: every elementary function as `iw_exp(x)`, `iw_pow(x, y)`, ..., and for WGSL the correctly rounded `iw_div` and
-/// `iw_sqrt`, since there the built-ins are not. WGSL calls `iw_fma(a, b, c)`, which the backend supplies as the device needs it.
+/// `iw_sqrt`, since there the built-ins are not, with parts of these. WGSL calls `iw_fma(a, b, c)`, which the backend supplies as the
+/// device needs it.
 #[must_use]
 pub fn numerics_header(language: Language) -> String {
     match language {
@@ -47,11 +48,14 @@ fn wgsl() -> String {
     out
 }
 
-/// Division and square root without the device's own.
-fn software() -> Result<[(&'static str, Arc<Func>); 2], OpError> {
+/// Division and square root without the device's own, their ways for operands that are out of range, and the reciprocal.
+fn software() -> Result<[(&'static str, Arc<Func>); 5], OpError> {
     Ok([
         ("div", Arc::new(expr::trace(|(a, b): (Expr<f32>, Expr<f32>)| soft_div::<Symbolic>(a, b))?)),
+        ("div_anywhere", Arc::new(expr::trace(|(a, b): (Expr<f32>, Expr<f32>)| div_anywhere::<Symbolic>(a, b))?)),
+        ("reciprocal", Arc::new(expr::trace(|b: Expr<f32>| soft_reciprocal::<Symbolic>(b))?)),
         ("sqrt", Arc::new(expr::trace(|x: Expr<f32>| soft_sqrt::<Symbolic>(x))?)),
+        ("sqrt_anywhere", Arc::new(expr::trace(|x: Expr<f32>| sqrt_anywhere::<Symbolic>(x))?)),
     ])
 }
 

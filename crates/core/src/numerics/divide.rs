@@ -28,19 +28,28 @@ fn in_safe_range<A: Arith>(x: A::F) -> A::B {
 }
 
 fn div_core<A: Arith>(a: A::F, b: A::F) -> A::F {
-    div_from::<A>(a, b, reciprocal::<A>(b))
+    div_from::<A>(a, b, soft_reciprocal::<A>(b))
 }
 
-/// The quotient from a reciprocal of b that is good to some ULP.
+/// `1 / b`, correctly rounded for 2^-62 ≤ |b| < 2^62: what [`soft_div`] rests on there.
+pub(crate) fn soft_reciprocal<A: Arith>(b: A::F) -> A::F {
+    refined::<A>(b, reciprocal::<A>(b))
+}
+
+/// One step of Newton's iteration for 1/b.
+pub(super) fn refined<A: Arith>(b: A::F, y: A::F) -> A::F {
+    A::fma(y, A::fma(A::neg(b), y, f::<A>(1.0)), y)
+}
+
+/// The quotient from the rounded reciprocal of b.
 pub(super) fn div_from<A: Arith>(a: A::F, b: A::F, y: A::F) -> A::F {
-    let y = A::fma(y, A::fma(A::neg(b), y, f::<A>(1.0)), y);
     let q = A::mul(a, y);
     let q = A::fma(A::fma(A::neg(q), b, a), y, q);
     A::fma(A::fma(A::neg(q), b, a), y, q)
 }
 
 /// All operands: divides the mantissas, then rounds the quotient once, in integers, where it lands.
-fn div_anywhere<A: Arith>(a: A::F, b: A::F) -> A::F {
+pub(crate) fn div_anywhere<A: Arith>(a: A::F, b: A::F) -> A::F {
     let (ma, ea) = normalised::<A>(a);
     let (mb, eb) = normalised::<A>(b);
     let q = div_core::<A>(ma, mb);

@@ -70,12 +70,14 @@ mod tests;
 
 pub use arith::{Arith, Native, fma_exact};
 pub use divide::soft_div;
+pub(crate) use divide::{div_anywhere, soft_reciprocal};
 pub use erf::erf;
 pub use exp::{exp, exp2, expm1};
 pub use hyper::{cosh, sinh, tanh};
 pub use inverse::{acos, asin, atan, atan2};
 pub use log::{log, log1p, log2, log10};
 pub use pow::pow;
+pub(crate) use root::sqrt_anywhere;
 pub use root::{cbrt, rsqrt, soft_sqrt};
 pub use trig::{cos, sin, sincos, tan};
 

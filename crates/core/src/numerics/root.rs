@@ -41,7 +41,8 @@ fn rsqrt_step<A: Arith>(x: A::F, y: A::F) -> A::F {
     A::fma(A::mul(y, e), A::fma(e, f::<A>(0.375), f::<A>(0.5)), y)
 }
 
-fn sqrt_anywhere<A: Arith>(x: A::F) -> A::F {
+/// All operands below 2^64, and those that are no positive numbers.
+pub(crate) fn sqrt_anywhere<A: Arith>(x: A::F) -> A::F {
     // 2^64 lifts the smallest subnormal into the safe range; its root 2^32 comes off exactly.
     let lifted = A::mul(x, c::<A>(0x5f80_0000));
     let s = A::mul(sqrt_core::<A>(lifted), c::<A>(0x2f80_0000));

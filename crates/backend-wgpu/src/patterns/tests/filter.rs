@@ -3,7 +3,9 @@
 use super::{Sample, both, device, own_device, same_bits};
 use crate::context::Options;
 use crate::device::Wgpu;
+use crate::probe::Seeds;
 use isowarp_core::buffer::Memory as _;
+use isowarp_core::caps::FmaKind;
 use isowarp_core::patterns::filter::Pixel;
 use isowarp_core::patterns::{Border, Filter, FilterKind, Image};
 use isowarp_cpu::Cpu;
@@ -76,7 +78,7 @@ fn over_flushing_fma(gpu: &Wgpu, data: &[f32], width: u32) {
 #[test]
 fn floats_over_a_flushing_fma() {
     let gpu = own_device(&Options::default());
-    gpu.flush_fma();
+    gpu.emulate(FmaKind::Guarded, Seeds::NONE);
     let (width, height) = (96, 80);
     for exponent in (-149..=-20).step_by(2) {
         let mut data = f32::samples((width * height) as usize, 34);

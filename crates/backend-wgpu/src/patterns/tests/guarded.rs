@@ -1,6 +1,7 @@
 //! Kernels for adapters whose `fma` flushes subnormal numbers: on one that is made to, elementary functions have the bits of the
 //! definition, and those that need no guard have none.
 
+use super::texts::NATIVE;
 use super::{Bits, device};
 use crate::binds::Binding;
 use crate::fma_prelude;
@@ -12,7 +13,7 @@ use isowarp_core::caps::FmaKind;
 use isowarp_core::numerics::Func;
 use std::collections::BTreeSet;
 
-const GUARDED: Dialect = Dialect { fma: FmaKind::Guarded, native_fma64: true, native_div64: true, native_sqrt64: true };
+const GUARDED: Dialect = Dialect { fma: FmaKind::Guarded, ..NATIVE };
 
 /// `fma` as the adapter's own would be.
 const FLUSHING: &str = "fn flush(v: f32) -> f32 {
@@ -25,10 +26,28 @@ fn flushing(a: f32, b: f32, c: f32) -> f32 {
 ";
 
 /// A kernel's text over that `fma` instead of the adapter's.
-pub(in crate::patterns) fn over_flushing_fma(text: &str) -> String {
+pub(super) fn over_flushing_fma(text: &str) -> String {
+    over(text, "flushing", FLUSHING)
+}
+
+/// A kernel's text over an exact `fma` instead of the adapter's.
+pub(super) fn over_exact_fma(text: &str) -> String {
+    over(text, "exact", "")
+}
+
+fn over(text: &str, name: &str, definition: &str) -> String {
     let exact = fma_prelude(FmaKind::ViaF64).replace("fn iw_fma(", "fn exact(");
-    let over = text.replace(" fma(a, b, c)", " flushing(a, b, c)");
-    if over == text { over } else { format!("{over}\n{exact}\n{FLUSHING}") }
+    let over = text.replace(" fma(a, b, c)", &format!(" {name}(a, b, c)"));
+    if over == text { over } else { format!("{over}\n{exact}\n{definition}") }
+}
+
+/// A kernel's text over the `fma` that an adapter of this dialect has.
+pub(in crate::patterns) fn over_emulated_fma(dialect: Dialect, text: &str) -> String {
+    match dialect.fma {
+        FmaKind::Guarded => over_flushing_fma(text),
+        FmaKind::Native => over_exact_fma(text),
+        other => panic!("{other:?} needs no emulation"),
+    }
 }
 
 fn prelude(calls: &str) -> String {

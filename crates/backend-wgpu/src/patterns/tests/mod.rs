@@ -5,6 +5,7 @@ pub(super) mod guarded;
 mod map;
 mod reduce;
 mod scan;
+mod seeds;
 mod sizes;
 pub(super) mod subgroups;
 mod texts;

@@ -1,14 +1,15 @@
 //! How much a driver has to compile: the SPIR-V instructions of kernels with every call inlined, as drivers do.
 
-use super::texts::{NATIVE, scan_signature, signature, tree};
-use crate::patterns::program::{Operators, Program, Sink, Source};
+use super::texts::{NATIVE, SEEDED, map_program, scan_signature, signature, tree};
+use crate::patterns::program::{Dialect, Operators, Program, Sink, Source};
 use crate::patterns::reduce::{Form, ROWS, Shape, TILES, form_holes};
 use crate::patterns::scan::{self, Step};
 use crate::seal::{self, SealOptions};
 use isowarp_core::caps::Numerics;
-use isowarp_core::element::DType;
+use isowarp_core::element::{DType, Ty};
+use isowarp_core::ir::{self, Expr, Param, Traced as _};
 use isowarp_core::ops::Sum;
-use isowarp_core::patterns::{Lines, ScanKind, ScanTask};
+use isowarp_core::patterns::{Lines, MapTask, ScanKind, ScanTask};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -37,7 +38,11 @@ fn inlined(words: &[u32]) -> usize {
 }
 
 fn size(program: &Program<'_>) -> usize {
-    let text = program.text(NATIVE).expect("text");
+    size_in(NATIVE, program)
+}
+
+fn size_in(dialect: Dialect, program: &Program<'_>) -> usize {
+    let text = program.text(dialect).expect("text");
     let features = wgpu::Features::all();
     let parsed = seal::parse(program.entry, &text, seal::capabilities(features)).expect("valid");
     inlined(&parsed.seal(program.entry, &SealOptions { features, native_zero: true, ..SealOptions::default() }).expect("written"))
@@ -94,5 +99,22 @@ fn kernels_stay_small_enough_to_compile_quickly() {
             println!("{name}{form}: {size}");
             assert!(size <= limit, "{name}{form}: {size} instructions");
         }
+    }
+}
+
+#[test]
+fn seeds_add_little_to_divisions_and_roots() {
+    let params = || vec![Param::Value(Ty::F32), Param::Value(Ty::F32)];
+    let (a, b) = (|| Expr::<f32>::params(0), || Expr::<f32>::params(1));
+    let quotient = ir::pack(params(), || a() / b()).expect("operator");
+    let root = ir::pack(params(), || a().sqrt() + b()).expect("operator");
+    for (name, func) in [("division", quotient), ("root", root)] {
+        let task = MapTask { func: Arc::new(func), n: 1, numerics: Numerics::Strict };
+        let signature = signature(&[(DType::F32, 0), (DType::F32, 0)], &[(DType::F32, 0)]);
+        let program = map_program(&task, &signature);
+        let (own, seeded) = (size_in(NATIVE, &program), size_in(SEEDED, &program));
+        println!("{name}: {own} with a seed of its own, {seeded} with the adapter's");
+        // Four elements and one by itself.
+        assert!(seeded <= own + 5 * 10, "{name}: {seeded} instructions, {own} with a seed of its own");
     }
 }

@@ -7,6 +7,7 @@ use crate::patterns::operands::{LeafKind, OutKind, Signature, Slot, Unit};
 use crate::patterns::program::{Dialect, Operators, Program, Sink, Source};
 use crate::patterns::reduce::{COLS, Form, ROWS, Shape, TILES, form_holes};
 use crate::patterns::scan::{self, Step};
+use crate::probe::{Seed, Seeds};
 use crate::seal;
 use isowarp_core::caps::{FmaKind, Numerics};
 use isowarp_core::element::{DType, Element, Num, Scalar, Ty};
@@ -16,9 +17,12 @@ use isowarp_core::patterns::{Border, FilterKind, FilterTask, Lines, MapTask, Sca
 use isowarp_shaders::kernels::MAP;
 use std::sync::Arc;
 
-pub(super) const NATIVE: Dialect = Dialect { fma: FmaKind::Native, native_fma64: true, native_div64: true, native_sqrt64: true };
-const GUARDED: Dialect = Dialect { fma: FmaKind::Guarded, ..NATIVE };
-const DIALECTS: [Dialect; 4] = [Dialect::PLAIN, NATIVE, Dialect { fma: FmaKind::ViaF64, ..Dialect::PLAIN }, GUARDED];
+pub(super) const NATIVE: Dialect =
+    Dialect { fma: FmaKind::Native, native_fma64: true, native_div64: true, native_sqrt64: true, seeds: Seeds::NONE };
+pub(super) const SEEDED: Dialect = Dialect { seeds: Seeds { reciprocal: Some(Seed::Close), root: Some(Seed::Close) }, ..NATIVE };
+const GUARDED: Dialect =
+    Dialect { fma: FmaKind::Guarded, seeds: Seeds { reciprocal: Some(Seed::Coarse), root: Some(Seed::Coarse) }, ..NATIVE };
+const DIALECTS: [Dialect; 4] = [Dialect::PLAIN, SEEDED, Dialect { fma: FmaKind::ViaF64, ..Dialect::PLAIN }, GUARDED];
 
 /// Checks a program's text; returns its bytes of workgroup memory.
 #[track_caller]
@@ -82,7 +86,7 @@ pub(super) fn signature(leaves: &[(DType, usize)], outs: &[(DType, usize)]) -> S
     s
 }
 
-fn map_program<'a>(task: &'a MapTask, signature: &'a Signature) -> Program<'a> {
+pub(super) fn map_program<'a>(task: &'a MapTask, signature: &'a Signature) -> Program<'a> {
     Program {
         template: MAP,
         entry: "map",

@@ -1,0 +1,137 @@
+//! Whether division and square root may start from the adapter's own approximations: run for every mantissa.
+
+use super::bench::{Bench, to_words};
+use crate::context::{Context, kind};
+use isowarp_core::caps::{DeviceKind, FmaKind};
+use isowarp_core::error::{Error, Result};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+/// Which of the adapter's approximations lead to correctly rounded results, as the start-up probe found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Seeds {
+    /// What the reciprocal of a division starts from; `None` where it computes a seed of its own.
+    pub reciprocal: Option<Seed>,
+    /// What the square root starts from; `None` where it computes a seed of its own.
+    pub root: Option<Seed>,
+}
+
+/// How good an approximation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Seed {
+    /// So good that it has but to be rounded.
+    Close,
+    /// Good after a step of Newton's iteration.
+    Coarse,
+}
+
+impl Seeds {
+    /// Nothing starts from the adapter's approximations.
+    pub const NONE: Self = Self { reciprocal: None, root: None };
+}
+
+/// Arguments: the first one's bits, the distance to the next, how many, and of which function ([`RECIPROCAL`] or [`ROOT`]).
+pub(crate) type Range = [u32; 4];
+
+const RECIPROCAL: u32 = 0;
+const ROOT: u32 = 1;
+
+/// Every mantissa in the first, a middle and the last binade (a pair of them for roots) of the fast forms' ranges, and a stride through
+/// all of the range.
+pub(crate) const RANGES: [Range; 8] = [
+    [0x2080_0000, 1, 1 << 23, RECIPROCAL],
+    [0xbf80_0000, 1, 1 << 23, RECIPROCAL],
+    [0x5e00_0000, 1, 1 << 23, RECIPROCAL],
+    [0x2080_0000, 127, 0x3e00_0000 / 127, RECIPROCAL],
+    [0x1880_0000, 1, 1 << 24, ROOT],
+    [0x3f80_0000, 1, 1 << 24, ROOT],
+    [0x7e80_0000, 1, 1 << 24, ROOT],
+    [0x1880_0000, 255, 0x6700_0000 / 255, ROOT],
+];
+
+const GROUPS: u32 = 1024;
+
+/// Counts, for each workgroup, the arguments at which the seeded functions agree with the definitions that need no seed. It counts
+/// agreement, not difference, so that a kernel that did not run proves nothing.
+const KERNEL: &str = "@group(0) @binding(0) var<storage, read> ranges: array<vec4<u32>>;
+@group(0) @binding(1) var<storage, read_write> agreements: array<u32>;
+var<workgroup> counts: array<atomic<u32>, 4>;
+@compute @workgroup_size(256)
+fn main(
+    @builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    var same = vec4<u32>();
+    for (var k = 0u; k < RANGES; k++) {
+        let range = ranges[k];
+        for (var i = id.x; i < range.z; i += THREADS) {
+            let x = bitcast<f32>(range.x + i * range.y);
+            if range.w == 0u {
+                let rounded = iw_reciprocal(x);
+                same.x += u32(rounded == iw_reciprocal_close(x));
+                same.y += u32(rounded == iw_reciprocal_coarse(x));
+            } else {
+                let rounded = iw_sqrt(x);
+                same.z += u32(rounded == iw_root_close(x));
+                same.w += u32(rounded == iw_root_coarse(x));
+            }
+        }
+    }
+    for (var k = 0u; k < 4u; k++) {
+        atomicAdd(&counts[k], same[k]);
+    }
+    workgroupBarrier();
+    if lane < 4u {
+        agreements[group.x * 4u + lane] = atomicLoad(&counts[lane]);
+    }
+}
+";
+
+/// The check's kernel, over the adapter's own `fma`: fast forms call that even where it is guarded elsewhere.
+pub(crate) fn wgsl(ranges: usize) -> Result<String> {
+    let calls = ["iw_reciprocal", "iw_reciprocal_close", "iw_reciprocal_coarse", "iw_sqrt", "iw_root_close", "iw_root_coarse"];
+    let mut resolve = |name: &str| match name {
+        "iw_fma" => isowarp_shaders::snippet("iw_fma@native"),
+        "iw_reciprocal_close" => isowarp_shaders::renamed("iw_seeded_reciprocal@close", name),
+        "iw_reciprocal_coarse" => isowarp_shaders::renamed("iw_seeded_reciprocal@coarse", name),
+        "iw_root_close" => isowarp_shaders::renamed("iw_seeded_root@close", name),
+        "iw_root_coarse" => isowarp_shaders::renamed("iw_seeded_root@coarse", name),
+        _ => None,
+    };
+    let mut text = isowarp_shaders::prelude(&BTreeSet::from(calls.map(str::to_owned)), &mut resolve)
+        .map_err(|e| Error::Compile { kernel: "probe seeds".to_owned(), log: e.to_string() })?;
+    let _ = write!(text, "const RANGES = {ranges}u;\nconst THREADS = {}u;\n{KERNEL}", GROUPS * 256);
+    Ok(text)
+}
+
+/// Runs the check's kernel over these ranges.
+pub(crate) async fn measure(context: &Context, wgsl: &str, ranges: &[Range]) -> Result<Seeds> {
+    let mut bench = Bench::new(context);
+    bench.enqueue_groups(context, "probe seeds", wgsl, super::bench::as_bytes(ranges), GROUPS as usize * 4, GROUPS)?;
+    let words = to_words(&bench.finish(context).await?.into_iter().next().unwrap_or_default());
+    let asked = |function: u32| -> u64 { ranges.iter().filter(|r| r[3] == function).map(|r| u64::from(r[2])).sum() };
+    let agree = |at: usize| -> u64 { words.chunks_exact(4).map(|group| u64::from(group[at])).sum() };
+    let seed = |function: u32, at: usize| {
+        let coarse = (agree(at + 1) == asked(function)).then_some(Seed::Coarse);
+        if agree(at) == asked(function) { Some(Seed::Close) } else { coarse }
+    };
+    Ok(Seeds { reciprocal: seed(RECIPROCAL, 0), root: seed(ROOT, 2) })
+}
+
+/// What division and root may start from here. Asked only where it can pay (a GPU whose `fma` costs one instruction) and where what was
+/// measured holds in every kernel: unsealed, a compiler may simplify around a division in one and not in another.
+pub(super) async fn choose(context: &Context, fma: FmaKind) -> Seeds {
+    let software = kind(context.info.device_type) == DeviceKind::Cpu;
+    if software || context.seal.is_none() || !matches!(fma, FmaKind::Native | FmaKind::Guarded) {
+        return Seeds::NONE;
+    }
+    let found = match wgsl(RANGES.len()) {
+        Ok(text) => measure(context, &text, &RANGES).await,
+        Err(error) => Err(error),
+    };
+    found.unwrap_or_else(|error| {
+        log::warn!("division and square root keep their own seeds: {error}");
+        Seeds::NONE
+    })
+}
