@@ -201,9 +201,32 @@ fn risky(line: Line) -> bool {
     return least < args.risk;
 }
 
-// A number of rounds that the driver does not know, so that it compiles one guarded fma and not many.
+{% endif %}
+{% if guarded or sobel %}
+// A number of rounds that the driver does not know, so that it compiles one guarded fma, or one root of any number, and not many.
 fn rounds(n: u32) -> u32 {
     return n + (args.base_high >> 31u);
+}
+{% endif %}
+{% if sobel %}
+
+// The roots of squares, as results.
+fn roots(squares: array<f32, {{ n }}>) -> array<u32, {{ n }}> {
+    var done: array<u32, {{ n }}>;
+{% if seeded %}
+    if ({% for k in range(n) %}iw_has_seeded_root(squares[{{ k }}]){{ " && " if not loop.last }}{% endfor %}) {
+{% for k in range(n) %}
+        done[{{ k }}] = result(iw_seeded_root(squares[{{ k }}]));
+{% endfor %}
+        return done;
+    }
+{% endif %}
+    var all = squares;
+    let count = rounds(N);
+    for (var k = 0u; k < count; k++) {
+        done[k] = result(iw_sqrt(all[k]));
+    }
+    return done;
 }
 {% endif %}
 {% if guarded and weighted %}
@@ -283,15 +306,20 @@ fn image_filter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
 {% endfor %}
 {% endfor %}
 {% endif %}
+    // What stays of rows before are single variables: drivers keep those in registers.
 {% if sobel %}
-    var top = Line();
-    var middle = Line();
+{% for k in range(v) %}
+    var top{{ k }} = 0.0f;
+    var middle{{ k }} = 0.0f;
+{% endfor %}
 {% endif %}
 {% if median %}
     // The two rows before, sorted, and the nearer of them.
-    var small = Line();
-    var large = Line();
-    var nearer = Line();
+{% for k in range(v) %}
+    var small{{ k }} = Value();
+    var large{{ k }} = Value();
+    var nearer{{ k }} = Value();
+{% endfor %}
 {% endif %}
 {% if c == 4 %}
     // The rows whose results are still to come.
@@ -308,6 +336,9 @@ fn image_filter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
     for (var y = i32(y0) - RADIUS; y < i32(y1) + RADIUS; y++) {
         let line = load_line(y, i32(s));
         var done: array<u32, {{ n }}>;
+{% if sobel %}
+        var squares: array<f32, {{ n }}>;
+{% endif %}
 {% if guarded %}
         careful = select(max(careful, 1u) - 1u, {{ k_ }}u, risky(line));
         if (careful != 0u) {
@@ -322,10 +353,11 @@ fn image_filter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
 {% endfor %}
 {% endfor %}
 {% else %}
-            let squares = careful_sobel(top, middle, line);
-{% for k in range(n) %}
-            done[{{ k }}] = result(iw_sqrt(squares[{{ k }}]));
-{% endfor %}
+            squares = careful_sobel(
+                Line({% for k in range(v) %}top{{ k }}, {% endfor %}),
+                Line({% for k in range(v) %}middle{{ k }}, {% endfor %}),
+                line,
+            );
 {% endif %}
         } else {
 {% endif %}
@@ -348,44 +380,44 @@ fn image_filter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
 {% endif %}
 {% if sobel %}
 {% for k in range(n) if not (c == 4 and k % 4 == 3) %}
-        let dx{{ k }} = {{ fma }}(2.0f, middle[{{ k + 2 * c }}] - middle[{{ k }}], top[{{ k + 2 * c }}] - top[{{ k }}]) + (line[{{ k + 2 * c }}] - line[{{ k }}]);
-        let dy{{ k }} = {{ fma }}(2.0f, top[{{ k + c }}] - line[{{ k + c }}], top[{{ k }}] - line[{{ k }}]) + (top[{{ k + 2 * c }}] - line[{{ k + 2 * c }}]);
-        done[{{ k }}] = result(iw_sqrt({{ fma }}(dx{{ k }}, dx{{ k }}, dy{{ k }} * dy{{ k }})));
+        let dx{{ k }} = {{ fma }}(2.0f, middle{{ k + 2 * c }} - middle{{ k }}, top{{ k + 2 * c }} - top{{ k }}) + (line[{{ k + 2 * c }}] - line[{{ k }}]);
+        let dy{{ k }} = {{ fma }}(2.0f, top{{ k + c }} - line[{{ k + c }}], top{{ k }} - line[{{ k }}]) + (top{{ k + 2 * c }} - line[{{ k + 2 * c }}]);
+        squares[{{ k }}] = {{ fma }}(dx{{ k }}, dx{{ k }}, dy{{ k }} * dy{{ k }});
 {% endfor %}
 {% endif %}
 {% if guarded %}
         }
 {% endif %}
 {% if sobel %}
-        top = middle;
-        middle = line;
+        done = roots(squares);
+{% for k in range(v) %}
+        top{{ k }} = middle{{ k }};
+        middle{{ k }} = line[{{ k }}];
+{% endfor %}
 {% endif %}
 {% if median %}
         // Columns of three in order; the median is that of the largest minimum, the middle median and the smallest maximum.
-        var low: Line;
-        var mid: Line;
-        var high: Line;
 {% for k in range(v) %}
-        let t{{ k }} = max(small[{{ k }}], line[{{ k }}]);
-        low[{{ k }}] = min(small[{{ k }}], line[{{ k }}]);
-        mid[{{ k }}] = min(t{{ k }}, large[{{ k }}]);
-        high[{{ k }}] = max(t{{ k }}, large[{{ k }}]);
-        small[{{ k }}] = min(nearer[{{ k }}], line[{{ k }}]);
-        large[{{ k }}] = max(nearer[{{ k }}], line[{{ k }}]);
+        let t{{ k }} = max(small{{ k }}, line[{{ k }}]);
+        let low{{ k }} = min(small{{ k }}, line[{{ k }}]);
+        let mid{{ k }} = min(t{{ k }}, large{{ k }});
+        let high{{ k }} = max(t{{ k }}, large{{ k }});
+        small{{ k }} = min(nearer{{ k }}, line[{{ k }}]);
+        large{{ k }} = max(nearer{{ k }}, line[{{ k }}]);
+        nearer{{ k }} = line[{{ k }}];
 {% endfor %}
-        nearer = line;
         // Outputs k and k + {{ c }} share columns k + {{ c }} and k + {{ 2 * c }}: what the two need of those is computed once.
 {% for k in range(n) if k // c % 2 == 0 and not (c == 4 and k % 4 == 3) %}
-        let low{{ k }} = max(low[{{ k + c }}], low[{{ k + 2 * c }}]);
-        let less{{ k }} = min(mid[{{ k + c }}], mid[{{ k + 2 * c }}]);
-        let more{{ k }} = max(mid[{{ k + c }}], mid[{{ k + 2 * c }}]);
-        let high{{ k }} = min(high[{{ k + c }}], high[{{ k + 2 * c }}]);
+        let lows{{ k }} = max(low{{ k + c }}, low{{ k + 2 * c }});
+        let less{{ k }} = min(mid{{ k + c }}, mid{{ k + 2 * c }});
+        let more{{ k }} = max(mid{{ k + c }}, mid{{ k + 2 * c }});
+        let highs{{ k }} = min(high{{ k + c }}, high{{ k + 2 * c }});
 {% endfor %}
 {% for k in range(n) if not (c == 4 and k % 4 == 3) %}
 {% set first = k // c % 2 == 0 %}
 {% set pair = k if first else k - c %}
 {% set own = k if first else k + 2 * c %}
-        done[{{ k }}] = result(middle_of(max(low{{ pair }}, low[{{ own }}]), max(less{{ pair }}, min(more{{ pair }}, mid[{{ own }}])), min(high{{ pair }}, high[{{ own }}])));
+        done[{{ k }}] = result(middle_of(max(lows{{ pair }}, low{{ own }}), max(less{{ pair }}, min(more{{ pair }}, mid{{ own }})), min(highs{{ pair }}, high{{ own }})));
 {% endfor %}
 {% endif %}
 {% if c == 4 %}

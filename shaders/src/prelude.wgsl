@@ -332,12 +332,18 @@ fn iw_div(a: f32, b: f32) -> f32 {
     return iw_div_anywhere(a, b);
 }
 
-//@ iw_sqrt@seeded: iw_seeded_root iw_sqrt_anywhere
+//@ iw_sqrt@seeded: iw_has_seeded_root iw_seeded_root iw_sqrt_anywhere
 fn iw_sqrt(x: f32) -> f32 {
-    if bitcast<u32>(x) - 0x18800000u < 0x67000000u {
+    if iw_has_seeded_root(x) {
         return iw_seeded_root(x);
     }
     return iw_sqrt_anywhere(x);
+}
+
+//@ iw_has_seeded_root:
+// Whether the fast way leads to the rounded root.
+fn iw_has_seeded_root(x: f32) -> bool {
+    return bitcast<u32>(x) - 0x18800000u < 0x67000000u;
 }
 
 //@ iw_seeded_reciprocal@close: iw_fma iw_rounded_reciprocal

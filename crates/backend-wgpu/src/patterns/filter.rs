@@ -2,7 +2,7 @@
 
 use super::Launch;
 use super::operands::{Operands, Signature, Span};
-use super::program::{NATIVE_FMA, Operators, Program};
+use super::program::{Dialect, NATIVE_FMA, Operators, Program};
 use crate::buffer::Buffer;
 use crate::device::Wgpu;
 use isowarp_core::backend::{Leaf, Out, Run};
@@ -25,7 +25,7 @@ impl Run<FilterTask> for Wgpu {
         if operands.signature.leaves.len() != 1 || operands.signature.outs.len() != 1 {
             return Err(Error::InvalidArgument { what: "filter", reason: "it has one input and one output".to_owned() });
         }
-        let holes = holes(task, &operands.signature, self.dialect().fma);
+        let holes = holes(task, &operands.signature, self.dialect());
         let kernel = self.program("filter", &program(task, &operands.signature, &holes))?;
 
         let radius = u64::from(task.kind.radius());
@@ -70,7 +70,7 @@ fn strip(rows: u64, groups: u64) -> u64 {
     [16, 8, 4, 2].into_iter().find(|&s| rows / s * groups >= 1 << 16).unwrap_or(1)
 }
 
-pub(super) fn holes(task: &FilterTask, signature: &Signature, fma: FmaKind) -> [(&'static str, u32); 12] {
+pub(super) fn holes(task: &FilterTask, signature: &Signature, dialect: Dialect) -> [(&'static str, u32); 13] {
     let vector = |v: bool| u32::from(v);
     let reads = signature.leaves.iter().any(|l| matches!(l, super::operands::LeafKind::Vector { .. }));
     [
@@ -91,8 +91,9 @@ pub(super) fn holes(task: &FilterTask, signature: &Signature, fma: FmaKind) -> [
         ("weighted", vector(matches!(task.kind, FilterKind::Weighted { .. }))),
         ("sobel", vector(task.kind == FilterKind::Sobel)),
         ("median", vector(task.kind == FilterKind::Median3)),
+        ("seeded", vector(task.kind == FilterKind::Sobel && dialect.seeds.root.is_some())),
         ("normal", vector(stays_normal(task))),
-        ("guarded", vector(fma == FmaKind::Guarded && task.kind != FilterKind::Median3 && !stays_normal(task))),
+        ("guarded", vector(dialect.fma == FmaKind::Guarded && task.kind != FilterKind::Median3 && !stays_normal(task))),
     ]
 }
 
@@ -138,6 +139,10 @@ pub(super) fn program<'a>(task: &FilterTask, signature: &'a Signature, holes: &'
     let calls: &[&str] = match (&task.kind, is("normal"), is("guarded")) {
         (FilterKind::Median3, ..) if task.dtype == DType::U8 => &[],
         (FilterKind::Median3, ..) => &["iw_order", "iw_canonical"],
+        (FilterKind::Sobel, true, _) if is("seeded") => &[NATIVE_FMA, "iw_sqrt", "iw_has_seeded_root", "iw_seeded_root", "iw_canonical"],
+        (FilterKind::Sobel, ..) if is("seeded") => {
+            &[NATIVE_FMA, "iw_fma", "iw_sqrt", "iw_has_seeded_root", "iw_seeded_root", "iw_canonical"]
+        }
         (FilterKind::Sobel, true, _) => &[NATIVE_FMA, "iw_sqrt", "iw_canonical"],
         (FilterKind::Sobel, false, false) => &["iw_fma", "iw_sqrt", "iw_canonical"],
         (FilterKind::Sobel, false, true) => &[NATIVE_FMA, "iw_fma", "iw_sqrt", "iw_canonical"],

@@ -272,8 +272,8 @@ fn filters_of_every_kind_border_and_channel_count() {
                     let task = FilterTask { kind: kind.clone(), border, height: 9, width: 9, channels, dtype, numerics: Numerics::Strict };
                     for (leaf, out) in [(0, 0), (1, 1)] {
                         let signature = signature(&[(dtype, leaf)], &[(dtype, out)]);
-                        for fma in [FmaKind::Native, FmaKind::Guarded] {
-                            let holes = filter::holes(&task, &signature, fma);
+                        for dialect in [NATIVE, SEEDED, GUARDED] {
+                            let holes = filter::holes(&task, &signature, dialect);
                             accept(&filter::program(&task, &signature, &holes));
                         }
                     }
@@ -288,7 +288,7 @@ fn filters_of_bytes_guard_their_fma_for_tiny_weights_only() {
     let guarded = |kind: FilterKind, dtype| {
         let task = FilterTask { kind, border: Border::Clamp, height: 9, width: 9, channels: 1, dtype, numerics: Numerics::Strict };
         let signature = signature(&[(dtype, 0)], &[(dtype, 0)]);
-        let holes = filter::holes(&task, &signature, FmaKind::Guarded);
+        let holes = filter::holes(&task, &signature, GUARDED);
         filter::program(&task, &signature, &holes).text(GUARDED).expect("text").contains("iw_fma(")
     };
     let weights = |last: f32| {
