@@ -6,7 +6,7 @@
 
 // Measured on an H200: a hop from group to group takes longer for a larger one, and there are fewer of them.
 constexpr int GROUP = 128;        // tiles
-constexpr uint32_t AGAIN = 100;  // ns before a tile asks again; the last of its group does so at once
+constexpr uint32_t AGAIN = 250;  // ns before a tile asks again; the last of its group does so at once
 constexpr int HEADER_WORDS = 16;  // of 64 bits, before the tiles' status words
 constexpr int FINISHED = 2;       // header word: tiles that have looked back, counted in the last epoch only
 

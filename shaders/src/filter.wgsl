@@ -16,6 +16,10 @@ alias Value = i32;
 alias Value = f32;
 {% endif %}
 alias Line = array<Value, {{ v }}>;
+{# Where much is computed of a row, the next one is on its way meanwhile, as bits. #}
+{% set ahead = wide and sobel %}
+{% set value = "" if ahead else "value" %}
+alias Row = {{ "array<u32, " ~ v ~ ">" if ahead else "Line" }};
 
 // The index that a tap at i reads, or -1 for zero.
 fn resolve(i: i32, n: i32) -> i32 {
@@ -81,10 +85,10 @@ fn sample(at: u32) -> u32 {
 }
 
 // Samples s - SIDE .. s + N + SIDE of row y, by the border's rule.
-fn load_line(y: i32, s: i32) -> Line {
+fn load_row(y: i32, s: i32) -> Row {
     let row = resolve(y, i32(args.height));
     if (row < 0i) {
-        return Line();
+        return Row();
     }
     let start = args.skip1 + (u32(row) - args.first_row) * args.pitch;
     if (s >= SIDE && s + i32(N) + SIDE <= i32(args.pitch)) {
@@ -93,14 +97,14 @@ fn load_line(y: i32, s: i32) -> Line {
 {% for q in range(n // 4) %}
         let own{{ q }} = b1[(at + {{ radius * c + 4 * q }}u) >> 2u];
 {% endfor %}
-        return Line(
+        return Row(
 {% for k in range(v) %}
 {% set own = k - radius * c %}
-            value({% if own >= 0 and own < n %}own{{ own // 4 }}[{{ own % 4 }}]{% else %}b1[(at + {{ k }}u) >> 2u][{{ (k + 400 - radius * c) % 4 }}]{% endif %}),
+            {{ value }}({% if own >= 0 and own < n %}own{{ own // 4 }}[{{ own % 4 }}]{% else %}b1[(at + {{ k }}u) >> 2u][{{ (k + 400 - radius * c) % 4 }}]{% endif %}),
 {% endfor %}
         );
 {% elif wide %}
-        return Line({% for k in range(v) %}value(b1[at + {{ k }}u]), {% endfor %});
+        return Row({% for k in range(v) %}{{ value }}(b1[at + {{ k }}u]), {% endfor %});
 {% else %}
 {% set words = (v + 6) // 4 %}
 {% for w in range(words) %}
@@ -115,20 +119,20 @@ fn load_line(y: i32, s: i32) -> Line {
 {% for w in range((v + 3) // 4) %}
         let q{{ w }} = (w{{ w }} >> shift) | {% if w + 1 < words %}((w{{ w + 1 }} << (31u - shift)) << 1u){% else %}0u{% endif %};
 {% endfor %}
-        return Line(
+        return Row(
 {% for k in range(v) %}
-            value((q{{ k // 4 }} >> {{ k % 4 * 8 }}u) & 0xffu),
+            {{ value }}((q{{ k // 4 }} >> {{ k % 4 * 8 }}u) & 0xffu),
 {% endfor %}
         );
 {% endif %}
     }
     // A place right of the image only serves its left neighbour's window.
-    var line = Line();
+    var line = Row();
 {% for k in range(v) %}
     {
         let x = resolve((s + {{ k }}i) / CHANNELS - RADIUS, i32(args.width));
         if (x >= 0i) {
-            line[{{ k }}] = value(sample(start + u32(x * CHANNELS + (s + {{ k }}i) % CHANNELS)));
+            line[{{ k }}] = {{ value }}(sample(start + u32(x * CHANNELS + (s + {{ k }}i) % CHANNELS)));
         }
     }
 {% endfor %}
@@ -333,8 +337,19 @@ fn image_filter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
     // Rows of samples for which a risky one is still in the sums.
     var careful = 0u;
 {% endif %}
+{% if ahead %}
+    var next = load_row(i32(y0) - RADIUS, i32(s));
+{% endif %}
     for (var y = i32(y0) - RADIUS; y < i32(y1) + RADIUS; y++) {
-        let line = load_line(y, i32(s));
+{% if ahead %}
+        let row = next;
+        if (y + 1i < i32(y1) + RADIUS) {
+            next = load_row(y + 1i, i32(s));
+        }
+        let line = Line({% for k in range(v) %}value(row[{{ k }}]), {% endfor %});
+{% else %}
+        let line = load_row(y, i32(s));
+{% endif %}
         var done: array<u32, {{ n }}>;
 {% if sobel %}
         var squares: array<f32, {{ n }}>;

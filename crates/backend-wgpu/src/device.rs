@@ -182,7 +182,11 @@ impl Wgpu {
     #[must_use]
     pub fn patterns_in_subgroups(&self) -> Vec<&'static str> {
         let tuning = self.tuning();
-        let forms = [("reduce", tuning.reduce_in_subgroups), ("scan", tuning.scan_in_subgroups)];
+        let forms = [
+            ("reduce", tuning.reduces_in_subgroups(1)),
+            ("reduce of several words", tuning.reduces_in_subgroups(2)),
+            ("scan", tuning.scan_in_subgroups),
+        ];
         forms.into_iter().filter_map(|(pattern, on)| on.then_some(pattern)).collect()
     }
 

@@ -39,7 +39,8 @@ fn numbers<B: Target, T: Element<Reg = T> + Num>(c: &mut Cases<B>) {
             let x = input::<B, T>(d, Fill::Plain, n, "x")?;
             Ok((d.reduce(&x, Sum)?, d.reduce(&x, Product)?))
         })
-        .needs(&[t]);
+        .needs(&[t])
+        .quick = quick;
         c.add(format!("reduce/min/{t}/n={n}"), move |d| d.reduce(&input::<B, T>(d, Fill::Plain, n, "x")?, Min)).needs(&[t]).quick = quick;
         c.add(format!("reduce/max/{t}/n={n}"), move |d| d.reduce(&input::<B, T>(d, Fill::Plain, n, "x")?, Max)).needs(&[t]).quick = quick;
         c.add(format!("reduce/dot/{t}/n={n}"), move |d| {
@@ -65,24 +66,28 @@ fn numbers<B: Target, T: Element<Reg = T> + Num>(c: &mut Cases<B>) {
 
 fn floats<B: Target, T: Element<Reg = T> + Float + Num>(c: &mut Cases<B>) {
     let t = T::DTYPE;
+    let quick = t.size_bytes() < 8;
     for n in FEW {
         c.add(format!("reduce/mean/{t}/n={n}"), move |d| d.mean(&input::<B, T>(d, Fill::Plain, n, "x")?)).needs(&[t]);
         c.add(format!("reduce/norms/{t}/n={n}"), move |d| {
             let x = input::<B, T>(d, Fill::Plain, n, "x")?;
             Ok((d.norm1(&x)?, d.norm2(&x)?, d.norm_inf(&x)?))
         })
-        .needs(&[t]);
+        .needs(&[t])
+        .quick = quick;
         c.add(format!("reduce/max_abs_diff/{t}/n={n}"), move |d| {
             d.max_abs_diff(&input::<B, T>(d, Fill::Wide, n, "x")?, &input::<B, T>(d, Fill::Wide, n, "y")?)
         })
-        .needs(&[t]);
+        .needs(&[t])
+        .quick = quick;
     }
     for fill in [Fill::Bits, Fill::Subnormal] {
         c.add(format!("reduce/norms/{t}/{}", fill.name()), move |d| {
             let x = input::<B, T>(d, fill, 4099, "x")?;
             Ok((d.norm1(&x)?, d.norm2(&x)?, d.norm_inf(&x)?))
         })
-        .needs(&[t]);
+        .needs(&[t])
+        .quick = quick;
     }
 }
 
@@ -107,7 +112,8 @@ where
         let x = input::<B, T>(d, Fill::Bits, n, "x")?;
         Ok((d.reduce(&x, And)?, d.reduce(&x, Or)?, d.reduce(&x, Xor)?))
     })
-    .needs(&[T::DTYPE]);
+    .needs(&[T::DTYPE])
+    .quick = T::DTYPE.size_bytes() < 8;
 }
 
 fn narrow<B: Target>(c: &mut Cases<B>) {
@@ -159,8 +165,11 @@ fn axes<B: Target, T: Element<Reg = T> + Num>(c: &mut Cases<B>) {
                 d.reduce_axis(&input::<B, T>(d, Fill::Cancel, n, "x")?, &shape, axis, Sum)
             })
             .needs(&[t]);
-            c.add(format!("reduce/axis_max/{t}/{name}"), move |d| d.reduce_axis(&input::<B, T>(d, Fill::Wide, n, "x")?, &shape, axis, Max))
-                .needs(&[t]);
+            c.add(format!("reduce/axis_max/{t}/{name}"), move |d| {
+                d.reduce_axis(&input::<B, T>(d, Fill::Wide, n, "x")?, &shape, axis, Max)
+            })
+            .needs(&[t])
+            .quick = t.size_bytes() < 8;
         }
     }
     for (rows, columns) in [(1u64, 5000u64), (5000, 1), (100, 100), (33, 8193), (8193, 33), (3000, 7)] {

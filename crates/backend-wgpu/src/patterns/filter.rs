@@ -60,7 +60,7 @@ impl Run<FilterTask> for Wgpu {
 fn samples(task: &FilterTask) -> u32 {
     match (task.dtype, &task.kind) {
         (DType::U8, _) => 8,
-        (_, FilterKind::Median3) if task.channels == 1 => 8,
+        (_, FilterKind::Sobel) if task.channels == 1 => 8,
         _ => 4,
     }
 }

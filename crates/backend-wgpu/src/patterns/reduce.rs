@@ -177,7 +177,7 @@ impl<'a> Reduction<'a> {
     fn new(wgpu: &'a Wgpu, pattern: &'static str, combine: &'a Func, numerics: Numerics, weight: u32) -> Result<Self> {
         let acc = Accumulator::new(combine.result_types());
         let (stride, limits) = (acc.stride(), wgpu.window_limits());
-        let subgroups = acc.shuffles() && wgpu.tuning().reduce_in_subgroups;
+        let subgroups = acc.shuffles() && wgpu.tuning().reduces_in_subgroups(acc.words());
         let asked = *wgpu.patterns().reduce_shape.lock();
         let shape = asked.map_or_else(|| Shape::of(stride), Ok)?;
         let shape = Shape { rows: wgpu.tuning().rows(shape.rows, weight), ..shape };

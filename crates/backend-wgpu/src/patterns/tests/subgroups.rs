@@ -31,7 +31,7 @@ pub(in crate::patterns) fn emulate(wgsl: &str, width: u32) -> String {
 
 fn device(width: u32) -> Wgpu {
     let gpu = own_device(&Options { subgroups: Some(true), ..Options::default() });
-    assert!(gpu.tuning().reduce_in_subgroups && gpu.tuning().scan_in_subgroups, "{:?}", gpu.report().subgroup);
+    assert!(gpu.tuning().reduces_in_subgroups(1) && gpu.tuning().scan_in_subgroups, "{:?}", gpu.report().subgroup);
     gpu.patterns().width.store(width, Ordering::Relaxed);
     gpu
 }
@@ -104,7 +104,7 @@ fn three_launches_in_subgroups_give_the_one_tree() {
 #[test]
 fn kernels_that_are_not_sealed_walk_in_subgroups_too() {
     let gpu = own_device(&Options { subgroups: Some(true), seal: false, ..Options::default() });
-    assert!(gpu.tuning().reduce_in_subgroups && !gpu.report().sealed);
+    assert!(gpu.tuning().reduces_in_subgroups(1) && !gpu.report().sealed);
     reduce::check::<u32>(&gpu, &[1000, 20_011], Sum);
     scan::check::<u32>(&gpu, &[1000, 20_011], Sum);
 }
@@ -112,10 +112,10 @@ fn kernels_that_are_not_sealed_walk_in_subgroups_too() {
 #[test]
 fn a_device_without_subgroups_takes_the_other_form() {
     let gpu = own_device(&Options { subgroups: Some(false), ..Options::default() });
-    assert!(!gpu.tuning().reduce_in_subgroups && !gpu.tuning().scan_in_subgroups);
+    assert!(!gpu.tuning().reduces_in_subgroups(1) && !gpu.tuning().scan_in_subgroups);
     tiles(&gpu);
     lines_and_parts(&gpu);
     let without = wgpu::Features::SUBGROUP | wgpu::Features::SUBGROUP_BARRIER;
     let gpu = own_device(&Options { subgroups: Some(true), without, ..Options::default() });
-    assert!(!gpu.tuning().reduce_in_subgroups && !gpu.tuning().scan_in_subgroups);
+    assert!(!gpu.tuning().reduces_in_subgroups(1) && !gpu.tuning().scan_in_subgroups);
 }
