@@ -12,7 +12,7 @@ use isowarp_core::patterns::MapTask;
 use isowarp_kernels::map;
 
 /// Threads of a block of `map.cu`.
-const THREADS: u32 = 256;
+const THREADS: u32 = 128;
 
 impl Run<MapTask> for Cuda {
     fn run(&self, task: &MapTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
