@@ -211,13 +211,6 @@ struct Columns {
     }
 };
 
-// Keys of a format, as values of one.
-struct Keys {
-    using Value = int;
-    IW_DEVICE static int smaller(int a, int b) { return min(a, b); }
-    IW_DEVICE static int larger(int a, int b) { return max(a, b); }
-};
-
 // The median around sample s of row y, from memory and by keys.
 template <class F>
 IW_DEVICE uint32_t median_at(const Image& im, int s, int y) {

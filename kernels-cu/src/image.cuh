@@ -139,8 +139,15 @@ struct F32 {
     IW_DEVICE static uint32_t passed(const uint32_t (&own)[WORDS], int k) { return canonical(__uint_as_float(own[k])); }
 };
 
+// What the median sorts where it sorts integers: bytes, and the keys of floats.
+struct Keys {
+    using Value = int;
+    IW_DEVICE static int smaller(int a, int b) { return min(a, b); }
+    IW_DEVICE static int larger(int a, int b) { return max(a, b); }
+};
+
 template <int CHANNELS>
-struct U8 {
+struct U8 : Keys {
     static constexpr int N = 8, C = CHANNELS, WORDS = 2, PER_WORD = 4, BYTES = 1, DEPTH = 1;
     static constexpr int RUN = N % C == 0 ? C : 1;  // samples from a thread's end on that surely are of one pixel
     static constexpr int ALIGN = 8;
@@ -193,9 +200,6 @@ struct U8 {
             root[k] = result(near);
         }
     }
-    using Value = int;
-    IW_DEVICE static int smaller(int a, int b) { return min(a, b); }
-    IW_DEVICE static int larger(int a, int b) { return max(a, b); }
     template <int L>
     IW_DEVICE static bool odd(const uint32_t (&)[L], int, int) {
         return false;
