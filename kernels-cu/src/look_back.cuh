@@ -11,8 +11,8 @@ constexpr int HEADER_WORDS = 16;  // of 64 bits, before the tiles' status words
 constexpr int FINISHED = 2;       // header word: tiles that have looked back, counted in the last epoch only
 
 // Status of a tile: one 64-bit word to each accumulator word, value low, tag high, so that a value and its tag arrive together
-// without a fence. The tag names the launch (its epoch, plus one), so that words need no clearing between launches.
-constexpr uint32_t EPOCHS = 0xffffffffu;
+// without a fence. The tag names the launch (its epoch, plus one), so that words need no clearing between launches until epochs start over,
+// which the host says (`epochs`): there are less than 2^32.
 
 IW_DEVICE uint64_t peek(const uint64_t* p) {
     uint64_t v;
@@ -137,15 +137,15 @@ IW_DEVICE Acc<W> look_back(uint64_t* status, uint32_t tile, uint32_t first, uint
 IW_DEVICE uint64_t draw(uint64_t* header) { return atomicAdd(header, 1ull); }
 
 // By one thread to each tile, when it has looked back: nobody waits for this but the last launch before epochs start over.
-IW_DEVICE void looked_back(uint64_t* header, uint32_t epoch) {
-    if (epoch + 1 == EPOCHS) atomicAdd(header + FINISHED, 1ull);
+IW_DEVICE void looked_back(uint64_t* header, uint32_t epoch, uint32_t epochs) {
+    if (epoch + 1 >= epochs) atomicAdd(header + FINISHED, 1ull);
 }
 
 // By the block that drew the last ticket of all. When epochs start over, words of that many launches ago must not be taken
 // for new ones: wait until every tile has looked back, hence nobody reads any more, and clear.
 template <int W>
-IW_DEVICE void next_epoch(uint64_t* header, uint64_t* status, uint32_t tiles, uint32_t epoch) {
-    if (epoch + 1 < EPOCHS) {
+IW_DEVICE void next_epoch(uint64_t* header, uint64_t* status, uint32_t tiles, uint32_t epoch, uint32_t epochs) {
+    if (epoch + 1 < epochs) {
         if (threadIdx.x == 0) post(header, (uint64_t)(epoch + 1) << 32);
         return;
     }

@@ -20,6 +20,7 @@ constexpr uint32_t PATIENCE = 1200, PARKED_PATIENCE = 2500;  // ns: see look_bac
 constexpr int ROW = 4 * WARP;         // elements that a warp reads at once, 4 to a lane
 
 constexpr uint32_t EXCLUSIVE = 1;
+constexpr int EPOCHS = 12;  // word of u: launches after which epochs start over
 
 template <int W>
 IW_DEVICE Acc<W> init_of(const Args& args) {
@@ -150,7 +151,8 @@ IW_DEVICE void shift(Rows<W, R>& t, const Acc<W>& left) {
     }
 }
 
-// u[0] flags, u[2..3] len of a line (lines follow each other: n = lines * len), u[4..7] what an exclusive scan stores first.
+// u[0] flags, u[2..3] len of a line (lines follow each other: n = lines * len), u[4..7] what an exclusive scan stores first,
+// u[12] epochs: see look_back.cuh.
 // scratch[0]: 16 words of 64 bits, then W to a tile; zeroed once, when allocated; word 1 holds how many status words follow.
 // Any grid works; enough blocks to fill the device, and no more than tiles, is best.
 template <int W>
@@ -179,7 +181,7 @@ IW_DEVICE void scan(const Args& args) {
     for (;;) {
         const uint32_t tile = ticket;
         if (tile >= tiles) {
-            if (tile == last_ticket) next_epoch<W>(header, status, tiles, epoch);
+            if (tile == last_ticket) next_epoch<W>(header, status, tiles, epoch, args.u[EPOCHS]);
             return;
         }
         const uint32_t line = len == args.n ? 0 : tile / tiles_per_line, first = line * tiles_per_line;
@@ -207,7 +209,7 @@ IW_DEVICE void scan(const Args& args) {
             const Acc<W> fold = look_back(status, tile, first, epoch, aggregate, window, PATIENCE);
             if (lane == 0) {
                 prefix = fold;
-                looked_back(header, epoch);
+                looked_back(header, epoch, args.u[EPOCHS]);
             }
         }
         __syncthreads();
@@ -224,7 +226,7 @@ IW_DEVICE void scan(const Args& args) {
         if ((flags & EXCLUSIVE) && tile == first && threadIdx.x == 0) t.x[0][0] = init_of<W>(args);
         store_rows(t, i0, end, aligned);
         if (once) {
-            if (tile == last_ticket) next_epoch<W>(header, status, tiles, epoch);
+            if (tile == last_ticket) next_epoch<W>(header, status, tiles, epoch, args.u[EPOCHS]);
             return;
         }
         if (threadIdx.x == 0) ticket = next;
@@ -270,7 +272,7 @@ IW_DEVICE void scout(const Args& args, uint64_t* header, uint64_t* status, uint3
     const Acc<W> fold = look_back(status, tile, first, epoch, aggregate, window, PARKED_PATIENCE);
     if (lane == 0) {
         fold_out = fold;
-        looked_back(header, epoch);
+        looked_back(header, epoch, args.u[EPOCHS]);
     }
 }
 
@@ -356,7 +358,7 @@ IW_DEVICE void scan_parked(const Args& args) {
         asm volatile("bar.sync 1, %0;" ::"n"(HOLDERS) : "memory");
     }
     const uint32_t last_ticket = once ? tiles - 1 : tiles + gridDim.x - 1;
-    if ((once ? first_drawn : tile) == last_ticket) next_epoch<W>(header, status, tiles, epoch);
+    if ((once ? first_drawn : tile) == last_ticket) next_epoch<W>(header, status, tiles, epoch, args.u[EPOCHS]);
 }
 
 // Short lines, no scratch. u as for scan, u[8..9] lines, u[1] lanes to a line: 32, or, where 4 to a lane suffice, any power

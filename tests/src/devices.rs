@@ -1,4 +1,5 @@
-//! The devices of this machine, each in its default form and, for wgpu, in a narrow one and in those with and without subgroups.
+//! The devices of this machine, each in its default form and in others: wgpu's narrow, with and without subgroups, and CUDA's whose launches
+//! soon start numbering themselves anew.
 
 use isowarp::backend::Backend as _;
 use isowarp::{Device, Error, Result};
@@ -16,14 +17,14 @@ pub struct Present {
     pub patterns: &'static [&'static str],
 }
 
-/// Which wgpu adapters are opened again, in other forms.
+/// Which devices are opened again, in other forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Again {
     /// None.
     Never,
-    /// All, with those kernels in subgroups that the default has in shared memory, and the other way round; and without their optional
-    /// features.
-    FormsAndNarrow,
+    /// All adapters of wgpu, with those kernels in subgroups that the default has in shared memory, and the other way round; and without
+    /// their optional features. All GPUs of CUDA, with launches that look back numbered from 0 to 2.
+    All,
 }
 
 /// Patterns whose kernels come in subgroups and in shared memory.
@@ -66,8 +67,11 @@ pub fn present(backends: &[String], again: Again) -> Result<(Vec<Present>, Vec<S
             Err(e) => absent.push(e),
         }
     }
-    if again != Again::Never && wanted("wgpu") {
-        push_forms(&mut devices)?;
+    if again == Again::All {
+        push_renumbering(&mut devices)?;
+        if wanted("wgpu") {
+            push_forms(&mut devices)?;
+        }
     }
     for name in backends {
         let asked = if name == "vulkan" { "wgpu" } else { name };
@@ -80,6 +84,24 @@ pub fn present(backends: &[String], again: Again) -> Result<(Vec<Present>, Vec<S
         }
     }
     Ok((devices, absent.iter().map(ToString::to_string).collect()))
+}
+
+/// Opens every CUDA device that is there again, with launch numbers that start over at every third launch.
+#[cfg(feature = "cuda")]
+fn push_renumbering(devices: &mut Vec<Present>) -> Result<()> {
+    let ordinals = devices.iter().filter_map(|d| if let Device::Cuda(cuda) = &d.device { Some(cuda.info().ordinal) } else { None });
+    for ordinal in ordinals.collect::<Vec<_>>() {
+        let cuda = isowarp::Cuda::new(ordinal)?;
+        cuda.restart_launch_numbers_after(3);
+        devices.push(Present { patterns: &["scan"], ..Present::new(Device::Cuda(cuda), "launch numbers start over") });
+    }
+    Ok(())
+}
+
+#[cfg(not(feature = "cuda"))]
+#[expect(clippy::unnecessary_wraps, reason = "the other form can fail")]
+fn push_renumbering(_devices: &mut Vec<Present>) -> Result<()> {
+    Ok(())
 }
 
 /// Opens every adapter again, so that every form of each kernel runs: with the forms in subgroups and in shared memory where the default

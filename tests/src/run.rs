@@ -35,8 +35,8 @@ pub struct Options {
     pub patterns: Vec<String>,
     /// Backends; every device of the machine if empty. One that is named and missing is an error.
     pub backends: Vec<String>,
-    /// Whether a full run opens wgpu adapters again: with the other form of kernels that come in subgroups and in shared memory, and
-    /// without optional features.
+    /// Whether a full run opens devices again: wgpu's adapters with the other form of kernels that come in subgroups and in shared memory,
+    /// and without optional features; CUDA's with launch numbers that soon start over.
     pub narrow: bool,
     /// Digests of other devices to compare with.
     pub recordings: Vec<Recording>,
@@ -63,7 +63,7 @@ pub struct Ran {
 pub fn run(options: &Options, mut progress: impl FnMut(usize, usize, &str, f64)) -> Result<Ran> {
     let started = Instant::now();
     let cpu = Device::open(Selector::Cpu)?;
-    let again = if options.narrow && options.level == Level::Full { Again::FormsAndNarrow } else { Again::Never };
+    let again = if options.narrow && options.level == Level::Full { Again::All } else { Again::Never };
     let cases = selected(options)?;
     let groups = groups(&cases);
     let (devices, absent) = devices::present(&options.backends, again)?;

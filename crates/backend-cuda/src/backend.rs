@@ -14,6 +14,7 @@ use isowarp_core::backend::{Backend, ReadFuture};
 use isowarp_core::caps::{Caps, Numerics};
 use isowarp_core::error::{Error, Result};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// What the baseline build of the kernels is for.
 const OLDEST: (u32, u32) = (7, 0);
@@ -87,6 +88,12 @@ impl Cuda {
     #[must_use]
     pub fn stream(&self) -> &Stream {
         &self.stream
+    }
+
+    /// Lets launches that look back start numbering themselves anew after `launches` of them, at least 1, instead of 2^32 - 1; for tests
+    /// of what happens then. Results are the same.
+    pub fn restart_launch_numbers_after(&self, launches: u32) {
+        self.device().launch_numbers.store(launches.max(1), Ordering::Relaxed);
     }
 
     /// A kernel of the library with its holes filled, compiled on first use. `key` is the kernel and a hash of everything

@@ -12,6 +12,7 @@ use isowarp_core::error::Result;
 use parking_lot::Mutex;
 use std::ptr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 
 /// One opened device. Dropped when the last stream, buffer, event and future of it is gone.
 #[derive(Debug)]
@@ -21,6 +22,8 @@ pub(crate) struct Device {
     pub(crate) pool: DevicePool,
     pub(crate) pinned: PinnedPool,
     pub(crate) kernels: KernelCache,
+    /// Launches after which those that look back start numbering themselves anew.
+    pub(crate) launch_numbers: AtomicU32,
     streams: Mutex<Streams>,
     marks: Mutex<Handles>,
     timers: Mutex<Handles>,
@@ -67,6 +70,7 @@ impl Device {
             pool,
             pinned: PinnedPool::default(),
             kernels: KernelCache::default(),
+            launch_numbers: AtomicU32::new(u32::MAX),
             streams: Mutex::default(),
             marks: Mutex::default(),
             timers: Mutex::default(),

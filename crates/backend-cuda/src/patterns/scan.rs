@@ -12,6 +12,7 @@ use isowarp_core::error::{Error, Result};
 use isowarp_core::patterns::plan::{SCAN_TILE, tiles};
 use isowarp_core::patterns::{Lines, ScanKind, ScanTask};
 use isowarp_kernels::scan::*;
+use std::sync::atomic::Ordering;
 
 /// 64-bit words before the tiles' states.
 pub(super) const HEADER_WORDS: u64 = 16;
@@ -24,6 +25,8 @@ const SHORT_LINE: [u64; 4] = [1024, 512, 256, 256];
 const LINE_THREADS: u32 = 128;
 const COL_THREADS: u32 = 64;
 const EXCLUSIVE: u32 = 1;
+/// Word of `u`: launches after which their numbers start over.
+const EPOCHS: usize = 12;
 /// Aggregates of aligned blocks that a thread of `scan_cols_w*` keeps.
 const COL_LEVELS: u32 = 14;
 
@@ -70,6 +73,7 @@ fn long_lines(cuda: &Cuda, operators: &Operators<'_>, bound: &mut Bound, lines: 
     }
     let bytes = 8 * (HEADER_WORDS + tiles * w as u64);
     bound.args.scratch[0] = cuda.stream().scratch().get(cuda, Use::Scan, bytes)?;
+    bound.args.u[EPOCHS] = cuda.device().launch_numbers.load(Ordering::Relaxed);
     let multiprocessors = cuda.info().multiprocessors;
     let parked = w == 1 && tiles > TUNING.parked_from * u64::from(multiprocessors);
     let (table, resident, threads) = if parked {
