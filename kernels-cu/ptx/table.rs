@@ -392,7 +392,7 @@ pub mod scan {
                 Entry { name: "scan_w2", holes: &["load4", "load1", "combine", "store4", "store1"] },
                 Entry { name: "scan_w3", holes: &["load4", "load1", "combine", "store4", "store1"] },
                 Entry { name: "scan_w4", holes: &["load4", "load1", "combine", "store4", "store1"] },
-                Entry { name: "scan_parked_w1", holes: &["load4", "load1", "combine", "store4", "store1"] },
+                Entry { name: "scan_parked_w1", holes: &["combine", "load4", "load1", "store4", "store1"] },
                 Entry { name: "scan_rows_w1", holes: &["load4", "load1", "combine", "store4", "store1"] },
                 Entry { name: "scan_cols_w1", holes: &["load1", "combine", "store1"] },
                 Entry { name: "scan_rows_w2", holes: &["load4", "load1", "combine", "store4", "store1"] },

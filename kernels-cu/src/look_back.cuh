@@ -1,6 +1,6 @@
 // Look-back, for kernels that read their input in one launch: a tile publishes its aggregate and puts the fold of all tiles before it
 // together, from left to right. Tiles come in groups. The last of a group publishes the fold up to its own end instead, and each tile waits
-// for the one before its group and for the aggregates of its own: so every tile asks for little and publishes once.
+// for the one before its group and for the aggregates of its own: so every tile asks for little and publishes once. (Or it is served: see below.)
 #pragma once
 #include "iw.cuh"
 
@@ -131,26 +131,106 @@ IW_DEVICE Acc<W> look_back(uint64_t* status, uint32_t tile, uint32_t first, uint
     return fold;
 }
 
+// The other way, for long lines: one warp of the launch, the server, does nothing but fold the aggregates of all tiles as they come, and a tile
+// asks for its own fold only. So the fold stays in registers from tile to tile, and few questions are asked. As in the first way, everyone waits
+// for tiles with lower tickets only; the server has the first of all.
+constexpr int SERVED = 96;                                    // tiles that the server asks for at once
+constexpr uint32_t SERVE_PATIENCE = 1800, SERVE_AGAIN = 250;  // ns, as patience and AGAIN above
+template <int W>
+constexpr int SERVER_WINDOW = SERVED + AHEAD<W>;
+
+// By one warp: puts each tile's fold into its place, but for the first tiles of lines, which have none.
+template <int W>
+IW_DEVICE void serve_folds(const uint64_t* aggregates, uint64_t* folds, uint32_t tiles, uint32_t tiles_per_line, uint32_t epoch, Acc<W>* window) {
+    constexpr int LOOK = SERVED / WARP, N = AHEAD<W>;
+    const int lane = lane_id();
+    Status<W> found[LOOK];
+    const auto ask = [&](uint32_t tile) {
+#pragma unroll
+        for (int j = 0; j < LOOK; ++j) found[j] = look<W>(aggregates + (uint64_t)min(tile + j * WARP + lane, tiles - 1) * W);
+    };
+    Acc<W> fold = {};
+    uint32_t in_line = 0;  // tiles of the line that are folded
+    ask(0);
+    for (uint32_t tile = 0; tile < tiles;) {
+        int count = 0;  // that have come, without a gap
+#pragma unroll
+        for (int j = 0; j < LOOK; ++j) {
+            const bool there = tile + j * WARP + lane < tiles && found[j].of(epoch);
+            const uint32_t missing = ~__ballot_sync(ALL_LANES, there);
+            if (count == j * WARP) count += missing ? __ffs(missing) - 1 : WARP;
+            window[j * WARP + lane] = found[j].value();
+        }
+        __syncwarp();
+        ask(tile + count);  // on its way while these are folded
+        for (int from = 0; from < count;) {
+            const int to = from + (int)min((uint32_t)min(count - from, WARP), tiles_per_line - in_line);
+            int k = from;
+            if (in_line == 0) fold = window[k++];
+            Acc<W> mine = fold, v[N];  // mine: the fold after tile from + lane
+            read_ahead(window + k, v);
+#pragma unroll 1
+            for (; k + N <= to; k += N) {
+                Acc<W> next[N];
+                read_ahead(window + k + N, next);
+#pragma unroll
+                for (int e = 0; e < N; ++e) {
+                    fold = combine(fold, v[e]);
+                    mine = pick(lane == k + e - from, fold, mine);
+                    v[e] = next[e];
+                }
+            }
+#pragma unroll
+            for (int e = 0; e < N; ++e) {
+                if (k + e < to) fold = combine(fold, v[e]);
+                mine = pick(lane == k + e - from, fold, mine);
+            }
+            if (lane < to - from && in_line + lane + 1 < tiles_per_line) publish(folds, tile + from + lane + 1, epoch, mine);
+            in_line = in_line + (to - from) == tiles_per_line ? 0 : in_line + (to - from);
+            from = to;
+        }
+        __syncwarp();
+        tile += count;
+    }
+}
+
+// By one thread: the fold of the tiles before this one, which is not the first of its line.
+template <int W>
+IW_DEVICE Acc<W> served_fold(const uint64_t* folds, uint32_t tile, uint32_t epoch) {
+    if (tile >= gridDim.x) __nanosleep(SERVE_PATIENCE);
+    for (;;) {
+        const Status<W> found = look<W>(folds + (uint64_t)tile * W);
+        if (found.of(epoch)) return found.value();
+        __nanosleep(SERVE_AGAIN);
+    }
+}
+
 // Tickets hand out tiles in the order in which blocks ask, so a tile only ever waits for tiles that are being worked on.
 // A block asks again when its look-back has ended, not before: look-backs end in the order of tiles, and so the next tiles
 // start in that order too. The ticket counter's upper half is the epoch: one atomic gives both.
 IW_DEVICE uint64_t draw(uint64_t* header) { return atomicAdd(header, 1ull); }
 
-// By one thread to each tile, when it has looked back: nobody waits for this but the last launch before epochs start over.
+// By one thread to each tile, when it has published and looked back: nobody waits for this but the last launch before epochs start over.
 IW_DEVICE void looked_back(uint64_t* header, uint32_t epoch, uint32_t epochs) {
-    if (epoch + 1 >= epochs) atomicAdd(header + FINISHED, 1ull);
+    if (epoch + 1 < epochs) return;
+    __threadfence();
+    atomicAdd(header + FINISHED, 1ull);
 }
 
 // By the block that drew the last ticket of all. When epochs start over, words of that many launches ago must not be taken
-// for new ones: wait until every tile has looked back, hence nobody reads any more, and clear.
+// for new ones: wait until every tile has looked back, hence nobody reads or writes any more, and clear.
 template <int W>
 IW_DEVICE void next_epoch(uint64_t* header, uint64_t* status, uint32_t tiles, uint32_t epoch, uint32_t epochs) {
     if (epoch + 1 < epochs) {
         if (threadIdx.x == 0) post(header, (uint64_t)(epoch + 1) << 32);
         return;
     }
-    while (peek(header + FINISHED) != tiles) {
+    if (threadIdx.x == 0) {
+        while (peek(header + FINISHED) != tiles) {
+        }
+        __threadfence();
     }
+    __syncthreads();
     // Scratch may have served longer scans before: u64 words to clear are counted in header[1].
     for (uint64_t i = threadIdx.x; i < header[1]; i += blockDim.x) post(status + i, 0);
     if (threadIdx.x == 0) post(header + FINISHED, 0), post(header, 0);

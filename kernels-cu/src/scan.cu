@@ -258,7 +258,7 @@ struct Place {
 
 // The scout's part of a tile: its aggregate from the warps' totals, and its fold.
 template <int W, int WARPS>
-IW_DEVICE void scout(const Args& args, uint64_t* header, uint64_t* status, uint32_t tile, uint32_t epoch, const Acc<W>* totals,
+IW_DEVICE void scout(const Args& args, uint64_t* status, const uint64_t* folds, uint32_t tile, uint32_t epoch, const Acc<W>* totals,
                      Acc<W>* window, Acc<W>& fold_out) {
     const int lane = lane_id();
     Acc<W> total = lane < WARPS ? totals[lane] : Acc<W>{};
@@ -269,42 +269,53 @@ IW_DEVICE void scout(const Args& args, uint64_t* header, uint64_t* status, uint3
     }
     const Acc<W> aggregate = shuffle(total, WARPS - 1);
     const uint32_t first = Place(args, tile).first;
-    const Acc<W> fold = look_back(status, tile, first, epoch, aggregate, window, PARKED_PATIENCE);
-    if (lane == 0) {
-        fold_out = fold;
-        looked_back(header, epoch, args.u[EPOCHS]);
+    Acc<W> fold = {};
+    if (!folds) {
+        fold = look_back(status, tile, first, epoch, aggregate, window, PARKED_PATIENCE);
+    } else if (lane == 0) {
+        publish(status, tile, epoch, aggregate);
+        if (tile != first) fold = served_fold<W>(folds, tile, epoch);
     }
+    if (lane == 0) fold_out = fold;
+    __syncwarp();
 }
 
 // As scan, and better where a tile fits shared memory beside others. A tile waits for its fold there while its block reads the
-// next one, and a warp of its own, the scout, looks back: so the wait costs no bandwidth. One barrier a tile brings the scout
-// the totals of the new tile and the others the fold of the parked one. Block: 32 threads more than hold elements.
+// next one, and a warp of its own, the scout, waits for it: so the wait costs no bandwidth. One barrier a tile brings the scout
+// the totals of the new tile and the others the fold of the parked one. Lines of more tiles than a group has are served: the first block to ask
+// for a tile becomes the server, and status words come twice, aggregates first. Block: 32 threads more than hold elements.
 template <int W>
 IW_DEVICE void scan_parked(const Args& args) {
     constexpr int R = ITEMS<W> / 4, HOLDERS = TILE_THREADS<W>, WARPS = HOLDERS / WARP;
     __shared__ uint4 parked[R * W][HOLDERS];
     __shared__ uint32_t ticket[2], launch;
-    __shared__ Acc<W> totals[2][WARPS], folds[2], window[WINDOW<W>];
+    __shared__ Acc<W> totals[2][WARPS], fold_of[2], window[WINDOW<W> > SERVER_WINDOW<W> ? WINDOW<W> : SERVER_WINDOW<W>];
     uint64_t* const header = (uint64_t*)args.scratch[0];
     uint64_t* const status = header + HEADER_WORDS;
     const uint32_t flags = args.u[0];
     const uint64_t len = wide(args.u + 2);
-    const uint32_t tiles = (len == args.n ? 1 : (uint32_t)(args.n / len)) * (uint32_t)((len + T - 1) / T);
+    const uint32_t tiles_per_line = (uint32_t)((len + T - 1) / T), tiles = (len == args.n ? 1 : (uint32_t)(args.n / len)) * tiles_per_line;
+    const uint32_t servers = tiles_per_line > GROUP ? 1 : 0;
+    uint64_t* const folds = servers ? status + (uint64_t)tiles * W : nullptr;
     const int lane = lane_id(), warp = warp_id();
-    const bool once = gridDim.x == tiles;  // with a block to each tile nobody asks twice
+    const bool once = gridDim.x == tiles + servers;  // with a block to each tile nobody asks twice
     if (threadIdx.x == 0) {
         const uint64_t drawn = draw(header);
         ticket[0] = (uint32_t)drawn, launch = (uint32_t)(drawn >> 32);
     }
     __syncthreads();
-    const uint32_t epoch = launch, first_drawn = ticket[0];
+    const uint32_t epoch = launch, first_drawn = ticket[0] - servers;
+    if (ticket[0] < servers) {
+        if (warp == 0) serve_folds(status, folds, tiles, tiles_per_line, epoch, window);
+        return;
+    }
     uint32_t tile = first_drawn, waiting = tiles;  // waiting: the tile that is parked, if any
     Acc<W> waiting_before = {};
     for (int turn = 0;; turn ^= 1) {
         Rows<W, R> t;
         Acc<W> before = {};
         if (warp < WARPS) {
-            tile = ticket[turn];
+            tile = ticket[turn] - servers;
             if (tile < tiles) {
                 const Place at(args, tile);
                 load_rows(t, at.i0 + (warp * R * ROW + lane * 4), at.end, at.begin % 4 == 0);
@@ -314,12 +325,13 @@ IW_DEVICE void scan_parked(const Args& args) {
         }
         __syncthreads();
         if (warp == WARPS) {
-            tile = ticket[turn];
+            tile = ticket[turn] - servers;
             if (tile >= tiles) break;
-            scout<W, WARPS>(args, header, status, tile, epoch, totals[turn], window, folds[turn]);
+            scout<W, WARPS>(args, status, folds, tile, epoch, totals[turn], window, fold_of[turn]);
+            if (lane == 0) looked_back(header, epoch, args.u[EPOCHS]);
             continue;
         }
-        uint32_t next = tiles;
+        uint32_t next = tiles + servers;
         if (!once && threadIdx.x == 0 && tile < tiles) next = (uint32_t)draw(header);
         if (tile < tiles) {
             Acc<W> total = lane < WARPS ? totals[turn][lane] : Acc<W>{};
@@ -334,7 +346,7 @@ IW_DEVICE void scan_parked(const Args& args) {
         if (waiting < tiles) {
             const Place at(args, waiting);
             const bool has_fold = waiting != at.first, aligned = at.begin % 4 == 0;
-            const Acc<W> fold = folds[turn ^ 1];
+            const Acc<W> fold = fold_of[turn ^ 1];
             Acc<W> left = waiting_before;
             if (has_fold) left = warp == 0 ? fold : combine(fold, left);
             uint64_t i = at.i0 + (warp * R * ROW + lane * 4);
@@ -357,8 +369,8 @@ IW_DEVICE void scan_parked(const Args& args) {
         if (threadIdx.x == 0) ticket[turn ^ 1] = next;
         asm volatile("bar.sync 1, %0;" ::"n"(HOLDERS) : "memory");
     }
-    const uint32_t last_ticket = once ? tiles - 1 : tiles + gridDim.x - 1;
-    if ((once ? first_drawn : tile) == last_ticket) next_epoch<W>(header, status, tiles, epoch, args.u[EPOCHS]);
+    const uint32_t last = once ? tiles - 1 : tiles + gridDim.x - 1 - servers;
+    if ((once ? first_drawn : tile) == last) next_epoch<W>(header, status, tiles, epoch, args.u[EPOCHS]);
 }
 
 // Short lines, no scratch. u as for scan, u[8..9] lines, u[1] lanes to a line: 32, or, where 4 to a lane suffice, any power

@@ -191,4 +191,15 @@ fn large<B: Target>(c: &mut Cases<B>) {
         .bytes(4 * n)
         .quick &= n < 2_000_000;
     }
+    // Many tiles in few long lines, and in many lines of a few tiles.
+    for shape in [[5, 1_100_001, 1], [40, 130_001, 1]] {
+        let n = shape.iter().product();
+        c.add(format!("scan/large_lines/f32/{}x{}", shape[0], shape[1]), move |d| {
+            let x = d.generate(n, index(), |i| (i * 2_654_435_761).bitcast::<i32>().cast::<f32>())?;
+            let digest = |out| d.reduce_from((&out, index()), |(x, i)| x.bitcast::<u32>() * (i | 1), Sum);
+            Ok((digest(d.scan_axis(&x, &shape, 1, Sum, false)?)?, digest(d.scan_axis(&x, &shape, 1, Sum, true)?)?))
+        })
+        .bytes(4 * n)
+        .full();
+    }
 }

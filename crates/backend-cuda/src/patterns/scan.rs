@@ -22,6 +22,8 @@ const THREADS: [u32; 4] = [256, 512, 512, 512];
 const PARKED_THREADS: u32 = 288;
 /// Longest line that `scan_rows_w*` takes.
 const SHORT_LINE: [u64; 4] = [1024, 512, 256, 256];
+/// Tiles of a line above which `scan_parked_w1` has a block that serves the others, and two states to a tile.
+const GROUP: u64 = 128;
 const LINE_THREADS: u32 = 128;
 const COL_THREADS: u32 = 64;
 const EXCLUSIVE: u32 = 1;
@@ -65,24 +67,26 @@ pub(super) fn put_first(words: &mut [u32], task: &ScanTask, first: &[u64]) {
 }
 
 fn long_lines(cuda: &Cuda, operators: &Operators<'_>, bound: &mut Bound, lines: Lines, w: usize) -> Result<()> {
-    let tiles = lines.outer * tiles(lines.n, SCAN_TILE);
+    let tiles_per_line = tiles(lines.n, SCAN_TILE);
+    let tiles = lines.outer * tiles_per_line;
     // A ticket is 32 bits, and every block draws one more than there are tiles.
     let limit = u64::from(u32::MAX / 2);
     if tiles > limit {
         return Err(Error::TooLarge { what: "tiles of a scan", requested: tiles, limit });
     }
-    let bytes = 8 * (HEADER_WORDS + tiles * w as u64);
-    bound.args.scratch[0] = cuda.stream().scratch().get(cuda, Use::Scan, bytes)?;
-    bound.args.u[EPOCHS] = cuda.device().launch_numbers.load(Ordering::Relaxed);
     let multiprocessors = cuda.info().multiprocessors;
     let parked = w == 1 && tiles > TUNING.parked_from * u64::from(multiprocessors);
+    let servers = u64::from(parked && tiles_per_line > GROUP);
+    let bytes = 8 * (HEADER_WORDS + (1 + servers) * tiles * w as u64);
+    bound.args.scratch[0] = cuda.stream().scratch().get(cuda, Use::Scan, bytes)?;
+    bound.args.u[EPOCHS] = cuda.device().launch_numbers.load(Ordering::Relaxed);
     let (table, resident, threads) = if parked {
         ([SCAN_PARKED_W1; 4], TUNING.parked_blocks, PARKED_THREADS)
     } else {
         ([SCAN_W1, SCAN_W2, SCAN_W3, SCAN_W4], TUNING.scan_blocks[w - 1], THREADS[w - 1])
     };
     let kernel = operators.kernel(cuda, &table, bound)?;
-    let grid = Grid::linear(blocks(tiles.min(u64::from(multiprocessors * resident)))?, threads);
+    let grid = Grid::linear(blocks((tiles + servers).min(u64::from(multiprocessors * resident)))?, threads);
     // SAFETY: the task's contract (views are inside their buffers); scratch holds the header and a state per tile.
     unsafe { cuda.launch(&kernel, grid, &bound.args) }
 }
