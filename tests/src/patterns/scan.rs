@@ -196,7 +196,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
         let n = shape.iter().product();
         c.add(format!("scan/large_lines/f32/{}x{}", shape[0], shape[1]), move |d| {
             let x = d.generate(n, index(), |i| (i * 2_654_435_761).bitcast::<i32>().cast::<f32>())?;
-            let digest = |out| d.reduce_from((&out, index()), |(x, i)| x.bitcast::<u32>() * (i | 1), Sum);
+            let digest = |out: Buffer<B, f32>| d.reduce_from((&out, index()), |(x, i)| x.bitcast::<u32>() * (i | 1), Sum);
             Ok((digest(d.scan_axis(&x, &shape, 1, Sum, false)?)?, digest(d.scan_axis(&x, &shape, 1, Sum, true)?)?))
         })
         .bytes(4 * n)
