@@ -16,11 +16,12 @@ alias Value = u32;
 alias Value = f32;
 {% endif %}
 alias Line = array<Value, {{ v }}>;
-{# Where much is computed of a row, the next one is on its way meanwhile, as bits. #}
+{# Where much is computed of a row, the next one is on its way meanwhile. #}
 {% set ahead = wide and sobel %}
-{% set bits = ahead or median %}
-{% set value = "" if bits else "value" %}
-alias Row = {{ "array<u32, " ~ v ~ ">" if bits else "Line" }};
+// A row as it is read: bits of samples, or words of bytes, the first sample at this bit.
+{% set words = (v + 6) // 4 %}
+{% set start_bit = (400 - radius * c) % 4 * 8 if in_vector else 0 %}
+alias Row = array<u32, {{ v if wide else words }}>;
 
 // The index that a tap at i reads, or -1 for zero.
 fn resolve(i: i32, n: i32) -> i32 {
@@ -119,30 +120,26 @@ fn load_row(y: i32, s: i32) -> Row {
         return Row(
 {% for k in range(v) %}
 {% set own = k - radius * c %}
-            {{ value }}({% if own >= 0 and own < n %}own{{ own // 4 }}[{{ own % 4 }}]{% else %}b1[(at + {{ k }}u) >> 2u][{{ (k + 400 - radius * c) % 4 }}]{% endif %}),
+            {% if own >= 0 and own < n %}own{{ own // 4 }}[{{ own % 4 }}]{% else %}b1[(at + {{ k }}u) >> 2u][{{ (k + 400 - radius * c) % 4 }}]{% endif %},
 {% endfor %}
         );
 {% elif wide %}
-        return Row({% for k in range(v) %}{{ value }}(b1[at + {{ k }}u]), {% endfor %});
+        return Row({% for k in range(v) %}b1[at + {{ k }}u], {% endfor %});
 {% else %}
-{% set words = (v + 6) // 4 %}
+{% if in_vector %}
+        return Row({% for w in range(words) %}b1[(at >> 2u) + {{ w }}u], {% endfor %});
+{% else %}
 {% for w in range(words) %}
         let w{{ w }} = b1[(at >> 2u) + {{ w }}u];
 {% endfor %}
         // Words that start with the first sample; a shift by 32 would be one by none.
-{% if in_vector %}
-        const shift = {{ (400 - radius * c) % 4 * 8 }}u;
-{% else %}
         let shift = (at & 3u) * 8u;
-{% endif %}
-{% for w in range((v + 3) // 4) %}
-        let q{{ w }} = (w{{ w }} >> shift) | {% if w + 1 < words %}((w{{ w + 1 }} << (31u - shift)) << 1u){% else %}0u{% endif %};
-{% endfor %}
         return Row(
-{% for k in range(v) %}
-            {{ value }}((q{{ k // 4 }} >> {{ k % 4 * 8 }}u) & 0xffu),
+{% for w in range(words) %}
+            (w{{ w }} >> shift){% if w + 1 < words %} | ((w{{ w + 1 }} << (31u - shift)) << 1u){% endif %},
 {% endfor %}
         );
+{% endif %}
 {% endif %}
     }
     // A place right of the image only serves its left neighbour's window.
@@ -151,11 +148,27 @@ fn load_row(y: i32, s: i32) -> Row {
     {
         let x = resolve((s + {{ k }}i) / CHANNELS - RADIUS, i32(args.width));
         if (x >= 0i) {
-            line[{{ k }}] = {{ value }}(sample(start + u32(x * CHANNELS + (s + {{ k }}i) % CHANNELS)));
+            let bits = sample(start + u32(x * CHANNELS + (s + {{ k }}i) % CHANNELS));
+{% if wide %}
+            line[{{ k }}] = bits;
+{% else %}
+{% set bit = start_bit + 8 * k %}
+            line[{{ bit // 32 }}] |= bits << {{ bit % 32 }}u;
+{% endif %}
         }
     }
 {% endfor %}
     return line;
+}
+
+// What is computed with.
+fn line_of(row: Row) -> Line {
+    return Line(
+{% for k in range(v) %}
+{% set bit = start_bit + 8 * k %}
+        value({% if wide %}row[{{ k }}]{% else %}(row[{{ bit // 32 }}] >> {{ bit % 32 }}u) & 0xffu{% endif %}),
+{% endfor %}
+    );
 }
 
 // Stores samples s .. s + N of row y, those inside the image.
@@ -239,7 +252,7 @@ fn roots(squares: array<f32, {{ n }}>) -> array<u32, {{ n }}> {
 {% if seeded %}
     if ({% for k in range(n) %}iw_has_seeded_root(squares[{{ k }}]){{ " && " if not loop.last }}{% endfor %}) {
 {% for k in range(n) %}
-        done[{{ k }}] = result(iw_seeded_root(squares[{{ k }}]));
+        done[{{ k }}] = {{ "bitcast<u32>" if wide else "result" }}(iw_seeded_root(squares[{{ k }}]));
 {% endfor %}
         return done;
     }
@@ -391,9 +404,9 @@ fn image_filter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
         if (y + 1i < i32(y1) + RADIUS) {
             next = load_row(y + 1i, i32(s));
         }
-        let line = Line({% for k in range(v) %}value(row[{{ k }}]), {% endfor %});
+        let line = line_of(row);
 {% else %}
-        let line = load_row(y, i32(s));
+        let line = line_of(load_row(y, i32(s)));
 {% endif %}
         var done: array<u32, {{ n }}>;
 {% if sobel %}
