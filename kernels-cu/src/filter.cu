@@ -224,7 +224,7 @@ IW_DEVICE void sobel(const Args& args) {
 
 // The median around sample s of row y, from memory and by keys.
 template <class F>
-IW_DEVICE uint32_t median_at(const Image& im, int s, int y) {
+IW_DEVICE float median_at(const Image& im, int s, int y) {
     int key[9];
 #pragma unroll 1
     for (int dy = -1; dy <= 1; ++dy) {
@@ -254,29 +254,29 @@ IW_DEVICE void median3(const Args& args) {
     if (!strip.place(args)) return;
     Value rows[4][V] = {};
     uint32_t centre[F::WORDS];
-    float doubt = 0.0f;  // NaN where one of the two rows before holds a value that can't be sorted
+    float doubt = 0.0f;  // NaN if one is in the two rows before
     slide<2, F::MEDIAN_DEPTH>(strip, [&](int y, const uint32_t(&w)[2][S::LINE], const uint32_t(&own)[2][F::WORDS]) {
         float more = 0.0f;
 #pragma unroll
         for (int r = 0; r < 2; ++r) {
 #pragma unroll
             for (int k = 0; k < V; ++k) rows[2 + r][k] = F::value(w[r], S::FIRST - C + k);
-            more = F::doubt(rows[2 + r], more);
+            if constexpr (F::HAS_NAN) more = F::doubt(rows[2 + r], more);
         }
         if (y > strip.y0) {
             // Windows of rows y - 1 and y.
             Value done[2][N];
             medians<F, C>(rows, done);
-            doubt += more;
-            if (doubt != doubt) {
+            if constexpr (F::HAS_NAN) {
+                if (doubt + more != doubt + more) {
 #pragma unroll 1
-                for (int k = 0; k < 2 * N; ++k) {
-                    // The array turns, so that the code knows its indices.
-                    const bool second = k >= N;
-                    const int s = strip.s + (second ? k - N : k), at = second ? y : y - 1;
+                    for (int k = 0; k < 2 * N; ++k) {
+                        // The array turns, so that the code knows its indices.
+                        const int s = strip.s + k % N, at = y - 1 + k / N;
 #pragma unroll
-                    for (int q = 1; q < 2 * N; ++q) done[(q - 1) / N][(q - 1) % N] = done[q / N][q % N];
-                    done[1][N - 1] = s < strip.im.width * C && at < strip.y1 ? F::as_value(median_at<F>(strip.im, s, at)) : Value();
+                        for (int q = 1; q < 2 * N; ++q) done[(q - 1) / N][(q - 1) % N] = done[q / N][q % N];
+                        done[1][N - 1] = s < strip.im.width * C && at < strip.y1 ? median_at<F>(strip.im, s, at) : 0.0f;
+                    }
                 }
             }
             uint32_t words[2][F::WORDS];

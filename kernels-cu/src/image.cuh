@@ -119,6 +119,7 @@ struct F32 {
     // What the median sorts: -0 below +0; NaN, which it can't, is told by `doubt`.
     using Value = float;
     static constexpr int VALUES = N, MEDIAN_DEPTH = 1;
+    static constexpr bool HAS_NAN = true;
     IW_DEVICE static float smaller(float a, float b) { return fminf(a, b); }
     IW_DEVICE static float larger(float a, float b) { return fmaxf(a, b); }
     IW_DEVICE static void sort(float& a, float& b) {
@@ -137,7 +138,6 @@ struct F32 {
         for (int k = 0; k < V; ++k) before = __fadd_rn(before, fabsf(v[k]));
         return before;
     }
-    IW_DEVICE static float as_value(uint32_t bits) { return __uint_as_float(bits); }
     IW_DEVICE static void words(const float (&v)[N], uint32_t (&w)[WORDS]) {
 #pragma unroll
         for (int k = 0; k < N; ++k) w[k] = __float_as_uint(v[k]);
@@ -148,7 +148,7 @@ struct F32 {
         const int b = canonical(__uint_as_float(bits));
         return b ^ (b >> 31 & 0x7fffffff);
     }
-    IW_DEVICE static uint32_t from_key(int k) { return k ^ (k >> 31 & 0x7fffffff); }
+    IW_DEVICE static float from_key(int k) { return __uint_as_float(k ^ (k >> 31 & 0x7fffffff)); }
     IW_DEVICE static void pack(const uint32_t (&v)[N], uint32_t (&w)[WORDS]) {
 #pragma unroll
         for (int k = 0; k < N; ++k) w[k] = v[k];
@@ -237,6 +237,7 @@ struct U8 {
     // cut off at 0 and 1 makes minimum and maximum of two sums; machines have more of those than of either.
     using Value = uint32_t;
     static constexpr int VALUES = 4, MEDIAN_DEPTH = 1;
+    static constexpr bool HAS_NAN = false;
     IW_DEVICE static uint32_t excess(uint32_t a, uint32_t b) {
         uint32_t d;
         asm("sub.rn.sat.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
@@ -263,17 +264,10 @@ struct U8 {
     IW_DEVICE static uint32_t value(const uint32_t (&w)[L], int k) {
         return __byte_perm(__byte_perm(w[k / 4], w[k / 4 + 1], 0x0400 + k % 4 * 0x0101), 0x44, 0x4240);
     }
-    template <int V>
-    IW_DEVICE static float doubt(const uint32_t (&)[V], float) {
-        return 0.0f;
-    }
-    IW_DEVICE static uint32_t as_value(uint32_t) { return 0; }
     IW_DEVICE static void words(const uint32_t (&v)[VALUES], uint32_t (&w)[WORDS]) {
         const uint32_t a = __byte_perm(v[0], v[1], 0x6240), b = __byte_perm(v[2], v[3], 0x6240);
         w[0] = __byte_perm(a, b, 0x5410), w[1] = __byte_perm(a, b, 0x7632);
     }
-    IW_DEVICE static int key_at(uint64_t, int) { return 0; }
-    IW_DEVICE static uint32_t from_key(int k) { return k; }
     IW_DEVICE static void pack(const uint32_t (&v)[N], uint32_t (&w)[WORDS]) {
 #pragma unroll
         for (int k = 0; k < WORDS; ++k) w[k] = pack(v[4 * k], v[4 * k + 1], v[4 * k + 2], v[4 * k + 3]);
