@@ -4,6 +4,7 @@
 // u8 results are floor(v + 0.5), saturated. Taps outside the image: nearest edge pixel, zero, or reflected about the edge pixel.
 #include "iw.cuh"
 #include "image.cuh"
+#include "median.cuh"
 
 constexpr int THREADS = 128;
 constexpr int WARPS = THREADS / WARP;
@@ -24,6 +25,7 @@ struct Strip {
     bool vector;        // the thread's samples can be read and written as one vector in every row
     bool inside;        // the thread has samples of the image
     bool outer;         // the lane has a side where no lane of the warp is
+    uint64_t own;       // address of the thread's samples in the first row
     int beyond[RUNS];   // byte offsets in a row of the samples on that side, negative for zero
 
     // What is on its way from memory.
@@ -48,6 +50,7 @@ struct Strip {
         y1 = y0 + (int)args.u[4] < im.height ? y0 + args.u[4] : im.height;
         vector = s + F::N <= samples && (im.src | im.dst | im.pitch) % F::ALIGN == 0;
         inside = s < samples;
+        own = im.src + s * F::BYTES;
         outer = false;
 #pragma unroll
         for (int r = 0; r < RUNS; ++r) {
@@ -58,8 +61,27 @@ struct Strip {
         }
         return true;
     }
-    IW_DEVICE void fetch(int y, Raw& raw) const {
-        const int y_in = (uint32_t)y < (uint32_t)im.height ? y : resolve(y, im.height, im.border);
+    // Starts loading rows y .. y + ROWS.
+    template <int ROWS>
+    IW_DEVICE void fetch(int y, Raw (&raw)[ROWS]) const {
+        if (ROWS > 1 && vector && y >= 0 && y <= im.height - ROWS) {
+#pragma unroll
+            for (int r = 0; r < ROWS; ++r) {
+                F::load(own + (uint64_t)im.pitch * (uint32_t)(y + r), raw[r].own);
+                if (outer) F::beside(im.src + (uint64_t)im.pitch * (uint32_t)(y + r), beyond, raw[r].side);
+            }
+            return;
+        }
+#pragma unroll 1
+        for (int r = 0; r < ROWS; ++r) {
+            // The array turns, so that the code knows its indices.
+#pragma unroll
+            for (int q = 1; q < ROWS; ++q) raw[q - 1] = raw[q];
+            fetch_at_edge(y + r, raw[ROWS - 1]);
+        }
+    }
+    IW_DEVICE void fetch_at_edge(int y, Raw& raw) const {
+        const int y_in = resolve(y, im.height, im.border);
 #pragma unroll
         for (int k = 0; k < F::WORDS; ++k) raw.own[k] = 0;
 #pragma unroll
@@ -69,50 +91,61 @@ struct Strip {
         if (vector) F::load(row + s * F::BYTES, raw.own);
         // Lanes right of the image only serve their left neighbour.
         else if (s < (im.width + RADIUS) * F::C) F::gather(im, s, row, raw.own);
-        if (outer) F::beside(row, beyond, lane_id() == 0, raw.side);
+        if (outer) F::beside(row, beyond, raw.side);
     }
     IW_DEVICE void line(const Raw& raw, uint32_t (&w)[LINE]) const {
+        uint32_t left_side[SIDE];
+        F::template ending<RADIUS * F::C>(raw.side, left_side);
 #pragma unroll
         for (int k = 0; k < SIDE; ++k) {
             const uint32_t left = __shfl_up_sync(ALL_LANES, raw.own[F::WORDS - SIDE + k], 1);
             const uint32_t right = __shfl_down_sync(ALL_LANES, raw.own[k], 1);
-            w[k] = lane_id() == 0 ? raw.side[k] : left;
+            w[k] = lane_id() == 0 ? left_side[k] : left;
             w[SIDE + F::WORDS + k] = lane_id() == WARP - 1 ? raw.side[k] : right;
         }
 #pragma unroll
         for (int k = 0; k < F::WORDS; ++k) w[SIDE + k] = raw.own[k];
     }
+    // Stores row y; a 4th channel is that of `centre`.
     IW_DEVICE void write(int y, uint32_t (&v)[F::N], const uint32_t (&centre)[F::WORDS]) const {
-        if (!inside) return;
+        uint32_t words[F::WORDS];
         if constexpr (F::C == 4) {
 #pragma unroll
-            for (int k = 3; k < F::N; k += 4) v[k] = F::passed(centre, k);
+            for (int k = 3; k < F::N; k += 4) v[k] = 0;
         }
-        F::write(im, s, im.dst + (uint64_t)im.pitch * (uint32_t)y, vector, v);
+        F::pack(v, words);
+        write_words(y, words, centre);
+    }
+    IW_DEVICE void write_words(int y, uint32_t (&words)[F::WORDS], const uint32_t (&centre)[F::WORDS]) const {
+        if (!inside) return;
+        if constexpr (F::C == 4) F::pass(centre, words);
+        F::write(im, s, im.dst + (uint64_t)im.pitch * (uint32_t)y, vector, words);
     }
 };
 
-// Calls step(y, line, own words of row y) for all rows that the strip reads.
-template <class F, int RADIUS, class Step>
+// Calls step(y, lines, own words) for rows y .. y + ROWS, until all that the strip reads are done; rows of DEPTH steps are on their way.
+template <int ROWS, int DEPTH, class F, int RADIUS, class Step>
 IW_DEVICE void slide(const Strip<F, RADIUS>& strip, Step step) {
     using S = Strip<F, RADIUS>;
-    constexpr int DEPTH = F::DEPTH;
-    typename S::Raw raw[DEPTH];
+    typename S::Raw raw[DEPTH][ROWS] = {};  // lanes that never load a side have zeros there
     int y = strip.y0 - RADIUS;
     const int end = strip.y1 + RADIUS;
 #pragma unroll
     for (int d = 0; d < DEPTH; ++d)
-        if (y + d < end) strip.fetch(y + d, raw[d]);
+        if (y + d * ROWS < end) strip.fetch(y + d * ROWS, raw[d]);
     for (;;) {
 #pragma unroll
         for (int d = 0; d < DEPTH; ++d) {
-            uint32_t w[S::LINE], own[F::WORDS];
-            strip.line(raw[d], w);
+            uint32_t w[ROWS][S::LINE], own[ROWS][F::WORDS];
 #pragma unroll
-            for (int k = 0; k < F::WORDS; ++k) own[k] = raw[d].own[k];
-            if (y + DEPTH < end) strip.fetch(y + DEPTH, raw[d]);
+            for (int r = 0; r < ROWS; ++r) {
+                strip.line(raw[d][r], w[r]);
+#pragma unroll
+                for (int k = 0; k < F::WORDS; ++k) own[r][k] = raw[d][r].own[k];
+            }
+            if (y + DEPTH * ROWS < end) strip.fetch(y + DEPTH * ROWS, raw[d]);
             step(y, w, own);
-            if (++y == end) return;
+            if ((y += ROWS) >= end) return;
         }
     }
 }
@@ -129,16 +162,16 @@ IW_DEVICE void filter(const Args& args) {
     for (int k = 0; k < K * K; ++k) weight[k / K][k % K] = ((const float*)args.in[1].ptr)[k];
     float acc[K][N] = {};
     uint32_t centre[RADIUS + 1][F::WORDS];
-    slide(strip, [&](int y, const uint32_t(&w)[S::LINE], const uint32_t(&own)[F::WORDS]) {
+    slide<1, F::DEPTH>(strip, [&](int y, const uint32_t(&w)[1][S::LINE], const uint32_t(&own)[1][F::WORDS]) {
 #pragma unroll
         for (int k = 0; k < F::WORDS; ++k) {
 #pragma unroll
             for (int d = 0; d < RADIUS; ++d) centre[d][k] = centre[d + 1][k];
-            centre[RADIUS][k] = own[k];
+            centre[RADIUS][k] = own[0][k];
         }
         float v[N + 2 * RADIUS * F::C];
 #pragma unroll
-        for (int k = 0; k < N + 2 * RADIUS * F::C; ++k) v[k] = F::sample(w, S::FIRST - RADIUS * F::C + k);
+        for (int k = 0; k < N + 2 * RADIUS * F::C; ++k) v[k] = F::sample(w[0], S::FIRST - RADIUS * F::C + k);
         uint32_t done[N];
 #pragma unroll
         for (int d = K - 1; d >= 0; --d)
@@ -163,13 +196,13 @@ IW_DEVICE void sobel(const Args& args) {
     if (!strip.place(args)) return;
     float top[V] = {}, mid[V] = {};
     uint32_t centre[2][F::WORDS];
-    slide(strip, [&](int y, const uint32_t(&w)[S::LINE], const uint32_t(&own)[F::WORDS]) {
+    slide<1, F::DEPTH>(strip, [&](int y, const uint32_t(&w)[1][S::LINE], const uint32_t(&own)[1][F::WORDS]) {
 #pragma unroll
-        for (int k = 0; k < F::WORDS; ++k) centre[0][k] = centre[1][k], centre[1][k] = own[k];
+        for (int k = 0; k < F::WORDS; ++k) centre[0][k] = centre[1][k], centre[1][k] = own[0][k];
         float bottom[V], down[V];
 #pragma unroll
         for (int k = 0; k < V; ++k) {
-            bottom[k] = F::sample(w, S::FIRST - C + k);
+            bottom[k] = F::sample(w[0], S::FIRST - C + k);
             down[k] = top[k] - bottom[k];
         }
         if (y > strip.y0) {
@@ -189,91 +222,74 @@ IW_DEVICE void sobel(const Args& args) {
     });
 }
 
-template <class F, class V>
-IW_DEVICE V median_of(V a, V b, V c) {
-    return F::larger(F::smaller(a, b), F::smaller(F::larger(a, b), c));
-}
-
-// Three rows of values, one after the other: the columns' smallest, middle and largest, and what the next row needs.
-template <class F, int V>
-struct Columns {
-    using Value = typename F::Value;
-    Value small[V] = {}, large[V] = {}, last[V] = {};  // the two rows before, sorted, and the nearer of them
-    Value low[V], middle[V], high[V];
-    IW_DEVICE void add(int k, Value p) {
-        const Value t = F::larger(small[k], p);
-        low[k] = F::smaller(small[k], p);
-        middle[k] = F::smaller(t, large[k]);
-        high[k] = F::larger(t, large[k]);
-        small[k] = F::smaller(last[k], p);
-        large[k] = F::larger(last[k], p);
-        last[k] = p;
-    }
-};
-
 // The median around sample s of row y, from memory and by keys.
 template <class F>
-IW_DEVICE uint32_t median_at(const Image& im, int s, int y) {
-    Columns<Keys, 3> columns;
+IW_DEVICE float median_at(const Image& im, int s, int y) {
+    int key[9];
 #pragma unroll 1
     for (int dy = -1; dy <= 1; ++dy) {
         const int y_in = resolve(y + dy, im.height, im.border);
 #pragma unroll
+        for (int k = 0; k < 6; ++k) key[k] = key[k + 3];
+#pragma unroll
         for (int k = 0; k < 3; ++k) {
             const int x = resolve(s / F::C + k - 1, im.width, im.border);
-            columns.add(k, x < 0 || y_in < 0 ? 0 : F::key_at(im.src + (uint64_t)im.pitch * (uint32_t)y_in, x * F::C + s % F::C));
+            key[6 + k] = x < 0 || y_in < 0 ? 0 : F::key_at(im.src + (uint64_t)im.pitch * (uint32_t)y_in, x * F::C + s % F::C);
         }
     }
-    const int largest_low = max(max(columns.low[0], columns.low[1]), columns.low[2]);
-    const int smallest_high = min(min(columns.high[0], columns.high[1]), columns.high[2]);
-    const int median = median_of<Keys>(columns.middle[0], columns.middle[1], columns.middle[2]);
-    return F::from_key(median_of<Keys>(largest_low, median, smallest_high));
+    Keys::sort(key[0], key[3]);
+    Keys::sort(key[1], key[4]);
+    Keys::sort(key[2], key[5]);
+    int block[4];
+    block_of<Keys>(key[1], key[4], key[2], key[5], block);
+    return F::from_key(median_of<Keys>(six_of<Keys>(block, key[7], key[8]), key[0], key[3], key[6]));
 }
 
-// Sort each column of three; the median is that of the largest minimum, the middle median and the smallest maximum.
 template <class F>
 IW_DEVICE void median3(const Args& args) {
-    constexpr int N = F::N, C = F::C, V = N + 2 * C;
+    constexpr int C = F::C, N = F::VALUES, V = N + 2 * C;
     using S = Strip<F, 1>;
     using Value = typename F::Value;
     S strip;
     if (!strip.place(args)) return;
-    Columns<F, V> columns;
-    uint32_t centre[2][F::WORDS];
-    int odd_rows = 0;  // for which a value that can't be sorted is still in the columns
-    slide(strip, [&](int y, const uint32_t(&w)[S::LINE], const uint32_t(&own)[F::WORDS]) {
+    Value rows[4][V] = {};
+    uint32_t centre[F::WORDS];
+    float doubt = 0.0f;  // NaN if one is in the two rows before
+    slide<2, F::MEDIAN_DEPTH>(strip, [&](int y, const uint32_t(&w)[2][S::LINE], const uint32_t(&own)[2][F::WORDS]) {
+        float more = 0.0f;
 #pragma unroll
-        for (int k = 0; k < F::WORDS; ++k) centre[0][k] = centre[1][k], centre[1][k] = own[k];
+        for (int r = 0; r < 2; ++r) {
 #pragma unroll
-        for (int k = 0; k < V; ++k) columns.add(k, F::value(w, S::FIRST - C + k));
-        odd_rows = F::odd(w, S::FIRST - C, V) ? 3 : odd_rows - 1;
-        if (y <= strip.y0) return;
-        // Outputs k and k + C share columns k + C and k + 2C: what the two need of those is computed once.
-        const auto &low = columns.low, &middle = columns.middle, &high = columns.high;
-        uint32_t done[N];
-        Value low_pair[N], high_pair[N], least[N], most[N];
-#pragma unroll
-        for (int k = 0; k < N; ++k) {
-            const bool first = k / C % 2 == 0;
-            const int a = k + C, b = k + 2 * C, own = first ? k : k + 2 * C, pair = first ? k : k - C;
-            if (first) {
-                low_pair[k] = F::larger(low[a], low[b]), high_pair[k] = F::smaller(high[a], high[b]);
-                least[k] = F::smaller(middle[a], middle[b]), most[k] = F::larger(middle[a], middle[b]);
-            }
-            const Value largest_low = F::larger(low_pair[pair], low[own]), smallest_high = F::smaller(high_pair[pair], high[own]);
-            const Value median = F::larger(least[pair], F::smaller(most[pair], middle[own]));
-            done[k] = F::bits(median_of<F>(largest_low, median, smallest_high));
+            for (int k = 0; k < V; ++k) rows[2 + r][k] = F::value(w[r], S::FIRST - C + k);
+            if constexpr (F::HAS_NAN) more = F::doubt(rows[2 + r], more);
         }
-        if (odd_rows > 0) {
+        if (y > strip.y0) {
+            // Windows of rows y - 1 and y.
+            Value done[2][N];
+            medians<F, C>(rows, done);
+            if constexpr (F::HAS_NAN) {
+                if (doubt + more != doubt + more) {
 #pragma unroll 1
-            for (int k = 0; k < N; ++k) {
-                // The array turns, so that the code knows its indices.
+                    for (int k = 0; k < 2 * N; ++k) {
+                        // The array turns, so that the code knows its indices.
+                        const int s = strip.s + k % N, at = y - 1 + k / N;
 #pragma unroll
-                for (int q = 1; q < N; ++q) done[q - 1] = done[q];
-                done[N - 1] = strip.s + k < strip.im.width * C ? median_at<F>(strip.im, strip.s + k, y - 1) : 0;
+                        for (int q = 1; q < 2 * N; ++q) done[(q - 1) / N][(q - 1) % N] = done[q / N][q % N];
+                        done[1][N - 1] = s < strip.im.width * C && at < strip.y1 ? median_at<F>(strip.im, s, at) : 0.0f;
+                    }
+                }
             }
+            uint32_t words[2][F::WORDS];
+            F::words(done[0], words[0]);
+            strip.write_words(y - 1, words[0], centre);
+            F::words(done[1], words[1]);
+            if (y < strip.y1) strip.write_words(y, words[1], own[0]);
         }
-        strip.write(y - 1, done, centre[0]);
+        doubt = more;
+#pragma unroll
+        for (int k = 0; k < V; ++k) rows[0][k] = rows[2][k], rows[1][k] = rows[3][k];
+#pragma unroll
+        for (int k = 0; k < F::WORDS; ++k) centre[k] = own[1][k];
     });
 }
 
@@ -286,8 +302,8 @@ IW_DEVICE void median3(const Args& args) {
     FILTER_ENTRY(MEDIAN, median3_##NAME) { median3<__VA_ARGS__>(args); }
 
 FILTER_ENTRIES(f32_c1, 1, 6, 8, 7, F32<1>)
-FILTER_ENTRIES(f32_c3, 1, 1, 1, 1, F32<3>)
-FILTER_ENTRIES(f32_c4, 1, 1, 1, 1, F32<4>)
+FILTER_ENTRIES(f32_c3, 1, 1, 1, 4, F32<3>)
+FILTER_ENTRIES(f32_c4, 1, 1, 1, 4, F32<4>)
 FILTER_ENTRIES(u8_c1, 8, 8, 8, 8, U8<1>)
 FILTER_ENTRIES(u8_c3, 8, 6, 8, 6, U8<3>)
 FILTER_ENTRIES(u8_c4, 8, 8, 8, 6, U8<4>)

@@ -65,11 +65,17 @@ struct F32 {
             w[N - 1] = x < 0 ? 0 : get<uint32_t>(row + (x * C + (s + k) % C) * 4);
         }
     }
-    // Samples at byte offsets `at` of a row, as the words next to a thread's own on the left or on the right.
+    // Samples at byte offsets `at` of a row, as the words next to a thread's own on the right.
     template <int R>
-    IW_DEVICE static void beside(uint64_t row, const int (&at)[R], bool, uint32_t (&w)[R]) {
+    IW_DEVICE static void beside(uint64_t row, const int (&at)[R], uint32_t (&w)[R]) {
 #pragma unroll
         for (int r = 0; r < R; ++r) w[r] = at[r] < 0 ? 0 : get<uint32_t>(row + at[r]);
+    }
+    // The same samples as the words next to a thread's own on the left.
+    template <int SAMPLES, int R>
+    IW_DEVICE static void ending(const uint32_t (&w)[R], uint32_t (&left)[R]) {
+#pragma unroll
+        for (int r = 0; r < R; ++r) left[r] = w[r];
     }
     IW_DEVICE static uint32_t result(float v) { return canonical(v); }
     // The roots, correctly rounded. Where all squares are normal and far from the ends of the range, a step of Goldschmidt's and a
@@ -110,44 +116,62 @@ struct F32 {
     IW_DEVICE static float sample(const uint32_t (&w)[L], int k) {
         return __uint_as_float(w[k]);
     }
-    // What the median sorts: -0 below +0; NaN, which it can't, is told by `odd`.
+    // What the median sorts: -0 below +0; NaN, which it can't, is told by `doubt`.
     using Value = float;
+    static constexpr int VALUES = N, MEDIAN_DEPTH = 1;
+    static constexpr bool HAS_NAN = true;
     IW_DEVICE static float smaller(float a, float b) { return fminf(a, b); }
     IW_DEVICE static float larger(float a, float b) { return fmaxf(a, b); }
+    IW_DEVICE static void sort(float& a, float& b) {
+        const float low = smaller(a, b);
+        b = larger(a, b), a = low;
+    }
+    IW_DEVICE static constexpr bool skips(int k) { return C == 4 && k % 4 == 3; }
     template <int L>
     IW_DEVICE static float value(const uint32_t (&w)[L], int k) {
         return __uint_as_float(w[k]);
     }
-    template <int L>
-    IW_DEVICE static bool odd(const uint32_t (&w)[L], int first, int count) {
-        bool nan = false;
+    // NaN if `before` is or if one of the values is: sizes have no other sum that is.
+    template <int V>
+    IW_DEVICE static float doubt(const float (&v)[V], float before) {
 #pragma unroll
-        for (int k = 0; k < count; ++k) {
-            const float v = __uint_as_float(w[first + k]);
-            nan |= v != v;
-        }
-        return nan;
+        for (int k = 0; k < V; ++k) before = __fadd_rn(before, fabsf(v[k]));
+        return before;
     }
-    IW_DEVICE static uint32_t bits(float v) { return __float_as_uint(v); }
+    IW_DEVICE static void words(const float (&v)[N], uint32_t (&w)[WORDS]) {
+#pragma unroll
+        for (int k = 0; k < N; ++k) w[k] = __float_as_uint(v[k]);
+    }
     // Order-preserving integers: -0 below +0, every NaN above +inf.
     IW_DEVICE static int key_at(uint64_t row, int sample) { return key_of(get<uint32_t>(row + sample * 4)); }
     IW_DEVICE static int key_of(uint32_t bits) {
         const int b = canonical(__uint_as_float(bits));
         return b ^ (b >> 31 & 0x7fffffff);
     }
-    IW_DEVICE static uint32_t from_key(int k) { return k ^ (k >> 31 & 0x7fffffff); }
-    IW_DEVICE static uint32_t passed(const uint32_t (&own)[WORDS], int k) { return canonical(__uint_as_float(own[k])); }
+    IW_DEVICE static float from_key(int k) { return __uint_as_float(k ^ (k >> 31 & 0x7fffffff)); }
+    IW_DEVICE static void pack(const uint32_t (&v)[N], uint32_t (&w)[WORDS]) {
+#pragma unroll
+        for (int k = 0; k < N; ++k) w[k] = v[k];
+    }
+    IW_DEVICE static void pass(const uint32_t (&own)[WORDS], uint32_t (&w)[WORDS]) {
+#pragma unroll
+        for (int k = 3; k < N; k += 4) w[k] = canonical(__uint_as_float(own[k]));
+    }
 };
 
-// What the median sorts where it sorts integers: bytes, and the keys of floats.
+// What the median sorts where a NaN is near: the keys of floats.
 struct Keys {
     using Value = int;
     IW_DEVICE static int smaller(int a, int b) { return min(a, b); }
     IW_DEVICE static int larger(int a, int b) { return max(a, b); }
+    IW_DEVICE static void sort(int& a, int& b) {
+        const int low = smaller(a, b);
+        b = larger(a, b), a = low;
+    }
 };
 
 template <int CHANNELS>
-struct U8 : Keys {
+struct U8 {
     static constexpr int N = 8, C = CHANNELS, WORDS = 2, PER_WORD = 4, BYTES = 1, DEPTH = 1;
     static constexpr int RUN = N % C == 0 ? C : 1;  // samples from a thread's end on that surely are of one pixel
     static constexpr int ALIGN = 8;
@@ -155,7 +179,10 @@ struct U8 : Keys {
         const uint2 v = get<uint2>(at);
         w[0] = v.x, w[1] = v.y;
     }
-    IW_DEVICE static uint32_t passed(const uint32_t (&own)[WORDS], int k) { return own[k / 4] >> 24; }
+    IW_DEVICE static void pass(const uint32_t (&own)[WORDS], uint32_t (&w)[WORDS]) {
+#pragma unroll
+        for (int k = 0; k < WORDS; ++k) w[k] = __byte_perm(w[k], own[k], 0x7210);
+    }
     IW_DEVICE static void gather(const Image& im, int s, uint64_t row, uint32_t (&w)[WORDS]) {
         // Whole words around the samples, as long as they stay inside the image.
         const uint64_t at = row + s, words = at & ~3ull;
@@ -176,14 +203,20 @@ struct U8 : Keys {
         }
     }
     template <int RUNS, int SIDE>
-    IW_DEVICE static void beside(uint64_t row, const int (&at)[RUNS], bool left, uint32_t (&w)[SIDE]) {
+    IW_DEVICE static void beside(uint64_t row, const int (&at)[RUNS], uint32_t (&w)[SIDE]) {
         uint64_t bytes = 0;
 #pragma unroll
         for (int k = 0; k < RUNS * RUN; ++k)
             if (at[k / RUN] >= 0) bytes |= (uint64_t)get<uint8_t>(row + at[k / RUN] + k % RUN) << 8 * k;
-        if (left) bytes <<= 8 * (SIDE * 4 - RUNS * RUN);
         w[0] = (uint32_t)bytes;
         if (SIDE > 1) w[SIDE - 1] = (uint32_t)(bytes >> 32);
+    }
+    // Apart from `beside`, since a shift there would wait for the load.
+    template <int SAMPLES, int SIDE>
+    IW_DEVICE static void ending(const uint32_t (&w)[SIDE], uint32_t (&left)[SIDE]) {
+        const uint64_t bytes = (SIDE > 1 ? (uint64_t)w[SIDE - 1] << 32 | w[0] : w[0]) << 8 * (SIDE * 4 - SAMPLES);
+        left[0] = (uint32_t)bytes;
+        if (SIDE > 1) left[SIDE - 1] = (uint32_t)(bytes >> 32);
     }
     // floor(v + 0.5) to 0..255, NaN to 0: adding 2^23 rounding down leaves the integer in the low byte.
     IW_DEVICE static uint32_t result(float v) {
@@ -200,18 +233,50 @@ struct U8 : Keys {
             root[k] = result(near);
         }
     }
-    template <int L>
-    IW_DEVICE static bool odd(const uint32_t (&)[L], int, int) {
-        return false;
+    // What the median sorts: samples k and k + 4 as two f16, 4 + sample / 256 each, of which differences are exact. A difference that is
+    // cut off at 0 and 1 makes minimum and maximum of two sums; machines have more of those than of either.
+    using Value = uint32_t;
+    static constexpr int VALUES = 4, MEDIAN_DEPTH = 1;
+    static constexpr bool HAS_NAN = false;
+    IW_DEVICE static uint32_t excess(uint32_t a, uint32_t b) {
+        uint32_t d;
+        asm("sub.rn.sat.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+        return d;
     }
-    IW_DEVICE static uint32_t bits(int v) { return v; }
-    IW_DEVICE static int key_at(uint64_t row, int sample) { return get<uint8_t>(row + sample); }
-    IW_DEVICE static uint32_t from_key(int k) { return k; }
+    IW_DEVICE static uint32_t less(uint32_t a, uint32_t d) {
+        uint32_t v;
+        asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(v) : "r"(a), "r"(d));
+        return v;
+    }
+    IW_DEVICE static uint32_t more(uint32_t a, uint32_t d) {
+        uint32_t v;
+        asm("add.rn.f16x2 %0, %1, %2;" : "=r"(v) : "r"(a), "r"(d));
+        return v;
+    }
+    IW_DEVICE static uint32_t smaller(uint32_t a, uint32_t b) { return less(a, excess(a, b)); }
+    IW_DEVICE static uint32_t larger(uint32_t a, uint32_t b) { return more(b, excess(a, b)); }
+    IW_DEVICE static void sort(uint32_t& a, uint32_t& b) {
+        const uint32_t d = excess(a, b);
+        a = less(a, d), b = more(b, d);
+    }
+    IW_DEVICE static constexpr bool skips(int k) { return C == 4 && k % 4 == 3; }
+    template <int L>
+    IW_DEVICE static uint32_t value(const uint32_t (&w)[L], int k) {
+        return __byte_perm(__byte_perm(w[k / 4], w[k / 4 + 1], 0x0400 + k % 4 * 0x0101), 0x44, 0x4240);
+    }
+    IW_DEVICE static void words(const uint32_t (&v)[VALUES], uint32_t (&w)[WORDS]) {
+        const uint32_t a = __byte_perm(v[0], v[1], 0x6240), b = __byte_perm(v[2], v[3], 0x6240);
+        w[0] = __byte_perm(a, b, 0x5410), w[1] = __byte_perm(a, b, 0x7632);
+    }
+    IW_DEVICE static void pack(const uint32_t (&v)[N], uint32_t (&w)[WORDS]) {
+#pragma unroll
+        for (int k = 0; k < WORDS; ++k) w[k] = pack(v[4 * k], v[4 * k + 1], v[4 * k + 2], v[4 * k + 3]);
+    }
     IW_DEVICE static uint32_t pack(uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
         return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
     }
-    IW_DEVICE static void write(const Image& im, int s, uint64_t row, bool vector, const uint32_t (&v)[N]) {
-        uint32_t a = pack(v[0], v[1], v[2], v[3]), b = pack(v[4], v[5], v[6], v[7]);
+    IW_DEVICE static void write(const Image& im, int s, uint64_t row, bool vector, const uint32_t (&w)[WORDS]) {
+        uint32_t a = w[0], b = w[1];
         if (vector) {
             put(row + s, make_uint2(a, b));
             return;
@@ -222,10 +287,6 @@ struct U8 : Keys {
             a = a >> 8 | b << 24;
             b >>= 8;
         }
-    }
-    template <int L>
-    IW_DEVICE static int value(const uint32_t (&w)[L], int k) {
-        return __byte_perm(w[k / 4], 0, 0x4440 + k % 4);
     }
     template <int L>
     IW_DEVICE static float sample(const uint32_t (&w)[L], int k) {

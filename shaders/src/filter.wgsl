@@ -11,15 +11,17 @@ const SIDE = {{ radius * c }}i;       // samples that a window reaches beyond th
 {% set k_ = 2 * radius + 1 %}
 {% set fma = "iw_fma_native" if normal or guarded else "iw_fma" %}
 {% if median %}
-alias Value = i32;
+alias Value = u32;
 {% else %}
 alias Value = f32;
 {% endif %}
 alias Line = array<Value, {{ v }}>;
-{# Where much is computed of a row, the next one is on its way meanwhile, as bits. #}
+{# Where much is computed of a row, the next one is on its way meanwhile. #}
 {% set ahead = wide and sobel %}
-{% set value = "" if ahead else "value" %}
-alias Row = {{ "array<u32, " ~ v ~ ">" if ahead else "Line" }};
+// A row as it is read: bits of samples, or words of bytes, the first sample at this bit.
+{% set words = (v + 6) // 4 %}
+{% set start_bit = (400 - radius * c) % 4 * 8 if in_vector else 0 %}
+alias Row = array<u32, {{ v if wide else words }}>;
 
 // The index that a tap at i reads, or -1 for zero.
 fn resolve(i: i32, n: i32) -> i32 {
@@ -43,10 +45,11 @@ fn resolve(i: i32, n: i32) -> i32 {
 // A sample's bits as what is computed with.
 fn value(bits: u32) -> Value {
 {% if median and wide %}
-    // Integers in the order of the floats, -0 below +0, every NaN above infinity.
-    return iw_order(iw_canonical(bitcast<f32>(bits)));
+    // Integers in the order of the floats, -0 below +0: -inf is 0, and NaN of either sign are above +inf.
+    let order = bitcast<i32>(bits);
+    return bitcast<u32>(order ^ ((order >> 31u) & 0x7fffffffi)) + 0x7f800001u;
 {% elif median %}
-    return i32(bits);
+    return bits;
 {% elif wide %}
     return bitcast<f32>(bits);
 {% else %}
@@ -58,9 +61,10 @@ fn value(bits: u32) -> Value {
 // A result as the bits of a sample.
 fn result(v: Value) -> u32 {
 {% if median and wide %}
-    return bitcast<u32>(v ^ ((v >> 31u) & 0x7fffffffi));
+    let order = bitcast<i32>(v - 0x7f800001u);
+    return bitcast<u32>(order ^ ((order >> 31u) & 0x7fffffffi));
 {% elif median %}
-    return u32(v);
+    return v;
 {% elif wide %}
     return bitcast<u32>(iw_canonical(v));
 {% else %}
@@ -73,6 +77,22 @@ fn result(v: Value) -> u32 {
 {% endif %}
 }
 
+{% if median %}
+fn results(v: array<Value, {{ n }}>) -> array<u32, {{ n }}> {
+    var bits = array<u32, {{ n }}>({% for k in range(n) %}result(v[{{ k }}]), {% endfor %});
+{% if wide %}
+    // NaN is canonical. One test for all: it is rare.
+    const INFINITY = 0xff000001u;
+    if ({% for k in range(n) %}{{ "max(" if not loop.last }}v[{{ k }}]{{ ", " if not loop.last }}{% endfor %}{{ ")" * (n - 1) }} > INFINITY) {
+{% for k in range(n) %}
+        bits[{{ k }}] = select(bits[{{ k }}], 0x7fc00000u, v[{{ k }}] > INFINITY);
+{% endfor %}
+    }
+{% endif %}
+    return bits;
+}
+
+{% endif %}
 // The bits of sample `at` of the input.
 fn sample(at: u32) -> u32 {
 {% if wide and in_vector %}
@@ -100,30 +120,26 @@ fn load_row(y: i32, s: i32) -> Row {
         return Row(
 {% for k in range(v) %}
 {% set own = k - radius * c %}
-            {{ value }}({% if own >= 0 and own < n %}own{{ own // 4 }}[{{ own % 4 }}]{% else %}b1[(at + {{ k }}u) >> 2u][{{ (k + 400 - radius * c) % 4 }}]{% endif %}),
+            {% if own >= 0 and own < n %}own{{ own // 4 }}[{{ own % 4 }}]{% else %}b1[(at + {{ k }}u) >> 2u][{{ (k + 400 - radius * c) % 4 }}]{% endif %},
 {% endfor %}
         );
 {% elif wide %}
-        return Row({% for k in range(v) %}{{ value }}(b1[at + {{ k }}u]), {% endfor %});
+        return Row({% for k in range(v) %}b1[at + {{ k }}u], {% endfor %});
 {% else %}
-{% set words = (v + 6) // 4 %}
+{% if in_vector %}
+        return Row({% for w in range(words) %}b1[(at >> 2u) + {{ w }}u], {% endfor %});
+{% else %}
 {% for w in range(words) %}
         let w{{ w }} = b1[(at >> 2u) + {{ w }}u];
 {% endfor %}
         // Words that start with the first sample; a shift by 32 would be one by none.
-{% if in_vector %}
-        const shift = {{ (400 - radius * c) % 4 * 8 }}u;
-{% else %}
         let shift = (at & 3u) * 8u;
-{% endif %}
-{% for w in range((v + 3) // 4) %}
-        let q{{ w }} = (w{{ w }} >> shift) | {% if w + 1 < words %}((w{{ w + 1 }} << (31u - shift)) << 1u){% else %}0u{% endif %};
-{% endfor %}
         return Row(
-{% for k in range(v) %}
-            {{ value }}((q{{ k // 4 }} >> {{ k % 4 * 8 }}u) & 0xffu),
+{% for w in range(words) %}
+            (w{{ w }} >> shift){% if w + 1 < words %} | ((w{{ w + 1 }} << (31u - shift)) << 1u){% endif %},
 {% endfor %}
         );
+{% endif %}
 {% endif %}
     }
     // A place right of the image only serves its left neighbour's window.
@@ -132,11 +148,27 @@ fn load_row(y: i32, s: i32) -> Row {
     {
         let x = resolve((s + {{ k }}i) / CHANNELS - RADIUS, i32(args.width));
         if (x >= 0i) {
-            line[{{ k }}] = {{ value }}(sample(start + u32(x * CHANNELS + (s + {{ k }}i) % CHANNELS)));
+            let bits = sample(start + u32(x * CHANNELS + (s + {{ k }}i) % CHANNELS));
+{% if wide %}
+            line[{{ k }}] = bits;
+{% else %}
+{% set bit = start_bit + 8 * k %}
+            line[{{ bit // 32 }}] |= bits << {{ bit % 32 }}u;
+{% endif %}
         }
     }
 {% endfor %}
     return line;
+}
+
+// What is computed with.
+fn line_of(row: Row) -> Line {
+    return Line(
+{% for k in range(v) %}
+{% set bit = start_bit + 8 * k %}
+        value({% if wide %}row[{{ k }}]{% else %}(row[{{ bit // 32 }}] >> {{ bit % 32 }}u) & 0xffu{% endif %}),
+{% endfor %}
+    );
 }
 
 // Stores samples s .. s + N of row y, those inside the image.
@@ -220,7 +252,7 @@ fn roots(squares: array<f32, {{ n }}>) -> array<u32, {{ n }}> {
 {% if seeded %}
     if ({% for k in range(n) %}iw_has_seeded_root(squares[{{ k }}]){{ " && " if not loop.last }}{% endfor %}) {
 {% for k in range(n) %}
-        done[{{ k }}] = result(iw_seeded_root(squares[{{ k }}]));
+        done[{{ k }}] = {{ "bitcast<u32>" if wide else "result" }}(iw_seeded_root(squares[{{ k }}]));
 {% endfor %}
         return done;
     }
@@ -287,6 +319,37 @@ fn careful_sobel(above: Line, at: Line, below: Line) -> array<f32, {{ n }}> {
 }
 {% endif %}
 
+{% if median %}
+// Medians in tiles of 2x2 windows, which share the block of 2x2 samples in their middle. Two windows side by side share the two samples
+// above or below it as well; two windows on top of each other the two left or right of it. What has five samples of its window above it or
+// below it can't be the median and is dropped on the way.
+
+// The block of two columns that are in order, sorted.
+fn block_of(low_a: Value, high_a: Value, low_b: Value, high_b: Value) -> vec4<Value> {
+    let p = max(low_a, low_b);
+    let q = min(high_a, high_b);
+    return vec4(min(low_a, low_b), min(p, q), max(p, q), max(high_a, high_b));
+}
+
+// The block and two samples more without the least and the greatest of the six, in order: even and odd places are merged, then neighbours.
+fn six_of(block: vec4<Value>, a: Value, b: Value) -> vec4<Value> {
+    let even = max(block.x, min(a, b));
+    let odd = min(block.w, max(a, b));
+    let p = min(even, block.z);
+    let q = min(block.y, odd);
+    let r = max(even, block.z);
+    let s = max(block.y, odd);
+    return vec4(min(p, q), max(p, q), min(r, s), max(r, s));
+}
+
+// The median of the six, two samples more in order, and a ninth.
+fn median_of(six: vec4<Value>, low: Value, high: Value, last: Value) -> Value {
+    let p = max(six.y, low);
+    let q = min(six.z, high);
+    return max(max(six.x, min(p, q)), min(min(six.w, max(p, q)), last));
+}
+
+{% endif %}
 // args: width, height; pitch, samples of a row; groups, invocations to a row; rows of a strip; first_out and end_out, the rows to compute; first_row
 // of the input that is bound; risk, twice the bits of a sample that is large enough for a flushing fma, less one; the weights' bits.
 @compute @workgroup_size(128)
@@ -310,19 +373,14 @@ fn image_filter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
 {% endfor %}
 {% endfor %}
 {% endif %}
+{% if median %}
+{% include "median.wgsl" %}
+{% else %}
     // What stays of rows before are single variables: drivers keep those in registers.
 {% if sobel %}
 {% for k in range(v) %}
     var top{{ k }} = 0.0f;
     var middle{{ k }} = 0.0f;
-{% endfor %}
-{% endif %}
-{% if median %}
-    // The two rows before, sorted, and the nearer of them.
-{% for k in range(v) %}
-    var small{{ k }} = Value();
-    var large{{ k }} = Value();
-    var nearer{{ k }} = Value();
 {% endfor %}
 {% endif %}
 {% if c == 4 %}
@@ -346,9 +404,9 @@ fn image_filter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
         if (y + 1i < i32(y1) + RADIUS) {
             next = load_row(y + 1i, i32(s));
         }
-        let line = Line({% for k in range(v) %}value(row[{{ k }}]), {% endfor %});
+        let line = line_of(row);
 {% else %}
-        let line = load_row(y, i32(s));
+        let line = line_of(load_row(y, i32(s)));
 {% endif %}
         var done: array<u32, {{ n }}>;
 {% if sobel %}
@@ -410,31 +468,6 @@ fn image_filter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
         middle{{ k }} = line[{{ k }}];
 {% endfor %}
 {% endif %}
-{% if median %}
-        // Columns of three in order; the median is that of the largest minimum, the middle median and the smallest maximum.
-{% for k in range(v) %}
-        let t{{ k }} = max(small{{ k }}, line[{{ k }}]);
-        let low{{ k }} = min(small{{ k }}, line[{{ k }}]);
-        let mid{{ k }} = min(t{{ k }}, large{{ k }});
-        let high{{ k }} = max(t{{ k }}, large{{ k }});
-        small{{ k }} = min(nearer{{ k }}, line[{{ k }}]);
-        large{{ k }} = max(nearer{{ k }}, line[{{ k }}]);
-        nearer{{ k }} = line[{{ k }}];
-{% endfor %}
-        // Outputs k and k + {{ c }} share columns k + {{ c }} and k + {{ 2 * c }}: what the two need of those is computed once.
-{% for k in range(n) if k // c % 2 == 0 and not (c == 4 and k % 4 == 3) %}
-        let lows{{ k }} = max(low{{ k + c }}, low{{ k + 2 * c }});
-        let less{{ k }} = min(mid{{ k + c }}, mid{{ k + 2 * c }});
-        let more{{ k }} = max(mid{{ k + c }}, mid{{ k + 2 * c }});
-        let highs{{ k }} = min(high{{ k + c }}, high{{ k + 2 * c }});
-{% endfor %}
-{% for k in range(n) if not (c == 4 and k % 4 == 3) %}
-{% set first = k // c % 2 == 0 %}
-{% set pair = k if first else k - c %}
-{% set own = k if first else k + 2 * c %}
-        done[{{ k }}] = result(middle_of(max(lows{{ pair }}, low{{ own }}), max(less{{ pair }}, min(more{{ pair }}, mid{{ own }})), min(highs{{ pair }}, high{{ own }})));
-{% endfor %}
-{% endif %}
 {% if c == 4 %}
 {% for k in range(3, n, 4) %}
         done[{{ k }}] = result(alpha0_{{ k }});
@@ -447,10 +480,5 @@ fn image_filter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
             store_line(u32(y - RADIUS), s, done);
         }
     }
-}
-{% if median %}
-
-fn middle_of(a: i32, b: i32, c: i32) -> i32 {
-    return max(min(a, b), min(max(a, b), c));
-}
 {% endif %}
+}

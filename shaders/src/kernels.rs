@@ -52,9 +52,10 @@ impl Template {
 }
 
 /// Parts that templates include.
-const PARTS: [(&str, &str); 7] = [
+const PARTS: [(&str, &str); 8] = [
     ("lanes.wgsl", include_str!("lanes.wgsl")),
     ("look_back.wgsl", include_str!("look_back.wgsl")),
+    ("median.wgsl", include_str!("median.wgsl")),
     ("reduce_subgroups.wgsl", include_str!("reduce_subgroups.wgsl")),
     ("scan_lines.wgsl", include_str!("scan_lines.wgsl")),
     ("scan_nodes.wgsl", include_str!("scan_nodes.wgsl")),

@@ -137,8 +137,7 @@ fn risk_of(exponent: i32) -> u32 {
 pub(super) fn program<'a>(task: &FilterTask, signature: &'a Signature, holes: &'a [(&'static str, u32)]) -> Program<'a> {
     let is = |name| holes.contains(&(name, 1));
     let calls: &[&str] = match (&task.kind, is("normal"), is("guarded")) {
-        (FilterKind::Median3, ..) if task.dtype == DType::U8 => &[],
-        (FilterKind::Median3, ..) => &["iw_order", "iw_canonical"],
+        (FilterKind::Median3, ..) => &[],
         (FilterKind::Sobel, true, _) if is("seeded") => &[NATIVE_FMA, "iw_sqrt", "iw_has_seeded_root", "iw_seeded_root", "iw_canonical"],
         (FilterKind::Sobel, ..) if is("seeded") => {
             &[NATIVE_FMA, "iw_fma", "iw_sqrt", "iw_has_seeded_root", "iw_seeded_root", "iw_canonical"]
