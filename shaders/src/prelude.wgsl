@@ -395,3 +395,9 @@ fn iw_rounded_root(x: f32, s: f32) -> f32 {
 fn iw_fma(a: f32, b: f32, c: f32) -> f32 {
     return fma(a, b, c);
 }
+
+//@ iw_fma_native: iw_fma
+// Where no operand and no result is subnormal, or it makes no difference: the bare built-in on devices that guard `iw_fma`.
+fn iw_fma_native(a: f32, b: f32, c: f32) -> f32 {
+    return iw_fma(a, b, c);
+}

@@ -8,7 +8,7 @@ mod operations;
 use common::interp::{V, call};
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::Ty;
-use isowarp_core::ir::{Evaluator, Func, WgslOptions, canonical_nan, wgsl_function, wgsl_type};
+use isowarp_core::ir::{Evaluator, Func, WgslFma, WgslOptions, canonical_nan, wgsl_function, wgsl_type};
 use operations::random::{operator, programs};
 use operations::{arguments, fetches, is_stored_narrow, operations, value_types};
 use proptest::prelude::*;
@@ -16,7 +16,8 @@ use std::collections::BTreeSet;
 
 fn lower(f: &Func, native_fma: bool, numerics: Numerics) -> String {
     let mut calls = BTreeSet::new();
-    let text = wgsl_function(f, "op", WgslOptions { native_fma, numerics }, &mut calls);
+    let text =
+        wgsl_function(f, "op", WgslOptions { fma: if native_fma { WgslFma::Native } else { WgslFma::Prelude }, numerics }, &mut calls);
     format!("{}{text}", isowarp_shaders::prelude(&calls, &mut common::native).unwrap())
 }
 

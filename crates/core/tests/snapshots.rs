@@ -3,7 +3,7 @@
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::Ty;
 use isowarp_core::ir::{
-    ArrayExpr, Expr, Func, Param, Ptx, PtxValue, Traced, WgslOptions, array_expr, branch, cuda_function, lit, pack, select, trace,
+    ArrayExpr, Expr, Func, Param, Ptx, PtxValue, Traced, WgslFma, WgslOptions, array_expr, branch, cuda_function, lit, pack, select, trace,
     wgsl_function,
 };
 use std::collections::BTreeSet;
@@ -15,7 +15,12 @@ fn all(f: &Func) -> String {
     let mut out = String::new();
     for native_fma in [true, false] {
         let mut calls = BTreeSet::new();
-        let text = wgsl_function(f, "op", WgslOptions { native_fma, numerics: Numerics::Strict }, &mut calls);
+        let text = wgsl_function(
+            f,
+            "op",
+            WgslOptions { fma: if native_fma { WgslFma::Native } else { WgslFma::Prelude }, numerics: Numerics::Strict },
+            &mut calls,
+        );
         let fused = if native_fma { "native fma" } else { "iw_fma" };
         if native_fma || text.contains("iw_fma(") {
             let _ = writeln!(out, "// WGSL, {fused}; calls {calls:?}\n{text}");

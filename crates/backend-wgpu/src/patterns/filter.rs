@@ -1,8 +1,9 @@
 //! P13 image filters: one pass over strips of rows.
 
 use super::Launch;
+use super::dialect::{Dialect, NATIVE_FMA};
 use super::operands::{Operands, Signature, Span};
-use super::program::{Dialect, NATIVE_FMA, Operators, Program};
+use super::program::{Operators, Program};
 use crate::buffer::Buffer;
 use crate::device::Wgpu;
 use isowarp_core::backend::{Leaf, Out, Run};

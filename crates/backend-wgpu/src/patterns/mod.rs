@@ -2,6 +2,7 @@
 
 mod access;
 mod accumulator;
+mod dialect;
 mod filter;
 mod map;
 mod operands;
@@ -18,13 +19,14 @@ use crate::binds::Binding;
 use crate::device::Wgpu;
 use crate::pipeline::{Kernel, KernelSource};
 use arrayvec::ArrayVec;
+use dialect::Dialect;
 use isowarp_core::backend::Backend as _;
 use isowarp_core::caps::Capability;
 use isowarp_core::error::{Error, Result};
 use isowarp_core::ir::Func;
 use operands::{Args, Limits, MAX};
 use parking_lot::Mutex;
-use program::{Dialect, Program};
+use program::Program;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};

@@ -8,7 +8,10 @@ use crate::seal::SealOptions;
 use isowarp_core::caps::{FmaKind, NumericsVerdict};
 use isowarp_core::error::Result;
 
-/// The guard, and the integer emulation that it calls.
+/// The guard alone.
+pub(crate) const FMA_GUARD: &str = include_str!("../wgsl/fma_guarded.wgsl");
+/// The integer emulation that it calls.
+pub(crate) const FMA_BITS: &str = include_str!("../wgsl/fma_bits.wgsl");
 const GUARDED: &str = concat!(include_str!("../wgsl/fma_guarded.wgsl"), include_str!("../wgsl/fma_bits.wgsl"));
 const INTEGER: &str = concat!(include_str!("../wgsl/fma_integer.wgsl"), include_str!("../wgsl/fma_bits.wgsl"));
 

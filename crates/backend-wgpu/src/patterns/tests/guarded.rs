@@ -6,7 +6,7 @@ use super::{Bits, device};
 use crate::binds::Binding;
 use crate::fma_prelude;
 use crate::patterns::Dialect;
-use crate::patterns::program::NATIVE_FMA;
+use crate::patterns::dialect::NATIVE_FMA;
 use crate::pipeline::KernelSource;
 use isowarp_core::backend::Backend as _;
 use isowarp_core::caps::FmaKind;
@@ -25,6 +25,12 @@ fn flushing(a: f32, b: f32, c: f32) -> f32 {
 }
 ";
 
+/// `fma` of four.
+const OF_4: &str = "fn NAME_4(x: vec4<f32>, y: vec4<f32>, z: vec4<f32>) -> vec4<f32> {
+    return vec4(NAME(x.x, y.x, z.x), NAME(x.y, y.y, z.y), NAME(x.z, y.z, z.z), NAME(x.w, y.w, z.w));
+}
+";
+
 /// A kernel's text over that `fma` instead of the adapter's.
 pub(super) fn over_flushing_fma(text: &str) -> String {
     over(text, "flushing", FLUSHING)
@@ -37,8 +43,8 @@ pub(super) fn over_exact_fma(text: &str) -> String {
 
 fn over(text: &str, name: &str, definition: &str) -> String {
     let exact = fma_prelude(FmaKind::ViaF64).replace("fn iw_fma(", "fn exact(");
-    let over = text.replace(" fma(a, b, c)", &format!(" {name}(a, b, c)"));
-    if over == text { over } else { format!("{over}\n{exact}\n{definition}") }
+    let over = text.replace(" fma(a, b, c)", &format!(" {name}(a, b, c)")).replace(" fma(x, y, z)", &format!(" {name}_4(x, y, z)"));
+    if over == text { over } else { format!("{over}\n{exact}\n{definition}\n{}", OF_4.replace("NAME", name)) }
 }
 
 /// A kernel's text over the `fma` that an adapter of this dialect has.

@@ -1,7 +1,8 @@
 //! How much a driver has to compile: the SPIR-V instructions of kernels with every call inlined, as drivers do.
 
 use super::texts::{NATIVE, SEEDED, map_program, scan_signature, signature, tree};
-use crate::patterns::program::{Dialect, Operators, Program, Sink, Source};
+use crate::patterns::Dialect;
+use crate::patterns::program::{Operators, Program, Sink, Source};
 use crate::patterns::reduce::{Form, ROWS, Shape, TILES, form_holes};
 use crate::patterns::scan::{self, Step};
 use crate::seal::{self, SealOptions};
