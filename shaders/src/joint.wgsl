@@ -154,7 +154,7 @@ fn iw_sqrt_4(x: vec4<f32>) -> vec4<f32> {
     return s;
 }
 
-//@ iw_seeded_root_4@close: iw_fma_4
+//@ iw_seeded_root_4: iw_fma_4
 fn iw_seeded_root_4(x: vec4<f32>) -> vec4<f32> {
     let r = inverseSqrt(x);
     let near = x * r;
@@ -162,19 +162,4 @@ fn iw_seeded_root_4(x: vec4<f32>) -> vec4<f32> {
     let off = iw_fma_4(-near, half, vec4<f32>(0.5f));
     let nearer = iw_fma_4(near, off, near);
     return iw_fma_4(iw_fma_4(-nearer, nearer, x), iw_fma_4(half, off, half), nearer);
-}
-
-//@ iw_seeded_root_4@coarse: iw_fma_4 iw_rounded_root_4
-fn iw_seeded_root_4(x: vec4<f32>) -> vec4<f32> {
-    let r = inverseSqrt(x);
-    let s = x * r;
-    return iw_rounded_root_4(x, iw_fma_4(iw_fma_4(-s, s, x), r * vec4<f32>(0.5f), s));
-}
-
-//@ iw_rounded_root_4: iw_fma_4
-fn iw_rounded_root_4(x: vec4<f32>, s: vec4<f32>) -> vec4<f32> {
-    let below = bitcast<vec4<f32>>(bitcast<vec4<u32>>(s) - vec4<u32>(1u));
-    let above = bitcast<vec4<f32>>(bitcast<vec4<u32>>(s) + vec4<u32>(1u));
-    let not_above = select(s, below, iw_fma_4(-below, s, x) <= vec4<f32>(0.0f));
-    return select(not_above, above, iw_fma_4(-above, s, x) > vec4<f32>(0.0f));
 }

@@ -362,9 +362,9 @@ fn iw_seeded_reciprocal(b: f32) -> f32 {
     return iw_fma(iw_fma(-b, r, 1.0f), r, r);
 }
 
-//@ iw_seeded_root@close: iw_fma
-// From an inverse root within 2 ULP: a step of Goldschmidt's for the root and half the inverse root, and one with the root's remainder,
-// which rounds it.
+//@ iw_seeded_root: iw_fma
+// From the device's inverse root: a step of Goldschmidt's for the root and half the inverse root, and one with the root's remainder,
+// which rounds it. From 2^-78 on no remainder is subnormal.
 fn iw_seeded_root(x: f32) -> f32 {
     let r = inverseSqrt(x);
     let near = x * r;
@@ -372,24 +372,6 @@ fn iw_seeded_root(x: f32) -> f32 {
     let off = iw_fma(-near, half, 0.5f);
     let nearer = iw_fma(near, off, near);
     return iw_fma(iw_fma(-nearer, nearer, x), iw_fma(half, off, half), nearer);
-}
-
-//@ iw_seeded_root@coarse: iw_fma iw_rounded_root
-// One step of Newton's iteration first.
-fn iw_seeded_root(x: f32) -> f32 {
-    let r = inverseSqrt(x);
-    let s = x * r;
-    return iw_rounded_root(x, iw_fma(iw_fma(-s, s, x), r * 0.5f, s));
-}
-
-//@ iw_rounded_root: iw_fma
-// The rounded root from s, which is that or one of its neighbours. The square of the middle of two neighbours s and t is s * t and a
-// quarter of (s - t)^2; x - s * t is a whole multiple of (s - t)^2, so its sign tells the side. From 2^-78 on it is never subnormal.
-fn iw_rounded_root(x: f32, s: f32) -> f32 {
-    let below = bitcast<f32>(bitcast<u32>(s) - 1u);
-    let above = bitcast<f32>(bitcast<u32>(s) + 1u);
-    let not_above = select(s, below, iw_fma(-below, s, x) <= 0.0f);
-    return select(not_above, above, iw_fma(-above, s, x) > 0.0f);
 }
 
 //@ iw_fma@native:

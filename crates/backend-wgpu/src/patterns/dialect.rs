@@ -108,12 +108,10 @@ impl Seeds {
     fn snippet(self, name: &str) -> Option<&str> {
         match name {
             "iw_div" if self.reciprocal.is_some() => Some("iw_div@seeded"),
-            "iw_sqrt" if self.root.is_some() => Some("iw_sqrt@seeded"),
+            "iw_sqrt" if self.root => Some("iw_sqrt@seeded"),
             "iw_seeded_reciprocal" if self.reciprocal == Some(Seed::Close) => Some("iw_seeded_reciprocal@close"),
             "iw_seeded_reciprocal" => Some("iw_seeded_reciprocal@coarse"),
-            "iw_seeded_root" if self.root == Some(Seed::Close) => Some("iw_seeded_root@close"),
-            "iw_seeded_root" => Some("iw_seeded_root@coarse"),
-            "iw_div" | "iw_div_anywhere" | "iw_sqrt" | "iw_sqrt_anywhere" | "iw_rounded_root" => Some(name),
+            "iw_div" | "iw_div_anywhere" | "iw_sqrt" | "iw_sqrt_anywhere" | "iw_seeded_root" => Some(name),
             _ => None,
         }
     }

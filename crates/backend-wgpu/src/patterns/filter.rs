@@ -92,7 +92,7 @@ pub(super) fn holes(task: &FilterTask, signature: &Signature, dialect: Dialect) 
         ("weighted", vector(matches!(task.kind, FilterKind::Weighted { .. }))),
         ("sobel", vector(task.kind == FilterKind::Sobel)),
         ("median", vector(task.kind == FilterKind::Median3)),
-        ("seeded", vector(task.kind == FilterKind::Sobel && dialect.seeds.root.is_some())),
+        ("seeded", vector(task.kind == FilterKind::Sobel && dialect.seeds.root)),
         ("normal", vector(stays_normal(task))),
         ("guarded", vector(dialect.fma == FmaKind::Guarded && task.kind != FilterKind::Median3 && !stays_normal(task))),
     ]

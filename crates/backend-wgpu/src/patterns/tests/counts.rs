@@ -1,11 +1,11 @@
 //! How much a driver is given to compile: SPIR-V instructions of kernels for an adapter like NVIDIA's, calls counted with what they call.
 
 use super::texts::{self, GUARDED, map_program, scan_signature, signature, tree};
+use crate::patterns::Dialect;
 use crate::patterns::program::{Operators, Program, Sink, Source};
 use crate::patterns::reduce::{Form, Shape, TILES, form_holes};
 use crate::patterns::scan::{self, Step};
 use crate::probe::{Seed, Seeds};
-use crate::patterns::Dialect;
 use crate::seal::{self, SealOptions, words};
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::DType;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 type F = Expr<f32>;
 
-const DIALECT: Dialect = Dialect { seeds: Seeds { reciprocal: Some(Seed::Close), root: Some(Seed::Close) }, ..GUARDED };
+const DIALECT: Dialect = Dialect { seeds: Seeds { reciprocal: Some(Seed::Close), root: true }, ..GUARDED };
 
 /// Instructions of the entry point with the functions that it calls in place of the calls.
 fn inlined(words: &[u32]) -> usize {

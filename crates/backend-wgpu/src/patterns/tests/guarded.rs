@@ -74,7 +74,7 @@ fn functions_guard_no_more_than_they_have_to() {
             let text = prelude(&format!("iw_{}{end}", func.name()));
             let calls = |name: &str| text.contains(&format!("{name}(")) || text.contains(&format!("{name}_4("));
             assert_eq!(!calls("iw_fma"), free, "{}", func.name());
-            assert_eq!(calls(NATIVE_FMA), free, "{}", func.name());
+            assert!(!free || calls(NATIVE_FMA), "{}", func.name());
         }
     }
     for name in ["iw_div", "iw_sqrt", "iw_div_4", "iw_sqrt_4"] {
@@ -168,12 +168,12 @@ fn minimum(a: f32, b: f32) -> f32 {
 
 #[test]
 fn functions_over_a_flushing_fma_keep_the_definitions_bits() {
-    for seeds in [Seeds::NONE, Seeds { reciprocal: Some(Seed::Close), root: Some(Seed::Close) }] {
+    for seeds in [Seeds::NONE, Seeds { reciprocal: Some(Seed::Close), root: true }] {
         check_all(Dialect { seeds, ..GUARDED });
     }
 }
 
 #[test]
 fn functions_over_an_exact_fma_keep_the_definitions_bits() {
-    check_all(Dialect { seeds: Seeds { reciprocal: Some(Seed::Coarse), root: Some(Seed::Coarse) }, ..NATIVE });
+    check_all(Dialect { seeds: Seeds { reciprocal: Some(Seed::Coarse), root: true }, ..NATIVE });
 }
