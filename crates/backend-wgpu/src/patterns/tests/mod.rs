@@ -1,6 +1,5 @@
 //! Patterns on the adapter at hand, bit by bit against the CPU's definition.
 
-mod counts;
 mod filter;
 pub(super) mod guarded;
 mod map;
