@@ -1,4 +1,4 @@
-//! The functions that kernels call, in the form that an adapter needs.
+//! The functions that kernels call, in the form that an adapter needs, for one element and for four at once.
 
 use crate::probe::{Seed, Seeds};
 use isowarp_core::caps::{FmaKind, Numerics};
@@ -151,11 +151,14 @@ impl Dialect {
     fn resolve_of_4(self, name: &str) -> Option<Snippet> {
         let guarded = self.fma == FmaKind::Guarded;
         match name {
-            "iw_fma" => isowarp_shaders::snippet(match self.fma {
-                FmaKind::Native | FmaKind::Contracted => "iw_fma_4@native",
-                FmaKind::Guarded => "iw_fma_4@guarded",
-                FmaKind::ViaF64 | FmaKind::ViaInteger => "iw_fma_4@single",
-            }),
+            "iw_fma" => match self.fma {
+                FmaKind::Native | FmaKind::Contracted => isowarp_shaders::snippet("iw_fma_4@native"),
+                FmaKind::ViaF64 | FmaKind::ViaInteger => isowarp_shaders::snippet("iw_fma_4@single"),
+                FmaKind::Guarded => {
+                    let calls = ["iw_fma_bits", "iw_fma_native_4", "iw_set_of_4", "iw_pick_of_4", "iw_put_of_4"];
+                    Some((crate::probe::FMA_GUARD_4.to_owned(), BTreeSet::from(calls.map(str::to_owned))))
+                }
+            },
             NATIVE_FMA if guarded => isowarp_shaders::renamed("iw_fma_4@native", "iw_fma_native_4"),
             _ => match self.seeds.snippet(name) {
                 Some(snippet) => {

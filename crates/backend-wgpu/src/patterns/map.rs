@@ -18,7 +18,7 @@ impl Run<MapTask> for Wgpu {
     fn run(&self, task: &MapTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
         let limits = self.window_limits();
         let operands = Operands::plan(limits, &task.func.params, leaves, outs, true, false, task.n)?;
-        let (groups, threads) = (self.tuning().map_groups(task.func.weight()), self.tuning().map_threads);
+        let (threads, groups) = self.map_shape(task.func.weight());
         let holes = [("groups", groups), ("threads", threads)];
         let kernel = self.program("map", &program(task, &operands.signature, &holes))?;
         let block = 4 * u64::from(groups * threads);
@@ -36,6 +36,15 @@ impl Run<MapTask> for Wgpu {
 }
 
 impl Wgpu {
+    /// Invocations of a workgroup, and groups of four elements to an invocation, for an operator of this weight.
+    fn map_shape(&self, weight: u32) -> (u32, u32) {
+        #[cfg(test)]
+        if let Some(shape) = *self.patterns().map_shape.lock() {
+            return shape;
+        }
+        (self.tuning().map_threads, self.tuning().map_groups(weight))
+    }
+
     /// Copies whole words from one buffer to another by a kernel, which drivers' copy commands can be several times slower than (on an
     /// H200 0.85 against 4.2 TB/s).
     pub(crate) fn copy_words(&self, from: (&Buffer, u64), to: (&Buffer, u64), words: u64) -> Result<()> {

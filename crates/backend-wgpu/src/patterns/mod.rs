@@ -52,6 +52,9 @@ pub(crate) struct Kernels {
     /// What tests take the adapter's arithmetic for, over an `fma` that is made to fit.
     #[cfg(test)]
     dialect: Mutex<Option<Dialect>>,
+    /// Invocations and groups of maps where tests ask for others than the table's.
+    #[cfg(test)]
+    map_shape: Mutex<Option<(u32, u32)>>,
     /// Lanes of subgroups where tests put shared memory in their place, else 0.
     #[cfg(test)]
     width: AtomicU32,
@@ -142,6 +145,12 @@ impl Wgpu {
         let dialect = Dialect { fma, seeds, ..self.dialect() };
         *self.patterns().dialect.lock() = Some(dialect);
         self.patterns().ready.lock().clear();
+    }
+
+    /// Gives maps this many invocations to a workgroup, and groups of four elements to an invocation.
+    #[cfg(test)]
+    fn shape_maps(&self, threads: u32, groups: u32) {
+        *self.patterns().map_shape.lock() = Some((threads, groups));
     }
 
     /// Makes windows smaller than the adapter would have them.

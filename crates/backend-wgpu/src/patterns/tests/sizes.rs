@@ -1,10 +1,10 @@
 //! How much a driver has to compile: the SPIR-V instructions of kernels with every call inlined, as drivers do.
 
 use super::texts::{GUARDED, NATIVE, SEEDED, map_program, scan_signature, signature, tree};
-use crate::patterns::{Dialect, map};
 use crate::patterns::program::{Operators, Program, Sink, Source};
 use crate::patterns::reduce::{Form, ROWS, Shape, TILES, form_holes};
 use crate::patterns::scan::{self, Step};
+use crate::patterns::{Dialect, map};
 use crate::seal::{self, SealOptions};
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::{DType, Ty};
