@@ -24,6 +24,9 @@ pub use snippets::{PreludeError, Snippet, names, prelude, renamed, snippet};
 /// Hand-written numerics that need at most 64-bit integers, or the conversions of f64.
 pub const PRELUDE: &str = include_str!("prelude.wgsl");
 
+/// Hand-written forms for four elements at once.
+pub const JOINT: &str = include_str!("joint.wgsl");
+
 /// Hand-written f64 arithmetic.
 pub const DOUBLE: &str = include_str!("double.wgsl");
 

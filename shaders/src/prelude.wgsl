@@ -319,11 +319,12 @@ fn iw_sqrt(x: f32) -> f32 {
 }
 
 //@ iw_div@seeded: iw_div_anywhere iw_fma iw_seeded_reciprocal
-// The generated division, with a reciprocal that starts from the device's own.
+// The generated division, with a reciprocal that starts from the device's own. Sizes are doubled, which drops the signs.
 fn iw_div(a: f32, b: f32) -> f32 {
-    let a_safe = (bitcast<u32>(a) & 0x7fffffffu) - 0x20800000u < 0x3e000000u;
-    let b_safe = (bitcast<u32>(b) & 0x7fffffffu) - 0x20800000u < 0x3e000000u;
-    if a_safe && b_safe {
+    let a_above = (bitcast<u32>(a) << 1u) - 0x41000000u;
+    let b_above = (bitcast<u32>(b) << 1u) - 0x41000000u;
+    // Newton's iteration misses the reciprocal of a mantissa of all ones alone.
+    if max(a_above, b_above) < 0x7c000000u && (bitcast<u32>(b) | 0xff800000u) != 0xffffffffu {
         let r = iw_seeded_reciprocal(b);
         var q = a * r;
         q = iw_fma(iw_fma(-q, b, a), r, q);
@@ -346,52 +347,40 @@ fn iw_has_seeded_root(x: f32) -> bool {
     return bitcast<u32>(x) - 0x18800000u < 0x67000000u;
 }
 
-//@ iw_seeded_reciprocal@close: iw_fma iw_rounded_reciprocal
-// From a reciprocal within an ULP: one step of Newton's iteration rounds it.
+//@ iw_seeded_reciprocal@close: iw_fma
+// From a reciprocal within an ULP: one step of Newton's iteration rounds it but for the mantissa of all ones. There 1/b lies just above the
+// middle of a power of two and the next float, the step falls on that middle, and the power of two stays what it is.
 fn iw_seeded_reciprocal(b: f32) -> f32 {
     let r = 1.0f / b;
-    return iw_rounded_reciprocal(b, iw_fma(iw_fma(-b, r, 1.0f), r, r));
+    return iw_fma(iw_fma(-b, r, 1.0f), r, r);
 }
 
-//@ iw_seeded_reciprocal@coarse: iw_fma iw_rounded_reciprocal
+//@ iw_seeded_reciprocal@coarse: iw_fma
 fn iw_seeded_reciprocal(b: f32) -> f32 {
     var r = 1.0f / b;
     r = iw_fma(iw_fma(-b, r, 1.0f), r, r);
-    return iw_rounded_reciprocal(b, iw_fma(iw_fma(-b, r, 1.0f), r, r));
+    return iw_fma(iw_fma(-b, r, 1.0f), r, r);
 }
 
-//@ iw_rounded_reciprocal:
-// Newton's iteration ends on the rounded reciprocal but for the mantissa of all ones. There 1/b lies just above the middle of a power of
-// two and the next float, the last step falls on that middle, and the power of two would stay what it is.
-fn iw_rounded_reciprocal(b: f32, r: f32) -> f32 {
-    let next = bitcast<f32>(bitcast<u32>(r) | 1u);
-    return select(r, next, (bitcast<u32>(b) & 0x7fffffu) == 0x7fffffu);
-}
-
-//@ iw_seeded_root@close: iw_rounded_root
-fn iw_seeded_root(x: f32) -> f32 {
-    return iw_rounded_root(x, sqrt(x));
-}
-
-//@ iw_seeded_root@coarse: iw_fma iw_rounded_root
-// One step of Newton's iteration first.
+//@ iw_seeded_root: iw_fma
+// From the device's inverse root: a step of Goldschmidt's for the root and half the inverse root, and one with the root's remainder,
+// which rounds it. From 2^-78 on no remainder is subnormal.
 fn iw_seeded_root(x: f32) -> f32 {
     let r = inverseSqrt(x);
-    let s = x * r;
-    return iw_rounded_root(x, iw_fma(iw_fma(-s, s, x), r * 0.5f, s));
-}
-
-//@ iw_rounded_root: iw_fma
-// The rounded root from s, which is that or one of its neighbours. The square of the middle of two neighbours s and t is s * t and a
-// quarter of (s - t)^2; x - s * t is a whole multiple of (s - t)^2, so its sign tells the side. From 2^-78 on it is never subnormal.
-fn iw_rounded_root(x: f32, s: f32) -> f32 {
-    let below = bitcast<f32>(bitcast<u32>(s) - 1u);
-    let above = bitcast<f32>(bitcast<u32>(s) + 1u);
-    let not_above = select(s, below, iw_fma(-below, s, x) <= 0.0f);
-    return select(not_above, above, iw_fma(-above, s, x) > 0.0f);
+    let near = x * r;
+    let half = r * 0.5f;
+    let off = iw_fma(-near, half, 0.5f);
+    let nearer = iw_fma(near, off, near);
+    return iw_fma(iw_fma(-nearer, nearer, x), iw_fma(half, off, half), nearer);
 }
 
 //@ iw_fma@native:
 fn iw_fma(a: f32, b: f32, c: f32) -> f32 {
     return fma(a, b, c);
+}
+
+//@ iw_fma_native: iw_fma
+// Where no operand and no result is subnormal, or it makes no difference: the bare built-in on devices that guard `iw_fma`.
+fn iw_fma_native(a: f32, b: f32, c: f32) -> f32 {
+    return iw_fma(a, b, c);
 }

@@ -56,7 +56,7 @@ struct Source {
 
 fn all() -> &'static BTreeMap<&'static str, Source> {
     static ALL: OnceLock<BTreeMap<&'static str, Source>> = OnceLock::new();
-    ALL.get_or_init(|| [crate::PRELUDE, crate::DOUBLE, crate::NUMERICS].into_iter().flat_map(parse).collect())
+    ALL.get_or_init(|| [crate::PRELUDE, crate::JOINT, crate::DOUBLE, crate::NUMERICS].into_iter().flat_map(parse).collect())
 }
 
 /// The names of all snippets. Variants are named `function@variant`.
@@ -85,7 +85,7 @@ pub fn renamed(name: &str, to: &str) -> Option<Snippet> {
 /// `iw_fma` (f32) and `iw_fma64`, `iw_div64`, `iw_sqrt64` (`@native` or `@integer`). `iw_div` and `iw_sqrt` are correctly rounded on
 /// every device as they are; `iw_div@native` and `iw_sqrt@native` are faster where the device's own are too. `iw_div@seeded` and
 /// `iw_sqrt@seeded` start from the device's approximations; the backend has to know that they round correctly from these, and chooses
-/// `iw_seeded_reciprocal` and `iw_seeded_root` (`@close` or `@coarse`).
+/// `iw_seeded_reciprocal` (`@close` or `@coarse`).
 ///
 /// # Errors
 /// [`PreludeError`] for a function that nobody has, or one that calls itself.

@@ -8,7 +8,7 @@ mod operations;
 use common::interp::{V, call};
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::Ty;
-use isowarp_core::ir::{Evaluator, Func, WgslOptions, canonical_nan, wgsl_function, wgsl_type};
+use isowarp_core::ir::{Evaluator, Func, WgslFma, WgslOptions, canonical_nan, numerics_of_4, wgsl_function, wgsl_function_4, wgsl_type};
 use operations::random::{operator, programs};
 use operations::{arguments, fetches, is_stored_narrow, operations, value_types};
 use proptest::prelude::*;
@@ -16,8 +16,17 @@ use std::collections::BTreeSet;
 
 fn lower(f: &Func, native_fma: bool, numerics: Numerics) -> String {
     let mut calls = BTreeSet::new();
-    let text = wgsl_function(f, "op", WgslOptions { native_fma, numerics }, &mut calls);
+    let text =
+        wgsl_function(f, "op", WgslOptions { fma: if native_fma { WgslFma::Native } else { WgslFma::Prelude }, numerics }, &mut calls);
     format!("{}{text}", isowarp_shaders::prelude(&calls, &mut common::native).unwrap())
+}
+
+/// The form for four elements at once, and the single one, which operators of 64 bits call.
+fn lower_4(f: &Func, fma: WgslFma) -> String {
+    let (mut calls, options) = (BTreeSet::new(), WgslOptions { fma, numerics: Numerics::Strict });
+    let text = [wgsl_function(f, "op", options, &mut calls), wgsl_function_4(f, "op", options, &mut calls)].concat();
+    let mut resolve = |name: &str| common::native(name).or_else(|| numerics_of_4(name.strip_suffix("_4")?));
+    format!("{}{text}", isowarp_shaders::prelude(&calls, &mut resolve).unwrap())
 }
 
 fn value(ty: Ty, bits: u64) -> V {
@@ -46,6 +55,41 @@ fn every_operation_gives_the_bits_of_the_evaluator() {
     }
 }
 
+#[test]
+fn every_operation_on_four_elements_gives_each_the_bits_of_the_evaluator() {
+    for (name, f) in operations() {
+        for fma in [WgslFma::Native, WgslFma::Guarded] {
+            let text = lower_4(&f, fma);
+            let module = common::validated(&text);
+            let all: Vec<Vec<u64>> = arguments(&f);
+            // Neighbours in the list are alike; those that are far apart take different ways.
+            let apart = all.len().div_ceil(4);
+            for i in 0..apart {
+                let four: [&[u64]; 4] = std::array::from_fn(|k| all[(i + k * apart) % all.len()].as_slice());
+                assert_eq!(interpreted_4(&module, &f, four), four.map(|args| evaluated(&f, args)), "{name} of {four:x?}:\n{text}");
+            }
+        }
+    }
+}
+
+fn interpreted_4(module: &naga::Module, f: &Func, args: [&[u64]; 4]) -> [Vec<u64>; 4] {
+    let vector = |(k, t): (usize, Ty)| V::Struct(args.iter().map(|a| value(t, a[k])).collect());
+    let values: Vec<V> = value_types(f).into_iter().enumerate().map(vector).collect();
+    let types = f.result_types();
+    let results = match call(module, "op_4", &values) {
+        V::Struct(members) if types.len() > 1 => members,
+        single => vec![single],
+    };
+    let bits = |k: usize| {
+        let of = |(r, &ty): (&V, &Ty)| match r {
+            V::Struct(parts) => canonical_nan(ty, parts[k].bits()),
+            other => panic!("{other:?} is no vector"),
+        };
+        results.iter().zip(&types).map(of).collect()
+    };
+    std::array::from_fn(bits)
+}
+
 /// The bits of the results, NaN canonical.
 fn interpreted(module: &naga::Module, f: &Func, args: &[u64]) -> Vec<u64> {
     let values: Vec<V> = args.iter().zip(value_types(f)).map(|(&b, t)| value(t, b)).collect();
@@ -71,6 +115,13 @@ proptest! {
         let text = lower(&f, false, Numerics::Strict);
         let module = common::validated(&text);
         prop_assert_eq!(interpreted(&module, &f, &program.1), evaluated(&f, &program.1), "{}", text);
+        let text = lower_4(&f, WgslFma::Guarded);
+        let module = common::validated(&text);
+        let others: [Vec<u64>; 3] = [1, 0x8000_0000, 0x0F0F_0F0F].map(|flip| {
+            program.1.iter().zip(value_types(&f)).map(|(&bits, ty)| if ty == Ty::Bool { bits } else { bits ^ flip }).collect()
+        });
+        let four = [&program.1[..], &others[0], &others[1], &others[2]];
+        prop_assert_eq!(interpreted_4(&module, &f, four), four.map(|args| evaluated(&f, args)), "{}", text);
     }
 }
 

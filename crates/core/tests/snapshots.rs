@@ -3,8 +3,8 @@
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::Ty;
 use isowarp_core::ir::{
-    ArrayExpr, Expr, Func, Param, Ptx, PtxValue, Traced, WgslOptions, array_expr, branch, cuda_function, lit, pack, select, trace,
-    wgsl_function,
+    ArrayExpr, Expr, Func, Param, Ptx, PtxValue, Traced, WgslFma, WgslOptions, array_expr, branch, cuda_function, lit, numerics_of_4, pack,
+    select, trace, wgsl_function, wgsl_function_4,
 };
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -15,12 +15,20 @@ fn all(f: &Func) -> String {
     let mut out = String::new();
     for native_fma in [true, false] {
         let mut calls = BTreeSet::new();
-        let text = wgsl_function(f, "op", WgslOptions { native_fma, numerics: Numerics::Strict }, &mut calls);
+        let text = wgsl_function(
+            f,
+            "op",
+            WgslOptions { fma: if native_fma { WgslFma::Native } else { WgslFma::Prelude }, numerics: Numerics::Strict },
+            &mut calls,
+        );
         let fused = if native_fma { "native fma" } else { "iw_fma" };
         if native_fma || text.contains("iw_fma(") {
             let _ = writeln!(out, "// WGSL, {fused}; calls {calls:?}\n{text}");
         }
     }
+    let mut calls = BTreeSet::new();
+    let text = wgsl_function_4(f, "op", WgslOptions { fma: WgslFma::Guarded, numerics: Numerics::Strict }, &mut calls);
+    let _ = writeln!(out, "// WGSL, four elements, guarded fma; calls {calls:?}\n{text}");
     let _ = writeln!(out, "// PTX\n{}", ptx(f, Numerics::Strict));
     let _ = write!(out, "// CUDA C++\n{}", cuda_function(f, "op"));
     out
@@ -71,5 +79,6 @@ fn lowered_text_is_as_reviewed() {
     for (name, f) in &operators {
         insta::assert_snapshot!(*name, all(f));
     }
+    insta::assert_snapshot!("sine_of_four", numerics_of_4("iw_sin").unwrap().0);
     insta::assert_snapshot!("fast_ptx", ptx(&trace(|x: F| (x / 3.0).exp() + x.sqrt()).unwrap(), Numerics::Fast));
 }

@@ -1,4 +1,4 @@
-//! Runs scalar functions of a naga module with exact IEEE arithmetic, and panics where a device would be free to do as it likes:
+//! Runs functions of a naga module over scalars and vectors of them with exact IEEE arithmetic, and panics where a device would be free to do as it likes:
 //! a shift by the width or more, a division by zero or past the range, a conversion of a float that does not fit.
 
 use naga::{
@@ -7,7 +7,7 @@ use naga::{
 };
 use std::collections::HashMap;
 
-/// A value: its type and zero-extended bits, or the members of a structure.
+/// A value: its type and zero-extended bits, or the members of a structure or a vector.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum V {
     Bool(bool),
@@ -90,6 +90,7 @@ fn run(module: &Module, f: &Function, args: &[V]) -> V {
 fn zero(module: &Module, ty: Handle<naga::Type>) -> V {
     match &module.types[ty].inner {
         TypeInner::Scalar(s) => V::of(s.kind, s.width, 0),
+        TypeInner::Vector { size, scalar } => V::Struct(vec![V::of(scalar.kind, scalar.width, 0); *size as usize]),
         other => panic!("{other:?}"),
     }
 }
@@ -167,17 +168,41 @@ impl Frame<'_> {
                 self.locals[&local].clone()
             }
             E::Compose { components, .. } => V::Struct(components.iter().map(|&c| self.value(c)).collect()),
-            E::Unary { op, expr } => unary(*op, &self.value(*expr)),
-            E::Binary { op, left, right } => binary(*op, &self.value(*left), &self.value(*right)),
-            E::Select { condition, accept, reject } => self.value(if self.value(*condition) == V::Bool(true) { *accept } else { *reject }),
-            E::As { expr, kind, convert } => cast(&self.value(*expr), *kind, *convert),
+            E::Splat { size, value } => V::Struct(vec![self.value(*value); *size as usize]),
+            E::AccessIndex { base, index } => match self.value(*base) {
+                V::Struct(members) => members[*index as usize].clone(),
+                other => panic!("a member of {other:?}"),
+            },
+            E::Unary { op, expr } => each(&[self.value(*expr)], &|a| unary(*op, &a[0])),
+            E::Binary { op, left, right } => each(&[self.value(*left), self.value(*right)], &|a| binary(*op, &a[0], &a[1])),
+            E::Select { condition, accept, reject } => {
+                let chosen = |a: &[V]| if a[0] == V::Bool(true) { a[1].clone() } else { a[2].clone() };
+                each(&[self.value(*condition), self.value(*accept), self.value(*reject)], &chosen)
+            }
+            E::Relational { fun, argument } => {
+                let V::Struct(parts) = self.value(*argument) else { panic!("{fun:?} of a scalar") };
+                let mut parts = parts.iter().map(|p| *p == V::Bool(true));
+                V::Bool(match fun {
+                    naga::RelationalFunction::Any => parts.any(|p| p),
+                    naga::RelationalFunction::All => parts.all(|p| p),
+                    other => panic!("{other:?}"),
+                })
+            }
+            E::As { expr, kind, convert } => each(&[self.value(*expr)], &|a| cast(&a[0], *kind, *convert)),
             E::Math { fun, arg, arg1, arg2, .. } => {
                 let args: Vec<V> = [Some(*arg), *arg1, *arg2].into_iter().flatten().map(|a| self.value(a)).collect();
-                math(*fun, &args)
+                each(&args, &|a| math(*fun, a))
             }
             other => panic!("{other:?}"),
         }
     }
+}
+
+/// An operation on scalars, or on the components of vectors.
+fn each(args: &[V], f: &dyn Fn(&[V]) -> V) -> V {
+    let Some(V::Struct(first)) = args.iter().find(|a| matches!(a, V::Struct(_))) else { return f(args) };
+    let component = |k: usize| args.iter().map(|a| if let V::Struct(c) = a { c[k].clone() } else { a.clone() }).collect::<Vec<_>>();
+    V::Struct((0..first.len()).map(|k| f(&component(k))).collect())
 }
 
 fn unary(op: U, a: &V) -> V {
@@ -325,6 +350,7 @@ fn math(fun: M, args: &[V]) -> V {
         (M::CountOneBits, &[V::U32(v)]) => V::U32(v.count_ones()),
         (M::CountOneBits, &[V::I32(v)]) => V::I32(v.count_ones() as i32),
         (M::CountLeadingZeros, &[V::U32(v)]) => V::U32(v.leading_zeros()),
+        (M::CountTrailingZeros, &[V::U32(v)]) => V::U32(v.trailing_zeros()),
         (M::ReverseBits, &[V::U32(v)]) => V::U32(v.reverse_bits()),
         (M::ReverseBits, &[V::I32(v)]) => V::I32(v.reverse_bits()),
         // As coarse as devices are: an ULP off, in either direction.

@@ -12,8 +12,9 @@ use std::collections::BTreeSet;
 pub(crate) fn native(name: &str) -> Option<Snippet> {
     match name {
         "iw_fma" | "iw_fma64" | "iw_div64" | "iw_sqrt64" => isowarp_shaders::snippet(&format!("{name}@native")),
+        "iw_fma_4" => isowarp_shaders::snippet("iw_fma_4@native"),
+        "iw_seeded_reciprocal_4" => isowarp_shaders::snippet("iw_seeded_reciprocal_4@close"),
         "iw_seeded_reciprocal" => isowarp_shaders::snippet("iw_seeded_reciprocal@close"),
-        "iw_seeded_root" => isowarp_shaders::snippet("iw_seeded_root@coarse"),
         _ => None,
     }
 }

@@ -68,6 +68,13 @@ impl Accumulator {
         }
     }
 
+    /// The accumulator of an operator's results.
+    pub(super) fn made_of_parts(&self, parts: &[String]) -> String {
+        let part = |(p, t): (&String, &Ty)| if *t == Ty::Bool { format!("select(0u, 1u, {p})") } else { p.clone() };
+        let parts: Vec<String> = parts.iter().zip(&self.parts).map(part).collect();
+        if let [one] = &parts[..] { one.clone() } else { format!("Acc({})", parts.join(", ")) }
+    }
+
     /// The accumulator in consecutive parameters that start with `name`.
     pub(super) fn in_args(&self, name: &str) -> (Vec<String>, String) {
         let mut members = Vec::new();

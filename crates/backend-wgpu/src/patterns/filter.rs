@@ -1,8 +1,9 @@
 //! P13 image filters: one pass over strips of rows.
 
 use super::Launch;
+use super::dialect::{Dialect, NATIVE_FMA};
 use super::operands::{Operands, Signature, Span};
-use super::program::{Dialect, NATIVE_FMA, Operators, Program};
+use super::program::{Operators, Program};
 use crate::buffer::Buffer;
 use crate::device::Wgpu;
 use isowarp_core::backend::{Leaf, Out, Run};
@@ -91,7 +92,7 @@ pub(super) fn holes(task: &FilterTask, signature: &Signature, dialect: Dialect) 
         ("weighted", vector(matches!(task.kind, FilterKind::Weighted { .. }))),
         ("sobel", vector(task.kind == FilterKind::Sobel)),
         ("median", vector(task.kind == FilterKind::Median3)),
-        ("seeded", vector(task.kind == FilterKind::Sobel && dialect.seeds.root.is_some())),
+        ("seeded", vector(task.kind == FilterKind::Sobel && dialect.seeds.root)),
         ("normal", vector(stays_normal(task))),
         ("guarded", vector(dialect.fma == FmaKind::Guarded && task.kind != FilterKind::Median3 && !stays_normal(task))),
     ]

@@ -1,7 +1,7 @@
 //! P01 map: one pass, four elements to an invocation.
 
 use super::Launch;
-use super::operands::{Operands, Span};
+use super::operands::{Operands, Signature, Span};
 use super::program::{Operators, Program};
 use crate::buffer::Buffer;
 use crate::device::Wgpu;
@@ -14,23 +14,21 @@ use isowarp_core::patterns::MapTask;
 use isowarp_shaders::kernels::MAP;
 use std::sync::Arc;
 
-/// Groups of four elements to an invocation.
-const GROUPS: u32 = 1;
-/// Elements of a workgroup.
-const BLOCK: u64 = 4 * 256 * GROUPS as u64;
-
 impl Run<MapTask> for Wgpu {
     fn run(&self, task: &MapTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
         let limits = self.window_limits();
         let operands = Operands::plan(limits, &task.func.params, leaves, outs, true, false, task.n)?;
-        let kernel = self.program("map", &program(task, &operands))?;
+        let (threads, groups) = self.map_shape(task.func.weight());
+        let holes = [("groups", groups), ("threads", threads)];
+        let kernel = self.program("map", &program(task, &operands.signature, &holes))?;
+        let block = 4 * u64::from(groups * threads);
         let step = operands.span(limits, task.n, 1024, true);
         let mut first = 0;
         while first < task.n {
             let span = Span::of(first, step.min(task.n - first));
             let mut launch = Launch::new(first, &[span.len as u32]);
             operands.bind(limits, span, span, &mut launch.bindings, &mut launch.args)?;
-            self.launch(&kernel, &launch, span.len.div_ceil(BLOCK))?;
+            self.launch(&kernel, &launch, span.len.div_ceil(block))?;
             first += span.len;
         }
         Ok(())
@@ -38,6 +36,15 @@ impl Run<MapTask> for Wgpu {
 }
 
 impl Wgpu {
+    /// Invocations of a workgroup, and groups of four elements to an invocation, for an operator of this weight.
+    fn map_shape(&self, weight: u32) -> (u32, u32) {
+        #[cfg(test)]
+        if let Some(shape) = *self.patterns().map_shape.lock() {
+            return shape;
+        }
+        (self.tuning().map_threads, self.tuning().map_groups(weight))
+    }
+
     /// Copies whole words from one buffer to another by a kernel, which drivers' copy commands can be several times slower than (on an
     /// H200 0.85 against 4.2 TB/s).
     pub(crate) fn copy_words(&self, from: (&Buffer, u64), to: (&Buffer, u64), words: u64) -> Result<()> {
@@ -72,13 +79,13 @@ impl Wgpu {
     }
 }
 
-pub(super) fn program<'a>(task: &'a MapTask, operands: &'a Operands<'_>) -> Program<'a> {
+pub(super) fn program<'a>(task: &'a MapTask, signature: &'a Signature, holes: &'a [(&'static str, u32)]) -> Program<'a> {
     Program {
         template: MAP,
         entry: "map",
-        constants: &[("groups", GROUPS)],
+        constants: holes,
         operators: Operators::Body(&task.func),
-        signature: &operands.signature,
+        signature,
         numerics: task.numerics,
         first: false,
     }

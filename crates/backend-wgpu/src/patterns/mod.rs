@@ -2,6 +2,7 @@
 
 mod access;
 mod accumulator;
+mod dialect;
 mod filter;
 mod map;
 mod operands;
@@ -18,13 +19,14 @@ use crate::binds::Binding;
 use crate::device::Wgpu;
 use crate::pipeline::{Kernel, KernelSource};
 use arrayvec::ArrayVec;
+use dialect::Dialect;
 use isowarp_core::backend::Backend as _;
 use isowarp_core::caps::Capability;
 use isowarp_core::error::{Error, Result};
 use isowarp_core::ir::Func;
 use operands::{Args, Limits, MAX};
 use parking_lot::Mutex;
-use program::{Dialect, Program};
+use program::Program;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -50,6 +52,9 @@ pub(crate) struct Kernels {
     /// What tests take the adapter's arithmetic for, over an `fma` that is made to fit.
     #[cfg(test)]
     dialect: Mutex<Option<Dialect>>,
+    /// Invocations and groups of maps where tests ask for others than the table's.
+    #[cfg(test)]
+    map_shape: Mutex<Option<(u32, u32)>>,
     /// Lanes of subgroups where tests put shared memory in their place, else 0.
     #[cfg(test)]
     width: AtomicU32,
@@ -140,6 +145,12 @@ impl Wgpu {
         let dialect = Dialect { fma, seeds, ..self.dialect() };
         *self.patterns().dialect.lock() = Some(dialect);
         self.patterns().ready.lock().clear();
+    }
+
+    /// Gives maps this many invocations to a workgroup, and groups of four elements to an invocation.
+    #[cfg(test)]
+    fn shape_maps(&self, threads: u32, groups: u32) {
+        *self.patterns().map_shape.lock() = Some((threads, groups));
     }
 
     /// Makes windows smaller than the adapter would have them.

@@ -49,6 +49,13 @@ pub(super) enum LeafKind {
     Index(Ty),
 }
 
+impl LeafKind {
+    /// Whether its values need no element to be there.
+    pub(super) fn is_uniform(self) -> bool {
+        matches!(self, Self::Broadcast { .. } | Self::Value(_) | Self::Index(_))
+    }
+}
+
 /// How one result is stored.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct OutKind {

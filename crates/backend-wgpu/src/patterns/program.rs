@@ -3,125 +3,14 @@
 
 use super::access;
 use super::accumulator::Accumulator;
+use super::dialect::Dialect;
 use super::operands::Signature;
-use crate::probe::{Seed, Seeds};
-use isowarp_core::caps::{FmaKind, Numerics};
+use isowarp_core::caps::Numerics;
 use isowarp_core::error::{Error, Result};
-use isowarp_core::ir::{Func, Param, WgslOptions, wgsl_function};
-use isowarp_core::numerics;
-use isowarp_shaders::Snippet;
+use isowarp_core::ir::{Func, Param, WgslOptions, wgsl_function, wgsl_function_4};
 use isowarp_shaders::kernels::{Extra, Template};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-
-/// What a kernel's text depends on besides the task: the adapter's arithmetic.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Dialect {
-    pub(super) fma: FmaKind,
-    pub(super) native_fma64: bool,
-    pub(super) native_div64: bool,
-    pub(super) native_sqrt64: bool,
-    /// Which of the adapter's approximations division and root start from.
-    pub(super) seeds: Seeds,
-}
-
-/// Floats by their bits, which no compiler can see through: Mesa folds `x + 0.0`, `0.0 - x` and `x * 0.0` as if zero had no sign and
-/// NaN did not exist. Element indices stay below 2^63, so the highest bit of the first one is a zero that is known at run time only.
-const OPAQUE_BITS: &str = "fn iw_bits(bits: u32) -> f32 {
-    return bitcast<f32>(bits ^ (args.base_high & 0x80000000u));
-}";
-const OPAQUE_BITS64: &str = "fn iw_bits64(bits: u64) -> f64 {
-    return bitcast<f64>(bits ^ u64(args.base_high & 0x80000000u));
-}";
-
-/// `iw_fma` for operands and results that are zero or normal: without a guard.
-pub(super) const NATIVE_FMA: &str = "iw_fma_native";
-/// Ends the name of a definition that is right for arguments that are not subnormal.
-const NORMAL: &str = "_normal";
-
-/// The elementary function that kernels call by this name.
-fn elementary(name: &str) -> Option<numerics::Func> {
-    let plain = name.strip_prefix("iw_")?;
-    numerics::Func::ALL.iter().copied().find(|f| f.name() == plain)
-}
-
-/// A snippet of the prelude, for the function `name`, over the adapter's own `fma`.
-fn over_native_fma(snippet: &str, name: &str) -> Option<Snippet> {
-    let (text, mut calls) = isowarp_shaders::renamed(snippet, name)?;
-    if calls.remove("iw_fma") {
-        calls.insert(NATIVE_FMA.to_owned());
-    }
-    Some((text.replace("iw_fma(", &format!("{NATIVE_FMA}(")), calls))
-}
-
-/// The definitions that a flushing `fma` leaves as they are call it without a guard; those that it leaves so but for subnormal
-/// arguments, which are their own results, tell these apart.
-fn beside_guarded_fma(name: &str) -> Option<Snippet> {
-    if let Some(normal) = name.strip_suffix(NORMAL) {
-        return over_native_fma(normal, name);
-    }
-    let func = elementary(name)?;
-    if func.keeps_bits_under_flushing_fma() {
-        return over_native_fma(name, name);
-    }
-    func.returns_subnormals().then(|| {
-        let normal = format!("{name}{NORMAL}");
-        let text = format!(
-            "fn {name}(x: f32) -> f32 {{
-    // Less than 0x7fffff for subnormal numbers only: zero wraps around.
-    let subnormal = (bitcast<u32>(x) & 0x7fffffffu) - 1u < 0x7fffffu;
-    return select({normal}(x), x, subnormal);
-}}"
-        );
-        (text, BTreeSet::from([normal]))
-    })
-}
-
-impl Seeds {
-    /// The snippet that defines a function of division and root; `None` for other functions.
-    fn snippet(self, name: &str) -> Option<&str> {
-        match name {
-            "iw_div" if self.reciprocal.is_some() => Some("iw_div@seeded"),
-            "iw_sqrt" if self.root.is_some() => Some("iw_sqrt@seeded"),
-            "iw_seeded_reciprocal" if self.reciprocal == Some(Seed::Close) => Some("iw_seeded_reciprocal@close"),
-            "iw_seeded_reciprocal" => Some("iw_seeded_reciprocal@coarse"),
-            "iw_seeded_root" if self.root == Some(Seed::Close) => Some("iw_seeded_root@close"),
-            "iw_seeded_root" => Some("iw_seeded_root@coarse"),
-            "iw_div" | "iw_div_anywhere" | "iw_sqrt" | "iw_sqrt_anywhere" | "iw_rounded_root" => Some(name),
-            _ => None,
-        }
-    }
-}
-
-impl Dialect {
-    /// The text of a function where it is not the prelude's own.
-    pub(super) fn resolve(self, name: &str) -> Option<Snippet> {
-        let wide = |native: bool| isowarp_shaders::snippet(&format!("{name}@{}", if native { "native" } else { "integer" }));
-        match name {
-            "iw_bits" => Some((OPAQUE_BITS.to_owned(), BTreeSet::new())),
-            "iw_bits64" => Some((OPAQUE_BITS64.to_owned(), BTreeSet::new())),
-            "iw_fma" => Some((crate::fma_prelude(self.fma).to_owned(), BTreeSet::new())),
-            // Called where nothing is subnormal.
-            NATIVE_FMA if self.fma == FmaKind::Guarded => {
-                Some((crate::fma_prelude(FmaKind::Native).replace("fn iw_fma(", &format!("fn {NATIVE_FMA}(")), BTreeSet::new()))
-            }
-            NATIVE_FMA => {
-                let text = format!("fn {NATIVE_FMA}(a: f32, b: f32, c: f32) -> f32 {{\n    return iw_fma(a, b, c);\n}}");
-                Some((text, BTreeSet::from(["iw_fma".to_owned()])))
-            }
-            "iw_fma64" => wide(self.native_fma64),
-            "iw_div64" => wide(self.native_div64),
-            "iw_sqrt64" => wide(self.native_sqrt64),
-            _ => match (self.seeds.snippet(name), self.fma) {
-                // No operand or result of theirs is subnormal where that would change a bit.
-                (Some(snippet), FmaKind::Guarded) => over_native_fma(snippet, name),
-                (Some(snippet), _) => isowarp_shaders::snippet(snippet),
-                (None, FmaKind::Guarded) => beside_guarded_fma(name),
-                (None, _) => None,
-            },
-        }
-    }
-}
 
 /// Where a tree pattern's accumulators come from.
 #[derive(Clone, Copy)]
@@ -216,17 +105,8 @@ impl Program<'_> {
 
     /// The whole WGSL.
     pub(super) fn text(&self, dialect: Dialect) -> Result<String> {
-        let native_fma = match dialect.fma {
-            FmaKind::Native | FmaKind::Contracted => true,
-            FmaKind::Guarded => self.numerics == Numerics::Fast,
-            FmaKind::ViaF64 | FmaKind::ViaInteger => false,
-        };
-        let mut w = Writer {
-            signature: self.signature,
-            options: WgslOptions { native_fma, numerics: self.numerics },
-            calls: BTreeSet::new(),
-            text: String::new(),
-        };
+        let mut w =
+            Writer { signature: self.signature, options: dialect.options(self.numerics), calls: BTreeSet::new(), text: String::new() };
         let mut members: Vec<String> = ["base", "base_high"].iter().chain(self.template.args).map(|&m| m.to_owned()).collect();
         let mut arrays = Vec::new();
         match self.operators {
@@ -279,19 +159,24 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// The leaves' functions and an operator over them.
-    fn loading(&mut self, f: &Func, name: &str) {
+    /// The functions of the leaves of an operator.
+    fn leaves(&mut self, name: &str) {
         for k in 0..self.signature.leaves.len() {
             let leaf = access::leaf(self.signature, k, &mut self.calls);
             let fetch = access::fetch(self.signature, name, k, &mut self.calls);
             self.text.push_str(&leaf);
             self.text.push_str(&fetch);
         }
-        self.function(f, name);
     }
 
     fn function(&mut self, f: &Func, name: &str) {
         let text = wgsl_function(f, name, self.options, &mut self.calls);
+        self.text.push_str(&text);
+    }
+
+    /// The form of an operator for four elements at once.
+    fn function_4(&mut self, f: &Func, name: &str) {
+        let text = wgsl_function_4(f, name, self.options, &mut self.calls);
         self.text.push_str(&text);
     }
 
@@ -302,30 +187,47 @@ impl Writer<'_> {
         }
     }
 
-    /// `body1(i)` and `body4(i)`.
+    /// `body4(i, end)`: the elements from `i` on that are before `end`, at most four. The operator stands in it once: where fewer than four
+    /// are left, the last one is computed repeatedly.
     fn body(&mut self, f: &Func) {
-        self.loading(f, "op_body");
+        self.leaves("op_body");
+        if !f.is_joint() {
+            self.function(f, "op_body");
+        }
+        self.function_4(f, "op_body");
         self.outs(f);
-        let results = f.results.len();
-        let result = |v: &str, r: usize| if results == 1 { v.to_owned() } else { format!("{v}.r{r}") };
-        let args: Vec<String> = value_params(f).map(|k| format!("leaf{k}_1(i)")).collect();
-        let _ = writeln!(self.text, "fn body1(i: u32) {{\n    let v = op_body({});", args.join(", "));
-        for r in 0..results {
-            let _ = writeln!(self.text, "    out{r}_1(i, {});", result("v", r));
-        }
-        self.text.push_str("}\nfn body4(i: u32) {\n");
+        self.text.push_str("fn body4(i: u32, end: u32) {\n    let whole = end - i >= 4u;\n");
+        let (mut whole, mut rest) = (String::new(), String::new());
         for k in value_params(f) {
-            let _ = writeln!(self.text, "    let a{k} = leaf{k}_4(i);");
+            if self.signature.leaves[k].is_uniform() {
+                let _ = writeln!(self.text, "    let a{k} = leaf{k}_4(i);");
+                continue;
+            }
+            let _ = writeln!(self.text, "    var a{k}: vec4<{}>;", param_type(f, k));
+            let _ = writeln!(whole, "        a{k} = leaf{k}_4(i);");
+            let _ = writeln!(rest, "        a{k} = vec4(leaf{k}_1(i), leaf{k}_1(min(i + 1u, last)), leaf{k}_1(last), leaf{k}_1(last));");
         }
-        for c in COMPONENTS {
-            let args: Vec<String> = value_params(f).map(|k| format!("a{k}.{c}")).collect();
-            let _ = writeln!(self.text, "    let v{c} = op_body({});", args.join(", "));
+        if !whole.is_empty() {
+            let _ = writeln!(self.text, "    if (whole) {{\n{whole}    }} else {{\n        let last = end - 1u;\n{rest}    }}");
         }
-        for (r, &ty) in f.result_types().iter().enumerate() {
-            let four: Vec<String> = COMPONENTS.iter().map(|c| result(&format!("v{c}"), r)).collect();
-            let _ = writeln!(self.text, "    out{r}_4(i, vec4<{}>({}));", isowarp_core::ir::wgsl_type(ty), four.join(", "));
+        let args: Vec<String> = value_params(f).map(|k| format!("a{k}")).collect();
+        let _ = writeln!(self.text, "    let v = op_body_4({});\n    if (whole) {{", args.join(", "));
+        let result = |r: usize| member("v", r, f.results.len());
+        for r in 0..f.results.len() {
+            let _ = writeln!(self.text, "        out{r}_4(i, {});", result(r));
         }
-        self.text.push_str("}\n");
+        self.text.push_str("    } else {\n");
+        for r in 0..f.results.len() {
+            let _ = writeln!(self.text, "        out{r}_1(i, {}.x);", result(r));
+        }
+        for (e, c) in ["y", "z"].iter().enumerate() {
+            let _ = writeln!(self.text, "        if (i + {}u < end) {{", e + 1);
+            for r in 0..f.results.len() {
+                let _ = writeln!(self.text, "            out{r}_1(i + {}u, {}.{c});", e + 1, result(r));
+            }
+            self.text.push_str("        }\n");
+        }
+        self.text.push_str("    }\n}\n");
     }
 
     /// `Acc`, `combine`, `load1`, `load4`, `finish`, `store4`.
@@ -341,20 +243,12 @@ impl Writer<'_> {
         self.text.push_str(&acc.text());
         match source {
             Source::Leaves(f) => {
-                self.loading(f, "op_load");
+                self.leaves("op_load");
+                self.function(f, "op_load");
                 let args: Vec<String> = value_params(f).map(|k| format!("leaf{k}_1(i)")).collect();
-                let names: Vec<String> = value_params(f).map(|k| format!("p{k}: {}", param_type(f, k))).collect();
-                let passed: Vec<String> = value_params(f).map(|k| format!("p{k}")).collect();
-                let made = acc.made_of(&format!("op_load({})", passed.join(", ")));
-                let _ = writeln!(self.text, "fn load_acc({}) -> Acc {{\n    {made}\n}}", names.join(", "));
-                let _ = writeln!(self.text, "fn load1(i: u32) -> Acc {{\n    return load_acc({});\n}}", args.join(", "));
-                self.text.push_str("fn load4(i: u32) -> array<Acc, 4> {\n");
-                for k in value_params(f) {
-                    let _ = writeln!(self.text, "    let a{k} = leaf{k}_4(i);");
-                }
-                let each = |c: &&str| format!("load_acc({})", value_params(f).map(|k| format!("a{k}.{c}")).collect::<Vec<_>>().join(", "));
-                let four: Vec<String> = COMPONENTS.iter().map(each).collect();
-                let _ = writeln!(self.text, "    return array<Acc, 4>({});\n}}", four.join(", "));
+                let made = acc.made_of(&format!("op_load({})", args.join(", ")));
+                let _ = writeln!(self.text, "fn load1(i: u32) -> Acc {{\n    {made}\n}}");
+                self.load4(f, acc);
             }
             Source::Partials => {
                 arrays.push(("partials", "read"));
@@ -367,21 +261,13 @@ impl Writer<'_> {
             Sink::Outs(f) => {
                 self.function(f, "op_finish");
                 self.outs(f);
-                let results = f.results.len();
-                let result = |v: &str, r: usize| if results == 1 { v.to_owned() } else { format!("{v}.r{r}") };
+                let result = |v: &str, r: usize| member(v, r, f.results.len());
                 let _ = writeln!(self.text, "fn finish(i: u32, a: Acc) {{\n    let v = op_finish({});", acc.spread("a").join(", "));
-                for r in 0..results {
+                for r in 0..f.results.len() {
                     let _ = writeln!(self.text, "    out{r}_1(i, {});", result("v", r));
                 }
-                self.text.push_str("}\nfn store4(i: u32, a: array<Acc, 4>) {\n");
-                for (e, c) in COMPONENTS.iter().enumerate() {
-                    let _ = writeln!(self.text, "    let v{c} = op_finish({});", acc.spread(&format!("a[{e}]")).join(", "));
-                }
-                for (r, &ty) in f.result_types().iter().enumerate() {
-                    let four: Vec<String> = COMPONENTS.iter().map(|c| result(&format!("v{c}"), r)).collect();
-                    let _ = writeln!(self.text, "    out{r}_4(i, vec4<{}>({}));", isowarp_core::ir::wgsl_type(ty), four.join(", "));
-                }
                 self.text.push_str("}\n");
+                self.store4(f, acc);
             }
             Sink::Results => {
                 arrays.push(("results", "read_write"));
@@ -389,6 +275,61 @@ impl Writer<'_> {
             }
         }
     }
+
+    /// `load4(i)`. An operator that computes something does so for all four at once.
+    fn load4(&mut self, f: &Func, acc: &Accumulator) {
+        let joint = f.weight() > 0;
+        if joint {
+            self.function_4(f, "op_load");
+        }
+        self.text.push_str("fn load4(i: u32) -> array<Acc, 4> {\n");
+        for k in value_params(f) {
+            let _ = writeln!(self.text, "    let a{k} = leaf{k}_4(i);");
+        }
+        let args = |end: &str| value_params(f).map(|k| format!("a{k}{end}")).collect::<Vec<_>>().join(", ");
+        if joint {
+            let _ = writeln!(self.text, "    let v = op_load_4({});", args(""));
+        } else {
+            for c in COMPONENTS {
+                let _ = writeln!(self.text, "    let v{c} = op_load({});", args(&format!(".{c}")));
+            }
+        }
+        let part = |c: &str, r: usize| {
+            if joint { format!("{}.{c}", member("v", r, f.results.len())) } else { member(&format!("v{c}"), r, f.results.len()) }
+        };
+        let four = COMPONENTS.map(|c| acc.made_of_parts(&(0..f.results.len()).map(|r| part(c, r)).collect::<Vec<_>>()));
+        let _ = writeln!(self.text, "    return array<Acc, 4>({});\n}}", four.join(", "));
+    }
+
+    /// `store4(i, a)`, likewise.
+    fn store4(&mut self, f: &Func, acc: &Accumulator) {
+        let joint = f.weight() > 0;
+        if joint {
+            self.function_4(f, "op_finish");
+        }
+        self.text.push_str("fn store4(i: u32, a: array<Acc, 4>) {\n");
+        let each: Vec<Vec<String>> = (0..4).map(|e| acc.spread(&format!("a[{e}]"))).collect();
+        if joint {
+            let four = |k: usize| format!("vec4({})", each.iter().map(|e| e[k].as_str()).collect::<Vec<_>>().join(", "));
+            let args: Vec<String> = (0..each[0].len()).map(four).collect();
+            let _ = writeln!(self.text, "    let v = op_finish_4({});", args.join(", "));
+        } else {
+            for (e, c) in each.iter().zip(COMPONENTS) {
+                let _ = writeln!(self.text, "    let v{c} = op_finish({});", e.join(", "));
+            }
+        }
+        for r in 0..f.results.len() {
+            let one = |c: &str| member(&format!("v{c}"), r, f.results.len());
+            let four = if joint { member("v", r, f.results.len()) } else { format!("vec4({})", COMPONENTS.map(one).join(", ")) };
+            let _ = writeln!(self.text, "    out{r}_4(i, {four});");
+        }
+        self.text.push_str("}\n");
+    }
+}
+
+/// Result `r` of an operator with so many, in a variable.
+fn member(v: &str, r: usize, results: usize) -> String {
+    if results == 1 { v.to_owned() } else { format!("{v}.r{r}") }
 }
 
 const COMPONENTS: [&str; 4] = ["x", "y", "z", "w"];

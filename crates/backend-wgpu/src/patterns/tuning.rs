@@ -17,6 +17,10 @@ pub(crate) struct Tuning {
     pub(crate) look_back_group: u32,
     /// Most that the rows of a kernel may repeat of an operator, by its weight: each row is a copy that the driver compiles.
     pub(crate) most_repeated: u32,
+    /// Invocations of a workgroup of a map.
+    pub(crate) map_threads: u32,
+    /// Weight of an operator from which on an invocation of a map takes two groups of four elements.
+    pub(crate) map_in_pairs_from: u32,
 }
 
 /// A line of the table: adapters, and what suits them.
@@ -29,8 +33,15 @@ struct Entry {
 }
 
 /// Three launches give a driver more to compile than the one that looks back does, so that is the one even for two tiles.
-const DEFAULT: Tuning =
-    Tuning { reduce_in_subgroups_from: 1, scan_in_subgroups: true, look_back_from_tiles: 2, look_back_group: 64, most_repeated: 512 };
+const DEFAULT: Tuning = Tuning {
+    reduce_in_subgroups_from: 1,
+    scan_in_subgroups: true,
+    look_back_from_tiles: 2,
+    look_back_group: 64,
+    most_repeated: 512,
+    map_threads: 256,
+    map_in_pairs_from: NEVER,
+};
 
 /// More words than accumulators have.
 const NEVER: u32 = u32::MAX;
@@ -64,6 +75,11 @@ impl Tuning {
     /// Whether the kernel of a scan that looks back may be compiled with operators of this weight.
     pub(crate) fn looks_back(self, weight: u32) -> bool {
         self.rows(LOOK_BACK_ROWS, weight) == LOOK_BACK_ROWS
+    }
+
+    /// Groups of four elements to an invocation of a map with an operator of this weight.
+    pub(crate) fn map_groups(self, weight: u32) -> u32 {
+        if weight >= self.map_in_pairs_from { 2 } else { 1 }
     }
 
     /// The table's answer, with what the caller asked for. Subgroup forms need an adapter on which the probe found subgroups to work.

@@ -8,7 +8,12 @@ use crate::seal::SealOptions;
 use isowarp_core::caps::{FmaKind, NumericsVerdict};
 use isowarp_core::error::Result;
 
-/// The guard, and the integer emulation that it calls.
+/// The guard alone.
+pub(crate) const FMA_GUARD: &str = include_str!("../wgsl/fma_guarded.wgsl");
+/// The guard of four elements at once.
+pub(crate) const FMA_GUARD_4: &str = include_str!("../wgsl/fma_guarded_4.wgsl");
+/// The integer emulation that they call.
+pub(crate) const FMA_BITS: &str = include_str!("../wgsl/fma_bits.wgsl");
 const GUARDED: &str = concat!(include_str!("../wgsl/fma_guarded.wgsl"), include_str!("../wgsl/fma_bits.wgsl"));
 const INTEGER: &str = concat!(include_str!("../wgsl/fma_integer.wgsl"), include_str!("../wgsl/fma_bits.wgsl"));
 

@@ -18,6 +18,7 @@ use bench::{Bench, as_bytes, to_words, web_time};
 pub(crate) use caps::caps;
 use checks::{Check, TABLE, Triples};
 use fma::Proof;
+pub(crate) use fma::{FMA_BITS, FMA_GUARD, FMA_GUARD_4};
 pub use fma::{fma_prelude, fma64_prelude};
 use isowarp_core::caps::{FmaKind, NumericsVerdict};
 use isowarp_core::error::{Error, Result};

@@ -12,8 +12,8 @@ use std::fmt::Write as _;
 pub struct Seeds {
     /// What the reciprocal of a division starts from; `None` where it computes a seed of its own.
     pub reciprocal: Option<Seed>,
-    /// What the square root starts from; `None` where it computes a seed of its own.
-    pub root: Option<Seed>,
+    /// Whether the square root starts from the inverse root.
+    pub root: bool,
 }
 
 /// How good an approximation is.
@@ -27,7 +27,7 @@ pub enum Seed {
 
 impl Seeds {
     /// Nothing starts from the adapter's approximations.
-    pub const NONE: Self = Self { reciprocal: None, root: None };
+    pub const NONE: Self = Self { reciprocal: None, root: false };
 }
 
 /// Arguments: the first one's bits, the distance to the next, how many, and of which function ([`RECIPROCAL`] or [`ROOT`]).
@@ -52,51 +52,49 @@ pub(crate) const RANGES: [Range; 8] = [
 const GROUPS: u32 = 1024;
 
 /// Counts, for each workgroup, the arguments at which the seeded functions agree with the definitions that need no seed. It counts
-/// agreement, not difference, so that a kernel that did not run proves nothing.
+/// agreement, not difference, so that a kernel that did not run proves nothing. Divisions by a mantissa of all ones do not use the seed.
 const KERNEL: &str = "@group(0) @binding(0) var<storage, read> ranges: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read_write> agreements: array<u32>;
-var<workgroup> counts: array<atomic<u32>, 4>;
+var<workgroup> counts: array<atomic<u32>, 3>;
 @compute @workgroup_size(256)
 fn main(
     @builtin(global_invocation_id) id: vec3<u32>,
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    var same = vec4<u32>();
+    var same = vec3<u32>();
     for (var k = 0u; k < RANGES; k++) {
         let range = ranges[k];
         for (var i = id.x; i < range.z; i += THREADS) {
             let x = bitcast<f32>(range.x + i * range.y);
             if range.w == 0u {
                 let rounded = iw_reciprocal(x);
-                same.x += u32(rounded == iw_reciprocal_close(x));
-                same.y += u32(rounded == iw_reciprocal_coarse(x));
+                let last = (bitcast<u32>(x) | 0xff800000u) == 0xffffffffu;
+                same.x += u32(last || rounded == iw_reciprocal_close(x));
+                same.y += u32(last || rounded == iw_reciprocal_coarse(x));
             } else {
                 let rounded = iw_sqrt(x);
-                same.z += u32(rounded == iw_root_close(x));
-                same.w += u32(rounded == iw_root_coarse(x));
+                same.z += u32(rounded == iw_seeded_root(x));
             }
         }
     }
-    for (var k = 0u; k < 4u; k++) {
+    for (var k = 0u; k < 3u; k++) {
         atomicAdd(&counts[k], same[k]);
     }
     workgroupBarrier();
-    if lane < 4u {
-        agreements[group.x * 4u + lane] = atomicLoad(&counts[lane]);
+    if lane < 3u {
+        agreements[group.x * 3u + lane] = atomicLoad(&counts[lane]);
     }
 }
 ";
 
 /// The check's kernel, over the adapter's own `fma`: fast forms call that even where it is guarded elsewhere.
 pub(crate) fn wgsl(ranges: usize) -> Result<String> {
-    let calls = ["iw_reciprocal", "iw_reciprocal_close", "iw_reciprocal_coarse", "iw_sqrt", "iw_root_close", "iw_root_coarse"];
+    let calls = ["iw_reciprocal", "iw_reciprocal_close", "iw_reciprocal_coarse", "iw_sqrt", "iw_seeded_root"];
     let mut resolve = |name: &str| match name {
         "iw_fma" => isowarp_shaders::snippet("iw_fma@native"),
         "iw_reciprocal_close" => isowarp_shaders::renamed("iw_seeded_reciprocal@close", name),
         "iw_reciprocal_coarse" => isowarp_shaders::renamed("iw_seeded_reciprocal@coarse", name),
-        "iw_root_close" => isowarp_shaders::renamed("iw_seeded_root@close", name),
-        "iw_root_coarse" => isowarp_shaders::renamed("iw_seeded_root@coarse", name),
         _ => None,
     };
     let mut text = isowarp_shaders::prelude(&BTreeSet::from(calls.map(str::to_owned)), &mut resolve)
@@ -108,15 +106,13 @@ pub(crate) fn wgsl(ranges: usize) -> Result<String> {
 /// Runs the check's kernel over these ranges.
 pub(crate) async fn measure(context: &Context, wgsl: &str, ranges: &[Range]) -> Result<Seeds> {
     let mut bench = Bench::new(context);
-    bench.enqueue_groups(context, "probe seeds", wgsl, super::bench::as_bytes(ranges), GROUPS as usize * 4, GROUPS)?;
+    bench.enqueue_groups(context, "probe seeds", wgsl, super::bench::as_bytes(ranges), GROUPS as usize * 3, GROUPS)?;
     let words = to_words(&bench.finish(context).await?.into_iter().next().unwrap_or_default());
     let asked = |function: u32| -> u64 { ranges.iter().filter(|r| r[3] == function).map(|r| u64::from(r[2])).sum() };
-    let agree = |at: usize| -> u64 { words.chunks_exact(4).map(|group| u64::from(group[at])).sum() };
-    let seed = |function: u32, at: usize| {
-        let coarse = (agree(at + 1) == asked(function)).then_some(Seed::Coarse);
-        if agree(at) == asked(function) { Some(Seed::Close) } else { coarse }
-    };
-    Ok(Seeds { reciprocal: seed(RECIPROCAL, 0), root: seed(ROOT, 2) })
+    let agree = |at: usize| -> u64 { words.chunks_exact(3).map(|group| u64::from(group[at])).sum() };
+    let coarse = (agree(1) == asked(RECIPROCAL)).then_some(Seed::Coarse);
+    let reciprocal = if agree(0) == asked(RECIPROCAL) { Some(Seed::Close) } else { coarse };
+    Ok(Seeds { reciprocal, root: agree(2) == asked(ROOT) })
 }
 
 /// What division and root may start from here. Asked only where it can pay (a GPU whose `fma` costs one instruction) and where what was

@@ -4,7 +4,7 @@
 //! Vulkan it is then written as SPIR-V here rather than by wgpu, decorated (`words`), and passed through; passing through skips
 //! wgpu's own checks, so bounds checks and zeroed workgroup memory are asked for here.
 
-mod words;
+pub(crate) mod words;
 
 #[cfg(test)]
 pub(crate) use words::instructions;

@@ -5,7 +5,7 @@ use super::cuda::cuda_function;
 use super::expr::{self, Expr};
 use super::node::Func;
 use super::symbolic::{Symbolic, definition};
-use super::wgsl::{WgslOptions, wgsl_function};
+use super::wgsl::{WgslFma, WgslOptions, wgsl_definition_4, wgsl_function};
 use crate::caps::Numerics;
 use crate::numerics::{Func as Elementary, div_anywhere, soft_div, soft_reciprocal, soft_sqrt, sqrt_anywhere};
 use core::fmt::Write as _;
@@ -20,6 +20,9 @@ pub enum Language {
     /// `kernels-cu/src/numerics.cuh`.
     Cuda,
 }
+
+/// How definitions are written in WGSL.
+const OPTIONS: WgslOptions = WgslOptions { fma: WgslFma::Prelude, numerics: Numerics::Strict };
 
 /// The text of a header: every elementary function as `iw_exp(x)`, `iw_pow(x, y)`, ..., and for WGSL the correctly rounded `iw_div` and
 /// `iw_sqrt`, since there the built-ins are not, with parts of these. WGSL calls `iw_fma(a, b, c)`, which the backend supplies as the
@@ -37,15 +40,26 @@ fn wgsl() -> String {
         "// Generated from isowarp_core::numerics by isowarp_core::ir::numerics_header; do not edit. After a change there:\n\
          // `ISOWARP_BLESS=1 cargo test -p isowarp-shaders`.\n",
     );
-    let options = WgslOptions { native_fma: false, numerics: Numerics::Strict };
     let software = software().into_iter().flatten();
     for (name, f) in software.chain(Elementary::ALL.iter().map(|&f| (f.name(), definition(f)))) {
         let mut calls = BTreeSet::new();
-        let text = wgsl_function(&f, &format!("iw_{name}"), options, &mut calls);
+        let text = wgsl_function(&f, &format!("iw_{name}"), OPTIONS, &mut calls);
         let calls: String = calls.iter().map(|c| format!(" {c}")).collect();
         let _ = write!(out, "\n//@ iw_{name}:{calls}\n{text}");
     }
     out
+}
+
+/// WGSL of a definition for four elements at once, `{name}_4`, and the functions that it calls: of an elementary function, `iw_div` or
+/// `iw_sqrt`; `None` for other names. These are written when a kernel needs them rather than kept.
+#[must_use]
+pub fn numerics_of_4(name: &str) -> Option<(String, BTreeSet<String>)> {
+    let plain = name.strip_prefix("iw_")?;
+    let software = || software().ok()?.into_iter().find(|(n, _)| *n == plain).map(|(_, f)| f);
+    let f = Elementary::ALL.iter().find(|f| f.name() == plain).map(|&f| definition(f)).or_else(software)?;
+    let mut calls = BTreeSet::new();
+    let text = wgsl_definition_4(&f, name, OPTIONS, &mut calls);
+    Some((text, calls))
 }
 
 /// Division and square root without the device's own, their ways for operands that are out of range, and the reciprocal.

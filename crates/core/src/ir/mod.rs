@@ -22,11 +22,11 @@ mod wgsl;
 pub use cuda::{cuda_function, cuda_type};
 pub use eval::{Evaluator, LANES, canonical_nan};
 pub use expr::{ArrayExpr, Expr, Traced, TracedValue, array_expr, branch, lit, pack, select, trace};
-pub use header::{Language, numerics_header};
+pub use header::{Language, numerics_header, numerics_of_4};
 pub use node::{BinOp, Func, Id, Node, Param, UnOp};
 pub use ptx::{Fetch, Ptx, PtxValue};
 pub use symbolic::{Symbolic, definition};
-pub use wgsl::{WgslOptions, wgsl_function, wgsl_literal, wgsl_type};
+pub use wgsl::{WgslFma, WgslOptions, wgsl_function, wgsl_function_4, wgsl_literal, wgsl_type};
 
 use crate::element::Ty;
 

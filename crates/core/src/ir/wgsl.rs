@@ -1,6 +1,10 @@
 //! Lowering to WGSL: a graph becomes one function; operations that WGSL leaves loose are calls of the numerics prelude (`iw_...`).
 
-use super::node::{BinOp, Func, Id, Node, Param, UnOp};
+mod fused;
+mod joint;
+mod ops;
+
+use super::node::{Func, Id, Node, Param};
 use crate::caps::Numerics;
 use crate::element::{DType, Ty};
 use core::fmt::Write as _;
@@ -9,10 +13,22 @@ use std::collections::BTreeSet;
 /// How a graph is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WgslOptions {
-    /// Whether the device's `fma` is fused; otherwise `iw_fma` is called.
-    pub native_fma: bool,
+    /// How a fused multiply-add of f32 is written.
+    pub fma: WgslFma,
     /// Strict calls the numerics prelude for division, square root and elementary functions, Fast the built-ins.
     pub numerics: Numerics,
+}
+
+/// How a fused multiply-add of f32 is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WgslFma {
+    /// The built-in, which is fused.
+    Native,
+    /// A call of `iw_fma`.
+    Prelude,
+    /// A call of `iw_fma`, which guards a built-in that takes subnormal numbers for zeros; of `iw_fma_native`, the bare built-in, where the
+    /// operands show that nothing is lost.
+    Guarded,
 }
 
 /// The WGSL name of a type.
@@ -48,31 +64,36 @@ pub fn wgsl_literal(ty: Ty, bits: u64) -> String {
 /// supplies. The names of the prelude's functions that it calls are added to `calls`.
 #[must_use]
 pub fn wgsl_function(f: &Func, name: &str, options: WgslOptions, calls: &mut BTreeSet<String>) -> String {
-    let mut w = Writer { f, name, options, text: String::new(), calls };
-    let types = f.result_types();
-    let result = if let [one] = types[..] { wgsl_type(one).to_owned() } else { format!("{name}_result") };
-    if types.len() != 1 {
-        let members: Vec<String> = types.iter().enumerate().map(|(i, &t)| format!("r{i}: {}", wgsl_type(t))).collect();
-        let _ = writeln!(w.text, "struct {name}_result {{ {} }}", members.join(", "));
-    }
-    let params: Vec<String> = f
-        .params
-        .iter()
-        .enumerate()
-        .filter_map(|(k, p)| match p {
-            Param::Value(t) | Param::Index(t) => Some(format!("p{k}: {}", wgsl_type(*t))),
-            Param::Array(_) => None,
-        })
-        .collect();
-    let _ = writeln!(w.text, "fn {name}({}) -> {result} {{", params.join(", "));
-    w.range(0, f.nodes.len() as Id, 1);
-    let results: Vec<String> = f.results.iter().map(|&r| w.value(r)).collect();
-    let _ = if types.len() == 1 {
-        writeln!(w.text, "    return {};\n}}", results[0])
-    } else {
-        writeln!(w.text, "    return {result}({});\n}}", results.join(", "))
-    };
-    w.text
+    Writer { f, name, options, text: String::new(), calls, form: Form::Single }.function(name)
+}
+
+/// Writes `f` as a WGSL function `{name}_4` of four elements at once: its parameters and its result, or the members of the structure
+/// `{name}_4_result`, are vectors of four. They are computed operation by operation, and a branch is taken once for all four; each element's
+/// bits are those that [`wgsl_function`] gives it, whatever its neighbours are. The prelude's functions are called in their forms of
+/// four (`iw_fma_4`), where there are such. An operator with values of 64 bits calls its single form, which the caller writes
+/// ([`Func::is_joint`]).
+#[must_use]
+pub fn wgsl_function_4(f: &Func, name: &str, options: WgslOptions, calls: &mut BTreeSet<String>) -> String {
+    joint::function(f, name, options, calls, Form::Joint { rolls: false })
+}
+
+/// As [`wgsl_function_4`], for a definition of the prelude: the second block of its branches is for rare arguments, and computed element by
+/// element in a loop, so that it stands in a kernel once.
+#[must_use]
+pub(super) fn wgsl_definition_4(f: &Func, name: &str, options: WgslOptions, calls: &mut BTreeSet<String>) -> String {
+    joint::function(f, name, options, calls, Form::Joint { rolls: true })
+}
+
+/// What a name stands for in the text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// One element's value.
+    Single,
+    /// The values of four elements.
+    Joint {
+        /// Whether the second block of a branch is computed element by element.
+        rolls: bool,
+    },
 }
 
 struct Writer<'a> {
@@ -81,35 +102,90 @@ struct Writer<'a> {
     options: WgslOptions,
     text: String,
     calls: &'a mut BTreeSet<String>,
+    form: Form,
 }
 
 impl Writer<'_> {
+    fn function(mut self, name: &str) -> String {
+        let types = self.f.result_types();
+        let result = if let [one] = types[..] { self.spelt(one) } else { format!("{name}_result") };
+        if types.len() != 1 {
+            let members: Vec<String> = types.iter().enumerate().map(|(i, &t)| format!("r{i}: {}", self.spelt(t))).collect();
+            let _ = writeln!(self.text, "struct {name}_result {{ {} }}", members.join(", "));
+        }
+        let _ = writeln!(self.text, "fn {name}({}) -> {result} {{", self.params().join(", "));
+        self.range(0, self.f.nodes.len() as Id, 1);
+        let results: Vec<String> = self.f.results.iter().map(|&r| self.value(r)).collect();
+        let _ = if types.len() == 1 {
+            writeln!(self.text, "    return {};\n}}", results[0])
+        } else {
+            writeln!(self.text, "    return {result}({});\n}}", results.join(", "))
+        };
+        self.text
+    }
+
+    /// The parameters that are no arrays, with their types.
+    fn params(&self) -> Vec<String> {
+        let value = |(k, p): (usize, &Param)| match p {
+            Param::Value(t) | Param::Index(t) => Some(format!("p{k}: {}", self.spelt(*t))),
+            Param::Array(_) => None,
+        };
+        self.f.params.iter().enumerate().filter_map(value).collect()
+    }
+
     fn ty(&self, id: Id) -> Ty {
         self.f.types[id as usize]
+    }
+
+    fn is_joint(&self) -> bool {
+        self.form != Form::Single
+    }
+
+    /// The type of a value.
+    fn spelt(&self, ty: Ty) -> String {
+        if self.is_joint() { format!("vec4<{}>", wgsl_type(ty)) } else { wgsl_type(ty).to_owned() }
+    }
+
+    /// A literal, for every element the same.
+    fn literal(&self, ty: Ty, text: &str) -> String {
+        if self.is_joint() { format!("vec4<{}>({text})", wgsl_type(ty)) } else { text.to_owned() }
     }
 
     /// Parameters and constants are written where they are used. Zeros come from their bits: drivers fold `x + 0.0`, `0.0 - x` and
     /// `x * 0.0` as if zero had no sign and NaN did not exist, so where they do, a backend brings an `iw_bits` that they cannot see
     /// through.
     fn value(&mut self, id: Id) -> String {
-        match self.f.nodes[id as usize] {
-            Node::Param(k) => format!("p{k}"),
-            Node::Const(0) if self.ty(id) == Ty::F32 => self.call("iw_bits", &["0u".to_owned()]),
-            Node::Const(0) if self.ty(id) == Ty::F64 => self.call("iw_bits64", &["0lu".to_owned()]),
-            Node::Const(bits) => {
-                let text = wgsl_literal(self.ty(id), bits);
-                if let Some((function, _)) = text.split_once('(').filter(|(f, _)| f.starts_with("iw_")) {
-                    self.calls.insert(function.to_owned());
-                }
-                text
-            }
-            _ => format!("v{id}"),
+        let text = match (self.f.nodes[id as usize], self.ty(id)) {
+            (Node::Param(k), _) => return format!("p{k}"),
+            (Node::Const(0), Ty::F32) => "iw_bits(0u)".to_owned(),
+            (Node::Const(0), Ty::F64) => "iw_bits64(0lu)".to_owned(),
+            (Node::Const(bits), ty) => wgsl_literal(ty, bits),
+            _ => return format!("v{id}"),
+        };
+        if let Some((function, _)) = text.split_once('(').filter(|(f, _)| f.starts_with("iw_")) {
+            self.calls.insert(function.to_owned());
         }
+        self.literal(self.ty(id), &text)
     }
 
+    /// A call of a function of the prelude: in its form of four where it has one, else element by element.
     fn call(&mut self, function: &str, args: &[String]) -> String {
+        let single = |function: &str, end: &str| {
+            let args: Vec<String> = args.iter().map(|a| format!("{a}{end}")).collect();
+            format!("{function}({})", args.join(", "))
+        };
+        if !self.is_joint() {
+            self.calls.insert(function.to_owned());
+            return single(function, "");
+        }
+        if joint::has_form_of_4(function) {
+            let function = format!("{function}_4");
+            let text = single(&function, "");
+            self.calls.insert(function);
+            return text;
+        }
         self.calls.insert(function.to_owned());
-        format!("{function}({})", args.join(", "))
+        format!("vec4({})", [".x", ".y", ".z", ".w"].map(|end| single(function, end)).join(", "))
     }
 
     fn range(&mut self, from: Id, to: Id, depth: usize) {
@@ -118,16 +194,12 @@ impl Writer<'_> {
         while i < to {
             match self.f.nodes[i as usize] {
                 Node::Param(_) | Node::Const(_) => {}
-                Node::Branch { cond, then_end, then_result, else_end, else_result } => {
-                    let cond = self.value(cond);
-                    let ty = wgsl_type(self.ty(i));
-                    let _ = writeln!(self.text, "{pad}var v{i}: {ty};\n{pad}if ({cond}) {{");
-                    self.range(i + 1, then_end, depth + 1);
-                    let a = self.value(then_result);
-                    let _ = writeln!(self.text, "{pad}    v{i} = {a};\n{pad}}} else {{");
-                    self.range(then_end, else_end, depth + 1);
-                    let b = self.value(else_result);
-                    let _ = writeln!(self.text, "{pad}    v{i} = {b};\n{pad}}}");
+                Node::Branch { else_end, .. } => {
+                    if self.is_joint() {
+                        self.joint_branch(i, depth);
+                    } else {
+                        self.branch(i, depth);
+                    }
                     i = else_end;
                     continue;
                 }
@@ -140,204 +212,17 @@ impl Writer<'_> {
         }
     }
 
-    fn expression(&mut self, node: Node, ty: Ty) -> String {
-        match node {
-            Node::Un(op, a) => self.un(op, a),
-            Node::Bin(op, a, b) => self.bin(op, a, b),
-            Node::Fma(a, b, c) => {
-                let args = [self.value(a), self.value(b), self.value(c)];
-                match ty {
-                    Ty::F64 => self.call("iw_fma64", &args),
-                    _ if self.options.native_fma => format!("fma({})", args.join(", ")),
-                    _ => self.call("iw_fma", &args),
-                }
-            }
-            Node::Select(c, a, b) => format!("select({}, {}, {})", self.value(b), self.value(a), self.value(c)),
-            Node::Cast(a) => self.cast(a, ty),
-            Node::Bitcast(a) => {
-                let (from, v) = (self.ty(a), self.value(a));
-                let v = match from {
-                    Ty::F32 => self.call("iw_canonical", &[v]),
-                    Ty::F64 => self.call("iw_canonical64", &[v]),
-                    _ => v,
-                };
-                format!("bitcast<{}>({v})", wgsl_type(ty))
-            }
-            Node::Reinterpret(a) => format!("bitcast<{}>({})", wgsl_type(ty), self.value(a)),
-            Node::Call1(f, a) => {
-                let v = self.value(a);
-                self.elementary(f.name(), &[v])
-            }
-            Node::Call2(f, a, b) => {
-                let (x, y) = (self.value(a), self.value(b));
-                self.elementary(f.name(), &[x, y])
-            }
-            Node::Fetch(k, a) => {
-                let (t, v) = (self.ty(a), self.value(a));
-                let index = match t {
-                    Ty::U32 => v,
-                    Ty::I64 | Ty::U64 => format!("select(0xffffffffu, u32({v}), u64({v}) < 0xfffffffflu)"),
-                    _ => format!("u32({v})"),
-                };
-                format!("{}_fetch{k}({index})", self.name)
-            }
-            Node::Param(_) | Node::Const(_) | Node::Branch { .. } => String::new(),
-        }
-    }
-
-    fn elementary(&mut self, name: &str, args: &[String]) -> String {
-        let builtin = matches!(name, "exp" | "exp2" | "log" | "log2");
-        if self.options.numerics == Numerics::Fast && builtin {
-            return format!("{name}({})", args.join(", "));
-        }
-        self.call(&format!("iw_{name}"), args)
-    }
-
-    fn un(&mut self, op: UnOp, a: Id) -> String {
-        let (t, v) = (self.ty(a), self.value(a));
-        let fast = self.options.numerics == Numerics::Fast;
-        match op {
-            UnOp::Neg if matches!(t, Ty::U32 | Ty::U64) => format!("({} - {v})", wgsl_literal(t, 0)),
-            UnOp::Neg => format!("(-{v})"),
-            UnOp::Abs if matches!(t, Ty::U32 | Ty::U64 | Ty::Bool) => v,
-            UnOp::Abs => format!("abs({v})"),
-            UnOp::Not if t == Ty::Bool => format!("(!{v})"),
-            UnOp::Not => format!("(~{v})"),
-            UnOp::Sqrt if t == Ty::F64 => self.call("iw_sqrt64", &[v]),
-            UnOp::Sqrt if !fast => self.call("iw_sqrt", &[v]),
-            UnOp::Sqrt | UnOp::SqrtApprox => format!("sqrt({v})"),
-            UnOp::RcpApprox => format!("(1.0f / {v})"),
-            UnOp::Floor | UnOp::Ceil | UnOp::Trunc | UnOp::Rint if !t.is_float() => v,
-            UnOp::Floor => format!("floor({v})"),
-            UnOp::Ceil => format!("ceil({v})"),
-            UnOp::Trunc => format!("trunc({v})"),
-            UnOp::Rint => format!("round({v})"),
-            UnOp::IsNan if t == Ty::F64 => self.call("iw_is_nan64", &[v]),
-            UnOp::IsNan => self.call("iw_is_nan", &[v]),
-            UnOp::CountOnes if t.words() == 2 => self.call("iw_count_ones64", &[format!("u64({v})")]),
-            UnOp::CountOnes => format!("u32(countOneBits({v}))"),
-            UnOp::LeadingZeros if t.words() == 2 => self.call("iw_leading_zeros64", &[format!("u64({v})")]),
-            UnOp::LeadingZeros => format!("countLeadingZeros(bitcast<u32>({v}))"),
-            UnOp::ReverseBits if t.words() == 2 => {
-                let r = self.call("iw_reverse_bits64", &[format!("u64({v})")]);
-                format!("{}({r})", wgsl_type(t))
-            }
-            UnOp::ReverseBits => format!("reverseBits({v})"),
-        }
-    }
-
-    fn bin(&mut self, op: BinOp, a: Id, b: Id) -> String {
-        let t = self.ty(a);
-        if t.is_float() && matches!(op, BinOp::Lt | BinOp::Le | BinOp::Eq | BinOp::Ne) {
-            return self.compare(op, a, b);
-        }
-        let (x, y) = (self.value(a), self.value(b));
-        if t == Ty::Bool {
-            return bool_bin(op, &x, &y);
-        }
-        let infix = |o: &str| format!("({x} {o} {y})");
-        let fast = self.options.numerics == Numerics::Fast;
-        match op {
-            BinOp::Add => infix("+"),
-            BinOp::Sub => infix("-"),
-            BinOp::Mul | BinOp::MulRn => infix("*"),
-            BinOp::DivApprox => infix("/"),
-            BinOp::Div if t == Ty::F32 && fast => infix("/"),
-            BinOp::Div if t == Ty::F32 => self.call("iw_div", &[x, y]),
-            BinOp::Div if t == Ty::F64 => self.call("iw_div64", &[x, y]),
-            BinOp::Div => self.call(&format!("iw_div_{}", t.name()), &[x, y]),
-            BinOp::Rem => self.call(&format!("iw_rem_{}", t.name()), &[x, y]),
-            BinOp::Min | BinOp::Max if t.is_float() => {
-                let name = if op == BinOp::Min { "iw_min" } else { "iw_max" };
-                self.call(&format!("{name}{}", if t == Ty::F64 { "64" } else { "" }), &[x, y])
-            }
-            BinOp::Min => format!("min({x}, {y})"),
-            BinOp::Max => format!("max({x}, {y})"),
-            BinOp::And => infix("&"),
-            BinOp::Or => infix("|"),
-            BinOp::Xor => infix("^"),
-            BinOp::Shl => format!("({x} << {})", self.amount(t, b)),
-            BinOp::Shr => format!("({x} >> {})", self.amount(t, b)),
-            BinOp::MulHi => self.call("iw_mul_hi", &[x, y]),
-            BinOp::Lt => infix("<"),
-            BinOp::Le => infix("<="),
-            BinOp::Eq => infix("=="),
-            // naga writes `!=` as an ordered comparison, which is false with NaN.
-            BinOp::Ne if t.is_float() => format!("(!({x} == {y}))"),
-            BinOp::Ne => infix("!="),
-        }
-    }
-
-    /// A comparison of floats that holds what IEEE says of NaN: naga writes `!=` as the comparison that fails for NaN on Vulkan, and a
-    /// comparison of a value with itself is left to no compiler. Zeros are literals here, since there is nothing to fold.
-    fn compare(&mut self, op: BinOp, a: Id, b: Id) -> String {
-        let (t, x) = (self.ty(a), self.literal_or_value(a));
-        if a == b && op != BinOp::Lt {
-            let is_nan = self.call(if t == Ty::F64 { "iw_is_nan64" } else { "iw_is_nan" }, &[x]);
-            return if op == BinOp::Ne { is_nan } else { format!("(!{is_nan})") };
-        }
-        let y = self.literal_or_value(b);
-        match op {
-            BinOp::Lt => format!("({x} < {y})"),
-            BinOp::Le => format!("({x} <= {y})"),
-            BinOp::Eq => format!("({x} == {y})"),
-            _ => format!("(!({x} == {y}))"),
-        }
-    }
-
-    fn literal_or_value(&mut self, id: Id) -> String {
-        match self.f.nodes[id as usize] {
-            Node::Const(0) => wgsl_literal(self.ty(id), 0),
-            _ => self.value(id),
-        }
-    }
-
-    /// A shift's amount, modulo the width.
-    fn amount(&mut self, ty: Ty, by: Id) -> String {
-        let mask = ty.words() as u64 * 32 - 1;
-        match self.f.nodes[by as usize] {
-            Node::Const(n) => format!("{}u", n & mask),
-            _ => format!("({} & {mask}u)", self.value(by)),
-        }
-    }
-
-    fn cast(&mut self, a: Id, to: Ty) -> String {
-        let (from, v) = (self.ty(a), self.value(a));
-        match (from, to) {
-            (Ty::Bool, _) => format!("select({}, {}, {v})", wgsl_literal(to, 0), one(to)),
-            (Ty::F32 | Ty::F64, Ty::Bool) => format!("(!({v} == {}))", wgsl_literal(from, 0)),
-            (_, Ty::Bool) => format!("(!({v} == {}))", wgsl_literal(from, 0)),
-            (Ty::F32 | Ty::F64, t) if t.is_int() => self.call(&format!("iw_{}_to_{}", from.name(), to.name()), &[v]),
-            (Ty::I64 | Ty::U64, Ty::F32 | Ty::F64) => self.call(&format!("iw_{}_to_{}", from.name(), to.name()), &[v]),
-            // Widening follows the source's sign, but naga takes the target's: so widen first, then change the sign.
-            (Ty::I32, Ty::U64) => format!("bitcast<u64>(i64({v}))"),
-            (Ty::U32, Ty::I64) => format!("bitcast<i64>(u64({v}))"),
-            (Ty::I32 | Ty::U32, t) if t.is_int() && t.words() == 1 => format!("bitcast<{}>({v})", wgsl_type(to)),
-            _ => format!("{}({v})", wgsl_type(to)),
-        }
-    }
-}
-
-fn one(ty: Ty) -> &'static str {
-    match ty {
-        Ty::Bool => "true",
-        Ty::F32 => "1.0f",
-        Ty::F64 => "1.0lf",
-        Ty::I32 => "1i",
-        Ty::U32 => "1u",
-        Ty::I64 => "1li",
-        Ty::U64 => "1lu",
-    }
-}
-
-fn bool_bin(op: BinOp, x: &str, y: &str) -> String {
-    match op {
-        BinOp::And | BinOp::Min | BinOp::Mul | BinOp::MulRn => format!("({x} && {y})"),
-        BinOp::Or | BinOp::Max => format!("({x} || {y})"),
-        BinOp::Lt => format!("(!{x} && {y})"),
-        BinOp::Le => format!("(!{x} || {y})"),
-        BinOp::Eq => format!("({x} == {y})"),
-        _ => format!("({x} != {y})"),
+    fn branch(&mut self, i: Id, depth: usize) {
+        let Node::Branch { cond, then_end, then_result, else_end, else_result } = self.f.nodes[i as usize] else { return };
+        let pad = "    ".repeat(depth);
+        let (cond, ty) = (self.value(cond), self.spelt(self.ty(i)));
+        let _ = writeln!(self.text, "{pad}var v{i}: {ty};\n{pad}if ({cond}) {{");
+        self.range(i + 1, then_end, depth + 1);
+        let a = self.value(then_result);
+        let _ = writeln!(self.text, "{pad}    v{i} = {a};\n{pad}}} else {{");
+        self.range(then_end, else_end, depth + 1);
+        let b = self.value(else_result);
+        let _ = writeln!(self.text, "{pad}    v{i} = {b};\n{pad}}}");
     }
 }
 

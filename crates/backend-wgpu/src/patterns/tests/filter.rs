@@ -3,7 +3,7 @@
 use super::{Sample, both, device, own_device, same_bits};
 use crate::context::Options;
 use crate::device::Wgpu;
-use crate::probe::{Seed, Seeds};
+use crate::probe::Seeds;
 use isowarp_core::buffer::Memory as _;
 use isowarp_core::caps::FmaKind;
 use isowarp_core::patterns::filter::Pixel;
@@ -77,7 +77,7 @@ fn over_flushing_fma(gpu: &Wgpu, data: &[f32], width: u32) {
 /// Images of numbers that an `fma` which flushes gets wrong, a few of them among many that it does not.
 #[test]
 fn floats_over_a_flushing_fma() {
-    let close = Seeds { reciprocal: None, root: Some(Seed::Close) };
+    let close = Seeds { reciprocal: None, root: true };
     let gpus = [Seeds::NONE, close].map(|seeds| {
         let gpu = own_device(&Options::default());
         gpu.emulate(FmaKind::Guarded, seeds);

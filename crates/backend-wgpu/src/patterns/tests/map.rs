@@ -222,3 +222,21 @@ fn a_repeated_call_compiles_nothing() {
     call(3.0);
     assert_eq!(gpu.patterns().ready.lock().len(), before);
 }
+
+#[test]
+fn maps_of_any_workgroup_and_groups_have_the_cpus_bits() {
+    let gpu = own_device(&Options::default());
+    for (threads, groups) in [(64, 2), (128, 1), (128, 3), (256, 2)] {
+        gpu.shape_maps(threads, groups);
+        for n in [1, 3, 511, 1025, 70_001] {
+            let (cx, gx) = both(&gpu, &f32::samples(n, 10));
+            let op = |(x, i): (Expr<f32>, Expr<u32>)| (x.sin(), (x * x + 1.0).sqrt() / (x + 0.5) - x, i);
+            let expected = Cpu::new().map((&cx, index()), op).expect("cpu");
+            let found = gpu.map((&gx, index()), op).expect("gpu");
+            let what = format!("{n} by {threads} and {groups}");
+            same_bits(&what, &expected.0, &found.0);
+            same_bits(&what, &expected.1, &found.1);
+            same_bits(&what, &expected.2, &found.2);
+        }
+    }
+}

@@ -1,9 +1,10 @@
 //! How much a driver has to compile: the SPIR-V instructions of kernels with every call inlined, as drivers do.
 
-use super::texts::{NATIVE, SEEDED, map_program, scan_signature, signature, tree};
-use crate::patterns::program::{Dialect, Operators, Program, Sink, Source};
+use super::texts::{GUARDED, NATIVE, SEEDED, map_program, scan_signature, signature, tree};
+use crate::patterns::program::{Operators, Program, Sink, Source};
 use crate::patterns::reduce::{Form, ROWS, Shape, TILES, form_holes};
 use crate::patterns::scan::{self, Step};
+use crate::patterns::{Dialect, map};
 use crate::seal::{self, SealOptions};
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::{DType, Ty};
@@ -99,6 +100,29 @@ fn kernels_stay_small_enough_to_compile_quickly() {
             println!("{name}{form}: {size}");
             assert!(size <= limit, "{name}{form}: {size} instructions");
         }
+    }
+}
+
+/// Maps over a guarded `fma`, and what they may grow to; with an operator for each element, and one more for those at the end, they had
+/// more than three times as many.
+#[test]
+fn a_map_has_its_operator_and_each_slow_way_once() {
+    type F = Expr<f32>;
+    let operators = [
+        ("copy", 300, ir::trace(|x: F| x)),
+        ("a * x + y", 950, ir::trace(|(a, x, y): (F, F, F)| a * x + y)),
+        ("sine", 600, ir::trace(|x: F| (x * 6.0).sin())),
+        ("exponential", 450, ir::trace(|x: F| x.exp())),
+        ("quotient of a root", 800, ir::trace(|x: F| (x * x + 1.0).sqrt() / (x + 0.5) - x)),
+    ];
+    for (name, limit, func) in operators {
+        let func = func.expect("operator");
+        let leaves = vec![(DType::F32, 0); func.params.len()];
+        let task = MapTask { func: Arc::new(func), n: 1, numerics: Numerics::Strict };
+        let signature = signature(&leaves, &[(DType::F32, 0)]);
+        let size = size_in(GUARDED, &map::program(&task, &signature, &[("groups", 1), ("threads", 256)]));
+        println!("{name}: {size}");
+        assert!(size <= limit, "{name}: {size} instructions");
     }
 }
 

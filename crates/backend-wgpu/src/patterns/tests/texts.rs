@@ -1,12 +1,13 @@
 //! Every combination of pattern, element type, operator, variant and form is WGSL that naga accepts and fits WebGPU's default
 //! limits; no adapter is needed to see it.
 
+use crate::patterns::Dialect;
 use crate::patterns::accumulator::Accumulator;
-use crate::patterns::filter;
 use crate::patterns::operands::{LeafKind, OutKind, Signature, Slot, Unit};
-use crate::patterns::program::{Dialect, Operators, Program, Sink, Source};
+use crate::patterns::program::{Operators, Program, Sink, Source};
 use crate::patterns::reduce::{COLS, Form, ROWS, Shape, TILES, form_holes};
 use crate::patterns::scan::{self, Step};
+use crate::patterns::{filter, map};
 use crate::probe::{Seed, Seeds};
 use crate::seal;
 use isowarp_core::caps::{FmaKind, Numerics};
@@ -14,14 +15,13 @@ use isowarp_core::element::{DType, Element, Num, Scalar, Ty};
 use isowarp_core::ir::{self, Expr, Func, Param};
 use isowarp_core::ops::{Combine, Max, Min, Op, Product, Sum};
 use isowarp_core::patterns::{Border, FilterKind, FilterTask, Lines, MapTask, ScanKind, ScanTask};
-use isowarp_shaders::kernels::MAP;
 use std::sync::Arc;
 
 pub(super) const NATIVE: Dialect =
     Dialect { fma: FmaKind::Native, native_fma64: true, native_div64: true, native_sqrt64: true, seeds: Seeds::NONE };
-pub(super) const SEEDED: Dialect = Dialect { seeds: Seeds { reciprocal: Some(Seed::Close), root: Some(Seed::Close) }, ..NATIVE };
-const GUARDED: Dialect =
-    Dialect { fma: FmaKind::Guarded, seeds: Seeds { reciprocal: Some(Seed::Coarse), root: Some(Seed::Coarse) }, ..NATIVE };
+pub(super) const SEEDED: Dialect = Dialect { seeds: Seeds { reciprocal: Some(Seed::Close), root: true }, ..NATIVE };
+pub(super) const GUARDED: Dialect =
+    Dialect { fma: FmaKind::Guarded, seeds: Seeds { reciprocal: Some(Seed::Coarse), root: true }, ..NATIVE };
 const DIALECTS: [Dialect; 4] = [Dialect::PLAIN, SEEDED, Dialect { fma: FmaKind::ViaF64, ..Dialect::PLAIN }, GUARDED];
 
 /// Checks a program's text; returns its bytes of workgroup memory.
@@ -87,15 +87,7 @@ pub(super) fn signature(leaves: &[(DType, usize)], outs: &[(DType, usize)]) -> S
 }
 
 pub(super) fn map_program<'a>(task: &'a MapTask, signature: &'a Signature) -> Program<'a> {
-    Program {
-        template: MAP,
-        entry: "map",
-        constants: &[("groups", 2)],
-        operators: Operators::Body(&task.func),
-        signature,
-        numerics: task.numerics,
-        first: false,
-    }
+    map::program(task, signature, &[("groups", 2), ("threads", 256)])
 }
 
 #[test]

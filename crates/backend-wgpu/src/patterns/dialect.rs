@@ -1,0 +1,187 @@
+//! The functions that kernels call, in the form that an adapter needs, for one element and for four at once.
+
+use crate::probe::{Seed, Seeds};
+use isowarp_core::caps::{FmaKind, Numerics};
+use isowarp_core::ir::{WgslFma, WgslOptions, numerics_of_4};
+use isowarp_core::numerics;
+use isowarp_shaders::Snippet;
+use std::collections::BTreeSet;
+
+/// What a kernel's text depends on besides the task: the adapter's arithmetic.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Dialect {
+    pub(super) fma: FmaKind,
+    pub(super) native_fma64: bool,
+    pub(super) native_div64: bool,
+    pub(super) native_sqrt64: bool,
+    /// Which of the adapter's approximations division and root start from.
+    pub(super) seeds: Seeds,
+}
+
+/// Floats by their bits, which no compiler can see through: Mesa folds `x + 0.0`, `0.0 - x` and `x * 0.0` as if zero had no sign and
+/// NaN did not exist. Element indices stay below 2^63, so the highest bit of the first one is a zero that is known at run time only.
+const OPAQUE_BITS: &str = "fn iw_bits(bits: u32) -> f32 {
+    return bitcast<f32>(bits ^ (args.base_high & 0x80000000u));
+}";
+const OPAQUE_BITS64: &str = "fn iw_bits64(bits: u64) -> f64 {
+    return bitcast<f64>(bits ^ u64(args.base_high & 0x80000000u));
+}";
+
+/// `iw_fma` for operands and results that are zero or normal: without a guard.
+pub(super) const NATIVE_FMA: &str = "iw_fma_native";
+/// Ends the name of a definition that is right for arguments that are not subnormal.
+const NORMAL: &str = "_normal";
+/// Ends the name of a function's form for four elements at once.
+const OF_4: &str = "_4";
+
+/// The elementary function that kernels call by this name.
+fn elementary(name: &str) -> Option<numerics::Func> {
+    let plain = name.strip_prefix("iw_")?;
+    numerics::Func::ALL.iter().copied().find(|f| f.name() == plain)
+}
+
+/// A snippet of the prelude, for the function `name`, over the adapter's own `fma`.
+fn over_native_fma(snippet: &str, name: &str) -> Option<Snippet> {
+    isowarp_shaders::renamed(snippet, name).map(bare)
+}
+
+/// The text with `fma` called without a guard.
+fn bare((mut text, mut calls): Snippet) -> Snippet {
+    for end in ["", OF_4] {
+        if calls.remove(&format!("iw_fma{end}")) {
+            calls.insert(format!("{NATIVE_FMA}{end}"));
+        }
+        text = text.replace(&format!("iw_fma{end}("), &format!("{NATIVE_FMA}{end}("));
+    }
+    (text, calls)
+}
+
+/// The definitions that a flushing `fma` leaves as they are call it without a guard; those that it leaves so but for subnormal
+/// arguments, which are their own results, tell these apart.
+fn beside_guarded_fma(name: &str) -> Option<Snippet> {
+    if let Some(normal) = name.strip_suffix(NORMAL) {
+        return over_native_fma(normal, name);
+    }
+    let func = elementary(name)?;
+    if func.keeps_bits_under_flushing_fma() {
+        return over_native_fma(name, name);
+    }
+    func.returns_subnormals().then(|| {
+        let normal = format!("{name}{NORMAL}");
+        let text = format!(
+            "fn {name}(x: f32) -> f32 {{
+    // Less than 0x7fffff for subnormal numbers only: zero wraps around.
+    let subnormal = (bitcast<u32>(x) & 0x7fffffffu) - 1u < 0x7fffffu;
+    return select({normal}(x), x, subnormal);
+}}"
+        );
+        (text, BTreeSet::from([normal]))
+    })
+}
+
+/// The same for four elements at once: `name` is that of the single form.
+fn beside_guarded_fma_of_4(name: &str) -> Option<Snippet> {
+    if let Some(normal) = name.strip_suffix(NORMAL) {
+        let (text, calls) = numerics_of_4(normal)?;
+        return Some(bare((text.replace(&format!("fn {normal}_4("), &format!("fn {name}_4(")), calls)));
+    }
+    let func = elementary(name)?;
+    if func.keeps_bits_under_flushing_fma() {
+        return numerics_of_4(name).map(bare);
+    }
+    func.returns_subnormals().then(|| {
+        let normal = format!("{name}{NORMAL}{OF_4}");
+        let text = format!(
+            "fn {name}_4(x: vec4<f32>) -> vec4<f32> {{
+    let y = {normal}(x);
+    // Twice the size, less two: less than 0xfffffe for subnormal numbers only, since zero wraps around.
+    let subnormal = (bitcast<vec4<u32>>(x) << vec4<u32>(1u)) - vec4<u32>(2u) < vec4<u32>(0xfffffeu);
+    return select(y, x, subnormal);
+}}"
+        );
+        (text, BTreeSet::from([normal]))
+    })
+}
+
+impl Seeds {
+    /// The snippet that defines a function of division and root; `None` for other functions.
+    fn snippet(self, name: &str) -> Option<&str> {
+        match name {
+            "iw_div" if self.reciprocal.is_some() => Some("iw_div@seeded"),
+            "iw_sqrt" if self.root => Some("iw_sqrt@seeded"),
+            "iw_seeded_reciprocal" if self.reciprocal == Some(Seed::Close) => Some("iw_seeded_reciprocal@close"),
+            "iw_seeded_reciprocal" => Some("iw_seeded_reciprocal@coarse"),
+            "iw_div" | "iw_div_anywhere" | "iw_sqrt" | "iw_sqrt_anywhere" | "iw_seeded_root" => Some(name),
+            _ => None,
+        }
+    }
+}
+
+impl Dialect {
+    /// The text of a function where it is not the prelude's own.
+    pub(super) fn resolve(self, name: &str) -> Option<Snippet> {
+        let wide = |native: bool| isowarp_shaders::snippet(&format!("{name}@{}", if native { "native" } else { "integer" }));
+        match name {
+            "iw_bits" => Some((OPAQUE_BITS.to_owned(), BTreeSet::new())),
+            "iw_bits64" => Some((OPAQUE_BITS64.to_owned(), BTreeSet::new())),
+            "iw_fma" if self.fma == FmaKind::Guarded => {
+                Some((crate::probe::FMA_GUARD.to_owned(), BTreeSet::from(["iw_fma_bits".to_owned()])))
+            }
+            "iw_fma" => Some((crate::fma_prelude(self.fma).to_owned(), BTreeSet::new())),
+            "iw_fma_bits" => Some((crate::probe::FMA_BITS.to_owned(), BTreeSet::new())),
+            // Called where nothing is subnormal.
+            NATIVE_FMA if self.fma == FmaKind::Guarded => {
+                Some((crate::fma_prelude(FmaKind::Native).replace("fn iw_fma(", &format!("fn {NATIVE_FMA}(")), BTreeSet::new()))
+            }
+            "iw_fma64" => wide(self.native_fma64),
+            "iw_div64" => wide(self.native_div64),
+            "iw_sqrt64" => wide(self.native_sqrt64),
+            _ if name.ends_with(OF_4) => self.resolve_of_4(&name[..name.len() - OF_4.len()]),
+            _ => match (self.seeds.snippet(name), self.fma) {
+                // No operand or result of theirs is subnormal where that would change a bit.
+                (Some(snippet), FmaKind::Guarded) => over_native_fma(snippet, name),
+                (Some(snippet), _) => isowarp_shaders::snippet(snippet),
+                (None, FmaKind::Guarded) => beside_guarded_fma(name),
+                (None, _) => None,
+            },
+        }
+    }
+
+    /// The form for four elements at once of the function `name`.
+    fn resolve_of_4(self, name: &str) -> Option<Snippet> {
+        let guarded = self.fma == FmaKind::Guarded;
+        match name {
+            "iw_fma" => match self.fma {
+                FmaKind::Native | FmaKind::Contracted => isowarp_shaders::snippet("iw_fma_4@native"),
+                FmaKind::ViaF64 | FmaKind::ViaInteger => isowarp_shaders::snippet("iw_fma_4@single"),
+                FmaKind::Guarded => {
+                    let calls = ["iw_fma_bits", "iw_fma_native_4", "iw_set_of_4", "iw_pick_of_4", "iw_put_of_4"];
+                    Some((crate::probe::FMA_GUARD_4.to_owned(), BTreeSet::from(calls.map(str::to_owned))))
+                }
+            },
+            NATIVE_FMA if guarded => isowarp_shaders::renamed("iw_fma_4@native", "iw_fma_native_4"),
+            _ => match self.seeds.snippet(name) {
+                Some(snippet) => {
+                    let (function, variant) = snippet.split_once('@').map_or((snippet, String::new()), |(f, v)| (f, format!("@{v}")));
+                    let found = isowarp_shaders::snippet(&format!("{function}{OF_4}{variant}")).or_else(|| numerics_of_4(name))?;
+                    Some(if guarded { bare(found) } else { found })
+                }
+                None if guarded && elementary(name.strip_suffix(NORMAL).unwrap_or(name)).is_some() => {
+                    beside_guarded_fma_of_4(name).or_else(|| numerics_of_4(name))
+                }
+                None => numerics_of_4(name),
+            },
+        }
+    }
+
+    /// How operators are written.
+    pub(super) fn options(self, numerics: Numerics) -> WgslOptions {
+        let fma = match self.fma {
+            FmaKind::Native | FmaKind::Contracted => WgslFma::Native,
+            FmaKind::Guarded if numerics == Numerics::Fast => WgslFma::Native,
+            FmaKind::Guarded => WgslFma::Guarded,
+            FmaKind::ViaF64 | FmaKind::ViaInteger => WgslFma::Prelude,
+        };
+        WgslOptions { fma, numerics }
+    }
+}

@@ -1,0 +1,121 @@
+//! Four elements at once: what differs from one.
+
+use super::{Form, WgslOptions, Writer};
+use crate::ir::node::{Func, Id, Node};
+use crate::numerics::Func as Elementary;
+use core::fmt::Write as _;
+use std::collections::BTreeSet;
+
+/// Fewer nodes than these are computed for all four elements rather than in a loop.
+const FEW: Id = 16;
+
+/// Whether the prelude has the function as `{function}_4`.
+pub(super) fn has_form_of_4(function: &str) -> bool {
+    match function {
+        "iw_fma" | "iw_fma_native" | "iw_div" | "iw_sqrt" => true,
+        "iw_is_nan" | "iw_canonical" | "iw_min" | "iw_max" | "iw_f32_to_i32" | "iw_f32_to_u32" => true,
+        _ => function.strip_prefix("iw_").is_some_and(|name| Elementary::ALL.iter().any(|f| f.name() == name)),
+    }
+}
+
+impl Func {
+    /// Whether [`wgsl_function_4`](super::wgsl_function_4) computes four elements at once; otherwise it calls the single form.
+    #[must_use]
+    pub fn is_joint(&self) -> bool {
+        !self.any(|_, ty| ty.words() == 2)
+    }
+}
+
+pub(super) fn function(f: &Func, name: &str, options: WgslOptions, calls: &mut BTreeSet<String>, form: Form) -> String {
+    if !f.is_joint() {
+        return four_calls(f, name, options, calls, form);
+    }
+    Writer { f, name, options, text: String::new(), calls, form }.function(&format!("{name}_4"))
+}
+
+/// The form of four that calls the single form for each.
+fn four_calls(f: &Func, name: &str, options: WgslOptions, calls: &mut BTreeSet<String>, form: Form) -> String {
+    let w = Writer { f, name, options, text: String::new(), calls, form };
+    let (params, types) = (w.params(), f.result_types());
+    let names: Vec<&str> = params.iter().filter_map(|p| p.split(':').next()).collect();
+    let mut text = String::new();
+    let result = if let [one] = types[..] { w.spelt(one) } else { format!("{name}_4_result") };
+    if types.len() != 1 {
+        let members: Vec<String> = types.iter().enumerate().map(|(i, &t)| format!("r{i}: {}", w.spelt(t))).collect();
+        let _ = writeln!(text, "struct {result} {{ {} }}", members.join(", "));
+    }
+    let _ = writeln!(text, "fn {name}_4({}) -> {result} {{", params.join(", "));
+    for c in ["x", "y", "z", "w"] {
+        let args: Vec<String> = names.iter().map(|p| format!("{p}.{c}")).collect();
+        let _ = writeln!(text, "    let {c} = {name}({});", args.join(", "));
+    }
+    let member = |r: usize| format!("vec4(x.r{r}, y.r{r}, z.r{r}, w.r{r})");
+    let _ = match types.len() {
+        1 => writeln!(text, "    return vec4(x, y, z, w);\n}}"),
+        n => writeln!(text, "    return {result}({});\n}}", (0..n).map(member).collect::<Vec<_>>().join(", ")),
+    };
+    text
+}
+
+impl Writer<'_> {
+    /// The branch at node `i`: a block that any element needs is computed for all, or in a loop for those that need it; each selects its
+    /// own result.
+    pub(super) fn joint_branch(&mut self, i: Id, depth: usize) {
+        let Node::Branch { cond, then_end, then_result, else_end, else_result } = self.f.nodes[i as usize] else { return };
+        let pad = "    ".repeat(depth);
+        let (cond, ty) = (self.value(cond), self.spelt(self.ty(i)));
+        if then_end > i + 1 {
+            let _ = writeln!(self.text, "{pad}var v{i}: {ty};\n{pad}if (any({cond})) {{");
+            self.range(i + 1, then_end, depth + 1);
+            let a = self.value(then_result);
+            let _ = writeln!(self.text, "{pad}    v{i} = {a};\n{pad}}}");
+        } else {
+            let a = self.value(then_result);
+            let _ = writeln!(self.text, "{pad}var v{i} = {a};");
+        }
+        let _ = writeln!(self.text, "{pad}if (!all({cond})) {{");
+        if self.form == (Form::Joint { rolls: true }) && else_end - then_end >= FEW {
+            self.rolled(i, &cond, (then_end, else_end, else_result), depth + 1);
+        } else {
+            self.range(then_end, else_end, depth + 1);
+            let b = self.value(else_result);
+            let _ = writeln!(self.text, "{pad}    v{i} = select({b}, v{i}, {cond});");
+        }
+        let _ = writeln!(self.text, "{pad}}}");
+    }
+
+    /// The block `from..to` in a loop over the elements for which `cond` is false. Inside it names stand for one element's values; elements
+    /// are picked by selection, since an index that is known at run time only would put the vectors into memory.
+    fn rolled(&mut self, i: Id, cond: &str, (from, to, result): (Id, Id, Id), depth: usize) {
+        let pad = "    ".repeat(depth);
+        self.calls.insert("iw_set_of_4".to_owned());
+        let _ = writeln!(self.text, "{pad}for (var rest = iw_set_of_4(!{cond}); rest != 0u; rest &= rest - 1u) {{");
+        let _ = writeln!(self.text, "{pad}    let k = countTrailingZeros(rest);");
+        for name in self.captures(from, to, result) {
+            let picked = format!("select(select({name}.x, {name}.y, k == 1u), select({name}.z, {name}.w, k == 3u), k >= 2u)");
+            let _ = writeln!(self.text, "{pad}    let {name} = {picked};");
+        }
+        let form = std::mem::replace(&mut self.form, Form::Single);
+        self.range(from, to, depth + 1);
+        let b = self.value(result);
+        self.form = form;
+        let (all, here) = (self.spelt(self.ty(i)), "vec4<u32>(k) == vec4<u32>(0u, 1u, 2u, 3u)");
+        let _ = writeln!(self.text, "{pad}    v{i} = select(v{i}, {all}({b}), {here});\n{pad}}}");
+    }
+
+    /// The names that a block takes from outside.
+    fn captures(&self, from: Id, to: Id, result: Id) -> BTreeSet<String> {
+        let mut names = BTreeSet::new();
+        let mut add = |id: Id| match self.f.nodes[id as usize] {
+            Node::Param(k) => drop(names.insert(format!("p{k}"))),
+            Node::Const(_) => {}
+            _ if id < from => drop(names.insert(format!("v{id}"))),
+            _ => {}
+        };
+        for node in &self.f.nodes[from as usize..to as usize] {
+            Func::operands(node, &mut add);
+        }
+        add(result);
+        names
+    }
+}

@@ -1,0 +1,218 @@
+//! The expression of each operation.
+
+use super::{Form, WgslFma, Writer, wgsl_literal};
+use crate::caps::Numerics;
+use crate::element::Ty;
+use crate::ir::node::{BinOp, Id, Node, UnOp};
+
+impl Writer<'_> {
+    pub(super) fn expression(&mut self, node: Node, ty: Ty) -> String {
+        match node {
+            Node::Un(op, a) => self.un(op, a),
+            Node::Bin(op, a, b) => self.bin(op, a, b),
+            Node::Fma(a, b, c) => {
+                let args = [self.value(a), self.value(b), self.value(c)];
+                match ty {
+                    Ty::F64 => self.call("iw_fma64", &args),
+                    _ => match self.options.fma {
+                        WgslFma::Native => format!("fma({})", args.join(", ")),
+                        WgslFma::Guarded if self.stays_normal(a, b, c) => self.call("iw_fma_native", &args),
+                        WgslFma::Guarded | WgslFma::Prelude => self.call("iw_fma", &args),
+                    },
+                }
+            }
+            Node::Select(c, a, b) => format!("select({}, {}, {})", self.value(b), self.value(a), self.value(c)),
+            Node::Cast(a) => self.cast(a, ty),
+            Node::Bitcast(a) => {
+                let (from, v) = (self.ty(a), self.value(a));
+                let v = match from {
+                    Ty::F32 => self.call("iw_canonical", &[v]),
+                    Ty::F64 => self.call("iw_canonical64", &[v]),
+                    _ => v,
+                };
+                format!("bitcast<{}>({v})", self.spelt(ty))
+            }
+            Node::Reinterpret(a) => format!("bitcast<{}>({})", self.spelt(ty), self.value(a)),
+            Node::Call1(f, a) => {
+                let v = self.value(a);
+                self.elementary(f.name(), &[v])
+            }
+            Node::Call2(f, a, b) => {
+                let (x, y) = (self.value(a), self.value(b));
+                self.elementary(f.name(), &[x, y])
+            }
+            Node::Fetch(k, a) => {
+                let (t, v) = (self.ty(a), self.value(a));
+                let index = match t {
+                    Ty::U32 => v,
+                    Ty::I64 | Ty::U64 => format!("select(0xffffffffu, u32({v}), u64({v}) < 0xfffffffflu)"),
+                    _ => format!("{}({v})", self.spelt(Ty::U32)),
+                };
+                let fetch = format!("{}_fetch{k}", self.name);
+                match self.form {
+                    Form::Single => format!("{fetch}({index})"),
+                    Form::Joint { .. } => format!("vec4({fetch}({index}.x), {fetch}({index}.y), {fetch}({index}.z), {fetch}({index}.w))"),
+                }
+            }
+            Node::Param(_) | Node::Const(_) | Node::Branch { .. } => String::new(),
+        }
+    }
+
+    fn elementary(&mut self, name: &str, args: &[String]) -> String {
+        let builtin = matches!(name, "exp" | "exp2" | "log" | "log2");
+        if self.options.numerics == Numerics::Fast && builtin {
+            return format!("{name}({})", args.join(", "));
+        }
+        self.call(&format!("iw_{name}"), args)
+    }
+
+    fn un(&mut self, op: UnOp, a: Id) -> String {
+        let (t, v) = (self.ty(a), self.value(a));
+        let fast = self.options.numerics == Numerics::Fast;
+        match op {
+            UnOp::Neg if matches!(t, Ty::U32 | Ty::U64) => format!("({} - {v})", self.literal(t, &wgsl_literal(t, 0))),
+            UnOp::Neg => format!("(-{v})"),
+            UnOp::Abs if matches!(t, Ty::U32 | Ty::U64 | Ty::Bool) => v,
+            UnOp::Abs => format!("abs({v})"),
+            UnOp::Not if t == Ty::Bool => format!("(!{v})"),
+            UnOp::Not => format!("(~{v})"),
+            UnOp::Sqrt if t == Ty::F64 => self.call("iw_sqrt64", &[v]),
+            UnOp::Sqrt if !fast => self.call("iw_sqrt", &[v]),
+            UnOp::Sqrt | UnOp::SqrtApprox => format!("sqrt({v})"),
+            UnOp::RcpApprox => format!("({} / {v})", self.literal(t, "1.0f")),
+            UnOp::Floor | UnOp::Ceil | UnOp::Trunc | UnOp::Rint if !t.is_float() => v,
+            UnOp::Floor => format!("floor({v})"),
+            UnOp::Ceil => format!("ceil({v})"),
+            UnOp::Trunc => format!("trunc({v})"),
+            UnOp::Rint => format!("round({v})"),
+            UnOp::IsNan if t == Ty::F64 => self.call("iw_is_nan64", &[v]),
+            UnOp::IsNan => self.call("iw_is_nan", &[v]),
+            UnOp::CountOnes if t.words() == 2 => self.call("iw_count_ones64", &[format!("u64({v})")]),
+            UnOp::CountOnes => format!("{}(countOneBits({v}))", self.spelt(Ty::U32)),
+            UnOp::LeadingZeros if t.words() == 2 => self.call("iw_leading_zeros64", &[format!("u64({v})")]),
+            UnOp::LeadingZeros => format!("countLeadingZeros(bitcast<{}>({v}))", self.spelt(Ty::U32)),
+            UnOp::ReverseBits if t.words() == 2 => {
+                let r = self.call("iw_reverse_bits64", &[format!("u64({v})")]);
+                format!("{}({r})", self.spelt(t))
+            }
+            UnOp::ReverseBits => format!("reverseBits({v})"),
+        }
+    }
+
+    fn bin(&mut self, op: BinOp, a: Id, b: Id) -> String {
+        let t = self.ty(a);
+        if t.is_float() && matches!(op, BinOp::Lt | BinOp::Le | BinOp::Eq | BinOp::Ne) {
+            return self.compare(op, a, b);
+        }
+        let (x, y) = (self.value(a), self.value(b));
+        if t == Ty::Bool {
+            return bool_bin(op, &x, &y, self.is_joint());
+        }
+        let infix = |o: &str| format!("({x} {o} {y})");
+        let fast = self.options.numerics == Numerics::Fast;
+        match op {
+            BinOp::Add => infix("+"),
+            BinOp::Sub => infix("-"),
+            BinOp::Mul | BinOp::MulRn => infix("*"),
+            BinOp::DivApprox => infix("/"),
+            BinOp::Div if t == Ty::F32 && fast => infix("/"),
+            BinOp::Div if t == Ty::F32 => self.call("iw_div", &[x, y]),
+            BinOp::Div if t == Ty::F64 => self.call("iw_div64", &[x, y]),
+            BinOp::Div => self.call(&format!("iw_div_{}", t.name()), &[x, y]),
+            BinOp::Rem => self.call(&format!("iw_rem_{}", t.name()), &[x, y]),
+            BinOp::Min | BinOp::Max if t.is_float() => {
+                let name = if op == BinOp::Min { "iw_min" } else { "iw_max" };
+                self.call(&format!("{name}{}", if t == Ty::F64 { "64" } else { "" }), &[x, y])
+            }
+            BinOp::Min => format!("min({x}, {y})"),
+            BinOp::Max => format!("max({x}, {y})"),
+            BinOp::And => infix("&"),
+            BinOp::Or => infix("|"),
+            BinOp::Xor => infix("^"),
+            BinOp::Shl => format!("({x} << {})", self.amount(t, b)),
+            BinOp::Shr => format!("({x} >> {})", self.amount(t, b)),
+            BinOp::MulHi => self.call("iw_mul_hi", &[x, y]),
+            BinOp::Lt => infix("<"),
+            BinOp::Le => infix("<="),
+            BinOp::Eq => infix("=="),
+            // naga writes `!=` as an ordered comparison, which is false with NaN.
+            BinOp::Ne if t.is_float() => format!("(!({x} == {y}))"),
+            BinOp::Ne => infix("!="),
+        }
+    }
+
+    /// A comparison of floats that holds what IEEE says of NaN: naga writes `!=` as the comparison that fails for NaN on Vulkan, and a
+    /// comparison of a value with itself is left to no compiler. Zeros are literals here, since there is nothing to fold.
+    fn compare(&mut self, op: BinOp, a: Id, b: Id) -> String {
+        let (t, x) = (self.ty(a), self.literal_or_value(a));
+        if a == b && op != BinOp::Lt {
+            let is_nan = self.call(if t == Ty::F64 { "iw_is_nan64" } else { "iw_is_nan" }, &[x]);
+            return if op == BinOp::Ne { is_nan } else { format!("(!{is_nan})") };
+        }
+        let y = self.literal_or_value(b);
+        match op {
+            BinOp::Lt => format!("({x} < {y})"),
+            BinOp::Le => format!("({x} <= {y})"),
+            BinOp::Eq => format!("({x} == {y})"),
+            _ => format!("(!({x} == {y}))"),
+        }
+    }
+
+    fn literal_or_value(&mut self, id: Id) -> String {
+        match self.f.nodes[id as usize] {
+            Node::Const(0) => self.literal(self.ty(id), &wgsl_literal(self.ty(id), 0)),
+            _ => self.value(id),
+        }
+    }
+
+    /// A shift's amount, modulo the width.
+    fn amount(&mut self, ty: Ty, by: Id) -> String {
+        let mask = ty.words() as u64 * 32 - 1;
+        match self.f.nodes[by as usize] {
+            Node::Const(n) => self.literal(Ty::U32, &format!("{}u", n & mask)),
+            _ => format!("({} & {})", self.value(by), self.literal(Ty::U32, &format!("{mask}u"))),
+        }
+    }
+
+    fn cast(&mut self, a: Id, to: Ty) -> String {
+        let (from, v) = (self.ty(a), self.value(a));
+        match (from, to) {
+            (Ty::Bool, _) => {
+                format!("select({}, {}, {v})", self.literal(to, &wgsl_literal(to, 0)), self.literal(to, one(to)))
+            }
+            (_, Ty::Bool) => format!("(!({v} == {}))", self.literal(from, &wgsl_literal(from, 0))),
+            (Ty::F32 | Ty::F64, t) if t.is_int() => self.call(&format!("iw_{}_to_{}", from.name(), to.name()), &[v]),
+            (Ty::I64 | Ty::U64, Ty::F32 | Ty::F64) => self.call(&format!("iw_{}_to_{}", from.name(), to.name()), &[v]),
+            // Widening follows the source's sign, but naga takes the target's: so widen first, then change the sign.
+            (Ty::I32, Ty::U64) => format!("bitcast<u64>(i64({v}))"),
+            (Ty::U32, Ty::I64) => format!("bitcast<i64>(u64({v}))"),
+            (Ty::I32 | Ty::U32, t) if t.is_int() && t.words() == 1 => format!("bitcast<{}>({v})", self.spelt(to)),
+            _ => format!("{}({v})", self.spelt(to)),
+        }
+    }
+}
+
+fn one(ty: Ty) -> &'static str {
+    match ty {
+        Ty::Bool => "true",
+        Ty::F32 => "1.0f",
+        Ty::F64 => "1.0lf",
+        Ty::I32 => "1i",
+        Ty::U32 => "1u",
+        Ty::I64 => "1li",
+        Ty::U64 => "1lu",
+    }
+}
+
+/// Vectors of truth values have no `&&`.
+fn bool_bin(op: BinOp, x: &str, y: &str, joint: bool) -> String {
+    let (and, or) = if joint { ("&", "|") } else { ("&&", "||") };
+    match op {
+        BinOp::And | BinOp::Min | BinOp::Mul | BinOp::MulRn => format!("({x} {and} {y})"),
+        BinOp::Or | BinOp::Max => format!("({x} {or} {y})"),
+        BinOp::Lt => format!("(!{x} {and} {y})"),
+        BinOp::Le => format!("(!{x} {or} {y})"),
+        BinOp::Eq => format!("({x} == {y})"),
+        _ => format!("({x} != {y})"),
+    }
+}
