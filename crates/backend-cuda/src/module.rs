@@ -8,7 +8,7 @@ use parking_lot::RwLock;
 use std::collections::HashMap;
 use std::ffi::{CString, c_void};
 use std::ptr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use xxhash_rust::xxh3::Xxh3;
 
 /// Bytes of compiler log that are kept.
@@ -28,6 +28,7 @@ struct Loaded {
     local_bytes: u32,
     max_threads: u32,
     dynamic_limit: u32,
+    resident: OnceLock<(u32, u32)>,
     context: Arc<Context>,
 }
 
@@ -93,6 +94,18 @@ impl Kernel {
         };
         check("cuOccupancyMaxActiveBlocksPerMultiprocessor", status)?;
         Ok(u32::try_from(blocks).unwrap_or(0))
+    }
+
+    /// As [`Kernel::blocks_per_multiprocessor`] without dynamic shared memory; the driver is asked once, for the `threads` of the first call.
+    pub(crate) fn resident_blocks(&self, threads: u32) -> Result<u32> {
+        match self.0.resident.get() {
+            Some(&(of, blocks)) if of == threads => Ok(blocks),
+            _ => {
+                let blocks = self.blocks_per_multiprocessor(threads, 0)?;
+                let _ = self.0.resident.set((threads, blocks));
+                Ok(blocks)
+            }
+        }
     }
 
     pub(crate) fn context(&self) -> &Arc<Context> {
@@ -174,6 +187,7 @@ fn inspect(context: &Arc<Context>, shared_limit: u32, module: CUmodule, entry: &
         local_bytes: attribute(Attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
         max_threads: attribute(Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
         dynamic_limit,
+        resident: OnceLock::new(),
         context: Arc::clone(context),
     })
 }

@@ -15,12 +15,10 @@ pub(super) struct Tuning {
     pub(super) parked_blocks: u32,
     /// Tiles to a multiprocessor above which `scan_parked_w1` is faster than `scan_w1`.
     pub(super) parked_from: u64,
-    /// Rows that a warp of `filter.cu` slides down: small windows of f32, everything else.
+    /// Least and most rows of a strip, which a warp of `filter.cu` slides down: even numbers.
     pub(super) strip_rows: [u32; 2],
-    /// Strips to a multiprocessor below which strips get shorter, down to `strip_least` rows.
-    pub(super) strips_wanted: u32,
-    /// See `strips_wanted`.
-    pub(super) strip_least: u32,
+    /// Rows that the start of a strip costs: those above and below it, and the time until the first has come.
+    pub(super) strip_start: u32,
 }
 
 /// Measured on an H200 (compute capability 9.0).
@@ -31,7 +29,6 @@ pub(super) const TUNING: Tuning = Tuning {
     scan_blocks: [4, 2, 1, 1],
     parked_blocks: 3,
     parked_from: 4,
-    strip_rows: [32, 64],
-    strips_wanted: 16,
-    strip_least: 8,
+    strip_rows: [8, 80],
+    strip_start: 3,
 };
