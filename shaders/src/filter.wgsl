@@ -249,10 +249,18 @@ fn rounds(n: u32) -> u32 {
 // The roots of squares, as results.
 fn roots(squares: array<f32, {{ n }}>) -> array<u32, {{ n }}> {
     var done: array<u32, {{ n }}>;
-{% if seeded %}
-    if ({% for k in range(n) %}iw_has_seeded_root(squares[{{ k }}]){{ " && " if not loop.last }}{% endfor %}) {
+{% if seeded and not wide %}
+    // Whole numbers; the root of 2^-10 is no more of a byte than that of zero.
 {% for k in range(n) %}
-        done[{{ k }}] = {{ "bitcast<u32>" if wide else "result" }}(iw_seeded_root(squares[{{ k }}]));
+    done[{{ k }}] = result(iw_seeded_root(max(squares[{{ k }}], 0.0009765625f)));
+{% endfor %}
+    return done;
+}
+{% else %}
+{% if seeded %}
+    if ({% for k in range(n) %}(iw_has_seeded_root(squares[{{ k }}]) || squares[{{ k }}] == 0.0f){{ " && " if not loop.last }}{% endfor %}) {
+{% for k in range(n) %}
+        done[{{ k }}] = bitcast<u32>(select(iw_seeded_root(squares[{{ k }}]), 0.0f, squares[{{ k }}] == 0.0f));
 {% endfor %}
         return done;
     }
@@ -264,6 +272,7 @@ fn roots(squares: array<f32, {{ n }}>) -> array<u32, {{ n }}> {
     }
     return done;
 }
+{% endif %}
 {% endif %}
 {% if guarded and weighted %}
 

@@ -139,7 +139,7 @@ pub(super) fn program<'a>(task: &FilterTask, signature: &'a Signature, holes: &'
     let is = |name| holes.contains(&(name, 1));
     let calls: &[&str] = match (&task.kind, is("normal"), is("guarded")) {
         (FilterKind::Median3, ..) => &[],
-        (FilterKind::Sobel, true, _) if is("seeded") => &[NATIVE_FMA, "iw_sqrt", "iw_has_seeded_root", "iw_seeded_root", "iw_canonical"],
+        (FilterKind::Sobel, true, _) if is("seeded") => &[NATIVE_FMA, "iw_seeded_root", "iw_canonical"],
         (FilterKind::Sobel, ..) if is("seeded") => {
             &[NATIVE_FMA, "iw_fma", "iw_sqrt", "iw_has_seeded_root", "iw_seeded_root", "iw_canonical"]
         }
