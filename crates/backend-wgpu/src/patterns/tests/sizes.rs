@@ -103,8 +103,8 @@ fn kernels_stay_small_enough_to_compile_quickly() {
     }
 }
 
-/// Maps over a guarded `fma`, and what they may grow to; with an operator for each element, and one more for those at the end, they had
-/// more than three times as many.
+/// Maps over a guarded `fma`, and what they may grow to; with an operator for each element, and one more for those at the end, the sum of a
+/// product had 6671 and the quotient 8499.
 #[test]
 fn a_map_has_its_operator_and_each_slow_way_once() {
     type F = Expr<f32>;
