@@ -87,7 +87,7 @@ pub const REDUCE_FOLD: Template = Template { args: &["n", "half"], ..REDUCE_VARI
 pub const SCAN: Template = Template {
     name: "scan.wgsl",
     text: include_str!("scan.wgsl"),
-    args: &["n", "inner", "tiles", "blocks", "first_tile", "first", "pitch", "epoch", "patience"],
+    args: &["n", "inner", "tiles", "blocks", "first_tile", "first", "pitch", "epoch", "patience", "servers"],
     bindings: &[
         Extra { name: "folds", access: "read", ty: "array<Acc>", when: Some("folded") },
         Extra { name: "tickets", access: "read_write", ty: "array<atomic<u32>>", when: Some("single") },

@@ -1,5 +1,7 @@
-// One launch, input read once. A tile publishes its total and puts the fold of all tiles before it together, from left to right. Tiles come
-// in groups: a tile waits for the fold before its group, which the last of the group before publishes, and for the totals of its own group.
+// One launch, input read once. A tile publishes its total and learns the fold of all tiles before it, which goes from left to right, in one of two ways.
+// Long lines are served: the workgroup with the first ticket does nothing but fold totals as they come, and publishes what comes before each tile.
+// Elsewhere, or in vain, a tile puts its fold together itself. Tiles come in groups: it waits for the fold before its group, which the last of the
+// group before publishes, and for the totals of its own group.
 // WebGPU promises no progress between workgroups, so one that has waited in vain computes what is missing itself: a total is the same, being of
 // the same tree, and so is a fold of the same totals.
 // Published words carry the launch's number (epoch) beside their value and are only ever raised, so they need no clearing in
@@ -19,7 +21,7 @@ struct Known {
     value: Acc,
 }
 
-// A slot: a tile's total or, behind those of all tiles, the fold before a group.
+// A slot: a tile's total or, behind those of all tiles, the fold before it.
 fn publish(slot: u32, v: Acc) {
     let w = words_of(v);
 {% for k in range(words) %}
@@ -119,14 +121,17 @@ fn fold_is_there(slot: u32, questions: u32, lane: u32) -> bool {
 // Has lane 0 leave the fold of tiles first..tile-1, one at least, in `tile_fold`, and publish that up to this tile's end where a group ends.
 fn look_back(origin: u32, first: u32, tile: u32, total: Acc, lane: u32{{ ", size: u32" if subgroups }}) {
     let group = (tile - first) / GROUP;
-    // The slot of the fold before the line's first group, which nobody needs.
-    let folds = args.blocks + first / args.tiles * ((args.tiles + GROUP - 1u) / GROUP);
+    if (args.servers != 0u && fold_is_there(args.blocks + tile, args.patience + 1u, lane)) {
+        return;
+    }
+    // The slot of the fold before the line's first tile, which nobody needs.
+    let folds = args.blocks + first;
     var questions = args.patience + 1u;
     for (var at = group; ; ) {
         let begin = first + at * GROUP;
         let count = min(tile - begin, GROUP);
         gather(origin, first, begin, count, lane{{ ", size" if subgroups }});
-        if (at != 0u && !fold_is_there(folds + at, questions, lane)) {
+        if (at != 0u && !fold_is_there(folds + at * GROUP, questions, lane)) {
             // In vain: back to a fold that is there, or to the first tile, and forward again.
             at--;
             questions = 1u;
@@ -136,9 +141,9 @@ fn look_back(origin: u32, first: u32, tile: u32, total: Acc, lane: u32{{ ", size
             let fold = fold_window(at == 0u, count);
             tile_fold = fold;
             if (at < group) {
-                publish(folds + at + 1u, fold);
+                publish(folds + (at + 1u) * GROUP, fold);
             } else if (count == GROUP - 1u) {
-                publish(folds + at + 1u, combine(fold, total));
+                publish(folds + tile - first + 1u, combine(fold, total));
             }
         }
         if (at == group) {
@@ -149,7 +154,7 @@ fn look_back(origin: u32, first: u32, tile: u32, total: Acc, lane: u32{{ ", size
     workgroupBarrier();
 }
 
-// Goes on with `tile_fold` over the window's first tiles; `starts`: from the first of them.
+// Goes on with `tile_fold` over the window's first tiles, of which each becomes the fold up to its end; `starts`: from the first of them.
 fn fold_window(starts: bool, count: u32) -> Acc {
     var fold = tile_fold;
     var k = 0u;
@@ -164,10 +169,57 @@ fn fold_window(starts: bool, count: u32) -> Acc {
 {% endfor %}
 {% for e in range(8) %}
         fold = combine(fold, v{{ e }});
+        window[k + {{ e }}u] = fold;
 {% endfor %}
     }
     for (; k < count; k++) {
         fold = combine(fold, window[k]);
+        window[k] = fold;
     }
     return fold;
+}
+
+// Folds the totals of all tiles as they come and publishes what comes before each tile, but for the first ones of lines. Ends when all is done or
+// nothing has come for too long.
+fn serve(lane: u32) {
+    // These invocations ask for the next totals while the first one folds those that have come.
+    let asks = lane >= THREADS - GROUP;
+    let place = lane - (THREADS - GROUP);
+    var tile = 0u;
+    var in_line = 0u;
+    var in_vain = 0u;
+    var next = Known();
+    for (var turn = 0u; tile < args.blocks && in_vain <= args.patience; turn ^= 1u) {
+        if (asks) {
+            if (tile + place < args.blocks && !next.ready) {
+                next = peek(tile + place);
+            }
+            if (next.ready) {
+                window[place] = next.value;
+            } else {
+                atomicMin(&missing[turn], place);
+            }
+        }
+        let count = min(min(workgroupUniformLoad(&missing[turn]), GROUP), args.tiles - in_line);
+        if (lane == 0u) {
+            atomicStore(&missing[turn], NONE);
+        }
+        in_vain = select(0u, in_vain + 1u, count == 0u);
+        if (count != 0u) {
+            next = Known();
+            if (lane == 0u) {
+                tile_fold = fold_window(in_line == 0u, count);
+            } else if (asks && tile + count + place < args.blocks) {
+                next = peek(tile + count + place);
+            }
+            workgroupBarrier();
+            if (lane < count && in_line + lane + 1u < args.tiles) {
+                publish(args.blocks + tile + lane + 1u, window[lane]);
+            }
+            workgroupBarrier();
+            tile += count;
+            in_line += count;
+            in_line = select(in_line, 0u, in_line == args.tiles);
+        }
+    }
 }

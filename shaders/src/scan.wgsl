@@ -95,7 +95,12 @@ fn scan(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: 
         atomicStore(&missing[0], NONE);
         atomicStore(&missing[1], NONE);
     }
-    let block = workgroupUniformLoad(&ticket);
+    let drawn = workgroupUniformLoad(&ticket);
+    if (drawn < args.servers) {
+        serve(lane);
+        return;
+    }
+    let block = drawn - args.servers;
 {% else %}
     let block = (group.z * grid.y + group.y) * grid.x + group.x;
 {% endif %}

@@ -127,7 +127,7 @@ impl Scan<'_> {
         let dispatch = |at: u64, lines: u64, first_line: u64, first_tile: u64, len: u64| {
             let here = len.div_ceil(SCAN_TILE);
             let blocks = lines * here;
-            let words = [len, inner, here, blocks, first_tile, first_line * tiles, tiles, 0, 0].map(|w| w as u32);
+            let words = [len, inner, here, blocks, first_tile, first_line * tiles, tiles, 0, 0, 0].map(|w| w as u32);
             let mut launch = Launch::new(at, &words);
             if let ScanKind::Exclusive { first } = &self.task.kind
                 && kernel.name() == "scan"
@@ -198,7 +198,7 @@ impl Scan<'_> {
         let nothing = Operands::none();
         let kernel = self.kernel(Step::Fold, &nothing)?;
         let lines = self.task.lines.count();
-        let words = [tiles, 1, 1, lines, 0, 0, tiles, 0, 0].map(|w| w as u32);
+        let words = [tiles, 1, 1, lines, 0, 0, tiles, 0, 0, 0].map(|w| w as u32);
         let mut launch = Launch::new(0, &words);
         launch.bindings.push(Binding { buffer: totals, offset_bytes: 0, size_bytes: totals.size_bytes() });
         self.wgpu.launch(&kernel, &launch, lines)
@@ -234,11 +234,12 @@ impl Single {
         let kernel = scan.kernel(Step::Single { wide }, operands)?;
         let blocks = outer * tiles;
         let mut kept = scan.wgpu.patterns().single.lock();
-        // A total to a tile and a fold to a group, each word of an accumulator in 64 bits or two halves.
-        let slots = blocks + outer * tiles.div_ceil(scan.form.group.into());
-        let single = Self::fresh(kept.take(), scan.wgpu, slots * u64::from(Accumulator::new(scan.task.parts()).words()) * 8)?;
+        // A total and a fold to a tile, each word of an accumulator in 64 bits or two halves.
+        let single = Self::fresh(kept.take(), scan.wgpu, 2 * blocks * u64::from(Accumulator::new(scan.task.parts()).words()) * 8)?;
         let patience = scan.wgpu.patterns().patience().unwrap_or(PATIENCE);
-        let words = [n as u32, 1, tiles as u32, blocks as u32, 0, 0, tiles as u32, single.epoch, patience];
+        // Where the totals of all tiles of a line are asked for at once, nobody need put them together before.
+        let servers = u64::from(tiles > scan.form.group.into());
+        let words = [n as u32, 1, tiles as u32, blocks as u32, 0, 0, tiles as u32, single.epoch, patience, servers as u32];
         let mut launch = Launch::new(0, &words);
         if let ScanKind::Exclusive { first } = &scan.task.kind {
             push_bits(&mut launch, first, scan.task);
@@ -249,7 +250,7 @@ impl Single {
             launch.bindings.push(Binding { buffer, offset_bytes: 0, size_bytes: buffer.size_bytes() });
         }
         // After an error it is not known whether the tickets were drawn, so nothing is kept.
-        scan.wgpu.launch(&kernel, &launch, blocks)?;
+        scan.wgpu.launch(&kernel, &launch, blocks + servers)?;
         drop(launch);
         *kept = Some(single);
         Ok(())
