@@ -8,7 +8,6 @@ constexpr int THREADS = 256;
 constexpr int WARPS = THREADS / WARP;
 constexpr int ROW = 4 * WARP;         // elements that a warp reads at once, 4 to a lane
 constexpr int MAX_PASSES = 32;        // of one tile
-constexpr int MAX_SLOTS = MAX_PASSES * WARPS;
 
 // Rows in flight in a warp, and blocks that its registers leave room for on a multiprocessor.
 template <int W>
@@ -19,10 +18,17 @@ template <int W>
 constexpr int CHUNK = ROWS<W> * ROW;  // a warp's part of one pass
 template <int W>
 constexpr int PASS = CHUNK<W> * WARPS;
+// Rows in flight of partial results. There are few of these, and the tree over them is a second copy of the tree's code: fewer rows
+// make two words' one a tenth quicker to compile, and a single word's no quicker.
+template <int W>
+constexpr int PARTIAL_ROWS = W == 2 ? 4 : ROWS<W>;
+template <int W>
+constexpr int MAX_SLOTS = MAX_PASSES * WARPS * ROWS<W> / PARTIAL_ROWS<W>;
 
 // The caller's elements from `base` on, through the load holes.
 template <int W>
 struct Elements {
+    static constexpr int rows = ROWS<W>;
     uint64_t base;
     bool aligned;  // base % 4 == 0
     IW_DEVICE void get4(Acc<W> (&v)[4], uint64_t i) const { load4(v, base + i); }
@@ -32,8 +38,9 @@ struct Elements {
 // Partial results that other blocks of this launch left in scratch: read past this multiprocessor's L1.
 template <int W>
 struct Partials {
-    const uint32_t* p;
+    static constexpr int rows = PARTIAL_ROWS<W>;
     static constexpr bool aligned = true;
+    const uint32_t* p;
     IW_DEVICE void get4(Acc<W> (&v)[4], uint64_t i) const {
         const uint4* q = (const uint4*)(p + i * W);
         uint32_t w[4 * W];
@@ -133,23 +140,24 @@ IW_DEVICE Acc<W> warp_chunk(const Source& src, uint64_t i0, uint64_t n) {
     return src.aligned && i0 + R * ROW <= n ? warp_full<W, R>(src, i0) : warp_tail<W, R>(src, i0, n);
 }
 
-// The tree over elements [i0, min(n, i0 + passes * PASS)); the result is thread 0's. The two sets of slots take turns,
+// The tree over elements [i0, min(n, i0 + passes passes of the source's rows)); the result is thread 0's. The two sets of slots take turns,
 // so that one barrier a call suffices.
 template <int W, class Source>
 IW_DEVICE Acc<W> block_tree(const Source& src, uint64_t i0, uint64_t n, int passes, int turn) {
-    __shared__ Acc<W> slots[2][MAX_SLOTS];
+    constexpr int CHUNK_ = Source::rows * ROW;
+    __shared__ Acc<W> slots[2][MAX_SLOTS<W>];
 #pragma unroll 1
     for (int p = 0; p < passes; ++p) {
-        const uint64_t start = i0 + p * PASS<W> + warp_id() * CHUNK<W>;
+        const uint64_t start = i0 + (p * WARPS + warp_id()) * CHUNK_;
         if (start < n) {
-            const Acc<W> v = warp_chunk<W, ROWS<W>>(src, start, n);
+            const Acc<W> v = warp_chunk<W, Source::rows>(src, start, n);
             if (lane_id() == 0) slots[turn][p * WARPS + warp_id()] = v;
         }
     }
     __syncthreads();
     Acc<W> v = {};
     if (warp_id() == 0) {
-        const uint64_t chunks = (n - i0 + CHUNK<W> - 1) / CHUNK<W>;
+        const uint64_t chunks = (n - i0 + CHUNK_ - 1) / CHUNK_;
         const int count = chunks < passes * WARPS ? (int)chunks : passes * WARPS;
         Acc<W> of_group = {};
 #pragma unroll 1
@@ -162,6 +170,13 @@ IW_DEVICE Acc<W> block_tree(const Source& src, uint64_t i0, uint64_t n, int pass
         v = warp_tree(of_group, (count + WARP - 1) / WARP);
     }
     return v;
+}
+
+// The tree over all partial results.
+template <int W>
+IW_DEVICE Acc<W> partial_tree(const uint32_t* p, uint64_t tiles, int turn) {
+    constexpr int PASS_ = PARTIAL_ROWS<W> * ROW * WARPS;
+    return block_tree<W>(Partials<W>{p}, 0, tiles, (int)((tiles + PASS_ - 1) / PASS_), turn);
 }
 
 template <int W>
@@ -197,8 +212,7 @@ IW_DEVICE void reduce(const Args& args) {
         }
     }
     if (tiles == 1 || !arrives_last((uint32_t*)args.scratch[1], gridDim.x)) return;
-    const Partials<W> partials{(const uint32_t*)args.scratch[0]};
-    const Acc<W> v = block_tree<W>(partials, 0, tiles, (int)((tiles + PASS<W> - 1) / PASS<W>), turn);
+    const Acc<W> v = partial_tree<W>((const uint32_t*)args.scratch[0], tiles, turn);
     if (threadIdx.x == 0) finish(0, v);
 }
 
@@ -216,8 +230,7 @@ IW_DEVICE void reduce_rows_split(const Args& args) {
         const uint64_t first = row * ((tiles + 3) / 4 * 4);
         if (threadIdx.x == 0) put_partial(args.scratch[0], first + tile, v);
         if (!arrives_last((uint32_t*)args.scratch[1] + row, tiles)) return;
-        const Partials<W> partials{(const uint32_t*)args.scratch[0] + first * W};
-        v = block_tree<W>(partials, 0, tiles, (int)((tiles + PASS<W> - 1) / PASS<W>), 1);
+        v = partial_tree<W>((const uint32_t*)args.scratch[0] + first * W, tiles, 1);
     }
     if (threadIdx.x == 0) finish(row, v);
 }

@@ -47,7 +47,7 @@ const TOTALS = RUNS + THREADS / 8u * 9u;
 var<workgroup> slots: array<Acc, TOTALS + {{ totals }}u + {{ totals }}u / 8u>;
 
 fn gapped(i: u32) -> u32 {
-    return i + i / 8u;
+    return i + (i >> 3u);
 }
 
 {% for run in [1, 2, 4, 8] if run == 8 or run == rows %}
@@ -109,16 +109,20 @@ fn reduce(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid
     }
     var count = (min(end - begin, passes * PASS) + 32u * ROWS - 1u) / (32u * ROWS);
     var v = Acc();
-{% for s in range(stages) %}
-    workgroupBarrier();
-    if (lane * 8u < count) {
-        v = tree_of_8({{ "RUNS" if s % 2 else "TOTALS" }}, lane * 8u, count);
-{% if not loop.last %}
-        slots[{{ "TOTALS" if s % 2 else "RUNS" }} + gapped(lane)] = v;
-{% endif %}
+    // From one region to the other and back.
+    for (var from_ = TOTALS; ; from_ = RUNS + TOTALS - from_) {
+        workgroupBarrier();
+        if (lane * 8u < count) {
+            v = tree_of_8(from_, lane * 8u, count);
+        }
+        if (count <= 8u) {
+            break;
+        }
+        if (lane * 8u < count) {
+            slots[RUNS + TOTALS - from_ + gapped(lane)] = v;
+        }
+        count = (count + 7u) / 8u;
     }
-    count = (count + 7u) / 8u;
-{% endfor %}
     if (lane == 0u) {
         finish(args.first + block, v);
     }

@@ -40,7 +40,7 @@ fn last_slot(size: u32) -> u32 {
 var<workgroup> slots: array<Acc, QUADS + QUADS / 8u>;
 
 fn gapped(i: u32) -> u32 {
-    return i + i / 8u;
+    return i + (i >> 3u);
 }
 
 // Turns the vectors' totals in the slots into nodes, 8 to 1.

@@ -101,6 +101,13 @@ impl Pipelines {
         Ok(Arc::clone(self.kernels.lock().entry(key).or_insert(kernel)))
     }
 
+    /// Compiles kernels at the same time, so that [`Self::get`] finds them. One that fails is compiled again there, and reported.
+    pub(crate) fn prepare(&self, context: &Context, sources: &[KernelSource<'_>]) {
+        let Some((first, others)) = sources.split_first() else { return };
+        let work = |source| move || drop(self.get(context, source));
+        beside(others.iter().map(work), work(first));
+    }
+
     /// The twin of a kernel in which every buffer is `read_write`: wgpu refuses one buffer as both read-only and writable in a
     /// dispatch, even where the parts do not overlap.
     pub(crate) fn aliased(&self, context: &Context, kernel: &Kernel) -> Result<Arc<Kernel>> {
@@ -257,6 +264,21 @@ fn shader_module(
     // SAFETY: naga validated the module and wrote these words with bounds checks on; sealing adds decorations, and execution modes
     // that the device reports. The pipeline layout is built from the module's own bindings.
     unsafe { device.create_shader_module_passthrough(descriptor) }
+}
+
+/// Does the `others` on threads of their own while it does `own`; leaves them out where there is one processor, or no thread to be had
+/// (a browser).
+pub(crate) fn beside<T>(others: impl ExactSizeIterator<Item: FnOnce() + Send>, own: impl FnOnce() -> T) -> T {
+    let alone = others.len() == 0 || std::thread::available_parallelism().map_or(1, usize::from) == 1;
+    if alone {
+        return own();
+    }
+    std::thread::scope(|scope| {
+        for work in others {
+            let _ = std::thread::Builder::new().name("isowarp compiles".to_owned()).spawn_scoped(scope, work);
+        }
+        own()
+    })
 }
 
 fn key(source: &KernelSource<'_>) -> u128 {

@@ -2,7 +2,10 @@
 
 use crate::element::{Float, Int, Num, Scalar, Ty};
 use crate::error::Result;
-use crate::ir::{self, Expr, Func};
+use crate::ir::{self, Expr, Func, OpError};
+use std::any::TypeId;
+use std::cell::RefCell;
+use std::sync::Arc;
 
 /// An associative operator on values of type `T`: what [reductions](crate::patterns::Reduce) and [scans](crate::patterns::Scan)
 /// combine with. It need not commute: the left operand always comes from lower indices.
@@ -17,11 +20,38 @@ pub trait Combine<T: Scalar> {
     }
     /// The operator's name in messages.
     fn name(&self) -> &'static str;
+    /// Whether the name and the type say all about the operator, so that it need not be traced at every call.
+    #[doc(hidden)]
+    fn is_built_in(&self) -> bool {
+        false
+    }
 }
 
 /// The graph of an operator.
-pub(crate) fn combine_func<T: Scalar>(op: &impl Combine<T>) -> Result<Func> {
-    Ok(ir::trace(|(a, b): (Expr<T>, Expr<T>)| op.combine(a, b))?)
+pub(crate) fn combine_func<T: Scalar>(op: &impl Combine<T>) -> Result<Arc<Func>> {
+    let trace = || ir::trace(|(a, b): (Expr<T>, Expr<T>)| op.combine(a, b));
+    if op.is_built_in() { kept::<T>(op.name(), trace) } else { Ok(Arc::new(trace()?)) }
+}
+
+/// The graph of the identity on values of type `T`: the transform of a pattern that has none.
+pub(crate) fn identity<T: Scalar>() -> Result<Arc<Func>> {
+    kept::<T>("identity", || ir::trace(|x: Expr<T>| x))
+}
+
+/// The graph of a function of this crate that its name and the type `T` determine, traced at its first use on a thread.
+pub(crate) fn kept<T: 'static>(name: &'static str, trace: impl FnOnce() -> Result<Func, OpError>) -> Result<Arc<Func>> {
+    type Kept = Vec<(TypeId, &'static str, Arc<Func>)>;
+    thread_local! {
+        static KEPT: RefCell<Kept> = const { RefCell::new(Vec::new()) };
+    }
+    let ty = TypeId::of::<T>();
+    let find = |all: &Kept| all.iter().find(|k| k.0 == ty && k.1 == name).map(|k| Arc::clone(&k.2));
+    if let Some(func) = KEPT.with_borrow(find) {
+        return Ok(func);
+    }
+    let func = Arc::new(trace()?);
+    KEPT.with_borrow_mut(|all| all.push((ty, name, Arc::clone(&func))));
+    Ok(func)
 }
 
 /// A constant of a type, by bits: for generic code over the register types.
@@ -58,6 +88,9 @@ impl<T: Num> Combine<T> for Sum {
     fn name(&self) -> &'static str {
         "sum"
     }
+    fn is_built_in(&self) -> bool {
+        true
+    }
 }
 
 /// Product; integers wrap. The product of nothing is one.
@@ -72,6 +105,9 @@ impl<T: Num> Combine<T> for Product {
     }
     fn name(&self) -> &'static str {
         "product"
+    }
+    fn is_built_in(&self) -> bool {
+        true
     }
 }
 
@@ -91,6 +127,9 @@ impl<T: Num> Combine<T> for Min {
     fn name(&self) -> &'static str {
         "min"
     }
+    fn is_built_in(&self) -> bool {
+        true
+    }
 }
 
 /// Maximum (floats: IEEE 754-2019 maximum). Nothing has no maximum.
@@ -108,6 +147,9 @@ impl<T: Num> Combine<T> for Max {
     }
     fn name(&self) -> &'static str {
         "max"
+    }
+    fn is_built_in(&self) -> bool {
+        true
     }
 }
 
@@ -128,6 +170,9 @@ macro_rules! bit_op {
             }
             fn name(&self) -> &'static str {
                 $text
+            }
+            fn is_built_in(&self) -> bool {
+                true
             }
         }
     };

@@ -71,6 +71,13 @@ impl Kernels {
     }
 }
 
+/// What tells a program's kernel from others.
+fn key(program: &Program<'_>) -> u128 {
+    let mut h = Xxh3::new();
+    program.hash(&mut h);
+    h.digest128()
+}
+
 /// One dispatch as it is put together.
 struct Launch<'a> {
     bindings: ArrayVec<Binding<'a>, MAX>,
@@ -89,12 +96,31 @@ impl<'a> Launch<'a> {
 impl Wgpu {
     /// The kernel of a program.
     fn program(&self, pattern: &'static str, program: &Program<'_>) -> Result<Arc<Kernel>> {
-        let mut h = Xxh3::new();
-        program.hash(&mut h);
-        let key = h.digest128();
-        if let Some(kernel) = self.patterns().ready.lock().get(&key) {
-            return Ok(Arc::clone(kernel));
+        self.program_before(pattern, program, &[])
+    }
+
+    /// The kernel of a program, and where that is new, those of the programs that follow it: drivers take long to compile one kernel,
+    /// and as long for several at a time.
+    fn program_before(&self, pattern: &'static str, program: &Program<'_>, next: &[Program<'_>]) -> Result<Arc<Kernel>> {
+        let key = key(program);
+        if let Some(kernel) = self.ready(key) {
+            return Ok(kernel);
         }
+        // What follows is asked for again, and then reports its errors.
+        let works = next.iter().map(|program| move || drop(self.build_program(pattern, program)));
+        crate::pipeline::beside(works, || self.build(pattern, program, key))
+    }
+
+    fn ready(&self, key: u128) -> Option<Arc<Kernel>> {
+        self.patterns().ready.lock().get(&key).cloned()
+    }
+
+    fn build_program(&self, pattern: &'static str, program: &Program<'_>) -> Result<Arc<Kernel>> {
+        let key = key(program);
+        self.ready(key).map_or_else(|| self.build(pattern, program, key), Ok)
+    }
+
+    fn build(&self, pattern: &'static str, program: &Program<'_>, key: u128) -> Result<Arc<Kernel>> {
         let buffers = program.buffers();
         let caps = self.caps();
         if buffers > caps.max_storage_buffers {

@@ -51,29 +51,20 @@ impl Shape {
         u64::from(self.threads * 4 * self.rows)
     }
 
-    /// Slots for totals, and the steps of the tree over them where it is walked in shared memory.
-    fn totals(self, subgroups: bool) -> (u32, u32) {
-        // A node for each pass of each subgroup of at least 4 lanes, or for each run of 8.
-        let totals = self.passes * self.threads / if subgroups { 4 } else { 8 };
-        let stages = (0..).scan(totals, |left, _| {
-            let before = *left;
-            *left = before.div_ceil(8);
-            (before > 1).then_some(())
-        });
-        (totals, (stages.count() as u32).max(1))
+    /// Slots for totals: a node for each pass of each subgroup of at least 4 lanes, or for each run of 8.
+    fn totals(self, subgroups: bool) -> u32 {
+        self.passes * self.threads / if subgroups { 4 } else { 8 }
     }
 }
 
 /// The template's holes.
-pub(super) fn form_holes(form: Form, shape: Shape, subgroups: bool) -> [(&'static str, u32); 9] {
-    let (totals, stages) = shape.totals(subgroups);
+pub(super) fn form_holes(form: Form, shape: Shape, subgroups: bool) -> [(&'static str, u32); 8] {
     let is = |other: Form| u32::from(form.entry == other.entry);
     let threads = if is(TILES) == 1 { shape.threads } else { THREADS };
     [
         ("threads", threads),
         ("rows", shape.rows),
-        ("totals", totals),
-        ("stages", stages),
+        ("totals", shape.totals(subgroups)),
         ("tiles", is(TILES)),
         ("rows_short", is(ROWS)),
         ("columns", is(COLS)),
@@ -192,16 +183,36 @@ impl<'a> Reduction<'a> {
         operands: &'b Operands<'b>,
     ) -> Result<Stage<'b>> {
         let holes = form_holes(form, self.shape, self.subgroups);
-        let program = Program {
+        let program = self.program(form, &holes, source, sink, operands);
+        Ok(Stage { kernel: self.wgpu.program(self.pattern, &program)?, operands, partials, results })
+    }
+
+    /// The stage from leaves to `scratch`, which the one from there to the results follows.
+    fn first_stage<'b>(&self, form: Form, ends: &'b Ends<'b>, scratch: &'b Buffer) -> Result<Stage<'b>> {
+        let holes = form_holes(form, self.shape, self.subgroups);
+        let first = self.program(form, &holes, Source::Leaves(ends.load), Sink::Results, &ends.sources);
+        let last = self.program(form, &holes, Source::Partials, Sink::Outs(ends.finish), &ends.results);
+        let kernel = self.wgpu.program_before(self.pattern, &first, &[last])?;
+        Ok(Stage { kernel, operands: &ends.sources, partials: None, results: Some(scratch) })
+    }
+
+    fn program<'b>(
+        &'b self,
+        form: Form,
+        holes: &'b [(&'static str, u32)],
+        source: Source<'b>,
+        sink: Sink<'b>,
+        operands: &'b Operands<'_>,
+    ) -> Program<'b> {
+        Program {
             template: form.template,
             entry: form.entry,
-            constants: &holes,
+            constants: holes,
             operators: Operators::Tree { source, combine: self.combine, sink },
             signature: &operands.signature,
             numerics: self.numerics,
             first: false,
-        };
-        Ok(Stage { kernel: self.wgpu.program(self.pattern, &program)?, operands, partials, results })
+        }
     }
 
     /// Enqueues a stage over these elements and results.
@@ -245,7 +256,7 @@ impl<'a> Reduction<'a> {
             });
         }
         let scratch = self.scratch(outer * tiles)?;
-        let stage = self.stage(TILES, (Source::Leaves(ends.load), None), (Sink::Results, Some(&scratch)), &ends.sources)?;
+        let stage = self.first_stage(TILES, ends, &scratch)?;
         let none = Span::of(0, 0);
         if n <= step {
             chunks(outer, step / n, |at, count| {
@@ -326,7 +337,7 @@ impl<'a> Reduction<'a> {
             });
         }
         let scratch = self.scratch(parts * columns)?;
-        let stage = self.stage(COLS, (Source::Leaves(ends.load), None), (Sink::Results, Some(&scratch)), &ends.sources)?;
+        let stage = self.first_stage(COLS, ends, &scratch)?;
         let none = Span::of(0, 0);
         if slab <= step {
             chunks(outer, step / slab, |at, count| {

@@ -12,15 +12,16 @@ use std::time::Duration;
 
 /// A few dispatches and one wait, before the device handle exists.
 pub(super) struct Bench {
-    pipelines: Pipelines,
+    pipelines: Arc<Pipelines>,
     pool: Arc<Pool>,
     batch: Batch,
     outputs: Vec<(Buffer, u64)>,
 }
 
 impl Bench {
-    pub(super) fn new(context: &Context) -> Self {
-        Self { pipelines: Pipelines::new(context), pool: Arc::new(Pool::new(0)), batch: Batch::new(), outputs: Vec::new() }
+    /// With these kernels, which were compiled for the context as it is sealed now.
+    pub(super) fn new(pipelines: &Arc<Pipelines>) -> Self {
+        Self { pipelines: Arc::clone(pipelines), pool: Arc::new(Pool::new(0)), batch: Batch::new(), outputs: Vec::new() }
     }
 
     pub(super) fn enqueue(&mut self, context: &Context, name: &str, wgsl: &str, input: &[u8], results: usize, width: u64) -> Result<()> {

@@ -4,9 +4,11 @@ use super::bench::{Bench, as_bytes, to_words};
 use super::checks::{self, Triples};
 use super::{describe, shapes};
 use crate::context::Context;
+use crate::pipeline::Pipelines;
 use crate::seal::SealOptions;
 use isowarp_core::caps::{FmaKind, NumericsVerdict};
 use isowarp_core::error::Result;
+use std::sync::Arc;
 
 /// The guard alone.
 pub(crate) const FMA_GUARD: &str = include_str!("../wgsl/fma_guarded.wgsl");
@@ -64,14 +66,19 @@ fn proof_of_one(triples: &Triples, results: &[u32]) -> Proof {
     first(0..triples.normal).map_or_else(|| first(triples.normal..triples.words.len()).map_or(Proof::Exact, Proof::Normal), Proof::Wrong)
 }
 
+/// The name of its kernels.
+pub(super) const NAME: &str = "probe fma";
+
 /// Measures one way of computing `fma`.
-async fn prove(context: &Context, triples: &Triples, kind: FmaKind) -> Result<Proof> {
+async fn prove(context: &Context, pipelines: &Arc<Pipelines>, triples: &Triples, kind: FmaKind) -> Result<Proof> {
     let prelude = fma_prelude(kind);
     // Emulations are made of sealed operations, which no surrounding changes; what the compiler fuses depends on the code around it.
     let builtin = matches!(kind, FmaKind::Native | FmaKind::Contracted);
     let (text, per_triple) = if builtin { (shapes::wgsl(prelude), shapes::SHAPES.len()) } else { (checks::fma_wgsl(prelude), 1) };
-    let mut bench = Bench::new(context);
-    bench.enqueue(context, "probe fma", &text, as_bytes(&triples.words), per_triple * triples.words.len(), 4)?;
+    // The one that is sealed in another way than the kernels there.
+    let own = (kind == FmaKind::Contracted).then(|| Arc::new(Pipelines::new(context)));
+    let mut bench = Bench::new(own.as_ref().unwrap_or(pipelines));
+    bench.enqueue(context, NAME, &text, as_bytes(&triples.words), per_triple * triples.words.len(), 4)?;
     let results = to_words(&bench.finish(context).await?.into_iter().next().unwrap_or_default());
     Ok(if builtin { proof_of_shapes(triples, &results) } else { proof_of_one(triples, &results) })
 }
@@ -80,6 +87,7 @@ async fn prove(context: &Context, triples: &Triples, kind: FmaKind) -> Result<Pr
 /// `via_f64` whether f64 can be used. Leaves `context` sealing for the choice.
 pub(super) async fn choose(
     context: &mut Context,
+    pipelines: &Arc<Pipelines>,
     triples: &Triples,
     native: Proof,
     via_f64: bool,
@@ -113,7 +121,7 @@ pub(super) async fn choose(
         }
         let before = context.seal;
         context.seal = before.map(|s| SealOptions { contract_fma: kind == FmaKind::Contracted, ..s });
-        match prove(context, triples, kind).await? {
+        match prove(context, pipelines, triples, kind).await? {
             Proof::Exact => return Ok(kind),
             Proof::Normal(witness) => {
                 witnesses.push(format!("{kind:?}: {witness}"));

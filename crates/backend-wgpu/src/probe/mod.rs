@@ -13,6 +13,7 @@ pub(crate) mod shapes;
 mod wide;
 
 use crate::context::Context;
+use crate::pipeline::{KernelSource, Pipelines};
 use crate::seal::{FloatControls, SealOptions};
 use bench::{Bench, as_bytes, to_words, web_time};
 pub(crate) use caps::caps;
@@ -23,6 +24,7 @@ pub use fma::{fma_prelude, fma64_prelude};
 use isowarp_core::caps::{FmaKind, NumericsVerdict};
 use isowarp_core::error::{Error, Result};
 pub use seeds::{Seed, Seeds};
+use std::sync::Arc;
 use std::time::Duration;
 use wide::Wide;
 
@@ -112,11 +114,27 @@ pub(crate) async fn run(context: &mut Context) -> Result<Report> {
 async fn attempt(context: &mut Context) -> Result<Report> {
     let start = web_time();
     let triples = checks::triples();
+    let has = |feature| context.features.contains(feature);
+    let (f64, int64, subgroup) = (has(wgpu::Features::SHADER_F64), has(wgpu::Features::SHADER_INT64), has(wgpu::Features::SUBGROUP));
     let text = checks::wgsl();
-    let mut bench = loop {
-        let mut bench = Bench::new(context);
+    let (text_f64, text_int64) = (wide::wgsl(wide::F64, "f64"), wide::wgsl(wide::INT, "u64"));
+    let shapes_text = shapes::wgsl(fma_prelude(FmaKind::Native));
+    let sources = [
+        (true, "probe", &*text),
+        (f64, "probe f64", &*text_f64),
+        (int64, "probe int64", &*text_int64),
+        (subgroup, "probe subgroups", lanes::WGSL),
+        (true, "probe fma", &*shapes_text),
+    ];
+    let likely = likely(context);
+    let (mut bench, pipelines) = loop {
+        let pipelines = Arc::new(Pipelines::new(context));
+        let ahead = sources.iter().filter(|s| s.0).map(|&(_, name, wgsl)| (name, wgsl)).chain(likely.iter().map(|(n, w)| (*n, &**w)));
+        let ahead: Vec<_> = ahead.map(|(name, wgsl)| KernelSource { name, wgsl, entry: "main" }).collect();
+        pipelines.prepare(context, &ahead);
+        let mut bench = Bench::new(&pipelines);
         match bench.enqueue(context, "probe", &text, as_bytes(&triples.words), TABLE.len() * triples.words.len(), 4) {
-            Ok(()) => break bench,
+            Ok(()) => break (bench, pipelines),
             Err(Error::Compile { log, .. }) => match &mut context.seal {
                 Some(options) if options.controls != FloatControls::default() => {
                     log::warn!("the driver refuses float controls: {log}");
@@ -131,19 +149,16 @@ async fn attempt(context: &mut Context) -> Result<Report> {
             Err(other) => return Err(other),
         }
     };
-    let has = |feature| context.features.contains(feature);
-    let (f64, int64, subgroup) = (has(wgpu::Features::SHADER_F64), has(wgpu::Features::SHADER_INT64), has(wgpu::Features::SUBGROUP));
     let lanes = lanes::values();
     // A wide type whose kernel does not compile is a type that the adapter does not have.
-    let f64 = f64 && bench.try_enqueue(context, "probe f64", &wide::wgsl(wide::F64, "f64"), &wide::f64_pairs(), wide::F64.len());
-    let int64 = int64 && bench.try_enqueue(context, "probe int64", &wide::wgsl(wide::INT, "u64"), &wide::int_pairs(), wide::INT.len());
+    let f64 = f64 && bench.try_enqueue(context, "probe f64", &text_f64, &wide::f64_pairs(), wide::F64.len());
+    let int64 = int64 && bench.try_enqueue(context, "probe int64", &text_int64, &wide::int_pairs(), wide::INT.len());
     let subgroup = subgroup
         && bench
             .enqueue(context, "probe subgroups", lanes::WGSL, bytemuck::cast_slice(&lanes), lanes.len() * lanes::WORDS, 4)
             .inspect_err(|e| log::warn!("no subgroups: {e}"))
             .is_ok();
-    let text = shapes::wgsl(fma_prelude(FmaKind::Native));
-    bench.enqueue(context, "probe fma", &text, as_bytes(&triples.words), shapes::SHAPES.len() * triples.words.len(), 4)?;
+    bench.enqueue(context, "probe fma", &shapes_text, as_bytes(&triples.words), shapes::SHAPES.len() * triples.words.len(), 4)?;
     let mut results = bench.finish(context).await?.into_iter();
     let mut next = || results.next().unwrap_or_default();
 
@@ -161,9 +176,9 @@ async fn attempt(context: &mut Context) -> Result<Report> {
     let native = fma::proof_of_shapes(&triples, &shapes);
     let fused = fact_normal(checks::FMA) && !matches!(native, Proof::Wrong(_));
     let via_f64 = f64.as_ref().is_some_and(|r| r.arithmetic);
-    let fma = fma::choose(context, &triples, native, via_f64, &mut numerics, &mut witnesses).await?;
+    let fma = fma::choose(context, &pipelines, &triples, native, via_f64, &mut numerics, &mut witnesses).await?;
     let proven = !matches!(numerics, NumericsVerdict::Unproven { .. });
-    let seeds = if proven { seeds::choose(context, fma).await } else { Seeds::NONE };
+    let seeds = if proven { seeds::choose(context, &pipelines, fma).await } else { Seeds::NONE };
     Ok(Report {
         sealed: context.seal.is_some(),
         controls: context.seal.map(|s| s.controls).unwrap_or_default(),
@@ -183,6 +198,18 @@ async fn attempt(context: &mut Context) -> Result<Report> {
         witnesses,
         elapsed: start(),
     })
+}
+
+/// Kernels that a GPU is likely to be asked for once the first answers are there.
+fn likely(context: &Context) -> Vec<(&'static str, String)> {
+    if !seeds::can_pay(context) {
+        return Vec::new();
+    }
+    let mut out: Vec<_> = seeds::wgsl(seeds::RANGES.len()).ok().map(|text| (seeds::NAME, text)).into_iter().collect();
+    if context.fma.is_none() && context.keep_subnormals {
+        out.push((fma::NAME, checks::fma_wgsl(fma_prelude(FmaKind::Guarded))));
+    }
+    out
 }
 
 fn verdict(triples: &Triples, words: &[u32]) -> NumericsVerdict {

@@ -2,10 +2,12 @@
 
 use super::bench::{Bench, to_words};
 use crate::context::{Context, kind};
+use crate::pipeline::Pipelines;
 use isowarp_core::caps::{DeviceKind, FmaKind};
 use isowarp_core::error::{Error, Result};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 /// Which of the adapter's approximations lead to correctly rounded results, as the start-up probe found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,6 +52,8 @@ pub(crate) const RANGES: [Range; 8] = [
 ];
 
 const GROUPS: u32 = 1024;
+/// The name of the check's kernel.
+pub(super) const NAME: &str = "probe seeds";
 
 /// Counts, for each workgroup, the arguments at which the seeded functions agree with the definitions that need no seed. It counts
 /// agreement, not difference, so that a kernel that did not run proves nothing. Divisions by a mantissa of all ones do not use the seed.
@@ -98,15 +102,15 @@ pub(crate) fn wgsl(ranges: usize) -> Result<String> {
         _ => None,
     };
     let mut text = isowarp_shaders::prelude(&BTreeSet::from(calls.map(str::to_owned)), &mut resolve)
-        .map_err(|e| Error::Compile { kernel: "probe seeds".to_owned(), log: e.to_string() })?;
+        .map_err(|e| Error::Compile { kernel: NAME.to_owned(), log: e.to_string() })?;
     let _ = write!(text, "const RANGES = {ranges}u;\nconst THREADS = {}u;\n{KERNEL}", GROUPS * 256);
     Ok(text)
 }
 
 /// Runs the check's kernel over these ranges.
-pub(crate) async fn measure(context: &Context, wgsl: &str, ranges: &[Range]) -> Result<Seeds> {
-    let mut bench = Bench::new(context);
-    bench.enqueue_groups(context, "probe seeds", wgsl, super::bench::as_bytes(ranges), GROUPS as usize * 3, GROUPS)?;
+pub(crate) async fn measure(context: &Context, pipelines: &Arc<Pipelines>, wgsl: &str, ranges: &[Range]) -> Result<Seeds> {
+    let mut bench = Bench::new(pipelines);
+    bench.enqueue_groups(context, NAME, wgsl, super::bench::as_bytes(ranges), GROUPS as usize * 3, GROUPS)?;
     let words = to_words(&bench.finish(context).await?.into_iter().next().unwrap_or_default());
     let asked = |function: u32| -> u64 { ranges.iter().filter(|r| r[3] == function).map(|r| u64::from(r[2])).sum() };
     let agree = |at: usize| -> u64 { words.chunks_exact(3).map(|group| u64::from(group[at])).sum() };
@@ -115,15 +119,19 @@ pub(crate) async fn measure(context: &Context, wgsl: &str, ranges: &[Range]) -> 
     Ok(Seeds { reciprocal, root: agree(2) == asked(ROOT) })
 }
 
-/// What division and root may start from here. Asked only where it can pay (a GPU whose `fma` costs one instruction) and where what was
-/// measured holds in every kernel: unsealed, a compiler may simplify around a division in one and not in another.
-pub(super) async fn choose(context: &Context, fma: FmaKind) -> Seeds {
-    let software = kind(context.info.device_type) == DeviceKind::Cpu;
-    if software || context.seal.is_none() || !matches!(fma, FmaKind::Native | FmaKind::Guarded) {
+/// Whether seeds can pay (on a GPU), and what was measured holds in every kernel: unsealed, a compiler may simplify around a division in
+/// one and not in another.
+pub(super) fn can_pay(context: &Context) -> bool {
+    kind(context.info.device_type) != DeviceKind::Cpu && context.seal.is_some()
+}
+
+/// What division and root may start from here. Asked only where that can pay and `fma` costs one instruction.
+pub(super) async fn choose(context: &Context, pipelines: &Arc<Pipelines>, fma: FmaKind) -> Seeds {
+    if !can_pay(context) || !matches!(fma, FmaKind::Native | FmaKind::Guarded) {
         return Seeds::NONE;
     }
     let found = match wgsl(RANGES.len()) {
-        Ok(text) => measure(context, &text, &RANGES).await,
+        Ok(text) => measure(context, pipelines, &text, &RANGES).await,
         Err(error) => Err(error),
     };
     found.unwrap_or_else(|error| {

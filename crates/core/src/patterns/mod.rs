@@ -83,17 +83,19 @@ pub(crate) fn check_accumulators(load: &Func, combine: &Func, finish: &Func) -> 
     }
     let types = |f: &Func| -> Vec<Ty> { f.params.iter().map(|p| p.ty()).collect() };
     let list = |t: &[Ty]| t.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    let twice = [parts.clone(), parts.clone()].concat();
-    for (what, expected, found) in [
-        ("operands of the combining operator", &twice, types(combine)),
-        ("results of the combining operator", &parts, combine.result_types()),
-        ("operands of the finishing operator", &parts, types(finish)),
-    ] {
-        if *expected != found {
-            return Err(OpError::Signature { what, expected: list(expected), found: list(&found) }.into());
-        }
-    }
-    Ok(())
+    let fits = |f: &Func, times: usize| {
+        f.params.len() == times * parts.len() && f.params.iter().zip(parts.iter().cycle()).all(|(p, &ty)| p.ty() == ty)
+    };
+    let (what, expected, found) = if !fits(combine, 2) {
+        ("operands of the combining operator", parts.repeat(2), types(combine))
+    } else if combine.result_types() != parts {
+        ("results of the combining operator", parts, combine.result_types())
+    } else if !fits(finish, 1) {
+        ("operands of the finishing operator", parts, types(finish))
+    } else {
+        return Ok(());
+    };
+    Err(OpError::Signature { what, expected: list(&expected), found: list(&found) }.into())
 }
 
 /// Whether an operator computes floats, whose bits depend on the device's arithmetic.

@@ -9,7 +9,7 @@ use crate::element::{Element, Float, Num, Scalar, Ty};
 use crate::error::{Error, Result};
 use crate::input::{Collector, Inputs, Outputs, index, lazy, require, scalar};
 use crate::ir::{self, Expr, Func, Traced};
-use crate::ops::{Combine, Max, Sum, combine_func};
+use crate::ops::{Combine, Max, Sum, combine_func, identity, kept};
 use std::sync::Arc;
 
 /// A reduction as data. For every line: `load` gives an accumulator (one or more values) per element, `combine` merges two of them in
@@ -61,7 +61,8 @@ pub trait Reduce: Run<ReduceTask> + Run<MapTask> {
     /// # Errors
     /// As [`Reduce::reduce`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
     fn reduce_into<T: Element<Reg = T> + Scalar>(&self, x: &Buffer<Self, T>, op: impl Combine<T>, out: &Buffer<Self, T>) -> Result<()> {
-        self.reduce_from_into(x, same, op, out)
+        let c = collect(self, "reduce", &x)?;
+        reduce_lines(self, c, Lines::one(x.len()), identity::<T>()?, &op, out)
     }
 
     /// `f` of the inputs, element by element, combined; nothing lies in memory in between.
@@ -149,7 +150,7 @@ pub trait Reduce: Run<ReduceTask> + Run<MapTask> {
         if lines.elements() != x.len() {
             return Err(Error::LengthMismatch { what: "elements of the shape", expected: lines.elements(), found: x.len() });
         }
-        let load = trace(&x, &c, same)?;
+        let load = identity::<T>()?;
         reduce_lines(self, c, lines, load, &op, out)
     }
 
@@ -166,18 +167,10 @@ pub trait Reduce: Run<ReduceTask> + Run<MapTask> {
         finish: impl FnOnce(A) -> R,
     ) -> Result<R::Buffers<Self>> {
         let c = collect(self, "reduce", &inputs)?;
-        let n = c.len()?;
-        if n == 0 {
-            return Err(Error::Empty { pattern: "reduce" });
-        }
         let load = trace(&inputs, &c, load)?;
         let combine = Arc::new(ir::trace(|(a, b): (A, A)| combine(a, b))?);
         let finish = Arc::new(ir::trace(finish)?);
-        let out = R::allocate(self, 1)?;
-        let mut outs = Vec::new();
-        R::outs(self, R::refs(&out), 1, &mut outs)?;
-        enqueue(self, c, ReduceTask { load, combine, finish, lines: Lines::one(n), numerics: self.numerics() }, &outs)?;
-        Ok(out)
+        reduce_parts::<Self, R>(self, c, load, combine, finish)
     }
 
     /// Sum of all elements; integers wrap.
@@ -209,7 +202,7 @@ pub trait Reduce: Run<ReduceTask> + Run<MapTask> {
     /// # Errors
     /// [`Error::Empty`] for an empty input; as [`Reduce::reduce`].
     fn min_with_index<T: Element<Reg = T> + Num>(&self, x: &Buffer<Self, T>) -> Result<(DeviceScalar<Self, T>, DeviceScalar<Self, u32>)> {
-        let (v, i) = extreme(self, x, End::Least, |v, i| (v, i))?;
+        let (v, i) = extreme(self, x, End::Least, ["least", "least of two", "least and its index"], |v, i| (v, i))?;
         Ok((DeviceScalar::from_buffer(v)?, DeviceScalar::from_buffer(i)?))
     }
 
@@ -218,7 +211,7 @@ pub trait Reduce: Run<ReduceTask> + Run<MapTask> {
     /// # Errors
     /// As [`Reduce::min_with_index`].
     fn max_with_index<T: Element<Reg = T> + Num>(&self, x: &Buffer<Self, T>) -> Result<(DeviceScalar<Self, T>, DeviceScalar<Self, u32>)> {
-        let (v, i) = extreme(self, x, End::Greatest, |v, i| (v, i))?;
+        let (v, i) = extreme(self, x, End::Greatest, ["greatest", "greatest of two", "greatest and its index"], |v, i| (v, i))?;
         Ok((DeviceScalar::from_buffer(v)?, DeviceScalar::from_buffer(i)?))
     }
 
@@ -227,7 +220,7 @@ pub trait Reduce: Run<ReduceTask> + Run<MapTask> {
     /// # Errors
     /// As [`Reduce::min_with_index`].
     fn argmin<T: Element<Reg = T> + Num>(&self, x: &Buffer<Self, T>) -> Result<DeviceScalar<Self, u32>> {
-        DeviceScalar::from_buffer(extreme(self, x, End::Least, |_, i| i)?)
+        DeviceScalar::from_buffer(extreme(self, x, End::Least, ["least", "least of two", "index of the least"], |_, i| i)?)
     }
 
     /// The lowest index of the greatest element; see [`Reduce::max_with_index`].
@@ -235,7 +228,7 @@ pub trait Reduce: Run<ReduceTask> + Run<MapTask> {
     /// # Errors
     /// As [`Reduce::min_with_index`].
     fn argmax<T: Element<Reg = T> + Num>(&self, x: &Buffer<Self, T>) -> Result<DeviceScalar<Self, u32>> {
-        DeviceScalar::from_buffer(extreme(self, x, End::Greatest, |_, i| i)?)
+        DeviceScalar::from_buffer(extreme(self, x, End::Greatest, ["greatest", "greatest of two", "index of the greatest"], |_, i| i)?)
     }
 
     /// The least and the greatest element, in one pass.
@@ -401,24 +394,66 @@ fn extreme<B: Reduce, T: Element<Reg = T> + Num, R: Outputs>(
     device: &B,
     x: &Buffer<B, T>,
     end: End,
+    names: [&'static str; 3],
     finish: impl FnOnce(Expr<T>, Expr<u32>) -> R,
 ) -> Result<R::Buffers<B>> {
     // The type is known where this is compiled, so each arm but one is never run; values change their name, not their bits.
     match T::TY {
-        Ty::F32 => device.reduce_parts(
-            (x, index()),
+        Ty::F32 => reduce_kept::<B, T, _, R>(
+            device,
+            x,
+            names,
             |(x, i)| (key32(x.same_as(), end), i),
             |a, b| best(a, b, end),
             |(k, i)| finish(float32(k, end).same_as(), i),
         ),
-        Ty::F64 => device.reduce_parts(
-            (x, index()),
+        Ty::F64 => reduce_kept::<B, T, _, R>(
+            device,
+            x,
+            names,
             |(x, i)| (key64(x.same_as(), end), i),
             |a, b| best(a, b, end),
             |(k, i)| finish(float64(k, end).same_as(), i),
         ),
-        _ => device.reduce_parts((x, index()), |p| p, |a, b| best(a, b, end), |(value, i)| finish(value, i)),
+        _ => reduce_kept::<B, T, _, R>(device, x, names, |p| p, |a, b| best(a, b, end), |(value, i)| finish(value, i)),
     }
+}
+
+/// As [`Reduce::reduce_parts`] of a buffer and its indices, by three functions that are [`kept`] by these names.
+fn reduce_kept<B: Reduce, T: Element<Reg = T> + Scalar, A: Traced, R: Outputs>(
+    device: &B,
+    x: &Buffer<B, T>,
+    [load_name, combine_name, finish_name]: [&'static str; 3],
+    load: impl FnOnce((Expr<T>, Expr<u32>)) -> A,
+    combine: impl FnOnce(A, A) -> A,
+    finish: impl FnOnce(A) -> R,
+) -> Result<R::Buffers<B>> {
+    let inputs = (x, index());
+    let c = collect(device, "reduce", &inputs)?;
+    let params = || c.params.clone();
+    let load = kept::<T>(load_name, || ir::pack(params(), || load(<_ as Inputs<B>>::exprs(&inputs, &mut 0))))?;
+    let combine = kept::<T>(combine_name, || ir::trace(|(a, b): (A, A)| combine(a, b)))?;
+    let finish = kept::<T>(finish_name, || ir::trace(finish))?;
+    reduce_parts::<B, R>(device, c, load, combine, finish)
+}
+
+/// One value of several parts.
+fn reduce_parts<B: Run<ReduceTask>, R: Outputs>(
+    device: &B,
+    c: Collector<B>,
+    load: Arc<Func>,
+    combine: Arc<Func>,
+    finish: Arc<Func>,
+) -> Result<R::Buffers<B>> {
+    let n = c.len()?;
+    if n == 0 {
+        return Err(Error::Empty { pattern: "reduce" });
+    }
+    let out = R::allocate(device, 1)?;
+    let mut outs = Vec::new();
+    R::outs(device, R::refs(&out), 1, &mut outs)?;
+    enqueue(device, c, ReduceTask { load, combine, finish, lines: Lines::one(n), numerics: device.numerics() }, &outs)?;
+    Ok(out)
 }
 
 fn reduce_lines<B: Run<ReduceTask> + Run<MapTask>, T: Element<Reg = T> + Scalar>(
@@ -438,8 +473,8 @@ fn reduce_lines<B: Run<ReduceTask> + Run<MapTask>, T: Element<Reg = T> + Scalar>
         let Some(v) = op.of_nothing() else { return Err(Error::Empty { pattern: op.name() }) };
         return device.fill(&out.slice(..lines.count())?, v);
     }
-    let combine = Arc::new(combine_func(op)?);
-    let finish = Arc::new(ir::trace(same::<T>)?);
+    let combine = combine_func(op)?;
+    let finish = identity::<T>()?;
     enqueue(device, c, ReduceTask { load, combine, finish, lines, numerics: device.numerics() }, &outs)
 }
 

@@ -8,9 +8,8 @@ use crate::buffer::{Buffer, DeviceScalar, Memory};
 use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
 use crate::input::{Inputs, Outputs};
-use crate::ir::{self, Expr};
-use crate::ops::{Combine, combine_func};
-use std::sync::Arc;
+use crate::ir::Expr;
+use crate::ops::{Combine, combine_func, identity};
 
 /// Lanes of a tile: what one workgroup combines.
 pub const LANES: u64 = 256;
@@ -200,8 +199,8 @@ pub trait ReduceVariants: Run<ReduceVariantTask> + Run<MapTask> {
             let Some(v) = op.of_nothing() else { return Err(Error::Empty { pattern: op.name() }) };
             return self.fill(&out.slice(..1)?, v);
         }
-        let combine = Arc::new(combine_func(&op)?);
-        let finish = Arc::new(ir::trace(same::<T>)?);
+        let combine = combine_func(&op)?;
+        let finish = identity::<T>()?;
         let reduce = ReduceTask { load, combine, finish, lines, numerics: self.numerics() };
         let outs = checked(self, &c, &reduce, &outs)?;
         self.run(&ReduceVariantTask { variant, reduce }, &c.leaves, &outs)

@@ -1,6 +1,6 @@
 //! P03 scan: every prefix of a line combined.
 
-use super::map::{check_index, collect, same, trace};
+use super::map::{check_index, collect, trace};
 use super::{Lines, check_accumulators, check_aliasing, check_ops};
 use crate::backend::{Backend, Out, Run};
 use crate::buffer::{Buffer, Memory};
@@ -9,7 +9,7 @@ use crate::element::{Element, Num, Scalar, Ty};
 use crate::error::{Error, Result};
 use crate::input::{Collector, Inputs, Outputs, array, index, require, scalar};
 use crate::ir::{self, Expr, Func};
-use crate::ops::{Combine, Sum, combine_func};
+use crate::ops::{Combine, Sum, combine_func, identity};
 use std::sync::Arc;
 
 /// Which prefix an output element combines.
@@ -83,7 +83,8 @@ pub trait Scan: Run<ScanTask> {
         op: impl Combine<T>,
         out: &Buffer<Self, T>,
     ) -> Result<()> {
-        self.scan_from_into(x, same, op, false, out)
+        let c = collect(self, "scan", &x)?;
+        scan_line(self, c, identity::<T>()?, &op, false, out)
     }
 
     /// `out[i]` combines the elements `0..i`; `out[0]` is the operator's identity.
@@ -106,7 +107,8 @@ pub trait Scan: Run<ScanTask> {
         op: impl Combine<T>,
         out: &Buffer<Self, T>,
     ) -> Result<()> {
-        self.scan_from_into(x, same, op, true, out)
+        let c = collect(self, "scan", &x)?;
+        scan_line(self, c, identity::<T>()?, &op, true, out)
     }
 
     /// A scan of `f` of the inputs, which never lies in memory.
@@ -138,18 +140,8 @@ pub trait Scan: Run<ScanTask> {
         out: &Buffer<Self, T>,
     ) -> Result<()> {
         let c = collect(self, "scan", &inputs)?;
-        let lines = Lines::one(c.len()?);
         let load = trace(&inputs, &c, f)?;
-        let kind = if exclusive { ScanKind::Exclusive { first: vec![op.identity().to_bits64()] } } else { ScanKind::Inclusive };
-        let task = ScanTask {
-            load,
-            combine: Arc::new(combine_func(&op)?),
-            finish: Arc::new(ir::trace(same::<T>)?),
-            lines,
-            kind,
-            numerics: self.numerics(),
-        };
-        enqueue::<Self, Expr<T>>(self, c, task, out)
+        scan_line(self, c, load, &op, exclusive, out)
     }
 
     /// Scans every line along `axis` of a row-major array of this shape, each as an array of its own.
@@ -169,16 +161,8 @@ pub trait Scan: Run<ScanTask> {
             return Err(Error::LengthMismatch { what: "elements of the shape", expected: lines.elements(), found: x.len() });
         }
         let c = collect(self, "scan", &x)?;
-        let load = trace(&x, &c, same)?;
-        let kind = if exclusive { ScanKind::Exclusive { first: vec![op.identity().to_bits64()] } } else { ScanKind::Inclusive };
-        let task = ScanTask {
-            load,
-            combine: Arc::new(combine_func(&op)?),
-            finish: Arc::new(ir::trace(same::<T>)?),
-            lines,
-            kind,
-            numerics: self.numerics(),
-        };
+        let load = identity::<T>()?;
+        let task = task_of(self, load, &op, exclusive, lines)?;
         let out = self.buffer(x.len())?;
         enqueue::<Self, Expr<T>>(self, c, task, &out)?;
         Ok(out)
@@ -258,6 +242,24 @@ pub trait Scan: Run<ScanTask> {
     }
 }
 impl<B: Run<ScanTask>> Scan for B {}
+
+/// A scan of all elements into a buffer.
+fn scan_line<B: Run<ScanTask>, T: Element<Reg = T> + Scalar>(
+    device: &B,
+    c: Collector<B>,
+    load: Arc<Func>,
+    op: &impl Combine<T>,
+    exclusive: bool,
+    out: &Buffer<B, T>,
+) -> Result<()> {
+    let task = task_of(device, load, op, exclusive, Lines::one(c.len()?))?;
+    enqueue::<B, Expr<T>>(device, c, task, out)
+}
+
+fn task_of<T: Scalar>(device: &impl Backend, load: Arc<Func>, op: &impl Combine<T>, exclusive: bool, lines: Lines) -> Result<ScanTask> {
+    let kind = if exclusive { ScanKind::Exclusive { first: vec![op.identity().to_bits64()] } } else { ScanKind::Inclusive };
+    Ok(ScanTask { load, combine: combine_func(op)?, finish: identity::<T>()?, lines, kind, numerics: device.numerics() })
+}
 
 /// 1 where a segment starts: at the first element, and where a key differs from the one before.
 fn starts<K: Scalar>(before: Expr<K>, key: Expr<K>, i: Expr<u32>) -> Expr<u32> {

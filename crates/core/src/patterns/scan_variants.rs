@@ -8,9 +8,8 @@ use crate::buffer::{Buffer, Memory};
 use crate::element::{Element, Scalar};
 use crate::error::Result;
 use crate::input::{Inputs, Outputs};
-use crate::ir::{self, Expr};
-use crate::ops::{Combine, combine_func};
-use std::sync::Arc;
+use crate::ir::Expr;
+use crate::ops::{Combine, combine_func, identity};
 
 /// Lanes of a tile: what one workgroup scans.
 pub const LANES: u64 = 256;
@@ -154,8 +153,8 @@ pub trait ScanVariants: Run<ScanVariantTask> {
         let lines = Lines::one(c.len()?);
         let load = trace(&inputs, &c, f)?;
         let kind = if exclusive { ScanKind::Exclusive { first: vec![op.identity().to_bits64()] } } else { ScanKind::Inclusive };
-        let combine = Arc::new(combine_func(&op)?);
-        let finish = Arc::new(ir::trace(same::<T>)?);
+        let combine = combine_func(&op)?;
+        let finish = identity::<T>()?;
         let scan = ScanTask { load, combine, finish, lines, kind, numerics: self.numerics() };
         let mut outs = Vec::new();
         Expr::<T>::outs(self, out, lines.n, &mut outs)?;

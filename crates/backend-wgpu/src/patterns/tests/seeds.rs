@@ -6,6 +6,7 @@ use super::texts::NATIVE;
 use super::{Bits, Sample, both, device, own_device, same_bits};
 use crate::context::Options;
 use crate::patterns::Dialect;
+use crate::pipeline::Pipelines;
 use crate::probe::seeds::{RANGES, Range, measure, wgsl};
 use crate::probe::{Seed, Seeds};
 use isowarp_core::backend::Backend as _;
@@ -14,6 +15,7 @@ use isowarp_core::ir::Expr;
 use isowarp_core::patterns::Map as _;
 use isowarp_cpu::Cpu;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 const CLOSE: Seeds = Seeds { reciprocal: Some(Seed::Close), root: true };
 const COARSE: Seeds = Seeds { reciprocal: Some(Seed::Coarse), root: true };
@@ -22,7 +24,8 @@ const COARSE: Seeds = Seeds { reciprocal: Some(Seed::Coarse), root: true };
 const FEW: [Range; 2] = [RANGES[1], RANGES[5]];
 
 fn found(ranges: &[Range], text: &str) -> Seeds {
-    pollster::block_on(measure(device().context(), text, ranges)).expect("measured")
+    let context = device().context();
+    pollster::block_on(measure(context, &Arc::new(Pipelines::new(context)), text, ranges)).expect("measured")
 }
 
 /// What the check finds where the adapter gives these bits for the `bits` of its approximations.
