@@ -192,7 +192,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
         .quick &= n < 2_000_000;
     }
     // Many tiles in few long lines, and in many lines of a few tiles.
-    for shape in [[5, 1_100_001, 1], [40, 130_001, 1]] {
+    for shape in [[3, 2_200_001, 1], [40, 130_001, 1]] {
         let n = shape.iter().product();
         c.add(format!("scan/large_lines/f32/{}x{}", shape[0], shape[1]), move |d| {
             let x = d.generate(n, index(), |i| (i * 2_654_435_761).bitcast::<i32>().cast::<f32>())?;

@@ -72,6 +72,17 @@ fn impatient_workgroups_compute_what_they_miss() {
 }
 
 #[test]
+fn long_lines_are_served() {
+    check::<f32>(device(), &[8192 * 257, 8192 * 300 + 17], Sum);
+    check::<f64>(device(), &[8192 * 260], Sum);
+    let (rows, n) = (2, 8192 * 270 + 4);
+    let (cx, gx) = both(device(), &u32::samples(rows * n, 26));
+    let shape = [rows as u64, n as u64];
+    let expected = Cpu::new().scan_axis(&cx, &shape, 1, Sum, true).expect("cpu");
+    same_bits("two lines", &expected, &device().scan_axis(&gx, &shape, 1, Sum, true).expect("gpu"));
+}
+
+#[test]
 fn default_limits_scan_in_three_launches() {
     let gpu = own_device(&Options::default());
     gpu.patterns().patience.store(u32::MAX, std::sync::atomic::Ordering::Relaxed);
