@@ -249,10 +249,9 @@ fn rounds(n: u32) -> u32 {
 // The roots of squares, as results.
 fn roots(squares: array<f32, {{ n }}>) -> array<u32, {{ n }}> {
     var done: array<u32, {{ n }}>;
-{% if seeded and not wide %}
-    // Whole numbers; the root of 2^-10 is no more of a byte than that of zero.
+{% if byte_seeded %}
 {% for k in range(n) %}
-    done[{{ k }}] = result(iw_seeded_root(max(squares[{{ k }}], 0.0009765625f)));
+    done[{{ k }}] = result(iw_byte_root(squares[{{ k }}]));
 {% endfor %}
     return done;
 }

@@ -121,29 +121,37 @@ fn fold_is_there(slot: u32, questions: u32, lane: u32) -> bool {
 // Has lane 0 leave the fold of tiles first..tile-1, one at least, in `tile_fold`, and publish that up to this tile's end where a group ends.
 fn look_back(origin: u32, first: u32, tile: u32, total: Acc, lane: u32{{ ", size: u32" if subgroups }}) {
     let group = (tile - first) / GROUP;
-    if (args.servers != 0u && fold_is_there(args.blocks + tile, args.patience + 1u, lane)) {
-        return;
-    }
     // The slot of the fold before the line's first tile, which nobody needs.
     let folds = args.blocks + first;
     var questions = args.patience + 1u;
+    var served = args.servers != 0u;
     for (var at = group; ; ) {
         let begin = first + at * GROUP;
         let count = min(tile - begin, GROUP);
-        gather(origin, first, begin, count, lane{{ ", size" if subgroups }});
-        if (at != 0u && !fold_is_there(folds + at * GROUP, questions, lane)) {
-            // In vain: back to a fold that is there, or to the first tile, and forward again.
-            at--;
-            questions = 1u;
+        if (!served) {
+            gather(origin, first, begin, count, lane{{ ", size" if subgroups }});
+        }
+        if ((served || at != 0u) && !fold_is_there(folds + select(at * GROUP, tile - first, served), questions, lane)) {
+            if (!served) {
+                // In vain: back to a fold that is there, or to the first tile, and forward again.
+                at--;
+                questions = 1u;
+            }
+            served = false;
             continue;
         }
+        if (served) {
+            break;
+        }
         if (lane == 0u) {
-            let fold = fold_window(at == 0u, count);
+            var fold = fold_window(at == 0u, count);
             tile_fold = fold;
-            if (at < group) {
+            let ends = at == group && count == GROUP - 1u;
+            if (ends) {
+                fold = combine(fold, total);
+            }
+            if (ends || at < group) {
                 publish(folds + (at + 1u) * GROUP, fold);
-            } else if (count == GROUP - 1u) {
-                publish(folds + tile - first + 1u, combine(fold, total));
             }
         }
         if (at == group) {
@@ -162,12 +170,12 @@ fn fold_window(starts: bool, count: u32) -> Acc {
         fold = window[0];
         k = 1u;
     }
-    // 8 values ahead, since only the chain should take time.
-    for (; k + 8u <= count; k += 8u) {
-{% for e in range(8) %}
+    // 4 values ahead, since only the chain should take time.
+    for (; k + 4u <= count; k += 4u) {
+{% for e in range(4) %}
         let v{{ e }} = window[k + {{ e }}u];
 {% endfor %}
-{% for e in range(8) %}
+{% for e in range(4) %}
         fold = combine(fold, v{{ e }});
         window[k + {{ e }}u] = fold;
 {% endfor %}
@@ -185,41 +193,39 @@ fn serve(lane: u32) {
     // These invocations ask for the next totals while the first one folds those that have come.
     let asks = lane >= THREADS - GROUP;
     let place = lane - (THREADS - GROUP);
-    var tile = 0u;
-    var in_line = 0u;
+    var tile = 0u;     // first of those that have come
+    var count = 0u;    // how many these are, of one line
+    var in_line = 0u;  // tiles of the line before them
     var in_vain = 0u;
     var next = Known();
-    for (var turn = 0u; tile < args.blocks && in_vain <= args.patience; turn ^= 1u) {
-        if (asks) {
-            if (tile + place < args.blocks && !next.ready) {
-                next = peek(tile + place);
-            }
-            if (next.ready) {
-                window[place] = next.value;
-            } else {
-                atomicMin(&missing[turn], place);
-            }
+    for (var turn = 0u; in_vain <= args.patience; turn ^= 1u) {
+        if (lane == 0u && count != 0u) {
+            tile_fold = fold_window(in_line == 0u, count);
         }
-        let count = min(min(workgroupUniformLoad(&missing[turn]), GROUP), args.tiles - in_line);
+        if (asks && !next.ready && tile + count + place < args.blocks) {
+            next = peek(tile + count + place);
+        }
+        workgroupBarrier();
+        if (lane < count && in_line + lane + 1u < args.tiles) {
+            publish(args.blocks + tile + lane + 1u, window[lane]);
+        }
+        tile += count;
+        in_line += count;
+        in_line = select(in_line, 0u, in_line == args.tiles);
+        if (tile == args.blocks) {
+            break;
+        }
+        workgroupBarrier();
+        if (next.ready) {
+            window[place] = next.value;
+        } else if (asks) {
+            atomicMin(&missing[turn], place);
+        }
+        count = min(min(workgroupUniformLoad(&missing[turn]), GROUP), args.tiles - in_line);
         if (lane == 0u) {
             atomicStore(&missing[turn], NONE);
         }
+        next.ready = next.ready && count == 0u;
         in_vain = select(0u, in_vain + 1u, count == 0u);
-        if (count != 0u) {
-            next = Known();
-            if (lane == 0u) {
-                tile_fold = fold_window(in_line == 0u, count);
-            } else if (asks && tile + count + place < args.blocks) {
-                next = peek(tile + count + place);
-            }
-            workgroupBarrier();
-            if (lane < count && in_line + lane + 1u < args.tiles) {
-                publish(args.blocks + tile + lane + 1u, window[lane]);
-            }
-            workgroupBarrier();
-            tile += count;
-            in_line += count;
-            in_line = select(in_line, 0u, in_line == args.tiles);
-        }
     }
 }

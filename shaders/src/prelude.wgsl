@@ -374,6 +374,13 @@ fn iw_seeded_root(x: f32) -> f32 {
     return iw_fma(iw_fma(-nearer, nearer, x), iw_fma(half, off, half), nearer);
 }
 
+//@ iw_byte_root:
+// Something that rounds to the whole number, up to 255, that the root of a whole number rounds to: where the device's inverse root is good enough.
+fn iw_byte_root(n: f32) -> f32 {
+    let x = max(n, 0.0009765625f);
+    return n * inverseSqrt(x);
+}
+
 //@ iw_fma@native:
 fn iw_fma(a: f32, b: f32, c: f32) -> f32 {
     return fma(a, b, c);

@@ -71,7 +71,7 @@ fn strip(rows: u64, groups: u64) -> u64 {
     [16, 8, 4, 2].into_iter().find(|&s| rows / s * groups >= 1 << 16).unwrap_or(1)
 }
 
-pub(super) fn holes(task: &FilterTask, signature: &Signature, dialect: Dialect) -> [(&'static str, u32); 13] {
+pub(super) fn holes(task: &FilterTask, signature: &Signature, dialect: Dialect) -> [(&'static str, u32); 14] {
     let vector = |v: bool| u32::from(v);
     let reads = signature.leaves.iter().any(|l| matches!(l, super::operands::LeafKind::Vector { .. }));
     [
@@ -92,7 +92,8 @@ pub(super) fn holes(task: &FilterTask, signature: &Signature, dialect: Dialect) 
         ("weighted", vector(matches!(task.kind, FilterKind::Weighted { .. }))),
         ("sobel", vector(task.kind == FilterKind::Sobel)),
         ("median", vector(task.kind == FilterKind::Median3)),
-        ("seeded", vector(task.kind == FilterKind::Sobel && dialect.seeds.root)),
+        ("seeded", vector(task.kind == FilterKind::Sobel && task.dtype != DType::U8 && dialect.seeds.root)),
+        ("byte_seeded", vector(task.kind == FilterKind::Sobel && task.dtype == DType::U8 && dialect.seeds.byte_root)),
         ("normal", vector(stays_normal(task))),
         ("guarded", vector(dialect.fma == FmaKind::Guarded && task.kind != FilterKind::Median3 && !stays_normal(task))),
     ]
@@ -139,7 +140,7 @@ pub(super) fn program<'a>(task: &FilterTask, signature: &'a Signature, holes: &'
     let is = |name| holes.contains(&(name, 1));
     let calls: &[&str] = match (&task.kind, is("normal"), is("guarded")) {
         (FilterKind::Median3, ..) => &[],
-        (FilterKind::Sobel, true, _) if is("seeded") => &[NATIVE_FMA, "iw_seeded_root", "iw_canonical"],
+        (FilterKind::Sobel, true, _) if is("byte_seeded") => &[NATIVE_FMA, "iw_byte_root", "iw_canonical"],
         (FilterKind::Sobel, ..) if is("seeded") => {
             &[NATIVE_FMA, "iw_fma", "iw_sqrt", "iw_has_seeded_root", "iw_seeded_root", "iw_canonical"]
         }

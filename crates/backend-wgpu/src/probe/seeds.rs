@@ -16,6 +16,8 @@ pub struct Seeds {
     pub reciprocal: Option<Seed>,
     /// Whether the square root starts from the inverse root.
     pub root: bool,
+    /// Whether a whole number times its inverse root rounds to the whole number, up to 255, that its root rounds to.
+    pub byte_root: bool,
 }
 
 /// How good an approximation is.
@@ -29,18 +31,23 @@ pub enum Seed {
 
 impl Seeds {
     /// Nothing starts from the adapter's approximations.
-    pub const NONE: Self = Self { reciprocal: None, root: false };
+    pub const NONE: Self = Self { reciprocal: None, root: false, byte_root: false };
 }
 
-/// Arguments: the first one's bits, the distance to the next, how many, and of which function ([`RECIPROCAL`] or [`ROOT`]).
+/// Arguments: the first one's bits, the distance to the next, how many, and of which function ([`RECIPROCAL`], [`ROOT`] or [`BYTE_ROOT`]).
 pub(crate) type Range = [u32; 4];
 
 const RECIPROCAL: u32 = 0;
 const ROOT: u32 = 1;
+/// Arguments are whole numbers.
+const BYTE_ROOT: u32 = 2;
+
+/// The largest sum of squares of two gradients of bytes.
+const MOST_SQUARE: u32 = 2 * 1020 * 1020;
 
 /// Every mantissa in the first, a middle and the last binade (a pair of them for roots) of the fast forms' ranges, and a stride through
 /// all of the range.
-pub(crate) const RANGES: [Range; 8] = [
+pub(crate) const RANGES: [Range; 9] = [
     [0x2080_0000, 1, 1 << 23, RECIPROCAL],
     [0xbf80_0000, 1, 1 << 23, RECIPROCAL],
     [0x5e00_0000, 1, 1 << 23, RECIPROCAL],
@@ -49,6 +56,7 @@ pub(crate) const RANGES: [Range; 8] = [
     [0x3f80_0000, 1, 1 << 24, ROOT],
     [0x7e80_0000, 1, 1 << 24, ROOT],
     [0x1880_0000, 255, 0x6700_0000 / 255, ROOT],
+    [0, 1, MOST_SQUARE + 1, BYTE_ROOT],
 ];
 
 const GROUPS: u32 = 1024;
@@ -59,14 +67,14 @@ pub(super) const NAME: &str = "probe seeds";
 /// agreement, not difference, so that a kernel that did not run proves nothing. Divisions by a mantissa of all ones do not use the seed.
 const KERNEL: &str = "@group(0) @binding(0) var<storage, read> ranges: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read_write> agreements: array<u32>;
-var<workgroup> counts: array<atomic<u32>, 3>;
+var<workgroup> counts: array<atomic<u32>, 4>;
 @compute @workgroup_size(256)
 fn main(
     @builtin(global_invocation_id) id: vec3<u32>,
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    var same = vec3<u32>();
+    var same = vec4<u32>();
     for (var k = 0u; k < RANGES; k++) {
         let range = ranges[k];
         for (var i = id.x; i < range.z; i += THREADS) {
@@ -76,25 +84,28 @@ fn main(
                 let last = (bitcast<u32>(x) | 0xff800000u) == 0xffffffffu;
                 same.x += u32(last || rounded == iw_reciprocal_close(x));
                 same.y += u32(last || rounded == iw_reciprocal_coarse(x));
-            } else {
+            } else if range.w == 1u {
                 let rounded = iw_sqrt(x);
                 same.z += u32(rounded == iw_seeded_root(x));
+            } else {
+                let n = f32(range.x + i * range.y);
+                same.w += u32(min(floor(iw_sqrt(n) + 0.5f), 255.0f) == min(floor(iw_byte_root(n) + 0.5f), 255.0f));
             }
         }
     }
-    for (var k = 0u; k < 3u; k++) {
+    for (var k = 0u; k < 4u; k++) {
         atomicAdd(&counts[k], same[k]);
     }
     workgroupBarrier();
-    if lane < 3u {
-        agreements[group.x * 3u + lane] = atomicLoad(&counts[lane]);
+    if lane < 4u {
+        agreements[group.x * 4u + lane] = atomicLoad(&counts[lane]);
     }
 }
 ";
 
 /// The check's kernel, over the adapter's own `fma`: fast forms call that even where it is guarded elsewhere.
 pub(crate) fn wgsl(ranges: usize) -> Result<String> {
-    let calls = ["iw_reciprocal", "iw_reciprocal_close", "iw_reciprocal_coarse", "iw_sqrt", "iw_seeded_root"];
+    let calls = ["iw_reciprocal", "iw_reciprocal_close", "iw_reciprocal_coarse", "iw_sqrt", "iw_seeded_root", "iw_byte_root"];
     let mut resolve = |name: &str| match name {
         "iw_fma" => isowarp_shaders::snippet("iw_fma@native"),
         "iw_reciprocal_close" => isowarp_shaders::renamed("iw_seeded_reciprocal@close", name),
@@ -110,13 +121,13 @@ pub(crate) fn wgsl(ranges: usize) -> Result<String> {
 /// Runs the check's kernel over these ranges.
 pub(crate) async fn measure(context: &Context, pipelines: &Arc<Pipelines>, wgsl: &str, ranges: &[Range]) -> Result<Seeds> {
     let mut bench = Bench::new(pipelines);
-    bench.enqueue_groups(context, NAME, wgsl, super::bench::as_bytes(ranges), GROUPS as usize * 3, GROUPS)?;
+    bench.enqueue_groups(context, NAME, wgsl, super::bench::as_bytes(ranges), GROUPS as usize * 4, GROUPS)?;
     let words = to_words(&bench.finish(context).await?.into_iter().next().unwrap_or_default());
     let asked = |function: u32| -> u64 { ranges.iter().filter(|r| r[3] == function).map(|r| u64::from(r[2])).sum() };
-    let agree = |at: usize| -> u64 { words.chunks_exact(3).map(|group| u64::from(group[at])).sum() };
+    let agree = |at: usize| -> u64 { words.chunks_exact(4).map(|group| u64::from(group[at])).sum() };
     let coarse = (agree(1) == asked(RECIPROCAL)).then_some(Seed::Coarse);
     let reciprocal = if agree(0) == asked(RECIPROCAL) { Some(Seed::Close) } else { coarse };
-    Ok(Seeds { reciprocal, root: agree(2) == asked(ROOT) })
+    Ok(Seeds { reciprocal, root: agree(2) == asked(ROOT), byte_root: agree(3) == asked(BYTE_ROOT) })
 }
 
 /// Whether seeds can pay (on a GPU), and what was measured holds in every kernel: unsealed, a compiler may simplify around a division in

@@ -77,7 +77,7 @@ fn over_flushing_fma(gpu: &Wgpu, data: &[f32], width: u32) {
 /// Images of numbers that an `fma` which flushes gets wrong, a few of them among many that it does not.
 #[test]
 fn floats_over_a_flushing_fma() {
-    let close = Seeds { reciprocal: None, root: true };
+    let close = Seeds { reciprocal: None, root: true, byte_root: true };
     let gpus = [Seeds::NONE, close].map(|seeds| {
         let gpu = own_device(&Options::default());
         gpu.emulate(FmaKind::Guarded, seeds);

@@ -168,12 +168,12 @@ fn minimum(a: f32, b: f32) -> f32 {
 
 #[test]
 fn functions_over_a_flushing_fma_keep_the_definitions_bits() {
-    for seeds in [Seeds::NONE, Seeds { reciprocal: Some(Seed::Close), root: true }] {
+    for seeds in [Seeds::NONE, Seeds { reciprocal: Some(Seed::Close), root: true, byte_root: true }] {
         check_all(Dialect { seeds, ..GUARDED });
     }
 }
 
 #[test]
 fn functions_over_an_exact_fma_keep_the_definitions_bits() {
-    check_all(Dialect { seeds: Seeds { reciprocal: Some(Seed::Coarse), root: true }, ..NATIVE });
+    check_all(Dialect { seeds: Seeds { reciprocal: Some(Seed::Coarse), root: true, byte_root: true }, ..NATIVE });
 }

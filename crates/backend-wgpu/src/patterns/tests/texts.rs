@@ -19,9 +19,9 @@ use std::sync::Arc;
 
 pub(super) const NATIVE: Dialect =
     Dialect { fma: FmaKind::Native, native_fma64: true, native_div64: true, native_sqrt64: true, seeds: Seeds::NONE };
-pub(super) const SEEDED: Dialect = Dialect { seeds: Seeds { reciprocal: Some(Seed::Close), root: true }, ..NATIVE };
+pub(super) const SEEDED: Dialect = Dialect { seeds: Seeds { reciprocal: Some(Seed::Close), root: true, byte_root: true }, ..NATIVE };
 pub(super) const GUARDED: Dialect =
-    Dialect { fma: FmaKind::Guarded, seeds: Seeds { reciprocal: Some(Seed::Coarse), root: true }, ..NATIVE };
+    Dialect { fma: FmaKind::Guarded, seeds: Seeds { reciprocal: Some(Seed::Coarse), root: true, byte_root: true }, ..NATIVE };
 const DIALECTS: [Dialect; 4] = [Dialect::PLAIN, SEEDED, Dialect { fma: FmaKind::ViaF64, ..Dialect::PLAIN }, GUARDED];
 
 /// Checks a program's text; returns its bytes of workgroup memory.
