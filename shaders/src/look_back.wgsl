@@ -52,12 +52,13 @@ fn peek(slot: u32) -> Known {
     return Known(ready, acc_of(w));
 }
 
-// Publishes the total of a tile that another workgroup owns. Another tile comes after it, so it is full.
+// Publishes the total of a tile that another workgroup owns. Another tile comes after it, so it is full. The driver does not know the number of
+// rows, so that it compiles one.
 fn help(origin: u32, first: u32, tile: u32, lane: u32{{ ", size: u32" if subgroups }}) {
     let i0 = (tile - first) * TILE;
 {% if subgroups %}
     // Two vectors to a lane, so that there are no more nodes than invocations.
-    for (var r = 0u; r < ROWS / 2u; r++) {
+    for (var r = 0u; r < ROWS / 2u + (args.patience >> 31u); r++) {
         let row = subgroup_of(lane, size) * (ROWS / 2u) + r;
         let i = i0 + (row * size + place_of(lane, size)) * 8u;
         let node = join(combine(node_of(load_whole(origin, i)), node_of(load_whole(origin, i + 4u))), 1u, size);
@@ -67,7 +68,7 @@ fn help(origin: u32, first: u32, tile: u32, lane: u32{{ ", size: u32" if subgrou
     }
     up_sweep(lane, size, subgroup_of(ROWS / 2u * THREADS, size));
 {% else %}
-    for (var r = 0u; r < ROWS; r++) {
+    for (var r = 0u; r < ROWS + (args.patience >> 31u); r++) {
         slots[gapped(r * THREADS + lane)] = node_of(load_whole(origin, i0 + (r * THREADS + lane) * 4u));
     }
     up_sweep(lane);
@@ -121,37 +122,29 @@ fn fold_is_there(slot: u32, questions: u32, lane: u32) -> bool {
 // Has lane 0 leave the fold of tiles first..tile-1, one at least, in `tile_fold`, and publish that up to this tile's end where a group ends.
 fn look_back(origin: u32, first: u32, tile: u32, total: Acc, lane: u32{{ ", size: u32" if subgroups }}) {
     let group = (tile - first) / GROUP;
+    if (args.servers != 0u && fold_is_there(args.blocks + tile, args.patience + 1u, lane)) {
+        return;
+    }
     // The slot of the fold before the line's first tile, which nobody needs.
     let folds = args.blocks + first;
     var questions = args.patience + 1u;
-    var served = args.servers != 0u;
     for (var at = group; ; ) {
         let begin = first + at * GROUP;
         let count = min(tile - begin, GROUP);
-        if (!served) {
-            gather(origin, first, begin, count, lane{{ ", size" if subgroups }});
-        }
-        if ((served || at != 0u) && !fold_is_there(folds + select(at * GROUP, tile - first, served), questions, lane)) {
-            if (!served) {
-                // In vain: back to a fold that is there, or to the first tile, and forward again.
-                at--;
-                questions = 1u;
-            }
-            served = false;
+        gather(origin, first, begin, count, lane{{ ", size" if subgroups }});
+        if (at != 0u && !fold_is_there(folds + at * GROUP, questions, lane)) {
+            // In vain: back to a fold that is there, or to the first tile, and forward again.
+            at--;
+            questions = 1u;
             continue;
         }
-        if (served) {
-            break;
-        }
         if (lane == 0u) {
-            var fold = fold_window(at == 0u, count);
+            let fold = fold_window(at == 0u, count);
             tile_fold = fold;
-            let ends = at == group && count == GROUP - 1u;
-            if (ends) {
-                fold = combine(fold, total);
-            }
-            if (ends || at < group) {
+            if (at < group) {
                 publish(folds + (at + 1u) * GROUP, fold);
+            } else if (count == GROUP - 1u) {
+                publish(folds + tile - first + 1u, combine(fold, total));
             }
         }
         if (at == group) {
