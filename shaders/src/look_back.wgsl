@@ -52,13 +52,12 @@ fn peek(slot: u32) -> Known {
     return Known(ready, acc_of(w));
 }
 
-// Publishes the total of a tile that another workgroup owns. Another tile comes after it, so it is full. The driver does not know the number of
-// rows, so that it compiles one.
+// Publishes the total of a tile that another workgroup owns. Another tile comes after it, so it is full.
 fn help(origin: u32, first: u32, tile: u32, lane: u32{{ ", size: u32" if subgroups }}) {
     let i0 = (tile - first) * TILE;
 {% if subgroups %}
     // Two vectors to a lane, so that there are no more nodes than invocations.
-    for (var r = 0u; r < ROWS / 2u + (args.patience >> 31u); r++) {
+    for (var r = 0u; r < ROWS / 2u; r++) {
         let row = subgroup_of(lane, size) * (ROWS / 2u) + r;
         let i = i0 + (row * size + place_of(lane, size)) * 8u;
         let node = join(combine(node_of(load_whole(origin, i)), node_of(load_whole(origin, i + 4u))), 1u, size);
@@ -68,7 +67,7 @@ fn help(origin: u32, first: u32, tile: u32, lane: u32{{ ", size: u32" if subgrou
     }
     up_sweep(lane, size, subgroup_of(ROWS / 2u * THREADS, size));
 {% else %}
-    for (var r = 0u; r < ROWS + (args.patience >> 31u); r++) {
+    for (var r = 0u; r < ROWS; r++) {
         slots[gapped(r * THREADS + lane)] = node_of(load_whole(origin, i0 + (r * THREADS + lane) * 4u));
     }
     up_sweep(lane);
@@ -163,12 +162,12 @@ fn fold_window(starts: bool, count: u32) -> Acc {
         fold = window[0];
         k = 1u;
     }
-    // 4 values ahead, since only the chain should take time.
-    for (; k + 4u <= count; k += 4u) {
-{% for e in range(4) %}
+    // 8 values ahead, since only the chain should take time.
+    for (; k + 8u <= count; k += 8u) {
+{% for e in range(8) %}
         let v{{ e }} = window[k + {{ e }}u];
 {% endfor %}
-{% for e in range(4) %}
+{% for e in range(8) %}
         fold = combine(fold, v{{ e }});
         window[k + {{ e }}u] = fold;
 {% endfor %}
@@ -186,39 +185,41 @@ fn serve(lane: u32) {
     // These invocations ask for the next totals while the first one folds those that have come.
     let asks = lane >= THREADS - GROUP;
     let place = lane - (THREADS - GROUP);
-    var tile = 0u;     // first of those that have come
-    var count = 0u;    // how many these are, of one line
-    var in_line = 0u;  // tiles of the line before them
+    var tile = 0u;
+    var in_line = 0u;
     var in_vain = 0u;
     var next = Known();
-    for (var turn = 0u; in_vain <= args.patience; turn ^= 1u) {
-        if (lane == 0u && count != 0u) {
-            tile_fold = fold_window(in_line == 0u, count);
+    for (var turn = 0u; tile < args.blocks && in_vain <= args.patience; turn ^= 1u) {
+        if (asks) {
+            if (tile + place < args.blocks && !next.ready) {
+                next = peek(tile + place);
+            }
+            if (next.ready) {
+                window[place] = next.value;
+            } else {
+                atomicMin(&missing[turn], place);
+            }
         }
-        if (asks && !next.ready && tile + count + place < args.blocks) {
-            next = peek(tile + count + place);
-        }
-        workgroupBarrier();
-        if (lane < count && in_line + lane + 1u < args.tiles) {
-            publish(args.blocks + tile + lane + 1u, window[lane]);
-        }
-        tile += count;
-        in_line += count;
-        in_line = select(in_line, 0u, in_line == args.tiles);
-        if (tile == args.blocks) {
-            break;
-        }
-        workgroupBarrier();
-        if (next.ready) {
-            window[place] = next.value;
-        } else if (asks) {
-            atomicMin(&missing[turn], place);
-        }
-        count = min(min(workgroupUniformLoad(&missing[turn]), GROUP), args.tiles - in_line);
+        let count = min(min(workgroupUniformLoad(&missing[turn]), GROUP), args.tiles - in_line);
         if (lane == 0u) {
             atomicStore(&missing[turn], NONE);
         }
-        next.ready = next.ready && count == 0u;
         in_vain = select(0u, in_vain + 1u, count == 0u);
+        if (count != 0u) {
+            next = Known();
+            if (lane == 0u) {
+                tile_fold = fold_window(in_line == 0u, count);
+            } else if (asks && tile + count + place < args.blocks) {
+                next = peek(tile + count + place);
+            }
+            workgroupBarrier();
+            if (lane < count && in_line + lane + 1u < args.tiles) {
+                publish(args.blocks + tile + lane + 1u, window[lane]);
+            }
+            workgroupBarrier();
+            tile += count;
+            in_line += count;
+            in_line = select(in_line, 0u, in_line == args.tiles);
+        }
     }
 }
