@@ -1,6 +1,7 @@
 //! The patterns: one file each, with the typed trait that users call, the contract, the task that backends run, and the
 //! arithmetic of its order.
 
+mod extreme;
 pub mod filter;
 pub mod map;
 pub mod plan;

@@ -1,0 +1,102 @@
+//! The ends of the order, with the index: what `argmin`, `argmax` and their kin combine.
+
+use super::map::collect;
+use super::reduce::{Reduce, reduce_parts};
+use crate::buffer::Buffer;
+use crate::element::{Element, Num, Scalar, Ty};
+use crate::error::Result;
+use crate::input::{Inputs, Outputs, index};
+use crate::ir::{self, Expr, Traced};
+use crate::ops::kept;
+
+/// Which end of the order wins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    Least,
+    Greatest,
+}
+
+/// Of two (key, index) pairs the one whose key wins; the left one (of lower indices) of equals.
+fn best<K: Num>(a: (Expr<K>, Expr<u32>), b: (Expr<K>, Expr<u32>), end: End) -> (Expr<K>, Expr<u32>) {
+    let keep = match end {
+        End::Least => a.0.le(b.0),
+        End::Greatest => a.0.ge(b.0),
+    };
+    (ir::select(keep, a.0, b.0), ir::select(keep, a.1, b.1))
+}
+
+/// A float's place in the order as a signed integer: -0 below +0, and NaN at the end that wins. Integers compare in one
+/// instruction, where IEEE minimum and the test which operand it was take ten.
+fn key32(x: Expr<f32>, end: End) -> Expr<i32> {
+    let bits = x.bitcast::<i32>();
+    let key = bits ^ ((bits >> 31) & i32::MAX);
+    // A canonical NaN is above infinity as it is.
+    if end == End::Least { ir::select(x.is_nan(), i32::MIN, key) } else { key }
+}
+
+/// The float of a key.
+fn float32(key: Expr<i32>, end: End) -> Expr<f32> {
+    let value = (key ^ ((key >> 31) & i32::MAX)).bitcast::<f32>();
+    if end == End::Least { ir::select(key.eq(i32::MIN), f32::NAN, value) } else { value }
+}
+
+/// As [`key32`].
+fn key64(x: Expr<f64>, end: End) -> Expr<i64> {
+    let bits = x.bitcast::<i64>();
+    let key = bits ^ ((bits >> 63) & i64::MAX);
+    if end == End::Least { ir::select(x.is_nan(), i64::MIN, key) } else { key }
+}
+
+/// As [`float32`].
+fn float64(key: Expr<i64>, end: End) -> Expr<f64> {
+    let value = (key ^ ((key >> 63) & i64::MAX)).bitcast::<f64>();
+    if end == End::Least { ir::select(key.eq(i64::MIN), f64::NAN, value) } else { value }
+}
+
+/// The task of finding an end of the order: `finish` is told the value and the index.
+pub(super) fn extreme<B: Reduce, T: Element<Reg = T> + Num, R: Outputs>(
+    device: &B,
+    x: &Buffer<B, T>,
+    end: End,
+    names: [&'static str; 3],
+    finish: impl FnOnce(Expr<T>, Expr<u32>) -> R,
+) -> Result<R::Buffers<B>> {
+    // The type is known where this is compiled, so each arm but one is never run; values change their name, not their bits.
+    match T::TY {
+        Ty::F32 => reduce_kept::<B, T, _, R>(
+            device,
+            x,
+            names,
+            |(x, i)| (key32(x.same_as(), end), i),
+            |a, b| best(a, b, end),
+            |(k, i)| finish(float32(k, end).same_as(), i),
+        ),
+        Ty::F64 => reduce_kept::<B, T, _, R>(
+            device,
+            x,
+            names,
+            |(x, i)| (key64(x.same_as(), end), i),
+            |a, b| best(a, b, end),
+            |(k, i)| finish(float64(k, end).same_as(), i),
+        ),
+        _ => reduce_kept::<B, T, _, R>(device, x, names, |p| p, |a, b| best(a, b, end), |(value, i)| finish(value, i)),
+    }
+}
+
+/// As [`Reduce::reduce_parts`] of a buffer and its indices, by three functions that are [`kept`] by these names.
+fn reduce_kept<B: Reduce, T: Element<Reg = T> + Scalar, A: Traced, R: Outputs>(
+    device: &B,
+    x: &Buffer<B, T>,
+    [load_name, combine_name, finish_name]: [&'static str; 3],
+    load: impl FnOnce((Expr<T>, Expr<u32>)) -> A,
+    combine: impl FnOnce(A, A) -> A,
+    finish: impl FnOnce(A) -> R,
+) -> Result<R::Buffers<B>> {
+    let inputs = (x, index());
+    let c = collect(device, "reduce", &inputs)?;
+    let params = || c.params.clone();
+    let load = kept::<T>(load_name, || ir::pack(params(), || load(<_ as Inputs<B>>::exprs(&inputs, &mut 0))))?;
+    let combine = kept::<T>(combine_name, || ir::trace(|(a, b): (A, A)| combine(a, b)))?;
+    let finish = kept::<T>(finish_name, || ir::trace(finish))?;
+    reduce_parts::<B, R>(device, c, load, combine, finish)
+}
