@@ -6,7 +6,8 @@
 fn source(i: u32) -> u32 {
     var rest = i;
     var at = args.skip_from;
-{% for k in range(rank - 1, 0, -1) %}
+{% for j in range(rank - 1 if rank > 1 else 0) %}
+{% set k = rank - 1 - j %}
     at += (rest % args.n{{ k }}) * args.from{{ k }};
     rest /= args.n{{ k }};
 {% endfor %}
@@ -16,7 +17,8 @@ fn source(i: u32) -> u32 {
 fn destination(i: u32) -> u32 {
     var rest = i;
     var at = args.skip_to;
-{% for k in range(rank - 1, 0, -1) %}
+{% for j in range(rank - 1 if rank > 1 else 0) %}
+{% set k = rank - 1 - j %}
     at += (rest % args.n{{ k }}) * args.to{{ k }};
     rest /= args.n{{ k }};
 {% endfor %}
@@ -24,7 +26,7 @@ fn destination(i: u32) -> u32 {
 }
 
 @compute @workgroup_size(256)
-fn layout(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+fn copy_axes(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let i = ((group.z * grid.y + group.y) * grid.x + group.x) * 256u + lane;
 {% if size >= 4 %}
     if (i >= args.n) {

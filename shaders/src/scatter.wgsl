@@ -30,13 +30,13 @@ fn scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gri
 {% elif size == 4 %}
     let v = values[args.skip_values + i];
 {% elif size == 8 %}
-    let from = (args.skip_values + i) * 2u;
-    let v = vec2<u32>(values[from], values[from + 1u]);
+    let start = (args.skip_values + i) * 2u;
+    let v = vec2<u32>(values[start], values[start + 1u]);
 {% else %}
 {% set per = 4 // size %}
 {% set ones = 255 if size == 1 else 65535 %}
-    let from = args.skip_values + i;
-    let v = (values[from / {{ per }}u] >> ((from % {{ per }}u) * {{ 8 * size }}u)) & {{ ones }}u;
+    let start = args.skip_values + i;
+    let v = (values[start / {{ per }}u] >> ((start % {{ per }}u) * {{ 8 * size }}u)) & {{ ones }}u;
 {% endif %}
 {% set atomic = ["", "atomicAdd", "atomicMin", "atomicMax", "atomicAnd", "atomicOr", "atomicXor"][op] %}
 {% if op == 0 and size == 4 %}

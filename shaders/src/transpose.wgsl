@@ -4,7 +4,7 @@
 // bank; then whole rows of the result are written.
 // args: blocks; elements of each binding before the first; rows, columns, pitches, tiles of a row; the batch's lengths and steps.
 
-{% set unit = {1: "u32", 2: "vec2<u32>", 4: "vec4<u32>", 8: "vec4<u32>"}[size] %}
+{% set unit = "u32" if size == 1 else ("vec2<u32>" if size == 2 else "vec4<u32>") %}
 {% set side = 16 * v %}
 alias Unit = {{ unit }};
 var<workgroup> tile: array<Unit, {{ side * 16 }}>;
@@ -67,10 +67,10 @@ fn transpose(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) g
     let top = (block / across % down) * {{ side }}u;
     var rest = block / across / down;
     var source = args.skip_from;
-    var target = args.skip_to;
+    var place = args.skip_to;
 {% for k in range(batch) %}
     source += (rest % args.n{{ k }}) * args.from{{ k }};
-    target += (rest % args.n{{ k }}) * args.to{{ k }};
+    place += (rest % args.n{{ k }}) * args.to{{ k }};
     rest /= args.n{{ k }};
 {% endfor %}
 
@@ -80,14 +80,14 @@ fn transpose(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) g
     let a{{ j }} = load(source, top + m * {{ v }}u + {{ j }}u, left + k * {{ v }}u);
 {% endfor %}
 {% if size == 4 %}
-{% for c in "xyzw" %}
+{% for c in ["x", "y", "z", "w"] %}
     let t{{ loop.index0 }} = vec4<u32>(a0.{{ c }}, a1.{{ c }}, a2.{{ c }}, a3.{{ c }});
 {% endfor %}
 {% elif size == 8 %}
     let t0 = vec4<u32>(a0.xy, a1.xy);
     let t1 = vec4<u32>(a0.zw, a1.zw);
 {% elif size == 2 %}
-{% for c in "xy" %}
+{% for c in ["x", "y"] %}
     let t{{ 2 * loop.index0 }} = vec2<u32>((a0.{{ c }} & 0xffffu) | (a1.{{ c }} << 16u), (a2.{{ c }} & 0xffffu) | (a3.{{ c }} << 16u));
     let t{{ 2 * loop.index0 + 1 }} = vec2<u32>((a0.{{ c }} >> 16u) | (a1.{{ c }} & 0xffff0000u), (a2.{{ c }} >> 16u) | (a3.{{ c }} & 0xffff0000u));
 {% endfor %}
@@ -103,7 +103,7 @@ fn transpose(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) g
 {% for j in range(v) %}
     {
         let c = {{ 16 * j }}u + m;
-        store(target, left + c, top + k * {{ v }}u, tile[c * 16u + (k ^ (c / {{ v }}u))]);
+        store(place, left + c, top + k * {{ v }}u, tile[c * 16u + (k ^ (c / {{ v }}u))]);
     }
 {% endfor %}
 }

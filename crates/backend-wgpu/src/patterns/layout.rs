@@ -74,11 +74,13 @@ impl Wgpu {
         let read = window(from.offset - below, source + 1, size, limits.align, limits.window_bytes)?;
         let written = window(to.offset, target + 1, size, limits.align, limits.window_bytes)?;
         let skips = [(read.skip + below) as u32, written.skip as u32];
-        let bind = |launch: &mut Launch<'_>, unit: u64| {
-            // SAFETY of sizes: `unit` divides both where it is more than a word.
-            let size = |bytes: u64| bytes.next_multiple_of(unit);
-            launch.bindings.clear();
-            (size(written.size_bytes), size(read.size_bytes))
+        // Where units are more than a word, both sides end with a whole one.
+        let bindings = |unit: u64| {
+            let whole = |bytes: u64| bytes.next_multiple_of(unit);
+            [
+                Binding { buffer: to.raw, offset_bytes: written.offset_bytes, size_bytes: whole(written.size_bytes) },
+                Binding { buffer: from.raw, offset_bytes: read.offset_bytes, size_bytes: whole(read.size_bytes) },
+            ]
         };
         let v = if size == 8 { 2 } else { 4 };
         if let Some(plane) = task.plane(LEAST_SIDE).filter(|_| task.axes.len() <= MAX_AXES) {
@@ -93,9 +95,7 @@ impl Wgpu {
                 put_axes(&mut words, &batch, 4);
                 let mut launch = Launch::new(0, &words);
                 let unit = if vector { size * v } else { 4 };
-                let (w, r) = bind(&mut launch, unit);
-                launch.bindings.push(Binding { buffer: to.raw, offset_bytes: written.offset_bytes, size_bytes: w });
-                launch.bindings.push(Binding { buffer: from.raw, offset_bytes: read.offset_bytes, size_bytes: r });
+                launch.bindings.extend(bindings(unit));
                 let is = |yes: bool| u32::from(yes);
                 let holes = [
                     ("size", size as u32),
@@ -115,9 +115,7 @@ impl Wgpu {
         let mut words = vec![n as u32, skips[0], skips[1]];
         put_axes(&mut words, &task.axes, MAX_AXES);
         let mut launch = Launch::new(0, &words);
-        let (w, r) = bind(&mut launch, 4);
-        launch.bindings.push(Binding { buffer: to.raw, offset_bytes: written.offset_bytes, size_bytes: w });
-        launch.bindings.push(Binding { buffer: from.raw, offset_bytes: read.offset_bytes, size_bytes: r });
+        launch.bindings.extend(bindings(4));
         let atomic = size < 4 && !task.is_dense();
         let holes = [
             ("size", size as u32),
@@ -126,7 +124,7 @@ impl Wgpu {
             ("plain", u32::from(!atomic)),
         ];
         let signature = Signature::default();
-        let kernel = self.program("layout", &program(LAYOUT, "layout", &holes, &signature))?;
+        let kernel = self.program("layout", &program(LAYOUT, "copy_axes", &holes, &signature))?;
         let per = if size < 4 && !atomic { 4 / size } else { 1 };
         let lead = u64::from(skips[1]) % per;
         self.launch(&kernel, &launch, (lead + n).div_ceil(per).div_ceil(256))

@@ -136,8 +136,7 @@ impl ImageLayout {
 
 /// Elements moved by shape. All of them move raw bits (NaN payloads and the sign of zero stay), of any element type.
 ///
-/// Work O(elements), no scratch. The order of evaluation does not show. No output may overlap its input, but for
-/// [`Layout::transpose_in_place`].
+/// Work O(elements), no scratch. The order of evaluation does not show. No output may overlap its input.
 ///
 /// ```
 /// # use isowarp_core::patterns::{Layout, LayoutTask};

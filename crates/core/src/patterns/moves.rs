@@ -439,7 +439,7 @@ fn outside<I: IndexElement>(i: Expr<I>, limit: Expr<I>) -> Expr<bool> {
 }
 
 /// Fails for the first index that is outside `0..limit`.
-fn check_indices<B: Move, I: IndexElement>(device: &B, pattern: &'static str, indices: &Buffer<B, I>, limit: u64) -> Result<()> {
+pub(crate) fn check_indices<B: Move, I: IndexElement>(device: &B, pattern: &'static str, indices: &Buffer<B, I>, limit: u64) -> Result<()> {
     let most = match I::DTYPE {
         DType::I32 => i32::MAX as u64,
         DType::U32 => u32::MAX.into(),
