@@ -243,35 +243,24 @@ fn hash<B: Target>(d: &B, out: &Buffer<B, u32>) -> Result<DeviceScalar<B, u32>> 
 }
 
 fn large<B: Target>(c: &mut Cases<B>) {
-    for (name, n) in [("folded_grid", FOLDED), ("above_binding_limit", ABOVE_BINDING)] {
-        c.add(format!("move/gather/u32/{name}"), move |d| {
-            let x = d.iota(n, 5u32, 3)?;
-            let to = d.generate(n, index(), |i| i * 0x9E37_79B1)?;
-            let to = d.map(&to, move |i| i % (n as u32 + 1000))?;
-            hash(d, &d.gather(&x, &to)?)
-        })
-        .bytes(4 * n)
-        .full();
-        c.add(format!("move/scatter/u32/{name}"), move |d| {
-            let x = d.iota(n, 5u32, 3)?;
-            let to = d.generate(n, index(), move |i| (i * 0x9E37_79B1) % (n as u32 + 1000))?;
-            let out = d.iota(n, 0u32, 7)?;
-            d.scatter_into(&x, &to, &out)?;
-            hash(d, &out)
-        })
-        .bytes(4 * n)
-        .full();
-        c.add(format!("move/scatter_reduce/sum/u32/{name}"), move |d| {
-            let x = d.iota(n, 5u32, 3)?;
-            let to = d.generate(n, index(), move |i| (i * 0x9E37_79B1) % (n as u32 + 1000))?;
-            let out = d.iota(n, 0u32, 7)?;
-            d.scatter_reduce_into(&x, &to, ScatterOp::Sum, &out)?;
-            hash(d, &out)
-        })
-        .bytes(4 * n)
-        .full();
-        c.add(format!("move/reverse/u32/{name}"), move |d| hash(d, &d.reverse(&d.iota(n, 5u32, 3)?)?)).bytes(4 * n).full();
-    }
+    let n = ABOVE_BINDING;
+    // An odd multiplier takes every index somewhere else, a few beyond the end.
+    let spread = |d: &B, n: u64| d.generate(n, index(), move |i| (i * 0x9E37_79B1) % (n as u32 + 1000));
+    c.add("move/gather/u32/above_binding_limit", move |d| hash(d, &d.gather(&d.iota(n, 5u32, 3)?, &spread(d, n)?)?)).bytes(4 * n).full();
+    c.add("move/scatter/u32/above_binding_limit", move |d| {
+        let out = d.iota(n, 0u32, 7)?;
+        d.scatter_into(&d.iota(n, 5u32, 3)?, &spread(d, n)?, &out)?;
+        hash(d, &out)
+    })
+    .bytes(4 * n)
+    .full();
+    c.add("move/scatter_reduce/sum/u32/folded_grid", move |d| {
+        let out = d.iota(FOLDED, 0u32, 7)?;
+        d.scatter_reduce_into(&d.iota(FOLDED, 5u32, 3)?, &spread(d, FOLDED)?, ScatterOp::Sum, &out)?;
+        hash(d, &out)
+    })
+    .bytes(4 * FOLDED)
+    .full();
     for (rows, columns) in [(2048u64, 4096u64), (4099, 4101), (6500, 6456), (8_400_000, 5), (5, 8_400_000)] {
         c.add(format!("move/transpose/u32/{rows}x{columns}"), move |d| {
             hash(d, &d.transpose(&d.iota(rows * columns, 5u32, 3)?, rows, columns)?)

@@ -91,8 +91,20 @@ fn combine(op: ScatterOp, dtype: DType, old: u64, value: u64) -> u64 {
     match op {
         ScatterOp::Store => value,
         ScatterOp::Sum => old.wrapping_add(value),
-        ScatterOp::Min => if order(value) < order(old) { value } else { old },
-        ScatterOp::Max => if order(value) > order(old) { value } else { old },
+        ScatterOp::Min => {
+            if order(value) < order(old) {
+                value
+            } else {
+                old
+            }
+        }
+        ScatterOp::Max => {
+            if order(value) > order(old) {
+                value
+            } else {
+                old
+            }
+        }
         ScatterOp::And => old & value,
         ScatterOp::Or => old | value,
         ScatterOp::Xor => old ^ value,

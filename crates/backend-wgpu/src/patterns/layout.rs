@@ -117,12 +117,7 @@ impl Wgpu {
         let mut launch = Launch::new(0, &words);
         launch.bindings.extend(bindings(4));
         let atomic = size < 4 && !task.is_dense();
-        let holes = [
-            ("size", size as u32),
-            ("rank", task.axes.len() as u32),
-            ("atomic", u32::from(atomic)),
-            ("plain", u32::from(!atomic)),
-        ];
+        let holes = [("size", size as u32), ("rank", task.axes.len() as u32), ("atomic", u32::from(atomic)), ("plain", u32::from(!atomic))];
         let signature = Signature::default();
         let kernel = self.program("layout", &program(LAYOUT, "copy_axes", &holes, &signature))?;
         let per = if size < 4 && !atomic { 4 / size } else { 1 };

@@ -56,7 +56,8 @@ fn numbered(what: &'static str, n: u64) -> Result<()> {
 
 impl Run<GatherTask> for Wgpu {
     fn run(&self, task: &GatherTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
-        let ([Leaf::Array { raw, dtype, offset, len }, Leaf::Elements { raw: to, dtype: of_index, offset: first, .. }], [out]) = (leaves, outs)
+        let ([Leaf::Array { raw, dtype, offset, len }, Leaf::Elements { raw: to, dtype: of_index, offset: first, .. }], [out]) =
+            (leaves, outs)
         else {
             return Err(operands());
         };
@@ -105,7 +106,11 @@ impl Run<ScatterTask> for Wgpu {
         let size = out.dtype.size_bytes();
         let ordered = matches!(task.op, ScatterOp::Min | ScatterOp::Max);
         if size == 8 && ordered {
-            return Err(Error::Unsupported { pattern: "scatter_reduce", capability: Capability::Atomics64, device: self.caps().device.clone() });
+            return Err(Error::Unsupported {
+                pattern: "scatter_reduce",
+                capability: Capability::Atomics64,
+                device: self.caps().device.clone(),
+            });
         }
         let values = match values {
             Leaf::Elements { raw, offset, .. } => Some(Place { raw, offset: *offset, size }),

@@ -28,11 +28,7 @@ macro_rules! with_index {
 ///
 /// # Errors
 /// As [`Move::gather_checked`]; [`Error::InvalidArgument`] for indices that are no integers.
-pub fn gather<B: Move>(
-    device: &B,
-    values: &DynBuffer<B>,
-    indices: &DynBuffer<B>,
-) -> Result<DynBuffer<B>> {
+pub fn gather<B: Move>(device: &B, values: &DynBuffer<B>, indices: &DynBuffer<B>) -> Result<DynBuffer<B>> {
     with_index!(indices, at: I => with_dtype!(values.dtype, T => device.gather_checked(&values.typed::<T>()?, &at).map(DynBuffer::from)))
 }
 

@@ -54,7 +54,10 @@ impl LayoutTask {
         let mut reach = 0u64;
         for a in all.iter().rev() {
             if a.to <= reach {
-                return Err(Error::InvalidArgument { what: "strides of the output", reason: "two elements would share a place".to_owned() });
+                return Err(Error::InvalidArgument {
+                    what: "strides of the output",
+                    reason: "two elements would share a place".to_owned(),
+                });
             }
             reach = reach.saturating_add((a.n - 1).saturating_mul(a.to));
         }
@@ -397,13 +400,7 @@ fn rearranged(i: Expr<u32>, places: &[u32], inverse: bool) -> Expr<u32> {
     })
 }
 
-fn reordered<B: Move, T: Element>(
-    device: &B,
-    x: &Buffer<B, T>,
-    out: &Buffer<B, T>,
-    places: &[u32],
-    inverse: bool,
-) -> Result<()> {
+fn reordered<B: Move, T: Element>(device: &B, x: &Buffer<B, T>, out: &Buffer<B, T>, places: &[u32], inverse: bool) -> Result<()> {
     let (n, places) = (x.len(), places.to_vec());
     macro_rules! fused {
         ($word:ty) => {{

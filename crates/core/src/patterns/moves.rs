@@ -493,9 +493,7 @@ fn check_unique<B: Move, I: IndexElement>(device: &B, pattern: &'static str, ind
     let first = device.buffer::<i32>(targets)?;
     device.fill(&first, i32::MAX)?;
     scatter(device, None, indices, &first, ScatterOp::Min)?;
-    let repeated = |(x, first, i): (Expr<I>, crate::ir::ArrayExpr<i32>, Expr<u32>)| {
-        select(first.at(x).cast::<u32>().ne(i), i, u32::MAX)
-    };
+    let repeated = |(x, first, i): (Expr<I>, crate::ir::ArrayExpr<i32>, Expr<u32>)| select(first.at(x).cast::<u32>().ne(i), i, u32::MAX);
     let found = device.reduce_from((indices, array(&first), index()), repeated, Min)?.read_blocking()?;
     if found == u32::MAX {
         return Ok(());
