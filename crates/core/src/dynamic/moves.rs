@@ -24,12 +24,25 @@ macro_rules! with_index {
     }};
 }
 
+/// The error with the index as it stands in the buffer.
+fn signed(error: Error, dtype: DType) -> Error {
+    match error {
+        Error::IndexOutOfRange { pattern, position, index, limit } if dtype == DType::I64 => {
+            Error::IndexOutOfRange { pattern, position, index: i128::from(index as i64), limit }
+        }
+        other => other,
+    }
+}
+
 /// The elements at these indices (`u32`, `i32`, `u64` or `i64`), which are checked.
 ///
 /// # Errors
 /// As [`Move::gather_checked`]; [`Error::InvalidArgument`] for indices that are no integers.
 pub fn gather<B: Move>(device: &B, values: &DynBuffer<B>, indices: &DynBuffer<B>) -> Result<DynBuffer<B>> {
-    with_index!(indices, at: I => with_dtype!(values.dtype, T => device.gather_checked(&values.typed::<T>()?, &at).map(DynBuffer::from)))
+    let result = with_index!(indices, at: I => with_dtype!(values.dtype, T => {
+        device.gather_checked(&values.typed::<T>()?, &at).map(DynBuffer::from)
+    }));
+    result.map_err(|e| signed(e, indices.dtype))
 }
 
 /// `target` with its elements at these indices replaced by `values`, or combined with them; indices are checked, and nothing is written to
@@ -50,7 +63,7 @@ pub fn scatter<B: Move>(
         return Err(Error::InvalidArgument { what: "values", reason });
     }
     with_index!(indices, at: I => {
-        crate::patterns::moves::check_indices(device, "scatter", &at, target.len)?;
+        crate::patterns::moves::check_indices(device, "scatter", &at, target.len).map_err(|e| signed(e, indices.dtype))?;
         macro_rules! combined {
             ($t:ty) => {{
                 let out = device.copy(&target.typed::<$t>()?)?;
