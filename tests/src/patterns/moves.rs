@@ -269,7 +269,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
         .full();
     }
     c.add("move/transpose/u8/12000x12000", |d| {
-        let x = d.generate(12_000 * 12_000, index(), |i| (i * 0x9E37_79B1 >> 13).store_as::<u8>())?;
+        let x = d.generate(12_000 * 12_000, index(), |i| ((i * 0x9E37_79B1) >> 13).store_as::<u8>())?;
         let y = d.transpose(&x, 12_000, 12_000)?;
         d.reduce_from((&y, index()), |(x, i)| x * (i * 2 + 1), Sum)
     })

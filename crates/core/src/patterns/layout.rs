@@ -8,7 +8,7 @@ use crate::buffer::{Buffer, Memory as _};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::input::{array, index, require};
-use crate::ir::Expr;
+use crate::ir::{Expr, lit};
 
 /// One axis of a copy: how many elements, and how far apart they lie on either side.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -280,6 +280,7 @@ pub trait Layout: Run<LayoutTask> + Move {
     ///
     /// # Errors
     /// As [`Layout::to_morton`].
+    #[expect(clippy::wrong_self_convention, reason = "the device is `self`; what is converted is an array")]
     fn from_morton<T: Element>(&self, x: &Buffer<Self, T>, shape: &[u64]) -> Result<Buffer<Self, T>> {
         let places = morton_bits(shape, x.len())?;
         let out = self.buffer(x.len())?;
@@ -394,10 +395,11 @@ fn rearranged(i: Expr<u32>, places: &[u32], inverse: bool) -> Expr<u32> {
             None => moves.push((by, 1 << a)),
         }
     }
-    moves.into_iter().fold(i & 0u32, |sum, (by, mask)| {
+    let parts = moves.into_iter().map(|(by, mask)| {
         let part = i & mask;
-        sum | if by >= 0 { part << by as u32 } else { part >> (-by) as u32 }
-    })
+        if by >= 0 { part << by as u32 } else { part >> (-by) as u32 }
+    });
+    parts.reduce(|a, b| a | b).unwrap_or(lit(0))
 }
 
 fn reordered<B: Move, T: Element>(device: &B, x: &Buffer<B, T>, out: &Buffer<B, T>, places: &[u32], inverse: bool) -> Result<()> {
