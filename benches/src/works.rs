@@ -122,6 +122,18 @@ pub fn works() -> Vec<Work> {
     ];
     all.extend(rungs());
     all.extend([
+        work("move/transpose", DType::F32, 8, |d, s| {
+            let side = s.n.isqrt();
+            one::<f32>(d, s, move |d, x, out| d.transpose_into(&x.slice(..side * side)?, side, side, out))
+        }),
+        work("move/gather", DType::F32, 12, |d, s| {
+            let at = random_indices(d, s)?;
+            one::<f32>(d, s, move |d, x, out| d.gather_into(x, &at, out))
+        }),
+        work("move/scatter_unique", DType::F32, 12, |d, s| {
+            let at = random_indices(d, s)?;
+            one::<f32>(d, s, move |d, x, out| d.scatter_unique_into(x, &at, out))
+        }),
         work("filter/sobel", DType::U8, 2, |d, s| image::<u8>(d, s, FilterKind::Sobel)),
         work("filter/sobel", DType::F32, 8, |d, s| image::<f32>(d, s, FilterKind::Sobel)),
         work("filter/gaussian3", DType::U8, 2, |d, s| image::<u8>(d, s, FilterKind::gaussian3())),
@@ -180,6 +192,15 @@ fn random<T: Element>(d: &Device, n: u64, seed: u32) -> Result<Buffer<Device, T>
         let narrow =
             if T::Reg::TY.is_float() { ((h >> 8).cast::<f32>() * (1.0 / 16_777_216.0)).cast::<T::Reg>() } else { h.cast::<T::Reg>() };
         narrow.store_as::<T>()
+    })
+}
+
+/// A permutation of the indices where `n` is a power of two, with no two neighbours in one cache line.
+fn random_indices(d: &Device, s: &Shape) -> Result<Buffer<Device, u32>> {
+    let n = s.n as u32;
+    d.generate(s.n, index(), move |i| {
+        let h = (i * 0x9E37_79B1) % n;
+        (h ^ (h >> 7)) % n
     })
 }
 

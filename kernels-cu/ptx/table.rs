@@ -8,8 +8,12 @@ use crate::{Arch, Build, Entry, Kernel};
 pub enum Source {
     /// `filter.cu`
     Filter,
+    /// `layout.cu`
+    Layout,
     /// `map.cu`
     Map,
+    /// `moves.cu`
+    Moves,
     /// `reduce.cu`
     Reduce,
     /// `reduce_variants.cu`
@@ -24,7 +28,9 @@ impl Source {
     /// Every source.
     pub const ALL: &[Source] = &[
         Source::Filter,
+        Source::Layout,
         Source::Map,
+        Source::Moves,
         Source::Reduce,
         Source::ReduceVariants,
         Source::Scan,
@@ -36,7 +42,9 @@ impl Source {
     pub const fn name(self) -> &'static str {
         match self {
             Source::Filter => "filter",
+            Source::Layout => "layout",
             Source::Map => "map",
+            Source::Moves => "moves",
             Source::Reduce => "reduce",
             Source::ReduceVariants => "reduce_variants",
             Source::Scan => "scan",
@@ -49,7 +57,9 @@ impl Source {
     pub const fn builds(self) -> &'static [Build] {
         match self {
             Source::Filter => filter::BUILDS,
+            Source::Layout => layout::BUILDS,
             Source::Map => map::BUILDS,
+            Source::Moves => moves::BUILDS,
             Source::Reduce => reduce::BUILDS,
             Source::ReduceVariants => reduce_variants::BUILDS,
             Source::Scan => scan::BUILDS,
@@ -145,6 +155,57 @@ pub mod filter {
     ];
 }
 
+/// Entries of `layout.cu`.
+pub mod layout {
+    use super::*;
+
+    /// `layout_b1`
+    pub const LAYOUT_B1: Kernel = Kernel::new(Source::Layout, "layout_b1");
+    /// `layout_b2`
+    pub const LAYOUT_B2: Kernel = Kernel::new(Source::Layout, "layout_b2");
+    /// `layout_b4`
+    pub const LAYOUT_B4: Kernel = Kernel::new(Source::Layout, "layout_b4");
+    /// `layout_b8`
+    pub const LAYOUT_B8: Kernel = Kernel::new(Source::Layout, "layout_b8");
+    /// `transpose_b1`
+    pub const TRANSPOSE_B1: Kernel = Kernel::new(Source::Layout, "transpose_b1");
+    /// `transpose_b2`
+    pub const TRANSPOSE_B2: Kernel = Kernel::new(Source::Layout, "transpose_b2");
+    /// `transpose_b4`
+    pub const TRANSPOSE_B4: Kernel = Kernel::new(Source::Layout, "transpose_b4");
+    /// `transpose_b8`
+    pub const TRANSPOSE_B8: Kernel = Kernel::new(Source::Layout, "transpose_b8");
+    /// `transpose_b1_any`
+    pub const TRANSPOSE_B1_ANY: Kernel = Kernel::new(Source::Layout, "transpose_b1_any");
+    /// `transpose_b2_any`
+    pub const TRANSPOSE_B2_ANY: Kernel = Kernel::new(Source::Layout, "transpose_b2_any");
+    /// `transpose_b4_any`
+    pub const TRANSPOSE_B4_ANY: Kernel = Kernel::new(Source::Layout, "transpose_b4_any");
+    /// `transpose_b8_any`
+    pub const TRANSPOSE_B8_ANY: Kernel = Kernel::new(Source::Layout, "transpose_b8_any");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: include_str!("layout.ptx"),
+            entries: &[
+                Entry { name: "layout_b1", holes: &[] },
+                Entry { name: "layout_b2", holes: &[] },
+                Entry { name: "layout_b4", holes: &[] },
+                Entry { name: "layout_b8", holes: &[] },
+                Entry { name: "transpose_b1", holes: &[] },
+                Entry { name: "transpose_b2", holes: &[] },
+                Entry { name: "transpose_b4", holes: &[] },
+                Entry { name: "transpose_b8", holes: &[] },
+                Entry { name: "transpose_b1_any", holes: &[] },
+                Entry { name: "transpose_b2_any", holes: &[] },
+                Entry { name: "transpose_b4_any", holes: &[] },
+                Entry { name: "transpose_b8_any", holes: &[] },
+            ],
+        },
+    ];
+}
+
 /// Entries of `map.cu`.
 pub mod map {
     use super::*;
@@ -161,6 +222,111 @@ pub mod map {
             entries: &[
                 Entry { name: "map_vec", holes: &["body4", "body1"] },
                 Entry { name: "map_one", holes: &["body1"] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `moves.cu`.
+pub mod moves {
+    use super::*;
+
+    /// `gather_b1_u32`
+    pub const GATHER_B1_U32: Kernel = Kernel::new(Source::Moves, "gather_b1_u32");
+    /// `gather_b2_u32`
+    pub const GATHER_B2_U32: Kernel = Kernel::new(Source::Moves, "gather_b2_u32");
+    /// `gather_b4_u32`
+    pub const GATHER_B4_U32: Kernel = Kernel::new(Source::Moves, "gather_b4_u32");
+    /// `gather_b8_u32`
+    pub const GATHER_B8_U32: Kernel = Kernel::new(Source::Moves, "gather_b8_u32");
+    /// `scatter_b1_u32`
+    pub const SCATTER_B1_U32: Kernel = Kernel::new(Source::Moves, "scatter_b1_u32");
+    /// `scatter_b2_u32`
+    pub const SCATTER_B2_U32: Kernel = Kernel::new(Source::Moves, "scatter_b2_u32");
+    /// `scatter_b4_u32`
+    pub const SCATTER_B4_U32: Kernel = Kernel::new(Source::Moves, "scatter_b4_u32");
+    /// `scatter_b8_u32`
+    pub const SCATTER_B8_U32: Kernel = Kernel::new(Source::Moves, "scatter_b8_u32");
+    /// `scatter_reduce_b4_u32`
+    pub const SCATTER_REDUCE_B4_U32: Kernel = Kernel::new(Source::Moves, "scatter_reduce_b4_u32");
+    /// `scatter_reduce_b8_u32`
+    pub const SCATTER_REDUCE_B8_U32: Kernel = Kernel::new(Source::Moves, "scatter_reduce_b8_u32");
+    /// `gather_b1_i32`
+    pub const GATHER_B1_I32: Kernel = Kernel::new(Source::Moves, "gather_b1_i32");
+    /// `gather_b2_i32`
+    pub const GATHER_B2_I32: Kernel = Kernel::new(Source::Moves, "gather_b2_i32");
+    /// `gather_b4_i32`
+    pub const GATHER_B4_I32: Kernel = Kernel::new(Source::Moves, "gather_b4_i32");
+    /// `gather_b8_i32`
+    pub const GATHER_B8_I32: Kernel = Kernel::new(Source::Moves, "gather_b8_i32");
+    /// `scatter_b1_i32`
+    pub const SCATTER_B1_I32: Kernel = Kernel::new(Source::Moves, "scatter_b1_i32");
+    /// `scatter_b2_i32`
+    pub const SCATTER_B2_I32: Kernel = Kernel::new(Source::Moves, "scatter_b2_i32");
+    /// `scatter_b4_i32`
+    pub const SCATTER_B4_I32: Kernel = Kernel::new(Source::Moves, "scatter_b4_i32");
+    /// `scatter_b8_i32`
+    pub const SCATTER_B8_I32: Kernel = Kernel::new(Source::Moves, "scatter_b8_i32");
+    /// `scatter_reduce_b4_i32`
+    pub const SCATTER_REDUCE_B4_I32: Kernel = Kernel::new(Source::Moves, "scatter_reduce_b4_i32");
+    /// `scatter_reduce_b8_i32`
+    pub const SCATTER_REDUCE_B8_I32: Kernel = Kernel::new(Source::Moves, "scatter_reduce_b8_i32");
+    /// `gather_b1_u64`
+    pub const GATHER_B1_U64: Kernel = Kernel::new(Source::Moves, "gather_b1_u64");
+    /// `gather_b2_u64`
+    pub const GATHER_B2_U64: Kernel = Kernel::new(Source::Moves, "gather_b2_u64");
+    /// `gather_b4_u64`
+    pub const GATHER_B4_U64: Kernel = Kernel::new(Source::Moves, "gather_b4_u64");
+    /// `gather_b8_u64`
+    pub const GATHER_B8_U64: Kernel = Kernel::new(Source::Moves, "gather_b8_u64");
+    /// `scatter_b1_u64`
+    pub const SCATTER_B1_U64: Kernel = Kernel::new(Source::Moves, "scatter_b1_u64");
+    /// `scatter_b2_u64`
+    pub const SCATTER_B2_U64: Kernel = Kernel::new(Source::Moves, "scatter_b2_u64");
+    /// `scatter_b4_u64`
+    pub const SCATTER_B4_U64: Kernel = Kernel::new(Source::Moves, "scatter_b4_u64");
+    /// `scatter_b8_u64`
+    pub const SCATTER_B8_U64: Kernel = Kernel::new(Source::Moves, "scatter_b8_u64");
+    /// `scatter_reduce_b4_u64`
+    pub const SCATTER_REDUCE_B4_U64: Kernel = Kernel::new(Source::Moves, "scatter_reduce_b4_u64");
+    /// `scatter_reduce_b8_u64`
+    pub const SCATTER_REDUCE_B8_U64: Kernel = Kernel::new(Source::Moves, "scatter_reduce_b8_u64");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: include_str!("moves.ptx"),
+            entries: &[
+                Entry { name: "gather_b1_u32", holes: &[] },
+                Entry { name: "gather_b2_u32", holes: &[] },
+                Entry { name: "gather_b4_u32", holes: &[] },
+                Entry { name: "gather_b8_u32", holes: &[] },
+                Entry { name: "scatter_b1_u32", holes: &[] },
+                Entry { name: "scatter_b2_u32", holes: &[] },
+                Entry { name: "scatter_b4_u32", holes: &[] },
+                Entry { name: "scatter_b8_u32", holes: &[] },
+                Entry { name: "scatter_reduce_b4_u32", holes: &[] },
+                Entry { name: "scatter_reduce_b8_u32", holes: &[] },
+                Entry { name: "gather_b1_i32", holes: &[] },
+                Entry { name: "gather_b2_i32", holes: &[] },
+                Entry { name: "gather_b4_i32", holes: &[] },
+                Entry { name: "gather_b8_i32", holes: &[] },
+                Entry { name: "scatter_b1_i32", holes: &[] },
+                Entry { name: "scatter_b2_i32", holes: &[] },
+                Entry { name: "scatter_b4_i32", holes: &[] },
+                Entry { name: "scatter_b8_i32", holes: &[] },
+                Entry { name: "scatter_reduce_b4_i32", holes: &[] },
+                Entry { name: "scatter_reduce_b8_i32", holes: &[] },
+                Entry { name: "gather_b1_u64", holes: &[] },
+                Entry { name: "gather_b2_u64", holes: &[] },
+                Entry { name: "gather_b4_u64", holes: &[] },
+                Entry { name: "gather_b8_u64", holes: &[] },
+                Entry { name: "scatter_b1_u64", holes: &[] },
+                Entry { name: "scatter_b2_u64", holes: &[] },
+                Entry { name: "scatter_b4_u64", holes: &[] },
+                Entry { name: "scatter_b8_u64", holes: &[] },
+                Entry { name: "scatter_reduce_b4_u64", holes: &[] },
+                Entry { name: "scatter_reduce_b8_u64", holes: &[] },
             ],
         },
     ];

@@ -110,6 +110,104 @@ pub const SCAN_VARIANTS: Template = Template {
     bindings: &[Extra { name: "folds", access: "read", ty: "array<Acc>", when: Some("folded") }],
 };
 
+/// P09, by index.
+pub const GATHER: Template = Template {
+    name: "gather.wgsl",
+    text: include_str!("gather.wgsl"),
+    args: &["n", "skip_out", "skip_indices", "skip_values", "values", "first", "len", "zeros"],
+    bindings: &[
+        Extra { name: "out", access: "read_write", ty: WORDS, when: None },
+        Extra { name: "indices", access: "read", ty: WORDS, when: None },
+        Extra { name: "values", access: "read", ty: WORDS, when: None },
+    ],
+};
+
+/// P09, to indices.
+pub const SCATTER: Template = Template {
+    name: "scatter.wgsl",
+    text: include_str!("scatter.wgsl"),
+    args: &["n", "skip_out", "skip_indices", "skip_values", "targets", "first", "len"],
+    bindings: &[
+        Extra { name: "out", access: "read_write", ty: WORDS, when: Some("plain") },
+        Extra { name: "out", access: "read_write", ty: "array<atomic<u32>>", when: Some("atomic") },
+        Extra { name: "out", access: "read_write", ty: "array<atomic<i32>>", when: Some("is_signed") },
+        Extra { name: "indices", access: "read", ty: WORDS, when: None },
+        Extra { name: "values", access: "read", ty: WORDS, when: Some("elements") },
+    ],
+};
+
+/// P09, by shape: any axes. The lengths, source steps and destination steps of six axes follow the other parameters.
+pub const LAYOUT: Template = Template {
+    name: "layout.wgsl",
+    text: include_str!("layout.wgsl"),
+    args: &[
+        "n",
+        "skip_from",
+        "skip_to",
+        "n0",
+        "from0",
+        "to0",
+        "n1",
+        "from1",
+        "to1",
+        "n2",
+        "from2",
+        "to2",
+        "n3",
+        "from3",
+        "to3",
+        "n4",
+        "from4",
+        "to4",
+        "n5",
+        "from5",
+        "to5",
+    ],
+    bindings: &[
+        Extra { name: "to", access: "read_write", ty: WORDS, when: Some("plain") },
+        Extra { name: "to", access: "read_write", ty: "array<atomic<u32>>", when: Some("atomic") },
+        Extra { name: "from_", access: "read", ty: WORDS, when: None },
+    ],
+};
+
+/// P09, by shape: planes in tiles, and up to four axes of a batch.
+pub const TRANSPOSE: Template = Template {
+    name: "transpose.wgsl",
+    text: include_str!("transpose.wgsl"),
+    args: &[
+        "blocks",
+        "skip_from",
+        "skip_to",
+        "rows",
+        "columns",
+        "from_pitch",
+        "to_pitch",
+        "n0",
+        "from0",
+        "to0",
+        "n1",
+        "from1",
+        "to1",
+        "n2",
+        "from2",
+        "to2",
+        "n3",
+        "from3",
+        "to3",
+    ],
+    bindings: &[
+        Extra { name: "to", access: "read_write", ty: WORDS, when: Some("words") },
+        Extra { name: "to", access: "read_write", ty: "array<vec2<u32>>", when: Some("pairs") },
+        Extra { name: "to", access: "read_write", ty: "array<vec4<u32>>", when: Some("quads") },
+        Extra { name: "from_", access: "read", ty: WORDS, when: Some("words") },
+        Extra { name: "from_", access: "read", ty: "array<vec2<u32>>", when: Some("pairs") },
+        Extra { name: "from_", access: "read", ty: "array<vec4<u32>>", when: Some("quads") },
+    ],
+};
+
+/// What bindings of raw bits are.
+const WORDS: &str = "array<u32>";
+
 /// P13, image filters; the bits of 25 weights follow the other parameters, those of a 3x3 window first.
 pub const FILTER: Template = Template {
     name: "filter.wgsl",

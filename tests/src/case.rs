@@ -3,19 +3,20 @@
 use isowarp::backend::{Backend, Run};
 use isowarp::buffer::{Buffer, DeviceScalar};
 use isowarp::element::{DType, Element};
-use isowarp::patterns::{FilterTask, Image, MapTask, ReduceTask, ReduceVariantTask, ScanTask, ScanVariantTask};
+use isowarp::patterns::{
+    FilterTask, GatherTask, Image, LayoutTask, MapTask, ReduceTask, ReduceVariantTask, ScanTask, ScanVariantTask, ScatterTask,
+};
 use isowarp::{Error, Result};
 use xxhash_rust::xxh3::Xxh3;
 
-/// A backend with every pattern.
-pub trait Target:
-    Backend + Run<MapTask> + Run<ReduceTask> + Run<ReduceVariantTask> + Run<ScanTask> + Run<ScanVariantTask> + Run<FilterTask>
-{
+macro_rules! target {
+    ($($task:ty),*) => {
+        /// A backend with every pattern.
+        pub trait Target: Backend $(+ Run<$task>)* {}
+        impl<B> Target for B where B: Backend $(+ Run<$task>)* {}
+    };
 }
-impl<B> Target for B where
-    B: Backend + Run<MapTask> + Run<ReduceTask> + Run<ReduceVariantTask> + Run<ScanTask> + Run<ScanVariantTask> + Run<FilterTask>
-{
-}
+target!(MapTask, ReduceTask, ReduceVariantTask, ScanTask, ScanVariantTask, FilterTask, LayoutTask, GatherTask, ScatterTask);
 
 /// One array that a case computed.
 #[derive(Clone, PartialEq, Eq, Debug)]

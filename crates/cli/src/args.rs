@@ -67,6 +67,16 @@ pub(crate) enum Pattern {
     Mean,
     /// Every prefix combined; without --axis the array is taken as one line
     Scan,
+    /// The elements of the first array at the indices of the second (NumPy's take)
+    Gather,
+    /// The third array with the first one's elements at the indices of the second; --op sum, min, max, and, or, xor combines integers
+    Scatter,
+    /// The axes in reverse order
+    Transpose,
+    /// All elements from last to first
+    Reverse,
+    /// All elements moved up by --by places, the last ones coming first (NumPy's roll)
+    Rotate,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
@@ -107,7 +117,8 @@ Conventions:
   A literal takes the type of what it meets, and so does the index. Integers wrap. A product that meets a sum is one fused multiply-add;
   mul_rn(a, b) is the separately rounded product. A sum of nothing is 0, a minimum of nothing an error. argmin and argmax give the lowest
   index, u32. A reduction writes shape (1,) in the input's type, or the other axes with --axis. Comparisons are written as NumPy bool.
-  The output of f2 and u1 inputs has their type again, unless --dtype says otherwise.
+  The output of f2 and u1 inputs has their type again, unless --dtype says otherwise. gather and scatter take u4, i4, u8 and i8 indices
+  into the array as one line; one that is negative or too large is an error. Of several scattered to one place the last stays.
 
 Files: .npy of f4 f8 f2 i4 i8 u4 u8 u1 or bool (read as u1), little-endian, C order. The output is written beside its place and renamed.";
 
@@ -141,6 +152,9 @@ pub(crate) struct RunArgs {
     /// Norm: which one
     #[arg(long, value_enum)]
     pub(crate) ord: Option<Ord>,
+    /// Rotate: how many places
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) by: Option<i64>,
     /// Generate: the number of elements
     #[arg(long)]
     pub(crate) n: Option<u64>,

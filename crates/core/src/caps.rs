@@ -79,6 +79,8 @@ pub enum Capability {
     UncontractedProducts,
     /// This many buffers in one kernel.
     StorageBuffers(u32),
+    /// Atomic minimum and maximum of 64-bit integers.
+    Atomics64,
 }
 
 impl Capability {
@@ -91,6 +93,7 @@ impl Capability {
             Self::DType(_) | Self::Timestamps => "use another backend",
             Self::UncontractedProducts => "write the sum in fma form, or use another backend",
             Self::StorageBuffers(_) => "use fewer inputs, or combine them in two steps",
+            Self::Atomics64 => "use a 32-bit integer, or another backend",
         }
     }
 }
@@ -102,6 +105,7 @@ impl fmt::Display for Capability {
             Self::Timestamps => f.write_str("timestamps"),
             Self::UncontractedProducts => f.write_str("separately rounded products next to sums"),
             Self::StorageBuffers(n) => write!(f, "room for {n} buffers in one kernel"),
+            Self::Atomics64 => f.write_str("atomic minimum and maximum of 64 bits"),
         }
     }
 }

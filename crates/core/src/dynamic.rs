@@ -6,10 +6,12 @@
 //! Elements of narrow types (`f16`, `u8`) are combined in their register type and narrowed at the end: a sum of `u8` keeps its low eight bits.
 
 mod inline;
+mod moves;
 mod operator;
 mod reduce;
 mod scan;
 
+pub use moves::{gather, permute_axes, reverse, rotate, scatter};
 pub use operator::Operator;
 pub use reduce::{Norm, argmax, argmin, dot, mean, norm, reduce, reduce_axis, reduce_from, reduce_variant};
 pub use scan::{scan, scan_axis, scan_into, scan_variant, scan_variant_into};

@@ -42,6 +42,28 @@ pub enum Error {
         /// Elements there.
         len: u64,
     },
+    /// An index that was asked to be checked reaches outside.
+    #[error("{pattern}: index {index} at position {position} is not in 0..{limit}")]
+    IndexOutOfRange {
+        /// The pattern.
+        pattern: &'static str,
+        /// The first position whose index is out of range.
+        position: u64,
+        /// The index there.
+        index: i128,
+        /// Elements that may be indexed.
+        limit: u64,
+    },
+    /// An index that was asked to be checked occurs twice where it may not.
+    #[error("{pattern}: index {index} at position {position} was there before")]
+    DuplicateIndex {
+        /// The pattern.
+        pattern: &'static str,
+        /// The first position whose index was there before.
+        position: u64,
+        /// The index there.
+        index: i128,
+    },
     /// An output overlaps an input (or another output) in a pattern that does not allow it.
     #[error("{pattern}: {what} overlaps an input or another output; use a separate buffer")]
     Aliasing {

@@ -76,6 +76,7 @@ pub mod prelude {
     pub use isowarp_core::input::{array, index, index64, lazy, scalar};
     pub use isowarp_core::ir::{Expr, branch, lit, select};
     pub use isowarp_core::ops::{And, Combine, Max, Min, Op, Or, Product, Sum, Xor};
+    pub use isowarp_core::patterns::{Axis, ImageLayout, Layout, Move, ScatterOp};
     pub use isowarp_core::patterns::{Border, Filter, FilterKind, Image, Map, Reduce, Scan};
     pub use isowarp_core::patterns::{ReduceVariant, ReduceVariants, ScanVariant, ScanVariants};
 }

@@ -6,6 +6,7 @@ mod filter;
 mod map;
 mod map_types;
 mod memory;
+mod moves;
 mod reduce;
 mod reduce_custom;
 mod reduce_variants;
@@ -36,6 +37,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         scan::cases,
         scan_variants::cases,
         filter::cases,
+        moves::cases,
     ] {
         cases.quick(true);
         add(&mut cases);

@@ -2,7 +2,9 @@
 
 mod accumulators;
 mod filter;
+mod layout;
 mod map;
+mod moves;
 mod reduce;
 mod reduce_variants;
 mod scan;

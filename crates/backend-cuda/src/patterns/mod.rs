@@ -2,8 +2,10 @@
 
 mod filter;
 mod holes;
+mod layout;
 mod lines;
 mod map;
+mod moves;
 mod reduce;
 mod reduce_variants;
 mod scan;

@@ -28,6 +28,14 @@ pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result
         (Work::Dot, &[x, y]) => dynamic::dot(device, x, y)?,
         (Work::Norm(which), &[x]) => dynamic::norm(device, x, *which)?,
         (Work::Mean, &[x]) => dynamic::mean(device, x)?,
+        (Work::Gather, &[x, at]) => dynamic::gather(device, x, at)?,
+        (Work::Scatter(op), &[x, at, target]) => dynamic::scatter(device, x, at, *op, target)?,
+        (Work::Transpose(shape), &[x]) => {
+            let order: Vec<usize> = (0..shape.len()).rev().collect();
+            dynamic::permute_axes(device, x, shape, &order)?
+        }
+        (Work::Reverse, &[x]) => dynamic::reverse(device, x)?,
+        (Work::Rotate(by), &[x]) => dynamic::rotate(device, x, *by)?,
         (_, inputs) => return Err(crate::failure::Failure::usage(format!("{} inputs do not fit {}", inputs.len(), plan.name))),
     })
 }
@@ -50,7 +58,11 @@ pub(crate) fn repeat(device: &Device, plan: &Plan, inputs: &[Buffer], result: &B
         (Work::Dot, &[x, y]) => dynamic::dot(device, x, y).map(drop),
         (Work::Norm(which), &[x]) => dynamic::norm(device, x, *which).map(drop),
         (Work::Mean, &[x]) => dynamic::mean(device, x).map(drop),
-        _ => Ok(()),
+        _ => match execute(device, plan, inputs) {
+            Ok(_) => Ok(()),
+            Err(crate::failure::Failure::Library(e)) => Err(e),
+            Err(_) => Ok(()),
+        },
     }
 }
 

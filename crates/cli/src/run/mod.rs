@@ -44,7 +44,7 @@ fn read_inputs(args: &RunArgs) -> Result<Vec<Array>> {
         return Err(Failure::usage("standard input can be one input only"));
     }
     let arrays = args.inputs.iter().map(|p| npy::read(p)).collect::<Result<Vec<_>>>()?;
-    if let Some(first) = arrays.first() {
+    if let Some(first) = arrays.first().filter(|_| !args.pattern.mixes_shapes()) {
         for (array, path) in arrays.iter().zip(&args.inputs).skip(1) {
             if array.shape != first.shape {
                 return Err(Failure::with_help(

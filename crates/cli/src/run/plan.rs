@@ -7,7 +7,7 @@ use isowarp::dynamic::{Norm, Operator};
 use isowarp::element::{DType, Ty};
 use isowarp::expression;
 use isowarp::ir::Func;
-use isowarp::patterns::{ReduceVariant, ScanVariant};
+use isowarp::patterns::{ReduceVariant, ScanVariant, ScatterOp};
 
 /// What is to be computed.
 #[derive(Debug)]
@@ -45,6 +45,12 @@ pub(crate) enum Work {
     Dot,
     Norm(Norm),
     Mean,
+    Gather,
+    Scatter(ScatterOp),
+    /// Of an array of this shape.
+    Transpose(Vec<u64>),
+    Reverse,
+    Rotate(i64),
 }
 
 impl Pattern {
@@ -60,6 +66,11 @@ impl Pattern {
             Self::Norm => "norm",
             Self::Mean => "mean",
             Self::Scan => "scan",
+            Self::Gather => "gather",
+            Self::Scatter => "scatter",
+            Self::Transpose => "transpose",
+            Self::Reverse => "reverse",
+            Self::Rotate => "rotate",
         }
     }
 
@@ -67,10 +78,17 @@ impl Pattern {
     fn inputs(self) -> (usize, usize) {
         match self {
             Self::Generate => (0, 0),
-            Self::Dot => (2, 2),
+            Self::Dot | Self::Gather => (2, 2),
+            Self::Scatter => (3, 3),
             Self::Zip => (2, 4),
             Self::Map | Self::Reduce | Self::Argmin | Self::Argmax | Self::Norm | Self::Mean | Self::Scan => (1, 1),
+            Self::Transpose | Self::Reverse | Self::Rotate => (1, 1),
         }
+    }
+
+    /// Whether its inputs may have shapes of their own.
+    pub(crate) fn mixes_shapes(self) -> bool {
+        matches!(self, Self::Gather | Self::Scatter)
     }
 
     fn is_map(self) -> bool {
@@ -84,7 +102,8 @@ pub(crate) fn check(args: &RunArgs) -> Result {
     let name = p.name();
     let line = matches!(p, Pattern::Reduce | Pattern::Scan);
     let misplaced = [
-        (args.op.is_some() && !p.is_map() && !line, "--op", "map, zip, generate, reduce and scan"),
+        (args.op.is_some() && !p.is_map() && !line && p != Pattern::Scatter, "--op", "map, zip, generate, reduce, scan and scatter"),
+        (args.by.is_some() && p != Pattern::Rotate, "--by", "rotate"),
         (args.identity.is_some() && !line, "--identity", "reduce and scan"),
         (args.axis.is_some() && !line, "--axis", "reduce and scan"),
         (args.exclusive && p != Pattern::Scan, "--exclusive", "scan"),
@@ -113,6 +132,9 @@ pub(crate) fn check(args: &RunArgs) -> Result {
     if p.is_map() && args.op.is_none() {
         return Err(Failure::usage(format!("{name} needs --op, an expression such as \"2*x + 1\"")));
     }
+    if p == Pattern::Rotate && args.by.is_none() {
+        return Err(Failure::usage("rotate needs --by, a number of places"));
+    }
     if p == Pattern::Generate && (args.n.is_some() == args.shape.is_some() || args.dtype.is_none()) {
         return Err(Failure::usage("generate needs either --n or --shape, and --dtype"));
     }
@@ -128,6 +150,7 @@ impl Plan {
             Pattern::Map | Pattern::Zip | Pattern::Generate => map(args, inputs),
             Pattern::Reduce => reduce(args, inputs),
             Pattern::Scan => scan(args, inputs),
+            Pattern::Gather | Pattern::Scatter | Pattern::Transpose | Pattern::Reverse | Pattern::Rotate => moved(args, inputs),
             Pattern::Argmin => one(Work::Argmin),
             Pattern::Argmax => one(Work::Argmax),
             Pattern::Dot => one(Work::Dot),
@@ -161,6 +184,32 @@ fn map(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let same = inputs.first().map(|a| a.dtype).filter(|d| d.ty() == ty && inputs.iter().all(|a| a.dtype == *d));
     let dtype = wanted.unwrap_or(if boolean { DType::U8 } else { same.unwrap_or(ty.dtype()) });
     Ok(Plan { name: args.pattern.name(), work: Work::Map { func, n, dtype }, shape, boolean })
+}
+
+fn moved(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
+    let input = first(inputs)?;
+    let (work, of) = match args.pattern {
+        Pattern::Gather => (Work::Gather, inputs.get(1).unwrap_or(input)),
+        Pattern::Scatter => {
+            let text = args.op.as_deref().unwrap_or("store");
+            let known = [ScatterOp::Store].into_iter().chain(ScatterOp::COMBINING);
+            let op = known.clone().find(|op| op.name() == text).ok_or_else(|| {
+                let names: Vec<&str> = known.map(ScatterOp::name).collect();
+                Failure::usage(format!("unknown operator `{text}` of scatter; known: {}", names.join(", ")))
+            })?;
+            (Work::Scatter(op), inputs.get(2).unwrap_or(input))
+        }
+        Pattern::Transpose => (Work::Transpose(input.shape.clone()), input),
+        Pattern::Rotate => (Work::Rotate(args.by.unwrap_or(0)), input),
+        _ => (Work::Reverse, input),
+    };
+    let mut shape = of.shape.clone();
+    if args.pattern == Pattern::Transpose {
+        shape.reverse();
+    }
+    // Truth values stay what they are.
+    let boolean = if args.pattern == Pattern::Scatter { of.boolean } else { input.boolean };
+    Ok(Plan { name: args.pattern.name(), work, shape, boolean })
 }
 
 fn operator(args: &RunArgs) -> Result<Operator> {

@@ -3,7 +3,9 @@
 
 mod extreme;
 pub mod filter;
+pub mod layout;
 pub mod map;
+pub mod moves;
 pub mod plan;
 pub mod reduce;
 pub mod reduce_variants;
@@ -11,7 +13,9 @@ pub mod scan;
 pub mod scan_variants;
 
 pub use filter::{Border, Filter, FilterKind, FilterTask, Image};
+pub use layout::{Axis, ImageLayout, Layout, LayoutTask};
 pub use map::{Map, MapTask};
+pub use moves::{GatherTask, IndexElement, Move, ScatterOp, ScatterTask};
 pub use reduce::{Reduce, ReduceTask};
 pub use reduce_variants::{ReduceVariant, ReduceVariantTask, ReduceVariants};
 pub use scan::{Scan, ScanKind, ScanTask};

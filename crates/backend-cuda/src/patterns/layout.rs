@@ -1,0 +1,75 @@
+//! P09 move, by shape.
+
+use super::{bind, blocks, put_wide};
+use crate::backend::Cuda;
+use crate::launch::{Grid, In};
+use crate::memory::Buffer;
+use isowarp_core::backend::{Leaf, Out, Run};
+use isowarp_core::element::Ty;
+use isowarp_core::error::{Error, Result};
+use isowarp_core::ir::Param;
+use isowarp_core::patterns::layout::MAX_AXES;
+use isowarp_core::patterns::{Axis, LayoutTask};
+use isowarp_kernels::Kernel;
+use isowarp_kernels::layout::*;
+
+const THREADS: u32 = 256;
+/// Elements of a block of `layout_*`.
+const BLOCK: u64 = 1024;
+/// Shortest side of a plane that is worth tiles, and units of a side of a tile.
+const LEAST_SIDE: u64 = 8;
+const UNITS: u64 = 16;
+
+/// Kernels by the element's bytes: 1, 2, 4, 8.
+const LAYOUT: [Kernel; 4] = [LAYOUT_B1, LAYOUT_B2, LAYOUT_B4, LAYOUT_B8];
+const TRANSPOSE: [Kernel; 4] = [TRANSPOSE_B1, TRANSPOSE_B2, TRANSPOSE_B4, TRANSPOSE_B8];
+const TRANSPOSE_ANY: [Kernel; 4] = [TRANSPOSE_B1_ANY, TRANSPOSE_B2_ANY, TRANSPOSE_B4_ANY, TRANSPOSE_B8_ANY];
+
+impl Run<LayoutTask> for Cuda {
+    fn run(&self, task: &LayoutTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let ([Leaf::Elements { dtype, .. }], [_]) = (leaves, outs) else {
+            return Err(Error::InvalidArgument { what: "layout", reason: "it has one input and one output".to_owned() });
+        };
+        let mut args = bind(self, "layout", &[Param::Value(Ty::U32)], leaves, outs)?.args;
+        let (size, kind) = (dtype.size_bytes(), dtype.size_bytes().ilog2() as usize);
+        let steps = |a: &Axis| In { ptr: a.from as u64, stride: a.to as i64 };
+        let Some(plane) = task.plane(LEAST_SIDE) else {
+            for (k, a) in task.axes.iter().enumerate().take(MAX_AXES) {
+                args.inputs[1 + k] = steps(a);
+                put_wide(&mut args.u, 2 * k, a.n);
+            }
+            args.u[2 * MAX_AXES] = task.axes.len() as u32;
+            args.n = task.elements();
+            let kernel = self.kernel((LAYOUT[kind], 0), &[])?;
+            let grid = Grid::linear(blocks(args.n.div_ceil(BLOCK))?, THREADS);
+            // SAFETY: the task's contract: every index of the axes is inside source and destination.
+            return unsafe { self.launch(&kernel, grid, &args) };
+        };
+        let v = if size == 8 { 2 } else { 4 };
+        let (p, q) = (task.axes[plane.from], task.axes[plane.to]);
+        // The fastest axis of the destination first.
+        let others = (0..task.axes.len()).rev().filter(|&k| k != plane.from && k != plane.to);
+        let mut planes = 1u64;
+        let mut whole = [p.n, q.n, p.to, q.from.unsigned_abs()].into_iter().all(|x| x.is_multiple_of(v));
+        let mut batch = 0;
+        for k in others {
+            let a = task.axes[k];
+            args.inputs[2 + batch] = steps(&a);
+            args.u[4 + batch] = blocks(a.n)?;
+            whole &= a.from.unsigned_abs().is_multiple_of(v) && a.to.is_multiple_of(v);
+            planes = planes.saturating_mul(a.n);
+            batch += 1;
+        }
+        whole &= [args.inputs[0].ptr, args.out[0]].into_iter().all(|a| a.is_multiple_of(size * v));
+        args.inputs[1] = In { ptr: q.from as u64, stride: p.to as i64 };
+        put_wide(&mut args.u, 0, q.n);
+        put_wide(&mut args.u, 2, p.n);
+        args.u[8] = batch as u32;
+        let side = UNITS * v;
+        let tiles = p.n.div_ceil(side).saturating_mul(q.n.div_ceil(side)).saturating_mul(planes);
+        let kernel = self.kernel((if whole { TRANSPOSE[kind] } else { TRANSPOSE_ANY[kind] }, 0), &[])?;
+        let grid = Grid::linear(blocks(tiles)?, THREADS);
+        // SAFETY: the task's contract, as above; tiles leave out what is beyond rows and columns.
+        unsafe { self.launch(&kernel, grid, &args) }
+    }
+}

@@ -1,0 +1,160 @@
+//! P09 move, by shape: tiles where rows become columns, elements one by one elsewhere.
+
+use super::Launch;
+use super::operands::{Limits, Signature};
+use super::program::{Operators, Program};
+use crate::binds::Binding;
+use crate::buffer::{Buffer, window};
+use crate::device::Wgpu;
+use isowarp_core::backend::{Leaf, Out, Run};
+use isowarp_core::caps::Numerics;
+use isowarp_core::error::{Error, Result};
+use isowarp_core::patterns::layout::{MAX_AXES, Plane};
+use isowarp_core::patterns::{Axis, LayoutTask};
+use isowarp_shaders::kernels::{LAYOUT, TRANSPOSE, Template};
+
+/// Shortest side of a plane that is worth tiles.
+const LEAST_SIDE: u64 = 8;
+/// Units of a side of a tile.
+const UNITS: u64 = 16;
+
+/// One side of a copy.
+#[derive(Clone, Copy)]
+struct Side<'a> {
+    raw: &'a Buffer,
+    offset: u64,
+}
+
+impl Run<LayoutTask> for Wgpu {
+    fn run(&self, task: &LayoutTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let ([Leaf::Elements { raw, dtype, offset, .. }], [out]) = (leaves, outs) else {
+            return Err(Error::InvalidArgument { what: "layout", reason: "it has one input and one output".to_owned() });
+        };
+        let (from, to) = (Side { raw, offset: *offset }, Side { raw: &out.raw, offset: out.offset });
+        self.pieces(self.window_limits(), dtype.size_bytes(), task.axes.clone(), from, to)
+    }
+}
+
+/// Elements from the first to the last that an axis steps over.
+fn reach(a: &Axis) -> u64 {
+    (a.n - 1) * a.from.unsigned_abs().max(a.to)
+}
+
+impl Wgpu {
+    /// Cuts the longest axis in half until both sides fit into a binding. Halves are whole tiles.
+    fn pieces(&self, limits: Limits, size: u64, axes: Vec<Axis>, from: Side<'_>, to: Side<'_>) -> Result<()> {
+        let most = limits.window_bytes.min(1 << 31).saturating_sub(limits.align + 16) / size;
+        let source: u64 = axes.iter().map(|a| (a.n - 1) * a.from.unsigned_abs()).sum();
+        let target: u64 = axes.iter().map(|a| (a.n - 1) * a.to).sum();
+        if source < most && target < most {
+            return self.piece(limits, size, axes, from, to);
+        }
+        let longest = (0..axes.len()).max_by_key(|&k| reach(&axes[k]));
+        let Some(k) = longest.filter(|&k| axes[k].n > 1) else {
+            return Err(Error::TooLarge { what: "bytes of an element", requested: size, limit: limits.window_bytes });
+        };
+        let half = axes[k].n.div_ceil(2);
+        let tile = UNITS * 4;
+        let half = if axes[k].n > tile { half.next_multiple_of(tile) } else { half };
+        let (mut low, mut high) = (axes.clone(), axes);
+        low[k].n = half;
+        high[k].n -= half;
+        let next = |s: Side<'_>, step: i64| s.offset.wrapping_add_signed((half as i64).wrapping_mul(step));
+        let (f, t) = (next(from, low[k].from), next(to, low[k].to as i64));
+        self.pieces(limits, size, low, from, to)?;
+        self.pieces(limits, size, high, Side { offset: f, ..from }, Side { offset: t, ..to })
+    }
+
+    fn piece(&self, limits: Limits, size: u64, axes: Vec<Axis>, from: Side<'_>, to: Side<'_>) -> Result<()> {
+        let task = LayoutTask { axes: axes.into_iter().filter(|a| a.n > 1).collect() };
+        // The source's binding starts at the lowest element that is read.
+        let below: u64 = task.axes.iter().filter(|a| a.from < 0).map(|a| (a.n - 1) * a.from.unsigned_abs()).sum();
+        let source: u64 = task.axes.iter().map(|a| (a.n - 1) * a.from.unsigned_abs()).sum();
+        let target: u64 = task.axes.iter().map(|a| (a.n - 1) * a.to).sum();
+        let read = window(from.offset - below, source + 1, size, limits.align, limits.window_bytes)?;
+        let written = window(to.offset, target + 1, size, limits.align, limits.window_bytes)?;
+        let skips = [(read.skip + below) as u32, written.skip as u32];
+        // Where units are more than a word, both sides end with a whole one.
+        let bindings = |unit: u64| {
+            let whole = |bytes: u64| bytes.next_multiple_of(unit);
+            [
+                Binding { buffer: to.raw, offset_bytes: written.offset_bytes, size_bytes: whole(written.size_bytes) },
+                Binding { buffer: from.raw, offset_bytes: read.offset_bytes, size_bytes: whole(read.size_bytes) },
+            ]
+        };
+        let v = if size == 8 { 2 } else { 4 };
+        if let Some(plane) = task.plane(LEAST_SIDE).filter(|_| task.axes.len() <= MAX_AXES) {
+            let vector = in_units(&task, plane, v, skips);
+            if vector || size >= 4 {
+                let batch: Vec<Axis> = others(&task, plane);
+                let (p, q) = (task.axes[plane.from], task.axes[plane.to]);
+                let side = UNITS * v;
+                let planes: u64 = batch.iter().map(|a| a.n).product();
+                let blocks = p.n.div_ceil(side) * q.n.div_ceil(side) * planes;
+                let mut words = vec![blocks as u32, skips[0], skips[1], q.n as u32, p.n as u32, q.from as u32, p.to as u32];
+                put_axes(&mut words, &batch, 4);
+                let mut launch = Launch::new(0, &words);
+                let unit = if vector { size * v } else { 4 };
+                launch.bindings.extend(bindings(unit));
+                let is = |yes: bool| u32::from(yes);
+                let holes = [
+                    ("size", size as u32),
+                    ("v", v as u32),
+                    ("vector", is(vector)),
+                    ("batch", batch.len() as u32),
+                    ("words", is(unit == 4)),
+                    ("pairs", is(unit == 8)),
+                    ("quads", is(unit == 16)),
+                ];
+                let signature = Signature::default();
+                let kernel = self.program("layout", &program(TRANSPOSE, "transpose", &holes, &signature))?;
+                return self.launch(&kernel, &launch, blocks);
+            }
+        }
+        let n = task.elements();
+        let mut words = vec![n as u32, skips[0], skips[1]];
+        put_axes(&mut words, &task.axes, MAX_AXES);
+        let mut launch = Launch::new(0, &words);
+        launch.bindings.extend(bindings(4));
+        let atomic = size < 4 && !task.is_dense();
+        let holes = [("size", size as u32), ("rank", task.axes.len() as u32), ("atomic", u32::from(atomic)), ("plain", u32::from(!atomic))];
+        let signature = Signature::default();
+        let kernel = self.program("layout", &program(LAYOUT, "copy_axes", &holes, &signature))?;
+        let per = if size < 4 && !atomic { 4 / size } else { 1 };
+        let lead = u64::from(skips[1]) % per;
+        self.launch(&kernel, &launch, (lead + n).div_ceil(per).div_ceil(256))
+    }
+}
+
+/// Whether every row of either side is whole, aligned units of `v` elements.
+fn in_units(task: &LayoutTask, plane: Plane, v: u64, skips: [u32; 2]) -> bool {
+    let (p, q) = (task.axes[plane.from], task.axes[plane.to]);
+    let whole = |x: u64| x.is_multiple_of(v);
+    [p.n, q.n, p.to, q.from.unsigned_abs(), skips[0].into(), skips[1].into()].into_iter().all(whole)
+        && others(task, plane).iter().all(|a| whole(a.from.unsigned_abs()) && whole(a.to))
+}
+
+/// The axes of the batch, the fastest of the destination first.
+fn others(task: &LayoutTask, plane: Plane) -> Vec<Axis> {
+    (0..task.axes.len()).rev().filter(|&k| k != plane.from && k != plane.to).map(|k| task.axes[k]).collect()
+}
+
+/// Lengths and steps, modulo 2^32 as the kernels compute.
+fn put_axes(words: &mut Vec<u32>, axes: &[Axis], room: usize) {
+    let one = Axis { n: 1, from: 0, to: 0 };
+    for k in 0..room {
+        let a = axes.get(k).unwrap_or(&one);
+        words.extend([a.n as u32, a.from as u32, a.to as u32]);
+    }
+}
+
+/// A kernel of raw bits, with no operator and no operands but its own buffers.
+pub(super) fn program<'a>(
+    template: Template,
+    entry: &'static str,
+    holes: &'a [(&'static str, u32)],
+    signature: &'a Signature,
+) -> Program<'a> {
+    let operators = Operators::Calls(&[]);
+    Program { template, entry, constants: holes, operators, signature, numerics: Numerics::Strict, first: false }
+}

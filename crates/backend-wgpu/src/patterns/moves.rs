@@ -1,0 +1,155 @@
+//! P09 move, by index: one pass over the indices for every window of what they name.
+
+use super::Launch;
+use super::layout::program;
+use super::operands::{Limits, Signature};
+use crate::binds::Binding;
+use crate::buffer::{Buffer, Window, window};
+use crate::device::Wgpu;
+use isowarp_core::backend::{Backend as _, Leaf, Out, Run};
+use isowarp_core::caps::Capability;
+use isowarp_core::element::DType;
+use isowarp_core::error::{Error, Result};
+use isowarp_core::patterns::{GatherTask, ScatterOp, ScatterTask};
+use isowarp_shaders::kernels::{GATHER, SCATTER};
+
+/// Elements of a buffer from one on.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    raw: &'a Buffer,
+    offset: u64,
+    size: u64,
+}
+
+impl<'a> Place<'a> {
+    fn bind(self, limits: Limits, first: u64, len: u64) -> Result<(Window, Binding<'a>)> {
+        // Nothing is bound as the start of the buffer, which is there.
+        let at = if len == 0 { 0 } else { self.offset + first };
+        let w = window(at, len, self.size, limits.align, limits.window_bytes)?;
+        Ok((w, Binding { buffer: self.raw, offset_bytes: w.offset_bytes, size_bytes: w.size_bytes }))
+    }
+}
+
+/// The most elements of this size that a binding surely holds.
+fn most(limits: Limits, size: u64) -> u64 {
+    (limits.window_bytes.min(1 << 31).saturating_sub(limits.align + 16) / size).max(1)
+}
+
+/// The hole that says what an index is.
+fn index_kind(dtype: DType) -> u32 {
+    match dtype {
+        DType::I32 => 1,
+        DType::U64 => 2,
+        _ => 0,
+    }
+}
+
+fn operands() -> Error {
+    Error::InvalidArgument { what: "move", reason: "it has values, indices and one output".to_owned() }
+}
+
+/// Kernels number elements with 32 bits.
+fn numbered(what: &'static str, n: u64) -> Result<()> {
+    let limit = u32::MAX.into();
+    if n > limit { Err(Error::TooLarge { what, requested: n, limit }) } else { Ok(()) }
+}
+
+impl Run<GatherTask> for Wgpu {
+    fn run(&self, task: &GatherTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let ([Leaf::Array { raw, dtype, offset, len }, Leaf::Elements { raw: to, dtype: of_index, offset: first, .. }], [out]) =
+            (leaves, outs)
+        else {
+            return Err(operands());
+        };
+        numbered("elements of a gather's values", *len)?;
+        let limits = self.window_limits();
+        let size = dtype.size_bytes();
+        let values = Place { raw, offset: *offset, size };
+        let indices = Place { raw: to, offset: *first, size: of_index.size_bytes() };
+        let result = Place { raw: &out.raw, offset: out.offset, size };
+        let holes = [("size", size as u32), ("index", index_kind(*of_index))];
+        let signature = Signature::default();
+        let kernel = self.program("gather", &program(GATHER, "gather", &holes, &signature))?;
+        let (step, room) = (most(limits, size.max(indices.size)), most(limits, size));
+        for at in (0..task.n).step_by(step as usize) {
+            let n = step.min(task.n - at);
+            let (w_out, b_out) = result.bind(limits, at, n)?;
+            let (w_to, b_to) = indices.bind(limits, at, n)?;
+            let per = (4 / size).max(1);
+            let groups = if size < 4 { (w_out.skip % per + n).div_ceil(per * 256) } else { n.div_ceil(1024) };
+            let mut from = 0;
+            loop {
+                let seen = room.min(len - from);
+                let (w, b) = values.bind(limits, from, seen)?;
+                let zeros = u64::from(from == 0 && !task.keep);
+                let words = [n, w_out.skip, w_to.skip, w.skip, *len, from, seen, zeros].map(|w| w as u32);
+                let mut launch = Launch::new(at, &words);
+                launch.bindings.extend([b_out, b_to, b]);
+                self.launch(&kernel, &launch, groups)?;
+                from += seen;
+                if from >= *len {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Run<ScatterTask> for Wgpu {
+    fn run(&self, task: &ScatterTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let ([values, Leaf::Elements { raw: to, dtype: of_index, offset: first, .. }], [out]) = (leaves, outs) else {
+            return Err(operands());
+        };
+        numbered("targets of a scatter", task.targets)?;
+        let limits = self.window_limits();
+        let size = out.dtype.size_bytes();
+        let ordered = matches!(task.op, ScatterOp::Min | ScatterOp::Max);
+        if size == 8 && ordered {
+            return Err(Error::Unsupported {
+                pattern: "scatter_reduce",
+                capability: Capability::Atomics64,
+                device: self.caps().device.clone(),
+            });
+        }
+        let values = match values {
+            Leaf::Elements { raw, offset, .. } => Some(Place { raw, offset: *offset, size }),
+            _ => None,
+        };
+        let indices = Place { raw: to, offset: *first, size: of_index.size_bytes() };
+        let result = Place { raw: &out.raw, offset: out.offset, size };
+        let is_signed = ordered && out.dtype == DType::I32;
+        let plain = task.op == ScatterOp::Store && size >= 4;
+        let holes = [
+            ("size", size as u32),
+            ("index", index_kind(*of_index)),
+            ("op", task.op as u32),
+            ("positions", u32::from(task.positions)),
+            ("elements", u32::from(values.is_some())),
+            ("plain", u32::from(plain)),
+            ("atomic", u32::from(!plain && !is_signed)),
+            ("is_signed", u32::from(is_signed)),
+        ];
+        let signature = Signature::default();
+        let kernel = self.program("scatter", &program(SCATTER, "scatter", &holes, &signature))?;
+        let (step, room) = (most(limits, size.max(indices.size)), most(limits, size));
+        for at in (0..task.n).step_by(step as usize) {
+            let n = step.min(task.n - at);
+            let (w_to, b_to) = indices.bind(limits, at, n)?;
+            let from = values.map(|v| v.bind(limits, at, n)).transpose()?;
+            for target in (0..task.targets).step_by(room as usize) {
+                let seen = room.min(task.targets - target);
+                let (w, b) = result.bind(limits, target, seen)?;
+                let skip = from.as_ref().map_or(0, |(w, _)| w.skip);
+                let words = [n, w.skip, w_to.skip, skip, task.targets, target, seen].map(|w| w as u32);
+                let mut launch = Launch::new(at, &words);
+                launch.bindings.extend([b, b_to]);
+                if let Some((_, b)) = &from {
+                    launch.bindings.push(*b);
+                }
+                self.launch(&kernel, &launch, n.div_ceil(256))?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,114 @@
+//! Moves: of raw bits, whatever the element type.
+
+use super::{DynBuffer, with_dtype};
+use crate::buffer::Buffer;
+use crate::element::DType;
+use crate::error::{Error, Result};
+use crate::patterns::{Layout as _, Map as _, Move, ScatterOp};
+
+/// Runs `$body` with `$I` standing for the type of indices that elements of a type are. An `i64` is taken for the `u64` of its bits: a negative
+/// one is out of range under either name.
+macro_rules! with_index {
+    ($x:expr, $indices:ident : $I:ident => $body:expr) => {
+        match $x.dtype {
+            DType::U32 => with_index!(@ $x, $indices: $I, u32 => $body),
+            DType::I32 => with_index!(@ $x, $indices: $I, i32 => $body),
+            DType::U64 | DType::I64 => with_index!(@ $x, $indices: $I, u64 => $body),
+            other => Err(Error::InvalidArgument { what: "indices", reason: format!("{other} elements are no indices") }),
+        }
+    };
+    (@ $x:expr, $indices:ident : $I:ident, $t:ty => $body:expr) => {{
+        type $I = $t;
+        let $indices = Buffer::<_, $I>::from_raw(&$x.device, $x.raw.clone(), $x.offset, $x.len)?;
+        $body
+    }};
+}
+
+/// The error with the index as it stands in the buffer.
+fn signed(error: Error, dtype: DType) -> Error {
+    match error {
+        Error::IndexOutOfRange { pattern, position, index, limit } if dtype == DType::I64 => {
+            Error::IndexOutOfRange { pattern, position, index: i128::from(index as i64), limit }
+        }
+        other => other,
+    }
+}
+
+/// The elements at these indices (`u32`, `i32`, `u64` or `i64`), which are checked.
+///
+/// # Errors
+/// As [`Move::gather_checked`]; [`Error::InvalidArgument`] for indices that are no integers.
+pub fn gather<B: Move>(device: &B, values: &DynBuffer<B>, indices: &DynBuffer<B>) -> Result<DynBuffer<B>> {
+    let result = with_index!(indices, at: I => with_dtype!(values.dtype, T => {
+        device.gather_checked(&values.typed::<T>()?, &at).map(DynBuffer::from)
+    }));
+    result.map_err(|e| signed(e, indices.dtype))
+}
+
+/// `target` with its elements at these indices replaced by `values`, or combined with them; indices are checked, and nothing is written to
+/// `target` itself.
+///
+/// # Errors
+/// As [`Move::scatter_checked_into`]; [`Error::InvalidArgument`] for indices that are no integers, values of another type than the target's, and
+/// for combining anything but integers of 32 and 64 bits.
+pub fn scatter<B: Move>(
+    device: &B,
+    values: &DynBuffer<B>,
+    indices: &DynBuffer<B>,
+    op: ScatterOp,
+    target: &DynBuffer<B>,
+) -> Result<DynBuffer<B>> {
+    if values.dtype != target.dtype {
+        let reason = format!("they are {}, the target is {}", values.dtype, target.dtype);
+        return Err(Error::InvalidArgument { what: "values", reason });
+    }
+    with_index!(indices, at: I => {
+        crate::patterns::moves::check_indices(device, "scatter", &at, target.len).map_err(|e| signed(e, indices.dtype))?;
+        macro_rules! combined {
+            ($t:ty) => {{
+                let out = device.copy(&target.typed::<$t>()?)?;
+                device.scatter_reduce_into(&values.typed::<$t>()?, &at, op, &out)?;
+                Ok(out.into())
+            }};
+        }
+        match (op, target.dtype) {
+            (ScatterOp::Store, dtype) => with_dtype!(dtype, T => {
+                let out = device.copy(&target.typed::<T>()?)?;
+                device.scatter_into(&values.typed::<T>()?, &at, &out)?;
+                Ok(out.into())
+            }),
+            (_, DType::U32) => combined!(u32),
+            (_, DType::I32) => combined!(i32),
+            (_, DType::U64) => combined!(u64),
+            (_, DType::I64) => combined!(i64),
+            (_, dtype) => {
+                let reason = format!("{} of {dtype} elements would depend on their order; integers of 32 and 64 bits only", op.name());
+                Err(Error::InvalidArgument { what: "operator", reason })
+            }
+        }
+    })
+}
+
+/// The array with its axes in another order, as [`Layout::permute_axes`](crate::patterns::Layout::permute_axes).
+///
+/// # Errors
+/// As [`Layout::permute_axes`](crate::patterns::Layout::permute_axes).
+pub fn permute_axes<B: Move>(device: &B, x: &DynBuffer<B>, shape: &[u64], order: &[usize]) -> Result<DynBuffer<B>> {
+    with_dtype!(x.dtype, T => device.permute_axes(&x.typed::<T>()?, shape, order).map(DynBuffer::from))
+}
+
+/// The elements from last to first.
+///
+/// # Errors
+/// As [`Move::reverse`].
+pub fn reverse<B: Move>(device: &B, x: &DynBuffer<B>) -> Result<DynBuffer<B>> {
+    with_dtype!(x.dtype, T => device.reverse(&x.typed::<T>()?).map(DynBuffer::from))
+}
+
+/// The elements moved up by `by` places, as [`Move::rotate`].
+///
+/// # Errors
+/// As [`Move::rotate`].
+pub fn rotate<B: Move>(device: &B, x: &DynBuffer<B>, by: i64) -> Result<DynBuffer<B>> {
+    with_dtype!(x.dtype, T => device.rotate(&x.typed::<T>()?, by).map(DynBuffer::from))
+}

@@ -1,0 +1,186 @@
+// Strided copies, raw bits of 1, 2, 4, 8 bytes: out[sum i_k to_k] = in0[sum i_k from_k], for every index below the axes' lengths.
+// layout_*: any axes, in the destination's order. transpose_*: planes whose rows become columns, in square tiles: a thread reads V rows of V
+// neighbours (a unit each), turns the block in registers, and leaves it in shared memory, where units are exchanged by their row so that neither
+// writes nor reads meet in a bank; then whole rows of the result are written. transpose_*_any: rows that are not whole, aligned units.
+#include "iw.cuh"
+
+constexpr int THREADS = 256;
+constexpr int EACH = 4;
+constexpr int MAX_AXES = 6;
+
+template <int SIZE> struct Bits;
+template <> struct Bits<1> { using T = uint8_t; };
+template <> struct Bits<2> { using T = unsigned short; };
+template <> struct Bits<4> { using T = uint32_t; };
+template <> struct Bits<8> { using T = uint64_t; };
+
+// in[1 + k]: steps of axis k in the source (ptr) and the destination (stride), in elements; u[2k], u[2k + 1]: its length; u[12]: axes.
+template <int SIZE, class Index>
+IW_DEVICE void walk(const Args& args) {
+    using T = typename Bits<SIZE>::T;
+    const T* source = (const T*)args.in[0].ptr;
+    T* target = (T*)args.out[0];
+    const int rank = args.u[12];
+    const uint64_t first = (uint64_t)blockIdx.x * (THREADS * EACH) + threadIdx.x;
+    T v[EACH];
+    uint64_t to[EACH];
+#pragma unroll
+    for (int e = 0; e < EACH; ++e) {
+        const uint64_t i = first + e * THREADS;
+        Index rest = (Index)i;
+        uint64_t from = 0;
+        to[e] = 0;
+#pragma unroll
+        for (int k = MAX_AXES - 1; k >= 0; --k) {
+            if (k >= rank) continue;
+            const Index n = (Index)wide(args.u + 2 * k);
+            const Index next = k > 0 ? rest / n : 0;
+            const Index at = rest - next * n;
+            from += (uint64_t)at * args.in[1 + k].ptr;
+            to[e] += (uint64_t)at * (uint64_t)args.in[1 + k].stride;
+            rest = next;
+        }
+        v[e] = 0;
+        if (i < args.n) v[e] = source[(int64_t)from];
+    }
+#pragma unroll
+    for (int e = 0; e < EACH; ++e)
+        if (first + e * THREADS < args.n) target[to[e]] = v[e];
+}
+
+template <int SIZE>
+IW_DEVICE void layout(const Args& args) {
+    if (args.n >> 31 == 0) walk<SIZE, uint32_t>(args);
+    else walk<SIZE, uint64_t>(args);
+}
+
+IW_KERNEL(THREADS) layout_b1(const __grid_constant__ Args args) { layout<1>(args); }
+IW_KERNEL(THREADS) layout_b2(const __grid_constant__ Args args) { layout<2>(args); }
+IW_KERNEL(THREADS) layout_b4(const __grid_constant__ Args args) { layout<4>(args); }
+IW_KERNEL(THREADS) layout_b8(const __grid_constant__ Args args) { layout<8>(args); }
+
+// V elements as WORDS words: 16 bytes of wide elements, 8 and 4 of narrow ones.
+template <int SIZE>
+struct alignas(SIZE == 8 ? 16 : 4 * SIZE) Unit {
+    static constexpr int V = SIZE == 8 ? 2 : 4;
+    static constexpr int WORDS = V * SIZE / 4;
+    uint32_t w[WORDS];
+};
+
+// Element j of row r becomes element r of row j.
+IW_DEVICE void turn(const Unit<8> (&a)[2], Unit<8> (&t)[2]) {
+#pragma unroll
+    for (int j = 0; j < 2; ++j)
+#pragma unroll
+        for (int r = 0; r < 2; ++r) {
+            t[j].w[2 * r] = a[r].w[2 * j];
+            t[j].w[2 * r + 1] = a[r].w[2 * j + 1];
+        }
+}
+IW_DEVICE void turn(const Unit<4> (&a)[4], Unit<4> (&t)[4]) {
+#pragma unroll
+    for (int j = 0; j < 4; ++j)
+#pragma unroll
+        for (int r = 0; r < 4; ++r) t[j].w[r] = a[r].w[j];
+}
+IW_DEVICE void turn(const Unit<2> (&a)[4], Unit<2> (&t)[4]) {
+#pragma unroll
+    for (int j = 0; j < 4; ++j)
+#pragma unroll
+        for (int h = 0; h < 2; ++h)
+            t[j].w[h] = __byte_perm(a[2 * h].w[j / 2], a[2 * h + 1].w[j / 2], j % 2 == 0 ? 0x5410 : 0x7632);
+}
+IW_DEVICE void turn(const Unit<1> (&a)[4], Unit<1> (&t)[4]) {
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+        const uint32_t low = __byte_perm(a[0].w[0], a[1].w[0], j | (4 + j) << 4);
+        const uint32_t high = __byte_perm(a[2].w[0], a[3].w[0], j | (4 + j) << 4);
+        t[j].w[0] = __byte_perm(low, high, 0x5410);
+    }
+}
+
+// in[1]: pitches of the source's and the destination's rows; in[2 + k]: steps of batch axis k; u[0..1] rows, u[2..3] columns, u[4 + k] lengths of
+// the batch's axes, u[8] how many. grid = tiles of all planes.
+template <int SIZE, bool ALIGNED>
+IW_DEVICE void transpose(const Args& args) {
+    using T = typename Bits<SIZE>::T;
+    using U = Unit<SIZE>;
+    constexpr int V = U::V;
+    constexpr int SIDE = 16 * V;
+    __shared__ U tile[SIDE * 16];
+
+    const uint64_t rows = wide(args.u), columns = wide(args.u + 2);
+    const uint32_t across = (uint32_t)((columns + SIDE - 1) / SIDE), down = (uint32_t)((rows + SIDE - 1) / SIDE);
+    const uint64_t left = (uint64_t)(blockIdx.x % across) * SIDE;
+    uint32_t rest = blockIdx.x / across;
+    const uint64_t top = (uint64_t)(rest % down) * SIDE;
+    rest /= down;
+    uint64_t from = 0, to = 0;
+    for (uint32_t k = 0; k < args.u[8]; ++k) {
+        const uint32_t at = rest % args.u[4 + k];
+        from += at * args.in[2 + k].ptr;
+        to += at * (uint64_t)args.in[2 + k].stride;
+        rest /= args.u[4 + k];
+    }
+    const T* source = (const T*)args.in[0].ptr + (int64_t)from;
+    T* target = (T*)args.out[0] + to;
+    const uint64_t from_pitch = args.in[1].ptr, to_pitch = (uint64_t)args.in[1].stride;
+
+    const uint32_t k = threadIdx.x % 16, m = threadIdx.x / 16;
+    const uint64_t column = left + k * V;
+    U a[V], t[V];
+#pragma unroll
+    for (int j = 0; j < V; ++j) {
+        const uint64_t row = top + m * V + j;
+        const T* p = source + row * from_pitch + column;
+        a[j] = U{};
+        if (ALIGNED) {
+            if (row < rows && column < columns) a[j] = *(const U*)p;
+        } else {
+            T e[V];
+#pragma unroll
+            for (int i = 0; i < V; ++i) {
+                e[i] = 0;
+                if (row < rows && column + i < columns) e[i] = p[i];
+            }
+#pragma unroll
+            for (int w = 0; w < U::WORDS; ++w) {
+                if (SIZE == 8) a[j].w[w] = (uint32_t)((uint64_t)e[w / 2] >> (w % 2 * 32));
+                else if (SIZE == 4) a[j].w[w] = (uint32_t)e[w];
+                else if (SIZE == 2) a[j].w[w] = e[2 * w % V] | (uint32_t)e[(2 * w + 1) % V] << 16;
+                else a[j].w[w] = e[0] | (uint32_t)e[1] << 8 | (uint32_t)e[2 % V] << 16 | (uint32_t)e[3 % V] << 24;
+            }
+        }
+    }
+    turn(a, t);
+#pragma unroll
+    for (int j = 0; j < V; ++j) tile[(k * V + j) * 16 + (m ^ k)] = t[j];
+    __syncthreads();
+    const uint64_t behind = top + k * V;
+#pragma unroll
+    for (int j = 0; j < V; ++j) {
+        const uint32_t c = j * 16 + m;
+        const U u = tile[c * 16 + (k ^ (c / V))];
+        T* p = target + (left + c) * to_pitch + behind;
+        if (left + c >= columns) continue;
+        if (ALIGNED) {
+            if (behind < rows) *(U*)p = u;
+        } else {
+#pragma unroll
+            for (int i = 0; i < V; ++i) {
+                if (behind + i >= rows) continue;
+                if (SIZE == 8) p[i] = (T)(u.w[2 * i % U::WORDS] | (uint64_t)u.w[(2 * i + 1) % U::WORDS] << 32);
+                else p[i] = (T)(u.w[i * SIZE / 4 % U::WORDS] >> (i * SIZE % 4 * 8));
+            }
+        }
+    }
+}
+
+IW_KERNEL(THREADS) transpose_b1(const __grid_constant__ Args args) { transpose<1, true>(args); }
+IW_KERNEL(THREADS) transpose_b2(const __grid_constant__ Args args) { transpose<2, true>(args); }
+IW_KERNEL(THREADS) transpose_b4(const __grid_constant__ Args args) { transpose<4, true>(args); }
+IW_KERNEL(THREADS) transpose_b8(const __grid_constant__ Args args) { transpose<8, true>(args); }
+IW_KERNEL(THREADS) transpose_b1_any(const __grid_constant__ Args args) { transpose<1, false>(args); }
+IW_KERNEL(THREADS) transpose_b2_any(const __grid_constant__ Args args) { transpose<2, false>(args); }
+IW_KERNEL(THREADS) transpose_b4_any(const __grid_constant__ Args args) { transpose<4, false>(args); }
+IW_KERNEL(THREADS) transpose_b8_any(const __grid_constant__ Args args) { transpose<8, false>(args); }

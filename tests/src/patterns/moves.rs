@@ -1,0 +1,288 @@
+//! P09 move: by index and by shape, of every element type as raw bits, at the edges of tiles, words, bindings and grids.
+
+use super::{ABOVE_BINDING, FEW, FOLDED, input};
+use crate::case::{Cases, Target};
+use crate::data::{self, Fill};
+use half::f16;
+use isowarp::element::{Element, Int};
+use isowarp::patterns::moves::IndexElement;
+use isowarp::prelude::*;
+use isowarp::{Error, Result};
+
+pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
+    typed::<B, f32>(c);
+    typed::<B, i32>(c);
+    typed::<B, u32>(c);
+    typed::<B, f64>(c);
+    typed::<B, i64>(c);
+    typed::<B, u64>(c);
+    typed::<B, f16>(c);
+    typed::<B, u8>(c);
+    combined::<B, u32>(c);
+    combined::<B, i32>(c);
+    combined::<B, u64>(c);
+    combined::<B, i64>(c);
+    checked(c);
+    large(c);
+    packed(c);
+}
+
+/// Indices mostly below `limit`, with duplicates, some outside.
+fn indices<B: Target, I: IndexElement>(d: &B, n: u64, limit: u64, seed: &str) -> Result<Buffer<B, I>> {
+    let seed = data::seed(seed);
+    let outside = [u64::MAX, limit, limit + 1, 1 << 31, u64::from(u32::MAX), (1 << 32) + 1];
+    let all: Vec<I> = (0..n)
+        .map(|i| {
+            let r = data::bits(seed, i);
+            I::from_bits64(if r.is_multiple_of(11) { outside[(r >> 8) as usize % outside.len()] } else { (r >> 16) % limit.max(1) })
+        })
+        .collect();
+    d.upload(&all)
+}
+
+/// A permutation of `0..n`: multiplication by an odd number modulo a power of two, others skipped.
+fn permutation(n: u64) -> Vec<u32> {
+    let m = n.next_power_of_two().max(1);
+    (0..m).map(|i| (i.wrapping_mul(0x9E37_79B1) + 12_345) % m).filter(|&i| i < n).map(|i| i as u32).collect()
+}
+
+const SIZES: [u64; 12] = [0, 1, 2, 3, 31, 32, 33, 255, 257, 1025, 4099, 100_003];
+
+/// Rows and columns: lines, single elements, around tiles of 32, 64 and 128, whole and broken vectors.
+const SHAPES: [(u64, u64); 20] = [
+    (1, 1),
+    (1, 100),
+    (100, 1),
+    (3, 5),
+    (7, 300),
+    (8, 8),
+    (31, 33),
+    (32, 32),
+    (33, 31),
+    (63, 65),
+    (64, 64),
+    (64, 128),
+    (65, 63),
+    (72, 200),
+    (127, 129),
+    (128, 128),
+    (129, 127),
+    (256, 136),
+    (300, 3),
+    (515, 260),
+];
+
+fn typed<B: Target, T: Element>(c: &mut Cases<B>) {
+    let t = T::DTYPE;
+    indexed::<B, T, u32>(c);
+    indexed::<B, T, i32>(c);
+    indexed::<B, T, u64>(c);
+    c.add(format!("move/permute/{t}"), |d| {
+        let x = input::<B, T>(d, Fill::Bits, 5003, "x")?;
+        let order = d.upload(&permutation(5003))?;
+        let y = d.permute(&x, &order)?;
+        Ok((d.permute_inverse(&y, &order)?, y))
+    })
+    .needs(&[t]);
+    for n in SIZES {
+        c.add(format!("move/reverse/{t}/n={n}"), move |d| d.reverse(&input::<B, T>(d, Fill::Bits, n, "x")?)).needs(&[t]);
+    }
+    for (n, by) in [(0, 3), (1, -5), (33, 1), (1025, -1), (4099, 1000), (4099, 4099), (100_003, -77_777)] {
+        c.add(format!("move/rotate/{t}/n={n}/by={by}"), move |d| d.rotate(&input::<B, T>(d, Fill::Bits, n, "x")?, by)).needs(&[t]);
+    }
+    c.add(format!("move/transpose/{t}"), |d| {
+        SHAPES.iter().map(|&(r, q)| d.transpose(&input::<B, T>(d, Fill::Bits, r * q, "matrix")?, r, q)).collect::<Result<Vec<_>>>()
+    })
+    .needs(&[t]);
+    c.add(format!("move/transpose_batched/{t}"), |d| {
+        let of = |n, r, q| d.transpose_batched(&input::<B, T>(d, Fill::Bits, n * r * q, "batch")?, n, r, q);
+        Ok((of(3, 65, 66)?, of(7, 16, 8)?, of(100, 3, 4)?))
+    })
+    .needs(&[t]);
+    c.add(format!("move/transpose_slices/{t}"), |d| {
+        let x = input::<B, T>(d, Fill::Bits, 20_000, "from")?;
+        let mut outs = Vec::new();
+        for (from, to) in [(0, 0), (1, 0), (0, 3), (5, 2), (8, 8)] {
+            let out = input::<B, T>(d, Fill::Bits, 20_000, "to")?;
+            d.transpose_into(&x.slice(from..from + 96 * 136)?, 96, 136, &out.slice(to..to + 96 * 136)?)?;
+            outs.push(out);
+        }
+        Ok(outs)
+    })
+    .needs(&[t]);
+    c.add(format!("move/permute_axes/{t}"), |d| {
+        let x = input::<B, T>(d, Fill::Bits, 5 * 12 * 17 * 24, "axes")?;
+        let orders = [[0, 1, 2, 3], [3, 2, 1, 0], [0, 3, 1, 2], [2, 3, 0, 1], [1, 0, 3, 2], [3, 1, 0, 2], [0, 2, 1, 3]];
+        orders.iter().map(|o| d.permute_axes(&x, &[5, 12, 17, 24], o)).collect::<Result<Vec<_>>>()
+    })
+    .needs(&[t]);
+    c.add(format!("move/image_layouts/{t}"), |d| {
+        let mut outs = Vec::new();
+        for channels in [1, 3, 4, 16] {
+            let x = input::<B, T>(d, Fill::Bits, 2 * channels * 19 * 21, "images")?;
+            for from in ImageLayout::ALL {
+                for to in ImageLayout::ALL {
+                    outs.push(d.convert_layout(&x, [2, channels, 19, 21], from, to)?);
+                }
+            }
+        }
+        Ok(outs)
+    })
+    .needs(&[t]);
+    c.add(format!("move/pitched/{t}"), |d| {
+        let x = input::<B, T>(d, Fill::Bits, 10_000, "from")?;
+        let (a, b) = (input::<B, T>(d, Fill::Bits, 10_000, "to")?, input::<B, T>(d, Fill::Bits, 10_000, "to")?);
+        d.copy_2d_into((&x.slice(3..)?, 101), (&a.slice(1..)?, 130), 70, 99)?;
+        d.copy_3d_into((&x, [640, 32]), (&b.slice(2..)?, [700, 35]), [11, 20, 30])?;
+        Ok((a, b))
+    })
+    .needs(&[t]);
+    c.add(format!("move/strided/{t}"), |d| {
+        let x = input::<B, T>(d, Fill::Bits, 4000, "from")?;
+        let (a, b) = (input::<B, T>(d, Fill::Bits, 4000, "to")?, input::<B, T>(d, Fill::Bits, 4000, "to")?);
+        let axes = [Axis { n: 20, from: -100, to: 3 }, Axis { n: 50, from: 2, to: 70 }];
+        d.copy_strided_into(&axes, (&x, 2500), (&a, 7))?;
+        d.copy_strided_into(&[Axis { n: 30, from: 0, to: 40 }, Axis { n: 33, from: -3, to: 1 }], (&x, 3999), (&b, 1))?;
+        Ok((a, b))
+    })
+    .needs(&[t]);
+    c.add(format!("move/morton/{t}"), |d| {
+        let shapes: [&[u64]; 7] = [&[1], &[64], &[16, 16], &[4, 64], &[128, 2], &[8, 8, 8], &[2, 32, 4]];
+        let mut outs = Vec::new();
+        for shape in shapes {
+            let x = input::<B, T>(d, Fill::Bits, shape.iter().product(), "field")?;
+            let m = d.to_morton(&x, shape)?;
+            outs.push(d.from_morton(&m, shape)?);
+            outs.push(m);
+        }
+        Ok(outs)
+    })
+    .needs(&[t]);
+}
+
+fn indexed<B: Target, T: Element, I: IndexElement>(c: &mut Cases<B>) {
+    let (t, i) = (T::DTYPE, I::DTYPE);
+    for n in FEW {
+        c.add(format!("move/gather/{t}/{i}/n={n}"), move |d| {
+            d.gather(&input::<B, T>(d, Fill::Bits, 3001, "values")?, &indices::<B, I>(d, n, 3001, "gather")?)
+        })
+        .needs(&[t, i]);
+        c.add(format!("move/scatter/{t}/{i}/n={n}"), move |d| {
+            let out = input::<B, T>(d, Fill::Bits, 3001, "targets")?;
+            d.scatter_into(&input::<B, T>(d, Fill::Bits, n, "values")?, &indices::<B, I>(d, n, 3001, "scatter")?, &out)?;
+            Ok(out)
+        })
+        .needs(&[t, i]);
+    }
+    c.add(format!("move/gather_slices/{t}/{i}"), |d| {
+        let (x, to) = (input::<B, T>(d, Fill::Bits, 999, "values")?, indices::<B, I>(d, 500, 700, "slices")?);
+        let out = input::<B, T>(d, Fill::Bits, 700, "around")?;
+        d.gather_into(&x.slice(5..705)?, &to.slice(3..)?, &out.slice(7..601)?)?;
+        d.gather_into(&x.slice(..0)?, &to.slice(..2)?, &out.slice(650..)?)?;
+        Ok(out)
+    })
+    .needs(&[t, i]);
+    c.add(format!("move/scatter_unique/{t}/{i}"), |d| {
+        let order: Vec<I> = permutation(4099).into_iter().map(|k| I::from_bits64(k.into())).collect();
+        let out = input::<B, T>(d, Fill::Bits, 5000, "around")?;
+        let x = input::<B, T>(d, Fill::Bits, 5000, "values")?;
+        // Targets of a slice that begins inside a word, some of the indices past its end.
+        d.scatter_unique_into(&x.slice(3..4002)?, &d.upload(&order)?.slice(100..)?, &out.slice(5..4001)?)?;
+        Ok(out)
+    })
+    .needs(&[t, i]);
+}
+
+fn combined<B: Target, T: Element<Reg = T> + Int>(c: &mut Cases<B>) {
+    let t = T::DTYPE;
+    for op in ScatterOp::COMBINING {
+        // WebGPU has no atomic order of 64 bits.
+        if t.size_bytes() == 8 && matches!(op, ScatterOp::Min | ScatterOp::Max) {
+            continue;
+        }
+        for (n, targets) in [(0, 7), (1, 1), (33, 5), (8193, 1), (8193, 977), (100_003, 60_000)] {
+            c.add(format!("move/scatter_reduce/{}/{t}/{n}->{targets}", op.name()), move |d| {
+                let out = input::<B, T>(d, Fill::Bits, targets + 3, "targets")?;
+                let to = indices::<B, u32>(d, n, targets, "reduce")?;
+                d.scatter_reduce_into(&input::<B, T>(d, Fill::Bits, n, "values")?, &to, op, &out.slice(1..targets + 1)?)?;
+                Ok(out)
+            })
+            .needs(&[t]);
+        }
+    }
+}
+
+/// What a call says, as words; nothing for `Ok`.
+fn said(result: Result<(), Error>) -> Vec<u32> {
+    result.err().map_or_else(Vec::new, |e| e.to_string().into_bytes().into_iter().map(u32::from).collect())
+}
+
+fn checked<B: Target>(c: &mut Cases<B>) {
+    c.add("move/checked", |d| {
+        let x = input::<B, f32>(d, Fill::Bits, 100, "values")?;
+        let mut outs = Vec::new();
+        for bad in [100u32, 7, u32::MAX] {
+            let mut order = permutation(100);
+            (order[40], order[60]) = (bad, bad);
+            let order = d.upload(&order)?;
+            let out = input::<B, f32>(d, Fill::Bits, 100, "targets")?;
+            outs.push(d.upload(&said(d.gather_checked(&x, &order).map(drop)))?);
+            outs.push(d.upload(&said(d.scatter_unique_checked_into(&x, &order, &out)))?);
+            outs.push(d.upload(&said(d.scatter_checked_into(&x, &order, &out)))?);
+            outs.push(d.upload(&out.read_blocking()?.iter().map(|v| v.to_bits()).collect::<Vec<_>>())?);
+        }
+        let signed = d.upload(&[3i32, 0, -1, -2])?;
+        outs.push(d.upload(&said(d.gather_checked(&x, &signed).map(drop)))?);
+        Ok(outs)
+    });
+}
+
+/// The sum of all words, each times an odd number of its own.
+fn hash<B: Target>(d: &B, out: &Buffer<B, u32>) -> Result<DeviceScalar<B, u32>> {
+    d.reduce_from((out, index()), |(x, i)| x * (i * 2 + 1), Sum)
+}
+
+fn large<B: Target>(c: &mut Cases<B>) {
+    let n = ABOVE_BINDING;
+    // An odd multiplier takes every index somewhere else, a few beyond the end.
+    let spread = |d: &B, n: u64| d.generate(n, index(), move |i| (i * 0x9E37_79B1) % (n as u32 + 1000));
+    c.add("move/gather/u32/above_binding_limit", move |d| hash(d, &d.gather(&d.iota(n, 5u32, 3)?, &spread(d, n)?)?)).bytes(4 * n).full();
+    c.add("move/scatter/u32/above_binding_limit", move |d| {
+        let out = d.iota(n, 0u32, 7)?;
+        d.scatter_into(&d.iota(n, 5u32, 3)?, &spread(d, n)?, &out)?;
+        hash(d, &out)
+    })
+    .bytes(4 * n)
+    .full();
+    c.add("move/scatter_reduce/sum/u32/folded_grid", move |d| {
+        let out = d.iota(FOLDED, 0u32, 7)?;
+        d.scatter_reduce_into(&d.iota(FOLDED, 5u32, 3)?, &spread(d, FOLDED)?, ScatterOp::Sum, &out)?;
+        hash(d, &out)
+    })
+    .bytes(4 * FOLDED)
+    .full();
+    for (rows, columns) in [(2048u64, 4096u64), (4099, 4101), (6500, 6456), (8_400_000, 5), (5, 8_400_000)] {
+        c.add(format!("move/transpose/u32/{rows}x{columns}"), move |d| {
+            hash(d, &d.transpose(&d.iota(rows * columns, 5u32, 3)?, rows, columns)?)
+        })
+        .bytes(4 * rows * columns)
+        .full();
+    }
+    c.add("move/transpose/u8/12000x12000", |d| {
+        let x = d.generate(12_000 * 12_000, index(), |i| ((i * 0x9E37_79B1) >> 13).store_as::<u8>())?;
+        let y = d.transpose(&x, 12_000, 12_000)?;
+        d.reduce_from((&y, index()), |(x, i)| x * (i * 2 + 1), Sum)
+    })
+    .needs(&[u8::DTYPE])
+    .bytes(144_000_000)
+    .full();
+}
+
+fn packed<B: Target>(c: &mut Cases<B>) {
+    for n in [0, 1, 3, 4, 1025, 100_003] {
+        c.add(format!("move/pack/n={n}"), move |d| {
+            let words = d.pack_u8(&input::<B, u32>(d, Fill::Bits, n, "bytes")?)?;
+            Ok((d.unpack_u8(&words, n)?, words))
+        });
+    }
+}
