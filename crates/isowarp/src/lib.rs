@@ -78,6 +78,7 @@ pub mod prelude {
     pub use isowarp_core::ops::{And, Combine, Max, Min, Op, Or, Product, Sum, Xor};
     pub use isowarp_core::patterns::{Border, Filter, FilterKind, Image, Map, Reduce, Scan};
     pub use isowarp_core::patterns::{ReduceVariant, ReduceVariants, ScanVariant, ScanVariants};
+    pub use isowarp_core::patterns::{Sort, SortBy, SortOrder};
 }
 
 /// The examples of the README, compiled.

@@ -11,6 +11,8 @@ pub(crate) struct Tuning {
     pub(crate) reduce_in_subgroups_from: u32,
     /// Whether a scan walks its tiles and short rows in subgroups.
     pub(crate) scan_in_subgroups: bool,
+    /// Whether a sort ranks its keys in subgroups.
+    pub(crate) sort_in_subgroups: bool,
     /// Tiles of a line, two or more, from which on a scan is one launch that looks back instead of three.
     pub(crate) look_back_from_tiles: u64,
     /// Tiles of a group of a look-back, at most the 256 invocations of a workgroup.
@@ -36,6 +38,7 @@ struct Entry {
 const DEFAULT: Tuning = Tuning {
     reduce_in_subgroups_from: 1,
     scan_in_subgroups: true,
+    sort_in_subgroups: true,
     look_back_from_tiles: 2,
     look_back_group: 64,
     most_repeated: 512,
@@ -102,6 +105,7 @@ impl Tuning {
                 Some(false) => NEVER,
             },
             scan_in_subgroups: usable && asked.unwrap_or(found.scan_in_subgroups),
+            sort_in_subgroups: usable && asked.unwrap_or(found.sort_in_subgroups),
             ..found
         }
     }

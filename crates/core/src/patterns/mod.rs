@@ -9,12 +9,16 @@ pub mod reduce;
 pub mod reduce_variants;
 pub mod scan;
 pub mod scan_variants;
+pub mod sort;
+pub mod sort_task;
 
 pub use filter::{Border, Filter, FilterKind, FilterTask, Image};
 pub use map::{Map, MapTask};
 pub use reduce::{Reduce, ReduceTask};
 pub use reduce_variants::{ReduceVariant, ReduceVariantTask, ReduceVariants};
 pub use scan::{Scan, ScanKind, ScanTask};
+pub use sort::{Payload, Sort};
+pub use sort_task::{Digit, KeyBits, SortBy, SortOrder, SortPayload, SortPlaces, SortTask};
 pub use scan_variants::{ScanVariant, ScanVariantTask, ScanVariants};
 
 use crate::backend::{Backend, Leaf, Out, RawBuffer};

@@ -1,0 +1,255 @@
+// Stable radix sort, a digit of some bits a pass, from the lowest on: equal digits keep their order, so any tile gives the same result.
+// A pass: sort_count writes how often each digit value occurs in each tile, as [row][value][tile]; an exclusive scan of these numbers is where
+// each tile's keys of each value go; sort_scatter ranks a tile's keys, puts them in order in shared memory and writes them from there, so that
+// neighbours go to neighbouring places. Rows of one tile need no counting. Blocks are numbered row by row, tile by tile.
+const THREADS = {{ threads }}u;
+const ITEMS = {{ items }}u;
+const TILE = THREADS * ITEMS;
+// Values of a digit.
+const RADIX = {{ 2 ** digit_bits }}u;
+
+{% if pack %}
+// Elements of {{ "8" if narrow == 1 else "16" }} bits out of words of 32; an invocation writes one word, and keeps what is not its own.
+// args: n elements, first word's element less skip: element e is that of place (e + in_skip) of words.
+@compute @workgroup_size({{ threads }})
+fn sort_pack(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let word = ((group.z * grid.y + group.y) * grid.x + group.x) * THREADS + lane;
+    let first = word * {{ 4 if narrow == 1 else 2 }}u;
+    if (first >= args.n + args.out_skip) {
+        return;
+    }
+    var packed = packed_out[word];
+    for (var e = 0u; e < {{ 4 if narrow == 1 else 2 }}u; e++) {
+        let i = first + e - args.out_skip;
+        if (i < args.n) {
+            let place = e * {{ 8 if narrow == 1 else 16 }}u;
+            packed = insertBits(packed, keys_in[i + args.in_skip], place, {{ 8 if narrow == 1 else 16 }}u);
+        }
+    }
+    packed_out[word] = packed;
+}
+{% else %}
+{% if key_words == 2 %}
+alias Key = vec2<u32>;
+{% else %}
+alias Key = u32;
+{% endif %}
+
+// The key of an element, as the bits that lie there.
+fn key_at(i: u32) -> Key {
+    let at = i - args.in_first + args.in_skip;
+{% if narrow == 1 %}
+    return extractBits(keys_in[at / 4u], at % 4u * 8u, 8u);
+{% elif narrow == 2 %}
+    return extractBits(keys_in[at / 2u], at % 2u * 16u, 16u);
+{% else %}
+    return keys_in[at];
+{% endif %}
+}
+
+// What a key is compared by: negative ones flip the bits of one mask, all those of another.
+fn digit_of(key: Key) -> u32 {
+{% if key_words == 2 %}
+    let negative = select(vec2(0u), vec2(args.negative_low, args.negative_high), (key.y >> 31u) != 0u);
+    let mapped = key ^ negative ^ vec2(args.flip_low, args.flip_high);
+    let shift = args.shift;
+    if (shift >= 32u) {
+        return (mapped.y >> (shift - 32u)) & args.digit_mask;
+    }
+    // A digit may lie across both words.
+    let high = select(mapped.y << ((32u - shift) & 31u), 0u, shift == 0u);
+    return ((mapped.x >> shift) | high) & args.digit_mask;
+{% else %}
+    let negative = select(0u, args.negative_low, ((key >> args.sign_bit) & 1u) != 0u);
+    return ((key ^ negative ^ args.flip_low) >> args.shift) & args.digit_mask;
+{% endif %}
+}
+{% if count %}
+// Copies of the counters, so that invocations with one value get less in each other's way.
+const COPIES = {{ copies }}u;
+var<workgroup> counters: array<atomic<u32>, RADIX * COPIES>;
+
+// args: n keys of a row, tiles of a row, first_block and end_block of this dispatch.
+@compute @workgroup_size({{ threads }})
+fn sort_count(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let block = args.first_block + (group.z * grid.y + group.y) * grid.x + group.x;
+    if (block >= args.end_block) {
+        return;
+    }
+    let row = block / args.tiles;
+    let tile = block % args.tiles;
+    let begin = row * args.n + tile * TILE;
+    let count = min(TILE, args.n - tile * TILE);
+    for (var k = lane; k < RADIX * COPIES; k += THREADS) {
+        atomicStore(&counters[k], 0u);
+    }
+    workgroupBarrier();
+    for (var k = lane; k < count; k += THREADS) {
+        atomicAdd(&counters[lane % COPIES * RADIX + digit_of(key_at(begin + k))], 1u);
+    }
+    workgroupBarrier();
+    for (var value = lane; value < RADIX; value += THREADS) {
+        var sum = 0u;
+        for (var copy = 0u; copy < COPIES; copy++) {
+            sum += atomicLoad(&counters[copy * RADIX + value]);
+        }
+        counts[(row * RADIX + value) * args.tiles + tile] = sum;
+    }
+}
+{% else %}
+{% include "sort_rank.wgsl" %}
+
+// Where a tile's keys of each value go, less the rank of the first of them in the tile.
+var<workgroup> bases: array<u32, RADIX>;
+
+{% if payload_words > 0 %}
+{% if payload_words == 2 %}
+alias Payload = vec2<u32>;
+{% else %}
+alias Payload = u32;
+{% endif %}
+
+fn payload_at(i: u32, row: u32) -> Payload {
+{% if indices %}
+    return i - row * args.n;
+{% else %}
+    return payload_in[i - args.in_first + args.payload_in_skip];
+{% endif %}
+}
+
+fn store_payload(to: u32, value: Payload) {
+    if (to - args.out_first < args.out_len) {
+        payload_out[to - args.out_first + args.payload_out_skip] = value;
+    }
+}
+{% endif %}
+{% if write_keys %}
+
+fn store_key(to: u32, key: Key) {
+    if (to - args.out_first < args.out_len) {
+        keys_out[to - args.out_first + args.out_skip] = key;
+    }
+}
+{% endif %}
+
+// args: as for sort_count; this dispatch writes elements out_first to out_first + out_len alone.
+@compute @workgroup_size({{ threads }})
+fn sort_scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32{{ ", @builtin(subgroup_size) size: u32" if subgroups }}) {
+    let block = args.first_block + (group.z * grid.y + group.y) * grid.x + group.x;
+    if (block >= args.end_block) {
+        return;
+    }
+    let row = block / args.tiles;
+    let tile = block % args.tiles;
+    let begin = row * args.n + tile * TILE;
+    let count = min(TILE, args.n - tile * TILE);
+{% if subgroups %}
+    let first = lane / size * size * ITEMS + lane % size;
+    let step = size;
+{% else %}
+    let first = lane * ITEMS;
+    let step = 1u;
+{% endif %}
+    // Places past the end hold the greatest value, after all others: they take no key's rank.
+{% for k in range(items) %}
+    let place{{ k }} = first + {{ k }}u * step;
+    var key{{ k }} = Key();
+    var digit{{ k }} = RADIX - 1u;
+    if (place{{ k }} < count) {
+        key{{ k }} = key_at(begin + place{{ k }});
+        digit{{ k }} = digit_of(key{{ k }});
+    }
+{% endfor %}
+    start_ranking(lane);
+{% for k in range(items) %}
+    let before{{ k }} = rank_one(digit{{ k }}, lane{{ ", size" if subgroups }});
+{% endfor %}
+    // The rank of the first key of value `lane`.
+    let start = end_ranking(lane{{ ", size" if subgroups }});
+{% for k in range(items) %}
+    let rank{{ k }} = before{{ k }} + rank_of_first(digit{{ k }}, lane{{ ", size" if subgroups }});
+{% endfor %}
+    if (lane < RADIX) {
+{% if alone %}
+        bases[lane] = begin;
+{% else %}
+        bases[lane] = offsets[(row * RADIX + lane) * args.tiles + tile] - start;
+{% endif %}
+    }
+    workgroupBarrier();
+{% if key_words == 1 %}
+{% for k in range(items) %}
+    put(rank{{ k }}, key{{ k }});
+{% endfor %}
+    workgroupBarrier();
+{% for k in range(items) %}
+    let r{{ k }} = lane + {{ k }}u * THREADS;
+    let sorted{{ k }} = get(r{{ k }});
+    let to{{ k }} = r{{ k }} + bases[digit_of(sorted{{ k }})];
+{% if write_keys %}
+    if (r{{ k }} < count) {
+        store_key(to{{ k }}, sorted{{ k }});
+    }
+{% endif %}
+{% endfor %}
+{% else %}
+{% for k in range(items) %}
+    put(rank{{ k }}, rank{{ k }} + bases[digit{{ k }}]);
+{% endfor %}
+    workgroupBarrier();
+{% for k in range(items) %}
+    let r{{ k }} = lane + {{ k }}u * THREADS;
+    let to{{ k }} = get(r{{ k }});
+{% endfor %}
+{% if write_keys %}
+    workgroupBarrier();
+{% for k in range(items) %}
+    put(rank{{ k }}, key{{ k }}.x);
+{% endfor %}
+    workgroupBarrier();
+{% for k in range(items) %}
+    let low{{ k }} = get(r{{ k }});
+{% endfor %}
+    workgroupBarrier();
+{% for k in range(items) %}
+    put(rank{{ k }}, key{{ k }}.y);
+{% endfor %}
+    workgroupBarrier();
+{% for k in range(items) %}
+    if (r{{ k }} < count) {
+        store_key(to{{ k }}, vec2(low{{ k }}, get(r{{ k }})));
+    }
+{% endfor %}
+{% endif %}
+{% endif %}
+{% if payload_words > 0 %}
+{% for k in range(items) %}
+    var payload{{ k }} = Payload();
+    if (place{{ k }} < count) {
+        payload{{ k }} = payload_at(begin + place{{ k }}, row);
+    }
+{% endfor %}
+    workgroupBarrier();
+{% for k in range(items) %}
+    put(rank{{ k }}, payload{{ k }}{{ ".x" if payload_words == 2 }});
+{% endfor %}
+    workgroupBarrier();
+{% if payload_words == 2 %}
+{% for k in range(items) %}
+    let payload_low{{ k }} = get(r{{ k }});
+{% endfor %}
+    workgroupBarrier();
+{% for k in range(items) %}
+    put(rank{{ k }}, payload{{ k }}.y);
+{% endfor %}
+    workgroupBarrier();
+{% endif %}
+{% for k in range(items) %}
+    if (r{{ k }} < count) {
+        store_payload(to{{ k }}, {{ "vec2(payload_low" ~ k ~ ", get(r" ~ k ~ "))" if payload_words == 2 else "get(r" ~ k ~ ")" }});
+    }
+{% endfor %}
+{% endif %}
+}
+{% endif %}
+{% endif %}
