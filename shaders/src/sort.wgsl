@@ -179,12 +179,12 @@ fn sort_scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
     workgroupBarrier();
 {% if key_words == 1 %}
 {% for k in range(items) %}
-    put(rank{{ k }}, key{{ k }});
+    put_word(rank{{ k }}, key{{ k }});
 {% endfor %}
     workgroupBarrier();
 {% for k in range(items) %}
     let r{{ k }} = lane + {{ k }}u * THREADS;
-    let sorted{{ k }} = get(r{{ k }});
+    let sorted{{ k }} = word_at(r{{ k }});
     let to{{ k }} = r{{ k }} + bases[digit_of(sorted{{ k }})];
 {% if write_keys %}
     if (r{{ k }} < count) {
@@ -194,30 +194,30 @@ fn sort_scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
 {% endfor %}
 {% else %}
 {% for k in range(items) %}
-    put(rank{{ k }}, rank{{ k }} + bases[digit{{ k }}]);
+    put_word(rank{{ k }}, rank{{ k }} + bases[digit{{ k }}]);
 {% endfor %}
     workgroupBarrier();
 {% for k in range(items) %}
     let r{{ k }} = lane + {{ k }}u * THREADS;
-    let to{{ k }} = get(r{{ k }});
+    let to{{ k }} = word_at(r{{ k }});
 {% endfor %}
 {% if write_keys %}
     workgroupBarrier();
 {% for k in range(items) %}
-    put(rank{{ k }}, key{{ k }}.x);
+    put_word(rank{{ k }}, key{{ k }}.x);
 {% endfor %}
     workgroupBarrier();
 {% for k in range(items) %}
-    let low{{ k }} = get(r{{ k }});
+    let low{{ k }} = word_at(r{{ k }});
 {% endfor %}
     workgroupBarrier();
 {% for k in range(items) %}
-    put(rank{{ k }}, key{{ k }}.y);
+    put_word(rank{{ k }}, key{{ k }}.y);
 {% endfor %}
     workgroupBarrier();
 {% for k in range(items) %}
     if (r{{ k }} < count) {
-        store_key(to{{ k }}, vec2(low{{ k }}, get(r{{ k }})));
+        store_key(to{{ k }}, vec2(low{{ k }}, word_at(r{{ k }})));
     }
 {% endfor %}
 {% endif %}
@@ -231,22 +231,22 @@ fn sort_scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
 {% endfor %}
     workgroupBarrier();
 {% for k in range(items) %}
-    put(rank{{ k }}, payload{{ k }}{{ ".x" if payload_words == 2 }});
+    put_word(rank{{ k }}, payload{{ k }}{{ ".x" if payload_words == 2 }});
 {% endfor %}
     workgroupBarrier();
 {% if payload_words == 2 %}
 {% for k in range(items) %}
-    let payload_low{{ k }} = get(r{{ k }});
+    let payload_low{{ k }} = word_at(r{{ k }});
 {% endfor %}
     workgroupBarrier();
 {% for k in range(items) %}
-    put(rank{{ k }}, payload{{ k }}.y);
+    put_word(rank{{ k }}, payload{{ k }}.y);
 {% endfor %}
     workgroupBarrier();
 {% endif %}
 {% for k in range(items) %}
     if (r{{ k }} < count) {
-        store_payload(to{{ k }}, {{ "vec2(payload_low" ~ k ~ ", get(r" ~ k ~ "))" if payload_words == 2 else "get(r" ~ k ~ ")" }});
+        store_payload(to{{ k }}, {{ "vec2(payload_low" ~ k ~ ", word_at(r" ~ k ~ "))" if payload_words == 2 else "word_at(r" ~ k ~ ")" }});
     }
 {% endfor %}
 {% endif %}

@@ -5,17 +5,17 @@
 // lowest of them counts for all. A lane's counter is so touched by one lane at a time, and a shuffle hands out what it held.
 var<workgroup> words: array<atomic<u32>, {{ words }}>;
 
-fn get(i: u32) -> u32 {
+fn word_at(i: u32) -> u32 {
     return atomicLoad(&words[i]);
 }
 
-fn put(i: u32, v: u32) {
+fn put_word(i: u32, v: u32) {
     atomicStore(&words[i], v);
 }
 
 fn start_ranking(lane: u32) {
     for (var k = lane; k < {{ counters }}u; k += THREADS) {
-        put(k, 0u);
+        put_word(k, 0u);
     }
     workgroupBarrier();
 }
@@ -94,19 +94,19 @@ fn end_ranking(lane: u32, size: u32) -> u32 {
     var total = 0u;
     if (lane < RADIX) {
         for (var s = 0u; s < subgroups; s++) {
-            let own = get(s * RADIX + lane);
-            put(s * RADIX + lane, total);
+            let own = word_at(s * RADIX + lane);
+            put_word(s * RADIX + lane, total);
             total += own;
         }
     }
     let below = subgroupExclusiveAdd(total);
     if (lane % size == size - 1u) {
-        put({{ counters }}u + lane / size, below + total);
+        put_word({{ counters }}u + lane / size, below + total);
     }
     workgroupBarrier();
     var start = below;
     for (var s = 0u; s < lane / size; s++) {
-        start += get({{ counters }}u + s);
+        start += word_at({{ counters }}u + s);
     }
     if (lane < RADIX) {
         starts[lane] = start;
@@ -118,7 +118,7 @@ fn end_ranking(lane: u32, size: u32) -> u32 {
 var<workgroup> starts: array<u32, RADIX>;
 
 fn rank_of_first(digit: u32, lane: u32, size: u32) -> u32 {
-    return starts[digit] + get(lane / size * RADIX + digit);
+    return starts[digit] + word_at(lane / size * RADIX + digit);
 }
 {% else %}
 // Each invocation counts its own keys, neighbours in memory, in counters of its own: 16 bits for each value, that of value v and that of
@@ -127,11 +127,11 @@ const HALF = RADIX / 2u;
 const COUNTERS = HALF * THREADS;
 var<workgroup> words: array<u32, {{ words }}>;
 
-fn get(i: u32) -> u32 {
+fn word_at(i: u32) -> u32 {
     return words[i];
 }
 
-fn put(i: u32, v: u32) {
+fn put_word(i: u32, v: u32) {
     words[i] = v;
 }
 

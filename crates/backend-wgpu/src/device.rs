@@ -194,6 +194,10 @@ impl Wgpu {
     /// Fewest and most lanes that a subgroup may have.
     pub(crate) fn subgroup_widths(&self) -> (u32, u32) {
         let info = &self.shared.context.info;
+        #[cfg(test)]
+        if let Some(width) = self.patterns().emulated_width() {
+            return (width, width);
+        }
         (info.subgroup_min_size, info.subgroup_max_size)
     }
 

@@ -67,6 +67,12 @@ impl Kernels {
         self.patience.load(Ordering::Relaxed) == u32::MAX
     }
 
+    /// Lanes of the subgroups that shared memory stands in for.
+    #[cfg(test)]
+    pub(crate) fn emulated_width(&self) -> Option<u32> {
+        Some(self.width.load(Ordering::Relaxed)).filter(|&width| width != 0)
+    }
+
     fn patience(&self) -> Option<u32> {
         self.patience.load(Ordering::Relaxed).checked_sub(1)
     }
