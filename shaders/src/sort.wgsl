@@ -150,103 +150,162 @@ fn sort_scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
     let first = lane * ITEMS;
     let step = 1u;
 {% endif %}
+    // What follows is done for each of the invocation's keys: written out, so that they are registers, or as loops, which compile faster.
+{% set keys = ["k"] if rolled else range(items) %}
+{% set u = "" if rolled else "u" %}
+{% set for_each = "for (var k = 0u; k < ITEMS; k++) {" if rolled else "{" %}
+    var place: array<u32, ITEMS>;
+    var key: array<Key, ITEMS>;
+    // A key's digit first, then its rank in the tile.
+    var rank: array<u32, ITEMS>;
+    var to: array<u32, ITEMS>;
     // Places past the end hold the greatest value, after all others: they take no key's rank.
-{% for k in range(items) %}
-    let place{{ k }} = first + {{ k }}u * step;
-    var key{{ k }} = Key();
-    var digit{{ k }} = RADIX - 1u;
-    if (place{{ k }} < count) {
-        key{{ k }} = key_at(begin + place{{ k }});
-        digit{{ k }} = digit_of(key{{ k }});
+{% for k in keys %}
+    {{ for_each }}
+        place[{{ k }}{{ u }}] = first + {{ k }}{{ u }} * step;
+        rank[{{ k }}{{ u }}] = RADIX - 1u;
+        if (place[{{ k }}{{ u }}] < count) {
+            key[{{ k }}{{ u }}] = key_at(begin + place[{{ k }}{{ u }}]);
+            rank[{{ k }}{{ u }}] = digit_of(key[{{ k }}{{ u }}]);
+        }
     }
 {% endfor %}
     start_ranking(lane);
-{% for k in range(items) %}
-    let before{{ k }} = rank_one(digit{{ k }}, lane{{ ", size" if subgroups }});
+    var before: array<u32, ITEMS>;
+{% for k in keys %}
+    {{ for_each }}
+        before[{{ k }}{{ u }}] = rank_one(rank[{{ k }}{{ u }}], lane{{ ", size" if subgroups }});
+    }
 {% endfor %}
     // The rank of the first key of value `lane`.
     let start = end_ranking(lane{{ ", size" if subgroups }});
-{% for k in range(items) %}
-    let rank{{ k }} = before{{ k }} + rank_of_first(digit{{ k }}, lane{{ ", size" if subgroups }});
-{% endfor %}
-    if (lane < RADIX) {
 {% if alone %}
-        bases[lane] = begin;
+    let base = begin;
 {% else %}
-        bases[lane] = offsets[(row * RADIX + lane) * args.tiles + tile] - start;
+    var base = 0u;
+    if (lane < RADIX) {
+        base = offsets[(row * RADIX + lane) * args.tiles + tile] - start;
+    }
+{% endif %}
+    if (lane < RADIX) {
+        bases[lane] = base;
+    }
+    workgroupBarrier();
+{% for k in keys %}
+    {{ for_each }}
+        let digit = rank[{{ k }}{{ u }}];
+        rank[{{ k }}{{ u }}] = before[{{ k }}{{ u }}] + rank_of_first(digit, lane{{ ", size" if subgroups }});
+{% if key_words == 2 %}
+        to[{{ k }}{{ u }}] = bases[digit] + rank[{{ k }}{{ u }}];
 {% endif %}
     }
+{% endfor %}
+    // The counters are no longer needed: their memory is where keys and payload are put in order, a word of each at a time.
     workgroupBarrier();
 {% if key_words == 1 %}
-{% for k in range(items) %}
-    put_word(rank{{ k }}, key{{ k }});
+{% for k in keys %}
+    {{ for_each }}
+        put_word(rank[{{ k }}{{ u }}], key[{{ k }}{{ u }}]);
+    }
 {% endfor %}
     workgroupBarrier();
-{% for k in range(items) %}
-    let r{{ k }} = lane + {{ k }}u * THREADS;
-    let sorted{{ k }} = word_at(r{{ k }});
-    let to{{ k }} = r{{ k }} + bases[digit_of(sorted{{ k }})];
+{% for k in keys %}
+    {{ for_each }}
+        let r = lane + {{ k }}{{ u }} * THREADS;
+        let sorted = word_at(r);
+        to[{{ k }}{{ u }}] = r + bases[digit_of(sorted)];
 {% if write_keys %}
-    if (r{{ k }} < count) {
-        store_key(to{{ k }}, sorted{{ k }});
-    }
+        if (r < count) {
+            store_key(to[{{ k }}{{ u }}], sorted);
+        }
 {% endif %}
+    }
 {% endfor %}
 {% else %}
-{% for k in range(items) %}
-    put_word(rank{{ k }}, rank{{ k }} + bases[digit{{ k }}]);
+    // Of two words, where they go is put in order first.
+{% for k in keys %}
+    {{ for_each }}
+        put_word(rank[{{ k }}{{ u }}], to[{{ k }}{{ u }}]);
+    }
 {% endfor %}
     workgroupBarrier();
-{% for k in range(items) %}
-    let r{{ k }} = lane + {{ k }}u * THREADS;
-    let to{{ k }} = word_at(r{{ k }});
+{% for k in keys %}
+    {{ for_each }}
+        to[{{ k }}{{ u }}] = word_at(lane + {{ k }}{{ u }} * THREADS);
+    }
 {% endfor %}
 {% if write_keys %}
     workgroupBarrier();
-{% for k in range(items) %}
-    put_word(rank{{ k }}, key{{ k }}.x);
+{% for k in keys %}
+    {{ for_each }}
+        put_word(rank[{{ k }}{{ u }}], key[{{ k }}{{ u }}].x);
+    }
 {% endfor %}
     workgroupBarrier();
-{% for k in range(items) %}
-    let low{{ k }} = word_at(r{{ k }});
+    var low: array<u32, ITEMS>;
+{% for k in keys %}
+    {{ for_each }}
+        low[{{ k }}{{ u }}] = word_at(lane + {{ k }}{{ u }} * THREADS);
+    }
 {% endfor %}
     workgroupBarrier();
-{% for k in range(items) %}
-    put_word(rank{{ k }}, key{{ k }}.y);
+{% for k in keys %}
+    {{ for_each }}
+        put_word(rank[{{ k }}{{ u }}], key[{{ k }}{{ u }}].y);
+    }
 {% endfor %}
     workgroupBarrier();
-{% for k in range(items) %}
-    if (r{{ k }} < count) {
-        store_key(to{{ k }}, vec2(low{{ k }}, word_at(r{{ k }})));
+{% for k in keys %}
+    {{ for_each }}
+        let r = lane + {{ k }}{{ u }} * THREADS;
+        if (r < count) {
+            store_key(to[{{ k }}{{ u }}], vec2(low[{{ k }}{{ u }}], word_at(r)));
+        }
     }
 {% endfor %}
 {% endif %}
 {% endif %}
 {% if payload_words > 0 %}
-{% for k in range(items) %}
-    var payload{{ k }} = Payload();
-    if (place{{ k }} < count) {
-        payload{{ k }} = payload_at(begin + place{{ k }}, row);
+    var payload: array<Payload, ITEMS>;
+{% for k in keys %}
+    {{ for_each }}
+        if (place[{{ k }}{{ u }}] < count) {
+            payload[{{ k }}{{ u }}] = payload_at(begin + place[{{ k }}{{ u }}], row);
+        }
     }
 {% endfor %}
     workgroupBarrier();
-{% for k in range(items) %}
-    put_word(rank{{ k }}, payload{{ k }}{{ ".x" if payload_words == 2 }});
+{% for k in keys %}
+    {{ for_each }}
+        put_word(rank[{{ k }}{{ u }}], payload[{{ k }}{{ u }}]{{ ".x" if payload_words == 2 }});
+    }
 {% endfor %}
     workgroupBarrier();
 {% if payload_words == 2 %}
-{% for k in range(items) %}
-    let payload_low{{ k }} = word_at(r{{ k }});
+    var payload_low: array<u32, ITEMS>;
+{% for k in keys %}
+    {{ for_each }}
+        payload_low[{{ k }}{{ u }}] = word_at(lane + {{ k }}{{ u }} * THREADS);
+    }
 {% endfor %}
     workgroupBarrier();
-{% for k in range(items) %}
-    put_word(rank{{ k }}, payload{{ k }}.y);
+{% for k in keys %}
+    {{ for_each }}
+        put_word(rank[{{ k }}{{ u }}], payload[{{ k }}{{ u }}].y);
+    }
 {% endfor %}
     workgroupBarrier();
 {% endif %}
-{% for k in range(items) %}
-    if (r{{ k }} < count) {
-        store_payload(to{{ k }}, {{ "vec2(payload_low" ~ k ~ ", word_at(r" ~ k ~ "))" if payload_words == 2 else "word_at(r" ~ k ~ ")" }});
+{% for k in keys %}
+    {{ for_each }}
+        let r = lane + {{ k }}{{ u }} * THREADS;
+        if (r < count) {
+{% if payload_words == 2 %}
+            store_payload(to[{{ k }}{{ u }}], vec2(payload_low[{{ k }}{{ u }}], word_at(r)));
+{% else %}
+            store_payload(to[{{ k }}{{ u }}], word_at(r));
+{% endif %}
+        }
     }
 {% endfor %}
 {% endif %}

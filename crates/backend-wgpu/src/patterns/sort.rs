@@ -59,6 +59,8 @@ pub(super) struct Form {
     /// Whether keys are ranked in subgroups, and whether these may have more than 32 lanes.
     pub(super) subgroups: bool,
     pub(super) wide: bool,
+    /// Whether what is done to each key of an invocation is a loop.
+    pub(super) rolled: bool,
     /// Bytes of a key where the pass reads it.
     pub(super) key_bytes: u64,
     /// Bytes of a payload; 0 for none.
@@ -164,6 +166,7 @@ impl Wgpu {
             digit_bits,
             subgroups,
             wide: widest > 32,
+            rolled: self.tuning().sort_rolled,
             key_bytes: task.dtype.size_bytes(),
             payload_bytes,
             indices: false,
@@ -302,7 +305,7 @@ impl Sort<'_> {
 
 pub(super) fn holes(step: Step, form: Form) -> Vec<(&'static str, u32)> {
     let scatters = matches!(step, Step::Scatter { .. });
-    let Form { digit_bits, subgroups, wide, key_bytes, payload_bytes, indices, writes_keys } = form;
+    let Form { digit_bits, subgroups, wide, rolled, key_bytes, payload_bytes, indices, writes_keys } = form;
     let (reads, travels) = (step != Step::Pack, scatters && payload_bytes > 0);
     let counters = if subgroups { COUNTERS } else { THREADS << (digit_bits - 1) };
     let is = |yes: bool| u32::from(yes);
@@ -322,6 +325,7 @@ pub(super) fn holes(step: Step, form: Form) -> Vec<(&'static str, u32)> {
         ("indices", is(indices)),
         ("write_keys", is(writes_keys)),
         ("wide", is(wide)),
+        ("rolled", is(rolled)),
         ("reads_words", is(key_bytes < 8)),
         ("reads_pairs", is(key_bytes == 8)),
         ("payload_reads_words", is(travels && reads && !indices && payload_bytes == 4)),
