@@ -4,7 +4,7 @@ use super::{ABOVE_BINDING, FOLDED, input};
 use crate::case::{Cases, Target};
 use crate::data::Fill;
 use half::f16;
-use isowarp::element::Element;
+use isowarp::element::{DType, Element};
 use isowarp::patterns::sort::Payload;
 use isowarp::prelude::*;
 
@@ -78,7 +78,8 @@ fn types<B: Target, K: Element>(c: &mut Cases<B>) {
             let sorted = d.sort(&keys, up)?;
             Ok(((d.is_sorted(&keys, up)?, d.is_sorted(&sorted, up)?), (d.is_sorted(&sorted, down)?, d.is_sorted(&d.sort(&keys, down)?, down)?)))
         })
-        .needs(if t.size_bytes() < 4 { &[DType::U8, DType::F16] } else { types_of(t) });
+        .needs(if t.size_bytes() < 4 { &[DType::U8] } else { &[] })
+        .needs(&[t]);
     }
     c.add(format!("sort/slices/{t}"), move |d| {
         let (keys, out) = (input::<B, K>(d, Fill::Bits, 9000, "k")?, input::<B, K>(d, Fill::Plain, 9000, "out")?);
@@ -88,12 +89,6 @@ fn types<B: Target, K: Element>(c: &mut Cases<B>) {
     })
     .needs(&[t]);
 }
-
-/// The type itself, for a case that needs it.
-fn types_of(t: DType) -> &'static [DType] {
-    DType::ALL.iter().position(|&d| d == t).map_or(&[], |k| &ALL[k..=k])
-}
-static ALL: [DType; 8] = DType::ALL;
 
 fn shapes<B: Target>(c: &mut Cases<B>) {
     for n in [257, 20_011] {
@@ -141,7 +136,7 @@ fn payloads<B: Target, V: Payload>(c: &mut Cases<B>) {
 fn forms<B: Target>(c: &mut Cases<B>) {
     // One to four passes, so that results come to lie in either buffer of the two.
     for bits in [5, 13, 24, 32] {
-        let by = || SortOrder::Ascending.bits(0..bits);
+        let by = move || SortOrder::Ascending.bits(0..bits);
         c.add(format!("sort/in_place/{bits}"), move |d| {
             let keys = input::<B, u32>(d, Fill::Plain, 10_007, "k")?;
             d.sort_in_place(&keys, by())?;

@@ -7,7 +7,7 @@ use isowarp::dynamic::{Norm, Operator};
 use isowarp::element::{DType, Ty};
 use isowarp::expression;
 use isowarp::ir::Func;
-use isowarp::patterns::{ReduceVariant, ScanVariant};
+use isowarp::patterns::{ReduceVariant, ScanVariant, SortOrder};
 
 /// What is to be computed.
 #[derive(Debug)]
@@ -45,6 +45,15 @@ pub(crate) enum Work {
     Dot,
     Norm(Norm),
     Mean,
+    /// Rows of so many elements.
+    Sort {
+        n: u64,
+        order: SortOrder,
+    },
+    Argsort {
+        n: u64,
+        order: SortOrder,
+    },
 }
 
 impl Pattern {
@@ -60,6 +69,8 @@ impl Pattern {
             Self::Norm => "norm",
             Self::Mean => "mean",
             Self::Scan => "scan",
+            Self::Sort => "sort",
+            Self::Argsort => "argsort",
         }
     }
 
@@ -70,6 +81,7 @@ impl Pattern {
             Self::Dot => (2, 2),
             Self::Zip => (2, 4),
             Self::Map | Self::Reduce | Self::Argmin | Self::Argmax | Self::Norm | Self::Mean | Self::Scan => (1, 1),
+            Self::Sort | Self::Argsort => (1, 1),
         }
     }
 
@@ -88,6 +100,7 @@ pub(crate) fn check(args: &RunArgs) -> Result {
         (args.identity.is_some() && !line, "--identity", "reduce and scan"),
         (args.axis.is_some() && !line, "--axis", "reduce and scan"),
         (args.exclusive && p != Pattern::Scan, "--exclusive", "scan"),
+        (args.descending && !matches!(p, Pattern::Sort | Pattern::Argsort), "--descending", "sort and argsort"),
         (args.variant.is_some() && !line, "--variant", "reduce and scan"),
         (args.ord.is_some() && p != Pattern::Norm, "--ord", "norm"),
         ((args.n.is_some() || args.shape.is_some()) && p != Pattern::Generate, "--n and --shape", "generate"),
@@ -128,6 +141,7 @@ impl Plan {
             Pattern::Map | Pattern::Zip | Pattern::Generate => map(args, inputs),
             Pattern::Reduce => reduce(args, inputs),
             Pattern::Scan => scan(args, inputs),
+            Pattern::Sort | Pattern::Argsort => sort(args, inputs),
             Pattern::Argmin => one(Work::Argmin),
             Pattern::Argmax => one(Work::Argmax),
             Pattern::Dot => one(Work::Dot),
@@ -204,6 +218,16 @@ fn scan(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let shape = if axis.is_some() { input.shape.clone() } else { vec![input.len()] };
     let axis = axis.map(|a| (input.shape.clone(), a));
     Ok(Plan { name: "scan", work: Work::Scan { op, axis, exclusive: args.exclusive, variant }, shape, boolean })
+}
+
+fn sort(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
+    let input = first(inputs)?;
+    let shape = input.shape.clone();
+    let n = shape.last().copied().unwrap_or(1);
+    let order = if args.descending { SortOrder::Descending } else { SortOrder::Ascending };
+    let indices = args.pattern == Pattern::Argsort;
+    let work = if indices { Work::Argsort { n, order } } else { Work::Sort { n, order } };
+    Ok(Plan { name: args.pattern.name(), work, shape, boolean: input.boolean && !indices })
 }
 
 /// The rung that was asked for by name, else the pattern itself.

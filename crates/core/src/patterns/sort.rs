@@ -176,8 +176,16 @@ pub trait Sort: Run<SortTask> {
     /// As [`Sort::sort`]; [`Error::LengthMismatch`] unless the rows are whole.
     fn sort_rows<K: Element>(&self, keys: &Buffer<Self, K>, n: u64, by: impl Into<SortBy>) -> Result<Buffer<Self, K>> {
         let out = self.buffer(keys.len())?;
-        Call::new(self, keys, by)?.keys_to(&out)?.run(n)?;
+        self.sort_rows_into(keys, n, by, &out)?;
         Ok(out)
+    }
+
+    /// As [`Sort::sort_rows`], into the caller's buffer.
+    ///
+    /// # Errors
+    /// As [`Sort::sort_rows`] and [`Sort::sort_into`].
+    fn sort_rows_into<K: Element>(&self, keys: &Buffer<Self, K>, n: u64, by: impl Into<SortBy>, out: &Buffer<Self, K>) -> Result<()> {
+        Call::new(self, keys, by)?.keys_to(out)?.run(n)
     }
 
     /// The indices, within its row, of every row of `n` keys in order.
@@ -186,8 +194,16 @@ pub trait Sort: Run<SortTask> {
     /// As [`Sort::sort_rows`].
     fn argsort_rows<K: Element>(&self, keys: &Buffer<Self, K>, n: u64, by: impl Into<SortBy>) -> Result<Buffer<Self, u32>> {
         let out = self.buffer(keys.len())?;
-        Call::new(self, keys, by)?.indices().payload_to(&out)?.run(n)?;
+        self.argsort_rows_into(keys, n, by, &out)?;
         Ok(out)
+    }
+
+    /// As [`Sort::argsort_rows`], into the caller's buffer.
+    ///
+    /// # Errors
+    /// As [`Sort::sort_rows`] and [`Sort::sort_into`].
+    fn argsort_rows_into<K: Element>(&self, keys: &Buffer<Self, K>, n: u64, by: impl Into<SortBy>, out: &Buffer<Self, u32>) -> Result<()> {
+        Call::new(self, keys, by)?.indices().payload_to(out)?.run(n)
     }
 
     /// 1 where no key comes before its left neighbour, else 0.
