@@ -13,7 +13,14 @@ pub trait Target:
 {
 }
 impl<B> Target for B where
-    B: Backend + Run<MapTask> + Run<ReduceTask> + Run<ReduceVariantTask> + Run<ScanTask> + Run<ScanVariantTask> + Run<FilterTask> + Run<SortTask>
+    B: Backend
+        + Run<MapTask>
+        + Run<ReduceTask>
+        + Run<ReduceVariantTask>
+        + Run<ScanTask>
+        + Run<ScanVariantTask>
+        + Run<FilterTask>
+        + Run<SortTask>
 {
 }
 

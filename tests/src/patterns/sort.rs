@@ -10,8 +10,8 @@ use isowarp::prelude::*;
 
 /// Around subgroups, workgroups, and the tiles of every backend.
 const SIZES: [u64; 27] = [
-    0, 1, 2, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 2047, 2048, 2049, 3839, 3840, 3841, 4095, 4096, 4097, 8063, 8064, 8065, 8192, 8193,
-    100_003,
+    0, 1, 2, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 2047, 2048, 2049, 3839, 3840, 3841, 4095, 4096, 4097, 8063, 8064, 8065, 8192,
+    8193, 100_003,
 ];
 const FEW: [u64; 4] = [1, 33, 4097, 30_011];
 
@@ -76,7 +76,10 @@ fn types<B: Target, K: Element>(c: &mut Cases<B>) {
             let keys = input::<B, K>(d, Fill::Bits, n, "k")?;
             let (up, down) = (SortOrder::Ascending, SortOrder::Descending);
             let sorted = d.sort(&keys, up)?;
-            Ok(((d.is_sorted(&keys, up)?, d.is_sorted(&sorted, up)?), (d.is_sorted(&sorted, down)?, d.is_sorted(&d.sort(&keys, down)?, down)?)))
+            Ok((
+                (d.is_sorted(&keys, up)?, d.is_sorted(&sorted, up)?),
+                (d.is_sorted(&sorted, down)?, d.is_sorted(&d.sort(&keys, down)?, down)?),
+            ))
         })
         .needs(if t.size_bytes() < 4 { &[DType::U8] } else { &[] })
         .needs(&[t]);

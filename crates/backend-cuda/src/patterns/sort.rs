@@ -154,11 +154,7 @@ impl Cuda {
         let map = task.key_bits();
         put_wide(&mut args.u, NEGATIVE, map.negative);
         put_wide(&mut args.u, FLIP, map.flip);
-        let flags = [
-            (task.payload == SortPayload::Indices, INDICES),
-            (!task.keys_out, DROPS_KEYS),
-            (in_place(places), IN_PLACE),
-        ];
+        let flags = [(task.payload == SortPayload::Indices, INDICES), (!task.keys_out, DROPS_KEYS), (in_place(places), IN_PLACE)];
         args.u[FLAGS] = flags.into_iter().map(|(is, flag)| if is { flag } else { 0 }).sum();
         Ok([home, away, away_payload])
     }

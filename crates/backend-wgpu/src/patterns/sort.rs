@@ -185,12 +185,7 @@ impl Sort<'_> {
     fn pass(&self, digit: Digit, from: Side<'_>, to: Side<'_>) -> Result<()> {
         let Some(keys) = from.keys else { return Ok(()) };
         let travels = self.task.payload != SortPayload::Nothing;
-        let form = Form {
-            key_bytes: keys.size,
-            indices: travels && from.payload.is_none(),
-            writes_keys: to.keys.is_some(),
-            ..self.form
-        };
+        let form = Form { key_bytes: keys.size, indices: travels && from.payload.is_none(), writes_keys: to.keys.is_some(), ..self.form };
         let blocks = self.task.rows * self.tiles;
         let elements = self.task.elements();
         let limits = self.wgpu.window_limits();
@@ -267,7 +262,12 @@ impl Sort<'_> {
         let len = self.element(u64::from(at[3])) - begin;
         let (out_first, out_len) = (u64::from(at[7]), u64::from(at[8]));
         let mut bindings = arrayvec::ArrayVec::new();
-        let sides = [(from.keys, begin, len, 5), (from.payload, begin, len, 6), (to.keys, out_first, out_len, 9), (to.payload, out_first, out_len, 10)];
+        let sides = [
+            (from.keys, begin, len, 5),
+            (from.payload, begin, len, 6),
+            (to.keys, out_first, out_len, 9),
+            (to.payload, out_first, out_len, 10),
+        ];
         for (place, first, len, skip) in sides {
             let Some(p) = place else { continue };
             let Window { offset_bytes, size_bytes, skip: elements, .. } =

@@ -17,9 +17,9 @@ pub use map::{Map, MapTask};
 pub use reduce::{Reduce, ReduceTask};
 pub use reduce_variants::{ReduceVariant, ReduceVariantTask, ReduceVariants};
 pub use scan::{Scan, ScanKind, ScanTask};
+pub use scan_variants::{ScanVariant, ScanVariantTask, ScanVariants};
 pub use sort::{Payload, Sort};
 pub use sort_task::{Digit, KeyBits, SortBy, SortOrder, SortPayload, SortPlaces, SortTask};
-pub use scan_variants::{ScanVariant, ScanVariantTask, ScanVariants};
 
 use crate::backend::{Backend, Leaf, Out, RawBuffer};
 use crate::caps::{Capability, Numerics, NumericsVerdict};

@@ -278,18 +278,13 @@ impl<'a, B: Run<SortTask>> Call<'a, B> {
         let width = 8 * K::DTYPE.size_bytes() as u32;
         let bits = by.bits.unwrap_or(0..width);
         if bits.start > bits.end || bits.end > width {
-            return Err(Error::InvalidArgument { what: "bits", reason: format!("{bits:?} is no range of the {width} bits of {}", K::DTYPE) });
+            return Err(Error::InvalidArgument {
+                what: "bits",
+                reason: format!("{bits:?} is no range of the {width} bits of {}", K::DTYPE),
+            });
         }
-        let task = SortTask {
-            dtype: K::DTYPE,
-            order: by.order,
-            bits,
-            rows: 1,
-            n: 0,
-            payload: SortPayload::Nothing,
-            keys_out: false,
-            lent: false,
-        };
+        let task =
+            SortTask { dtype: K::DTYPE, order: by.order, bits, rows: 1, n: 0, payload: SortPayload::Nothing, keys_out: false, lent: false };
         let call = Self { device, task, elements: keys.len(), in_place: false, leaves: vec![keys.leaf()], outs: Vec::new() };
         call.own(keys, "an input")
     }
@@ -346,7 +341,11 @@ impl<'a, B: Run<SortTask>> Call<'a, B> {
             return Ok(());
         }
         if n == 0 || !self.elements.is_multiple_of(n) {
-            return Err(Error::LengthMismatch { what: "keys of whole rows", expected: self.elements.next_multiple_of(n.max(1)), found: self.elements });
+            return Err(Error::LengthMismatch {
+                what: "keys of whole rows",
+                expected: self.elements.next_multiple_of(n.max(1)),
+                found: self.elements,
+            });
         }
         (self.task.rows, self.task.n) = (self.elements / n, n);
         let outs: Vec<Out<B::Raw>> = self.outs.into_iter().map(|(out, _)| out).collect();
