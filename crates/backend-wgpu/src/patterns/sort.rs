@@ -155,10 +155,11 @@ impl Wgpu {
         let mut digit_bits = if subgroups { (COUNTERS / (THREADS / narrowest.max(1))).ilog2().min(8) } else { NARROW_DIGIT };
         // The table of counts is bound whole.
         let limits = self.window_limits();
-        while digit_bits > 1 && tiles > 1 && (task.rows * tiles << digit_bits) * 4 > limits.window_bytes {
+        let table = |bits: u32| ((task.rows * tiles) << bits) * 4;
+        while digit_bits > 1 && tiles > 1 && table(digit_bits) > limits.window_bytes {
             digit_bits -= 1;
         }
-        let requested = (task.rows * tiles << digit_bits) * 4;
+        let requested = table(digit_bits);
         if tiles > 1 && requested > limits.window_bytes {
             return Err(Error::TooLarge { what: "bytes of a sort's counts", requested, limit: limits.window_bytes });
         }
