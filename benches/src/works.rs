@@ -120,6 +120,13 @@ pub fn works() -> Vec<Work> {
         work("scan/exclusive", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.scan_exclusive_into(x, Sum, out))),
         work("scan/exclusive", DType::U32, 8, |d, s| one::<u32>(d, s, |d, x, out| d.scan_exclusive_into(x, Sum, out))),
     ];
+    all.extend([
+        work("sort/keys", DType::U32, 8, |d, s| one::<u32>(d, s, |d, x, out| d.sort_into(x, SortOrder::Ascending, out))),
+        work("sort/keys", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.sort_into(x, SortOrder::Ascending, out))),
+        work("sort/keys", DType::U64, 16, |d, s| one::<u64>(d, s, |d, x, out| d.sort_into(x, SortOrder::Ascending, out))),
+        work("sort/pairs", DType::U32, 16, pairs),
+        work("sort/argsort", DType::U32, 8, |d, s| one::<u32>(d, s, |d, x, out| d.argsort_into(x, SortOrder::Ascending, out))),
+    ]);
     all.extend(rungs());
     all.extend([
         work("move/transpose", DType::F32, 8, |d, s| {
@@ -246,6 +253,13 @@ fn two(d: &Device, shape: &Shape, f: impl Fn(&Device, &Floats, &Floats, &Floats)
     let shape_of_y = *shape;
     // `x` is the slice of this turn; `y` follows it.
     one::<f32>(d, shape, move |d, x, out| f(d, x, &turn_of(&y, &shape_of_y, x.offset() / shape_of_y.n)?, out))
+}
+
+/// Keys, and values that travel with them; the digest is the values'.
+fn pairs(d: &Device, shape: &Shape) -> Result<Ready> {
+    let values = random::<u32>(d, shape.n, !shape.seed)?;
+    let keys = zeroed::<u32>(d, shape.n)?;
+    one::<u32>(d, shape, move |d, x, out| d.sort_pairs_into(x, &values, SortOrder::Ascending, (&keys, out)))
 }
 
 /// A pattern that allocates its result, one element.

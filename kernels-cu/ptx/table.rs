@@ -22,6 +22,8 @@ pub enum Source {
     Scan,
     /// `scan_variants.cu`
     ScanVariants,
+    /// `sort.cu`
+    Sort,
 }
 
 impl Source {
@@ -35,6 +37,7 @@ impl Source {
         Source::ReduceVariants,
         Source::Scan,
         Source::ScanVariants,
+        Source::Sort,
     ];
 
     /// Name of the source file, without its extension.
@@ -49,6 +52,7 @@ impl Source {
             Source::ReduceVariants => "reduce_variants",
             Source::Scan => "scan",
             Source::ScanVariants => "scan_variants",
+            Source::Sort => "sort",
         }
     }
 
@@ -64,6 +68,7 @@ impl Source {
             Source::ReduceVariants => reduce_variants::BUILDS,
             Source::Scan => scan::BUILDS,
             Source::ScanVariants => scan_variants::BUILDS,
+            Source::Sort => sort::BUILDS,
         }
     }
 }
@@ -618,6 +623,72 @@ pub mod scan_variants {
                 Entry { name: "scan_kogge_stone_w4", holes: &["load1", "combine", "store1"] },
                 Entry { name: "scan_brent_kung_w4", holes: &["load1", "combine", "store1"] },
                 Entry { name: "scan_coarsened_w4", holes: &["load1", "load4", "combine", "store1", "store4"] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `sort.cu`.
+pub mod sort {
+    use super::*;
+
+    /// `sort_plan`
+    pub const SORT_PLAN: Kernel = Kernel::new(Source::Sort, "sort_plan");
+    /// `sort_histogram_k1`
+    pub const SORT_HISTOGRAM_K1: Kernel = Kernel::new(Source::Sort, "sort_histogram_k1");
+    /// `sort_pass_k1_p0`
+    pub const SORT_PASS_K1_P0: Kernel = Kernel::new(Source::Sort, "sort_pass_k1_p0");
+    /// `sort_pass_k1_p4`
+    pub const SORT_PASS_K1_P4: Kernel = Kernel::new(Source::Sort, "sort_pass_k1_p4");
+    /// `sort_pass_k1_p8`
+    pub const SORT_PASS_K1_P8: Kernel = Kernel::new(Source::Sort, "sort_pass_k1_p8");
+    /// `sort_histogram_k2`
+    pub const SORT_HISTOGRAM_K2: Kernel = Kernel::new(Source::Sort, "sort_histogram_k2");
+    /// `sort_pass_k2_p0`
+    pub const SORT_PASS_K2_P0: Kernel = Kernel::new(Source::Sort, "sort_pass_k2_p0");
+    /// `sort_pass_k2_p4`
+    pub const SORT_PASS_K2_P4: Kernel = Kernel::new(Source::Sort, "sort_pass_k2_p4");
+    /// `sort_pass_k2_p8`
+    pub const SORT_PASS_K2_P8: Kernel = Kernel::new(Source::Sort, "sort_pass_k2_p8");
+    /// `sort_histogram_k4`
+    pub const SORT_HISTOGRAM_K4: Kernel = Kernel::new(Source::Sort, "sort_histogram_k4");
+    /// `sort_pass_k4_p0`
+    pub const SORT_PASS_K4_P0: Kernel = Kernel::new(Source::Sort, "sort_pass_k4_p0");
+    /// `sort_pass_k4_p4`
+    pub const SORT_PASS_K4_P4: Kernel = Kernel::new(Source::Sort, "sort_pass_k4_p4");
+    /// `sort_pass_k4_p8`
+    pub const SORT_PASS_K4_P8: Kernel = Kernel::new(Source::Sort, "sort_pass_k4_p8");
+    /// `sort_histogram_k8`
+    pub const SORT_HISTOGRAM_K8: Kernel = Kernel::new(Source::Sort, "sort_histogram_k8");
+    /// `sort_pass_k8_p0`
+    pub const SORT_PASS_K8_P0: Kernel = Kernel::new(Source::Sort, "sort_pass_k8_p0");
+    /// `sort_pass_k8_p4`
+    pub const SORT_PASS_K8_P4: Kernel = Kernel::new(Source::Sort, "sort_pass_k8_p4");
+    /// `sort_pass_k8_p8`
+    pub const SORT_PASS_K8_P8: Kernel = Kernel::new(Source::Sort, "sort_pass_k8_p8");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: include_str!("sort.ptx"),
+            entries: &[
+                Entry { name: "sort_plan", holes: &[] },
+                Entry { name: "sort_histogram_k1", holes: &[] },
+                Entry { name: "sort_pass_k1_p0", holes: &[] },
+                Entry { name: "sort_pass_k1_p4", holes: &[] },
+                Entry { name: "sort_pass_k1_p8", holes: &[] },
+                Entry { name: "sort_histogram_k2", holes: &[] },
+                Entry { name: "sort_pass_k2_p0", holes: &[] },
+                Entry { name: "sort_pass_k2_p4", holes: &[] },
+                Entry { name: "sort_pass_k2_p8", holes: &[] },
+                Entry { name: "sort_histogram_k4", holes: &[] },
+                Entry { name: "sort_pass_k4_p0", holes: &[] },
+                Entry { name: "sort_pass_k4_p4", holes: &[] },
+                Entry { name: "sort_pass_k4_p8", holes: &[] },
+                Entry { name: "sort_histogram_k8", holes: &[] },
+                Entry { name: "sort_pass_k8_p0", holes: &[] },
+                Entry { name: "sort_pass_k8_p4", holes: &[] },
+                Entry { name: "sort_pass_k8_p8", holes: &[] },
             ],
         },
     ];

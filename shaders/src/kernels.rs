@@ -52,7 +52,7 @@ impl Template {
 }
 
 /// Parts that templates include.
-const PARTS: [(&str, &str); 8] = [
+const PARTS: [(&str, &str); 9] = [
     ("lanes.wgsl", include_str!("lanes.wgsl")),
     ("look_back.wgsl", include_str!("look_back.wgsl")),
     ("median.wgsl", include_str!("median.wgsl")),
@@ -61,6 +61,7 @@ const PARTS: [(&str, &str); 8] = [
     ("scan_nodes.wgsl", include_str!("scan_nodes.wgsl")),
     ("scan_totals.wgsl", include_str!("scan_totals.wgsl")),
     ("scan_walk.wgsl", include_str!("scan_walk.wgsl")),
+    ("sort_rank.wgsl", include_str!("sort_rank.wgsl")),
 ];
 
 /// P01.
@@ -207,6 +208,45 @@ pub const TRANSPOSE: Template = Template {
 
 /// What bindings of raw bits are.
 const WORDS: &str = "array<u32>";
+
+/// P07, one pass over a digit.
+pub const SORT: Template = Template {
+    name: "sort.wgsl",
+    text: include_str!("sort.wgsl"),
+    args: &[
+        "n",
+        "tiles",
+        "first_block",
+        "end_block",
+        "in_first",
+        "in_skip",
+        "payload_in_skip",
+        "out_first",
+        "out_len",
+        "out_skip",
+        "payload_out_skip",
+        "shift",
+        "digit_mask",
+        "sign_bit",
+        "negative_low",
+        "negative_high",
+        "flip_low",
+        "flip_high",
+    ],
+    bindings: &[
+        Extra { name: "keys_in", access: "read", ty: "array<u32>", when: Some("reads_words") },
+        Extra { name: "keys_in", access: "read", ty: "array<vec2<u32>>", when: Some("reads_pairs") },
+        Extra { name: "payload_in", access: "read", ty: "array<u32>", when: Some("payload_reads_words") },
+        Extra { name: "payload_in", access: "read", ty: "array<vec2<u32>>", when: Some("payload_reads_pairs") },
+        Extra { name: "keys_out", access: "read_write", ty: "array<u32>", when: Some("writes_words") },
+        Extra { name: "keys_out", access: "read_write", ty: "array<vec2<u32>>", when: Some("writes_pairs") },
+        Extra { name: "payload_out", access: "read_write", ty: "array<u32>", when: Some("payload_writes_words") },
+        Extra { name: "payload_out", access: "read_write", ty: "array<vec2<u32>>", when: Some("payload_writes_pairs") },
+        Extra { name: "counts", access: "read_write", ty: "array<u32>", when: Some("count") },
+        Extra { name: "offsets", access: "read", ty: "array<u32>", when: Some("reads_offsets") },
+        Extra { name: "packed_out", access: "read_write", ty: "array<u32>", when: Some("pack") },
+    ],
+};
 
 /// P13, image filters; the bits of 25 weights follow the other parameters, those of a 3x3 window first.
 pub const FILTER: Template = Template {

@@ -4,7 +4,7 @@ use isowarp::backend::{Backend, Run};
 use isowarp::buffer::{Buffer, DeviceScalar};
 use isowarp::element::{DType, Element};
 use isowarp::patterns::{
-    FilterTask, GatherTask, Image, LayoutTask, MapTask, ReduceTask, ReduceVariantTask, ScanTask, ScanVariantTask, ScatterTask,
+    FilterTask, GatherTask, Image, LayoutTask, MapTask, ReduceTask, ReduceVariantTask, ScanTask, ScanVariantTask, ScatterTask, SortTask,
 };
 use isowarp::{Error, Result};
 use xxhash_rust::xxh3::Xxh3;
@@ -16,7 +16,7 @@ macro_rules! target {
         impl<B> Target for B where B: Backend $(+ Run<$task>)* {}
     };
 }
-target!(MapTask, ReduceTask, ReduceVariantTask, ScanTask, ScanVariantTask, FilterTask, LayoutTask, GatherTask, ScatterTask);
+target!(MapTask, ReduceTask, ReduceVariantTask, ScanTask, ScanVariantTask, FilterTask, LayoutTask, GatherTask, ScatterTask, SortTask);
 
 /// One array that a case computed.
 #[derive(Clone, PartialEq, Eq, Debug)]

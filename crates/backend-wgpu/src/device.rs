@@ -186,8 +186,19 @@ impl Wgpu {
             ("reduce", tuning.reduces_in_subgroups(1)),
             ("reduce of several words", tuning.reduces_in_subgroups(2)),
             ("scan", tuning.scan_in_subgroups),
+            ("sort", tuning.sort_in_subgroups),
         ];
         forms.into_iter().filter_map(|(pattern, on)| on.then_some(pattern)).collect()
+    }
+
+    /// Fewest and most lanes that a subgroup may have.
+    pub(crate) fn subgroup_widths(&self) -> (u32, u32) {
+        let info = &self.shared.context.info;
+        #[cfg(test)]
+        if let Some(width) = self.patterns().emulated_width() {
+            return (width, width);
+        }
+        (info.subgroup_min_size, info.subgroup_max_size)
     }
 
     /// Which forms of the patterns suit the adapter.

@@ -77,6 +77,10 @@ pub(crate) enum Pattern {
     Reverse,
     /// All elements moved up by --by places, the last ones coming first (NumPy's roll)
     Rotate,
+    /// Each row (along the last axis) in order; floats in IEEE 754's total order
+    Sort,
+    /// The indices, u32, of each row in order; equal elements keep their order
+    Argsort,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
@@ -149,6 +153,9 @@ pub(crate) struct RunArgs {
     /// A rung of the textbooks' ladder instead of the pattern (reduce, scan of a whole array); see below
     #[arg(long, value_name = "NAME")]
     pub(crate) variant: Option<String>,
+    /// Sort, argsort: the greatest first
+    #[arg(long)]
+    pub(crate) descending: bool,
     /// Norm: which one
     #[arg(long, value_enum)]
     pub(crate) ord: Option<Ord>,

@@ -10,11 +10,13 @@ mod moves;
 mod operator;
 mod reduce;
 mod scan;
+mod sort;
 
 pub use moves::{gather, permute_axes, reverse, rotate, scatter};
 pub use operator::Operator;
 pub use reduce::{Norm, argmax, argmin, dot, mean, norm, reduce, reduce_axis, reduce_from, reduce_variant};
 pub use scan::{scan, scan_axis, scan_into, scan_variant, scan_variant_into};
+pub use sort::{argsort, argsort_into, sort, sort_into};
 
 use crate::backend::{Backend, Leaf, RawBuffer, Run};
 use crate::buffer::{Buffer, Memory as _, write_whole};

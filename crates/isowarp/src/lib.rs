@@ -12,7 +12,7 @@
 //! ```
 //!
 //! The patterns are traits with one method a variant: [`Map`](patterns::Map), [`Reduce`](patterns::Reduce), [`Scan`](patterns::Scan),
-//! [`Filter`](patterns::Filter). They run on [`Device`], which is chosen at run time, and on each backend's own handle
+//! [`Sort`](patterns::Sort), [`Filter`](patterns::Filter). They run on [`Device`], which is chosen at run time, and on each backend's own handle
 //! ([`Cpu`], `Wgpu`, `Cuda`) where the choice is made at compile time:
 //!
 //! ```
@@ -24,6 +24,29 @@
 //! }
 //! # let dev = isowarp::Cpu::new();
 //! # assert_eq!(normalise(&dev, &dev.upload(&[1.0, 4.0])?)?.read_blocking()?, [0.25, 1.0]);
+//! # Ok::<(), isowarp::Error>(())
+//! ```
+//!
+//! Sorts are stable, by every element type, up and down, by all bits of the keys or some:
+//!
+//! ```
+//! use isowarp::prelude::*;
+//!
+//! let dev = isowarp::Cpu::new();
+//! let keys = dev.upload(&[3.0f32, -0.0, f32::INFINITY, 0.0, -7.5])?;
+//! assert_eq!(dev.argsort(&keys, SortOrder::Ascending)?.read_blocking()?, [4, 1, 3, 0, 2]);
+//! let (first, places) = dev.top_k(&keys, 2, SortOrder::Descending)?;
+//! assert_eq!((first.read_blocking()?, places.read_blocking()?), (vec![f32::INFINITY, 3.0], vec![2, 0]));
+//!
+//! let (suits, cards) = (dev.upload(&[2u8, 1, 2, 1])?, dev.upload(&[10u32, 11, 12, 13])?);
+//! let (_, by_suit) = dev.sort_pairs(&suits, &cards, SortOrder::Descending.bits(0..2))?;
+//! assert_eq!(by_suit.read_blocking()?, [10, 12, 11, 13]);
+//!
+//! // A payload of any width follows the indices.
+//! let (words, order) = (dev.upload(&[30u8, 10, 20])?, dev.upload(&[2u32, 0, 1])?);
+//! let order = dev.argsort(&order, SortOrder::Ascending)?;
+//! let moved: Buffer<_, u8> = dev.map((array(&words), &order), |(words, i)| words.at(i).store_as::<u8>())?;
+//! assert_eq!(moved.read_blocking()?, [10, 20, 30]);
 //! # Ok::<(), isowarp::Error>(())
 //! ```
 //!
@@ -79,6 +102,7 @@ pub mod prelude {
     pub use isowarp_core::patterns::{Axis, ImageLayout, Layout, Move, ScatterOp};
     pub use isowarp_core::patterns::{Border, Filter, FilterKind, Image, Map, Reduce, Scan};
     pub use isowarp_core::patterns::{ReduceVariant, ReduceVariants, ScanVariant, ScanVariants};
+    pub use isowarp_core::patterns::{Sort, SortBy, SortOrder};
 }
 
 /// The examples of the README, compiled.

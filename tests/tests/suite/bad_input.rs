@@ -204,6 +204,28 @@ fn overlap_is_refused_except_element_for_element() {
 }
 
 #[test]
+fn sorts_refuse_what_does_not_fit() {
+    each(|d| {
+        let x = sevens(d, 100);
+        let (low, high) = (x.slice(..60).unwrap(), x.slice(40..).unwrap());
+        let up = SortOrder::Ascending;
+        assert!(matches!(d.sort_into(&low, up, &high), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.sort_into(&x, up, &x), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.sort_with(&x, up, &x, &d.buffer(100).unwrap()), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.sort_into(&x, up, &d.buffer(99).unwrap()), Err(Error::BufferTooSmall { required: 100, available: 99, .. })));
+        assert!(matches!(d.sort_pairs(&x, &low, up), Err(Error::LengthMismatch { expected: 100, found: 60, .. })));
+        assert!(matches!(d.sort_rows(&x, 7, up), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.sort_rows(&x, 0, up), Err(Error::LengthMismatch { .. })));
+        for bits in [0..33, 33..33, std::ops::Range { start: 4, end: 3 }] {
+            assert!(matches!(d.sort(&x, up.bits(bits)), Err(Error::InvalidArgument { what: "bits", .. })));
+        }
+        untouched(&x);
+        d.sort_in_place(&x, up).unwrap();
+        untouched(&x);
+    });
+}
+
+#[test]
 fn a_view_out_of_range_is_refused() {
     each(|d| {
         let x = sevens(d, 10);

@@ -51,6 +51,11 @@ fn scan_is_the_same_on_every_device() {
 }
 
 #[test]
+fn sort_is_the_same_on_every_device() {
+    identical("sort");
+}
+
+#[test]
 fn rungs_of_reduce_are_the_same_on_every_device() {
     identical("reduce_variants");
 }

@@ -25,6 +25,25 @@ fn sha<T: Element>(x: &Buffer<Device, T>) -> String {
     Sha256::digest(bytemuck::cast_slice(&bytes)).iter().map(|b| format!("{b:02x}")).collect()
 }
 
+/// Kirk, Hwu and El Hajj, figures 13.2 to 13.4: sixteen keys of four bits, and where the first pass, by the lowest bit, puts each of them.
+#[test]
+fn the_textbooks_sixteen_keys_go_where_it_says() -> Result<()> {
+    let keys = [12u32, 3, 6, 9, 15, 8, 5, 10, 9, 6, 11, 13, 4, 10, 7, 0];
+    let places = [0u32, 8, 1, 9, 10, 2, 11, 3, 12, 4, 13, 14, 5, 6, 15, 7];
+    each(|d| {
+        let x = d.upload(&keys).unwrap();
+        let order = d.argsort(&x, SortOrder::Ascending.bits(0..1)).unwrap();
+        // Where a key went is the inverse of where the places' keys came from.
+        assert_eq!(d.argsort(&order, SortOrder::Ascending).unwrap().read_blocking().unwrap(), places);
+        let mut sorted = keys;
+        sorted.sort_unstable();
+        assert_eq!(d.sort(&x, SortOrder::Ascending.bits(0..4)).unwrap().read_blocking().unwrap(), sorted);
+        sorted.reverse();
+        assert_eq!(d.sort(&x, SortOrder::Descending).unwrap().read_blocking().unwrap(), sorted);
+    });
+    Ok(())
+}
+
 #[test]
 fn integer_sums_and_prefixes_equal_numpys() -> Result<()> {
     let f = fixtures();

@@ -9,3 +9,4 @@ mod reduce;
 mod reduce_variants;
 mod scan;
 mod scan_variants;
+mod sort;

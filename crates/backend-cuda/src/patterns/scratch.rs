@@ -11,13 +11,15 @@ use parking_lot::Mutex;
 pub(crate) enum Use {
     /// Partial results of a reduction: contents do not matter.
     Partials,
-    /// Arrival counters: zero between launches.
+    /// Counters: zero between patterns.
     Counters,
     /// Header and tile states of scans: zero but for the number of state words in header word 1.
     Scan,
+    /// The same of sorts, whose words are tagged otherwise.
+    Sort,
 }
 
-const USES: usize = 3;
+const USES: usize = 4;
 /// Constant tables (filter weights) that are kept.
 const CONSTANTS: usize = 16;
 
@@ -44,7 +46,7 @@ impl Scratch {
         if of != Use::Partials {
             cuda.fill(&buffer, 0, bytes, &[0])?;
         }
-        if of == Use::Scan {
+        if matches!(of, Use::Scan | Use::Sort) {
             let words = bytes / 8 - super::scan::HEADER_WORDS;
             cuda.write_bytes(&buffer, 8, &words.to_le_bytes())?;
         }

@@ -13,6 +13,7 @@ mod reduce;
 mod reduce_variants;
 mod scan;
 mod scan_variants;
+mod sort;
 #[cfg(test)]
 mod tests;
 mod tuning;
@@ -66,6 +67,12 @@ impl Kernels {
     /// Whether tests ask for the form of three launches.
     fn never_looks_back(&self) -> bool {
         self.patience.load(Ordering::Relaxed) == u32::MAX
+    }
+
+    /// Lanes of the subgroups that shared memory stands in for.
+    #[cfg(test)]
+    pub(crate) fn emulated_width(&self) -> Option<u32> {
+        Some(self.width.load(Ordering::Relaxed)).filter(|&width| width != 0)
     }
 
     fn patience(&self) -> Option<u32> {

@@ -11,6 +11,10 @@ pub(crate) struct Tuning {
     pub(crate) reduce_in_subgroups_from: u32,
     /// Whether a scan walks its tiles and short rows in subgroups.
     pub(crate) scan_in_subgroups: bool,
+    /// Whether a sort ranks its keys in subgroups.
+    pub(crate) sort_in_subgroups: bool,
+    /// Whether what a sort does to each key of an invocation is a loop, which drivers compile faster and may run slower.
+    pub(crate) sort_rolled: bool,
     /// Tiles of a line, two or more, from which on a scan is one launch that looks back instead of three.
     pub(crate) look_back_from_tiles: u64,
     /// Tiles of a group of a look-back, at most the 256 invocations of a workgroup.
@@ -36,6 +40,8 @@ struct Entry {
 const DEFAULT: Tuning = Tuning {
     reduce_in_subgroups_from: 1,
     scan_in_subgroups: true,
+    sort_in_subgroups: true,
+    sort_rolled: false,
     look_back_from_tiles: 2,
     look_back_group: 64,
     most_repeated: 512,
@@ -59,7 +65,7 @@ const TABLE: [Entry; 3] = [
         tuning: Tuning { reduce_in_subgroups_from: 2, map_threads: 128, map_in_pairs_from: 32, ..DEFAULT },
     },
     // LLVM takes most of a minute and gigabytes over 8 rows of an operator with an exponential and a logarithm.
-    Entry { vendor: None, kind: Some(DeviceKind::Cpu), tuning: Tuning { most_repeated: 64, ..DEFAULT } },
+    Entry { vendor: None, kind: Some(DeviceKind::Cpu), tuning: Tuning { most_repeated: 64, sort_rolled: true, ..DEFAULT } },
     Entry { vendor: None, kind: None, tuning: DEFAULT },
 ];
 
@@ -102,6 +108,7 @@ impl Tuning {
                 Some(false) => NEVER,
             },
             scan_in_subgroups: usable && asked.unwrap_or(found.scan_in_subgroups),
+            sort_in_subgroups: usable && asked.unwrap_or(found.sort_in_subgroups),
             ..found
         }
     }

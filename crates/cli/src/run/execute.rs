@@ -36,6 +36,8 @@ pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result
         }
         (Work::Reverse, &[x]) => dynamic::reverse(device, x)?,
         (Work::Rotate(by), &[x]) => dynamic::rotate(device, x, *by)?,
+        (Work::Sort { n, order }, &[x]) => dynamic::sort(device, x, *n, *order)?,
+        (Work::Argsort { n, order }, &[x]) => dynamic::argsort(device, x, *n, *order)?,
         (_, inputs) => return Err(crate::failure::Failure::usage(format!("{} inputs do not fit {}", inputs.len(), plan.name))),
     })
 }
@@ -53,6 +55,8 @@ pub(crate) fn repeat(device: &Device, plan: &Plan, inputs: &[Buffer], result: &B
         (Work::Scan { op, axis: Some((shape, axis)), exclusive, .. }, &[x]) => {
             dynamic::scan_axis(device, x, shape, *axis, op, *exclusive).map(drop)
         }
+        (Work::Sort { n, order }, &[x]) => dynamic::sort_into(device, x, *n, *order, result),
+        (Work::Argsort { n, order }, &[x]) => dynamic::argsort_into(device, x, *n, *order, result),
         (Work::Argmin, &[x]) => dynamic::argmin(device, x).map(drop),
         (Work::Argmax, &[x]) => dynamic::argmax(device, x).map(drop),
         (Work::Dot, &[x, y]) => dynamic::dot(device, x, y).map(drop),

@@ -7,7 +7,7 @@ use isowarp::dynamic::{Norm, Operator};
 use isowarp::element::{DType, Ty};
 use isowarp::expression;
 use isowarp::ir::Func;
-use isowarp::patterns::{ReduceVariant, ScanVariant, ScatterOp};
+use isowarp::patterns::{ReduceVariant, ScanVariant, ScatterOp, SortOrder};
 
 /// What is to be computed.
 #[derive(Debug)]
@@ -51,6 +51,15 @@ pub(crate) enum Work {
     Transpose(Vec<u64>),
     Reverse,
     Rotate(i64),
+    /// Rows of so many elements.
+    Sort {
+        n: u64,
+        order: SortOrder,
+    },
+    Argsort {
+        n: u64,
+        order: SortOrder,
+    },
 }
 
 impl Pattern {
@@ -71,6 +80,8 @@ impl Pattern {
             Self::Transpose => "transpose",
             Self::Reverse => "reverse",
             Self::Rotate => "rotate",
+            Self::Sort => "sort",
+            Self::Argsort => "argsort",
         }
     }
 
@@ -82,7 +93,7 @@ impl Pattern {
             Self::Scatter => (3, 3),
             Self::Zip => (2, 4),
             Self::Map | Self::Reduce | Self::Argmin | Self::Argmax | Self::Norm | Self::Mean | Self::Scan => (1, 1),
-            Self::Transpose | Self::Reverse | Self::Rotate => (1, 1),
+            Self::Transpose | Self::Reverse | Self::Rotate | Self::Sort | Self::Argsort => (1, 1),
         }
     }
 
@@ -107,6 +118,7 @@ pub(crate) fn check(args: &RunArgs) -> Result {
         (args.identity.is_some() && !line, "--identity", "reduce and scan"),
         (args.axis.is_some() && !line, "--axis", "reduce and scan"),
         (args.exclusive && p != Pattern::Scan, "--exclusive", "scan"),
+        (args.descending && !matches!(p, Pattern::Sort | Pattern::Argsort), "--descending", "sort and argsort"),
         (args.variant.is_some() && !line, "--variant", "reduce and scan"),
         (args.ord.is_some() && p != Pattern::Norm, "--ord", "norm"),
         ((args.n.is_some() || args.shape.is_some()) && p != Pattern::Generate, "--n and --shape", "generate"),
@@ -151,6 +163,7 @@ impl Plan {
             Pattern::Reduce => reduce(args, inputs),
             Pattern::Scan => scan(args, inputs),
             Pattern::Gather | Pattern::Scatter | Pattern::Transpose | Pattern::Reverse | Pattern::Rotate => moved(args, inputs),
+            Pattern::Sort | Pattern::Argsort => sort(args, inputs),
             Pattern::Argmin => one(Work::Argmin),
             Pattern::Argmax => one(Work::Argmax),
             Pattern::Dot => one(Work::Dot),
@@ -253,6 +266,16 @@ fn scan(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let shape = if axis.is_some() { input.shape.clone() } else { vec![input.len()] };
     let axis = axis.map(|a| (input.shape.clone(), a));
     Ok(Plan { name: "scan", work: Work::Scan { op, axis, exclusive: args.exclusive, variant }, shape, boolean })
+}
+
+fn sort(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
+    let input = first(inputs)?;
+    let shape = input.shape.clone();
+    let n = shape.last().copied().unwrap_or(1);
+    let order = if args.descending { SortOrder::Descending } else { SortOrder::Ascending };
+    let indices = args.pattern == Pattern::Argsort;
+    let work = if indices { Work::Argsort { n, order } } else { Work::Sort { n, order } };
+    Ok(Plan { name: args.pattern.name(), work, shape, boolean: input.boolean && !indices })
 }
 
 /// The rung that was asked for by name, else the pattern itself.

@@ -113,6 +113,22 @@ for version in [(2, 0), (3, 0)]:
     with open(f"version_{version[0]}.npy", "wb") as f:
         np.lib.format.write_array(f, x, version=version)
 
+# Sorts: along the last axis, stable. No -0 and no NaN with a sign, which NumPy orders otherwise.
+few = {code: (a % 7).astype(a.dtype) for code, a in whole.items()}
+for code, a in few.items():
+    save(f"few_{code}", a)
+    case(f"sort_{code}", ["sort", "--in", f"w_{code}.npy"], np.sort(whole[code], kind="stable"))
+    case(f"sort_down_{code}", ["sort", "--descending", "--in", f"w_{code}.npy"], np.sort(whole[code], kind="stable")[::-1].copy())
+    case(f"argsort_{code}", ["argsort", "--in", f"few_{code}.npy"], np.argsort(a, kind="stable").astype(np.uint32))
+    # Descending and stable: the reverse of the reversed array's order.
+    down = (a.size - 1 - np.argsort(a[::-1], kind="stable"))[::-1].astype(np.uint32)
+    case(f"argsort_down_{code}", ["argsort", "--descending", "--in", f"few_{code}.npy"], down)
+case("sort_rows", ["sort", "--in", "x_f4.npy"], np.sort(x, axis=-1, kind="stable"))
+case("argsort_rows", ["argsort", "--in", "y_f4.npy"], np.argsort(y, axis=-1, kind="stable").astype(np.uint32))
+case("sort_truth", ["sort", "--in", "truth.npy"], np.sort(x[0] > 0, axis=-1))
+case("sort_empty", ["sort", "--in", "empty.npy"], np.zeros(0, np.float32))
+case("argsort_of_normal", ["argsort", "--in", "r_f4.npy"], np.argsort(r, kind="stable").astype(np.uint32))
+
 with open("oracle.json", "w") as f:
     json.dump(cases, f, indent=1)
     f.write("\n")

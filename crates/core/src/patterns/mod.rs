@@ -11,6 +11,8 @@ pub mod reduce;
 pub mod reduce_variants;
 pub mod scan;
 pub mod scan_variants;
+pub mod sort;
+pub mod sort_task;
 
 pub use filter::{Border, Filter, FilterKind, FilterTask, Image};
 pub use layout::{Axis, ImageLayout, Layout, LayoutTask};
@@ -20,6 +22,8 @@ pub use reduce::{Reduce, ReduceTask};
 pub use reduce_variants::{ReduceVariant, ReduceVariantTask, ReduceVariants};
 pub use scan::{Scan, ScanKind, ScanTask};
 pub use scan_variants::{ScanVariant, ScanVariantTask, ScanVariants};
+pub use sort::{Payload, Sort};
+pub use sort_task::{Digit, KeyBits, SortBy, SortOrder, SortPayload, SortPlaces, SortTask};
 
 use crate::backend::{Backend, Leaf, Out, RawBuffer};
 use crate::caps::{Capability, Numerics, NumericsVerdict};

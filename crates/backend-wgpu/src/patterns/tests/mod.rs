@@ -7,6 +7,7 @@ mod reduce;
 mod scan;
 mod seeds;
 mod sizes;
+mod sort;
 pub(super) mod subgroups;
 mod texts;
 mod variants;

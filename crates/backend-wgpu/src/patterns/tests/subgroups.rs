@@ -26,6 +26,28 @@ pub(in crate::patterns) fn emulate(wgsl: &str, width: u32) -> String {
 "
         ));
     }
+    for (builtin, ty, start, step) in [
+        ("subgroupBallot", "vec4<u32>", "vec4<u32>()", "if (there) { value[k / 32u] |= 1u << (k % 32u); }"),
+        ("subgroupExclusiveAdd", "u32", "0u", "if (k < emulated_lane % WIDTH) { value += emulated[first + k]; }"),
+    ] {
+        text = text.replace(&format!("{builtin}("), &format!("{builtin}_("));
+        let (parameter, word) = if ty == "u32" { ("v: u32", "v") } else { ("v: bool", "u32(v)") };
+        text.push_str(&format!(
+            "\nfn {builtin}_({parameter}) -> {ty} {{
+    workgroupBarrier();
+    emulated[emulated_lane] = {word};
+    workgroupBarrier();
+    let first = emulated_lane / WIDTH * WIDTH;
+    var value = {start};
+    for (var k = 0u; k < WIDTH; k++) {{
+        let there = emulated[first + k] != 0u;
+        {step}
+    }}
+    return value;
+}}
+"
+        ));
+    }
     format!("const WIDTH = {width}u;\nvar<private> emulated_lane: u32;\nvar<workgroup> emulated: array<u32, 256>;\n{text}")
 }
 

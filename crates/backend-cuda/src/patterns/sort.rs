@@ -1,0 +1,180 @@
+//! P07 sort: a histogram of all digits, then a launch to each, which reads and writes keys and payload once.
+
+use super::scan::HEADER_WORDS;
+use super::scratch::Use;
+use super::{blocks, put_wide};
+use crate::backend::Cuda;
+use crate::launch::{Args, Grid};
+use crate::memory::Buffer;
+use crate::module;
+use isowarp_core::backend::{Backend as _, Leaf, Out, RawBuffer as _, Run};
+use isowarp_core::error::Result;
+use isowarp_core::patterns::plan::tiles;
+use isowarp_core::patterns::{Digit, SortPayload, SortPlaces, SortTask};
+use isowarp_kernels::Kernel;
+use isowarp_kernels::sort::*;
+use std::sync::atomic::Ordering;
+
+/// Bits of a digit.
+const DIGIT: u32 = 8;
+const RADIX: u64 = 1 << DIGIT;
+/// Threads of a block of `sort_pass_*`, and its keys for each, by the wider of key and payload.
+const THREADS: u32 = 384;
+const ITEMS: [u64; 2] = [21, 10];
+const HISTOGRAM_THREADS: u32 = 256;
+/// Keys that a block of `sort_histogram_*` reads at once, and blocks of it to a multiprocessor.
+const HISTOGRAM_STEP: u64 = 2048;
+const HISTOGRAM_BLOCKS: u32 = 8;
+/// 32-bit words of the passes' plans.
+const PLAN_WORDS: u64 = 8;
+/// Launch numbers share a word with a bit.
+const MOST_EPOCHS: u32 = u32::MAX / 2 - 1;
+
+/// Words of `u`; see `sort.cu`.
+const N: usize = 0;
+const ROWS: usize = 1;
+const TILES: usize = 2;
+const TILES_OF_ROW: usize = 3;
+const PASS: usize = 4;
+const PLAN: usize = 5;
+const SHIFT: usize = 6;
+const MASK: usize = 7;
+const NEGATIVE: usize = 8;
+const FLIP: usize = 10;
+const FLAGS: usize = 12;
+const EPOCHS: usize = 13;
+const PASSES: usize = 14;
+const CHUNKS: usize = 15;
+
+const INDICES: u32 = 1;
+const DROPS_KEYS: u32 = 2;
+const IN_PLACE: u32 = 4;
+const ALONE: u32 = 8;
+
+const READS_SOURCE: u32 = 2;
+const READS_AWAY: u32 = 4;
+const WRITES_AWAY: u32 = 8;
+const LAST: u32 = 16;
+
+/// By bytes of a key (1, 2, 4, 8): its histogram, and its passes by bytes of the payload (0, 4, 8).
+const TABLE: [(Kernel, [Kernel; 3]); 4] = [
+    (SORT_HISTOGRAM_K1, [SORT_PASS_K1_P0, SORT_PASS_K1_P4, SORT_PASS_K1_P8]),
+    (SORT_HISTOGRAM_K2, [SORT_PASS_K2_P0, SORT_PASS_K2_P4, SORT_PASS_K2_P8]),
+    (SORT_HISTOGRAM_K4, [SORT_PASS_K4_P0, SORT_PASS_K4_P4, SORT_PASS_K4_P8]),
+    (SORT_HISTOGRAM_K8, [SORT_PASS_K8_P0, SORT_PASS_K8_P4, SORT_PASS_K8_P8]),
+];
+
+impl Run<SortTask> for Cuda {
+    fn run(&self, task: &SortTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let places = task.places(leaves, outs)?;
+        let size = task.dtype.size_bytes();
+        let digits = digits(task, &places);
+        // Held until everything is enqueued.
+        let mut args = Args::default();
+        let _temporaries = self.bind_sort(task, &places, digits.len(), &mut args)?;
+
+        let widest = size.max(places.payload_bytes);
+        let tile = ITEMS[usize::from(widest > 4)] * u64::from(THREADS);
+        let tiles_of_row = tiles(task.n, tile);
+        let grid = Grid::linear(blocks(task.rows * tiles_of_row)?, THREADS);
+        let (histogram, passes) = TABLE[size.ilog2() as usize];
+        let pass = self.kernel((passes[places.payload_bytes as usize / 4], 0), &[])?;
+        let alone = tiles_of_row == 1;
+        for (word, value) in [
+            (N, task.n as u32),
+            (ROWS, task.rows as u32),
+            (TILES, grid.blocks[0]),
+            (TILES_OF_ROW, tiles_of_row as u32),
+            (PASSES, digits.len() as u32),
+            (EPOCHS, self.device().launch_numbers.load(Ordering::Relaxed).min(MOST_EPOCHS)),
+        ] {
+            args.u[word] = value;
+        }
+        args.u[FLAGS] |= if alone { ALONE } else { 0 };
+        if !alone {
+            self.plan_sort(task, histogram, &digits, &mut args)?;
+        }
+        for (k, digit) in digits.iter().enumerate() {
+            let left = digits.len() - 1 - k;
+            args.u[PASS] = k as u32;
+            args.u[PLAN] = if k == 0 { READS_SOURCE } else { 0 }
+                | if left % 2 == 1 { WRITES_AWAY } else { READS_AWAY }
+                | if left == 0 { LAST } else { 0 };
+            (args.u[SHIFT], args.u[MASK]) = (digit.shift, mask(*digit));
+            // SAFETY: the task's contract (views are inside their buffers); memory away and scratch are as large as the kernel says.
+            unsafe { self.launch(&pass, grid, &args)? };
+        }
+        Ok(())
+    }
+}
+
+/// The digits of the passes. A sort in place ends where it started after an even number of them.
+fn digits(task: &SortTask, places: &SortPlaces<'_, Buffer>) -> Vec<Digit> {
+    let mut digits = task.digits(DIGIT);
+    if in_place(places) && digits.len() % 2 == 1 {
+        digits.push(Digit { shift: 0, bits: 0 });
+    }
+    digits
+}
+
+fn in_place(places: &SortPlaces<'_, Buffer>) -> bool {
+    places.keys_out.is_some_and(|o| o.raw.same(places.keys.0) && o.offset == places.keys.1)
+}
+
+fn mask(digit: Digit) -> u32 {
+    (1 << digit.bits) - 1
+}
+
+impl Cuda {
+    /// Addresses of the source, of home, where the last pass writes, and of away, where the one before does; and what kind of sort it is. Returns
+    /// the memory that the sort takes for itself.
+    fn bind_sort(&self, task: &SortTask, places: &SortPlaces<'_, Buffer>, passes: usize, args: &mut Args) -> Result<[Option<Buffer>; 3]> {
+        let (size, payload) = (task.dtype.size_bytes(), places.payload_bytes);
+        let room = |wanted: bool, size: u64| if wanted { self.allocate_bytes(task.elements() * size).map(Some) } else { Ok(None) };
+        let home = room(places.keys_out.is_none() && passes > 2, size)?;
+        let away = room(places.keys_lent.is_none() && passes > 1, size)?;
+        let away_payload = room(places.payload_lent.is_none() && payload > 0 && passes > 1, payload)?;
+        args.inputs[0].ptr = self.address(places.keys.0, "an input")? + places.keys.1 * size;
+        if let Some((raw, offset)) = places.values {
+            args.inputs[1].ptr = self.address(raw, "an input")? + offset * payload;
+        }
+        let lent = [
+            (&home, places.keys_out, size),
+            (&None, places.payload_out, payload),
+            (&away, places.keys_lent, size),
+            (&away_payload, places.payload_lent, payload),
+        ];
+        for (to, (own, out, size)) in args.out.iter_mut().zip(lent) {
+            *to = match (own, out) {
+                (Some(own), _) => self.address(own, "scratch")?,
+                (None, Some(out)) => self.address(&out.raw, "the output")? + out.offset * size,
+                (None, None) => 0,
+            };
+        }
+        let map = task.key_bits();
+        put_wide(&mut args.u, NEGATIVE, map.negative);
+        put_wide(&mut args.u, FLIP, map.flip);
+        let flags = [(task.payload == SortPayload::Indices, INDICES), (!task.keys_out, DROPS_KEYS), (in_place(places), IN_PLACE)];
+        args.u[FLAGS] = flags.into_iter().map(|(is, flag)| if is { flag } else { 0 }).sum();
+        Ok([home, away, away_payload])
+    }
+
+    /// Counts the values of all digits, and decides on the device where each pass puts them and which passes are left out.
+    fn plan_sort(&self, task: &SortTask, histogram: Kernel, digits: &[Digit], args: &mut Args) -> Result<()> {
+        let counters = task.rows * digits.len() as u64 * RADIX;
+        let scratch = self.stream().scratch();
+        args.scratch[0] = scratch.get(self, Use::Sort, 8 * (HEADER_WORDS + u64::from(args.u[TILES]) * RADIX))?;
+        args.scratch[1] = scratch.get(self, Use::Partials, 4 * (PLAN_WORDS + counters))?;
+        args.scratch[2] = scratch.get(self, Use::Counters, 4 * counters)?;
+        let kernels: [module::Kernel; 2] = [self.kernel((histogram, 0), &[])?, self.kernel((SORT_PLAN, 0), &[])?];
+        let fill = u64::from(self.info().multiprocessors * HISTOGRAM_BLOCKS).div_ceil(task.rows);
+        let chunks = tiles(task.n, HISTOGRAM_STEP).min(fill);
+        args.u[CHUNKS] = chunks as u32;
+        (args.u[SHIFT], args.u[MASK]) = (task.bits.start, digits.last().map_or(0, |&d| mask(d)));
+        // SAFETY: as in `run`; scratch holds counters, starts and plans.
+        unsafe {
+            self.launch(&kernels[0], Grid::linear(blocks(task.rows * chunks)?, HISTOGRAM_THREADS), args)?;
+            self.launch(&kernels[1], Grid::linear(blocks(task.rows)?, RADIX as u32), args)
+        }
+    }
+}

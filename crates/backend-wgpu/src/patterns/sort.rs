@@ -1,0 +1,357 @@
+//! P07 sort: a pass over each digit. Workgroups may wait for nobody, so a pass counts, scans the counts, and scatters.
+
+use super::Launch;
+use super::operands::Signature;
+use super::program::{Operators, Program, SUBGROUPS};
+use super::reduce::chunks;
+use crate::binds::Binding;
+use crate::buffer::{Buffer, Window, window};
+use crate::device::Wgpu;
+use crate::pipeline::Kernel;
+use isowarp_core::backend::{Backend as _, Leaf, Out, RawBuffer as _, Run};
+use isowarp_core::caps::Numerics;
+use isowarp_core::error::{Error, Result};
+use isowarp_core::ops::Sum;
+use isowarp_core::patterns::{Digit, Scan as _, SortPayload, SortTask};
+use isowarp_shaders::kernels::SORT;
+use std::sync::Arc;
+
+/// Invocations of a workgroup.
+const THREADS: u32 = 256;
+/// Keys of an invocation: with the digits' places, what 16 KiB hold.
+const ITEMS: u32 = 15;
+const TILE: u64 = (THREADS * ITEMS) as u64;
+/// Counters of a workgroup, of all its subgroups together.
+const COUNTERS: u32 = 2048;
+/// Bits of a digit that is ranked in shared memory: sixteen values, in 16 bits each, for every invocation.
+const NARROW_DIGIT: u32 = 4;
+/// Counters of a workgroup that counts.
+const COPIES: u32 = 4;
+
+/// Elements of a buffer, from one on.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    raw: &'a Buffer,
+    offset: u64,
+    size: u64,
+}
+
+/// Keys and payload where a pass finds or leaves them.
+#[derive(Clone, Copy)]
+struct Side<'a> {
+    keys: Option<Place<'a>>,
+    payload: Option<Place<'a>>,
+}
+
+/// Which kernel of the file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    Count,
+    Scatter { alone: bool },
+    Pack,
+}
+
+/// What a kernel's text depends on.
+#[derive(Clone, Copy)]
+pub(super) struct Form {
+    /// Bits of a digit.
+    pub(super) digit_bits: u32,
+    /// Whether keys are ranked in subgroups, and whether these may have more than 32 lanes.
+    pub(super) subgroups: bool,
+    pub(super) wide: bool,
+    /// Whether what is done to each key of an invocation is a loop.
+    pub(super) rolled: bool,
+    /// Bytes of a key where the pass reads it.
+    pub(super) key_bytes: u64,
+    /// Bytes of a payload; 0 for none.
+    pub(super) payload_bytes: u64,
+    /// Whether the payload is made rather than read.
+    pub(super) indices: bool,
+    pub(super) writes_keys: bool,
+}
+
+/// A sort and what its passes share.
+struct Sort<'a> {
+    wgpu: &'a Wgpu,
+    task: &'a SortTask,
+    form: Form,
+    tiles: u64,
+    /// Counts of a pass and where they lead; none where a row is one tile.
+    tables: Option<[isowarp_core::buffer::Buffer<Wgpu, u32>; 2]>,
+}
+
+impl Run<SortTask> for Wgpu {
+    fn run(&self, task: &SortTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let places = task.places(leaves, outs)?;
+        let (elements, size) = (task.elements(), task.dtype.size_bytes());
+        let (narrow, travels) = (size < 4, task.payload != SortPayload::Nothing);
+        let source = |(raw, offset), size| Place { raw, offset, size };
+        let result = |out: &'_ Out<Buffer>| -> (u64, u64) { (out.offset, out.dtype.size_bytes()) };
+        let tiles = task.n.div_ceil(TILE);
+        let form = self.sort_form(task, places.payload_bytes, tiles)?;
+        let digits = task.digits(form.digit_bits);
+
+        // The last pass writes home, the one before away, and so on; where that would be the source, the roles are swapped.
+        let in_place = places.keys_out.is_some_and(|o| o.raw.same(places.keys.0) && o.offset == places.keys.1);
+        let swapped = in_place && !narrow && digits.len() % 2 == 1;
+        let word = size.max(4);
+        let passes = digits.len();
+        let room = |wanted: bool, size: u64| if wanted { self.allocate_bytes(elements * size).map(Some) } else { Ok(None) };
+        let lent_keys = places.keys_lent.filter(|_| !narrow);
+        let own_home = room(narrow && task.keys_out || !task.keys_out && passes > 2, word)?;
+        let own_away = room(lent_keys.is_none() && (passes > 1 || swapped), word)?;
+        let own_payload = room(travels && places.payload_lent.is_none() && (passes > 1 || swapped), places.payload_bytes)?;
+        let lent = |own: &'_ Option<Buffer>, out: Option<&'_ Out<Buffer>>, size: u64| -> Option<(Buffer, u64, u64)> {
+            match (own, out) {
+                (Some(raw), _) => Some((raw.clone(), 0, size)),
+                (None, Some(out)) => Some((out.raw.clone(), result(out).0, size)),
+                (None, None) => None,
+            }
+        };
+        let home_keys = lent(&own_home, places.keys_out.filter(|_| !narrow), word);
+        let away_keys = lent(&own_away, lent_keys, word);
+        let home_payload = lent(&None, places.payload_out, places.payload_bytes);
+        let away_payload = lent(&own_payload, places.payload_lent, places.payload_bytes);
+        fn place(held: &Option<(Buffer, u64, u64)>) -> Option<Place<'_>> {
+            held.as_ref().map(|(raw, offset, size)| Place { raw, offset: *offset, size: *size })
+        }
+        let mut home = Side { keys: place(&home_keys), payload: place(&home_payload) };
+        let mut away = Side { keys: place(&away_keys), payload: place(&away_payload) };
+        if swapped {
+            std::mem::swap(&mut home, &mut away);
+        }
+
+        let table = (u64::from(1u32 << form.digit_bits)) * tiles * task.rows;
+        let table = || isowarp_core::buffer::Memory::buffer::<u32>(self, table);
+        let tables = if tiles > 1 { Some([table()?, table()?]) } else { None };
+        let sort = Sort { wgpu: self, task, form, tiles, tables };
+        let mut from = Side { keys: Some(source(places.keys, size)), payload: places.values.map(|v| source(v, places.payload_bytes)) };
+        for (k, &digit) in digits.iter().enumerate() {
+            let to = if (passes - 1 - k).is_multiple_of(2) { home } else { away };
+            let last = k + 1 == passes;
+            let to = if last && !task.keys_out { Side { keys: None, ..to } } else { to };
+            sort.pass(digit, from, to)?;
+            from = to;
+        }
+        if let (true, Some(out)) = (narrow, places.keys_out) {
+            return sort.pack(from.keys.map_or(places.keys.0, |p| p.raw), out);
+        }
+        if swapped {
+            for (from, to) in [(home.keys, away.keys), (home.payload, away.payload)] {
+                if let (Some(from), Some(to)) = (from, to) {
+                    self.copy_bytes(from.raw, from.offset * from.size, to.raw, to.offset * to.size, elements * to.size)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Wgpu {
+    fn sort_form(&self, task: &SortTask, payload_bytes: u64, tiles: u64) -> Result<Form> {
+        let (narrowest, widest) = self.subgroup_widths();
+        let subgroups = self.tuning().sort_in_subgroups;
+        // Every subgroup has a counter for each value.
+        let mut digit_bits = if subgroups { (COUNTERS / (THREADS / narrowest.max(1))).ilog2().min(8) } else { NARROW_DIGIT };
+        // The table of counts is bound whole.
+        let limits = self.window_limits();
+        let table = |bits: u32| ((task.rows * tiles) << bits) * 4;
+        while digit_bits > 1 && tiles > 1 && table(digit_bits) > limits.window_bytes {
+            digit_bits -= 1;
+        }
+        let requested = table(digit_bits);
+        if tiles > 1 && requested > limits.window_bytes {
+            return Err(Error::TooLarge { what: "bytes of a sort's counts", requested, limit: limits.window_bytes });
+        }
+        Ok(Form {
+            digit_bits,
+            subgroups,
+            wide: widest > 32,
+            rolled: self.tuning().sort_rolled,
+            key_bytes: task.dtype.size_bytes(),
+            payload_bytes,
+            indices: false,
+            writes_keys: true,
+        })
+    }
+}
+
+impl Sort<'_> {
+    fn kernel(&self, step: Step, form: Form) -> Result<Arc<Kernel>> {
+        let (signature, holes) = (Signature::default(), holes(step, form));
+        self.wgpu.program("sort", &program(step, &signature, &holes))
+    }
+
+    /// Sorts by one digit.
+    fn pass(&self, digit: Digit, from: Side<'_>, to: Side<'_>) -> Result<()> {
+        let Some(keys) = from.keys else { return Ok(()) };
+        let travels = self.task.payload != SortPayload::Nothing;
+        let form = Form { key_bytes: keys.size, indices: travels && from.payload.is_none(), writes_keys: to.keys.is_some(), ..self.form };
+        let blocks = self.task.rows * self.tiles;
+        let elements = self.task.elements();
+        let limits = self.wgpu.window_limits();
+        // Elements that all windows of one side hold.
+        let span = |side: Side<'_>| {
+            let sizes = [side.keys, side.payload].into_iter().flatten().map(|p| p.size).max().unwrap_or(4);
+            limits.window_bytes.saturating_sub(limits.align + 32) / sizes
+        };
+        let (reach, most) = (span(from), span(to));
+        let step = if elements <= reach { blocks } else { reach / TILE };
+        if step == 0 {
+            return Err(Error::TooLarge { what: "bytes of a tile", requested: TILE * keys.size, limit: limits.window_bytes });
+        }
+        if let Some([counts, offsets]) = &self.tables {
+            let kernel = self.kernel(Step::Count, form)?;
+            chunks(blocks, step, |first, count| {
+                let mut at = self.words(first, count, (0, 0), digit);
+                let from = Side { payload: None, ..from };
+                let launch = self.launch(&mut at, from, Side { keys: None, payload: None }, &[counts.raw()])?;
+                self.wgpu.launch(&kernel, &launch, count)
+            })?;
+            self.wgpu.scan_exclusive_into(counts, Sum, offsets)?;
+        }
+        let kernel = self.kernel(Step::Scatter { alone: self.tables.is_none() }, form)?;
+        chunks(blocks, step, |first, count| {
+            // Keys go anywhere: where not all places are in sight, each window of them is a dispatch of its own.
+            chunks(elements, most, |place, len| {
+                let mut at = self.words(first, count, (place, len), digit);
+                let extra: &[&Buffer] = match &self.tables {
+                    Some([_, offsets]) => &[offsets.raw()],
+                    None => &[],
+                };
+                let launch = self.launch(&mut at, from, to, extra)?;
+                self.wgpu.launch(&kernel, &launch, count)
+            })
+        })
+    }
+
+    /// First element of a block, or the end of all.
+    fn element(&self, block: u64) -> u64 {
+        (block / self.tiles * self.task.n + block % self.tiles * TILE).min(self.task.elements())
+    }
+
+    /// The parameters of a dispatch over some blocks into some places, the skips of its windows left at 0.
+    fn words(&self, first: u64, count: u64, (out_first, out_len): (u64, u64), digit: Digit) -> [u32; 18] {
+        let map = self.task.key_bits();
+        let mask = ((1u64 << digit.bits) - 1) as u32;
+        [
+            self.task.n as u32,
+            self.tiles as u32,
+            first as u32,
+            (first + count) as u32,
+            self.element(first) as u32,
+            0,
+            0,
+            out_first as u32,
+            out_len as u32,
+            0,
+            0,
+            digit.shift,
+            mask,
+            (map.width - 1) & 31,
+            map.negative as u32,
+            (map.negative >> 32) as u32,
+            map.flip as u32,
+            (map.flip >> 32) as u32,
+        ]
+    }
+
+    /// Binds the windows that the parameters name, in the order of the template, and then whole buffers.
+    fn launch<'b>(&self, at: &mut [u32; 18], from: Side<'b>, to: Side<'b>, whole: &[&'b Buffer]) -> Result<Launch<'b>> {
+        let limits = self.wgpu.window_limits();
+        let begin = u64::from(at[4]);
+        let len = self.element(u64::from(at[3])) - begin;
+        let (out_first, out_len) = (u64::from(at[7]), u64::from(at[8]));
+        let mut bindings = arrayvec::ArrayVec::new();
+        let sides = [
+            (from.keys, begin, len, 5),
+            (from.payload, begin, len, 6),
+            (to.keys, out_first, out_len, 9),
+            (to.payload, out_first, out_len, 10),
+        ];
+        for (place, first, len, skip) in sides {
+            let Some(p) = place else { continue };
+            let Window { offset_bytes, size_bytes, skip: elements, .. } =
+                window(p.offset + first, len, p.size, limits.align, limits.window_bytes)?;
+            at[skip] = elements as u32;
+            // Pairs are bound whole.
+            bindings.push(Binding { buffer: p.raw, offset_bytes, size_bytes: size_bytes.next_multiple_of(p.size.max(4)) });
+        }
+        for &buffer in whole {
+            bindings.push(Binding { buffer, offset_bytes: 0, size_bytes: buffer.size_bytes() });
+        }
+        let mut launch = Launch::new(0, at);
+        launch.bindings = bindings;
+        Ok(launch)
+    }
+
+    /// Words become the narrow elements that they hold.
+    fn pack(&self, words: &Buffer, out: &Out<Buffer>) -> Result<()> {
+        let limits = self.wgpu.window_limits();
+        let size = out.dtype.size_bytes();
+        let kernel = self.kernel(Step::Pack, Form { key_bytes: size, ..self.form })?;
+        let step = limits.window_bytes.saturating_sub(limits.align + 32) / 4 / 64 * 64;
+        chunks(self.task.elements(), step.max(64), |first, len| {
+            let source = window(first, len, 4, limits.align, limits.window_bytes)?;
+            let target = window(out.offset + first, len, size, limits.align, limits.window_bytes)?;
+            let mut at = self.words(0, 0, (0, 0), Digit { shift: 0, bits: 0 });
+            (at[0], at[5], at[9]) = (len as u32, source.skip as u32, target.skip as u32);
+            let mut launch = Launch::new(0, &at);
+            launch.bindings.push(Binding { buffer: words, offset_bytes: source.offset_bytes, size_bytes: source.size_bytes });
+            launch.bindings.push(Binding { buffer: &out.raw, offset_bytes: target.offset_bytes, size_bytes: target.size_bytes });
+            self.wgpu.launch(&kernel, &launch, (target.skip + len).div_ceil(4 / size).div_ceil(THREADS.into()))
+        })
+    }
+}
+
+pub(super) fn holes(step: Step, form: Form) -> Vec<(&'static str, u32)> {
+    let scatters = matches!(step, Step::Scatter { .. });
+    let Form { digit_bits, subgroups, wide, rolled, key_bytes, payload_bytes, indices, writes_keys } = form;
+    let (reads, travels) = (step != Step::Pack, scatters && payload_bytes > 0);
+    let counters = if subgroups { COUNTERS } else { THREADS << (digit_bits - 1) };
+    let is = |yes: bool| u32::from(yes);
+    vec![
+        ("threads", THREADS),
+        ("items", ITEMS),
+        ("digit_bits", digit_bits),
+        ("copies", COPIES),
+        ("counters", counters),
+        ("words", THREADS * ITEMS),
+        ("count", is(step == Step::Count)),
+        ("pack", is(step == Step::Pack)),
+        ("alone", is(step == Step::Scatter { alone: true })),
+        ("narrow", [0, 1, 2, 0][key_bytes.min(3) as usize]),
+        ("key_words", if key_bytes == 8 { 2 } else { 1 }),
+        ("payload_words", if travels { (payload_bytes / 4) as u32 } else { 0 }),
+        ("indices", is(indices)),
+        ("write_keys", is(writes_keys)),
+        ("wide", is(wide)),
+        ("rolled", is(rolled)),
+        ("reads_words", is(key_bytes < 8)),
+        ("reads_pairs", is(key_bytes == 8)),
+        ("payload_reads_words", is(travels && reads && !indices && payload_bytes == 4)),
+        ("payload_reads_pairs", is(travels && reads && !indices && payload_bytes == 8)),
+        ("writes_words", is(scatters && writes_keys && key_bytes < 8)),
+        ("writes_pairs", is(scatters && writes_keys && key_bytes == 8)),
+        ("payload_writes_words", is(travels && payload_bytes == 4)),
+        ("payload_writes_pairs", is(travels && payload_bytes == 8)),
+        ("reads_offsets", is(step == Step::Scatter { alone: false })),
+        (SUBGROUPS, is(scatters && subgroups)),
+    ]
+}
+
+pub(super) fn program<'a>(step: Step, signature: &'a Signature, holes: &'a [(&'static str, u32)]) -> Program<'a> {
+    Program {
+        template: SORT,
+        entry: match step {
+            Step::Count => "sort_count",
+            Step::Scatter { .. } => "sort_scatter",
+            Step::Pack => "sort_pack",
+        },
+        constants: holes,
+        operators: Operators::Calls(&[]),
+        signature,
+        numerics: Numerics::Strict,
+        first: false,
+    }
+}

@@ -1,0 +1,43 @@
+//! Sorts.
+
+use super::{DynBuffer, with_dtype};
+use crate::backend::Run;
+use crate::element::DType;
+use crate::error::Result;
+use crate::patterns::{Sort as _, SortBy, SortTask};
+
+/// The keys in order, every row of `n` by itself; an array of one dimension is one row.
+///
+/// # Errors
+/// As [`Sort::sort_rows`](crate::patterns::Sort::sort_rows).
+pub fn sort<B: Run<SortTask>>(device: &B, keys: &DynBuffer<B>, n: u64, by: impl Into<SortBy>) -> Result<DynBuffer<B>> {
+    let out = DynBuffer::new(device, keys.dtype(), keys.len())?;
+    sort_into(device, keys, n, by, &out)?;
+    Ok(out)
+}
+
+/// As [`sort`], into the caller's buffer.
+///
+/// # Errors
+/// As [`sort`], and [`Error::BufferTooSmall`](crate::Error::BufferTooSmall), [`Error::Aliasing`](crate::Error::Aliasing).
+pub fn sort_into<B: Run<SortTask>>(device: &B, keys: &DynBuffer<B>, n: u64, by: impl Into<SortBy>, out: &DynBuffer<B>) -> Result<()> {
+    with_dtype!(keys.dtype(), K => device.sort_rows_into(&keys.typed::<K>()?, n, by, &out.typed()?))
+}
+
+/// The indices, as `u32` and within its row, of every row of `n` keys in order.
+///
+/// # Errors
+/// As [`sort`].
+pub fn argsort<B: Run<SortTask>>(device: &B, keys: &DynBuffer<B>, n: u64, by: impl Into<SortBy>) -> Result<DynBuffer<B>> {
+    let out = DynBuffer::new(device, DType::U32, keys.len())?;
+    argsort_into(device, keys, n, by, &out)?;
+    Ok(out)
+}
+
+/// As [`argsort`], into the caller's buffer.
+///
+/// # Errors
+/// As [`sort_into`].
+pub fn argsort_into<B: Run<SortTask>>(device: &B, keys: &DynBuffer<B>, n: u64, by: impl Into<SortBy>, out: &DynBuffer<B>) -> Result<()> {
+    with_dtype!(keys.dtype(), K => device.argsort_rows_into(&keys.typed::<K>()?, n, by, &out.typed()?))
+}

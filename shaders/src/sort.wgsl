@@ -1,0 +1,314 @@
+// Stable radix sort, a digit of some bits a pass, from the lowest on: equal digits keep their order, so any tile gives the same result.
+// A pass: sort_count writes how often each digit value occurs in each tile, as [row][value][tile]; an exclusive scan of these numbers is where
+// each tile's keys of each value go; sort_scatter ranks a tile's keys, puts them in order in shared memory and writes them from there, so that
+// neighbours go to neighbouring places. Rows of one tile need no counting. Blocks are numbered row by row, tile by tile.
+const THREADS = {{ threads }}u;
+const ITEMS = {{ items }}u;
+const TILE = THREADS * ITEMS;
+// Values of a digit.
+const RADIX = {{ 2 ** digit_bits }}u;
+
+{% if pack %}
+// Elements of {{ "8" if narrow == 1 else "16" }} bits out of words of 32; an invocation writes one word, and keeps what is not its own.
+// args: n elements, first word's element less skip: element e is that of place (e + in_skip) of words.
+@compute @workgroup_size({{ threads }})
+fn sort_pack(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let word = ((group.z * grid.y + group.y) * grid.x + group.x) * THREADS + lane;
+    let first = word * {{ 4 if narrow == 1 else 2 }}u;
+    if (first >= args.n + args.out_skip) {
+        return;
+    }
+    var packed = packed_out[word];
+    for (var e = 0u; e < {{ 4 if narrow == 1 else 2 }}u; e++) {
+        let i = first + e - args.out_skip;
+        if (i < args.n) {
+            let place = e * {{ 8 if narrow == 1 else 16 }}u;
+            packed = insertBits(packed, keys_in[i + args.in_skip], place, {{ 8 if narrow == 1 else 16 }}u);
+        }
+    }
+    packed_out[word] = packed;
+}
+{% else %}
+{% if key_words == 2 %}
+alias Key = vec2<u32>;
+{% else %}
+alias Key = u32;
+{% endif %}
+
+// The key of an element, as the bits that lie there.
+fn key_at(i: u32) -> Key {
+    let at = i - args.in_first + args.in_skip;
+{% if narrow == 1 %}
+    return extractBits(keys_in[at / 4u], at % 4u * 8u, 8u);
+{% elif narrow == 2 %}
+    return extractBits(keys_in[at / 2u], at % 2u * 16u, 16u);
+{% else %}
+    return keys_in[at];
+{% endif %}
+}
+
+// What a key is compared by: negative ones flip the bits of one mask, all those of another.
+fn digit_of(key: Key) -> u32 {
+{% if key_words == 2 %}
+    let negative = select(vec2(0u), vec2(args.negative_low, args.negative_high), (key.y >> 31u) != 0u);
+    let mapped = key ^ negative ^ vec2(args.flip_low, args.flip_high);
+    let shift = args.shift;
+    if (shift >= 32u) {
+        return (mapped.y >> (shift - 32u)) & args.digit_mask;
+    }
+    // A digit may lie across both words.
+    let high = select(mapped.y << ((32u - shift) & 31u), 0u, shift == 0u);
+    return ((mapped.x >> shift) | high) & args.digit_mask;
+{% else %}
+    let negative = select(0u, args.negative_low, ((key >> args.sign_bit) & 1u) != 0u);
+    return ((key ^ negative ^ args.flip_low) >> args.shift) & args.digit_mask;
+{% endif %}
+}
+{% if count %}
+// Copies of the counters, so that invocations with one value get less in each other's way.
+const COPIES = {{ copies }}u;
+var<workgroup> counters: array<atomic<u32>, RADIX * COPIES>;
+
+// args: n keys of a row, tiles of a row, first_block and end_block of this dispatch.
+@compute @workgroup_size({{ threads }})
+fn sort_count(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let block = args.first_block + (group.z * grid.y + group.y) * grid.x + group.x;
+    if (block >= args.end_block) {
+        return;
+    }
+    let row = block / args.tiles;
+    let tile = block % args.tiles;
+    let begin = row * args.n + tile * TILE;
+    let count = min(TILE, args.n - tile * TILE);
+    for (var k = lane; k < RADIX * COPIES; k += THREADS) {
+        atomicStore(&counters[k], 0u);
+    }
+    workgroupBarrier();
+    for (var k = lane; k < count; k += THREADS) {
+        atomicAdd(&counters[lane % COPIES * RADIX + digit_of(key_at(begin + k))], 1u);
+    }
+    workgroupBarrier();
+    for (var value = lane; value < RADIX; value += THREADS) {
+        var sum = 0u;
+        for (var copy = 0u; copy < COPIES; copy++) {
+            sum += atomicLoad(&counters[copy * RADIX + value]);
+        }
+        counts[(row * RADIX + value) * args.tiles + tile] = sum;
+    }
+}
+{% else %}
+{% include "sort_rank.wgsl" %}
+
+// Where a tile's keys of each value go, less the rank of the first of them in the tile.
+var<workgroup> bases: array<u32, RADIX>;
+
+{% if payload_words > 0 %}
+{% if payload_words == 2 %}
+alias Payload = vec2<u32>;
+{% else %}
+alias Payload = u32;
+{% endif %}
+
+fn payload_at(i: u32, row: u32) -> Payload {
+{% if indices %}
+    return i - row * args.n;
+{% else %}
+    return payload_in[i - args.in_first + args.payload_in_skip];
+{% endif %}
+}
+
+fn store_payload(to: u32, value: Payload) {
+    if (to - args.out_first < args.out_len) {
+        payload_out[to - args.out_first + args.payload_out_skip] = value;
+    }
+}
+{% endif %}
+{% if write_keys %}
+
+fn store_key(to: u32, key: Key) {
+    if (to - args.out_first < args.out_len) {
+        keys_out[to - args.out_first + args.out_skip] = key;
+    }
+}
+{% endif %}
+
+// args: as for sort_count; this dispatch writes elements out_first to out_first + out_len alone.
+@compute @workgroup_size({{ threads }})
+fn sort_scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32{{ ", @builtin(subgroup_size) size: u32" if subgroups }}) {
+    let block = args.first_block + (group.z * grid.y + group.y) * grid.x + group.x;
+    if (block >= args.end_block) {
+        return;
+    }
+    let row = block / args.tiles;
+    let tile = block % args.tiles;
+    let begin = row * args.n + tile * TILE;
+    let count = min(TILE, args.n - tile * TILE);
+{% if subgroups %}
+    let first = lane / size * size * ITEMS + lane % size;
+    let step = size;
+{% else %}
+    let first = lane * ITEMS;
+    let step = 1u;
+{% endif %}
+    // What follows is done for each of the invocation's keys: written out, so that they are registers, or as loops, which compile faster.
+{% set keys = ["k"] if rolled else range(items) %}
+{% set u = "" if rolled else "u" %}
+{% set for_each = "for (var k = 0u; k < ITEMS; k++) {" if rolled else "{" %}
+    var place: array<u32, ITEMS>;
+    var key: array<Key, ITEMS>;
+    // A key's digit first, then its rank in the tile.
+    var rank: array<u32, ITEMS>;
+    var to: array<u32, ITEMS>;
+    // Places past the end hold the greatest value, after all others: they take no key's rank.
+{% for k in keys %}
+    {{ for_each }}
+        place[{{ k }}{{ u }}] = first + {{ k }}{{ u }} * step;
+        rank[{{ k }}{{ u }}] = RADIX - 1u;
+        if (place[{{ k }}{{ u }}] < count) {
+            key[{{ k }}{{ u }}] = key_at(begin + place[{{ k }}{{ u }}]);
+            rank[{{ k }}{{ u }}] = digit_of(key[{{ k }}{{ u }}]);
+        }
+    }
+{% endfor %}
+    start_ranking(lane);
+    var before: array<u32, ITEMS>;
+{% for k in keys %}
+    {{ for_each }}
+        before[{{ k }}{{ u }}] = rank_one(rank[{{ k }}{{ u }}], lane{{ ", size" if subgroups }});
+    }
+{% endfor %}
+    // The rank of the first key of value `lane`.
+    let start = end_ranking(lane{{ ", size" if subgroups }});
+{% if alone %}
+    let base = begin;
+{% else %}
+    var base = 0u;
+    if (lane < RADIX) {
+        base = offsets[(row * RADIX + lane) * args.tiles + tile] - start;
+    }
+{% endif %}
+    if (lane < RADIX) {
+        bases[lane] = base;
+    }
+    workgroupBarrier();
+{% for k in keys %}
+    {{ for_each }}
+        let digit = rank[{{ k }}{{ u }}];
+        rank[{{ k }}{{ u }}] = before[{{ k }}{{ u }}] + rank_of_first(digit, lane{{ ", size" if subgroups }});
+{% if key_words == 2 %}
+        to[{{ k }}{{ u }}] = bases[digit] + rank[{{ k }}{{ u }}];
+{% endif %}
+    }
+{% endfor %}
+    // The counters are no longer needed: their memory is where keys and payload are put in order, a word of each at a time.
+    workgroupBarrier();
+{% if key_words == 1 %}
+{% for k in keys %}
+    {{ for_each }}
+        put_word(rank[{{ k }}{{ u }}], key[{{ k }}{{ u }}]);
+    }
+{% endfor %}
+    workgroupBarrier();
+{% for k in keys %}
+    {{ for_each }}
+        let r = lane + {{ k }}{{ u }} * THREADS;
+        let sorted = word_at(r);
+        to[{{ k }}{{ u }}] = r + bases[digit_of(sorted)];
+{% if write_keys %}
+        if (r < count) {
+            store_key(to[{{ k }}{{ u }}], sorted);
+        }
+{% endif %}
+    }
+{% endfor %}
+{% else %}
+    // Of two words, where they go is put in order first.
+{% for k in keys %}
+    {{ for_each }}
+        put_word(rank[{{ k }}{{ u }}], to[{{ k }}{{ u }}]);
+    }
+{% endfor %}
+    workgroupBarrier();
+{% for k in keys %}
+    {{ for_each }}
+        to[{{ k }}{{ u }}] = word_at(lane + {{ k }}{{ u }} * THREADS);
+    }
+{% endfor %}
+{% if write_keys %}
+    workgroupBarrier();
+{% for k in keys %}
+    {{ for_each }}
+        put_word(rank[{{ k }}{{ u }}], key[{{ k }}{{ u }}].x);
+    }
+{% endfor %}
+    workgroupBarrier();
+    var low: array<u32, ITEMS>;
+{% for k in keys %}
+    {{ for_each }}
+        low[{{ k }}{{ u }}] = word_at(lane + {{ k }}{{ u }} * THREADS);
+    }
+{% endfor %}
+    workgroupBarrier();
+{% for k in keys %}
+    {{ for_each }}
+        put_word(rank[{{ k }}{{ u }}], key[{{ k }}{{ u }}].y);
+    }
+{% endfor %}
+    workgroupBarrier();
+{% for k in keys %}
+    {{ for_each }}
+        let r = lane + {{ k }}{{ u }} * THREADS;
+        if (r < count) {
+            store_key(to[{{ k }}{{ u }}], vec2(low[{{ k }}{{ u }}], word_at(r)));
+        }
+    }
+{% endfor %}
+{% endif %}
+{% endif %}
+{% if payload_words > 0 %}
+    var payload: array<Payload, ITEMS>;
+{% for k in keys %}
+    {{ for_each }}
+        if (place[{{ k }}{{ u }}] < count) {
+            payload[{{ k }}{{ u }}] = payload_at(begin + place[{{ k }}{{ u }}], row);
+        }
+    }
+{% endfor %}
+    workgroupBarrier();
+{% for k in keys %}
+    {{ for_each }}
+        put_word(rank[{{ k }}{{ u }}], payload[{{ k }}{{ u }}]{{ ".x" if payload_words == 2 }});
+    }
+{% endfor %}
+    workgroupBarrier();
+{% if payload_words == 2 %}
+    var payload_low: array<u32, ITEMS>;
+{% for k in keys %}
+    {{ for_each }}
+        payload_low[{{ k }}{{ u }}] = word_at(lane + {{ k }}{{ u }} * THREADS);
+    }
+{% endfor %}
+    workgroupBarrier();
+{% for k in keys %}
+    {{ for_each }}
+        put_word(rank[{{ k }}{{ u }}], payload[{{ k }}{{ u }}].y);
+    }
+{% endfor %}
+    workgroupBarrier();
+{% endif %}
+{% for k in keys %}
+    {{ for_each }}
+        let r = lane + {{ k }}{{ u }} * THREADS;
+        if (r < count) {
+{% if payload_words == 2 %}
+            store_payload(to[{{ k }}{{ u }}], vec2(payload_low[{{ k }}{{ u }}], word_at(r)));
+{% else %}
+            store_payload(to[{{ k }}{{ u }}], word_at(r));
+{% endif %}
+        }
+    }
+{% endfor %}
+{% endif %}
+}
+{% endif %}
+{% endif %}

@@ -1,0 +1,199 @@
+//! Sorts: every type, order and form, and what shows stability.
+
+use super::{ABOVE_BINDING, FOLDED, input};
+use crate::case::{Cases, Target};
+use crate::data::Fill;
+use half::f16;
+use isowarp::element::{DType, Element};
+use isowarp::patterns::sort::Payload;
+use isowarp::prelude::*;
+
+/// Around subgroups, workgroups, and the tiles of every backend.
+const SIZES: [u64; 27] = [
+    0, 1, 2, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 2047, 2048, 2049, 3839, 3840, 3841, 4095, 4096, 4097, 8063, 8064, 8065, 8192,
+    8193, 100_003,
+];
+const FEW: [u64; 4] = [1, 33, 4097, 30_011];
+
+pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
+    for n in SIZES {
+        c.add(format!("sort/keys/u32/plain/n={n}"), move |d| d.sort(&input::<B, u32>(d, Fill::Plain, n, "k")?, SortOrder::Ascending));
+        c.add(format!("sort/keys/f32/bits/n={n}"), move |d| d.sort(&input::<B, f32>(d, Fill::Bits, n, "k")?, SortOrder::Descending));
+        c.add(format!("sort/argsort/u32/few_values/n={n}"), move |d| d.argsort(&few(d, n)?, SortOrder::Descending));
+    }
+    types::<B, u8>(c);
+    types::<B, f16>(c);
+    types::<B, u32>(c);
+    types::<B, i32>(c);
+    types::<B, f32>(c);
+    types::<B, u64>(c);
+    types::<B, i64>(c);
+    types::<B, f64>(c);
+    shapes(c);
+    payloads::<B, f32>(c);
+    payloads::<B, i32>(c);
+    payloads::<B, u64>(c);
+    payloads::<B, f64>(c);
+    forms(c);
+    rows(c);
+    large(c);
+}
+
+/// Keys of three values.
+fn few<B: Target>(d: &B, n: u64) -> isowarp::Result<Buffer<B, u32>> {
+    d.map(&input::<B, u32>(d, Fill::Plain, n, "few")?, |k| (k >> 7) % 3)
+}
+
+fn types<B: Target, K: Element>(c: &mut Cases<B>) {
+    let t = K::DTYPE;
+    let width = 8 * t.size_bytes() as u32;
+    for fill in [Fill::Plain, Fill::Bits, Fill::Wide, Fill::Equal, Fill::Sorted] {
+        for n in FEW {
+            let name = fill.name();
+            c.add(format!("sort/keys_up_and_down/{t}/{name}/n={n}"), move |d| {
+                let keys = input::<B, K>(d, fill, n, "k")?;
+                Ok((d.sort(&keys, SortOrder::Ascending)?, d.sort(&keys, SortOrder::Descending)?))
+            })
+            .needs(&[t]);
+            c.add(format!("sort/argsort_up_and_down/{t}/{name}/n={n}"), move |d| {
+                let keys = input::<B, K>(d, fill, n, "k")?;
+                Ok((d.argsort(&keys, SortOrder::Ascending)?, d.argsort(&keys, SortOrder::Descending)?))
+            })
+            .needs(&[t]);
+        }
+    }
+    let quarter = width / 4;
+    for (first, last) in [(0, 0), (0, quarter), (quarter, 3 * quarter), (width - 1, width), (1, width - 1), (0, width)] {
+        c.add(format!("sort/bits/{t}/{first}..{last}"), move |d| {
+            let keys = input::<B, K>(d, Fill::Bits, 5003, "k")?;
+            let (up, down) = (SortOrder::Ascending.bits(first..last), SortOrder::Descending.bits(first..last));
+            Ok((d.sort_with_indices(&keys, up)?, d.sort_with_indices(&keys, down)?))
+        })
+        .needs(&[t]);
+    }
+    for n in [0, 1, 2, 9001] {
+        c.add(format!("sort/is_sorted/{t}/n={n}"), move |d| {
+            let keys = input::<B, K>(d, Fill::Bits, n, "k")?;
+            let (up, down) = (SortOrder::Ascending, SortOrder::Descending);
+            let sorted = d.sort(&keys, up)?;
+            Ok((
+                (d.is_sorted(&keys, up)?, d.is_sorted(&sorted, up)?),
+                (d.is_sorted(&sorted, down)?, d.is_sorted(&d.sort(&keys, down)?, down)?),
+            ))
+        })
+        .needs(if t.size_bytes() < 4 { &[DType::U8] } else { &[] })
+        .needs(&[t]);
+    }
+    c.add(format!("sort/slices/{t}"), move |d| {
+        let (keys, out) = (input::<B, K>(d, Fill::Bits, 9000, "k")?, input::<B, K>(d, Fill::Plain, 9000, "out")?);
+        d.sort_into(&keys.slice(3..8110)?, SortOrder::Ascending, &out.slice(5..8112)?)?;
+        d.sort_in_place(&keys.slice(7..6001)?, SortOrder::Descending)?;
+        Ok((out, keys))
+    })
+    .needs(&[t]);
+}
+
+fn shapes<B: Target>(c: &mut Cases<B>) {
+    for n in [257, 20_011] {
+        c.add(format!("sort/reversed/n={n}"), move |d| {
+            let keys = d.generate(n, (index(), scalar(n as u32)), |(i, n)| n - i)?;
+            d.sort_with_indices(&keys, SortOrder::Ascending)
+        });
+        // Every digit but one is the same everywhere, each in turn.
+        for shift in [0, 8, 16, 24] {
+            c.add(format!("sort/one_digit/{shift}/n={n}"), move |d| {
+                let keys = d.generate(n, index(), |i| (((i * 2_654_435_761) >> 24) << shift) | (!(255u32 << shift) & 0x5a5a_5a5a))?;
+                d.sort_with_indices(&keys, SortOrder::Ascending)
+            });
+        }
+    }
+    // The textbook's sixteen keys of four bits.
+    c.add("sort/sixteen_keys", |d| {
+        let keys = d.upload(&[12u32, 3, 6, 9, 15, 8, 5, 10, 9, 6, 11, 13, 4, 10, 7, 0])?;
+        Ok((d.sort_with_indices(&keys, SortOrder::Ascending.bits(0..1))?, d.sort_with_indices(&keys, SortOrder::Ascending.bits(0..4))?))
+    });
+}
+
+fn payloads<B: Target, V: Payload>(c: &mut Cases<B>) {
+    let t = V::DTYPE;
+    for n in FEW {
+        c.add(format!("sort/pairs/few_values/{t}/n={n}"), move |d| {
+            d.sort_pairs(&few(d, n)?, &input::<B, V>(d, Fill::Bits, n, "v")?, SortOrder::Ascending)
+        })
+        .needs(&[t]);
+        c.add(format!("sort/pairs/f32/{t}/n={n}"), move |d| {
+            d.sort_pairs(&input::<B, f32>(d, Fill::Bits, n, "k")?, &input::<B, V>(d, Fill::Bits, n, "v")?, SortOrder::Descending)
+        })
+        .needs(&[t]);
+        c.add(format!("sort/pairs/u8/{t}/n={n}"), move |d| {
+            d.sort_pairs(&input::<B, u8>(d, Fill::Plain, n, "k")?, &input::<B, V>(d, Fill::Bits, n, "v")?, SortOrder::Ascending)
+        })
+        .needs(&[t, DType::U8]);
+        c.add(format!("sort/pairs/u64/{t}/n={n}"), move |d| {
+            d.sort_pairs(&input::<B, u64>(d, Fill::Wide, n, "k")?, &input::<B, V>(d, Fill::Bits, n, "v")?, SortOrder::Ascending)
+        })
+        .needs(&[t, DType::U64]);
+    }
+}
+
+fn forms<B: Target>(c: &mut Cases<B>) {
+    // One to four passes, so that results come to lie in either buffer of the two.
+    for bits in [5, 13, 24, 32] {
+        let by = move || SortOrder::Ascending.bits(0..bits);
+        c.add(format!("sort/in_place/{bits}"), move |d| {
+            let keys = input::<B, u32>(d, Fill::Plain, 10_007, "k")?;
+            d.sort_in_place(&keys, by())?;
+            let (k, v) = (input::<B, u32>(d, Fill::Plain, 10_007, "k")?, d.generate(10_007, index(), |i| i * 3)?);
+            d.sort_pairs_in_place(&k, &v, by())?;
+            Ok((keys, (k, v)))
+        });
+        c.add(format!("sort/lent/{bits}"), move |d| {
+            let n = 10_007;
+            let (k, v) = (input::<B, u32>(d, Fill::Plain, n, "k")?, d.generate(n, index(), |i| i * 3)?);
+            let (lent_k, lent_v, out_k, out_v) = (d.buffer(n)?, d.buffer(n)?, d.buffer(n)?, d.buffer(n)?);
+            d.sort_pairs_with(&k, &v, by(), (&lent_k, &lent_v), (&out_k, &out_v))?;
+            let out = d.buffer(n)?;
+            d.sort_with(&k, by(), &lent_k, &out)?;
+            Ok((out, (out_k, out_v), (k, v)))
+        });
+    }
+    c.add("sort/top_k", |d| {
+        let keys = input::<B, f32>(d, Fill::Wide, 20_000, "k")?;
+        Ok((d.top_k(&keys, 10, SortOrder::Descending)?, d.top_k(&keys, 50_000, SortOrder::Ascending)?))
+    });
+}
+
+fn rows<B: Target>(c: &mut Cases<B>) {
+    for (rows, n) in [(1, 5), (7, 1), (300, 3), (40, 257), (5, 4097), (3, 20_001)] {
+        c.add(format!("sort/rows/f32/{rows}x{n}"), move |d| {
+            let keys = input::<B, f32>(d, Fill::Bits, rows * n, "k")?;
+            Ok((d.sort_rows(&keys, n, SortOrder::Ascending)?, d.argsort_rows(&keys, n, SortOrder::Descending)?))
+        });
+        c.add(format!("sort/rows/u8/{rows}x{n}"), move |d| {
+            let keys = input::<B, u8>(d, Fill::Plain, rows * n, "k")?;
+            Ok((d.sort_rows(&keys, n, SortOrder::Descending)?, d.argsort_rows(&keys, n, SortOrder::Ascending)?))
+        })
+        .needs(&[DType::U8]);
+    }
+}
+
+fn large<B: Target>(c: &mut Cases<B>) {
+    for n in [(1 << 20) + 1, FOLDED, ABOVE_BINDING] {
+        c.add(format!("sort/large/u32/n={n}"), move |d| {
+            let keys = d.generate(n, index(), |i| i * 2_654_435_761)?;
+            let out = d.sort(&keys, SortOrder::Descending.bits(0..12))?;
+            let digest = d.reduce_from((&out, index()), |(x, i)| x * (i | 1), Sum)?;
+            Ok((out.slice(n - 1000..)?, digest))
+        })
+        .bytes(4 * n)
+        .full();
+    }
+    let n = (1 << 20) + 1;
+    c.add(format!("sort/large_argsort/f32/n={n}"), move |d| {
+        let keys = d.generate(n, index(), |i| ((i * 2_654_435_761) >> 12).bitcast::<i32>().cast::<f32>())?;
+        let out = d.argsort(&keys, SortOrder::Ascending)?;
+        let digest = d.reduce_from((&out, index()), |(x, i)| x * (i | 1), Sum)?;
+        Ok((out.slice(n - 1000..)?, digest))
+    })
+    .full();
+}
