@@ -52,11 +52,12 @@ impl Template {
 }
 
 /// Parts that templates include.
-const PARTS: [(&str, &str); 8] = [
+const PARTS: [(&str, &str); 9] = [
     ("lanes.wgsl", include_str!("lanes.wgsl")),
     ("look_back.wgsl", include_str!("look_back.wgsl")),
     ("median.wgsl", include_str!("median.wgsl")),
     ("reduce_subgroups.wgsl", include_str!("reduce_subgroups.wgsl")),
+    ("scan_help.wgsl", include_str!("scan_help.wgsl")),
     ("scan_lines.wgsl", include_str!("scan_lines.wgsl")),
     ("scan_nodes.wgsl", include_str!("scan_nodes.wgsl")),
     ("scan_totals.wgsl", include_str!("scan_totals.wgsl")),
@@ -108,6 +109,18 @@ pub const SCAN_VARIANTS: Template = Template {
     text: include_str!("scan_variants.wgsl"),
     args: &["n", "blocks", "first", "room"],
     bindings: &[Extra { name: "folds", access: "read", ty: "array<Acc>", when: Some("folded") }],
+};
+
+/// P04: tiles of elements that are kept or parted.
+pub const SELECT: Template = Template {
+    name: "select.wgsl",
+    text: include_str!("select.wgsl"),
+    args: &["n", "tiles", "blocks", "epoch", "patience", "servers", "window", "ends"],
+    bindings: &[
+        Extra { name: "tickets", access: "read_write", ty: "array<atomic<u32>>", when: None },
+        Extra { name: "status", access: "read_write", ty: "array<atomic<u32>>", when: Some("narrow_status") },
+        Extra { name: "status", access: "read_write", ty: "array<atomic<u64>>", when: Some("wide_status") },
+    ],
 };
 
 /// P13, image filters; the bits of 25 weights follow the other parameters, those of a 3x3 window first.

@@ -3,17 +3,24 @@
 use isowarp::backend::{Backend, Run};
 use isowarp::buffer::{Buffer, DeviceScalar};
 use isowarp::element::{DType, Element};
-use isowarp::patterns::{FilterTask, Image, MapTask, ReduceTask, ReduceVariantTask, ScanTask, ScanVariantTask};
+use isowarp::patterns::{FilterTask, Image, MapTask, ReduceTask, ReduceVariantTask, ScanTask, ScanVariantTask, SelectTask};
 use isowarp::{Error, Result};
 use xxhash_rust::xxh3::Xxh3;
 
 /// A backend with every pattern.
 pub trait Target:
-    Backend + Run<MapTask> + Run<ReduceTask> + Run<ReduceVariantTask> + Run<ScanTask> + Run<ScanVariantTask> + Run<FilterTask>
+    Backend + Run<MapTask> + Run<ReduceTask> + Run<ReduceVariantTask> + Run<ScanTask> + Run<ScanVariantTask> + Run<SelectTask> + Run<FilterTask>
 {
 }
 impl<B> Target for B where
-    B: Backend + Run<MapTask> + Run<ReduceTask> + Run<ReduceVariantTask> + Run<ScanTask> + Run<ScanVariantTask> + Run<FilterTask>
+    B: Backend
+        + Run<MapTask>
+        + Run<ReduceTask>
+        + Run<ReduceVariantTask>
+        + Run<ScanTask>
+        + Run<ScanVariantTask>
+        + Run<SelectTask>
+        + Run<FilterTask>
 {
 }
 

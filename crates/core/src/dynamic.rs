@@ -6,6 +6,7 @@
 //! Elements of narrow types (`f16`, `u8`) are combined in their register type and narrowed at the end: a sum of `u8` keeps its low eight bits.
 
 mod inline;
+pub(crate) use inline::inline;
 mod operator;
 mod reduce;
 mod scan;

@@ -4,7 +4,7 @@ use arrayvec::ArrayVec;
 use isowarp_core::backend::{Backend, Leaf, Out, RawBuffer, ReadFuture, Run};
 use isowarp_core::caps::{Caps, Numerics};
 use isowarp_core::error::{Error, Result};
-use isowarp_core::patterns::{FilterTask, MapTask, ReduceTask, ReduceVariantTask, ScanTask, ScanVariantTask};
+use isowarp_core::patterns::{FilterTask, MapTask, ReduceTask, ReduceVariantTask, ScanTask, ScanVariantTask, SelectTask};
 
 #[cfg(not(any(feature = "cpu", feature = "wgpu", feature = "cuda")))]
 compile_error!("isowarp needs at least one of the features `cpu`, `wgpu` and `cuda`");
@@ -268,4 +268,4 @@ macro_rules! run {
         }
     )*};
 }
-run!(MapTask, ReduceTask, ReduceVariantTask, ScanTask, ScanVariantTask, FilterTask);
+run!(MapTask, ReduceTask, ReduceVariantTask, ScanTask, ScanVariantTask, SelectTask, FilterTask);

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! The patterns are traits with one method a variant: [`Map`](patterns::Map), [`Reduce`](patterns::Reduce), [`Scan`](patterns::Scan),
-//! [`Filter`](patterns::Filter). They run on [`Device`], which is chosen at run time, and on each backend's own handle
+//! [`Select`](patterns::Select), [`Filter`](patterns::Filter). They run on [`Device`], which is chosen at run time, and on each backend's own handle
 //! ([`Cpu`], `Wgpu`, `Cuda`) where the choice is made at compile time:
 //!
 //! ```
@@ -76,7 +76,7 @@ pub mod prelude {
     pub use isowarp_core::input::{array, index, index64, lazy, scalar};
     pub use isowarp_core::ir::{Expr, branch, lit, select};
     pub use isowarp_core::ops::{And, Combine, Max, Min, Op, Or, Product, Sum, Xor};
-    pub use isowarp_core::patterns::{Border, Filter, FilterKind, Image, Map, Reduce, Scan};
+    pub use isowarp_core::patterns::{Border, Filter, FilterKind, Image, Map, Reduce, Scan, Select, Selected};
     pub use isowarp_core::patterns::{ReduceVariant, ReduceVariants, ScanVariant, ScanVariants};
 }
 

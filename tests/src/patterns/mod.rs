@@ -11,6 +11,7 @@ mod reduce_custom;
 mod reduce_variants;
 mod scan;
 mod scan_variants;
+mod select;
 
 pub use elementary::{UNARY, Unary};
 
@@ -35,6 +36,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         reduce_variants::cases,
         scan::cases,
         scan_variants::cases,
+        select::cases,
         filter::cases,
     ] {
         cases.quick(true);

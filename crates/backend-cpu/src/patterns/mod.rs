@@ -7,3 +7,4 @@ mod reduce;
 mod reduce_variants;
 mod scan;
 mod scan_variants;
+mod select;

@@ -9,6 +9,7 @@ mod reduce_variants;
 mod scan;
 mod scan_variants;
 mod scratch;
+mod select;
 #[cfg(test)]
 mod tests;
 mod tuning;

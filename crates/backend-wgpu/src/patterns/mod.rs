@@ -11,6 +11,7 @@ mod reduce;
 mod reduce_variants;
 mod scan;
 mod scan_variants;
+mod select;
 #[cfg(test)]
 mod tests;
 mod tuning;

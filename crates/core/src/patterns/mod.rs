@@ -9,6 +9,7 @@ pub mod reduce;
 pub mod reduce_variants;
 pub mod scan;
 pub mod scan_variants;
+pub mod select;
 
 pub use filter::{Border, Filter, FilterKind, FilterTask, Image};
 pub use map::{Map, MapTask};
@@ -16,6 +17,7 @@ pub use reduce::{Reduce, ReduceTask};
 pub use reduce_variants::{ReduceVariant, ReduceVariantTask, ReduceVariants};
 pub use scan::{Scan, ScanKind, ScanTask};
 pub use scan_variants::{ScanVariant, ScanVariantTask, ScanVariants};
+pub use select::{Select, SelectKind, SelectTask, Selected};
 
 use crate::backend::{Backend, Leaf, Out, RawBuffer};
 use crate::caps::{Capability, Numerics, NumericsVerdict};
