@@ -20,9 +20,10 @@ IW_DEVICE void load4(Acc<5> (&v)[4], uint64_t i) {
 }
 IW_DEVICE void store_length(uint64_t i, uint32_t v) { asm volatile("// @op.length %0, %1;" ::"l"(i), "r"(v) : "memory"); }
 IW_DEVICE void store_count(uint64_t v) { asm volatile("// @op.count %0;" ::"l"(v) : "memory"); }
-IW_DEVICE uint64_t count_of(int k) {
+template <int K>
+IW_DEVICE uint64_t count_of() {
     uint64_t v;
-    if (k == 0) asm volatile("// @op.count0 %0;" : "=l"(v));
+    if constexpr (K == 0) asm volatile("// @op.count0 %0;" : "=l"(v));
     else asm volatile("// @op.count1 %0;" : "=l"(v));
     return v;
 }
@@ -32,22 +33,30 @@ enum Kind { KEEP, RUNS, TWO_WAYS, THREE_WAYS };
 constexpr int HOLDERS = 256, WARPS = HOLDERS / WARP;  // and a warp that looks back
 template <int W, bool RUN>
 constexpr int ROWS = W == 1 && !RUN ? 8 : W <= 2 ? 4 : 2;  // of 4 elements to a lane
-template <int W>
-constexpr int BLOCKS = W <= 2 ? 3 : 2;  // to a multiprocessor, as registers are shared out
+template <int W, int A>
+constexpr int BLOCKS = W <= 2 && A == 1 ? 3 : 2;  // to a multiprocessor, as registers are shared out
 constexpr int ROW = 4 * WARP;
 constexpr uint32_t PATIENCE = 2500;  // ns: see look_back
 constexpr int EPOCHS = 12;           // word of u: launches after which epochs start over
 
-// The sum of counters: 64 bits where there are that many elements. Runs have the last place in the second word.
-struct Sums {
-    uint64_t first, second;
+// Numbers of elements. Runs have the place behind the last that is kept in the second sum.
+template <bool WIDE>
+struct Number {
+    using Type = uint32_t;
 };
-template <bool WIDE, int A>
-IW_DEVICE Sums sums_of(const Acc<A>& v) {
-    if constexpr (WIDE) return {v.w[0] | (uint64_t)v.w[1] << 32, 0};
-    else if constexpr (A == 2) return {v.w[0], v.w[1]};
-    else return {v.w[0], 0};
-}
+template <>
+struct Number<true> {
+    using Type = uint64_t;
+};
+template <bool WIDE>
+struct Sums {
+    typename Number<WIDE>::Type first, second;
+    template <int A>
+    IW_DEVICE explicit Sums(const Acc<A>& v) : first(v.w[0]), second(0) {
+        if constexpr (WIDE) first |= (uint64_t)v.w[1] << 32;
+        else if constexpr (A == 2) second = v.w[1];
+    }
+};
 
 // Four bits of each row to their number, a byte to a row: even rows in the first word.
 IW_DEVICE void count_rows(uint32_t bits, uint32_t (&n)[2]) {
@@ -58,32 +67,34 @@ IW_DEVICE void count_rows(uint32_t bits, uint32_t (&n)[2]) {
 IW_DEVICE uint32_t of_row(const uint32_t (&n)[2], int r) { return n[r & 1] >> (8 * (r >> 1)) & 0xffu; }
 
 // Ranks of a warp's elements in one part.
-template <int R>
 struct Ranks {
-    uint32_t bits;    // 4 to a row
-    uint32_t row[R];  // elements of the part in the warp before the lane's of this row
-    uint32_t total;   // in the warp
-    IW_DEVICE void rank() {
-        uint32_t own[2], sum[2];
+    uint32_t bits;      // 4 to a row
+    uint32_t left[2];   // of each row, those of the part in the lanes before
+    uint32_t whole[2];  // and in all lanes
+    // Leaves the number of all.
+    IW_DEVICE uint32_t rank() {
+        uint32_t own[2];
         count_rows(bits, own);
 #pragma unroll
-        for (int h = 0; h < 2; ++h) sum[h] = own[h];
+        for (int h = 0; h < 2; ++h) left[h] = own[h];
 #pragma unroll
         for (int step = 1; step < WARP; step *= 2)
 #pragma unroll
             for (int h = 0; h < 2; ++h) {
-                const uint32_t left = __shfl_up_sync(ALL_LANES, sum[h], step);
-                if (lane_id() >= step) sum[h] += left;
+                const uint32_t before = __shfl_up_sync(ALL_LANES, left[h], step);
+                if (lane_id() >= step) left[h] += before;
             }
-        uint32_t all[2];
 #pragma unroll
-        for (int h = 0; h < 2; ++h) all[h] = __shfl_sync(ALL_LANES, sum[h], WARP - 1), sum[h] -= own[h];
-        total = 0;
+        for (int h = 0; h < 2; ++h) whole[h] = __shfl_sync(ALL_LANES, left[h], WARP - 1), left[h] -= own[h];
+        // Bytes of up to 128 to a sum.
+        uint32_t sum = 0;
 #pragma unroll
-        for (int r = 0; r < R; ++r) row[r] = total + of_row(sum, r), total += of_row(all, r);
+        for (int r = 0; r < 8; ++r) sum += of_row(whole, r);
+        return sum;
     }
     IW_DEVICE bool has(int r, int e) const { return bits >> (4 * r + e) & 1; }
-    IW_DEVICE uint32_t at(int r, int e) const { return row[r] + __popc(bits & (((1u << e) - 1) << (4 * r))); }
+    // Elements of the part in the row before element e of the lane.
+    IW_DEVICE uint32_t in_row(int r, int e) const { return of_row(left, r) + __popc(bits & (((1u << e) - 1) << (4 * r))); }
 };
 
 IW_DEVICE void holders_meet() { asm volatile("bar.sync 1, %0;" ::"n"(HOLDERS) : "memory"); }
@@ -93,6 +104,7 @@ IW_DEVICE void holders_meet() { asm volatile("bar.sync 1, %0;" ::"n"(HOLDERS) : 
 // One barrier a tile brings the scout the warps' totals and the others the fold of the tile that waits in shared memory.
 template <int W, int A, bool WIDE, bool PAIRED, bool RUN>
 IW_DEVICE void select(const Args& args) {
+    using N = typename Number<WIDE>::Type;
     constexpr int R = ROWS<W, RUN>, T = R * 4 * HOLDERS, SETS = PAIRED ? 2 : 1;
     __shared__ uint32_t staged[W * T];
     __shared__ unsigned short places[RUN ? T : 1];  // of staged elements in their tile
@@ -119,7 +131,7 @@ IW_DEVICE void select(const Args& args) {
     uint32_t waiting_total = 0, waiting_second = 0, waiting_last = 0;
     for (int turn = 0;; turn ^= 1) {
         Acc<W> x[R][4];
-        Ranks<R> ranks[SETS];
+        Ranks ranks[SETS];
         uint32_t valid = 0;  // elements of the tile
         if (warp < WARPS) {
             tile = ticket[turn] - servers;
@@ -161,8 +173,8 @@ IW_DEVICE void select(const Args& args) {
                 }
 #pragma unroll
                 for (int s = 0; s < SETS; ++s) {
-                    ranks[s].rank();
-                    if (lane == 0) totals[turn][s][warp] = ranks[s].total;
+                    const uint32_t total = ranks[s].rank();
+                    if (lane == 0) totals[turn][s][warp] = total;
                 }
                 if (RUN) {
                     // The place behind the last that the warp keeps, in the tile; 0 if it keeps none.
@@ -211,17 +223,18 @@ IW_DEVICE void select(const Args& args) {
         uint32_t next = tiles + servers;
         if (!once && threadIdx.x == 0 && tile < tiles) next = (uint32_t)draw(header);
         if (waiting < tiles) {
-            const Sums fold = sums_of<WIDE>(fold_of[turn ^ 1]);
-            const uint64_t begin = (uint64_t)waiting * T;
-            const uint32_t all = (uint32_t)min((uint64_t)T, args.n - begin), stored = keeps ? waiting_total : all;
-            uint64_t first_1 = 0, first_2 = 0;
+            const Sums<WIDE> fold(fold_of[turn ^ 1]);
+            const N begin = (N)waiting * T, n = (N)args.n;
+            const uint32_t stored = keeps ? waiting_total : (uint32_t)min((N)T, (N)(n - begin));
+            N first_1 = 0, first_2 = 0;
             if (!keeps) {
-                const uint64_t count0 = count_of(0);
+                const N count0 = (N)count_of<0>();
                 first_1 = count0 + (PAIRED ? fold.second : begin - fold.first) - waiting_total;
-                if (PAIRED) first_2 = count0 + count_of(1) + begin - fold.first - fold.second - waiting_total - waiting_second;
+                if constexpr (PAIRED) first_2 = count0 + (N)count_of<1>() + begin - fold.first - fold.second - waiting_total - waiting_second;
             }
+#pragma unroll 4
             for (uint32_t j = threadIdx.x; j < stored; j += HOLDERS) {
-                uint64_t at = fold.first + j;
+                N at = fold.first + j;
                 if (j >= waiting_total) at = first_1 + j;
                 if (PAIRED && j >= waiting_total + waiting_second) at = first_2 + j;
                 Acc<W> v;
@@ -234,11 +247,11 @@ IW_DEVICE void select(const Args& args) {
                 }
             }
             if (waiting == tiles - 1 && keeps && threadIdx.x == 0) {
-                const uint64_t count = fold.first + waiting_total;
+                const N count = fold.first + waiting_total;
                 store_count(count);
                 if (RUN && count) {
                     const uint32_t last = waiting_total ? (uint32_t)begin + waiting_last : (uint32_t)fold.second;
-                    store_length(count - 1, (uint32_t)args.n - last);
+                    store_length(count - 1, (uint32_t)n + 1 - last);
                 }
             }
         }
@@ -256,17 +269,17 @@ IW_DEVICE void select(const Args& args) {
                 }
             }
 #pragma unroll
-            for (int r = 0; r < R; ++r)
+            for (int r = 0; r < R; ++r) {
 #pragma unroll
                 for (int e = 0; e < 4; ++e) {
                     const uint32_t place = (warp * R + r) * ROW + lane * 4 + e;
-                    const uint32_t rank = before[0] + ranks[0].at(r, e);
+                    const uint32_t rank = before[0] + ranks[0].in_row(r, e);
                     uint32_t slot = rank;
                     bool stays = ranks[0].has(r, e);
                     if (!keeps && !stays) {
                         stays = place < valid;
                         if (PAIRED) {
-                            const uint32_t rank1 = before[SETS - 1] + ranks[SETS - 1].at(r, e);
+                            const uint32_t rank1 = before[SETS - 1] + ranks[SETS - 1].in_row(r, e);
                             slot = ranks[SETS - 1].has(r, e) ? total[0] + rank1 : total[0] + total[SETS - 1] + place - rank - rank1;
                         } else {
                             slot = total[0] + place - rank;
@@ -277,6 +290,9 @@ IW_DEVICE void select(const Args& args) {
                     for (int k = 0; k < W; ++k) staged[k * T + slot] = x[r][e].w[k];
                     if (RUN) places[slot] = (unsigned short)place;
                 }
+#pragma unroll
+                for (int s = 0; s < SETS; ++s) before[s] += of_row(ranks[s].whole, r);
+            }
             waiting_total = total[0];
             if (PAIRED) waiting_second = total[SETS - 1];
             if (RUN) {
@@ -294,7 +310,7 @@ IW_DEVICE void select(const Args& args) {
 }
 
 #define SELECT(name, W, A, WIDE, PAIRED, RUN)                                                                                   \
-    extern "C" __global__ void __launch_bounds__(HOLDERS + WARP, BLOCKS<W>) name##_w##W(const __grid_constant__ Args args) { \
+    extern "C" __global__ void __launch_bounds__(HOLDERS + WARP, BLOCKS<W, A>) name##_w##W(const __grid_constant__ Args args) { \
         select<W, A, WIDE, PAIRED, RUN>(args);                                                                                  \
     }
 #define SELECT_ALL(W)                              \

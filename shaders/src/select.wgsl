@@ -228,7 +228,7 @@ fn select_tiles(@builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocat
             store_count(all{{ ".r0" if pairs }});
 {% if runs %}
             if (all.r0 != 0u) {
-                store_length(all.r0 - 1u, args.base + args.n - all.r1);
+                store_length(all.r0 - 1u, args.base + args.n + 1u - all.r1);
             }
 {% endif %}
         }

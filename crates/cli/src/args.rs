@@ -67,6 +67,14 @@ pub(crate) enum Pattern {
     Mean,
     /// Every prefix combined; without --axis the array is taken as one line
     Scan,
+    /// The elements for which an expression of x (and the index i) holds, in their order
+    Select,
+    /// All elements, first those for which an expression of x (and the index i) holds; both in their order
+    Partition,
+    /// The first of each run of equal neighbours
+    Unique,
+    /// The first of each run of equal neighbours, and to --lengths how many there are, u32
+    Rle,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
@@ -132,6 +140,9 @@ pub(crate) struct RunArgs {
     /// The axis of reduce or scan; negative ones count from the last
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) axis: Option<i64>,
+    /// Rle: the .npy file that takes the runs' lengths
+    #[arg(long, value_name = "FILE")]
+    pub(crate) lengths: Option<PathBuf>,
     /// Scan: leave the element itself out
     #[arg(long)]
     pub(crate) exclusive: bool,

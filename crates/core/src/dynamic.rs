@@ -10,10 +10,12 @@ pub(crate) use inline::inline;
 mod operator;
 mod reduce;
 mod scan;
+mod select;
 
 pub use operator::Operator;
 pub use reduce::{Norm, argmax, argmin, dot, mean, norm, reduce, reduce_axis, reduce_from, reduce_variant};
 pub use scan::{scan, scan_axis, scan_into, scan_variant, scan_variant_into};
+pub use select::{first, partition, run_length_encode, select, unique};
 
 use crate::backend::{Backend, Leaf, RawBuffer, Run};
 use crate::buffer::{Buffer, Memory as _, write_whole};

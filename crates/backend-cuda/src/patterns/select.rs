@@ -1,6 +1,6 @@
 //! P04 select: one launch that reads its input once.
 
-use super::holes::{Holes, combine, param_u64};
+use super::holes::{Holes, Shape, combine, param_u64};
 use super::scan::{EPOCHS, GROUP, HEADER_WORDS};
 use super::scratch::Use;
 use super::tuning::TUNING;
@@ -55,7 +55,8 @@ impl Run<SelectTask> for Cuda {
         bound.args.u[0] = task.kind as u32;
         bound.args.u[EPOCHS] = self.device().launch_numbers.load(Ordering::Relaxed);
         let kernel = self.select_kernel(task, table[words - 1], &bound)?;
-        let resident = u64::from(self.info().multiprocessors * TUNING.select_blocks[words - 1]);
+        let resident =
+            u64::from(self.info().multiprocessors * TUNING.select_blocks[if task.combine.result_words() == 1 { words - 1 } else { 3 }]);
         let grid = Grid::linear(blocks((tiles + servers).min(resident))?, THREADS);
         // SAFETY: the task's contract (views are inside their buffers, outputs hold `n` elements and the counts); scratch holds the header and a
         // state per tile.
@@ -69,32 +70,36 @@ impl Cuda {
         if let Some(kernel) = self.known_kernel(&(entry, bound.key.0)) {
             return Ok(kernel);
         }
-        let values = task.values();
         let (leaves, outs) = bound.shapes.split_at(task.func.params.len());
-        let holes = Holes { load: &task.func, leaves, outs: &outs[..values.len()], numerics: task.numerics };
-        let (lengths, count) = (values.len(), outs.len() - 1);
-        let load4 = |s: &Site<'_>| holes.load(4, s);
-        let load1 = |s: &Site<'_>| holes.load(1, s);
-        let merge = |s: &Site<'_>| combine(&task.combine, task.numerics, s);
-        let store1 = |s: &Site<'_>| holes.store(&task.store, &values, 1, s);
-        let length = |s: &Site<'_>| Ok(store_length(task, s, lengths));
-        let store = |s: &Site<'_>| Ok(store_count(task, s, count));
-        let count0 = |s: &Site<'_>| Ok(count_of(task, s, count, 0));
-        let count1 = |s: &Site<'_>| Ok(count_of(task, s, count, 1));
-        let all = [
-            Fill { name: "load4", body: &load4 },
-            Fill { name: "load1", body: &load1 },
-            Fill { name: "combine", body: &merge },
-            Fill { name: "store1", body: &store1 },
-            Fill { name: "length", body: &length },
-            Fill { name: "count", body: &store },
-            Fill { name: "count0", body: &count0 },
-            Fill { name: "count1", body: &count1 },
-        ];
-        let wanted = entry.holes();
-        let fills: Vec<Fill<'_>> = all.into_iter().filter(|f| wanted.contains(&f.name)).collect();
-        self.kernel((entry, bound.key.0), &fills)
+        with_fills(task, leaves, outs, entry.holes(), |fills| self.kernel((entry, bound.key.0), fills))
     }
+}
+
+/// Calls `f` with what fills the holes of these names.
+pub(super) fn with_fills<R>(task: &SelectTask, leaves: &[Shape], outs: &[Shape], wanted: &[&str], f: impl FnOnce(&[Fill<'_>]) -> R) -> R {
+    let values = task.values();
+    let holes = Holes { load: &task.func, leaves, outs: &outs[..values.len()], numerics: task.numerics };
+    let (lengths, count) = (values.len(), outs.len() - 1);
+    let load4 = |s: &Site<'_>| holes.load(4, s);
+    let load1 = |s: &Site<'_>| holes.load(1, s);
+    let merge = |s: &Site<'_>| combine(&task.combine, task.numerics, s);
+    let store1 = |s: &Site<'_>| holes.store(&task.store, &values, 1, s);
+    let length = |s: &Site<'_>| Ok(store_length(task, s, lengths));
+    let store = |s: &Site<'_>| Ok(store_count(task, s, count));
+    let count0 = |s: &Site<'_>| Ok(count_of(task, s, count, 0));
+    let count1 = |s: &Site<'_>| Ok(count_of(task, s, count, 1));
+    let all = [
+        Fill { name: "load4", body: &load4 },
+        Fill { name: "load1", body: &load1 },
+        Fill { name: "combine", body: &merge },
+        Fill { name: "store1", body: &store1 },
+        Fill { name: "length", body: &length },
+        Fill { name: "count", body: &store },
+        Fill { name: "count0", body: &count0 },
+        Fill { name: "count1", body: &count1 },
+    ];
+    let fills: Vec<Fill<'_>> = all.into_iter().filter(|f| wanted.contains(&f.name)).collect();
+    f(&fills)
 }
 
 /// The address of an output's first element.

@@ -45,6 +45,10 @@ pub(crate) enum Work {
     Dot,
     Norm(Norm),
     Mean,
+    Select(Func),
+    Partition(Func),
+    Unique,
+    Runs,
 }
 
 impl Pattern {
@@ -60,6 +64,10 @@ impl Pattern {
             Self::Norm => "norm",
             Self::Mean => "mean",
             Self::Scan => "scan",
+            Self::Select => "select",
+            Self::Partition => "partition",
+            Self::Unique => "unique",
+            Self::Rle => "rle",
         }
     }
 
@@ -69,8 +77,13 @@ impl Pattern {
             Self::Generate => (0, 0),
             Self::Dot => (2, 2),
             Self::Zip => (2, 4),
-            Self::Map | Self::Reduce | Self::Argmin | Self::Argmax | Self::Norm | Self::Mean | Self::Scan => (1, 1),
+            _ => (1, 1),
         }
+    }
+
+    /// Whether it takes a condition.
+    fn selects(self) -> bool {
+        matches!(self, Self::Select | Self::Partition)
     }
 
     fn is_map(self) -> bool {
@@ -84,9 +97,10 @@ pub(crate) fn check(args: &RunArgs) -> Result {
     let name = p.name();
     let line = matches!(p, Pattern::Reduce | Pattern::Scan);
     let misplaced = [
-        (args.op.is_some() && !p.is_map() && !line, "--op", "map, zip, generate, reduce and scan"),
+        (args.op.is_some() && !p.is_map() && !line && !p.selects(), "--op", "map, zip, generate, reduce, scan, select and partition"),
         (args.identity.is_some() && !line, "--identity", "reduce and scan"),
         (args.axis.is_some() && !line, "--axis", "reduce and scan"),
+        (args.lengths.is_some() && p != Pattern::Rle, "--lengths", "rle"),
         (args.exclusive && p != Pattern::Scan, "--exclusive", "scan"),
         (args.variant.is_some() && !line, "--variant", "reduce and scan"),
         (args.ord.is_some() && p != Pattern::Norm, "--ord", "norm"),
@@ -113,6 +127,9 @@ pub(crate) fn check(args: &RunArgs) -> Result {
     if p.is_map() && args.op.is_none() {
         return Err(Failure::usage(format!("{name} needs --op, an expression such as \"2*x + 1\"")));
     }
+    if p.selects() && args.op.is_none() {
+        return Err(Failure::usage(format!("{name} needs --op, a condition such as \"x > 0.25\"")));
+    }
     if p == Pattern::Generate && (args.n.is_some() == args.shape.is_some() || args.dtype.is_none()) {
         return Err(Failure::usage("generate needs either --n or --shape, and --dtype"));
     }
@@ -128,6 +145,10 @@ impl Plan {
             Pattern::Map | Pattern::Zip | Pattern::Generate => map(args, inputs),
             Pattern::Reduce => reduce(args, inputs),
             Pattern::Scan => scan(args, inputs),
+            Pattern::Select => one(Work::Select(condition(args, inputs)?)),
+            Pattern::Partition => one(Work::Partition(condition(args, inputs)?)),
+            Pattern::Unique => one(Work::Unique),
+            Pattern::Rle => one(Work::Runs),
             Pattern::Argmin => one(Work::Argmin),
             Pattern::Argmax => one(Work::Argmax),
             Pattern::Dot => one(Work::Dot),
@@ -161,6 +182,13 @@ fn map(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let same = inputs.first().map(|a| a.dtype).filter(|d| d.ty() == ty && inputs.iter().all(|a| a.dtype == *d));
     let dtype = wanted.unwrap_or(if boolean { DType::U8 } else { same.unwrap_or(ty.dtype()) });
     Ok(Plan { name: args.pattern.name(), work: Work::Map { func, n, dtype }, shape, boolean })
+}
+
+/// The condition of a selection, over an element and its index.
+fn condition(args: &RunArgs, inputs: &[Array]) -> Result<Func> {
+    let input = first(inputs)?;
+    let index = if input.len() > 1 << 32 { Ty::U64 } else { Ty::U32 };
+    Ok(expression::parse(args.op.as_deref().unwrap_or_default(), &[input.dtype.ty()], Some(index), Some(Ty::Bool))?)
 }
 
 fn operator(args: &RunArgs) -> Result<Operator> {
