@@ -12,6 +12,7 @@ mod identity;
 mod interop;
 mod oracles;
 mod properties;
+mod select;
 mod streams;
 mod table;
 mod variants;

@@ -84,7 +84,7 @@ fn one(
     let mut kept = wgpu.patterns().single.lock();
     // A total and a fold to a tile, each word in 64 bits or two halves.
     let single = Single::fresh(kept.take(), wgpu, 2 * tiles * task.kind.counters() as u64 * 8)?;
-    // Where tests ask for the form of three launches, nobody waits at all.
+    // There is no other form, so that tests that ask for one get this.
     let patience = wgpu.patterns().patience().filter(|_| !wgpu.patterns().never_looks_back()).unwrap_or(PATIENCE);
     let servers = u64::from(tiles > SERVED_FROM_GROUPS * u64::from(form.group));
     let words = [span.len as u32, tiles as u32, tiles as u32, single.epoch, patience, servers as u32, window as u32, ends.into()];

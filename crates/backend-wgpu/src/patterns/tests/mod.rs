@@ -6,6 +6,7 @@ mod map;
 mod reduce;
 mod scan;
 mod seeds;
+mod select;
 mod sizes;
 pub(super) mod subgroups;
 mod texts;
