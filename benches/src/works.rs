@@ -119,6 +119,21 @@ pub fn works() -> Vec<Work> {
         work("scan/inclusive", DType::U32, 8, |d, s| one::<u32>(d, s, |d, x, out| d.scan_inclusive_into(x, Sum, out))),
         work("scan/exclusive", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.scan_exclusive_into(x, Sum, out))),
         work("scan/exclusive", DType::U32, 8, |d, s| one::<u32>(d, s, |d, x, out| d.scan_exclusive_into(x, Sum, out))),
+        work("select/half", DType::U32, 6, |d, s| {
+            counted::<u32>(d, s, |d, x, out, count| d.select_into(x, |x| (x >> 31).eq(0), out, count))
+        }),
+        work("select/half", DType::F32, 6, |d, s| counted::<f32>(d, s, |d, x, out, count| d.select_into(x, |x| x.lt(0.5), out, count))),
+        work("select/partition", DType::U32, 8, |d, s| {
+            counted::<u32>(d, s, |d, x, out, count| d.partition_from_into(x, |x| ((x >> 31).eq(0), x), out, count))
+        }),
+        work("select/unique", DType::U32, 6, |d, s| {
+            counted::<u32>(d, s, |d, x, out, count| {
+                // Of random elements: half of all differ from the one before.
+                let starts =
+                    |(x, all, i): (Expr<u32>, isowarp::ir::ArrayExpr<u32>, Expr<u32>)| (i.eq(0) | (x >> 31).ne(all.at(i - 1) >> 31), x);
+                d.select_from_into((x, array(x), index()), starts, out, count)
+            })
+        }),
     ];
     all.extend([
         work("sort/keys", DType::U32, 8, |d, s| one::<u32>(d, s, |d, x, out| d.sort_into(x, SortOrder::Ascending, out))),
@@ -238,6 +253,16 @@ fn one<T: Element>(
             move || digest(&device, &written)
         }),
     })
+}
+
+/// A pattern that counts what it writes.
+fn counted<T: Element>(
+    d: &Device,
+    shape: &Shape,
+    f: impl Fn(&Device, &Buffer<Device, T>, &Buffer<Device, T>, &Buffer<Device, u32>) -> Result<()> + 'static,
+) -> Result<Ready> {
+    let count = zeroed::<u32>(d, 1)?;
+    one::<T>(d, shape, move |d, x, out| f(d, x, out, &count))
 }
 
 fn zeroed<T: Element>(d: &Device, n: u64) -> Result<Buffer<Device, T>> {

@@ -22,6 +22,8 @@ pub enum Source {
     Scan,
     /// `scan_variants.cu`
     ScanVariants,
+    /// `select.cu`
+    Select,
     /// `sort.cu`
     Sort,
 }
@@ -37,6 +39,7 @@ impl Source {
         Source::ReduceVariants,
         Source::Scan,
         Source::ScanVariants,
+        Source::Select,
         Source::Sort,
     ];
 
@@ -52,6 +55,7 @@ impl Source {
             Source::ReduceVariants => "reduce_variants",
             Source::Scan => "scan",
             Source::ScanVariants => "scan_variants",
+            Source::Select => "select",
             Source::Sort => "sort",
         }
     }
@@ -68,6 +72,7 @@ impl Source {
             Source::ReduceVariants => reduce_variants::BUILDS,
             Source::Scan => scan::BUILDS,
             Source::ScanVariants => scan_variants::BUILDS,
+            Source::Select => select::BUILDS,
             Source::Sort => sort::BUILDS,
         }
     }
@@ -623,6 +628,69 @@ pub mod scan_variants {
                 Entry { name: "scan_kogge_stone_w4", holes: &["load1", "combine", "store1"] },
                 Entry { name: "scan_brent_kung_w4", holes: &["load1", "combine", "store1"] },
                 Entry { name: "scan_coarsened_w4", holes: &["load1", "load4", "combine", "store1", "store4"] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `select.cu`.
+pub mod select {
+    use super::*;
+
+    /// `select_w1`
+    pub const SELECT_W1: Kernel = Kernel::new(Source::Select, "select_w1");
+    /// `select_wide_w1`
+    pub const SELECT_WIDE_W1: Kernel = Kernel::new(Source::Select, "select_wide_w1");
+    /// `select_three_w1`
+    pub const SELECT_THREE_W1: Kernel = Kernel::new(Source::Select, "select_three_w1");
+    /// `select_runs_w1`
+    pub const SELECT_RUNS_W1: Kernel = Kernel::new(Source::Select, "select_runs_w1");
+    /// `select_w2`
+    pub const SELECT_W2: Kernel = Kernel::new(Source::Select, "select_w2");
+    /// `select_wide_w2`
+    pub const SELECT_WIDE_W2: Kernel = Kernel::new(Source::Select, "select_wide_w2");
+    /// `select_three_w2`
+    pub const SELECT_THREE_W2: Kernel = Kernel::new(Source::Select, "select_three_w2");
+    /// `select_runs_w2`
+    pub const SELECT_RUNS_W2: Kernel = Kernel::new(Source::Select, "select_runs_w2");
+    /// `select_w3`
+    pub const SELECT_W3: Kernel = Kernel::new(Source::Select, "select_w3");
+    /// `select_wide_w3`
+    pub const SELECT_WIDE_W3: Kernel = Kernel::new(Source::Select, "select_wide_w3");
+    /// `select_three_w3`
+    pub const SELECT_THREE_W3: Kernel = Kernel::new(Source::Select, "select_three_w3");
+    /// `select_runs_w3`
+    pub const SELECT_RUNS_W3: Kernel = Kernel::new(Source::Select, "select_runs_w3");
+    /// `select_w4`
+    pub const SELECT_W4: Kernel = Kernel::new(Source::Select, "select_w4");
+    /// `select_wide_w4`
+    pub const SELECT_WIDE_W4: Kernel = Kernel::new(Source::Select, "select_wide_w4");
+    /// `select_three_w4`
+    pub const SELECT_THREE_W4: Kernel = Kernel::new(Source::Select, "select_three_w4");
+    /// `select_runs_w4`
+    pub const SELECT_RUNS_W4: Kernel = Kernel::new(Source::Select, "select_runs_w4");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: include_str!("select.ptx"),
+            entries: &[
+                Entry { name: "select_w1", holes: &["combine", "load1", "load4", "count0", "store1", "count"] },
+                Entry { name: "select_wide_w1", holes: &["combine", "load1", "load4", "count0", "store1", "count"] },
+                Entry { name: "select_three_w1", holes: &["combine", "load1", "load4", "count0", "count1", "store1", "count"] },
+                Entry { name: "select_runs_w1", holes: &["combine", "load1", "load4", "store1", "length", "count"] },
+                Entry { name: "select_w2", holes: &["combine", "load1", "load4", "count0", "store1", "count"] },
+                Entry { name: "select_wide_w2", holes: &["combine", "load1", "load4", "count0", "store1", "count"] },
+                Entry { name: "select_three_w2", holes: &["combine", "load1", "load4", "count0", "count1", "store1", "count"] },
+                Entry { name: "select_runs_w2", holes: &["combine", "load1", "load4", "store1", "length", "count"] },
+                Entry { name: "select_w3", holes: &["combine", "load1", "load4", "count0", "store1", "count"] },
+                Entry { name: "select_wide_w3", holes: &["combine", "load1", "load4", "count0", "store1", "count"] },
+                Entry { name: "select_three_w3", holes: &["combine", "load1", "load4", "count0", "count1", "store1", "count"] },
+                Entry { name: "select_runs_w3", holes: &["combine", "load1", "load4", "store1", "length", "count"] },
+                Entry { name: "select_w4", holes: &["combine", "load1", "load4", "count0", "store1", "count"] },
+                Entry { name: "select_wide_w4", holes: &["combine", "load1", "load4", "count0", "store1", "count"] },
+                Entry { name: "select_three_w4", holes: &["combine", "load1", "load4", "count0", "count1", "store1", "count"] },
+                Entry { name: "select_runs_w4", holes: &["combine", "load1", "load4", "store1", "length", "count"] },
             ],
         },
     ];

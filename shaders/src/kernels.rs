@@ -57,6 +57,7 @@ const PARTS: [(&str, &str); 9] = [
     ("look_back.wgsl", include_str!("look_back.wgsl")),
     ("median.wgsl", include_str!("median.wgsl")),
     ("reduce_subgroups.wgsl", include_str!("reduce_subgroups.wgsl")),
+    ("scan_help.wgsl", include_str!("scan_help.wgsl")),
     ("scan_lines.wgsl", include_str!("scan_lines.wgsl")),
     ("scan_nodes.wgsl", include_str!("scan_nodes.wgsl")),
     ("scan_totals.wgsl", include_str!("scan_totals.wgsl")),
@@ -245,6 +246,18 @@ pub const SORT: Template = Template {
         Extra { name: "counts", access: "read_write", ty: "array<u32>", when: Some("count") },
         Extra { name: "offsets", access: "read", ty: "array<u32>", when: Some("reads_offsets") },
         Extra { name: "packed_out", access: "read_write", ty: "array<u32>", when: Some("pack") },
+    ],
+};
+
+/// P04: tiles of elements that are kept or parted.
+pub const SELECT: Template = Template {
+    name: "select.wgsl",
+    text: include_str!("select.wgsl"),
+    args: &["n", "tiles", "blocks", "epoch", "patience", "servers", "window", "ends"],
+    bindings: &[
+        Extra { name: "tickets", access: "read_write", ty: "array<atomic<u32>>", when: None },
+        Extra { name: "status", access: "read_write", ty: "array<atomic<u32>>", when: Some("narrow_status") },
+        Extra { name: "status", access: "read_write", ty: "array<atomic<u64>>", when: Some("wide_status") },
     ],
 };
 

@@ -78,6 +78,8 @@ fn chain(left: Acc, so_far: Acc, known: bool) -> Acc {
 {% include "scan_totals.wgsl" %}
 {% if apply %}
 {% if single %}
+{% include "scan_help.wgsl" %}
+
 {% include "look_back.wgsl" %}
 {% endif %}
 

@@ -4,7 +4,8 @@ use isowarp::backend::{Backend, Run};
 use isowarp::buffer::{Buffer, DeviceScalar};
 use isowarp::element::{DType, Element};
 use isowarp::patterns::{
-    FilterTask, GatherTask, Image, LayoutTask, MapTask, ReduceTask, ReduceVariantTask, ScanTask, ScanVariantTask, ScatterTask, SortTask,
+    FilterTask, GatherTask, Image, LayoutTask, MapTask, ReduceTask, ReduceVariantTask, ScanTask, ScanVariantTask, ScatterTask, SelectTask,
+    SortTask,
 };
 use isowarp::{Error, Result};
 use xxhash_rust::xxh3::Xxh3;
@@ -16,7 +17,19 @@ macro_rules! target {
         impl<B> Target for B where B: Backend $(+ Run<$task>)* {}
     };
 }
-target!(MapTask, ReduceTask, ReduceVariantTask, ScanTask, ScanVariantTask, FilterTask, LayoutTask, GatherTask, ScatterTask, SortTask);
+target!(
+    MapTask,
+    ReduceTask,
+    ReduceVariantTask,
+    ScanTask,
+    ScanVariantTask,
+    SelectTask,
+    SortTask,
+    GatherTask,
+    ScatterTask,
+    LayoutTask,
+    FilterTask
+);
 
 /// One array that a case computed.
 #[derive(Clone, PartialEq, Eq, Debug)]

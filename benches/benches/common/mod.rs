@@ -67,6 +67,11 @@ pub(crate) fn scan(c: &mut Criterion) {
     pattern(c, "scan");
 }
 
+/// Group of the selections.
+pub(crate) fn select(c: &mut Criterion) {
+    pattern(c, "select");
+}
+
 /// Group of the image filters.
 pub(crate) fn filter(c: &mut Criterion) {
     pattern(c, "filter");

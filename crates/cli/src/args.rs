@@ -81,6 +81,14 @@ pub(crate) enum Pattern {
     Sort,
     /// The indices, u32, of each row in order; equal elements keep their order
     Argsort,
+    /// The elements for which an expression of x (and the index i) holds, in their order
+    Select,
+    /// All elements, first those for which an expression of x (and the index i) holds; both in their order
+    Partition,
+    /// The first of each run of equal neighbours
+    Unique,
+    /// The first of each run of equal neighbours, and to --lengths how many there are, u32
+    Rle,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
@@ -147,6 +155,9 @@ pub(crate) struct RunArgs {
     /// The axis of reduce or scan; negative ones count from the last
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) axis: Option<i64>,
+    /// Rle: the .npy file that takes the runs' lengths
+    #[arg(long, value_name = "FILE")]
+    pub(crate) lengths: Option<PathBuf>,
     /// Scan: leave the element itself out
     #[arg(long)]
     pub(crate) exclusive: bool,

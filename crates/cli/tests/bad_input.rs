@@ -190,7 +190,10 @@ fn a_driver_library_that_cannot_be_found_is_no_panic() {
 
 #[test]
 fn options_that_make_no_sense_are_refused() {
-    says(&refused(&["argmin", "--in", "x_f4.npy", "--op", "x"]), "--op is for map, zip, generate, reduce and scan, not for argmin");
+    says(
+        &refused(&["argmin", "--in", "x_f4.npy", "--op", "x"]),
+        "--op is for map, zip, generate, reduce, scan, select and partition, not for argmin",
+    );
     says(&refused(&["map", "--in", "x_f4.npy", "--op", "x", "--axis", "0"]), "--axis is for reduce and scan");
     says(&refused(&["reduce", "--in", "x_f4.npy", "--exclusive"]), "--exclusive is for scan");
     says(&refused(&["mean", "--in", "x_f4.npy", "--variant", "shuffle"]), "--variant is for reduce and scan, not for mean");

@@ -10,12 +10,15 @@ mod moves;
 mod operator;
 mod reduce;
 mod scan;
+mod select;
 mod sort;
 
+pub(crate) use inline::inline;
 pub use moves::{gather, permute_axes, reverse, rotate, scatter};
 pub use operator::Operator;
 pub use reduce::{Norm, argmax, argmin, dot, mean, norm, reduce, reduce_axis, reduce_from, reduce_variant};
 pub use scan::{scan, scan_axis, scan_into, scan_variant, scan_variant_into};
+pub use select::{first, partition, run_length_encode, select, unique};
 pub use sort::{argsort, argsort_into, sort, sort_into};
 
 use crate::backend::{Backend, Leaf, RawBuffer, Run};

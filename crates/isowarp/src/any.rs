@@ -5,7 +5,8 @@ use isowarp_core::backend::{Backend, Leaf, Out, RawBuffer, ReadFuture, Run};
 use isowarp_core::caps::{Caps, Numerics};
 use isowarp_core::error::{Error, Result};
 use isowarp_core::patterns::{
-    FilterTask, GatherTask, LayoutTask, MapTask, ReduceTask, ReduceVariantTask, ScanTask, ScanVariantTask, ScatterTask, SortTask,
+    FilterTask, GatherTask, LayoutTask, MapTask, ReduceTask, ReduceVariantTask, ScanTask, ScanVariantTask, ScatterTask, SelectTask,
+    SortTask,
 };
 
 #[cfg(not(any(feature = "cpu", feature = "wgpu", feature = "cuda")))]
@@ -270,4 +271,16 @@ macro_rules! run {
         }
     )*};
 }
-run!(MapTask, ReduceTask, ReduceVariantTask, ScanTask, ScanVariantTask, FilterTask, LayoutTask, GatherTask, ScatterTask, SortTask);
+run!(
+    MapTask,
+    ReduceTask,
+    ReduceVariantTask,
+    ScanTask,
+    ScanVariantTask,
+    SelectTask,
+    SortTask,
+    GatherTask,
+    ScatterTask,
+    LayoutTask,
+    FilterTask
+);

@@ -12,6 +12,7 @@ mod reduce_custom;
 mod reduce_variants;
 mod scan;
 mod scan_variants;
+mod select;
 mod sort;
 
 pub use elementary::{UNARY, Unary};
@@ -37,9 +38,10 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         reduce_variants::cases,
         scan::cases,
         scan_variants::cases,
-        filter::cases,
-        moves::cases,
+        select::cases,
         sort::cases,
+        moves::cases,
+        filter::cases,
     ] {
         cases.quick(true);
         add(&mut cases);

@@ -66,6 +66,11 @@ fn algorithms_of_scan_are_the_same_on_every_device() {
 }
 
 #[test]
+fn select_is_the_same_on_every_device() {
+    identical("select");
+}
+
+#[test]
 fn filter_is_the_same_on_every_device() {
     identical("filter");
 }

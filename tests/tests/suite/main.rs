@@ -13,6 +13,7 @@ mod interop;
 mod moves;
 mod oracles;
 mod properties;
+mod select;
 mod streams;
 mod table;
 mod variants;

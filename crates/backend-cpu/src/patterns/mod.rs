@@ -9,4 +9,5 @@ mod reduce;
 mod reduce_variants;
 mod scan;
 mod scan_variants;
+mod select;
 mod sort;

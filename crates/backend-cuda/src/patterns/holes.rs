@@ -190,7 +190,7 @@ impl Holes<'_> {
     }
 }
 
-fn param_u64(p: &mut Ptx, param: &str, offset: usize) -> PtxValue {
+pub(super) fn param_u64(p: &mut Ptx, param: &str, offset: usize) -> PtxValue {
     p.emit(Ty::U64, |o| format!("ld.param.u64 {o}, [{param}+{offset}]"))
 }
 

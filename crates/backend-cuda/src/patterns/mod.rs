@@ -11,6 +11,7 @@ mod reduce_variants;
 mod scan;
 mod scan_variants;
 mod scratch;
+mod select;
 mod sort;
 #[cfg(test)]
 mod tests;

@@ -23,12 +23,12 @@ const PARKED_THREADS: u32 = 288;
 /// Longest line that `scan_rows_w*` takes.
 const SHORT_LINE: [u64; 4] = [1024, 512, 256, 256];
 /// Tiles of a line above which `scan_parked_w1` has a block that serves the others, and two states to a tile.
-const GROUP: u64 = 128;
+pub(super) const GROUP: u64 = 128;
 const LINE_THREADS: u32 = 128;
 const COL_THREADS: u32 = 64;
 const EXCLUSIVE: u32 = 1;
 /// Word of `u`: launches after which their numbers start over.
-const EPOCHS: usize = 12;
+pub(super) const EPOCHS: usize = 12;
 /// Aggregates of aligned blocks that a thread of `scan_cols_w*` keeps.
 const COL_LEVELS: u32 = 14;
 

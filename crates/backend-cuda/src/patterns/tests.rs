@@ -1,15 +1,16 @@
 //! Every kernel's holes are filled for representative operators. With `PTXAS` naming an assembler, the texts are assembled too.
 
 use super::holes::{Holes, Shape, combine};
-use super::{reduce_variants, scan_variants};
+use super::{reduce_variants, scan_variants, select};
 use crate::splice::{Fill, Site, splice};
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::{DType, Ty};
 use isowarp_core::ir::{self, Expr, Func, Param};
 use isowarp_core::numerics::Func as Elementary;
-use isowarp_core::patterns::{ReduceVariant, ScanVariant};
+use isowarp_core::patterns::{ReduceVariant, ScanVariant, SelectKind, SelectTask};
 use isowarp_kernels::Source;
 use std::process::Command;
+use std::sync::Arc;
 
 fn one<A: ir::Traced, R: ir::Traced>(f: impl FnOnce(A) -> R) -> Func {
     ir::trace(f).expect("a plain operator traces")
@@ -155,6 +156,52 @@ fn every_rung_has_kernels_of_every_width() {
     for table in reductions.chain(scans) {
         for (k, kernel) in table.expect("a kernel of its own").into_iter().enumerate() {
             assert!(kernel.entry().ends_with(&format!("_w{}", k + 1)) && kernel.build(7, 0).is_some(), "{}", kernel.entry());
+        }
+    }
+}
+
+/// An element's part and values of 1 to 4 words, and the identity on these.
+fn selections() -> Vec<(Func, Func, Vec<DType>)> {
+    type Pair<T> = (Expr<T>, Expr<u32>);
+    let keep = |x: Expr<u32>| ir::select((x & 1u32).eq(0), 0, 1);
+    let wide = |x: Expr<u64>| ir::select((x & 1u64).eq(0), 0, 1);
+    vec![
+        (one(|x: Expr<u32>| (keep(x), x)), one(|x: Expr<u32>| x), vec![DType::U32]),
+        (one(|x: Expr<u64>| (wide(x), x)), one(|x: Expr<u64>| x), vec![DType::U64]),
+        (one(|(x, y): Pair<u64>| (wide(x), x, y)), one(|p: Pair<u64>| p), vec![DType::U64, DType::U8]),
+        (one(|(x, y): (Expr<u64>, Expr<u64>)| (wide(x), x, y)), one(|p: (Expr<u64>, Expr<u64>)| p), vec![DType::U64, DType::U64]),
+    ]
+}
+
+#[test]
+fn selections_of_every_kind_and_width_fill_their_holes() {
+    type Two = (Expr<u32>, Expr<u32>);
+    let add = Arc::new(one(|(a, b): (Expr<u32>, Expr<u32>)| a + b));
+    let add_wide = Arc::new(one(|(a, b): (Expr<u64>, Expr<u64>)| a + b));
+    let add_two = Arc::new(one(|(a, b): (Two, Two)| (a.0 + b.0, a.1 + b.1)));
+    let kinds = [
+        (SelectKind::Keep, "select", &add, 1 << 20),
+        (SelectKind::TwoWays, "select", &add, 1 << 20),
+        (SelectKind::Keep, "select_wide", &add_wide, 1 << 33),
+        (SelectKind::ThreeWays, "select_three", &add_two, 1 << 20),
+        (SelectKind::Runs, "select_runs", &add_two, 1 << 20),
+    ];
+    for (func, store, dtypes) in selections() {
+        let (func, store) = (Arc::new(func), Arc::new(store));
+        for (kind, name, combine, n) in kinds {
+            for count in [DType::U32, DType::U64] {
+                let (func, store, combine) = (Arc::clone(&func), Arc::clone(&store), Arc::clone(combine));
+                let task = SelectTask { func, store, combine, n, kind, count, numerics: Numerics::Strict };
+                let leaves: Vec<Shape> = dtypes.iter().map(|&d| Shape::Vector(d)).collect();
+                let mut outs = leaves.clone();
+                if kind == SelectKind::Runs {
+                    outs.push(Shape::Vector(DType::U32));
+                }
+                outs.push(Shape::Strided(count));
+                let entry = format!("{name}_w{}", task.store.result_words());
+                let known = Source::Select.builds()[0].entries.iter().find(|e| e.name == entry).expect("an entry to each width");
+                select::with_fills(&task, &leaves, &outs, known.holes, |fills| check(Source::Select, &entry, fills));
+            }
         }
     }
 }

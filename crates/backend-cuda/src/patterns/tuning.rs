@@ -15,6 +15,8 @@ pub(super) struct Tuning {
     pub(super) parked_blocks: u32,
     /// Tiles to a multiprocessor above which `scan_parked_w1` is faster than `scan_w1`.
     pub(super) parked_from: u64,
+    /// Resident blocks of `select*_w*`, by words of an element's values.
+    pub(super) select_blocks: [u32; 4],
     /// Least and most rows of a strip, which a warp of `filter.cu` slides down: even numbers.
     pub(super) strip_rows: [u32; 2],
     /// Rows that the start of a strip costs: those above and below it, and the time until the first has come.
@@ -29,6 +31,7 @@ pub(super) const TUNING: Tuning = Tuning {
     scan_blocks: [4, 2, 1, 1],
     parked_blocks: 3,
     parked_from: 4,
+    select_blocks: [3, 3, 2, 2],
     strip_rows: [8, 80],
     strip_start: 3,
 };

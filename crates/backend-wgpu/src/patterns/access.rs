@@ -168,10 +168,40 @@ fn vector_load(s: u8, dtype: DType, calls: &mut BTreeSet<String>) -> String {
 
 /// The functions of one output, which takes results of type `ty`: NaN is made canonical, then the value is narrowed.
 pub(super) fn out(signature: &Signature, k: usize, ty: Ty, calls: &mut BTreeSet<String>) -> String {
-    let OutKind { slot: s, dtype, vector } = signature.outs[k];
+    let OutKind { slot: s, dtype, vector, windows, each } = signature.outs[k];
+    let t = wgsl_type(ty);
+    let mut text = String::new();
+    if windows == 1 {
+        store_1(&mut text, &format!("out{k}_1"), signature, s, (ty, dtype), calls);
+    } else {
+        for w in 0..windows {
+            store_1(&mut text, &format!("out{k}_1_window{w}"), signature, s + w, (ty, dtype), calls);
+        }
+        let _ = writeln!(text, "fn out{k}_1(i: u32, v: {t}) {{");
+        for w in 0..windows {
+            let (first, end) = (u32::from(w) * each, (u32::from(w) + 1) * each);
+            let inside = if w + 1 == windows { "true".to_owned() } else { format!("i < {end}u") };
+            let _ = writeln!(text, "    if ({inside}) {{\n        out{k}_1_window{w}(i - {first}u, v);\n        return;\n    }}");
+        }
+        text.push_str("}\n");
+    }
+    let _ = writeln!(text, "fn out{k}_4(i: u32, v: vec4<{t}>) {{");
+    if vector {
+        vector_store(&mut text, s, dtype, ty, calls);
+    } else {
+        for (e, c) in ["x", "y", "z", "w"].iter().enumerate() {
+            let _ = writeln!(text, "    out{k}_1(i + {e}u, v.{c});");
+        }
+    }
+    text.push_str("}\n");
+    text
+}
+
+/// The function `name(i, v)` that stores one element in a slot.
+fn store_1(text: &mut String, name: &str, signature: &Signature, s: u8, (ty, dtype): (Ty, DType), calls: &mut BTreeSet<String>) {
     let slot = signature.slots[usize::from(s)];
     let t = wgsl_type(ty);
-    let mut text = format!("fn out{k}_1(i: u32, v: {t}) {{\n    let at = args.skip{s} + i;\n");
+    let _ = writeln!(text, "fn {name}(i: u32, v: {t}) {{\n    let at = args.skip{s} + i;");
     match (dtype.size_bytes(), slot.unit) {
         (8, _) => {
             let _ = writeln!(text, "    let bits = {};", bits64(ty, "v", calls));
@@ -195,16 +225,13 @@ pub(super) fn out(signature: &Signature, k: usize, ty: Ty, calls: &mut BTreeSet<
         }
     }
     text.push_str("}\n");
-    let _ = writeln!(text, "fn out{k}_4(i: u32, v: vec4<{t}>) {{");
-    if vector {
-        vector_store(&mut text, s, dtype, ty, calls);
-    } else {
-        for (e, c) in ["x", "y", "z", "w"].iter().enumerate() {
-            let _ = writeln!(text, "    out{k}_1(i + {e}u, v.{c});");
-        }
-    }
-    text.push_str("}\n");
-    text
+}
+
+/// `count_of(k)`: the low word of element `k` of an output.
+pub(super) fn count_of(signature: &Signature, k: usize) -> String {
+    let OutKind { slot: s, dtype, .. } = signature.outs[k];
+    let value = word(signature.slots[usize::from(s)], s, &words_of(dtype, &format!("(args.skip{s} + k)"), 0));
+    format!("fn count_of(k: u32) -> u32 {{\n    return {value};\n}}\n")
 }
 
 fn vector_store(text: &mut String, s: u8, dtype: DType, ty: Ty, calls: &mut BTreeSet<String>) {

@@ -13,6 +13,7 @@ mod reduce;
 mod reduce_variants;
 mod scan;
 mod scan_variants;
+mod select;
 mod sort;
 #[cfg(test)]
 mod tests;

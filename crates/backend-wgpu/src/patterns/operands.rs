@@ -63,6 +63,9 @@ pub(super) struct OutKind {
     pub(super) dtype: DType,
     /// Four neighbours are one aligned store.
     pub(super) vector: bool,
+    /// Consecutive slots that hold the output, of `each` elements (the last may have fewer), where it is written at indices of the kernel's own.
+    pub(super) windows: u8,
+    pub(super) each: u32,
 }
 
 /// The part of leaves and outputs that a kernel's text depends on.
@@ -142,16 +145,47 @@ impl<'a> Operands<'a> {
             };
             let place = Place { raw: &out.raw, offset: out.offset, stride: 1, size, whole: None, output: true };
             let slot = all.push(place, Slot { unit, writable: true });
-            all.signature.outs.push(OutKind { slot, dtype: out.dtype, vector });
+            all.signature.outs.push(OutKind { slot, dtype: out.dtype, vector, windows: 1, each: 0 });
         }
-        for (leaf, param) in leaves.iter().zip(params) {
-            let kind = match (leaf, param) {
-                (Leaf::Array { raw, dtype, offset, len }, Param::Array(_)) => all.array(limits, raw, *dtype, *offset, *len)?,
-                _ => all.leaf(leaf, *param, aligned_lines, elements)?,
-            };
-            all.signature.leaves.push(kind);
-        }
+        all.leaves(limits, params, aligned_lines, elements)?;
         Ok(all)
+    }
+
+    /// As [`Operands::plan`] for a kernel that writes its outputs wherever it likes: each of these lengths, in as many windows as that takes.
+    pub(super) fn plan_scattering(
+        limits: Limits,
+        params: &[Param],
+        leaves: &'a [Leaf<Buffer>],
+        outs: &[(&'a Out<Buffer>, u64)],
+        elements: u64,
+    ) -> Result<Self> {
+        let mut all = Self { signature: Signature::default(), places: ArrayVec::new(), leaves };
+        if leaves.len() + outs.len() > MAX {
+            return Err(Error::TooLarge { what: "operands of a kernel", requested: (leaves.len() + outs.len()) as u64, limit: MAX as u64 });
+        }
+        for &(out, len) in outs {
+            let unit = if out.dtype.size_bytes() < 4 { Unit::Atomic } else { Unit::Word };
+            let (slot, windows, each) =
+                all.windows(limits, (&out.raw, out.offset, len), out.dtype.size_bytes(), Slot { unit, writable: true })?;
+            all.signature.outs.push(OutKind { slot, dtype: out.dtype, vector: false, windows, each });
+        }
+        all.leaves(limits, params, true, elements)?;
+        Ok(all)
+    }
+
+    fn leaves(&mut self, limits: Limits, params: &[Param], aligned_lines: bool, elements: u64) -> Result<()> {
+        for (leaf, param) in self.leaves.iter().zip(params) {
+            let kind = match (leaf, param) {
+                (Leaf::Array { raw, dtype, offset, len }, Param::Array(_)) => {
+                    let slot = Slot { unit: Unit::Word, writable: false };
+                    let (slot, windows, each) = self.windows(limits, (raw, *offset, *len), dtype.size_bytes(), slot)?;
+                    LeafKind::Array { slot, dtype: *dtype, windows, each }
+                }
+                _ => self.leaf(leaf, *param, aligned_lines, elements)?,
+            };
+            self.signature.leaves.push(kind);
+        }
+        Ok(())
     }
 
     /// Those of a kernel that only works on arrays of its own.
@@ -187,9 +221,9 @@ impl<'a> Operands<'a> {
         })
     }
 
-    /// An array above the limit of a binding is bound in several windows, since an operator may fetch from any place of it.
-    fn array(&mut self, limits: Limits, raw: &'a Buffer, dtype: DType, offset: u64, len: u64) -> Result<LeafKind> {
-        let size = dtype.size_bytes();
+    /// What a kernel reaches at indices of its own is bound in several windows where it is above the limit of a binding: the first slot, how
+    /// many there are, and the elements of each.
+    fn windows(&mut self, limits: Limits, (raw, offset, len): (&'a Buffer, u64, u64), size: u64, slot: Slot) -> Result<(u8, u8, u32)> {
         let most = limits.window_bytes.saturating_sub(limits.align + 32) / size;
         let each = if len <= most { len } else { most / 4 * 4 };
         let windows = len.div_ceil(each.max(1)).max(1);
@@ -199,12 +233,12 @@ impl<'a> Operands<'a> {
         }
         for w in 0..windows {
             let whole = Some(each.min(len - w * each));
-            let place = Place { raw, offset: offset + w * each, stride: 1, size, whole, output: false };
-            self.push(place, Slot { unit: Unit::Word, writable: false });
+            let place = Place { raw, offset: offset + w * each, stride: 1, size, whole, output: slot.writable };
+            self.push(place, slot);
         }
         // The text of a kernel names the window's length only where there are several.
         let each = if windows == 1 { 0 } else { each as u32 };
-        Ok(LeafKind::Array { slot: taken as u8, dtype, windows: windows as u8, each })
+        Ok((taken as u8, windows as u8, each))
     }
 
     fn push(&mut self, place: Place<'a>, slot: Slot) -> u8 {

@@ -8,6 +8,7 @@ use super::operands::Signature;
 use isowarp_core::caps::Numerics;
 use isowarp_core::error::{Error, Result};
 use isowarp_core::ir::{Func, Param, WgslOptions, wgsl_function, wgsl_function_4};
+use isowarp_core::patterns::SelectTask;
 use isowarp_shaders::kernels::{Extra, Template};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -39,6 +40,8 @@ pub(super) enum Operators<'a> {
     Body(&'a Func),
     /// A tree of combinations.
     Tree { source: Source<'a>, combine: &'a Func, sink: Sink<'a> },
+    /// A selection: parts and values of elements, and what tiles hand on.
+    Select { task: &'a SelectTask },
     /// None; the names are functions of the prelude that the template calls.
     Calls(&'a [&'static str]),
 }
@@ -83,6 +86,10 @@ impl Program<'_> {
                     Sink::Results => 1u8.hash(h),
                 }
             }
+            Operators::Select { task } => {
+                task.func.hash128().hash(h);
+                (task.kind, task.count).hash(h);
+            }
             Operators::Calls(_) => {}
         }
     }
@@ -125,6 +132,7 @@ impl Program<'_> {
                     w.text.push_str(&acc.shuffle_functions());
                 }
             }
+            Operators::Select { task } => w.select(task),
             Operators::Calls(names) => w.calls.extend(names.iter().map(|&n| n.to_owned())),
         }
         members.extend(access::members(self.signature));
@@ -151,16 +159,16 @@ impl Program<'_> {
     }
 }
 
-struct Writer<'a> {
-    signature: &'a Signature,
+pub(super) struct Writer<'a> {
+    pub(super) signature: &'a Signature,
     options: WgslOptions,
-    calls: BTreeSet<String>,
-    text: String,
+    pub(super) calls: BTreeSet<String>,
+    pub(super) text: String,
 }
 
 impl Writer<'_> {
     /// The functions of the leaves of an operator.
-    fn leaves(&mut self, name: &str) {
+    pub(super) fn leaves(&mut self, name: &str) {
         for k in 0..self.signature.leaves.len() {
             let leaf = access::leaf(self.signature, k, &mut self.calls);
             let fetch = access::fetch(self.signature, name, k, &mut self.calls);
@@ -169,13 +177,13 @@ impl Writer<'_> {
         }
     }
 
-    fn function(&mut self, f: &Func, name: &str) {
+    pub(super) fn function(&mut self, f: &Func, name: &str) {
         let text = wgsl_function(f, name, self.options, &mut self.calls);
         self.text.push_str(&text);
     }
 
     /// The form of an operator for four elements at once.
-    fn function_4(&mut self, f: &Func, name: &str) {
+    pub(super) fn function_4(&mut self, f: &Func, name: &str) {
         let text = wgsl_function_4(f, name, self.options, &mut self.calls);
         self.text.push_str(&text);
     }
@@ -328,14 +336,14 @@ impl Writer<'_> {
 }
 
 /// Result `r` of an operator with so many, in a variable.
-fn member(v: &str, r: usize, results: usize) -> String {
+pub(super) fn member(v: &str, r: usize, results: usize) -> String {
     if results == 1 { v.to_owned() } else { format!("{v}.r{r}") }
 }
 
-const COMPONENTS: [&str; 4] = ["x", "y", "z", "w"];
+pub(super) const COMPONENTS: [&str; 4] = ["x", "y", "z", "w"];
 
 /// The parameters of an operator that are values.
-fn value_params(f: &Func) -> impl Iterator<Item = usize> + '_ {
+pub(super) fn value_params(f: &Func) -> impl Iterator<Item = usize> + '_ {
     f.params.iter().enumerate().filter(|(_, p)| !matches!(p, Param::Array(_))).map(|(k, _)| k)
 }
 

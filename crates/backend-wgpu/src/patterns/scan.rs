@@ -218,16 +218,19 @@ impl Scan<'_> {
 /// so launches are enqueued in the order of their numbers.
 #[derive(Debug)]
 pub(super) struct Single {
-    tickets: Buffer,
-    status: Buffer,
-    epoch: u32,
+    pub(super) tickets: Buffer,
+    pub(super) status: Buffer,
+    pub(super) epoch: u32,
 }
 
+/// The counter of tickets, and behind it what a selection hands from dispatch to dispatch.
+pub(super) const TICKETS_BYTES: u64 = 4096;
+
 /// Polls after which a workgroup computes a missing total itself; many times what a tile takes.
-const PATIENCE: u32 = 64;
+pub(super) const PATIENCE: u32 = 64;
 /// Groups of tiles of a line up to which a fold goes from group to group; longer lines are served. On an H200 two groups of 64 took 8.4 us
 /// and served 9.0, 32 took 51.5 and 49.0.
-const SERVED_FROM_GROUPS: u64 = 4;
+pub(super) const SERVED_FROM_GROUPS: u64 = 4;
 /// Epochs fill 16 bits of a status word.
 const LAST_EPOCH: u32 = 0xffff;
 
@@ -268,13 +271,13 @@ impl Single {
     }
 
     /// The status words, at least as many bytes, with a number that no earlier launch had.
-    fn fresh(kept: Option<Self>, wgpu: &Wgpu, bytes: u64) -> Result<Self> {
+    pub(super) fn fresh(kept: Option<Self>, wgpu: &Wgpu, bytes: u64) -> Result<Self> {
         let usable = kept.filter(|s| s.status.size_bytes() >= bytes && s.epoch < LAST_EPOCH);
         if let Some(s) = usable {
             return Ok(Self { epoch: s.epoch + 1, ..s });
         }
         let bytes = bytes.next_power_of_two();
-        let made = Self { tickets: wgpu.allocate_bytes(4)?, status: wgpu.allocate_bytes(bytes)?, epoch: 1 };
+        let made = Self { tickets: wgpu.allocate_bytes(TICKETS_BYTES)?, status: wgpu.allocate_bytes(bytes)?, epoch: 1 };
         wgpu.clear(&made.tickets, 0, 4)?;
         wgpu.clear(&made.status, 0, bytes)?;
         Ok(made)

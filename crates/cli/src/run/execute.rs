@@ -38,6 +38,13 @@ pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result
         (Work::Rotate(by), &[x]) => dynamic::rotate(device, x, *by)?,
         (Work::Sort { n, order }, &[x]) => dynamic::sort(device, x, *n, *order)?,
         (Work::Argsort { n, order }, &[x]) => dynamic::argsort(device, x, *n, *order)?,
+        (Work::Select(keep), &[x]) => dynamic::select(device, x, keep)?.trimmed()?,
+        (Work::Partition(first), &[x]) => dynamic::partition(device, x, first)?.values,
+        (Work::Unique, &[x]) => dynamic::unique(device, x)?.trimmed()?,
+        (Work::Runs, &[x]) => {
+            let runs = dynamic::run_length_encode(device, x)?;
+            dynamic::first(&runs.values.0, &runs.count)?
+        }
         (_, inputs) => return Err(crate::failure::Failure::usage(format!("{} inputs do not fit {}", inputs.len(), plan.name))),
     })
 }
@@ -62,6 +69,10 @@ pub(crate) fn repeat(device: &Device, plan: &Plan, inputs: &[Buffer], result: &B
         (Work::Dot, &[x, y]) => dynamic::dot(device, x, y).map(drop),
         (Work::Norm(which), &[x]) => dynamic::norm(device, x, *which).map(drop),
         (Work::Mean, &[x]) => dynamic::mean(device, x).map(drop),
+        (Work::Select(keep), &[x]) => dynamic::select(device, x, keep).map(drop),
+        (Work::Partition(first), &[x]) => dynamic::partition(device, x, first).map(drop),
+        (Work::Unique, &[x]) => dynamic::unique(device, x).map(drop),
+        (Work::Runs, &[x]) => dynamic::run_length_encode(device, x).map(drop),
         _ => match execute(device, plan, inputs) {
             Ok(_) => Ok(()),
             Err(crate::failure::Failure::Library(e)) => Err(e),
@@ -79,5 +90,15 @@ pub(crate) fn download(plan: &Plan, result: &Buffer) -> Result<Array> {
         bytes = bytes.chunks_exact(size).map(|e| u8::from(e.iter().any(|&b| b != 0))).collect();
         dtype = DType::U8;
     }
-    Ok(Array { shape: plan.shape.clone(), dtype, boolean: plan.boolean, bytes })
+    // How many elements are kept is known here at the earliest.
+    let kept = matches!(plan.work, Work::Select(_) | Work::Partition(_) | Work::Unique | Work::Runs);
+    let shape = if kept { vec![result.len()] } else { plan.shape.clone() };
+    Ok(Array { shape, dtype, boolean: plan.boolean, bytes })
+}
+
+/// The lengths of the runs of equal neighbours, on the host.
+pub(crate) fn lengths(device: &Device, x: &Buffer) -> Result<Array> {
+    let runs = dynamic::run_length_encode(device, x)?;
+    let lengths = dynamic::first(&runs.values.1, &runs.count)?;
+    Ok(Array { shape: vec![lengths.len()], dtype: DType::U32, boolean: false, bytes: lengths.read_blocking()? })
 }

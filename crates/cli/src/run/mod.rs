@@ -17,6 +17,7 @@ pub(crate) fn run(args: &RunArgs) -> Result {
     plan::check(args)?;
     device::check_name(&args.device.backend)?;
     let output = Output::new(&args.output)?;
+    let lengths = args.lengths.as_deref().map(Output::new).transpose()?;
     let arrays = read_inputs(args)?;
     let plan = plan::Plan::new(args, &arrays)?;
     let numerics = match args.numerics {
@@ -28,6 +29,9 @@ pub(crate) fn run(args: &RunArgs) -> Result {
     let inputs = arrays.iter().map(|a| DynBuffer::upload(&device, a.dtype, &a.bytes)).collect::<isowarp::Result<Vec<_>>>()?;
     let result = execute::execute(&device, &plan, &inputs)?;
     let array = execute::download(&plan, &result)?;
+    if let (Some(output), [x]) = (&lengths, &inputs[..]) {
+        npy::write(output, &execute::lengths(&device, x)?)?;
+    }
     drop(progress);
     npy::write(&output, &array)?;
     if args.stats {

@@ -60,6 +60,10 @@ pub(crate) enum Work {
         n: u64,
         order: SortOrder,
     },
+    Select(Func),
+    Partition(Func),
+    Unique,
+    Runs,
 }
 
 impl Pattern {
@@ -82,6 +86,10 @@ impl Pattern {
             Self::Rotate => "rotate",
             Self::Sort => "sort",
             Self::Argsort => "argsort",
+            Self::Select => "select",
+            Self::Partition => "partition",
+            Self::Unique => "unique",
+            Self::Rle => "rle",
         }
     }
 
@@ -92,14 +100,18 @@ impl Pattern {
             Self::Dot | Self::Gather => (2, 2),
             Self::Scatter => (3, 3),
             Self::Zip => (2, 4),
-            Self::Map | Self::Reduce | Self::Argmin | Self::Argmax | Self::Norm | Self::Mean | Self::Scan => (1, 1),
-            Self::Transpose | Self::Reverse | Self::Rotate | Self::Sort | Self::Argsort => (1, 1),
+            _ => (1, 1),
         }
     }
 
     /// Whether its inputs may have shapes of their own.
     pub(crate) fn mixes_shapes(self) -> bool {
         matches!(self, Self::Gather | Self::Scatter)
+    }
+
+    /// Whether it takes a condition.
+    fn selects(self) -> bool {
+        matches!(self, Self::Select | Self::Partition)
     }
 
     fn is_map(self) -> bool {
@@ -113,10 +125,15 @@ pub(crate) fn check(args: &RunArgs) -> Result {
     let name = p.name();
     let line = matches!(p, Pattern::Reduce | Pattern::Scan);
     let misplaced = [
-        (args.op.is_some() && !p.is_map() && !line && p != Pattern::Scatter, "--op", "map, zip, generate, reduce, scan and scatter"),
+        (
+            args.op.is_some() && !p.is_map() && !line && !p.selects() && p != Pattern::Scatter,
+            "--op",
+            "map, zip, generate, reduce, scan, select, partition and scatter",
+        ),
         (args.by.is_some() && p != Pattern::Rotate, "--by", "rotate"),
         (args.identity.is_some() && !line, "--identity", "reduce and scan"),
         (args.axis.is_some() && !line, "--axis", "reduce and scan"),
+        (args.lengths.is_some() && p != Pattern::Rle, "--lengths", "rle"),
         (args.exclusive && p != Pattern::Scan, "--exclusive", "scan"),
         (args.descending && !matches!(p, Pattern::Sort | Pattern::Argsort), "--descending", "sort and argsort"),
         (args.variant.is_some() && !line, "--variant", "reduce and scan"),
@@ -147,6 +164,9 @@ pub(crate) fn check(args: &RunArgs) -> Result {
     if p == Pattern::Rotate && args.by.is_none() {
         return Err(Failure::usage("rotate needs --by, a number of places"));
     }
+    if p.selects() && args.op.is_none() {
+        return Err(Failure::usage(format!("{name} needs --op, a condition such as \"x > 0.25\"")));
+    }
     if p == Pattern::Generate && (args.n.is_some() == args.shape.is_some() || args.dtype.is_none()) {
         return Err(Failure::usage("generate needs either --n or --shape, and --dtype"));
     }
@@ -164,6 +184,10 @@ impl Plan {
             Pattern::Scan => scan(args, inputs),
             Pattern::Gather | Pattern::Scatter | Pattern::Transpose | Pattern::Reverse | Pattern::Rotate => moved(args, inputs),
             Pattern::Sort | Pattern::Argsort => sort(args, inputs),
+            Pattern::Select => one(Work::Select(condition(args, inputs)?)),
+            Pattern::Partition => one(Work::Partition(condition(args, inputs)?)),
+            Pattern::Unique => one(Work::Unique),
+            Pattern::Rle => one(Work::Runs),
             Pattern::Argmin => one(Work::Argmin),
             Pattern::Argmax => one(Work::Argmax),
             Pattern::Dot => one(Work::Dot),
@@ -223,6 +247,13 @@ fn moved(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     // Truth values stay what they are.
     let boolean = if args.pattern == Pattern::Scatter { of.boolean } else { input.boolean };
     Ok(Plan { name: args.pattern.name(), work, shape, boolean })
+}
+
+/// The condition of a selection, over an element and its index.
+fn condition(args: &RunArgs, inputs: &[Array]) -> Result<Func> {
+    let input = first(inputs)?;
+    let index = if input.len() > 1 << 32 { Ty::U64 } else { Ty::U32 };
+    Ok(expression::parse(args.op.as_deref().unwrap_or_default(), &[input.dtype.ty()], Some(index), Some(Ty::Bool))?)
 }
 
 fn operator(args: &RunArgs) -> Result<Operator> {

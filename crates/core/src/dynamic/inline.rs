@@ -5,7 +5,7 @@ use crate::ir::{Func, Id, Node, OpError};
 use std::cell::RefCell;
 
 /// The results of `func` over these arguments. Array parameters keep their numbers.
-pub(super) fn inline(func: &Func, args: &[Value]) -> Vec<Value> {
+pub(crate) fn inline(func: &Func, args: &[Value]) -> Vec<Value> {
     let inliner = Inliner { func, args, done: RefCell::new(vec![None; func.nodes.len()]) };
     inliner.range(0, func.nodes.len() as Id);
     func.results.iter().map(|&r| inliner.value(r)).collect()

@@ -11,6 +11,7 @@ pub mod reduce;
 pub mod reduce_variants;
 pub mod scan;
 pub mod scan_variants;
+pub mod select;
 pub mod sort;
 pub mod sort_task;
 
@@ -22,6 +23,7 @@ pub use reduce::{Reduce, ReduceTask};
 pub use reduce_variants::{ReduceVariant, ReduceVariantTask, ReduceVariants};
 pub use scan::{Scan, ScanKind, ScanTask};
 pub use scan_variants::{ScanVariant, ScanVariantTask, ScanVariants};
+pub use select::{Select, SelectKind, SelectTask, Selected};
 pub use sort::{Payload, Sort};
 pub use sort_task::{Digit, KeyBits, SortBy, SortOrder, SortPayload, SortPlaces, SortTask};
 

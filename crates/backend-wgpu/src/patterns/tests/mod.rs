@@ -6,6 +6,7 @@ mod map;
 mod reduce;
 mod scan;
 mod seeds;
+mod select;
 mod sizes;
 mod sort;
 pub(super) mod subgroups;

@@ -68,7 +68,7 @@ fn out_of(dtype: DType, slot: u8, form: usize) -> (OutKind, Slot) {
         (false, 1 | 2) => Unit::Atomic,
         _ => Unit::Word,
     };
-    (OutKind { slot, dtype, vector }, Slot { unit, writable: true })
+    (OutKind { slot, dtype, vector, windows: 1, each: 0 }, Slot { unit, writable: true })
 }
 
 pub(super) fn signature(leaves: &[(DType, usize)], outs: &[(DType, usize)]) -> Signature {

@@ -1,0 +1,233 @@
+//! P04 select: one dispatch to a window of the inputs, which looks back for the places of its elements.
+
+use super::Launch;
+use super::access;
+use super::accumulator::Accumulator;
+use super::operands::{Limits, Operands, Signature, Span};
+use super::program::{COMPONENTS, Operators, Program, SUBGROUPS, Writer, member, value_params};
+use super::scan::{PATIENCE, SERVED_FROM_GROUPS, Single, TICKETS_BYTES};
+use crate::binds::Binding;
+use crate::buffer::Buffer;
+use crate::device::Wgpu;
+use crate::pipeline::Kernel;
+use isowarp_core::backend::{Leaf, Out, RawBuffer as _, Run};
+use isowarp_core::element::{DType, Ty};
+use isowarp_core::error::{Error, Result};
+use isowarp_core::ir::Func;
+use isowarp_core::patterns::{SelectKind, SelectTask};
+use isowarp_shaders::kernels::SELECT;
+use std::fmt::Write as _;
+
+/// Invocations of a workgroup.
+const THREADS: u32 = 256;
+/// Words that an invocation holds of its elements, four to a row.
+const WORDS: u32 = 8;
+/// Words of shared memory for elements on their way.
+const STAGED_WORDS: u32 = 2048;
+/// Numbers from dispatch to dispatch: two each, behind the ticket.
+const MOST_WINDOWS: u64 = TICKETS_BYTES / 8 - 1;
+/// Elements that 32 bits number with room for a tile.
+const MOST: u64 = 1 << 31;
+
+/// What a kernel's text depends on besides the task.
+#[derive(Clone, Copy)]
+struct Form {
+    rows: u32,
+    /// Tiles of a group of a look-back.
+    group: u32,
+    /// Whether the adapter has 64-bit atomics.
+    wide: bool,
+}
+
+impl Run<SelectTask> for Wgpu {
+    fn run(&self, task: &SelectTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        if task.n > MOST {
+            return Err(Error::TooLarge { what: "elements of a selection on this backend", requested: task.n, limit: MOST });
+        }
+        let limits = self.window_limits();
+        let sizes: Vec<(&Out<Buffer>, u64)> =
+            outs.iter().enumerate().map(|(k, out)| (out, if k + 1 == outs.len() { task.kind.counts() } else { task.n })).collect();
+        let operands = Operands::plan_scattering(limits, &task.func.params, leaves, &sizes, task.n)?;
+        let tuning = self.tuning();
+        let features = self.features();
+        let form = Form {
+            rows: tuning.rows((WORDS / words(task)).max(1).next_power_of_two().min(8), task.func.weight()),
+            group: tuning.look_back_group.clamp(2, THREADS),
+            wide: features.contains(wgpu::Features::SHADER_INT64 | wgpu::Features::SHADER_INT64_ATOMIC_ALL_OPS),
+        };
+        let holes = holes(task, form);
+        let kernel = self.program("select", &program(task, &operands.signature, &holes))?;
+        let step = operands.span(limits, task.n, 1024, false);
+        let windows = task.n.div_ceil(step);
+        if windows > MOST_WINDOWS {
+            return Err(Error::TooLarge { what: "windows of a selection", requested: windows, limit: MOST_WINDOWS });
+        }
+        for window in 0..windows {
+            let first = window * step;
+            let span = Span::of(first, step.min(task.n - first));
+            one(self, task, &kernel, (&operands, limits), form, (window, window + 1 == windows, span))?;
+        }
+        Ok(())
+    }
+}
+
+/// One dispatch, over one window of the inputs.
+fn one(
+    wgpu: &Wgpu,
+    task: &SelectTask,
+    kernel: &Kernel,
+    (operands, limits): (&Operands<'_>, Limits),
+    form: Form,
+    (window, ends, span): (u64, bool, Span),
+) -> Result<()> {
+    let tiles = span.len.div_ceil(u64::from(form.rows * THREADS * 4));
+    let mut kept = wgpu.patterns().single.lock();
+    // A total and a fold to a tile, each word in 64 bits or two halves.
+    let single = Single::fresh(kept.take(), wgpu, 2 * tiles * task.kind.counters() as u64 * 8)?;
+    // There is no other form, so that tests that ask for one get this.
+    let patience = wgpu.patterns().patience().filter(|_| !wgpu.patterns().never_looks_back()).unwrap_or(PATIENCE);
+    let servers = u64::from(tiles > SERVED_FROM_GROUPS * u64::from(form.group));
+    let words = [span.len as u32, tiles as u32, tiles as u32, single.epoch, patience, servers as u32, window as u32, ends.into()];
+    let mut launch = Launch::new(span.first, &words);
+    operands.bind(limits, span, span, &mut launch.bindings, &mut launch.args)?;
+    for buffer in [&single.tickets, &single.status] {
+        launch.bindings.push(Binding { buffer, offset_bytes: 0, size_bytes: buffer.size_bytes() });
+    }
+    // After an error it is not known whether the tickets were drawn, so nothing is kept.
+    wgpu.launch(kernel, &launch, tiles + servers)?;
+    drop(launch);
+    *kept = Some(single);
+    Ok(())
+}
+
+/// 32-bit words of an element's values.
+fn words(task: &SelectTask) -> u32 {
+    Accumulator::new(task.values()).words()
+}
+
+fn holes(task: &SelectTask, form: Form) -> Vec<(&'static str, u32)> {
+    let kind = task.kind;
+    let words = words(task);
+    let runs = kind == SelectKind::Runs;
+    let chunk = 1 << (STAGED_WORDS / (words + u32::from(runs))).ilog2();
+    vec![
+        ("threads", THREADS),
+        ("rows", form.rows),
+        ("chunk", chunk),
+        ("value_words", words),
+        ("sets", 1 + u32::from(kind == SelectKind::ThreeWays)),
+        ("parts", if kind.counts_first() { kind.counters() as u32 + 1 } else { 1 }),
+        ("three", (kind == SelectKind::ThreeWays).into()),
+        ("runs", runs.into()),
+        ("pairs", (kind.counters() == 2).into()),
+        ("words", kind.counters() as u32),
+        ("group", form.group),
+        ("narrow_status", (!form.wide).into()),
+        ("wide_status", form.wide.into()),
+        (SUBGROUPS, 0),
+    ]
+}
+
+fn program<'a>(task: &'a SelectTask, signature: &'a Signature, holes: &'a [(&'static str, u32)]) -> Program<'a> {
+    Program {
+        template: SELECT,
+        entry: "select_tiles",
+        constants: holes,
+        operators: Operators::Select { task },
+        signature,
+        numerics: task.numerics,
+        first: false,
+    }
+}
+
+impl Writer<'_> {
+    /// `Acc` and `combine` of what tiles hand on; `Item`, `load1`, `load4` of an element's part and the words of its values; `store_value`,
+    /// `store_length`, `store_count` and `count_of`.
+    pub(super) fn select(&mut self, task: &SelectTask) {
+        self.function(&task.combine, "op_combine");
+        let acc = Accumulator::new(task.combine.result_types());
+        self.text.push_str(&acc.text());
+        self.text.push_str(&acc.word_functions());
+        self.items(&task.func);
+
+        let values = task.values();
+        let outs = self.signature.outs.len();
+        let mut out = |k: usize, ty: Ty| {
+            let text = access::out(self.signature, k, ty, &mut self.calls);
+            self.text.push_str(&text);
+        };
+        values.iter().enumerate().for_each(|(k, &ty)| out(k, ty));
+        if task.kind == SelectKind::Runs {
+            out(values.len(), Ty::U32);
+        }
+        let count = if task.count == DType::U64 { Ty::U64 } else { Ty::U32 };
+        if task.kind.counts_first() {
+            self.text.push_str(&access::count_of(self.signature, outs - 1));
+        } else {
+            out(outs - 1, count);
+            let value = if count == Ty::U64 { "u64(v)" } else { "v" };
+            let _ = writeln!(self.text, "fn store_count(v: u32) {{\n    out{}_1(0u, {value});\n}}", outs - 1);
+        }
+        if task.kind == SelectKind::Runs {
+            let _ = writeln!(self.text, "fn store_length(i: u32, v: u32) {{\n    out{}_1(i, v);\n}}", values.len());
+        }
+        let words = Accumulator::new(values.clone()).words();
+        let _ = writeln!(self.text, "fn store_value(i: u32, w: array<u32, {words}>) {{");
+        let mut at = 0;
+        for (k, &ty) in values.iter().enumerate() {
+            let value = access::from_words(if ty == Ty::Bool { Ty::U32 } else { ty }, &format!("w[{at}]"), &format!("w[{}]", at + 1));
+            let value = if ty == Ty::Bool { format!("({value} != 0u)") } else { value };
+            let _ = writeln!(self.text, "    out{k}_1(i, {value});");
+            at += ty.words();
+        }
+        self.text.push_str("}\n");
+    }
+
+    /// `Item`, and elements as such.
+    fn items(&mut self, f: &Func) {
+        let types = f.result_types();
+        let n = types[1..].iter().map(|t| t.words()).sum::<usize>();
+        let _ = writeln!(self.text, "struct Item {{ part: u32, v: array<u32, {n}> }}");
+        self.leaves("op_load");
+        self.function(f, "op_load");
+        let item = |result: &dyn Fn(usize) -> String| {
+            let words: Vec<String> = types.iter().enumerate().skip(1).flat_map(|(r, &ty)| words_of(ty, &result(r))).collect();
+            format!("Item({}, array<u32, {n}>({}))", result(0), words.join(", "))
+        };
+        let args: Vec<String> = value_params(f).map(|k| format!("leaf{k}_1(i)")).collect();
+        let _ = writeln!(self.text, "fn load1(i: u32) -> Item {{\n    let v = op_load({});", args.join(", "));
+        let _ = writeln!(self.text, "    return {};\n}}", item(&|r| member("v", r, types.len())));
+
+        let joint = f.weight() > 0;
+        if joint {
+            self.function_4(f, "op_load");
+        }
+        self.text.push_str("fn load4(i: u32) -> array<Item, 4> {\n");
+        for k in value_params(f) {
+            let _ = writeln!(self.text, "    let a{k} = leaf{k}_4(i);");
+        }
+        let args = |end: &str| value_params(f).map(|k| format!("a{k}{end}")).collect::<Vec<_>>().join(", ");
+        if joint {
+            let _ = writeln!(self.text, "    let v = op_load_4({});", args(""));
+        } else {
+            for c in COMPONENTS {
+                let _ = writeln!(self.text, "    let v{c} = op_load({});", args(&format!(".{c}")));
+            }
+        }
+        let result = |c: &str, r: usize| {
+            if joint { format!("{}.{c}", member("v", r, types.len())) } else { member(&format!("v{c}"), r, types.len()) }
+        };
+        let four = COMPONENTS.map(|c| item(&|r| result(c, r)));
+        let _ = writeln!(self.text, "    return array<Item, 4>({});\n}}", four.join(", "));
+    }
+}
+
+/// The words of a value.
+fn words_of(ty: Ty, v: &str) -> Vec<String> {
+    match (ty, ty.words()) {
+        (Ty::Bool, _) => vec![format!("select(0u, 1u, {v})")],
+        (Ty::U32, _) => vec![v.to_owned()],
+        (_, 1) => vec![format!("bitcast<u32>({v})")],
+        _ => vec![format!("u32(bitcast<u64>({v}) & 0xfffffffflu)"), format!("u32(bitcast<u64>({v}) >> 32u)")],
+    }
+}

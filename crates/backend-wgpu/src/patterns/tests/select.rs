@@ -1,0 +1,59 @@
+//! Selections whose look-backs wait in vain, are served, or see windows of the array.
+
+use super::{both, device, own_device, same_bits};
+use crate::context::Options;
+use crate::device::Wgpu;
+use isowarp_core::backend::Run;
+use isowarp_core::buffer::{Buffer, Memory as _};
+use isowarp_core::patterns::{MapTask, ReduceTask, Select as _, SelectTask};
+use isowarp_cpu::Cpu;
+use std::sync::atomic::Ordering;
+
+type Words<B> = Vec<Buffer<B, u32>>;
+
+/// Every kind of selection, into buffers that show what stays as it was.
+fn every_kind<B: Run<SelectTask> + Run<ReduceTask> + Run<MapTask>>(d: &B, x: &Buffer<B, u32>) -> Words<B> {
+    let made = |n: u64| d.upload(&vec![0xABAB_ABAB_u32; n as usize]).expect("upload");
+    let (kept, kept_count) = (made(x.len()), made(1));
+    d.select_into(x, |x| (x & 7u32).lt(3), &kept, &kept_count).expect("select");
+    let (parts, parts_count) = (made(x.len()), made(1));
+    d.partition_from_into(x, |x| ((x >> 30).eq(1), x), &parts, &parts_count).expect("partition");
+    let (three, three_counts) = d.partition_three(x, |x| (x & 3u32).eq(2), |x| (x & 4u32).eq(0)).expect("three ways");
+    let (values, lengths, runs) = (made(x.len()), made(x.len()), made(1));
+    let bits = isowarp_core::patterns::Map::map(d, x, |x| x >> 30).expect("map");
+    d.run_length_encode_into(&bits, &values, &lengths, &runs).expect("runs");
+    vec![kept, kept_count, parts, parts_count, three, three_counts, values, lengths, runs]
+}
+
+fn check(gpu: &Wgpu, sizes: &[usize]) {
+    for &n in sizes {
+        let x: Vec<u32> = (0..n as u32).map(|i| i.wrapping_mul(2_654_435_761) ^ (i >> 3)).collect();
+        let (cx, gx) = both(gpu, &x);
+        for (k, (c, g)) in every_kind(&Cpu::new(), &cx).iter().zip(&every_kind(gpu, &gx)).enumerate() {
+            same_bits(&format!("output {k} of {n} elements"), c, g);
+        }
+    }
+}
+
+#[test]
+fn impatient_workgroups_count_what_they_miss() {
+    for without in [wgpu::Features::empty(), wgpu::Features::SHADER_INT64_ATOMIC_ALL_OPS] {
+        let gpu = own_device(&Options { without, ..Options::default() });
+        gpu.patterns().patience.store(1, Ordering::Relaxed);
+        for _ in 0..3 {
+            check(&gpu, &[40_961, 8192 * 70 + 17]);
+        }
+    }
+}
+
+#[test]
+fn long_arrays_are_served() {
+    check(device(), &[8192 * 257, 8192 * 300 + 17]);
+}
+
+#[test]
+fn windows_hand_on_their_sums() {
+    let gpu = own_device(&Options::default());
+    gpu.limit_windows(1 << 17);
+    check(&gpu, &[33_000, 70_001]);
+}

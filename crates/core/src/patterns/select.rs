@@ -1,0 +1,404 @@
+//! P04 select: elements kept, parted or run together, in their order.
+
+mod task;
+
+pub use task::{SelectKind, SelectTask};
+
+use super::map::{collect, trace};
+use super::{Map, MapTask, Reduce, ReduceTask};
+use crate::backend::{Backend, Run};
+use crate::buffer::{Buffer, DeviceScalar, Memory};
+use crate::element::{Element, Scalar};
+use crate::error::{Error, Result};
+use crate::input::{Inputs, Narrow, Outputs, array, index, scalar};
+use crate::ir::{self, ArrayExpr, Expr, Traced, TracedValue};
+use crate::ops::{And, Min, Or};
+use task::{Call, enqueue};
+
+/// A type that counts elements: `u32`, or `u64` where there may be more than 2^32 - 1.
+pub trait Count: Element {}
+impl Count for u32 {}
+impl Count for u64 {}
+
+/// What a selection leaves: buffers with room for every element, and how many of them hold one. What lies behind these is undefined in new
+/// buffers, and untouched in those that a caller brings.
+#[derive(Clone, Debug)]
+pub struct Selected<B: Backend, V> {
+    /// The elements.
+    pub values: V,
+    /// How many there are (of a partition: in its first part). On the device, and an input of patterns like any other.
+    pub count: DeviceScalar<B, u32>,
+}
+
+impl<B: Backend, V> Selected<B, V> {
+    /// Waits for the count.
+    ///
+    /// # Errors
+    /// As [`Buffer::read`].
+    pub fn len_blocking(&self) -> Result<u64> {
+        self.count.read_blocking().map(u64::from)
+    }
+}
+
+impl<B: Backend, T: Element> Selected<B, Buffer<B, T>> {
+    /// Waits for the count, then copies that many elements to the host.
+    ///
+    /// # Errors
+    /// As [`Buffer::read`].
+    pub fn read_blocking(&self) -> Result<Vec<T>> {
+        self.values.slice(..self.len_blocking()?)?.read_blocking()
+    }
+}
+
+/// The part that an element goes to, and what of it is stored.
+#[derive(Clone, Copy)]
+struct Parted<R>(Expr<u32>, R);
+
+impl<R: Outputs> Traced for Parted<R> {
+    fn types() -> Vec<crate::element::Ty> {
+        [vec![crate::element::Ty::U32], R::types()].concat()
+    }
+    fn params(first: u16) -> Self {
+        Self(Expr::params(first), R::params(first + 1))
+    }
+    fn push_values(self, out: &mut Vec<TracedValue>) {
+        self.0.push_values(out);
+        self.1.push_values(out);
+    }
+}
+
+/// 0 for what is kept, 1 for the rest.
+fn kept_or_not(keep: Expr<bool>) -> Expr<u32> {
+    ir::select(keep, 0, 1)
+}
+
+/// Elements kept by a condition, parted by it, and runs of equal ones.
+///
+/// Everything here is stable, so there is no order of evaluation to state. Elements that are moved keep their bits: a NaN its payload, a zero
+/// its sign (an `f16` that is NaN becomes the canonical one). What an operator computes is stored as a [map](Map) stores it.
+///
+/// Counts stay on the device. Outputs hold as many elements as the input; what lies behind those that are written stays as it was. Outputs may
+/// not overlap inputs.
+///
+/// Work O(n). A selection reads its inputs once; a partition twice, since the elements that are not kept have to know how many are.
+///
+/// ```
+/// # use isowarp_core::patterns::*;
+/// # fn example<B: Select + Map>(dev: &B) -> isowarp_core::Result<()> {
+/// # use isowarp_core::{buffer::Memory, input::index, ops::Sum};
+/// let x = dev.upload(&[0.5f32, 2.0, 0.1, 0.3])?;
+/// let kept = dev.select(&x, |x| x.gt(0.25) & x.lt(0.75))?;
+/// // The sum of what was kept, without asking how much that is.
+/// let sum = dev.reduce_from((&kept.values, index(), &kept.count), |(x, i, n)| i.lt(n).select(x, 0.0), Sum)?;
+/// # let _ = sum; Ok(()) }
+/// ```
+///
+/// Source: Merrill and Garland, *Single-pass parallel prefix scan with decoupled look-back* (2016), section 5; Kirk, Hwu and El Hajj,
+/// *Programming Massively Parallel Processors*, chapters 11 and 13.
+pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
+    /// The elements for which `keep` holds.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`], [`Error::Op`], [`Error::OutOfMemory`], [`Error::WrongDevice`]; [`Error::TooLarge`] for more than 2^32 - 1 elements
+    /// (see [`Select::select_from_into`]).
+    fn select<T: Element>(
+        &self,
+        x: &Buffer<Self, T>,
+        keep: impl FnOnce(Expr<T::Reg>) -> Expr<bool>,
+    ) -> Result<Selected<Self, Buffer<Self, T>>> {
+        self.select_from(x, |x| (keep(x), x.store_as::<T>()))
+    }
+
+    /// As [`Select::select`], into the caller's buffers: elements, and their number.
+    ///
+    /// # Errors
+    /// As [`Select::select`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
+    fn select_into<T: Element, C: Count>(
+        &self,
+        x: &Buffer<Self, T>,
+        keep: impl FnOnce(Expr<T::Reg>) -> Expr<bool>,
+        out: &Buffer<Self, T>,
+        count: &Buffer<Self, C>,
+    ) -> Result<()> {
+        self.select_from_into(x, |x| (keep(x), x.store_as::<T>()), out, count)
+    }
+
+    /// Where the first result of `f` holds: the second, a value or a tuple of up to four.
+    ///
+    /// # Errors
+    /// As [`Select::select`], and [`Error::LengthMismatch`].
+    fn select_from<I: Inputs<Self>, R: Outputs>(
+        &self,
+        inputs: I,
+        f: impl FnOnce(I::Exprs) -> (Expr<bool>, R),
+    ) -> Result<Selected<Self, R::Buffers<Self>>> {
+        let c = collect(self, "select", &inputs)?;
+        let (values, count) = (R::allocate(self, c.len()?)?, self.buffer::<u32>(1)?);
+        self.select_from_into(inputs, f, R::refs(&values), &count)?;
+        Ok(Selected { values, count: DeviceScalar::from_buffer(count)? })
+    }
+
+    /// As [`Select::select_from`], into the caller's buffers; the count may be a `u64`, for more elements than a `u32` can number.
+    ///
+    /// # Errors
+    /// As [`Select::select_into`], and [`Error::LengthMismatch`].
+    fn select_from_into<I: Inputs<Self>, R: Outputs, C: Count>(
+        &self,
+        inputs: I,
+        f: impl FnOnce(I::Exprs) -> (Expr<bool>, R),
+        out: R::Refs<'_, Self>,
+        count: &Buffer<Self, C>,
+    ) -> Result<()> {
+        let c = collect(self, "select", &inputs)?;
+        let parted = |(keep, values)| Parted(kept_or_not(keep), values);
+        let func = trace(&inputs, &c, |x| parted(f(x)))?;
+        enqueue::<Self, R, C>(self, Call { c, func, kind: SelectKind::Keep }, out, None, count)
+    }
+
+    /// The elements whose flags are not zero.
+    ///
+    /// # Errors
+    /// As [`Select::select_from`].
+    fn select_flagged<T: Element>(&self, x: &Buffer<Self, T>, flags: &Buffer<Self, u32>) -> Result<Selected<Self, Buffer<Self, T>>> {
+        self.select_from((x, flags), |(x, flag)| (flag.ne(0), x.store_as::<T>()))
+    }
+
+    /// All elements: those for which `first` holds, then the others; both in their order.
+    ///
+    /// # Errors
+    /// As [`Select::select`].
+    fn partition<T: Element>(
+        &self,
+        x: &Buffer<Self, T>,
+        first: impl FnOnce(Expr<T::Reg>) -> Expr<bool>,
+    ) -> Result<Selected<Self, Buffer<Self, T>>> {
+        let (values, count) = (self.buffer::<T>(x.len())?, self.buffer::<u32>(1)?);
+        self.partition_from_into(x, |x| (first(x), x.store_as::<T>()), &values, &count)?;
+        Ok(Selected { values, count: DeviceScalar::from_buffer(count)? })
+    }
+
+    /// As [`Select::partition`] of values that `f` gives beside the condition, into the caller's buffers.
+    ///
+    /// # Errors
+    /// As [`Select::select_from_into`].
+    fn partition_from_into<I: Inputs<Self>, R: Outputs, C: Count>(
+        &self,
+        inputs: I,
+        f: impl FnOnce(I::Exprs) -> (Expr<bool>, R),
+        out: R::Refs<'_, Self>,
+        count: &Buffer<Self, C>,
+    ) -> Result<()> {
+        let c = collect(self, "partition", &inputs)?;
+        let parted = |(first, values)| Parted(kept_or_not(first), values);
+        let func = trace(&inputs, &c, |x| parted(f(x)))?;
+        enqueue::<Self, R, C>(self, Call { c, func, kind: SelectKind::TwoWays }, out, None, count)
+    }
+
+    /// All elements in three parts, each in its order: those for which `first` holds; of the others those for which `second` holds; the rest.
+    /// The two counts are those of the first two parts.
+    ///
+    /// # Errors
+    /// As [`Select::select`].
+    fn partition_three<T: Element>(
+        &self,
+        x: &Buffer<Self, T>,
+        first: impl FnOnce(Expr<T::Reg>) -> Expr<bool>,
+        second: impl FnOnce(Expr<T::Reg>) -> Expr<bool>,
+    ) -> Result<(Buffer<Self, T>, Buffer<Self, u32>)> {
+        let (values, counts) = (self.buffer::<T>(x.len())?, self.buffer::<u32>(2)?);
+        let part = |x| ir::select(first(x), 0, ir::select(second(x), 1, 2));
+        self.partition_three_from_into(x, |x| (part(x), x.store_as::<T>()), &values, &counts)?;
+        Ok((values, counts))
+    }
+
+    /// As [`Select::partition_three`] of values that `f` gives beside the part (0, 1, else the third), into the caller's buffers.
+    ///
+    /// # Errors
+    /// As [`Select::select_from_into`].
+    fn partition_three_from_into<I: Inputs<Self>, R: Outputs>(
+        &self,
+        inputs: I,
+        f: impl FnOnce(I::Exprs) -> (Expr<u32>, R),
+        out: R::Refs<'_, Self>,
+        counts: &Buffer<Self, u32>,
+    ) -> Result<()> {
+        let c = collect(self, "partition", &inputs)?;
+        let parted = |(part, values)| Parted(part, values);
+        let func = trace(&inputs, &c, |x| parted(f(x)))?;
+        enqueue::<Self, R, u32>(self, Call { c, func, kind: SelectKind::ThreeWays }, out, None, counts)
+    }
+
+    /// The first of each run of equal neighbours (compared by value: NaN differs from everything, -0 equals 0).
+    ///
+    /// # Errors
+    /// As [`Select::select`].
+    fn unique<T: Element>(&self, x: &Buffer<Self, T>) -> Result<Selected<Self, Buffer<Self, T>>> {
+        self.unique_with(x, Expr::eq)
+    }
+
+    /// As [`Select::unique`] with an equality of your own between an element and the one before it.
+    ///
+    /// # Errors
+    /// As [`Select::select`].
+    fn unique_with<T: Element>(
+        &self,
+        x: &Buffer<Self, T>,
+        equal: impl FnOnce(Expr<T::Reg>, Expr<T::Reg>) -> Expr<bool>,
+    ) -> Result<Selected<Self, Buffer<Self, T>>> {
+        self.select_from((x, array(x), index()), |(x, all, i)| (starts(equal, all, x, i), x.store_as::<T>()))
+    }
+
+    /// As [`Select::unique`], into the caller's buffers.
+    ///
+    /// # Errors
+    /// As [`Select::select_into`].
+    fn unique_into<T: Element, C: Count>(&self, x: &Buffer<Self, T>, out: &Buffer<Self, T>, count: &Buffer<Self, C>) -> Result<()> {
+        let f = |(x, all, i): (Expr<T::Reg>, ArrayExpr<T>, Expr<u32>)| (starts(Expr::eq, all, x, i), x.store_as::<T>());
+        self.select_from_into((x, array(x), index()), f, out, count)
+    }
+
+    /// The first key of each run of equal keys, and its value.
+    ///
+    /// # Errors
+    /// As [`Select::select_from`].
+    fn unique_by_key<K: Element, V: Element>(
+        &self,
+        keys: &Buffer<Self, K>,
+        values: &Buffer<Self, V>,
+    ) -> Result<Selected<Self, (Buffer<Self, K>, Buffer<Self, V>)>> {
+        if keys.len() != values.len() {
+            return Err(Error::LengthMismatch { what: "values", expected: keys.len(), found: values.len() });
+        }
+        self.select_from((keys, values, array(keys), index()), |(key, value, all, i)| {
+            (starts(Expr::eq, all, key, i), (key.store_as::<K>(), value.store_as::<V>()))
+        })
+    }
+
+    /// The first element of each run of equal neighbours, and the length of the run.
+    ///
+    /// # Errors
+    /// As [`Select::select`].
+    fn run_length_encode<T: Element>(&self, x: &Buffer<Self, T>) -> Result<Selected<Self, (Buffer<Self, T>, Buffer<Self, u32>)>> {
+        let (values, lengths, count) = (self.buffer::<T>(x.len())?, self.buffer::<u32>(x.len())?, self.buffer::<u32>(1)?);
+        self.run_length_encode_into(x, &values, &lengths, &count)?;
+        Ok(Selected { values: (values, lengths), count: DeviceScalar::from_buffer(count)? })
+    }
+
+    /// As [`Select::run_length_encode`], into the caller's buffers.
+    ///
+    /// # Errors
+    /// As [`Select::select_into`].
+    fn run_length_encode_into<T: Element>(
+        &self,
+        x: &Buffer<Self, T>,
+        values: &Buffer<Self, T>,
+        lengths: &Buffer<Self, u32>,
+        count: &Buffer<Self, u32>,
+    ) -> Result<()> {
+        let inputs = (x, array(x), index());
+        let c = collect(self, "run-length encoding", &inputs)?;
+        let func = trace(&inputs, &c, |(x, all, i)| Parted(kept_or_not(starts(Expr::eq, all, x, i)), x.store_as::<T>()))?;
+        enqueue::<Self, Narrow<T>, u32>(self, Call { c, func, kind: SelectKind::Runs }, values, Some(lengths), count)
+    }
+
+    /// `n` elements: each value as often as its length says, in order. Zero from where the lengths end; of more than `n`, the first `n`. Values
+    /// and lengths from `runs` on do not count.
+    ///
+    /// # Errors
+    /// As [`Select::select_from`].
+    fn run_length_decode<T: Element>(
+        &self,
+        values: &Buffer<Self, T>,
+        lengths: &Buffer<Self, u32>,
+        runs: &DeviceScalar<Self, u32>,
+        n: u64,
+    ) -> Result<Buffer<Self, T>>
+    where
+        Self: Run<super::ScanTask>,
+    {
+        use super::Scan as _;
+        if values.len() != lengths.len() {
+            return Err(Error::LengthMismatch { what: "lengths", expected: values.len(), found: lengths.len() });
+        }
+        let Ok(most) = u32::try_from(values.len()) else {
+            return Err(Error::TooLarge { what: "runs to decode", requested: values.len(), limit: u32::MAX.into() });
+        };
+        // Where runs end; those that do not count are empty.
+        let ends =
+            self.scan_from((lengths, index(), runs), |(length, i, runs)| ir::select(i.lt(runs), length, 0), crate::ops::Sum, false)?;
+        let steps = u64::BITS - values.len().leading_zeros();
+        self.generate(n, (array(values), array(&ends), index(), scalar(most)), |(values, ends, i, m)| {
+            // The number of runs that end at or before i, from the highest bit down.
+            let mut at: Expr<u32> = ir::lit(0);
+            for k in (0..steps).rev() {
+                let next = at + (1u32 << k);
+                let passed = next.le(m) & ends.at(next - 1).le(i);
+                at = ir::select(passed, next, at);
+            }
+            values.at(at).store_as::<T>()
+        })
+    }
+
+    /// The lowest index at which `f` holds, or the number of elements.
+    ///
+    /// # Errors
+    /// As [`Reduce::reduce_from`].
+    fn find_if<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
+        let n = collect(self, "find_if", &inputs)?.len()?;
+        let Ok(end) = u32::try_from(n) else {
+            return Err(Error::TooLarge { what: "elements to find one in", requested: n, limit: u32::MAX.into() });
+        };
+        if n == 0 {
+            return self.upload_scalar(end);
+        }
+        self.reduce_from((inputs, index(), scalar(end)), |(x, i, end)| ir::select(f(x), i, end), Min)
+    }
+
+    /// 1 if `f` holds for some element, else 0.
+    ///
+    /// # Errors
+    /// As [`Reduce::reduce_from`].
+    fn any<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
+        self.reduce_from(inputs, |x| f(x).cast::<u32>(), Or)
+    }
+
+    /// 1 if `f` holds for every element (of none, too), else 0.
+    ///
+    /// # Errors
+    /// As [`Reduce::reduce_from`].
+    fn all<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
+        // All ones is what nothing gives.
+        let all = self.reduce_from(inputs, |x| ir::select(f(x), u32::MAX, 0), And)?;
+        DeviceScalar::from_buffer(self.generate(1, &all, |x| x & 1u32)?)
+    }
+
+    /// 1 if `f` holds for no element, else 0.
+    ///
+    /// # Errors
+    /// As [`Reduce::reduce_from`].
+    fn none<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
+        self.all(inputs, |x| !f(x))
+    }
+
+    /// The number of elements for which `f` holds: [`Reduce::count`].
+    ///
+    /// # Errors
+    /// As [`Reduce::reduce_from`].
+    fn count_if<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
+        Reduce::count(self, inputs, f)
+    }
+}
+impl<B: Run<SelectTask> + Run<ReduceTask> + Run<MapTask>> Select for B {}
+
+/// Whether an element is not equal to the one before it, or the first of all.
+fn starts<T: Element>(
+    equal: impl FnOnce(Expr<T::Reg>, Expr<T::Reg>) -> Expr<bool>,
+    all: ArrayExpr<T>,
+    x: Expr<T::Reg>,
+    i: Expr<u32>,
+) -> Expr<bool>
+where
+    T::Reg: Scalar,
+{
+    i.eq(0) | !equal(all.at(i - 1), x)
+}

@@ -1,0 +1,324 @@
+// Select: elements of part 0 one after the other and the others nowhere (keep, runs) or behind them (two and three ways), in their order.
+// Runs also have the number of elements from each that is kept to the next. All integers, so there is no order to keep but the elements' own.
+// One launch, input read once: a tile looks back for what the tiles before it hold of each part (look_back.cuh). An element's values go through
+// shared memory to their places, so that neighbours write neighbours; there the tile waits for its fold while its block reads the next one.
+#include "iw.cuh"
+#include "look_back.cuh"
+
+// Elements and their part, up to four words and a fifth.
+IW_DEVICE void load1(Acc<5>& v, uint64_t i) {
+    asm volatile("// @op.load1 %0, %1, %2, %3, %4, %5;"
+                 : "=r"(v.w[0]), "=r"(v.w[1]), "=r"(v.w[2]), "=r"(v.w[3]), "=r"(v.w[4])
+                 : "l"(i));
+}
+IW_DEVICE void load4(Acc<5> (&v)[4], uint64_t i) {
+    asm volatile("// @op.load4 %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20;"
+                 : "=r"(v[0].w[0]), "=r"(v[0].w[1]), "=r"(v[0].w[2]), "=r"(v[0].w[3]), "=r"(v[0].w[4]), "=r"(v[1].w[0]), "=r"(v[1].w[1]),
+                   "=r"(v[1].w[2]), "=r"(v[1].w[3]), "=r"(v[1].w[4]), "=r"(v[2].w[0]), "=r"(v[2].w[1]), "=r"(v[2].w[2]), "=r"(v[2].w[3]),
+                   "=r"(v[2].w[4]), "=r"(v[3].w[0]), "=r"(v[3].w[1]), "=r"(v[3].w[2]), "=r"(v[3].w[3]), "=r"(v[3].w[4])
+                 : "l"(i));
+}
+IW_DEVICE void store_length(uint64_t i, uint32_t v) { asm volatile("// @op.length %0, %1;" ::"l"(i), "r"(v) : "memory"); }
+IW_DEVICE void store_count(uint64_t v) { asm volatile("// @op.count %0;" ::"l"(v) : "memory"); }
+template <int K>
+IW_DEVICE uint64_t count_of() {
+    uint64_t v;
+    if constexpr (K == 0) asm volatile("// @op.count0 %0;" : "=l"(v));
+    else asm volatile("// @op.count1 %0;" : "=l"(v));
+    return v;
+}
+
+enum Kind { KEEP, RUNS, TWO_WAYS, THREE_WAYS };
+
+constexpr int HOLDERS = 256, WARPS = HOLDERS / WARP;  // and a warp that looks back
+template <int W, bool RUN>
+constexpr int ROWS = W == 1 && !RUN ? 8 : W <= 2 ? 4 : 2;  // of 4 elements to a lane
+template <int W, int A>
+constexpr int BLOCKS = W <= 2 && A == 1 ? 3 : 2;  // to a multiprocessor, as registers are shared out
+constexpr int ROW = 4 * WARP;
+constexpr uint32_t PATIENCE = 2500;  // ns: see look_back
+constexpr int EPOCHS = 12;           // word of u: launches after which epochs start over
+
+// Numbers of elements. Runs have the place behind the last that is kept in the second sum.
+template <bool WIDE>
+struct Number {
+    using Type = uint32_t;
+};
+template <>
+struct Number<true> {
+    using Type = uint64_t;
+};
+template <bool WIDE>
+struct Sums {
+    typename Number<WIDE>::Type first, second;
+    template <int A>
+    IW_DEVICE explicit Sums(const Acc<A>& v) : first(v.w[0]), second(0) {
+        if constexpr (WIDE) first |= (uint64_t)v.w[1] << 32;
+        else if constexpr (A == 2) second = v.w[1];
+    }
+};
+
+// Four bits of each row to their number, a byte to a row: even rows in the first word.
+IW_DEVICE void count_rows(uint32_t bits, uint32_t (&n)[2]) {
+    bits = bits - (bits >> 1 & 0x55555555u);
+    bits = (bits & 0x33333333u) + (bits >> 2 & 0x33333333u);
+    n[0] = bits & 0x0f0f0f0fu, n[1] = bits >> 4 & 0x0f0f0f0fu;
+}
+IW_DEVICE uint32_t of_row(const uint32_t (&n)[2], int r) { return n[r & 1] >> (8 * (r >> 1)) & 0xffu; }
+
+// Ranks of a warp's elements in one part.
+struct Ranks {
+    uint32_t bits;      // 4 to a row
+    uint32_t left[2];   // of each row, those of the part in the lanes before
+    uint32_t whole[2];  // and in all lanes
+    // Leaves the number of all.
+    IW_DEVICE uint32_t rank() {
+        uint32_t own[2];
+        count_rows(bits, own);
+#pragma unroll
+        for (int h = 0; h < 2; ++h) left[h] = own[h];
+#pragma unroll
+        for (int step = 1; step < WARP; step *= 2)
+#pragma unroll
+            for (int h = 0; h < 2; ++h) {
+                const uint32_t before = __shfl_up_sync(ALL_LANES, left[h], step);
+                if (lane_id() >= step) left[h] += before;
+            }
+#pragma unroll
+        for (int h = 0; h < 2; ++h) whole[h] = __shfl_sync(ALL_LANES, left[h], WARP - 1), left[h] -= own[h];
+        // Bytes of up to 128 to a sum.
+        uint32_t sum = 0;
+#pragma unroll
+        for (int r = 0; r < 8; ++r) sum += of_row(whole, r);
+        return sum;
+    }
+    IW_DEVICE bool has(int r, int e) const { return bits >> (4 * r + e) & 1; }
+    // Elements of the part in the row before element e of the lane.
+    IW_DEVICE uint32_t in_row(int r, int e) const { return of_row(left, r) + __popc(bits & (((1u << e) - 1) << (4 * r))); }
+};
+
+IW_DEVICE void holders_meet() { asm volatile("bar.sync 1, %0;" ::"n"(HOLDERS) : "memory"); }
+
+// u[0] kind, u[12] epochs: see look_back.cuh. scratch[0]: 16 words of 64 bits, then the tiles' status; kept as scan keeps it.
+// Grid: any; enough blocks to fill the device, and no more than tiles and the server, is best. Long arrays are served.
+// One barrier a tile brings the scout the warps' totals and the others the fold of the tile that waits in shared memory.
+template <int W, int A, bool WIDE, bool PAIRED, bool RUN>
+IW_DEVICE void select(const Args& args) {
+    using N = typename Number<WIDE>::Type;
+    constexpr int R = ROWS<W, RUN>, T = R * 4 * HOLDERS, SETS = PAIRED ? 2 : 1;
+    __shared__ uint32_t staged[W * T];
+    __shared__ unsigned short places[RUN ? T : 1];  // of staged elements in their tile
+    __shared__ uint32_t ticket[2], launch, totals[2][SETS][WARPS], lasts[2][WARPS];
+    __shared__ Acc<A> fold_of[2], window[WINDOW<A> > SERVER_WINDOW<A> ? WINDOW<A> : SERVER_WINDOW<A>];
+    uint64_t* const header = (uint64_t*)args.scratch[0];
+    uint64_t* const status = header + HEADER_WORDS;
+    const bool keeps = RUN || args.u[0] == KEEP;
+    const uint32_t tiles = (uint32_t)((args.n + T - 1) / T), servers = tiles > GROUP ? 1 : 0;
+    uint64_t* const folds = servers ? status + (uint64_t)tiles * A : nullptr;
+    const int lane = lane_id(), warp = warp_id();
+    const bool once = gridDim.x == tiles + servers;  // with a block to each tile nobody asks twice
+    if (threadIdx.x == 0) {
+        const uint64_t drawn = draw(header);
+        ticket[0] = (uint32_t)drawn, launch = (uint32_t)(drawn >> 32);
+    }
+    __syncthreads();
+    const uint32_t epoch = launch, first_drawn = ticket[0] - servers;
+    if (ticket[0] < servers) {
+        if (warp == 0) serve_folds(status, folds, tiles, tiles, epoch, window);
+        return;
+    }
+    uint32_t tile = first_drawn, waiting = tiles;  // waiting: the tile that is staged, if any
+    uint32_t waiting_total = 0, waiting_second = 0, waiting_last = 0;
+    for (int turn = 0;; turn ^= 1) {
+        Acc<W> x[R][4];
+        Ranks ranks[SETS];
+        uint32_t valid = 0;  // elements of the tile
+        if (warp < WARPS) {
+            tile = ticket[turn] - servers;
+            if (tile < tiles) {
+                const uint64_t begin = (uint64_t)tile * T, i0 = begin + warp * R * ROW + lane * 4;
+                valid = (uint32_t)min((uint64_t)T, args.n - begin);
+#pragma unroll
+                for (int s = 0; s < SETS; ++s) ranks[s].bits = 0;
+                const auto take = [&](int r, int e, const Acc<W + 1>& v) {
+#pragma unroll
+                    for (int k = 0; k < W; ++k) x[r][e].w[k] = v.w[k + 1];
+#pragma unroll
+                    for (int s = 0; s < SETS; ++s) ranks[s].bits |= (uint32_t)(v.w[0] == s) << (4 * r + e);
+                };
+                if (i0 + (R - 1) * ROW + 4 <= args.n) {
+#pragma unroll
+                    for (int r = 0; r < R; ++r) {
+                        Acc<W + 1> v[4];
+                        load4(v, i0 + r * ROW);
+#pragma unroll
+                        for (int e = 0; e < 4; ++e) take(r, e, v[e]);
+                    }
+                } else {
+#pragma unroll
+                    for (int r = 0; r < R; ++r)
+#pragma unroll
+                        for (int e = 0; e < 4; ++e) x[r][e] = {};
+                    // Rolled up, each put in its place by comparison, so that the load stands in the code once.
+#pragma unroll 1
+                    for (int k = 0; k < 4 * R; ++k) {
+                        const uint64_t i = i0 + (k / 4) * ROW + k % 4;
+                        if (i >= args.n) break;
+                        Acc<W + 1> v;
+                        load1(v, i);
+#pragma unroll
+                        for (int q = 0; q < 4 * R; ++q)
+                            if (q == k) take(q / 4, q % 4, v);
+                    }
+                }
+#pragma unroll
+                for (int s = 0; s < SETS; ++s) {
+                    const uint32_t total = ranks[s].rank();
+                    if (lane == 0) totals[turn][s][warp] = total;
+                }
+                if (RUN) {
+                    // The place behind the last that the warp keeps, in the tile; 0 if it keeps none.
+                    const uint32_t bits = ranks[0].bits, top = 31 - __clz(bits);
+                    uint32_t last = bits ? warp * R * ROW + top / 4 * ROW + lane * 4 + top % 4 + 1 : 0;
+#pragma unroll
+                    for (int step = WARP / 2; step; step /= 2) last = max(last, __shfl_xor_sync(ALL_LANES, last, step));
+                    if (lane == 0) lasts[turn][warp] = last;
+                }
+            }
+        }
+        __syncthreads();
+        if (warp == WARPS) {
+            tile = ticket[turn] - servers;
+            if (tile >= tiles) break;
+            uint32_t sum = lane < WARPS ? totals[turn][0][lane] : 0, second = 0;
+            if (PAIRED) second = lane < WARPS ? totals[turn][SETS - 1][lane] : 0;
+            if (RUN) second = lane < WARPS ? lasts[turn][lane] : 0;
+#pragma unroll
+            for (int step = WARPS / 2; step; step /= 2) {
+                sum += __shfl_xor_sync(ALL_LANES, sum, step);
+                const uint32_t other = __shfl_xor_sync(ALL_LANES, second, step);
+                second = RUN ? max(second, other) : second + other;
+            }
+            Acc<A> aggregate = {};
+            aggregate.w[0] = sum;
+            if (RUN && second) second += tile * (uint32_t)T;
+            if (PAIRED || RUN) aggregate.w[A - 1] = second;
+#pragma unroll
+            for (int k = 0; k < A; ++k) aggregate.w[k] = __shfl_sync(ALL_LANES, aggregate.w[k], 0);
+            Acc<A> fold = {};
+            if (!folds) {
+                fold = look_back(status, tile, 0, epoch, aggregate, window, PATIENCE);
+            } else if (lane == 0) {
+                publish(status, tile, epoch, aggregate);
+                if (tile != 0) fold = served_fold<A>(folds, tile, epoch);
+            }
+            if (tile == 0) fold = {};
+            if (lane == 0) {
+                fold_of[turn] = fold;
+                looked_back(header, epoch, args.u[EPOCHS]);
+            }
+            __syncwarp();
+            continue;
+        }
+        uint32_t next = tiles + servers;
+        if (!once && threadIdx.x == 0 && tile < tiles) next = (uint32_t)draw(header);
+        if (waiting < tiles) {
+            const Sums<WIDE> fold(fold_of[turn ^ 1]);
+            const N begin = (N)waiting * T, n = (N)args.n;
+            const uint32_t stored = keeps ? waiting_total : (uint32_t)min((N)T, (N)(n - begin));
+            N first_1 = 0, first_2 = 0;
+            if (!keeps) {
+                const N count0 = (N)count_of<0>();
+                first_1 = count0 + (PAIRED ? fold.second : begin - fold.first) - waiting_total;
+                if constexpr (PAIRED) first_2 = count0 + (N)count_of<1>() + begin - fold.first - fold.second - waiting_total - waiting_second;
+            }
+#pragma unroll 4
+            for (uint32_t j = threadIdx.x; j < stored; j += HOLDERS) {
+                N at = fold.first + j;
+                if (j >= waiting_total) at = first_1 + j;
+                if (PAIRED && j >= waiting_total + waiting_second) at = first_2 + j;
+                Acc<W> v;
+#pragma unroll
+                for (int k = 0; k < W; ++k) v.w[k] = staged[k * T + j];
+                store1(at, v);
+                if (RUN && at != 0) {
+                    const uint32_t before = j == 0 ? (uint32_t)fold.second : (uint32_t)begin + places[j - 1] + 1;
+                    store_length(at - 1, (uint32_t)begin + places[j] + 1 - before);
+                }
+            }
+            if (waiting == tiles - 1 && keeps && threadIdx.x == 0) {
+                const N count = fold.first + waiting_total;
+                store_count(count);
+                if (RUN && count) {
+                    const uint32_t last = waiting_total ? (uint32_t)begin + waiting_last : (uint32_t)fold.second;
+                    store_length(count - 1, (uint32_t)n + 1 - last);
+                }
+            }
+        }
+        if (tile >= tiles) break;
+        holders_meet();  // what was staged is stored
+        {
+            uint32_t before[SETS], total[SETS];
+#pragma unroll
+            for (int s = 0; s < SETS; ++s) {
+                before[s] = total[s] = 0;
+#pragma unroll
+                for (int w = 0; w < WARPS; ++w) {
+                    const uint32_t t = totals[turn][s][w];
+                    before[s] += w < warp ? t : 0, total[s] += t;
+                }
+            }
+#pragma unroll
+            for (int r = 0; r < R; ++r) {
+#pragma unroll
+                for (int e = 0; e < 4; ++e) {
+                    const uint32_t place = (warp * R + r) * ROW + lane * 4 + e;
+                    const uint32_t rank = before[0] + ranks[0].in_row(r, e);
+                    uint32_t slot = rank;
+                    bool stays = ranks[0].has(r, e);
+                    if (!keeps && !stays) {
+                        stays = place < valid;
+                        if (PAIRED) {
+                            const uint32_t rank1 = before[SETS - 1] + ranks[SETS - 1].in_row(r, e);
+                            slot = ranks[SETS - 1].has(r, e) ? total[0] + rank1 : total[0] + total[SETS - 1] + place - rank - rank1;
+                        } else {
+                            slot = total[0] + place - rank;
+                        }
+                    }
+                    if (!stays) continue;
+#pragma unroll
+                    for (int k = 0; k < W; ++k) staged[k * T + slot] = x[r][e].w[k];
+                    if (RUN) places[slot] = (unsigned short)place;
+                }
+#pragma unroll
+                for (int s = 0; s < SETS; ++s) before[s] += of_row(ranks[s].whole, r);
+            }
+            waiting_total = total[0];
+            if (PAIRED) waiting_second = total[SETS - 1];
+            if (RUN) {
+                waiting_last = 0;
+#pragma unroll
+                for (int w = 0; w < WARPS; ++w) waiting_last = max(waiting_last, lasts[turn][w]);
+            }
+        }
+        if (threadIdx.x == 0) ticket[turn ^ 1] = next;
+        waiting = tile;
+        holders_meet();
+    }
+    const uint32_t last = once ? tiles - 1 : tiles + gridDim.x - 1 - servers;
+    if ((once ? first_drawn : tile) == last) next_epoch<A>(header, status, tiles, epoch, args.u[EPOCHS]);
+}
+
+#define SELECT(name, W, A, WIDE, PAIRED, RUN)                                                                                   \
+    extern "C" __global__ void __launch_bounds__(HOLDERS + WARP, BLOCKS<W, A>) name##_w##W(const __grid_constant__ Args args) { \
+        select<W, A, WIDE, PAIRED, RUN>(args);                                                                                  \
+    }
+#define SELECT_ALL(W)                              \
+    SELECT(select, W, 1, false, false, false)      \
+    SELECT(select_wide, W, 2, true, false, false)  \
+    SELECT(select_three, W, 2, false, true, false) \
+    SELECT(select_runs, W, 2, false, false, true)
+SELECT_ALL(1)
+SELECT_ALL(2)
+SELECT_ALL(3)
+SELECT_ALL(4)
