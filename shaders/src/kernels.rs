@@ -52,7 +52,7 @@ impl Template {
 }
 
 /// Parts that templates include.
-const PARTS: [(&str, &str); 9] = [
+const PARTS: [(&str, &str); 10] = [
     ("lanes.wgsl", include_str!("lanes.wgsl")),
     ("look_back.wgsl", include_str!("look_back.wgsl")),
     ("median.wgsl", include_str!("median.wgsl")),
