@@ -33,29 +33,32 @@ IW_DEVICE uint32_t digit_of(K key, const Args& args) {
     return (uint32_t)(mapped(key, args) >> args.u[SHIFT]) & args.u[MASK];
 }
 
-// Shifts and widths of all digits, 8 bits each from SHIFT's on, the last of what is left: MASK has its width.
-IW_DEVICE uint32_t value_of(uint64_t key, int pass, int passes, uint32_t first, uint32_t last_mask) {
-    return (uint32_t)(key >> min(first + 8 * pass, 63u)) & (pass + 1 == passes ? last_mask : 255u);
+// All digits have 8 bits, from bit `first` on, of keys without the bits beyond the last; a digit behind these is 0.
+IW_DEVICE uint32_t value_of(uint64_t key, int pass, uint32_t first) {
+    const uint32_t shift = first + 8 * pass;
+    return shift < 64 ? (uint32_t)(key >> shift) & 255u : 0;
 }
 
-// A block to each chunk of a row, CHUNKS to a row; counts are zero before.
+// A block to each chunk of a row, CHUNKS to a row; counts are zero before. SHIFT: the first bit that is compared; MASK: the number of the one
+// behind the last.
 template <class K>
 IW_DEVICE void sort_histogram(const Args& args) {
     __shared__ uint32_t counters[MAX_PASSES * RADIX];
     const int passes = args.u[PASSES], lane = lane_id();
-    const uint32_t first = args.u[SHIFT], last_mask = args.u[MASK];
+    const uint32_t first = args.u[SHIFT], end = args.u[MASK];
+    const uint64_t compared = end ? ~0ull >> (64 - end) : 0;
     const uint32_t n = args.u[N], chunks = args.u[CHUNKS], row = blockIdx.x / chunks, chunk = blockIdx.x % chunks;
     constexpr uint32_t STEP = HISTOGRAM_THREADS * HISTOGRAM_LOADS;
     const K* const keys = (const K*)args.in[0].ptr + (uint64_t)row * n;
     for (int k = threadIdx.x; k < passes * RADIX; k += HISTOGRAM_THREADS) counters[k] = 0;
     __syncthreads();
     const auto count = [&](K key, bool whole) {
-        const uint64_t bits = mapped(key, args);
+        const uint64_t bits = mapped(key, args) & compared;
         // Where a warp's keys share a digit, as those of sorted or similar keys do, one lane counts for all.
         const uint64_t other = whole ? bits ^ __shfl_sync(ALL_LANES, bits, 0) : 0;
         for (int p = 0; p < passes; ++p) {
-            uint32_t* const counter = counters + p * RADIX + value_of(bits, p, passes, first, last_mask);
-            if (whole && __all_sync(ALL_LANES, value_of(other, p, passes, first, last_mask) == 0)) {
+            uint32_t* const counter = counters + p * RADIX + value_of(bits, p, first);
+            if (whole && __all_sync(ALL_LANES, value_of(other, p, first) == 0)) {
                 if (lane == 0) atomicAdd(counter, (uint32_t)WARP);
             } else {
                 atomicAdd(counter, 1u);

@@ -92,7 +92,7 @@ impl Run<SortTask> for Cuda {
         }
         args.u[FLAGS] |= if alone { ALONE } else { 0 };
         if !alone {
-            self.plan_sort(task, histogram, &digits, &mut args)?;
+            self.plan_sort(task, histogram, digits.len() as u64, &mut args)?;
         }
         for (k, digit) in digits.iter().enumerate() {
             let left = digits.len() - 1 - k;
@@ -160,8 +160,8 @@ impl Cuda {
     }
 
     /// Counts the values of all digits, and decides on the device where each pass puts them and which passes are left out.
-    fn plan_sort(&self, task: &SortTask, histogram: Kernel, digits: &[Digit], args: &mut Args) -> Result<()> {
-        let counters = task.rows * digits.len() as u64 * RADIX;
+    fn plan_sort(&self, task: &SortTask, histogram: Kernel, passes: u64, args: &mut Args) -> Result<()> {
+        let counters = task.rows * passes * RADIX;
         let scratch = self.stream().scratch();
         args.scratch[0] = scratch.get(self, Use::Sort, 8 * (HEADER_WORDS + u64::from(args.u[TILES]) * RADIX))?;
         args.scratch[1] = scratch.get(self, Use::Partials, 4 * (PLAN_WORDS + counters))?;
@@ -170,7 +170,7 @@ impl Cuda {
         let fill = u64::from(self.info().multiprocessors * HISTOGRAM_BLOCKS).div_ceil(task.rows);
         let chunks = tiles(task.n, HISTOGRAM_STEP).min(fill);
         args.u[CHUNKS] = chunks as u32;
-        (args.u[SHIFT], args.u[MASK]) = (task.bits.start, digits.last().map_or(0, |&d| mask(d)));
+        (args.u[SHIFT], args.u[MASK]) = (task.bits.start, task.bits.end);
         // SAFETY: as in `run`; scratch holds counters, starts and plans.
         unsafe {
             self.launch(&kernels[0], Grid::linear(blocks(task.rows * chunks)?, HISTOGRAM_THREADS), args)?;
