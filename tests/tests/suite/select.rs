@@ -69,7 +69,7 @@ fn moved_floats_keep_every_bit() {
         let numbers = d.select(&device, |x| x.eq(x)).unwrap();
         let (nan, number): (Vec<u32>, Vec<u32>) = expected.iter().partition(|b| f32::from_bits(**b).is_nan());
         assert_eq!(to_bits(numbers.read_blocking().unwrap()), number);
-        let parted = d.partition(&device, |x| x.is_nan()).unwrap();
+        let parted = d.partition(&device, Expr::is_nan).unwrap();
         assert_eq!(to_bits(parted.values.read_blocking().unwrap()), [nan, number].concat());
     });
 }
