@@ -8,7 +8,8 @@ use isowarp_core::backend::Backend as _;
 use isowarp_core::buffer::{Buffer, Memory as _};
 use isowarp_core::input::scalar;
 use isowarp_core::ops::{Max, Sum};
-use isowarp_core::patterns::{Border, Filter as _, FilterKind, Image, Map as _, Reduce as _, Scan as _};
+use isowarp_core::patterns::{Border, Filter as _, FilterKind, Image, Layout as _, Map as _, Move as _, Reduce as _, Scan as _, ScatterOp};
+use isowarp_core::patterns::{Select as _, Sort as _, SortOrder};
 use isowarp_cuda::Cuda;
 
 /// The stub's counts of calls that allocate memory, and of calls that wait for the device; `None` where the driver is no stub.
@@ -33,6 +34,30 @@ fn round(gpu: &Cuda, x: &Buffer<Cuda, f32>, y: &Buffer<Cuda, f32>, one: &Buffer<
     gpu.buffer::<f32>(10_000).map(drop)
 }
 
+/// The same of what orders, selects and moves 10,000 words.
+fn words_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<Cuda, u32>, limit: u32) -> isowarp_core::Result<()> {
+    let up = SortOrder::Ascending;
+    gpu.sort_into(x, up, z)?;
+    gpu.sort_with(z, SortOrder::Descending, x, y)?;
+    gpu.argsort_into(x, up.bits(3..17), y)?;
+    gpu.sort_in_place(x, up)?;
+    gpu.sort_pairs_in_place(x, z, up)?;
+    gpu.sort_rows_into(x, 100, up, z)?;
+    gpu.select_from_into((x, scalar(limit)), |(x, k)| (x.gt(k), x), y, count)?;
+    gpu.partition_from_into(x, |x| ((x & 1u32).eq(1), x), y, count)?;
+    gpu.unique_into(x, y, count)?;
+    gpu.run_length_encode_into(x, y, z, count)?;
+    gpu.gather_into(x, z, y)?;
+    gpu.scatter_unique_into(x, z, y)?;
+    gpu.scatter_into(x, z, y)?;
+    gpu.scatter_reduce_into(x, z, ScatterOp::Sum, y)?;
+    gpu.reverse_into(x, y)?;
+    gpu.rotate_into(x, i64::from(limit), y)?;
+    gpu.transpose_into(x, 100, 100, y)?;
+    gpu.permute_axes_into(x, &[10, 50, 20], &[2, 0, 1], y)?;
+    gpu.copy_2d_into((x, 100), (y, 90), 100, 80)
+}
+
 #[test]
 fn after_a_warm_up_nothing_is_allocated_and_nothing_waited_for() {
     let Some(gpu) = gpu() else { return };
@@ -42,7 +67,15 @@ fn after_a_warm_up_nothing_is_allocated_and_nothing_waited_for() {
     }
     let x = gpu.upload(&[0.5f32; 10_000]).expect("uploaded");
     let (y, one) = (gpu.buffer(10_000).expect("allocated"), gpu.buffer(1).expect("allocated"));
-    let turns = |from: u16| (from..from + 20).for_each(|turn| round(&gpu, &x, &y, &one, f32::from(turn)).expect("enqueued"));
+    let words = gpu.upload(&[7u32; 10_000]).expect("uploaded");
+    let (more, most, count) =
+        (gpu.buffer(10_000).expect("allocated"), gpu.buffer(10_000).expect("allocated"), gpu.buffer(1).expect("allocated"));
+    let turns = |from: u16| {
+        for turn in from..from + 20 {
+            round(&gpu, &x, &y, &one, f32::from(turn)).expect("enqueued");
+            words_round(&gpu, [&words, &more, &most], &count, turn.into()).expect("enqueued");
+        }
+    };
     turns(0);
     gpu.synchronize().expect("done");
     let warm = counts();

@@ -131,6 +131,8 @@ Conventions:
   index, u32. A reduction writes shape (1,) in the input's type, or the other axes with --axis. Comparisons are written as NumPy bool.
   The output of f2 and u1 inputs has their type again, unless --dtype says otherwise. gather and scatter take u4, i4, u8 and i8 indices
   into the array as one line; one that is negative or too large is an error. Of several scattered to one place the last stays.
+  select and partition take an expression of x and i, which holds where it is not zero. unique and rle compare neighbours by value: NaN
+  differs from everything, -0 equals 0. What is moved, sorted or selected keeps its bits.
 
 Files: .npy of f4 f8 f2 i4 i8 u4 u8 u1 or bool (read as u1), little-endian, C order. The output is written beside its place and renamed.";
 

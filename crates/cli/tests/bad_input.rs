@@ -87,6 +87,34 @@ fn lengths_that_differ_are_named() {
 }
 
 #[test]
+fn indices_that_name_nothing_are_named() {
+    let gather = |indices: &str| refused(&["gather", "--in", "w_i4.npy", "--in", indices]);
+    says(&gather("far_i4.npy"), "index 300 at position 1");
+    says(&gather("below_i8.npy"), "index -1 at position 1");
+    says(&gather("r_f4.npy"), "f32 elements are no indices");
+    let scatter = |args: &[&str]| refused(&[&["scatter"], args].concat());
+    says(&scatter(&["--in", "short.npy", "--in", "at_u4.npy", "--in", "x_f4.npy"]), "expected 4, found 300");
+    says(&scatter(&["--in", "w_i4.npy", "--in", "at_u4.npy", "--in", "w_u4.npy"]), "they are i32, the target is u32");
+    says(
+        &scatter(&["--op", "mean", "--in", "w_i4.npy", "--in", "at_u4.npy", "--in", "w_i4.npy"]),
+        "known: store, sum, min, max, and, or, xor",
+    );
+    says(
+        &scatter(&["--op", "sum", "--in", "w_f8.npy", "--in", "at_u4.npy", "--in", "w_f8.npy"]),
+        "sum of f64 elements would depend on their order",
+    );
+}
+
+#[test]
+fn a_condition_that_is_none_is_refused() {
+    says(&refused(&["select", "--in", "x_f4.npy", "--op", "x > true"]), "`>` of f32 and bool");
+    assert_eq!(
+        refused(&["partition", "--in", "x_f4.npy", "--op", "x > "]),
+        ["error: expected a value, found the end", "  x > ", "      ^"]
+    );
+}
+
+#[test]
 fn files_that_are_no_arrays_for_us_say_why() {
     let map = |file: &str| refused(&["map", "--in", file, "--op", "x"]);
     advises(&map("fortran.npy"), "cannot read fortran.npy: the array is in Fortran order", "np.ascontiguousarray");
@@ -192,7 +220,7 @@ fn a_driver_library_that_cannot_be_found_is_no_panic() {
 fn options_that_make_no_sense_are_refused() {
     says(
         &refused(&["argmin", "--in", "x_f4.npy", "--op", "x"]),
-        "--op is for map, zip, generate, reduce, scan, select and partition, not for argmin",
+        "--op is for map, zip, generate, reduce, scan, select, partition and scatter, not for argmin",
     );
     says(&refused(&["map", "--in", "x_f4.npy", "--op", "x", "--axis", "0"]), "--axis is for reduce and scan");
     says(&refused(&["reduce", "--in", "x_f4.npy", "--exclusive"]), "--exclusive is for scan");
@@ -201,6 +229,13 @@ fn options_that_make_no_sense_are_refused() {
     says(&refused(&["scan", "--in", "x_f4.npy", "--variant", "sklansky"]), "known: kogge-stone, brent-kung, coarsened, single-pass");
     says(&refused(&["map", "--in", "x_f4.npy", "--op", "x", "--descending"]), "--descending is for sort and argsort, not for map");
     says(&refused(&["sort", "--in", "x_f4.npy", "--op", "x"]), "not for sort");
+    says(&refused(&["select", "--in", "x_f4.npy"]), "select needs --op, a condition");
+    says(&refused(&["partition", "--in", "x_f4.npy"]), "partition needs --op, a condition");
+    says(&refused(&["unique", "--in", "x_f4.npy", "--lengths", "l.npy"]), "--lengths is for rle, not for unique");
+    says(&refused(&["rotate", "--in", "x_f4.npy"]), "rotate needs --by");
+    says(&refused(&["reverse", "--in", "x_f4.npy", "--by", "1"]), "--by is for rotate, not for reverse");
+    says(&refused(&["gather", "--in", "x_f4.npy"]), "gather takes 2 inputs");
+    says(&refused(&["scatter", "--in", "x_f4.npy", "--in", "at_u4.npy"]), "scatter takes 3 inputs");
     says(&refused(&["map", "--in", "x_f4.npy"]), "map needs --op");
     says(&refused(&["map", "--op", "1"]), "map takes one input (--in), not 0");
     says(&refused(&["dot", "--in", "x_f4.npy"]), "dot takes 2 inputs");

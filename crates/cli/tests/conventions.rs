@@ -224,6 +224,79 @@ fn minima_propagate_nan_and_order_zeros() {
     is(&run(&[&zeros], &["reduce", "--op", "max"]), "'<f4'", &[1], &f32s(&[0.0]));
 }
 
+/// Every kind of float that a comparison, an addition or a copy by value could change, in IEEE 754's total order.
+const IN_ORDER: [u32; 9] = [
+    0xFFC0_0001, // a NaN with its sign set
+    0xFF80_0000, // -inf
+    0x8000_0001, // the negative subnormal next to zero
+    0x8000_0000,
+    0x0000_0000,
+    0x0000_0001,
+    0x7F80_0000,
+    0x7F80_0001, // a signalling NaN
+    0x7FC1_2345, // a NaN with a payload
+];
+
+fn bits(words: &[u32]) -> Vec<[u8; 4]> {
+    words.iter().map(|w| w.to_le_bytes()).collect()
+}
+
+#[test]
+fn sorts_order_floats_totally_and_keep_equal_keys_in_order() {
+    let f = Files::new();
+    let (mixed, places) = ([4, 8, 0, 6, 2, 7, 3, 1, 5].map(|k: usize| IN_ORDER[k]), [2u32, 7, 4, 6, 0, 8, 3, 5, 1]);
+    let x = f.line("<f4", &bits(&mixed));
+    is(&run(&[&x], &["sort"]), "'<f4'", &[9], &bits(&IN_ORDER));
+    is(&run(&[&x], &["argsort"]), "'<u4'", &[9], &bits(&places));
+    let mut falling = IN_ORDER;
+    falling.reverse();
+    is(&run(&[&x], &["sort", "--descending"]), "'<f4'", &[9], &bits(&falling));
+    let equal = f.array("<i4", &[2, 3], &i32s(&[5, 1, 5, 2, 7, 2]).concat());
+    is(&run(&[&equal], &["argsort"]), "'<u4'", &[2, 3], &bits(&[1, 0, 2, 0, 2, 1]));
+    is(&run(&[&equal], &["argsort", "--descending"]), "'<u4'", &[2, 3], &bits(&[0, 2, 1, 1, 0, 2]));
+}
+
+#[test]
+fn moves_keep_every_bit_and_the_last_of_several_stays() {
+    let f = Files::new();
+    let (x, at) = (f.line("<f4", &bits(&IN_ORDER)), f.line("<u4", &bits(&[8, 0, 7, 7])));
+    let [first, .., signalling, last] = IN_ORDER;
+    is(&run(&[&x, &at], &["gather"]), "'<f4'", &[4], &bits(&[last, first, signalling, signalling]));
+    let mut backwards = IN_ORDER;
+    backwards.reverse();
+    is(&run(&[&x], &["reverse"]), "'<f4'", &[9], &bits(&backwards));
+    backwards.reverse();
+    backwards.rotate_right(2);
+    is(&run(&[&x], &["rotate", "--by", "2"]), "'<f4'", &[9], &bits(&backwards));
+    let square = f.array("<f4", &[3, 3], &bits(&IN_ORDER).concat());
+    let turned = [0, 3, 6, 1, 4, 7, 2, 5, 8].map(|k: usize| IN_ORDER[k]);
+    is(&run(&[&square], &["transpose"]), "'<f4'", &[3, 3], &bits(&turned));
+    let (values, to, target) = (f.line("<i4", &i32s(&[1, 2, 3])), f.line("<i4", &i32s(&[1, 0, 1])), f.line("<i4", &i32s(&[9, 9, 9])));
+    is(&run(&[&values, &to, &target], &["scatter"]), "'<i4'", &[3], &i32s(&[2, 3, 9]));
+    is(&run(&[&values, &to, &target], &["scatter", "--op", "sum"]), "'<i4'", &[3], &i32s(&[11, 13, 9]));
+}
+
+#[test]
+fn selections_keep_every_bit_and_a_condition_holds_where_it_is_not_zero() {
+    let f = Files::new();
+    let x = f.line("<f4", &bits(&IN_ORDER));
+    is(&run(&[&x], &["select", "--op", "x != x"]), "'<f4'", &[3], &bits(&[IN_ORDER[0], IN_ORDER[7], IN_ORDER[8]]));
+    let parted = [1, 2, 3, 4, 5, 6, 0, 7, 8].map(|k: usize| IN_ORDER[k]);
+    is(&run(&[&x], &["partition", "--op", "x == x"]), "'<f4'", &[9], &bits(&parted));
+    let whole = f.array("<i4", &[2, 3], &i32s(&[3, 0, -1, 0, 0, 7]).concat());
+    is(&run(&[&whole], &["select", "--op", "x"]), "'<i4'", &[3], &i32s(&[3, -1, 7]));
+    is(&run(&[&whole], &["select", "--op", "i % 2"]), "'<i4'", &[3], &i32s(&[0, 0, 7]));
+}
+
+#[test]
+fn runs_are_of_values_so_nan_is_a_run_of_its_own_and_zeros_are_equal() {
+    let f = Files::new();
+    let x = f.line("<f4", &f32s(&[1.0, 1.0, f32::NAN, f32::NAN, -0.0, 0.0, 0.0]));
+    let heads = f32s(&[1.0, f32::NAN, f32::NAN, -0.0]);
+    is(&run(&[&x], &["unique"]), "'<f4'", &[4], &heads);
+    is(&run(&[&x], &["rle"]), "'<f4'", &[4], &heads);
+}
+
 #[test]
 fn a_product_next_to_a_sum_is_fused_on_every_backend_and_mul_rn_is_not() {
     let f = Files::new();

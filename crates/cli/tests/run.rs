@@ -34,6 +34,20 @@ fn results_are_numpys() {
 }
 
 #[test]
+fn runs_have_their_lengths_in_a_file_of_their_own() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let lengths = dir.path().join("lengths.npy");
+    for code in ["f2", "f8", "i4", "i8", "u1", "u4", "u8"] {
+        let input = format!("runs_{code}.npy");
+        let run = isowarp(&["run", "rle", "--in", &input, "--out", "-", "--lengths", lengths.to_str().expect("text")]);
+        succeeded(&run);
+        assert_eq!(npy(&run.stdout), npy(&fs::read(data(&format!("want_rle_{code}.npy"))).expect("the oracle")), "{code}");
+        let wanted = fs::read(data(&format!("lengths_{code}.npy"))).expect("the oracle");
+        assert_eq!(npy(&fs::read(&lengths).expect("the lengths")), npy(&wanted), "{code}");
+    }
+}
+
+#[test]
 fn every_version_of_the_format_is_read() {
     for version in ["version_2.npy", "version_3.npy"] {
         let run = isowarp(&["run", "map", "--in", version, "--out", "-", "--op", "x"]);

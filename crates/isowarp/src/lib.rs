@@ -44,10 +44,22 @@
 //! assert_eq!(by_suit.read_blocking()?, [10, 12, 11, 13]);
 //!
 //! // A payload of any width follows the indices.
-//! let (words, order) = (dev.upload(&[30u8, 10, 20])?, dev.upload(&[2u32, 0, 1])?);
-//! let order = dev.argsort(&order, SortOrder::Ascending)?;
-//! let moved: Buffer<_, u8> = dev.map((array(&words), &order), |(words, i)| words.at(i).store_as::<u8>())?;
-//! assert_eq!(moved.read_blocking()?, [10, 20, 30]);
+//! let (names, ages) = (dev.upload(b"cab")?, dev.upload(&[30u32, 10, 20])?);
+//! let youngest_first = dev.argsort(&ages, SortOrder::Ascending)?;
+//! assert_eq!(dev.permute(&names, &youngest_first)?.read_blocking()?, *b"abc");
+//! # Ok::<(), isowarp::Error>(())
+//! ```
+//!
+//! What a selection keeps stays on the device, and so does its number, which other patterns take as an input:
+//!
+//! ```
+//! use isowarp::prelude::*;
+//!
+//! let dev = isowarp::Cpu::new();
+//! let x = dev.upload(&[0.5f32, 2.0, 0.25, 0.375])?;
+//! let kept = dev.select(&x, |x| x.gt(0.25) & x.lt(0.75))?;
+//! let sum = dev.reduce_from((&kept.values, index(), &kept.count), |(x, i, n)| i.lt(n).select(x, 0.0), Sum)?;
+//! assert_eq!((sum.read_blocking()?, kept.read_blocking()?), (0.875, vec![0.5, 0.375]));
 //! # Ok::<(), isowarp::Error>(())
 //! ```
 //!

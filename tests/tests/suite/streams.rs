@@ -104,12 +104,45 @@ fn round(d: &Device, x: &Buffer<Device, f32>, y: &Buffer<Device, f32>, one: &Buf
     d.copy_into(y, x).unwrap();
 }
 
+/// The same of what orders, selects and moves 10,000 words.
+fn words_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], count: &Buffer<Device, u32>, limit: u32) {
+    let up = SortOrder::Ascending;
+    d.map_into((x, scalar(limit)), |(x, k)| (x ^ k) % 9973, y).unwrap();
+    d.sort_into(y, up, z).unwrap();
+    d.sort_with(z, SortOrder::Descending, x, y).unwrap();
+    d.argsort_into(x, up.bits(3..17), y).unwrap();
+    d.sort_in_place(x, up).unwrap();
+    d.sort_pairs_in_place(x, z, up).unwrap();
+    d.sort_rows_into(x, 100, up, z).unwrap();
+    d.select_from_into((x, scalar(limit)), |(x, k)| (x.gt(k), x), y, count).unwrap();
+    d.partition_from_into(x, |x| ((x & 1u32).eq(1), x), y, count).unwrap();
+    d.unique_into(x, y, count).unwrap();
+    d.run_length_encode_into(x, y, z, count).unwrap();
+    d.gather_into(x, z, y).unwrap();
+    d.scatter_unique_into(x, z, y).unwrap();
+    d.scatter_into(x, z, y).unwrap();
+    d.scatter_reduce_into(x, z, ScatterOp::Sum, y).unwrap();
+    d.reverse_into(x, y).unwrap();
+    d.rotate_into(x, i64::from(limit), y).unwrap();
+    d.transpose_into(x, 100, 100, y).unwrap();
+    d.permute_axes_into(x, &[10, 50, 20], &[2, 0, 1], y).unwrap();
+    d.copy_2d_into((x, 100), (y, 90), 100, 80).unwrap();
+    d.copy_into(y, x).unwrap();
+}
+
 #[test]
 fn after_a_warm_up_a_loop_of_into_calls_allocates_nothing_and_waits_for_nothing() {
     each(|d| {
         let x = d.upload(&data::data::<f32>(Fill::Plain, 10_000, 1)).unwrap();
         let (y, one) = (d.buffer_like(&x).unwrap(), d.upload(&[0.0f32]).unwrap());
-        let turns = |from: u32| (from..from + 20).for_each(|turn| round(d, &x, &y, &one, 0.5 + turn as f32 * 1e-3));
+        let words = d.iota(10_000, 0u32, 7919).unwrap();
+        let (more, most, count) = (d.buffer_like(&words).unwrap(), d.buffer_like(&words).unwrap(), d.upload(&[0u32]).unwrap());
+        let turns = |from: u32| {
+            for turn in from..from + 20 {
+                round(d, &x, &y, &one, 0.5 + turn as f32 * 1e-3);
+                words_round(d, [&words, &more, &most], &count, turn);
+            }
+        };
         turns(0);
         d.synchronize().unwrap();
         let warm = usage(d);

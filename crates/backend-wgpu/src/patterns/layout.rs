@@ -82,7 +82,7 @@ impl Wgpu {
                 Binding { buffer: from.raw, offset_bytes: read.offset_bytes, size_bytes: whole(read.size_bytes) },
             ]
         };
-        let v = if size == 8 { 2 } else { 4 };
+        let v = per_unit(size);
         if let Some(plane) = task.plane(LEAST_SIDE).filter(|_| task.axes.len() <= MAX_AXES) {
             let vector = in_units(&task, plane, v, skips);
             if vector || size >= 4 {
@@ -94,18 +94,8 @@ impl Wgpu {
                 let mut words = vec![blocks as u32, skips[0], skips[1], q.n as u32, p.n as u32, q.from as u32, p.to as u32];
                 put_axes(&mut words, &batch, 4);
                 let mut launch = Launch::new(0, &words);
-                let unit = if vector { size * v } else { 4 };
-                launch.bindings.extend(bindings(unit));
-                let is = |yes: bool| u32::from(yes);
-                let holes = [
-                    ("size", size as u32),
-                    ("v", v as u32),
-                    ("vector", is(vector)),
-                    ("batch", batch.len() as u32),
-                    ("words", is(unit == 4)),
-                    ("pairs", is(unit == 8)),
-                    ("quads", is(unit == 16)),
-                ];
+                launch.bindings.extend(bindings(unit_bytes(size, vector)));
+                let holes = transpose_holes(size, vector, batch.len());
                 let signature = Signature::default();
                 let kernel = self.program("layout", &program(TRANSPOSE, "transpose", &holes, &signature))?;
                 return self.launch(&kernel, &launch, blocks);
@@ -117,13 +107,40 @@ impl Wgpu {
         let mut launch = Launch::new(0, &words);
         launch.bindings.extend(bindings(4));
         let atomic = size < 4 && !task.is_dense();
-        let holes = [("size", size as u32), ("rank", task.axes.len() as u32), ("atomic", u32::from(atomic)), ("plain", u32::from(!atomic))];
+        let holes = layout_holes(size, task.axes.len(), atomic);
         let signature = Signature::default();
         let kernel = self.program("layout", &program(LAYOUT, "copy_axes", &holes, &signature))?;
         let per = if size < 4 && !atomic { 4 / size } else { 1 };
         let lead = u64::from(skips[1]) % per;
         self.launch(&kernel, &launch, (lead + n).div_ceil(per).div_ceil(256))
     }
+}
+
+/// Elements of a unit.
+fn per_unit(size: u64) -> u64 {
+    if size == 8 { 2 } else { 4 }
+}
+
+/// Bytes that an access of `transpose` takes.
+fn unit_bytes(size: u64, vector: bool) -> u64 {
+    if vector { size * per_unit(size) } else { 4 }
+}
+
+pub(super) fn transpose_holes(size: u64, vector: bool, batch: usize) -> [(&'static str, u32); 7] {
+    let unit = unit_bytes(size, vector);
+    [
+        ("size", size as u32),
+        ("v", per_unit(size) as u32),
+        ("vector", vector.into()),
+        ("batch", batch as u32),
+        ("words", (unit == 4).into()),
+        ("pairs", (unit == 8).into()),
+        ("quads", (unit == 16).into()),
+    ]
+}
+
+pub(super) fn layout_holes(size: u64, rank: usize, atomic: bool) -> [(&'static str, u32); 4] {
+    [("size", size as u32), ("rank", rank as u32), ("atomic", atomic.into()), ("plain", (!atomic).into())]
 }
 
 /// Whether every row of either side is whole, aligned units of `v` elements.

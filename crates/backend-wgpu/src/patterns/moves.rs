@@ -48,6 +48,30 @@ fn operands() -> Error {
     Error::InvalidArgument { what: "move", reason: "it has values, indices and one output".to_owned() }
 }
 
+fn is_ordered(op: ScatterOp) -> bool {
+    matches!(op, ScatterOp::Min | ScatterOp::Max)
+}
+
+pub(super) fn gather_holes(size: u64, index: DType) -> [(&'static str, u32); 2] {
+    [("size", size as u32), ("index", index_kind(index))]
+}
+
+pub(super) fn scatter_holes(task: &ScatterTask, dtype: DType, index: DType) -> [(&'static str, u32); 8] {
+    let size = dtype.size_bytes();
+    let is_signed = is_ordered(task.op) && dtype == DType::I32;
+    let plain = task.op == ScatterOp::Store && size >= 4;
+    [
+        ("size", size as u32),
+        ("index", index_kind(index)),
+        ("op", task.op as u32),
+        ("positions", task.positions.into()),
+        ("elements", (!task.positions).into()),
+        ("plain", plain.into()),
+        ("atomic", (!plain && !is_signed).into()),
+        ("is_signed", is_signed.into()),
+    ]
+}
+
 /// Kernels number elements with 32 bits.
 fn numbered(what: &'static str, n: u64) -> Result<()> {
     let limit = u32::MAX.into();
@@ -67,7 +91,7 @@ impl Run<GatherTask> for Wgpu {
         let values = Place { raw, offset: *offset, size };
         let indices = Place { raw: to, offset: *first, size: of_index.size_bytes() };
         let result = Place { raw: &out.raw, offset: out.offset, size };
-        let holes = [("size", size as u32), ("index", index_kind(*of_index))];
+        let holes = gather_holes(size, *of_index);
         let signature = Signature::default();
         let kernel = self.program("gather", &program(GATHER, "gather", &holes, &signature))?;
         let (step, room) = (most(limits, size.max(indices.size)), most(limits, size));
@@ -104,8 +128,7 @@ impl Run<ScatterTask> for Wgpu {
         numbered("targets of a scatter", task.targets)?;
         let limits = self.window_limits();
         let size = out.dtype.size_bytes();
-        let ordered = matches!(task.op, ScatterOp::Min | ScatterOp::Max);
-        if size == 8 && ordered {
+        if size == 8 && is_ordered(task.op) {
             return Err(Error::Unsupported {
                 pattern: "scatter_reduce",
                 capability: Capability::Atomics64,
@@ -113,23 +136,12 @@ impl Run<ScatterTask> for Wgpu {
             });
         }
         let values = match values {
-            Leaf::Elements { raw, offset, .. } => Some(Place { raw, offset: *offset, size }),
+            Leaf::Elements { raw, offset, .. } if !task.positions => Some(Place { raw, offset: *offset, size }),
             _ => None,
         };
         let indices = Place { raw: to, offset: *first, size: of_index.size_bytes() };
         let result = Place { raw: &out.raw, offset: out.offset, size };
-        let is_signed = ordered && out.dtype == DType::I32;
-        let plain = task.op == ScatterOp::Store && size >= 4;
-        let holes = [
-            ("size", size as u32),
-            ("index", index_kind(*of_index)),
-            ("op", task.op as u32),
-            ("positions", u32::from(task.positions)),
-            ("elements", u32::from(values.is_some())),
-            ("plain", u32::from(plain)),
-            ("atomic", u32::from(!plain && !is_signed)),
-            ("is_signed", u32::from(is_signed)),
-        ];
+        let holes = scatter_holes(task, out.dtype, *of_index);
         let signature = Signature::default();
         let kernel = self.program("scatter", &program(SCATTER, "scatter", &holes, &signature))?;
         let (step, room) = (most(limits, size.max(indices.size)), most(limits, size));

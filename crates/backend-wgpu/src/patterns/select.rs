@@ -31,12 +31,12 @@ const MOST: u64 = 1 << 31;
 
 /// What a kernel's text depends on besides the task.
 #[derive(Clone, Copy)]
-struct Form {
-    rows: u32,
+pub(super) struct Form {
+    pub(super) rows: u32,
     /// Tiles of a group of a look-back.
-    group: u32,
+    pub(super) group: u32,
     /// Whether the adapter has 64-bit atomics.
-    wide: bool,
+    pub(super) wide: bool,
 }
 
 impl Run<SelectTask> for Wgpu {
@@ -51,7 +51,7 @@ impl Run<SelectTask> for Wgpu {
         let tuning = self.tuning();
         let features = self.features();
         let form = Form {
-            rows: tuning.rows((WORDS / words(task)).max(1).next_power_of_two().min(8), task.func.weight()),
+            rows: tuning.rows(rows(task), task.func.weight()),
             group: tuning.look_back_group.clamp(2, THREADS),
             wide: features.contains(wgpu::Features::SHADER_INT64 | wgpu::Features::SHADER_INT64_ATOMIC_ALL_OPS),
         };
@@ -105,7 +105,12 @@ fn words(task: &SelectTask) -> u32 {
     Accumulator::new(task.values()).words()
 }
 
-fn holes(task: &SelectTask, form: Form) -> Vec<(&'static str, u32)> {
+/// Rows of four elements that an invocation holds.
+pub(super) fn rows(task: &SelectTask) -> u32 {
+    (WORDS / words(task)).max(1).next_power_of_two().min(8)
+}
+
+pub(super) fn holes(task: &SelectTask, form: Form) -> Vec<(&'static str, u32)> {
     let kind = task.kind;
     let words = words(task);
     let runs = kind == SelectKind::Runs;
@@ -128,7 +133,7 @@ fn holes(task: &SelectTask, form: Form) -> Vec<(&'static str, u32)> {
     ]
 }
 
-fn program<'a>(task: &'a SelectTask, signature: &'a Signature, holes: &'a [(&'static str, u32)]) -> Program<'a> {
+pub(super) fn program<'a>(task: &'a SelectTask, signature: &'a Signature, holes: &'a [(&'static str, u32)]) -> Program<'a> {
     Program {
         template: SELECT,
         entry: "select_tiles",

@@ -10,10 +10,10 @@ use isowarp::element::DType;
 
 type Buffer = DynBuffer<Device>;
 
-/// Computes the plan's result.
-pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result<Buffer> {
+/// Computes the plan's result, and the lengths of what is counted.
+pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result<(Buffer, Option<Buffer>)> {
     let all: Vec<&Buffer> = inputs.iter().collect();
-    Ok(match (&plan.work, &all[..]) {
+    let result = match (&plan.work, &all[..]) {
         (Work::Map { func, n, dtype }, _) => {
             // Truth values need no u8 on the device.
             let dtype = if plan.boolean && !device.caps().supports(DType::U8) { DType::U32 } else { *dtype };
@@ -43,10 +43,12 @@ pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result
         (Work::Unique, &[x]) => dynamic::unique(device, x)?.trimmed()?,
         (Work::Runs, &[x]) => {
             let runs = dynamic::run_length_encode(device, x)?;
-            dynamic::first(&runs.values.0, &runs.count)?
+            let [values, lengths] = [runs.values.0, runs.values.1].map(|b| dynamic::first(&b, &runs.count));
+            return Ok((values?, Some(lengths?)));
         }
         (_, inputs) => return Err(crate::failure::Failure::usage(format!("{} inputs do not fit {}", inputs.len(), plan.name))),
-    })
+    };
+    Ok((result, None))
 }
 
 /// The same once more, for a measurement: into the result where the pattern can.
@@ -96,9 +98,7 @@ pub(crate) fn download(plan: &Plan, result: &Buffer) -> Result<Array> {
     Ok(Array { shape, dtype, boolean: plan.boolean, bytes })
 }
 
-/// The lengths of the runs of equal neighbours, on the host.
-pub(crate) fn lengths(device: &Device, x: &Buffer) -> Result<Array> {
-    let runs = dynamic::run_length_encode(device, x)?;
-    let lengths = dynamic::first(&runs.values.1, &runs.count)?;
+/// Lengths of runs on the host.
+pub(crate) fn download_lengths(lengths: &Buffer) -> Result<Array> {
     Ok(Array { shape: vec![lengths.len()], dtype: DType::U32, boolean: false, bytes: lengths.read_blocking()? })
 }

@@ -27,13 +27,14 @@ pub(crate) fn run(args: &RunArgs) -> Result {
     let device = device::open(&args.device.backend, numerics)?;
     let progress = Progress::new(format!("computing on {}", device.describe()), 0);
     let inputs = arrays.iter().map(|a| DynBuffer::upload(&device, a.dtype, &a.bytes)).collect::<isowarp::Result<Vec<_>>>()?;
-    let result = execute::execute(&device, &plan, &inputs)?;
+    let (result, found) = execute::execute(&device, &plan, &inputs)?;
     let array = execute::download(&plan, &result)?;
-    if let (Some(output), [x]) = (&lengths, &inputs[..]) {
-        npy::write(output, &execute::lengths(&device, x)?)?;
-    }
+    let found = found.as_ref().map(execute::download_lengths).transpose()?;
     drop(progress);
     npy::write(&output, &array)?;
+    if let (Some(output), Some(found)) = (&lengths, &found) {
+        npy::write(output, found)?;
+    }
     if args.stats {
         let elements = arrays.first().map_or(result.len(), Array::len);
         let bytes = inputs.iter().map(DynBuffer::size_bytes).sum::<u64>() + result.size_bytes();

@@ -178,16 +178,18 @@ impl Plan {
     pub(crate) fn new(args: &RunArgs, inputs: &[Array]) -> Result<Self> {
         let name = args.pattern.name();
         let one = |work| Ok(Self { name, work, shape: vec![1], boolean: false });
+        // Of the input's elements, in one line; how many is not known yet.
+        let some = |work| first(inputs).map(|x| Self { name, work, shape: vec![x.len()], boolean: x.boolean });
         match args.pattern {
             Pattern::Map | Pattern::Zip | Pattern::Generate => map(args, inputs),
             Pattern::Reduce => reduce(args, inputs),
             Pattern::Scan => scan(args, inputs),
             Pattern::Gather | Pattern::Scatter | Pattern::Transpose | Pattern::Reverse | Pattern::Rotate => moved(args, inputs),
             Pattern::Sort | Pattern::Argsort => sort(args, inputs),
-            Pattern::Select => one(Work::Select(condition(args, inputs)?)),
-            Pattern::Partition => one(Work::Partition(condition(args, inputs)?)),
-            Pattern::Unique => one(Work::Unique),
-            Pattern::Rle => one(Work::Runs),
+            Pattern::Select => some(Work::Select(condition(args, inputs)?)),
+            Pattern::Partition => some(Work::Partition(condition(args, inputs)?)),
+            Pattern::Unique => some(Work::Unique),
+            Pattern::Rle => some(Work::Runs),
             Pattern::Argmin => one(Work::Argmin),
             Pattern::Argmax => one(Work::Argmax),
             Pattern::Dot => one(Work::Dot),

@@ -129,6 +129,58 @@ case("sort_truth", ["sort", "--in", "truth.npy"], np.sort(x[0] > 0, axis=-1))
 case("sort_empty", ["sort", "--in", "empty.npy"], np.zeros(0, np.float32))
 case("argsort_of_normal", ["argsort", "--in", "r_f4.npy"], np.argsort(r, kind="stable").astype(np.uint32))
 
+# Moves. Indices have a shape of their own; of several with one target the last stays.
+at = rng.integers(0, 60, (6, 50))
+for code in ["u4", "i4", "u8", "i8"]:
+    save(f"at_{code}", at.astype(code))
+    case(f"gather_{code}", ["gather", "--in", "x_f4.npy", "--in", f"at_{code}.npy"], np.take(x, at))
+for code, a in whole.items():
+    case(f"gather_from_{code}", ["gather", "--in", f"w_{code}.npy", "--in", "at_i8.npy"], np.take(a, at))
+    target = a[:60].copy()
+    target[at.ravel()] = a if a.size == at.size else np.resize(a, at.size)
+    save(f"head_{code}", a[:60]), save(f"long_{code}", np.resize(a, at.size))
+    case(f"scatter_{code}", ["scatter", "--in", f"long_{code}.npy", "--in", "at_u4.npy", "--in", f"head_{code}.npy"], target)
+save("far_i4", np.array([3, 300, 1], np.int32)), save("below_i8", np.array([3, -1], np.int64))
+case("gather_truth", ["gather", "--in", "truth.npy", "--in", "few_u8.npy"], np.take(x[0] > 0, few["u8"]))
+combine = {"sum": np.add, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
+for code in ["u4", "i4", "u8", "i8"]:
+    for op, f in combine.items():
+        target = whole[code][:60].copy()
+        f.at(target, at.ravel(), whole[code])
+        case(f"scatter_{op}_{code}", ["scatter", "--op", op, "--in", f"long_{code}.npy", "--in", "at_i4.npy", "--in", f"head_{code}.npy"], target)
+case("transpose", ["transpose", "--in", "x_f4.npy"], np.ascontiguousarray(x.T))
+case("transpose_truth", ["transpose", "--in", "truth.npy"], np.ascontiguousarray((x[0] > 0).T))
+case("transpose_line", ["transpose", "--in", "w_u1.npy"], whole["u1"])
+for code, a in whole.items():
+    case(f"reverse_{code}", ["reverse", "--in", f"w_{code}.npy"], np.flip(a))
+    case(f"rotate_{code}", ["rotate", "--by", "7", "--in", f"w_{code}.npy"], np.roll(a, 7))
+case("reverse_shape", ["reverse", "--in", "x_f4.npy"], np.flip(x))
+case("rotate_shape", ["rotate", "--by", "-1000", "--in", "x_f4.npy"], np.roll(x, -1000))
+case("reverse_empty", ["reverse", "--in", "empty.npy"], np.zeros(0, np.float32))
+case("rotate_empty", ["rotate", "--by", "3", "--in", "empty.npy"], np.zeros(0, np.float32))
+
+# Selections: of the array as one line.
+flat = x.ravel()
+case("select", ["select", "--in", "x_f4.npy", "--op", "x > 3 && x <= 20"], flat[(flat > 3) & (flat <= 20)])
+case("select_index", ["select", "--in", "w_i8.npy", "--op", "i % 3 == 1"], whole["i8"][1::3])
+case("select_none", ["select", "--in", "x_f4.npy", "--op", "x > 1000"], np.zeros(0, np.float32))
+case("select_all", ["select", "--in", "w_f8.npy", "--op", "x == x"], whole["f8"])
+case("select_truth", ["select", "--in", "truth.npy", "--op", "i < 5"], (flat[:21] > 0)[:5])
+case("select_empty", ["select", "--in", "empty.npy", "--op", "x > 0"], np.zeros(0, np.float32))
+case("partition_empty", ["partition", "--in", "empty.npy", "--op", "x > 0"], np.zeros(0, np.float32))
+case("unique_empty", ["unique", "--in", "empty.npy"], np.zeros(0, np.float32))
+for code, a in whole.items():
+    keep = a > a.dtype.type(5)
+    case(f"select_{code}", ["select", "--in", f"w_{code}.npy", "--op", "x > 5"], a[keep])
+    case(f"partition_{code}", ["partition", "--in", f"w_{code}.npy", "--op", "x > 5"], np.concatenate([a[keep], a[~keep]]))
+    b = np.sort(few[code], kind="stable")
+    b[::11] = 3
+    save(f"runs_{code}", b)
+    starts = np.flatnonzero(np.concatenate([[True], b[1:] != b[:-1]]))
+    case(f"unique_{code}", ["unique", "--in", f"runs_{code}.npy"], b[starts])
+    case(f"rle_{code}", ["rle", "--in", f"runs_{code}.npy"], b[starts])
+    save(f"lengths_{code}", np.diff(np.append(starts, b.size)).astype(np.uint32))
+
 with open("oracle.json", "w") as f:
     json.dump(cases, f, indent=1)
     f.write("\n")

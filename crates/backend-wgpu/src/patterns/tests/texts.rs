@@ -7,14 +7,18 @@ use crate::patterns::operands::{LeafKind, OutKind, Signature, Slot, Unit};
 use crate::patterns::program::{Operators, Program, Sink, Source};
 use crate::patterns::reduce::{COLS, Form, ROWS, Shape, TILES, form_holes};
 use crate::patterns::scan::{self, Step};
-use crate::patterns::{filter, map};
+use crate::patterns::{filter, layout, map, moves, select, sort};
 use crate::probe::{Seed, Seeds};
 use crate::seal;
 use isowarp_core::caps::{FmaKind, Numerics};
 use isowarp_core::element::{DType, Element, Num, Scalar, Ty};
 use isowarp_core::ir::{self, Expr, Func, Param};
 use isowarp_core::ops::{Combine, Max, Min, Op, Product, Sum};
-use isowarp_core::patterns::{Border, FilterKind, FilterTask, Lines, MapTask, ScanKind, ScanTask};
+use isowarp_core::patterns::layout::MAX_AXES;
+use isowarp_core::patterns::{
+    Border, FilterKind, FilterTask, Lines, MapTask, ScanKind, ScanTask, ScatterOp, ScatterTask, SelectKind, SelectTask,
+};
+use isowarp_shaders::kernels::{GATHER, LAYOUT, SCATTER, TRANSPOSE};
 use std::sync::Arc;
 
 pub(super) const NATIVE: Dialect =
@@ -294,4 +298,139 @@ fn filters_of_bytes_guard_their_fma_for_tiny_weights_only() {
         assert!(guarded(kind.clone(), DType::F32), "{kind:?}");
     }
     assert!(guarded(weights(7.8e-31), DType::U8) && guarded(weights(1.0e-40), DType::U8));
+}
+
+/// An element's part and values of one to eight words, and the identity on these.
+fn selections() -> Vec<(Func, Func, Vec<DType>)> {
+    type Four = (Expr<f64>, Expr<u64>, Expr<i64>, Expr<f64>);
+    fn one<A: ir::Traced, R: ir::Traced>(f: impl FnOnce(A) -> R) -> Func {
+        ir::trace(f).expect("operator")
+    }
+    let keep = |x: Expr<u32>| ir::select((x & 1u32).eq(0), 0, 1);
+    let wide = |x: Expr<f64>| ir::select(x.gt(0.0), 0, 1);
+    vec![
+        (one(|x: Expr<u32>| (keep(x), x)), one(|x: Expr<u32>| x), vec![DType::U32]),
+        (one(|x: Expr<u32>| (keep(x), x)), one(|x: Expr<u32>| x), vec![DType::U8]),
+        (one(|x: Expr<f32>| (ir::select(x.gt(0.0), 0, 1), x)), one(|x: Expr<f32>| x), vec![DType::F16]),
+        (one(|x: Expr<f64>| (wide(x), x)), one(|x: Expr<f64>| x), vec![DType::F64]),
+        (one(|(x, y): (Expr<f64>, Expr<u32>)| (wide(x), x, y)), one(|p: (Expr<f64>, Expr<u32>)| p), vec![DType::F64, DType::U32]),
+        (one(|(x, a, b, y): Four| (wide(x), x, a, b, y)), one(|p: Four| p), vec![DType::F64, DType::U64, DType::I64, DType::F64]),
+    ]
+}
+
+#[test]
+fn selections_of_every_kind_and_width() {
+    type Two = (Expr<u32>, Expr<u32>);
+    let add = Arc::new(ir::trace(|(a, b): (Expr<u32>, Expr<u32>)| a + b).expect("operator"));
+    let add_two = Arc::new(ir::trace(|(a, b): (Two, Two)| (a.0 + b.0, a.1 + b.1)).expect("operator"));
+    for (func, store, dtypes) in selections() {
+        let (func, store) = (Arc::new(func), Arc::new(store));
+        for kind in [SelectKind::Keep, SelectKind::Runs, SelectKind::TwoWays, SelectKind::ThreeWays] {
+            let mut outs: Vec<(DType, usize)> = dtypes.iter().map(|&d| (d, 1)).collect();
+            outs.extend((kind == SelectKind::Runs).then_some((DType::U32, 1)));
+            for count in [DType::U32, DType::U64] {
+                let combine = Arc::clone(if kind.counters() == 2 { &add_two } else { &add });
+                let (func, store) = (Arc::clone(&func), Arc::clone(&store));
+                let task = SelectTask { func, store, combine, n: 1, kind, count, numerics: Numerics::Strict };
+                outs.push((count, 1));
+                // Four wide values are read from one array, as a kernel binds eight.
+                let leaves: Vec<(DType, usize)> = dtypes.iter().take(1).map(|&d| (d, 0)).collect();
+                let mut s = signature(&leaves, &outs);
+                s.leaves.extend(task.func.params[1..].iter().map(|p| LeafKind::Value(p.ty())));
+                outs.pop();
+                for (wide, group) in [(true, 64), (false, 256)] {
+                    let holes = select::holes(&task, select::Form { rows: select::rows(&task), group, wide });
+                    let shared = accept(&select::program(&task, &s, &holes));
+                    assert!(shared <= SHARED, "{kind:?} of {dtypes:?}: {shared} bytes of shared memory");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn selections_write_through_several_windows() {
+    let (func, store, _) = selections().swap_remove(0);
+    let combine = ir::trace(|(a, b): (Expr<u32>, Expr<u32>)| a + b).expect("operator");
+    let (func, store, combine) = (Arc::new(func), Arc::new(store), Arc::new(combine));
+    let task = SelectTask { func, store, combine, n: 1, kind: SelectKind::TwoWays, count: DType::U32, numerics: Numerics::Strict };
+    let mut s = signature(&[], &[]);
+    s.slots = vec![Slot { unit: Unit::Word, writable: true }; 4];
+    s.outs.push(OutKind { slot: 0, dtype: DType::U32, vector: false, windows: 3, each: 1000 });
+    s.outs.push(OutKind { slot: 3, dtype: DType::U32, vector: false, windows: 1, each: 0 });
+    s.slots.push(Slot { unit: Unit::Quad, writable: false });
+    s.leaves.push(LeafKind::Vector { slot: 4, dtype: DType::U32 });
+    let holes = select::holes(&task, select::Form { rows: 8, group: 64, wide: false });
+    accept(&select::program(&task, &s, &holes));
+}
+
+#[test]
+fn sorts_of_every_width_and_form() {
+    let form = |(subgroups, wide, digit_bits): (bool, bool, u32), rolled, key_bytes, (payload_bytes, indices): (u64, bool), writes_keys| {
+        sort::Form { digit_bits, subgroups, wide, rolled, key_bytes, payload_bytes, indices, writes_keys }
+    };
+    let signature = signature(&[], &[]);
+    let check = |step, form| {
+        let holes = sort::holes(step, form);
+        let shared = accept(&sort::program(step, &signature, &holes));
+        assert!(shared <= SHARED, "{shared} bytes of shared memory");
+    };
+    let ways = [(false, false, 4), (true, false, 8), (true, true, 6)];
+    for key_bytes in [1, 2, 4, 8] {
+        for way in ways {
+            check(sort::Step::Count, form(way, false, key_bytes, (0, false), true));
+            for payload in [(0, false), (4, false), (4, true), (8, false)] {
+                for (alone, writes_keys) in [(false, true), (true, true), (true, payload.0 == 0)] {
+                    check(sort::Step::Scatter { alone }, form(way, key_bytes == 4, key_bytes, payload, writes_keys));
+                }
+            }
+        }
+        if key_bytes < 4 {
+            check(sort::Step::Pack, form(ways[0], false, key_bytes, (0, false), true));
+        }
+    }
+    // Written out, as real adapters have it.
+    ways.into_iter().for_each(|way| check(sort::Step::Scatter { alone: false }, form(way, false, 4, (8, false), true)));
+}
+
+#[test]
+fn moves_of_every_size_and_index() {
+    let none = signature(&[], &[]);
+    let indices = [DType::U32, DType::I32, DType::U64];
+    for dtype in DType::ALL {
+        let size = dtype.size_bytes();
+        for index in indices {
+            accept(&layout::program(GATHER, "gather", &moves::gather_holes(size, index), &none));
+            let operators = [ScatterOp::Store].into_iter().chain(ScatterOp::COMBINING.into_iter().filter(|_| size >= 4));
+            for op in operators.filter(|op| size < 8 || !matches!(op, ScatterOp::Min | ScatterOp::Max)) {
+                let task = ScatterTask { n: 1, targets: 1, op, positions: false };
+                accept(&layout::program(SCATTER, "scatter", &moves::scatter_holes(&task, dtype, index), &none));
+            }
+        }
+    }
+    for index in indices {
+        for op in [ScatterOp::Min, ScatterOp::Max] {
+            let task = ScatterTask { n: 1, targets: 1, op, positions: true };
+            accept(&layout::program(SCATTER, "scatter", &moves::scatter_holes(&task, DType::I32, index), &none));
+        }
+    }
+}
+
+#[test]
+fn copies_of_every_size_and_rank() {
+    let none = signature(&[], &[]);
+    for size in [1, 2, 4, 8] {
+        for atomic in [false, true] {
+            for rank in 0..=MAX_AXES {
+                accept(&layout::program(LAYOUT, "copy_axes", &layout::layout_holes(size, rank, atomic && size < 4), &none));
+            }
+        }
+        // Narrow planes are taken in whole units only.
+        for vector in [false, true].into_iter().filter(|vector| *vector || size >= 4) {
+            for batch in 0..=4 {
+                let shared = accept(&layout::program(TRANSPOSE, "transpose", &layout::transpose_holes(size, vector, batch), &none));
+                assert!(shared <= SHARED, "{size}-byte elements: {shared} bytes of shared memory");
+            }
+        }
+    }
 }
