@@ -28,7 +28,11 @@ pub enum Again {
 }
 
 /// Patterns whose kernels come in subgroups and in shared memory.
-const IN_SUBGROUPS: &[&str] = &["reduce", "scan"];
+const IN_SUBGROUPS: &[&str] = &["reduce", "scan", "sort"];
+
+/// Patterns whose kernels look back, and so tell launches apart by their numbers.
+#[cfg(feature = "cuda")]
+const LOOKING_BACK: &[&str] = &["scan", "select", "sort"];
 
 impl Present {
     fn new(device: Device, form: &'static str) -> Self {
@@ -93,7 +97,7 @@ fn push_renumbering(devices: &mut Vec<Present>) -> Result<()> {
     for ordinal in ordinals.collect::<Vec<_>>() {
         let cuda = isowarp::Cuda::new(ordinal)?;
         cuda.restart_launch_numbers_after(3);
-        devices.push(Present { patterns: &["scan"], ..Present::new(Device::Cuda(cuda), "launch numbers start over") });
+        devices.push(Present { patterns: LOOKING_BACK, ..Present::new(Device::Cuda(cuda), "launch numbers start over") });
     }
     Ok(())
 }

@@ -50,6 +50,11 @@ pub(crate) fn each(test: impl Fn(&Device)) {
     }
 }
 
+/// The same on devices that nobody else uses meanwhile.
+pub(crate) fn each_alone(test: impl Fn(&Device)) {
+    open().iter().for_each(test);
+}
+
 /// The Mersenne Twister MT19937 of Matsumoto and Nishimura (1998), first `n` numbers.
 pub(crate) fn mt19937(seed: u32, n: usize) -> Vec<u32> {
     let mut state = [0u32; 624];

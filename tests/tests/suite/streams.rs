@@ -1,6 +1,6 @@
 //! Streams, events, threads, several devices at once, and loops that allocate nothing: on every device.
 
-use crate::common::{cpu, devices, each, gpus};
+use crate::common::{cpu, devices, each, each_alone, gpus};
 use isowarp::Device;
 use isowarp::backend::Backend as _;
 use isowarp::prelude::*;
@@ -132,7 +132,7 @@ fn words_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], count: &Buffer<
 
 #[test]
 fn after_a_warm_up_a_loop_of_into_calls_allocates_nothing_and_waits_for_nothing() {
-    each(|d| {
+    each_alone(|d| {
         let x = d.upload(&data::data::<f32>(Fill::Plain, 10_000, 1)).unwrap();
         let (y, one) = (d.buffer_like(&x).unwrap(), d.upload(&[0.0f32]).unwrap());
         let words = d.iota(10_000, 0u32, 7919).unwrap();

@@ -1,115 +1,18 @@
 //! P09 move, by shape: axes permuted, transposes, strided and pitched copies, image layouts, Morton order.
 
+mod morton;
+mod task;
+
+pub use task::{Axis, LayoutTask, MAX_AXES, Plane};
+
 use super::check_aliasing;
-use super::map::Map;
-use super::moves::{Move, raw_as};
+use super::moves::Move;
 use crate::backend::{Leaf, Out, Run};
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::input::{array, index, require};
-use crate::ir::{Expr, lit};
-
-/// One axis of a copy: how many elements, and how far apart they lie on either side.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub struct Axis {
-    /// Elements along it.
-    pub n: u64,
-    /// Elements from one to the next in the source; negative ones walk backwards, 0 repeats.
-    pub from: i64,
-    /// Elements from one to the next in the destination.
-    pub to: u64,
-}
-
-/// A strided copy as data: for every index `(i_0, i_1, ...)` below the axes' lengths, destination element `sum i_k * to_k` is source element
-/// `sum i_k * from_k`, counted from the operands' offsets. Raw bits of the leaf's element size move; no element is written twice.
-#[derive(Clone, PartialEq, Eq, Debug, Hash)]
-pub struct LayoutTask {
-    /// The axes, the one with the largest steps in the destination first; none has fewer than two elements, and none could be joined with the
-    /// one after it. At most [`MAX_AXES`].
-    pub axes: Vec<Axis>,
-}
-
-/// Axes that are left when those that can be joined are.
-pub const MAX_AXES: usize = 6;
-
-/// The plane of a copy that is worth cutting into tiles.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Plane {
-    /// The axis along which source elements are neighbours.
-    pub from: usize,
-    /// The axis along which destination elements are neighbours: the last.
-    pub to: usize,
-}
-
-impl LayoutTask {
-    /// Orders the axes by the destination and joins those that are one.
-    ///
-    /// # Errors
-    /// [`Error::TooLarge`] for more axes than kernels take, [`Error::InvalidArgument`] where two indices have one destination.
-    pub fn new(axes: &[Axis]) -> Result<Self> {
-        let mut all: Vec<Axis> = axes.iter().copied().filter(|a| a.n > 1).collect();
-        all.sort_by_key(|a| core::cmp::Reverse(a.to));
-        // Where each step is beyond all that the smaller ones reach, no two places are one.
-        let mut reach = 0u64;
-        for a in all.iter().rev() {
-            if a.to <= reach {
-                return Err(Error::InvalidArgument {
-                    what: "strides of the output",
-                    reason: "two elements would share a place".to_owned(),
-                });
-            }
-            reach = reach.saturating_add((a.n - 1).saturating_mul(a.to));
-        }
-        let mut joined: Vec<Axis> = Vec::new();
-        for a in all {
-            match joined.last_mut() {
-                Some(o) if o.to == a.to * a.n && o.from == a.from.wrapping_mul(a.n as i64) => *o = Axis { n: o.n * a.n, ..a },
-                _ => joined.push(a),
-            }
-        }
-        if joined.len() > MAX_AXES {
-            return Err(Error::TooLarge { what: "axes that cannot be joined", requested: joined.len() as u64, limit: MAX_AXES as u64 });
-        }
-        Ok(Self { axes: joined })
-    }
-
-    /// Elements that are copied.
-    #[must_use]
-    pub fn elements(&self) -> u64 {
-        self.axes.iter().map(|a| a.n).product()
-    }
-
-    /// Whether destination elements lie one after the other without a gap.
-    #[must_use]
-    pub fn is_dense(&self) -> bool {
-        let mut step = 1;
-        self.axes.iter().rev().all(|a| {
-            let fits = a.to == step;
-            step *= a.n;
-            fits
-        })
-    }
-
-    /// The plane to cut into tiles: rows of the source along one axis, rows of the destination along another, both at least `least` long.
-    #[must_use]
-    pub fn plane(&self, least: u64) -> Option<Plane> {
-        let to = self.axes.len().checked_sub(1)?;
-        let from = self.axes.iter().position(|a| a.from == 1)?;
-        let (p, q) = (self.axes[from], self.axes[to]);
-        (from != to && q.to == 1 && p.n >= least && q.n >= least && q.from > 0).then_some(Plane { from, to })
-    }
-
-    /// The lowest and the highest element of the source that is read, relative to its offset.
-    fn source_reach(axes: &[Axis]) -> (i128, i128) {
-        let ends = axes.iter().filter(|a| a.n > 0).map(|a| i128::from(a.n - 1) * i128::from(a.from));
-        ends.fold((0, 0), |(low, high), e| (low + e.min(0), high + e.max(0)))
-    }
-
-    fn destination_reach(axes: &[Axis]) -> i128 {
-        axes.iter().filter(|a| a.n > 0).map(|a| i128::from(a.n - 1) * i128::from(a.to)).sum()
-    }
-}
+use crate::input::require;
+use morton::{morton_bits, reordered};
 
 /// The order in which the axes of a batch of images lie in memory, the slowest first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -154,6 +57,15 @@ impl ImageLayout {
 pub trait Layout: Run<LayoutTask> + Move {
     /// The array with its axes in another order, row-major: axis `k` of the result is axis `order[k]` of `x` (NumPy's `transpose`).
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// // Two planes of 1 x 3 pixels become three pixels of two channels.
+    /// let x = dev.upload(&[1u8, 2, 3, 10, 20, 30])?;
+    /// assert_eq!(dev.permute_axes(&x, &[2, 1, 3], &[1, 2, 0])?.read_blocking()?, [1, 10, 2, 20, 3, 30]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::LengthMismatch`] if the shape has another number of elements; [`Error::InvalidArgument`] if `order` is no permutation of the
     /// axes; [`Error::TooLarge`], [`Error::Unsupported`], [`Error::OutOfMemory`], [`Error::WrongDevice`].
@@ -165,6 +77,15 @@ pub trait Layout: Run<LayoutTask> + Move {
     }
 
     /// As [`Layout::permute_axes`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.iota::<u32>(6, 0, 1)?, dev.buffer(6)?);
+    /// dev.permute_axes_into(&x, &[1, 2, 3], &[2, 0, 1], &out)?;
+    /// assert_eq!(out.read_blocking()?, [0, 3, 1, 4, 2, 5]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Layout::permute_axes`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
@@ -178,6 +99,14 @@ pub trait Layout: Run<LayoutTask> + Move {
 
     /// `rows` rows of `columns` elements become `columns` rows of `rows`.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+    /// assert_eq!(dev.transpose(&x, 2, 3)?.read_blocking()?, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Layout::permute_axes`].
     fn transpose<T: Element>(&self, x: &Buffer<Self, T>, rows: u64, columns: u64) -> Result<Buffer<Self, T>> {
@@ -185,6 +114,15 @@ pub trait Layout: Run<LayoutTask> + Move {
     }
 
     /// As [`Layout::transpose`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.iota::<u64>(4, 0, 1)?, dev.buffer(4)?);
+    /// dev.transpose_into(&x, 2, 2, &out)?;
+    /// assert_eq!(out.read_blocking()?, [0, 2, 1, 3]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Layout::permute_axes_into`].
@@ -194,6 +132,14 @@ pub trait Layout: Run<LayoutTask> + Move {
 
     /// `batch` matrices, one after the other, each transposed.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.iota::<i32>(8, 0, 1)?;
+    /// assert_eq!(dev.transpose_batched(&x, 2, 2, 2)?.read_blocking()?, [0, 2, 1, 3, 4, 6, 5, 7]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Layout::permute_axes`].
     fn transpose_batched<T: Element>(&self, x: &Buffer<Self, T>, batch: u64, rows: u64, columns: u64) -> Result<Buffer<Self, T>> {
@@ -201,6 +147,16 @@ pub trait Layout: Run<LayoutTask> + Move {
     }
 
     /// A batch of images, `[n, c, h, w]` being its sizes, from one layout to another.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// // One image of two channels and 1 x 3 pixels: planes become interleaved channels.
+    /// let x = dev.upload(&[1.0f32, 2.0, 3.0, -1.0, -2.0, -3.0])?;
+    /// let y = dev.convert_layout(&x, [1, 2, 1, 3], ImageLayout::Nchw, ImageLayout::Nhwc)?;
+    /// assert_eq!(y.read_blocking()?, [1.0, -1.0, 2.0, -2.0, 3.0, -3.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Layout::permute_axes`].
@@ -219,6 +175,16 @@ pub trait Layout: Run<LayoutTask> + Move {
     /// A copy between two places of any strides: source element `from + sum i_k * axes[k].from` goes to element `to + sum i_k * axes[k].to`.
     /// Elements of `out` that are no destination stay as they are.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// // Every second element, backwards, into every third place.
+    /// let (x, out) = (dev.iota::<u32>(8, 0, 1)?, dev.upload(&[99u32; 7])?);
+    /// dev.copy_strided_into(&[Axis { n: 3, from: -2, to: 3 }], (&x, 6), (&out, 0))?;
+    /// assert_eq!(out.read_blocking()?, [6, 99, 99, 4, 99, 99, 2]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::OutOfRange`] where an index leaves a buffer; [`Error::InvalidArgument`] where two indices have one destination;
     /// [`Error::TooLarge`] for more than [`MAX_AXES`] axes that cannot be joined; [`Error::Aliasing`], [`Error::WrongDevice`].
@@ -232,6 +198,16 @@ pub trait Layout: Run<LayoutTask> + Move {
     }
 
     /// Copies `height` rows of `width` elements between buffers whose rows start every `pitch` elements.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// // A block of 2 x 2 out of rows of 4.
+    /// let (x, out) = (dev.iota::<u32>(8, 0, 1)?, dev.buffer(4)?);
+    /// dev.copy_2d_into((&x.slice(1..)?, 4), (&out, 2), 2, 2)?;
+    /// assert_eq!(out.read_blocking()?, [1, 2, 5, 6]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Layout::copy_strided_into`]; [`Error::InvalidArgument`] for a pitch of the output below the width.
@@ -247,6 +223,16 @@ pub trait Layout: Run<LayoutTask> + Move {
     }
 
     /// Copies `[depth, height, width]` elements between buffers with a pitch of slices and one of rows, `[slice, row]`, in elements.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// // A block of 2 x 1 x 2 out of slices of 2 x 3.
+    /// let (x, out) = (dev.iota::<u32>(12, 0, 1)?, dev.buffer(4)?);
+    /// dev.copy_3d_into((&x, [6, 3]), (&out, [2, 2]), [2, 1, 2])?;
+    /// assert_eq!(out.read_blocking()?, [0, 1, 6, 7]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Layout::copy_2d_into`].
@@ -267,6 +253,14 @@ pub trait Layout: Run<LayoutTask> + Move {
     /// A row-major array whose sides are powers of two, its elements in Morton order (Z-order): bits of the last axis' index lowest, then those
     /// of the axis before it, and so on in turn; axes with no bits left are passed over. One to three axes.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.iota::<u32>(8, 0, 1)?; // 2 rows of 4
+    /// assert_eq!(dev.to_morton(&x, &[2, 4])?.read_blocking()?, [0, 1, 4, 5, 2, 3, 6, 7]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::InvalidArgument`] for other shapes; [`Error::LengthMismatch`], [`Error::TooLarge`] above 2^32 elements, and as [`Map::map`].
     fn to_morton<T: Element>(&self, x: &Buffer<Self, T>, shape: &[u64]) -> Result<Buffer<Self, T>> {
@@ -277,6 +271,15 @@ pub trait Layout: Run<LayoutTask> + Move {
     }
 
     /// The inverse of [`Layout::to_morton`].
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.iota::<u32>(16, 0, 1)?;
+    /// let back = dev.from_morton(&dev.to_morton(&x, &[4, 4])?, &[4, 4])?;
+    /// assert_eq!(back.read_blocking()?, x.read_blocking()?);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Layout::to_morton`].
@@ -355,72 +358,6 @@ pub(crate) fn copy<B: Run<LayoutTask>, T: Element>(
     device.run(&task, &[leaf(x.offset() + from)], &[dst])
 }
 
-/// For every bit of a Morton index, from the lowest, the bit of the row-major index that it is.
-fn morton_bits(shape: &[u64], len: u64) -> Result<Vec<u32>> {
-    let wrong = |reason: String| Error::InvalidArgument { what: "shape", reason };
-    if shape.is_empty() || shape.len() > 3 {
-        return Err(wrong(format!("{} axes; Morton order has one to three", shape.len())));
-    }
-    if let Some(side) = shape.iter().find(|s| !s.is_power_of_two()) {
-        return Err(wrong(format!("{side} is no power of two")));
-    }
-    let bits: Vec<u32> = shape.iter().map(|s| s.trailing_zeros()).collect();
-    let total: u32 = bits.iter().sum();
-    if total > 32 {
-        return Err(Error::TooLarge { what: "bits of a Morton index", requested: total.into(), limit: 32 });
-    }
-    if len != 1 << total {
-        return Err(Error::LengthMismatch { what: "elements of the shape", expected: 1 << total, found: len });
-    }
-    // Where the bits of an axis start in the row-major index.
-    let start = |axis: usize| bits[axis + 1..].iter().sum::<u32>();
-    let mut places = Vec::new();
-    for level in 0..32 {
-        for axis in (0..shape.len()).rev().filter(|&a| level < bits[a]) {
-            places.push(start(axis) + level);
-        }
-    }
-    Ok(places)
-}
-
-/// `i` with bit `k` at `places[k]`, or the inverse of that.
-fn rearranged(i: Expr<u32>, places: &[u32], inverse: bool) -> Expr<u32> {
-    // Bits that move equally far move together.
-    let mut moves: Vec<(i64, u32)> = Vec::new();
-    for (k, &p) in places.iter().enumerate() {
-        let (a, b) = if inverse { (p, k as u32) } else { (k as u32, p) };
-        let by = i64::from(b) - i64::from(a);
-        match moves.iter_mut().find(|m| m.0 == by) {
-            Some(m) => m.1 |= 1 << a,
-            None => moves.push((by, 1 << a)),
-        }
-    }
-    let parts = moves.into_iter().map(|(by, mask)| {
-        let part = i & mask;
-        if by >= 0 { part << by as u32 } else { part >> (-by) as u32 }
-    });
-    parts.reduce(|a, b| a | b).unwrap_or(lit(0))
-}
-
-fn reordered<B: Move, T: Element>(device: &B, x: &Buffer<B, T>, out: &Buffer<B, T>, places: &[u32], inverse: bool) -> Result<()> {
-    let (n, places) = (x.len(), places.to_vec());
-    macro_rules! fused {
-        ($word:ty) => {{
-            let (x, out) = (raw_as::<B, T, $word>(x)?, raw_as::<B, T, $word>(out)?);
-            device.generate_into(n, (array(&x), index()), |(x, i)| x.at(rearranged(i, &places, inverse)).store_as::<$word>(), &out)
-        }};
-    }
-    match T::DTYPE.size_bytes() {
-        1 => fused!(u8),
-        4 => fused!(u32),
-        8 => fused!(u64),
-        _ => {
-            let order: Buffer<B, u32> = device.generate(n, index(), |i| rearranged(i, &places, inverse))?;
-            device.gather_into(x, &order, out)
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -450,13 +387,5 @@ mod tests {
     fn a_destination_that_two_elements_share_is_refused() {
         let axes = [Axis { n: 3, from: 4, to: 3 }, Axis { n: 4, from: 1, to: 1 }];
         assert!(matches!(LayoutTask::new(&axes), Err(Error::InvalidArgument { .. })));
-    }
-
-    #[test]
-    fn morton_bits_alternate_while_there_are_two() {
-        // 2 rows of 8: x0 y0 x1 x2.
-        assert_eq!(morton_bits(&[2, 8], 16).expect("powers of two"), [0, 3, 1, 2]);
-        assert_eq!(morton_bits(&[2, 2, 2], 8).expect("powers of two"), [0, 1, 2]);
-        assert!(morton_bits(&[3, 4], 12).is_err());
     }
 }

@@ -13,7 +13,6 @@ pub mod scan;
 pub mod scan_variants;
 pub mod select;
 pub mod sort;
-pub mod sort_task;
 
 pub use filter::{Border, Filter, FilterKind, FilterTask, Image};
 pub use layout::{Axis, ImageLayout, Layout, LayoutTask};
@@ -24,8 +23,7 @@ pub use reduce_variants::{ReduceVariant, ReduceVariantTask, ReduceVariants};
 pub use scan::{Scan, ScanKind, ScanTask};
 pub use scan_variants::{ScanVariant, ScanVariantTask, ScanVariants};
 pub use select::{Select, SelectKind, SelectTask, Selected};
-pub use sort::{Payload, Sort};
-pub use sort_task::{Digit, KeyBits, SortBy, SortOrder, SortPayload, SortPlaces, SortTask};
+pub use sort::{Digit, KeyBits, Payload, Sort, SortBy, SortOrder, SortPayload, SortPlaces, SortTask};
 
 use crate::backend::{Backend, Leaf, Out, RawBuffer};
 use crate::caps::{Capability, Numerics, NumericsVerdict};

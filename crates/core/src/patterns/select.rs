@@ -1,12 +1,14 @@
 //! P04 select: elements kept, parted or run together, in their order.
 
+mod selected;
 mod task;
 
+pub use selected::{Count, Selected};
 pub use task::{SelectKind, SelectTask};
 
 use super::map::{collect, trace};
 use super::{Map, MapTask, Reduce, ReduceTask};
-use crate::backend::{Backend, Run};
+use crate::backend::Run;
 use crate::buffer::{Buffer, DeviceScalar, Memory};
 use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
@@ -14,41 +16,6 @@ use crate::input::{Inputs, Narrow, Outputs, array, index, scalar};
 use crate::ir::{self, ArrayExpr, Expr, Traced, TracedValue};
 use crate::ops::{And, Min, Or};
 use task::{Call, enqueue};
-
-/// A type that counts elements: `u32`, or `u64` where there may be more than 2^32 - 1.
-pub trait Count: Element {}
-impl Count for u32 {}
-impl Count for u64 {}
-
-/// What a selection leaves: buffers with room for every element, and how many of them hold one. What lies behind these is undefined in new
-/// buffers, and untouched in those that a caller brings.
-#[derive(Clone, Debug)]
-pub struct Selected<B: Backend, V> {
-    /// The elements.
-    pub values: V,
-    /// How many there are (of a partition: in its first part). On the device, and an input of patterns like any other.
-    pub count: DeviceScalar<B, u32>,
-}
-
-impl<B: Backend, V> Selected<B, V> {
-    /// Waits for the count.
-    ///
-    /// # Errors
-    /// As [`Buffer::read`].
-    pub fn len_blocking(&self) -> Result<u64> {
-        self.count.read_blocking().map(u64::from)
-    }
-}
-
-impl<B: Backend, T: Element> Selected<B, Buffer<B, T>> {
-    /// Waits for the count, then copies that many elements to the host.
-    ///
-    /// # Errors
-    /// As [`Buffer::read`].
-    pub fn read_blocking(&self) -> Result<Vec<T>> {
-        self.values.slice(..self.len_blocking()?)?.read_blocking()
-    }
-}
 
 /// The part that an element goes to, and what of it is stored.
 #[derive(Clone, Copy)]
@@ -98,6 +65,15 @@ fn kept_or_not(keep: Expr<bool>) -> Expr<u32> {
 pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
     /// The elements for which `keep` holds.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[0.5f32, 2.0, 0.1, 0.3])?;
+    /// let kept = dev.select(&x, |x| x.gt(0.25) & x.lt(0.75))?;
+    /// assert_eq!((kept.len_blocking()?, kept.read_blocking()?), (2, vec![0.5, 0.3]));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Unsupported`], [`Error::Op`], [`Error::OutOfMemory`], [`Error::WrongDevice`]; [`Error::TooLarge`] for more than 2^32 - 1 elements
     /// (see [`Select::select_from_into`]).
@@ -110,6 +86,15 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
     }
 
     /// As [`Select::select`], into the caller's buffers: elements, and their number.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out, count) = (dev.iota::<u32>(6, 0, 1)?, dev.upload(&[99u32; 6])?, dev.upload(&[0u32])?);
+    /// dev.select_into(&x, |x| (x & 1u32).eq(1), &out, &count)?;
+    /// assert_eq!((out.read_blocking()?, count.read_blocking()?), (vec![1, 3, 5, 99, 99, 99], vec![3]));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Select::select`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
@@ -125,6 +110,18 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
 
     /// Where the first result of `f` holds: the second, a value or a tuple of up to four.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// // Where the elements lie that are above a half, and their squares.
+    /// let x = dev.upload(&[0.25f32, 0.75, 1.0])?;
+    /// let found = dev.select_from((&x, index()), |(x, i)| (x.gt(0.5), (i, x * x)))?;
+    /// let n = found.len_blocking()?;
+    /// assert_eq!(found.values.0.slice(..n)?.read_blocking()?, [1, 2]);
+    /// assert_eq!(found.values.1.slice(..n)?.read_blocking()?, [0.5625, 1.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Select::select`], and [`Error::LengthMismatch`].
     fn select_from<I: Inputs<Self>, R: Outputs>(
@@ -139,6 +136,16 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
     }
 
     /// As [`Select::select_from`], into the caller's buffers; the count may be a `u64`, for more elements than a `u32` can number.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[3i32, -1, 4])?;
+    /// let (out, count) = (dev.buffer::<i32>(3)?, dev.buffer::<u64>(1)?);
+    /// dev.select_from_into(&x, |x| (x.gt(0), x * 2), &out, &count)?;
+    /// assert_eq!((count.read_blocking()?, out.slice(..2)?.read_blocking()?), (vec![2], vec![6, 8]));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Select::select_into`], and [`Error::LengthMismatch`].
@@ -157,6 +164,14 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
 
     /// The elements whose flags are not zero.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, flags) = (dev.upload(b"abcd")?, dev.upload(&[0u32, 1, 0, 7])?);
+    /// assert_eq!(dev.select_flagged(&x, &flags)?.read_blocking()?, *b"bd");
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Select::select_from`].
     fn select_flagged<T: Element>(&self, x: &Buffer<Self, T>, flags: &Buffer<Self, u32>) -> Result<Selected<Self, Buffer<Self, T>>> {
@@ -164,6 +179,15 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
     }
 
     /// All elements: those for which `first` holds, then the others; both in their order.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.iota::<u32>(6, 0, 1)?;
+    /// let parts = dev.partition(&x, |x| (x % 3).eq(0))?;
+    /// assert_eq!((parts.len_blocking()?, parts.values.read_blocking()?), (2, vec![0, 3, 1, 2, 4, 5]));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Select::select`].
@@ -178,6 +202,16 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
     }
 
     /// As [`Select::partition`] of values that `f` gives beside the condition, into the caller's buffers.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (keys, x) = (dev.upload(&[7u32, 2, 9])?, dev.upload(&[0.5f32, 1.5, 2.5])?);
+    /// let (k, v, count) = (dev.buffer::<u32>(3)?, dev.buffer::<f32>(3)?, dev.buffer::<u32>(1)?);
+    /// dev.partition_from_into((&keys, &x), |(k, x)| (k.lt(5), (k, x)), (&k, &v), &count)?;
+    /// assert_eq!((k.read_blocking()?, v.read_blocking()?), (vec![2, 7, 9], vec![1.5, 0.5, 2.5]));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Select::select_from_into`].
@@ -197,6 +231,15 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
     /// All elements in three parts, each in its order: those for which `first` holds; of the others those for which `second` holds; the rest.
     /// The two counts are those of the first two parts.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[5i32, -3, 0, 8, 0, -1])?;
+    /// let (parts, counts) = dev.partition_three(&x, |x| x.lt(0), |x| x.eq(0))?;
+    /// assert_eq!((parts.read_blocking()?, counts.read_blocking()?), (vec![-3, -1, 0, 0, 5, 8], vec![2, 2]));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Select::select`].
     fn partition_three<T: Element>(
@@ -212,6 +255,15 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
     }
 
     /// As [`Select::partition_three`] of values that `f` gives beside the part (0, 1, else the third), into the caller's buffers.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out, counts) = (dev.iota::<u32>(6, 0, 1)?, dev.buffer::<u32>(6)?, dev.buffer::<u32>(2)?);
+    /// dev.partition_three_from_into(&x, |x| (x % 3, x * 10), &out, &counts)?;
+    /// assert_eq!(out.read_blocking()?, [0, 30, 10, 40, 20, 50]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Select::select_from_into`].
@@ -230,6 +282,14 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
 
     /// The first of each run of equal neighbours (compared by value: NaN differs from everything, -0 equals 0).
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[1u32, 1, 2, 2, 2, 1])?;
+    /// assert_eq!(dev.unique(&x)?.read_blocking()?, [1, 2, 1]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Select::select`].
     fn unique<T: Element>(&self, x: &Buffer<Self, T>) -> Result<Selected<Self, Buffer<Self, T>>> {
@@ -237,6 +297,16 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
     }
 
     /// As [`Select::unique`] with an equality of your own between an element and the one before it.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// // Within a tenth of the one before.
+    /// let x = dev.upload(&[1.0f32, 1.05, 1.1, 2.0])?;
+    /// let near = dev.unique_with(&x, |a, b| (a - b).abs().lt(0.1))?;
+    /// assert_eq!(near.read_blocking()?, [1.0, 2.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Select::select`].
@@ -250,6 +320,15 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
 
     /// As [`Select::unique`], into the caller's buffers.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out, count) = (dev.upload(b"aabccc")?, dev.buffer(6)?, dev.buffer::<u32>(1)?);
+    /// dev.unique_into(&x, &out, &count)?;
+    /// assert_eq!((count.read_blocking()?, out.slice(..3)?.read_blocking()?), (vec![3], b"abc".to_vec()));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Select::select_into`].
     fn unique_into<T: Element, C: Count>(&self, x: &Buffer<Self, T>, out: &Buffer<Self, T>, count: &Buffer<Self, C>) -> Result<()> {
@@ -258,6 +337,16 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
     }
 
     /// The first key of each run of equal keys, and its value.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (keys, values) = (dev.upload(&[7u32, 7, 9])?, dev.upload(&[0.5f32, 1.5, 2.5])?);
+    /// let first = dev.unique_by_key(&keys, &values)?;
+    /// let n = first.len_blocking()?;
+    /// assert_eq!(first.values.1.slice(..n)?.read_blocking()?, [0.5, 2.5]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Select::select_from`].
@@ -276,6 +365,16 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
 
     /// The first element of each run of equal neighbours, and the length of the run.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let runs = dev.run_length_encode(&dev.upload(b"aaabcc")?)?;
+    /// let n = runs.len_blocking()?;
+    /// assert_eq!(runs.values.0.slice(..n)?.read_blocking()?, *b"abc");
+    /// assert_eq!(runs.values.1.slice(..n)?.read_blocking()?, [3, 1, 2]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Select::select`].
     fn run_length_encode<T: Element>(&self, x: &Buffer<Self, T>) -> Result<Selected<Self, (Buffer<Self, T>, Buffer<Self, u32>)>> {
@@ -285,6 +384,16 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
     }
 
     /// As [`Select::run_length_encode`], into the caller's buffers.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[4i64, 4, -1])?;
+    /// let (values, lengths, count) = (dev.buffer(3)?, dev.buffer(3)?, dev.buffer(1)?);
+    /// dev.run_length_encode_into(&x, &values, &lengths, &count)?;
+    /// assert_eq!((count.read_blocking()?, lengths.slice(..2)?.read_blocking()?), (vec![2], vec![2, 1]));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Select::select_into`].
@@ -303,6 +412,15 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
 
     /// `n` elements: each value as often as its length says, in order. Zero from where the lengths end; of more than `n`, the first `n`. Values
     /// and lengths from `runs` on do not count.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let runs = dev.run_length_encode(&dev.upload(b"aaabcc")?)?;
+    /// let back = dev.run_length_decode(&runs.values.0, &runs.values.1, &runs.count, 6)?;
+    /// assert_eq!(back.read_blocking()?, *b"aaabcc");
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Select::select_from`].
@@ -341,6 +459,15 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
 
     /// The lowest index at which `f` holds, or the number of elements.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[1.0f32, -2.0, -3.0])?;
+    /// assert_eq!(dev.find_if(&x, |x| x.lt(0.0))?.read_blocking()?, 1);
+    /// assert_eq!(dev.find_if(&x, |x| x.gt(9.0))?.read_blocking()?, 3); // none: the number of elements
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Reduce::reduce_from`].
     fn find_if<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
@@ -356,6 +483,14 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
 
     /// 1 if `f` holds for some element, else 0.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[1.0f32, f32::NAN])?;
+    /// assert_eq!(dev.any(&x, |x| x.is_nan())?.read_blocking()?, 1);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Reduce::reduce_from`].
     fn any<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
@@ -363,6 +498,14 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
     }
 
     /// 1 if `f` holds for every element (of none, too), else 0.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, y) = (dev.upload(&[1u32, 2])?, dev.upload(&[3u32, 4])?);
+    /// assert_eq!(dev.all((&x, &y), |(x, y)| x.lt(y))?.read_blocking()?, 1);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Reduce::reduce_from`].
@@ -374,6 +517,14 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
 
     /// 1 if `f` holds for no element, else 0.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[1i32, 2])?;
+    /// assert_eq!(dev.none(&x, |x| x.lt(0))?.read_blocking()?, 1);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Reduce::reduce_from`].
     fn none<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
@@ -381,6 +532,14 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
     }
 
     /// The number of elements for which `f` holds: [`Reduce::count`].
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.iota::<u32>(100, 0, 1)?;
+    /// assert_eq!(dev.count_if(&x, |x| (x % 7).eq(0))?.read_blocking()?, 15);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Reduce::reduce_from`].

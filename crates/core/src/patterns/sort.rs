@@ -1,14 +1,17 @@
 //! P07 sort: stable, by the bits of the keys.
 
-use super::sort_task::{SortBy, SortPayload, SortTask};
-use super::{MapTask, Reduce as _, ReduceTask, check_aliasing};
-use crate::backend::{Backend, Leaf, Out, Run};
-use crate::buffer::{Buffer, DeviceScalar, Memory};
+mod call;
+mod sorted;
+mod task;
+
+pub use task::{Digit, KeyBits, SortBy, SortOrder, SortPayload, SortPlaces, SortTask};
+
+use super::{MapTask, ReduceTask};
+use crate::backend::Run;
+use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::Element;
-use crate::error::{Error, Result};
-use crate::input::{array, index, require};
-use crate::ir::{ArrayExpr, Expr, select};
-use crate::ops::Min;
+use crate::error::Result;
+use call::Call;
 
 /// Elements that travel with keys: those of four and eight bytes. What is wider, or narrower, is fetched by the indices of an
 /// [argsort](Sort::argsort).
@@ -35,6 +38,16 @@ impl Payload for u64 {}
 pub trait Sort: Run<SortTask> {
     /// The keys in order.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let keys = dev.upload(&[3.0f32, f32::NAN, -0.0, 0.0, -7.5])?;
+    /// let sorted = dev.sort(&keys, SortOrder::Ascending)?.read_blocking()?;
+    /// assert_eq!(sorted[..4], [-7.5, -0.0, 0.0, 3.0]);
+    /// assert!(sorted[1].is_sign_negative() && sorted[4].is_nan());
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Unsupported`], [`Error::OutOfMemory`], [`Error::TooLarge`]; [`Error::InvalidArgument`] for bits that the type does not have.
     fn sort<K: Element>(&self, keys: &Buffer<Self, K>, by: impl Into<SortBy>) -> Result<Buffer<Self, K>> {
@@ -45,6 +58,15 @@ pub trait Sort: Run<SortTask> {
 
     /// As [`Sort::sort`], into the caller's buffer.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (keys, out) = (dev.upload(&[3u64, 1, 2])?, dev.buffer(3)?);
+    /// dev.sort_into(&keys, SortOrder::Descending, &out)?;
+    /// assert_eq!(out.read_blocking()?, [3, 2, 1]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Sort::sort`], and [`Error::BufferTooSmall`], [`Error::Aliasing`], [`Error::WrongDevice`].
     fn sort_into<K: Element>(&self, keys: &Buffer<Self, K>, by: impl Into<SortBy>, out: &Buffer<Self, K>) -> Result<()> {
@@ -53,14 +75,33 @@ pub trait Sort: Run<SortTask> {
 
     /// As [`Sort::sort`], where the keys lie.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let keys = dev.upload(&[3i32, -1, 2])?;
+    /// dev.sort_in_place(&keys, SortOrder::Ascending)?;
+    /// assert_eq!(keys.read_blocking()?, [-1, 2, 3]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Sort::sort`].
     fn sort_in_place<K: Element>(&self, keys: &Buffer<Self, K>, by: impl Into<SortBy>) -> Result<()> {
-        Call { in_place: true, ..Call::new(self, keys, by)? }.keys_to(keys)?.run(keys.len())
+        Call::new(self, keys, by)?.in_place().keys_to(keys)?.run(keys.len())
     }
 
     /// As [`Sort::sort_into`], with memory for the passes between: a double buffer, whose contents are undefined afterwards. Narrow keys (`u8`, `f16`) take
     /// memory of their own on some devices.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let keys = dev.upload(&[3u32, 1, 2])?;
+    /// let (lent, out) = (dev.buffer(3)?, dev.buffer(3)?);
+    /// dev.sort_with(&keys, SortOrder::Ascending, &lent, &out)?;
+    /// assert_eq!(out.read_blocking()?, [1, 2, 3]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Sort::sort_into`].
@@ -75,6 +116,15 @@ pub trait Sort: Run<SortTask> {
     }
 
     /// The keys in order, and the values that travel with them.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (keys, values) = (dev.upload(&[2u8, 1, 2, 1])?, dev.upload(&[0.5f32, 1.5, 2.5, 3.5])?);
+    /// let (keys, values) = dev.sort_pairs(&keys, &values, SortOrder::Ascending)?;
+    /// assert_eq!((keys.read_blocking()?, values.read_blocking()?), (vec![1, 1, 2, 2], vec![1.5, 3.5, 0.5, 2.5]));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Sort::sort`], and [`Error::LengthMismatch`].
@@ -91,6 +141,16 @@ pub trait Sort: Run<SortTask> {
 
     /// As [`Sort::sort_pairs`], into the caller's buffers.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (keys, values) = (dev.upload(&[2u32, 1])?, dev.upload(&[20i64, 10])?);
+    /// let (k, v) = (dev.buffer(2)?, dev.buffer(2)?);
+    /// dev.sort_pairs_into(&keys, &values, SortOrder::Ascending, (&k, &v))?;
+    /// assert_eq!(v.read_blocking()?, [10, 20]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Sort::sort_into`], and [`Error::LengthMismatch`].
     fn sort_pairs_into<K: Element, V: Payload>(
@@ -105,6 +165,15 @@ pub trait Sort: Run<SortTask> {
 
     /// As [`Sort::sort_pairs`], where keys and values lie.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (keys, values) = (dev.upload(&[2.0f32, 1.0])?, dev.upload(&[20u32, 10])?);
+    /// dev.sort_pairs_in_place(&keys, &values, SortOrder::Ascending)?;
+    /// assert_eq!((keys.read_blocking()?, values.read_blocking()?), (vec![1.0, 2.0], vec![10, 20]));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Sort::sort_pairs`].
     fn sort_pairs_in_place<K: Element, V: Payload>(
@@ -113,11 +182,20 @@ pub trait Sort: Run<SortTask> {
         values: &Buffer<Self, V>,
         by: impl Into<SortBy>,
     ) -> Result<()> {
-        let call = Call { in_place: true, ..Call::new(self, keys, by)? };
-        call.values(values)?.keys_to(keys)?.payload_to(values)?.run(keys.len())
+        Call::new(self, keys, by)?.in_place().values(values)?.keys_to(keys)?.payload_to(values)?.run(keys.len())
     }
 
     /// As [`Sort::sort_pairs_into`], with memory for the passes between: see [`Sort::sort_with`].
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (keys, values) = (dev.upload(&[2u32, 1])?, dev.upload(&[20u32, 10])?);
+    /// let (lent, out) = ((dev.buffer(2)?, dev.buffer(2)?), (dev.buffer(2)?, dev.buffer(2)?));
+    /// dev.sort_pairs_with(&keys, &values, SortOrder::Ascending, (&lent.0, &lent.1), (&out.0, &out.1))?;
+    /// assert_eq!(out.1.read_blocking()?, [10, 20]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Sort::sort_pairs_into`].
@@ -134,6 +212,15 @@ pub trait Sort: Run<SortTask> {
 
     /// The indices of the keys in order.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let keys = dev.upload(&[30u32, 10, 30, 20])?;
+    /// assert_eq!(dev.argsort(&keys, SortOrder::Ascending)?.read_blocking()?, [1, 3, 0, 2]);
+    /// assert_eq!(dev.argsort(&keys, SortOrder::Descending)?.read_blocking()?, [0, 2, 3, 1]); // equal keys keep their order
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Sort::sort`].
     fn argsort<K: Element>(&self, keys: &Buffer<Self, K>, by: impl Into<SortBy>) -> Result<Buffer<Self, u32>> {
@@ -144,6 +231,15 @@ pub trait Sort: Run<SortTask> {
 
     /// As [`Sort::argsort`], into the caller's buffer.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (keys, out) = (dev.upload(&[30u32, 10, 20])?, dev.buffer(3)?);
+    /// dev.argsort_into(&keys, SortOrder::Ascending.bits(0..3), &out)?; // 6, 2, 4
+    /// assert_eq!(out.read_blocking()?, [1, 2, 0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Sort::sort_into`].
     fn argsort_into<K: Element>(&self, keys: &Buffer<Self, K>, by: impl Into<SortBy>, out: &Buffer<Self, u32>) -> Result<()> {
@@ -151,6 +247,15 @@ pub trait Sort: Run<SortTask> {
     }
 
     /// The keys in order, and where they were.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let keys = dev.upload(&[0.5f64, -2.0, 1.0])?;
+    /// let (sorted, places) = dev.sort_with_indices(&keys, SortOrder::Ascending)?;
+    /// assert_eq!((sorted.read_blocking()?, places.read_blocking()?), (vec![-2.0, 0.5, 1.0], vec![1, 0, 2]));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Sort::sort`].
@@ -162,6 +267,15 @@ pub trait Sort: Run<SortTask> {
 
     /// The first `k` keys in order (of all, where there are fewer) and where they were: the greatest, where the order is descending.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let scores = dev.upload(&[0.1f32, 0.9, 0.4, 0.7])?;
+    /// let (best, places) = dev.top_k(&scores, 2, SortOrder::Descending)?;
+    /// assert_eq!((best.read_blocking()?, places.read_blocking()?), (vec![0.9, 0.7], vec![1, 3]));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Sort::sort`].
     fn top_k<K: Element>(&self, keys: &Buffer<Self, K>, k: u64, by: impl Into<SortBy>) -> Result<(Buffer<Self, K>, Buffer<Self, u32>)> {
@@ -171,6 +285,14 @@ pub trait Sort: Run<SortTask> {
     }
 
     /// Every row of `n` keys in order, by itself: a batch of sorts.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let keys = dev.upload(&[3u8, 1, 2, 9, 8, 7])?;
+    /// assert_eq!(dev.sort_rows(&keys, 3, SortOrder::Ascending)?.read_blocking()?, [1, 2, 3, 7, 8, 9]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Sort::sort`]; [`Error::LengthMismatch`] unless the rows are whole.
@@ -182,6 +304,15 @@ pub trait Sort: Run<SortTask> {
 
     /// As [`Sort::sort_rows`], into the caller's buffer.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (keys, out) = (dev.upload(&[3u32, 1, 9, 8])?, dev.buffer(4)?);
+    /// dev.sort_rows_into(&keys, 2, SortOrder::Ascending, &out)?;
+    /// assert_eq!(out.read_blocking()?, [1, 3, 8, 9]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Sort::sort_rows`] and [`Sort::sort_into`].
     fn sort_rows_into<K: Element>(&self, keys: &Buffer<Self, K>, n: u64, by: impl Into<SortBy>, out: &Buffer<Self, K>) -> Result<()> {
@@ -189,6 +320,14 @@ pub trait Sort: Run<SortTask> {
     }
 
     /// The indices, within its row, of every row of `n` keys in order.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let keys = dev.upload(&[3u32, 1, 2, 7, 8, 9])?;
+    /// assert_eq!(dev.argsort_rows(&keys, 3, SortOrder::Ascending)?.read_blocking()?, [1, 2, 0, 0, 1, 2]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Sort::sort_rows`].
@@ -200,6 +339,15 @@ pub trait Sort: Run<SortTask> {
 
     /// As [`Sort::argsort_rows`], into the caller's buffer.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (keys, out) = (dev.upload(&[3i64, 1, 8, 9])?, dev.buffer(4)?);
+    /// dev.argsort_rows_into(&keys, 2, SortOrder::Descending, &out)?;
+    /// assert_eq!(out.read_blocking()?, [0, 1, 1, 0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Sort::sort_rows`] and [`Sort::sort_into`].
     fn argsort_rows_into<K: Element>(&self, keys: &Buffer<Self, K>, n: u64, by: impl Into<SortBy>, out: &Buffer<Self, u32>) -> Result<()> {
@@ -208,147 +356,22 @@ pub trait Sort: Run<SortTask> {
 
     /// 1 where no key comes before its left neighbour, else 0.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let keys = dev.upload(&[1.0f32, 2.0, 2.0])?;
+    /// assert_eq!(dev.is_sorted(&keys, SortOrder::Ascending)?.read_blocking()?, 1);
+    /// assert_eq!(dev.is_sorted(&keys, SortOrder::Descending)?.read_blocking()?, 0);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Unsupported`], [`Error::OutOfMemory`], [`Error::InvalidArgument`].
     fn is_sorted<K: Element>(&self, keys: &Buffer<Self, K>, by: impl Into<SortBy>) -> Result<DeviceScalar<Self, u32>>
     where
         Self: Run<ReduceTask> + Run<MapTask>,
     {
-        let task = Call::new(self, keys, by)?.task;
-        let (n, raw) = (keys.len(), keys.raw());
-        if n < 2 {
-            return self.upload_scalar(1);
-        }
-        let map = task.key_bits();
-        let compared = low_bits(task.bits.end) ^ low_bits(task.bits.start);
-        // The keys' words as they lie: nothing may convert a float.
-        let ordered = |raw: &Self::Raw| -> Result<DeviceScalar<Self, u32>> {
-            if map.width == 64 {
-                let words = Buffer::<Self, u64>::from_raw(self, raw.clone(), keys.offset(), n)?;
-                let mapped = |k: Expr<u64>| {
-                    let negative = select((k >> 63).ne(0), Expr::from(map.negative), Expr::from(0));
-                    (k ^ negative ^ map.flip) & compared
-                };
-                return self.reduce_range(
-                    n - 1,
-                    (array(&words), index()),
-                    |(k, i)| mapped(k.at(i)).le(mapped(k.at(i + 1))).cast::<u32>(),
-                    Min,
-                );
-            }
-            let mapped = |k: Expr<u32>| {
-                let negative = select((k >> (map.width - 1)).ne(0), Expr::from(map.negative as u32), Expr::from(0));
-                (k ^ negative ^ map.flip as u32) & compared as u32
-            };
-            if map.width == 32 {
-                let words = Buffer::<Self, u32>::from_raw(self, raw.clone(), keys.offset(), n)?;
-                let fits = |(k, i): (ArrayExpr<u32>, Expr<u32>)| mapped(k.at(i)).le(mapped(k.at(i + 1))).cast::<u32>();
-                return self.reduce_range(n - 1, (array(&words), index()), fits, Min);
-            }
-            let size = u64::from(map.width / 8);
-            let bytes = Buffer::<Self, u8>::from_raw(self, raw.clone(), keys.offset() * size, n * size)?;
-            let key = |k: ArrayExpr<u8>, i: Expr<u32>| if size == 1 { k.at(i) } else { k.at(i * 2) | (k.at(i * 2 + 1) << 8) };
-            let fits = |(k, i): (ArrayExpr<u8>, Expr<u32>)| mapped(key(k, i)).le(mapped(key(k, i + 1))).cast::<u32>();
-            self.reduce_range(n - 1, (array(&bytes), index()), fits, Min)
-        };
-        ordered(raw)
+        sorted::is_sorted(self, keys, &Call::new(self, keys, by)?.task)
     }
 }
 impl<B: Run<SortTask>> Sort for B {}
-
-/// The lowest bits.
-const fn low_bits(count: u32) -> u64 {
-    if count == 0 { 0 } else { u64::MAX >> (64 - count) }
-}
-
-/// A sort as it is put together.
-struct Call<'a, B: Backend> {
-    device: &'a B,
-    task: SortTask,
-    elements: u64,
-    in_place: bool,
-    leaves: Vec<Leaf<B::Raw>>,
-    outs: Vec<(Out<B::Raw>, u64)>,
-}
-
-impl<'a, B: Run<SortTask>> Call<'a, B> {
-    fn new<K: Element>(device: &'a B, keys: &Buffer<B, K>, by: impl Into<SortBy>) -> Result<Self> {
-        require(device, "sort", K::DTYPE)?;
-        let by = by.into();
-        let width = 8 * K::DTYPE.size_bytes() as u32;
-        let bits = by.bits.unwrap_or(0..width);
-        if bits.start > bits.end || bits.end > width {
-            return Err(Error::InvalidArgument {
-                what: "bits",
-                reason: format!("{bits:?} is no range of the {width} bits of {}", K::DTYPE),
-            });
-        }
-        let task =
-            SortTask { dtype: K::DTYPE, order: by.order, bits, rows: 1, n: 0, payload: SortPayload::Nothing, keys_out: false, lent: false };
-        let call = Self { device, task, elements: keys.len(), in_place: false, leaves: vec![keys.leaf()], outs: Vec::new() };
-        call.own(keys, "an input")
-    }
-
-    fn own<T: Element>(self, buffer: &Buffer<B, T>, what: &'static str) -> Result<Self> {
-        if buffer.device().same_device(self.device) { Ok(self) } else { Err(Error::WrongDevice { what }) }
-    }
-
-    fn values<V: Payload>(mut self, values: &Buffer<B, V>) -> Result<Self> {
-        require(self.device, "sort", V::DTYPE)?;
-        if values.len() != self.elements {
-            return Err(Error::LengthMismatch { what: "values", expected: self.elements, found: values.len() });
-        }
-        self.task.payload = SortPayload::Values;
-        self.leaves.push(values.leaf());
-        self.own(values, "an input")
-    }
-
-    fn indices(mut self) -> Self {
-        self.task.payload = SortPayload::Indices;
-        self
-    }
-
-    fn output<T: Element>(mut self, out: &Buffer<B, T>, what: &'static str) -> Result<Self> {
-        if out.len() < self.elements {
-            return Err(Error::BufferTooSmall { what, required: self.elements, available: out.len() });
-        }
-        self.outs.push((out.out(), self.elements));
-        self.own(out, what)
-    }
-
-    fn keys_to<K: Element>(mut self, out: &Buffer<B, K>) -> Result<Self> {
-        self.task.keys_out = true;
-        self.output(out, "the output")
-    }
-
-    fn payload_to<V: Element>(self, out: &Buffer<B, V>) -> Result<Self> {
-        self.output(out, "the output")
-    }
-
-    fn lends<T: Element>(mut self, lent: &Buffer<B, T>) -> Result<Self> {
-        self.task.lent = true;
-        self.output(lent, "the memory for the passes between")
-    }
-
-    /// Enqueues the sort of rows of `n` keys.
-    fn run(mut self, n: u64) -> Result<()> {
-        let limit = u64::from(u32::MAX);
-        if self.elements > limit {
-            return Err(Error::TooLarge { what: "elements of a sort", requested: self.elements, limit });
-        }
-        check_aliasing("sort", &self.leaves, self.elements, &self.outs, self.in_place)?;
-        if self.elements == 0 {
-            return Ok(());
-        }
-        if n == 0 || !self.elements.is_multiple_of(n) {
-            return Err(Error::LengthMismatch {
-                what: "keys of whole rows",
-                expected: self.elements.next_multiple_of(n.max(1)),
-                found: self.elements,
-            });
-        }
-        (self.task.rows, self.task.n) = (self.elements / n, n);
-        let outs: Vec<Out<B::Raw>> = self.outs.into_iter().map(|(out, _)| out).collect();
-        self.device.run(&self.task, &self.leaves, &outs)
-    }
-}

@@ -1,0 +1,104 @@
+//! Strided copies as data.
+
+use crate::error::{Error, Result};
+
+/// One axis of a copy: how many elements, and how far apart they lie on either side.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct Axis {
+    /// Elements along it.
+    pub n: u64,
+    /// Elements from one to the next in the source; negative ones walk backwards, 0 repeats.
+    pub from: i64,
+    /// Elements from one to the next in the destination.
+    pub to: u64,
+}
+
+/// A strided copy as data: for every index `(i_0, i_1, ...)` below the axes' lengths, destination element `sum i_k * to_k` is source element
+/// `sum i_k * from_k`, counted from the operands' offsets. Raw bits of the leaf's element size move; no element is written twice.
+#[derive(Clone, PartialEq, Eq, Debug, Hash)]
+pub struct LayoutTask {
+    /// The axes, the one with the largest steps in the destination first; none has fewer than two elements, and none could be joined with the
+    /// one after it. At most [`MAX_AXES`].
+    pub axes: Vec<Axis>,
+}
+
+/// Axes that are left when those that can be joined are.
+pub const MAX_AXES: usize = 6;
+
+/// The plane of a copy that is worth cutting into tiles.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Plane {
+    /// The axis along which source elements are neighbours.
+    pub from: usize,
+    /// The axis along which destination elements are neighbours: the last.
+    pub to: usize,
+}
+
+impl LayoutTask {
+    /// Orders the axes by the destination and joins those that are one.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] for more axes than kernels take, [`Error::InvalidArgument`] where two indices have one destination.
+    pub fn new(axes: &[Axis]) -> Result<Self> {
+        let mut all: Vec<Axis> = axes.iter().copied().filter(|a| a.n > 1).collect();
+        all.sort_by_key(|a| core::cmp::Reverse(a.to));
+        // Where each step is beyond all that the smaller ones reach, no two places are one.
+        let mut reach = 0u64;
+        for a in all.iter().rev() {
+            if a.to <= reach {
+                return Err(Error::InvalidArgument {
+                    what: "strides of the output",
+                    reason: "two elements would share a place".to_owned(),
+                });
+            }
+            reach = reach.saturating_add((a.n - 1).saturating_mul(a.to));
+        }
+        let mut joined: Vec<Axis> = Vec::new();
+        for a in all {
+            match joined.last_mut() {
+                Some(o) if o.to == a.to * a.n && o.from == a.from.wrapping_mul(a.n as i64) => *o = Axis { n: o.n * a.n, ..a },
+                _ => joined.push(a),
+            }
+        }
+        if joined.len() > MAX_AXES {
+            return Err(Error::TooLarge { what: "axes that cannot be joined", requested: joined.len() as u64, limit: MAX_AXES as u64 });
+        }
+        Ok(Self { axes: joined })
+    }
+
+    /// Elements that are copied.
+    #[must_use]
+    pub fn elements(&self) -> u64 {
+        self.axes.iter().map(|a| a.n).product()
+    }
+
+    /// Whether destination elements lie one after the other without a gap.
+    #[must_use]
+    pub fn is_dense(&self) -> bool {
+        let mut step = 1;
+        self.axes.iter().rev().all(|a| {
+            let fits = a.to == step;
+            step *= a.n;
+            fits
+        })
+    }
+
+    /// The plane to cut into tiles: rows of the source along one axis, rows of the destination along another, both at least `least` long.
+    #[must_use]
+    pub fn plane(&self, least: u64) -> Option<Plane> {
+        let to = self.axes.len().checked_sub(1)?;
+        let from = self.axes.iter().position(|a| a.from == 1)?;
+        let (p, q) = (self.axes[from], self.axes[to]);
+        (from != to && q.to == 1 && p.n >= least && q.n >= least && q.from > 0).then_some(Plane { from, to })
+    }
+
+    /// The lowest and the highest element of the source that is read, relative to its offset.
+    pub(super) fn source_reach(axes: &[Axis]) -> (i128, i128) {
+        let ends = axes.iter().filter(|a| a.n > 0).map(|a| i128::from(a.n - 1) * i128::from(a.from));
+        ends.fold((0, 0), |(low, high), e| (low + e.min(0), high + e.max(0)))
+    }
+
+    pub(super) fn destination_reach(axes: &[Axis]) -> i128 {
+        axes.iter().filter(|a| a.n > 0).map(|a| i128::from(a.n - 1) * i128::from(a.to)).sum()
+    }
+}

@@ -1,0 +1,184 @@
+//! The checks of moves by index, and what they enqueue.
+
+use super::{GatherTask, IndexElement, Move, ScatterOp, ScatterTask};
+use crate::backend::{Leaf, Run};
+use crate::buffer::{Buffer, Memory as _};
+use crate::element::{DType, Element};
+use crate::error::{Error, Result};
+use crate::input::{array, index, index64, require, scalar};
+use crate::ir::{Expr, select};
+use crate::ops::Min;
+use crate::patterns::{Map as _, Reduce as _, check_aliasing};
+
+/// The same memory under the name of another type of the same size.
+pub(crate) fn raw_as<B: crate::backend::Backend, T: Element, U: Element>(x: &Buffer<B, T>) -> Result<Buffer<B, U>> {
+    Buffer::from_raw(x.device(), x.raw().clone(), x.offset(), x.len())
+}
+
+pub(super) fn elements<B: crate::backend::Backend, T: Element>(x: &Buffer<B, T>) -> Option<Leaf<B::Raw>> {
+    Some(Leaf::Elements { raw: x.raw().clone(), dtype: T::DTYPE, offset: x.offset(), stride: 1 })
+}
+
+pub(super) fn same_length(expected: u64, found: u64) -> Result<()> {
+    if expected == found { Ok(()) } else { Err(Error::LengthMismatch { what: "indices", expected, found }) }
+}
+
+pub(super) fn enough<B: crate::backend::Backend, T: Element>(out: &Buffer<B, T>, required: u64) -> Result<()> {
+    let available = out.len();
+    if available < required { Err(Error::BufferTooSmall { what: "the output", required, available }) } else { Ok(()) }
+}
+
+pub(super) fn same_device<B: crate::backend::Backend, T: Element>(device: &B, b: &Buffer<B, T>, what: &'static str) -> Result<()> {
+    if b.device().same_device(device) { Ok(()) } else { Err(Error::WrongDevice { what }) }
+}
+
+pub(super) fn gather<B: Run<GatherTask>, T: Element, I: IndexElement>(
+    device: &B,
+    values: &Buffer<B, T>,
+    indices: &Buffer<B, I>,
+    out: &Buffer<B, T>,
+    keep: bool,
+) -> Result<()> {
+    same_device(device, values, "the values")?;
+    same_device(device, indices, "the indices")?;
+    same_device(device, out, "the output")?;
+    require(device, "gather", T::DTYPE)?;
+    require(device, "gather", I::DTYPE)?;
+    let n = indices.len();
+    enough(out, n)?;
+    let leaves = [
+        Leaf::Array { raw: values.raw().clone(), dtype: T::DTYPE, offset: values.offset(), len: values.len() },
+        Leaf::Elements { raw: indices.raw().clone(), dtype: I::DTYPE, offset: indices.offset(), stride: 1 },
+    ];
+    let dst = out.out();
+    check_aliasing("gather", &leaves, n, &[(dst.clone(), n)], false)?;
+    if n == 0 {
+        return Ok(());
+    }
+    device.run(&GatherTask { n, keep }, &leaves, &[dst])
+}
+
+pub(super) fn check_scatter<B: Run<ScatterTask>, T: Element, I: IndexElement>(
+    device: &B,
+    pattern: &'static str,
+    values: &Buffer<B, T>,
+    indices: &Buffer<B, I>,
+    out: &Buffer<B, T>,
+) -> Result<()> {
+    same_device(device, values, "the values")?;
+    same_device(device, indices, "the indices")?;
+    same_device(device, out, "the output")?;
+    require(device, pattern, T::DTYPE)?;
+    require(device, pattern, I::DTYPE)?;
+    let n = indices.len();
+    same_length(values.len(), n)?;
+    if n > MOST_SOURCES {
+        return Err(Error::TooLarge { what: "sources of a scatter", requested: n, limit: MOST_SOURCES });
+    }
+    let leaf = |dtype: DType, raw: &B::Raw, offset| Leaf::Elements { raw: raw.clone(), dtype, offset, stride: 1 };
+    let leaves = [leaf(T::DTYPE, values.raw(), values.offset()), leaf(I::DTYPE, indices.raw(), indices.offset())];
+    if n > 0 {
+        check_aliasing(pattern, &leaves, n, &[(out.out(), out.len())], false)?;
+    }
+    Ok(())
+}
+
+/// Positions of sources are kept as `i32`.
+const MOST_SOURCES: u64 = i32::MAX as u64;
+
+/// Enqueues a scatter whose operands were checked; without values, of the sources' positions.
+pub(super) fn scatter<B: Run<ScatterTask>, T: Element, I: IndexElement>(
+    device: &B,
+    values: Option<Leaf<B::Raw>>,
+    indices: &Buffer<B, I>,
+    out: &Buffer<B, T>,
+    op: ScatterOp,
+) -> Result<()> {
+    let task = ScatterTask { n: indices.len(), targets: out.len(), op, positions: values.is_none() };
+    if task.n == 0 || task.targets == 0 {
+        return Ok(());
+    }
+    let indices = Leaf::Elements { raw: indices.raw().clone(), dtype: I::DTYPE, offset: indices.offset(), stride: 1 };
+    device.run(&task, &[values.unwrap_or(Leaf::Value { bits: 0 }), indices], &[out.out()])
+}
+
+/// For every target the position of its last source, or -1.
+pub(super) fn last_sources<B: Move, I: IndexElement>(device: &B, indices: &Buffer<B, I>, targets: u64) -> Result<Buffer<B, i32>> {
+    let last = device.buffer::<i32>(targets)?;
+    device.fill(&last, -1)?;
+    scatter(device, None, indices, &last, ScatterOp::Max)?;
+    Ok(last)
+}
+
+/// Whether an index is outside `0..limit`, as an expression.
+fn outside<I: IndexElement>(i: Expr<I>, limit: Expr<I>) -> Expr<bool> {
+    i.ge(limit) | i.lt(I::from_bits64(0))
+}
+
+/// Fails for the first index that is outside `0..limit`.
+pub(crate) fn check_indices<B: Move, I: IndexElement>(device: &B, pattern: &'static str, indices: &Buffer<B, I>, limit: u64) -> Result<()> {
+    let most = match I::DTYPE {
+        DType::I32 => i32::MAX as u64,
+        DType::U32 => u32::MAX.into(),
+        _ => u64::MAX,
+    };
+    if indices.is_empty() || (limit > most && I::DTYPE != DType::I32) {
+        return Ok(());
+    }
+    // An i32 is below any limit above its range unless it is negative.
+    let below = limit.min(most);
+    let whole = I::DTYPE == DType::I32 && limit > most;
+    let at = first_position(device, indices, move |i, bound| if whole { i.lt(I::from_bits64(0)) } else { outside(i, bound) }, below)?;
+    match at {
+        None => Ok(()),
+        Some(position) => {
+            let index = value_at(indices, position)?;
+            Err(Error::IndexOutOfRange { pattern, position, index, limit })
+        }
+    }
+}
+
+fn value_at<B: crate::backend::Backend, I: IndexElement>(indices: &Buffer<B, I>, position: u64) -> Result<i128> {
+    let one = indices.slice(position..=position)?.read_blocking()?;
+    Ok(one.first().map_or(0, |i| i.number()))
+}
+
+/// The first position whose index meets the condition.
+fn first_position<B: Move, I: IndexElement>(
+    device: &B,
+    indices: &Buffer<B, I>,
+    meets: impl Fn(Expr<I>, Expr<I>) -> Expr<bool>,
+    bound: u64,
+) -> Result<Option<u64>> {
+    let bound = scalar(I::from_bits64(bound));
+    if indices.len() < u32::MAX.into() {
+        let none = u32::MAX;
+        let f = |(x, bound, i): (Expr<I>, Expr<I>, Expr<u32>)| select(meets(x, bound), i, none);
+        let found = device.reduce_from((indices, bound, index()), f, Min)?.read_blocking()?;
+        return Ok((found != none).then_some(found.into()));
+    }
+    let f = |(x, bound, i): (Expr<I>, Expr<I>, Expr<u64>)| select(meets(x, bound), i, u64::MAX);
+    let found = device.reduce_from((indices, bound, index64()), f, Min)?.read_blocking()?;
+    Ok((found != u64::MAX).then_some(found))
+}
+
+/// Fails for the first index that was there before. All are below `targets`.
+pub(super) fn check_unique<B: Move, I: IndexElement>(
+    device: &B,
+    pattern: &'static str,
+    indices: &Buffer<B, I>,
+    targets: u64,
+) -> Result<()> {
+    if indices.is_empty() {
+        return Ok(());
+    }
+    let first = device.buffer::<i32>(targets)?;
+    device.fill(&first, i32::MAX)?;
+    scatter(device, None, indices, &first, ScatterOp::Min)?;
+    let repeated = |(x, first, i): (Expr<I>, crate::ir::ArrayExpr<i32>, Expr<u32>)| select(first.at(x).cast::<u32>().ne(i), i, u32::MAX);
+    let found = device.reduce_from((indices, array(&first), index()), repeated, Min)?.read_blocking()?;
+    if found == u32::MAX {
+        return Ok(());
+    }
+    Err(Error::DuplicateIndex { pattern, position: found.into(), index: value_at(indices, found.into())? })
+}

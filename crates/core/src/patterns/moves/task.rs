@@ -1,0 +1,85 @@
+//! Gathers and scatters as data.
+
+use crate::element::{Element, Int, Num};
+
+/// A gather as data: output element `i` is element `indices[i]` of the values. Leaves: the values (an array), the indices.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct GatherTask {
+    /// Indices.
+    pub n: u64,
+    /// What an index outside the values does: leave the output as it is, rather than store zero.
+    pub keep: bool,
+}
+
+/// What a scatter does with the element that is already there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum ScatterOp {
+    /// Replace it. Where two sources have one target, any one of them stays.
+    Store,
+    /// Wrapping sum.
+    Sum,
+    /// The lesser.
+    Min,
+    /// The greater.
+    Max,
+    /// Bitwise and.
+    And,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    Xor,
+}
+
+impl ScatterOp {
+    /// Those that combine.
+    pub const COMBINING: [Self; 6] = [Self::Sum, Self::Min, Self::Max, Self::And, Self::Or, Self::Xor];
+
+    /// Its name in cases and on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Store => "store",
+            Self::Sum => "sum",
+            Self::Min => "min",
+            Self::Max => "max",
+            Self::And => "and",
+            Self::Or => "or",
+            Self::Xor => "xor",
+        }
+    }
+}
+
+/// A scatter as data: target `indices[i]` becomes `op(target, values[i])`; indices outside the targets do nothing. Leaves: the values, the
+/// indices. The output's element type is the values'.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct ScatterTask {
+    /// Sources.
+    pub n: u64,
+    /// Targets.
+    pub targets: u64,
+    /// What happens at a target; other than [`ScatterOp::Store`] for 32- and 64-bit integers only.
+    pub op: ScatterOp,
+    /// The values are the sources' positions 0, 1, 2, ... and the first leaf is a value that nobody reads.
+    pub positions: bool,
+}
+
+/// Types of indices: `u32`, `i32`, `u64`. A negative index is out of range, as is one that is too large.
+pub trait IndexElement: Element<Reg = Self> + Int + Num {
+    /// The index as a number of any sign.
+    fn number(self) -> i128;
+}
+impl IndexElement for u32 {
+    fn number(self) -> i128 {
+        self.into()
+    }
+}
+impl IndexElement for i32 {
+    fn number(self) -> i128 {
+        self.into()
+    }
+}
+impl IndexElement for u64 {
+    fn number(self) -> i128 {
+        self.into()
+    }
+}

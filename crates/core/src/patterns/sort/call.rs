@@ -1,0 +1,106 @@
+//! A sort as its forms put it together, and its checks.
+
+use super::{Payload, SortBy, SortPayload, SortTask};
+use crate::backend::{Backend, Leaf, Out, Run};
+use crate::buffer::Buffer;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::input::require;
+use crate::patterns::check_aliasing;
+
+/// A sort as it is put together.
+pub(super) struct Call<'a, B: Backend> {
+    device: &'a B,
+    pub(super) task: SortTask,
+    elements: u64,
+    in_place: bool,
+    leaves: Vec<Leaf<B::Raw>>,
+    outs: Vec<(Out<B::Raw>, u64)>,
+}
+
+impl<'a, B: Run<SortTask>> Call<'a, B> {
+    pub(super) fn new<K: Element>(device: &'a B, keys: &Buffer<B, K>, by: impl Into<SortBy>) -> Result<Self> {
+        require(device, "sort", K::DTYPE)?;
+        let by = by.into();
+        let width = 8 * K::DTYPE.size_bytes() as u32;
+        let bits = by.bits.unwrap_or(0..width);
+        if bits.start > bits.end || bits.end > width {
+            return Err(Error::InvalidArgument {
+                what: "bits",
+                reason: format!("{bits:?} is no range of the {width} bits of {}", K::DTYPE),
+            });
+        }
+        let task =
+            SortTask { dtype: K::DTYPE, order: by.order, bits, rows: 1, n: 0, payload: SortPayload::Nothing, keys_out: false, lent: false };
+        let call = Self { device, task, elements: keys.len(), in_place: false, leaves: vec![keys.leaf()], outs: Vec::new() };
+        call.own(keys, "an input")
+    }
+
+    fn own<T: Element>(self, buffer: &Buffer<B, T>, what: &'static str) -> Result<Self> {
+        if buffer.device().same_device(self.device) { Ok(self) } else { Err(Error::WrongDevice { what }) }
+    }
+
+    pub(super) fn values<V: Payload>(mut self, values: &Buffer<B, V>) -> Result<Self> {
+        require(self.device, "sort", V::DTYPE)?;
+        if values.len() != self.elements {
+            return Err(Error::LengthMismatch { what: "values", expected: self.elements, found: values.len() });
+        }
+        self.task.payload = SortPayload::Values;
+        self.leaves.push(values.leaf());
+        self.own(values, "an input")
+    }
+
+    pub(super) fn in_place(mut self) -> Self {
+        self.in_place = true;
+        self
+    }
+
+    pub(super) fn indices(mut self) -> Self {
+        self.task.payload = SortPayload::Indices;
+        self
+    }
+
+    fn output<T: Element>(mut self, out: &Buffer<B, T>, what: &'static str) -> Result<Self> {
+        if out.len() < self.elements {
+            return Err(Error::BufferTooSmall { what, required: self.elements, available: out.len() });
+        }
+        self.outs.push((out.out(), self.elements));
+        self.own(out, what)
+    }
+
+    pub(super) fn keys_to<K: Element>(mut self, out: &Buffer<B, K>) -> Result<Self> {
+        self.task.keys_out = true;
+        self.output(out, "the output")
+    }
+
+    pub(super) fn payload_to<V: Element>(self, out: &Buffer<B, V>) -> Result<Self> {
+        self.output(out, "the output")
+    }
+
+    pub(super) fn lends<T: Element>(mut self, lent: &Buffer<B, T>) -> Result<Self> {
+        self.task.lent = true;
+        self.output(lent, "the memory for the passes between")
+    }
+
+    /// Enqueues the sort of rows of `n` keys.
+    pub(super) fn run(mut self, n: u64) -> Result<()> {
+        let limit = u64::from(u32::MAX);
+        if self.elements > limit {
+            return Err(Error::TooLarge { what: "elements of a sort", requested: self.elements, limit });
+        }
+        check_aliasing("sort", &self.leaves, self.elements, &self.outs, self.in_place)?;
+        if self.elements == 0 {
+            return Ok(());
+        }
+        if n == 0 || !self.elements.is_multiple_of(n) {
+            return Err(Error::LengthMismatch {
+                what: "keys of whole rows",
+                expected: self.elements.next_multiple_of(n.max(1)),
+                found: self.elements,
+            });
+        }
+        (self.task.rows, self.task.n) = (self.elements / n, n);
+        let outs: Vec<Out<B::Raw>> = self.outs.into_iter().map(|(out, _)| out).collect();
+        self.device.run(&self.task, &self.leaves, &outs)
+    }
+}
