@@ -4,6 +4,9 @@
 // Each subgroup counts its own keys, in order, one key of every lane at a time: lanes with the same value find each other by ballots, and the
 // lowest of them counts for all. A lane's counter is so touched by one lane at a time, and a shuffle hands out what it held.
 var<workgroup> words: array<atomic<u32>, {{ words }}>;
+// Behind the counters: a total to each subgroup, and the rank of the first key of each value.
+const TOTALS = {{ counters }}u;
+const STARTS = TOTALS + {{ threads // 4 }}u;
 
 fn word_at(i: u32) -> u32 {
     return atomicLoad(&words[i]);
@@ -101,24 +104,22 @@ fn end_ranking(lane: u32, size: u32) -> u32 {
     }
     let below = subgroupExclusiveAdd(total);
     if (lane % size == size - 1u) {
-        put_word({{ counters }}u + lane / size, below + total);
+        put_word(TOTALS + lane / size, below + total);
     }
     workgroupBarrier();
     var start = below;
     for (var s = 0u; s < lane / size; s++) {
-        start += word_at({{ counters }}u + s);
+        start += word_at(TOTALS + s);
     }
     if (lane < RADIX) {
-        starts[lane] = start;
+        put_word(STARTS + lane, start);
     }
     workgroupBarrier();
     return start;
 }
 
-var<workgroup> starts: array<u32, RADIX>;
-
 fn rank_of_first(digit: u32, lane: u32, size: u32) -> u32 {
-    return starts[digit] + word_at(lane / size * RADIX + digit);
+    return word_at(STARTS + digit) + word_at(lane / size * RADIX + digit);
 }
 {% else %}
 // Each invocation counts its own keys, neighbours in memory, in counters of its own: 16 bits for each value, that of value v and that of

@@ -24,6 +24,8 @@ const THREADS: u32 = 256;
 const WORDS: u32 = 8;
 /// Words of shared memory for elements on their way.
 const STAGED_WORDS: u32 = 2048;
+/// Tiles of a group of a look-back whose sums fit into 16 KiB beside the rest.
+pub(super) const MOST_GROUP: u32 = 64;
 /// Numbers from dispatch to dispatch: two each, behind the ticket.
 const MOST_WINDOWS: u64 = TICKETS_BYTES / 8 - 1;
 /// Elements that 32 bits number with room for a tile.
@@ -52,7 +54,7 @@ impl Run<SelectTask> for Wgpu {
         let features = self.features();
         let form = Form {
             rows: tuning.rows(rows(task), task.func.weight()),
-            group: tuning.look_back_group.clamp(2, THREADS),
+            group: tuning.look_back_group.clamp(2, MOST_GROUP),
             wide: features.contains(wgpu::Features::SHADER_INT64 | wgpu::Features::SHADER_INT64_ATOMIC_ALL_OPS),
         };
         let holes = holes(task, form);

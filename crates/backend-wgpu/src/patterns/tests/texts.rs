@@ -306,12 +306,13 @@ fn selections() -> Vec<(Func, Func, Vec<DType>)> {
     fn one<A: ir::Traced, R: ir::Traced>(f: impl FnOnce(A) -> R) -> Func {
         ir::trace(f).expect("operator")
     }
-    let keep = |x: Expr<u32>| ir::select((x & 1u32).eq(0), 0, 1);
-    let wide = |x: Expr<f64>| ir::select(x.gt(0.0), 0, 1);
+    let part = |first: Expr<bool>| -> Expr<u32> { ir::select(first, 0, 1) };
+    let keep = |x: Expr<u32>| part((x & 1u32).eq(0));
+    let wide = |x: Expr<f64>| part(x.gt(0.0));
     vec![
         (one(|x: Expr<u32>| (keep(x), x)), one(|x: Expr<u32>| x), vec![DType::U32]),
         (one(|x: Expr<u32>| (keep(x), x)), one(|x: Expr<u32>| x), vec![DType::U8]),
-        (one(|x: Expr<f32>| (ir::select(x.gt(0.0), 0, 1), x)), one(|x: Expr<f32>| x), vec![DType::F16]),
+        (one(|x: Expr<f32>| (part(x.gt(0.0)), x)), one(|x: Expr<f32>| x), vec![DType::F16]),
         (one(|x: Expr<f64>| (wide(x), x)), one(|x: Expr<f64>| x), vec![DType::F64]),
         (one(|(x, y): (Expr<f64>, Expr<u32>)| (wide(x), x, y)), one(|p: (Expr<f64>, Expr<u32>)| p), vec![DType::F64, DType::U32]),
         (one(|(x, a, b, y): Four| (wide(x), (x, a, b, y))), one(|p: Four| p), vec![DType::F64, DType::U64, DType::I64, DType::F64]),
@@ -340,8 +341,8 @@ fn selections_of_every_kind_and_width() {
                 let mut s = signature(&leaves, &outs);
                 s.leaves.extend(task.func.params[1..].iter().map(|p| LeafKind::Value(p.ty())));
                 outs.pop();
-                for (wide, group) in [(true, 64), (false, 256)] {
-                    let holes = select::holes(&task, select::Form { rows: select::rows(&task), group, wide });
+                for wide in [true, false] {
+                    let holes = select::holes(&task, select::Form { rows: select::rows(&task), group: select::MOST_GROUP, wide });
                     let shared = accept(&select::program(&task, &s, &holes));
                     assert!(shared <= SHARED, "{kind:?} of {dtypes:?}: {shared} bytes of shared memory");
                 }
@@ -362,7 +363,7 @@ fn selections_write_through_several_windows() {
     s.outs.push(OutKind { slot: 3, dtype: DType::U32, vector: false, windows: 1, each: 0 });
     s.slots.push(Slot { unit: Unit::Quad, writable: false });
     s.leaves.push(LeafKind::Vector { slot: 4, dtype: DType::U32 });
-    let holes = select::holes(&task, select::Form { rows: 8, group: 64, wide: false });
+    let holes = select::holes(&task, select::Form { rows: 8, group: select::MOST_GROUP, wide: false });
     accept(&select::program(&task, &s, &holes));
 }
 
