@@ -3,10 +3,7 @@
 use isowarp::backend::{Backend, Run};
 use isowarp::buffer::{Buffer, DeviceScalar};
 use isowarp::element::{DType, Element};
-use isowarp::patterns::{
-    FilterTask, GatherTask, Image, LayoutTask, MapTask, ReduceTask, ReduceVariantTask, ScanTask, ScanVariantTask, ScatterTask, SelectTask,
-    SortTask,
-};
+use isowarp::patterns::Image;
 use isowarp::{Error, Result};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -17,19 +14,7 @@ macro_rules! target {
         impl<B> Target for B where B: Backend $(+ Run<$task>)* {}
     };
 }
-target!(
-    MapTask,
-    ReduceTask,
-    ReduceVariantTask,
-    ScanTask,
-    ScanVariantTask,
-    SelectTask,
-    SortTask,
-    GatherTask,
-    ScatterTask,
-    LayoutTask,
-    FilterTask
-);
+isowarp::every_task!(target);
 
 /// One array that a case computed.
 #[derive(Clone, PartialEq, Eq, Debug)]

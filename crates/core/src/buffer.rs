@@ -124,6 +124,11 @@ impl<B: Backend, T: Element> Buffer<B, T> {
         self.device.write_bytes(&self.raw, self.offset * T::DTYPE.size_bytes(), bytemuck::cast_slice(data))
     }
 
+    /// Fails where the buffer belongs to another device.
+    pub(crate) fn check_device(&self, device: &B, what: &'static str) -> Result<()> {
+        if self.device.same_device(device) { Ok(()) } else { Err(Error::WrongDevice { what }) }
+    }
+
     pub(crate) fn leaf(&self) -> Leaf<B::Raw> {
         Leaf::Elements { raw: self.raw.clone(), dtype: T::DTYPE, offset: self.offset, stride: 1 }
     }

@@ -4,10 +4,6 @@ use arrayvec::ArrayVec;
 use isowarp_core::backend::{Backend, Leaf, Out, RawBuffer, ReadFuture, Run};
 use isowarp_core::caps::{Caps, Numerics};
 use isowarp_core::error::{Error, Result};
-use isowarp_core::patterns::{
-    FilterTask, GatherTask, LayoutTask, MapTask, ReduceTask, ReduceVariantTask, ScanTask, ScanVariantTask, ScatterTask, SelectTask,
-    SortTask,
-};
 
 #[cfg(not(any(feature = "cpu", feature = "wgpu", feature = "cuda")))]
 compile_error!("isowarp needs at least one of the features `cpu`, `wgpu` and `cuda`");
@@ -271,16 +267,4 @@ macro_rules! run {
         }
     )*};
 }
-run!(
-    MapTask,
-    ReduceTask,
-    ReduceVariantTask,
-    ScanTask,
-    ScanVariantTask,
-    SelectTask,
-    SortTask,
-    GatherTask,
-    ScatterTask,
-    LayoutTask,
-    FilterTask
-);
+isowarp_core::every_task!(run);

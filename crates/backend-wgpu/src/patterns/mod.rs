@@ -8,6 +8,7 @@ mod layout;
 mod map;
 mod moves;
 mod operands;
+mod place;
 mod program;
 mod reduce;
 mod reduce_variants;

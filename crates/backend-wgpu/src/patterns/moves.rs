@@ -2,9 +2,9 @@
 
 use super::Launch;
 use super::layout::program;
-use super::operands::{Limits, Signature};
-use crate::binds::Binding;
-use crate::buffer::{Buffer, Window, window};
+use super::operands::Signature;
+use super::place::{Place, most};
+use crate::buffer::Buffer;
 use crate::device::Wgpu;
 use isowarp_core::backend::{Backend as _, Leaf, Out, Run};
 use isowarp_core::caps::Capability;
@@ -12,28 +12,6 @@ use isowarp_core::element::DType;
 use isowarp_core::error::{Error, Result};
 use isowarp_core::patterns::{GatherTask, ScatterOp, ScatterTask};
 use isowarp_shaders::kernels::{GATHER, SCATTER};
-
-/// Elements of a buffer from one on.
-#[derive(Clone, Copy)]
-struct Place<'a> {
-    raw: &'a Buffer,
-    offset: u64,
-    size: u64,
-}
-
-impl<'a> Place<'a> {
-    fn bind(self, limits: Limits, first: u64, len: u64) -> Result<(Window, Binding<'a>)> {
-        // Nothing is bound as the start of the buffer, which is there.
-        let at = if len == 0 { 0 } else { self.offset + first };
-        let w = window(at, len, self.size, limits.align, limits.window_bytes)?;
-        Ok((w, Binding { buffer: self.raw, offset_bytes: w.offset_bytes, size_bytes: w.size_bytes }))
-    }
-}
-
-/// The most elements of this size that a binding surely holds.
-fn most(limits: Limits, size: u64) -> u64 {
-    (limits.window_bytes.min(1 << 31).saturating_sub(limits.align + 16) / size).max(1)
-}
 
 /// The hole that says what an index is.
 fn index_kind(dtype: DType) -> u32 {

@@ -286,11 +286,18 @@ impl Writer<'_> {
 
     /// `load4(i)`. An operator that computes something does so for all four at once.
     fn load4(&mut self, f: &Func, acc: &Accumulator) {
-        let joint = f.weight() > 0;
+        let part = self.load_four(f, "Acc");
+        let four = COMPONENTS.map(|c| acc.made_of_parts(&(0..f.results.len()).map(|r| part(c, r)).collect::<Vec<_>>()));
+        let _ = writeln!(self.text, "    return array<Acc, 4>({});\n}}", four.join(", "));
+    }
+
+    /// The start of `load4(i)`, which gives four of this type: the operator's values. What is returned names result `r` of component `c`.
+    pub(super) fn load_four(&mut self, f: &Func, ty: &str) -> impl Fn(&str, usize) -> String + use<> {
+        let (joint, results) = (f.weight() > 0, f.results.len());
         if joint {
             self.function_4(f, "op_load");
         }
-        self.text.push_str("fn load4(i: u32) -> array<Acc, 4> {\n");
+        let _ = writeln!(self.text, "fn load4(i: u32) -> array<{ty}, 4> {{");
         for k in value_params(f) {
             let _ = writeln!(self.text, "    let a{k} = leaf{k}_4(i);");
         }
@@ -302,11 +309,7 @@ impl Writer<'_> {
                 let _ = writeln!(self.text, "    let v{c} = op_load({});", args(&format!(".{c}")));
             }
         }
-        let part = |c: &str, r: usize| {
-            if joint { format!("{}.{c}", member("v", r, f.results.len())) } else { member(&format!("v{c}"), r, f.results.len()) }
-        };
-        let four = COMPONENTS.map(|c| acc.made_of_parts(&(0..f.results.len()).map(|r| part(c, r)).collect::<Vec<_>>()));
-        let _ = writeln!(self.text, "    return array<Acc, 4>({});\n}}", four.join(", "));
+        move |c, r| if joint { format!("{}.{c}", member("v", r, results)) } else { member(&format!("v{c}"), r, results) }
     }
 
     /// `store4(i, a)`, likewise.

@@ -205,26 +205,8 @@ impl Writer<'_> {
         let _ = writeln!(self.text, "fn load1(i: u32) -> Item {{\n    let v = op_load({});", args.join(", "));
         let _ = writeln!(self.text, "    return {};\n}}", item(&|r| member("v", r, types.len())));
 
-        let joint = f.weight() > 0;
-        if joint {
-            self.function_4(f, "op_load");
-        }
-        self.text.push_str("fn load4(i: u32) -> array<Item, 4> {\n");
-        for k in value_params(f) {
-            let _ = writeln!(self.text, "    let a{k} = leaf{k}_4(i);");
-        }
-        let args = |end: &str| value_params(f).map(|k| format!("a{k}{end}")).collect::<Vec<_>>().join(", ");
-        if joint {
-            let _ = writeln!(self.text, "    let v = op_load_4({});", args(""));
-        } else {
-            for c in COMPONENTS {
-                let _ = writeln!(self.text, "    let v{c} = op_load({});", args(&format!(".{c}")));
-            }
-        }
-        let result = |c: &str, r: usize| {
-            if joint { format!("{}.{c}", member("v", r, types.len())) } else { member(&format!("v{c}"), r, types.len()) }
-        };
-        let four = COMPONENTS.map(|c| item(&|r| result(c, r)));
+        let part = self.load_four(f, "Item");
+        let four = COMPONENTS.map(|c| item(&|r| part(c, r)));
         let _ = writeln!(self.text, "    return array<Item, 4>({});\n}}", four.join(", "));
     }
 }

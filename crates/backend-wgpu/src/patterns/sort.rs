@@ -2,10 +2,11 @@
 
 use super::Launch;
 use super::operands::Signature;
+use super::place::{Place, most};
 use super::program::{Operators, Program, SUBGROUPS};
 use super::reduce::chunks;
 use crate::binds::Binding;
-use crate::buffer::{Buffer, Window, window};
+use crate::buffer::Buffer;
 use crate::device::Wgpu;
 use crate::pipeline::Kernel;
 use isowarp_core::backend::{Backend as _, Leaf, Out, RawBuffer as _, Run};
@@ -27,14 +28,6 @@ const COUNTERS: u32 = 2048;
 const NARROW_DIGIT: u32 = 4;
 /// Counters of a workgroup that counts.
 const COPIES: u32 = 4;
-
-/// Elements of a buffer, from one on.
-#[derive(Clone, Copy)]
-struct Place<'a> {
-    raw: &'a Buffer,
-    offset: u64,
-    size: u64,
-}
 
 /// Keys and payload where a pass finds or leaves them.
 #[derive(Clone, Copy)]
@@ -193,7 +186,7 @@ impl Sort<'_> {
         // Elements that all windows of one side hold.
         let span = |side: Side<'_>| {
             let sizes = [side.keys, side.payload].into_iter().flatten().map(|p| p.size).max().unwrap_or(4);
-            limits.window_bytes.saturating_sub(limits.align + 32) / sizes
+            most(limits, sizes)
         };
         let (reach, most) = (span(from), span(to));
         let step = if elements <= reach { blocks } else { reach / TILE };
@@ -271,11 +264,9 @@ impl Sort<'_> {
         ];
         for (place, first, len, skip) in sides {
             let Some(p) = place else { continue };
-            let Window { offset_bytes, size_bytes, skip: elements, .. } =
-                window(p.offset + first, len, p.size, limits.align, limits.window_bytes)?;
-            at[skip] = elements as u32;
-            // Pairs are bound whole.
-            bindings.push(Binding { buffer: p.raw, offset_bytes, size_bytes: size_bytes.next_multiple_of(p.size.max(4)) });
+            let (window, binding) = p.bind(limits, first, len)?;
+            at[skip] = window.skip as u32;
+            bindings.push(binding);
         }
         for &buffer in whole {
             bindings.push(Binding { buffer, offset_bytes: 0, size_bytes: buffer.size_bytes() });
@@ -290,15 +281,14 @@ impl Sort<'_> {
         let limits = self.wgpu.window_limits();
         let size = out.dtype.size_bytes();
         let kernel = self.kernel(Step::Pack, Form { key_bytes: size, ..self.form })?;
-        let step = limits.window_bytes.saturating_sub(limits.align + 32) / 4 / 64 * 64;
+        let step = most(limits, 4) / 64 * 64;
         chunks(self.task.elements(), step.max(64), |first, len| {
-            let source = window(first, len, 4, limits.align, limits.window_bytes)?;
-            let target = window(out.offset + first, len, size, limits.align, limits.window_bytes)?;
+            let (source, from) = Place { raw: words, offset: 0, size: 4 }.bind(limits, first, len)?;
+            let (target, to) = Place { raw: &out.raw, offset: out.offset, size }.bind(limits, first, len)?;
             let mut at = self.words(0, 0, (0, 0), Digit { shift: 0, bits: 0 });
             (at[0], at[5], at[9]) = (len as u32, source.skip as u32, target.skip as u32);
             let mut launch = Launch::new(0, &at);
-            launch.bindings.push(Binding { buffer: words, offset_bytes: source.offset_bytes, size_bytes: source.size_bytes });
-            launch.bindings.push(Binding { buffer: &out.raw, offset_bytes: target.offset_bytes, size_bytes: target.size_bytes });
+            launch.bindings.extend([from, to]);
             self.wgpu.launch(&kernel, &launch, (target.skip + len).div_ceil(4 / size).div_ceil(THREADS.into()))
         })
     }

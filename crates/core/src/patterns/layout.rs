@@ -329,11 +329,8 @@ pub(crate) fn copy<B: Run<LayoutTask>, T: Element>(
     (out, to): (&Buffer<B, T>, u64),
 ) -> Result<()> {
     require(device, pattern, T::DTYPE)?;
-    for (b, what) in [(x, "the input"), (out, "the output")] {
-        if !b.device().same_device(device) {
-            return Err(Error::WrongDevice { what });
-        }
-    }
+    x.check_device(device, "the input")?;
+    out.check_device(device, "the output")?;
     if axes.iter().any(|a| a.n == 0) {
         return Ok(());
     }

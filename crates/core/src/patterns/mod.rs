@@ -25,6 +25,26 @@ pub use scan_variants::{ScanVariant, ScanVariantTask, ScanVariants};
 pub use select::{Select, SelectKind, SelectTask, Selected};
 pub use sort::{Digit, KeyBits, Payload, Sort, SortBy, SortOrder, SortPayload, SortPlaces, SortTask};
 
+/// Hands the types of all tasks to a macro, so that what holds for every pattern is written once.
+#[macro_export]
+macro_rules! every_task {
+    ($then:ident) => {
+        $then! {
+            $crate::patterns::MapTask,
+            $crate::patterns::ReduceTask,
+            $crate::patterns::ReduceVariantTask,
+            $crate::patterns::ScanTask,
+            $crate::patterns::ScanVariantTask,
+            $crate::patterns::SelectTask,
+            $crate::patterns::SortTask,
+            $crate::patterns::GatherTask,
+            $crate::patterns::ScatterTask,
+            $crate::patterns::LayoutTask,
+            $crate::patterns::FilterTask
+        }
+    };
+}
+
 use crate::backend::{Backend, Leaf, Out, RawBuffer};
 use crate::caps::{Capability, Numerics, NumericsVerdict};
 use crate::element::{DType, Ty};

@@ -10,13 +10,13 @@ use super::layout::{self, Axis, LayoutTask};
 use super::map::Map;
 use super::reduce::ReduceTask;
 use super::{MapTask, check_aliasing};
-use crate::backend::{Leaf, Run};
+use crate::backend::Run;
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{Element, Int};
 use crate::error::{Error, Result};
 use crate::input::{array, index};
 use crate::ir::Expr;
-use enqueue::{check_scatter, check_unique, elements, enough, gather, last_sources, same_length, scatter};
+use enqueue::{check_scatter, check_unique, enough, gather, last_sources, same_length, scatter};
 
 /// Elements moved by index. Elements of any type move as raw bits: NaN payloads and the sign of zero stay.
 ///
@@ -164,7 +164,7 @@ pub trait Move: Run<GatherTask> + Run<ScatterTask> + Run<LayoutTask> + Run<MapTa
         out: &Buffer<Self, T>,
     ) -> Result<()> {
         check_scatter(self, "scatter_unique", values, indices, out)?;
-        scatter(self, elements(values), indices, out, ScatterOp::Store)
+        scatter(self, Some(values.leaf()), indices, out, ScatterOp::Store)
     }
 
     /// As [`Move::scatter_unique_into`]; an index out of range and one that was there before are errors. Waits for the device.
@@ -219,7 +219,7 @@ pub trait Move: Run<GatherTask> + Run<ScatterTask> + Run<LayoutTask> + Run<MapTa
             return Err(Error::InvalidArgument { what: "operator", reason: "storing combines nothing; use scatter_into".to_owned() });
         }
         check_scatter(self, "scatter_reduce", values, indices, out)?;
-        scatter(self, elements(values), indices, out, op)
+        scatter(self, Some(values.leaf()), indices, out, op)
     }
 
     /// `x[order[i]]` for every `i`: NumPy's `x[order]`. As many indices as elements; an index out of range gives zero bits.
@@ -352,8 +352,7 @@ pub trait Move: Run<GatherTask> + Run<ScatterTask> + Run<LayoutTask> + Run<MapTa
         if n == 0 {
             return self.copy_into(x, out);
         }
-        let read = [Leaf::Elements { raw: x.raw().clone(), dtype: T::DTYPE, offset: x.offset(), stride: 1 }];
-        check_aliasing("rotate", &read, n, &[(out.out(), n)], false)?;
+        check_aliasing("rotate", &[x.leaf()], n, &[(out.out(), n)], false)?;
         let by = i128::from(by).rem_euclid(i128::from(n)) as u64;
         self.copy_into(&x.slice(..n - by)?, &out.slice(by..)?)?;
         self.copy_into(&x.slice(n - by..)?, &out.slice(..by)?)

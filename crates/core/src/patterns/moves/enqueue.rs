@@ -15,10 +15,6 @@ pub(crate) fn raw_as<B: crate::backend::Backend, T: Element, U: Element>(x: &Buf
     Buffer::from_raw(x.device(), x.raw().clone(), x.offset(), x.len())
 }
 
-pub(super) fn elements<B: crate::backend::Backend, T: Element>(x: &Buffer<B, T>) -> Option<Leaf<B::Raw>> {
-    Some(Leaf::Elements { raw: x.raw().clone(), dtype: T::DTYPE, offset: x.offset(), stride: 1 })
-}
-
 pub(super) fn same_length(expected: u64, found: u64) -> Result<()> {
     if expected == found { Ok(()) } else { Err(Error::LengthMismatch { what: "indices", expected, found }) }
 }
@@ -28,10 +24,6 @@ pub(super) fn enough<B: crate::backend::Backend, T: Element>(out: &Buffer<B, T>,
     if available < required { Err(Error::BufferTooSmall { what: "the output", required, available }) } else { Ok(()) }
 }
 
-pub(super) fn same_device<B: crate::backend::Backend, T: Element>(device: &B, b: &Buffer<B, T>, what: &'static str) -> Result<()> {
-    if b.device().same_device(device) { Ok(()) } else { Err(Error::WrongDevice { what }) }
-}
-
 pub(super) fn gather<B: Run<GatherTask>, T: Element, I: IndexElement>(
     device: &B,
     values: &Buffer<B, T>,
@@ -39,17 +31,14 @@ pub(super) fn gather<B: Run<GatherTask>, T: Element, I: IndexElement>(
     out: &Buffer<B, T>,
     keep: bool,
 ) -> Result<()> {
-    same_device(device, values, "the values")?;
-    same_device(device, indices, "the indices")?;
-    same_device(device, out, "the output")?;
+    values.check_device(device, "the values")?;
+    indices.check_device(device, "the indices")?;
+    out.check_device(device, "the output")?;
     require(device, "gather", T::DTYPE)?;
     require(device, "gather", I::DTYPE)?;
     let n = indices.len();
     enough(out, n)?;
-    let leaves = [
-        Leaf::Array { raw: values.raw().clone(), dtype: T::DTYPE, offset: values.offset(), len: values.len() },
-        Leaf::Elements { raw: indices.raw().clone(), dtype: I::DTYPE, offset: indices.offset(), stride: 1 },
-    ];
+    let leaves = [Leaf::Array { raw: values.raw().clone(), dtype: T::DTYPE, offset: values.offset(), len: values.len() }, indices.leaf()];
     let dst = out.out();
     check_aliasing("gather", &leaves, n, &[(dst.clone(), n)], false)?;
     if n == 0 {
@@ -65,9 +54,9 @@ pub(super) fn check_scatter<B: Run<ScatterTask>, T: Element, I: IndexElement>(
     indices: &Buffer<B, I>,
     out: &Buffer<B, T>,
 ) -> Result<()> {
-    same_device(device, values, "the values")?;
-    same_device(device, indices, "the indices")?;
-    same_device(device, out, "the output")?;
+    values.check_device(device, "the values")?;
+    indices.check_device(device, "the indices")?;
+    out.check_device(device, "the output")?;
     require(device, pattern, T::DTYPE)?;
     require(device, pattern, I::DTYPE)?;
     let n = indices.len();
@@ -75,8 +64,7 @@ pub(super) fn check_scatter<B: Run<ScatterTask>, T: Element, I: IndexElement>(
     if n > MOST_SOURCES {
         return Err(Error::TooLarge { what: "sources of a scatter", requested: n, limit: MOST_SOURCES });
     }
-    let leaf = |dtype: DType, raw: &B::Raw, offset| Leaf::Elements { raw: raw.clone(), dtype, offset, stride: 1 };
-    let leaves = [leaf(T::DTYPE, values.raw(), values.offset()), leaf(I::DTYPE, indices.raw(), indices.offset())];
+    let leaves = [values.leaf(), indices.leaf()];
     if n > 0 {
         check_aliasing(pattern, &leaves, n, &[(out.out(), out.len())], false)?;
     }
@@ -98,8 +86,7 @@ pub(super) fn scatter<B: Run<ScatterTask>, T: Element, I: IndexElement>(
     if task.n == 0 || task.targets == 0 {
         return Ok(());
     }
-    let indices = Leaf::Elements { raw: indices.raw().clone(), dtype: I::DTYPE, offset: indices.offset(), stride: 1 };
-    device.run(&task, &[values.unwrap_or(Leaf::Value { bits: 0 }), indices], &[out.out()])
+    device.run(&task, &[values.unwrap_or(Leaf::Value { bits: 0 }), indices.leaf()], &[out.out()])
 }
 
 /// For every target the position of its last source, or -1.

@@ -107,9 +107,7 @@ pub(super) fn enqueue<B: Run<super::SelectTask> + Run<ReduceTask> + Run<MapTask>
     if let Some(lengths) = lengths {
         Expr::<u32>::outs(device, lengths, n, &mut outs)?;
     }
-    if !count.device().same_device(device) {
-        return Err(Error::WrongDevice { what: "the count" });
-    }
+    count.check_device(device, "the count")?;
     if count.len() < kind.counts() {
         return Err(Error::BufferTooSmall { what: "the count", required: kind.counts(), available: count.len() });
     }

@@ -32,12 +32,8 @@ impl<'a, B: Run<SortTask>> Call<'a, B> {
         }
         let task =
             SortTask { dtype: K::DTYPE, order: by.order, bits, rows: 1, n: 0, payload: SortPayload::Nothing, keys_out: false, lent: false };
-        let call = Self { device, task, elements: keys.len(), in_place: false, leaves: vec![keys.leaf()], outs: Vec::new() };
-        call.own(keys, "an input")
-    }
-
-    fn own<T: Element>(self, buffer: &Buffer<B, T>, what: &'static str) -> Result<Self> {
-        if buffer.device().same_device(self.device) { Ok(self) } else { Err(Error::WrongDevice { what }) }
+        keys.check_device(device, "an input")?;
+        Ok(Self { device, task, elements: keys.len(), in_place: false, leaves: vec![keys.leaf()], outs: Vec::new() })
     }
 
     pub(super) fn values<V: Payload>(mut self, values: &Buffer<B, V>) -> Result<Self> {
@@ -45,9 +41,10 @@ impl<'a, B: Run<SortTask>> Call<'a, B> {
         if values.len() != self.elements {
             return Err(Error::LengthMismatch { what: "values", expected: self.elements, found: values.len() });
         }
+        values.check_device(self.device, "an input")?;
         self.task.payload = SortPayload::Values;
         self.leaves.push(values.leaf());
-        self.own(values, "an input")
+        Ok(self)
     }
 
     pub(super) fn in_place(mut self) -> Self {
@@ -64,8 +61,9 @@ impl<'a, B: Run<SortTask>> Call<'a, B> {
         if out.len() < self.elements {
             return Err(Error::BufferTooSmall { what, required: self.elements, available: out.len() });
         }
+        out.check_device(self.device, what)?;
         self.outs.push((out.out(), self.elements));
-        self.own(out, what)
+        Ok(self)
     }
 
     pub(super) fn keys_to<K: Element>(mut self, out: &Buffer<B, K>) -> Result<Self> {
