@@ -262,7 +262,7 @@ pub trait Layout: Run<LayoutTask> + Move {
     /// ```
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for other shapes; [`Error::LengthMismatch`], [`Error::TooLarge`] above 2^32 elements, and as [`Map::map`].
+    /// [`Error::InvalidArgument`] for other shapes; [`Error::LengthMismatch`], [`Error::TooLarge`] above 2^32 elements, and as [`Map::map`](super::Map::map).
     fn to_morton<T: Element>(&self, x: &Buffer<Self, T>, shape: &[u64]) -> Result<Buffer<Self, T>> {
         let places = morton_bits(shape, x.len())?;
         let out = self.buffer(x.len())?;

@@ -10,7 +10,7 @@ use super::{MapTask, ReduceTask};
 use crate::backend::Run;
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::Element;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use call::Call;
 
 /// Elements that travel with keys: those of four and eight bytes. What is wider, or narrower, is fetched by the indices of an
@@ -366,7 +366,7 @@ pub trait Sort: Run<SortTask> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Unsupported`], [`Error::OutOfMemory`], [`Error::InvalidArgument`].
+    /// [`Error::Unsupported`], [`Error::OutOfMemory`], [`Error::TooLarge`], [`Error::InvalidArgument`].
     fn is_sorted<K: Element>(&self, keys: &Buffer<Self, K>, by: impl Into<SortBy>) -> Result<DeviceScalar<Self, u32>>
     where
         Self: Run<ReduceTask> + Run<MapTask>,
@@ -375,3 +375,10 @@ pub trait Sort: Run<SortTask> {
     }
 }
 impl<B: Run<SortTask>> Sort for B {}
+
+/// Most keys of a sort: its indices are `u32`.
+const MOST: u64 = u32::MAX as u64;
+
+fn check_len(keys: u64) -> Result<()> {
+    if keys > MOST { Err(Error::TooLarge { what: "elements of a sort", requested: keys, limit: MOST }) } else { Ok(()) }
+}

@@ -1,6 +1,6 @@
 //! A sort as its forms put it together, and its checks.
 
-use super::{Payload, SortBy, SortPayload, SortTask};
+use super::{Payload, SortBy, SortPayload, SortTask, check_len};
 use crate::backend::{Backend, Leaf, Out, Run};
 use crate::buffer::Buffer;
 use crate::element::Element;
@@ -82,10 +82,7 @@ impl<'a, B: Run<SortTask>> Call<'a, B> {
 
     /// Enqueues the sort of rows of `n` keys.
     pub(super) fn run(mut self, n: u64) -> Result<()> {
-        let limit = u64::from(u32::MAX);
-        if self.elements > limit {
-            return Err(Error::TooLarge { what: "elements of a sort", requested: self.elements, limit });
-        }
+        check_len(self.elements)?;
         check_aliasing("sort", &self.leaves, self.elements, &self.outs, self.in_place)?;
         if self.elements == 0 {
             return Ok(());

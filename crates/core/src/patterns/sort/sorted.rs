@@ -1,10 +1,10 @@
 //! Whether keys are in order: a reduction over neighbours.
 
-use super::SortTask;
+use super::{MOST, SortTask, check_len};
 use crate::backend::Run;
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::input::{array, index, index64};
 use crate::ir::{ArrayExpr, Expr, select};
 use crate::ops::Min;
@@ -22,10 +22,7 @@ pub(super) fn is_sorted<B: Run<ReduceTask> + Run<MapTask>, K: Element>(
     task: &SortTask,
 ) -> Result<DeviceScalar<B, u32>> {
     let n = keys.len();
-    let limit = u64::from(u32::MAX);
-    if n > limit {
-        return Err(Error::TooLarge { what: "elements of a sort", requested: n, limit });
-    }
+    check_len(n)?;
     if n < 2 {
         return device.upload_scalar(1);
     }
@@ -54,7 +51,7 @@ pub(super) fn is_sorted<B: Run<ReduceTask> + Run<MapTask>, K: Element>(
     let pair = |low: Expr<u32>, high: Expr<u32>| low | (high << 8);
     if size == 1 {
         device.reduce_range(n - 1, (array(&bytes), index()), |(k, i)| ordered(k.at(i), k.at(i + 1)), Min)
-    } else if n * size <= limit {
+    } else if n * size <= MOST {
         let key = |k: ArrayExpr<u8>, i: Expr<u32>| pair(k.at(i * 2), k.at(i * 2 + 1));
         device.reduce_range(n - 1, (array(&bytes), index()), |(k, i)| ordered(key(k, i), key(k, i + 1)), Min)
     } else {
