@@ -72,6 +72,16 @@ pub(crate) fn select(c: &mut Criterion) {
     pattern(c, "select");
 }
 
+/// Group of the sorts.
+pub(crate) fn sort(c: &mut Criterion) {
+    pattern(c, "sort");
+}
+
+/// Group of the moves, by index and by shape.
+pub(crate) fn moves(c: &mut Criterion) {
+    pattern(c, "move");
+}
+
 /// Group of the image filters.
 pub(crate) fn filter(c: &mut Criterion) {
     pattern(c, "filter");

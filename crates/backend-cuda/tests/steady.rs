@@ -54,6 +54,7 @@ fn words_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<Cu
     gpu.reverse_into(x, y)?;
     gpu.rotate_into(x, i64::from(limit), y)?;
     gpu.transpose_into(x, 100, 100, y)?;
+    gpu.transpose_in_place(y, 200, 50)?;
     gpu.permute_axes_into(x, &[10, 50, 20], &[2, 0, 1], y)?;
     gpu.copy_2d_into((x, 100), (y, 90), 100, 80)
 }

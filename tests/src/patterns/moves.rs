@@ -99,6 +99,13 @@ fn typed<B: Target, T: Element>(c: &mut Cases<B>) {
         Ok((of(3, 65, 66)?, of(7, 16, 8)?, of(100, 3, 4)?))
     })
     .needs(&[t]);
+    c.add(format!("move/transpose_in_place/{t}"), |d| {
+        let x = input::<B, T>(d, Fill::Bits, 20_000, "matrix")?;
+        d.transpose_in_place(&x.slice(5..5 + 96 * 136)?, 96, 136)?;
+        d.transpose_in_place(&x.slice(15_001..15_001 + 65 * 65)?, 65, 65)?;
+        Ok(x)
+    })
+    .needs(&[t]);
     c.add(format!("move/transpose_slices/{t}"), |d| {
         let x = input::<B, T>(d, Fill::Bits, 20_000, "from")?;
         let mut outs = Vec::new();

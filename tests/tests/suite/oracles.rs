@@ -44,6 +44,26 @@ fn the_textbooks_sixteen_keys_go_where_it_says() -> Result<()> {
     Ok(())
 }
 
+/// Kirk, Hwu and El Hajj, section 13.1: people of an age and an income, by income from the greatest; and by income, within it by age.
+#[test]
+fn the_textbooks_people_are_sorted_by_one_column_and_by_two() -> Result<()> {
+    let (ages, incomes) = ([30u32, 32, 22, 29], [150u32, 80, 45, 80]);
+    each(|d| {
+        let (age, income) = (d.upload(&ages).unwrap(), d.upload(&incomes).unwrap());
+        let (by_income, its_ages) = d.sort_pairs(&income, &age, SortOrder::Descending).unwrap();
+        assert_eq!(by_income.read_blocking().unwrap(), [150, 80, 80, 45]);
+        assert_eq!(its_ages.read_blocking().unwrap(), [30, 32, 29, 22]);
+        // The second column first, then stably the first one.
+        let order = d.argsort(&age, SortOrder::Ascending).unwrap();
+        let income_by_age = d.permute(&income, &order).unwrap();
+        let (_, order) = d.sort_pairs(&income_by_age, &order, SortOrder::Ascending).unwrap();
+        assert_eq!(order.read_blocking().unwrap(), [2, 3, 1, 0]);
+        let list = d.upload(&[5u32, 2, 7, 1, 3, 2, 8]).unwrap();
+        assert_eq!(d.sort(&list, SortOrder::Ascending).unwrap().read_blocking().unwrap(), [1, 2, 2, 3, 5, 7, 8]);
+    });
+    Ok(())
+}
+
 #[test]
 fn integer_sums_and_prefixes_equal_numpys() -> Result<()> {
     let f = fixtures();

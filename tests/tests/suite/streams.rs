@@ -125,6 +125,7 @@ fn words_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], count: &Buffer<
     d.reverse_into(x, y).unwrap();
     d.rotate_into(x, i64::from(limit), y).unwrap();
     d.transpose_into(x, 100, 100, y).unwrap();
+    d.transpose_in_place(y, 200, 50).unwrap();
     d.permute_axes_into(x, &[10, 50, 20], &[2, 0, 1], y).unwrap();
     d.copy_2d_into((x, 100), (y, 90), 100, 80).unwrap();
     d.copy_into(y, x).unwrap();

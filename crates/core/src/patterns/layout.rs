@@ -5,6 +5,7 @@ mod task;
 
 pub use task::{Axis, LayoutTask, MAX_AXES, Plane};
 
+use super::Map as _;
 use super::check_aliasing;
 use super::moves::Move;
 use crate::backend::{Leaf, Out, Run};
@@ -128,6 +129,24 @@ pub trait Layout: Run<LayoutTask> + Move {
     /// As [`Layout::permute_axes_into`].
     fn transpose_into<T: Element>(&self, x: &Buffer<Self, T>, rows: u64, columns: u64, out: &Buffer<Self, T>) -> Result<()> {
         self.permute_axes_into(x, &[rows, columns], &[1, 0], out)
+    }
+
+    /// As [`Layout::transpose`], where the array lies. Takes memory of the same size for the time being, which a loop gets back each time.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[1u8, 2, 3, 4, 5, 6])?;
+    /// dev.transpose_in_place(&x, 2, 3)?;
+    /// assert_eq!(x.read_blocking()?, [1, 4, 2, 5, 3, 6]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Layout::permute_axes`].
+    fn transpose_in_place<T: Element>(&self, x: &Buffer<Self, T>, rows: u64, columns: u64) -> Result<()> {
+        let turned = self.transpose(x, rows, columns)?;
+        self.copy_into(&turned, x)
     }
 
     /// `batch` matrices, one after the other, each transposed.
