@@ -8,6 +8,8 @@ use crate::{Arch, Build, Entry, Kernel};
 pub enum Source {
     /// `filter.cu`
     Filter,
+    /// `histogram.cu`
+    Histogram,
     /// `layout.cu`
     Layout,
     /// `map.cu`
@@ -32,6 +34,7 @@ impl Source {
     /// Every source.
     pub const ALL: &[Source] = &[
         Source::Filter,
+        Source::Histogram,
         Source::Layout,
         Source::Map,
         Source::Moves,
@@ -48,6 +51,7 @@ impl Source {
     pub const fn name(self) -> &'static str {
         match self {
             Source::Filter => "filter",
+            Source::Histogram => "histogram",
             Source::Layout => "layout",
             Source::Map => "map",
             Source::Moves => "moves",
@@ -65,6 +69,7 @@ impl Source {
     pub const fn builds(self) -> &'static [Build] {
         match self {
             Source::Filter => filter::BUILDS,
+            Source::Histogram => histogram::BUILDS,
             Source::Layout => layout::BUILDS,
             Source::Map => map::BUILDS,
             Source::Moves => moves::BUILDS,
@@ -160,6 +165,63 @@ pub mod filter {
                 Entry { name: "filter5_u8_c4", holes: &[] },
                 Entry { name: "sobel_u8_c4", holes: &[] },
                 Entry { name: "median3_u8_c4", holes: &[] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `histogram.cu`.
+pub mod histogram {
+    use super::*;
+
+    /// `histogram_count1`
+    pub const HISTOGRAM_COUNT1: Kernel = Kernel::new(Source::Histogram, "histogram_count1");
+    /// `histogram_count2`
+    pub const HISTOGRAM_COUNT2: Kernel = Kernel::new(Source::Histogram, "histogram_count2");
+    /// `histogram_count3`
+    pub const HISTOGRAM_COUNT3: Kernel = Kernel::new(Source::Histogram, "histogram_count3");
+    /// `histogram_count4`
+    pub const HISTOGRAM_COUNT4: Kernel = Kernel::new(Source::Histogram, "histogram_count4");
+    /// `histogram_count1_cached`
+    pub const HISTOGRAM_COUNT1_CACHED: Kernel = Kernel::new(Source::Histogram, "histogram_count1_cached");
+    /// `histogram_count2_cached`
+    pub const HISTOGRAM_COUNT2_CACHED: Kernel = Kernel::new(Source::Histogram, "histogram_count2_cached");
+    /// `histogram_count3_cached`
+    pub const HISTOGRAM_COUNT3_CACHED: Kernel = Kernel::new(Source::Histogram, "histogram_count3_cached");
+    /// `histogram_count4_cached`
+    pub const HISTOGRAM_COUNT4_CACHED: Kernel = Kernel::new(Source::Histogram, "histogram_count4_cached");
+    /// `histogram_word`
+    pub const HISTOGRAM_WORD: Kernel = Kernel::new(Source::Histogram, "histogram_word");
+    /// `histogram_word_cached`
+    pub const HISTOGRAM_WORD_CACHED: Kernel = Kernel::new(Source::Histogram, "histogram_word_cached");
+    /// `histogram_wide`
+    pub const HISTOGRAM_WIDE: Kernel = Kernel::new(Source::Histogram, "histogram_wide");
+    /// `histogram_wide_output`
+    pub const HISTOGRAM_WIDE_OUTPUT: Kernel = Kernel::new(Source::Histogram, "histogram_wide_output");
+    /// `histogram_exact`
+    pub const HISTOGRAM_EXACT: Kernel = Kernel::new(Source::Histogram, "histogram_exact");
+    /// `histogram_exact_output`
+    pub const HISTOGRAM_EXACT_OUTPUT: Kernel = Kernel::new(Source::Histogram, "histogram_exact_output");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: include_str!("histogram.ptx"),
+            entries: &[
+                Entry { name: "histogram_count1", holes: &["load1", "load4"] },
+                Entry { name: "histogram_count2", holes: &["load1", "load4"] },
+                Entry { name: "histogram_count3", holes: &["load1", "load4"] },
+                Entry { name: "histogram_count4", holes: &["load1", "load4"] },
+                Entry { name: "histogram_count1_cached", holes: &["load1", "load4"] },
+                Entry { name: "histogram_count2_cached", holes: &["load1", "load4"] },
+                Entry { name: "histogram_count3_cached", holes: &["load1", "load4"] },
+                Entry { name: "histogram_count4_cached", holes: &["load1", "load4"] },
+                Entry { name: "histogram_word", holes: &["load1", "load4"] },
+                Entry { name: "histogram_word_cached", holes: &["load1", "load4"] },
+                Entry { name: "histogram_wide", holes: &["load1", "load4"] },
+                Entry { name: "histogram_wide_output", holes: &["load1", "load4"] },
+                Entry { name: "histogram_exact", holes: &["load1", "load4"] },
+                Entry { name: "histogram_exact_output", holes: &["load1", "load4"] },
             ],
         },
     ];

@@ -249,6 +249,14 @@ pub const SORT: Template = Template {
     ],
 };
 
+/// P06: samples by bins.
+pub const HISTOGRAM: Template = Template {
+    name: "histogram.wgsl",
+    text: include_str!("histogram.wgsl"),
+    args: &["n", "groups", "first", "bins", "shift", "skip_out"],
+    bindings: &[Extra { name: "out", access: "read_write", ty: "array<atomic<u32>>", when: None }],
+};
+
 /// P04: tiles of elements that are kept or parted.
 pub const SELECT: Template = Template {
     name: "select.wgsl",

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! The patterns are traits with one method a variant: [`Map`](patterns::Map), [`Reduce`](patterns::Reduce), [`Scan`](patterns::Scan),
-//! [`Select`](patterns::Select), [`Sort`](patterns::Sort), [`Move`](patterns::Move), [`Filter`](patterns::Filter). They run on [`Device`], which is
+//! [`Select`](patterns::Select), [`Sort`](patterns::Sort), [`Histogram`](patterns::Histogram), [`Move`](patterns::Move), [`Filter`](patterns::Filter). They run on [`Device`], which is
 //! chosen at run time, and on each backend's own handle
 //! ([`Cpu`], `Wgpu`, `Cuda`) where the choice is made at compile time:
 //!
@@ -113,6 +113,7 @@ pub mod prelude {
     pub use isowarp_core::ir::{Expr, branch, lit, select};
     pub use isowarp_core::ops::{And, Combine, Max, Min, Op, Or, Product, Sum, Xor};
     pub use isowarp_core::patterns::{Axis, ImageLayout, Layout, Move, ScatterOp};
+    pub use isowarp_core::patterns::{Bins, Edges, Histogram, between, binned, even};
     pub use isowarp_core::patterns::{Border, Filter, FilterKind, Image, Map, Reduce, Scan, Select, Selected};
     pub use isowarp_core::patterns::{ReduceVariant, ReduceVariants, ScanVariant, ScanVariants};
     pub use isowarp_core::patterns::{Sort, SortBy, SortOrder};

@@ -3,6 +3,7 @@
 mod elementary;
 mod examples;
 mod filter;
+mod histogram;
 mod map;
 mod map_types;
 mod memory;
@@ -40,6 +41,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         scan_variants::cases,
         select::cases,
         sort::cases,
+        histogram::cases,
         moves::cases,
         filter::cases,
     ] {

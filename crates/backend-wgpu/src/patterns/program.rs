@@ -8,7 +8,7 @@ use super::operands::Signature;
 use isowarp_core::caps::Numerics;
 use isowarp_core::error::{Error, Result};
 use isowarp_core::ir::{Func, Param, WgslOptions, wgsl_function, wgsl_function_4};
-use isowarp_core::patterns::SelectTask;
+use isowarp_core::patterns::{HistogramTask, SelectTask};
 use isowarp_shaders::kernels::{Extra, Template};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -42,6 +42,8 @@ pub(super) enum Operators<'a> {
     Tree { source: Source<'a>, combine: &'a Func, sink: Sink<'a> },
     /// A selection: parts and values of elements, and what tiles hand on.
     Select { task: &'a SelectTask },
+    /// A histogram: bins of elements, and weights.
+    Histogram { task: &'a HistogramTask },
     /// None; the names are functions of the prelude that the template calls.
     Calls(&'a [&'static str]),
 }
@@ -90,6 +92,10 @@ impl Program<'_> {
                 task.func.hash128().hash(h);
                 (task.kind, task.count).hash(h);
             }
+            Operators::Histogram { task } => {
+                task.func.hash128().hash(h);
+                task.sum.hash(h);
+            }
             Operators::Calls(_) => {}
         }
     }
@@ -133,6 +139,7 @@ impl Program<'_> {
                 }
             }
             Operators::Select { task } => w.select(task),
+            Operators::Histogram { task } => w.words_of_elements(&task.func),
             Operators::Calls(names) => w.calls.extend(names.iter().map(|&n| n.to_owned())),
         }
         members.extend(access::members(self.signature));

@@ -212,7 +212,7 @@ impl Writer<'_> {
 }
 
 /// The words of a value.
-fn words_of(ty: Ty, v: &str) -> Vec<String> {
+pub(super) fn words_of(ty: Ty, v: &str) -> Vec<String> {
     match (ty, ty.words()) {
         (Ty::Bool, _) => vec![format!("select(0u, 1u, {v})")],
         (Ty::U32, _) => vec![v.to_owned()],

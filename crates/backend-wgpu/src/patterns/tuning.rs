@@ -25,6 +25,10 @@ pub(crate) struct Tuning {
     pub(crate) map_threads: u32,
     /// Weight of an operator from which on an invocation of a map takes two groups of four elements.
     pub(crate) map_in_pairs_from: u32,
+    /// Most workgroups of a histogram: each adds its own bins to the output.
+    pub(crate) histogram_groups: u64,
+    /// Most words of shared memory that a histogram's bins take, where the adapter has them: a power of two.
+    pub(crate) histogram_cells: u32,
 }
 
 /// A line of the table: adapters, and what suits them.
@@ -47,6 +51,8 @@ const DEFAULT: Tuning = Tuning {
     most_repeated: 512,
     map_threads: 256,
     map_in_pairs_from: NEVER,
+    histogram_groups: 4096,
+    histogram_cells: 8192,
 };
 
 /// More words than accumulators have.

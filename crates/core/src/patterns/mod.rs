@@ -3,6 +3,7 @@
 
 mod extreme;
 pub mod filter;
+pub mod histogram;
 pub mod layout;
 pub mod map;
 pub mod moves;
@@ -15,6 +16,7 @@ pub mod select;
 pub mod sort;
 
 pub use filter::{Border, Filter, FilterKind, FilterTask, Image};
+pub use histogram::{Bins, Edges, Histogram, HistogramSum, HistogramTask, Sample, Weight, between, binned, even};
 pub use layout::{Axis, ImageLayout, Layout, LayoutTask};
 pub use map::{Map, MapTask};
 pub use moves::{GatherTask, IndexElement, Move, ScatterOp, ScatterTask};
@@ -37,6 +39,7 @@ macro_rules! every_task {
             $crate::patterns::ScanVariantTask,
             $crate::patterns::SelectTask,
             $crate::patterns::SortTask,
+            $crate::patterns::HistogramTask,
             $crate::patterns::GatherTask,
             $crate::patterns::ScatterTask,
             $crate::patterns::LayoutTask,

@@ -1,0 +1,101 @@
+//! P06 histogram: one sum for each bin, whole.
+
+use crate::Cpu;
+use crate::memory::HostBuffer;
+use crate::operands::Operands;
+use isowarp_core::backend::{Leaf, Out, Run};
+use isowarp_core::error::{Error, Result};
+use isowarp_core::ir::{Evaluator, LANES};
+use isowarp_core::patterns::{HistogramSum, HistogramTask};
+use rayon::prelude::*;
+
+/// Elements that one thread takes at least.
+const CHUNK: u64 = 64 * LANES as u64;
+
+impl Run<HistogramTask> for Cpu {
+    fn run(&self, task: &HistogramTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
+        let [out] = outs else {
+            return Err(Error::InvalidArgument { what: "histogram", reason: "it has one output".to_owned() });
+        };
+        let words = task.sum.words(out.dtype.size_bytes()) as usize;
+        let bytes = task.bins * words as u64 * 4;
+        let at = out.offset * out.dtype.size_bytes();
+        let before = out.raw.read(at, bytes)?;
+        let mut total: Vec<u32> = bytemuck::pod_collect_to_vec(&before);
+        {
+            let operands = Operands::lock(leaves);
+            let share = task.n.div_ceil(rayon::current_num_threads() as u64).max(CHUNK).next_multiple_of(LANES as u64);
+            let parts: Vec<Vec<u32>> =
+                (0..task.n.div_ceil(share)).into_par_iter().map(|c| part(task, words, &operands, c * share..(c + 1) * share)).collect();
+            for sums in parts {
+                for (to, sum) in total.chunks_exact_mut(words).zip(sums.chunks_exact(words)) {
+                    add(task.sum, to, sum);
+                }
+            }
+        }
+        out.raw.write(at, bytemuck::cast_slice(&total))
+    }
+}
+
+/// The sums over some of the elements.
+fn part(task: &HistogramTask, words: usize, operands: &Operands<'_>, elements: std::ops::Range<u64>) -> Vec<u32> {
+    let mut sums = vec![0; task.bins as usize * words];
+    let mut e = Evaluator::new(&task.func);
+    let end = elements.end.min(task.n);
+    for at in (elements.start..end).step_by(LANES) {
+        let lanes = LANES.min((end - at) as usize);
+        operands.eval(&task.func, &mut e, at, 1, lanes);
+        for l in 0..lanes {
+            let bins = if task.sum == HistogramSum::Count { task.func.results.len() } else { 1 };
+            for k in 0..bins {
+                let bin = e.result(k)[l];
+                if bin >= task.bins {
+                    continue;
+                }
+                let value = if task.sum == HistogramSum::Count { 1 } else { e.result(1)[l] };
+                let to = &mut sums[bin as usize * words..][..words];
+                match task.sum {
+                    HistogramSum::Exact => add(task.sum, to, &exact(value as u32)),
+                    _ => add(task.sum, to, &[value as u32, (value >> 32) as u32][..words]),
+                }
+            }
+        }
+    }
+    sums
+}
+
+/// Adds whole numbers of several words, and of exact sums the flags.
+fn add(sum: HistogramSum, to: &mut [u32], from: &[u32]) {
+    let whole = if sum == HistogramSum::Exact { to.len() - 1 } else { to.len() };
+    let mut carry = false;
+    for (a, &b) in to[..whole].iter_mut().zip(from) {
+        let (s, over) = a.overflowing_add(b);
+        let (s, again) = s.overflowing_add(carry.into());
+        (*a, carry) = (s, over || again);
+    }
+    for (a, &b) in to[whole..].iter_mut().zip(&from[whole..]) {
+        *a |= b;
+    }
+}
+
+/// The bits of an `f32` as a whole number of 2^-149 in two's complement, and flags.
+fn exact(bits: u32) -> [u32; 11] {
+    let mut words = [0; 11];
+    let (negative, exponent, fraction) = (bits >> 31 != 0, bits >> 23 & 0xff, bits & 0x7f_ffff);
+    if exponent == 255 {
+        words[10] = if fraction != 0 { 1 } else { 2 << u32::from(negative) };
+        return words;
+    }
+    let mantissa = if exponent == 0 { fraction } else { fraction | 0x80_0000 };
+    let place = exponent.max(1) - 1;
+    let wide = u64::from(mantissa) << (place % 32);
+    words[place as usize / 32] = wide as u32;
+    words[place as usize / 32 + 1] = (wide >> 32) as u32;
+    if negative {
+        let mut carry = true;
+        for w in &mut words[..10] {
+            (*w, carry) = (!*w).overflowing_add(carry.into());
+        }
+    }
+    words
+}

@@ -1,0 +1,98 @@
+//! P06 histogram: one launch; bins in shared memory where they fit.
+
+use super::holes::{Holes, Shape};
+use super::{bind, blocks};
+use crate::backend::Cuda;
+use crate::launch::Grid;
+use crate::memory::Buffer;
+use crate::splice::{Fill, Site};
+use isowarp_core::backend::{Leaf, Out, Run};
+use isowarp_core::error::Result;
+use isowarp_core::patterns::{HistogramSum, HistogramTask};
+use isowarp_kernels::Kernel;
+use isowarp_kernels::histogram::*;
+
+/// Threads of a block whose bins leave room for others on a multiprocessor, and of one that has it to itself.
+const THREADS: u32 = 256;
+const MOST_THREADS: u32 = 1024;
+/// Shared memory of a block beside others, 256 bins in 32 copies: six of them have 1,536 threads together.
+const BESIDE_BYTES: u64 = 4 * 257 * 32;
+/// Cells of a cache: a count and its bin each.
+const CACHE_BYTES: u32 = 2 * 4 << 12;
+/// Copies of a bin, at most: lanes of a warp.
+const MOST_COPIES: u64 = 32;
+/// Elements that a block has for each byte of its bins at least.
+const WORTH: u64 = 2;
+
+/// Kernels whose bins are in shared memory, and those of more bins.
+const COUNT: [[Kernel; 4]; 2] = [
+    [HISTOGRAM_COUNT1, HISTOGRAM_COUNT2, HISTOGRAM_COUNT3, HISTOGRAM_COUNT4],
+    [HISTOGRAM_COUNT1_CACHED, HISTOGRAM_COUNT2_CACHED, HISTOGRAM_COUNT3_CACHED, HISTOGRAM_COUNT4_CACHED],
+];
+const WEIGHTED: [[Kernel; 3]; 2] =
+    [[HISTOGRAM_WORD, HISTOGRAM_WIDE, HISTOGRAM_EXACT], [HISTOGRAM_WORD_CACHED, HISTOGRAM_WIDE_OUTPUT, HISTOGRAM_EXACT_OUTPUT]];
+
+/// The kernel of a task whose bins fit into shared memory, or do not.
+pub(super) fn kernel(task: &HistogramTask, fits: bool) -> Kernel {
+    let [few, many] = match task.sum {
+        HistogramSum::Count => COUNT.map(|of| of[(task.func.results.len() - 1).min(3)]),
+        HistogramSum::Word => WEIGHTED.map(|of| of[0]),
+        HistogramSum::Wide => WEIGHTED.map(|of| of[1]),
+        HistogramSum::Exact => WEIGHTED.map(|of| of[2]),
+    };
+    if fits { few } else { many }
+}
+
+/// What bins in shared memory take: log2 of their copies, bytes, threads of a block.
+fn layout(task: &HistogramTask, fits: bool) -> (u32, u32, u32) {
+    if !fits {
+        let cached = matches!(task.sum, HistogramSum::Count | HistogramSum::Word);
+        return (0, if cached { CACHE_BYTES } else { 0 }, THREADS);
+    }
+    let bytes = bin_bytes(task);
+    let copies = (BESIDE_BYTES / bytes).clamp(1, MOST_COPIES).ilog2();
+    let threads = if bytes > BESIDE_BYTES { MOST_THREADS } else { THREADS };
+    (copies, (bytes << copies) as u32, threads)
+}
+
+/// Bytes of one copy of the bins in shared memory, and of one more for what is in no bin.
+fn bin_bytes(task: &HistogramTask) -> u64 {
+    4 * (task.bins + 1) * task.sum.words(4)
+}
+
+impl Run<HistogramTask> for Cuda {
+    fn run(&self, task: &HistogramTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let mut bound = bind(self, "histogram", &task.func.params, leaves, outs)?;
+        bound.key = bound.key.func(&task.func).word(task.sum as u64).word(task.numerics as u64);
+        bound.args.n = task.n;
+        let fits = bin_bytes(task) <= u64::from(self.info().shared_bytes);
+        let compiled = self.histogram_kernel(task, kernel(task, fits), &bound)?;
+        let (copies, shared, threads) = layout(task, fits);
+        let out_bytes = outs.first().map_or(4, |o| o.dtype.size_bytes());
+        bound.args.u[..3].copy_from_slice(&[task.bins as u32, copies, (out_bytes / 4) as u32]);
+        let resident = u64::from(self.info().multiprocessors) * u64::from(compiled.blocks_per_multiprocessor(threads, shared)?.max(1));
+        // A block's counters have 32 bits.
+        let least = task.n >> 31;
+        let worth = (WORTH * u64::from(shared)).max(4 * u64::from(threads));
+        let grid = Grid::linear(blocks(task.n.div_ceil(worth).min(resident).max(least))?, threads).shared(shared);
+        // SAFETY: the task's contract (views are inside their buffers, the output holds `bins` elements, or the words of exact sums).
+        unsafe { self.launch(&compiled, grid, &bound.args) }
+    }
+}
+
+impl Cuda {
+    fn histogram_kernel(&self, task: &HistogramTask, entry: Kernel, bound: &super::Bound) -> Result<crate::module::Kernel> {
+        if let Some(kernel) = self.known_kernel(&(entry, bound.key.0)) {
+            return Ok(kernel);
+        }
+        with_fills(task, &bound.shapes[..task.func.params.len()], |fills| self.kernel((entry, bound.key.0), fills))
+    }
+}
+
+/// Calls `f` with what fills the holes.
+pub(super) fn with_fills<R>(task: &HistogramTask, leaves: &[Shape], f: impl FnOnce(&[Fill<'_>]) -> R) -> R {
+    let holes = Holes { load: &task.func, leaves, outs: &[], numerics: task.numerics };
+    let load4 = |s: &Site<'_>| holes.load(4, s);
+    let load1 = |s: &Site<'_>| holes.load(1, s);
+    f(&[Fill { name: "load4", body: &load4 }, Fill { name: "load1", body: &load1 }])
+}

@@ -1,0 +1,219 @@
+//! P06 histogram: samples counted, or their weights added up, by bins.
+
+mod bins;
+mod sample;
+mod task;
+
+pub use bins::{Between, Binned, Bins, Edges, Even, MAX_BINS, between, binned, even};
+pub use sample::Sample;
+pub use task::{HistogramSum, HistogramTask, LIMBS, Weight};
+
+use super::MapTask;
+use super::select::Count;
+use crate::backend::{Leaf, Run};
+use crate::buffer::{Buffer, Memory};
+use crate::element::{DType, Element, Ty};
+use crate::error::{Error, Result};
+use crate::input::{Collector, Inputs};
+use crate::ir::graph::Value;
+use crate::ir::{Expr, Param, Traced, select};
+use task::Call;
+
+/// How many samples fall into each bin, or what their weights come to.
+///
+/// Samples are a buffer or any other input, computed where they are counted. What bins there are is said by [`even`], [`between`] edges, or an
+/// operator of your own ([`binned`]); a tuple of two or three of these has the bins of an array in row-major order. There are up to 2^20 bins.
+/// A sample in no bin is dropped.
+///
+/// Counts are exact and integer weights wrap, so order is no question. The sum of `f32` weights is the exact one, rounded once to the nearest `f32`,
+/// ties to even: it does not depend on order either. A sum of zeroes is +0; beyond the range of `f32` it is infinite; a NaN among the weights of
+/// a bin, or infinities of both signs, make it NaN, else an infinity stays.
+///
+/// Outputs hold an element for each bin; elements behind these stay as they were. Outputs may not overlap inputs.
+///
+/// Work O(n + bins); inputs are read once. Scratch: none, but for `f32` weights, 44 bytes to a bin.
+///
+/// ```
+/// # use isowarp_core::patterns::*;
+/// # fn example<B: Histogram>(dev: &B) -> isowarp_core::Result<()> {
+/// # use isowarp_core::{buffer::Memory, input::lazy};
+/// let x = dev.upload(&[0.5f32, 2.0, -0.1, 0.3])?;
+/// let counts = dev.histogram(even(&x, -1.0, 1.0, 8))?;
+/// let of_squares = dev.histogram(even(lazy(&x, |x| x * x), 0.0, 4.0, 8))?;
+/// # let _ = (counts, of_squares); Ok(()) }
+/// ```
+///
+/// Source: Kirk, Hwu and El Hajj, *Programming Massively Parallel Processors*, chapter 9.
+pub trait Histogram: Run<HistogramTask> + Run<MapTask> {
+    /// The number of samples in each bin.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, y) = (dev.upload(&[0u32, 5, 9, 12])?, dev.upload(&[0.5f32, 0.5, 1.5, 0.5])?);
+    /// assert_eq!(dev.histogram(even(&x, 0, 10, 2))?.read_blocking()?, [1, 2]);
+    /// // Two dimensions: rows by x, columns by y.
+    /// let table = dev.histogram((even(&x, 0, 10, 2), even(&y, 0.0, 2.0, 2)))?;
+    /// assert_eq!(table.read_blocking()?, [1, 0, 1, 1]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for bounds without room or no bins, [`Error::TooLarge`] for more than 2^20 bins or 2^32 - 1 samples (see
+    /// [`Histogram::histogram_into`]), [`Error::LengthMismatch`], [`Error::Unsupported`], [`Error::Op`], [`Error::OutOfMemory`],
+    /// [`Error::WrongDevice`].
+    fn histogram<N: Bins<Self>>(&self, bins: N) -> Result<Buffer<Self, u32>> {
+        let out = self.buffer(bins.bins()?)?;
+        self.histogram_into(bins, &out)?;
+        Ok(out)
+    }
+
+    /// As [`Histogram::histogram`], into the caller's buffer; of `u64` for more samples than a `u32` can count.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(b"hello")?, dev.buffer::<u64>(26)?);
+    /// dev.histogram_into(even(&x, 97, 123, 26), &out)?;
+    /// assert_eq!(out.read_blocking()?[11], 2);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Histogram::histogram`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
+    fn histogram_into<N: Bins<Self>, C: Count>(&self, bins: N, out: &Buffer<Self, C>) -> Result<()> {
+        let collect = |c: &mut Collector<Self>| bins.collect(c, false);
+        Call::new(self, bins.bins()?, collect, || Ok(vec![bins.bin(&mut 0, false)?.value()]))?.enqueue(self, out)
+    }
+
+    /// The sum of the weights of the samples in each bin.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, w) = (dev.upload(&[0u32, 1, 1, 1])?, dev.upload(&[2.0f32, 1e30, 3.0, -1e30])?);
+    /// assert_eq!(dev.histogram_weighted(even(&x, 0, 2, 2), &w)?.read_blocking()?, [2.0, 3.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Histogram::histogram`].
+    fn histogram_weighted<N: Bins<Self>, W: Weight, I: Inputs<Self, Exprs = Expr<W>>>(
+        &self,
+        bins: N,
+        weights: I,
+    ) -> Result<Buffer<Self, W>> {
+        let out = self.buffer(bins.bins()?)?;
+        self.histogram_weighted_into(bins, weights, &out)?;
+        Ok(out)
+    }
+
+    /// As [`Histogram::histogram_weighted`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(&[0u32, 1, 1])?, dev.buffer::<i32>(2)?);
+    /// dev.histogram_weighted_into(even(&x, 0, 2, 2), lazy(&x, |x| x.cast::<i32>() - 3), &out)?;
+    /// assert_eq!(out.read_blocking()?, [-3, -4]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Histogram::histogram_into`].
+    fn histogram_weighted_into<N: Bins<Self>, W: Weight, I: Inputs<Self, Exprs = Expr<W>>>(
+        &self,
+        bins: N,
+        weights: I,
+        out: &Buffer<Self, W>,
+    ) -> Result<()> {
+        Call::weighted::<N, W, I>(self, &bins, &weights)?.enqueue(self, out)
+    }
+
+    /// Even bins of the first `active` channels of interleaved samples, `channels` to a pixel (RGBA: 4): `bins` counts of the first channel, then
+    /// those of the second, and so on.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let rgba = dev.upload(&[255u8, 0, 7, 255, 128, 0, 9, 255])?;
+    /// let counts = dev.histogram_channels(&rgba, (4, 3), 0, 256, 2)?;
+    /// assert_eq!(counts.read_blocking()?, [0, 2, 2, 0, 2, 0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Histogram::histogram`]; [`Error::InvalidArgument`] for samples that are no whole pixels, and for active channels that are not one to
+    /// four of those that there are.
+    fn histogram_channels<T: Element>(
+        &self,
+        x: &Buffer<Self, T>,
+        (channels, active): (u32, u32),
+        lower: T::Reg,
+        upper: T::Reg,
+        bins: u32,
+    ) -> Result<Buffer<Self, u32>>
+    where
+        T::Reg: Sample,
+    {
+        let out = self.buffer(u64::from(active.min(4)) * u64::from(bins))?;
+        self.histogram_channels_into(x, (channels, active), lower, upper, bins, &out)?;
+        Ok(out)
+    }
+
+    /// As [`Histogram::histogram_channels`], into the caller's buffer.
+    ///
+    /// # Errors
+    /// As [`Histogram::histogram_channels`] and [`Histogram::histogram_into`].
+    fn histogram_channels_into<T: Element, C: Count>(
+        &self,
+        x: &Buffer<Self, T>,
+        (channels, active): (u32, u32),
+        lower: T::Reg,
+        upper: T::Reg,
+        bins: u32,
+        out: &Buffer<Self, C>,
+    ) -> Result<()>
+    where
+        T::Reg: Sample,
+    {
+        let fail = |reason: String| Err(Error::InvalidArgument { what: "channels", reason });
+        if active == 0 || active > channels.min(4) {
+            return fail(format!("{active} active ones of {channels}; one to four of them can be"));
+        }
+        if !x.len().is_multiple_of(channels.into()) {
+            return fail(format!("{} samples are no whole pixels of {channels}", x.len()));
+        }
+        let rule = even((), lower, upper, bins).rule()?;
+        let pixels = x.len() / u64::from(channels);
+        // Four bytes are one word.
+        let words = T::DTYPE == DType::U8 && channels == 4 && x.offset().is_multiple_of(4);
+        let collect = |c: &mut Collector<Self>| {
+            if words {
+                let leaf = Leaf::Elements { raw: x.raw().clone(), dtype: DType::U32, offset: x.offset() / 4, stride: 1 };
+                c.length(pixels)?;
+                c.push(Some(x.device()), DType::U32, Param::Value(Ty::U32), leaf)?;
+            } else {
+                (0..u64::from(active)).try_for_each(|k| (&x.strided(k.min(x.len()), pixels, channels.into())?).collect(c))?;
+            }
+            rule.collect(c)
+        };
+        let trace = || {
+            let mut next = 0;
+            let word = if words { Some(<Expr<u32> as Traced>::params(next)) } else { None };
+            let samples: Vec<Expr<T::Reg>> = match word {
+                Some(word) => (0..active).map(|k| ((word >> (8 * k)) & 0xff).same_as::<T::Reg>()).collect(),
+                None => (0..active as u16).map(Traced::params).collect(),
+            };
+            next += if words { 1 } else { active as u16 };
+            let counted = samples.iter().enumerate().map(|(k, &x)| {
+                let bin = T::Reg::bin(x, &rule, &mut sample::Next::Params(&mut next.clone()));
+                let place = if k == 0 { bin } else { bin + k as u32 * bins };
+                select(bin.lt(bins), place, u32::MAX).value()
+            });
+            Ok(counted.collect::<Vec<Value>>())
+        };
+        Call::new(self, u64::from(bins) * u64::from(active), collect, trace)?.enqueue(self, out)
+    }
+}
+impl<B: Run<HistogramTask> + Run<MapTask>> Histogram for B {}

@@ -1,0 +1,261 @@
+//! What is counted: even bins, bins between edges, bins of an operator, and their products.
+
+use super::sample::{Next, Rule, Sample};
+use crate::backend::{Backend, Leaf};
+use crate::buffer::{Buffer, Memory as _};
+use crate::element::{Element, Num, Ty};
+use crate::error::{Error, Result};
+use crate::input::{Collector, Inputs, array};
+use crate::ir::{Expr, Param, Traced, lit, select};
+
+/// The most bins of a histogram.
+pub const MAX_BINS: u64 = 1 << 20;
+
+/// Samples and the bins that they fall into: [`even`], [`between`], [`binned`], or two or three of these in a tuple, whose bins are those of
+/// an array in row-major order.
+pub trait Bins<B: Backend> {
+    /// How many there are.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] above 2^20, [`Error::InvalidArgument`] for none.
+    fn bins(&self) -> Result<u64>;
+
+    #[doc(hidden)]
+    fn collect(&self, c: &mut Collector<B>, constant: bool) -> Result<()>;
+
+    /// The bin of a sample; one that is not below [`Bins::bins`] is none.
+    #[doc(hidden)]
+    fn bin(&self, next: &mut u16, constant: bool) -> Result<Expr<u32>>;
+}
+
+fn check(bins: u64) -> Result<u64> {
+    match bins {
+        0 => Err(Error::InvalidArgument { what: "bins", reason: "there is none".to_owned() }),
+        1..=MAX_BINS => Ok(bins),
+        _ => Err(Error::TooLarge { what: "bins", requested: bins, limit: MAX_BINS }),
+    }
+}
+
+/// See [`even`].
+#[derive(Clone, Copy, Debug)]
+pub struct Even<I, R> {
+    inputs: I,
+    lower: R,
+    upper: R,
+    bins: u32,
+}
+
+/// `bins` bins of one width from `lower` to below `upper`. A sample outside is in none, nor is NaN.
+///
+/// The bin of an integer `x` is `(x - lower) * bins / (upper - lower)`, rounded down, without overflow; a bin is at least one wide. That of a float
+/// is `(x - lower) * scale` cut off, with each operation rounded and `scale` the rounded quotient of `bins` and `upper - lower`; it is the
+/// last bin where that gives more.
+///
+/// ```
+/// # use isowarp::prelude::*;
+/// # let dev = isowarp::Cpu::new();
+/// let x = dev.upload(&[0.1f32, 0.6, 0.7, 1.0, -2.0])?;
+/// assert_eq!(dev.histogram(even(&x, 0.0, 1.0, 2))?.read_blocking()?, [1, 2]);
+/// # Ok::<(), isowarp::Error>(())
+/// ```
+pub fn even<I, R: Sample>(inputs: I, lower: R, upper: R, bins: u32) -> Even<I, R> {
+    Even { inputs, lower, upper, bins }
+}
+
+impl<I, R: Sample> Even<I, R> {
+    pub(super) fn rule(&self) -> Result<Rule> {
+        check(self.bins.into())?;
+        R::rule(self.lower, self.upper, self.bins)
+    }
+}
+
+impl<B: Backend, R: Sample, I: Inputs<B, Exprs = Expr<R>>> Bins<B> for Even<I, R> {
+    fn bins(&self) -> Result<u64> {
+        check(self.bins.into())
+    }
+    fn collect(&self, c: &mut Collector<B>, constant: bool) -> Result<()> {
+        let rule = self.rule()?;
+        self.inputs.collect(c)?;
+        if constant { Ok(()) } else { rule.collect(c) }
+    }
+    fn bin(&self, next: &mut u16, constant: bool) -> Result<Expr<u32>> {
+        let x = self.inputs.exprs(next);
+        let mut numbers = if constant { Next::Constants(0) } else { Next::Params(next) };
+        Ok(R::bin(x, &self.rule()?, &mut numbers))
+    }
+}
+
+/// Edges of bins on the device, in ascending order: one more than bins. Equal ones have an empty bin between them.
+#[derive(Clone, Debug)]
+pub struct Edges<B: Backend, T> {
+    buffer: Buffer<B, T>,
+}
+
+impl<B: Backend, T: Element> Edges<B, T>
+where
+    T: PartialOrd,
+{
+    /// Checks edges and uploads them.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for fewer than two edges, one below the one before it, and NaN; [`Error::TooLarge`]; as [`Buffer::write`].
+    pub fn new(device: &B, edges: &[T]) -> Result<Self> {
+        check_edges(edges)?;
+        Ok(Self { buffer: device.upload(edges)? })
+    }
+
+    /// Takes edges that are on the device. Waits for them, to check them.
+    ///
+    /// # Errors
+    /// As [`Edges::new`] and [`Buffer::read`].
+    pub fn from_buffer(buffer: Buffer<B, T>) -> Result<Self> {
+        check_edges(&buffer.read_blocking()?)?;
+        Ok(Self { buffer })
+    }
+
+    /// The edges.
+    pub fn buffer(&self) -> &Buffer<B, T> {
+        &self.buffer
+    }
+}
+
+fn check_edges<T: PartialOrd + std::fmt::Debug>(edges: &[T]) -> Result<()> {
+    let fail = |reason: String| Err(Error::InvalidArgument { what: "edges", reason });
+    if edges.len() < 2 {
+        return fail(format!("{} of them; a bin lies between two", edges.len()));
+    }
+    check(edges.len() as u64 - 1)?;
+    if let Some(k) = edges.iter().position(|e| e.partial_cmp(e).is_none()) {
+        return fail(format!("edge {k} is NaN"));
+    }
+    match edges.windows(2).position(|w| w[1] < w[0]) {
+        Some(k) => fail(format!("edge {} ({:?}) is below edge {k} ({:?})", k + 1, edges[k + 1], edges[k])),
+        None => Ok(()),
+    }
+}
+
+/// See [`between`].
+#[derive(Clone, Copy, Debug)]
+pub struct Between<'a, I, B: Backend, T> {
+    inputs: I,
+    edges: &'a Edges<B, T>,
+}
+
+/// A bin from each edge to below the next one. A sample outside is in none, nor is NaN. Compared by value, so -0 is 0.
+///
+/// ```
+/// # use isowarp::prelude::*;
+/// # let dev = isowarp::Cpu::new();
+/// let edges = Edges::new(&dev, &[0.0f32, 1.0, 10.0, 100.0])?;
+/// let x = dev.upload(&[0.5f32, 5.0, 50.0, 99.0, 100.0])?;
+/// assert_eq!(dev.histogram(between(&x, &edges))?.read_blocking()?, [1, 1, 2]);
+/// # Ok::<(), isowarp::Error>(())
+/// ```
+pub fn between<I, B: Backend, T>(inputs: I, edges: &Edges<B, T>) -> Between<'_, I, B, T> {
+    Between { inputs, edges }
+}
+
+impl<B: Backend, T: Element, I: Inputs<B, Exprs = Expr<T::Reg>>> Bins<B> for Between<'_, I, B, T>
+where
+    T::Reg: Num,
+{
+    fn bins(&self) -> Result<u64> {
+        check(self.edges.buffer.len().saturating_sub(1))
+    }
+    fn collect(&self, c: &mut Collector<B>, constant: bool) -> Result<()> {
+        self.inputs.collect(c)?;
+        array(&self.edges.buffer).collect(c)?;
+        if constant {
+            return Ok(());
+        }
+        c.push(None, Ty::U32.dtype(), Param::Value(Ty::U32), Leaf::Value { bits: self.edges.buffer.len() })
+    }
+    fn bin(&self, next: &mut u16, constant: bool) -> Result<Expr<u32>> {
+        let x = self.inputs.exprs(next);
+        let edges = Inputs::<B>::exprs(&array(&self.edges.buffer), next);
+        let count = self.edges.buffer.len() as u32;
+        let mut len = lit(count);
+        if !constant {
+            len = Expr::params(*next);
+            *next += 1;
+        }
+        // How many edges are not above the sample, bit by bit.
+        let mut place = lit(0u32);
+        for step in (0..=count.ilog2()).rev().map(|k| 1 << k) {
+            let to = place + step;
+            place = select(to.le(len) & edges.at(to - 1).le(x), to, place);
+        }
+        Ok(place - 1)
+    }
+}
+
+/// See [`binned`].
+#[derive(Clone, Copy, Debug)]
+pub struct Binned<I, F> {
+    inputs: I,
+    bins: u32,
+    f: F,
+}
+
+/// The bin that an operator gives; one that is not below `bins` is none.
+///
+/// ```
+/// # use isowarp::prelude::*;
+/// # let dev = isowarp::Cpu::new();
+/// let x = dev.upload(&[7u32, 8, 9, 10, 1000])?;
+/// // By number of bits, up to four.
+/// assert_eq!(dev.histogram(binned(&x, 5, |x| 32 - x.leading_zeros()))?.read_blocking()?, [0, 0, 0, 1, 3]);
+/// # Ok::<(), isowarp::Error>(())
+/// ```
+pub fn binned<I, F>(inputs: I, bins: u32, f: F) -> Binned<I, F> {
+    Binned { inputs, bins, f }
+}
+
+impl<B: Backend, I: Inputs<B>, F: Fn(I::Exprs) -> Expr<u32>> Bins<B> for Binned<I, F> {
+    fn bins(&self) -> Result<u64> {
+        check(self.bins.into())
+    }
+    fn collect(&self, c: &mut Collector<B>, _: bool) -> Result<()> {
+        self.inputs.collect(c)
+    }
+    fn bin(&self, next: &mut u16, _: bool) -> Result<Expr<u32>> {
+        let x = self.inputs.exprs(next);
+        Ok((self.f)(x))
+    }
+}
+
+/// The place of a cell in row-major order, or none where one of the two bins is none. Numbers are constants here, since a kernel has room for
+/// few parameters.
+fn cell(a: Expr<u32>, rows: u64, b: Expr<u32>, columns: u64) -> Expr<u32> {
+    select(a.lt(rows as u32) & b.lt(columns as u32), a * columns as u32 + b, u32::MAX)
+}
+
+impl<B: Backend, P: Bins<B>, Q: Bins<B>> Bins<B> for (P, Q) {
+    fn bins(&self) -> Result<u64> {
+        check(self.0.bins()? * self.1.bins()?)
+    }
+    fn collect(&self, c: &mut Collector<B>, _: bool) -> Result<()> {
+        self.0.collect(c, true)?;
+        self.1.collect(c, true)
+    }
+    fn bin(&self, next: &mut u16, _: bool) -> Result<Expr<u32>> {
+        let (a, b) = (self.0.bin(next, true)?, self.1.bin(next, true)?);
+        Ok(cell(a, self.0.bins()?, b, self.1.bins()?))
+    }
+}
+
+impl<B: Backend, P: Bins<B>, Q: Bins<B>, R: Bins<B>> Bins<B> for (P, Q, R) {
+    fn bins(&self) -> Result<u64> {
+        check(check(self.0.bins()? * self.1.bins()?)? * self.2.bins()?)
+    }
+    fn collect(&self, c: &mut Collector<B>, _: bool) -> Result<()> {
+        self.0.collect(c, true)?;
+        self.1.collect(c, true)?;
+        self.2.collect(c, true)
+    }
+    fn bin(&self, next: &mut u16, _: bool) -> Result<Expr<u32>> {
+        let (a, b, c) = (self.0.bin(next, true)?, self.1.bin(next, true)?, self.2.bin(next, true)?);
+        let rows = self.0.bins()? * self.1.bins()?;
+        Ok(cell(cell(a, self.0.bins()?, b, self.1.bins()?), rows, c, self.2.bins()?))
+    }
+}

@@ -1,0 +1,206 @@
+//! The task of a histogram, its checks, and the exact sum of floats.
+
+use super::super::map::check_index;
+use super::super::{check_aliasing, check_ops};
+use super::bins::Bins;
+use crate::backend::{Backend, Leaf, Out, Run};
+use crate::buffer::{Buffer, Memory as _};
+use crate::caps::Numerics;
+use crate::element::{Element, Scalar};
+use crate::error::{Error, Result};
+use crate::input::{Collector, Inputs, array, index, require};
+use crate::ir::graph::{self, Value};
+use crate::ir::{ArrayExpr, Expr, Func, lit, select};
+use crate::patterns::{Map as _, MapTask};
+use std::sync::Arc;
+
+/// What is added to a bin for each of its samples.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum HistogramSum {
+    /// One. The output is `u32` or `u64`.
+    Count,
+    /// A 32-bit weight, wrapping.
+    Word,
+    /// A 64-bit weight, wrapping.
+    Wide,
+    /// An `f32` weight's bits, exactly: see [`LIMBS`].
+    Exact,
+}
+
+impl HistogramSum {
+    /// 32-bit words that a bin has while it is added to, for an output of elements of so many bytes.
+    #[must_use]
+    pub const fn words(self, output_bytes: u64) -> u64 {
+        match self {
+            Self::Count => output_bytes / 4,
+            Self::Word => 1,
+            Self::Wide => 2,
+            Self::Exact => LIMBS,
+        }
+    }
+}
+
+/// Words of an exact sum of `f32`: ten of a whole number in two's complement, the least first, in units of 2^-149; and one of flags, bit 0 for a
+/// NaN, bit 1 for a +infinity, bit 2 for a -infinity among the weights.
+///
+/// A finite `f32` is such a number of at most 277 bits and a sign, so 2^41 of them have a sum of 319 bits, in whatever order they are added.
+pub const LIMBS: u64 = 11;
+
+/// A histogram as data. The one output holds `bins` counts or sums (for [`HistogramSum::Exact`] [`LIMBS`] words to each), and is added to.
+#[derive(Clone, Debug)]
+pub struct HistogramTask {
+    /// One parameter a leaf. Its results are, for [`HistogramSum::Count`], one to four bins (`u32`), each of which is counted; else one bin and
+    /// its weight (`u32`, or `u64` for [`HistogramSum::Wide`]). A bin that is not below [`HistogramTask::bins`] is none.
+    pub func: Arc<Func>,
+    /// Elements.
+    pub n: u64,
+    /// Bins.
+    pub bins: u64,
+    /// What is added up.
+    pub sum: HistogramSum,
+    /// Strict or fast.
+    pub numerics: Numerics,
+}
+
+/// A type of weights, and of their sums: wrapping integers, or `f32`, whose sum is exact and rounded once.
+pub trait Weight: Scalar + Element<Reg = Self> {
+    #[doc(hidden)]
+    const SUM: HistogramSum;
+    #[doc(hidden)]
+    const ZERO: Self;
+}
+macro_rules! weight {
+    ($($t:ident $sum:ident $zero:expr;)*) => {$(
+        impl Weight for $t {
+            const SUM: HistogramSum = HistogramSum::$sum;
+            const ZERO: Self = $zero;
+        }
+    )*};
+}
+weight! { u32 Word 0; i32 Word 0; u64 Wide 0; i64 Wide 0; f32 Exact 0.0; }
+
+/// A histogram's inputs, and what becomes of an element.
+pub(super) struct Call<B: Backend> {
+    pub(super) c: Collector<B>,
+    pub(super) func: Arc<Func>,
+    pub(super) bins: u64,
+    pub(super) sum: HistogramSum,
+}
+
+impl<B: Backend> Call<B> {
+    /// Inputs, and their one to four bins.
+    pub(super) fn new(
+        device: &B,
+        bins: u64,
+        collect: impl FnOnce(&mut Collector<B>) -> Result<()>,
+        trace: impl FnOnce() -> Result<Vec<Value>>,
+    ) -> Result<Self> {
+        let mut c = Collector::new(device, "histogram");
+        collect(&mut c)?;
+        let mut failed = None;
+        let results = || {
+            trace().unwrap_or_else(|e| {
+                failed = Some(e);
+                Vec::new()
+            })
+        };
+        let func = graph::trace(c.params.clone(), results);
+        match failed {
+            Some(e) => Err(e),
+            None => Ok(Self { c, func: Arc::new(func?), bins, sum: HistogramSum::Count }),
+        }
+    }
+
+    pub(super) fn weighted<N: Bins<B>, W: Weight, I: Inputs<B, Exprs = Expr<W>>>(device: &B, bins: &N, weights: &I) -> Result<Self> {
+        let collect = |c: &mut Collector<B>| {
+            bins.collect(c, false)?;
+            weights.collect(c)
+        };
+        let trace = || {
+            let mut next = 0;
+            let bin = bins.bin(&mut next, false)?;
+            let weight = weights.exprs(&mut next);
+            let bits = if W::TY.words() == 1 { weight.bitcast::<u32>().value() } else { weight.bitcast::<u64>().value() };
+            Ok(vec![bin.value(), bits])
+        };
+        Ok(Self { sum: W::SUM, ..Self::new(device, bins.bins()?, collect, trace)? })
+    }
+
+    /// Checks everything, clears the output, runs the task.
+    pub(super) fn enqueue<T: Element>(self, device: &B, out: &Buffer<B, T>) -> Result<()>
+    where
+        B: Run<HistogramTask> + Run<MapTask>,
+    {
+        let n = self.c.len()?;
+        out.check_device(device, "the output")?;
+        require(device, "histogram", T::DTYPE)?;
+        if out.len() < self.bins {
+            return Err(Error::BufferTooSmall { what: "the output", required: self.bins, available: out.len() });
+        }
+        let narrow = self.sum == HistogramSum::Count && T::DTYPE.size_bytes() == 4;
+        if narrow && n > u64::from(u32::MAX) {
+            return Err(Error::TooLarge { what: "elements that a u32 counts", requested: n, limit: u32::MAX.into() });
+        }
+        let numerics = device.numerics();
+        check_ops(device, "histogram", numerics, &[&self.func])?;
+        check_index(&self.c, n)?;
+        check_aliasing("histogram", &self.c.leaves, n, &[(out.out(), self.bins)], false)?;
+        let sums = if self.sum == HistogramSum::Exact { Some(device.buffer::<u32>(self.bins * LIMBS)?) } else { None };
+        match &sums {
+            Some(limbs) => device.fill(limbs, 0)?,
+            None => device.fill(&out.slice(..self.bins)?, T::zeroed())?,
+        }
+        if n > 0 {
+            let to: Out<B::Raw> = sums.as_ref().map_or_else(|| out.out(), Buffer::out);
+            let leaves: &[Leaf<B::Raw>] = &self.c.leaves;
+            device.run(&HistogramTask { func: self.func, n, bins: self.bins, sum: self.sum, numerics }, leaves, &[to])?;
+        }
+        if let Some(limbs) = &sums {
+            let bits = Buffer::<B, f32>::from_raw(device, out.raw().clone(), out.offset(), self.bins)?;
+            device.generate_into(self.bins, (index(), array(limbs)), |(i, limbs)| rounded(i, limbs), &bits)?;
+        }
+        Ok(())
+    }
+}
+
+/// The `f32` nearest to exact sum `i`, ties to even.
+fn rounded(i: Expr<u32>, limbs: ArrayExpr<u32>) -> Expr<f32> {
+    const WORDS: usize = LIMBS as usize - 1;
+    let at = |k: usize| limbs.at(i * LIMBS as u32 + k as u32);
+    let mut words: Vec<Expr<u32>> = (0..WORDS).map(at).collect();
+    let negative = (words[WORDS - 1] >> 31).ne(0);
+    // The absolute value: complement and one, carried on.
+    let (flip, mut carry) = (select(negative, u32::MAX, 0u32), select(negative, 1u32, 0u32));
+    for w in &mut words {
+        let sum = (*w ^ flip) + carry;
+        carry = (sum.eq(0) & carry.ne(0)).cast::<u32>();
+        *w = sum;
+    }
+    // The highest word that is not zero, the one below it, and whether there is anything below these.
+    let (mut high, mut low, mut rest, mut place) = (words[0], lit(0u32), lit(0u32), lit(0u32));
+    let mut below = lit(0u32);
+    for k in 1..WORDS {
+        let there = words[k].ne(0);
+        high = select(there, words[k], high);
+        low = select(there, words[k - 1], low);
+        rest = select(there, below, rest);
+        place = select(there, k as u32 * 32, place);
+        below = below | words[k - 1];
+    }
+    let shift = high.leading_zeros() & 31u32;
+    // The highest bit goes to the top; shifts of 32 are those of 31 and 1.
+    let top = (high << shift) | ((low >> 1) >> (lit(31u32) - shift));
+    let dropped = (low << shift) | rest;
+    let (mantissa, half) = (top >> 8, top & 0xff);
+    let tie = half.eq(0x80) & dropped.eq(0);
+    let up = select(tie, mantissa & 1u32, half.ge(0x80).cast::<u32>());
+    // Bit 23 stands for an exponent of one, and goes into the field by the sum; so does a carry out of the mantissa.
+    let exponent = place + lit(31u32) - shift - 23;
+    let large = ((exponent << 23) + mantissa + up).min(0x7F80_0000);
+    let small = place.eq(0) & high.lt(1 << 24);
+    let bits = select(small, high, select(exponent.gt(255), 0x7F80_0000u32, large)) | select(negative, 0x8000_0000u32, 0);
+    let flags = at(WORDS);
+    let infinite = select(flags.eq(4), 0xFF80_0000u32, 0x7F80_0000);
+    let special = select(flags.eq(2) | flags.eq(4), infinite, 0x7FC0_0000);
+    select(flags.eq(0), bits, special).bitcast::<f32>()
+}

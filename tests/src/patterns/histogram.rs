@@ -1,0 +1,289 @@
+//! P06 histogram: counts and sums by even bins, edges, operators, channels and two dimensions; what lies behind the bins stays.
+
+use super::{ABOVE_BINDING, FEW, FOLDED, SIZES, input};
+use crate::case::{Cases, Target};
+use crate::data::Fill;
+use half::f16;
+use isowarp::Result;
+use isowarp::element::Element;
+use isowarp::patterns::Weight;
+use isowarp::patterns::histogram::Binned;
+use isowarp::prelude::*;
+
+/// Bins around those that shared memory has room for, alone and in copies.
+const BINS: [u32; 16] = [1, 2, 3, 127, 128, 129, 255, 256, 257, 1000, 2048, 4096, 4097, 8192, 8193, 60_000];
+
+pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
+    for n in SIZES {
+        c.add(format!("histogram/even/u32/n={n}"), move |d| {
+            let x = input::<B, u32>(d, Fill::Plain, n, "x")?;
+            counted(d, 256, even(&x, 0, 1 << 31, 256))
+        });
+        c.add(format!("histogram/even/f32/n={n}"), move |d| {
+            let x = input::<B, f32>(d, Fill::Bits, n, "x")?;
+            counted(d, 100, even(&x, -2.0, 3.0, 100))
+        });
+        c.add(format!("histogram/even/u8/n={n}"), move |d| {
+            let x = input::<B, u8>(d, Fill::Plain, n, "x")?;
+            counted(d, 256, even(&x, 0, 256, 256))
+        })
+        .needs(&[u8::DTYPE]);
+    }
+    bins(c);
+    weights::<B, u32>(c);
+    weights::<B, i32>(c);
+    weights::<B, u64>(c);
+    weights::<B, i64>(c);
+    weights::<B, f32>(c);
+    exact_sums(c);
+    edges(c);
+    channels(c);
+    sources(c);
+    large(c);
+}
+
+/// What a caller's buffer holds where nothing is written.
+const BEFORE: u32 = 0xABAB_ABAB;
+
+/// The caller's output whole.
+fn counted<B: Target>(d: &B, bins: u64, of: impl Bins<B>) -> Result<Buffer<B, u32>> {
+    let out = d.upload(&vec![BEFORE; bins as usize + 3])?;
+    d.histogram_into(of, &out)?;
+    Ok(out)
+}
+
+/// Bins by well-mixed samples, by samples of which half are alike, and by equal ones.
+fn sample<B: Target>(d: &B, n: u64, skew: u32) -> Result<Buffer<B, u32>> {
+    d.generate(n, index(), move |i| {
+        let mixed = i * 2_654_435_761;
+        let mixed = mixed ^ (mixed >> 15);
+        match skew {
+            0 => mixed,
+            1 => select((mixed & 1u32).eq(0), 77, mixed),
+            _ => lit(77),
+        }
+    })
+}
+
+type ByRemainder<'a, B> = Binned<&'a Buffer<B, u32>, fn(Expr<u32>) -> Expr<u32>>;
+
+fn identity<B: Target>(x: &Buffer<B, u32>, bins: u32) -> ByRemainder<'_, B> {
+    binned(x, bins, |x| x)
+}
+
+fn by_remainder<B: Target>(d: &B, x: &Buffer<B, u32>, bins: u32) -> Result<Buffer<B, u32>> {
+    d.map((x, scalar(bins)), |(x, bins)| x % bins)
+}
+
+fn bins<B: Target>(c: &mut Cases<B>) {
+    for bins in BINS {
+        for (skew, name) in ["uniform", "skewed", "one_bin"].into_iter().enumerate() {
+            c.add(format!("histogram/bins_{name}/{bins}"), move |d| {
+                let x = by_remainder(d, &sample(d, 30_011, skew as u32)?, bins)?;
+                counted(d, bins.into(), identity(&x, bins))
+            });
+        }
+        c.add(format!("histogram/even_of_any_width/{bins}"), move |d| {
+            let (x, y) = (input::<B, u32>(d, Fill::Plain, 5003, "x")?, input::<B, f32>(d, Fill::Wide, 5003, "y")?);
+            let z = input::<B, i32>(d, Fill::Bits, 5003, "z")?;
+            let all = (even(&x, 5, 4_000_000_000, bins), even(&y, -1e30, 3e37, bins), even(&z, i32::MIN, i32::MAX, bins));
+            Ok((counted(d, bins.into(), all.0)?, counted(d, bins.into(), all.1)?, counted(d, bins.into(), all.2)?))
+        });
+    }
+    for bins in [1 << 17, 1 << 20] {
+        for (skew, name) in ["uniform", "skewed", "one_bin"].into_iter().enumerate() {
+            c.add(format!("histogram/many_bins_{name}/{bins}"), move |d| {
+                let x = sample(d, 200_003, skew as u32)?;
+                counted(d, bins, even(lazy(&x, move |x| x >> 11), 0, 1 << 21, bins as u32))
+            });
+        }
+    }
+    c.add("histogram/even/f64", |d| {
+        let x = input::<B, f64>(d, Fill::Bits, 10_007, "x")?;
+        Ok((counted(d, 33, even(&x, -1.5, 2.5, 33))?, counted(d, 7, even(&x, -1e300, 1e300, 7))?))
+    })
+    .needs(&[f64::DTYPE]);
+    c.add("histogram/even/f16", |d| {
+        let x = input::<B, f16>(d, Fill::Bits, 10_007, "x")?;
+        counted(d, 33, even(&x, -1.5, 2.5, 33))
+    })
+    .needs(&[f16::DTYPE]);
+    c.add("histogram/counts/u64", |d| {
+        let x = sample(d, 100_003, 1)?;
+        let out = d.upload(&[u64::MAX; 1003])?;
+        d.histogram_into(even(&x, 0, 4_000_000_000, 1000), &out)?;
+        let many = d.upload(&[u64::MAX; 70_001])?;
+        d.histogram_into(even(&x, 0, 4_000_000_000, 70_000), &many)?;
+        Ok((out, many))
+    })
+    .needs(&[u64::DTYPE]);
+}
+
+fn weights<B: Target, W: Weight>(c: &mut Cases<B>) {
+    let t = W::DTYPE;
+    for bins in [1u32, 5, 256, 400, 3000, 70_000] {
+        for (skew, name) in ["uniform", "skewed", "one_bin"].into_iter().enumerate() {
+            c.add(format!("histogram/weighted_{name}/{t}/{bins}"), move |d| {
+                let (x, w) = (by_remainder(d, &sample(d, 10_007, skew as u32)?, bins)?, input::<B, W>(d, Fill::Wide, 10_007, "w")?);
+                let big = input::<B, W>(d, Fill::Plain, 10_007, "w")?;
+                Ok((d.histogram_weighted(identity(&x, bins), &w)?, d.histogram_weighted(identity(&x, bins), &big)?))
+            })
+            .needs(&[t]);
+        }
+    }
+    for n in FEW {
+        c.add(format!("histogram/weighted_into/{t}/n={n}"), move |d| {
+            let (x, w) = (input::<B, f32>(d, Fill::Plain, n, "x")?, input::<B, W>(d, Fill::Plain, n, "w")?);
+            let out = input::<B, W>(d, Fill::Plain, 20, "out")?;
+            d.histogram_weighted_into(even(&x, 0.25, 1.0, 10), &w, &out.slice(3..)?)?;
+            Ok(out)
+        })
+        .needs(&[t]);
+    }
+}
+
+fn exact_sums<B: Target>(c: &mut Cases<B>) {
+    for fill in Fill::ALL {
+        for bins in [1u32, 9, 256, 5000] {
+            c.add(format!("histogram/exact/{}/{bins}", fill.name()), move |d| {
+                let (x, w) = (by_remainder(d, &sample(d, 20_011, 0)?, bins)?, input::<B, f32>(d, fill, 20_011, "w")?);
+                d.histogram_weighted(identity(&x, bins), &w)
+            });
+        }
+    }
+    // The greatest float so often that the sum is infinite, and back to the least one.
+    c.add("histogram/exact/over_the_top", |d| {
+        let values = [f32::MAX, f32::MAX, f32::MIN, 1e-45, f32::MIN];
+        let x = d.upload(&values.iter().flat_map(|&v| [v; 100]).collect::<Vec<_>>())?;
+        let sums = |n: u64| d.histogram_weighted(binned((&x.slice(..n)?, index()), 2, |(_, i)| i & 1u32), &x.slice(..n)?);
+        Ok((sums(100)?, sums(200)?, sums(300)?, sums(500)?))
+    });
+    // Halfway between two floats, a little above, a little below, and so with the sign turned.
+    c.add("histogram/exact/ties", |d| {
+        let (one, ulp) = (1.0f32, f32::EPSILON);
+        let tie = [
+            [one, ulp / 2.0, 0.0],
+            [one + ulp, ulp / 2.0, 0.0],
+            [one, ulp / 2.0, 1e-45],
+            [one, ulp / 2.0, -1e-45],
+            [8.0 - 4.0 * ulp, 2.0 * ulp, 0.0],
+        ];
+        let all: Vec<f32> = tie.iter().flat_map(|t| t.iter().copied().chain(t.iter().map(|v| -v))).collect();
+        let w = d.upload(&all)?;
+        d.histogram_weighted(binned((&w, index()), 10, |(_, i)| i / 3), &w)
+    });
+}
+
+fn edges<B: Target>(c: &mut Cases<B>) {
+    for n in FEW {
+        c.add(format!("histogram/edges/f32/n={n}"), move |d| {
+            let x = input::<B, f32>(d, Fill::Bits, n, "x")?;
+            let edges = Edges::new(d, &[f32::NEG_INFINITY, -1e10, -1.0, -0.0, 0.0, 1e-45, 1.0, 1.0, 2.5, f32::INFINITY])?;
+            counted(d, 9, between(&x, &edges))
+        });
+        c.add(format!("histogram/edges/i32/n={n}"), move |d| {
+            let x = input::<B, i32>(d, Fill::Wide, n, "x")?;
+            let edges = Edges::from_buffer(d.upload(&[-500, -3, 0, 1, 2, 3, 400, 401, 1000])?)?;
+            counted(d, 8, between(&x, &edges))
+        });
+    }
+    for bins in [1u32, 2, 3, 255, 256, 257, 5000, 70_000] {
+        c.add(format!("histogram/edges/u32/{bins}"), move |d| {
+            let x = sample(d, 20_011, 1)?;
+            // Of no even width.
+            let edges: Vec<u32> =
+                (0..=bins).map(|k| (u64::from(k) * u64::from(k) * 4_000_000_000 / (u64::from(bins) * u64::from(bins))) as u32).collect();
+            counted(d, bins.into(), between(&x, &Edges::new(d, &edges)?))
+        });
+    }
+    c.add("histogram/edges/f64", |d| {
+        let x = input::<B, f64>(d, Fill::Bits, 10_007, "x")?;
+        counted(d, 3, between(&x, &Edges::new(d, &[-1e200, 0.0, 1.0, 1e9])?))
+    })
+    .needs(&[f64::DTYPE]);
+    c.add("histogram/edges/u8", |d| {
+        let x = input::<B, u8>(d, Fill::Plain, 10_007, "x")?;
+        counted(d, 4, between(&x, &Edges::new(d, &[0u8, 1, 100, 200, 255])?))
+    })
+    .needs(&[u8::DTYPE]);
+}
+
+fn channels<B: Target>(c: &mut Cases<B>) {
+    for (channels, active) in [(1u32, 1u32), (2, 1), (3, 3), (4, 1), (4, 3), (4, 4), (7, 2)] {
+        for bins in [2u32, 100, 256] {
+            c.add(format!("histogram/channels/u8/{active}of{channels}/{bins}"), move |d| {
+                let pixels = 5003 * u64::from(channels);
+                let x = input::<B, u8>(d, Fill::Plain, pixels + 5, "x")?;
+                let out = d.upload(&vec![BEFORE; (active * bins) as usize + 2])?;
+                let of = |start: u64| d.histogram_channels(&x.slice(start..start + pixels)?, (channels, active), 0, 256, bins);
+                d.histogram_channels_into(&x.slice(4..4 + pixels)?, (channels, active), 10, 210, bins, &out)?;
+                Ok((of(0)?, of(1)?, out))
+            })
+            .needs(&[u8::DTYPE]);
+        }
+    }
+    c.add("histogram/channels/f32/3of4", |d| d.histogram_channels(&input::<B, f32>(d, Fill::Plain, 40_004, "x")?, (4, 3), 0.1, 0.9, 3000));
+}
+
+fn sources<B: Target>(c: &mut Cases<B>) {
+    for n in FEW {
+        c.add(format!("histogram/two_dimensions/n={n}"), move |d| {
+            let (x, y) = (input::<B, f32>(d, Fill::Bits, n, "x")?, input::<B, u32>(d, Fill::Plain, n, "y")?);
+            counted(d, 20 * 30, (even(&x, -1.0, 1.0, 20), even(&y, 0, 4_000_000_000, 30)))
+        });
+        c.add(format!("histogram/three_dimensions/n={n}"), move |d| {
+            let (x, y) = (input::<B, f32>(d, Fill::Plain, n, "x")?, input::<B, u32>(d, Fill::Plain, n, "y")?);
+            let edges = Edges::new(d, &[0.0f32, 0.125, 0.5, 0.75])?;
+            let all = (between(&x, &edges), binned(&y, 4, |y| y >> 30), even(&y, 1 << 20, 1 << 31, 5));
+            Ok((d.histogram_weighted((between(&x, &edges), even(&y, 0, 1 << 31, 3)), &x)?, counted(d, 60, all)?))
+        });
+        c.add(format!("histogram/of_lazy_inputs/n={n}"), move |d| {
+            let (x, y) = (input::<B, f32>(d, Fill::Plain, n, "x")?, input::<B, f32>(d, Fill::Plain, n, "y")?);
+            let radius = lazy((&x, &y), |(x, y)| x * x + y * y);
+            counted(d, 64, even(radius, 0.0f32, 1.5, 64))
+        });
+    }
+    for start in [1u64, 3, 1023] {
+        c.add(format!("histogram/slice/f32/+{start}"), move |d| {
+            let (x, out) = (input::<B, f32>(d, Fill::Plain, 30_000, "x")?, d.upload(&[BEFORE; 3000])?);
+            d.histogram_into(even(&x.slice(start..20_001)?, 0.0, 1.0, 321), &out.slice(start..)?)?;
+            Ok(out)
+        });
+        c.add(format!("histogram/slice/u8/+{start}"), move |d| {
+            let (x, out) = (input::<B, u8>(d, Fill::Plain, 30_000, "x")?, d.upload(&[BEFORE; 3000])?);
+            d.histogram_into(even(&x.slice(start..20_001)?, 0, 200, 100), &out.slice(start..)?)?;
+            Ok(out)
+        })
+        .needs(&[u8::DTYPE]);
+    }
+    c.add("histogram/reversed_and_strided", |d| {
+        let x = sample(d, 60_000, 0)?;
+        let (back, third) = (x.reversed(), x.strided(59_997, 19_999, -3)?);
+        Ok((counted(d, 10, even(&back, 0, 4_000_000_000, 10))?, counted(d, 10, even(&third, 0, 4_000_000_000, 10))?))
+    });
+    // Input and output are parts of one buffer.
+    c.add("histogram/beside_the_input", |d| {
+        let x = sample(d, 10_000, 0)?;
+        d.histogram_into(even(&x.slice(1000..)?, 0, 4_000_000_000, 500), &x.slice(..1000)?)?;
+        Ok(x)
+    });
+}
+
+fn large<B: Target>(c: &mut Cases<B>) {
+    for n in [(1 << 20) + 1, FOLDED, ABOVE_BINDING] {
+        for (skew, name) in ["uniform", "skewed", "one_bin"].into_iter().enumerate() {
+            c.add(format!("histogram/large_{name}/u32/n={n}"), move |d| {
+                let x = sample(d, n, skew as u32)?;
+                Ok((d.histogram(even(&x, 0, 1 << 31, 256))?, d.histogram(even(lazy(&x, |x| x >> 1), 0, 1 << 31, 1 << 16))?))
+            })
+            .bytes(4 * n)
+            .quick &= n < 2_000_000;
+        }
+        c.add(format!("histogram/large_weighted/f32/n={n}"), move |d| {
+            let x = sample(d, n, 0)?;
+            d.histogram_weighted(even(&x, 0, 1 << 31, 256), lazy(&x, |x: Expr<u32>| (x & 0x3FFF_FFFF).bitcast::<f32>()))
+        })
+        .bytes(4 * n)
+        .quick &= n < 2_000_000;
+    }
+}
