@@ -89,6 +89,8 @@ pub(crate) enum Pattern {
     Unique,
     /// The first of each run of equal neighbours, and to --lengths how many there are, u32
     Rle,
+    /// How many elements fall into each of --bins even bins of --range, or between --edges; u32, or the sums of --weights
+    Histogram,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
@@ -131,6 +133,8 @@ Conventions:
   index, u32. A reduction writes shape (1,) in the input's type, or the other axes with --axis. Comparisons are written as NumPy bool.
   The output of f2 and u1 inputs has their type again, unless --dtype says otherwise. gather and scatter take u4, i4, u8 and i8 indices
   into the array as one line; one that is negative or too large is an error. Of several scattered to one place the last stays.
+  Bins of a histogram are half open: the upper end of --range and the last edge are in none (NumPy's last bin is closed), nor is NaN; what is
+  in none is dropped. Sums of f4 weights are exact, rounded once; sums of integers wrap.
   select and partition take an expression of x and i, which holds where it is not zero. unique and rle compare neighbours by value: NaN
   differs from everything, -0 equals 0. What is moved, sorted or selected keeps its bits.
 
@@ -160,6 +164,18 @@ pub(crate) struct RunArgs {
     /// Rle: the .npy file that takes the runs' lengths
     #[arg(long, value_name = "FILE")]
     pub(crate) lengths: Option<PathBuf>,
+    /// Histogram: the number of bins
+    #[arg(long)]
+    pub(crate) bins: Option<u32>,
+    /// Histogram: where the first bin starts and where the last one ends, such as 0,256
+    #[arg(long, value_name = "LOW,HIGH", value_delimiter = ',', allow_hyphen_values = true)]
+    pub(crate) range: Option<Vec<String>>,
+    /// Histogram: an .npy file of edges in ascending order, of the input's type, in place of --bins and --range
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["bins", "range"])]
+    pub(crate) edges: Option<PathBuf>,
+    /// Histogram: an .npy file of weights, one to an element
+    #[arg(long, value_name = "FILE")]
+    pub(crate) weights: Option<PathBuf>,
     /// Scan: leave the element itself out
     #[arg(long)]
     pub(crate) exclusive: bool,

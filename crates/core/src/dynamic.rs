@@ -5,6 +5,7 @@
 //!
 //! Elements of narrow types (`f16`, `u8`) are combined in their register type and narrowed at the end: a sum of `u8` keeps its low eight bits.
 
+mod histogram;
 mod inline;
 mod moves;
 mod operator;
@@ -13,6 +14,7 @@ mod scan;
 mod select;
 mod sort;
 
+pub use histogram::{DynBins, histogram};
 pub(crate) use inline::inline;
 pub use moves::{gather, permute_axes, reverse, rotate, scatter};
 pub use operator::Operator;

@@ -5,7 +5,7 @@ use crate::failure::Result;
 use crate::npy::Array;
 use isowarp::Device;
 use isowarp::backend::Backend as _;
-use isowarp::dynamic::{self, DynBuffer};
+use isowarp::dynamic::{self, DynBins, DynBuffer};
 use isowarp::element::DType;
 
 type Buffer = DynBuffer<Device>;
@@ -46,6 +46,13 @@ pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result
             let [values, lengths] = [runs.values.0, runs.values.1].map(|b| dynamic::first(&b, &runs.count));
             return Ok((values?, Some(lengths?)));
         }
+        (Work::Histogram { bins: Some((lower, upper, bins)), .. }, &[x, ref weights @ ..]) => {
+            dynamic::histogram(device, x, DynBins::Even { lower, upper, bins: *bins }, weights.first().copied())?
+        }
+        (Work::Histogram { bins: None, weighted: true }, &[x, weights, edges]) => {
+            dynamic::histogram(device, x, DynBins::Edges(edges), Some(weights))?
+        }
+        (Work::Histogram { bins: None, .. }, &[x, edges]) => dynamic::histogram(device, x, DynBins::Edges(edges), None)?,
         (_, inputs) => return Err(crate::failure::Failure::usage(format!("{} inputs do not fit {}", inputs.len(), plan.name))),
     };
     Ok((result, None))
@@ -92,8 +99,8 @@ pub(crate) fn download(plan: &Plan, result: &Buffer) -> Result<Array> {
         bytes = bytes.chunks_exact(size).map(|e| u8::from(e.iter().any(|&b| b != 0))).collect();
         dtype = DType::U8;
     }
-    // How many elements are kept is known here at the earliest.
-    let kept = matches!(plan.work, Work::Select(_) | Work::Partition(_) | Work::Unique | Work::Runs);
+    // How many elements are kept, or bins there are, is known here at the earliest.
+    let kept = matches!(plan.work, Work::Select(_) | Work::Partition(_) | Work::Unique | Work::Runs | Work::Histogram { .. });
     let shape = if kept { vec![result.len()] } else { plan.shape.clone() };
     Ok(Array { shape, dtype, boolean: plan.boolean, bytes })
 }

@@ -45,10 +45,12 @@ pub(crate) fn run(args: &RunArgs) -> Result {
 }
 
 fn read_inputs(args: &RunArgs) -> Result<Vec<Array>> {
-    if args.inputs.iter().filter(|p| p.as_os_str() == "-").count() > 1 {
+    // Weights and edges come behind the elements that are counted.
+    let files = args.inputs.iter().chain(&args.weights).chain(&args.edges);
+    if files.clone().filter(|p| p.as_os_str() == "-").count() > 1 {
         return Err(Failure::usage("standard input can be one input only"));
     }
-    let arrays = args.inputs.iter().map(|p| npy::read(p)).collect::<Result<Vec<_>>>()?;
+    let arrays = files.map(|p| npy::read(p)).collect::<Result<Vec<_>>>()?;
     if let Some(first) = arrays.first().filter(|_| !args.pattern.mixes_shapes()) {
         for (array, path) in arrays.iter().zip(&args.inputs).skip(1) {
             if array.shape != first.shape {

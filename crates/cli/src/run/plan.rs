@@ -64,6 +64,11 @@ pub(crate) enum Work {
     Partition(Func),
     Unique,
     Runs,
+    /// Even bins between two bounds, or those between edges, the last input; weights are the one before.
+    Histogram {
+        bins: Option<(String, String, u32)>,
+        weighted: bool,
+    },
 }
 
 impl Pattern {
@@ -90,6 +95,7 @@ impl Pattern {
             Self::Partition => "partition",
             Self::Unique => "unique",
             Self::Rle => "rle",
+            Self::Histogram => "histogram",
         }
     }
 
@@ -106,7 +112,7 @@ impl Pattern {
 
     /// Whether its inputs may have shapes of their own.
     pub(crate) fn mixes_shapes(self) -> bool {
-        matches!(self, Self::Gather | Self::Scatter)
+        matches!(self, Self::Gather | Self::Scatter | Self::Histogram)
     }
 
     /// Whether it takes a condition.
@@ -134,6 +140,11 @@ pub(crate) fn check(args: &RunArgs) -> Result {
         (args.identity.is_some() && !line, "--identity", "reduce and scan"),
         (args.axis.is_some() && !line, "--axis", "reduce and scan"),
         (args.lengths.is_some() && p != Pattern::Rle, "--lengths", "rle"),
+        (
+            (args.bins.is_some() || args.range.is_some() || args.edges.is_some() || args.weights.is_some()) && p != Pattern::Histogram,
+            "--bins, --range, --edges and --weights",
+            "histogram",
+        ),
         (args.exclusive && p != Pattern::Scan, "--exclusive", "scan"),
         (args.descending && !matches!(p, Pattern::Sort | Pattern::Argsort), "--descending", "sort and argsort"),
         (args.variant.is_some() && !line, "--variant", "reduce and scan"),
@@ -160,6 +171,9 @@ pub(crate) fn check(args: &RunArgs) -> Result {
     }
     if p.is_map() && args.op.is_none() {
         return Err(Failure::usage(format!("{name} needs --op, an expression such as \"2*x + 1\"")));
+    }
+    if p == Pattern::Histogram && args.edges.is_none() && (args.bins.is_none() || args.range.as_ref().is_none_or(|r| r.len() != 2)) {
+        return Err(Failure::usage("histogram needs --bins and --range, such as --bins 256 --range 0,256, or --edges"));
     }
     if p == Pattern::Rotate && args.by.is_none() {
         return Err(Failure::usage("rotate needs --by, a number of places"));
@@ -190,6 +204,13 @@ impl Plan {
             Pattern::Partition => some(Work::Partition(condition(args, inputs)?)),
             Pattern::Unique => some(Work::Unique),
             Pattern::Rle => some(Work::Runs),
+            Pattern::Histogram => {
+                let bins = match (args.range.as_deref(), args.bins) {
+                    (Some([lower, upper]), Some(bins)) => Some((lower.clone(), upper.clone(), bins)),
+                    _ => None,
+                };
+                one(Work::Histogram { bins, weighted: args.weights.is_some() })
+            }
             Pattern::Argmin => one(Work::Argmin),
             Pattern::Argmax => one(Work::Argmax),
             Pattern::Dot => one(Work::Dot),

@@ -5,6 +5,7 @@ Run it in this directory. `oracle.json` lists the cases: arguments after `isowar
 tolerance (0: bit for bit; NumPy computes the reference of a tolerance in f64).
 """
 import json
+import math
 
 import numpy as np
 
@@ -180,6 +181,32 @@ for code, a in whole.items():
     case(f"unique_{code}", ["unique", "--in", f"runs_{code}.npy"], b[starts])
     case(f"rle_{code}", ["rle", "--in", f"runs_{code}.npy"], b[starts])
     save(f"lengths_{code}", np.diff(np.append(starts, b.size)).astype(np.uint32))
+
+# Histograms: half open, so what lies on the upper end is left out of NumPy's closed last bin. Sums of f4 are the exact ones, rounded once.
+def counts(a, bins, bounds, weights=None):
+    below = a < bounds[-1]
+    return np.histogram(a[below].astype(np.float64), bins, bounds if np.ndim(bins) == 0 else None, weights=None if weights is None else weights[below])[0]
+
+
+for code, a in whole.items():
+    few_bins, low, high = (5, -4, 6) if code == "f2" else (7, 10, 150)
+    even = ["--bins", str(few_bins), "--range", f"{low},{high}"]
+    case(f"histogram_{code}", ["histogram", "--in", f"w_{code}.npy"] + even, counts(a, few_bins, (low, high)).astype(np.uint32))
+    edges = np.array([-5, -1, 0, 0, 1, 8] if code == "f2" else [0, 1, 5, 50, 50, 51, 150], a.dtype)
+    save(f"edges_{code}", edges)
+    of_edges = counts(a, edges.astype(np.float64), edges).astype(np.uint32)
+    case(f"histogram_edges_{code}", ["histogram", "--in", f"w_{code}.npy", "--edges", f"edges_{code}.npy"], of_edges)
+for code in ["u4", "i4", "u8", "i8"]:
+    args = ["histogram", "--in", "w_f8.npy", "--weights", f"w_{code}.npy", "--bins", "9", "--range", "0,180"]
+    case(f"histogram_weighted_{code}", args, counts(whole["f8"], 9, (0, 180), whole[code]).astype(code))
+place = np.digitize(s, [0.25, 0.75, 1.5, 3.0]) - 1
+exact = np.array([math.fsum(r64[place == k]) for k in range(3)]).astype(np.float32)
+save("edges_f4", np.array([0.25, 0.75, 1.5, 3.0], np.float32))
+case("histogram_weighted_f4", ["histogram", "--in", "s_f4.npy", "--weights", "r_f4.npy", "--edges", "edges_f4.npy"], exact)
+case("histogram_f4", ["histogram", "--in", "r_f4.npy", "--bins", "40", "--range", "-2,3"], counts(r, 40, (-2, 3)).astype(np.uint32))
+case("histogram_many", ["histogram", "--in", "w_u1.npy", "--bins", "5000", "--range", "0,5000"], np.bincount(whole["u1"], minlength=5000).astype(np.uint32))
+case("histogram_truth", ["histogram", "--in", "truth.npy", "--bins", "2", "--range", "0,2"], np.bincount((x[0] > 0).ravel(), minlength=2).astype(np.uint32))
+case("histogram_empty", ["histogram", "--in", "empty.npy", "--bins", "3", "--range", "0,1"], np.zeros(3, np.uint32))
 
 with open("oracle.json", "w") as f:
     json.dump(cases, f, indent=1)

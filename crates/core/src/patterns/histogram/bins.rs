@@ -28,6 +28,18 @@ pub trait Bins<B: Backend> {
     fn bin(&self, next: &mut u16, constant: bool) -> Result<Expr<u32>>;
 }
 
+impl<B: Backend, N: Bins<B> + ?Sized> Bins<B> for &N {
+    fn bins(&self) -> Result<u64> {
+        (**self).bins()
+    }
+    fn collect(&self, c: &mut Collector<B>, constant: bool) -> Result<()> {
+        (**self).collect(c, constant)
+    }
+    fn bin(&self, next: &mut u16, constant: bool) -> Result<Expr<u32>> {
+        (**self).bin(next, constant)
+    }
+}
+
 fn check(bins: u64) -> Result<u64> {
     match bins {
         0 => Err(Error::InvalidArgument { what: "bins", reason: "there is none".to_owned() }),
@@ -47,8 +59,8 @@ pub struct Even<I, R> {
 
 /// `bins` bins of one width from `lower` to below `upper`. A sample outside is in none, nor is NaN.
 ///
-/// The bin of an integer `x` is `(x - lower) * bins / (upper - lower)`, rounded down, without overflow; a bin is at least one wide. That of a float
-/// is `(x - lower) * scale` cut off, with each operation rounded and `scale` the rounded quotient of `bins` and `upper - lower`; it is the
+/// The bin of an integer `x` is `(x - lower) * bins / (upper - lower)`, rounded down, without overflow; a bin is at least one wide (and a power of two
+/// where 64-bit bounds are more than 2^32 apart). That of a float is `(x - lower) * scale` cut off, with each operation rounded and `scale` the rounded quotient of `bins` and `upper - lower`; it is the
 /// last bin where that gives more.
 ///
 /// ```

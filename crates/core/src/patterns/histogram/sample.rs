@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::input::Collector;
 use crate::ir::{Expr, Param, lit, select};
 
-/// A type that even bins are laid over: `u32` (also for `u8`), `i32`, `f32` (also for `f16`) and `f64`.
+/// A type that even bins are laid over: integers (`u32` also for `u8`) and floats (`f32` also for `f16`).
 pub trait Sample: Scalar + Num {
     #[doc(hidden)]
     fn rule(lower: Self, upper: Self, bins: u32) -> Result<Rule>;
@@ -71,7 +71,7 @@ fn integers(lower: u32, range: u64, bins: u32) -> Result<Rule> {
         return Err(Error::InvalidArgument { what: "bounds", reason });
     }
     let word = |v: u32| (Ty::U32, u64::from(v));
-    if range % bins == 0 && (range / bins).is_power_of_two() {
+    if range.is_multiple_of(bins) && (range / bins).is_power_of_two() {
         let (from_zero, by_one) = (lower == 0, range == bins);
         let mut values = Vec::new();
         if !from_zero {
@@ -95,6 +95,11 @@ fn of_word(x: Expr<u32>, rule: &Rule, next: &mut Next<'_>) -> Expr<u32> {
         return if by_one { d } else { d >> rule.take::<u32>(next) };
     }
     let d = x - rule.take::<u32>(next);
+    scaled(d, rule, next)
+}
+
+/// The bin of a distance, where bins are of any width.
+fn scaled(d: Expr<u32>, rule: &Rule, next: &mut Next<'_>) -> Expr<u32> {
     let (range, low, high) = (rule.take::<u32>(next), rule.take::<u32>(next), rule.take::<u32>(next));
     let sum = d * high + d.mul_hi(low);
     let carry = sum.lt(d.mul_hi(low)).cast::<u32>();
@@ -128,6 +133,41 @@ impl Sample for i32 {
         of_word(x.bitcast::<u32>(), rule, next)
     }
 }
+
+macro_rules! wide_sample {
+    ($($t:ident)*) => {$(
+        impl Sample for $t {
+            fn rule(lower: $t, upper: $t, bins: u32) -> Result<Rule> {
+                if lower >= upper {
+                    return Err(empty(lower, upper));
+                }
+                let range = upper.wrapping_sub(lower) as u64;
+                let bits = (Ty::U64, lower as u64);
+                if range.is_multiple_of(bins.into()) && (range / u64::from(bins)).is_power_of_two() {
+                    let shift = (range / u64::from(bins)).trailing_zeros();
+                    let form = Form::Shift { from_zero: false, by_one: false };
+                    return Ok(Rule { form, values: vec![bits, (Ty::U32, shift.into())] });
+                }
+                if range > u64::from(u32::MAX) {
+                    let reason = format!("{bins} bins over {range} integers; above 2^32 a bin has to be a power of two wide");
+                    return Err(Error::InvalidArgument { what: "bounds", reason });
+                }
+                let mut rule = integers(1, range, bins)?;
+                rule.values[0] = bits;
+                Ok(rule)
+            }
+            fn bin(x: Expr<$t>, rule: &Rule, next: &mut Next<'_>) -> Expr<u32> {
+                let d = x.bitcast::<u64>() - rule.take::<u64>(next);
+                if let Form::Shift { .. } = rule.form {
+                    return (d >> rule.take::<u32>(next)).min(u64::from(u32::MAX)).cast();
+                }
+                // A distance beyond 32 bits is the greatest, which is in no bin.
+                scaled(d.min(u64::from(u32::MAX)).cast(), rule, next)
+            }
+        }
+    )*};
+}
+wide_sample!(u64 i64);
 
 macro_rules! float_sample {
     ($($t:ident)*) => {$(
@@ -206,6 +246,17 @@ mod tests {
             [None, None, Some(0), Some(1), Some(2), Some(3), None, None]
         );
         assert_eq!(bins(i32::MIN, i32::MAX, 2, &[i32::MIN, -1, 0, i32::MAX - 1]), [0, 0, 1, 1]);
+    }
+
+    #[test]
+    fn wide_bins_are_those_of_their_distance() {
+        let far = 1i64 << 40;
+        let samples = [i64::MIN, far - 11, far - 10, far - 1, far, far + 9, far + 10, i64::MAX];
+        let found = bins(far - 10, far + 10, 3, &samples);
+        let inside: Vec<_> = found.iter().map(|&b| (b < 3).then_some(b)).collect();
+        assert_eq!(inside, [None, None, Some(0), Some(1), Some(1), Some(2), None, None]);
+        assert_eq!(bins(0u64, 1 << 60, 16, &[0, 1 << 56, u64::MAX]), [0, 1, 255]);
+        assert!(u64::rule(0, u64::MAX, 10).is_err() && i64::rule(3, 3, 1).is_err());
     }
 
     #[test]
