@@ -72,6 +72,11 @@ pub(crate) fn select(c: &mut Criterion) {
     pattern(c, "select");
 }
 
+/// Group of the histograms.
+pub(crate) fn histogram(c: &mut Criterion) {
+    pattern(c, "histogram");
+}
+
 /// Group of the sorts.
 pub(crate) fn sort(c: &mut Criterion) {
     pattern(c, "sort");

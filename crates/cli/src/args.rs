@@ -18,7 +18,7 @@ pub(crate) enum Command {
     /// List every adapter and GPU with its limits, element types and numerics verdict
     Devices(DevicesArgs),
     /// Run a pattern over NumPy files
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// Filter a PNG or JPEG image
     Image(ImageArgs),
     /// Compare every pattern on every device with the CPU definition, bit for bit

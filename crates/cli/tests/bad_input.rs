@@ -231,6 +231,14 @@ fn options_that_make_no_sense_are_refused() {
     says(&refused(&["select", "--in", "x_f4.npy"]), "select needs --op, a condition");
     says(&refused(&["partition", "--in", "x_f4.npy"]), "partition needs --op, a condition");
     says(&refused(&["unique", "--in", "x_f4.npy", "--lengths", "l.npy"]), "--lengths is for rle, not for unique");
+    says(&refused(&["histogram", "--in", "x_f4.npy", "--bins", "4"]), "histogram needs --bins and --range");
+    says(&refused(&["histogram", "--in", "x_f4.npy", "--bins", "4", "--range", "1,0"]), "has to be below the upper one");
+    says(&refused(&["histogram", "--in", "w_i4.npy", "--bins", "4", "--range", "0,1e3"]), "`1e3` is no bound of i32 samples");
+    says(&refused(&["histogram", "--in", "x_f4.npy", "--edges", "y_f4.npy"]), "is below edge");
+    says(&refused(&["histogram", "--in", "x_f4.npy", "--edges", "edges_i4.npy"]), "it holds i32, not f32");
+    says(&refused(&["histogram", "--in", "w_u1.npy", "--edges", "edges_u1.npy", "--weights", "w_f8.npy"]), "exact sum has no form yet");
+    says(&refused(&["histogram", "--in", "w_u1.npy", "--bins", "0", "--range", "0,9"]), "bins: there is none");
+    says(&refused(&["sort", "--in", "x_f4.npy", "--bins", "3"]), "is for histogram, not for sort");
     says(&refused(&["rotate", "--in", "x_f4.npy"]), "rotate needs --by");
     says(&refused(&["reverse", "--in", "x_f4.npy", "--by", "1"]), "--by is for rotate, not for reverse");
     says(&refused(&["gather", "--in", "x_f4.npy"]), "gather takes 2 inputs");

@@ -51,6 +51,11 @@ fn scan_is_the_same_on_every_device() {
 }
 
 #[test]
+fn histogram_is_the_same_on_every_device() {
+    identical("histogram");
+}
+
+#[test]
 fn sort_is_the_same_on_every_device() {
     identical("sort");
 }

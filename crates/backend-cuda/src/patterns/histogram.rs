@@ -18,7 +18,7 @@ const MOST_THREADS: u32 = 1024;
 /// Shared memory of a block beside others, 256 bins in 32 copies: six of them have 1,536 threads together.
 const BESIDE_BYTES: u64 = 4 * 257 * 32;
 /// Cells of a cache: a count and its bin each.
-const CACHE_BYTES: u32 = 2 * 4 << 12;
+const CACHE_BYTES: u32 = 2 * 4 * 4096;
 /// Copies of a bin, at most: lanes of a warp.
 const MOST_COPIES: u64 = 32;
 /// Elements that a block has for each byte of its bins at least.

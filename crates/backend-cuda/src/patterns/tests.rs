@@ -1,13 +1,13 @@
 //! Every kernel's holes are filled for representative operators. With `PTXAS` naming an assembler, the texts are assembled too.
 
 use super::holes::{Holes, Shape, combine};
-use super::{reduce_variants, scan_variants, select};
+use super::{histogram, reduce_variants, scan_variants, select};
 use crate::splice::{Fill, Site, splice};
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::{DType, Ty};
 use isowarp_core::ir::{self, Expr, Func, Param};
 use isowarp_core::numerics::Func as Elementary;
-use isowarp_core::patterns::{ReduceVariant, ScanVariant, SelectKind, SelectTask};
+use isowarp_core::patterns::{HistogramSum, HistogramTask, ReduceVariant, ScanVariant, SelectKind, SelectTask};
 use isowarp_kernels::Source;
 use std::process::Command;
 use std::sync::Arc;
@@ -201,6 +201,32 @@ fn selections_of_every_kind_and_width_fill_their_holes() {
                 let entry = format!("{name}_w{}", task.store.result_words());
                 let known = Source::Select.builds()[0].entries.iter().find(|e| e.name == entry).expect("an entry to each width");
                 select::with_fills(&task, &leaves, &outs, known.holes, |fills| check(Source::Select, &entry, fills));
+            }
+        }
+    }
+}
+
+#[test]
+fn histograms_of_every_kind_fill_their_holes() {
+    type E = Expr<u32>;
+    let bytes = |n: u32| move |x: E| (0..4).map(|k| (x >> (8 * k.min(n - 1))) & 0xff).collect::<Vec<_>>();
+    let all = [
+        (one(|x: E| x >> 24), HistogramSum::Count, DType::U32),
+        (one(|x: E| x), HistogramSum::Count, DType::U8),
+        (one(|x: Expr<f32>| (x * 256.0).cast::<u32>()), HistogramSum::Count, DType::F32),
+        (one(|x: E| (bytes(2)(x)[0], bytes(2)(x)[1])), HistogramSum::Count, DType::U32),
+        (one(|x: E| (bytes(3)(x)[0], bytes(3)(x)[1], bytes(3)(x)[2])), HistogramSum::Count, DType::U32),
+        (one(|x: E| (bytes(4)(x)[0], bytes(4)(x)[1], bytes(4)(x)[2], bytes(4)(x)[3])), HistogramSum::Count, DType::U32),
+        (one(|x: E| (x, x * 3)), HistogramSum::Word, DType::U32),
+        (one(|x: Expr<u64>| (x.cast::<u32>(), x)), HistogramSum::Wide, DType::U64),
+        (one(|x: Expr<f32>| (x.cast::<u32>(), x.bitcast::<u32>())), HistogramSum::Exact, DType::F32),
+    ];
+    for (func, sum, dtype) in all {
+        let task = HistogramTask { func: Arc::new(func), n: 1, bins: 256, sum, numerics: Numerics::Strict };
+        for shape in [Shape::Vector(dtype), Shape::Strided(dtype)] {
+            for fits in [true, false] {
+                let kernel = histogram::kernel(&task, fits);
+                histogram::with_fills(&task, &[shape], |fills| check(Source::Histogram, kernel.entry(), fills));
             }
         }
     }

@@ -2,6 +2,7 @@
 
 mod filter;
 pub(super) mod guarded;
+mod histogram;
 mod map;
 mod reduce;
 mod scan;

@@ -1,0 +1,75 @@
+//! Histograms: every form is WGSL that fits WebGPU's default limits where it has to; windows of inputs and outputs.
+
+use super::texts::{SHARED, accept, signature};
+use super::{both, own_device, same_bits};
+use crate::context::Options;
+use crate::patterns::histogram::{Form, Home, LEAST_CELLS, holes, program};
+use isowarp_core::backend::Run;
+use isowarp_core::buffer::{Buffer, Memory as _};
+use isowarp_core::caps::Numerics;
+use isowarp_core::element::DType;
+use isowarp_core::ir::{self, Expr, Func};
+use isowarp_core::patterns::{Histogram as _, HistogramSum, HistogramTask, MapTask, even};
+use isowarp_cpu::Cpu;
+use std::sync::Arc;
+
+fn one<A: ir::Traced, R: ir::Traced>(f: impl FnOnce(A) -> R) -> Func {
+    ir::trace(f).expect("operator")
+}
+
+#[test]
+fn histograms_of_every_kind_and_home() {
+    type E = Expr<u32>;
+    let all = [
+        (one(|x: E| x >> 24), HistogramSum::Count, DType::U32),
+        (one(|x: E| x), HistogramSum::Count, DType::U8),
+        (one(|x: Expr<f32>| (x * 256.0).cast::<u32>()), HistogramSum::Count, DType::F32),
+        (one(|x: E| (x, x + 1)), HistogramSum::Count, DType::U32),
+        (one(|x: E| (x, x + 1, x + 2, x + 3)), HistogramSum::Count, DType::U32),
+        (one(|x: E| (x, x * 3)), HistogramSum::Word, DType::U32),
+        (one(|x: Expr<u64>| (x.cast::<u32>(), x)), HistogramSum::Wide, DType::U64),
+        (one(|x: Expr<f32>| (x.cast::<u32>(), x.bitcast::<u32>())), HistogramSum::Exact, DType::F32),
+    ];
+    for (func, sum, dtype) in all {
+        let task = HistogramTask { func: Arc::new(func), n: 1, bins: 256, sum, numerics: Numerics::Strict };
+        let narrow = matches!(sum, HistogramSum::Count | HistogramSum::Word);
+        let homes = [Home::Shared(LEAST_CELLS), Home::Shared(2 * LEAST_CELLS), Home::Cached(LEAST_CELLS / 2), Home::Output];
+        for home in homes.into_iter().filter(|h| narrow || !matches!(h, Home::Cached(_))) {
+            for (spare, vector) in
+                [(false, 0), (true, 1)].into_iter().filter(|(spare, _)| !spare || narrow && matches!(home, Home::Shared(_)))
+            {
+                for bytes in if sum == HistogramSum::Count { [4, 8].as_slice() } else { &[4] } {
+                    let form = Form { rows: 2, home, spare, out_words: sum.words(*bytes) };
+                    let (holes, signature) = (holes(&task, form), signature(&[(dtype, vector)], &[]));
+                    let shared = accept(&program(&task, &signature, &holes));
+                    let extra = u32::from(spare) * 128 + if home == Home::Shared(2 * LEAST_CELLS) { SHARED } else { 0 };
+                    assert!(shared <= SHARED + extra, "{home:?} of {sum:?}: {shared} bytes of shared memory");
+                }
+            }
+        }
+    }
+}
+
+/// Counts and sums of few and of many bins.
+fn all<B: Run<HistogramTask> + Run<MapTask>>(d: &B, x: &Buffer<B, u32>) -> Vec<Buffer<B, u32>> {
+    let of = |bins: u32| d.histogram(even(x, 1000, 4_000_000_000, bins)).expect("counts");
+    let many = d.upload(&vec![7u32; 70_003]).expect("upload");
+    d.histogram_into(even(x, 0, 4_200_000_000, 70_000), &many).expect("counts");
+    let sums = d.histogram_weighted(even(x, 1000, 4_000_000_000, 33), x).expect("sums");
+    let exact = d.histogram_weighted(even(x, 0, 4_000_000_000, 9), isowarp_core::input::lazy(x, |x: Expr<u32>| x.bitcast::<f32>()));
+    let exact = isowarp_core::patterns::Map::map(d, &exact.expect("sums"), Expr::bitcast::<u32>).expect("bits");
+    vec![of(3), of(100), of(256), of(5000), many, sums, exact]
+}
+
+#[test]
+fn windows_of_elements_and_of_bins_add_up() {
+    let gpu = own_device(&Options::default());
+    gpu.limit_windows(1 << 16);
+    for n in [33_001u32, 100_003] {
+        let x: Vec<u32> = (0..n).map(|i| i.wrapping_mul(2_654_435_761) ^ (i >> 3)).collect();
+        let (cx, gx) = both(&gpu, &x);
+        for (k, (c, g)) in all(&Cpu::new(), &cx).iter().zip(&all(&gpu, &gx)).enumerate() {
+            same_bits(&format!("output {k} of {n} elements"), c, g);
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Histograms against plain Rust, exact sums against whole numbers, and what bad input gets. On every device.
+
+use crate::common::{each, mt19937};
+use isowarp::Error;
+use isowarp::prelude::*;
+
+/// Lengths around blocks, and nothing.
+const LENGTHS: [usize; 5] = [0, 1, 257, 8193, 70_001];
+
+#[test]
+fn histograms_are_those_of_loops() {
+    for n in LENGTHS {
+        let x = mt19937(5489, n);
+        let mut counts = vec![0u32; 1000];
+        let mut sums = vec![0u32; 1000];
+        for v in x.iter().filter(|v| **v >= 10) {
+            let bin = (u64::from(v - 10) * 1000 / 4_294_967_285) as usize;
+            if bin < 1000 {
+                counts[bin] += 1;
+                sums[bin] = sums[bin].wrapping_add(v.wrapping_mul(3));
+            }
+        }
+        let low = x.iter().filter(|v| **v < 1 << 30).count() as u32;
+        let high = x.iter().filter(|v| (1 << 30..3 << 30).contains(*v)).count() as u32;
+        each(|d| {
+            let device = d.upload(&x).unwrap();
+            let bins = || even(&device, 10, u32::MAX, 1000);
+            assert_eq!(d.histogram(bins()).unwrap().read_blocking().unwrap(), counts);
+            let weighted = d.histogram_weighted(bins(), lazy(&device, |x: Expr<u32>| x * 3)).unwrap();
+            assert_eq!(weighted.read_blocking().unwrap(), sums);
+            let edges = Edges::new(d, &[0u32, 1 << 30, 1 << 30, 3 << 30]).unwrap();
+            assert_eq!(d.histogram(between(&device, &edges)).unwrap().read_blocking().unwrap(), [low, 0, high]);
+            let parity = d.histogram(binned(&device, 1, |x| x & 1u32)).unwrap();
+            assert_eq!(parity.read_blocking().unwrap(), [x.iter().filter(|v| **v & 1 == 0).count() as u32]);
+        });
+    }
+}
+
+/// The nearest `f32`, ties to even, of a whole number of 2^-149.
+fn nearest(sum: i128) -> f32 {
+    let magnitude = sum.unsigned_abs();
+    let excess = (128 - magnitude.leading_zeros()).saturating_sub(24);
+    let (mut mantissa, rest) = (magnitude >> excess, magnitude & ((1 << excess) - 1));
+    let half = if excess == 0 { 1 } else { 1 << (excess - 1) };
+    mantissa += u128::from(excess > 0 && (rest > half || (rest == half && mantissa & 1 == 1)));
+    // Of at most 25 bits, so an f64 holds it, and what it is scaled to.
+    let value = mantissa as f64 * 2f64.powi(excess as i32 - 149);
+    if sum < 0 { -(value as f32) } else { value as f32 }
+}
+
+#[test]
+fn sums_of_floats_are_rounded_once() {
+    for n in LENGTHS {
+        // Magnitudes from subnormal ones to 2^-60, of both signs: sums of them fit 128 bits.
+        let r = mt19937(77, 2 * n);
+        let w: Vec<f32> = (0..n).map(|i| f32::from_bits((r[i] & 0x807F_FFFF) | ((r[n + i] % 68) << 23))).collect();
+        let units = |w: f32| {
+            let (bits, sign) = (w.to_bits(), if w.is_sign_negative() { -1 } else { 1 });
+            let (exponent, fraction) = (bits >> 23 & 0xFF, i128::from(bits & 0x7F_FFFF));
+            sign * if exponent == 0 { fraction } else { (fraction | 0x80_0000) << (exponent - 1) }
+        };
+        let sums: Vec<f32> = (0..7).map(|k| nearest(w.iter().skip(k).step_by(7).map(|&w| units(w)).sum())).collect();
+        each(|d| {
+            let weights = d.upload(&w).unwrap();
+            let places = d.iota::<u32>(n as u64, 0, 1).unwrap();
+            let found = d.histogram_weighted(binned(&places, 7, |i| i % 7), &weights).unwrap().read_blocking().unwrap();
+            assert_eq!(found.iter().map(|f| f.to_bits()).collect::<Vec<_>>(), sums.iter().map(|f| f.to_bits()).collect::<Vec<_>>(), "{n}");
+        });
+    }
+}
+
+#[test]
+fn special_weights_stay_special() {
+    let (inf, nan) = (f32::INFINITY, f32::NAN);
+    let w = [[1.0, 2.0], [inf, 1.0], [-inf, inf], [nan, 1.0], [-inf, -1.0], [-0.0, -0.0], [f32::MAX, f32::MAX], [f32::MIN, f32::MIN]];
+    let sums = [3.0, inf, nan, nan, -inf, 0.0, inf, -inf];
+    each(|d| {
+        let weights = d.upload(w.as_flattened()).unwrap();
+        let found = d.histogram_weighted(binned((&weights, index()), 8, |(_, i)| i / 2), &weights).unwrap().read_blocking().unwrap();
+        assert_eq!(found.map_bits(), sums.to_vec().map_bits());
+    });
+}
+
+/// Floats as their bits.
+trait Bits {
+    fn map_bits(&self) -> Vec<u32>;
+}
+impl Bits for Vec<f32> {
+    fn map_bits(&self) -> Vec<u32> {
+        self.iter().map(|f| f.to_bits()).collect()
+    }
+}
+
+#[test]
+fn bad_bins_are_refused_and_nothing_is_written() {
+    each(|d| {
+        let x = d.iota::<u32>(1000, 0, 1).unwrap();
+        let f = d.map(&x, Expr::cast::<f32>).unwrap();
+        let out = d.upload(&[7u32; 1000]).unwrap();
+        let invalid = |r: isowarp::Result<()>, text: &str| match r {
+            Err(e @ Error::InvalidArgument { .. }) => assert!(e.to_string().contains(text), "{e}"),
+            other => panic!("{text}: {other:?}"),
+        };
+        invalid(d.histogram_into(even(&x, 5, 5, 2), &out), "has to be below");
+        invalid(d.histogram_into(even(&x, 0, 10, 11), &out), "one wide");
+        invalid(d.histogram_into(even(&x, 0, 10, 0), &out), "there is none");
+        invalid(d.histogram_into(even(&f, 0.0, f32::NAN, 4), &out), "has to be below");
+        invalid(d.histogram_into(even(&f, f32::MIN, f32::MAX, 4), &out), "no width");
+        invalid(Edges::new(d, &[0.0f32]).map(drop), "1 of them");
+        invalid(Edges::new(d, &[0.0f32, 2.0, 1.0]).map(drop), "edge 2 (1.0) is below edge 1 (2.0)");
+        invalid(Edges::from_buffer(d.upload(&[0.0f32, f32::NAN]).unwrap()).map(drop), "edge 1 is NaN");
+        invalid(d.histogram_channels(&x, (4, 5), 0, 9, 3).map(drop), "5 active ones of 4");
+        invalid(d.histogram_channels(&x, (3, 1), 0, 9, 3).map(drop), "no whole pixels of 3");
+        let many = d.histogram_into(even(&x, 0, 1 << 21, (1 << 20) + 1), &out);
+        assert!(matches!(many, Err(Error::TooLarge { requested: 1_048_577, limit: 1_048_576, .. })));
+        let table = d.histogram((even(&x, 0, 2048, 2048), even(&x, 0, 1024, 1024)));
+        assert!(matches!(table, Err(Error::TooLarge { requested: 2_097_152, .. })));
+        let small = d.histogram_into(even(&x, 0, 4000, 1001), &out);
+        assert!(matches!(small, Err(Error::BufferTooSmall { required: 1001, available: 1000, .. })));
+        assert!(matches!(d.histogram_into(even(&x, 0, 10, 5), &x), Err(Error::Aliasing { .. })));
+        let short = d.histogram_weighted(even(&x, 0, 10, 5), &out.slice(1..).unwrap());
+        assert!(matches!(short, Err(Error::LengthMismatch { expected: 1000, found: 999, .. })));
+        assert!(out.read_blocking().unwrap().iter().all(|&v| v == 7));
+        assert_eq!(x.read_blocking().unwrap()[..3], [0, 1, 2]);
+    });
+}
