@@ -8,7 +8,7 @@
 enum Sum { COUNT, WORD, WIDE, EXACT };
 enum Home { SHARED, CACHED, OUTPUT };
 
-constexpr int MOST_THREADS = 1024;
+constexpr int MOST_THREADS = 512;
 constexpr int CELL_BITS = 12, CELLS = 1 << CELL_BITS;  // of a cache
 constexpr int LIMBS = 10, FLAGS = 10;                  // words of an exact sum, and where its flags lie
 template <int W>
@@ -169,7 +169,7 @@ struct Bins {
 
 // u[0] bins, u[1] log2 of the copies, u[2] words of a count in the output. Shared memory: words of the bins and of one more, times
 // copies; or two of each cell.
-// Grid: any; as many blocks as are resident is best. Threads: any multiple of a warp up to 1024.
+// Grid: any; as many blocks as are resident is best. Threads: any multiple of a warp up to 512.
 template <int W, int K, int SUM, int HOME>
 IW_DEVICE void histogram(const Args& args) {
     constexpr int R = ROWS<W>;
@@ -210,19 +210,22 @@ IW_DEVICE void histogram(const Args& args) {
     to.flush();
 }
 
-#define HISTOGRAM(name, W, K, SUM, HOME) \
-    IW_KERNEL(MOST_THREADS) histogram_##name(const __grid_constant__ Args args) { histogram<W, K, SUM, HOME>(args); }
-HISTOGRAM(count1, 1, 1, COUNT, SHARED)
-HISTOGRAM(count2, 2, 2, COUNT, SHARED)
-HISTOGRAM(count3, 3, 3, COUNT, SHARED)
-HISTOGRAM(count4, 4, 4, COUNT, SHARED)
-HISTOGRAM(count1_cached, 1, 1, COUNT, CACHED)
-HISTOGRAM(count2_cached, 2, 2, COUNT, CACHED)
-HISTOGRAM(count3_cached, 3, 3, COUNT, CACHED)
-HISTOGRAM(count4_cached, 4, 4, COUNT, CACHED)
-HISTOGRAM(word, 2, 1, WORD, SHARED)
-HISTOGRAM(word_cached, 2, 1, WORD, CACHED)
-HISTOGRAM(wide, 3, 1, WIDE, SHARED)
-HISTOGRAM(wide_output, 3, 1, WIDE, OUTPUT)
-HISTOGRAM(exact, 2, 1, EXACT, SHARED)
-HISTOGRAM(exact_output, 2, 1, EXACT, OUTPUT)
+// Blocks of most threads to a multiprocessor, as registers are shared out: where adding takes none, all loads of a thread are under way together.
+#define HISTOGRAM(name, W, K, SUM, HOME, BLOCKS)                                                                                 \
+    extern "C" __global__ void __launch_bounds__(MOST_THREADS, BLOCKS) histogram_##name(const __grid_constant__ Args args) { \
+        histogram<W, K, SUM, HOME>(args);                                                                                       \
+    }
+HISTOGRAM(count1, 1, 1, COUNT, SHARED, 3)
+HISTOGRAM(count2, 2, 2, COUNT, SHARED, 3)
+HISTOGRAM(count3, 3, 3, COUNT, SHARED, 3)
+HISTOGRAM(count4, 4, 4, COUNT, SHARED, 3)
+HISTOGRAM(count1_cached, 1, 1, COUNT, CACHED, 2)
+HISTOGRAM(count2_cached, 2, 2, COUNT, CACHED, 2)
+HISTOGRAM(count3_cached, 3, 3, COUNT, CACHED, 2)
+HISTOGRAM(count4_cached, 4, 4, COUNT, CACHED, 2)
+HISTOGRAM(word, 2, 1, WORD, SHARED, 3)
+HISTOGRAM(word_cached, 2, 1, WORD, CACHED, 2)
+HISTOGRAM(wide, 3, 1, WIDE, SHARED, 3)
+HISTOGRAM(wide_output, 3, 1, WIDE, OUTPUT, 2)
+HISTOGRAM(exact, 2, 1, EXACT, SHARED, 2)
+HISTOGRAM(exact_output, 2, 1, EXACT, OUTPUT, 2)

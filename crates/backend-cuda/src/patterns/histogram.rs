@@ -12,9 +12,9 @@ use isowarp_core::patterns::{HistogramSum, HistogramTask};
 use isowarp_kernels::Kernel;
 use isowarp_kernels::histogram::*;
 
-/// Threads of a block whose bins leave room for others on a multiprocessor, and of one that has it to itself.
+/// Threads of a block whose bins leave room for five others on a multiprocessor, and of one with more bins.
 const THREADS: u32 = 256;
-const MOST_THREADS: u32 = 1024;
+const MOST_THREADS: u32 = 512;
 /// Shared memory of a block beside others, 256 bins in 32 copies: six of them have 1,536 threads together.
 const BESIDE_BYTES: u64 = 4 * 257 * 32;
 /// Cells of a cache: a count and its bin each.
