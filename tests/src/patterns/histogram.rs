@@ -103,6 +103,19 @@ fn bins<B: Target>(c: &mut Cases<B>) {
         Ok((counted(d, 33, even(&x, -1.5, 2.5, 33))?, counted(d, 7, even(&x, -1e300, 1e300, 7))?))
     })
     .needs(&[f64::DTYPE]);
+    c.add("histogram/even/u64", |d| {
+        let x = input::<B, u64>(d, Fill::Plain, 10_007, "x")?;
+        let low = lazy(&x, |x| x >> 30);
+        let all = (even(&x, 1 << 40, (1 << 40) + (1 << 62), 64), even(low, 1_000_000_000, 5_000_000_000, 33));
+        Ok((counted(d, 64, all.0)?, counted(d, 33, all.1)?))
+    })
+    .needs(&[u64::DTYPE]);
+    c.add("histogram/even/i64", |d| {
+        let (x, y) = (input::<B, i64>(d, Fill::Wide, 10_007, "x")?, input::<B, i64>(d, Fill::Bits, 10_007, "y")?);
+        let all = (even(&x, -300, 500, 7), even(&y, i64::MIN, 0, 128));
+        Ok((counted(d, 7, all.0)?, counted(d, 128, all.1)?))
+    })
+    .needs(&[i64::DTYPE]);
     c.add("histogram/even/f16", |d| {
         let x = input::<B, f16>(d, Fill::Bits, 10_007, "x")?;
         counted(d, 33, even(&x, -1.5, 2.5, 33))
@@ -215,8 +228,9 @@ fn channels<B: Target>(c: &mut Cases<B>) {
                 let pixels = 5003 * u64::from(channels);
                 let x = input::<B, u8>(d, Fill::Plain, pixels + 5, "x")?;
                 let out = d.upload(&vec![BEFORE; (active * bins) as usize + 2])?;
+                let upper = 10 + bins.max(200);
                 let of = |start: u64| d.histogram_channels(&x.slice(start..start + pixels)?, (channels, active), 0, 256, bins);
-                d.histogram_channels_into(&x.slice(4..4 + pixels)?, (channels, active), 10, 210, bins, &out)?;
+                d.histogram_channels_into(&x.slice(4..4 + pixels)?, (channels, active), 10, upper, bins, &out)?;
                 Ok((of(0)?, of(1)?, out))
             })
             .needs(&[u8::DTYPE]);
