@@ -105,7 +105,7 @@ fn bins<B: Target>(c: &mut Cases<B>) {
     .needs(&[f64::DTYPE]);
     c.add("histogram/even/u64", |d| {
         let x = input::<B, u64>(d, Fill::Plain, 10_007, "x")?;
-        let low = lazy(&x, |x| x >> 30);
+        let low = lazy(&x, |x: Expr<u64>| x >> 30);
         let all = (even(&x, 1 << 40, (1 << 40) + (1 << 62), 64), even(low, 1_000_000_000, 5_000_000_000, 33));
         Ok((counted(d, 64, all.0)?, counted(d, 33, all.1)?))
     })
