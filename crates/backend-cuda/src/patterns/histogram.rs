@@ -21,9 +21,6 @@ const BESIDE_BYTES: u64 = 4 * 257 * 32;
 const CACHE_BYTES: u32 = 2 * 4 * 4096;
 /// Copies of a bin, at most: lanes of a warp.
 const MOST_COPIES: u64 = 32;
-/// Elements that a block has for each byte of its bins at least.
-const WORTH: u64 = 2;
-
 /// Kernels whose bins are in shared memory, and those of more bins.
 const COUNT: [[Kernel; 4]; 2] = [
     [HISTOGRAM_COUNT1, HISTOGRAM_COUNT2, HISTOGRAM_COUNT3, HISTOGRAM_COUNT4],
@@ -73,7 +70,8 @@ impl Run<HistogramTask> for Cuda {
         let resident = u64::from(self.info().multiprocessors) * u64::from(compiled.blocks_per_multiprocessor(threads, shared)?.max(1));
         // A block's counters have 32 bits.
         let least = task.n >> 31;
-        let worth = (WORTH * u64::from(shared)).max(4 * u64::from(threads));
+        // Clearing and adding up a cell costs about as much as an element.
+        let worth = u64::from(shared / 4).max(4 * u64::from(threads));
         let grid = Grid::linear(blocks(task.n.div_ceil(worth).min(resident).max(least))?, threads).shared(shared);
         // SAFETY: the task's contract (views are inside their buffers, the output holds `bins` elements, or the words of exact sums).
         unsafe { self.launch(&compiled, grid, &bound.args) }

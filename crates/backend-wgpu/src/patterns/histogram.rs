@@ -22,8 +22,6 @@ const WORDS: u32 = 8;
 pub(super) const LEAST_CELLS: u32 = 4096;
 /// Copies of a bin, at most: lanes of a subgroup.
 const MOST_COPIES: u64 = 32;
-/// Elements that a workgroup has for each of its cells at least.
-const WORTH: u64 = 4;
 
 /// Where bins are while they are added to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -103,8 +101,8 @@ impl Run<HistogramTask> for Wgpu {
         for at in (0..task.n).step_by(step as usize) {
             let span = Span::of(at, step.min(task.n - at));
             let block = u64::from(4 * THREADS * form.rows);
-            let worth = (u64::from(home.cells()) * WORTH).max(block);
-            let groups = span.len.div_ceil(worth).min(tuning.histogram_groups);
+            // Clearing and adding up a cell costs about as much as an element.
+            let groups = span.len.div_ceil(block.max(home.cells().into())).min(tuning.histogram_groups);
             for first in (0..task.bins).step_by(room as usize) {
                 let bins = room.min(task.bins - first);
                 let (w, binding) = place.bind(limits, first * out_words, bins * out_words)?;

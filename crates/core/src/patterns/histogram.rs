@@ -114,7 +114,7 @@ pub trait Histogram: Run<HistogramTask> + Run<MapTask> {
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let (x, out) = (dev.upload(&[0u32, 1, 1])?, dev.buffer::<i32>(2)?);
-    /// dev.histogram_weighted_into(even(&x, 0, 2, 2), lazy(&x, |x| x.cast::<i32>() - 3), &out)?;
+    /// dev.histogram_weighted_into(even(&x, 0, 2, 2), lazy(&x, |x: Expr<u32>| x.cast::<i32>() - 3), &out)?;
     /// assert_eq!(out.read_blocking()?, [-3, -4]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
