@@ -204,8 +204,9 @@ fn edges<B: Target>(c: &mut Cases<B>) {
         c.add(format!("histogram/edges/u32/{bins}"), move |d| {
             let x = sample(d, 20_011, 1)?;
             // Of no even width.
-            let edges: Vec<u32> =
-                (0..=bins).map(|k| (u64::from(k) * u64::from(k) * 4_000_000_000 / (u64::from(bins) * u64::from(bins))) as u32).collect();
+            let edges: Vec<u32> = (0..=bins)
+                .map(|k| (u128::from(k) * u128::from(k) * 4_000_000_000 / (u128::from(bins) * u128::from(bins))) as u32)
+                .collect();
             counted(d, bins.into(), between(&x, &Edges::new(d, &edges)?))
         });
     }
