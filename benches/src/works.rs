@@ -129,8 +129,9 @@ pub fn works() -> Vec<Work> {
         work("select/unique", DType::U32, 7, |d, s| {
             counted::<u32>(d, s, |d, x, out, count| {
                 // Of random values below 4: three of four differ from the one before.
-                let starts =
-                    |(x, all, i): (Expr<u32>, isowarp::ir::ArrayExpr<u32>, Expr<u32>)| (i.eq(0) | (x >> 30).ne(all.at(i - 1) >> 30), x >> 30);
+                let starts = |(x, all, i): (Expr<u32>, isowarp::ir::ArrayExpr<u32>, Expr<u32>)| {
+                    (i.eq(0) | (x >> 30).ne(all.at(i - 1) >> 30), x >> 30)
+                };
                 d.select_from_into((x, array(x), index()), starts, out, count)
             })
         }),

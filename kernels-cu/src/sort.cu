@@ -38,7 +38,7 @@ IW_DEVICE uint32_t digit_of(K key, const Args& args) {
 template <class K>
 IW_DEVICE void sort_histogram(const Args& args) {
     // As many copies as there is room for: lanes of different copies never meet in a bank.
-    constexpr int DIGITS = sizeof(K), COPIES = DIGITS <= 4 ? 4 : 2;
+    constexpr int DIGITS = sizeof(K), COPIES = DIGITS <= 4 ? 8 : 4;
     __shared__ uint32_t counters[DIGITS * RADIX * COPIES];
     const int passes = args.u[PASSES];
     const uint32_t first = args.u[SHIFT], end = args.u[MASK];
@@ -163,7 +163,7 @@ IW_DEVICE uint32_t counts_before(const uint64_t* status, uint32_t tile, uint32_t
 }
 
 template <class K, int P>
-constexpr int ITEMS = (sizeof(K) > P ? sizeof(K) : P) > 4 ? 10 : 21;
+constexpr int ITEMS = (sizeof(K) > P ? sizeof(K) : P) > 4 ? 10 : P > 0 ? 21 : 23;
 
 struct Nothing {};
 template <int P>
