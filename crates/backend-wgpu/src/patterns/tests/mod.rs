@@ -3,6 +3,7 @@
 mod filter;
 pub(super) mod guarded;
 mod map;
+mod moves;
 mod reduce;
 mod scan;
 mod seeds;
