@@ -82,7 +82,7 @@ fn put(slot: u32, x: array<u32, {{ value_words }}>{{ ", place: u32" if runs }}) 
 }
 
 // args: n elements of this dispatch, tiles = blocks of it, epoch and patience as for look_back; `window` numbers the dispatch among those
-// of the task, whose sums follow the ticket, `ends` says that it is the last one. Grid: tiles and the server, folded.
+// of the task, whose sums follow the ticket, `ends` says that it is the last one. Grid: tiles and, where they are served, one more, folded.
 @compute @workgroup_size({{ threads }})
 fn select_tiles(@builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     if (lane == 0u) {

@@ -44,6 +44,7 @@ pub(super) struct Form {
 }
 
 impl Form {
+    /// Tiles of so many elements.
     fn tiles(self, n: u64) -> u64 {
         n.div_ceil(u64::from(self.rows * THREADS * 4))
     }
@@ -61,14 +62,14 @@ impl Run<SelectTask> for Wgpu {
         let tuning = self.tuning();
         let features = self.features();
         let step = operands.span(limits, task.n, 1024, false);
-        let form = Form {
+        let mut form = Form {
             rows: tuning.rows(rows(task), task.func.weight()),
             group: tuning.look_back_group.clamp(2, MOST_GROUP),
             wide: features.contains(wgpu::Features::SHADER_INT64 | wgpu::Features::SHADER_INT64_ATOMIC_ALL_OPS),
             served: false,
         };
-        let served = form.tiles(step.min(task.n)) > SERVED_FROM_GROUPS * u64::from(form.group);
-        let form = Form { served, ..form };
+        // All windows alike: the last one may be short.
+        form.served = form.tiles(step.min(task.n)) > SERVED_FROM_GROUPS * u64::from(form.group);
         let holes = holes(task, form);
         let kernel = self.program("select", &program(task, &operands.signature, &holes))?;
         let windows = task.n.div_ceil(step);

@@ -166,7 +166,7 @@ fn sorts_selections_and_moves_stay_small() {
         let holes = sort::holes(step, form);
         size(&sort::program(step, &none, &holes))
     };
-    let selected = |kind: SelectKind| {
+    let selected = |kind: SelectKind, served| {
         type Two = (Expr<u32>, Expr<u32>);
         let func = ir::trace(|x: Expr<u32>| (x & 1u32, x)).expect("operator");
         let store = ir::trace(|x: Expr<u32>| x).expect("operator");
@@ -179,9 +179,8 @@ fn sorts_selections_and_moves_stay_small() {
         let mut outs = vec![(DType::U32, 1); 2];
         outs.extend((kind == SelectKind::Runs).then_some((DType::U32, 1)));
         let signature = signature(&[(DType::U32, 0)], &outs);
-        let form = |served| select::Form { rows: select::rows(&task), group: select::MOST_GROUP, wide: false, served };
-        let size = |served| size(&select::program(&task, &signature, &select::holes(&task, form(served))));
-        size(false).max(size(true))
+        let holes = select::holes(&task, select::Form { rows: select::rows(&task), group: select::MOST_GROUP, wide: false, served });
+        size(&select::program(&task, &signature, &holes))
     };
     let moved = |template, entry, holes: &[(&'static str, u32)]| size(&layout::program(template, entry, holes, &none));
     let scattered = ScatterTask { n: 1, targets: 1, op: ScatterOp::Sum, positions: false };
@@ -190,10 +189,11 @@ fn sorts_selections_and_moves_stay_small() {
         ("sort_scatter, subgroups", 4900, sorted(sort::Step::Scatter { alone: false }, true, 8, 0)),
         ("sort_scatter of pairs, subgroups", 6000, sorted(sort::Step::Scatter { alone: false }, true, 8, 4)),
         ("sort_scatter", 3100, sorted(sort::Step::Scatter { alone: false }, false, 4, 0)),
-        ("select", 3900, selected(SelectKind::Keep)),
-        ("select, runs", 5100, selected(SelectKind::Runs)),
-        ("select, two ways", 4150, selected(SelectKind::TwoWays)),
-        ("select, three ways", 6150, selected(SelectKind::ThreeWays)),
+        ("select", 3150, selected(SelectKind::Keep, false)),
+        ("select, served", 3400, selected(SelectKind::Keep, true)),
+        ("select, runs", 4000, selected(SelectKind::Runs, false)),
+        ("select, two ways", 3400, selected(SelectKind::TwoWays, false)),
+        ("select, three ways", 5100, selected(SelectKind::ThreeWays, false)),
         ("gather", 400, moved(GATHER, "gather", &moves::gather_holes(4, DType::U32))),
         ("gather of bytes", 480, moved(GATHER, "gather", &moves::gather_holes(1, DType::U64))),
         ("scatter", 120, moved(SCATTER, "scatter", &moves::scatter_holes(&scattered, DType::U64, DType::U64))),
