@@ -9,9 +9,9 @@ use isowarp::patterns::sort::Payload;
 use isowarp::prelude::*;
 
 /// Around subgroups, workgroups, and the tiles of every backend.
-const SIZES: [u64; 27] = [
+const SIZES: [u64; 30] = [
     0, 1, 2, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 2047, 2048, 2049, 3839, 3840, 3841, 4095, 4096, 4097, 8063, 8064, 8065, 8192,
-    8831, 8832, 8833, 8193, 100_003,
+    8193, 8831, 8832, 8833, 100_003,
 ];
 const FEW: [u64; 4] = [1, 33, 4097, 30_011];
 
