@@ -37,8 +37,8 @@ IW_DEVICE uint32_t digit_of(K key, const Args& args) {
 // compared; MASK: the number of the one behind the last. Lanes that count the same value are added up by the shared memory itself.
 template <class K>
 IW_DEVICE void sort_histogram(const Args& args) {
-    // As many copies as there is room for: lanes of different copies never meet in a bank.
-    constexpr int DIGITS = sizeof(K), COPIES = DIGITS <= 4 ? 8 : 4;
+    // A byte sorted in place has a second digit of no bits. As many copies as there is room for: lanes of different copies never meet in a bank.
+    constexpr int DIGITS = sizeof(K) == 1 ? 2 : sizeof(K), COPIES = DIGITS <= 4 ? 8 : 4;
     __shared__ uint32_t counters[DIGITS * RADIX * COPIES];
     const int passes = args.u[PASSES];
     const uint32_t first = args.u[SHIFT], end = args.u[MASK];

@@ -157,6 +157,15 @@ fn forms<B: Target>(c: &mut Cases<B>) {
             Ok((out, (out_k, out_v), (k, v)))
         });
     }
+    // A pass more than a byte has digits.
+    c.add("sort/in_place/bytes", |d| {
+        let keys = input::<B, u8>(d, Fill::Bits, 50_011, "k")?;
+        d.sort_in_place(&keys, SortOrder::Ascending)?;
+        let halves = input::<B, f16>(d, Fill::Bits, 50_011, "k")?;
+        d.sort_in_place(&halves, SortOrder::Descending)?;
+        Ok((keys, halves))
+    })
+    .needs(&[DType::F16]);
     c.add("sort/top_k", |d| {
         let keys = input::<B, f32>(d, Fill::Wide, 20_000, "k")?;
         Ok((d.top_k(&keys, 10, SortOrder::Descending)?, d.top_k(&keys, 50_000, SortOrder::Ascending)?))
