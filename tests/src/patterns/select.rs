@@ -20,6 +20,8 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         });
         c.add(format!("select/runs/u32/sorted/n={n}"), move |d| runs(d, &input::<B, u32>(d, Fill::Sorted, n, "x")?));
     }
+    // Each of these is another kernel or several: too many to compile in the quick run's minute.
+    c.quick(false);
     for n in FEW.into_iter().chain(TILES) {
         c.add(format!("select/all/u32/n={n}"), move |d| keep(d, &input::<B, u32>(d, Fill::Plain, n, "x")?, |x| x.eq(x)));
         c.add(format!("select/none/u32/n={n}"), move |d| keep(d, &input::<B, u32>(d, Fill::Plain, n, "x")?, |x| x.ne(x)));
