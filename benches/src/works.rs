@@ -126,11 +126,12 @@ pub fn works() -> Vec<Work> {
         work("select/partition", DType::U32, 8, |d, s| {
             counted::<u32>(d, s, |d, x, out, count| d.partition_from_into(x, |x| ((x >> 31).eq(0), x), out, count))
         }),
-        work("select/unique", DType::U32, 6, |d, s| {
+        work("select/unique", DType::U32, 7, |d, s| {
             counted::<u32>(d, s, |d, x, out, count| {
-                // Of random elements: half of all differ from the one before.
-                let starts =
-                    |(x, all, i): (Expr<u32>, isowarp::ir::ArrayExpr<u32>, Expr<u32>)| (i.eq(0) | (x >> 31).ne(all.at(i - 1) >> 31), x);
+                // Of random values below 4: three of four differ from the one before.
+                let starts = |(x, all, i): (Expr<u32>, isowarp::ir::ArrayExpr<u32>, Expr<u32>)| {
+                    (i.eq(0) | (x >> 30).ne(all.at(i - 1) >> 30), x >> 30)
+                };
                 d.select_from_into((x, array(x), index()), starts, out, count)
             })
         }),
@@ -271,9 +272,14 @@ fn random<T: Element>(d: &Device, n: u64, seed: u32) -> Result<Buffer<Device, T>
         let h = (h ^ (h >> 16)) * 0x85EB_CA6B;
         let h = (h ^ (h >> 13)) * 0xC2B2_AE35;
         let h = h ^ (h >> 16);
-        let narrow =
-            if T::Reg::TY.is_float() { ((h >> 8).cast::<f32>() * (1.0 / 16_777_216.0)).cast::<T::Reg>() } else { h.cast::<T::Reg>() };
-        narrow.store_as::<T>()
+        let value = if T::Reg::TY.is_float() {
+            ((h >> 8).cast::<f32>() * (1.0 / 16_777_216.0)).cast::<T::Reg>()
+        } else if T::Reg::TY.words() == 2 {
+            (h.cast::<u64>() * 0x9E37_79B9_7F4A_7C15).cast::<T::Reg>()
+        } else {
+            h.cast::<T::Reg>()
+        };
+        value.store_as::<T>()
     })
 }
 
@@ -288,7 +294,14 @@ fn random_indices(d: &Device, s: &Shape) -> Result<Buffer<Device, u32>> {
 
 /// The sum of all words, each times an odd number of its own.
 fn digest<T: Element>(d: &Device, out: &Buffer<Device, T>) -> Result<u32> {
-    d.reduce_from((out, index()), |(x, i)| x.bitcast::<u32>() * (i * 2 + 1), Sum)?.read_blocking()
+    let word = |x: Expr<T::Reg>| {
+        if T::Reg::TY.words() == 1 {
+            return x.bitcast::<u32>();
+        }
+        let x = x.bitcast::<u64>();
+        (x ^ (x >> 32)).cast::<u32>()
+    };
+    d.reduce_from((out, index()), |(x, i)| word(x) * (i * 2 + 1), Sum)?.read_blocking()
 }
 
 /// Slice `turn` of a buffer that holds several inputs.
@@ -321,8 +334,18 @@ fn counted<T: Element>(
     shape: &Shape,
     f: impl Fn(&Device, &Buffer<Device, T>, &Buffer<Device, T>, &Buffer<Device, u32>) -> Result<()> + 'static,
 ) -> Result<Ready> {
-    let count = zeroed::<u32>(d, 1)?;
-    one::<T>(d, shape, move |d, x, out| f(d, x, out, &count))
+    let (shape, device) = (*shape, d.clone());
+    let x = random::<T>(d, shape.n * shape.copies, shape.seed)?;
+    let (out, count) = (zeroed::<T>(d, shape.n)?, zeroed::<u32>(d, 1)?);
+    let written = (out.clone(), count.clone());
+    Ok(Ready {
+        enqueue: Box::new(move |turn| f(&device, &turn_of(&x, &shape, turn)?, &out, &count)),
+        digest: Box::new({
+            let device = d.clone();
+            // What lies behind the count is another turn's.
+            move || digest(&device, &written.0.slice(..u64::from(written.1.read_blocking()?[0]))?)
+        }),
+    })
 }
 
 fn zeroed<T: Element>(d: &Device, n: u64) -> Result<Buffer<Device, T>> {

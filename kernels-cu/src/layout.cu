@@ -67,6 +67,15 @@ struct alignas(SIZE == 8 ? 16 : 4 * SIZE) Unit {
     uint32_t w[WORDS];
 };
 
+// A unit by one store: the compiler makes one to each word of a copy.
+IW_DEVICE void store_unit(void* p, const uint32_t (&w)[1]) { *(uint32_t*)p = w[0]; }
+IW_DEVICE void store_unit(void* p, const uint32_t (&w)[2]) {
+    asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(p), "r"(w[0]), "r"(w[1]) : "memory");
+}
+IW_DEVICE void store_unit(void* p, const uint32_t (&w)[4]) {
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(p), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]) : "memory");
+}
+
 // Element j of row r becomes element r of row j.
 IW_DEVICE void turn(const Unit<8> (&a)[2], Unit<8> (&t)[2]) {
 #pragma unroll
@@ -164,7 +173,7 @@ IW_DEVICE void transpose(const Args& args) {
         T* p = target + (left + c) * to_pitch + behind;
         if (left + c >= columns) continue;
         if (ALIGNED) {
-            if (behind < rows) *(U*)p = u;
+            if (behind < rows) store_unit(p, u.w);
         } else {
 #pragma unroll
             for (int i = 0; i < V; ++i) {

@@ -232,6 +232,7 @@ IW_DEVICE void next_epoch(uint64_t* header, uint64_t* status, uint32_t tiles, ui
     }
     __syncthreads();
     // Scratch may have served longer scans before: u64 words to clear are counted in header[1].
+#pragma unroll 1
     for (uint64_t i = threadIdx.x; i < header[1]; i += blockDim.x) post(status + i, 0);
     if (threadIdx.x == 0) post(header + FINISHED, 0), post(header, 0);
 }

@@ -11,38 +11,53 @@ constexpr int MAX_PASSES = 32;        // of one tile
 
 // Rows in flight in a warp, and blocks that its registers leave room for on a multiprocessor.
 template <int W>
-constexpr int ROWS = W <= 2 ? 8 : 2;
+constexpr int ROWS = W == 1 ? 8 : W == 2 ? 4 : 2;
 template <int W>
-constexpr int BLOCKS = W == 2 ? 3 : 4;
+constexpr int BLOCKS = W == 2 ? 5 : 4;
 template <int W>
 constexpr int CHUNK = ROWS<W> * ROW;  // a warp's part of one pass
 template <int W>
 constexpr int PASS = CHUNK<W> * WARPS;
-// Rows in flight of partial results. There are few of these, and the tree over them is a second copy of the tree's code: fewer rows
-// make two words' one a tenth quicker to compile, and a single word's no quicker.
 template <int W>
-constexpr int PARTIAL_ROWS = W == 2 ? 4 : ROWS<W>;
-template <int W>
-constexpr int MAX_SLOTS = MAX_PASSES * WARPS * ROWS<W> / PARTIAL_ROWS<W>;
+constexpr int MAX_SLOTS = MAX_PASSES * WARPS;
 
-// The caller's elements from `base` on, through the load holes.
+// The caller's elements from `base` on, through the load holes; or partial results that other blocks of this launch left in scratch, read past
+// this multiprocessor's L1. One type for both, chosen when it runs, so that the tree over them is compiled once.
 template <int W>
-struct Elements {
-    static constexpr int rows = ROWS<W>;
+struct Source {
+    const uint32_t* partials;  // none: the caller's elements
     uint64_t base;
     bool aligned;  // base % 4 == 0
-    IW_DEVICE void get4(Acc<W> (&v)[4], uint64_t i) const { load4(v, base + i); }
-    IW_DEVICE void get1(Acc<W>& v, uint64_t i) const { load1(v, base + i); }
-};
+    IW_DEVICE static Source elements(uint64_t base, bool aligned) { return {nullptr, base, aligned}; }
+    IW_DEVICE static Source scratch(const void* p) { return {(const uint32_t*)p, 0, true}; }
 
-// Partial results that other blocks of this launch left in scratch: read past this multiprocessor's L1.
-template <int W>
-struct Partials {
-    static constexpr int rows = PARTIAL_ROWS<W>;
-    static constexpr bool aligned = true;
-    const uint32_t* p;
+    // R rows of 4 elements to a lane.
+    template <int R>
+    IW_DEVICE void get_rows(Acc<W> (&x)[R][4], uint64_t i) const {
+        if (partials) {
+#pragma unroll
+            for (int r = 0; r < R; ++r) partials4(x[r], i + r * ROW);
+        } else {
+#pragma unroll
+            for (int r = 0; r < R; ++r) load4(x[r], base + i + r * ROW);
+        }
+    }
     IW_DEVICE void get4(Acc<W> (&v)[4], uint64_t i) const {
-        const uint4* q = (const uint4*)(p + i * W);
+        if (partials) partials4(v, i);
+        else load4(v, base + i);
+    }
+    IW_DEVICE void get1(Acc<W>& v, uint64_t i) const {
+        if (!partials) {
+            load1(v, base + i);
+            return;
+        }
+#pragma unroll
+        for (int k = 0; k < W; ++k) v.w[k] = __ldcg(partials + i * W + k);
+    }
+
+  private:
+    IW_DEVICE void partials4(Acc<W> (&v)[4], uint64_t i) const {
+        const uint4* q = (const uint4*)(partials + i * W);
         uint32_t w[4 * W];
 #pragma unroll
         for (int k = 0; k < W; ++k) {
@@ -54,19 +69,14 @@ struct Partials {
 #pragma unroll
             for (int k = 0; k < W; ++k) v[e].w[k] = w[e * W + k];
     }
-    IW_DEVICE void get1(Acc<W>& v, uint64_t i) const {
-#pragma unroll
-        for (int k = 0; k < W; ++k) v.w[k] = __ldcg(p + i * W + k);
-    }
 };
 
 // R whole rows from element i0 on; the result is lane 0's.
-template <int W, int R, class Source>
-IW_DEVICE Acc<W> warp_full(const Source& src, uint64_t i0) {
+template <int W, int R>
+IW_DEVICE Acc<W> warp_full(const Source<W>& src, uint64_t i0) {
     const int lane = lane_id();
     Acc<W> x[R][4], v[R];
-#pragma unroll
-    for (int r = 0; r < R; ++r) src.get4(x[r], i0 + r * ROW + lane * 4);
+    src.get_rows(x, i0 + lane * 4);
 #pragma unroll
     for (int r = 0; r < R; ++r) v[r] = combine(combine(x[r][0], x[r][1]), combine(x[r][2], x[r][3]));
     // Pair lanes l and l ^ bit and share the rows out between them: one row's work instead of R rows', same operands.
@@ -102,8 +112,8 @@ IW_DEVICE Acc<W> warp_tree(Acc<W> v, int count) {
 }
 
 // Elements i..i+3, those before n, combined; something where there are none.
-template <int W, class Source>
-IW_DEVICE Acc<W> up_to_4(const Source& src, uint64_t i, uint64_t n) {
+template <int W>
+IW_DEVICE Acc<W> up_to_4(const Source<W>& src, uint64_t i, uint64_t n) {
     Acc<W> x[4] = {};
     if (src.aligned && i + 3 < n) {
         src.get4(x, i);
@@ -120,8 +130,8 @@ IW_DEVICE Acc<W> up_to_4(const Source& src, uint64_t i, uint64_t n) {
 }
 
 // R rows that end early, or are not aligned for vector loads. Rolled up: its speed matters little, its size does.
-template <int W, int R, class Source>
-IW_DEVICE Acc<W> warp_tail(const Source& src, uint64_t i0, uint64_t n) {
+template <int W, int R>
+IW_DEVICE Acc<W> warp_tail(const Source<W>& src, uint64_t i0, uint64_t n) {
     const int lane = lane_id();
     Acc<W> of_row = {};
     const int rows = n - i0 < R * ROW ? (int)((n - i0 + ROW - 1) / ROW) : R;
@@ -129,35 +139,34 @@ IW_DEVICE Acc<W> warp_tail(const Source& src, uint64_t i0, uint64_t n) {
     for (int r = 0; r < rows; ++r) {
         const uint64_t start = i0 + r * ROW, i = start + lane * 4;
         const int lanes = n - start < ROW ? (int)((n - start + 3) / 4) : WARP;
-        const Acc<W> row = shuffle(warp_tree(up_to_4<W>(src, i, n), lanes), 0);
+        const Acc<W> row = shuffle(warp_tree(up_to_4(src, i, n), lanes), 0);
         if (lane == r) of_row = row;
     }
     return warp_tree(of_row, rows);
 }
 
-template <int W, int R, class Source>
-IW_DEVICE Acc<W> warp_chunk(const Source& src, uint64_t i0, uint64_t n) {
+template <int W, int R>
+IW_DEVICE Acc<W> warp_chunk(const Source<W>& src, uint64_t i0, uint64_t n) {
     return src.aligned && i0 + R * ROW <= n ? warp_full<W, R>(src, i0) : warp_tail<W, R>(src, i0, n);
 }
 
-// The tree over elements [i0, min(n, i0 + passes passes of the source's rows)); the result is thread 0's. The two sets of slots take turns,
-// so that one barrier a call suffices.
-template <int W, class Source>
-IW_DEVICE Acc<W> block_tree(const Source& src, uint64_t i0, uint64_t n, int passes, int turn) {
-    constexpr int CHUNK_ = Source::rows * ROW;
+// The tree over elements [i0, min(n, i0 + passes passes)); the result is thread 0's. The two sets of slots take turns, so that one barrier a call
+// suffices.
+template <int W>
+IW_DEVICE Acc<W> block_tree(const Source<W>& src, uint64_t i0, uint64_t n, int passes, int turn) {
     __shared__ Acc<W> slots[2][MAX_SLOTS<W>];
 #pragma unroll 1
     for (int p = 0; p < passes; ++p) {
-        const uint64_t start = i0 + (p * WARPS + warp_id()) * CHUNK_;
+        const uint64_t start = i0 + (p * WARPS + warp_id()) * CHUNK<W>;
         if (start < n) {
-            const Acc<W> v = warp_chunk<W, Source::rows>(src, start, n);
+            const Acc<W> v = warp_chunk<W, ROWS<W>>(src, start, n);
             if (lane_id() == 0) slots[turn][p * WARPS + warp_id()] = v;
         }
     }
     __syncthreads();
     Acc<W> v = {};
     if (warp_id() == 0) {
-        const uint64_t chunks = (n - i0 + CHUNK_ - 1) / CHUNK_;
+        const uint64_t chunks = (n - i0 + CHUNK<W> - 1) / CHUNK<W>;
         const int count = chunks < passes * WARPS ? (int)chunks : passes * WARPS;
         Acc<W> of_group = {};
 #pragma unroll 1
@@ -172,11 +181,9 @@ IW_DEVICE Acc<W> block_tree(const Source& src, uint64_t i0, uint64_t n, int pass
     return v;
 }
 
-// The tree over all partial results.
 template <int W>
-IW_DEVICE Acc<W> partial_tree(const uint32_t* p, uint64_t tiles, int turn) {
-    constexpr int PASS_ = PARTIAL_ROWS<W> * ROW * WARPS;
-    return block_tree<W>(Partials<W>{p}, 0, tiles, (int)((tiles + PASS_ - 1) / PASS_), turn);
+IW_DEVICE int passes_of(uint64_t partials) {
+    return (int)((partials + PASS<W> - 1) / PASS<W>);
 }
 
 template <int W>
@@ -197,22 +204,26 @@ IW_DEVICE bool arrives_last(uint32_t* counter, uint32_t blocks) {
     return last;
 }
 
-// u[0] passes of a tile (a power of two), scratch[0] one partial to a tile, scratch[1] the counter (0 before the first launch).
+// u[0] passes of a tile (a power of two), u[1] tiles, scratch[0] one partial to a tile, scratch[1] the counter (0 before the first launch).
 template <int W>
 IW_DEVICE void reduce(const Args& args) {
-    const int passes = args.u[0];
+    int passes = args.u[0];
     const uint64_t tile_len = (uint64_t)passes * PASS<W>;
-    const uint64_t tiles = (args.n + tile_len - 1) / tile_len;
-    int turn = 0;
-    for (uint64_t t = blockIdx.x; t < tiles; t += gridDim.x, turn ^= 1) {
-        const Acc<W> v = block_tree<W>(Elements<W>{0, true}, t * tile_len, args.n, passes, turn);
-        if (threadIdx.x == 0) {
-            if (tiles == 1) finish(0, v);
-            else put_partial(args.scratch[0], t, v);
-        }
+    const uint64_t tiles = args.u[1];
+    Source<W> src = Source<W>::elements(0, true);
+    uint64_t t = blockIdx.x, i0 = t * tile_len, n = args.n;
+    Acc<W> v;
+    // The block's tiles and, in the block that is done last, the partial results.
+    for (int turn = 0;; turn ^= 1) {
+        v = block_tree(src, i0, n, passes, turn);
+        if (tiles == 1 || src.partials) break;
+        if (threadIdx.x == 0) put_partial(args.scratch[0], t, v);
+        t += gridDim.x, i0 = t * tile_len;
+        if (t < tiles) continue;
+        if (!arrives_last((uint32_t*)args.scratch[1], gridDim.x)) return;
+        src = Source<W>::scratch((const void*)args.scratch[0]);
+        i0 = 0, n = tiles, passes = passes_of<W>(tiles);
     }
-    if (tiles == 1 || !arrives_last((uint32_t*)args.scratch[1], gridDim.x)) return;
-    const Acc<W> v = partial_tree<W>((const uint32_t*)args.scratch[0], tiles, turn);
     if (threadIdx.x == 0) finish(0, v);
 }
 
@@ -220,17 +231,21 @@ IW_DEVICE void reduce(const Args& args) {
 // row's from a multiple of 4 on; scratch[1] a counter to a row. grid = rows * tiles.
 template <int W>
 IW_DEVICE void reduce_rows_split(const Args& args) {
-    const int passes = args.u[0];
+    int passes = args.u[0];
     const uint64_t len = wide(args.u + 2);
     const uint32_t tiles = args.u[4];
     const uint64_t row = blockIdx.x / tiles, tile = blockIdx.x % tiles;
-    const Elements<W> src{row * len, len % 4 == 0};
-    Acc<W> v = block_tree<W>(src, tile * passes * PASS<W>, len, passes, 0);
-    if (tiles > 1) {
-        const uint64_t first = row * ((tiles + 3) / 4 * 4);
-        if (threadIdx.x == 0) put_partial(args.scratch[0], first + tile, v);
+    Source<W> src = Source<W>::elements(row * len, len % 4 == 0);
+    uint64_t i0 = tile * passes * PASS<W>, n = len;
+    Acc<W> v;
+    for (int turn = 0;; ++turn) {
+        v = block_tree(src, i0, n, passes, turn);
+        if (tiles == 1 || turn == 1) break;
+        uint32_t* const partials = (uint32_t*)args.scratch[0] + row * ((tiles + 3) / 4 * 4) * W;
+        if (threadIdx.x == 0) put_partial((uint64_t)partials, tile, v);
         if (!arrives_last((uint32_t*)args.scratch[1] + row, tiles)) return;
-        v = partial_tree<W>((const uint32_t*)args.scratch[0] + first * W, tiles, 1);
+        src = Source<W>::scratch(partials);
+        i0 = 0, n = tiles, passes = passes_of<W>(tiles);
     }
     if (threadIdx.x == 0) finish(row, v);
 }
@@ -263,12 +278,12 @@ IW_DEVICE void reduce_rows(const Args& args) {
     __shared__ Acc<W> levels[WARPS][40];
     const uint64_t len = wide(args.u + 2), rows = wide(args.u + 6);
     const int lanes = args.u[0];
-    const uint64_t row = ((uint64_t)blockIdx.x * THREADS + threadIdx.x) / lanes;
+    const uint64_t row = ((uint64_t)blockIdx.x * THREADS + threadIdx.x) >> (__ffs(lanes) - 1);
     if (len <= (uint64_t)lanes * 4) {
         // All lanes stay for the shuffles; a lane past the last row has nothing to read.
-        const int lane = threadIdx.x % lanes;
-        const Elements<W> src{row * len, len % 4 == 0};
-        Acc<W> v = up_to_4<W>(src, lane * 4, row < rows ? len : 0);
+        const int lane = threadIdx.x & (lanes - 1);
+        const Source<W> src = Source<W>::elements(row * len, len % 4 == 0);
+        Acc<W> v = up_to_4(src, lane * 4, row < rows ? len : 0);
         const int count = (int)((len + 3) / 4);
 #pragma unroll 1
         for (int d = 1; d < count; d *= 2) {
@@ -279,7 +294,7 @@ IW_DEVICE void reduce_rows(const Args& args) {
         return;
     }
     if (row >= rows) return;
-    const Elements<W> src{row * len, len % 4 == 0};
+    const Source<W> src = Source<W>::elements(row * len, len % 4 == 0);
     Pending<W> pending{levels[warp_id()], 1};
     uint64_t done = 0;
     for (uint64_t i = 0; i < len; i += R * ROW, ++done) {
@@ -308,7 +323,7 @@ IW_DEVICE void reduce_cols(const Args& args) {
     const uint64_t end = begin + part_len < len ? begin + part_len : len;
     const uint64_t origin = column / inner * len * inner + column % inner;
     const bool from_scratch = args.u[1] & COLS_FROM_SCRATCH;
-    const Partials<W> partials{(const uint32_t*)args.scratch[0]};
+    const Source<W> partials = Source<W>::scratch((const void*)args.scratch[0]);
     Pending<W> pending{(Acc<W>*)shared + threadIdx.x, COL_THREADS};
     uint64_t done = 0;
     for (uint64_t i = begin; i < end; i += COL_RUN, ++done) {

@@ -8,19 +8,17 @@
 
 // Measured on an H200; T belongs to the contract, the others do not show in results.
 constexpr int T = 8192;
+constexpr int ITEMS = 16, PARKED_ITEMS = 32;  // elements to a thread
+constexpr int TILE_THREADS = T / ITEMS, HOLDERS = T / PARKED_ITEMS;
 template <int W>
-constexpr int ITEMS = W == 1 ? 32 : 16;  // elements to a thread
-template <int W>
-constexpr int TILE_THREADS = T / ITEMS<W>;
-template <int W>
-constexpr int BLOCKS = W == 1 ? 4 : W == 2 ? 2 : 1;  // to a multiprocessor, as registers are shared out
+constexpr int BLOCKS = W <= 2 ? 2 : 1;  // to a multiprocessor, as registers are shared out
 constexpr int PARKED_BLOCKS = 3;
 constexpr uint32_t PATIENCE = 1200, PARKED_PATIENCE = 2500;  // ns: see look_back
 
 constexpr int ROW = 4 * WARP;         // elements that a warp reads at once, 4 to a lane
 
 constexpr uint32_t EXCLUSIVE = 1;
-constexpr int EPOCHS = 12;  // word of u: launches after which epochs start over
+constexpr int EPOCHS = 12, TILES = 13;  // words of u: launches after which epochs start over; tiles of all lines
 
 template <int W>
 IW_DEVICE Acc<W> init_of(const Args& args) {
@@ -152,12 +150,12 @@ IW_DEVICE void shift(Rows<W, R>& t, const Acc<W>& left) {
 }
 
 // u[0] flags, u[2..3] len of a line (lines follow each other: n = lines * len), u[4..7] what an exclusive scan stores first,
-// u[12] epochs: see look_back.cuh.
+// u[12] epochs: see look_back.cuh; u[13] tiles of all lines: a division of 64 bits takes the driver as long to compile as a sixth of the rest.
 // scratch[0]: 16 words of 64 bits, then W to a tile; zeroed once, when allocated; word 1 holds how many status words follow.
 // Any grid works; enough blocks to fill the device, and no more than tiles, is best.
 template <int W>
 IW_DEVICE void scan(const Args& args) {
-    constexpr int R = ITEMS<W> / 4, WARPS = TILE_THREADS<W> / WARP;
+    constexpr int R = ITEMS / 4, WARPS = TILE_THREADS / WARP;
     __shared__ uint32_t ticket, launch;
     __shared__ Acc<W> totals[WARPS], window[WINDOW<W>], prefix;
     uint64_t* const header = (uint64_t*)args.scratch[0];
@@ -165,7 +163,7 @@ IW_DEVICE void scan(const Args& args) {
     const uint32_t flags = args.u[0];
     const uint64_t len = wide(args.u + 2);
     const uint32_t tiles_per_line = (uint32_t)((len + T - 1) / T);
-    const uint32_t tiles = len == args.n ? tiles_per_line : (uint32_t)(args.n / len) * tiles_per_line;
+    const uint32_t tiles = args.u[TILES];
     const int lane = lane_id(), warp = warp_id();
 
     // With a block to each tile nobody asks twice.
@@ -178,12 +176,8 @@ IW_DEVICE void scan(const Args& args) {
     }
     __syncthreads();
     const uint32_t epoch = launch;
-    for (;;) {
-        const uint32_t tile = ticket;
-        if (tile >= tiles) {
-            if (tile == last_ticket) next_epoch<W>(header, status, tiles, epoch, args.u[EPOCHS]);
-            return;
-        }
+    uint32_t tile;
+    while ((tile = ticket) < tiles) {
         const uint32_t line = len == args.n ? 0 : tile / tiles_per_line, first = line * tiles_per_line;
         const uint64_t begin = line * len, end = begin + len;
         const uint64_t i0 = begin + (uint64_t)(tile - first) * T + (warp * R * ROW + lane * 4);
@@ -225,13 +219,11 @@ IW_DEVICE void scan(const Args& args) {
         if (flags & EXCLUSIVE) shift(t, left);
         if ((flags & EXCLUSIVE) && tile == first && threadIdx.x == 0) t.x[0][0] = init_of<W>(args);
         store_rows(t, i0, end, aligned);
-        if (once) {
-            if (tile == last_ticket) next_epoch<W>(header, status, tiles, epoch, args.u[EPOCHS]);
-            return;
-        }
+        if (once) break;
         if (threadIdx.x == 0) ticket = next;
         __syncthreads();
     }
+    if (tile == last_ticket) next_epoch<W>(header, status, tiles, epoch, args.u[EPOCHS]);
 }
 
 // A thread's four elements of a row, 16 bytes at a time at its own place.
@@ -286,7 +278,7 @@ IW_DEVICE void scout(const Args& args, uint64_t* status, const uint64_t* folds, 
 // for a tile becomes the server, and status words come twice, aggregates first. Block: 32 threads more than hold elements.
 template <int W>
 IW_DEVICE void scan_parked(const Args& args) {
-    constexpr int R = ITEMS<W> / 4, HOLDERS = TILE_THREADS<W>, WARPS = HOLDERS / WARP;
+    constexpr int R = PARKED_ITEMS / 4, WARPS = HOLDERS / WARP;
     __shared__ uint4 parked[R * W][HOLDERS];
     __shared__ uint32_t ticket[2], launch;
     __shared__ Acc<W> totals[2][WARPS], fold_of[2], window[WINDOW<W> > SERVER_WINDOW<W> ? WINDOW<W> : SERVER_WINDOW<W>];
@@ -294,7 +286,7 @@ IW_DEVICE void scan_parked(const Args& args) {
     uint64_t* const status = header + HEADER_WORDS;
     const uint32_t flags = args.u[0];
     const uint64_t len = wide(args.u + 2);
-    const uint32_t tiles_per_line = (uint32_t)((len + T - 1) / T), tiles = (len == args.n ? 1 : (uint32_t)(args.n / len)) * tiles_per_line;
+    const uint32_t tiles_per_line = (uint32_t)((len + T - 1) / T), tiles = args.u[TILES];
     const uint32_t servers = tiles_per_line > GROUP ? 1 : 0;
     uint64_t* const folds = servers ? status + (uint64_t)tiles * W : nullptr;
     const int lane = lane_id(), warp = warp_id();
@@ -380,8 +372,8 @@ template <int W, int R>
 IW_DEVICE void scan_row(const Args& args) {
     const uint32_t flags = args.u[0];
     const uint64_t len = wide(args.u + 2), lines = wide(args.u + 8);
-    const int lanes = args.u[1], lane = threadIdx.x % lanes;
-    const uint64_t line = ((uint64_t)blockIdx.x * LINE_THREADS + threadIdx.x) / lanes;
+    const int lanes = args.u[1], lane = threadIdx.x & (lanes - 1);
+    const uint64_t line = ((uint64_t)blockIdx.x * LINE_THREADS + threadIdx.x) >> (__ffs(lanes) - 1);
     const uint64_t begin = line * len, end = line < lines ? begin + len : begin;
     const bool aligned = len % 4 == 0;
     Rows<W, R> t;
@@ -456,7 +448,7 @@ IW_DEVICE void scan_cols(const Args& args) {
 }
 
 #define SCAN_TILES(W)                                                                                             \
-    extern "C" __global__ void __launch_bounds__(TILE_THREADS<W>, BLOCKS<W>) scan_w##W(const __grid_constant__ Args args) { \
+    extern "C" __global__ void __launch_bounds__(TILE_THREADS, BLOCKS<W>) scan_w##W(const __grid_constant__ Args args) { \
         scan<W>(args);                                                                                            \
     }
 #define SCAN_LINES(W)                                                                                 \
@@ -467,7 +459,7 @@ SCAN_TILES(1)
 SCAN_TILES(2)
 SCAN_TILES(3)
 SCAN_TILES(4)
-extern "C" __global__ void __launch_bounds__(TILE_THREADS<1> + WARP, PARKED_BLOCKS)
+extern "C" __global__ void __launch_bounds__(HOLDERS + WARP, PARKED_BLOCKS)
     scan_parked_w1(const __grid_constant__ Args args) {
     scan_parked<1>(args);
 }

@@ -93,8 +93,6 @@ struct Ranks {
         return sum;
     }
     IW_DEVICE bool has(int r, int e) const { return bits >> (4 * r + e) & 1; }
-    // Elements of the part in the row before element e of the lane.
-    IW_DEVICE uint32_t in_row(int r, int e) const { return of_row(left, r) + __popc(bits & (((1u << e) - 1) << (4 * r))); }
 };
 
 IW_DEVICE void holders_meet() { asm volatile("bar.sync 1, %0;" ::"n"(HOLDERS) : "memory"); }
@@ -268,30 +266,35 @@ IW_DEVICE void select(const Args& args) {
                     before[s] += w < warp ? t : 0, total[s] += t;
                 }
             }
+            const uint32_t others = total[0] + (PAIRED ? total[SETS - 1] : 0);  // slot of the first element of no part, if these stay
 #pragma unroll
             for (int r = 0; r < R; ++r) {
+                // Slots of the lane's next element of each part, and of none.
+                const uint32_t place = (warp * R + r) * ROW + lane * 4;
+                uint32_t next[SETS], next_other = others + place;
+#pragma unroll
+                for (int s = 0; s < SETS; ++s) {
+                    const uint32_t rank = before[s] + of_row(ranks[s].left, r);
+                    next[s] = rank + (s ? total[0] : 0);
+                    next_other -= rank;
+                    before[s] += of_row(ranks[s].whole, r);
+                }
 #pragma unroll
                 for (int e = 0; e < 4; ++e) {
-                    const uint32_t place = (warp * R + r) * ROW + lane * 4 + e;
-                    const uint32_t rank = before[0] + ranks[0].in_row(r, e);
-                    uint32_t slot = rank;
-                    bool stays = ranks[0].has(r, e);
-                    if (!keeps && !stays) {
-                        stays = place < valid;
-                        if (PAIRED) {
-                            const uint32_t rank1 = before[SETS - 1] + ranks[SETS - 1].in_row(r, e);
-                            slot = ranks[SETS - 1].has(r, e) ? total[0] + rank1 : total[0] + total[SETS - 1] + place - rank - rank1;
-                        } else {
-                            slot = total[0] + place - rank;
-                        }
+                    uint32_t slot = next_other;
+                    bool stays = !keeps && place + e < valid, in_none = true;
+#pragma unroll
+                    for (int s = 0; s < SETS; ++s) {
+                        const bool has = ranks[s].has(r, e);
+                        if (has) slot = next[s], stays = true, in_none = false;
+                        next[s] += has;
                     }
+                    next_other += in_none;
                     if (!stays) continue;
 #pragma unroll
                     for (int k = 0; k < W; ++k) staged[k * T + slot] = x[r][e].w[k];
-                    if (RUN) places[slot] = (unsigned short)place;
+                    if (RUN) places[slot] = (unsigned short)(place + e);
                 }
-#pragma unroll
-                for (int s = 0; s < SETS; ++s) before[s] += of_row(ranks[s].whole, r);
             }
             waiting_total = total[0];
             if (PAIRED) waiting_second = total[SETS - 1];

@@ -33,53 +33,51 @@ IW_DEVICE uint32_t digit_of(K key, const Args& args) {
     return (uint32_t)(mapped(key, args) >> args.u[SHIFT]) & args.u[MASK];
 }
 
-// All digits have 8 bits, from bit `first` on, of keys without the bits beyond the last; a digit behind these is 0.
-IW_DEVICE uint32_t value_of(uint64_t key, int pass, uint32_t first) {
-    const uint32_t shift = first + 8 * pass;
-    return shift < 64 ? (uint32_t)(key >> shift) & 255u : 0;
-}
-
-// A block to each chunk of a row, CHUNKS to a row; counts are zero before. SHIFT: the first bit that is compared; MASK: the number of the one
-// behind the last.
+// A block to each chunk of a row, CHUNKS to a row; counts are zero before. All digits have 8 bits, from bit SHIFT on, which is the first that is
+// compared; MASK: the number of the one behind the last. Lanes that count the same value are added up by the shared memory itself.
 template <class K>
 IW_DEVICE void sort_histogram(const Args& args) {
-    __shared__ uint32_t counters[MAX_PASSES * RADIX];
-    const int passes = args.u[PASSES], lane = lane_id();
+    // A byte sorted in place has a second digit of no bits. As many copies as there is room for: lanes of different copies never meet in a bank.
+    constexpr int DIGITS = sizeof(K) == 1 ? 2 : sizeof(K), COPIES = DIGITS <= 4 ? 8 : 4;
+    __shared__ uint32_t counters[DIGITS * RADIX * COPIES];
+    const int passes = args.u[PASSES];
     const uint32_t first = args.u[SHIFT], end = args.u[MASK];
-    const uint64_t compared = end ? ~0ull >> (64 - end) : 0;
+    const K compared = end ? (K)(~0ull >> (64 - end)) : (K)0;
     const uint32_t n = args.u[N], chunks = args.u[CHUNKS], row = blockIdx.x / chunks, chunk = blockIdx.x % chunks;
     constexpr uint32_t STEP = HISTOGRAM_THREADS * HISTOGRAM_LOADS;
     const K* const keys = (const K*)args.in[0].ptr + (uint64_t)row * n;
-    for (int k = threadIdx.x; k < passes * RADIX; k += HISTOGRAM_THREADS) counters[k] = 0;
+#pragma unroll 1
+    for (int k = threadIdx.x; k < DIGITS * RADIX * COPIES; k += HISTOGRAM_THREADS) counters[k] = 0;
     __syncthreads();
-    const auto count = [&](K key, bool whole) {
-        const uint64_t bits = mapped(key, args) & compared;
-        // Where a warp's keys share a digit, as those of sorted or similar keys do, one lane counts for all.
-        const uint64_t other = whole ? bits ^ __shfl_sync(ALL_LANES, bits, 0) : 0;
-        for (int p = 0; p < passes; ++p) {
-            uint32_t* const counter = counters + p * RADIX + value_of(bits, p, first);
-            if (whole && __all_sync(ALL_LANES, value_of(other, p, first) == 0)) {
-                if (lane == 0) atomicAdd(counter, (uint32_t)WARP);
-            } else {
-                atomicAdd(counter, 1u);
-            }
-        }
+    uint32_t* const own = counters + threadIdx.x % COPIES;
+    const auto count = [&](K key) {
+        const K bits = (K)((mapped(key, args) & compared) >> first);
+#pragma unroll
+        for (int p = 0; p < DIGITS; ++p)
+            if (p < passes) atomicAdd(own + (p * RADIX + ((uint32_t)(bits >> (8 * p)) & 255u)) * COPIES, 1u);
     };
+#pragma unroll 1
     for (uint64_t i = (uint64_t)chunk * STEP; i < n; i += (uint64_t)chunks * STEP) {
         if (i + STEP <= n) {
             K key[HISTOGRAM_LOADS];
 #pragma unroll
             for (int k = 0; k < HISTOGRAM_LOADS; ++k) key[k] = keys[i + k * HISTOGRAM_THREADS + threadIdx.x];
 #pragma unroll
-            for (int k = 0; k < HISTOGRAM_LOADS; ++k) count(key[k], true);
+            for (int k = 0; k < HISTOGRAM_LOADS; ++k) count(key[k]);
         } else {
-            for (uint64_t j = i + threadIdx.x; j < n; j += HISTOGRAM_THREADS) count(keys[j], false);
+#pragma unroll 1
+            for (uint64_t j = i + threadIdx.x; j < n; j += HISTOGRAM_THREADS) count(keys[j]);
         }
     }
     __syncthreads();
     uint32_t* const counts = (uint32_t*)args.scratch[2] + (uint64_t)row * passes * RADIX;
-    for (int k = threadIdx.x; k < passes * RADIX; k += HISTOGRAM_THREADS)
-        if (counters[k]) atomicAdd(counts + k, counters[k]);
+#pragma unroll 1
+    for (int k = threadIdx.x; k < passes * RADIX; k += HISTOGRAM_THREADS) {
+        uint32_t sum = 0;
+#pragma unroll
+        for (int c = 0; c < COPIES; ++c) sum += counters[k * COPIES + c];
+        if (sum) atomicAdd(counts + k, sum);
+    }
 }
 
 // The sum of the values of the threads before this one, in a block of RADIX threads or their first; `sums` has room for a value to a warp.
@@ -165,7 +163,7 @@ IW_DEVICE uint32_t counts_before(const uint64_t* status, uint32_t tile, uint32_t
 }
 
 template <class K, int P>
-constexpr int ITEMS = (sizeof(K) > P ? sizeof(K) : P) > 4 ? 10 : 21;
+constexpr int ITEMS = (sizeof(K) > P ? sizeof(K) : P) > 4 ? 10 : P > 0 ? 21 : 23;
 
 struct Nothing {};
 template <int P>
@@ -194,7 +192,7 @@ IW_DEVICE void sort_pass(const Args& args) {
         K keys[TILE];
         V payload[TILE];
     } shared;
-    __shared__ uint32_t starts[RADIX], bases[RADIX], sums[WARPS], ticket, launch;
+    __shared__ uint32_t bases[RADIX], sums[WARPS], ticket, launch;
     const bool alone = args.u[FLAGS] & ALONE;
     const uint32_t plan = alone ? args.u[PLAN] : ((const uint32_t*)args.scratch[1])[args.u[PASS]];
     if (plan & SKIP) return;
@@ -239,20 +237,24 @@ IW_DEVICE void sort_pass(const Args& args) {
     for (int k = 0; k < I; ++k) atomicAdd(counters + rank[k], 1u);
     __syncthreads();
 
-    // Counts become those of the warps before; the tile's are published before anything else is done.
+    // The tile's counts are published before anything else is done; then a warp's become the places of its first keys in the tile.
     uint32_t total = 0;
     if (threadIdx.x < RADIX) {
 #pragma unroll
-        for (int w = 0; w < WARPS; ++w) {
-            const uint32_t own = shared.rank.counters[w][threadIdx.x];
-            shared.rank.counters[w][threadIdx.x] = total;
-            total += own;
-        }
+        for (int w = 0; w < WARPS; ++w) total += shared.rank.counters[w][threadIdx.x];
         if (!alone && tile - first + 1 != tiles_of_row)
             post(status + (uint64_t)tile * RADIX + threadIdx.x, status_of(epoch, tile == first, total));
     }
     const uint32_t start = sum_before(total, sums);
-    if (threadIdx.x < RADIX) starts[threadIdx.x] = start;
+    if (threadIdx.x < RADIX) {
+        uint32_t at = start;
+#pragma unroll
+        for (int w = 0; w < WARPS; ++w) {
+            const uint32_t own = shared.rank.counters[w][threadIdx.x];
+            shared.rank.counters[w][threadIdx.x] = at;
+            at += own;
+        }
+    }
     __syncthreads();
 
     // Lanes with the same value find each other, and the highest of them counts for all.
@@ -270,7 +272,7 @@ IW_DEVICE void sort_pass(const Args& args) {
         // All have read the match by now.
         if (lane == leader) *(volatile uint32_t*)(matches + value) = 0;
         __syncwarp();
-        rank[k] = starts[value] + before + up_to - 1;
+        rank[k] = before + up_to - 1;
     }
     __syncthreads();
 #pragma unroll

@@ -52,9 +52,11 @@ impl Template {
 }
 
 /// Parts that templates include.
-const PARTS: [(&str, &str); 10] = [
+const PARTS: [(&str, &str); 12] = [
     ("lanes.wgsl", include_str!("lanes.wgsl")),
     ("look_back.wgsl", include_str!("look_back.wgsl")),
+    ("look_back_groups.wgsl", include_str!("look_back_groups.wgsl")),
+    ("look_back_served.wgsl", include_str!("look_back_served.wgsl")),
     ("median.wgsl", include_str!("median.wgsl")),
     ("reduce_subgroups.wgsl", include_str!("reduce_subgroups.wgsl")),
     ("scan_help.wgsl", include_str!("scan_help.wgsl")),
@@ -89,7 +91,7 @@ pub const REDUCE_FOLD: Template = Template { args: &["n", "half"], ..REDUCE_VARI
 pub const SCAN: Template = Template {
     name: "scan.wgsl",
     text: include_str!("scan.wgsl"),
-    args: &["n", "inner", "tiles", "blocks", "first_tile", "first", "pitch", "epoch", "patience", "servers"],
+    args: &["n", "inner", "tiles", "blocks", "first_tile", "first", "pitch", "epoch", "patience"],
     bindings: &[
         Extra { name: "folds", access: "read", ty: "array<Acc>", when: Some("folded") },
         Extra { name: "tickets", access: "read_write", ty: "array<atomic<u32>>", when: Some("single") },
@@ -261,7 +263,7 @@ pub const HISTOGRAM: Template = Template {
 pub const SELECT: Template = Template {
     name: "select.wgsl",
     text: include_str!("select.wgsl"),
-    args: &["n", "tiles", "blocks", "epoch", "patience", "servers", "window", "ends"],
+    args: &["n", "tiles", "blocks", "epoch", "patience", "window", "ends"],
     bindings: &[
         Extra { name: "tickets", access: "read_write", ty: "array<atomic<u32>>", when: None },
         Extra { name: "status", access: "read_write", ty: "array<atomic<u32>>", when: Some("narrow_status") },

@@ -97,12 +97,16 @@ fn scan(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: 
         atomicStore(&missing[0], NONE);
         atomicStore(&missing[1], NONE);
     }
+{% if served %}
     let drawn = workgroupUniformLoad(&ticket);
-    if (drawn < args.servers) {
+    if (drawn == 0u) {
         serve(lane);
         return;
     }
-    let block = drawn - args.servers;
+    let block = drawn - 1u;
+{% else %}
+    let block = workgroupUniformLoad(&ticket);
+{% endif %}
 {% else %}
     let block = (group.z * grid.y + group.y) * grid.x + group.x;
 {% endif %}
@@ -158,7 +162,7 @@ fn scan(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: 
 {% if single %}
         var fold = Acc();
         if (!starts_line) {
-            look_back(origin, block - tile, block, total, lane{{ ", size" if subgroups }});
+            look_back(origin, block - tile, block{{ ", total" if not served }}, lane{{ ", size" if subgroups }});
             fold = tile_fold;
         }
 {% endif %}

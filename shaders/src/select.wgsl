@@ -81,8 +81,8 @@ fn put(slot: u32, x: array<u32, {{ value_words }}>{{ ", place: u32" if runs }}) 
 {% endif %}
 }
 
-// args: n elements of this dispatch, tiles = blocks of it, epoch and patience and servers as for look_back; `window` numbers the dispatch among those
-// of the task, whose sums follow the ticket, `ends` says that it is the last one. Grid: tiles and servers, folded.
+// args: n elements of this dispatch, tiles = blocks of it, epoch and patience as for look_back; `window` numbers the dispatch among those
+// of the task, whose sums follow the ticket, `ends` says that it is the last one. Grid: tiles and, where they are served, one more, folded.
 @compute @workgroup_size({{ threads }})
 fn select_tiles(@builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     if (lane == 0u) {
@@ -95,12 +95,16 @@ fn select_tiles(@builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocat
         atomicStore(&missing[0], NONE);
         atomicStore(&missing[1], NONE);
     }
+{% if served %}
     let drawn = workgroupUniformLoad(&ticket);
-    if (drawn < args.servers) {
+    if (drawn == 0u) {
         serve(lane);
         return;
     }
-    let tile = drawn - args.servers;
+    let tile = drawn - 1u;
+{% else %}
+    let tile = workgroupUniformLoad(&ticket);
+{% endif %}
     if (tile >= args.blocks) {
         return;
     }
@@ -206,7 +210,7 @@ fn select_tiles(@builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocat
         publish(tile, total);
     }
     if (tile != 0u) {
-        look_back(0u, 0u, tile, total, lane);
+        look_back(0u, 0u, tile{{ ", total" if not served }}, lane);
         fold = tile_fold;
     }
     if (args.window != 0u) {

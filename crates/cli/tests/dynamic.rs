@@ -97,3 +97,56 @@ fn no_check_is_skipped() -> isowarp::Result<()> {
     assert_eq!(values::<f32>(&dynamic::reduce(&dev, &empty, &named("product"))?), [1.0]);
     Ok(())
 }
+
+#[test]
+fn orders_moves_and_selections_are_the_typed_ones_bit_for_bit() -> isowarp::Result<()> {
+    let dev = Cpu::new();
+    let typed = dev.upload(&noise(1000))?;
+    let x = DynBuffer::from(typed.clone());
+    let bits = |v: Vec<f32>| v.into_iter().map(f32::to_bits).collect::<Vec<_>>();
+    let read = |b: Buffer<Cpu, f32>| b.read_blocking().map(bits);
+    let up = SortOrder::Ascending;
+    assert_eq!(bits(values(&dynamic::sort(&dev, &x, 250, up)?)), read(dev.sort_rows(&typed, 250, up)?)?);
+    let order = dev.argsort(&typed, SortOrder::Descending)?;
+    assert_eq!(values::<u32>(&dynamic::argsort(&dev, &x, 1000, SortOrder::Descending)?), order.read_blocking()?);
+    let at = DynBuffer::from(order.clone());
+    assert_eq!(bits(values(&dynamic::gather(&dev, &x, &at)?)), read(dev.gather(&typed, &order)?)?);
+    let out = dev.copy(&typed)?;
+    dev.scatter_into(&typed, &order, &out)?;
+    assert_eq!(bits(values(&dynamic::scatter(&dev, &x, &at, ScatterOp::Store, &x)?)), read(out)?);
+    assert_eq!(bits(values(&dynamic::permute_axes(&dev, &x, &[20, 50], &[1, 0])?)), read(dev.transpose(&typed, 20, 50)?)?);
+    assert_eq!(bits(values(&dynamic::reverse(&dev, &x)?)), read(dev.reverse(&typed)?)?);
+    assert_eq!(bits(values(&dynamic::rotate(&dev, &x, -7)?)), read(dev.rotate(&typed, -7)?)?);
+    let positive = expression::parse("x > 0 && i % 3 != 1", &[Ty::F32], Some(Ty::U32), None)?;
+    let kept = dev.select_from((&typed, index()), |(x, i)| (x.gt(0.0) & (i % 3).ne(1), x))?;
+    assert_eq!(bits(values(&dynamic::select(&dev, &x, &positive)?.trimmed()?)), bits(kept.read_blocking()?));
+    let parts = dynamic::partition(&dev, &x, &positive)?;
+    assert_eq!(parts.len_blocking()?, kept.len_blocking()?);
+    assert_eq!(bits(values::<f32>(&parts.values)[..kept.len_blocking()? as usize].to_vec()), bits(kept.read_blocking()?));
+    let words = DynBuffer::from(dev.upload(&[7u8, 7, 1, 1, 1, 7])?);
+    assert_eq!(values::<u8>(&dynamic::unique(&dev, &words)?.trimmed()?), [7, 1, 7]);
+    let runs = dynamic::run_length_encode(&dev, &words)?;
+    assert_eq!(values::<u32>(&dynamic::first(&runs.values.1, &runs.count)?), [2, 3, 1]);
+    Ok(())
+}
+
+#[test]
+fn no_check_of_orders_moves_and_selections_is_skipped() -> isowarp::Result<()> {
+    let dev = Cpu::new();
+    let x = DynBuffer::from(dev.upload(&noise(8))?);
+    let at = |v: &[i64]| dev.upload(v).map(DynBuffer::from);
+    assert!(matches!(dynamic::sort(&dev, &x, 3, SortOrder::Ascending), Err(Error::LengthMismatch { .. })));
+    assert!(matches!(dynamic::sort_into(&dev, &x, 8, SortOrder::Ascending, &x), Err(Error::Aliasing { .. })));
+    // An index of i64 is reported as it stands, though it travels as a u64.
+    assert!(matches!(dynamic::gather(&dev, &x, &at(&[0, -3])?), Err(Error::IndexOutOfRange { position: 1, index: -3, limit: 8, .. })));
+    assert!(matches!(dynamic::gather(&dev, &x, &x), Err(Error::InvalidArgument { what: "indices", .. })));
+    let scatter = |op| dynamic::scatter(&dev, &x, &at(&[0; 8])?, op, &x).map(drop);
+    assert!(matches!(scatter(ScatterOp::Sum), Err(Error::InvalidArgument { what: "operator", .. })));
+    scatter(ScatterOp::Store)?;
+    assert!(matches!(dynamic::permute_axes(&dev, &x, &[2, 4], &[1]), Err(Error::InvalidArgument { .. })));
+    let of_two = expression::parse("x > y", &[Ty::F32, Ty::F32], None, None)?;
+    assert!(matches!(dynamic::select(&dev, &x, &of_two), Err(Error::Op(OpError::Signature { .. }))));
+    let words = expression::parse("x > 0", &[Ty::U32], None, None)?;
+    assert!(matches!(dynamic::partition(&dev, &x, &words), Err(Error::Op(OpError::Signature { .. }))));
+    Ok(())
+}

@@ -53,13 +53,6 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
     cases
 }
 
-/// Sorts of the quick run: one type of each width, and every form.
-fn is_long_sort(name: &str) -> bool {
-    const TYPES: [&str; 5] = ["/i32/", "/f32/wide", "/u64/", "/i64/", "/f32/equal"];
-    const SORTS: [&str; 3] = ["sort/keys_up", "sort/argsort_up", "sort/pairs"];
-    SORTS.iter().any(|s| name.starts_with(s)) && (TYPES.iter().any(|t| name.contains(t)) || !name.ends_with("n=4097"))
-}
-
 /// Cases that the quick run does without, since a software adapter's compiler takes seconds over each new scan, and its execution over many
 /// elements: the quick run has sums of all sizes, and of the other operators some on fewer elements.
 fn is_long(name: &str) -> bool {
@@ -69,9 +62,6 @@ fn is_long(name: &str) -> bool {
     if let Some(scan) = name.strip_prefix("scan/")
         && !SCANS.iter().any(|s| scan.starts_with(s))
     {
-        return true;
-    }
-    if is_long_sort(name) {
         return true;
     }
     if SLOW.iter().any(|s| name.contains(s)) {

@@ -20,6 +20,8 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         });
         c.add(format!("select/runs/u32/sorted/n={n}"), move |d| runs(d, &input::<B, u32>(d, Fill::Sorted, n, "x")?));
     }
+    // Each of these is another kernel or several: too many to compile in the quick run's minute.
+    c.quick(false);
     for n in FEW.into_iter().chain(TILES) {
         c.add(format!("select/all/u32/n={n}"), move |d| keep(d, &input::<B, u32>(d, Fill::Plain, n, "x")?, |x| x.eq(x)));
         c.add(format!("select/none/u32/n={n}"), move |d| keep(d, &input::<B, u32>(d, Fill::Plain, n, "x")?, |x| x.ne(x)));
@@ -241,27 +243,23 @@ fn large<B: Target>(c: &mut Cases<B>) {
             let sums = digest(d, &out, &count)?;
             Ok((count, sums))
         })
-        .bytes(4 * n)
-        .quick &= n < 2_000_000;
+        .bytes(4 * n);
         c.add(format!("select/large_partition/u32/n={n}"), move |d| {
             let p = d.partition(&hashed(d)?, |x| (x >> 30).eq(0))?;
             let sum = d.reduce_from((&p.values, index()), |(x, i)| x * (i | 1), Sum)?;
             Ok((p.count, sum))
         })
-        .bytes(4 * n)
-        .quick &= n < 2_000_000;
+        .bytes(4 * n);
         c.add(format!("select/large_three_ways/u32/n={n}"), move |d| {
             let (out, counts) = d.partition_three(&hashed(d)?, |x| (x >> 30).eq(0), |x| (x >> 30).eq(2))?;
             Ok((counts, d.reduce_from((&out, index()), |(x, i)| x * (i | 1), Sum)?))
         })
-        .bytes(4 * n)
-        .quick &= n < 2_000_000;
+        .bytes(4 * n);
         c.add(format!("select/large_runs/u32/n={n}"), move |d| {
             let (values, lengths, count) = runs(d, &d.map(&hashed(d)?, |x| x >> 31)?)?;
             let sum = |x: &Buffer<B, u32>| d.reduce_from((x, index()), |(x, i)| x * (i | 1), Sum);
             Ok((sum(&values)?, sum(&lengths)?, count))
         })
-        .bytes(4 * n)
-        .quick &= n < 2_000_000;
+        .bytes(4 * n);
     }
 }

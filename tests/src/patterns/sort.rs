@@ -9,9 +9,9 @@ use isowarp::patterns::sort::Payload;
 use isowarp::prelude::*;
 
 /// Around subgroups, workgroups, and the tiles of every backend.
-const SIZES: [u64; 27] = [
+const SIZES: [u64; 30] = [
     0, 1, 2, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 2047, 2048, 2049, 3839, 3840, 3841, 4095, 4096, 4097, 8063, 8064, 8065, 8192,
-    8193, 100_003,
+    8193, 8831, 8832, 8833, 100_003,
 ];
 const FEW: [u64; 4] = [1, 33, 4097, 30_011];
 
@@ -19,8 +19,10 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     for n in SIZES {
         c.add(format!("sort/keys/u32/plain/n={n}"), move |d| d.sort(&input::<B, u32>(d, Fill::Plain, n, "k")?, SortOrder::Ascending));
         c.add(format!("sort/keys/f32/bits/n={n}"), move |d| d.sort(&input::<B, f32>(d, Fill::Bits, n, "k")?, SortOrder::Descending));
-        c.add(format!("sort/argsort/u32/few_values/n={n}"), move |d| d.argsort(&few(d, n)?, SortOrder::Descending));
+        c.add(format!("sort/argsort/u32/few_values/n={n}"), move |d| d.argsort(&few(d, n)?, SortOrder::Descending)).full();
     }
+    // Kernels for each width of key and payload: too many to compile in the quick run's minute.
+    c.quick(false);
     types::<B, u8>(c);
     types::<B, f16>(c);
     types::<B, u32>(c);
@@ -157,6 +159,15 @@ fn forms<B: Target>(c: &mut Cases<B>) {
             Ok((out, (out_k, out_v), (k, v)))
         });
     }
+    // A pass more than a byte has digits.
+    c.add("sort/in_place/bytes", |d| {
+        let keys = input::<B, u8>(d, Fill::Bits, 50_011, "k")?;
+        d.sort_in_place(&keys, SortOrder::Ascending)?;
+        let halves = input::<B, f16>(d, Fill::Bits, 50_011, "k")?;
+        d.sort_in_place(&halves, SortOrder::Descending)?;
+        Ok((keys, halves))
+    })
+    .needs(&[DType::F16]);
     c.add("sort/top_k", |d| {
         let keys = input::<B, f32>(d, Fill::Wide, 20_000, "k")?;
         Ok((d.top_k(&keys, 10, SortOrder::Descending)?, d.top_k(&keys, 50_000, SortOrder::Ascending)?))

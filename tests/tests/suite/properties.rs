@@ -106,6 +106,59 @@ fn lines_along_axes_agree() {
 }
 
 #[test]
+fn sorts_agree() {
+    let by = (any::<bool>(), 0u32..33, 0u32..33);
+    agree((floats(), by, any::<bool>()), |d, (x, (down, a, b), few)| {
+        let x = d.upload(x)?;
+        let order = if *down { SortOrder::Descending } else { SortOrder::Ascending };
+        let by = || order.bits(*a.min(b)..*a.max(b));
+        if *few {
+            let keys = d.map(&x, |x| x.bitcast::<u32>() % 7)?;
+            let values = d.iota(x.len(), 1u64, 3)?;
+            return (d.sort_pairs(&keys, &values, order)?, d.argsort(&keys, order)?).outputs();
+        }
+        (d.sort_with_indices(&x, by())?, d.sort(&x, order)?).outputs()
+    });
+}
+
+#[test]
+fn selections_agree() {
+    agree((words(), 0usize..5, any::<u32>(), 0u64..9), |d, (x, op, k, skip)| {
+        let x = d.upload(x)?;
+        let x = x.slice((*skip).min(x.len())..)?;
+        let (out, count) = (d.iota(x.len(), 7u32, 0)?, d.upload(&[0u32; 2])?);
+        let runs = d.map(&x, |x| x >> 30)?;
+        match op {
+            0 => d.select_from_into((&x, scalar(*k)), |(x, k)| (x.lt(k), x), &out, &count)?,
+            1 => d.partition_from_into((&x, scalar(*k)), |(x, k)| (x.lt(k), x), &out, &count)?,
+            2 => d.partition_three_from_into(&x, |x| (x >> 30, x), &out, &count)?,
+            3 => d.unique_into(&runs, &out, &count)?,
+            _ => {
+                let values = d.iota(x.len(), 7u32, 0)?;
+                d.run_length_encode_into(&runs, &values, &out, &count)?;
+                return (out, values, count).outputs();
+            }
+        }
+        (out, count).outputs()
+    });
+}
+
+#[test]
+fn moves_agree() {
+    let shape = (1u64..40, 1u64..30, 1u64..20, 0usize..6);
+    agree((words(), shape, -70_000i64..70_000), |d, (x, (a, b, c, order), by)| {
+        const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+        let x = d.upload(x)?;
+        let at = d.map(&x, |x| x % 20_011)?;
+        let out = d.iota(15_000, 7u32, 0)?;
+        d.scatter_into(&x, &at, &out)?;
+        let all = d.iota(a * b * c, 1u32, 3)?;
+        let turned = d.permute_axes(&all, &[*a, *b, *c], &ORDERS[*order])?;
+        ((d.gather(&x, &at)?, d.rotate(&x, *by)?, d.reverse(&x)?), (turned, out)).outputs()
+    });
+}
+
+#[test]
 fn filters_agree() {
     let kind = prop_oneof![
         Just(FilterKind::Sobel),

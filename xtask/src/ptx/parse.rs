@@ -1,5 +1,7 @@
 //! Reading what NVRTC wrote and what a kernel asks for.
 
+use std::collections::HashMap;
+
 /// The architectures that a source asks for beside the baseline, in lines `// @also ARCH...`.
 pub(super) fn architectures(source: &str) -> Vec<String> {
     source
@@ -18,6 +20,22 @@ pub(super) fn split_banner(ptx: &str) -> Option<(String, &str)> {
     let (banner, body) = ptx.split_at(body_at);
     let build = banner.lines().find_map(|line| line.split_once("Cuda compilation tools, ")).map(|(_, build)| build.trim().to_owned())?;
     Some((build, body.trim_end_matches('\0')))
+}
+
+/// The text without the global variables that nothing names: the compiler writes one for each constant of a source, and every kernel that is
+/// loaded pays for them.
+pub(super) fn without_unused_globals(ptx: &str) -> String {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+    let mut uses: HashMap<&str, u32> = HashMap::new();
+    for name in ptx.split(|c| !is_name(c)) {
+        *uses.entry(name).or_default() += 1;
+    }
+    let unused = |line: &str| {
+        let name =
+            line.strip_prefix(".global ").and_then(|l| l.strip_suffix(';')).and_then(|l| l.split(" = ").next()?.split_whitespace().last());
+        name.is_some_and(|name| uses.get(name) == Some(&1))
+    };
+    ptx.split_inclusive('\n').filter(|line| !unused(line.trim_end())).collect()
 }
 
 /// One entry point of a PTX module.
@@ -87,6 +105,12 @@ mod tests {
         let (build, body) = split_banner(ptx).expect("banner");
         assert_eq!(build, "release 12.4, V12.4.131");
         assert_eq!(body, ".version 8.4\n.target sm_70\n");
+    }
+
+    #[test]
+    fn globals_that_nothing_names_are_left_out() {
+        let ptx = ".version 8.4\n.global .align 4 .u32 ROW = 128;\n.global .align 4 .u32 USED = 1;\n.entry a() {\n\tld.global.u32 %r1, [USED];\n}\n";
+        assert_eq!(without_unused_globals(ptx), ptx.replace(".global .align 4 .u32 ROW = 128;\n", ""));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use isowarp_kernels::reduce::*;
 
 const THREADS: u32 = 256;
 /// Elements that a block takes in one pass, by words of the accumulator.
-const PASS: [u64; 4] = [8192, 8192, 2048, 2048];
+const PASS: [u64; 4] = [8192, 4096, 2048, 2048];
 const COL_THREADS: u32 = 128;
 /// Elements of a column that a thread of `reduce_cols_w*` has in flight.
 const COL_RUN: u64 = 8;
@@ -61,6 +61,7 @@ fn all(cuda: &Cuda, operators: &Operators<'_>, bound: &mut Bound, n: u64, w: usi
         return Err(isowarp_core::Error::TooLarge { what: "elements of a reduction", requested: n, limit });
     }
     bound.args.u[0] = passes as u32;
+    bound.args.u[1] = tiles as u32;
     if tiles > 1 {
         let scratch = cuda.stream().scratch();
         bound.args.scratch[0] = scratch.get(cuda, Use::Partials, tiles * 4 * w as u64)?;

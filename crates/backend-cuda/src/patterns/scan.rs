@@ -16,8 +16,8 @@ use std::sync::atomic::Ordering;
 
 /// 64-bit words before the tiles' states.
 pub(super) const HEADER_WORDS: u64 = 16;
-/// Threads of a block of `scan_w*`, by words of the accumulator.
-const THREADS: [u32; 4] = [256, 512, 512, 512];
+/// Threads of a block of `scan_w*`.
+const THREADS: u32 = 512;
 /// Threads of a block of `scan_parked_w1`: those of a tile, and a warp that looks back.
 const PARKED_THREADS: u32 = 288;
 /// Longest line that `scan_rows_w*` takes.
@@ -29,6 +29,8 @@ const COL_THREADS: u32 = 64;
 const EXCLUSIVE: u32 = 1;
 /// Word of `u`: launches after which their numbers start over.
 pub(super) const EPOCHS: usize = 12;
+/// Word of `u`: tiles of all lines.
+const TILES: usize = 13;
 /// Aggregates of aligned blocks that a thread of `scan_cols_w*` keeps.
 const COL_LEVELS: u32 = 14;
 
@@ -79,11 +81,12 @@ fn long_lines(cuda: &Cuda, operators: &Operators<'_>, bound: &mut Bound, lines: 
     let servers = u64::from(parked && tiles_per_line > GROUP);
     let bytes = 8 * (HEADER_WORDS + (1 + servers) * tiles * w as u64);
     bound.args.scratch[0] = cuda.stream().scratch().get(cuda, Use::Scan, bytes)?;
+    bound.args.u[TILES] = tiles as u32;
     bound.args.u[EPOCHS] = cuda.device().launch_numbers.load(Ordering::Relaxed);
     let (table, resident, threads) = if parked {
         ([SCAN_PARKED_W1; 4], TUNING.parked_blocks, PARKED_THREADS)
     } else {
-        ([SCAN_W1, SCAN_W2, SCAN_W3, SCAN_W4], TUNING.scan_blocks[w - 1], THREADS[w - 1])
+        ([SCAN_W1, SCAN_W2, SCAN_W3, SCAN_W4], TUNING.scan_blocks[w - 1], THREADS)
     };
     let kernel = operators.kernel(cuda, &table, bound)?;
     let grid = Grid::linear(blocks((tiles + servers).min(u64::from(multiprocessors * resident)))?, threads);

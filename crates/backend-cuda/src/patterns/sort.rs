@@ -18,9 +18,9 @@ use std::sync::atomic::Ordering;
 /// Bits of a digit.
 const DIGIT: u32 = 8;
 const RADIX: u64 = 1 << DIGIT;
-/// Threads of a block of `sort_pass_*`, and its keys for each, by the wider of key and payload.
+/// Threads of a block of `sort_pass_*`, and its keys for each: without a payload, with one, and where either has more than 4 bytes.
 const THREADS: u32 = 384;
-const ITEMS: [u64; 2] = [21, 10];
+const ITEMS: [u64; 3] = [23, 21, 10];
 const HISTOGRAM_THREADS: u32 = 256;
 /// Keys that a block of `sort_histogram_*` reads at once, and blocks of it to a multiprocessor.
 const HISTOGRAM_STEP: u64 = 2048;
@@ -74,7 +74,8 @@ impl Run<SortTask> for Cuda {
         let _temporaries = self.bind_sort(task, &places, digits.len(), &mut args)?;
 
         let widest = size.max(places.payload_bytes);
-        let tile = ITEMS[usize::from(widest > 4)] * u64::from(THREADS);
+        let kind = if widest > 4 { 2 } else { usize::from(places.payload_bytes > 0) };
+        let tile = ITEMS[kind] * u64::from(THREADS);
         let tiles_of_row = tiles(task.n, tile);
         let grid = Grid::linear(blocks(task.rows * tiles_of_row)?, THREADS);
         let (histogram, passes) = TABLE[size.ilog2() as usize];

@@ -25,10 +25,10 @@ pub(super) struct Tuning {
 
 /// Measured on an H200 (compute capability 9.0).
 pub(super) const TUNING: Tuning = Tuning {
-    reduce_blocks: [4, 3, 4, 4],
+    reduce_blocks: [4, 5, 4, 4],
     reduce_tiles: 8192,
     column_part: 64,
-    scan_blocks: [4, 2, 1, 1],
+    scan_blocks: [2, 2, 1, 1],
     parked_blocks: 3,
     parked_from: 4,
     select_blocks: [3, 3, 2, 2],

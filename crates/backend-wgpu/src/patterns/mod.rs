@@ -61,6 +61,9 @@ pub(crate) struct Kernels {
     /// Invocations and groups of maps where tests ask for others than the table's.
     #[cfg(test)]
     map_shape: Mutex<Option<(u32, u32)>>,
+    /// Invocations of look-backs by groups where tests ask for others than the table's.
+    #[cfg(test)]
+    look_back_threads: Mutex<Option<u32>>,
     /// Lanes of subgroups where tests put shared memory in their place, else 0.
     #[cfg(test)]
     width: AtomicU32,

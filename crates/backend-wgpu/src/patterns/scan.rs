@@ -42,9 +42,10 @@ pub(super) enum Step {
     Apply {
         folded: bool,
     },
-    /// All in one launch; whether the adapter has 64-bit atomics.
+    /// All in one launch; whether the adapter has 64-bit atomics, and whether a workgroup serves the others.
     Single {
         wide: bool,
+        served: bool,
     },
     Rows,
     Columns,
@@ -68,6 +69,15 @@ pub(super) struct Form {
     pub(super) subgroups: bool,
     /// Tiles of a group of a look-back.
     pub(super) group: u32,
+    /// Invocations of a workgroup that looks back by groups.
+    pub(super) look_back_threads: u32,
+}
+
+impl Form {
+    /// Invocations of a workgroup of a kernel.
+    fn threads(self, step: Step) -> u32 {
+        if matches!(step, Step::Single { served: false, .. }) { self.look_back_threads } else { THREADS }
+    }
 }
 
 impl Run<ScanTask> for Wgpu {
@@ -78,7 +88,13 @@ impl Run<ScanTask> for Wgpu {
         let strided = lines.inner > 1;
         let subgroups = acc.shuffles() && tuning.scan_in_subgroups;
         let weight = task.load.weight() + task.combine.weight();
-        let form = Form { rows: tuning.rows(rows(stride)?, weight), strided, subgroups, group: tuning.look_back_group.clamp(2, THREADS) };
+        let form = Form {
+            rows: tuning.rows(rows(stride)?, weight),
+            strided,
+            subgroups,
+            group: tuning.look_back_group.clamp(2, THREADS),
+            look_back_threads: self.look_back_threads(),
+        };
         let scan = Scan { wgpu: self, task, limits: self.window_limits(), form };
         let aligned = !strided && (lines.outer == 1 || lines.n.is_multiple_of(4));
         let plan = |outs| Operands::plan(scan.limits, &task.load.params, leaves, outs, aligned, strided, lines.elements());
@@ -114,6 +130,19 @@ impl Run<ScanTask> for Wgpu {
     }
 }
 
+impl Wgpu {
+    /// Invocations of a workgroup that looks back by groups.
+    fn look_back_threads(&self) -> u32 {
+        #[cfg(test)]
+        if let Some(threads) = *self.patterns().look_back_threads.lock() {
+            return threads;
+        }
+        let limits = self.limits();
+        let most = limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x);
+        if self.tuning().look_back_threads <= most { self.tuning().look_back_threads } else { THREADS }
+    }
+}
+
 impl Scan<'_> {
     fn kernel(&self, step: Step, operands: &Operands<'_>) -> Result<Arc<Kernel>> {
         self.wgpu.program("scan", &program(self.task, step, &operands.signature, &holes(self.task, step, self.form)))
@@ -136,7 +165,7 @@ impl Scan<'_> {
         let dispatch = |at: u64, lines: u64, first_line: u64, first_tile: u64, len: u64| {
             let here = len.div_ceil(SCAN_TILE);
             let blocks = lines * here;
-            let words = [len, inner, here, blocks, first_tile, first_line * tiles, tiles, 0, 0, 0].map(|w| w as u32);
+            let words = [len, inner, here, blocks, first_tile, first_line * tiles, tiles, 0, 0].map(|w| w as u32);
             let mut launch = Launch::new(at, &words);
             if let ScanKind::Exclusive { first } = &self.task.kind
                 && kernel.name() == "scan"
@@ -207,7 +236,7 @@ impl Scan<'_> {
         let nothing = Operands::none();
         let kernel = self.kernel(Step::Fold, &nothing)?;
         let lines = self.task.lines.count();
-        let words = [tiles, 1, 1, lines, 0, 0, tiles, 0, 0, 0].map(|w| w as u32);
+        let words = [tiles, 1, 1, lines, 0, 0, tiles, 0, 0].map(|w| w as u32);
         let mut launch = Launch::new(0, &words);
         launch.bindings.push(Binding { buffer: totals, offset_bytes: 0, size_bytes: totals.size_bytes() });
         self.wgpu.launch(&kernel, &launch, lines)
@@ -237,7 +266,7 @@ const LAST_EPOCH: u32 = 0xffff;
 impl Single {
     /// Shared memory of a workgroup: slots, in shared memory's form with their gaps, the window, single values.
     fn shared_bytes(stride: u64, form: Form) -> u64 {
-        let slots = if form.subgroups { u64::from(THREADS) } else { 2048 / 8 * 9 };
+        let slots = if form.subgroups { u64::from(form.look_back_threads) } else { 2048 / 8 * 9 };
         (slots + u64::from(form.group) + 2) * stride + 16
     }
 
@@ -246,14 +275,14 @@ impl Single {
         let Lines { outer, n, .. } = scan.task.lines;
         let features = scan.wgpu.features();
         let wide = features.contains(wgpu::Features::SHADER_INT64 | wgpu::Features::SHADER_INT64_ATOMIC_ALL_OPS);
-        let kernel = scan.kernel(Step::Single { wide }, operands)?;
+        let served = tiles > SERVED_FROM_GROUPS * u64::from(scan.form.group);
+        let kernel = scan.kernel(Step::Single { wide, served }, operands)?;
         let blocks = outer * tiles;
         let mut kept = scan.wgpu.patterns().single.lock();
         // A total and a fold to a tile, each word of an accumulator in 64 bits or two halves.
         let single = Self::fresh(kept.take(), scan.wgpu, 2 * blocks * u64::from(Accumulator::new(scan.task.parts()).words()) * 8)?;
         let patience = scan.wgpu.patterns().patience().unwrap_or(PATIENCE);
-        let servers = u64::from(tiles > SERVED_FROM_GROUPS * u64::from(scan.form.group));
-        let words = [n as u32, 1, tiles as u32, blocks as u32, 0, 0, tiles as u32, single.epoch, patience, servers as u32];
+        let words = [n as u32, 1, tiles as u32, blocks as u32, 0, 0, tiles as u32, single.epoch, patience];
         let mut launch = Launch::new(0, &words);
         if let ScanKind::Exclusive { first } = &scan.task.kind {
             push_bits(&mut launch, first, scan.task);
@@ -264,7 +293,7 @@ impl Single {
             launch.bindings.push(Binding { buffer, offset_bytes: 0, size_bytes: buffer.size_bytes() });
         }
         // After an error it is not known whether the tickets were drawn, so nothing is kept.
-        scan.wgpu.launch(&kernel, &launch, blocks + servers)?;
+        scan.wgpu.launch(&kernel, &launch, blocks + u64::from(served))?;
         drop(launch);
         *kept = Some(single);
         Ok(())
@@ -297,27 +326,29 @@ pub(super) fn push_bits(launch: &mut Launch<'_>, first: &[u64], task: &ScanTask)
 pub(super) fn holes(task: &ScanTask, step: Step, form: Form) -> Vec<(&'static str, u32)> {
     let stores = matches!(step, Step::Apply { .. } | Step::Single { .. } | Step::Rows | Step::Columns);
     let exclusive = stores && matches!(task.kind, ScanKind::Exclusive { .. });
+    let threads = form.threads(step);
     let rows = match step {
         Step::Rows => 1,
-        Step::Single { .. } => 8,
+        Step::Single { .. } => SCAN_TILE as u32 / (4 * threads),
         _ => form.rows,
     };
     let walks = !matches!(step, Step::Fold | Step::Columns);
-    let quads = rows * THREADS;
+    let quads = rows * threads;
     vec![
-        ("threads", THREADS),
+        ("threads", threads),
         ("rows", rows),
         ("quads", quads),
         ("batches", SCAN_TILE as u32 / (4 * quads)),
-        ("lane_bits", THREADS.ilog2()),
+        ("lane_bits", threads.ilog2()),
         ("strided", form.strided.into()),
         ("exclusive", exclusive.into()),
         ("totals", (step == Step::Totals).into()),
         ("fold", (step == Step::Fold).into()),
         ("apply", matches!(step, Step::Apply { .. } | Step::Single { .. }).into()),
         ("single", matches!(step, Step::Single { .. }).into()),
-        ("narrow_status", (step == Step::Single { wide: false }).into()),
-        ("wide_status", (step == Step::Single { wide: true }).into()),
+        ("served", matches!(step, Step::Single { served: true, .. }).into()),
+        ("narrow_status", matches!(step, Step::Single { wide: false, .. }).into()),
+        ("wide_status", matches!(step, Step::Single { wide: true, .. }).into()),
         ("group", form.group),
         ("words", Accumulator::new(task.parts()).words()),
         ("folded", (step == Step::Apply { folded: true }).into()),

@@ -39,6 +39,15 @@ pub(super) struct Form {
     pub(super) group: u32,
     /// Whether the adapter has 64-bit atomics.
     pub(super) wide: bool,
+    /// Whether a workgroup serves the others.
+    pub(super) served: bool,
+}
+
+impl Form {
+    /// Tiles of so many elements.
+    fn tiles(self, n: u64) -> u64 {
+        n.div_ceil(u64::from(self.rows * THREADS * 4))
+    }
 }
 
 impl Run<SelectTask> for Wgpu {
@@ -52,14 +61,17 @@ impl Run<SelectTask> for Wgpu {
         let operands = Operands::plan_scattering(limits, &task.func.params, leaves, &sizes, task.n)?;
         let tuning = self.tuning();
         let features = self.features();
-        let form = Form {
+        let step = operands.span(limits, task.n, 1024, false);
+        let mut form = Form {
             rows: tuning.rows(rows(task), task.func.weight()),
             group: tuning.look_back_group.clamp(2, MOST_GROUP),
             wide: features.contains(wgpu::Features::SHADER_INT64 | wgpu::Features::SHADER_INT64_ATOMIC_ALL_OPS),
+            served: false,
         };
+        // All windows alike: the last one may be short.
+        form.served = form.tiles(step.min(task.n)) > SERVED_FROM_GROUPS * u64::from(form.group);
         let holes = holes(task, form);
         let kernel = self.program("select", &program(task, &operands.signature, &holes))?;
-        let step = operands.span(limits, task.n, 1024, false);
         let windows = task.n.div_ceil(step);
         if windows > MOST_WINDOWS {
             return Err(Error::TooLarge { what: "windows of a selection", requested: windows, limit: MOST_WINDOWS });
@@ -82,21 +94,20 @@ fn one(
     form: Form,
     (window, ends, span): (u64, bool, Span),
 ) -> Result<()> {
-    let tiles = span.len.div_ceil(u64::from(form.rows * THREADS * 4));
+    let tiles = form.tiles(span.len);
     let mut kept = wgpu.patterns().single.lock();
     // A total and a fold to a tile, each word in 64 bits or two halves.
     let single = Single::fresh(kept.take(), wgpu, 2 * tiles * task.kind.counters() as u64 * 8)?;
     // There is no other form, so that tests that ask for one get this.
     let patience = wgpu.patterns().patience().filter(|_| !wgpu.patterns().never_looks_back()).unwrap_or(PATIENCE);
-    let servers = u64::from(tiles > SERVED_FROM_GROUPS * u64::from(form.group));
-    let words = [span.len as u32, tiles as u32, tiles as u32, single.epoch, patience, servers as u32, window as u32, ends.into()];
+    let words = [span.len as u32, tiles as u32, tiles as u32, single.epoch, patience, window as u32, ends.into()];
     let mut launch = Launch::new(span.first, &words);
     operands.bind(limits, span, span, &mut launch.bindings, &mut launch.args)?;
     for buffer in [&single.tickets, &single.status] {
         launch.bindings.push(Binding { buffer, offset_bytes: 0, size_bytes: buffer.size_bytes() });
     }
     // After an error it is not known whether the tickets were drawn, so nothing is kept.
-    wgpu.launch(kernel, &launch, tiles + servers)?;
+    wgpu.launch(kernel, &launch, tiles + u64::from(form.served))?;
     drop(launch);
     *kept = Some(single);
     Ok(())
@@ -129,6 +140,7 @@ pub(super) fn holes(task: &SelectTask, form: Form) -> Vec<(&'static str, u32)> {
         ("pairs", (kind.counters() == 2).into()),
         ("words", kind.counters() as u32),
         ("group", form.group),
+        ("served", form.served.into()),
         ("narrow_status", (!form.wide).into()),
         ("wide_status", form.wide.into()),
         (SUBGROUPS, 0),

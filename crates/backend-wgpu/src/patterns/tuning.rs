@@ -19,6 +19,8 @@ pub(crate) struct Tuning {
     pub(crate) look_back_from_tiles: u64,
     /// Tiles of a group of a look-back, at most the 256 invocations of a workgroup.
     pub(crate) look_back_group: u32,
+    /// Invocations of a workgroup that looks back by groups, a power of two from 256 to 1024: more have less to compile each.
+    pub(crate) look_back_threads: u32,
     /// Most that the rows of a kernel may repeat of an operator, by its weight: each row is a copy that the driver compiles.
     pub(crate) most_repeated: u32,
     /// Invocations of a workgroup of a map.
@@ -48,6 +50,7 @@ const DEFAULT: Tuning = Tuning {
     sort_rolled: false,
     look_back_from_tiles: 2,
     look_back_group: 64,
+    look_back_threads: 256,
     most_repeated: 512,
     map_threads: 256,
     map_in_pairs_from: NEVER,
@@ -68,7 +71,7 @@ const TABLE: [Entry; 3] = [
     Entry {
         vendor: Some(NVIDIA),
         kind: None,
-        tuning: Tuning { reduce_in_subgroups_from: 2, map_threads: 128, map_in_pairs_from: 32, ..DEFAULT },
+        tuning: Tuning { reduce_in_subgroups_from: 2, look_back_threads: 1024, map_threads: 128, map_in_pairs_from: 32, ..DEFAULT },
     },
     // LLVM takes most of a minute and gigabytes over 8 rows of an operator with an exponential and a logarithm.
     Entry { vendor: None, kind: Some(DeviceKind::Cpu), tuning: Tuning { most_repeated: 64, sort_rolled: true, ..DEFAULT } },

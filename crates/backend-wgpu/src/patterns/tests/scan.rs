@@ -83,6 +83,22 @@ fn long_lines_are_served() {
 }
 
 #[test]
+fn workgroups_of_every_size_look_back() {
+    for subgroups in [true, false] {
+        let gpu = own_device(&Options { subgroups: Some(subgroups), ..Options::default() });
+        for threads in [256, 512, 1024] {
+            *gpu.patterns().look_back_threads.lock() = Some(threads);
+            for patience in [0, 1] {
+                gpu.patterns().patience.store(patience, std::sync::atomic::Ordering::Relaxed);
+                check::<f32>(&gpu, &[8193, 40_961, 8192 * 70 + 5], Sum);
+                check::<f64>(&gpu, &[40_961], Sum);
+            }
+            segments(&gpu, &[8193, 70_001]);
+        }
+    }
+}
+
+#[test]
 fn default_limits_scan_in_three_launches() {
     let gpu = own_device(&Options::default());
     gpu.patterns().patience.store(u32::MAX, std::sync::atomic::Ordering::Relaxed);

@@ -31,6 +31,12 @@ const DIALECTS: [Dialect; 4] = [Dialect::PLAIN, SEEDED, Dialect { fma: FmaKind::
 /// Checks a program's text; returns its bytes of workgroup memory.
 #[track_caller]
 pub(super) fn accept(program: &Program<'_>) -> u32 {
+    accept_wide(program, 256)
+}
+
+/// The same for workgroups of up to so many invocations.
+#[track_caller]
+fn accept_wide(program: &Program<'_>, invocations: u32) -> u32 {
     let mut most = 0;
     for dialect in DIALECTS {
         let text = program.text(dialect).expect("text");
@@ -39,7 +45,7 @@ pub(super) fn accept(program: &Program<'_>) -> u32 {
         let interface = parsed.interface(program.entry).expect("interface");
         assert_eq!(interface.bindings.len() as u32, program.buffers(), "{text}");
         assert!(interface.bindings.len() <= 8 && interface.params_bytes <= 256);
-        assert!(interface.workgroup_size.iter().product::<u32>() <= 256);
+        assert!(interface.workgroup_size.iter().product::<u32>() <= invocations);
         let options = naga::front::wgsl::Options { parse_doc_comments: false, capabilities };
         let module = naga::front::wgsl::Frontend::new_with_options(options).parse(&text).expect("parsed before");
         let shared = module.global_variables.iter().filter(|(_, v)| v.space == naga::AddressSpace::WorkGroup);
@@ -231,7 +237,9 @@ fn scans_of_every_type_operator_and_form() {
             let mut steps =
                 vec![Step::Totals, Step::Fold, Step::Apply { folded: false }, Step::Apply { folded: true }, Step::Rows, Step::Columns];
             if acc.stride() <= 8 {
-                steps.extend([Step::Single { wide: false }, Step::Single { wide: true }]);
+                steps.extend(
+                    [(false, false), (false, true), (true, false), (true, true)].map(|(wide, served)| Step::Single { wide, served }),
+                );
             }
             for step in steps {
                 for (strided, subgroups) in [(false, false), (false, true), (true, false), (true, true)] {
@@ -239,10 +247,16 @@ fn scans_of_every_type_operator_and_form() {
                         continue;
                     }
                     let signature = scan_signature(t.dtype, step, strided);
-                    let holes = scan::holes(&task, step, scan::Form { rows, strided, subgroups, group: 64 });
-                    let shared = accept(&scan::program(&task, step, &signature, &holes));
-                    let limit = if matches!(step, Step::Single { .. }) { 2 * SHARED } else { SHARED };
-                    assert!(shared <= limit, "{shared} bytes of shared memory");
+                    for look_back_threads in [256, 1024] {
+                        let form = scan::Form { rows, strided, subgroups, group: 64, look_back_threads };
+                        let holes = scan::holes(&task, step, form);
+                        let shared = accept_wide(&scan::program(&task, step, &signature, &holes), look_back_threads);
+                        let limit = if matches!(step, Step::Single { .. }) { 2 * SHARED } else { SHARED };
+                        assert!(shared <= limit, "{shared} bytes of shared memory");
+                        if !matches!(step, Step::Single { served: false, .. }) {
+                            break;
+                        }
+                    }
                 }
             }
         }
@@ -341,8 +355,9 @@ fn selections_of_every_kind_and_width() {
                 let mut s = signature(&leaves, &outs);
                 s.leaves.extend(task.func.params[1..].iter().map(|p| LeafKind::Value(p.ty())));
                 outs.pop();
-                for wide in [true, false] {
-                    let holes = select::holes(&task, select::Form { rows: select::rows(&task), group: select::MOST_GROUP, wide });
+                for (wide, served) in [(true, false), (false, true), (false, false)] {
+                    let form = select::Form { rows: select::rows(&task), group: select::MOST_GROUP, wide, served };
+                    let holes = select::holes(&task, form);
                     let shared = accept(&select::program(&task, &s, &holes));
                     assert!(shared <= SHARED, "{kind:?} of {dtypes:?}: {shared} bytes of shared memory");
                 }
@@ -363,7 +378,7 @@ fn selections_write_through_several_windows() {
     s.outs.push(OutKind { slot: 3, dtype: DType::U32, vector: false, windows: 1, each: 0 });
     s.slots.push(Slot { unit: Unit::Quad, writable: false });
     s.leaves.push(LeafKind::Vector { slot: 4, dtype: DType::U32 });
-    let holes = select::holes(&task, select::Form { rows: 8, group: select::MOST_GROUP, wide: false });
+    let holes = select::holes(&task, select::Form { rows: 8, group: select::MOST_GROUP, wide: false, served: false });
     accept(&select::program(&task, &s, &holes));
 }
 

@@ -1,0 +1,71 @@
+//! Moves in windows, against the CPU's.
+
+use super::{Sample, both, own_device, same_bits};
+use crate::context::Options;
+use crate::device::Wgpu;
+use half::f16;
+use isowarp_core::backend::Run;
+use isowarp_core::buffer::{Buffer, Memory as _};
+use isowarp_core::element::Element;
+use isowarp_core::patterns::layout::{Axis, Layout as _};
+use isowarp_core::patterns::{GatherTask, LayoutTask, MapTask, Move as _, ReduceTask, ScatterTask};
+use isowarp_cpu::Cpu;
+
+/// Every kind of move of `x`, some of the indices outside.
+fn every_kind<B, T: Element>(d: &B, x: &Buffer<B, T>) -> Vec<Buffer<B, T>>
+where
+    B: Run<GatherTask> + Run<ScatterTask> + Run<LayoutTask> + Run<MapTask> + Run<ReduceTask>,
+{
+    let n = x.len() as u32;
+    let spread = |limit: u32| (0..n).map(|i| i.wrapping_mul(2_654_435_761) % limit).collect::<Vec<u32>>();
+    let at = d.upload(&spread(n + 100)).expect("upload");
+    // An odd multiple of the position is no other position's, below a power of two.
+    let unique: Vec<u64> = (0..u64::from(n)).map(|i| i * 40_503 % u64::from(n.next_power_of_two())).collect();
+    let unique = d.upload(&unique).expect("upload");
+    let filled = || d.copy_of(x);
+    let (last, once, strided) = (filled(), filled(), filled());
+    d.scatter_into(x, &at, &last).expect("scatter");
+    d.scatter_unique_into(x, &unique, &once).expect("scatter");
+    let (rows, columns) = (x.len() / 96, 96);
+    let plane = x.slice(..rows * columns).expect("inside");
+    let axes = [Axis { n: rows, from: -96, to: 96 }, Axis { n: 48, from: 2, to: 2 }];
+    d.copy_strided_into(&axes, (x, (rows - 1) * 96), (&strided, 0)).expect("copied");
+    vec![
+        d.gather(x, &at).expect("gathered"),
+        last,
+        once,
+        strided,
+        d.transpose(&plane, rows, columns).expect("transposed"),
+        d.transpose(&plane, columns, rows).expect("transposed"),
+        d.permute_axes(&plane, &[4, rows, 24], &[2, 0, 1]).expect("permuted"),
+        d.reverse(x).expect("reversed"),
+        d.rotate(x, 12_345).expect("rotated"),
+    ]
+}
+
+/// A copy, whatever else is in scope.
+trait Copied: Run<MapTask> {
+    fn copy_of<T: Element>(&self, x: &Buffer<Self, T>) -> Buffer<Self, T> {
+        isowarp_core::patterns::Map::copy(self, x).expect("copied")
+    }
+}
+impl<B: Run<MapTask>> Copied for B {}
+
+fn check<T: Sample>(gpu: &Wgpu, n: usize) {
+    let (c, g) = both(gpu, &T::samples(n, 9));
+    for (k, (c, g)) in every_kind(&Cpu::new(), &c).iter().zip(&every_kind(gpu, &g)).enumerate() {
+        same_bits(&format!("move {k} of {n} elements of {}", T::DTYPE), c, g);
+    }
+}
+
+#[test]
+fn small_windows_do_not_show_in_moves() {
+    for bytes in [1 << 14, 40 << 10] {
+        let gpu = own_device(&Options::default());
+        gpu.limit_windows(bytes);
+        check::<u8>(&gpu, 100_003);
+        check::<f16>(&gpu, 50_021);
+        check::<f32>(&gpu, 33_013);
+        check::<f64>(&gpu, 20_011);
+    }
+}
