@@ -6,6 +6,7 @@ mod filter;
 mod map;
 mod map_types;
 mod memory;
+mod merge;
 mod moves;
 mod reduce;
 mod reduce_custom;
@@ -40,6 +41,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         scan_variants::cases,
         select::cases,
         sort::cases,
+        merge::cases,
         moves::cases,
         filter::cases,
     ] {

@@ -4,6 +4,7 @@ mod accumulators;
 mod filter;
 mod layout;
 mod map;
+mod merge;
 mod moves;
 mod reduce;
 mod reduce_variants;

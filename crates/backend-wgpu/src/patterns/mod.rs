@@ -6,6 +6,7 @@ mod dialect;
 mod filter;
 mod layout;
 mod map;
+mod merge;
 mod moves;
 mod operands;
 mod place;

@@ -5,6 +5,7 @@ mod extreme;
 pub mod filter;
 pub mod layout;
 pub mod map;
+pub mod merge;
 pub mod moves;
 pub mod plan;
 pub mod reduce;
@@ -17,6 +18,7 @@ pub mod sort;
 pub use filter::{Border, Filter, FilterKind, FilterTask, Image};
 pub use layout::{Axis, ImageLayout, Layout, LayoutTask};
 pub use map::{Map, MapTask};
+pub use merge::{CoRankTask, Merge, MergePlaces, MergeTask, Search, SearchKind, SearchTask};
 pub use moves::{GatherTask, IndexElement, Move, ScatterOp, ScatterTask};
 pub use reduce::{Reduce, ReduceTask};
 pub use reduce_variants::{ReduceVariant, ReduceVariantTask, ReduceVariants};
@@ -37,6 +39,9 @@ macro_rules! every_task {
             $crate::patterns::ScanVariantTask,
             $crate::patterns::SelectTask,
             $crate::patterns::SortTask,
+            $crate::patterns::MergeTask,
+            $crate::patterns::CoRankTask,
+            $crate::patterns::SearchTask,
             $crate::patterns::GatherTask,
             $crate::patterns::ScatterTask,
             $crate::patterns::LayoutTask,
