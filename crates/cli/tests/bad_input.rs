@@ -226,7 +226,10 @@ fn options_that_make_no_sense_are_refused() {
     says(&refused(&["mean", "--in", "x_f4.npy", "--variant", "shuffle"]), "--variant is for reduce and scan, not for mean");
     says(&refused(&["scan", "--in", "x_f4.npy", "--variant", "coarsened", "--axis", "0"]), "--variant is for a whole array");
     says(&refused(&["scan", "--in", "x_f4.npy", "--variant", "sklansky"]), "known: kogge-stone, brent-kung, coarsened, single-pass");
-    says(&refused(&["map", "--in", "x_f4.npy", "--op", "x", "--descending"]), "--descending is for sort and argsort, not for map");
+    says(
+        &refused(&["map", "--in", "x_f4.npy", "--op", "x", "--descending"]),
+        "--descending is for sort, argsort, merge, search, union, intersection and difference, not for map",
+    );
     says(&refused(&["sort", "--in", "x_f4.npy", "--op", "x"]), "not for sort");
     says(&refused(&["select", "--in", "x_f4.npy"]), "select needs --op, a condition");
     says(&refused(&["partition", "--in", "x_f4.npy"]), "partition needs --op, a condition");

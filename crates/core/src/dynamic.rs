@@ -6,6 +6,7 @@
 //! Elements of narrow types (`f16`, `u8`) are combined in their register type and narrowed at the end: a sum of `u8` keeps its low eight bits.
 
 mod inline;
+mod merge;
 mod moves;
 mod operator;
 mod reduce;
@@ -14,6 +15,7 @@ mod select;
 mod sort;
 
 pub(crate) use inline::inline;
+pub use merge::{SetOp, merge, merge_into, search, search_into, set_operation};
 pub use moves::{gather, permute_axes, reverse, rotate, scatter};
 pub use operator::Operator;
 pub use reduce::{Norm, argmax, argmin, dot, mean, norm, reduce, reduce_axis, reduce_from, reduce_variant};

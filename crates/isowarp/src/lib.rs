@@ -114,7 +114,7 @@ pub mod prelude {
     pub use isowarp_core::ops::{And, Combine, Max, Min, Op, Or, Product, Sum, Xor};
     pub use isowarp_core::patterns::{Axis, ImageLayout, Layout, Move, ScatterOp};
     pub use isowarp_core::patterns::{Border, Filter, FilterKind, Image, Map, Reduce, Scan, Select, Selected};
-    pub use isowarp_core::patterns::{Merge, Search};
+    pub use isowarp_core::patterns::{Merge, Search, Sets};
     pub use isowarp_core::patterns::{ReduceVariant, ReduceVariants, ScanVariant, ScanVariants};
     pub use isowarp_core::patterns::{Sort, SortBy, SortOrder};
 }

@@ -65,6 +65,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     types::<B, i64>(c);
     types::<B, f64>(c);
     shapes(c);
+    sets(c);
     payloads::<B, u8>(c);
     payloads::<B, f16>(c);
     payloads::<B, f32>(c);
@@ -186,6 +187,58 @@ fn shapes<B: Target>(c: &mut Cases<B>) {
         Ok((out, d.co_ranks(&a, &b, UP, &ranks)?))
     })
     .needs(&[DType::U64]);
+}
+
+/// What a caller's buffer holds where nothing is written.
+const BEFORE: u32 = 0xABAB_ABAB;
+
+fn sets<B: Target>(c: &mut Cases<B>) {
+    type Counted<B> = (Buffer<B, u32>, Buffer<B, u32>);
+    fn made<B: Target>(d: &B, n: u64) -> Result<Counted<B>> {
+        Ok((d.generate(n + 3, scalar(BEFORE), |v| v)?, d.upload(&[7, 8])?))
+    }
+    for (m, n) in FEW.into_iter().chain([(0, 0), (0, 9), (5000, 5000), (20_011, 300)]) {
+        // Runs of one value, and of three or so, of either array.
+        for (name, most) in [("few_values", 5u32), ("thousands", 3000), ("distinct", u32::MAX)] {
+            let of = move |d: &B, n: u64, name: &str, order: SortOrder| -> Result<Buffer<B, u32>> {
+                let mut keys: Vec<u32> = data::data::<u32>(Fill::Plain, n, data::seed(name)).into_iter().map(|k| (k >> 3) % most).collect();
+                keys.sort_unstable_by_key(|&k| if order == UP { k } else { !k });
+                d.upload(&keys)
+            };
+            c.add(format!("merge/sets/{name}/{m},{n}"), move |d| {
+                let (a, b) = (of(d, m, "a", UP)?, of(d, n, "b", UP)?);
+                let outs = [made(d, m + n)?, made(d, m)?, made(d, m)?, made(d, m + n)?];
+                d.union_into(&a, &b, UP, &outs[0].0, &outs[0].1)?;
+                d.intersection_into(&a, &b, UP, &outs[1].0, &outs[1].1)?;
+                d.difference_into(&a, &b, UP, &outs[2].0, &outs[2].1)?;
+                d.symmetric_difference_into(&a, &b, UP, &outs[3].0, &outs[3].1)?;
+                let [a, b, c, d] = outs;
+                Ok(((a, b), (c, d)))
+            });
+            c.add(format!("merge/sets_down/{name}/{m},{n}"), move |d| {
+                let (a, b) = (of(d, m, "a", DOWN)?, of(d, n, "b", DOWN)?);
+                let (union, rest) = (d.union(&a, &b, DOWN)?, d.difference(&a, &b, DOWN)?);
+                let fits = |all: &Buffer<B, u32>, count: &DeviceScalar<B, u32>| {
+                    d.reduce_from((all, index(), count), |(x, i, n)| select(i.lt(n), x * (i | 1), 0), Sum)
+                };
+                Ok((fits(&union.values, &union.count)?, union.count, fits(&rest.values, &rest.count)?, rest.count))
+            });
+        }
+    }
+    macro_rules! of_type {
+        ($($t:ty)*) => {$(
+            c.add(format!("merge/sets_of/{}", <$t>::DTYPE), |d| {
+                let (a, b) = (sorted::<B, $t>(d, Fill::Bits, 3000, "a", UP)?, sorted::<B, $t>(d, Fill::Bits, 2000, "b", UP)?);
+                let c = d.merge(&a.slice(100..900)?, &b, UP)?;
+                let both = d.intersection(&a, &c, UP)?;
+                let (out, count) = (input::<B, $t>(d, Fill::Equal, 3000, "out")?, d.upload(&[0u32])?);
+                d.intersection_into(&a, &c, UP, &out, &count)?;
+                Ok((out, count, both.count))
+            })
+            .needs(&[<$t>::DTYPE]);
+        )*};
+    }
+    of_type!(u8 f16 i32 f32 u64 i64 f64);
 }
 
 fn payloads<B: Target, V: Element>(c: &mut Cases<B>) {

@@ -2,9 +2,11 @@
 
 mod call;
 mod search;
+mod sets;
 mod task;
 
 pub use search::Search;
+pub use sets::Sets;
 pub use task::{CoRankTask, MergePlaces, MergeTask, Place, SearchKind, SearchTask, co_rank};
 
 use super::select::Count;

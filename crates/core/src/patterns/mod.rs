@@ -18,7 +18,7 @@ pub mod sort;
 pub use filter::{Border, Filter, FilterKind, FilterTask, Image};
 pub use layout::{Axis, ImageLayout, Layout, LayoutTask};
 pub use map::{Map, MapTask};
-pub use merge::{CoRankTask, Merge, MergePlaces, MergeTask, Search, SearchKind, SearchTask};
+pub use merge::{CoRankTask, Merge, MergePlaces, MergeTask, Search, SearchKind, SearchTask, Sets};
 pub use moves::{GatherTask, IndexElement, Move, ScatterOp, ScatterTask};
 pub use reduce::{Reduce, ReduceTask};
 pub use reduce_variants::{ReduceVariant, ReduceVariantTask, ReduceVariants};

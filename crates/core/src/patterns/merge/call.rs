@@ -9,7 +9,7 @@ use crate::input::require;
 use crate::patterns::{SortOrder, check_aliasing};
 
 /// An array as a leaf that knows its length.
-fn leaf<B: Backend, T: Element>(x: &Buffer<B, T>) -> Leaf<B::Raw> {
+pub(super) fn leaf<B: Backend, T: Element>(x: &Buffer<B, T>) -> Leaf<B::Raw> {
     Leaf::Array { raw: x.raw().clone(), dtype: T::DTYPE, offset: x.offset(), len: x.len() }
 }
 
