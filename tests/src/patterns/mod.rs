@@ -53,11 +53,12 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
     cases
 }
 
-/// Sorts of the quick run: one type of each width, and every form.
+/// Sorts and merges that the quick run does without: it has one type of each width, and every form.
 fn is_long_sort(name: &str) -> bool {
     const TYPES: [&str; 5] = ["/i32/", "/f32/wide", "/u64/", "/i64/", "/f32/equal"];
-    const SORTS: [&str; 3] = ["sort/keys_up", "sort/argsort_up", "sort/pairs"];
-    SORTS.iter().any(|s| name.starts_with(s)) && (TYPES.iter().any(|t| name.contains(t)) || !name.ends_with("n=4097"))
+    const SORTS: [&str; 5] = ["sort/keys_up", "sort/argsort_up", "sort/pairs", "merge/up_and_down", "merge/search/"];
+    SORTS.iter().any(|s| name.starts_with(s))
+        && (TYPES.iter().any(|t| name.contains(t)) || !(name.ends_with("n=4097") || name.contains("/2100")))
 }
 
 /// Cases that the quick run does without, since a software adapter's compiler takes seconds over each new scan, and its execution over many

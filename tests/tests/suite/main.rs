@@ -10,6 +10,7 @@ mod documents;
 mod identity;
 #[cfg(feature = "wgpu")]
 mod interop;
+mod merge;
 mod moves;
 mod oracles;
 mod properties;

@@ -3,6 +3,7 @@
 mod filter;
 pub(super) mod guarded;
 mod map;
+mod merge;
 mod reduce;
 mod scan;
 mod seeds;
