@@ -189,7 +189,8 @@ impl Wgpu {
         let tiles = (total + u64::from(phase)).div_ceil(u64::from(THREADS * items(size)));
         (call.words[BLOCKS], call.words[PHASE]) = (tiles as u32, phase);
         let alone = tiles == 1;
-        let form = Form { key_bytes: size, payload_bytes: payload, writes_keys, alone, rolled: self.tuning().sort_rolled };
+        let form =
+            Form { key_bytes: size, payload_bytes: payload, writes_keys, alone, rolled: self.patterns().rolls_merges(self.tuning()) };
         let (holes, signature) = (merge_holes(form), Signature::default());
         let kernel = self.program("merge", &merge_program(&holes, &signature))?;
         if alone {

@@ -6,6 +6,7 @@ use crate::device::Wgpu;
 use half::f16;
 use isowarp_core::patterns::{KeyBits, Merge as _, Search as _, SortOrder};
 use isowarp_cpu::Cpu;
+use std::sync::atomic::Ordering;
 
 const ORDER: SortOrder = SortOrder::Descending;
 
@@ -44,7 +45,12 @@ fn small_windows_do_not_show() {
 
 #[test]
 fn keys_written_out_or_in_loops_merge_alike() {
-    let gpu = own_device(&Options::default());
-    check::<f64>(&gpu, 5_000, 6_000);
-    check::<f32>(&gpu, 5_000, 6_000);
+    for written_out in [false, true] {
+        let gpu = own_device(&Options::default());
+        gpu.patterns().written_out.store(written_out, Ordering::Relaxed);
+        check::<f64>(&gpu, 5_000, 6_000);
+        check::<f32>(&gpu, 5_000, 6_000);
+        check::<f16>(&gpu, 5_000, 6_000);
+        check::<u8>(&gpu, 700, 600);
+    }
 }
