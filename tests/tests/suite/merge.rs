@@ -104,7 +104,7 @@ fn arrays_that_are_not_sorted_are_named_and_nothing_is_written() {
     each(|d| {
         let (a, b) = (d.iota(9000, 0u32, 1).unwrap(), d.iota(9000, 0u32, 1).unwrap());
         let out = d.iota(18_000, 7u32, 0).unwrap();
-        d.write(&b.slice(8000..8001).unwrap(), &[5]).unwrap();
+        d.fill(&b.slice(8000..8001).unwrap(), 5).unwrap();
         let wrong = |pattern, what, index| Error::NotSorted { pattern, what, index };
         assert_eq!(d.merge_checked_into(&a, &b, UP, &out).unwrap_err(), wrong("merge", "the second array", 8000));
         assert_eq!(d.merge_checked_into(&b, &a, UP, &out).unwrap_err(), wrong("merge", "the first array", 8000));
