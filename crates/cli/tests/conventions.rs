@@ -264,7 +264,7 @@ fn merges_order_floats_totally_and_take_equal_elements_of_the_first_array_first(
     is(&run(&[&a, &b], &["merge"]), "'<f4'", &[9], &bits(&IN_ORDER));
     is(&run(&[&a, &b], &["search"]), "'<u4'", &[4], &bits(&[1, 2, 3, 4]));
     is(&run(&[&a, &a], &["search", "--side", "right"]), "'<u4'", &[5], &bits(&[1, 2, 3, 4, 5]));
-    is(&run(&[&a, &b], &["intersection"]), "'<f4'", &[0], &[]);
+    is(&run(&[&a, &b], &["intersection"]), "'<f4'", &[0], &bits(&[]));
     is(&run(&[&a, &b], &["union"]), "'<f4'", &[9], &bits(&IN_ORDER));
     let falling = f.line("<i4", &i32s(&[7, 5, -2]));
     is(&run(&[&falling, &falling], &["merge", "--descending"]), "'<i4'", &[6], &i32s(&[7, 7, 5, 5, -2, -2]));

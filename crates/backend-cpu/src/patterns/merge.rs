@@ -40,9 +40,9 @@ impl Run<MergeTask> for Cpu {
         let next = |_| {
             let of_a = j == n || i < m && x[i] <= y[j];
             if of_a {
-                i += 1
+                i += 1;
             } else {
-                j += 1
+                j += 1;
             }
             if of_a { i - 1 } else { m + j - 1 }
         };
