@@ -143,6 +143,22 @@ pub fn works() -> Vec<Work> {
         work("sort/pairs", DType::U32, 16, pairs),
         work("sort/argsort", DType::U32, 8, |d, s| one::<u32>(d, s, |d, x, out| d.argsort_into(x, SortOrder::Ascending, out))),
     ]);
+    all.extend([
+        work("merge/keys", DType::U32, 8, |d, s| halves::<u32>(d, s, |d, a, b, out| d.merge_into(a, b, SortOrder::Ascending, out))),
+        work("merge/keys", DType::F32, 8, |d, s| halves::<f32>(d, s, |d, a, b, out| d.merge_into(a, b, SortOrder::Ascending, out))),
+        work("merge/pairs", DType::U32, 16, |d, s| {
+            let keys = zeroed::<u32>(d, s.n)?;
+            halves::<u32>(d, s, move |d, a, b, out| d.merge_pairs_into((a, a), (b, b), SortOrder::Ascending, (&keys, out)))
+        }),
+        work("merge/lower_bound", DType::U32, 12, |d, s| {
+            let array = rising::<u32>(d, s, 1, false)?;
+            one::<u32>(d, s, move |d, x, out| d.lower_bound_into(&array, x, SortOrder::Ascending, out))
+        }),
+        work("merge/union", DType::U32, 8, |d, s| {
+            let count = zeroed::<u32>(d, 1)?;
+            halves::<u32>(d, s, move |d, a, b, out| d.union_into(a, b, SortOrder::Ascending, out, &count))
+        }),
+    ]);
     all.extend(histograms());
     all.extend(rungs());
     all.extend([
@@ -280,6 +296,45 @@ fn random<T: Element>(d: &Device, n: u64, seed: u32) -> Result<Buffer<Device, T>
             h.cast::<T::Reg>()
         };
         value.store_as::<T>()
+    })
+}
+
+/// For each turn one run of rising elements, or two of half as many.
+fn rising<T: Element>(d: &Device, s: &Shape, turns: u64, in_halves: bool) -> Result<Buffer<Device, T>> {
+    let n = s.n as u32;
+    let first = if in_halves { n / 2 } else { n };
+    // Elements stand so far apart, and each at random in its part.
+    let step = u32::MAX / first.max(n - first).max(1);
+    d.generate(s.n * turns, (index(), scalar(s.seed)), move |(i, seed)| {
+        let k = i % n;
+        let place = isowarp::ir::select(k.ge(first), k - first, k);
+        let h = (i + seed) * 0x9E37_79B9;
+        let h = (h ^ (h >> 16)) * 0x85EB_CA6B;
+        let key = place * step + (h ^ (h >> 13)) % step;
+        let narrow = if T::Reg::TY.is_float() { (key >> 8).cast::<f32>().cast::<T::Reg>() } else { key.cast::<T::Reg>() };
+        narrow.store_as::<T>()
+    })
+}
+
+/// A pattern of two sorted arrays, `n` elements together.
+fn halves<T: Element>(
+    d: &Device,
+    shape: &Shape,
+    f: impl Fn(&Device, &Buffer<Device, T>, &Buffer<Device, T>, &Buffer<Device, T>) -> Result<()> + 'static,
+) -> Result<Ready> {
+    let (shape, device, half) = (*shape, d.clone(), shape.n / 2);
+    let x = rising::<T>(d, &shape, shape.copies, true)?;
+    let out = zeroed::<T>(d, shape.n)?;
+    let written = out.clone();
+    Ok(Ready {
+        enqueue: Box::new(move |turn| {
+            let both = turn_of(&x, &shape, turn)?;
+            f(&device, &both.slice(..half)?, &both.slice(half..)?, &out)
+        }),
+        digest: Box::new({
+            let device = d.clone();
+            move || digest(&device, &written)
+        }),
     })
 }
 

@@ -14,6 +14,8 @@ pub enum Source {
     Layout,
     /// `map.cu`
     Map,
+    /// `merge.cu`
+    Merge,
     /// `moves.cu`
     Moves,
     /// `reduce.cu`
@@ -37,6 +39,7 @@ impl Source {
         Source::Histogram,
         Source::Layout,
         Source::Map,
+        Source::Merge,
         Source::Moves,
         Source::Reduce,
         Source::ReduceVariants,
@@ -54,6 +57,7 @@ impl Source {
             Source::Histogram => "histogram",
             Source::Layout => "layout",
             Source::Map => "map",
+            Source::Merge => "merge",
             Source::Moves => "moves",
             Source::Reduce => "reduce",
             Source::ReduceVariants => "reduce_variants",
@@ -72,6 +76,7 @@ impl Source {
             Source::Histogram => histogram::BUILDS,
             Source::Layout => layout::BUILDS,
             Source::Map => map::BUILDS,
+            Source::Merge => merge::BUILDS,
             Source::Moves => moves::BUILDS,
             Source::Reduce => reduce::BUILDS,
             Source::ReduceVariants => reduce_variants::BUILDS,
@@ -294,6 +299,105 @@ pub mod map {
             entries: &[
                 Entry { name: "map_vec", holes: &["body4", "body1"] },
                 Entry { name: "map_one", holes: &["body1"] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `merge.cu`.
+pub mod merge {
+    use super::*;
+
+    /// `merge_co_ranks_k1`
+    pub const MERGE_CO_RANKS_K1: Kernel = Kernel::new(Source::Merge, "merge_co_ranks_k1");
+    /// `search_k1`
+    pub const SEARCH_K1: Kernel = Kernel::new(Source::Merge, "search_k1");
+    /// `merge_k1_p0`
+    pub const MERGE_K1_P0: Kernel = Kernel::new(Source::Merge, "merge_k1_p0");
+    /// `merge_k1_p1`
+    pub const MERGE_K1_P1: Kernel = Kernel::new(Source::Merge, "merge_k1_p1");
+    /// `merge_k1_p2`
+    pub const MERGE_K1_P2: Kernel = Kernel::new(Source::Merge, "merge_k1_p2");
+    /// `merge_k1_p4`
+    pub const MERGE_K1_P4: Kernel = Kernel::new(Source::Merge, "merge_k1_p4");
+    /// `merge_k1_p8`
+    pub const MERGE_K1_P8: Kernel = Kernel::new(Source::Merge, "merge_k1_p8");
+    /// `merge_co_ranks_k2`
+    pub const MERGE_CO_RANKS_K2: Kernel = Kernel::new(Source::Merge, "merge_co_ranks_k2");
+    /// `search_k2`
+    pub const SEARCH_K2: Kernel = Kernel::new(Source::Merge, "search_k2");
+    /// `merge_k2_p0`
+    pub const MERGE_K2_P0: Kernel = Kernel::new(Source::Merge, "merge_k2_p0");
+    /// `merge_k2_p1`
+    pub const MERGE_K2_P1: Kernel = Kernel::new(Source::Merge, "merge_k2_p1");
+    /// `merge_k2_p2`
+    pub const MERGE_K2_P2: Kernel = Kernel::new(Source::Merge, "merge_k2_p2");
+    /// `merge_k2_p4`
+    pub const MERGE_K2_P4: Kernel = Kernel::new(Source::Merge, "merge_k2_p4");
+    /// `merge_k2_p8`
+    pub const MERGE_K2_P8: Kernel = Kernel::new(Source::Merge, "merge_k2_p8");
+    /// `merge_co_ranks_k4`
+    pub const MERGE_CO_RANKS_K4: Kernel = Kernel::new(Source::Merge, "merge_co_ranks_k4");
+    /// `search_k4`
+    pub const SEARCH_K4: Kernel = Kernel::new(Source::Merge, "search_k4");
+    /// `merge_k4_p0`
+    pub const MERGE_K4_P0: Kernel = Kernel::new(Source::Merge, "merge_k4_p0");
+    /// `merge_k4_p1`
+    pub const MERGE_K4_P1: Kernel = Kernel::new(Source::Merge, "merge_k4_p1");
+    /// `merge_k4_p2`
+    pub const MERGE_K4_P2: Kernel = Kernel::new(Source::Merge, "merge_k4_p2");
+    /// `merge_k4_p4`
+    pub const MERGE_K4_P4: Kernel = Kernel::new(Source::Merge, "merge_k4_p4");
+    /// `merge_k4_p8`
+    pub const MERGE_K4_P8: Kernel = Kernel::new(Source::Merge, "merge_k4_p8");
+    /// `merge_co_ranks_k8`
+    pub const MERGE_CO_RANKS_K8: Kernel = Kernel::new(Source::Merge, "merge_co_ranks_k8");
+    /// `search_k8`
+    pub const SEARCH_K8: Kernel = Kernel::new(Source::Merge, "search_k8");
+    /// `merge_k8_p0`
+    pub const MERGE_K8_P0: Kernel = Kernel::new(Source::Merge, "merge_k8_p0");
+    /// `merge_k8_p1`
+    pub const MERGE_K8_P1: Kernel = Kernel::new(Source::Merge, "merge_k8_p1");
+    /// `merge_k8_p2`
+    pub const MERGE_K8_P2: Kernel = Kernel::new(Source::Merge, "merge_k8_p2");
+    /// `merge_k8_p4`
+    pub const MERGE_K8_P4: Kernel = Kernel::new(Source::Merge, "merge_k8_p4");
+    /// `merge_k8_p8`
+    pub const MERGE_K8_P8: Kernel = Kernel::new(Source::Merge, "merge_k8_p8");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: include_str!("merge.ptx"),
+            entries: &[
+                Entry { name: "merge_co_ranks_k1", holes: &[] },
+                Entry { name: "search_k1", holes: &[] },
+                Entry { name: "merge_k1_p0", holes: &[] },
+                Entry { name: "merge_k1_p1", holes: &[] },
+                Entry { name: "merge_k1_p2", holes: &[] },
+                Entry { name: "merge_k1_p4", holes: &[] },
+                Entry { name: "merge_k1_p8", holes: &[] },
+                Entry { name: "merge_co_ranks_k2", holes: &[] },
+                Entry { name: "search_k2", holes: &[] },
+                Entry { name: "merge_k2_p0", holes: &[] },
+                Entry { name: "merge_k2_p1", holes: &[] },
+                Entry { name: "merge_k2_p2", holes: &[] },
+                Entry { name: "merge_k2_p4", holes: &[] },
+                Entry { name: "merge_k2_p8", holes: &[] },
+                Entry { name: "merge_co_ranks_k4", holes: &[] },
+                Entry { name: "search_k4", holes: &[] },
+                Entry { name: "merge_k4_p0", holes: &[] },
+                Entry { name: "merge_k4_p1", holes: &[] },
+                Entry { name: "merge_k4_p2", holes: &[] },
+                Entry { name: "merge_k4_p4", holes: &[] },
+                Entry { name: "merge_k4_p8", holes: &[] },
+                Entry { name: "merge_co_ranks_k8", holes: &[] },
+                Entry { name: "search_k8", holes: &[] },
+                Entry { name: "merge_k8_p0", holes: &[] },
+                Entry { name: "merge_k8_p1", holes: &[] },
+                Entry { name: "merge_k8_p2", holes: &[] },
+                Entry { name: "merge_k8_p4", holes: &[] },
+                Entry { name: "merge_k8_p8", holes: &[] },
             ],
         },
     ];

@@ -52,12 +52,15 @@ impl Template {
 }
 
 /// Parts that templates include.
-const PARTS: [(&str, &str); 12] = [
+const PARTS: [(&str, &str); 15] = [
+    ("element_at.wgsl", include_str!("element_at.wgsl")),
     ("lanes.wgsl", include_str!("lanes.wgsl")),
     ("look_back.wgsl", include_str!("look_back.wgsl")),
     ("look_back_groups.wgsl", include_str!("look_back_groups.wgsl")),
     ("look_back_served.wgsl", include_str!("look_back_served.wgsl")),
     ("median.wgsl", include_str!("median.wgsl")),
+    ("merge_narrow.wgsl", include_str!("merge_narrow.wgsl")),
+    ("order.wgsl", include_str!("order.wgsl")),
     ("reduce_subgroups.wgsl", include_str!("reduce_subgroups.wgsl")),
     ("scan_help.wgsl", include_str!("scan_help.wgsl")),
     ("scan_lines.wgsl", include_str!("scan_lines.wgsl")),
@@ -211,6 +214,8 @@ pub const TRANSPOSE: Template = Template {
 
 /// What bindings of raw bits are.
 const WORDS: &str = "array<u32>";
+/// Those of eight bytes.
+const PAIRS: &str = "array<vec2<u32>>";
 
 /// P07, one pass over a digit.
 pub const SORT: Template = Template {
@@ -257,6 +262,59 @@ pub const HISTOGRAM: Template = Template {
     text: include_str!("histogram.wgsl"),
     args: &["n", "groups", "first", "bins", "shift", "skip_out"],
     bindings: &[Extra { name: "out", access: "read_write", ty: "array<atomic<u32>>", when: None }],
+};
+
+/// P08: tiles of the merged array, and where they begin.
+pub const MERGE: Template = Template {
+    name: "merge.wgsl",
+    text: include_str!("merge.wgsl"),
+    args: &[
+        "blocks",
+        "m",
+        "n",
+        "phase",
+        "skip_a",
+        "skip_b",
+        "skip_v",
+        "skip_w",
+        "skip_keys",
+        "skip_values",
+        "negative_low",
+        "negative_high",
+        "flip_low",
+        "flip_high",
+    ],
+    bindings: &[
+        Extra { name: "a", access: "read", ty: WORDS, when: Some("reads_words") },
+        Extra { name: "b", access: "read", ty: WORDS, when: Some("reads_words") },
+        Extra { name: "a", access: "read", ty: PAIRS, when: Some("reads_pairs") },
+        Extra { name: "b", access: "read", ty: PAIRS, when: Some("reads_pairs") },
+        Extra { name: "ranks", access: "read", ty: WORDS, when: Some("reads_ranks") },
+        Extra { name: "cuts_out", access: "read_write", ty: WORDS, when: Some("co_ranks") },
+        Extra { name: "keys_out", access: "read_write", ty: WORDS, when: Some("writes_words") },
+        Extra { name: "keys_out", access: "read_write", ty: PAIRS, when: Some("writes_pairs") },
+        Extra { name: "v", access: "read", ty: WORDS, when: Some("values_words") },
+        Extra { name: "w", access: "read", ty: WORDS, when: Some("values_words") },
+        Extra { name: "values_out", access: "read_write", ty: WORDS, when: Some("values_words") },
+        Extra { name: "v", access: "read", ty: PAIRS, when: Some("values_pairs") },
+        Extra { name: "w", access: "read", ty: PAIRS, when: Some("values_pairs") },
+        Extra { name: "values_out", access: "read_write", ty: PAIRS, when: Some("values_pairs") },
+        Extra { name: "cuts", access: "read", ty: WORDS, when: Some("reads_cuts") },
+    ],
+};
+
+/// P08: searches in a sorted array.
+pub const SEARCH: Template = Template {
+    name: "search.wgsl",
+    text: include_str!("search.wgsl"),
+    args: &["n", "count", "skip_sorted", "skip_needles", "skip_found", "more", "negative_low", "negative_high", "flip_low", "flip_high"],
+    bindings: &[
+        Extra { name: "sorted", access: "read", ty: WORDS, when: Some("reads_words") },
+        Extra { name: "needles", access: "read", ty: WORDS, when: Some("reads_words") },
+        Extra { name: "sorted", access: "read", ty: PAIRS, when: Some("reads_pairs") },
+        Extra { name: "needles", access: "read", ty: PAIRS, when: Some("reads_pairs") },
+        Extra { name: "found_out", access: "read_write", ty: WORDS, when: None },
+    ],
 };
 
 /// P04: tiles of elements that are kept or parted.

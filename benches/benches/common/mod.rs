@@ -82,6 +82,11 @@ pub(crate) fn sort(c: &mut Criterion) {
     pattern(c, "sort");
 }
 
+/// Group of the merges, searches and sets.
+pub(crate) fn merge(c: &mut Criterion) {
+    pattern(c, "merge");
+}
+
 /// Group of the moves, by index and by shape.
 pub(crate) fn moves(c: &mut Criterion) {
     pattern(c, "move");

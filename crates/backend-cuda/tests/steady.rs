@@ -10,7 +10,7 @@ use isowarp_core::input::scalar;
 use isowarp_core::ops::{Max, Sum};
 use isowarp_core::patterns::{Border, Filter as _, FilterKind, Image, Layout as _, Map as _, Move as _, Reduce as _, Scan as _, ScatterOp};
 use isowarp_core::patterns::{Histogram as _, even};
-use isowarp_core::patterns::{Select as _, Sort as _, SortOrder};
+use isowarp_core::patterns::{Merge as _, Search as _, Select as _, Sets as _, Sort as _, SortOrder};
 use isowarp_cuda::Cuda;
 
 /// The stub's counts of calls that allocate memory, and of calls that wait for the device; `None` where the driver is no stub.
@@ -59,7 +59,12 @@ fn words_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<Cu
     gpu.transpose_into(x, 100, 100, y)?;
     gpu.transpose_in_place(y, 200, 50)?;
     gpu.permute_axes_into(x, &[10, 50, 20], &[2, 0, 1], y)?;
-    gpu.copy_2d_into((x, 100), (y, 90), 100, 80)
+    gpu.copy_2d_into((x, 100), (y, 90), 100, 80)?;
+    gpu.merge_into(&x.slice(..4000)?, &x.slice(4000..)?, up, y)?;
+    gpu.upper_bound_into(y, x, up, z)?;
+    gpu.co_ranks_into(&y.slice(..5000)?, &y.slice(5000..)?, up, x, z)?;
+    gpu.intersection_into(&y.slice(..5000)?, &y.slice(4000..)?, up, z, count)?;
+    gpu.union_into(&y.slice(..5000)?, &y.slice(6000..)?, up, z, count)
 }
 
 #[test]

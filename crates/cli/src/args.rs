@@ -81,6 +81,16 @@ pub(crate) enum Pattern {
     Sort,
     /// The indices, u32, of each row in order; equal elements keep their order
     Argsort,
+    /// Two sorted arrays as one; of equal elements those of the first array come first
+    Merge,
+    /// Where each element of the second array belongs in the first, which is sorted, u32 (NumPy's searchsorted)
+    Search,
+    /// The elements of either of two sorted arrays, as often as the one with more of them has them
+    Union,
+    /// The elements of both of two sorted arrays, as often as the one with fewer of them has them
+    Intersection,
+    /// The elements of a sorted array that remain when those of a second one are taken away
+    Difference,
     /// The elements for which an expression of x (and the index i) holds, in their order
     Select,
     /// All elements, first those for which an expression of x (and the index i) holds; both in their order
@@ -113,6 +123,14 @@ pub(crate) enum Ord {
     Inf,
 }
 
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Side {
+    /// Before elements that are equal
+    Left,
+    /// Behind them
+    Right,
+}
+
 /// The conventions of `isowarp run`.
 const RUN_HELP: &str = "\
 Operators:
@@ -136,7 +154,8 @@ Conventions:
   Bins of a histogram are half open: the upper end of --range and the last edge are in none (NumPy's last bin is closed), nor is NaN; what is
   in none is dropped. Sums of f4 weights are exact, rounded once; sums of integers wrap.
   select and partition take an expression of x and i, which holds where it is not zero. unique and rle compare neighbours by value: NaN
-  differs from everything, -0 equals 0. What is moved, sorted or selected keeps its bits.
+  differs from everything, -0 equals 0. What is moved, sorted or selected keeps its bits. merge, search, union, intersection and difference
+  take arrays as one line each, sorted as sort sorts them; one that is not is an error.
 
 Files: .npy of f4 f8 f2 i4 i8 u4 u8 u1 or bool (read as u1), little-endian, C order. The output is written beside its place and renamed.";
 
@@ -182,9 +201,12 @@ pub(crate) struct RunArgs {
     /// A rung of the textbooks' ladder instead of the pattern (reduce, scan of a whole array); see below
     #[arg(long, value_name = "NAME")]
     pub(crate) variant: Option<String>,
-    /// Sort, argsort: the greatest first
+    /// Sort, argsort, and the order of sorted arrays: the greatest first
     #[arg(long)]
     pub(crate) descending: bool,
+    /// Search: the first place where an element may be inserted (the default), or the last
+    #[arg(long, value_enum)]
+    pub(crate) side: Option<Side>,
     /// Norm: which one
     #[arg(long, value_enum)]
     pub(crate) ord: Option<Ord>,

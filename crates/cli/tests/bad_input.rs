@@ -106,6 +106,17 @@ fn indices_that_name_nothing_are_named() {
 }
 
 #[test]
+fn arrays_that_are_not_sorted_or_not_of_one_type_are_named() {
+    let merge = |a: &str, b: &str| refused(&["merge", "--in", a, "--in", b]);
+    says(&merge("rising_r.npy", "falling_r.npy"), "merge: the second array is not sorted: element 1 comes before its left neighbour");
+    says(&merge("sorted_i4.npy", "sorted_u4.npy"), "merge takes arrays of one type, not i32 and u32");
+    says(&refused(&["search", "--in", "falling_r.npy", "--in", "x_f4.npy"]), "search: the sorted array is not sorted: element 1");
+    says(&refused(&["union", "--descending", "--in", "rising_r.npy", "--in", "falling_r.npy"]), "the first array is not sorted");
+    says(&refused(&["merge", "--in", "rising_r.npy"]), "merge takes 2 inputs");
+    says(&refused(&["merge", "--in", "rising_r.npy", "--in", "rising_r.npy", "--side", "left"]), "--side is for search, not for merge");
+}
+
+#[test]
 fn a_condition_that_is_none_is_refused() {
     let of_two = refused(&["select", "--in", "x_f4.npy", "--op", "x > y"]);
     assert_eq!(of_two, ["error: unknown name `y`: the only input is `x`", "  x > y", "      ^"]);
@@ -226,7 +237,10 @@ fn options_that_make_no_sense_are_refused() {
     says(&refused(&["mean", "--in", "x_f4.npy", "--variant", "shuffle"]), "--variant is for reduce and scan, not for mean");
     says(&refused(&["scan", "--in", "x_f4.npy", "--variant", "coarsened", "--axis", "0"]), "--variant is for a whole array");
     says(&refused(&["scan", "--in", "x_f4.npy", "--variant", "sklansky"]), "known: kogge-stone, brent-kung, coarsened, single-pass");
-    says(&refused(&["map", "--in", "x_f4.npy", "--op", "x", "--descending"]), "--descending is for sort and argsort, not for map");
+    says(
+        &refused(&["map", "--in", "x_f4.npy", "--op", "x", "--descending"]),
+        "--descending is for sort, argsort, merge, search, union, intersection and difference, not for map",
+    );
     says(&refused(&["sort", "--in", "x_f4.npy", "--op", "x"]), "not for sort");
     says(&refused(&["select", "--in", "x_f4.npy"]), "select needs --op, a condition");
     says(&refused(&["partition", "--in", "x_f4.npy"]), "partition needs --op, a condition");

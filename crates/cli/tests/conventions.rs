@@ -257,6 +257,20 @@ fn sorts_order_floats_totally_and_keep_equal_keys_in_order() {
 }
 
 #[test]
+fn merges_order_floats_totally_and_take_equal_elements_of_the_first_array_first() {
+    let f = Files::new();
+    let (even, odd) = ([0, 2, 4, 6, 8].map(|k: usize| IN_ORDER[k]), [1, 3, 5, 7].map(|k: usize| IN_ORDER[k]));
+    let (a, b) = (f.line("<f4", &bits(&even)), f.line("<f4", &bits(&odd)));
+    is(&run(&[&a, &b], &["merge"]), "'<f4'", &[9], &bits(&IN_ORDER));
+    is(&run(&[&a, &b], &["search"]), "'<u4'", &[4], &bits(&[1, 2, 3, 4]));
+    is(&run(&[&a, &a], &["search", "--side", "right"]), "'<u4'", &[5], &bits(&[1, 2, 3, 4, 5]));
+    is(&run(&[&a, &b], &["intersection"]), "'<f4'", &[0], &bits(&[]));
+    is(&run(&[&a, &b], &["union"]), "'<f4'", &[9], &bits(&IN_ORDER));
+    let falling = f.line("<i4", &i32s(&[7, 5, -2]));
+    is(&run(&[&falling, &falling], &["merge", "--descending"]), "'<i4'", &[6], &i32s(&[7, 7, 5, 5, -2, -2]));
+}
+
+#[test]
 fn moves_keep_every_bit_and_the_last_of_several_stays() {
     let f = Files::new();
     let (x, at) = (f.line("<f4", &bits(&IN_ORDER)), f.line("<u4", &bits(&[8, 0, 7, 7])));

@@ -7,6 +7,7 @@
 
 mod histogram;
 mod inline;
+mod merge;
 mod moves;
 mod operator;
 mod reduce;
@@ -16,6 +17,7 @@ mod sort;
 
 pub use histogram::{DynBins, histogram};
 pub(crate) use inline::inline;
+pub use merge::{SetOp, merge, merge_into, search, search_into, set_operation};
 pub use moves::{gather, permute_axes, reverse, rotate, scatter};
 pub use operator::Operator;
 pub use reduce::{Norm, argmax, argmin, dot, mean, norm, reduce, reduce_axis, reduce_from, reduce_variant};

@@ -64,6 +64,16 @@ pub enum Error {
         /// The index there.
         index: i128,
     },
+    /// An array that was asked to be checked is not sorted.
+    #[error("{pattern}: {what} is not sorted: element {index} comes before its left neighbour")]
+    NotSorted {
+        /// The pattern.
+        pattern: &'static str,
+        /// Which argument.
+        what: &'static str,
+        /// The first index whose element comes before its left neighbour.
+        index: u64,
+    },
     /// An output overlaps an input (or another output) in a pattern that does not allow it.
     #[error("{pattern}: {what} overlaps an input or another output; use a separate buffer")]
     Aliasing {

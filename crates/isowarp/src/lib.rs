@@ -12,7 +12,7 @@
 //! ```
 //!
 //! The patterns are traits with one method a variant: [`Map`](patterns::Map), [`Reduce`](patterns::Reduce), [`Scan`](patterns::Scan),
-//! [`Select`](patterns::Select), [`Sort`](patterns::Sort), [`Histogram`](patterns::Histogram), [`Move`](patterns::Move), [`Filter`](patterns::Filter). They run on [`Device`], which is
+//! [`Select`](patterns::Select), [`Sort`](patterns::Sort), [`Histogram`](patterns::Histogram), [`Merge`](patterns::Merge), [`Search`](patterns::Search), [`Sets`](patterns::Sets), [`Move`](patterns::Move), [`Filter`](patterns::Filter). They run on [`Device`], which is
 //! chosen at run time, and on each backend's own handle
 //! ([`Cpu`], `Wgpu`, `Cuda`) where the choice is made at compile time:
 //!
@@ -47,6 +47,20 @@
 //! let (names, ages) = (dev.upload(b"cab")?, dev.upload(&[30u32, 10, 20])?);
 //! let youngest_first = dev.argsort(&ages, SortOrder::Ascending)?;
 //! assert_eq!(dev.permute(&names, &youngest_first)?.read_blocking()?, *b"abc");
+//! # Ok::<(), isowarp::Error>(())
+//! ```
+//!
+//! Sorted arrays are merged, searched, and taken for multisets:
+//!
+//! ```
+//! use isowarp::prelude::*;
+//!
+//! let dev = isowarp::Cpu::new();
+//! let (a, b) = (dev.upload(&[1u32, 7, 8, 9, 10])?, dev.upload(&[7u32, 10, 10, 12])?);
+//! let up = SortOrder::Ascending;
+//! assert_eq!(dev.merge(&a, &b, up)?.read_blocking()?, [1, 7, 7, 8, 9, 10, 10, 10, 12]);
+//! assert_eq!(dev.lower_bound(&a, &b, up)?.read_blocking()?, [1, 4, 4, 5]);
+//! assert_eq!(dev.difference(&b, &a, up)?.read_blocking()?, [10, 12]); // b has 10 once more than a
 //! # Ok::<(), isowarp::Error>(())
 //! ```
 //!
@@ -115,6 +129,7 @@ pub mod prelude {
     pub use isowarp_core::patterns::{Axis, ImageLayout, Layout, Move, ScatterOp};
     pub use isowarp_core::patterns::{Bins, Edges, Histogram, between, binned, even};
     pub use isowarp_core::patterns::{Border, Filter, FilterKind, Image, Map, Reduce, Scan, Select, Selected};
+    pub use isowarp_core::patterns::{Merge, Search, Sets};
     pub use isowarp_core::patterns::{ReduceVariant, ReduceVariants, ScanVariant, ScanVariants};
     pub use isowarp_core::patterns::{Sort, SortBy, SortOrder};
 }

@@ -29,6 +29,8 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         })
         .needs(&[u8::DTYPE]);
     }
+    // Another kernel for each form and type: too many to compile in the quick run's minute.
+    c.quick(false);
     bins(c);
     weights::<B, u32>(c);
     weights::<B, i32>(c);

@@ -7,6 +7,7 @@ mod histogram;
 mod map;
 mod map_types;
 mod memory;
+mod merge;
 mod moves;
 mod reduce;
 mod reduce_custom;
@@ -42,6 +43,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         select::cases,
         sort::cases,
         histogram::cases,
+        merge::cases,
         moves::cases,
         filter::cases,
     ] {

@@ -11,6 +11,7 @@ mod histogram;
 mod identity;
 #[cfg(feature = "wgpu")]
 mod interop;
+mod merge;
 mod moves;
 mod oracles;
 mod properties;

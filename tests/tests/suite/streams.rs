@@ -128,6 +128,13 @@ fn words_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], count: &Buffer<
     d.transpose_in_place(y, 200, 50).unwrap();
     d.permute_axes_into(x, &[10, 50, 20], &[2, 0, 1], y).unwrap();
     d.copy_2d_into((x, 100), (y, 90), 100, 80).unwrap();
+    d.sort_into(x, SortOrder::Ascending, z).unwrap();
+    let (low, high) = (z.slice(..4000).unwrap(), z.slice(4000..).unwrap());
+    d.merge_into(&low, &high, SortOrder::Ascending, y).unwrap();
+    d.upper_bound_into(y, x, SortOrder::Ascending, z).unwrap();
+    d.co_ranks_into(&y.slice(..5000).unwrap(), &y.slice(5000..).unwrap(), SortOrder::Ascending, x, z).unwrap();
+    d.intersection_into(&y.slice(..5000).unwrap(), &y.slice(4000..).unwrap(), SortOrder::Ascending, z, count).unwrap();
+    d.union_into(&y.slice(..5000).unwrap(), &y.slice(6000..).unwrap(), SortOrder::Ascending, z, count).unwrap();
     d.copy_into(y, x).unwrap();
 }
 

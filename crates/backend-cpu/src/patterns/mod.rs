@@ -5,6 +5,7 @@ mod filter;
 mod histogram;
 mod layout;
 mod map;
+mod merge;
 mod moves;
 mod reduce;
 mod reduce_variants;

@@ -41,6 +41,6 @@ impl Run<SortTask> for Cpu {
 }
 
 /// A key's bits, zero-extended.
-fn word(bytes: &[u8]) -> u64 {
+pub(super) fn word(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, &b| word << 8 | u64::from(b))
 }

@@ -6,6 +6,7 @@ mod holes;
 mod layout;
 mod lines;
 mod map;
+mod merge;
 mod moves;
 mod reduce;
 mod reduce_variants;

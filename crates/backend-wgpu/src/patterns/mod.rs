@@ -7,6 +7,7 @@ mod filter;
 mod histogram;
 mod layout;
 mod map;
+mod merge;
 mod moves;
 mod operands;
 mod place;
@@ -64,6 +65,9 @@ pub(crate) struct Kernels {
     /// Invocations of look-backs by groups where tests ask for others than the table's.
     #[cfg(test)]
     look_back_threads: Mutex<Option<u32>>,
+    /// Whether tests ask for merges that are written out where the table has loops.
+    #[cfg(test)]
+    written_out: std::sync::atomic::AtomicBool,
     /// Lanes of subgroups where tests put shared memory in their place, else 0.
     #[cfg(test)]
     width: AtomicU32,
@@ -79,6 +83,15 @@ impl Kernels {
     #[cfg(test)]
     pub(crate) fn emulated_width(&self) -> Option<u32> {
         Some(self.width.load(Ordering::Relaxed)).filter(|&width| width != 0)
+    }
+
+    /// Whether what a merge does to each key of an invocation is a loop.
+    fn rolls_merges(&self, tuning: Tuning) -> bool {
+        #[cfg(test)]
+        if self.written_out.load(Ordering::Relaxed) {
+            return false;
+        }
+        tuning.sort_rolled
     }
 
     fn patience(&self) -> Option<u32> {

@@ -13,7 +13,7 @@ pub(crate) struct Tuning {
     pub(crate) scan_in_subgroups: bool,
     /// Whether a sort ranks its keys in subgroups.
     pub(crate) sort_in_subgroups: bool,
-    /// Whether what a sort does to each key of an invocation is a loop, which drivers compile faster and may run slower.
+    /// Whether what a sort or a merge does to each key of an invocation is a loop, which drivers compile faster and may run slower.
     pub(crate) sort_rolled: bool,
     /// Tiles of a line, two or more, from which on a scan is one launch that looks back instead of three.
     pub(crate) look_back_from_tiles: u64,

@@ -38,6 +38,9 @@ pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result
         (Work::Rotate(by), &[x]) => dynamic::rotate(device, x, *by)?,
         (Work::Sort { n, order }, &[x]) => dynamic::sort(device, x, *n, *order)?,
         (Work::Argsort { n, order }, &[x]) => dynamic::argsort(device, x, *n, *order)?,
+        (Work::Merge(order), &[a, b]) => dynamic::merge(device, a, b, *order)?,
+        (Work::Search(kind, order), &[x, needles]) => dynamic::search(device, x, needles, *kind, *order)?,
+        (Work::Sets(op, order), &[a, b]) => dynamic::set_operation(device, *op, a, b, *order)?.trimmed()?,
         (Work::Select(keep), &[x]) => dynamic::select(device, x, keep)?.trimmed()?,
         (Work::Partition(first), &[x]) => dynamic::partition(device, x, first)?.values,
         (Work::Unique, &[x]) => dynamic::unique(device, x)?.trimmed()?,
@@ -73,6 +76,8 @@ pub(crate) fn repeat(device: &Device, plan: &Plan, inputs: &[Buffer], result: &B
         }
         (Work::Sort { n, order }, &[x]) => dynamic::sort_into(device, x, *n, *order, result),
         (Work::Argsort { n, order }, &[x]) => dynamic::argsort_into(device, x, *n, *order, result),
+        (Work::Merge(order), &[a, b]) => dynamic::merge_into(device, a, b, *order, result),
+        (Work::Search(kind, order), &[x, needles]) => dynamic::search_into(device, x, needles, *kind, *order, result),
         (Work::Argmin, &[x]) => dynamic::argmin(device, x).map(drop),
         (Work::Argmax, &[x]) => dynamic::argmax(device, x).map(drop),
         (Work::Dot, &[x, y]) => dynamic::dot(device, x, y).map(drop),
@@ -100,8 +105,7 @@ pub(crate) fn download(plan: &Plan, result: &Buffer) -> Result<Array> {
         dtype = DType::U8;
     }
     // How many elements are kept, or bins there are, is known here at the earliest.
-    let kept = matches!(plan.work, Work::Select(_) | Work::Partition(_) | Work::Unique | Work::Runs | Work::Histogram { .. });
-    let shape = if kept { vec![result.len()] } else { plan.shape.clone() };
+    let shape = if plan.work.counts() { vec![result.len()] } else { plan.shape.clone() };
     Ok(Array { shape, dtype, boolean: plan.boolean, bytes })
 }
 

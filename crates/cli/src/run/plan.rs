@@ -1,13 +1,13 @@
 //! From arguments to what is to be computed, checked as far as it can be without a device.
 
-use crate::args::{Ord, Pattern, RunArgs};
+use crate::args::{Ord, Pattern, RunArgs, Side};
 use crate::failure::{Failure, Result};
 use crate::npy::Array;
-use isowarp::dynamic::{Norm, Operator};
+use isowarp::dynamic::{Norm, Operator, SetOp};
 use isowarp::element::{DType, Ty};
 use isowarp::expression;
 use isowarp::ir::Func;
-use isowarp::patterns::{ReduceVariant, ScanVariant, ScatterOp, SortOrder};
+use isowarp::patterns::{ReduceVariant, ScanVariant, ScatterOp, SearchKind, SortOrder};
 
 /// What is to be computed.
 #[derive(Debug)]
@@ -60,6 +60,9 @@ pub(crate) enum Work {
         n: u64,
         order: SortOrder,
     },
+    Merge(SortOrder),
+    Search(SearchKind, SortOrder),
+    Sets(SetOp, SortOrder),
     Select(Func),
     Partition(Func),
     Unique,
@@ -69,6 +72,13 @@ pub(crate) enum Work {
         bins: Option<(String, String, u32)>,
         weighted: bool,
     },
+}
+
+impl Work {
+    /// Whether how many elements there are is known at the end alone.
+    pub(crate) fn counts(&self) -> bool {
+        matches!(self, Self::Select(_) | Self::Partition(_) | Self::Unique | Self::Runs | Self::Sets(..) | Self::Histogram { .. })
+    }
 }
 
 impl Pattern {
@@ -91,6 +101,11 @@ impl Pattern {
             Self::Rotate => "rotate",
             Self::Sort => "sort",
             Self::Argsort => "argsort",
+            Self::Merge => "merge",
+            Self::Search => "search",
+            Self::Union => "union",
+            Self::Intersection => "intersection",
+            Self::Difference => "difference",
             Self::Select => "select",
             Self::Partition => "partition",
             Self::Unique => "unique",
@@ -104,6 +119,7 @@ impl Pattern {
         match self {
             Self::Generate => (0, 0),
             Self::Dot | Self::Gather => (2, 2),
+            p if p.takes_sorted() => (2, 2),
             Self::Scatter => (3, 3),
             Self::Zip => (2, 4),
             _ => (1, 1),
@@ -112,7 +128,12 @@ impl Pattern {
 
     /// Whether its inputs may have shapes of their own.
     pub(crate) fn mixes_shapes(self) -> bool {
-        matches!(self, Self::Gather | Self::Scatter | Self::Histogram)
+        matches!(self, Self::Gather | Self::Scatter | Self::Histogram) || self.takes_sorted()
+    }
+
+    /// Whether it takes sorted arrays.
+    fn takes_sorted(self) -> bool {
+        matches!(self, Self::Merge | Self::Search | Self::Union | Self::Intersection | Self::Difference)
     }
 
     /// Whether it takes a condition.
@@ -146,7 +167,12 @@ pub(crate) fn check(args: &RunArgs) -> Result {
             "histogram",
         ),
         (args.exclusive && p != Pattern::Scan, "--exclusive", "scan"),
-        (args.descending && !matches!(p, Pattern::Sort | Pattern::Argsort), "--descending", "sort and argsort"),
+        (
+            args.descending && !matches!(p, Pattern::Sort | Pattern::Argsort) && !p.takes_sorted(),
+            "--descending",
+            "sort, argsort, merge, search, union, intersection and difference",
+        ),
+        (args.side.is_some() && p != Pattern::Search, "--side", "search"),
         (args.variant.is_some() && !line, "--variant", "reduce and scan"),
         (args.ord.is_some() && p != Pattern::Norm, "--ord", "norm"),
         ((args.n.is_some() || args.shape.is_some()) && p != Pattern::Generate, "--n and --shape", "generate"),
@@ -200,6 +226,7 @@ impl Plan {
             Pattern::Scan => scan(args, inputs),
             Pattern::Gather | Pattern::Scatter | Pattern::Transpose | Pattern::Reverse | Pattern::Rotate => moved(args, inputs),
             Pattern::Sort | Pattern::Argsort => sort(args, inputs),
+            Pattern::Merge | Pattern::Search | Pattern::Union | Pattern::Intersection | Pattern::Difference => of_sorted(args, inputs),
             Pattern::Select => some(Work::Select(condition(args, inputs)?)),
             Pattern::Partition => some(Work::Partition(condition(args, inputs)?)),
             Pattern::Unique => some(Work::Unique),
@@ -322,11 +349,35 @@ fn scan(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     Ok(Plan { name: "scan", work: Work::Scan { op, axis, exclusive: args.exclusive, variant }, shape, boolean })
 }
 
+fn order(args: &RunArgs) -> SortOrder {
+    if args.descending { SortOrder::Descending } else { SortOrder::Ascending }
+}
+
+/// Merges, searches and sets of sorted arrays.
+fn of_sorted(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
+    let (a, order) = (first(inputs)?, order(args));
+    let b = inputs.get(1).unwrap_or(a);
+    if a.dtype != b.dtype {
+        return Err(Failure::usage(format!("{} takes arrays of one type, not {} and {}", args.pattern.name(), a.dtype, b.dtype)));
+    }
+    let total = vec![a.len() + b.len()];
+    let (work, shape) = match args.pattern {
+        Pattern::Search if args.side == Some(Side::Right) => (Work::Search(SearchKind::Upper, order), b.shape.clone()),
+        Pattern::Search => (Work::Search(SearchKind::Lower, order), b.shape.clone()),
+        Pattern::Union => (Work::Sets(SetOp::Union, order), total),
+        Pattern::Intersection => (Work::Sets(SetOp::Intersection, order), total),
+        Pattern::Difference => (Work::Sets(SetOp::Difference, order), total),
+        _ => (Work::Merge(order), total),
+    };
+    let boolean = a.boolean && b.boolean && args.pattern != Pattern::Search;
+    Ok(Plan { name: args.pattern.name(), work, shape, boolean })
+}
+
 fn sort(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let input = first(inputs)?;
     let shape = input.shape.clone();
     let n = shape.last().copied().unwrap_or(1);
-    let order = if args.descending { SortOrder::Descending } else { SortOrder::Ascending };
+    let order = order(args);
     let indices = args.pattern == Pattern::Argsort;
     let work = if indices { Work::Argsort { n, order } } else { Work::Sort { n, order } };
     Ok(Plan { name: args.pattern.name(), work, shape, boolean: input.boolean && !indices })

@@ -207,6 +207,32 @@ case("histogram_f4", ["histogram", "--in", "r_f4.npy", "--bins", "40", "--range"
 case("histogram_many", ["histogram", "--in", "w_u1.npy", "--bins", "5000", "--range", "0,5000"], np.bincount(whole["u1"], minlength=5000).astype(np.uint32))
 case("histogram_truth", ["histogram", "--in", "truth.npy", "--bins", "2", "--range", "0,2"], np.bincount((x[0] > 0).ravel(), minlength=2).astype(np.uint32))
 case("histogram_empty", ["histogram", "--in", "empty.npy", "--bins", "3", "--range", "0,1"], np.zeros(3, np.uint32))
+# Sorted arrays: merges, searches, and multisets by counting.
+for code, a in few.items():
+    b = np.sort(np.concatenate([a[::3], a[:5] + a.dtype.type(2)]), kind="stable")
+    a = np.sort(a[::2], kind="stable")
+    save(f"sorted_{code}", a), save(f"other_{code}", b)
+    up = ["--in", f"sorted_{code}.npy", "--in", f"other_{code}.npy"]
+    case(f"merge_{code}", ["merge", *up], np.sort(np.concatenate([a, b]), kind="stable"))
+    case(f"search_{code}", ["search", *up], np.searchsorted(a, b).astype(np.uint32))
+    case(f"search_right_{code}", ["search", "--side", "right", *up], np.searchsorted(a, b, side="right").astype(np.uint32))
+    values = np.unique(np.concatenate([a, b]))
+    x_times, y_times = np.array([(a == v).sum() for v in values]), np.array([(b == v).sum() for v in values])
+    case(f"union_{code}", ["union", *up], np.repeat(values, np.maximum(x_times, y_times)))
+    case(f"intersection_{code}", ["intersection", *up], np.repeat(values, np.minimum(x_times, y_times)))
+    case(f"difference_{code}", ["difference", *up], np.repeat(values, np.maximum(x_times - y_times, 0)))
+save("falling_r", np.sort(r)[::-1].copy()), save("falling_s", np.sort(s)[::-1].copy())
+falling = ["--descending", "--in", "falling_r.npy", "--in", "falling_s.npy"]
+case("merge_down", ["merge", *falling], np.sort(np.concatenate([r, s]))[::-1].copy())
+case("search_down", ["search", *falling], (r.size - np.searchsorted(np.sort(r), np.sort(s)[::-1], side="right")).astype(np.uint32))
+case("search_shape", ["search", "--in", "rising_r.npy", "--in", "x_f4.npy", "--side", "left"], np.searchsorted(np.sort(r), x).astype(np.uint32))
+save("rising_r", np.sort(r))
+case("merge_empty", ["merge", "--in", "empty.npy", "--in", "rising_r.npy"], np.sort(r))
+case("search_empty", ["search", "--in", "rising_r.npy", "--in", "empty.npy"], np.zeros(0, np.uint32))
+case("union_empty", ["union", "--in", "rising_r.npy", "--in", "empty.npy"], np.sort(r))
+case("intersection_empty", ["intersection", "--in", "empty.npy", "--in", "empty.npy"], np.zeros(0, np.float32))
+case("merge_truth", ["merge", "--in", "rising_truth.npy", "--in", "rising_truth.npy"], np.sort(np.tile(x.ravel() > 0, 2)))
+save("rising_truth", np.sort(x.ravel() > 0))
 
 with open("oracle.json", "w") as f:
     json.dump(cases, f, indent=1)

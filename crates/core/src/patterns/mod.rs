@@ -6,6 +6,7 @@ pub mod filter;
 pub mod histogram;
 pub mod layout;
 pub mod map;
+pub mod merge;
 pub mod moves;
 pub mod plan;
 pub mod reduce;
@@ -19,6 +20,7 @@ pub use filter::{Border, Filter, FilterKind, FilterTask, Image};
 pub use histogram::{Bins, Edges, Histogram, HistogramSum, HistogramTask, Sample, Weight, between, binned, even};
 pub use layout::{Axis, ImageLayout, Layout, LayoutTask};
 pub use map::{Map, MapTask};
+pub use merge::{CoRankTask, Merge, MergePlaces, MergeTask, Search, SearchKind, SearchTask, Sets};
 pub use moves::{GatherTask, IndexElement, Move, ScatterOp, ScatterTask};
 pub use reduce::{Reduce, ReduceTask};
 pub use reduce_variants::{ReduceVariant, ReduceVariantTask, ReduceVariants};
@@ -40,6 +42,9 @@ macro_rules! every_task {
             $crate::patterns::SelectTask,
             $crate::patterns::SortTask,
             $crate::patterns::HistogramTask,
+            $crate::patterns::MergeTask,
+            $crate::patterns::CoRankTask,
+            $crate::patterns::SearchTask,
             $crate::patterns::GatherTask,
             $crate::patterns::ScatterTask,
             $crate::patterns::LayoutTask,

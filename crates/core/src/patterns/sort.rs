@@ -12,6 +12,7 @@ use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use call::Call;
+pub(crate) use sorted::check_sorted;
 
 /// Elements that travel with keys: those of four and eight bytes. What is wider, or narrower, is fetched by the indices of an
 /// [argsort](Sort::argsort).
@@ -371,7 +372,31 @@ pub trait Sort: Run<SortTask> {
     where
         Self: Run<ReduceTask> + Run<MapTask>,
     {
-        sorted::is_sorted(self, keys, &Call::new(self, keys, by)?.task)
+        let by = by.into();
+        Call::new(self, keys, by.clone())?;
+        sorted::is_sorted(self, keys, &by)
+    }
+
+    /// Fails for keys that are not in order, naming the first that comes before its left neighbour. Waits for the device.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let keys = dev.upload(&[1i64, 2, 2, 1, 0])?;
+    /// let error = dev.check_sorted(&keys, SortOrder::Ascending).unwrap_err();
+    /// assert!(matches!(error, isowarp::Error::NotSorted { index: 3, .. }));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotSorted`]; [`Error::Unsupported`], [`Error::OutOfMemory`], [`Error::InvalidArgument`].
+    fn check_sorted<K: Element>(&self, keys: &Buffer<Self, K>, by: impl Into<SortBy>) -> Result<()>
+    where
+        Self: Run<ReduceTask> + Run<MapTask>,
+    {
+        let by = by.into();
+        Call::new(self, keys, by.clone())?;
+        check_sorted(self, "check_sorted", "the array", keys, &by)
     }
 }
 impl<B: Run<SortTask>> Sort for B {}

@@ -4,6 +4,7 @@ mod filter;
 pub(super) mod guarded;
 mod histogram;
 mod map;
+mod merge;
 mod moves;
 mod reduce;
 mod scan;

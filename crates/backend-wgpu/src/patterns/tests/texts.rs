@@ -7,7 +7,7 @@ use crate::patterns::operands::{LeafKind, OutKind, Signature, Slot, Unit};
 use crate::patterns::program::{Operators, Program, Sink, Source};
 use crate::patterns::reduce::{COLS, Form, ROWS, Shape, TILES, form_holes};
 use crate::patterns::scan::{self, Step};
-use crate::patterns::{filter, layout, map, moves, select, sort};
+use crate::patterns::{filter, layout, map, merge, moves, select, sort};
 use crate::probe::{Seed, Seeds};
 use crate::seal;
 use isowarp_core::caps::{FmaKind, Numerics};
@@ -16,7 +16,7 @@ use isowarp_core::ir::{self, Expr, Func, Param};
 use isowarp_core::ops::{Combine, Max, Min, Op, Product, Sum};
 use isowarp_core::patterns::layout::MAX_AXES;
 use isowarp_core::patterns::{
-    Border, FilterKind, FilterTask, Lines, MapTask, ScanKind, ScanTask, ScatterOp, ScatterTask, SelectKind, SelectTask,
+    Border, FilterKind, FilterTask, Lines, MapTask, ScanKind, ScanTask, ScatterOp, ScatterTask, SearchKind, SelectKind, SelectTask,
 };
 use isowarp_shaders::kernels::{GATHER, LAYOUT, SCATTER, TRANSPOSE};
 use std::sync::Arc;
@@ -409,6 +409,28 @@ fn sorts_of_every_width_and_form() {
     }
     // Written out, as real adapters have it.
     ways.into_iter().for_each(|way| check(sort::Step::Scatter { alone: false }, form(way, false, 4, (8, false), true)));
+}
+
+#[test]
+fn merges_of_every_width_and_form() {
+    let signature = signature(&[], &[]);
+    for key_bytes in [1, 2, 4, 8] {
+        for given in 0..=2 {
+            accept(&merge::merge_program(&merge::co_rank_holes(key_bytes, given), &signature));
+        }
+        for kind in [SearchKind::Lower, SearchKind::Upper, SearchKind::Equal] {
+            for found in [DType::U32, DType::U64] {
+                accept(&merge::search_program(&merge::search_holes(key_bytes, kind, found), &signature));
+            }
+        }
+        for payload_bytes in [0, 1, 2, 4, 8] {
+            for (writes_keys, alone, rolled) in [(true, true, false), (true, false, false), (false, false, true), (true, false, true)] {
+                let form = merge::Form { key_bytes, payload_bytes, writes_keys: writes_keys || payload_bytes == 0, alone, rolled };
+                let shared = accept(&merge::merge_program(&merge::merge_holes(form), &signature));
+                assert!(shared <= SHARED, "{shared} bytes of shared memory");
+            }
+        }
+    }
 }
 
 #[test]

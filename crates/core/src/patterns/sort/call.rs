@@ -11,7 +11,7 @@ use crate::patterns::check_aliasing;
 /// A sort as it is put together.
 pub(super) struct Call<'a, B: Backend> {
     device: &'a B,
-    pub(super) task: SortTask,
+    task: SortTask,
     elements: u64,
     in_place: bool,
     leaves: Vec<Leaf<B::Raw>>,

@@ -1,10 +1,10 @@
 //! Whether keys are in order: a reduction over neighbours.
 
-use super::{MOST, SortTask, check_len};
+use super::{KeyBits, MOST, SortBy, check_len};
 use crate::backend::Run;
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::Element;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::input::{array, index, index64};
 use crate::ir::{ArrayExpr, Expr, select};
 use crate::ops::Min;
@@ -15,47 +15,85 @@ const fn low_bits(count: u32) -> u64 {
     if count == 0 { 0 } else { u64::MAX >> (64 - count) }
 }
 
-/// The keys' words are read as they lie: nothing may convert a float.
+/// What a reduction by minima makes of a pair of neighbours, from whether they are in order and the index of the left one.
+type Found = fn(Expr<bool>, Expr<u32>) -> Expr<u32>;
+
+/// Whether all keys are in order, 1 or 0.
 pub(super) fn is_sorted<B: Run<ReduceTask> + Run<MapTask>, K: Element>(
     device: &B,
     keys: &Buffer<B, K>,
-    task: &SortTask,
+    by: &SortBy,
 ) -> Result<DeviceScalar<B, u32>> {
-    let n = keys.len();
-    check_len(n)?;
-    if n < 2 {
+    check_len(keys.len())?;
+    if keys.len() < 2 {
         return device.upload_scalar(1);
     }
-    let (map, size) = (task.key_bits(), K::DTYPE.size_bytes());
-    let compared = low_bits(task.bits.end) ^ low_bits(task.bits.start);
+    over_neighbours(device, keys, by, |fits, _| fits.cast::<u32>())
+}
+
+/// Fails for the first key that comes before its left neighbour. Waits for the device.
+pub(crate) fn check_sorted<B: Run<ReduceTask> + Run<MapTask>, K: Element>(
+    device: &B,
+    pattern: &'static str,
+    what: &'static str,
+    keys: &Buffer<B, K>,
+    by: &SortBy,
+) -> Result<()> {
+    keys.check_device(device, what)?;
+    crate::input::require(device, pattern, K::DTYPE)?;
+    // Pieces share a key, and their indices are u32.
+    let (n, most) = (keys.len(), 1 << 30);
+    let mut start = 0;
+    while start + 1 < n {
+        let end = n.min(start + most + 1);
+        let found = over_neighbours(device, &keys.slice(start..end)?, by, |fits, i| select(fits, u32::MAX, i))?.read_blocking()?;
+        if found != u32::MAX {
+            return Err(Error::NotSorted { pattern, what, index: start + u64::from(found) + 1 });
+        }
+        start = end - 1;
+    }
+    Ok(())
+}
+
+/// The minimum over all neighbours, two keys or more. The keys' words are read as they lie: nothing may convert a float.
+fn over_neighbours<B: Run<ReduceTask> + Run<MapTask>, K: Element>(
+    device: &B,
+    keys: &Buffer<B, K>,
+    by: &SortBy,
+    found: Found,
+) -> Result<DeviceScalar<B, u32>> {
+    let n = keys.len();
+    let (map, size) = (KeyBits::new(K::DTYPE, by.order), K::DTYPE.size_bytes());
+    let bits = by.bits.clone().unwrap_or(0..map.width);
+    let compared = low_bits(bits.end) ^ low_bits(bits.start);
     if map.width == 64 {
         let words = Buffer::<B, u64>::from_raw(device, keys.raw().clone(), keys.offset(), n)?;
         let mapped = |k: Expr<u64>| {
             let negative = select((k >> 63).ne(0), Expr::from(map.negative), Expr::from(0));
             (k ^ negative ^ map.flip) & compared
         };
-        let fits = |(k, i): (ArrayExpr<u64>, Expr<u32>)| mapped(k.at(i)).le(mapped(k.at(i + 1))).cast::<u32>();
+        let fits = |(k, i): (ArrayExpr<u64>, Expr<u32>)| found(mapped(k.at(i)).le(mapped(k.at(i + 1))), i);
         return device.reduce_range(n - 1, (array(&words), index()), fits, Min);
     }
     let mapped = |k: Expr<u32>| {
         let negative = select((k >> (map.width - 1)).ne(0), Expr::from(map.negative as u32), Expr::from(0));
         (k ^ negative ^ map.flip as u32) & compared as u32
     };
-    let ordered = |a: Expr<u32>, b: Expr<u32>| mapped(a).le(mapped(b)).cast::<u32>();
+    let ordered = |a: Expr<u32>, b: Expr<u32>| mapped(a).le(mapped(b));
     if map.width == 32 {
         let words = Buffer::<B, u32>::from_raw(device, keys.raw().clone(), keys.offset(), n)?;
-        let fits = |(k, i): (ArrayExpr<u32>, Expr<u32>)| ordered(k.at(i), k.at(i + 1));
+        let fits = |(k, i): (ArrayExpr<u32>, Expr<u32>)| found(ordered(k.at(i), k.at(i + 1)), i);
         return device.reduce_range(n - 1, (array(&words), index()), fits, Min);
     }
     let bytes = Buffer::<B, u8>::from_raw(device, keys.raw().clone(), keys.offset() * size, n * size)?;
     let pair = |low: Expr<u32>, high: Expr<u32>| low | (high << 8);
     if size == 1 {
-        device.reduce_range(n - 1, (array(&bytes), index()), |(k, i)| ordered(k.at(i), k.at(i + 1)), Min)
+        device.reduce_range(n - 1, (array(&bytes), index()), |(k, i)| found(ordered(k.at(i), k.at(i + 1)), i), Min)
     } else if n * size <= MOST {
         let key = |k: ArrayExpr<u8>, i: Expr<u32>| pair(k.at(i * 2), k.at(i * 2 + 1));
-        device.reduce_range(n - 1, (array(&bytes), index()), |(k, i)| ordered(key(k, i), key(k, i + 1)), Min)
+        device.reduce_range(n - 1, (array(&bytes), index()), |(k, i)| found(ordered(key(k, i), key(k, i + 1)), i), Min)
     } else {
         let key = |k: ArrayExpr<u8>, i: Expr<u64>| pair(k.at(i * 2), k.at(i * 2 + 1));
-        device.reduce_range(n - 1, (array(&bytes), index64()), |(k, i)| ordered(key(k, i), key(k, i + 1)), Min)
+        device.reduce_range(n - 1, (array(&bytes), index64()), |(k, i)| found(ordered(key(k, i), key(k, i + 1)), i.cast::<u32>()), Min)
     }
 }

@@ -1,0 +1,108 @@
+//! Merges, searches and sets.
+
+use super::{DynBuffer, with_dtype};
+use crate::backend::Run;
+use crate::element::DType;
+use crate::error::Result;
+use crate::patterns::sort::check_sorted;
+use crate::patterns::{MapTask, Merge, ReduceTask, Search as _, SearchKind, SearchTask, Selected, Sets, SortOrder};
+
+/// The elements of both arrays in order. That both are sorted is checked.
+///
+/// # Errors
+/// As [`Merge::merge_checked`]; [`Error::InvalidArgument`](crate::Error::InvalidArgument) for arrays of two types.
+pub fn merge<B: Merge>(device: &B, a: &DynBuffer<B>, b: &DynBuffer<B>, order: SortOrder) -> Result<DynBuffer<B>> {
+    with_dtype!(a.dtype(), K => device.merge_checked(&a.typed::<K>()?, &b.typed()?, order).map(DynBuffer::from))
+}
+
+/// As [`merge`], into the caller's buffer, and without a check.
+///
+/// # Errors
+/// As [`Merge::merge_into`]; [`Error::InvalidArgument`](crate::Error::InvalidArgument) for arrays of two types.
+pub fn merge_into<B: Merge>(device: &B, a: &DynBuffer<B>, b: &DynBuffer<B>, order: SortOrder, out: &DynBuffer<B>) -> Result<()> {
+    with_dtype!(a.dtype(), K => device.merge_into(&a.typed::<K>()?, &b.typed()?, order, &out.typed()?))
+}
+
+/// For each needle what is found in the sorted array, as `u32`, or as `u64` where that is longer. That it is sorted is checked.
+///
+/// # Errors
+/// As [`Search::lower_bound`](crate::patterns::Search::lower_bound), [`Error::NotSorted`](crate::Error::NotSorted);
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for needles of another type.
+pub fn search<B: Run<SearchTask> + Run<ReduceTask> + Run<MapTask>>(
+    device: &B,
+    sorted: &DynBuffer<B>,
+    needles: &DynBuffer<B>,
+    kind: SearchKind,
+    order: SortOrder,
+) -> Result<DynBuffer<B>> {
+    with_dtype!(sorted.dtype(), K => check_sorted(device, "search", "the sorted array", &sorted.typed::<K>()?, &order.into())?);
+    let positions = if sorted.len() > u32::MAX.into() { DType::U64 } else { DType::U32 };
+    let out = DynBuffer::new(device, positions, needles.len())?;
+    search_into(device, sorted, needles, kind, order, &out)?;
+    Ok(out)
+}
+
+/// As [`search`], into the caller's buffer of `u32` or `u64`, and without a check.
+///
+/// # Errors
+/// As [`Search::lower_bound_into`](crate::patterns::Search::lower_bound_into);
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for needles, or an output, of another type.
+pub fn search_into<B: Run<SearchTask>>(
+    device: &B,
+    sorted: &DynBuffer<B>,
+    needles: &DynBuffer<B>,
+    kind: SearchKind,
+    order: SortOrder,
+    out: &DynBuffer<B>,
+) -> Result<()> {
+    macro_rules! found {
+        ($K:ty, $P:ty) => {{
+            let (sorted, needles, out) = (sorted.typed::<$K>()?, needles.typed::<$K>()?, out.typed::<$P>()?);
+            match kind {
+                SearchKind::Lower => device.lower_bound_into(&sorted, &needles, order, &out),
+                SearchKind::Upper => device.upper_bound_into(&sorted, &needles, order, &out),
+                SearchKind::Equal => device.count_equal_into(&sorted, &needles, order, &out),
+            }
+        }};
+    }
+    with_dtype!(sorted.dtype(), K => if out.dtype() == DType::U64 { found!(K, u64) } else { found!(K, u32) })
+}
+
+/// What becomes of two sorted arrays as multisets: see [`Sets`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SetOp {
+    /// The elements of either.
+    Union,
+    /// The elements of both.
+    Intersection,
+    /// Those of the first without those of the second.
+    Difference,
+    /// Those that one has more often than the other.
+    SymmetricDifference,
+}
+
+/// The result of a set operation. That both arrays are sorted is checked.
+///
+/// # Errors
+/// As [`Sets::union`], [`Error::NotSorted`](crate::Error::NotSorted); [`Error::InvalidArgument`](crate::Error::InvalidArgument) for arrays of two
+/// types.
+pub fn set_operation<B: Sets>(
+    device: &B,
+    op: SetOp,
+    a: &DynBuffer<B>,
+    b: &DynBuffer<B>,
+    order: SortOrder,
+) -> Result<Selected<B, DynBuffer<B>>> {
+    with_dtype!(a.dtype(), K => {
+        let (a, b) = (a.typed::<K>()?, b.typed::<K>()?);
+        check_sorted(device, "a set operation", "the first array", &a, &order.into())?;
+        check_sorted(device, "a set operation", "the second array", &b, &order.into())?;
+        let found = match op {
+            SetOp::Union => device.union(&a, &b, order),
+            SetOp::Intersection => device.intersection(&a, &b, order),
+            SetOp::Difference => device.difference(&a, &b, order),
+            SetOp::SymmetricDifference => device.symmetric_difference(&a, &b, order),
+        }?;
+        Ok(Selected { values: found.values.into(), count: found.count })
+    })
+}

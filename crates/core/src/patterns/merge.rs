@@ -1,0 +1,224 @@
+//! P08 merge: two sorted arrays become one, and what is found in sorted arrays.
+
+mod call;
+mod search;
+mod sets;
+mod task;
+
+pub use search::Search;
+pub use sets::Sets;
+pub use task::{CoRankTask, MergePlaces, MergeTask, Place, SearchKind, SearchTask, co_rank};
+
+use super::select::Count;
+use super::sort::{SortOrder, check_sorted};
+use super::{MapTask, ReduceTask};
+use crate::backend::Run;
+use crate::buffer::{Buffer, Memory as _};
+use crate::element::Element;
+use crate::error::Result;
+use call::{co_ranks, merge};
+
+/// Keys, and the values that travel with them.
+pub type Pairs<'a, B, K, V> = (&'a Buffer<B, K>, &'a Buffer<B, V>);
+
+/// Stable merges of sorted arrays of every element type.
+///
+/// # Order
+/// Keys compare as in a [sort](super::Sort#order): integers by value, floats in IEEE 754's total order, every bit kept. Of equal keys those of `a` go
+/// first, and each array's own keep their order, so there is one result: that of a stable sort of `a` followed by `b`.
+///
+/// Both arrays have to be sorted in the order that is asked for. Where one is not, what the result holds is not
+/// determined, and no access leaves a buffer; the `_checked` forms wait for the device and return [`Error::NotSorted`](crate::Error::NotSorted)
+/// instead, having written nothing.
+///
+/// The arrays may have any lengths, unequal ones and none too. Work O(m + n); scratch is eight bytes to a tile of some thousand elements. Through
+/// wgpu, arrays above the binding limit are merged by searching every element's place, which takes O((m + n) log(m + n)) and four bytes an
+/// element. Outputs may not overlap inputs.
+///
+/// Source: Green, McColl and Bader, *GPU merge path: a GPU merging algorithm* (2012); Siebert and Träff, *Efficient MPI implementation of a
+/// parallel, stable merge algorithm* (2012); Kirk, Hwu and El Hajj, *Programming Massively Parallel Processors*, chapter 12.
+pub trait Merge: Run<MergeTask> + Run<CoRankTask> + Run<ReduceTask> + Run<MapTask> {
+    /// The elements of both arrays in order.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (a, b) = (dev.upload(&[1u32, 7, 8, 9, 10])?, dev.upload(&[7u32, 10, 10, 12])?);
+    /// assert_eq!(dev.merge(&a, &b, SortOrder::Ascending)?.read_blocking()?, [1, 7, 7, 8, 9, 10, 10, 10, 12]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`](crate::Error::Unsupported), [`Error::OutOfMemory`](crate::Error::OutOfMemory),
+    /// [`Error::WrongDevice`](crate::Error::WrongDevice), [`Error::TooLarge`](crate::Error::TooLarge).
+    fn merge<K: Element>(&self, a: &Buffer<Self, K>, b: &Buffer<Self, K>, order: SortOrder) -> Result<Buffer<Self, K>> {
+        let out = self.buffer(a.len() + b.len())?;
+        self.merge_into(a, b, order, &out)?;
+        Ok(out)
+    }
+
+    /// As [`Merge::merge`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (a, b, out) = (dev.upload(&[2.0f32, 0.0])?, dev.upload(&[9.0f32, -0.0])?, dev.buffer(4)?);
+    /// dev.merge_into(&a, &b, SortOrder::Descending, &out)?;
+    /// assert_eq!(out.read_blocking()?, [9.0, 2.0, 0.0, -0.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Merge::merge`], and [`Error::BufferTooSmall`](crate::Error::BufferTooSmall), [`Error::Aliasing`](crate::Error::Aliasing).
+    fn merge_into<K: Element>(&self, a: &Buffer<Self, K>, b: &Buffer<Self, K>, order: SortOrder, out: &Buffer<Self, K>) -> Result<()> {
+        merge::<Self, K, K>(self, (a, None), (b, None), order, (out, None))
+    }
+
+    /// As [`Merge::merge`]; an array that is not sorted is an error. Waits for the device.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (a, b) = (dev.upload(&[1i32, 2])?, dev.upload(&[3i32, 5, 4])?);
+    /// let error = dev.merge_checked(&a, &b, SortOrder::Ascending).unwrap_err();
+    /// assert!(matches!(error, isowarp::Error::NotSorted { what: "the second array", index: 2, .. }));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Merge::merge`], and [`Error::NotSorted`](crate::Error::NotSorted) with the first index whose key comes before its left neighbour.
+    fn merge_checked<K: Element>(&self, a: &Buffer<Self, K>, b: &Buffer<Self, K>, order: SortOrder) -> Result<Buffer<Self, K>> {
+        let out = self.buffer(a.len() + b.len())?;
+        self.merge_checked_into(a, b, order, &out)?;
+        Ok(out)
+    }
+
+    /// As [`Merge::merge_checked`], into the caller's buffer, which stays as it was where there is an error.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (a, b, out) = (dev.upload(&[2u8, 1])?, dev.upload(&[3u8])?, dev.upload(b"...")?);
+    /// assert!(dev.merge_checked_into(&a, &b, SortOrder::Ascending, &out).is_err());
+    /// assert_eq!(out.read_blocking()?, *b"...");
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Merge::merge_checked`] and [`Merge::merge_into`].
+    fn merge_checked_into<K: Element>(
+        &self,
+        a: &Buffer<Self, K>,
+        b: &Buffer<Self, K>,
+        order: SortOrder,
+        out: &Buffer<Self, K>,
+    ) -> Result<()> {
+        check_sorted(self, "merge", "the first array", a, &order.into())?;
+        check_sorted(self, "merge", "the second array", b, &order.into())?;
+        self.merge_into(a, b, order, out)
+    }
+
+    /// The keys of both arrays in order, and the values that travel with them.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (a, v) = (dev.upload(&[1u64, 7, 7])?, dev.upload(b"abc")?);
+    /// let (b, w) = (dev.upload(&[7u64, 9])?, dev.upload(b"de")?);
+    /// let (keys, values) = dev.merge_pairs((&a, &v), (&b, &w), SortOrder::Ascending)?;
+    /// assert_eq!((keys.read_blocking()?, values.read_blocking()?), (vec![1, 7, 7, 7, 9], b"abcde".to_vec()));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Merge::merge`], and [`Error::LengthMismatch`](crate::Error::LengthMismatch).
+    fn merge_pairs<K: Element, V: Element>(
+        &self,
+        a: Pairs<'_, Self, K, V>,
+        b: Pairs<'_, Self, K, V>,
+        order: SortOrder,
+    ) -> Result<(Buffer<Self, K>, Buffer<Self, V>)> {
+        let n = a.0.len() + b.0.len();
+        let out = (self.buffer(n)?, self.buffer(n)?);
+        self.merge_pairs_into(a, b, order, (&out.0, &out.1))?;
+        Ok(out)
+    }
+
+    /// As [`Merge::merge_pairs`], into the caller's buffers.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (a, v) = (dev.upload(&[0.5f32])?, dev.upload(&[10i64])?);
+    /// let (b, w) = (dev.upload(&[0.25f32])?, dev.upload(&[20i64])?);
+    /// let (keys, values) = (dev.buffer(2)?, dev.buffer(2)?);
+    /// dev.merge_pairs_into((&a, &v), (&b, &w), SortOrder::Ascending, (&keys, &values))?;
+    /// assert_eq!(values.read_blocking()?, [20, 10]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Merge::merge_pairs`] and [`Merge::merge_into`].
+    fn merge_pairs_into<K: Element, V: Element>(
+        &self,
+        a: Pairs<'_, Self, K, V>,
+        b: Pairs<'_, Self, K, V>,
+        order: SortOrder,
+        out: Pairs<'_, Self, K, V>,
+    ) -> Result<()> {
+        merge(self, (a.0, Some(a.1)), (b.0, Some(b.1)), order, (out.0, Some(out.1)))
+    }
+
+    /// For each rank `k` how many of the first `k` merged keys are of `a`; the other `k - i` are of `b`. So a merge can be cut into parts of known
+    /// lengths: for other kernels, other devices, or memory that does not hold all of it. On the host: [`co_rank`].
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (a, b) = (dev.upload(&[1u32, 7, 8, 9, 10])?, dev.upload(&[7u32, 10, 10, 12])?);
+    /// let cuts = dev.upload(&[0u32, 3, 6, 9])?;
+    /// assert_eq!(dev.co_ranks(&a, &b, SortOrder::Ascending, &cuts)?.read_blocking()?, [0, 2, 5, 5]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Merge::merge`]; [`Error::TooLarge`](crate::Error::TooLarge) for ranks of `u32` where there may be higher ones, and through wgpu for arrays
+    /// above the binding limit.
+    fn co_ranks<K: Element, P: Count>(
+        &self,
+        a: &Buffer<Self, K>,
+        b: &Buffer<Self, K>,
+        order: SortOrder,
+        ranks: &Buffer<Self, P>,
+    ) -> Result<Buffer<Self, P>> {
+        let out = self.buffer(ranks.len())?;
+        self.co_ranks_into(a, b, order, ranks, &out)?;
+        Ok(out)
+    }
+
+    /// As [`Merge::co_ranks`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (a, b) = (dev.upload(&[9i32, 4])?, dev.upload(&[5i32])?);
+    /// let (cuts, out) = (dev.upload(&[1u64, 2])?, dev.buffer(2)?);
+    /// dev.co_ranks_into(&a, &b, SortOrder::Descending, &cuts, &out)?;
+    /// assert_eq!(out.read_blocking()?, [1, 1]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Merge::co_ranks`] and [`Merge::merge_into`].
+    fn co_ranks_into<K: Element, P: Count>(
+        &self,
+        a: &Buffer<Self, K>,
+        b: &Buffer<Self, K>,
+        order: SortOrder,
+        ranks: &Buffer<Self, P>,
+        out: &Buffer<Self, P>,
+    ) -> Result<()> {
+        co_ranks(self, a, b, order, ranks, out)
+    }
+}
+impl<B: Run<MergeTask> + Run<CoRankTask> + Run<ReduceTask> + Run<MapTask>> Merge for B {}

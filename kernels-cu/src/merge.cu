@@ -1,0 +1,283 @@
+// Stable merge of two sorted arrays, by merge path; equal keys of a go first. Raw bits: keys of 1 to 8 bytes that compare as unsigned integers under two
+// masks, values of as many.
+// merge_co_ranks_*: how many of the first k merged keys are of a, by halving: for given ranks, or for where tiles begin. merge_*: a block merges the
+// keys of a tile of the result: it reads the part of either array that belongs there into shared memory, every thread finds its own part of the
+// tile by halving and merges it one by one, and the keys go back by way of shared memory, so that neighbours write neighbours.
+// search_*: for each needle how many keys of a sorted array come before it, or are not behind it, or equal it.
+#include "iw.cuh"
+
+constexpr int THREADS = 256;
+
+// Words of u. STEP: keys of a tile.
+constexpr int NEGATIVE = 0, FLIP = 2, KIND = 4, WIDE = 5, STEP = 6;
+constexpr uint32_t LOWER = 0, UPPER = 1;
+
+template <class K>
+struct Order {
+    K negative, flip;
+    IW_DEVICE Order(const Args& args) : negative((K)wide(args.u + NEGATIVE)), flip((K)wide(args.u + FLIP)) {}
+    IW_DEVICE static bool sign(K key) { return key >> (8 * sizeof(K) - 1); }
+    // What a key is compared by, as an unsigned integer.
+    IW_DEVICE K mapped(K key) const { return key ^ (sign(key) ? negative : (K)0) ^ flip; }
+    // The key again: `negative` leaves the sign as it is.
+    IW_DEVICE K back(K key) const {
+        const K signed_key = key ^ flip;
+        return signed_key ^ (sign(signed_key) ? negative : (K)0);
+    }
+};
+
+// The arrays: in[0] and in[1], whose strides are their lengths.
+template <class K>
+struct Arrays {
+    const K *a, *b;
+    uint64_t m, n;
+    Order<K> order;
+    IW_DEVICE Arrays(const Args& args)
+        : a((const K*)args.in[0].ptr), b((const K*)args.in[1].ptr), m(args.in[0].stride), n(args.in[1].stride), order(args) {}
+    IW_DEVICE bool first(uint64_t i, uint64_t j) const { return order.mapped(a[i]) <= order.mapped(b[j]); }
+};
+
+template <class K>
+IW_DEVICE uint64_t co_rank(const Arrays<K>& in, uint64_t k) {
+    uint64_t low = k > in.n ? k - in.n : 0, high = min(k, in.m);
+    while (low < high) {
+        const uint64_t i = low + (high - low) / 2;
+        if (in.first(i, k - 1 - i))
+            low = i + 1;
+        else
+            high = i;
+    }
+    return low;
+}
+
+// The same by a warp: 32 places at once, so a fifth of the steps.
+template <class K>
+IW_DEVICE uint64_t co_rank_of_warp(const Arrays<K>& in, uint64_t k) {
+    uint64_t low = k > in.n ? k - in.n : 0, high = min(k, in.m);
+    while (low < high) {
+        const uint64_t step = (high - low + WARP - 1) / WARP, i = low + (lane_id() + 1) * step - 1;
+        const uint32_t before = __popc(__ballot_sync(ALL_LANES, i < high && in.first(i, k - 1 - i)));
+        low += before * step;
+        high = min(high, low + step - 1);
+    }
+    return low;
+}
+
+IW_DEVICE void put_number(const Args& args, uint64_t at, uint64_t v) {
+    if (args.u[WIDE])
+        ((uint64_t*)args.out[0])[at] = v;
+    else
+        ((uint32_t*)args.out[0])[at] = (uint32_t)v;
+}
+
+// n ranks: those of in[2], or the multiples of STEP.
+template <class K>
+IW_DEVICE void merge_co_ranks(const Args& args) {
+    const uint64_t at = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (at >= args.n) return;
+    const Arrays<K> in(args);
+    uint64_t k = at * args.u[STEP];
+    if (args.in[2].ptr) k = args.u[WIDE] ? ((const uint64_t*)args.in[2].ptr)[at] : ((const uint32_t*)args.in[2].ptr)[at];
+    put_number(args, at, co_rank(in, min(k, in.m + in.n)));
+}
+
+// Odd, so that the threads' parts of a tile start in different banks.
+template <class K, int P>
+constexpr int ITEMS = sizeof(K) == 8 || P == 8 ? 9 : P > 0 ? 13 : 17;
+
+template <int P>
+struct PayloadOf {
+    using Type = uint8_t;
+};
+template <>
+struct PayloadOf<2> {
+    using Type = unsigned short;
+};
+template <>
+struct PayloadOf<4> {
+    using Type = uint32_t;
+};
+template <>
+struct PayloadOf<8> {
+    using Type = uint64_t;
+};
+
+template <class K>
+union Quad {
+    uint4 words;
+    K keys[16 / sizeof(K)];
+    IW_DEVICE Quad() {}
+};
+
+// in[2], in[3]: values; out[0], out[1]: merged keys and values. scratch[0]: where tiles begin in a; without it, blocks search for themselves.
+template <class K, int P>
+IW_DEVICE void merge_tile(const Args& args) {
+    using V = typename PayloadOf<P>::Type;
+    constexpr int I = ITEMS<K, P>, TILE = I * THREADS;
+    // Parts that reach beyond the last tile's end read as much behind it.
+    __shared__ __align__(16) K keys[TILE + I + 1];
+    __shared__ unsigned short sources[P > 0 ? TILE : 1];
+    __shared__ uint64_t cuts[2];
+    const Arrays<K> in(args);
+    const uint64_t begin = (uint64_t)blockIdx.x * TILE, end = min(begin + TILE, in.m + in.n);
+    uint64_t from, to;
+    if (args.scratch[0]) {
+        const uint64_t* const starts = (const uint64_t*)args.scratch[0] + blockIdx.x;
+        from = starts[0], to = starts[1];
+    } else {
+        if (warp_id() < 2) {
+            const uint64_t cut = co_rank_of_warp(in, warp_id() ? end : begin);
+            if (lane_id() == 0) cuts[warp_id()] = cut;
+        }
+        __syncthreads();
+        from = cuts[0], to = cuts[1];
+    }
+    const int count = (int)(end - begin);
+    // Of arrays that are not sorted, co-ranks may fall; what is read then is inside the arrays, too.
+    const int of_a = to > from ? (int)min(to - from, (uint64_t)count) : 0;
+
+    // Places of the tile: its keys of a, then its keys of b.
+    const K* const a = in.a + from;
+    const K* const b = in.b + (begin - from) - of_a;
+    K key[I];
+#pragma unroll
+    for (int k = 0; k < I; ++k) {
+        const int r = threadIdx.x + k * THREADS;
+        key[k] = r < count ? (r < of_a ? a : b)[r] : (K)0;
+    }
+#pragma unroll
+    for (int k = 0; k < I; ++k) keys[threadIdx.x + k * THREADS] = in.order.mapped(key[k]);
+    __syncthreads();
+
+    const int k0 = min((int)threadIdx.x * I, count);
+    int low = max(0, k0 - (count - of_a)), high = min(k0, of_a);
+    while (low < high) {
+        const int i = (low + high) / 2;
+        if (keys[i] <= keys[of_a + k0 - 1 - i])
+            low = i + 1;
+        else
+            high = i;
+    }
+    int i = low, j = of_a + k0 - low;
+    K x = keys[i], y = keys[j];
+    unsigned short source[I];
+#pragma unroll
+    for (int k = 0; k < I; ++k) {
+        const bool takes_a = j >= count || (i < of_a && x <= y);
+        key[k] = takes_a ? x : y;
+        source[k] = (unsigned short)(takes_a ? i : j);
+        const int next = takes_a ? ++i : ++j;
+        const K head = keys[next];
+        if (takes_a)
+            x = head;
+        else
+            y = head;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < I; ++k) {
+        keys[threadIdx.x * I + k] = key[k];
+        if (P > 0) sources[threadIdx.x * I + k] = source[k];
+    }
+    __syncthreads();
+
+    K* const out = (K*)args.out[0] + begin;
+    constexpr int EACH = 16 / sizeof(K);
+    if (count == TILE && (uint64_t)out % 16 == 0) {
+#pragma unroll
+        for (int r = threadIdx.x; r < TILE / EACH; r += THREADS) {
+            Quad<K> quad;
+            quad.words = ((const uint4*)keys)[r];
+#pragma unroll
+            for (int e = 0; e < EACH; ++e) quad.keys[e] = in.order.back(quad.keys[e]);
+            ((uint4*)out)[r] = quad.words;
+        }
+    } else {
+        for (int r = threadIdx.x; r < count; r += THREADS) out[r] = in.order.back(keys[r]);
+    }
+    if constexpr (P > 0) {
+        const V* const v = (const V*)args.in[2].ptr + from;
+        const V* const w = (const V*)args.in[3].ptr + (begin - from) - of_a;
+        V* const values_out = (V*)args.out[1] + begin;
+        V value[I];
+#pragma unroll
+        for (int k = 0; k < I; ++k) {
+            const int r = threadIdx.x + k * THREADS;
+            const int at = r < count ? sources[r] : 0;
+            value[k] = r < count ? (at < of_a ? v : w)[at] : (V)0;
+        }
+#pragma unroll
+        for (int k = 0; k < I; ++k) {
+            const int r = threadIdx.x + k * THREADS;
+            if (r < count) values_out[r] = value[k];
+        }
+    }
+}
+
+constexpr int NEEDLES = 4;  // of a thread, so that their loads are under way together
+
+// How many keys come before each needle, or are not behind it.
+template <class K>
+IW_DEVICE void bounds(const K* sorted, uint64_t n, const Order<K>& order, const K (&needle)[NEEDLES], bool upper, uint64_t (&at)[NEEDLES]) {
+    const auto before = [&](K key, K needle) { return key < needle || (upper && key == needle); };
+#pragma unroll
+    for (int k = 0; k < NEEDLES; ++k) at[k] = 0;
+    uint64_t length = n;
+    while (length > 1) {
+        const uint64_t half = length / 2;
+        K key[NEEDLES];
+#pragma unroll
+        for (int k = 0; k < NEEDLES; ++k) key[k] = sorted[at[k] + half - 1];
+#pragma unroll
+        for (int k = 0; k < NEEDLES; ++k) at[k] += before(order.mapped(key[k]), needle[k]) ? half : 0;
+        length -= half;
+    }
+    if (length == 0) return;
+#pragma unroll
+    for (int k = 0; k < NEEDLES; ++k) at[k] += before(order.mapped(sorted[at[k]]), needle[k]);
+}
+
+// in[0]: the sorted array, whose stride is its length; in[1]: n needles.
+template <class K>
+IW_DEVICE void search(const Args& args) {
+    const Order<K> order(args);
+    const K* const sorted = (const K*)args.in[0].ptr;
+    const K* const needles = (const K*)args.in[1].ptr;
+    const uint64_t n = args.in[0].stride, first = (uint64_t)blockIdx.x * (THREADS * NEEDLES) + threadIdx.x;
+    const uint32_t kind = args.u[KIND];
+    K needle[NEEDLES];
+#pragma unroll
+    for (int k = 0; k < NEEDLES; ++k) {
+        const uint64_t at = first + k * THREADS;
+        needle[k] = at < args.n ? order.mapped(needles[at]) : (K)0;
+    }
+    uint64_t found[NEEDLES];
+    bounds(sorted, n, order, needle, kind != LOWER, found);
+    if (kind > UPPER) {
+        uint64_t lower[NEEDLES];
+        bounds(sorted, n, order, needle, false, lower);
+#pragma unroll
+        for (int k = 0; k < NEEDLES; ++k) found[k] = found[k] > lower[k] ? found[k] - lower[k] : 0;
+    }
+#pragma unroll
+    for (int k = 0; k < NEEDLES; ++k) {
+        const uint64_t at = first + k * THREADS;
+        if (at < args.n) put_number(args, at, found[k]);
+    }
+}
+
+#define MERGE(B, K, P) \
+    IW_KERNEL(THREADS) merge_k##B##_p##P(const __grid_constant__ Args args) { merge_tile<K, P>(args); }
+#define MERGES(B, K)                                                                                               \
+    IW_KERNEL(THREADS) merge_co_ranks_k##B(const __grid_constant__ Args args) { merge_co_ranks<K>(args); }         \
+    IW_KERNEL(THREADS) search_k##B(const __grid_constant__ Args args) { search<K>(args); }                         \
+    MERGE(B, K, 0)                                                                                                 \
+    MERGE(B, K, 1)                                                                                                 \
+    MERGE(B, K, 2)                                                                                                 \
+    MERGE(B, K, 4)                                                                                                 \
+    MERGE(B, K, 8)
+
+MERGES(1, uint8_t)
+MERGES(2, unsigned short)
+MERGES(4, uint32_t)
+MERGES(8, uint64_t)
