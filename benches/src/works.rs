@@ -155,8 +155,10 @@ pub fn works() -> Vec<Work> {
             one::<u32>(d, s, move |d, x, out| d.lower_bound_into(&array, x, SortOrder::Ascending, out))
         }),
         work("merge/union", DType::U32, 8, |d, s| {
-            let count = zeroed::<u32>(d, 1)?;
-            halves::<u32>(d, s, move |d, a, b, out| d.union_into(a, b, SortOrder::Ascending, out, &count))
+            let (x, half) = (rising::<u32>(d, s, s.copies, true)?, s.n / 2);
+            counted_of(d, s, x, move |d, x, out, count| {
+                d.union_into(&x.slice(..half)?, &x.slice(half..)?, SortOrder::Ascending, out, count)
+            })
         }),
     ]);
     all.extend(histograms());
@@ -383,14 +385,22 @@ fn one<T: Element>(
     })
 }
 
-/// A pattern that counts what it writes.
+/// A pattern of random elements that counts what it writes.
 fn counted<T: Element>(
     d: &Device,
     shape: &Shape,
     f: impl Fn(&Device, &Buffer<Device, T>, &Buffer<Device, T>, &Buffer<Device, u32>) -> Result<()> + 'static,
 ) -> Result<Ready> {
+    counted_of(d, shape, random::<T>(d, shape.n * shape.copies, shape.seed)?, f)
+}
+
+fn counted_of<T: Element>(
+    d: &Device,
+    shape: &Shape,
+    x: Buffer<Device, T>,
+    f: impl Fn(&Device, &Buffer<Device, T>, &Buffer<Device, T>, &Buffer<Device, u32>) -> Result<()> + 'static,
+) -> Result<Ready> {
     let (shape, device) = (*shape, d.clone());
-    let x = random::<T>(d, shape.n * shape.copies, shape.seed)?;
     let (out, count) = (zeroed::<T>(d, shape.n)?, zeroed::<u32>(d, 1)?);
     let written = (out.clone(), count.clone());
     Ok(Ready {

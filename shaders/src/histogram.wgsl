@@ -138,16 +138,23 @@ fn add(item: array<u32, {{ words }}>, copy: u32) {
 fn histogram(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let group = (id.z * grid.y + id.y) * grid.x + id.x;
     let copy = lane & ((1u << args.shift) - 1u);
+{% if cells > 0 %}
+    for (var cell = lane; cell < CELLS{{ " + 32u" if spare }}; cell += THREADS) {
+        atomicStore(&own[cell], 0u);
+{% if cached %}
+        atomicStore(&owners[cell], 0u);
+{% endif %}
+    }
+    workgroupBarrier();
+{% endif %}
     if (group < args.groups) {
         for (var block = group; block < (args.n + (BLOCK - 1u)) / BLOCK; block += args.groups) {
             let start = block * BLOCK + lane * 4u;
 {% for r in range(rows) %}
             let i{{ r }} = start + {{ r }}u * (4u * THREADS);
             let whole{{ r }} = max(i{{ r }}, args.n) - i{{ r }} >= 4u;
-            var x{{ r }}: array<array<u32, {{ words }}>, 4>;
-            if (whole{{ r }}) {
-                x{{ r }} = load4(i{{ r }});
-            }
+            // Without a branch, so that all rows are on their way at once.
+            let x{{ r }} = load4(select(0u, i{{ r }}, whole{{ r }}));
 {% endfor %}
 {% for r in range(rows) %}
             if (whole{{ r }}) {

@@ -134,6 +134,11 @@ fn iw_mul_hi(a: u32, b: u32) -> u32 {
     return ah * bh + (lh >> 16u) + (hl >> 16u) + (middle >> 16u);
 }
 
+//@ iw_mul_hi@wide:
+fn iw_mul_hi(a: u32, b: u32) -> u32 {
+    return u32((u64(a) * u64(b)) >> 32u);
+}
+
 //@ iw_f32_to_i32:
 // Conversions of floats to integers truncate and saturate; NaN gives 0. The device converts only what fits.
 fn iw_f32_to_i32(x: f32) -> i32 {

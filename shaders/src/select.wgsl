@@ -115,12 +115,14 @@ fn select_tiles(@builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocat
 {% for r in range(rows) %}
     var x{{ r }}: array<array<u32, {{ value_words }}>, 4>;
     let i{{ r }} = start + ({{ r }}u * THREADS + lane) * 4u;
-    if (max(i{{ r }}, args.n) - i{{ r }} >= 4u) {
-        let loaded = load4(i{{ r }});
+    {
+        // Without a branch, so that all rows are on their way at once; what is no whole vector of its own stands for nothing.
+        let whole = max(i{{ r }}, args.n) - i{{ r }} >= 4u;
+        let loaded = load4(select(0u, i{{ r }}, whole));
 {% for e in range(4) %}
         x{{ r }}[{{ e }}] = loaded[{{ e }}].v;
 {% for k in range(sets) %}
-        bits{{ k }} |= select(0u, {{ 2 ** (4 * r + e) }}u, loaded[{{ e }}].part == {{ k }}u);
+        bits{{ k }} |= select(0u, {{ 2 ** (4 * r + e) }}u, whole && loaded[{{ e }}].part == {{ k }}u);
 {% endfor %}
 {% endfor %}
     }
@@ -255,33 +257,43 @@ fn select_tiles(@builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocat
 {% endfor %}
     for (var c = 0u; c < stored; c += CHUNK) {
 {% for r in range(rows) %}
-{% for e in range(4) %}
         {
-            let rank = rank0_{{ r }} + countOneBits(bits0 & {{ (2 ** e - 1) * 2 ** (4 * r) }}u);
+            // Counted up from element to element: a sum of ones for each would take longer.
+            var slot = rank0_{{ r }} - c;
+{% if parts > 1 %}
+            let place = i{{ r }} - start;
+            var last = {{ "total0 + total1 + place - rank0_%d - rank1_%d - c" | format(r, r) if three else "total0 + place - rank0_%d - c" | format(r) }};
+{% endif %}
+{% if three %}
+            var middle = total0 + rank1_{{ r }} - c;
+{% endif %}
+{% for e in range(4) %}
+{% set bit = 2 ** (4 * r + e) %}
 {% if parts == 1 %}
-            if ((bits0 & {{ 2 ** (4 * r + e) }}u) != 0u) {
-                put(rank - c, x{{ r }}[{{ e }}]{{ ", i%d + %du - start" | format(r, e) if runs }});
-            }
-{% elif parts == 2 %}
-            let place = i{{ r }} + {{ e }}u - start;
-            if (place < stored) {
-                put(select(total0 + place - rank, rank, (bits0 & {{ 2 ** (4 * r + e) }}u) != 0u) - c, x{{ r }}[{{ e }}]);
+            if ((bits0 & {{ bit }}u) != 0u) {
+                put(slot, x{{ r }}[{{ e }}]{{ ", i%d + %du - start" | format(r, e) if runs }});
+                slot++;
             }
 {% else %}
-            let place = i{{ r }} + {{ e }}u - start;
-            let rank_1 = rank1_{{ r }} + countOneBits(bits1 & {{ (2 ** e - 1) * 2 ** (4 * r) }}u);
-            if (place < stored) {
-                var slot = total0 + total1 + place - rank - rank_1;
-                if ((bits0 & {{ 2 ** (4 * r + e) }}u) != 0u) {
-                    slot = rank;
-                } else if ((bits1 & {{ 2 ** (4 * r + e) }}u) != 0u) {
-                    slot = total0 + rank_1;
+            {
+                let first = (bits0 & {{ bit }}u) != 0u;
+{% if three %}
+                let second = (bits1 & {{ bit }}u) != 0u;
+                let to = select(select(last, middle, second), slot, first);
+                middle += u32(second);
+                last += u32(!first && !second);
+{% else %}
+                let to = select(last, slot, first);
+                last += u32(!first);
+{% endif %}
+                slot += u32(first);
+                if (place + {{ e }}u < stored) {
+                    put(to, x{{ r }}[{{ e }}]);
                 }
-                put(slot - c, x{{ r }}[{{ e }}]);
             }
 {% endif %}
-        }
 {% endfor %}
+        }
 {% endfor %}
         workgroupBarrier();
         for (var j = lane; j < min(CHUNK, stored - c); j += THREADS) {

@@ -163,11 +163,9 @@ fn sort_scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
 {% for k in keys %}
     {{ for_each }}
         place[{{ k }}{{ u }}] = first + {{ k }}{{ u }} * step;
-        rank[{{ k }}{{ u }}] = RADIX - 1u;
-        if (place[{{ k }}{{ u }}] < count) {
-            key[{{ k }}{{ u }}] = key_at(begin + place[{{ k }}{{ u }}]);
-            rank[{{ k }}{{ u }}] = digit_of(key[{{ k }}{{ u }}]);
-        }
+        // Without a branch, so that all keys are on their way at once.
+        key[{{ k }}{{ u }}] = key_at(begin + min(place[{{ k }}{{ u }}], count - 1u));
+        rank[{{ k }}{{ u }}] = select(RADIX - 1u, digit_of(key[{{ k }}{{ u }}]), place[{{ k }}{{ u }}] < count);
     }
 {% endfor %}
     start_ranking(lane);
@@ -269,9 +267,7 @@ fn sort_scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
     var payload: array<Payload, ITEMS>;
 {% for k in keys %}
     {{ for_each }}
-        if (place[{{ k }}{{ u }}] < count) {
-            payload[{{ k }}{{ u }}] = payload_at(begin + place[{{ k }}{{ u }}], row);
-        }
+        payload[{{ k }}{{ u }}] = payload_at(begin + min(place[{{ k }}{{ u }}], count - 1u), row);
     }
 {% endfor %}
     workgroupBarrier();

@@ -153,7 +153,8 @@ impl Pipelines {
                 layout: Some(&pipeline_layout),
                 module: &module,
                 entry_point: Some(source.entry),
-                compilation_options: wgpu::PipelineCompilationOptions::default(),
+                // Kernels write what they read.
+                compilation_options: wgpu::PipelineCompilationOptions { zero_initialize_workgroup_memory: false, ..Default::default() },
                 cache: self.cache.as_ref(),
             })
         })

@@ -105,6 +105,23 @@ pub enum Leaf<R> {
     },
 }
 
+impl<R: RawBuffer> Leaf<R> {
+    /// The place among `leaves` of the elements that are this array's at the same indices, if there is one: an operator that was given its own
+    /// element has the neighbours that its group of elements was given. The array holds all `n` of the task, and 32 bits number them.
+    #[must_use]
+    pub fn twin(&self, leaves: &[Self], n: u64) -> Option<u8> {
+        let Self::Array { raw, dtype, offset, len } = self else { return None };
+        if *len < n || n > 1 << 32 {
+            return None;
+        }
+        let is = |leaf: &Self| {
+            matches!(leaf, Self::Elements { raw: of, dtype: as_, offset: at, stride: 1 }
+                if of.same(raw) && at == offset && as_.size_bytes() == dtype.size_bytes())
+        };
+        leaves.iter().position(is).and_then(|leaf| u8::try_from(leaf).ok())
+    }
+}
+
 /// One buffer that a kernel writes: contiguous elements from `offset` on.
 #[derive(Clone, Debug)]
 pub struct Out<R> {

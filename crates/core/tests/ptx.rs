@@ -26,9 +26,9 @@ fn scope(f: &Func, numerics: Numerics, at: usize) -> String {
         })
         .collect();
     for _ in 0..2 {
-        let results = p.call(f, &args, &mut |p, k, index| {
-            let Param::Array(d) = f.params[usize::from(k)] else { panic!("not an array") };
-            let wide = p.cast(index, Ty::U64);
+        let results = p.call(f, &args, &mut |p, at| {
+            let Param::Array(d) = f.params[usize::from(at.param)] else { panic!("not an array") };
+            let wide = p.cast(at.index, Ty::U64);
             let base = p.emit(Ty::U64, |o| format!("add.u64 {o}, {}, %base", wide.reg));
             p.emit(d.ty(), |o| format!("ld.global.{} {o}, [{}]", if d.ty().words() == 2 { "b64" } else { "b32" }, base.reg))
         });
@@ -131,7 +131,7 @@ fn results_may_lie_in_the_registers_of_operands() {
     let mut p = Ptx::new(Numerics::Strict);
     let (r0, r1) = (["%r0".to_owned()], ["%r1".to_owned()]);
     let args = [p.from_words(Ty::F32, &r0), p.from_words(Ty::F32, &r1)];
-    let results = p.call(&f, &args, &mut |p, _, _| p.constant(Ty::F32, 0));
+    let results = p.call(&f, &args, &mut |p, _| p.constant(Ty::F32, 0));
     p.to_words(&results[0], &r0);
     p.to_words(&results[1], &r1);
     let text = p.finish();

@@ -27,7 +27,7 @@ fn all(f: &Func) -> String {
         }
     }
     let mut calls = BTreeSet::new();
-    let text = wgsl_function_4(f, "op", WgslOptions { fma: WgslFma::Guarded, numerics: Numerics::Strict }, &mut calls);
+    let text = wgsl_function_4(f, "op", WgslOptions { fma: WgslFma::Guarded, numerics: Numerics::Strict }, &[], &mut calls);
     let _ = writeln!(out, "// WGSL, four elements, guarded fma; calls {calls:?}\n{text}");
     let _ = writeln!(out, "// PTX\n{}", ptx(f, Numerics::Strict));
     let _ = write!(out, "// CUDA C++\n{}", cuda_function(f, "op"));
@@ -45,7 +45,7 @@ fn ptx(f: &Func, numerics: Numerics) -> String {
             Param::Array(d) => PtxValue { reg: String::new(), ty: d.ty() },
         })
         .collect();
-    let results = p.call(f, &args, &mut |p, k, i| p.emit(Ty::F32, |o| format!("// fetch {o} = array {k} at {}", i.reg)));
+    let results = p.call(f, &args, &mut |p, at| p.emit(Ty::F32, |o| format!("// fetch {o} = array {} at {}", at.param, at.index.reg)));
     for (k, r) in results.iter().enumerate() {
         p.line(format!("// result {k} in {}", r.reg));
     }
@@ -81,4 +81,21 @@ fn lowered_text_is_as_reviewed() {
     }
     insta::assert_snapshot!("sine_of_four", numerics_of_4("iw_sin").unwrap().0);
     insta::assert_snapshot!("fast_ptx", ptx(&trace(|x: F| (x / 3.0).exp() + x.sqrt()).unwrap(), Numerics::Fast));
+}
+
+#[test]
+fn neighbours_that_the_four_hold_are_not_fetched() {
+    let f = pack(vec![Param::Value(Ty::F32), Param::Array(isowarp_core::element::DType::F32), Param::Index(Ty::U32)], || {
+        let (x, all, i): (F, _, Expr<u32>) = (Traced::params(0), array_expr::<f32>(1), Traced::params(2));
+        x - all.at(i - 2u32) + all.at(i + 1u32)
+    })
+    .unwrap();
+    let text = |twins: &[Option<u8>]| {
+        wgsl_function_4(&f, "op", WgslOptions { fma: WgslFma::Native, numerics: Numerics::Strict }, twins, &mut BTreeSet::new())
+    };
+    let fetches = |text: &str| text.matches("op_fetch1(").count();
+    // What lies behind an element may not have been loaded.
+    let (plain, with) = (text(&[]), text(&[None, Some(0), None]));
+    assert_eq!((fetches(&plain), fetches(&with)), (8, 6));
+    assert!(with.contains("bitcast<f32>(p0.x), bitcast<f32>(p0.y))"), "{with}");
 }

@@ -59,9 +59,8 @@ fn bin_bytes(task: &HistogramTask) -> u64 {
 
 impl Run<HistogramTask> for Cuda {
     fn run(&self, task: &HistogramTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
-        let mut bound = bind(self, "histogram", &task.func.params, leaves, outs)?;
+        let mut bound = bind(self, ("histogram", task.n), &task.func.params, leaves, outs)?;
         bound.key = bound.key.func(&task.func).word(task.sum as u64).word(task.numerics as u64);
-        bound.args.n = task.n;
         let fits = bin_bytes(task) <= u64::from(self.info().shared_bytes);
         let compiled = self.histogram_kernel(task, kernel(task, fits), &bound)?;
         let (copies, shared, threads) = layout(task, fits);

@@ -4,7 +4,7 @@ use crate::splice::Site;
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::{DType, Ty};
 use isowarp_core::error::{Error, Result};
-use isowarp_core::ir::{Func, Ptx, PtxValue};
+use isowarp_core::ir::{Fetched, Func, Ptx, PtxValue};
 use std::mem::offset_of;
 
 use crate::launch::Args;
@@ -18,8 +18,8 @@ pub(super) enum Shape {
     Strided(DType),
     /// One element for all indices.
     Broadcast(DType),
-    /// An array to fetch from.
-    Array(DType),
+    /// An array to fetch from, and the leaf, if there is one, whose elements are the array's at the same indices.
+    Array(DType, Option<u8>),
     /// A value in the argument block.
     Value(Ty),
     /// The logical index.
@@ -32,7 +32,7 @@ impl Shape {
             Self::Vector(d) => 0x100 | d as u64,
             Self::Strided(d) => 0x200 | d as u64,
             Self::Broadcast(d) => 0x300 | d as u64,
-            Self::Array(d) => 0x400 | d as u64,
+            Self::Array(d, twin) => 0x400 | d as u64 | twin.map_or(0, |leaf| 0x1_0000 << leaf),
             Self::Value(t) => 0x500 | t as u64,
             Self::Index(t) => 0x600 | t as u64,
         }
@@ -96,7 +96,7 @@ fn expect(site: &Site<'_>, registers: usize) -> Result<()> {
     Err(Error::Compile { kernel: site.entry.to_owned(), log })
 }
 
-fn no_fetch(p: &mut Ptx, _: u16, _: &PtxValue) -> PtxValue {
+fn no_fetch(p: &mut Ptx, _: Fetched<'_>) -> PtxValue {
     p.constant(Ty::U32, 0)
 }
 
@@ -157,12 +157,21 @@ impl Holes<'_> {
         }
         let param = site.param();
         let leaves = self.leaves;
-        p.call_lanes(self.load, &args, &mut |p: &mut Ptx, k: u16, index: &PtxValue| {
-            let dtype = match leaves.get(usize::from(k)) {
-                Some(Shape::Array(d)) => *d,
-                _ => DType::U32,
+        p.call_lanes(self.load, &args, &mut |p: &mut Ptx, at: Fetched<'_>| {
+            let k = usize::from(at.param);
+            let (dtype, twin) = match leaves.get(k) {
+                Some(&Shape::Array(d, twin)) => (d, twin),
+                _ => (DType::U32, None),
             };
-            fetch(p, &param, usize::from(k), dtype, index)
+            // An element that a neighbour in the group has loaded as its own.
+            if let (Some(twin), Some((index, by))) = (twin, at.sum)
+                && let Some(Shape::Index(_)) = leaves.get(usize::from(index))
+                && let Some(lane) = at.lane.checked_add_signed(by as isize)
+                && let Some(args) = args.get(lane)
+            {
+                return PtxValue { reg: args[usize::from(twin)].reg.clone(), ty: dtype.ty() };
+            }
+            fetch(p, &param, k, dtype, at.index)
         })
     }
 
@@ -212,7 +221,7 @@ fn load_leaf(p: &mut Ptx, site: &Site<'_>, k: usize, shape: Shape, count: usize,
                 if ty == Ty::U64 { at } else { p.emit(ty, |o| format!("cvt.u32.u64 {o}, {}", at.reg)) }
             })
             .collect(),
-        Shape::Array(d) => vec![PtxValue { reg: String::new(), ty: d.ty() }; count],
+        Shape::Array(d, _) => vec![PtxValue { reg: String::new(), ty: d.ty() }; count],
         Shape::Broadcast(d) => {
             let base = param_u64(p, &param, k * IN_BYTES);
             let v = load1(p, d, &base.reg, 0);

@@ -30,7 +30,7 @@ impl Run<LayoutTask> for Cuda {
         let ([Leaf::Elements { dtype, .. }], [_]) = (leaves, outs) else {
             return Err(Error::InvalidArgument { what: "layout", reason: "it has one input and one output".to_owned() });
         };
-        let mut args = bind(self, "layout", &[Param::Value(Ty::U32)], leaves, outs)?.args;
+        let mut args = bind(self, ("layout", 0), &[Param::Value(Ty::U32)], leaves, outs)?.args;
         let (size, kind) = (dtype.size_bytes(), dtype.size_bytes().ilog2() as usize);
         let steps = |a: &Axis| In { ptr: a.from as u64, stride: a.to as i64 };
         let Some(plane) = task.plane(LEAST_SIDE) else {

@@ -23,7 +23,7 @@ pub(super) struct Operators<'a> {
 
 impl Operators<'_> {
     /// Arguments and identity of a kernel with these operators.
-    pub(super) fn bind(&self, cuda: &Cuda, pattern: &'static str, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<Bound> {
+    pub(super) fn bind(&self, cuda: &Cuda, pattern: (&'static str, u64), leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<Bound> {
         let mut bound = bind(cuda, pattern, &self.load.params, leaves, outs)?;
         bound.key = bound.key.func(self.load).func(self.combine).func(self.finish).word(self.numerics as u64);
         Ok(bound)

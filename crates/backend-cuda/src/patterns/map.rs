@@ -16,8 +16,7 @@ const THREADS: u32 = 128;
 
 impl Run<MapTask> for Cuda {
     fn run(&self, task: &MapTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
-        let mut bound = bind(self, "map", &task.func.params, leaves, outs)?;
-        bound.args.n = task.n;
+        let bound = bind(self, ("map", task.n), &task.func.params, leaves, outs)?;
         let key = bound.key.func(&task.func).word(task.numerics as u64).0;
         let (leaf_shapes, out_shapes) = bound.shapes.split_at(leaves.len());
         let holes = Holes { load: &task.func, leaves: leaf_shapes, outs: out_shapes, numerics: task.numerics };

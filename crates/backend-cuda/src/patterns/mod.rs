@@ -58,14 +58,14 @@ impl Key {
     }
 }
 
-/// Puts leaves and outputs into the argument block. Vector access is part of a leaf's shape: it is chosen where the address of
+/// Puts leaves and outputs into the argument block, and that there are `n` elements. Vector access is part of a leaf's shape: it is chosen where the address of
 /// element 0 is aligned to four elements (16 bytes at most).
-fn bind(cuda: &Cuda, pattern: &'static str, params: &[Param], leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<Bound> {
+fn bind(cuda: &Cuda, (pattern, n): (&'static str, u64), params: &[Param], leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<Bound> {
     if leaves.len() > MAX_INPUTS || outs.len() > MAX_OUTPUTS {
         let capability = Capability::StorageBuffers((leaves.len() + outs.len()) as u32);
         return Err(Error::Unsupported { pattern, capability, device: cuda.info().name.clone() });
     }
-    let mut args = Args::default();
+    let mut args = Args { n, ..Args::default() };
     let mut key = Key::new(leaves.len() as u64);
     let mut shapes = Vec::with_capacity(leaves.len() + outs.len());
     for (k, (leaf, param)) in leaves.iter().zip(params).enumerate() {
@@ -82,7 +82,7 @@ fn bind(cuda: &Cuda, pattern: &'static str, params: &[Param], leaves: &[Leaf<Buf
             }
             Leaf::Array { raw, dtype, offset, len } => {
                 let ptr = cuda.address(raw, "an input")? + offset * dtype.size_bytes();
-                (In { ptr, stride: *len as i64 }, Shape::Array(*dtype))
+                (In { ptr, stride: *len as i64 }, Shape::Array(*dtype, leaf.twin(leaves, n)))
             }
             Leaf::Value { bits } => match param {
                 Param::Index(ty) => (In::default(), Shape::Index(*ty)),

@@ -63,7 +63,7 @@ impl Cuda {
 impl Run<GatherTask> for Cuda {
     fn run(&self, task: &GatherTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
         let ([Leaf::Array { dtype, .. }, to], [_]) = (leaves, outs) else { return Err(operands()) };
-        let mut args = bind(self, "gather", &[Param::Array(*dtype), Param::Value(Ty::U32)], leaves, outs)?.args;
+        let mut args = bind(self, ("gather", 0), &[Param::Array(*dtype), Param::Value(Ty::U32)], leaves, outs)?.args;
         args.u[0] = task.keep.into();
         self.over_indices(GATHER[dtype.size_bytes().ilog2() as usize][index_kind(to)], task.n, args)
     }
@@ -72,7 +72,7 @@ impl Run<GatherTask> for Cuda {
 impl Run<ScatterTask> for Cuda {
     fn run(&self, task: &ScatterTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
         let ([_, to], [out]) = (leaves, outs) else { return Err(operands()) };
-        let mut args = bind(self, "scatter", &[Param::Value(Ty::U32); 2], leaves, outs)?.args;
+        let mut args = bind(self, ("scatter", 0), &[Param::Value(Ty::U32); 2], leaves, outs)?.args;
         put_wide(&mut args.u, 0, task.targets);
         let size = out.dtype.size_bytes().ilog2() as usize;
         if task.op == ScatterOp::Store && !task.positions {

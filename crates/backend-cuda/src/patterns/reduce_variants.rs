@@ -23,8 +23,7 @@ impl Run<ReduceVariantTask> for Cuda {
         }
         let reduce = &task.reduce;
         let operators = Operators { load: &reduce.load, combine: &reduce.combine, finish: &reduce.finish, numerics: reduce.numerics };
-        let mut bound = operators.bind(self, "reduce", leaves, outs)?;
-        bound.args.n = reduce.lines.n;
+        let mut bound = operators.bind(self, ("reduce", reduce.lines.n), leaves, outs)?;
         let bytes = 4 * reduce.load.result_words() as u64;
         let table = table(task.variant)?;
         match task.variant.tile() {

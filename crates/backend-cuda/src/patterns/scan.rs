@@ -37,10 +37,9 @@ const COL_LEVELS: u32 = 14;
 impl Run<ScanTask> for Cuda {
     fn run(&self, task: &ScanTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
         let operators = Operators { load: &task.load, combine: &task.combine, finish: &task.finish, numerics: task.numerics };
-        let mut bound = operators.bind(self, "scan", leaves, outs)?;
+        let mut bound = operators.bind(self, ("scan", task.lines.elements()), leaves, outs)?;
         let lines = task.lines;
         let w = task.load.result_words();
-        bound.args.n = lines.elements();
         put_wide(&mut bound.args.u, 2, lines.n);
         if let ScanKind::Exclusive { first } = &task.kind {
             bound.args.u[0] = EXCLUSIVE;

@@ -26,8 +26,7 @@ impl Run<ScanVariantTask> for Cuda {
         }
         let scan = &task.scan;
         let operators = Operators { load: &scan.load, combine: &scan.combine, finish: &scan.finish, numerics: scan.numerics };
-        let mut bound = operators.bind(self, "scan", leaves, outs)?;
-        bound.args.n = scan.lines.n;
+        let mut bound = operators.bind(self, ("scan", scan.lines.n), leaves, outs)?;
         let mut exclusive = 0;
         if let ScanKind::Exclusive { first } = &scan.kind {
             exclusive = EXCLUSIVE;

@@ -34,9 +34,8 @@ impl Run<SelectTask> for Cuda {
             let (requested, limit) = (words as u64, MOST_WORDS as u64);
             return Err(Error::TooLarge { what: "32-bit words of an element's values", requested, limit });
         }
-        let mut bound = bind(self, "select", &task.func.params, leaves, outs)?;
+        let mut bound = bind(self, ("select", task.n), &task.func.params, leaves, outs)?;
         bound.key = bound.key.func(&task.func).word(task.kind as u64).word(task.count as u64).word(task.numerics as u64);
-        bound.args.n = task.n;
         let (table, tile) = match task.kind {
             SelectKind::Runs => ([SELECT_RUNS_W1, SELECT_RUNS_W2, SELECT_RUNS_W3, SELECT_RUNS_W4], RUNS_TILE),
             SelectKind::ThreeWays => ([SELECT_THREE_W1, SELECT_THREE_W2, SELECT_THREE_W3, SELECT_THREE_W4], TILE),

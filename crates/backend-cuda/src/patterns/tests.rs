@@ -84,8 +84,29 @@ fn index_and_fetches_fill_a_map() {
         (a.at(i - 1u32), b.at(i.cast::<i32>() - 1))
     })
     .expect("a plain operator traces");
-    let leaves = [Shape::Array(DType::U8), Shape::Index(Ty::U32), Shape::Array(DType::F16)];
+    let leaves = [Shape::Array(DType::U8, None), Shape::Index(Ty::U32), Shape::Array(DType::F16, None)];
     check_map(&func, &leaves, &[Shape::Vector(DType::U32), Shape::Vector(DType::F16)]);
+}
+
+#[test]
+fn a_neighbour_that_the_group_has_loaded_is_not_fetched_again() {
+    let params = vec![Param::Value(Ty::F32), Param::Array(DType::F32), Param::Index(Ty::U32)];
+    let func = ir::pack(params, || {
+        let (x, all) = (<Expr<f32> as ir::Traced>::params(0), ir::array_expr::<f32>(1));
+        let i = <Expr<u32> as ir::Traced>::params(2);
+        all.at(i - 1u32) - x + all.at(i + 2)
+    })
+    .expect("a plain operator traces");
+    let loads = |twin| {
+        let leaves = [Shape::Vector(DType::F32), Shape::Array(DType::F32, twin), Shape::Index(Ty::U32)];
+        let holes = Holes { load: &func, leaves: &leaves, outs: &[Shape::Vector(DType::F32)], numerics: Numerics::Strict };
+        let text =
+            holes.body(4, &Site { entry: "map_vec", name: "body4", regs: vec!["%rd1"], index: 0 }).expect("a plain operator has a body");
+        text.matches("ld.global.b32").count()
+    };
+    // Of the elements before four the first is outside them, and of those two behind them the last two.
+    assert_eq!((loads(None), loads(Some(0))), (8, 3));
+    check_map(&func, &[Shape::Vector(DType::F32), Shape::Array(DType::F32, Some(0)), Shape::Index(Ty::U32)], &[Shape::Vector(DType::F32)]);
 }
 
 /// One accumulator: load, combination, finish, leaves.

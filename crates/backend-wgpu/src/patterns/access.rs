@@ -128,7 +128,7 @@ pub(super) fn leaf(signature: &Signature, k: usize, calls: &mut BTreeSet<String>
 
 /// `{operator}_fetch{k}`: an element of an array leaf, zero outside.
 pub(super) fn fetch(signature: &Signature, operator: &str, k: usize, calls: &mut BTreeSet<String>) -> String {
-    let LeafKind::Array { slot, dtype, windows, each } = signature.leaves[k] else { return String::new() };
+    let LeafKind::Array { slot, dtype, windows, each, .. } = signature.leaves[k] else { return String::new() };
     let t = wgsl_type(dtype.ty());
     let mut text = format!("fn {operator}_fetch{k}(i: u32) -> {t} {{\n    if (i >= args.len{k}) {{\n        return {t}();\n    }}\n");
     let mut from = |s: u8, first: &str| {

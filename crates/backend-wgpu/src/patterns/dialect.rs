@@ -14,6 +14,8 @@ pub(super) struct Dialect {
     pub(super) native_fma64: bool,
     pub(super) native_div64: bool,
     pub(super) native_sqrt64: bool,
+    /// Whether there are 64-bit integers.
+    pub(super) int64: bool,
     /// Which of the adapter's approximations division and root start from.
     pub(super) seeds: Seeds,
 }
@@ -133,6 +135,7 @@ impl Dialect {
             NATIVE_FMA if self.fma == FmaKind::Guarded => {
                 Some((crate::fma_prelude(FmaKind::Native).replace("fn iw_fma(", &format!("fn {NATIVE_FMA}(")), BTreeSet::new()))
             }
+            "iw_mul_hi" if self.int64 => isowarp_shaders::snippet("iw_mul_hi@wide"),
             "iw_fma64" => wide(self.native_fma64),
             "iw_div64" => wide(self.native_div64),
             "iw_sqrt64" => wide(self.native_sqrt64),

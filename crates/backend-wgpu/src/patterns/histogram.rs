@@ -14,8 +14,6 @@ use isowarp_core::patterns::{HistogramSum, HistogramTask};
 use isowarp_shaders::kernels::HISTOGRAM;
 use std::fmt::Write as _;
 
-/// Invocations of a workgroup.
-const THREADS: u32 = 256;
 /// Words that an invocation holds of its elements, four elements to a row.
 const WORDS: u32 = 8;
 /// Words of shared memory that every adapter has: 16 KiB.
@@ -37,6 +35,8 @@ pub(super) enum Home {
 /// What a kernel's text depends on besides the task.
 #[derive(Clone, Copy)]
 pub(super) struct Form {
+    /// Invocations of a workgroup.
+    pub(super) threads: u32,
     pub(super) rows: u32,
     pub(super) home: Home,
     /// Whether there is a bin more for what is in none.
@@ -48,7 +48,8 @@ pub(super) struct Form {
 impl Home {
     /// For bins of so many words together, on an adapter with this many of shared memory.
     fn of(sum: HistogramSum, words: u64, cells: u32) -> Self {
-        if words <= u64::from(LEAST_CELLS) && words * MOST_COPIES <= u64::from(LEAST_CELLS) {
+        // Workgroups beside each other are worth more than copies.
+        if words <= u64::from(LEAST_CELLS) {
             Self::Shared(LEAST_CELLS)
         } else if words <= u64::from(cells) {
             Self::Shared(cells)
@@ -90,7 +91,8 @@ impl Run<HistogramTask> for Wgpu {
         let home = Home::of(task.sum, words, cells);
         let most_rows = (WORDS / task.func.result_words() as u32).max(1);
         let spare = matches!(home, Home::Shared(cells) if has_room(cells)) && own_words(task.sum) == 1;
-        let form = Form { rows: tuning.rows(1 << most_rows.ilog2(), task.func.weight()), home, spare, out_words };
+        let threads = self.threads(tuning.histogram_threads);
+        let form = Form { threads, rows: tuning.rows(1 << most_rows.ilog2(), task.func.weight()), home, spare, out_words };
         let holes = holes(task, form);
         let kernel = self.program("histogram", &program(task, &operands.signature, &holes))?;
         let copies = match home {
@@ -100,7 +102,7 @@ impl Run<HistogramTask> for Wgpu {
         let step = operands.span(limits, task.n, 1024, false);
         for at in (0..task.n).step_by(step as usize) {
             let span = Span::of(at, step.min(task.n - at));
-            let block = u64::from(4 * THREADS * form.rows);
+            let block = u64::from(4 * threads * form.rows);
             // Clearing and adding up a cell costs about as much as an element.
             let groups = span.len.div_ceil(block.max(home.cells().into())).min(tuning.histogram_groups);
             for first in (0..task.bins).step_by(room as usize) {
@@ -120,7 +122,7 @@ impl Run<HistogramTask> for Wgpu {
 pub(super) fn holes(task: &HistogramTask, form: Form) -> [(&'static str, u32); 10] {
     let bins = if task.sum == HistogramSum::Count { task.func.results.len() } else { 1 };
     [
-        ("threads", THREADS),
+        ("threads", form.threads),
         ("rows", form.rows),
         ("cells", form.home.cells()),
         ("spare", form.spare.into()),

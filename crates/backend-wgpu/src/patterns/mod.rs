@@ -178,8 +178,16 @@ impl Wgpu {
             native_fma64: wide.is_some_and(|r| r.fma_is_fused),
             native_div64: wide.is_some_and(|r| r.division_rounds),
             native_sqrt64: wide.is_some_and(|r| r.sqrt_rounds),
+            int64: self.features().contains(wgpu::Features::SHADER_INT64),
             seeds: self.report().seeds,
         }
+    }
+
+    /// Invocations of a workgroup: so many if the adapter has them, else as many as every adapter has.
+    fn threads(&self, wanted: u32) -> u32 {
+        let limits = self.limits();
+        let most = limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x);
+        if wanted <= most { wanted } else { 256 }
     }
 
     fn window_limits(&self) -> Limits {
@@ -228,6 +236,7 @@ impl Dialect {
         native_fma64: false,
         native_div64: false,
         native_sqrt64: false,
+        int64: false,
         seeds: crate::probe::Seeds::NONE,
     };
 }

@@ -41,8 +41,9 @@ pub(super) enum LeafKind {
     Strided { slot: u8, dtype: DType },
     /// One element for all indices.
     Broadcast { slot: u8, dtype: DType },
-    /// Fetched from by the operator: `windows` consecutive slots of `each` elements (the last may have fewer), or one of any length.
-    Array { slot: u8, dtype: DType, windows: u8, each: u32 },
+    /// Fetched from by the operator: `windows` consecutive slots of `each` elements (the last may have fewer), or one of any length. `twin` is
+    /// the leaf, if there is one, whose elements are the array's at the same indices.
+    Array { slot: u8, dtype: DType, windows: u8, each: u32, twin: Option<u8> },
     /// A parameter of the kernel.
     Value(Ty),
     /// The index.
@@ -119,6 +120,14 @@ pub(super) struct Limits {
     pub(super) align: u64,
 }
 
+impl Signature {
+    /// Of each leaf that is an array the one with its elements at the same indices.
+    pub(super) fn twins(&self) -> ArrayVec<Option<u8>, MAX> {
+        let of = |leaf: &LeafKind| if let LeafKind::Array { twin, .. } = leaf { *twin } else { None };
+        self.leaves.iter().map(of).collect()
+    }
+}
+
 impl<'a> Operands<'a> {
     /// Plans the slots. `aligned_lines` says that every line starts at a multiple of four elements, so that vector access is open to
     /// contiguous operands; `scattered` that outputs are written one element at a time by invocations that do not own whole words.
@@ -179,7 +188,7 @@ impl<'a> Operands<'a> {
                 (Leaf::Array { raw, dtype, offset, len }, Param::Array(_)) => {
                     let slot = Slot { unit: Unit::Word, writable: false };
                     let (slot, windows, each) = self.windows(limits, (raw, *offset, *len), dtype.size_bytes(), slot)?;
-                    LeafKind::Array { slot, dtype: *dtype, windows, each }
+                    LeafKind::Array { slot, dtype: *dtype, windows, each, twin: leaf.twin(self.leaves, elements) }
                 }
                 _ => self.leaf(leaf, *param, aligned_lines, elements)?,
             };

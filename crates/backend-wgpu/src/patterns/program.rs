@@ -191,7 +191,8 @@ impl Writer<'_> {
 
     /// The form of an operator for four elements at once.
     pub(super) fn function_4(&mut self, f: &Func, name: &str) {
-        let text = wgsl_function_4(f, name, self.options, &mut self.calls);
+        let twins = self.signature.twins();
+        let text = wgsl_function_4(f, name, self.options, &twins, &mut self.calls);
         self.text.push_str(&text);
     }
 

@@ -137,9 +137,7 @@ impl Wgpu {
         if let Some(threads) = *self.patterns().look_back_threads.lock() {
             return threads;
         }
-        let limits = self.limits();
-        let most = limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x);
-        if self.tuning().look_back_threads <= most { self.tuning().look_back_threads } else { THREADS }
+        self.threads(self.tuning().look_back_threads)
     }
 }
 

@@ -74,6 +74,10 @@ fn main(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
+    if lane < 4u {
+        atomicStore(&counts[lane], 0u);
+    }
+    workgroupBarrier();
     var same = vec4<u32>();
     for (var k = 0u; k < RANGES; k++) {
         let range = ranges[k];

@@ -24,7 +24,7 @@ pub use eval::{Evaluator, LANES, canonical_nan};
 pub use expr::{ArrayExpr, Expr, Traced, TracedValue, array_expr, branch, lit, pack, select, trace};
 pub use header::{Language, numerics_header, numerics_of_4};
 pub use node::{BinOp, Func, Id, Node, Param, UnOp};
-pub use ptx::{Fetch, Ptx, PtxValue};
+pub use ptx::{Fetch, Fetched, Ptx, PtxValue};
 pub use symbolic::{Symbolic, definition};
 pub use wgsl::{WgslFma, WgslOptions, wgsl_function, wgsl_function_4, wgsl_literal, wgsl_type};
 

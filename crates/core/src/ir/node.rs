@@ -194,6 +194,23 @@ impl Func {
         self.results.iter().map(|&r| self.types[r as usize].words()).sum()
     }
 
+    /// The value parameter, and the constant beside it, whose sum an integer node is.
+    #[must_use]
+    pub fn param_and_constant(&self, id: Id) -> Option<(u16, i64)> {
+        let constant = |id: Id| match (self.nodes[id as usize], self.types[id as usize].words()) {
+            (Node::Const(bits), 1) => Some(i64::from(bits as u32 as i32)),
+            (Node::Const(bits), _) => Some(bits as i64),
+            _ => None,
+        };
+        let param = |id: Id| if let Node::Param(k) = self.nodes[id as usize] { Some(k) } else { None };
+        match self.nodes[id as usize] {
+            Node::Param(k) => Some((k, 0)),
+            Node::Bin(BinOp::Add, a, b) => Some((param(a)?, constant(b)?)).or_else(|| Some((param(b)?, constant(a)?))),
+            Node::Bin(BinOp::Sub, a, b) => Some((param(a)?, constant(b)?.checked_neg()?)),
+            _ => None,
+        }
+    }
+
     /// Roughly how many instructions a lowering makes of it: what a kernel that repeats it gives a driver to compile.
     #[must_use]
     pub fn weight(&self) -> u32 {

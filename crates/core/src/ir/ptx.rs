@@ -32,8 +32,21 @@ pub struct Ptx {
     numerics: Numerics,
 }
 
-/// How a graph's array parameters are fetched from: given the scope, the parameter and the index.
-pub type Fetch<'a> = &'a mut dyn FnMut(&mut Ptx, u16, &PtxValue) -> PtxValue;
+/// One fetch from an array parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct Fetched<'a> {
+    /// The array's place among the parameters.
+    pub param: u16,
+    /// The index.
+    pub index: &'a PtxValue,
+    /// The index as the sum of a value parameter and a constant, if that is what it is.
+    pub sum: Option<(u16, i64)>,
+    /// Which of the sets of arguments it belongs to.
+    pub lane: usize,
+}
+
+/// How a graph's array parameters are fetched from.
+pub type Fetch<'a> = &'a mut dyn FnMut(&mut Ptx, Fetched<'_>) -> PtxValue;
 
 impl Ptx {
     /// An empty scope.
@@ -176,7 +189,12 @@ impl Ptx {
                 self.elementary(node, i, values);
             } else {
                 for (lane, args) in args.iter().enumerate() {
-                    let v = self.step(node, ty, args, &values[lane], &mut *fetch);
+                    let v = if let Node::Fetch(param, a) = node {
+                        let (index, sum) = (&value(&values[lane], a), f.param_and_constant(a));
+                        fetch(self, Fetched { param, index, sum, lane })
+                    } else {
+                        self.step(node, ty, args, &values[lane])
+                    };
                     values[lane][i as usize] = Some(v);
                 }
             }
@@ -184,7 +202,7 @@ impl Ptx {
         }
     }
 
-    fn step(&mut self, node: Node, ty: Ty, args: &[PtxValue], values: &[Option<PtxValue>], fetch: Fetch<'_>) -> PtxValue {
+    fn step(&mut self, node: Node, ty: Ty, args: &[PtxValue], values: &[Option<PtxValue>]) -> PtxValue {
         match node {
             Node::Param(k) => args.get(usize::from(k)).cloned().unwrap_or_else(|| self.constant(ty, 0)),
             Node::Const(bits) => self.constant(ty, bits),
@@ -201,8 +219,7 @@ impl Ptx {
                 PtxValue { reg: v.reg, ty }
             }
             Node::Reinterpret(a) => PtxValue { reg: value(values, a).reg, ty },
-            Node::Fetch(k, a) => fetch(self, k, &value(values, a)),
-            Node::Call1(..) | Node::Call2(..) | Node::Branch { .. } => undefined(ty),
+            Node::Fetch(..) | Node::Call1(..) | Node::Call2(..) | Node::Branch { .. } => undefined(ty),
         }
     }
 
@@ -260,7 +277,7 @@ impl Ptx {
             }
             return;
         }
-        let results = self.call_lanes(&definition(func), &args, &mut |p, _, _| p.constant(Ty::F32, 0));
+        let results = self.call_lanes(&definition(func), &args, &mut |p, _| p.constant(Ty::F32, 0));
         for (lane, mut result) in values.iter_mut().zip(results) {
             lane[i as usize] = result.pop();
         }

@@ -64,7 +64,7 @@ pub fn wgsl_literal(ty: Ty, bits: u64) -> String {
 /// supplies. The names of the prelude's functions that it calls are added to `calls`.
 #[must_use]
 pub fn wgsl_function(f: &Func, name: &str, options: WgslOptions, calls: &mut BTreeSet<String>) -> String {
-    Writer { f, name, options, text: String::new(), calls, form: Form::Single }.function(name)
+    Writer { f, name, options, text: String::new(), calls, form: Form::Single, twins: &[] }.function(name)
 }
 
 /// Writes `f` as a WGSL function `{name}_4` of four elements at once: its parameters and its result, or the members of the structure
@@ -72,16 +72,19 @@ pub fn wgsl_function(f: &Func, name: &str, options: WgslOptions, calls: &mut BTr
 /// bits are those that [`wgsl_function`] gives it, whatever its neighbours are. The prelude's functions are called in their forms of
 /// four (`iw_fma_4`), where there are such. An operator with values of 64 bits calls its single form, which the caller writes
 /// ([`Func::is_joint`]).
+///
+/// `twins` has a parameter for each of `f`: of an array the value parameter that holds its elements at the four indices, if there is one, so
+/// that neighbours inside the four need not be fetched.
 #[must_use]
-pub fn wgsl_function_4(f: &Func, name: &str, options: WgslOptions, calls: &mut BTreeSet<String>) -> String {
-    joint::function(f, name, options, calls, Form::Joint { rolls: false })
+pub fn wgsl_function_4(f: &Func, name: &str, options: WgslOptions, twins: &[Option<u8>], calls: &mut BTreeSet<String>) -> String {
+    joint::function(f, name, (options, Form::Joint { rolls: false }), twins, calls)
 }
 
 /// As [`wgsl_function_4`], for a definition of the prelude: the second block of its branches is for rare arguments, and computed element by
 /// element in a loop, so that it stands in a kernel once.
 #[must_use]
 pub(super) fn wgsl_definition_4(f: &Func, name: &str, options: WgslOptions, calls: &mut BTreeSet<String>) -> String {
-    joint::function(f, name, options, calls, Form::Joint { rolls: true })
+    joint::function(f, name, (options, Form::Joint { rolls: true }), &[], calls)
 }
 
 /// What a name stands for in the text.
@@ -103,6 +106,8 @@ struct Writer<'a> {
     text: String,
     calls: &'a mut BTreeSet<String>,
     form: Form,
+    /// Of each array parameter the value parameter with its elements at the four indices.
+    twins: &'a [Option<u8>],
 }
 
 impl Writer<'_> {

@@ -39,7 +39,7 @@ fn histograms_of_every_kind_and_home() {
                 [(false, 0), (true, 1)].into_iter().filter(|(spare, _)| !spare || narrow && matches!(home, Home::Shared(_)))
             {
                 for bytes in if sum == HistogramSum::Count { [4, 8].as_slice() } else { &[4] } {
-                    let form = Form { rows: 2, home, spare, out_words: sum.words(*bytes) };
+                    let form = Form { threads: 256, rows: 2, home, spare, out_words: sum.words(*bytes) };
                     let (holes, signature) = (holes(&task, form), signature(&[(dtype, vector)], &[]));
                     let shared = accept(&program(&task, &signature, &holes));
                     let extra = u32::from(spare) * 128 + if home == Home::Shared(2 * LEAST_CELLS) { SHARED } else { 0 };

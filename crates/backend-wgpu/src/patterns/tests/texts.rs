@@ -22,7 +22,7 @@ use isowarp_shaders::kernels::{GATHER, LAYOUT, SCATTER, TRANSPOSE};
 use std::sync::Arc;
 
 pub(super) const NATIVE: Dialect =
-    Dialect { fma: FmaKind::Native, native_fma64: true, native_div64: true, native_sqrt64: true, seeds: Seeds::NONE };
+    Dialect { fma: FmaKind::Native, native_fma64: true, native_div64: true, native_sqrt64: true, int64: true, seeds: Seeds::NONE };
 pub(super) const SEEDED: Dialect = Dialect { seeds: Seeds { reciprocal: Some(Seed::Close), root: true, byte_root: true }, ..NATIVE };
 pub(super) const GUARDED: Dialect =
     Dialect { fma: FmaKind::Guarded, seeds: Seeds { reciprocal: Some(Seed::Coarse), root: true, byte_root: true }, ..NATIVE };
@@ -148,7 +148,7 @@ fn maps_with_scalars_indices_arrays_and_truth_values() {
     // One binding for all of the array, and an array in three windows.
     for (windows, each) in [(1, 0), (3, 1000)] {
         let mut s = s.clone();
-        s.leaves.insert(2, LeafKind::Array { slot: 4, dtype: DType::F16, windows, each });
+        s.leaves.insert(2, LeafKind::Array { slot: 4, dtype: DType::F16, windows, each, twin: None });
         s.slots.extend((0..windows).map(|_| Slot { unit: Unit::Word, writable: false }));
         for numerics in [Numerics::Strict, Numerics::Fast] {
             accept(&map_program(&MapTask { func: Arc::new(func.clone()), n: 1, numerics }, &s));

@@ -1,11 +1,12 @@
 //! Four elements at once: what differs from one.
 
-use super::{Form, WgslOptions, Writer};
-use crate::ir::node::{Func, Id, Node};
+use super::{Form, WgslOptions, Writer, wgsl_type};
+use crate::ir::node::{Func, Id, Node, Param};
 use crate::numerics::Func as Elementary;
 use core::fmt::Write as _;
 use std::collections::BTreeSet;
 
+const COMPONENTS: [&str; 4] = ["x", "y", "z", "w"];
 /// Fewer nodes than these are computed for all four elements rather than in a loop.
 const FEW: Id = 16;
 
@@ -26,16 +27,20 @@ impl Func {
     }
 }
 
-pub(super) fn function(f: &Func, name: &str, options: WgslOptions, calls: &mut BTreeSet<String>, form: Form) -> String {
-    if !f.is_joint() {
-        return four_calls(f, name, options, calls, form);
-    }
-    Writer { f, name, options, text: String::new(), calls, form }.function(&format!("{name}_4"))
+pub(super) fn function(
+    f: &Func,
+    name: &str,
+    (options, form): (WgslOptions, Form),
+    twins: &[Option<u8>],
+    calls: &mut BTreeSet<String>,
+) -> String {
+    let w = Writer { f, name, options, text: String::new(), calls, form, twins };
+    if f.is_joint() { w.function(&format!("{name}_4")) } else { four_calls(w) }
 }
 
 /// The form of four that calls the single form for each.
-fn four_calls(f: &Func, name: &str, options: WgslOptions, calls: &mut BTreeSet<String>, form: Form) -> String {
-    let w = Writer { f, name, options, text: String::new(), calls, form };
+fn four_calls(w: Writer<'_>) -> String {
+    let (f, name) = (w.f, w.name);
     let (params, types) = (w.params(), f.result_types());
     let names: Vec<&str> = params.iter().filter_map(|p| p.split(':').next()).collect();
     let mut text = String::new();
@@ -45,7 +50,7 @@ fn four_calls(f: &Func, name: &str, options: WgslOptions, calls: &mut BTreeSet<S
         let _ = writeln!(text, "struct {result} {{ {} }}", members.join(", "));
     }
     let _ = writeln!(text, "fn {name}_4({}) -> {result} {{", params.join(", "));
-    for c in ["x", "y", "z", "w"] {
+    for c in COMPONENTS {
         let args: Vec<String> = names.iter().map(|p| format!("{p}.{c}")).collect();
         let _ = writeln!(text, "    let {c} = {name}({});", args.join(", "));
     }
@@ -58,6 +63,21 @@ fn four_calls(f: &Func, name: &str, options: WgslOptions, calls: &mut BTreeSet<S
 }
 
 impl Writer<'_> {
+    /// The four elements of array `k` at an index, one to a component: those that a parameter holds already, and the rest fetched. Behind the
+    /// four may be nothing that was loaded, so only what lies before a component counts.
+    pub(super) fn fetched_4(&self, k: u16, index: Id, text: &str) -> String {
+        let (fetch, ty) = (format!("{}_fetch{k}", self.name), wgsl_type(self.f.params[usize::from(k)].ty()));
+        let own = |component: usize| {
+            let twin = self.twins.get(usize::from(k)).copied().flatten()?;
+            let (param, by) = self.f.param_and_constant(index)?;
+            let is_index = matches!(self.f.params[usize::from(param)], Param::Index(_)) && by <= 0;
+            let at = is_index.then(|| component.checked_add_signed(by as isize)).flatten()?;
+            Some(format!("bitcast<{ty}>(p{twin}.{})", COMPONENTS[at]))
+        };
+        let four = COMPONENTS.iter().enumerate().map(|(c, name)| own(c).unwrap_or_else(|| format!("{fetch}({text}.{name})")));
+        format!("vec4({})", four.collect::<Vec<_>>().join(", "))
+    }
+
     /// The branch at node `i`: a block that any element needs is computed for all, or in a loop for those that need it; each selects its
     /// own result.
     pub(super) fn joint_branch(&mut self, i: Id, depth: usize) {

@@ -48,10 +48,9 @@ impl Writer<'_> {
                     Ty::I64 | Ty::U64 => format!("select(0xffffffffu, u32({v}), u64({v}) < 0xfffffffflu)"),
                     _ => format!("{}({v})", self.spelt(Ty::U32)),
                 };
-                let fetch = format!("{}_fetch{k}", self.name);
                 match self.form {
-                    Form::Single => format!("{fetch}({index})"),
-                    Form::Joint { .. } => format!("vec4({fetch}({index}.x), {fetch}({index}.y), {fetch}({index}.z), {fetch}({index}.w))"),
+                    Form::Single => format!("{}_fetch{k}({index})", self.name),
+                    Form::Joint { .. } => self.fetched_4(k, a, &index),
                 }
             }
             Node::Param(_) | Node::Const(_) | Node::Branch { .. } => String::new(),
