@@ -3,6 +3,7 @@
 mod elementary;
 mod examples;
 mod filter;
+mod groups;
 mod histogram;
 mod map;
 mod map_types;
@@ -43,6 +44,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         select::cases,
         sort::cases,
         histogram::cases,
+        groups::cases,
         merge::cases,
         moves::cases,
         filter::cases,

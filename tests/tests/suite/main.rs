@@ -7,6 +7,7 @@ mod common;
 mod conformance;
 mod dependencies;
 mod documents;
+mod groups;
 mod histogram;
 mod identity;
 #[cfg(feature = "wgpu")]
