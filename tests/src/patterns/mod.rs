@@ -1,5 +1,6 @@
 //! The cases: one file a pattern, each body written once for every backend.
 
+mod atomics;
 mod elementary;
 mod examples;
 mod filter;
@@ -47,6 +48,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         groups::cases,
         merge::cases,
         moves::cases,
+        atomics::cases,
         filter::cases,
     ] {
         cases.quick(true);

@@ -56,6 +56,11 @@ fn histogram_is_the_same_on_every_device() {
 }
 
 #[test]
+fn atomics_are_the_same_on_every_device() {
+    identical("atomics");
+}
+
+#[test]
 fn groups_are_the_same_on_every_device() {
     identical("groups");
 }

@@ -2,6 +2,7 @@
 //! suite's own program, and the workspace's shape and documents.
 
 mod accuracy;
+mod atomics;
 mod bad_input;
 mod common;
 mod conformance;

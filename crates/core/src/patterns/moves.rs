@@ -14,6 +14,7 @@ use super::reduce::ReduceTask;
 use super::{HistogramTask, MapTask, check_aliasing};
 use crate::backend::Run;
 use crate::buffer::{Buffer, Memory as _};
+use crate::caps::Capability;
 use crate::element::{DType, Element, Num};
 use crate::error::{Error, Result};
 use crate::input::{array, index};
@@ -33,9 +34,7 @@ use enqueue::{check_scatter, check_unique, enough, gather, last_sources, same_le
 /// No output may overlap an input. Work O(indices), and O(targets) in [`Move::scatter_into`], which also takes four bytes of scratch a target.
 ///
 /// Source: NVIDIA's Thrust (gather, scatter); NumPy's `take` and index assignment.
-pub trait Move:
-    Run<GatherTask> + Run<ScatterTask> + Run<LayoutTask> + Run<MapTask> + Run<ReduceTask> + Run<HistogramTask>
-{
+pub trait Move: Run<GatherTask> + Run<ScatterTask> + Run<LayoutTask> + Run<MapTask> + Run<ReduceTask> + Run<HistogramTask> {
     /// `values[indices[i]]` for every `i`.
     ///
     /// ```
@@ -198,7 +197,8 @@ pub trait Move:
 
     /// `out[indices[i]] = op(out[indices[i]], values[i])` for every `i`: the same bits in whatever order.
     ///
-    /// Integers are taken all operations of; sums and differences wrap. Of floats:
+    /// Integers are taken all operations of; sums and differences wrap. Where a device has no atomic minimum and maximum of 64 bits, these take two passes
+    /// and 24 bytes of scratch to a source and to a target. Of floats:
     /// - Sums and differences of `f32` are exact, rounded once to the nearest `f32`, ties to even: a sum beyond the range is infinite; a NaN, or infinities
     ///   of both signs, make it NaN, else an infinity stays. A zero is +0. Scratch: 44 bytes a target. There are no sums of `f64`.
     /// - Minima and maxima are those of reductions: NaN propagates, and -0 is below +0. Scratch: the size of sources and targets.
@@ -221,8 +221,7 @@ pub trait Move:
     ///
     /// # Errors
     /// As [`Move::scatter_into`]; [`Error::InvalidArgument`] for [`ScatterOp::Store`], for bit operations on floats and for sums of `f64`;
-    /// [`Error::TooLarge`] for sums of `f32` into more than 390 million targets; [`Error::Unsupported`] where a device has no atomic minimum and
-    /// maximum of 64 bits.
+    /// [`Error::TooLarge`] for sums of `f32` into more than 390 million targets.
     fn scatter_reduce_into<T: Element<Reg = T> + Num, I: IndexElement>(
         &self,
         values: &Buffer<Self, T>,
@@ -237,7 +236,12 @@ pub trait Move:
         check_scatter(self, "scatter_reduce", values, indices, out)?;
         match T::DTYPE {
             DType::F32 | DType::F64 => floats::scatter_floats(self, values, indices, op, out),
-            _ => scatter(self, Some(values.leaf()), indices, out, op),
+            _ => match scatter(self, Some(values.leaf()), indices, out, op) {
+                Err(Error::Unsupported { capability: Capability::Atomics64, .. }) => {
+                    floats::wide_extremes(self, (values, indices), op, out)
+                }
+                result => result,
+            },
         }
     }
 

@@ -4,7 +4,8 @@ use super::enqueue::{raw_as, scatter};
 use super::{IndexElement, Move, ScatterOp};
 use crate::backend::Run;
 use crate::buffer::{Buffer, Memory as _};
-use crate::element::{DType, Element, Ty};
+use crate::caps::Capability;
+use crate::element::{DType, Element, Scalar, Ty};
 use crate::error::{Error, Result};
 use crate::input::{array, index};
 use crate::ir::{ArrayExpr, Expr, graph, lit, select};
@@ -138,7 +139,7 @@ fn f64_of_key(key: Expr<u64>) -> Expr<u64> {
 }
 
 /// Keys of sources and targets are combined as integers; a target whose key stays is left as it is.
-fn by_keys<B: Move, W: Element<Reg = W> + crate::element::Scalar, I: IndexElement>(
+fn by_keys<B: Move, W: Element<Reg = W> + Scalar, I: IndexElement>(
     device: &B,
     (values, indices): (&Buffer<B, W>, &Buffer<B, I>),
     op: ScatterOp,
@@ -149,6 +150,48 @@ fn by_keys<B: Move, W: Element<Reg = W> + crate::element::Scalar, I: IndexElemen
     let (from, to): (Buffer<B, W>, Buffer<B, W>) = (device.buffer(values.len())?, device.buffer(out.len())?);
     device.map_into(values, &key, &from)?;
     device.map_into(out, &key, &to)?;
-    scatter(device, Some(from.leaf()), indices, &to, op)?;
+    match scatter(device, Some(from.leaf()), indices, &to, op) {
+        Err(Error::Unsupported { capability: Capability::Atomics64, .. }) => in_halves(device, (&from, indices), op, &to)?,
+        result => result?,
+    }
     device.map_into((&to, out), |(found, old)| select(found.eq(key(old)), old, bits(found)), out)
+}
+
+/// Minima and maxima of 64-bit integers where a device has no atomic ones: of the upper halves, and then of the lower halves of those that have
+/// the upper one which was found.
+pub(super) fn wide_extremes<B: Move, T: Element, I: IndexElement>(
+    device: &B,
+    (values, indices): (&Buffer<B, T>, &Buffer<B, I>),
+    op: ScatterOp,
+    out: &Buffer<B, T>,
+) -> Result<()> {
+    let turned = if T::DTYPE == DType::I64 { 1 << 63 } else { 0 };
+    let key = |x: Expr<u64>| x ^ turned;
+    by_keys::<B, u64, I>(device, (&raw_as::<B, T, u64>(values)?, indices), op, key, key, &raw_as::<B, T, u64>(out)?)
+}
+
+fn in_halves<B: Move, W: Element<Reg = W> + Scalar, I: IndexElement>(
+    device: &B,
+    (keys, indices): (&Buffer<B, W>, &Buffer<B, I>),
+    op: ScatterOp,
+    to: &Buffer<B, W>,
+) -> Result<()> {
+    let halves = |x: Expr<W>| {
+        let wide = x.same_as::<u64>();
+        ((wide >> 32).cast::<u32>(), wide.cast::<u32>())
+    };
+    let (high, low): (Buffer<B, u32>, Buffer<B, u32>) = device.map(keys, halves)?;
+    let (before, rest): (Buffer<B, u32>, Buffer<B, u32>) = device.map(to, halves)?;
+    let found = device.copy(&before)?;
+    scatter(device, Some(high.leaf()), indices, &found, op)?;
+    let of_found = |(i, high, found): (Expr<I>, Expr<u32>, ArrayExpr<u32>)| {
+        let target = target_word(i);
+        select(found.at(target).eq(high), target, u32::MAX)
+    };
+    let among = device.map((indices, &high, array(&found)), of_found)?;
+    let neutral = if op == ScatterOp::Min { u32::MAX } else { 0 };
+    device.map_into((&before, &found, &rest), |(before, found, rest)| select(before.eq(found), rest, neutral), &rest)?;
+    scatter(device, Some(low.leaf()), &among, &rest, op)?;
+    let joined = |(high, low): (Expr<u32>, Expr<u32>)| ((high.cast::<u64>() << 32) | low.cast::<u64>()).same_as::<W>();
+    device.map_into((&found, &rest), joined, to)
 }
