@@ -127,7 +127,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
         let out = d.generate(targets, index(), |i| (i & 0xffff).cast::<f32>())?;
         let x = d.generate(n, index(), |i| i.cast::<f32>() * 0.125)?;
         d.scatter_reduce_into(&x, &indices(d, n, targets)?, ScatterOp::Sum, &out)?;
-        hash(d, &d.map(&out, |x| x.bitcast::<u32>())?)
+        hash(d, &d.map(&out, Expr::bitcast::<u32>)?)
     })
     .bytes(44 * targets);
     let n = ABOVE_BINDING;

@@ -126,7 +126,7 @@ fn keys<B: Target>(c: &mut Cases<B>) {
         }
         c.add(format!("groups/match/f64/{width}"), move |d| {
             let x = input::<B, f64>(d, Fill::Bits, 3001, "x")?;
-            d.group_match(&x, width, |x| x.abs())
+            d.group_match(&x, width, Expr::abs)
         })
         .needs(&[f64::DTYPE]);
         c.add(format!("groups/match/u8/{width}"), move |d| {

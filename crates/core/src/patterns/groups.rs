@@ -2,10 +2,12 @@
 
 mod call;
 mod ranked;
+mod shuffle;
 mod task;
 
 pub(crate) use call::Call;
 pub(crate) use ranked::rank_into;
+pub use shuffle::Shuffle;
 pub use task::{BallotTask, MASK_WIDTH, Peers, PeersTask};
 
 use super::map::MapTask;
@@ -17,40 +19,9 @@ use crate::element::{Element, Scalar};
 use crate::error::Error;
 use crate::error::Result;
 use crate::input::{Inputs, array, index, scalar};
-use crate::ir::{ArrayExpr, Expr, lit, select};
-use crate::patterns::moves::raw_as;
-use call::{bits_of_group, check_out, of_bits, per_group};
-
-/// Whose element a [shuffle](Groups::group_shuffle) gives. A source that is not in the group, or behind the last element, gives the element itself.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Shuffle {
-    /// The one at this place of the group: a broadcast.
-    From(u32),
-    /// The one so many places before.
-    Up(u32),
-    /// The one so many places behind.
-    Down(u32),
-    /// The one whose place differs in these bits.
-    Xor(u32),
-}
-
-impl Shuffle {
-    /// The source's place in a group of `len` elements; any that is not below `len` is none.
-    fn source(self, place: Expr<u32>, len: Expr<u32>, by: Expr<u32>) -> Expr<u32> {
-        match self {
-            Self::From(_) => by,
-            Self::Up(_) => select(by.le(place), place - by, u32::MAX),
-            Self::Down(_) => select(by.lt(len - place), place + by, u32::MAX),
-            Self::Xor(_) => place ^ by,
-        }
-    }
-
-    const fn by(self) -> u32 {
-        match self {
-            Self::From(k) | Self::Up(k) | Self::Down(k) | Self::Xor(k) => k,
-        }
-    }
-}
+use crate::ir::{ArrayExpr, Expr, lit};
+use call::{bits_of_group, of_bits, per_group};
+use shuffle::shuffled;
 
 /// What the lanes of a warp do for each other, for groups of any width.
 ///
@@ -63,7 +34,7 @@ impl Shuffle {
 /// There are less than 2^32 - 64 elements. Outputs may not overlap inputs; elements behind the results stay as they were.
 ///
 /// Work O(n), for matches of groups wider than 32 that of two sorts. Scratch: a bit an element for votes, ballots and ranks, twice that for groups wider
-/// than 32; for matches of wider groups, some 32 bytes an element.
+/// than 32; for matches of wider groups, some 32 bytes an element; for shuffles of elements of two bytes, 4 bytes an element.
 ///
 /// Source: Ansorge, *Programming in Parallel with CUDA*, chapter 3.
 pub trait Groups: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort {
@@ -452,45 +423,6 @@ fn any(count: Expr<u32>, _: Expr<u32>) -> Expr<u32> {
 
 fn all(count: Expr<u32>, len: Expr<u32>) -> Expr<u32> {
     count.eq(len).cast()
-}
-
-/// Elements of places that `source` names, of a group's length, the element's place and further inputs.
-fn shuffled<B: Run<MapTask> + Move, T: Element, I: Inputs<B>>(
-    device: &B,
-    x: &Buffer<B, T>,
-    width: u64,
-    inputs: I,
-    source: impl Fn(Expr<u32>, Expr<u32>, I::Exprs) -> Expr<u32>,
-    out: &Buffer<B, T>,
-) -> Result<()> {
-    let n = x.len();
-    let width = call::check_width(width, n)?;
-    check_out(device, n, out)?;
-    let at = |(more, i, n, width): (I::Exprs, Expr<u32>, Expr<u32>, Expr<u32>)| {
-        let place = i % width;
-        let first = i - place;
-        let len = width.min(n - first);
-        let source = source(place, len, more);
-        select(source.lt(len), first + source, i)
-    };
-    let all = (inputs, index(), scalar(n as u32), scalar(width as u32));
-    macro_rules! mapped {
-        ($word:ty) => {{
-            let (x, out) = (raw_as::<B, T, $word>(x)?, raw_as::<B, T, $word>(out)?);
-            device.generate_into(n, (all, array(&x)), |(all, x)| x.at(at(all)).store_as::<$word>(), &out)
-        }};
-    }
-    match T::DTYPE.size_bytes() {
-        1 => mapped!(u8),
-        4 => mapped!(u32),
-        8 => mapped!(u64),
-        // A NaN of two bytes would be stored canonical by a map.
-        _ => {
-            let indices: Buffer<B, u32> = device.buffer(n)?;
-            device.generate_into(n, all, at, &indices)?;
-            device.gather_into(x, &indices, out)
-        }
-    }
 }
 
 /// For each element, of how many before it in its group the condition holds.

@@ -8,7 +8,7 @@ use isowarp_core::buffer::{Buffer, Memory as _};
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::DType;
 use isowarp_core::ir::{self, Expr, Func};
-use isowarp_core::patterns::{Atomics, Groups as _, Move as _, Peers, ScatterOp};
+use isowarp_core::patterns::{Atomics, Peers, ScatterOp};
 use isowarp_cpu::Cpu;
 
 fn one<A: ir::Traced, R: ir::Traced>(f: impl FnOnce(A) -> R) -> Func {
@@ -43,9 +43,9 @@ fn all<B: Atomics>(d: &B, x: &Buffer<B, u32>, width: u64) -> Vec<Buffer<B, u32>>
     let few = |x: Expr<u32>| x >> 28;
     let (first, count) = d.group_match(x, width, few).expect("matches");
     let (rank, size) = d.group_partition((x, isowarp_core::input::index()), width, |(x, i)| few(x) ^ (i & 1u32)).expect("parts");
-    let sums = d.upload(&vec![1.5f32; 70_003]).expect("upload");
+    let sums = d.upload(&vec![1.5f32; 20_003]).expect("upload");
     let values = isowarp_core::patterns::Map::map(d, x, |x: Expr<u32>| (x >> 20).cast::<f32>()).expect("values");
-    let at = isowarp_core::patterns::Map::map(d, x, |x: Expr<u32>| x % 80_000).expect("indices");
+    let at = isowarp_core::patterns::Map::map(d, x, |x: Expr<u32>| x % 25_000).expect("indices");
     d.scatter_reduce_into(&values, &at, ScatterOp::Sum, &sums).expect("sums");
     d.scatter_reduce_into(&values, &at, ScatterOp::Max, &sums).expect("maxima");
     let bits = isowarp_core::patterns::Map::map(d, &sums, Expr::bitcast::<u32>).expect("bits");
