@@ -1,5 +1,7 @@
 //! The patterns that are measured, as jobs that can be enqueued again and again.
 
+mod groups;
+
 use isowarp::backend::Backend as _;
 use isowarp::element::{DType, Element, Scalar};
 use isowarp::ir::Expr;
@@ -162,6 +164,7 @@ pub fn works() -> Vec<Work> {
         }),
     ]);
     all.extend(histograms());
+    all.extend(groups::works());
     all.extend(rungs());
     all.extend([
         work("move/transpose", DType::F32, 8, |d, s| {

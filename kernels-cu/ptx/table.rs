@@ -8,6 +8,8 @@ use crate::{Arch, Build, Entry, Kernel};
 pub enum Source {
     /// `filter.cu`
     Filter,
+    /// `groups.cu`
+    Groups,
     /// `histogram.cu`
     Histogram,
     /// `layout.cu`
@@ -36,6 +38,7 @@ impl Source {
     /// Every source.
     pub const ALL: &[Source] = &[
         Source::Filter,
+        Source::Groups,
         Source::Histogram,
         Source::Layout,
         Source::Map,
@@ -54,6 +57,7 @@ impl Source {
     pub const fn name(self) -> &'static str {
         match self {
             Source::Filter => "filter",
+            Source::Groups => "groups",
             Source::Histogram => "histogram",
             Source::Layout => "layout",
             Source::Map => "map",
@@ -73,6 +77,7 @@ impl Source {
     pub const fn builds(self) -> &'static [Build] {
         match self {
             Source::Filter => filter::BUILDS,
+            Source::Groups => groups::BUILDS,
             Source::Histogram => histogram::BUILDS,
             Source::Layout => layout::BUILDS,
             Source::Map => map::BUILDS,
@@ -170,6 +175,30 @@ pub mod filter {
                 Entry { name: "filter5_u8_c4", holes: &[] },
                 Entry { name: "sobel_u8_c4", holes: &[] },
                 Entry { name: "median3_u8_c4", holes: &[] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `groups.cu`.
+pub mod groups {
+    use super::*;
+
+    /// `groups_ballot`
+    pub const GROUPS_BALLOT: Kernel = Kernel::new(Source::Groups, "groups_ballot");
+    /// `groups_peers_w1`
+    pub const GROUPS_PEERS_W1: Kernel = Kernel::new(Source::Groups, "groups_peers_w1");
+    /// `groups_peers_w2`
+    pub const GROUPS_PEERS_W2: Kernel = Kernel::new(Source::Groups, "groups_peers_w2");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: include_str!("groups.ptx"),
+            entries: &[
+                Entry { name: "groups_ballot", holes: &["load1", "load4"] },
+                Entry { name: "groups_peers_w1", holes: &["load1"] },
+                Entry { name: "groups_peers_w2", holes: &["load1"] },
             ],
         },
     ];

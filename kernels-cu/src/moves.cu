@@ -58,7 +58,7 @@ IW_DEVICE void scatter(const Args& args) {
         if (at[k] != NONE) out[at[k]] = v[k];
 }
 
-enum Op { STORE, SUM, MIN, MAX, AND, OR, XOR, SIGNED_MIN, SIGNED_MAX };
+enum Op { STORE, SUM, MIN, MAX, AND, OR, XOR, SUB, SIGNED_MIN, SIGNED_MAX };
 
 template <class T, class S>
 IW_DEVICE void combine_at(T* p, T v, uint32_t op) {
@@ -69,6 +69,7 @@ IW_DEVICE void combine_at(T* p, T v, uint32_t op) {
         case AND: atomicAnd(p, v); break;
         case OR: atomicOr(p, v); break;
         case XOR: atomicXor(p, v); break;
+        case SUB: atomicAdd(p, T(0) - v); break;
         case SIGNED_MIN: atomicMin((S*)p, (S)v); break;
         case SIGNED_MAX: atomicMax((S*)p, (S)v); break;
         default: break;

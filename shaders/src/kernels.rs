@@ -264,6 +264,24 @@ pub const HISTOGRAM: Template = Template {
     bindings: &[Extra { name: "out", access: "read_write", ty: "array<atomic<u32>>", when: None }],
 };
 
+/// P25: conditions as bits.
+pub const BALLOT: Template = Template {
+    name: "groups.wgsl",
+    text: include_str!("groups.wgsl"),
+    args: &["n", "skip_out"],
+    bindings: &[Extra { name: "out", access: "read_write", ty: WORDS, when: None }],
+};
+
+/// P25: elements of a group with equal keys.
+pub const PEERS: Template = Template {
+    args: &["n", "width", "per", "skip_out", "skip_counts"],
+    bindings: &[
+        Extra { name: "out", access: "read_write", ty: WORDS, when: None },
+        Extra { name: "counts", access: "read_write", ty: WORDS, when: Some("counted") },
+    ],
+    ..BALLOT
+};
+
 /// P08: tiles of the merged array, and where they begin.
 pub const MERGE: Template = Template {
     name: "merge.wgsl",

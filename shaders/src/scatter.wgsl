@@ -38,7 +38,7 @@ fn scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gri
     let start = args.skip_values + i;
     let v = (values[start / {{ per }}u] >> ((start % {{ per }}u) * {{ 8 * size }}u)) & {{ ones }}u;
 {% endif %}
-{% set atomic = ["", "atomicAdd", "atomicMin", "atomicMax", "atomicAnd", "atomicOr", "atomicXor"][op] %}
+{% set atomic = ["", "atomicAdd", "atomicMin", "atomicMax", "atomicAnd", "atomicOr", "atomicXor", "atomicSub"][op] %}
 {% if op == 0 and size == 4 %}
     out[at] = v;
 {% elif op == 0 and size == 8 %}
@@ -51,10 +51,15 @@ fn scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gri
     atomicOr(&out[at / {{ per }}u], v << shift);
 {% elif size == 4 %}
     {{ atomic }}(&out[at], {{ "bitcast<i32>(v)" if is_signed else "v" }});
-{% elif op == 1 %}
+{% elif op == 1 or op == 7 %}
+{% if op == 7 %}
+    let sum = vec2<u32>(0u - v.x, ~v.y + select(0u, 1u, v.x == 0u));
+{% else %}
+    let sum = v;
+{% endif %}
     // A carry goes up whenever the low word wraps, so the two words are the sum in whatever order.
-    let old = atomicAdd(&out[at * 2u], v.x);
-    atomicAdd(&out[at * 2u + 1u], v.y + select(0u, 1u, old + v.x < v.x));
+    let old = atomicAdd(&out[at * 2u], sum.x);
+    atomicAdd(&out[at * 2u + 1u], sum.y + select(0u, 1u, old + sum.x < sum.x));
 {% else %}
     {{ atomic }}(&out[at * 2u], v.x);
     {{ atomic }}(&out[at * 2u + 1u], v.y);

@@ -72,6 +72,12 @@ pub(crate) fn select(c: &mut Criterion) {
     pattern(c, "select");
 }
 
+/// Groups of groups and atomics.
+pub(crate) fn groups(c: &mut Criterion) {
+    pattern(c, "groups");
+    pattern(c, "atomics");
+}
+
 /// Group of the histograms.
 pub(crate) fn histogram(c: &mut Criterion) {
     pattern(c, "histogram");

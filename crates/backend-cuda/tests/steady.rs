@@ -8,8 +8,8 @@ use isowarp_core::backend::Backend as _;
 use isowarp_core::buffer::{Buffer, Memory as _};
 use isowarp_core::input::scalar;
 use isowarp_core::ops::{Max, Sum};
+use isowarp_core::patterns::{Atomics as _, Groups as _, Histogram as _, Overflow, Shuffle, even};
 use isowarp_core::patterns::{Border, Filter as _, FilterKind, Image, Layout as _, Map as _, Move as _, Reduce as _, Scan as _, ScatterOp};
-use isowarp_core::patterns::{Histogram as _, even};
 use isowarp_core::patterns::{Merge as _, Search as _, Select as _, Sets as _, Sort as _, SortOrder};
 use isowarp_cuda::Cuda;
 
@@ -67,6 +67,23 @@ fn words_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<Cu
     gpu.union_into(&y.slice(..5000)?, &y.slice(6000..)?, up, z, count)
 }
 
+/// The same of groups and atomics.
+fn groups_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], floats: &Buffer<Cuda, f32>, limit: u32) -> isowarp_core::Result<()> {
+    gpu.group_shuffle_into(x, 40, Shuffle::Down(limit), y)?;
+    gpu.group_ballot_into((x, scalar(limit)), 33, |(x, k)| x.gt(k), y)?;
+    gpu.group_count_into(x, 100, |x| x.gt(3), y)?;
+    gpu.group_rank_into(x, 100, |x| x.gt(3), y)?;
+    gpu.group_match_into(x, 32, |x| x, (y, z))?;
+    gpu.group_partition_into(x, 500, |x| x, (y, z))?;
+    gpu.tickets_into(x, |x| x, (y, z))?;
+    gpu.scatter_inc_into(x, limit, y)?;
+    let (values, sums) = (floats.slice(..5000)?, floats.slice(5000..)?);
+    gpu.scatter_reduce_into(&values, &x.slice(..5000)?, ScatterOp::Sum, &sums)?;
+    gpu.scatter_reduce_into(&values, &x.slice(..5000)?, ScatterOp::Min, &sums)?;
+    let fixed = gpu.buffer::<i64>(100)?;
+    gpu.scatter_fixed_into(&values, &x.slice(..5000)?, 10, Overflow::Saturate, &fixed)
+}
+
 #[test]
 fn after_a_warm_up_nothing_is_allocated_and_nothing_waited_for() {
     let Some(gpu) = gpu() else { return };
@@ -83,6 +100,7 @@ fn after_a_warm_up_nothing_is_allocated_and_nothing_waited_for() {
         for turn in from..from + 20 {
             round(&gpu, &x, &y, &one, f32::from(turn)).expect("enqueued");
             words_round(&gpu, [&words, &more, &most], &count, turn.into()).expect("enqueued");
+            groups_round(&gpu, [&words, &more, &most], &x, turn.into()).expect("enqueued");
         }
     };
     turns(0);

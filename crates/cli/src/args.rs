@@ -69,7 +69,7 @@ pub(crate) enum Pattern {
     Scan,
     /// The elements of the first array at the indices of the second (NumPy's take)
     Gather,
-    /// The third array with the first one's elements at the indices of the second; --op sum, min, max, and, or, xor combines integers
+    /// The third array with the first one's elements at the indices of the second; --op sum, sub, min, max combines, and, or, xor integers
     Scatter,
     /// The axes in reverse order
     Transpose,
@@ -101,6 +101,12 @@ pub(crate) enum Pattern {
     Rle,
     /// How many elements fall into each of --bins even bins of --range, or between --edges; u32, or the sums of --weights
     Histogram,
+    /// The bits of whether an expression of x (and the index i) holds, for each group of --width elements, u32 words
+    Ballot,
+    /// For each element the lowest place in its group of --width with the same bits, u32, and to --lengths how many there are
+    Match,
+    /// For each element how many of the same bits come before it, u32, and to --lengths how many there are
+    Tickets,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
@@ -151,6 +157,8 @@ Conventions:
   index, u32. A reduction writes shape (1,) in the input's type, or the other axes with --axis. Comparisons are written as NumPy bool.
   The output of f2 and u1 inputs has their type again, unless --dtype says otherwise. gather and scatter take u4, i4, u8 and i8 indices
   into the array as one line; one that is negative or too large is an error. Of several scattered to one place the last stays.
+  Sums of f4 that are scattered are exact, rounded once; a minimum or maximum with NaN is NaN, and -0 is below 0. match and tickets take all NaN for
+  one value, and -0 and 0 for two.
   Bins of a histogram are half open: the upper end of --range and the last edge are in none (NumPy's last bin is closed), nor is NaN; what is
   in none is dropped. Sums of f4 weights are exact, rounded once; sums of integers wrap.
   select and partition take an expression of x and i, which holds where it is not zero. unique and rle compare neighbours by value: NaN
@@ -180,7 +188,10 @@ pub(crate) struct RunArgs {
     /// The axis of reduce or scan; negative ones count from the last
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) axis: Option<i64>,
-    /// Rle: the .npy file that takes the runs' lengths
+    /// Ballot and match: elements of a group
+    #[arg(long)]
+    pub(crate) width: Option<u64>,
+    /// Rle, match and tickets: the .npy file that takes how many there are
     #[arg(long, value_name = "FILE")]
     pub(crate) lengths: Option<PathBuf>,
     /// Histogram: the number of bins

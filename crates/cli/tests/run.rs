@@ -48,6 +48,26 @@ fn runs_have_their_lengths_in_a_file_of_their_own() {
 }
 
 #[test]
+fn peers_and_tickets_are_counted_in_a_file_of_their_own() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let lengths = dir.path().join("lengths.npy");
+    for code in ["f2", "f8", "i4", "i8", "u1", "u4", "u8"] {
+        for (name, pattern) in [
+            ("match_10", &["match", "--width", "10"][..]),
+            ("match_32", &["match", "--width", "32"]),
+            ("match_70", &["match", "--width", "70"]),
+            ("tickets", &["tickets"]),
+        ] {
+            let input = format!("few_{code}.npy");
+            let rest = ["--in", &input, "--out", "-", "--lengths", lengths.to_str().expect("text")];
+            succeeded(&isowarp(&[&["run"], pattern, &rest].concat()));
+            let wanted = fs::read(data(&format!("lengths_{name}_{code}.npy"))).expect("the oracle");
+            assert_eq!(npy(&fs::read(&lengths).expect("the lengths")), npy(&wanted), "{name} of {code}");
+        }
+    }
+}
+
+#[test]
 fn every_version_of_the_format_is_read() {
     for version in ["version_2.npy", "version_3.npy"] {
         let run = isowarp(&["run", "map", "--in", version, "--out", "-", "--op", "x"]);

@@ -5,6 +5,7 @@
 //!
 //! Elements of narrow types (`f16`, `u8`) are combined in their register type and narrowed at the end: a sum of `u8` keeps its low eight bits.
 
+mod groups;
 mod histogram;
 mod inline;
 mod merge;
@@ -15,6 +16,7 @@ mod scan;
 mod select;
 mod sort;
 
+pub use groups::{group_ballot, group_match, tickets};
 pub use histogram::{DynBins, histogram};
 pub(crate) use inline::inline;
 pub use merge::{SetOp, merge, merge_into, search, search_into, set_operation};

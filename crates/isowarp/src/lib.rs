@@ -77,6 +77,24 @@
 //! # Ok::<(), isowarp::Error>(())
 //! ```
 //!
+//! What lanes of a warp do for each other is there for groups of any width, and what programs build of atomics has one result:
+//!
+//! ```
+//! use isowarp::prelude::*;
+//!
+//! let dev = isowarp::Cpu::new();
+//! let x = dev.upload(&[3u32, 8, 3, 1, 8, 3])?;
+//! assert_eq!(dev.group_ballot(&x, 3, |x| x.gt(2))?.read_blocking()?, [0b111, 0b110]);
+//! assert_eq!(dev.group_rank(&x, 6, |x| x.eq(3))?.read_blocking()?, [0, 1, 1, 2, 2, 2]);
+//! let (ticket, length) = dev.tickets(&x, |x| x)?;
+//! assert_eq!((ticket.read_blocking()?, length.read_blocking()?), (vec![0, 0, 1, 0, 1, 2], vec![3, 2, 3, 1, 2, 3]));
+//!
+//! let (v, at, sums) = (dev.upload(&[1e30f32, 0.5, -1e30])?, dev.upload(&[0u32; 3])?, dev.upload(&[1.0f32])?);
+//! dev.scatter_reduce_into(&v, &at, ScatterOp::Sum, &sums)?;
+//! assert_eq!(sums.read_blocking()?, [1.5]); // exact, rounded once
+//! # Ok::<(), isowarp::Error>(())
+//! ```
+//!
 //! The rungs of the textbooks' ladders, from the first idea to what became the pattern, stay available for teaching and for benchmarks:
 //! [`ReduceVariants`](patterns::ReduceVariants), [`ScanVariants`](patterns::ScanVariants). Each has an order of its own, the same on every device:
 //!
@@ -126,6 +144,7 @@ pub mod prelude {
     pub use isowarp_core::input::{array, index, index64, lazy, scalar};
     pub use isowarp_core::ir::{Expr, branch, lit, select};
     pub use isowarp_core::ops::{And, Combine, Max, Min, Op, Or, Product, Sum, Xor};
+    pub use isowarp_core::patterns::{Atomics, Groups, Overflow, Shuffle};
     pub use isowarp_core::patterns::{Axis, ImageLayout, Layout, Move, ScatterOp};
     pub use isowarp_core::patterns::{Bins, Edges, Histogram, between, binned, even};
     pub use isowarp_core::patterns::{Border, Filter, FilterKind, Image, Map, Reduce, Scan, Select, Selected};

@@ -1,8 +1,10 @@
 //! The cases: one file a pattern, each body written once for every backend.
 
+mod atomics;
 mod elementary;
 mod examples;
 mod filter;
+mod groups;
 mod histogram;
 mod map;
 mod map_types;
@@ -43,8 +45,10 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         select::cases,
         sort::cases,
         histogram::cases,
+        groups::cases,
         merge::cases,
         moves::cases,
+        atomics::cases,
         filter::cases,
     ] {
         cases.quick(true);

@@ -4,7 +4,7 @@ use super::{ABOVE_BINDING, FEW, FOLDED, input};
 use crate::case::{Cases, Target};
 use crate::data::{self, Fill};
 use half::f16;
-use isowarp::element::{Element, Int};
+use isowarp::element::{Element, Num};
 use isowarp::patterns::moves::IndexElement;
 use isowarp::prelude::*;
 use isowarp::{Error, Result};
@@ -200,13 +200,9 @@ fn indexed<B: Target, T: Element, I: IndexElement>(c: &mut Cases<B>) {
     .needs(&[t, i]);
 }
 
-fn combined<B: Target, T: Element<Reg = T> + Int>(c: &mut Cases<B>) {
+fn combined<B: Target, T: Element<Reg = T> + Num>(c: &mut Cases<B>) {
     let t = T::DTYPE;
     for op in ScatterOp::COMBINING {
-        // WebGPU has no atomic order of 64 bits.
-        if t.size_bytes() == 8 && matches!(op, ScatterOp::Min | ScatterOp::Max) {
-            continue;
-        }
         for (n, targets) in [(0, 7), (1, 1), (33, 5), (8193, 1), (8193, 977), (100_003, 60_000)] {
             c.add(format!("move/scatter_reduce/{}/{t}/{n}->{targets}", op.name()), move |d| {
                 let out = input::<B, T>(d, Fill::Bits, targets + 3, "targets")?;

@@ -56,6 +56,16 @@ fn histogram_is_the_same_on_every_device() {
 }
 
 #[test]
+fn atomics_are_the_same_on_every_device() {
+    identical("atomics");
+}
+
+#[test]
+fn groups_are_the_same_on_every_device() {
+    identical("groups");
+}
+
+#[test]
 fn merge_is_the_same_on_every_device() {
     identical("merge");
 }

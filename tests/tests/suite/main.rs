@@ -2,11 +2,13 @@
 //! suite's own program, and the workspace's shape and documents.
 
 mod accuracy;
+mod atomics;
 mod bad_input;
 mod common;
 mod conformance;
 mod dependencies;
 mod documents;
+mod groups;
 mod histogram;
 mod identity;
 #[cfg(feature = "wgpu")]

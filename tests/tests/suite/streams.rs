@@ -138,6 +138,20 @@ fn words_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], count: &Buffer<
     d.copy_into(y, x).unwrap();
 }
 
+/// The same of groups and atomics.
+fn groups_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], floats: &Buffer<Device, f32>, limit: u32) {
+    d.group_shuffle_into(x, 40, Shuffle::Down(limit), y).unwrap();
+    d.group_ballot_into((x, scalar(limit)), 33, |(x, k)| x.gt(k), y).unwrap();
+    d.group_rank_into(x, 100, |x| x.gt(3), y).unwrap();
+    d.group_match_into(x, 32, |x| x, (y, z)).unwrap();
+    d.group_partition_into(x, 500, |x| x, (y, z)).unwrap();
+    d.tickets_into(x, |x| x, (y, z)).unwrap();
+    d.scatter_inc_into(x, limit, y).unwrap();
+    let (values, sums) = (floats.slice(..5000).unwrap(), floats.slice(5000..).unwrap());
+    d.scatter_reduce_into(&values, &x.slice(..5000).unwrap(), ScatterOp::Sum, &sums).unwrap();
+    d.scatter_reduce_into(&values, &x.slice(..5000).unwrap(), ScatterOp::Min, &sums).unwrap();
+}
+
 #[test]
 fn after_a_warm_up_a_loop_of_into_calls_allocates_nothing_and_waits_for_nothing() {
     each_alone(|d| {
@@ -149,6 +163,7 @@ fn after_a_warm_up_a_loop_of_into_calls_allocates_nothing_and_waits_for_nothing(
             for turn in from..from + 20 {
                 round(d, &x, &y, &one, 0.5 + turn as f32 * 1e-3);
                 words_round(d, [&words, &more, &most], &count, turn);
+                groups_round(d, [&words, &more, &most], &x, turn);
             }
         };
         turns(0);

@@ -24,7 +24,10 @@ impl Run<HistogramTask> for Cpu {
         let mut total: Vec<u32> = bytemuck::pod_collect_to_vec(&before);
         {
             let operands = Operands::lock(leaves);
-            let share = task.n.div_ceil(rayon::current_num_threads() as u64).max(CHUNK).next_multiple_of(LANES as u64);
+            // Sums of its own are worth it to a thread that has more elements than sums.
+            let alone = total.len() as u64 > task.n;
+            let threads = if alone { 1 } else { rayon::current_num_threads() as u64 };
+            let share = task.n.div_ceil(threads).max(CHUNK).next_multiple_of(LANES as u64);
             let parts: Vec<Vec<u32>> =
                 (0..task.n.div_ceil(share)).into_par_iter().map(|c| part(task, words, &operands, c * share..(c + 1) * share)).collect();
             for sums in parts {

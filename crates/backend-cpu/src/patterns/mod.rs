@@ -2,6 +2,7 @@
 
 mod accumulators;
 mod filter;
+mod groups;
 mod histogram;
 mod layout;
 mod map;

@@ -108,5 +108,6 @@ fn combine(op: ScatterOp, dtype: DType, old: u64, value: u64) -> u64 {
         ScatterOp::And => old & value,
         ScatterOp::Or => old | value,
         ScatterOp::Xor => old ^ value,
+        ScatterOp::Sub => old.wrapping_sub(value),
     }
 }

@@ -1,6 +1,7 @@
 //! The patterns' host side on CUDA: which kernel, how its holes are filled, which grid, which scratch.
 
 mod filter;
+mod groups;
 mod histogram;
 mod holes;
 mod layout;

@@ -36,7 +36,7 @@ const SCATTER_REDUCE: [[Kernel; 3]; 2] = [
 ];
 
 /// Numbers of `moves.cu`: signed comparisons follow the operations.
-const SIGNED: u32 = 5;
+const SIGNED: u32 = 6;
 
 fn index_kind(leaf: &Leaf<Buffer>) -> usize {
     match leaf {

@@ -1,7 +1,7 @@
 //! Every kernel's holes are filled for representative operators. With `PTXAS` naming an assembler, the texts are assembled too.
 
 use super::holes::{Holes, Shape, combine};
-use super::{histogram, reduce_variants, scan_variants, select};
+use super::{groups, histogram, reduce_variants, scan_variants, select};
 use crate::splice::{Fill, Site, splice};
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::{DType, Ty};
@@ -248,6 +248,24 @@ fn histograms_of_every_kind_fill_their_holes() {
             for fits in [true, false] {
                 let kernel = histogram::kernel(&task, fits);
                 histogram::with_fills(&task, &[shape], |fills| check(Source::Histogram, kernel.entry(), fills));
+            }
+        }
+    }
+}
+
+#[test]
+fn groups_fill_their_holes() {
+    let conditions = [
+        (one(|x: Expr<u32>| x & 1u32), DType::U32),
+        (one(|x: Expr<u32>| x & 1u32), DType::U8),
+        (one(|x: Expr<f32>| (x * 2.0 + 1.0).exp().gt(3.0).cast::<u32>()), DType::F32),
+        (one(|x: Expr<u64>| x * 3), DType::U64),
+    ];
+    for (func, dtype) in conditions {
+        let ballot = (func.result_words() == 1).then_some(isowarp_kernels::groups::GROUPS_BALLOT);
+        for entry in ballot.into_iter().chain([groups::peers_kernel(&func)]) {
+            for shape in [Shape::Vector(dtype), Shape::Strided(dtype)] {
+                groups::with_fills(entry, &func, Numerics::Strict, &[shape], |fills| check(Source::Groups, entry.entry(), fills));
             }
         }
     }

@@ -4,6 +4,7 @@ mod access;
 mod accumulator;
 mod dialect;
 mod filter;
+mod groups;
 mod histogram;
 mod layout;
 mod map;

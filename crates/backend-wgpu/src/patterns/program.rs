@@ -44,6 +44,8 @@ pub(super) enum Operators<'a> {
     Select { task: &'a SelectTask },
     /// A histogram: bins of elements, and weights.
     Histogram { task: &'a HistogramTask },
+    /// Words of elements.
+    Words(&'a Func),
     /// None; the names are functions of the prelude that the template calls.
     Calls(&'a [&'static str]),
 }
@@ -75,7 +77,7 @@ impl Program<'_> {
         self.numerics.hash(h);
         self.first.hash(h);
         match self.operators {
-            Operators::Body(f) => f.hash128().hash(h),
+            Operators::Body(f) | Operators::Words(f) => f.hash128().hash(h),
             Operators::Tree { source, combine, sink } => {
                 match source {
                     Source::Leaves(f) => f.hash128().hash(h),
@@ -140,6 +142,7 @@ impl Program<'_> {
             }
             Operators::Select { task } => w.select(task),
             Operators::Histogram { task } => w.words_of_elements(&task.func),
+            Operators::Words(f) => w.words_of_elements(f),
             Operators::Calls(names) => w.calls.extend(names.iter().map(|&n| n.to_owned())),
         }
         members.extend(access::members(self.signature));

@@ -56,6 +56,15 @@ pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result
             dynamic::histogram(device, x, DynBins::Edges(edges), Some(weights))?
         }
         (Work::Histogram { bins: None, .. }, &[x, edges]) => dynamic::histogram(device, x, DynBins::Edges(edges), None)?,
+        (Work::Ballot(holds, width), &[x]) => dynamic::group_ballot(device, x, *width, holds)?,
+        (Work::Match(width), &[x]) => {
+            let (first, count) = dynamic::group_match(device, x, *width)?;
+            return Ok((first, Some(count)));
+        }
+        (Work::Tickets, &[x]) => {
+            let (ticket, count) = dynamic::tickets(device, x)?;
+            return Ok((ticket, Some(count)));
+        }
         (_, inputs) => return Err(crate::failure::Failure::usage(format!("{} inputs do not fit {}", inputs.len(), plan.name))),
     };
     Ok((result, None))
@@ -109,7 +118,7 @@ pub(crate) fn download(plan: &Plan, result: &Buffer) -> Result<Array> {
     Ok(Array { shape, dtype, boolean: plan.boolean, bytes })
 }
 
-/// Lengths of runs on the host.
+/// How many there are, on the host.
 pub(crate) fn download_lengths(lengths: &Buffer) -> Result<Array> {
     Ok(Array { shape: vec![lengths.len()], dtype: DType::U32, boolean: false, bytes: lengths.read_blocking()? })
 }

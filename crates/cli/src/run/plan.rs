@@ -72,12 +72,18 @@ pub(crate) enum Work {
         bins: Option<(String, String, u32)>,
         weighted: bool,
     },
+    Ballot(Func, u64),
+    Match(u64),
+    Tickets,
 }
 
 impl Work {
     /// Whether how many elements there are is known at the end alone.
     pub(crate) fn counts(&self) -> bool {
-        matches!(self, Self::Select(_) | Self::Partition(_) | Self::Unique | Self::Runs | Self::Sets(..) | Self::Histogram { .. })
+        matches!(
+            self,
+            Self::Select(_) | Self::Partition(_) | Self::Unique | Self::Runs | Self::Sets(..) | Self::Histogram { .. } | Self::Ballot(..)
+        )
     }
 }
 
@@ -111,6 +117,9 @@ impl Pattern {
             Self::Unique => "unique",
             Self::Rle => "rle",
             Self::Histogram => "histogram",
+            Self::Ballot => "ballot",
+            Self::Match => "match",
+            Self::Tickets => "tickets",
         }
     }
 
@@ -138,7 +147,17 @@ impl Pattern {
 
     /// Whether it takes a condition.
     fn selects(self) -> bool {
-        matches!(self, Self::Select | Self::Partition)
+        matches!(self, Self::Select | Self::Partition | Self::Ballot)
+    }
+
+    /// Whether it says how many there are of what it finds.
+    fn gives_lengths(self) -> bool {
+        matches!(self, Self::Rle | Self::Match | Self::Tickets)
+    }
+
+    /// Whether it works on groups of neighbours.
+    fn has_groups(self) -> bool {
+        matches!(self, Self::Ballot | Self::Match)
     }
 
     fn is_map(self) -> bool {
@@ -155,12 +174,13 @@ pub(crate) fn check(args: &RunArgs) -> Result {
         (
             args.op.is_some() && !p.is_map() && !line && !p.selects() && p != Pattern::Scatter,
             "--op",
-            "map, zip, generate, reduce, scan, select, partition and scatter",
+            "map, zip, generate, reduce, scan, select, partition, ballot and scatter",
         ),
         (args.by.is_some() && p != Pattern::Rotate, "--by", "rotate"),
         (args.identity.is_some() && !line, "--identity", "reduce and scan"),
         (args.axis.is_some() && !line, "--axis", "reduce and scan"),
-        (args.lengths.is_some() && p != Pattern::Rle, "--lengths", "rle"),
+        (args.lengths.is_some() && !p.gives_lengths(), "--lengths", "rle, match and tickets"),
+        (args.width.is_some() && !p.has_groups(), "--width", "ballot and match"),
         (
             (args.bins.is_some() || args.range.is_some() || args.edges.is_some() || args.weights.is_some()) && p != Pattern::Histogram,
             "--bins, --range, --edges and --weights",
@@ -201,6 +221,9 @@ pub(crate) fn check(args: &RunArgs) -> Result {
     if p == Pattern::Histogram && args.edges.is_none() && (args.bins.is_none() || args.range.as_ref().is_none_or(|r| r.len() != 2)) {
         return Err(Failure::usage("histogram needs --bins and --range, such as --bins 256 --range 0,256, or --edges"));
     }
+    if p.has_groups() && args.width.is_none_or(|w| w == 0) {
+        return Err(Failure::usage(format!("{name} needs --width, the elements of a group, such as 32")));
+    }
     if p == Pattern::Rotate && args.by.is_none() {
         return Err(Failure::usage("rotate needs --by, a number of places"));
     }
@@ -220,6 +243,8 @@ impl Plan {
         let one = |work| Ok(Self { name, work, shape: vec![1], boolean: false });
         // Of the input's elements, in one line; how many is not known yet.
         let some = |work| first(inputs).map(|x| Self { name, work, shape: vec![x.len()], boolean: x.boolean });
+        // A number for each element.
+        let each = |work| first(inputs).map(|x| Self { name, work, shape: x.shape.clone(), boolean: false });
         match args.pattern {
             Pattern::Map | Pattern::Zip | Pattern::Generate => map(args, inputs),
             Pattern::Reduce => reduce(args, inputs),
@@ -231,6 +256,9 @@ impl Plan {
             Pattern::Partition => some(Work::Partition(condition(args, inputs)?)),
             Pattern::Unique => some(Work::Unique),
             Pattern::Rle => some(Work::Runs),
+            Pattern::Ballot => one(Work::Ballot(condition(args, inputs)?, args.width.unwrap_or(1))),
+            Pattern::Match => each(Work::Match(args.width.unwrap_or(1))),
+            Pattern::Tickets => each(Work::Tickets),
             Pattern::Histogram => {
                 let bins = match (args.range.as_deref(), args.bins) {
                     (Some([lower, upper]), Some(bins)) => Some((lower.clone(), upper.clone(), bins)),

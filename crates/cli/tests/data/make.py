@@ -234,6 +234,57 @@ case("intersection_empty", ["intersection", "--in", "empty.npy", "--in", "empty.
 case("merge_truth", ["merge", "--in", "rising_truth.npy", "--in", "rising_truth.npy"], np.sort(np.tile(x.ravel() > 0, 2)))
 save("rising_truth", np.sort(x.ravel() > 0))
 
+# Floats scattered: sums are the exact ones, rounded once. Minima of whole numbers, one of them NaN.
+to = np.random.default_rng(26).integers(0, 50, r.size)
+save("to_u4", to.astype(np.uint32)), save("head_s", s[:50])
+sums = np.array([math.fsum([s[t], *r64[to == t]]) for t in range(50)]).astype(np.float32)
+into = ["--in", "to_u4.npy", "--in", "head_s.npy"]
+case("scatter_sum_f4", ["scatter", "--op", "sum", "--in", "r_f4.npy", *into], sums)
+for op, f in {"min": np.minimum, "max": np.maximum}.items():
+    for code in ["f4", "f8"]:
+        low, values = s[:50].astype(code), r.astype(code)
+        save(f"head_s_{code}", low), save(f"normal_{code}", values)
+        target = low.copy()
+        f.at(target, to, values)
+        args = ["--in", f"normal_{code}.npy", "--in", "to_u4.npy", "--in", f"head_s_{code}.npy"]
+        case(f"scatter_{op}_{code}", ["scatter", "--op", op, *args], target)
+for code in ["u4", "i4", "u8", "i8"]:
+    target = whole[code][:60].copy()
+    np.subtract.at(target, at.ravel(), whole[code])
+    case(f"scatter_sub_{code}", ["scatter", "--op", "sub", "--in", f"long_{code}.npy", "--in", "at_i4.npy", "--in", f"head_{code}.npy"], target)
+
+
+# Groups: bits, least first; the first of equal elements, and how many there are. Tickets are groups of the whole array.
+def ballot(holds, width):
+    groups = [holds[k : k + width] for k in range(0, holds.size, width)]
+    room = -(-min(width, holds.size) // 32) * 4
+    words = [np.packbits(g, bitorder="little").tobytes().ljust(room, b"\0") for g in groups]
+    return np.frombuffer(b"".join(words), np.uint32)
+
+
+def peers(a, width):
+    first, ticket, count = [], [], []
+    for k in range(0, a.size, width):
+        g = a[k : k + width]
+        _, starts, inverse, counts = np.unique(g, return_index=True, return_inverse=True, return_counts=True)
+        first.append(starts[inverse]), count.append(counts[inverse])
+        ticket.append([np.count_nonzero(g[:j] == g[j]) for j in range(g.size)])
+    return [np.concatenate(v).astype(np.uint32) for v in (first, ticket, count)]
+
+
+for width in [1, 20, 32, 33, 64, 300]:
+    case(f"ballot_{width}", ["ballot", "--op", "x > 3", "--width", str(width), "--in", "w_f8.npy"], ballot(whole["f8"] > 3, width))
+case("ballot_index", ["ballot", "--op", "i % 3 == 0", "--width", "32", "--in", "w_u1.npy"], ballot(np.arange(whole["u1"].size) % 3 == 0, 32))
+case("ballot_empty", ["ballot", "--op", "x > 0", "--width", "32", "--in", "empty.npy"], np.zeros(0, np.uint32))
+for code, a in few.items():
+    for width in [10, 32, 70]:
+        first, _, count = peers(a, width)
+        case(f"match_{width}_{code}", ["match", "--width", str(width), "--in", f"few_{code}.npy"], first)
+        save(f"lengths_match_{width}_{code}", count)
+    _, ticket, count = peers(a, a.size)
+    case(f"tickets_{code}", ["tickets", "--in", f"few_{code}.npy"], ticket)
+    save(f"lengths_tickets_{code}", count)
+
 with open("oracle.json", "w") as f:
     json.dump(cases, f, indent=1)
     f.write("\n")

@@ -50,7 +50,7 @@ pub fn gather<B: Move>(device: &B, values: &DynBuffer<B>, indices: &DynBuffer<B>
 ///
 /// # Errors
 /// As [`Move::scatter_checked_into`]; [`Error::InvalidArgument`] for indices that are no integers, values of another type than the target's, and
-/// for combining anything but integers of 32 and 64 bits.
+/// for combining elements of other than 32 and 64 bits, or floats by what there is for integers only.
 pub fn scatter<B: Move>(
     device: &B,
     values: &DynBuffer<B>,
@@ -81,8 +81,10 @@ pub fn scatter<B: Move>(
             (_, DType::I32) => combined!(i32),
             (_, DType::U64) => combined!(u64),
             (_, DType::I64) => combined!(i64),
+            (_, DType::F32) => combined!(f32),
+            (_, DType::F64) => combined!(f64),
             (_, dtype) => {
-                let reason = format!("{} of {dtype} elements would depend on their order; integers of 32 and 64 bits only", op.name());
+                let reason = format!("{} of {dtype} elements; there are those of 32 and 64 bits", op.name());
                 Err(Error::InvalidArgument { what: "operator", reason })
             }
         }

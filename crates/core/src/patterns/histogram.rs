@@ -7,6 +7,7 @@ mod task;
 pub use bins::{Between, Binned, Bins, Edges, Even, MAX_BINS, between, binned, even};
 pub use sample::Sample;
 pub use task::{HistogramSum, HistogramTask, LIMBS, Weight};
+pub(crate) use task::{exact_word, rounded_bits};
 
 use super::MapTask;
 use super::select::Count;

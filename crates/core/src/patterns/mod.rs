@@ -1,8 +1,10 @@
 //! The patterns: one file each, with the typed trait that users call, the contract, the task that backends run, and the
 //! arithmetic of its order.
 
+pub mod atomics;
 mod extreme;
 pub mod filter;
+pub mod groups;
 pub mod histogram;
 pub mod layout;
 pub mod map;
@@ -16,7 +18,9 @@ pub mod scan_variants;
 pub mod select;
 pub mod sort;
 
+pub use atomics::{Atomics, Overflow};
 pub use filter::{Border, Filter, FilterKind, FilterTask, Image};
+pub use groups::{BallotTask, Groups, Peers, PeersTask, Shuffle};
 pub use histogram::{Bins, Edges, Histogram, HistogramSum, HistogramTask, Sample, Weight, between, binned, even};
 pub use layout::{Axis, ImageLayout, Layout, LayoutTask};
 pub use map::{Map, MapTask};
@@ -42,6 +46,8 @@ macro_rules! every_task {
             $crate::patterns::SelectTask,
             $crate::patterns::SortTask,
             $crate::patterns::HistogramTask,
+            $crate::patterns::BallotTask,
+            $crate::patterns::PeersTask,
             $crate::patterns::MergeTask,
             $crate::patterns::CoRankTask,
             $crate::patterns::SearchTask,

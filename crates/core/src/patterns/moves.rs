@@ -1,18 +1,21 @@
 //! P09 move, by index: gather, scatter, scatter-reduce, permutations, reversal, rotation, packing.
 
 mod enqueue;
+mod floats;
 mod task;
 
 pub(crate) use enqueue::{check_indices, raw_as};
+pub(crate) use floats::target_word;
 pub use task::{GatherTask, IndexElement, ScatterOp, ScatterTask};
 
 use super::layout::{self, Axis, LayoutTask};
 use super::map::Map;
 use super::reduce::ReduceTask;
-use super::{MapTask, check_aliasing};
+use super::{HistogramTask, MapTask, check_aliasing};
 use crate::backend::Run;
 use crate::buffer::{Buffer, Memory as _};
-use crate::element::{Element, Int};
+use crate::caps::Capability;
+use crate::element::{DType, Element, Num};
 use crate::error::{Error, Result};
 use crate::input::{array, index};
 use crate::ir::Expr;
@@ -26,12 +29,12 @@ use enqueue::{check_scatter, check_unique, enough, gather, last_sources, same_le
 /// # Duplicates
 /// Where several sources of [`Move::scatter_into`] have one target, the last of them (the highest position) stays, as in NumPy and as in a loop.
 /// That costs a pass over the targets; [`Move::scatter_unique_into`] asks for indices without duplicates and is one pass over the sources.
-/// [`Move::scatter_reduce_into`] combines all of them by an integer operation, whose order cannot show.
+/// [`Move::scatter_reduce_into`] combines all of them by an operation whose order cannot show.
 ///
 /// No output may overlap an input. Work O(indices), and O(targets) in [`Move::scatter_into`], which also takes four bytes of scratch a target.
 ///
 /// Source: NVIDIA's Thrust (gather, scatter); NumPy's `take` and index assignment.
-pub trait Move: Run<GatherTask> + Run<ScatterTask> + Run<LayoutTask> + Run<MapTask> + Run<ReduceTask> {
+pub trait Move: Run<GatherTask> + Run<ScatterTask> + Run<LayoutTask> + Run<MapTask> + Run<ReduceTask> + Run<HistogramTask> {
     /// `values[indices[i]]` for every `i`.
     ///
     /// ```
@@ -192,8 +195,15 @@ pub trait Move: Run<GatherTask> + Run<ScatterTask> + Run<LayoutTask> + Run<MapTa
         self.scatter_unique_into(values, indices, out)
     }
 
-    /// `out[indices[i]] = op(out[indices[i]], values[i])` for every `i`, of integers: the same bits in whatever order. (Sums of floats depend on
-    /// their order: sort by index and reduce by key.)
+    /// `out[indices[i]] = op(out[indices[i]], values[i])` for every `i`: the same bits in whatever order.
+    ///
+    /// Integers are taken all operations of; sums and differences wrap. Where a device has no atomic minimum and maximum of 64 bits, these take two passes
+    /// and 24 bytes of scratch to a source and to a target. Of floats:
+    /// - Sums and differences of `f32` are exact, rounded once to the nearest `f32`, ties to even: a sum beyond the range is infinite; a NaN, or infinities
+    ///   of both signs, make it NaN, else an infinity stays. A zero is +0. Scratch: 44 bytes a target. There are no sums of `f64`.
+    /// - Minima and maxima are those of reductions: NaN propagates, and -0 is below +0. Scratch: the size of sources and targets.
+    /// - A target that is the result already keeps its bits: so one without sources, a NaN (a result that is NaN is the canonical one elsewhere), and a
+    ///   sum that is zero where -0 was.
     ///
     /// ```
     /// # use isowarp::prelude::*;
@@ -202,13 +212,17 @@ pub trait Move: Run<GatherTask> + Run<ScatterTask> + Run<LayoutTask> + Run<MapTa
     /// let histogram = dev.upload(&[0u32; 3])?;
     /// dev.scatter_reduce_into(&ones, &bins, ScatterOp::Sum, &histogram)?;
     /// assert_eq!(histogram.read_blocking()?, [2, 1, 3]);
+    ///
+    /// let (x, at, sums) = (dev.upload(&[1e30f32, 1.0, -1e30])?, dev.upload(&[1u32; 3])?, dev.upload(&[0.5f32; 2])?);
+    /// dev.scatter_reduce_into(&x, &at, ScatterOp::Sum, &sums)?;
+    /// assert_eq!(sums.read_blocking()?, [0.5, 1.5]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     ///
     /// # Errors
-    /// As [`Move::scatter_into`]; [`Error::InvalidArgument`] for [`ScatterOp::Store`]; [`Error::Unsupported`] where a device has no atomic
-    /// minimum and maximum of 64 bits.
-    fn scatter_reduce_into<T: Element<Reg = T> + Int, I: IndexElement>(
+    /// As [`Move::scatter_into`]; [`Error::InvalidArgument`] for [`ScatterOp::Store`], for bit operations on floats and for sums of `f64`;
+    /// [`Error::TooLarge`] for sums of `f32` into more than 390 million targets.
+    fn scatter_reduce_into<T: Element<Reg = T> + Num, I: IndexElement>(
         &self,
         values: &Buffer<Self, T>,
         indices: &Buffer<Self, I>,
@@ -218,8 +232,17 @@ pub trait Move: Run<GatherTask> + Run<ScatterTask> + Run<LayoutTask> + Run<MapTa
         if op == ScatterOp::Store {
             return Err(Error::InvalidArgument { what: "operator", reason: "storing combines nothing; use scatter_into".to_owned() });
         }
+        floats::check_operator(op, T::DTYPE)?;
         check_scatter(self, "scatter_reduce", values, indices, out)?;
-        scatter(self, Some(values.leaf()), indices, out, op)
+        match T::DTYPE {
+            DType::F32 | DType::F64 => floats::scatter_floats(self, values, indices, op, out),
+            _ => match scatter(self, Some(values.leaf()), indices, out, op) {
+                Err(Error::Unsupported { capability: Capability::Atomics64, .. }) => {
+                    floats::wide_extremes(self, (values, indices), op, out)
+                }
+                result => result,
+            },
+        }
     }
 
     /// `x[order[i]]` for every `i`: NumPy's `x[order]`. As many indices as elements; an index out of range gives zero bits.
@@ -397,4 +420,4 @@ pub trait Move: Run<GatherTask> + Run<ScatterTask> + Run<LayoutTask> + Run<MapTa
         self.generate(n, (array(words), index()), |(w, i)| (w.at(i / 4) >> ((i % 4) * 8)) & 0xFFu32)
     }
 }
-impl<B: Run<GatherTask> + Run<ScatterTask> + Run<LayoutTask> + Run<MapTask> + Run<ReduceTask>> Move for B {}
+impl<B: Run<GatherTask> + Run<ScatterTask> + Run<LayoutTask> + Run<MapTask> + Run<ReduceTask> + Run<HistogramTask>> Move for B {}

@@ -1,6 +1,7 @@
 //! Patterns on the adapter at hand, bit by bit against the CPU's definition.
 
 mod filter;
+mod groups;
 pub(super) mod guarded;
 mod histogram;
 mod map;

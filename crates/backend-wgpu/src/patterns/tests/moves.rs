@@ -8,13 +8,13 @@ use isowarp_core::backend::Run;
 use isowarp_core::buffer::{Buffer, Memory as _};
 use isowarp_core::element::Element;
 use isowarp_core::patterns::layout::{Axis, Layout as _};
-use isowarp_core::patterns::{GatherTask, LayoutTask, MapTask, Move as _, ReduceTask, ScatterTask};
+use isowarp_core::patterns::{MapTask, Move};
 use isowarp_cpu::Cpu;
 
 /// Every kind of move of `x`, some of the indices outside.
 fn every_kind<B, T: Element>(d: &B, x: &Buffer<B, T>) -> Vec<Buffer<B, T>>
 where
-    B: Run<GatherTask> + Run<ScatterTask> + Run<LayoutTask> + Run<MapTask> + Run<ReduceTask>,
+    B: Move,
 {
     let n = x.len() as u32;
     let spread = |limit: u32| (0..n).map(|i| i.wrapping_mul(2_654_435_761) % limit).collect::<Vec<u32>>();

@@ -163,8 +163,29 @@ impl<B: Backend> Call<B> {
     }
 }
 
+/// Word `k` of an `f32`'s bits as an exact sum.
+pub(crate) fn exact_word(bits: Expr<u32>, k: Expr<u32>) -> Expr<u32> {
+    let (exponent, fraction, negative) = ((bits >> 23) & 0xff, bits & 0x7f_ffff, (bits >> 31).ne(0));
+    let mantissa = select(exponent.eq(0), fraction, fraction | 0x80_0000);
+    let bit = exponent.max(1) - 1u32;
+    let (place, shift) = (bit >> 5, bit & 31u32);
+    let (low, high) = (mantissa << shift, (mantissa >> 1) >> (lit(31u32) - shift));
+    let there = select(k.eq(place), low, select(k.eq(place + 1u32), high, 0u32));
+    // The complement and one: one is carried on as long as all words below are zero.
+    let carried = k.le(place) | (k.eq(place + 1u32) & low.eq(0)) | mantissa.eq(0);
+    let whole = select(negative, (there ^ u32::MAX) + select(carried, 1u32, 0u32), there);
+    let special = select(fraction.ne(0), 1u32, select(negative, 4u32, 2u32));
+    let (flags, of_flags) = (select(exponent.eq(255), special, 0u32), k.eq(LIMBS as u32 - 1));
+    select(of_flags, flags, select(exponent.eq(255), 0u32, whole))
+}
+
 /// The `f32` nearest to exact sum `i`, ties to even.
 fn rounded(i: Expr<u32>, limbs: ArrayExpr<u32>) -> Expr<f32> {
+    rounded_bits(i, limbs).bitcast::<f32>()
+}
+
+/// The bits of the `f32` nearest to exact sum `i`, ties to even.
+pub(crate) fn rounded_bits(i: Expr<u32>, limbs: ArrayExpr<u32>) -> Expr<u32> {
     const WORDS: usize = LIMBS as usize - 1;
     let at = |k: usize| limbs.at(i * LIMBS as u32 + k as u32);
     let mut words: Vec<Expr<u32>> = (0..WORDS).map(at).collect();
@@ -202,5 +223,5 @@ fn rounded(i: Expr<u32>, limbs: ArrayExpr<u32>) -> Expr<f32> {
     let flags = at(WORDS);
     let infinite = select(flags.eq(4), 0xFF80_0000u32, 0x7F80_0000);
     let special = select(flags.eq(2) | flags.eq(4), infinite, 0x7FC0_0000);
-    select(flags.eq(0), bits, special).bitcast::<f32>()
+    select(flags.eq(0), bits, special)
 }

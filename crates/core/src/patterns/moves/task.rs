@@ -16,7 +16,7 @@ pub struct GatherTask {
 pub enum ScatterOp {
     /// Replace it. Where two sources have one target, any one of them stays.
     Store,
-    /// Wrapping sum.
+    /// Sum, wrapping; of `f32` exact, and rounded once.
     Sum,
     /// The lesser.
     Min,
@@ -28,11 +28,13 @@ pub enum ScatterOp {
     Or,
     /// Bitwise exclusive or.
     Xor,
+    /// Wrapping difference: all sources are taken away.
+    Sub,
 }
 
 impl ScatterOp {
     /// Those that combine.
-    pub const COMBINING: [Self; 6] = [Self::Sum, Self::Min, Self::Max, Self::And, Self::Or, Self::Xor];
+    pub const COMBINING: [Self; 7] = [Self::Sum, Self::Min, Self::Max, Self::And, Self::Or, Self::Xor, Self::Sub];
 
     /// Its name in cases and on the command line.
     #[must_use]
@@ -45,6 +47,7 @@ impl ScatterOp {
             Self::And => "and",
             Self::Or => "or",
             Self::Xor => "xor",
+            Self::Sub => "sub",
         }
     }
 }

@@ -1,0 +1,49 @@
+//! Groups and atomics.
+
+use super::{Ready, Shape, Work, digest, one, random, turn_of, work, zeroed};
+use isowarp::element::DType;
+use isowarp::prelude::*;
+use isowarp::{Device, Result};
+
+pub(super) fn works() -> Vec<Work> {
+    vec![
+        work("groups/ballot", DType::U32, 4, |d, s| {
+            // A bit to an element.
+            one::<u32>(d, s, |d, x, out| d.group_ballot_into(x, 32, |x| (x >> 31).eq(0), out))
+        }),
+        work("groups/match", DType::U32, 8, |d, s| one::<u32>(d, s, |d, x, out| d.group_match_mask_into(x, 32, |x| x >> 28, out))),
+        work("groups/rank_1024", DType::U32, 8, |d, s| one::<u32>(d, s, |d, x, out| d.group_rank_into(x, 1024, |x| (x >> 31).eq(0), out))),
+        work("groups/shuffle_xor", DType::U32, 8, |d, s| one::<u32>(d, s, |d, x, out| d.group_shuffle_into(x, 32, Shuffle::Xor(5), out))),
+        work("atomics/scatter_sum_2^16", DType::F32, 8, |d, s| sums(d, s, 1 << 16)),
+        work("atomics/scatter_sum_2^24", DType::F32, 8, |d, s| sums(d, s, 1 << 24)),
+        work("atomics/scatter_min_2^16", DType::F32, 8, |d, s| scattered(d, s, 1 << 16, ScatterOp::Min)),
+        work("atomics/tickets", DType::U32, 12, |d, s| {
+            let counts = zeroed::<u32>(d, s.n)?;
+            one::<u32>(d, s, move |d, x, out| d.tickets_into(x, |x| x >> 12, (out, &counts)))
+        }),
+    ]
+}
+
+fn sums(d: &Device, shape: &Shape, targets: u64) -> Result<Ready> {
+    scattered(d, shape, targets, ScatterOp::Sum)
+}
+
+/// Sources scattered at random; the targets are cleared before, so that each turn gives what the first one did.
+fn scattered(d: &Device, shape: &Shape, targets: u64, op: ScatterOp) -> Result<Ready> {
+    let (shape, device) = (*shape, d.clone());
+    let x = random::<f32>(d, shape.n * shape.copies, shape.seed)?;
+    let at = random::<u32>(d, shape.n, !shape.seed)?;
+    d.map_into((&at, scalar(targets as u32)), |(at, targets)| at % targets, &at)?;
+    let out = zeroed::<f32>(d, targets)?;
+    let written = out.clone();
+    Ok(Ready {
+        enqueue: Box::new(move |turn| {
+            device.fill(&out, 0.0)?;
+            device.scatter_reduce_into(&turn_of(&x, &shape, turn)?, &at, op, &out)
+        }),
+        digest: Box::new({
+            let device = d.clone();
+            move || digest(&device, &written)
+        }),
+    })
+}

@@ -1,0 +1,69 @@
+//! Groups: both kernels are WGSL within WebGPU's default limits; windows of inputs begin with groups, and with words of bits.
+
+use super::texts::{SHARED, accept, signature};
+use super::{both, own_device, same_bits};
+use crate::context::Options;
+use crate::patterns::groups::{ballot_holes, ballot_program, peers_holes, peers_program};
+use isowarp_core::buffer::{Buffer, Memory as _};
+use isowarp_core::caps::Numerics;
+use isowarp_core::element::DType;
+use isowarp_core::ir::{self, Expr, Func};
+use isowarp_core::patterns::{Atomics, Peers, ScatterOp};
+use isowarp_cpu::Cpu;
+
+fn one<A: ir::Traced, R: ir::Traced>(f: impl FnOnce(A) -> R) -> Func {
+    ir::trace(f).expect("operator")
+}
+
+#[test]
+fn groups_of_every_kind_fit_the_default_limits() {
+    let conditions = [
+        (one(|x: Expr<u32>| x & 1u32), DType::U32),
+        (one(|x: Expr<u32>| x & 1u32), DType::U8),
+        (one(|x: Expr<f32>| (x * 2.0 + 1.0).exp().gt(3.0).cast::<u32>()), DType::F32),
+        (one(|x: Expr<u64>| x.gt(1 << 40).cast::<u32>()), DType::U64),
+    ];
+    for (func, dtype) in &conditions {
+        for (rows, vector) in [(1, 0), (2, 1), (8, 1)] {
+            let (holes, signature) = (ballot_holes(rows), signature(&[(*dtype, vector)], &[]));
+            assert!(accept(&ballot_program(func, Numerics::Strict, &signature, &holes)) <= SHARED);
+        }
+    }
+    for (func, dtype) in conditions.iter().chain(&[(one(|x: Expr<u64>| x * 3), DType::U64)]) {
+        for peers in [Peers::Mask, Peers::First, Peers::Rank] {
+            let (holes, signature) = (peers_holes(peers, func.result_words()), signature(&[(*dtype, 1)], &[]));
+            assert!(accept(&peers_program(func, Numerics::Strict, &signature, &holes)) <= SHARED);
+        }
+    }
+}
+
+/// Results of groups of one width, and of what is scattered.
+fn all<B: Atomics>(d: &B, x: &Buffer<B, u32>, width: u64) -> Vec<Buffer<B, u32>> {
+    let odd = |x: Expr<u32>| (x & 1u32).ne(0);
+    let few = |x: Expr<u32>| x >> 28;
+    let (first, count) = d.group_match(x, width, few).expect("matches");
+    let (rank, size) = d.group_partition((x, isowarp_core::input::index()), width, |(x, i)| few(x) ^ (i & 1u32)).expect("parts");
+    let sums = d.upload(&vec![1.5f32; 20_003]).expect("upload");
+    let values = isowarp_core::patterns::Map::map(d, x, |x: Expr<u32>| (x >> 20).cast::<f32>()).expect("values");
+    let at = isowarp_core::patterns::Map::map(d, x, |x: Expr<u32>| x % 25_000).expect("indices");
+    d.scatter_reduce_into(&values, &at, ScatterOp::Sum, &sums).expect("sums");
+    d.scatter_reduce_into(&values, &at, ScatterOp::Max, &sums).expect("maxima");
+    let bits = isowarp_core::patterns::Map::map(d, &sums, Expr::bitcast::<u32>).expect("bits");
+    let ballot = d.group_ballot(x, width, odd).expect("bits");
+    let ranks = d.group_rank(x, width, odd).expect("ranks");
+    let counts = d.group_count(x, width, odd).expect("counts");
+    vec![first, count, rank, size, ballot, ranks, counts, bits]
+}
+
+#[test]
+fn windows_of_elements_and_of_bits_meet_without_a_seam() {
+    let gpu = own_device(&Options::default());
+    gpu.limit_windows(1 << 17);
+    for (n, width) in [(33_001u32, 32), (100_003, 31), (100_003, 19), (70_001, 1000)] {
+        let x: Vec<u32> = (0..n).map(|i| i.wrapping_mul(2_654_435_761) ^ (i >> 3)).collect();
+        let (cx, gx) = both(&gpu, &x);
+        for (k, (c, g)) in all(&Cpu::new(), &cx, width).iter().zip(&all(&gpu, &gx, width)).enumerate() {
+            same_bits(&format!("output {k} of {n} elements in groups of {width}"), c, g);
+        }
+    }
+}

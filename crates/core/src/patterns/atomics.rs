@@ -1,0 +1,273 @@
+//! P26 atomics: what programs build of atomic operations, with one result: tickets, counters that wrap, sums of fixed-point numbers.
+
+use super::groups::{Peers, rank_into};
+use super::moves::target_word;
+use super::{Groups, Histogram, HistogramSum, HistogramTask, IndexElement, Map as _, check_aliasing, check_ops};
+use crate::backend::{Backend, Run};
+use crate::buffer::{Buffer, Memory as _};
+use crate::element::{Element, Scalar};
+use crate::error::{Error, Result};
+use crate::input::{Collector, Inputs, require, scalar};
+use crate::ir::{Expr, graph, select};
+use crate::patterns::groups::Call;
+use crate::patterns::map::collect;
+use std::sync::Arc;
+
+/// What becomes of a fixed-point sum outside the 64 bits that it has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Overflow {
+    /// It is taken modulo 2^64. No scratch.
+    Wrap,
+    /// The exact sum is taken to the nearest number that there is. Scratch: 16 bytes a target.
+    Saturate,
+}
+
+/// Fixed-point numbers have no more binary digits behind the point, or before it: so no power of two that scales is subnormal.
+const MOST_DIGITS: u32 = 120;
+/// Targets have less than 2^31 indices, so that negative ones are none of them.
+const MOST_TARGETS: u64 = i32::MAX as u64;
+
+/// Atomic operations as array patterns. An atomic operation's old value, and a float's sum, depend on which thread comes first; these do not.
+///
+/// - Sums, differences, minima, maxima and bit operations, also of floats, where programs loop over compare-and-swap:
+///   [`Move::scatter_reduce_into`](super::Move::scatter_reduce_into).
+/// - Tickets, which `atomicAdd` on a counter hands out in any order: here in the order of the elements.
+/// - Counters that wrap at a limit (CUDA's `atomicInc` and `atomicDec`): how often they are counted up says all.
+/// - Sums of floats as fixed-point numbers, which programs take for an order that does not show.
+///
+/// An index outside the targets counts for nothing. Outputs may not overlap inputs.
+///
+/// Source: Ansorge, *Programming in Parallel with CUDA*, appendix B.
+pub trait Atomics: Groups + Histogram {
+    /// For each element how many before it have the same key, and how many have it in all. All NaN are one key; -0 and +0 are two.
+    ///
+    /// Work: a sort by the key. Scratch: some 32 bytes an element.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let queues = dev.upload(&[3u32, 1, 3, 3, 1])?;
+    /// let (ticket, length) = dev.tickets(&queues, |q| q)?;
+    /// assert_eq!(ticket.read_blocking()?, [0, 0, 1, 2, 1]);
+    /// assert_eq!(length.read_blocking()?, [3, 2, 3, 3, 2]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`], [`Error::LengthMismatch`], [`Error::Unsupported`], [`Error::Op`], [`Error::OutOfMemory`], [`Error::WrongDevice`].
+    fn tickets<I: Inputs<Self>, K: Scalar>(
+        &self,
+        inputs: I,
+        key: impl FnOnce(I::Exprs) -> Expr<K>,
+    ) -> Result<(Buffer<Self, u32>, Buffer<Self, u32>)> {
+        let call = Call::whole(self, "tickets", &inputs, key)?;
+        let out = (self.buffer(call.len())?, self.buffer(call.len())?);
+        rank_into(self, &call, Peers::Rank, (&out.0, &out.1))?;
+        Ok(out)
+    }
+
+    /// As [`Atomics::tickets`], into the caller's buffers.
+    ///
+    /// # Errors
+    /// As [`Atomics::tickets`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
+    fn tickets_into<I: Inputs<Self>, K: Scalar>(
+        &self,
+        inputs: I,
+        key: impl FnOnce(I::Exprs) -> Expr<K>,
+        out: (&Buffer<Self, u32>, &Buffer<Self, u32>),
+    ) -> Result<()> {
+        rank_into(self, &Call::whole(self, "tickets", &inputs, key)?, Peers::Rank, out)
+    }
+
+    /// `out[indices[i]]` becomes 0 where it is `limit` or above, else one more, for every `i`: CUDA's `atomicInc`. Scratch: 4 bytes a target.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (at, out) = (dev.upload(&[0u32, 1, 1, 1, 2])?, dev.upload(&[5u32, 1, 9, 9])?);
+    /// dev.scatter_inc_into(&at, 2, &out)?;
+    /// assert_eq!(out.read_blocking()?, [0, 1, 0, 9]); // 1, 2, 0, 1 in the second place; nothing happens in the last
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] above 2^31 - 1 targets or indices; [`Error::Unsupported`], [`Error::Aliasing`], [`Error::OutOfMemory`],
+    /// [`Error::WrongDevice`].
+    fn scatter_inc_into<I: IndexElement>(&self, indices: &Buffer<Self, I>, limit: u32, out: &Buffer<Self, u32>) -> Result<()> {
+        let up = |(count, old, limit): (Expr<u32>, Expr<u32>, Expr<u32>)| {
+            // Above the limit the first step leads to 0.
+            let above = old.gt(limit);
+            let (from, steps) = (select(above, 0, old), select(above, count - 1u32, count));
+            select(count.eq(0), old, around(from, steps, limit))
+        };
+        counted(self, "scatter_inc", indices, limit, up, out)
+    }
+
+    /// `out[indices[i]]` becomes `limit` where it is 0 or above `limit`, else one less, for every `i`: CUDA's `atomicDec`. Scratch: 4 bytes a target.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (at, out) = (dev.upload(&[0u32, 1, 1, 1, 2])?, dev.upload(&[5u32, 1, 0, 9])?);
+    /// dev.scatter_dec_into(&at, 7, &out)?;
+    /// assert_eq!(out.read_blocking()?, [4, 6, 7, 9]); // 1, 0, 7, 6 in the second place
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Atomics::scatter_inc_into`].
+    fn scatter_dec_into<I: IndexElement>(&self, indices: &Buffer<Self, I>, limit: u32, out: &Buffer<Self, u32>) -> Result<()> {
+        let down = |(count, old, limit): (Expr<u32>, Expr<u32>, Expr<u32>)| {
+            let above = old.gt(limit);
+            // Steps down from a place are steps up from its distance to the limit.
+            let (from, steps) = (select(above, 0, limit - old), select(above, count - 1u32, count));
+            select(count.eq(0), old, limit - around(from, steps, limit))
+        };
+        counted(self, "scatter_dec", indices, limit, down, out)
+    }
+
+    /// `out[indices[i]] += values[i] * 2^digits`, each product rounded to the nearest whole number, ties to even, for every `i`. A product outside 64 bits
+    /// is taken for the nearest number that there is, a NaN for 0.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, at) = (dev.upload(&[0.5f32, 0.25, -3.0, 1e9])?, dev.upload(&[0u32, 0, 1, 2])?);
+    /// let sums = dev.upload(&[0i64, 0, i64::MAX])?;
+    /// dev.scatter_fixed_into(&x, &at, 16, Overflow::Saturate, &sums)?;
+    /// assert_eq!(sums.read_blocking()?, [3 << 14, -3 << 16, i64::MAX]);
+    /// assert_eq!(dev.fixed_to_float(&sums.slice(..2)?, 16)?.read_blocking()?, [0.75, -3.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for more than 120 digits before or behind the point; [`Error::LengthMismatch`]; [`Error::TooLarge`] above 2^31 - 1
+    /// targets or sources; [`Error::Unsupported`] where a device has no 64-bit integers; [`Error::Aliasing`], [`Error::OutOfMemory`],
+    /// [`Error::WrongDevice`].
+    fn scatter_fixed_into<I: IndexElement>(
+        &self,
+        values: &Buffer<Self, f32>,
+        indices: &Buffer<Self, I>,
+        digits: i32,
+        overflow: Overflow,
+        out: &Buffer<Self, i64>,
+    ) -> Result<()> {
+        let scale = power_of_two(digits)?;
+        let inputs = (indices, values, scalar(scale));
+        let c = collect(self, "scatter_fixed", &inputs)?;
+        check_targets(self, "scatter_fixed", &c, out)?;
+        let fixed = |part: fn(Expr<i64>) -> Expr<u64>| {
+            graph::trace(c.params.clone(), || {
+                let (to, x, scale): (Expr<I>, Expr<f32>, Expr<f32>) = Inputs::<Self>::exprs(&inputs, &mut 0);
+                let whole = (x * scale).round_ties_even().cast::<i64>();
+                vec![target_word(to).value(), part(whole).value()]
+            })
+        };
+        let funcs = match overflow {
+            Overflow::Wrap => vec![fixed(Expr::bitcast)?],
+            Overflow::Saturate => vec![fixed(|v| (v >> 32).bitcast())?, fixed(|v| v.bitcast::<u64>() & 0xffff_ffff)?],
+        };
+        check_ops(self, "scatter_fixed", self.numerics(), &funcs.iter().collect::<Vec<_>>())?;
+        let (n, targets) = (indices.len(), out.len());
+        if n == 0 || targets == 0 {
+            return Ok(());
+        }
+        let sum = |func, to: &Buffer<Self, i64>| {
+            let task = HistogramTask { func: Arc::new(func), n, bins: targets, sum: HistogramSum::Wide, numerics: self.numerics() };
+            Run::<HistogramTask>::run(self, &task, &c.leaves, &[to.out()])
+        };
+        if overflow == Overflow::Wrap {
+            return funcs.into_iter().try_for_each(|func| sum(func, out));
+        }
+        // Sums of the upper and of the lower halves: neither leaves its 64 bits.
+        let halves: Vec<Buffer<Self, i64>> = (0..2).map(|_| self.buffer(targets)).collect::<Result<_>>()?;
+        for (func, to) in funcs.into_iter().zip(&halves) {
+            self.fill(to, 0)?;
+            sum(func, to)?;
+        }
+        self.map_into((&halves[0], &halves[1], out), |(high, low, old)| saturated(high, low.bitcast(), old), out)
+    }
+
+    /// `x * 2^-digits`, the integer rounded to the nearest `f32`, ties to even.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for more than 120 digits before or behind the point; as [`Map::map`](super::Map::map).
+    fn fixed_to_float(&self, x: &Buffer<Self, i64>, digits: i32) -> Result<Buffer<Self, f32>> {
+        let out = self.buffer(x.len())?;
+        self.fixed_to_float_into(x, digits, &out)?;
+        Ok(out)
+    }
+
+    /// As [`Atomics::fixed_to_float`], into the caller's buffer.
+    ///
+    /// # Errors
+    /// As [`Atomics::fixed_to_float`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
+    fn fixed_to_float_into(&self, x: &Buffer<Self, i64>, digits: i32, out: &Buffer<Self, f32>) -> Result<()> {
+        let scale = power_of_two(-digits)?;
+        self.map_into((x, scalar(scale)), |(x, scale)| x.cast::<f32>() * scale, out)
+    }
+}
+impl<B: Groups + Histogram> Atomics for B {}
+
+fn power_of_two(digits: i32) -> Result<f32> {
+    if digits.unsigned_abs() > MOST_DIGITS {
+        let reason = format!("{digits} binary digits; there are {MOST_DIGITS} at most, before or behind the point");
+        return Err(Error::InvalidArgument { what: "digits", reason });
+    }
+    Ok(f32::from_bits(((127 + digits) as u32) << 23))
+}
+
+/// So many steps up from a place that is not above the limit, where a step from the limit leads to 0.
+fn around(from: Expr<u32>, steps: Expr<u32>, limit: Expr<u32>) -> Expr<u32> {
+    let places = limit + 1u32;
+    let whole = places.eq(0);
+    // A limit of 2^32 - 1 is that of the type, whose sums come around by themselves.
+    let steps = select(whole, steps, steps % select(whole, 1u32, places));
+    let left = limit - from;
+    select(steps.gt(left), steps - left - 1u32, from + steps)
+}
+
+/// `high * 2^32 + low + old`, or the nearest number of 64 bits.
+fn saturated(high: Expr<i64>, low: Expr<u64>, old: Expr<i64>) -> Expr<i64> {
+    let half = 0xffff_ffffu64;
+    let below = (low & half) + (old.bitcast::<u64>() & half);
+    let above = high + (old >> 32) + (low >> 32).bitcast::<i64>() + (below >> 32).bitcast::<i64>();
+    let sum = (above << 32) | (below & half).bitcast::<i64>();
+    select(above.gt(i64::from(i32::MAX)), i64::MAX, select(above.lt(i64::from(i32::MIN)), i64::MIN, sum))
+}
+
+/// Targets and sources that are scattered to by index.
+fn check_targets<B: Backend, T: Element>(device: &B, pattern: &'static str, c: &Collector<B>, out: &Buffer<B, T>) -> Result<()> {
+    let n = c.len()?;
+    out.check_device(device, "the output")?;
+    require(device, pattern, T::DTYPE)?;
+    for (what, requested) in [("sources of a scatter", n), ("targets of a scatter", out.len())] {
+        if requested > MOST_TARGETS {
+            return Err(Error::TooLarge { what, requested, limit: MOST_TARGETS });
+        }
+    }
+    check_aliasing(pattern, &c.leaves, n, &[(out.out(), out.len())], false)
+}
+
+/// `then` of how often each target is named, what is there, and the limit.
+fn counted<B: Atomics, I: IndexElement>(
+    device: &B,
+    pattern: &'static str,
+    indices: &Buffer<B, I>,
+    limit: u32,
+    then: impl FnOnce((Expr<u32>, Expr<u32>, Expr<u32>)) -> Expr<u32>,
+    out: &Buffer<B, u32>,
+) -> Result<()> {
+    let c = collect(device, pattern, &indices)?;
+    check_targets(device, pattern, &c, out)?;
+    let (n, targets) = (indices.len(), out.len());
+    if n == 0 || targets == 0 {
+        return Ok(());
+    }
+    let func = Arc::new(graph::trace(c.params.clone(), || vec![target_word(<Expr<I> as crate::ir::Traced>::params(0)).value()])?);
+    let counts: Buffer<B, u32> = device.buffer(targets)?;
+    device.fill(&counts, 0)?;
+    let task = HistogramTask { func, n, bins: targets, sum: HistogramSum::Count, numerics: device.numerics() };
+    Run::<HistogramTask>::run(device, &task, &c.leaves, &[counts.out()])?;
+    device.map_into((&counts, out, scalar(limit)), then, out)
+}

@@ -1,0 +1,447 @@
+//! P25 subgroup: shuffles, votes, ballots, matches and ranks of logical groups of neighbouring elements.
+
+mod call;
+mod ranked;
+mod shuffle;
+mod task;
+
+pub(crate) use call::Call;
+pub(crate) use ranked::rank_into;
+pub use shuffle::Shuffle;
+pub use task::{BallotTask, MASK_WIDTH, Peers, PeersTask};
+
+use super::map::MapTask;
+use super::{Map as _, Move, Scan, Sort};
+use crate::backend::Run;
+use crate::buffer::{Buffer, Memory as _};
+use crate::element::{Element, Scalar};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
+use crate::input::{Inputs, array, index, scalar};
+use crate::ir::{ArrayExpr, Expr, lit};
+use call::{bits_of_group, of_bits, per_group};
+use shuffle::shuffled;
+
+/// What the lanes of a warp do for each other, for groups of any width.
+///
+/// The array is cut into groups of `width` consecutive elements; the last one may be shorter. A width need not be a power of two, and may be wider
+/// than any subgroup of a device; one above the number of elements is taken for it. The place of an element is its index in its group.
+///
+/// Conditions and keys are operators over inputs of any kind, computed where they are used. Every result is an integer or an element's raw bits, so
+/// there is no order to state: widths of the device's subgroups do not show.
+///
+/// There are less than 2^32 - 64 elements. Outputs may not overlap inputs; elements behind the results stay as they were.
+///
+/// Work O(n), for matches of groups wider than 32 that of two sorts. Scratch: a bit an element for votes, ballots and ranks, twice that for groups wider
+/// than 32; for matches of wider groups, some 32 bytes an element; for shuffles of elements of two bytes, 4 bytes an element.
+///
+/// Source: Ansorge, *Programming in Parallel with CUDA*, chapter 3.
+pub trait Groups: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort {
+    /// Each element's value is that of another one of its group, bit for bit.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[10.0f32, 11.0, 12.0, 13.0, 14.0])?;
+    /// assert_eq!(dev.group_shuffle(&x, 4, Shuffle::Down(1))?.read_blocking()?, [11.0, 12.0, 13.0, 13.0, 14.0]);
+    /// assert_eq!(dev.group_shuffle(&x, 3, Shuffle::From(1))?.read_blocking()?, [11.0, 11.0, 11.0, 14.0, 14.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a width of 0, [`Error::TooLarge`], [`Error::Unsupported`], [`Error::OutOfMemory`], [`Error::WrongDevice`].
+    fn group_shuffle<T: Element>(&self, x: &Buffer<Self, T>, width: u64, how: Shuffle) -> Result<Buffer<Self, T>> {
+        let out = self.buffer(x.len())?;
+        self.group_shuffle_into(x, width, how, &out)?;
+        Ok(out)
+    }
+
+    /// As [`Groups::group_shuffle`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(b"subgroup")?, dev.buffer(8)?);
+    /// dev.group_shuffle_into(&x, 4, Shuffle::Xor(3), &out)?;
+    /// assert_eq!(out.read_blocking()?, *b"gbuspuor");
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Groups::group_shuffle`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
+    fn group_shuffle_into<T: Element>(&self, x: &Buffer<Self, T>, width: u64, how: Shuffle, out: &Buffer<Self, T>) -> Result<()> {
+        shuffled(self, x, width, scalar(how.by()), |place, len, by| how.source(place, len, by), out)
+    }
+
+    /// Each element names the place in its group whose element it gets; a place that is not there gives the element itself.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, from) = (dev.upload(&[5i64, 6, 7, 8, 9])?, dev.upload(&[2u32, 0, 3, 1, 1])?);
+    /// assert_eq!(dev.group_shuffle_by(&x, 3, &from)?.read_blocking()?, [7, 5, 7, 9, 9]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Groups::group_shuffle`], and [`Error::LengthMismatch`].
+    fn group_shuffle_by<T: Element, I: Inputs<Self, Exprs = Expr<u32>>>(
+        &self,
+        x: &Buffer<Self, T>,
+        width: u64,
+        from: I,
+    ) -> Result<Buffer<Self, T>> {
+        let out = self.buffer(x.len())?;
+        self.group_shuffle_by_into(x, width, from, &out)?;
+        Ok(out)
+    }
+
+    /// As [`Groups::group_shuffle_by`], into the caller's buffer.
+    ///
+    /// # Errors
+    /// As [`Groups::group_shuffle_by`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
+    fn group_shuffle_by_into<T: Element, I: Inputs<Self, Exprs = Expr<u32>>>(
+        &self,
+        x: &Buffer<Self, T>,
+        width: u64,
+        from: I,
+        out: &Buffer<Self, T>,
+    ) -> Result<()> {
+        shuffled(self, x, width, from, |_, _, from| from, out)
+    }
+
+    /// For each group, the bits of whether the condition holds: `width / 32` words, rounded up; bit `i % 32` of word `i / 32` is that of the element
+    /// at place `i`. Bits of elements that are not there are 0.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.iota(40, 0u32, 1)?;
+    /// assert_eq!(dev.group_ballot(&x, 32, |x| x.eq(12))?.read_blocking()?, [0x1000, 0]);
+    /// assert_eq!(dev.group_ballot(&x, 20, |x| (x & 1u32).eq(0))?.read_blocking()?, [0x55555; 2]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a width of 0, [`Error::TooLarge`], [`Error::LengthMismatch`], [`Error::Unsupported`], [`Error::Op`],
+    /// [`Error::OutOfMemory`], [`Error::WrongDevice`].
+    fn group_ballot<I: Inputs<Self>>(&self, inputs: I, width: u64, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<Buffer<Self, u32>> {
+        let call = Call::condition(self, "group_ballot", &inputs, width, f)?;
+        let out = self.buffer(call.ballot_words())?;
+        call.ballot(self, &out)?;
+        Ok(out)
+    }
+
+    /// As [`Groups::group_ballot`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(&[1.5f32, -2.0, 0.0, 7.0])?, dev.buffer(1)?);
+    /// dev.group_ballot_into(&x, 32, |x| x.gt(0.0), &out)?;
+    /// assert_eq!(out.read_blocking()?, [0b1001]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Groups::group_ballot`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
+    fn group_ballot_into<I: Inputs<Self>>(
+        &self,
+        inputs: I,
+        width: u64,
+        f: impl FnOnce(I::Exprs) -> Expr<bool>,
+        out: &Buffer<Self, u32>,
+    ) -> Result<()> {
+        Call::condition(self, "group_ballot", &inputs, width, f)?.ballot(self, out)
+    }
+
+    /// For how many elements of each group the condition holds.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.iota(10, 0u32, 1)?;
+    /// assert_eq!(dev.group_count(&x, 4, |x| x.gt(2))?.read_blocking()?, [1, 4, 2]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Groups::group_ballot`].
+    fn group_count<I: Inputs<Self>>(&self, inputs: I, width: u64, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<Buffer<Self, u32>> {
+        voted(self, "group_count", &inputs, width, f, |count, _| count)
+    }
+
+    /// As [`Groups::group_count`], into the caller's buffer.
+    ///
+    /// # Errors
+    /// As [`Groups::group_ballot_into`].
+    fn group_count_into<I: Inputs<Self>>(
+        &self,
+        inputs: I,
+        width: u64,
+        f: impl FnOnce(I::Exprs) -> Expr<bool>,
+        out: &Buffer<Self, u32>,
+    ) -> Result<()> {
+        per_group(self, &Call::condition(self, "group_count", &inputs, width, f)?, |count, _| count, out)
+    }
+
+    /// 1 for each group in which the condition holds for at least one element, else 0.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.iota(10, 0u32, 1)?;
+    /// assert_eq!(dev.group_any(&x, 4, |x| x.gt(6))?.read_blocking()?, [0, 1, 1]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Groups::group_ballot`].
+    fn group_any<I: Inputs<Self>>(&self, inputs: I, width: u64, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<Buffer<Self, u32>> {
+        voted(self, "group_any", &inputs, width, f, any)
+    }
+
+    /// As [`Groups::group_any`], into the caller's buffer.
+    ///
+    /// # Errors
+    /// As [`Groups::group_ballot_into`].
+    fn group_any_into<I: Inputs<Self>>(
+        &self,
+        inputs: I,
+        width: u64,
+        f: impl FnOnce(I::Exprs) -> Expr<bool>,
+        out: &Buffer<Self, u32>,
+    ) -> Result<()> {
+        per_group(self, &Call::condition(self, "group_any", &inputs, width, f)?, any, out)
+    }
+
+    /// 1 for each group in which the condition holds for all elements, else 0.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.iota(10, 0u32, 1)?;
+    /// assert_eq!(dev.group_all(&x, 4, |x| x.gt(3))?.read_blocking()?, [0, 1, 1]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Groups::group_ballot`].
+    fn group_all<I: Inputs<Self>>(&self, inputs: I, width: u64, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<Buffer<Self, u32>> {
+        voted(self, "group_all", &inputs, width, f, all)
+    }
+
+    /// As [`Groups::group_all`], into the caller's buffer.
+    ///
+    /// # Errors
+    /// As [`Groups::group_ballot_into`].
+    fn group_all_into<I: Inputs<Self>>(
+        &self,
+        inputs: I,
+        width: u64,
+        f: impl FnOnce(I::Exprs) -> Expr<bool>,
+        out: &Buffer<Self, u32>,
+    ) -> Result<()> {
+        per_group(self, &Call::condition(self, "group_all", &inputs, width, f)?, all, out)
+    }
+
+    /// For each element, the number of elements before it in its group for which the condition holds: where it holds for the element too, its rank
+    /// among them, as in a coalesced group.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[3u32, 8, 4, 1, 6, 2])?;
+    /// assert_eq!(dev.group_rank(&x, 4, |x| (x & 1u32).eq(0))?.read_blocking()?, [0, 0, 1, 2, 0, 1]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Groups::group_ballot`].
+    fn group_rank<I: Inputs<Self>>(&self, inputs: I, width: u64, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<Buffer<Self, u32>> {
+        let call = Call::condition(self, "group_rank", &inputs, width, f)?;
+        let out = self.buffer(call.n)?;
+        ranks(self, &call, &out)?;
+        Ok(out)
+    }
+
+    /// As [`Groups::group_rank`], into the caller's buffer.
+    ///
+    /// # Errors
+    /// As [`Groups::group_ballot_into`].
+    fn group_rank_into<I: Inputs<Self>>(
+        &self,
+        inputs: I,
+        width: u64,
+        f: impl FnOnce(I::Exprs) -> Expr<bool>,
+        out: &Buffer<Self, u32>,
+    ) -> Result<()> {
+        ranks(self, &Call::condition(self, "group_rank", &inputs, width, f)?, out)
+    }
+
+    /// For each element the elements of its group, of at most 32, whose keys have the same bits, as a mask: bit `i` for the one at place `i`. All
+    /// NaN are one key; -0 and +0 are two.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[7u32, 9, 7, 9, 9])?;
+    /// assert_eq!(dev.group_match_mask(&x, 4, |x| x)?.read_blocking()?, [0b101, 0b1010, 0b101, 0b1010, 1]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Groups::group_ballot`]; [`Error::InvalidArgument`] for groups wider than 32.
+    fn group_match_mask<I: Inputs<Self>, K: Scalar>(
+        &self,
+        inputs: I,
+        width: u64,
+        key: impl FnOnce(I::Exprs) -> Expr<K>,
+    ) -> Result<Buffer<Self, u32>> {
+        let call = Call::key(self, "group_match_mask", &inputs, width, key)?;
+        let out = self.buffer(call.n)?;
+        call.masks(self, width, &out)?;
+        Ok(out)
+    }
+
+    /// As [`Groups::group_match_mask`], into the caller's buffer.
+    ///
+    /// # Errors
+    /// As [`Groups::group_match_mask`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
+    fn group_match_mask_into<I: Inputs<Self>, K: Scalar>(
+        &self,
+        inputs: I,
+        width: u64,
+        key: impl FnOnce(I::Exprs) -> Expr<K>,
+        out: &Buffer<Self, u32>,
+    ) -> Result<()> {
+        Call::key(self, "group_match_mask", &inputs, width, key)?.masks(self, width, out)
+    }
+
+    /// For each element, the lowest place in its group whose key has the same bits, and how many have. All NaN are one key; -0 and +0 are two.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[7u32, 9, 7, 9, 9])?;
+    /// let (first, count) = dev.group_match(&x, 4, |x| x)?;
+    /// assert_eq!(first.read_blocking()?, [0, 1, 0, 1, 0]);
+    /// assert_eq!(count.read_blocking()?, [2, 2, 2, 2, 1]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Groups::group_ballot`].
+    fn group_match<I: Inputs<Self>, K: Scalar>(
+        &self,
+        inputs: I,
+        width: u64,
+        key: impl FnOnce(I::Exprs) -> Expr<K>,
+    ) -> Result<(Buffer<Self, u32>, Buffer<Self, u32>)> {
+        let call = Call::key(self, "group_match", &inputs, width, key)?;
+        let out = (self.buffer(call.n)?, self.buffer(call.n)?);
+        rank_into(self, &call, Peers::First, (&out.0, &out.1))?;
+        Ok(out)
+    }
+
+    /// As [`Groups::group_match`], into the caller's buffers.
+    ///
+    /// # Errors
+    /// As [`Groups::group_ballot_into`].
+    fn group_match_into<I: Inputs<Self>, K: Scalar>(
+        &self,
+        inputs: I,
+        width: u64,
+        key: impl FnOnce(I::Exprs) -> Expr<K>,
+        out: (&Buffer<Self, u32>, &Buffer<Self, u32>),
+    ) -> Result<()> {
+        rank_into(self, &Call::key(self, "group_match", &inputs, width, key)?, Peers::First, out)
+    }
+
+    /// Each group parted by label: for each element, how many of its group with the same label come before it, and how many there are. Labels are
+    /// compared as keys in [`Groups::group_match`].
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[7u32, 9, 7, 9, 9])?;
+    /// let (rank, size) = dev.group_partition(&x, 5, |x| x)?;
+    /// assert_eq!(rank.read_blocking()?, [0, 0, 1, 1, 2]);
+    /// assert_eq!(size.read_blocking()?, [2, 3, 2, 3, 3]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Groups::group_ballot`].
+    fn group_partition<I: Inputs<Self>, K: Scalar>(
+        &self,
+        inputs: I,
+        width: u64,
+        label: impl FnOnce(I::Exprs) -> Expr<K>,
+    ) -> Result<(Buffer<Self, u32>, Buffer<Self, u32>)> {
+        let call = Call::key(self, "group_partition", &inputs, width, label)?;
+        let out = (self.buffer(call.n)?, self.buffer(call.n)?);
+        rank_into(self, &call, Peers::Rank, (&out.0, &out.1))?;
+        Ok(out)
+    }
+
+    /// As [`Groups::group_partition`], into the caller's buffers.
+    ///
+    /// # Errors
+    /// As [`Groups::group_ballot_into`].
+    fn group_partition_into<I: Inputs<Self>, K: Scalar>(
+        &self,
+        inputs: I,
+        width: u64,
+        label: impl FnOnce(I::Exprs) -> Expr<K>,
+        out: (&Buffer<Self, u32>, &Buffer<Self, u32>),
+    ) -> Result<()> {
+        rank_into(self, &Call::key(self, "group_partition", &inputs, width, label)?, Peers::Rank, out)
+    }
+}
+impl<B: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort> Groups for B {}
+
+/// One output element to a group.
+fn voted<B: Groups, I: Inputs<B>>(
+    device: &B,
+    pattern: &'static str,
+    inputs: &I,
+    width: u64,
+    f: impl FnOnce(I::Exprs) -> Expr<bool>,
+    vote: impl Fn(Expr<u32>, Expr<u32>) -> Expr<u32>,
+) -> Result<Buffer<B, u32>> {
+    let call = Call::condition(device, pattern, inputs, width, f)?;
+    let out = device.buffer(call.groups())?;
+    per_group(device, &call, vote, &out)?;
+    Ok(out)
+}
+
+fn any(count: Expr<u32>, _: Expr<u32>) -> Expr<u32> {
+    count.ne(0).cast()
+}
+
+fn all(count: Expr<u32>, len: Expr<u32>) -> Expr<u32> {
+    count.eq(len).cast()
+}
+
+/// For each element, of how many before it in its group the condition holds.
+fn ranks<B: Groups>(device: &B, call: &Call<B>, out: &Buffer<B, u32>) -> Result<()> {
+    call.check(device, &[(out, call.n)])?;
+    if call.n == 0 {
+        return Ok(());
+    }
+    let bits = call.bits(device)?;
+    let all = (array(&bits), index(), scalar(call.n as u32), scalar(call.width as u32));
+    if call.width <= MASK_WIDTH {
+        let rank = |(bits, i, n, width): (ArrayExpr<u32>, Expr<u32>, Expr<u32>, Expr<u32>)| {
+            let place = i % width;
+            let (group, _) = bits_of_group(bits, i - place, n, width);
+            (group & ((lit(1u32) << place) - 1)).count_ones()
+        };
+        return device.generate_into(call.n, all, rank, out);
+    }
+    let sums = call::sums(device, &bits)?;
+    let rank = |((bits, i, _, width), sums)| of_bits(bits, sums, i) - of_bits(bits, sums, i - i % width);
+    device.generate_into(call.n, (all, array(&sums)), rank, out)
+}

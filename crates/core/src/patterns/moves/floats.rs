@@ -1,0 +1,197 @@
+//! Floats combined where they are scattered to: sums as whole numbers, minima and maxima by the order of integers.
+
+use super::enqueue::{raw_as, scatter};
+use super::{IndexElement, Move, ScatterOp};
+use crate::backend::Run;
+use crate::buffer::{Buffer, Memory as _};
+use crate::caps::Capability;
+use crate::element::{DType, Element, Scalar, Ty};
+use crate::error::{Error, Result};
+use crate::input::{array, index};
+use crate::ir::{ArrayExpr, Expr, graph, lit, select};
+use crate::patterns::histogram::{LIMBS, exact_word, rounded_bits};
+use crate::patterns::map::collect;
+use crate::patterns::{HistogramSum, HistogramTask, Map as _};
+use std::sync::Arc;
+
+/// Words of exact sums have 32-bit indices.
+const MOST_SUMS: u64 = u32::MAX as u64 / LIMBS;
+/// Targets whose exact sums a map sees together: less than 128 MiB of them, which every adapter binds.
+const SUMS_IN_A_MAP: u64 = 1 << 21;
+
+/// What floats are not combined by.
+pub(super) fn check_operator(op: ScatterOp, dtype: DType) -> Result<()> {
+    let reason = match (dtype, op) {
+        (DType::F32 | DType::F64, ScatterOp::And | ScatterOp::Or | ScatterOp::Xor) => {
+            format!("{} is of bits, and the elements are {dtype}", op.name())
+        }
+        (DType::F64, ScatterOp::Sum | ScatterOp::Sub) => "the exact sum of f64 has no form; f32 and integers have".to_owned(),
+        _ => return Ok(()),
+    };
+    Err(Error::InvalidArgument { what: "operator", reason })
+}
+
+/// Floats whose operator and operands were checked.
+pub(super) fn scatter_floats<B: Move, T: Element, I: IndexElement>(
+    device: &B,
+    values: &Buffer<B, T>,
+    indices: &Buffer<B, I>,
+    op: ScatterOp,
+    out: &Buffer<B, T>,
+) -> Result<()> {
+    if indices.is_empty() || out.is_empty() {
+        return Ok(());
+    }
+    let least = op == ScatterOp::Min;
+    match (T::DTYPE, op) {
+        (DType::F32, ScatterOp::Sum | ScatterOp::Sub) => {
+            exact_sums(device, &raw_as::<B, T, u32>(values)?, indices, op == ScatterOp::Sub, &raw_as::<B, T, u32>(out)?)
+        }
+        (DType::F32, _) => {
+            let key = |x| key_of_f32(x, least);
+            by_keys::<B, u32, I>(device, (&raw_as::<B, T, u32>(values)?, indices), op, key, f32_of_key, &raw_as::<B, T, u32>(out)?)
+        }
+        _ => {
+            let key = |x| key_of_f64(x, least);
+            by_keys::<B, u64, I>(device, (&raw_as::<B, T, u64>(values)?, indices), op, key, f64_of_key, &raw_as::<B, T, u64>(out)?)
+        }
+    }
+}
+
+/// The target that an index names, as a word; any that is not below their number is none, of which there are less than 2^31.
+pub(crate) fn target_word<I: IndexElement>(i: Expr<I>) -> Expr<u32> {
+    if I::TY == Ty::U64 {
+        let wide = i.same_as::<u64>();
+        return select((wide >> 32).eq(0), wide.cast::<u32>(), u32::MAX);
+    }
+    i.bitcast::<u32>()
+}
+
+/// `f32` as bits.
+fn exact_sums<B: Move, I: IndexElement>(
+    device: &B,
+    values: &Buffer<B, u32>,
+    indices: &Buffer<B, I>,
+    negate: bool,
+    out: &Buffer<B, u32>,
+) -> Result<()> {
+    let targets = out.len();
+    if targets > MOST_SUMS {
+        return Err(Error::TooLarge { what: "targets of exact sums", requested: targets, limit: MOST_SUMS });
+    }
+    let sums: Buffer<B, u32> = device.buffer(targets * LIMBS)?;
+    let parts = || (0..targets).step_by(SUMS_IN_A_MAP as usize).map(|at| at..targets.min(at + SUMS_IN_A_MAP));
+    // What is there is the first summand.
+    for part in parts() {
+        let to = sums.slice(part.start * LIMBS..part.end * LIMBS)?;
+        let word = |(i, out): (Expr<u32>, ArrayExpr<u32>)| {
+            let target = i / LIMBS as u32;
+            exact_word(out.at(target), i - target * LIMBS as u32)
+        };
+        device.generate_into(to.len(), (index(), array(&out.slice(part)?)), word, &to)?;
+    }
+    let c = collect(device, "scatter_reduce", &(indices, values))?;
+    let func = graph::trace(c.params.clone(), || {
+        let (to, bits): (Expr<I>, Expr<u32>) = crate::input::Inputs::<B>::exprs(&(indices, values), &mut 0);
+        vec![target_word(to).value(), if negate { bits ^ 0x8000_0000 } else { bits }.value()]
+    })?;
+    let task =
+        HistogramTask { func: Arc::new(func), n: indices.len(), bins: targets, sum: HistogramSum::Exact, numerics: device.numerics() };
+    Run::<HistogramTask>::run(device, &task, &c.leaves, &[sums.out()])?;
+    for part in parts() {
+        let (sums, out) = (sums.slice(part.start * LIMBS..part.end * LIMBS)?, out.slice(part)?);
+        let rounded = |(i, sums, old): (Expr<u32>, ArrayExpr<u32>, Expr<u32>)| {
+            let sum = rounded_bits(i, sums);
+            let zeros = sum.eq(0) & old.eq(0x8000_0000);
+            select(zeros | (sum.eq(NAN_32) & is_nan_32(old)), old, sum)
+        };
+        device.map_into((index(), array(&sums), &out), rounded, &out)?;
+    }
+    Ok(())
+}
+
+const NAN_32: u32 = 0x7FC0_0000;
+const NAN_64: u64 = 0x7FF8_0000_0000_0000;
+
+fn is_nan_32(bits: Expr<u32>) -> Expr<bool> {
+    (bits & 0x7FFF_FFFF).gt(0x7F80_0000)
+}
+
+/// Integers in the order of floats: negative ones turned round, and NaN before, or behind, all others.
+fn key_of_f32(bits: Expr<u32>, nan_first: bool) -> Expr<u32> {
+    let ordered = select((bits >> 31).ne(0), bits ^ u32::MAX, bits | 0x8000_0000);
+    select(is_nan_32(bits), if nan_first { 0 } else { u32::MAX }, ordered)
+}
+
+fn f32_of_key(key: Expr<u32>) -> Expr<u32> {
+    let bits = select((key >> 31).ne(0), key ^ 0x8000_0000, key ^ u32::MAX);
+    select(key.eq(0) | key.eq(u32::MAX), NAN_32, bits)
+}
+
+fn key_of_f64(bits: Expr<u64>, nan_first: bool) -> Expr<u64> {
+    let ordered = select((bits >> 63).ne(0), bits ^ u64::MAX, bits | (1 << 63));
+    select((bits & (u64::MAX >> 1)).gt(0x7FF0_0000_0000_0000), if nan_first { 0 } else { u64::MAX }, ordered)
+}
+
+fn f64_of_key(key: Expr<u64>) -> Expr<u64> {
+    let bits = select((key >> 63).ne(0), key ^ lit(1 << 63), key ^ u64::MAX);
+    select(key.eq(0) | key.eq(u64::MAX), NAN_64, bits)
+}
+
+/// Keys of sources and targets are combined as integers; a target whose key stays is left as it is.
+fn by_keys<B: Move, W: Element<Reg = W> + Scalar, I: IndexElement>(
+    device: &B,
+    (values, indices): (&Buffer<B, W>, &Buffer<B, I>),
+    op: ScatterOp,
+    key: impl Fn(Expr<W>) -> Expr<W>,
+    bits: impl Fn(Expr<W>) -> Expr<W>,
+    out: &Buffer<B, W>,
+) -> Result<()> {
+    let (from, to): (Buffer<B, W>, Buffer<B, W>) = (device.buffer(values.len())?, device.buffer(out.len())?);
+    device.map_into(values, &key, &from)?;
+    device.map_into(out, &key, &to)?;
+    match scatter(device, Some(from.leaf()), indices, &to, op) {
+        Err(Error::Unsupported { capability: Capability::Atomics64, .. }) => in_halves(device, (&from, indices), op, &to)?,
+        result => result?,
+    }
+    device.map_into((&to, out), |(found, old)| select(found.eq(key(old)), old, bits(found)), out)
+}
+
+/// Minima and maxima of 64-bit integers where a device has no atomic ones: of the upper halves, and then of the lower halves of those that have
+/// the upper one which was found.
+pub(super) fn wide_extremes<B: Move, T: Element, I: IndexElement>(
+    device: &B,
+    (values, indices): (&Buffer<B, T>, &Buffer<B, I>),
+    op: ScatterOp,
+    out: &Buffer<B, T>,
+) -> Result<()> {
+    let turned = if T::DTYPE == DType::I64 { 1 << 63 } else { 0 };
+    let key = |x: Expr<u64>| x ^ turned;
+    by_keys::<B, u64, I>(device, (&raw_as::<B, T, u64>(values)?, indices), op, key, key, &raw_as::<B, T, u64>(out)?)
+}
+
+fn in_halves<B: Move, W: Element<Reg = W> + Scalar, I: IndexElement>(
+    device: &B,
+    (keys, indices): (&Buffer<B, W>, &Buffer<B, I>),
+    op: ScatterOp,
+    to: &Buffer<B, W>,
+) -> Result<()> {
+    let halves = |x: Expr<W>| {
+        let wide = x.same_as::<u64>();
+        ((wide >> 32).cast::<u32>(), wide.cast::<u32>())
+    };
+    let (high, low): (Buffer<B, u32>, Buffer<B, u32>) = device.map(keys, halves)?;
+    let (before, rest): (Buffer<B, u32>, Buffer<B, u32>) = device.map(to, halves)?;
+    let found = device.copy(&before)?;
+    scatter(device, Some(high.leaf()), indices, &found, op)?;
+    let of_found = |(i, high, found): (Expr<I>, Expr<u32>, ArrayExpr<u32>)| {
+        let target = target_word(i);
+        select(found.at(target).eq(high), target, u32::MAX)
+    };
+    let among = device.map((indices, &high, array(&found)), of_found)?;
+    let neutral = if op == ScatterOp::Min { u32::MAX } else { 0 };
+    device.map_into((&before, &found, &rest), |(before, found, rest)| select(before.eq(found), rest, neutral), &rest)?;
+    scatter(device, Some(low.leaf()), &among, &rest, op)?;
+    let joined = |(high, low): (Expr<u32>, Expr<u32>)| ((high.cast::<u64>() << 32) | low.cast::<u64>()).same_as::<W>();
+    device.map_into((&found, &rest), joined, to)
+}

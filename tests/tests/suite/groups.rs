@@ -1,0 +1,146 @@
+//! Groups against loops over them, which know nothing of words, sorts and sums.
+
+use crate::common::each;
+use isowarp::prelude::*;
+use std::collections::HashMap;
+
+/// Well-mixed numbers below `keys`.
+fn few_keys(n: u32, keys: u32) -> Vec<u32> {
+    (0..n).map(|i| (i.wrapping_mul(2_654_435_761) >> 7) % keys).collect()
+}
+
+const WIDTHS: [usize; 9] = [1, 3, 8, 31, 32, 33, 64, 333, 5000];
+
+#[test]
+fn votes_ballots_and_ranks_are_those_of_loops() {
+    each(|d| {
+        for width in WIDTHS {
+            let x = few_keys(1003, 10);
+            let dx = d.upload(&x).unwrap();
+            let (mut ballot, mut counts, mut ranks) = (Vec::new(), Vec::new(), Vec::new());
+            for group in x.chunks(width) {
+                let words = width.min(x.len()).div_ceil(32);
+                let mut bits = vec![0u32; words];
+                let mut rank = 0;
+                for (k, v) in group.iter().enumerate() {
+                    ranks.push(rank);
+                    if v % 3 == 0 {
+                        bits[k / 32] |= 1 << (k % 32);
+                        rank += 1;
+                    }
+                }
+                ballot.extend(bits);
+                counts.push((rank, group.len() as u32));
+            }
+            let third = |x: Expr<u32>| (x % 3).eq(0);
+            let w = width as u64;
+            assert_eq!(d.group_ballot(&dx, w, third).unwrap().read_blocking().unwrap(), ballot, "{width}");
+            assert_eq!(d.group_rank(&dx, w, third).unwrap().read_blocking().unwrap(), ranks, "{width}");
+            let votes = |of: fn((u32, u32)) -> u32| counts.iter().map(|&c| of(c)).collect::<Vec<_>>();
+            assert_eq!(d.group_count(&dx, w, third).unwrap().read_blocking().unwrap(), votes(|c| c.0), "{width}");
+            assert_eq!(d.group_any(&dx, w, third).unwrap().read_blocking().unwrap(), votes(|c| u32::from(c.0 > 0)), "{width}");
+            assert_eq!(d.group_all(&dx, w, third).unwrap().read_blocking().unwrap(), votes(|c| u32::from(c.0 == c.1)), "{width}");
+        }
+    });
+}
+
+#[test]
+fn matches_and_partitions_are_those_of_loops() {
+    each(|d| {
+        for width in WIDTHS {
+            let x = few_keys(1003, 6);
+            let dx = d.upload(&x).unwrap();
+            let (mut first, mut count, mut rank, mut masks) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+            for group in x.chunks(width) {
+                let mut places: HashMap<u32, Vec<u32>> = HashMap::new();
+                for (k, &v) in group.iter().enumerate() {
+                    rank.push(places.get(&v).map_or(0, |p| p.len() as u32));
+                    places.entry(v).or_default().push(k as u32);
+                }
+                for v in group {
+                    let peers = &places[v];
+                    first.push(peers[0]);
+                    count.push(peers.len() as u32);
+                    masks.push(peers.iter().fold(0u32, |m, &k| m | 1u32.checked_shl(k).unwrap_or(0)));
+                }
+            }
+            let w = width as u64;
+            let read = |(a, b): (Buffer<_, u32>, Buffer<_, u32>)| (a.read_blocking().unwrap(), b.read_blocking().unwrap());
+            assert_eq!(read(d.group_match(&dx, w, |x| x).unwrap()), (first, count.clone()), "{width}");
+            assert_eq!(read(d.group_partition(&dx, w, |x| x).unwrap()), (rank, count), "{width}");
+            if width <= 32 {
+                assert_eq!(d.group_match_mask(&dx, w, |x| x).unwrap().read_blocking().unwrap(), masks, "{width}");
+            }
+        }
+    });
+}
+
+/// Tables 3.4 and 3.5 of Ansorge's book: a source that is not there gives the lane's own value.
+#[test]
+fn shuffles_are_those_of_the_table() {
+    each(|d| {
+        for width in WIDTHS {
+            let x = few_keys(1003, 1 << 20);
+            let dx = d.upload(&x).unwrap();
+            for how in [Shuffle::From(4), Shuffle::Up(3), Shuffle::Down(5), Shuffle::Xor(6), Shuffle::Down(u32::MAX)] {
+                let source = |k: u64| match how {
+                    Shuffle::From(from) => Some(u64::from(from)),
+                    Shuffle::Up(by) => k.checked_sub(by.into()),
+                    Shuffle::Down(by) => Some(k + u64::from(by)),
+                    Shuffle::Xor(by) => Some(k ^ u64::from(by)),
+                };
+                let one = |(g, k): (&[u32], usize)| source(k as u64).and_then(|s| g.get(s as usize)).copied().unwrap_or(g[k]);
+                let want: Vec<u32> = x.chunks(width).flat_map(|g| (0..g.len()).map(move |k| (g, k))).map(one).collect();
+                let got = d.group_shuffle(&dx, width as u64, how).unwrap().read_blocking().unwrap();
+                assert_eq!(got, want, "{how:?} in groups of {width}");
+            }
+        }
+    });
+}
+
+/// Numbers that the sources print: lane 12 of 32 alone; 64 threads in groups of 16; every third lane is one of a coalesced group of 11 or 10.
+#[test]
+fn printed_numbers_come_out() {
+    each(|d| {
+        let lanes = d.iota(64, 0u32, 1).unwrap();
+        assert_eq!(d.group_ballot(&lanes, 32, |i| i.eq(12)).unwrap().read_blocking().unwrap(), [0x1000, 0]);
+        let ranks = d.group_rank(&lanes, 16, |i| i.ge(0)).unwrap().read_blocking().unwrap();
+        assert_eq!(ranks, (0..64).map(|i| i % 16).collect::<Vec<u32>>());
+        assert_eq!(d.group_count(&lanes, 32, |i| (i % 3).eq(0)).unwrap().read_blocking().unwrap(), [11, 11]);
+        assert_eq!(d.group_count(&lanes, 32, |i| (i % 3).eq(2)).unwrap().read_blocking().unwrap(), [10, 11]);
+    });
+}
+
+#[test]
+fn bad_groups_are_refused_and_nothing_is_written() {
+    each(|d| {
+        let x = d.iota(100, 0u32, 1).unwrap();
+        let out = d.upload(&[7u32; 99]).unwrap();
+        let refused = [
+            d.group_ballot_into(&x, 0, |x| x.gt(1), &out),
+            d.group_rank_into(&x, 5, |x| x.gt(1), &out),
+            d.group_match_mask_into(&x, 33, |x| x, &out),
+            d.group_shuffle_into(&x, 8, Shuffle::Up(1), &out),
+            d.group_shuffle_into(&x, 8, Shuffle::Up(1), &x),
+            d.group_ballot_into(&x, 8, |x| x.gt(1), &x),
+            d.group_match_into(&x, 40, |x| x, (&out, &out)),
+            d.group_shuffle_by(&x, 8, &out).map(drop),
+        ];
+        let texts: Vec<String> = refused.into_iter().map(|r| format!("{:?}", r.unwrap_err())).collect();
+        let kinds = [
+            "InvalidArgument",
+            "BufferTooSmall",
+            "InvalidArgument",
+            "BufferTooSmall",
+            "Aliasing",
+            "Aliasing",
+            "BufferTooSmall",
+            "LengthMismatch",
+        ];
+        for (text, kind) in texts.iter().zip(kinds) {
+            assert!(text.starts_with(kind), "{text}");
+        }
+        assert_eq!(out.read_blocking().unwrap(), [7; 99]);
+        assert_eq!(x.read_blocking().unwrap(), (0..100).collect::<Vec<u32>>());
+    });
+}
