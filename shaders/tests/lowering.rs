@@ -24,7 +24,7 @@ fn lower(f: &Func, native_fma: bool, numerics: Numerics) -> String {
 /// The form for four elements at once, and the single one, which operators of 64 bits call.
 fn lower_4(f: &Func, fma: WgslFma) -> String {
     let (mut calls, options) = (BTreeSet::new(), WgslOptions { fma, numerics: Numerics::Strict });
-    let text = [wgsl_function(f, "op", options, &mut calls), wgsl_function_4(f, "op", options, &mut calls)].concat();
+    let text = [wgsl_function(f, "op", options, &mut calls), wgsl_function_4(f, "op", options, &[], &mut calls)].concat();
     let mut resolve = |name: &str| common::native(name).or_else(|| numerics_of_4(name.strip_suffix("_4")?));
     format!("{}{text}", isowarp_shaders::prelude(&calls, &mut resolve).unwrap())
 }

@@ -23,16 +23,14 @@ const KEYS: u64 = 4;
 
 impl Run<BallotTask> for Cuda {
     fn run(&self, task: &BallotTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
-        let mut bound = bind(self, "group_ballot", &task.func.params, leaves, outs)?;
-        bound.args.n = task.n;
+        let bound = bind(self, ("group_ballot", task.n), &task.func.params, leaves, outs)?;
         self.over_groups(GROUPS_BALLOT, &task.func, task.numerics, task.n.div_ceil(BALLOTS), bound)
     }
 }
 
 impl Run<PeersTask> for Cuda {
     fn run(&self, task: &PeersTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
-        let mut bound = bind(self, "group_match", &task.func.params, leaves, outs)?;
-        bound.args.n = task.n;
+        let mut bound = bind(self, ("group_match", task.n), &task.func.params, leaves, outs)?;
         bound.args.u[..2].copy_from_slice(&[task.width, task.peers as u32]);
         let width = u64::from(task.width);
         let block = u64::from(THREADS) / WARP * KEYS * (WARP / width * width);
