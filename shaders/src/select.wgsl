@@ -121,9 +121,10 @@ fn select_tiles(@builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocat
         let loaded = load4(select(0u, i{{ r }}, whole));
 {% for e in range(4) %}
         x{{ r }}[{{ e }}] = loaded[{{ e }}].v;
-{% for k in range(sets) %}
-        bits{{ k }} |= select(0u, {{ 2 ** (4 * r + e) }}u, whole && loaded[{{ e }}].part == {{ k }}u);
 {% endfor %}
+{% for k in range(sets) %}
+        let own{{ k }} = {% for e in range(4) %}select(0u, {{ 2 ** (4 * r + e) }}u, loaded[{{ e }}].part == {{ k }}u){{ " | " if not loop.last }}{% endfor %};
+        bits{{ k }} |= select(0u, own{{ k }}, whole);
 {% endfor %}
     }
 {% endfor %}
