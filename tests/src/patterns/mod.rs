@@ -14,6 +14,7 @@ mod reduce_custom;
 mod reduce_variants;
 mod scan;
 mod scan_variants;
+mod segments;
 mod select;
 mod sort;
 
@@ -40,6 +41,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         reduce_variants::cases,
         scan::cases,
         scan_variants::cases,
+        segments::cases,
         select::cases,
         sort::cases,
         histogram::cases,

@@ -16,6 +16,7 @@ mod reduce;
 mod reduce_variants;
 mod scan;
 mod scan_variants;
+mod segments;
 mod select;
 mod sort;
 #[cfg(test)]
