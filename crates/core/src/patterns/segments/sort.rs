@@ -1,17 +1,19 @@
 //! Segments sorted: by key, then by segment, both stably.
 
 use super::flags;
-use crate::backend::Run;
+use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
-use crate::element::Element;
+use crate::element::{DType, Element};
 use crate::error::{Error, Result};
 use crate::input::index;
-use crate::ir::select;
+use crate::ir::{Expr, select};
 use crate::ops::Sum;
 use crate::patterns::moves::gather;
 use crate::patterns::select::Count;
+use crate::patterns::sort::check_len;
 use crate::patterns::{
-    GatherTask, IndexElement, Map as _, MapTask, Scan as _, ScanTask, ScatterTask, Sort as _, SortBy, SortOrder, SortTask, check_aliasing,
+    GatherTask, IndexElement, KeyBits, Map as _, MapTask, Scan as _, ScanTask, ScatterTask, Sort as _, SortBy, SortOrder, SortTask,
+    check_aliasing,
 };
 
 /// Stable sorts of every segment by itself. Segments are bounded as for [`Segmented`](super::Segmented#segments); elements in none stay where they are.
@@ -19,8 +21,9 @@ use crate::patterns::{
 /// # Order
 /// Keys compare as in a [sort](crate::patterns::Sort#order), and equal keys keep their order, so there is one result: that of a sort of each slice.
 ///
-/// All keys are sorted together with their indices, and these then by the segments that they lie in; keys and values follow. So work is O(n (bits of a
-/// key + log s)), whatever the segments' lengths, and scratch 24 bytes an element. Arrays have less than 2^32 elements. Outputs may not overlap inputs.
+/// Keys of at most 32 bits are sorted as one with the number of their segment above them; others, and those with values or a range of bits, are sorted
+/// together with their indices, and these then by segment, and keys and values follow. So work is O(n (bits of a key + log s)), whatever the segments'
+/// lengths, and scratch at most 24 bytes an element. Arrays have less than 2^32 elements. Outputs may not overlap inputs.
 ///
 /// Source: Satish, Harris and Garland, *Designing efficient sorting algorithms for manycore GPUs* (2009); Knuth, *The Art of Computer Programming*, volume
 /// 3, section 5.2.5 (the lowest digit first).
@@ -70,6 +73,14 @@ pub trait SegmentedSort: Run<SortTask> + Run<ScanTask> + Run<ScatterTask> + Run<
         out: &Buffer<Self, K>,
     ) -> Result<()> {
         check_output(self, keys, out)?;
+        let by = by.into();
+        let whole = |size: u64| K::DTYPE.size_bytes() == size && by.bits.is_none() && self.caps().supports(DType::U64);
+        if whole(4) {
+            return with_segments::<Self, K, u32, O>(self, keys, offsets, by.order, out);
+        }
+        if whole(1) {
+            return with_segments::<Self, K, u8, O>(self, keys, offsets, by.order, out);
+        }
         let order = self.segmented_argsort(keys, offsets, by)?;
         gather(self, keys, &order, &out.slice(..keys.len())?, false)
     }
@@ -179,11 +190,7 @@ pub trait SegmentedSort: Run<SortTask> + Run<ScanTask> + Run<ScatterTask> + Run<
         out: &Buffer<Self, u32>,
     ) -> Result<()> {
         let n = keys.len();
-        let Some(last) = offsets.len().checked_sub(1) else {
-            let reason = "there are none; one more than segments are needed".to_owned();
-            return Err(Error::InvalidArgument { what: "offsets", reason });
-        };
-        offsets.check_device(self, "the offsets")?;
+        let (first, end) = ends(self, offsets)?;
         out.check_device(self, "the output")?;
         if out.len() < n {
             return Err(Error::BufferTooSmall { what: "the output", required: n, available: out.len() });
@@ -194,16 +201,13 @@ pub trait SegmentedSort: Run<SortTask> + Run<ScanTask> + Run<ScatterTask> + Run<
         if n == 0 {
             return Ok(());
         }
-        // As many starts as there are before or at an element: a number that grows from segment to segment.
-        let segments = self.scan_inclusive(&flags(self, n, offsets)?, Sum)?;
+        let segments = numbers(self, n, offsets)?;
         let of_key = self.buffer(n)?;
         gather(self, &segments, &by_key, &of_key, false)?;
-        let bits = u64::BITS - offsets.len().min(n).leading_zeros();
-        let sorted = self.sort_pairs(&of_key, &by_key, SortOrder::Ascending.bits(0..bits.min(32)))?;
+        let sorted = self.sort_pairs(&of_key, &by_key, SortOrder::Ascending.bits(0..number_bits(n, offsets)))?;
         // Elements in no segment were sorted too, among themselves.
-        let bound = |k: u64| DeviceScalar::from_buffer(offsets.slice(k..=k)?);
         self.map_into(
-            (&sorted.1, index(), &bound(0)?, &bound(last)?),
+            (&sorted.1, index(), &first, &end),
             |(sorted, i, first, end)| {
                 let at = i.cast::<O>();
                 select(at.ge(first) & at.lt(end), sorted, i)
@@ -214,8 +218,71 @@ pub trait SegmentedSort: Run<SortTask> + Run<ScanTask> + Run<ScatterTask> + Run<
 }
 impl<B: Run<SortTask> + Run<ScanTask> + Run<ScatterTask> + Run<GatherTask> + Run<MapTask>> SegmentedSort for B {}
 
+type Ends<B, O> = (DeviceScalar<B, O>, DeviceScalar<B, O>);
+
+/// The first and the last offset.
+fn ends<B: Backend, O: Count>(device: &B, offsets: &Buffer<B, O>) -> Result<Ends<B, O>> {
+    offsets.check_device(device, "the offsets")?;
+    let Some(last) = offsets.len().checked_sub(1) else {
+        return Err(Error::InvalidArgument { what: "offsets", reason: "there are none; one more than segments are needed".to_owned() });
+    };
+    let bound = |k: u64| DeviceScalar::from_buffer(offsets.slice(k..=k)?);
+    Ok((bound(0)?, bound(last)?))
+}
+
+/// For every element how many starts there are before or at it: a number that grows from segment to segment.
+fn numbers<B, O: Count + IndexElement>(device: &B, n: u64, offsets: &Buffer<B, O>) -> Result<Buffer<B, u32>>
+where
+    B: Run<ScanTask> + Run<ScatterTask> + Run<MapTask>,
+{
+    device.scan_inclusive(&flags(device, n, offsets)?, Sum)
+}
+
+/// Bits of the highest of these numbers.
+fn number_bits<B: Backend, O: Count>(n: u64, offsets: &Buffer<B, O>) -> u32 {
+    (u64::BITS - offsets.len().min(n).leading_zeros()).min(32)
+}
+
+/// Sorts keys of at most 32 bits, as words `W`, below the numbers of their segments: one sort without a payload, and nothing to gather.
+fn with_segments<B: SegmentedSort, K: Element, W: Element<Reg = u32>, O: Count + IndexElement>(
+    device: &B,
+    keys: &Buffer<B, K>,
+    offsets: &Buffer<B, O>,
+    order: SortOrder,
+    out: &Buffer<B, K>,
+) -> Result<()> {
+    let n = keys.len();
+    let (first, end) = ends(device, offsets)?;
+    check_aliasing("segmented sort", &[offsets.leaf()], offsets.len(), &[(out.out(), n)], false)?;
+    check_len(n)?;
+    if n == 0 {
+        return Ok(());
+    }
+    // Nothing may convert a float: its bits are what is moved.
+    let words = |b: &Buffer<B, K>| Buffer::<B, W>::from_raw(device, b.raw().clone(), b.offset(), n);
+    let (words, out) = (words(keys)?, words(out)?);
+    let map = KeyBits::new(K::DTYPE, order);
+    let (sign, flip) = (map.width - 1, map.flip as u32);
+    let negative = |k: Expr<u32>| select((k >> sign).ne(0), Expr::from(map.negative as u32), Expr::from(0));
+    let joined = device
+        .map((&words, &numbers(device, n, offsets)?), |(k, s)| (s.cast::<u64>() << map.width) | (k ^ negative(k) ^ flip).cast::<u64>())?;
+    let sorted = device.sort(&joined, SortOrder::Ascending.bits(0..map.width + number_bits(n, offsets)))?;
+    let inputs = (&sorted, &words, index(), &first, &end);
+    device.map_into(
+        inputs,
+        |(sorted, word, i, first, end)| {
+            let key = sorted.cast::<u32>() & (u64::MAX >> (64 - map.width)) as u32;
+            let key = key ^ flip;
+            let at = i.cast::<O>();
+            // Elements in no segment were sorted too, among themselves.
+            select(at.ge(first) & at.lt(end), key ^ negative(key), word).store_as::<W>()
+        },
+        &out,
+    )
+}
+
 /// Room, and the right device, before anything is enqueued.
-fn check_output<B: crate::backend::Backend, T: Element>(device: &B, x: &Buffer<B, T>, out: &Buffer<B, T>) -> Result<()> {
+fn check_output<B: Backend, T: Element>(device: &B, x: &Buffer<B, T>, out: &Buffer<B, T>) -> Result<()> {
     out.check_device(device, "the output")?;
     x.check_device(device, "an input")?;
     let (required, available) = (x.len(), out.len());
