@@ -9,9 +9,9 @@ constexpr int THREADS = 256;
 constexpr int WARPS = THREADS / WARP;
 constexpr uint32_t SHORT = 1024;  // elements of a segment that is reduced together with others, at most
 
-// Vectors that a thread has in flight, of short segments and of tiles.
+// Vectors that a thread has in flight, of short segments and of tiles. 256 segments of 16 elements have some 1150 vectors.
 template <int W>
-constexpr int SHORT_ROWS = W <= 3 ? 4 : 2;
+constexpr int SHORT_ROWS = W <= 2 ? 6 : W == 3 ? 4 : 3;
 template <int W>
 constexpr int TILE_ROWS = W == 1 ? 8 : W == 2 ? 4 : 2;
 template <int W>

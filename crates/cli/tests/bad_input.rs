@@ -247,7 +247,7 @@ fn a_driver_library_that_cannot_be_found_is_no_panic() {
 fn options_that_make_no_sense_are_refused() {
     says(
         &refused(&["argmin", "--in", "x_f4.npy", "--op", "x"]),
-        "--op is for map, zip, generate, reduce, scan, select, partition and scatter, not for argmin",
+        "--op is for map, zip, generate, reduce, scan, reduce-by-key, segmented-reduce, segmented-scan, select, partition and scatter, not for argmin",
     );
     says(&refused(&["map", "--in", "x_f4.npy", "--op", "x", "--axis", "0"]), "--axis is for reduce and scan");
     says(&refused(&["reduce", "--in", "x_f4.npy", "--exclusive"]), "--exclusive is for scan");
@@ -256,7 +256,7 @@ fn options_that_make_no_sense_are_refused() {
     says(&refused(&["scan", "--in", "x_f4.npy", "--variant", "sklansky"]), "known: kogge-stone, brent-kung, coarsened, single-pass");
     says(
         &refused(&["map", "--in", "x_f4.npy", "--op", "x", "--descending"]),
-        "--descending is for sort, argsort, merge, search, union, intersection and difference, not for map",
+        "--descending is for sort, argsort, segmented-sort, segmented-argsort, merge, search, union, intersection and difference, not for map",
     );
     says(&refused(&["sort", "--in", "x_f4.npy", "--op", "x"]), "not for sort");
     says(&refused(&["select", "--in", "x_f4.npy"]), "select needs --op, a condition");
