@@ -9,9 +9,11 @@ constexpr int THREADS = 256;
 constexpr int WARPS = THREADS / WARP;
 constexpr uint32_t SHORT = 1024;  // elements of a segment that is reduced together with others, at most
 
-// Vectors that a thread has in flight, of short segments and of tiles. 256 segments of 16 elements have some 1150 vectors.
+// Vectors of a thread, of short segments and of tiles, and those of short segments that it has in flight. 256 segments of 16 elements have some 1150 vectors.
 template <int W>
 constexpr int SHORT_ROWS = W <= 2 ? 6 : W == 3 ? 4 : 3;
+template <int W>
+constexpr int HELD = W == 3 ? 2 : 3;
 template <int W>
 constexpr int TILE_ROWS = W == 1 ? 8 : W == 2 ? 4 : 2;
 template <int W>
@@ -83,16 +85,20 @@ struct Nodes {
     }
 };
 
-// The node over elements i..i+3, those before `end`; there is at least one. All four are read, the last one again where fewer are left, so that
-// loads need not wait for conditions.
+// Elements i..i+3, those of the first `left`; there is at least one. All four are read, the last one again where fewer are left, so that loads need
+// not wait for conditions.
 template <int W, class Load>
-IW_DEVICE Acc<W> quad(const Load& load, uint64_t i, uint64_t end) {
-    const uint64_t left = end - i;
-    Acc<W> x[4];
+IW_DEVICE void load_quad(Acc<W> (&x)[4], const Load& load, uint64_t i, uint64_t left) {
+    const uint32_t last = left < 4 ? (uint32_t)left - 1 : 3;
     load(x[0], i);
-    load(x[1], left > 1 ? i + 1 : i);
-    load(x[2], left > 2 ? i + 2 : end - 1);
-    load(x[3], left > 3 ? i + 3 : end - 1);
+    load(x[1], i + (last < 1 ? last : 1));
+    load(x[2], i + (last < 2 ? last : 2));
+    load(x[3], i + last);
+}
+
+// The node over them.
+template <int W>
+IW_DEVICE Acc<W> of_quad(Acc<W> (&x)[4], uint64_t left) {
     if (left > 1) x[0] = combine(x[0], x[1]);
     if (left > 3) x[2] = combine(x[2], x[3]);
     if (left > 2) x[0] = combine(x[0], x[2]);
@@ -187,18 +193,31 @@ IW_DEVICE void segments_short(const Args& args) {
             uint32_t place[ROWS], size[ROWS], of[ROWS];
 #pragma unroll
             for (int r = 0; r < ROWS; ++r) {
-                const uint32_t p = r * THREADS + thread;
-                place[r] = 0, size[r] = 0, of[r] = 0;
-                if (p >= count) continue;
+                const uint32_t p = r * THREADS + thread, at = p < count ? done + p : next - 1;
+                of[r] = 0;
                 // The last segment with no more vectors before it: one with vectors, since the next has more.
 #pragma unroll
-                for (int step = THREADS / 2; step > 0; step /= 2)
-                    if (vectors[of[r] + step] <= done + p) of[r] += step;
-                place[r] = done + p - vectors[of[r]];
-                size[r] = vectors[of[r] + 1] - vectors[of[r]];
-                const uint64_t from = begins[of[r]];
-                v[r] = quad<W>(Elements<W>(), from + 4 * place[r], from + lengths[of[r]]);
-                slots[p] = v[r];
+                for (int step = THREADS / 2; step > 0; step /= 2) of[r] += vectors[of[r] + step] <= at ? step : 0;
+                place[r] = at - vectors[of[r]];
+                size[r] = p < count ? vectors[of[r] + 1] - vectors[of[r]] : 0;
+            }
+#pragma unroll
+            for (int first_row = 0; first_row < ROWS; first_row += HELD<W>) {
+                Acc<W> x[HELD<W>][4] = {};
+                uint32_t left[HELD<W>];
+#pragma unroll
+                for (int h = 0; h < HELD<W>; ++h) {
+                    const int r = first_row + h;
+                    left[h] = (uint32_t)lengths[of[r]] - 4 * place[r];
+                    if (size[r] > 0) load_quad(x[h], Elements<W>(), begins[of[r]] + 4 * place[r], left[h]);
+                }
+#pragma unroll
+                for (int h = 0; h < HELD<W>; ++h) {
+                    const int r = first_row + h;
+                    if (size[r] == 0) continue;
+                    v[r] = of_quad(x[h], left[h]);
+                    slots[r * THREADS + thread] = v[r];
+                }
             }
 #pragma unroll 1
             for (uint32_t d = 1; d < levels; d *= 2) {
@@ -250,14 +269,21 @@ IW_DEVICE Acc<W> tree(const Load& load, uint64_t begin, uint64_t end) {
     const int thread = threadIdx.x;
     int count = (int)((end - begin + 3) / 4);
     if (count == TILE_SLOTS<W>) {
-        Acc<W> v[ROWS];
+        Acc<W> x[ROWS][4];
 #pragma unroll
-        for (int r = 0; r < ROWS; ++r) v[r] = quad<W>(load, begin + 4 * (r * THREADS + thread), end);
+        for (int r = 0; r < ROWS; ++r) {
+            const uint64_t i = begin + 4 * (r * THREADS + thread);
+            load_quad(x[r], load, i, end - i);
+        }
 #pragma unroll
-        for (int r = 0; r < ROWS; ++r) slots[gapped(r * THREADS + thread)] = v[r];
+        for (int r = 0; r < ROWS; ++r) slots[gapped(r * THREADS + thread)] = of_quad(x[r], end - begin - 4 * (r * THREADS + thread));
     } else {
 #pragma unroll 1
-        for (int p = thread; p < count; p += THREADS) slots[gapped(p)] = quad<W>(load, begin + 4 * p, end);
+        for (int p = thread; p < count; p += THREADS) {
+            Acc<W> x[4];
+            load_quad(x, load, begin + 4 * p, end - begin - 4 * p);
+            slots[gapped(p)] = of_quad(x, end - begin - 4 * p);
+        }
     }
     Acc<W> v = {};
     // From one region to the other and back.
@@ -329,9 +355,12 @@ IW_DEVICE void segments_join(const Args& args) {
     leave(list.counts);
 }
 
-#define SEGMENTS_ENTRIES(W)                                                                            \
-    IW_KERNEL(THREADS) segments_short_w##W(const __grid_constant__ Args args) { segments_short<W>(args); } \
-    IW_KERNEL(THREADS) segments_tiles_w##W(const __grid_constant__ Args args) { segments_tiles<W>(args); } \
+// Blocks of tiles have registers for all that they read at once.
+#define SEGMENTS_ENTRIES(W)                                                                                          \
+    IW_KERNEL(THREADS) segments_short_w##W(const __grid_constant__ Args args) { segments_short<W>(args); }           \
+    extern "C" __global__ void __launch_bounds__(THREADS, 4) segments_tiles_w##W(const __grid_constant__ Args args) { \
+        segments_tiles<W>(args);                                                                                     \
+    }                                                                                                                \
     IW_KERNEL(THREADS) segments_join_w##W(const __grid_constant__ Args args) { segments_join<W>(args); }
 
 SEGMENTS_ENTRIES(1)
