@@ -192,12 +192,12 @@ fn types<B: Target>(c: &mut Cases<B>) {
     one::<B, f64>(c);
     c.add("segmented/narrow/f16/30011", move |d| {
         let (x, offsets) = (input::<B, f16>(d, Fill::Plain, 30_011, "h")?, Cut::Tiny.upload(d, 30_011)?);
-        d.segmented_reduce_parts(&x, &offsets, |x| x, || lit(0.0f32), |a, b| a + b, |v| v.store_as::<f16>())
+        d.segmented_reduce_parts(&x, &offsets, |x| x, || lit(0.0f32), |a, b| a + b, Expr::store_as::<f16>)
     })
     .needs(&[DType::F16]);
     c.add("segmented/narrow/u8/30011", move |d| {
         let (x, offsets) = (input::<B, u8>(d, Fill::Plain, 30_011, "b")?, Cut::Tiny.upload(d, 30_011)?);
-        d.segmented_reduce_parts(&x, &offsets, |x| x, || lit(0u32), |a, b| a.max(b), |v| v.store_as::<u8>())
+        d.segmented_reduce_parts(&x, &offsets, |x| x, || lit(0u32), Expr::max, Expr::store_as::<u8>)
     })
     .needs(&[DType::U8]);
 }
@@ -312,7 +312,7 @@ fn differences<B: Target>(c: &mut Cases<B>) {
         for n in [0, 1, 2, 1025, 30_011] {
             c.add(format!("difference/{t}/{n}"), move |d| {
                 let x = input::<B, T>(d, Fill::Bits, n, "x")?;
-                Ok((d.adjacent_difference(&x)?, d.adjacent_difference_right(&x)?, d.adjacent(&x, |a, b| a.max(b))?))
+                Ok((d.adjacent_difference(&x)?, d.adjacent_difference_right(&x)?, d.adjacent(&x, Expr::max)?))
             })
             .needs(&[t]);
         }

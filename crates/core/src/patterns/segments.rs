@@ -377,6 +377,32 @@ pub trait Segmented: Run<SegmentedReduceTask> + Run<SelectTask> + Run<ReduceTask
         self.scan_segmented(x, &flags(self, x.len(), offsets)?, op)
     }
 
+    /// As [`Segmented::segmented_scan`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, offsets, out) = (dev.upload(&[1u32, 2, 3])?, dev.upload(&[0u32, 2, 3])?, dev.buffer(3)?);
+    /// dev.segmented_scan_into(&x, &offsets, Sum, &out)?;
+    /// assert_eq!(out.read_blocking()?, [1, 3, 3]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Segmented::segmented_scan`] and [`Segmented::segmented_reduce_into`].
+    fn segmented_scan_into<T: Element<Reg = T> + Scalar, O: Count + super::IndexElement>(
+        &self,
+        x: &Buffer<Self, T>,
+        offsets: &Buffer<Self, O>,
+        op: impl Combine<T>,
+        out: &Buffer<Self, T>,
+    ) -> Result<()>
+    where
+        Self: Run<ScanTask> + Run<ScatterTask>,
+    {
+        self.scan_segmented_into(x, &flags(self, x.len(), offsets)?, op, out)
+    }
+
     /// As [`Segmented::segmented_scan`], exclusive: every segment starts with the operator's identity.
     ///
     /// ```
@@ -399,6 +425,32 @@ pub trait Segmented: Run<SegmentedReduceTask> + Run<SelectTask> + Run<ReduceTask
         Self: Run<ScanTask> + Run<ScatterTask>,
     {
         self.scan_segmented_exclusive(x, &flags(self, x.len(), offsets)?, op)
+    }
+
+    /// As [`Segmented::segmented_scan_exclusive`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, offsets, out) = (dev.upload(&[1u32, 2, 3])?, dev.upload(&[0u32, 2, 3])?, dev.buffer(3)?);
+    /// dev.segmented_scan_exclusive_into(&x, &offsets, Sum, &out)?;
+    /// assert_eq!(out.read_blocking()?, [0, 1, 0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Segmented::segmented_scan`] and [`Segmented::segmented_reduce_into`].
+    fn segmented_scan_exclusive_into<T: Element<Reg = T> + Scalar, O: Count + super::IndexElement>(
+        &self,
+        x: &Buffer<Self, T>,
+        offsets: &Buffer<Self, O>,
+        op: impl Combine<T>,
+        out: &Buffer<Self, T>,
+    ) -> Result<()>
+    where
+        Self: Run<ScanTask> + Run<ScatterTask>,
+    {
+        self.scan_segmented_exclusive_into(x, &flags(self, x.len(), offsets)?, op, out)
     }
 }
 impl<B: Run<SegmentedReduceTask> + Run<SelectTask> + Run<ReduceTask> + Run<MapTask>> Segmented for B {}
