@@ -7,6 +7,7 @@
 pub mod measure;
 pub mod render;
 pub mod results;
+mod segments;
 pub mod works;
 
 pub use measure::{Settings, measure};

@@ -165,6 +165,7 @@ pub fn works() -> Vec<Work> {
     ]);
     all.extend(histograms());
     all.extend(groups::works());
+    all.extend(crate::segments::works());
     all.extend(rungs());
     all.extend([
         work("move/transpose", DType::F32, 8, |d, s| {
@@ -189,7 +190,7 @@ pub fn works() -> Vec<Work> {
     all
 }
 
-fn work(name: &'static str, dtype: DType, bytes: u64, build: fn(&Device, &Shape) -> Result<Ready>) -> Work {
+pub(crate) fn work(name: &'static str, dtype: DType, bytes: u64, build: fn(&Device, &Shape) -> Result<Ready>) -> Work {
     Work { name, dtype, bytes, build }
 }
 
@@ -287,7 +288,7 @@ fn rungs() -> Vec<Work> {
 }
 
 /// Random elements: floats in [0, 1), integers of any bits.
-fn random<T: Element>(d: &Device, n: u64, seed: u32) -> Result<Buffer<Device, T>> {
+pub(crate) fn random<T: Element>(d: &Device, n: u64, seed: u32) -> Result<Buffer<Device, T>> {
     d.generate(n, (index(), scalar(seed)), |(i, seed)| {
         let h = (i + seed) * 0x9E37_79B9;
         let h = (h ^ (h >> 16)) * 0x85EB_CA6B;
@@ -370,7 +371,7 @@ fn turn_of<T: Element>(all: &Buffer<Device, T>, shape: &Shape, turn: u64) -> Res
     all.slice(start..start + shape.n)
 }
 
-fn one<T: Element>(
+pub(crate) fn one<T: Element>(
     d: &Device,
     shape: &Shape,
     f: impl Fn(&Device, &Buffer<Device, T>, &Buffer<Device, T>) -> Result<()> + 'static,
@@ -416,7 +417,7 @@ fn counted_of<T: Element>(
     })
 }
 
-fn zeroed<T: Element>(d: &Device, n: u64) -> Result<Buffer<Device, T>> {
+pub(crate) fn zeroed<T: Element>(d: &Device, n: u64) -> Result<Buffer<Device, T>> {
     let out = d.buffer(n)?;
     d.generate_into(n, scalar(0u32), |z| z.cast::<T::Reg>().store_as::<T>(), &out)?;
     Ok(out)

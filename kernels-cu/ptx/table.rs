@@ -28,6 +28,8 @@ pub enum Source {
     Scan,
     /// `scan_variants.cu`
     ScanVariants,
+    /// `segments.cu`
+    Segments,
     /// `select.cu`
     Select,
     /// `sort.cu`
@@ -48,6 +50,7 @@ impl Source {
         Source::ReduceVariants,
         Source::Scan,
         Source::ScanVariants,
+        Source::Segments,
         Source::Select,
         Source::Sort,
     ];
@@ -67,6 +70,7 @@ impl Source {
             Source::ReduceVariants => "reduce_variants",
             Source::Scan => "scan",
             Source::ScanVariants => "scan_variants",
+            Source::Segments => "segments",
             Source::Select => "select",
             Source::Sort => "sort",
         }
@@ -87,6 +91,7 @@ impl Source {
             Source::ReduceVariants => reduce_variants::BUILDS,
             Source::Scan => scan::BUILDS,
             Source::ScanVariants => scan_variants::BUILDS,
+            Source::Segments => segments::BUILDS,
             Source::Select => select::BUILDS,
             Source::Sort => sort::BUILDS,
         }
@@ -823,6 +828,57 @@ pub mod scan_variants {
                 Entry { name: "scan_kogge_stone_w4", holes: &["load1", "combine", "store1"] },
                 Entry { name: "scan_brent_kung_w4", holes: &["load1", "combine", "store1"] },
                 Entry { name: "scan_coarsened_w4", holes: &["load1", "load4", "combine", "store1", "store4"] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `segments.cu`.
+pub mod segments {
+    use super::*;
+
+    /// `segments_short_w1`
+    pub const SEGMENTS_SHORT_W1: Kernel = Kernel::new(Source::Segments, "segments_short_w1");
+    /// `segments_tiles_w1`
+    pub const SEGMENTS_TILES_W1: Kernel = Kernel::new(Source::Segments, "segments_tiles_w1");
+    /// `segments_join_w1`
+    pub const SEGMENTS_JOIN_W1: Kernel = Kernel::new(Source::Segments, "segments_join_w1");
+    /// `segments_short_w2`
+    pub const SEGMENTS_SHORT_W2: Kernel = Kernel::new(Source::Segments, "segments_short_w2");
+    /// `segments_tiles_w2`
+    pub const SEGMENTS_TILES_W2: Kernel = Kernel::new(Source::Segments, "segments_tiles_w2");
+    /// `segments_join_w2`
+    pub const SEGMENTS_JOIN_W2: Kernel = Kernel::new(Source::Segments, "segments_join_w2");
+    /// `segments_short_w3`
+    pub const SEGMENTS_SHORT_W3: Kernel = Kernel::new(Source::Segments, "segments_short_w3");
+    /// `segments_tiles_w3`
+    pub const SEGMENTS_TILES_W3: Kernel = Kernel::new(Source::Segments, "segments_tiles_w3");
+    /// `segments_join_w3`
+    pub const SEGMENTS_JOIN_W3: Kernel = Kernel::new(Source::Segments, "segments_join_w3");
+    /// `segments_short_w4`
+    pub const SEGMENTS_SHORT_W4: Kernel = Kernel::new(Source::Segments, "segments_short_w4");
+    /// `segments_tiles_w4`
+    pub const SEGMENTS_TILES_W4: Kernel = Kernel::new(Source::Segments, "segments_tiles_w4");
+    /// `segments_join_w4`
+    pub const SEGMENTS_JOIN_W4: Kernel = Kernel::new(Source::Segments, "segments_join_w4");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: include_str!("segments.ptx"),
+            entries: &[
+                Entry { name: "segments_short_w1", holes: &["finish", "load1", "combine"] },
+                Entry { name: "segments_tiles_w1", holes: &["load1", "combine", "finish"] },
+                Entry { name: "segments_join_w1", holes: &["combine", "finish"] },
+                Entry { name: "segments_short_w2", holes: &["finish", "load1", "combine"] },
+                Entry { name: "segments_tiles_w2", holes: &["load1", "combine", "finish"] },
+                Entry { name: "segments_join_w2", holes: &["combine", "finish"] },
+                Entry { name: "segments_short_w3", holes: &["finish", "load1", "combine"] },
+                Entry { name: "segments_tiles_w3", holes: &["load1", "combine", "finish"] },
+                Entry { name: "segments_join_w3", holes: &["combine", "finish"] },
+                Entry { name: "segments_short_w4", holes: &["finish", "load1", "combine"] },
+                Entry { name: "segments_tiles_w4", holes: &["load1", "combine", "finish"] },
+                Entry { name: "segments_join_w4", holes: &["combine", "finish"] },
             ],
         },
     ];

@@ -335,6 +335,35 @@ pub const SEARCH: Template = Template {
     ],
 };
 
+/// P05: segments reduced, the short ones together, the long ones in tiles, whose nodes are joined.
+pub const SEGMENTS_SHORT: Template = Template {
+    name: "segments.wgsl",
+    text: include_str!("segments.wgsl"),
+    args: &["n", "first", "step", "segments", "first_segment", "tile", "limit", "room", "joins", "skip_bounds", "skip_count", "groups"],
+    bindings: &[
+        Extra { name: "bounds", access: "read", ty: WORDS, when: None },
+        Extra { name: "count_in", access: "read", ty: WORDS, when: Some("counted") },
+        Extra { name: "list", access: "read_write", ty: "array<atomic<u32>>", when: Some("lists") },
+    ],
+};
+
+/// P05, tiles of long segments.
+pub const SEGMENTS_TILES: Template = Template {
+    args: &["first", "step", "segments", "first_segment", "room", "groups"],
+    bindings: &[
+        Extra { name: "list", access: "read", ty: WORDS, when: None },
+        Extra { name: "partials_out", access: "read_write", ty: "array<Acc>", when: None },
+    ],
+    ..SEGMENTS_SHORT
+};
+
+/// P05, the nodes of long segments' tiles.
+pub const SEGMENTS_JOIN: Template = Template {
+    args: &["segments", "first_segment", "room", "joins", "most", "groups"],
+    bindings: &[Extra { name: "list", access: "read", ty: WORDS, when: None }],
+    ..SEGMENTS_SHORT
+};
+
 /// P04: tiles of elements that are kept or parted.
 pub const SELECT: Template = Template {
     name: "select.wgsl",

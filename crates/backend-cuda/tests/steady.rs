@@ -10,6 +10,7 @@ use isowarp_core::input::scalar;
 use isowarp_core::ops::{Max, Sum};
 use isowarp_core::patterns::{Atomics as _, Groups as _, Histogram as _, Overflow, Shuffle, even};
 use isowarp_core::patterns::{Border, Filter as _, FilterKind, Image, Layout as _, Map as _, Move as _, Reduce as _, Scan as _, ScatterOp};
+use isowarp_core::patterns::{Difference as _, Segmented as _, SegmentedSort as _};
 use isowarp_core::patterns::{Merge as _, Search as _, Select as _, Sets as _, Sort as _, SortOrder};
 use isowarp_cuda::Cuda;
 
@@ -50,6 +51,10 @@ fn words_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<Cu
     gpu.run_length_encode_into(x, y, z, count)?;
     gpu.histogram_into(even(x, 0, limit + 1, 1), y)?;
     gpu.histogram_weighted_into(even(x, 0, 1 << 20, 1 << 10), x, y)?;
+    gpu.segmented_reduce_into(x, y, Sum, z)?;
+    gpu.reduce_by_key_into(x, x, Sum, (y, z), count)?;
+    gpu.segmented_sort_into(x, z, up, y)?;
+    gpu.adjacent_difference_into(x, y)?;
     gpu.gather_into(x, z, y)?;
     gpu.scatter_unique_into(x, z, y)?;
     gpu.scatter_into(x, z, y)?;

@@ -99,6 +99,18 @@ pub(crate) enum Pattern {
     Unique,
     /// The first of each run of equal neighbours, and to --lengths how many there are, u32
     Rle,
+    /// The values of the second array combined over each run of equal neighbours of the first; its keys go to --keys-out
+    ReduceByKey,
+    /// Each segment of the first array combined; segment k is the elements from the k-th offset of the second array to the next
+    SegmentedReduce,
+    /// Every prefix of each segment combined
+    SegmentedScan,
+    /// Each segment in order; floats in IEEE 754's total order. Elements in no segment stay
+    SegmentedSort,
+    /// The indices, u32, of each segment in order, counted from the start of the array
+    SegmentedArgsort,
+    /// Each element less its left neighbour, or with --side right its right one; the element at the end stays
+    AdjacentDifference,
     /// How many elements fall into each of --bins even bins of --range, or between --edges; u32, or the sums of --weights
     Histogram,
     /// The bits of whether an expression of x (and the index i) holds, for each group of --width elements, u32 words
@@ -140,8 +152,8 @@ pub(crate) enum Side {
 /// The conventions of `isowarp run`.
 const RUN_HELP: &str = "\
 Operators:
-  names        sum product min max and or xor count any all (reduce, scan)
-  expressions  \"exp(-x*x) + 0.5*y\" of x, y, z, w (the inputs in order) and i (the index); for reduce and scan an associative one of x and y
+  names        sum product min max and or xor count any all (reduce, scan, reduce-by-key, segmented-reduce, segmented-scan)
+  expressions  \"exp(-x*x) + 0.5*y\" of x, y, z, w (the inputs in order) and i (the index); for these patterns an associative one of x and y
                c ? a : b  || &&  < <= > >= == !=  | ^ &  << >>  + - * / %  - ! ~
                abs min max clamp select fma mul_rn sqrt rsqrt cbrt floor ceil trunc round exp exp2 expm1 log log2 log10 log1p sin cos tan ...
                casts f32(x) f64 i32 u32 i64 u64; pi e inf nan true false
@@ -164,6 +176,8 @@ Conventions:
   select and partition take an expression of x and i, which holds where it is not zero. unique and rle compare neighbours by value: NaN
   differs from everything, -0 equals 0. What is moved, sorted or selected keeps its bits. merge, search, union, intersection and difference
   take arrays as one line each, sorted as sort sorts them; one that is not is an error.
+  Offsets of segments are u4, i4, u8 or i8, one more than there are segments; one that is below the one before it, or behind the end, is an
+  error. An empty segment gives what the operator starts with: 0 for a sum, inf or the greatest value for a minimum.
 
 Files: .npy of f4 f8 f2 i4 i8 u4 u8 u1 or bool (read as u1), little-endian, C order. The output is written beside its place and renamed.";
 
@@ -179,7 +193,7 @@ pub(crate) struct RunArgs {
     /// The output .npy file, or - for standard output
     #[arg(long = "out", value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// A name or an expression; reduce and scan default to sum
+    /// A name or an expression; reduce and scan, by key and of segments too, default to sum
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) op: Option<String>,
     /// What an expression of reduce or scan starts with, and gives for nothing: a number such as 0 or -inf
@@ -194,6 +208,9 @@ pub(crate) struct RunArgs {
     /// Rle, match and tickets: the .npy file that takes how many there are
     #[arg(long, value_name = "FILE")]
     pub(crate) lengths: Option<PathBuf>,
+    /// Reduce-by-key: the .npy file that takes the runs' keys
+    #[arg(long, value_name = "FILE")]
+    pub(crate) keys_out: Option<PathBuf>,
     /// Histogram: the number of bins
     #[arg(long)]
     pub(crate) bins: Option<u32>,
@@ -206,16 +223,16 @@ pub(crate) struct RunArgs {
     /// Histogram: an .npy file of weights, one to an element
     #[arg(long, value_name = "FILE")]
     pub(crate) weights: Option<PathBuf>,
-    /// Scan: leave the element itself out
+    /// Scan and segmented-scan: leave the element itself out
     #[arg(long)]
     pub(crate) exclusive: bool,
     /// A rung of the textbooks' ladder instead of the pattern (reduce, scan of a whole array); see below
     #[arg(long, value_name = "NAME")]
     pub(crate) variant: Option<String>,
-    /// Sort, argsort, and the order of sorted arrays: the greatest first
+    /// Sorts, also of segments, and the order of sorted arrays: the greatest first
     #[arg(long)]
     pub(crate) descending: bool,
-    /// Search: the first place where an element may be inserted (the default), or the last
+    /// Search: the first place where an element may be inserted (the default), or the last. Adjacent-difference: which neighbour
     #[arg(long, value_enum)]
     pub(crate) side: Option<Side>,
     /// Norm: which one

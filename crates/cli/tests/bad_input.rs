@@ -110,7 +110,24 @@ fn arrays_that_are_not_sorted_or_not_of_one_type_are_named() {
     says(&refused(&["search", "--in", "falling_r.npy", "--in", "x_f4.npy"]), "search: the sorted array is not sorted: element 1");
     says(&refused(&["union", "--descending", "--in", "rising_r.npy", "--in", "falling_r.npy"]), "the first array is not sorted");
     says(&refused(&["merge", "--in", "rising_r.npy"]), "merge takes 2 inputs");
-    says(&refused(&["merge", "--in", "rising_r.npy", "--in", "rising_r.npy", "--side", "left"]), "--side is for search, not for merge");
+    says(
+        &refused(&["merge", "--in", "rising_r.npy", "--in", "rising_r.npy", "--side", "left"]),
+        "--side is for search and adjacent-difference, not for merge",
+    );
+}
+
+#[test]
+fn offsets_that_are_wrong_are_named() {
+    let sums = |offsets: &str| refused(&["segmented-reduce", "--in", "w_i4.npy", "--in", offsets]);
+    says(&sums("falling_u4.npy"), "segments: the array of offsets is not sorted: element 2 comes before its left neighbour");
+    says(&sums("beyond_i8.npy"), "segments: index 400 at position 2 is not in 0..301");
+    says(&sums("below_i4.npy"), "segments: the array of offsets is not sorted: element 1");
+    says(&sums("empty.npy"), "offsets: they are integers of 32 or 64 bits, not f32");
+    says(&refused(&["segmented-sort", "--in", "w_i4.npy", "--in", "beyond_i8.npy"]), "segments: index 400");
+    let own = &["segmented-reduce", "--in", "w_i4.npy", "--in", "inner_u4.npy", "--op", "x ^ y"];
+    says(&refused(own), "segmented reduction: an operator of your own needs an identity");
+    says(&refused(&["reduce-by-key", "--in", "w_i4.npy"]), "reduce-by-key takes 2 inputs");
+    says(&refused(&["sort", "--in", "w_i4.npy", "--keys-out", "k.npy"]), "--keys-out is for reduce-by-key, not for sort");
 }
 
 #[test]
@@ -227,7 +244,7 @@ fn a_driver_library_that_cannot_be_found_is_no_panic() {
 fn options_that_make_no_sense_are_refused() {
     says(
         &refused(&["argmin", "--in", "x_f4.npy", "--op", "x"]),
-        "--op is for map, zip, generate, reduce, scan, select, partition, ballot and scatter, not for argmin",
+        "--op is for map, zip, generate, reduce, scan, reduce-by-key, segmented-reduce, segmented-scan, select, partition, ballot and scatter, not for argmin",
     );
     says(&refused(&["map", "--in", "x_f4.npy", "--op", "x", "--axis", "0"]), "--axis is for reduce and scan");
     says(&refused(&["reduce", "--in", "x_f4.npy", "--exclusive"]), "--exclusive is for scan");
@@ -236,7 +253,7 @@ fn options_that_make_no_sense_are_refused() {
     says(&refused(&["scan", "--in", "x_f4.npy", "--variant", "sklansky"]), "known: kogge-stone, brent-kung, coarsened, single-pass");
     says(
         &refused(&["map", "--in", "x_f4.npy", "--op", "x", "--descending"]),
-        "--descending is for sort, argsort, merge, search, union, intersection and difference, not for map",
+        "--descending is for sort, argsort, segmented-sort, segmented-argsort, merge, search, union, intersection and difference, not for map",
     );
     says(&refused(&["sort", "--in", "x_f4.npy", "--op", "x"]), "not for sort");
     says(&refused(&["select", "--in", "x_f4.npy"]), "select needs --op, a condition");

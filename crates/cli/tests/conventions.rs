@@ -312,6 +312,16 @@ fn runs_are_of_values_so_nan_is_a_run_of_its_own_and_zeros_are_equal() {
 }
 
 #[test]
+fn empty_segments_give_what_the_operator_starts_with() {
+    let f = Files::new();
+    let (x, offsets) = (f.line("<f4", &f32s(&[9.0, 2.0, 1.0, 8.0])), f.line("<i8", &[1i64, 3, 3].map(i64::to_le_bytes)));
+    is(&run(&[&x, &offsets], &["segmented-reduce"]), "'<f4'", &[2], &f32s(&[3.0, 0.0]));
+    is(&run(&[&x, &offsets], &["segmented-reduce", "--op", "max"]), "'<f4'", &[2], &f32s(&[2.0, f32::NEG_INFINITY]));
+    is(&run(&[&x, &offsets], &["segmented-sort"]), "'<f4'", &[4], &f32s(&[9.0, 1.0, 2.0, 8.0]));
+    is(&run(&[&x, &offsets], &["segmented-argsort"]), "'<u4'", &[4], &[0u32, 2, 1, 3].map(u32::to_le_bytes));
+}
+
+#[test]
 fn a_product_next_to_a_sum_is_fused_on_every_backend_and_mul_rn_is_not() {
     let f = Files::new();
     // (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24: rounding the product loses the last term.

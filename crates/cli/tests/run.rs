@@ -68,6 +68,21 @@ fn peers_and_tickets_are_counted_in_a_file_of_their_own() {
 }
 
 #[test]
+fn runs_have_their_keys_in_a_file_of_their_own() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let keys = dir.path().join("keys.npy");
+    for code in ["f2", "f8", "i4", "i8", "u1", "u4", "u8"] {
+        let (runs, values) = (format!("runs_{code}.npy"), format!("w_{code}.npy"));
+        let args = ["run", "reduce-by-key", "--in", &runs, "--in", &values, "--out", "-", "--keys-out", keys.to_str().expect("text")];
+        let run = isowarp(&args);
+        succeeded(&run);
+        assert_eq!(npy(&run.stdout), npy(&fs::read(data(&format!("want_by_key_{code}.npy"))).expect("the oracle")), "{code}");
+        let wanted = fs::read(data(&format!("want_unique_{code}.npy"))).expect("the oracle");
+        assert_eq!(npy(&fs::read(&keys).expect("the keys")), npy(&wanted), "{code}");
+    }
+}
+
+#[test]
 fn every_version_of_the_format_is_read() {
     for version in ["version_2.npy", "version_3.npy"] {
         let run = isowarp(&["run", "map", "--in", version, "--out", "-", "--op", "x"]);

@@ -13,6 +13,7 @@ mod moves;
 mod operator;
 mod reduce;
 mod scan;
+mod segments;
 mod select;
 mod sort;
 
@@ -24,6 +25,7 @@ pub use moves::{gather, permute_axes, reverse, rotate, scatter};
 pub use operator::Operator;
 pub use reduce::{Norm, argmax, argmin, dot, mean, norm, reduce, reduce_axis, reduce_from, reduce_variant};
 pub use scan::{scan, scan_axis, scan_into, scan_variant, scan_variant_into};
+pub use segments::{adjacent_difference, reduce_by_key, segmented_reduce, segmented_scan, segmented_sort};
 pub use select::{first, partition, run_length_encode, select, unique};
 pub use sort::{argsort, argsort_into, sort, sort_into};
 

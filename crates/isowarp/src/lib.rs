@@ -148,6 +148,7 @@ pub mod prelude {
     pub use isowarp_core::patterns::{Axis, ImageLayout, Layout, Move, ScatterOp};
     pub use isowarp_core::patterns::{Bins, Edges, Histogram, between, binned, even};
     pub use isowarp_core::patterns::{Border, Filter, FilterKind, Image, Map, Reduce, Scan, Select, Selected};
+    pub use isowarp_core::patterns::{Difference, Segmented, SegmentedSort};
     pub use isowarp_core::patterns::{Merge, Search, Sets};
     pub use isowarp_core::patterns::{ReduceVariant, ReduceVariants, ScanVariant, ScanVariants};
     pub use isowarp_core::patterns::{Sort, SortBy, SortOrder};

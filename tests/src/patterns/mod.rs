@@ -16,6 +16,7 @@ mod reduce_custom;
 mod reduce_variants;
 mod scan;
 mod scan_variants;
+mod segments;
 mod select;
 mod sort;
 
@@ -42,6 +43,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         reduce_variants::cases,
         scan::cases,
         scan_variants::cases,
+        segments::cases,
         select::cases,
         sort::cases,
         histogram::cases,

@@ -66,6 +66,16 @@ fn groups_are_the_same_on_every_device() {
 }
 
 #[test]
+fn segments_are_the_same_on_every_device() {
+    identical("segmented");
+}
+
+#[test]
+fn reductions_by_key_are_the_same_on_every_device() {
+    identical("by_key");
+}
+
+#[test]
 fn merge_is_the_same_on_every_device() {
     identical("merge");
 }

@@ -17,6 +17,7 @@ mod merge;
 mod moves;
 mod oracles;
 mod properties;
+mod segments;
 mod select;
 mod streams;
 mod table;

@@ -118,6 +118,10 @@ fn words_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], count: &Buffer<
     d.partition_from_into(x, |x| ((x & 1u32).eq(1), x), y, count).unwrap();
     d.unique_into(x, y, count).unwrap();
     d.run_length_encode_into(x, y, z, count).unwrap();
+    d.segmented_reduce_into(x, y, Sum, z).unwrap();
+    d.reduce_by_key_into(x, x, Sum, (y, z), count).unwrap();
+    d.segmented_sort_into(x, z, up, y).unwrap();
+    d.adjacent_difference_into(x, y).unwrap();
     d.gather_into(x, z, y).unwrap();
     d.scatter_unique_into(x, z, y).unwrap();
     d.scatter_into(x, z, y).unwrap();

@@ -12,5 +12,6 @@ mod reduce;
 mod reduce_variants;
 mod scan;
 mod scan_variants;
+mod segments;
 mod select;
 mod sort;

@@ -6,6 +6,7 @@ use crate::memory::HostBuffer;
 use crate::operands::{Operands, Pending};
 use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::error::Result;
+use isowarp_core::ir::Func;
 use isowarp_core::patterns::ReduceTask;
 use rayon::prelude::*;
 
@@ -20,18 +21,7 @@ impl Run<ReduceTask> for Cpu {
             .into_par_iter()
             .map(|line| {
                 let (o, i) = (line / lines.inner, line % lines.inner);
-                let subtrees: Vec<Accumulators> = (0..lines.n.div_ceil(SUBTREE))
-                    .into_par_iter()
-                    .map(|s| {
-                        let first = s * SUBTREE;
-                        let count = SUBTREE.min(lines.n - first) as usize;
-                        let at = (o * lines.n + first) * lines.inner + i;
-                        tree(task, Accumulators::load(&operands, &task.load, at, lines.inner, count))
-                    })
-                    .collect();
-                let mut level = Accumulators::new(task.load.results.len());
-                subtrees.iter().for_each(|s| level.push(s, 0));
-                tree(task, level)
+                root(&task.load, &task.combine, &operands, (o * lines.n * lines.inner + i, lines.inner), lines.n)
             })
             .collect();
         let mut all = Accumulators::new(task.load.results.len());
@@ -43,9 +33,24 @@ impl Run<ReduceTask> for Cpu {
     }
 }
 
+/// The root over `n` elements from the first place on, one every so many.
+pub(super) fn root(load: &Func, combine: &Func, operands: &Operands<'_>, (first, step): (u64, u64), n: u64) -> Accumulators {
+    let subtree = |s: u64| {
+        let count = SUBTREE.min(n - s * SUBTREE) as usize;
+        tree(combine, Accumulators::load(operands, load, first + s * SUBTREE * step, step, count))
+    };
+    if n <= SUBTREE {
+        return subtree(0);
+    }
+    let subtrees: Vec<Accumulators> = (0..n.div_ceil(SUBTREE)).into_par_iter().map(subtree).collect();
+    let mut level = Accumulators::new(load.results.len());
+    subtrees.iter().for_each(|s| level.push(s, 0));
+    tree(combine, level)
+}
+
 /// Combines neighbours, lower index on the left, until one is left; one without a neighbour moves up as it is.
-fn tree(task: &ReduceTask, mut level: Accumulators) -> Accumulators {
-    let mut combiner = Combiner::new(&task.combine);
+fn tree(combine: &Func, mut level: Accumulators) -> Accumulators {
+    let mut combiner = Combiner::new(combine);
     while level.len() > 1 {
         let pairs = level.len() / 2;
         let mut next = Accumulators::new(level.parts.len());

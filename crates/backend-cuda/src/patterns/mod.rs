@@ -14,6 +14,7 @@ mod reduce_variants;
 mod scan;
 mod scan_variants;
 mod scratch;
+mod segments;
 mod select;
 mod sort;
 #[cfg(test)]

@@ -17,6 +17,7 @@ mod reduce;
 mod reduce_variants;
 mod scan;
 mod scan_variants;
+mod segments;
 mod select;
 mod sort;
 #[cfg(test)]

@@ -282,6 +282,13 @@ impl<'a> Operands<'a> {
         if most >= elements { elements } else { (most / multiple * multiple).max(1) }
     }
 
+    /// The most results that one dispatch can write, where outputs have indices of their own.
+    pub(super) fn span_of_outputs(&self, limits: Limits, results: u64) -> u64 {
+        let sizes = self.places.iter().filter(|p| p.output && p.whole.is_none()).map(|p| p.size);
+        let most = sizes.map(|size| limits.window_bytes.saturating_sub(limits.align + 32) / size).min();
+        most.unwrap_or(results).min(results).max(1)
+    }
+
     /// Bytes of the widest element.
     pub(super) fn widest(&self) -> u64 {
         self.places.iter().map(|p| p.size).max().unwrap_or(1)

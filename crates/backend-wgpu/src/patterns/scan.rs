@@ -168,7 +168,7 @@ impl Scan<'_> {
             if let ScanKind::Exclusive { first } = &self.task.kind
                 && kernel.name() == "scan"
             {
-                push_bits(&mut launch, first, self.task);
+                push_bits(&mut launch, first, &self.task.parts());
             }
             let span = Span::of(at, lines / inner.min(lines) * len * inner);
             operands.bind(self.limits, span, span, &mut launch.bindings, &mut launch.args)?;
@@ -223,7 +223,7 @@ impl Scan<'_> {
     fn whole_lines(&self, kernel: &Kernel, operands: &Operands<'_>, span: Span, words: &[u32], groups: u64) -> Result<()> {
         let mut launch = Launch::new(span.first, words);
         if let ScanKind::Exclusive { first } = &self.task.kind {
-            push_bits(&mut launch, first, self.task);
+            push_bits(&mut launch, first, &self.task.parts());
         }
         operands.bind(self.limits, span, span, &mut launch.bindings, &mut launch.args)?;
         self.wgpu.launch(kernel, &launch, groups)
@@ -283,7 +283,7 @@ impl Single {
         let words = [n as u32, 1, tiles as u32, blocks as u32, 0, 0, tiles as u32, single.epoch, patience];
         let mut launch = Launch::new(0, &words);
         if let ScanKind::Exclusive { first } = &scan.task.kind {
-            push_bits(&mut launch, first, scan.task);
+            push_bits(&mut launch, first, &scan.task.parts());
         }
         let span = Span::of(0, outer * n);
         operands.bind(scan.limits, span, span, &mut launch.bindings, &mut launch.args)?;
@@ -311,9 +311,9 @@ impl Single {
     }
 }
 
-/// Adds the accumulator before the first element to the parameters.
-pub(super) fn push_bits(launch: &mut Launch<'_>, first: &[u64], task: &ScanTask) {
-    for (&bits, ty) in first.iter().zip(task.parts()) {
+/// Adds an accumulator to the parameters.
+pub(super) fn push_bits(launch: &mut Launch<'_>, first: &[u64], parts: &[isowarp_core::element::Ty]) {
+    for (&bits, ty) in first.iter().zip(parts) {
         launch.args.push(bits as u32);
         if ty.words() == 2 {
             launch.args.push((bits >> 32) as u32);

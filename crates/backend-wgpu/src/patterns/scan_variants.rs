@@ -101,7 +101,7 @@ impl Levels<'_> {
             let words = [count, blocks, at / tile, room].map(|w| w as u32);
             let mut launch = Launch::new(at, &words);
             if let (true, ScanKind::Exclusive { first }) = (program.first, &self.task.scan.kind) {
-                push_bits(&mut launch, first, &self.task.scan);
+                push_bits(&mut launch, first, &self.task.scan.parts());
             }
             operands.bind(self.limits, Span::of(at, count), Span::of(at, room), &mut launch.bindings, &mut launch.args)?;
             for buffer in [scratch.partials, scratch.results, scratch.folds].into_iter().flatten() {

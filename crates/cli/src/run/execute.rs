@@ -10,7 +10,7 @@ use isowarp::element::DType;
 
 type Buffer = DynBuffer<Device>;
 
-/// Computes the plan's result, and the lengths of what is counted.
+/// Computes the plan's result, and the lengths or keys of runs.
 pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result<(Buffer, Option<Buffer>)> {
     let all: Vec<&Buffer> = inputs.iter().collect();
     let result = match (&plan.work, &all[..]) {
@@ -49,6 +49,15 @@ pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result
             let [values, lengths] = [runs.values.0, runs.values.1].map(|b| dynamic::first(&b, &runs.count));
             return Ok((values?, Some(lengths?)));
         }
+        (Work::ReduceByKey(op), &[keys, values]) => {
+            let runs = dynamic::reduce_by_key(device, keys, values, op)?;
+            let [keys, values] = [runs.values.0, runs.values.1].map(|b| dynamic::first(&b, &runs.count));
+            return Ok((values?, Some(keys?)));
+        }
+        (Work::SegmentedReduce(op), &[x, offsets]) => dynamic::segmented_reduce(device, x, offsets, op)?,
+        (Work::SegmentedScan { op, exclusive }, &[x, offsets]) => dynamic::segmented_scan(device, x, offsets, op, *exclusive)?,
+        (Work::SegmentedSort { order, indices }, &[x, offsets]) => dynamic::segmented_sort(device, x, offsets, *order, *indices)?,
+        (Work::AdjacentDifference { right }, &[x]) => dynamic::adjacent_difference(device, x, *right)?,
         (Work::Histogram { bins: Some((lower, upper, bins)), .. }, &[x, ref weights @ ..]) => {
             dynamic::histogram(device, x, DynBins::Even { lower, upper, bins: *bins }, weights.first().copied())?
         }
@@ -96,6 +105,7 @@ pub(crate) fn repeat(device: &Device, plan: &Plan, inputs: &[Buffer], result: &B
         (Work::Partition(first), &[x]) => dynamic::partition(device, x, first).map(drop),
         (Work::Unique, &[x]) => dynamic::unique(device, x).map(drop),
         (Work::Runs, &[x]) => dynamic::run_length_encode(device, x).map(drop),
+        (Work::ReduceByKey(op), &[keys, values]) => dynamic::reduce_by_key(device, keys, values, op).map(drop),
         _ => match execute(device, plan, inputs) {
             Ok(_) => Ok(()),
             Err(crate::failure::Failure::Library(e)) => Err(e),
@@ -118,7 +128,7 @@ pub(crate) fn download(plan: &Plan, result: &Buffer) -> Result<Array> {
     Ok(Array { shape, dtype, boolean: plan.boolean, bytes })
 }
 
-/// How many there are, on the host.
-pub(crate) fn download_lengths(lengths: &Buffer) -> Result<Array> {
-    Ok(Array { shape: vec![lengths.len()], dtype: DType::U32, boolean: false, bytes: lengths.read_blocking()? })
+/// Lengths, counts or keys on the host; keys may be truth values.
+pub(crate) fn download_runs(found: &Buffer, boolean: bool) -> Result<Array> {
+    Ok(Array { shape: vec![found.len()], dtype: found.dtype(), boolean, bytes: found.read_blocking()? })
 }

@@ -17,7 +17,7 @@ pub(crate) fn run(args: &RunArgs) -> Result {
     plan::check(args)?;
     device::check_name(&args.device.backend)?;
     let output = Output::new(&args.output)?;
-    let lengths = args.lengths.as_deref().map(Output::new).transpose()?;
+    let runs = args.lengths.as_deref().or(args.keys_out.as_deref()).map(Output::new).transpose()?;
     let arrays = read_inputs(args)?;
     let plan = plan::Plan::new(args, &arrays)?;
     let numerics = match args.numerics {
@@ -29,10 +29,11 @@ pub(crate) fn run(args: &RunArgs) -> Result {
     let inputs = arrays.iter().map(|a| DynBuffer::upload(&device, a.dtype, &a.bytes)).collect::<isowarp::Result<Vec<_>>>()?;
     let (result, found) = execute::execute(&device, &plan, &inputs)?;
     let array = execute::download(&plan, &result)?;
-    let found = found.as_ref().map(execute::download_lengths).transpose()?;
+    let boolean = args.keys_out.is_some() && arrays.first().is_some_and(|keys| keys.boolean);
+    let found = found.as_ref().map(|found| execute::download_runs(found, boolean)).transpose()?;
     drop(progress);
     npy::write(&output, &array)?;
-    if let (Some(output), Some(found)) = (&lengths, &found) {
+    if let (Some(output), Some(found)) = (&runs, &found) {
         npy::write(output, found)?;
     }
     if args.stats {

@@ -67,6 +67,20 @@ pub(crate) enum Work {
     Partition(Func),
     Unique,
     Runs,
+    ReduceByKey(Operator),
+    /// Of an array, bounded by offsets.
+    SegmentedReduce(Operator),
+    SegmentedScan {
+        op: Operator,
+        exclusive: bool,
+    },
+    SegmentedSort {
+        order: SortOrder,
+        indices: bool,
+    },
+    AdjacentDifference {
+        right: bool,
+    },
     /// Even bins between two bounds, or those between edges, the last input; weights are the one before.
     Histogram {
         bins: Option<(String, String, u32)>,
@@ -80,10 +94,8 @@ pub(crate) enum Work {
 impl Work {
     /// Whether how many elements there are is known at the end alone.
     pub(crate) fn counts(&self) -> bool {
-        matches!(
-            self,
-            Self::Select(_) | Self::Partition(_) | Self::Unique | Self::Runs | Self::Sets(..) | Self::Histogram { .. } | Self::Ballot(..)
-        )
+        let selects = matches!(self, Self::Select(_) | Self::Partition(_) | Self::Unique | Self::Runs | Self::Sets(..));
+        selects || matches!(self, Self::ReduceByKey(_) | Self::SegmentedReduce(_) | Self::Histogram { .. } | Self::Ballot(..))
     }
 }
 
@@ -116,6 +128,12 @@ impl Pattern {
             Self::Partition => "partition",
             Self::Unique => "unique",
             Self::Rle => "rle",
+            Self::ReduceByKey => "reduce-by-key",
+            Self::SegmentedReduce => "segmented-reduce",
+            Self::SegmentedScan => "segmented-scan",
+            Self::SegmentedSort => "segmented-sort",
+            Self::SegmentedArgsort => "segmented-argsort",
+            Self::AdjacentDifference => "adjacent-difference",
             Self::Histogram => "histogram",
             Self::Ballot => "ballot",
             Self::Match => "match",
@@ -128,7 +146,7 @@ impl Pattern {
         match self {
             Self::Generate => (0, 0),
             Self::Dot | Self::Gather => (2, 2),
-            p if p.takes_sorted() => (2, 2),
+            p if p.takes_sorted() || p.takes_offsets() || p == Self::ReduceByKey => (2, 2),
             Self::Scatter => (3, 3),
             Self::Zip => (2, 4),
             _ => (1, 1),
@@ -137,12 +155,27 @@ impl Pattern {
 
     /// Whether its inputs may have shapes of their own.
     pub(crate) fn mixes_shapes(self) -> bool {
-        matches!(self, Self::Gather | Self::Scatter | Self::Histogram) || self.takes_sorted()
+        matches!(self, Self::Gather | Self::Scatter | Self::Histogram) || self.takes_sorted() || self.takes_offsets()
+    }
+
+    /// Whether its second input bounds segments of the first.
+    fn takes_offsets(self) -> bool {
+        matches!(self, Self::SegmentedReduce | Self::SegmentedScan | Self::SegmentedSort | Self::SegmentedArgsort)
+    }
+
+    /// Whether it combines elements by an associative operator.
+    fn combines(self) -> bool {
+        matches!(self, Self::Reduce | Self::Scan | Self::ReduceByKey | Self::SegmentedReduce | Self::SegmentedScan)
     }
 
     /// Whether it takes sorted arrays.
     fn takes_sorted(self) -> bool {
         matches!(self, Self::Merge | Self::Search | Self::Union | Self::Intersection | Self::Difference)
+    }
+
+    /// Whether it puts elements in order.
+    fn sorts(self) -> bool {
+        matches!(self, Self::Sort | Self::Argsort | Self::SegmentedSort | Self::SegmentedArgsort)
     }
 
     /// Whether it takes a condition.
@@ -172,27 +205,28 @@ pub(crate) fn check(args: &RunArgs) -> Result {
     let line = matches!(p, Pattern::Reduce | Pattern::Scan);
     let misplaced = [
         (
-            args.op.is_some() && !p.is_map() && !line && !p.selects() && p != Pattern::Scatter,
+            args.op.is_some() && !p.is_map() && !p.combines() && !p.selects() && p != Pattern::Scatter,
             "--op",
-            "map, zip, generate, reduce, scan, select, partition, ballot and scatter",
+            "map, zip, generate, reduce, scan, reduce-by-key, segmented-reduce, segmented-scan, select, partition, ballot and scatter",
         ),
         (args.by.is_some() && p != Pattern::Rotate, "--by", "rotate"),
-        (args.identity.is_some() && !line, "--identity", "reduce and scan"),
+        (args.identity.is_some() && !p.combines(), "--identity", "reduce, scan, reduce-by-key, segmented-reduce and segmented-scan"),
         (args.axis.is_some() && !line, "--axis", "reduce and scan"),
         (args.lengths.is_some() && !p.gives_lengths(), "--lengths", "rle, match and tickets"),
         (args.width.is_some() && !p.has_groups(), "--width", "ballot and match"),
+        (args.keys_out.is_some() && p != Pattern::ReduceByKey, "--keys-out", "reduce-by-key"),
         (
             (args.bins.is_some() || args.range.is_some() || args.edges.is_some() || args.weights.is_some()) && p != Pattern::Histogram,
             "--bins, --range, --edges and --weights",
             "histogram",
         ),
-        (args.exclusive && p != Pattern::Scan, "--exclusive", "scan"),
+        (args.exclusive && !matches!(p, Pattern::Scan | Pattern::SegmentedScan), "--exclusive", "scan and segmented-scan"),
         (
-            args.descending && !matches!(p, Pattern::Sort | Pattern::Argsort) && !p.takes_sorted(),
+            args.descending && !p.sorts() && !p.takes_sorted(),
             "--descending",
-            "sort, argsort, merge, search, union, intersection and difference",
+            "sort, argsort, segmented-sort, segmented-argsort, merge, search, union, intersection and difference",
         ),
-        (args.side.is_some() && p != Pattern::Search, "--side", "search"),
+        (args.side.is_some() && !matches!(p, Pattern::Search | Pattern::AdjacentDifference), "--side", "search and adjacent-difference"),
         (args.variant.is_some() && !line, "--variant", "reduce and scan"),
         (args.ord.is_some() && p != Pattern::Norm, "--ord", "norm"),
         ((args.n.is_some() || args.shape.is_some()) && p != Pattern::Generate, "--n and --shape", "generate"),
@@ -259,6 +293,14 @@ impl Plan {
             Pattern::Ballot => one(Work::Ballot(condition(args, inputs)?, args.width.unwrap_or(1))),
             Pattern::Match => each(Work::Match(args.width.unwrap_or(1))),
             Pattern::Tickets => each(Work::Tickets),
+            Pattern::ReduceByKey => by_key(args, inputs),
+            Pattern::SegmentedReduce | Pattern::SegmentedScan | Pattern::SegmentedSort | Pattern::SegmentedArgsort => {
+                segments(args, inputs)
+            }
+            Pattern::AdjacentDifference => {
+                let work = Work::AdjacentDifference { right: args.side == Some(Side::Right) };
+                first(inputs).map(|x| Self { name, work, shape: vec![x.len()], boolean: x.boolean })
+            }
             Pattern::Histogram => {
                 let bins = match (args.range.as_deref(), args.bins) {
                     (Some([lower, upper]), Some(bins)) => Some((lower.clone(), upper.clone(), bins)),
@@ -375,6 +417,36 @@ fn scan(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let shape = if axis.is_some() { input.shape.clone() } else { vec![input.len()] };
     let axis = axis.map(|a| (input.shape.clone(), a));
     Ok(Plan { name: "scan", work: Work::Scan { op, axis, exclusive: args.exclusive, variant }, shape, boolean })
+}
+
+fn by_key(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
+    let values = inputs.get(1).map_or_else(|| first(inputs), Ok)?;
+    let op = checked(args, values)?;
+    let boolean = matches!(op.name(), "any" | "all");
+    Ok(Plan { name: args.pattern.name(), work: Work::ReduceByKey(op), shape: vec![values.len()], boolean })
+}
+
+/// What is done to segments of the first input.
+fn segments(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
+    let input = first(inputs)?;
+    let mut boolean = input.boolean;
+    let work = match args.pattern {
+        Pattern::SegmentedReduce | Pattern::SegmentedScan => {
+            let op = checked(args, input)?;
+            boolean = matches!(op.name(), "any" | "all");
+            if args.pattern == Pattern::SegmentedReduce {
+                Work::SegmentedReduce(op)
+            } else {
+                Work::SegmentedScan { op, exclusive: args.exclusive }
+            }
+        }
+        _ => {
+            let indices = args.pattern == Pattern::SegmentedArgsort;
+            boolean &= !indices;
+            Work::SegmentedSort { order: order(args), indices }
+        }
+    };
+    Ok(Plan { name: args.pattern.name(), work, shape: vec![input.len()], boolean })
 }
 
 fn order(args: &RunArgs) -> SortOrder {

@@ -284,6 +284,62 @@ for code, a in few.items():
     _, ticket, count = peers(a, a.size)
     case(f"tickets_{code}", ["tickets", "--in", f"few_{code}.npy"], ticket)
     save(f"lengths_tickets_{code}", count)
+# Segments, runs of keys and neighbours. Sums of floats are of whole values, so exact in any order.
+cuts = np.sort(rng.integers(0, 300, 40))
+cuts = np.concatenate([[0], cuts, cuts[-1:], [300]])
+for code in ["u4", "i4", "u8", "i8"]:
+    save(f"cuts_{code}", cuts.astype(code))
+inner = np.array([4, 9, 9, 40], np.uint32)
+save("inner_u4", inner)
+save("falling_u4", np.array([0, 9, 4], np.uint32)), save("beyond_i8", np.array([0, 9, 400])), save("below_i4", np.array([-1, 9], np.int32))
+
+
+def segmented(a, offsets, f, empty):
+    return np.array([f(a[b:e]) if b < e else empty for b, e in zip(offsets[:-1], offsets[1:])]).astype(a.dtype)
+
+
+def sorted_slices(a, offsets, down=False):
+    a = a.copy()
+    for b, e in zip(offsets[:-1], offsets[1:]):
+        a[b:e] = np.sort(a[b:e], kind="stable")[:: -1 if down else 1]
+    return a
+
+
+for code, a in whole.items():
+    name, offsets = ("inner_u4", inner) if code == "f2" else ("cuts_i8", cuts)
+    args = ["--in", f"w_{code}.npy", "--in", f"{name}.npy"]
+    least = np.inf if a.dtype.kind == "f" else np.iinfo(a.dtype).max
+    case(f"segmented_sum_{code}", ["segmented-reduce", *args], segmented(a, offsets, lambda s: s.sum(dtype=a.dtype), 0))
+    case(f"segmented_min_{code}", ["segmented-reduce", "--op", "min", *args], segmented(a, offsets, np.min, least))
+    case(f"segmented_sort_{code}", ["segmented-sort", *args], sorted_slices(a, offsets))
+    case(f"segmented_sort_down_{code}", ["segmented-sort", "--descending", *args], sorted_slices(a, offsets, True))
+    parts = np.split(few[code], offsets)
+    order = np.concatenate([np.argsort(p, kind="stable") if 0 < k < len(parts) - 1 else np.arange(p.size) for k, p in enumerate(parts)])
+    order += np.repeat([0, *offsets], [p.size for p in parts])
+    few_args = ["--in", f"few_{code}.npy", "--in", f"{name}.npy"]
+    case(f"segmented_argsort_{code}", ["segmented-argsort", *few_args], order.astype(np.uint32))
+    case(f"adjacent_{code}", ["adjacent-difference", "--in", f"w_{code}.npy"], np.diff(a, prepend=a.dtype.type(0)))
+    case(f"adjacent_right_{code}", ["adjacent-difference", "--side", "right", "--in", f"w_{code}.npy"], a - np.append(a[1:], a.dtype.type(0)))
+    b = np.load(f"runs_{code}.npy")
+    starts = np.flatnonzero(np.concatenate([[True], b[1:] != b[:-1]]))
+    case(f"by_key_{code}", ["reduce-by-key", "--in", f"runs_{code}.npy", "--in", f"w_{code}.npy"], np.add.reduceat(a, starts, dtype=a.dtype))
+    if code != "f2":
+        counted = ["reduce-by-key", "--in", f"runs_{code}.npy", "--in", "w_i4.npy", "--op", "max"]
+        case(f"by_key_max_{code}", counted, np.maximum.reduceat(whole["i4"], starts))
+for code in ["u4", "i4", "u8"]:
+    case(f"segmented_cuts_{code}", ["segmented-reduce", "--op", "xor", "--in", "w_u4.npy", "--in", f"cuts_{code}.npy"],
+         segmented(whole["u4"], cuts, np.bitwise_xor.reduce, 0))
+scanned = np.concatenate([np.cumsum(p, dtype=np.int64) for p in np.split(whole["i8"], cuts)])
+case("segmented_scan", ["segmented-scan", "--in", "w_i8.npy", "--in", "cuts_u4.npy"], scanned)
+case("segmented_scan_exclusive", ["segmented-scan", "--exclusive", "--in", "w_i8.npy", "--in", "cuts_u4.npy"], scanned - whole["i8"])
+case("segmented_custom", ["segmented-reduce", "--op", "x * 0 + y", "--identity", "7", "--in", "w_i4.npy", "--in", "inner_u4.npy"],
+     np.array([whole["i4"][8], 7, whole["i4"][39]], np.int32))
+case("segmented_count", ["segmented-reduce", "--op", "count", "--in", "x_f4.npy", "--in", "inner_u4.npy"],
+     np.array([np.count_nonzero(flat[b:e]) for b, e in zip(inner[:-1], inner[1:])], np.uint32))
+case("segmented_none", ["segmented-reduce", "--in", "w_u4.npy", "--in", "one_u4.npy"], np.zeros(0, np.uint32))
+save("one_u4", np.array([17], np.uint32))
+case("by_key_empty", ["reduce-by-key", "--in", "empty.npy", "--in", "empty.npy"], np.zeros(0, np.float32))
+case("adjacent_empty", ["adjacent-difference", "--in", "empty.npy"], np.zeros(0, np.float32))
 
 with open("oracle.json", "w") as f:
     json.dump(cases, f, indent=1)

@@ -145,12 +145,12 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// Fails where an exclusive scan has nothing to start with.
-    pub(super) fn require_identity(&self) -> Result<()> {
+    /// Fails where a pattern has nothing to start with, or to give for nothing.
+    pub(super) fn require_identity(&self, what: &'static str) -> Result<()> {
         if self.identity.is_some() {
             return Ok(());
         }
-        Err(Error::InvalidArgument { what: "exclusive scan", reason: "an operator of your own needs an identity to start with".to_owned() })
+        Err(Error::InvalidArgument { what, reason: "an operator of your own needs an identity to start with".to_owned() })
     }
 }
 

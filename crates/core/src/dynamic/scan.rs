@@ -95,7 +95,7 @@ fn setup<B: Run<MapTask>>(device: &B, x: &DynBuffer<B>, op: &Operator, exclusive
     let ty = super::single(&load)?;
     let prepared = op.prepare(ty)?;
     if exclusive {
-        prepared.require_identity()?;
+        prepared.require_identity("exclusive scan")?;
     }
     let wide = if ty.dtype() == dtype { out.clone() } else { DynBuffer::new(device, ty.dtype(), x.len())? };
     Ok(Setup { load, ty, prepared, wide })
@@ -128,7 +128,7 @@ pub fn scan_axis<B: Run<ScanTask> + Run<MapTask>>(
     let loaded = loaded(device, x, op)?;
     let prepared = op.prepare(loaded.dtype().ty())?;
     if exclusive {
-        prepared.require_identity()?;
+        prepared.require_identity("exclusive scan")?;
     }
     let scanned: DynBuffer<B> = with_register!(loaded.dtype().ty(), T => {
         device.scan_axis(&loaded.typed::<T>()?, shape, axis, &prepared, exclusive)?.into()

@@ -15,6 +15,7 @@ pub mod reduce;
 pub mod reduce_variants;
 pub mod scan;
 pub mod scan_variants;
+pub mod segments;
 pub mod select;
 pub mod sort;
 
@@ -30,6 +31,7 @@ pub use reduce::{Reduce, ReduceTask};
 pub use reduce_variants::{ReduceVariant, ReduceVariantTask, ReduceVariants};
 pub use scan::{Scan, ScanKind, ScanTask};
 pub use scan_variants::{ScanVariant, ScanVariantTask, ScanVariants};
+pub use segments::{Difference, SegmentPlaces, Segmented, SegmentedReduceTask, SegmentedSort};
 pub use select::{Select, SelectKind, SelectTask, Selected};
 pub use sort::{Digit, KeyBits, Payload, Sort, SortBy, SortOrder, SortPayload, SortPlaces, SortTask};
 
@@ -43,6 +45,7 @@ macro_rules! every_task {
             $crate::patterns::ReduceVariantTask,
             $crate::patterns::ScanTask,
             $crate::patterns::ScanVariantTask,
+            $crate::patterns::SegmentedReduceTask,
             $crate::patterns::SelectTask,
             $crate::patterns::SortTask,
             $crate::patterns::HistogramTask,

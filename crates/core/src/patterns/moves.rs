@@ -19,7 +19,8 @@ use crate::element::{DType, Element, Num};
 use crate::error::{Error, Result};
 use crate::input::{array, index};
 use crate::ir::Expr;
-use enqueue::{check_scatter, check_unique, enough, gather, last_sources, same_length, scatter};
+use enqueue::{check_scatter, check_unique, enough, last_sources, same_length};
+pub(super) use enqueue::{gather, scatter};
 
 /// Elements moved by index. Elements of any type move as raw bits: NaN payloads and the sign of zero stay.
 ///

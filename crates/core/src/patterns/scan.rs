@@ -178,7 +178,23 @@ pub trait Scan: Run<ScanTask> {
         flags: &Buffer<Self, u32>,
         op: impl Combine<T>,
     ) -> Result<Buffer<Self, T>> {
-        segmented(self, (x, flags), |(x, flag)| (flag, x), &op)
+        let out = self.buffer(x.len())?;
+        self.scan_segmented_into(x, flags, op, &out)?;
+        Ok(out)
+    }
+
+    /// As [`Scan::scan_segmented`], into the caller's buffer.
+    ///
+    /// # Errors
+    /// As [`Scan::scan_segmented`] and [`Scan::scan_inclusive_into`].
+    fn scan_segmented_into<T: Element<Reg = T> + Scalar>(
+        &self,
+        x: &Buffer<Self, T>,
+        flags: &Buffer<Self, u32>,
+        op: impl Combine<T>,
+        out: &Buffer<Self, T>,
+    ) -> Result<()> {
+        segmented_into(self, (x, flags), |(x, flag)| (flag, x), &op, out)
     }
 
     /// Exclusive scan that starts anew, with the operator's identity, at every element whose flag is not zero: inside a segment the identity is the
@@ -192,9 +208,25 @@ pub trait Scan: Run<ScanTask> {
         flags: &Buffer<Self, u32>,
         op: impl Combine<T>,
     ) -> Result<Buffer<Self, T>> {
+        let out = self.buffer(flags.len())?;
+        self.scan_segmented_exclusive_into(x, flags, op, &out)?;
+        Ok(out)
+    }
+
+    /// As [`Scan::scan_segmented_exclusive`], into the caller's buffer.
+    ///
+    /// # Errors
+    /// As [`Scan::scan_segmented`] and [`Scan::scan_inclusive_into`].
+    fn scan_segmented_exclusive_into<T: Element<Reg = T> + Scalar>(
+        &self,
+        x: &Buffer<Self, T>,
+        flags: &Buffer<Self, u32>,
+        op: impl Combine<T>,
+        out: &Buffer<Self, T>,
+    ) -> Result<()> {
         let identity = op.identity();
         let inputs = (array(x), flags, index(), scalar(identity));
-        segmented(self, inputs, |(x, flag, i, identity)| (flag, shifted(x, flag, i, identity)), &op)
+        segmented_into(self, inputs, |(x, flag, i, identity)| (flag, shifted(x, flag, i, identity)), &op, out)
     }
 
     /// Inclusive scan that starts anew wherever the key differs from the one before (compared by value: NaN differs from
@@ -271,13 +303,26 @@ fn shifted<T: Element<Reg = T> + Scalar>(x: ir::ArrayExpr<T>, flag: Expr<u32>, i
     ir::select(flag.ne(0) | i.eq(0), identity, x.at(i - 1))
 }
 
-/// Scan of (flag, value) pairs, where a flag on the right operand hides the left one: associative, as Blelloch (1990) showed.
+/// As [`segmented_into`], into a new buffer.
 fn segmented<B: Run<ScanTask>, I: Inputs<B>, T: Element<Reg = T> + Scalar>(
     device: &B,
     inputs: I,
     load: impl FnOnce(I::Exprs) -> (Expr<u32>, Expr<T>),
     op: &impl Combine<T>,
 ) -> Result<Buffer<B, T>> {
+    let out = device.buffer(collect(device, "scan", &inputs)?.len()?)?;
+    segmented_into(device, inputs, load, op, &out)?;
+    Ok(out)
+}
+
+/// Scan of (flag, value) pairs, where a flag on the right operand hides the left one: associative, as Blelloch (1990) showed.
+fn segmented_into<B: Run<ScanTask>, I: Inputs<B>, T: Element<Reg = T> + Scalar>(
+    device: &B,
+    inputs: I,
+    load: impl FnOnce(I::Exprs) -> (Expr<u32>, Expr<T>),
+    op: &impl Combine<T>,
+    out: &Buffer<B, T>,
+) -> Result<()> {
     let c = collect(device, "scan", &inputs)?;
     let n = c.len()?;
     let load = trace(&inputs, &c, load)?;
@@ -295,9 +340,7 @@ fn segmented<B: Run<ScanTask>, I: Inputs<B>, T: Element<Reg = T> + Scalar>(
         kind: ScanKind::Inclusive,
         numerics: device.numerics(),
     };
-    let out = device.buffer(n)?;
-    enqueue::<B, Expr<T>>(device, c, task, &out)?;
-    Ok(out)
+    enqueue::<B, Expr<T>>(device, c, task, out)
 }
 
 fn enqueue<B: Run<ScanTask>, R: Outputs>(device: &B, c: Collector<B>, task: ScanTask, out: R::Refs<'_, B>) -> Result<()> {

@@ -550,7 +550,7 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
 impl<B: Run<SelectTask> + Run<ReduceTask> + Run<MapTask>> Select for B {}
 
 /// Whether an element is not equal to the one before it, or the first of all.
-fn starts<T: Element>(
+pub(super) fn starts<T: Element>(
     equal: impl FnOnce(Expr<T::Reg>, Expr<T::Reg>) -> Expr<bool>,
     all: ArrayExpr<T>,
     x: Expr<T::Reg>,

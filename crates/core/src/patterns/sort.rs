@@ -404,6 +404,6 @@ impl<B: Run<SortTask>> Sort for B {}
 /// Most keys of a sort: its indices are `u32`.
 const MOST: u64 = u32::MAX as u64;
 
-fn check_len(keys: u64) -> Result<()> {
+pub(crate) fn check_len(keys: u64) -> Result<()> {
     if keys > MOST { Err(Error::TooLarge { what: "elements of a sort", requested: keys, limit: MOST }) } else { Ok(()) }
 }

@@ -10,6 +10,7 @@ mod moves;
 mod reduce;
 mod scan;
 mod seeds;
+mod segments;
 mod select;
 mod sizes;
 mod sort;

@@ -24,7 +24,7 @@ pub(super) fn enough<B: crate::backend::Backend, T: Element>(out: &Buffer<B, T>,
     if available < required { Err(Error::BufferTooSmall { what: "the output", required, available }) } else { Ok(()) }
 }
 
-pub(super) fn gather<B: Run<GatherTask>, T: Element, I: IndexElement>(
+pub(crate) fn gather<B: Run<GatherTask>, T: Element, I: IndexElement>(
     device: &B,
     values: &Buffer<B, T>,
     indices: &Buffer<B, I>,
@@ -75,7 +75,7 @@ pub(super) fn check_scatter<B: Run<ScatterTask>, T: Element, I: IndexElement>(
 const MOST_SOURCES: u64 = i32::MAX as u64;
 
 /// Enqueues a scatter whose operands were checked; without values, of the sources' positions.
-pub(super) fn scatter<B: Run<ScatterTask>, T: Element, I: IndexElement>(
+pub(crate) fn scatter<B: Run<ScatterTask>, T: Element, I: IndexElement>(
     device: &B,
     values: Option<Leaf<B::Raw>>,
     indices: &Buffer<B, I>,

@@ -1,0 +1,97 @@
+//! P05 segmented: a launch over segments, one over the tiles of the long ones, and one that joins their nodes.
+
+use super::lines::Operators;
+use super::scratch::Use;
+use super::{Bound, blocks};
+use crate::backend::Cuda;
+use crate::launch::Grid;
+use crate::memory::Buffer;
+use isowarp_core::backend::{Leaf, Out, Run};
+use isowarp_core::element::DType;
+use isowarp_core::error::{Error, Result};
+use isowarp_core::patterns::SegmentedReduceTask;
+use isowarp_kernels::Kernel;
+use isowarp_kernels::segments::*;
+
+const THREADS: u32 = 256;
+/// Elements of a segment that is reduced together with others, at most, and of a tile of a longer one, by words of the accumulator.
+const SHORT: u64 = 1024;
+const TILE: [u64; 4] = [8192, 4096, 2048, 2048];
+/// Bytes of a tile and of a long segment in the list; see `segments.cu`.
+const TILE_BYTES: u64 = 16;
+const JOIN_BYTES: u64 = 16;
+/// Counters of the list.
+const COUNTERS_BYTES: u64 = 12;
+/// Blocks to a multiprocessor at most: of segments, several times what fits, so that none waits long for one with many elements.
+const SHORT_BLOCKS: u32 = 32;
+const TILE_BLOCKS: u32 = 8;
+
+/// Words of `u`.
+const FLAGS: usize = 0;
+const SEGMENTS: usize = 1;
+const ROOM: usize = 2;
+const JOINS: usize = 3;
+const NOTHING: usize = 12;
+const WIDE: u32 = 1;
+const COUNTED: u32 = 2;
+const RESETS: u32 = 4;
+
+const SHORTS: [Kernel; 4] = [SEGMENTS_SHORT_W1, SEGMENTS_SHORT_W2, SEGMENTS_SHORT_W3, SEGMENTS_SHORT_W4];
+const TILES: [Kernel; 4] = [SEGMENTS_TILES_W1, SEGMENTS_TILES_W2, SEGMENTS_TILES_W3, SEGMENTS_TILES_W4];
+const JOINED: [Kernel; 4] = [SEGMENTS_JOIN_W1, SEGMENTS_JOIN_W2, SEGMENTS_JOIN_W3, SEGMENTS_JOIN_W4];
+
+impl Run<SegmentedReduceTask> for Cuda {
+    fn run(&self, task: &SegmentedReduceTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let places = task.places(leaves)?;
+        let operators = Operators { load: &task.load, combine: &task.combine, finish: &task.finish, numerics: task.numerics };
+        let mut bound = operators.bind(self, ("segmented reduction", task.n), places.leaves, outs)?;
+        let w = task.load.result_words();
+        let args = &mut bound.args;
+        let (raw, offset, dtype) = places.bounds;
+        args.scratch[2] = self.address(raw, "the offsets")? + offset * dtype.size_bytes();
+        if let Some((raw, offset)) = places.count {
+            args.scratch[3] = self.address(raw, "the number of segments")? + offset * 4;
+        }
+        args.u[FLAGS] = if dtype == DType::U64 { WIDE } else { 0 } | if task.counted { COUNTED } else { 0 };
+        args.u[SEGMENTS] = task.segments as u32;
+        let words =
+            task.nothing.iter().zip(task.parts()).flat_map(|(&bits, ty)| [bits as u32, (bits >> 32) as u32].into_iter().take(ty.words()));
+        args.u[NOTHING..].iter_mut().zip(words).for_each(|(to, word)| *to = word);
+
+        let tile = TILE[w - 1];
+        let long = task.n > SHORT;
+        // A tile that is not full is the last one of a segment that is longer than the short ones.
+        let (room, joins) = if long { (task.n / tile + task.n / SHORT + 1, task.n / tile + 1) } else { (0, 0) };
+        if room > u64::from(u32::MAX) {
+            return Err(Error::TooLarge { what: "tiles of segments", requested: room, limit: u32::MAX.into() });
+        }
+        if long {
+            let scratch = self.stream().scratch();
+            args.scratch[0] = scratch.get(self, Use::Partials, room * (TILE_BYTES + 4 * w as u64) + joins * JOIN_BYTES)?;
+            args.scratch[1] = scratch.get(self, Use::Counters, COUNTERS_BYTES)?;
+            (args.u[ROOM], args.u[JOINS]) = (room as u32, joins as u32);
+        }
+        let several = u64::from(self.info().multiprocessors);
+        let grid = task.segments.div_ceil(THREADS.into()).min(several * u64::from(SHORT_BLOCKS));
+        self.segments(&operators, &SHORTS, &bound, grid)?;
+        if !long {
+            return Ok(());
+        }
+        let join = task.n > tile;
+        bound.args.u[FLAGS] |= if join { 0 } else { RESETS };
+        self.segments(&operators, &TILES, &bound, room.min(several * u64::from(TILE_BLOCKS)))?;
+        if !join {
+            return Ok(());
+        }
+        self.segments(&operators, &JOINED, &bound, joins.min(several * u64::from(TILE_BLOCKS)))
+    }
+}
+
+impl Cuda {
+    fn segments(&self, operators: &Operators<'_>, table: &[Kernel; 4], bound: &Bound, grid: u64) -> Result<()> {
+        let kernel = operators.kernel(self, table, bound)?;
+        // SAFETY: the task's contract (views are inside their buffers, the bounds are as many as it says, outputs hold a result to a segment); bounds
+        // are limited to the elements, and what the list has no room for is left out.
+        unsafe { self.launch(&kernel, Grid::linear(blocks(grid)?, THREADS), &bound.args) }
+    }
+}

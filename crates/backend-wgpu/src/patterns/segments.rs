@@ -1,0 +1,257 @@
+//! P05 segmented: short segments many to a workgroup, long ones in tiles that a list on the device names.
+
+use super::accumulator::Accumulator;
+use super::operands::{Limits, Operands, Signature, Span};
+use super::place::{Place, most};
+use super::program::{Operators, Program, SUBGROUPS, Sink, Source};
+use super::reduce::chunks;
+use super::scan::push_bits;
+use super::{Launch, MAX};
+use crate::binds::Binding;
+use crate::buffer::Buffer;
+use crate::device::Wgpu;
+use crate::pipeline::Kernel;
+use arrayvec::ArrayVec;
+use isowarp_core::backend::{Backend as _, Leaf, Out, RawBuffer as _, Run};
+use isowarp_core::element::DType;
+use isowarp_core::error::{Error, Result};
+use isowarp_core::patterns::{SegmentPlaces, SegmentedReduceTask};
+use isowarp_shaders::kernels::{SEGMENTS_JOIN, SEGMENTS_SHORT, SEGMENTS_TILES, Template};
+use std::sync::Arc;
+
+/// Invocations of a workgroup.
+const THREADS: u32 = 256;
+/// Elements of a segment that is reduced together with others, at most: what the slots of the widest accumulators hold.
+const SHORT: u64 = 1024;
+/// Most workgroups of a dispatch: each goes on with what others have left.
+const MOST_GROUPS: u64 = 8192;
+/// Elements that 32 bits number with room for a tile.
+const MOST: u64 = 1 << 31;
+/// Words of the list before the tiles, of a tile and of a long segment.
+const HEAD: u64 = 4;
+const ENTRY: u64 = 4;
+const JOIN: u64 = 3;
+
+/// Which kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Step {
+    Short { counted: bool, wide: bool, lists: bool },
+    Tiles,
+    Join,
+}
+
+impl Step {
+    fn template(self) -> (Template, &'static str) {
+        match self {
+            Self::Short { .. } => (SEGMENTS_SHORT, "segments_short"),
+            Self::Tiles => (SEGMENTS_TILES, "segments_tiles"),
+            Self::Join => (SEGMENTS_JOIN, "segments_join"),
+        }
+    }
+
+    /// Vectors of four elements that an invocation has in flight, by the bytes of an accumulator: what fits 16 KiB.
+    pub(super) fn rows(self, stride: u64) -> Result<u32> {
+        let short = matches!(self, Self::Short { .. });
+        match stride {
+            // 256 segments of 16 elements have some 1150 vectors.
+            0..=4 => Ok(if short { 6 } else { 8 }),
+            5..=8 => Ok(4),
+            9..=12 => Ok(if short { 3 } else { 2 }),
+            13..=16 => Ok(2),
+            17..=40 => Ok(1),
+            _ => Err(Error::TooLarge { what: "bytes of an accumulator", requested: stride, limit: 40 }),
+        }
+    }
+}
+
+pub(super) fn holes(step: Step, rows: u32) -> [(&'static str, u32); 8] {
+    let (counted, wide, lists) = match step {
+        Step::Short { counted, wide, lists } => (counted, wide, lists),
+        _ => (false, false, false),
+    };
+    [
+        ("threads", THREADS),
+        ("rows", rows),
+        ("short", matches!(step, Step::Short { .. }).into()),
+        ("tiles", (step == Step::Tiles).into()),
+        ("counted", counted.into()),
+        ("wide", wide.into()),
+        ("lists", lists.into()),
+        (SUBGROUPS, 0),
+    ]
+}
+
+pub(super) fn program<'a>(
+    step: Step,
+    task: &'a SegmentedReduceTask,
+    signature: &'a Signature,
+    holes: &'a [(&'static str, u32)],
+) -> Program<'a> {
+    let (template, entry) = step.template();
+    let source = if step == Step::Join { Source::Partials } else { Source::Leaves(&task.load) };
+    Program {
+        template,
+        entry,
+        constants: holes,
+        operators: Operators::Tree { source, combine: &task.combine, sink: Sink::Outs(&task.finish) },
+        signature,
+        numerics: task.numerics,
+        first: matches!(step, Step::Short { .. }),
+    }
+}
+
+/// What the dispatches of a task share.
+struct Segments<'a> {
+    wgpu: &'a Wgpu,
+    task: &'a SegmentedReduceTask,
+    limits: Limits,
+    places: SegmentPlaces<'a, Buffer>,
+    /// Leaves and outputs.
+    direct: Operands<'a>,
+    /// Elements that a window begins after the one before it.
+    step: u64,
+    /// Elements of a window, which reaches so far that what begins before the next one lies in it.
+    window: u64,
+    /// Elements of a tile of a long segment, and of a short segment.
+    tile: u64,
+    short: u64,
+    /// Results of a window of the output, and their bounds.
+    results: u64,
+}
+
+/// The tiles of long segments, as the device finds them.
+struct Listed {
+    list: Buffer,
+    partials: Buffer,
+    /// Tiles that there is room for, long segments of several, and where these begin in the list.
+    room: u64,
+    most: u64,
+    joins: u64,
+}
+
+impl Run<SegmentedReduceTask> for Wgpu {
+    fn run(&self, task: &SegmentedReduceTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        if task.n > MOST {
+            return Err(Error::TooLarge { what: "elements of segments on this backend", requested: task.n, limit: MOST });
+        }
+        let limits = self.window_limits();
+        let places = task.places(leaves)?;
+        let stride = Accumulator::new(task.parts()).stride();
+        // Segments begin anywhere, and a word of narrow results has several owners.
+        let plan = |outs| Operands::plan(limits, &task.load.params, places.leaves, outs, false, true, task.n);
+        let direct = plan(outs)?;
+        let weight = task.load.weight() + task.combine.weight();
+        let rows = |step: Step| Ok::<_, Error>(self.tuning().rows(step.rows(stride)?, weight));
+        let window = direct.span(limits, task.n, 1, false);
+        // Windows overlap by a tile.
+        let whole = 4 * u64::from(THREADS * rows(Step::Tiles)?);
+        let tile = if window >= task.n { whole } else { whole.min(1 << (window / 2).max(1).ilog2()) };
+        let step = if window >= task.n { task.n.max(1) } else { window - tile + 1 };
+        let dtype = places.bounds.2;
+        let bounds = most(limits, dtype.size_bytes()) - 1;
+        let results = direct.span_of_outputs(limits, task.segments).min(bounds);
+        let segments = Segments { wgpu: self, task, limits, places, direct, step, window, tile, short: SHORT.min(tile), results };
+
+        let listed = if task.n > segments.short { Some(segments.list(stride)?) } else { None };
+        let kernel_of = |step: Step, signature: &Signature| -> Result<Arc<Kernel>> {
+            self.program("segmented reduction", &program(step, task, signature, &holes(step, rows(step)?)))
+        };
+        let short = Step::Short { counted: task.counted, wide: dtype == DType::U64, lists: listed.is_some() };
+        let kernel = kernel_of(short, &segments.direct.signature)?;
+        segments.windows(|first, results| segments.short(&kernel, listed.as_ref(), first, results))?;
+        let Some(listed) = listed else { return Ok(()) };
+        let kernel = kernel_of(Step::Tiles, &segments.direct.signature)?;
+        segments.windows(|first, results| segments.tiles(&kernel, &listed, first, results))?;
+        if task.n > tile {
+            let joined = Operands::plan(limits, &[], &[], outs, false, true, task.segments)?;
+            let kernel = kernel_of(Step::Join, &joined.signature)?;
+            chunks(task.segments, segments.results, |at, count| segments.join(&kernel, &joined, &listed, Span::of(at, count)))?;
+        }
+        Ok(())
+    }
+}
+
+impl Segments<'_> {
+    /// Memory for the tiles of long segments.
+    fn list(&self, stride: u64) -> Result<Listed> {
+        // A tile that is not full is the last one of a segment that is longer than the short ones.
+        let room = self.task.n / self.tile + self.task.n / self.short + 1;
+        let most = self.task.n / self.tile + 1;
+        let joins = HEAD + ENTRY * room;
+        let list = self.wgpu.allocate_bytes(4 * (joins + JOIN * (most + 1)))?;
+        self.wgpu.clear(&list, 0, 4 * HEAD)?;
+        Ok(Listed { list, partials: self.wgpu.allocate_bytes(room * stride)?, room, most, joins })
+    }
+
+    /// Every window of the elements, for every window of the results.
+    fn windows(&self, run: impl Fn(u64, Span) -> Result<()>) -> Result<()> {
+        chunks(self.task.segments, self.results, |at, count| {
+            chunks(self.task.n.max(1), self.step, |first, _| run(first, Span::of(at, count)))
+        })
+    }
+
+    /// The elements from one on that a dispatch sees.
+    fn elements(&self, first: u64) -> Span {
+        Span::of(first, self.window.min(self.task.n - first))
+    }
+
+    fn short(&self, kernel: &Kernel, listed: Option<&Listed>, first: u64, results: Span) -> Result<()> {
+        let (raw, offset, dtype) = self.places.bounds;
+        let bounds = Place { raw, offset, size: dtype.size_bytes() };
+        let end = self.task.bounds(self.task.segments).min(results.first + results.len + 1);
+        let (window, bounds) = bounds.bind(self.limits, results.first, end - results.first)?;
+        let mut extra: ArrayVec<Binding<'_>, MAX> = ArrayVec::new();
+        extra.push(bounds);
+        let mut skip_count = 0;
+        if let Some((raw, offset)) = self.places.count {
+            let (window, count) = Place { raw, offset, size: 4 }.bind(self.limits, 0, 1)?;
+            skip_count = window.skip;
+            extra.push(count);
+        }
+        let (room, joins) = listed.map_or((0, 0), |l| (l.room, l.joins));
+        extra.extend(listed.map(|l| whole(&l.list)));
+        let groups = results.len.div_ceil(THREADS.into()).min(MOST_GROUPS);
+        let words = [
+            self.task.n,
+            first,
+            self.step,
+            results.len,
+            results.first,
+            self.tile,
+            self.short,
+            room,
+            joins,
+            window.skip,
+            skip_count,
+            groups,
+        ];
+        let mut launch = Launch::new(first, &words.map(|w| w as u32));
+        push_bits(&mut launch, &self.task.nothing, &self.task.parts());
+        self.direct.bind(self.limits, self.elements(first), results, &mut launch.bindings, &mut launch.args)?;
+        launch.bindings.extend(extra);
+        self.wgpu.launch(kernel, &launch, groups)
+    }
+
+    fn tiles(&self, kernel: &Kernel, listed: &Listed, first: u64, results: Span) -> Result<()> {
+        let groups = listed.room.min(MOST_GROUPS);
+        let words = [first, self.step, results.len, results.first, listed.room, groups];
+        let mut launch = Launch::new(first, &words.map(|w| w as u32));
+        self.direct.bind(self.limits, self.elements(first), results, &mut launch.bindings, &mut launch.args)?;
+        launch.bindings.extend([whole(&listed.list), whole(&listed.partials)]);
+        self.wgpu.launch(kernel, &launch, groups)
+    }
+
+    fn join(&self, kernel: &Kernel, operands: &Operands<'_>, listed: &Listed, results: Span) -> Result<()> {
+        let groups = listed.most.min(MOST_GROUPS);
+        let words = [results.len, results.first, listed.room, listed.joins, listed.most, groups];
+        let mut launch = Launch::new(0, &words.map(|w| w as u32));
+        operands.bind(self.limits, Span::of(0, 0), results, &mut launch.bindings, &mut launch.args)?;
+        // The kernel's own array comes before those of its template.
+        launch.bindings.extend([whole(&listed.partials), whole(&listed.list)]);
+        self.wgpu.launch(kernel, &launch, groups)
+    }
+}
+
+fn whole(buffer: &Buffer) -> Binding<'_> {
+    Binding { buffer, offset_bytes: 0, size_bytes: buffer.size_bytes() }
+}

@@ -1,0 +1,135 @@
+//! Segments: every form is WGSL that fits WebGPU's default limits; windows of elements, of bounds and of results; tiles of other lengths.
+
+use super::texts::{SHARED, accept, signature, trees};
+use super::{Sample, both, device, own_device, same_bits};
+use crate::context::Options;
+use crate::device::Wgpu;
+use crate::patterns::accumulator::Accumulator;
+use crate::patterns::segments::{Step, holes, program};
+use isowarp_core::backend::Run;
+use isowarp_core::buffer::{Buffer, Memory as _};
+use isowarp_core::caps::Numerics;
+use isowarp_core::element::Element;
+use isowarp_core::ops::{Max, Op, Sum};
+use isowarp_core::patterns::{
+    MapTask, ReduceTask, ScanTask, ScatterTask, Segmented, SegmentedReduceTask, SegmentedSort, SelectTask, SortOrder,
+};
+use isowarp_cpu::Cpu;
+
+#[test]
+fn segments_of_every_type_operator_and_form() {
+    for tree in trees() {
+        let dtype = tree.dtype;
+        let stride = Accumulator::new(tree.load.result_types()).stride();
+        let task = SegmentedReduceTask {
+            load: tree.load.clone(),
+            combine: tree.combine.clone(),
+            finish: tree.finish.clone(),
+            nothing: vec![0; tree.load.results.len()],
+            n: 1,
+            segments: 1,
+            counted: false,
+            numerics: Numerics::Strict,
+        };
+        let short = |counted, wide, lists| Step::Short { counted, wide, lists };
+        let steps = [short(false, false, false), short(true, false, true), short(false, true, true), Step::Tiles, Step::Join];
+        for step in steps {
+            let leaves: &[_] = if step == Step::Join { &[] } else { &[(dtype, 1)] };
+            let (holes, signature) = (holes(step, step.rows(stride).expect("small")), signature(leaves, &[(dtype, 1)]));
+            let shared = accept(&program(step, &task, &signature, &holes));
+            assert!(shared <= SHARED, "{step:?} of {stride} bytes: {shared} bytes of shared memory");
+        }
+    }
+}
+
+/// What a device has to run.
+trait Runs: Segmented + SegmentedSort + Run<ScanTask> + Run<ScatterTask> + Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {}
+impl<B: Segmented + SegmentedSort + Run<ScanTask> + Run<ScatterTask> + Run<SelectTask> + Run<ReduceTask> + Run<MapTask>> Runs for B {}
+
+/// Sums in the tree's order, and by an operator that shows it.
+fn sums<B: Runs>(d: &B, x: &Buffer<B, f32>, offsets: &Buffer<B, u32>) -> [Buffer<B, f32>; 2] {
+    let order = Op::associative(5.0, |a, b| a - b * 0.5);
+    [d.segmented_reduce(x, offsets, Sum).expect("sums"), d.segmented_reduce(x, offsets, order).expect("sums")]
+}
+
+/// Neighbours' lengths differ by orders of magnitude; some segments are empty.
+fn offsets(n: u32, mean: u32) -> Vec<u32> {
+    let mut bits = super::Bits(u64::from(n ^ mean));
+    let mut all = vec![n / 100];
+    while all[all.len() - 1] < n {
+        let r = bits.next();
+        let length = if r & 3 == 0 { 0 } else { (r >> 40) as u32 % (mean << (r & 3)) };
+        all.push((all[all.len() - 1] + length).min(n));
+    }
+    all
+}
+
+fn check(gpu: &Wgpu, sizes: &[u32]) {
+    for &n in sizes {
+        let (cx, gx) = both(gpu, &f32::samples(n as usize, 7));
+        for mean in [1, 20, 700, 9000] {
+            let (co, go) = both(gpu, &offsets(n, mean));
+            for (c, g) in sums(&Cpu::new(), &cx, &co).iter().zip(&sums(gpu, &gx, &go)) {
+                same_bits(&format!("segments of {n} around {mean}"), c, g);
+            }
+        }
+    }
+}
+
+#[test]
+fn segments_of_every_length_are_reduced_as_slices() {
+    check(device(), &[1, 1025, 70_001]);
+}
+
+#[test]
+fn small_windows_do_not_show() {
+    let gpu = own_device(&Options::default());
+    // Every window of elements meets every window of results.
+    for (bytes, sizes) in [(4096, [900, 6000]), (65_536 + 100, [20_000, 70_001])] {
+        gpu.limit_windows(bytes);
+        check(&gpu, &sizes);
+    }
+}
+
+#[test]
+fn heavy_operators_take_fewer_rows_and_the_same_tree() {
+    let gpu = device();
+    let (cx, gx) = both(gpu, &u32::samples(30_001, 3));
+    let (co, go) = both(gpu, &offsets(30_001, 200));
+    let heavy = || super::scan::heavy(48);
+    let expected = Cpu::new().segmented_reduce(&cx, &co, heavy()).expect("cpu");
+    same_bits("heavy", &expected, &gpu.segmented_reduce(&gx, &go, heavy()).expect("gpu"));
+}
+
+#[test]
+fn offsets_that_fall_do_no_harm_elsewhere() {
+    let gpu = device();
+    let bad: Vec<u32> = (0..3000u32).map(|k| if k % 2 == 0 { k.wrapping_mul(2_654_435_761) } else { 70_001 - k }).collect();
+    let (offsets, x) = (gpu.upload(&bad).expect("upload"), gpu.upload(&f32::samples(70_001, 5)).expect("upload"));
+    let out = gpu.upload(&vec![7.0f32; 3003]).expect("upload");
+    gpu.segmented_reduce_into(&x, &offsets, Max, &out.slice(2..3001).expect("inside")).expect("enqueued");
+    let found = out.read_blocking().expect("read");
+    assert_eq!((&found[..2], &found[3001..]), (&[7.0; 2][..], &[7.0; 2][..]), "what lies beside the results stays");
+}
+
+#[test]
+fn a_loop_allocates_nothing() {
+    fn into<T: Element>(d: &Wgpu, n: usize) -> Buffer<Wgpu, T> {
+        d.upload(&vec![T::zeroed(); n]).expect("upload")
+    }
+    let gpu = own_device(&Options::default());
+    let n = 300_001;
+    let (_, x) = both(&gpu, &f32::samples(n, 17));
+    let (_, offsets) = both(&gpu, &offsets(n as u32, 3000));
+    let (keys, out, out_keys, count) = (into::<u32>(&gpu, n), into::<f32>(&gpu, n), into::<u32>(&gpu, n), into::<u32>(&gpu, 1));
+    let round = || {
+        gpu.segmented_reduce_into(&x, &offsets, Sum, &out).expect("reduce");
+        gpu.reduce_by_key_into(&keys, &x, Sum, (&out_keys, &out), &count).expect("by key");
+        gpu.segmented_sort_into(&x, &offsets, SortOrder::Ascending, &out).expect("sort");
+    };
+    round();
+    round();
+    let before = gpu.usage();
+    (0..10).for_each(|_| round());
+    assert_eq!(gpu.usage(), before);
+}

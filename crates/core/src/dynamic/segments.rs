@@ -1,0 +1,137 @@
+//! Segments, keys and neighbours.
+
+use super::reduce::loaded;
+use super::{DynBuffer, DynInputs, Operator, cast, with_dtype, with_register};
+use crate::backend::Run;
+use crate::buffer::{Buffer, Memory as _};
+use crate::element::{DType, Ty};
+use crate::error::{Error, Result};
+use crate::patterns::{
+    Difference as _, MapTask, ReduceTask, ScanTask, ScatterTask, Segmented, SegmentedReduceTask, SegmentedSort, SelectTask, Selected,
+    SortOrder,
+};
+
+/// Offsets as an array of `u32` or `u64`: those of signed types are converted, and a negative one is then above every limit.
+fn unsigned<B: Run<MapTask>>(device: &B, offsets: &DynBuffer<B>) -> Result<DynBuffer<B>> {
+    match offsets.dtype() {
+        DType::U32 | DType::U64 => Ok(offsets.clone()),
+        DType::I32 => cast(device, offsets, DType::U32),
+        DType::I64 => cast(device, offsets, DType::U64),
+        other => Err(Error::InvalidArgument { what: "offsets", reason: format!("they are integers of 32 or 64 bits, not {other}") }),
+    }
+}
+
+macro_rules! with_offsets {
+    ($offsets:expr, $O:ident => $body:expr) => {
+        if $offsets.dtype() == DType::U64 {
+            type $O = u64;
+            $body
+        } else {
+            type $O = u32;
+            $body
+        }
+    };
+}
+
+/// Every segment combined, of [`Operator::result`]'s type. The offsets are checked.
+///
+/// # Errors
+/// As [`Segmented::segmented_reduce_checked`]; [`Error::InvalidArgument`] for an operator without identity.
+pub fn segmented_reduce<B: Run<SegmentedReduceTask> + Run<SelectTask> + Run<ReduceTask> + Run<MapTask>>(
+    device: &B,
+    x: &DynBuffer<B>,
+    offsets: &DynBuffer<B>,
+    op: &Operator,
+) -> Result<DynBuffer<B>> {
+    let offsets = unsigned(device, offsets)?;
+    let load = op.load(x.dtype())?;
+    let ty = super::single(&load)?;
+    let ty = if ty == Ty::Bool { Ty::U32 } else { ty };
+    let prepared = op.prepare(ty)?;
+    prepared.require_identity("segmented reduction")?;
+    let inputs = DynInputs { params: &load.params, buffers: &[x] };
+    let combined: DynBuffer<B> = with_register!(ty, T => with_offsets!(offsets, O => {
+        let offsets = offsets.typed::<O>()?;
+        device.check_offsets(&offsets, x.len())?;
+        device.segmented_reduce_from(inputs, |args| super::inlined::<T>(&load, &args), &offsets, &prepared)?.into()
+    }));
+    cast(device, &combined, op.result(x.dtype()))
+}
+
+/// The first key of each run of equal neighbours, and the run's values combined, of [`Operator::result`]'s type.
+///
+/// # Errors
+/// As [`Segmented::reduce_by_key`].
+pub fn reduce_by_key<B: Run<SegmentedReduceTask> + Run<SelectTask> + Run<ReduceTask> + Run<MapTask>>(
+    device: &B,
+    keys: &DynBuffer<B>,
+    values: &DynBuffer<B>,
+    op: &Operator,
+) -> Result<Selected<B, (DynBuffer<B>, DynBuffer<B>)>> {
+    let load = op.load(values.dtype())?;
+    let ty = super::single(&load)?;
+    let ty = if ty == Ty::Bool { Ty::U32 } else { ty };
+    let prepared = op.prepare(ty)?;
+    let inputs = DynInputs { params: &load.params, buffers: &[values] };
+    let (found, combined) = (DynBuffer::new(device, keys.dtype(), keys.len())?, DynBuffer::new(device, ty.dtype(), values.len())?);
+    let count: Buffer<B, u32> = device.buffer(1)?;
+    with_dtype!(keys.dtype(), K => with_register!(ty, T => {
+        let out = (&found.typed::<K>()?, &combined.typed::<T>()?);
+        device.reduce_by_key_from_into(&keys.typed::<K>()?, inputs, |args| super::inlined::<T>(&load, &args), &prepared, out, &count)?;
+    }));
+    let combined = cast(device, &combined, op.result(values.dtype()))?;
+    Ok(Selected { values: (found, combined), count: crate::buffer::DeviceScalar::from_buffer(count)? })
+}
+
+/// Every segment scanned; exclusive: of the elements before. The offsets are checked.
+///
+/// # Errors
+/// As [`Segmented::segmented_scan`]; [`Error::NotSorted`], [`Error::IndexOutOfRange`]; [`Error::InvalidArgument`] for an operator without identity.
+pub fn segmented_scan<B>(device: &B, x: &DynBuffer<B>, offsets: &DynBuffer<B>, op: &Operator, exclusive: bool) -> Result<DynBuffer<B>>
+where
+    B: Run<SegmentedReduceTask> + Run<SelectTask> + Run<ReduceTask> + Run<MapTask> + Run<ScanTask> + Run<ScatterTask>,
+{
+    let offsets = unsigned(device, offsets)?;
+    let loaded = loaded(device, x, op)?;
+    let prepared = op.prepare(loaded.dtype().ty())?;
+    if exclusive {
+        prepared.require_identity("exclusive scan")?;
+    }
+    let scanned: DynBuffer<B> = with_register!(loaded.dtype().ty(), T => with_offsets!(offsets, O => {
+        let (x, offsets) = (loaded.typed::<T>()?, offsets.typed::<O>()?);
+        device.check_offsets(&offsets, x.len())?;
+        if exclusive { device.segmented_scan_exclusive(&x, &offsets, &prepared) } else { device.segmented_scan(&x, &offsets, &prepared) }?.into()
+    }));
+    cast(device, &scanned, op.result(x.dtype()))
+}
+
+/// The keys, every segment in order, or their indices. The offsets are checked.
+///
+/// # Errors
+/// As [`SegmentedSort::segmented_sort`]; [`Error::NotSorted`], [`Error::IndexOutOfRange`].
+pub fn segmented_sort<B>(device: &B, x: &DynBuffer<B>, offsets: &DynBuffer<B>, order: SortOrder, indices: bool) -> Result<DynBuffer<B>>
+where
+    B: SegmentedSort + Segmented,
+{
+    let offsets = unsigned(device, offsets)?;
+    with_dtype!(x.dtype(), K => with_offsets!(offsets, O => {
+        let (x, offsets) = (x.typed::<K>()?, offsets.typed::<O>()?);
+        device.check_offsets(&offsets, x.len())?;
+        if indices {
+            device.segmented_argsort(&x, &offsets, order).map(DynBuffer::from)
+        } else {
+            device.segmented_sort(&x, &offsets, order).map(DynBuffer::from)
+        }
+    }))
+}
+
+/// Each element less its neighbour, the left one or the right one; the element at the end stays.
+///
+/// # Errors
+/// As [`Difference::adjacent_difference`](crate::patterns::Difference::adjacent_difference).
+pub fn adjacent_difference<B: Run<MapTask>>(device: &B, x: &DynBuffer<B>, right: bool) -> Result<DynBuffer<B>> {
+    with_dtype!(x.dtype(), T => {
+        let x = x.typed::<T>()?;
+        if right { device.adjacent_difference_right(&x) } else { device.adjacent_difference(&x) }.map(DynBuffer::from)
+    })
+}

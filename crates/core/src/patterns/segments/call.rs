@@ -1,0 +1,110 @@
+//! The checks of segmented reductions, and what they enqueue.
+
+use super::SegmentedReduceTask;
+use crate::backend::{Backend, Leaf, Out, Run};
+use crate::buffer::{Buffer, DeviceScalar};
+use crate::element::{Element, Scalar};
+use crate::error::{Error, Result};
+use crate::input::{Collector, Outputs, require};
+use crate::ir::{Evaluator, Func};
+use crate::patterns::map::check_index;
+use crate::patterns::select::Count;
+use crate::patterns::{check_accumulators, check_aliasing, check_ops};
+use std::sync::Arc;
+
+/// The operators of a segmented reduction.
+pub(super) struct Operators {
+    pub(super) load: Arc<Func>,
+    pub(super) combine: Arc<Func>,
+    pub(super) finish: Arc<Func>,
+    pub(super) nothing: Vec<u64>,
+}
+
+/// The bounds of the segments.
+pub(super) struct Segments<'a, B: Backend, O> {
+    pub(super) bounds: &'a Buffer<B, O>,
+    /// How many segments there are, where the device knows it.
+    pub(super) count: Option<&'a DeviceScalar<B, u32>>,
+}
+
+impl<B: Backend, O: Count> Segments<'_, B, O> {
+    /// Segments, or the most that there may be.
+    pub(super) fn most(&self) -> Result<u64> {
+        match (self.count, self.bounds.len()) {
+            (Some(_), n) => Ok(n),
+            (None, 0) => {
+                Err(Error::InvalidArgument { what: "offsets", reason: "there are none; one more than segments are needed".to_owned() })
+            }
+            (None, n) => Ok(n - 1),
+        }
+    }
+}
+
+/// Segments that 32 bits number, and so tiles.
+const MOST_SEGMENTS: u64 = u32::MAX as u64;
+
+pub(super) fn enqueue<B: Run<SegmentedReduceTask>, R: Outputs, O: Count>(
+    device: &B,
+    c: Collector<B>,
+    ops: Operators,
+    segments: &Segments<'_, B, O>,
+    out: R::Refs<'_, B>,
+) -> Result<()> {
+    const PATTERN: &str = "segmented reduction";
+    let (n, most) = (c.len()?, segments.most()?);
+    if most > MOST_SEGMENTS {
+        return Err(Error::TooLarge { what: "segments", requested: most, limit: MOST_SEGMENTS });
+    }
+    segments.bounds.check_device(device, "the offsets")?;
+    require(device, PATTERN, O::DTYPE)?;
+    let mut outs: Vec<(Out<B::Raw>, u64)> = Vec::new();
+    R::outs(device, out, most, &mut outs)?;
+    for (o, _) in &outs {
+        require(device, PATTERN, o.dtype)?;
+    }
+    let Operators { load, combine, finish, nothing } = ops;
+    check_accumulators(&load, &combine, &finish)?;
+    let numerics = device.numerics();
+    check_ops(device, PATTERN, numerics, &[&load, &combine, &finish])?;
+    check_index(&c, n)?;
+    let b = segments.bounds;
+    let mut leaves = c.leaves;
+    leaves.push(Leaf::Array { raw: b.raw().clone(), dtype: O::DTYPE, offset: b.offset(), len: b.len() });
+    if let Some(count) = segments.count {
+        count.buffer().check_device(device, "the number of segments")?;
+        leaves.push(Leaf::Elements { raw: count.buffer().raw().clone(), dtype: u32::DTYPE, offset: count.buffer().offset(), stride: 0 });
+    }
+    check_aliasing(PATTERN, &leaves, n, &outs, false)?;
+    if most == 0 {
+        return Ok(());
+    }
+    let counted = segments.count.is_some();
+    let task = SegmentedReduceTask { load, combine, finish, nothing, n, segments: most, counted, numerics };
+    let outs: Vec<_> = outs.into_iter().map(|(o, _)| o).collect();
+    device.run(&task, &leaves, &outs)
+}
+
+/// The results of an operator without parameters.
+pub(super) fn constants(func: &Func) -> Vec<u64> {
+    let mut e = Evaluator::new(func);
+    e.eval(1, |_, out| out.fill(0), |_, _| 0);
+    (0..func.results.len()).map(|k| e.result(k)[0]).collect()
+}
+
+/// Fails for the first offset that is below the one before it, or above `n`. Waits for the device.
+pub(super) fn check_offsets<B, O: Count>(device: &B, pattern: &'static str, offsets: &Buffer<B, O>, n: u64) -> Result<()>
+where
+    B: Run<crate::patterns::ReduceTask> + Run<crate::patterns::MapTask>,
+{
+    crate::patterns::sort::check_sorted(device, pattern, "the array of offsets", offsets, &crate::patterns::SortOrder::Ascending.into())?;
+    let of = |o: &O| o.widen().to_bits64();
+    let Some(last) = offsets.len().checked_sub(1) else { return Ok(()) };
+    if offsets.slice(last..)?.read_blocking()?.iter().all(|o| of(o) <= n) {
+        return Ok(());
+    }
+    // None falls, so those above the end come last.
+    let all = offsets.read_blocking()?;
+    let position = all.partition_point(|o| of(o) <= n);
+    let index = all.get(position).map_or(0, of).into();
+    Err(Error::IndexOutOfRange { pattern, position: position as u64, index, limit: n + 1 })
+}

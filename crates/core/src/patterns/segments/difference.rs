@@ -1,0 +1,193 @@
+//! Neighbours combined: a map that fetches the one beside.
+
+use crate::backend::Run;
+use crate::buffer::{Buffer, Memory as _};
+use crate::element::{Element, Num};
+use crate::error::Result;
+use crate::input::{array, index, scalar};
+use crate::ir::{Expr, select};
+use crate::patterns::{Map, MapTask};
+
+/// Differences of neighbours, and other functions of two of them.
+///
+/// Every result depends on two elements, so there is no order to state. Results are stored as a [map](Map) stores them: integers wrap, and a NaN is the
+/// canonical one. Outputs may not overlap inputs. Work O(n), no scratch.
+///
+/// Source: NVIDIA's CUB (`DeviceAdjacentDifference`); NumPy's `diff`.
+pub trait Difference: Run<MapTask> {
+    /// `x[i] - x[i - 1]`; the first element stays as it is, so that an inclusive sum gives integers back.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[1i32, 4, 9, 16])?;
+    /// let d = dev.adjacent_difference(&x)?;
+    /// assert_eq!(d.read_blocking()?, [1, 3, 5, 7]);
+    /// assert_eq!(dev.cumsum(&d)?.read_blocking()?, [1, 4, 9, 16]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Map::map`]; [`Error::TooLarge`](crate::Error::TooLarge) for more than 2^32 elements.
+    fn adjacent_difference<T: Element>(&self, x: &Buffer<Self, T>) -> Result<Buffer<Self, T>>
+    where
+        T::Reg: Num,
+    {
+        let out = self.buffer(x.len())?;
+        self.adjacent_difference_into(x, &out)?;
+        Ok(out)
+    }
+
+    /// As [`Difference::adjacent_difference`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(&[5u8, 3, 4])?, dev.buffer(3)?);
+    /// dev.adjacent_difference_into(&x, &out)?;
+    /// assert_eq!(out.read_blocking()?, [5, 254, 1]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Difference::adjacent_difference`] and [`Map::map_into`].
+    fn adjacent_difference_into<T: Element>(&self, x: &Buffer<Self, T>, out: &Buffer<Self, T>) -> Result<()>
+    where
+        T::Reg: Num,
+    {
+        self.adjacent_into(x, |before, x| x - before, out)
+    }
+
+    /// `x[i] - x[i + 1]`; the last element stays as it is.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[1.0f32, 4.0, 9.0])?;
+    /// assert_eq!(dev.adjacent_difference_right(&x)?.read_blocking()?, [-3.0, -5.0, 9.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Difference::adjacent_difference`].
+    fn adjacent_difference_right<T: Element>(&self, x: &Buffer<Self, T>) -> Result<Buffer<Self, T>>
+    where
+        T::Reg: Num,
+    {
+        let out = self.buffer(x.len())?;
+        self.adjacent_difference_right_into(x, &out)?;
+        Ok(out)
+    }
+
+    /// As [`Difference::adjacent_difference_right`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(&[7u64, 2])?, dev.buffer(2)?);
+    /// dev.adjacent_difference_right_into(&x, &out)?;
+    /// assert_eq!(out.read_blocking()?, [5, 2]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Difference::adjacent_difference_into`].
+    fn adjacent_difference_right_into<T: Element>(&self, x: &Buffer<Self, T>, out: &Buffer<Self, T>) -> Result<()>
+    where
+        T::Reg: Num,
+    {
+        self.adjacent_right_into(x, |x, behind| x - behind, out)
+    }
+
+    /// `f(x[i - 1], x[i])`; the first element stays as it is.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[2.0f32, 3.0, 12.0])?;
+    /// assert_eq!(dev.adjacent(&x, |before, x| x / before)?.read_blocking()?, [2.0, 1.5, 4.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Difference::adjacent_difference`].
+    fn adjacent<T: Element>(
+        &self,
+        x: &Buffer<Self, T>,
+        f: impl FnOnce(Expr<T::Reg>, Expr<T::Reg>) -> Expr<T::Reg>,
+    ) -> Result<Buffer<Self, T>> {
+        let out = self.buffer(x.len())?;
+        self.adjacent_into(x, f, &out)?;
+        Ok(out)
+    }
+
+    /// As [`Difference::adjacent`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(&[3u32, 1, 2])?, dev.buffer(3)?);
+    /// dev.adjacent_into(&x, |before, x| before.max(x), &out)?;
+    /// assert_eq!(out.read_blocking()?, [3, 3, 2]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Difference::adjacent_difference_into`].
+    fn adjacent_into<T: Element>(
+        &self,
+        x: &Buffer<Self, T>,
+        f: impl FnOnce(Expr<T::Reg>, Expr<T::Reg>) -> Expr<T::Reg>,
+        out: &Buffer<Self, T>,
+    ) -> Result<()> {
+        self.map_into((x, array(x), index()), |(x, all, i)| select(i.eq(0), x, f(all.at(i - 1), x)).store_as::<T>(), out)
+    }
+
+    /// `f(x[i], x[i + 1])`; the last element stays as it is.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[1i64, 2, 4])?;
+    /// assert_eq!(dev.adjacent_right(&x, |x, behind| x * 10 + behind)?.read_blocking()?, [12, 24, 4]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Difference::adjacent_difference`].
+    fn adjacent_right<T: Element>(
+        &self,
+        x: &Buffer<Self, T>,
+        f: impl FnOnce(Expr<T::Reg>, Expr<T::Reg>) -> Expr<T::Reg>,
+    ) -> Result<Buffer<Self, T>> {
+        let out = self.buffer(x.len())?;
+        self.adjacent_right_into(x, f, &out)?;
+        Ok(out)
+    }
+
+    /// As [`Difference::adjacent_right`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(&[3.0f64, 1.0])?, dev.buffer(2)?);
+    /// dev.adjacent_right_into(&x, |x, behind| x.max(behind), &out)?;
+    /// assert_eq!(out.read_blocking()?, [3.0, 1.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Difference::adjacent_difference_into`].
+    fn adjacent_right_into<T: Element>(
+        &self,
+        x: &Buffer<Self, T>,
+        f: impl FnOnce(Expr<T::Reg>, Expr<T::Reg>) -> Expr<T::Reg>,
+        out: &Buffer<Self, T>,
+    ) -> Result<()> {
+        // Of 2^32 elements the last index is all ones.
+        let last = x.len().saturating_sub(1).min(u32::MAX.into()) as u32;
+        let inputs = (x, array(x), index(), scalar(last));
+        self.map_into(inputs, |(x, all, i, last)| select(i.eq(last), x, f(x, all.at(i + 1))).store_as::<T>(), out)
+    }
+}
+impl<B: Run<MapTask>> Difference for B {}

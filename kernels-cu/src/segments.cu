@@ -1,0 +1,369 @@
+// Segments of an array, each reduced as an array of its own: the aligned binary tree counted from the segment's start (reduce.cu), missing right
+// halves skipped, an empty segment the accumulator in u[12..15]. A block takes 256 neighbouring segments at a time and reduces the short ones together
+// (segments_short_w*): its threads share their vectors of 4 elements out evenly, whatever the lengths. Long segments go to a list as tiles, which are
+// reduced one to a block (segments_tiles_w*), and the nodes of each long segment's tiles are joined (segments_join_w*). Where a tile stands in the
+// list depends on timing, and shows nowhere.
+#include "iw.cuh"
+
+constexpr int THREADS = 256;
+constexpr int WARPS = THREADS / WARP;
+constexpr uint32_t SHORT = 1024;  // elements of a segment that is reduced together with others, at most
+
+// Vectors of a thread, of short segments and of tiles, and those of short segments that it has in flight. 256 segments of 16 elements have some 1150 vectors.
+template <int W>
+constexpr int SHORT_ROWS = W <= 2 ? 6 : W == 3 ? 4 : 3;
+template <int W>
+constexpr int HELD = W == 3 ? 2 : 3;
+template <int W>
+constexpr int TILE_ROWS = W == 1 ? 8 : W == 2 ? 4 : 2;
+template <int W>
+constexpr uint32_t TILE = TILE_ROWS<W> * THREADS * 4;
+
+// Words of `u`.
+constexpr int FLAGS = 0;
+constexpr int SEGMENTS = 1;
+constexpr int ROOM = 2;   // tiles that the list holds
+constexpr int JOINS = 3;  // long segments of several tiles that it holds
+constexpr int NOTHING = 12;
+constexpr uint32_t WIDE = 1, COUNTED = 2, RESETS = 4;
+
+// A tile of a long segment; the highest bit of its length says that it is all of the segment.
+struct Tile {
+    uint64_t begin;
+    uint32_t segment, length;
+};
+constexpr uint32_t ALONE = 1u << 31;
+
+// A long segment of several tiles, which follow each other in the list.
+struct Join {
+    uint32_t segment, base, tiles, unused;
+};
+
+// scratch[0] holds the tiles, a node to each, and the joins; scratch[1] counts tiles, joins, and the blocks that are done (all zero between
+// launches of two tasks); scratch[2] is the bounds, scratch[3] the number of segments.
+template <int W>
+struct List {
+    Tile* tiles;
+    uint32_t* nodes;
+    Join* joins;
+    uint32_t* counts;
+    IW_DEVICE explicit List(const Args& args)
+        : tiles((Tile*)args.scratch[0]),
+          joins((Join*)(tiles + args.u[ROOM])),
+          counts((uint32_t*)args.scratch[1]) {
+        nodes = (uint32_t*)(joins + args.u[JOINS]);
+    }
+};
+
+IW_DEVICE uint64_t segments_of(const Args& args) {
+    const uint32_t most = args.u[SEGMENTS];
+    if (!(args.u[FLAGS] & COUNTED)) return most;
+    const uint32_t count = *(const uint32_t*)args.scratch[3];
+    return count < most ? count : most;
+}
+
+// Where segment k begins, and the one before it ends.
+IW_DEVICE uint64_t bound(const Args& args, uint64_t segments, uint64_t k) {
+    if ((args.u[FLAGS] & COUNTED) && k >= segments) return args.n;
+    const uint64_t at = args.u[FLAGS] & WIDE ? ((const uint64_t*)args.scratch[2])[k] : ((const uint32_t*)args.scratch[2])[k];
+    return at < args.n ? at : args.n;
+}
+
+// The caller's elements.
+template <int W>
+struct Elements {
+    IW_DEVICE void operator()(Acc<W>& v, uint64_t i) const { load1(v, i); }
+};
+
+// Nodes of tiles.
+template <int W>
+struct Nodes {
+    const uint32_t* words;
+    IW_DEVICE void operator()(Acc<W>& v, uint64_t i) const {
+#pragma unroll
+        for (int k = 0; k < W; ++k) v.w[k] = words[i * W + k];
+    }
+};
+
+// Elements i..i+3, those of the first `left`; there is at least one. All four are read, the last one again where fewer are left, so that loads need
+// not wait for conditions.
+template <int W, class Load>
+IW_DEVICE void load_quad(Acc<W> (&x)[4], const Load& load, uint64_t i, uint64_t left) {
+    const uint32_t last = left < 4 ? (uint32_t)left - 1 : 3;
+    load(x[0], i);
+    load(x[1], i + (last < 1 ? last : 1));
+    load(x[2], i + (last < 2 ? last : 2));
+    load(x[3], i + last);
+}
+
+// The node over them.
+template <int W>
+IW_DEVICE Acc<W> of_quad(Acc<W> (&x)[4], uint64_t left) {
+    if (left > 1) x[0] = combine(x[0], x[1]);
+    if (left > 3) x[2] = combine(x[2], x[3]);
+    if (left > 2) x[0] = combine(x[0], x[2]);
+    return x[0];
+}
+
+// Puts a long segment's tiles on the list. All threads of the block call it.
+template <int W>
+IW_DEVICE void put_tiles(const Args& args, const List<W>& list, uint32_t base, uint32_t segment, uint64_t begin, uint64_t length) {
+    const uint64_t tiles = (length - 1) / TILE<W> + 1;
+    for (uint64_t t = threadIdx.x; t < tiles && base + t < args.u[ROOM]; t += THREADS) {
+        const uint64_t left = length - t * TILE<W>;
+        const uint32_t here = left < TILE<W> ? (uint32_t)left : TILE<W>;
+        list.tiles[base + t] = {begin + t * TILE<W>, segment, here | (tiles == 1 ? ALONE : 0)};
+    }
+}
+
+template <int W>
+IW_DEVICE void segments_short(const Args& args) {
+    constexpr int ROWS = SHORT_ROWS<W>, SLOTS = ROWS * THREADS;
+    __shared__ Acc<W> slots[SLOTS];
+    // Of each segment of the tile: its first element, its elements, and the vectors of the short ones before it.
+    __shared__ uint64_t begins[THREADS], lengths[THREADS];
+    __shared__ uint32_t vectors[THREADS + 1], sums[WARPS], mosts[WARPS];
+    // Where the vectors end that fit into the slots; long segments, and where their tiles stand in the list.
+    __shared__ uint32_t stop, long_count, long_threads[THREADS], long_bases[THREADS];
+    const List<W> list(args);
+    const uint64_t segments = segments_of(args);
+    const int thread = threadIdx.x;
+    for (uint64_t first = (uint64_t)blockIdx.x * THREADS; first < segments; first += (uint64_t)gridDim.x * THREADS) {
+        const uint64_t segment = first + thread;
+        uint64_t begin = 0, length = 0;
+        if (segment < segments) {
+            begin = bound(args, segments, segment);
+            const uint64_t end = bound(args, segments, segment + 1);
+            length = end > begin ? end - begin : 0;
+            if (length == 0) {
+                Acc<W> nothing;
+#pragma unroll
+                for (int k = 0; k < W; ++k) nothing.w[k] = args.u[NOTHING + k];
+                finish(segment, nothing);
+            }
+        }
+        const uint32_t own = length <= SHORT ? ((uint32_t)length + 3) / 4 : 0;
+        begins[thread] = begin;
+        lengths[thread] = length;
+        if (thread == 0) long_count = 0;
+        uint32_t sum = own, most = own;
+#pragma unroll
+        for (int d = 1; d < WARP; d *= 2) {
+            const uint32_t before = __shfl_up_sync(ALL_LANES, sum, d);
+            if (lane_id() >= d) sum += before;
+            const uint32_t other = __shfl_xor_sync(ALL_LANES, most, d);
+            most = other > most ? other : most;
+        }
+        if (lane_id() == WARP - 1) sums[warp_id()] = sum, mosts[warp_id()] = most;
+        __syncthreads();
+        uint32_t before = 0, levels = 0;
+#pragma unroll
+        for (int w = 0; w < WARPS; ++w) {
+            if (w < warp_id()) before += sums[w];
+            levels = mosts[w] > levels ? mosts[w] : levels;
+        }
+        vectors[thread] = before + sum - own;
+        if (thread == THREADS - 1) vectors[THREADS] = before + sum;
+        // A long segment takes places of the list for its tiles. Offsets that are not sorted may ask for more than there are.
+        if (length > SHORT) {
+            const uint64_t tiles = (length - 1) / TILE<W> + 1, room = args.u[ROOM];
+            const uint32_t base = atomicAdd(&list.counts[0], (uint32_t)tiles);
+            const uint32_t at = atomicAdd(&long_count, 1);
+            long_threads[at] = thread;
+            long_bases[at] = base;
+            if (tiles > 1 && base + tiles <= room) {
+                const uint32_t join = atomicAdd(&list.counts[1], 1);
+                if (join < args.u[JOINS]) list.joins[join] = {(uint32_t)segment, base, (uint32_t)tiles, 0};
+            }
+        }
+        __syncthreads();
+        for (uint32_t q = 0; q < long_count; ++q) {
+            const int of = long_threads[q];
+            put_tiles(args, list, long_bases[q], (uint32_t)(first + of), begins[of], lengths[of]);
+        }
+
+        // As many whole segments at a time as the slots hold.
+        for (uint32_t done = 0, next; done < vectors[THREADS]; done = next) {
+            const uint32_t end = vectors[thread + 1];
+            if (end > done && end - done <= SLOTS && (thread == THREADS - 1 || vectors[thread + 2] - done > SLOTS)) stop = end;
+            __syncthreads();
+            next = stop;
+            const uint32_t count = next - done;
+            Acc<W> v[ROWS] = {};
+            uint32_t place[ROWS], size[ROWS], of[ROWS];
+#pragma unroll
+            for (int r = 0; r < ROWS; ++r) {
+                const uint32_t p = r * THREADS + thread, at = p < count ? done + p : next - 1;
+                of[r] = 0;
+                // The last segment with no more vectors before it: one with vectors, since the next has more.
+#pragma unroll
+                for (int step = THREADS / 2; step > 0; step /= 2) of[r] += vectors[of[r] + step] <= at ? step : 0;
+                place[r] = at - vectors[of[r]];
+                size[r] = p < count ? vectors[of[r] + 1] - vectors[of[r]] : 0;
+            }
+#pragma unroll
+            for (int first_row = 0; first_row < ROWS; first_row += HELD<W>) {
+                Acc<W> x[HELD<W>][4] = {};
+                uint32_t left[HELD<W>];
+#pragma unroll
+                for (int h = 0; h < HELD<W>; ++h) {
+                    const int r = first_row + h;
+                    left[h] = (uint32_t)lengths[of[r]] - 4 * place[r];
+                    if (size[r] > 0) load_quad(x[h], Elements<W>(), begins[of[r]] + 4 * place[r], left[h]);
+                }
+#pragma unroll
+                for (int h = 0; h < HELD<W>; ++h) {
+                    const int r = first_row + h;
+                    if (size[r] == 0) continue;
+                    v[r] = of_quad(x[h], left[h]);
+                    slots[r * THREADS + thread] = v[r];
+                }
+            }
+#pragma unroll 1
+            for (uint32_t d = 1; d < levels; d *= 2) {
+                __syncthreads();
+#pragma unroll
+                for (int r = 0; r < ROWS; ++r) {
+                    if ((place[r] & (2 * d - 1)) == 0 && place[r] + d < size[r]) {
+                        v[r] = combine(v[r], slots[r * THREADS + thread + d]);
+                        slots[r * THREADS + thread] = v[r];
+                    }
+                }
+            }
+#pragma unroll
+            for (int r = 0; r < ROWS; ++r)
+                if (size[r] > 0 && place[r] == 0) finish(first + of[r], v[r]);
+            __syncthreads();
+        }
+        __syncthreads();
+    }
+}
+
+template <int W>
+constexpr int TILE_SLOTS = TILE_ROWS<W> * THREADS;
+// A region of shared memory with a gap after 8 slots, so that neighbours' runs of 8 lie in different banks.
+template <int W>
+constexpr int RUNS = TILE_SLOTS<W> / 8 * 9;
+
+IW_DEVICE int gapped(int i) { return i + (i >> 3); }
+
+// The node over 8 slots from `first` on, those below `count`; there is at least one.
+template <int W>
+IW_DEVICE Acc<W> tree_of_8(const Acc<W>* region, int first, int count) {
+    Acc<W> x[8];
+#pragma unroll
+    for (int e = 0; e < 8; ++e) x[e] = region[gapped(first + e)];
+#pragma unroll
+    for (int d = 1; d < 8; d *= 2)
+#pragma unroll
+        for (int e = 0; e < 8; e += 2 * d)
+            if (first + e + d < count) x[e] = combine(x[e], x[e + d]);
+    return x[0];
+}
+
+// The tree over elements begin..end, at most a tile; the result is thread 0's.
+template <int W, class Load>
+IW_DEVICE Acc<W> tree(const Load& load, uint64_t begin, uint64_t end) {
+    constexpr int ROWS = TILE_ROWS<W>;
+    __shared__ Acc<W> slots[RUNS<W> + RUNS<W> / 8 + 8];
+    const int thread = threadIdx.x;
+    int count = (int)((end - begin + 3) / 4);
+    if (count == TILE_SLOTS<W>) {
+        Acc<W> x[ROWS][4];
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r) {
+            const uint64_t i = begin + 4 * (r * THREADS + thread);
+            load_quad(x[r], load, i, end - i);
+        }
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r) slots[gapped(r * THREADS + thread)] = of_quad(x[r], end - begin - 4 * (r * THREADS + thread));
+    } else {
+#pragma unroll 1
+        for (int p = thread; p < count; p += THREADS) {
+            Acc<W> x[4];
+            load_quad(x, load, begin + 4 * p, end - begin - 4 * p);
+            slots[gapped(p)] = of_quad(x, end - begin - 4 * p);
+        }
+    }
+    Acc<W> v = {};
+    // From one region to the other and back.
+#pragma unroll 1
+    for (int from = 0;; from = RUNS<W> - from) {
+        __syncthreads();
+        if (thread * 8 < count) v = tree_of_8(slots + from, thread * 8, count);
+        if (count <= 8) break;
+        if (thread * 8 < count) slots[RUNS<W> - from + gapped(thread)] = v;
+        count = (count + 7) / 8;
+    }
+    __syncthreads();
+    return v;
+}
+
+// The block that arrives last leaves the counters ready for the next task; none reads them any more.
+IW_DEVICE void leave(uint32_t* counts) {
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    __threadfence();
+    if (atomicInc(&counts[2], gridDim.x - 1) == gridDim.x - 1) counts[0] = 0, counts[1] = 0;
+}
+
+template <int W>
+IW_DEVICE void segments_tiles(const Args& args) {
+    const List<W> list(args);
+    const uint32_t listed = list.counts[0], count = listed < args.u[ROOM] ? listed : args.u[ROOM];
+    for (uint64_t t = blockIdx.x; t < count; t += gridDim.x) {
+        const Tile tile = list.tiles[t];
+        const uint32_t length = tile.length & ~ALONE;
+        const Acc<W> v = tree<W>(Elements<W>(), tile.begin, tile.begin + length);
+        if (threadIdx.x != 0) continue;
+        if (tile.length & ALONE) {
+            finish(tile.segment, v);
+        } else {
+#pragma unroll
+            for (int k = 0; k < W; ++k) list.nodes[t * W + k] = v.w[k];
+        }
+    }
+    if (args.u[FLAGS] & RESETS) leave(list.counts);
+}
+
+template <int W>
+IW_DEVICE void segments_join(const Args& args) {
+    const List<W> list(args);
+    const uint32_t listed = list.counts[1], count = listed < args.u[JOINS] ? listed : args.u[JOINS];
+    for (uint64_t j = blockIdx.x; j < count; j += gridDim.x) {
+        const Join join = list.joins[j];
+        const Nodes<W> nodes{list.nodes};
+        // Nodes that wait for their right-hand neighbour: after `done` parts, one for each set bit of `done`.
+        Acc<W> waiting[24];
+        uint32_t done = 0;
+        for (uint32_t at = 0; at < join.tiles; at += TILE<W>, ++done) {
+            const uint64_t begin = (uint64_t)join.base + at, left = join.tiles - at;
+            Acc<W> v = tree<W>(nodes, begin, begin + (left < TILE<W> ? left : TILE<W>));
+            if (threadIdx.x != 0) continue;
+            int k = 0;
+            for (; done >> k & 1; ++k) v = combine(waiting[k], v);
+            waiting[k] = v;
+        }
+        if (threadIdx.x != 0) continue;
+        // Missing right halves are skipped: what is left is folded from the smallest node up.
+        int k = __ffs(done) - 1;
+        Acc<W> v = waiting[k];
+        for (++k; done >> k; ++k)
+            if (done >> k & 1) v = combine(waiting[k], v);
+        finish(join.segment, v);
+    }
+    leave(list.counts);
+}
+
+// Blocks of tiles have registers for all that they read at once.
+#define SEGMENTS_ENTRIES(W)                                                                                          \
+    IW_KERNEL(THREADS) segments_short_w##W(const __grid_constant__ Args args) { segments_short<W>(args); }           \
+    extern "C" __global__ void __launch_bounds__(THREADS, 4) segments_tiles_w##W(const __grid_constant__ Args args) { \
+        segments_tiles<W>(args);                                                                                     \
+    }                                                                                                                \
+    IW_KERNEL(THREADS) segments_join_w##W(const __grid_constant__ Args args) { segments_join<W>(args); }
+
+SEGMENTS_ENTRIES(1)
+SEGMENTS_ENTRIES(2)
+SEGMENTS_ENTRIES(3)
+SEGMENTS_ENTRIES(4)

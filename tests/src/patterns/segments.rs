@@ -1,0 +1,345 @@
+//! P05 by key and segmented: segments of every shape around the vectors, slots and tiles of every backend, and of nothing.
+
+use super::{ABOVE_BINDING, input};
+use crate::case::{Cases, Target};
+use crate::data::{self, Fill};
+use half::f16;
+use isowarp::Result;
+use isowarp::element::{DType, Element, Scalar};
+use isowarp::patterns::ScanTask;
+use isowarp::prelude::*;
+
+/// How an array is cut.
+#[derive(Clone, Copy)]
+enum Cut {
+    /// Every length from nothing to a few dozen.
+    Tiny,
+    /// Around what a workgroup reduces together with others.
+    Middle,
+    /// Nothing, tiny, middle and long ones side by side.
+    Mixed,
+    /// Lengths one below, at and one above every edge.
+    Edges,
+    /// One segment.
+    One,
+    /// An element each.
+    Each,
+    /// None has an element.
+    Empty,
+    /// Elements before the first segment and behind the last one.
+    Inner,
+    /// As many segments of each magnitude.
+    Power,
+}
+
+const CUTS: [(Cut, &str); 9] = [
+    (Cut::Tiny, "tiny"),
+    (Cut::Middle, "middle"),
+    (Cut::Mixed, "mixed"),
+    (Cut::Edges, "edges"),
+    (Cut::One, "one"),
+    (Cut::Each, "each"),
+    (Cut::Empty, "empty"),
+    (Cut::Inner, "inner"),
+    (Cut::Power, "power"),
+];
+
+const EDGES: [u64; 24] = [0, 1, 2, 3, 4, 5, 7, 8, 9, 31, 33, 255, 257, 1023, 1024, 1025, 2049, 4095, 4096, 4097, 8191, 8192, 8193, 16_385];
+
+impl Cut {
+    /// Offsets of segments of `n` elements.
+    fn offsets(self, n: u64) -> Vec<u64> {
+        let (first, end) = match self {
+            Self::Inner => (n / 7, n - n / 5),
+            _ => (0, n),
+        };
+        let mut all = vec![first];
+        let mut at = first;
+        for k in 0.. {
+            let r = data::bits(n ^ 0x5e6, k);
+            let length = match self {
+                Self::Tiny => r % 33,
+                Self::Middle => 900 + r % 300,
+                Self::Mixed | Self::Inner => [0, 1, r >> 8 & 3, 1 + (r >> 8) % 40, (r >> 8) % 3000, (r >> 8) % 20_000][r as usize % 6],
+                Self::Edges => EDGES[k as usize % EDGES.len()],
+                Self::One => n,
+                Self::Each => 1,
+                Self::Empty => 0,
+                Self::Power => (r >> 32) >> (r % 31 + 1),
+            };
+            if at + length > end || all.len() > 70_000 || at == end && all.len() > 300 {
+                break;
+            }
+            at += length;
+            all.push(at);
+        }
+        if !matches!(self, Self::Empty) && at < end {
+            all.push(end);
+        }
+        all
+    }
+
+    fn upload<B: Target>(self, d: &B, n: u64) -> Result<Buffer<B, u32>> {
+        d.upload(&self.offsets(n).into_iter().map(|o| o as u32).collect::<Vec<_>>())
+    }
+}
+
+const SIZES: [u64; 9] = [0, 1, 5, 257, 1025, 4097, 8193, 30_011, 100_003];
+
+pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
+    for (cut, name) in CUTS {
+        for n in SIZES {
+            c.add(format!("segmented/sum/f32/cancel/{name}/{n}"), move |d| {
+                d.segmented_reduce(&input::<B, f32>(d, Fill::Cancel, n, "s")?, &cut.upload(d, n)?, Sum)
+            });
+        }
+    }
+    for n in [0, 1, 33, 1025, 30_011] {
+        c.add(format!("by_key/sum/f32/runs/{n}"), move |d| by_key(d, &input::<B, f32>(d, Fill::Cancel, n, "v")?, 5, Sum));
+    }
+    c.quick(false);
+    operators(c);
+    types(c);
+    keys(c);
+    scans(c);
+    sorts(c);
+    differences(c);
+    large(c);
+}
+
+fn operators<B: Target>(c: &mut Cases<B>) {
+    for (cut, name) in CUTS {
+        for n in [257, 8193, 100_003] {
+            c.add(format!("segmented/min_and_max/f32/bits/{name}/{n}"), move |d| {
+                let (x, offsets) = (input::<B, f32>(d, Fill::Bits, n, "m")?, cut.upload(d, n)?);
+                Ok((d.segmented_reduce(&x, &offsets, Min)?, d.segmented_reduce(&x, &offsets, Max)?))
+            });
+            c.add(format!("segmented/affine/u32/{name}/{n}"), move |d| {
+                // Composition of x -> a x + b, which does not commute: accumulators of two words.
+                let (a, b) = (input::<B, u32>(d, Fill::Plain, n, "a")?, input::<B, u32>(d, Fill::Plain, n, "b")?);
+                d.segmented_reduce_parts(
+                    (&a, &b),
+                    &cut.upload(d, n)?,
+                    |p| p,
+                    || (lit(1u32), lit(0u32)),
+                    |f, g| (f.0 * g.0, f.1 * g.0 + g.1),
+                    |f| f,
+                )
+            });
+        }
+    }
+    for n in [1025, 30_011] {
+        c.add(format!("segmented/three_words/{n}"), move |d| {
+            d.segmented_reduce_parts(
+                &input::<B, f32>(d, Fill::Wide, n, "w")?,
+                &Cut::Mixed.upload(d, n)?,
+                |x| (x, x.abs(), lit(1u32)),
+                || (lit(0.0f32), lit(-1.0f32), lit(0u32)),
+                |a, b| (a.0 + b.0, a.1.max(b.1), a.2 + b.2),
+                |(sum, most, count)| (sum, most, count),
+            )
+        });
+        c.add(format!("segmented/four_words/{n}"), move |d| {
+            let x = input::<B, u32>(d, Fill::Plain, n, "w")?;
+            d.segmented_reduce_parts(
+                (&x, index()),
+                &Cut::Mixed.upload(d, n)?,
+                |(x, i)| (x, i, x, i),
+                || (lit(0u32), lit(7u32), lit(u32::MAX), lit(9u32)),
+                |a, b| {
+                    let (more, less) = (b.0.gt(a.0), b.2.lt(a.2));
+                    (more.select(b.0, a.0), more.select(b.1, a.1), less.select(b.2, a.2), less.select(b.3, a.3))
+                },
+                |(_, high, _, low)| (high, low),
+            )
+        });
+        c.add(format!("segmented/sparse_rows/{n}"), move |d| {
+            let (values, columns) = (input::<B, f32>(d, Fill::Cancel, n, "a")?, input::<B, u32>(d, Fill::Plain, n, "c")?);
+            let v = input::<B, f32>(d, Fill::Wide, 1000, "v")?;
+            d.segmented_reduce_from((&values, &columns, array(&v)), |(a, k, v)| a * v.at(k % 1000), &Cut::Tiny.upload(d, n)?, Sum)
+        });
+        c.add(format!("segmented/slices_and_wide_offsets/{n}"), move |d| {
+            let x = input::<B, f32>(d, Fill::Cancel, n, "x")?.slice(3..)?;
+            let offsets = d.upload(&Cut::Power.offsets(n - 3))?.slice(1..)?;
+            let out = d.upload(&vec![9.0f32; offsets.len() as usize + 4])?;
+            d.segmented_reduce_into(&x, &offsets, Sum, &out.slice(2..)?)?;
+            Ok(out)
+        })
+        .needs(&[DType::U64]);
+    }
+    // A heavy operator takes a software adapter's compiler long.
+    c.add("segmented/log_sum_exp/30011", |d| {
+        let op = Op::associative(f32::NEG_INFINITY, |a: Expr<f32>, b: Expr<f32>| a.max(b) + (-(a - b).abs()).exp().ln_1p());
+        d.segmented_reduce(&input::<B, f32>(d, Fill::Plain, 30_011, "l")?, &Cut::Mixed.upload(d, 30_011)?, op)
+    });
+}
+
+fn types<B: Target>(c: &mut Cases<B>) {
+    fn one<B: Target, T: Element<Reg = T> + isowarp::element::Num>(c: &mut Cases<B>) {
+        let t = T::DTYPE;
+        for n in [1025, 30_011] {
+            c.add(format!("segmented/sum_and_min/{t}/{n}"), move |d| {
+                let (x, offsets) = (input::<B, T>(d, Fill::Bits, n, "t")?, Cut::Mixed.upload(d, n)?);
+                Ok((d.segmented_reduce(&x, &offsets, Sum)?, d.segmented_reduce(&x, &offsets, Min)?))
+            })
+            .needs(&[t]);
+        }
+    }
+    one::<B, u32>(c);
+    one::<B, i32>(c);
+    one::<B, u64>(c);
+    one::<B, i64>(c);
+    one::<B, f64>(c);
+    c.add("segmented/narrow/f16/30011", move |d| {
+        let (x, offsets) = (input::<B, f16>(d, Fill::Plain, 30_011, "h")?, Cut::Tiny.upload(d, 30_011)?);
+        d.segmented_reduce_parts(&x, &offsets, |x| x, || lit(0.0f32), |a, b| a + b, Expr::store_as::<f16>)
+    })
+    .needs(&[DType::F16]);
+    c.add("segmented/narrow/u8/30011", move |d| {
+        let (x, offsets) = (input::<B, u8>(d, Fill::Plain, 30_011, "b")?, Cut::Tiny.upload(d, 30_011)?);
+        d.segmented_reduce_parts(&x, &offsets, |x| x, || lit(0u32), Expr::max, Expr::store_as::<u8>)
+    })
+    .needs(&[DType::U8]);
+}
+
+/// Runs of keys of a mean length, reduced into buffers of the caller's, which come back whole.
+fn by_key<B: Target, T: Element<Reg = T> + Scalar>(
+    d: &B,
+    values: &Buffer<B, T>,
+    mean: u64,
+    op: impl isowarp::ops::Combine<T>,
+) -> Result<(Buffer<B, u32>, Buffer<B, T>, Buffer<B, u32>)> {
+    let n = values.len();
+    let (mut key, mut keys) = (0, Vec::with_capacity(n as usize));
+    for i in 0..n {
+        key += u32::from(data::bits(mean, i).is_multiple_of(mean));
+        keys.push(key % 7);
+    }
+    let zeros = |n: u64| d.upload(&vec![0u32; n as usize]);
+    let (k, count) = (zeros(n)?, zeros(1)?);
+    let out = d.upload(&vec![T::zeroed(); n as usize])?;
+    d.reduce_by_key_into(&d.upload(&keys)?, values, op, (&k, &out), &count)?;
+    Ok((k, out, count))
+}
+
+fn keys<B: Target>(c: &mut Cases<B>) {
+    for (mean, name) in [(1, "ones"), (4, "few"), (300, "middle"), (3000, "long"), (u64::MAX, "one")] {
+        for n in [2, 257, 8193, 100_003] {
+            c.add(format!("by_key/max/f32/{name}/{n}"), move |d| by_key(d, &input::<B, f32>(d, Fill::Bits, n, "v")?, mean, Max));
+            c.add(format!("by_key/sum/i32/{name}/{n}"), move |d| by_key(d, &input::<B, i32>(d, Fill::Plain, n, "v")?, mean, Sum));
+        }
+    }
+    fn of<B: Target, K: Element>(c: &mut Cases<B>) {
+        let t = K::DTYPE;
+        c.add(format!("by_key/keys/{t}"), move |d| {
+            let n = 20_011;
+            let keys = input::<B, K>(d, Fill::Sorted, n, "k")?;
+            let (values, k) = (input::<B, u32>(d, Fill::Plain, n, "v")?, d.upload(&vec![K::zeroed(); n as usize])?);
+            let (v, count) = (d.upload(&vec![0u32; n as usize])?, d.buffer(1)?);
+            d.reduce_by_key_from_into(&keys, (&values, index()), |(v, i)| v ^ i, Xor, (&k, &v), &count)?;
+            Ok((k, v, count))
+        })
+        .needs(&[t]);
+    }
+    of::<B, u8>(c);
+    of::<B, f16>(c);
+    of::<B, f32>(c);
+    of::<B, u64>(c);
+    of::<B, f64>(c);
+    // What lies behind the count is not written: several blocks' worth of it.
+    c.add("by_key/rest_stays/100003", move |d| {
+        let (out, k, count) = (d.upload(&vec![5u32; 100_003])?, d.upload(&vec![6u32; 100_003])?, d.buffer(1)?);
+        let keys = d.map(&d.iota::<u32>(100_003, 0, 1)?, |i| i / 1000)?;
+        d.reduce_by_key_into(&keys, &keys, Sum, (&k, &out), &count)?;
+        Ok((k, out, count))
+    });
+}
+
+fn scans<B: Target + isowarp::backend::Run<ScanTask>>(c: &mut Cases<B>) {
+    for (cut, name) in CUTS {
+        for n in [0, 1, 257, 30_011] {
+            c.add(format!("segmented_scan/f32/{name}/{n}"), move |d| {
+                let (x, offsets) = (input::<B, f32>(d, Fill::Cancel, n, "x")?, cut.upload(d, n)?);
+                Ok((d.segmented_scan(&x, &offsets, Sum)?, d.segmented_scan_exclusive(&x, &offsets, Max)?))
+            });
+        }
+    }
+}
+
+fn sorts<B: Target>(c: &mut Cases<B>) {
+    for (cut, name) in CUTS {
+        for n in [0, 1, 257, 4097, 30_011] {
+            c.add(format!("segmented_sort/keys/u32/{name}/{n}"), move |d| {
+                let (x, offsets) = (input::<B, u32>(d, Fill::Plain, n, "x")?, cut.upload(d, n)?);
+                let of = |order| d.segmented_sort(&x, &offsets, order);
+                Ok((of(SortOrder::Ascending)?, of(SortOrder::Descending)?))
+            });
+        }
+        c.add(format!("segmented_sort/stable/{name}"), move |d| {
+            let n = 20_011;
+            let keys = d.map(&input::<B, u32>(d, Fill::Plain, n, "x")?, |x| (x >> 9) % 5)?;
+            let (values, offsets) = (input::<B, u8>(d, Fill::Plain, n, "v")?, cut.upload(d, n)?);
+            let (k, v) = d.segmented_sort_pairs(&keys, &values, &offsets, SortOrder::Descending)?;
+            Ok((k, v, d.segmented_argsort(&keys, &offsets, SortOrder::Ascending)?))
+        })
+        .needs(&[DType::U8]);
+    }
+    fn of<B: Target, K: Element>(c: &mut Cases<B>) {
+        let t = K::DTYPE;
+        c.add(format!("segmented_sort/types/{t}"), move |d| {
+            let (x, offsets) = (input::<B, K>(d, Fill::Bits, 9001, "x")?, Cut::Mixed.upload(d, 9001)?);
+            let of = |order| d.segmented_sort(&x, &offsets, order);
+            Ok((of(SortOrder::Ascending)?, of(SortOrder::Descending)?))
+        })
+        .needs(&[t]);
+    }
+    of::<B, u8>(c);
+    of::<B, f16>(c);
+    of::<B, u32>(c);
+    of::<B, i32>(c);
+    of::<B, f32>(c);
+    of::<B, u64>(c);
+    of::<B, i64>(c);
+    of::<B, f64>(c);
+}
+
+fn differences<B: Target>(c: &mut Cases<B>) {
+    fn of<B: Target, T: Element>(c: &mut Cases<B>)
+    where
+        T::Reg: isowarp::element::Num,
+    {
+        let t = T::DTYPE;
+        for n in [0, 1, 2, 1025, 30_011] {
+            c.add(format!("difference/{t}/{n}"), move |d| {
+                let x = input::<B, T>(d, Fill::Bits, n, "x")?;
+                Ok((d.adjacent_difference(&x)?, d.adjacent_difference_right(&x)?, d.adjacent(&x, Expr::max)?))
+            })
+            .needs(&[t]);
+        }
+    }
+    of::<B, u8>(c);
+    of::<B, f16>(c);
+    of::<B, u32>(c);
+    of::<B, i32>(c);
+    of::<B, f32>(c);
+    of::<B, u64>(c);
+    of::<B, f64>(c);
+}
+
+fn large<B: Target>(c: &mut Cases<B>) {
+    // More segments than blocks of a launch take at once.
+    c.add("segmented/many/3000001", |d| {
+        let offsets = d.map(&d.iota::<u32>(3_000_002, 0, 1)?, |i| i - (i % 3 + 1) / 2)?;
+        d.segmented_reduce_from(&d.iota::<u32>(3_000_001, 0, 1)?, |i| (i * 2_654_435_761u32).cast::<f32>(), &offsets, Sum)
+    });
+    c.add("segmented/long/5000011", |d| {
+        let offsets = d.upload(&[0u32, 3_000_001, 3_000_002, 3_000_002, 5_000_011])?;
+        d.segmented_reduce_from(&d.iota::<u32>(5_000_011, 0, 1)?, |i| (i * 2_654_435_761u32).cast::<f32>(), &offsets, Sum)
+    });
+    c.add("segmented/above_binding_limit/sum", |d| {
+        let offsets = d.upload(&[5u32, 6, 1 << 25, (1 << 25) + 900, 40_000_000, ABOVE_BINDING as u32])?;
+        let x = d.map(&d.iota::<u32>(ABOVE_BINDING, 0, 1)?, |i| (i * 2_654_435_761u32).cast::<f32>())?;
+        d.segmented_reduce(&x, &offsets, Sum)
+    })
+    .bytes(4 * ABOVE_BINDING);
+}

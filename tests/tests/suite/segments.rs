@@ -1,0 +1,171 @@
+//! Segments, runs of keys and neighbours against plain Rust, and what bad input gets. On every device.
+
+use crate::common::{each, mt19937};
+use isowarp::prelude::*;
+use isowarp::{Device, Error};
+
+/// Lengths of segments from nothing to several tiles, the elements, and where they are cut.
+fn cut(seed: u32, n: usize) -> (Vec<u32>, Vec<u32>) {
+    let (x, lengths) = (mt19937(seed, n), mt19937(seed + 1, n + 1));
+    let mut offsets = vec![(n / 50) as u32];
+    for r in lengths {
+        let last = offsets[offsets.len() - 1];
+        let length = if r & 7 == 0 { r >> 17 } else { (r >> 8) % [1, 2, 40, 1500][r as usize >> 3 & 3] };
+        if (last + length) as usize >= n - n / 50 {
+            break;
+        }
+        offsets.push(last + length);
+    }
+    (x, offsets)
+}
+
+fn slices<'a>(x: &'a [u32], offsets: &'a [u32]) -> impl Iterator<Item = &'a [u32]> {
+    offsets.windows(2).map(|b| &x[b[0] as usize..b[1] as usize])
+}
+
+#[test]
+fn segments_are_reduced_as_their_slices_are() {
+    for n in [1, 300, 9001, 200_003] {
+        let (x, offsets) = cut(5, n);
+        let sums: Vec<u32> = slices(&x, &offsets).map(|s| s.iter().fold(0, |a: u32, &b| a.wrapping_add(b))).collect();
+        let least: Vec<u32> = slices(&x, &offsets).map(|s| s.iter().copied().min().unwrap_or(u32::MAX)).collect();
+        let longest = slices(&x, &offsets).enumerate().max_by_key(|(_, s)| s.len()).map_or(0, |(k, _)| k);
+        each(|d| {
+            let (x, offsets) = (d.upload(&x).unwrap(), d.upload(&offsets).unwrap());
+            assert_eq!(d.segmented_reduce_checked(&x, &offsets, Sum).unwrap().read_blocking().unwrap(), sums);
+            assert_eq!(d.segmented_reduce(&x, &offsets, Min).unwrap().read_blocking().unwrap(), least);
+            // The order is the slice's own, wherever it lies.
+            let noise = d.map(&x, |x| (x.cast::<f32>() * 1e-3).sin()).unwrap();
+            let found = d.segmented_reduce(&noise, &offsets, Sum).unwrap().read_blocking().unwrap();
+            let bounds = offsets.read_blocking().unwrap();
+            if let Some(b) = bounds.windows(2).nth(longest) {
+                let alone = d.reduce(&noise.slice(u64::from(b[0])..u64::from(b[1])).unwrap(), Sum).unwrap().read_blocking().unwrap();
+                assert_eq!(found[longest].to_bits(), alone.to_bits());
+            }
+        });
+    }
+}
+
+#[test]
+fn runs_of_keys_are_reduced_as_a_loop_does() {
+    for n in [0, 1, 300, 70_001] {
+        let (keys, values) = (mt19937(9, n).iter().map(|k| k >> 31).collect::<Vec<_>>(), mt19937(11, n));
+        let (mut found, mut sums): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
+        for (i, (&k, &v)) in keys.iter().zip(&values).enumerate() {
+            if i == 0 || keys[i - 1] != k {
+                found.push(k);
+                sums.push(0);
+            }
+            if let Some(sum) = sums.last_mut() {
+                *sum = sum.wrapping_add(v);
+            }
+        }
+        each(|d| {
+            let runs = d.reduce_by_key(&d.upload(&keys).unwrap(), &d.upload(&values).unwrap(), Sum).unwrap();
+            let n = runs.len_blocking().unwrap();
+            assert_eq!(runs.values.0.slice(..n).unwrap().read_blocking().unwrap(), found);
+            assert_eq!(runs.values.1.slice(..n).unwrap().read_blocking().unwrap(), sums);
+        });
+    }
+}
+
+#[test]
+fn segments_are_sorted_and_scanned_as_their_slices_are() {
+    for n in [1, 300, 40_003] {
+        let (x, offsets) = cut(21, n);
+        let (mut sorted, mut scanned) = (x.clone(), x.clone());
+        for b in offsets.windows(2) {
+            sorted[b[0] as usize..b[1] as usize].sort_unstable();
+            for i in b[0] as usize + 1..b[1] as usize {
+                scanned[i] = scanned[i].wrapping_add(scanned[i - 1]);
+            }
+        }
+        let inside = offsets[0] as usize..offsets[offsets.len() - 1] as usize;
+        each(|d| {
+            let (x, offsets) = (d.upload(&x).unwrap(), d.upload(&offsets).unwrap());
+            assert_eq!(d.segmented_sort(&x, &offsets, SortOrder::Ascending).unwrap().read_blocking().unwrap(), sorted);
+            let order = d.segmented_argsort(&x, &offsets, SortOrder::Ascending).unwrap();
+            assert_eq!(d.gather(&x, &order).unwrap().read_blocking().unwrap(), sorted);
+            let found = d.segmented_scan(&x, &offsets, Sum).unwrap().read_blocking().unwrap();
+            assert_eq!(found[inside.clone()], scanned[inside.clone()]);
+        });
+    }
+}
+
+#[test]
+fn differences_are_undone_by_sums() {
+    let x = mt19937(3, 10_001);
+    each(|d| {
+        let device = d.upload(&x).unwrap();
+        let back = d.cumsum(&d.adjacent_difference(&device).unwrap()).unwrap();
+        assert_eq!(back.read_blocking().unwrap(), x);
+    });
+}
+
+#[test]
+fn offsets_that_are_wrong_are_named_and_nothing_is_written() {
+    each(|d| {
+        let (x, out) = (d.iota(9000, 0u32, 1).unwrap(), d.iota(3, 7u32, 0).unwrap());
+        let check = |offsets: &[u32]| d.segmented_reduce_checked_into(&x, &d.upload(offsets).unwrap(), Sum, &out).unwrap_err();
+        let falls = Error::NotSorted { pattern: "segments", what: "the array of offsets", index: 2 };
+        assert_eq!(check(&[0, 8000, 7999, 9000]), falls);
+        let beyond = Error::IndexOutOfRange { pattern: "segments", position: 2, index: 9001, limit: 9001 };
+        assert_eq!(check(&[0, 9000, 9001, u32::MAX]), beyond);
+        assert_eq!(out.read_blocking().unwrap(), [7; 3]);
+        d.check_offsets(&d.upload(&[9000u32, 9000]).unwrap(), 9000).unwrap();
+    });
+}
+
+#[test]
+fn offsets_that_are_wrong_do_no_harm_elsewhere() {
+    each(|d| {
+        let n = 50_000;
+        let x = d.iota(n, 1.0f32, 0.5).unwrap();
+        let wrong = d.generate(2001, index(), |i| i * 2_654_435_761u32).unwrap();
+        let out = d.iota(2020, 7.0f32, 0.0).unwrap();
+        d.segmented_reduce_into(&x, &wrong, Sum, &out.slice(10..2010).unwrap()).unwrap();
+        let found = out.read_blocking().unwrap();
+        assert!(found[..10].iter().chain(&found[2010..]).all(|&v| v == 7.0));
+        // Whatever is where, nothing is lost or added.
+        let sorted = d.segmented_argsort(&x, &wrong, SortOrder::Descending).unwrap().read_blocking().unwrap();
+        assert!(sorted.iter().all(|&i| u64::from(i) < n));
+        assert_eq!(d.segmented_scan(&x, &wrong, Max).unwrap().len(), n);
+        // The next call finds everything as it should be.
+        let whole = d.segmented_reduce(&x, &d.upload(&[0u32, 50_000]).unwrap(), Sum).unwrap();
+        let sum = d.sum(&x).unwrap().read_blocking().unwrap();
+        assert_eq!(whole.read_blocking().unwrap()[0].to_bits(), sum.to_bits());
+    });
+}
+
+#[test]
+fn segments_refuse_what_does_not_fit() {
+    each(|d: &Device| {
+        let x = d.iota(100, 0u32, 1).unwrap();
+        let offsets = d.upload(&[0u32, 40, 100]).unwrap();
+        let none: Buffer<Device, u32> = d.buffer(0).unwrap();
+        let (out, count) = (d.iota(100, 7u32, 0).unwrap(), d.iota(1, 7u32, 0).unwrap());
+        let small = |n: u64| out.slice(..n).unwrap();
+        assert!(matches!(d.segmented_reduce(&x, &none, Sum), Err(Error::InvalidArgument { what: "offsets", .. })));
+        assert!(matches!(d.segmented_sort(&x, &none, SortOrder::Ascending), Err(Error::InvalidArgument { what: "offsets", .. })));
+        let short = d.segmented_reduce_into(&x, &offsets, Sum, &small(1));
+        assert!(matches!(short, Err(Error::BufferTooSmall { required: 2, available: 1, .. })));
+        assert!(matches!(d.segmented_reduce_into(&x, &offsets, Sum, &x), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.segmented_reduce_into(&x, &offsets, Sum, &offsets), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.segmented_sort_into(&x, &offsets, SortOrder::Ascending, &small(99)), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(d.segmented_sort_into(&x, &offsets, SortOrder::Ascending, &x), Err(Error::Aliasing { .. })));
+        let uneven = d.reduce_by_key(&x, &small(99), Sum);
+        assert!(matches!(uneven, Err(Error::LengthMismatch { expected: 99, found: 100, .. })));
+        let by_key =
+            |k: &Buffer<Device, u32>, v: &Buffer<Device, u32>, c: &Buffer<Device, u32>| d.reduce_by_key_into(&x, &x, Sum, (k, v), c);
+        let other = d.iota(100, 7u32, 0).unwrap();
+        assert!(matches!(by_key(&out, &small(99), &count), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(by_key(&out, &out, &count), Err(Error::Aliasing { .. })));
+        assert!(matches!(by_key(&x, &out, &count), Err(Error::Aliasing { .. })));
+        assert!(matches!(by_key(&other, &x, &count), Err(Error::Aliasing { .. })));
+        assert!(matches!(by_key(&other, &out, &none), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(d.adjacent_difference_into(&x, &x.slice(1..).unwrap()), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(d.adjacent_difference_into(&x, &x), Err(Error::Aliasing { .. })));
+        assert_eq!((out.read_blocking().unwrap(), count.read_blocking().unwrap()), (vec![7; 100], vec![7]));
+        assert!(x.read_blocking().unwrap().into_iter().eq(0..100));
+    });
+}
