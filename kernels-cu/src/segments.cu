@@ -122,7 +122,10 @@ IW_DEVICE void segments_short(const Args& args) {
     __shared__ Acc<W> slots[SLOTS];
     // Of each segment of the tile: its first element, its elements, and the vectors of the short ones before it.
     __shared__ uint64_t begins[THREADS], lengths[THREADS];
-    __shared__ uint32_t vectors[THREADS + 1], sums[WARPS], mosts[WARPS];
+    __shared__ uint32_t vectors[THREADS + 1];
+    // Aligned, or a vector of words that the compiler reads holds one of another array too, and a race with that.
+    __shared__ alignas(16) uint32_t sums[WARPS];
+    __shared__ alignas(16) uint32_t mosts[WARPS];
     // Where the vectors end that fit into the slots; long segments, and where their tiles stand in the list.
     __shared__ uint32_t stop, long_count, long_threads[THREADS], long_bases[THREADS];
     const List<W> list(args);

@@ -12,10 +12,10 @@ use isowarp_core::patterns::{HistogramSum, HistogramTask};
 use isowarp_kernels::Kernel;
 use isowarp_kernels::histogram::*;
 
-/// Threads of a block whose bins leave room for five others on a multiprocessor, and of one with more bins.
+/// Threads of a block whose bins are in shared memory, and of any other.
+const SHARED_THREADS: u32 = 512;
 const THREADS: u32 = 256;
-const MOST_THREADS: u32 = 512;
-/// Shared memory of a block beside others, 256 bins in 32 copies: six of them have 1,536 threads together.
+/// Shared memory of a block beside others, 256 bins in 32 copies: four of them have all threads of a multiprocessor.
 const BESIDE_BYTES: u64 = 4 * 257 * 32;
 /// Cells of a cache: a count and its bin each.
 const CACHE_BYTES: u32 = 2 * 4 * 4096;
@@ -48,8 +48,7 @@ fn layout(task: &HistogramTask, fits: bool) -> (u32, u32, u32) {
     }
     let bytes = bin_bytes(task);
     let copies = (BESIDE_BYTES / bytes).clamp(1, MOST_COPIES).ilog2();
-    let threads = if bytes > BESIDE_BYTES { MOST_THREADS } else { THREADS };
-    (copies, (bytes << copies) as u32, threads)
+    (copies, (bytes << copies) as u32, SHARED_THREADS)
 }
 
 /// Bytes of one copy of the bins in shared memory, and of one more for what is in no bin.
