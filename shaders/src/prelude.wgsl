@@ -134,7 +134,7 @@ fn iw_mul_hi(a: u32, b: u32) -> u32 {
     return ah * bh + (lh >> 16u) + (hl >> 16u) + (middle >> 16u);
 }
 
-//@ iw_mul_hi@wide:
+//@ iw_mul_hi@u64:
 fn iw_mul_hi(a: u32, b: u32) -> u32 {
     return u32((u64(a) * u64(b)) >> 32u);
 }

@@ -238,6 +238,7 @@ impl Context {
         let seal = sealable.then_some(SealOptions {
             controls: facts.controls,
             version: facts.spirv,
+            native_zero: facts.zeroes_workgroup_memory,
             driver_bounds: driver_bounds && facts.bounds_buffers,
             contract_fma: false,
             features,

@@ -11,6 +11,8 @@ pub(crate) struct DriverFacts {
     pub(crate) spirv: (u8, u8),
     /// Execution modes that it honours.
     pub(crate) controls: FloatControls,
+    /// Whether the driver zeroes workgroup memory itself (as wgpu then enables it).
+    pub(crate) zeroes_workgroup_memory: bool,
     /// Whether the driver bounds every access of a storage buffer (`robustBufferAccess2`, as wgpu then enables it).
     pub(crate) bounds_buffers: bool,
     /// Streaming multiprocessors or compute units.
@@ -62,6 +64,14 @@ mod vulkan {
             nvidia.shader_sm_count.max(amd.shader_engine_count * amd.shader_arrays_per_engine_count * amd.compute_units_per_shader_array);
 
         let enabled = |name| hal.enabled_device_extensions().contains(&name);
+        if version >= vk::API_VERSION_1_3 || enabled(ash::khr::zero_initialize_workgroup_memory::NAME) {
+            let mut zero = vk::PhysicalDeviceZeroInitializeWorkgroupMemoryFeatures::default();
+            let mut chain = vk::PhysicalDeviceFeatures2::default().push_next(&mut zero);
+            // SAFETY: the version or the enabled extension defines the chained structure, which outlives the call.
+            unsafe { instance.get_physical_device_features2(physical, &mut chain) };
+            out.zeroes_workgroup_memory = zero.shader_zero_initialize_workgroup_memory != 0;
+        }
+
         if enabled(ash::ext::robustness2::NAME) {
             let mut robust = vk::PhysicalDeviceRobustness2FeaturesEXT::default();
             let mut chain = vk::PhysicalDeviceFeatures2::default().push_next(&mut robust);

@@ -153,8 +153,7 @@ impl Pipelines {
                 layout: Some(&pipeline_layout),
                 module: &module,
                 entry_point: Some(source.entry),
-                // Kernels write what they read.
-                compilation_options: wgpu::PipelineCompilationOptions { zero_initialize_workgroup_memory: false, ..Default::default() },
+                compilation_options: wgpu::PipelineCompilationOptions::default(),
                 cache: self.cache.as_ref(),
             })
         })

@@ -67,7 +67,7 @@ pub(crate) struct Kernels {
     /// Invocations of look-backs by groups where tests ask for others than the table's.
     #[cfg(test)]
     look_back_threads: Mutex<Option<u32>>,
-    /// Whether tests ask for merges that are written out where the table has loops.
+    /// Whether tests ask for merges that are written out where the table has loops, and for selections of many rows where it has few.
     #[cfg(test)]
     written_out: std::sync::atomic::AtomicBool,
     /// Lanes of subgroups where tests put shared memory in their place, else 0.
@@ -94,6 +94,15 @@ impl Kernels {
             return false;
         }
         tuning.sort_rolled
+    }
+
+    /// Rows, at most, that an invocation of a selection holds.
+    fn select_rows(&self, tuning: Tuning) -> u32 {
+        #[cfg(test)]
+        if self.written_out.load(Ordering::Relaxed) {
+            return 8;
+        }
+        tuning.select_rows
     }
 
     fn patience(&self) -> Option<u32> {

@@ -63,7 +63,7 @@ impl Run<SelectTask> for Wgpu {
         let features = self.features();
         let step = operands.span(limits, task.n, 1024, false);
         let mut form = Form {
-            rows: tuning.rows(rows(task), task.func.weight()),
+            rows: tuning.rows(rows(task).min(self.patterns().select_rows(tuning)), task.func.weight()),
             group: tuning.look_back_group.clamp(2, MOST_GROUP),
             wide: features.contains(wgpu::Features::SHADER_INT64 | wgpu::Features::SHADER_INT64_ATOMIC_ALL_OPS),
             served: false,

@@ -23,6 +23,8 @@ pub(crate) struct Tuning {
     pub(crate) look_back_threads: u32,
     /// Most that the rows of a kernel may repeat of an operator, by its weight: each row is a copy that the driver compiles.
     pub(crate) most_repeated: u32,
+    /// Rows of four elements of one word, at most, that an invocation of a selection holds.
+    pub(crate) select_rows: u32,
     /// Invocations of a workgroup of a map.
     pub(crate) map_threads: u32,
     /// Weight of an operator from which on an invocation of a map takes two groups of four elements.
@@ -54,6 +56,7 @@ const DEFAULT: Tuning = Tuning {
     look_back_group: 64,
     look_back_threads: 256,
     most_repeated: 512,
+    select_rows: 8,
     map_threads: 256,
     map_in_pairs_from: NEVER,
     histogram_threads: 256,
@@ -85,8 +88,8 @@ const TABLE: [Entry; 3] = [
             ..DEFAULT
         },
     },
-    // LLVM takes most of a minute and gigabytes over 8 rows of an operator with an exponential and a logarithm.
-    Entry { vendor: None, kind: Some(DeviceKind::Cpu), tuning: Tuning { most_repeated: 64, sort_rolled: true, ..DEFAULT } },
+    // LLVM takes most of a minute and gigabytes over 8 rows of an operator with an exponential and a logarithm, and seconds over 8 of a selection.
+    Entry { vendor: None, kind: Some(DeviceKind::Cpu), tuning: Tuning { most_repeated: 64, select_rows: 2, sort_rolled: true, ..DEFAULT } },
     Entry { vendor: None, kind: None, tuning: DEFAULT },
 ];
 

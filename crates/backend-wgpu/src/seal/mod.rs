@@ -2,7 +2,7 @@
 //!
 //! Every kernel is parsed and validated by naga, on every adapter, so that a faulty one is a typed error with naga's message. On
 //! Vulkan it is then written as SPIR-V here rather than by wgpu, decorated (`words`), and passed through; passing through skips
-//! wgpu's own checks, so bounds checks are asked for here.
+//! wgpu's own checks, so bounds checks and zeroed workgroup memory are asked for here.
 
 pub(crate) mod words;
 
@@ -50,6 +50,8 @@ pub struct SealOptions {
     pub controls: FloatControls,
     /// SPIR-V version to write.
     pub version: (u8, u8),
+    /// Whether the driver zeroes workgroup memory. Otherwise the kernel's first invocation does, at some cost.
+    pub native_zero: bool,
     /// Whether the driver bounds storage buffers, so that the kernel need not: reads past the end then give zero and writes vanish,
     /// instead of being clamped to the last element.
     pub driver_bounds: bool,
@@ -64,6 +66,7 @@ impl Default for SealOptions {
         Self {
             controls: FloatControls::default(),
             version: (1, 3),
+            native_zero: false,
             driver_bounds: false,
             contract_fma: false,
             features: wgpu::Features::empty(),
@@ -214,8 +217,7 @@ impl Parsed {
                 image_load: BoundsCheckPolicy::Restrict,
                 binding_array: BoundsCheckPolicy::Unchecked,
             },
-            // Kernels are this library's own and write what they read.
-            zero_initialize_workgroup_memory: Zero::None,
+            zero_initialize_workgroup_memory: if options.native_zero { Zero::Native } else { Zero::Polyfill },
             // Kernels are this library's own and every loop in them ends; the counter would cost registers.
             force_loop_bounding: false,
             use_storage_input_output_16: false,

@@ -57,3 +57,10 @@ fn windows_hand_on_their_sums() {
     gpu.limit_windows(1 << 17);
     check(&gpu, &[33_000, 70_001]);
 }
+
+#[test]
+fn invocations_of_many_rows_select_alike() {
+    let gpu = own_device(&Options::default());
+    gpu.patterns().written_out.store(true, Ordering::Relaxed);
+    check(&gpu, &[1, 3, 8191, 8193, 30_011, 8192 * 70 + 17]);
+}

@@ -47,7 +47,7 @@ fn size_in(dialect: Dialect, program: &Program<'_>) -> usize {
     let text = program.text(dialect).expect("text");
     let features = wgpu::Features::all();
     let parsed = seal::parse(program.entry, &text, seal::capabilities(features)).expect("valid");
-    inlined(&parsed.seal(program.entry, &SealOptions { features, ..SealOptions::default() }).expect("written"))
+    inlined(&parsed.seal(program.entry, &SealOptions { features, native_zero: true, ..SealOptions::default() }).expect("written"))
 }
 
 /// Sizes of f32 sums: tiles and short rows; then the steps of a scan.
