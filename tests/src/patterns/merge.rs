@@ -49,7 +49,8 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         });
         c.add(format!("merge/keys/f32/bits/{m}+{n}"), move |d| {
             d.merge(&sorted::<B, f32>(d, Fill::Bits, m, "a", DOWN)?, &sorted(d, Fill::Bits, n, "b", DOWN)?, DOWN)
-        });
+        })
+        .full();
         // Equal keys show where they come from.
         c.add(format!("merge/pairs/few_values/{m}+{n}"), move |d| {
             let (v, w) = (d.iota::<u32>(m, 0, 1)?, d.iota::<u32>(n, 1 << 20, 1)?);
