@@ -1,6 +1,7 @@
 //! The patterns that are measured, as jobs that can be enqueued again and again.
 
 mod groups;
+mod histograms;
 
 use isowarp::backend::Backend as _;
 use isowarp::element::{DType, Element, Scalar};
@@ -163,7 +164,7 @@ pub fn works() -> Vec<Work> {
             })
         }),
     ]);
-    all.extend(histograms());
+    all.extend(histograms::works());
     all.extend(groups::works());
     all.extend(crate::segments::works());
     all.extend(rungs());
@@ -192,65 +193,6 @@ pub fn works() -> Vec<Work> {
 
 pub(crate) fn work(name: &'static str, dtype: DType, bytes: u64, build: fn(&Device, &Shape) -> Result<Ready>) -> Work {
     Work { name, dtype, bytes, build }
-}
-
-/// Histograms of random samples, of samples of which half are equal, and of equal ones.
-fn histograms() -> Vec<Work> {
-    const SAME: fn(Expr<u32>) -> Expr<u32> = |x| x;
-    const SKEWED: fn(Expr<u32>) -> Expr<u32> = |x| select((x & 1u32).eq(0), 77, x);
-    const EQUAL: fn(Expr<u32>) -> Expr<u32> = |_| lit(77);
-    vec![
-        work("histogram/even", DType::U32, 4, |d, s| {
-            samples::<u32>(d, s, SAME, |d, x, out| d.histogram_into(even(x, 0, u32::MAX, 256), out))
-        }),
-        work("histogram/skewed", DType::U32, 4, |d, s| {
-            samples::<u32>(d, s, SKEWED, |d, x, out| d.histogram_into(even(x, 0, u32::MAX, 256), out))
-        }),
-        work("histogram/one_bin", DType::U32, 4, |d, s| {
-            samples::<u32>(d, s, EQUAL, |d, x, out| d.histogram_into(even(x, 0, u32::MAX, 256), out))
-        }),
-        work("histogram/even", DType::U8, 1, |d, s| samples::<u8>(d, s, SAME, |d, x, out| d.histogram_into(even(x, 0, 256, 256), out))),
-        work("histogram/skewed", DType::U8, 1, |d, s| samples::<u8>(d, s, SKEWED, |d, x, out| d.histogram_into(even(x, 0, 256, 256), out))),
-        work("histogram/one_bin", DType::U8, 1, |d, s| samples::<u8>(d, s, EQUAL, |d, x, out| d.histogram_into(even(x, 0, 256, 256), out))),
-        work("histogram/even", DType::F32, 4, |d, s| {
-            let counts = d.buffer::<u32>(MANY_BINS)?;
-            one::<f32>(d, s, move |d, x, _| d.histogram_into(even(x, 0.0, 1.0, 256), &counts))
-        }),
-        work("histogram/many_bins", DType::U32, 4, |d, s| {
-            samples::<u32>(d, s, SAME, |d, x, out| d.histogram_into(even(lazy(x, |x| x >> 12), 0, 1 << 20, 1 << 20), out))
-        }),
-        work("histogram/many_bins_one", DType::U32, 4, |d, s| {
-            samples::<u32>(d, s, EQUAL, |d, x, out| d.histogram_into(even(lazy(x, |x| x >> 12), 0, 1 << 20, 1 << 20), out))
-        }),
-        work("histogram/weighted", DType::F32, 4, |d, s| {
-            let sums = d.buffer::<f32>(256)?;
-            one::<f32>(d, s, move |d, x, _| d.histogram_weighted_into(even(x, 0.0, 1.0, 256), x, &sums))
-        }),
-    ]
-}
-
-/// The most bins of the histograms here.
-const MANY_BINS: u64 = 1 << 20;
-
-/// A histogram of random samples, made into others by `kind`; the digest is the counts'.
-fn samples<T: Element<Reg = u32>>(
-    d: &Device,
-    shape: &Shape,
-    kind: fn(Expr<u32>) -> Expr<u32>,
-    f: impl Fn(&Device, &Buffer<Device, T>, &Buffer<Device, u32>) -> Result<()> + 'static,
-) -> Result<Ready> {
-    let (shape, device) = (*shape, d.clone());
-    let x = random::<T>(d, shape.n * shape.copies, shape.seed)?;
-    d.map_into(&x, |x| kind(x).store_as::<T>(), &x)?;
-    let counts = zeroed::<u32>(d, MANY_BINS)?;
-    let written = counts.clone();
-    Ok(Ready {
-        enqueue: Box::new(move |turn| f(&device, &turn_of(&x, &shape, turn)?, &counts)),
-        digest: Box::new({
-            let device = d.clone();
-            move || digest(&device, &written)
-        }),
-    })
 }
 
 /// The rungs of the ladders of reduce and scan, the pattern itself last.
