@@ -5,10 +5,12 @@ mod ci;
 mod cuda;
 mod cuda_stub;
 mod ptx;
+mod ptxas;
 mod shell;
 mod test;
 mod validate;
 mod vulkan;
+mod wheel;
 mod workspace;
 
 use clap::{Parser, Subcommand};
@@ -27,6 +29,8 @@ struct Cli {
 enum Command {
     /// Compile kernels-cu/src/*.cu to kernels-cu/ptx with NVRTC 12.4 (no CUDA toolkit needed)
     Ptx(ptx::Options),
+    /// Fetch NVIDIA's assembler for the tests of the PTX lowering, and print where it is
+    Ptxas,
     /// Build a stand-in for the CUDA driver under target/cuda-stub, for tests and for building `cust`
     CudaStub(cuda_stub::Options),
     /// Compare every device of this machine with the CPU definition and with the recorded digests
@@ -44,6 +48,7 @@ enum Command {
 fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
         Command::Ptx(options) => ptx::run(&options),
+        Command::Ptxas => ptxas::run(),
         Command::CudaStub(options) => cuda_stub::run(&options),
         Command::Validate(options) => validate::run(&options),
         Command::Record(options) => validate::record(&options),

@@ -1,6 +1,6 @@
 //! `cargo xtask test`: everything that can be tested on this machine, after setting up what the tests need.
 
-use crate::{cuda, cuda_stub, shell, vulkan};
+use crate::{cuda, cuda_stub, ptxas, shell, vulkan};
 use anyhow::Result;
 use std::process::Command;
 
@@ -24,6 +24,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     let devices = named.unwrap_or_else(|| if cuda::present() { "cpu,wgpu,cuda".to_owned() } else { "cpu,wgpu".to_owned() });
     println!("devices to test: {devices}");
+    let assembler = ptxas::locate().unwrap_or_else(|why| {
+        println!("NOT TESTED: whether NVIDIA's assembler takes the PTX of every operation; {why:#}");
+        "none".into()
+    });
     if cuda_stub::is_possible() {
         cuda_stub::test(&options.args)?;
     } else {
@@ -34,7 +38,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         shell::run(quiet(&mut shell::cargo(["test", "--workspace", "--doc", "--quiet"])))?;
     }
     let mut tests = runner(&["--workspace"]);
-    shell::run(quiet(tests.args(&options.args)).env(DEVICES, devices))
+    shell::run(quiet(tests.args(&options.args)).env(DEVICES, devices).env(ptxas::PTXAS, assembler))
 }
 
 /// The test runner: nextest, or what comes with cargo. All tests run, also after one has failed.

@@ -77,7 +77,7 @@ impl Manifest {
 }
 
 /// SHA-256 in lower-case hex.
-pub(super) fn sha256(bytes: &[u8]) -> String {
+pub(crate) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut hex, byte| {
         // Writing to a String cannot fail.
         let _ = write!(hex, "{byte:02x}");

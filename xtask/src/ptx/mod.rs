@@ -12,6 +12,7 @@ mod wheel;
 
 use crate::workspace;
 use anyhow::{Context, Result, bail};
+pub(crate) use manifest::sha256;
 use manifest::{Compiler, Manifest, Module};
 use std::collections::BTreeMap;
 use std::fs;

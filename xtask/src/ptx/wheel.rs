@@ -1,20 +1,20 @@
 //! Finding NVRTC 12.4, or fetching it as a pinned Python wheel (24 MB, no host compiler needed).
 
-use super::manifest::sha256;
 use super::nvrtc::Library;
+use crate::wheel::Wheel;
 use crate::workspace;
-use anyhow::{Context, Result, bail};
-use std::fs;
-use std::io;
+use anyhow::{Context as _, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The release whose PTX 8.4 loads on every driver from R550 on.
 pub(super) const CUDA: (i32, i32) = (12, 4);
 
-const PACKAGE: &str = "nvidia-cuda-nvrtc-cu12==12.4.127";
-const WHEEL: &str = "nvidia_cuda_nvrtc_cu12-12.4.127-py3-none-manylinux2014_x86_64.whl";
-const WHEEL_SHA256: &str = "a178759ebb095827bd30ef56598ec182b85547f1508941a3d560eb7ea1fbf338";
+const WHEEL: Wheel = Wheel {
+    package: "nvidia-cuda-nvrtc-cu12==12.4.127",
+    file: "nvidia_cuda_nvrtc_cu12-12.4.127-py3-none-manylinux2014_x86_64.whl",
+    sha256: "a178759ebb095827bd30ef56598ec182b85547f1508941a3d560eb7ea1fbf338",
+};
 
 /// Loads NVRTC 12.4 from `explicit`, from where one is installed, or from the fetched wheel.
 pub(super) fn locate(explicit: Option<&Path>) -> Result<Library> {
@@ -32,13 +32,13 @@ pub(super) fn locate(explicit: Option<&Path>) -> Result<Library> {
             Err(error) => tried.push(format!("{error:#}")),
         }
     }
-    fetch(&fetched).and_then(|()| load(&fetched)).with_context(|| {
+    WHEEL.fetch(&fetched, |file| file.starts_with("libnvrtc")).and_then(|()| load(&fetched)).with_context(|| {
         let found = if tried.is_empty() { String::new() } else { format!(" (found, but of no use: {})", tried.join("; ")) };
         format!(
             "NVRTC {}.{} is not installed{found} and could not be fetched.\n\
-                 Install it with `python3 -m pip install {PACKAGE}`, or name the folder that holds \
+                 Install it with `python3 -m pip install {}`, or name the folder that holds \
                  libnvrtc.so.12 with --nvrtc or ISOWARP_NVRTC",
-            CUDA.0, CUDA.1
+            CUDA.0, CUDA.1, WHEEL.package
         )
     })
 }
@@ -63,47 +63,4 @@ fn installed() -> Vec<PathBuf> {
         dirs.extend(text.lines().map(|site| Path::new(site).join("nvidia/cuda_nvrtc/lib")));
     }
     dirs
-}
-
-/// Downloads the wheel with pip, checks it, and unpacks its libraries into `dir`.
-fn fetch(dir: &Path) -> Result<()> {
-    fs::create_dir_all(dir)?;
-    let path = dir.join(WHEEL);
-    if !path.exists() {
-        eprintln!("fetching {PACKAGE}");
-        let status = Command::new("python3")
-            .args(["-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"])
-            .args(["--platform", "manylinux2014_x86_64", "-d"])
-            .arg(dir)
-            .arg(PACKAGE)
-            .status()
-            .context("running python3 -m pip")?;
-        if !status.success() {
-            bail!("pip download ended with {status}");
-        }
-    }
-    let bytes = fs::read(&path).with_context(|| format!("reading {}", path.display()))?;
-    let found = sha256(&bytes);
-    if found != WHEEL_SHA256 {
-        // A wrong file must not be picked up by the next run.
-        fs::remove_file(&path)?;
-        bail!("{WHEEL} has sha256 {found}, expected {WHEEL_SHA256}");
-    }
-    unpack(&bytes, dir)
-}
-
-fn unpack(wheel: &[u8], dir: &Path) -> Result<()> {
-    let mut archive = zip::ZipArchive::new(io::Cursor::new(wheel))?;
-    for index in 0..archive.len() {
-        let mut member = archive.by_index(index)?;
-        let Some(name) = member.enclosed_name() else { continue };
-        let Some(file) = name.file_name().map(|file| file.to_string_lossy().into_owned()) else {
-            continue;
-        };
-        if file.starts_with("libnvrtc") {
-            let mut out = fs::File::create(dir.join(&file))?;
-            io::copy(&mut member, &mut out).with_context(|| format!("unpacking {file}"))?;
-        }
-    }
-    Ok(())
 }
