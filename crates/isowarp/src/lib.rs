@@ -147,11 +147,21 @@ pub mod prelude {
     pub use isowarp_core::patterns::{Atomics, Groups, Overflow, Shuffle};
     pub use isowarp_core::patterns::{Axis, ImageLayout, Layout, Move, ScatterOp};
     pub use isowarp_core::patterns::{Bins, Edges, Histogram, between, binned, even};
-    pub use isowarp_core::patterns::{Border, Filter, FilterKind, Image, Map, Reduce, Scan, Select, Selected};
+    pub use isowarp_core::patterns::{Border, Filter, FilterKind, Find, Image, Map, Reduce, Scan, Select, Selected};
     pub use isowarp_core::patterns::{Difference, Segmented, SegmentedSort};
     pub use isowarp_core::patterns::{Merge, Search, Sets};
     pub use isowarp_core::patterns::{ReduceVariant, ReduceVariants, ScanVariant, ScanVariants};
     pub use isowarp_core::patterns::{Sort, SortBy, SortOrder};
+}
+
+/// `cargo xtask ci features` runs this.
+#[cfg(all(test, feature = "cust"))]
+mod tests {
+    #[test]
+    fn the_feature_cust_is_the_cuda_backends() {
+        // That these are there is what the feature is for; they are tested where they are defined.
+        let _ = (crate::Cuda::from_cust, crate::Cuda::lend_cust::<f32>);
+    }
 }
 
 /// The examples of the README, compiled.

@@ -32,7 +32,7 @@ pub use reduce_variants::{ReduceVariant, ReduceVariantTask, ReduceVariants};
 pub use scan::{Scan, ScanKind, ScanTask};
 pub use scan_variants::{ScanVariant, ScanVariantTask, ScanVariants};
 pub use segments::{Difference, SegmentPlaces, Segmented, SegmentedReduceTask, SegmentedSort};
-pub use select::{Select, SelectKind, SelectTask, Selected};
+pub use select::{Find, Select, SelectKind, SelectTask, Selected};
 pub use sort::{Digit, KeyBits, Payload, Sort, SortBy, SortOrder, SortPayload, SortPlaces, SortTask};
 
 /// Hands the types of all tasks to a macro, so that what holds for every pattern is written once.

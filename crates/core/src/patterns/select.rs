@@ -1,20 +1,21 @@
 //! P04 select: elements kept, parted or run together, in their order.
 
+mod find;
 mod selected;
 mod task;
 
+pub use find::Find;
 pub use selected::{Count, Selected};
 pub use task::{SelectKind, SelectTask};
 
 use super::map::{collect, trace};
-use super::{Map, MapTask, Reduce, ReduceTask};
+use super::{Map, MapTask, ReduceTask};
 use crate::backend::Run;
 use crate::buffer::{Buffer, DeviceScalar, Memory};
 use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
 use crate::input::{Inputs, Narrow, Outputs, array, index, scalar};
 use crate::ir::{self, ArrayExpr, Expr, Traced, TracedValue};
-use crate::ops::{And, Min, Or};
 use task::{Call, enqueue};
 
 /// The part that an element goes to, and what of it is stored.
@@ -46,6 +47,8 @@ fn kept_or_not(keep: Expr<bool>) -> Expr<u32> {
 ///
 /// Counts stay on the device. Outputs hold as many elements as the input; what lies behind those that are written stays as it was. Outputs may
 /// not overlap inputs.
+///
+/// What only asks about elements is [`Find`].
 ///
 /// Work O(n). A selection reads its inputs once; a partition twice, since the elements that are not kept have to know how many are.
 ///
@@ -455,96 +458,6 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
             }
             values.at(at).store_as::<T>()
         })
-    }
-
-    /// The lowest index at which `f` holds, or the number of elements.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let x = dev.upload(&[1.0f32, -2.0, -3.0])?;
-    /// assert_eq!(dev.find_if(&x, |x| x.lt(0.0))?.read_blocking()?, 1);
-    /// assert_eq!(dev.find_if(&x, |x| x.gt(9.0))?.read_blocking()?, 3); // none: the number of elements
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Reduce::reduce_from`].
-    fn find_if<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
-        let n = collect(self, "find_if", &inputs)?.len()?;
-        let Ok(end) = u32::try_from(n) else {
-            return Err(Error::TooLarge { what: "elements to find one in", requested: n, limit: u32::MAX.into() });
-        };
-        if n == 0 {
-            return self.upload_scalar(end);
-        }
-        self.reduce_from((inputs, index(), scalar(end)), |(x, i, end)| ir::select(f(x), i, end), Min)
-    }
-
-    /// 1 if `f` holds for some element, else 0.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let x = dev.upload(&[1.0f32, f32::NAN])?;
-    /// assert_eq!(dev.any(&x, |x| x.is_nan())?.read_blocking()?, 1);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Reduce::reduce_from`].
-    fn any<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
-        self.reduce_from(inputs, |x| f(x).cast::<u32>(), Or)
-    }
-
-    /// 1 if `f` holds for every element (of none, too), else 0.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, y) = (dev.upload(&[1u32, 2])?, dev.upload(&[3u32, 4])?);
-    /// assert_eq!(dev.all((&x, &y), |(x, y)| x.lt(y))?.read_blocking()?, 1);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Reduce::reduce_from`].
-    fn all<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
-        // All ones is what nothing gives.
-        let all = self.reduce_from(inputs, |x| ir::select(f(x), u32::MAX, 0), And)?;
-        DeviceScalar::from_buffer(self.generate(1, &all, |x| x & 1u32)?)
-    }
-
-    /// 1 if `f` holds for no element, else 0.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let x = dev.upload(&[1i32, 2])?;
-    /// assert_eq!(dev.none(&x, |x| x.lt(0))?.read_blocking()?, 1);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Reduce::reduce_from`].
-    fn none<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
-        self.all(inputs, |x| !f(x))
-    }
-
-    /// The number of elements for which `f` holds: [`Reduce::count`].
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let x = dev.iota::<u32>(100, 0, 1)?;
-    /// assert_eq!(dev.count_if(&x, |x| (x % 7).eq(0))?.read_blocking()?, 15);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Reduce::reduce_from`].
-    fn count_if<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
-        Reduce::count(self, inputs, f)
     }
 }
 impl<B: Run<SelectTask> + Run<ReduceTask> + Run<MapTask>> Select for B {}

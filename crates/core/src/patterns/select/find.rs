@@ -1,0 +1,106 @@
+//! Questions about elements: where a condition holds, and whether and how often.
+
+use crate::backend::Run;
+use crate::buffer::{DeviceScalar, Memory};
+use crate::error::{Error, Result};
+use crate::input::{Inputs, index, scalar};
+use crate::ir::{self, Expr};
+use crate::ops::{And, Min, Or};
+use crate::patterns::map::collect;
+use crate::patterns::{Map, MapTask, Reduce, ReduceTask};
+
+/// Where a condition holds, and whether and how often.
+///
+/// Results are integers, so there is no order of evaluation to state. They stay on the device. Work O(n), in one pass over the inputs.
+pub trait Find: Run<ReduceTask> + Run<MapTask> {
+    /// The lowest index at which `f` holds, or the number of elements.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[1.0f32, -2.0, -3.0])?;
+    /// assert_eq!(dev.find_if(&x, |x| x.lt(0.0))?.read_blocking()?, 1);
+    /// assert_eq!(dev.find_if(&x, |x| x.gt(9.0))?.read_blocking()?, 3); // none: the number of elements
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Reduce::reduce_from`].
+    fn find_if<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
+        let n = collect(self, "find_if", &inputs)?.len()?;
+        let Ok(end) = u32::try_from(n) else {
+            return Err(Error::TooLarge { what: "elements to find one in", requested: n, limit: u32::MAX.into() });
+        };
+        if n == 0 {
+            return self.upload_scalar(end);
+        }
+        self.reduce_from((inputs, index(), scalar(end)), |(x, i, end)| ir::select(f(x), i, end), Min)
+    }
+
+    /// 1 if `f` holds for some element, else 0.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[1.0f32, f32::NAN])?;
+    /// assert_eq!(dev.any(&x, |x| x.is_nan())?.read_blocking()?, 1);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Reduce::reduce_from`].
+    fn any<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
+        self.reduce_from(inputs, |x| f(x).cast::<u32>(), Or)
+    }
+
+    /// 1 if `f` holds for every element (of none, too), else 0.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, y) = (dev.upload(&[1u32, 2])?, dev.upload(&[3u32, 4])?);
+    /// assert_eq!(dev.all((&x, &y), |(x, y)| x.lt(y))?.read_blocking()?, 1);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Reduce::reduce_from`].
+    fn all<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
+        // All ones is what nothing gives.
+        let all = self.reduce_from(inputs, |x| ir::select(f(x), u32::MAX, 0), And)?;
+        DeviceScalar::from_buffer(self.generate(1, &all, |x| x & 1u32)?)
+    }
+
+    /// 1 if `f` holds for no element, else 0.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[1i32, 2])?;
+    /// assert_eq!(dev.none(&x, |x| x.lt(0))?.read_blocking()?, 1);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Reduce::reduce_from`].
+    fn none<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
+        self.all(inputs, |x| !f(x))
+    }
+
+    /// The number of elements for which `f` holds: [`Reduce::count`].
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.iota::<u32>(100, 0, 1)?;
+    /// assert_eq!(dev.count_if(&x, |x| (x % 7).eq(0))?.read_blocking()?, 15);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Reduce::reduce_from`].
+    fn count_if<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
+        Reduce::count(self, inputs, f)
+    }
+}
+impl<B: Run<ReduceTask> + Run<MapTask>> Find for B {}
