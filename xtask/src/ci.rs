@@ -1,6 +1,6 @@
 //! `cargo xtask ci`: what has to hold before a change goes in. Needs no GPU. The tests come last, so that the output ends with their summary.
 
-use crate::{bundle, shell, test, vulkan, workspace};
+use crate::{bundle, cuda_stub, shell, test, vulkan, workspace};
 use anyhow::{Context as _, Result};
 use std::process::Command;
 use std::time::Instant;
@@ -28,7 +28,7 @@ enum Step {
     Package,
     /// A crate outside the workspace, in each combination of its features
     Downstream,
-    /// The facade without its fallback, on a machine that has no device then
+    /// The facade without its fallback, on a machine that has no device then, and with `cust`
     Features,
     /// All targets, built once for what follows
     Build,
@@ -123,8 +123,18 @@ fn downstream() -> Result<()> {
     shell::run(tests.arg(&manifest).env("CARGO_TARGET_DIR", workspace::target().join("downstream")))
 }
 
-/// Neither driver may find a device, so that what is left without the CPU is the error.
+/// Neither driver may find a device, so that what is left without the CPU is the error. With `cust` the facade is built and linked against
+/// the stub, as a program that shares a device would be against the driver.
 fn features() -> Result<()> {
-    let mut test = shell::cargo(["test", "--quiet", "--package", "isowarp", "--lib", "--no-default-features", "--features", "cuda"]);
-    shell::run(test.env("CUDA_VISIBLE_DEVICES", "-1"))
+    let facade = |features: &str| {
+        let mut test = shell::cargo(["test", "--quiet", "--package", "isowarp", "--lib", "--no-default-features", "--features", features]);
+        test.env("CUDA_VISIBLE_DEVICES", "-1");
+        test
+    };
+    shell::run(&mut facade("cuda"))?;
+    if cuda_stub::is_possible() {
+        return shell::run(cuda_stub::linked(&mut facade("cpu,cust"))?);
+    }
+    println!("NOT TESTED: the facade's feature `cust`; the stub that it links needs Linux and a C compiler (`cc`)");
+    Ok(())
 }

@@ -36,22 +36,22 @@ pub(crate) fn is_possible() -> bool {
 
 /// Runs the tests of isowarp-cuda on the stub, with and without memory pools, and with the `cust` feature.
 pub(crate) fn test(args: &[String]) -> Result<()> {
-    let root = build()?;
     for pools in [true, false] {
         println!("isowarp-cuda on the stub, {} memory pools", if pools { "with" } else { "without" });
         let mut command = test::runner(&["--package", "isowarp-cuda", "--features", "cust"]);
-        command
-            .args(args)
-            .env("CUDA_LIBRARY_PATH", &root)
-            .env("LD_LIBRARY_PATH", root.join("lib64"))
-            .env(test::DEVICES, "cuda")
-            .env("ISOWARP_STUB", "1");
+        linked(&mut command)?.args(args).env(test::DEVICES, "cuda").env("ISOWARP_STUB", "1");
         if !pools {
             command.env("ISOWARP_STUB_NO_POOLS", "1");
         }
         shell::run(&mut command)?;
     }
     Ok(())
+}
+
+/// Lets what a command builds and runs link the stub in place of the driver.
+pub(crate) fn linked(command: &mut Command) -> Result<&mut Command> {
+    let root = build()?;
+    Ok(command.env("CUDA_LIBRARY_PATH", &root).env("LD_LIBRARY_PATH", root.join("lib64")))
 }
 
 /// Compiles the stub and returns its folder.
