@@ -4,6 +4,8 @@
 //! used in turn; outputs are checked after the clock has stopped, small ones against the CPU definition and large ones across backends; rates
 //! count every element read and written once; the copy rate is measured in the same run.
 
+pub mod criterion;
+pub mod first;
 pub mod measure;
 pub mod render;
 pub mod results;

@@ -3,10 +3,11 @@
 use clap::{Args, Parser, Subcommand};
 use isowarp::backend::Backend as _;
 use isowarp::{Device, Selector};
+use isowarp_benches::first::{self, Host};
 use isowarp_benches::results::Machine;
-use isowarp_benches::{Measured, Results, Settings, Work, measure, render, works};
-use std::path::PathBuf;
-use std::process::ExitCode;
+use isowarp_benches::{Measured, Results, Settings, Work, criterion, measure, render, works};
+use std::path::{Path, PathBuf};
+use std::process::{ExitCode, Stdio};
 use std::time::Instant;
 
 type Failure = Box<dyn std::error::Error>;
@@ -23,11 +24,20 @@ struct Cli {
 enum Command {
     /// Measure, print a table and write the results
     Run(RunArgs),
+    /// Measure first calls: each pattern in a process of its own, from host memory, print a table and write the results. Drivers keep on the
+    /// disk what they compiled: with CUDA_CACHE_DISABLE=1 __GL_SHADER_DISK_CACHE=0 NVIDIA's do not
+    First(FirstArgs),
+    /// One first call, as JSON: what `first` runs in a process of its own
+    #[command(hide = true)]
+    FirstCall { backend: Selector, case: usize, n: u64 },
     /// Render results as a Markdown table and a drawing
     Render {
-        /// Files that `run` wrote
-        #[arg(required = true)]
+        /// Files that `run` and `first` wrote
+        #[arg(required_unless_present = "criterion")]
         results: Vec<PathBuf>,
+        /// The folder of what `cargo bench` measured, such as target/criterion
+        #[arg(long, value_name = "FOLDER")]
+        criterion: Option<PathBuf>,
         /// Where to write the table
         #[arg(long)]
         markdown: Option<PathBuf>,
@@ -62,6 +72,25 @@ struct RunArgs {
     json: PathBuf,
 }
 
+#[derive(Args)]
+struct FirstArgs {
+    /// Only this backend (cuda, wgpu or cpu); may be given several times. Default: CUDA and wgpu, as far as they are here
+    #[arg(long = "backend", value_name = "NAME")]
+    backends: Vec<Selector>,
+    /// Only patterns whose name starts so; may be given several times
+    #[arg(long = "pattern", value_name = "NAME")]
+    patterns: Vec<String>,
+    /// Elements, as a number or a power; may be given several times
+    #[arg(long = "size", value_name = "2^K", value_parser = parse_size, default_values = ["2^16", "2^24"])]
+    sizes: Vec<u64>,
+    /// Processes per figure, of which the median is shown
+    #[arg(long, default_value_t = 3)]
+    samples: usize,
+    /// Where to write the results
+    #[arg(long, default_value = "isowarp-first.json")]
+    json: PathBuf,
+}
+
 fn parse_size(text: &str) -> Result<u64, String> {
     let fail = || format!("`{text}` is neither a number nor 2^k with k up to 40");
     match text.strip_prefix("2^") {
@@ -73,7 +102,9 @@ fn parse_size(text: &str) -> Result<u64, String> {
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Run(args) => run(&args),
-        Command::Render { results, markdown, svg } => render_files(&results, markdown, svg).map(|()| true),
+        Command::First(args) => first_calls(&args).map(|()| true),
+        Command::FirstCall { backend, case, n } => first_call(backend, case, n).map(|()| true),
+        Command::Render { results, criterion, markdown, svg } => render_files(&results, criterion.as_deref(), markdown, svg).map(|()| true),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,
@@ -91,8 +122,9 @@ fn run(args: &RunArgs) -> Result<bool, Failure> {
     let settings = Settings { samples: args.samples.max(1), seed, ..Settings::default() };
     let mut results = Results { version: env!("CARGO_PKG_VERSION").to_owned(), seed, ..Results::default() };
     let mut digests = Vec::new();
-    for device in devices(args, &mut results)? {
-        println!("{}", device.describe());
+    for (device, machine) in devices(&args.backends)? {
+        println!("{}", render::machine(&machine));
+        results.machines.push(machine);
         println!("{}", render::HEADER);
         for work in works() {
             let wanted = if args.patterns.is_empty() { !work.is_rung() } else { args.patterns.iter().any(|p| work.is_meant_by(p)) };
@@ -109,25 +141,67 @@ fn run(args: &RunArgs) -> Result<bool, Failure> {
     Ok(results.all_equal())
 }
 
+/// Every pattern in processes of its own, one at a time.
+fn first_calls(args: &FirstArgs) -> Result<(), Failure> {
+    let mut results = Results { version: env!("CARGO_PKG_VERSION").to_owned(), seed: FIRST_SEED, ..Results::default() };
+    // None stays open while others measure.
+    results.machines = devices(&args.backends)?.into_iter().map(|(_, machine)| machine).collect();
+    let wanted = |name: &str| args.patterns.is_empty() || args.patterns.iter().any(|p| name.starts_with(p.as_str()));
+    let backends: Vec<String> = results.machines.iter().map(|m| m.backend.clone()).collect();
+    let program = std::env::current_exe()?;
+    for n in &args.sizes {
+        for (place, case) in first::cases().iter().enumerate().filter(|(_, c)| wanted(c.name)) {
+            for backend in &backends {
+                for _ in 0..args.samples.max(1) {
+                    let mut alone = std::process::Command::new(&program);
+                    let run = alone.args(["first-call", backend, &place.to_string(), &n.to_string()]).stderr(Stdio::inherit()).output()?;
+                    if run.status.success() {
+                        results.first_calls.push(serde_json::from_slice(&run.stdout)?);
+                    } else {
+                        // As in a run: what one case lacks is no reason to lose the others.
+                        println!("{} {} n={n} on {backend}: {}", case.name, case.dtype, run.status);
+                    }
+                }
+            }
+        }
+    }
+    println!("{}", render::markdown(std::slice::from_ref(&results)));
+    std::fs::write(&args.json, serde_json::to_string_pretty(&results)? + "\n")?;
+    println!("wrote {}", args.json.display());
+    Ok(())
+}
+
+fn first_call(backend: Selector, case: usize, n: u64) -> Result<(), Failure> {
+    let case = first::cases().into_iter().nth(case).ok_or("there is no such case")?;
+    let call = first::first_call(backend, &case, &Host::new(n, FIRST_SEED))?;
+    println!("{}", serde_json::to_string(&call)?);
+    Ok(())
+}
+
+/// Seed of the inputs of first calls.
+const FIRST_SEED: u32 = 0x1505_A9B7;
+
 /// One device of each backend asked for, opened one after the other.
-fn devices(args: &RunArgs, results: &mut Results) -> Result<Vec<Device>, Failure> {
-    let asked = if args.backends.is_empty() { vec![Selector::Cuda, Selector::Wgpu] } else { args.backends.clone() };
+fn devices(backends: &[Selector]) -> Result<Vec<(Device, Machine)>, Failure> {
+    let asked = if backends.is_empty() { vec![Selector::Cuda, Selector::Wgpu] } else { backends.to_vec() };
     let mut devices = Vec::new();
     for selector in asked {
         let start = Instant::now();
         match Device::open(selector) {
             Ok(device) => {
+                let open_s = start.elapsed().as_secs_f64();
                 let c = device.caps();
-                results.machines.push(Machine {
+                let machine = Machine {
                     backend: c.backend.to_owned(),
                     device: c.device.clone(),
                     driver: c.driver.clone(),
                     numerics: c.numerics.to_string(),
-                    open_s: start.elapsed().as_secs_f64(),
-                });
-                devices.push(device);
+                    open_s,
+                    own_open_s: Some(device.setup_time().as_secs_f64()),
+                };
+                devices.push((device, machine));
             }
-            Err(e) if args.backends.is_empty() => println!("not measured: {e}"),
+            Err(e) if backends.is_empty() => println!("not measured: {e}"),
             Err(e) => return Err(e.into()),
         }
     }
@@ -189,9 +263,10 @@ fn compare(results: &mut Results, digests: &[Digest]) {
     }
 }
 
-fn render_files(files: &[PathBuf], markdown: Option<PathBuf>, svg: Option<PathBuf>) -> Result<(), Failure> {
-    let results: Vec<Results> =
+fn render_files(files: &[PathBuf], folder: Option<&Path>, markdown: Option<PathBuf>, svg: Option<PathBuf>) -> Result<(), Failure> {
+    let mut results: Vec<Results> =
         files.iter().map(|f| Ok(serde_json::from_str(&std::fs::read_to_string(f)?)?)).collect::<Result<_, Failure>>()?;
+    results.extend(folder.map(criterion::read).transpose()?);
     let table = render::markdown(&results);
     match markdown {
         Some(path) => std::fs::write(path, table)?,

@@ -1,4 +1,4 @@
-//! The clock: device time, end to end, the host's share, the first call.
+//! The clock: device time, end to end, the host's share.
 
 use crate::results::Measured;
 use crate::works::{Ready, Shape, Work, copies};
@@ -9,7 +9,8 @@ use std::time::Instant;
 /// How long and how often.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Measurements per figure; at least 15 for figures that are kept.
+    /// Measurements per figure: 15 unless asked otherwise. Fewer are used where time on a machine is short; the number stands with the
+    /// figures, with the fastest and the slowest of them.
     pub samples: usize,
     /// Least time of one measurement, in seconds: calls are batched up to it.
     pub least_s: f64,
@@ -23,7 +24,7 @@ impl Default for Settings {
     }
 }
 
-/// Measures one pattern at one size. `first` says that the process has not called it yet.
+/// Measures one pattern at one size. `first` says that the process has not called it yet; see [`crate::first`] for first calls of a device.
 ///
 /// # Errors
 /// What the device reports, memory that is not there among it.
@@ -34,7 +35,7 @@ pub fn measure(device: &Device, work: &Work, n: u64, first: bool, settings: &Set
     let start = Instant::now();
     ready.enqueue(0)?;
     device.synchronize()?;
-    let first_call = start.elapsed().as_secs_f64();
+    let first_after_inputs = start.elapsed().as_secs_f64();
 
     let (batch, device_clock) = batch_for(device, &ready, settings)?;
     let mut turn = 0;
@@ -57,8 +58,8 @@ pub fn measure(device: &Device, work: &Work, n: u64, first: bool, settings: &Set
         samples: settings.samples,
         copies: shape.copies,
         end_to_end_s: end_to_end(device, &ready, settings)?,
-        host_s: host(device, &ready, device_s)?,
-        first_call_s: first.then_some(first_call),
+        host_s: Some(host(device, &ready, device_s)?),
+        first_after_inputs_s: first.then_some(first_after_inputs),
         bytes_per_s: bytes as f64 / device_s,
         of_copy: None,
         checked: Vec::new(),

@@ -1,30 +1,43 @@
 //! Results as one Markdown table and one drawing.
 
-use crate::results::{Measured, Results};
+use crate::results::{FirstCall, Machine, Measured, Results};
 use plotters::prelude::*;
 use std::fmt::Write as _;
 
 /// The head of the lines that a run prints while it measures.
-pub const HEADER: &str = "pattern              dtype          n  device us   GB/s   end-to-end us  host us  batch  first ms  checked";
+pub const HEADER: &str =
+    "pattern              dtype          n  device us   GB/s   end-to-end us  host us  batch  1st, inputs there, ms  checked";
 
 /// One figure in a line of text.
 #[must_use]
 pub fn line(m: &Measured) -> String {
-    let first = m.first_call_s.map_or_else(String::new, |s| format!("{:.1}", s * 1e3));
+    let first = m.first_after_inputs_s.map_or_else(String::new, |s| format!("{:.1}", s * 1e3));
     let checked: Vec<String> = m.checked.iter().map(|(with, equal)| format!("{with}{}", if *equal { "=" } else { " DIFFERENT" })).collect();
     format!(
-        "{:<20} {:<5} {:>10} {:>10.2} {:>6.0} {:>15.1} {:>8.2} {:>6} {:>9}  {}",
+        "{:<20} {:<5} {:>10} {:>10.2} {:>6.0} {:>15.1} {:>8} {:>6} {:>22}  {}",
         m.name,
         m.dtype,
         size(m.n),
         m.device_s * 1e6,
         m.bytes_per_s / 1e9,
         m.end_to_end_s * 1e6,
-        m.host_s * 1e6,
+        host(m),
         m.batch,
         first,
         checked.join(" ")
     )
+}
+
+fn host(m: &Measured) -> String {
+    m.host_s.map_or_else(|| "-".to_owned(), |s| format!("{:.2}", s * 1e6))
+}
+
+/// A line about a device: what it is, and how long the driver and isowarp took to open it.
+#[must_use]
+pub fn machine(m: &Machine) -> String {
+    let of_which = |own: f64| format!(": {:.0} the driver, {:.0} isowarp", (m.open_s - own) * 1e3, own * 1e3);
+    let parts = m.own_open_s.map_or_else(String::new, of_which);
+    format!("`{}`: {} ({}), numerics {}, opened in {:.0} ms{parts}", m.backend, m.device, m.driver, m.numerics, m.open_s * 1e3)
 }
 
 fn size(n: u64) -> String {
@@ -42,25 +55,31 @@ fn size(n: u64) -> String {
 #[must_use]
 pub fn markdown(all: &[Results]) -> String {
     let mut text = String::new();
-    let mut backends: Vec<&str> = Vec::new();
-    for r in all {
-        for m in &r.machines {
-            let _ = writeln!(
-                text,
-                "- `{}`: {} ({}), numerics {}, opened in {:.0} ms",
-                m.backend,
-                m.device,
-                m.driver,
-                m.numerics,
-                m.open_s * 1e3
-            );
-            if !backends.contains(&m.backend.as_str()) {
-                backends.push(&m.backend);
-            }
-        }
+    for m in all.iter().flat_map(|r| &r.machines) {
+        let _ = writeln!(text, "- {}", machine(m));
     }
+    let backends = distinct(all.iter().flat_map(|r| &r.measured).map(|m| m.backend.as_str()));
+    if !backends.is_empty() {
+        let _ = writeln!(text, "- {}", how_often(all));
+        table(&mut text, all, &backends);
+    }
+    first_calls(&mut text, all);
+    text
+}
+
+/// How many measurements the medians are of.
+fn how_often(all: &[Results]) -> String {
+    let counts = distinct(all.iter().flat_map(|r| &r.measured).map(|m| m.samples));
+    let one = |n: &usize| match n {
+        0 => "as many measurements as criterion took, where end to end is one of many calls that are waited for together".to_owned(),
+        n => format!("{n} measurements"),
+    };
+    format!("medians of {}", counts.iter().map(one).collect::<Vec<_>>().join(" or "))
+}
+
+fn table(text: &mut String, all: &[Results], backends: &[&str]) {
     text.push_str("\n| pattern | dtype | n |");
-    for b in &backends {
+    for b in backends {
         let _ = write!(text, " {b}: device us | GB/s | of copy | end to end us | host us |");
     }
     text.push_str(" outputs |\n|---|---|---|");
@@ -69,12 +88,12 @@ pub fn markdown(all: &[Results]) -> String {
     for (name, dtype, n) in keys(all) {
         let _ = write!(text, "| {name} | {dtype} | {} |", size(n));
         let mut checked = Vec::new();
-        for b in &backends {
+        for b in backends {
             match find(all, b, name, dtype, n) {
                 Some(m) => {
                     let of_copy = m.of_copy.map_or_else(|| "-".to_owned(), |r| format!("{r:.3}"));
-                    let (device, rate, wall, host) = (m.device_s * 1e6, m.bytes_per_s / 1e9, m.end_to_end_s * 1e6, m.host_s * 1e6);
-                    let _ = write!(text, " {device:.2} | {rate:.0} | {of_copy} | {wall:.1} | {host:.2} |");
+                    let (device, rate, wall) = (m.device_s * 1e6, m.bytes_per_s / 1e9, m.end_to_end_s * 1e6);
+                    let _ = write!(text, " {device:.2} | {rate:.0} | {of_copy} | {wall:.1} | {} |", host(m));
                     checked
                         .extend(m.checked.iter().map(|(with, equal)| format!("{b} {} {with}", if *equal { "=" } else { "DIFFERS FROM" })));
                 }
@@ -83,18 +102,58 @@ pub fn markdown(all: &[Results]) -> String {
         }
         let _ = writeln!(text, " {} |", checked.join(", "));
     }
-    text
+}
+
+/// First calls: the median of those of one pattern and size, and what the same call takes afterwards.
+fn first_calls(text: &mut String, all: &[Results]) {
+    let calls: Vec<&FirstCall> = all.iter().flat_map(|r| &r.first_calls).collect();
+    if calls.is_empty() {
+        return;
+    }
+    let backends = distinct(calls.iter().map(|c| c.backend.as_str()));
+    for b in &backends {
+        let of = |f: fn(&FirstCall) -> f64| middle(calls.iter().filter(|c| c.backend == *b).map(|c| f(c)).collect()) * 1e3;
+        let (driver, own) = (of(|c| c.open_s - c.own_open_s), of(|c| c.own_open_s));
+        let _ = writeln!(text, "- `{b}`: a device is opened in {driver:.0} ms by the driver and {own:.0} ms by isowarp, medians");
+    }
+    text.push_str("\n| first call from host memory | dtype | n |");
+    for b in &backends {
+        let _ = write!(text, " {b}: first ms | again ms |");
+    }
+    let _ = writeln!(text, "\n|---|---|---|{}", "---|---|".repeat(backends.len()));
+    for (name, dtype, n) in distinct(calls.iter().map(|c| (c.name.as_str(), c.dtype.as_str(), c.n))) {
+        let _ = write!(text, "| {name} | {dtype} | {} |", size(n));
+        for b in &backends {
+            let of: Vec<&&FirstCall> =
+                calls.iter().filter(|c| c.backend == *b && (c.name.as_str(), c.dtype.as_str(), c.n) == (name, dtype, n)).collect();
+            if of.is_empty() {
+                text.push_str(" - | - |");
+            } else {
+                let ms = |f: fn(&FirstCall) -> f64| middle(of.iter().map(|c| f(c)).collect()) * 1e3;
+                let _ = write!(text, " {:.1} | {:.1} |", ms(|c| c.first_s), ms(|c| c.again_s));
+            }
+        }
+        text.push('\n');
+    }
+}
+
+fn middle(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// The different ones, in order of appearance.
+fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    values.fold(Vec::new(), |mut all, v| {
+        if !all.contains(&v) {
+            all.push(v);
+        }
+        all
+    })
 }
 
 fn keys(all: &[Results]) -> Vec<(&str, &str, u64)> {
-    let mut keys: Vec<(&str, &str, u64)> = Vec::new();
-    for m in all.iter().flat_map(|r| &r.measured) {
-        let key = (m.name.as_str(), m.dtype.as_str(), m.n);
-        if !keys.contains(&key) {
-            keys.push(key);
-        }
-    }
-    keys
+    distinct(all.iter().flat_map(|r| &r.measured).map(|m| (m.name.as_str(), m.dtype.as_str(), m.n)))
 }
 
 fn find<'r>(all: &'r [Results], backend: &str, name: &str, dtype: &str, n: u64) -> Option<&'r Measured> {

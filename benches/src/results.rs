@@ -15,28 +15,51 @@ pub struct Measured {
     pub n: u64,
     /// Median device time of one call in seconds, over `samples` measurements of `batch` calls each; wall time where the device has no clock.
     pub device_s: f64,
-    /// Fastest and slowest of the measurements, per call.
+    /// Fastest and slowest of the measurements, per call; of criterion's the confidence interval of the median.
     pub device_range_s: (f64, f64),
     /// Whether `device_s` was taken by the device's clock.
     pub device_clock: bool,
-    /// Calls per measurement: enough for a clock of about a microsecond not to matter.
+    /// Calls per measurement: enough for a clock of about a microsecond not to matter. 0 where criterion chose.
     pub batch: u64,
-    /// Measurements.
+    /// Measurements. 0 where criterion chose.
     pub samples: usize,
     /// Inputs used in turn.
     pub copies: u64,
-    /// Median wall time of one call and waiting for it, in seconds.
+    /// Median wall time of one call and waiting for it, in seconds; of criterion's of one of many calls that are waited for together.
     pub end_to_end_s: f64,
-    /// Wall time of one call without waiting, in seconds: what the host spends.
-    pub host_s: f64,
-    /// Wall time of the first call in the process, with tracing, compilation and waiting, in seconds; only where this was the first.
-    pub first_call_s: Option<f64>,
+    /// Wall time of one call without waiting, in seconds: what the host spends. Criterion does not measure it.
+    pub host_s: Option<f64>,
+    /// Wall time of the pattern's first call in the process, with tracing, compilation and waiting, in seconds; only where this was the
+    /// first. Kernels that made the inputs have run before on the device: [`FirstCall`] is of a device without.
+    #[serde(alias = "first_call_s")]
+    pub first_after_inputs_s: Option<f64>,
     /// Bytes that the call moves at least, by the device time.
     pub bytes_per_s: f64,
     /// Rate divided by that of the copy of as many elements, same backend, same run.
     pub of_copy: Option<f64>,
     /// What the output was compared with: `cpu`, `wgpu`, ..., and whether it was equal.
     pub checked: Vec<(String, bool)>,
+}
+
+/// The first call of a pattern on a device that was opened for it, from host memory to a result on the device, waited for.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct FirstCall {
+    /// `wgpu` or `cuda`.
+    pub backend: String,
+    /// `pattern/variant`.
+    pub name: String,
+    /// Element type.
+    pub dtype: String,
+    /// Elements.
+    pub n: u64,
+    /// Time to open the device, in seconds: the driver's and ours.
+    pub open_s: f64,
+    /// Our part of it, with the start-up probe.
+    pub own_open_s: f64,
+    /// The first call, in seconds: upload, tracing, compilation, allocation, the pattern.
+    pub first_s: f64,
+    /// The same once more.
+    pub again_s: f64,
 }
 
 /// A device that was measured.
@@ -50,8 +73,11 @@ pub struct Machine {
     pub driver: String,
     /// The start-up probe's verdict.
     pub numerics: String,
-    /// Time to open the device, in seconds.
+    /// Time to open the device, in seconds: the driver's and ours.
     pub open_s: f64,
+    /// Our part of it, with the start-up probe; results of old have no such figure.
+    #[serde(default)]
+    pub own_open_s: Option<f64>,
 }
 
 /// A run.
@@ -65,6 +91,9 @@ pub struct Results {
     pub machines: Vec<Machine>,
     /// Figures.
     pub measured: Vec<Measured>,
+    /// First calls, each on a device of its own.
+    #[serde(default)]
+    pub first_calls: Vec<FirstCall>,
 }
 
 impl Results {

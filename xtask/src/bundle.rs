@@ -48,20 +48,21 @@ pub(crate) fn check() -> Result<()> {
     }
     fs::rename(&bundle, &moved)?;
     let photograph = workspace::root().join("crates/cli/assets/camera.png");
-    let lines: [&[&str]; 8] = [
+    let lines: [&[&str]; 9] = [
         &[],
         &["devices"],
         &["validate", "--quick", "--pattern", "memory/copy", "--pattern", "reduce/sum/u32"],
         &["record", "--pattern", "memory/overwrite"],
         &["validate", "--pattern", "memory/overwrite", "--digests", "digests.new"],
         &["bench", "--backend", "wgpu", "--pattern", "copy", "--size", "2^16", "--side", "64", "--samples", "1", "--json", "bench.json"],
+        &["first", "--backend", "wgpu", "--pattern", "map/exp", "--size", "2^16", "--samples", "1", "--json", "first.json"],
         &["run", "generate", "--n", "3", "--dtype", "f32", "--op", "i", "--out", "out.npy", "--stats"],
         &["image", "median", "--in", photograph.to_str().context("the workspace's path is no text")?, "--out", "out.png"],
     ];
     for line in lines {
         shell::run(Command::new(moved.join("run.sh")).args(line).current_dir(&moved))?;
     }
-    for file in ["digests.new/cpu.json", "bench.json", "out.npy", "out.png"] {
+    for file in ["digests.new/cpu.json", "bench.json", "first.json", "out.npy", "out.png"] {
         if !moved.join(file).is_file() {
             bail!("the bundle's script wrote no {file}");
         }

@@ -5,6 +5,7 @@
 #                                      on any difference
 #   run.sh record [--out DIR] ...      write the digests of every device (default: digests.new beside this script)
 #   run.sh bench [--json FILE] ...     measure every GPU backend
+#   run.sh first [--json FILE] ...     measure first calls, each in a process of its own
 #   run.sh image ... | run ...         the isowarp command
 set -eu
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
@@ -25,6 +26,7 @@ case "$command" in
         esac
         ;;
     bench) exec "$here/isowarp-bench" run "$@" ;;
+    first) exec "$here/isowarp-bench" first "$@" ;;
     devices | run | image) exec "$here/isowarp" "$command" "$@" ;;
-    *) sed -n '3,8s/^#   //p' "$0" ;;
+    *) sed -n '3,9s/^#   //p' "$0" ;;
 esac

@@ -52,8 +52,9 @@ fn pattern(c: &mut Criterion, name: &str) {
     }
 }
 
-/// Group of the maps.
+/// Groups of the copy, which rates are compared with, and of the maps.
 pub(crate) fn map(c: &mut Criterion) {
+    pattern(c, "copy");
     pattern(c, "map");
 }
 

@@ -15,6 +15,7 @@ use isowarp_core::caps::{Caps, Numerics};
 use isowarp_core::error::{Error, Result};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 /// What the baseline build of the kernels is for.
 const OLDEST: (u32, u32) = (7, 0);
@@ -82,6 +83,12 @@ impl Cuda {
     #[must_use]
     pub fn info(&self) -> &DeviceInfo {
         &self.device().info
+    }
+
+    /// How long opening took after the driver had given the context. Kernels are loaded when they are first called.
+    #[must_use]
+    pub fn setup_time(&self) -> Duration {
+        self.device().setup_time
     }
 
     /// The stream that this handle enqueues on.

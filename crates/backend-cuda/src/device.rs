@@ -13,12 +13,14 @@ use parking_lot::Mutex;
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
+use std::time::{Duration, Instant};
 
 /// One opened device. Dropped when the last stream, buffer, event and future of it is gone.
 #[derive(Debug)]
 pub(crate) struct Device {
     pub(crate) info: DeviceInfo,
     pub(crate) caps: Caps,
+    pub(crate) setup_time: Duration,
     pub(crate) pool: DevicePool,
     pub(crate) pinned: PinnedPool,
     pub(crate) kernels: KernelCache,
@@ -59,6 +61,7 @@ pub(crate) enum Timing {
 
 impl Device {
     pub(crate) fn new(driver: Driver, context: Context) -> Result<Arc<Self>> {
+        let start = Instant::now();
         context.bind()?;
         let info = context.describe()?;
         let context = Arc::new(context);
@@ -67,6 +70,7 @@ impl Device {
         Ok(Arc::new(Self {
             info,
             caps,
+            setup_time: start.elapsed(),
             pool,
             pinned: PinnedPool::default(),
             kernels: KernelCache::default(),

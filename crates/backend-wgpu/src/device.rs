@@ -18,6 +18,7 @@ use isowarp_core::error::{Error, Result};
 use parking_lot::Mutex;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A wgpu device. Clones are handles on the same device and queue, may be used from any thread, and keep one order of commands.
 #[derive(Clone)]
@@ -37,6 +38,7 @@ struct Shared {
     clock: Mutex<Clock>,
     caps: Caps,
     report: Report,
+    setup_time: Duration,
     // Dropped last: it keeps the device open.
     context: Arc<Context>,
 }
@@ -92,6 +94,7 @@ impl Wgpu {
     }
 
     async fn start(mut context: Context) -> Result<Self> {
+        let taken = probe::web_time();
         let report = probe::run(&mut context).await?;
         let caps = probe::caps(&context, &report);
         let pool_bytes = (caps.memory_bytes / 4).max(256 << 20);
@@ -107,6 +110,7 @@ impl Wgpu {
             clock: Mutex::new(Clock::new(&context)),
             caps,
             report,
+            setup_time: taken(),
             context,
         };
         Ok(Self { shared: Arc::new(shared), numerics: Numerics::Strict })
@@ -116,6 +120,12 @@ impl Wgpu {
     #[must_use]
     pub fn report(&self) -> &Report {
         &self.shared.report
+    }
+
+    /// How long opening took after the driver had given the device: the start-up probe, and what is kept ready.
+    #[must_use]
+    pub fn setup_time(&self) -> Duration {
+        self.shared.setup_time
     }
 
     /// WGSL that defines `iw_fma(a, b, c)` for this adapter; put it in front of a kernel.

@@ -3,6 +3,7 @@
 use crate::Device;
 use core::fmt;
 use core::str::FromStr;
+use core::time::Duration;
 use isowarp_core::backend::Backend as _;
 use isowarp_core::error::{Error, Result};
 
@@ -110,6 +111,19 @@ impl Device {
     pub fn describe(&self) -> String {
         let c = self.caps();
         format!("{}: {} ({}), numerics {}", c.backend, c.device, c.driver, c.numerics)
+    }
+
+    /// How much of the time to open the device was isowarp's own, such as the start-up probe; the rest was the driver's.
+    #[must_use]
+    pub fn setup_time(&self) -> Duration {
+        match self {
+            #[cfg(feature = "cpu")]
+            Self::Cpu(_) => Duration::ZERO,
+            #[cfg(feature = "wgpu")]
+            Self::Wgpu(d) => d.setup_time(),
+            #[cfg(feature = "cuda")]
+            Self::Cuda(d) => d.setup_time(),
+        }
     }
 
     fn best() -> Result<Choice> {

@@ -111,7 +111,7 @@ pub(super) fn to_words(bytes: &[u8]) -> Vec<u32> {
 }
 
 /// A stopwatch; browsers' std has no clock.
-pub(super) fn web_time() -> impl Fn() -> Duration {
+pub(crate) fn web_time() -> impl Fn() -> Duration {
     #[cfg(not(target_family = "wasm"))]
     let start = std::time::Instant::now();
     move || {

@@ -1,0 +1,151 @@
+//! First calls: of a program that has just started, with its data on the host and a device on which nothing has run yet.
+//!
+//! What is timed is what such a program waits for: the upload, tracing, loading and compiling kernels, allocating, the pattern itself. The
+//! same once more, on the same device, shows how much of it is paid once. Each is measured in a process of its own: drivers keep what they
+//! compiled, in memory and on the disk, and only the latter can be switched off.
+
+use crate::results::FirstCall;
+use isowarp::backend::Backend as _;
+use isowarp::element::DType;
+use isowarp::prelude::*;
+use isowarp::{Device, Result, Selector};
+use std::time::Instant;
+
+/// Inputs on the host, of `n` elements each.
+pub struct Host {
+    n: u64,
+    floats: Vec<f32>,
+    words: Vec<u32>,
+    bytes: Vec<u8>,
+    /// In ascending order, four of each.
+    rising: Vec<u32>,
+}
+
+impl Host {
+    /// Random elements, and rising ones.
+    #[must_use]
+    pub fn new(n: u64, seed: u32) -> Self {
+        let word = |i: u64| {
+            let h = (i as u32).wrapping_add(seed).wrapping_mul(0x9E37_79B9);
+            let h = (h ^ (h >> 16)).wrapping_mul(0x85EB_CA6B);
+            (h ^ (h >> 13)).wrapping_mul(0xC2B2_AE35)
+        };
+        let words: Vec<u32> = (0..n).map(word).collect();
+        Self {
+            n,
+            floats: words.iter().map(|w| (w >> 8) as f32 / 16_777_216.0).collect(),
+            bytes: words.iter().map(|w| (w >> 24) as u8).collect(),
+            words,
+            rising: (0..n).map(|i| (i / 4) as u32).collect(),
+        }
+    }
+
+    /// The side of the largest square image.
+    fn side(&self) -> u32 {
+        self.n.isqrt() as u32
+    }
+}
+
+/// A pattern as a program calls it: from host memory to a result on the device.
+#[derive(Clone, Copy)]
+pub struct Case {
+    /// As in [`crate::works()`].
+    pub name: &'static str,
+    /// Type of the elements.
+    pub dtype: DType,
+    call: fn(&Device, &Host) -> Result<()>,
+}
+
+/// Every pattern whose first call is measured.
+#[must_use]
+pub fn cases() -> Vec<Case> {
+    use SortOrder::Ascending as UP;
+    let (f32, u32, u8) = (DType::F32, DType::U32, DType::U8);
+    vec![
+        case("map/axpy", f32, |d, h| d.axpy(1.5, &d.upload(&h.floats)?, &d.upload(&h.floats)?).map(drop)),
+        case("map/exp", f32, |d, h| d.map(&d.upload(&h.floats)?, Expr::<f32>::exp).map(drop)),
+        case("map/sin", f32, |d, h| d.map(&d.upload(&h.floats)?, |x| (x * 6.0).sin()).map(drop)),
+        case("map/custom", f32, |d, h| d.map(&d.upload(&h.floats)?, |x| (x * x + 1.0).sqrt() / (x + 0.5) - x).map(drop)),
+        case("map/custom", u32, |d, h| d.map(&d.upload(&h.words)?, |x| (x ^ (x >> 15)) * 0x2C1B_3C6D + x.count_ones()).map(drop)),
+        case("reduce/sum", f32, |d, h| d.reduce(&d.upload(&h.floats)?, Sum).map(drop)),
+        case("reduce/sum", u32, |d, h| d.reduce(&d.upload(&h.words)?, Sum).map(drop)),
+        case("reduce/argmin", f32, |d, h| d.argmin(&d.upload(&h.floats)?).map(drop)),
+        case("scan/inclusive", f32, |d, h| d.scan_inclusive(&d.upload(&h.floats)?, Sum).map(drop)),
+        case("scan/inclusive", u32, |d, h| d.scan_inclusive(&d.upload(&h.words)?, Sum).map(drop)),
+        case("scan/exclusive", f32, |d, h| d.scan_exclusive(&d.upload(&h.floats)?, Sum).map(drop)),
+        case("scan/exclusive", u32, |d, h| d.scan_exclusive(&d.upload(&h.words)?, Sum).map(drop)),
+        case("select/half", u32, |d, h| d.select(&d.upload(&h.words)?, |x| (x >> 31).eq(0)).map(drop)),
+        case("select/partition", u32, |d, h| d.partition(&d.upload(&h.words)?, |x| (x >> 31).eq(0)).map(drop)),
+        case("select/unique", u32, |d, h| d.unique(&d.upload(&h.words)?).map(drop)),
+        case("sort/keys", u32, |d, h| d.sort(&d.upload(&h.words)?, UP).map(drop)),
+        case("sort/pairs", u32, |d, h| d.sort_pairs(&d.upload(&h.words)?, &d.upload(&h.words)?, UP).map(drop)),
+        case("merge/keys", u32, |d, h| d.merge(&d.upload(&h.rising)?, &d.upload(&h.rising)?, UP).map(drop)),
+        case("histogram/even", u32, |d, h| d.histogram(even(&d.upload(&h.words)?, 0, u32::MAX, 256)).map(drop)),
+        case("segmented/by_key", u32, |d, h| d.reduce_by_key(&d.upload(&h.rising)?, &d.upload(&h.words)?, Sum).map(drop)),
+        case("groups/ballot", u32, |d, h| d.group_ballot(&d.upload(&h.words)?, 32, |x| (x >> 31).eq(0)).map(drop)),
+        case("atomics/tickets", u32, |d, h| d.tickets(&d.upload(&h.words)?, |x| x >> 12).map(drop)),
+        case("move/transpose", f32, |d, h| {
+            let side = u64::from(h.side());
+            d.transpose(&d.upload(&h.floats[..(side * side) as usize])?, side, side).map(drop)
+        }),
+        case("filter/sobel", u8, |d, h| filter(d, &h.bytes, h.side(), FilterKind::Sobel)),
+        case("filter/sobel", f32, |d, h| filter(d, &h.floats, h.side(), FilterKind::Sobel)),
+        case("filter/gaussian3", u8, |d, h| filter(d, &h.bytes, h.side(), FilterKind::gaussian3())),
+        case("filter/gaussian3", f32, |d, h| filter(d, &h.floats, h.side(), FilterKind::gaussian3())),
+        case("filter/median3", u8, |d, h| filter(d, &h.bytes, h.side(), FilterKind::Median3)),
+        case("filter/median3", f32, |d, h| filter(d, &h.floats, h.side(), FilterKind::Median3)),
+    ]
+}
+
+fn case(name: &'static str, dtype: DType, call: fn(&Device, &Host) -> Result<()>) -> Case {
+    Case { name, dtype, call }
+}
+
+fn filter<T: isowarp::patterns::filter::Pixel>(d: &Device, pixels: &[T], side: u32, kind: FilterKind) -> Result<()> {
+    let used = side as usize * side as usize;
+    let image = Image::new(d.upload(&pixels[..used])?, side, side, 1)?;
+    d.filter(&image, kind, Border::Clamp).map(drop)
+}
+
+/// Opens a device, and calls a pattern on it twice.
+///
+/// # Errors
+/// What the device reports.
+pub fn first_call(selector: Selector, case: &Case, host: &Host) -> Result<FirstCall> {
+    let start = Instant::now();
+    let device = Device::open(selector)?;
+    let open_s = start.elapsed().as_secs_f64();
+    let call = || -> Result<f64> {
+        let start = Instant::now();
+        (case.call)(&device, host)?;
+        device.synchronize()?;
+        Ok(start.elapsed().as_secs_f64())
+    };
+    Ok(FirstCall {
+        backend: device.caps().backend.to_owned(),
+        name: case.name.to_owned(),
+        dtype: case.dtype.name().to_owned(),
+        n: host.n,
+        open_s,
+        own_open_s: device.setup_time().as_secs_f64(),
+        first_s: call()?,
+        again_s: call()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_first_call_runs_and_bears_the_name_of_what_is_measured() {
+        let works = crate::works();
+        // No square, and no multiple of a tile.
+        let host = Host::new(1000, 7);
+        for case in cases() {
+            assert!(works.iter().any(|w| w.name == case.name && w.dtype == case.dtype), "{} {}", case.name, case.dtype);
+            let call = first_call(Selector::Cpu, &case, &host).expect("the pattern runs");
+            assert!(call.first_s > 0.0 && call.again_s > 0.0 && call.own_open_s == 0.0, "{call:?}");
+        }
+    }
+}
