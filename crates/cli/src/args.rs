@@ -344,7 +344,7 @@ pub(crate) struct ValidateArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct BenchArgs {
-    /// Patterns; all by default
+    /// Patterns of `isowarp run`, or copy, exp, axpy, gaussian5, sobel, median; `all` for every one. By default the usual ones
     pub(crate) patterns: Vec<String>,
     /// Elements: 2^20, 1M, 1048576
     #[arg(long, value_delimiter = ',', default_value = "2^16,2^20,2^24")]

@@ -34,7 +34,15 @@ pub(crate) fn all(only: Option<&str>) -> Result<(Vec<Device>, Vec<isowarp::Error
     match only {
         Some(name) if opened.is_empty() => {
             let reason = Device::open(name.parse()?).err();
-            Err(reason.map_or_else(|| Failure::failed(format!("no device of backend `{name}`")), Failure::from))
+            Err(reason.map_or_else(
+                || {
+                    Failure::failed(
+                        format!("no device of backend `{name}`"),
+                        "`isowarp devices` lists what is there, and why others are not",
+                    )
+                },
+                Failure::from,
+            ))
         }
         _ => Ok((opened, refused)),
     }

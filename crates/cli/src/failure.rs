@@ -3,45 +3,60 @@
 use isowarp::Error;
 use isowarp::ir::OpError;
 use std::fmt;
+use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// A failure of the command: one line, and perhaps a second one with what to do.
+/// A failure of the command: one line, and a second one with what to do.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The library refused.
     Library(Error),
     /// The arguments make no sense together.
-    Usage(String),
+    Usage { message: String, help: String },
     /// Anything else: files, images, differing results.
-    Failed { message: String, help: Option<String> },
+    Failed { message: String, help: String },
 }
 
 /// Shorthand for results of the command.
 pub(crate) type Result<T = (), E = Failure> = std::result::Result<T, E>;
 
 impl Failure {
-    pub(crate) fn failed(message: impl Into<String>) -> Self {
-        Self::Failed { message: message.into(), help: None }
+    pub(crate) fn failed(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self::Failed { message: message.into(), help: help.into() }
     }
 
-    pub(crate) fn with_help(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self::Failed { message: message.into(), help: Some(help.into()) }
-    }
-
-    pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Self::Usage(message.into())
+    pub(crate) fn usage(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self::Usage { message: message.into(), help: help.into() }
     }
 
     /// A file that could not be read or written.
-    pub(crate) fn file(doing: &str, path: &Path, error: &std::io::Error) -> Self {
-        Self::failed(format!("cannot {doing} {}: {error}", path.display()))
+    pub(crate) fn file(doing: &str, path: &Path, error: &io::Error) -> Self {
+        let help = match error.kind() {
+            io::ErrorKind::NotFound if doing == "write" => "make its folder first, or name another place",
+            io::ErrorKind::NotFound => "check the name, and the folder that it is looked for in",
+            io::ErrorKind::PermissionDenied => "ask for permission to it, or name another file",
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "make room, or name a place that has some",
+            io::ErrorKind::NotADirectory => "a part of its path is a file; name a path of folders",
+            _ => "name another file, or look into what the system says of this one",
+        };
+        Self::failed(format!("cannot {doing} {}: {error}", path.display()), help)
+    }
+
+    /// Standard input or output that failed.
+    pub(crate) fn stream(doing: &str, error: &io::Error) -> Self {
+        Self::failed(format!("cannot {doing}: {error}"), "look at the other end of the pipe, or name a file in place of -")
+    }
+
+    /// Something that no input should lead to.
+    pub(crate) fn defect(message: impl Into<String>) -> Self {
+        Self::failed(message, "this is a defect of isowarp: please report it with the command line")
     }
 
     /// 2 where the request itself is wrong, 1 where it could not be carried out.
     pub(crate) fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
-            Self::Usage(_) | Self::Library(Error::UnknownBackend { .. } | Error::Op(_) | Error::InvalidArgument { .. }) => 2,
+            Self::Usage { .. } | Self::Library(Error::UnknownBackend { .. } | Error::Op(_) | Error::InvalidArgument { .. }) => 2,
             Self::Library(_) | Self::Failed { .. } => 1,
         })
     }
@@ -66,21 +81,16 @@ impl fmt::Display for Failure {
             Self::Library(e @ Error::Op(OpError::Parse { .. })) => write!(f, "error: {e}"),
             Self::Library(e) => {
                 let text = e.to_string();
-                let (message, own_help) = text.split_once("\n  help: ").map_or((text.as_str(), None), |(m, h)| (m, Some(h)));
-                lines(f, message, own_help.or_else(|| advice(e)))
+                let (message, help) = text.split_once("\n  help: ").unwrap_or_else(|| (&text, advice(e)));
+                lines(f, message, help)
             }
-            Self::Usage(message) => lines(f, message, None),
-            Self::Failed { message, help } => lines(f, message, help.as_deref()),
+            Self::Usage { message, help } | Self::Failed { message, help } => lines(f, message, help),
         }
     }
 }
 
-fn lines(f: &mut fmt::Formatter<'_>, message: &str, help: Option<&str>) -> fmt::Result {
-    write!(f, "error: {}", one_line(message))?;
-    match help {
-        Some(h) => write!(f, "\n  help: {}", one_line(h)),
-        None => Ok(()),
-    }
+fn lines(f: &mut fmt::Formatter<'_>, message: &str, help: &str) -> fmt::Result {
+    write!(f, "error: {}\n  help: {}", one_line(message), one_line(help))
 }
 
 /// A driver's words may have line breaks.
@@ -89,16 +99,101 @@ fn one_line(text: &str) -> String {
 }
 
 /// What to do about an error of the library that does not say so itself.
-fn advice(e: &Error) -> Option<&'static str> {
+fn advice(e: &Error) -> &'static str {
     match e {
-        Error::Unavailable { reason, .. } if reason.contains("built without") => Some("build with that feature, or use `--backend auto`"),
-        Error::Unavailable { backend: "cuda", .. } => Some("install the NVIDIA driver, or use `--backend auto`"),
+        Error::Unavailable { reason, .. } if reason.contains("built without") => "build with that feature, or use `--backend auto`",
+        Error::Unavailable { backend: "cuda", .. } => "install the NVIDIA driver, or use `--backend auto`",
         Error::Unavailable { backend: "wgpu", .. } => {
-            Some("install a Vulkan driver (for a processor: the package mesa-vulkan-drivers), or use `--backend cpu`")
+            "install a Vulkan driver (for a processor: the package mesa-vulkan-drivers), or use `--backend cpu`"
         }
-        Error::OutOfMemory { .. } | Error::TooLarge { .. } => Some("use a smaller array, or `--backend cpu`"),
-        Error::LengthMismatch { .. } => Some("the inputs need the same shape"),
-        Error::DeviceLost { .. } => Some("run it again, or use `--backend cpu`"),
-        _ => None,
+        Error::Unavailable { .. } => "use another `--backend`; `isowarp devices` lists what is there",
+        Error::UnknownBackend { .. } => "name a known one with --backend or ISOWARP_BACKEND, or none for the best that is there",
+        Error::OutOfMemory { .. } | Error::TooLarge { .. } => "use a smaller array, or `--backend cpu`",
+        Error::LengthMismatch { .. } => "give arrays of as many elements as are expected",
+        Error::BufferTooSmall { .. } | Error::Aliasing { .. } => "give an output of its own that holds the result",
+        Error::OutOfRange { .. } => "ask for elements that are there",
+        Error::IndexOutOfRange { .. } => "correct the indices; they count from 0",
+        Error::DuplicateIndex { .. } => "name every place once",
+        Error::NotSorted { pattern: "segments", .. } => "correct the offsets; none may be below the one before it",
+        Error::NotSorted { .. } => "sort it first with `isowarp run sort`, --descending if it is used so",
+        Error::Empty { .. } => "give an array with elements, or an operator with an identity such as sum",
+        Error::InvalidArgument { .. } => "correct it; --help says what is taken",
+        Error::DeviceLost { .. } => "run it again, or use `--backend cpu`",
+        Error::Compile { .. } | Error::Driver { .. } => "update the device's driver, or use `--backend cpu`; then please report it",
+        Error::Op(OpError::NoFunction { .. }) => "convert its argument: f32(x)",
+        Error::Op(OpError::NoStrictForm { .. }) => "write it in other operations, or use integers",
+        Error::Op(_) => "convert values so that the types agree, such as f32(x); `isowarp run --help` lists what there is",
+        _ => "use `--backend cpu`, or see --help",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn two_lines(failure: Failure, first: &str, second: &str) {
+        let text = failure.to_string();
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines.len() == 2 && lines[0].starts_with("error: ") && lines[1].starts_with("  help: "), "{text}");
+        assert!(lines[0].contains(first) && lines[1].contains(second), "{text}");
+    }
+
+    #[test]
+    fn every_kind_of_failure_says_what_to_do_in_a_second_line() {
+        two_lines(Failure::usage("a\nb", "c"), "a; b", "c");
+        two_lines(Failure::failed("a", "b\n\n c"), "a", "b; c");
+        two_lines(Failure::defect("a"), "a", "report");
+        for (kind, doing, help) in [
+            (io::ErrorKind::NotFound, "read", "check the name"),
+            (io::ErrorKind::NotFound, "write", "make its folder"),
+            (io::ErrorKind::PermissionDenied, "read", "permission"),
+            (io::ErrorKind::StorageFull, "write", "make room"),
+            (io::ErrorKind::NotADirectory, "write", "path of folders"),
+            (io::ErrorKind::Other, "read", "another file"),
+        ] {
+            two_lines(Failure::file(doing, Path::new("x.npy"), &kind.into()), &format!("cannot {doing} x.npy: "), help);
+        }
+        two_lines(Failure::stream("write standard output", &io::ErrorKind::BrokenPipe.into()), "standard output", "pipe");
+    }
+
+    #[test]
+    fn every_error_of_the_library_comes_with_advice() {
+        let (text, what) = (|| "text".to_owned(), "what");
+        let all = [
+            Error::LengthMismatch { what, expected: 1, found: 2 },
+            Error::BufferTooSmall { what, required: 2, available: 1 },
+            Error::OutOfRange { what, start: 0, end: 2, len: 1 },
+            Error::IndexOutOfRange { pattern: "gather", position: 0, index: 9, limit: 3 },
+            Error::DuplicateIndex { pattern: "scatter", position: 0, index: 9 },
+            Error::NotSorted { pattern: "merge", what, index: 1 },
+            Error::NotSorted { pattern: "segments", what, index: 1 },
+            Error::Aliasing { pattern: "scan", what },
+            Error::Empty { pattern: "argmin" },
+            Error::Unsupported {
+                pattern: "scan",
+                capability: isowarp::caps::Capability::DType(isowarp::element::DType::F64),
+                device: text(),
+            },
+            Error::NotStrict { device: text(), witness: text() },
+            Error::TooLarge { what, requested: 2, limit: 1 },
+            Error::InvalidArgument { what, reason: text() },
+            Error::OutOfMemory { requested: 2, available: None },
+            Error::DeviceLost { reason: text() },
+            Error::Unavailable { backend: "cuda", reason: text() },
+            Error::Unavailable { backend: "wgpu", reason: text() },
+            Error::Unavailable { backend: "auto", reason: text() },
+            Error::Unavailable { backend: "cuda", reason: "isowarp was built without the feature `cuda`".to_owned() },
+            Error::UnknownBackend { name: text() },
+            Error::WrongDevice { what },
+            Error::Compile { kernel: text(), log: "one\ntwo".to_owned() },
+            Error::Driver { call: what, message: text() },
+            OpError::ForeignValue.into(),
+            OpError::NoStrictForm { what }.into(),
+            OpError::Signature { what, expected: text(), found: text() }.into(),
+        ];
+        for e in all {
+            two_lines(e.into(), "", " ");
+        }
     }
 }

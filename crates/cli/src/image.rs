@@ -16,6 +16,9 @@ use std::path::Path;
 /// Quality of JPEG files that are written, 1 to 100.
 const JPEG_QUALITY: u8 = 92;
 
+/// What to do about half a file.
+const WHOLE: &str = "save or copy the image again; it has to be a whole PNG or JPEG file";
+
 /// Pixels of 8 bits, rows from top to bottom, channels interleaved.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Picture {
@@ -33,23 +36,26 @@ pub(crate) fn image(args: &ImageArgs) -> Result {
     device::check_name(&args.device.backend)?;
     let format = format(&args.output)?;
     let output = Output::new(&args.output)?;
+    let progress = Progress::new("reading the image", 0);
     let picture = read(&args.input)?;
     if format == ImageFormat::Jpeg && (picture.grey_alpha || picture.channels == 4) {
-        return Err(Failure::with_help("a JPEG file has no alpha channel, but the input has one", "write a .png file"));
+        return Err(Failure::failed("a JPEG file has no alpha channel, but the input has one", "write a .png file"));
     }
     let border = match args.border {
         BorderArg::Clamp => Border::Clamp,
         BorderArg::Zero => Border::Zero,
         BorderArg::Mirror => Border::Mirror,
     };
+    progress.say("opening a device");
     let device = device::open(&args.device.backend, Numerics::Strict)?;
-    let progress = Progress::new(format!("filtering on {}", device.describe()), 0);
+    progress.say(format!("filtering on {}", device.describe()));
     let input = upload(&device, &picture)?;
     let filtered = device.filter(&input, kind.clone(), border)?;
     let result = Picture { pixels: filtered.buffer().read_blocking()?, ..picture };
-    drop(progress);
+    progress.say("writing the image");
     let encoded = encode(result, format)?;
     output.write(|w| w.write_all(&encoded))?;
+    drop(progress);
     if args.stats {
         let elements = input.buffer().len();
         let mut again = || device.filter_into(&input, kind.clone(), border, &filtered);
@@ -61,10 +67,10 @@ pub(crate) fn image(args: &ImageArgs) -> Result {
 /// The filter of the arguments.
 fn kind(args: &ImageArgs) -> Result<FilterKind> {
     if args.size.is_some() && args.filter != FilterName::Gaussian {
-        return Err(Failure::usage("--size is for gaussian"));
+        return Err(Failure::usage("--size is for gaussian", "leave it out: this filter has one size"));
     }
     if args.alpha.is_some() && args.filter != FilterName::Sharpen {
-        return Err(Failure::usage("--alpha is for sharpen"));
+        return Err(Failure::usage("--alpha is for sharpen", "leave it out: this filter has no strength"));
     }
     Ok(match args.filter {
         FilterName::Identity => FilterKind::identity(),
@@ -72,7 +78,7 @@ fn kind(args: &ImageArgs) -> Result<FilterKind> {
         FilterName::Gaussian => match args.size.unwrap_or(3) {
             3 => FilterKind::gaussian3(),
             5 => FilterKind::gaussian5(),
-            other => return Err(Failure::usage(format!("--size is 3 or 5, not {other}"))),
+            other => return Err(Failure::usage(format!("--size is 3 or 5, not {other}"), "use --size 3 or --size 5")),
         },
         FilterName::Sharpen => FilterKind::sharpen(args.alpha.unwrap_or(0.5))?,
         FilterName::Sobel => FilterKind::Sobel,
@@ -89,7 +95,7 @@ fn format(path: &Path) -> Result<ImageFormat> {
         Some("png") => Ok(ImageFormat::Png),
         Some("jpg" | "jpeg") => Ok(ImageFormat::Jpeg),
         None if path.as_os_str() == "-" => Ok(ImageFormat::Png),
-        _ => Err(Failure::usage(format!("cannot tell the format of {}; name it .png, .jpg or .jpeg", path.display()))),
+        _ => Err(Failure::usage(format!("cannot tell the format of {}", path.display()), "name it .png, .jpg or .jpeg")),
     }
 }
 
@@ -97,7 +103,7 @@ fn format(path: &Path) -> Result<ImageFormat> {
 fn read(path: &Path) -> Result<Picture> {
     let (name, bytes) = if path.as_os_str() == "-" {
         let mut bytes = Vec::new();
-        std::io::stdin().lock().read_to_end(&mut bytes).map_err(|e| Failure::failed(format!("cannot read standard input: {e}")))?;
+        std::io::stdin().lock().read_to_end(&mut bytes).map_err(|e| Failure::stream("read standard input", &e))?;
         ("standard input".to_owned(), bytes)
     } else {
         (path.display().to_string(), std::fs::read(path).map_err(|e| Failure::file("read", path, &e))?)
@@ -108,13 +114,14 @@ fn read(path: &Path) -> Result<Picture> {
 /// The picture of a PNG or JPEG file's bytes.
 pub(crate) fn decode(bytes: &[u8], name: &str) -> Result<Picture> {
     if bytes.is_empty() {
-        return Err(Failure::failed(format!("cannot read {name}: the file is empty (0 bytes)")));
+        return Err(Failure::failed(format!("cannot read {name}: the file is empty (0 bytes)"), WHOLE));
     }
     let format = ::image::guess_format(bytes).ok().filter(|f| matches!(f, ImageFormat::Png | ImageFormat::Jpeg));
     let Some(format) = format else {
-        return Err(Failure::failed(format!("cannot read {name}: it is neither a PNG nor a JPEG image")));
+        let message = format!("cannot read {name}: it is neither a PNG nor a JPEG image");
+        return Err(Failure::failed(message, "convert it first, for instance `magick in.tiff out.png`"));
     };
-    let image = ::image::load(Cursor::new(bytes), format).map_err(|e| Failure::failed(format!("cannot read {name}: {e}")))?;
+    let image = ::image::load(Cursor::new(bytes), format).map_err(|e| Failure::failed(format!("cannot read {name}: {e}"), WHOLE))?;
     let (width, height) = (image.width(), image.height());
     let grey_alpha = image.color() == ColorType::La8;
     let (channels, pixels) = match image {
@@ -125,7 +132,7 @@ pub(crate) fn decode(bytes: &[u8], name: &str) -> Result<Picture> {
         other => {
             let bits = 8 * u32::from(other.color().bytes_per_pixel()) / u32::from(other.color().channel_count());
             let message = format!("cannot read {name}: it has {bits} bits in a channel, and only 8 are supported");
-            return Err(Failure::with_help(message, "convert it first, for instance `magick in.png -depth 8 out.png`"));
+            return Err(Failure::failed(message, "convert it first, for instance `magick in.png -depth 8 out.png`"));
         }
     };
     Ok(Picture { width, height, channels, pixels, grey_alpha })
@@ -148,6 +155,6 @@ fn encode(p: Picture, format: ImageFormat) -> Result<Vec<u8>> {
         ImageFormat::Jpeg => JpegEncoder::new_with_quality(&mut out, JPEG_QUALITY).encode(&pixels, p.width, p.height, color),
         _ => ::image::write_buffer_with_format(&mut out, &pixels, p.width, p.height, color, format),
     };
-    done.map_err(|e| Failure::failed(format!("cannot encode the image: {e}")))?;
+    done.map_err(|e| Failure::failed(format!("cannot encode the image: {e}"), "write a .png file, or a smaller image"))?;
     Ok(out.into_inner())
 }

@@ -34,10 +34,12 @@ fn filters() -> Result<Vec<(String, FilterKind, Border)>> {
 /// The same photograph and filters on every device; an error unless all bytes agree.
 fn filter_everywhere() -> Result {
     let picture = decode(PHOTOGRAPH, "the bundled photograph")?;
+    let progress = Progress::new("opening devices", 0);
     let (devices, _) = device::all(None)?;
-    let Some(cpu) = devices.iter().find(|d| d.caps().backend == "cpu") else { return Err(Failure::failed("the CPU backend is missing")) };
+    let Some(cpu) = devices.iter().find(|d| d.caps().backend == "cpu") else { return Err(Failure::defect("the CPU backend is missing")) };
     let filters = filters()?;
-    let progress = Progress::new("filtering the photograph", (devices.len() * filters.len()) as u64);
+    progress.say("filtering the photograph");
+    progress.expect((devices.len() * filters.len()) as u64);
     let reference = filtered(cpu, &picture, &filters, &progress)?;
     let mut rows: Vec<Vec<String>> = filters.iter().map(|f| vec![f.0.clone()]).collect();
     let (mut differing, mut not_run) = (Vec::new(), Vec::new());
@@ -88,7 +90,13 @@ fn conclude(picture: &Picture, devices: usize, filters: usize, differing: &[Stri
     match (differing, devices) {
         ([], 1) => println!("{what}: only the CPU backend could run, so there was nothing to compare it with"),
         ([], n) => println!("{what}: the outputs of {n} devices are equal, byte for byte"),
-        (all, _) => return Err(Failure::failed(format!("{what}: outputs differ from the CPU's: {}", all.join("; ")))),
+        (all, _) => {
+            let message = format!("{what}: outputs differ from the CPU's: {}", all.join("; "));
+            return Err(Failure::failed(
+                message,
+                "update that device's driver; `isowarp validate --full --pattern filter` says where they differ",
+            ));
+        }
     }
     Ok(())
 }

@@ -53,7 +53,7 @@ pub(crate) fn read(path: &Path) -> Result<Array> {
         let file = File::open(path).map_err(|e| Failure::file("read", path, &e))?;
         let meta = file.metadata().map_err(|e| Failure::file("read", path, &e))?;
         if meta.is_dir() {
-            return Err(Failure::failed(format!("cannot read {}: it is a directory", path.display())));
+            return Err(Failure::failed(format!("cannot read {}: it is a directory", path.display()), "name a .npy file in it"));
         }
         (path.display().to_string(), Box::new(file), meta.is_file().then_some(meta.len()))
     };
@@ -64,21 +64,21 @@ pub(crate) fn read(path: &Path) -> Result<Array> {
 #[derive(Debug)]
 struct Refused {
     why: String,
-    help: Option<&'static str>,
+    help: &'static str,
 }
 
 impl Refused {
+    /// Of a file that is not what NumPy wrote.
     fn new(why: impl Into<String>) -> Self {
-        Self { why: why.into(), help: None }
+        Self::help(why, "save the array again with np.save, or copy the whole file")
     }
 
     fn help(why: impl Into<String>, help: &'static str) -> Self {
-        Self { why: why.into(), help: Some(help) }
+        Self { why: why.into(), help }
     }
 
     fn about(self, name: &str) -> Failure {
-        let message = format!("cannot read {name}: {}", self.why);
-        Failure::Failed { message, help: self.help.map(str::to_owned) }
+        Failure::failed(format!("cannot read {name}: {}", self.why), self.help)
     }
 }
 
@@ -215,9 +215,9 @@ pub(crate) fn write(output: &Output, array: &Array) -> Result {
         DType::U32 => "<u4",
         DType::U64 => "<u8",
         DType::U8 => "|u1",
-        other => return Err(Failure::failed(format!("elements of type {other} cannot be written to a .npy file"))),
+        other => return Err(Failure::defect(format!("elements of type {other} cannot be written to a .npy file"))),
     };
-    let dtype = descr.parse().map_err(|e| Failure::failed(format!("{descr}: {e}")))?;
+    let dtype = descr.parse().map_err(|e| Failure::defect(format!("{descr}: {e}")))?;
     let progress = Progress::new("writing", array.bytes.len() as u64);
     output.write(|w| {
         let options = WriteOptions::new_header_only().dtype(npyz::DType::Plain(dtype)).shape(&array.shape);

@@ -24,15 +24,21 @@ impl Output {
         // A link is followed, so that what it points at is replaced.
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         match fs::metadata(&target) {
-            Ok(m) if m.is_dir() => return Err(Failure::failed(format!("cannot write {}: it is a directory", path.display()))),
+            Ok(m) if m.is_dir() => {
+                return Err(Failure::failed(format!("cannot write {}: it is a directory", path.display()), "name a file in it"));
+            }
             Ok(m) if !m.is_file() => return Ok(Self::Stream(target)),
             Ok(m) if m.permissions().readonly() => {
-                return Err(Failure::failed(format!("cannot write {}: it is read-only", path.display())));
+                let message = format!("cannot write {}: it is read-only", path.display());
+                return Err(Failure::failed(message, "name another file, or allow writing to this one"));
             }
             _ => {}
         }
         if target.file_name().is_none() {
-            return Err(Failure::failed(format!("cannot write {}: it names no file", path.display())));
+            return Err(Failure::failed(
+                format!("cannot write {}: it names no file", path.display()),
+                "name a file, or - for standard output",
+            ));
         }
         let output = Self::File(target.clone());
         beside(&target).map(drop).map_err(|e| Failure::file("write", path, &e))?;
@@ -48,7 +54,7 @@ impl Output {
         match self {
             Self::Stdout => {
                 let mut w = BufWriter::new(io::stdout().lock());
-                body(&mut w).and_then(|()| w.flush()).map_err(|e| Failure::failed(format!("cannot write standard output: {e}")))
+                body(&mut w).and_then(|()| w.flush()).map_err(|e| Failure::stream("write standard output", &e))
             }
             Self::Stream(path) => {
                 let write = || {

@@ -26,10 +26,7 @@ impl Progress {
     fn on(what: String, steps: u64, patience: Duration, target: impl FnOnce() -> ProgressDrawTarget + Send + 'static) -> Self {
         let bar = if steps == 0 { ProgressBar::no_length() } else { ProgressBar::new(steps) };
         bar.set_draw_target(ProgressDrawTarget::hidden());
-        let template = if steps == 0 { "{spinner} {msg} {elapsed}" } else { "{msg} {wide_bar} {percent}% {eta}" };
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
-        }
+        set_style(&bar, steps);
         bar.set_message(what);
         let (alive, gone) = channel::<()>();
         let shown = bar.clone();
@@ -42,6 +39,13 @@ impl Progress {
         Self { bar, alive: Some(alive), waiter: Some(waiter) }
     }
 
+    /// The number of steps, where it is known later than that there is work.
+    pub(crate) fn expect(&self, steps: u64) {
+        self.bar.set_length(steps);
+        set_style(&self.bar, steps);
+        self.bar.reset_eta();
+    }
+
     /// Some steps are done.
     pub(crate) fn advance(&self, steps: u64) {
         self.bar.inc(steps);
@@ -50,6 +54,13 @@ impl Progress {
     /// What is being done now.
     pub(crate) fn say(&self, what: impl Into<String>) {
         self.bar.set_message(what.into());
+    }
+}
+
+fn set_style(bar: &ProgressBar, steps: u64) {
+    let template = if steps == 0 { "{spinner} {msg} {elapsed}" } else { "{msg} {wide_bar} {percent}% {eta}" };
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
     }
 }
 
@@ -128,7 +139,7 @@ mod tests {
 
     #[test]
     fn long_work_shows_what_it_does_and_how_far_it_is() {
-        for steps in [10, 0] {
+        for (steps, later) in [(10, 0), (0, 0), (0, 10)] {
             let screen = Screen::default();
             let progress = Progress::on("reading".to_owned(), steps, Duration::from_millis(1), screen.target());
             let until = |text: &str| {
@@ -143,7 +154,10 @@ mod tests {
             until("reading");
             progress.say("writing");
             until("writing");
-            if steps > 0 {
+            if later > 0 {
+                progress.expect(later);
+            }
+            if steps + later > 0 {
                 progress.advance(5);
                 until("50%");
             }

@@ -1,6 +1,7 @@
 //! Device time, and what it means beside the rate of a copy.
 
 use crate::failure::Result;
+use crate::progress::Progress;
 use crate::table;
 use isowarp::backend::Backend as _;
 use isowarp::buffer::Memory as _;
@@ -89,12 +90,15 @@ pub(crate) fn report(
     work: &mut dyn FnMut() -> isowarp::Result<()>,
 ) -> Result {
     let budget = Duration::from_millis(500);
+    let progress = Progress::new(format!("measuring {pattern}"), 0);
     let time = measure(device, budget, work)?;
+    progress.say("measuring a copy");
     // A copy of the same size, so that both live in the same level of the memory; without room for it the share is unknown.
     let copy = match copy_rate(device, bytes, budget) {
         Err(Error::OutOfMemory { .. } | Error::TooLarge { .. }) => 0.0,
         other => other?,
     };
+    drop(progress);
     let rate = rate(bytes, time.seconds);
     let caps = device.caps();
     let stats = Stats {

@@ -19,7 +19,7 @@ pub(crate) fn table(header: &[&str], numbers: &[usize], rows: &[Vec<String>]) ->
 
 /// Rows as one JSON array, indented.
 pub(crate) fn json(rows: &(impl Serialize + ?Sized)) -> Result<String> {
-    serde_json::to_string_pretty(rows).map_err(|e| Failure::failed(format!("cannot write JSON: {e}")))
+    serde_json::to_string_pretty(rows).map_err(|e| Failure::defect(format!("cannot write JSON: {e}")))
 }
 
 /// Bytes with a binary unit.

@@ -9,13 +9,16 @@ use isowarp_conformance::{Level, Options, recorded, run};
 /// Runs the conformance suite and prints its report; an error if any bit differs.
 pub(crate) fn validate(args: &ValidateArgs) -> Result {
     let level = if args.full { Level::Full } else { Level::Quick };
-    let recordings = recorded::built_in().map_err(|e| Failure::failed(format!("the recorded digests cannot be read: {e}")))?;
+    let recordings = recorded::built_in().map_err(|e| Failure::defect(format!("the recorded digests cannot be read: {e}")))?;
     let options = Options { level, patterns: args.patterns.clone(), narrow: true, recordings, ..Options::default() };
-    let mut progress: Option<Progress> = None;
+    let progress = Progress::new("opening devices", 0);
+    let mut counted = false;
     let report = run(&options, |_, all, case, _| {
-        let bar = progress.get_or_insert_with(|| Progress::new("validating", all as u64));
-        bar.say(case);
-        bar.advance(1);
+        if !std::mem::replace(&mut counted, true) {
+            progress.expect(all as u64);
+        }
+        progress.say(case);
+        progress.advance(1);
     })?
     .report;
     drop(progress);
@@ -25,7 +28,10 @@ pub(crate) fn validate(args: &ValidateArgs) -> Result {
     }
     match report.different() {
         0 => Ok(()),
-        n => Err(Failure::with_help(format!("{n} comparisons differ"), "the table above names the first case of each pattern")),
+        n => Err(Failure::failed(
+            format!("{n} comparisons differ"),
+            "the report above names the first case of each pattern; run it alone with --pattern, after updating the device's driver",
+        )),
     }
 }
 

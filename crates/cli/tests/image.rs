@@ -134,7 +134,7 @@ fn refused(args: &[&str], what: &str) {
     let run = isowarp(args);
     let text = stderr(&run);
     assert!(matches!(run.status.code(), Some(1 | 2)) && text.starts_with("error: ") && text.contains(what), "{args:?}: {text}");
-    assert!(text.lines().count() <= 2, "{text}");
+    assert!(text.lines().count() == 2 && text.contains("\n  help: "), "{text}");
 }
 
 #[test]

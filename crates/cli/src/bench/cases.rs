@@ -1,161 +1,233 @@
-//! What is measured: each pattern over f32, without allocations on the device, and from host memory to host memory.
+//! What is measured: every pattern of `isowarp run`, and some of what its expressions and the image filters make.
 
+use super::job::{Host, Job, into, one, part, several};
 use isowarp::prelude::*;
 use isowarp::{Device, Result};
-
-/// Work that is enqueued again and again.
-type Work = Box<dyn FnMut() -> Result<()>>;
-/// The same with upload and download.
-type Whole = Box<dyn FnMut(&Device) -> Result<()>>;
-
-/// A pattern of one input.
-type Unary<T> = fn(&Device, &Buffer<Device, f32>) -> Result<Buffer<Device, T>>;
 
 /// One line of the table.
 #[derive(Debug)]
 pub(crate) struct Case {
     pub(crate) name: &'static str,
-    /// The number of elements nearest to the one asked for.
-    pub(crate) elements: fn(u64) -> u64,
-    /// Bytes read and written.
+    /// Whether it is measured where no pattern is named.
+    pub(crate) usual: bool,
+    /// Whether it takes square images, so that the number of elements is a square.
+    pub(crate) square: bool,
+    /// Bytes read and written, at most where how many are written depends on the elements.
     pub(crate) bytes: fn(u64) -> u64,
-    pub(crate) on_device: fn(&Device, u64) -> Result<Work>,
-    pub(crate) end_to_end: fn(u64) -> Whole,
+    /// Brings the inputs to a device and makes room for the outputs.
+    pub(crate) make: fn(&Device, &Host) -> Result<Job>,
 }
 
-/// Every case, in the order of the table.
-pub(crate) const CASES: [Case; 10] = [
-    Case { name: "copy", elements: same, bytes: |n| 8 * n, on_device: copy, end_to_end: |n| whole(n, Map::copy) },
-    Case {
-        name: "map",
-        elements: same,
-        bytes: |n| 8 * n,
-        on_device: |d, n| map(d, n, |x| x * 2.0 + 1.0),
-        end_to_end: |n| whole(n, |d, x| d.map(x, |x| x * 2.0 + 1.0)),
-    },
-    Case {
-        name: "exp",
-        elements: same,
-        bytes: |n| 8 * n,
-        on_device: |d, n| map(d, n, Expr::<f32>::exp),
-        end_to_end: |n| whole(n, |d, x| d.map(x, Expr::<f32>::exp)),
-    },
-    Case { name: "axpy", elements: same, bytes: |n| 12 * n, on_device: axpy, end_to_end: axpy_whole },
-    Case {
-        name: "reduce",
-        elements: same,
-        bytes: |n| 4 * n,
-        on_device: reduce,
-        end_to_end: |n| whole(n, |d, x| Ok(d.reduce(x, Sum)?.buffer().clone())),
-    },
-    Case {
-        name: "argmax",
-        elements: same,
-        bytes: |n| 4 * n,
-        on_device: argmax,
-        end_to_end: |n| whole(n, |d, x| Ok(d.argmax(x)?.buffer().clone())),
-    },
-    Case { name: "scan", elements: same, bytes: |n| 8 * n, on_device: scan, end_to_end: |n| whole(n, |d, x| d.scan_inclusive(x, Sum)) },
-    Case {
-        name: "gaussian5",
-        elements: square,
-        bytes: |n| 8 * n,
-        on_device: |d, n| filter(d, n, FilterKind::gaussian5),
-        end_to_end: |n| filter_whole(n, FilterKind::gaussian5),
-    },
-    Case {
-        name: "sobel",
-        elements: square,
-        bytes: |n| 8 * n,
-        on_device: |d, n| filter(d, n, || FilterKind::Sobel),
-        end_to_end: |n| filter_whole(n, || FilterKind::Sobel),
-    },
-    Case {
-        name: "median",
-        elements: square,
-        bytes: |n| 8 * n,
-        on_device: |d, n| filter(d, n, || FilterKind::Median3),
-        end_to_end: |n| filter_whole(n, || FilterKind::Median3),
-    },
-];
-
-fn same(n: u64) -> u64 {
-    n
+/// Every case, in the order of the table. Floats where floats are usual, else u32.
+pub(crate) fn cases() -> Vec<Case> {
+    let mut all = elementwise();
+    all.extend(combined());
+    all.extend(moved());
+    all.extend(ordered());
+    all.extend(found());
+    all.extend(segmented());
+    all.extend(filtered());
+    all
 }
 
-fn side(n: u64) -> u32 {
-    n.isqrt().clamp(1, u32::MAX.into()) as u32
+fn usual(name: &'static str, bytes: fn(u64) -> u64, make: fn(&Device, &Host) -> Result<Job>) -> Case {
+    Case { name, usual: true, square: false, bytes, make }
 }
 
-/// The pixels of the largest square image of at most `n`.
-fn square(n: u64) -> u64 {
-    let s = u64::from(side(n));
-    s * s
+fn other(name: &'static str, bytes: fn(u64) -> u64, make: fn(&Device, &Host) -> Result<Job>) -> Case {
+    Case { usual: false, ..usual(name, bytes, make) }
 }
 
-/// Values between 0 and 1 without a pattern that an image filter could profit from.
-fn values(device: &Device, n: u64) -> Result<Buffer<Device, f32>> {
-    device.generate(n, index(), |i| ((i * 2_654_435_761u32) >> 8).cast::<f32>() * (1.0 / 16_777_216.0))
+fn of_square(case: Case) -> Case {
+    Case { square: true, ..case }
 }
 
-fn host(n: u64) -> Vec<f32> {
-    (0..n).map(|i| ((i as u32).wrapping_mul(2_654_435_761) >> 8) as f32 / 16_777_216.0).collect()
+/// Elements read and written, four bytes each.
+const ONE: fn(u64) -> u64 = |n| 4 * n;
+const TWO: fn(u64) -> u64 = |n| 8 * n;
+const THREE: fn(u64) -> u64 = |n| 12 * n;
+
+fn elementwise() -> Vec<Case> {
+    vec![
+        usual("copy", TWO, |d, h| into(d, h.floats(), h.n, Map::copy_into)),
+        usual("map", TWO, |d, h| into(d, h.floats(), h.n, |d, x, y: &Buffer<Device, f32>| d.map_into(x, |x| x * 2.0 + 1.0, y))),
+        usual("exp", TWO, |d, h| into(d, h.floats(), h.n, |d, x, y: &Buffer<Device, f32>| d.map_into(x, Expr::<f32>::exp, y))),
+        usual("axpy", THREE, |d, h| {
+            let y = d.upload(h.floats())?;
+            into(d, h.floats(), h.n, move |d, x, z: &Buffer<Device, f32>| d.map_into((scalar(0.5f32), x, &y), |(a, x, y)| a * x + y, z))
+        }),
+        other("zip", THREE, |d, h| {
+            let y = d.upload(h.floats())?;
+            into(d, h.floats(), h.n, move |d, x, z: &Buffer<Device, f32>| d.map_into((x, &y), |(x, y)| x * y, z))
+        }),
+        other("generate", ONE, |d, h| {
+            let n = h.n;
+            // Nothing is read; the input is there for the sake of the form.
+            into(d, &[0u32], n, move |d, _, y: &Buffer<Device, u32>| d.generate_into(n, index(), |i| i * 2_654_435_761, y))
+        }),
+    ]
 }
 
-fn copy(device: &Device, n: u64) -> Result<Work> {
-    let (d, x, y) = (device.clone(), values(device, n)?, device.buffer::<f32>(n)?);
-    Ok(Box::new(move || d.copy_into(&x, &y)))
+fn combined() -> Vec<Case> {
+    vec![
+        usual("reduce", ONE, |d, h| into(d, h.floats(), 1, |d, x, y| d.reduce_into(x, Sum, y))),
+        other("argmin", ONE, |d, h| one(d, h.floats(), isowarp::patterns::Reduce::argmin)),
+        usual("argmax", ONE, |d, h| one(d, h.floats(), isowarp::patterns::Reduce::argmax)),
+        other("dot", TWO, |d, h| {
+            let y = d.upload(h.floats())?;
+            one(d, h.floats(), move |d, x| d.dot(x, &y))
+        }),
+        other("norm", ONE, |d, h| one(d, h.floats(), isowarp::patterns::Reduce::norm2)),
+        other("mean", ONE, |d, h| one(d, h.floats(), isowarp::patterns::Reduce::mean)),
+        usual("scan", TWO, |d, h| into(d, h.floats(), h.n, |d, x, y| d.scan_inclusive_into(x, Sum, y))),
+    ]
 }
 
-fn map(device: &Device, n: u64, f: fn(Expr<f32>) -> Expr<f32>) -> Result<Work> {
-    let (d, x, y) = (device.clone(), values(device, n)?, device.buffer::<f32>(n)?);
-    Ok(Box::new(move || d.map_into(&x, f, &y)))
+fn moved() -> Vec<Case> {
+    vec![
+        other("gather", THREE, |d, h| {
+            let at = d.upload(h.places())?;
+            into(d, h.floats(), h.n, move |d, x, y| d.gather_into(x, &at, y))
+        }),
+        other("scatter", THREE, |d, h| {
+            let at = d.upload(h.places())?;
+            into(d, h.floats(), h.n, move |d, x, y| d.scatter_into(x, &at, y))
+        }),
+        of_square(other("transpose", TWO, |d, h| {
+            let side = h.side().into();
+            into(d, h.floats(), h.n, move |d, x, y| d.transpose_into(x, side, side, y))
+        })),
+        other("reverse", TWO, |d, h| into(d, h.floats(), h.n, isowarp::patterns::Move::reverse_into)),
+        other("rotate", TWO, |d, h| {
+            let by = h.n as i64 / 3;
+            into(d, h.floats(), h.n, move |d, x, y| d.rotate_into(x, by, y))
+        }),
+    ]
 }
 
-fn axpy(device: &Device, n: u64) -> Result<Work> {
-    let (d, x, y, z) = (device.clone(), values(device, n)?, values(device, n)?, device.buffer::<f32>(n)?);
-    Ok(Box::new(move || d.map_into((scalar(0.5f32), &x, &y), |(a, x, y)| a * x + y, &z)))
+fn ordered() -> Vec<Case> {
+    use SortOrder::Ascending as UP;
+    vec![
+        usual("sort", TWO, |d, h| into(d, h.words(), h.n, |d, x, y| d.sort_into(x, UP, y))),
+        other("argsort", TWO, |d, h| into(d, h.words(), h.n, |d, x, y| d.argsort_into(x, UP, y))),
+        usual("merge", TWO, |d, h| {
+            let half = h.n / 2;
+            into(d, h.halves(), h.n, move |d, x, y| d.merge_into(&x.slice(..half)?, &x.slice(half..)?, UP, y))
+        }),
+        other("search", THREE, |d, h| {
+            let sorted = d.upload(h.rising())?;
+            into(d, h.words(), h.n, move |d, x, y: &Buffer<Device, u32>| d.lower_bound_into(&sorted, x, UP, y))
+        }),
+        other("union", TWO, |d, h| {
+            let half = h.n / 2;
+            part(d, h.halves(), move |d, x, y, count| d.union_into(&x.slice(..half)?, &x.slice(half..)?, UP, y, count))
+        }),
+        other("intersection", TWO, |d, h| {
+            let half = h.n / 2;
+            part(d, h.halves(), move |d, x, y, count| d.intersection_into(&x.slice(..half)?, &x.slice(half..)?, UP, y, count))
+        }),
+        other("difference", TWO, |d, h| {
+            let half = h.n / 2;
+            part(d, h.halves(), move |d, x, y, count| d.difference_into(&x.slice(..half)?, &x.slice(half..)?, UP, y, count))
+        }),
+    ]
 }
 
-fn axpy_whole(n: u64) -> Whole {
-    let (x, y) = (host(n), host(n));
-    Box::new(move |d| d.axpy(0.5, &d.upload(&x)?, &d.upload(&y)?)?.read_blocking().map(drop))
+fn found() -> Vec<Case> {
+    vec![
+        usual("select", TWO, |d, h| part(d, h.words(), |d, x, y, count| d.select_into(x, |x| (x >> 31).eq(0), y, count))),
+        other("partition", TWO, |d, h| part(d, h.words(), |d, x, y, count| d.partition_from_into(x, |x| ((x >> 31).eq(0), x), y, count))),
+        other("unique", TWO, |d, h| part(d, h.runs(), isowarp::patterns::Select::unique_into)),
+        other("rle", THREE, |d, h| several(d, h.runs(), |d, x, (y, lengths), count| d.run_length_encode_into(x, y, lengths, count))),
+        usual("histogram", ONE, |d, h| {
+            into(d, h.words(), 256, |d, x, y: &Buffer<Device, u32>| d.histogram_into(even(x, 0, u32::MAX, 256), y))
+        }),
+        // A bit to an element.
+        other(
+            "ballot",
+            |n| 4 * n + 4 * n.div_ceil(32),
+            |d, h| into(d, h.words(), h.n.div_ceil(32), |d, x, y| d.group_ballot_into(x, 32, |x| (x >> 31).eq(0), y)),
+        ),
+        other("match", THREE, |d, h| several(d, h.words(), |d, x, out, _| d.group_match_into(x, 32, |x| x >> 28, out))),
+        other("tickets", THREE, |d, h| several(d, h.words(), |d, x, out, _| d.tickets_into(x, |x| x >> 12, out))),
+    ]
 }
 
-fn reduce(device: &Device, n: u64) -> Result<Work> {
-    let (d, x, y) = (device.clone(), values(device, n)?, device.buffer::<f32>(1)?);
-    Ok(Box::new(move || d.reduce_into(&x, Sum, &y)))
+fn segmented() -> Vec<Case> {
+    use SortOrder::Ascending as UP;
+    vec![
+        other(
+            "reduce-by-key",
+            |n| 16 * n,
+            |d, h| {
+                let values = d.upload(h.words())?;
+                several(d, h.runs(), move |d, x, out, count| d.reduce_by_key_into(x, &values, Sum, out, count))
+            },
+        ),
+        other("segmented-reduce", ONE, |d, h| {
+            let offsets = d.upload(h.offsets())?;
+            into(d, h.floats(), h.offsets().len() as u64 - 1, move |d, x, y| d.segmented_reduce_into(x, &offsets, Sum, y))
+        }),
+        other("segmented-scan", TWO, |d, h| {
+            let offsets = d.upload(h.offsets())?;
+            into(d, h.floats(), h.n, move |d, x, y| d.segmented_scan_into(x, &offsets, Sum, y))
+        }),
+        other("segmented-sort", TWO, |d, h| {
+            let offsets = d.upload(h.offsets())?;
+            into(d, h.words(), h.n, move |d, x, y| d.segmented_sort_into(x, &offsets, UP, y))
+        }),
+        other("segmented-argsort", TWO, |d, h| {
+            let offsets = d.upload(h.offsets())?;
+            into(d, h.words(), h.n, move |d, x, y| d.segmented_argsort_into(x, &offsets, UP, y))
+        }),
+        other("adjacent-difference", TWO, |d, h| into(d, h.words(), h.n, isowarp::patterns::Difference::adjacent_difference_into)),
+    ]
 }
 
-fn argmax(device: &Device, n: u64) -> Result<Work> {
-    let (d, x) = (device.clone(), values(device, n)?);
-    Ok(Box::new(move || d.argmax(&x).map(drop)))
+fn filtered() -> Vec<Case> {
+    let case = |name, make| of_square(usual(name, TWO, make));
+    vec![
+        case("gaussian5", |d, h| filter(d, h, FilterKind::gaussian5)),
+        case("sobel", |d, h| filter(d, h, || FilterKind::Sobel)),
+        case("median", |d, h| filter(d, h, || FilterKind::Median3)),
+    ]
 }
 
-fn scan(device: &Device, n: u64) -> Result<Work> {
-    let (d, x, y) = (device.clone(), values(device, n)?, device.buffer::<f32>(n)?);
-    Ok(Box::new(move || d.scan_inclusive_into(&x, Sum, &y)))
-}
-
-fn filter(device: &Device, n: u64, kind: fn() -> FilterKind) -> Result<Work> {
-    let s = side(n);
-    let x = Image::new(values(device, n)?, s, s, 1)?;
-    let y = Image::new(device.buffer::<f32>(n)?, s, s, 1)?;
-    let d = device.clone();
-    Ok(Box::new(move || d.filter_into(&x, kind(), Border::Clamp, &y)))
-}
-
-fn filter_whole(n: u64, kind: fn() -> FilterKind) -> Whole {
-    let x = host(n);
-    let s = side(n);
-    Box::new(move |d| {
-        let x = Image::new(d.upload(&x)?, s, s, 1)?;
-        d.filter(&x, kind(), Border::Clamp)?.buffer().read_blocking().map(drop)
+fn filter(device: &Device, host: &Host, kind: fn() -> FilterKind) -> Result<Job> {
+    let side = host.side();
+    into(device, host.floats(), host.n, move |d, x, y| {
+        let image = |b: &Buffer<Device, f32>| Image::new(b.clone(), side, side, 1);
+        d.filter_into(&image(x)?, kind(), Border::Clamp, &image(y)?)
     })
 }
 
-/// Upload, `f`, download.
-fn whole<T: isowarp::element::Element>(n: u64, f: Unary<T>) -> Whole {
-    let x = host(n);
-    Box::new(move |d| f(d, &d.upload(&x)?)?.read_blocking().map(drop))
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Pattern;
+    use clap::ValueEnum as _;
+
+    #[test]
+    fn every_pattern_that_can_be_run_can_be_measured() {
+        let names: Vec<&str> = cases().iter().map(|c| c.name).collect();
+        for pattern in Pattern::value_variants() {
+            assert!(names.contains(&pattern.name()), "{} is not measured", pattern.name());
+        }
+    }
+
+    #[test]
+    fn every_case_runs_at_every_size() {
+        let device = Device::open(isowarp::Selector::Cpu).expect("the CPU");
+        for n in [1u64, 2, 31, 1000] {
+            for case in cases() {
+                let host = Host::new(if case.square { n.isqrt().pow(2) } else { n });
+                let run = || {
+                    let mut job = (case.make)(&device, &host)?;
+                    (job.run)()?;
+                    (job.read)()
+                };
+                run().unwrap_or_else(|e| panic!("{} of {n}: {e}", case.name));
+            }
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! `isowarp bench`: device and end-to-end times of patterns on every device, beside the rate of a copy.
 
 mod cases;
+mod job;
 mod plot;
 
 use crate::args::BenchArgs;
@@ -8,10 +9,12 @@ use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::{device, stats, table};
-use cases::{CASES, Case};
+use cases::{Case, cases};
 use isowarp::backend::Backend as _;
 use isowarp::{Device, Error};
+use job::Host;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// Time for one measurement.
@@ -37,20 +40,26 @@ pub(crate) struct Row {
     pub(crate) end_to_end_seconds: f64,
 }
 
+/// The rates of copies on one device, by bytes: patterns share them.
+type Copies = BTreeMap<u64, f64>;
+
 /// Measures and prints.
 pub(crate) fn bench(args: &BenchArgs) -> Result {
     let cases = chosen(&args.patterns)?;
     let sizes = args.sizes.iter().map(|s| size(s)).collect::<Result<Vec<u64>>>()?;
     let plot = args.plot.as_deref().map(Output::new).transpose()?;
+    let progress = Progress::new("opening devices", 0);
     let (devices, refused) = device::all(args.backend.as_deref())?;
     let mut rows = Vec::new();
     let mut left_out = Vec::new();
-    let progress = Progress::new("measuring", (devices.len() * cases.len() * sizes.len()) as u64);
+    progress.expect((devices.len() * cases.len() * sizes.len()) as u64);
+    let mut copies: Vec<Copies> = devices.iter().map(|_| Copies::new()).collect();
     for case in &cases {
         for &n in &sizes {
-            for d in &devices {
+            let host = Host::new(if case.square { n.isqrt().pow(2) } else { n });
+            for (d, copies) in devices.iter().zip(&mut copies) {
                 progress.say(format!("{} of {n} on {}", case.name, d.caps().backend));
-                match row(d, case, n) {
+                match row(d, case, &host, copies) {
                     Ok(r) => rows.push(r),
                     // A device without room for this size leaves the others' rows.
                     Err(e @ (Error::OutOfMemory { .. } | Error::TooLarge { .. } | Error::Unsupported { .. })) => {
@@ -112,18 +121,21 @@ pub(crate) fn power(n: u64) -> String {
     if n > 512 && n.is_power_of_two() { format!("2^{}", n.trailing_zeros()) } else { n.to_string() }
 }
 
-fn row(device: &Device, case: &Case, n: u64) -> isowarp::Result<Row> {
-    let n = (case.elements)(n);
-    let bytes = (case.bytes)(n);
-    let mut work = (case.on_device)(device, n)?;
-    let time = stats::measure(device, BUDGET, &mut *work)?;
-    drop(work);
-    let copy = stats::copy_rate(device, bytes, BUDGET)?;
+fn row(device: &Device, case: &Case, host: &Host, copies: &mut Copies) -> isowarp::Result<Row> {
+    let bytes = (case.bytes)(host.n);
+    let mut job = (case.make)(device, host)?;
+    let time = stats::measure(device, BUDGET, &mut *job.run)?;
+    drop(job);
+    let copy = match copies.get(&bytes) {
+        Some(&rate) => rate,
+        None => stats::copy_rate(device, bytes, BUDGET)?,
+    };
+    copies.insert(bytes, copy);
     let rate = stats::rate(bytes, time.seconds);
     let caps = device.caps();
     Ok(Row {
         pattern: case.name,
-        elements: n,
+        elements: host.n,
         backend: caps.backend,
         device: caps.device.clone(),
         bytes,
@@ -132,40 +144,46 @@ fn row(device: &Device, case: &Case, n: u64) -> isowarp::Result<Row> {
         runs: time.runs,
         gb_per_second: rate / 1e9,
         ratio_to_copy: if copy > 0.0 { rate / copy } else { 0.0 },
-        end_to_end_seconds: end_to_end(device, case, n)?,
+        end_to_end_seconds: end_to_end(device, case, host)?,
     })
 }
 
 /// Host memory to host memory, median; the first run warms up.
-fn end_to_end(device: &Device, case: &Case, n: u64) -> isowarp::Result<f64> {
-    let mut work = (case.end_to_end)(n);
-    work(device)?;
+fn end_to_end(device: &Device, case: &Case, host: &Host) -> isowarp::Result<f64> {
+    let work = || {
+        let mut job = (case.make)(device, host)?;
+        (job.run)()?;
+        (job.read)()
+    };
+    work()?;
     let mut times = Vec::new();
     let start = Instant::now();
     while times.is_empty() || (times.len() < 51 && start.elapsed() < BUDGET) {
         let run = Instant::now();
-        work(device)?;
+        work()?;
         times.push(run.elapsed().as_secs_f64());
     }
     Ok(stats::median(&mut times))
 }
 
-fn chosen(names: &[String]) -> Result<Vec<&'static Case>> {
-    if names.is_empty() {
-        return Ok(CASES.iter().collect());
+/// The cases that were asked for, in the order of the table; `all` is every one.
+fn chosen(names: &[String]) -> Result<Vec<Case>> {
+    let all = cases();
+    let known = |name: &str| name == "all" || all.iter().any(|c| c.name == name);
+    if let Some(name) = names.iter().find(|n| !known(n)) {
+        let names = all.iter().map(|c| c.name).collect::<Vec<_>>().join(", ");
+        return Err(Failure::usage(
+            format!("unknown pattern `{name}`; known: {names}"),
+            "name known ones, or `all`, or none for the usual ones",
+        ));
     }
-    let find = |name: &String| {
-        CASES.iter().find(|c| c.name == name).ok_or_else(|| {
-            let known = CASES.iter().map(|c| c.name).collect::<Vec<_>>().join(", ");
-            Failure::usage(format!("unknown pattern `{name}`; known: {known}"))
-        })
-    };
-    names.iter().map(find).collect()
+    let wanted = |c: &Case| names.iter().any(|n| n == c.name || n == "all") || (names.is_empty() && c.usual);
+    Ok(all.into_iter().filter(wanted).collect())
 }
 
 /// A number of elements: `1000`, `2^20`, `64K`, `1M`, `1G` (the letters are powers of 1024).
 fn size(text: &str) -> Result<u64> {
-    let wrong = || Failure::usage(format!("`{text}` is no size; write 2^20, 1M or 1048576"));
+    let wrong = || Failure::usage(format!("`{text}` is no size"), "write a number above 0 such as 2^20, 1M or 1048576");
     let t = text.trim();
     let number = |s: &str| s.trim().parse::<u64>().map_err(|_| wrong());
     let (base, factor) = match t.char_indices().last() {

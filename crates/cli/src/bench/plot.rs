@@ -18,7 +18,7 @@ const COLOURS: [RGBColor; 6] = [
 /// An SVG of GB/s over elements, both axes logarithmic.
 pub(crate) fn svg(rows: &[Row]) -> Result<String> {
     let mut text = String::new();
-    draw(rows, &mut text).map_err(|e| Failure::failed(format!("cannot draw the plot: {e}")))?;
+    draw(rows, &mut text).map_err(|e| Failure::failed(format!("cannot draw the plot: {e}"), "leave --plot out, or measure other sizes"))?;
     Ok(text)
 }
 

@@ -74,7 +74,7 @@ pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result
             let (ticket, count) = dynamic::tickets(device, x)?;
             return Ok((ticket, Some(count)));
         }
-        (_, inputs) => return Err(crate::failure::Failure::usage(format!("{} inputs do not fit {}", inputs.len(), plan.name))),
+        (_, inputs) => return Err(crate::failure::Failure::defect(format!("{} inputs do not fit {}", inputs.len(), plan.name))),
     };
     Ok((result, None))
 }

@@ -1,5 +1,6 @@
 //! `isowarp run`: patterns over NumPy files.
 
+mod check;
 mod execute;
 mod plan;
 
@@ -14,7 +15,7 @@ use isowarp::dynamic::DynBuffer;
 
 /// Reads, computes, writes; in that order of what can be found wrong first: the request, the output's place, the inputs, the operator, the device.
 pub(crate) fn run(args: &RunArgs) -> Result {
-    plan::check(args)?;
+    check::check(args)?;
     device::check_name(&args.device.backend)?;
     let output = Output::new(&args.output)?;
     let runs = args.lengths.as_deref().or(args.keys_out.as_deref()).map(Output::new).transpose()?;
@@ -24,8 +25,9 @@ pub(crate) fn run(args: &RunArgs) -> Result {
         NumericsArg::Strict => Numerics::Strict,
         NumericsArg::Fast => Numerics::Fast,
     };
+    let progress = Progress::new("opening a device", 0);
     let device = device::open(&args.device.backend, numerics)?;
-    let progress = Progress::new(format!("computing on {}", device.describe()), 0);
+    progress.say(format!("computing on {}", device.describe()));
     let inputs = arrays.iter().map(|a| DynBuffer::upload(&device, a.dtype, &a.bytes)).collect::<isowarp::Result<Vec<_>>>()?;
     let (result, found) = execute::execute(&device, &plan, &inputs)?;
     let array = execute::download(&plan, &result)?;
@@ -49,13 +51,13 @@ fn read_inputs(args: &RunArgs) -> Result<Vec<Array>> {
     // Weights and edges come behind the elements that are counted.
     let files = args.inputs.iter().chain(&args.weights).chain(&args.edges);
     if files.clone().filter(|p| p.as_os_str() == "-").count() > 1 {
-        return Err(Failure::usage("standard input can be one input only"));
+        return Err(Failure::usage("standard input can be one input only", "name files for the others"));
     }
     let arrays = files.map(|p| npy::read(p)).collect::<Result<Vec<_>>>()?;
     if let Some(first) = arrays.first().filter(|_| !args.pattern.mixes_shapes()) {
         for (array, path) in arrays.iter().zip(&args.inputs).skip(1) {
             if array.shape != first.shape {
-                return Err(Failure::with_help(
+                return Err(Failure::failed(
                     format!(
                         "the inputs' shapes differ: {} is {}, {} is {}",
                         args.inputs[0].display(),

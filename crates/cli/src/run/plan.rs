@@ -99,177 +99,6 @@ impl Work {
     }
 }
 
-impl Pattern {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Map => "map",
-            Self::Zip => "zip",
-            Self::Generate => "generate",
-            Self::Reduce => "reduce",
-            Self::Argmin => "argmin",
-            Self::Argmax => "argmax",
-            Self::Dot => "dot",
-            Self::Norm => "norm",
-            Self::Mean => "mean",
-            Self::Scan => "scan",
-            Self::Gather => "gather",
-            Self::Scatter => "scatter",
-            Self::Transpose => "transpose",
-            Self::Reverse => "reverse",
-            Self::Rotate => "rotate",
-            Self::Sort => "sort",
-            Self::Argsort => "argsort",
-            Self::Merge => "merge",
-            Self::Search => "search",
-            Self::Union => "union",
-            Self::Intersection => "intersection",
-            Self::Difference => "difference",
-            Self::Select => "select",
-            Self::Partition => "partition",
-            Self::Unique => "unique",
-            Self::Rle => "rle",
-            Self::ReduceByKey => "reduce-by-key",
-            Self::SegmentedReduce => "segmented-reduce",
-            Self::SegmentedScan => "segmented-scan",
-            Self::SegmentedSort => "segmented-sort",
-            Self::SegmentedArgsort => "segmented-argsort",
-            Self::AdjacentDifference => "adjacent-difference",
-            Self::Histogram => "histogram",
-            Self::Ballot => "ballot",
-            Self::Match => "match",
-            Self::Tickets => "tickets",
-        }
-    }
-
-    /// The least and the greatest number of inputs.
-    fn inputs(self) -> (usize, usize) {
-        match self {
-            Self::Generate => (0, 0),
-            Self::Dot | Self::Gather => (2, 2),
-            p if p.takes_sorted() || p.takes_offsets() || p == Self::ReduceByKey => (2, 2),
-            Self::Scatter => (3, 3),
-            Self::Zip => (2, 4),
-            _ => (1, 1),
-        }
-    }
-
-    /// Whether its inputs may have shapes of their own.
-    pub(crate) fn mixes_shapes(self) -> bool {
-        matches!(self, Self::Gather | Self::Scatter | Self::Histogram) || self.takes_sorted() || self.takes_offsets()
-    }
-
-    /// Whether its second input bounds segments of the first.
-    fn takes_offsets(self) -> bool {
-        matches!(self, Self::SegmentedReduce | Self::SegmentedScan | Self::SegmentedSort | Self::SegmentedArgsort)
-    }
-
-    /// Whether it combines elements by an associative operator.
-    fn combines(self) -> bool {
-        matches!(self, Self::Reduce | Self::Scan | Self::ReduceByKey | Self::SegmentedReduce | Self::SegmentedScan)
-    }
-
-    /// Whether it takes sorted arrays.
-    fn takes_sorted(self) -> bool {
-        matches!(self, Self::Merge | Self::Search | Self::Union | Self::Intersection | Self::Difference)
-    }
-
-    /// Whether it puts elements in order.
-    fn sorts(self) -> bool {
-        matches!(self, Self::Sort | Self::Argsort | Self::SegmentedSort | Self::SegmentedArgsort)
-    }
-
-    /// Whether it takes a condition.
-    fn selects(self) -> bool {
-        matches!(self, Self::Select | Self::Partition | Self::Ballot)
-    }
-
-    /// Whether it says how many there are of what it finds.
-    fn gives_lengths(self) -> bool {
-        matches!(self, Self::Rle | Self::Match | Self::Tickets)
-    }
-
-    /// Whether it works on groups of neighbours.
-    fn has_groups(self) -> bool {
-        matches!(self, Self::Ballot | Self::Match)
-    }
-
-    fn is_map(self) -> bool {
-        matches!(self, Self::Map | Self::Zip | Self::Generate)
-    }
-}
-
-/// Refuses options that the pattern has no use for, and inputs of the wrong number.
-pub(crate) fn check(args: &RunArgs) -> Result {
-    let p = args.pattern;
-    let name = p.name();
-    let line = matches!(p, Pattern::Reduce | Pattern::Scan);
-    let misplaced = [
-        (
-            args.op.is_some() && !p.is_map() && !p.combines() && !p.selects() && p != Pattern::Scatter,
-            "--op",
-            "map, zip, generate, reduce, scan, reduce-by-key, segmented-reduce, segmented-scan, select, partition, ballot and scatter",
-        ),
-        (args.by.is_some() && p != Pattern::Rotate, "--by", "rotate"),
-        (args.identity.is_some() && !p.combines(), "--identity", "reduce, scan, reduce-by-key, segmented-reduce and segmented-scan"),
-        (args.axis.is_some() && !line, "--axis", "reduce and scan"),
-        (args.lengths.is_some() && !p.gives_lengths(), "--lengths", "rle, match and tickets"),
-        (args.width.is_some() && !p.has_groups(), "--width", "ballot and match"),
-        (args.keys_out.is_some() && p != Pattern::ReduceByKey, "--keys-out", "reduce-by-key"),
-        (
-            (args.bins.is_some() || args.range.is_some() || args.edges.is_some() || args.weights.is_some()) && p != Pattern::Histogram,
-            "--bins, --range, --edges and --weights",
-            "histogram",
-        ),
-        (args.exclusive && !matches!(p, Pattern::Scan | Pattern::SegmentedScan), "--exclusive", "scan and segmented-scan"),
-        (
-            args.descending && !p.sorts() && !p.takes_sorted(),
-            "--descending",
-            "sort, argsort, segmented-sort, segmented-argsort, merge, search, union, intersection and difference",
-        ),
-        (args.side.is_some() && !matches!(p, Pattern::Search | Pattern::AdjacentDifference), "--side", "search and adjacent-difference"),
-        (args.variant.is_some() && !line, "--variant", "reduce and scan"),
-        (args.ord.is_some() && p != Pattern::Norm, "--ord", "norm"),
-        ((args.n.is_some() || args.shape.is_some()) && p != Pattern::Generate, "--n and --shape", "generate"),
-        (args.dtype.is_some() && !p.is_map(), "--dtype", "map, zip and generate"),
-    ];
-    if let Some((_, option, patterns)) = misplaced.iter().find(|m| m.0) {
-        return Err(Failure::usage(format!("{option} is for {patterns}, not for {name}")));
-    }
-    if args.variant.is_some() && args.axis.is_some() {
-        return Err(Failure::usage("--variant is for a whole array, not for lines along --axis"));
-    }
-    let (least, most) = p.inputs();
-    let found = args.inputs.len();
-    if found < least || found > most {
-        let wanted = match (least, most) {
-            (0, 0) => "no inputs".to_owned(),
-            (1, 1) => "one input (--in)".to_owned(),
-            _ if least == most => format!("{least} inputs (--in, {least} times)"),
-            _ => format!("{least} to {most} inputs (--in, each time)"),
-        };
-        return Err(Failure::usage(format!("{name} takes {wanted}, not {found}")));
-    }
-    if p.is_map() && args.op.is_none() {
-        return Err(Failure::usage(format!("{name} needs --op, an expression such as \"2*x + 1\"")));
-    }
-    if p == Pattern::Histogram && args.edges.is_none() && (args.bins.is_none() || args.range.as_ref().is_none_or(|r| r.len() != 2)) {
-        return Err(Failure::usage("histogram needs --bins and --range, such as --bins 256 --range 0,256, or --edges"));
-    }
-    if p.has_groups() && args.width.is_none_or(|w| w == 0) {
-        return Err(Failure::usage(format!("{name} needs --width, the elements of a group, such as 32")));
-    }
-    if p == Pattern::Rotate && args.by.is_none() {
-        return Err(Failure::usage("rotate needs --by, a number of places"));
-    }
-    if p.selects() && args.op.is_none() {
-        return Err(Failure::usage(format!("{name} needs --op, a condition such as \"x > 0.25\"")));
-    }
-    if p == Pattern::Generate && (args.n.is_some() == args.shape.is_some() || args.dtype.is_none()) {
-        return Err(Failure::usage("generate needs either --n or --shape, and --dtype"));
-    }
-    Ok(())
-}
-
 impl Plan {
     /// The work of `args` on `inputs`, which have one shape.
     pub(crate) fn new(args: &RunArgs, inputs: &[Array]) -> Result<Self> {
@@ -327,7 +156,8 @@ fn map(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
         (None, Some(shape), _) => shape.clone(),
         (None, None, n) => vec![n.unwrap_or(0)],
     };
-    let n = shape.iter().try_fold(1u64, |a, &b| a.checked_mul(b)).ok_or_else(|| Failure::usage("the shape has more than 2^64 elements"))?;
+    let too_many = || Failure::usage("the shape has more than 2^64 elements", "ask for fewer");
+    let n = shape.iter().try_fold(1u64, |a, &b| a.checked_mul(b)).ok_or_else(too_many)?;
     let wanted = args.dtype.as_deref().map(dtype).transpose()?;
     let types: Vec<Ty> = inputs.iter().map(|a| a.dtype.ty()).collect();
     // A u32 numbers 2^32 elements.
@@ -352,7 +182,10 @@ fn moved(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
             let known = [ScatterOp::Store].into_iter().chain(ScatterOp::COMBINING);
             let op = known.clone().find(|op| op.name() == text).ok_or_else(|| {
                 let names: Vec<&str> = known.map(ScatterOp::name).collect();
-                Failure::usage(format!("unknown operator `{text}` of scatter; known: {}", names.join(", ")))
+                Failure::usage(
+                    format!("unknown operator `{text}` of scatter; known: {}", names.join(", ")),
+                    "use a known one, or leave --op out to store",
+                )
             })?;
             (Work::Scatter(op), inputs.get(2).unwrap_or(input))
         }
@@ -380,7 +213,7 @@ fn operator(args: &RunArgs) -> Result<Operator> {
     let text = args.op.as_deref().unwrap_or("sum").trim();
     let known = Operator::named(if text == "prod" { "product" } else { text });
     match (known, &args.identity) {
-        (Some(_), Some(_)) => Err(Failure::usage(format!("--identity is for an expression; `{text}` has its own"))),
+        (Some(_), Some(_)) => Err(Failure::usage(format!("--identity is for an expression; `{text}` has its own"), "leave --identity out")),
         (Some(op), None) => Ok(op),
         (None, identity) => Ok(Operator::custom(&expression::applied(text, 2), identity.as_deref())),
     }
@@ -458,7 +291,8 @@ fn of_sorted(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let (a, order) = (first(inputs)?, order(args));
     let b = inputs.get(1).unwrap_or(a);
     if a.dtype != b.dtype {
-        return Err(Failure::usage(format!("{} takes arrays of one type, not {} and {}", args.pattern.name(), a.dtype, b.dtype)));
+        let message = format!("{} takes arrays of one type, not {} and {}", args.pattern.name(), a.dtype, b.dtype);
+        return Err(Failure::usage(message, "convert one of them, for instance with `isowarp run map --op x --dtype`"));
     }
     let total = vec![a.len() + b.len()];
     let (work, shape) = match args.pattern {
@@ -486,11 +320,14 @@ fn sort(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
 /// The rung that was asked for by name, else the pattern itself.
 fn variant<V>(args: &RunArgs, pattern: V, named: impl Fn(&str) -> Option<V>, known: &[&str]) -> Result<V> {
     let Some(name) = &args.variant else { return Ok(pattern) };
-    named(name).ok_or_else(|| Failure::usage(format!("unknown variant `{name}` of {}; known: {}", args.pattern.name(), known.join(", "))))
+    named(name).ok_or_else(|| {
+        let message = format!("unknown variant `{name}` of {}; known: {}", args.pattern.name(), known.join(", "));
+        Failure::usage(message, "use a known one, or leave --variant out")
+    })
 }
 
 fn first(inputs: &[Array]) -> Result<&Array> {
-    inputs.first().ok_or_else(|| Failure::usage("an input (--in) is missing"))
+    inputs.first().ok_or_else(|| Failure::usage("an input (--in) is missing", "name a .npy file, or - for standard input"))
 }
 
 fn axis(axis: i64, shape: &[u64]) -> Result<usize> {
@@ -499,7 +336,8 @@ fn axis(axis: i64, shape: &[u64]) -> Result<usize> {
     if (0..dimensions).contains(&index) {
         return Ok(index as usize);
     }
-    Err(Failure::usage(format!("there is no axis {axis} in an array of shape {}", crate::npy::shape_text(shape))))
+    let message = format!("there is no axis {axis} in an array of shape {}", crate::npy::shape_text(shape));
+    Err(Failure::usage(message, "axes count from 0, and from -1 for the last"))
 }
 
 /// An element type by Rust's or NumPy's name.
@@ -517,6 +355,6 @@ fn dtype(name: &str) -> Result<DType> {
     let rust = DType::ALL.into_iter().find(|d| d.name() == name);
     rust.or_else(|| numpy.into_iter().find(|(n, _)| *n == name).map(|(_, d)| d)).ok_or_else(|| {
         let known = DType::ALL.map(DType::name).join(", ");
-        Failure::usage(format!("unknown element type `{name}`; known: {known}"))
+        Failure::usage(format!("unknown element type `{name}`; known: {known}"), "use a known one")
     })
 }

@@ -1,0 +1,184 @@
+//! What each pattern takes: its inputs and options, looked at before anything is read.
+
+use crate::args::{Pattern, RunArgs};
+use crate::failure::{Failure, Result};
+
+impl Pattern {
+    /// As the command line says it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Map => "map",
+            Self::Zip => "zip",
+            Self::Generate => "generate",
+            Self::Reduce => "reduce",
+            Self::Argmin => "argmin",
+            Self::Argmax => "argmax",
+            Self::Dot => "dot",
+            Self::Norm => "norm",
+            Self::Mean => "mean",
+            Self::Scan => "scan",
+            Self::Gather => "gather",
+            Self::Scatter => "scatter",
+            Self::Transpose => "transpose",
+            Self::Reverse => "reverse",
+            Self::Rotate => "rotate",
+            Self::Sort => "sort",
+            Self::Argsort => "argsort",
+            Self::Merge => "merge",
+            Self::Search => "search",
+            Self::Union => "union",
+            Self::Intersection => "intersection",
+            Self::Difference => "difference",
+            Self::Select => "select",
+            Self::Partition => "partition",
+            Self::Unique => "unique",
+            Self::Rle => "rle",
+            Self::ReduceByKey => "reduce-by-key",
+            Self::SegmentedReduce => "segmented-reduce",
+            Self::SegmentedScan => "segmented-scan",
+            Self::SegmentedSort => "segmented-sort",
+            Self::SegmentedArgsort => "segmented-argsort",
+            Self::AdjacentDifference => "adjacent-difference",
+            Self::Histogram => "histogram",
+            Self::Ballot => "ballot",
+            Self::Match => "match",
+            Self::Tickets => "tickets",
+        }
+    }
+
+    /// The least and the greatest number of inputs.
+    fn inputs(self) -> (usize, usize) {
+        match self {
+            Self::Generate => (0, 0),
+            Self::Dot | Self::Gather => (2, 2),
+            p if p.takes_sorted() || p.takes_offsets() || p == Self::ReduceByKey => (2, 2),
+            Self::Scatter => (3, 3),
+            Self::Zip => (2, 4),
+            _ => (1, 1),
+        }
+    }
+
+    /// Whether its inputs may have shapes of their own.
+    pub(crate) fn mixes_shapes(self) -> bool {
+        matches!(self, Self::Gather | Self::Scatter | Self::Histogram) || self.takes_sorted() || self.takes_offsets()
+    }
+
+    /// Whether its second input bounds segments of the first.
+    fn takes_offsets(self) -> bool {
+        matches!(self, Self::SegmentedReduce | Self::SegmentedScan | Self::SegmentedSort | Self::SegmentedArgsort)
+    }
+
+    /// Whether it combines elements by an associative operator.
+    fn combines(self) -> bool {
+        matches!(self, Self::Reduce | Self::Scan | Self::ReduceByKey | Self::SegmentedReduce | Self::SegmentedScan)
+    }
+
+    /// Whether it takes sorted arrays.
+    fn takes_sorted(self) -> bool {
+        matches!(self, Self::Merge | Self::Search | Self::Union | Self::Intersection | Self::Difference)
+    }
+
+    /// Whether it puts elements in order.
+    fn sorts(self) -> bool {
+        matches!(self, Self::Sort | Self::Argsort | Self::SegmentedSort | Self::SegmentedArgsort)
+    }
+
+    /// Whether it takes a condition.
+    fn selects(self) -> bool {
+        matches!(self, Self::Select | Self::Partition | Self::Ballot)
+    }
+
+    /// Whether it says how many there are of what it finds.
+    fn gives_lengths(self) -> bool {
+        matches!(self, Self::Rle | Self::Match | Self::Tickets)
+    }
+
+    /// Whether it works on groups of neighbours.
+    fn has_groups(self) -> bool {
+        matches!(self, Self::Ballot | Self::Match)
+    }
+
+    fn is_map(self) -> bool {
+        matches!(self, Self::Map | Self::Zip | Self::Generate)
+    }
+}
+
+/// Refuses options that the pattern has no use for, and inputs of the wrong number.
+pub(crate) fn check(args: &RunArgs) -> Result {
+    let p = args.pattern;
+    let name = p.name();
+    let line = matches!(p, Pattern::Reduce | Pattern::Scan);
+    let misplaced = [
+        (
+            args.op.is_some() && !p.is_map() && !p.combines() && !p.selects() && p != Pattern::Scatter,
+            "--op",
+            "map, zip, generate, reduce, scan, reduce-by-key, segmented-reduce, segmented-scan, select, partition, ballot and scatter",
+        ),
+        (args.by.is_some() && p != Pattern::Rotate, "--by", "rotate"),
+        (args.identity.is_some() && !p.combines(), "--identity", "reduce, scan, reduce-by-key, segmented-reduce and segmented-scan"),
+        (args.axis.is_some() && !line, "--axis", "reduce and scan"),
+        (args.lengths.is_some() && !p.gives_lengths(), "--lengths", "rle, match and tickets"),
+        (args.width.is_some() && !p.has_groups(), "--width", "ballot and match"),
+        (args.keys_out.is_some() && p != Pattern::ReduceByKey, "--keys-out", "reduce-by-key"),
+        (
+            (args.bins.is_some() || args.range.is_some() || args.edges.is_some() || args.weights.is_some()) && p != Pattern::Histogram,
+            "--bins, --range, --edges and --weights",
+            "histogram",
+        ),
+        (args.exclusive && !matches!(p, Pattern::Scan | Pattern::SegmentedScan), "--exclusive", "scan and segmented-scan"),
+        (
+            args.descending && !p.sorts() && !p.takes_sorted(),
+            "--descending",
+            "sort, argsort, segmented-sort, segmented-argsort, merge, search, union, intersection and difference",
+        ),
+        (args.side.is_some() && !matches!(p, Pattern::Search | Pattern::AdjacentDifference), "--side", "search and adjacent-difference"),
+        (args.variant.is_some() && !line, "--variant", "reduce and scan"),
+        (args.ord.is_some() && p != Pattern::Norm, "--ord", "norm"),
+        ((args.n.is_some() || args.shape.is_some()) && p != Pattern::Generate, "--n and --shape", "generate"),
+        (args.dtype.is_some() && !p.is_map(), "--dtype", "map, zip and generate"),
+    ];
+    if let Some((_, option, patterns)) = misplaced.iter().find(|m| m.0) {
+        return Err(Failure::usage(
+            format!("{option} is for {patterns}, not for {name}"),
+            format!("leave {option} out, or run another pattern"),
+        ));
+    }
+    if args.variant.is_some() && args.axis.is_some() {
+        return Err(Failure::usage("--variant is for a whole array, not for lines along --axis", "leave one of the two out"));
+    }
+    let (least, most) = p.inputs();
+    let found = args.inputs.len();
+    if found < least || found > most {
+        let wanted = match (least, most) {
+            (0, 0) => "no inputs".to_owned(),
+            (1, 1) => "one input (--in)".to_owned(),
+            _ if least == most => format!("{least} inputs (--in, {least} times)"),
+            _ => format!("{least} to {most} inputs (--in, each time)"),
+        };
+        let help =
+            format!("name {} with --in, in the order that `isowarp run --help` says", if found < least { "the others" } else { "fewer" });
+        return Err(Failure::usage(format!("{name} takes {wanted}, not {found}"), help));
+    }
+    if p.is_map() && args.op.is_none() {
+        return Err(Failure::usage(
+            format!("{name} needs --op, an expression"),
+            "add one, such as --op \"2*x + 1\"; `isowarp run --help` lists the functions",
+        ));
+    }
+    if p == Pattern::Histogram && args.edges.is_none() && (args.bins.is_none() || args.range.as_ref().is_none_or(|r| r.len() != 2)) {
+        return Err(Failure::usage("histogram needs --bins and --range, or --edges", "add them, such as --bins 256 --range 0,256"));
+    }
+    if p.has_groups() && args.width.is_none_or(|w| w == 0) {
+        return Err(Failure::usage(format!("{name} needs --width, the elements of a group"), "add one above 0, such as --width 32"));
+    }
+    if p == Pattern::Rotate && args.by.is_none() {
+        return Err(Failure::usage("rotate needs --by, a number of places", "add one, such as --by 1 or --by -1"));
+    }
+    if p.selects() && args.op.is_none() {
+        return Err(Failure::usage(format!("{name} needs --op, a condition"), "add one, such as --op \"x > 0.25\""));
+    }
+    if p == Pattern::Generate && (args.n.is_some() == args.shape.is_some() || args.dtype.is_none()) {
+        return Err(Failure::usage("generate needs either --n or --shape, and --dtype", "add them, such as --n 1000 --dtype f32"));
+    }
+    Ok(())
+}
