@@ -1,6 +1,6 @@
 //! `cargo xtask ci`: what has to hold before a change goes in. Needs no GPU. The tests come last, so that the output ends with their summary.
 
-use crate::{bundle, cuda_stub, shell, test, vulkan, workspace};
+use crate::{bundle, cuda_stub, package, shell, test, vulkan, workspace};
 use anyhow::{Context as _, Result};
 use std::process::Command;
 use std::time::Instant;
@@ -24,7 +24,7 @@ enum Step {
     Docs,
     /// The committed PTX is what its sources compile to
     Ptx,
-    /// Every crate that is published, packed
+    /// Every crate that is published, packed, and compiled from its package alone
     Package,
     /// A crate outside the workspace, in each combination of its features
     Downstream,
@@ -83,7 +83,7 @@ fn one(step: Step) -> Result<()> {
             shell::run(doc.env("RUSTDOCFLAGS", "-D warnings"))
         }
         Step::Ptx => shell::run(&mut shell::cargo(["run", "--quiet", "--package", "xtask", "--", "ptx", "--check"])),
-        Step::Package => package(),
+        Step::Package => package::check(),
         Step::Downstream => downstream(),
         Step::Features => features(),
         Step::Build => shell::run(&mut shell::cargo(["build", "--workspace", "--all-targets", "--quiet"])),
@@ -102,11 +102,6 @@ fn built(program: &str) -> Command {
         command.env("XDG_RUNTIME_DIR", std::env::temp_dir());
     }
     command
-}
-
-/// Packs the crates. That each compiles from its own package alone is seen by building the last of the chain, which takes all others as packed.
-fn package() -> Result<()> {
-    shell::run(&mut shell::cargo(["package", "--workspace", "--no-verify", "--allow-dirty", "--quiet", "--exclude-lockfile"]))
 }
 
 /// The crate is built and run as its users would, with each choice of backends; its own tests run with one of them.

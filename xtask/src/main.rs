@@ -4,6 +4,7 @@ mod bundle;
 mod ci;
 mod cuda;
 mod cuda_stub;
+mod package;
 mod ptx;
 mod ptxas;
 mod shell;
