@@ -205,6 +205,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn none_named_are_the_usual_ones_and_all_is_every_one() {
+        let names = |asked: &[&str]| {
+            let asked: Vec<String> = asked.iter().map(|&n| n.to_owned()).collect();
+            chosen(&asked).map(|cases| cases.iter().map(|c| c.name).collect::<Vec<_>>())
+        };
+        assert_eq!(names(&["sort", "copy"]).ok(), Some(vec!["copy", "sort"]));
+        assert_eq!(names(&["all", "copy"]).map(|n| n.len()).ok(), Some(cases().len()));
+        assert!(names(&[]).is_ok_and(|n| n.contains(&"select") && !n.contains(&"tickets")));
+        let unknown = names(&["copy", "sorts"]).expect_err("there is no such pattern").to_string();
+        assert!(cases().iter().all(|c| unknown.contains(c.name)), "{unknown}");
+    }
+
+    #[test]
     fn sizes_are_powers_letters_or_numbers() {
         for (text, n) in [("2^16", 65_536), ("1M", 1 << 20), ("64k", 65_536), (" 3 ", 3), ("10^3", 1000), ("1G", 1 << 30)] {
             assert_eq!(size(text).ok(), Some(n), "{text}");
