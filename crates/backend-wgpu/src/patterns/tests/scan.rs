@@ -176,6 +176,8 @@ fn arrays_above_the_binding_limit_are_cut() {
     check::<f32>(&gpu, &[1000, 8193, 20_000, 70_001], Sum);
     check::<f64>(&gpu, &[20_000, 70_001], Sum);
     axes(&gpu, &[[3, 5, 7], [30, 20, 33], [1, 9001, 2], [1, 40_000, 1]]);
+    // A window holds all tiles of a few columns, or less than one tile, or less than one row.
+    axes(&gpu, &[[2, 20_000, 2], [2, 300, 100], [3, 2, 30_001], [40, 1, 2500], [1, 301, 700]]);
 }
 
 #[test]
