@@ -157,6 +157,16 @@ fn an_array_above_the_real_limit_works() {
 }
 
 #[test]
+fn rows_above_the_real_limit_are_reduced_along_columns() {
+    let gpu = device();
+    let columns = (32 << 20) + 5_u64;
+    let x = gpu.generate(2 * columns, index(), |i| i * 3).expect("generate");
+    let sums = gpu.reduce_axis(&x, &[2, columns], 0, Sum).expect("reduce");
+    let wrong = gpu.count((&sums, index()), |(s, i)| s.ne(i * 6 + (3 * columns) as u32)).expect("count");
+    assert_eq!(wrong.read_blocking().expect("read"), 0);
+}
+
+#[test]
 fn a_loop_allocates_nothing() {
     let gpu = own_device(&Options::default());
     let (_, x) = both(&gpu, &f32::samples(500_000, 17));
@@ -166,6 +176,21 @@ fn a_loop_allocates_nothing() {
     let before = gpu.usage();
     for _ in 0..10 {
         gpu.reduce_into(&x, Sum, &out).expect("reduce");
+    }
+    assert_eq!(gpu.usage(), before);
+}
+
+#[test]
+fn columns_in_windows_allocate_nothing_in_a_loop() {
+    let gpu = own_device(&Options::default());
+    gpu.limit_windows(100_000);
+    let shape = [3, 60_000];
+    let (_, x) = both(&gpu, &f32::samples(180_000, 28));
+    let (_, out) = both(&gpu, &vec![0.0_f32; 60_000]);
+    gpu.reduce_axis_into(&x, &shape, 0, Sum, &out).expect("reduce");
+    let before = gpu.usage();
+    for _ in 0..10 {
+        gpu.reduce_axis_into(&x, &shape, 0, Sum, &out).expect("reduce");
     }
     assert_eq!(gpu.usage(), before);
 }

@@ -7,8 +7,9 @@ use isowarp_core::backend::Backend as _;
 use isowarp_core::buffer::Buffer;
 use isowarp_core::element::{Element, Num, Scalar};
 use isowarp_core::input::index;
+use isowarp_core::ir::{Expr, select};
 use isowarp_core::ops::{Combine, Max, Op, Sum};
-use isowarp_core::patterns::{Map, Scan};
+use isowarp_core::patterns::{Map, Reduce, Scan};
 use isowarp_cpu::Cpu;
 
 const LENGTHS: [usize; 5] = [1, 2, 1000, 8193, 70_001];
@@ -191,6 +192,18 @@ fn an_array_above_the_real_limit_works() {
         sum = sum.wrapping_add(i as u32 & 0xff);
         assert_eq!(v, sum, "element {i}");
     }
+}
+
+#[test]
+fn rows_above_the_real_limit_are_scanned_along_columns() {
+    let gpu = device();
+    let columns = (32 << 20) + 5_u64;
+    let x = gpu.generate(2 * columns, index(), |i| i * 3).expect("generate");
+    let sums = gpu.scan_axis(&x, &[2, columns], 0, Sum, false).expect("scan");
+    let second = columns as u32;
+    let expected = |i: Expr<u32>| select(i.lt(second), i * 3, i * 6 - 3 * second);
+    let wrong = gpu.count((&sums, index()), |(s, i)| s.ne(expected(i))).expect("count");
+    assert_eq!(wrong.read_blocking().expect("read"), 0);
 }
 
 #[test]
