@@ -62,7 +62,7 @@ fn accept_wide(program: &Program<'_>, invocations: u32) -> u32 {
 }
 
 /// Both ways to compute.
-const NUMERICS: [Numerics; 2] = [Numerics::Strict, Numerics::Fast];
+pub(super) const NUMERICS: [Numerics; 2] = [Numerics::Strict, Numerics::Fast];
 
 fn leaf_of(dtype: DType, slot: u8, form: usize) -> (LeafKind, Slot) {
     let unit = match dtype.size_bytes() {
@@ -215,6 +215,11 @@ pub(super) fn trees() -> Vec<Tree> {
     let finish = ir::trace(|(a, _, _, _): Four| a).expect("operator");
     all.push(Tree { load: Arc::new(load), combine: Arc::new(combine), finish: Arc::new(finish), dtype: DType::F64 });
     all
+}
+
+/// [`trees`], computed both ways.
+pub(super) fn trees_both_ways() -> impl Iterator<Item = (Tree, Numerics)> {
+    NUMERICS.into_iter().flat_map(|numerics| trees().into_iter().map(move |tree| (tree, numerics)))
 }
 
 /// Accumulators of two parts that become two results: an extreme with its index, and both extremes.
