@@ -213,19 +213,11 @@ fn large<B: Target>(c: &mut Cases<B>) {
     .bytes(8 * n)
     .needs(&[f64::DTYPE, u64::DTYPE])
     .full();
-    c.add(format!("scan/segmented_folded/f32/n={FOLDED}"), |d| {
+    c.add(format!("scan/by_key_folded/f32/n={FOLDED}"), |d| {
         let x = d.generate(FOLDED, index(), |i| (i * 2_654_435_761).bitcast::<i32>().cast::<f32>())?;
-        let flags = d.generate(FOLDED, index(), |i| (i % 100_003).eq(0).cast::<u32>())?;
-        let out = d.scan_segmented(&x, &flags, Sum)?;
-        Ok((out.slice(FOLDED - 1000..)?, d.reduce_from((&out, index()), |(x, i)| x.bitcast::<u32>() * (i | 1), Sum)?))
-    })
-    .bytes(4 * FOLDED)
-    .full();
-    c.add(format!("scan/by_key_folded/u32/n={FOLDED}"), |d| {
-        let x = d.generate(FOLDED, index(), |i| i * 2_654_435_761)?;
         let keys = d.generate(FOLDED, index(), |i| i / 100_003)?;
         let out = d.scan_by_key(&keys, &x, Sum)?;
-        Ok((out.slice(FOLDED - 1000..)?, d.reduce_from((&out, index()), |(x, i)| x * (i | 1), Sum)?))
+        Ok((out.slice(FOLDED - 1000..)?, d.reduce_from((&out, index()), |(x, i)| x.bitcast::<u32>() * (i | 1), Sum)?))
     })
     .bytes(4 * FOLDED)
     .full();
