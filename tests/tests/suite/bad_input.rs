@@ -291,8 +291,10 @@ fn until_there_is_no_more(d: &Device) {
 /// Whether a device's driver keeps count of its memory.
 fn says_what_is_available(d: &Device) -> bool {
     match d {
+        Device::Cpu(_) => true,
         #[cfg(feature = "wgpu")]
         Device::Wgpu(d) => d.available_bytes().is_some(),
+        // CUDA's always does.
         _ => true,
     }
 }
