@@ -136,6 +136,12 @@ impl Wgpu {
         &self.shared.context.device
     }
 
+    /// Bytes of the adapter's own memory that this process may still have, where the driver keeps count (`VK_EXT_memory_budget`).
+    #[must_use]
+    pub fn available_bytes(&self) -> Option<u64> {
+        self.shared.context.available_bytes()
+    }
+
     /// wgpu's queue, for sharing. Call [`Self::submit`] before submitting work that reads this library's results.
     #[must_use]
     pub fn queue(&self) -> &wgpu::Queue {

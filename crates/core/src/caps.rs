@@ -14,7 +14,7 @@ pub enum Numerics {
     Fast,
 }
 
-/// What the start-up probe found about a device's arithmetic.
+/// What is known of a device's arithmetic: what a wgpu adapter's start-up probe found, and on CUDA what the instruction set defines.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NumericsVerdict {
     /// Everything that the contract needs.
@@ -143,7 +143,7 @@ pub struct Caps {
     pub max_workgroup_size: u32,
     /// Workgroups per grid dimension.
     pub max_groups_per_dim: u32,
-    /// The start-up probe's verdict.
+    /// The verdict on its arithmetic.
     pub numerics: NumericsVerdict,
     /// How `fma` is computed.
     pub fma: FmaKind,

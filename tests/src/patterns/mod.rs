@@ -1,6 +1,7 @@
 //! The cases: one file a pattern, each body written once for every backend.
 
 mod atomics;
+mod concurrency;
 mod elementary;
 mod examples;
 mod filter;
@@ -11,6 +12,7 @@ mod map_types;
 mod memory;
 mod merge;
 mod moves;
+mod probe;
 mod reduce;
 mod reduce_custom;
 mod reduce_variants;
@@ -37,6 +39,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         map::cases,
         map_types::cases,
         elementary::cases,
+        probe::cases,
         examples::cases,
         reduce::cases,
         reduce_custom::cases,
@@ -52,6 +55,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         moves::cases,
         atomics::cases,
         filter::cases,
+        concurrency::cases,
     ] {
         cases.quick(true);
         add(&mut cases);
@@ -121,6 +125,9 @@ const FOLDED: u64 = 65_535 * 256 + 1;
 
 /// f32 elements of 160 MiB and a few: above the binding limit of 128 MiB that WebGPU promises.
 const ABOVE_BINDING: u64 = (160 << 20) / 4 + 3;
+
+/// A row-major shape of 160 MiB of f32 and a few: a binding holds some of its rows, and far less than a tile of every column.
+const ROWS_ABOVE_BINDING: [u64; 2] = [40, ABOVE_BINDING / 40 + 1];
 
 /// A buffer whose elements are a function of the arguments.
 fn input<B: Target, T: Element>(device: &B, fill: Fill, n: u64, name: &str) -> Result<Buffer<B, T>> {
