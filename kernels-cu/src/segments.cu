@@ -70,11 +70,13 @@ IW_DEVICE uint64_t segments_of(const Args& args) {
     return count < most ? count : most;
 }
 
+IW_DEVICE uint64_t lesser(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
 // Where segment k begins, and the one before it ends.
 IW_DEVICE uint64_t bound(const Args& args, uint64_t segments, uint64_t k) {
     if ((args.u[FLAGS] & COUNTED) && k >= segments) return args.n;
     const uint64_t at = args.u[FLAGS] & WIDE ? ((const uint64_t*)args.scratch[2])[k] : ((const uint32_t*)args.scratch[2])[k];
-    return at < args.n ? at : args.n;
+    return lesser(at, args.n);
 }
 
 // The caller's elements.
@@ -124,72 +126,69 @@ IW_DEVICE void put_tiles(const Args& args, const List<W>& list, uint32_t base, u
     }
 }
 
+// The node over 16 staged elements from `x` on, those of the first `left`; there is at least one.
+template <int W>
+IW_DEVICE Acc<W> of_16(const Acc<W>* staged, uint32_t left) {
+    Acc<W> x[16] = {};
+    x[0] = staged[0];
+#pragma unroll
+    for (uint32_t e = 1; e < 16; ++e)
+        if (e < left) x[e] = staged[e];
+#pragma unroll
+    for (uint32_t d = 1; d < 16; d *= 2)
+#pragma unroll
+        for (uint32_t e = 0; e < 16; e += 2 * d)
+            if (e + d < left) x[e] = combine(x[e], x[e + d]);
+    return x[0];
+}
+
 // The tree over the staged elements of a tiny segment, `length` > 0, from the first on.
 template <int W>
 IW_DEVICE Acc<W> tiny(const Acc<W>* staged, uint32_t length) {
-    // Nodes over 1, 2, 4 and 8 vectors, each of which waits for its right-hand neighbour where that bit of the vectors' number is set.
-    Acc<W> a = {}, b = {}, c = {}, d = {}, v = {};
-    const uint32_t count = (length + 3) / 4;
+    // Nodes over 16 and 32 elements that wait for their right-hand neighbour.
+    Acc<W> a = {}, b = {}, v = {};
+    const uint32_t count = (length + 15) / 16;
 #pragma unroll 1
     for (uint32_t q = 0; q < count; ++q) {
-        const uint32_t left = length - 4 * q;
-        Acc<W> x[4];
-#pragma unroll
-        for (uint32_t e = 0; e < 4; ++e) x[e] = staged[4 * q + (e < left ? e : 0)];
-        v = of_quad(x, left);
-        if (!(q & 1)) {
+        v = of_16(staged + 16 * q, length - 16 * q);
+        if (q & 1)
+            v = combine(a, v);
+        else
             a = v;
-            continue;
-        }
-        v = combine(a, v);
-        if (!(q & 2)) {
-            b = v;
-            continue;
-        }
-        v = combine(b, v);
-        if (!(q & 4)) {
-            c = v;
-            continue;
-        }
-        v = combine(c, v);
-        if (!(q & 8)) {
-            d = v;
-            continue;
-        }
-        v = combine(d, v);
+        if (q == 1) b = v;
     }
-    // `v` is the last node that was made: that of the lowest set bit.
-    if ((count & 2) && (count & 1)) v = combine(b, v);
-    if ((count & 4) && (count & 3)) v = combine(c, v);
-    if ((count & 8) && (count & 7)) v = combine(d, v);
-    return v;
+    return count > 2 ? combine(b, v) : v;
 }
 
 // Reduces segments first.. of the block, `rows` to a thread, where all are tiny and their elements fit into `staged`; else returns false to all threads.
 template <int W>
 IW_DEVICE bool segments_tiny(const Args& args, uint64_t segments, uint64_t first, int rows, Acc<W>* staged) {
-    // Of each segment: its elements, and where they begin in `staged`.
-    __shared__ uint32_t places[GROUP * THREADS];
+    // Where the elements of each segment begin in `staged`, and end.
+    __shared__ uint32_t places[GROUP * THREADS + 1];
     const int thread = threadIdx.x;
-    const uint64_t end = first + rows * THREADS < segments ? first + rows * THREADS : segments;
+    const uint64_t end = lesser(first + rows * THREADS, segments);
     const uint64_t low = bound(args, segments, first), high = bound(args, segments, end);
-    bool fits = high >= low && high - low <= STAGED<W>;
-    uint64_t begins[GROUP], ends[GROUP];
+    if (high < low || high - low > STAGED<W>) return false;
+    const uint32_t count = (uint32_t)(high - low), here = (uint32_t)(end - first);
+    // No thread is still at what was staged before.
+    __syncthreads();
+    // All at once: no load waits for a condition.
+    const uint64_t last = first + here - 1;
+    uint64_t at[GROUP];
+    if (args.u[FLAGS] & WIDE) {
 #pragma unroll
-    for (int r = 0; r < GROUP; ++r) {
-        const uint64_t at = first + r * THREADS + thread, segment = r < rows && at < end ? at : first;
-        begins[r] = bound(args, segments, segment);
-        ends[r] = bound(args, segments, segment + 1);
+        for (int r = 0; r < GROUP; ++r) at[r] = ((const uint64_t*)args.scratch[2])[lesser(first + r * THREADS + thread, last)];
+    } else {
+#pragma unroll
+        for (int r = 0; r < GROUP; ++r) at[r] = ((const uint32_t*)args.scratch[2])[lesser(first + r * THREADS + thread, last)];
     }
 #pragma unroll
     for (int r = 0; r < GROUP; ++r) {
-        const uint64_t length = ends[r] > begins[r] ? ends[r] - begins[r] : 0;
-        fits = fits && length <= TINY && (length == 0 || (begins[r] >= low && ends[r] <= high));
-        places[r * THREADS + thread] = (uint32_t)length << 16 | (uint32_t)(length == 0 ? 0 : begins[r] - low);
+        const uint32_t k = r * THREADS + thread;
+        const uint64_t place = lesser(at[r], args.n) - low;
+        if (k < here) places[k] = place <= count ? (uint32_t)place : ~0u;
     }
-    // No thread is still at the elements staged before.
-    if (!__syncthreads_and(fits)) return false;
-    const uint32_t count = (uint32_t)(high - low);
+    if (thread == 0) places[here] = count;
 #pragma unroll 1
     for (uint32_t i = thread; i < count; i += 4 * THREADS) {
         Acc<W> x[4];
@@ -200,19 +199,25 @@ IW_DEVICE bool segments_tiny(const Args& args, uint64_t segments, uint64_t first
             if (i + r * THREADS < count) staged[i + r * THREADS] = x[r];
     }
     __syncthreads();
+    bool fits = true;
+#pragma unroll
+    for (int r = 0; r < GROUP; ++r) {
+        const uint32_t k = r * THREADS + thread < here ? r * THREADS + thread : here - 1, place = places[k], next = places[k + 1];
+        // A place that does not fit is behind its right-hand neighbour, or that one does not fit either, and the last one does.
+        fits = fits & (place <= next) & (next - place <= TINY);
+    }
+    if (!__syncthreads_and(fits)) return false;
 #pragma unroll 1
-    for (int r = 0; r < rows; ++r) {
-        const uint64_t segment = first + r * THREADS + thread;
-        if (segment >= end) break;
-        const uint32_t place = places[r * THREADS + thread];
+    for (uint32_t k = thread; k < here; k += THREADS) {
+        const uint32_t place = places[k], length = places[k + 1] - place;
         Acc<W> v;
-        if (place >> 16) {
-            v = tiny(staged + (place & 0xffff), place >> 16);
+        if (length > 0) {
+            v = tiny(staged + place, length);
         } else {
 #pragma unroll
-            for (int k = 0; k < W; ++k) v.w[k] = args.u[NOTHING + k];
+            for (int j = 0; j < W; ++j) v.w[j] = args.u[NOTHING + j];
         }
-        finish(segment, v);
+        finish(first + k, v);
     }
     return true;
 }

@@ -36,9 +36,9 @@ const TINY = 64u;                     // elements of a segment that an invocatio
 const STAGED = {{ staged }}u;         // elements that are staged for that
 
 var<workgroup> slots: array<Acc, max(SLOTS, STAGED)>;
-// Of each segment of the tile: its first element in the window, its elements if it is short, and the vectors of those before it.
-var<workgroup> begins: array<u32, THREADS>;
-var<workgroup> lengths: array<u32, THREADS>;
+// Of each segment of the tile: its first element in the window, its elements if it is short (THREADS places on), and the vectors of those before it.
+// Where segments are tiny, where each begins in the slots, and the last one ends.
+var<workgroup> places: array<u32, THREADS * 2u + 1u>;
 var<workgroup> vectors: array<u32, THREADS + 1u>;
 var<workgroup> sums: array<u32, THREADS / 16u>;
 var<workgroup> most: atomic<u32>;
@@ -78,59 +78,45 @@ fn bound(k: u32) -> u32 {
 {% endif %}
 }
 
+// The node over 16 staged elements from one on, those of the first `left`; there is at least one.
+fn of_16(at: u32, left: u32) -> Acc {
+    var x0 = slots[at];
+{% for e in range(1, 16) %}
+    var x{{ e }} = Acc();
+    if (left > {{ e }}u) {
+        x{{ e }} = slots[at + {{ e }}u];
+    }
+{% endfor %}
+{% for d in [1, 2, 4, 8] %}
+{% for e in range(0, 16, d * 2) %}
+    if (left > {{ e + d }}u) {
+        x{{ e }} = combine(x{{ e }}, x{{ e + d }});
+    }
+{% endfor %}
+{% endfor %}
+    return x0;
+}
+
 // The tree over the staged elements of a tiny segment, `length` > 0, from the first on.
 fn of_tiny(at: u32, length: u32) -> Acc {
-    // Nodes over 1, 2, 4 and 8 vectors, each of which waits for its right-hand neighbour where that bit of the vectors' number is set.
+    // Nodes over 16 and 32 elements that wait for their right-hand neighbour.
     var a = Acc();
     var b = Acc();
-    var c = Acc();
-    var d = Acc();
     var v = Acc();
-    let count = (length + 3u) / 4u;
+    let count = (length + 15u) / 16u;
     for (var q = 0u; q < count; q++) {
-        let i = at + 4u * q;
-        let left = length - 4u * q;
-        v = slots[i];
-        if (left > 1u) {
-            v = combine(v, slots[i + 1u]);
-        }
-        if (left > 2u) {
-            var right = slots[i + 2u];
-            if (left > 3u) {
-                right = combine(right, slots[i + 3u]);
-            }
-            v = combine(v, right);
-        }
+        v = of_16(at + 16u * q, length - 16u * q);
         if ((q & 1u) == 0u) {
             a = v;
-            continue;
+        } else {
+            v = combine(a, v);
         }
-        v = combine(a, v);
-        if ((q & 2u) == 0u) {
+        if (q == 1u) {
             b = v;
-            continue;
         }
+    }
+    if (count > 2u) {
         v = combine(b, v);
-        if ((q & 4u) == 0u) {
-            c = v;
-            continue;
-        }
-        v = combine(c, v);
-        if ((q & 8u) == 0u) {
-            d = v;
-            continue;
-        }
-        v = combine(d, v);
-    }
-    // `v` is the last node that was made: that of the lowest set bit.
-    if ((count & 2u) != 0u && (count & 1u) != 0u) {
-        v = combine(b, v);
-    }
-    if ((count & 4u) != 0u && (count & 3u) != 0u) {
-        v = combine(c, v);
-    }
-    if ((count & 8u) != 0u && (count & 7u) != 0u) {
-        v = combine(d, v);
     }
     return v;
 }
@@ -138,34 +124,21 @@ fn of_tiny(at: u32, length: u32) -> Acc {
 // Reduces segments from_.., `rows` (1 or 2) to an invocation, where all are tiny, begin in this window before its end and fit into `slots`; else
 // returns false. All invocations call it.
 fn segments_tiny(from_: u32, segments: u32, rows: u32, lane: u32) -> bool {
-    let end = min(segments - from_, rows * THREADS) + from_;
+    let here = min(segments - from_, rows * THREADS);
     let low = bound(from_);
-    let high = bound(end);
-    if (lane == 0u) {
-        misfits = 0u;
-    }
-    workgroupBarrier();
-    var fits = low >= args.first && high >= low && high - low <= STAGED && high - args.first <= args.step;
-    for (var r = 0u; r < rows; r++) {
-        let segment = min(from_ + r * THREADS + lane, end - 1u);
-        let begin = bound(segment);
-        let last = bound(segment + 1u);
-        let length = max(last, begin) - begin;
-        fits = fits && length <= min(TINY, args.limit) && (length == 0u || (begin >= low && last <= high));
-        let place = (length << 16u) | select(0u, begin - low, length > 0u);
-        if (r == 0u) {
-            begins[lane] = place;
-        } else {
-            lengths[lane] = place;
-        }
-    }
-    if (!fits) {
-        misfits = 1u;
-    }
-    if (workgroupUniformLoad(&misfits) != 0u) {
+    let high = bound(from_ + here);
+    if (low < args.first || high < low || high - low > STAGED || high - args.first > args.step) {
         return false;
     }
     let count = high - low;
+    for (var k = lane; k < here; k += THREADS) {
+        let at = bound(from_ + k) - low;
+        places[k] = select(0xffffffffu, at, at <= count);
+    }
+    if (lane == 0u) {
+        places[here] = count;
+        misfits = 0u;
+    }
     for (var i = lane; i < count; i += THREADS * 4u) {
         let x0 = load1(low - args.first + i);
         let x1 = load1(low - args.first + min(i + THREADS, count - 1u));
@@ -183,15 +156,21 @@ fn segments_tiny(from_: u32, segments: u32, rows: u32, lane: u32) -> bool {
         }
     }
     workgroupBarrier();
-    for (var r = 0u; r < rows; r++) {
-        let segment = from_ + r * THREADS + lane;
-        if (segment < end) {
-            let place = select(lengths[lane], begins[lane], r == 0u);
-            if ((place >> 16u) > 0u) {
-                finish(segment, of_tiny(place & 0xffffu, place >> 16u));
-            } else {
-                finish(segment, first_value());
-            }
+    for (var k = lane; k < here; k += THREADS) {
+        // A place that does not fit is behind its right-hand neighbour, or that one does not fit either, and the last one does.
+        if (places[k] > places[k + 1u] || places[k + 1u] - places[k] > min(TINY, args.limit)) {
+            misfits = 1u;
+        }
+    }
+    if (workgroupUniformLoad(&misfits) != 0u) {
+        return false;
+    }
+    for (var k = lane; k < here; k += THREADS) {
+        let length = places[k + 1u] - places[k];
+        if (length > 0u) {
+            finish(from_ + k, of_tiny(places[k], length));
+        } else {
+            finish(from_ + k, first_value());
         }
     }
     workgroupBarrier();
@@ -212,8 +191,8 @@ fn segments_mixed(from_: u32, segments: u32, lane: u32) {
     }
     let is_short = length > 0u && length <= args.limit && begin >= args.first && begin - args.first < args.step;
     let own = select(0u, (length + 3u) / 4u, is_short);
-    begins[lane] = begin - args.first;
-    lengths[lane] = length;
+    places[lane] = begin - args.first;
+    places[THREADS + lane] = length;
     vectors[lane] = own;
     if (lane == 0u) {
         atomicStore(&most, 0u);
@@ -270,12 +249,12 @@ fn segments_mixed(from_: u32, segments: u32, lane: u32) {
     let listed = workgroupUniformLoad(&long_segments);
     for (var q = 0u; q < listed; q++) {
         let of_ = long_lanes[q];
-        let tiles = (lengths[of_] - 1u) / args.tile + 1u;
+        let tiles = (places[THREADS + of_] - 1u) / args.tile + 1u;
         for (var t = lane; t < tiles && t < args.room - min(long_bases[q], args.room); t += THREADS) {
             let at = HEAD + ENTRY * (long_bases[q] + t);
             atomicStore(&list[at], from_ + of_ + args.first_segment);
-            atomicStore(&list[at + 1u], begins[of_] + t * args.tile);
-            atomicStore(&list[at + 2u], min(args.tile, lengths[of_] - t * args.tile));
+            atomicStore(&list[at + 1u], places[of_] + t * args.tile);
+            atomicStore(&list[at + 2u], min(args.tile, places[THREADS + of_] - t * args.tile));
             atomicStore(&list[at + 3u], select(0u, 1u, tiles == 1u));
         }
     }
@@ -316,8 +295,8 @@ fn segments_mixed(from_: u32, segments: u32, lane: u32) {
             }
             place{{ r }} = done + p{{ r }} - vectors[of{{ r }}];
             size{{ r }} = vectors[of{{ r }} + 1u] - vectors[of{{ r }}];
-            let i = begins[of{{ r }}] + 4u * place{{ r }};
-            v{{ r }} = quad(i, begins[of{{ r }}] + lengths[of{{ r }}]);
+            let i = places[of{{ r }}] + 4u * place{{ r }};
+            v{{ r }} = quad(i, places[of{{ r }}] + places[THREADS + of{{ r }}]);
             slots[p{{ r }}] = v{{ r }};
         }
 {% endfor %}
@@ -343,18 +322,19 @@ fn segments_mixed(from_: u32, segments: u32, lane: u32) {
 
 // args: n elements in all; first, of the window, and step, elements from there on whose segments are reduced here; segments of the output's window, the
 // first of them; tile, elements of a tile of a long segment, and limit, elements of a short one; room, tiles that the list holds, and joins, where
-// long segments of several tiles follow; elements of the bindings of bounds and count before the first; groups of this
-// dispatch; segments of an invocation to begin with.
+// long segments of several tiles follow; elements of the bindings of bounds and count before the first; groups of this dispatch; together, segments of
+// an invocation to begin with, 0 where they are too long for that.
 // A segment belongs to the window that it begins in; empty and long ones are seen to in the first window.
 @compute @workgroup_size({{ threads }})
 fn segments_short(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let block = (group.z * grid.y + group.y) * grid.x + group.x;
     let segments = segments_here();
     let tiles = (segments + THREADS - 1u) / THREADS;
-    for (var tile = block * args.together; tile < tiles; tile += args.groups * args.together) {
-        if (!segments_tiny(tile * THREADS, segments, args.together, lane)) {
-            for (var t = tile; t < min(tile + args.together, tiles); t++) {
-                if (args.together == 1u || !segments_tiny(t * THREADS, segments, 1u, lane)) {
+    let together = max(args.together, 1u);
+    for (var tile = block * together; tile < tiles; tile += args.groups * together) {
+        if (args.together == 0u || !segments_tiny(tile * THREADS, segments, together, lane)) {
+            for (var t = tile; t < min(tile + together, tiles); t++) {
+                if (together == 1u || !segments_tiny(t * THREADS, segments, 1u, lane)) {
                     segments_mixed(t * THREADS, segments, lane);
                 }
             }

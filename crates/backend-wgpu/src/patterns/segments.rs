@@ -126,7 +126,7 @@ struct Segments<'a> {
     short: u64,
     /// Results of a window of the output, and their bounds.
     results: u64,
-    /// Segments of an invocation, where all are tiny.
+    /// Segments of an invocation, where all are tiny; 0 where they are too long for that on average.
     together: u64,
 }
 
@@ -163,7 +163,7 @@ impl Run<SegmentedReduceTask> for Wgpu {
         let results = direct.span_of_outputs(limits, task.segments).min(bounds);
         // As many as their elements have room for.
         let fit = if task.counted { GROUP } else { staged(stride) * task.segments / (task.n.max(1) * u64::from(THREADS)) };
-        let together = if task.segments < MANY { 1 } else { fit.clamp(1, GROUP) };
+        let together = fit.min(if task.segments < MANY { 1 } else { GROUP });
         let segments = Segments { wgpu: self, task, limits, places, direct, step, window, tile, short: SHORT.min(tile), results, together };
 
         let listed = if task.n > segments.short { Some(segments.list(stride)?) } else { None };
@@ -224,7 +224,7 @@ impl Segments<'_> {
         }
         let (room, joins) = listed.map_or((0, 0), |l| (l.room, l.joins));
         extra.extend(listed.map(|l| whole(&l.list)));
-        let groups = results.len.div_ceil(u64::from(THREADS) * self.together).min(MOST_GROUPS);
+        let groups = results.len.div_ceil(u64::from(THREADS) * self.together.max(1)).min(MOST_GROUPS);
         let words = [
             self.task.n,
             first,
