@@ -34,7 +34,7 @@ fn segments_of_every_type_operator_and_form() {
         let steps = [short(false, false, false), short(true, false, true), short(false, true, true), Step::Tiles, Step::Join];
         for step in steps {
             let leaves: &[_] = if step == Step::Join { &[] } else { &[(dtype, 1)] };
-            let (holes, signature) = (holes(step, step.rows(stride).expect("small")), signature(leaves, &[(dtype, 1)]));
+            let (holes, signature) = (holes(step, step.rows(stride).expect("small"), stride), signature(leaves, &[(dtype, 1)]));
             let shared = accept(&program(step, &task, &signature, &holes));
             assert!(shared <= SHARED, "{step:?} of {stride} bytes: {shared} bytes of shared memory");
         }
