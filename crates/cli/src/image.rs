@@ -43,7 +43,7 @@ pub(crate) fn image(args: &ImageArgs) -> Result {
         BorderArg::Mirror => Border::Mirror,
     };
     let device = device::open(&args.device.backend, Numerics::Strict)?;
-    let progress = Progress::new(format!("filtering on {}", device.describe()), 0);
+    let progress = Progress::new(format!("filtering on {}", device::label(device.caps())), 0);
     let input = upload(&device, &picture)?;
     let filtered = device.filter(&input, kind.clone(), border)?;
     let result = Picture { pixels: filtered.buffer().read_blocking()?, ..picture };
