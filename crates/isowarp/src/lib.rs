@@ -150,6 +150,7 @@ pub mod prelude {
     pub use isowarp_core::patterns::{Border, Filter, FilterKind, Image, Map, Reduce, Scan, Select, Selected};
     pub use isowarp_core::patterns::{Difference, Segmented, SegmentedSort};
     pub use isowarp_core::patterns::{Merge, Search, Sets};
+    pub use isowarp_core::patterns::{Quadrature, SegmentedScan, Statistics};
     pub use isowarp_core::patterns::{ReduceVariant, ReduceVariants, ScanVariant, ScanVariants};
     pub use isowarp_core::patterns::{Sort, SortBy, SortOrder};
 }
