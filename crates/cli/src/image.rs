@@ -7,6 +7,7 @@ use crate::progress::Progress;
 use crate::{device, stats};
 use ::image::{ColorType, DynamicImage, ExtendedColorType, ImageFormat, codecs::jpeg::JpegEncoder};
 use isowarp::Device;
+use isowarp::backend::Backend as _;
 use isowarp::buffer::Memory as _;
 use isowarp::caps::Numerics;
 use isowarp::patterns::{Border, Filter as _, FilterKind, Image};

@@ -4,6 +4,7 @@ mod atomics;
 mod elementary;
 mod examples;
 mod filter;
+mod forms;
 mod groups;
 mod histogram;
 mod map;
@@ -15,6 +16,7 @@ mod reduce;
 mod reduce_custom;
 mod reduce_variants;
 mod scan;
+mod scan_parts;
 mod scan_variants;
 mod segments;
 mod select;
@@ -42,6 +44,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         reduce_custom::cases,
         reduce_variants::cases,
         scan::cases,
+        scan_parts::cases,
         scan_variants::cases,
         segments::cases,
         select::cases,
@@ -52,6 +55,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         moves::cases,
         atomics::cases,
         filter::cases,
+        forms::cases,
     ] {
         cases.quick(true);
         add(&mut cases);

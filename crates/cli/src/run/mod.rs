@@ -9,6 +9,7 @@ use crate::npy::{self, Array};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::{device, stats};
+use isowarp::backend::Backend as _;
 use isowarp::caps::Numerics;
 use isowarp::dynamic::DynBuffer;
 
