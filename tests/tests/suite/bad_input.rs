@@ -62,6 +62,9 @@ fn without_vulkan_wgpu_is_unavailable_and_auto_falls_back_to_the_cpu() {
     assert!(chosen.why.contains("cuda: ") && chosen.why.contains("wgpu: backend `wgpu` is not available: "), "{chosen}");
     let auto = Device::auto().unwrap();
     assert_eq!(auto.caps().backend, "cpu");
+    // The device itself says which it is and why, on every handle; one that nothing chose does not.
+    assert!(auto.new_stream().unwrap().describe().ends_with(&format!(", numerics strict ({})", chosen.why)), "{}", auto.describe());
+    assert!(Device::open(Selector::Cpu).unwrap().describe().ends_with(", numerics strict"));
     assert_eq!(auto.sum(&auto.upload(&[1u32, 2, 3]).unwrap()).unwrap().read_blocking().unwrap(), 6);
 }
 
