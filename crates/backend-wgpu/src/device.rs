@@ -255,6 +255,7 @@ impl Wgpu {
             bind_groups: self.shared.batch.lock().bind_groups(),
             idle_bytes: self.shared.pool.idle_bytes(),
             created: self.shared.pool.created(),
+            created_bytes: self.shared.pool.created_bytes(),
             waits: self.shared.context.faults.waits(),
         }
     }
@@ -307,6 +308,8 @@ pub struct Usage {
     pub idle_bytes: u64,
     /// Buffers that the driver was asked for.
     pub created: u64,
+    /// Bytes that they have together, given back or not.
+    pub created_bytes: u64,
     /// How often the device was waited for.
     pub waits: u64,
 }

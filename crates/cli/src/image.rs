@@ -7,6 +7,7 @@ use crate::progress::Progress;
 use crate::{device, stats};
 use ::image::{ColorType, DynamicImage, ExtendedColorType, ImageFormat, codecs::jpeg::JpegEncoder};
 use isowarp::Device;
+use isowarp::backend::Backend as _;
 use isowarp::buffer::Memory as _;
 use isowarp::caps::Numerics;
 use isowarp::patterns::{Border, Filter as _, FilterKind, Image};
@@ -43,7 +44,7 @@ pub(crate) fn image(args: &ImageArgs) -> Result {
         BorderArg::Mirror => Border::Mirror,
     };
     let device = device::open(&args.device.backend, Numerics::Strict)?;
-    let progress = Progress::new(format!("filtering on {}", device.describe()), 0);
+    let progress = Progress::new(format!("filtering on {}", device::label(device.caps())), 0);
     let input = upload(&device, &picture)?;
     let filtered = device.filter(&input, kind.clone(), border)?;
     let result = Picture { pixels: filtered.buffer().read_blocking()?, ..picture };

@@ -2,6 +2,7 @@
 
 use crate::element::DType;
 use core::fmt;
+use std::sync::OnceLock;
 
 /// How the arithmetic of a pattern is promised.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
@@ -149,6 +150,8 @@ pub struct Caps {
     pub fma: FmaKind,
     /// Whether device time can be measured.
     pub timestamps: bool,
+    /// Why it is this device and no other, where something chose it among those of the machine.
+    pub chosen: OnceLock<String>,
 }
 
 impl Caps {

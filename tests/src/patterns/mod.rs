@@ -5,6 +5,7 @@ mod concurrency;
 mod elementary;
 mod examples;
 mod filter;
+mod forms;
 mod groups;
 mod histogram;
 mod map;
@@ -17,6 +18,7 @@ mod reduce;
 mod reduce_custom;
 mod reduce_variants;
 mod scan;
+mod scan_parts;
 mod scan_variants;
 mod segments;
 mod select;
@@ -45,6 +47,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         reduce_custom::cases,
         reduce_variants::cases,
         scan::cases,
+        scan_parts::cases,
         scan_variants::cases,
         segments::cases,
         select::cases,
@@ -56,6 +59,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         atomics::cases,
         filter::cases,
         concurrency::cases,
+        forms::cases,
     ] {
         cases.quick(true);
         add(&mut cases);

@@ -45,6 +45,22 @@ fn powers_of_a_matrix_are_fibonacci_numbers() {
 }
 
 #[test]
+fn prefix_products_of_a_matrix_are_all_fibonacci_numbers() {
+    each(|d| {
+        type M = (Expr<u32>, Expr<u32>, Expr<u32>, Expr<u32>);
+        let product = |p: M, q: M| (p.0 * q.0 + p.1 * q.2, p.0 * q.1 + p.1 * q.3, p.2 * q.0 + p.3 * q.2, p.2 * q.1 + p.3 * q.3);
+        let ones = d.upload(&[1u32; 20_000]).unwrap();
+        let first = || (lit(1u32), lit(0u32), lit(0u32), lit(1u32));
+        let f = d.scan_parts_exclusive(&ones, |one| (one, one, one, one - 1), first, product, |m| m.1).unwrap();
+        let mut next = (0u32, 1u32);
+        for (i, f) in f.read_blocking().unwrap().into_iter().enumerate() {
+            assert_eq!(f, next.0, "number {i}");
+            next = (next.1, next.0.wrapping_add(next.1));
+        }
+    });
+}
+
+#[test]
 fn the_integral_of_the_sine_over_half_a_period_is_two() {
     each(|d| {
         let area = d.trapezoid(0.0, core::f32::consts::PI, 4096, Expr::sin).unwrap().read_blocking().unwrap();

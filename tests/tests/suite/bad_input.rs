@@ -62,6 +62,9 @@ fn without_vulkan_wgpu_is_unavailable_and_auto_falls_back_to_the_cpu() {
     assert!(chosen.why.contains("cuda: ") && chosen.why.contains("wgpu: backend `wgpu` is not available: "), "{chosen}");
     let auto = Device::auto().unwrap();
     assert_eq!(auto.caps().backend, "cpu");
+    // The device itself says which it is and why, on every handle; one that nothing chose does not.
+    assert!(auto.new_stream().unwrap().describe().ends_with(&format!(", numerics strict ({})", chosen.why)), "{}", auto.describe());
+    assert!(Device::open(Selector::Cpu).unwrap().describe().ends_with(", numerics strict"));
     assert_eq!(auto.sum(&auto.upload(&[1u32, 2, 3]).unwrap()).unwrap().read_blocking().unwrap(), 6);
 }
 
@@ -158,11 +161,31 @@ fn lengths_that_differ_are_named_and_nothing_is_written() {
         assert!(matches!(d.copy_into(&x, &out), Err(Error::LengthMismatch { .. })));
         assert!(matches!(d.reduce_axis(&x, &[2, 3], 0, Sum), Err(Error::LengthMismatch { .. })));
         assert!(matches!(d.scan_axis(&x, &[5], 0, Sum, false), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.scan_axis_from(&x, |x| x, (&[5], 0), Sum, false), Err(Error::LengthMismatch { expected: 5, found: 4, .. })));
+        assert!(matches!(d.reduce_axis_from(&x, |x| x, (&[5], 0), Sum), Err(Error::LengthMismatch { expected: 5, found: 4, .. })));
+        let flags = d.buffer::<u32>(5).unwrap();
+        assert!(matches!(d.scan_segmented_into(&x, &flags, Sum, &out), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.scan_segmented_exclusive_into(&x, &flags, Sum, &out), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.scan_by_key_into(&flags, &x, Sum, &out), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.scan_by_key_exclusive_into(&flags, &x, Sum, &out), Err(Error::LengthMismatch { .. })));
         assert!(matches!(Image::new(x.clone(), 3, 2, 1), Err(Error::LengthMismatch { .. })));
         let image = |b: &Buffer<Device, f32>, w: u32, h: u32| Image::new(b.slice(..u64::from(w * h)).unwrap(), w, h, 1).unwrap();
         let (from, to) = (image(&x, 2, 2), image(&out, 4, 1));
         assert!(matches!(d.filter_into(&from, FilterKind::Sobel, Border::Clamp, &to), Err(Error::LengthMismatch { .. })));
         untouched(&out);
+    });
+}
+
+#[test]
+fn more_elements_than_a_u32_counts_are_refused() {
+    each(|d| {
+        // One element, seen 2^32 times.
+        let many = d.upload(&[1.0f32]).unwrap().strided(0, 1 << 32, 0).unwrap();
+        let expected = Error::TooLarge { what: "elements to count", requested: 1 << 32, limit: u32::MAX.into() };
+        assert_eq!(d.count(&many, |x| x.gt(0.0)).unwrap_err(), expected);
+        let out = d.upload(&[7u32]).unwrap();
+        assert_eq!(d.count_into(&many, |x| x.gt(0.0), &out).unwrap_err(), expected);
+        assert_eq!(out.read_blocking().unwrap(), [7]);
     });
 }
 
@@ -175,6 +198,14 @@ fn an_output_that_is_too_small_is_refused_with_both_sizes() {
         assert_eq!(d.scan_inclusive_into(&x, Sum, &out).unwrap_err(), expected);
         assert!(matches!(d.reduce_into(&x, Sum, &out.slice(..0).unwrap()), Err(Error::BufferTooSmall { required: 1, available: 0, .. })));
         assert!(matches!(d.reduce_axis_into(&x, &[100, 1], 1, Sum, &out), Err(Error::BufferTooSmall { .. })));
+        assert_eq!(d.scan_axis_into(&x, &[10, 10], 1, Sum, true, &out).unwrap_err(), expected);
+        assert_eq!(d.scan_parts_into(&x, |x| x, |a, b| a + b, |a| a, &out).unwrap_err(), expected);
+        assert_eq!(d.cast_into(&x, &out).unwrap_err(), expected);
+        let (none, place) = (out.slice(..0).unwrap(), d.upload(&[7u32]).unwrap());
+        assert!(matches!(d.mean_into(&x, &none), Err(Error::BufferTooSmall { required: 1, .. })));
+        assert!(matches!(d.min_with_index_into(&x, (&none, &place)), Err(Error::BufferTooSmall { required: 1, .. })));
+        assert!(matches!(d.simpson_into(0.0, 1.0, 2, |x| x, &none), Err(Error::BufferTooSmall { required: 1, .. })));
+        assert_eq!(place.read_blocking().unwrap(), [7]);
         untouched(&out);
     });
 }

@@ -9,6 +9,7 @@ use crate::npy::{self, Array};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::{device, stats};
+use isowarp::backend::Backend as _;
 use isowarp::caps::Numerics;
 use isowarp::dynamic::DynBuffer;
 
@@ -25,7 +26,7 @@ pub(crate) fn run(args: &RunArgs) -> Result {
         NumericsArg::Fast => Numerics::Fast,
     };
     let device = device::open(&args.device.backend, numerics)?;
-    let progress = Progress::new(format!("computing on {}", device.describe()), 0);
+    let progress = Progress::new(format!("computing on {}", device::label(device.caps())), 0);
     let inputs = arrays.iter().map(|a| DynBuffer::upload(&device, a.dtype, &a.bytes)).collect::<isowarp::Result<Vec<_>>>()?;
     let (result, found) = execute::execute(&device, &plan, &inputs)?;
     let array = execute::download(&plan, &result)?;

@@ -10,7 +10,7 @@ use isowarp_core::buffer::Buffer;
 use isowarp_core::element::{Element, Num, Scalar};
 use isowarp_core::input::index;
 use isowarp_core::ops::{Combine, Max, Min, Op, Product, Sum};
-use isowarp_core::patterns::{Map, Reduce};
+use isowarp_core::patterns::{Map, Reduce, Statistics as _};
 use isowarp_cpu::Cpu;
 
 pub(super) fn check<T: Sample + Element<Reg = T> + Scalar + Num>(gpu: &Wgpu, sizes: &[usize], op: impl Combine<T> + Copy) {

@@ -9,7 +9,7 @@ use isowarp_core::element::{Element, Num, Scalar};
 use isowarp_core::input::index;
 use isowarp_core::ir::{Expr, select};
 use isowarp_core::ops::{Combine, Max, Op, Sum};
-use isowarp_core::patterns::{Map, Reduce, Scan};
+use isowarp_core::patterns::{Map, Reduce, Scan, SegmentedScan as _};
 use isowarp_cpu::Cpu;
 
 const LENGTHS: [usize; 5] = [1, 2, 1000, 8193, 70_001];
