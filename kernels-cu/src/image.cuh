@@ -80,7 +80,8 @@ struct F32 {
     IW_DEVICE static uint32_t result(float v) { return canonical(v); }
     // The roots, correctly rounded. Where all squares are normal and far from the ends of the range, a step of Goldschmidt's and a
     // remainder lead there from any inverse root within 2^-21, whatever the device's is: tried for every significand and every such
-    // inverse (core's example `roots`). One test for all keeps the roots apart from each other's branches.
+    // inverse (core's example `roots`). One test for all keeps the roots apart from each other's branches. The others take
+    // PTX's own root, which is correctly rounded, so that numerics.cuh has none.
     IW_DEVICE static void magnitudes(const float (&square)[N], uint32_t (&root)[N]) {
         bool usual = true;
 #pragma unroll

@@ -1,19 +1,26 @@
 // Segments of an array, each reduced as an array of its own: the aligned binary tree counted from the segment's start (reduce.cu), missing right
-// halves skipped, an empty segment the accumulator in u[12..15]. A block takes 256 neighbouring segments at a time and reduces the short ones together
-// (segments_short_w*): its threads share their vectors of 4 elements out evenly, whatever the lengths. Long segments go to a list as tiles, which are
-// reduced one to a block (segments_tiles_w*), and the nodes of each long segment's tiles are joined (segments_join_w*). Where a tile stands in the
-// list depends on timing, and shows nowhere.
+// halves skipped, an empty segment the accumulator in u[12..15]. A block takes neighbouring segments (segments_short_w*). Where all are tiny and their
+// elements fit into shared memory, a thread reduces a segment there; else 256 at a time, whose threads share the vectors of 4 elements of the short ones
+// out evenly, whatever the lengths. Long segments go to a list as tiles, which are reduced one to a block (segments_tiles_w*), and the nodes of each
+// long segment's tiles are joined (segments_join_w*). Where a tile stands in the list depends on timing, and shows nowhere.
 #include "iw.cuh"
 
 constexpr int THREADS = 256;
 constexpr int WARPS = THREADS / WARP;
 constexpr uint32_t SHORT = 1024;  // elements of a segment that is reduced together with others, at most
+constexpr uint32_t TINY = 64;     // and of one that a thread reduces
+constexpr int GROUP = 4;          // segments of a thread, where all are tiny, at most
 
 // Vectors of a thread, of short segments and of tiles, and those of short segments that it has in flight. 256 segments of 16 elements have some 1150 vectors.
 template <int W>
 constexpr int SHORT_ROWS = W <= 2 ? 6 : W == 3 ? 4 : 3;
 template <int W>
 constexpr int HELD = W == 3 ? 2 : 3;
+template <int W>
+constexpr int SHORT_SLOTS = SHORT_ROWS<W> * THREADS;
+// Elements that are staged for threads to reduce; more than GROUP segments of 4 elements to a thread have.
+template <int W>
+constexpr int STAGED = 6144 / W;
 template <int W>
 constexpr int TILE_ROWS = W == 1 ? 8 : W == 2 ? 4 : 2;
 template <int W>
@@ -24,6 +31,7 @@ constexpr int FLAGS = 0;
 constexpr int SEGMENTS = 1;
 constexpr int ROOM = 2;   // tiles that the list holds
 constexpr int JOINS = 3;  // long segments of several tiles that it holds
+constexpr int TOGETHER = 4;  // segments of a thread to begin with: 1 to GROUP
 constexpr int NOTHING = 12;
 constexpr uint32_t WIDE = 1, COUNTED = 2, RESETS = 4;
 
@@ -62,11 +70,13 @@ IW_DEVICE uint64_t segments_of(const Args& args) {
     return count < most ? count : most;
 }
 
+IW_DEVICE uint64_t lesser(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
 // Where segment k begins, and the one before it ends.
 IW_DEVICE uint64_t bound(const Args& args, uint64_t segments, uint64_t k) {
     if ((args.u[FLAGS] & COUNTED) && k >= segments) return args.n;
     const uint64_t at = args.u[FLAGS] & WIDE ? ((const uint64_t*)args.scratch[2])[k] : ((const uint32_t*)args.scratch[2])[k];
-    return at < args.n ? at : args.n;
+    return lesser(at, args.n);
 }
 
 // The caller's elements.
@@ -116,10 +126,106 @@ IW_DEVICE void put_tiles(const Args& args, const List<W>& list, uint32_t base, u
     }
 }
 
+// The node over 16 staged elements from `x` on, those of the first `left`; there is at least one.
 template <int W>
-IW_DEVICE void segments_short(const Args& args) {
-    constexpr int ROWS = SHORT_ROWS<W>, SLOTS = ROWS * THREADS;
-    __shared__ Acc<W> slots[SLOTS];
+IW_DEVICE Acc<W> of_16(const Acc<W>* staged, uint32_t left) {
+    Acc<W> x[16] = {};
+    x[0] = staged[0];
+#pragma unroll
+    for (uint32_t e = 1; e < 16; ++e)
+        if (e < left) x[e] = staged[e];
+#pragma unroll
+    for (uint32_t d = 1; d < 16; d *= 2)
+#pragma unroll
+        for (uint32_t e = 0; e < 16; e += 2 * d)
+            if (e + d < left) x[e] = combine(x[e], x[e + d]);
+    return x[0];
+}
+
+// The tree over the staged elements of a tiny segment, `length` > 0, from the first on.
+template <int W>
+IW_DEVICE Acc<W> tiny(const Acc<W>* staged, uint32_t length) {
+    // Nodes over 16 and 32 elements that wait for their right-hand neighbour.
+    Acc<W> a = {}, b = {}, v = {};
+    const uint32_t count = (length + 15) / 16;
+#pragma unroll 1
+    for (uint32_t q = 0; q < count; ++q) {
+        v = of_16(staged + 16 * q, length - 16 * q);
+        if (q & 1)
+            v = combine(a, v);
+        else
+            a = v;
+        if (q == 1) b = v;
+    }
+    return count > 2 ? combine(b, v) : v;
+}
+
+// Reduces segments first.. of the block, `rows` to a thread, where all are tiny and their elements fit into `staged`; else returns false to all threads.
+template <int W>
+IW_DEVICE bool segments_tiny(const Args& args, uint64_t segments, uint64_t first, int rows, Acc<W>* staged) {
+    // Where the elements of each segment begin in `staged`, and end.
+    __shared__ uint32_t places[GROUP * THREADS + 1];
+    const int thread = threadIdx.x;
+    const uint64_t end = lesser(first + rows * THREADS, segments);
+    const uint64_t low = bound(args, segments, first), high = bound(args, segments, end);
+    if (high < low || high - low > STAGED<W>) return false;
+    const uint32_t count = (uint32_t)(high - low), here = (uint32_t)(end - first);
+    // No thread is still at what was staged before.
+    __syncthreads();
+    // All at once: no load waits for a condition.
+    const uint64_t last = first + here - 1;
+    uint64_t at[GROUP];
+    if (args.u[FLAGS] & WIDE) {
+#pragma unroll
+        for (int r = 0; r < GROUP; ++r) at[r] = ((const uint64_t*)args.scratch[2])[lesser(first + r * THREADS + thread, last)];
+    } else {
+#pragma unroll
+        for (int r = 0; r < GROUP; ++r) at[r] = ((const uint32_t*)args.scratch[2])[lesser(first + r * THREADS + thread, last)];
+    }
+#pragma unroll
+    for (int r = 0; r < GROUP; ++r) {
+        const uint32_t k = r * THREADS + thread;
+        const uint64_t place = lesser(at[r], args.n) - low;
+        if (k < here) places[k] = place <= count ? (uint32_t)place : ~0u;
+    }
+    if (thread == 0) places[here] = count;
+#pragma unroll 1
+    for (uint32_t i = thread; i < count; i += 4 * THREADS) {
+        Acc<W> x[4];
+#pragma unroll
+        for (int r = 0; r < 4; ++r) load1(x[r], low + (i + r * THREADS < count ? i + r * THREADS : i));
+#pragma unroll
+        for (int r = 0; r < 4; ++r)
+            if (i + r * THREADS < count) staged[i + r * THREADS] = x[r];
+    }
+    __syncthreads();
+    bool fits = true;
+#pragma unroll
+    for (int r = 0; r < GROUP; ++r) {
+        const uint32_t k = r * THREADS + thread < here ? r * THREADS + thread : here - 1, place = places[k], next = places[k + 1];
+        // A place that does not fit is behind its right-hand neighbour, or that one does not fit either, and the last one does.
+        fits = fits & (place <= next) & (next - place <= TINY);
+    }
+    if (!__syncthreads_and(fits)) return false;
+#pragma unroll 1
+    for (uint32_t k = thread; k < here; k += THREADS) {
+        const uint32_t place = places[k], length = places[k + 1] - place;
+        Acc<W> v;
+        if (length > 0) {
+            v = tiny(staged + place, length);
+        } else {
+#pragma unroll
+            for (int j = 0; j < W; ++j) v.w[j] = args.u[NOTHING + j];
+        }
+        finish(first + k, v);
+    }
+    return true;
+}
+
+// Reduces 256 segments from `first` on, and puts the long ones on the list.
+template <int W>
+IW_DEVICE void segments_mixed(const Args& args, const List<W>& list, uint64_t segments, uint64_t first, Acc<W>* slots) {
+    constexpr int ROWS = SHORT_ROWS<W>, SLOTS = SHORT_SLOTS<W>;
     // Of each segment of the tile: its first element, its elements, and the vectors of the short ones before it.
     __shared__ uint64_t begins[THREADS], lengths[THREADS];
     __shared__ uint32_t vectors[THREADS + 1];
@@ -128,117 +234,130 @@ IW_DEVICE void segments_short(const Args& args) {
     __shared__ alignas(16) uint32_t mosts[WARPS];
     // Where the vectors end that fit into the slots; long segments, and where their tiles stand in the list.
     __shared__ uint32_t stop, long_count, long_threads[THREADS], long_bases[THREADS];
-    const List<W> list(args);
-    const uint64_t segments = segments_of(args);
     const int thread = threadIdx.x;
-    for (uint64_t first = (uint64_t)blockIdx.x * THREADS; first < segments; first += (uint64_t)gridDim.x * THREADS) {
-        const uint64_t segment = first + thread;
-        uint64_t begin = 0, length = 0;
-        if (segment < segments) {
-            begin = bound(args, segments, segment);
-            const uint64_t end = bound(args, segments, segment + 1);
-            length = end > begin ? end - begin : 0;
-            if (length == 0) {
-                Acc<W> nothing;
+    const uint64_t segment = first + thread;
+    uint64_t begin = 0, length = 0;
+    if (segment < segments) {
+        begin = bound(args, segments, segment);
+        const uint64_t end = bound(args, segments, segment + 1);
+        length = end > begin ? end - begin : 0;
+        if (length == 0) {
+            Acc<W> nothing;
 #pragma unroll
-                for (int k = 0; k < W; ++k) nothing.w[k] = args.u[NOTHING + k];
-                finish(segment, nothing);
-            }
+            for (int k = 0; k < W; ++k) nothing.w[k] = args.u[NOTHING + k];
+            finish(segment, nothing);
         }
-        const uint32_t own = length <= SHORT ? ((uint32_t)length + 3) / 4 : 0;
-        begins[thread] = begin;
-        lengths[thread] = length;
-        if (thread == 0) long_count = 0;
-        uint32_t sum = own, most = own;
+    }
+    const uint32_t own = length <= SHORT ? ((uint32_t)length + 3) / 4 : 0;
+    begins[thread] = begin;
+    lengths[thread] = length;
+    if (thread == 0) long_count = 0;
+    uint32_t sum = own, most = own;
 #pragma unroll
-        for (int d = 1; d < WARP; d *= 2) {
-            const uint32_t before = __shfl_up_sync(ALL_LANES, sum, d);
-            if (lane_id() >= d) sum += before;
-            const uint32_t other = __shfl_xor_sync(ALL_LANES, most, d);
-            most = other > most ? other : most;
-        }
-        if (lane_id() == WARP - 1) sums[warp_id()] = sum, mosts[warp_id()] = most;
-        __syncthreads();
-        uint32_t before = 0, levels = 0;
+    for (int d = 1; d < WARP; d *= 2) {
+        const uint32_t before = __shfl_up_sync(ALL_LANES, sum, d);
+        if (lane_id() >= d) sum += before;
+        const uint32_t other = __shfl_xor_sync(ALL_LANES, most, d);
+        most = other > most ? other : most;
+    }
+    if (lane_id() == WARP - 1) sums[warp_id()] = sum, mosts[warp_id()] = most;
+    __syncthreads();
+    uint32_t before = 0, levels = 0;
 #pragma unroll
-        for (int w = 0; w < WARPS; ++w) {
-            if (w < warp_id()) before += sums[w];
-            levels = mosts[w] > levels ? mosts[w] : levels;
+    for (int w = 0; w < WARPS; ++w) {
+        if (w < warp_id()) before += sums[w];
+        levels = mosts[w] > levels ? mosts[w] : levels;
+    }
+    vectors[thread] = before + sum - own;
+    if (thread == THREADS - 1) vectors[THREADS] = before + sum;
+    // A long segment takes places of the list for its tiles. Offsets that are not sorted may ask for more than there are.
+    if (length > SHORT) {
+        const uint64_t tiles = (length - 1) / TILE<W> + 1, room = args.u[ROOM];
+        const uint32_t base = atomicAdd(&list.counts[0], (uint32_t)tiles);
+        const uint32_t at = atomicAdd(&long_count, 1);
+        long_threads[at] = thread;
+        long_bases[at] = base;
+        if (tiles > 1 && base + tiles <= room) {
+            const uint32_t join = atomicAdd(&list.counts[1], 1);
+            if (join < args.u[JOINS]) list.joins[join] = {(uint32_t)segment, base, (uint32_t)tiles, 0};
         }
-        vectors[thread] = before + sum - own;
-        if (thread == THREADS - 1) vectors[THREADS] = before + sum;
-        // A long segment takes places of the list for its tiles. Offsets that are not sorted may ask for more than there are.
-        if (length > SHORT) {
-            const uint64_t tiles = (length - 1) / TILE<W> + 1, room = args.u[ROOM];
-            const uint32_t base = atomicAdd(&list.counts[0], (uint32_t)tiles);
-            const uint32_t at = atomicAdd(&long_count, 1);
-            long_threads[at] = thread;
-            long_bases[at] = base;
-            if (tiles > 1 && base + tiles <= room) {
-                const uint32_t join = atomicAdd(&list.counts[1], 1);
-                if (join < args.u[JOINS]) list.joins[join] = {(uint32_t)segment, base, (uint32_t)tiles, 0};
-            }
-        }
-        __syncthreads();
-        for (uint32_t q = 0; q < long_count; ++q) {
-            const int of = long_threads[q];
-            put_tiles(args, list, long_bases[q], (uint32_t)(first + of), begins[of], lengths[of]);
-        }
+    }
+    __syncthreads();
+    for (uint32_t q = 0; q < long_count; ++q) {
+        const int of = long_threads[q];
+        put_tiles(args, list, long_bases[q], (uint32_t)(first + of), begins[of], lengths[of]);
+    }
 
-        // As many whole segments at a time as the slots hold.
-        for (uint32_t done = 0, next; done < vectors[THREADS]; done = next) {
-            const uint32_t end = vectors[thread + 1];
-            if (end > done && end - done <= SLOTS && (thread == THREADS - 1 || vectors[thread + 2] - done > SLOTS)) stop = end;
+    // As many whole segments at a time as the slots hold.
+    for (uint32_t done = 0, next; done < vectors[THREADS]; done = next) {
+        const uint32_t end = vectors[thread + 1];
+        if (end > done && end - done <= SLOTS && (thread == THREADS - 1 || vectors[thread + 2] - done > SLOTS)) stop = end;
+        __syncthreads();
+        next = stop;
+        const uint32_t count = next - done;
+        Acc<W> v[ROWS] = {};
+        uint32_t place[ROWS], size[ROWS], of[ROWS];
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r) {
+            const uint32_t p = r * THREADS + thread, at = p < count ? done + p : next - 1;
+            of[r] = 0;
+            // The last segment with no more vectors before it: one with vectors, since the next has more.
+#pragma unroll
+            for (int step = THREADS / 2; step > 0; step /= 2) of[r] += vectors[of[r] + step] <= at ? step : 0;
+            place[r] = at - vectors[of[r]];
+            size[r] = p < count ? vectors[of[r] + 1] - vectors[of[r]] : 0;
+        }
+#pragma unroll
+        for (int first_row = 0; first_row < ROWS; first_row += HELD<W>) {
+            Acc<W> x[HELD<W>][4] = {};
+            uint32_t left[HELD<W>];
+#pragma unroll
+            for (int h = 0; h < HELD<W>; ++h) {
+                const int r = first_row + h;
+                left[h] = (uint32_t)lengths[of[r]] - 4 * place[r];
+                if (size[r] > 0) load_quad(x[h], Elements<W>(), begins[of[r]] + 4 * place[r], left[h]);
+            }
+#pragma unroll
+            for (int h = 0; h < HELD<W>; ++h) {
+                const int r = first_row + h;
+                if (size[r] == 0) continue;
+                v[r] = of_quad(x[h], left[h]);
+                slots[r * THREADS + thread] = v[r];
+            }
+        }
+#pragma unroll 1
+        for (uint32_t d = 1; d < levels; d *= 2) {
             __syncthreads();
-            next = stop;
-            const uint32_t count = next - done;
-            Acc<W> v[ROWS] = {};
-            uint32_t place[ROWS], size[ROWS], of[ROWS];
 #pragma unroll
             for (int r = 0; r < ROWS; ++r) {
-                const uint32_t p = r * THREADS + thread, at = p < count ? done + p : next - 1;
-                of[r] = 0;
-                // The last segment with no more vectors before it: one with vectors, since the next has more.
-#pragma unroll
-                for (int step = THREADS / 2; step > 0; step /= 2) of[r] += vectors[of[r] + step] <= at ? step : 0;
-                place[r] = at - vectors[of[r]];
-                size[r] = p < count ? vectors[of[r] + 1] - vectors[of[r]] : 0;
-            }
-#pragma unroll
-            for (int first_row = 0; first_row < ROWS; first_row += HELD<W>) {
-                Acc<W> x[HELD<W>][4] = {};
-                uint32_t left[HELD<W>];
-#pragma unroll
-                for (int h = 0; h < HELD<W>; ++h) {
-                    const int r = first_row + h;
-                    left[h] = (uint32_t)lengths[of[r]] - 4 * place[r];
-                    if (size[r] > 0) load_quad(x[h], Elements<W>(), begins[of[r]] + 4 * place[r], left[h]);
-                }
-#pragma unroll
-                for (int h = 0; h < HELD<W>; ++h) {
-                    const int r = first_row + h;
-                    if (size[r] == 0) continue;
-                    v[r] = of_quad(x[h], left[h]);
+                if ((place[r] & (2 * d - 1)) == 0 && place[r] + d < size[r]) {
+                    v[r] = combine(v[r], slots[r * THREADS + thread + d]);
                     slots[r * THREADS + thread] = v[r];
                 }
             }
-#pragma unroll 1
-            for (uint32_t d = 1; d < levels; d *= 2) {
-                __syncthreads();
-#pragma unroll
-                for (int r = 0; r < ROWS; ++r) {
-                    if ((place[r] & (2 * d - 1)) == 0 && place[r] + d < size[r]) {
-                        v[r] = combine(v[r], slots[r * THREADS + thread + d]);
-                        slots[r * THREADS + thread] = v[r];
-                    }
-                }
-            }
-#pragma unroll
-            for (int r = 0; r < ROWS; ++r)
-                if (size[r] > 0 && place[r] == 0) finish(first + of[r], v[r]);
-            __syncthreads();
         }
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r)
+            if (size[r] > 0 && place[r] == 0) finish(first + of[r], v[r]);
         __syncthreads();
+    }
+    __syncthreads();
+}
+
+template <int W>
+IW_DEVICE void segments_short(const Args& args) {
+    __shared__ Acc<W> slots[SHORT_SLOTS<W> < STAGED<W> ? STAGED<W> : SHORT_SLOTS<W>];
+    const List<W> list(args);
+    const uint64_t segments = segments_of(args);
+    const int together = (int)args.u[TOGETHER];
+    const uint64_t step = (uint64_t)together * THREADS;
+    for (uint64_t first = blockIdx.x * step; first < segments; first += gridDim.x * step) {
+        if (segments_tiny<W>(args, segments, first, together, slots)) continue;
+#pragma unroll 1
+        for (uint64_t part = first; part < first + step && part < segments; part += THREADS) {
+            if (together > 1 && segments_tiny<W>(args, segments, part, 1, slots)) continue;
+            segments_mixed<W>(args, list, segments, part, slots);
+        }
     }
 }
 

@@ -339,7 +339,21 @@ pub const SEARCH: Template = Template {
 pub const SEGMENTS_SHORT: Template = Template {
     name: "segments.wgsl",
     text: include_str!("segments.wgsl"),
-    args: &["n", "first", "step", "segments", "first_segment", "tile", "limit", "room", "joins", "skip_bounds", "skip_count", "groups"],
+    args: &[
+        "n",
+        "first",
+        "step",
+        "segments",
+        "first_segment",
+        "tile",
+        "limit",
+        "room",
+        "joins",
+        "skip_bounds",
+        "skip_count",
+        "groups",
+        "together",
+    ],
     bindings: &[
         Extra { name: "bounds", access: "read", ty: WORDS, when: None },
         Extra { name: "count_in", access: "read", ty: WORDS, when: Some("counted") },

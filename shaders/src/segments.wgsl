@@ -1,8 +1,8 @@
 // Segments of an array, each reduced as an array of its own: the aligned binary tree counted from the segment's start (reduce.wgsl), missing right
-// halves skipped, an empty segment `first_value()`. A workgroup takes {{ threads }} neighbouring segments at a time and reduces the short ones together
-// (segments_short): its invocations share their vectors of 4 elements out evenly, whatever the lengths. Long segments go to a list as tiles, which are
-// reduced one to a workgroup (segments_tiles), and the nodes of each long segment's tiles are joined (segments_join). Where a tile stands in the list
-// depends on timing, and shows nowhere.
+// halves skipped, an empty segment `first_value()`. A workgroup takes neighbouring segments (segments_short). Where all are tiny and their elements fit
+// into workgroup memory, an invocation reduces a segment there; else {{ threads }} at a time, whose invocations share the vectors of 4 elements of the
+// short ones out evenly, whatever the lengths. Long segments go to a list as tiles, which are reduced one to a workgroup (segments_tiles), and the
+// nodes of each long segment's tiles are joined (segments_join). Where a tile stands in the list depends on timing, and shows nowhere.
 
 const THREADS = {{ threads }}u;
 const ROWS = {{ rows }}u;             // vectors that an invocation has in flight
@@ -32,14 +32,18 @@ fn quad(i: u32, end: u32) -> Acc {
 }
 
 {% if short %}
-var<workgroup> slots: array<Acc, SLOTS>;
-// Of each segment of the tile: its first element in the window, its elements if it is short, and the vectors of those before it.
-var<workgroup> begins: array<u32, THREADS>;
-var<workgroup> lengths: array<u32, THREADS>;
+const TINY = 64u;                     // elements of a segment that an invocation reduces, at most
+const STAGED = {{ staged }}u;         // elements that are staged for that
+
+var<workgroup> slots: array<Acc, max(SLOTS, STAGED)>;
+// Of each segment of the tile: its first element in the window, its elements if it is short (THREADS places on), and the vectors of those before it.
+// Where segments are tiny, where each begins in the slots, and the last one ends.
+var<workgroup> places: array<u32, THREADS * 2u + 1u>;
 var<workgroup> vectors: array<u32, THREADS + 1u>;
 var<workgroup> sums: array<u32, THREADS / 16u>;
 var<workgroup> most: atomic<u32>;
-// Where the vectors end that fit into the slots; levels of the highest tree; long segments.
+// Whether a segment is not tiny; where the vectors end that fit into the slots; levels of the highest tree; long segments.
+var<workgroup> misfits: u32;
 var<workgroup> stop: u32;
 var<workgroup> highest: u32;
 {% if lists %}
@@ -74,154 +78,267 @@ fn bound(k: u32) -> u32 {
 {% endif %}
 }
 
+// The node over 16 staged elements from one on, those of the first `left`; there is at least one.
+fn of_16(at: u32, left: u32) -> Acc {
+    var x0 = slots[at];
+{% for e in range(1, 16) %}
+    var x{{ e }} = Acc();
+    if (left > {{ e }}u) {
+        x{{ e }} = slots[at + {{ e }}u];
+    }
+{% endfor %}
+{% for d in [1, 2, 4, 8] %}
+{% for e in range(0, 16, d * 2) %}
+    if (left > {{ e + d }}u) {
+        x{{ e }} = combine(x{{ e }}, x{{ e + d }});
+    }
+{% endfor %}
+{% endfor %}
+    return x0;
+}
+
+// The tree over the staged elements of a tiny segment, `length` > 0, from the first on.
+fn of_tiny(at: u32, length: u32) -> Acc {
+    // Nodes over 16 and 32 elements that wait for their right-hand neighbour.
+    var a = Acc();
+    var b = Acc();
+    var v = Acc();
+    let count = (length + 15u) / 16u;
+    for (var q = 0u; q < count; q++) {
+        v = of_16(at + 16u * q, length - 16u * q);
+        if ((q & 1u) == 0u) {
+            a = v;
+        } else {
+            v = combine(a, v);
+        }
+        if (q == 1u) {
+            b = v;
+        }
+    }
+    if (count > 2u) {
+        v = combine(b, v);
+    }
+    return v;
+}
+
+// Reduces segments from_.., `rows` (1 or 2) to an invocation, where all are tiny, begin in this window before its end and fit into `slots`; else
+// returns false. All invocations call it.
+fn segments_tiny(from_: u32, segments: u32, rows: u32, lane: u32) -> bool {
+    let here = min(segments - from_, rows * THREADS);
+    let low = bound(from_);
+    let high = bound(from_ + here);
+    if (low < args.first || high < low || high - low > STAGED || high - args.first > args.step) {
+        return false;
+    }
+    let count = high - low;
+    for (var k = lane; k < here; k += THREADS) {
+        let at = bound(from_ + k) - low;
+        places[k] = select(0xffffffffu, at, at <= count);
+    }
+    if (lane == 0u) {
+        places[here] = count;
+        misfits = 0u;
+    }
+    for (var i = lane; i < count; i += THREADS * 4u) {
+        let x0 = load1(low - args.first + i);
+        let x1 = load1(low - args.first + min(i + THREADS, count - 1u));
+        let x2 = load1(low - args.first + min(i + THREADS * 2u, count - 1u));
+        let x3 = load1(low - args.first + min(i + THREADS * 3u, count - 1u));
+        slots[i] = x0;
+        if (i + THREADS < count) {
+            slots[i + THREADS] = x1;
+        }
+        if (i + THREADS * 2u < count) {
+            slots[i + THREADS * 2u] = x2;
+        }
+        if (i + THREADS * 3u < count) {
+            slots[i + THREADS * 3u] = x3;
+        }
+    }
+    workgroupBarrier();
+    for (var k = lane; k < here; k += THREADS) {
+        // A place that does not fit is behind its right-hand neighbour, or that one does not fit either, and the last one does.
+        if (places[k] > places[k + 1u] || places[k + 1u] - places[k] > min(TINY, args.limit)) {
+            misfits = 1u;
+        }
+    }
+    if (workgroupUniformLoad(&misfits) != 0u) {
+        return false;
+    }
+    for (var k = lane; k < here; k += THREADS) {
+        let length = places[k + 1u] - places[k];
+        if (length > 0u) {
+            finish(from_ + k, of_tiny(places[k], length));
+        } else {
+            finish(from_ + k, first_value());
+        }
+    }
+    workgroupBarrier();
+    return true;
+}
+
+// Reduces {{ threads }} segments from one on, and puts the long ones on the list. All invocations call it.
+fn segments_mixed(from_: u32, segments: u32, lane: u32) {
+    let segment = from_ + lane;
+    var begin = 0u;
+    var length = 0u;
+    if (segment < segments) {
+        begin = bound(segment);
+        length = max(bound(segment + 1u), begin) - begin;
+        if (length == 0u && args.first == 0u) {
+            finish(segment, first_value());
+        }
+    }
+    let is_short = length > 0u && length <= args.limit && begin >= args.first && begin - args.first < args.step;
+    let own = select(0u, (length + 3u) / 4u, is_short);
+    places[lane] = begin - args.first;
+    places[THREADS + lane] = length;
+    vectors[lane] = own;
+    if (lane == 0u) {
+        atomicStore(&most, 0u);
+{% if lists %}
+        atomicStore(&long_count, 0u);
+{% endif %}
+    }
+    workgroupBarrier();
+    atomicMax(&most, own);
+    var sum = 0u;
+    if (lane < THREADS / 16u) {
+        for (var q = 0u; q < 16u; q++) {
+            let here = vectors[lane * 16u + q];
+            vectors[lane * 16u + q] = sum;
+            sum += here;
+        }
+        sums[lane] = sum;
+    }
+{% if lists %}
+    // A long segment takes places of the list for its tiles. Offsets that are not sorted may ask for more than there are.
+    if (length > args.limit && args.first == 0u) {
+        let tiles = (length - 1u) / args.tile + 1u;
+        let base = atomicAdd(&list[0], tiles);
+        let at = atomicAdd(&long_count, 1u);
+        long_lanes[at] = lane;
+        long_bases[at] = base;
+        if (tiles > 1u && base < args.room && tiles <= args.room - base) {
+            let join = args.joins + JOIN * atomicAdd(&list[1], 1u);
+            if (join < arrayLength(&list) - JOIN) {
+                atomicStore(&list[join], segment + args.first_segment);
+                atomicStore(&list[join + 1u], base);
+                atomicStore(&list[join + 2u], tiles);
+            }
+        }
+    }
+{% endif %}
+    workgroupBarrier();
+    var before = 0u;
+    for (var q = 0u; q < lane / 16u; q++) {
+        before += sums[q];
+    }
+    vectors[lane] += before;
+    if (lane == THREADS - 1u) {
+        vectors[THREADS] = vectors[lane] + own;
+    }
+    if (lane == 0u) {
+        highest = atomicLoad(&most);
+{% if lists %}
+        long_segments = atomicLoad(&long_count);
+{% endif %}
+    }
+    let levels = workgroupUniformLoad(&highest);
+{% if lists %}
+    let listed = workgroupUniformLoad(&long_segments);
+    for (var q = 0u; q < listed; q++) {
+        let of_ = long_lanes[q];
+        let tiles = (places[THREADS + of_] - 1u) / args.tile + 1u;
+        for (var t = lane; t < tiles && t < args.room - min(long_bases[q], args.room); t += THREADS) {
+            let at = HEAD + ENTRY * (long_bases[q] + t);
+            atomicStore(&list[at], from_ + of_ + args.first_segment);
+            atomicStore(&list[at + 1u], places[of_] + t * args.tile);
+            atomicStore(&list[at + 2u], min(args.tile, places[THREADS + of_] - t * args.tile));
+            atomicStore(&list[at + 3u], select(0u, 1u, tiles == 1u));
+        }
+    }
+{% endif %}
+
+    // As many whole segments at a time as the slots hold.
+    var done = 0u;
+    loop {
+        let end = vectors[lane + 1u];
+        if (end > done && end - done <= SLOTS) {
+            var is_last = lane == THREADS - 1u;
+            if (!is_last) {
+                is_last = vectors[lane + 2u] - done > SLOTS;
+            }
+            if (is_last) {
+                stop = end;
+            }
+        } else if (lane == THREADS - 1u && end == done) {
+            stop = done;
+        }
+        let next = workgroupUniformLoad(&stop);
+        if (next == done) {
+            break;
+        }
+        let count = next - done;
+{% for r in range(rows) %}
+        let p{{ r }} = {{ r }}u * THREADS + lane;
+        var place{{ r }} = 0u;
+        var size{{ r }} = 0u;
+        var of{{ r }} = 0u;
+        var v{{ r }} = Acc();
+        if (p{{ r }} < count) {
+            // The last segment with no more vectors before it: one with vectors, since the next has more.
+            for (var step = THREADS / 2u; step > 0u; step /= 2u) {
+                if (vectors[of{{ r }} + step] <= done + p{{ r }}) {
+                    of{{ r }} += step;
+                }
+            }
+            place{{ r }} = done + p{{ r }} - vectors[of{{ r }}];
+            size{{ r }} = vectors[of{{ r }} + 1u] - vectors[of{{ r }}];
+            let i = places[of{{ r }}] + 4u * place{{ r }};
+            v{{ r }} = quad(i, places[of{{ r }}] + places[THREADS + of{{ r }}]);
+            slots[p{{ r }}] = v{{ r }};
+        }
+{% endfor %}
+        for (var d = 1u; d < levels; d *= 2u) {
+            workgroupBarrier();
+{% for r in range(rows) %}
+            if ((place{{ r }} & (2u * d - 1u)) == 0u && place{{ r }} + d < size{{ r }}) {
+                v{{ r }} = combine(v{{ r }}, slots[p{{ r }} + d]);
+                slots[p{{ r }}] = v{{ r }};
+            }
+{% endfor %}
+        }
+{% for r in range(rows) %}
+        if (p{{ r }} < count && place{{ r }} == 0u) {
+            finish(from_ + of{{ r }}, v{{ r }});
+        }
+{% endfor %}
+        done = next;
+        workgroupBarrier();
+    }
+    workgroupBarrier();
+}
+
 // args: n elements in all; first, of the window, and step, elements from there on whose segments are reduced here; segments of the output's window, the
 // first of them; tile, elements of a tile of a long segment, and limit, elements of a short one; room, tiles that the list holds, and joins, where
-// long segments of several tiles follow; elements of the bindings of bounds and count before the first; groups of this dispatch.
+// long segments of several tiles follow; elements of the bindings of bounds and count before the first; groups of this dispatch; together, segments of
+// an invocation to begin with, 0 where they are too long for that.
 // A segment belongs to the window that it begins in; empty and long ones are seen to in the first window.
 @compute @workgroup_size({{ threads }})
 fn segments_short(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let block = (group.z * grid.y + group.y) * grid.x + group.x;
     let segments = segments_here();
-    for (var tile = block; tile < (segments + THREADS - 1u) / THREADS; tile += args.groups) {
-        let segment = tile * THREADS + lane;
-        var begin = 0u;
-        var length = 0u;
-        if (segment < segments) {
-            begin = bound(segment);
-            length = max(bound(segment + 1u), begin) - begin;
-            if (length == 0u && args.first == 0u) {
-                finish(segment, first_value());
-            }
-        }
-        let is_short = length > 0u && length <= args.limit && begin >= args.first && begin - args.first < args.step;
-        let own = select(0u, (length + 3u) / 4u, is_short);
-        begins[lane] = begin - args.first;
-        lengths[lane] = length;
-        vectors[lane] = own;
-        if (lane == 0u) {
-            atomicStore(&most, 0u);
-{% if lists %}
-            atomicStore(&long_count, 0u);
-{% endif %}
-        }
-        workgroupBarrier();
-        atomicMax(&most, own);
-        var sum = 0u;
-        if (lane < THREADS / 16u) {
-            for (var q = 0u; q < 16u; q++) {
-                let here = vectors[lane * 16u + q];
-                vectors[lane * 16u + q] = sum;
-                sum += here;
-            }
-            sums[lane] = sum;
-        }
-{% if lists %}
-        // A long segment takes places of the list for its tiles. Offsets that are not sorted may ask for more than there are.
-        if (length > args.limit && args.first == 0u) {
-            let tiles = (length - 1u) / args.tile + 1u;
-            let base = atomicAdd(&list[0], tiles);
-            let at = atomicAdd(&long_count, 1u);
-            long_lanes[at] = lane;
-            long_bases[at] = base;
-            if (tiles > 1u && base < args.room && tiles <= args.room - base) {
-                let join = args.joins + JOIN * atomicAdd(&list[1], 1u);
-                if (join < arrayLength(&list) - JOIN) {
-                    atomicStore(&list[join], segment + args.first_segment);
-                    atomicStore(&list[join + 1u], base);
-                    atomicStore(&list[join + 2u], tiles);
+    let tiles = (segments + THREADS - 1u) / THREADS;
+    let together = max(args.together, 1u);
+    for (var tile = block * together; tile < tiles; tile += args.groups * together) {
+        if (args.together == 0u || !segments_tiny(tile * THREADS, segments, together, lane)) {
+            for (var t = tile; t < min(tile + together, tiles); t++) {
+                if (together == 1u || !segments_tiny(t * THREADS, segments, 1u, lane)) {
+                    segments_mixed(t * THREADS, segments, lane);
                 }
             }
         }
-{% endif %}
-        workgroupBarrier();
-        var before = 0u;
-        for (var q = 0u; q < lane / 16u; q++) {
-            before += sums[q];
-        }
-        vectors[lane] += before;
-        if (lane == THREADS - 1u) {
-            vectors[THREADS] = vectors[lane] + own;
-        }
-        if (lane == 0u) {
-            highest = atomicLoad(&most);
-{% if lists %}
-            long_segments = atomicLoad(&long_count);
-{% endif %}
-        }
-        let levels = workgroupUniformLoad(&highest);
-{% if lists %}
-        let listed = workgroupUniformLoad(&long_segments);
-        for (var q = 0u; q < listed; q++) {
-            let of_ = long_lanes[q];
-            let tiles = (lengths[of_] - 1u) / args.tile + 1u;
-            for (var t = lane; t < tiles && t < args.room - min(long_bases[q], args.room); t += THREADS) {
-                let at = HEAD + ENTRY * (long_bases[q] + t);
-                atomicStore(&list[at], tile * THREADS + of_ + args.first_segment);
-                atomicStore(&list[at + 1u], begins[of_] + t * args.tile);
-                atomicStore(&list[at + 2u], min(args.tile, lengths[of_] - t * args.tile));
-                atomicStore(&list[at + 3u], select(0u, 1u, tiles == 1u));
-            }
-        }
-{% endif %}
-
-        // As many whole segments at a time as the slots hold.
-        var done = 0u;
-        loop {
-            let end = vectors[lane + 1u];
-            if (end > done && end - done <= SLOTS) {
-                var is_last = lane == THREADS - 1u;
-                if (!is_last) {
-                    is_last = vectors[lane + 2u] - done > SLOTS;
-                }
-                if (is_last) {
-                    stop = end;
-                }
-            } else if (lane == THREADS - 1u && end == done) {
-                stop = done;
-            }
-            let next = workgroupUniformLoad(&stop);
-            if (next == done) {
-                break;
-            }
-            let count = next - done;
-{% for r in range(rows) %}
-            let p{{ r }} = {{ r }}u * THREADS + lane;
-            var place{{ r }} = 0u;
-            var size{{ r }} = 0u;
-            var of{{ r }} = 0u;
-            var v{{ r }} = Acc();
-            if (p{{ r }} < count) {
-                // The last segment with no more vectors before it: one with vectors, since the next has more.
-                for (var step = THREADS / 2u; step > 0u; step /= 2u) {
-                    if (vectors[of{{ r }} + step] <= done + p{{ r }}) {
-                        of{{ r }} += step;
-                    }
-                }
-                place{{ r }} = done + p{{ r }} - vectors[of{{ r }}];
-                size{{ r }} = vectors[of{{ r }} + 1u] - vectors[of{{ r }}];
-                let i = begins[of{{ r }}] + 4u * place{{ r }};
-                v{{ r }} = quad(i, begins[of{{ r }}] + lengths[of{{ r }}]);
-                slots[p{{ r }}] = v{{ r }};
-            }
-{% endfor %}
-            for (var d = 1u; d < levels; d *= 2u) {
-                workgroupBarrier();
-{% for r in range(rows) %}
-                if ((place{{ r }} & (2u * d - 1u)) == 0u && place{{ r }} + d < size{{ r }}) {
-                    v{{ r }} = combine(v{{ r }}, slots[p{{ r }} + d]);
-                    slots[p{{ r }}] = v{{ r }};
-                }
-{% endfor %}
-            }
-{% for r in range(rows) %}
-            if (p{{ r }} < count && place{{ r }} == 0u) {
-                finish(tile * THREADS + of{{ r }}, v{{ r }});
-            }
-{% endfor %}
-            done = next;
-            workgroupBarrier();
-        }
-        workgroupBarrier();
     }
 }
 {% else %}

@@ -78,7 +78,10 @@ pub fn run(options: &Options, mut progress: impl FnMut(usize, usize, &str, f64))
     let mut sets = open(vec![devices])?;
     let mut results = Vec::with_capacity(cases.len());
     let mut done = 0;
-    for part in groups.chunk_by(|a, b| cases[a.start].pattern() == cases[b.start].pattern()) {
+    // All at once where they are few, so that no thread waits at the end of each pattern.
+    let together =
+        |a: &Range<usize>, b: &Range<usize>| options.level == Level::Quick || cases[a.start].pattern() == cases[b.start].pattern();
+    for part in groups.chunk_by(together) {
         if done > 0 && sets[0].iter().any(|d| d.backend == "wgpu" && d.device.caps().kind == DeviceKind::Cpu) {
             // A software adapter keeps what it has compiled as long as it is open: gigabytes for all patterns together.
             sets.clear();

@@ -13,7 +13,7 @@ use isowarp_core::backend::{Backend, ReadFuture};
 use isowarp_core::caps::{Caps, DeviceKind, FmaKind, Numerics, NumericsVerdict};
 use isowarp_core::element::DType;
 use isowarp_core::error::Result;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 /// The processor as a device.
@@ -47,6 +47,7 @@ impl Cpu {
             numerics: NumericsVerdict::Strict,
             fma: FmaKind::Native,
             timestamps: true,
+            chosen: OnceLock::new(),
         };
         Self { caps: Arc::new(caps), numerics: Numerics::Strict }
     }

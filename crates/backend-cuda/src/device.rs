@@ -262,5 +262,6 @@ fn caps(driver: Driver, info: &DeviceInfo) -> Caps {
         numerics: NumericsVerdict::Strict,
         fma: FmaKind::Native,
         timestamps: true,
+        chosen: std::sync::OnceLock::new(),
     }
 }

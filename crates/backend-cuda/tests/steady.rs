@@ -4,14 +4,17 @@
 mod common;
 
 use common::gpu;
+use half::f16;
 use isowarp_core::backend::Backend as _;
 use isowarp_core::buffer::{Buffer, Memory as _};
-use isowarp_core::input::scalar;
-use isowarp_core::ops::{Max, Sum};
+use isowarp_core::input::{index, scalar};
+use isowarp_core::ir::{Expr, lit};
+use isowarp_core::ops::{Max, Min, Sum};
 use isowarp_core::patterns::{Atomics as _, Groups as _, Histogram as _, Overflow, Shuffle, even};
 use isowarp_core::patterns::{Border, Filter as _, FilterKind, Image, Layout as _, Map as _, Move as _, Reduce as _, Scan as _, ScatterOp};
 use isowarp_core::patterns::{Difference as _, Segmented as _, SegmentedSort as _};
 use isowarp_core::patterns::{Merge as _, Search as _, Select as _, Sets as _, Sort as _, SortOrder};
+use isowarp_core::patterns::{Quadrature as _, SegmentedScan as _, Statistics as _};
 use isowarp_cuda::Cuda;
 
 /// The stub's counts of calls that allocate memory, and of calls that wait for the device; `None` where the driver is no stub.
@@ -89,6 +92,73 @@ fn groups_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], floats: &Buffer<
     gpu.scatter_fixed_into(&values, &x.slice(..5000)?, 10, Overflow::Saturate, &fixed)
 }
 
+/// Everything that maps, reduces and scans, in the forms that the others leave out: 10,000 floats, as many words, and where single values go.
+struct Forms<'a> {
+    x: &'a Buffer<Cuda, f32>,
+    y: &'a Buffer<Cuda, f32>,
+    words: &'a Buffer<Cuda, u32>,
+    halves: &'a Buffer<Cuda, f16>,
+    one: &'a Buffer<Cuda, f32>,
+    two: &'a Buffer<Cuda, f32>,
+    place: &'a Buffer<Cuda, u32>,
+}
+
+fn maps_round(d: &Cuda, f: &Forms<'_>, k: f32) -> isowarp_core::Result<()> {
+    d.iota_into(k, 0.5, f.x)?;
+    d.axpy_into(k, f.x, f.x, f.y)?;
+    d.zip_into((f.x, f.y), |(x, y)| x.min(y), f.y)?;
+    d.replace_into(f.y, 1.0, k, f.y)?;
+    d.cast_into(f.y, f.halves)?;
+    d.generate_into(10_000, (index(), scalar(k)), |(i, k)| (i % 97).eq(k.cast::<u32>()).cast::<u32>(), f.words)
+}
+
+fn reductions_round(d: &Cuda, f: &Forms<'_>, k: f32) -> isowarp_core::Result<()> {
+    let Forms { x, y, one, two, place, .. } = *f;
+    d.reduce_from_into((x, scalar(k)), |(x, k)| x * k, Max, one)?;
+    d.reduce_range_into(10_000, (index(), scalar(k)), |(i, k)| i.cast::<f32>() + k, Min, one)?;
+    d.reduce_axis_into(x, &[100, 100], 0, Sum, y)?;
+    d.reduce_axis_into(x, &[100, 100], 1, Sum, y)?;
+    d.reduce_axis_from_into((x, scalar(k)), |(x, k)| x - k, (&[10, 1000], 1), Max, y)?;
+    d.reduce_parts_into(x, |x| (x, x * x), |a: Pair, b| (a.0 + b.0, a.1 + b.1), |a| a, (one, two))?;
+    d.sum_wide_into(f.halves, one)?;
+    d.count_into((x, scalar(k)), |(x, k)| x.gt(k), place)?;
+    d.min_with_index_into(x, (one, place))?;
+    d.max_with_index_into(x, (one, place))?;
+    d.argmin_into(x, place)?;
+    d.argmax_into(x, place)?;
+    d.minmax_into(x, (one, two))?;
+    d.mean_into(x, one)?;
+    d.dot_into(x, x, one)?;
+    d.norm1_into(x, one)?;
+    d.norm2_into(x, one)?;
+    d.norm_inf_into(x, one)?;
+    d.max_abs_diff_into(x, y, one)?;
+    d.trapezoid_into(0.0, k, 1000, |x| x * x, one)?;
+    d.simpson_into(0.0, k, 1000, |x| x * x, one)
+}
+
+fn scans_round(d: &Cuda, f: &Forms<'_>, k: f32) -> isowarp_core::Result<()> {
+    let Forms { x, y, words, .. } = *f;
+    d.cumsum_into(x, y)?;
+    d.scan_exclusive_into(x, Sum, y)?;
+    d.scan_from_into((x, scalar(k)), |(x, k)| x * k, Max, false, y)?;
+    d.scan_axis_into(x, &[100, 100], 0, Sum, false, y)?;
+    d.scan_axis_into(x, &[100, 100], 1, Sum, true, y)?;
+    d.scan_axis_from_into((x, scalar(k)), |(x, k)| x * k, (&[10, 1000], 1), Sum, false, y)?;
+    d.scan_parts_into((x, words), |(x, w)| (x, w.cast::<f32>()), |a: Pair, b| (a.0 * b.0, a.1 * b.0 + b.1), |a| a.1, y)?;
+    d.scan_parts_exclusive_into(x, |x| (x, x), || (lit(0.0), lit(0.5)), |a: Pair, b| (a.0 + b.0, a.1.max(b.1)), |a| a.1, y)?;
+    d.scan_segmented_into(x, words, Sum, y)?;
+    d.scan_segmented_from_into((x, scalar(k)), |(x, k)| x + k, words, Sum, y)?;
+    d.scan_segmented_exclusive_into(x, words, Sum, y)?;
+    d.scan_by_key_into(words, x, Sum, y)?;
+    d.scan_by_key_from_into(words, (x, scalar(k)), |(x, k)| x + k, Sum, y)?;
+    d.scan_by_key_exclusive_into(words, x, Sum, y)?;
+    d.segmented_scan_into(x, words, Sum, y)?;
+    d.segmented_scan_exclusive_into(x, words, Sum, y)
+}
+
+type Pair = (Expr<f32>, Expr<f32>);
+
 #[test]
 fn after_a_warm_up_nothing_is_allocated_and_nothing_waited_for() {
     let Some(gpu) = gpu() else { return };
@@ -101,11 +171,17 @@ fn after_a_warm_up_nothing_is_allocated_and_nothing_waited_for() {
     let words = gpu.upload(&[7u32; 10_000]).expect("uploaded");
     let (more, most, count) =
         (gpu.buffer(10_000).expect("allocated"), gpu.buffer(10_000).expect("allocated"), gpu.buffer(1).expect("allocated"));
+    let (another, two, halves) =
+        (gpu.buffer(10_000).expect("allocated"), gpu.buffer(1).expect("allocated"), gpu.buffer(10_000).expect("allocated"));
+    let forms = Forms { x: &x, y: &another, words: &more, halves: &halves, one: &one, two: &two, place: &count };
     let turns = |from: u16| {
         for turn in from..from + 20 {
             round(&gpu, &x, &y, &one, f32::from(turn)).expect("enqueued");
             words_round(&gpu, [&words, &more, &most], &count, turn.into()).expect("enqueued");
             groups_round(&gpu, [&words, &more, &most], &x, turn.into()).expect("enqueued");
+            maps_round(&gpu, &forms, turn.into()).expect("enqueued");
+            reductions_round(&gpu, &forms, turn.into()).expect("enqueued");
+            scans_round(&gpu, &forms, turn.into()).expect("enqueued");
         }
     };
     turns(0);

@@ -101,6 +101,7 @@ pub(crate) struct Pool {
     free: Mutex<Free>,
     next_id: AtomicU64,
     created: AtomicU64,
+    created_bytes: AtomicU64,
     limit_bytes: u64,
 }
 
@@ -113,7 +114,13 @@ struct Free {
 impl Pool {
     /// A pool that keeps at most `limit_bytes`.
     pub(crate) fn new(limit_bytes: u64) -> Self {
-        Self { free: Mutex::default(), next_id: AtomicU64::new(1), created: AtomicU64::new(0), limit_bytes }
+        Self {
+            free: Mutex::default(),
+            next_id: AtomicU64::new(1),
+            created: AtomicU64::new(0),
+            created_bytes: AtomicU64::new(0),
+            limit_bytes,
+        }
     }
 
     /// Memory of at least `bytes`, contents undefined.
@@ -172,6 +179,11 @@ impl Pool {
         self.created.load(Ordering::Relaxed)
     }
 
+    /// Bytes of these buffers together.
+    pub(crate) fn created_bytes(&self) -> u64 {
+        self.created_bytes.load(Ordering::Relaxed)
+    }
+
     /// Bytes kept for reuse.
     pub(crate) fn idle_bytes(&self) -> u64 {
         self.free.lock().bytes
@@ -198,6 +210,7 @@ impl Pool {
             other => other?,
         };
         self.created.fetch_add(1, Ordering::Relaxed);
+        self.created_bytes.fetch_add(capacity, Ordering::Relaxed);
         Ok(Slab { handle, id: self.fresh_id(), capacity, last_batch: AtomicU64::new(0), _alive: Some(Arc::clone(&context.alive)) })
     }
 }

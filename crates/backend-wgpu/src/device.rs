@@ -146,6 +146,12 @@ impl Wgpu {
         &self.shared.context.device
     }
 
+    /// Bytes of the adapter's own memory that this process may still have, where the driver keeps count (`VK_EXT_memory_budget`).
+    #[must_use]
+    pub fn available_bytes(&self) -> Option<u64> {
+        self.shared.context.available_bytes()
+    }
+
     /// wgpu's queue, for sharing. Call [`Self::submit`] before submitting work that reads this library's results.
     #[must_use]
     pub fn queue(&self) -> &wgpu::Queue {
@@ -259,6 +265,7 @@ impl Wgpu {
             bind_groups: self.shared.batch.lock().bind_groups(),
             idle_bytes: self.shared.pool.idle_bytes(),
             created: self.shared.pool.created(),
+            created_bytes: self.shared.pool.created_bytes(),
             waits: self.shared.context.faults.waits(),
         }
     }
@@ -311,6 +318,8 @@ pub struct Usage {
     pub idle_bytes: u64,
     /// Buffers that the driver was asked for.
     pub created: u64,
+    /// Bytes that they have together, given back or not.
+    pub created_bytes: u64,
     /// How often the device was waited for.
     pub waits: u64,
 }

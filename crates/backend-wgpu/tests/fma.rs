@@ -1,7 +1,10 @@
 //! The emulated fused multiply-adds are exact, bit for bit, on inputs chosen to break them.
 
+use isowarp_core::Error;
 use isowarp_core::backend::Backend;
-use isowarp_core::caps::{FmaKind, NumericsVerdict};
+use isowarp_core::buffer::Memory as _;
+use isowarp_core::caps::{FmaKind, Numerics, NumericsVerdict};
+use isowarp_core::patterns::Map as _;
 use isowarp_wgpu::{Binding, KernelSource, Options, Wgpu, fma_prelude, fma64_prelude, fold};
 use std::sync::OnceLock;
 
@@ -188,7 +191,24 @@ fn a_forced_fma_that_is_not_exact_is_unproven() {
     let forced = pollster::block_on(Wgpu::with_options(&Options { fma: Some(kind), ..Options::default() })).expect("an adapter");
     assert_eq!(forced.caps().fma, kind);
     let wrong = forced.survey_fma(1 << 14).expect("survey").iter().any(|s| s.wrong > 0);
-    assert_eq!(wrong, matches!(forced.caps().numerics, NumericsVerdict::Unproven { .. }));
+    let x = forced.upload(&[1.5f32, 2.0]).expect("upload");
+    let y = forced.map(&x, |x| x * x + 1.0);
+    match &forced.caps().numerics {
+        NumericsVerdict::Unproven { witness: found } => {
+            assert!(wrong, "{found}");
+            let Err(Error::NotStrict { device, witness }) = y else { panic!("strict work was not refused: {y:?}") };
+            assert_eq!((&device, &witness), (&forced.caps().device, found));
+            // What computes no floats, and what asks for no more than a bound, goes on.
+            let n = forced.map(&x, |x| x.bitcast::<u32>() >> 23).expect("integers").read_blocking().expect("read");
+            assert_eq!(n, [127, 128]);
+            let fast = forced.with_numerics(Numerics::Fast).map(&x, |x| x * x + 1.0).expect("fast").read_blocking().expect("read");
+            assert_eq!(fast, [3.25, 5.0]);
+        }
+        _ => {
+            assert!(!wrong);
+            assert_eq!(y.expect("proven").read_blocking().expect("read"), [3.25, 5.0]);
+        }
+    }
 }
 
 fn triples64() -> Vec<[f64; 3]> {

@@ -7,6 +7,7 @@ use crate::progress::Progress;
 use crate::{device, stats};
 use ::image::{ColorType, DynamicImage, ExtendedColorType, ImageFormat, codecs::jpeg::JpegEncoder};
 use isowarp::Device;
+use isowarp::backend::Backend as _;
 use isowarp::buffer::Memory as _;
 use isowarp::caps::Numerics;
 use isowarp::patterns::{Border, Filter as _, FilterKind, Image};
@@ -48,7 +49,7 @@ pub(crate) fn image(args: &ImageArgs) -> Result {
     };
     progress.say("opening a device");
     let device = device::open(&args.device.backend, Numerics::Strict)?;
-    progress.say(format!("filtering on {}", device.describe()));
+    progress.say(format!("filtering on {}", device::label(device.caps())));
     let input = upload(&device, &picture)?;
     let filtered = device.filter(&input, kind.clone(), border)?;
     let result = Picture { pixels: filtered.buffer().read_blocking()?, ..picture };

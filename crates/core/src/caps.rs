@@ -2,6 +2,7 @@
 
 use crate::element::DType;
 use core::fmt;
+use std::sync::OnceLock;
 
 /// How the arithmetic of a pattern is promised.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
@@ -14,7 +15,7 @@ pub enum Numerics {
     Fast,
 }
 
-/// What the start-up probe found about a device's arithmetic.
+/// What is known of a device's arithmetic: what a wgpu adapter's start-up probe found, and on CUDA what the instruction set defines.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NumericsVerdict {
     /// Everything that the contract needs.
@@ -143,12 +144,14 @@ pub struct Caps {
     pub max_workgroup_size: u32,
     /// Workgroups per grid dimension.
     pub max_groups_per_dim: u32,
-    /// The start-up probe's verdict.
+    /// The verdict on its arithmetic.
     pub numerics: NumericsVerdict,
     /// How `fma` is computed.
     pub fma: FmaKind,
     /// Whether device time can be measured.
     pub timestamps: bool,
+    /// Why it is this device and no other, where something chose it among those of the machine.
+    pub chosen: OnceLock<String>,
 }
 
 impl Caps {

@@ -8,7 +8,7 @@ mod common;
 use common::{fetches, operations};
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::Ty;
-use isowarp_core::ir::{Func, Param, Ptx, PtxValue, branch, trace};
+use isowarp_core::ir::{Expr, Func, Param, Ptx, PtxValue, branch, trace};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
@@ -94,6 +94,27 @@ fn the_assembler_takes_every_operation_on_every_type() {
             println!("{arch} {numerics:?}: assembled by {}", ptxas.display());
         }
     }
+}
+
+#[test]
+fn functions_without_a_fast_form_are_the_strict_ones_in_fast() {
+    type F = Expr<f32>;
+    let fast: [fn(F) -> F; 5] = [F::exp, F::exp2, F::ln, F::log2, F::rsqrt];
+    let own: [fn(F) -> F; 14] =
+        [F::exp_m1, F::log10, F::ln_1p, F::sin, F::cos, F::tan, F::asin, F::acos, F::atan, F::sinh, F::cosh, F::tanh, F::erf, F::cbrt];
+    let ways = |f: fn(F) -> F| [Numerics::Strict, Numerics::Fast].map(|numerics| scope(&trace(f).unwrap(), numerics, 0));
+    for f in own {
+        let [strict, fast] = ways(f);
+        assert_eq!(strict, fast);
+        assert!(!fast.contains(".approx") && !fast.contains(".full"), "{fast}");
+    }
+    for f in fast {
+        let [strict, fast] = ways(f);
+        assert!(fast.contains(".approx.f32") && !strict.contains(".approx"), "{fast}");
+    }
+    // What stands beside a function is as fast as before it.
+    let text = scope(&trace(|x: F| x.tan() / x).unwrap(), Numerics::Fast, 0);
+    assert_eq!(text.matches("div.full.f32").count(), 2, "{text}");
 }
 
 #[test]

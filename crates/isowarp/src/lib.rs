@@ -11,7 +11,8 @@
 //! # Ok::<(), isowarp::Error>(())
 //! ```
 //!
-//! The patterns are traits with one method a variant: [`Map`](patterns::Map), [`Reduce`](patterns::Reduce), [`Scan`](patterns::Scan),
+//! The patterns are traits with one method a variant: [`Map`](patterns::Map), [`Reduce`](patterns::Reduce), [`Statistics`](patterns::Statistics),
+//! [`Quadrature`](patterns::Quadrature), [`Scan`](patterns::Scan), [`SegmentedScan`](patterns::SegmentedScan),
 //! [`Select`](patterns::Select), [`Sort`](patterns::Sort), [`Histogram`](patterns::Histogram), [`Merge`](patterns::Merge), [`Search`](patterns::Search), [`Sets`](patterns::Sets), [`Move`](patterns::Move), [`Filter`](patterns::Filter). They run on [`Device`], which is
 //! chosen at run time, and on each backend's own handle
 //! ([`Cpu`], `Wgpu`, `Cuda`) where the choice is made at compile time:
@@ -25,6 +26,25 @@
 //! }
 //! # let dev = isowarp::Cpu::new();
 //! # assert_eq!(normalise(&dev, &dev.upload(&[1.0, 4.0])?)?.read_blocking()?, [0.25, 1.0]);
+//! # Ok::<(), isowarp::Error>(())
+//! ```
+//!
+//! Reductions and scans take operators of your own, accumulators of several parts, and inputs that never lie in memory:
+//!
+//! ```
+//! use isowarp::prelude::*;
+//!
+//! let dev = isowarp::Cpu::new();
+//! let x = dev.upload(&[2.0f32, -1.0, 4.0, 3.0])?;
+//! assert_eq!((dev.argmax(&x)?.read_blocking()?, dev.mean(&x)?.read_blocking()?), (2, 2.0));
+//! assert_eq!(dev.reduce_axis_from(&x, |x| x * x, (&[2, 2], 1), Sum)?.read_blocking()?, [5.0, 25.0]);
+//! // y = a y + b for each (a, b) in turn, from y = 0: affine maps, composed.
+//! let y = dev.scan_parts(&x, |b| (lit(0.5f32), b), |f, g| (f.0 * g.0, f.1 * g.0 + g.1), |f| f.1)?;
+//! assert_eq!(y.read_blocking()?, [2.0, 0.0, 4.0, 5.0]);
+//!
+//! let image = Image::new(dev.upload(&[0u8, 0, 9, 0, 0, 9, 0, 0, 9])?, 3, 3, 1)?;
+//! let blurred = dev.filter(&image, FilterKind::gaussian3(), Border::Clamp)?;
+//! assert_eq!(blurred.buffer().read_blocking()?, [0, 2, 7, 0, 2, 7, 0, 2, 7]);
 //! # Ok::<(), isowarp::Error>(())
 //! ```
 //!
@@ -150,6 +170,7 @@ pub mod prelude {
     pub use isowarp_core::patterns::{Border, Filter, FilterKind, Find, Image, Map, Reduce, Scan, Select, Selected};
     pub use isowarp_core::patterns::{Difference, Segmented, SegmentedSort};
     pub use isowarp_core::patterns::{Merge, Search, Sets};
+    pub use isowarp_core::patterns::{Quadrature, SegmentedScan, Statistics};
     pub use isowarp_core::patterns::{ReduceVariant, ReduceVariants, ScanVariant, ScanVariants};
     pub use isowarp_core::patterns::{Sort, SortBy, SortOrder};
 }

@@ -35,7 +35,7 @@ pub struct Choice {
 
 impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.device.describe(), self.why)
+        f.write_str(&self.device.describe())
     }
 }
 
@@ -54,8 +54,7 @@ impl FromStr for Selector {
 
 impl Device {
     /// The best device of this machine: CUDA if there is a GPU for it, else the best wgpu adapter, else the CPU. The environment
-    /// variable `ISOWARP_BACKEND` (`cpu`, `wgpu`, `cuda`) overrides the choice. [`Device::describe`] says what was chosen, and
-    /// [`Device::choose`] why.
+    /// variable `ISOWARP_BACKEND` (`cpu`, `wgpu`, `cuda`) overrides the choice. [`Device::describe`] says what was chosen and why.
     ///
     /// # Errors
     /// [`Error::Unavailable`] if nothing can be opened, or the override cannot; [`Error::UnknownBackend`] for another override.
@@ -63,7 +62,7 @@ impl Device {
         Ok(Self::choose()?.device)
     }
 
-    /// As [`Device::auto`], with the reason.
+    /// As [`Device::auto`], with the reason apart.
     ///
     /// # Errors
     /// As [`Device::auto`].
@@ -78,6 +77,8 @@ impl Device {
             }
             None => Self::best()?,
         };
+        // The device was opened just now, so nothing has chosen it before.
+        let _ = chosen.device.caps().chosen.set(chosen.why.clone());
         log::info!("{chosen}");
         Ok(chosen)
     }
@@ -106,11 +107,23 @@ impl Device {
         all
     }
 
-    /// What the device is, in one line.
+    /// What the device is, and why it is this one, where [`Device::auto`] chose it: what asked for it, or what kept the better ones out.
+    ///
+    /// ```
+    /// use isowarp::{Device, Selector};
+    ///
+    /// let dev = Device::open(Selector::Cpu)?;
+    /// println!("{}", dev.describe()); // cpu: CPU (16 threads) (isowarp-cpu 0.1.0), numerics strict
+    /// # assert!(dev.describe().starts_with("cpu: CPU (") && dev.describe().ends_with(", numerics strict"));
+    /// let auto = Device::choose()?;
+    /// assert!(auto.device.describe().ends_with(&format!(" ({})", auto.why)));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     #[must_use]
     pub fn describe(&self) -> String {
         let c = self.caps();
-        format!("{}: {} ({}), numerics {}", c.backend, c.device, c.driver, c.numerics)
+        let why = c.chosen.get().map(|why| format!(" ({why})")).unwrap_or_default();
+        format!("{}: {} ({}), numerics {}{why}", c.backend, c.device, c.driver, c.numerics)
     }
 
     /// How much of the time to open the device was isowarp's own, such as the start-up probe; the rest was the driver's.

@@ -119,6 +119,15 @@ fn chains<B: Target>(c: &mut Cases<B>) {
         let image = Image::new(input::<B, f32>(d, Fill::Plain, 0, "none")?, 0, 7, 1)?;
         d.filter(&image, FilterKind::Sobel, Border::Clamp)
     });
+    // Rows of 32 KiB, of which a binding of 128 MiB holds not much more than 4096.
+    c.add("filter/above_binding_limit/8191x4103", |d| {
+        let (width, height) = (8191, 4103);
+        let x = d.generate(u64::from(width * height), index(), |i| ((i * 2_654_435_761) >> 8).cast::<f32>())?;
+        let out = d.filter(&Image::new(x, width, height, 1)?, FilterKind::gaussian3(), Border::Mirror)?;
+        d.reduce_from((out.buffer(), index()), |(x, i)| x.bitcast::<u32>() * (i | 1), Sum)
+    })
+    .bytes(4 * 8191 * 4103)
+    .full();
     for (width, height) in [(1920, 1080), (4097, 515)] {
         c.add(format!("filter/large/{width}x{height}"), move |d| {
             let image = Image::new(input::<B, f32>(d, Fill::Plain, u64::from(width * height), "large")?, width, height, 1)?;

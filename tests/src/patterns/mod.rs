@@ -1,9 +1,11 @@
 //! The cases: one file a pattern, each body written once for every backend.
 
 mod atomics;
+mod concurrency;
 mod elementary;
 mod examples;
 mod filter;
+mod forms;
 mod groups;
 mod histogram;
 mod map;
@@ -11,10 +13,12 @@ mod map_types;
 mod memory;
 mod merge;
 mod moves;
+mod probe;
 mod reduce;
 mod reduce_custom;
 mod reduce_variants;
 mod scan;
+mod scan_parts;
 mod scan_variants;
 mod segments;
 mod select;
@@ -37,11 +41,13 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         map::cases,
         map_types::cases,
         elementary::cases,
+        probe::cases,
         examples::cases,
         reduce::cases,
         reduce_custom::cases,
         reduce_variants::cases,
         scan::cases,
+        scan_parts::cases,
         scan_variants::cases,
         segments::cases,
         select::cases,
@@ -52,6 +58,8 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         moves::cases,
         atomics::cases,
         filter::cases,
+        concurrency::cases,
+        forms::cases,
     ] {
         cases.quick(true);
         add(&mut cases);
@@ -61,18 +69,44 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
     cases
 }
 
+/// Cases with kernels of their own that the quick run does without: each takes a software adapter's compiler a second or two.
+const OWN_KERNELS: [&str; 24] = [
+    "examples/power_series_of_log/25",
+    "move/checked",
+    "move/morton/f16",
+    "move/morton/f64",
+    "move/morton/i64",
+    "move/scatter_reduce/max/i64/",
+    "move/scatter_reduce/min/i64/",
+    "reduce/and_or_xor/i32/",
+    "reduce/axis_max/f32/",
+    "reduce/axis_sum/f64/",
+    "reduce/axis_sum/u32/",
+    "reduce/first_and_last_index/",
+    "reduce/fused_inputs/",
+    "reduce/log_sum_exp/",
+    "reduce/matrix_product/",
+    "reduce/mean/f64/",
+    "reduce/mean_and_variance/",
+    "reduce/min_max_with_index/u32/",
+    "reduce/narrow_results",
+    "reduce/polynomial_hash/",
+    "reduce/sum_wide/f16/",
+    "reduce/three_parts/",
+    "reduce/two_doubles",
+    "scan_variants/coarsened/slice/",
+];
+
 /// Cases that the quick run does without, since a software adapter's compiler takes seconds over each new scan, and its execution over many
 /// elements: the quick run has sums of all sizes, and of the other operators some on fewer elements.
 fn is_long(name: &str) -> bool {
-    const SCANS: [&str; 8] =
-        ["sum/f32/", "sum/u32/", "affine/u32/", "axis/f32/", "running_max/f32/", "segmented_short/", "slice/", "of_lengths/"];
-    const SLOW: [&str; 4] = ["reduce/log_sum_exp/", "reduce/mean_and_variance/", "examples/power_series_of_log/25", "/c=3"];
+    const SCANS: [&str; 7] = ["sum/f32/", "sum/u32/", "affine/u32/", "axis/f32/", "running_max/f32/", "segmented_short/", "slice/"];
     if let Some(scan) = name.strip_prefix("scan/")
         && !SCANS.iter().any(|s| scan.starts_with(s))
     {
         return true;
     }
-    if SLOW.iter().any(|s| name.contains(s)) {
+    if OWN_KERNELS.iter().any(|kernels| name.starts_with(kernels)) || name.contains("/c=3") {
         return true;
     }
     let plain = ["/sum/f32/", "/sum/u32/"].iter().any(|p| name.contains(p));
@@ -95,6 +129,9 @@ const FOLDED: u64 = 65_535 * 256 + 1;
 
 /// f32 elements of 160 MiB and a few: above the binding limit of 128 MiB that WebGPU promises.
 const ABOVE_BINDING: u64 = (160 << 20) / 4 + 3;
+
+/// A row-major shape of 160 MiB of f32 and a few: a binding holds some of its rows, and far less than a tile of every column.
+const ROWS_ABOVE_BINDING: [u64; 2] = [40, ABOVE_BINDING / 40 + 1];
 
 /// A buffer whose elements are a function of the arguments.
 fn input<B: Target, T: Element>(device: &B, fill: Fill, n: u64, name: &str) -> Result<Buffer<B, T>> {

@@ -1,6 +1,6 @@
 //! P02 reduce: built-in operators over sizes, element types and awkward numbers; along axes; several results; quadrature.
 
-use super::{ABOVE_BINDING, FEW, FOLDED, SIZES, input};
+use super::{ABOVE_BINDING, FEW, FOLDED, ROWS_ABOVE_BINDING, SIZES, input};
 use crate::case::{Cases, Target};
 use crate::data::Fill;
 use half::f16;
@@ -207,8 +207,17 @@ fn large<B: Target>(c: &mut Cases<B>) {
     }
     c.add(format!("reduce/above_binding_limit/f32/n={ABOVE_BINDING}"), |d| {
         let x = d.generate(ABOVE_BINDING, index(), |i| (i * 2_654_435_761).bitcast::<i32>().cast::<f32>())?;
-        Ok((d.sum(&x)?, d.dot(&x, &x)?, d.reduce_axis(&x, &[3, ABOVE_BINDING / 3], 0, Sum).and_then(|r| d.sum(&r)).or_else(|_| d.sum(&x))?))
+        Ok((d.sum(&x)?, d.dot(&x, &x)?, d.sum(&x)?))
     })
     .bytes(4 * ABOVE_BINDING)
+    .full();
+    let [rows, columns] = ROWS_ABOVE_BINDING;
+    c.add(format!("reduce/axis_above_binding_limit/f32/{rows}x{columns}"), move |d| {
+        let x = d.generate(rows * columns, index(), |i| (i * 2_654_435_761).bitcast::<i32>().cast::<f32>())?;
+        let sums = d.reduce_axis(&x, &ROWS_ABOVE_BINDING, 0, Sum)?;
+        let digest = d.reduce_from((&sums, index()), |(x, i)| x.bitcast::<u32>() * (i | 1), Sum)?;
+        Ok((sums.slice(columns - 1000..)?, digest, d.reduce_axis(&x, &ROWS_ABOVE_BINDING, 1, Sum)?))
+    })
+    .bytes(4 * rows * columns)
     .full();
 }

@@ -1,6 +1,6 @@
 //! P03 scan: inclusive and exclusive, built-in operators and one's own, along axes, segmented, by key.
 
-use super::{ABOVE_BINDING, FEW, FOLDED, SIZES, input};
+use super::{ABOVE_BINDING, FEW, FOLDED, ROWS_ABOVE_BINDING, SIZES, input};
 use crate::case::{Cases, Target};
 use crate::data::Fill;
 use half::f16;
@@ -202,4 +202,23 @@ fn large<B: Target>(c: &mut Cases<B>) {
         .bytes(4 * n)
         .full();
     }
+    // Of eight bytes, so that there are half as many to compute.
+    let shape = [ROWS_ABOVE_BINDING[0] / 2, ROWS_ABOVE_BINDING[1]];
+    let n = shape.iter().product();
+    c.add(format!("scan/axis_above_binding_limit/f64/{}x{}", shape[0], shape[1]), move |d| {
+        let x = d.generate(n, index(), |i| (i * 2_654_435_761).bitcast::<i32>().cast::<f64>() * 1e-3)?;
+        let out = d.scan_axis(&x, &shape, 0, Sum, true)?;
+        d.reduce_from((&out, index()), |(x, i)| x.bitcast::<u64>() * (i | 1).cast::<u64>(), Sum)
+    })
+    .bytes(8 * n)
+    .needs(&[f64::DTYPE, u64::DTYPE])
+    .full();
+    c.add(format!("scan/by_key_folded/f32/n={FOLDED}"), |d| {
+        let x = d.generate(FOLDED, index(), |i| (i * 2_654_435_761).bitcast::<i32>().cast::<f32>())?;
+        let keys = d.generate(FOLDED, index(), |i| i / 100_003)?;
+        let out = d.scan_by_key(&keys, &x, Sum)?;
+        Ok((out.slice(FOLDED - 1000..)?, d.reduce_from((&out, index()), |(x, i)| x.bitcast::<u32>() * (i | 1), Sum)?))
+    })
+    .bytes(4 * FOLDED)
+    .full();
 }

@@ -1,6 +1,7 @@
 //! Accuracy: results that isowarp did not compute. Closed forms, published figures, and bounds against f64; on every device.
 
 use crate::common::each;
+use isowarp::backend::Backend as _;
 use isowarp::prelude::*;
 use isowarp_conformance::data::{self, Fill};
 use isowarp_conformance::patterns::UNARY;
@@ -40,6 +41,22 @@ fn powers_of_a_matrix_are_fibonacci_numbers() {
         let ones = d.upload(&[1u32; 40]).unwrap();
         let (_, f, _, _) = d.reduce_parts(&ones, |one| (one, one, one, one - 1), product, |m| m).unwrap();
         assert_eq!(f.read_blocking().unwrap(), [102_334_155], "the 40th");
+    });
+}
+
+#[test]
+fn prefix_products_of_a_matrix_are_all_fibonacci_numbers() {
+    each(|d| {
+        type M = (Expr<u32>, Expr<u32>, Expr<u32>, Expr<u32>);
+        let product = |p: M, q: M| (p.0 * q.0 + p.1 * q.2, p.0 * q.1 + p.1 * q.3, p.2 * q.0 + p.3 * q.2, p.2 * q.1 + p.3 * q.3);
+        let ones = d.upload(&[1u32; 20_000]).unwrap();
+        let first = || (lit(1u32), lit(0u32), lit(0u32), lit(1u32));
+        let f = d.scan_parts_exclusive(&ones, |one| (one, one, one, one - 1), first, product, |m| m.1).unwrap();
+        let mut next = (0u32, 1u32);
+        for (i, f) in f.read_blocking().unwrap().into_iter().enumerate() {
+            assert_eq!(f, next.0, "number {i}");
+            next = (next.1, next.0.wrapping_add(next.1));
+        }
     });
 }
 
@@ -141,37 +158,119 @@ fn log_sum_exp_is_near_the_f64_value() {
     });
 }
 
+type Reference = fn(f64) -> f64;
+
+/// Functions of one argument, what they are in f64, and a range.
+const REFERENCES: [(&str, Reference, f32, f32); 14] = [
+    ("exp", f64::exp, -80.0, 80.0),
+    ("exp2", f64::exp2, -120.0, 120.0),
+    ("expm1", f64::exp_m1, -10.0, 80.0),
+    ("log", f64::ln, 1e-30, 1e30),
+    ("log1p", f64::ln_1p, -0.9, 1e10),
+    ("sin", f64::sin, -1e4, 1e4),
+    ("cos", f64::cos, -1e4, 1e4),
+    ("tan", f64::tan, -1e3, 1e3),
+    ("asin", f64::asin, -1.0, 1.0),
+    ("acos", f64::acos, -1.0, 1.0),
+    ("atan", f64::atan, -1e3, 1e3),
+    ("tanh", f64::tanh, -9.0, 9.0),
+    ("cbrt", f64::cbrt, -1e20, 1e20),
+    ("sqrt", f64::sqrt, 0.0, 1e30),
+];
+
+/// Functions that `Fast` takes from the hardware.
+const FAST: [&str; 6] = ["exp", "exp2", "log", "log2", "sqrt", "rsqrt"];
+
+/// From one float of this size to the next.
+fn ulp(exact: f64) -> f64 {
+    let size = (exact as f32).abs();
+    f64::from(size.next_up()) - f64::from(size)
+}
+
 #[test]
 fn elementary_functions_are_within_one_ulp_of_f64() {
-    type Reference = fn(f64) -> f64;
-    let references: [(&str, Reference, f32, f32); 14] = [
-        ("exp", f64::exp, -80.0, 80.0),
-        ("exp2", f64::exp2, -120.0, 120.0),
-        ("expm1", f64::exp_m1, -10.0, 80.0),
-        ("log", f64::ln, 1e-30, 1e30),
-        ("log1p", f64::ln_1p, -0.9, 1e10),
-        ("sin", f64::sin, -1e4, 1e4),
-        ("cos", f64::cos, -1e4, 1e4),
-        ("tan", f64::tan, -1e3, 1e3),
-        ("asin", f64::asin, -1.0, 1.0),
-        ("acos", f64::acos, -1.0, 1.0),
-        ("atan", f64::atan, -1e3, 1e3),
-        ("tanh", f64::tanh, -9.0, 9.0),
-        ("cbrt", f64::cbrt, -1e20, 1e20),
-        ("sqrt", f64::sqrt, 0.0, 1e30),
-    ];
     each(|d| {
-        for (name, reference, low, high) in references {
+        for (name, reference, low, high) in REFERENCES {
             let f = UNARY.iter().find(|u| u.0 == name).expect("the function is in the table").1;
             let x: Vec<f32> = data::data::<f32>(Fill::Plain, 20_000, 3).into_iter().map(|u| low + u * (high - low)).collect();
-            let y = d.map(&d.upload(&x).unwrap(), f).unwrap().read_blocking().unwrap();
-            for (x, y) in x.iter().zip(y) {
-                let exact = reference(f64::from(*x));
-                let ulp = f64::from((exact as f32).abs().next_up() - (exact as f32).abs());
-                assert!((f64::from(y) - exact).abs() <= ulp, "{name}({x:e}) = {y:e}, exactly {exact:e}");
+            let given = d.upload(&x).unwrap();
+            // What `Fast` does not take from the hardware stays as it is.
+            let ways = if FAST.contains(&name) { &[Numerics::Strict][..] } else { &[Numerics::Strict, Numerics::Fast] };
+            for &numerics in ways {
+                let y = d.with_numerics(numerics).map(&given, f).unwrap().read_blocking().unwrap();
+                for (x, y) in x.iter().zip(y) {
+                    let exact = reference(f64::from(*x));
+                    assert!((f64::from(y) - exact).abs() <= ulp(exact), "{numerics:?} {name}({x:e}) = {y:e}, exactly {exact:e}");
+                }
             }
         }
     });
+}
+
+/// The bound of docs/numerics.md on the error of a function in `Fast`.
+fn fast_bound(backend: &str, name: &str, x: f64, exact: f64) -> f64 {
+    let near_one = (0.5..=2.0).contains(&x);
+    match (backend, name) {
+        ("cuda", "log" | "log2") if near_one => 2f64.powi(-22),
+        ("cuda", "log") => 3.0 * ulp(exact),
+        ("cuda", "exp") => (2.0 + 1.23 * x.abs()) * ulp(exact),
+        ("cuda", _) => 2.0 * ulp(exact),
+        ("wgpu", "log" | "log2") if near_one => 2f64.powi(-21),
+        ("wgpu", "log" | "log2") => 3.0 * ulp(exact),
+        ("wgpu", "exp") => (4.0 + 2.0 * x.abs()) * ulp(exact),
+        ("wgpu", "exp2") => (3.0 + 2.0 * x.abs()) * ulp(exact),
+        ("wgpu", "sqrt") => 2f64.powf(-20.8) * exact,
+        ("wgpu", "division") => 2.5 * ulp(exact),
+        _ => ulp(exact),
+    }
+}
+
+/// Bit patterns of normal numbers above zero, evenly spread: as many of every exponent.
+fn normal(n: u64, seed: u64) -> Vec<f32> {
+    const LEAST: u64 = 0x0080_0000;
+    (0..n).map(|i| f32::from_bits((LEAST + data::bits(seed, i) % (0x7f80_0000 - LEAST)) as u32)).collect()
+}
+
+#[test]
+fn fast_functions_are_within_their_stated_bounds() {
+    const N: u64 = 1 << 18;
+    let even =
+        |low: f32, high: f32| -> Vec<f32> { data::data::<f32>(Fill::Plain, N, 17).into_iter().map(|u| low + u * (high - low)).collect() };
+    let references: [(&str, Reference, Vec<Vec<f32>>); 6] = [
+        ("exp", f64::exp, vec![even(-87.0, 88.5), even(-1.0, 1.0)]),
+        ("exp2", f64::exp2, vec![even(-125.9, 127.9), even(-1.0, 1.0)]),
+        ("log", f64::ln, vec![normal(N, 18), even(0.5, 2.0), even(0.999, 1.001)]),
+        ("log2", f64::log2, vec![normal(N, 19), even(0.5, 2.0), even(0.999, 1.001)]),
+        ("sqrt", f64::sqrt, vec![normal(N, 20), even(0.5, 2.0)]),
+        ("rsqrt", |x| 1.0 / x.sqrt(), vec![normal(N, 21), even(0.5, 2.0)]),
+    ];
+    let (x, y) = (normal(4 * N, 22), normal(4 * N, 23));
+    // Quotients and divisors at which the bound holds.
+    let holds = |(x, y): (&f32, &f32)| (2f32.powi(-126)..=2f32.powi(126)).contains(y) && (x / y).is_normal();
+    let (x, y): (Vec<f32>, Vec<f32>) = x.iter().zip(&y).filter(|&(x, y)| holds((x, y))).map(|(x, y)| (*x, -*y)).unzip();
+    each(|d| {
+        let (fast, backend) = (d.with_numerics(Numerics::Fast), d.caps().backend);
+        for (name, reference, samples) in &references {
+            let f = UNARY.iter().find(|u| u.0 == *name).expect("the function is in the table").1;
+            for x in samples {
+                let found = fast.map(&fast.upload(x).unwrap(), f).unwrap().read_blocking().unwrap();
+                let exact = x.iter().map(|x| (f64::from(*x), reference(f64::from(*x))));
+                within(backend, name, exact.zip(found));
+            }
+        }
+        let found = fast.zip((&fast.upload(&x).unwrap(), &fast.upload(&y).unwrap()), |(x, y)| x / y).unwrap().read_blocking().unwrap();
+        let exact = x.iter().zip(&y).map(|(x, y)| (f64::from(*y), f64::from(*x) / f64::from(*y)));
+        within(backend, "division", exact.zip(found));
+    });
+}
+
+/// Arguments with exact results, and what was found: the worst is within its bound.
+fn within(backend: &str, name: &str, results: impl Iterator<Item = ((f64, f64), f32)>) {
+    let share = |&((x, exact), found): &((f64, f64), f32)| (f64::from(found) - exact).abs() / fast_bound(backend, name, x, exact);
+    let worst = results.max_by(|a, b| share(a).total_cmp(&share(b))).expect("samples");
+    let ((x, exact), found) = worst;
+    println!("{backend}: {name}({x:e}) = {found:e}, exactly {exact:e}: {} of its bound", share(&worst));
+    assert!(share(&worst) <= 1.0, "{backend}: {name}({x:e}) = {found:e}, exactly {exact:e}: {} of its bound", share(&worst));
 }
 
 #[test]

@@ -62,6 +62,9 @@ fn without_vulkan_wgpu_is_unavailable_and_auto_falls_back_to_the_cpu() {
     assert!(chosen.why.contains("cuda: ") && chosen.why.contains("wgpu: backend `wgpu` is not available: "), "{chosen}");
     let auto = Device::auto().unwrap();
     assert_eq!(auto.caps().backend, "cpu");
+    // The device itself says which it is and why, on every handle; one that nothing chose does not.
+    assert!(auto.new_stream().unwrap().describe().ends_with(&format!(", numerics strict ({})", chosen.why)), "{}", auto.describe());
+    assert!(Device::open(Selector::Cpu).unwrap().describe().ends_with(", numerics strict"));
     assert_eq!(auto.sum(&auto.upload(&[1u32, 2, 3]).unwrap()).unwrap().read_blocking().unwrap(), 6);
 }
 
@@ -158,11 +161,31 @@ fn lengths_that_differ_are_named_and_nothing_is_written() {
         assert!(matches!(d.copy_into(&x, &out), Err(Error::LengthMismatch { .. })));
         assert!(matches!(d.reduce_axis(&x, &[2, 3], 0, Sum), Err(Error::LengthMismatch { .. })));
         assert!(matches!(d.scan_axis(&x, &[5], 0, Sum, false), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.scan_axis_from(&x, |x| x, (&[5], 0), Sum, false), Err(Error::LengthMismatch { expected: 5, found: 4, .. })));
+        assert!(matches!(d.reduce_axis_from(&x, |x| x, (&[5], 0), Sum), Err(Error::LengthMismatch { expected: 5, found: 4, .. })));
+        let flags = d.buffer::<u32>(5).unwrap();
+        assert!(matches!(d.scan_segmented_into(&x, &flags, Sum, &out), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.scan_segmented_exclusive_into(&x, &flags, Sum, &out), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.scan_by_key_into(&flags, &x, Sum, &out), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.scan_by_key_exclusive_into(&flags, &x, Sum, &out), Err(Error::LengthMismatch { .. })));
         assert!(matches!(Image::new(x.clone(), 3, 2, 1), Err(Error::LengthMismatch { .. })));
         let image = |b: &Buffer<Device, f32>, w: u32, h: u32| Image::new(b.slice(..u64::from(w * h)).unwrap(), w, h, 1).unwrap();
         let (from, to) = (image(&x, 2, 2), image(&out, 4, 1));
         assert!(matches!(d.filter_into(&from, FilterKind::Sobel, Border::Clamp, &to), Err(Error::LengthMismatch { .. })));
         untouched(&out);
+    });
+}
+
+#[test]
+fn more_elements_than_a_u32_counts_are_refused() {
+    each(|d| {
+        // One element, seen 2^32 times.
+        let many = d.upload(&[1.0f32]).unwrap().strided(0, 1 << 32, 0).unwrap();
+        let expected = Error::TooLarge { what: "elements to count", requested: 1 << 32, limit: u32::MAX.into() };
+        assert_eq!(d.count(&many, |x| x.gt(0.0)).unwrap_err(), expected);
+        let out = d.upload(&[7u32]).unwrap();
+        assert_eq!(d.count_into(&many, |x| x.gt(0.0), &out).unwrap_err(), expected);
+        assert_eq!(out.read_blocking().unwrap(), [7]);
     });
 }
 
@@ -175,6 +198,14 @@ fn an_output_that_is_too_small_is_refused_with_both_sizes() {
         assert_eq!(d.scan_inclusive_into(&x, Sum, &out).unwrap_err(), expected);
         assert!(matches!(d.reduce_into(&x, Sum, &out.slice(..0).unwrap()), Err(Error::BufferTooSmall { required: 1, available: 0, .. })));
         assert!(matches!(d.reduce_axis_into(&x, &[100, 1], 1, Sum, &out), Err(Error::BufferTooSmall { .. })));
+        assert_eq!(d.scan_axis_into(&x, &[10, 10], 1, Sum, true, &out).unwrap_err(), expected);
+        assert_eq!(d.scan_parts_into(&x, |x| x, |a, b| a + b, |a| a, &out).unwrap_err(), expected);
+        assert_eq!(d.cast_into(&x, &out).unwrap_err(), expected);
+        let (none, place) = (out.slice(..0).unwrap(), d.upload(&[7u32]).unwrap());
+        assert!(matches!(d.mean_into(&x, &none), Err(Error::BufferTooSmall { required: 1, .. })));
+        assert!(matches!(d.min_with_index_into(&x, (&none, &place)), Err(Error::BufferTooSmall { required: 1, .. })));
+        assert!(matches!(d.simpson_into(0.0, 1.0, 2, |x| x, &none), Err(Error::BufferTooSmall { required: 1, .. })));
+        assert_eq!(place.read_blocking().unwrap(), [7]);
         untouched(&out);
     });
 }
@@ -267,19 +298,36 @@ fn more_memory_than_there_is_is_refused_with_sizes() {
                 other => panic!("{other:?}"),
             }
         }
-        // As much as one buffer may have, again and again: no machine has room for 64 of the largest of them.
         if d.caps().backend != "cpu" {
-            let largest = d.caps().max_buffer_bytes / 4;
-            let mut held = Vec::new();
-            let error = (0..64).find_map(|_| d.buffer::<f32>(largest).map(|b| held.push(b)).err());
-            drop(held);
-            if let Some(error) = error {
-                assert!(matches!(error, Error::OutOfMemory { requested, .. } if requested >= largest), "{error:?}");
-            }
+            until_there_is_no_more(d);
         }
         untouched(&kept);
         assert_eq!(d.sum(&kept).unwrap().read_blocking().unwrap(), 700.0, "the device still works");
     });
+}
+
+/// Asks for as much as one buffer may have, again and again. A software adapter takes pages when they are written, so that its memory ends
+/// with the addresses of a process: after 65,536 of 2 GiB.
+fn until_there_is_no_more(d: &Device) {
+    let largest = d.caps().max_buffer_bytes / 4;
+    let mut held = Vec::new();
+    let error = (0..1 << 17).find_map(|_| d.buffer::<f32>(largest).map(|b| held.push(b)).err());
+    drop(held);
+    let Some(Error::OutOfMemory { requested, available }) = error else { panic!("not refused: {error:?}") };
+    assert!(requested >= 4 * largest, "{requested}");
+    assert_eq!(available.is_some(), says_what_is_available(d));
+    assert!(available.is_none_or(|bytes| bytes <= d.caps().memory_bytes), "{available:?}");
+}
+
+/// Whether a device's driver keeps count of its memory.
+fn says_what_is_available(d: &Device) -> bool {
+    match d {
+        Device::Cpu(_) => true,
+        #[cfg(feature = "wgpu")]
+        Device::Wgpu(d) => d.available_bytes().is_some(),
+        // CUDA's always does.
+        _ => true,
+    }
 }
 
 #[cfg(target_os = "linux")]

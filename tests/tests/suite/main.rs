@@ -19,6 +19,7 @@ mod oracles;
 mod properties;
 mod segments;
 mod select;
+mod sizes;
 mod streams;
 mod table;
 mod variants;

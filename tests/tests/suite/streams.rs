@@ -1,6 +1,7 @@
 //! Streams, events, threads, several devices at once, and loops that allocate nothing: on every device.
 
 use crate::common::{cpu, devices, each, each_alone, gpus};
+use half::f16;
 use isowarp::Device;
 use isowarp::backend::Backend as _;
 use isowarp::prelude::*;
@@ -177,6 +178,133 @@ fn after_a_warm_up_a_loop_of_into_calls_allocates_nothing_and_waits_for_nothing(
         assert_eq!(usage(d), warm);
         turns(40);
         assert_eq!(usage(d), warm);
+    });
+}
+
+/// Everything that maps, reduces and scans, in the forms that the others leave out: 10,000 floats, as many words, and where single values go.
+struct Forms<'a> {
+    x: &'a Buffer<Device, f32>,
+    y: &'a Buffer<Device, f32>,
+    words: &'a Buffer<Device, u32>,
+    halves: &'a Buffer<Device, f16>,
+    one: &'a Buffer<Device, f32>,
+    two: &'a Buffer<Device, f32>,
+    place: &'a Buffer<Device, u32>,
+}
+
+fn maps_round(d: &Device, f: &Forms<'_>, k: f32) -> isowarp::Result<()> {
+    d.iota_into(k, 0.5, f.x)?;
+    d.axpy_into(k, f.x, f.x, f.y)?;
+    d.zip_into((f.x, f.y), |(x, y)| x.min(y), f.y)?;
+    d.replace_into(f.y, 1.0, k, f.y)?;
+    d.cast_into(f.y, f.halves)?;
+    d.generate_into(10_000, (index(), scalar(k)), |(i, k)| (i % 97).eq(k.cast::<u32>()).cast::<u32>(), f.words)
+}
+
+fn reductions_round(d: &Device, f: &Forms<'_>, k: f32) -> isowarp::Result<()> {
+    let Forms { x, y, one, two, place, .. } = *f;
+    d.reduce_from_into((x, scalar(k)), |(x, k)| x * k, Max, one)?;
+    d.reduce_range_into(10_000, (index(), scalar(k)), |(i, k)| i.cast::<f32>() + k, Min, one)?;
+    d.reduce_axis_into(x, &[100, 100], 0, Sum, y)?;
+    d.reduce_axis_into(x, &[100, 100], 1, Sum, y)?;
+    d.reduce_axis_from_into((x, scalar(k)), |(x, k)| x - k, (&[10, 1000], 1), Max, y)?;
+    d.reduce_parts_into(x, |x| (x, x * x), |a: Pair, b| (a.0 + b.0, a.1 + b.1), |a| a, (one, two))?;
+    d.sum_wide_into(f.halves, one)?;
+    d.count_into((x, scalar(k)), |(x, k)| x.gt(k), place)?;
+    d.min_with_index_into(x, (one, place))?;
+    d.max_with_index_into(x, (one, place))?;
+    d.argmin_into(x, place)?;
+    d.argmax_into(x, place)?;
+    d.minmax_into(x, (one, two))?;
+    d.mean_into(x, one)?;
+    d.dot_into(x, x, one)?;
+    d.norm1_into(x, one)?;
+    d.norm2_into(x, one)?;
+    d.norm_inf_into(x, one)?;
+    d.max_abs_diff_into(x, y, one)?;
+    d.trapezoid_into(0.0, k, 1000, |x| x * x, one)?;
+    d.simpson_into(0.0, k, 1000, |x| x * x, one)
+}
+
+fn scans_round(d: &Device, f: &Forms<'_>, k: f32) -> isowarp::Result<()> {
+    let Forms { x, y, words, .. } = *f;
+    d.cumsum_into(x, y)?;
+    d.scan_exclusive_into(x, Sum, y)?;
+    d.scan_from_into((x, scalar(k)), |(x, k)| x * k, Max, false, y)?;
+    d.scan_axis_into(x, &[100, 100], 0, Sum, false, y)?;
+    d.scan_axis_into(x, &[100, 100], 1, Sum, true, y)?;
+    d.scan_axis_from_into((x, scalar(k)), |(x, k)| x * k, (&[10, 1000], 1), Sum, false, y)?;
+    d.scan_parts_into((x, words), |(x, w)| (x, w.cast::<f32>()), |a: Pair, b| (a.0 * b.0, a.1 * b.0 + b.1), |a| a.1, y)?;
+    d.scan_parts_exclusive_into(x, |x| (x, x), || (lit(0.0), lit(0.5)), |a: Pair, b| (a.0 + b.0, a.1.max(b.1)), |a| a.1, y)?;
+    d.scan_segmented_into(x, words, Sum, y)?;
+    d.scan_segmented_from_into((x, scalar(k)), |(x, k)| x + k, words, Sum, y)?;
+    d.scan_segmented_exclusive_into(x, words, Sum, y)?;
+    d.scan_by_key_into(words, x, Sum, y)?;
+    d.scan_by_key_from_into(words, (x, scalar(k)), |(x, k)| x + k, Sum, y)?;
+    d.scan_by_key_exclusive_into(words, x, Sum, y)?;
+    d.segmented_scan_into(x, words, Sum, y)?;
+    d.segmented_scan_exclusive_into(x, words, Sum, y)
+}
+
+type Pair = (Expr<f32>, Expr<f32>);
+#[test]
+fn after_a_warm_up_every_form_of_maps_reductions_and_scans_allocates_nothing_and_waits_for_nothing() {
+    each_alone(|d| {
+        let x = d.upload(&data::data::<f32>(Fill::Plain, 10_000, 1)).unwrap();
+        let (y, words, halves) = (d.buffer(10_000).unwrap(), d.buffer(10_000).unwrap(), d.buffer(10_000).unwrap());
+        let (one, two, place) = (d.buffer(1).unwrap(), d.buffer(1).unwrap(), d.buffer(1).unwrap());
+        let forms = Forms { x: &x, y: &y, words: &words, halves: &halves, one: &one, two: &two, place: &place };
+        let turns = |from: u32| {
+            for turn in from..from + 5 {
+                let k = 0.5 + turn as f32;
+                maps_round(d, &forms, k).unwrap();
+                reductions_round(d, &forms, k).unwrap();
+                scans_round(d, &forms, k).unwrap();
+            }
+        };
+        turns(0);
+        d.synchronize().unwrap();
+        let warm = usage(d);
+        turns(5);
+        assert_eq!(usage(d), warm);
+        turns(10);
+        assert_eq!(usage(d), warm);
+    });
+}
+
+/// Reductions and scans of 2^24 elements take at most a hundredth of the memory that the elements take. For CUDA: `crates/backend-cuda/tests/scratch.rs`.
+#[cfg(feature = "wgpu")]
+#[test]
+fn scratch_is_at_most_a_hundredth_of_the_input() {
+    type Work<'a> = (&'a str, &'a dyn Fn(&Device) -> isowarp::Result<()>);
+    const N: u64 = 1 << 24;
+    each_alone(|d| {
+        let Device::Wgpu(gpu) = d else { return };
+        let (x, y) = (d.iota(N, 0.0f32, 1.0).unwrap(), d.buffer::<f32>(N).unwrap());
+        let (one, place) = (d.buffer::<f32>(1).unwrap(), d.buffer::<u32>(1).unwrap());
+        let (wide, tall) = ([1 << 12, 1 << 12], [1 << 20, 1 << 4]);
+        let works: [Work<'_>; 9] = [
+            ("sum", &|d| d.sum_into(&x, &one)),
+            ("argmin", &|d| d.argmin_into(&x, &place)),
+            ("sums of rows", &|d| d.reduce_axis_into(&x, &wide, 1, Sum, &y)),
+            ("sums of columns", &|d| d.reduce_axis_into(&x, &wide, 0, Sum, &y)),
+            ("sums of few columns", &|d| d.reduce_axis_into(&x, &tall, 0, Sum, &y)),
+            ("scan", &|d| d.cumsum_into(&x, &y)),
+            ("scan of rows", &|d| d.scan_axis_into(&x, &wide, 1, Sum, false, &y)),
+            ("scan of columns", &|d| d.scan_axis_into(&x, &wide, 0, Sum, false, &y)),
+            ("scan of few columns", &|d| d.scan_axis_into(&x, &tall, 0, Sum, false, &y)),
+        ];
+        let mut all = 0;
+        for (what, work) in works {
+            d.synchronize().unwrap();
+            gpu.trim();
+            let before = gpu.usage().created_bytes;
+            work(d).unwrap();
+            let scratch = gpu.usage().created_bytes - before;
+            assert!(scratch <= 4 * N / 100, "{what}: {scratch} bytes of scratch");
+            all += scratch;
+        }
+        assert!(all > 0, "scratch is counted");
     });
 }
 

@@ -1,6 +1,7 @@
 //! Reading what NVRTC wrote and what a kernel asks for.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 
 /// The architectures that a source asks for beside the baseline, in lines `// @also ARCH...`.
 pub(super) fn architectures(source: &str) -> Vec<String> {
@@ -36,6 +37,17 @@ pub(super) fn without_unused_globals(ptx: &str) -> String {
         name.is_some_and(|name| uses.get(name) == Some(&1))
     };
     ptx.split_inclusive('\n').filter(|line| !unused(line.trim_end())).collect()
+}
+
+/// A kernel that calls every function of a header of functions from floats to a float, each for its own result.
+pub(super) fn calls_of_header(header: &str, name: &str) -> String {
+    let mut body = String::new();
+    let functions = header.lines().filter_map(|line| line.strip_prefix("__device__ __forceinline__ float ")?.split_once('('));
+    for (k, (function, parameters)) in functions.enumerate() {
+        let arguments: Vec<String> = (0..parameters.matches("float ").count()).map(|a| format!("in[{a}]")).collect();
+        let _ = writeln!(body, "    out[{k}] = {function}({});", arguments.join(", "));
+    }
+    format!("#include \"{name}\"\nextern \"C\" __global__ void all(const float* in, float* out) {{\n{body}}}\n")
 }
 
 /// One entry point of a PTX module.
@@ -128,6 +140,18 @@ mod tests {
     fn further_architectures_are_read_from_comment_lines() {
         let found = architectures("// @also compute_80 compute_90a\nint x; // @also no\n  // @also compute_100\n");
         assert_eq!(found, ["compute_80", "compute_90a", "compute_100"]);
+    }
+
+    #[test]
+    fn every_function_of_the_header_is_called_with_its_arguments() {
+        let header = "#pragma once\n\n__device__ __forceinline__ float iw_exp(float p0) {\n    return p0;\n}\n__device__ __forceinline__ float iw_pow(float p0, float p1) {\n";
+        let kernel = calls_of_header(header, "a.cuh");
+        assert!(kernel.starts_with("#include \"a.cuh\"\n"));
+        assert!(kernel.contains("    out[0] = iw_exp(in[0]);\n    out[1] = iw_pow(in[0], in[1]);\n}\n"), "{kernel}");
+        let committed = include_str!("../../../kernels-cu/src/numerics.cuh");
+        let calls = calls_of_header(committed, "numerics.cuh").matches("] = iw_").count();
+        assert_eq!(calls, committed.matches("__device__").count());
+        assert!(calls > 20);
     }
 
     #[test]

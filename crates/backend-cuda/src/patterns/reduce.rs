@@ -18,6 +18,8 @@ const PASS: [u64; 4] = [8192, 4096, 2048, 2048];
 const COL_THREADS: u32 = 128;
 /// Elements of a column that a thread of `reduce_cols_w*` has in flight.
 const COL_RUN: u64 = 8;
+/// Bytes of partials of columns that are nobody's concern.
+const SMALL_SCRATCH: u64 = 256 << 10;
 /// Passes of a tile that shared memory has slots for.
 const MAX_PASSES: u64 = 32;
 const COLS_FROM_SCRATCH: u32 = 1;
@@ -110,13 +112,16 @@ fn columns(cuda: &Cuda, operators: &Operators<'_>, bound: &mut Bound, lines: Lin
     let columns = lines.count();
     let wanted = u64::from(cuda.info().multiprocessors) * 2048;
     let mut part = lines.n.next_power_of_two().max(COL_RUN);
-    while columns * lines.n.div_ceil(part) < wanted && part / 2 >= TUNING.column_part {
+    let bytes = |part: u64| columns * lines.n.div_ceil(part) * 4 * w as u64;
+    // Scratch grows in powers of two; what is small anyway may be more than a hundredth.
+    let most = (bytes(1) / 100).max(SMALL_SCRATCH);
+    while columns * lines.n.div_ceil(part) < wanted && part / 2 >= TUNING.column_part && bytes(part / 2).next_power_of_two() <= most {
         part /= 2;
     }
     let parts = lines.n.div_ceil(part);
     if parts > 1 {
         // Partials lie as [parts][columns].
-        bound.args.scratch[0] = cuda.stream().scratch().get(cuda, Use::Partials, parts * columns * 4 * w as u64)?;
+        bound.args.scratch[0] = cuda.stream().scratch().get(cuda, Use::Partials, bytes(part))?;
     }
     let table = [REDUCE_COLS_W1, REDUCE_COLS_W2, REDUCE_COLS_W3, REDUCE_COLS_W4];
     let kernel = operators.kernel(cuda, &table, bound)?;

@@ -17,6 +17,9 @@ const THREADS: u32 = 256;
 /// Elements of a segment that is reduced together with others, at most, and of a tile of a longer one, by words of the accumulator.
 const SHORT: u64 = 1024;
 const TILE: [u64; 4] = [8192, 4096, 2048, 2048];
+/// Elements of the segments that are reduced by a thread each, at most, and such segments of a thread; see `segments.cu`.
+const STAGED: u64 = 6144;
+const GROUP: u64 = 4;
 /// Bytes of a tile and of a long segment in the list; see `segments.cu`.
 const TILE_BYTES: u64 = 16;
 const JOIN_BYTES: u64 = 16;
@@ -31,6 +34,7 @@ const FLAGS: usize = 0;
 const SEGMENTS: usize = 1;
 const ROOM: usize = 2;
 const JOINS: usize = 3;
+const TOGETHER: usize = 4;
 const NOTHING: usize = 12;
 const WIDE: u32 = 1;
 const COUNTED: u32 = 2;
@@ -72,7 +76,12 @@ impl Run<SegmentedReduceTask> for Cuda {
             (args.u[ROOM], args.u[JOINS]) = (room as u32, joins as u32);
         }
         let several = u64::from(self.info().multiprocessors);
-        let grid = task.segments.div_ceil(THREADS.into()).min(several * u64::from(SHORT_BLOCKS));
+        // As many segments to a thread as their elements have room for and still leave every multiprocessor blocks.
+        let threads = u64::from(THREADS);
+        let fit = if task.counted { GROUP } else { STAGED / w as u64 * task.segments / (task.n.max(1) * threads) };
+        let together = fit.min(task.segments / (threads * several * u64::from(TILE_BLOCKS))).clamp(1, GROUP);
+        args.u[TOGETHER] = together as u32;
+        let grid = task.segments.div_ceil(threads * together).min(several * u64::from(SHORT_BLOCKS));
         self.segments(&operators, &SHORTS, &bound, grid)?;
         if !long {
             return Ok(());

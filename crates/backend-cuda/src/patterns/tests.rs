@@ -116,6 +116,8 @@ type Case = (Func, Func, Func, Vec<Shape>);
 fn accumulators() -> Vec<Case> {
     type Indexed = (Expr<f64>, Expr<u32>);
     type Two = (Expr<f64>, Expr<f64>);
+    type Affine = (Expr<f32>, Expr<f32>);
+    type Matrix = (Expr<u32>, Expr<u32>, Expr<u32>, Expr<u32>);
     let f64_index = ir::pack(vec![Param::Value(Ty::F64), Param::Index(Ty::U32)], || <Indexed as ir::Traced>::params(0));
     let least = |(a, b): (Indexed, Indexed)| {
         let keep = a.0.le(b.0);
@@ -135,6 +137,18 @@ fn accumulators() -> Vec<Case> {
             one(|(a, b): (Two, Two)| (a.0.min(b.0), a.1.max(b.1))),
             one(|p: Two| p),
             vec![Shape::Strided(DType::F64)],
+        ),
+        (
+            one(|(a, b): (Expr<f32>, Expr<f32>)| (a, b)),
+            one(|(f, g): (Affine, Affine)| (f.0 * g.0, f.1 * g.0 + g.1)),
+            one(|f: Affine| f),
+            vec![Shape::Vector(DType::F32); 2],
+        ),
+        (
+            one(|(a, b): (Expr<u32>, Expr<u32>)| (a, b, b ^ 5, a ^ 3)),
+            one(|(p, q): (Matrix, Matrix)| (p.0 * q.0 + p.1 * q.2, p.0 * q.1 + p.1 * q.3, p.2 * q.0 + p.3 * q.2, p.2 * q.1 + p.3 * q.3)),
+            one(|m: Matrix| m),
+            vec![Shape::Vector(DType::U32), Shape::Strided(DType::U8)],
         ),
     ]
 }

@@ -165,7 +165,7 @@ impl Ends<'_> {
 
 impl<'a> Reduction<'a> {
     /// `weight` is that of the operators which a row repeats.
-    fn new(wgpu: &'a Wgpu, pattern: &'static str, combine: &'a Func, numerics: Numerics, weight: u32) -> Result<Self> {
+    pub(super) fn new(wgpu: &'a Wgpu, pattern: &'static str, combine: &'a Func, numerics: Numerics, weight: u32) -> Result<Self> {
         let acc = Accumulator::new(combine.result_types());
         let (stride, limits) = (acc.stride(), wgpu.window_limits());
         let subgroups = acc.shuffles() && wgpu.tuning().reduces_in_subgroups(acc.words());
@@ -216,11 +216,24 @@ impl<'a> Reduction<'a> {
     }
 
     /// Enqueues a stage over these elements and results.
-    fn enqueue(&self, stage: &Stage<'_>, inputs: Span, outputs: Span, words: &[u32], groups: u64) -> Result<()> {
+    pub(super) fn enqueue(&self, stage: &Stage<'_>, inputs: Span, outputs: Span, words: &[u32], groups: u64) -> Result<()> {
+        self.enqueue_from(stage, 0, inputs, outputs, words, groups)
+    }
+
+    /// The same for a stage whose accumulators start at this byte of their array, a multiple of 256.
+    pub(super) fn enqueue_from(
+        &self,
+        stage: &Stage<'_>,
+        from_bytes: u64,
+        inputs: Span,
+        outputs: Span,
+        words: &[u32],
+        groups: u64,
+    ) -> Result<()> {
         let mut launch = Launch::new(inputs.first, words);
         stage.operands.bind(self.limits, inputs, outputs, &mut launch.bindings, &mut launch.args)?;
-        for buffer in [stage.partials, stage.results].into_iter().flatten() {
-            launch.bindings.push(Binding { buffer, offset_bytes: 0, size_bytes: buffer.size_bytes() });
+        for (buffer, offset_bytes) in [(stage.partials, from_bytes), (stage.results, 0)] {
+            launch.bindings.extend(buffer.map(|buffer| Binding { buffer, offset_bytes, size_bytes: buffer.size_bytes() - offset_bytes }));
         }
         self.wgpu.launch(&stage.kernel, &launch, groups)
     }
@@ -314,72 +327,105 @@ impl<'a> Reduction<'a> {
     fn columns(&self, ends: &Ends<'_>) -> Result<()> {
         let Lines { outer, n, inner } = ends.lines;
         let (slab, columns) = (n * inner, ends.lines.count());
-        let step = ends.step(self.limits);
-        let rows = if slab <= step { n.next_power_of_two() } else { 1 << (step / inner).max(1).ilog2() };
-        if step < inner {
-            let size = ends.sources.widest();
-            return Err(Error::TooLarge {
-                what: "bytes from one element of a line to the next",
-                requested: inner * size,
-                limit: step * size,
-            });
+        let (step, results) = (ends.step(self.limits), ends.result_step(self.limits));
+        if slab > step || inner > results {
+            return self.columns_in_windows(ends);
         }
-        let part = part_len(n, columns).min(rows);
+        let part = part_len(n, columns);
         let parts = n.div_ceil(part);
-        let grid = |columns: u64, parts: u64| (columns * parts).div_ceil(THREADS.into());
         if parts == 1 {
             let stage = self.stage(COLS, (Source::Leaves(ends.load), None), (Sink::Outs(ends.finish), None), &ends.direct)?;
-            let slabs = (step / slab).min(ends.result_step(self.limits) / inner).max(1);
+            let slabs = (step / slab).min(results / inner);
             return chunks(outer, slabs, |at, count| {
                 let columns = count * inner;
                 let words = [n as u32, inner as u32, columns as u32, part as u32, 1, 0, 0];
-                self.enqueue(&stage, Span::of(at * slab, count * slab), Span::of(at * inner, columns), &words, grid(columns, 1))
+                self.enqueue(&stage, Span::of(at * slab, count * slab), Span::of(at * inner, columns), &words, groups(columns, 1))
             });
         }
         let scratch = self.scratch(parts * columns)?;
         let stage = self.first_stage(COLS, ends, &scratch)?;
         let none = Span::of(0, 0);
-        if slab <= step {
-            chunks(outer, step / slab, |at, count| {
-                let width = count * inner;
-                let first = at * inner;
-                let words = [n as u32, inner as u32, width as u32, part as u32, parts as u32, first as u32, columns as u32];
-                self.enqueue(&stage, Span::of(at * slab, count * slab), none, &words, grid(width, parts))
-            })?;
-        } else {
-            for o in 0..outer {
-                chunks(n, rows, |at, len| {
-                    let here = len.div_ceil(part);
-                    let first = at / part * columns + o * inner;
-                    let words = [len as u32, inner as u32, inner as u32, part as u32, here as u32, first as u32, columns as u32];
-                    self.enqueue(&stage, Span::of(o * slab + at * inner, len * inner), none, &words, grid(inner, here))
-                })?;
-            }
-        }
-        self.fold_parts(ends, scratch, parts)
+        chunks(outer, step / slab, |at, count| {
+            let width = count * inner;
+            let first = at * inner;
+            let words = [n as u32, inner as u32, width as u32, part as u32, parts as u32, first as u32, columns as u32];
+            self.enqueue(&stage, Span::of(at * slab, count * slab), none, &words, groups(width, parts))
+        })?;
+        self.fold_parts(ends, &scratch, parts, Span::of(0, columns))
     }
 
-    /// The tree over the parts of columns, level by level.
-    fn fold_parts(&self, ends: &Ends<'_>, mut partials: Buffer, mut n: u64) -> Result<()> {
-        let columns = ends.lines.count();
+    /// Columns that take more than a window: so many at a time, and so many rows of these, that elements, parts and results all fit.
+    fn columns_in_windows(&self, ends: &Ends<'_>) -> Result<()> {
+        let Lines { outer, n, inner } = ends.lines;
+        let step = ends.step(self.limits);
+        let room = self.limits.window_bytes / self.stride;
+        // Rows of so many columns that a window holds, and those of a part.
+        let rows_and_part = |width: u64| {
+            let most = (step - width) / inner + 1;
+            let rows = if n <= most { n.next_power_of_two() } else { 1 << most.ilog2() };
+            (rows, part_len(n, width).min(rows))
+        };
+        let fits = |width: u64| {
+            let parts = n.div_ceil(rows_and_part(width).1);
+            parts == 1 || parts * width <= room
+        };
+        let mut width = inner.min(step).min(ends.result_step(self.limits));
+        while width > 1 && !fits(width) {
+            width = width.div_ceil(2);
+        }
+        let (rows, part) = rows_and_part(width);
+        let parts = n.div_ceil(part);
+        if !fits(width) {
+            let (requested, limit) = (parts * self.stride, self.limits.window_bytes);
+            return Err(Error::TooLarge { what: "bytes of the parts of a line", requested, limit });
+        }
+        let scratch = if parts == 1 { None } else { Some(self.scratch(parts * width)?) };
+        let stage = match &scratch {
+            None => self.stage(COLS, (Source::Leaves(ends.load), None), (Sink::Outs(ends.finish), None), &ends.direct)?,
+            Some(scratch) => self.first_stage(COLS, ends, scratch)?,
+        };
+        for o in 0..outer {
+            chunks(inner, width, |column, count| {
+                let results = Span::of(o * inner + column, count);
+                chunks(n, rows, |at, len| {
+                    let (here, first) = (len.div_ceil(part), at / part * count);
+                    let words = [len, inner, count, part, here, first, count].map(|w| w as u32);
+                    let inputs = Span::of((o * n + at) * inner + column, (len - 1) * inner + count);
+                    self.enqueue(&stage, inputs, results, &words, groups(count, here))
+                })?;
+                scratch.as_ref().map_or(Ok(()), |scratch| self.fold_parts(ends, scratch, parts, results))
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The tree over the parts of columns, level by level, to these results.
+    fn fold_parts(&self, ends: &Ends<'_>, partials: &Buffer, mut n: u64, results: Span) -> Result<()> {
+        let columns = results.len;
         let nothing = Operands::none();
+        let mut held: Option<Buffer> = None;
         loop {
+            let partials = held.as_ref().unwrap_or(partials);
             let part = part_len(n, columns);
             let parts = n.div_ceil(part);
-            let words = [n as u32, columns as u32, columns as u32, part as u32, parts as u32, 0, columns as u32];
-            let (inputs, outputs) = (Span::of(0, 0), Span::of(0, columns));
-            let groups = (columns * parts).div_ceil(THREADS.into());
+            let words = [n, columns, columns, part, parts, 0, columns].map(|w| w as u32);
+            let inputs = Span::of(0, 0);
             if parts == 1 {
-                let from = (Source::Partials, Some(&partials));
+                let from = (Source::Partials, Some(partials));
                 let stage = self.stage(COLS, from, (Sink::Outs(ends.finish), None), &ends.results)?;
-                return self.enqueue(&stage, inputs, outputs, &words, groups);
+                return self.enqueue(&stage, inputs, results, &words, groups(columns, parts));
             }
             let next = self.scratch(parts * columns)?;
-            let stage = self.stage(COLS, (Source::Partials, Some(&partials)), (Sink::Results, Some(&next)), &nothing)?;
-            self.enqueue(&stage, inputs, outputs, &words, groups)?;
-            (partials, n) = (next, parts);
+            let stage = self.stage(COLS, (Source::Partials, Some(partials)), (Sink::Results, Some(&next)), &nothing)?;
+            self.enqueue(&stage, inputs, results, &words, groups(columns, parts))?;
+            (held, n) = (Some(next), parts);
         }
     }
+}
+
+/// Workgroups over so many parts of so many columns.
+pub(super) fn groups(columns: u64, parts: u64) -> u64 {
+    (columns * parts).div_ceil(THREADS.into())
 }
 
 /// Elements of a column that one invocation takes: all, unless there are too few columns to fill the device.

@@ -4,7 +4,7 @@ use super::Launch;
 use super::accumulator::Accumulator;
 use super::operands::{Limits, Operands, Span};
 use super::program::{Operators, Program, SUBGROUPS, Sink, Source};
-use super::reduce::chunks;
+use super::reduce::{COLS, Reduction, chunks, groups};
 use crate::binds::Binding;
 use crate::buffer::Buffer;
 use crate::device::Wgpu;
@@ -20,6 +20,8 @@ use std::sync::Arc;
 const THREADS: u32 = 256;
 /// Rows up to this length share a workgroup.
 const SHORT: u64 = 4 * THREADS as u64;
+/// Accumulators, of four bytes or more, between two places at which a binding may start.
+const ROW_ALIGN: u64 = 64;
 /// Columns that fill a device, one to an invocation.
 const MANY_COLUMNS: u64 = 2048;
 
@@ -49,6 +51,8 @@ pub(super) enum Step {
     },
     Rows,
     Columns,
+    /// Columns of an array of accumulators, to another.
+    Accumulators,
 }
 
 /// A scan and what its dispatches share.
@@ -117,6 +121,9 @@ impl Run<ScanTask> for Wgpu {
             && memory <= self.caps().workgroup_memory_bytes.into()
         {
             return Single::run(&scan, &all, tiles);
+        }
+        if strided && !fits && all.span(scan.limits, lines.elements(), 1, true) / lines.inner < SCAN_TILE {
+            return scan.in_windows(&plan(&[])?, &all, &Operands::plan(scan.limits, &[], &[], outs, false, true, lines.elements())?);
         }
         if tiles == 1 {
             let kernel = scan.kernel(Step::Apply { folded: false }, &all)?;
@@ -218,6 +225,52 @@ impl Scan<'_> {
             let words = [n, inner, count * inner].map(|w| w as u32);
             self.whole_lines(&kernel, operands, span, &words, (count * inner).div_ceil(THREADS.into()))
         })
+    }
+
+    /// Columns of which a window does not hold a tile: so many at a time that two arrays of accumulators hold them. They are loaded into one,
+    /// scanned from there to the other, and stored from there, as many rows at a time as a window holds.
+    fn in_windows(&self, sources: &Operands<'_>, all: &Operands<'_>, results: &Operands<'_>) -> Result<()> {
+        let task = self.task;
+        let Lines { outer, n, inner } = task.lines;
+        let reduction = Reduction::new(self.wgpu, "scan", &task.combine, task.numerics, task.load.weight() + task.combine.weight())?;
+        let step = all.span(self.limits, task.lines.elements(), 1, true);
+        // Rows of an array start where a binding may.
+        let most = self.limits.window_bytes / (n * reduction.stride) / ROW_ALIGN * ROW_ALIGN;
+        if most == 0 {
+            let (requested, limit) = (ROW_ALIGN * n * reduction.stride, self.limits.window_bytes);
+            return Err(Error::TooLarge { what: "bytes of a line's accumulators", requested, limit });
+        }
+        let width = inner.min(step).min(most);
+        let pitch = width.next_multiple_of(ROW_ALIGN);
+        let rows = (step - width) / inner + 1;
+        let (loaded, scanned) = (reduction.scratch(n * pitch)?, reduction.scratch(n * pitch)?);
+        let load = reduction.stage(COLS, (Source::Leaves(&task.load), None), (Sink::Results, Some(&loaded)), sources)?;
+        let store = reduction.stage(COLS, (Source::Partials, Some(&scanned)), (Sink::Outs(&task.finish), None), results)?;
+        let none = Operands::none();
+        let scan = self.kernel(Step::Accumulators, &none)?;
+        for o in 0..outer {
+            chunks(inner, width, |column, count| {
+                let place = |row: u64, len: u64| Span::of((o * n + row) * inner + column, (len - 1) * inner + count);
+                chunks(n, rows, |row, len| {
+                    let words = [len, inner, count, 1, len, row * pitch, pitch].map(|w| w as u32);
+                    reduction.enqueue(&load, place(row, len), Span::of(0, 0), &words, groups(count, len))
+                })?;
+                let mut launch = Launch::new(0, &[n, pitch, count].map(|w| w as u32));
+                if let ScanKind::Exclusive { first } = &task.kind {
+                    push_bits(&mut launch, first, &task.parts());
+                }
+                for buffer in [&loaded, &scanned] {
+                    launch.bindings.push(Binding { buffer, offset_bytes: 0, size_bytes: buffer.size_bytes() });
+                }
+                self.wgpu.launch(&scan, &launch, groups(count, 1))?;
+                chunks(n, rows, |row, len| {
+                    let words = [len, pitch, count, 1, len, 0, inner].map(|w| w as u32);
+                    let from_bytes = row * pitch * reduction.stride;
+                    reduction.enqueue_from(&store, from_bytes, Span::of(0, 0), place(row, len), &words, groups(count, len))
+                })
+            })?;
+        }
+        Ok(())
     }
 
     fn whole_lines(&self, kernel: &Kernel, operands: &Operands<'_>, span: Span, words: &[u32], groups: u64) -> Result<()> {
@@ -322,7 +375,7 @@ pub(super) fn push_bits(launch: &mut Launch<'_>, first: &[u64], parts: &[isowarp
 }
 
 pub(super) fn holes(task: &ScanTask, step: Step, form: Form) -> Vec<(&'static str, u32)> {
-    let stores = matches!(step, Step::Apply { .. } | Step::Single { .. } | Step::Rows | Step::Columns);
+    let stores = !matches!(step, Step::Totals | Step::Fold);
     let exclusive = stores && matches!(task.kind, ScanKind::Exclusive { .. });
     let threads = form.threads(step);
     let rows = match step {
@@ -330,7 +383,8 @@ pub(super) fn holes(task: &ScanTask, step: Step, form: Form) -> Vec<(&'static st
         Step::Single { .. } => SCAN_TILE as u32 / (4 * threads),
         _ => form.rows,
     };
-    let walks = !matches!(step, Step::Fold | Step::Columns);
+    let columns = matches!(step, Step::Columns | Step::Accumulators);
+    let walks = step != Step::Fold && !columns;
     let quads = rows * threads;
     vec![
         ("threads", threads),
@@ -351,7 +405,7 @@ pub(super) fn holes(task: &ScanTask, step: Step, form: Form) -> Vec<(&'static st
         ("words", Accumulator::new(task.parts()).words()),
         ("folded", (step == Step::Apply { folded: true }).into()),
         ("packed", (step == Step::Rows).into()),
-        ("columns", (step == Step::Columns).into()),
+        ("columns", columns.into()),
         ("rows_in_lanes", (step == Step::Totals).into()),
         (SUBGROUPS, (walks && form.subgroups).into()),
     ]
@@ -370,6 +424,7 @@ pub(super) fn program<'a>(
         Step::Apply { .. } | Step::Single { .. } => (SCAN, "scan", ends),
         Step::Rows => (SCAN_ROWS, "scan_rows", ends),
         Step::Columns => (SCAN_COLS, "scan_cols", ends),
+        Step::Accumulators => (SCAN_COLS, "scan_cols", (Source::Partials, Sink::Results)),
     };
     Program {
         template,

@@ -23,6 +23,9 @@ use std::sync::Arc;
 const THREADS: u32 = 256;
 /// Elements of a segment that is reduced together with others, at most: what the slots of the widest accumulators hold.
 const SHORT: u64 = 1024;
+/// Segments of an invocation, where all are tiny, at most, and the segments from which on they are so many.
+const GROUP: u64 = 2;
+const MANY: u64 = 1 << 19;
 /// Most workgroups of a dispatch: each goes on with what others have left.
 const MOST_GROUPS: u64 = 8192;
 /// Elements that 32 bits number with room for a tile.
@@ -64,7 +67,7 @@ impl Step {
     }
 }
 
-pub(super) fn holes(step: Step, rows: u32) -> [(&'static str, u32); 8] {
+pub(super) fn holes(step: Step, rows: u32, stride: u64) -> [(&'static str, u32); 9] {
     let (counted, wide, lists) = match step {
         Step::Short { counted, wide, lists } => (counted, wide, lists),
         _ => (false, false, false),
@@ -72,6 +75,7 @@ pub(super) fn holes(step: Step, rows: u32) -> [(&'static str, u32); 8] {
     [
         ("threads", THREADS),
         ("rows", rows),
+        ("staged", staged(stride) as u32),
         ("short", matches!(step, Step::Short { .. }).into()),
         ("tiles", (step == Step::Tiles).into()),
         ("counted", counted.into()),
@@ -79,6 +83,11 @@ pub(super) fn holes(step: Step, rows: u32) -> [(&'static str, u32); 8] {
         ("lists", lists.into()),
         (SUBGROUPS, 0),
     ]
+}
+
+/// Elements that are staged for invocations to reduce a segment each, by the bytes of an accumulator: what fits 16 KiB.
+const fn staged(stride: u64) -> u64 {
+    10_240 / stride
 }
 
 pub(super) fn program<'a>(
@@ -117,6 +126,8 @@ struct Segments<'a> {
     short: u64,
     /// Results of a window of the output, and their bounds.
     results: u64,
+    /// Segments of an invocation, where all are tiny; 0 where they are too long for that on average.
+    together: u64,
 }
 
 /// The tiles of long segments, as the device finds them.
@@ -150,11 +161,14 @@ impl Run<SegmentedReduceTask> for Wgpu {
         let dtype = places.bounds.2;
         let bounds = most(limits, dtype.size_bytes()) - 1;
         let results = direct.span_of_outputs(limits, task.segments).min(bounds);
-        let segments = Segments { wgpu: self, task, limits, places, direct, step, window, tile, short: SHORT.min(tile), results };
+        // As many as their elements have room for.
+        let fit = if task.counted { GROUP } else { staged(stride) * task.segments / (task.n.max(1) * u64::from(THREADS)) };
+        let together = fit.min(if task.segments < MANY { 1 } else { GROUP });
+        let segments = Segments { wgpu: self, task, limits, places, direct, step, window, tile, short: SHORT.min(tile), results, together };
 
         let listed = if task.n > segments.short { Some(segments.list(stride)?) } else { None };
         let kernel_of = |step: Step, signature: &Signature| -> Result<Arc<Kernel>> {
-            self.program("segmented reduction", &program(step, task, signature, &holes(step, rows(step)?)))
+            self.program("segmented reduction", &program(step, task, signature, &holes(step, rows(step)?, stride)))
         };
         let short = Step::Short { counted: task.counted, wide: dtype == DType::U64, lists: listed.is_some() };
         let kernel = kernel_of(short, &segments.direct.signature)?;
@@ -210,7 +224,7 @@ impl Segments<'_> {
         }
         let (room, joins) = listed.map_or((0, 0), |l| (l.room, l.joins));
         extra.extend(listed.map(|l| whole(&l.list)));
-        let groups = results.len.div_ceil(THREADS.into()).min(MOST_GROUPS);
+        let groups = results.len.div_ceil(u64::from(THREADS) * self.together.max(1)).min(MOST_GROUPS);
         let words = [
             self.task.n,
             first,
@@ -224,6 +238,7 @@ impl Segments<'_> {
             window.skip,
             skip_count,
             groups,
+            self.together,
         ];
         let mut launch = Launch::new(first, &words.map(|w| w as u32));
         push_bits(&mut launch, &self.task.nothing, &self.task.parts());

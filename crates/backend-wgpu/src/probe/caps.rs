@@ -4,6 +4,7 @@ use super::Report;
 use crate::context::{Context, kind};
 use isowarp_core::caps::Caps;
 use isowarp_core::element::DType;
+use std::sync::OnceLock;
 
 /// What core is told about the device.
 pub(crate) fn caps(context: &Context, report: &Report) -> Caps {
@@ -41,5 +42,6 @@ pub(crate) fn caps(context: &Context, report: &Report) -> Caps {
         numerics: report.numerics.clone(),
         fma: report.fma,
         timestamps: context.features.contains(wgpu::Features::TIMESTAMP_QUERY),
+        chosen: OnceLock::new(),
     }
 }

@@ -1,6 +1,6 @@
 //! What is measured: every pattern of `isowarp run`, and some of what its expressions and the image filters make.
 
-use super::job::{Host, Job, into, one, part, several};
+use super::job::{Host, Job, into, part, several};
 use isowarp::prelude::*;
 use isowarp::{Device, Result};
 
@@ -71,14 +71,14 @@ fn elementwise() -> Vec<Case> {
 fn combined() -> Vec<Case> {
     vec![
         usual("reduce", ONE, |d, h| into(d, h.floats(), 1, |d, x, y| d.reduce_into(x, Sum, y))),
-        other("argmin", ONE, |d, h| one(d, h.floats(), isowarp::patterns::Reduce::argmin)),
-        usual("argmax", ONE, |d, h| one(d, h.floats(), isowarp::patterns::Reduce::argmax)),
+        other("argmin", ONE, |d, h| into(d, h.floats(), 1, Statistics::argmin_into)),
+        usual("argmax", ONE, |d, h| into(d, h.floats(), 1, Statistics::argmax_into)),
         other("dot", TWO, |d, h| {
             let y = d.upload(h.floats())?;
-            one(d, h.floats(), move |d, x| d.dot(x, &y))
+            into(d, h.floats(), 1, move |d, x, z| d.dot_into(x, &y, z))
         }),
-        other("norm", ONE, |d, h| one(d, h.floats(), isowarp::patterns::Reduce::norm2)),
-        other("mean", ONE, |d, h| one(d, h.floats(), isowarp::patterns::Reduce::mean)),
+        other("norm", ONE, |d, h| into(d, h.floats(), 1, Statistics::norm2_into)),
+        other("mean", ONE, |d, h| into(d, h.floats(), 1, Statistics::mean_into)),
         usual("scan", TWO, |d, h| into(d, h.floats(), h.n, |d, x, y| d.scan_inclusive_into(x, Sum, y))),
     ]
 }
@@ -97,7 +97,7 @@ fn moved() -> Vec<Case> {
             let side = h.side().into();
             into(d, h.floats(), h.n, move |d, x, y| d.transpose_into(x, side, side, y))
         })),
-        other("reverse", TWO, |d, h| into(d, h.floats(), h.n, isowarp::patterns::Move::reverse_into)),
+        other("reverse", TWO, |d, h| into(d, h.floats(), h.n, Move::reverse_into)),
         other("rotate", TWO, |d, h| {
             let by = h.n as i64 / 3;
             into(d, h.floats(), h.n, move |d, x, y| d.rotate_into(x, by, y))
@@ -137,7 +137,7 @@ fn found() -> Vec<Case> {
     vec![
         usual("select", TWO, |d, h| part(d, h.words(), |d, x, y, count| d.select_into(x, |x| (x >> 31).eq(0), y, count))),
         other("partition", TWO, |d, h| part(d, h.words(), |d, x, y, count| d.partition_from_into(x, |x| ((x >> 31).eq(0), x), y, count))),
-        other("unique", TWO, |d, h| part(d, h.runs(), isowarp::patterns::Select::unique_into)),
+        other("unique", TWO, |d, h| part(d, h.runs(), Select::unique_into)),
         other("rle", THREE, |d, h| several(d, h.runs(), |d, x, (y, lengths), count| d.run_length_encode_into(x, y, lengths, count))),
         usual("histogram", ONE, |d, h| {
             into(d, h.words(), 256, |d, x, y: &Buffer<Device, u32>| d.histogram_into(even(x, 0, u32::MAX, 256), y))
@@ -180,7 +180,7 @@ fn segmented() -> Vec<Case> {
             let offsets = d.upload(h.offsets())?;
             into(d, h.words(), h.n, move |d, x, y| d.segmented_argsort_into(x, &offsets, UP, y))
         }),
-        other("adjacent-difference", TWO, |d, h| into(d, h.words(), h.n, isowarp::patterns::Difference::adjacent_difference_into)),
+        other("adjacent-difference", TWO, |d, h| into(d, h.words(), h.n, Difference::adjacent_difference_into)),
     ]
 }
 

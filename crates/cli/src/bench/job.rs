@@ -3,10 +3,9 @@
 use isowarp::element::Element;
 use isowarp::prelude::*;
 use isowarp::{Device, Result};
-use std::cell::{OnceCell, RefCell};
-use std::rc::Rc;
+use std::cell::OnceCell;
 
-/// What is enqueued again and again; nothing is allocated but by patterns that give one element.
+/// What is enqueued again and again, without allocating.
 type Run = Box<dyn FnMut() -> Result<()>>;
 /// Brings the result to the host.
 type Read = Box<dyn Fn() -> Result<()>>;
@@ -104,24 +103,6 @@ pub(crate) fn into<T: Element, R: Element>(
     let (d, x, y) = (device.clone(), device.upload(x)?, device.buffer::<R>(out)?);
     let written = y.clone();
     Ok(Job { run: Box::new(move || f(&d, &x, &y)), read: Box::new(move || written.read_blocking().map(drop)) })
-}
-
-/// A pattern that gives one element.
-pub(crate) fn one<T: Element, R: Element>(
-    device: &Device,
-    x: &[T],
-    f: impl Fn(&Device, &Of<T>) -> Result<DeviceScalar<Device, R>> + 'static,
-) -> Result<Job> {
-    let (d, x) = (device.clone(), device.upload(x)?);
-    let last = Rc::new(RefCell::new(None));
-    let kept = last.clone();
-    Ok(Job {
-        run: Box::new(move || {
-            last.replace(Some(f(&d, &x)?));
-            Ok(())
-        }),
-        read: Box::new(move || kept.borrow().as_ref().map_or(Ok(()), |r: &DeviceScalar<Device, R>| r.read_blocking().map(drop))),
-    })
 }
 
 /// A pattern that writes a part of its output, and how many elements that is.

@@ -10,6 +10,7 @@ use crate::npy::{self, Array};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::{device, stats};
+use isowarp::backend::Backend as _;
 use isowarp::caps::Numerics;
 use isowarp::dynamic::DynBuffer;
 
@@ -27,7 +28,7 @@ pub(crate) fn run(args: &RunArgs) -> Result {
     };
     let progress = Progress::new("opening a device", 0);
     let device = device::open(&args.device.backend, numerics)?;
-    progress.say(format!("computing on {}", device.describe()));
+    progress.say(format!("computing on {}", device::label(device.caps())));
     let inputs = arrays.iter().map(|a| DynBuffer::upload(&device, a.dtype, &a.bytes)).collect::<isowarp::Result<Vec<_>>>()?;
     let (result, found) = execute::execute(&device, &plan, &inputs)?;
     let array = execute::download(&plan, &result)?;

@@ -6,7 +6,8 @@ use crate::element::{DType, Ty};
 use crate::error::{Error, Result};
 use crate::expression;
 use crate::ir::{Func, OpError};
-use crate::patterns::{MapTask, Reduce as _, ReduceTask, ReduceVariant, ReduceVariantTask, ReduceVariants as _};
+use crate::patterns::reduce::check_count;
+use crate::patterns::{MapTask, Reduce as _, ReduceTask, ReduceVariant, ReduceVariantTask, ReduceVariants as _, Statistics as _};
 
 /// All elements combined into one, of [`Operator::result`]'s type.
 ///
@@ -83,11 +84,7 @@ pub fn reduce_axis<B: Run<ReduceTask> + Run<MapTask>>(
 
 /// A count is a `u32`.
 fn counts_fit(op: &Operator, n: u64) -> Result<()> {
-    let limit = u64::from(u32::MAX);
-    if op.name() == "count" && n > limit {
-        return Err(Error::TooLarge { what: "elements to count", requested: n, limit });
-    }
-    Ok(())
+    if op.name() == "count" { check_count(n) } else { Ok(()) }
 }
 
 /// What the operator combines, as elements of a register type.
@@ -101,7 +98,7 @@ pub(super) fn loaded<B: Run<MapTask>>(device: &B, x: &DynBuffer<B>, op: &Operato
 /// The lowest index of the least element, a `u32`. -0 is below +0; the first NaN wins.
 ///
 /// # Errors
-/// [`Error::Empty`] for an empty input; as [`Reduce::argmin`](crate::patterns::Reduce::argmin).
+/// [`Error::Empty`] for an empty input; as [`Statistics::argmin`](crate::patterns::Statistics::argmin).
 pub fn argmin<B: Run<ReduceTask> + Run<MapTask>>(device: &B, x: &DynBuffer<B>) -> Result<DynBuffer<B>> {
     not_empty("argmin", x)?;
     let x = widened(device, x)?;
@@ -126,7 +123,7 @@ fn not_empty<B: Backend>(pattern: &'static str, x: &DynBuffer<B>) -> Result<()> 
 /// Sum of the products of elements at the same index: every product is rounded, then summed in the tree's order.
 ///
 /// # Errors
-/// [`OpError::Signature`] unless the element types are the same; as [`Reduce::dot`](crate::patterns::Reduce::dot).
+/// [`OpError::Signature`] unless the element types are the same; as [`Statistics::dot`](crate::patterns::Statistics::dot).
 pub fn dot<B: Run<ReduceTask> + Run<MapTask>>(device: &B, x: &DynBuffer<B>, y: &DynBuffer<B>) -> Result<DynBuffer<B>> {
     let (a, b) = (x.dtype(), y.dtype());
     if a != b {
@@ -151,7 +148,7 @@ pub enum Norm {
 /// A norm of float elements.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for integers; as [`Reduce::norm2`](crate::patterns::Reduce::norm2).
+/// [`Error::InvalidArgument`] for integers; as [`Statistics::norm2`](crate::patterns::Statistics::norm2).
 pub fn norm<B: Run<ReduceTask> + Run<MapTask>>(device: &B, x: &DynBuffer<B>, which: Norm) -> Result<DynBuffer<B>> {
     macro_rules! of {
         ($t:ty, $x:expr) => {{
@@ -174,7 +171,7 @@ pub fn norm<B: Run<ReduceTask> + Run<MapTask>>(device: &B, x: &DynBuffer<B>, whi
 /// Sum of float elements divided by their number.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for integers; as [`Reduce::mean`](crate::patterns::Reduce::mean).
+/// [`Error::InvalidArgument`] for integers; as [`Statistics::mean`](crate::patterns::Statistics::mean).
 pub fn mean<B: Run<ReduceTask> + Run<MapTask>>(device: &B, x: &DynBuffer<B>) -> Result<DynBuffer<B>> {
     let wide = floats(device, x, "mean")?;
     let result: DynBuffer<B> = if wide.dtype() == DType::F64 {

@@ -1,11 +1,11 @@
 //! The ends of the order, with the index: what `argmin`, `argmax` and their kin combine.
 
 use super::map::collect;
-use super::reduce::{Reduce, reduce_parts};
+use super::reduce::{Parts, Reduce};
 use crate::buffer::Buffer;
 use crate::element::{Element, Num, Scalar, Ty};
 use crate::error::Result;
-use crate::input::{Inputs, Outputs, index};
+use crate::input::{Collector, Inputs, Outputs, index};
 use crate::ir::{self, Expr, Traced};
 use crate::ops::kept;
 
@@ -53,7 +53,7 @@ fn float64(key: Expr<i64>, end: End) -> Expr<f64> {
     if end == End::Least { ir::select(key.eq(i64::MIN), f64::NAN, value) } else { value }
 }
 
-/// The task of finding an end of the order: `finish` is told the value and the index.
+/// An end of the order in new buffers: `finish` is told the value and the index.
 pub(super) fn extreme<B: Reduce, T: Element<Reg = T> + Num, R: Outputs>(
     device: &B,
     x: &Buffer<B, T>,
@@ -61,9 +61,33 @@ pub(super) fn extreme<B: Reduce, T: Element<Reg = T> + Num, R: Outputs>(
     names: [&'static str; 3],
     finish: impl FnOnce(Expr<T>, Expr<u32>) -> R,
 ) -> Result<R::Buffers<B>> {
+    let (c, parts) = prepared(device, x, end, names, finish)?;
+    parts.reduce::<B, R>(device, c)
+}
+
+/// The same, into the caller's buffers.
+pub(super) fn extreme_into<B: Reduce, T: Element<Reg = T> + Num, R: Outputs>(
+    device: &B,
+    x: &Buffer<B, T>,
+    end: End,
+    names: [&'static str; 3],
+    finish: impl FnOnce(Expr<T>, Expr<u32>) -> R,
+    out: R::Refs<'_, B>,
+) -> Result<()> {
+    let (c, parts) = prepared(device, x, end, names, finish)?;
+    parts.reduce_into::<B, R>(device, c, out)
+}
+
+fn prepared<B: Reduce, T: Element<Reg = T> + Num, R: Outputs>(
+    device: &B,
+    x: &Buffer<B, T>,
+    end: End,
+    names: [&'static str; 3],
+    finish: impl FnOnce(Expr<T>, Expr<u32>) -> R,
+) -> Result<(Collector<B>, Parts)> {
     // The type is known where this is compiled, so each arm but one is never run; values change their name, not their bits.
     match T::TY {
-        Ty::F32 => reduce_kept::<B, T, _, R>(
+        Ty::F32 => kept_parts(
             device,
             x,
             names,
@@ -71,7 +95,7 @@ pub(super) fn extreme<B: Reduce, T: Element<Reg = T> + Num, R: Outputs>(
             |a, b| best(a, b, end),
             |(k, i)| finish(float32(k, end).same_as(), i),
         ),
-        Ty::F64 => reduce_kept::<B, T, _, R>(
+        Ty::F64 => kept_parts(
             device,
             x,
             names,
@@ -79,24 +103,24 @@ pub(super) fn extreme<B: Reduce, T: Element<Reg = T> + Num, R: Outputs>(
             |a, b| best(a, b, end),
             |(k, i)| finish(float64(k, end).same_as(), i),
         ),
-        _ => reduce_kept::<B, T, _, R>(device, x, names, |p| p, |a, b| best(a, b, end), |(value, i)| finish(value, i)),
+        _ => kept_parts(device, x, names, |p| p, |a, b| best(a, b, end), |(value, i)| finish(value, i)),
     }
 }
 
-/// As [`Reduce::reduce_parts`] of a buffer and its indices, by three functions that are [`kept`] by these names.
-fn reduce_kept<B: Reduce, T: Element<Reg = T> + Scalar, A: Traced, R: Outputs>(
+/// The operators of a reduction of a buffer and its indices, which are [`kept`] by these names.
+fn kept_parts<B: Reduce, T: Element<Reg = T> + Scalar, A: Traced, R: Outputs>(
     device: &B,
     x: &Buffer<B, T>,
     [load_name, combine_name, finish_name]: [&'static str; 3],
     load: impl FnOnce((Expr<T>, Expr<u32>)) -> A,
     combine: impl FnOnce(A, A) -> A,
     finish: impl FnOnce(A) -> R,
-) -> Result<R::Buffers<B>> {
+) -> Result<(Collector<B>, Parts)> {
     let inputs = (x, index());
     let c = collect(device, "reduce", &inputs)?;
     let params = || c.params.clone();
     let load = kept::<T>(load_name, || ir::pack(params(), || load(<_ as Inputs<B>>::exprs(&inputs, &mut 0))))?;
     let combine = kept::<T>(combine_name, || ir::trace(|(a, b): (A, A)| combine(a, b)))?;
     let finish = kept::<T>(finish_name, || ir::trace(finish))?;
-    reduce_parts::<B, R>(device, c, load, combine, finish)
+    Ok((c, Parts { load, combine, finish }))
 }

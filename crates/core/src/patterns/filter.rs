@@ -25,6 +25,11 @@ impl Border {
     pub const ALL: [Self; 3] = [Self::Clamp, Self::Zero, Self::Mirror];
 
     /// The pixel that index `i` of an axis of `n` stands for, or `None` for zero.
+    ///
+    /// ```
+    /// use isowarp_core::patterns::Border;
+    /// assert_eq!((Border::Clamp.index(-2, 10), Border::Mirror.index(-2, 10), Border::Zero.index(-2, 10)), (Some(0), Some(2), None));
+    /// ```
     #[must_use]
     pub fn index(self, i: i64, n: i64) -> Option<i64> {
         match self {
@@ -160,6 +165,15 @@ pub struct Image<B: Backend, T> {
 impl<B: Backend, T: Element> Image<B, T> {
     /// An image over `width * height * channels` elements.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let colours = dev.upload(&[255u8, 0, 0, 0, 255, 0])?;
+    /// let image = Image::new(colours, 2, 1, 3)?; // a red pixel and a green one
+    /// assert_eq!((image.width(), image.height(), image.channels()), (2, 1, 3));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::LengthMismatch`] if the buffer has another length; [`Error::InvalidArgument`] unless there are 1, 3 or 4 channels.
     pub fn new(buffer: Buffer<B, T>, width: u32, height: u32, channels: u32) -> Result<Self> {
@@ -208,12 +222,24 @@ impl Pixel for f32 {}
 ///   `sqrt(fma(dx, dx, dy * dy))`;
 /// - median: the fifth of the nine values in order (IEEE total order with every NaN above infinity).
 ///
-/// `u8` pixels are computed in f32 and stored as `floor(v + 0.5)`, saturated. The fourth channel, if any, is copied. The output has
+/// Pixels are `u8` or `f32`. `u8` pixels are computed in f32 and stored as `floor(v + 0.5)`, saturated. The fourth channel, if any, is copied. The output has
 /// the input's size and may not overlap it. Work O(pixels * window), no scratch.
 ///
 /// Source: Ansorge, *Programming in Parallel with CUDA*, chapter 4.
 pub trait Filter: Run<FilterTask> {
     /// The filtered image.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let pixels = dev.upload(&[10u8, 20, 30, 40, 50, 60, 70, 80, 90])?;
+    /// let image = Image::new(pixels, 3, 3, 1)?; // three rows of three grey pixels
+    /// let mean = dev.filter(&image, FilterKind::box3(), Border::Zero)?;
+    /// assert_eq!(mean.buffer().read_blocking()?[4], 50);
+    /// let median = dev.filter(&image, FilterKind::Median3, Border::Clamp)?;
+    /// assert_eq!(median.buffer().read_blocking()?, [20, 30, 30, 40, 50, 60, 70, 70, 80]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Unsupported`], [`Error::NotStrict`], [`Error::OutOfMemory`], [`Error::InvalidArgument`] for weights that do not fit.
@@ -224,6 +250,17 @@ pub trait Filter: Run<FilterTask> {
     }
 
     /// As [`Filter::filter`], into the caller's image of the same size.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// // A vertical edge: the gradient is 4 times the step beside it.
+    /// let image = Image::new(dev.upload(&[0.0f32, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0])?, 4, 2, 1)?;
+    /// let edges = Image::new(dev.buffer(8)?, 4, 2, 1)?;
+    /// dev.filter_into(&image, FilterKind::Sobel, Border::Clamp, &edges)?;
+    /// assert_eq!(edges.buffer().read_blocking()?, [0.0, 4.0, 4.0, 0.0, 0.0, 4.0, 4.0, 0.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Filter::filter`], and [`Error::LengthMismatch`], [`Error::Aliasing`], [`Error::WrongDevice`].

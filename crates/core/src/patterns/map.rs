@@ -25,6 +25,7 @@ pub struct MapTask {
 ///
 /// Inputs are buffers, views, device or host scalars, the index, arrays to fetch from, lazy operators, or tuples of up to six
 /// of them; all inputs that have a length must agree in it. An operator returns one value or a tuple of up to four.
+/// Elements have any type that the device has; operators see `f16` as `f32` and `u8` as `u32`, and [`Expr::store_as`] stores as one.
 /// Every output element depends on its own index only, so there is no order to state. Work O(n), no scratch.
 ///
 /// An output may be one of the inputs, element for element; any other overlap is [`Error::Aliasing`].
@@ -32,6 +33,17 @@ pub struct MapTask {
 /// Source: Ansorge, *Programming in Parallel with CUDA*, chapters 1, 2 and appendix D.
 pub trait Map: Run<MapTask> {
     /// `f` of the inputs, element by element.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, y) = (dev.upload(&[1.0f32, 4.0, 9.0])?, dev.upload(&[1u8, 2, 3])?);
+    /// assert_eq!(dev.map(&x, |x| x * 2.0 + 1.0)?.read_blocking()?, [3.0, 9.0, 19.0]);
+    /// // Two outputs of two inputs and a value: one kernel.
+    /// let (root, scaled) = dev.map((&x, &y, scalar(10u32)), |(x, y, k)| (x.sqrt(), y * k))?;
+    /// assert_eq!((root.read_blocking()?, scaled.read_blocking()?), (vec![1.0, 2.0, 3.0], vec![10, 20, 30]));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::LengthMismatch`], [`Error::Unsupported`], [`Error::Op`], [`Error::OutOfMemory`], [`Error::WrongDevice`].
@@ -42,6 +54,17 @@ pub trait Map: Run<MapTask> {
     }
 
     /// As [`Map::map`], into the caller's buffers, which hold at least as many elements as the inputs; later ones stay as they are.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(&[1i32, -2])?, dev.upload(&[0i32, 0, 7])?);
+    /// dev.map_into(&x, |x| x.abs() + 1, &out)?;
+    /// assert_eq!(out.read_blocking()?, [2, 3, 7]);
+    /// dev.map_into(&x, |x| -x, &x)?; // element for element an output may be an input
+    /// assert_eq!(x.read_blocking()?, [-1, 2]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Map::map`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
@@ -54,13 +77,48 @@ pub trait Map: Run<MapTask> {
 
     /// Another name of [`Map::map`] for several inputs.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, y) = (dev.upload(&[1.0f32, 2.0])?, dev.upload(&[10.0f32, 20.0])?);
+    /// assert_eq!(dev.zip((&x, &y), |(x, y)| x.max(y) - 1.0)?.read_blocking()?, [9.0, 19.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Map::map`].
     fn zip<I: Inputs<Self>, R: Outputs>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> R) -> Result<R::Buffers<Self>> {
         self.map(inputs, f)
     }
 
+    /// Another name of [`Map::map_into`] for several inputs.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, y, out) = (dev.upload(&[1u32, 2])?, dev.upload(&[3u32, 5])?, dev.buffer(2)?);
+    /// dev.zip_into((&x, &y), |(x, y)| x ^ y, &out)?;
+    /// assert_eq!(out.read_blocking()?, [2, 7]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Map::map_into`].
+    fn zip_into<I: Inputs<Self>, R: Outputs>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> R, out: R::Refs<'_, Self>) -> Result<()> {
+        self.map_into(inputs, f, out)
+    }
+
     /// `f` of the inputs at every index below `n`; for inputs without a length of their own: the index, scalars, arrays.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// assert_eq!(dev.generate(4, index(), |i| i * i)?.read_blocking()?, [0, 1, 4, 9]);
+    /// let table = dev.upload(&[5.0f32, 6.0, 7.0])?;
+    /// let back = dev.generate(3, (index(), array(&table)), |(i, t)| t.at(lit(2u32) - i))?;
+    /// assert_eq!(back.read_blocking()?, [7.0, 6.0, 5.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Map::map`].
@@ -71,6 +129,15 @@ pub trait Map: Run<MapTask> {
     }
 
     /// As [`Map::generate`], into the caller's buffers.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let out = dev.upload(&[9u32; 4])?;
+    /// dev.generate_into(3, (index(), scalar(2u32)), |(i, k)| i << k, &out)?;
+    /// assert_eq!(out.read_blocking()?, [0, 4, 8, 9]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Map::map_into`].
@@ -89,6 +156,16 @@ pub trait Map: Run<MapTask> {
 
     /// Every element becomes `value`.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.buffer::<f32>(3)?;
+    /// dev.fill(&x, 0.5)?;
+    /// dev.fill(&x.slice(1..2)?, -1.0)?;
+    /// assert_eq!(x.read_blocking()?, [0.5, -1.0, 0.5]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Map::map`].
     fn fill<T: Element>(&self, out: &Buffer<Self, T>, value: T) -> Result<()> {
@@ -97,13 +174,46 @@ pub trait Map: Run<MapTask> {
 
     /// `start, start + step, start + 2 step, ...`: integers wrap; floats are `fma(i, step, start)`.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// assert_eq!(dev.iota(4, 10i32, -3)?.read_blocking()?, [10, 7, 4, 1]);
+    /// assert_eq!(dev.iota(3, 0.0f32, 0.25)?.read_blocking()?, [0.0, 0.25, 0.5]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Map::map`].
     fn iota<T: Scalar + Num + Element<Reg = T>>(&self, n: u64, start: T, step: T) -> Result<Buffer<Self, T>> {
-        self.generate(n, (index(), scalar(start), scalar(step)), |(i, start, step)| i.cast::<T>() * step + start)
+        self.generate(n, (index(), scalar(start), scalar(step)), rising)
+    }
+
+    /// As [`Map::iota`], into all of the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let out = dev.buffer(3)?;
+    /// dev.iota_into(5u32, 2, &out)?;
+    /// assert_eq!(out.read_blocking()?, [5, 7, 9]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Map::map_into`].
+    fn iota_into<T: Scalar + Num + Element<Reg = T>>(&self, start: T, step: T, out: &Buffer<Self, T>) -> Result<()> {
+        self.generate_into(out.len(), (index(), scalar(start), scalar(step)), rising, out)
     }
 
     /// `a * x + y`, each element one fused multiply-add.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, y) = (dev.upload(&[1.0f32, 2.0])?, dev.upload(&[10.0f32, 20.0])?);
+    /// assert_eq!(dev.axpy(3.0, &x, &y)?.read_blocking()?, [13.0, 26.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Map::map`].
@@ -111,15 +221,55 @@ pub trait Map: Run<MapTask> {
         self.map((scalar(a), x, y), |(a, x, y)| a * x + y)
     }
 
+    /// As [`Map::axpy`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, y, out) = (dev.upload(&[1.0f32, 2.0])?, dev.upload(&[10.0f32, 20.0])?, dev.buffer(2)?);
+    /// dev.axpy_into(-1.0, &x, &y, &out)?;
+    /// assert_eq!(out.read_blocking()?, [9.0, 18.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Map::map_into`].
+    fn axpy_into<T: Scalar + Num + Element<Reg = T>>(
+        &self,
+        a: T,
+        x: &Buffer<Self, T>,
+        y: &Buffer<Self, T>,
+        out: &Buffer<Self, T>,
+    ) -> Result<()> {
+        self.map_into((scalar(a), x, y), |(a, x, y)| a * x + y, out)
+    }
+
     /// `y` becomes `a * x + y`.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, y) = (dev.upload(&[1u32, 2])?, dev.upload(&[10u32, 20])?);
+    /// dev.axpy_in_place(3, &x, &y)?;
+    /// assert_eq!(y.read_blocking()?, [13, 26]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Map::map_into`].
     fn axpy_in_place<T: Scalar + Num + Element<Reg = T>>(&self, a: T, x: &Buffer<Self, T>, y: &Buffer<Self, T>) -> Result<()> {
-        self.map_into((scalar(a), x, y), |(a, x, y)| a * x + y, y)
+        self.axpy_into(a, x, y, y)
     }
 
     /// Converts every element by value, as Rust's `as` (to `u8` keeps the low eight bits of the `u32`).
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[1.75f32, -3.5, f32::NAN])?;
+    /// assert_eq!(dev.cast::<_, i32>(&x)?.read_blocking()?, [1, -3, 0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Map::map`].
@@ -127,15 +277,65 @@ pub trait Map: Run<MapTask> {
         self.map(x, |x| -> Narrow<U> { x.cast::<U::Reg>().store_as::<U>() })
     }
 
+    /// As [`Map::cast`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(&[-1i32, 258])?, dev.buffer::<u8>(2)?);
+    /// dev.cast_into(&x, &out)?;
+    /// assert_eq!(out.read_blocking()?, [255, 2]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Map::map_into`].
+    fn cast_into<T: Element, U: Element>(&self, x: &Buffer<Self, T>, out: &Buffer<Self, U>) -> Result<()> {
+        self.map_into(x, |x| -> Narrow<U> { x.cast::<U::Reg>().store_as::<U>() }, out)
+    }
+
     /// Every element equal to `old` becomes `new` (so no NaN is ever replaced).
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[1u8, 0, 2, 0])?;
+    /// assert_eq!(dev.replace(&x, 0, 255)?.read_blocking()?, [1, 255, 2, 255]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Map::map`].
     fn replace<T: Element>(&self, x: &Buffer<Self, T>, old: T, new: T) -> Result<Buffer<Self, T>> {
-        self.map((x, scalar(old.widen()), scalar(new.widen())), |(x, old, new)| ir::select(x.eq(old), new, x).store_as::<T>())
+        self.map((x, scalar(old.widen()), scalar(new.widen())), replaced::<T>)
+    }
+
+    /// As [`Map::replace`], into the caller's buffer, which may be the input.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[-0.0f32, 1.0, 0.0])?;
+    /// dev.replace_into(&x, 0.0, 8.0, &x)?; // -0 equals 0
+    /// assert_eq!(x.read_blocking()?, [8.0, 1.0, 8.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Map::map_into`].
+    fn replace_into<T: Element>(&self, x: &Buffer<Self, T>, old: T, new: T, out: &Buffer<Self, T>) -> Result<()> {
+        self.map_into((x, scalar(old.widen()), scalar(new.widen())), replaced::<T>, out)
     }
 
     /// A copy, bit for bit.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[1i64, 2, 3])?;
+    /// assert_eq!(dev.copy(&x.slice(1..)?)?.read_blocking()?, [2, 3]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Map::map`].
@@ -146,6 +346,15 @@ pub trait Map: Run<MapTask> {
     }
 
     /// A copy, bit for bit, into the caller's buffer of the same length.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(b"abc")?, dev.upload(b"......")?);
+    /// dev.copy_into(&x, &out.slice(1..4)?)?;
+    /// assert_eq!(out.read_blocking()?, b".abc..");
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::LengthMismatch`], [`Error::Aliasing`], [`Error::WrongDevice`].
@@ -190,10 +399,35 @@ pub trait Map: Run<MapTask> {
 }
 impl<B: Run<MapTask>> Map for B {}
 
+/// Element `i` of an arithmetic progression.
+fn rising<T: Scalar + Num>((i, start, step): (Expr<u32>, Expr<T>, Expr<T>)) -> Expr<T> {
+    i.cast::<T>() * step + start
+}
+
+/// `new` where an element equals `old`.
+fn replaced<T: Element>((x, old, new): (Expr<T::Reg>, Expr<T::Reg>, Expr<T::Reg>)) -> Narrow<T> {
+    ir::select(x.eq(old), new, x).store_as::<T>()
+}
+
 pub(crate) fn collect<B: Backend, I: Inputs<B>>(device: &B, pattern: &'static str, inputs: &I) -> Result<Collector<B>> {
     let mut c = Collector::new(device, pattern);
     inputs.collect(&mut c)?;
     Ok(c)
+}
+
+/// The leaves of inputs that are as many as an array of these lines has elements.
+pub(crate) fn collect_lines<B: Backend, I: Inputs<B>>(
+    device: &B,
+    pattern: &'static str,
+    inputs: &I,
+    lines: &super::Lines,
+) -> Result<Collector<B>> {
+    let mut c = collect(device, pattern, inputs)?;
+    let expected = lines.elements();
+    match c.len() {
+        Ok(found) if found != expected => Err(Error::LengthMismatch { what: "elements of the shape", expected, found }),
+        _ => c.length(expected).map(|()| c),
+    }
 }
 
 pub(crate) fn trace<B: Backend, I: Inputs<B>, R: ir::Traced>(

@@ -27,9 +27,9 @@ pub use layout::{Axis, ImageLayout, Layout, LayoutTask};
 pub use map::{Map, MapTask};
 pub use merge::{CoRankTask, Merge, MergePlaces, MergeTask, Search, SearchKind, SearchTask, Sets};
 pub use moves::{GatherTask, IndexElement, Move, ScatterOp, ScatterTask};
-pub use reduce::{Reduce, ReduceTask};
+pub use reduce::{Quadrature, Reduce, ReduceTask, Statistics};
 pub use reduce_variants::{ReduceVariant, ReduceVariantTask, ReduceVariants};
-pub use scan::{Scan, ScanKind, ScanTask};
+pub use scan::{Scan, ScanKind, ScanTask, SegmentedScan};
 pub use scan_variants::{ScanVariant, ScanVariantTask, ScanVariants};
 pub use segments::{Difference, SegmentPlaces, Segmented, SegmentedReduceTask, SegmentedSort};
 pub use select::{Find, Select, SelectKind, SelectTask, Selected};
@@ -66,7 +66,7 @@ use crate::backend::{Backend, Leaf, Out, RawBuffer};
 use crate::caps::{Capability, Numerics, NumericsVerdict};
 use crate::element::{DType, Ty};
 use crate::error::{Error, Result};
-use crate::ir::{BinOp, Func, Node, OpError};
+use crate::ir::{BinOp, Evaluator, Func, Node, OpError};
 
 /// The array that a line pattern (reduce, scan) works on: `outer * inner` lines of `n` elements, row-major as `[outer, n, inner]`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -142,6 +142,13 @@ pub(crate) fn check_accumulators(load: &Func, combine: &Func, finish: &Func) -> 
         return Ok(());
     };
     Err(OpError::Signature { what, expected: list(&expected), found: list(&found) }.into())
+}
+
+/// The results of an operator without parameters.
+pub(crate) fn constants(func: &Func) -> Vec<u64> {
+    let mut e = Evaluator::new(func);
+    e.eval(1, |_, out| out.fill(0), |_, _| 0);
+    (0..func.results.len()).map(|k| e.result(k)[0]).collect()
 }
 
 /// Whether an operator computes floats, whose bits depend on the device's arithmetic.

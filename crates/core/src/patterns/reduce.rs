@@ -1,43 +1,29 @@
 //! P02 reduce: all elements combined into one value, or all elements of every line along an axis.
 
-use super::extreme::{End, extreme};
-use super::map::{Map, MapTask, check_index, collect, same, trace};
-use super::{Lines, check_accumulators, check_aliasing, check_ops};
-use crate::backend::{Backend, Run};
-use crate::buffer::{Buffer, DeviceScalar};
-use crate::caps::Numerics;
-use crate::element::{Element, Float, Num, Scalar, Ty};
-use crate::error::{Error, Result};
-use crate::input::{Collector, Inputs, Outputs, index, lazy, require, scalar};
-use crate::ir::{self, Expr, Func, Traced};
-use crate::ops::{Combine, Max, Sum, combine_func, identity};
-use std::sync::Arc;
+mod call;
+mod quadrature;
+mod statistics;
+mod task;
 
-/// A reduction as data. For every line: `load` gives an accumulator (one or more values) per element, `combine` merges two of them in
-/// the order of [`Reduce`], `finish` turns the last one into the output values.
-#[derive(Clone, Debug)]
-pub struct ReduceTask {
-    /// One parameter a leaf; its results are the accumulator's parts.
-    pub load: Arc<Func>,
-    /// The left accumulator's parts, then the right one's; results: the combined parts.
-    pub combine: Arc<Func>,
-    /// The accumulator's parts; one result an output.
-    pub finish: Arc<Func>,
-    /// What to reduce. At least one element along the axis.
-    pub lines: Lines,
-    /// Strict or fast.
-    pub numerics: Numerics,
-}
+pub(crate) use call::check_count;
+pub(super) use call::{Parts, checked};
+pub use quadrature::Quadrature;
+pub use statistics::Statistics;
+pub use task::ReduceTask;
 
-impl ReduceTask {
-    /// The types of the accumulator's parts.
-    #[must_use]
-    pub fn parts(&self) -> Vec<Ty> {
-        self.load.result_types()
-    }
-}
+use super::Lines;
+use super::map::{MapTask, collect, collect_lines, same, trace};
+use super::select::Count;
+use crate::backend::Run;
+use crate::buffer::{Buffer, DeviceScalar, Memory as _};
+use crate::element::{Element, Num, Scalar};
+use crate::error::Result;
+use crate::input::{Inputs, Outputs};
+use crate::ir::{Expr, Traced};
+use crate::ops::{Combine, Sum, identity};
+use call::{lines_into, one};
 
-/// Reductions.
+/// Reductions. Those with names of their own are in [`Statistics`] and [`Quadrature`].
 ///
 /// # Order of evaluation
 /// The *aligned binary tree*, a function of the number of elements alone: node (k, j) covers the elements `j * 2^k .. (j + 1) * 2^k`
@@ -45,46 +31,86 @@ impl ReduceTask {
 /// `combine(left, right)`, the left operand from lower indices. So an operator has to be associative, but need not commute, and float
 /// sums are pairwise: the error grows with log2(n), not with n.
 ///
-/// Work O(n), scratch below 1 % of the input. Results stay on the device.
+/// Elements are combined in every type that operators compute in; `f16` and `u8` are loaded as `f32` and `u32` ([`Reduce::reduce_from`]). An
+/// accumulator has at most four 32-bit words. Work O(n), scratch at most 1 % of the input (or 512 KiB). Results stay on the device; outputs may not overlap inputs.
 ///
 /// Source: Ansorge, *Programming in Parallel with CUDA*, chapters 1 to 3; Blelloch, *Prefix sums and their applications* (1990).
 pub trait Reduce: Run<ReduceTask> + Run<MapTask> {
     /// All elements combined.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[3.0f32, 1.0, 2.0])?;
+    /// assert_eq!(dev.reduce(&x, Sum)?.read_blocking()?, 6.0);
+    /// assert_eq!(dev.reduce(&x, Min)?.read_blocking()?, 1.0);
+    /// // Your own operator: which of two is farther from zero.
+    /// let farther = Op::associative(0.0f32, |a, b| a.abs().ge(b.abs()).select(a, b));
+    /// assert_eq!(dev.reduce(&dev.upload(&[2.0f32, -5.0, 4.0])?, farther)?.read_blocking()?, -5.0);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
-    /// [`Error::Empty`] where nothing has no value (a minimum), [`Error::Unsupported`], [`Error::Op`], [`Error::OutOfMemory`].
+    /// [`Error::Empty`](crate::Error::Empty) where nothing has no value (a minimum), [`Error::Unsupported`](crate::Error::Unsupported),
+    /// [`Error::Op`](crate::Error::Op), [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::WrongDevice`](crate::Error::WrongDevice).
     fn reduce<T: Element<Reg = T> + Scalar>(&self, x: &Buffer<Self, T>, op: impl Combine<T>) -> Result<DeviceScalar<Self, T>> {
-        self.reduce_from(x, same, op)
+        one(self, |out| self.reduce_into(x, op, out))
     }
 
     /// As [`Reduce::reduce`], into a buffer of the caller's with at least one element.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(&[5u32, 6, 7])?, dev.upload(&[0u32; 3])?);
+    /// dev.reduce_into(&x, Product, &out.slice(1..)?)?;
+    /// assert_eq!(out.read_blocking()?, [0, 210, 0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
-    /// As [`Reduce::reduce`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
+    /// As [`Reduce::reduce`], and [`Error::BufferTooSmall`](crate::Error::BufferTooSmall), [`Error::Aliasing`](crate::Error::Aliasing).
     fn reduce_into<T: Element<Reg = T> + Scalar>(&self, x: &Buffer<Self, T>, op: impl Combine<T>, out: &Buffer<Self, T>) -> Result<()> {
         let c = collect(self, "reduce", &x)?;
-        reduce_lines(self, c, Lines::one(x.len()), identity::<T>()?, &op, out)
+        lines_into(self, c, Lines::one(x.len()), identity::<T>()?, &op, out)
     }
 
     /// `f` of the inputs, element by element, combined; nothing lies in memory in between.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, y) = (dev.upload(&[0.5f32, -1.0, 0.25])?, dev.upload(&[0.5f32, 0.5, 0.75])?);
+    /// let inside = dev.reduce_from((&x, &y), |(x, y)| (x * x + y * y).le(1.0).cast::<u32>(), Sum)?;
+    /// assert_eq!(inside.read_blocking()?, 2);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
-    /// As [`Reduce::reduce`], and [`Error::LengthMismatch`].
+    /// As [`Reduce::reduce`], and [`Error::LengthMismatch`](crate::Error::LengthMismatch).
     fn reduce_from<I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
         op: impl Combine<T>,
     ) -> Result<DeviceScalar<Self, T>> {
-        let c = collect(self, "reduce", &inputs)?;
-        let n = c.len()?;
+        let n = collect(self, "reduce", &inputs)?.len()?;
         self.reduce_range(n, inputs, f, op)
     }
 
     /// As [`Reduce::reduce_from`], into a buffer of the caller's with at least one element.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (bytes, out) = (dev.upload(b"abc")?, dev.buffer(1)?);
+    /// dev.reduce_from_into(&bytes, |b| b, Sum, &out)?;
+    /// assert_eq!(out.read_blocking()?, [97 + 98 + 99]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
-    /// As [`Reduce::reduce_into`].
+    /// As [`Reduce::reduce_from`] and [`Reduce::reduce_into`].
     fn reduce_from_into<I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
         &self,
         inputs: I,
@@ -92,13 +118,19 @@ pub trait Reduce: Run<ReduceTask> + Run<MapTask> {
         op: impl Combine<T>,
         out: &Buffer<Self, T>,
     ) -> Result<()> {
-        let c = collect(self, "reduce", &inputs)?;
-        let lines = Lines::one(c.len()?);
-        let load = trace(&inputs, &c, f)?;
-        reduce_lines(self, c, lines, load, &op, out)
+        let n = collect(self, "reduce", &inputs)?.len()?;
+        self.reduce_range_into(n, inputs, f, op, out)
     }
 
     /// As [`Reduce::reduce_from`] over the indices below `n`, for inputs without a length of their own.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let squares = dev.reduce_range(10, index(), |i| i * i, Sum)?;
+    /// assert_eq!(squares.read_blocking()?, 285);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Reduce::reduce_from`].
@@ -109,18 +141,50 @@ pub trait Reduce: Run<ReduceTask> + Run<MapTask> {
         f: impl FnOnce(I::Exprs) -> Expr<T>,
         op: impl Combine<T>,
     ) -> Result<DeviceScalar<Self, T>> {
+        one(self, |out| self.reduce_range_into(n, inputs, f, op, out))
+    }
+
+    /// As [`Reduce::reduce_range`], into a buffer of the caller's with at least one element.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let out = dev.buffer(1)?;
+    /// dev.reduce_range_into(5, (index(), scalar(10u32)), |(i, k)| i + k, Max, &out)?;
+    /// assert_eq!(out.read_blocking()?, [14]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Reduce::reduce_from_into`].
+    fn reduce_range_into<I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+        &self,
+        n: u64,
+        inputs: I,
+        f: impl FnOnce(I::Exprs) -> Expr<T>,
+        op: impl Combine<T>,
+        out: &Buffer<Self, T>,
+    ) -> Result<()> {
         let mut c = collect(self, "reduce", &inputs)?;
         c.length(n)?;
         let load = trace(&inputs, &c, f)?;
-        let out = crate::buffer::Memory::buffer(self, 1)?;
-        reduce_lines(self, c, Lines::one(n), load, &op, &out)?;
-        DeviceScalar::from_buffer(out)
+        lines_into(self, c, Lines::one(n), load, &op, out)
     }
 
     /// Reduces every line along `axis` of a row-major array of this shape; the result has the other axes.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[1.0f32, 2.0, 3.0, 40.0, 50.0, 60.0])?; // two rows of three
+    /// assert_eq!(dev.reduce_axis(&x, &[2, 3], 1, Sum)?.read_blocking()?, [6.0, 150.0]);
+    /// assert_eq!(dev.reduce_axis(&x, &[2, 3], 0, Max)?.read_blocking()?, [40.0, 50.0, 60.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
-    /// As [`Reduce::reduce`]; [`Error::InvalidArgument`] for an axis that is not there, [`Error::LengthMismatch`].
+    /// As [`Reduce::reduce`]; [`Error::InvalidArgument`](crate::Error::InvalidArgument) for an axis that is not there,
+    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch).
     fn reduce_axis<T: Element<Reg = T> + Scalar>(
         &self,
         x: &Buffer<Self, T>,
@@ -128,16 +192,24 @@ pub trait Reduce: Run<ReduceTask> + Run<MapTask> {
         axis: usize,
         op: impl Combine<T>,
     ) -> Result<Buffer<Self, T>> {
-        let lines = Lines::along(shape, axis)?;
-        let out = crate::buffer::Memory::buffer(self, lines.count())?;
+        let out = self.buffer(Lines::along(shape, axis)?.count())?;
         self.reduce_axis_into(x, shape, axis, op, &out)?;
         Ok(out)
     }
 
     /// As [`Reduce::reduce_axis`], into the caller's buffer.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(&[1u32, 2, 3, 4])?, dev.buffer(2)?);
+    /// dev.reduce_axis_into(&x, &[2, 2], 0, Sum, &out)?;
+    /// assert_eq!(out.read_blocking()?, [4, 6]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
-    /// As [`Reduce::reduce_axis`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
+    /// As [`Reduce::reduce_axis`] and [`Reduce::reduce_into`].
     fn reduce_axis_into<T: Element<Reg = T> + Scalar>(
         &self,
         x: &Buffer<Self, T>,
@@ -147,19 +219,85 @@ pub trait Reduce: Run<ReduceTask> + Run<MapTask> {
         out: &Buffer<Self, T>,
     ) -> Result<()> {
         let lines = Lines::along(shape, axis)?;
-        let c = collect(self, "reduce", &x)?;
-        if lines.elements() != x.len() {
-            return Err(Error::LengthMismatch { what: "elements of the shape", expected: lines.elements(), found: x.len() });
-        }
-        let load = identity::<T>()?;
-        reduce_lines(self, c, lines, load, &op, out)
+        let c = collect_lines(self, "reduce", &x, &lines)?;
+        lines_into(self, c, lines, identity::<T>()?, &op, out)
+    }
+
+    /// As [`Reduce::reduce_axis`] of `f` of the inputs, along an axis of a shape; it never lies in memory. Inputs without a length of their own have as many elements as the shape.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[1.0f32, -2.0, 3.0, -4.0])?;
+    /// assert_eq!(dev.reduce_axis_from(&x, |x| x.abs(), (&[2, 2], 1), Sum)?.read_blocking()?, [3.0, 7.0]);
+    /// // Sums of the rows of a table of products, without the table.
+    /// let sums = dev.reduce_axis_from(index(), |i| (i / 3) * (i % 3), (&[3, 3], 1), Sum)?;
+    /// assert_eq!(sums.read_blocking()?, [0, 3, 6]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Reduce::reduce_axis`] and [`Reduce::reduce_from`].
+    fn reduce_axis_from<I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+        &self,
+        inputs: I,
+        f: impl FnOnce(I::Exprs) -> Expr<T>,
+        (shape, axis): (&[u64], usize),
+        op: impl Combine<T>,
+    ) -> Result<Buffer<Self, T>> {
+        let out = self.buffer(Lines::along(shape, axis)?.count())?;
+        self.reduce_axis_from_into(inputs, f, (shape, axis), op, &out)?;
+        Ok(out)
+    }
+
+    /// As [`Reduce::reduce_axis_from`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (image, out) = (dev.upload(&[1u8, 2, 3, 250, 251, 252])?, dev.buffer(3)?);
+    /// dev.reduce_axis_from_into(&image, |x| x, (&[2, 3], 0), Sum, &out)?;
+    /// assert_eq!(out.read_blocking()?, [251, 253, 255]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Reduce::reduce_axis_from`] and [`Reduce::reduce_into`].
+    fn reduce_axis_from_into<I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+        &self,
+        inputs: I,
+        f: impl FnOnce(I::Exprs) -> Expr<T>,
+        (shape, axis): (&[u64], usize),
+        op: impl Combine<T>,
+        out: &Buffer<Self, T>,
+    ) -> Result<()> {
+        let lines = Lines::along(shape, axis)?;
+        let c = collect_lines(self, "reduce", &inputs, &lines)?;
+        let load = trace(&inputs, &c, f)?;
+        lines_into(self, c, lines, load, &op, out)
     }
 
     /// The general form: accumulators of several parts. `load` gives the accumulator of an element, `combine` merges two (lower
     /// indices first), `finish` gives the values to store.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// // Mean and variance in one pass: number, sum and sum of squares.
+    /// let x = dev.upload(&[2.0f32, 4.0, 6.0, 8.0])?;
+    /// let (mean, variance) = dev.reduce_parts(
+    ///     &x,
+    ///     |x| (lit(1.0f32), x, x * x),
+    ///     |a, b| (a.0 + b.0, a.1 + b.1, a.2 + b.2),
+    ///     |(n, sum, squares)| (sum / n, squares / n - (sum / n) * (sum / n)),
+    /// )?;
+    /// assert_eq!((mean.read_blocking()?, variance.read_blocking()?), (vec![5.0], vec![5.0]));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
-    /// As [`Reduce::reduce_from`]; an empty input is [`Error::Empty`].
+    /// As [`Reduce::reduce_from`]; an empty input is [`Error::Empty`](crate::Error::Empty), an accumulator of more than four words
+    /// [`Error::TooLarge`](crate::Error::TooLarge).
     fn reduce_parts<I: Inputs<Self>, A: Traced, R: Outputs>(
         &self,
         inputs: I,
@@ -168,13 +306,45 @@ pub trait Reduce: Run<ReduceTask> + Run<MapTask> {
         finish: impl FnOnce(A) -> R,
     ) -> Result<R::Buffers<Self>> {
         let c = collect(self, "reduce", &inputs)?;
-        let load = trace(&inputs, &c, load)?;
-        let combine = Arc::new(ir::trace(|(a, b): (A, A)| combine(a, b))?);
-        let finish = Arc::new(ir::trace(finish)?);
-        reduce_parts::<Self, R>(self, c, load, combine, finish)
+        Parts::new(trace(&inputs, &c, load)?, combine, finish)?.reduce::<Self, R>(self, c)
+    }
+
+    /// As [`Reduce::reduce_parts`], into buffers of the caller's with at least one element each.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// // x -> a x + b, composed from left to right: an operator that does not commute.
+    /// let (a, b) = (dev.upload(&[2u32, 3, 5])?, dev.upload(&[1u32, 1, 1])?);
+    /// let (slope, shift) = (dev.buffer(1)?, dev.buffer(1)?);
+    /// dev.reduce_parts_into((&a, &b), |f| f, |f, g| (f.0 * g.0, f.1 * g.0 + g.1), |f| f, (&slope, &shift))?;
+    /// assert_eq!((slope.read_blocking()?, shift.read_blocking()?), (vec![30], vec![21]));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Reduce::reduce_parts`] and [`Reduce::reduce_into`].
+    fn reduce_parts_into<I: Inputs<Self>, A: Traced, R: Outputs>(
+        &self,
+        inputs: I,
+        load: impl FnOnce(I::Exprs) -> A,
+        combine: impl FnOnce(A, A) -> A,
+        finish: impl FnOnce(A) -> R,
+        out: R::Refs<'_, Self>,
+    ) -> Result<()> {
+        let c = collect(self, "reduce", &inputs)?;
+        Parts::new(trace(&inputs, &c, load)?, combine, finish)?.reduce_into::<Self, R>(self, c, out)
     }
 
     /// Sum of all elements; integers wrap.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[u32::MAX, 1, 41])?;
+    /// assert_eq!(dev.sum(&x)?.read_blocking()?, 41);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Reduce::reduce`].
@@ -182,7 +352,32 @@ pub trait Reduce: Run<ReduceTask> + Run<MapTask> {
         self.reduce(x, Sum)
     }
 
+    /// As [`Reduce::sum`], into a buffer of the caller's with at least one element.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(&[0.5f64, 0.25])?, dev.buffer(1)?);
+    /// dev.sum_into(&x, &out)?;
+    /// assert_eq!(out.read_blocking()?, [0.75]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Reduce::reduce_into`].
+    fn sum_into<T: Element<Reg = T> + Num>(&self, x: &Buffer<Self, T>, out: &Buffer<Self, T>) -> Result<()> {
+        self.reduce_into(x, Sum, out)
+    }
+
     /// Sum of `f16` elements in `f32`.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x: Vec<_> = [60_000.0, 60_000.0, 0.5].map(half::f16::from_f32).to_vec(); // 120,000 is above what f16 holds
+    /// assert_eq!(dev.sum_wide(&dev.upload(&x)?)?.read_blocking()?, 120_000.5);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Reduce::reduce`].
@@ -190,221 +385,62 @@ pub trait Reduce: Run<ReduceTask> + Run<MapTask> {
         self.reduce_from(x, same, Sum)
     }
 
+    /// As [`Reduce::sum_wide`], into a buffer of the caller's with at least one element.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(&[half::f16::from_f32(1.5); 4])?, dev.buffer(1)?);
+    /// dev.sum_wide_into(&x, &out)?;
+    /// assert_eq!(out.read_blocking()?, [6.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Reduce::reduce_into`].
+    fn sum_wide_into<T: Element<Reg = f32>>(&self, x: &Buffer<Self, T>, out: &Buffer<Self, f32>) -> Result<()> {
+        self.reduce_from_into(x, same, Sum, out)
+    }
+
     /// Number of elements for which `f` holds.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[0.5f32, -1.0, f32::NAN, 2.0])?;
+    /// assert_eq!(dev.count(&x, |x| x.gt(0.0))?.read_blocking()?, 2);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
-    /// As [`Reduce::reduce_from`].
+    /// As [`Reduce::reduce_from`]; [`Error::TooLarge`](crate::Error::TooLarge) for more than 2^32 - 1 elements (see [`Reduce::count_into`]).
     fn count<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
-        self.reduce_from(inputs, |x| f(x).cast::<u32>(), Sum)
+        one(self, |out| self.count_into(inputs, f, out))
     }
 
-    /// The least element and the lowest index at which it stands. -0 is below +0; the first NaN wins.
+    /// As [`Reduce::count`], into a buffer of the caller's with at least one element; a `u64` counts more than 2^32 - 1.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, y, out) = (dev.upload(&[1u32, 2, 3])?, dev.upload(&[1u32, 5, 3])?, dev.buffer::<u64>(1)?);
+    /// dev.count_into((&x, &y), |(x, y)| x.eq(y), &out)?;
+    /// assert_eq!(out.read_blocking()?, [2]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// [`Error::Empty`] for an empty input; as [`Reduce::reduce`].
-    fn min_with_index<T: Element<Reg = T> + Num>(&self, x: &Buffer<Self, T>) -> Result<(DeviceScalar<Self, T>, DeviceScalar<Self, u32>)> {
-        let (v, i) = extreme(self, x, End::Least, ["least", "least of two", "least and its index"], |v, i| (v, i))?;
-        Ok((DeviceScalar::from_buffer(v)?, DeviceScalar::from_buffer(i)?))
-    }
-
-    /// The greatest element and the lowest index at which it stands. +0 is above -0; the first NaN wins.
-    ///
-    /// # Errors
-    /// As [`Reduce::min_with_index`].
-    fn max_with_index<T: Element<Reg = T> + Num>(&self, x: &Buffer<Self, T>) -> Result<(DeviceScalar<Self, T>, DeviceScalar<Self, u32>)> {
-        let (v, i) = extreme(self, x, End::Greatest, ["greatest", "greatest of two", "greatest and its index"], |v, i| (v, i))?;
-        Ok((DeviceScalar::from_buffer(v)?, DeviceScalar::from_buffer(i)?))
-    }
-
-    /// The lowest index of the least element; see [`Reduce::min_with_index`].
-    ///
-    /// # Errors
-    /// As [`Reduce::min_with_index`].
-    fn argmin<T: Element<Reg = T> + Num>(&self, x: &Buffer<Self, T>) -> Result<DeviceScalar<Self, u32>> {
-        DeviceScalar::from_buffer(extreme(self, x, End::Least, ["least", "least of two", "index of the least"], |_, i| i)?)
-    }
-
-    /// The lowest index of the greatest element; see [`Reduce::max_with_index`].
-    ///
-    /// # Errors
-    /// As [`Reduce::min_with_index`].
-    fn argmax<T: Element<Reg = T> + Num>(&self, x: &Buffer<Self, T>) -> Result<DeviceScalar<Self, u32>> {
-        DeviceScalar::from_buffer(extreme(self, x, End::Greatest, ["greatest", "greatest of two", "index of the greatest"], |_, i| i)?)
-    }
-
-    /// The least and the greatest element, in one pass.
-    ///
-    /// # Errors
-    /// As [`Reduce::min_with_index`].
-    fn minmax<T: Element<Reg = T> + Num>(&self, x: &Buffer<Self, T>) -> Result<(DeviceScalar<Self, T>, DeviceScalar<Self, T>)> {
-        let (low, high) = self.reduce_parts(x, |x| (x, x), |a, b| (a.0.min(b.0), a.1.max(b.1)), |a| a)?;
-        Ok((DeviceScalar::from_buffer(low)?, DeviceScalar::from_buffer(high)?))
-    }
-
-    /// Sum divided by the number of elements (converted to `T`, rounding to nearest even).
-    ///
-    /// # Errors
-    /// [`Error::Empty`] for an empty input; as [`Reduce::reduce`].
-    fn mean<T: Element<Reg = T> + Float + Num>(&self, x: &Buffer<Self, T>) -> Result<DeviceScalar<Self, T>> {
-        if x.is_empty() {
-            return Err(Error::Empty { pattern: "mean" });
+    /// As [`Reduce::count`] and [`Reduce::reduce_from_into`].
+    fn count_into<I: Inputs<Self>, C: Count + Element<Reg = C> + Num>(
+        &self,
+        inputs: I,
+        f: impl FnOnce(I::Exprs) -> Expr<bool>,
+        out: &Buffer<Self, C>,
+    ) -> Result<()> {
+        if C::DTYPE.size_bytes() == 4 {
+            check_count(collect(self, "reduce", &inputs)?.len()?)?;
         }
-        let sum = self.sum(x)?;
-        let n = crate::ops::count_as::<T>(x.len());
-        DeviceScalar::from_buffer(self.generate(1, (&sum, scalar(n)), |(s, n)| s / n)?)
-    }
-
-    /// Sum of the products of elements at the same index: every product is rounded, then summed in the tree's order.
-    ///
-    /// # Errors
-    /// As [`Reduce::reduce_from`].
-    fn dot<T: Element<Reg = T> + Num>(&self, x: &Buffer<Self, T>, y: &Buffer<Self, T>) -> Result<DeviceScalar<Self, T>> {
-        self.reduce_from((x, y), |(x, y)| x * y, Sum)
-    }
-
-    /// Sum of the absolute values.
-    ///
-    /// # Errors
-    /// As [`Reduce::reduce`].
-    fn norm1<T: Element<Reg = T> + Float + Num>(&self, x: &Buffer<Self, T>) -> Result<DeviceScalar<Self, T>> {
-        self.reduce_from(x, Expr::abs, Sum)
-    }
-
-    /// Square root of the sum of the squares, each square rounded; no scaling, so squares may overflow.
-    ///
-    /// # Errors
-    /// As [`Reduce::reduce`].
-    fn norm2<T: Element<Reg = T> + Float + Num>(&self, x: &Buffer<Self, T>) -> Result<DeviceScalar<Self, T>> {
-        if x.is_empty() {
-            return self.sum(x);
-        }
-        DeviceScalar::from_buffer(self.reduce_parts(x, |x| x * x, |a, b| a + b, Expr::sqrt)?)
-    }
-
-    /// Greatest absolute value; 0 for an empty input.
-    ///
-    /// # Errors
-    /// As [`Reduce::reduce`].
-    fn norm_inf<T: Element<Reg = T> + Float + Num>(&self, x: &Buffer<Self, T>) -> Result<DeviceScalar<Self, T>> {
-        if x.is_empty() {
-            return self.sum(x);
-        }
-        self.reduce_from(x, Expr::abs, Max)
-    }
-
-    /// Greatest absolute difference of elements at the same index: the test of an iteration's convergence.
-    ///
-    /// # Errors
-    /// As [`Reduce::reduce_from`]; [`Error::Empty`] for empty inputs.
-    fn max_abs_diff<T: Element<Reg = T> + Float + Num>(&self, x: &Buffer<Self, T>, y: &Buffer<Self, T>) -> Result<DeviceScalar<Self, T>> {
-        self.reduce_from((x, y), |(x, y)| (x - y).abs(), Max)
-    }
-
-    /// The integral of `f` from `a` to `b` by the trapezoid rule on `intervals` intervals: with `h = (b - a) / intervals` (rounded) and
-    /// `x_i = fma(i, h, a)`, the sum of `f(x_i)` (the ends weighted by one half) times `h`.
-    ///
-    /// # Errors
-    /// [`Error::InvalidArgument`] for no intervals or more than 2^24; as [`Reduce::reduce_from`].
-    fn trapezoid(&self, a: f32, b: f32, intervals: u32, f: impl Fn(Expr<f32>) -> Expr<f32>) -> Result<DeviceScalar<Self, f32>> {
-        quadrature(self, a, b, intervals, f, |i, n, y| ir::select(i.eq(0) | i.eq(n), y.mul_rn(0.5), y), 1.0)
-    }
-
-    /// As [`Reduce::trapezoid`] by Simpson's rule: weights 1, 4, 2, 4, ..., 4, 1 and the sum times `h / 3`; `intervals` is even.
-    ///
-    /// # Errors
-    /// As [`Reduce::trapezoid`], and for an odd number of intervals.
-    fn simpson(&self, a: f32, b: f32, intervals: u32, f: impl Fn(Expr<f32>) -> Expr<f32>) -> Result<DeviceScalar<Self, f32>> {
-        if !intervals.is_multiple_of(2) {
-            return Err(Error::InvalidArgument { what: "intervals", reason: format!("{intervals} is odd") });
-        }
-        let weigh = |i: Expr<u32>, n: Expr<u32>, y: Expr<f32>| {
-            let inner = ir::select((i & 1u32).eq(1), y.mul_rn(4.0), y.mul_rn(2.0));
-            ir::select(i.eq(0) | i.eq(n), y, inner)
-        };
-        quadrature(self, a, b, intervals, f, weigh, 3.0)
+        self.reduce_from_into(inputs, |x| f(x).cast::<C>(), Sum, out)
     }
 }
 impl<B: Run<ReduceTask> + Run<MapTask>> Reduce for B {}
-
-fn quadrature<B: Reduce>(
-    device: &B,
-    a: f32,
-    b: f32,
-    intervals: u32,
-    f: impl Fn(Expr<f32>) -> Expr<f32>,
-    weigh: impl Fn(Expr<u32>, Expr<u32>, Expr<f32>) -> Expr<f32>,
-    divisor: f32,
-) -> Result<DeviceScalar<B, f32>> {
-    // Above 2^24 an index is no longer exact in f32.
-    if intervals == 0 || intervals > 1 << 24 {
-        return Err(Error::InvalidArgument { what: "intervals", reason: format!("{intervals} is not in 1..=16777216") });
-    }
-    let h = (b - a) / intervals as f32;
-    let inputs = (index(), scalar(a), scalar(h), scalar(intervals));
-    let points = lazy(inputs, move |(i, a, h, n): (Expr<u32>, Expr<f32>, Expr<f32>, Expr<u32>)| weigh(i, n, f(i.cast::<f32>() * h + a)));
-    let sum = device.reduce_range(u64::from(intervals) + 1, points, same, Sum)?;
-    DeviceScalar::from_buffer(device.generate(1, (&sum, scalar(h / divisor)), |(s, w)| s.mul_rn(w))?)
-}
-
-/// One value of several parts.
-pub(super) fn reduce_parts<B: Run<ReduceTask>, R: Outputs>(
-    device: &B,
-    c: Collector<B>,
-    load: Arc<Func>,
-    combine: Arc<Func>,
-    finish: Arc<Func>,
-) -> Result<R::Buffers<B>> {
-    let n = c.len()?;
-    if n == 0 {
-        return Err(Error::Empty { pattern: "reduce" });
-    }
-    let out = R::allocate(device, 1)?;
-    let mut outs = Vec::new();
-    R::outs(device, R::refs(&out), 1, &mut outs)?;
-    enqueue(device, c, ReduceTask { load, combine, finish, lines: Lines::one(n), numerics: device.numerics() }, &outs)?;
-    Ok(out)
-}
-
-fn reduce_lines<B: Run<ReduceTask> + Run<MapTask>, T: Element<Reg = T> + Scalar>(
-    device: &B,
-    c: Collector<B>,
-    lines: Lines,
-    load: Arc<Func>,
-    op: &impl Combine<T>,
-    out: &Buffer<B, T>,
-) -> Result<()> {
-    let mut outs = Vec::new();
-    Expr::<T>::outs(device, out, lines.count(), &mut outs)?;
-    if lines.count() == 0 {
-        return Ok(());
-    }
-    if lines.n == 0 {
-        let Some(v) = op.of_nothing() else { return Err(Error::Empty { pattern: op.name() }) };
-        return device.fill(&out.slice(..lines.count())?, v);
-    }
-    let combine = combine_func(op)?;
-    let finish = identity::<T>()?;
-    enqueue(device, c, ReduceTask { load, combine, finish, lines, numerics: device.numerics() }, &outs)
-}
-
-fn enqueue<B: Run<ReduceTask>>(device: &B, c: Collector<B>, task: ReduceTask, outs: &[(crate::backend::Out<B::Raw>, u64)]) -> Result<()> {
-    let outs = checked(device, &c, &task, outs)?;
-    device.run(&task, &c.leaves, &outs)
-}
-
-/// The outputs of a reduction that keeps what backends rely on.
-pub(super) fn checked<B: Backend>(
-    device: &B,
-    c: &Collector<B>,
-    task: &ReduceTask,
-    outs: &[(crate::backend::Out<B::Raw>, u64)],
-) -> Result<Vec<crate::backend::Out<B::Raw>>> {
-    for (o, _) in outs {
-        require(device, "reduce", o.dtype)?;
-    }
-    check_accumulators(&task.load, &task.combine, &task.finish)?;
-    check_ops(device, "reduce", task.numerics, &[&task.load, &task.combine, &task.finish])?;
-    check_index(c, task.lines.elements())?;
-    check_aliasing("reduce", &c.leaves, task.lines.elements(), outs, false)?;
-    Ok(outs.iter().map(|(o, _)| o.clone()).collect())
-}

@@ -150,6 +150,15 @@ pub struct ReduceVariantTask {
 pub trait ReduceVariants: Run<ReduceVariantTask> + Run<MapTask> {
     /// All elements combined.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[1e8f32, 1.0, -1e8, 1.0])?;
+    /// assert_eq!(dev.reduce_variant(ReduceVariant::Convergent, &x, Sum)?.read_blocking()?, 0.0); // (1e8 + 1) + (-1e8 + 1)
+    /// assert_eq!(dev.reduce_variant(ReduceVariant::Sequential, &x, Sum)?.read_blocking()?, 2.0); // (1e8 - 1e8) + (1 + 1)
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Reduce::reduce`](super::Reduce::reduce); [`Error::TooLarge`] where a device would have to bind more at once than it can
     /// ([`ReduceVariant::FoldInHalf`] on WebGPU).
@@ -166,6 +175,15 @@ pub trait ReduceVariants: Run<ReduceVariantTask> + Run<MapTask> {
 
     /// As [`ReduceVariants::reduce_variant`], into a buffer of the caller's with at least one element.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(&[3u32, 9, 4])?, dev.buffer(1)?);
+    /// dev.reduce_variant_into(ReduceVariant::Shuffle, &x, Max, &out)?;
+    /// assert_eq!(out.read_blocking()?, [9]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`ReduceVariants::reduce_variant`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
     fn reduce_variant_into<T: Element<Reg = T> + Scalar>(
@@ -179,6 +197,15 @@ pub trait ReduceVariants: Run<ReduceVariantTask> + Run<MapTask> {
     }
 
     /// `f` of the inputs, element by element, combined into a buffer of the caller's; nothing lies in memory in between.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, y, out) = (dev.upload(&[1u32, 2, 3])?, dev.upload(&[4u32, 5, 6])?, dev.buffer(1)?);
+    /// dev.reduce_variant_from_into(ReduceVariant::Vectorised, (&x, &y), |(x, y)| x * y, Sum, &out)?;
+    /// assert_eq!(out.read_blocking()?, [32]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`ReduceVariants::reduce_variant_into`], and [`Error::LengthMismatch`].

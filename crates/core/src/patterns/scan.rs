@@ -1,56 +1,26 @@
 //! P03 scan: every prefix of a line combined.
 
-use super::map::{check_index, collect, trace};
-use super::{Lines, check_accumulators, check_aliasing, check_ops};
-use crate::backend::{Backend, Out, Run};
-use crate::buffer::{Buffer, Memory};
-use crate::caps::Numerics;
-use crate::element::{Element, Num, Scalar, Ty};
-use crate::error::{Error, Result};
-use crate::input::{Collector, Inputs, Outputs, array, index, require, scalar};
-use crate::ir::{self, Expr, Func};
-use crate::ops::{Combine, Sum, combine_func, identity};
+mod call;
+mod segmented;
+mod task;
+
+pub(super) use call::checked;
+pub use segmented::SegmentedScan;
+pub use task::{ScanKind, ScanTask};
+
+use super::map::{collect, collect_lines, trace};
+use super::{Lines, constants};
+use crate::backend::Run;
+use crate::buffer::{Buffer, Memory as _};
+use crate::element::{Element, Num, Scalar};
+use crate::error::Result;
+use crate::input::{Inputs, Outputs};
+use crate::ir::{self, Expr, Traced};
+use crate::ops::{Combine, Sum, identity};
+use call::{enqueue, lines_into};
 use std::sync::Arc;
 
-/// Which prefix an output element combines.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum ScanKind {
-    /// Elements up to and with its own.
-    Inclusive,
-    /// Elements before its own; the first output is `finish` of these bits, one entry a part of the accumulator.
-    Exclusive {
-        /// The accumulator before the first element.
-        first: Vec<u64>,
-    },
-}
-
-/// A scan as data. For every line: `load` gives an accumulator per element, `combine` merges two in the order of [`Scan`], `finish`
-/// turns each prefix's accumulator into the output values.
-#[derive(Clone, Debug)]
-pub struct ScanTask {
-    /// One parameter a leaf; its results are the accumulator's parts.
-    pub load: Arc<Func>,
-    /// The left accumulator's parts, then the right one's; results: the combined parts.
-    pub combine: Arc<Func>,
-    /// The accumulator's parts; one result an output.
-    pub finish: Arc<Func>,
-    /// What to scan.
-    pub lines: Lines,
-    /// Inclusive or exclusive.
-    pub kind: ScanKind,
-    /// Strict or fast.
-    pub numerics: Numerics,
-}
-
-impl ScanTask {
-    /// The types of the accumulator's parts.
-    #[must_use]
-    pub fn parts(&self) -> Vec<Ty> {
-        self.load.result_types()
-    }
-}
-
-/// Prefix sums and their kin.
+/// Prefix sums and their kin. Those that start anew inside an array are in [`SegmentedScan`].
 ///
 /// # Order of evaluation
 /// A line is cut into tiles of [`SCAN_TILE`](super::plan::SCAN_TILE) elements. Inside a tile the prefixes are Sklansky's: for k = 0, 1, ... every
@@ -58,25 +28,48 @@ impl ScanTask {
 /// strictly from left to right, and every element becomes `combine(fold of the tiles before, itself)` (in the first tile: itself). An exclusive scan
 /// moves the inclusive one by an element and starts with the identity. Operators have to be associative, but need not commute.
 ///
-/// Work O(n log tile), memory traffic 2n, scratch below 1 % of the input. Outputs may not overlap inputs.
+/// Elements are combined in every type that operators compute in; `f16` and `u8` are loaded as `f32` and `u32` ([`Scan::scan_from`]). An accumulator
+/// has at most four 32-bit words. Work O(n log tile), memory traffic 2n, scratch below 1 % of the input. Outputs may not overlap inputs.
 ///
 /// Source: Sklansky, *Conditional-sum addition logic* (1960); Merrill and Garland, *Single-pass parallel prefix scan with decoupled look-back*
 /// (2016); Kirk, Hwu and El Hajj, *Programming Massively Parallel Processors*, chapter 11.
 pub trait Scan: Run<ScanTask> {
     /// `out[i]` combines the elements `0..=i`.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[3.0f32, 1.0, 2.0])?;
+    /// assert_eq!(dev.scan_inclusive(&x, Sum)?.read_blocking()?, [3.0, 4.0, 6.0]);
+    /// // Your own operator, which does not commute: the last element that is not zero.
+    /// let last = Op::associative(0u32, |a, b| select(b.ne(0), b, a));
+    /// let x = dev.upload(&[7u32, 0, 0, 5, 0])?;
+    /// assert_eq!(dev.scan_inclusive(&x, last)?.read_blocking()?, [7, 7, 7, 5, 5]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
-    /// [`Error::Unsupported`], [`Error::Op`], [`Error::OutOfMemory`].
+    /// [`Error::Unsupported`](crate::Error::Unsupported), [`Error::Op`](crate::Error::Op), [`Error::OutOfMemory`](crate::Error::OutOfMemory),
+    /// [`Error::WrongDevice`](crate::Error::WrongDevice).
     fn scan_inclusive<T: Element<Reg = T> + Scalar>(&self, x: &Buffer<Self, T>, op: impl Combine<T>) -> Result<Buffer<Self, T>> {
         let out = self.buffer(x.len())?;
         self.scan_inclusive_into(x, op, &out)?;
         Ok(out)
     }
 
-    /// As [`Scan::scan_inclusive`], into the caller's buffer.
+    /// As [`Scan::scan_inclusive`], into the caller's buffer, which holds at least as many elements; later ones stay as they are.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(&[2i32, 3, 4])?, dev.upload(&[-1i32; 4])?);
+    /// dev.scan_inclusive_into(&x, Product, &out)?;
+    /// assert_eq!(out.read_blocking()?, [2, 6, 24, -1]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// As [`Scan::scan_inclusive`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
+    /// As [`Scan::scan_inclusive`], and [`Error::BufferTooSmall`](crate::Error::BufferTooSmall), [`Error::Aliasing`](crate::Error::Aliasing).
     fn scan_inclusive_into<T: Element<Reg = T> + Scalar>(
         &self,
         x: &Buffer<Self, T>,
@@ -84,10 +77,19 @@ pub trait Scan: Run<ScanTask> {
         out: &Buffer<Self, T>,
     ) -> Result<()> {
         let c = collect(self, "scan", &x)?;
-        scan_line(self, c, identity::<T>()?, &op, false, out)
+        lines_into(self, c, Lines::one(x.len()), identity::<T>()?, &op, false, out)
     }
 
     /// `out[i]` combines the elements `0..i`; `out[0]` is the operator's identity.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let lengths = dev.upload(&[3u32, 0, 2])?;
+    /// assert_eq!(dev.scan_exclusive(&lengths, Sum)?.read_blocking()?, [0, 3, 3]);
+    /// assert_eq!(dev.scan_exclusive(&lengths, Min)?.read_blocking()?, [u32::MAX, 3, 0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Scan::scan_inclusive`].
@@ -99,6 +101,17 @@ pub trait Scan: Run<ScanTask> {
 
     /// As [`Scan::scan_exclusive`], into the caller's buffer.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (lengths, offsets) = (dev.upload(&[3u32, 0, 2])?, dev.upload(&[0u32; 4])?);
+    /// dev.scan_inclusive_into(&lengths, Sum, &offsets.slice(1..)?)?;
+    /// assert_eq!(offsets.read_blocking()?, [0, 3, 3, 5]); // bounds of segments
+    /// dev.scan_exclusive_into(&lengths, Max, &offsets)?;
+    /// assert_eq!(offsets.read_blocking()?, [0, 3, 3, 5]); // the last one is not written
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Scan::scan_inclusive_into`].
     fn scan_exclusive_into<T: Element<Reg = T> + Scalar>(
@@ -108,13 +121,23 @@ pub trait Scan: Run<ScanTask> {
         out: &Buffer<Self, T>,
     ) -> Result<()> {
         let c = collect(self, "scan", &x)?;
-        scan_line(self, c, identity::<T>()?, &op, true, out)
+        lines_into(self, c, Lines::one(x.len()), identity::<T>()?, &op, true, out)
     }
 
     /// A scan of `f` of the inputs, which never lies in memory.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[0.5f32, -1.0, 2.0, 0.25])?;
+    /// // Where each positive element goes among the positive ones.
+    /// let places = dev.scan_from(&x, |x| x.gt(0.0).cast::<u32>(), Sum, true)?;
+    /// assert_eq!(places.read_blocking()?, [0, 1, 1, 2]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
-    /// As [`Scan::scan_inclusive`], and [`Error::LengthMismatch`].
+    /// As [`Scan::scan_inclusive`], and [`Error::LengthMismatch`](crate::Error::LengthMismatch).
     fn scan_from<I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
         &self,
         inputs: I,
@@ -129,8 +152,17 @@ pub trait Scan: Run<ScanTask> {
 
     /// As [`Scan::scan_from`], into the caller's buffer.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, y, out) = (dev.upload(&[1.0f32, 2.0])?, dev.upload(&[10.0f32, 20.0])?, dev.buffer(2)?);
+    /// dev.scan_from_into((&x, &y), |(x, y)| x * y, Sum, false, &out)?;
+    /// assert_eq!(out.read_blocking()?, [10.0, 50.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
-    /// As [`Scan::scan_inclusive_into`].
+    /// As [`Scan::scan_from`] and [`Scan::scan_inclusive_into`].
     fn scan_from_into<I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
         &self,
         inputs: I,
@@ -140,14 +172,24 @@ pub trait Scan: Run<ScanTask> {
         out: &Buffer<Self, T>,
     ) -> Result<()> {
         let c = collect(self, "scan", &inputs)?;
-        let load = trace(&inputs, &c, f)?;
-        scan_line(self, c, load, &op, exclusive, out)
+        let (lines, load) = (Lines::one(c.len()?), trace(&inputs, &c, f)?);
+        lines_into(self, c, lines, load, &op, exclusive, out)
     }
 
     /// Scans every line along `axis` of a row-major array of this shape, each as an array of its own.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[1u32, 2, 3, 40, 50, 60])?; // two rows of three
+    /// assert_eq!(dev.scan_axis(&x, &[2, 3], 1, Sum, false)?.read_blocking()?, [1, 3, 6, 40, 90, 150]);
+    /// assert_eq!(dev.scan_axis(&x, &[2, 3], 0, Sum, true)?.read_blocking()?, [0, 0, 0, 1, 2, 3]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
-    /// As [`Scan::scan_inclusive`]; [`Error::InvalidArgument`] for an axis that is not there, [`Error::LengthMismatch`].
+    /// As [`Scan::scan_inclusive`]; [`Error::InvalidArgument`](crate::Error::InvalidArgument) for an axis that is not there,
+    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch).
     fn scan_axis<T: Element<Reg = T> + Scalar>(
         &self,
         x: &Buffer<Self, T>,
@@ -156,211 +198,261 @@ pub trait Scan: Run<ScanTask> {
         op: impl Combine<T>,
         exclusive: bool,
     ) -> Result<Buffer<Self, T>> {
+        let out = self.buffer(x.len())?;
+        self.scan_axis_into(x, shape, axis, op, exclusive, &out)?;
+        Ok(out)
+    }
+
+    /// As [`Scan::scan_axis`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(&[5.0f32, 7.0, 6.0, 1.0])?, dev.buffer(4)?);
+    /// dev.scan_axis_into(&x, &[2, 2], 0, Max, false, &out)?;
+    /// assert_eq!(out.read_blocking()?, [5.0, 7.0, 6.0, 7.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Scan::scan_axis`] and [`Scan::scan_inclusive_into`].
+    fn scan_axis_into<T: Element<Reg = T> + Scalar>(
+        &self,
+        x: &Buffer<Self, T>,
+        shape: &[u64],
+        axis: usize,
+        op: impl Combine<T>,
+        exclusive: bool,
+        out: &Buffer<Self, T>,
+    ) -> Result<()> {
         let lines = Lines::along(shape, axis)?;
-        if lines.elements() != x.len() {
-            return Err(Error::LengthMismatch { what: "elements of the shape", expected: lines.elements(), found: x.len() });
-        }
-        let c = collect(self, "scan", &x)?;
-        let load = identity::<T>()?;
-        let task = task_of(self, load, &op, exclusive, lines)?;
-        let out = self.buffer(x.len())?;
-        enqueue::<Self, Expr<T>>(self, c, task, &out)?;
-        Ok(out)
+        let c = collect_lines(self, "scan", &x, &lines)?;
+        lines_into(self, c, lines, identity::<T>()?, &op, exclusive, out)
     }
 
-    /// Inclusive scan that starts anew at every element whose flag is not zero.
+    /// As [`Scan::scan_axis`] of `f` of the inputs, along an axis of a shape; it never lies in memory. Inputs without a length of their own have as many elements as the shape.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// // A summed-area table of a picture of bytes: along the rows, then along the columns.
+    /// let picture = dev.upload(&[1u8, 2, 3, 4, 5, 6])?;
+    /// let rows = dev.scan_axis_from(&picture, |x| x, (&[2, 3], 1), Sum, false)?;
+    /// assert_eq!(dev.scan_axis(&rows, &[2, 3], 0, Sum, false)?.read_blocking()?, [1, 3, 6, 5, 12, 21]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// As [`Scan::scan_inclusive`], and [`Error::LengthMismatch`].
-    fn scan_segmented<T: Element<Reg = T> + Scalar>(
+    /// As [`Scan::scan_axis`] and [`Scan::scan_from`].
+    fn scan_axis_from<I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
         &self,
-        x: &Buffer<Self, T>,
-        flags: &Buffer<Self, u32>,
+        inputs: I,
+        f: impl FnOnce(I::Exprs) -> Expr<T>,
+        (shape, axis): (&[u64], usize),
         op: impl Combine<T>,
+        exclusive: bool,
     ) -> Result<Buffer<Self, T>> {
-        let out = self.buffer(x.len())?;
-        self.scan_segmented_into(x, flags, op, &out)?;
+        let out = self.buffer(Lines::along(shape, axis)?.elements())?;
+        self.scan_axis_from_into(inputs, f, (shape, axis), op, exclusive, &out)?;
         Ok(out)
     }
 
-    /// As [`Scan::scan_segmented`], into the caller's buffer.
+    /// As [`Scan::scan_axis_from`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let out = dev.buffer(4)?;
+    /// dev.scan_axis_from_into(index(), |i| i * 10, (&[2, 2], 1), Sum, false, &out)?;
+    /// assert_eq!(out.read_blocking()?, [0, 10, 20, 50]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// As [`Scan::scan_segmented`] and [`Scan::scan_inclusive_into`].
-    fn scan_segmented_into<T: Element<Reg = T> + Scalar>(
+    /// As [`Scan::scan_axis_from`] and [`Scan::scan_inclusive_into`].
+    fn scan_axis_from_into<I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
         &self,
-        x: &Buffer<Self, T>,
-        flags: &Buffer<Self, u32>,
+        inputs: I,
+        f: impl FnOnce(I::Exprs) -> Expr<T>,
+        (shape, axis): (&[u64], usize),
         op: impl Combine<T>,
+        exclusive: bool,
         out: &Buffer<Self, T>,
     ) -> Result<()> {
-        segmented_into(self, (x, flags), |(x, flag)| (flag, x), &op, out)
+        let lines = Lines::along(shape, axis)?;
+        let c = collect_lines(self, "scan", &inputs, &lines)?;
+        let load = trace(&inputs, &c, f)?;
+        lines_into(self, c, lines, load, &op, exclusive, out)
     }
 
-    /// Exclusive scan that starts anew, with the operator's identity, at every element whose flag is not zero: inside a segment the identity is the
-    /// first operand of all.
+    /// The general form: accumulators of several parts. `load` gives the accumulator of an element, `combine` merges two (lower
+    /// indices first), `finish` gives the values to store: `out[i]` those of the elements `0..=i`.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// // The greatest element so far and where it stands.
+    /// let x = dev.upload(&[2.0f32, 5.0, 1.0, 5.0, 9.0])?;
+    /// let (greatest, place) = dev.scan_parts(
+    ///     (&x, index()),
+    ///     |(x, i)| (x, i),
+    ///     |a, b| (a.0.max(b.0), select(a.0.ge(b.0), a.1, b.1)),
+    ///     |best| best,
+    /// )?;
+    /// assert_eq!(greatest.read_blocking()?, [2.0, 5.0, 5.0, 5.0, 9.0]);
+    /// assert_eq!(place.read_blocking()?, [0, 1, 1, 1, 4]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// As [`Scan::scan_segmented`].
-    fn scan_segmented_exclusive<T: Element<Reg = T> + Scalar>(
+    /// As [`Scan::scan_from`]; [`Error::TooLarge`](crate::Error::TooLarge) for an accumulator of more than four words.
+    fn scan_parts<I: Inputs<Self>, A: Traced, R: Outputs>(
         &self,
-        x: &Buffer<Self, T>,
-        flags: &Buffer<Self, u32>,
-        op: impl Combine<T>,
-    ) -> Result<Buffer<Self, T>> {
-        let out = self.buffer(flags.len())?;
-        self.scan_segmented_exclusive_into(x, flags, op, &out)?;
+        inputs: I,
+        load: impl FnOnce(I::Exprs) -> A,
+        combine: impl FnOnce(A, A) -> A,
+        finish: impl FnOnce(A) -> R,
+    ) -> Result<R::Buffers<Self>> {
+        let out = R::allocate(self, collect(self, "scan", &inputs)?.len()?)?;
+        self.scan_parts_into(inputs, load, combine, finish, R::refs(&out))?;
         Ok(out)
     }
 
-    /// As [`Scan::scan_segmented_exclusive`], into the caller's buffer.
+    /// As [`Scan::scan_parts`], into the caller's buffers.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// // y = a y + b, step by step: affine maps composed from left to right, applied to y = 1.
+    /// let (a, b, y) = (dev.upload(&[2.0f32, 0.5, 3.0])?, dev.upload(&[1.0f32, 0.5, -1.0])?, dev.buffer(3)?);
+    /// dev.scan_parts_into((&a, &b), |f| f, |f, g| (f.0 * g.0, f.1 * g.0 + g.1), |f| f.0 + f.1, &y)?;
+    /// assert_eq!(y.read_blocking()?, [3.0, 2.0, 5.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// As [`Scan::scan_segmented`] and [`Scan::scan_inclusive_into`].
-    fn scan_segmented_exclusive_into<T: Element<Reg = T> + Scalar>(
+    /// As [`Scan::scan_parts`] and [`Scan::scan_inclusive_into`].
+    fn scan_parts_into<I: Inputs<Self>, A: Traced, R: Outputs>(
         &self,
-        x: &Buffer<Self, T>,
-        flags: &Buffer<Self, u32>,
-        op: impl Combine<T>,
-        out: &Buffer<Self, T>,
+        inputs: I,
+        load: impl FnOnce(I::Exprs) -> A,
+        combine: impl FnOnce(A, A) -> A,
+        finish: impl FnOnce(A) -> R,
+        out: R::Refs<'_, Self>,
     ) -> Result<()> {
-        let identity = op.identity();
-        let inputs = (array(x), flags, index(), scalar(identity));
-        segmented_into(self, inputs, |(x, flag, i, identity)| (flag, shifted(x, flag, i, identity)), &op, out)
+        parts_into::<Self, I, A, R>(self, inputs, load, ScanKind::Inclusive, (combine, finish), out)
     }
 
-    /// Inclusive scan that starts anew wherever the key differs from the one before (compared by value: NaN differs from
-    /// everything).
+    /// As [`Scan::scan_parts`], exclusive: `out[i]` are the values of the elements `0..i`, `out[0]` those of the accumulator `first`, which should leave others
+    /// unchanged: it is no operand of `combine`.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// // The product of the complex numbers before each.
+    /// let (re, im) = (dev.upload(&[0.0f32, 2.0, 1.0])?, dev.upload(&[1.0f32, 1.0, 0.0])?);
+    /// let (re, im) = dev.scan_parts_exclusive(
+    ///     (&re, &im),
+    ///     |z| z,
+    ///     || (lit(1.0f32), lit(0.0f32)),
+    ///     |a, b| (a.0 * b.0 - a.1 * b.1, a.0 * b.1 + a.1 * b.0),
+    ///     |z| z,
+    /// )?;
+    /// assert_eq!((re.read_blocking()?, im.read_blocking()?), (vec![1.0, 0.0, -1.0], vec![0.0, 1.0, 2.0]));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// As [`Scan::scan_segmented`].
-    fn scan_by_key<K: Element, T: Element<Reg = T> + Scalar>(
+    /// As [`Scan::scan_parts`].
+    fn scan_parts_exclusive<I: Inputs<Self>, A: Traced, R: Outputs>(
         &self,
-        keys: &Buffer<Self, K>,
-        x: &Buffer<Self, T>,
-        op: impl Combine<T>,
-    ) -> Result<Buffer<Self, T>> {
-        segmented(self, (array(keys), keys, x, index()), |(keys, key, x, i)| (starts(keys.at(i - 1), key, i), x), &op)
+        inputs: I,
+        load: impl FnOnce(I::Exprs) -> A,
+        first: impl FnOnce() -> A,
+        combine: impl FnOnce(A, A) -> A,
+        finish: impl FnOnce(A) -> R,
+    ) -> Result<R::Buffers<Self>> {
+        let out = R::allocate(self, collect(self, "scan", &inputs)?.len()?)?;
+        self.scan_parts_exclusive_into(inputs, load, first, combine, finish, R::refs(&out))?;
+        Ok(out)
     }
 
-    /// Exclusive scan that starts anew, with the operator's identity, wherever the key differs from the one before.
+    /// As [`Scan::scan_parts_exclusive`], into the caller's buffers.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// // The mean of the elements before each, 0 before the first.
+    /// let (x, out) = (dev.upload(&[4.0f32, 2.0, 6.0])?, dev.buffer(3)?);
+    /// let sum = |a: (Expr<f32>, Expr<u32>), b: (Expr<f32>, Expr<u32>)| (a.0 + b.0, a.1 + b.1);
+    /// dev.scan_parts_exclusive_into(&x, |x| (x, lit(1)), || (lit(0.0), lit(0)), sum, |(x, n)| x / n.max(1).cast::<f32>(), &out)?;
+    /// assert_eq!(out.read_blocking()?, [0.0, 4.0, 3.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// As [`Scan::scan_segmented`].
-    fn scan_by_key_exclusive<K: Element, T: Element<Reg = T> + Scalar>(
+    /// As [`Scan::scan_parts_exclusive`] and [`Scan::scan_inclusive_into`].
+    fn scan_parts_exclusive_into<I: Inputs<Self>, A: Traced, R: Outputs>(
         &self,
-        keys: &Buffer<Self, K>,
-        x: &Buffer<Self, T>,
-        op: impl Combine<T>,
-    ) -> Result<Buffer<Self, T>> {
-        if keys.len() != x.len() {
-            return Err(Error::LengthMismatch { what: "keys", expected: x.len(), found: keys.len() });
-        }
-        let identity = op.identity();
-        let inputs = (array(keys), keys, array(x), index(), scalar(identity));
-        let load = |(keys, key, x, i, identity): (ir::ArrayExpr<K>, Expr<K::Reg>, ir::ArrayExpr<T>, Expr<u32>, Expr<T>)| {
-            let flag = starts(keys.at(i - 1), key, i);
-            (flag, shifted(x, flag, i, identity))
-        };
-        segmented(self, inputs, load, &op)
+        inputs: I,
+        load: impl FnOnce(I::Exprs) -> A,
+        first: impl FnOnce() -> A,
+        combine: impl FnOnce(A, A) -> A,
+        finish: impl FnOnce(A) -> R,
+        out: R::Refs<'_, Self>,
+    ) -> Result<()> {
+        let first = constants(&ir::pack(Vec::new(), first)?);
+        parts_into::<Self, I, A, R>(self, inputs, load, ScanKind::Exclusive { first }, (combine, finish), out)
     }
 
     /// Inclusive sum; integers wrap.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[1u64, 10, 100])?;
+    /// assert_eq!(dev.cumsum(&x)?.read_blocking()?, [1, 11, 111]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Scan::scan_inclusive`].
     fn cumsum<T: Element<Reg = T> + Num>(&self, x: &Buffer<Self, T>) -> Result<Buffer<Self, T>> {
         self.scan_inclusive(x, Sum)
     }
+
+    /// As [`Scan::cumsum`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(&[1.5f32, -0.5])?, dev.buffer(2)?);
+    /// dev.cumsum_into(&x, &out)?;
+    /// assert_eq!(out.read_blocking()?, [1.5, 1.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Scan::scan_inclusive_into`].
+    fn cumsum_into<T: Element<Reg = T> + Num>(&self, x: &Buffer<Self, T>, out: &Buffer<Self, T>) -> Result<()> {
+        self.scan_inclusive_into(x, Sum, out)
+    }
 }
 impl<B: Run<ScanTask>> Scan for B {}
 
-/// A scan of all elements into a buffer.
-fn scan_line<B: Run<ScanTask>, T: Element<Reg = T> + Scalar>(
-    device: &B,
-    c: Collector<B>,
-    load: Arc<Func>,
-    op: &impl Combine<T>,
-    exclusive: bool,
-    out: &Buffer<B, T>,
-) -> Result<()> {
-    let task = task_of(device, load, op, exclusive, Lines::one(c.len()?))?;
-    enqueue::<B, Expr<T>>(device, c, task, out)
-}
-
-fn task_of<T: Scalar>(device: &impl Backend, load: Arc<Func>, op: &impl Combine<T>, exclusive: bool, lines: Lines) -> Result<ScanTask> {
-    let kind = if exclusive { ScanKind::Exclusive { first: vec![op.identity().to_bits64()] } } else { ScanKind::Inclusive };
-    Ok(ScanTask { load, combine: combine_func(op)?, finish: identity::<T>()?, lines, kind, numerics: device.numerics() })
-}
-
-/// 1 where a segment starts: at the first element, and where a key differs from the one before.
-fn starts<K: Scalar>(before: Expr<K>, key: Expr<K>, i: Expr<u32>) -> Expr<u32> {
-    (i.eq(0) | key.ne(before)).cast()
-}
-
-/// The element before, or the identity where a segment starts: an inclusive scan of these is the exclusive one.
-fn shifted<T: Element<Reg = T> + Scalar>(x: ir::ArrayExpr<T>, flag: Expr<u32>, i: Expr<u32>, identity: Expr<T>) -> Expr<T> {
-    ir::select(flag.ne(0) | i.eq(0), identity, x.at(i - 1))
-}
-
-/// As [`segmented_into`], into a new buffer.
-fn segmented<B: Run<ScanTask>, I: Inputs<B>, T: Element<Reg = T> + Scalar>(
+/// One line of accumulators of several parts.
+fn parts_into<B: Run<ScanTask>, I: Inputs<B>, A: Traced, R: Outputs>(
     device: &B,
     inputs: I,
-    load: impl FnOnce(I::Exprs) -> (Expr<u32>, Expr<T>),
-    op: &impl Combine<T>,
-) -> Result<Buffer<B, T>> {
-    let out = device.buffer(collect(device, "scan", &inputs)?.len()?)?;
-    segmented_into(device, inputs, load, op, &out)?;
-    Ok(out)
-}
-
-/// Scan of (flag, value) pairs, where a flag on the right operand hides the left one: associative, as Blelloch (1990) showed.
-fn segmented_into<B: Run<ScanTask>, I: Inputs<B>, T: Element<Reg = T> + Scalar>(
-    device: &B,
-    inputs: I,
-    load: impl FnOnce(I::Exprs) -> (Expr<u32>, Expr<T>),
-    op: &impl Combine<T>,
-    out: &Buffer<B, T>,
+    load: impl FnOnce(I::Exprs) -> A,
+    kind: ScanKind,
+    (combine, finish): (impl FnOnce(A, A) -> A, impl FnOnce(A) -> R),
+    out: R::Refs<'_, B>,
 ) -> Result<()> {
     let c = collect(device, "scan", &inputs)?;
-    let n = c.len()?;
+    let lines = Lines::one(c.len()?);
     let load = trace(&inputs, &c, load)?;
-    type Pair<T> = (Expr<u32>, Expr<T>);
-    let combine = ir::trace(|(a, b): (Pair<T>, Pair<T>)| {
-        let starts = b.0.ne(0);
-        (a.0 | b.0, ir::select(starts, b.1, op.combine(a.1, b.1)))
-    })?;
-    let finish = ir::trace(|(_, v): Pair<T>| v)?;
-    let task = ScanTask {
-        load,
-        combine: Arc::new(combine),
-        finish: Arc::new(finish),
-        lines: Lines::one(n),
-        kind: ScanKind::Inclusive,
-        numerics: device.numerics(),
-    };
-    enqueue::<B, Expr<T>>(device, c, task, out)
-}
-
-fn enqueue<B: Run<ScanTask>, R: Outputs>(device: &B, c: Collector<B>, task: ScanTask, out: R::Refs<'_, B>) -> Result<()> {
-    let mut outs: Vec<(Out<B::Raw>, u64)> = Vec::new();
-    R::outs(device, out, task.lines.elements(), &mut outs)?;
-    let outs = checked(device, &c, &task, &outs)?;
-    if task.lines.elements() == 0 {
-        return Ok(());
-    }
-    device.run(&task, &c.leaves, &outs)
-}
-
-/// The outputs of a scan that keeps what backends rely on.
-pub(super) fn checked<B: Backend>(device: &B, c: &Collector<B>, task: &ScanTask, outs: &[(Out<B::Raw>, u64)]) -> Result<Vec<Out<B::Raw>>> {
-    for (o, _) in outs {
-        require(device, "scan", o.dtype)?;
-    }
-    check_accumulators(&task.load, &task.combine, &task.finish)?;
-    check_ops(device, "scan", task.numerics, &[&task.load, &task.combine, &task.finish])?;
-    check_index(c, task.lines.elements())?;
-    check_aliasing("scan", &c.leaves, task.lines.elements(), outs, false)?;
-    Ok(outs.iter().map(|(o, _)| o.clone()).collect())
+    let combine = Arc::new(ir::trace(|(a, b): (A, A)| combine(a, b))?);
+    let finish = Arc::new(ir::trace(finish)?);
+    enqueue::<B, R>(device, &c, ScanTask { load, combine, finish, lines, kind, numerics: device.numerics() }, out)
 }

@@ -107,6 +107,15 @@ pub struct ScanVariantTask {
 pub trait ScanVariants: Run<ScanVariantTask> {
     /// Inclusive (`out[i]` combines the elements `0..=i`) or exclusive (`0..i`, the operator's identity first).
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[2u32, 1, 3])?;
+    /// assert_eq!(dev.scan_variant(ScanVariant::BrentKung, &x, Sum, false)?.read_blocking()?, [2, 3, 6]);
+    /// assert_eq!(dev.scan_variant(ScanVariant::KoggeStone, &x, Sum, true)?.read_blocking()?, [0, 2, 3]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Scan::scan_inclusive`](super::Scan::scan_inclusive).
     fn scan_variant<T: Element<Reg = T> + Scalar>(
@@ -123,6 +132,15 @@ pub trait ScanVariants: Run<ScanVariantTask> {
 
     /// As [`ScanVariants::scan_variant`], into the caller's buffer.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(&[5i32, 2, 7])?, dev.buffer(3)?);
+    /// dev.scan_variant_into(ScanVariant::Coarsened, &x, Max, false, &out)?;
+    /// assert_eq!(out.read_blocking()?, [5, 5, 7]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Scan::scan_inclusive_into`](super::Scan::scan_inclusive_into).
     fn scan_variant_into<T: Element<Reg = T> + Scalar>(
@@ -137,6 +155,15 @@ pub trait ScanVariants: Run<ScanVariantTask> {
     }
 
     /// A scan of `f` of the inputs, which never lies in memory, into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (bytes, out) = (dev.upload(b"abc")?, dev.buffer(3)?);
+    /// dev.scan_variant_from_into(ScanVariant::KoggeStone, &bytes, |b| b - 96, Sum, false, &out)?;
+    /// assert_eq!(out.read_blocking()?, [1, 3, 6]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`ScanVariants::scan_variant_into`], and [`Error::LengthMismatch`](crate::Error::LengthMismatch).

@@ -11,7 +11,7 @@ pub use task::{SegmentPlaces, SegmentedReduceTask};
 
 use super::map::{collect, same, trace};
 use super::select::{Count, starts};
-use super::{Map as _, MapTask, ReduceTask, Scan as _, ScanTask, ScatterOp, ScatterTask, Select, SelectTask, Selected};
+use super::{Map as _, MapTask, ReduceTask, ScanTask, ScatterOp, ScatterTask, SegmentedScan as _, Select, SelectTask, Selected};
 use crate::backend::Run;
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::{Element, Scalar};
@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::input::{Inputs, Outputs, array, index};
 use crate::ir::{self, Expr, Traced};
 use crate::ops::{Combine, combine_func, identity};
-use call::{Operators, Segments, check_offsets, constants, enqueue};
+use call::{Operators, Segments, check_offsets, enqueue};
 use std::sync::Arc;
 
 /// Reductions and scans of segments.
@@ -247,7 +247,7 @@ pub trait Segmented: Run<SegmentedReduceTask> + Run<SelectTask> + Run<ReduceTask
             load: trace(&inputs, &c, load)?,
             combine: Arc::new(ir::trace(|(a, b): (A, A)| combine(a, b))?),
             finish: Arc::new(ir::trace(finish)?),
-            nothing: constants(&ir::pack(Vec::new(), nothing)?),
+            nothing: super::constants(&ir::pack(Vec::new(), nothing)?),
         };
         let out = R::allocate(self, segments.most()?)?;
         enqueue::<Self, R, O>(self, c, ops, &segments, R::refs(&out))?;
@@ -353,7 +353,7 @@ pub trait Segmented: Run<SegmentedReduceTask> + Run<SelectTask> + Run<ReduceTask
     }
 
     /// Inclusive scan that starts anew with every segment; elements before the first and behind the last one are scanned as two segments more. The order is
-    /// that of [`Scan::scan_segmented`](super::Scan::scan_segmented).
+    /// that of [`SegmentedScan::scan_segmented`](super::SegmentedScan::scan_segmented).
     ///
     /// ```
     /// # use isowarp::prelude::*;

@@ -1,11 +1,10 @@
 //! Groups: both kernels are WGSL within WebGPU's default limits; windows of inputs begin with groups, and with words of bits.
 
-use super::texts::{SHARED, accept, signature};
+use super::texts::{NUMERICS, SHARED, accept, signature};
 use super::{both, own_device, same_bits};
 use crate::context::Options;
 use crate::patterns::groups::{ballot_holes, ballot_program, peers_holes, peers_program};
 use isowarp_core::buffer::{Buffer, Memory as _};
-use isowarp_core::caps::Numerics;
 use isowarp_core::element::DType;
 use isowarp_core::ir::{self, Expr, Func};
 use isowarp_core::patterns::{Atomics, Peers, ScatterOp};
@@ -26,13 +25,17 @@ fn groups_of_every_kind_fit_the_default_limits() {
     for (func, dtype) in &conditions {
         for (rows, vector) in [(1, 0), (2, 1), (8, 1)] {
             let (holes, signature) = (ballot_holes(rows), signature(&[(*dtype, vector)], &[]));
-            assert!(accept(&ballot_program(func, Numerics::Strict, &signature, &holes)) <= SHARED);
+            for numerics in NUMERICS {
+                assert!(accept(&ballot_program(func, numerics, &signature, &holes)) <= SHARED);
+            }
         }
     }
     for (func, dtype) in conditions.iter().chain(&[(one(|x: Expr<u64>| x * 3), DType::U64)]) {
         for peers in [Peers::Mask, Peers::First, Peers::Rank] {
             let (holes, signature) = (peers_holes(peers, func.result_words()), signature(&[(*dtype, 1)], &[]));
-            assert!(accept(&peers_program(func, Numerics::Strict, &signature, &holes)) <= SHARED);
+            for numerics in NUMERICS {
+                assert!(accept(&peers_program(func, numerics, &signature, &holes)) <= SHARED);
+            }
         }
     }
 }

@@ -1,12 +1,11 @@
 //! Histograms: every form is WGSL that fits WebGPU's default limits where it has to; windows of inputs and outputs.
 
-use super::texts::{SHARED, accept, signature};
+use super::texts::{NUMERICS, SHARED, accept, signature};
 use super::{both, own_device, same_bits};
 use crate::context::Options;
 use crate::patterns::histogram::{Form, Home, LEAST_CELLS, holes, program};
 use isowarp_core::backend::Run;
 use isowarp_core::buffer::{Buffer, Memory as _};
-use isowarp_core::caps::Numerics;
 use isowarp_core::element::DType;
 use isowarp_core::ir::{self, Expr, Func};
 use isowarp_core::patterns::{Histogram as _, HistogramSum, HistogramTask, MapTask, even};
@@ -30,8 +29,8 @@ fn histograms_of_every_kind_and_home() {
         (one(|x: Expr<u64>| (x.cast::<u32>(), x)), HistogramSum::Wide, DType::U64),
         (one(|x: Expr<f32>| (x.cast::<u32>(), x.bitcast::<u32>())), HistogramSum::Exact, DType::F32),
     ];
-    for (func, sum, dtype) in all {
-        let task = HistogramTask { func: Arc::new(func), n: 1, bins: 256, sum, numerics: Numerics::Strict };
+    for ((func, sum, dtype), numerics) in all.into_iter().flat_map(|case| NUMERICS.map(|n| (case.clone(), n))) {
+        let task = HistogramTask { func: Arc::new(func), n: 1, bins: 256, sum, numerics };
         let narrow = matches!(sum, HistogramSum::Count | HistogramSum::Word);
         let homes = [Home::Shared(LEAST_CELLS), Home::Shared(2 * LEAST_CELLS), Home::Cached(LEAST_CELLS / 2), Home::Output];
         for home in homes.into_iter().filter(|h| narrow || !matches!(h, Home::Cached(_))) {

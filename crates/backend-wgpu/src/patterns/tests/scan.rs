@@ -7,8 +7,9 @@ use isowarp_core::backend::Backend as _;
 use isowarp_core::buffer::Buffer;
 use isowarp_core::element::{Element, Num, Scalar};
 use isowarp_core::input::index;
+use isowarp_core::ir::{Expr, select};
 use isowarp_core::ops::{Combine, Max, Op, Sum};
-use isowarp_core::patterns::{Map, Scan};
+use isowarp_core::patterns::{Map, Reduce, Scan, SegmentedScan as _};
 use isowarp_cpu::Cpu;
 
 const LENGTHS: [usize; 5] = [1, 2, 1000, 8193, 70_001];
@@ -176,6 +177,8 @@ fn arrays_above_the_binding_limit_are_cut() {
     check::<f32>(&gpu, &[1000, 8193, 20_000, 70_001], Sum);
     check::<f64>(&gpu, &[20_000, 70_001], Sum);
     axes(&gpu, &[[3, 5, 7], [30, 20, 33], [1, 9001, 2], [1, 40_000, 1]]);
+    // A window holds all tiles of a few columns, or less than one tile, or less than one row.
+    axes(&gpu, &[[2, 20_000, 2], [2, 300, 100], [3, 2, 30_001], [40, 1, 2500], [1, 301, 700]]);
 }
 
 #[test]
@@ -189,6 +192,18 @@ fn an_array_above_the_real_limit_works() {
         sum = sum.wrapping_add(i as u32 & 0xff);
         assert_eq!(v, sum, "element {i}");
     }
+}
+
+#[test]
+fn rows_above_the_real_limit_are_scanned_along_columns() {
+    let gpu = device();
+    let columns = (32 << 20) + 5_u64;
+    let x = gpu.generate(2 * columns, index(), |i| i * 3).expect("generate");
+    let sums = gpu.scan_axis(&x, &[2, columns], 0, Sum, false).expect("scan");
+    let second = columns as u32;
+    let expected = |i: Expr<u32>| select(i.lt(second), i * 3, i * 6 - 3 * second);
+    let wrong = gpu.count((&sums, index()), |(s, i)| s.ne(expected(i))).expect("count");
+    assert_eq!(wrong.read_blocking().expect("read"), 0);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Segments: every form is WGSL that fits WebGPU's default limits; windows of elements, of bounds and of results; tiles of other lengths.
 
-use super::texts::{SHARED, accept, signature, trees};
+use super::texts::{SHARED, accept, signature, trees_both_ways};
 use super::{Sample, both, device, own_device, same_bits};
 use crate::context::Options;
 use crate::device::Wgpu;
@@ -8,7 +8,6 @@ use crate::patterns::accumulator::Accumulator;
 use crate::patterns::segments::{Step, holes, program};
 use isowarp_core::backend::Run;
 use isowarp_core::buffer::{Buffer, Memory as _};
-use isowarp_core::caps::Numerics;
 use isowarp_core::element::Element;
 use isowarp_core::ops::{Max, Op, Sum};
 use isowarp_core::patterns::{
@@ -18,7 +17,7 @@ use isowarp_cpu::Cpu;
 
 #[test]
 fn segments_of_every_type_operator_and_form() {
-    for tree in trees() {
+    for (tree, numerics) in trees_both_ways() {
         let dtype = tree.dtype;
         let stride = Accumulator::new(tree.load.result_types()).stride();
         let task = SegmentedReduceTask {
@@ -29,13 +28,13 @@ fn segments_of_every_type_operator_and_form() {
             n: 1,
             segments: 1,
             counted: false,
-            numerics: Numerics::Strict,
+            numerics,
         };
         let short = |counted, wide, lists| Step::Short { counted, wide, lists };
         let steps = [short(false, false, false), short(true, false, true), short(false, true, true), Step::Tiles, Step::Join];
         for step in steps {
             let leaves: &[_] = if step == Step::Join { &[] } else { &[(dtype, 1)] };
-            let (holes, signature) = (holes(step, step.rows(stride).expect("small")), signature(leaves, &[(dtype, 1)]));
+            let (holes, signature) = (holes(step, step.rows(stride).expect("small"), stride), signature(leaves, &[(dtype, 1)]));
             let shared = accept(&program(step, &task, &signature, &holes));
             assert!(shared <= SHARED, "{step:?} of {stride} bytes: {shared} bytes of shared memory");
         }

@@ -74,7 +74,7 @@ fn tiles(gpu: &Wgpu) {
 }
 
 fn lines_and_parts(gpu: &Wgpu) {
-    reduce::axes(gpu, &[[300, 4, 33], [5, 2, 2100], [7, 1, 900], [2000, 1, 3]], u64::MAX);
+    reduce::axes::<f32>(gpu, &[[300, 4, 33], [5, 2, 2100], [7, 1, 900], [2000, 1, 3]]);
     scan::axes(gpu, &[[300, 4, 33], [3, 2, 1023], [100, 1, 260], [3, 8195, 1]]);
     reduce::check::<f64>(gpu, &SIZES[5..], Sum);
     scan::check::<f64>(gpu, &SIZES[8..], Sum);

@@ -11,14 +11,15 @@ use crate::patterns::{filter, layout, map, merge, moves, select, sort};
 use crate::probe::{Seed, Seeds};
 use crate::seal;
 use isowarp_core::caps::{FmaKind, Numerics};
-use isowarp_core::element::{DType, Element, Num, Scalar, Ty};
+use isowarp_core::element::{DType, Element, Int, Num, Scalar, Ty};
 use isowarp_core::ir::{self, Expr, Func, Param};
-use isowarp_core::ops::{Combine, Max, Min, Op, Product, Sum};
+use isowarp_core::ops::{And, Combine, Max, Min, Op, Or, Product, Sum, Xor};
 use isowarp_core::patterns::layout::MAX_AXES;
 use isowarp_core::patterns::{
     Border, FilterKind, FilterTask, Lines, MapTask, ScanKind, ScanTask, ScatterOp, ScatterTask, SearchKind, SelectKind, SelectTask,
 };
 use isowarp_shaders::kernels::{GATHER, LAYOUT, SCATTER, TRANSPOSE};
+use std::ops::{BitAnd, BitOr, BitXor};
 use std::sync::Arc;
 
 pub(super) const NATIVE: Dialect =
@@ -38,8 +39,13 @@ pub(super) fn accept(program: &Program<'_>) -> u32 {
 #[track_caller]
 fn accept_wide(program: &Program<'_>, invocations: u32) -> u32 {
     let mut most = 0;
+    let mut seen: Vec<String> = Vec::new();
     for dialect in DIALECTS {
         let text = program.text(dialect).expect("text");
+        // Integers are computed alike in all of them.
+        if seen.contains(&text) {
+            continue;
+        }
         let capabilities = seal::capabilities(wgpu::Features::all());
         let parsed = seal::parse(program.entry, &text, capabilities).unwrap_or_else(|e| panic!("{e}\n{:?}\n{text}", program.constants));
         let interface = parsed.interface(program.entry).expect("interface");
@@ -50,9 +56,13 @@ fn accept_wide(program: &Program<'_>, invocations: u32) -> u32 {
         let module = naga::front::wgsl::Frontend::new_with_options(options).parse(&text).expect("parsed before");
         let shared = module.global_variables.iter().filter(|(_, v)| v.space == naga::AddressSpace::WorkGroup);
         most = most.max(shared.map(|(_, v)| module.types[v.ty].inner.size(module.to_ctx()).next_multiple_of(16)).sum());
+        seen.push(text);
     }
     most
 }
+
+/// Both ways to compute.
+pub(super) const NUMERICS: [Numerics; 2] = [Numerics::Strict, Numerics::Fast];
 
 fn leaf_of(dtype: DType, slot: u8, form: usize) -> (LeafKind, Slot) {
     let unit = match dtype.size_bytes() {
@@ -108,9 +118,11 @@ fn maps_of_every_element_type_and_access() {
             if leaf == 3 && dtype.size_bytes() > 2 {
                 continue;
             }
-            let func = same(dtype.ty(), params.clone());
-            let task = MapTask { func: Arc::new(func), n: 1, numerics: Numerics::Strict };
-            accept(&map_program(&task, &signature(&[(dtype, leaf)], &[(dtype, out)])));
+            let func = Arc::new(same(dtype.ty(), params.clone()));
+            for numerics in NUMERICS {
+                let task = MapTask { func: Arc::clone(&func), n: 1, numerics };
+                accept(&map_program(&task, &signature(&[(dtype, leaf)], &[(dtype, out)])));
+            }
         }
     }
 }
@@ -150,7 +162,7 @@ fn maps_with_scalars_indices_arrays_and_truth_values() {
         let mut s = s.clone();
         s.leaves.insert(2, LeafKind::Array { slot: 4, dtype: DType::F16, windows, each, twin: None });
         s.slots.extend((0..windows).map(|_| Slot { unit: Unit::Word, writable: false }));
-        for numerics in [Numerics::Strict, Numerics::Fast] {
+        for numerics in NUMERICS {
             accept(&map_program(&MapTask { func: Arc::new(func.clone()), n: 1, numerics }, &s));
         }
     }
@@ -164,7 +176,7 @@ pub(super) struct Tree {
     pub(super) dtype: DType,
 }
 
-pub(super) fn tree<T: Scalar + Element<Reg = T> + Num>(op: impl Combine<T>) -> Tree {
+pub(super) fn tree<T: Scalar + Element<Reg = T>>(op: impl Combine<T>) -> Tree {
     let combine = ir::trace(|(a, b): (Expr<T>, Expr<T>)| op.combine(a, b)).expect("operator");
     let one = |params| Arc::new(same(T::TY, params));
     Tree { load: one(vec![Param::Value(T::TY)]), combine: Arc::new(combine), finish: one(vec![Param::Value(T::TY)]), dtype: T::DTYPE }
@@ -182,7 +194,19 @@ pub(super) fn trees() -> Vec<Tree> {
     fn of<T: Scalar + Element<Reg = T> + Num>() -> Vec<Tree> {
         vec![tree::<T>(Sum), tree::<T>(Product), tree::<T>(Min), tree::<T>(Max), segmented::<T>(Sum)]
     }
-    let mut all: Vec<Tree> = [of::<f32>(), of::<i32>(), of::<u32>(), of::<f64>(), of::<i64>(), of::<u64>()].into_iter().flatten().collect();
+    fn bits<T: Scalar + Element<Reg = T> + Int>() -> Vec<Tree>
+    where
+        Expr<T>: BitAnd<Output = Expr<T>> + BitOr<Output = Expr<T>> + BitXor<Output = Expr<T>>,
+    {
+        vec![tree::<T>(And), tree::<T>(Or), tree::<T>(Xor)]
+    }
+    let numbers = [of::<f32>(), of::<i32>(), of::<u32>(), of::<f64>(), of::<i64>(), of::<u64>()];
+    let words = [bits::<i32>(), bits::<u32>(), bits::<i64>(), bits::<u64>()];
+    let mut all: Vec<Tree> = numbers.into_iter().chain(words).flatten().collect();
+    // Narrow elements widen as they are loaded, and are narrowed as they are stored.
+    all.push(Tree { dtype: DType::F16, ..tree::<f32>(Sum) });
+    all.push(Tree { dtype: DType::U8, ..tree::<u32>(Sum) });
+    all.push(Tree { dtype: DType::U8, ..tree::<u32>(Max) });
     all.push(tree::<f32>(Op::associative(0.0, |a: Expr<f32>, b: Expr<f32>| a.max(b) + (-(a - b).abs()).exp().ln_1p())));
     // Four wide parts: the largest accumulator that the patterns make.
     type Four = (Expr<f64>, Expr<f64>, Expr<u64>, Expr<bool>);
@@ -193,18 +217,56 @@ pub(super) fn trees() -> Vec<Tree> {
     all
 }
 
+/// [`trees`], computed both ways.
+pub(super) fn trees_both_ways() -> impl Iterator<Item = (Tree, Numerics)> {
+    NUMERICS.into_iter().flat_map(|numerics| trees().into_iter().map(move |tree| (tree, numerics)))
+}
+
+/// Accumulators of two parts that become two results: an extreme with its index, and both extremes.
+fn pairs() -> Vec<Tree> {
+    fn of<T: Scalar + Element<Reg = T> + Num>() -> [Tree; 2] {
+        type Pair<T> = (Expr<T>, Expr<u32>);
+        type Ends<T> = (Expr<T>, Expr<T>);
+        let (value, index) = (Param::Value(T::TY), Param::Index(Ty::U32));
+        let load = ir::pack(vec![value, index], || <Pair<T> as ir::Traced>::params(0)).expect("operator");
+        let combine = ir::trace(|(a, b): (Pair<T>, Pair<T>)| {
+            let left = a.0.lt(b.0) | (a.0.eq(b.0) & a.1.lt(b.1));
+            (ir::select(left, a.0, b.0), ir::select(left, a.1, b.1))
+        });
+        let finish = ir::trace(|p: Pair<T>| p).expect("operator");
+        let extreme =
+            Tree { load: Arc::new(load), combine: Arc::new(combine.expect("operator")), finish: Arc::new(finish), dtype: T::DTYPE };
+        let load = ir::trace(|x: Expr<T>| (x, x)).expect("operator");
+        let combine = ir::trace(|(a, b): (Ends<T>, Ends<T>)| (a.0.min(b.0), a.1.max(b.1))).expect("operator");
+        let finish = ir::trace(|p: Ends<T>| p).expect("operator");
+        [extreme, Tree { load: Arc::new(load), combine: Arc::new(combine), finish: Arc::new(finish), dtype: T::DTYPE }]
+    }
+    [of::<f32>(), of::<i32>(), of::<u32>(), of::<f64>(), of::<i64>(), of::<u64>()].into_iter().flatten().collect()
+}
+
 /// WebGPU's default workgroup memory.
 pub(super) const SHARED: u32 = 16 << 10;
 
 #[test]
 fn reductions_of_every_type_operator_and_form() {
-    for t in trees() {
+    for t in trees().into_iter().chain(pairs()) {
         let acc = Accumulator::new(t.combine.result_types());
         let shape = Shape::of(acc.stride()).expect("small enough");
         let (leaves, none) = (Source::Leaves(&t.load), signature(&[], &[]));
-        let direct = signature(&[(t.dtype, 0)], &[(t.dtype, 1)]);
-        let sources = signature(&[(t.dtype, 1)], &[]);
-        let results = signature(&[], &[(t.dtype, 1)]);
+        // The second result of an extreme is its index.
+        let index = t.load.params.get(1).copied();
+        let outs = |form| match t.finish.results.len() {
+            1 => vec![(t.dtype, form)],
+            _ => vec![(t.dtype, form), (if index.is_some() { DType::U32 } else { t.dtype }, form)],
+        };
+        let of = |leaf: &[(DType, usize)], outs: &[(DType, usize)]| {
+            let mut s = signature(leaf, outs);
+            s.leaves.extend(index.filter(|_| !leaf.is_empty()).map(|p| LeafKind::Index(p.ty())));
+            s
+        };
+        let direct = of(&[(t.dtype, 0)], &outs(1));
+        let sources = of(&[(t.dtype, 1)], &[]);
+        let results = of(&[], &outs(1));
         let ends = [
             (leaves, Sink::Outs(&t.finish), &direct),
             (leaves, Sink::Results, &sources),
@@ -213,12 +275,11 @@ fn reductions_of_every_type_operator_and_form() {
         ];
         let forms = [(TILES, false), (ROWS, false), (COLS, false), (TILES, true), (ROWS, true)];
         for (form, subgroups) in forms.into_iter().filter(|(_, subgroups)| !subgroups || acc.shuffles()) {
-            for (source, sink, signature) in ends {
+            for ((source, sink, signature), numerics) in ends.into_iter().flat_map(|end| NUMERICS.map(|n| (end, n))) {
                 let Form { template, entry } = form;
                 let holes = form_holes(form, shape, subgroups);
                 let operators = Operators::Tree { source, combine: &t.combine, sink };
-                let program =
-                    Program { template, entry, constants: &holes, operators, signature, numerics: Numerics::Strict, first: false };
+                let program = Program { template, entry, constants: &holes, operators, signature, numerics, first: false };
                 let shared = accept(&program);
                 assert!(shared <= SHARED, "{entry}: {shared} bytes of shared memory");
             }
@@ -233,9 +294,16 @@ fn scans_of_every_type_operator_and_form() {
         let rows = scan::rows(acc.stride()).expect("small enough");
         for kind in [ScanKind::Inclusive, ScanKind::Exclusive { first: vec![0; t.combine.results.len()] }] {
             let (load, combine, finish) = (Arc::clone(&t.load), Arc::clone(&t.combine), Arc::clone(&t.finish));
-            let task = ScanTask { load, combine, finish, lines: Lines::one(1), kind, numerics: Numerics::Strict };
-            let mut steps =
-                vec![Step::Totals, Step::Fold, Step::Apply { folded: false }, Step::Apply { folded: true }, Step::Rows, Step::Columns];
+            let mut task = ScanTask { load, combine, finish, lines: Lines::one(1), kind, numerics: Numerics::Strict };
+            let mut steps = vec![
+                Step::Totals,
+                Step::Fold,
+                Step::Apply { folded: false },
+                Step::Apply { folded: true },
+                Step::Rows,
+                Step::Columns,
+                Step::Accumulators,
+            ];
             if acc.stride() <= 8 {
                 steps.extend(
                     [(false, false), (false, true), (true, false), (true, true)].map(|(wide, served)| Step::Single { wide, served }),
@@ -246,6 +314,8 @@ fn scans_of_every_type_operator_and_form() {
                     if strided && matches!(step, Step::Rows | Step::Single { .. }) || subgroups && !acc.shuffles() {
                         continue;
                     }
+                    // The arithmetic of operators does not depend on how elements are reached.
+                    task.numerics = if strided { Numerics::Fast } else { Numerics::Strict };
                     let signature = scan_signature(t.dtype, step, strided);
                     for look_back_threads in [256, 1024] {
                         let form = scan::Form { rows, strided, subgroups, group: 64, look_back_threads };
@@ -267,7 +337,7 @@ pub(super) fn scan_signature(dtype: DType, step: Step, strided: bool) -> Signatu
     let form = usize::from(strided);
     match step {
         Step::Totals => signature(&[(dtype, form)], &[]),
-        Step::Fold => signature(&[], &[]),
+        Step::Fold | Step::Accumulators => signature(&[], &[]),
         _ => signature(&[(dtype, form)], &[(dtype, form)]),
     }
 }
@@ -278,8 +348,8 @@ fn filters_of_every_kind_border_and_channel_count() {
     for kind in [FilterKind::gaussian3(), five, FilterKind::Sobel, FilterKind::Median3] {
         for border in Border::ALL {
             for channels in [1, 3, 4] {
-                for dtype in [DType::U8, DType::F32] {
-                    let task = FilterTask { kind: kind.clone(), border, height: 9, width: 9, channels, dtype, numerics: Numerics::Strict };
+                for (dtype, numerics) in [DType::U8, DType::F32].into_iter().flat_map(|dtype| NUMERICS.map(|n| (dtype, n))) {
+                    let task = FilterTask { kind: kind.clone(), border, height: 9, width: 9, channels, dtype, numerics };
                     for (leaf, out) in [(0, 0), (1, 1)] {
                         let signature = signature(&[(dtype, leaf)], &[(dtype, out)]);
                         for dialect in [NATIVE, SEEDED, GUARDED] {
@@ -348,7 +418,8 @@ fn selections_of_every_kind_and_width() {
             for count in [DType::U32, DType::U64] {
                 let combine = Arc::clone(if kind.counters() == 2 { &add_two } else { &add });
                 let (func, store) = (Arc::clone(&func), Arc::clone(&store));
-                let task = SelectTask { func, store, combine, n: 1, kind, count, numerics: Numerics::Strict };
+                let numerics = if count == DType::U32 { Numerics::Strict } else { Numerics::Fast };
+                let task = SelectTask { func, store, combine, n: 1, kind, count, numerics };
                 outs.push((count, 1));
                 // Four wide values are read from one array, as a kernel binds eight.
                 let leaves: Vec<(DType, usize)> = dtypes.iter().take(1).map(|&d| (d, 0)).collect();

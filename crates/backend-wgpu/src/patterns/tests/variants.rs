@@ -1,13 +1,12 @@
 //! The rungs of the ladders of P02 and P03: their texts, and their bits.
 
-use super::texts::{SHARED, accept, signature, trees};
+use super::texts::{SHARED, accept, signature, trees_both_ways};
 use super::{Sample, both, device, own_device, same_bits};
 use crate::context::Options;
 use crate::device::Wgpu;
 use crate::patterns::{reduce_variants, scan_variants};
 use half::f16;
 use isowarp_core::buffer::Memory as _;
-use isowarp_core::caps::Numerics;
 use isowarp_core::element::{Element, Num, Scalar};
 use isowarp_core::error::Error;
 use isowarp_core::input::index;
@@ -21,9 +20,9 @@ const SIZES: [usize; 18] = [1, 2, 3, 31, 32, 33, 255, 256, 257, 511, 513, 1023, 
 
 #[test]
 fn texts_of_every_rung_type_and_operator_fit_webgpu() {
-    for t in trees() {
+    for (t, numerics) in trees_both_ways() {
         let (load, combine, finish) = (Arc::clone(&t.load), Arc::clone(&t.combine), Arc::clone(&t.finish));
-        let reduce = ReduceTask { load, combine, finish, lines: Lines::one(1), numerics: Numerics::Strict };
+        let reduce = ReduceTask { load, combine, finish, lines: Lines::one(1), numerics };
         for variant in ReduceVariant::ALL.into_iter().filter(|v| *v != ReduceVariant::AlignedTree) {
             let task = ReduceVariantTask { variant, reduce: reduce.clone() };
             let holes = reduce_variants::holes(variant);
@@ -40,10 +39,10 @@ fn texts_of_every_rung_type_and_operator_fit_webgpu() {
 
 #[test]
 fn texts_of_every_scan_type_and_operator_fit_webgpu() {
-    for t in trees() {
+    for (t, numerics) in trees_both_ways() {
         for kind in [ScanKind::Inclusive, ScanKind::Exclusive { first: vec![0; t.combine.results.len()] }] {
             let (load, combine, finish) = (Arc::clone(&t.load), Arc::clone(&t.combine), Arc::clone(&t.finish));
-            let scan = ScanTask { load, combine, finish, lines: Lines::one(1), kind, numerics: Numerics::Strict };
+            let scan = ScanTask { load, combine, finish, lines: Lines::one(1), kind, numerics };
             for variant in ScanVariant::ALL.into_iter().filter(|v| *v != ScanVariant::SinglePass) {
                 let task = ScanVariantTask { variant, scan: scan.clone() };
                 for (from_partials, totals, folded) in [

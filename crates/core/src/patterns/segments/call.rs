@@ -6,7 +6,7 @@ use crate::buffer::{Buffer, DeviceScalar};
 use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
 use crate::input::{Collector, Outputs, require};
-use crate::ir::{Evaluator, Func};
+use crate::ir::Func;
 use crate::patterns::map::check_index;
 use crate::patterns::select::Count;
 use crate::patterns::{check_accumulators, check_aliasing, check_ops};
@@ -82,13 +82,6 @@ pub(super) fn enqueue<B: Run<SegmentedReduceTask>, R: Outputs, O: Count>(
     let task = SegmentedReduceTask { load, combine, finish, nothing, n, segments: most, counted, numerics };
     let outs: Vec<_> = outs.into_iter().map(|(o, _)| o).collect();
     device.run(&task, &leaves, &outs)
-}
-
-/// The results of an operator without parameters.
-pub(super) fn constants(func: &Func) -> Vec<u64> {
-    let mut e = Evaluator::new(func);
-    e.eval(1, |_, out| out.fill(0), |_, _| 0);
-    (0..func.results.len()).map(|k| e.result(k)[0]).collect()
 }
 
 /// Fails for the first offset that is below the one before it, or above `n`. Waits for the device.

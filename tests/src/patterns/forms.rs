@@ -1,0 +1,88 @@
+//! P01 to P03: forms into the caller's buffers, and of inputs that never lie in memory.
+
+use super::input;
+use crate::case::{Cases, Target};
+use crate::data::Fill;
+use half::f16;
+use isowarp::element::Element as _;
+use isowarp::prelude::*;
+
+pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
+    c.quick(false);
+    c.add("map/into_forms/f32", |d| {
+        let (x, y) = (input::<B, f32>(d, Fill::Plain, 5003, "x")?, input::<B, f32>(d, Fill::Wide, 5003, "y")?);
+        // Each into the middle of a buffer: what lies before and behind stays.
+        let out: Vec<Buffer<B, f32>> = (0..4).map(|_| input(d, Fill::Plain, 5010, "out")).collect::<Result<_, _>>()?;
+        let part = |k: usize| out[k].slice(3..5006);
+        d.axpy_into(0.7, &x, &y, &part(0)?)?;
+        d.zip_into((&x, &y), |(x, y)| x.max(y), &part(1)?)?;
+        d.iota_into(1.0, 0.3, &part(2)?)?;
+        d.replace_into(&part(0)?, 0.0, 1.0, &part(3)?)?;
+        Ok(out)
+    });
+    c.add("map/cast_into/f16", |d| {
+        let (x, out) = (input::<B, f32>(d, Fill::Bits, 5003, "x")?, input::<B, f16>(d, Fill::Plain, 5010, "out")?);
+        d.cast_into(&x, &out.slice(5..)?)?;
+        Ok(out)
+    })
+    .needs(&[f16::DTYPE]);
+    reductions(c);
+    scans(c);
+}
+
+fn reductions<B: Target>(c: &mut Cases<B>) {
+    c.add("reduce/into_forms/f32", |d| {
+        let (x, y) = (input::<B, f32>(d, Fill::Plain, 5003, "x")?, input::<B, f32>(d, Fill::Wide, 5003, "y")?);
+        let (out, places) = (input::<B, f32>(d, Fill::Plain, 20, "out")?, input::<B, u32>(d, Fill::Plain, 8, "places")?);
+        let (at, place) = (|k: u64| out.slice(k..), |k: u64| places.slice(k..));
+        d.min_with_index_into(&x, (&at(1)?, &place(1)?))?;
+        d.max_with_index_into(&x, (&at(2)?, &place(2)?))?;
+        d.argmin_into(&x, &place(3)?)?;
+        d.argmax_into(&x, &place(4)?)?;
+        d.count_into(&x, |x| x.gt(0.5), &place(5)?)?;
+        d.minmax_into(&y, (&at(3)?, &at(4)?))?;
+        d.mean_into(&x, &at(5)?)?;
+        d.dot_into(&x, &y, &at(6)?)?;
+        d.norm1_into(&x, &at(7)?)?;
+        d.norm2_into(&x, &at(8)?)?;
+        d.norm_inf_into(&x, &at(9)?)?;
+        d.max_abs_diff_into(&x, &y, &at(10)?)?;
+        d.sum_into(&x, &at(11)?)?;
+        d.trapezoid_into(0.0, 2.0, 1000, Expr::sin, &at(12)?)?;
+        d.simpson_into(0.0, 2.0, 1000, |x| (-x * x).exp(), &at(13)?)?;
+        d.reduce_range_into(1000, index(), |i| i * i, Sum, &place(6)?)?;
+        Ok((out, places))
+    });
+    c.add("reduce/count_wide/u64", |d| {
+        let out = d.upload(&[9u64, 9, 9])?;
+        d.count_into(&input::<B, f32>(d, Fill::Bits, 20_011, "x")?, |x| x.gt(0.25), &out.slice(1..)?)?;
+        Ok(out)
+    })
+    .needs(&[u64::DTYPE]);
+    for axis in 0..3 {
+        c.add(format!("reduce/axis_from/u8/axis={axis}"), move |d| {
+            let x = input::<B, u8>(d, Fill::Plain, 20 * 33 * 17, "x")?;
+            d.reduce_axis_from((&x, index()), |(x, i)| x * x + i, (&[20, 33, 17], axis), Sum)
+        })
+        .needs(&[u8::DTYPE]);
+    }
+}
+
+fn scans<B: Target>(c: &mut Cases<B>) {
+    for axis in 0..3 {
+        c.add(format!("scan/axis_from/u8/axis={axis}"), move |d| {
+            let x = input::<B, u8>(d, Fill::Plain, 20 * 33 * 17, "x")?;
+            d.scan_axis_from((&x, index()), |(x, i)| x * x + i, (&[20, 33, 17], axis), Sum, true)
+        })
+        .needs(&[u8::DTYPE]);
+    }
+    c.add("scan/segmented_from/f32", |d| {
+        let (x, y) = (input::<B, f32>(d, Fill::Cancel, 5003, "x")?, input::<B, f32>(d, Fill::Plain, 5003, "y")?);
+        let flags = d.map(&input::<B, u32>(d, Fill::Plain, 5003, "flags")?, |f| ((f >> 5) % 50).eq(0).cast::<u32>())?;
+        d.scan_segmented_from((&x, &y), |(x, y)| x * y, &flags, Sum)
+    });
+    c.add("scan/by_key_from/u32", |d| {
+        let keys = d.map(&input::<B, u32>(d, Fill::Sorted, 5003, "keys")?, |k| k >> 3)?;
+        d.scan_by_key_from(&keys, (&keys, index()), |(k, i)| k ^ i, Max)
+    });
+}
