@@ -28,15 +28,15 @@ fn arrays_may_have_more_elements_than_32_bits_number() {
         let expected: Vec<u8> = [0xfd, 0xfe].into_iter().chain(0..BEYOND as u8).collect();
         assert_eq!(bytes.slice(tail..).unwrap().read_blocking().unwrap(), expected);
 
-        assert_eq!(d.reduce_from(&bytes, |b| b.cast::<u64>(), Sum).unwrap().read_blocking().unwrap(), SUM);
+        assert_eq!(d.reduce_from(&bytes, Expr::cast::<u64>, Sum).unwrap().read_blocking().unwrap(), SUM);
         let beyond = d.reduce_from((&bytes, index64()), |(_, i)| i.ge(1u64 << 32).cast::<u32>(), Sum).unwrap();
         assert_eq!(u64::from(beyond.read_blocking().unwrap()), BEYOND);
 
-        let sums = d.scan_from(&bytes, |b| b.cast::<u64>(), Sum, false).unwrap();
+        let sums = d.scan_from(&bytes, Expr::cast::<u64>, Sum, false).unwrap();
         let last: Vec<u64> = sums.slice(N - 2..).unwrap().read_blocking().unwrap();
         assert_eq!(last, [SUM - (BEYOND - 1), SUM]);
 
-        let short = d.generate(N, index(), |i| i.store_as::<u8>());
+        let short = d.generate(N, index(), Expr::store_as::<u8>);
         assert!(matches!(short, Err(Error::TooLarge { .. })), "{:?}", short.map(|x| x.len()));
         assert!(matches!(d.argmin(&sums), Err(Error::TooLarge { .. })));
     }
