@@ -32,10 +32,14 @@ fn quad(i: u32, end: u32) -> Acc {
 }
 
 {% if short %}
+{% if tiny %}
 const TINY = 64u;                     // elements of a segment that an invocation reduces, at most
 const STAGED = {{ staged }}u;         // elements that are staged for that
 
 var<workgroup> slots: array<Acc, max(SLOTS, STAGED)>;
+{% else %}
+var<workgroup> slots: array<Acc, SLOTS>;
+{% endif %}
 // Of each segment of the tile: its first element in the window, its elements if it is short (THREADS places on), and the vectors of those before it.
 // Where segments are tiny, where each begins in the slots, and the last one ends.
 var<workgroup> places: array<u32, THREADS * 2u + 1u>;
@@ -78,6 +82,7 @@ fn bound(k: u32) -> u32 {
 {% endif %}
 }
 
+{% if tiny %}
 // The node over 16 staged elements from one on, those of the first `left`; there is at least one.
 fn of_16(at: u32, left: u32) -> Acc {
     var x0 = slots[at];
@@ -176,6 +181,7 @@ fn segments_tiny(from_: u32, segments: u32, rows: u32, lane: u32) -> bool {
     workgroupBarrier();
     return true;
 }
+{% endif %}
 
 // Reduces {{ threads }} segments from one on, and puts the long ones on the list. All invocations call it.
 fn segments_mixed(from_: u32, segments: u32, lane: u32) {
@@ -323,23 +329,28 @@ fn segments_mixed(from_: u32, segments: u32, lane: u32) {
 // args: n elements in all; first, of the window, and step, elements from there on whose segments are reduced here; segments of the output's window, the
 // first of them; tile, elements of a tile of a long segment, and limit, elements of a short one; room, tiles that the list holds, and joins, where
 // long segments of several tiles follow; elements of the bindings of bounds and count before the first; groups of this dispatch; together, segments of
-// an invocation to begin with, 0 where they are too long for that.
+// an invocation to begin with.
 // A segment belongs to the window that it begins in; empty and long ones are seen to in the first window.
 @compute @workgroup_size({{ threads }})
 fn segments_short(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let block = (group.z * grid.y + group.y) * grid.x + group.x;
     let segments = segments_here();
     let tiles = (segments + THREADS - 1u) / THREADS;
-    let together = max(args.together, 1u);
-    for (var tile = block * together; tile < tiles; tile += args.groups * together) {
-        if (args.together == 0u || !segments_tiny(tile * THREADS, segments, together, lane)) {
-            for (var t = tile; t < min(tile + together, tiles); t++) {
-                if (together == 1u || !segments_tiny(t * THREADS, segments, 1u, lane)) {
+{% if tiny %}
+    for (var tile = block * args.together; tile < tiles; tile += args.groups * args.together) {
+        if (!segments_tiny(tile * THREADS, segments, args.together, lane)) {
+            for (var t = tile; t < min(tile + args.together, tiles); t++) {
+                if (args.together == 1u || !segments_tiny(t * THREADS, segments, 1u, lane)) {
                     segments_mixed(t * THREADS, segments, lane);
                 }
             }
         }
     }
+{% else %}
+    for (var tile = block; tile < tiles; tile += args.groups) {
+        segments_mixed(tile * THREADS, segments, lane);
+    }
+{% endif %}
 }
 {% else %}
 // Regions of shared memory, each with a gap after 8 slots, so that neighbours' runs of 8 lie in different banks.

@@ -38,7 +38,13 @@ const JOIN: u64 = 3;
 /// Which kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Step {
-    Short { counted: bool, wide: bool, lists: bool },
+    Short {
+        counted: bool,
+        wide: bool,
+        lists: bool,
+        /// Whether segments may be as tiny as that an invocation reduces one.
+        tiny: bool,
+    },
     Tiles,
     Join,
 }
@@ -67,10 +73,10 @@ impl Step {
     }
 }
 
-pub(super) fn holes(step: Step, rows: u32, stride: u64) -> [(&'static str, u32); 9] {
-    let (counted, wide, lists) = match step {
-        Step::Short { counted, wide, lists } => (counted, wide, lists),
-        _ => (false, false, false),
+pub(super) fn holes(step: Step, rows: u32, stride: u64) -> [(&'static str, u32); 10] {
+    let (counted, wide, lists, tiny) = match step {
+        Step::Short { counted, wide, lists, tiny } => (counted, wide, lists, tiny),
+        _ => (false, false, false, false),
     };
     [
         ("threads", THREADS),
@@ -81,6 +87,7 @@ pub(super) fn holes(step: Step, rows: u32, stride: u64) -> [(&'static str, u32);
         ("counted", counted.into()),
         ("wide", wide.into()),
         ("lists", lists.into()),
+        ("tiny", tiny.into()),
         (SUBGROUPS, 0),
     ]
 }
@@ -170,7 +177,7 @@ impl Run<SegmentedReduceTask> for Wgpu {
         let kernel_of = |step: Step, signature: &Signature| -> Result<Arc<Kernel>> {
             self.program("segmented reduction", &program(step, task, signature, &holes(step, rows(step)?, stride)))
         };
-        let short = Step::Short { counted: task.counted, wide: dtype == DType::U64, lists: listed.is_some() };
+        let short = Step::Short { counted: task.counted, wide: dtype == DType::U64, lists: listed.is_some(), tiny: together > 0 };
         let kernel = kernel_of(short, &segments.direct.signature)?;
         segments.windows(|first, results| segments.short(&kernel, listed.as_ref(), first, results))?;
         let Some(listed) = listed else { return Ok(()) };

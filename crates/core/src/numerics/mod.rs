@@ -14,11 +14,11 @@
 //! | function | method | largest error, ULP | measured over | operations |
 //! |---|---|---|---|---|
 //! | [`exp`] | x = n ln 2 + r, polynomial of degree 6 | 0.892 | all | 17 |
-//! | [`exp2`] | x = n + r, polynomial of degree 6 | 0.867 | every 7th | 13 |
-//! | [`expm1`] | as exp, leading terms in two floats | 0.906 | every 7th, all from 0.01 to 64 | 29 |
+//! | [`exp2`] | x = n + r, polynomial of degree 6 | 0.894 | all | 13 |
+//! | [`expm1`] | as exp, leading terms in two floats | 0.906 | all | 29 |
 //! | [`log`] | x = 2^k (1 + f), polynomial of degree 10, two-float sum | 0.902 | all | 24 |
-//! | [`log2`] | as log | 0.921 | every 7th, all from 0.5 to 2 | 24 |
-//! | [`log10`] | as log | 0.978 | every 7th, all from 0.5 to 2 | 26 |
+//! | [`log2`] | as log | 0.921 | all | 24 |
+//! | [`log10`] | as log | 0.978 | all | 26 |
 //! | [`log1p`] | as log, 1 + x in two floats | 0.914 | every 7th, all from 0.01 to 64 | 41 |
 //! | [`sin`] | Cody-Waite up to 8192, Payne-Hanek above, degree 7 | 0.884 | all | 30 |
 //! | [`cos`] | as sin, degree 8 | 0.883 | all | 29 |

@@ -30,8 +30,9 @@ fn segments_of_every_type_operator_and_form() {
             counted: false,
             numerics,
         };
-        let short = |counted, wide, lists| Step::Short { counted, wide, lists };
-        let steps = [short(false, false, false), short(true, false, true), short(false, true, true), Step::Tiles, Step::Join];
+        let short = |counted, wide, lists, tiny| Step::Short { counted, wide, lists, tiny };
+        let shorts = [short(false, false, false, true), short(true, false, true, true), short(false, true, true, false)];
+        let steps = shorts.into_iter().chain([Step::Tiles, Step::Join]);
         for step in steps {
             let leaves: &[_] = if step == Step::Join { &[] } else { &[(dtype, 1)] };
             let (holes, signature) = (holes(step, step.rows(stride).expect("small"), stride), signature(leaves, &[(dtype, 1)]));
