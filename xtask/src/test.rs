@@ -38,7 +38,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         shell::run(quiet(&mut shell::cargo(["test", "--workspace", "--doc", "--quiet"])))?;
     }
     let mut tests = runner(&["--workspace"]);
-    shell::run(vulkan::quick_to_compile(quiet(tests.args(&options.args))).env(DEVICES, devices).env(ptxas::PTXAS, assembler))
+    shell::run(quiet(tests.args(&options.args)).env(DEVICES, devices).env(ptxas::PTXAS, assembler))
 }
 
 /// The test runner: nextest, or what comes with cargo. All tests run, also after one has failed.

@@ -119,16 +119,6 @@ fn adapters() -> Option<u32> {
     }
 }
 
-/// Has Mesa's software adapter compile kernels without optimising them, unless the environment says otherwise: most run once, on little, and its
-/// compiler takes longer than they do. Other adapters do not know the variable.
-pub(crate) fn quick_to_compile(command: &mut Command) -> &mut Command {
-    const VARIABLE: &str = "GALLIVM_PERF";
-    if std::env::var_os(VARIABLE).is_none() {
-        command.env(VARIABLE, "nopt");
-    }
-    command
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -212,11 +212,8 @@ fn fast_bound(backend: &str, name: &str, x: f64, exact: f64) -> f64 {
     let near_one = (0.5..=2.0).contains(&x);
     match (backend, name) {
         ("cuda", "log" | "log2") if near_one => 2f64.powi(-22),
-        ("cuda", "log2" | "exp2") => 2f64.powi(-22) * exact.abs(),
-        ("cuda", "log") => 2f64.powf(-21.4) * exact.abs(),
-        ("cuda", "exp") => (2f64.powi(-22) + 2f64.powf(-23.7) * x.abs()) * exact,
-        ("cuda", "rsqrt") => 2f64.powf(-22.9) * exact,
-        ("cuda", "sqrt") => 2f64.powi(-23) * exact,
+        ("cuda", "log") => 3.0 * ulp(exact),
+        ("cuda", "exp") => (2.0 + 1.23 * x.abs()) * ulp(exact),
         ("cuda", _) => 2.0 * ulp(exact),
         ("wgpu", "log" | "log2") if near_one => 2f64.powi(-21),
         ("wgpu", "log" | "log2") => 3.0 * ulp(exact),
