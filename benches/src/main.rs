@@ -100,6 +100,8 @@ fn parse_size(text: &str) -> Result<u64, String> {
 }
 
 fn main() -> ExitCode {
+    // `RUST_LOG=trace` shows where a first call's time goes.
+    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("off")).format_timestamp_micros().init();
     let done = match Cli::parse().command {
         Command::Run(args) => run(&args),
         Command::First(args) => first_calls(&args).map(|()| true),

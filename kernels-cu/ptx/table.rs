@@ -742,6 +742,8 @@ pub mod scan {
     pub const SCAN_W4: Kernel = Kernel::new(Source::Scan, "scan_w4");
     /// `scan_parked_w1`
     pub const SCAN_PARKED_W1: Kernel = Kernel::new(Source::Scan, "scan_parked_w1");
+    /// `scan_served_w1`
+    pub const SCAN_SERVED_W1: Kernel = Kernel::new(Source::Scan, "scan_served_w1");
     /// `scan_rows_w1`
     pub const SCAN_ROWS_W1: Kernel = Kernel::new(Source::Scan, "scan_rows_w1");
     /// `scan_cols_w1`
@@ -768,7 +770,8 @@ pub mod scan {
                 Entry { name: "scan_w2", holes: &["load4", "load1", "combine", "store4", "store1"] },
                 Entry { name: "scan_w3", holes: &["load4", "load1", "combine", "store4", "store1"] },
                 Entry { name: "scan_w4", holes: &["load4", "load1", "combine", "store4", "store1"] },
-                Entry { name: "scan_parked_w1", holes: &["combine", "load4", "load1", "store4", "store1"] },
+                Entry { name: "scan_parked_w1", holes: &["load4", "load1", "combine", "store4", "store1"] },
+                Entry { name: "scan_served_w1", holes: &["load4", "load1", "combine", "store4", "store1"] },
                 Entry { name: "scan_rows_w1", holes: &["load4", "load1", "combine", "store4", "store1"] },
                 Entry { name: "scan_cols_w1", holes: &["load1", "combine", "store1"] },
                 Entry { name: "scan_rows_w2", holes: &["load4", "load1", "combine", "store4", "store1"] },
@@ -890,58 +893,106 @@ pub mod select {
 
     /// `select_w1`
     pub const SELECT_W1: Kernel = Kernel::new(Source::Select, "select_w1");
+    /// `select_served_w1`
+    pub const SELECT_SERVED_W1: Kernel = Kernel::new(Source::Select, "select_served_w1");
     /// `select_wide_w1`
     pub const SELECT_WIDE_W1: Kernel = Kernel::new(Source::Select, "select_wide_w1");
+    /// `select_wide_served_w1`
+    pub const SELECT_WIDE_SERVED_W1: Kernel = Kernel::new(Source::Select, "select_wide_served_w1");
     /// `select_three_w1`
     pub const SELECT_THREE_W1: Kernel = Kernel::new(Source::Select, "select_three_w1");
+    /// `select_three_served_w1`
+    pub const SELECT_THREE_SERVED_W1: Kernel = Kernel::new(Source::Select, "select_three_served_w1");
     /// `select_runs_w1`
     pub const SELECT_RUNS_W1: Kernel = Kernel::new(Source::Select, "select_runs_w1");
+    /// `select_runs_served_w1`
+    pub const SELECT_RUNS_SERVED_W1: Kernel = Kernel::new(Source::Select, "select_runs_served_w1");
     /// `select_w2`
     pub const SELECT_W2: Kernel = Kernel::new(Source::Select, "select_w2");
+    /// `select_served_w2`
+    pub const SELECT_SERVED_W2: Kernel = Kernel::new(Source::Select, "select_served_w2");
     /// `select_wide_w2`
     pub const SELECT_WIDE_W2: Kernel = Kernel::new(Source::Select, "select_wide_w2");
+    /// `select_wide_served_w2`
+    pub const SELECT_WIDE_SERVED_W2: Kernel = Kernel::new(Source::Select, "select_wide_served_w2");
     /// `select_three_w2`
     pub const SELECT_THREE_W2: Kernel = Kernel::new(Source::Select, "select_three_w2");
+    /// `select_three_served_w2`
+    pub const SELECT_THREE_SERVED_W2: Kernel = Kernel::new(Source::Select, "select_three_served_w2");
     /// `select_runs_w2`
     pub const SELECT_RUNS_W2: Kernel = Kernel::new(Source::Select, "select_runs_w2");
+    /// `select_runs_served_w2`
+    pub const SELECT_RUNS_SERVED_W2: Kernel = Kernel::new(Source::Select, "select_runs_served_w2");
     /// `select_w3`
     pub const SELECT_W3: Kernel = Kernel::new(Source::Select, "select_w3");
+    /// `select_served_w3`
+    pub const SELECT_SERVED_W3: Kernel = Kernel::new(Source::Select, "select_served_w3");
     /// `select_wide_w3`
     pub const SELECT_WIDE_W3: Kernel = Kernel::new(Source::Select, "select_wide_w3");
+    /// `select_wide_served_w3`
+    pub const SELECT_WIDE_SERVED_W3: Kernel = Kernel::new(Source::Select, "select_wide_served_w3");
     /// `select_three_w3`
     pub const SELECT_THREE_W3: Kernel = Kernel::new(Source::Select, "select_three_w3");
+    /// `select_three_served_w3`
+    pub const SELECT_THREE_SERVED_W3: Kernel = Kernel::new(Source::Select, "select_three_served_w3");
     /// `select_runs_w3`
     pub const SELECT_RUNS_W3: Kernel = Kernel::new(Source::Select, "select_runs_w3");
+    /// `select_runs_served_w3`
+    pub const SELECT_RUNS_SERVED_W3: Kernel = Kernel::new(Source::Select, "select_runs_served_w3");
     /// `select_w4`
     pub const SELECT_W4: Kernel = Kernel::new(Source::Select, "select_w4");
+    /// `select_served_w4`
+    pub const SELECT_SERVED_W4: Kernel = Kernel::new(Source::Select, "select_served_w4");
     /// `select_wide_w4`
     pub const SELECT_WIDE_W4: Kernel = Kernel::new(Source::Select, "select_wide_w4");
+    /// `select_wide_served_w4`
+    pub const SELECT_WIDE_SERVED_W4: Kernel = Kernel::new(Source::Select, "select_wide_served_w4");
     /// `select_three_w4`
     pub const SELECT_THREE_W4: Kernel = Kernel::new(Source::Select, "select_three_w4");
+    /// `select_three_served_w4`
+    pub const SELECT_THREE_SERVED_W4: Kernel = Kernel::new(Source::Select, "select_three_served_w4");
     /// `select_runs_w4`
     pub const SELECT_RUNS_W4: Kernel = Kernel::new(Source::Select, "select_runs_w4");
+    /// `select_runs_served_w4`
+    pub const SELECT_RUNS_SERVED_W4: Kernel = Kernel::new(Source::Select, "select_runs_served_w4");
 
     pub(super) const BUILDS: &[Build] = &[
         Build {
             arch: Arch { major: 7, minor: 0, exact: false },
             ptx: include_str!("select.ptx"),
             entries: &[
-                Entry { name: "select_w1", holes: &["combine", "load1", "load4", "count0", "store1", "count"] },
-                Entry { name: "select_wide_w1", holes: &["combine", "load1", "load4", "count0", "store1", "count"] },
-                Entry { name: "select_three_w1", holes: &["combine", "load1", "load4", "count0", "count1", "store1", "count"] },
-                Entry { name: "select_runs_w1", holes: &["combine", "load1", "load4", "store1", "length", "count"] },
-                Entry { name: "select_w2", holes: &["combine", "load1", "load4", "count0", "store1", "count"] },
-                Entry { name: "select_wide_w2", holes: &["combine", "load1", "load4", "count0", "store1", "count"] },
-                Entry { name: "select_three_w2", holes: &["combine", "load1", "load4", "count0", "count1", "store1", "count"] },
-                Entry { name: "select_runs_w2", holes: &["combine", "load1", "load4", "store1", "length", "count"] },
-                Entry { name: "select_w3", holes: &["combine", "load1", "load4", "count0", "store1", "count"] },
-                Entry { name: "select_wide_w3", holes: &["combine", "load1", "load4", "count0", "store1", "count"] },
-                Entry { name: "select_three_w3", holes: &["combine", "load1", "load4", "count0", "count1", "store1", "count"] },
-                Entry { name: "select_runs_w3", holes: &["combine", "load1", "load4", "store1", "length", "count"] },
-                Entry { name: "select_w4", holes: &["combine", "load1", "load4", "count0", "store1", "count"] },
-                Entry { name: "select_wide_w4", holes: &["combine", "load1", "load4", "count0", "store1", "count"] },
-                Entry { name: "select_three_w4", holes: &["combine", "load1", "load4", "count0", "count1", "store1", "count"] },
-                Entry { name: "select_runs_w4", holes: &["combine", "load1", "load4", "store1", "length", "count"] },
+                Entry { name: "select_w1", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
+                Entry { name: "select_served_w1", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
+                Entry { name: "select_wide_w1", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
+                Entry { name: "select_wide_served_w1", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
+                Entry { name: "select_three_w1", holes: &["load1", "load4", "count0", "count1", "store1", "count", "combine"] },
+                Entry { name: "select_three_served_w1", holes: &["load1", "load4", "count0", "count1", "store1", "count", "combine"] },
+                Entry { name: "select_runs_w1", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
+                Entry { name: "select_runs_served_w1", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
+                Entry { name: "select_w2", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
+                Entry { name: "select_served_w2", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
+                Entry { name: "select_wide_w2", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
+                Entry { name: "select_wide_served_w2", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
+                Entry { name: "select_three_w2", holes: &["load1", "load4", "count0", "count1", "store1", "count", "combine"] },
+                Entry { name: "select_three_served_w2", holes: &["load1", "load4", "count0", "count1", "store1", "count", "combine"] },
+                Entry { name: "select_runs_w2", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
+                Entry { name: "select_runs_served_w2", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
+                Entry { name: "select_w3", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
+                Entry { name: "select_served_w3", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
+                Entry { name: "select_wide_w3", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
+                Entry { name: "select_wide_served_w3", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
+                Entry { name: "select_three_w3", holes: &["load1", "load4", "count0", "count1", "store1", "count", "combine"] },
+                Entry { name: "select_three_served_w3", holes: &["load1", "load4", "count0", "count1", "store1", "count", "combine"] },
+                Entry { name: "select_runs_w3", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
+                Entry { name: "select_runs_served_w3", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
+                Entry { name: "select_w4", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
+                Entry { name: "select_served_w4", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
+                Entry { name: "select_wide_w4", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
+                Entry { name: "select_wide_served_w4", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
+                Entry { name: "select_three_w4", holes: &["load1", "load4", "count0", "count1", "store1", "count", "combine"] },
+                Entry { name: "select_three_served_w4", holes: &["load1", "load4", "count0", "count1", "store1", "count", "combine"] },
+                Entry { name: "select_runs_w4", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
+                Entry { name: "select_runs_served_w4", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
             ],
         },
     ];

@@ -249,7 +249,7 @@ struct Place {
 };
 
 // The scout's part of a tile: its aggregate from the warps' totals, and its fold.
-template <int W, int WARPS>
+template <int W, int WARPS, bool SERVED>
 IW_DEVICE void scout(const Args& args, uint64_t* status, const uint64_t* folds, uint32_t tile, uint32_t epoch, const Acc<W>* totals,
                      Acc<W>* window, Acc<W>& fold_out) {
     const int lane = lane_id();
@@ -262,7 +262,7 @@ IW_DEVICE void scout(const Args& args, uint64_t* status, const uint64_t* folds, 
     const Acc<W> aggregate = shuffle(total, WARPS - 1);
     const uint32_t first = Place(args, tile).first;
     Acc<W> fold = {};
-    if (!folds) {
+    if constexpr (!SERVED) {
         fold = look_back(status, tile, first, epoch, aggregate, window, PARKED_PATIENCE);
     } else if (lane == 0) {
         publish(status, tile, epoch, aggregate);
@@ -274,21 +274,20 @@ IW_DEVICE void scout(const Args& args, uint64_t* status, const uint64_t* folds, 
 
 // As scan, and better where a tile fits shared memory beside others. A tile waits for its fold there while its block reads the
 // next one, and a warp of its own, the scout, waits for it: so the wait costs no bandwidth. One barrier a tile brings the scout
-// the totals of the new tile and the others the fold of the parked one. Lines of more tiles than a group has are served: the first block to ask
+// the totals of the new tile and the others the fold of the parked one. SERVED, for lines of more tiles than a group has: the first block to ask
 // for a tile becomes the server, and status words come twice, aggregates first. Block: 32 threads more than hold elements.
-template <int W>
+template <int W, bool SERVED>
 IW_DEVICE void scan_parked(const Args& args) {
     constexpr int R = PARKED_ITEMS / 4, WARPS = HOLDERS / WARP;
     __shared__ uint4 parked[R * W][HOLDERS];
     __shared__ uint32_t ticket[2], launch;
-    __shared__ Acc<W> totals[2][WARPS], fold_of[2], window[WINDOW<W> > SERVER_WINDOW<W> ? WINDOW<W> : SERVER_WINDOW<W>];
+    __shared__ Acc<W> totals[2][WARPS], fold_of[2], window[SERVED ? SERVER_WINDOW<W> : WINDOW<W>];
     uint64_t* const header = (uint64_t*)args.scratch[0];
     uint64_t* const status = header + HEADER_WORDS;
     const uint32_t flags = args.u[0];
-    const uint64_t len = wide(args.u + 2);
-    const uint32_t tiles_per_line = (uint32_t)((len + T - 1) / T), tiles = args.u[TILES];
-    const uint32_t servers = tiles_per_line > GROUP ? 1 : 0;
-    uint64_t* const folds = servers ? status + (uint64_t)tiles * W : nullptr;
+    const uint32_t tiles = args.u[TILES];
+    constexpr uint32_t servers = SERVED ? 1 : 0;
+    uint64_t* const folds = status + (uint64_t)tiles * W;
     const int lane = lane_id(), warp = warp_id();
     const bool once = gridDim.x == tiles + servers;  // with a block to each tile nobody asks twice
     if (threadIdx.x == 0) {
@@ -297,9 +296,12 @@ IW_DEVICE void scan_parked(const Args& args) {
     }
     __syncthreads();
     const uint32_t epoch = launch, first_drawn = ticket[0] - servers;
-    if (ticket[0] < servers) {
-        if (warp == 0) serve_folds(status, folds, tiles, tiles_per_line, epoch, window);
-        return;
+    if constexpr (SERVED) {
+        if (ticket[0] == 0) {
+            const uint32_t tiles_per_line = (uint32_t)((wide(args.u + 2) + T - 1) / T);
+            if (warp == 0) serve_folds(status, folds, tiles, tiles_per_line, epoch, window);
+            return;
+        }
     }
     uint32_t tile = first_drawn, waiting = tiles;  // waiting: the tile that is parked, if any
     Acc<W> waiting_before = {};
@@ -319,7 +321,7 @@ IW_DEVICE void scan_parked(const Args& args) {
         if (warp == WARPS) {
             tile = ticket[turn] - servers;
             if (tile >= tiles) break;
-            scout<W, WARPS>(args, status, folds, tile, epoch, totals[turn], window, fold_of[turn]);
+            scout<W, WARPS, SERVED>(args, status, folds, tile, epoch, totals[turn], window, fold_of[turn]);
             if (lane == 0) looked_back(header, epoch, args.u[EPOCHS]);
             continue;
         }
@@ -461,7 +463,11 @@ SCAN_TILES(3)
 SCAN_TILES(4)
 extern "C" __global__ void __launch_bounds__(HOLDERS + WARP, PARKED_BLOCKS)
     scan_parked_w1(const __grid_constant__ Args args) {
-    scan_parked<1>(args);
+    scan_parked<1, false>(args);
+}
+extern "C" __global__ void __launch_bounds__(HOLDERS + WARP, PARKED_BLOCKS)
+    scan_served_w1(const __grid_constant__ Args args) {
+    scan_parked<1, true>(args);
 }
 SCAN_LINES(1)
 SCAN_LINES(2)

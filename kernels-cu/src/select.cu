@@ -98,21 +98,22 @@ struct Ranks {
 IW_DEVICE void holders_meet() { asm volatile("bar.sync 1, %0;" ::"n"(HOLDERS) : "memory"); }
 
 // u[0] kind, u[12] epochs: see look_back.cuh. scratch[0]: 16 words of 64 bits, then the tiles' status; kept as scan keeps it.
-// Grid: any; enough blocks to fill the device, and no more than tiles and the server, is best. Long arrays are served.
-// One barrier a tile brings the scout the warps' totals and the others the fold of the tile that waits in shared memory.
-template <int W, int A, bool WIDE, bool PAIRED, bool RUN>
+// Grid: any; enough blocks to fill the device, and no more than tiles and the server, is best. SERVED, for arrays of more tiles than a group has:
+// see look_back.cuh. One barrier a tile brings the scout the warps' totals and the others the fold of the tile that waits in shared memory.
+template <int W, int A, bool WIDE, bool PAIRED, bool RUN, bool SERVED>
 IW_DEVICE void select(const Args& args) {
     using N = typename Number<WIDE>::Type;
     constexpr int R = ROWS<W, RUN>, T = R * 4 * HOLDERS, SETS = PAIRED ? 2 : 1;
     __shared__ uint32_t staged[W * T];
     __shared__ unsigned short places[RUN ? T : 1];  // of staged elements in their tile
     __shared__ uint32_t ticket[2], launch, totals[2][SETS][WARPS], lasts[2][WARPS];
-    __shared__ Acc<A> fold_of[2], window[WINDOW<A> > SERVER_WINDOW<A> ? WINDOW<A> : SERVER_WINDOW<A>];
+    __shared__ Acc<A> fold_of[2], window[SERVED ? SERVER_WINDOW<A> : WINDOW<A>];
     uint64_t* const header = (uint64_t*)args.scratch[0];
     uint64_t* const status = header + HEADER_WORDS;
     const bool keeps = RUN || args.u[0] == KEEP;
-    const uint32_t tiles = (uint32_t)((args.n + T - 1) / T), servers = tiles > GROUP ? 1 : 0;
-    uint64_t* const folds = servers ? status + (uint64_t)tiles * A : nullptr;
+    constexpr uint32_t servers = SERVED ? 1 : 0;
+    const uint32_t tiles = (uint32_t)((args.n + T - 1) / T);
+    uint64_t* const folds = status + (uint64_t)tiles * A;
     const int lane = lane_id(), warp = warp_id();
     const bool once = gridDim.x == tiles + servers;  // with a block to each tile nobody asks twice
     if (threadIdx.x == 0) {
@@ -121,9 +122,11 @@ IW_DEVICE void select(const Args& args) {
     }
     __syncthreads();
     const uint32_t epoch = launch, first_drawn = ticket[0] - servers;
-    if (ticket[0] < servers) {
-        if (warp == 0) serve_folds(status, folds, tiles, tiles, epoch, window);
-        return;
+    if constexpr (SERVED) {
+        if (ticket[0] == 0) {
+            if (warp == 0) serve_folds(status, folds, tiles, tiles, epoch, window);
+            return;
+        }
     }
     uint32_t tile = first_drawn, waiting = tiles;  // waiting: the tile that is staged, if any
     uint32_t waiting_total = 0, waiting_second = 0, waiting_last = 0;
@@ -204,7 +207,7 @@ IW_DEVICE void select(const Args& args) {
 #pragma unroll
             for (int k = 0; k < A; ++k) aggregate.w[k] = __shfl_sync(ALL_LANES, aggregate.w[k], 0);
             Acc<A> fold = {};
-            if (!folds) {
+            if constexpr (!SERVED) {
                 fold = look_back(status, tile, 0, epoch, aggregate, window, PATIENCE);
             } else if (lane == 0) {
                 publish(status, tile, epoch, aggregate);
@@ -312,15 +315,18 @@ IW_DEVICE void select(const Args& args) {
     if ((once ? first_drawn : tile) == last) next_epoch<A>(header, status, tiles, epoch, args.u[EPOCHS]);
 }
 
-#define SELECT(name, W, A, WIDE, PAIRED, RUN)                                                                                   \
+#define SELECT(name, W, A, WIDE, PAIRED, RUN, SERVED)                                                                           \
     extern "C" __global__ void __launch_bounds__(HOLDERS + WARP, BLOCKS<W, A>) name##_w##W(const __grid_constant__ Args args) { \
-        select<W, A, WIDE, PAIRED, RUN>(args);                                                                                  \
+        select<W, A, WIDE, PAIRED, RUN, SERVED>(args);                                                                          \
     }
-#define SELECT_ALL(W)                              \
-    SELECT(select, W, 1, false, false, false)      \
-    SELECT(select_wide, W, 2, true, false, false)  \
-    SELECT(select_three, W, 2, false, true, false) \
-    SELECT(select_runs, W, 2, false, false, true)
+#define SELECT_BOTH(name, W, A, WIDE, PAIRED, RUN)  \
+    SELECT(name, W, A, WIDE, PAIRED, RUN, false)    \
+    SELECT(name##_served, W, A, WIDE, PAIRED, RUN, true)
+#define SELECT_ALL(W)                                   \
+    SELECT_BOTH(select, W, 1, false, false, false)      \
+    SELECT_BOTH(select_wide, W, 2, true, false, false)  \
+    SELECT_BOTH(select_three, W, 2, false, true, false) \
+    SELECT_BOTH(select_runs, W, 2, false, false, true)
 SELECT_ALL(1)
 SELECT_ALL(2)
 SELECT_ALL(3)

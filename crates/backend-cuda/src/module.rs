@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::ffi::{CString, c_void};
 use std::ptr;
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 use xxhash_rust::xxh3::Xxh3;
 
 /// Bytes of compiler log that are kept.
@@ -116,11 +117,14 @@ impl Kernel {
 /// Compiles `ptx` for the context's device and finds `entry` in it. `shared_limit` is what a block may have after opting in.
 pub(crate) fn load(context: &Arc<Context>, shared_limit: u32, ptx: &str, entry: &str) -> Result<Kernel> {
     context.bind()?;
+    let start = Instant::now();
     let module = compile(ptx, entry)?;
     match inspect(context, shared_limit, module, entry) {
         Ok(loaded) => {
             log::debug!(
-                "compiled {entry}: {} registers, {} bytes shared, {} bytes local",
+                "compiled {entry} in {:.1} ms: {} bytes of PTX, {} registers, {} bytes shared, {} bytes local",
+                start.elapsed().as_secs_f64() * 1e3,
+                ptx.len(),
                 loaded.registers,
                 loaded.shared_bytes,
                 loaded.local_bytes

@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use std::collections::{HashMap, VecDeque};
 use std::ffi::c_void;
 use std::ptr;
+use std::time::Instant;
 
 /// Length of the pieces that long copies are cut into, so that one piece is on the bus while the next is filled.
 pub(crate) const CHUNK: usize = 4 << 20;
@@ -98,10 +99,12 @@ impl PinnedPool {
         }
         drop(state);
         let mut at = ptr::null_mut();
+        let start = Instant::now();
         // Portable: usable from every context. Not write-combined: read-backs are read by the CPU.
         let flags = sys::CU_MEMHOSTALLOC_PORTABLE;
         // SAFETY: the context is current, `at` is live.
         check("cuMemHostAlloc", unsafe { sys::cuMemHostAlloc(&raw mut at, capacity, flags) })?;
+        log::trace!("page-locked memory: {capacity} bytes in {:.2} ms", start.elapsed().as_secs_f64() * 1e3);
         Ok(Pinned { at, capacity })
     }
 

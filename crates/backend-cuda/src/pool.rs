@@ -11,6 +11,7 @@ use isowarp_core::error::{Error, Result};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::ptr;
+use std::time::Instant;
 
 /// Blocks up to this size are cached by us even where the driver has pools. Larger ones would strand memory in a class.
 const CACHED_BYTES: u64 = 32 << 20;
@@ -122,6 +123,7 @@ impl DevicePool {
             return Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY);
         };
         let mut block = 0;
+        let start = Instant::now();
         // SAFETY: the context is current, `block` is live, pool and stream belong to the context.
         let status = unsafe {
             match &self.pool {
@@ -129,6 +131,7 @@ impl DevicePool {
                 None => sys::cuMemAlloc_v2(&raw mut block, size),
             }
         };
+        log::trace!("device memory: {bytes} bytes in {:.2} ms", start.elapsed().as_secs_f64() * 1e3);
         if status == CUresult::CUDA_SUCCESS { Ok(block) } else { Err(status) }
     }
 }

@@ -8,9 +8,8 @@
 //! // end inline asm
 //! ```
 //!
-//! The line is replaced by `{ ... }` with the body that a generator returns for those registers; braces give the body its
-//! own scope for registers and labels. Entries other than the asked one are dropped, because the driver would compile
-//! them too.
+//! The line is replaced by the body that a generator returns for those registers. Entries other than the asked one are dropped, because the
+//! driver would compile them too.
 
 use isowarp_core::error::{Error, Result};
 use std::ops::Range;
@@ -41,7 +40,7 @@ impl Site<'_> {
 pub struct Fill<'a> {
     /// The hole's name, without the `@op.` prefix.
     pub name: &'a str,
-    /// Returns the PTX statements that take the hole's place, without the enclosing braces.
+    /// Returns the PTX statements that take the hole's place, in braces where they declare registers or labels.
     pub body: &'a dyn Fn(&Site<'_>) -> Result<String>,
 }
 
@@ -149,9 +148,7 @@ fn fill(out: &mut String, text: &str, entry: &str, fills: &[Fill<'_>]) -> Result
             return Err(SpliceError::UnknownHole { hole: site.name.to_owned() });
         };
         let body = (fill.body)(&site).map_err(|error| SpliceError::Body { hole: site.name.to_owned(), error: Box::new(error) })?;
-        out.push_str("\t{\n");
-        out.push_str(body.trim_end());
-        out.push_str("\n\t}\n");
+        out.push_str(&body);
         if !seen.contains(&site.name) {
             seen.push(site.name);
         }

@@ -40,11 +40,11 @@ const TEMPLATE: &str = "\
 ";
 
 fn load(site: &Site<'_>) -> Result<String> {
-    Ok(format!("\tld.param.u64 %x, [{}]; // {} {} <- {}", site.param(), site.index, site.regs[0], site.regs[1]))
+    Ok(format!("\tld.param.u64 %x, [{}]; // {} {} <- {}\n", site.param(), site.index, site.regs[0], site.regs[1]))
 }
 
 fn combine(site: &Site<'_>) -> Result<String> {
-    Ok(format!("\tadd.s32 {}, {}, {};", site.regs[0], site.regs[1], site.regs[2]))
+    Ok(format!("\tadd.s32 {}, {}, {};\n", site.regs[0], site.regs[1], site.regs[2]))
 }
 
 fn both<'a>() -> [Fill<'a>; 2] {
@@ -54,8 +54,8 @@ fn both<'a>() -> [Fill<'a>; 2] {
 #[test]
 fn every_hole_of_the_entry_is_filled_with_its_own_registers() {
     let out = splice(TEMPLATE, "main_w1", &both()).expect("spliced");
-    assert!(out.contains("\t{\n\tld.param.u64 %x, [main_w1_param_0]; // 0 %r4 <- %rd1\n\t}\n"), "{out}");
-    assert!(out.contains("\t{\n\tadd.s32 %r6, %r4, %r5;\n\t}\n"), "{out}");
+    assert!(out.contains("\tld.param.u64 %x, [main_w1_param_0]; // 0 %r4 <- %rd1\n"), "{out}");
+    assert!(out.contains("\tadd.s32 %r6, %r4, %r5;\n"), "{out}");
     assert!(out.contains("// 2 %r7 <- %rd2"), "{out}");
     assert!(!out.contains("@op."), "{out}");
 }

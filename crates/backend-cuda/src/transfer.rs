@@ -9,6 +9,7 @@ use isowarp_core::backend::RawBuffer;
 use isowarp_core::error::{Error, Result};
 use std::collections::VecDeque;
 use std::ptr;
+use std::time::Instant;
 
 /// Pieces of a read-back that are on the bus or being emptied.
 const READ_AHEAD: usize = 3;
@@ -18,6 +19,7 @@ pub(crate) fn upload(stream: &Stream, dst: &Buffer, offset: u64, data: &[u8]) ->
     let mut to = dst.span_on(stream, "destination", offset, data.len() as u64)?;
     let device = stream.device();
     device.bind()?;
+    let start = Instant::now();
     for part in data.chunks(CHUNK) {
         let piece = device.pinned.take(device, part.len())?;
         // SAFETY: the piece has at least the part's length, is ours alone, and is kept until the mark is passed; the span was
@@ -33,6 +35,7 @@ pub(crate) fn upload(stream: &Stream, dst: &Buffer, offset: u64, data: &[u8]) ->
         device.pinned.retire(Mark::record(stream)?, piece);
         to += part.len() as u64;
     }
+    log::trace!("upload: {} bytes in {:.2} ms", data.len(), start.elapsed().as_secs_f64() * 1e3);
     Ok(())
 }
 

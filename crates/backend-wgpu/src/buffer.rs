@@ -3,6 +3,7 @@
 use crate::context::Context;
 use crate::faults::{guarded, poll};
 use crate::lifetime::Alive;
+use crate::probe::web_time;
 use isowarp_core::backend::RawBuffer;
 use isowarp_core::error::{Error, Result};
 use parking_lot::Mutex;
@@ -197,6 +198,7 @@ impl Pool {
             mapped_at_creation: false,
         };
         let attempt = || guarded(&context.device, "create_buffer", capacity, || context.device.create_buffer(&descriptor));
+        let clock = web_time();
         let handle = match attempt() {
             Err(Error::OutOfMemory { .. }) => {
                 // Freed buffers count until the device is done with them.
@@ -209,6 +211,7 @@ impl Pool {
             }
             other => other?,
         };
+        log::trace!("device memory: {capacity} bytes in {:.2} ms", clock().as_secs_f64() * 1e3);
         self.created.fetch_add(1, Ordering::Relaxed);
         self.created_bytes.fetch_add(capacity, Ordering::Relaxed);
         Ok(Slab { handle, id: self.fresh_id(), capacity, last_batch: AtomicU64::new(0), _alive: Some(Arc::clone(&context.alive)) })

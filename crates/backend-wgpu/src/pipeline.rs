@@ -3,12 +3,14 @@
 use crate::context::Context;
 use crate::faults::guarded;
 use crate::lifetime::Alive;
+use crate::probe::web_time;
 use crate::seal::{self, Access, Interface};
 use isowarp_core::error::{Error, Result};
 use parking_lot::Mutex;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 use xxhash_rust::xxh3::Xxh3;
 
 /// A complete WGSL text and the entry point to compile.
@@ -120,6 +122,7 @@ impl Pipelines {
     }
 
     fn compile(&self, context: &Context, source: &KernelSource<'_>) -> Result<Kernel> {
+        let clock = web_time();
         let capabilities = seal::capabilities(context.features);
         let as_uniform = || Cow::Owned(source.wgsl.replace("var<immediate>", "@group(1) @binding(0) var<uniform>"));
         let mut text = if context.immediates() == 0 { as_uniform() } else { Cow::Borrowed(source.wgsl) };
@@ -137,9 +140,11 @@ impl Pipelines {
         };
         self.check_limits(context, source.name, &interface)?;
 
+        let parsed_in = clock();
         let layout = self.layout(context, &interface.bindings)?;
         let device = &context.device;
         let words = context.seal.as_ref().map(|options| parsed.seal(source.entry, options)).transpose()?;
+        let sealed_in = clock();
         let pipeline = guarded(device, "create_compute_pipeline", 0, || {
             let module = shader_module(device, source, &text, words.as_deref(), interface.workgroup_size);
             let groups = [Some(&layout.handle), (params == ParamsVia::Uniform).then(|| self.params_layout(device))];
@@ -161,6 +166,16 @@ impl Pipelines {
             Error::Driver { message, .. } => Error::Compile { kernel: source.name.to_owned(), log: message },
             other => other,
         })?;
+        let ms = |time: Duration| time.as_secs_f64() * 1e3;
+        log::debug!(
+            "compiled {} in {:.1} ms: {:.1} parsing and validating, {:.1} writing {} bytes of SPIR-V, {:.1} in the driver",
+            source.name,
+            ms(clock()),
+            ms(parsed_in),
+            ms(sealed_in - parsed_in),
+            words.as_ref().map_or(0, |w| w.len() * 4),
+            ms(clock() - sealed_in)
+        );
         Ok(Kernel {
             pipeline,
             layout,

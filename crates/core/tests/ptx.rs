@@ -161,16 +161,32 @@ fn results_may_lie_in_the_registers_of_operands() {
     // The exchange of two values: each result is written after both operands were read.
     let f = trace(|(a, b): (isowarp_core::ir::Expr<f32>, isowarp_core::ir::Expr<f32>)| (b, a)).unwrap();
     let mut p = Ptx::new(Numerics::Strict);
-    let (r0, r1) = (["%r0".to_owned()], ["%r1".to_owned()]);
-    let args = [p.from_words(Ty::F32, &r0), p.from_words(Ty::F32, &r1)];
+    let words = ["%r0".to_owned(), "%r1".to_owned()];
+    let args = [p.from_words(Ty::F32, &words[..1]), p.from_words(Ty::F32, &words[1..])];
     let results = p.call(&f, &args, &mut |p, _| p.constant(Ty::F32, 0));
-    p.to_words(&results[0], &r0);
-    p.to_words(&results[1], &r1);
+    p.to_words(&results, &words);
     let text = p.finish();
     let lines: Vec<&str> = text.lines().collect();
     let last_read = lines.iter().rposition(|l| l.ends_with(", %r0;") || l.ends_with(", %r1;")).unwrap();
     let first_write = lines.iter().position(|l| l.contains("mov.b32 %r")).unwrap();
     assert!(last_read < first_write, "{text}");
+}
+
+#[test]
+fn the_last_instruction_writes_its_result_where_it_is_wanted() {
+    let f = trace(|(a, b): (isowarp_core::ir::Expr<f32>, isowarp_core::ir::Expr<f32>)| a + b).unwrap();
+    let write = |twice: bool| {
+        let mut p = Ptx::new(Numerics::Strict);
+        let args = ["%r1", "%r2"].map(|reg| PtxValue { reg: reg.to_owned(), ty: Ty::F32 });
+        let sum = p.call(&f, &args, &mut |p, _| p.constant(Ty::F32, 0)).swap_remove(0);
+        let (values, words) =
+            if twice { (vec![sum.clone(), sum], vec!["%r1".to_owned(), "%r3".to_owned()]) } else { (vec![sum], vec!["%r1".to_owned()]) };
+        p.to_words(&values, &words);
+        p.finish()
+    };
+    assert_eq!(write(false), "\tadd.rn.f32 %r1, %r1, %r2;\n");
+    let twice = "{\n\t.reg .b32 %iw<1>;\n\tadd.rn.f32 %iw0, %r1, %r2;\n\tmov.b32 %r1, %iw0;\n\tmov.b32 %r3, %iw0;\n}\n";
+    assert_eq!(write(true), twice);
 }
 
 #[test]

@@ -50,41 +50,21 @@ pub(super) struct Holes<'a> {
 
 const IN_BYTES: usize = 16;
 
-/// The words of one accumulator in a hole's registers.
-fn copy_words(p: &mut Ptx, ty: Ty, words: &[&str]) -> PtxValue {
-    // A result register may be one of the operands, so operands are copied before anything is written.
-    let words: Vec<String> = words
-        .iter()
-        .map(|w| {
-            let c = p.fresh(Ty::U32);
-            p.line(format!("mov.b32 {}, {w}", c.reg));
-            c.reg
-        })
-        .collect();
-    p.from_words(ty, &words)
-}
-
 /// Values of these types from consecutive words.
 fn values(p: &mut Ptx, types: &[Ty], words: &[&str]) -> Vec<PtxValue> {
+    let words = owned(words);
     let mut at = 0;
     types
         .iter()
         .map(|&ty| {
-            let v = copy_words(p, ty, &words[at..at + ty.words()]);
             at += ty.words();
-            v
+            p.from_words(ty, &words[at - ty.words()..at])
         })
         .collect()
 }
 
-fn put_words(p: &mut Ptx, values: &[PtxValue], words: &[&str]) {
-    let mut at = 0;
-    for v in values {
-        let n = v.ty.words();
-        let regs: Vec<String> = words[at..at + n].iter().map(|w| (*w).to_owned()).collect();
-        p.to_words(v, &regs);
-        at += n;
-    }
+fn owned(words: &[&str]) -> Vec<String> {
+    words.iter().map(|w| (*w).to_owned()).collect()
 }
 
 /// Fails where a hole has another number of registers than the operator: a defect of kernel or driver.
@@ -109,7 +89,7 @@ pub(super) fn combine(f: &Func, numerics: Numerics, site: &Site<'_>) -> Result<S
     let mut args = values(&mut p, &types, &site.regs[w..2 * w]);
     args.extend(values(&mut p, &types, &site.regs[2 * w..]));
     let results = p.call(f, &args, &mut no_fetch);
-    put_words(&mut p, &results, &site.regs[..w]);
+    p.to_words(&results, &owned(&site.regs[..w]));
     Ok(p.finish())
 }
 
@@ -120,9 +100,7 @@ impl Holes<'_> {
         expect(site, count * w + 1)?;
         let mut p = Ptx::new(self.numerics);
         let results = self.compute(&mut p, site, count, site.regs[count * w]);
-        for (e, r) in results.iter().enumerate() {
-            put_words(&mut p, r, &site.regs[e * w..(e + 1) * w]);
-        }
+        p.to_words(&results.concat(), &owned(&site.regs[..count * w]));
         Ok(p.finish())
     }
 

@@ -18,11 +18,11 @@ use std::sync::atomic::Ordering;
 pub(super) const HEADER_WORDS: u64 = 16;
 /// Threads of a block of `scan_w*`.
 const THREADS: u32 = 512;
-/// Threads of a block of `scan_parked_w1`: those of a tile, and a warp that looks back.
+/// Threads of a block of `scan_parked_w1` and `scan_served_w1`: those of a tile, and a warp that looks back.
 const PARKED_THREADS: u32 = 288;
 /// Longest line that `scan_rows_w*` takes.
 const SHORT_LINE: [u64; 4] = [1024, 512, 256, 256];
-/// Tiles of a line above which `scan_parked_w1` has a block that serves the others, and two states to a tile.
+/// Tiles of a line above which it is `scan_served_w1`, with a block that serves the others and two states to a tile.
 pub(super) const GROUP: u64 = 128;
 const LINE_THREADS: u32 = 128;
 const COL_THREADS: u32 = 64;
@@ -83,7 +83,7 @@ fn long_lines(cuda: &Cuda, operators: &Operators<'_>, bound: &mut Bound, lines: 
     bound.args.u[TILES] = tiles as u32;
     bound.args.u[EPOCHS] = cuda.device().launch_numbers.load(Ordering::Relaxed);
     let (table, resident, threads) = if parked {
-        ([SCAN_PARKED_W1; 4], TUNING.parked_blocks, PARKED_THREADS)
+        ([if servers > 0 { SCAN_SERVED_W1 } else { SCAN_PARKED_W1 }; 4], TUNING.parked_blocks, PARKED_THREADS)
     } else {
         ([SCAN_W1, SCAN_W2, SCAN_W3, SCAN_W4], TUNING.scan_blocks[w - 1], THREADS)
     };

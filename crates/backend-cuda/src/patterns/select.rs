@@ -36,30 +36,40 @@ impl Run<SelectTask> for Cuda {
         }
         let mut bound = bind(self, ("select", task.n), &task.func.params, leaves, outs)?;
         bound.key = bound.key.func(&task.func).word(task.kind as u64).word(task.count as u64).word(task.numerics as u64);
-        let (table, tile) = match task.kind {
-            SelectKind::Runs => ([SELECT_RUNS_W1, SELECT_RUNS_W2, SELECT_RUNS_W3, SELECT_RUNS_W4], RUNS_TILE),
-            SelectKind::ThreeWays => ([SELECT_THREE_W1, SELECT_THREE_W2, SELECT_THREE_W3, SELECT_THREE_W4], TILE),
-            _ if task.wide() => ([SELECT_WIDE_W1, SELECT_WIDE_W2, SELECT_WIDE_W3, SELECT_WIDE_W4], TILE),
-            _ => ([SELECT_W1, SELECT_W2, SELECT_W3, SELECT_W4], TILE),
-        };
+        let tile = if task.kind == SelectKind::Runs { RUNS_TILE } else { TILE };
         let tiles = task.n.div_ceil(tile[words - 1]);
         // A ticket is 32 bits, and every block draws one more than there are tiles.
         let limit = u64::from(u32::MAX / 2);
         if tiles > limit {
             return Err(Error::TooLarge { what: "tiles of a selection", requested: tiles, limit });
         }
-        let servers = u64::from(tiles > GROUP);
+        let served = tiles > GROUP;
+        let servers = u64::from(served);
         let states = (1 + servers) * tiles * task.combine.result_words() as u64;
         bound.args.scratch[0] = self.stream().scratch().get(self, Use::Scan, 8 * (HEADER_WORDS + states))?;
         bound.args.u[0] = task.kind as u32;
         bound.args.u[EPOCHS] = self.device().launch_numbers.load(Ordering::Relaxed);
-        let kernel = self.select_kernel(task, table[words - 1], &bound)?;
+        let kernel = self.select_kernel(task, entries(task, served)[words - 1], &bound)?;
         let resident =
             u64::from(self.info().multiprocessors * TUNING.select_blocks[if task.combine.result_words() == 1 { words - 1 } else { 3 }]);
         let grid = Grid::linear(blocks((tiles + servers).min(resident))?, THREADS);
         // SAFETY: the task's contract (views are inside their buffers, outputs hold `n` elements and the counts); scratch holds the header and a
         // state per tile.
         unsafe { self.launch(&kernel, grid, &bound.args) }
+    }
+}
+
+/// The kernels by words of an element's values.
+fn entries(task: &SelectTask, served: bool) -> [Kernel; 4] {
+    match (task.kind, served) {
+        (SelectKind::Runs, false) => [SELECT_RUNS_W1, SELECT_RUNS_W2, SELECT_RUNS_W3, SELECT_RUNS_W4],
+        (SelectKind::Runs, true) => [SELECT_RUNS_SERVED_W1, SELECT_RUNS_SERVED_W2, SELECT_RUNS_SERVED_W3, SELECT_RUNS_SERVED_W4],
+        (SelectKind::ThreeWays, false) => [SELECT_THREE_W1, SELECT_THREE_W2, SELECT_THREE_W3, SELECT_THREE_W4],
+        (SelectKind::ThreeWays, true) => [SELECT_THREE_SERVED_W1, SELECT_THREE_SERVED_W2, SELECT_THREE_SERVED_W3, SELECT_THREE_SERVED_W4],
+        (_, false) if task.wide() => [SELECT_WIDE_W1, SELECT_WIDE_W2, SELECT_WIDE_W3, SELECT_WIDE_W4],
+        (_, true) if task.wide() => [SELECT_WIDE_SERVED_W1, SELECT_WIDE_SERVED_W2, SELECT_WIDE_SERVED_W3, SELECT_WIDE_SERVED_W4],
+        (_, false) => [SELECT_W1, SELECT_W2, SELECT_W3, SELECT_W4],
+        (_, true) => [SELECT_SERVED_W1, SELECT_SERVED_W2, SELECT_SERVED_W3, SELECT_SERVED_W4],
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{Wgpu, check_range};
 use crate::buffer::Buffer;
 use crate::faults::guarded;
+use crate::probe::web_time;
 use isowarp_core::backend::RawBuffer as _;
 use isowarp_core::error::{Error, Result};
 
@@ -60,6 +61,7 @@ impl Wgpu {
         if dst.last_batch() >= batch.number() {
             batch.flush(&s.context)?;
         }
+        let clock = web_time();
         let written = guarded(&s.context.device, "Queue::write_buffer", data.len() as u64, || {
             let mut at = offset;
             for chunk in data.chunks(UPLOAD_CHUNK) {
@@ -71,6 +73,7 @@ impl Wgpu {
             }
         });
         drop(batch);
+        log::trace!("upload: {} bytes in {:.2} ms", data.len(), clock().as_secs_f64() * 1e3);
         written
     }
 }

@@ -29,6 +29,8 @@ pub struct Ptx {
     doubles: u32,
     predicates: u32,
     labels: u32,
+    /// Where the last line starts and the fresh register that it writes, if that is what it does.
+    last: Option<(usize, String)>,
     numerics: Numerics,
 }
 
@@ -69,6 +71,7 @@ impl Ptx {
 
     /// Appends one instruction.
     pub fn line(&mut self, instruction: impl AsRef<str>) {
+        self.last = None;
         self.text.push('\t');
         self.text.push_str(instruction.as_ref());
         self.text.push_str(";\n");
@@ -76,6 +79,7 @@ impl Ptx {
 
     /// Appends a nested scope: text in braces, which takes no semicolon.
     pub fn block(&mut self, text: impl AsRef<str>) {
+        self.last = None;
         self.text.push('\t');
         self.text.push_str(text.as_ref());
         self.text.push('\n');
@@ -90,12 +94,16 @@ impl Ptx {
 
     /// Places a label here.
     pub fn label(&mut self, name: &str) {
+        self.last = None;
         let _ = writeln!(self.text, "{name}:");
     }
 
-    /// The scope in braces, with its registers declared.
+    /// The text; in braces where it declares registers or labels, which are a compiler's work too.
     #[must_use]
     pub fn finish(self) -> String {
+        if [self.words, self.doubles, self.predicates, self.labels] == [0; 4] {
+            return self.text;
+        }
         let mut out = String::from("{\n");
         for (n, kind, prefix) in [(self.words, "b32", "%iw"), (self.doubles, "b64", "%id"), (self.predicates, "pred", "%ip")] {
             if n > 0 {
@@ -118,8 +126,7 @@ impl Ptx {
         v
     }
 
-    /// A value from 32-bit word registers, low word first; a `Bool` is a word that is zero or not. The value is a copy: the registers of
-    /// results may be those of operands, and the first result that is written must not change the operand of a second.
+    /// A value from 32-bit word registers, low word first; a `Bool` is a word that is zero or not. One word is read where it lies.
     pub fn from_words(&mut self, ty: Ty, words: &[String]) -> PtxValue {
         match (ty, words) {
             (Ty::Bool, [w, ..]) => {
@@ -132,18 +139,50 @@ impl Ptx {
                 self.line(format!("mov.b64 {}, {{{lo}, {hi}}}", v.reg));
                 v
             }
-            (_, [w, ..]) => self.emit(ty, |o| format!("mov.b32 {o}, {w}")),
+            (_, [w, ..]) => PtxValue { reg: w.clone(), ty },
             (_, []) => self.constant(ty, 0),
         }
     }
 
-    /// Writes a value to 32-bit word registers, low word first.
-    pub fn to_words(&mut self, v: &PtxValue, words: &[String]) {
-        match (v.ty, words) {
-            (Ty::Bool, [w, ..]) => self.line(format!("selp.b32 {w}, 1, 0, {}", v.reg)),
-            (_, [lo, hi, ..]) if v.ty.words() == 2 => self.line(format!("mov.b64 {{{lo}, {hi}}}, {}", v.reg)),
-            (_, [w, ..]) => self.line(format!("mov.b32 {w}, {}", v.reg)),
-            (_, []) => {}
+    /// Writes values to 32-bit word registers, one behind the other, low words first. It comes last in a scope: words may be those of operands.
+    pub fn to_words(&mut self, values: &[PtxValue], words: &[String]) {
+        let mut values = values.to_vec();
+        if words.len() > 1 {
+            // A word that is written must not have been what a later value is read from.
+            for v in values.iter_mut().filter(|v| words.contains(&v.reg)) {
+                let from = v.clone();
+                *v = self.fresh(v.ty);
+                self.mov(v, &from);
+            }
+        }
+        let once = |v: &PtxValue| values.iter().filter(|other| other.reg == v.reg).count() == 1;
+        let mut words = words.iter();
+        for v in &values {
+            match (v.ty, words.next()) {
+                (_, None) => {}
+                (Ty::Bool, Some(w)) => self.line(format!("selp.b32 {w}, 1, 0, {}", v.reg)),
+                (ty, Some(lo)) if ty.words() == 2 => {
+                    if let Some(hi) = words.next() {
+                        self.line(format!("mov.b64 {{{lo}, {hi}}}, {}", v.reg));
+                    }
+                }
+                (_, Some(w)) if once(v) => self.assign(v, w),
+                (_, Some(w)) => self.line(format!("mov.b32 {w}, {}", v.reg)),
+            }
+        }
+    }
+
+    /// Writes a value that is not read again to a register; where the last line computes it, by that line.
+    fn assign(&mut self, v: &PtxValue, word: &str) {
+        let Some((at, _)) = self.last.take().filter(|(_, reg)| *reg == v.reg) else {
+            return self.line(format!("mov.b32 {word}, {}", v.reg));
+        };
+        // What an instruction writes is its first operand.
+        let line = self.text[at..].replacen(&v.reg, word, 1);
+        self.text.truncate(at);
+        self.text.push_str(&line);
+        if self.words > 0 && v.reg == format!("%iw{}", self.words - 1) {
+            self.words -= 1;
         }
     }
 
@@ -312,8 +351,9 @@ impl Ptx {
 
     /// One instruction into a fresh register.
     pub fn emit(&mut self, ty: Ty, instruction: impl FnOnce(&str) -> String) -> PtxValue {
-        let out = self.fresh(ty);
+        let (at, out) = (self.text.len(), self.fresh(ty));
         self.line(instruction(&out.reg));
+        self.last = Some((at, out.reg.clone()));
         out
     }
 
