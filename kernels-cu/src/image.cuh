@@ -98,7 +98,15 @@ struct F32 {
             }
         } else {
 #pragma unroll
-            for (int k = 0; k < N; ++k) root[k] = canonical(__fsqrt_rn(square[k]));
+            for (int k = 0; k < N; ++k) root[k] = __float_as_uint(square[k]);
+            // Rolled up, so that the long root stands in the code once; the array turns, so that it knows the indices.
+#pragma unroll 1
+            for (int k = 0; k < N; ++k) {
+                const uint32_t next = canonical(__fsqrt_rn(__uint_as_float(root[0])));
+#pragma unroll
+                for (int q = 1; q < N; ++q) root[q - 1] = root[q];
+                root[N - 1] = next;
+            }
         }
     }
     IW_DEVICE static uint32_t canonical(float v) { return v != v ? 0x7fc00000u : __float_as_uint(v); }

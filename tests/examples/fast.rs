@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p isowarp-conformance --example fast -- cuda`
 //!
-//! `... --example fast -- wgpu --stride 64`
+//! `... --example fast -- wgpu --stride 64 --only division`
 
 use isowarp::backend::Backend as _;
 use isowarp::prelude::*;
@@ -132,7 +132,7 @@ fn function(fast: &Device, (name, f, reference, most): (&str, Unary, Reference, 
 
 /// 2^32 / stride pairs from a counter, mixed as by Steele, Lea and Flood's SplitMix64.
 fn division(fast: &Device, stride: u64) -> Result<()> {
-    let normal = |bits: u32| f32::from_bits(bits & 0x8000_0000 | (bits & 0x7fff_ffff) % 0x7f00_0000 + 0x0080_0000);
+    let normal = |bits: u32| f32::from_bits((bits & 0x8000_0000) | ((bits & 0x7fff_ffff) % 0x7f00_0000 + 0x0080_0000));
     let pair = |i: u64| {
         let z = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -153,23 +153,25 @@ fn division(fast: &Device, stride: u64) -> Result<()> {
     Ok(())
 }
 
-fn run(backend: &str, stride: u64) -> Result<()> {
+fn run(backend: &str, stride: u64, only: Option<&str>) -> Result<()> {
     let fast = Device::open(backend.parse::<Selector>()?)?.with_numerics(Numerics::Fast);
     println!("{}: {}", fast.caps().backend, fast.caps().device);
-    for each in FUNCTIONS {
+    let wanted = |name: &str| only.is_none_or(|only| only == name);
+    for each in FUNCTIONS.into_iter().filter(|f| wanted(f.0)) {
         function(&fast, each, stride)?;
     }
-    division(&fast, stride)
+    if wanted("division") { division(&fast, stride) } else { Ok(()) }
 }
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let stride = args.iter().skip_while(|a| *a != "--stride").nth(1).map_or(Some(1), |s| s.parse::<u64>().ok().filter(|s| *s > 0));
+    let option = |name: &str| args.iter().skip_while(|a| *a != name).nth(1);
+    let stride = option("--stride").map_or(Some(1), |s| s.parse::<u64>().ok().filter(|s| *s > 0));
     let (Some(backend), Some(stride)) = (args.first(), stride) else {
-        eprintln!("usage: fast <backend> [--stride N]");
+        eprintln!("usage: fast <backend> [--stride N] [--only FUNCTION]");
         return ExitCode::FAILURE;
     };
-    match run(backend, stride) {
+    match run(backend, stride, option("--only").map(String::as_str)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
             eprintln!("error: {e}");

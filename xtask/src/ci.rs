@@ -28,7 +28,7 @@ enum Step {
     Package,
     /// A crate outside the workspace, in each combination of its features
     Downstream,
-    /// The facade without its fallback, on a machine that has no device then, and with `cust`
+    /// A program without the CPU's backend, where it finds no device, and with `cust`
     Features,
     /// All targets, built once for what follows
     Build,
@@ -106,30 +106,34 @@ fn built(program: &str) -> Command {
 
 /// The crate is built and run as its users would, with each choice of backends; its own tests run with one of them.
 fn downstream() -> Result<()> {
-    let manifest = workspace::root().join("examples/downstream/Cargo.toml");
     let combinations: [&[&str]; 4] =
         [&[], &["--no-default-features"], &["--no-default-features", "--features", "cuda"], &["--features", "cuda"]];
     for features in combinations {
-        let mut run = shell::cargo(["run", "--quiet", "--manifest-path"]);
-        run.arg(&manifest).args(features).env("CARGO_TARGET_DIR", workspace::target().join("downstream"));
-        shell::run(&mut run)?;
+        shell::run(outside("run", "downstream").args(features))?;
     }
-    let mut tests = shell::cargo(["test", "--quiet", "--features", "cuda", "--manifest-path"]);
-    shell::run(tests.arg(&manifest).env("CARGO_TARGET_DIR", workspace::target().join("downstream")))
+    shell::run(outside("test", "downstream").args(["--features", "cuda"]))
 }
 
-/// Neither driver may find a device, so that what is left without the CPU is the error. With `cust` the facade is built and linked against
-/// the stub, as a program that shares a device would be against the driver.
+/// Neither driver may find a device, so that what is left without the CPU is the error. With `cust` the program is built and linked against the
+/// stub, as one that shares a device would be against the driver.
 fn features() -> Result<()> {
-    let facade = |features: &str| {
-        let mut test = shell::cargo(["test", "--quiet", "--package", "isowarp", "--lib", "--no-default-features", "--features", features]);
-        test.env("CUDA_VISIBLE_DEVICES", "-1");
+    let facade = |features: &[&str]| {
+        let mut test = outside("test", "gpu-only");
+        test.args(features).env("CUDA_VISIBLE_DEVICES", "-1");
         test
     };
-    shell::run(&mut facade("cuda"))?;
+    shell::run(&mut facade(&[]))?;
     if cuda_stub::is_possible() {
-        return shell::run(cuda_stub::linked(&mut facade("cust"))?);
+        return shell::run(cuda_stub::linked(&mut facade(&["--features", "cust"]))?);
     }
     println!("NOT TESTED: the facade's feature `cust`; the stub that it links needs Linux and a C compiler (`cc`)");
     Ok(())
+}
+
+/// Cargo on an example outside the workspace. They share a folder, and so what they depend on; nobody looks for faults in them by a debugger.
+fn outside(command: &str, example: &str) -> Command {
+    let mut cargo = shell::cargo([command, "--quiet", "--manifest-path"]);
+    cargo.arg(workspace::root().join("examples").join(example).join("Cargo.toml"));
+    cargo.env("CARGO_TARGET_DIR", workspace::target().join("examples")).env("CARGO_PROFILE_DEV_DEBUG", "false");
+    cargo
 }

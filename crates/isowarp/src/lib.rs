@@ -175,16 +175,6 @@ pub mod prelude {
     pub use isowarp_core::patterns::{Sort, SortBy, SortOrder};
 }
 
-/// `cargo xtask ci features` runs this.
-#[cfg(all(test, feature = "cust"))]
-mod tests {
-    #[test]
-    fn the_feature_cust_is_the_cuda_backends() {
-        // That these are there is what the feature is for; they are tested where they are defined.
-        let _ = (crate::Cuda::from_cust, crate::Cuda::lend_cust::<f32>);
-    }
-}
-
 /// The examples of the README, compiled.
 #[cfg(all(doctest, feature = "cpu", feature = "wgpu"))]
 #[doc = include_str!("../../../README.md")]
