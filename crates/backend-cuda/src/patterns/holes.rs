@@ -113,6 +113,18 @@ pub(super) fn combine(f: &Func, numerics: Numerics, site: &Site<'_>) -> Result<S
     Ok(p.finish())
 }
 
+/// Whether one key comes before another, 1 or 0, of both keys' bits.
+pub(super) fn before(f: &Func, dtype: DType, numerics: Numerics, site: &Site<'_>) -> Result<String> {
+    let w = dtype.ty().words();
+    expect(site, 1 + 2 * w)?;
+    let mut p = Ptx::new(numerics);
+    let keys: Vec<PtxValue> = site.regs[1..].chunks(w).map(|words| copy_words(&mut p, raw_type(dtype), words)).collect();
+    let args: Vec<PtxValue> = keys.iter().map(|key| widen(&mut p, dtype, key)).collect();
+    let results = p.call(f, &args, &mut no_fetch);
+    put_words(&mut p, &results, &site.regs[..1]);
+    Ok(p.finish())
+}
+
 impl Holes<'_> {
     /// Loads `count` consecutive elements as accumulators: registers are the words element by element, then the index.
     pub(super) fn load(&self, count: usize, site: &Site<'_>) -> Result<String> {
