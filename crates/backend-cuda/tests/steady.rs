@@ -69,6 +69,11 @@ fn words_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<Cu
     gpu.permute_axes_into(x, &[10, 50, 20], &[2, 0, 1], y)?;
     gpu.copy_2d_into((x, 100), (y, 90), 100, 80)?;
     gpu.merge_into(&x.slice(..4000)?, &x.slice(4000..)?, up, y)?;
+    gpu.sort_by_into(x, |a, b| (a >> 3).gt(b >> 3), y)?;
+    gpu.sort_by_in_place(y, |a, b| a.lt(b))?;
+    gpu.argsort_by_into(x, |a, b| a.lt(b), z)?;
+    gpu.sort_pairs_by_in_place(y, z, |a, b| a.gt(b))?;
+    gpu.merge_by_into(&x.slice(..4000)?, &x.slice(4000..)?, |a, b| a.lt(b), y)?;
     gpu.upper_bound_into(y, x, up, z)?;
     gpu.co_ranks_into(&y.slice(..5000)?, &y.slice(5000..)?, up, x, z)?;
     gpu.intersection_into(&y.slice(..5000)?, &y.slice(4000..)?, up, z, count)?;

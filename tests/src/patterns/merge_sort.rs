@@ -27,6 +27,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         })
         .full();
     }
+    merges(c);
     // Another kernel for each type, order and payload: too many to compile in the quick run's minute.
     c.quick(false);
     types(c);
@@ -36,7 +37,6 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     payloads::<B, f16>(c);
     payloads::<B, i32>(c);
     payloads::<B, f64>(c);
-    merges(c);
     large(c);
 }
 
