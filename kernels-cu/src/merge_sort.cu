@@ -310,14 +310,14 @@ IW_DEVICE void merge_tile(const Args& args) {
 }
 
 // Registers for so many blocks to a multiprocessor.
-#define SORT(NAME, K, BLOCKS, BODY) \
+#define SORT(NAME, BLOCKS, BODY) \
     extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) NAME(const __grid_constant__ Args args) { BODY(args); }
-#define SORTS(B, K, BLOCKS)                                                            \
-    SORT(sort_by_cuts_k##B, K, 1, (cuts_of_tiles<K>))                                  \
-    SORT(sort_by_tile_k##B##_p0, K, BLOCKS, (sort_tile<K, false>))                     \
-    SORT(sort_by_tile_k##B##_p4, K, 4, (sort_tile<K, true>))                           \
-    SORT(sort_by_merge_k##B##_p0, K, BLOCKS, (merge_tile<K, false>))                   \
-    SORT(sort_by_merge_k##B##_p4, K, 4, (merge_tile<K, true>))
+#define SORTS(B, K, BLOCKS)                                             \
+    SORT(sort_by_cuts_k##B, 1, (cuts_of_tiles<K>))                      \
+    SORT(sort_by_tile_k##B##_p0, BLOCKS, (sort_tile<K, false>))         \
+    SORT(sort_by_tile_k##B##_p4, 4, (sort_tile<K, true>))               \
+    SORT(sort_by_merge_k##B##_p0, BLOCKS, (merge_tile<K, false>))       \
+    SORT(sort_by_merge_k##B##_p4, 4, (merge_tile<K, true>))
 
 SORTS(1, uint8_t, 5)
 SORTS(2, unsigned short, 5)

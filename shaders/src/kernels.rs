@@ -326,20 +326,7 @@ pub const MERGE: Template = Template {
 pub const MERGE_SORT: Template = Template {
     name: "merge_sort.wgsl",
     text: include_str!("merge_sort.wgsl"),
-    args: &[
-        "n",
-        "run_a",
-        "run_b",
-        "shift",
-        "blocks",
-        "second",
-        "skip_a",
-        "skip_b",
-        "skip_v",
-        "skip_w",
-        "skip_keys_out",
-        "skip_values_out",
-    ],
+    args: &["n", "run_a", "run_b", "shift", "blocks", "second", "skip_a", "skip_b", "skip_v", "skip_w", "skip_keys_out", "skip_values_out"],
     bindings: &[
         Extra { name: "a", access: "read", ty: WORDS, when: Some("reads_words") },
         Extra { name: "a", access: "read", ty: PAIRS, when: Some("reads_pairs") },

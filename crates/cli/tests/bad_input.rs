@@ -258,7 +258,6 @@ fn options_that_make_no_sense_are_refused() {
     says(&refused(&["merge", "--in", "x_f4.npy", "--in", "x_f4.npy", "--op", "x < y"]), "not for merge");
     says(&refused(&["sort", "--in", "x_f4.npy", "--op", "x < y"]), "rows cannot be sorted by an order of your own");
     says(&refused(&["sort", "--in", "r_f4.npy", "--op", "x < y", "--descending"]), "--descending is for the order of values");
-    says(&refused(&["argsort", "--in", "r_f4.npy", "--op", "x < i"]), "i");
     says(&refused(&["select", "--in", "x_f4.npy"]), "select needs --op, a condition");
     says(&refused(&["partition", "--in", "x_f4.npy"]), "partition needs --op, a condition");
     says(&refused(&["unique", "--in", "x_f4.npy", "--lengths", "l.npy"]), "--lengths is for rle, match and tickets, not for unique");

@@ -97,7 +97,7 @@ fn shapes<B: Target>(c: &mut Cases<B>) {
     for n in [257, 20_011] {
         c.add(format!("sort_by/reversed/n={n}"), move |d| {
             let keys = d.generate(n, (index(), scalar(n as u32)), |(i, n)| n - i)?;
-            Ok((d.sort_by(&keys, |a, b| a.lt(b))?, d.argsort_by(&keys, |a, b| a.gt(b))?))
+            Ok((d.sort_by(&keys, Expr::lt)?, d.argsort_by(&keys, Expr::gt)?))
         });
         // An order of two parts, the second the other way round; and one that computes.
         c.add(format!("sort_by/two_parts/n={n}"), move |d| {
@@ -182,7 +182,8 @@ fn payloads<B: Target, V: Element>(c: &mut Cases<B>) {
 }
 
 fn merges<B: Target>(c: &mut Cases<B>) {
-    let lengths = [(0, 0), (0, 1), (1, 1), (255, 1), (256, 257), (4095, 1), (1, 4096), (4096, 1), (2048, 2049), (9, 30_011), (50_000, 50_003)];
+    let lengths =
+        [(0, 0), (0, 1), (1, 1), (255, 1), (256, 257), (4095, 1), (1, 4096), (4096, 1), (2048, 2049), (9, 30_011), (50_000, 50_003)];
     for (m, n) in lengths {
         c.add(format!("merge_by/few_values/{m}+{n}"), move |d| {
             // In order of their last digit, with more above it.

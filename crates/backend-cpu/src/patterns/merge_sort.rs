@@ -50,7 +50,8 @@ impl<'a> Keys<'a> {
         let part = self.tiling.part as usize;
         for round in 0..part {
             // The left one of each pair of neighbours.
-            let lefts: Vec<usize> = (0..tile.len().saturating_sub(1)).filter(|j| j % part % 2 == round % 2 && j % part + 1 < part).collect();
+            let lefts: Vec<usize> =
+                (0..tile.len().saturating_sub(1)).filter(|j| j % part % 2 == round % 2 && j % part + 1 < part).collect();
             let pairs: Vec<[usize; 2]> = lefts.iter().map(|&j| [tile[j + 1], tile[j]]).collect();
             for (j, swap) in lefts.into_iter().zip(self.before(e, &pairs)) {
                 if swap {

@@ -137,8 +137,7 @@ impl Run<MergeSortTask> for Cuda {
         let address = |own: &Option<Buffer>| own.as_ref().map_or(Ok(0), |own| self.address(own, "scratch"));
         let home = Side { keys: address(&own[0])?.max(self.target(places.keys_out)?), payload: self.target(places.payload_out)? };
         let away = Side { keys: address(&own[1])?, payload: address(&own[2])? };
-        let source =
-            Side { keys: self.source(Some(places.keys[0]), size)?, payload: self.source(places.values.map(|[v]| v), PAYLOAD)? };
+        let source = Side { keys: self.source(Some(places.keys[0]), size)?, payload: self.source(places.values.map(|[v]| v), PAYLOAD)? };
 
         let side = |pass: u32| if (passes - pass).is_multiple_of(2) { home } else { away };
         let drops = |pass: u32| if pass == passes && !keys_out { DROPS_KEYS } else { 0 };

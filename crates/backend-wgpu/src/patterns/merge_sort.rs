@@ -7,6 +7,7 @@ use super::place::{Place, most};
 use super::program::{Operators, Program, Writer};
 use crate::buffer::Buffer;
 use crate::device::Wgpu;
+use crate::pipeline::Kernel;
 use isowarp_core::backend::{Backend as _, Leaf, Out, Run};
 use isowarp_core::buffer::Memory as _;
 use isowarp_core::caps::Numerics;
@@ -17,6 +18,7 @@ use isowarp_core::patterns::merge::Place as Array;
 use isowarp_core::patterns::{MergeByTask, MergeSortTask, MergeTiling, SortPayload};
 use isowarp_shaders::kernels::MERGE_SORT;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 /// Invocations of a workgroup.
 const THREADS: u32 = 256;
@@ -64,9 +66,9 @@ pub(super) fn holes(step: Step, form: Form) -> Vec<(&'static str, u32)> {
         ("cuts", is(step == Step::Cuts)),
         ("alone", is(step == Step::Merge { alone: true })),
         ("pairs", is(moves && payload != SortPayload::Nothing)),
-        ("indices", is(payload == SortPayload::Indices)),
+        ("indices", is(moves && payload == SortPayload::Indices)),
         ("writes_keys", is(moves && writes_keys)),
-        ("rolled", is(rolled)),
+        ("rolled", is(moves && rolled)),
         ("reads_words", is(!wide)),
         ("reads_pairs", is(wide)),
         ("reads_second_words", is(second && !wide)),
@@ -114,12 +116,8 @@ impl Writer<'_> {
         if dtype == DType::F16 {
             self.calls.insert("iw_f16_to_f32".to_owned());
         }
-        let _ = writeln!(
-            self.text,
-            "fn before(x: {word}, y: {word}) -> bool {{\n    return op_before({}, {});\n}}",
-            value("x"),
-            value("y")
-        );
+        let _ =
+            writeln!(self.text, "fn before(x: {word}, y: {word}) -> bool {{\n    return op_before({}, {});\n}}", value("x"), value("y"));
     }
 }
 
@@ -177,9 +175,16 @@ impl<'a> Order<'a> {
         Ok(Self { wgpu, before, dtype, numerics, n, rolled })
     }
 
-    fn kernel(&self, step: Step, form: Form) -> Result<std::sync::Arc<crate::pipeline::Kernel>> {
-        let (signature, holes) = (Signature::default(), holes(step, form));
-        self.wgpu.program("sort_by", &program(step, (self.before, self.dtype, self.numerics), &signature, &holes))
+    /// The first of these kernels, and where that is new, those that follow it.
+    fn kernel(&self, kernels: &[(Step, Form)]) -> Result<Arc<Kernel>> {
+        let signature = Signature::default();
+        let holes: Vec<_> = kernels.iter().map(|&(step, form)| holes(step, form)).collect();
+        let order = (self.before, self.dtype, self.numerics);
+        let programs: Vec<_> = kernels.iter().zip(&holes).map(|(&(step, _), holes)| program(step, order, &signature, holes)).collect();
+        match &programs[..] {
+            [first, next @ ..] => self.wgpu.program_before("sort_by", first, next),
+            [] => Err(Error::InvalidArgument { what: "sort_by", reason: "it has no kernel".to_owned() }),
+        }
     }
 
     fn tiles(&self) -> u64 {
@@ -202,16 +207,17 @@ impl<'a> Order<'a> {
         Ok(())
     }
 
-    fn launch(&self, step: Step, form: Form, words: &[u32; 12], bindings: Bindings<'_>, groups: u64) -> Result<()> {
+    fn launch(&self, kernels: &[(Step, Form)], words: &[u32; 12], bindings: Bindings<'_>, groups: u64) -> Result<()> {
         let mut launch = Launch::new(0, words);
         launch.bindings = bindings;
-        self.wgpu.launch(&*self.kernel(step, form)?, &launch, groups)
+        self.wgpu.launch(&*self.kernel(kernels)?, &launch, groups)
     }
 
-    /// Sorts every tile by itself.
-    fn sort_tiles(&self, payload: SortPayload, from: Side<'_>, to: Side<'_>) -> Result<()> {
+    /// Sorts every tile by itself; `next` are the kernels that follow.
+    fn sort_tiles(&self, payload: SortPayload, from: Side<'_>, to: Side<'_>, next: &[(Step, Form)]) -> Result<()> {
         let Some(keys) = from.keys else { return Ok(()) };
         let form = Form { key_bytes: keys.size, payload, writes_keys: to.keys.is_some(), rolled: self.rolled };
+        let kernels = [&[(Step::Tiles, form)][..], next].concat();
         let (mut words, mut bindings) = ([0; 12], Bindings::new());
         (words[N], words[BLOCKS]) = (self.n as u32, self.tiles() as u32);
         self.bind((&mut words, &mut bindings), SKIP_A, keys, self.n)?;
@@ -219,7 +225,7 @@ impl<'a> Order<'a> {
             self.bind((&mut words, &mut bindings), SKIP_V, values, self.n)?;
         }
         self.outputs(&mut words, &mut bindings, to)?;
-        self.launch(Step::Tiles, form, &words, bindings, self.tiles())
+        self.launch(&kernels, &words, bindings, self.tiles())
     }
 
     /// Merges pairs of runs; `cuts` has room for a number to a tile.
@@ -232,11 +238,12 @@ impl<'a> Order<'a> {
         for (k, skip) in [SKIP_A, SKIP_B].into_iter().enumerate() {
             self.bind((&mut words, &mut bindings), skip, runs.keys[k], runs.bound[k])?;
         }
+        let merge = [(Step::Merge { alone: cuts.is_none() }, form)];
         let whole = cuts.map(|raw| Place { raw, offset: 0, size: 4 });
         if let Some(cuts) = whole {
             let mut bindings = bindings.clone();
             bindings.push(cuts.bind(self.wgpu.window_limits(), 0, self.tiles())?.1);
-            self.launch(Step::Cuts, form, &words, bindings, self.tiles().div_ceil(THREADS.into()))?;
+            self.launch(&[(Step::Cuts, form), merge[0]], &words, bindings, self.tiles().div_ceil(THREADS.into()))?;
         }
         if let Some(values) = runs.values {
             for (k, skip) in [SKIP_V, SKIP_W].into_iter().enumerate() {
@@ -247,7 +254,7 @@ impl<'a> Order<'a> {
             bindings.push(cuts.bind(self.wgpu.window_limits(), 0, self.tiles())?.1);
         }
         self.outputs(&mut words, &mut bindings, to)?;
-        self.launch(Step::Merge { alone: cuts.is_none() }, form, &words, bindings, self.tiles())
+        self.launch(&merge, &words, bindings, self.tiles())
     }
 }
 
@@ -290,8 +297,10 @@ impl Run<MergeSortTask> for Wgpu {
             if pass == passes && !task.keys_out { Side { keys: None, ..side } } else { side }
         };
         let source = Side { keys: Some(place(places.keys[0], size)), payload: places.values.map(|[v]| place(v, PAYLOAD)) };
-        order.sort_tiles(payload, source, side(0))?;
         let travels = if pairs { SortPayload::Values } else { SortPayload::Nothing };
+        let form = Form { key_bytes: word, payload: travels, writes_keys: task.keys_out || passes > 1, rolled: order.rolled };
+        let next = [(Step::Cuts, form), (Step::Merge { alone: false }, form)];
+        order.sort_tiles(payload, source, side(0), if passes > 0 { &next } else { &[] })?;
         for pass in 1..=passes {
             let (run, from) = (task.tiling().tile << (pass - 1), side(pass - 1));
             let Some(keys) = from.keys else { continue };
@@ -302,7 +311,7 @@ impl Run<MergeSortTask> for Wgpu {
                 bound: [n, n - run],
                 shift: pass,
             };
-            order.merge(travels, &runs, cuts.as_ref().map(|c| c.raw()), side(pass))?;
+            order.merge(travels, &runs, cuts.as_ref().map(isowarp_core::buffer::Buffer::raw), side(pass))?;
         }
         match (places.keys_out, &own_home) {
             (Some(out), Some(words)) if narrow => self.pack(words, n, out),
@@ -329,7 +338,7 @@ impl Run<MergeByTask> for Wgpu {
         };
         let keys = whole(own.as_ref(), 4).or(places.keys_out.map(result));
         let to = Side { keys, payload: places.payload_out.map(result) };
-        order.merge(task.payload, &runs, cuts.as_ref().map(|c| c.raw()), to)?;
+        order.merge(task.payload, &runs, cuts.as_ref().map(isowarp_core::buffer::Buffer::raw), to)?;
         match (places.keys_out, &own) {
             (Some(out), Some(words)) => self.pack(words, total, out),
             _ => Ok(()),

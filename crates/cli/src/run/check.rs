@@ -149,7 +149,10 @@ pub(crate) fn check(args: &RunArgs) -> Result {
         ));
     }
     if p.takes_order() && args.op.is_some() && args.descending {
-        return Err(Failure::usage("--descending is for the order of values, not for one of your own", "leave it out, and swap x and y in --op"));
+        return Err(Failure::usage(
+            "--descending is for the order of values, not for one of your own",
+            "leave it out, and swap x and y in --op",
+        ));
     }
     if args.variant.is_some() && args.axis.is_some() {
         return Err(Failure::usage("--variant is for a whole array, not for lines along --axis", "leave one of the two out"));

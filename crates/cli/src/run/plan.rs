@@ -317,7 +317,10 @@ fn sort(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let indices = args.pattern == Pattern::Argsort;
     let work = match &args.op {
         Some(_) if shape.len() > 1 => {
-            return Err(Failure::usage("rows cannot be sorted by an order of your own", "leave --op out, or name an array of one dimension"));
+            return Err(Failure::usage(
+                "rows cannot be sorted by an order of your own",
+                "leave --op out, or name an array of one dimension",
+            ));
         }
         Some(text) => {
             let ty = input.dtype.ty();

@@ -5,8 +5,8 @@ mod task;
 
 pub use task::{MergeByTask, MergeSortPlaces, MergeSortTask, MergeTiling};
 
-use super::{GatherTask, MapTask};
 use super::merge::Pairs;
+use super::{GatherTask, MapTask};
 use crate::backend::Run;
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::Element;

@@ -31,8 +31,8 @@ fn keys_written_out_or_in_loops_sort_alike() {
         let gpu = own_device(&Options::default());
         gpu.patterns().written_out.store(written_out, Ordering::Relaxed);
         check::<f64>(&gpu, 9_000, |a, b| a.abs().lt(b.abs()));
-        check::<f32>(&gpu, 9_000, |a, b| a.lt(b));
-        check::<f16>(&gpu, 9_000, |a, b| a.gt(b));
+        check::<f32>(&gpu, 9_000, Expr::lt);
+        check::<f16>(&gpu, 9_000, Expr::gt);
         check::<u8>(&gpu, 700, |a, b| (a & 3u32).lt(b & 3u32));
     }
 }
@@ -47,7 +47,7 @@ fn arrays_above_the_binding_limit_are_refused_with_it() {
         Err(Error::TooLarge { requested: 20_000, limit, .. }) => assert!(limit < 10_240),
         other => panic!("{other:?}"),
     };
-    refused(gpu.sort_by_into(&keys, |a, b| a.lt(b), &out));
-    refused(gpu.merge_by_into(&keys.slice(..9_000).expect("part"), &keys.slice(9_000..).expect("part"), |a, b| a.lt(b), &out));
+    refused(gpu.sort_by_into(&keys, Expr::lt, &out));
+    refused(gpu.merge_by_into(&keys.slice(..9_000).expect("part"), &keys.slice(9_000..).expect("part"), Expr::lt, &out));
     assert_eq!(out.read_blocking().expect("read"), [5; 20_000]);
 }

@@ -16,7 +16,8 @@ use isowarp_core::ir::{self, Expr, Func, Param};
 use isowarp_core::ops::{And, Combine, Max, Min, Op, Or, Product, Sum, Xor};
 use isowarp_core::patterns::layout::MAX_AXES;
 use isowarp_core::patterns::{
-    Border, FilterKind, FilterTask, Lines, MapTask, ScanKind, ScanTask, ScatterOp, ScatterTask, SearchKind, SelectKind, SelectTask, SortPayload,
+    Border, FilterKind, FilterTask, Lines, MapTask, ScanKind, ScanTask, ScatterOp, ScatterTask, SearchKind, SelectKind, SelectTask,
+    SortPayload,
 };
 use isowarp_shaders::kernels::{GATHER, LAYOUT, SCATTER, TRANSPOSE};
 use std::ops::{BitAnd, BitOr, BitXor};
@@ -508,7 +509,12 @@ fn merges_of_every_width_and_form() {
 fn merge_sorts_of_every_type_and_form() {
     let signature = signature(&[], &[]);
     let check = |before: &Func, dtype: DType| {
-        for step in [merge_sort::Step::Tiles, merge_sort::Step::Cuts, merge_sort::Step::Merge { alone: true }, merge_sort::Step::Merge { alone: false }] {
+        for step in [
+            merge_sort::Step::Tiles,
+            merge_sort::Step::Cuts,
+            merge_sort::Step::Merge { alone: true },
+            merge_sort::Step::Merge { alone: false },
+        ] {
             // Narrow keys are words after the first pass.
             for key_bytes in [dtype.size_bytes(), dtype.size_bytes().max(4)] {
                 for payload in [SortPayload::Nothing, SortPayload::Values, SortPayload::Indices] {
@@ -531,7 +537,7 @@ fn merge_sorts_of_every_type_and_form() {
     orders! {
         U8 u32, |a, b| (a & 7u32).gt(b & 7u32);
         F16 f32, |a, b| a.abs().lt(b.abs());
-        U32 u32, |a, b| a.lt(b);
+        U32 u32, Expr::lt;
         I32 i32, |a, b| (a % 100).lt(b % 100);
         F32 f32, |a, b| a.exp().lt(b.exp()) | (b.is_nan() & !a.is_nan());
         U64 u64, |a, b| (a >> 3).gt(b >> 3);

@@ -7,8 +7,8 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::input::require;
 use crate::ir::{self, Expr, Func};
-use crate::patterns::sort::check_len;
 use crate::patterns::moves::gather;
+use crate::patterns::sort::check_len;
 use crate::patterns::{Map as _, SortPayload, check_aliasing, check_ops};
 use std::sync::Arc;
 
