@@ -198,13 +198,35 @@ fn merges<B: Target>(c: &mut Cases<B>) {
     }
 }
 
+/// Of so many tiles that where they begin is found ahead of a pass, also on a device of 132 multiprocessors.
 fn large<B: Target>(c: &mut Cases<B>) {
-    let n = (1 << 20) + 1;
-    c.add(format!("sort_by/large/u32/n={n}"), move |d| {
-        let keys = d.generate(n, index(), |i| i * 2_654_435_761)?;
-        let out = d.sort_by(&keys, |a, b| (a >> 12).gt(b >> 12))?;
-        let digest = d.reduce_from((&out, index()), |(x, i)| x * (i | 1), Sum)?;
+    for n in [(1 << 20) + 1, 3_000_017] {
+        c.add(format!("sort_by/large/u32/n={n}"), move |d| {
+            let keys = d.generate(n, index(), |i| i * 2_654_435_761)?;
+            let order = |a: Expr<u32>, b: Expr<u32>| (a >> 12).gt(b >> 12);
+            let out = d.sort_by(&keys, order)?;
+            let digest = d.reduce_from((&out, index()), |(x, i)| x * (i | 1), Sum)?;
+            let places = d.reduce_from((&d.argsort_by(&keys, order)?, index()), |(x, i)| x * (i | 1), Sum)?;
+            Ok((out.slice(n - 1000..)?, digest, places))
+        })
+        .bytes(4 * n);
+    }
+    let n = 1_200_007;
+    c.add(format!("sort_by/large/u64/n={n}"), move |d| {
+        let keys = d.generate(n, index(), |i| (i * 2_654_435_761).cast::<u64>())?;
+        let out = d.sort_by(&keys, |a, b| (a & 0xffffu64).lt(b & 0xffffu64))?;
+        let digest = d.reduce_from((&out, index64()), |(x, i)| x * (i | 1), Sum)?;
         Ok((out.slice(n - 1000..)?, digest))
     })
-    .bytes(4 * n);
+    .needs(&[DType::U64])
+    .bytes(8 * n);
+    let (m, n) = (1_500_000, 1_000_003);
+    c.add(format!("merge_by/large/{m}+{n}"), move |d| {
+        let of = |n: u64| d.generate(n, index(), |i| (i >> 2) | (i << 28));
+        let (v, w) = (d.iota(m, 0u32, 1)?, d.iota(n, 1u32 << 24, 1)?);
+        let (keys, values) = d.merge_pairs_by((&of(m)?, &v), (&of(n)?, &w), |a, b| (a & 0xfff_ffffu32).lt(b & 0xfff_ffffu32))?;
+        let digest = |x: &Buffer<B, u32>| d.reduce_from((x, index()), |(x, i)| x * (i | 1), Sum);
+        Ok((digest(&keys)?, digest(&values)?, values.slice(1_000_000..1_001_000)?))
+    })
+    .bytes(4 * (m + n));
 }
