@@ -452,6 +452,8 @@ pub mod merge_sort {
     pub const SORT_BY_TILE_K1_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_tile_k1_p0");
     /// `sort_by_tile_k1_p4`
     pub const SORT_BY_TILE_K1_P4: Kernel = Kernel::new(Source::MergeSort, "sort_by_tile_k1_p4");
+    /// `sort_by_two_tiles_k1_p0`
+    pub const SORT_BY_TWO_TILES_K1_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_two_tiles_k1_p0");
     /// `sort_by_merge_k1_p0`
     pub const SORT_BY_MERGE_K1_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_k1_p0");
     /// `sort_by_merge_k1_p4`
@@ -462,6 +464,8 @@ pub mod merge_sort {
     pub const SORT_BY_TILE_K2_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_tile_k2_p0");
     /// `sort_by_tile_k2_p4`
     pub const SORT_BY_TILE_K2_P4: Kernel = Kernel::new(Source::MergeSort, "sort_by_tile_k2_p4");
+    /// `sort_by_two_tiles_k2_p0`
+    pub const SORT_BY_TWO_TILES_K2_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_two_tiles_k2_p0");
     /// `sort_by_merge_k2_p0`
     pub const SORT_BY_MERGE_K2_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_k2_p0");
     /// `sort_by_merge_k2_p4`
@@ -472,6 +476,8 @@ pub mod merge_sort {
     pub const SORT_BY_TILE_K4_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_tile_k4_p0");
     /// `sort_by_tile_k4_p4`
     pub const SORT_BY_TILE_K4_P4: Kernel = Kernel::new(Source::MergeSort, "sort_by_tile_k4_p4");
+    /// `sort_by_two_tiles_k4_p0`
+    pub const SORT_BY_TWO_TILES_K4_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_two_tiles_k4_p0");
     /// `sort_by_merge_k4_p0`
     pub const SORT_BY_MERGE_K4_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_k4_p0");
     /// `sort_by_merge_k4_p4`
@@ -482,6 +488,8 @@ pub mod merge_sort {
     pub const SORT_BY_TILE_K8_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_tile_k8_p0");
     /// `sort_by_tile_k8_p4`
     pub const SORT_BY_TILE_K8_P4: Kernel = Kernel::new(Source::MergeSort, "sort_by_tile_k8_p4");
+    /// `sort_by_two_tiles_k8_p0`
+    pub const SORT_BY_TWO_TILES_K8_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_two_tiles_k8_p0");
     /// `sort_by_merge_k8_p0`
     pub const SORT_BY_MERGE_K8_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_k8_p0");
     /// `sort_by_merge_k8_p4`
@@ -495,21 +503,25 @@ pub mod merge_sort {
                 Entry { name: "sort_by_cuts_k1", holes: &["before"] },
                 Entry { name: "sort_by_tile_k1_p0", holes: &["before"] },
                 Entry { name: "sort_by_tile_k1_p4", holes: &["before"] },
+                Entry { name: "sort_by_two_tiles_k1_p0", holes: &["before"] },
                 Entry { name: "sort_by_merge_k1_p0", holes: &["before"] },
                 Entry { name: "sort_by_merge_k1_p4", holes: &["before"] },
                 Entry { name: "sort_by_cuts_k2", holes: &["before"] },
                 Entry { name: "sort_by_tile_k2_p0", holes: &["before"] },
                 Entry { name: "sort_by_tile_k2_p4", holes: &["before"] },
+                Entry { name: "sort_by_two_tiles_k2_p0", holes: &["before"] },
                 Entry { name: "sort_by_merge_k2_p0", holes: &["before"] },
                 Entry { name: "sort_by_merge_k2_p4", holes: &["before"] },
                 Entry { name: "sort_by_cuts_k4", holes: &["before"] },
                 Entry { name: "sort_by_tile_k4_p0", holes: &["before"] },
                 Entry { name: "sort_by_tile_k4_p4", holes: &["before"] },
+                Entry { name: "sort_by_two_tiles_k4_p0", holes: &["before"] },
                 Entry { name: "sort_by_merge_k4_p0", holes: &["before"] },
                 Entry { name: "sort_by_merge_k4_p4", holes: &["before"] },
                 Entry { name: "sort_by_cuts_k8", holes: &["before"] },
                 Entry { name: "sort_by_tile_k8_p0", holes: &["before"] },
                 Entry { name: "sort_by_tile_k8_p4", holes: &["before"] },
+                Entry { name: "sort_by_two_tiles_k8_p0", holes: &["before"] },
                 Entry { name: "sort_by_merge_k8_p0", holes: &["before"] },
                 Entry { name: "sort_by_merge_k8_p4", holes: &["before"] },
             ],

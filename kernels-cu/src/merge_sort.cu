@@ -1,8 +1,9 @@
 // Stable merge sort by the caller's order, and merges by it. Raw bits: keys of 1 to 8 bytes that only the operator looks into, values or indices of 4.
 // sort_by_tile_*: a block sorts a tile: every thread sorts a part of it in registers by odd-even transposition, then runs are merged in pairs, each
-// twice as long, until one is left. sort_by_merge_*: a block merges a tile of the result of two runs: it reads the part of either run that belongs
-// there into shared memory, every thread finds its own part of the tile by halving and merges it one by one, and what is merged goes back by way of
-// shared memory, so that neighbours write neighbours. sort_by_cuts_*: how many keys before such a tile are of the first run, by halving.
+// twice as long, until one is left. sort_by_two_tiles_*: the same of two tiles, which are merged then, so that a pass is saved.
+// sort_by_merge_*: a block merges a tile of the result of two runs: it reads the part of either run that belongs there into shared memory, every
+// thread finds its own part of the tile by halving and merges it one by one, and what is merged goes back by way of shared memory, so that
+// neighbours write neighbours. sort_by_cuts_*: how many keys before such a tile are of the first run, by halving.
 // Tiles and parts, and with them the keys that are compared, are the contract's: the same bits come of an order that contradicts itself.
 #include "iw.cuh"
 
@@ -48,21 +49,22 @@ template <class K>
 IW_DEVICE int place(int r) {
     return r ^ ((r >> (sizeof(K) == 8 ? 4 : 5)) & 15);
 }
-// That of key threadIdx.x + k * THREADS, and of the e-th key of the thread's part.
-template <class K>
+// That of key threadIdx.x + k * N of a block of N threads, and of the e-th key of the thread's part.
+template <class K, int N>
 IW_DEVICE int striped(int k) {
+    constexpr int ROW = sizeof(K) == 8 ? 4 : 5;
     const int thread = threadIdx.x;
-    return k * THREADS + (sizeof(K) == 8 ? thread ^ (thread >> 4) : thread ^ (thread >> 5) ^ (k & 1) * 8);
+    return k * N + (thread ^ ((thread >> ROW) & 15) ^ ((k * N >> ROW) & 15));
 }
 template <class K>
 IW_DEVICE int blocked(int e) {
     return (threadIdx.x * PART<K> ^ (threadIdx.x / 2 & 15)) ^ e;
 }
 
-// A tile in shared memory, with room for heads that are read behind its end.
-template <class K, bool PAIRS>
+// Tiles in shared memory, with room for heads that are read behind their end.
+template <class K, bool PAIRS, int TILES>
 struct Shared {
-    Held<K> keys[TILE<K> + PART<K> + 1];
+    Held<K> keys[TILES * TILE<K> + PART<K> + 1];
     // Where in the tile, as it was read, the key of a place was.
     unsigned short sources[PAIRS ? TILE<K> : 1];
 };
@@ -74,10 +76,14 @@ struct Part {
     int source[PART<K>];
 };
 
-// Merges a part of the tile: from its k-th element on, that of the runs [a, b) and [b, end).
-template <class K, bool PAIRS>
-IW_DEVICE void merge_part(const Shared<K, PAIRS>& tile, int a, int b, int end, int k, Part<K>& part) {
-    int low = max(0, k - (end - b)), high = min(k, b - a);
+// A merge in shared memory: from its k-th element on, that of the runs [a, end_a) and [b, end_b).
+struct Merge {
+    int a, end_a, b, end_b, k;
+};
+template <class K, bool PAIRS, int TILES>
+IW_DEVICE void merge_part(const Shared<K, PAIRS, TILES>& tile, const Merge& merge, Part<K>& part) {
+    const int a = merge.a, end_a = merge.end_a, b = merge.b, end_b = merge.end_b, k = merge.k;
+    int low = max(0, k - (end_b - b)), high = min(k, end_a - a);
 #pragma unroll 1
     while (low < high) {
         const int i = (low + high) / 2;
@@ -90,7 +96,7 @@ IW_DEVICE void merge_part(const Shared<K, PAIRS>& tile, int a, int b, int end, i
     Held<K> x = tile.keys[place<K>(i)], y = tile.keys[place<K>(j)];
 #pragma unroll
     for (int e = 0; e < PART<K>; ++e) {
-        const bool behind = before(y, x), takes_a = j >= end | (i < b & !behind);
+        const bool behind = before(y, x), takes_a = j >= end_b | (i < end_a & !behind);
         part.key[e] = takes_a ? x : y;
         if (PAIRS) part.source[e] = takes_a ? i : j;
         const int next = takes_a ? ++i : ++j;
@@ -102,8 +108,8 @@ IW_DEVICE void merge_part(const Shared<K, PAIRS>& tile, int a, int b, int end, i
     }
 }
 
-template <class K, bool PAIRS>
-IW_DEVICE void put_part(Shared<K, PAIRS>& tile, const Part<K>& part) {
+template <class K, bool PAIRS, int TILES>
+IW_DEVICE void put_part(Shared<K, PAIRS, TILES>& tile, const Part<K>& part) {
 #pragma unroll
     for (int e = 0; e < PART<K>; ++e) {
         const int at = blocked<K>(e);
@@ -123,33 +129,52 @@ IW_DEVICE void exchange(Part<K>& part, int e, bool there) {
     part.source[e + 1] = swaps ? s : t;
 }
 
-// Keys of the tile to out[0], from a given one on.
-template <class K, bool PAIRS>
-IW_DEVICE void store_keys(const Shared<K, PAIRS>& tile, K* out, int count) {
+// The first keys of the tiles, as they are read by neighbours.
+template <class K, bool PAIRS, int TILES>
+IW_DEVICE void store_keys(const Shared<K, PAIRS, TILES>& tile, K* out, int count) {
 #pragma unroll
     for (int k = 0; k < PART<K>; ++k) {
-        const int r = threadIdx.x + k * THREADS;
-        if (r < count) out[r] = (K)tile.keys[striped<K>(k)];
+        const int r = threadIdx.x + k * TILES * THREADS;
+        if (r < count) out[r] = (K)tile.keys[striped<K, TILES * THREADS>(k)];
     }
 }
 
-// in[0]: n keys; in[1]: values; out[0], out[1]: keys and values, which may be in the places that they are read from.
-template <class K, bool PAIRS>
+// What a thread merges of two tiles, cut as sort_by_merge_* cuts them.
+template <class K>
+IW_DEVICE Merge of_two_tiles(const Shared<K, false, 2>& tile, int first, int count) {
+    int low = max(0, 2 * TILE<K> - count), high = TILE<K>;
+#pragma unroll 1
+    while (low < high) {
+        const int i = (low + high) / 2;
+        if (before(tile.keys[place<K>(2 * TILE<K> - 1 - i)], tile.keys[place<K>(i)]))
+            high = i;
+        else
+            low = i + 1;
+    }
+    const bool second = first >= TILE<K>;
+    const int begin = second ? TILE<K> : 0, from = second ? low : 0, of_a = second ? TILE<K> - low : low;
+    const int b = TILE<K> + begin - from, of_b = (second ? count - TILE<K> : TILE<K>) - of_a;
+    return {from, from + of_a, b, b + of_b, min(first, count) - begin};
+}
+
+// in[0]: n keys; in[1]: values; out[0], out[1]: keys and values, which may be in the places that they are read from. A block takes one tile, or two,
+// which it merges.
+template <class K, bool PAIRS, int TILES>
 IW_DEVICE void sort_tile(const Args& args) {
-    constexpr int I = PART<K>;
-    __shared__ Shared<K, PAIRS> tile;
-    const uint64_t begin = (uint64_t)blockIdx.x * TILE<K>;
-    const int count = (int)min((uint64_t)TILE<K>, args.n - begin);
+    constexpr int I = PART<K>, N = TILES * THREADS;
+    __shared__ Shared<K, PAIRS, TILES> tile;
+    const uint64_t begin = (uint64_t)blockIdx.x * (TILES * TILE<K>);
+    const int count = (int)min((uint64_t)(TILES * TILE<K>), args.n - begin);
     const K* const keys = (const K*)args.in[0].ptr + begin;
     const int first = threadIdx.x * I;
     Part<K> part;
 #pragma unroll
     for (int k = 0; k < I; ++k) {
-        const int r = threadIdx.x + k * THREADS;
+        const int r = threadIdx.x + k * N;
         part.key[k] = r < count ? keys[r] : (K)0;
     }
 #pragma unroll
-    for (int k = 0; k < I; ++k) tile.keys[striped<K>(k)] = part.key[k];
+    for (int k = 0; k < I; ++k) tile.keys[striped<K, N>(k)] = part.key[k];
     __syncthreads();
 #pragma unroll
     for (int e = 0; e < I; ++e) {
@@ -171,8 +196,12 @@ IW_DEVICE void sort_tile(const Args& args) {
         __syncthreads();
         put_part(tile, part);
         __syncthreads();
-        const int a = min(first & -(2 * run), count), b = min(a + run, count), end = min(b + run, count);
-        merge_part(tile, a, b, end, min(first, count) - a, part);
+        const int a = min(first & -(2 * run), count), b = min(a + run, count);
+        Merge merge = {a, b, b, min(b + run, count), min(first, count) - a};
+        if constexpr (TILES == 2) {
+            if (run == TILE<K>) merge = of_two_tiles<K>(tile, first, count);
+        }
+        merge_part(tile, merge, part);
         if (PAIRS) {
 #pragma unroll
             for (int e = 0; e < I; ++e) part.source[e] = tile.sources[place<K>(part.source[e] & (TILE<K> - 1))];
@@ -190,15 +219,15 @@ IW_DEVICE void sort_tile(const Args& args) {
         uint32_t value[I];
 #pragma unroll
         for (int k = 0; k < I; ++k) {
-            const int r = threadIdx.x + k * THREADS;
-            const uint32_t source = r < count ? tile.sources[striped<K>(k)] : 0;
+            const int r = threadIdx.x + k * N;
+            const uint32_t source = r < count ? tile.sources[striped<K, N>(k)] : 0;
             value[k] = indices ? (uint32_t)begin + source : values[source];
         }
         // Where values lie in place, all are read now.
         __syncthreads();
 #pragma unroll
         for (int k = 0; k < I; ++k) {
-            const int r = threadIdx.x + k * THREADS;
+            const int r = threadIdx.x + k * N;
             if (r < count) values_out[r] = value[k];
         }
     }
@@ -249,7 +278,7 @@ IW_DEVICE void cuts_of_tiles(const Args& args) {
 template <class K, bool PAIRS>
 IW_DEVICE void merge_tile(const Args& args) {
     constexpr int I = PART<K>;
-    __shared__ Shared<K, PAIRS> tile;
+    __shared__ Shared<K, PAIRS, 1> tile;
     __shared__ uint64_t cuts[2];
     const Runs<K> runs(args, blockIdx.x);
     const bool last = runs.end == runs.m + runs.n;
@@ -276,9 +305,9 @@ IW_DEVICE void merge_tile(const Args& args) {
         part.key[k] = r < count ? (r < of_a ? a : b)[r] : (K)0;
     }
 #pragma unroll
-    for (int k = 0; k < I; ++k) tile.keys[striped<K>(k)] = part.key[k];
+    for (int k = 0; k < I; ++k) tile.keys[striped<K, THREADS>(k)] = part.key[k];
     __syncthreads();
-    merge_part(tile, 0, of_a, count, min((int)threadIdx.x * I, count), part);
+    merge_part(tile, {0, of_a, of_a, count, min((int)threadIdx.x * I, count)}, part);
     __syncthreads();
     put_part(tile, part);
     __syncthreads();
@@ -297,7 +326,7 @@ IW_DEVICE void merge_tile(const Args& args) {
             const int r = threadIdx.x + k * THREADS;
             value[k] = 0;
             if (r < count) {
-                const int at = tile.sources[striped<K>(k)];
+                const int at = tile.sources[striped<K, THREADS>(k)];
                 value[k] = indices ? (at < of_a ? index_a : index_b) + at : (at < of_a ? v : w)[at];
             }
         }
@@ -310,14 +339,15 @@ IW_DEVICE void merge_tile(const Args& args) {
 }
 
 // Registers for so many blocks to a multiprocessor.
-#define SORT(NAME, BLOCKS, BODY) \
+#define SORT(NAME, THREADS, BLOCKS, BODY) \
     extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) NAME(const __grid_constant__ Args args) { BODY(args); }
-#define SORTS(B, K, BLOCKS)                                             \
-    SORT(sort_by_cuts_k##B, 1, (cuts_of_tiles<K>))                      \
-    SORT(sort_by_tile_k##B##_p0, BLOCKS, (sort_tile<K, false>))         \
-    SORT(sort_by_tile_k##B##_p4, 4, (sort_tile<K, true>))               \
-    SORT(sort_by_merge_k##B##_p0, BLOCKS, (merge_tile<K, false>))       \
-    SORT(sort_by_merge_k##B##_p4, 4, (merge_tile<K, true>))
+#define SORTS(B, K, BLOCKS)                                                            \
+    SORT(sort_by_cuts_k##B, THREADS, 1, (cuts_of_tiles<K>))                            \
+    SORT(sort_by_tile_k##B##_p0, THREADS, BLOCKS, (sort_tile<K, false, 1>))            \
+    SORT(sort_by_tile_k##B##_p4, THREADS, 4, (sort_tile<K, true, 1>))                  \
+    SORT(sort_by_two_tiles_k##B##_p0, 2 * THREADS, 2, (sort_tile<K, false, 2>))        \
+    SORT(sort_by_merge_k##B##_p0, THREADS, BLOCKS, (merge_tile<K, false>))             \
+    SORT(sort_by_merge_k##B##_p4, THREADS, 4, (merge_tile<K, true>))
 
 SORTS(1, uint8_t, 5)
 SORTS(2, unsigned short, 5)

@@ -1,8 +1,9 @@
-//! P07 merge sort by the caller's order: a launch that sorts tiles, then one to each doubling of the runs, and one before it that says where the
-//! tiles of the result begin.
+//! P07 merge sort by the caller's order: a launch that sorts tiles, or pairs of them, then one to each doubling of the runs, and one before it that says
+//! where the tiles of the result begin.
 
 use super::holes::before;
 use super::scratch::Use;
+use super::tuning::TUNING;
 use super::{Key, blocks};
 use crate::backend::Cuda;
 use crate::launch::{Args, Grid, In};
@@ -36,12 +37,27 @@ const DROPS_KEYS: u32 = 2;
 /// A shift that leaves one pair of runs.
 const ONE_PAIR: u32 = 63;
 
-/// By bytes of a key (1, 2, 4, 8): where tiles begin; tiles sorted, and merged, without and with a payload.
-const TABLE: [(Kernel, [Kernel; 2], [Kernel; 2]); 4] = [
-    (SORT_BY_CUTS_K1, [SORT_BY_TILE_K1_P0, SORT_BY_TILE_K1_P4], [SORT_BY_MERGE_K1_P0, SORT_BY_MERGE_K1_P4]),
-    (SORT_BY_CUTS_K2, [SORT_BY_TILE_K2_P0, SORT_BY_TILE_K2_P4], [SORT_BY_MERGE_K2_P0, SORT_BY_MERGE_K2_P4]),
-    (SORT_BY_CUTS_K4, [SORT_BY_TILE_K4_P0, SORT_BY_TILE_K4_P4], [SORT_BY_MERGE_K4_P0, SORT_BY_MERGE_K4_P4]),
-    (SORT_BY_CUTS_K8, [SORT_BY_TILE_K8_P0, SORT_BY_TILE_K8_P4], [SORT_BY_MERGE_K8_P0, SORT_BY_MERGE_K8_P4]),
+/// The kernels for keys of one width; those in pairs are without and with a payload.
+struct Kernels {
+    /// Where tiles begin.
+    cuts: Kernel,
+    tiles: [Kernel; 2],
+    two_tiles: Kernel,
+    merges: [Kernel; 2],
+}
+
+macro_rules! kernels {
+    ($cuts:ident, $tile:ident $tile_pairs:ident, $two:ident, $merge:ident $merge_pairs:ident) => {
+        Kernels { cuts: $cuts, tiles: [$tile, $tile_pairs], two_tiles: $two, merges: [$merge, $merge_pairs] }
+    };
+}
+
+/// By bytes of a key: 1, 2, 4, 8.
+const TABLE: [Kernels; 4] = [
+    kernels!(SORT_BY_CUTS_K1, SORT_BY_TILE_K1_P0 SORT_BY_TILE_K1_P4, SORT_BY_TWO_TILES_K1_P0, SORT_BY_MERGE_K1_P0 SORT_BY_MERGE_K1_P4),
+    kernels!(SORT_BY_CUTS_K2, SORT_BY_TILE_K2_P0 SORT_BY_TILE_K2_P4, SORT_BY_TWO_TILES_K2_P0, SORT_BY_MERGE_K2_P0 SORT_BY_MERGE_K2_P4),
+    kernels!(SORT_BY_CUTS_K4, SORT_BY_TILE_K4_P0 SORT_BY_TILE_K4_P4, SORT_BY_TWO_TILES_K4_P0, SORT_BY_MERGE_K4_P0 SORT_BY_MERGE_K4_P4),
+    kernels!(SORT_BY_CUTS_K8, SORT_BY_TILE_K8_P0 SORT_BY_TILE_K8_P4, SORT_BY_TWO_TILES_K8_P0, SORT_BY_MERGE_K8_P0 SORT_BY_MERGE_K8_P4),
 ];
 
 /// Where a pass finds or leaves keys and payload; 0 for nowhere.
@@ -68,7 +84,7 @@ pub(super) fn with_fills<R>(order: &Func, dtype: DType, numerics: Numerics, f: i
 }
 
 impl Order<'_> {
-    fn table(&self) -> &'static (Kernel, [Kernel; 2], [Kernel; 2]) {
+    fn table(&self) -> &'static Kernels {
         &TABLE[self.dtype.size_bytes().ilog2() as usize]
     }
 
@@ -85,25 +101,27 @@ impl Order<'_> {
         n.div_ceil(MergeTiling::of(self.dtype).tile)
     }
 
-    /// Sorts every tile by itself.
-    fn sort_tiles(&self, n: u64, from: Side, to: Side, flags: u32) -> Result<()> {
+    /// Sorts every tile by itself, or every two.
+    fn sort_tiles(&self, n: u64, two: bool, from: Side, to: Side, flags: u32) -> Result<()> {
         let mut args = Args { n, ..Args::default() };
         (args.inputs[0].ptr, args.inputs[1].ptr) = (from.keys, from.payload);
         [args.out[0], args.out[1]] = [to.keys, to.payload];
         args.u[FLAGS] = flags;
-        let kernel = self.kernel(self.table().1[usize::from(self.pairs)])?;
+        let kernels = self.table();
+        let (entry, each) = if two { (kernels.two_tiles, 2) } else { (kernels.tiles[usize::from(self.pairs)], 1) };
+        let kernel = self.kernel(entry)?;
+        let grid = Grid::linear(blocks(self.tiles(n).div_ceil(each))?, THREADS * each as u32);
         // SAFETY: the task's contract: keys, values and outputs have `n` elements.
-        unsafe { self.cuda.launch(&kernel, Grid::linear(blocks(self.tiles(n))?, THREADS), &args) }
+        unsafe { self.cuda.launch(&kernel, grid, &args) }
     }
 
     /// Merges pairs of runs, whose first ones `args` names.
     fn merge(&self, args: &mut Args, to: Side) -> Result<()> {
         let tiles = self.tiles(args.n);
-        let &(cuts, _, merges) = self.table();
-        let merge = self.kernel(merges[usize::from(self.pairs)])?;
+        let merge = self.kernel(self.table().merges[usize::from(self.pairs)])?;
         if tiles > SEARCHED * u64::from(self.cuda.info().multiprocessors) {
             args.out[0] = self.cuda.stream().scratch().get(self.cuda, Use::Partials, 8 * tiles)?;
-            let kernel = self.kernel(cuts)?;
+            let kernel = self.kernel(self.table().cuts)?;
             // SAFETY: as in `sort_tiles`; scratch holds a number to a tile.
             unsafe { self.cuda.launch(&kernel, Grid::linear(blocks(tiles.div_ceil(THREADS.into()))?, THREADS), args)? };
             args.scratch[0] = args.out[0];
@@ -131,9 +149,12 @@ impl Run<MergeSortTask> for Cuda {
         let (n, size, pairs) = (*n, dtype.size_bytes(), *payload != SortPayload::Nothing);
         let passes = task.tiling().passes(n);
         let order = Order { cuda: self, before, dtype: *dtype, numerics: *numerics, pairs };
+        // The first launch may do the first pass, too.
+        let two = !pairs && passes > 0 && TUNING.merge_sort_in_twos;
+        let done = u32::from(two);
         // The last pass writes home, the one before away, and so on. Held until everything is enqueued.
         let room = |wanted: bool, size: u64| if wanted { self.allocate_bytes(n * size).map(Some) } else { Ok(None) };
-        let own = [room(!keys_out && passes > 1, size)?, room(passes > 0, size)?, room(pairs && passes > 0, PAYLOAD)?];
+        let own = [room(!keys_out && passes > 1, size)?, room(passes > done, size)?, room(pairs && passes > 0, PAYLOAD)?];
         let address = |own: &Option<Buffer>| own.as_ref().map_or(Ok(0), |own| self.address(own, "scratch"));
         let home = Side { keys: address(&own[0])?.max(self.target(places.keys_out)?), payload: self.target(places.payload_out)? };
         let away = Side { keys: address(&own[1])?, payload: address(&own[2])? };
@@ -142,8 +163,8 @@ impl Run<MergeSortTask> for Cuda {
         let side = |pass: u32| if (passes - pass).is_multiple_of(2) { home } else { away };
         let drops = |pass: u32| if pass == passes && !keys_out { DROPS_KEYS } else { 0 };
         let indices = if *payload == SortPayload::Indices { INDICES } else { 0 };
-        order.sort_tiles(n, source, side(0), indices | drops(0))?;
-        for pass in 1..=passes {
+        order.sort_tiles(n, two, source, side(done), indices | drops(done))?;
+        for pass in 1 + done..=passes {
             let (run, from) = (task.tiling().tile << (pass - 1), side(pass - 1));
             let mut args = Args { n, ..Args::default() };
             for (k, at) in [from.keys, from.keys + run * size, from.payload, from.payload + run * PAYLOAD].into_iter().enumerate() {

@@ -290,7 +290,7 @@ fn orders_of_every_type_fill_their_holes() {
     fn all<K: isowarp_core::element::Element>(order: fn(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>) {
         let func = one(|(a, b): (Expr<K::Reg>, Expr<K::Reg>)| order(a, b));
         let bytes = K::DTYPE.size_bytes();
-        for kernel in ["tile_k{}_p0", "tile_k{}_p4", "merge_k{}_p0", "merge_k{}_p4", "cuts_k{}"] {
+        for kernel in ["tile_k{}_p0", "tile_k{}_p4", "two_tiles_k{}_p0", "merge_k{}_p0", "merge_k{}_p4", "cuts_k{}"] {
             let entry = format!("sort_by_{}", kernel.replace("{}", &bytes.to_string()));
             merge_sort::with_fills(&func, K::DTYPE, Numerics::Strict, |fills| check(Source::MergeSort, &entry, fills));
         }
