@@ -79,6 +79,7 @@ pub fn cases() -> Vec<Case> {
         case("select/unique", u32, |d, h| d.unique(&d.upload(&h.words)?).map(drop)),
         case("sort/keys", u32, |d, h| d.sort(&d.upload(&h.words)?, UP).map(drop)),
         case("sort/pairs", u32, |d, h| d.sort_pairs(&d.upload(&h.words)?, &d.upload(&h.words)?, UP).map(drop)),
+        case("sort/by", u32, |d, h| d.sort_by(&d.upload(&h.words)?, Expr::lt).map(drop)),
         case("merge/keys", u32, |d, h| d.merge(&d.upload(&h.rising)?, &d.upload(&h.rising)?, UP).map(drop)),
         case("histogram/even", u32, |d, h| d.histogram(even(&d.upload(&h.words)?, 0, u32::MAX, 256)).map(drop)),
         case("segmented/by_key", u32, |d, h| d.reduce_by_key(&d.upload(&h.rising)?, &d.upload(&h.words)?, Sum).map(drop)),

@@ -144,6 +144,13 @@ pub fn works() -> Vec<Work> {
         work("sort/keys", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.sort_into(x, SortOrder::Ascending, out))),
         work("sort/keys", DType::U64, 16, |d, s| one::<u64>(d, s, |d, x, out| d.sort_into(x, SortOrder::Ascending, out))),
         work("sort/pairs", DType::U32, 16, pairs),
+        work("sort/by", DType::U32, 8, |d, s| one::<u32>(d, s, |d, x, out| d.sort_by_into(x, Expr::lt, out))),
+        work("sort/by", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.sort_by_into(x, |a, b| a.abs().lt(b.abs()), out))),
+        work("sort/by", DType::U64, 16, |d, s| one::<u64>(d, s, |d, x, out| d.sort_by_into(x, Expr::lt, out))),
+        work("sort/pairs_by", DType::U32, 16, |d, s| {
+            let keys = zeroed::<u32>(d, s.n)?;
+            one::<u32>(d, s, move |d, x, out| d.sort_pairs_by_into(x, x, Expr::lt, (&keys, out)))
+        }),
         work("sort/argsort", DType::U32, 8, |d, s| one::<u32>(d, s, |d, x, out| d.argsort_into(x, SortOrder::Ascending, out))),
     ]);
     all.extend([

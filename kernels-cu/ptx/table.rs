@@ -18,6 +18,8 @@ pub enum Source {
     Map,
     /// `merge.cu`
     Merge,
+    /// `merge_sort.cu`
+    MergeSort,
     /// `moves.cu`
     Moves,
     /// `reduce.cu`
@@ -45,6 +47,7 @@ impl Source {
         Source::Layout,
         Source::Map,
         Source::Merge,
+        Source::MergeSort,
         Source::Moves,
         Source::Reduce,
         Source::ReduceVariants,
@@ -65,6 +68,7 @@ impl Source {
             Source::Layout => "layout",
             Source::Map => "map",
             Source::Merge => "merge",
+            Source::MergeSort => "merge_sort",
             Source::Moves => "moves",
             Source::Reduce => "reduce",
             Source::ReduceVariants => "reduce_variants",
@@ -86,6 +90,7 @@ impl Source {
             Source::Layout => layout::BUILDS,
             Source::Map => map::BUILDS,
             Source::Merge => merge::BUILDS,
+            Source::MergeSort => merge_sort::BUILDS,
             Source::Moves => moves::BUILDS,
             Source::Reduce => reduce::BUILDS,
             Source::ReduceVariants => reduce_variants::BUILDS,
@@ -432,6 +437,93 @@ pub mod merge {
                 Entry { name: "merge_k8_p2", holes: &[] },
                 Entry { name: "merge_k8_p4", holes: &[] },
                 Entry { name: "merge_k8_p8", holes: &[] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `merge_sort.cu`.
+pub mod merge_sort {
+    use super::*;
+
+    /// `sort_by_cuts_k1`
+    pub const SORT_BY_CUTS_K1: Kernel = Kernel::new(Source::MergeSort, "sort_by_cuts_k1");
+    /// `sort_by_tile_k1_p0`
+    pub const SORT_BY_TILE_K1_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_tile_k1_p0");
+    /// `sort_by_tile_k1_p4`
+    pub const SORT_BY_TILE_K1_P4: Kernel = Kernel::new(Source::MergeSort, "sort_by_tile_k1_p4");
+    /// `sort_by_two_tiles_k1_p0`
+    pub const SORT_BY_TWO_TILES_K1_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_two_tiles_k1_p0");
+    /// `sort_by_merge_k1_p0`
+    pub const SORT_BY_MERGE_K1_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_k1_p0");
+    /// `sort_by_merge_k1_p4`
+    pub const SORT_BY_MERGE_K1_P4: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_k1_p4");
+    /// `sort_by_cuts_k2`
+    pub const SORT_BY_CUTS_K2: Kernel = Kernel::new(Source::MergeSort, "sort_by_cuts_k2");
+    /// `sort_by_tile_k2_p0`
+    pub const SORT_BY_TILE_K2_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_tile_k2_p0");
+    /// `sort_by_tile_k2_p4`
+    pub const SORT_BY_TILE_K2_P4: Kernel = Kernel::new(Source::MergeSort, "sort_by_tile_k2_p4");
+    /// `sort_by_two_tiles_k2_p0`
+    pub const SORT_BY_TWO_TILES_K2_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_two_tiles_k2_p0");
+    /// `sort_by_merge_k2_p0`
+    pub const SORT_BY_MERGE_K2_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_k2_p0");
+    /// `sort_by_merge_k2_p4`
+    pub const SORT_BY_MERGE_K2_P4: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_k2_p4");
+    /// `sort_by_cuts_k4`
+    pub const SORT_BY_CUTS_K4: Kernel = Kernel::new(Source::MergeSort, "sort_by_cuts_k4");
+    /// `sort_by_tile_k4_p0`
+    pub const SORT_BY_TILE_K4_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_tile_k4_p0");
+    /// `sort_by_tile_k4_p4`
+    pub const SORT_BY_TILE_K4_P4: Kernel = Kernel::new(Source::MergeSort, "sort_by_tile_k4_p4");
+    /// `sort_by_two_tiles_k4_p0`
+    pub const SORT_BY_TWO_TILES_K4_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_two_tiles_k4_p0");
+    /// `sort_by_merge_k4_p0`
+    pub const SORT_BY_MERGE_K4_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_k4_p0");
+    /// `sort_by_merge_k4_p4`
+    pub const SORT_BY_MERGE_K4_P4: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_k4_p4");
+    /// `sort_by_cuts_k8`
+    pub const SORT_BY_CUTS_K8: Kernel = Kernel::new(Source::MergeSort, "sort_by_cuts_k8");
+    /// `sort_by_tile_k8_p0`
+    pub const SORT_BY_TILE_K8_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_tile_k8_p0");
+    /// `sort_by_tile_k8_p4`
+    pub const SORT_BY_TILE_K8_P4: Kernel = Kernel::new(Source::MergeSort, "sort_by_tile_k8_p4");
+    /// `sort_by_two_tiles_k8_p0`
+    pub const SORT_BY_TWO_TILES_K8_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_two_tiles_k8_p0");
+    /// `sort_by_merge_k8_p0`
+    pub const SORT_BY_MERGE_K8_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_k8_p0");
+    /// `sort_by_merge_k8_p4`
+    pub const SORT_BY_MERGE_K8_P4: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_k8_p4");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: include_str!("merge_sort.ptx"),
+            entries: &[
+                Entry { name: "sort_by_cuts_k1", holes: &["before"] },
+                Entry { name: "sort_by_tile_k1_p0", holes: &["before"] },
+                Entry { name: "sort_by_tile_k1_p4", holes: &["before"] },
+                Entry { name: "sort_by_two_tiles_k1_p0", holes: &["before"] },
+                Entry { name: "sort_by_merge_k1_p0", holes: &["before"] },
+                Entry { name: "sort_by_merge_k1_p4", holes: &["before"] },
+                Entry { name: "sort_by_cuts_k2", holes: &["before"] },
+                Entry { name: "sort_by_tile_k2_p0", holes: &["before"] },
+                Entry { name: "sort_by_tile_k2_p4", holes: &["before"] },
+                Entry { name: "sort_by_two_tiles_k2_p0", holes: &["before"] },
+                Entry { name: "sort_by_merge_k2_p0", holes: &["before"] },
+                Entry { name: "sort_by_merge_k2_p4", holes: &["before"] },
+                Entry { name: "sort_by_cuts_k4", holes: &["before"] },
+                Entry { name: "sort_by_tile_k4_p0", holes: &["before"] },
+                Entry { name: "sort_by_tile_k4_p4", holes: &["before"] },
+                Entry { name: "sort_by_two_tiles_k4_p0", holes: &["before"] },
+                Entry { name: "sort_by_merge_k4_p0", holes: &["before"] },
+                Entry { name: "sort_by_merge_k4_p4", holes: &["before"] },
+                Entry { name: "sort_by_cuts_k8", holes: &["before"] },
+                Entry { name: "sort_by_tile_k8_p0", holes: &["before"] },
+                Entry { name: "sort_by_tile_k8_p4", holes: &["before"] },
+                Entry { name: "sort_by_two_tiles_k8_p0", holes: &["before"] },
+                Entry { name: "sort_by_merge_k8_p0", holes: &["before"] },
+                Entry { name: "sort_by_merge_k8_p4", holes: &["before"] },
             ],
         },
     ];

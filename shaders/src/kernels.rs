@@ -52,7 +52,7 @@ impl Template {
 }
 
 /// Parts that templates include.
-const PARTS: [(&str, &str); 15] = [
+const PARTS: [(&str, &str); 16] = [
     ("element_at.wgsl", include_str!("element_at.wgsl")),
     ("lanes.wgsl", include_str!("lanes.wgsl")),
     ("look_back.wgsl", include_str!("look_back.wgsl")),
@@ -60,6 +60,7 @@ const PARTS: [(&str, &str); 15] = [
     ("look_back_served.wgsl", include_str!("look_back_served.wgsl")),
     ("median.wgsl", include_str!("median.wgsl")),
     ("merge_narrow.wgsl", include_str!("merge_narrow.wgsl")),
+    ("merge_part.wgsl", include_str!("merge_part.wgsl")),
     ("order.wgsl", include_str!("order.wgsl")),
     ("reduce_subgroups.wgsl", include_str!("reduce_subgroups.wgsl")),
     ("scan_help.wgsl", include_str!("scan_help.wgsl")),
@@ -318,6 +319,26 @@ pub const MERGE: Template = Template {
         Extra { name: "w", access: "read", ty: PAIRS, when: Some("values_pairs") },
         Extra { name: "values_out", access: "read_write", ty: PAIRS, when: Some("values_pairs") },
         Extra { name: "cuts", access: "read", ty: WORDS, when: Some("reads_cuts") },
+    ],
+};
+
+/// P07, by an order of the caller's: tiles sorted, and merged tile by tile; where such tiles begin. P08 by such an order.
+pub const MERGE_SORT: Template = Template {
+    name: "merge_sort.wgsl",
+    text: include_str!("merge_sort.wgsl"),
+    args: &["n", "run_a", "run_b", "shift", "blocks", "second", "skip_a", "skip_b", "skip_v", "skip_w", "skip_keys_out", "skip_values_out"],
+    bindings: &[
+        Extra { name: "a", access: "read", ty: WORDS, when: Some("reads_words") },
+        Extra { name: "a", access: "read", ty: PAIRS, when: Some("reads_pairs") },
+        Extra { name: "b", access: "read", ty: WORDS, when: Some("reads_second_words") },
+        Extra { name: "b", access: "read", ty: PAIRS, when: Some("reads_second_pairs") },
+        Extra { name: "v", access: "read", ty: WORDS, when: Some("reads_values") },
+        Extra { name: "w", access: "read", ty: WORDS, when: Some("reads_second_values") },
+        Extra { name: "cuts", access: "read", ty: WORDS, when: Some("reads_cuts") },
+        Extra { name: "cuts_out", access: "read_write", ty: WORDS, when: Some("cuts") },
+        Extra { name: "keys_out", access: "read_write", ty: WORDS, when: Some("writes_words") },
+        Extra { name: "keys_out", access: "read_write", ty: PAIRS, when: Some("writes_pairs") },
+        Extra { name: "values_out", access: "read_write", ty: WORDS, when: Some("pairs") },
     ],
 };
 

@@ -6,6 +6,33 @@
 
 const THREADS = {{ threads }}u;
 
+{% if rolled %}
+// Of an operator that is long, each place where it stands is long to compile: here it stands once to each of these functions' calls.
+
+// The node over the first `count` values; there is at least one.
+fn of_first(values: array<Acc, 8>, count: u32) -> Acc {
+    var x = values;
+    for (var step = 1u; step < min(count, 8u); step *= 2u) {
+        for (var e = 0u; e + step < min(count, 8u); e += 2u * step) {
+            x[e] = combine(x[e], x[e + step]);
+        }
+    }
+    return x[0];
+}
+
+fn of_4(x: array<Acc, 4>) -> Acc {
+    return of_first(array<Acc, 8>(x[0], x[1], x[2], x[3], Acc(), Acc(), Acc(), Acc()), 4u);
+}
+
+// The node over elements i..i+3, those before `end`; there is at least one.
+fn quad(i: u32, end: u32) -> Acc {
+    var x: array<Acc, 8>;
+    for (var e = 0u; e < min(end - i, 4u); e++) {
+        x[e] = load1(i + e);
+    }
+    return of_first(x, min(end - i, 4u));
+}
+{% else %}
 fn of_4(x: array<Acc, 4>) -> Acc {
     return combine(combine(x[0], x[1]), combine(x[2], x[3]));
 }
@@ -33,6 +60,7 @@ fn quad(i: u32, end: u32) -> Acc {
     }
     return up_to_4(i, end);
 }
+{% endif %}
 
 {% if subgroups %}
 {% include "reduce_subgroups.wgsl" %}
@@ -53,6 +81,13 @@ fn gapped(i: u32) -> u32 {
 {% for run in [1, 2, 4, 8] if run == 8 or run == rows %}
 // The node over {{ run }} slots of a region from `first` on, those below `count`; there is at least one.
 fn tree_of_{{ run }}(region: u32, first: u32, count: u32) -> Acc {
+{% if rolled %}
+    var x: array<Acc, 8>;
+    for (var e = 0u; e < min(count - first, {{ run }}u); e++) {
+        x[e] = slots[region + gapped(first + e)];
+    }
+    return of_first(x, min(count - first, {{ run }}u));
+{% else %}
 {% for e in range(run) %}
     var x{{ e }} = slots[region + gapped(first + {{ e }}u)];
 {% endfor %}
@@ -64,6 +99,7 @@ fn tree_of_{{ run }}(region: u32, first: u32, count: u32) -> Acc {
 {% endfor %}
 {% endfor %}
     return x0;
+{% endif %}
 }
 {% endfor %}
 
@@ -174,6 +210,13 @@ fn reduce_cols(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
     for (var i = begin; i < end; i += 8u) {
         let at = origin + i * args.inner;
         let count = end - i;
+{% if rolled %}
+        var x: array<Acc, 8>;
+        for (var e = 0u; e < min(count, 8u); e++) {
+            x[e] = load1(at + e * args.inner);
+        }
+        var x0 = of_first(x, count);
+{% else %}
         var x0 = load1(at);
 {% for e in range(1, 8) %}
         var x{{ e }} = Acc();
@@ -188,6 +231,7 @@ fn reduce_cols(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
         }
 {% endfor %}
 {% endfor %}
+{% endif %}
         var k = 0u;
         for (; ((done >> k) & 1u) != 0u; k++) {
             x0 = combine(waiting[k], x0);

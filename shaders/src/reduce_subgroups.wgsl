@@ -12,6 +12,13 @@ var<workgroup> ragged: array<Acc, {{ rows * threads // 4 }}>;  // a node for eac
 // The node over {{ rows }} slots from `first` on, those below `count`; there is at least one.
 {% for region in ["slots", "ragged"] %}
 fn of_{{ region }}(first: u32, count: u32) -> Acc {
+{% if rolled %}
+    var x: array<Acc, 8>;
+    for (var e = 0u; e < min(count - first, {{ rows }}u); e++) {
+        x[e] = {{ region }}[first + e];
+    }
+    return of_first(x, min(count - first, {{ rows }}u));
+{% else %}
 {% for e in range(rows) %}
     var x{{ e }} = {{ region }}[first + {{ e }}u];
 {% endfor %}
@@ -23,6 +30,7 @@ fn of_{{ region }}(first: u32, count: u32) -> Acc {
 {% endfor %}
 {% endfor %}
     return x0;
+{% endif %}
 }
 {% endfor %}
 

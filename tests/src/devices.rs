@@ -2,6 +2,7 @@
 //! soon start numbering themselves anew.
 
 use isowarp::backend::Backend as _;
+use isowarp::element::DType;
 use isowarp::{Device, Error, Result};
 
 /// A device that was opened for the run.
@@ -15,7 +16,12 @@ pub struct Present {
     pub device: Device,
     /// The patterns in which it differs from the default; all if empty.
     pub patterns: &'static [&'static str],
+    /// Whether another form of the device, without these types, runs cases that need none of them with the same kernels.
+    pub only_wide: bool,
 }
+
+/// Element types that narrow adapters lack.
+const WIDE: [DType; 3] = [DType::I64, DType::U64, DType::F16];
 
 /// Which devices are opened again, in other forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,13 +42,13 @@ const LOOKING_BACK: &[&str] = &["scan", "select", "sort"];
 
 impl Present {
     fn new(device: Device, form: &'static str) -> Self {
-        Self { backend: device.caps().backend, form, device, patterns: &[] }
+        Self { backend: device.caps().backend, form, device, patterns: &[], only_wide: false }
     }
 
-    /// Whether cases of this pattern are worth running.
+    /// Whether a case of this pattern, which needs these element types, is worth running.
     #[must_use]
-    pub fn runs(&self, pattern: &str) -> bool {
-        self.patterns.is_empty() || self.patterns.contains(&pattern)
+    pub fn runs(&self, pattern: &str, needs: &[DType]) -> bool {
+        (self.patterns.is_empty() || self.patterns.contains(&pattern)) && (!self.only_wide || needs.iter().any(|d| WIDE.contains(d)))
     }
 
     /// Backend, device and form, short enough for a table.
@@ -127,7 +133,9 @@ fn push_forms(devices: &mut Vec<Present>) -> Result<()> {
         for (form, options) in [("subgroups", forced(true)), ("shared memory", forced(false))] {
             let device = open(&adapter, &options)?;
             if device.patterns_in_subgroups() != default.patterns_in_subgroups() {
-                devices.push(Present { patterns: IN_SUBGROUPS, ..Present::new(Device::Wgpu(device), form) });
+                // The narrow form has no subgroups.
+                let only_wide = form == "shared memory";
+                devices.push(Present { patterns: IN_SUBGROUPS, only_wide, ..Present::new(Device::Wgpu(device), form) });
             }
         }
         let narrow = Options { without, ..Options::default() };

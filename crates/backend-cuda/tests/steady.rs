@@ -13,7 +13,7 @@ use isowarp_core::ops::{Max, Min, Sum};
 use isowarp_core::patterns::{Atomics as _, Groups as _, Histogram as _, Overflow, Shuffle, even};
 use isowarp_core::patterns::{Border, Filter as _, FilterKind, Image, Layout as _, Map as _, Move as _, Reduce as _, Scan as _, ScatterOp};
 use isowarp_core::patterns::{Difference as _, Segmented as _, SegmentedSort as _};
-use isowarp_core::patterns::{Merge as _, Search as _, Select as _, Sets as _, Sort as _, SortOrder};
+use isowarp_core::patterns::{Merge as _, MergeSort as _, Search as _, Select as _, Sets as _, Sort as _, SortOrder};
 use isowarp_core::patterns::{Quadrature as _, SegmentedScan as _, Statistics as _};
 use isowarp_cuda::Cuda;
 
@@ -69,6 +69,11 @@ fn words_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<Cu
     gpu.permute_axes_into(x, &[10, 50, 20], &[2, 0, 1], y)?;
     gpu.copy_2d_into((x, 100), (y, 90), 100, 80)?;
     gpu.merge_into(&x.slice(..4000)?, &x.slice(4000..)?, up, y)?;
+    gpu.sort_by_into(x, |a, b| (a >> 3).gt(b >> 3), y)?;
+    gpu.sort_by_in_place(y, Expr::lt)?;
+    gpu.argsort_by_into(x, Expr::lt, z)?;
+    gpu.sort_pairs_by_in_place(y, z, Expr::gt)?;
+    gpu.merge_by_into(&x.slice(..4000)?, &x.slice(4000..)?, Expr::lt, y)?;
     gpu.upper_bound_into(y, x, up, z)?;
     gpu.co_ranks_into(&y.slice(..5000)?, &y.slice(5000..)?, up, x, z)?;
     gpu.intersection_into(&y.slice(..5000)?, &y.slice(4000..)?, up, z, count)?;

@@ -174,7 +174,8 @@ Conventions:
   Bins of a histogram are half open: the upper end of --range and the last edge are in none (NumPy's last bin is closed), nor is NaN; what is
   in none is dropped. Sums of f4 weights are exact, rounded once; sums of integers wrap.
   select and partition take an expression of x and i, which holds where it is not zero. unique and rle compare neighbours by value: NaN
-  differs from everything, -0 equals 0. What is moved, sorted or selected keeps its bits. merge, search, union, intersection and difference
+  differs from everything, -0 equals 0. sort and argsort of one dimension take an expression of x and y, which is not zero where x comes before
+  y: --op \"x % 100 < y % 100\"; where it contradicts itself, as < does with NaN, elements may be missing. What is moved, sorted or selected keeps its bits. merge, search, union, intersection and difference
   take arrays as one line each, sorted as sort sorts them; one that is not is an error.
   Offsets of segments are u4, i4, u8 or i8, one more than there are segments; one that is below the one before it, or behind the end, is an
   error. An empty segment gives what the operator starts with: 0 for a sum, inf or the greatest value for a minimum.
@@ -193,7 +194,7 @@ pub(crate) struct RunArgs {
     /// The output .npy file, or - for standard output
     #[arg(long = "out", value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// A name or an expression; reduce and scan, by key and of segments too, default to sum
+    /// A name or an expression; reduce and scan, by key and of segments too, default to sum, sort and argsort to the order of values
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) op: Option<String>,
     /// What an expression of reduce or scan starts with, and gives for nothing: a number such as 0 or -inf

@@ -244,7 +244,7 @@ fn a_driver_library_that_cannot_be_found_is_no_panic() {
 fn options_that_make_no_sense_are_refused() {
     says(
         &refused(&["argmin", "--in", "x_f4.npy", "--op", "x"]),
-        "--op is for map, zip, generate, reduce, scan, reduce-by-key, segmented-reduce, segmented-scan, select, partition, ballot and scatter, not for argmin",
+        "--op is for map, zip, generate, reduce, scan, reduce-by-key, segmented-reduce, segmented-scan, select, partition, ballot, sort, argsort and scatter, not for argmin",
     );
     says(&refused(&["map", "--in", "x_f4.npy", "--op", "x", "--axis", "0"]), "--axis is for reduce and scan");
     says(&refused(&["reduce", "--in", "x_f4.npy", "--exclusive"]), "--exclusive is for scan");
@@ -255,7 +255,9 @@ fn options_that_make_no_sense_are_refused() {
         &refused(&["map", "--in", "x_f4.npy", "--op", "x", "--descending"]),
         "--descending is for sort, argsort, segmented-sort, segmented-argsort, merge, search, union, intersection and difference, not for map",
     );
-    says(&refused(&["sort", "--in", "x_f4.npy", "--op", "x"]), "not for sort");
+    says(&refused(&["merge", "--in", "x_f4.npy", "--in", "x_f4.npy", "--op", "x < y"]), "not for merge");
+    says(&refused(&["sort", "--in", "x_f4.npy", "--op", "x < y"]), "rows cannot be sorted by an order of your own");
+    says(&refused(&["sort", "--in", "r_f4.npy", "--op", "x < y", "--descending"]), "--descending is for the order of values");
     says(&refused(&["select", "--in", "x_f4.npy"]), "select needs --op, a condition");
     says(&refused(&["partition", "--in", "x_f4.npy"]), "partition needs --op, a condition");
     says(&refused(&["unique", "--in", "x_f4.npy", "--lengths", "l.npy"]), "--lengths is for rle, match and tickets, not for unique");

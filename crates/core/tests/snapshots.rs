@@ -59,10 +59,11 @@ fn lowered_text_is_as_reviewed() {
         let i = <Expr<i32> as Traced>::params(0);
         array.at(i - 1) + array.at(i)
     });
-    let operators: [(&str, Func); 12] = [
+    let operators: [(&str, Func); 13] = [
         ("axpy", trace(|(a, x, y): (F, F, F)| a * x + y).unwrap()),
         ("difference_of_products", trace(|(a, b, c, d): (F, F, F, F)| a * b - c * d).unwrap()),
         ("argmin", trace(|(a, i, b, j): (F, Expr<u32>, F, Expr<u32>)| (a.min(b), select(a.le(b), i, j))).unwrap()),
+        ("order_with_nan_last", trace(|(a, b): (F, F)| a.lt(b) | (b.is_nan() & !a.is_nan())).unwrap()),
         ("maximum_f64", trace(|(a, b): (Expr<f64>, Expr<f64>)| a.max(b)).unwrap()),
         ("nested_branch", trace(|x: F| branch(x.lt(0.0), || -x, || branch(x.gt(1.0), || x.mul_rn(0.5), || x))).unwrap()),
         ("casts", trace(|x: F| (x.cast::<i32>(), x.cast::<u64>(), x.is_nan().cast::<u32>())).unwrap()),

@@ -13,7 +13,7 @@
 //!
 //! The patterns are traits with one method a variant: [`Map`](patterns::Map), [`Reduce`](patterns::Reduce), [`Statistics`](patterns::Statistics),
 //! [`Quadrature`](patterns::Quadrature), [`Scan`](patterns::Scan), [`SegmentedScan`](patterns::SegmentedScan),
-//! [`Select`](patterns::Select), [`Sort`](patterns::Sort), [`Histogram`](patterns::Histogram), [`Merge`](patterns::Merge), [`Search`](patterns::Search), [`Sets`](patterns::Sets), [`Move`](patterns::Move), [`Filter`](patterns::Filter). They run on [`Device`], which is
+//! [`Select`](patterns::Select), [`Sort`](patterns::Sort), [`Histogram`](patterns::Histogram), [`MergeSort`](patterns::MergeSort), [`Merge`](patterns::Merge), [`Search`](patterns::Search), [`Sets`](patterns::Sets), [`Move`](patterns::Move), [`Filter`](patterns::Filter). They run on [`Device`], which is
 //! chosen at run time, and on each backend's own handle
 //! ([`Cpu`], `Wgpu`, `Cuda`) where the choice is made at compile time:
 //!
@@ -67,6 +67,19 @@
 //! let (names, ages) = (dev.upload(b"cab")?, dev.upload(&[30u32, 10, 20])?);
 //! let youngest_first = dev.argsort(&ages, SortOrder::Ascending)?;
 //! assert_eq!(dev.permute(&names, &youngest_first)?.read_blocking()?, *b"abc");
+//! # Ok::<(), isowarp::Error>(())
+//! ```
+//!
+//! and by an order of the caller's, traced as every operator is:
+//!
+//! ```
+//! use isowarp::prelude::*;
+//!
+//! let dev = isowarp::Cpu::new();
+//! let keys = dev.upload(&[310u32, 120, 20, 111])?;
+//! // By the last two digits; those that agree in them stay as they are.
+//! assert_eq!(dev.sort_by(&keys, |a, b| (a % 100).lt(b % 100))?.read_blocking()?, [310, 111, 120, 20]);
+//! assert_eq!(dev.argsort_by(&keys, |a, b| (a % 100).gt(b % 100))?.read_blocking()?, [1, 2, 3, 0]);
 //! # Ok::<(), isowarp::Error>(())
 //! ```
 //!
@@ -169,7 +182,7 @@ pub mod prelude {
     pub use isowarp_core::patterns::{Bins, Edges, Histogram, between, binned, even};
     pub use isowarp_core::patterns::{Border, Filter, FilterKind, Find, Image, Map, Reduce, Scan, Select, Selected};
     pub use isowarp_core::patterns::{Difference, Segmented, SegmentedSort};
-    pub use isowarp_core::patterns::{Merge, Search, Sets};
+    pub use isowarp_core::patterns::{Merge, MergeSort, Search, Sets};
     pub use isowarp_core::patterns::{Quadrature, SegmentedScan, Statistics};
     pub use isowarp_core::patterns::{ReduceVariant, ReduceVariants, ScanVariant, ScanVariants};
     pub use isowarp_core::patterns::{Sort, SortBy, SortOrder};

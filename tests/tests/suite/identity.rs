@@ -86,6 +86,12 @@ fn sort_is_the_same_on_every_device() {
 }
 
 #[test]
+fn sorts_and_merges_by_an_order_are_the_same_on_every_device() {
+    identical("sort_by");
+    identical("merge_by");
+}
+
+#[test]
 fn rungs_of_reduce_are_the_same_on_every_device() {
     identical("reduce_variants");
 }

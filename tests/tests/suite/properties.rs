@@ -122,6 +122,22 @@ fn sorts_agree() {
 }
 
 #[test]
+fn sorts_by_orders_agree() {
+    agree((floats(), any::<bool>(), 0u64..9), |d, (x, contradicts, skip)| {
+        let x = d.upload(x)?;
+        let x = x.slice((*skip).min(x.len())..)?;
+        let half = x.len() / 3;
+        if *contradicts {
+            // NaN is before nothing and behind nothing.
+            let merged = d.merge_by(&x.slice(..half)?, &x.slice(half..)?, Expr::lt)?;
+            return (d.sort_by(&x, Expr::lt)?, d.argsort_by(&x, Expr::lt)?, merged).outputs();
+        }
+        let last = |a: Expr<f32>, b: Expr<f32>| (a.bitcast::<u32>() & 63u32).lt(b.bitcast::<u32>() & 63u32);
+        d.sort_pairs_by(&x, &d.iota(x.len(), 1u32, 3)?, last)?.outputs()
+    });
+}
+
+#[test]
 fn selections_agree() {
     agree((words(), 0usize..5, any::<u32>(), 0u64..9), |d, (x, op, k, skip)| {
         let x = d.upload(x)?;

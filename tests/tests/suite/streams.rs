@@ -137,6 +137,12 @@ fn words_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], count: &Buffer<
     let (low, high) = (z.slice(..4000).unwrap(), z.slice(4000..).unwrap());
     d.merge_into(&low, &high, SortOrder::Ascending, y).unwrap();
     d.upper_bound_into(y, x, SortOrder::Ascending, z).unwrap();
+    d.sort_by_into(x, |a, b| (a >> 3).gt(b >> 3), y).unwrap();
+    d.sort_by_in_place(y, Expr::lt).unwrap();
+    d.argsort_by_into(x, Expr::lt, z).unwrap();
+    d.sort_pairs_by_in_place(y, z, Expr::gt).unwrap();
+    d.merge_by_into(&x.slice(..4000).unwrap(), &x.slice(4000..).unwrap(), Expr::lt, y).unwrap();
+    d.sort_into(x, SortOrder::Ascending, y).unwrap();
     d.co_ranks_into(&y.slice(..5000).unwrap(), &y.slice(5000..).unwrap(), SortOrder::Ascending, x, z).unwrap();
     d.intersection_into(&y.slice(..5000).unwrap(), &y.slice(4000..).unwrap(), SortOrder::Ascending, z, count).unwrap();
     d.union_into(&y.slice(..5000).unwrap(), &y.slice(6000..).unwrap(), SortOrder::Ascending, z, count).unwrap();

@@ -7,6 +7,7 @@ mod histogram;
 mod layout;
 mod map;
 mod merge;
+mod merge_sort;
 mod moves;
 mod reduce;
 mod reduce_variants;

@@ -93,6 +93,18 @@ pub(super) fn combine(f: &Func, numerics: Numerics, site: &Site<'_>) -> Result<S
     Ok(p.finish())
 }
 
+/// Whether one key comes before another, 1 or 0, of both keys' bits.
+pub(super) fn before(f: &Func, dtype: DType, numerics: Numerics, site: &Site<'_>) -> Result<String> {
+    let w = dtype.ty().words();
+    expect(site, 1 + 2 * w)?;
+    let mut p = Ptx::new(numerics);
+    let keys = values(&mut p, &[raw_type(dtype); 2], &site.regs[1..]);
+    let args: Vec<PtxValue> = keys.iter().map(|key| widen(&mut p, dtype, key)).collect();
+    let results = p.call(f, &args, &mut no_fetch);
+    p.to_words(&results, &owned(&site.regs[..1]));
+    Ok(p.finish())
+}
+
 impl Holes<'_> {
     /// Loads `count` consecutive elements as accumulators: registers are the words element by element, then the index.
     pub(super) fn load(&self, count: usize, site: &Site<'_>) -> Result<String> {

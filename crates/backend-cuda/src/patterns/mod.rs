@@ -8,6 +8,7 @@ mod layout;
 mod lines;
 mod map;
 mod merge;
+mod merge_sort;
 mod moves;
 mod reduce;
 mod reduce_variants;

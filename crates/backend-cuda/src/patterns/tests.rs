@@ -1,7 +1,7 @@
 //! Every kernel's holes are filled for representative operators. With `PTXAS` naming an assembler, the texts are assembled too.
 
 use super::holes::{Holes, Shape, combine};
-use super::{groups, histogram, reduce_variants, scan_variants, select};
+use super::{groups, histogram, merge_sort, reduce_variants, scan_variants, select};
 use crate::splice::{Fill, Site, splice};
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::{DType, Ty};
@@ -283,4 +283,24 @@ fn groups_fill_their_holes() {
             }
         }
     }
+}
+
+#[test]
+fn orders_of_every_type_fill_their_holes() {
+    fn all<K: isowarp_core::element::Element>(order: fn(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>) {
+        let func = one(|(a, b): (Expr<K::Reg>, Expr<K::Reg>)| order(a, b));
+        let bytes = K::DTYPE.size_bytes();
+        for kernel in ["tile_k{}_p0", "tile_k{}_p4", "two_tiles_k{}_p0", "merge_k{}_p0", "merge_k{}_p4", "cuts_k{}"] {
+            let entry = format!("sort_by_{}", kernel.replace("{}", &bytes.to_string()));
+            merge_sort::with_fills(&func, K::DTYPE, Numerics::Strict, |fills| check(Source::MergeSort, &entry, fills));
+        }
+    }
+    all::<u8>(|a, b| (a & 7u32).gt(b & 7u32));
+    all::<half::f16>(|a, b| a.abs().lt(b.abs()));
+    all::<u32>(Expr::lt);
+    all::<i32>(|a, b| (a % 100).lt(b % 100));
+    all::<f32>(|a, b| a.exp().lt(b.exp()) | (b.is_nan() & !a.is_nan()));
+    all::<u64>(|a, b| (a >> 3).gt(b >> 3));
+    all::<i64>(|a, b| a.abs().lt(b.abs()));
+    all::<f64>(|a, b| a.abs().lt(b.abs()));
 }

@@ -9,6 +9,7 @@ mod histogram;
 mod layout;
 mod map;
 mod merge;
+mod merge_sort;
 mod moves;
 mod operands;
 mod place;

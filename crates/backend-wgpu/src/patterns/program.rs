@@ -6,6 +6,7 @@ use super::accumulator::Accumulator;
 use super::dialect::Dialect;
 use super::operands::Signature;
 use isowarp_core::caps::Numerics;
+use isowarp_core::element::DType;
 use isowarp_core::error::{Error, Result};
 use isowarp_core::ir::{Func, Param, WgslOptions, wgsl_function, wgsl_function_4};
 use isowarp_core::patterns::{HistogramTask, SelectTask};
@@ -44,6 +45,8 @@ pub(super) enum Operators<'a> {
     Select { task: &'a SelectTask },
     /// A histogram: bins of elements, and weights.
     Histogram { task: &'a HistogramTask },
+    /// Which of two keys comes first, by their bits.
+    Order { before: &'a Func, dtype: DType },
     /// Words of elements.
     Words(&'a Func),
     /// None; the names are functions of the prelude that the template calls.
@@ -98,6 +101,10 @@ impl Program<'_> {
                 task.func.hash128().hash(h);
                 task.sum.hash(h);
             }
+            Operators::Order { before, dtype } => {
+                before.hash128().hash(h);
+                dtype.hash(h);
+            }
             Operators::Calls(_) => {}
         }
     }
@@ -142,6 +149,7 @@ impl Program<'_> {
             }
             Operators::Select { task } => w.select(task),
             Operators::Histogram { task } => w.words_of_elements(&task.func),
+            Operators::Order { before, dtype } => w.order(before, dtype),
             Operators::Words(f) => w.words_of_elements(f),
             Operators::Calls(names) => w.calls.extend(names.iter().map(|&n| n.to_owned())),
         }

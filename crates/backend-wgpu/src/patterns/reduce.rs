@@ -24,6 +24,8 @@ pub(super) struct Shape {
     rows: u32,
     /// Most passes of a tile.
     passes: u32,
+    /// Whether the operator stands in loops.
+    rolled: bool,
 }
 
 impl Shape {
@@ -37,13 +39,19 @@ impl Shape {
             41..=80 => (64, 1, 4),
             _ => return Err(Error::TooLarge { what: "bytes of an accumulator", requested: bytes, limit: 80 }),
         };
-        Ok(Self { threads, rows, passes })
+        Ok(Self { threads, rows, passes, rolled: false })
     }
 
     /// Another workgroup than the table's.
     #[cfg(test)]
     pub(super) const fn new(threads: u32, rows: u32, passes: u32) -> Self {
-        Self { threads, rows, passes }
+        Self { threads, rows, passes, rolled: false }
+    }
+
+    /// With the operator in loops.
+    #[cfg(test)]
+    pub(super) const fn rolled(self) -> Self {
+        Self { rolled: true, ..self }
     }
 
     /// Elements of a pass.
@@ -58,7 +66,7 @@ impl Shape {
 }
 
 /// The template's holes.
-pub(super) fn form_holes(form: Form, shape: Shape, subgroups: bool) -> [(&'static str, u32); 8] {
+pub(super) fn form_holes(form: Form, shape: Shape, subgroups: bool) -> [(&'static str, u32); 9] {
     let is = |other: Form| u32::from(form.entry == other.entry);
     let threads = if is(TILES) == 1 { shape.threads } else { THREADS };
     [
@@ -69,6 +77,7 @@ pub(super) fn form_holes(form: Form, shape: Shape, subgroups: bool) -> [(&'stati
         ("rows_short", is(ROWS)),
         ("columns", is(COLS)),
         ("rows_in_lanes", is(TILES)),
+        ("rolled", shape.rolled.into()),
         (SUBGROUPS, u32::from(subgroups && is(COLS) == 0)),
     ]
 }
@@ -171,7 +180,8 @@ impl<'a> Reduction<'a> {
         let subgroups = acc.shuffles() && wgpu.tuning().reduces_in_subgroups(acc.words());
         let asked = *wgpu.patterns().reduce_shape.lock();
         let shape = asked.map_or_else(|| Shape::of(stride), Ok)?;
-        let shape = Shape { rows: wgpu.tuning().rows(shape.rows, weight), ..shape };
+        let tuning = wgpu.tuning();
+        let shape = Shape { rows: tuning.rows(shape.rows, weight), rolled: shape.rolled || tuning.rolls(weight), ..shape };
         Ok(Self { wgpu, pattern, combine, numerics, limits, stride, shape, subgroups })
     }
 

@@ -127,7 +127,7 @@ impl Run<SortTask> for Wgpu {
             from = to;
         }
         if let (true, Some(out)) = (narrow, places.keys_out) {
-            return sort.pack(from.keys.map_or(places.keys.0, |p| p.raw), out);
+            return self.pack(from.keys.map_or(places.keys.0, |p| p.raw), elements, out);
         }
         if swapped {
             for (from, to) in [(home.keys, away.keys), (home.payload, away.payload)] {
@@ -275,21 +275,34 @@ impl Sort<'_> {
         launch.bindings = bindings;
         Ok(launch)
     }
+}
 
-    /// Words become the narrow elements that they hold.
-    fn pack(&self, words: &Buffer, out: &Out<Buffer>) -> Result<()> {
-        let limits = self.wgpu.window_limits();
+impl Wgpu {
+    /// Words become the narrow elements, `n` of them, that they hold.
+    pub(super) fn pack(&self, words: &Buffer, n: u64, out: &Out<Buffer>) -> Result<()> {
+        let limits = self.window_limits();
         let size = out.dtype.size_bytes();
-        let kernel = self.kernel(Step::Pack, Form { key_bytes: size, ..self.form })?;
+        let form = Form {
+            digit_bits: NARROW_DIGIT,
+            subgroups: false,
+            wide: false,
+            rolled: false,
+            key_bytes: size,
+            payload_bytes: 0,
+            indices: false,
+            writes_keys: true,
+        };
+        let (signature, holes) = (Signature::default(), holes(Step::Pack, form));
+        let kernel = self.program("sort", &program(Step::Pack, &signature, &holes))?;
         let step = most(limits, 4) / 64 * 64;
-        chunks(self.task.elements(), step.max(64), |first, len| {
+        chunks(n, step.max(64), |first, len| {
             let (source, from) = Place { raw: words, offset: 0, size: 4 }.bind(limits, first, len)?;
             let (target, to) = Place { raw: &out.raw, offset: out.offset, size }.bind(limits, first, len)?;
-            let mut at = self.words(0, 0, (0, 0), Digit { shift: 0, bits: 0 });
+            let mut at = [0; 18];
             (at[0], at[5], at[9]) = (len as u32, source.skip as u32, target.skip as u32);
             let mut launch = Launch::new(0, &at);
             launch.bindings.extend([from, to]);
-            self.wgpu.launch(&kernel, &launch, (target.skip + len).div_ceil(4 / size).div_ceil(THREADS.into()))
+            self.launch(&kernel, &launch, (target.skip + len).div_ceil(4 / size).div_ceil(THREADS.into()))
         })
     }
 }

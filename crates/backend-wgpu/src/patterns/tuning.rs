@@ -21,7 +21,8 @@ pub(crate) struct Tuning {
     pub(crate) look_back_group: u32,
     /// Invocations of a workgroup that looks back by groups, a power of two from 256 to 1024: more have less to compile each.
     pub(crate) look_back_threads: u32,
-    /// Most that the rows of a kernel may repeat of an operator, by its weight: each row is a copy that the driver compiles.
+    /// Most that the rows of a kernel may repeat of an operator, by its weight: each row is a copy that the driver compiles. A reduction's
+    /// operator of this weight stands in loops.
     pub(crate) most_repeated: u32,
     /// Rows of four elements of one word, at most, that an invocation of a selection holds.
     pub(crate) select_rows: u32,
@@ -105,6 +106,11 @@ impl Tuning {
     /// Rows, at most `most`, of a kernel whose rows repeat operators of this weight: a power of two.
     pub(crate) fn rows(self, most: u32, weight: u32) -> u32 {
         most.min(1 << (self.most_repeated / weight.max(1)).max(1).ilog2())
+    }
+
+    /// Whether a reduction's operator of this weight stands in loops.
+    pub(crate) fn rolls(self, weight: u32) -> bool {
+        weight >= self.most_repeated
     }
 
     /// Whether the kernel of a scan that looks back may be compiled with operators of this weight.

@@ -83,6 +83,11 @@ impl Pattern {
         matches!(self, Self::Sort | Self::Argsort | Self::SegmentedSort | Self::SegmentedArgsort)
     }
 
+    /// Whether it may put elements in an order of the caller's.
+    fn takes_order(self) -> bool {
+        matches!(self, Self::Sort | Self::Argsort)
+    }
+
     /// Whether it takes a condition.
     fn selects(self) -> bool {
         matches!(self, Self::Select | Self::Partition | Self::Ballot)
@@ -110,9 +115,9 @@ pub(crate) fn check(args: &RunArgs) -> Result {
     let line = matches!(p, Pattern::Reduce | Pattern::Scan);
     let misplaced = [
         (
-            args.op.is_some() && !p.is_map() && !p.combines() && !p.selects() && p != Pattern::Scatter,
+            args.op.is_some() && !p.is_map() && !p.combines() && !p.selects() && !p.takes_order() && p != Pattern::Scatter,
             "--op",
-            "map, zip, generate, reduce, scan, reduce-by-key, segmented-reduce, segmented-scan, select, partition, ballot and scatter",
+            "map, zip, generate, reduce, scan, reduce-by-key, segmented-reduce, segmented-scan, select, partition, ballot, sort, argsort and scatter",
         ),
         (args.by.is_some() && p != Pattern::Rotate, "--by", "rotate"),
         (args.identity.is_some() && !p.combines(), "--identity", "reduce, scan, reduce-by-key, segmented-reduce and segmented-scan"),
@@ -141,6 +146,12 @@ pub(crate) fn check(args: &RunArgs) -> Result {
         return Err(Failure::usage(
             format!("{option} is for {patterns}, not for {name}"),
             format!("leave {option} out, or run another pattern"),
+        ));
+    }
+    if p.takes_order() && args.op.is_some() && args.descending {
+        return Err(Failure::usage(
+            "--descending is for the order of values, not for one of your own",
+            "leave it out, and swap x and y in --op",
         ));
     }
     if args.variant.is_some() && args.axis.is_some() {

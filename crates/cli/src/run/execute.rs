@@ -38,6 +38,8 @@ pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result
         (Work::Rotate(by), &[x]) => dynamic::rotate(device, x, *by)?,
         (Work::Sort { n, order }, &[x]) => dynamic::sort(device, x, *n, *order)?,
         (Work::Argsort { n, order }, &[x]) => dynamic::argsort(device, x, *n, *order)?,
+        (Work::SortBy(before), &[x]) => dynamic::sort_by(device, x, before)?,
+        (Work::ArgsortBy(before), &[x]) => dynamic::argsort_by(device, x, before)?,
         (Work::Merge(order), &[a, b]) => dynamic::merge(device, a, b, *order)?,
         (Work::Search(kind, order), &[x, needles]) => dynamic::search(device, x, needles, *kind, *order)?,
         (Work::Sets(op, order), &[a, b]) => dynamic::set_operation(device, *op, a, b, *order)?.trimmed()?,
@@ -94,6 +96,8 @@ pub(crate) fn repeat(device: &Device, plan: &Plan, inputs: &[Buffer], result: &B
         }
         (Work::Sort { n, order }, &[x]) => dynamic::sort_into(device, x, *n, *order, result),
         (Work::Argsort { n, order }, &[x]) => dynamic::argsort_into(device, x, *n, *order, result),
+        (Work::SortBy(before), &[x]) => dynamic::sort_by_into(device, x, before, result),
+        (Work::ArgsortBy(before), &[x]) => dynamic::argsort_by_into(device, x, before, result),
         (Work::Merge(order), &[a, b]) => dynamic::merge_into(device, a, b, *order, result),
         (Work::Search(kind, order), &[x, needles]) => dynamic::search_into(device, x, needles, *kind, *order, result),
         (Work::Argmin, &[x]) => dynamic::argmin(device, x).map(drop),

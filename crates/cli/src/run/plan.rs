@@ -60,6 +60,9 @@ pub(crate) enum Work {
         n: u64,
         order: SortOrder,
     },
+    /// By an order of the caller's, of x and y.
+    SortBy(Func),
+    ArgsortBy(Func),
     Merge(SortOrder),
     Search(SearchKind, SortOrder),
     Sets(SetOp, SortOrder),
@@ -311,9 +314,22 @@ fn sort(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let input = first(inputs)?;
     let shape = input.shape.clone();
     let n = shape.last().copied().unwrap_or(1);
-    let order = order(args);
     let indices = args.pattern == Pattern::Argsort;
-    let work = if indices { Work::Argsort { n, order } } else { Work::Sort { n, order } };
+    let work = match &args.op {
+        Some(_) if shape.len() > 1 => {
+            return Err(Failure::usage(
+                "rows cannot be sorted by an order of your own",
+                "leave --op out, or name an array of one dimension",
+            ));
+        }
+        Some(text) => {
+            let ty = input.dtype.ty();
+            let before = expression::parse(text, &[ty, ty], None, Some(Ty::Bool))?;
+            if indices { Work::ArgsortBy(before) } else { Work::SortBy(before) }
+        }
+        None if indices => Work::Argsort { n, order: order(args) },
+        None => Work::Sort { n, order: order(args) },
+    };
     Ok(Plan { name: args.pattern.name(), work, shape, boolean: input.boolean && !indices })
 }
 

@@ -128,6 +128,13 @@ case("sort_rows", ["sort", "--in", "x_f4.npy"], np.sort(x, axis=-1, kind="stable
 case("argsort_rows", ["argsort", "--in", "y_f4.npy"], np.argsort(y, axis=-1, kind="stable").astype(np.uint32))
 case("sort_truth", ["sort", "--in", "truth.npy"], np.sort(x[0] > 0, axis=-1))
 case("sort_empty", ["sort", "--in", "empty.npy"], np.zeros(0, np.float32))
+by_size = ["--op", "abs(x) > abs(y)", "--in", "r_f4.npy"]
+case("sort_by", ["sort", *by_size], r[np.argsort(-np.abs(r), kind="stable")])
+case("argsort_by", ["argsort", *by_size], np.argsort(-np.abs(r), kind="stable").astype(np.uint32))
+by_rest = ["--op", "x % 7 < y % 7", "--in", "w_i4.npy"]
+rest = np.argsort(whole["i4"] % 7, kind="stable")
+case("sort_by_rest", ["sort", *by_rest], whole["i4"][rest])
+case("argsort_by_rest", ["argsort", *by_rest], rest.astype(np.uint32))
 case("argsort_of_normal", ["argsort", "--in", "r_f4.npy"], np.argsort(r, kind="stable").astype(np.uint32))
 
 # Moves. Indices have a shape of their own; of several with one target the last stays.

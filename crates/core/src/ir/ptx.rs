@@ -325,9 +325,9 @@ impl Ptx {
         }
     }
 
-    /// The hardware's own function where there is one. Bounds for normal arguments and results: `ex2`, `lg2` and `rsqrt` 2 ULP, but `lg2`
-    /// between 1/2 and 2 an absolute 2^-22. The constant and the product before `ex2` are off by 2^-23.7 of `x`, so `exp` is within
-    /// 2 + 1.23 |x| ULP; the product after `lg2` leaves `log` an absolute 2^-22 between 1/2 and 2, and 3 ULP elsewhere.
+    /// The hardware's own function where there is one. Bounds for normal arguments and results, as measured on an H200: `ex2` 2.1 ULP, `rsqrt` 1.6,
+    /// `lg2` 2.4 but between 1/2 and 2 an absolute 2^-22. The constant and the product before `ex2` are off by 2^-23.7 of `x`, so `exp` is within
+    /// 2.1 + 1.23 |x| ULP; the product after `lg2` leaves `log` an absolute 2^-22 between 1/2 and 2, and 3.4 ULP elsewhere.
     fn fast(&mut self, func: Elementary, x: &PtxValue) -> Option<PtxValue> {
         const LOG2_E: u64 = 0x3FB8_AA3B;
         const LN_2: u64 = 0x3F31_7218;

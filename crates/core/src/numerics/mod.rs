@@ -22,15 +22,15 @@
 //! | [`log1p`] | as log, 1 + x in two floats | 0.914 | all | 41 |
 //! | [`sin`] | Cody-Waite up to 8192, Payne-Hanek above, degree 7 | 0.884 | all | 30 |
 //! | [`cos`] | as sin, degree 8 | 0.883 | all | 29 |
-//! | [`tan`] | as sin, degree 15, reciprocal in odd quadrants | 0.910 | every 7th, all from 0.25 to 4 | 45 |
-//! | [`asin`] | degree 11, half-angle above 1/2 | 0.739 | every 7th, all from 0.25 to 1 | 43 |
-//! | [`acos`] | as asin | 0.697 | every 7th, all from 0.25 to 1 | 50 |
-//! | [`atan`] | degree 19, reciprocal from 1 on | 0.909 | every 7th, all from 0.25 to 4 | 43 |
+//! | [`tan`] | as sin, degree 15, reciprocal in odd quadrants | 0.910 | all | 45 |
+//! | [`asin`] | degree 11, half-angle above 1/2 | 0.739 | all | 43 |
+//! | [`acos`] | as asin | 0.697 | all | 50 |
+//! | [`atan`] | degree 19, reciprocal from 1 on | 0.909 | all | 43 |
 //! | [`atan2`] | as atan, quotient in two floats | 0.906 | 6.1e8 pairs | 66 |
-//! | [`sinh`] | addition theorem on 2^n and r | 0.780 | every 7th, all from 0.3 to 90 | 42 |
-//! | [`cosh`] | as sinh | 0.778 | every 7th, all from 0.3 to 90 | 35 |
+//! | [`sinh`] | addition theorem on 2^n and r | 0.780 | all | 42 |
+//! | [`cosh`] | as sinh | 0.778 | all | 35 |
 //! | [`tanh`] | degree 15 up to 1, then 1 - 2/(e^2x + 1) | 0.938 | all | 43 |
-//! | [`erf`] | degree 13 up to 1, then 1 - e^p(x) | 0.986 | every 7th, all from 0.25 to 4 | 39 |
+//! | [`erf`] | degree 13 up to 1, then 1 - e^p(x) | 0.986 | all | 39 |
 //! | [`rsqrt`] | seed, Newton steps of third order | 0.501 | all | 21 |
 //! | [`cbrt`] | as rsqrt, from x^(-1/3) | 0.501 | all | 34 |
 //! | [`pow`] | 2^(y log2 x) with the logarithm in two floats | 0.811 | 6.1e8 pairs | 85 |

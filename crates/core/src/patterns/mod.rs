@@ -9,6 +9,7 @@ pub mod histogram;
 pub mod layout;
 pub mod map;
 pub mod merge;
+pub mod merge_sort;
 pub mod moves;
 pub mod plan;
 pub mod reduce;
@@ -26,6 +27,7 @@ pub use histogram::{Bins, Edges, Histogram, HistogramSum, HistogramTask, Sample,
 pub use layout::{Axis, ImageLayout, Layout, LayoutTask};
 pub use map::{Map, MapTask};
 pub use merge::{CoRankTask, Merge, MergePlaces, MergeTask, Search, SearchKind, SearchTask, Sets};
+pub use merge_sort::{MergeByTask, MergeSort, MergeSortPlaces, MergeSortTask, MergeTiling};
 pub use moves::{GatherTask, IndexElement, Move, ScatterOp, ScatterTask};
 pub use reduce::{Quadrature, Reduce, ReduceTask, Statistics};
 pub use reduce_variants::{ReduceVariant, ReduceVariantTask, ReduceVariants};
@@ -53,6 +55,8 @@ macro_rules! every_task {
             $crate::patterns::PeersTask,
             $crate::patterns::MergeTask,
             $crate::patterns::CoRankTask,
+            $crate::patterns::MergeSortTask,
+            $crate::patterns::MergeByTask,
             $crate::patterns::SearchTask,
             $crate::patterns::GatherTask,
             $crate::patterns::ScatterTask,

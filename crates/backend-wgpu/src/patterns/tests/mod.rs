@@ -6,6 +6,7 @@ pub(super) mod guarded;
 mod histogram;
 mod map;
 mod merge;
+mod merge_sort;
 mod moves;
 mod reduce;
 mod scan;

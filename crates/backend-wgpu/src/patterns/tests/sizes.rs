@@ -4,13 +4,13 @@ use super::texts::{GUARDED, NATIVE, SEEDED, map_program, scan_signature, signatu
 use crate::patterns::program::{Operators, Program, Sink, Source};
 use crate::patterns::reduce::{Form, ROWS, Shape, TILES, form_holes};
 use crate::patterns::scan::{self, Step};
-use crate::patterns::{Dialect, layout, map, moves, select, sort};
+use crate::patterns::{Dialect, layout, map, merge_sort, moves, select, sort};
 use crate::seal::{self, SealOptions};
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::{DType, Ty};
 use isowarp_core::ir::{self, Expr, Param, Traced as _};
 use isowarp_core::ops::Sum;
-use isowarp_core::patterns::{Lines, MapTask, ScanKind, ScanTask, ScatterOp, ScatterTask, SelectKind, SelectTask};
+use isowarp_core::patterns::{Lines, MapTask, ScanKind, ScanTask, ScatterOp, ScatterTask, SelectKind, SelectTask, SortPayload};
 use isowarp_shaders::kernels::{GATHER, LAYOUT, SCATTER, TRANSPOSE};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -182,6 +182,11 @@ fn sorts_selections_and_moves_stay_small() {
         let holes = select::holes(&task, select::Form { rows: select::rows(&task), group: select::MOST_GROUP, wide: false, served });
         size(&select::program(&task, &signature, &holes))
     };
+    let before = ir::trace(|(a, b): (Expr<u32>, Expr<u32>)| a.lt(b)).expect("operator");
+    let ordered = |step, payload| {
+        let holes = merge_sort::holes(step, merge_sort::Form { key_bytes: 4, payload, writes_keys: true, rolled: false });
+        size(&merge_sort::program(step, (&before, DType::U32, Numerics::Strict), &none, &holes))
+    };
     let moved = |template, entry, holes: &[(&'static str, u32)]| size(&layout::program(template, entry, holes, &none));
     let scattered = ScatterTask { n: 1, targets: 1, op: ScatterOp::Sum, positions: false };
     for (name, limit, size) in [
@@ -189,6 +194,11 @@ fn sorts_selections_and_moves_stay_small() {
         ("sort_scatter, subgroups", 4900, sorted(sort::Step::Scatter { alone: false }, true, 8, 0)),
         ("sort_scatter of pairs, subgroups", 6000, sorted(sort::Step::Scatter { alone: false }, true, 8, 4)),
         ("sort_scatter", 3100, sorted(sort::Step::Scatter { alone: false }, false, 4, 0)),
+        ("sort_by_tile", 2950, ordered(merge_sort::Step::Tiles, SortPayload::Nothing)),
+        ("sort_by_tile of pairs", 4700, ordered(merge_sort::Step::Tiles, SortPayload::Values)),
+        ("sort_by_cuts", 140, ordered(merge_sort::Step::Cuts, SortPayload::Nothing)),
+        ("sort_by_merge", 2500, ordered(merge_sort::Step::Merge { alone: false }, SortPayload::Nothing)),
+        ("sort_by_merge of pairs", 3900, ordered(merge_sort::Step::Merge { alone: false }, SortPayload::Values)),
         ("select", 3150, selected(SelectKind::Keep, false)),
         ("select, served", 3400, selected(SelectKind::Keep, true)),
         ("select, runs", 4000, selected(SelectKind::Runs, false)),

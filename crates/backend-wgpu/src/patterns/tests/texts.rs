@@ -7,7 +7,7 @@ use crate::patterns::operands::{LeafKind, OutKind, Signature, Slot, Unit};
 use crate::patterns::program::{Operators, Program, Sink, Source};
 use crate::patterns::reduce::{COLS, Form, ROWS, Shape, TILES, form_holes};
 use crate::patterns::scan::{self, Step};
-use crate::patterns::{filter, layout, map, merge, moves, select, sort};
+use crate::patterns::{filter, layout, map, merge, merge_sort, moves, select, sort};
 use crate::probe::{Seed, Seeds};
 use crate::seal;
 use isowarp_core::caps::{FmaKind, Numerics};
@@ -17,6 +17,7 @@ use isowarp_core::ops::{And, Combine, Max, Min, Op, Or, Product, Sum, Xor};
 use isowarp_core::patterns::layout::MAX_AXES;
 use isowarp_core::patterns::{
     Border, FilterKind, FilterTask, Lines, MapTask, ScanKind, ScanTask, ScatterOp, ScatterTask, SearchKind, SelectKind, SelectTask,
+    SortPayload,
 };
 use isowarp_shaders::kernels::{GATHER, LAYOUT, SCATTER, TRANSPOSE};
 use std::ops::{BitAnd, BitOr, BitXor};
@@ -274,7 +275,8 @@ fn reductions_of_every_type_operator_and_form() {
             (Source::Partials, Sink::Outs(&t.finish), &results),
         ];
         let forms = [(TILES, false), (ROWS, false), (COLS, false), (TILES, true), (ROWS, true)];
-        for (form, subgroups) in forms.into_iter().filter(|(_, subgroups)| !subgroups || acc.shuffles()) {
+        let forms = forms.into_iter().filter(|(_, subgroups)| !subgroups || acc.shuffles());
+        for ((form, subgroups), shape) in forms.flat_map(|form| [shape, shape.rolled()].map(|shape| (form, shape))) {
             for ((source, sink, signature), numerics) in ends.into_iter().flat_map(|end| NUMERICS.map(|n| (end, n))) {
                 let Form { template, entry } = form;
                 let holes = form_holes(form, shape, subgroups);
@@ -501,6 +503,47 @@ fn merges_of_every_width_and_form() {
                 assert!(shared <= SHARED, "{shared} bytes of shared memory");
             }
         }
+    }
+}
+
+#[test]
+fn merge_sorts_of_every_type_and_form() {
+    let signature = signature(&[], &[]);
+    let check = |before: &Func, dtype: DType| {
+        for step in [
+            merge_sort::Step::Tiles,
+            merge_sort::Step::Cuts,
+            merge_sort::Step::Merge { alone: true },
+            merge_sort::Step::Merge { alone: false },
+        ] {
+            // Narrow keys are words after the first pass.
+            for key_bytes in [dtype.size_bytes(), dtype.size_bytes().max(4)] {
+                for payload in [SortPayload::Nothing, SortPayload::Values, SortPayload::Indices] {
+                    for (writes_keys, rolled) in [(true, false), (true, true), (false, true)] {
+                        let writes_keys = writes_keys || payload == SortPayload::Nothing;
+                        let holes = merge_sort::holes(step, merge_sort::Form { key_bytes, payload, writes_keys, rolled });
+                        let shared = accept(&merge_sort::program(step, (before, dtype, Numerics::Strict), &signature, &holes));
+                        assert!(shared <= SHARED, "{shared} bytes of shared memory");
+                    }
+                }
+            }
+        }
+    };
+    macro_rules! orders {
+        ($($dtype:ident $reg:ty, $order:expr;)*) => {$({
+            let order: fn(Expr<$reg>, Expr<$reg>) -> Expr<bool> = $order;
+            check(&ir::trace(|(a, b)| order(a, b)).expect("operator"), DType::$dtype);
+        })*};
+    }
+    orders! {
+        U8 u32, |a, b| (a & 7u32).gt(b & 7u32);
+        F16 f32, |a, b| a.abs().lt(b.abs());
+        U32 u32, Expr::lt;
+        I32 i32, |a, b| (a % 100).lt(b % 100);
+        F32 f32, |a, b| a.exp().lt(b.exp()) | (b.is_nan() & !a.is_nan());
+        U64 u64, |a, b| (a >> 3).gt(b >> 3);
+        I64 i64, |a, b| a.abs().lt(b.abs());
+        F64 f64, |a, b| a.sqrt().lt(b.sqrt());
     }
 }
 

@@ -1,0 +1,232 @@
+//! Sorts and merges by orders of the caller's: every type and form around tiles, orders that look at a part of a key, and ones that contradict
+//! themselves.
+
+use super::input;
+use crate::case::{Cases, Target};
+use crate::data::{self, Fill};
+use half::f16;
+use isowarp::Result;
+use isowarp::element::{DType, Element};
+use isowarp::prelude::*;
+
+/// Around subgroups, parts, runs and tiles, and of one to five passes.
+const SIZES: [u64; 26] = [
+    0, 1, 2, 15, 16, 17, 31, 32, 33, 255, 256, 257, 1024, 2047, 2048, 2049, 4095, 4096, 4097, 8191, 8192, 8193, 12_289, 20_011, 40_961,
+    100_003,
+];
+/// Of no pass, one, two and three; of eight bytes of one more each.
+const FEW: [u64; 5] = [1, 33, 4097, 10_007, 30_011];
+
+pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
+    for n in SIZES {
+        c.add(format!("sort_by/keys/u32/last_digits/n={n}"), move |d| {
+            d.sort_by(&input::<B, u32>(d, Fill::Plain, n, "k")?, |a, b| (a % 1000).lt(b % 1000))
+        });
+        c.add(format!("sort_by/argsort/u32/few_values/n={n}"), move |d| {
+            d.argsort_by(&input::<B, u32>(d, Fill::Plain, n, "k")?, |a, b| (a >> 29).gt(b >> 29))
+        })
+        .full();
+    }
+    merges(c);
+    // Another kernel for each type, order and payload: too many to compile in the quick run's minute.
+    c.quick(false);
+    types(c);
+    shapes(c);
+    contradictions(c);
+    payloads::<B, u8>(c);
+    payloads::<B, f16>(c);
+    payloads::<B, i32>(c);
+    payloads::<B, f64>(c);
+    large(c);
+}
+
+macro_rules! of_type {
+    ($c:expr, $t:ty, $name:literal, $order:expr) => {{
+        let (t, order) = (<$t>::DTYPE, $name);
+        let c: &mut Cases<B> = $c;
+        for fill in [Fill::Plain, Fill::Bits, Fill::Wide, Fill::Equal, Fill::Sorted] {
+            for n in FEW {
+                c.add(format!("sort_by/{order}/{t}/{}/n={n}", fill.name()), move |d| {
+                    let keys = input::<B, $t>(d, fill, n, "k")?;
+                    Ok((d.sort_by(&keys, $order)?, d.argsort_by(&keys, $order)?))
+                })
+                .needs(&[t]);
+            }
+        }
+        // Neither inputs nor outputs begin with a word, and what is around the outputs stays; one buffer holds all.
+        c.add(format!("sort_by/slices/{order}/{t}"), move |d| {
+            let (keys, out) = (input::<B, $t>(d, Fill::Bits, 9000, "k")?, input::<B, $t>(d, Fill::Plain, 19_000, "out")?);
+            d.sort_by_into(&keys.slice(3..8110)?, $order, &out.slice(5..8112)?)?;
+            d.sort_by_into(&out.slice(1..9000)?, $order, &out.slice(9001..18_000)?)?;
+            d.sort_by_in_place(&keys.slice(7..5101)?, $order)?;
+            Ok((out, keys))
+        })
+        .needs(&[t]);
+        for (m, n) in [(0, 5), (1, 0), (20, 13), (2100, 1999), (300, 20_011)] {
+            c.add(format!("merge_by/{order}/{t}/{m}+{n}"), move |d| {
+                let of = |n: u64, name: &str| d.sort_by(&input::<B, $t>(d, Fill::Bits, n, name)?, $order);
+                d.merge_by(&of(m, "a")?, &of(n, "b")?, $order)
+            })
+            .needs(&[t]);
+        }
+        c.add(format!("merge_by/slices/{order}/{t}"), move |d| {
+            let (a, b) = (input::<B, $t>(d, Fill::Sorted, 4000, "a")?, input::<B, $t>(d, Fill::Sorted, 4500, "b")?);
+            let out = input::<B, $t>(d, Fill::Plain, 9000, "out")?;
+            d.merge_by_into(&a.slice(1..3990)?, &b.slice(3..)?, $order, &out.slice(5..)?)?;
+            d.merge_by_into(&a.slice(..1)?, &b.slice(..2)?, $order, &out.slice(8701..)?)?;
+            Ok(out)
+        })
+        .needs(&[t]);
+    }};
+}
+
+/// Floats of any bits are compared by an order that has no place for NaN, and by one that has it last.
+fn types<B: Target>(c: &mut Cases<B>) {
+    of_type!(c, u8, "low_bits", |a, b| (a & 15u32).lt(b & 15u32));
+    of_type!(c, u32, "high_bits", |a, b| (a >> 20).gt(b >> 20));
+    of_type!(c, i32, "size", |a, b| a.abs().lt(b.abs()));
+    of_type!(c, u64, "high_bits", |a, b| (a >> 50).gt(b >> 50));
+    of_type!(c, i64, "remainder", |a, b| (a % 1000).lt(b % 1000));
+    of_type!(c, f16, "size", |a, b| a.abs().lt(b.abs()));
+    of_type!(c, f32, "size", |a, b| a.abs().lt(b.abs()));
+    of_type!(c, f32, "nan_last", |a, b| a.lt(b) | (b.is_nan() & !a.is_nan()));
+    of_type!(c, f64, "nan_last", |a, b| a.lt(b) | (b.is_nan() & !a.is_nan()));
+}
+
+fn shapes<B: Target>(c: &mut Cases<B>) {
+    for n in [257, 20_011] {
+        c.add(format!("sort_by/reversed/n={n}"), move |d| {
+            let keys = d.generate(n, (index(), scalar(n as u32)), |(i, n)| n - i)?;
+            Ok((d.sort_by(&keys, Expr::lt)?, d.argsort_by(&keys, Expr::gt)?))
+        });
+        // An order of two parts, the second the other way round; and one that computes.
+        c.add(format!("sort_by/two_parts/n={n}"), move |d| {
+            let keys = input::<B, u32>(d, Fill::Plain, n, "k")?;
+            let order = |a: Expr<u32>, b: Expr<u32>| {
+                let (x, y) = (a & 7u32, b & 7u32);
+                x.lt(y) | (x.eq(y) & (a >> 28).gt(b >> 28))
+            };
+            d.sort_pairs_by(&keys, &d.iota(n, 0u32, 1)?, order)
+        });
+        c.add(format!("sort_by/distance/n={n}"), move |d| {
+            let keys = input::<B, f32>(d, Fill::Plain, n, "k")?;
+            d.sort_by(&keys, |a, b| (a * a - a * 0.5).exp().lt((b * b - b * 0.5).exp()))
+        });
+    }
+}
+
+/// Orders that are none still have one result.
+fn contradictions<B: Target>(c: &mut Cases<B>) {
+    for n in [17, 300, 4097, 30_011] {
+        c.add(format!("sort_by/always/n={n}"), move |d| {
+            let keys = input::<B, u32>(d, Fill::Plain, n, "k")?;
+            d.sort_pairs_by(&keys, &d.iota(n, 0u32, 1)?, |a, _| a.eq(a))
+        });
+        c.add(format!("sort_by/noise/n={n}"), move |d| {
+            let keys = input::<B, u32>(d, Fill::Plain, n, "k")?;
+            let order = |a: Expr<u32>, b: Expr<u32>| (((a * 2_654_435_761) ^ (b * 40_503)) >> 17 & 1u32).eq(1);
+            Ok((d.sort_by(&keys, order)?, d.argsort_by(&keys, order)?))
+        });
+        c.add(format!("sort_by/noise_wide/n={n}"), move |d| {
+            let keys = input::<B, u64>(d, Fill::Plain, n, "k")?;
+            let order = |a: Expr<u64>, b: Expr<u64>| (((a * 2_654_435_761) ^ (b * 40_503)) >> 17 & 1u64).eq(1);
+            Ok((d.sort_by(&keys, order)?, d.argsort_by(&keys, order)?))
+        })
+        .needs(&[DType::U64]);
+        c.add(format!("merge_by/noise/n={n}"), move |d| {
+            let (a, b) = (input::<B, u32>(d, Fill::Plain, n, "a")?, input::<B, u32>(d, Fill::Plain, 5003, "b")?);
+            let order = |a: Expr<u32>, b: Expr<u32>| (((a * 2_654_435_761) ^ (b * 40_503)) >> 17 & 1u32).eq(1);
+            let (v, w) = (d.iota(n, 0u32, 1)?, d.iota(5003, 1u32 << 20, 1)?);
+            d.merge_pairs_by((&a, &v), (&b, &w), order)
+        });
+    }
+}
+
+fn payloads<B: Target, V: Element>(c: &mut Cases<B>) {
+    let t = V::DTYPE;
+    fn keyed<B: Target, K: Element, V: Element>(c: &mut Cases<B>, order: fn(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>) {
+        let (k, t) = (K::DTYPE, V::DTYPE);
+        for n in FEW {
+            c.add(format!("sort_by/pairs/{k}/{t}/n={n}"), move |d| {
+                d.sort_pairs_by(&input::<B, K>(d, Fill::Plain, n, "k")?, &input::<B, V>(d, Fill::Bits, n, "v")?, order)
+            })
+            .needs(&[t, k]);
+            c.add(format!("sort_by/pairs_in_place/{k}/{t}/n={n}"), move |d| {
+                let (keys, values) = (input::<B, K>(d, Fill::Plain, n + 9, "k")?, input::<B, V>(d, Fill::Bits, n + 9, "v")?);
+                d.sort_pairs_by_in_place(&keys.slice(1..=n)?, &values.slice(3..n + 3)?, order)?;
+                Ok((keys, values))
+            })
+            .needs(&[t, k]);
+        }
+        c.add(format!("merge_by/pairs/{k}/{t}"), move |d| {
+            let sorted = |n: u64, name: &str| -> Result<_> {
+                d.sort_pairs_by(&input::<B, K>(d, Fill::Plain, n, name)?, &input::<B, V>(d, Fill::Bits, n, name)?, order)
+            };
+            let (a, b) = (sorted(5000, "a")?, sorted(4001, "b")?);
+            let out = (input::<B, K>(d, Fill::Plain, 9010, "k")?, input::<B, V>(d, Fill::Plain, 9010, "o")?);
+            let (a, b) = ((a.0.slice(1..)?, a.1.slice(1..)?), (b.0.slice(3..)?, b.1.slice(3..)?));
+            d.merge_pairs_by_into((&a.0, &a.1), (&b.0, &b.1), order, (&out.0.slice(3..)?, &out.1.slice(1..)?))?;
+            Ok(out)
+        })
+        .needs(&[t, k]);
+    }
+    keyed::<B, u8, V>(c, |a, b| (a & 7u32).gt(b & 7u32));
+    keyed::<B, f32, V>(c, |a, b| (a * 64.0).floor().lt((b * 64.0).floor()));
+    keyed::<B, i64, V>(c, |a, b| (a >> 58).lt(b >> 58));
+    c.add(format!("sort_by/pairs_in_one_buffer/{t}"), move |d| {
+        let all = input::<B, V>(d, Fill::Wide, 30_000, "all")?;
+        d.sort_pairs_by_in_place(&all.slice(..9000)?, &all.slice(9001..18_001)?, |_, b| b.ne(b))?;
+        Ok(all)
+    })
+    .needs(&[t]);
+}
+
+fn merges<B: Target>(c: &mut Cases<B>) {
+    let lengths =
+        [(0, 0), (0, 1), (1, 1), (255, 1), (256, 257), (4095, 1), (1, 4096), (4096, 1), (2048, 2049), (9, 30_011), (50_000, 50_003)];
+    for (m, n) in lengths {
+        c.add(format!("merge_by/few_values/{m}+{n}"), move |d| {
+            // In order of their last digit, with more above it.
+            let of = |n: u64, name: &str| {
+                let mut keys: Vec<u32> = data::data(Fill::Plain, n, data::seed(name));
+                keys.sort_by_key(|k| k % 10);
+                d.upload(&keys)
+            };
+            let (v, w) = (d.iota(m, 0u32, 1)?, d.iota(n, 1u32 << 20, 1)?);
+            d.merge_pairs_by((&of(m, "a")?, &v), (&of(n, "b")?, &w), |a, b| (a % 10).lt(b % 10))
+        });
+    }
+}
+
+/// Of so many tiles that where they begin is found ahead of a pass, also on a device of 132 multiprocessors.
+fn large<B: Target>(c: &mut Cases<B>) {
+    for n in [(1 << 20) + 1, 3_000_017] {
+        c.add(format!("sort_by/large/u32/n={n}"), move |d| {
+            let keys = d.generate(n, index(), |i| i * 2_654_435_761)?;
+            let order = |a: Expr<u32>, b: Expr<u32>| (a >> 12).gt(b >> 12);
+            let out = d.sort_by(&keys, order)?;
+            let digest = d.reduce_from((&out, index()), |(x, i)| x * (i | 1), Sum)?;
+            let places = d.reduce_from((&d.argsort_by(&keys, order)?, index()), |(x, i)| x * (i | 1), Sum)?;
+            Ok((out.slice(n - 1000..)?, digest, places))
+        })
+        .bytes(4 * n);
+    }
+    let n = 1_200_007;
+    c.add(format!("sort_by/large/u64/n={n}"), move |d| {
+        let keys = d.generate(n, index(), |i| (i * 2_654_435_761).cast::<u64>())?;
+        let out = d.sort_by(&keys, |a, b| (a & 0xffffu64).lt(b & 0xffffu64))?;
+        let digest = d.reduce_from((&out, index64()), |(x, i)| x * (i | 1), Sum)?;
+        Ok((out.slice(n - 1000..)?, digest))
+    })
+    .needs(&[DType::U64])
+    .bytes(8 * n);
+    let (m, n) = (1_500_000, 1_000_003);
+    c.add(format!("merge_by/large/{m}+{n}"), move |d| {
+        let of = |n: u64| d.generate(n, index(), |i| (i >> 2) | (i << 28));
+        let (v, w) = (d.iota(m, 0u32, 1)?, d.iota(n, 1u32 << 24, 1)?);
+        let (keys, values) = d.merge_pairs_by((&of(m)?, &v), (&of(n)?, &w), |a, b| (a & 0xfff_ffffu32).lt(b & 0xfff_ffffu32))?;
+        let digest = |x: &Buffer<B, u32>| d.reduce_from((x, index()), |(x, i)| x * (i | 1), Sum);
+        Ok((digest(&keys)?, digest(&values)?, values.slice(1_000_000..1_001_000)?))
+    })
+    .bytes(4 * (m + n));
+}

@@ -1,0 +1,124 @@
+//! Sorts and merges by an order of the caller's against the standard library's stable sort, and what becomes of bad input and of orders that are none.
+
+use crate::common::each;
+use isowarp::backend::Backend as _;
+use isowarp::element::DType;
+use isowarp::prelude::*;
+use isowarp::{Device, Error};
+use isowarp_conformance::data::{self, Fill};
+
+/// Of no pass, one, two and three.
+const LENGTHS: [u64; 8] = [0, 1, 2, 300, 4096, 5000, 12_300, 20_011];
+
+/// Keys of `n` and their numbers, in the order of `before`.
+fn sorted<K: Copy>(keys: &[K], before: impl Fn(K, K) -> bool) -> (Vec<K>, Vec<u32>) {
+    let mut order: Vec<u32> = (0..keys.len() as u32).collect();
+    let at = |i: u32| keys[i as usize];
+    order.sort_by(|&a, &b| match (before(at(a), at(b)), before(at(b), at(a))) {
+        (true, _) => std::cmp::Ordering::Less,
+        (_, true) => std::cmp::Ordering::Greater,
+        _ => std::cmp::Ordering::Equal,
+    });
+    (order.iter().map(|&i| at(i)).collect(), order)
+}
+
+#[test]
+fn sorts_by_an_order_are_the_standard_librarys() {
+    each(|d| {
+        for n in LENGTHS {
+            let keys: Vec<u32> = data::data(Fill::Plain, n, 1);
+            let (expected, order) = sorted(&keys, |a, b| a % 10 < b % 10);
+            let x = d.upload(&keys).unwrap();
+            assert!(d.sort_by(&x, |a, b| (a % 10).lt(b % 10)).unwrap().read_blocking().unwrap() == expected, "{n}");
+            assert!(d.argsort_by(&x, |a, b| (a % 10).lt(b % 10)).unwrap().read_blocking().unwrap() == order, "{n}");
+            // Values of any size come with their keys.
+            let bytes: Vec<u8> = (0..n).map(|i| (i * 7) as u8).collect();
+            let wide: Vec<u64> = (0..n).map(|i| i * i).collect();
+            let by = |a: Expr<u32>, b: Expr<u32>| (a % 10).lt(b % 10);
+            let (k, v) = d.sort_pairs_by(&x, &d.upload(&bytes).unwrap(), by).unwrap();
+            assert!(k.read_blocking().unwrap() == expected, "{n}");
+            assert!(v.read_blocking().unwrap().into_iter().eq(order.iter().map(|&i| bytes[i as usize])), "{n}");
+            if d.caps().supports(DType::U64) {
+                let (k, v) = (d.upload(&keys).unwrap(), d.upload(&wide).unwrap());
+                d.sort_pairs_by_in_place(&k, &v, by).unwrap();
+                assert!(k.read_blocking().unwrap() == expected, "{n}");
+                assert!(v.read_blocking().unwrap().into_iter().eq(order.iter().map(|&i| wide[i as usize])), "{n}");
+            }
+
+            let floats: Vec<f32> = data::data(Fill::Wide, n, 2);
+            let (expected, order) = sorted(&floats, |a, b| a.abs() > b.abs());
+            let y = d.upload(&floats).unwrap();
+            assert!(d.argsort_by(&y, |a, b| a.abs().gt(b.abs())).unwrap().read_blocking().unwrap() == order, "{n}");
+            d.sort_by_in_place(&y, |a, b| a.abs().gt(b.abs())).unwrap();
+            assert!(y.read_blocking().unwrap() == expected, "{n}");
+        }
+    });
+}
+
+#[test]
+fn merges_by_an_order_are_stable_sorts_of_one_array_behind_the_other() {
+    each(|d| {
+        for (m, n) in [(0, 9), (300, 0), (1000, 1001), (9000, 3), (3, 9000), (5000, 7001)] {
+            let last = |k: u32| k % 10;
+            let of = |n: u64, seed: u64| sorted(&data::data::<u32>(Fill::Plain, n, seed), |a, b| last(a) < last(b)).0;
+            let (a, b) = (of(m, 1), of(n, 2));
+            let (expected, order) = sorted(&[a.clone(), b.clone()].concat(), |a, b| last(a) < last(b));
+            let (a, b) = (d.upload(&a).unwrap(), d.upload(&b).unwrap());
+            let (v, w) = (d.iota(m, 0u32, 1).unwrap(), d.iota(n, m as u32, 1).unwrap());
+            let (keys, values) = d.merge_pairs_by((&a, &v), (&b, &w), |a, b| (a % 10).lt(b % 10)).unwrap();
+            assert!(keys.read_blocking().unwrap() == expected && values.read_blocking().unwrap() == order, "{m} and {n}");
+        }
+    });
+}
+
+#[test]
+fn orders_that_are_none_do_no_harm_elsewhere() {
+    each(|d| {
+        for n in [100, 20_000] {
+            let x = d.generate(n, index(), |i| (i * 2_654_435_761) >> 3).unwrap();
+            let known = x.read_blocking().unwrap();
+            let out = d.iota(n + 20, 7u32, 0).unwrap();
+            let values = d.iota(n + 20, 7u32, 0).unwrap();
+            let inside = |x: &Buffer<Device, u32>| x.slice(10..n + 10).unwrap();
+            let order = |a: Expr<u32>, b: Expr<u32>| ((a ^ (b * 40_503)) >> 9 & 1u32).eq(1);
+            d.sort_pairs_by_into(&x, &x, order, (&inside(&out), &inside(&values))).unwrap();
+            let (out, values) = (out.read_blocking().unwrap(), values.read_blocking().unwrap());
+            for x in [&out, &values] {
+                assert!(x[..10].iter().chain(&x[x.len() - 10..]).all(|&v| v == 7));
+            }
+            // Whatever comes out went in, and values stay with their keys.
+            let inner = 10..n as usize + 10;
+            assert!(out[inner.clone()] == values[inner.clone()]);
+            let known: std::collections::HashSet<u32> = known.into_iter().collect();
+            assert!(out[inner].iter().all(|k| known.contains(k)));
+        }
+    });
+}
+
+#[test]
+fn sorts_by_an_order_refuse_what_does_not_fit() {
+    each(|d| {
+        let up = |a: Expr<u32>, b: Expr<u32>| a.lt(b);
+        let x = d.iota(100, 0u32, 1).unwrap();
+        let (low, high) = (x.slice(..40).unwrap(), x.slice(40..).unwrap());
+        let (out, small) = (d.iota(100, 7u32, 0).unwrap(), d.iota(99, 7u32, 0).unwrap());
+        assert!(matches!(d.sort_by_into(&x, up, &small), Err(Error::BufferTooSmall { required: 100, available: 99, .. })));
+        assert!(matches!(d.sort_by_into(&x, up, &x), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.sort_by_into(&x.slice(1..40).unwrap(), up, &x.slice(30..).unwrap()), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.argsort_by_into(&x, up, &small), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(d.argsort_by_into(&x, up, &x), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.sort_pairs_by(&x, &low, up), Err(Error::LengthMismatch { expected: 100, found: 40, .. })));
+        assert!(matches!(d.sort_pairs_by_into(&x, &x, up, (&out, &out)), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.sort_pairs_by_in_place(&x, &x, up), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.merge_by_into(&low, &high, up, &x), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.merge_by_into(&low, &high, up, &small), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(d.merge_pairs_by((&low, &low), (&high, &low), up), Err(Error::LengthMismatch { expected: 60, found: 40, .. })));
+        // The same of values that are fetched, whose sort would be enqueued before they are.
+        let bytes = d.upload(&[9u8; 100]).unwrap();
+        assert!(matches!(d.sort_pairs_by_into(&x, &bytes, up, (&out, &bytes.slice(..99).unwrap())), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(d.sort_pairs_by_into(&x, &bytes, up, (&out, &bytes)), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.sort_pairs_by_into(&x, &bytes.slice(1..).unwrap(), up, (&out, &bytes)), Err(Error::LengthMismatch { .. })));
+        assert_eq!((out.read_blocking().unwrap(), small.read_blocking().unwrap()), (vec![7; 100], vec![7; 99]));
+        assert!(x.read_blocking().unwrap().into_iter().eq(0..100));
+    });
+}
