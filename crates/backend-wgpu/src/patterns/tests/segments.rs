@@ -1,6 +1,7 @@
 //! Segments: every form is WGSL that fits WebGPU's default limits; windows of elements, of bounds and of results; tiles of other lengths.
 
-use super::texts::{SHARED, accept, signature, trees_both_ways};
+use super::texts::{SHARED, accept, signature};
+use super::trees::trees_both_ways;
 use super::{Sample, both, device, own_device, same_bits};
 use crate::context::Options;
 use crate::device::Wgpu;

@@ -1,6 +1,7 @@
 //! How much a driver has to compile: the SPIR-V instructions of kernels with every call inlined, as drivers do.
 
-use super::texts::{GUARDED, NATIVE, SEEDED, map_program, scan_signature, signature, tree};
+use super::texts::{GUARDED, NATIVE, SEEDED, map_program, signature};
+use super::trees::{scan_signature, tree};
 use crate::patterns::program::{Operators, Program, Sink, Source};
 use crate::patterns::reduce::{Form, ROWS, Shape, TILES, form_holes};
 use crate::patterns::scan::{self, Step};

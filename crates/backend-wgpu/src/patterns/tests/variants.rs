@@ -1,6 +1,7 @@
 //! The rungs of the ladders of P02 and P03: their texts, and their bits.
 
-use super::texts::{SHARED, accept, signature, trees_both_ways};
+use super::texts::{SHARED, accept, signature};
+use super::trees::trees_both_ways;
 use super::{Sample, both, device, own_device, same_bits};
 use crate::context::Options;
 use crate::device::Wgpu;
