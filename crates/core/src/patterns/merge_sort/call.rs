@@ -68,6 +68,15 @@ impl<'a, B: Backend> Checked<'a, B> {
     }
 }
 
+/// What goes with the keys, where values do.
+fn payload<V: Element>(pairs: bool) -> SortPayload {
+    match (pairs, V::DTYPE.size_bytes()) {
+        (false, _) => SortPayload::Nothing,
+        (true, TRAVELS) => SortPayload::Values,
+        (true, _) => SortPayload::Indices,
+    }
+}
+
 /// Sorts keys, and the values that go with them, in place where `in_place` says that inputs and outputs may be the same.
 pub(super) fn sort<B: MergeSort, K: Element, V: Element>(
     device: &B,
@@ -95,11 +104,7 @@ pub(super) fn sort<B: MergeSort, K: Element, V: Element>(
     if n == 0 {
         return Ok(());
     }
-    let payload = match pairs {
-        None => SortPayload::Nothing,
-        Some(_) if travels => SortPayload::Values,
-        Some(_) => SortPayload::Indices,
-    };
+    let payload = payload::<V>(pairs.is_some());
     let task = MergeSortTask { before, dtype: K::DTYPE, n, payload, keys_out: true, numerics };
     let Some((values, out)) = pairs.filter(|_| !travels) else {
         let outs: Vec<_> = c.outs.into_iter().map(|(out, _)| out).collect();
@@ -162,11 +167,7 @@ pub(super) fn merge<B: MergeSort, K: Element, V: Element>(
     if total == 0 {
         return Ok(());
     }
-    let payload = match pairs {
-        None => SortPayload::Nothing,
-        Some(_) if travels => SortPayload::Values,
-        Some(_) => SortPayload::Indices,
-    };
+    let payload = payload::<V>(pairs.is_some());
     let task = MergeByTask { before, dtype: K::DTYPE, m, n, payload, numerics };
     let Some(((v, w), values_out)) = pairs.filter(|_| !travels) else {
         let outs: Vec<_> = c.outs.into_iter().map(|(out, _)| out).collect();
