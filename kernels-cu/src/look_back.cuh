@@ -52,6 +52,10 @@ IW_DEVICE Status<W> look(const uint64_t* words) {
     return s;
 }
 
+// A word in shared memory that other warps wrote before a barrier of all. It is read atomically for racecheck's sake: once some warps of a block have
+// met at a barrier of their own, it takes the next write of such a word, behind another barrier of all, for a race with this read.
+IW_DEVICE uint32_t seen(uint32_t& word) { return atomicOr(&word, 0u); }
+
 // Values that are read while those before them are folded.
 template <int W>
 constexpr int AHEAD = W == 1 ? 8 : W == 2 ? 4 : 2;

@@ -250,10 +250,14 @@ struct Place {
 
 // The scout's part of a tile: its aggregate from the warps' totals, and its fold.
 template <int W, int WARPS, bool SERVED>
-IW_DEVICE void scout(const Args& args, uint64_t* status, const uint64_t* folds, uint32_t tile, uint32_t epoch, const Acc<W>* totals,
+IW_DEVICE void scout(const Args& args, uint64_t* status, const uint64_t* folds, uint32_t tile, uint32_t epoch, Acc<W>* totals,
                      Acc<W>* window, Acc<W>& fold_out) {
     const int lane = lane_id();
-    Acc<W> total = lane < WARPS ? totals[lane] : Acc<W>{};
+    Acc<W> total = {};
+    if (lane < WARPS) {
+#pragma unroll
+        for (int k = 0; k < W; ++k) total.w[k] = seen(totals[lane].w[k]);
+    }
 #pragma unroll 1
     for (int k = 0; k < log2_of(WARPS); ++k) {
         const Acc<W> left = shuffle(total, block_before(lane, k));

@@ -191,9 +191,9 @@ IW_DEVICE void select(const Args& args) {
         if (warp == WARPS) {
             tile = ticket[turn] - servers;
             if (tile >= tiles) break;
-            uint32_t sum = lane < WARPS ? totals[turn][0][lane] : 0, second = 0;
-            if (PAIRED) second = lane < WARPS ? totals[turn][SETS - 1][lane] : 0;
-            if (RUN) second = lane < WARPS ? lasts[turn][lane] : 0;
+            uint32_t sum = lane < WARPS ? seen(totals[turn][0][lane]) : 0, second = 0;
+            if (PAIRED) second = lane < WARPS ? seen(totals[turn][SETS - 1][lane]) : 0;
+            if (RUN) second = lane < WARPS ? seen(lasts[turn][lane]) : 0;
 #pragma unroll
             for (int step = WARPS / 2; step; step /= 2) {
                 sum += __shfl_xor_sync(ALL_LANES, sum, step);

@@ -226,6 +226,18 @@ fn sources<B: Target>(c: &mut Cases<B>) {
         let sum = d.reduce_from((&second.values, index(), &second.count), |(x, i, m)| select(i.lt(m), x * (i | 1), 0), Sum)?;
         Ok((first.count, second.count, sum))
     });
+    // What was kept is sorted, its greatest first, and a part of it summed: only the device knows how much there is.
+    c.add("select/sorted_and_summed", |d| {
+        let x = input::<B, u32>(d, Fill::Plain, 50_000, "x")?;
+        let (kept, count) = (d.buffer::<u32>(50_000)?, d.buffer::<u32>(1)?);
+        // What comes last in the order lies behind what is kept, and stays there.
+        d.fill(&kept, 0)?;
+        d.select_into(&x, |x| (x & 1u32).eq(0), &kept, &count)?;
+        d.sort_in_place(&kept, SortOrder::Descending)?;
+        let count = DeviceScalar::from_buffer(count)?;
+        let sum = d.reduce_from((&kept, index(), &count), |(x, i, m)| select(i.lt(m / 2), x * (i | 1), 0), Sum)?;
+        Ok((count, sum))
+    });
 }
 
 fn large<B: Target>(c: &mut Cases<B>) {

@@ -1,0 +1,111 @@
+//! The other libraries' side.
+
+use crate::Failure;
+use crate::clock::{Clock, median};
+use crate::host::Host;
+use crate::ours::waited_for;
+use crate::table::Row;
+use cubecl::prelude::*;
+use cubecl::wgpu::{WgpuDevice, WgpuRuntime};
+use isowarp::Wgpu;
+use isowarp::prelude::{Buffer, Memory as _};
+use lampshade::{Compactor, Histogram, KeyValueSorter, Reducer, Scanner, Sorter, U32Reduction};
+use massively::Executor;
+use massively::op::{BinaryPredicateOp, ReductionOp};
+use massively::vector;
+
+/// Lampshade takes an application's device and records into its encoder, so it runs on the device that isowarp opened, in its faster form for the
+/// adapter where it has one.
+pub(crate) fn lampshade(dev: &Wgpu, clock: &Clock, host: &Host, samples: usize) -> Result<Vec<Row>, Failure> {
+    const IT: &str = "lampshade";
+    let n = host.n;
+    let time = |record: &mut dyn FnMut(&mut wgpu::CommandEncoder) -> Result<(), lampshade::Error>| -> Result<f64, Failure> {
+        let mut batch = |encoder: &mut wgpu::CommandEncoder| (0..host.calls).try_for_each(|_| record(encoder));
+        clock.theirs(dev, &mut batch)?;
+        let times = (0..samples).map(|_| clock.theirs(dev, &mut batch)).collect::<Result<_, Failure>>()?;
+        Ok(median(times) / f64::from(host.calls))
+    };
+    let (device, queue, info) = (dev.device(), dev.queue(), dev.device().adapter_info());
+    let pairs: Vec<u32> = host.words.iter().zip(&host.places).flat_map(|(w, p)| [*w, *p]).collect();
+    let (words, flags, bytes) = (dev.upload(&host.words)?, dev.upload(&host.flags)?, dev.upload(&host.bytes)?);
+    let (out, one, counts): (Buffer<Wgpu, u32>, Buffer<Wgpu, u32>, Buffer<Wgpu, u32>) = (dev.buffer(n.into())?, dev.buffer(1)?, dev.buffer(256)?);
+    let (pairs, pairs_out): (_, Buffer<Wgpu, u32>) = (dev.upload(&pairs)?, dev.buffer(2 * u64::from(n))?);
+    let raw = |b: &Buffer<Wgpu, u32>| b.raw().as_wgpu().clone();
+    let (x, y, single) = (raw(&words), raw(&out), raw(&one));
+    let mut rows = Vec::new();
+
+    let mut reducer = Reducer::new(device, queue);
+    let seconds = time(&mut |encoder| reducer.record_reduce(encoder, &x, &single, n, U32Reduction::Sum))?;
+    rows.push(host.row(IT, "sum", 4, seconds, one.read_blocking()? == [host.sum()]));
+    let mut scanner = Scanner::new_for_adapter(device, queue, &info);
+    let seconds = time(&mut |encoder| scanner.record_scan(encoder, &x, &y, n))?;
+    rows.push(host.row(IT, "inclusive scan", 8, seconds, out.read_blocking()? == host.prefixes()));
+    let mut compactor = Compactor::new(device, queue);
+    let seconds = time(&mut |encoder| compactor.record_compact(encoder, &x, &raw(&flags), &y, &single, n))?;
+    let kept = host.kept();
+    let right = one.read_blocking()? == [kept.len() as u32] && out.slice(..kept.len() as u64)?.read_blocking()? == kept;
+    rows.push(host.row(IT, "select by flags", 10, seconds, right));
+    let histogram = Histogram::new(device, queue);
+    let seconds = time(&mut |encoder| histogram.record_histogram(encoder, &raw(&bytes), &raw(&counts), n, 256))?;
+    rows.push(host.row(IT, "histogram, 256 bins", 4, seconds, counts.read_blocking()? == host.counts()));
+    let mut sorter = Sorter::new_for_adapter(device, queue, &info);
+    let seconds = time(&mut |encoder| sorter.record_sort(encoder, &x, &y, n))?;
+    rows.push(host.row(IT, "sort keys", 8, seconds, out.read_blocking()? == host.sorted()));
+    let mut sorter = KeyValueSorter::new_for_adapter(device, queue, &info);
+    let seconds = time(&mut |encoder| sorter.record_sort(encoder, &raw(&pairs), &raw(&pairs_out), n))?;
+    let expected = host.sorted().into_iter().zip(host.order()).flat_map(|(w, p)| [w, p]);
+    rows.push(host.row(IT, "sort pairs", 16, seconds, pairs_out.read_blocking()?.into_iter().eq(expected)));
+    Ok(rows)
+}
+
+struct Add;
+
+#[cubecl::cube]
+impl ReductionOp<u32> for Add {
+    fn apply(a: u32, b: u32) -> u32 {
+        a + b
+    }
+}
+
+struct Less;
+
+#[cubecl::cube]
+impl BinaryPredicateOp<u32> for Less {
+    fn apply(a: u32, b: u32) -> massively::MFlag {
+        massively::flag::from_bool(a < b)
+    }
+}
+
+/// Massively opens a device of its own and allocates what it returns, so the host's clock is read around a call and a wait for it.
+pub(crate) fn massively(host: &Host, samples: usize) -> Result<Vec<Row>, Failure> {
+    const IT: &str = "massively";
+    let exec = Executor::<WgpuRuntime>::new(WgpuDevice::DefaultDevice);
+    let (words, flags, places) = (exec.to_device(&host.words), exec.to_device(&host.flags), exec.to_device(&host.places));
+    let failed = |e: massively::Error| Failure::from(format!("{e:?}"));
+    let done = || exec.sync().map_err(failed);
+    let mut rows = Vec::new();
+
+    let (sum, seconds) = waited_for(samples, || vector::reduce(&exec, words.slice(..), 0, Add).map_err(failed))?;
+    rows.push(host.row(IT, "sum, read", 4, seconds, sum == host.sum()));
+    let (prefixes, seconds) = waited_for(samples, || {
+        let prefixes = vector::inclusive_scan(&exec, words.slice(..), Add).map_err(failed)?;
+        done().map(|()| prefixes)
+    })?;
+    rows.push(host.row(IT, "inclusive scan", 8, seconds, exec.to_host(&prefixes).map_err(failed)? == host.prefixes()));
+    let (kept, seconds) = waited_for(samples, || {
+        let kept = vector::copy_where(&exec, words.slice(..), flags.slice(..)).map_err(failed)?;
+        done().map(|()| kept)
+    })?;
+    rows.push(host.row(IT, "select by flags", 10, seconds, exec.to_host(&kept).map_err(failed)? == host.kept()));
+    let (order, seconds) = waited_for(samples, || {
+        let order = vector::radix_sort_by_key(&exec, words.slice(..), places.slice(..)).map_err(failed)?;
+        done().map(|()| order)
+    })?;
+    rows.push(host.row(IT, "sort values by key", 16, seconds, exec.to_host(&order).map_err(failed)? == host.order()));
+    let (sorted, seconds) = waited_for(samples, || {
+        let sorted = vector::sort(&exec, words.slice(..), Less).map_err(failed)?;
+        done().map(|()| sorted)
+    })?;
+    rows.push(host.row(IT, "sort by an order", 8, seconds, exec.to_host(&sorted).map_err(failed)? == host.sorted()));
+    Ok(rows)
+}
