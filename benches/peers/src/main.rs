@@ -1,11 +1,13 @@
-//! Other libraries beside isowarp, on one device in one run: lampshade's calls by the device's clock, massively's from end to end. Every result is
-//! compared with the processor's.
+//! Other libraries beside isowarp, on one device in one run: lampshade's calls by the device's clock, with feature `massively` that library's from
+//! end to end. Every result is compared with the processor's.
 
 mod clock;
 mod host;
+mod lampshade;
+#[cfg(feature = "massively")]
+mod massively;
 mod ours;
 mod table;
-mod theirs;
 
 use clap::{Parser, ValueEnum};
 use clock::Clock;
@@ -20,6 +22,7 @@ type Failure = Box<dyn std::error::Error>;
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Peer {
     Lampshade,
+    #[cfg(feature = "massively")]
     Massively,
 }
 
@@ -32,8 +35,8 @@ struct Cli {
     /// Batches of which the median is taken
     #[arg(long, default_value_t = 15)]
     samples: usize,
-    /// Libraries to measure
-    #[arg(long, value_delimiter = ',', default_value = "lampshade,massively")]
+    /// Library to measure, of those that were built; all unless given
+    #[arg(long = "peer", value_name = "NAME")]
     peers: Vec<Peer>,
     /// Print JSON instead of tables
     #[arg(long)]
@@ -66,13 +69,18 @@ fn run(cli: &Cli) -> Result<(), Failure> {
     let mut report = Report::new(&dev, clock.on_device());
     for &n in &cli.sizes {
         let host = Host::new(n);
-        if cli.peers.contains(&Peer::Lampshade) {
-            report.by_the_device.extend(ours::by_the_device(&dev, &clock, &host, samples)?);
-            report.by_the_device.extend(theirs::lampshade(&dev, &clock, &host, samples)?);
-        }
-        if cli.peers.contains(&Peer::Massively) {
-            report.end_to_end.extend(ours::end_to_end(&dev, &host, samples)?);
-            report.end_to_end.extend(theirs::massively(&host, samples)?);
+        for peer in Peer::value_variants().iter().filter(|p| cli.peers.is_empty() || cli.peers.contains(p)) {
+            match peer {
+                Peer::Lampshade => {
+                    report.by_the_device.extend(ours::by_the_device(&dev, &clock, &host, samples)?);
+                    report.by_the_device.extend(lampshade::rows(&dev, &clock, &host, samples)?);
+                }
+                #[cfg(feature = "massively")]
+                Peer::Massively => {
+                    report.end_to_end.extend(ours::end_to_end(&dev, &host, samples)?);
+                    report.end_to_end.extend(massively::rows(&host, samples)?);
+                }
+            }
         }
     }
     println!("{}", if cli.json { serde_json::to_string_pretty(&report)? } else { report.text() });

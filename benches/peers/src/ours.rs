@@ -7,6 +7,7 @@ use crate::table::Row;
 use isowarp::Wgpu;
 use isowarp::backend::Backend as _;
 use isowarp::prelude::*;
+#[cfg(feature = "massively")]
 use std::time::Instant;
 
 const US: &str = "isowarp";
@@ -46,6 +47,7 @@ pub(crate) fn by_the_device(dev: &Wgpu, clock: &Clock, host: &Host, samples: usi
 }
 
 /// Calls that allocate their results, each waited for.
+#[cfg(feature = "massively")]
 pub(crate) fn end_to_end(dev: &Wgpu, host: &Host, samples: usize) -> Result<Vec<Row>, Failure> {
     let (words, flags, places) = (dev.upload(&host.words)?, dev.upload(&host.flags)?, dev.upload(&host.places)?);
     let mut rows = Vec::new();
@@ -64,12 +66,14 @@ pub(crate) fn end_to_end(dev: &Wgpu, host: &Host, samples: usize) -> Result<Vec<
 }
 
 /// What a call returns, once the device is done.
+#[cfg(feature = "massively")]
 fn done<T>(dev: &Wgpu, result: T) -> Result<T, Failure> {
     dev.synchronize()?;
     Ok(result)
 }
 
 /// The last result of a call and the median of its times by the host's clock, after one that is not counted.
+#[cfg(feature = "massively")]
 pub(crate) fn waited_for<T>(samples: usize, mut call: impl FnMut() -> Result<T, Failure>) -> Result<(T, f64), Failure> {
     let mut result = call()?;
     let mut times = Vec::with_capacity(samples);

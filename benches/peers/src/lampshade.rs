@@ -1,22 +1,16 @@
-//! The other libraries' side.
+//! Lampshade's side.
 
 use crate::Failure;
 use crate::clock::{Clock, median};
 use crate::host::Host;
-use crate::ours::waited_for;
 use crate::table::Row;
-use cubecl::prelude::*;
-use cubecl::wgpu::{WgpuDevice, WgpuRuntime};
 use isowarp::Wgpu;
 use isowarp::prelude::{Buffer, Memory as _};
 use lampshade::{Compactor, Histogram, KeyValueSorter, Reducer, Scanner, Sorter, U32Reduction};
-use massively::Executor;
-use massively::op::{BinaryPredicateOp, ReductionOp};
-use massively::vector;
 
 /// Lampshade takes an application's device and records into its encoder, so it runs on the device that isowarp opened, in its faster form for the
 /// adapter where it has one.
-pub(crate) fn lampshade(dev: &Wgpu, clock: &Clock, host: &Host, samples: usize) -> Result<Vec<Row>, Failure> {
+pub(crate) fn rows(dev: &Wgpu, clock: &Clock, host: &Host, samples: usize) -> Result<Vec<Row>, Failure> {
     const IT: &str = "lampshade";
     let n = host.n;
     let time = |record: &mut dyn FnMut(&mut wgpu::CommandEncoder) -> Result<(), lampshade::Error>| -> Result<f64, Failure> {
@@ -55,57 +49,5 @@ pub(crate) fn lampshade(dev: &Wgpu, clock: &Clock, host: &Host, samples: usize) 
     let seconds = time(&mut |encoder| sorter.record_sort(encoder, &raw(&pairs), &raw(&pairs_out), n))?;
     let expected = host.sorted().into_iter().zip(host.order()).flat_map(|(w, p)| [w, p]);
     rows.push(host.row(IT, "sort pairs", 16, seconds, pairs_out.read_blocking()?.into_iter().eq(expected)));
-    Ok(rows)
-}
-
-struct Add;
-
-#[cubecl::cube]
-impl ReductionOp<u32> for Add {
-    fn apply(a: u32, b: u32) -> u32 {
-        a + b
-    }
-}
-
-struct Less;
-
-#[cubecl::cube]
-impl BinaryPredicateOp<u32> for Less {
-    fn apply(a: u32, b: u32) -> massively::MFlag {
-        massively::flag::from_bool(a < b)
-    }
-}
-
-/// Massively opens a device of its own and allocates what it returns, so the host's clock is read around a call and a wait for it.
-pub(crate) fn massively(host: &Host, samples: usize) -> Result<Vec<Row>, Failure> {
-    const IT: &str = "massively";
-    let exec = Executor::<WgpuRuntime>::new(WgpuDevice::DefaultDevice);
-    let (words, flags, places) = (exec.to_device(&host.words), exec.to_device(&host.flags), exec.to_device(&host.places));
-    let failed = |e: massively::Error| Failure::from(format!("{e:?}"));
-    let done = || exec.sync().map_err(failed);
-    let mut rows = Vec::new();
-
-    let (sum, seconds) = waited_for(samples, || vector::reduce(&exec, words.slice(..), 0, Add).map_err(failed))?;
-    rows.push(host.row(IT, "sum, read", 4, seconds, sum == host.sum()));
-    let (prefixes, seconds) = waited_for(samples, || {
-        let prefixes = vector::inclusive_scan(&exec, words.slice(..), Add).map_err(failed)?;
-        done().map(|()| prefixes)
-    })?;
-    rows.push(host.row(IT, "inclusive scan", 8, seconds, exec.to_host(&prefixes).map_err(failed)? == host.prefixes()));
-    let (kept, seconds) = waited_for(samples, || {
-        let kept = vector::copy_where(&exec, words.slice(..), flags.slice(..)).map_err(failed)?;
-        done().map(|()| kept)
-    })?;
-    rows.push(host.row(IT, "select by flags", 10, seconds, exec.to_host(&kept).map_err(failed)? == host.kept()));
-    let (order, seconds) = waited_for(samples, || {
-        let order = vector::radix_sort_by_key(&exec, words.slice(..), places.slice(..)).map_err(failed)?;
-        done().map(|()| order)
-    })?;
-    rows.push(host.row(IT, "sort values by key", 16, seconds, exec.to_host(&order).map_err(failed)? == host.order()));
-    let (sorted, seconds) = waited_for(samples, || {
-        let sorted = vector::sort(&exec, words.slice(..), Less).map_err(failed)?;
-        done().map(|()| sorted)
-    })?;
-    rows.push(host.row(IT, "sort by an order", 8, seconds, exec.to_host(&sorted).map_err(failed)? == host.sorted()));
     Ok(rows)
 }

@@ -1,0 +1,225 @@
+// NVIDIA's CUB on the problems that `isowarp-bench` measures, in its way: calls in batches between two events, inputs in turn where several would fit
+// the L2, random data, the median.
+//
+// nvcc -O3 -std=c++17 --extended-lambda -arch=sm_90 cub.cu -o cub && ./cub
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cub/cub.cuh>
+#include <functional>
+#include <vector>
+
+#define CHECK(call)                                                                   \
+    do {                                                                              \
+        const cudaError_t status = (call);                                            \
+        if (status != cudaSuccess) {                                                  \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(status)); \
+            exit(1);                                                                  \
+        }                                                                             \
+    } while (0)
+
+__host__ __device__ inline uint32_t random_word(uint64_t i) {
+    uint64_t z = (i + 1) * 0x9E3779B97F4A7C15ull;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBull;
+    return (uint32_t)(z ^ z >> 31);
+}
+
+// 0: words, 1: floats in [0, 1), 2: 0 to 3, 3: half of them 77, 4: 77, 5: 1 in four
+__global__ void fill(uint32_t* p, size_t n, int kind) {
+    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x) {
+        const uint32_t w = random_word(i);
+        p[i] = kind == 0   ? w
+               : kind == 1 ? __float_as_uint((float)(w >> 8) / 16777216.0f)
+               : kind == 2 ? w & 3
+               : kind == 3 ? (w & 1 ? w : 77)
+               : kind == 4 ? 77
+                           : (w >> 30 == 0);
+    }
+}
+__global__ void axpy(float a, const float4* x, float4* y, float4* z, size_t n) {
+    const size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    const float4 u = x[i];
+    float4 v = y[i];
+    v.x += a * u.x, v.y += a * u.y, v.z += a * u.z, v.w += a * u.w;
+    z[i] = v;
+}
+
+struct Less {
+    template <class T>
+    __host__ __device__ bool operator()(T a, T b) const { return a < b; }
+};
+struct Half {
+    __host__ __device__ bool operator()(uint32_t x) const { return x >> 31 == 0; }
+};
+
+constexpr size_t L2 = size_t(256) << 20;  // bytes that inputs take together, several times the cache
+
+struct Bench {
+    size_t n;
+    int copies;
+    std::vector<uint32_t*> x, y, z;
+    uint32_t* few;
+    void *scratch = nullptr;
+    explicit Bench(size_t n) : n(n), copies((int)std::min<size_t>(64, std::max<size_t>(1, L2 / (4 * n)))) {
+        for (auto* v : {&x, &y, &z})
+            for (int c = 0; c < copies; ++c) {
+                uint32_t* p;
+                CHECK(cudaMalloc(&p, 4 * n));
+                v->push_back(p);
+            }
+        CHECK(cudaMalloc(&few, size_t(8) << 20));
+    }
+    ~Bench() {
+        for (auto* v : {&x, &y, &z})
+            for (uint32_t* p : *v) CHECK(cudaFree(p));
+        CHECK(cudaFree(few));
+    }
+    void inputs(const std::vector<uint32_t*>& v, int kind) const {
+        for (uint32_t* p : v) fill<<<4096, 256>>>(p, n, kind);
+        CHECK(cudaDeviceSynchronize());
+    }
+    // Seconds of a call, the median.
+    double median(const std::function<void(int)>& call) const {
+        cudaEvent_t begin, end;
+        CHECK(cudaEventCreate(&begin));
+        CHECK(cudaEventCreate(&end));
+        int turn = 0;
+        const auto batch = [&](int calls) {
+            CHECK(cudaEventRecord(begin));
+            for (int k = 0; k < calls; ++k) call(turn++ % copies);
+            CHECK(cudaEventRecord(end));
+            CHECK(cudaEventSynchronize(end));
+            float ms;
+            CHECK(cudaEventElapsedTime(&ms, begin, end));
+            return ms * 1e-3;
+        };
+        batch(2);
+        const int calls = (int)std::clamp(2e-3 / std::max(batch(4) / 4, 1e-6), 1.0, 256.0);
+        std::vector<double> times;
+        for (int k = 0; k < 11; ++k) times.push_back(batch(calls) / calls);
+        CHECK(cudaGetLastError());
+        CHECK(cudaEventDestroy(begin));
+        CHECK(cudaEventDestroy(end));
+        std::sort(times.begin(), times.end());
+        return times[times.size() / 2];
+    }
+    void print(const char* name, double seconds) const {
+        printf("n=2^%d %-28s %10.1f us\n", (int)std::log2((double)n), name, seconds * 1e6);
+        fflush(stdout);
+    }
+    void run(const char* name, const std::function<void(int)>& call) const { print(name, median(call)); }
+    // A call of CUB's, which asks for scratch first.
+    template <class F>
+    void cub(const char* name, F call) {
+        void* none = nullptr;
+        size_t bytes = 0;
+        CHECK(call(none, bytes, 0));
+        CHECK(cudaMalloc(&scratch, bytes));
+        run(name, [&](int c) { CHECK(call(scratch, bytes, c)); });
+        CHECK(cudaFree(scratch));
+    }
+};
+
+static double unit(uint64_t k) { return random_word(k) / 4294967296.0; }
+
+// As many segments of each magnitude up to 10^6.
+static std::vector<uint32_t> power_law(size_t n) {
+    std::vector<uint32_t> offsets{0};
+    for (size_t at = 0, k = 0; at < n; ++k) offsets.push_back((uint32_t)(at = std::min(n, at + (size_t)std::pow(1e6, unit(k)))));
+    return offsets;
+}
+// 1 to 31 elements each.
+static std::vector<uint32_t> tiny(size_t n) {
+    std::vector<uint32_t> offsets{0};
+    for (size_t k = 1; k < n / 16; ++k) offsets.push_back((uint32_t)(16 * k + unit(k) * 16));
+    offsets.push_back((uint32_t)n);
+    return offsets;
+}
+
+int main() {
+    for (const int lg : {16, 20, 24, 28}) {
+        Bench b(size_t(1) << lg);
+        const int64_t n = (int64_t)b.n;
+        auto &x = b.x, &y = b.y, &z = b.z;
+        uint32_t* const few = b.few;
+        const auto f = [](uint32_t* p) { return (float*)p; };
+
+        b.inputs(x, 1), b.inputs(y, 1);
+        b.run("copy f32", [&](int c) { CHECK(cudaMemcpyAsync(z[c], x[c], 4 * n, cudaMemcpyDeviceToDevice)); });
+        b.run("map/axpy f32", [&](int c) { axpy<<<(n / 4 + 255) / 256, 256>>>(2.f, (float4*)x[c], (float4*)y[c], (float4*)z[c], n / 4); });
+        b.cub("reduce/sum f32", [&](void* t, size_t& s, int c) { return cub::DeviceReduce::Sum(t, s, f(x[c]), f(few), n); });
+        b.cub("reduce/argmin f32", [&](void* t, size_t& s, int c) { return cub::DeviceReduce::ArgMin(t, s, f(x[c]), f(few), (int64_t*)(few + 2), n); });
+        b.cub("scan/inclusive f32", [&](void* t, size_t& s, int c) { return cub::DeviceScan::InclusiveSum(t, s, f(x[c]), f(z[c]), n); });
+        b.cub("scan/exclusive f32", [&](void* t, size_t& s, int c) { return cub::DeviceScan::ExclusiveSum(t, s, f(x[c]), f(z[c]), n); });
+        b.cub("histogram/even f32", [&](void* t, size_t& s, int c) { return cub::DeviceHistogram::HistogramEven(t, s, f(x[c]), few, 257, 0.f, 1.f, n); });
+        b.inputs(x, 0);
+        b.cub("reduce/sum u32", [&](void* t, size_t& s, int c) { return cub::DeviceReduce::Sum(t, s, x[c], few, n); });
+        b.cub("scan/inclusive u32", [&](void* t, size_t& s, int c) { return cub::DeviceScan::InclusiveSum(t, s, x[c], z[c], n); });
+        b.cub("scan/exclusive u32", [&](void* t, size_t& s, int c) { return cub::DeviceScan::ExclusiveSum(t, s, x[c], z[c], n); });
+        b.cub("select/half u32", [&](void* t, size_t& s, int c) { return cub::DeviceSelect::If(t, s, x[c], z[c], few, n, Half{}); });
+        b.cub("select/partition u32", [&](void* t, size_t& s, int c) { return cub::DevicePartition::If(t, s, x[c], z[c], few, n, Half{}); });
+        b.cub("histogram/even u32", [&](void* t, size_t& s, int c) { return cub::DeviceHistogram::HistogramEven(t, s, x[c], few, 257, 0u, ~0u, n); });
+        b.cub("histogram/even u8", [&](void* t, size_t& s, int c) { return cub::DeviceHistogram::HistogramEven(t, s, (uint8_t*)x[c], few, 257, 0, 256, n); });
+        b.cub("sort/keys u32", [&](void* t, size_t& s, int c) { return cub::DeviceRadixSort::SortKeys(t, s, x[c], z[c], n); });
+        b.cub("sort/by u32", [&](void* t, size_t& s, int c) { return cub::DeviceMergeSort::SortKeysCopy(t, s, x[c], z[c], n, Less{}); });
+        {
+            std::vector<uint32_t*> w;
+            for (int c = 0; c < b.copies; ++c) CHECK(cudaMalloc(&w.emplace_back(), 4 * n));
+            b.cub("sort/pairs u32", [&](void* t, size_t& s, int c) { return cub::DeviceRadixSort::SortPairs(t, s, x[c], z[c], y[c], w[c], n); });
+            // Both halves in order, for merges.
+            void* t = nullptr;
+            size_t s = 0;
+            CHECK(cub::DeviceRadixSort::SortKeys(t, s, x[0], w[0], n));
+            CHECK(cudaMalloc(&t, s));
+            for (int c = 0; c < b.copies; ++c)
+                for (int h = 0; h < 2; ++h) CHECK(cub::DeviceRadixSort::SortKeys(t, s, x[c] + h * n / 2, w[c] + h * n / 2, n / 2));
+            CHECK(cudaDeviceSynchronize());
+            CHECK(cudaFree(t));
+            b.cub("merge/keys u32", [&](void* t, size_t& s, int c) { return cub::DeviceMerge::MergeKeys(t, s, w[c], n / 2, w[c] + n / 2, n / 2, z[c], Less{}); });
+            for (uint32_t* p : w) CHECK(cudaFree(p));
+        }
+        for (const auto& [kind, name, bytes] : {std::tuple(3, "histogram/skewed u32", "histogram/skewed u8"), std::tuple(4, "histogram/one_bin u32", "histogram/one_bin u8")}) {
+            b.inputs(x, kind);
+            b.cub(name, [&](void* t, size_t& s, int c) { return cub::DeviceHistogram::HistogramEven(t, s, x[c], few, 257, 0u, ~0u, n); });
+            // Bytes of which all, or half, are alike.
+            for (uint32_t* p : x) {
+                if (kind == 4) CHECK(cudaMemset(p, 77, n));
+            }
+            if (kind == 4) b.cub(bytes, [&](void* t, size_t& s, int c) { return cub::DeviceHistogram::HistogramEven(t, s, (uint8_t*)x[c], few, 257, 0, 256, n); });
+        }
+        b.inputs(x, 2);
+        b.cub("select/unique u32", [&](void* t, size_t& s, int c) { return cub::DeviceSelect::Unique(t, s, x[c], z[c], few, n); });
+        b.cub("select/runs u32", [&](void* t, size_t& s, int c) { return cub::DeviceRunLengthEncode::Encode(t, s, x[c], z[c], y[c], few, n); });
+        {
+            // Runs of 4 on average.
+            void* t = nullptr;
+            size_t s = 0;
+            b.inputs(x, 5), b.inputs(y, 0);
+            CHECK(cub::DeviceScan::InclusiveSum(t, s, x[0], x[0], n));
+            CHECK(cudaMalloc(&t, s));
+            for (uint32_t* p : x) CHECK(cub::DeviceScan::InclusiveSum(t, s, p, p, n));
+            CHECK(cudaDeviceSynchronize());
+            CHECK(cudaFree(t));
+            uint32_t* sums;
+            CHECK(cudaMalloc(&sums, 4 * n));
+            b.cub("segmented/by_key u32", [&](void* t, size_t& s, int c) { return cub::DeviceReduce::ReduceByKey(t, s, x[c], z[c], y[c], sums, few, cuda::std::plus<>{}, n); });
+            CHECK(cudaFree(sums));
+        }
+        b.inputs(x, 1), b.inputs(y, 0);
+        for (const auto& [name, host] : {std::pair("segmented/power_law f32", power_law(n)), std::pair("segmented/tiny f32", tiny(n)),
+                                         std::pair("segmented/one f32", std::vector<uint32_t>{0, (uint32_t)n})}) {
+            uint32_t* offsets;
+            CHECK(cudaMalloc(&offsets, 4 * host.size()));
+            CHECK(cudaMemcpy(offsets, host.data(), 4 * host.size(), cudaMemcpyHostToDevice));
+            const int64_t segments = (int64_t)host.size() - 1;
+            b.cub(name, [&](void* t, size_t& s, int c) { return cub::DeviceSegmentedReduce::Sum(t, s, f(x[c]), f(z[c]), segments, offsets, offsets + 1); });
+            if (name == std::string("segmented/power_law f32"))
+                b.cub("segmented/sort u32", [&](void* t, size_t& s, int c) { return cub::DeviceSegmentedSort::SortKeys(t, s, y[c], z[c], n, segments, offsets, offsets + 1); });
+            CHECK(cudaFree(offsets));
+        }
+    }
+}
