@@ -81,6 +81,8 @@ pub(crate) enum Pattern {
     Sort,
     /// The indices, u32, of each row in order; equal elements keep their order
     Argsort,
+    /// The first -k elements in order, and to --indices where they were, u32; the array is taken as one line
+    Topk,
     /// Two sorted arrays as one; of equal elements those of the first array come first
     Merge,
     /// Where each element of the second array belongs in the first, which is sorted, u32 (NumPy's searchsorted)
@@ -212,6 +214,12 @@ pub(crate) struct RunArgs {
     /// Reduce-by-key: the .npy file that takes the runs' keys
     #[arg(long, value_name = "FILE")]
     pub(crate) keys_out: Option<PathBuf>,
+    /// Topk: how many elements
+    #[arg(short, long)]
+    pub(crate) k: Option<u64>,
+    /// Topk: the .npy file that takes where the elements were
+    #[arg(long, value_name = "FILE")]
+    pub(crate) indices: Option<PathBuf>,
     /// Histogram: the number of bins
     #[arg(long)]
     pub(crate) bins: Option<u32>,
