@@ -177,7 +177,8 @@ Conventions:
   in none is dropped. Sums of f4 weights are exact, rounded once; sums of integers wrap.
   select and partition take an expression of x and i, which holds where it is not zero. unique and rle compare neighbours by value: NaN
   differs from everything, -0 equals 0. sort and argsort of one dimension take an expression of x and y, which is not zero where x comes before
-  y: --op \"x % 100 < y % 100\"; where it contradicts itself, as < does with NaN, elements may be missing. What is moved, sorted or selected keeps its bits. merge, search, union, intersection and difference
+  y: --op \"x % 100 < y % 100\"; where it contradicts itself, as < does with NaN, elements may be missing. topk takes the array as
+  one line, and of equal elements those that come first. What is moved, sorted or selected keeps its bits. merge, search, union, intersection and difference
   take arrays as one line each, sorted as sort sorts them; one that is not is an error.
   Offsets of segments are u4, i4, u8 or i8, one more than there are segments; one that is below the one before it, or behind the end, is an
   error. An empty segment gives what the operator starts with: 0 for a sum, inf or the greatest value for a minimum.

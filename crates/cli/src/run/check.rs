@@ -125,7 +125,7 @@ pub(crate) fn check(args: &RunArgs) -> Result {
         (args.axis.is_some() && !line, "--axis", "reduce and scan"),
         (args.lengths.is_some() && !p.gives_lengths(), "--lengths", "rle, match and tickets"),
         (args.width.is_some() && !p.has_groups(), "--width", "ballot and match"),
-        (args.k.is_some() && p != Pattern::Topk, "--k", "topk"),
+        (args.k.is_some() && p != Pattern::Topk, "-k", "topk"),
         (args.indices.is_some() && p != Pattern::Topk, "--indices", "topk"),
         (args.keys_out.is_some() && p != Pattern::ReduceByKey, "--keys-out", "reduce-by-key"),
         (

@@ -90,7 +90,8 @@ fn small_windows_do_not_show() {
         let gpu = own_device(&Options::default());
         gpu.limit_windows(bytes);
         check(&gpu, "windows", &u32::samples(40_011, 5), &both_ways());
-        check(&gpu, "windows", &u8::samples(40_011, 5), &both_ways());
+        check(&gpu, "windows", &u8::samples(100_011, 5), &both_ways());
+        check(&gpu, "windows", &f16::samples(60_013, 5), &both_ways());
         check(&gpu, "windows", &f64::samples(9_001, 5), &both_ways());
         check(&gpu, "windows", &vec![3u32; 40_011], &both_ways());
     }
