@@ -107,9 +107,10 @@ fn digits(bits: u32) -> Vec<Digit> {
 /// keys those with the lowest indices are taken and come in that order, ascending and descending alike. So there is one result, on every device.
 /// Arrays have less than 2^32 elements. Outputs may not overlap the keys.
 ///
-/// Work O(n + k * bits): the keys are read once and, for a `k` that is small against them, little else; arrays of many equal keys, and such as mislead
-/// a sample, are read several times. Scratch is 8 bytes (12 for keys of 8 bytes) to each of about `k + 12 * sqrt(k * m) + 32 * m` keys, of which a
-/// sample stands for `m = n / 4096` at most, and what a sort of `k` pairs takes. More than an eighth of the keys, and few keys, are sorted whole.
+/// Work O(n + k * bits): the keys are read once and, for a `k` that is small against them, little else; arrays of many equal keys, and such as
+/// mislead a sample, are read several times. Scratch is 8 bytes (12 for keys of 8 bytes) to each of about `k + 12 * sqrt(k * m) + 32 * m` keys, of
+/// which a sample stands for `m = n / 4096` at most, and what a sort of `k` pairs takes. More than an eighth of the keys, and few keys, are sorted
+/// whole.
 ///
 /// Source: Alabi, Blanchard, Gordon and Steinbach, *Fast k-selection algorithms for graphics processing units* (2012); Zhang, Naruse, Li and Wang,
 /// *Parallel top-k algorithms on GPU* (2023).
