@@ -152,6 +152,8 @@ pub fn works() -> Vec<Work> {
             one::<u32>(d, s, move |d, x, out| d.sort_pairs_by_into(x, x, Expr::lt, (&keys, out)))
         }),
         work("sort/argsort", DType::U32, 8, |d, s| one::<u32>(d, s, |d, x, out| d.argsort_into(x, SortOrder::Ascending, out))),
+        work("sort/top_k", DType::U32, 4, first_thousand::<u32>),
+        work("sort/top_k", DType::F32, 4, first_thousand::<f32>),
     ]);
     all.extend([
         work("merge/keys", DType::U32, 8, |d, s| halves::<u32>(d, s, |d, a, b, out| d.merge_into(a, b, SortOrder::Ascending, out))),
@@ -386,6 +388,12 @@ fn pairs(d: &Device, shape: &Shape) -> Result<Ready> {
     let values = random::<u32>(d, shape.n, !shape.seed)?;
     let keys = zeroed::<u32>(d, shape.n)?;
     one::<u32>(d, shape, move |d, x, out| d.sort_pairs_into(x, &values, SortOrder::Ascending, (&keys, out)))
+}
+
+/// The thousand greatest, and where they are.
+fn first_thousand<T: Element>(d: &Device, shape: &Shape) -> Result<Ready> {
+    let places = zeroed::<u32>(d, 1000)?;
+    one::<T>(d, shape, move |d, x, out| d.top_k_into(x, x.len().min(1000), SortOrder::Descending, (out, &places)))
 }
 
 /// A pattern that allocates its result, one element.

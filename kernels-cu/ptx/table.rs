@@ -36,6 +36,8 @@ pub enum Source {
     Select,
     /// `sort.cu`
     Sort,
+    /// `top_k.cu`
+    TopK,
 }
 
 impl Source {
@@ -56,6 +58,7 @@ impl Source {
         Source::Segments,
         Source::Select,
         Source::Sort,
+        Source::TopK,
     ];
 
     /// Name of the source file, without its extension.
@@ -77,6 +80,7 @@ impl Source {
             Source::Segments => "segments",
             Source::Select => "select",
             Source::Sort => "sort",
+            Source::TopK => "top_k",
         }
     }
 
@@ -99,6 +103,7 @@ impl Source {
             Source::Segments => segments::BUILDS,
             Source::Select => select::BUILDS,
             Source::Sort => sort::BUILDS,
+            Source::TopK => top_k::BUILDS,
         }
     }
 }
@@ -1151,6 +1156,69 @@ pub mod sort {
                 Entry { name: "sort_pass_k8_p0", holes: &[] },
                 Entry { name: "sort_pass_k8_p4", holes: &[] },
                 Entry { name: "sort_pass_k8_p8", holes: &[] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `top_k.cu`.
+pub mod top_k {
+    use super::*;
+
+    /// `top_k_start_k1`
+    pub const TOP_K_START_K1: Kernel = Kernel::new(Source::TopK, "top_k_start_k1");
+    /// `top_k_filter_k1`
+    pub const TOP_K_FILTER_K1: Kernel = Kernel::new(Source::TopK, "top_k_filter_k1");
+    /// `top_k_count_k1`
+    pub const TOP_K_COUNT_K1: Kernel = Kernel::new(Source::TopK, "top_k_count_k1");
+    /// `top_k_collect_k1`
+    pub const TOP_K_COLLECT_K1: Kernel = Kernel::new(Source::TopK, "top_k_collect_k1");
+    /// `top_k_start_k2`
+    pub const TOP_K_START_K2: Kernel = Kernel::new(Source::TopK, "top_k_start_k2");
+    /// `top_k_filter_k2`
+    pub const TOP_K_FILTER_K2: Kernel = Kernel::new(Source::TopK, "top_k_filter_k2");
+    /// `top_k_count_k2`
+    pub const TOP_K_COUNT_K2: Kernel = Kernel::new(Source::TopK, "top_k_count_k2");
+    /// `top_k_collect_k2`
+    pub const TOP_K_COLLECT_K2: Kernel = Kernel::new(Source::TopK, "top_k_collect_k2");
+    /// `top_k_start_k4`
+    pub const TOP_K_START_K4: Kernel = Kernel::new(Source::TopK, "top_k_start_k4");
+    /// `top_k_filter_k4`
+    pub const TOP_K_FILTER_K4: Kernel = Kernel::new(Source::TopK, "top_k_filter_k4");
+    /// `top_k_count_k4`
+    pub const TOP_K_COUNT_K4: Kernel = Kernel::new(Source::TopK, "top_k_count_k4");
+    /// `top_k_collect_k4`
+    pub const TOP_K_COLLECT_K4: Kernel = Kernel::new(Source::TopK, "top_k_collect_k4");
+    /// `top_k_start_k8`
+    pub const TOP_K_START_K8: Kernel = Kernel::new(Source::TopK, "top_k_start_k8");
+    /// `top_k_filter_k8`
+    pub const TOP_K_FILTER_K8: Kernel = Kernel::new(Source::TopK, "top_k_filter_k8");
+    /// `top_k_count_k8`
+    pub const TOP_K_COUNT_K8: Kernel = Kernel::new(Source::TopK, "top_k_count_k8");
+    /// `top_k_collect_k8`
+    pub const TOP_K_COLLECT_K8: Kernel = Kernel::new(Source::TopK, "top_k_collect_k8");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: include_str!("top_k.ptx"),
+            entries: &[
+                Entry { name: "top_k_start_k1", holes: &[] },
+                Entry { name: "top_k_filter_k1", holes: &[] },
+                Entry { name: "top_k_count_k1", holes: &[] },
+                Entry { name: "top_k_collect_k1", holes: &[] },
+                Entry { name: "top_k_start_k2", holes: &[] },
+                Entry { name: "top_k_filter_k2", holes: &[] },
+                Entry { name: "top_k_count_k2", holes: &[] },
+                Entry { name: "top_k_collect_k2", holes: &[] },
+                Entry { name: "top_k_start_k4", holes: &[] },
+                Entry { name: "top_k_filter_k4", holes: &[] },
+                Entry { name: "top_k_count_k4", holes: &[] },
+                Entry { name: "top_k_collect_k4", holes: &[] },
+                Entry { name: "top_k_start_k8", holes: &[] },
+                Entry { name: "top_k_filter_k8", holes: &[] },
+                Entry { name: "top_k_count_k8", holes: &[] },
+                Entry { name: "top_k_collect_k8", holes: &[] },
             ],
         },
     ];

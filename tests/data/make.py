@@ -75,6 +75,15 @@ for border, mode in MODES.items():
         "sobel f32": sha(np.sqrt((dx * dx + dy * dy).astype(np.float64)).astype(np.float32)),
     }
 
+# Keys with ties, enough of them that the first are looked for: a hash of the index. Descending and stable is the reverse of the reversed order.
+many = (np.arange(300_007, dtype=np.uint64) * 2654435761 % 2**32).astype(np.uint32) >> 14
+heads = {}
+for name, keys in {"u32": many, "f32": (many.astype(np.float32) - 2**17) / np.float32(8), "u8": (many >> 10).astype(np.uint8)}.items():
+    up = np.argsort(keys, kind="stable")
+    down = (keys.size - 1 - np.argsort(keys[::-1], kind="stable"))[::-1]
+    for order, places in [("up", up), ("down", down)]:
+        heads[f"{name} {order}"] = [[sha(keys[places[:k]]), sha(places[:k].astype(np.uint32))] for k in [1, 1000, 30_000]]
+
 with np.errstate(over="ignore"):
     fixtures = {
         "made by": f"NumPy {np.__version__}",
@@ -96,5 +105,6 @@ with np.errstate(over="ignore"):
         "floats cumsum": sha(np.cumsum(floats, dtype=np.float64).astype(np.float32)),
         "floats square roots": sha(np.sqrt(floats)),
         "images": images,
+        "first of many": heads,
     }
 json.dump(fixtures, open("fixtures.json", "w"), separators=(",", ":"))

@@ -13,7 +13,7 @@ use isowarp_core::ops::{Max, Min, Sum};
 use isowarp_core::patterns::{Atomics as _, Groups as _, Histogram as _, Overflow, Shuffle, even};
 use isowarp_core::patterns::{Border, Filter as _, FilterKind, Image, Layout as _, Map as _, Move as _, Reduce as _, Scan as _, ScatterOp};
 use isowarp_core::patterns::{Difference as _, Segmented as _, SegmentedSort as _};
-use isowarp_core::patterns::{Merge as _, MergeSort as _, Search as _, Select as _, Sets as _, Sort as _, SortOrder};
+use isowarp_core::patterns::{Merge as _, MergeSort as _, Search as _, Select as _, Sets as _, Sort as _, SortOrder, TopK as _};
 use isowarp_core::patterns::{Quadrature as _, SegmentedScan as _, Statistics as _};
 use isowarp_cuda::Cuda;
 
@@ -48,6 +48,9 @@ fn words_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<Cu
     gpu.sort_in_place(x, up)?;
     gpu.sort_pairs_in_place(x, z, up)?;
     gpu.sort_rows_into(x, 100, up, z)?;
+    gpu.top_k_into(x, 1000, up, (y, z))?;
+    // So many that they are not sorted.
+    gpu.top_k_into(&gpu.buffer(1 << 18)?, 1000, up, (y, z))?;
     gpu.select_from_into((x, scalar(limit)), |(x, k)| (x.gt(k), x), y, count)?;
     gpu.partition_from_into(x, |x| ((x & 1u32).eq(1), x), y, count)?;
     gpu.unique_into(x, y, count)?;

@@ -81,6 +81,8 @@ pub(crate) enum Pattern {
     Sort,
     /// The indices, u32, of each row in order; equal elements keep their order
     Argsort,
+    /// The first -k elements in order, and to --indices where they were, u32; the array is taken as one line
+    Topk,
     /// Two sorted arrays as one; of equal elements those of the first array come first
     Merge,
     /// Where each element of the second array belongs in the first, which is sorted, u32 (NumPy's searchsorted)
@@ -175,7 +177,8 @@ Conventions:
   in none is dropped. Sums of f4 weights are exact, rounded once; sums of integers wrap.
   select and partition take an expression of x and i, which holds where it is not zero. unique and rle compare neighbours by value: NaN
   differs from everything, -0 equals 0. sort and argsort of one dimension take an expression of x and y, which is not zero where x comes before
-  y: --op \"x % 100 < y % 100\"; where it contradicts itself, as < does with NaN, elements may be missing. What is moved, sorted or selected keeps its bits. merge, search, union, intersection and difference
+  y: --op \"x % 100 < y % 100\"; where it contradicts itself, as < does with NaN, elements may be missing. topk takes the array as
+  one line, and of equal elements those that come first. What is moved, sorted or selected keeps its bits. merge, search, union, intersection and difference
   take arrays as one line each, sorted as sort sorts them; one that is not is an error.
   Offsets of segments are u4, i4, u8 or i8, one more than there are segments; one that is below the one before it, or behind the end, is an
   error. An empty segment gives what the operator starts with: 0 for a sum, inf or the greatest value for a minimum.
@@ -212,6 +215,12 @@ pub(crate) struct RunArgs {
     /// Reduce-by-key: the .npy file that takes the runs' keys
     #[arg(long, value_name = "FILE")]
     pub(crate) keys_out: Option<PathBuf>,
+    /// Topk: how many elements
+    #[arg(short, long)]
+    pub(crate) k: Option<u64>,
+    /// Topk: the .npy file that takes where the elements were
+    #[arg(long, value_name = "FILE")]
+    pub(crate) indices: Option<PathBuf>,
     /// Histogram: the number of bins
     #[arg(long)]
     pub(crate) bins: Option<u32>,

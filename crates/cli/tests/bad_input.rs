@@ -87,6 +87,12 @@ fn lengths_that_differ_are_named() {
 }
 
 #[test]
+fn more_of_the_first_elements_than_there_are_is_refused() {
+    advises(&refused(&["topk", "-k", "301", "--in", "w_i4.npy"]), "topk of 301 elements from an array of 300", "ask for up to 300");
+    advises(&refused(&["topk", "-k", "1", "--in", "empty.npy"]), "topk of 1 elements from an array of 0", "ask for up to 0");
+}
+
+#[test]
 fn indices_that_name_nothing_are_named() {
     let gather = |indices: &str| refused(&["gather", "--in", "w_i4.npy", "--in", indices]);
     says(&gather("far_i4.npy"), "index 300 at position 1");
@@ -253,7 +259,7 @@ fn options_that_make_no_sense_are_refused() {
     says(&refused(&["scan", "--in", "x_f4.npy", "--variant", "sklansky"]), "known: kogge-stone, brent-kung, coarsened, single-pass");
     says(
         &refused(&["map", "--in", "x_f4.npy", "--op", "x", "--descending"]),
-        "--descending is for sort, argsort, segmented-sort, segmented-argsort, merge, search, union, intersection and difference, not for map",
+        "--descending is for sort, argsort, topk, segmented-sort, segmented-argsort, merge, search, union, intersection and difference, not for map",
     );
     says(&refused(&["merge", "--in", "x_f4.npy", "--in", "x_f4.npy", "--op", "x < y"]), "not for merge");
     says(&refused(&["sort", "--in", "x_f4.npy", "--op", "x < y"]), "rows cannot be sorted by an order of your own");
@@ -272,6 +278,9 @@ fn options_that_make_no_sense_are_refused() {
     says(&refused(&["ballot", "--in", "x_f4.npy", "--width", "32"]), "ballot needs --op, a condition");
     says(&refused(&["match", "--in", "x_f4.npy"]), "match needs --width");
     says(&refused(&["match", "--in", "x_f4.npy", "--width", "0"]), "match needs --width");
+    says(&refused(&["topk", "--in", "x_f4.npy"]), "topk needs -k, how many elements");
+    says(&refused(&["sort", "--in", "x_f4.npy", "-k", "3"]), "-k is for topk, not for sort");
+    says(&refused(&["sort", "--in", "x_f4.npy", "--indices", "i.npy"]), "--indices is for topk, not for sort");
     says(&refused(&["tickets", "--in", "x_f4.npy", "--width", "3"]), "--width is for ballot and match, not for tickets");
     says(&refused(&["rotate", "--in", "x_f4.npy"]), "rotate needs --by");
     says(&refused(&["reverse", "--in", "x_f4.npy", "--by", "1"]), "--by is for rotate, not for reverse");

@@ -68,6 +68,23 @@ fn peers_and_tickets_are_counted_in_a_file_of_their_own() {
 }
 
 #[test]
+fn the_first_elements_have_their_places_in_a_file_of_their_own() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let places = dir.path().join("places.npy");
+    for code in ["f2", "f8", "i4", "i8", "u1", "u4", "u8"] {
+        for (name, options) in [("topk", &[][..]), ("topk_down", &["--descending"])] {
+            let input = format!("few_{code}.npy");
+            let rest = ["topk", "-k", "20", "--in", &input, "--out", "-", "--indices", places.to_str().expect("text")];
+            let run = isowarp(&[&["run"], &rest[..], options].concat());
+            succeeded(&run);
+            assert_eq!(npy(&run.stdout), npy(&fs::read(data(&format!("want_{name}_{code}.npy"))).expect("the oracle")), "{name} of {code}");
+            let wanted = fs::read(data(&format!("places_{name}_{code}.npy"))).expect("the oracle");
+            assert_eq!(npy(&fs::read(&places).expect("the places")), npy(&wanted), "{name} of {code}");
+        }
+    }
+}
+
+#[test]
 fn runs_have_their_keys_in_a_file_of_their_own() {
     let dir = tempfile::tempdir().expect("a directory");
     let keys = dir.path().join("keys.npy");

@@ -13,7 +13,7 @@
 //!
 //! The patterns are traits with one method a variant: [`Map`](patterns::Map), [`Reduce`](patterns::Reduce), [`Statistics`](patterns::Statistics),
 //! [`Quadrature`](patterns::Quadrature), [`Scan`](patterns::Scan), [`SegmentedScan`](patterns::SegmentedScan),
-//! [`Select`](patterns::Select), [`Sort`](patterns::Sort), [`Histogram`](patterns::Histogram), [`MergeSort`](patterns::MergeSort), [`Merge`](patterns::Merge), [`Search`](patterns::Search), [`Sets`](patterns::Sets), [`Move`](patterns::Move), [`Filter`](patterns::Filter). They run on [`Device`], which is
+//! [`Select`](patterns::Select), [`Sort`](patterns::Sort), [`TopK`](patterns::TopK), [`Histogram`](patterns::Histogram), [`MergeSort`](patterns::MergeSort), [`Merge`](patterns::Merge), [`Search`](patterns::Search), [`Sets`](patterns::Sets), [`Move`](patterns::Move), [`Filter`](patterns::Filter). They run on [`Device`], which is
 //! chosen at run time, and on each backend's own handle
 //! ([`Cpu`], `Wgpu`, `Cuda`) where the choice is made at compile time:
 //!
@@ -185,7 +185,7 @@ pub mod prelude {
     pub use isowarp_core::patterns::{Merge, MergeSort, Search, Sets};
     pub use isowarp_core::patterns::{Quadrature, SegmentedScan, Statistics};
     pub use isowarp_core::patterns::{ReduceVariant, ReduceVariants, ScanVariant, ScanVariants};
-    pub use isowarp_core::patterns::{Sort, SortBy, SortOrder};
+    pub use isowarp_core::patterns::{Sort, SortBy, SortOrder, TopK};
 }
 
 /// The examples of the README, compiled.

@@ -257,6 +257,28 @@ fn sorts_refuse_what_does_not_fit() {
 }
 
 #[test]
+fn more_of_the_first_keys_than_there_are_keys_is_refused() {
+    each(|d| {
+        let (x, out, places) = (sevens(d, 100), sevens(d, 200), d.upload(&[7u32; 200]).unwrap());
+        let up = SortOrder::Ascending;
+        assert!(matches!(d.top_k(&x, 101, up), Err(Error::TooLarge { requested: 101, limit: 100, .. })));
+        assert!(matches!(d.top_k_keys(&x, u64::MAX, up), Err(Error::TooLarge { requested: u64::MAX, limit: 100, .. })));
+        assert!(matches!(d.top_k(&x.slice(..0).unwrap(), 1, up), Err(Error::TooLarge { requested: 1, limit: 0, .. })));
+        assert!(matches!(d.top_k_into(&x, 101, up, (&out, &places)), Err(Error::TooLarge { requested: 101, limit: 100, .. })));
+        let (short, few) = (d.buffer(9).unwrap(), d.buffer(9).unwrap());
+        assert!(matches!(d.top_k_into(&x, 10, up, (&out, &few)), Err(Error::BufferTooSmall { required: 10, available: 9, .. })));
+        assert!(matches!(d.top_k_keys_into(&x, 10, up, &short), Err(Error::BufferTooSmall { required: 10, available: 9, .. })));
+        assert!(matches!(d.top_k_keys_into(&x, 10, up, &x.slice(50..).unwrap()), Err(Error::Aliasing { .. })));
+        let bits = std::ops::Range { start: 0, end: 33 };
+        assert!(matches!(d.top_k_keys_into(&x, 10, up.bits(bits), &out), Err(Error::InvalidArgument { what: "bits", .. })));
+        untouched(&x);
+        untouched(&out);
+        assert_eq!(places.read_blocking().unwrap(), [7; 200]);
+        assert!(d.top_k(&x, 0, up).unwrap().0.is_empty());
+    });
+}
+
+#[test]
 fn a_view_out_of_range_is_refused() {
     each(|d| {
         let x = sevens(d, 10);

@@ -78,6 +78,29 @@ fn integer_sums_and_prefixes_equal_numpys() -> Result<()> {
     Ok(())
 }
 
+/// The first keys of NumPy's stable sort. `data/make.py` makes the same keys: a hash of the index.
+#[test]
+fn the_first_keys_are_those_of_numpys_sort() -> Result<()> {
+    let f = fixtures();
+    each(|d| {
+        let hashed = d.generate(300_007, index(), |i| (i * 2_654_435_761) >> 14).unwrap();
+        let floats = d.map(&hashed, |x| (x.cast::<f32>() - 131_072.0) * 0.125).unwrap();
+        let bytes = d.generate(300_007, &hashed, |x| (x >> 10).store_as::<u8>()).unwrap();
+        for (order, name) in [(SortOrder::Ascending, "up"), (SortOrder::Descending, "down")] {
+            for (at, k) in [1, 1000, 30_000].into_iter().enumerate() {
+                let wanted = |dtype: &str| f["first of many"][format!("{dtype} {name}")][at].clone();
+                let (first, places) = d.top_k(&hashed, k, order).unwrap();
+                assert_eq!(serde_json::json!([sha(&first), sha(&places)]), wanted("u32"), "{name} {k}");
+                let (first, places) = d.top_k(&floats, k, order).unwrap();
+                assert_eq!(serde_json::json!([sha(&first), sha(&places)]), wanted("f32"), "{name} {k}");
+                let (first, places) = d.top_k(&bytes, k, order).unwrap();
+                assert_eq!(serde_json::json!([sha(&first), sha(&places)]), wanted("u8"), "{name} {k}");
+            }
+        }
+    });
+    Ok(())
+}
+
 #[test]
 fn ties_are_broken_as_numpy_breaks_them() {
     let f = fixtures();

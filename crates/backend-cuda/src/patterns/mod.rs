@@ -20,6 +20,7 @@ mod select;
 mod sort;
 #[cfg(test)]
 mod tests;
+mod top_k;
 mod tuning;
 
 pub(crate) use scratch::Scratch;

@@ -19,13 +19,15 @@ pub(super) struct Tuning {
     pub(super) select_blocks: [u32; 4],
     /// Whether blocks sort two tiles of a merge sort at once where nothing travels, which saves a pass and has half as many of them resident.
     pub(super) merge_sort_in_twos: bool,
+    /// Blocks of `top_k_filter_*` and what follows it to a multiprocessor.
+    pub(super) top_k_blocks: u32,
     /// Least and most rows of a strip, which a warp of `filter.cu` slides down: even numbers.
     pub(super) strip_rows: [u32; 2],
     /// Rows that the start of a strip costs: those above and below it, and the time until the first has come.
     pub(super) strip_start: u32,
 }
 
-/// Measured on an H200 (compute capability 9.0), but for the merge sort's, which is counted.
+/// Measured on an H200 (compute capability 9.0), but for the merge sort's and the top-k's, which are counted.
 pub(super) const TUNING: Tuning = Tuning {
     reduce_blocks: [4, 5, 4, 4],
     reduce_tiles: 8192,
@@ -35,6 +37,7 @@ pub(super) const TUNING: Tuning = Tuning {
     parked_from: 4,
     select_blocks: [3, 3, 2, 2],
     merge_sort_in_twos: true,
+    top_k_blocks: 6,
     strip_rows: [8, 80],
     strip_start: 3,
 };

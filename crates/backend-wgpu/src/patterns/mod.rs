@@ -23,6 +23,7 @@ mod select;
 mod sort;
 #[cfg(test)]
 mod tests;
+mod top_k;
 mod tuning;
 
 use crate::binds::Binding;

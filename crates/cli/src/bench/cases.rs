@@ -110,6 +110,10 @@ fn ordered() -> Vec<Case> {
     vec![
         usual("sort", TWO, |d, h| into(d, h.words(), h.n, |d, x, y| d.sort_into(x, UP, y))),
         other("argsort", TWO, |d, h| into(d, h.words(), h.n, |d, x, y| d.argsort_into(x, UP, y))),
+        other("topk", ONE, |d, h| {
+            let (k, places) = (h.n.min(1000), d.buffer::<u32>(h.n.min(1000))?);
+            into(d, h.words(), k, move |d, x, y| d.top_k_into(x, k, UP, (y, &places)))
+        }),
         usual("merge", TWO, |d, h| {
             let half = h.n / 2;
             into(d, h.halves(), h.n, move |d, x, y| d.merge_into(&x.slice(..half)?, &x.slice(half..)?, UP, y))

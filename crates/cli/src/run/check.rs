@@ -24,6 +24,7 @@ impl Pattern {
             Self::Rotate => "rotate",
             Self::Sort => "sort",
             Self::Argsort => "argsort",
+            Self::Topk => "topk",
             Self::Merge => "merge",
             Self::Search => "search",
             Self::Union => "union",
@@ -80,7 +81,7 @@ impl Pattern {
 
     /// Whether it puts elements in order.
     fn sorts(self) -> bool {
-        matches!(self, Self::Sort | Self::Argsort | Self::SegmentedSort | Self::SegmentedArgsort)
+        matches!(self, Self::Sort | Self::Argsort | Self::Topk | Self::SegmentedSort | Self::SegmentedArgsort)
     }
 
     /// Whether it may put elements in an order of the caller's.
@@ -124,6 +125,8 @@ pub(crate) fn check(args: &RunArgs) -> Result {
         (args.axis.is_some() && !line, "--axis", "reduce and scan"),
         (args.lengths.is_some() && !p.gives_lengths(), "--lengths", "rle, match and tickets"),
         (args.width.is_some() && !p.has_groups(), "--width", "ballot and match"),
+        (args.k.is_some() && p != Pattern::Topk, "-k", "topk"),
+        (args.indices.is_some() && p != Pattern::Topk, "--indices", "topk"),
         (args.keys_out.is_some() && p != Pattern::ReduceByKey, "--keys-out", "reduce-by-key"),
         (
             (args.bins.is_some() || args.range.is_some() || args.edges.is_some() || args.weights.is_some()) && p != Pattern::Histogram,
@@ -134,7 +137,7 @@ pub(crate) fn check(args: &RunArgs) -> Result {
         (
             args.descending && !p.sorts() && !p.takes_sorted(),
             "--descending",
-            "sort, argsort, segmented-sort, segmented-argsort, merge, search, union, intersection and difference",
+            "sort, argsort, topk, segmented-sort, segmented-argsort, merge, search, union, intersection and difference",
         ),
         (args.side.is_some() && !matches!(p, Pattern::Search | Pattern::AdjacentDifference), "--side", "search and adjacent-difference"),
         (args.variant.is_some() && !line, "--variant", "reduce and scan"),
@@ -181,6 +184,9 @@ pub(crate) fn check(args: &RunArgs) -> Result {
     }
     if p.has_groups() && args.width.is_none_or(|w| w == 0) {
         return Err(Failure::usage(format!("{name} needs --width, the elements of a group"), "add one above 0, such as --width 32"));
+    }
+    if p == Pattern::Topk && args.k.is_none() {
+        return Err(Failure::usage("topk needs -k, how many elements", "add one, such as -k 10"));
     }
     if p == Pattern::Rotate && args.by.is_none() {
         return Err(Failure::usage("rotate needs --by, a number of places", "add one, such as --by 1 or --by -1"));

@@ -38,6 +38,10 @@ pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result
         (Work::Rotate(by), &[x]) => dynamic::rotate(device, x, *by)?,
         (Work::Sort { n, order }, &[x]) => dynamic::sort(device, x, *n, *order)?,
         (Work::Argsort { n, order }, &[x]) => dynamic::argsort(device, x, *n, *order)?,
+        (Work::TopK { k, order }, &[x]) => {
+            let (first, places) = dynamic::top_k(device, x, *k, *order)?;
+            return Ok((first, Some(places)));
+        }
         (Work::SortBy(before), &[x]) => dynamic::sort_by(device, x, before)?,
         (Work::ArgsortBy(before), &[x]) => dynamic::argsort_by(device, x, before)?,
         (Work::Merge(order), &[a, b]) => dynamic::merge(device, a, b, *order)?,
@@ -96,6 +100,7 @@ pub(crate) fn repeat(device: &Device, plan: &Plan, inputs: &[Buffer], result: &B
         }
         (Work::Sort { n, order }, &[x]) => dynamic::sort_into(device, x, *n, *order, result),
         (Work::Argsort { n, order }, &[x]) => dynamic::argsort_into(device, x, *n, *order, result),
+        (Work::TopK { k, order }, &[x]) => dynamic::top_k(device, x, *k, *order).map(drop),
         (Work::SortBy(before), &[x]) => dynamic::sort_by_into(device, x, before, result),
         (Work::ArgsortBy(before), &[x]) => dynamic::argsort_by_into(device, x, before, result),
         (Work::Merge(order), &[a, b]) => dynamic::merge_into(device, a, b, *order, result),

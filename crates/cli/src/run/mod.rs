@@ -19,7 +19,7 @@ pub(crate) fn run(args: &RunArgs) -> Result {
     check::check(args)?;
     device::check_name(&args.device.backend)?;
     let output = Output::new(&args.output)?;
-    let runs = args.lengths.as_deref().or(args.keys_out.as_deref()).map(Output::new).transpose()?;
+    let runs = args.lengths.as_deref().or(args.keys_out.as_deref()).or(args.indices.as_deref()).map(Output::new).transpose()?;
     let arrays = read_inputs(args)?;
     let plan = plan::Plan::new(args, &arrays)?;
     let numerics = match args.numerics {

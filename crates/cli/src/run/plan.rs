@@ -60,6 +60,11 @@ pub(crate) enum Work {
         n: u64,
         order: SortOrder,
     },
+    /// The first of all, and where they were.
+    TopK {
+        k: u64,
+        order: SortOrder,
+    },
     /// By an order of the caller's, of x and y.
     SortBy(Func),
     ArgsortBy(Func),
@@ -117,6 +122,7 @@ impl Plan {
             Pattern::Scan => scan(args, inputs),
             Pattern::Gather | Pattern::Scatter | Pattern::Transpose | Pattern::Reverse | Pattern::Rotate => moved(args, inputs),
             Pattern::Sort | Pattern::Argsort => sort(args, inputs),
+            Pattern::Topk => top_k(args, inputs),
             Pattern::Merge | Pattern::Search | Pattern::Union | Pattern::Intersection | Pattern::Difference => of_sorted(args, inputs),
             Pattern::Select => some(Work::Select(condition(args, inputs)?)),
             Pattern::Partition => some(Work::Partition(condition(args, inputs)?)),
@@ -331,6 +337,16 @@ fn sort(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
         None => Work::Sort { n, order: order(args) },
     };
     Ok(Plan { name: args.pattern.name(), work, shape, boolean: input.boolean && !indices })
+}
+
+/// More elements than there are can be refused before a device is opened.
+fn top_k(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
+    let input = first(inputs)?;
+    let (k, n) = (args.k.unwrap_or(0), input.len());
+    if k > n {
+        return Err(Failure::usage(format!("topk of {k} elements from an array of {n}"), format!("ask for up to {n}")));
+    }
+    Ok(Plan { name: "topk", work: Work::TopK { k, order: order(args) }, shape: vec![k], boolean: input.boolean })
 }
 
 /// The rung that was asked for by name, else the pattern itself.

@@ -124,6 +124,13 @@ for code, a in few.items():
     # Descending and stable: the reverse of the reversed array's order.
     down = (a.size - 1 - np.argsort(a[::-1], kind="stable"))[::-1].astype(np.uint32)
     case(f"argsort_down_{code}", ["argsort", "--descending", "--in", f"few_{code}.npy"], down)
+    for name, order, options in [("topk", np.argsort(a, kind="stable"), []), ("topk_down", down, ["--descending"])]:
+        case(f"{name}_{code}", ["topk", "-k", "20", *options, "--in", f"few_{code}.npy"], a[order[:20]])
+        save(f"places_{name}_{code}", order[:20].astype(np.uint32))
+case("topk_rows", ["topk", "-k", "5", "--descending", "--in", "x_f4.npy"], np.sort(x.ravel(), kind="stable")[::-1][:5].copy())
+case("topk_truth", ["topk", "-k", "3", "--in", "truth.npy"], np.sort((x[0] > 0).ravel())[:3])
+case("topk_none", ["topk", "-k", "0", "--in", "x_f4.npy"], np.zeros(0, np.float32))
+case("topk_empty", ["topk", "-k", "0", "--in", "empty.npy"], np.zeros(0, np.float32))
 case("sort_rows", ["sort", "--in", "x_f4.npy"], np.sort(x, axis=-1, kind="stable"))
 case("argsort_rows", ["argsort", "--in", "y_f4.npy"], np.argsort(y, axis=-1, kind="stable").astype(np.uint32))
 case("sort_truth", ["sort", "--in", "truth.npy"], np.sort(x[0] > 0, axis=-1))

@@ -4,7 +4,7 @@ use super::{DynBuffer, with_dtype};
 use crate::backend::Run;
 use crate::element::DType;
 use crate::error::Result;
-use crate::patterns::{Sort as _, SortBy, SortTask};
+use crate::patterns::{GatherTask, Sort as _, SortBy, SortTask, TopK as _, TopKTask};
 
 /// The keys in order, every row of `n` by itself; an array of one dimension is one row.
 ///
@@ -40,4 +40,20 @@ pub fn argsort<B: Run<SortTask>>(device: &B, keys: &DynBuffer<B>, n: u64, by: im
 /// As [`sort_into`].
 pub fn argsort_into<B: Run<SortTask>>(device: &B, keys: &DynBuffer<B>, n: u64, by: impl Into<SortBy>, out: &DynBuffer<B>) -> Result<()> {
     with_dtype!(keys.dtype(), K => device.argsort_rows_into(&keys.typed::<K>()?, n, by, &out.typed()?))
+}
+
+/// The first `k` keys in order, and where they were as `u32`.
+///
+/// # Errors
+/// As [`TopK::top_k`](crate::patterns::TopK::top_k).
+pub fn top_k<B: Run<TopKTask> + Run<SortTask> + Run<GatherTask>>(
+    device: &B,
+    keys: &DynBuffer<B>,
+    k: u64,
+    by: impl Into<SortBy>,
+) -> Result<(DynBuffer<B>, DynBuffer<B>)> {
+    with_dtype!(keys.dtype(), K => {
+        let (first, places) = device.top_k(&keys.typed::<K>()?, k, by)?;
+        Ok((DynBuffer::from(first), DynBuffer::from(places)))
+    })
 }

@@ -35,7 +35,7 @@ pub use scan::{Scan, ScanKind, ScanTask, SegmentedScan};
 pub use scan_variants::{ScanVariant, ScanVariantTask, ScanVariants};
 pub use segments::{Difference, SegmentPlaces, Segmented, SegmentedReduceTask, SegmentedSort};
 pub use select::{Find, Select, SelectKind, SelectTask, Selected};
-pub use sort::{Digit, KeyBits, Payload, Sort, SortBy, SortOrder, SortPayload, SortPlaces, SortTask};
+pub use sort::{Digit, KeyBits, Payload, Sort, SortBy, SortOrder, SortPayload, SortPlaces, SortTask, TopK, TopKTask};
 
 /// Hands the types of all tasks to a macro, so that what holds for every pattern is written once.
 #[macro_export]
@@ -50,6 +50,7 @@ macro_rules! every_task {
             $crate::patterns::SegmentedReduceTask,
             $crate::patterns::SelectTask,
             $crate::patterns::SortTask,
+            $crate::patterns::TopKTask,
             $crate::patterns::HistogramTask,
             $crate::patterns::BallotTask,
             $crate::patterns::PeersTask,

@@ -3,8 +3,10 @@
 mod call;
 mod sorted;
 mod task;
+mod top_k;
 
 pub use task::{Digit, KeyBits, SortBy, SortOrder, SortPayload, SortPlaces, SortTask};
+pub use top_k::{TopK, TopKTask};
 
 use super::{MapTask, ReduceTask};
 use crate::backend::Run;
@@ -264,25 +266,6 @@ pub trait Sort: Run<SortTask> {
         let out = (self.buffer(keys.len())?, self.buffer(keys.len())?);
         Call::new(self, keys, by)?.indices().keys_to(&out.0)?.payload_to(&out.1)?.run(keys.len())?;
         Ok(out)
-    }
-
-    /// The first `k` keys in order (of all, where there are fewer) and where they were: the greatest, where the order is descending.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let scores = dev.upload(&[0.1f32, 0.9, 0.4, 0.7])?;
-    /// let (best, places) = dev.top_k(&scores, 2, SortOrder::Descending)?;
-    /// assert_eq!((best.read_blocking()?, places.read_blocking()?), (vec![0.9, 0.7], vec![1, 3]));
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Sort::sort`].
-    fn top_k<K: Element>(&self, keys: &Buffer<Self, K>, k: u64, by: impl Into<SortBy>) -> Result<(Buffer<Self, K>, Buffer<Self, u32>)> {
-        let (sorted, indices) = self.sort_with_indices(keys, by)?;
-        let k = k.min(keys.len());
-        Ok((sorted.slice(..k)?, indices.slice(..k)?))
     }
 
     /// Every row of `n` keys in order, by itself: a batch of sorts.

@@ -17,6 +17,7 @@ mod sizes;
 mod sort;
 pub(super) mod subgroups;
 mod texts;
+mod top_k;
 mod trees;
 mod variants;
 

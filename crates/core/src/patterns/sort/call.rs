@@ -3,10 +3,21 @@
 use super::{Payload, SortBy, SortPayload, SortTask, check_len};
 use crate::backend::{Backend, Leaf, Out, Run};
 use crate::buffer::Buffer;
-use crate::element::Element;
+use crate::element::{DType, Element};
 use crate::error::{Error, Result};
 use crate::input::require;
 use crate::patterns::check_aliasing;
+use core::ops::Range;
+
+/// The bits that are compared, all where none are named.
+pub(super) fn bits_of(dtype: DType, by: &SortBy) -> Result<Range<u32>> {
+    let width = 8 * dtype.size_bytes() as u32;
+    let bits = by.bits.clone().unwrap_or(0..width);
+    if bits.start > bits.end || bits.end > width {
+        return Err(Error::InvalidArgument { what: "bits", reason: format!("{bits:?} is no range of the {width} bits of {dtype}") });
+    }
+    Ok(bits)
+}
 
 /// A sort as it is put together.
 pub(super) struct Call<'a, B: Backend> {
@@ -22,14 +33,7 @@ impl<'a, B: Run<SortTask>> Call<'a, B> {
     pub(super) fn new<K: Element>(device: &'a B, keys: &Buffer<B, K>, by: impl Into<SortBy>) -> Result<Self> {
         require(device, "sort", K::DTYPE)?;
         let by = by.into();
-        let width = 8 * K::DTYPE.size_bytes() as u32;
-        let bits = by.bits.unwrap_or(0..width);
-        if bits.start > bits.end || bits.end > width {
-            return Err(Error::InvalidArgument {
-                what: "bits",
-                reason: format!("{bits:?} is no range of the {width} bits of {}", K::DTYPE),
-            });
-        }
+        let bits = bits_of(K::DTYPE, &by)?;
         let task =
             SortTask { dtype: K::DTYPE, order: by.order, bits, rows: 1, n: 0, payload: SortPayload::Nothing, keys_out: false, lent: false };
         keys.check_device(device, "an input")?;

@@ -1,0 +1,114 @@
+//! The first keys of a sort: every type, order and form, and what misleads a sample.
+
+use super::{ABOVE_BINDING, FOLDED, input};
+use crate::case::{Cases, Target};
+use crate::data::Fill;
+use half::f16;
+use isowarp::element::{DType, Element};
+use isowarp::prelude::*;
+
+/// Enough keys that the first of them are looked for, where they are not more than an eighth.
+const MANY: u64 = 300_007;
+const UP: SortOrder = SortOrder::Ascending;
+const DOWN: SortOrder = SortOrder::Descending;
+
+pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
+    // A kernel for each step and width: too many to compile in the quick run's minute.
+    c.quick(false);
+    types::<B, u8>(c);
+    types::<B, f16>(c);
+    types::<B, u32>(c);
+    types::<B, i32>(c);
+    types::<B, f32>(c);
+    types::<B, u64>(c);
+    types::<B, i64>(c);
+    types::<B, f64>(c);
+    ties(c);
+    forms(c);
+    large(c);
+}
+
+fn types<B: Target, K: Element>(c: &mut Cases<B>) {
+    let t = K::DTYPE;
+    for fill in [Fill::Plain, Fill::Bits, Fill::Wide, Fill::Equal, Fill::Sorted] {
+        for k in [1, 1000, MANY / 8] {
+            c.add(format!("sort/top_k/{t}/{}/k={k}", fill.name()), move |d| {
+                let keys = input::<B, K>(d, fill, MANY, "k")?;
+                Ok((d.top_k(&keys, k, UP)?, d.top_k(&keys, k, DOWN)?))
+            })
+            .needs(&[t]);
+        }
+    }
+    // Around where all are sorted, and all of them.
+    for (n, k) in [(0, 0), (1, 0), (1, 1), (1000, 10), (1 << 18, 5), ((1 << 18) - 1, 5), (MANY, MANY / 8 + 1), (MANY, MANY)] {
+        c.add(format!("sort/top_k/{t}/n={n}/k={k}"), move |d| {
+            let keys = input::<B, K>(d, Fill::Bits, n, "k")?;
+            Ok((d.top_k(&keys, k, DOWN)?, d.top_k_keys(&keys, k, UP)?))
+        })
+        .needs(&[t]);
+    }
+    let width = 8 * t.size_bytes() as u32;
+    for (first, last) in [(0, 0), (0, width / 4), (width / 4, 3 * width / 4), (width - 1, width), (1, width - 1)] {
+        c.add(format!("sort/top_k/{t}/bits/{first}..{last}"), move |d| {
+            let keys = input::<B, K>(d, Fill::Bits, MANY, "k")?;
+            Ok((d.top_k(&keys, 777, UP.bits(first..last))?, d.top_k(&keys, 777, DOWN.bits(first..last))?))
+        })
+        .needs(&[t]);
+    }
+    c.add(format!("sort/top_k/{t}/slices"), move |d| {
+        let (keys, out) = (input::<B, K>(d, Fill::Bits, MANY, "k")?, input::<B, K>(d, Fill::Plain, 600, "out")?);
+        let places = d.iota::<u32>(600, 0, 1)?;
+        d.top_k_into(&keys.slice(3..MANY - 2)?, 501, DOWN, (&out.slice(5..590)?, &places.slice(1..)?))?;
+        let first = input::<B, K>(d, Fill::Plain, 600, "first")?;
+        d.top_k_keys_into(&keys.slice(1..)?, 333, UP, &first.slice(7..)?)?;
+        Ok((out, places, first))
+    })
+    .needs(&[t]);
+}
+
+/// Keys of few values, in turns and in runs; and keys of which the first lie together, where a sample does not see them.
+fn ties<B: Target>(c: &mut Cases<B>) {
+    for k in [10, 5000] {
+        for values in [2, 3, 1000] {
+            c.add(format!("sort/top_k/values={values}/k={k}"), move |d| {
+                let keys = d.generate(MANY, (index(), scalar(values)), |(i, values)| ((i * 2_654_435_761) >> 8) % values)?;
+                Ok((d.top_k(&keys, k, UP)?, d.top_k(&keys, k, DOWN)?))
+            });
+        }
+        c.add(format!("sort/top_k/runs/k={k}"), move |d| {
+            let keys = d.generate(MANY, index(), |i| (i / 700).cast::<f32>())?;
+            Ok((d.top_k(&keys, k, UP)?, d.top_k(&keys, k, DOWN)?))
+        });
+        c.add(format!("sort/top_k/together/k={k}"), move |d| {
+            let keys = d.generate(MANY, index(), |i| isowarp::ir::select(i.lt(4000), i ^ 0x155, u32::MAX))?;
+            Ok((d.top_k(&keys, k, UP)?, d.top_k(&keys, k, DOWN)?))
+        });
+    }
+}
+
+fn forms<B: Target>(c: &mut Cases<B>) {
+    c.add("sort/top_k/more_than_there_are", |d| d.top_k(&input::<B, f32>(d, Fill::Plain, 100, "k")?, 101, UP));
+    c.add("sort/top_k/forms", |d| {
+        let keys = input::<B, f32>(d, Fill::Bits, MANY, "k")?;
+        let (first, places, alone) = (d.buffer(99)?, d.buffer(99)?, d.buffer(99)?);
+        d.top_k_into(&keys, 99, DOWN, (&first, &places))?;
+        d.top_k_keys_into(&keys, 99, DOWN, &alone)?;
+        Ok(((first, places), (alone, d.top_k_keys(&keys, 99, DOWN)?), d.top_k(&keys, 99, DOWN)?))
+    });
+}
+
+fn large<B: Target>(c: &mut Cases<B>) {
+    for n in [(1 << 20) + 1, FOLDED, ABOVE_BINDING] {
+        c.add(format!("sort/top_k/large/u32/n={n}"), move |d| {
+            let keys = d.generate(n, index(), |i| (i * 2_654_435_761) ^ (i >> 7))?;
+            Ok((d.top_k(&keys, 1000, UP)?, d.top_k(&keys, 1000, DOWN.bits(4..20))?))
+        })
+        .bytes(4 * n);
+    }
+    let n = (1 << 21) + 3;
+    c.add(format!("sort/top_k/large/u64/n={n}"), move |d| {
+        let keys = d.generate(n, index(), |i| i.cast::<u64>() * 0x9E37_79B9_7F4A_7C15)?;
+        d.top_k(&keys, n / 9, UP)
+    })
+    .needs(&[DType::U64]);
+}
