@@ -4,6 +4,10 @@
 //! Jinja's holes: `{{ rows }}` is a number, `{% for r in range(rows) %}` repeats lines, so that arrays in registers are written out, and
 //! `{% if exclusive %}` chooses between variants. Parameters are members of `args`, all `u32`, `base` and `base_high` first.
 
+mod sorts;
+
+pub use sorts::{MERGE_SORT, SORT, SORT_VARIANTS};
+
 use std::collections::BTreeMap;
 
 /// A storage buffer of a template beside those of the task's operands.
@@ -218,45 +222,6 @@ const WORDS: &str = "array<u32>";
 /// Those of eight bytes.
 const PAIRS: &str = "array<vec2<u32>>";
 
-/// P07, one pass over a digit.
-pub const SORT: Template = Template {
-    name: "sort.wgsl",
-    text: include_str!("sort.wgsl"),
-    args: &[
-        "n",
-        "tiles",
-        "first_block",
-        "end_block",
-        "in_first",
-        "in_skip",
-        "payload_in_skip",
-        "out_first",
-        "out_len",
-        "out_skip",
-        "payload_out_skip",
-        "shift",
-        "digit_mask",
-        "sign_bit",
-        "negative_low",
-        "negative_high",
-        "flip_low",
-        "flip_high",
-    ],
-    bindings: &[
-        Extra { name: "keys_in", access: "read", ty: "array<u32>", when: Some("reads_words") },
-        Extra { name: "keys_in", access: "read", ty: "array<vec2<u32>>", when: Some("reads_pairs") },
-        Extra { name: "payload_in", access: "read", ty: "array<u32>", when: Some("payload_reads_words") },
-        Extra { name: "payload_in", access: "read", ty: "array<vec2<u32>>", when: Some("payload_reads_pairs") },
-        Extra { name: "keys_out", access: "read_write", ty: "array<u32>", when: Some("writes_words") },
-        Extra { name: "keys_out", access: "read_write", ty: "array<vec2<u32>>", when: Some("writes_pairs") },
-        Extra { name: "payload_out", access: "read_write", ty: "array<u32>", when: Some("payload_writes_words") },
-        Extra { name: "payload_out", access: "read_write", ty: "array<vec2<u32>>", when: Some("payload_writes_pairs") },
-        Extra { name: "counts", access: "read_write", ty: "array<u32>", when: Some("count") },
-        Extra { name: "offsets", access: "read", ty: "array<u32>", when: Some("reads_offsets") },
-        Extra { name: "packed_out", access: "read_write", ty: "array<u32>", when: Some("pack") },
-    ],
-};
-
 /// P06: samples by bins.
 pub const HISTOGRAM: Template = Template {
     name: "histogram.wgsl",
@@ -319,26 +284,6 @@ pub const MERGE: Template = Template {
         Extra { name: "w", access: "read", ty: PAIRS, when: Some("values_pairs") },
         Extra { name: "values_out", access: "read_write", ty: PAIRS, when: Some("values_pairs") },
         Extra { name: "cuts", access: "read", ty: WORDS, when: Some("reads_cuts") },
-    ],
-};
-
-/// P07, by an order of the caller's: tiles sorted, and merged tile by tile; where such tiles begin. P08 by such an order.
-pub const MERGE_SORT: Template = Template {
-    name: "merge_sort.wgsl",
-    text: include_str!("merge_sort.wgsl"),
-    args: &["n", "run_a", "run_b", "shift", "blocks", "second", "skip_a", "skip_b", "skip_v", "skip_w", "skip_keys_out", "skip_values_out"],
-    bindings: &[
-        Extra { name: "a", access: "read", ty: WORDS, when: Some("reads_words") },
-        Extra { name: "a", access: "read", ty: PAIRS, when: Some("reads_pairs") },
-        Extra { name: "b", access: "read", ty: WORDS, when: Some("reads_second_words") },
-        Extra { name: "b", access: "read", ty: PAIRS, when: Some("reads_second_pairs") },
-        Extra { name: "v", access: "read", ty: WORDS, when: Some("reads_values") },
-        Extra { name: "w", access: "read", ty: WORDS, when: Some("reads_second_values") },
-        Extra { name: "cuts", access: "read", ty: WORDS, when: Some("reads_cuts") },
-        Extra { name: "cuts_out", access: "read_write", ty: WORDS, when: Some("cuts") },
-        Extra { name: "keys_out", access: "read_write", ty: WORDS, when: Some("writes_words") },
-        Extra { name: "keys_out", access: "read_write", ty: PAIRS, when: Some("writes_pairs") },
-        Extra { name: "values_out", access: "read_write", ty: WORDS, when: Some("pairs") },
     ],
 };
 

@@ -16,3 +16,4 @@ mod scan_variants;
 mod segments;
 mod select;
 mod sort;
+mod sort_variants;

@@ -9,7 +9,7 @@ use crate::input::require;
 use crate::patterns::check_aliasing;
 
 /// A sort as it is put together.
-pub(super) struct Call<'a, B: Backend> {
+pub(in crate::patterns) struct Call<'a, B: Backend> {
     device: &'a B,
     task: SortTask,
     elements: u64,
@@ -18,8 +18,8 @@ pub(super) struct Call<'a, B: Backend> {
     outs: Vec<(Out<B::Raw>, u64)>,
 }
 
-impl<'a, B: Run<SortTask>> Call<'a, B> {
-    pub(super) fn new<K: Element>(device: &'a B, keys: &Buffer<B, K>, by: impl Into<SortBy>) -> Result<Self> {
+impl<'a, B: Backend> Call<'a, B> {
+    pub(in crate::patterns) fn new<K: Element>(device: &'a B, keys: &Buffer<B, K>, by: impl Into<SortBy>) -> Result<Self> {
         require(device, "sort", K::DTYPE)?;
         let by = by.into();
         let width = 8 * K::DTYPE.size_bytes() as u32;
@@ -36,7 +36,7 @@ impl<'a, B: Run<SortTask>> Call<'a, B> {
         Ok(Self { device, task, elements: keys.len(), in_place: false, leaves: vec![keys.leaf()], outs: Vec::new() })
     }
 
-    pub(super) fn values<V: Payload>(mut self, values: &Buffer<B, V>) -> Result<Self> {
+    pub(in crate::patterns) fn values<V: Payload>(mut self, values: &Buffer<B, V>) -> Result<Self> {
         require(self.device, "sort", V::DTYPE)?;
         if values.len() != self.elements {
             return Err(Error::LengthMismatch { what: "values", expected: self.elements, found: values.len() });
@@ -66,12 +66,12 @@ impl<'a, B: Run<SortTask>> Call<'a, B> {
         Ok(self)
     }
 
-    pub(super) fn keys_to<K: Element>(mut self, out: &Buffer<B, K>) -> Result<Self> {
+    pub(in crate::patterns) fn keys_to<K: Element>(mut self, out: &Buffer<B, K>) -> Result<Self> {
         self.task.keys_out = true;
         self.output(out, "the output")
     }
 
-    pub(super) fn payload_to<V: Element>(self, out: &Buffer<B, V>) -> Result<Self> {
+    pub(in crate::patterns) fn payload_to<V: Element>(self, out: &Buffer<B, V>) -> Result<Self> {
         self.output(out, "the output")
     }
 
@@ -81,7 +81,19 @@ impl<'a, B: Run<SortTask>> Call<'a, B> {
     }
 
     /// Enqueues the sort of rows of `n` keys.
-    pub(super) fn run(mut self, n: u64) -> Result<()> {
+    pub(super) fn run(self, n: u64) -> Result<()>
+    where
+        B: Run<SortTask>,
+    {
+        self.checked(n, |device, task, leaves, outs| device.run(&task, leaves, outs))
+    }
+
+    /// The sort of rows of `n` keys, which there are, and its operands.
+    pub(in crate::patterns) fn checked(
+        mut self,
+        n: u64,
+        enqueue: impl FnOnce(&B, SortTask, &[Leaf<B::Raw>], &[Out<B::Raw>]) -> Result<()>,
+    ) -> Result<()> {
         check_len(self.elements)?;
         check_aliasing("sort", &self.leaves, self.elements, &self.outs, self.in_place)?;
         if self.elements == 0 {
@@ -96,6 +108,6 @@ impl<'a, B: Run<SortTask>> Call<'a, B> {
         }
         (self.task.rows, self.task.n) = (self.elements / n, n);
         let outs: Vec<Out<B::Raw>> = self.outs.into_iter().map(|(out, _)| out).collect();
-        self.device.run(&self.task, &self.leaves, &outs)
+        enqueue(self.device, self.task, &self.leaves, &outs)
     }
 }
