@@ -24,6 +24,7 @@ mod scan_variants;
 mod segments;
 mod select;
 mod sort;
+mod sort_variants;
 
 pub use elementary::{UNARY, Unary};
 
@@ -53,6 +54,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         segments::cases,
         select::cases,
         sort::cases,
+        sort_variants::cases,
         histogram::cases,
         groups::cases,
         merge::cases,

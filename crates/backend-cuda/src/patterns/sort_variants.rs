@@ -33,12 +33,8 @@ const BIT: usize = 15;
 const RANKED: u32 = 4;
 
 /// By bytes of a key (1, 2, 4, 8): to words, and back.
-const KEYS: [[Kernel; 2]; 4] = [
-    [SORT_LOAD_K1, SORT_STORE_K1],
-    [SORT_LOAD_K2, SORT_STORE_K2],
-    [SORT_LOAD_K4, SORT_STORE_K4],
-    [SORT_LOAD_K8, SORT_STORE_K8],
-];
+const KEYS: [[Kernel; 2]; 4] =
+    [[SORT_LOAD_K1, SORT_STORE_K1], [SORT_LOAD_K2, SORT_STORE_K2], [SORT_LOAD_K4, SORT_STORE_K4], [SORT_LOAD_K8, SORT_STORE_K8]];
 
 /// The kernels for words of four bytes, and of eight.
 const WINDOWS: [Kernel; 2] = [SORT_WINDOWS_K4, SORT_WINDOWS_K8];
@@ -130,9 +126,8 @@ impl LaunchSort for Cuda {
         put_wide(&mut call.args.u, FLIP, map.flip);
         put_wide(&mut call.args.u, MASK, sorting.mask());
         call.args.u[FLAGS] = if sorting.ranked { RANKED } else { 0 };
-        let values = |read: bool| match places.values.filter(|_| read) {
-            Some((raw, offset)) => Ok(self.address(raw, "an input")? + offset * 4),
-            None => Ok(0),
+        let values = |read: bool| -> Result<u64> {
+            places.values.filter(|_| read).map_or(Ok(0), |(raw, offset)| Ok(self.address(raw, "an input")? + offset * 4))
         };
         match launch {
             SortLaunch::Load { to } => {

@@ -37,6 +37,7 @@ pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result
         (Work::Reverse, &[x]) => dynamic::reverse(device, x)?,
         (Work::Rotate(by), &[x]) => dynamic::rotate(device, x, *by)?,
         (Work::Sort { n, order }, &[x]) => dynamic::sort(device, x, *n, *order)?,
+        (Work::SortVariant { variant, order }, &[x]) => dynamic::sort_variant(device, *variant, x, *order)?,
         (Work::Argsort { n, order }, &[x]) => dynamic::argsort(device, x, *n, *order)?,
         (Work::SortBy(before), &[x]) => dynamic::sort_by(device, x, before)?,
         (Work::ArgsortBy(before), &[x]) => dynamic::argsort_by(device, x, before)?,
@@ -95,6 +96,7 @@ pub(crate) fn repeat(device: &Device, plan: &Plan, inputs: &[Buffer], result: &B
             dynamic::scan_axis(device, x, shape, *axis, op, *exclusive).map(drop)
         }
         (Work::Sort { n, order }, &[x]) => dynamic::sort_into(device, x, *n, *order, result),
+        (Work::SortVariant { variant, order }, &[x]) => dynamic::sort_variant_into(device, *variant, x, *order, result),
         (Work::Argsort { n, order }, &[x]) => dynamic::argsort_into(device, x, *n, *order, result),
         (Work::SortBy(before), &[x]) => dynamic::sort_by_into(device, x, before, result),
         (Work::ArgsortBy(before), &[x]) => dynamic::argsort_by_into(device, x, before, result),

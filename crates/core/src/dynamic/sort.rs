@@ -4,7 +4,7 @@ use super::{DynBuffer, with_dtype};
 use crate::backend::Run;
 use crate::element::DType;
 use crate::error::Result;
-use crate::patterns::{Sort as _, SortBy, SortTask};
+use crate::patterns::{Sort as _, SortBy, SortTask, SortVariant, SortVariantTask, SortVariants as _};
 
 /// The keys in order, every row of `n` by itself; an array of one dimension is one row.
 ///
@@ -40,4 +40,31 @@ pub fn argsort<B: Run<SortTask>>(device: &B, keys: &DynBuffer<B>, n: u64, by: im
 /// As [`sort_into`].
 pub fn argsort_into<B: Run<SortTask>>(device: &B, keys: &DynBuffer<B>, n: u64, by: impl Into<SortBy>, out: &DynBuffer<B>) -> Result<()> {
     with_dtype!(keys.dtype(), K => device.argsort_rows_into(&keys.typed::<K>()?, n, by, &out.typed()?))
+}
+
+/// The keys of one row in order, by a certain algorithm.
+///
+/// # Errors
+/// As [`SortVariants::sort_variant`](crate::patterns::SortVariants::sort_variant).
+pub fn sort_variant<B: Run<SortVariantTask>>(
+    device: &B,
+    variant: SortVariant,
+    keys: &DynBuffer<B>,
+    by: impl Into<SortBy>,
+) -> Result<DynBuffer<B>> {
+    with_dtype!(keys.dtype(), K => Ok(device.sort_variant(variant, &keys.typed::<K>()?, by)?.into()))
+}
+
+/// As [`sort_variant`], into the caller's buffer.
+///
+/// # Errors
+/// As [`sort_variant`], and [`Error::BufferTooSmall`](crate::Error::BufferTooSmall), [`Error::Aliasing`](crate::Error::Aliasing).
+pub fn sort_variant_into<B: Run<SortVariantTask>>(
+    device: &B,
+    variant: SortVariant,
+    keys: &DynBuffer<B>,
+    by: impl Into<SortBy>,
+    out: &DynBuffer<B>,
+) -> Result<()> {
+    with_dtype!(keys.dtype(), K => device.sort_variant_into(variant, &keys.typed::<K>()?, by, &out.typed()?))
 }

@@ -43,7 +43,9 @@ fn check<K: Sample>(gpu: &Wgpu, sizes: &[usize]) {
     let cpu = Cpu::new();
     for &n in sizes {
         let ((a, b), (v, w)) = (both(gpu, &K::samples(n, 5)), both(gpu, &u32::samples(n, 6)));
-        for variant in SortVariant::ALL {
+        // A quadratic sort of more keys takes long.
+        let quadratic = |v: &SortVariant| *v == SortVariant::OddEvenTransposition;
+        for variant in SortVariant::ALL.into_iter().filter(|v| n < 5000 || !quadratic(v)) {
             for order in [SortOrder::Ascending, SortOrder::Descending] {
                 let what = format!("{variant:?} {} {order:?} {n}", K::DTYPE);
                 same_bits(&what, &cpu.sort_variant(variant, &a, order).expect("cpu"), &gpu.sort_variant(variant, &b, order).expect("gpu"));
