@@ -58,7 +58,7 @@ fn types<B: Target, K: Element>(c: &mut Cases<B>, variant: SortVariant) {
     let width = 8 * t.size_bytes() as u32;
     for fill in [Fill::Plain, Fill::Bits, Fill::Wide, Fill::Equal, Fill::Sorted] {
         let name = fill.name();
-        for n in [33, 1024, 5003] {
+        for n in [33, 1024, if variant == SortVariant::OddEvenTransposition { 1537 } else { 5003 }] {
             c.add(format!("sort_variants/{v}/up_and_down/{t}/{name}/n={n}"), move |d| {
                 let keys = input::<B, K>(d, fill, n, "k")?;
                 Ok((d.sort_variant(variant, &keys, SortOrder::Ascending)?, d.sort_variant(variant, &keys, SortOrder::Descending)?))

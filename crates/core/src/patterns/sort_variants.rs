@@ -121,9 +121,9 @@ pub struct SortVariantTask {
 /// That of the keys is [`Sort`](super::Sort)'s, ascending or descending, of all bits or of some: floats in IEEE 754's total order, every bit kept.
 /// Of equal keys it is the [`SortVariant`]'s, the same on every device.
 ///
-/// Scratch is twice the keys, as words of four or eight bytes, and as much for values; for samples and tables of a sample sort about a quarter more;
-/// for bits of a split eight bytes a key. Nothing is read back, and no workgroup waits for another. Through wgpu, arrays above the binding limit are
-/// [`Error::TooLarge`]. Outputs may not overlap inputs.
+/// Scratch is twice the keys, as words of four or eight bytes, and eight bytes more for each value. A sample sort has those eight without values, too,
+/// and three or less for samples and tables; a split eight for bits. Nothing is read back, and no workgroup waits for another. Through wgpu,
+/// arrays above the binding limit are [`Error::TooLarge`]. Outputs may not overlap inputs.
 ///
 /// Source: Kirk, Hwu and El Hajj, *Programming Massively Parallel Processors*, chapter 13.
 pub trait SortVariants: Run<SortVariantTask> {
