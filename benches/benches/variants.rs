@@ -1,4 +1,4 @@
-//! Criterion groups of `reduce_variants` and `scan_variants`, the rungs of the ladders: `pattern/dtype/size`, a function per backend.
+//! Criterion groups of `reduce_variants`, `scan_variants` and `sort_variants`, the rungs of the ladders: `pattern/dtype/size`, a function per backend.
 
 mod common;
 

@@ -7,6 +7,7 @@ use isowarp::backend::Backend as _;
 use isowarp::element::{DType, Element, Scalar};
 use isowarp::ir::Expr;
 use isowarp::patterns::filter::Pixel;
+use isowarp::patterns::sort_variants::TRANSPOSED;
 use isowarp::prelude::*;
 use isowarp::{Device, Result};
 use std::cell::RefCell;
@@ -91,6 +92,12 @@ impl Work {
     #[must_use]
     pub fn is_meant_by(&self, name: &str) -> bool {
         self.name.starts_with(name) && (!self.is_rung() || name.contains(RUNGS))
+    }
+
+    /// Whether it works on so many elements: the quadratic sort has a limit.
+    #[must_use]
+    pub fn takes(&self, n: u64) -> bool {
+        n <= TRANSPOSED || !self.name.ends_with(SortVariant::OddEvenTransposition.name())
     }
 
     /// Whether it works on square images, `n` being the number of pixels.
@@ -204,7 +211,7 @@ pub(crate) fn work(name: &'static str, dtype: DType, bytes: u64, build: fn(&Devi
     Work { name, dtype, bytes, build }
 }
 
-/// The rungs of the ladders of reduce and scan, the pattern itself last.
+/// The rungs of the ladders of reduce and scan, and the textbooks' sorts, each with the pattern itself last.
 fn rungs() -> Vec<Work> {
     macro_rules! sum {
         ($name:literal, $variant:ident) => {
@@ -217,6 +224,13 @@ fn rungs() -> Vec<Work> {
         ($name:literal, $variant:ident) => {
             work(concat!("scan_variants/", $name), DType::F32, 8, |d, s| {
                 one::<f32>(d, s, |d, x, out| d.scan_variant_into(ScanVariant::$variant, x, Sum, false, out))
+            })
+        };
+    }
+    macro_rules! sorted {
+        ($name:literal, $variant:ident) => {
+            work(concat!("sort_variants/", $name), DType::U32, 8, |d, s| {
+                one::<u32>(d, s, |d, x, out| d.sort_variant_into(SortVariant::$variant, x, SortOrder::Ascending, out))
             })
         };
     }
@@ -235,6 +249,12 @@ fn rungs() -> Vec<Work> {
         prefixes!("brent-kung", BrentKung),
         prefixes!("coarsened", Coarsened),
         prefixes!("single-pass", SinglePass),
+        sorted!("odd-even-transposition", OddEvenTransposition),
+        sorted!("bitonic", Bitonic),
+        sorted!("odd-even-merge", OddEvenMerge),
+        sorted!("sample", Sample),
+        sorted!("radix-split", RadixSplit),
+        sorted!("radix", Radix),
     ]
 }
 
@@ -446,7 +466,8 @@ mod tests {
         let names: Vec<&str> = works().iter().map(|w| w.name).collect();
         let reductions = ReduceVariant::ALL.map(|v| format!("reduce_variants/{}", v.name()));
         let scans = ScanVariant::ALL.map(|v| format!("scan_variants/{}", v.name()));
-        for name in reductions.iter().chain(&scans) {
+        let sorts = SortVariant::ALL.map(|v| format!("sort_variants/{}", v.name()));
+        for name in reductions.iter().chain(&scans).chain(&sorts) {
             assert!(names.contains(&name.as_str()), "{name} is not measured");
         }
     }
@@ -457,5 +478,6 @@ mod tests {
         assert_eq!(meant("reduce"), 3);
         assert_eq!(meant("reduce_variants"), ReduceVariant::ALL.len());
         assert_eq!(meant("scan_variants/brent"), 1);
+        assert_eq!(meant("sort_variants"), SortVariant::ALL.len());
     }
 }

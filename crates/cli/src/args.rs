@@ -161,9 +161,10 @@ Operators:
                casts f32(x) f64 i32 u32 i64 u64; pi e inf nan true false
   functions    a bare name such as sqrt or max is applied to the inputs
 
-Variants (--variant), each with an order of evaluation of its own, for teaching:
+Variants (--variant), for teaching; those of reduce and scan have orders of evaluation of their own:
   reduce       fold-in-half interleaved convergent sequential first-combine unrolled coarsened shuffle vectorised aligned-tree
   scan         kogge-stone brent-kung coarsened single-pass
+  sort         odd-even-transposition bitonic odd-even-merge sample radix-split radix
 
 Conventions:
   A literal takes the type of what it meets, and so does the index. Integers wrap. A product that meets a sum is one fused multiply-add;
@@ -236,7 +237,7 @@ pub(crate) struct RunArgs {
     /// Scan and segmented-scan: leave the element itself out
     #[arg(long)]
     pub(crate) exclusive: bool,
-    /// A rung of the textbooks' ladder instead of the pattern (reduce, scan of a whole array); see below
+    /// A rung of the textbooks' ladder instead of the pattern (reduce, scan and sort of a whole array); see below
     #[arg(long, value_name = "NAME")]
     pub(crate) variant: Option<String>,
     /// Sorts, also of segments, and the order of sorted arrays: the greatest first

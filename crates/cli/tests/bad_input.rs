@@ -254,8 +254,17 @@ fn options_that_make_no_sense_are_refused() {
     );
     says(&refused(&["map", "--in", "x_f4.npy", "--op", "x", "--axis", "0"]), "--axis is for reduce and scan");
     says(&refused(&["reduce", "--in", "x_f4.npy", "--exclusive"]), "--exclusive is for scan");
-    says(&refused(&["mean", "--in", "x_f4.npy", "--variant", "shuffle"]), "--variant is for reduce and scan, not for mean");
+    says(&refused(&["mean", "--in", "x_f4.npy", "--variant", "shuffle"]), "--variant is for reduce, scan and sort, not for mean");
     says(&refused(&["scan", "--in", "x_f4.npy", "--variant", "coarsened", "--axis", "0"]), "--variant is for a whole array");
+    says(&refused(&["sort", "--in", "r_f4.npy", "--variant", "bogo"]), "known: odd-even-transposition, bitonic, odd-even-merge, sample");
+    says(
+        &refused(&["sort", "--in", "x_f4.npy", "--variant", "bitonic"]),
+        "a variant of a sort is for the order of values of one dimension",
+    );
+    says(
+        &refused(&["sort", "--in", "r_f4.npy", "--variant", "bitonic", "--op", "x < y"]),
+        "a variant of a sort is for the order of values of one dimension",
+    );
     says(&refused(&["scan", "--in", "x_f4.npy", "--variant", "sklansky"]), "known: kogge-stone, brent-kung, coarsened, single-pass");
     says(
         &refused(&["map", "--in", "x_f4.npy", "--op", "x", "--descending"]),

@@ -29,7 +29,7 @@ pub use reduce::{Norm, argmax, argmin, dot, mean, norm, reduce, reduce_axis, red
 pub use scan::{scan, scan_axis, scan_into, scan_variant, scan_variant_into};
 pub use segments::{adjacent_difference, reduce_by_key, segmented_reduce, segmented_scan, segmented_sort};
 pub use select::{first, partition, run_length_encode, select, unique};
-pub use sort::{argsort, argsort_into, sort, sort_into, top_k};
+pub use sort::{argsort, argsort_into, sort, sort_into, sort_variant, sort_variant_into, top_k};
 
 use crate::backend::{Backend, Leaf, RawBuffer, Run};
 use crate::buffer::{Buffer, Memory as _, write_whole};

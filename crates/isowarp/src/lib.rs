@@ -129,7 +129,7 @@
 //! ```
 //!
 //! The rungs of the textbooks' ladders, from the first idea to what became the pattern, stay available for teaching and for benchmarks:
-//! [`ReduceVariants`](patterns::ReduceVariants), [`ScanVariants`](patterns::ScanVariants). Each has an order of its own, the same on every device:
+//! [`ReduceVariants`](patterns::ReduceVariants), [`ScanVariants`](patterns::ScanVariants), [`SortVariants`](patterns::SortVariants). Each has an order of its own, the same on every device:
 //!
 //! ```
 //! use isowarp::prelude::*;
@@ -139,6 +139,9 @@
 //! for variant in ScanVariant::ALL {
 //!     let y = dev.scan_variant(variant, &x, Sum, false)?;
 //!     assert_eq!(y.read_blocking()?, [2, 3, 6, 7, 7, 11, 12, 14], "{}", variant.name());
+//! }
+//! for variant in SortVariant::ALL {
+//!     assert_eq!(dev.sort_variant(variant, &x, SortOrder::Ascending)?.read_blocking()?, [0, 1, 1, 1, 2, 2, 3, 4], "{}", variant.name());
 //! }
 //! let x = dev.upload(&[1e8f32, 1.0, -1e8, 1.0])?;
 //! let sum = |variant| dev.reduce_variant(variant, &x, Sum)?.read_blocking();
@@ -184,7 +187,7 @@ pub mod prelude {
     pub use isowarp_core::patterns::{Difference, Segmented, SegmentedSort};
     pub use isowarp_core::patterns::{Merge, MergeSort, Search, Sets};
     pub use isowarp_core::patterns::{Quadrature, SegmentedScan, Statistics};
-    pub use isowarp_core::patterns::{ReduceVariant, ReduceVariants, ScanVariant, ScanVariants};
+    pub use isowarp_core::patterns::{ReduceVariant, ReduceVariants, ScanVariant, ScanVariants, SortVariant, SortVariants};
     pub use isowarp_core::patterns::{Sort, SortBy, SortOrder, TopK};
 }
 

@@ -24,6 +24,7 @@ mod scan_variants;
 mod segments;
 mod select;
 mod sort;
+mod sort_variants;
 mod top_k;
 
 pub use elementary::{UNARY, Unary};
@@ -55,6 +56,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         select::cases,
         sort::cases,
         top_k::cases,
+        sort_variants::cases,
         histogram::cases,
         groups::cases,
         merge::cases,

@@ -102,6 +102,11 @@ fn algorithms_of_scan_are_the_same_on_every_device() {
 }
 
 #[test]
+fn textbooks_sorts_are_the_same_on_every_device() {
+    identical("sort_variants");
+}
+
+#[test]
 fn select_is_the_same_on_every_device() {
     identical("select");
 }

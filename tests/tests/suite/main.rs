@@ -21,6 +21,7 @@ mod properties;
 mod segments;
 mod select;
 mod sizes;
+mod sort_variants;
 mod streams;
 mod table;
 mod variants;

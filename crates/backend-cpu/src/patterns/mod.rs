@@ -16,4 +16,5 @@ mod scan_variants;
 mod segments;
 mod select;
 mod sort;
+mod sort_variants;
 mod top_k;

@@ -18,6 +18,7 @@ mod scratch;
 mod segments;
 mod select;
 mod sort;
+mod sort_variants;
 #[cfg(test)]
 mod tests;
 mod top_k;

@@ -21,6 +21,7 @@ mod scan_variants;
 mod segments;
 mod select;
 mod sort;
+mod sort_variants;
 #[cfg(test)]
 mod tests;
 mod top_k;

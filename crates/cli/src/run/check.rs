@@ -140,7 +140,7 @@ pub(crate) fn check(args: &RunArgs) -> Result {
             "sort, argsort, topk, segmented-sort, segmented-argsort, merge, search, union, intersection and difference",
         ),
         (args.side.is_some() && !matches!(p, Pattern::Search | Pattern::AdjacentDifference), "--side", "search and adjacent-difference"),
-        (args.variant.is_some() && !line, "--variant", "reduce and scan"),
+        (args.variant.is_some() && !line && p != Pattern::Sort, "--variant", "reduce, scan and sort"),
         (args.ord.is_some() && p != Pattern::Norm, "--ord", "norm"),
         ((args.n.is_some() || args.shape.is_some()) && p != Pattern::Generate, "--n and --shape", "generate"),
         (args.dtype.is_some() && !p.is_map(), "--dtype", "map, zip and generate"),

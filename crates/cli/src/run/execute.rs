@@ -37,6 +37,7 @@ pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result
         (Work::Reverse, &[x]) => dynamic::reverse(device, x)?,
         (Work::Rotate(by), &[x]) => dynamic::rotate(device, x, *by)?,
         (Work::Sort { n, order }, &[x]) => dynamic::sort(device, x, *n, *order)?,
+        (Work::SortVariant { variant, order }, &[x]) => dynamic::sort_variant(device, *variant, x, *order)?,
         (Work::Argsort { n, order }, &[x]) => dynamic::argsort(device, x, *n, *order)?,
         (Work::TopK { k, order }, &[x]) => {
             let (first, places) = dynamic::top_k(device, x, *k, *order)?;
@@ -99,6 +100,7 @@ pub(crate) fn repeat(device: &Device, plan: &Plan, inputs: &[Buffer], result: &B
             dynamic::scan_axis(device, x, shape, *axis, op, *exclusive).map(drop)
         }
         (Work::Sort { n, order }, &[x]) => dynamic::sort_into(device, x, *n, *order, result),
+        (Work::SortVariant { variant, order }, &[x]) => dynamic::sort_variant_into(device, *variant, x, *order, result),
         (Work::Argsort { n, order }, &[x]) => dynamic::argsort_into(device, x, *n, *order, result),
         (Work::TopK { k, order }, &[x]) => dynamic::top_k(device, x, *k, *order).map(drop),
         (Work::SortBy(before), &[x]) => dynamic::sort_by_into(device, x, before, result),

@@ -7,7 +7,7 @@ use isowarp::dynamic::{Norm, Operator, SetOp};
 use isowarp::element::{DType, Ty};
 use isowarp::expression;
 use isowarp::ir::Func;
-use isowarp::patterns::{ReduceVariant, ScanVariant, ScatterOp, SearchKind, SortOrder};
+use isowarp::patterns::{ReduceVariant, ScanVariant, ScatterOp, SearchKind, SortOrder, SortVariant};
 
 /// What is to be computed.
 #[derive(Debug)]
@@ -54,6 +54,11 @@ pub(crate) enum Work {
     /// Rows of so many elements.
     Sort {
         n: u64,
+        order: SortOrder,
+    },
+    /// One row, by a certain algorithm.
+    SortVariant {
+        variant: SortVariant,
         order: SortOrder,
     },
     Argsort {
@@ -321,11 +326,18 @@ fn sort(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let shape = input.shape.clone();
     let n = shape.last().copied().unwrap_or(1);
     let indices = args.pattern == Pattern::Argsort;
+    let variant = variant(args, SortVariant::Radix, SortVariant::named, &SortVariant::ALL.map(SortVariant::name))?;
     let work = match &args.op {
         Some(_) if shape.len() > 1 => {
             return Err(Failure::usage(
                 "rows cannot be sorted by an order of your own",
                 "leave --op out, or name an array of one dimension",
+            ));
+        }
+        _ if args.variant.is_some() && (args.op.is_some() || shape.len() > 1) => {
+            return Err(Failure::usage(
+                "a variant of a sort is for the order of values of one dimension",
+                "leave --variant out, or --op, or name an array of one dimension",
             ));
         }
         Some(text) => {
@@ -334,6 +346,7 @@ fn sort(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
             if indices { Work::ArgsortBy(before) } else { Work::SortBy(before) }
         }
         None if indices => Work::Argsort { n, order: order(args) },
+        None if variant != SortVariant::Radix => Work::SortVariant { variant, order: order(args) },
         None => Work::Sort { n, order: order(args) },
     };
     Ok(Plan { name: args.pattern.name(), work, shape, boolean: input.boolean && !indices })

@@ -355,6 +355,19 @@ save("one_u4", np.array([17], np.uint32))
 case("by_key_empty", ["reduce-by-key", "--in", "empty.npy", "--in", "empty.npy"], np.zeros(0, np.float32))
 case("adjacent_empty", ["adjacent-difference", "--in", "empty.npy"], np.zeros(0, np.float32))
 
+# The textbooks' sorts: of more keys than a tile of theirs has, and of as many as one row of a table.
+rng = np.random.default_rng(20240608)
+many = {"u4": rng.integers(0, 1 << 32, 3000, dtype=np.uint32), "f4": rng.normal(size=3000).astype(np.float32)}
+for code, a in many.items():
+    save(f"many_{code}", a), save(f"want_sort_many_{code}", np.sort(a)), save(f"want_sort_many_down_{code}", np.sort(a)[::-1].copy())
+    for variant in ["odd-even-transposition", "bitonic", "odd-even-merge", "sample", "radix-split", "radix"]:
+        args = ["sort", "--variant", variant, "--in", f"many_{code}.npy"]
+        for down in ["", "_down"]:
+            name = f"sort_many{down}_{variant}_{code}"
+            options = ["--descending"] if down else []
+            cases.append({"name": name, "args": args + options, "expected": f"want_sort_many{down}_{code}.npy", "tolerance": 0.0})
+case("sort_variant_empty", ["sort", "--variant", "sample", "--in", "empty.npy"], np.zeros(0, np.float32))
+
 with open("oracle.json", "w") as f:
     json.dump(cases, f, indent=1)
     f.write("\n")

@@ -4,7 +4,7 @@ use super::{DynBuffer, with_dtype};
 use crate::backend::Run;
 use crate::element::DType;
 use crate::error::Result;
-use crate::patterns::{GatherTask, Sort as _, SortBy, SortTask, TopK as _, TopKTask};
+use crate::patterns::{GatherTask, Sort as _, SortBy, SortTask, SortVariant, SortVariantTask, SortVariants as _, TopK as _, TopKTask};
 
 /// The keys in order, every row of `n` by itself; an array of one dimension is one row.
 ///
@@ -56,4 +56,31 @@ pub fn top_k<B: Run<TopKTask> + Run<SortTask> + Run<GatherTask>>(
         let (first, places) = device.top_k(&keys.typed::<K>()?, k, by)?;
         Ok((DynBuffer::from(first), DynBuffer::from(places)))
     })
+}
+
+/// The keys of one row in order, by a certain algorithm.
+///
+/// # Errors
+/// As [`SortVariants::sort_variant`](crate::patterns::SortVariants::sort_variant).
+pub fn sort_variant<B: Run<SortVariantTask>>(
+    device: &B,
+    variant: SortVariant,
+    keys: &DynBuffer<B>,
+    by: impl Into<SortBy>,
+) -> Result<DynBuffer<B>> {
+    with_dtype!(keys.dtype(), K => Ok(device.sort_variant(variant, &keys.typed::<K>()?, by)?.into()))
+}
+
+/// As [`sort_variant`], into the caller's buffer.
+///
+/// # Errors
+/// As [`sort_variant`], and [`Error::BufferTooSmall`](crate::Error::BufferTooSmall), [`Error::Aliasing`](crate::Error::Aliasing).
+pub fn sort_variant_into<B: Run<SortVariantTask>>(
+    device: &B,
+    variant: SortVariant,
+    keys: &DynBuffer<B>,
+    by: impl Into<SortBy>,
+    out: &DynBuffer<B>,
+) -> Result<()> {
+    with_dtype!(keys.dtype(), K => device.sort_variant_into(variant, &keys.typed::<K>()?, by, &out.typed()?))
 }

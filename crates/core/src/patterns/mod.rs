@@ -19,6 +19,7 @@ pub mod scan_variants;
 pub mod segments;
 pub mod select;
 pub mod sort;
+pub mod sort_variants;
 
 pub use atomics::{Atomics, Overflow};
 pub use filter::{Border, Filter, FilterKind, FilterTask, Image};
@@ -36,6 +37,7 @@ pub use scan_variants::{ScanVariant, ScanVariantTask, ScanVariants};
 pub use segments::{Difference, SegmentPlaces, Segmented, SegmentedReduceTask, SegmentedSort};
 pub use select::{Find, Select, SelectKind, SelectTask, Selected};
 pub use sort::{Digit, KeyBits, Payload, Sort, SortBy, SortOrder, SortPayload, SortPlaces, SortTask, TopK, TopKTask};
+pub use sort_variants::{SortVariant, SortVariantTask, SortVariants};
 
 /// Hands the types of all tasks to a macro, so that what holds for every pattern is written once.
 #[macro_export]
@@ -51,6 +53,7 @@ macro_rules! every_task {
             $crate::patterns::SelectTask,
             $crate::patterns::SortTask,
             $crate::patterns::TopKTask,
+            $crate::patterns::SortVariantTask,
             $crate::patterns::HistogramTask,
             $crate::patterns::BallotTask,
             $crate::patterns::PeersTask,

@@ -15,6 +15,7 @@ mod segments;
 mod select;
 mod sizes;
 mod sort;
+mod sort_variants;
 pub(super) mod subgroups;
 mod texts;
 mod top_k;

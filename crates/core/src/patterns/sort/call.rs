@@ -20,7 +20,7 @@ pub(super) fn bits_of(dtype: DType, by: &SortBy) -> Result<Range<u32>> {
 }
 
 /// A sort as it is put together.
-pub(super) struct Call<'a, B: Backend> {
+pub(in crate::patterns) struct Call<'a, B: Backend> {
     device: &'a B,
     task: SortTask,
     elements: u64,
@@ -29,8 +29,8 @@ pub(super) struct Call<'a, B: Backend> {
     outs: Vec<(Out<B::Raw>, u64)>,
 }
 
-impl<'a, B: Run<SortTask>> Call<'a, B> {
-    pub(super) fn new<K: Element>(device: &'a B, keys: &Buffer<B, K>, by: impl Into<SortBy>) -> Result<Self> {
+impl<'a, B: Backend> Call<'a, B> {
+    pub(in crate::patterns) fn new<K: Element>(device: &'a B, keys: &Buffer<B, K>, by: impl Into<SortBy>) -> Result<Self> {
         require(device, "sort", K::DTYPE)?;
         let by = by.into();
         let bits = bits_of(K::DTYPE, &by)?;
@@ -40,7 +40,7 @@ impl<'a, B: Run<SortTask>> Call<'a, B> {
         Ok(Self { device, task, elements: keys.len(), in_place: false, leaves: vec![keys.leaf()], outs: Vec::new() })
     }
 
-    pub(super) fn values<V: Payload>(mut self, values: &Buffer<B, V>) -> Result<Self> {
+    pub(in crate::patterns) fn values<V: Payload>(mut self, values: &Buffer<B, V>) -> Result<Self> {
         require(self.device, "sort", V::DTYPE)?;
         if values.len() != self.elements {
             return Err(Error::LengthMismatch { what: "values", expected: self.elements, found: values.len() });
@@ -70,12 +70,12 @@ impl<'a, B: Run<SortTask>> Call<'a, B> {
         Ok(self)
     }
 
-    pub(super) fn keys_to<K: Element>(mut self, out: &Buffer<B, K>) -> Result<Self> {
+    pub(in crate::patterns) fn keys_to<K: Element>(mut self, out: &Buffer<B, K>) -> Result<Self> {
         self.task.keys_out = true;
         self.output(out, "the output")
     }
 
-    pub(super) fn payload_to<V: Element>(self, out: &Buffer<B, V>) -> Result<Self> {
+    pub(in crate::patterns) fn payload_to<V: Element>(self, out: &Buffer<B, V>) -> Result<Self> {
         self.output(out, "the output")
     }
 
@@ -85,7 +85,19 @@ impl<'a, B: Run<SortTask>> Call<'a, B> {
     }
 
     /// Enqueues the sort of rows of `n` keys.
-    pub(super) fn run(mut self, n: u64) -> Result<()> {
+    pub(super) fn run(self, n: u64) -> Result<()>
+    where
+        B: Run<SortTask>,
+    {
+        self.checked(n, |device, task, leaves, outs| device.run(&task, leaves, outs))
+    }
+
+    /// The sort of rows of `n` keys, which there are, and its operands.
+    pub(in crate::patterns) fn checked(
+        mut self,
+        n: u64,
+        enqueue: impl FnOnce(&B, SortTask, &[Leaf<B::Raw>], &[Out<B::Raw>]) -> Result<()>,
+    ) -> Result<()> {
         check_len(self.elements)?;
         check_aliasing("sort", &self.leaves, self.elements, &self.outs, self.in_place)?;
         if self.elements == 0 {
@@ -100,6 +112,6 @@ impl<'a, B: Run<SortTask>> Call<'a, B> {
         }
         (self.task.rows, self.task.n) = (self.elements / n, n);
         let outs: Vec<Out<B::Raw>> = self.outs.into_iter().map(|(out, _)| out).collect();
-        self.device.run(&self.task, &self.leaves, &outs)
+        enqueue(self.device, self.task, &self.leaves, &outs)
     }
 }

@@ -1,0 +1,248 @@
+//! P07 sort, the textbooks' algorithms: kept for teaching and for benchmarks. [`Sort`](super::Sort) is what to use.
+
+pub mod network;
+pub mod sample;
+pub mod walk;
+
+use super::sort::{Call, check_len};
+use super::{SortBy, SortTask};
+use crate::backend::Run;
+use crate::buffer::{Buffer, Memory};
+use crate::element::Element;
+use crate::error::{Error, Result};
+use network::Network;
+
+/// Keys, at most, of an [odd-even transposition sort](SortVariant::OddEvenTransposition), which compares n^2 / 2 pairs: 2^31 of these.
+pub const TRANSPOSED: u64 = 1 << 16;
+
+/// An algorithm that sorts.
+///
+/// Keys compare as [`Sort`](super::Sort) compares them. Where all their bits are compared, equal keys are the same bits, and every algorithm gives the
+/// same array. Which of the values of equal keys comes first (and of keys, where only some bits are compared) is where they differ: stable ones keep
+/// the order that there was; for the others it follows from their comparisons, which the number of keys alone decides.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[non_exhaustive]
+pub enum SortVariant {
+    /// Neighbours change places where the right one comes before the left, `x[2i]` and `x[2i + 1]` in even rounds, `x[2i + 1]` and `x[2i + 2]` in
+    /// odd ones: n rounds, n^2 / 2 comparisons. Stable. More than [`TRANSPOSED`] keys are [`Error::TooLarge`].
+    ///
+    /// Source: Knuth, *The Art of Computer Programming*, volume 3, section 5.3.4; Kirk, Hwu and El Hajj, section 13.8.
+    OddEvenTransposition,
+    /// Batcher's network of bitonic merges: for runs of s = 1, 2, 4, ... keys first `x[i]` meets `x[i ^ (2s - 1)]`, then `x[i ^ d]` for
+    /// d = s / 2, s / 4, ..., 1; a pair changes places where the higher place holds the key that comes first. Places behind the end stand for keys
+    /// that come last, so any n is the network of the next power of two. O(n log^2 n) comparisons. Not stable.
+    ///
+    /// Source: Batcher, *Sorting networks and their applications* (1968); Kirk, Hwu and El Hajj, section 13.8.
+    Bitonic,
+    /// Batcher's network of odd-even merges: for runs of s = 1, 2, 4, ... keys first `x[i]` meets `x[i + s]` in the other run of its pair, then
+    /// for d = s / 2, s / 4, ..., 1 each `x[i]` whose bit d is set meets `x[i + d]`, if that is in the same pair of runs; exchanges and any n as
+    /// above. Fewer comparisons than the bitonic network has. Not stable.
+    ///
+    /// Source: as above; Knuth, volume 3, section 5.2.2, algorithm M.
+    OddEvenMerge,
+    /// Tiles are sorted; every 16th key of them is a sample; samples are sorted, and those at equal distances part the keys into at most 128
+    /// buckets, which are sorted by themselves. Equal keys are told apart by where they were, in samples too, so no bucket exceeds a bound that
+    /// n alone decides ([`SamplePlan::most`](sample::SamplePlan::most)), however skewed the keys. Stable.
+    ///
+    /// Source: Frazer and McKellar, *Samplesort* (1970); Shi and Schaeffer, *Parallel sorting by regular sampling* (1992); Dehne and Zaboli,
+    /// *Deterministic sample sort for GPUs* (2012).
+    Sample,
+    /// A pass to each bit from the lowest on: keys whose bit is 0 go to the front in their order, those whose bit is 1 behind them, by an
+    /// exclusive scan of the bits. Stable.
+    ///
+    /// Source: Blelloch, *Prefix sums and their applications* (1990); Kirk, Hwu and El Hajj, section 13.3.
+    RadixSplit,
+    /// The pattern itself, [`Sort`](super::Sort): digits of eight bits, in one launch each where the device allows it. Stable.
+    Radix,
+}
+
+impl SortVariant {
+    /// Every algorithm, the pattern last.
+    pub const ALL: [Self; 6] = [Self::OddEvenTransposition, Self::Bitonic, Self::OddEvenMerge, Self::Sample, Self::RadixSplit, Self::Radix];
+
+    /// Its name: `odd-even-transposition`, `bitonic`, ...
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OddEvenTransposition => "odd-even-transposition",
+            Self::Bitonic => "bitonic",
+            Self::OddEvenMerge => "odd-even-merge",
+            Self::Sample => "sample",
+            Self::RadixSplit => "radix-split",
+            Self::Radix => "radix",
+        }
+    }
+
+    /// The algorithm of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|v| v.name() == name)
+    }
+
+    /// Whether equal keys keep their order.
+    #[must_use]
+    pub const fn is_stable(self) -> bool {
+        !matches!(self, Self::Bitonic | Self::OddEvenMerge)
+    }
+
+    /// Its network, if it is one.
+    #[must_use]
+    pub const fn network(self) -> Option<Network> {
+        match self {
+            Self::OddEvenTransposition => Some(Network::Transposition),
+            Self::Bitonic => Some(Network::Bitonic),
+            Self::OddEvenMerge => Some(Network::OddEvenMerge),
+            _ => None,
+        }
+    }
+
+    /// Fails for more keys than it sorts.
+    fn check(self, n: u64) -> Result<()> {
+        check_len(n)?;
+        if self == Self::OddEvenTransposition && n > TRANSPOSED {
+            return Err(Error::TooLarge { what: "keys of an odd-even transposition sort", requested: n, limit: TRANSPOSED });
+        }
+        Ok(())
+    }
+}
+
+/// A sort by a certain algorithm, as data.
+#[derive(Clone, PartialEq, Eq, Debug, Hash)]
+pub struct SortVariantTask {
+    /// Which algorithm.
+    pub variant: SortVariant,
+    /// What to sort: one row, with values of 32 bits or none.
+    pub sort: SortTask,
+}
+
+/// Sorts by the textbooks' algorithms, of every element type.
+///
+/// # Order
+/// That of the keys is [`Sort`](super::Sort)'s, ascending or descending, of all bits or of some: floats in IEEE 754's total order, every bit kept.
+/// Of equal keys it is the [`SortVariant`]'s, the same on every device.
+///
+/// Scratch is twice the keys, as words of four or eight bytes, and eight bytes more for each value. A sample sort has those eight without values, too,
+/// and three or less for samples and tables; a split eight for bits. Nothing is read back, and no workgroup waits for another. Through wgpu,
+/// arrays above the binding limit are [`Error::TooLarge`]. Outputs may not overlap inputs.
+///
+/// Source: Kirk, Hwu and El Hajj, *Programming Massively Parallel Processors*, chapter 13.
+pub trait SortVariants: Run<SortVariantTask> {
+    /// The keys in order.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let keys = dev.upload(&[5u32, 2, 7, 1, 3, 2, 8])?;
+    /// assert_eq!(dev.sort_variant(SortVariant::Bitonic, &keys, SortOrder::Ascending)?.read_blocking()?, [1, 2, 2, 3, 5, 7, 8]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Sort::sort`](super::Sort::sort); [`Error::TooLarge`] as [`SortVariant`] says.
+    fn sort_variant<K: Element>(&self, variant: SortVariant, keys: &Buffer<Self, K>, by: impl Into<SortBy>) -> Result<Buffer<Self, K>> {
+        variant.check(keys.len())?;
+        let out = self.buffer(keys.len())?;
+        self.sort_variant_into(variant, keys, by, &out)?;
+        Ok(out)
+    }
+
+    /// As [`SortVariants::sort_variant`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (keys, out) = (dev.upload(&[0.5f32, -2.0, 1.0])?, dev.buffer(3)?);
+    /// dev.sort_variant_into(SortVariant::OddEvenMerge, &keys, SortOrder::Descending, &out)?;
+    /// assert_eq!(out.read_blocking()?, [1.0, 0.5, -2.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`SortVariants::sort_variant`], and [`Error::BufferTooSmall`], [`Error::Aliasing`], [`Error::WrongDevice`].
+    fn sort_variant_into<K: Element>(
+        &self,
+        variant: SortVariant,
+        keys: &Buffer<Self, K>,
+        by: impl Into<SortBy>,
+        out: &Buffer<Self, K>,
+    ) -> Result<()> {
+        variant.check(keys.len())?;
+        let call = Call::new(self, keys, by)?.keys_to(out)?;
+        call.checked(keys.len(), |device, sort, leaves, outs| device.run(&SortVariantTask { variant, sort }, leaves, outs))
+    }
+
+    /// The keys in order, and the values that travel with them.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (income, age) = (dev.upload(&[150u32, 80, 45, 80])?, dev.upload(&[30u32, 32, 22, 29])?);
+    /// let (income, age) = dev.sort_pairs_variant(SortVariant::Sample, &income, &age, SortOrder::Descending)?;
+    /// assert_eq!((income.read_blocking()?, age.read_blocking()?), (vec![150, 80, 80, 45], vec![30, 32, 29, 22]));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`SortVariants::sort_variant`], and [`Error::LengthMismatch`].
+    fn sort_pairs_variant<K: Element>(
+        &self,
+        variant: SortVariant,
+        keys: &Buffer<Self, K>,
+        values: &Buffer<Self, u32>,
+        by: impl Into<SortBy>,
+    ) -> Result<(Buffer<Self, K>, Buffer<Self, u32>)> {
+        variant.check(keys.len())?;
+        let out = (self.buffer(keys.len())?, self.buffer(keys.len())?);
+        self.sort_pairs_variant_into(variant, keys, values, by, (&out.0, &out.1))?;
+        Ok(out)
+    }
+
+    /// As [`SortVariants::sort_pairs_variant`], into the caller's buffers.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (keys, values) = (dev.upload(&[2u8, 1])?, dev.upload(&[20u32, 10])?);
+    /// let (k, v) = (dev.buffer(2)?, dev.buffer(2)?);
+    /// dev.sort_pairs_variant_into(SortVariant::OddEvenTransposition, &keys, &values, SortOrder::Ascending, (&k, &v))?;
+    /// assert_eq!((k.read_blocking()?, v.read_blocking()?), (vec![1, 2], vec![10, 20]));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`SortVariants::sort_variant_into`], and [`Error::LengthMismatch`].
+    fn sort_pairs_variant_into<K: Element>(
+        &self,
+        variant: SortVariant,
+        keys: &Buffer<Self, K>,
+        values: &Buffer<Self, u32>,
+        by: impl Into<SortBy>,
+        out: (&Buffer<Self, K>, &Buffer<Self, u32>),
+    ) -> Result<()> {
+        variant.check(keys.len())?;
+        let call = Call::new(self, keys, by)?.values(values)?.keys_to(out.0)?.payload_to(out.1)?;
+        call.checked(keys.len(), |device, sort, leaves, outs| device.run(&SortVariantTask { variant, sort }, leaves, outs))
+    }
+}
+impl<B: Run<SortVariantTask>> SortVariants for B {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_lead_back() {
+        for v in SortVariant::ALL {
+            assert_eq!(SortVariant::named(v.name()), Some(v));
+        }
+        assert_eq!(SortVariant::named("bogo"), None);
+    }
+
+    #[test]
+    fn only_the_quadratic_sort_is_bounded() {
+        for v in SortVariant::ALL {
+            assert_eq!(v.check(TRANSPOSED + 1).is_err(), v == SortVariant::OddEvenTransposition, "{v:?}");
+            assert!(v.check(TRANSPOSED).is_ok() && v.check(1 << 32).is_err(), "{v:?}");
+        }
+    }
+}
