@@ -194,7 +194,7 @@ pub(crate) struct RunArgs {
     /// The output .npy file, or - for standard output
     #[arg(long = "out", value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// A name or an expression; reduce and scan, by key and of segments too, default to sum, sort and argsort to the order of values
+    /// A name or an expression; reduce and scan, by key and of segments too, default to sum, sort, argsort and merge to the order of values
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) op: Option<String>,
     /// What an expression of reduce or scan starts with, and gives for nothing: a number such as 0 or -inf
@@ -251,6 +251,13 @@ pub(crate) struct RunArgs {
     /// The output's element type (map, zip, generate): f32 f64 f16 i32 i64 u32 u64 u8; values are converted
     #[arg(long)]
     pub(crate) dtype: Option<String>,
+    /// Sort, argsort and histogram: bytes of the array to take at a time, such as 2^30 or 512M. By default an array that is too large for the
+    /// device's memory or the host's is taken in chunks that fit
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) chunk_size: Option<String>,
+    /// Sort and argsort in chunks: the folder of the temporary files, as large as the array; by default that of the output
+    #[arg(long, value_name = "DIR")]
+    pub(crate) temp_dir: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) device: DeviceArgs,
     /// How floats are computed

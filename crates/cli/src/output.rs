@@ -6,6 +6,42 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile};
 
+/// Why a result that is made as it is written was not written.
+#[derive(Debug)]
+pub(crate) enum Halted {
+    /// It could not be written.
+    Io(io::Error),
+    /// It could not be made.
+    Failure(Failure),
+}
+
+impl Halted {
+    fn about(self, path: &Path) -> Failure {
+        match self {
+            Self::Io(e) => Failure::file("write", path, &e),
+            Self::Failure(failure) => failure,
+        }
+    }
+}
+
+impl From<io::Error> for Halted {
+    fn from(e: io::Error) -> Self {
+        Self::Io(e)
+    }
+}
+
+impl From<Failure> for Halted {
+    fn from(failure: Failure) -> Self {
+        Self::Failure(failure)
+    }
+}
+
+impl From<isowarp::Error> for Halted {
+    fn from(e: isowarp::Error) -> Self {
+        Self::Failure(e.into())
+    }
+}
+
 /// Where a result goes.
 #[derive(Debug)]
 pub(crate) enum Output {
@@ -49,6 +85,31 @@ impl Output {
         matches!(self, Self::Stdout)
     }
 
+    /// The folder that temporary files may go to: that of the result, or where it has none the system's.
+    pub(crate) fn folder(&self) -> PathBuf {
+        match self {
+            Self::File(path) => folder(path).to_owned(),
+            Self::Stdout | Self::Stream(_) => std::env::temp_dir(),
+        }
+    }
+
+    /// Writes a result that is made as it is written. On failure the path is as it was, and what cannot be replaced has got nothing: that gets
+    /// the whole from a file in `temp`.
+    pub(crate) fn stream(&self, temp: &Path, body: impl FnOnce(&mut dyn Write) -> Result<(), Halted>) -> Result {
+        if let Self::File(path) = self {
+            return replace(path, body).map_err(|e| e.about(path));
+        }
+        let spooled = || {
+            let mut w = BufWriter::new(tempfile::tempfile_in(temp)?);
+            body(&mut w)?;
+            let mut file = w.into_inner().map_err(io::IntoInnerError::into_error)?;
+            io::Seek::rewind(&mut file)?;
+            Ok(file)
+        };
+        let mut file = spooled().map_err(|e: Halted| e.about(temp))?;
+        self.write(|w| io::copy(&mut file, w).map(drop))
+    }
+
     /// Writes the result. On failure the path is as it was.
     pub(crate) fn write(&self, body: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result {
         match self {
@@ -68,8 +129,12 @@ impl Output {
     }
 }
 
+fn folder(target: &Path) -> &Path {
+    target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 fn beside(target: &Path) -> io::Result<NamedTempFile> {
-    let dir = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let dir = folder(target);
     let mut builder = Builder::new();
     builder.prefix(".isowarp-").suffix(".part");
     #[cfg(unix)]
@@ -85,7 +150,7 @@ fn beside(target: &Path) -> io::Result<NamedTempFile> {
     })
 }
 
-fn replace(path: &Path, body: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+fn replace<E: From<io::Error>>(path: &Path, body: impl FnOnce(&mut dyn Write) -> Result<(), E>) -> Result<(), E> {
     let file = beside(path)?;
     let mut w = BufWriter::new(file);
     body(&mut w)?;
@@ -93,7 +158,8 @@ fn replace(path: &Path, body: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> 
     if let Ok(old) = fs::metadata(path) {
         fs::set_permissions(file.path(), old.permissions())?;
     }
-    file.persist(path).map(drop).map_err(|e| e.error)
+    file.persist(path).map_err(|e| e.error)?;
+    Ok(())
 }
 
 #[cfg(test)]

@@ -64,6 +64,7 @@ pub(crate) enum Work {
     SortBy(Func),
     ArgsortBy(Func),
     Merge(SortOrder),
+    MergeBy(Func),
     Search(SearchKind, SortOrder),
     Sets(SetOp, SortOrder),
     Select(Func),
@@ -304,7 +305,10 @@ fn of_sorted(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
         Pattern::Union => (Work::Sets(SetOp::Union, order), total),
         Pattern::Intersection => (Work::Sets(SetOp::Intersection, order), total),
         Pattern::Difference => (Work::Sets(SetOp::Difference, order), total),
-        _ => (Work::Merge(order), total),
+        _ => match &args.op {
+            Some(text) => (Work::MergeBy(own_order(text, a)?), total),
+            None => (Work::Merge(order), total),
+        },
     };
     let boolean = a.boolean && b.boolean && args.pattern != Pattern::Search;
     Ok(Plan { name: args.pattern.name(), work, shape, boolean })
@@ -323,14 +327,19 @@ fn sort(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
             ));
         }
         Some(text) => {
-            let ty = input.dtype.ty();
-            let before = expression::parse(text, &[ty, ty], None, Some(Ty::Bool))?;
+            let before = own_order(text, input)?;
             if indices { Work::ArgsortBy(before) } else { Work::SortBy(before) }
         }
         None if indices => Work::Argsort { n, order: order(args) },
         None => Work::Sort { n, order: order(args) },
     };
     Ok(Plan { name: args.pattern.name(), work, shape, boolean: input.boolean && !indices })
+}
+
+/// An order of the caller's: whether x comes before y.
+fn own_order(text: &str, of: &Array) -> Result<Func> {
+    let ty = of.dtype.ty();
+    Ok(expression::parse(text, &[ty, ty], None, Some(Ty::Bool))?)
 }
 
 /// The rung that was asked for by name, else the pattern itself.

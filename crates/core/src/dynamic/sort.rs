@@ -41,3 +41,14 @@ pub fn argsort<B: Run<SortTask>>(device: &B, keys: &DynBuffer<B>, n: u64, by: im
 pub fn argsort_into<B: Run<SortTask>>(device: &B, keys: &DynBuffer<B>, n: u64, by: impl Into<SortBy>, out: &DynBuffer<B>) -> Result<()> {
     with_dtype!(keys.dtype(), K => device.argsort_rows_into(&keys.typed::<K>()?, n, by, &out.typed()?))
 }
+
+/// The keys of one row in order, and where they were, as `u32`.
+///
+/// # Errors
+/// As [`Sort::sort_with_indices`](crate::patterns::Sort::sort_with_indices).
+pub fn sort_with_indices<B: Run<SortTask>>(device: &B, keys: &DynBuffer<B>, by: impl Into<SortBy>) -> Result<(DynBuffer<B>, DynBuffer<B>)> {
+    with_dtype!(keys.dtype(), K => {
+        let (keys, places) = device.sort_with_indices(&keys.typed::<K>()?, by)?;
+        Ok((keys.into(), places.into()))
+    })
+}

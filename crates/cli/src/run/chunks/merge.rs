@@ -1,0 +1,195 @@
+//! Merges of many runs, block by block: of every run a block is in memory, and what no unread element can come before is merged on the device.
+
+use super::Job;
+use super::runs::{Runs, Writer, unwritable};
+use crate::output::Halted;
+use isowarp::Device;
+use isowarp::dynamic::{self, DynBuffer};
+use isowarp::element::DType;
+use isowarp::patterns::{KeyBits, SortOrder};
+use std::ops::Range;
+
+/// Bytes of a block from which on it is worth its seek.
+const BLOCK: u64 = 64 << 10;
+/// Most runs of one merge.
+const MOST: u64 = 256;
+
+/// The keys' type and their order; indices go with them where there are two sizes.
+pub(super) struct Keys {
+    pub(super) dtype: DType,
+    pub(super) order: SortOrder,
+    /// Bytes of a key, and of an index.
+    pub(super) sizes: Vec<u64>,
+}
+
+impl Keys {
+    /// Whether indices go with them.
+    pub(super) fn indices(&self) -> bool {
+        self.sizes.len() > 1
+    }
+
+    fn bits(&self, bytes: &[u8], at: usize) -> u64 {
+        let size = self.sizes[0] as usize;
+        let word = bytes[at * size..][..size].iter().rev().fold(0, |word, &b| word << 8 | u64::from(b));
+        KeyBits::new(self.dtype, self.order).of(word)
+    }
+
+    fn len(&self, parts: &[Vec<u8>]) -> usize {
+        parts.first().map_or(0, Vec::len) / self.sizes[0] as usize
+    }
+}
+
+/// What is in memory of a run, and what is not.
+struct Block {
+    parts: Vec<Vec<u8>>,
+    next: u64,
+    end: u64,
+}
+
+impl Block {
+    fn more(&self) -> bool {
+        self.next < self.end
+    }
+
+    /// Reads on until there are so many elements.
+    fn fill(&mut self, keys: &Keys, runs: &Runs, elements: u64) -> std::io::Result<()> {
+        let want = elements.saturating_sub(keys.len(&self.parts) as u64).min(self.end - self.next);
+        if want > 0 {
+            for (part, read) in self.parts.iter_mut().zip(runs.read(self.next, want)?) {
+                part.extend_from_slice(&read);
+            }
+            self.next += want;
+        }
+        Ok(())
+    }
+
+    /// Takes the first elements out.
+    fn take(&mut self, keys: &Keys, elements: usize) -> Vec<Vec<u8>> {
+        let take = |(part, size): (&mut Vec<u8>, &u64)| {
+            let rest = part.split_off(elements * *size as usize);
+            std::mem::replace(part, rest)
+        };
+        self.parts.iter_mut().zip(&keys.sizes).map(take).collect()
+    }
+}
+
+/// The elements at the front of each block that come before everything that is not in memory, equal ones of a run before those of later runs.
+fn safe(keys: &Keys, blocks: &[Block]) -> Vec<usize> {
+    let lens: Vec<usize> = blocks.iter().map(|b| keys.len(&b.parts)).collect();
+    let lasts = (0..blocks.len()).filter(|&r| blocks[r].more()).map(|r| (keys.bits(&blocks[r].parts[0], lens[r] - 1), r));
+    // The run of the least last key; its next ones may follow at once.
+    let Some((last, run)) = lasts.min() else { return lens };
+    let before = |r: usize| {
+        let (mut low, mut high) = (0, lens[r]);
+        while low < high {
+            let middle = low.midpoint(high);
+            let key = keys.bits(&blocks[r].parts[0], middle);
+            if key < last || (key == last && r < run) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    };
+    (0..blocks.len()).map(|r| if r == run { lens[r] } else { before(r) }).collect()
+}
+
+/// Sorted parts, in the order of their runs, as one.
+fn merged(job: &mut Job<'_>, keys: &Keys, mut parts: Vec<Vec<Vec<u8>>>) -> isowarp::Result<Vec<Vec<u8>>> {
+    if parts.len() < 2 {
+        return Ok(parts.pop().unwrap_or_default());
+    }
+    let device = job.device;
+    let types = [keys.dtype, DType::U32];
+    let upload = |part: Vec<Vec<u8>>| part.iter().zip(types).map(|(bytes, dtype)| DynBuffer::upload(device, dtype, bytes)).collect();
+    let mut level = parts.into_iter().map(upload).collect::<isowarp::Result<Vec<Vec<DynBuffer<Device>>>>>()?;
+    let last = job.time(|| {
+        while level.len() > 1 {
+            let mut above = Vec::with_capacity(level.len().div_ceil(2));
+            let mut all = std::mem::take(&mut level).into_iter();
+            while let Some(a) = all.next() {
+                above.push(match all.next() {
+                    Some(b) => pair(device, &a, &b, keys.order)?,
+                    None => a,
+                });
+            }
+            level = above;
+        }
+        Ok(level.pop().unwrap_or_default())
+    })?;
+    last.iter().map(DynBuffer::read_blocking).collect()
+}
+
+fn pair(device: &Device, a: &[DynBuffer<Device>], b: &[DynBuffer<Device>], order: SortOrder) -> isowarp::Result<Vec<DynBuffer<Device>>> {
+    let out = a.iter().zip(b).map(|(a, b)| DynBuffer::new(device, a.dtype(), a.len() + b.len()));
+    let out = out.collect::<isowarp::Result<Vec<_>>>()?;
+    match (a, b, &out[..]) {
+        ([a, v], [b, w], [keys, values]) => dynamic::merge_pairs_into(device, (a, v), (b, w), order, (keys, values))?,
+        _ => dynamic::merge_into(device, &a[0], &b[0], order, &out[0])?,
+    }
+    Ok(out)
+}
+
+/// Merges runs `of`, handing the result on in pieces.
+fn pass(
+    job: &mut Job<'_>,
+    keys: &Keys,
+    (runs, of): (&Runs, Range<usize>),
+    mut put: impl FnMut(Vec<Vec<u8>>) -> Result<(), Halted>,
+) -> Result<(), Halted> {
+    let elements = (job.chunk / of.len() as u64).max(1);
+    let block = |k| Block { parts: vec![Vec::new(); keys.sizes.len()], next: runs.start(k), end: runs.ends[k] };
+    let mut blocks: Vec<Block> = of.map(block).collect();
+    loop {
+        for block in &mut blocks {
+            block.fill(keys, runs, elements).map_err(|e| unwritable(&job.temp, &e))?;
+        }
+        let counts = safe(keys, &blocks);
+        let taken: Vec<_> = blocks.iter_mut().zip(counts).filter(|(_, n)| *n > 0).map(|(b, n)| b.take(keys, n)).collect();
+        if taken.is_empty() {
+            return Ok(());
+        }
+        let found = merged(job, keys, taken)?;
+        job.progress.advance(found.first().map_or(0, Vec::len) as u64);
+        put(found)?;
+    }
+}
+
+/// Runs of one merge: as many as have blocks of some size.
+fn fan_in(job: &Job<'_>, keys: &Keys) -> usize {
+    (job.chunk * keys.sizes[0] / BLOCK).clamp(2, MOST) as usize
+}
+
+/// Passes over all elements that merges of so many runs take.
+pub(super) fn passes(job: &Job<'_>, keys: &Keys, mut runs: u64) -> u32 {
+    let mut passes = 0;
+    while runs > 1 {
+        runs = runs.div_ceil(fan_in(job, keys) as u64);
+        passes += 1;
+    }
+    passes
+}
+
+/// Merges all runs, handing the result on in pieces.
+pub(super) fn merge(
+    job: &mut Job<'_>,
+    keys: &Keys,
+    mut runs: Runs,
+    put: impl FnMut(Vec<Vec<u8>>) -> Result<(), Halted>,
+) -> Result<(), Halted> {
+    let (most, folder) = (fan_in(job, keys), job.temp.clone());
+    while runs.ends.len() > most {
+        job.merges += 1;
+        let mut writer = Writer::new(&folder, &keys.sizes)?;
+        for first in (0..runs.ends.len()).step_by(most) {
+            let of = first..runs.ends.len().min(first + most);
+            pass(job, keys, (&runs, of), |parts| Ok(writer.write(&parts)?))?;
+            writer.end();
+        }
+        runs = writer.done()?;
+    }
+    job.merges += 1;
+    let all = 0..runs.ends.len();
+    pass(job, keys, (&runs, all), put)
+}
