@@ -133,17 +133,81 @@ fn folder(target: &Path) -> &Path {
     target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-fn beside(target: &Path) -> io::Result<NamedTempFile> {
-    let dir = folder(target);
+/// A file beside the place that it will take.
+enum Part {
+    /// Without a name until it is whole, so that nothing is left of a command that is killed.
+    #[cfg(target_os = "linux")]
+    Unnamed(fs::File),
+    Named(NamedTempFile),
+}
+
+impl Part {
+    fn file(&mut self) -> &mut fs::File {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Unnamed(file) => file,
+            Self::Named(file) => file.as_file_mut(),
+        }
+    }
+
+    /// Takes its place, with the permissions of what is there.
+    fn persist(self, target: &Path) -> io::Result<()> {
+        let file = match self {
+            Self::Named(file) => file.into_temp_path(),
+            #[cfg(target_os = "linux")]
+            Self::Unnamed(file) => linked(file, folder(target))?,
+        };
+        if let Ok(old) = fs::metadata(target) {
+            fs::set_permissions(&file, old.permissions())?;
+        }
+        file.persist(target).map_err(|e| e.error)
+    }
+}
+
+/// A file without a name, if the system and the folder's file system have such.
+#[cfg(target_os = "linux")]
+fn unnamed(folder: &Path) -> Option<fs::File> {
+    use rustix::fs::{CWD, Mode, OFlags, openat};
+    // As any new file: less what the umask takes away.
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    openat(CWD, folder, flags, Mode::from_raw_mode(0o666)).ok().map(fs::File::from)
+}
+
+/// Gives a file a name, under which it can be renamed.
+#[cfg(target_os = "linux")]
+fn linked(mut file: fs::File, folder: &Path) -> io::Result<tempfile::TempPath> {
+    use rustix::fs::{AtFlags, CWD, linkat};
+    use std::os::fd::AsRawFd as _;
+    let open = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let link = |path: &Path| linkat(CWD, &open, CWD, path, AtFlags::SYMLINK_FOLLOW).map_err(io::Error::from);
+    if let Ok(linked) = builder().make_in(folder, link) {
+        return Ok(linked.into_temp_path());
+    }
+    // Without /proc there is only a copy.
+    let mut named = builder().tempfile_in(folder)?;
+    io::Seek::rewind(&mut file)?;
+    io::copy(&mut file, &mut named)?;
+    Ok(named.into_temp_path())
+}
+
+fn builder() -> Builder<'static, 'static> {
     let mut builder = Builder::new();
     builder.prefix(".isowarp-").suffix(".part");
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
-        // As any new file: less what the umask takes away.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    builder.tempfile_in(dir).map_err(|e| {
+    builder
+}
+
+fn beside(target: &Path) -> io::Result<Part> {
+    let folder = folder(target);
+    #[cfg(target_os = "linux")]
+    if let Some(file) = unnamed(folder) {
+        return Ok(Part::Unnamed(file));
+    }
+    builder().tempfile_in(folder).map(Part::Named).map_err(|e| {
         // The temporary file's name means nothing to the user.
         let text = e.to_string();
         io::Error::new(e.kind(), text.split(" at path ").next().unwrap_or_default())
@@ -151,15 +215,12 @@ fn beside(target: &Path) -> io::Result<NamedTempFile> {
 }
 
 fn replace<E: From<io::Error>>(path: &Path, body: impl FnOnce(&mut dyn Write) -> Result<(), E>) -> Result<(), E> {
-    let file = beside(path)?;
-    let mut w = BufWriter::new(file);
+    let mut part = beside(path)?;
+    let mut w = BufWriter::new(part.file());
     body(&mut w)?;
-    let file = w.into_inner().map_err(io::IntoInnerError::into_error)?;
-    if let Ok(old) = fs::metadata(path) {
-        fs::set_permissions(file.path(), old.permissions())?;
-    }
-    file.persist(path).map_err(|e| e.error)?;
-    Ok(())
+    w.flush()?;
+    drop(w);
+    Ok(part.persist(path)?)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::npy::Array;
 use isowarp::dynamic::{Norm, Operator, SetOp};
 use isowarp::element::{DType, Ty};
 use isowarp::expression;
-use isowarp::ir::Func;
+use isowarp::ir::{Func, OpError};
 use isowarp::patterns::{ReduceVariant, ScanVariant, ScatterOp, SearchKind, SortOrder};
 
 /// What is to be computed.
@@ -339,7 +339,14 @@ fn sort(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
 /// An order of the caller's: whether x comes before y.
 fn own_order(text: &str, of: &Array) -> Result<Func> {
     let ty = of.dtype.ty();
-    Ok(expression::parse(text, &[ty, ty], None, Some(Ty::Bool))?)
+    let before = expression::parse(text, &[ty, ty], None, Some(Ty::Bool))?;
+    match before.result_types()[..] {
+        [Ty::Bool] => Ok(before),
+        ref found => {
+            let found = found.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            Err(OpError::Signature { what: "result of the order", expected: "bool".to_owned(), found }.into())
+        }
+    }
 }
 
 /// The rung that was asked for by name, else the pattern itself.
