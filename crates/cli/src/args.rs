@@ -259,7 +259,8 @@ pub(crate) struct RunArgs {
     /// device's memory or the host's is taken in chunks that fit
     #[arg(long, value_name = "BYTES")]
     pub(crate) chunk_size: Option<String>,
-    /// Sort and argsort in chunks: the folder of the temporary files, as large as the array; by default that of the output
+    /// Sort and argsort in chunks: the folder of the temporary files, as large as the array; by default that of the output, for
+    /// standard output the system's
     #[arg(long, value_name = "DIR")]
     pub(crate) temp_dir: Option<PathBuf>,
     #[command(flatten)]

@@ -348,6 +348,23 @@ mod tests {
     }
 
     #[test]
+    fn arrays_are_read_in_pieces() {
+        let array = Array { shape: vec![5], dtype: DType::U8, boolean: false, bytes: vec![1, 2, 3, 4, 5] };
+        let f = file(1, "{'descr': '|u1', 'fortran_order': False, 'shape': (5,)}", &array.bytes);
+        let of_file = |f: &[u8]| Reader::new("x.npy".to_owned(), Box::new(io::Cursor::new(f.to_vec())), None).expect("a header");
+        let progress = Progress::new("", 0);
+        for mut reader in [Reader::from(array.clone()), of_file(&f)] {
+            assert_eq!(reader.head().shape, [5]);
+            let mut next = |n| reader.next(n, &progress).ok();
+            assert_eq!([next(2), next(0), next(2), next(9), next(1)], [vec![1, 2], vec![], vec![3, 4], vec![5], vec![]].map(Some));
+        }
+        let mut short = of_file(&f[..f.len() - 1]);
+        assert!(short.next(4, &progress).is_ok() && short.next(1, &progress).is_err_and(|e| e.to_string().contains("truncated")));
+        let mut long = of_file(&[&f[..], &[6]].concat());
+        assert!(long.next(4, &progress).is_ok() && long.next(1, &progress).is_err_and(|e| e.to_string().contains("more than the 5 bytes")));
+    }
+
+    #[test]
     fn bad_files_say_why() {
         let header = |descr: &str, order: &str, shape: &str| format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}}}");
         let good = header("'<f4'", "False", "(2,)");

@@ -19,8 +19,8 @@ use isowarp::{Cpu, Device, Error};
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Memory of devices that do not tell theirs.
-const UNKNOWN: u64 = 1 << 30;
+/// Memory of devices and hosts that do not tell theirs.
+const UNKNOWN: u64 = 4 << 30;
 /// The share of the memory that is planned with, in quarters.
 const QUARTERS: u64 = 3;
 /// Keys of one sort: its indices are `u32`.
@@ -58,7 +58,7 @@ fn most(device: &Device, plan: &Plan, inputs: &[Array]) -> u64 {
     // A chunk as it was read, as it comes back, and an upload between; a processor's own sort takes numbers beside.
     let shared = matches!(caps.kind, DeviceKind::Cpu | DeviceKind::Integrated);
     let on_host = 3 * size + 8 + if shared { on_device + 24 } else { 0 };
-    let host = Cpu::available_bytes().unwrap_or(u64::MAX);
+    let host = Cpu::available_bytes().unwrap_or(UNKNOWN);
     let share = |memory: u64, each: u64| memory / 4 * QUARTERS / each;
     [share(memory, on_device), share(host, on_host), caps.max_buffer_bytes / in_one, limit].into_iter().fold(u64::MAX, u64::min)
 }
@@ -166,3 +166,52 @@ pub(super) fn run(args: &RunArgs, device: &Device, plan: &Plan, inputs: Vec<Read
 
 /// What a sort does to a row: its elements, their order, and whether their indices are wanted.
 type Sorted = (u64, SortOrder, bool);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use isowarp::element::DType;
+
+    fn plan(work: Work) -> Plan {
+        Plan { name: "sort", work, shape: vec![1], boolean: false }
+    }
+
+    #[test]
+    fn arrays_are_taken_in_chunks_where_memory_does_not_hold_them() {
+        let device = Device::open("cpu".parse().expect("a backend")).expect("the CPU");
+        let of = |n: u64| [Array { shape: vec![n], dtype: DType::F32, boolean: false, bytes: Vec::new() }];
+        let order = SortOrder::Ascending;
+        for work in [Work::Sort { n: 9, order }, Work::Argsort { n: 9, order }, Work::Histogram { bins: None, weighted: false }] {
+            let plan = plan(work);
+            assert!(most(&device, &plan, &of(1)) >= 1000);
+            // Of more than any memory holds a chunk is what fits, with its copies.
+            let chunk = most(&device, &plan, &of(1 << 50));
+            assert!(chunk < 1 << 40 && 4 * chunk < device.caps().memory_bytes.max(UNKNOWN), "{chunk}");
+        }
+        let plan = plan(Work::Sort { n: 9, order });
+        assert!(most(&device, &plan, &of(1 << 40)) <= KEYS, "indices of a sort are u32");
+        assert!(too_large(&Error::OutOfMemory { requested: 1, available: None }) && !too_large(&Error::Empty { pattern: "sort" }));
+    }
+
+    #[test]
+    fn chunks_that_do_not_fit_are_halved_down_to_one_row() {
+        let device = Device::open("cpu".parse().expect("a backend")).expect("the CPU");
+        let mut job = Job {
+            device: &device,
+            progress: Progress::new("", 0),
+            temp: PathBuf::new(),
+            chunk: 1000,
+            seconds: None,
+            on_device: true,
+            chunks: 0,
+            chunk_bytes: 0,
+            merges: 0,
+        };
+        let full = || Error::OutOfMemory { requested: 1, available: None };
+        assert!(job.halve((9, 100), full()).is_ok());
+        assert_eq!(job.chunk, 500);
+        assert!(job.halve((900, 1), full()).is_ok());
+        assert_eq!(job.chunk, 450);
+        assert!(job.halve((1, 450), full()).is_err() && job.halve((9, 1), Error::DeviceLost { reason: String::new() }).is_err());
+    }
+}

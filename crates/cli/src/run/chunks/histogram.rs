@@ -64,6 +64,8 @@ pub(super) fn histogram(job: &mut Job<'_>, plan: &Plan, inputs: Vec<Reader>, out
     }
     let found = total.result()?;
     let result = Array { shape: vec![found.len()], dtype: found.dtype(), boolean: false, bytes: found.read_blocking()? };
+    // Closed before their places are taken.
+    drop((samples, weights));
     npy::write(output, &result)?;
     Ok(found.size_bytes())
 }

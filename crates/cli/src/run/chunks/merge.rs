@@ -10,7 +10,7 @@ use isowarp::patterns::{KeyBits, SortOrder};
 use std::ops::Range;
 
 /// Bytes of a block from which on it is worth its seek.
-const BLOCK: u64 = 64 << 10;
+const BLOCK: u64 = 16 << 10;
 /// Most runs of one merge.
 const MOST: u64 = 256;
 
@@ -138,7 +138,8 @@ fn pass(
     (runs, of): (&Runs, Range<usize>),
     mut put: impl FnMut(Vec<Vec<u8>>) -> Result<(), Halted>,
 ) -> Result<(), Halted> {
-    let elements = (job.chunk / of.len() as u64).max(1);
+    // Half a chunk in all: merged buffers of ever other sizes are kept for a while by the device's pool.
+    let elements = (job.chunk / 2 / of.len() as u64).max(1);
     let block = |k| Block { parts: vec![Vec::new(); keys.sizes.len()], next: runs.start(k), end: runs.ends[k] };
     let mut blocks: Vec<Block> = of.map(block).collect();
     loop {
@@ -158,7 +159,7 @@ fn pass(
 
 /// Runs of one merge: as many as have blocks of some size.
 fn fan_in(job: &Job<'_>, keys: &Keys) -> usize {
-    (job.chunk * keys.sizes[0] / BLOCK).clamp(2, MOST) as usize
+    (job.chunk / 2 * keys.sizes[0] / BLOCK).clamp(2, MOST) as usize
 }
 
 /// Passes over all elements that merges of so many runs take.
@@ -192,4 +193,30 @@ pub(super) fn merge(
     job.merges += 1;
     let all = 0..runs.ends.len();
     pass(job, keys, (&runs, all), put)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(keys: &[u8], more: bool) -> Block {
+        Block { parts: vec![keys.to_vec()], next: 0, end: u64::from(more) }
+    }
+
+    #[test]
+    fn what_no_unread_element_can_come_before_is_safe() {
+        let keys = Keys { dtype: DType::U8, order: SortOrder::Ascending, sizes: vec![1] };
+        let safe = |blocks: &[(&[u8], bool)]| safe(&keys, &blocks.iter().map(|(k, more)| block(k, *more)).collect::<Vec<_>>());
+        // Everything is in memory.
+        assert_eq!(safe(&[(&[1, 9], false), (&[2], false), (&[], false)]), [2, 1, 0]);
+        // More of the second run may be 5, too: elements of the first that are 5 come before it, those of the third behind it.
+        assert_eq!(safe(&[(&[4, 5, 6], true), (&[3, 5], true), (&[4, 5, 9], false)]), [2, 2, 1]);
+        // Of runs with the same last key the first one goes on.
+        assert_eq!(safe(&[(&[5, 5], true), (&[5, 5], true), (&[5], true)]), [2, 0, 0]);
+        assert_eq!(safe(&[(&[5, 5], false), (&[5, 5], true), (&[5], true)]), [2, 2, 0]);
+        let keys = Keys { dtype: DType::F32, order: SortOrder::Descending, sizes: vec![4] };
+        let blocks = [[f32::NAN, 1.0].as_slice(), &[0.0, -0.0]].map(|v| v.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>());
+        let [a, b] = blocks.map(|bytes| Block { parts: vec![bytes], next: 0, end: 1 });
+        assert_eq!(super::safe(&keys, &[b, a]), [0, 2]);
+    }
 }
