@@ -21,7 +21,7 @@ mod sort;
 pub use groups::{group_ballot, group_match, tickets};
 pub use histogram::{DynBins, HistogramTotal, histogram};
 pub(crate) use inline::inline;
-pub use merge::{SetOp, merge, merge_into, merge_pairs_into, search, search_into, set_operation};
+pub use merge::{SetOp, merge, merge_into, search, search_into, set_operation};
 pub use merge_sort::{argsort_by, argsort_by_into, merge_by, merge_by_into, sort_by, sort_by_into};
 pub use moves::{gather, permute_axes, reverse, rotate, scatter};
 pub use operator::Operator;
@@ -29,7 +29,7 @@ pub use reduce::{Norm, argmax, argmin, dot, mean, norm, reduce, reduce_axis, red
 pub use scan::{scan, scan_axis, scan_into, scan_variant, scan_variant_into};
 pub use segments::{adjacent_difference, reduce_by_key, segmented_reduce, segmented_scan, segmented_sort};
 pub use select::{first, partition, run_length_encode, select, unique};
-pub use sort::{argsort, argsort_into, sort, sort_into, sort_with_indices};
+pub use sort::{argsort, argsort_into, sort, sort_into, sort_pairs, sort_with_indices};
 
 use crate::backend::{Backend, Leaf, RawBuffer, Run};
 use crate::buffer::{Buffer, Memory as _, write_whole};

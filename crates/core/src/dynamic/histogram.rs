@@ -40,9 +40,12 @@ pub fn histogram<B: Run<HistogramTask> + Run<MapTask>>(
 }
 
 /// Calls `f` with the bins of these samples.
-fn with_bins<B: Backend, T: Element, R>(x: &Buffer<B, T>, bins: &DynBins<'_, B>, f: impl FnOnce(&dyn Bins<B>) -> Result<R>) -> Result<R>
+fn with_bins<B: Backend, T: Element + PartialOrd, R>(
+    x: &Buffer<B, T>,
+    bins: &DynBins<'_, B>,
+    f: impl FnOnce(&dyn Bins<B>) -> Result<R>,
+) -> Result<R>
 where
-    T: PartialOrd,
     T::Reg: Sample + std::str::FromStr,
 {
     match *bins {

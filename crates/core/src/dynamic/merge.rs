@@ -23,24 +23,6 @@ pub fn merge_into<B: Merge>(device: &B, a: &DynBuffer<B>, b: &DynBuffer<B>, orde
     with_dtype!(a.dtype(), K => device.merge_into(&a.typed::<K>()?, &b.typed()?, order, &out.typed()?))
 }
 
-/// The keys of both arrays in order, and the `u32` that travel with them, such as their places, into the caller's buffers. Nothing is checked.
-///
-/// # Errors
-/// As [`Merge::merge_pairs_into`]; [`Error::InvalidArgument`](crate::Error::InvalidArgument) for keys of two types and values of others.
-pub fn merge_pairs_into<B: Merge>(
-    device: &B,
-    a: (&DynBuffer<B>, &DynBuffer<B>),
-    b: (&DynBuffer<B>, &DynBuffer<B>),
-    order: SortOrder,
-    out: (&DynBuffer<B>, &DynBuffer<B>),
-) -> Result<()> {
-    let (v, w, values) = (a.1.typed::<u32>()?, b.1.typed()?, out.1.typed()?);
-    with_dtype!(a.0.dtype(), K => {
-        let (x, y, keys) = (a.0.typed::<K>()?, b.0.typed()?, out.0.typed()?);
-        device.merge_pairs_into((&x, &v), (&y, &w), order, (&keys, &values))
-    })
-}
-
 /// For each needle what is found in the sorted array, as `u32`, or as `u64` where that is longer. That it is sorted is checked.
 ///
 /// # Errors

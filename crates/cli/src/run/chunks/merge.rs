@@ -1,4 +1,5 @@
-//! Merges of many runs, block by block: of every run a block is in memory, and what no unread element can come before is merged on the device.
+//! Merges of many runs, block by block: of every run a block is in memory, and what no unread element can come before is put in order
+//! on the device.
 
 use super::Job;
 use super::runs::{Runs, Writer, unwritable};
@@ -95,40 +96,24 @@ fn safe(keys: &Keys, blocks: &[Block]) -> Vec<usize> {
     (0..blocks.len()).map(|r| if r == run { lens[r] } else { before(r) }).collect()
 }
 
-/// Sorted parts, in the order of their runs, as one.
+/// Sorted parts, in the order of their runs, as one: a stable sort of one behind the other is their merge.
 fn merged(job: &mut Job<'_>, keys: &Keys, mut parts: Vec<Vec<Vec<u8>>>) -> isowarp::Result<Vec<Vec<u8>>> {
     if parts.len() < 2 {
         return Ok(parts.pop().unwrap_or_default());
     }
-    let device = job.device;
-    let types = [keys.dtype, DType::U32];
-    let upload = |part: Vec<Vec<u8>>| part.iter().zip(types).map(|(bytes, dtype)| DynBuffer::upload(device, dtype, bytes)).collect();
-    let mut level = parts.into_iter().map(upload).collect::<isowarp::Result<Vec<Vec<DynBuffer<Device>>>>>()?;
-    let last = job.time(|| {
-        while level.len() > 1 {
-            let mut above = Vec::with_capacity(level.len().div_ceil(2));
-            let mut all = std::mem::take(&mut level).into_iter();
-            while let Some(a) = all.next() {
-                above.push(match all.next() {
-                    Some(b) => pair(device, &a, &b, keys.order)?,
-                    None => a,
-                });
-            }
-            level = above;
-        }
-        Ok(level.pop().unwrap_or_default())
+    let (device, order) = (job.device, keys.order);
+    let upload = |(k, dtype): (usize, DType)| {
+        let all = parts.iter().map(|part| &part[k][..]).collect::<Vec<_>>().concat();
+        DynBuffer::upload(device, dtype, &all)
+    };
+    let of = [keys.dtype, DType::U32].into_iter().take(keys.sizes.len()).enumerate();
+    let uploaded = of.map(upload).collect::<isowarp::Result<Vec<DynBuffer<Device>>>>()?;
+    drop(parts);
+    let sorted = job.time(|| match &uploaded[..] {
+        [keys, values] => dynamic::sort_pairs(device, keys, values, order).map(|(keys, values)| vec![keys, values]),
+        all => all.iter().map(|keys| dynamic::sort(device, keys, keys.len(), order)).collect(),
     })?;
-    last.iter().map(DynBuffer::read_blocking).collect()
-}
-
-fn pair(device: &Device, a: &[DynBuffer<Device>], b: &[DynBuffer<Device>], order: SortOrder) -> isowarp::Result<Vec<DynBuffer<Device>>> {
-    let out = a.iter().zip(b).map(|(a, b)| DynBuffer::new(device, a.dtype(), a.len() + b.len()));
-    let out = out.collect::<isowarp::Result<Vec<_>>>()?;
-    match (a, b, &out[..]) {
-        ([a, v], [b, w], [keys, values]) => dynamic::merge_pairs_into(device, (a, v), (b, w), order, (keys, values))?,
-        _ => dynamic::merge_into(device, &a[0], &b[0], order, &out[0])?,
-    }
-    Ok(out)
+    sorted.iter().map(DynBuffer::read_blocking).collect()
 }
 
 /// Merges runs `of`, handing the result on in pieces.
@@ -138,7 +123,7 @@ fn pass(
     (runs, of): (&Runs, Range<usize>),
     mut put: impl FnMut(Vec<Vec<u8>>) -> Result<(), Halted>,
 ) -> Result<(), Halted> {
-    // Half a chunk in all: merged buffers of ever other sizes are kept for a while by the device's pool.
+    // Half a chunk in all: buffers of ever other sizes are kept for a while by the device's pool.
     let elements = (job.chunk / 2 / of.len() as u64).max(1);
     let block = |k| Block { parts: vec![Vec::new(); keys.sizes.len()], next: runs.start(k), end: runs.ends[k] };
     let mut blocks: Vec<Block> = of.map(block).collect();
