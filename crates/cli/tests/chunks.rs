@@ -247,8 +247,8 @@ fn element(descr: &str, size: usize, x: f64) -> Vec<u8> {
 /// A sample with few values, in bins, on their edges and in none.
 fn sample(descr: &str, size: usize, k: usize) -> Vec<u8> {
     match descr {
-        "|b1" => vec![u8::from(k % 3 == 0)],
-        _ if descr.as_bytes()[1] == b'f' && k % 11 == 0 => element(descr, size, f64::NAN),
+        "|b1" => vec![u8::from(k.is_multiple_of(3))],
+        _ if descr.as_bytes()[1] == b'f' && k.is_multiple_of(11) => element(descr, size, f64::NAN),
         _ if descr.as_bytes()[1] == b'f' => element(descr, size, (k % 9) as f64 / 4.0 - 0.5),
         _ => element(descr, size, (k % 41) as f64),
     }
