@@ -38,11 +38,11 @@ pub(super) fn histogram(job: &mut Job<'_>, plan: &Plan, inputs: Vec<Reader>, out
             (Some(weights), Some(dtype)) => Some((weights.next(taken * dtype.size_bytes(), &job.progress)?, dtype)),
             _ => None,
         };
-        let mut waiting = vec![0..taken];
-        while let Some(of) = waiting.pop() {
+        let mut waiting = vec![(0, taken)];
+        while let Some((start, end)) = waiting.pop() {
             let part = |bytes: &[u8], dtype: DType| {
                 let size = dtype.size_bytes();
-                DynBuffer::upload(device, dtype, &bytes[(of.start * size) as usize..(of.end * size) as usize])
+                DynBuffer::upload(device, dtype, &bytes[(start * size) as usize..(end * size) as usize])
             };
             let uploaded = || -> isowarp::Result<(DynBuffer<Device>, Option<DynBuffer<Device>>)> {
                 Ok((part(&x, dtype)?, w.as_ref().map(|(w, dtype)| part(w, *dtype)).transpose()?))
@@ -51,12 +51,12 @@ pub(super) fn histogram(job: &mut Job<'_>, plan: &Plan, inputs: Vec<Reader>, out
             match uploaded() {
                 Ok((x, w)) => {
                     job.time(|| total.add(&x, w.as_ref()))?;
-                    job.took(of.end - of.start, dtype.size_bytes());
+                    job.took(end - start, dtype.size_bytes());
                 }
                 Err(e) => {
-                    job.halve((of.end - of.start, 1), e)?;
-                    let middle = of.start.midpoint(of.end);
-                    waiting.extend([middle..of.end, of.start..middle]);
+                    job.halve((end - start, 1), e)?;
+                    let middle = start.midpoint(end);
+                    waiting.extend([(middle, end), (start, middle)]);
                 }
             }
         }
