@@ -51,6 +51,12 @@ impl Cpu {
         };
         Self { caps: Arc::new(caps), numerics: Numerics::Strict }
     }
+
+    /// Memory that programs may still take, where the system tells.
+    #[must_use]
+    pub fn available_bytes() -> Option<u64> {
+        memory::system("MemAvailable:")
+    }
 }
 
 impl Default for Cpu {

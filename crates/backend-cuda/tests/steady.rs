@@ -74,6 +74,7 @@ fn words_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<Cu
     gpu.merge_into(&x.slice(..4000)?, &x.slice(4000..)?, up, y)?;
     gpu.sort_by_into(x, |a, b| (a >> 3).gt(b >> 3), y)?;
     gpu.sort_by_in_place(y, Expr::lt)?;
+    gpu.sort_by_with(x, Expr::lt, y, z)?;
     gpu.argsort_by_into(x, Expr::lt, z)?;
     gpu.sort_pairs_by_in_place(y, z, Expr::gt)?;
     gpu.merge_by_into(&x.slice(..4000)?, &x.slice(4000..)?, Expr::lt, y)?;

@@ -177,10 +177,13 @@ Conventions:
   Bins of a histogram are half open: the upper end of --range and the last edge are in none (NumPy's last bin is closed), nor is NaN; what is
   in none is dropped. Sums of f4 weights are exact, rounded once; sums of integers wrap.
   select and partition take an expression of x and i, which holds where it is not zero. unique and rle compare neighbours by value: NaN
-  differs from everything, -0 equals 0. sort and argsort of one dimension take an expression of x and y, which is not zero where x comes before
-  y: --op \"x % 100 < y % 100\"; where it contradicts itself, as < does with NaN, elements may be missing. topk takes the array as
-  one line, and of equal elements those that come first. What is moved, sorted or selected keeps its bits. merge, search, union, intersection and difference
-  take arrays as one line each, sorted as sort sorts them; one that is not is an error.
+  differs from everything, -0 equals 0. sort and argsort of one dimension, and merge, take a comparison of x and y that says whether x comes
+  before y: --op \"x % 100 < y % 100\"; where it contradicts itself, as < does with NaN, elements may be missing. topk takes the array as
+  one line, and of equal elements those that come first. What is moved, sorted or selected keeps its bits. merge, search, union, intersection
+  and difference take arrays as one line each, sorted as sort sorts them; one that is not is an error.
+  sort, argsort and histogram take an array that is too large for the device, or for the host, in chunks, with the same result to the bit; so
+  do they with --chunk-size. A row that is longer than a chunk goes through temporary files as large as it is, without a name, in --temp-dir. An
+  order of your own needs the whole array at once. Counts of more than 2^32 - 1 samples are u8.
   Offsets of segments are u4, i4, u8 or i8, one more than there are segments; one that is below the one before it, or behind the end, is an
   error. An empty segment gives what the operator starts with: 0 for a sum, inf or the greatest value for a minimum.
 
@@ -198,7 +201,7 @@ pub(crate) struct RunArgs {
     /// The output .npy file, or - for standard output
     #[arg(long = "out", value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// A name or an expression; reduce and scan, by key and of segments too, default to sum, sort and argsort to the order of values
+    /// A name or an expression; reduce and scan, by key and of segments too, default to sum, sort, argsort and merge to the order of values
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) op: Option<String>,
     /// What an expression of reduce or scan starts with, and gives for nothing: a number such as 0 or -inf
@@ -261,6 +264,14 @@ pub(crate) struct RunArgs {
     /// The output's element type (map, zip, generate): f32 f64 f16 i32 i64 u32 u64 u8; values are converted
     #[arg(long)]
     pub(crate) dtype: Option<String>,
+    /// Sort, argsort and histogram: bytes of the array to take at a time, such as 2^30 or 512M. By default an array that is too large for the
+    /// device's memory or the host's is taken in chunks that fit
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) chunk_size: Option<String>,
+    /// Sort and argsort in chunks: the folder of the temporary files, as large as the array; by default that of the output, for
+    /// standard output the system's
+    #[arg(long, value_name = "DIR")]
+    pub(crate) temp_dir: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) device: DeviceArgs,
     /// How floats are computed

@@ -16,7 +16,7 @@ const MAX_HEADER: u64 = 64 * 1024;
 const CHUNK: usize = 8 << 20;
 
 /// An array on the host.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Array {
     pub(crate) shape: Vec<u64>,
     pub(crate) dtype: DType,
@@ -45,19 +45,75 @@ pub(crate) fn shape_text(shape: &[u64]) -> String {
     }
 }
 
-/// Reads a file, or standard input for `-`.
-pub(crate) fn read(path: &Path) -> Result<Array> {
-    let (name, mut reader, size): (String, Box<dyn Read>, Option<u64>) = if path.as_os_str() == "-" {
-        ("standard input".to_owned(), Box::new(io::stdin().lock()), None)
-    } else {
+/// An array that is read piece by piece.
+pub(crate) struct Reader {
+    /// The file, for people.
+    name: String,
+    from: Box<dyn Read>,
+    /// Without its elements.
+    head: Array,
+    /// Bytes of all elements, and of those that were read.
+    expected: u64,
+    taken: u64,
+    /// Whether the size was known, and so right.
+    sized: bool,
+}
+
+impl Reader {
+    /// Reads the header of a file, or of standard input for `-`. Where the file's size is known, it is checked.
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        if path.as_os_str() == "-" {
+            return Self::new("standard input".to_owned(), Box::new(io::stdin().lock()), None);
+        }
         let file = File::open(path).map_err(|e| Failure::file("read", path, &e))?;
         let meta = file.metadata().map_err(|e| Failure::file("read", path, &e))?;
         if meta.is_dir() {
             return Err(Failure::failed(format!("cannot read {}: it is a directory", path.display()), "name a .npy file in it"));
         }
-        (path.display().to_string(), Box::new(file), meta.is_file().then_some(meta.len()))
-    };
-    from_reader(&mut reader, size).map_err(|why| why.about(&name))
+        Self::new(path.display().to_string(), Box::new(file), meta.is_file().then_some(meta.len()))
+    }
+
+    fn new(name: String, mut from: Box<dyn Read>, size: Option<u64>) -> Result<Self> {
+        match head(&mut from, size) {
+            Ok((head, expected)) => Ok(Self { name, from, head, expected, taken: 0, sized: size.is_some() }),
+            Err(why) => Err(why.about(&name)),
+        }
+    }
+
+    /// The array without its elements.
+    pub(crate) fn head(&self) -> &Array {
+        &self.head
+    }
+
+    /// So many bytes of elements, or the rest where there are fewer.
+    pub(crate) fn next(&mut self, bytes: u64, progress: &Progress) -> Result<Vec<u8>> {
+        let want = bytes.min(self.expected - self.taken);
+        let found = body(&mut self.from, (self.taken, want, self.expected), progress).and_then(|found| {
+            self.taken += want;
+            if self.taken == self.expected && !self.sized {
+                self.sized = true;
+                nothing_behind(&mut self.from, &self.head, self.expected)?;
+            }
+            Ok(found)
+        });
+        found.map_err(|why| why.about(&self.name))
+    }
+
+    /// The rest of the array.
+    pub(crate) fn all(mut self) -> Result<Array> {
+        let progress = Progress::new("reading", self.expected - self.taken);
+        let bytes = self.next(self.expected, &progress)?;
+        Ok(Array { bytes, ..self.head })
+    }
+}
+
+impl From<Array> for Reader {
+    /// Of an array that was read already.
+    fn from(array: Array) -> Self {
+        let (expected, name) = (array.bytes.len() as u64, "the array".to_owned());
+        let from = Box::new(io::Cursor::new(array.bytes));
+        Self { name, from, head: Array { bytes: Vec::new(), ..array }, expected, taken: 0, sized: true }
+    }
 }
 
 /// Why a file is refused.
@@ -82,7 +138,8 @@ impl Refused {
     }
 }
 
-fn from_reader(reader: &mut dyn Read, size: Option<u64>) -> Result<Array, Refused> {
+/// The array without its elements, and the bytes that these take.
+fn head(reader: &mut dyn Read, size: Option<u64>) -> Result<(Array, u64), Refused> {
     let (prelude, header) = header(reader)?;
     let (dtype, boolean) = element(&header)?;
     let fortran = header.order() == Order::Fortran;
@@ -99,11 +156,14 @@ fn from_reader(reader: &mut dyn Read, size: Option<u64>) -> Result<Array, Refuse
     if let Some(found) = size.map(|s| s.saturating_sub(prelude)) {
         check_length(expected, found)?;
     }
-    let bytes = body(reader, expected)?;
-    if size.is_none() && reader.read(&mut [0]).map_err(|e| Refused::new(e.to_string()))? != 0 {
-        return Err(Refused::new(format!("there are more than the {expected} bytes that the shape {} takes", shape_text(&shape))));
+    Ok((Array { shape, dtype, boolean, bytes: Vec::new() }, expected))
+}
+
+fn nothing_behind(reader: &mut dyn Read, head: &Array, expected: u64) -> Result<(), Refused> {
+    match reader.read(&mut [0]).map_err(|e| Refused::new(e.to_string()))? {
+        0 => Ok(()),
+        _ => Err(Refused::new(format!("there are more than the {expected} bytes that the shape {} takes", head.shape_text()))),
     }
-    Ok(Array { shape, dtype, boolean, bytes })
 }
 
 fn check_length(expected: u64, found: u64) -> Result<(), Refused> {
@@ -114,15 +174,15 @@ fn check_length(expected: u64, found: u64) -> Result<(), Refused> {
     Err(Refused::new(format!("{what}: its header announces {expected} bytes of elements, {found} are there")))
 }
 
-fn body(reader: &mut dyn Read, expected: u64) -> Result<Vec<u8>, Refused> {
-    let progress = Progress::new("reading", expected);
+/// `want` bytes after the `taken` first of `expected`.
+fn body(reader: &mut dyn Read, (taken, want, expected): (u64, u64, u64), progress: &Progress) -> Result<Vec<u8>, Refused> {
     let mut bytes = Vec::new();
-    while (bytes.len() as u64) < expected {
-        let want = (expected - bytes.len() as u64).min(CHUNK as u64);
-        let got = reader.take(want).read_to_end(&mut bytes).map_err(|e| Refused::new(e.to_string()))? as u64;
+    while (bytes.len() as u64) < want {
+        let step = (want - bytes.len() as u64).min(CHUNK as u64);
+        let got = reader.take(step).read_to_end(&mut bytes).map_err(|e| Refused::new(e.to_string()))? as u64;
         progress.advance(got);
-        if got < want {
-            check_length(expected, bytes.len() as u64)?;
+        if got < step {
+            check_length(expected, taken + bytes.len() as u64)?;
         }
     }
     Ok(bytes)
@@ -203,10 +263,10 @@ fn element(header: &NpyHeader) -> Result<(DType, bool), Refused> {
     Ok(found)
 }
 
-/// Writes a file, or standard output.
-pub(crate) fn write(output: &Output, array: &Array) -> Result {
-    let descr = match array.dtype {
-        _ if array.boolean => "|b1",
+/// The header of a file of this shape and type; elements follow it.
+pub(crate) fn header_of(shape: &[u64], dtype: DType, boolean: bool) -> Result<Vec<u8>> {
+    let descr = match dtype {
+        _ if boolean => "|b1",
         DType::F32 => "<f4",
         DType::F64 => "<f8",
         DType::F16 => "<f2",
@@ -217,11 +277,20 @@ pub(crate) fn write(output: &Output, array: &Array) -> Result {
         DType::U8 => "|u1",
         other => return Err(Failure::defect(format!("elements of type {other} cannot be written to a .npy file"))),
     };
-    let dtype = descr.parse().map_err(|e| Failure::defect(format!("{descr}: {e}")))?;
+    let wrong = |e: &dyn std::fmt::Display| Failure::defect(format!("{descr}: {e}"));
+    let dtype = descr.parse().map_err(|e| wrong(&e))?;
+    let mut bytes = Vec::new();
+    let options = WriteOptions::new_header_only().dtype(npyz::DType::Plain(dtype)).shape(shape);
+    options.writer(&mut bytes).write_header_only().map_err(|e| wrong(&e))?;
+    Ok(bytes)
+}
+
+/// Writes a file, or standard output.
+pub(crate) fn write(output: &Output, array: &Array) -> Result {
+    let header = header_of(&array.shape, array.dtype, array.boolean)?;
     let progress = Progress::new("writing", array.bytes.len() as u64);
     output.write(|w| {
-        let options = WriteOptions::new_header_only().dtype(npyz::DType::Plain(dtype)).shape(&array.shape);
-        let w = options.writer(w).write_header_only()?;
+        w.write_all(&header)?;
         for chunk in array.bytes.chunks(CHUNK) {
             w.write_all(chunk)?;
             progress.advance(chunk.len() as u64);
@@ -244,9 +313,14 @@ mod tests {
         f
     }
 
+    fn read_all(bytes: &[u8], size: Option<u64>) -> Result<Array, String> {
+        let from = Box::new(io::Cursor::new(bytes.to_vec()));
+        Reader::new("x.npy".to_owned(), from, size).and_then(Reader::all).map_err(|f| f.to_string())
+    }
+
     fn parse(bytes: &[u8]) -> Result<Array, String> {
-        let known = from_reader(&mut &bytes[..], Some(bytes.len() as u64)).map_err(|r| r.why);
-        let streamed = from_reader(&mut &bytes[..], None).map_err(|r| r.why);
+        let known = read_all(bytes, Some(bytes.len() as u64));
+        let streamed = read_all(bytes, None);
         assert_eq!(known.is_ok(), streamed.is_ok(), "{known:?} {streamed:?}");
         known
     }
@@ -271,6 +345,23 @@ mod tests {
         assert_eq!(parse(&scalar), Ok(Array { shape: vec![], dtype: DType::U8, boolean: true, bytes: vec![1] }));
         let empty = file(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (0, 5)}", &[]);
         assert_eq!(parse(&empty).map(|a| a.len()), Ok(0));
+    }
+
+    #[test]
+    fn arrays_are_read_in_pieces() {
+        let array = Array { shape: vec![5], dtype: DType::U8, boolean: false, bytes: vec![1, 2, 3, 4, 5] };
+        let f = file(1, "{'descr': '|u1', 'fortran_order': False, 'shape': (5,)}", &array.bytes);
+        let of_file = |f: &[u8]| Reader::new("x.npy".to_owned(), Box::new(io::Cursor::new(f.to_vec())), None).expect("a header");
+        let progress = Progress::new("", 0);
+        for mut reader in [Reader::from(array.clone()), of_file(&f)] {
+            assert_eq!(reader.head().shape, [5]);
+            let mut next = |n| reader.next(n, &progress).ok();
+            assert_eq!([next(2), next(0), next(2), next(9), next(1)], [vec![1, 2], vec![], vec![3, 4], vec![5], vec![]].map(Some));
+        }
+        let mut short = of_file(&f[..f.len() - 1]);
+        assert!(short.next(4, &progress).is_ok() && short.next(1, &progress).is_err_and(|e| e.to_string().contains("truncated")));
+        let mut long = of_file(&[&f[..], &[6]].concat());
+        assert!(long.next(4, &progress).is_ok() && long.next(1, &progress).is_err_and(|e| e.to_string().contains("more than the 5 bytes")));
     }
 
     #[test]
@@ -304,7 +395,7 @@ mod tests {
             assert!(found.contains(why), "{why}: {found}");
         }
         let long = file(1, &good, &[0; 9]);
-        assert!(from_reader(&mut &long[..], Some(long.len() as u64)).is_err_and(|r| r.why.contains("too long")));
-        assert!(from_reader(&mut &long[..], None).is_err_and(|r| r.why.contains("more than the 8 bytes")));
+        assert!(read_all(&long, Some(long.len() as u64)).is_err_and(|why| why.contains("too long")));
+        assert!(read_all(&long, None).is_err_and(|why| why.contains("more than the 8 bytes")));
     }
 }

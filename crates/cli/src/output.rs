@@ -6,6 +6,42 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile};
 
+/// Why a result that is made as it is written was not written.
+#[derive(Debug)]
+pub(crate) enum Halted {
+    /// It could not be written.
+    Io(io::Error),
+    /// It could not be made.
+    Failure(Failure),
+}
+
+impl Halted {
+    fn about(self, path: &Path) -> Failure {
+        match self {
+            Self::Io(e) => Failure::file("write", path, &e),
+            Self::Failure(failure) => failure,
+        }
+    }
+}
+
+impl From<io::Error> for Halted {
+    fn from(e: io::Error) -> Self {
+        Self::Io(e)
+    }
+}
+
+impl From<Failure> for Halted {
+    fn from(failure: Failure) -> Self {
+        Self::Failure(failure)
+    }
+}
+
+impl From<isowarp::Error> for Halted {
+    fn from(e: isowarp::Error) -> Self {
+        Self::Failure(e.into())
+    }
+}
+
 /// Where a result goes.
 #[derive(Debug)]
 pub(crate) enum Output {
@@ -49,6 +85,31 @@ impl Output {
         matches!(self, Self::Stdout)
     }
 
+    /// The folder that temporary files may go to: that of the result, or where it has none the system's.
+    pub(crate) fn folder(&self) -> PathBuf {
+        match self {
+            Self::File(path) => folder(path).to_owned(),
+            Self::Stdout | Self::Stream(_) => std::env::temp_dir(),
+        }
+    }
+
+    /// Writes a result that is made as it is written. On failure the path is as it was, and what cannot be replaced has got nothing: that gets
+    /// the whole from a file in `temp`.
+    pub(crate) fn stream(&self, temp: &Path, body: impl FnOnce(&mut dyn Write) -> Result<(), Halted>) -> Result {
+        if let Self::File(path) = self {
+            return replace(path, body).map_err(|e| e.about(path));
+        }
+        let spooled = || {
+            let mut w = BufWriter::new(tempfile::tempfile_in(temp)?);
+            body(&mut w)?;
+            let mut file = w.into_inner().map_err(io::IntoInnerError::into_error)?;
+            io::Seek::rewind(&mut file)?;
+            Ok(file)
+        };
+        let mut file = spooled().map_err(|e: Halted| e.about(temp))?;
+        self.write(|w| io::copy(&mut file, w).map(drop))
+    }
+
     /// Writes the result. On failure the path is as it was.
     pub(crate) fn write(&self, body: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result {
         match self {
@@ -68,32 +129,98 @@ impl Output {
     }
 }
 
-fn beside(target: &Path) -> io::Result<NamedTempFile> {
-    let dir = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+fn folder(target: &Path) -> &Path {
+    target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// A file beside the place that it will take.
+enum Part {
+    /// Without a name until it is whole, so that nothing is left of a command that is killed.
+    #[cfg(target_os = "linux")]
+    Unnamed(fs::File),
+    Named(NamedTempFile),
+}
+
+impl Part {
+    fn file(&mut self) -> &mut fs::File {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Unnamed(file) => file,
+            Self::Named(file) => file.as_file_mut(),
+        }
+    }
+
+    /// Takes its place, with the permissions of what is there.
+    fn persist(self, target: &Path) -> io::Result<()> {
+        let file = match self {
+            Self::Named(file) => file.into_temp_path(),
+            #[cfg(target_os = "linux")]
+            Self::Unnamed(file) => linked(file, folder(target))?,
+        };
+        if let Ok(old) = fs::metadata(target) {
+            fs::set_permissions(&file, old.permissions())?;
+        }
+        file.persist(target).map_err(|e| e.error)
+    }
+}
+
+/// A file without a name, if the system and the folder's file system have such.
+#[cfg(target_os = "linux")]
+fn unnamed(folder: &Path) -> Option<fs::File> {
+    use rustix::fs::{CWD, Mode, OFlags, openat};
+    // As any new file: less what the umask takes away.
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    openat(CWD, folder, flags, Mode::from_raw_mode(0o666)).ok().map(fs::File::from)
+}
+
+/// Gives a file a name, under which it can be renamed.
+#[cfg(target_os = "linux")]
+fn linked(mut file: fs::File, folder: &Path) -> io::Result<tempfile::TempPath> {
+    use rustix::fs::{AtFlags, CWD, linkat};
+    use std::os::fd::AsRawFd as _;
+    let open = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let link = |path: &Path| linkat(CWD, &open, CWD, path, AtFlags::SYMLINK_FOLLOW).map_err(io::Error::from);
+    if let Ok(linked) = builder().make_in(folder, link) {
+        return Ok(linked.into_temp_path());
+    }
+    // Without /proc there is only a copy.
+    let mut named = builder().tempfile_in(folder)?;
+    io::Seek::rewind(&mut file)?;
+    io::copy(&mut file, &mut named)?;
+    Ok(named.into_temp_path())
+}
+
+fn builder() -> Builder<'static, 'static> {
     let mut builder = Builder::new();
     builder.prefix(".isowarp-").suffix(".part");
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
-        // As any new file: less what the umask takes away.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    builder.tempfile_in(dir).map_err(|e| {
+    builder
+}
+
+fn beside(target: &Path) -> io::Result<Part> {
+    let folder = folder(target);
+    #[cfg(target_os = "linux")]
+    if let Some(file) = unnamed(folder) {
+        return Ok(Part::Unnamed(file));
+    }
+    builder().tempfile_in(folder).map(Part::Named).map_err(|e| {
         // The temporary file's name means nothing to the user.
         let text = e.to_string();
         io::Error::new(e.kind(), text.split(" at path ").next().unwrap_or_default())
     })
 }
 
-fn replace(path: &Path, body: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let file = beside(path)?;
-    let mut w = BufWriter::new(file);
+fn replace<E: From<io::Error>>(path: &Path, body: impl FnOnce(&mut dyn Write) -> Result<(), E>) -> Result<(), E> {
+    let mut part = beside(path)?;
+    let mut w = BufWriter::new(part.file());
     body(&mut w)?;
-    let file = w.into_inner().map_err(io::IntoInnerError::into_error)?;
-    if let Ok(old) = fs::metadata(path) {
-        fs::set_permissions(file.path(), old.permissions())?;
-    }
-    file.persist(path).map(drop).map_err(|e| e.error)
+    w.flush()?;
+    drop(w);
+    Ok(part.persist(path)?)
 }
 
 #[cfg(test)]

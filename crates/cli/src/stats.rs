@@ -10,6 +10,9 @@ use isowarp::{Device, Error};
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
+/// How long a measurement may take.
+const BUDGET: Duration = Duration::from_millis(500);
+
 /// A measurement.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Time {
@@ -62,6 +65,18 @@ pub(crate) fn rate(bytes: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { bytes as f64 / seconds } else { 0.0 }
 }
 
+/// How an array was taken that was not taken at once.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Chunked {
+    pub(crate) chunks: u64,
+    /// Of the largest one.
+    pub(crate) chunk_bytes: u64,
+    /// Passes over all elements that merged chunks.
+    pub(crate) merges: u32,
+    /// With reading and writing, on the host's clock.
+    pub(crate) total_seconds: f64,
+}
+
 /// What `--stats` prints.
 #[derive(Debug, Serialize)]
 struct Stats {
@@ -78,6 +93,8 @@ struct Stats {
     gb_per_second: f64,
     copy_gb_per_second: f64,
     share_of_copy: f64,
+    #[serde(flatten)]
+    chunked: Option<Chunked>,
 }
 
 /// Measures `work`, which moves `bytes` bytes over `elements` elements, and prints the result; to standard error where standard output carries
@@ -89,12 +106,36 @@ pub(crate) fn report(
     to: (bool, bool),
     work: &mut dyn FnMut() -> isowarp::Result<()>,
 ) -> Result {
-    let budget = Duration::from_millis(500);
     let progress = Progress::new(format!("measuring {pattern}"), 0);
-    let time = measure(device, budget, work)?;
-    progress.say("measuring a copy");
+    let time = measure(device, BUDGET, work)?;
+    drop(progress);
+    print(device, pattern, (elements, bytes), (to, bytes), time, None)
+}
+
+/// Prints what was measured while an array was taken in chunks: the device's time of all of them together.
+pub(crate) fn report_chunks(
+    device: &Device,
+    pattern: &str,
+    (elements, bytes): (u64, u64),
+    to: (bool, bool),
+    time: Time,
+    chunked: Chunked,
+) -> Result {
+    print(device, pattern, (elements, bytes), (to, 2 * chunked.chunk_bytes), time, Some(chunked))
+}
+
+/// Measures a copy that moves `copied` bytes, and prints the result.
+fn print(
+    device: &Device,
+    pattern: &str,
+    (elements, bytes): (u64, u64),
+    ((json, to_stderr), copied): ((bool, bool), u64),
+    time: Time,
+    chunked: Option<Chunked>,
+) -> Result {
+    let progress = Progress::new("measuring a copy", 0);
     // A copy of the same size, so that both live in the same level of the memory; without room for it the share is unknown.
-    let copy = match copy_rate(device, bytes, budget) {
+    let copy = match copy_rate(device, copied, BUDGET) {
         Err(Error::OutOfMemory { .. } | Error::TooLarge { .. }) => 0.0,
         other => other?,
     };
@@ -114,8 +155,8 @@ pub(crate) fn report(
         gb_per_second: rate / 1e9,
         copy_gb_per_second: copy / 1e9,
         share_of_copy: if copy > 0.0 { rate / copy } else { 0.0 },
+        chunked,
     };
-    let (json, to_stderr) = to;
     let text = if json { table::json(&stats)? } else { people(&stats, time) };
     if to_stderr {
         eprintln!("{text}");
@@ -132,8 +173,16 @@ fn people(s: &Stats, time: Time) -> String {
     } else {
         "no room to measure a copy".to_owned()
     };
+    let times = match &s.chunked {
+        None => format!("{clock} time, median of {} runs", s.runs),
+        Some(c) => {
+            let merges = if c.merges > 0 { format!(", merged in {}", passes(c.merges)) } else { String::new() };
+            let (size, all) = (table::bytes(c.chunk_bytes), table::seconds(c.total_seconds));
+            format!("{clock} time of {} chunks of up to {size}{merges}; {all} with reading and writing", c.chunks)
+        }
+    };
     format!(
-        "{} of {} elements on {} ({}), {}\n{} read and written in {} ({clock} time, median of {} runs): {:.2} GB/s, {share}",
+        "{} of {} elements on {} ({}), {}\n{} read and written in {} ({times}): {:.2} GB/s, {share}",
         s.pattern,
         s.elements,
         s.backend,
@@ -141,7 +190,10 @@ fn people(s: &Stats, time: Time) -> String {
         s.numerics,
         table::bytes(s.bytes),
         table::seconds(time.seconds),
-        s.runs,
         s.gb_per_second,
     )
+}
+
+fn passes(n: u32) -> String {
+    if n == 1 { "one pass".to_owned() } else { format!("{n} passes") }
 }

@@ -123,6 +123,25 @@ fn arrays_that_are_not_sorted_or_not_of_one_type_are_named() {
 }
 
 #[test]
+fn orders_that_are_none_are_refused() {
+    for pattern in ["sort", "argsort", "merge"] {
+        let order = |op: &str| {
+            let inputs = ["--in", "w_i4.npy", "--in", "w_i4.npy"];
+            refused(&[&[pattern, "--op", op], &inputs[..if pattern == "merge" { 4 } else { 2 }]].concat())
+        };
+        assert_eq!(order("x % 7 < z"), ["error: unknown name `z`: the inputs are `x` to `y`", "  x % 7 < z", "          ^"]);
+        assert_eq!(order("x <"), ["error: the expression ends here; expected a value", "  x <", "     ^"]);
+        assert_eq!(order("sin(x) < y"), ["error: `sin` is not defined for i32; write sin(f32(...))", "  sin(x) < y", "  ^"]);
+        advises(&order("x - y"), "result of the order: expected (bool), found (i32)", "compare x and y");
+    }
+    let merge = |a: &str, b: &str, op: &str| refused(&["merge", "--in", a, "--in", b, "--op", op]);
+    let message = "merge_by: the second array is not sorted: element 1 comes before its left neighbour";
+    advises(&merge("rising_r.npy", "falling_r.npy", "x < y"), message, "the same --op");
+    says(&merge("falling_r.npy", "rising_r.npy", "x < y"), "the first array is not sorted: element 1");
+    says(&merge("sorted_i4.npy", "sorted_u4.npy", "x < y"), "merge takes arrays of one type, not i32 and u32");
+}
+
+#[test]
 fn offsets_that_are_wrong_are_named() {
     let sums = |offsets: &str| refused(&["segmented-reduce", "--in", "w_i4.npy", "--in", offsets]);
     says(&sums("falling_u4.npy"), "segments: the array of offsets is not sorted: element 2 comes before its left neighbour");
@@ -250,7 +269,7 @@ fn a_driver_library_that_cannot_be_found_is_no_panic() {
 fn options_that_make_no_sense_are_refused() {
     says(
         &refused(&["argmin", "--in", "x_f4.npy", "--op", "x"]),
-        "--op is for map, zip, generate, reduce, scan, reduce-by-key, segmented-reduce, segmented-scan, select, partition, ballot, sort, argsort and scatter, not for argmin",
+        "--op is for map, zip, generate, reduce, scan, reduce-by-key, segmented-reduce, segmented-scan, select, partition, ballot, sort, argsort, merge and scatter, not for argmin",
     );
     says(&refused(&["map", "--in", "x_f4.npy", "--op", "x", "--axis", "0"]), "--axis is for reduce and scan");
     says(&refused(&["reduce", "--in", "x_f4.npy", "--exclusive"]), "--exclusive is for scan");
@@ -270,7 +289,9 @@ fn options_that_make_no_sense_are_refused() {
         &refused(&["map", "--in", "x_f4.npy", "--op", "x", "--descending"]),
         "--descending is for sort, argsort, topk, segmented-sort, segmented-argsort, merge, search, union, intersection and difference, not for map",
     );
-    says(&refused(&["merge", "--in", "x_f4.npy", "--in", "x_f4.npy", "--op", "x < y"]), "not for merge");
+    says(&refused(&["union", "--in", "x_f4.npy", "--in", "x_f4.npy", "--op", "x < y"]), "not for union");
+    let both = refused(&["merge", "--in", "r_f4.npy", "--in", "r_f4.npy", "--op", "x < y", "--descending"]);
+    advises(&both, "--descending is for the order of values", "swap x and y");
     says(&refused(&["sort", "--in", "x_f4.npy", "--op", "x < y"]), "rows cannot be sorted by an order of your own");
     says(&refused(&["sort", "--in", "r_f4.npy", "--op", "x < y", "--descending"]), "--descending is for the order of values");
     says(&refused(&["select", "--in", "x_f4.npy"]), "select needs --op, a condition");

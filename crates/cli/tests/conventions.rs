@@ -271,6 +271,18 @@ fn merges_order_floats_totally_and_take_equal_elements_of_the_first_array_first(
 }
 
 #[test]
+fn merges_by_an_order_of_your_own_take_equal_elements_of_the_first_array_first() {
+    let f = Files::new();
+    let (a, b) = (f.line("<i4", &i32s(&[20, 11, 1, 9])), f.line("<i4", &i32s(&[30, -8, 29])));
+    let by_last_digit = ["merge", "--op", "abs(x) % 10 < abs(y) % 10"];
+    is(&run(&[&a, &b], &by_last_digit), "'<i4'", &[7], &i32s(&[20, 30, 11, 1, -8, 9, 29]));
+    is(&run(&[&b, &a], &by_last_digit), "'<i4'", &[7], &i32s(&[30, 20, 11, 1, -8, 29, 9]));
+    let (nan, one) = (f.line("<f4", &bits(&[0xFFC0_0001, 0x7FC1_2345])), f.line("<f4", &f32s(&[1.0])));
+    let nan_first = ["merge", "--op", "isnan(x) && !isnan(y) || x < y"];
+    is(&run(&[&one, &nan], &nan_first), "'<f4'", &[3], &bits(&[0xFFC0_0001, 0x7FC1_2345, 0x3F80_0000]));
+}
+
+#[test]
 fn moves_keep_every_bit_and_the_last_of_several_stays() {
     let f = Files::new();
     let (x, at) = (f.line("<f4", &bits(&IN_ORDER)), f.line("<u4", &bits(&[8, 0, 7, 7])));

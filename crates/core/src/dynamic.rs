@@ -19,17 +19,17 @@ mod select;
 mod sort;
 
 pub use groups::{group_ballot, group_match, tickets};
-pub use histogram::{DynBins, histogram};
+pub use histogram::{DynBins, HistogramTotal, histogram};
 pub(crate) use inline::inline;
 pub use merge::{SetOp, merge, merge_into, search, search_into, set_operation};
-pub use merge_sort::{argsort_by, argsort_by_into, sort_by, sort_by_into};
+pub use merge_sort::{argsort_by, argsort_by_into, merge_by, merge_by_into, sort_by, sort_by_into};
 pub use moves::{gather, permute_axes, reverse, rotate, scatter};
 pub use operator::Operator;
 pub use reduce::{Norm, argmax, argmin, dot, mean, norm, reduce, reduce_axis, reduce_from, reduce_variant};
 pub use scan::{scan, scan_axis, scan_into, scan_variant, scan_variant_into};
 pub use segments::{adjacent_difference, reduce_by_key, segmented_reduce, segmented_scan, segmented_sort};
 pub use select::{first, partition, run_length_encode, select, unique};
-pub use sort::{argsort, argsort_into, sort, sort_into, sort_variant, sort_variant_into, top_k};
+pub use sort::{argsort, argsort_into, sort, sort_into, sort_pairs, sort_variant, sort_variant_into, sort_with_indices, top_k};
 
 use crate::backend::{Backend, Leaf, RawBuffer, Run};
 use crate::buffer::{Buffer, Memory as _, write_whole};

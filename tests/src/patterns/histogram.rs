@@ -6,8 +6,8 @@ use crate::data::Fill;
 use half::f16;
 use isowarp::Result;
 use isowarp::element::Element;
-use isowarp::patterns::Weight;
 use isowarp::patterns::histogram::Binned;
+use isowarp::patterns::{HistogramTotal, Weight};
 use isowarp::prelude::*;
 
 /// Bins around those that shared memory has room for, alone and in copies.
@@ -41,6 +41,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     edges(c);
     channels(c);
     sources(c);
+    pieces(c);
     large(c);
 }
 
@@ -303,4 +304,43 @@ fn large<B: Target>(c: &mut Cases<B>) {
         .bytes(4 * n)
         .quick &= n < 2_000_000;
     }
+}
+
+/// Samples that come in pieces, of which the cuts do not show.
+fn pieces<B: Target>(c: &mut Cases<B>) {
+    fn weighted<B: Target, W: Weight>(c: &mut Cases<B>, fill: Fill) {
+        c.add(format!("histogram/pieces/{}/{}", W::DTYPE, fill.name()), move |d| {
+            let (x, w) = (input::<B, u32>(d, Fill::Plain, 30_011, "x")?, input::<B, W>(d, fill, 30_011, "w")?);
+            let mut total = HistogramTotal::<B, W>::sums(d, 300)?;
+            for cut in [0..0, 0..1, 1..9000, 9000..30_000, 30_000..30_011] {
+                total.add_weighted(even(&x.slice(cut.clone())?, 0, 1 << 31, 300), &w.slice(cut)?)?;
+            }
+            let whole = d.histogram_weighted(even(&x, 0, 1 << 31, 300), &w)?;
+            Ok((total.result()?, whole))
+        })
+        .needs(&[W::DTYPE]);
+    }
+    weighted::<B, f32>(c, Fill::Plain);
+    weighted::<B, f32>(c, Fill::Bits);
+    weighted::<B, f32>(c, Fill::Cancel);
+    weighted::<B, i32>(c, Fill::Plain);
+    weighted::<B, u64>(c, Fill::Plain);
+    c.add("histogram/pieces/counts", |d| {
+        let x = input::<B, f32>(d, Fill::Bits, 30_011, "x")?;
+        let (mut few, mut many) = (HistogramTotal::<B, u32>::counts(d, 10_000)?, HistogramTotal::<B, u32>::counts(d, 5)?);
+        for cut in [0..4097, 4097..4098, 4098..30_011] {
+            few.add(even(&x.slice(cut.clone())?, -2.0, 3.0, 10_000))?;
+            many.add(even(&x.slice(cut)?, -2.0, 3.0, 5))?;
+        }
+        Ok((few.result()?, many.result()?))
+    });
+    c.add("histogram/pieces/counts_u64", |d| {
+        let x = input::<B, u8>(d, Fill::Plain, 30_011, "x")?;
+        let mut total = HistogramTotal::<B, u64>::counts(d, 256)?;
+        for cut in [0..3, 3..30_011] {
+            total.add(even(&x.slice(cut)?, 0, 256, 256))?;
+        }
+        total.result()
+    })
+    .needs(&[u8::DTYPE, u64::DTYPE]);
 }

@@ -33,6 +33,10 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     types(c);
     shapes(c);
     contradictions(c);
+    lent::<B, u8>(c, |a, b| (a & 15u32).lt(b & 15u32));
+    lent::<B, f16>(c, |a, b| a.abs().lt(b.abs()));
+    lent::<B, u32>(c, |a, b| (a >> 20).gt(b >> 20));
+    lent::<B, f64>(c, |a, b| a.lt(b) | (b.is_nan() & !a.is_nan()));
     payloads::<B, u8>(c);
     payloads::<B, f16>(c);
     payloads::<B, i32>(c);
@@ -112,6 +116,27 @@ fn shapes<B: Target>(c: &mut Cases<B>) {
             let keys = input::<B, f32>(d, Fill::Plain, n, "k")?;
             d.sort_by(&keys, |a, b| (a * a - a * 0.5).exp().lt((b * b - b * 0.5).exp()))
         });
+    }
+}
+
+/// In lent memory, around which everything stays; one buffer may hold all.
+fn lent<B: Target, K: Element>(c: &mut Cases<B>, order: fn(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>) {
+    let t = K::DTYPE;
+    for n in FEW {
+        c.add(format!("sort_by/lent/{t}/n={n}"), move |d| {
+            let keys = input::<B, K>(d, Fill::Bits, n + 3, "k")?;
+            let (lent, out) = (input::<B, K>(d, Fill::Plain, n + 9, "l")?, input::<B, K>(d, Fill::Plain, n + 9, "o")?);
+            d.sort_by_with(&keys.slice(3..)?, order, &lent.slice(1..=n)?, &out.slice(5..n + 5)?)?;
+            Ok(((keys, out), (lent.slice(..1)?, lent.slice(n + 1..)?)))
+        })
+        .needs(&[t]);
+        c.add(format!("sort_by/lent_in_one_buffer/{t}/n={n}"), move |d| {
+            let all = input::<B, K>(d, Fill::Bits, 3 * n + 20, "all")?;
+            let part = |from: u64| all.slice(from..from + n);
+            d.sort_by_with(&part(1)?, order, &part(n + 3)?, &part(2 * n + 9)?)?;
+            Ok((all.slice(..n + 3)?, all.slice(2 * n + 3..)?))
+        })
+        .needs(&[t]);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::common::{each, mt19937};
 use isowarp::Error;
+use isowarp::patterns::HistogramTotal;
 use isowarp::prelude::*;
 
 /// Lengths around blocks, and nothing.
@@ -123,4 +124,55 @@ fn bad_bins_are_refused_and_nothing_is_written() {
         assert!(out.read_blocking().unwrap().iter().all(|&v| v == 7));
         assert_eq!(x.read_blocking().unwrap()[..3], [0, 1, 2]);
     });
+}
+
+#[test]
+fn histograms_of_pieces_are_those_of_the_whole() {
+    let x = mt19937(42, 50_021);
+    // Sums that only an exact one keeps: the great weights go away again, pieces later.
+    let w: Vec<f32> = (0..x.len()).map(|i| if i % 5 == 0 { 1.5 } else { [3e38f32, 2e-30, -3e38][i * 3 / x.len()] }).collect();
+    each(|d| {
+        let (x, w) = (d.upload(&x).unwrap(), d.upload(&w).unwrap());
+        let (mut counts, mut sums) = (HistogramTotal::<_, u32>::counts(d, 77).unwrap(), HistogramTotal::<_, f32>::sums(d, 77).unwrap());
+        let nothing = sums.result().unwrap().read_blocking().unwrap();
+        assert_eq!(nothing, [0.0; 77]);
+        for cut in [0..10_000, 10_000..10_001, 10_001..40_000, 40_000..50_021] {
+            let (x, w) = (x.slice(cut.clone()).unwrap(), w.slice(cut).unwrap());
+            counts.add(even(&x, 0, u32::MAX, 77)).unwrap();
+            sums.add_weighted(even(&x, 0, u32::MAX, 77), &w).unwrap();
+        }
+        let (counts, sums) = (counts.result().unwrap().read_blocking().unwrap(), sums.result().unwrap().read_blocking().unwrap());
+        assert_eq!(counts, d.histogram(even(&x, 0, u32::MAX, 77)).unwrap().read_blocking().unwrap());
+        let whole = d.histogram_weighted(even(&x, 0, u32::MAX, 77), &w).unwrap().read_blocking().unwrap();
+        assert!(sums.iter().zip(&whole).all(|(a, b)| a.to_bits() == b.to_bits()));
+    });
+}
+
+#[test]
+fn pieces_that_do_not_fit_are_refused_and_not_added() {
+    each(|d| {
+        let x = d.iota(100, 0u32, 1).unwrap();
+        let mut total = HistogramTotal::<_, u32>::counts(d, 2).unwrap();
+        total.add(even(&x, 0, 50, 2)).unwrap();
+        assert!(matches!(total.add(even(&x, 0, 50, 3)), Err(Error::InvalidArgument { what: "bins", .. })));
+        assert!(matches!(total.add(even(&x, 9, 9, 2)), Err(Error::InvalidArgument { .. })));
+        assert!(matches!(total.add_weighted(even(&x, 0, 50, 2), &x), Err(Error::InvalidArgument { .. })));
+        assert_eq!(total.result().unwrap().read_blocking().unwrap(), [25, 25]);
+        let mut sums = HistogramTotal::<_, u32>::sums(d, 2).unwrap();
+        assert!(matches!(sums.add_weighted(even(&x, 0, 50, 2), &x.slice(1..).unwrap()), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(sums.add(even(&x, 0, 50, 2)), Err(Error::InvalidArgument { .. })));
+        assert_eq!(sums.result().unwrap().read_blocking().unwrap(), [0, 0]);
+    });
+}
+
+#[test]
+fn more_samples_than_a_u32_counts_are_refused_in_pieces_too() {
+    // Nothing is read of samples that are no buffer, so so many take no time where they are refused.
+    let d = isowarp::Cpu::new();
+    let mut total = HistogramTotal::<_, u32>::counts(&d, 2).unwrap();
+    let x = d.upload(&[1u32]).unwrap();
+    total.add(even(&x, 0, 4, 2)).unwrap();
+    let all = x.strided(0, u64::from(u32::MAX), 0).unwrap();
+    assert!(matches!(total.add(even(&all, 0, 4, 2)), Err(Error::TooLarge { requested: 0x1_0000_0000, .. })));
+    assert_eq!(total.result().unwrap().read_blocking().unwrap(), [1, 0]);
 }

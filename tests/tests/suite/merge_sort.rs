@@ -105,6 +105,11 @@ fn sorts_by_an_order_refuse_what_does_not_fit() {
         assert!(matches!(d.sort_by_into(&x, up, &small), Err(Error::BufferTooSmall { required: 100, available: 99, .. })));
         assert!(matches!(d.sort_by_into(&x, up, &x), Err(Error::Aliasing { .. })));
         assert!(matches!(d.sort_by_into(&x.slice(1..40).unwrap(), up, &x.slice(30..).unwrap()), Err(Error::Aliasing { .. })));
+        let lent = d.buffer_like(&x).unwrap();
+        assert!(matches!(d.sort_by_with(&x, up, &small, &out), Err(Error::BufferTooSmall { available: 99, .. })));
+        assert!(matches!(d.sort_by_with(&x, up, &lent, &small), Err(Error::BufferTooSmall { what: "the output", .. })));
+        assert!(matches!(d.sort_by_with(&x, up, &x, &out), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.sort_by_with(&x, up, &out, &out), Err(Error::Aliasing { .. })));
         assert!(matches!(d.argsort_by_into(&x, up, &small), Err(Error::BufferTooSmall { .. })));
         assert!(matches!(d.argsort_by_into(&x, up, &x), Err(Error::Aliasing { .. })));
         assert!(matches!(d.sort_pairs_by(&x, &low, up), Err(Error::LengthMismatch { expected: 100, found: 40, .. })));

@@ -139,6 +139,7 @@ fn words_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], count: &Buffer<
     d.upper_bound_into(y, x, SortOrder::Ascending, z).unwrap();
     d.sort_by_into(x, |a, b| (a >> 3).gt(b >> 3), y).unwrap();
     d.sort_by_in_place(y, Expr::lt).unwrap();
+    d.sort_by_with(x, Expr::lt, y, z).unwrap();
     d.argsort_by_into(x, Expr::lt, z).unwrap();
     d.sort_pairs_by_in_place(y, z, Expr::gt).unwrap();
     d.merge_by_into(&x.slice(..4000).unwrap(), &x.slice(4000..).unwrap(), Expr::lt, y).unwrap();

@@ -145,7 +145,7 @@ impl Cuda {
 impl Run<MergeSortTask> for Cuda {
     fn run(&self, task: &MergeSortTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
         let places = task.places(leaves, outs)?;
-        let MergeSortTask { before, dtype, n, payload, keys_out, numerics } = task;
+        let MergeSortTask { before, dtype, n, payload, keys_out, numerics, .. } = task;
         let (n, size, pairs) = (*n, dtype.size_bytes(), *payload != SortPayload::Nothing);
         let passes = task.tiling().passes(n);
         let order = Order { cuda: self, before, dtype: *dtype, numerics: *numerics, pairs };
@@ -154,10 +154,11 @@ impl Run<MergeSortTask> for Cuda {
         let done = u32::from(two);
         // The last pass writes home, the one before away, and so on. Held until everything is enqueued.
         let room = |wanted: bool, size: u64| if wanted { self.allocate_bytes(n * size).map(Some) } else { Ok(None) };
-        let own = [room(!keys_out && passes > 1, size)?, room(passes > done, size)?, room(pairs && passes > 0, PAYLOAD)?];
+        let lent = places.keys_lent;
+        let own = [room(!keys_out && passes > 1, size)?, room(lent.is_none() && passes > done, size)?, room(pairs && passes > 0, PAYLOAD)?];
         let address = |own: &Option<Buffer>| own.as_ref().map_or(Ok(0), |own| self.address(own, "scratch"));
         let home = Side { keys: address(&own[0])?.max(self.target(places.keys_out)?), payload: self.target(places.payload_out)? };
-        let away = Side { keys: address(&own[1])?, payload: address(&own[2])? };
+        let away = Side { keys: address(&own[1])?.max(self.target(lent)?), payload: address(&own[2])? };
         let source = Side { keys: self.source(Some(places.keys[0]), size)?, payload: self.source(places.values.map(|[v]| v), PAYLOAD)? };
 
         let side = |pass: u32| if (passes - pass).is_multiple_of(2) { home } else { away };

@@ -181,8 +181,8 @@ fn chosen(names: &[String]) -> Result<Vec<Case>> {
     Ok(all.into_iter().filter(wanted).collect())
 }
 
-/// A number of elements: `1000`, `2^20`, `64K`, `1M`, `1G` (the letters are powers of 1024).
-fn size(text: &str) -> Result<u64> {
+/// A number of elements, or bytes: `1000`, `2^20`, `64K`, `1M`, `1G` (the letters are powers of 1024).
+pub(crate) fn size(text: &str) -> Result<u64> {
     let wrong = || Failure::usage(format!("`{text}` is no size"), "write a number above 0 such as 2^20, 1M or 1048576");
     let t = text.trim();
     let number = |s: &str| s.trim().parse::<u64>().map_err(|_| wrong());

@@ -1,5 +1,6 @@
 //! What each pattern takes: its inputs and options, looked at before anything is read.
 
+use super::chunks;
 use crate::args::{Pattern, RunArgs};
 use crate::failure::{Failure, Result};
 
@@ -86,7 +87,7 @@ impl Pattern {
 
     /// Whether it may put elements in an order of the caller's.
     fn takes_order(self) -> bool {
-        matches!(self, Self::Sort | Self::Argsort)
+        matches!(self, Self::Sort | Self::Argsort | Self::Merge)
     }
 
     /// Whether it takes a condition.
@@ -118,7 +119,7 @@ pub(crate) fn check(args: &RunArgs) -> Result {
         (
             args.op.is_some() && !p.is_map() && !p.combines() && !p.selects() && !p.takes_order() && p != Pattern::Scatter,
             "--op",
-            "map, zip, generate, reduce, scan, reduce-by-key, segmented-reduce, segmented-scan, select, partition, ballot, sort, argsort and scatter",
+            "map, zip, generate, reduce, scan, reduce-by-key, segmented-reduce, segmented-scan, select, partition, ballot, sort, argsort, merge and scatter",
         ),
         (args.by.is_some() && p != Pattern::Rotate, "--by", "rotate"),
         (args.identity.is_some() && !p.combines(), "--identity", "reduce, scan, reduce-by-key, segmented-reduce and segmented-scan"),
@@ -144,6 +145,8 @@ pub(crate) fn check(args: &RunArgs) -> Result {
         (args.ord.is_some() && p != Pattern::Norm, "--ord", "norm"),
         ((args.n.is_some() || args.shape.is_some()) && p != Pattern::Generate, "--n and --shape", "generate"),
         (args.dtype.is_some() && !p.is_map(), "--dtype", "map, zip and generate"),
+        (args.chunk_size.is_some() && !chunks::may_take(p), "--chunk-size", "sort, argsort and histogram"),
+        (args.temp_dir.is_some() && (p == Pattern::Histogram || !chunks::may_take(p)), "--temp-dir", "sort and argsort"),
     ];
     if let Some((_, option, patterns)) = misplaced.iter().find(|m| m.0) {
         return Err(Failure::usage(
@@ -156,6 +159,15 @@ pub(crate) fn check(args: &RunArgs) -> Result {
             "--descending is for the order of values, not for one of your own",
             "leave it out, and swap x and y in --op",
         ));
+    }
+    if let Some(text) = &args.chunk_size {
+        if args.op.is_some() {
+            return Err(Failure::usage(
+                "--chunk-size is for the order of values: which elements an order of your own compares depends on the whole array",
+                "leave --chunk-size out, or --op",
+            ));
+        }
+        crate::bench::size(text)?;
     }
     if args.variant.is_some() && args.axis.is_some() {
         return Err(Failure::usage("--variant is for a whole array, not for lines along --axis", "leave one of the two out"));

@@ -6,7 +6,7 @@ use crate::npy::Array;
 use isowarp::dynamic::{Norm, Operator, SetOp};
 use isowarp::element::{DType, Ty};
 use isowarp::expression;
-use isowarp::ir::Func;
+use isowarp::ir::{Func, OpError};
 use isowarp::patterns::{ReduceVariant, ScanVariant, ScatterOp, SearchKind, SortOrder, SortVariant};
 
 /// What is to be computed.
@@ -74,6 +74,7 @@ pub(crate) enum Work {
     SortBy(Func),
     ArgsortBy(Func),
     Merge(SortOrder),
+    MergeBy(Func),
     Search(SearchKind, SortOrder),
     Sets(SetOp, SortOrder),
     Select(Func),
@@ -315,7 +316,10 @@ fn of_sorted(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
         Pattern::Union => (Work::Sets(SetOp::Union, order), total),
         Pattern::Intersection => (Work::Sets(SetOp::Intersection, order), total),
         Pattern::Difference => (Work::Sets(SetOp::Difference, order), total),
-        _ => (Work::Merge(order), total),
+        _ => match &args.op {
+            Some(text) => (Work::MergeBy(own_order(text, a)?), total),
+            None => (Work::Merge(order), total),
+        },
     };
     let boolean = a.boolean && b.boolean && args.pattern != Pattern::Search;
     Ok(Plan { name: args.pattern.name(), work, shape, boolean })
@@ -341,8 +345,7 @@ fn sort(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
             ));
         }
         Some(text) => {
-            let ty = input.dtype.ty();
-            let before = expression::parse(text, &[ty, ty], None, Some(Ty::Bool))?;
+            let before = own_order(text, input)?;
             if indices { Work::ArgsortBy(before) } else { Work::SortBy(before) }
         }
         None if indices => Work::Argsort { n, order: order(args) },
@@ -360,6 +363,19 @@ fn top_k(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
         return Err(Failure::usage(format!("topk of {k} elements from an array of {n}"), format!("ask for up to {n}")));
     }
     Ok(Plan { name: "topk", work: Work::TopK { k, order: order(args) }, shape: vec![k], boolean: input.boolean })
+}
+
+/// An order of the caller's: whether x comes before y.
+fn own_order(text: &str, of: &Array) -> Result<Func> {
+    let ty = of.dtype.ty();
+    let before = expression::parse(text, &[ty, ty], None, Some(Ty::Bool))?;
+    match before.result_types()[..] {
+        [Ty::Bool] => Ok(before),
+        ref found => {
+            let found = found.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            Err(OpError::Signature { what: "result of the order", expected: "bool".to_owned(), found }.into())
+        }
+    }
 }
 
 /// The rung that was asked for by name, else the pattern itself.

@@ -238,6 +238,14 @@ for code, a in few.items():
 save("falling_r", np.sort(r)[::-1].copy()), save("falling_s", np.sort(s)[::-1].copy())
 falling = ["--descending", "--in", "falling_r.npy", "--in", "falling_s.npy"]
 case("merge_down", ["merge", *falling], np.sort(np.concatenate([r, s]))[::-1].copy())
+case("merge_by", ["merge", "--op", "x > y", *falling[1:]], np.sort(np.concatenate([r, s]))[::-1].copy())
+# Merging is a stable sort of one array behind the other.
+by_bits = [f"sorted_by_{k}.npy" for k in "ab"]
+a, b = (np.random.default_rng(k).integers(-99, 99, 200 + k).astype(np.int32) for k in [31, 32])
+a, b = (v[np.argsort(v & 15, kind="stable")] for v in (a, b))
+save("sorted_by_a", a), save("sorted_by_b", b)
+both = np.concatenate([a, b])
+case("merge_by_bits", ["merge", "--op", "(x & 15) < (y & 15)", "--in", by_bits[0], "--in", by_bits[1]], both[np.argsort(both & 15, kind="stable")])
 case("search_down", ["search", *falling], (r.size - np.searchsorted(np.sort(r), np.sort(s)[::-1], side="right")).astype(np.uint32))
 case("search_shape", ["search", "--in", "rising_r.npy", "--in", "x_f4.npy", "--side", "left"], np.searchsorted(np.sort(r), x).astype(np.uint32))
 save("rising_r", np.sort(r))

@@ -1,13 +1,15 @@
 //! Sorts by an order of the caller's.
 
 use super::{DynBuffer, inlined, single, with_dtype};
+use crate::backend::Run;
 use crate::element::{DType, Element};
 use crate::error::Result;
 use crate::ir::{Expr, Func};
-use crate::patterns::MergeSort;
+use crate::patterns::merge_sort::check_sorted_by;
+use crate::patterns::{MergeSort, ReduceTask};
 
 /// A finished operator as the closure that traces it again.
-fn order<K: Element>(before: &Func) -> impl FnOnce(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool> + '_ {
+fn order<K: Element>(before: &Func) -> impl Fn(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool> + '_ {
     |a, b| inlined(before, &[a.value(), b.value()])
 }
 
@@ -47,4 +49,28 @@ pub fn argsort_by<B: MergeSort>(device: &B, keys: &DynBuffer<B>, before: &Func) 
 pub fn argsort_by_into<B: MergeSort>(device: &B, keys: &DynBuffer<B>, before: &Func, out: &DynBuffer<B>) -> Result<()> {
     single(before)?;
     with_dtype!(keys.dtype(), K => device.argsort_by_into(&keys.typed::<K>()?, order::<K>(before), &out.typed()?))
+}
+
+/// The elements of both arrays in order. That no element of either comes before its left neighbour is checked.
+///
+/// # Errors
+/// As [`MergeSort::merge_by`], and [`Error::NotSorted`](crate::Error::NotSorted);
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for arrays of two types.
+pub fn merge_by<B: MergeSort + Run<ReduceTask>>(device: &B, a: &DynBuffer<B>, b: &DynBuffer<B>, before: &Func) -> Result<DynBuffer<B>> {
+    single(before)?;
+    with_dtype!(a.dtype(), K => {
+        let (x, y) = (a.typed::<K>()?, b.typed::<K>()?);
+        check_sorted_by(device, "merge_by", "the first array", &x, order::<K>(before))?;
+        check_sorted_by(device, "merge_by", "the second array", &y, order::<K>(before))?;
+        device.merge_by(&x, &y, order::<K>(before)).map(DynBuffer::from)
+    })
+}
+
+/// As [`merge_by`], into the caller's buffer, and without a check.
+///
+/// # Errors
+/// As [`MergeSort::merge_by_into`]; [`Error::InvalidArgument`](crate::Error::InvalidArgument) for arrays of two types.
+pub fn merge_by_into<B: MergeSort>(device: &B, a: &DynBuffer<B>, b: &DynBuffer<B>, before: &Func, out: &DynBuffer<B>) -> Result<()> {
+    single(before)?;
+    with_dtype!(a.dtype(), K => device.merge_by_into(&a.typed::<K>()?, &b.typed()?, order::<K>(before), &out.typed()?))
 }

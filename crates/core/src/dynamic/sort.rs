@@ -84,3 +84,31 @@ pub fn sort_variant_into<B: Run<SortVariantTask>>(
 ) -> Result<()> {
     with_dtype!(keys.dtype(), K => device.sort_variant_into(variant, &keys.typed::<K>()?, by, &out.typed()?))
 }
+
+/// The keys of one row in order, and where they were, as `u32`.
+///
+/// # Errors
+/// As [`Sort::sort_with_indices`](crate::patterns::Sort::sort_with_indices).
+pub fn sort_with_indices<B: Run<SortTask>>(device: &B, keys: &DynBuffer<B>, by: impl Into<SortBy>) -> Result<(DynBuffer<B>, DynBuffer<B>)> {
+    with_dtype!(keys.dtype(), K => {
+        let (keys, places) = device.sort_with_indices(&keys.typed::<K>()?, by)?;
+        Ok((keys.into(), places.into()))
+    })
+}
+
+/// The keys of one row in order, and the `u32` that travel with them, such as their places.
+///
+/// # Errors
+/// As [`Sort::sort_pairs`](crate::patterns::Sort::sort_pairs); [`Error::InvalidArgument`](crate::Error::InvalidArgument) for values of other types.
+pub fn sort_pairs<B: Run<SortTask>>(
+    device: &B,
+    keys: &DynBuffer<B>,
+    values: &DynBuffer<B>,
+    by: impl Into<SortBy>,
+) -> Result<(DynBuffer<B>, DynBuffer<B>)> {
+    let values = values.typed::<u32>()?;
+    with_dtype!(keys.dtype(), K => {
+        let (keys, values) = device.sort_pairs(&keys.typed::<K>()?, &values, by)?;
+        Ok((keys.into(), values.into()))
+    })
+}

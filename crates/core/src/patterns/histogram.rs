@@ -3,11 +3,13 @@
 mod bins;
 mod sample;
 mod task;
+mod total;
 
 pub use bins::{Between, Binned, Bins, Edges, Even, MAX_BINS, between, binned, even};
 pub use sample::Sample;
 pub use task::{HistogramSum, HistogramTask, LIMBS, Weight};
 pub(crate) use task::{exact_word, rounded_bits};
+pub use total::HistogramTotal;
 
 use super::MapTask;
 use super::select::Count;

@@ -1,8 +1,10 @@
 //! P07 sort by an order of the caller's: a stable merge sort; and merges by such an order.
 
 mod call;
+mod sorted;
 mod task;
 
+pub(crate) use sorted::check_sorted_by;
 pub use task::{MergeByTask, MergeSortPlaces, MergeSortTask, MergeTiling};
 
 use super::merge::Pairs;
@@ -12,7 +14,7 @@ use crate::buffer::{Buffer, Memory as _};
 use crate::element::Element;
 use crate::error::Result;
 use crate::ir::Expr;
-use call::{argsort, merge, order, sort};
+use call::{argsort, merge, order, sort, sort_with};
 
 /// Stable sorts and merges by an order of the caller's, over every element type.
 ///
@@ -32,8 +34,8 @@ use call::{argsort, merge, order, sort};
 ///   [`co_rank`](super::merge::co_rank) says, the first of two elements going first unless the second comes before it, and are merged one by one. In
 ///   runs of a tile and longer, tiles begin so, and in each what belongs to it is merged so.
 ///
-/// Work O(n log n); passes over all keys and what travels: one, and one more for each doubling beyond a tile. Scratch is the size of keys and of
-/// what travels, and eight bytes a tile. Values of four bytes travel with their keys, other ones are fetched by indices at the end, which takes four
+/// Work O(n log n); passes over all keys and what travels: one, and one more for each doubling beyond a tile. Scratch is the size of keys, unless it
+/// is lent, and of what travels, and eight bytes a tile. Values of four bytes travel with their keys, other ones are fetched by indices at the end, which takes four
 /// bytes an element, and as much as the values in place. Keys of one and two bytes take words on wgpu.
 ///
 /// The order is compiled into the kernels: a number that it captures is part of them. Through wgpu, arrays above the binding limit are
@@ -109,6 +111,31 @@ pub trait MergeSort: Run<MergeSortTask> + Run<MergeByTask> + Run<GatherTask> + R
         before: impl FnOnce(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>,
     ) -> Result<()> {
         sort::<Self, K, K>(self, (keys, None), order::<K>(before)?, (keys, None), true)
+    }
+
+    /// As [`MergeSort::sort_by_into`], with memory for the passes between: a double buffer, whose contents are undefined afterwards. Narrow keys (`u8`,
+    /// `f16`) take memory of their own on some devices.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let keys = dev.upload(&[-3i32, 1, 2])?;
+    /// let (lent, out) = (dev.buffer(3)?, dev.buffer(3)?);
+    /// dev.sort_by_with(&keys, |a, b| a.abs().lt(b.abs()), &lent, &out)?;
+    /// assert_eq!(out.read_blocking()?, [1, 2, -3]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`MergeSort::sort_by_into`].
+    fn sort_by_with<K: Element>(
+        &self,
+        keys: &Buffer<Self, K>,
+        before: impl FnOnce(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>,
+        lent: &Buffer<Self, K>,
+        out: &Buffer<Self, K>,
+    ) -> Result<()> {
+        sort_with(self, keys, order::<K>(before)?, lent, out)
     }
 
     /// The keys in order, and the values of any type that go with them.

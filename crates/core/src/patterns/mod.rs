@@ -24,7 +24,7 @@ pub mod sort_variants;
 pub use atomics::{Atomics, Overflow};
 pub use filter::{Border, Filter, FilterKind, FilterTask, Image};
 pub use groups::{BallotTask, Groups, Peers, PeersTask, Shuffle};
-pub use histogram::{Bins, Edges, Histogram, HistogramSum, HistogramTask, Sample, Weight, between, binned, even};
+pub use histogram::{Bins, Edges, Histogram, HistogramSum, HistogramTask, HistogramTotal, Sample, Weight, between, binned, even};
 pub use layout::{Axis, ImageLayout, Layout, LayoutTask};
 pub use map::{Map, MapTask};
 pub use merge::{CoRankTask, Merge, MergePlaces, MergeTask, Search, SearchKind, SearchTask, Sets};

@@ -3,10 +3,10 @@
 use super::super::map::check_index;
 use super::super::{check_aliasing, check_ops};
 use super::bins::Bins;
-use crate::backend::{Backend, Leaf, Out, Run};
+use crate::backend::{Backend, Out, Run};
 use crate::buffer::{Buffer, Memory as _};
 use crate::caps::Numerics;
-use crate::element::{Element, Scalar};
+use crate::element::{DType, Element, Scalar};
 use crate::error::{Error, Result};
 use crate::input::{Collector, Inputs, array, index, require};
 use crate::ir::graph::{self, Value};
@@ -45,6 +45,9 @@ impl HistogramSum {
 ///
 /// A finite `f32` is such a number of at most 277 bits and a sign, so 2^41 of them have a sum of 319 bits, in whatever order they are added.
 pub const LIMBS: u64 = 11;
+
+/// Most weights of an exact sum: what they come to has no carry out of its words.
+const MOST: u64 = 1 << 41;
 
 /// A histogram as data. The one output holds `bins` counts or sums (for [`HistogramSum::Exact`] [`LIMBS`] words to each), and is added to.
 #[derive(Clone, Debug)]
@@ -131,35 +134,76 @@ impl<B: Backend> Call<B> {
     where
         B: Run<HistogramTask> + Run<MapTask>,
     {
-        let n = self.c.len()?;
         out.check_device(device, "the output")?;
         require(device, "histogram", T::DTYPE)?;
         if out.len() < self.bins {
             return Err(Error::BufferTooSmall { what: "the output", required: self.bins, available: out.len() });
         }
-        let narrow = self.sum == HistogramSum::Count && T::DTYPE.size_bytes() == 4;
-        if narrow && n > u64::from(u32::MAX) {
-            return Err(Error::TooLarge { what: "elements that a u32 counts", requested: n, limit: u32::MAX.into() });
+        let n = self.check(device, 0, T::DTYPE, Some(out.out()))?;
+        let cells = Cells::new(device, self.sum, self.bins, out)?;
+        self.add(device, n, &cells)?;
+        cells.rounded(device)
+    }
+
+    /// Checks what is added to sums of type `dtype` after `before` other samples, and returns how many there are.
+    pub(super) fn check(&self, device: &B, before: u64, dtype: DType, out: Option<Out<B::Raw>>) -> Result<u64> {
+        let n = self.c.len()?;
+        let requested = before.saturating_add(n);
+        let (what, limit) = match self.sum {
+            HistogramSum::Count if dtype.size_bytes() == 4 => ("elements that a u32 counts", u32::MAX.into()),
+            HistogramSum::Exact => ("weights of an exact sum", MOST),
+            _ => ("elements of a histogram", u64::MAX),
+        };
+        if requested > limit {
+            return Err(Error::TooLarge { what, requested, limit });
         }
-        let numerics = device.numerics();
-        check_ops(device, "histogram", numerics, &[&self.func])?;
+        check_ops(device, "histogram", device.numerics(), &[&self.func])?;
         check_index(&self.c, n)?;
-        check_aliasing("histogram", &self.c.leaves, n, &[(out.out(), self.bins)], false)?;
-        let sums = if self.sum == HistogramSum::Exact { Some(device.buffer::<u32>(self.bins * LIMBS)?) } else { None };
-        match &sums {
+        if let Some(out) = out {
+            check_aliasing("histogram", &self.c.leaves, n, &[(out, self.bins)], false)?;
+        }
+        Ok(n)
+    }
+
+    /// Adds the `n` samples that were checked.
+    pub(super) fn add<T: Element>(self, device: &B, n: u64, cells: &Cells<B, T>) -> Result<()>
+    where
+        B: Run<HistogramTask>,
+    {
+        if n == 0 {
+            return Ok(());
+        }
+        let to: Out<B::Raw> = cells.limbs.as_ref().map_or_else(|| cells.out.out(), Buffer::out);
+        let task = HistogramTask { func: self.func, n, bins: self.bins, sum: self.sum, numerics: device.numerics() };
+        device.run(&task, &self.c.leaves, &[to])
+    }
+}
+
+/// Where sums are added up, and where they go.
+#[derive(Clone, Debug)]
+pub(super) struct Cells<B: Backend, T> {
+    /// [`LIMBS`] words to a sum of floats.
+    limbs: Option<Buffer<B, u32>>,
+    pub(super) out: Buffer<B, T>,
+}
+
+impl<B: Run<MapTask>, T: Element> Cells<B, T> {
+    /// Cleared cells.
+    pub(super) fn new(device: &B, sum: HistogramSum, bins: u64, out: &Buffer<B, T>) -> Result<Self> {
+        let limbs = if sum == HistogramSum::Exact { Some(device.buffer::<u32>(bins * LIMBS)?) } else { None };
+        let out = out.slice(..bins)?;
+        match &limbs {
             Some(limbs) => device.fill(limbs, 0)?,
-            None => device.fill(&out.slice(..self.bins)?, T::zeroed())?,
+            None => device.fill(&out, T::zeroed())?,
         }
-        if n > 0 {
-            let to: Out<B::Raw> = sums.as_ref().map_or_else(|| out.out(), Buffer::out);
-            let leaves: &[Leaf<B::Raw>] = &self.c.leaves;
-            device.run(&HistogramTask { func: self.func, n, bins: self.bins, sum: self.sum, numerics }, leaves, &[to])?;
-        }
-        if let Some(limbs) = &sums {
-            let bits = Buffer::<B, f32>::from_raw(device, out.raw().clone(), out.offset(), self.bins)?;
-            device.generate_into(self.bins, (index(), array(limbs)), |(i, limbs)| rounded(i, limbs), &bits)?;
-        }
-        Ok(())
+        Ok(Self { limbs, out })
+    }
+
+    /// Leaves sums of floats, rounded, where they go.
+    pub(super) fn rounded(&self, device: &B) -> Result<()> {
+        let (Some(limbs), out) = (&self.limbs, &self.out) else { return Ok(()) };
+        let bits = Buffer::<B, f32>::from_raw(device, out.raw().clone(), out.offset(), out.len())?;
+        device.generate_into(out.len(), (index(), array(limbs)), |(i, limbs)| rounded(i, limbs), &bits)
     }
 }
 

@@ -55,9 +55,13 @@ impl<'a, B: Backend> Checked<'a, B> {
     }
 
     fn output<T: Element>(&mut self, out: &Buffer<B, T>, required: u64) -> Result<()> {
-        out.check_device(self.device, "the output")?;
+        self.room(out, "the output", required)
+    }
+
+    fn room<T: Element>(&mut self, out: &Buffer<B, T>, what: &'static str, required: u64) -> Result<()> {
+        out.check_device(self.device, what)?;
         if out.len() < required {
-            return Err(Error::BufferTooSmall { what: "the output", required, available: out.len() });
+            return Err(Error::BufferTooSmall { what, required, available: out.len() });
         }
         self.outs.push((out.out(), required));
         Ok(())
@@ -105,7 +109,7 @@ pub(super) fn sort<B: MergeSort, K: Element, V: Element>(
         return Ok(());
     }
     let payload = payload::<V>(pairs.is_some());
-    let task = MergeSortTask { before, dtype: K::DTYPE, n, payload, keys_out: true, numerics };
+    let task = MergeSortTask { before, dtype: K::DTYPE, n, payload, keys_out: true, lent: false, numerics };
     let Some((values, out)) = pairs.filter(|_| !travels) else {
         let outs: Vec<_> = c.outs.into_iter().map(|(out, _)| out).collect();
         return device.run(&task, &c.leaves, &outs);
@@ -118,6 +122,30 @@ pub(super) fn sort<B: MergeSort, K: Element, V: Element>(
     }
     device.run(&task, &[keys.leaf()], &[keys_out.out(), places.out()])?;
     gather(device, copy.as_ref().unwrap_or(values), &places, out, false)
+}
+
+/// Sorts keys in lent memory.
+pub(super) fn sort_with<B: MergeSort, K: Element>(
+    device: &B,
+    keys: &Buffer<B, K>,
+    before: Arc<Func>,
+    lent: &Buffer<B, K>,
+    out: &Buffer<B, K>,
+) -> Result<()> {
+    let n = keys.len();
+    let mut c = Checked::new(device, "sort_by");
+    c.input(keys, keys.leaf())?;
+    c.output(out, n)?;
+    c.room(lent, "the memory for the passes between", n)?;
+    let numerics = device.numerics();
+    check_ops(device, c.pattern, numerics, &[&before])?;
+    c.aliasing(n, false)?;
+    if n == 0 {
+        return Ok(());
+    }
+    let task = MergeSortTask { before, dtype: K::DTYPE, n, payload: SortPayload::Nothing, keys_out: true, lent: true, numerics };
+    let outs: Vec<_> = c.outs.into_iter().map(|(out, _)| out).collect();
+    device.run(&task, &c.leaves, &outs)
 }
 
 /// The indices of sorted keys.
@@ -133,7 +161,7 @@ pub(super) fn argsort<B: MergeSort, K: Element>(device: &B, keys: &Buffer<B, K>,
     if n == 0 {
         return Ok(());
     }
-    let task = MergeSortTask { before, dtype: K::DTYPE, n, payload: SortPayload::Indices, keys_out: false, numerics };
+    let task = MergeSortTask { before, dtype: K::DTYPE, n, payload: SortPayload::Indices, keys_out: false, lent: false, numerics };
     device.run(&task, &c.leaves, &[out.out()])
 }
 

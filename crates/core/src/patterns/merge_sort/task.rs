@@ -48,6 +48,8 @@ pub struct MergeSortTask {
     pub payload: SortPayload,
     /// Whether the sorted keys are an output.
     pub keys_out: bool,
+    /// Whether the caller lends memory for the passes between, as the output after the results: for the keys, where nothing travels.
+    pub lent: bool,
     /// Strict or fast.
     pub numerics: Numerics,
 }
@@ -81,6 +83,8 @@ pub struct MergeSortPlaces<'a, R, const N: usize> {
     pub keys_out: Option<&'a Out<R>>,
     /// Where values, or indices, go.
     pub payload_out: Option<&'a Out<R>>,
+    /// Room for all keys.
+    pub keys_lent: Option<&'a Out<R>>,
 }
 
 fn operands() -> Error {
@@ -90,7 +94,7 @@ fn operands() -> Error {
 fn places<'a, R, const N: usize>(
     leaves: &'a [Leaf<R>],
     outs: &'a [Out<R>],
-    keys_out: bool,
+    (keys_out, lent): (bool, bool),
     payload: SortPayload,
 ) -> Result<MergeSortPlaces<'a, R, N>> {
     let arrays = |leaves: &'a [Leaf<R>]| -> Result<[Place<'a, R>; N]> {
@@ -107,7 +111,9 @@ fn places<'a, R, const N: usize>(
     let values = if payload == SortPayload::Values { Some(arrays(values)?) } else { None };
     let mut rest = outs.iter();
     let mut next = |wanted: bool| if wanted { rest.next().map(Some).ok_or_else(operands) } else { Ok(None) };
-    Ok(MergeSortPlaces { keys: arrays(keys)?, values, keys_out: next(keys_out)?, payload_out: next(payload != SortPayload::Nothing)? })
+    let travels = payload != SortPayload::Nothing;
+    let (keys_out, payload_out) = (next(keys_out)?, next(travels)?);
+    Ok(MergeSortPlaces { keys: arrays(keys)?, values, keys_out, payload_out, keys_lent: next(lent && !travels)? })
 }
 
 impl MergeSortTask {
@@ -122,7 +128,7 @@ impl MergeSortTask {
     /// # Errors
     /// [`Error::InvalidArgument`] where they are not those of this task.
     pub fn places<'a, R>(&self, leaves: &'a [Leaf<R>], outs: &'a [Out<R>]) -> Result<MergeSortPlaces<'a, R, 1>> {
-        places(leaves, outs, self.keys_out, self.payload)
+        places(leaves, outs, (self.keys_out, self.lent), self.payload)
     }
 }
 
@@ -144,7 +150,7 @@ impl MergeByTask {
     /// # Errors
     /// [`Error::InvalidArgument`] where they are not those of this task.
     pub fn places<'a, R>(&self, leaves: &'a [Leaf<R>], outs: &'a [Out<R>]) -> Result<MergeSortPlaces<'a, R, 2>> {
-        places(leaves, outs, true, self.payload)
+        places(leaves, outs, (true, false), self.payload)
     }
 }
 

@@ -1,0 +1,217 @@
+//! Arrays that the device or the host does not hold at once: sorts and histograms chunk by chunk.
+
+mod histogram;
+mod merge;
+mod runs;
+mod sort;
+
+use super::plan::{Plan, Work};
+use crate::args::{Pattern, RunArgs};
+use crate::failure::{Failure, Result};
+use crate::npy::{Array, Reader};
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::stats::{self, Chunked};
+use isowarp::backend::Backend as _;
+use isowarp::caps::DeviceKind;
+use isowarp::patterns::SortOrder;
+use isowarp::{Cpu, Device, Error};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Memory of devices and hosts that do not tell theirs.
+const UNKNOWN: u64 = 4 << 30;
+/// The share of the memory that is planned with, in quarters.
+const QUARTERS: u64 = 3;
+/// Keys of one sort: its indices are `u32`.
+const KEYS: u64 = u32::MAX as u64;
+
+/// Whether chunks of the array give what the whole does.
+fn possible(work: &Work) -> bool {
+    matches!(work, Work::Sort { .. } | Work::Argsort { .. } | Work::Histogram { .. })
+}
+
+/// Elements of a chunk, where the array is to be taken in chunks: because its chunks' size was given, or because it is too large for this device.
+pub(super) fn wanted(args: &RunArgs, device: &Device, plan: &Plan, inputs: &[Array]) -> Result<Option<u64>> {
+    let Some(array) = inputs.first().filter(|_| possible(&plan.work)) else { return Ok(None) };
+    let most = match &args.chunk_size {
+        Some(text) => (crate::bench::size(text)? / array.dtype.size_bytes()).max(1),
+        None => most(device, plan, inputs).max(1),
+    };
+    Ok((array.len() > most).then_some(most))
+}
+
+/// Elements that a sort or a histogram may take at once.
+fn most(device: &Device, plan: &Plan, inputs: &[Array]) -> u64 {
+    let size = inputs.first().map_or(1, |a| a.dtype.size_bytes());
+    // Some devices sort narrow keys as words.
+    let word = size.max(4);
+    let (on_device, in_one, limit) = match plan.work {
+        // Keys, sorted keys and those of the passes between; and the same of indices.
+        Work::Sort { .. } => (2 * size + 2 * word, word, KEYS),
+        Work::Argsort { .. } => (2 * size + 2 * word + 12, word, KEYS),
+        // Samples, and weights of at most eight bytes, which may be converted.
+        _ => (size + if inputs.len() > 1 { 16 } else { 0 }, size, u64::MAX),
+    };
+    let caps = device.caps();
+    let memory = if caps.memory_bytes == 0 { UNKNOWN } else { caps.memory_bytes };
+    // A chunk as it was read, as it comes back, and an upload between; a processor's own sort takes numbers beside.
+    let shared = matches!(caps.kind, DeviceKind::Cpu | DeviceKind::Integrated);
+    let on_host = 3 * size + 8 + if shared { on_device + 24 } else { 0 };
+    let host = Cpu::available_bytes().unwrap_or(UNKNOWN);
+    let share = |memory: u64, each: u64| memory / 4 * QUARTERS / each;
+    [share(memory, on_device), share(host, on_host), caps.max_buffer_bytes / in_one, limit].into_iter().fold(u64::MAX, u64::min)
+}
+
+/// Whether chunks of a pattern may give what the whole does.
+pub(super) fn may_take(pattern: Pattern) -> bool {
+    matches!(pattern, Pattern::Sort | Pattern::Argsort | Pattern::Histogram)
+}
+
+/// Whether a smaller chunk may fit where this error came of.
+fn too_large(e: &Error) -> bool {
+    matches!(e, Error::OutOfMemory { .. } | Error::TooLarge { .. })
+}
+
+/// Whether the array may fit in chunks that did not fit at once.
+pub(super) fn may_fit(plan: &Plan, failure: &Failure) -> bool {
+    possible(&plan.work) && matches!(failure, Failure::Library(e) if too_large(e))
+}
+
+/// What every step of the work needs.
+struct Job<'a> {
+    device: &'a Device,
+    progress: Progress,
+    /// Where temporary files go.
+    temp: PathBuf,
+    /// Elements of a chunk; halved where they do not fit.
+    chunk: u64,
+    /// Seconds of the device, where they are asked for, and whether its own clock said so.
+    seconds: Option<f64>,
+    on_device: bool,
+    chunks: u64,
+    /// Bytes of the largest chunk.
+    chunk_bytes: u64,
+    merges: u32,
+}
+
+impl Job<'_> {
+    /// Does work on the device and takes its time.
+    fn time<T>(&mut self, work: impl FnOnce() -> isowarp::Result<T>) -> isowarp::Result<T> {
+        let Some(seconds) = &mut self.seconds else { return work() };
+        let (mut work, mut done, host) = (Some(work), None, Instant::now());
+        let taken = self.device.time(&mut || {
+            if let Some(work) = work.take() {
+                done = Some(work()?);
+            }
+            Ok(())
+        })?;
+        self.on_device &= taken.is_some();
+        *seconds += taken.unwrap_or_else(|| host.elapsed().as_secs_f64());
+        done.ok_or(Error::InvalidArgument { what: "work", reason: "it was not done".to_owned() })
+    }
+
+    /// Counts a chunk of so many elements of so many bytes.
+    fn took(&mut self, elements: u64, bytes: u64) {
+        self.chunks += 1;
+        self.chunk_bytes = self.chunk_bytes.max(elements * bytes);
+    }
+
+    /// Halves chunks after one of `rows` rows of `n` elements did not fit, or returns the error where there is nothing to halve.
+    fn halve(&mut self, (rows, n): (u64, u64), e: Error) -> Result {
+        if !too_large(&e) || rows < 2 {
+            return Err(e.into());
+        }
+        self.chunk = self.chunk.min(rows.div_ceil(2) * n);
+        Ok(())
+    }
+}
+
+/// The folder of temporary files, looked at before any work is done.
+pub(super) fn folder(args: &RunArgs, output: &Output) -> Result<PathBuf> {
+    let Some(folder) = &args.temp_dir else { return Ok(output.folder()) };
+    tempfile::tempfile_in(folder).map_err(|e| runs::unwritable(folder, &e))?;
+    Ok(folder.clone())
+}
+
+/// Computes and writes the result, chunk by chunk.
+pub(super) fn run(args: &RunArgs, device: &Device, plan: &Plan, inputs: Vec<Reader>, chunk: u64, output: &Output) -> Result {
+    let start = Instant::now();
+    let temp = folder(args, output)?;
+    let elements = inputs.first().map_or(0, |r| r.head().len());
+    let read: u64 = inputs.iter().map(|r| r.head().len() * r.head().dtype.size_bytes()).sum();
+    let mut job = Job {
+        device,
+        progress: Progress::new(format!("{} in chunks on {}", plan.name, crate::device::label(device.caps())), 0),
+        temp,
+        chunk,
+        seconds: args.stats.then_some(0.0),
+        on_device: true,
+        chunks: 0,
+        chunk_bytes: 0,
+        merges: 0,
+    };
+    let written = match plan.work {
+        Work::Sort { n, order } => sort::sort(&mut job, plan, inputs, (n, order, false), output)?,
+        Work::Argsort { n, order } => sort::sort(&mut job, plan, inputs, (n, order, true), output)?,
+        _ => histogram::histogram(&mut job, plan, inputs, output)?,
+    };
+    let Job { progress, seconds, on_device, chunks, chunk_bytes, merges, .. } = job;
+    drop(progress);
+    let Some(seconds) = seconds else { return Ok(()) };
+    let chunked = Chunked { chunks, chunk_bytes, merges, total_seconds: start.elapsed().as_secs_f64() };
+    let time = stats::Time { seconds, on_device, runs: 1 };
+    stats::report_chunks(device, plan.name, (elements, read + written), (args.json, output.is_stdout()), time, chunked)
+}
+
+/// What a sort does to a row: its elements, their order, and whether their indices are wanted.
+type Sorted = (u64, SortOrder, bool);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use isowarp::element::DType;
+
+    fn plan(work: Work) -> Plan {
+        Plan { name: "sort", work, shape: vec![1], boolean: false }
+    }
+
+    #[test]
+    fn arrays_are_taken_in_chunks_where_memory_does_not_hold_them() {
+        let device = Device::open("cpu".parse().expect("a backend")).expect("the CPU");
+        let of = |n: u64| [Array { shape: vec![n], dtype: DType::F32, boolean: false, bytes: Vec::new() }];
+        let order = SortOrder::Ascending;
+        for work in [Work::Sort { n: 9, order }, Work::Argsort { n: 9, order }, Work::Histogram { bins: None, weighted: false }] {
+            let plan = plan(work);
+            assert!(most(&device, &plan, &of(1)) >= 1000);
+            // Of more than any memory holds a chunk is what fits, with its copies.
+            let chunk = most(&device, &plan, &of(1 << 50));
+            assert!(chunk < 1 << 40 && 4 * chunk < device.caps().memory_bytes.max(UNKNOWN), "{chunk}");
+        }
+        let plan = plan(Work::Sort { n: 9, order });
+        assert!(most(&device, &plan, &of(1 << 40)) <= KEYS, "indices of a sort are u32");
+        assert!(too_large(&Error::OutOfMemory { requested: 1, available: None }) && !too_large(&Error::Empty { pattern: "sort" }));
+    }
+
+    #[test]
+    fn chunks_that_do_not_fit_are_halved_down_to_one_row() {
+        let device = Device::open("cpu".parse().expect("a backend")).expect("the CPU");
+        let mut job = Job {
+            device: &device,
+            progress: Progress::new("", 0),
+            temp: PathBuf::new(),
+            chunk: 1000,
+            seconds: None,
+            on_device: true,
+            chunks: 0,
+            chunk_bytes: 0,
+            merges: 0,
+        };
+        let full = || Error::OutOfMemory { requested: 1, available: None };
+        assert!(job.halve((9, 100), full()).is_ok());
+        assert_eq!(job.chunk, 500);
+        assert!(job.halve((900, 1), full()).is_ok());
+        assert_eq!(job.chunk, 450);
+        assert!(job.halve((1, 450), full()).is_err() && job.halve((9, 1), Error::DeviceLost { reason: String::new() }).is_err());
+    }
+}

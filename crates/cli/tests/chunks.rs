@@ -1,0 +1,389 @@
+//! `isowarp run` of arrays that are taken in chunks: the same bits as at once, and nothing left beside the result.
+
+mod common;
+
+use common::{Npy, backends, command, data, isowarp, isowarp_with_input, lines_of_failure, npy, save_npy, stderr, stdout, succeeded};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// NumPy's name of each type, and its bytes.
+const TYPES: [(&str, usize); 9] =
+    [("<f4", 4), ("<f8", 8), ("<f2", 2), ("<i4", 4), ("<i8", 8), ("<u4", 4), ("<u8", 8), ("|u1", 1), ("|b1", 1)];
+
+/// Folders of inputs, of the output, and of temporary files.
+struct Folders(tempfile::TempDir);
+
+impl Folders {
+    fn new() -> Self {
+        let folders = Self(tempfile::tempdir().expect("a directory"));
+        ["in", "out", "temp"].iter().for_each(|name| fs::create_dir(folders.path(name)).expect("a directory"));
+        folders
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn input(&self, name: &str, descr: &str, shape: &[u64], bytes: &[u8]) -> String {
+        let path = self.path("in").join(name);
+        save_npy(&path, descr, shape, bytes);
+        path.display().to_string()
+    }
+
+    /// The result, after which there is nothing else.
+    #[track_caller]
+    fn run(&self, args: &[&str]) -> Npy {
+        let (out, temp) = (self.path("out").join("out.npy"), self.path("temp"));
+        let mut all = vec!["run"];
+        all.extend(args);
+        all.extend(["--out", out.to_str().expect("text")]);
+        if args[0] != "histogram" {
+            all.extend(["--temp-dir", temp.to_str().expect("text")]);
+        }
+        succeeded(&isowarp(&all));
+        let found = npy(&fs::read(&out).expect("the result"));
+        fs::remove_file(&out).expect("the result");
+        self.nothing_is_left();
+        found
+    }
+
+    #[track_caller]
+    fn nothing_is_left(&self) {
+        for name in ["out", "temp"] {
+            assert_eq!(fs::read_dir(self.path(name)).expect("a directory").count(), 0, "something is left in {name}");
+        }
+    }
+}
+
+/// Bytes of any kind.
+fn noise(bytes: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 32
+    };
+    (0..bytes.div_ceil(4)).flat_map(|_| (next() as u32).to_le_bytes()).take(bytes).collect()
+}
+
+/// Elements with equal ones among them, and of floats every kind of bits.
+fn elements(descr: &str, size: usize, n: usize, seed: u64) -> Vec<u8> {
+    let (bits, choice) = (noise(n * size, seed), noise(n, seed + 1));
+    let few = noise(16 * size, seed + 2);
+    let of = |(k, element): (usize, &[u8])| match choice[k] % 3 {
+        _ if descr == "|b1" => vec![element[0] & 1],
+        0 => few[usize::from(choice[k] >> 4) * size..][..size].to_vec(),
+        _ => element.to_vec(),
+    };
+    bits.chunks_exact(size).enumerate().flat_map(of).collect()
+}
+
+/// An unsigned integer that compares as the element does.
+fn key(descr: &str, element: &[u8]) -> u64 {
+    let (bits, sign) = (element.iter().rev().fold(0u64, |word, &b| word << 8 | u64::from(b)), 1u64 << (8 * element.len() - 1));
+    match descr.as_bytes()[1] {
+        b'f' if bits & sign != 0 => sign - 1 - (bits ^ sign),
+        b'f' => bits | sign,
+        b'i' => bits ^ sign,
+        _ => bits,
+    }
+}
+
+/// The elements of every row in order, and their indices.
+fn sorted(descr: &str, size: usize, row: usize, bytes: &[u8], descending: bool) -> (Vec<u8>, Vec<u8>) {
+    let (mut values, mut places) = (Vec::new(), Vec::new());
+    for row in bytes.chunks(row * size) {
+        let at = |k: usize| &row[k * size..][..size];
+        let mut order: Vec<usize> = (0..row.len() / size).collect();
+        order.sort_by(|&a, &b| {
+            let found = key(descr, at(a)).cmp(&key(descr, at(b)));
+            if descending { found.reverse() } else { found }
+        });
+        order.iter().for_each(|&k| {
+            values.extend_from_slice(at(k));
+            places.extend((k as u32).to_le_bytes());
+        });
+    }
+    (values, places)
+}
+
+#[test]
+fn sorts_in_chunks_are_stable_sorts_of_every_type() {
+    let folders = Folders::new();
+    let n = 20_011;
+    for (descr, size) in TYPES {
+        let bytes = elements(descr, size, n, size as u64);
+        let input = folders.input("x.npy", descr, &[n as u64], &bytes);
+        for descending in [false, true] {
+            let (values, places) = sorted(descr, size, n, &bytes, descending);
+            for backend in backends() {
+                // Seven chunks of the same number of elements of each type, and a rest.
+                let chunk = (2800 * size).to_string();
+                let mut args = vec!["sort", "--in", &input, "--chunk-size", &chunk, "--backend", &backend];
+                if descending {
+                    args.push("--descending");
+                }
+                let found = folders.run(&args);
+                assert_eq!((found.descr, found.shape), (format!("'{descr}'"), vec![n as u64]));
+                assert!(found.bytes == values, "{descr} {descending} on {backend}");
+                args[0] = "argsort";
+                let found = folders.run(&args);
+                assert_eq!((found.descr.as_str(), found.shape), ("'<u4'", vec![n as u64]));
+                assert!(found.bytes == places, "indices of {descr} {descending} on {backend}");
+            }
+        }
+    }
+}
+
+#[test]
+fn chunks_of_any_number_and_size_do_not_show() {
+    let folders = Folders::new();
+    // One chunk exactly, one and an element, two; merges in several passes; chunks smaller than an element.
+    for (n, chunks) in [
+        (5000, &["20000", "20001", "20004", "19999", "19996", "10000", "1K"][..]),
+        (5001, &["20000", "20004"]),
+        (40, &["1", "4", "7", "2^3"]),
+        (2, &["4"]),
+        (1, &["1", "64"]),
+        (0, &["1", "64"]),
+    ] {
+        let bytes = elements("<f4", 4, n, n as u64);
+        let input = folders.input("x.npy", "<f4", &[n as u64], &bytes);
+        let (values, places) = sorted("<f4", 4, n.max(1), &bytes, false);
+        for chunk in chunks {
+            let found = folders.run(&["sort", "--in", &input, "--chunk-size", chunk]);
+            assert!(found.bytes == values && found.shape == [n as u64], "{n} in {chunk}");
+            assert!(folders.run(&["argsort", "--in", &input, "--chunk-size", chunk]).bytes == places, "indices of {n} in {chunk}");
+        }
+    }
+}
+
+#[test]
+fn megabytes_are_merged_from_blocks_of_many_runs() {
+    let folders = Folders::new();
+    let n = 1 << 19;
+    let random = elements("<u4", 4, n, 9);
+    let rising: Vec<u8> = (0..n as u32).flat_map(|k| (k / 3).to_le_bytes()).collect();
+    let falling: Vec<u8> = (0..n as u32).rev().flat_map(|k| (k / 3).to_le_bytes()).collect();
+    let equal = vec![7; 4 * n];
+    for (name, bytes) in [("random", random), ("rising", rising), ("falling", falling), ("equal", equal)] {
+        let input = folders.input("x.npy", "<u4", &[n as u64], &bytes);
+        let (values, places) = sorted("<u4", 4, n, &bytes, true);
+        // Eight runs at once, in blocks smaller than they are; and 32 runs by twos.
+        for chunk in ["256K", "64K"] {
+            let down = ["--descending", "--in", &input, "--chunk-size", chunk];
+            assert!(folders.run(&[&["sort"], &down[..]].concat()).bytes == values, "{name} in {chunk}");
+            assert!(folders.run(&[&["argsort"], &down[..]].concat()).bytes == places, "indices, {name} in {chunk}");
+        }
+    }
+}
+
+#[test]
+fn rows_are_sorted_by_themselves_whether_a_chunk_holds_them_or_not() {
+    let folders = Folders::new();
+    for (rows, row) in [(7, 300), (300, 7), (2, 1), (1, 50), (1500, 1)] {
+        let bytes = elements("<i4", 4, rows * row, 3);
+        let input = folders.input("x.npy", "<i4", &[1, rows as u64, row as u64], &bytes);
+        let (values, places) = sorted("<i4", 4, row, &bytes, false);
+        for chunk in ["4", "100", "1K", "1200", "2404", "8399"] {
+            let found = folders.run(&["sort", "--in", &input, "--chunk-size", chunk]);
+            assert!(found.bytes == values && found.shape == [1, rows as u64, row as u64], "{rows} rows of {row} in {chunk}");
+            let found = folders.run(&["argsort", "--in", &input, "--chunk-size", chunk]);
+            assert!(found.bytes == places, "indices of {rows} rows of {row} in {chunk}");
+        }
+    }
+    let scalar = folders.input("x.npy", "<f4", &[], &[1, 2, 3, 4]);
+    assert_eq!(folders.run(&["sort", "--in", &scalar, "--chunk-size", "1"]).bytes, [1, 2, 3, 4]);
+}
+
+#[test]
+fn histograms_in_chunks_are_those_of_the_whole() {
+    let folders = Folders::new();
+    let n = 30_011;
+    // Weights that cancel each other, far apart: only an exact sum of all of them is right.
+    let weights: Vec<f32> = (0..n).map(|k| [1e30f32, 1.5, -1e30, 3e-30][k / 7 % 4] * (1 + k % 5) as f32).collect();
+    let weights: Vec<u8> = weights.iter().flat_map(|w| w.to_le_bytes()).collect();
+    let of_floats = folders.input("f.npy", "<f4", &[n as u64], &weights);
+    let whole = [("<i4", 4), ("<u8", 8), ("|u1", 1)]
+        .map(|(descr, size)| folders.input(&format!("w{size}.npy"), descr, &[n as u64], &noise(n * size, 5)));
+    for (descr, size) in TYPES {
+        let bytes: Vec<u8> = (0..n).flat_map(|k| sample(descr, size, k)).collect();
+        let input = folders.input("x.npy", descr, &[n as u64], &bytes);
+        let edges = folders.input("edges.npy", descr, &[3], &[0.0, 1.0, 1.5].map(|e| element(descr, size, e)).concat());
+        let bins = if descr.as_bytes()[1] == b'f' { ["--bins", "6", "--range=-0.5,1"] } else { ["--bins", "2", "--range=0,2"] };
+        for backend in backends() {
+            let run = |rest: &[&str]| {
+                let at_once = folders.run(&[&["histogram", "--in", &input, "--backend", &backend], rest].concat());
+                for chunk in ["5000", "8K"] {
+                    let in_chunks =
+                        folders.run(&[&["histogram", "--in", &input, "--backend", &backend, "--chunk-size", chunk], rest].concat());
+                    assert_eq!(in_chunks, at_once, "{descr} {rest:?} in {chunk} on {backend}");
+                }
+                at_once
+            };
+            let counts = run(&bins);
+            assert_eq!(counts.descr, "'<u4'");
+            assert!(counts.bytes.iter().any(|&b| b != 0));
+            run(&["--edges", &edges]);
+            run(&[&bins[..], &["--weights", &of_floats]].concat());
+            if descr == "<u4" {
+                whole.iter().for_each(|w| drop(run(&[&bins[..], &["--weights", w]].concat())));
+            }
+        }
+    }
+}
+
+/// The bytes of a number; of integers the next greater one.
+fn element(descr: &str, size: usize, x: f64) -> Vec<u8> {
+    match (descr.as_bytes()[1], size) {
+        (b'f', 4) => (x as f32).to_le_bytes().to_vec(),
+        (b'f', 8) => x.to_le_bytes().to_vec(),
+        (b'f', _) => half::f16::from_f64(x).to_le_bytes().to_vec(),
+        _ => (x.ceil() as u64).to_le_bytes()[..size].to_vec(),
+    }
+}
+
+/// A sample with few values, in bins, on their edges and in none.
+fn sample(descr: &str, size: usize, k: usize) -> Vec<u8> {
+    match descr {
+        "|b1" => vec![u8::from(k.is_multiple_of(3))],
+        _ if descr.as_bytes()[1] == b'f' && k.is_multiple_of(11) => element(descr, size, f64::NAN),
+        _ if descr.as_bytes()[1] == b'f' => element(descr, size, (k % 9) as f64 / 4.0 - 0.5),
+        _ => element(descr, size, (k % 41) as f64),
+    }
+}
+
+#[test]
+fn standard_streams_and_one_file_for_both_are_taken_in_chunks_too() {
+    let folders = Folders::new();
+    let bytes = elements("<f4", 4, 3000, 1);
+    let input = folders.input("x.npy", "<f4", &[3000], &bytes);
+    let (values, _) = sorted("<f4", 4, 3000, &bytes, false);
+    let file = fs::read(&input).expect("the input");
+    let run = isowarp_with_input(&["run", "sort", "--in", "-", "--out", "-", "--chunk-size", "1000", "--stats", "--json"], &file);
+    succeeded(&run);
+    assert!(npy(&run.stdout).bytes == values);
+    assert!(stderr(&run).contains("\"chunks\": 12"), "{}", stderr(&run));
+    succeeded(&isowarp(&["run", "sort", "--in", &input, "--out", &input, "--chunk-size", "1000"]));
+    assert!(npy(&fs::read(&input).expect("the result")).bytes == values);
+    assert_eq!(fs::read_dir(folders.path("in")).expect("a directory").count(), 1, "nothing is left beside the output");
+    let counts = ["run", "histogram", "--in", "-", "--out", "-", "--bins", "3", "--range=-1,2", "--chunk-size", "1000"];
+    let run = isowarp_with_input(&counts, &file);
+    succeeded(&run);
+    assert_eq!(npy(&run.stdout), npy(&isowarp_with_input(&counts[..9], &file).stdout));
+}
+
+#[test]
+fn stats_are_of_all_chunks() {
+    let folders = Folders::new();
+    let input = folders.input("x.npy", "<i4", &[5000], &elements("<i4", 4, 5000, 1));
+    let out = folders.path("out").join("o.npy").display().to_string();
+    let run = |rest: &[&str]| {
+        let run = isowarp(&[&["run", "sort", "--in", &input, "--out", &out, "--chunk-size", "3K", "--stats"], rest].concat());
+        succeeded(&run);
+        stdout(&run)
+    };
+    let words = run(&[]);
+    assert!(words.contains("sort of 5000 elements on cpu") && words.contains("7 chunks of up to 3.0 KiB, merged in 3 passes"), "{words}");
+    assert!(words.contains("GB/s") && words.contains("of a copy's") && words.contains("with reading and writing"), "{words}");
+    let stats: serde_json::Value = serde_json::from_str(&run(&["--json"])).expect("JSON");
+    assert_eq!((stats["bytes"].as_u64(), stats["chunks"].as_u64(), stats["merges"].as_u64()), (Some(40_000), Some(7), Some(3)));
+    let seconds = |name: &str| stats[name].as_f64().expect("a number");
+    assert!(0.0 < seconds("device_seconds") && seconds("device_seconds") < seconds("total_seconds"), "{stats}");
+}
+
+/// Runs `isowarp run` onto a file that is there already: an error, and everything is as it was.
+#[track_caller]
+fn refused(folders: &Folders, args: &[&str], input: &[u8]) -> Vec<String> {
+    let out = folders.path("out").join("out.npy");
+    fs::write(&out, b"as it was").expect("a file");
+    let run = isowarp_with_input(&[&["run"], args, &["--out", out.to_str().expect("text")]].concat(), input);
+    let lines = lines_of_failure(&run);
+    assert_eq!(fs::read(&out).expect("the file"), b"as it was");
+    fs::remove_file(&out).expect("the file");
+    folders.nothing_is_left();
+    let stdout = isowarp_with_input(&[&["run"], args, &["--out", "-"]].concat(), input);
+    assert!(!stdout.status.success() && stdout.stdout.is_empty(), "nothing is written before all of it is known");
+    lines
+}
+
+#[test]
+fn an_array_that_ends_in_its_middle_leaves_nothing() {
+    let folders = Folders::new();
+    let input = folders.input("x.npy", "<f4", &[100, 30], &elements("<f4", 4, 3000, 1));
+    let whole = fs::read(&input).expect("the input");
+    let temp = folders.path("temp").display().to_string();
+    for cut in [whole.len() - 1, whole.len() - 4000, whole.len() - 11_999, 20] {
+        // Rows in chunks, and rows of chunks; of a stream, whose end nobody knows, and of a file.
+        for args in [&["sort", "--chunk-size", "1K"][..], &["sort", "--chunk-size", "64"], &["argsort", "--chunk-size", "1K"]] {
+            let lines = refused(&folders, &[args, &["--in", "-", "--temp-dir", &temp]].concat(), &whole[..cut]);
+            assert!(lines[0].contains("cannot read standard input: the file is truncated"), "{lines:?}");
+            let short = folders.path("in").join("short.npy");
+            fs::write(&short, &whole[..cut]).expect("a file");
+            let lines = refused(&folders, &[args, &["--in", short.to_str().expect("text"), "--temp-dir", &temp]].concat(), &[]);
+            assert!(lines[0].contains("short.npy: the file is truncated"), "{lines:?}");
+        }
+        let counts = ["histogram", "--in", "-", "--bins", "2", "--range", "0,1", "--chunk-size", "1K"];
+        assert!(refused(&folders, &counts, &whole[..cut])[0].contains("the file is truncated"));
+    }
+    let long = [&whole[..], &[0]].concat();
+    let lines = refused(&folders, &["sort", "--in", "-", "--chunk-size", "1K"], &long);
+    assert!(lines[0].contains("more than the 12000 bytes"), "{lines:?}");
+}
+
+#[test]
+fn a_folder_for_temporary_files_that_is_none_is_found_before_the_work() {
+    let folders = Folders::new();
+    let file = folders.input("x.npy", "<f4", &[8], &[0; 32]);
+    for folder in ["no/where", &file] {
+        // The input is missing too: that the folder is spoken of shows that it was looked at first.
+        let lines = refused(&folders, &["sort", "--in", "missing.npy", "--chunk-size", "8", "--temp-dir", folder], &[]);
+        assert!(lines[0].starts_with("error: cannot keep temporary files in ") && !lines[0].contains("at path"), "{lines:?}");
+        assert!(lines.len() == 2 && lines[1].starts_with("  help: "), "{lines:?}");
+    }
+}
+
+#[test]
+fn options_of_chunks_that_make_no_sense_are_refused() {
+    let folders = Folders::new();
+    let x = data("r_f4.npy").display().to_string();
+    let says = |args: &[&str], what: &str| {
+        let lines = refused(&folders, args, &[]);
+        assert!(lines.len() == 2 && lines[0].contains(what), "{lines:?} does not say {what}");
+    };
+    for size in ["0", "x", "1.5M", "-1"] {
+        says(&["sort", "--in", &x, &format!("--chunk-size={size}")], "is no size");
+    }
+    says(&["map", "--in", &x, "--op", "x", "--chunk-size", "1K"], "--chunk-size is for sort, argsort and histogram, not for map");
+    says(&["scan", "--in", &x, "--temp-dir", "."], "--temp-dir is for sort and argsort, not for scan");
+    says(&["sort", "--in", &x, "--op", "x < y", "--chunk-size", "1K"], "--chunk-size is for the order of values");
+    let bins = ["histogram", "--in", &x, "--bins", "2", "--range", "0,1", "--chunk-size", "1K"];
+    says(&[&bins[..], &["--weights", &data("w_i4.npy").display().to_string()]].concat(), "an input: expected 1000 elements, found 300");
+}
+
+/// A process that is ended by force while it merges has files without a name only.
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_is_left_of_a_sort_that_is_killed() {
+    let folders = Folders::new();
+    let n = 1 << 20;
+    let input = folders.input("x.npy", "<u4", &[n], &elements("<u4", 4, n as usize, 2));
+    let out = folders.path("out").join("out.npy");
+    for milliseconds in [50, 200, 500, 1000, 1500, 2500] {
+        let mut child = command()
+            .args(["run", "sort", "--in", &input, "--chunk-size", "64K", "--out", out.to_str().expect("text")])
+            .args(["--temp-dir", folders.path("temp").to_str().expect("text")])
+            .spawn()
+            .expect("the command starts");
+        std::thread::sleep(std::time::Duration::from_millis(milliseconds));
+        child.kill().expect("it ends");
+        child.wait().expect("it ended");
+        if fs::remove_file(&out).is_ok() {
+            // It was done before.
+            break;
+        }
+        folders.nothing_is_left();
+    }
+    assert!(Path::new(&input).exists());
+}
