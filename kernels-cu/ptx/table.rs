@@ -36,6 +36,8 @@ pub enum Source {
     Select,
     /// `sort.cu`
     Sort,
+    /// `sort_variants.cu`
+    SortVariants,
     /// `top_k.cu`
     TopK,
 }
@@ -58,6 +60,7 @@ impl Source {
         Source::Segments,
         Source::Select,
         Source::Sort,
+        Source::SortVariants,
         Source::TopK,
     ];
 
@@ -80,6 +83,7 @@ impl Source {
             Source::Segments => "segments",
             Source::Select => "select",
             Source::Sort => "sort",
+            Source::SortVariants => "sort_variants",
             Source::TopK => "top_k",
         }
     }
@@ -103,6 +107,7 @@ impl Source {
             Source::Segments => segments::BUILDS,
             Source::Select => select::BUILDS,
             Source::Sort => sort::BUILDS,
+            Source::SortVariants => sort_variants::BUILDS,
             Source::TopK => top_k::BUILDS,
         }
     }
@@ -1156,6 +1161,87 @@ pub mod sort {
                 Entry { name: "sort_pass_k8_p0", holes: &[] },
                 Entry { name: "sort_pass_k8_p4", holes: &[] },
                 Entry { name: "sort_pass_k8_p8", holes: &[] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `sort_variants.cu`.
+pub mod sort_variants {
+    use super::*;
+
+    /// `sort_load_k1`
+    pub const SORT_LOAD_K1: Kernel = Kernel::new(Source::SortVariants, "sort_load_k1");
+    /// `sort_store_k1`
+    pub const SORT_STORE_K1: Kernel = Kernel::new(Source::SortVariants, "sort_store_k1");
+    /// `sort_load_k2`
+    pub const SORT_LOAD_K2: Kernel = Kernel::new(Source::SortVariants, "sort_load_k2");
+    /// `sort_store_k2`
+    pub const SORT_STORE_K2: Kernel = Kernel::new(Source::SortVariants, "sort_store_k2");
+    /// `sort_load_k4`
+    pub const SORT_LOAD_K4: Kernel = Kernel::new(Source::SortVariants, "sort_load_k4");
+    /// `sort_store_k4`
+    pub const SORT_STORE_K4: Kernel = Kernel::new(Source::SortVariants, "sort_store_k4");
+    /// `sort_load_k8`
+    pub const SORT_LOAD_K8: Kernel = Kernel::new(Source::SortVariants, "sort_load_k8");
+    /// `sort_store_k8`
+    pub const SORT_STORE_K8: Kernel = Kernel::new(Source::SortVariants, "sort_store_k8");
+    /// `sort_windows_k4`
+    pub const SORT_WINDOWS_K4: Kernel = Kernel::new(Source::SortVariants, "sort_windows_k4");
+    /// `sort_everywhere_k4`
+    pub const SORT_EVERYWHERE_K4: Kernel = Kernel::new(Source::SortVariants, "sort_everywhere_k4");
+    /// `sort_samples_k4`
+    pub const SORT_SAMPLES_K4: Kernel = Kernel::new(Source::SortVariants, "sort_samples_k4");
+    /// `sort_bounds_k4`
+    pub const SORT_BOUNDS_K4: Kernel = Kernel::new(Source::SortVariants, "sort_bounds_k4");
+    /// `sort_scatter_k4`
+    pub const SORT_SCATTER_K4: Kernel = Kernel::new(Source::SortVariants, "sort_scatter_k4");
+    /// `sort_flags_k4`
+    pub const SORT_FLAGS_K4: Kernel = Kernel::new(Source::SortVariants, "sort_flags_k4");
+    /// `sort_split_k4`
+    pub const SORT_SPLIT_K4: Kernel = Kernel::new(Source::SortVariants, "sort_split_k4");
+    /// `sort_windows_k8`
+    pub const SORT_WINDOWS_K8: Kernel = Kernel::new(Source::SortVariants, "sort_windows_k8");
+    /// `sort_everywhere_k8`
+    pub const SORT_EVERYWHERE_K8: Kernel = Kernel::new(Source::SortVariants, "sort_everywhere_k8");
+    /// `sort_samples_k8`
+    pub const SORT_SAMPLES_K8: Kernel = Kernel::new(Source::SortVariants, "sort_samples_k8");
+    /// `sort_bounds_k8`
+    pub const SORT_BOUNDS_K8: Kernel = Kernel::new(Source::SortVariants, "sort_bounds_k8");
+    /// `sort_scatter_k8`
+    pub const SORT_SCATTER_K8: Kernel = Kernel::new(Source::SortVariants, "sort_scatter_k8");
+    /// `sort_flags_k8`
+    pub const SORT_FLAGS_K8: Kernel = Kernel::new(Source::SortVariants, "sort_flags_k8");
+    /// `sort_split_k8`
+    pub const SORT_SPLIT_K8: Kernel = Kernel::new(Source::SortVariants, "sort_split_k8");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: include_str!("sort_variants.ptx"),
+            entries: &[
+                Entry { name: "sort_load_k1", holes: &[] },
+                Entry { name: "sort_store_k1", holes: &[] },
+                Entry { name: "sort_load_k2", holes: &[] },
+                Entry { name: "sort_store_k2", holes: &[] },
+                Entry { name: "sort_load_k4", holes: &[] },
+                Entry { name: "sort_store_k4", holes: &[] },
+                Entry { name: "sort_load_k8", holes: &[] },
+                Entry { name: "sort_store_k8", holes: &[] },
+                Entry { name: "sort_windows_k4", holes: &[] },
+                Entry { name: "sort_everywhere_k4", holes: &[] },
+                Entry { name: "sort_samples_k4", holes: &[] },
+                Entry { name: "sort_bounds_k4", holes: &[] },
+                Entry { name: "sort_scatter_k4", holes: &[] },
+                Entry { name: "sort_flags_k4", holes: &[] },
+                Entry { name: "sort_split_k4", holes: &[] },
+                Entry { name: "sort_windows_k8", holes: &[] },
+                Entry { name: "sort_everywhere_k8", holes: &[] },
+                Entry { name: "sort_samples_k8", holes: &[] },
+                Entry { name: "sort_bounds_k8", holes: &[] },
+                Entry { name: "sort_scatter_k8", holes: &[] },
+                Entry { name: "sort_flags_k8", holes: &[] },
+                Entry { name: "sort_split_k8", holes: &[] },
             ],
         },
     ];
