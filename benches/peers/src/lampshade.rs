@@ -22,7 +22,8 @@ pub(crate) fn rows(dev: &Wgpu, clock: &Clock, host: &Host, samples: usize) -> Re
     let (device, queue, info) = (dev.device(), dev.queue(), dev.device().adapter_info());
     let pairs: Vec<u32> = host.words.iter().zip(&host.places).flat_map(|(w, p)| [*w, *p]).collect();
     let (words, flags, bytes) = (dev.upload(&host.words)?, dev.upload(&host.flags)?, dev.upload(&host.bytes)?);
-    let (out, one, counts): (Buffer<Wgpu, u32>, Buffer<Wgpu, u32>, Buffer<Wgpu, u32>) = (dev.buffer(n.into())?, dev.buffer(1)?, dev.buffer(256)?);
+    let (out, one, counts): (Buffer<Wgpu, u32>, Buffer<Wgpu, u32>, Buffer<Wgpu, u32>) =
+        (dev.buffer(n.into())?, dev.buffer(1)?, dev.buffer(256)?);
     let (pairs, pairs_out): (_, Buffer<Wgpu, u32>) = (dev.upload(&pairs)?, dev.buffer(2 * u64::from(n))?);
     let raw = |b: &Buffer<Wgpu, u32>| b.raw().as_wgpu().clone();
     let (x, y, single) = (raw(&words), raw(&out), raw(&one));

@@ -22,8 +22,10 @@ pub(crate) fn by_the_device(dev: &Wgpu, clock: &Clock, host: &Host, samples: usi
         let times = (0..samples).map(|_| clock.ours(dev, &mut batch)).collect::<Result<_, Failure>>()?;
         Ok(median(times) / f64::from(host.calls))
     };
-    let (words, flags, bytes, places) = (dev.upload(&host.words)?, dev.upload(&host.flags)?, dev.upload(&host.bytes)?, dev.upload(&host.places)?);
-    let (out, second, one, counts) = (dev.buffer(n)?, dev.buffer(n)?, dev.buffer(1)?, dev.buffer(256)?);
+    let (words, flags, bytes, places) =
+        (dev.upload(&host.words)?, dev.upload(&host.flags)?, dev.upload(&host.bytes)?, dev.upload(&host.places)?);
+    let (out, second): (Buffer<Wgpu, u32>, Buffer<Wgpu, u32>) = (dev.buffer(n)?, dev.buffer(n)?);
+    let (one, counts): (Buffer<Wgpu, u32>, Buffer<Wgpu, u32>) = (dev.buffer(1)?, dev.buffer(256)?);
     let mut rows = Vec::new();
 
     let seconds = time(&|| dev.copy_into(&words, &out))?;

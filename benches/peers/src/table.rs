@@ -71,7 +71,8 @@ impl Report {
 }
 
 fn table(rows: &[Row]) -> String {
-    let mut out = String::from("| pattern | elements | library | us | GB/s | isowarp is faster by | result |\n|---|---|---|---|---|---|---|\n");
+    let mut out =
+        String::from("| pattern | elements | library | us | GB/s | isowarp is faster by | result |\n|---|---|---|---|---|---|---|\n");
     for row in rows {
         let ours = rows.iter().find(|r| r.library == "isowarp" && r.pattern == row.pattern && r.elements == row.elements);
         let faster = ours.filter(|_| row.library != "isowarp").map_or_else(String::new, |o| format!("{:.2}x", row.seconds / o.seconds));
