@@ -5,6 +5,8 @@ use isowarp::Wgpu;
 use isowarp::backend::Backend as _;
 use std::time::Instant;
 
+/// For how long batches run before one counts.
+const WARM_MS: u128 = 200;
 /// Bytes of two timestamps.
 const BYTES: u64 = 16;
 
@@ -92,6 +94,13 @@ impl Queries {
         let [start, end] = ticks[..] else { return Err("the device wrote no timestamps".into()) };
         Ok(end.saturating_sub(start) as f64 * self.period * 1e-9)
     }
+}
+
+/// The median time of a batch, after as many as take a while: a device that idled runs slowly at first.
+pub(crate) fn warm_median(samples: usize, mut batch: impl FnMut() -> Result<f64, Failure>) -> Result<f64, Failure> {
+    let start = Instant::now();
+    while batch().map(|_| start.elapsed().as_millis() < WARM_MS)? {}
+    (0..samples).map(|_| batch()).collect::<Result<_, Failure>>().map(median)
 }
 
 /// The middle of some times.

@@ -31,7 +31,7 @@ impl Host {
             bytes: words.iter().map(|w| w & 0xFF).collect(),
             places: (0..n).collect(),
             words,
-            calls: ((1 << 24) / n).clamp(1, 16),
+            calls: ((1 << 26) / n).clamp(4, 64),
         }
     }
 

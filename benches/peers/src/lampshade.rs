@@ -1,7 +1,7 @@
 //! Lampshade's side.
 
 use crate::Failure;
-use crate::clock::{Clock, median};
+use crate::clock::{Clock, warm_median};
 use crate::host::Host;
 use crate::table::Row;
 use isowarp::Wgpu;
@@ -15,9 +15,7 @@ pub(crate) fn rows(dev: &Wgpu, clock: &Clock, host: &Host, samples: usize) -> Re
     let n = host.n;
     let time = |record: &mut dyn FnMut(&mut wgpu::CommandEncoder) -> Result<(), lampshade::Error>| -> Result<f64, Failure> {
         let mut batch = |encoder: &mut wgpu::CommandEncoder| (0..host.calls).try_for_each(|_| record(encoder));
-        clock.theirs(dev, &mut batch)?;
-        let times = (0..samples).map(|_| clock.theirs(dev, &mut batch)).collect::<Result<_, Failure>>()?;
-        Ok(median(times) / f64::from(host.calls))
+        Ok(warm_median(samples, || clock.theirs(dev, &mut batch))? / f64::from(host.calls))
     };
     let (device, queue, info) = (dev.device(), dev.queue(), dev.device().adapter_info());
     let pairs: Vec<u32> = host.words.iter().zip(&host.places).flat_map(|(w, p)| [*w, *p]).collect();

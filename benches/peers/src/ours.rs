@@ -1,11 +1,12 @@
 //! isowarp's side.
 
 use crate::Failure;
-use crate::clock::{Clock, median};
+#[cfg(feature = "massively")]
+use crate::clock::median;
+use crate::clock::{Clock, warm_median};
 use crate::host::Host;
 use crate::table::Row;
 use isowarp::Wgpu;
-use isowarp::backend::Backend as _;
 use isowarp::prelude::*;
 #[cfg(feature = "massively")]
 use std::time::Instant;
@@ -17,10 +18,7 @@ pub(crate) fn by_the_device(dev: &Wgpu, clock: &Clock, host: &Host, samples: usi
     let n = u64::from(host.n);
     let time = |call: &dyn Fn() -> isowarp::Result<()>| -> Result<f64, Failure> {
         let mut batch = || (0..host.calls).try_for_each(|_| call());
-        batch()?;
-        dev.synchronize()?;
-        let times = (0..samples).map(|_| clock.ours(dev, &mut batch)).collect::<Result<_, Failure>>()?;
-        Ok(median(times) / f64::from(host.calls))
+        Ok(warm_median(samples, || clock.ours(dev, &mut batch))? / f64::from(host.calls))
     };
     let (words, flags, bytes, places) =
         (dev.upload(&host.words)?, dev.upload(&host.flags)?, dev.upload(&host.bytes)?, dev.upload(&host.places)?);
