@@ -4,6 +4,7 @@
 // passes are left out because all keys share the digit. sort_pass_*: reads keys and payload once and writes them once. A tile counts its values
 // and publishes the counts, ranks its keys, looks back for the counts of the tiles before (256 look-backs, a thread to each), and writes the keys
 // by way of shared memory, so that neighbours go to neighbouring places.
+#include "block.cuh"
 #include "iw.cuh"
 #include "look_back.cuh"
 
@@ -80,24 +81,6 @@ IW_DEVICE void sort_histogram(const Args& args) {
     }
 }
 
-// The sum of the values of the threads before this one, in a block of RADIX threads or their first; `sums` has room for a value to a warp.
-IW_DEVICE uint32_t sum_before(uint32_t v, uint32_t* sums) {
-    const int lane = lane_id(), warp = warp_id();
-    uint32_t sum = v;
-#pragma unroll
-    for (int step = 1; step < WARP; step *= 2) {
-        const uint32_t left = __shfl_up_sync(ALL_LANES, sum, step);
-        if (lane >= step) sum += left;
-    }
-    if (lane == WARP - 1) sums[warp] = sum;
-    __syncthreads();
-    uint32_t before = sum - v;
-#pragma unroll
-    for (int w = 0; w < RADIX / WARP; ++w)
-        if (w < warp) before += sums[w];
-    return before;
-}
-
 // A block to each row: counts become starts, and zero again for the next sort.
 IW_KERNEL(RADIX) sort_plan(const __grid_constant__ Args args) {
     __shared__ uint32_t sums[RADIX / WARP];
@@ -113,7 +96,7 @@ IW_KERNEL(RADIX) sort_plan(const __grid_constant__ Args args) {
         const uint32_t count = counts[p * RADIX + threadIdx.x];
         counts[p * RADIX + threadIdx.x] = 0;
         if (count == n) shared_by_all[p] = 1;
-        starts[p * RADIX + threadIdx.x] = row * n + sum_before(count, sums);
+        starts[p * RADIX + threadIdx.x] = row * n + sum_before<RADIX / WARP>(count, sums);
         __syncthreads();
     }
     if (row != 0 || threadIdx.x != 0) return;
@@ -245,7 +228,7 @@ IW_DEVICE void sort_pass(const Args& args) {
         if (!alone && tile - first + 1 != tiles_of_row)
             post(status + (uint64_t)tile * RADIX + threadIdx.x, status_of(epoch, tile == first, total));
     }
-    const uint32_t start = sum_before(total, sums);
+    const uint32_t start = sum_before<RADIX / WARP>(total, sums);
     if (threadIdx.x < RADIX) {
         uint32_t at = start;
 #pragma unroll

@@ -4,6 +4,7 @@
 // that is needed, or else that the source is read again. top_k_count_*: counts a digit, from the highest on, of the keys that agree in those before,
 // and then of the indices of the keys that equal the last one; its last block finds the digit of the one that is wanted. top_k_collect_*: takes the
 // keys up to it. Nothing depends on the order of a list: every pair of key and index is there once, and is taken or not by itself.
+#include "block.cuh"
 #include "iw.cuh"
 
 constexpr int START_THREADS = 1024, SAMPLES_OF_THREAD = 16;
@@ -56,25 +57,6 @@ IW_DEVICE typename ValueOf<K>::Type value(K key, const Args& args) {
 }
 
 IW_DEVICE uint32_t lanes_before() { return (1u << lane_id()) - 1; }
-
-// The sum of the values of the threads before this one, in a block of W warps; `sums` has room for W of them, and is free after the next barrier.
-template <int W>
-IW_DEVICE uint32_t sum_before(uint32_t v, uint32_t* sums) {
-    const int lane = lane_id(), warp = warp_id();
-    uint32_t sum = v;
-#pragma unroll
-    for (int step = 1; step < WARP; step *= 2) {
-        const uint32_t left = __shfl_up_sync(ALL_LANES, sum, step);
-        if (lane >= step) sum += left;
-    }
-    if (lane == WARP - 1) sums[warp] = sum;
-    __syncthreads();
-    uint32_t before = sum - v;
-#pragma unroll
-    for (int w = 0; w < W; ++w)
-        if (w < warp) before += sums[w];
-    return before;
-}
 
 // One block; n keys, as many as there are samples or more.
 template <class K>
