@@ -1,15 +1,12 @@
-//! Other libraries beside isowarp, on one device in one run: lampshade's calls by the device's clock, with feature `massively` that library's from
-//! end to end. Every result is compared with the processor's.
+//! Lampshade beside isowarp, on one device in one run, by the device's clock. Every result is compared with the processor's.
 
 mod clock;
 mod host;
 mod lampshade;
-#[cfg(feature = "massively")]
-mod massively;
 mod ours;
 mod table;
 
-use clap::{Parser, ValueEnum};
+use clap::Parser;
 use clock::Clock;
 use host::Host;
 use isowarp::Wgpu;
@@ -18,15 +15,7 @@ use table::Report;
 
 type Failure = Box<dyn std::error::Error>;
 
-/// A library that is measured beside isowarp.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Peer {
-    Lampshade,
-    #[cfg(feature = "massively")]
-    Massively,
-}
-
-/// Measures other libraries beside isowarp on the best wgpu adapter.
+/// Measures lampshade beside isowarp on the best wgpu adapter.
 #[derive(Parser)]
 struct Cli {
     /// Elements, as numbers or powers
@@ -35,10 +24,7 @@ struct Cli {
     /// Batches of which the median is taken
     #[arg(long, default_value_t = 15)]
     samples: usize,
-    /// Library to measure, of those that were built; all unless given
-    #[arg(long = "peer", value_name = "NAME")]
-    peers: Vec<Peer>,
-    /// Print JSON instead of tables
+    /// Print JSON instead of a table
     #[arg(long)]
     json: bool,
 }
@@ -69,20 +55,9 @@ fn run(cli: &Cli) -> Result<(), Failure> {
     let mut report = Report::new(&dev, clock.on_device());
     for &n in &cli.sizes {
         let host = Host::new(n);
-        for peer in Peer::value_variants().iter().filter(|p| cli.peers.is_empty() || cli.peers.contains(p)) {
-            match peer {
-                Peer::Lampshade => {
-                    report.by_the_device.extend(ours::by_the_device(&dev, &clock, &host, samples)?);
-                    report.by_the_device.extend(lampshade::rows(&dev, &clock, &host, samples)?);
-                }
-                #[cfg(feature = "massively")]
-                Peer::Massively => {
-                    report.end_to_end.extend(ours::end_to_end(&dev, &host, samples)?);
-                    report.end_to_end.extend(massively::rows(&host, samples)?);
-                }
-            }
-        }
+        report.rows.extend(ours::rows(&dev, &clock, &host, samples)?);
+        report.rows.extend(lampshade::rows(&dev, &clock, &host, samples)?);
     }
     println!("{}", if cli.json { serde_json::to_string_pretty(&report)? } else { report.text() });
-    if report.rows().all(|r| r.right) { Ok(()) } else { Err("a result is not the processor's".into()) }
+    if report.rows.iter().all(|r| r.right) { Ok(()) } else { Err("a result is not the processor's".into()) }
 }

@@ -12,13 +12,9 @@ pub(crate) struct Report {
     driver: String,
     numerics: String,
     lampshade: &'static str,
-    massively: &'static str,
     /// Whether the device's own clock was read.
     device_clock: bool,
-    /// Calls into buffers that are there, in a batch.
-    pub(crate) by_the_device: Vec<Row>,
-    /// Calls that allocate their results, each waited for, by the host's clock.
-    pub(crate) end_to_end: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
 }
 
 /// One figure.
@@ -44,29 +40,23 @@ impl Report {
             driver: caps.driver.clone(),
             numerics: caps.numerics.to_string(),
             lampshade: "0.13",
-            massively: "0.97",
             device_clock,
-            by_the_device: Vec::new(),
-            end_to_end: Vec::new(),
+            rows: Vec::new(),
         }
     }
 
-    /// All figures.
-    pub(crate) fn rows(&self) -> impl Iterator<Item = &Row> {
-        self.by_the_device.iter().chain(&self.end_to_end)
-    }
-
-    /// Markdown tables, each of the others' rows with how many times faster ours is.
+    /// A Markdown table, each of lampshade's rows with how many times faster ours is.
     pub(crate) fn text(&self) -> String {
         let clock = if self.device_clock { "timestamp queries" } else { "the host's clock" };
-        let mut out = format!("{} ({}), numerics {}\n", self.device, self.driver, self.numerics);
-        for (title, rows) in [(format!("In batches, by {clock}"), &self.by_the_device), ("From end to end".to_owned(), &self.end_to_end)] {
-            if !rows.is_empty() {
-                // Writing to a text cannot fail.
-                let _ = writeln!(out, "\n{title}:\n\n{}", table(rows));
-            }
-        }
-        out
+        format!(
+            "{} ({}), numerics {}, by {clock}
+
+{}",
+            self.device,
+            self.driver,
+            self.numerics,
+            table(&self.rows)
+        )
     }
 }
 
