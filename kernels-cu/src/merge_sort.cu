@@ -44,29 +44,56 @@ IW_DEVICE bool before(uint64_t a, uint64_t b) {
     return yes != 0;
 }
 
-// Where key r of a tile lies, so that neither threads that take neighbours nor threads that take parts meet in a bank.
+// One of two keys in global memory, and the next head of one of two runs in shared memory (`i` and `j` are bytes of the runs, gaps left out; `keys` is
+// where they lie). What is not wanted is left out by predicates: to choose an address, and which of two heads a key replaces, takes twice as long.
+#define PREDICATED(K, HELD, TYPE, HELD_TYPE, SIZE, REGISTER)                                                                                     \
+    IW_DEVICE HELD load_one_of(const K* a, const K* b, bool of_a) {                                                                              \
+        HELD v;                                                                                                                                  \
+        asm volatile("{ .reg .pred p; setp.ne.u32 p, %3, 0; @p ld.global." TYPE " %0, [%1]; @!p ld.global." TYPE " %0, [%2]; }"                  \
+                     : "=" REGISTER(v)                                                                                                           \
+                     : "l"(a), "l"(b), "r"((uint32_t)of_a)                                                                                       \
+                     : "memory");                                                                                                                \
+        return v;                                                                                                                                \
+    }                                                                                                                                            \
+    IW_DEVICE void next_head(const K*, uint32_t keys, bool of_a, uint32_t& i, uint32_t& j, HELD& x, HELD& y) {                                   \
+        asm volatile("{ .reg .pred p; .reg .u32 at, row; setp.ne.u32 p, %5, 0;"                                                                  \
+                     " @p add.u32 %0, %0, " SIZE "; @!p add.u32 %1, %1, " SIZE "; selp.b32 at, %0, %1, p;"                                       \
+                     " shr.u32 row, at, 7; mad.lo.u32 at, row, " SIZE ", at; add.u32 at, at, %4;"                                                \
+                     " @p ld.shared." HELD_TYPE " %2, [at]; @!p ld.shared." HELD_TYPE " %3, [at]; }"                                             \
+                     : "+r"(i), "+r"(j), "+" REGISTER(x), "+" REGISTER(y)                                                                        \
+                     : "r"(keys), "r"((uint32_t)of_a));                                                                                          \
+    }
+PREDICATED(uint8_t, uint32_t, "u8", "u32", "4", "r")
+PREDICATED(unsigned short, uint32_t, "u16", "u32", "4", "r")
+PREDICATED(uint32_t, uint32_t, "u32", "u32", "4", "r")
+PREDICATED(uint64_t, uint64_t, "u64", "u64", "8", "l")
+
+// Where key r of a tile lies: a gap after each row of all banks, so that neither threads that take neighbours nor threads that take parts meet in one.
 template <class K>
-IW_DEVICE int place(int r) {
-    return r ^ ((r >> (sizeof(K) == 8 ? 4 : 5)) & 15);
+constexpr int ROW = sizeof(K) == 8 ? 4 : 5;
+template <class K>
+IW_DEVICE int place(uint32_t r) {
+    return (int)(r + (r >> ROW<K>));
 }
 // That of key threadIdx.x + k * N of a block of N threads, and of the e-th key of the thread's part.
 template <class K, int N>
 IW_DEVICE int striped(int k) {
-    constexpr int ROW = sizeof(K) == 8 ? 4 : 5;
-    const int thread = threadIdx.x;
-    return k * N + (thread ^ ((thread >> ROW) & 15) ^ ((k * N >> ROW) & 15));
+    return place<K>(threadIdx.x) + k * (N + (N >> ROW<K>));
 }
 template <class K>
 IW_DEVICE int blocked(int e) {
-    return (threadIdx.x * PART<K> ^ (threadIdx.x / 2 & 15)) ^ e;
+    return place<K>(threadIdx.x * PART<K>) + e;
 }
+
+template <class K, int N>
+constexpr int GAPPED = N + (N >> ROW<K>);
 
 // Tiles in shared memory, with room for heads that are read behind their end.
 template <class K, bool PAIRS, int TILES>
 struct Shared {
-    Held<K> keys[TILES * TILE<K> + PART<K> + 1];
+    Held<K> keys[GAPPED<K, TILES * TILE<K> + PART<K> + 1>];
     // Where in the tile, as it was read, the key of a place was.
-    unsigned short sources[PAIRS ? TILE<K> : 1];
+    unsigned short sources[PAIRS ? GAPPED<K, TILE<K>> : 1];
 };
 
 // A thread's part: keys, and where in the tile they were.
@@ -83,28 +110,27 @@ struct Merge {
 template <class K, bool PAIRS, int TILES>
 IW_DEVICE void merge_part(const Shared<K, PAIRS, TILES>& tile, const Merge& merge, Part<K>& part) {
     const int a = merge.a, end_a = merge.end_a, b = merge.b, end_b = merge.end_b, k = merge.k;
-    int low = max(0, k - (end_b - b)), high = min(k, end_a - a);
+    // Places in the tile, the sum of whose numbers and those of the second run's is the same throughout.
+    const uint32_t sum = a + b + k;
+    uint32_t low = a + max(0, k - (end_b - b)), high = a + min(k, end_a - a);
 #pragma unroll 1
     while (low < high) {
-        const int i = (low + high) / 2;
-        if (before(tile.keys[place<K>(b + k - 1 - i)], tile.keys[place<K>(a + i)]))
+        const uint32_t i = (low + high) / 2;
+        if (before(tile.keys[place<K>(sum - 1 - i)], tile.keys[place<K>(i)]))
             high = i;
         else
             low = i + 1;
     }
-    int i = a + low, j = b + k - low;
-    Held<K> x = tile.keys[place<K>(i)], y = tile.keys[place<K>(j)];
+    Held<K> x = tile.keys[place<K>(low)], y = tile.keys[place<K>(sum - low)];
+    constexpr uint32_t SIZE = sizeof(Held<K>);
+    const uint32_t keys = (uint32_t)__cvta_generic_to_shared(tile.keys), i_end = end_a * SIZE, j_end = end_b * SIZE;
+    uint32_t i = low * SIZE, j = (sum - low) * SIZE;
 #pragma unroll
     for (int e = 0; e < PART<K>; ++e) {
-        const bool behind = before(y, x), takes_a = j >= end_b | (i < end_a & !behind);
+        const bool behind = before(y, x), takes_a = j >= j_end | (i < i_end & !behind);
         part.key[e] = takes_a ? x : y;
-        if (PAIRS) part.source[e] = takes_a ? i : j;
-        const int next = takes_a ? ++i : ++j;
-        const Held<K> head = tile.keys[place<K>(next)];
-        if (takes_a)
-            x = head;
-        else
-            y = head;
+        if (PAIRS) part.source[e] = (takes_a ? i : j) / SIZE;
+        next_head((const K*)nullptr, keys, takes_a, i, j, x, y);
     }
 }
 
@@ -132,10 +158,13 @@ IW_DEVICE void exchange(Part<K>& part, int e, bool there) {
 // The first keys of the tiles, as they are read by neighbours.
 template <class K, bool PAIRS, int TILES>
 IW_DEVICE void store_keys(const Shared<K, PAIRS, TILES>& tile, K* out, int count) {
+    constexpr int N = TILES * THREADS;
+    if (count == TILES * TILE<K>) {
 #pragma unroll
-    for (int k = 0; k < PART<K>; ++k) {
-        const int r = threadIdx.x + k * TILES * THREADS;
-        if (r < count) out[r] = (K)tile.keys[striped<K, TILES * THREADS>(k)];
+        for (int k = 0; k < PART<K>; ++k) out[threadIdx.x + k * N] = (K)tile.keys[striped<K, N>(k)];
+    } else {
+#pragma unroll 1
+        for (int r = threadIdx.x; r < count; r += N) out[r] = (K)tile.keys[place<K>(r)];
     }
 }
 
@@ -168,13 +197,15 @@ IW_DEVICE void sort_tile(const Args& args) {
     const K* const keys = (const K*)args.in[0].ptr + begin;
     const int first = threadIdx.x * I;
     Part<K> part;
+    if (count == TILES * TILE<K>) {
 #pragma unroll
-    for (int k = 0; k < I; ++k) {
-        const int r = threadIdx.x + k * N;
-        part.key[k] = r < count ? keys[r] : (K)0;
+        for (int k = 0; k < I; ++k) part.key[k] = keys[threadIdx.x + k * N];
+#pragma unroll
+        for (int k = 0; k < I; ++k) tile.keys[striped<K, N>(k)] = part.key[k];
+    } else {
+#pragma unroll 1
+        for (int r = threadIdx.x; r < TILES * TILE<K>; r += N) tile.keys[place<K>(r)] = r < count ? keys[r] : (K)0;
     }
-#pragma unroll
-    for (int k = 0; k < I; ++k) tile.keys[striped<K, N>(k)] = part.key[k];
     __syncthreads();
 #pragma unroll
     for (int e = 0; e < I; ++e) {
@@ -252,14 +283,22 @@ struct Runs {
         begin = (block - first) * TILE<K>;
         end = min(begin + TILE<K>, m + n);
     }
+    // By halving. The keys of either next step are read with those of a step: one wait for memory to two steps.
     IW_DEVICE uint64_t co_rank(uint64_t k) const {
         uint64_t low = k > n ? k - n : 0, high = min(k, m);
         while (low < high) {
-            const uint64_t i = low + (high - low) / 2;
-            if (before((Held<K>)b[k - 1 - i], (Held<K>)a[i]))
+            const uint64_t i = low + (high - low) / 2, left = low + (i - low) / 2, right = min(i + 1 + (high - i - 1) / 2, high - 1);
+            const Held<K> x = a[i], y = b[k - 1 - i], x_left = a[left], y_left = b[k - 1 - left], x_right = a[right], y_right = b[k - 1 - right];
+            const bool behind = before(y, x);
+            if (behind)
                 high = i;
             else
                 low = i + 1;
+            if (low == high) break;
+            if (before(behind ? y_left : y_right, behind ? x_left : x_right))
+                high = behind ? left : right;
+            else
+                low = (behind ? left : right) + 1;
         }
         return low;
     }
@@ -299,13 +338,17 @@ IW_DEVICE void merge_tile(const Args& args) {
     const K* const a = runs.a + from;
     const K* const b = runs.b + (runs.begin - from) - of_a;
     Part<K> part;
+    if (count == TILE<K>) {
+        const K *const a_here = a + threadIdx.x, *const b_here = b + threadIdx.x;
+        const int left = of_a - (int)threadIdx.x;
 #pragma unroll
-    for (int k = 0; k < I; ++k) {
-        const int r = threadIdx.x + k * THREADS;
-        part.key[k] = r < count ? (r < of_a ? a : b)[r] : (K)0;
+        for (int k = 0; k < I; ++k) part.key[k] = load_one_of(a_here + k * THREADS, b_here + k * THREADS, k * THREADS < left);
+#pragma unroll
+        for (int k = 0; k < I; ++k) tile.keys[striped<K, THREADS>(k)] = part.key[k];
+    } else {
+#pragma unroll 1
+        for (int r = threadIdx.x; r < TILE<K>; r += THREADS) tile.keys[place<K>(r)] = r < count ? (r < of_a ? a : b)[r] : (K)0;
     }
-#pragma unroll
-    for (int k = 0; k < I; ++k) tile.keys[striped<K, THREADS>(k)] = part.key[k];
     __syncthreads();
     merge_part(tile, {0, of_a, of_a, count, min((int)threadIdx.x * I, count)}, part);
     __syncthreads();
@@ -347,7 +390,7 @@ IW_DEVICE void merge_tile(const Args& args) {
     SORT(sort_by_tile_k##B##_p4, THREADS, 4, (sort_tile<K, true, 1>))                  \
     SORT(sort_by_two_tiles_k##B##_p0, 2 * THREADS, 2, (sort_tile<K, false, 2>))        \
     SORT(sort_by_merge_k##B##_p0, THREADS, BLOCKS, (merge_tile<K, false>))             \
-    SORT(sort_by_merge_k##B##_p4, THREADS, 4, (merge_tile<K, true>))
+    SORT(sort_by_merge_k##B##_p4, THREADS, 5, (merge_tile<K, true>))
 
 SORTS(1, uint8_t, 5)
 SORTS(2, unsigned short, 5)

@@ -56,6 +56,22 @@ IW_DEVICE typename ValueOf<K>::Type value(K key, const Args& args) {
     return above((V)mapped, args.u[START]) & ones<V>(args.u[BITS]);
 }
 
+// The thread's values of a step, every THREADS-th from `first` on and those before `end`: of the list, or of keys where there is none.
+template <class K, class V, int L>
+IW_DEVICE void load_values(V (&v)[L], const V* list, const Args& args, uint64_t first, uint64_t end) {
+    if (list) {
+#pragma unroll
+        for (int k = 0; k < L; ++k) v[k] = first + k * THREADS < end ? list[first + k * THREADS] : (V)0;
+    } else {
+        const K* const keys = (const K*)args.in[0].ptr;
+        K key[L];
+#pragma unroll
+        for (int k = 0; k < L; ++k) key[k] = first + k * THREADS < end ? keys[first + k * THREADS] : (K)0;
+#pragma unroll
+        for (int k = 0; k < L; ++k) v[k] = value(key[k], args);
+    }
+}
+
 IW_DEVICE uint32_t lanes_before() { return (1u << lane_id()) - 1; }
 
 // One block; n keys, as many as there are samples or more.
@@ -273,21 +289,11 @@ IW_DEVICE void top_k_count(const Args& args) {
     __syncthreads();
     const V* const values = (const V*)args.scratch[1];
     const uint32_t* const places = (const uint32_t*)args.scratch[2];
-    const K* const keys = (const K*)args.in[0].ptr;
 #pragma unroll 1
     for (uint64_t begin = from + (uint64_t)blockIdx.x * STEP; begin < to; begin += (uint64_t)gridDim.x * STEP) {
         V v[L];
         const uint64_t first = begin + threadIdx.x;
-        if (listed) {
-#pragma unroll
-            for (int k = 0; k < L; ++k) v[k] = first + k * THREADS < to ? values[first + k * THREADS] : (V)0;
-        } else {
-            K key[L];
-#pragma unroll
-            for (int k = 0; k < L; ++k) key[k] = first + k * THREADS < to ? keys[first + k * THREADS] : (K)0;
-#pragma unroll
-            for (int k = 0; k < L; ++k) v[k] = value(key[k], args);
-        }
+        load_values<K>(v, listed ? values : nullptr, args, first, to);
 #pragma unroll
         for (int k = 0; k < L; ++k) {
             const uint64_t i = first + k * THREADS;
@@ -322,22 +328,12 @@ IW_DEVICE void top_k_collect(const Args& args) {
     const uint64_t n = listed ? state->length : args.n;
     const V* const values = (const V*)args.scratch[1];
     const uint32_t* const places = (const uint32_t*)args.scratch[2];
-    const K* const keys = (const K*)args.in[0].ptr;
     uint32_t* const out = (uint32_t*)args.out[0];
 #pragma unroll 1
     for (uint64_t begin = (uint64_t)blockIdx.x * STEP; begin < n; begin += (uint64_t)gridDim.x * STEP) {
         V v[L];
         const uint64_t first = begin + threadIdx.x;
-        if (listed) {
-#pragma unroll
-            for (int k = 0; k < L; ++k) v[k] = first + k * THREADS < n ? values[first + k * THREADS] : (V)0;
-        } else {
-            K key[L];
-#pragma unroll
-            for (int k = 0; k < L; ++k) key[k] = first + k * THREADS < n ? keys[first + k * THREADS] : (K)0;
-#pragma unroll
-            for (int k = 0; k < L; ++k) v[k] = value(key[k], args);
-        }
+        load_values<K>(v, listed ? values : nullptr, args, first, n);
         const auto place_of = [&](int k) { return listed ? places[first + k * THREADS] : (uint32_t)(first + k * THREADS); };
         uint32_t taken = 0;
 #pragma unroll

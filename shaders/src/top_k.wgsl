@@ -193,6 +193,24 @@ fn top_k_start(@builtin(local_invocation_index) lane: u32) {
 // Elements of the tile that the workgroup takes, and where the first of them goes.
 var<workgroup> takers: atomic<u32>;
 var<workgroup> base: u32;
+
+// The first of `count` places of a list for this invocation, of those that the workgroup draws from a counter together. All invocations call it,
+// with `takers` zero.
+fn places_for(count: u32, counter: u32, lane: u32) -> u32 {
+    var place = 0u;
+    if (count != 0u) {
+        place = atomicAdd(&takers, count);
+    }
+    workgroupBarrier();
+    if (lane == 0u) {
+        let all = atomicLoad(&takers);
+        base = 0u;
+        if (all != 0u) {
+            base = atomicAdd(&state[counter], all);
+        }
+    }
+    return place + workgroupUniformLoad(&base);
+}
 {% endif %}
 {% if step == 2 %}
 var<workgroup> less_of_all: atomic<u32>;
@@ -225,19 +243,7 @@ fn top_k_filter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
             equal += u32(is_equal);
             taken |= u32(is_less || is_equal) << k;
         }
-        var place = 0u;
-        if (taken != 0u) {
-            place = atomicAdd(&takers, countOneBits(taken));
-        }
-        workgroupBarrier();
-        if (lane == 0u) {
-            let all = atomicLoad(&takers);
-            base = 0u;
-            if (all != 0u) {
-                base = atomicAdd(&state[CURSOR], all);
-            }
-        }
-        place += workgroupUniformLoad(&base);
+        var place = places_for(countOneBits(taken), CURSOR, lane);
         while (taken != 0u) {
             let i = tile * TILE + countTrailingZeros(taken) * THREADS + lane;
             if (place < args.room) {
@@ -455,19 +461,7 @@ fn top_k_collect(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroup
             }
             taken |= u32(before(v, last) || (same(v, last) && place <= index)) << k;
         }
-        var slot = 0u;
-        if (taken != 0u) {
-            slot = atomicAdd(&takers, countOneBits(taken));
-        }
-        workgroupBarrier();
-        if (lane == 0u) {
-            let all = atomicLoad(&takers);
-            base = 0u;
-            if (all != 0u) {
-                base = atomicAdd(&state[TAKEN], all);
-            }
-        }
-        slot += workgroupUniformLoad(&base);
+        var slot = places_for(countOneBits(taken), TAKEN, lane);
         while (taken != 0u) {
             let i = at + countTrailingZeros(taken) * THREADS + lane;
             if (slot < args.k) {
