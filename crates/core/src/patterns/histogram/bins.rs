@@ -60,7 +60,7 @@ pub struct Even<I, R> {
 /// `bins` bins of one width from `lower` to below `upper`. A sample outside is in none, nor is NaN.
 ///
 /// The bin of an integer `x` is `(x - lower) * bins / (upper - lower)`, rounded down, without overflow; a bin is at least one wide (and a power of two
-/// where 64-bit bounds are more than 2^32 apart). That of a float is `(x - lower) * scale` cut off, with each operation rounded and `scale` the rounded quotient of `bins` and `upper - lower`; it is the
+/// where 64-bit bounds are more than 2^32 apart, the last bin perhaps one less, so that a type's whole range has bins). That of a float is `(x - lower) * scale` cut off, with each operation rounded and `scale` the rounded quotient of `bins` and `upper - lower`; it is the
 /// last bin where that gives more.
 ///
 /// ```

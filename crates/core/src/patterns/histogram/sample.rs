@@ -26,6 +26,8 @@ pub struct Rule {
 enum Form {
     /// The sample itself, or its distance from the lower bound; whole bins of a power of two.
     Shift { from_zero: bool, by_one: bool },
+    /// Likewise, but the last bin is one shorter: the whole of a type, whose last value no bound is above.
+    Short,
     /// Bins of any width: the high word of a product.
     Scale,
     /// Floats.
@@ -63,6 +65,17 @@ impl Rule {
     }
 }
 
+/// The shift that makes bins of distances below `range`, if there is one that keeps distances in `bits`: where bins are a power of two wide, and
+/// where they would be if `range` were one more. Then bin `k` begins at `k * 2^shift - k / bins`, rounded up, and `k` is less than `bins`.
+fn shift(range: u64, bins: u64, bits: u32) -> Option<(u32, Form)> {
+    let power = |range: u128| {
+        let width = range / u128::from(bins);
+        (range.is_multiple_of(bins.into()) && width.is_power_of_two() && width.trailing_zeros() < bits).then(|| width.trailing_zeros())
+    };
+    let whole = power(range.into()).map(|s| (s, Form::Shift { from_zero: false, by_one: false }));
+    whole.or_else(|| power(u128::from(range) + 1).filter(|&s| s > 0).map(|s| (s, Form::Short)))
+}
+
 /// The rule for integers that lie `lower..lower + range`, as words.
 fn integers(lower: u32, range: u64, bins: u32) -> Result<Rule> {
     let bins = u64::from(bins);
@@ -71,16 +84,20 @@ fn integers(lower: u32, range: u64, bins: u32) -> Result<Rule> {
         return Err(Error::InvalidArgument { what: "bounds", reason });
     }
     let word = |v: u32| (Ty::U32, u64::from(v));
-    if range.is_multiple_of(bins) && (range / bins).is_power_of_two() {
-        let (from_zero, by_one) = (lower == 0, range == bins);
-        let mut values = Vec::new();
-        if !from_zero {
-            values.push(word(lower));
+    match shift(range, bins, u32::BITS) {
+        Some((by, Form::Short)) => return Ok(Rule { form: Form::Short, values: vec![word(lower), word(range as u32), word(by)] }),
+        Some((by, _)) => {
+            let (from_zero, by_one) = (lower == 0, by == 0);
+            let mut values = Vec::new();
+            if !from_zero {
+                values.push(word(lower));
+            }
+            if !by_one {
+                values.push(word(by));
+            }
+            return Ok(Rule { form: Form::Shift { from_zero, by_one }, values });
         }
-        if !by_one {
-            values.push(word((range / bins).trailing_zeros()));
-        }
-        return Ok(Rule { form: Form::Shift { from_zero, by_one }, values });
+        None => {}
     }
     // bins / range as a binary fraction of 64 bits, rounded up: the product with a distance is above the quotient by less than what parts it
     // from the next whole number, as distances are below 2^32.
@@ -95,6 +112,10 @@ fn of_word(x: Expr<u32>, rule: &Rule, next: &mut Next<'_>) -> Expr<u32> {
         return if by_one { d } else { d >> rule.take::<u32>(next) };
     }
     let d = x - rule.take::<u32>(next);
+    if rule.form == Form::Short {
+        let range = rule.take::<u32>(next);
+        return select(d.lt(range), d >> rule.take::<u32>(next), u32::MAX);
+    }
     scaled(d, rule, next)
 }
 
@@ -143,10 +164,9 @@ macro_rules! wide_sample {
                 }
                 let range = upper.wrapping_sub(lower) as u64;
                 let bits = (Ty::U64, lower as u64);
-                if range.is_multiple_of(bins.into()) && (range / u64::from(bins)).is_power_of_two() {
-                    let shift = (range / u64::from(bins)).trailing_zeros();
-                    let form = Form::Shift { from_zero: false, by_one: false };
-                    return Ok(Rule { form, values: vec![bits, (Ty::U32, shift.into())] });
+                if let Some((by, form)) = shift(range, bins.into(), u64::BITS) {
+                    let limit = (form == Form::Short).then_some((Ty::U64, range));
+                    return Ok(Rule { form, values: [Some(bits), limit, Some((Ty::U32, by.into()))].into_iter().flatten().collect() });
                 }
                 if range > u64::from(u32::MAX) {
                     let reason = format!("{bins} bins over {range} integers; above 2^32 a bin has to be a power of two wide");
@@ -158,6 +178,10 @@ macro_rules! wide_sample {
             }
             fn bin(x: Expr<$t>, rule: &Rule, next: &mut Next<'_>) -> Expr<u32> {
                 let d = x.bitcast::<u64>() - rule.take::<u64>(next);
+                if rule.form == Form::Short {
+                    let range = rule.take::<u64>(next);
+                    return select(d.lt(range), (d >> rule.take::<u32>(next)).cast(), u32::MAX);
+                }
                 if let Form::Shift { .. } = rule.form {
                     return (d >> rule.take::<u32>(next)).min(u64::from(u32::MAX)).cast();
                 }
@@ -222,6 +246,10 @@ mod tests {
             (7, (1 << 20) + 1, 1 << 20),
             (100, 65_536, 1),
             (1, 6, 5),
+            (2, 7, 4),
+            (0, (1 << 24) - 1, 3),
+            (0, u32::MAX.into(), 1),
+            (1 << 31, (1 << 31) - 1, 1 << 20),
             (9, 4_000_000_007, 999_983),
         ]);
         for (lower, range, count) in ranges {
@@ -257,6 +285,11 @@ mod tests {
         assert_eq!(inside, [None, None, Some(0), Some(1), Some(1), Some(2), None, None]);
         assert_eq!(bins(0u64, 1 << 60, 16, &[0, 1 << 56, u64::MAX]), [0, 1, 255]);
         assert!(u64::rule(0, u64::MAX, 10).is_err() && i64::rule(3, 3, 1).is_err());
+        // The whole of the type, but for its last value.
+        assert_eq!(bins(0u64, u64::MAX, 16, &[0, (1 << 60) - 1, 1 << 60, u64::MAX - 1, u64::MAX]), [0, 0, 1, 15, u32::MAX]);
+        assert_eq!(bins(i64::MIN, i64::MAX, 2, &[i64::MIN, -1, 0, i64::MAX - 1, i64::MAX]), [0, 0, 1, 1, u32::MAX]);
+        assert_eq!(bins(10u64, 17, 4, &[9, 10, 12, 13, 14, 16, 17]), [u32::MAX, 0, 1, 1, 2, 3, u32::MAX]);
+        assert!(u64::rule(0, 3, 4).is_err() && u64::rule(0, u64::MAX, 1).is_err());
     }
 
     #[test]
