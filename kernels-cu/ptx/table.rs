@@ -256,6 +256,10 @@ pub mod histogram {
     pub const HISTOGRAM_EXACT: Kernel = Kernel::new(Source::Histogram, "histogram_exact");
     /// `histogram_exact_output`
     pub const HISTOGRAM_EXACT_OUTPUT: Kernel = Kernel::new(Source::Histogram, "histogram_exact_output");
+    /// `histogram_exact_wide`
+    pub const HISTOGRAM_EXACT_WIDE: Kernel = Kernel::new(Source::Histogram, "histogram_exact_wide");
+    /// `histogram_exact_wide_output`
+    pub const HISTOGRAM_EXACT_WIDE_OUTPUT: Kernel = Kernel::new(Source::Histogram, "histogram_exact_wide_output");
 
     pub(super) const BUILDS: &[Build] = &[
         Build {
@@ -276,6 +280,8 @@ pub mod histogram {
                 Entry { name: "histogram_wide_output", holes: &["load1", "load4"] },
                 Entry { name: "histogram_exact", holes: &["load1", "load4"] },
                 Entry { name: "histogram_exact_output", holes: &["load1", "load4"] },
+                Entry { name: "histogram_exact_wide", holes: &["load1", "load4"] },
+                Entry { name: "histogram_exact_wide_output", holes: &["load1", "load4"] },
             ],
         },
     ];

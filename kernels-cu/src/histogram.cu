@@ -1,20 +1,23 @@
-// Histogram: out[bin of i] += what i adds, for i below n; a bin outside is none. Counts, wrapping weights of one or two words, or f32 weights as
-// whole numbers of ten words (and one of flags), so there is no order to keep.
+// Histogram: out[bin of i] += what i adds, for i below n; a bin outside is none. Counts, wrapping weights of one or two words, or f32 and f64 weights
+// as whole numbers of 10 and 67 words (and one of flags), so there is no order to keep.
 // A block has bins of its own in shared memory, in several copies: a lane adds to copy lane % copies, and copies of a bin are neighbours, so that
 // equal samples meet in few places and different ones seldom in a bank. Where the bins are too many, a place in shared memory belongs to the
 // first bin that asks for it, which most samples of a frequent bin find there, and the others add to the output.
 #include "iw.cuh"
 
-enum Sum { COUNT, WORD, WIDE, EXACT };
+enum Sum { COUNT, WORD, WIDE, EXACT, EXACT_WIDE };
 enum Home { SHARED, CACHED, OUTPUT };
 
 constexpr int MOST_THREADS = 512;
 constexpr int CELL_BITS = 12, CELLS = 1 << CELL_BITS;  // of a cache
-constexpr int LIMBS = 10, FLAGS = 10;                  // words of an exact sum, and where its flags lie
 template <int W>
 constexpr int ROWS = W == 1 ? 8 : W == 2 ? 4 : 2;  // of 4 elements to a thread
 template <int SUM>
-constexpr uint32_t WORDS = SUM == EXACT ? LIMBS + 1 : SUM == WIDE ? 2 : 1;
+constexpr bool IS_EXACT = SUM == EXACT || SUM == EXACT_WIDE;
+template <int SUM>
+constexpr uint32_t LIMBS = SUM == EXACT_WIDE ? 67 : 10;  // words of an exact sum; its flags lie behind them
+template <int SUM>
+constexpr uint32_t WORDS = IS_EXACT<SUM> ? LIMBS<SUM> + 1 : SUM == WIDE ? 2 : 1;
 
 extern __shared__ uint32_t own[];  // and behind the cells of a cache, the bins that these belong to, plus one
 
@@ -49,18 +52,18 @@ struct Global {
     IW_DEVICE void set_bits(uint32_t v) const { atomicOr(p, v); }
 };
 // Words of a bin lie `step` apart.
-template <class Cell>
+template <int SUM, class Cell>
 IW_DEVICE void carry(Cell at, uint32_t step, uint32_t k, uint32_t value) {
 #pragma unroll 1
-    for (; value && k < LIMBS; ++k) {
+    for (; value && k < LIMBS<SUM>; ++k) {
         const uint32_t old = at[k * step].add(value);
         value = old + value < value;
     }
 }
-template <class Cell>
+template <int SUM, class Cell>
 IW_DEVICE void borrow(Cell at, uint32_t step, uint32_t k, uint32_t value) {
 #pragma unroll 1
-    for (; value && k < LIMBS; ++k) {
+    for (; value && k < LIMBS<SUM>; ++k) {
         const uint32_t old = at[k * step].add(0u - value);
         value = old < value;
     }
@@ -71,18 +74,36 @@ IW_DEVICE void add_exact(Cell at, uint32_t step, uint32_t bits) {
     const uint32_t exponent = bits >> 23 & 0xff, fraction = bits & 0x7fffff;
     const bool negative = bits >> 31;
     if (exponent == 255) {
-        at[FLAGS * step].set_bits(fraction ? 1u : negative ? 4u : 2u);
+        at[LIMBS<EXACT> * step].set_bits(fraction ? 1u : negative ? 4u : 2u);
         return;
     }
     const uint32_t mantissa = exponent ? fraction | 0x800000 : fraction, place = max(exponent, 1u) - 1;
     const uint32_t k = place / 32, shift = place % 32;
     const uint32_t low = mantissa << shift, high = (mantissa >> 1) >> (31 - shift);
     if (negative) {
-        borrow(at, step, k, low);
-        borrow(at, step, k + 1, high);
+        borrow<EXACT>(at, step, k, low);
+        borrow<EXACT>(at, step, k + 1, high);
     } else {
-        carry(at, step, k, low);
-        carry(at, step, k + 1, high);
+        carry<EXACT>(at, step, k, low);
+        carry<EXACT>(at, step, k + 1, high);
+    }
+}
+// The bits of an f64, the low word first.
+template <class Cell>
+IW_DEVICE void add_exact(Cell at, uint32_t step, uint32_t low, uint32_t high) {
+    const uint32_t exponent = high >> 20 & 0x7ff, fraction = high & 0xfffff;
+    const bool negative = high >> 31;
+    if (exponent == 2047) {
+        at[LIMBS<EXACT_WIDE> * step].set_bits(fraction | low ? 1u : negative ? 4u : 2u);
+        return;
+    }
+    const uint32_t upper = exponent ? fraction | 0x100000 : fraction, place = max(exponent, 1u) - 1;
+    const uint32_t k = place / 32, shift = place % 32;
+    const uint32_t words[3] = {low << shift, upper << shift | (low >> 1) >> (31 - shift), (upper >> 1) >> (31 - shift)};
+#pragma unroll
+    for (uint32_t w = 0; w < 3; ++w) {
+        if (negative) borrow<EXACT_WIDE>(at, step, k + w, words[w]);
+        else carry<EXACT_WIDE>(at, step, k + w, words[w]);
     }
 }
 template <class Cell>
@@ -127,8 +148,10 @@ struct Bins {
         } else if (bin < bins) {
             if (HOME == CACHED) add_cached(bin, value);
             else if (HOME == OUTPUT && SUM == EXACT) add_exact(out[bin * WORDS<SUM>], 1, value);
+            else if (HOME == OUTPUT && SUM == EXACT_WIDE) add_exact(out[bin * WORDS<SUM>], 1, value, x.w[W - 1]);
             else if (HOME == OUTPUT) add_out(bin, value, x.w[W - 1]);
             else if (SUM == EXACT) add_exact(mine[bin * WORDS<SUM> << shift], 1u << shift, value);
+            else if (SUM == EXACT_WIDE) add_exact(mine[bin * WORDS<SUM> << shift], 1u << shift, value, x.w[W - 1]);
             else add_wide(mine[bin * 2 << shift], 1u << shift, value, x.w[W - 1]);
         }
     }
@@ -145,13 +168,13 @@ struct Bins {
 #pragma unroll 1
         for (uint32_t bin = threadIdx.x; bin < bins; bin += blockDim.x) {
             const uint32_t* const p = own + (bin * WORDS<SUM> << shift);
-            if (SUM == EXACT) {
+            if (IS_EXACT<SUM>) {
                 const Global to = out[bin * WORDS<SUM>];
 #pragma unroll 1
                 for (uint32_t c = 0; c < copies; ++c) {
 #pragma unroll 1
-                    for (uint32_t k = 0; k < LIMBS; ++k) carry(to, 1, k, p[k * copies + c]);
-                    if (const uint32_t flags = p[FLAGS * copies + c]) to[FLAGS].set_bits(flags);
+                    for (uint32_t k = 0; k < LIMBS<SUM>; ++k) carry<SUM>(to, 1, k, p[k * copies + c]);
+                    if (const uint32_t flags = p[LIMBS<SUM> * copies + c]) to[LIMBS<SUM>].set_bits(flags);
                 }
                 continue;
             }
@@ -229,3 +252,5 @@ HISTOGRAM(wide, 3, 1, WIDE, SHARED, 3)
 HISTOGRAM(wide_output, 3, 1, WIDE, OUTPUT, 2)
 HISTOGRAM(exact, 2, 1, EXACT, SHARED, 2)
 HISTOGRAM(exact_output, 2, 1, EXACT, OUTPUT, 2)
+HISTOGRAM(exact_wide, 3, 1, EXACT_WIDE, SHARED, 2)
+HISTOGRAM(exact_wide_output, 3, 1, EXACT_WIDE, OUTPUT, 2)

@@ -1,5 +1,5 @@
-// Histogram: out[bin of i] += what i adds, for i below n; a bin outside is none. Counts, wrapping weights of one or two words, or f32 weights as
-// whole numbers of ten words (and one of flags), so there is no order to keep.
+// Histogram: out[bin of i] += what i adds, for i below n; a bin outside is none. Counts, wrapping weights of one or two words, or f32 and f64 weights
+// as whole numbers of 10 and 67 words (and one of flags), so there is no order to keep.
 // A workgroup has bins of its own in shared memory, in several copies: invocation i adds to copy i % copies, and copies of a bin are neighbours, so
 // that equal samples meet in few places and different ones seldom in a bank. Where the bins are too many, a place in shared memory belongs to
 // the first bin that asks for it, which most samples of a frequent bin find there, and the others add to the output.
@@ -18,13 +18,15 @@ var<workgroup> own: array<atomic<u32>, CELLS{{ " + 32u" if spare }}>;
 var<workgroup> owners: array<atomic<u32>, CELLS>;
 {% endif %}
 
-// Adds to word k of a number of ten words and carries on; a word's copies are `step` apart.
-{% if sum == 3 %}
+// Adds to word k of a number of LIMBS words and carries on; a word's copies are `step` apart. Flags lie behind the words.
+{% if sum >= 3 %}
+const LIMBS = {{ 67 if sum == 4 else 10 }}u;
+
 {% for name in (["out", "own"] if cells > 0 else ["out"]) %}
 fn {{ name }}_carry(at: u32, step: u32, k: u32, value: u32) {
     var place = k;
     var rest = value;
-    while (rest != 0u && place < 10u) {
+    while (rest != 0u && place < LIMBS) {
         let old = atomicAdd(&{{ name }}[at + place * step], rest);
         rest = select(0u, 1u, old + rest < rest);
         place++;
@@ -35,19 +37,20 @@ fn {{ name }}_carry(at: u32, step: u32, k: u32, value: u32) {
 fn {{ name }}_borrow(at: u32, step: u32, k: u32, value: u32) {
     var place = k;
     var rest = value;
-    while (rest != 0u && place < 10u) {
+    while (rest != 0u && place < LIMBS) {
         let old = atomicSub(&{{ name }}[at + place * step], rest);
         rest = select(0u, 1u, old < rest);
         place++;
     }
 }
 
+{% if sum == 3 %}
 fn {{ name }}_exact(at: u32, step: u32, bits: u32) {
     let exponent = (bits >> 23u) & 0xffu;
     let fraction = bits & 0x7fffffu;
     let negative = (bits >> 31u) != 0u;
     if (exponent == 255u) {
-        atomicOr(&{{ name }}[at + 10u * step], select(select(2u, 4u, negative), 1u, fraction != 0u));
+        atomicOr(&{{ name }}[at + LIMBS * step], select(select(2u, 4u, negative), 1u, fraction != 0u));
         return;
     }
     let mantissa = select(fraction | 0x800000u, fraction, exponent == 0u);
@@ -64,6 +67,32 @@ fn {{ name }}_exact(at: u32, step: u32, bits: u32) {
         {{ name }}_carry(at, step, k + 1u, high);
     }
 }
+{% else %}
+fn {{ name }}_exact(at: u32, step: u32, low: u32, high: u32) {
+    let exponent = (high >> 20u) & 0x7ffu;
+    let fraction = high & 0xfffffu;
+    let negative = (high >> 31u) != 0u;
+    if (exponent == 2047u) {
+        atomicOr(&{{ name }}[at + LIMBS * step], select(select(2u, 4u, negative), 1u, (fraction | low) != 0u));
+        return;
+    }
+    let upper = select(fraction | 0x100000u, fraction, exponent == 0u);
+    let place = max(exponent, 1u) - 1u;
+    let shift = place % 32u;
+    let k = place / 32u;
+    let middle = (upper << shift) | ((low >> 1u) >> (31u - shift));
+    let top = (upper >> 1u) >> (31u - shift);
+    if (negative) {
+        {{ name }}_borrow(at, step, k, low << shift);
+        {{ name }}_borrow(at, step, k + 1u, middle);
+        {{ name }}_borrow(at, step, k + 2u, top);
+    } else {
+        {{ name }}_carry(at, step, k, low << shift);
+        {{ name }}_carry(at, step, k + 1u, middle);
+        {{ name }}_carry(at, step, k + 2u, top);
+    }
+}
+{% endif %}
 {% endfor %}
 {% endif %}
 
@@ -107,10 +136,10 @@ fn add(item: array<u32, {{ words }}>, copy: u32) {
     atomicAdd(&own[(min(bin{{ k }}, args.bins) << args.shift) + copy], {{ "1u" if sum == 0 else "item[1]" }});
 {% else %}
     if (bin{{ k }} < args.bins) {
-{% if sum == 3 and cells > 0 %}
-        own_exact(((bin{{ k }} * 11u) << args.shift) + copy, 1u << args.shift, item[1]);
-{% elif sum == 3 %}
-        out_exact(args.skip_out + bin{{ k }} * 11u, 1u, item[1]);
+{% if sum >= 3 and cells > 0 %}
+        own_exact(((bin{{ k }} * (LIMBS + 1u)) << args.shift) + copy, 1u << args.shift, item[1]{{ ", item[2]" if sum == 4 }});
+{% elif sum >= 3 %}
+        out_exact(args.skip_out + bin{{ k }} * (LIMBS + 1u), 1u, item[1]{{ ", item[2]" if sum == 4 }});
 {% elif cached %}
         add_cached(bin{{ k }}, {{ "1u" if sum == 0 else "item[1]" }});
 {% elif cells == 0 %}
@@ -203,13 +232,13 @@ fn histogram(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid
         }
 {% else %}
         for (var c = 0u; c < copies; c++) {
-            let at = ((bin * 11u) << args.shift) + c;
-            for (var k = 0u; k < 10u; k++) {
-                out_carry(args.skip_out + bin * 11u, 1u, k, atomicLoad(&own[at + k * copies]));
+            let at = ((bin * (LIMBS + 1u)) << args.shift) + c;
+            for (var k = 0u; k < LIMBS; k++) {
+                out_carry(args.skip_out + bin * (LIMBS + 1u), 1u, k, atomicLoad(&own[at + k * copies]));
             }
-            let flags = atomicLoad(&own[at + 10u * copies]);
+            let flags = atomicLoad(&own[at + LIMBS * copies]);
             if (flags != 0u) {
-                atomicOr(&out[args.skip_out + bin * 11u + 10u], flags);
+                atomicOr(&out[args.skip_out + bin * (LIMBS + 1u) + LIMBS], flags);
             }
         }
 {% endif %}

@@ -37,6 +37,10 @@ pub(super) fn works() -> Vec<Work> {
             let sums = d.buffer::<f32>(256)?;
             one::<f32>(d, s, move |d, x, _| d.histogram_weighted_into(even(x, 0.0, 1.0, 256), x, &sums))
         }),
+        work("histogram/weighted", DType::F64, 8, |d, s| {
+            let sums = d.buffer::<f64>(256)?;
+            one::<f64>(d, s, move |d, x, _| d.histogram_weighted_into(even(x, 0.0, 1.0, 256), x, &sums))
+        }),
     ]
 }
 

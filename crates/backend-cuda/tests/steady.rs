@@ -77,6 +77,10 @@ fn words_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<Cu
     gpu.sort_by_with(x, Expr::lt, y, z)?;
     gpu.argsort_by_into(x, Expr::lt, z)?;
     gpu.sort_pairs_by_in_place(y, z, Expr::gt)?;
+    let half = |x: &Buffer<Cuda, u32>| Ok::<_, isowarp_core::Error>((x.slice(..5000)?, x.slice(5000..)?));
+    let ((a, b), (c, d), (e, f)) = (half(x)?, half(y)?, half(z)?);
+    gpu.sort_pairs_by_with(&a, &b, Expr::lt, (&c, &d), (&e, &f))?;
+    gpu.argsort_by_with(&a, Expr::lt, ([&b, &c], &d), &e)?;
     gpu.merge_by_into(&x.slice(..4000)?, &x.slice(4000..)?, Expr::lt, y)?;
     gpu.upper_bound_into(y, x, up, z)?;
     gpu.co_ranks_into(&y.slice(..5000)?, &y.slice(5000..)?, up, x, z)?;
@@ -162,6 +166,8 @@ fn scans_round(d: &Cuda, f: &Forms<'_>, k: f32) -> isowarp_core::Result<()> {
     d.scan_by_key_into(words, x, Sum, y)?;
     d.scan_by_key_from_into(words, (x, scalar(k)), |(x, k)| x + k, Sum, y)?;
     d.scan_by_key_exclusive_into(words, x, Sum, y)?;
+    d.scan_segmented_exclusive_from_into((x, scalar(k)), |(x, k)| x + k, words, Sum, y)?;
+    d.scan_by_key_exclusive_from_into(words, (x, scalar(k)), |(x, k)| x + k, Sum, y)?;
     d.segmented_scan_into(x, words, Sum, y)?;
     d.segmented_scan_exclusive_into(x, words, Sum, y)
 }

@@ -175,7 +175,7 @@ Conventions:
   Sums of f4 that are scattered are exact, rounded once; a minimum or maximum with NaN is NaN, and -0 is below 0. match and tickets take all NaN for
   one value, and -0 and 0 for two.
   Bins of a histogram are half open: the upper end of --range and the last edge are in none (NumPy's last bin is closed), nor is NaN; what is
-  in none is dropped. Sums of f4 weights are exact, rounded once; sums of integers wrap.
+  in none is dropped. Sums of f4 and f8 weights are exact, rounded once; sums of integers wrap.
   select and partition take an expression of x and i, which holds where it is not zero. unique and rle compare neighbours by value: NaN
   differs from everything, -0 equals 0. sort and argsort of one dimension, and merge, take a comparison of x and y that says whether x comes
   before y: --op \"x % 100 < y % 100\"; where it contradicts itself, as < does with NaN, elements may be missing. topk takes the array as

@@ -27,6 +27,16 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
             .needs(&[f64::DTYPE, u64::DTYPE]);
         }
     }
+    for (op, fill, (n, targets)) in [
+        (ScatterOp::Sum, Fill::Bits, (33, 5)),
+        (ScatterOp::Sum, Fill::Cancel, (8193, 1)),
+        (ScatterOp::Sub, Fill::Bits, (8193, 977)),
+        // Rounded in two parts.
+        (ScatterOp::Sum, Fill::Wide, (5000, 263_000)),
+    ] {
+        let name = format!("atomics/scatter_{}/f64/{}/{n}->{targets}", op.name(), fill.name());
+        c.add(name, move |d| scattered::<B, f64>(d, fill, op, (n, targets))).bytes(272 * targets).needs(&[f64::DTYPE, u64::DTYPE]);
+    }
     for fill in Fill::ALL {
         c.add(format!("atomics/scatter_sum/{}", fill.name()), move |d| scattered::<B, f32>(d, fill, ScatterOp::Sum, (20_011, 1009)));
     }

@@ -5,6 +5,7 @@ use crate::case::{Cases, Target};
 use crate::data::Fill;
 use half::f16;
 use isowarp::element::Element as _;
+use isowarp::ir::ArrayExpr;
 use isowarp::prelude::*;
 
 pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
@@ -84,5 +85,26 @@ fn scans<B: Target>(c: &mut Cases<B>) {
     c.add("scan/by_key_from/u32", |d| {
         let keys = d.map(&input::<B, u32>(d, Fill::Sorted, 5003, "keys")?, |k| k >> 3)?;
         d.scan_by_key_from(&keys, (&keys, index()), |(k, i)| k ^ i, Max)
+    });
+    for n in [5003, 24_577] {
+        c.add(format!("scan/segmented_exclusive_from/f32/n={n}"), move |d| {
+            let (x, y) = (input::<B, f32>(d, Fill::Cancel, n, "x")?, input::<B, f32>(d, Fill::Plain, n, "y")?);
+            let flags = d.map(&input::<B, u32>(d, Fill::Plain, n, "flags")?, |f| ((f >> 5) % 50).eq(0).cast::<u32>())?;
+            d.scan_segmented_exclusive_from((&x, &y, scalar(0.5f32)), |(x, y, k)| x * y + k, &flags, Sum)
+        });
+    }
+    c.add("scan/by_key_exclusive_from/u8", |d| {
+        let (keys, x) = (input::<B, u8>(d, Fill::Sorted, 9001, "keys")?, input::<B, u8>(d, Fill::Plain, 9001, "x")?);
+        let neighbours = |(all, x, i): (ArrayExpr<u8>, Expr<u32>, Expr<u32>)| (all.at(i + 1) - x) ^ i;
+        d.scan_by_key_exclusive_from(&keys, (array(&x), &x, index()), neighbours, Sum)
+    })
+    .needs(&[u8::DTYPE]);
+    // From the end, every third, and one for all.
+    c.add("scan/segmented_exclusive_from/views", |d| {
+        let x = input::<B, u32>(d, Fill::Plain, 5003, "x")?;
+        let (all, third) = (x.reversed(), input::<B, u32>(d, Fill::Plain, 15_010, "y")?.strided(1, 5003, 3)?);
+        let (back, one) = (input::<B, u32>(d, Fill::Plain, 10_006, "z")?.strided(10_005, 5003, -2)?, d.upload_scalar(77u32)?);
+        let flags = d.map(&x, |x| (x % 90).eq(0).cast::<u32>())?;
+        d.scan_segmented_exclusive_from((&all, &third, &back, &one), |(a, b, c, k)| (a ^ b) + c * k, &flags, Sum)
     });
 }

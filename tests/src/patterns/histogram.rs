@@ -167,6 +167,7 @@ fn exact_sums<B: Target>(c: &mut Cases<B>) {
             });
         }
     }
+    wide_sums(c);
     // The greatest float so often that the sum is infinite, and back to the least one.
     c.add("histogram/exact/over_the_top", |d| {
         let values = [f32::MAX, f32::MAX, f32::MIN, 1e-45, f32::MIN];
@@ -188,6 +189,39 @@ fn exact_sums<B: Target>(c: &mut Cases<B>) {
         let w = d.upload(&all)?;
         d.histogram_weighted(binned((&w, index()), 10, |(_, i)| i / 3), &w)
     });
+}
+
+/// The same of `f64`.
+fn wide_sums<B: Target>(c: &mut Cases<B>) {
+    let needs = [f64::DTYPE, u64::DTYPE];
+    for fill in [Fill::Bits, Fill::Cancel, Fill::Plain] {
+        // In shared memory, in that of some devices, and in the output.
+        for bins in [9u32, 300, 5000] {
+            c.add(format!("histogram/exact_f64/{}/{bins}", fill.name()), move |d| {
+                let (x, w) = (by_remainder(d, &sample(d, 8011, 0)?, bins)?, input::<B, f64>(d, fill, 8011, "w")?);
+                d.histogram_weighted(identity(&x, bins), &w)
+            })
+            .needs(&needs);
+        }
+    }
+    c.add("histogram/exact_f64/edges_of_rounding", |d| {
+        let (one, ulp, least, most) = (1.0f64, f64::EPSILON, 5e-324, f64::MAX);
+        let sums = [
+            [one, ulp / 2.0, 0.0],
+            [one + ulp, ulp / 2.0, 0.0],
+            [one, ulp / 2.0, least],
+            [one, ulp / 2.0, -least],
+            [8.0 - 4.0 * ulp, 2.0 * ulp, 0.0],
+            [most, most, -most],
+            [most, most * ulp / 4.0, 0.0],
+            [most, most * ulp / 4.0, -least],
+            [f64::MIN_POSITIVE, -least, 0.0],
+        ];
+        let all: Vec<f64> = sums.iter().flat_map(|t| t.iter().copied().chain(t.iter().map(|v| -v))).collect();
+        let w = d.upload(&all)?;
+        d.histogram_weighted(binned((&w, index()), 18, |(_, i)| i / 3), &w)
+    })
+    .needs(&needs);
 }
 
 fn edges<B: Target>(c: &mut Cases<B>) {
@@ -323,6 +357,7 @@ fn pieces<B: Target>(c: &mut Cases<B>) {
     weighted::<B, f32>(c, Fill::Plain);
     weighted::<B, f32>(c, Fill::Bits);
     weighted::<B, f32>(c, Fill::Cancel);
+    weighted::<B, f64>(c, Fill::Bits);
     weighted::<B, i32>(c, Fill::Plain);
     weighted::<B, u64>(c, Fill::Plain);
     c.add("histogram/pieces/counts", |d| {

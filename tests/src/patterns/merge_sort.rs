@@ -7,6 +7,7 @@ use crate::data::{self, Fill};
 use half::f16;
 use isowarp::Result;
 use isowarp::element::{DType, Element};
+use isowarp::patterns::Payload;
 use isowarp::prelude::*;
 
 /// Around subgroups, parts, runs and tiles, and of one to five passes.
@@ -37,6 +38,11 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     lent::<B, f16>(c, |a, b| a.abs().lt(b.abs()));
     lent::<B, u32>(c, |a, b| (a >> 20).gt(b >> 20));
     lent::<B, f64>(c, |a, b| a.lt(b) | (b.is_nan() & !a.is_nan()));
+    lent_pairs::<B, u8, f32>(c, |a, b| (a & 15u32).lt(b & 15u32));
+    lent_pairs::<B, u32, f64>(c, |a, b| (a >> 20).gt(b >> 20));
+    lent_indices::<B, u8>(c, |a, b| (a & 15u32).lt(b & 15u32));
+    lent_indices::<B, u32>(c, |a, b| (a >> 20).gt(b >> 20));
+    lent_indices::<B, f64>(c, |a, b| a.lt(b) | (b.is_nan() & !a.is_nan()));
     payloads::<B, u8>(c);
     payloads::<B, f16>(c);
     payloads::<B, i32>(c);
@@ -135,6 +141,40 @@ fn lent<B: Target, K: Element>(c: &mut Cases<B>, order: fn(Expr<K::Reg>, Expr<K:
             let part = |from: u64| all.slice(from..from + n);
             d.sort_by_with(&part(1)?, order, &part(n + 3)?, &part(2 * n + 9)?)?;
             Ok((all.slice(..n + 3)?, all.slice(2 * n + 3..)?))
+        })
+        .needs(&[t]);
+    }
+}
+
+/// The same of pairs, whose values travel or are fetched, and of indices.
+fn lent_pairs<B: Target, K: Element, V: Payload>(c: &mut Cases<B>, order: fn(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>) {
+    let (k, v) = (K::DTYPE, V::DTYPE);
+    // Of one pass and of three; of eight bytes one more.
+    for n in [8192, 30_011] {
+        c.add(format!("sort_by/lent_pairs/{k}/{v}/n={n}"), move |d| {
+            let keys = input::<B, K>(d, Fill::Bits, n + 3, "k")?.slice(3..)?;
+            let values = input::<B, V>(d, Fill::Bits, 3 * n + 30, "v")?;
+            let (lent, out) = (input::<B, K>(d, Fill::Plain, n + 9, "l")?, input::<B, K>(d, Fill::Plain, n + 9, "o")?);
+            let part = |from: u64| values.slice(from..from + n);
+            let (lends, outs) = ((&lent.slice(1..=n)?, &part(n + 3)?), (&out.slice(5..n + 5)?, &part(2 * n + 9)?));
+            d.sort_pairs_by_with(&keys, &part(1)?, order, lends, outs)?;
+            Ok(((out, values.slice(..n + 3)?, values.slice(2 * n + 3..)?), (lent.slice(..1)?, lent.slice(n + 1..)?)))
+        })
+        .needs(&[k, v]);
+    }
+}
+
+fn lent_indices<B: Target, K: Element>(c: &mut Cases<B>, order: fn(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>) {
+    let t = K::DTYPE;
+    for n in [8192, 30_011] {
+        c.add(format!("sort_by/lent_indices/{t}/n={n}"), move |d| {
+            let keys = input::<B, K>(d, Fill::Bits, 3 * n + 20, "k")?;
+            let part = |from: u64| keys.slice(from..from + n);
+            let words = d.iota(2 * n + 15, 7u32, 0)?;
+            let (indices, out) = (words.slice(1..=n)?, words.slice(n + 6..2 * n + 6)?);
+            d.argsort_by_with(&part(1)?, order, ([&part(n + 3)?, &part(2 * n + 9)?], &indices), &out)?;
+            let around = (keys.slice(..n + 3)?, keys.slice(2 * n + 3..2 * n + 9)?, keys.slice(3 * n + 9..)?);
+            Ok((around, (words.slice(..1)?, words.slice(n + 1..)?)))
         })
         .needs(&[t]);
     }

@@ -70,6 +70,40 @@ fn sums_of_floats_are_rounded_once() {
     }
 }
 
+/// The nearest `f64`, ties to even, of a whole number of 2^-1074 that has less than 128 bits.
+fn nearest_wide(sum: i128) -> f64 {
+    let magnitude = sum.unsigned_abs();
+    let excess = (128 - magnitude.leading_zeros()).saturating_sub(53);
+    let (mantissa, rest) = ((magnitude >> excess) as u64, magnitude & ((1 << excess) - 1));
+    let half = if excess == 0 { 1 } else { 1 << (excess - 1) };
+    let up = u64::from(excess > 0 && (rest > half || (rest == half && mantissa & 1 == 1)));
+    // The highest bit stands for an exponent of one, as a subnormal number's mantissa has it; a carry goes into the exponent.
+    let value = f64::from_bits((u64::from(excess) << 52) + mantissa + up);
+    if sum < 0 { -value } else { value }
+}
+
+#[test]
+fn sums_of_wide_floats_are_rounded_once() {
+    for n in LENGTHS {
+        // From subnormal ones to 2^-1015, of both signs.
+        let r = mt19937(78, 2 * n);
+        let bits = |i: usize| (u64::from(r[i]) << 32 | u64::from(r[n + i])) & 0x800F_FFFF_FFFF_FFFF | u64::from(r[i] % 59) << 52;
+        let w: Vec<f64> = (0..n).map(|i| f64::from_bits(bits(i))).collect();
+        let units = |w: f64| {
+            let (bits, sign) = (w.to_bits(), if w.is_sign_negative() { -1 } else { 1 });
+            let (exponent, fraction) = (bits >> 52 & 0x7FF, i128::from(bits & ((1 << 52) - 1)));
+            sign * if exponent == 0 { fraction } else { (fraction | 1 << 52) << (exponent - 1) }
+        };
+        let sums: Vec<u64> = (0..7).map(|k| nearest_wide(w.iter().skip(k).step_by(7).map(|&w| units(w)).sum()).to_bits()).collect();
+        each(|d| {
+            let Ok(weights) = d.upload(&w) else { return };
+            let places = d.iota::<u32>(n as u64, 0, 1).unwrap();
+            let found = d.histogram_weighted(binned(&places, 7, |i| i % 7), &weights).unwrap().read_blocking().unwrap();
+            assert_eq!(found.iter().map(|f| f.to_bits()).collect::<Vec<_>>(), sums, "{n}");
+        });
+    }
+}
+
 #[test]
 fn special_weights_stay_special() {
     let (inf, nan) = (f32::INFINITY, f32::NAN);
@@ -79,6 +113,11 @@ fn special_weights_stay_special() {
         let weights = d.upload(w.as_flattened()).unwrap();
         let found = d.histogram_weighted(binned((&weights, index()), 8, |(_, i)| i / 2), &weights).unwrap().read_blocking().unwrap();
         assert_eq!(found.map_bits(), sums.to_vec().map_bits());
+        let wide =
+            |w: &[f32]| w.iter().map(|&w| if w.abs() == f32::MAX { f64::MAX.copysign(w.into()) } else { w.into() }).collect::<Vec<f64>>();
+        let Ok(weights) = d.upload(&wide(w.as_flattened())) else { return };
+        let found = d.histogram_weighted(binned((&weights, index()), 8, |(_, i)| i / 2), &weights).unwrap().read_blocking().unwrap();
+        assert!(found.iter().zip(wide(&sums)).all(|(f, s)| f.to_bits() == s.to_bits() || (f.to_bits() == 0x7FF8 << 48 && s.is_nan())));
     });
 }
 

@@ -45,6 +45,20 @@ fn sorts_by_an_order_are_the_standard_librarys() {
                 assert!(v.read_blocking().unwrap().into_iter().eq(order.iter().map(|&i| wide[i as usize])), "{n}");
             }
 
+            let (lent, out) = (|| d.iota(n, 9u32, 0).unwrap(), d.iota(n, 9u32, 0).unwrap());
+            d.argsort_by_with(&x, by, ([&lent(), &lent()], &lent()), &out).unwrap();
+            assert!(out.read_blocking().unwrap() == order, "{n}");
+            let numbers = d.iota(n, 0u32, 1).unwrap();
+            let (k, v) = (lent(), lent());
+            d.sort_pairs_by_with(&x, &numbers, by, (&lent(), &lent()), (&k, &v)).unwrap();
+            assert!(k.read_blocking().unwrap() == expected && v.read_blocking().unwrap() == order, "{n}");
+            if d.caps().supports(DType::U64) {
+                let (lent, out) = ((lent(), d.buffer(n).unwrap()), (k, d.buffer(n).unwrap()));
+                d.sort_pairs_by_with(&x, &d.upload(&wide).unwrap(), by, (&lent.0, &lent.1), (&out.0, &out.1)).unwrap();
+                assert!(out.0.read_blocking().unwrap() == expected, "{n}");
+                assert!(out.1.read_blocking().unwrap().into_iter().eq(order.iter().map(|&i| wide[i as usize])), "{n}");
+            }
+
             let floats: Vec<f32> = data::data(Fill::Wide, n, 2);
             let (expected, order) = sorted(&floats, |a, b| a.abs() > b.abs());
             let y = d.upload(&floats).unwrap();
@@ -105,11 +119,19 @@ fn sorts_by_an_order_refuse_what_does_not_fit() {
         assert!(matches!(d.sort_by_into(&x, up, &small), Err(Error::BufferTooSmall { required: 100, available: 99, .. })));
         assert!(matches!(d.sort_by_into(&x, up, &x), Err(Error::Aliasing { .. })));
         assert!(matches!(d.sort_by_into(&x.slice(1..40).unwrap(), up, &x.slice(30..).unwrap()), Err(Error::Aliasing { .. })));
-        let lent = d.buffer_like(&x).unwrap();
+        let (lent, other) = (d.buffer_like(&x).unwrap(), d.buffer_like(&x).unwrap());
         assert!(matches!(d.sort_by_with(&x, up, &small, &out), Err(Error::BufferTooSmall { available: 99, .. })));
         assert!(matches!(d.sort_by_with(&x, up, &lent, &small), Err(Error::BufferTooSmall { what: "the output", .. })));
         assert!(matches!(d.sort_by_with(&x, up, &x, &out), Err(Error::Aliasing { .. })));
         assert!(matches!(d.sort_by_with(&x, up, &out, &out), Err(Error::Aliasing { .. })));
+        let (pairs, twice) = ((&out, &lent), (&lent, &lent));
+        assert!(matches!(d.sort_pairs_by_with(&x, &x, up, (&lent, &small), pairs), Err(Error::BufferTooSmall { available: 99, .. })));
+        assert!(matches!(d.sort_pairs_by_with(&x, &x, up, twice, (&out, &other)), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.sort_pairs_by_with(&x, &x, up, (&other, &x), pairs), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.sort_pairs_by_with(&x, &low, up, (&other, &low), pairs), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.argsort_by_with(&x, up, ([&lent, &other], &small), &out), Err(Error::BufferTooSmall { available: 99, .. })));
+        assert!(matches!(d.argsort_by_with(&x, up, ([&lent, &lent], &other), &out), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.argsort_by_with(&x, up, ([&lent, &out], &other), &out), Err(Error::Aliasing { .. })));
         assert!(matches!(d.argsort_by_into(&x, up, &small), Err(Error::BufferTooSmall { .. })));
         assert!(matches!(d.argsort_by_into(&x, up, &x), Err(Error::Aliasing { .. })));
         assert!(matches!(d.sort_pairs_by(&x, &low, up), Err(Error::LengthMismatch { expected: 100, found: 40, .. })));

@@ -70,6 +70,38 @@ fn runs_of_keys_are_reduced_as_a_loop_does() {
 }
 
 #[test]
+fn exclusive_scans_of_segments_over_inputs_are_those_of_arrays() {
+    for n in [0, 1, 2, 300, 8192, 20_003] {
+        let (x, r) = (mt19937(31, n), mt19937(32, n));
+        let f = |x: u32, i: usize| (x >> 9).wrapping_mul(i as u32 + 3);
+        let starts: Vec<u32> = r.iter().map(|r| u32::from(r % 40 == 0)).collect();
+        let (mut sum, mut sums) = (0u32, Vec::new());
+        for (i, &x) in x.iter().enumerate() {
+            sum = if starts[i] != 0 { 0 } else { sum };
+            sums.push(sum);
+            sum = sum.wrapping_add(f(x, i));
+        }
+        each(|d| {
+            let (x, flags) = (d.upload(&x).unwrap(), d.upload(&starts).unwrap());
+            let f = |(x, i): (Expr<u32>, Expr<u32>)| (x >> 9) * (i + 3);
+            let found = d.scan_segmented_exclusive_from((&x, index()), f, &flags, Sum).unwrap();
+            assert_eq!(found.read_blocking().unwrap(), sums, "{n}");
+            let keys = d.cumsum(&flags).unwrap();
+            let found = d.scan_by_key_exclusive_from(&keys, (&x, index()), f, Sum).unwrap();
+            assert_eq!(found.read_blocking().unwrap(), sums, "{n}");
+            // Of floats every bit is that of the scan of what was computed before; of a view, of one that was copied.
+            let wave = |(x, i): (Expr<u32>, Expr<u32>)| (x.cast::<f32>() * 1e-3 + i.cast::<f32>()).sin() * 0.7;
+            for (view, of) in [(x.reversed(), "reversed"), (x.strided(0, n as u64, 1).unwrap(), "whole")] {
+                let found = d.scan_segmented_exclusive_from((&view, index()), wave, &flags, Sum).unwrap().read_blocking().unwrap();
+                let computed = d.map((&view, index()), wave).unwrap();
+                let expected = d.scan_segmented_exclusive(&computed, &flags, Sum).unwrap().read_blocking().unwrap();
+                assert!(found.iter().map(|v| v.to_bits()).eq(expected.iter().map(|v| v.to_bits())), "{n} {of}");
+            }
+        });
+    }
+}
+
+#[test]
 fn segments_are_sorted_and_scanned_as_their_slices_are() {
     for n in [1, 300, 40_003] {
         let (x, offsets) = cut(21, n);

@@ -142,6 +142,10 @@ fn words_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], count: &Buffer<
     d.sort_by_with(x, Expr::lt, y, z).unwrap();
     d.argsort_by_into(x, Expr::lt, z).unwrap();
     d.sort_pairs_by_in_place(y, z, Expr::gt).unwrap();
+    let half = |x: &Buffer<Device, u32>| (x.slice(..5000).unwrap(), x.slice(5000..).unwrap());
+    let ((keys, values), (lent, more), (out, places)) = (half(x), half(y), half(z));
+    d.sort_pairs_by_with(&keys, &values, Expr::lt, (&lent, &more), (&out, &places)).unwrap();
+    d.argsort_by_with(&keys, Expr::lt, ([&out, &lent], &more), &places).unwrap();
     d.merge_by_into(&x.slice(..4000).unwrap(), &x.slice(4000..).unwrap(), Expr::lt, y).unwrap();
     d.sort_into(x, SortOrder::Ascending, y).unwrap();
     d.co_ranks_into(&y.slice(..5000).unwrap(), &y.slice(5000..).unwrap(), SortOrder::Ascending, x, z).unwrap();
@@ -249,6 +253,8 @@ fn scans_round(d: &Device, f: &Forms<'_>, k: f32) -> isowarp::Result<()> {
     d.scan_by_key_into(words, x, Sum, y)?;
     d.scan_by_key_from_into(words, (x, scalar(k)), |(x, k)| x + k, Sum, y)?;
     d.scan_by_key_exclusive_into(words, x, Sum, y)?;
+    d.scan_segmented_exclusive_from_into((x, scalar(k)), |(x, k)| x + k, words, Sum, y)?;
+    d.scan_by_key_exclusive_from_into(words, (x, scalar(k)), |(x, k)| x + k, Sum, y)?;
     d.segmented_scan_into(x, words, Sum, y)?;
     d.segmented_scan_exclusive_into(x, words, Sum, y)
 }

@@ -58,7 +58,8 @@ fn part(task: &HistogramTask, words: usize, operands: &Operands<'_>, elements: s
                 let value = if task.sum == HistogramSum::Count { 1 } else { e.result(1)[l] };
                 let to = &mut sums[bin as usize * words..][..words];
                 match task.sum {
-                    HistogramSum::Exact => add(task.sum, to, &exact(value as u32)),
+                    HistogramSum::Exact => add(task.sum, to, &exact::<11>(value, Format { exponent: 8, fraction: 23 })),
+                    HistogramSum::ExactWide => add(task.sum, to, &exact::<68>(value, Format { exponent: 11, fraction: 52 })),
                     _ => add(task.sum, to, &[value as u32, (value >> 32) as u32][..words]),
                 }
             }
@@ -69,7 +70,7 @@ fn part(task: &HistogramTask, words: usize, operands: &Operands<'_>, elements: s
 
 /// Adds whole numbers of several words, and of exact sums the flags.
 fn add(sum: HistogramSum, to: &mut [u32], from: &[u32]) {
-    let whole = if sum == HistogramSum::Exact { to.len() - 1 } else { to.len() };
+    let whole = if sum.is_exact() { to.len() - 1 } else { to.len() };
     let mut carry = false;
     for (a, &b) in to[..whole].iter_mut().zip(from) {
         let (s, over) = a.overflowing_add(b);
@@ -81,22 +82,32 @@ fn add(sum: HistogramSum, to: &mut [u32], from: &[u32]) {
     }
 }
 
-/// The bits of an `f32` as a whole number of 2^-149 in two's complement, and flags.
-fn exact(bits: u32) -> [u32; 11] {
-    let mut words = [0; 11];
-    let (negative, exponent, fraction) = (bits >> 31 != 0, bits >> 23 & 0xff, bits & 0x7f_ffff);
-    if exponent == 255 {
-        words[10] = if fraction != 0 { 1 } else { 2 << u32::from(negative) };
+/// Bits of a float's fields.
+#[derive(Clone, Copy)]
+struct Format {
+    exponent: u32,
+    fraction: u32,
+}
+
+/// The bits of a float as a whole number of the least one of its type in two's complement, and, in the last of `N` words, flags.
+fn exact<const N: usize>(bits: u64, format: Format) -> [u32; N] {
+    let mut words = [0; N];
+    let special = (1 << format.exponent) - 1;
+    let (exponent, fraction) = (bits >> format.fraction & special, bits & ((1 << format.fraction) - 1));
+    let negative = bits >> (format.exponent + format.fraction) & 1 != 0;
+    if exponent == special {
+        words[N - 1] = if fraction != 0 { 1 } else { 2 << u32::from(negative) };
         return words;
     }
-    let mantissa = if exponent == 0 { fraction } else { fraction | 0x80_0000 };
+    let mantissa = if exponent == 0 { fraction } else { fraction | 1 << format.fraction };
     let place = exponent.max(1) - 1;
-    let wide = u64::from(mantissa) << (place % 32);
-    words[place as usize / 32] = wide as u32;
-    words[place as usize / 32 + 1] = (wide >> 32) as u32;
+    let wide = u128::from(mantissa) << (place % 32);
+    for (k, word) in words[..N - 1].iter_mut().skip(place as usize / 32).take(3).enumerate() {
+        *word = (wide >> (32 * k)) as u32;
+    }
     if negative {
         let mut carry = true;
-        for w in &mut words[..10] {
+        for w in &mut words[..N - 1] {
             (*w, carry) = (!*w).overflowing_add(carry.into());
         }
     }

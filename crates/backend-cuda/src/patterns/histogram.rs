@@ -26,8 +26,10 @@ const COUNT: [[Kernel; 4]; 2] = [
     [HISTOGRAM_COUNT1, HISTOGRAM_COUNT2, HISTOGRAM_COUNT3, HISTOGRAM_COUNT4],
     [HISTOGRAM_COUNT1_CACHED, HISTOGRAM_COUNT2_CACHED, HISTOGRAM_COUNT3_CACHED, HISTOGRAM_COUNT4_CACHED],
 ];
-const WEIGHTED: [[Kernel; 3]; 2] =
-    [[HISTOGRAM_WORD, HISTOGRAM_WIDE, HISTOGRAM_EXACT], [HISTOGRAM_WORD_CACHED, HISTOGRAM_WIDE_OUTPUT, HISTOGRAM_EXACT_OUTPUT]];
+const WEIGHTED: [[Kernel; 4]; 2] = [
+    [HISTOGRAM_WORD, HISTOGRAM_WIDE, HISTOGRAM_EXACT, HISTOGRAM_EXACT_WIDE],
+    [HISTOGRAM_WORD_CACHED, HISTOGRAM_WIDE_OUTPUT, HISTOGRAM_EXACT_OUTPUT, HISTOGRAM_EXACT_WIDE_OUTPUT],
+];
 
 /// The kernel of a task whose bins fit into shared memory, or do not.
 pub(super) fn kernel(task: &HistogramTask, fits: bool) -> Kernel {
@@ -36,6 +38,7 @@ pub(super) fn kernel(task: &HistogramTask, fits: bool) -> Kernel {
         HistogramSum::Word => WEIGHTED.map(|of| of[0]),
         HistogramSum::Wide => WEIGHTED.map(|of| of[1]),
         HistogramSum::Exact => WEIGHTED.map(|of| of[2]),
+        HistogramSum::ExactWide => WEIGHTED.map(|of| of[3]),
     };
     if fits { few } else { many }
 }

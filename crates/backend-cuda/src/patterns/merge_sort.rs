@@ -154,11 +154,18 @@ impl Run<MergeSortTask> for Cuda {
         let done = u32::from(two);
         // The last pass writes home, the one before away, and so on. Held until everything is enqueued.
         let room = |wanted: bool, size: u64| if wanted { self.allocate_bytes(n * size).map(Some) } else { Ok(None) };
-        let lent = places.keys_lent;
-        let own = [room(!keys_out && passes > 1, size)?, room(lent.is_none() && passes > done, size)?, room(pairs && passes > 0, PAYLOAD)?];
-        let address = |own: &Option<Buffer>| own.as_ref().map_or(Ok(0), |own| self.address(own, "scratch"));
-        let home = Side { keys: address(&own[0])?.max(self.target(places.keys_out)?), payload: self.target(places.payload_out)? };
-        let away = Side { keys: address(&own[1])?.max(self.target(lent)?), payload: address(&own[2])? };
+        let [lent, more, payload_lent] = [places.keys_lent, places.more_keys_lent, places.payload_lent];
+        let own = [
+            room(!keys_out && more.is_none() && passes > 1, size)?,
+            room(lent.is_none() && passes > done, size)?,
+            room(pairs && payload_lent.is_none() && passes > 0, PAYLOAD)?,
+        ];
+        let place = |own: &Option<Buffer>, out: Option<&Out<Buffer>>| match own {
+            Some(own) => self.address(own, "scratch"),
+            None => self.target(out),
+        };
+        let home = Side { keys: place(&own[0], places.keys_out.or(more))?, payload: self.target(places.payload_out)? };
+        let away = Side { keys: place(&own[1], lent)?, payload: place(&own[2], payload_lent)? };
         let source = Side { keys: self.source(Some(places.keys[0]), size)?, payload: self.source(places.values.map(|[v]| v), PAYLOAD)? };
 
         let side = |pass: u32| if (passes - pass).is_multiple_of(2) { home } else { away };

@@ -284,14 +284,17 @@ impl Run<MergeSortTask> for Wgpu {
         // The last pass writes home, the one before away, and so on; narrow keys are words there, which are packed at the end.
         let word = size.max(4);
         let room = |wanted: bool, size: u64| if wanted { self.allocate_bytes(n * size).map(Some) } else { Ok(None) };
-        let own_home = room(if task.keys_out { narrow } else { passes > 1 }, word)?;
-        let lent = places.keys_lent.filter(|_| !narrow);
+        let [lent, more] = [places.keys_lent, places.more_keys_lent].map(|lent| lent.filter(|_| !narrow));
+        let own_home = room(if task.keys_out { narrow } else { more.is_none() && passes > 1 }, word)?;
         let own_away = room(lent.is_none() && passes > 0, word)?;
-        let own_payload = room(pairs && passes > 0, PAYLOAD)?;
+        let own_payload = room(pairs && places.payload_lent.is_none() && passes > 0, PAYLOAD)?;
         let cuts = if passes > 0 { Some(self.buffer::<u32>(order.tiles())?) } else { None };
-        let home_keys = whole(own_home.as_ref(), word).or(places.keys_out.map(result));
+        let home_keys = whole(own_home.as_ref(), word).or(places.keys_out.or(more).map(result));
         let home = Side { keys: home_keys, payload: places.payload_out.map(result) };
-        let away = Side { keys: whole(own_away.as_ref(), word).or(lent.map(result)), payload: whole(own_payload.as_ref(), PAYLOAD) };
+        let away = Side {
+            keys: whole(own_away.as_ref(), word).or(lent.map(result)),
+            payload: whole(own_payload.as_ref(), PAYLOAD).or(places.payload_lent.map(result)),
+        };
 
         let side = |pass: u32| {
             let side = if (passes - pass).is_multiple_of(2) { home } else { away };

@@ -196,7 +196,7 @@ for code, a in whole.items():
     case(f"rle_{code}", ["rle", "--in", f"runs_{code}.npy"], b[starts])
     save(f"lengths_{code}", np.diff(np.append(starts, b.size)).astype(np.uint32))
 
-# Histograms: half open, so what lies on the upper end is left out of NumPy's closed last bin. Sums of f4 are the exact ones, rounded once.
+# Histograms: half open, so what lies on the upper end is left out of NumPy's closed last bin. Sums of floats are the exact ones, rounded once.
 def counts(a, bins, bounds, weights=None):
     below = a < bounds[-1]
     return np.histogram(a[below].astype(np.float64), bins, bounds if np.ndim(bins) == 0 else None, weights=None if weights is None else weights[below])[0]
@@ -217,6 +217,10 @@ place = np.digitize(s, [0.25, 0.75, 1.5, 3.0]) - 1
 exact = np.array([math.fsum(r64[place == k]) for k in range(3)]).astype(np.float32)
 save("edges_f4", np.array([0.25, 0.75, 1.5, 3.0], np.float32))
 case("histogram_weighted_f4", ["histogram", "--in", "s_f4.npy", "--weights", "r_f4.npy", "--edges", "edges_f4.npy"], exact)
+wild = r64 / 3 * 10.0 ** (np.arange(r.size) % 7 * 40 - 120)
+save("wild", wild)
+exact = np.array([math.fsum(wild[place == k]) for k in range(3)])
+case("histogram_weighted_f8", ["histogram", "--in", "s_f4.npy", "--weights", "wild.npy", "--edges", "edges_f4.npy"], exact)
 case("histogram_f4", ["histogram", "--in", "r_f4.npy", "--bins", "40", "--range", "-2,3"], counts(r, 40, (-2, 3)).astype(np.uint32))
 case("histogram_many", ["histogram", "--in", "w_u1.npy", "--bins", "5000", "--range", "0,5000"], np.bincount(whole["u1"], minlength=5000).astype(np.uint32))
 case("histogram_truth", ["histogram", "--in", "truth.npy", "--bins", "2", "--range", "0,2"], np.bincount((x[0] > 0).ravel(), minlength=2).astype(np.uint32))
@@ -270,6 +274,8 @@ for op, f in {"min": np.minimum, "max": np.maximum}.items():
         f.at(target, to, values)
         args = ["--in", f"normal_{code}.npy", "--in", "to_u4.npy", "--in", f"head_s_{code}.npy"]
         case(f"scatter_{op}_{code}", ["scatter", "--op", op, *args], target)
+sums = np.array([math.fsum([s64[t], *wild[to == t]]) for t in range(50)])
+case("scatter_sum_f8", ["scatter", "--op", "sum", "--in", "wild.npy", "--in", "to_u4.npy", "--in", "head_s_f8.npy"], sums)
 for code in ["u4", "i4", "u8", "i8"]:
     target = whole[code][:60].copy()
     np.subtract.at(target, at.ravel(), whole[code])

@@ -27,7 +27,7 @@ pub enum DynBins<'a, B: Backend> {
 /// `u32`, `f16` in `f32`).
 ///
 /// # Errors
-/// As [`Histogram`](crate::patterns::Histogram); [`Error::InvalidArgument`] for bounds that are no numbers of the samples' type, and for `f64` weights.
+/// As [`Histogram`](crate::patterns::Histogram); [`Error::InvalidArgument`] for bounds that are no numbers of the samples' type.
 pub fn histogram<B: Run<HistogramTask> + Run<MapTask>>(
     device: &B,
     x: &DynBuffer<B>,
@@ -77,6 +77,7 @@ enum Cells<B: Backend> {
     U64(Total<B, u64>),
     I64(Total<B, i64>),
     F32(Total<B, f32>),
+    F64(Total<B, f64>),
 }
 
 /// Calls `$body` with the total of whichever type.
@@ -88,6 +89,7 @@ macro_rules! each {
             Cells::I32($total) => $body,
             Cells::I64($total) => $body,
             Cells::F32($total) => $body,
+            Cells::F64($total) => $body,
         }
     };
 }
@@ -108,10 +110,7 @@ impl<'a, B: Run<HistogramTask> + Run<MapTask>> HistogramTotal<'a, B> {
             Some(Ty::U64) => Cells::U64(Total::sums(device, count)?),
             Some(Ty::I64) => Cells::I64(Total::sums(device, count)?),
             Some(Ty::F32) => Cells::F32(Total::sums(device, count)?),
-            Some(Ty::F64) => {
-                let reason = "they are f64, whose exact sum has no form yet; f32 and integers have".to_owned();
-                return Err(Error::InvalidArgument { what: "weights", reason });
-            }
+            Some(Ty::F64) => Cells::F64(Total::sums(device, count)?),
         };
         Ok(Self { device: device.clone(), bins, cells })
     }
@@ -133,6 +132,7 @@ impl<'a, B: Run<HistogramTask> + Run<MapTask>> HistogramTotal<'a, B> {
             Cells::U64(total) => total.add_weighted(bins, &weights()?.typed::<u64>()?),
             Cells::I64(total) => total.add_weighted(bins, &weights()?.typed::<i64>()?),
             Cells::F32(total) => total.add_weighted(bins, &weights()?.typed::<f32>()?),
+            Cells::F64(total) => total.add_weighted(bins, &weights()?.typed::<f64>()?),
         }))
     }
 

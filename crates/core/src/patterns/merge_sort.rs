@@ -8,7 +8,7 @@ pub(crate) use sorted::check_sorted_by;
 pub use task::{MergeByTask, MergeSortPlaces, MergeSortTask, MergeTiling};
 
 use super::merge::Pairs;
-use super::{GatherTask, MapTask};
+use super::{GatherTask, MapTask, Payload};
 use crate::backend::Run;
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::Element;
@@ -135,7 +135,7 @@ pub trait MergeSort: Run<MergeSortTask> + Run<MergeByTask> + Run<GatherTask> + R
         lent: &Buffer<Self, K>,
         out: &Buffer<Self, K>,
     ) -> Result<()> {
-        sort_with(self, keys, order::<K>(before)?, lent, out)
+        sort_with::<Self, K, K>(self, (keys, None), order::<K>(before)?, (lent, None), (out, None))
     }
 
     /// The keys in order, and the values of any type that go with them.
@@ -209,6 +209,33 @@ pub trait MergeSort: Run<MergeSortTask> + Run<MergeByTask> + Run<GatherTask> + R
         sort(self, (keys, Some(values)), order::<K>(before)?, (keys, Some(values)), true)
     }
 
+    /// As [`MergeSort::sort_pairs_by_into`], with memory for the passes between: see [`MergeSort::sort_by_with`]. Values of eight bytes are fetched at the
+    /// end, and their indices go to and fro in what is lent for them; values of one and two bytes do not fit that, for which there is
+    /// [`MergeSort::argsort_by_with`].
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (keys, values) = (dev.upload(&[-3i32, 1, 2])?, dev.upload(&[0.3f64, 0.1, 0.2])?);
+    /// let (lent, out) = ((dev.buffer(3)?, dev.buffer(3)?), (dev.buffer(3)?, dev.buffer(3)?));
+    /// dev.sort_pairs_by_with(&keys, &values, |a, b| a.abs().lt(b.abs()), (&lent.0, &lent.1), (&out.0, &out.1))?;
+    /// assert_eq!((out.0.read_blocking()?, out.1.read_blocking()?), (vec![1, 2, -3], vec![0.1, 0.2, 0.3]));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`MergeSort::sort_pairs_by_into`].
+    fn sort_pairs_by_with<K: Element, V: Payload>(
+        &self,
+        keys: &Buffer<Self, K>,
+        values: &Buffer<Self, V>,
+        before: impl FnOnce(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>,
+        lent: Pairs<'_, Self, K, V>,
+        out: Pairs<'_, Self, K, V>,
+    ) -> Result<()> {
+        sort_with(self, (keys, Some(values)), order::<K>(before)?, (lent.0, Some(lent.1)), (out.0, Some(out.1)))
+    }
+
     /// The indices of the keys in order.
     ///
     /// ```
@@ -252,7 +279,32 @@ pub trait MergeSort: Run<MergeSortTask> + Run<MergeByTask> + Run<GatherTask> + R
         before: impl FnOnce(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>,
         out: &Buffer<Self, u32>,
     ) -> Result<()> {
-        argsort(self, keys, order::<K>(before)?, out)
+        argsort(self, keys, order::<K>(before)?, None, out)
+    }
+
+    /// As [`MergeSort::argsort_by_into`], with memory for the passes between: see [`MergeSort::sort_by_with`]. Sorted keys are no result here, so they
+    /// go to and fro between two buffers, and indices between a third and the output.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (keys, out) = (dev.upload(&[5u64, 7, 6])?, dev.buffer(3)?);
+    /// let (lent, more, indices) = (dev.buffer(3)?, dev.buffer(3)?, dev.buffer(3)?);
+    /// dev.argsort_by_with(&keys, |a, b| a.gt(b), ([&lent, &more], &indices), &out)?;
+    /// assert_eq!(out.read_blocking()?, [1, 2, 0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`MergeSort::argsort_by_into`].
+    fn argsort_by_with<K: Element>(
+        &self,
+        keys: &Buffer<Self, K>,
+        before: impl FnOnce(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>,
+        lent: ([&Buffer<Self, K>; 2], &Buffer<Self, u32>),
+        out: &Buffer<Self, u32>,
+    ) -> Result<()> {
+        argsort(self, keys, order::<K>(before)?, Some(lent), out)
     }
 
     /// The elements of two arrays that are sorted in this order, in order; where neither comes before the other, those of `a` first.

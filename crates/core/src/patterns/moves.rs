@@ -200,8 +200,8 @@ pub trait Move: Run<GatherTask> + Run<ScatterTask> + Run<LayoutTask> + Run<MapTa
     ///
     /// Integers are taken all operations of; sums and differences wrap. Where a device has no atomic minimum and maximum of 64 bits, these take two passes
     /// and 24 bytes of scratch to a source and to a target. Of floats:
-    /// - Sums and differences of `f32` are exact, rounded once to the nearest `f32`, ties to even: a sum beyond the range is infinite; a NaN, or infinities
-    ///   of both signs, make it NaN, else an infinity stays. A zero is +0. Scratch: 44 bytes a target. There are no sums of `f64`.
+    /// - Sums and differences are exact, rounded once to the nearest float of the type, ties to even: a sum beyond the range is infinite; a NaN, or
+    ///   infinities of both signs, make it NaN, else an infinity stays. A zero is +0. Scratch: 44 bytes a target, of `f64` 272.
     /// - Minima and maxima are those of reductions: NaN propagates, and -0 is below +0. Scratch: the size of sources and targets.
     /// - A target that is the result already keeps its bits: so one without sources, a NaN (a result that is NaN is the canonical one elsewhere), and a
     ///   sum that is zero where -0 was.
@@ -221,8 +221,8 @@ pub trait Move: Run<GatherTask> + Run<ScatterTask> + Run<LayoutTask> + Run<MapTa
     /// ```
     ///
     /// # Errors
-    /// As [`Move::scatter_into`]; [`Error::InvalidArgument`] for [`ScatterOp::Store`], for bit operations on floats and for sums of `f64`;
-    /// [`Error::TooLarge`] for sums of `f32` into more than 390 million targets.
+    /// As [`Move::scatter_into`]; [`Error::InvalidArgument`] for [`ScatterOp::Store`], and for bit operations on floats;
+    /// [`Error::TooLarge`] for sums of `f32` into more than 390 million targets, and of `f64` into more than 63 million.
     fn scatter_reduce_into<T: Element<Reg = T> + Num, I: IndexElement>(
         &self,
         values: &Buffer<Self, T>,

@@ -2,6 +2,7 @@
 
 mod call;
 mod segmented;
+mod shifted;
 mod task;
 
 pub(super) use call::checked;

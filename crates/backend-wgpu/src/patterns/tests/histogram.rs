@@ -4,10 +4,12 @@ use super::texts::{NUMERICS, SHARED, accept, signature};
 use super::{both, own_device, same_bits};
 use crate::context::Options;
 use crate::patterns::histogram::{Form, Home, LEAST_CELLS, holes, program};
-use isowarp_core::backend::Run;
+use isowarp_core::backend::{Backend as _, Leaf, Out, Run};
 use isowarp_core::buffer::{Buffer, Memory as _};
+use isowarp_core::caps::Numerics;
 use isowarp_core::element::DType;
 use isowarp_core::ir::{self, Expr, Func};
+use isowarp_core::patterns::histogram::WIDE_LIMBS;
 use isowarp_core::patterns::{Histogram as _, HistogramSum, HistogramTask, MapTask, even};
 use isowarp_cpu::Cpu;
 use std::sync::Arc;
@@ -28,6 +30,7 @@ fn histograms_of_every_kind_and_home() {
         (one(|x: E| (x, x * 3)), HistogramSum::Word, DType::U32),
         (one(|x: Expr<u64>| (x.cast::<u32>(), x)), HistogramSum::Wide, DType::U64),
         (one(|x: Expr<f32>| (x.cast::<u32>(), x.bitcast::<u32>())), HistogramSum::Exact, DType::F32),
+        (one(|x: Expr<f64>| (x.cast::<u32>(), x.bitcast::<u64>())), HistogramSum::ExactWide, DType::F64),
     ];
     for ((func, sum, dtype), numerics) in all.into_iter().flat_map(|case| NUMERICS.map(|n| (case.clone(), n))) {
         let task = HistogramTask { func: Arc::new(func), n: 1, bins: 256, sum, numerics };
@@ -71,4 +74,28 @@ fn windows_of_elements_and_of_bins_add_up() {
             same_bits(&format!("output {k} of {n} elements"), c, g);
         }
     }
+}
+
+/// The words of exact sums of `f64`, added to what is there: 500 bins of 272 bytes are three windows of 64 KiB.
+fn wide_words<B: Run<HistogramTask>>(d: &B, x: &Buffer<B, u32>) -> Buffer<B, u32> {
+    let bins = 500;
+    let words = d.upload(&vec![3u32; 500 * WIDE_LIMBS as usize]).expect("upload");
+    // Bits of every exponent and sign, of NaN and infinities too.
+    let func = one(|x: Expr<u32>| (x % bins, ((x * 2_654_435_761).cast::<u64>() << 32) | x.cast::<u64>()));
+    let (sum, numerics) = (HistogramSum::ExactWide, Numerics::Strict);
+    let task = HistogramTask { func: Arc::new(func), n: x.len(), bins: bins.into(), sum, numerics };
+    let leaf = Leaf::Elements { raw: x.raw().clone(), dtype: DType::U32, offset: x.offset(), stride: 1 };
+    let out = Out { raw: words.raw().clone(), dtype: DType::U32, offset: words.offset() };
+    d.run(&task, &[leaf], &[out]).expect("sums");
+    words
+}
+
+#[test]
+fn words_of_wide_sums_are_the_same_in_windows() {
+    let gpu = own_device(&Options::default());
+    assert!(gpu.caps().supports(DType::U64), "this test needs an adapter with u64");
+    gpu.limit_windows(1 << 16);
+    let x: Vec<u32> = (0..33_001u32).map(|i| i.wrapping_mul(2_246_822_519) ^ (i >> 3)).collect();
+    let (cx, gx) = both(&gpu, &x);
+    same_bits("words", &wide_words(&Cpu::new(), &cx), &wide_words(&gpu, &gx));
 }

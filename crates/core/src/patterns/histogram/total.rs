@@ -12,7 +12,7 @@ use crate::patterns::MapTask;
 use crate::patterns::select::Count;
 
 /// A histogram whose samples come in pieces, such as those of a file that the device does not hold: [`counts`](Self::counts), or
-/// [`sums`](Self::sums) of weights. What it gives is what [`Histogram`](super::Histogram) gives of all samples at once, to the bit: sums of `f32`
+/// [`sums`](Self::sums) of weights. What it gives is what [`Histogram`](super::Histogram) gives of all samples at once, to the bit: sums of floats
 /// are kept exact until they are asked for, so how the samples were cut does not show.
 ///
 /// ```
@@ -27,7 +27,7 @@ use crate::patterns::select::Count;
 /// # Ok::<(), isowarp::Error>(())
 /// ```
 ///
-/// Scratch: an element a bin, for `f32` sums 44 bytes more.
+/// Scratch: an element a bin, for `f32` sums 44 bytes more, for `f64` 272.
 #[derive(Clone, Debug)]
 pub struct HistogramTotal<B: Backend, T> {
     device: B,

@@ -37,7 +37,7 @@ struct Checked<'a, B: Backend> {
 
 impl<'a, B: Backend> Checked<'a, B> {
     fn new(device: &'a B, pattern: &'static str) -> Self {
-        Self { device, pattern, leaves: Vec::with_capacity(4), outs: Vec::with_capacity(2) }
+        Self { device, pattern, leaves: Vec::with_capacity(4), outs: Vec::with_capacity(4) }
     }
 
     fn input<T: Element>(&mut self, x: &Buffer<B, T>, leaf: Leaf<B::Raw>) -> Result<()> {
@@ -56,6 +56,10 @@ impl<'a, B: Backend> Checked<'a, B> {
 
     fn output<T: Element>(&mut self, out: &Buffer<B, T>, required: u64) -> Result<()> {
         self.room(out, "the output", required)
+    }
+
+    fn lent<T: Element>(&mut self, lent: &Buffer<B, T>, required: u64) -> Result<()> {
+        self.room(lent, "the memory for the passes between", required)
     }
 
     fn room<T: Element>(&mut self, out: &Buffer<B, T>, what: &'static str, required: u64) -> Result<()> {
@@ -124,36 +128,67 @@ pub(super) fn sort<B: MergeSort, K: Element, V: Element>(
     gather(device, copy.as_ref().unwrap_or(values), &places, out, false)
 }
 
-/// Sorts keys in lent memory.
-pub(super) fn sort_with<B: MergeSort, K: Element>(
+/// Sorts keys, and the values that go with them, in lent memory. Values of eight bytes are fetched: their indices go to and fro in the memory that is
+/// lent for them.
+pub(super) fn sort_with<B: MergeSort, K: Element, V: Element>(
     device: &B,
-    keys: &Buffer<B, K>,
+    (keys, values): Side<'_, B, K, V>,
     before: Arc<Func>,
-    lent: &Buffer<B, K>,
-    out: &Buffer<B, K>,
+    (keys_lent, values_lent): Side<'_, B, K, V>,
+    (keys_out, values_out): Side<'_, B, K, V>,
 ) -> Result<()> {
     let n = keys.len();
     let mut c = Checked::new(device, "sort_by");
     c.input(keys, keys.leaf())?;
-    c.output(out, n)?;
-    c.room(lent, "the memory for the passes between", n)?;
+    c.output(keys_out, n)?;
+    let pairs = values.zip(values_out).zip(values_lent);
+    if let Some(((values, out), _)) = pairs {
+        c.values(values, n, values.leaf())?;
+        c.output(out, n)?;
+    }
+    c.lent(keys_lent, n)?;
+    if let Some((_, lent)) = pairs {
+        c.lent(lent, n)?;
+    }
     let numerics = device.numerics();
     check_ops(device, c.pattern, numerics, &[&before])?;
     c.aliasing(n, false)?;
+    if pairs.is_some() {
+        check_len(n)?;
+    }
     if n == 0 {
         return Ok(());
     }
-    let task = MergeSortTask { before, dtype: K::DTYPE, n, payload: SortPayload::Nothing, keys_out: true, lent: true, numerics };
-    let outs: Vec<_> = c.outs.into_iter().map(|(out, _)| out).collect();
-    device.run(&task, &c.leaves, &outs)
+    let payload = payload::<V>(pairs.is_some());
+    let task = MergeSortTask { before, dtype: K::DTYPE, n, payload, keys_out: true, lent: true, numerics };
+    let Some(((values, out), lent)) = pairs.filter(|_| payload == SortPayload::Indices) else {
+        let outs: Vec<_> = c.outs.into_iter().map(|(out, _)| out).collect();
+        return device.run(&task, &c.leaves, &outs);
+    };
+    let words = V::DTYPE.size_bytes() / TRAVELS;
+    let part = |k: u64| Buffer::<B, u32>::from_raw(device, lent.raw().clone(), words * lent.offset() + k * n, n);
+    let (places, away) = (part(0)?, part(1)?);
+    device.run(&task, &[keys.leaf()], &[keys_out.out(), places.out(), keys_lent.out(), away.out()])?;
+    gather(device, values, &places, out, false)
 }
 
-/// The indices of sorted keys.
-pub(super) fn argsort<B: MergeSort, K: Element>(device: &B, keys: &Buffer<B, K>, before: Arc<Func>, out: &Buffer<B, u32>) -> Result<()> {
+/// The indices of sorted keys, in lent memory where there is some: for keys twice, and for indices.
+pub(super) fn argsort<B: MergeSort, K: Element>(
+    device: &B,
+    keys: &Buffer<B, K>,
+    before: Arc<Func>,
+    lent: Option<([&Buffer<B, K>; 2], &Buffer<B, u32>)>,
+    out: &Buffer<B, u32>,
+) -> Result<()> {
     let n = keys.len();
     let mut c = Checked::new(device, "argsort_by");
     c.input(keys, keys.leaf())?;
     c.output(out, n)?;
+    if let Some(([away, home], indices)) = lent {
+        c.lent(away, n)?;
+        c.lent(home, n)?;
+        c.lent(indices, n)?;
+    }
     let numerics = device.numerics();
     check_ops(device, c.pattern, numerics, &[&before])?;
     c.aliasing(n, false)?;
@@ -161,8 +196,10 @@ pub(super) fn argsort<B: MergeSort, K: Element>(device: &B, keys: &Buffer<B, K>,
     if n == 0 {
         return Ok(());
     }
-    let task = MergeSortTask { before, dtype: K::DTYPE, n, payload: SortPayload::Indices, keys_out: false, lent: false, numerics };
-    device.run(&task, &c.leaves, &[out.out()])
+    let payload = SortPayload::Indices;
+    let task = MergeSortTask { before, dtype: K::DTYPE, n, payload, keys_out: false, lent: lent.is_some(), numerics };
+    let outs: Vec<_> = c.outs.into_iter().map(|(out, _)| out).collect();
+    device.run(&task, &c.leaves, &outs)
 }
 
 /// Merges keys, and the values that go with them.

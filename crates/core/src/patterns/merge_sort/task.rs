@@ -48,7 +48,8 @@ pub struct MergeSortTask {
     pub payload: SortPayload,
     /// Whether the sorted keys are an output.
     pub keys_out: bool,
-    /// Whether the caller lends memory for the passes between, as the output after the results: for the keys, where nothing travels.
+    /// Whether the caller lends memory for the passes between, as the outputs after the results: for keys, once more for them where they are no
+    /// output, and for what travels.
     pub lent: bool,
     /// Strict or fast.
     pub numerics: Numerics,
@@ -85,6 +86,10 @@ pub struct MergeSortPlaces<'a, R, const N: usize> {
     pub payload_out: Option<&'a Out<R>>,
     /// Room for all keys.
     pub keys_lent: Option<&'a Out<R>>,
+    /// The same again, where sorted keys are no output.
+    pub more_keys_lent: Option<&'a Out<R>>,
+    /// Room for all that travels.
+    pub payload_lent: Option<&'a Out<R>>,
 }
 
 fn operands() -> Error {
@@ -112,8 +117,9 @@ fn places<'a, R, const N: usize>(
     let mut rest = outs.iter();
     let mut next = |wanted: bool| if wanted { rest.next().map(Some).ok_or_else(operands) } else { Ok(None) };
     let travels = payload != SortPayload::Nothing;
-    let (keys_out, payload_out) = (next(keys_out)?, next(travels)?);
-    Ok(MergeSortPlaces { keys: arrays(keys)?, values, keys_out, payload_out, keys_lent: next(lent && !travels)? })
+    let (sorted, payload_out) = (next(keys_out)?, next(travels)?);
+    let (keys_lent, more_keys_lent, payload_lent) = (next(lent)?, next(lent && !keys_out)?, next(lent && travels)?);
+    Ok(MergeSortPlaces { keys: arrays(keys)?, values, keys_out: sorted, payload_out, keys_lent, more_keys_lent, payload_lent })
 }
 
 impl MergeSortTask {

@@ -9,15 +9,10 @@ use crate::element::{DType, Element, Scalar, Ty};
 use crate::error::{Error, Result};
 use crate::input::{array, index};
 use crate::ir::{ArrayExpr, Expr, graph, lit, select};
-use crate::patterns::histogram::{LIMBS, exact_word, rounded_bits};
+use crate::patterns::histogram::{Exact, words_as};
 use crate::patterns::map::collect;
-use crate::patterns::{HistogramSum, HistogramTask, Map as _};
+use crate::patterns::{HistogramTask, Map as _};
 use std::sync::Arc;
-
-/// Words of exact sums have 32-bit indices.
-const MOST_SUMS: u64 = u32::MAX as u64 / LIMBS;
-/// Targets whose exact sums a map sees together: less than 128 MiB of them, which every adapter binds.
-const SUMS_IN_A_MAP: u64 = 1 << 21;
 
 /// What floats are not combined by.
 pub(super) fn check_operator(op: ScatterOp, dtype: DType) -> Result<()> {
@@ -25,7 +20,6 @@ pub(super) fn check_operator(op: ScatterOp, dtype: DType) -> Result<()> {
         (DType::F32 | DType::F64, ScatterOp::And | ScatterOp::Or | ScatterOp::Xor) => {
             format!("{} is of bits, and the elements are {dtype}", op.name())
         }
-        (DType::F64, ScatterOp::Sum | ScatterOp::Sub) => "the exact sum of f64 has no form; f32 and integers have".to_owned(),
         _ => return Ok(()),
     };
     Err(Error::InvalidArgument { what: "operator", reason })
@@ -45,7 +39,10 @@ pub(super) fn scatter_floats<B: Move, T: Element, I: IndexElement>(
     let least = op == ScatterOp::Min;
     match (T::DTYPE, op) {
         (DType::F32, ScatterOp::Sum | ScatterOp::Sub) => {
-            exact_sums(device, &raw_as::<B, T, u32>(values)?, indices, op == ScatterOp::Sub, &raw_as::<B, T, u32>(out)?)
+            exact_sums::<B, u32, I>(device, (&raw_as(values)?, indices), op == ScatterOp::Sub, &raw_as(out)?)
+        }
+        (_, ScatterOp::Sum | ScatterOp::Sub) => {
+            exact_sums::<B, u64, I>(device, (&raw_as(values)?, indices), op == ScatterOp::Sub, &raw_as(out)?)
         }
         (DType::F32, _) => {
             let key = |x| key_of_f32(x, least);
@@ -67,75 +64,72 @@ pub(crate) fn target_word<I: IndexElement>(i: Expr<I>) -> Expr<u32> {
     i.bitcast::<u32>()
 }
 
-/// `f32` as bits.
-fn exact_sums<B: Move, I: IndexElement>(
+/// Floats as bits.
+fn exact_sums<B: Move, W: Exact, I: IndexElement>(
     device: &B,
-    values: &Buffer<B, u32>,
-    indices: &Buffer<B, I>,
+    (values, indices): (&Buffer<B, W>, &Buffer<B, I>),
     negate: bool,
-    out: &Buffer<B, u32>,
-) -> Result<()> {
-    let targets = out.len();
-    if targets > MOST_SUMS {
-        return Err(Error::TooLarge { what: "targets of exact sums", requested: targets, limit: MOST_SUMS });
+    out: &Buffer<B, W>,
+) -> Result<()>
+where
+    Expr<W>: core::ops::BitXor<Output = Expr<W>>,
+{
+    let (targets, words) = (out.len(), W::words());
+    // Words have 32-bit indices.
+    let limit = u64::from(u32::MAX) / words;
+    if targets > limit {
+        return Err(Error::TooLarge { what: "targets of exact sums", requested: targets, limit });
     }
-    let sums: Buffer<B, u32> = device.buffer(targets * LIMBS)?;
-    let parts = || (0..targets).step_by(SUMS_IN_A_MAP as usize).map(|at| at..targets.min(at + SUMS_IN_A_MAP));
+    let sums: Buffer<B, u32> = device.buffer(targets * words)?;
+    let parts = || (0..targets).step_by(W::IN_A_MAP as usize).map(|at| at..targets.min(at + W::IN_A_MAP));
     // What is there is the first summand.
     for part in parts() {
-        let to = sums.slice(part.start * LIMBS..part.end * LIMBS)?;
-        let word = |(i, out): (Expr<u32>, ArrayExpr<u32>)| {
-            let target = i / LIMBS as u32;
-            exact_word(out.at(target), i - target * LIMBS as u32)
+        let to = sums.slice(part.start * words..part.end * words)?;
+        let word = |(i, out): (Expr<u32>, ArrayExpr<W>)| {
+            let target = i / words as u32;
+            W::word(out.at(target), i - target * words as u32)
         };
         device.generate_into(to.len(), (index(), array(&out.slice(part)?)), word, &to)?;
     }
     let c = collect(device, "scatter_reduce", &(indices, values))?;
     let func = graph::trace(c.params.clone(), || {
-        let (to, bits): (Expr<I>, Expr<u32>) = crate::input::Inputs::<B>::exprs(&(indices, values), &mut 0);
-        vec![target_word(to).value(), if negate { bits ^ 0x8000_0000 } else { bits }.value()]
+        let (to, bits): (Expr<I>, Expr<W>) = crate::input::Inputs::<B>::exprs(&(indices, values), &mut 0);
+        vec![target_word(to).value(), if negate { bits ^ lit(W::SIGN) } else { bits }.value()]
     })?;
-    let task =
-        HistogramTask { func: Arc::new(func), n: indices.len(), bins: targets, sum: HistogramSum::Exact, numerics: device.numerics() };
+    let task = HistogramTask { func: Arc::new(func), n: indices.len(), bins: targets, sum: W::SUM, numerics: device.numerics() };
     Run::<HistogramTask>::run(device, &task, &c.leaves, &[sums.out()])?;
     for part in parts() {
-        let (sums, out) = (sums.slice(part.start * LIMBS..part.end * LIMBS)?, out.slice(part)?);
-        let rounded = |(i, sums, old): (Expr<u32>, ArrayExpr<u32>, Expr<u32>)| {
-            let sum = rounded_bits(i, sums);
-            let zeros = sum.eq(0) & old.eq(0x8000_0000);
-            select(zeros | (sum.eq(NAN_32) & is_nan_32(old)), old, sum)
+        let sums: Buffer<B, W> = words_as(&sums.slice(part.start * words..part.end * words)?)?;
+        let out = out.slice(part)?;
+        let rounded = |(i, sums, old): (Expr<u32>, ArrayExpr<W>, Expr<W>)| {
+            let sum = W::rounded(i, sums);
+            let zeros = sum.eq(lit(W::from_bits64(0))) & old.eq(lit(W::SIGN));
+            select(zeros | (sum.eq(lit(W::NAN)) & W::is_nan(old)), old, sum)
         };
         device.map_into((index(), array(&sums), &out), rounded, &out)?;
     }
     Ok(())
 }
 
-const NAN_32: u32 = 0x7FC0_0000;
-const NAN_64: u64 = 0x7FF8_0000_0000_0000;
-
-fn is_nan_32(bits: Expr<u32>) -> Expr<bool> {
-    (bits & 0x7FFF_FFFF).gt(0x7F80_0000)
-}
-
 /// Integers in the order of floats: negative ones turned round, and NaN before, or behind, all others.
 fn key_of_f32(bits: Expr<u32>, nan_first: bool) -> Expr<u32> {
     let ordered = select((bits >> 31).ne(0), bits ^ u32::MAX, bits | 0x8000_0000);
-    select(is_nan_32(bits), if nan_first { 0 } else { u32::MAX }, ordered)
+    select(Exact::is_nan(bits), if nan_first { 0 } else { u32::MAX }, ordered)
 }
 
 fn f32_of_key(key: Expr<u32>) -> Expr<u32> {
     let bits = select((key >> 31).ne(0), key ^ 0x8000_0000, key ^ u32::MAX);
-    select(key.eq(0) | key.eq(u32::MAX), NAN_32, bits)
+    select(key.eq(0) | key.eq(u32::MAX), <u32 as Exact>::NAN, bits)
 }
 
 fn key_of_f64(bits: Expr<u64>, nan_first: bool) -> Expr<u64> {
     let ordered = select((bits >> 63).ne(0), bits ^ u64::MAX, bits | (1 << 63));
-    select((bits & (u64::MAX >> 1)).gt(0x7FF0_0000_0000_0000), if nan_first { 0 } else { u64::MAX }, ordered)
+    select(Exact::is_nan(bits), if nan_first { 0 } else { u64::MAX }, ordered)
 }
 
 fn f64_of_key(key: Expr<u64>) -> Expr<u64> {
     let bits = select((key >> 63).ne(0), key ^ lit(1 << 63), key ^ u64::MAX);
-    select(key.eq(0) | key.eq(u64::MAX), NAN_64, bits)
+    select(key.eq(0) | key.eq(u64::MAX), <u64 as Exact>::NAN, bits)
 }
 
 /// Keys of sources and targets are combined as integers; a target whose key stays is left as it is.

@@ -1,13 +1,14 @@
 //! Scans that start anew inside an array.
 
 use super::call::enqueue;
+use super::shifted::exclusive_into;
 use super::{ScanKind, ScanTask};
 use crate::backend::Run;
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{Element, Scalar};
-use crate::error::{Error, Result};
-use crate::input::{Inputs, array, index, scalar};
-use crate::ir::{self, Expr};
+use crate::error::Result;
+use crate::input::{Collector, Inputs, array, index};
+use crate::ir::{self, Expr, Func};
 use crate::ops::Combine;
 use crate::patterns::Lines;
 use crate::patterns::map::{collect, same, trace};
@@ -115,7 +116,7 @@ pub trait SegmentedScan: Run<ScanTask> {
     }
 
     /// Exclusive scan that starts anew, with the operator's identity, at every element whose flag is not zero: inside a segment the identity is the
-    /// first operand of all. It fetches the element before its own, so it takes a buffer.
+    /// first operand of all. It fetches the element before its own.
     ///
     /// ```
     /// # use isowarp::prelude::*;
@@ -133,9 +134,7 @@ pub trait SegmentedScan: Run<ScanTask> {
         flags: &Buffer<Self, u32>,
         op: impl Combine<T>,
     ) -> Result<Buffer<Self, T>> {
-        let out = self.buffer(flags.len())?;
-        self.scan_segmented_exclusive_into(x, flags, op, &out)?;
-        Ok(out)
+        self.scan_segmented_exclusive_from(x, same, flags, op)
     }
 
     /// As [`SegmentedScan::scan_segmented_exclusive`], into the caller's buffer.
@@ -158,9 +157,56 @@ pub trait SegmentedScan: Run<ScanTask> {
         op: impl Combine<T>,
         out: &Buffer<Self, T>,
     ) -> Result<()> {
-        as_many("flags", x.len(), flags.len())?;
-        let inputs = (array(x), flags, index(), scalar(op.identity()));
-        segmented_into(self, inputs, |(x, flag, i, identity)| (flag, shifted(x, flag, i, identity)), &op, out)
+        self.scan_segmented_exclusive_from_into(x, same, flags, op, out)
+    }
+
+    /// As [`SegmentedScan::scan_segmented_exclusive`] of `f` of the inputs, which never lies in memory: `f` is computed for the element before, so
+    /// what is read element by element is fetched from there, and an index is one less. A view may span at most 2^32 elements.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, flags) = (dev.upload(&[1.0f32, -2.0, -3.0, 2.0])?, dev.upload(&[1u32, 0, 1, 0])?);
+    /// assert_eq!(dev.scan_segmented_exclusive_from(&x, |x| x * x, &flags, Sum)?.read_blocking()?, [0.0, 1.0, 0.0, 9.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`SegmentedScan::scan_segmented`].
+    fn scan_segmented_exclusive_from<I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+        &self,
+        inputs: I,
+        f: impl FnOnce(I::Exprs) -> Expr<T>,
+        flags: &Buffer<Self, u32>,
+        op: impl Combine<T>,
+    ) -> Result<Buffer<Self, T>> {
+        let out = self.buffer(flags.len())?;
+        self.scan_segmented_exclusive_from_into(inputs, f, flags, op, &out)?;
+        Ok(out)
+    }
+
+    /// As [`SegmentedScan::scan_segmented_exclusive_from`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (bytes, flags, out) = (dev.upload(b"abc")?, dev.upload(&[0u32, 1, 0])?, dev.buffer(3)?);
+    /// dev.scan_segmented_exclusive_from_into((&bytes, index()), |(b, i)| b * i, &flags, Sum, &out)?;
+    /// assert_eq!(out.read_blocking()?, [0, 0, 98]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`SegmentedScan::scan_segmented_into`].
+    fn scan_segmented_exclusive_from_into<I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+        &self,
+        inputs: I,
+        f: impl FnOnce(I::Exprs) -> Expr<T>,
+        flags: &Buffer<Self, u32>,
+        op: impl Combine<T>,
+        out: &Buffer<Self, T>,
+    ) -> Result<()> {
+        exclusive_into(self, (flags, |flag, _| flag), (inputs, f), &op, out)
     }
 
     /// Inclusive scan that starts anew wherever the key differs from the one before (compared by value: NaN differs from
@@ -275,9 +321,7 @@ pub trait SegmentedScan: Run<ScanTask> {
         x: &Buffer<Self, T>,
         op: impl Combine<T>,
     ) -> Result<Buffer<Self, T>> {
-        let out = self.buffer(keys.len())?;
-        self.scan_by_key_exclusive_into(keys, x, op, &out)?;
-        Ok(out)
+        self.scan_by_key_exclusive_from(keys, x, same, op)
     }
 
     /// As [`SegmentedScan::scan_by_key_exclusive`], into the caller's buffer.
@@ -300,29 +344,72 @@ pub trait SegmentedScan: Run<ScanTask> {
         op: impl Combine<T>,
         out: &Buffer<Self, T>,
     ) -> Result<()> {
-        as_many("keys", x.len(), keys.len())?;
-        let inputs = (array(keys), keys, array(x), index(), scalar(op.identity()));
-        let load = |(keys, key, x, i, identity): (ir::ArrayExpr<K>, Expr<K::Reg>, ir::ArrayExpr<T>, Expr<u32>, Expr<T>)| {
-            let flag = starts(keys.at(i - 1), key, i);
-            (flag, shifted(x, flag, i, identity))
-        };
-        segmented_into(self, inputs, load, &op, out)
+        self.scan_by_key_exclusive_from_into(keys, x, same, op, out)
+    }
+
+    /// As [`SegmentedScan::scan_by_key_exclusive`] of `f` of the inputs, which never lies in memory: see
+    /// [`SegmentedScan::scan_segmented_exclusive_from`].
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// // How many there are before each element in its run.
+    /// let keys = dev.upload(&[7u32, 7, 7, 9, 7])?;
+    /// let places = dev.scan_by_key_exclusive_from(&keys, scalar(1u32), |one| one, Sum)?;
+    /// assert_eq!(places.read_blocking()?, [0, 1, 2, 0, 0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`SegmentedScan::scan_segmented`].
+    fn scan_by_key_exclusive_from<K: Element, I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+        &self,
+        keys: &Buffer<Self, K>,
+        inputs: I,
+        f: impl FnOnce(I::Exprs) -> Expr<T>,
+        op: impl Combine<T>,
+    ) -> Result<Buffer<Self, T>> {
+        let out = self.buffer(keys.len())?;
+        self.scan_by_key_exclusive_from_into(keys, inputs, f, op, &out)?;
+        Ok(out)
+    }
+
+    /// As [`SegmentedScan::scan_by_key_exclusive_from`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (keys, x, out) = (dev.upload(&[1u8, 1, 2])?, dev.upload(&[3.0f32, -4.0, 5.0])?, dev.buffer(3)?);
+    /// dev.scan_by_key_exclusive_from_into(&keys, &x, |x| x.abs(), Sum, &out)?;
+    /// assert_eq!(out.read_blocking()?, [0.0, 3.0, 0.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`SegmentedScan::scan_segmented_into`].
+    fn scan_by_key_exclusive_from_into<K: Element, I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+        &self,
+        keys: &Buffer<Self, K>,
+        inputs: I,
+        f: impl FnOnce(I::Exprs) -> Expr<T>,
+        op: impl Combine<T>,
+        out: &Buffer<Self, T>,
+    ) -> Result<()> {
+        let heads = (array(keys), keys);
+        exclusive_into(
+            self,
+            (heads, |(keys, key): (ir::ArrayExpr<K>, Expr<K::Reg>), i| starts(keys.at(i - 1), key, i)),
+            (inputs, f),
+            &op,
+            out,
+        )
     }
 }
 impl<B: Run<ScanTask>> SegmentedScan for B {}
 
-fn as_many(what: &'static str, expected: u64, found: u64) -> Result<()> {
-    if expected == found { Ok(()) } else { Err(Error::LengthMismatch { what, expected, found }) }
-}
-
 /// 1 where a segment starts: at the first element, and where a key differs from the one before.
 fn starts<K: Scalar>(before: Expr<K>, key: Expr<K>, i: Expr<u32>) -> Expr<u32> {
     (i.eq(0) | key.ne(before)).cast()
-}
-
-/// The element before, or the identity where a segment starts: an inclusive scan of these is the exclusive one.
-fn shifted<T: Element<Reg = T> + Scalar>(x: ir::ArrayExpr<T>, flag: Expr<u32>, i: Expr<u32>, identity: Expr<T>) -> Expr<T> {
-    ir::select(flag.ne(0) | i.eq(0), identity, x.at(i - 1))
 }
 
 /// As [`segmented_into`], into a new buffer.
@@ -348,7 +435,20 @@ fn segmented_into<B: Run<ScanTask>, I: Inputs<B>, T: Element<Reg = T> + Scalar>(
     let c = collect(device, "scan", &inputs)?;
     let n = c.len()?;
     let load = trace(&inputs, &c, load)?;
-    type Pair<T> = (Expr<u32>, Expr<T>);
+    enqueue_pairs(device, &c, (n, load), op, out)
+}
+
+/// A flag and a value.
+pub(super) type Pair<T> = (Expr<u32>, Expr<T>);
+
+/// As [`segmented_into`], of `n` pairs that are loaded so.
+pub(super) fn enqueue_pairs<B: Run<ScanTask>, T: Element<Reg = T> + Scalar>(
+    device: &B,
+    c: &Collector<B>,
+    (n, load): (u64, Arc<Func>),
+    op: &impl Combine<T>,
+    out: &Buffer<B, T>,
+) -> Result<()> {
     let combine = ir::trace(|(a, b): (Pair<T>, Pair<T>)| {
         let starts = b.0.ne(0);
         (a.0 | b.0, ir::select(starts, b.1, op.combine(a.1, b.1)))
@@ -362,5 +462,5 @@ fn segmented_into<B: Run<ScanTask>, I: Inputs<B>, T: Element<Reg = T> + Scalar>(
         kind: ScanKind::Inclusive,
         numerics: device.numerics(),
     };
-    enqueue::<B, Expr<T>>(device, &c, task, out)
+    enqueue::<B, Expr<T>>(device, c, task, out)
 }
