@@ -68,6 +68,22 @@ IW_DEVICE void borrow(Cell at, uint32_t step, uint32_t k, uint32_t value) {
         value = old < value;
     }
 }
+// Adds neighbouring words to those from word k on, or takes them away. Both signs take the same way, and all words of a warp's numbers are added
+// before any lane carries on: lanes that part at the first carry stay apart for all elements that the thread has.
+template <int SUM, int N, class Cell>
+IW_DEVICE void add_words(Cell at, uint32_t step, uint32_t k, const uint32_t (&words)[N], bool negative) {
+    uint32_t rest = 0;  // a carry, or what is borrowed
+#pragma unroll
+    for (int w = 0; w < N; ++w) {
+        const uint32_t value = words[w] + rest;
+        rest = value < rest;
+        if (w > 0 && value == 0) continue;
+        const uint32_t old = at[(k + w) * step].add(negative ? 0u - value : value);
+        rest |= negative ? old < value : old + value < value;
+    }
+    if (negative) borrow<SUM>(at, step, k + N, rest);
+    else carry<SUM>(at, step, k + N, rest);
+}
 // The bits of an f32.
 template <class Cell>
 IW_DEVICE void add_exact(Cell at, uint32_t step, uint32_t bits) {
@@ -79,14 +95,8 @@ IW_DEVICE void add_exact(Cell at, uint32_t step, uint32_t bits) {
     }
     const uint32_t mantissa = exponent ? fraction | 0x800000 : fraction, place = max(exponent, 1u) - 1;
     const uint32_t k = place / 32, shift = place % 32;
-    const uint32_t low = mantissa << shift, high = (mantissa >> 1) >> (31 - shift);
-    if (negative) {
-        borrow<EXACT>(at, step, k, low);
-        borrow<EXACT>(at, step, k + 1, high);
-    } else {
-        carry<EXACT>(at, step, k, low);
-        carry<EXACT>(at, step, k + 1, high);
-    }
+    const uint32_t words[2] = {mantissa << shift, (mantissa >> 1) >> (31 - shift)};
+    add_words<EXACT>(at, step, k, words, negative);
 }
 // The bits of an f64, the low word first.
 template <class Cell>
@@ -100,11 +110,7 @@ IW_DEVICE void add_exact(Cell at, uint32_t step, uint32_t low, uint32_t high) {
     const uint32_t upper = exponent ? fraction | 0x100000 : fraction, place = max(exponent, 1u) - 1;
     const uint32_t k = place / 32, shift = place % 32;
     const uint32_t words[3] = {low << shift, upper << shift | (low >> 1) >> (31 - shift), (upper >> 1) >> (31 - shift)};
-#pragma unroll
-    for (uint32_t w = 0; w < 3; ++w) {
-        if (negative) borrow<EXACT_WIDE>(at, step, k + w, words[w]);
-        else carry<EXACT_WIDE>(at, step, k + w, words[w]);
-    }
+    add_words<EXACT_WIDE>(at, step, k, words, negative);
 }
 template <class Cell>
 IW_DEVICE void add_wide(Cell at, uint32_t step, uint32_t low, uint32_t high) {
