@@ -4,7 +4,7 @@ use super::lines::Operators;
 use super::scratch::Use;
 use super::{Bound, blocks};
 use crate::backend::Cuda;
-use crate::launch::Grid;
+use crate::launch::{Args, Grid};
 use crate::memory::Buffer;
 use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::element::DType;
@@ -62,19 +62,7 @@ impl Run<SegmentedReduceTask> for Cuda {
             task.nothing.iter().zip(task.parts()).flat_map(|(&bits, ty)| [bits as u32, (bits >> 32) as u32].into_iter().take(ty.words()));
         args.u[NOTHING..].iter_mut().zip(words).for_each(|(to, word)| *to = word);
 
-        let tile = TILE[w - 1];
-        let long = task.n > SHORT;
-        // A tile that is not full is the last one of a segment that is longer than the short ones.
-        let (room, joins) = if long { (task.n / tile + task.n / SHORT + 1, task.n / tile + 1) } else { (0, 0) };
-        if room > u64::from(u32::MAX) {
-            return Err(Error::TooLarge { what: "tiles of segments", requested: room, limit: u32::MAX.into() });
-        }
-        if long {
-            let scratch = self.stream().scratch();
-            args.scratch[0] = scratch.get(self, Use::Partials, room * (TILE_BYTES + 4 * w as u64) + joins * JOIN_BYTES)?;
-            args.scratch[1] = scratch.get(self, Use::Counters, COUNTERS_BYTES)?;
-            (args.u[ROOM], args.u[JOINS]) = (room as u32, joins as u32);
-        }
+        let list = self.list_of_segments(task.n, w, args)?;
         let several = u64::from(self.info().multiprocessors);
         // As many segments to a thread as their elements have room for and still leave every multiprocessor blocks.
         let threads = u64::from(THREADS);
@@ -83,20 +71,44 @@ impl Run<SegmentedReduceTask> for Cuda {
         args.u[TOGETHER] = together as u32;
         let grid = task.segments.div_ceil(threads * together).min(several * u64::from(SHORT_BLOCKS));
         self.segments(&operators, &SHORTS, &bound, grid)?;
-        if !long {
-            return Ok(());
-        }
-        let join = task.n > tile;
-        bound.args.u[FLAGS] |= if join { 0 } else { RESETS };
-        self.segments(&operators, &TILES, &bound, room.min(several * u64::from(TILE_BLOCKS)))?;
-        if !join {
-            return Ok(());
-        }
-        self.segments(&operators, &JOINED, &bound, joins.min(several * u64::from(TILE_BLOCKS)))
+        list.map_or(Ok(()), |list| self.reduce_listed(&operators, &mut bound, &list))
     }
 }
 
+/// Tiles, and segments of several, that the list of long segments has room for.
+pub(super) struct List {
+    room: u64,
+    joins: u64,
+}
+
 impl Cuda {
+    /// Puts the list of long segments of `n` elements into the arguments of the kernel that fills it. There is none where all are short.
+    pub(super) fn list_of_segments(&self, n: u64, words: usize, args: &mut Args) -> Result<Option<List>> {
+        if n <= SHORT {
+            return Ok(None);
+        }
+        let tile = TILE[words - 1];
+        // A tile that is not full is the last one of a segment that is longer than the short ones.
+        let (room, joins) = (n / tile + n / SHORT + 1, n / tile + 1);
+        if room > u64::from(u32::MAX) {
+            return Err(Error::TooLarge { what: "tiles of segments", requested: room, limit: u32::MAX.into() });
+        }
+        let scratch = self.stream().scratch();
+        args.scratch[0] = scratch.get(self, Use::Partials, room * (TILE_BYTES + 4 * words as u64) + joins * JOIN_BYTES)?;
+        args.scratch[1] = scratch.get(self, Use::Counters, COUNTERS_BYTES)?;
+        (args.u[ROOM], args.u[JOINS]) = (room as u32, joins as u32);
+        Ok(Some(List { room, joins }))
+    }
+
+    /// Reduces the tiles of the list, and joins their nodes. The leaves, the elements and the list are those that the kernel had which filled it.
+    pub(super) fn reduce_listed(&self, operators: &Operators<'_>, bound: &mut Bound, list: &List) -> Result<()> {
+        let join = bound.args.n > TILE[operators.load.result_words() - 1];
+        let most = u64::from(self.info().multiprocessors * TILE_BLOCKS);
+        bound.args.u[FLAGS] |= if join { 0 } else { RESETS };
+        self.segments(operators, &TILES, bound, list.room.min(most))?;
+        if join { self.segments(operators, &JOINED, bound, list.joins.min(most)) } else { Ok(()) }
+    }
+
     fn segments(&self, operators: &Operators<'_>, table: &[Kernel; 4], bound: &Bound, grid: u64) -> Result<()> {
         let kernel = operators.kernel(self, table, bound)?;
         // SAFETY: the task's contract (views are inside their buffers, the bounds are as many as it says, outputs hold a result to a segment); bounds
