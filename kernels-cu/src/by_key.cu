@@ -244,6 +244,7 @@ IW_DEVICE void reduce_by_key(const Args& args) {
                     base = __shfl_sync(ALL_LANES, base, 0);
                     put_tiles(args, list, base, run, from, length, lane, WARP);
                 }
+                cut = {};
                 __syncwarp();
             }
             if (!more) break;
