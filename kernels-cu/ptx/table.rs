@@ -6,6 +6,8 @@ use crate::{Arch, Build, Entry, Kernel};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Source {
+    /// `by_key.cu`
+    ByKey,
     /// `filter.cu`
     Filter,
     /// `groups.cu`
@@ -45,6 +47,7 @@ pub enum Source {
 impl Source {
     /// Every source.
     pub const ALL: &[Source] = &[
+        Source::ByKey,
         Source::Filter,
         Source::Groups,
         Source::Histogram,
@@ -68,6 +71,7 @@ impl Source {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Source::ByKey => "by_key",
             Source::Filter => "filter",
             Source::Groups => "groups",
             Source::Histogram => "histogram",
@@ -92,6 +96,7 @@ impl Source {
     #[must_use]
     pub const fn builds(self) -> &'static [Build] {
         match self {
+            Source::ByKey => by_key::BUILDS,
             Source::Filter => filter::BUILDS,
             Source::Groups => groups::BUILDS,
             Source::Histogram => histogram::BUILDS,
@@ -111,6 +116,33 @@ impl Source {
             Source::TopK => top_k::BUILDS,
         }
     }
+}
+
+/// Entries of `by_key.cu`.
+pub mod by_key {
+    use super::*;
+
+    /// `by_key_w1`
+    pub const BY_KEY_W1: Kernel = Kernel::new(Source::ByKey, "by_key_w1");
+    /// `by_key_served_w1`
+    pub const BY_KEY_SERVED_W1: Kernel = Kernel::new(Source::ByKey, "by_key_served_w1");
+    /// `by_key_w2`
+    pub const BY_KEY_W2: Kernel = Kernel::new(Source::ByKey, "by_key_w2");
+    /// `by_key_served_w2`
+    pub const BY_KEY_SERVED_W2: Kernel = Kernel::new(Source::ByKey, "by_key_served_w2");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: include_str!("by_key.ptx"),
+            entries: &[
+                Entry { name: "by_key_w1", holes: &["load1", "load4", "key", "combine", "finish", "count", "value1"] },
+                Entry { name: "by_key_served_w1", holes: &["load1", "load4", "value1", "combine", "finish", "key", "count"] },
+                Entry { name: "by_key_w2", holes: &["load1", "load4", "key", "combine", "finish", "count", "value1"] },
+                Entry { name: "by_key_served_w2", holes: &["load1", "load4", "value1", "combine", "finish", "key", "count"] },
+            ],
+        },
+    ];
 }
 
 /// Entries of `filter.cu`.
@@ -952,26 +984,18 @@ pub mod segments {
     pub const SEGMENTS_SHORT_W1: Kernel = Kernel::new(Source::Segments, "segments_short_w1");
     /// `segments_tiles_w1`
     pub const SEGMENTS_TILES_W1: Kernel = Kernel::new(Source::Segments, "segments_tiles_w1");
-    /// `segments_join_w1`
-    pub const SEGMENTS_JOIN_W1: Kernel = Kernel::new(Source::Segments, "segments_join_w1");
     /// `segments_short_w2`
     pub const SEGMENTS_SHORT_W2: Kernel = Kernel::new(Source::Segments, "segments_short_w2");
     /// `segments_tiles_w2`
     pub const SEGMENTS_TILES_W2: Kernel = Kernel::new(Source::Segments, "segments_tiles_w2");
-    /// `segments_join_w2`
-    pub const SEGMENTS_JOIN_W2: Kernel = Kernel::new(Source::Segments, "segments_join_w2");
     /// `segments_short_w3`
     pub const SEGMENTS_SHORT_W3: Kernel = Kernel::new(Source::Segments, "segments_short_w3");
     /// `segments_tiles_w3`
     pub const SEGMENTS_TILES_W3: Kernel = Kernel::new(Source::Segments, "segments_tiles_w3");
-    /// `segments_join_w3`
-    pub const SEGMENTS_JOIN_W3: Kernel = Kernel::new(Source::Segments, "segments_join_w3");
     /// `segments_short_w4`
     pub const SEGMENTS_SHORT_W4: Kernel = Kernel::new(Source::Segments, "segments_short_w4");
     /// `segments_tiles_w4`
     pub const SEGMENTS_TILES_W4: Kernel = Kernel::new(Source::Segments, "segments_tiles_w4");
-    /// `segments_join_w4`
-    pub const SEGMENTS_JOIN_W4: Kernel = Kernel::new(Source::Segments, "segments_join_w4");
 
     pub(super) const BUILDS: &[Build] = &[
         Build {
@@ -980,16 +1004,12 @@ pub mod segments {
             entries: &[
                 Entry { name: "segments_short_w1", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_tiles_w1", holes: &["load1", "combine", "finish"] },
-                Entry { name: "segments_join_w1", holes: &["combine", "finish"] },
                 Entry { name: "segments_short_w2", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_tiles_w2", holes: &["load1", "combine", "finish"] },
-                Entry { name: "segments_join_w2", holes: &["combine", "finish"] },
                 Entry { name: "segments_short_w3", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_tiles_w3", holes: &["load1", "combine", "finish"] },
-                Entry { name: "segments_join_w3", holes: &["combine", "finish"] },
                 Entry { name: "segments_short_w4", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_tiles_w4", holes: &["load1", "combine", "finish"] },
-                Entry { name: "segments_join_w4", holes: &["combine", "finish"] },
             ],
         },
     ];

@@ -56,6 +56,14 @@ IW_DEVICE Status<W> look(const uint64_t* words) {
 // met at a barrier of their own, it takes the next write of such a word, behind another barrier of all, for a race with this read.
 IW_DEVICE uint32_t seen(uint32_t& word) { return atomicOr(&word, 0u); }
 
+// What folds: the caller's operator, unless a kernel that reduces by that one looks back for something else.
+struct Combined {
+    template <int W>
+    IW_DEVICE static Acc<W> of(Acc<W> a, Acc<W> b) {
+        return combine(a, b);
+    }
+};
+
 // Values that are read while those before them are folded.
 template <int W>
 constexpr int AHEAD = W == 1 ? 8 : W == 2 ? 4 : 2;
@@ -70,7 +78,7 @@ IW_DEVICE void read_ahead(const Acc<W>* from, Acc<W> (&v)[AHEAD<W>]) {
 }
 
 // The left fold of `fold`, window[from], .., window[count - 1], by every lane alike. The next group waits for it.
-template <int W>
+template <class Fold, int W>
 IW_DEVICE Acc<W> fold_window(Acc<W> fold, const Acc<W>* window, int from, int count) {
     constexpr int N = AHEAD<W>;
     Acc<W> v[N];
@@ -80,20 +88,20 @@ IW_DEVICE Acc<W> fold_window(Acc<W> fold, const Acc<W>* window, int from, int co
         Acc<W> next[N];
         read_ahead(window + from + N, next);
 #pragma unroll
-        for (int k = 0; k < N; ++k) fold = combine(fold, v[k]);
+        for (int k = 0; k < N; ++k) fold = Fold::of(fold, v[k]);
 #pragma unroll
         for (int k = 0; k < N; ++k) v[k] = next[k];
     }
 #pragma unroll
     for (int k = 0; k < N; ++k)
-        if (from + k < count) fold = combine(fold, v[k]);
+        if (from + k < count) fold = Fold::of(fold, v[k]);
     return fold;
 }
 
 // By one warp: publishes what a tile's group or the next waits for, and gives all lanes the fold of tiles first..tile-1; of none,
 // anything. Every wait is for tiles before this one, and the first of all waits for nothing. Asking in vain costs those who have the
 // answers: once all blocks are at work, it takes about `patience` ns for them to come.
-template <int W>
+template <class Fold = Combined, int W>
 IW_DEVICE Acc<W> look_back(uint64_t* status, uint32_t tile, uint32_t first, uint32_t epoch, const Acc<W>& aggregate, Acc<W>* window,
                            uint32_t patience) {
     constexpr int LOOK = GROUP / WARP;
@@ -130,8 +138,8 @@ IW_DEVICE Acc<W> look_back(uint64_t* status, uint32_t tile, uint32_t first, uint
     __syncwarp();
     Acc<W> fold = starts ? window[0] : before.value();
     const int from = starts ? 1 : 0;
-    fold = fold_window(fold, window, from, count);
-    if (lane == 0 && leads) publish(status, tile, epoch, combine(fold, aggregate));
+    fold = fold_window<Fold>(fold, window, from, count);
+    if (lane == 0 && leads) publish(status, tile, epoch, Fold::of(fold, aggregate));
     return fold;
 }
 
@@ -144,7 +152,7 @@ template <int W>
 constexpr int SERVER_WINDOW = SERVED + AHEAD<W>;
 
 // By one warp: puts each tile's fold into its place, but for the first tiles of lines, which have none.
-template <int W>
+template <class Fold = Combined, int W>
 IW_DEVICE void serve_folds(const uint64_t* aggregates, uint64_t* folds, uint32_t tiles, uint32_t tiles_per_line, uint32_t epoch, Acc<W>* window) {
     constexpr int LOOK = SERVED / WARP, N = AHEAD<W>;
     const int lane = lane_id();
@@ -179,14 +187,14 @@ IW_DEVICE void serve_folds(const uint64_t* aggregates, uint64_t* folds, uint32_t
                 read_ahead(window + k + N, next);
 #pragma unroll
                 for (int e = 0; e < N; ++e) {
-                    fold = combine(fold, v[e]);
+                    fold = Fold::of(fold, v[e]);
                     mine = pick(lane == k + e - from, fold, mine);
                     v[e] = next[e];
                 }
             }
 #pragma unroll
             for (int e = 0; e < N; ++e) {
-                if (k + e < to) fold = combine(fold, v[e]);
+                if (k + e < to) fold = Fold::of(fold, v[e]);
                 mine = pick(lane == k + e - from, fold, mine);
             }
             if (lane < to - from && in_line + lane + 1 < tiles_per_line) publish(folds, tile + from + lane + 1, epoch, mine);
@@ -200,8 +208,8 @@ IW_DEVICE void serve_folds(const uint64_t* aggregates, uint64_t* folds, uint32_t
 
 // By one thread: the fold of the tiles before this one, which is not the first of its line.
 template <int W>
-IW_DEVICE Acc<W> served_fold(const uint64_t* folds, uint32_t tile, uint32_t epoch) {
-    if (tile >= gridDim.x) __nanosleep(SERVE_PATIENCE);
+IW_DEVICE Acc<W> served_fold(const uint64_t* folds, uint32_t tile, uint32_t epoch, uint32_t patience = SERVE_PATIENCE) {
+    if (tile >= gridDim.x) __nanosleep(patience);
     for (;;) {
         const Status<W> found = look<W>(folds + (uint64_t)tile * W);
         if (found.of(epoch)) return found.value();

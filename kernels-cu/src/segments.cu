@@ -1,15 +1,11 @@
 // Segments of an array, each reduced as an array of its own: the aligned binary tree counted from the segment's start (reduce.cu), missing right
 // halves skipped, an empty segment the accumulator in u[12..15]. A block takes neighbouring segments (segments_short_w*). Where all are tiny and their
 // elements fit into shared memory, a thread reduces a segment there; else 256 at a time, whose threads share the vectors of 4 elements of the short ones
-// out evenly, whatever the lengths. Long segments go to a list as tiles, which are reduced one to a block (segments_tiles_w*), and the nodes of each
-// long segment's tiles are joined (segments_join_w*). Where a tile stands in the list depends on timing, and shows nowhere.
-#include "iw.cuh"
+// out evenly, whatever the lengths. Long segments go to a list as tiles, which are reduced one to a block (segments_tiles_w*); the block that is done last
+// with a segment's tiles joins their nodes. Where a tile stands in the list depends on timing, and shows nowhere.
+#include "segments.cuh"
 
-constexpr int THREADS = 256;
-constexpr int WARPS = THREADS / WARP;
-constexpr uint32_t SHORT = 1024;  // elements of a segment that is reduced together with others, at most
-constexpr uint32_t TINY = 64;     // and of one that a thread reduces
-constexpr int GROUP = 4;          // segments of a thread, where all are tiny, at most
+constexpr int GROUP = 4;  // segments of a thread, where all are tiny, at most
 
 // Vectors of a thread, of short segments and of tiles, and those of short segments that it has in flight. 256 segments of 16 elements have some 1150 vectors.
 template <int W>
@@ -21,47 +17,13 @@ constexpr int SHORT_SLOTS = SHORT_ROWS<W> * THREADS;
 // Elements that are staged for threads to reduce; more than GROUP segments of 4 elements to a thread have.
 template <int W>
 constexpr int STAGED = 6144 / W;
-template <int W>
-constexpr int TILE_ROWS = W == 1 ? 8 : W == 2 ? 4 : 2;
-template <int W>
-constexpr uint32_t TILE = TILE_ROWS<W> * THREADS * 4;
 
 // Words of `u`.
 constexpr int FLAGS = 0;
 constexpr int SEGMENTS = 1;
-constexpr int ROOM = 2;   // tiles that the list holds
-constexpr int JOINS = 3;  // long segments of several tiles that it holds
 constexpr int TOGETHER = 4;  // segments of a thread to begin with: 1 to GROUP
 constexpr int NOTHING = 12;
-constexpr uint32_t WIDE = 1, COUNTED = 2, RESETS = 4;
-
-// A tile of a long segment; the highest bit of its length says that it is all of the segment.
-struct Tile {
-    uint64_t begin;
-    uint32_t segment, length;
-};
-constexpr uint32_t ALONE = 1u << 31;
-
-// A long segment of several tiles, which follow each other in the list.
-struct Join {
-    uint32_t segment, base, tiles, unused;
-};
-
-// scratch[0] holds the tiles, a node to each, and the joins; scratch[1] counts tiles, joins, and the blocks that are done (all zero between
-// launches of two tasks); scratch[2] is the bounds, scratch[3] the number of segments.
-template <int W>
-struct List {
-    Tile* tiles;
-    uint32_t* nodes;
-    Join* joins;
-    uint32_t* counts;
-    IW_DEVICE explicit List(const Args& args)
-        : tiles((Tile*)args.scratch[0]),
-          joins((Join*)(tiles + args.u[ROOM])),
-          counts((uint32_t*)args.scratch[1]) {
-        nodes = (uint32_t*)(joins + args.u[JOINS]);
-    }
-};
+constexpr uint32_t WIDE = 1, COUNTED = 2;
 
 IW_DEVICE uint64_t segments_of(const Args& args) {
     const uint32_t most = args.u[SEGMENTS];
@@ -85,46 +47,15 @@ struct Elements {
     IW_DEVICE void operator()(Acc<W>& v, uint64_t i) const { load1(v, i); }
 };
 
-// Nodes of tiles.
+// Nodes of tiles, which other blocks write in the same launch: this multiprocessor's cache may have what was there before.
 template <int W>
 struct Nodes {
     const uint32_t* words;
     IW_DEVICE void operator()(Acc<W>& v, uint64_t i) const {
 #pragma unroll
-        for (int k = 0; k < W; ++k) v.w[k] = words[i * W + k];
+        for (int k = 0; k < W; ++k) v.w[k] = __ldcg(words + i * W + k);
     }
 };
-
-// Elements i..i+3, those of the first `left`; there is at least one. All four are read, the last one again where fewer are left, so that loads need
-// not wait for conditions.
-template <int W, class Load>
-IW_DEVICE void load_quad(Acc<W> (&x)[4], const Load& load, uint64_t i, uint64_t left) {
-    const uint32_t last = left < 4 ? (uint32_t)left - 1 : 3;
-    load(x[0], i);
-    load(x[1], i + (last < 1 ? last : 1));
-    load(x[2], i + (last < 2 ? last : 2));
-    load(x[3], i + last);
-}
-
-// The node over them.
-template <int W>
-IW_DEVICE Acc<W> of_quad(Acc<W> (&x)[4], uint64_t left) {
-    if (left > 1) x[0] = combine(x[0], x[1]);
-    if (left > 3) x[2] = combine(x[2], x[3]);
-    if (left > 2) x[0] = combine(x[0], x[2]);
-    return x[0];
-}
-
-// Puts a long segment's tiles on the list. All threads of the block call it.
-template <int W>
-IW_DEVICE void put_tiles(const Args& args, const List<W>& list, uint32_t base, uint32_t segment, uint64_t begin, uint64_t length) {
-    const uint64_t tiles = (length - 1) / TILE<W> + 1;
-    for (uint64_t t = threadIdx.x; t < tiles && base + t < args.u[ROOM]; t += THREADS) {
-        const uint64_t left = length - t * TILE<W>;
-        const uint32_t here = left < TILE<W> ? (uint32_t)left : TILE<W>;
-        list.tiles[base + t] = {begin + t * TILE<W>, segment, here | (tiles == 1 ? ALONE : 0)};
-    }
-}
 
 // The node over 16 staged elements from `x` on, those of the first `left`; there is at least one.
 template <int W>
@@ -270,22 +201,16 @@ IW_DEVICE void segments_mixed(const Args& args, const List<W>& list, uint64_t se
     }
     vectors[thread] = before + sum - own;
     if (thread == THREADS - 1) vectors[THREADS] = before + sum;
-    // A long segment takes places of the list for its tiles. Offsets that are not sorted may ask for more than there are.
     if (length > SHORT) {
-        const uint64_t tiles = (length - 1) / TILE<W> + 1, room = args.u[ROOM];
-        const uint32_t base = atomicAdd(&list.counts[0], (uint32_t)tiles);
+        const uint32_t base = take_places(args, list, (uint32_t)segment, length);
         const uint32_t at = atomicAdd(&long_count, 1);
         long_threads[at] = thread;
         long_bases[at] = base;
-        if (tiles > 1 && base + tiles <= room) {
-            const uint32_t join = atomicAdd(&list.counts[1], 1);
-            if (join < args.u[JOINS]) list.joins[join] = {(uint32_t)segment, base, (uint32_t)tiles, 0};
-        }
     }
     __syncthreads();
     for (uint32_t q = 0; q < long_count; ++q) {
         const int of = long_threads[q];
-        put_tiles(args, list, long_bases[q], (uint32_t)(first + of), begins[of], lengths[of]);
+        put_tiles(args, list, long_bases[q], (uint32_t)(first + of), begins[of], lengths[of], thread, THREADS);
     }
 
     // As many whole segments at a time as the slots hold.
@@ -426,53 +351,59 @@ IW_DEVICE void leave(uint32_t* counts) {
     __syncthreads();
     if (threadIdx.x != 0) return;
     __threadfence();
-    if (atomicInc(&counts[2], gridDim.x - 1) == gridDim.x - 1) counts[0] = 0, counts[1] = 0;
+    if (atomicInc(&counts[1], gridDim.x - 1) == gridDim.x - 1) counts[0] = 0;
+}
+
+// Finishes a segment whose tiles are all reduced.
+template <int W>
+IW_DEVICE void join_tiles(const List<W>& list, Join join) {
+    const Nodes<W> nodes{list.nodes};
+    // Nodes that wait for their right-hand neighbour: after `done` parts, one for each set bit of `done`.
+    Acc<W> waiting[24];
+    uint32_t done = 0;
+#pragma unroll 1
+    for (uint32_t at = 0; at < join.tiles; at += TILE<W>, ++done) {
+        const uint64_t begin = (uint64_t)join.base + at, left = join.tiles - at;
+        Acc<W> v = tree<W>(nodes, begin, begin + (left < TILE<W> ? left : TILE<W>));
+        if (threadIdx.x != 0) continue;
+        int k = 0;
+        for (; done >> k & 1; ++k) v = combine(waiting[k], v);
+        waiting[k] = v;
+    }
+    if (threadIdx.x != 0) return;
+    // Missing right halves are skipped: what is left is folded from the smallest node up.
+    int k = __ffs(done) - 1;
+    Acc<W> v = waiting[k];
+    for (++k; done >> k; ++k)
+        if (done >> k & 1) v = combine(waiting[k], v);
+    finish(join.segment, v);
 }
 
 template <int W>
 IW_DEVICE void segments_tiles(const Args& args) {
+    __shared__ bool last;  // of its segment's tiles
     const List<W> list(args);
     const uint32_t listed = list.counts[0], count = listed < args.u[ROOM] ? listed : args.u[ROOM];
+    if (listed == 0) return;  // no block counts itself, so the counters stay as they are
     for (uint64_t t = blockIdx.x; t < count; t += gridDim.x) {
         const Tile tile = list.tiles[t];
         const uint32_t length = tile.length & ~ALONE;
         const Acc<W> v = tree<W>(Elements<W>(), tile.begin, tile.begin + length);
-        if (threadIdx.x != 0) continue;
         if (tile.length & ALONE) {
-            finish(tile.segment, v);
-        } else {
+            if (threadIdx.x == 0) finish(tile.of, v);
+            continue;
+        }
+        if (tile.of == NOWHERE) continue;
+        if (threadIdx.x == 0) {
 #pragma unroll
             for (int k = 0; k < W; ++k) list.nodes[t * W + k] = v.w[k];
+            __threadfence();
+            Join& join = list.joins[tile.of];
+            last = atomicAdd(&join.reduced, 1) == join.tiles - 1;
+            __threadfence();
         }
-    }
-    if (args.u[FLAGS] & RESETS) leave(list.counts);
-}
-
-template <int W>
-IW_DEVICE void segments_join(const Args& args) {
-    const List<W> list(args);
-    const uint32_t listed = list.counts[1], count = listed < args.u[JOINS] ? listed : args.u[JOINS];
-    for (uint64_t j = blockIdx.x; j < count; j += gridDim.x) {
-        const Join join = list.joins[j];
-        const Nodes<W> nodes{list.nodes};
-        // Nodes that wait for their right-hand neighbour: after `done` parts, one for each set bit of `done`.
-        Acc<W> waiting[24];
-        uint32_t done = 0;
-        for (uint32_t at = 0; at < join.tiles; at += TILE<W>, ++done) {
-            const uint64_t begin = (uint64_t)join.base + at, left = join.tiles - at;
-            Acc<W> v = tree<W>(nodes, begin, begin + (left < TILE<W> ? left : TILE<W>));
-            if (threadIdx.x != 0) continue;
-            int k = 0;
-            for (; done >> k & 1; ++k) v = combine(waiting[k], v);
-            waiting[k] = v;
-        }
-        if (threadIdx.x != 0) continue;
-        // Missing right halves are skipped: what is left is folded from the smallest node up.
-        int k = __ffs(done) - 1;
-        Acc<W> v = waiting[k];
-        for (++k; done >> k; ++k)
-            if (done >> k & 1) v = combine(waiting[k], v);
-        finish(join.segment, v);
+        __syncthreads();
+        if (last) join_tiles(list, list.joins[tile.of]);
     }
     leave(list.counts);
 }
@@ -482,8 +413,7 @@ IW_DEVICE void segments_join(const Args& args) {
     IW_KERNEL(THREADS) segments_short_w##W(const __grid_constant__ Args args) { segments_short<W>(args); }           \
     extern "C" __global__ void __launch_bounds__(THREADS, 4) segments_tiles_w##W(const __grid_constant__ Args args) { \
         segments_tiles<W>(args);                                                                                     \
-    }                                                                                                                \
-    IW_KERNEL(THREADS) segments_join_w##W(const __grid_constant__ Args args) { segments_join<W>(args); }
+    }
 
 SEGMENTS_ENTRIES(1)
 SEGMENTS_ENTRIES(2)

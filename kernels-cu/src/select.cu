@@ -4,6 +4,7 @@
 // shared memory to their places, so that neighbours write neighbours; there the tile waits for its fold while its block reads the next one.
 #include "iw.cuh"
 #include "look_back.cuh"
+#include "ranks.cuh"
 
 // Elements and their part, up to four words and a fifth.
 IW_DEVICE void load1(Acc<5>& v, uint64_t i) {
@@ -30,12 +31,11 @@ IW_DEVICE uint64_t count_of() {
 
 enum Kind { KEEP, RUNS, TWO_WAYS, THREE_WAYS };
 
-constexpr int HOLDERS = 256, WARPS = HOLDERS / WARP;  // and a warp that looks back
+constexpr int WARPS = HOLDERS / WARP;
 template <int W, bool RUN>
 constexpr int ROWS = W == 1 && !RUN ? 8 : W <= 2 ? 4 : 2;  // of 4 elements to a lane
 template <int W, int A>
 constexpr int BLOCKS = W <= 2 && A == 1 ? 3 : 2;  // to a multiprocessor, as registers are shared out
-constexpr int ROW = 4 * WARP;
 constexpr uint32_t PATIENCE = 2500;  // ns: see look_back
 constexpr int EPOCHS = 12;           // word of u: launches after which epochs start over
 
@@ -57,45 +57,6 @@ struct Sums {
         else if constexpr (A == 2) second = v.w[1];
     }
 };
-
-// Four bits of each row to their number, a byte to a row: even rows in the first word.
-IW_DEVICE void count_rows(uint32_t bits, uint32_t (&n)[2]) {
-    bits = bits - (bits >> 1 & 0x55555555u);
-    bits = (bits & 0x33333333u) + (bits >> 2 & 0x33333333u);
-    n[0] = bits & 0x0f0f0f0fu, n[1] = bits >> 4 & 0x0f0f0f0fu;
-}
-IW_DEVICE uint32_t of_row(const uint32_t (&n)[2], int r) { return n[r & 1] >> (8 * (r >> 1)) & 0xffu; }
-
-// Ranks of a warp's elements in one part.
-struct Ranks {
-    uint32_t bits;      // 4 to a row
-    uint32_t left[2];   // of each row, those of the part in the lanes before
-    uint32_t whole[2];  // and in all lanes
-    // Leaves the number of all.
-    IW_DEVICE uint32_t rank() {
-        uint32_t own[2];
-        count_rows(bits, own);
-#pragma unroll
-        for (int h = 0; h < 2; ++h) left[h] = own[h];
-#pragma unroll
-        for (int step = 1; step < WARP; step *= 2)
-#pragma unroll
-            for (int h = 0; h < 2; ++h) {
-                const uint32_t before = __shfl_up_sync(ALL_LANES, left[h], step);
-                if (lane_id() >= step) left[h] += before;
-            }
-#pragma unroll
-        for (int h = 0; h < 2; ++h) whole[h] = __shfl_sync(ALL_LANES, left[h], WARP - 1), left[h] -= own[h];
-        // Bytes of up to 128 to a sum.
-        uint32_t sum = 0;
-#pragma unroll
-        for (int r = 0; r < 8; ++r) sum += of_row(whole, r);
-        return sum;
-    }
-    IW_DEVICE bool has(int r, int e) const { return bits >> (4 * r + e) & 1; }
-};
-
-IW_DEVICE void holders_meet() { asm volatile("bar.sync 1, %0;" ::"n"(HOLDERS) : "memory"); }
 
 // u[0] kind, u[12] epochs: see look_back.cuh. scratch[0]: 16 words of 64 bits, then the tiles' status; kept as scan keeps it.
 // Grid: any; enough blocks to fill the device, and no more than tiles and the server, is best. SERVED, for arrays of more tiles than a group has:

@@ -38,7 +38,7 @@ const IN_SUBGROUPS: &[&str] = &["reduce", "scan", "sort"];
 
 /// Patterns whose kernels look back, and so tell launches apart by their numbers.
 #[cfg(feature = "cuda")]
-const LOOKING_BACK: &[&str] = &["scan", "select", "sort"];
+const LOOKING_BACK: &[&str] = &["scan", "select", "sort", "by_key"];
 
 impl Present {
     fn new(device: Device, form: &'static str) -> Self {

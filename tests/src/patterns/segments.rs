@@ -101,6 +101,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     operators(c);
     types(c);
     keys(c);
+    runs(c);
     scans(c);
     sorts(c);
     differences(c);
@@ -215,11 +216,75 @@ fn by_key<B: Target, T: Element<Reg = T> + Scalar>(
         key += u32::from(data::bits(mean, i).is_multiple_of(mean));
         keys.push(key % 7);
     }
+    of_keys(d, &keys, values, op)
+}
+
+/// Values reduced by these keys, into buffers of the caller's, which come back whole.
+fn of_keys<B: Target, T: Element<Reg = T> + Scalar>(
+    d: &B,
+    keys: &[u32],
+    values: &Buffer<B, T>,
+    op: impl isowarp::ops::Combine<T>,
+) -> Result<(Buffer<B, u32>, Buffer<B, T>, Buffer<B, u32>)> {
+    let n = values.len();
     let zeros = |n: u64| d.upload(&vec![0u32; n as usize]);
     let (k, count) = (zeros(n)?, zeros(1)?);
     let out = d.upload(&vec![T::zeroed(); n as usize])?;
-    d.reduce_by_key_into(&d.upload(&keys)?, values, op, (&k, &out), &count)?;
+    d.reduce_by_key_into(&d.upload(keys)?, values, op, (&k, &out), &count)?;
     Ok((k, out, count))
+}
+
+/// A key to each of so many elements, the same in each of these segments. Empty ones have none.
+fn keys_of(offsets: &[u64], n: u64) -> Vec<u32> {
+    let mut keys = vec![9; n as usize];
+    for (k, bounds) in offsets.windows(2).enumerate() {
+        keys[bounds[0] as usize..bounds[1] as usize].fill(k as u32 % 7);
+    }
+    keys
+}
+
+/// Runs around what a thread, a warp and a block reduce, around tiles, and across them.
+fn runs<B: Target>(c: &mut Cases<B>) {
+    for length in [63, 64, 65, 128, 129, 1023, 1024, 1025, 4095, 4097] {
+        c.add(format!("by_key/lengths/{length}"), move |d| {
+            let keys: Vec<u32> = (0..30_011).map(|i| (i / length) as u32).collect();
+            of_keys(d, &keys, &input::<B, f32>(d, Fill::Cancel, 30_011, "v")?, Sum)
+        });
+    }
+    for n in [4095, 4096, 4097, 8192, 12_289] {
+        c.add(format!("by_key/tiles/{n}"), move |d| by_key(d, &input::<B, f32>(d, Fill::Cancel, n, "v")?, 4, Sum));
+    }
+    for (cut, name) in [(Cut::Mixed, "mixed"), (Cut::Edges, "edges"), (Cut::Power, "power")] {
+        c.add(format!("by_key/cuts/f32/{name}"), move |d| {
+            let keys = keys_of(&cut.offsets(100_003), 100_003);
+            of_keys(d, &keys, &input::<B, f32>(d, Fill::Cancel, 100_003, "v")?, Sum)
+        });
+        c.add(format!("by_key/cuts/f64/{name}"), move |d| {
+            let keys = keys_of(&cut.offsets(100_003), 100_003);
+            of_keys(d, &keys, &input::<B, f64>(d, Fill::Cancel, 100_003, "v")?, Sum)
+        })
+        .needs(&[DType::F64]);
+    }
+    // Above the tiles that look back for themselves.
+    for (mean, name) in [(4, "few"), (3000, "long")] {
+        c.add(format!("by_key/served/f32/{name}"), move |d| by_key(d, &input::<B, f32>(d, Fill::Cancel, 700_001, "v")?, mean, Sum));
+        c.add(format!("by_key/served/u64/{name}"), move |d| by_key(d, &input::<B, u64>(d, Fill::Bits, 700_001, "v")?, mean, Xor))
+            .needs(&[DType::U64]);
+    }
+    c.add("by_key/slices/20000", move |d| {
+        let keys = d.map(&d.iota::<u32>(20_003, 0, 1)?, |i| i / 5)?.slice(3..)?;
+        let values = input::<B, f32>(d, Fill::Cancel, 20_001, "v")?.slice(1..)?;
+        let (k, v, count) = (d.upload(&vec![0u32; 20_001])?, d.upload(&vec![0.0f32; 20_002])?, d.upload(&[7u32; 3])?);
+        d.reduce_by_key_into(&keys, &values, Sum, (&k.slice(1..)?, &v.slice(2..)?), &count.slice(1..)?)?;
+        Ok((k, v, count))
+    });
+    c.add("by_key/many_inputs/20011", move |d| {
+        let (n, key) = (20_011, d.map(&d.iota::<u32>(20_011, 0, 1)?, |i| i / 3)?);
+        let (k, v, count) = (d.upload(&vec![0u32; n])?, d.upload(&vec![0u32; n])?, d.buffer(1)?);
+        let first = lazy((&key, index(), scalar(3u32), scalar(5u32)), |(x, i, a, b)| (x * a) ^ (i * b));
+        d.reduce_by_key_from_into(&key, (first, scalar(7u32), scalar(9u32)), |(x, a, b)| x * a + b, Sum, (&k, &v), &count)?;
+        Ok((k, v, count))
+    });
 }
 
 fn keys<B: Target>(c: &mut Cases<B>) {

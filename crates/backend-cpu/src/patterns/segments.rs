@@ -8,7 +8,7 @@ use crate::memory::HostBuffer;
 use crate::operands::{Operands, Pending};
 use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::error::Result;
-use isowarp_core::patterns::{SegmentPlaces, SegmentedReduceTask};
+use isowarp_core::patterns::{ReduceByKeyTask, SegmentPlaces, SegmentedReduceTask};
 use rayon::prelude::*;
 
 /// Segments that one thread takes at a time.
@@ -19,6 +19,12 @@ const TOGETHER: usize = 1 << 15;
 
 /// Where a segment begins and ends.
 type Segment = (u64, u64);
+
+impl Run<ReduceByKeyTask> for Cpu {
+    fn run(&self, task: &ReduceByKeyTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
+        task.in_steps(self, leaves, outs)
+    }
+}
 
 impl Run<SegmentedReduceTask> for Cpu {
     fn run(&self, task: &SegmentedReduceTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {

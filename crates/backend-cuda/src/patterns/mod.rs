@@ -1,5 +1,6 @@
 //! The patterns' host side on CUDA: which kernel, how its holes are filled, which grid, which scratch.
 
+mod by_key;
 mod filter;
 mod groups;
 mod histogram;

@@ -1,13 +1,15 @@
 //! Every kernel's holes are filled for representative operators. With `PTXAS` naming an assembler, the texts are assembled too.
 
 use super::holes::{Holes, Shape, combine};
-use super::{groups, histogram, merge_sort, reduce_variants, scan_variants, select};
+use super::{by_key, groups, histogram, merge_sort, reduce_variants, scan_variants, select};
 use crate::splice::{Fill, Site, splice};
 use isowarp_core::caps::Numerics;
-use isowarp_core::element::{DType, Ty};
+use isowarp_core::element::{DType, Element, Ty};
 use isowarp_core::ir::{self, Expr, Func, Param};
 use isowarp_core::numerics::Func as Elementary;
-use isowarp_core::patterns::{HistogramSum, HistogramTask, ReduceVariant, ScanVariant, SelectKind, SelectTask};
+use isowarp_core::patterns::{
+    HistogramSum, HistogramTask, ReduceByKeyTask, ReduceVariant, ScanVariant, SegmentedReduceTask, SelectKind, SelectTask,
+};
 use isowarp_kernels::Source;
 use std::process::Command;
 use std::sync::Arc;
@@ -185,6 +187,40 @@ fn line_kernels_of_every_width_fill_their_holes() {
 }
 
 #[test]
+fn reductions_by_key_of_both_widths_fill_their_holes() {
+    fn all<K: Element>() {
+        // Wider ones are reduced in two steps.
+        for (load, op, finish, mut leaves) in accumulators().into_iter().filter(|(load, ..)| load.result_words() <= 2) {
+            let (load, combine, finish) = (Arc::new(load), Arc::new(op), Arc::new(finish));
+            let mut outs: Vec<Shape> = finish.result_types().iter().map(|t| Shape::Vector(t.dtype())).collect();
+            let words = load.result_words();
+            let values = SegmentedReduceTask {
+                load,
+                combine,
+                finish,
+                nothing: vec![],
+                n: 9,
+                segments: 9,
+                counted: true,
+                numerics: Numerics::Strict,
+            };
+            let task = ReduceByKeyTask::new::<K>(values).expect("a plain operator traces");
+            let twin = leaves.len() as u8;
+            leaves.extend([Shape::Vector(K::DTYPE), Shape::Array(K::DTYPE, Some(twin)), Shape::Index(Ty::U32)]);
+            outs.extend([Shape::Strided(K::DTYPE), Shape::Strided(DType::U32)]);
+            for served in ["", "_served"] {
+                by_key::with_fills(&task, &leaves, &outs, |fills| check(Source::ByKey, &format!("by_key{served}_w{words}"), fills));
+            }
+        }
+    }
+    all::<u8>();
+    all::<half::f16>();
+    all::<u32>();
+    all::<f32>();
+    all::<f64>();
+}
+
+#[test]
 fn every_rung_has_kernels_of_every_width() {
     let reductions = ReduceVariant::ALL.into_iter().filter(|v| *v != ReduceVariant::AlignedTree).map(reduce_variants::table);
     let scans = ScanVariant::ALL.into_iter().filter(|v| *v != ScanVariant::SinglePass).map(scan_variants::table);
@@ -288,7 +324,7 @@ fn groups_fill_their_holes() {
 
 #[test]
 fn orders_of_every_type_fill_their_holes() {
-    fn all<K: isowarp_core::element::Element>(order: fn(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>) {
+    fn all<K: Element>(order: fn(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>) {
         let func = one(|(a, b): (Expr<K::Reg>, Expr<K::Reg>)| order(a, b));
         let bytes = K::DTYPE.size_bytes();
         for kernel in ["tile_k{}_p0", "tile_k{}_p4", "two_tiles_k{}_p0", "merge_k{}_p0", "merge_k{}_p4", "cuts_k{}"] {

@@ -15,7 +15,7 @@ use arrayvec::ArrayVec;
 use isowarp_core::backend::{Backend as _, Leaf, Out, RawBuffer as _, Run};
 use isowarp_core::element::DType;
 use isowarp_core::error::{Error, Result};
-use isowarp_core::patterns::{SegmentPlaces, SegmentedReduceTask};
+use isowarp_core::patterns::{ReduceByKeyTask, SegmentPlaces, SegmentedReduceTask};
 use isowarp_shaders::kernels::{SEGMENTS_JOIN, SEGMENTS_SHORT, SEGMENTS_TILES, Template};
 use std::sync::Arc;
 
@@ -145,6 +145,12 @@ struct Listed {
     room: u64,
     most: u64,
     joins: u64,
+}
+
+impl Run<ReduceByKeyTask> for Wgpu {
+    fn run(&self, task: &ReduceByKeyTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        task.in_steps(self, leaves, outs)
+    }
 }
 
 impl Run<SegmentedReduceTask> for Wgpu {

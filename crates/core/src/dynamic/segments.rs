@@ -7,7 +7,7 @@ use crate::buffer::{Buffer, Memory as _};
 use crate::element::{DType, Ty};
 use crate::error::{Error, Result};
 use crate::patterns::{
-    Difference as _, MapTask, ReduceTask, ScanTask, ScatterTask, Segmented, SegmentedReduceTask, SegmentedSort, SelectTask, Selected,
+    Difference as _, MapTask, ReduceByKeyTask, ReduceTask, ScanTask, ScatterTask, Segmented, SegmentedReduceTask, SegmentedSort, Selected,
     SortOrder,
 };
 
@@ -37,7 +37,7 @@ macro_rules! with_offsets {
 ///
 /// # Errors
 /// As [`Segmented::segmented_reduce_checked`]; [`Error::InvalidArgument`] for an operator without identity.
-pub fn segmented_reduce<B: Run<SegmentedReduceTask> + Run<SelectTask> + Run<ReduceTask> + Run<MapTask>>(
+pub fn segmented_reduce<B: Run<SegmentedReduceTask> + Run<ReduceByKeyTask> + Run<ReduceTask> + Run<MapTask>>(
     device: &B,
     x: &DynBuffer<B>,
     offsets: &DynBuffer<B>,
@@ -62,7 +62,7 @@ pub fn segmented_reduce<B: Run<SegmentedReduceTask> + Run<SelectTask> + Run<Redu
 ///
 /// # Errors
 /// As [`Segmented::reduce_by_key`].
-pub fn reduce_by_key<B: Run<SegmentedReduceTask> + Run<SelectTask> + Run<ReduceTask> + Run<MapTask>>(
+pub fn reduce_by_key<B: Run<SegmentedReduceTask> + Run<ReduceByKeyTask> + Run<ReduceTask> + Run<MapTask>>(
     device: &B,
     keys: &DynBuffer<B>,
     values: &DynBuffer<B>,
@@ -89,7 +89,7 @@ pub fn reduce_by_key<B: Run<SegmentedReduceTask> + Run<SelectTask> + Run<ReduceT
 /// As [`Segmented::segmented_scan`]; [`Error::NotSorted`], [`Error::IndexOutOfRange`]; [`Error::InvalidArgument`] for an operator without identity.
 pub fn segmented_scan<B>(device: &B, x: &DynBuffer<B>, offsets: &DynBuffer<B>, op: &Operator, exclusive: bool) -> Result<DynBuffer<B>>
 where
-    B: Run<SegmentedReduceTask> + Run<SelectTask> + Run<ReduceTask> + Run<MapTask> + Run<ScanTask> + Run<ScatterTask>,
+    B: Run<SegmentedReduceTask> + Run<ReduceByKeyTask> + Run<ReduceTask> + Run<MapTask> + Run<ScanTask> + Run<ScatterTask>,
 {
     let offsets = unsigned(device, offsets)?;
     let loaded = loaded(device, x, op)?;

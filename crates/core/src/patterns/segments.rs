@@ -1,22 +1,24 @@
 //! P05 by key and segmented: one result for each segment of an array, or each run of equal keys.
 
+mod by_key;
 mod call;
 mod difference;
 mod sort;
 mod task;
 
+pub use by_key::{ByKeyPlaces, ReduceByKeyTask};
 pub use difference::Difference;
 pub use sort::SegmentedSort;
 pub use task::{SegmentPlaces, SegmentedReduceTask};
 
 use super::map::{collect, same, trace};
-use super::select::{Count, starts};
-use super::{Map as _, MapTask, ReduceTask, ScanTask, ScatterOp, ScatterTask, SegmentedScan as _, Select, SelectTask, Selected};
+use super::select::Count;
+use super::{Map as _, MapTask, ReduceTask, ScanTask, ScatterOp, ScatterTask, SegmentedScan as _, Selected};
 use crate::backend::Run;
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
-use crate::input::{Inputs, Outputs, array, index};
+use crate::input::{Inputs, Outputs};
 use crate::ir::{self, Expr, Traced};
 use crate::ops::{Combine, combine_func, identity};
 use call::{Operators, Segments, check_offsets, enqueue};
@@ -35,12 +37,12 @@ use std::sync::Arc;
 /// `reduce` of the slice, wherever the slice lies. An empty segment gives the operator's identity: zero for a sum, and what a minimum or maximum starts
 /// from (infinity, or the type's greatest or least value), since only the device knows that it is empty.
 ///
-/// Work O(n + s), whatever the lengths: short segments are reduced many to a workgroup, long ones by many workgroups. Scratch is at most 48 bytes to each
-/// 1024 elements, and by key four bytes an element more. There are at most 2^32 - 1 segments; through wgpu they have at most 2^31 elements together.
+/// Work O(n + s), whatever the lengths: short segments are reduced many to a workgroup, long ones by many workgroups. Scratch is at most 60 bytes to each
+/// 1024 elements, and by key four bytes an element more (on CUDA 32 bytes to each 4096 instead). There are at most 2^32 - 1 segments; through wgpu they have at most 2^31 elements together.
 ///
 /// Source: Blelloch, *Prefix sums and their applications* (1990), section 1.5; Merrill and Garland, *Merge-based parallel sparse matrix-vector
 /// multiplication* (2016); Kirk, Hwu and El Hajj, *Programming Massively Parallel Processors*, chapters 10 and 14.
-pub trait Segmented: Run<SegmentedReduceTask> + Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
+pub trait Segmented: Run<SegmentedReduceTask> + Run<ReduceByKeyTask> + Run<ReduceTask> + Run<MapTask> {
     /// Every segment combined.
     ///
     /// ```
@@ -254,7 +256,7 @@ pub trait Segmented: Run<SegmentedReduceTask> + Run<SelectTask> + Run<ReduceTask
         Ok(out)
     }
 
-    /// The first key of each run of equal neighbours (as [`Select::unique`] compares them), and the run's values combined in the order of [`Reduce`](super::Reduce),
+    /// The first key of each run of equal neighbours (as [`Select::unique`](super::Select::unique) compares them), and the run's values combined in the order of [`Reduce`](super::Reduce),
     /// counted from the run's start. How many runs there are stays on the device.
     ///
     /// ```
@@ -336,20 +338,7 @@ pub trait Segmented: Run<SegmentedReduceTask> + Run<SelectTask> + Run<ReduceTask
             return Err(Error::LengthMismatch { what: "keys", expected: n, found: keys.len() });
         }
         let ops = Operators { load: trace(&inputs, &c, f)?, ..operators(&op)? };
-        super::check_accumulators(&ops.load, &ops.combine, &ops.finish)?;
-        super::check_ops(self, "reduction by key", self.numerics(), &[&ops.load, &ops.combine])?;
-        // What the second of two patterns would refuse is refused before the first one writes.
-        let mut outs = Vec::new();
-        Expr::<T>::outs(self, out.1, n, &mut outs)?;
-        super::check_aliasing("reduction by key", &c.leaves, n, &outs, false)?;
-        let others = [keys.leaf(), out.0.leaf(), count.leaf()];
-        super::check_aliasing("reduction by key", &others, n, &outs, false)?;
-        super::check_aliasing("reduction by key", &c.leaves, n, &[(out.0.out(), n), (count.out(), 1)], false)?;
-        let begins = self.buffer::<u32>(n)?;
-        let found = |(key, all, i)| (starts(Expr::eq, all, key, i), (Expr::store_as::<K>(key), i));
-        self.select_from_into((keys, array(keys), index()), found, (out.0, &begins), count)?;
-        let count = DeviceScalar::from_buffer(count.slice(..1)?)?;
-        enqueue::<Self, Expr<T>, u32>(self, c, ops, &Segments { bounds: &begins, count: Some(&count) }, out.1)
+        by_key::enqueue(self, keys, c, ops, out, count)
     }
 
     /// Inclusive scan that starts anew with every segment; elements before the first and behind the last one are scanned as two segments more. The order is
@@ -453,7 +442,7 @@ pub trait Segmented: Run<SegmentedReduceTask> + Run<SelectTask> + Run<ReduceTask
         self.scan_segmented_exclusive_into(x, &flags(self, x.len(), offsets)?, op, out)
     }
 }
-impl<B: Run<SegmentedReduceTask> + Run<SelectTask> + Run<ReduceTask> + Run<MapTask>> Segmented for B {}
+impl<B: Run<SegmentedReduceTask> + Run<ReduceByKeyTask> + Run<ReduceTask> + Run<MapTask>> Segmented for B {}
 
 /// What reduces by an operator; elements are loaded as they are.
 fn operators<T: Element<Reg = T> + Scalar>(op: &impl Combine<T>) -> Result<Operators> {

@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::input::{Inputs, Narrow, Outputs, array, index, scalar};
 use crate::ir::{self, ArrayExpr, Expr, Traced, TracedValue};
 use task::{Call, enqueue};
+pub(super) use task::{beginnings, word};
 
 /// The part that an element goes to, and what of it is stored.
 #[derive(Clone, Copy)]

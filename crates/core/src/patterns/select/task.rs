@@ -5,11 +5,11 @@ use super::{Count, Map, MapTask};
 use crate::backend::{Backend, Leaf, Out, Run};
 use crate::buffer::Buffer;
 use crate::caps::Numerics;
-use crate::element::{DType, Ty};
+use crate::element::{DType, Element, Ty};
 use crate::error::{Error, Result};
 use crate::input::{Collector, Outputs, require, scalar};
 use crate::ir::graph::{self, Value};
-use crate::ir::{self, Expr, Func, Node, Param};
+use crate::ir::{self, Expr, Func, Node, Param, Traced as _};
 use crate::ops::kept;
 use crate::patterns::Lines;
 use crate::patterns::map::check_index;
@@ -137,17 +137,21 @@ pub(super) fn enqueue<B: Run<super::SelectTask> + Run<ReduceTask> + Run<MapTask>
     device.run(&task, &c.leaves, &outs)
 }
 
-/// Floats that are stored as they were loaded travel as words, so that their bits stay.
+/// The type that elements travel as which are stored as they were loaded, so that their bits stay.
+pub(in crate::patterns) const fn word(dtype: DType) -> DType {
+    match dtype {
+        DType::F32 => DType::U32,
+        DType::F64 => DType::U64,
+        other => other,
+    }
+}
+
+/// Floats that are stored as they were loaded travel as words.
 fn words<B: Backend>(func: Arc<Func>, c: &mut Collector<B>, outs: &mut [Out<B::Raw>]) -> Result<Arc<Func>> {
-    let word = |d: DType| match d {
-        DType::F32 => Some(DType::U32),
-        DType::F64 => Some(DType::U64),
-        _ => None,
-    };
     // The parameter whose elements result `k` is.
     let moved = |k: usize, out: &Out<B::Raw>| match func.nodes[func.results[k] as usize] {
         Node::Param(p) => match &c.leaves[usize::from(p)] {
-            Leaf::Elements { dtype, .. } if *dtype == out.dtype => word(*dtype).map(|w| (usize::from(p), w)),
+            Leaf::Elements { dtype, .. } if *dtype == out.dtype && word(*dtype) != *dtype => Some((usize::from(p), word(*dtype))),
             _ => None,
         },
         _ => None,
@@ -189,11 +193,34 @@ fn words<B: Backend>(func: Arc<Func>, c: &mut Collector<B>, outs: &mut [Out<B::R
     Ok(Arc::new(moved))
 }
 
+/// The selection of the first of each run of equal keys, and of its index. Its leaves are the keys, as [`word`]s, the keys as an array, and the index.
+pub(in crate::patterns) fn beginnings<K: Element>(n: u64, numerics: Numerics) -> Result<SelectTask> {
+    let ty = word(K::DTYPE).ty();
+    let params = vec![Param::Value(ty), Param::Array(K::DTYPE), Param::Index(Ty::U32)];
+    let build = || {
+        let moved = graph::with(|g| g.param(0));
+        let key = graph::with(|g| {
+            let id = g.param(0);
+            if ty == K::DTYPE.ty() { id } else { g.bitcast(id, K::DTYPE.ty()) }
+        });
+        let (key, i) = (Expr::from_value(key), Expr::params(2));
+        let part = super::kept_or_not(super::starts(Expr::eq, ir::array_expr::<K>(1), key, i));
+        vec![part.value(), moved, i.value()]
+    };
+    let func = kept::<K>("beginnings of runs", || graph::trace(params, build))?;
+    let store = kept::<K>("stored beginnings", || graph::trace(vec![Param::Value(ty), Param::Value(Ty::U32)], || params_of(2)))?;
+    let kind = SelectKind::Keep;
+    Ok(SelectTask { combine: combine(kind, n)?, func, store, n, kind, count: DType::U32, numerics })
+}
+
+fn params_of(count: u16) -> Vec<Value> {
+    (0..count).map(|k| graph::with(|g| g.param(k))).collect()
+}
+
 /// The identity on values of these types.
 fn same(types: &[Ty]) -> Result<Arc<Func>> {
     let params = types.iter().map(|&t| Param::Value(t)).collect();
-    let results = || (0..types.len()).map(|k| graph::with(|g| g.param(k as u16))).collect();
-    Ok(Arc::new(graph::trace(params, results)?))
+    Ok(Arc::new(graph::trace(params, || params_of(types.len() as u16))?))
 }
 
 /// What adds up what tiles of `n` elements hand on.

@@ -1,0 +1,159 @@
+//! Reductions by key as data, their checks, and their two steps.
+
+use super::SegmentedReduceTask;
+use super::call::Operators;
+use crate::backend::{Leaf, Out, RawBuffer, Run};
+use crate::buffer::Buffer;
+use crate::element::{DType, Element, Scalar, Ty};
+use crate::error::{Error, Result};
+use crate::input::{Collector, Narrow, Outputs, array, index, require, scalar};
+use crate::ir::graph::{self, Value};
+use crate::ir::{self, Expr, Func, Param, Traced as _};
+use crate::patterns::map::{check_index, collect};
+use crate::patterns::select::{beginnings, starts, word};
+use crate::patterns::{Map as _, MapTask, SelectTask, check_accumulators, check_aliasing, check_ops};
+use std::sync::Arc;
+
+/// A reduction of each run of equal keys as data: the two tasks that it is made of, and what a backend needs that runs both as one. The leaves are those
+/// of the values, then the keys, the keys as an array, and the index; the outputs are those of the values, then the keys and the number of runs (`u32`).
+#[derive(Clone, Debug)]
+pub struct ReduceByKeyTask {
+    /// Where runs begin: keeps each run's first key and its index. Its leaves are the last three; of floats they and the keys that it stores are words.
+    pub runs: SelectTask,
+    /// Every run as a segment, counted on the device.
+    pub values: SegmentedReduceTask,
+    /// Of all leaves: 1 where a run begins and 0 elsewhere (a `u32`), then the accumulator's parts.
+    pub load: Arc<Func>,
+}
+
+/// Which operand of a task is what.
+#[derive(Clone, Copy, Debug)]
+pub struct ByKeyPlaces<'a, R> {
+    /// The leaves of the values.
+    pub values: &'a [Leaf<R>],
+    /// The keys, as elements, as an array, and their index.
+    pub keys: &'a [Leaf<R>],
+    /// The results.
+    pub results: &'a [Out<R>],
+    /// The first keys.
+    pub found: &'a Out<R>,
+    /// How many there are.
+    pub count: &'a Out<R>,
+}
+
+impl ReduceByKeyTask {
+    /// The task of runs of keys of type `K`, whose values are reduced as the segments of a task are; there are as many at most as elements.
+    ///
+    /// # Errors
+    /// [`Error::Op`] where the operator that loads values is malformed.
+    pub fn new<K: Element>(values: SegmentedReduceTask) -> Result<Self> {
+        Ok(Self { runs: beginnings::<K>(values.n, values.numerics)?, load: flagged::<K>(&values.load)?, values })
+    }
+
+    /// The operands by what they are.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] where they are not those of this task.
+    pub fn places<'a, R>(&self, leaves: &'a [Leaf<R>], outs: &'a [Out<R>]) -> Result<ByKeyPlaces<'a, R>> {
+        let leaves = leaves.split_at_checked(self.values.load.params.len());
+        match (leaves, outs) {
+            (Some((values, keys)), [results @ .., found, count]) if keys.len() == self.runs.func.params.len() => {
+                Ok(ByKeyPlaces { values, keys, results, found, count })
+            }
+            _ => Err(Error::InvalidArgument { what: "runs", reason: "their operands do not fit".to_owned() }),
+        }
+    }
+
+    /// The type of the keys as they lie in memory.
+    #[must_use]
+    pub fn keys(&self) -> DType {
+        self.runs.func.params.iter().find_map(|p| if let Param::Array(dtype) = p { Some(*dtype) } else { None }).unwrap_or(DType::U32)
+    }
+
+    /// Runs the selection of where runs begin and then the reduction of segments: for backends, and operands, for which both are not one.
+    ///
+    /// # Errors
+    /// Those of the two tasks.
+    pub fn in_steps<B: Run<SelectTask> + Run<SegmentedReduceTask>>(
+        &self,
+        device: &B,
+        leaves: &[Leaf<B::Raw>],
+        outs: &[Out<B::Raw>],
+    ) -> Result<()> {
+        let places = self.places(leaves, outs)?;
+        let n = self.values.n;
+        let begins = device.allocate_bytes(n * u32::DTYPE.size_bytes())?;
+        let keys: Vec<Leaf<B::Raw>> = places.keys.iter().map(in_words).collect();
+        let found = Out { dtype: word(places.found.dtype), ..places.found.clone() };
+        device.run(&self.runs, &keys, &[found, Out { raw: begins.clone(), dtype: DType::U32, offset: 0 }, places.count.clone()])?;
+        let mut leaves = places.values.to_vec();
+        leaves.push(Leaf::Array { raw: begins, dtype: DType::U32, offset: 0, len: n });
+        leaves.push(Leaf::Elements { raw: places.count.raw.clone(), dtype: DType::U32, offset: places.count.offset, stride: 0 });
+        device.run(&self.values, &leaves, places.results)
+    }
+}
+
+/// Elements that are floats, as words.
+fn in_words<R: RawBuffer>(leaf: &Leaf<R>) -> Leaf<R> {
+    let mut leaf = leaf.clone();
+    if let Leaf::Elements { dtype, .. } = &mut leaf {
+        *dtype = word(*dtype);
+    }
+    leaf
+}
+
+/// Checks everything, then runs the task. There are as many inputs as keys.
+pub(super) fn enqueue<B: Run<ReduceByKeyTask> + Run<MapTask>, K: Element, T: Scalar + Element<Reg = T>>(
+    device: &B,
+    keys: &Buffer<B, K>,
+    c: Collector<B>,
+    ops: Operators,
+    out: (&Buffer<B, K>, &Buffer<B, T>),
+    count: &Buffer<B, u32>,
+) -> Result<()> {
+    const PATTERN: &str = "reduction by key";
+    let n = keys.len();
+    let Operators { load, combine, finish, nothing } = ops;
+    check_accumulators(&load, &combine, &finish)?;
+    let numerics = device.numerics();
+    let of_keys = collect(device, PATTERN, &(keys, array(keys), index()))?;
+    let values = SegmentedReduceTask { load, combine, finish, nothing, n, segments: n, counted: true, numerics };
+    let task = ReduceByKeyTask::new::<K>(values)?;
+    check_ops(device, PATTERN, numerics, &[&task.load, &task.values.combine, &task.values.finish, &task.runs.func])?;
+    let mut outs = Vec::new();
+    Expr::<T>::outs(device, out.1, n, &mut outs)?;
+    Narrow::<K>::outs(device, out.0, n, &mut outs)?;
+    count.check_device(device, "the count")?;
+    if count.is_empty() {
+        return Err(Error::BufferTooSmall { what: "the count", required: 1, available: 0 });
+    }
+    outs.push((count.out(), 1));
+    for (o, _) in &outs {
+        require(device, PATTERN, o.dtype)?;
+    }
+    if n > u64::from(u32::MAX) {
+        return Err(Error::TooLarge { what: "elements that a u32 counts", requested: n, limit: u32::MAX.into() });
+    }
+    check_index(&c, n)?;
+    let mut leaves = c.leaves;
+    leaves.extend(of_keys.leaves);
+    check_aliasing(PATTERN, &leaves, n, &outs, false)?;
+    if n == 0 {
+        return device.generate_into(1, scalar(0u32), |zero| zero, count);
+    }
+    let outs: Vec<_> = outs.into_iter().map(|(o, _)| o).collect();
+    device.run(&task, &leaves, &outs)
+}
+
+/// Whether a run begins, by leaves that follow those of `load`; then what that gives.
+fn flagged<K: Element>(load: &Func) -> Result<Arc<Func>> {
+    let first = load.params.len() as u16;
+    let keys = [Param::Value(K::DTYPE.ty()), Param::Array(K::DTYPE), Param::Index(Ty::U32)];
+    let build = || {
+        let (key, all, i) = (Expr::params(first), ir::array_expr::<K>(first + 1), Expr::params(first + 2));
+        let begins = ir::select(starts(Expr::eq, all, key, i), 1u32, 0u32);
+        let args: Vec<Value> = (0..first).map(|p| graph::with(|g| g.param(p))).collect();
+        [vec![begins.value()], crate::dynamic::inline(load, &args)].concat()
+    };
+    Ok(Arc::new(graph::trace([&load.params[..], &keys].concat(), build)?))
+}
