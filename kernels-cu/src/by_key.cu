@@ -35,22 +35,36 @@ struct Cut {
 };
 
 // Shared memory with a gap after 32 words, so that neighbours that are 2, 4, 8, .. elements apart lie in different banks. A word of each accumulator
-// in a plane of its own; quads of the last elements reach over the tile's end.
+// in a plane of its own; what is read with the last elements reaches over the tile's end.
 constexpr int gapped(int i) { return i + (i >> 5); }
 IW_DEVICE uint32_t gapped_at(uint32_t i) { return i + (i >> 5); }
-constexpr int PLANE = gapped(T + 3);
+constexpr int PLANE = gapped(T + 7);
 
-// The node over staged elements from `place` on, those of the first `left`, of four at most.
+// The node over staged elements from `place` on, those of the first `left`, of four or eight at most.
 template <int W>
 struct Staged {
     const uint32_t* words;
-    IW_DEVICE Acc<W> operator()(uint32_t place, uint32_t left) const {
-        Acc<W> x[4];
+    template <int N>
+    IW_DEVICE void load(Acc<W> (&x)[N], uint32_t place) const {
 #pragma unroll
-        for (int e = 0; e < 4; ++e)
+        for (int e = 0; e < N; ++e)
 #pragma unroll
             for (int k = 0; k < W; ++k) x[e].w[k] = words[k * PLANE + gapped_at(place + e)];
+    }
+    IW_DEVICE Acc<W> operator()(uint32_t place, uint32_t left) const {
+        Acc<W> x[4];
+        load(x, place);
         return of_quad(x, left);
+    }
+    IW_DEVICE Acc<W> of_8(uint32_t place, uint32_t left) const {
+        Acc<W> x[8];
+        load(x, place);
+#pragma unroll
+        for (uint32_t d = 1; d < 8; d *= 2)
+#pragma unroll
+            for (uint32_t e = 0; e < 8; e += 2 * d)
+                if (e + d < left) x[e] = combine(x[e], x[e + d]);
+        return x[0];
     }
 };
 
@@ -89,14 +103,14 @@ struct Spine {
 };
 
 // The tree over up to TINY elements from `place` on, by a thread.
-template <int W, class Quad>
-IW_DEVICE Acc<W> by_thread(const Quad& quad, uint32_t place, uint32_t length) {
-    Spine<W, log2_of(TINY / 4)> spine;
+template <int W>
+IW_DEVICE Acc<W> by_thread(const Staged<W>& staged, uint32_t place, uint32_t length) {
+    Spine<W, log2_of(TINY / 8)> spine;
     Acc<W> v = {};
-    const uint32_t quads = (length + 3) / 4;
+    const uint32_t parts = (length + 7) / 8;
 #pragma unroll 1
-    for (uint32_t q = 0; q < quads; ++q) v = spine.add(q, quad(place + 4 * q, length - 4 * q));
-    return spine.all(quads, v);
+    for (uint32_t q = 0; q < parts; ++q) v = spine.add(q, staged.of_8(place + 8 * q, length - 8 * q));
+    return spine.all(parts, v);
 }
 
 // The tree over up to SHORT elements from `place` on, by a warp; the result is lane 0's.
@@ -130,7 +144,7 @@ IW_DEVICE void reduce_by_key(const Args& args) {
     __shared__ unsigned short places[T + 1];      // where the tile's runs begin, and where it ends
     __shared__ unsigned short middles[T / TINY];  // runs that a warp reduces
     __shared__ uint32_t ticket[2], launch, middle_count, totals[2][WARPS], firsts[2][WARPS], lasts[2][WARPS];
-    __shared__ Acc<MARKS> fold_of[2], window[SERVED ? SERVER_WINDOW<MARKS> : WINDOW<MARKS>];
+    __shared__ Acc<MARKS> fold_of[2], window[SERVED ? 1 : WINDOW<MARKS>];
     uint64_t* const header = (uint64_t*)args.scratch[2];
     uint64_t* const status = header + HEADER_WORDS;
     constexpr uint32_t servers = SERVED ? 1 : 0;
@@ -147,7 +161,7 @@ IW_DEVICE void reduce_by_key(const Args& args) {
     const uint32_t epoch = launch, first_drawn = ticket[0] - servers;
     if constexpr (SERVED) {
         if (ticket[0] == 0) {
-            if (warp == 0) serve_folds<Marked>(status, folds, tiles, tiles, epoch, window);
+            if (warp == 0) serve_sums<Marked, MARKS>(status, folds, tiles, epoch);
             return;
         }
     }

@@ -152,7 +152,7 @@ template <int W>
 constexpr int SERVER_WINDOW = SERVED + AHEAD<W>;
 
 // By one warp: puts each tile's fold into its place, but for the first tiles of lines, which have none.
-template <class Fold = Combined, int W>
+template <int W>
 IW_DEVICE void serve_folds(const uint64_t* aggregates, uint64_t* folds, uint32_t tiles, uint32_t tiles_per_line, uint32_t epoch, Acc<W>* window) {
     constexpr int LOOK = SERVED / WARP, N = AHEAD<W>;
     const int lane = lane_id();
@@ -187,14 +187,14 @@ IW_DEVICE void serve_folds(const uint64_t* aggregates, uint64_t* folds, uint32_t
                 read_ahead(window + k + N, next);
 #pragma unroll
                 for (int e = 0; e < N; ++e) {
-                    fold = Fold::of(fold, v[e]);
+                    fold = combine(fold, v[e]);
                     mine = pick(lane == k + e - from, fold, mine);
                     v[e] = next[e];
                 }
             }
 #pragma unroll
             for (int e = 0; e < N; ++e) {
-                if (k + e < to) fold = Fold::of(fold, v[e]);
+                if (k + e < to) fold = combine(fold, v[e]);
                 mine = pick(lane == k + e - from, fold, mine);
             }
             if (lane < to - from && in_line + lane + 1 < tiles_per_line) publish(folds, tile + from + lane + 1, epoch, mine);
@@ -202,6 +202,47 @@ IW_DEVICE void serve_folds(const uint64_t* aggregates, uint64_t* folds, uint32_t
             from = to;
         }
         __syncwarp();
+        tile += count;
+    }
+}
+
+// As serve_folds, of one line, for sums of integers and what else may be put together in any way: all that have come at once, by a tree over the lanes.
+template <class Fold = Combined, int W>
+IW_DEVICE void serve_sums(const uint64_t* aggregates, uint64_t* folds, uint32_t tiles, uint32_t epoch) {
+    constexpr int LOOK = SERVED / WARP;
+    const int lane = lane_id();
+    Status<W> found[LOOK];
+    const auto ask = [&](uint32_t tile) {
+#pragma unroll
+        for (int j = 0; j < LOOK; ++j) found[j] = look<W>(aggregates + (uint64_t)min(tile + j * WARP + lane, tiles - 1) * W);
+    };
+    Acc<W> fold = {};
+    ask(0);
+    for (uint32_t tile = 0; tile < tiles;) {
+        int count = 0;  // that have come, without a gap
+        Acc<W> sums[LOOK];
+#pragma unroll
+        for (int j = 0; j < LOOK; ++j) {
+            const bool there = tile + j * WARP + lane < tiles && found[j].of(epoch);
+            const uint32_t missing = ~__ballot_sync(ALL_LANES, there);
+            if (count == j * WARP) count += missing ? __ffs(missing) - 1 : WARP;
+            sums[j] = found[j].value();
+        }
+        ask(tile + count);  // on its way while these are summed
+#pragma unroll
+        for (int j = 0; j < LOOK; ++j) {
+            const int here = min(count - j * WARP, WARP);
+            if (here <= 0) break;
+#pragma unroll
+            for (int step = 1; step < WARP; step *= 2) {
+                const Acc<W> left = shuffle_up(sums[j], step);
+                if (lane >= step) sums[j] = Fold::of(left, sums[j]);
+            }
+            const uint32_t first = tile + j * WARP, next = first + lane + 1;
+            if (first > 0) sums[j] = Fold::of(fold, sums[j]);
+            if (lane < here && next < tiles) publish(folds, next, epoch, sums[j]);
+            fold = shuffle(sums[j], here - 1);
+        }
         tile += count;
     }
 }

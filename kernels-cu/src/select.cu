@@ -68,7 +68,7 @@ IW_DEVICE void select(const Args& args) {
     __shared__ uint32_t staged[W * T];
     __shared__ unsigned short places[RUN ? T : 1];  // of staged elements in their tile
     __shared__ uint32_t ticket[2], launch, totals[2][SETS][WARPS], lasts[2][WARPS];
-    __shared__ Acc<A> fold_of[2], window[SERVED ? SERVER_WINDOW<A> : WINDOW<A>];
+    __shared__ Acc<A> fold_of[2], window[SERVED ? 1 : WINDOW<A>];
     uint64_t* const header = (uint64_t*)args.scratch[0];
     uint64_t* const status = header + HEADER_WORDS;
     const bool keeps = RUN || args.u[0] == KEEP;
@@ -85,7 +85,7 @@ IW_DEVICE void select(const Args& args) {
     const uint32_t epoch = launch, first_drawn = ticket[0] - servers;
     if constexpr (SERVED) {
         if (ticket[0] == 0) {
-            if (warp == 0) serve_folds(status, folds, tiles, tiles, epoch, window);
+            if (warp == 0) serve_sums<Combined, A>(status, folds, tiles, epoch);
             return;
         }
     }
