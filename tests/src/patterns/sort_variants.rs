@@ -10,8 +10,8 @@ use isowarp::prelude::*;
 /// Around subgroups, workgroups, windows and tiles (512 and 1024), and powers of two, which networks have.
 const SIZES: [u64; 26] =
     [0, 1, 2, 3, 4, 5, 31, 32, 33, 255, 256, 257, 511, 512, 513, 767, 1023, 1024, 1025, 1535, 1537, 2047, 2048, 2049, 4097, 9001];
-/// Keys, at most, of cases of a quadratic sort: more take the definition too long.
-const QUADRATIC: u64 = 10_000;
+/// Keys, at most, of cases of a quadratic sort: more take long on every device.
+const QUADRATIC: u64 = 5_000;
 
 pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     for variant in SortVariant::ALL {
@@ -37,7 +37,11 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
 }
 
 fn most(variant: SortVariant) -> u64 {
-    if variant == SortVariant::OddEvenTransposition { QUADRATIC } else { u64::MAX }
+    if is_quadratic(variant) { QUADRATIC } else { u64::MAX }
+}
+
+fn is_quadratic(variant: SortVariant) -> bool {
+    variant == SortVariant::OddEvenTransposition
 }
 
 fn sizes<B: Target>(c: &mut Cases<B>, variant: SortVariant) {
@@ -61,15 +65,16 @@ fn types<B: Target, K: Element>(c: &mut Cases<B>, variant: SortVariant) {
     let width = 8 * t.size_bytes() as u32;
     for fill in [Fill::Plain, Fill::Bits, Fill::Equal] {
         let name = fill.name();
-        for n in [33, if variant == SortVariant::OddEvenTransposition { 1537 } else { 5003 }] {
+        for n in [33, if is_quadratic(variant) { 1537 } else { 5003 }] {
             c.add(format!("sort_variants/{v}/up_and_down/{t}/{name}/n={n}"), move |d| {
                 let keys = input::<B, K>(d, fill, n, "k")?;
                 Ok((d.sort_variant(variant, &keys, SortOrder::Ascending)?, d.sort_variant(variant, &keys, SortOrder::Descending)?))
             })
             .needs(&[t]);
         }
+        let n = if is_quadratic(variant) { 1025 } else { 3001 };
         c.add(format!("sort_variants/{v}/pairs/{t}/{name}"), move |d| {
-            let (keys, values) = (input::<B, K>(d, fill, 3001, "k")?, input::<B, u32>(d, Fill::Bits, 3001, "v")?);
+            let (keys, values) = (input::<B, K>(d, fill, n, "k")?, input::<B, u32>(d, Fill::Bits, n, "v")?);
             Ok((
                 d.sort_pairs_variant(variant, &keys, &values, SortOrder::Descending)?,
                 d.sort_pairs_variant(variant, &keys, &values, SortOrder::Ascending.bits(width / 3..width - 3))?,
@@ -82,7 +87,7 @@ fn types<B: Target, K: Element>(c: &mut Cases<B>, variant: SortVariant) {
 /// Keys that are hard to part or to sort: in order, against it, all but one in order, equal between samples, at every power of two.
 fn shapes<B: Target>(c: &mut Cases<B>, variant: SortVariant) {
     let v = variant.name();
-    let n = if variant == SortVariant::OddEvenTransposition { 5003 } else { 70_001u64 };
+    let n = if is_quadratic(variant) { 2049 } else { 70_001u64 };
     let all: [(&str, fn(u32, u32) -> u32); 7] = [
         ("rising", |i, _| i),
         ("falling", |i, n| n - i),
@@ -114,10 +119,11 @@ fn shapes<B: Target>(c: &mut Cases<B>, variant: SortVariant) {
 
 fn forms<B: Target>(c: &mut Cases<B>, variant: SortVariant) {
     let v = variant.name();
+    let end = if is_quadratic(variant) { 2100 } else { 4000 };
     for start in [1, 3, 1023] {
         c.add(format!("sort_variants/{v}/slice/f32/+{start}"), move |d| {
             let (x, out) = (input::<B, f32>(d, Fill::Bits, 6000, "x")?, input::<B, f32>(d, Fill::Plain, 6000, "out")?);
-            d.sort_variant_into(variant, &x.slice(start..4000)?, SortOrder::Ascending, &out.slice(start + 2..)?)?;
+            d.sort_variant_into(variant, &x.slice(start..end)?, SortOrder::Ascending, &out.slice(start + 2..)?)?;
             Ok(out)
         });
         c.add(format!("sort_variants/{v}/slice/u8/+{start}"), move |d| {
@@ -127,8 +133,8 @@ fn forms<B: Target>(c: &mut Cases<B>, variant: SortVariant) {
             let pairs = (out.slice(start + 2..)?, values.slice(6001..)?);
             d.sort_pairs_variant_into(
                 variant,
-                &x.slice(start..4000)?,
-                &values.slice(start..4000)?,
+                &x.slice(start..end)?,
+                &values.slice(start..end)?,
                 SortOrder::Descending,
                 (&pairs.0, &pairs.1),
             )?;
@@ -149,7 +155,8 @@ fn large<B: Target>(c: &mut Cases<B>, variant: SortVariant) {
     let v = variant.name();
     // Arrays above the binding limit are the pattern's alone. Two bits of more keys than a dimension of a grid has workgroups for.
     let most = most(variant);
-    let all = [((1 << 20) + 1, 0..32), (if variant == SortVariant::RadixSplit { FOLDED } else { (1 << 19) - 1 }, 3..5)];
+    let longest = if variant == SortVariant::OddEvenMerge { (1 << 18) + 1 } else { (1 << 20) + 1 };
+    let all = [(longest, 0..32), (if variant == SortVariant::RadixSplit { FOLDED } else { (1 << 19) - 1 }, 3..5)];
     for (n, bits) in all.into_iter().filter(|(n, _)| *n <= most) {
         c.add(format!("sort_variants/{v}/large/u32/n={n}"), move |d| {
             let keys = d.generate(n, index(), |i| (i * 2_654_435_761) >> 3)?;

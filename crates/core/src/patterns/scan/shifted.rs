@@ -45,15 +45,15 @@ pub(super) fn exclusive_into<B: Run<ScanTask>, H: Inputs<B>, I: Inputs<B>, T: El
     // Arrays keep their numbers, so the operator's leaves come first.
     let mut c = own;
     let leaves = c.leaves.len() as u16;
-    let rest = (heads, index(), scalar(op.identity()));
+    let rest = (heads, index());
     rest.collect(&mut c)?;
     let n = c.len()?;
     let before: Vec<Before> = (0..leaves).map(|k| moved(&mut c, k, n)).collect::<Result<_>>()?;
     let load = ir::pack(c.params.clone(), || {
-        let (heads, i, identity) = rest.exprs(&mut { leaves });
+        let (heads, i) = rest.exprs(&mut { leaves });
         let args: Vec<Value> = (0..leaves).zip(&before).map(|(k, &of)| argument(&c.params, k, of, i - 1)).collect();
         let (flag, value): Pair<T> = (flag(heads, i), inlined(&value, &args));
-        (flag, ir::select(flag.ne(0) | i.eq(0), identity, value))
+        (flag, ir::select(flag.ne(0) | i.eq(0), lit(op.identity()), value))
     })?;
     enqueue_pairs(device, &c, (n, Arc::new(load)), op, out)
 }
