@@ -384,7 +384,6 @@ IW_DEVICE void segments_tiles(const Args& args) {
     __shared__ bool last;  // of its segment's tiles
     const List<W> list(args);
     const uint32_t listed = list.counts[0], count = listed < args.u[ROOM] ? listed : args.u[ROOM];
-    if (listed == 0) return;  // no block counts itself, so the counters stay as they are
     for (uint64_t t = blockIdx.x; t < count; t += gridDim.x) {
         const Tile tile = list.tiles[t];
         const uint32_t length = tile.length & ~ALONE;
