@@ -984,18 +984,26 @@ pub mod segments {
     pub const SEGMENTS_SHORT_W1: Kernel = Kernel::new(Source::Segments, "segments_short_w1");
     /// `segments_tiles_w1`
     pub const SEGMENTS_TILES_W1: Kernel = Kernel::new(Source::Segments, "segments_tiles_w1");
+    /// `segments_join_w1`
+    pub const SEGMENTS_JOIN_W1: Kernel = Kernel::new(Source::Segments, "segments_join_w1");
     /// `segments_short_w2`
     pub const SEGMENTS_SHORT_W2: Kernel = Kernel::new(Source::Segments, "segments_short_w2");
     /// `segments_tiles_w2`
     pub const SEGMENTS_TILES_W2: Kernel = Kernel::new(Source::Segments, "segments_tiles_w2");
+    /// `segments_join_w2`
+    pub const SEGMENTS_JOIN_W2: Kernel = Kernel::new(Source::Segments, "segments_join_w2");
     /// `segments_short_w3`
     pub const SEGMENTS_SHORT_W3: Kernel = Kernel::new(Source::Segments, "segments_short_w3");
     /// `segments_tiles_w3`
     pub const SEGMENTS_TILES_W3: Kernel = Kernel::new(Source::Segments, "segments_tiles_w3");
+    /// `segments_join_w3`
+    pub const SEGMENTS_JOIN_W3: Kernel = Kernel::new(Source::Segments, "segments_join_w3");
     /// `segments_short_w4`
     pub const SEGMENTS_SHORT_W4: Kernel = Kernel::new(Source::Segments, "segments_short_w4");
     /// `segments_tiles_w4`
     pub const SEGMENTS_TILES_W4: Kernel = Kernel::new(Source::Segments, "segments_tiles_w4");
+    /// `segments_join_w4`
+    pub const SEGMENTS_JOIN_W4: Kernel = Kernel::new(Source::Segments, "segments_join_w4");
 
     pub(super) const BUILDS: &[Build] = &[
         Build {
@@ -1004,12 +1012,16 @@ pub mod segments {
             entries: &[
                 Entry { name: "segments_short_w1", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_tiles_w1", holes: &["load1", "combine", "finish"] },
+                Entry { name: "segments_join_w1", holes: &["combine", "finish"] },
                 Entry { name: "segments_short_w2", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_tiles_w2", holes: &["load1", "combine", "finish"] },
+                Entry { name: "segments_join_w2", holes: &["combine", "finish"] },
                 Entry { name: "segments_short_w3", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_tiles_w3", holes: &["load1", "combine", "finish"] },
+                Entry { name: "segments_join_w3", holes: &["combine", "finish"] },
                 Entry { name: "segments_short_w4", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_tiles_w4", holes: &["load1", "combine", "finish"] },
+                Entry { name: "segments_join_w4", holes: &["combine", "finish"] },
             ],
         },
     ];

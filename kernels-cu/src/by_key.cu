@@ -2,7 +2,7 @@
 // values once: a tile stages its accumulators in shared memory, looks back for how many runs begin before it and where the last of them does
 // (look_back.cuh), and reduces the runs that lie in it whole while its block has read the next tile. A run of up to TINY elements is reduced by a thread,
 // one of up to SHORT by a warp. What begins before a tile and ends in it is the business of the warp that looks back: it reads it again, from where it
-// begins. Longer runs go to the list that segments_tiles_w* reduce; where a tile stands there depends on timing, and shows nowhere.
+// begins. Longer runs go to the list that segments_tiles_w* and segments_join_w* reduce; where a tile stands there depends on timing, and shows nowhere.
 #include "iw.cuh"
 #include "look_back.cuh"
 #include "ranks.cuh"
@@ -134,7 +134,7 @@ IW_DEVICE Acc<W> by_warp(const Quad& quad, uint32_t place, uint32_t length) {
     return spine.all(parts, v);
 }
 
-// scratch[0], scratch[1], u[2]: the list of long runs, see segments.cuh; there is one where an array has more than SHORT elements. scratch[2]: 16
+// scratch[0], scratch[1], u[2], u[3]: the list of long runs, see segments.cuh; there is one where an array has more than SHORT elements. scratch[2]: 16
 // words of 64 bits, then the tiles' status; kept as scan keeps it. u[12] epochs: see look_back.cuh. There are less than 2^32 elements, and
 // accumulators of one or two words, which every element type has.
 // Grid, SERVED, and the one barrier a tile: as select.cu.

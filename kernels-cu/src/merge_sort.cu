@@ -283,22 +283,14 @@ struct Runs {
         begin = (block - first) * TILE<K>;
         end = min(begin + TILE<K>, m + n);
     }
-    // By halving. The keys of either next step are read with those of a step: one wait for memory to two steps.
     IW_DEVICE uint64_t co_rank(uint64_t k) const {
         uint64_t low = k > n ? k - n : 0, high = min(k, m);
         while (low < high) {
-            const uint64_t i = low + (high - low) / 2, left = low + (i - low) / 2, right = min(i + 1 + (high - i - 1) / 2, high - 1);
-            const Held<K> x = a[i], y = b[k - 1 - i], x_left = a[left], y_left = b[k - 1 - left], x_right = a[right], y_right = b[k - 1 - right];
-            const bool behind = before(y, x);
-            if (behind)
+            const uint64_t i = low + (high - low) / 2;
+            if (before((Held<K>)b[k - 1 - i], (Held<K>)a[i]))
                 high = i;
             else
                 low = i + 1;
-            if (low == high) break;
-            if (before(behind ? y_left : y_right, behind ? x_left : x_right))
-                high = behind ? left : right;
-            else
-                low = (behind ? left : right) + 1;
         }
         return low;
     }
@@ -388,7 +380,7 @@ IW_DEVICE void merge_tile(const Args& args) {
     SORT(sort_by_cuts_k##B, THREADS, 1, (cuts_of_tiles<K>))                            \
     SORT(sort_by_tile_k##B##_p0, THREADS, BLOCKS, (sort_tile<K, false, 1>))            \
     SORT(sort_by_tile_k##B##_p4, THREADS, 4, (sort_tile<K, true, 1>))                  \
-    SORT(sort_by_two_tiles_k##B##_p0, 2 * THREADS, 2, (sort_tile<K, false, 2>))        \
+    SORT(sort_by_two_tiles_k##B##_p0, 2 * THREADS, 3, (sort_tile<K, false, 2>))        \
     SORT(sort_by_merge_k##B##_p0, THREADS, BLOCKS, (merge_tile<K, false>))             \
     SORT(sort_by_merge_k##B##_p4, THREADS, 5, (merge_tile<K, true>))
 

@@ -1,8 +1,8 @@
 // Segments of an array, each reduced as an array of its own: the aligned binary tree counted from the segment's start (reduce.cu), missing right
 // halves skipped, an empty segment the accumulator in u[12..15]. A block takes neighbouring segments (segments_short_w*). Where all are tiny and their
 // elements fit into shared memory, a thread reduces a segment there; else 256 at a time, whose threads share the vectors of 4 elements of the short ones
-// out evenly, whatever the lengths. Long segments go to a list as tiles, which are reduced one to a block (segments_tiles_w*); the block that is done last
-// with a segment's tiles joins their nodes. Where a tile stands in the list depends on timing, and shows nowhere.
+// out evenly, whatever the lengths. Long segments go to a list as tiles, which are reduced one to a block (segments_tiles_w*), and the nodes of each
+// long segment's tiles are joined (segments_join_w*). Where a tile stands in the list depends on timing, and shows nowhere.
 #include "segments.cuh"
 
 constexpr int GROUP = 4;  // segments of a thread, where all are tiny, at most
@@ -23,7 +23,7 @@ constexpr int FLAGS = 0;
 constexpr int SEGMENTS = 1;
 constexpr int TOGETHER = 4;  // segments of a thread to begin with: 1 to GROUP
 constexpr int NOTHING = 12;
-constexpr uint32_t WIDE = 1, COUNTED = 2;
+constexpr uint32_t WIDE = 1, COUNTED = 2, RESETS = 4;
 
 IW_DEVICE uint64_t segments_of(const Args& args) {
     const uint32_t most = args.u[SEGMENTS];
@@ -47,13 +47,13 @@ struct Elements {
     IW_DEVICE void operator()(Acc<W>& v, uint64_t i) const { load1(v, i); }
 };
 
-// Nodes of tiles, which other blocks write in the same launch: this multiprocessor's cache may have what was there before.
+// Nodes of tiles.
 template <int W>
 struct Nodes {
     const uint32_t* words;
     IW_DEVICE void operator()(Acc<W>& v, uint64_t i) const {
 #pragma unroll
-        for (int k = 0; k < W; ++k) v.w[k] = __ldcg(words + i * W + k);
+        for (int k = 0; k < W; ++k) v.w[k] = words[i * W + k];
     }
 };
 
@@ -351,58 +351,53 @@ IW_DEVICE void leave(uint32_t* counts) {
     __syncthreads();
     if (threadIdx.x != 0) return;
     __threadfence();
-    if (atomicInc(&counts[1], gridDim.x - 1) == gridDim.x - 1) counts[0] = 0;
-}
-
-// Finishes a segment whose tiles are all reduced.
-template <int W>
-IW_DEVICE void join_tiles(const List<W>& list, Join join) {
-    const Nodes<W> nodes{list.nodes};
-    // Nodes that wait for their right-hand neighbour: after `done` parts, one for each set bit of `done`.
-    Acc<W> waiting[24];
-    uint32_t done = 0;
-#pragma unroll 1
-    for (uint32_t at = 0; at < join.tiles; at += TILE<W>, ++done) {
-        const uint64_t begin = (uint64_t)join.base + at, left = join.tiles - at;
-        Acc<W> v = tree<W>(nodes, begin, begin + (left < TILE<W> ? left : TILE<W>));
-        if (threadIdx.x != 0) continue;
-        int k = 0;
-        for (; done >> k & 1; ++k) v = combine(waiting[k], v);
-        waiting[k] = v;
-    }
-    if (threadIdx.x != 0) return;
-    // Missing right halves are skipped: what is left is folded from the smallest node up.
-    int k = __ffs(done) - 1;
-    Acc<W> v = waiting[k];
-    for (++k; done >> k; ++k)
-        if (done >> k & 1) v = combine(waiting[k], v);
-    finish(join.segment, v);
+    if (atomicInc(&counts[2], gridDim.x - 1) == gridDim.x - 1) counts[0] = 0, counts[1] = 0;
 }
 
 template <int W>
 IW_DEVICE void segments_tiles(const Args& args) {
-    __shared__ bool last;  // of its segment's tiles
     const List<W> list(args);
     const uint32_t listed = list.counts[0], count = listed < args.u[ROOM] ? listed : args.u[ROOM];
     for (uint64_t t = blockIdx.x; t < count; t += gridDim.x) {
         const Tile tile = list.tiles[t];
         const uint32_t length = tile.length & ~ALONE;
         const Acc<W> v = tree<W>(Elements<W>(), tile.begin, tile.begin + length);
+        if (threadIdx.x != 0) continue;
         if (tile.length & ALONE) {
-            if (threadIdx.x == 0) finish(tile.of, v);
-            continue;
-        }
-        if (tile.of == NOWHERE) continue;
-        if (threadIdx.x == 0) {
+            finish(tile.segment, v);
+        } else {
 #pragma unroll
             for (int k = 0; k < W; ++k) list.nodes[t * W + k] = v.w[k];
-            __threadfence();
-            Join& join = list.joins[tile.of];
-            last = atomicAdd(&join.reduced, 1) == join.tiles - 1;
-            __threadfence();
         }
-        __syncthreads();
-        if (last) join_tiles(list, list.joins[tile.of]);
+    }
+    if (args.u[FLAGS] & RESETS) leave(list.counts);
+}
+
+template <int W>
+IW_DEVICE void segments_join(const Args& args) {
+    const List<W> list(args);
+    const uint32_t listed = list.counts[1], count = listed < args.u[JOINS] ? listed : args.u[JOINS];
+    for (uint64_t j = blockIdx.x; j < count; j += gridDim.x) {
+        const Join join = list.joins[j];
+        const Nodes<W> nodes{list.nodes};
+        // Nodes that wait for their right-hand neighbour: after `done` parts, one for each set bit of `done`.
+        Acc<W> waiting[24];
+        uint32_t done = 0;
+        for (uint32_t at = 0; at < join.tiles; at += TILE<W>, ++done) {
+            const uint64_t begin = (uint64_t)join.base + at, left = join.tiles - at;
+            Acc<W> v = tree<W>(nodes, begin, begin + (left < TILE<W> ? left : TILE<W>));
+            if (threadIdx.x != 0) continue;
+            int k = 0;
+            for (; done >> k & 1; ++k) v = combine(waiting[k], v);
+            waiting[k] = v;
+        }
+        if (threadIdx.x != 0) continue;
+        // Missing right halves are skipped: what is left is folded from the smallest node up.
+        int k = __ffs(done) - 1;
+        Acc<W> v = waiting[k];
+        for (++k; done >> k; ++k)
+            if (done >> k & 1) v = combine(waiting[k], v);
+        finish(join.segment, v);
     }
     leave(list.counts);
 }
@@ -412,7 +407,8 @@ IW_DEVICE void segments_tiles(const Args& args) {
     IW_KERNEL(THREADS) segments_short_w##W(const __grid_constant__ Args args) { segments_short<W>(args); }           \
     extern "C" __global__ void __launch_bounds__(THREADS, 4) segments_tiles_w##W(const __grid_constant__ Args args) { \
         segments_tiles<W>(args);                                                                                     \
-    }
+    }                                                                                                                \
+    IW_KERNEL(THREADS) segments_join_w##W(const __grid_constant__ Args args) { segments_join<W>(args); }
 
 SEGMENTS_ENTRIES(1)
 SEGMENTS_ENTRIES(2)

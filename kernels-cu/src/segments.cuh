@@ -13,35 +13,36 @@ constexpr int TILE_ROWS = W == 1 ? 8 : W == 2 ? 4 : 2;
 template <int W>
 constexpr uint32_t TILE = TILE_ROWS<W> * THREADS * 4;
 
-// Word of `u`.
-constexpr int ROOM = 2;  // tiles that the list holds
+// Words of `u`.
+constexpr int ROOM = 2;   // tiles that the list holds
+constexpr int JOINS = 3;  // long segments of several tiles that it holds
 
-// A tile of a long segment. Where the highest bit of its length is set it is all of segment `of`, else a part of what join `of` says.
+// A tile of a long segment; the highest bit of its length says that it is all of the segment.
 struct Tile {
     uint64_t begin;
-    uint32_t of, length;
+    uint32_t segment, length;
 };
 constexpr uint32_t ALONE = 1u << 31;
 
-// A long segment of several tiles, which follow each other in the list, and how many of them are reduced. It has the number of the first, halved.
+// A long segment of several tiles, which follow each other in the list.
 struct Join {
-    uint32_t segment, base, tiles, reduced;
+    uint32_t segment, base, tiles, unused;
 };
-constexpr uint32_t NOWHERE = ~0u;
 
-// scratch[0] holds the tiles, the joins, and a node to each tile; scratch[1] counts tiles, and the blocks that are done (zero between launches of two
-// tasks).
+// scratch[0] holds the tiles, a node to each, and the joins; scratch[1] counts tiles, joins, and the blocks that are done (all zero between
+// launches of two tasks).
 template <int W>
 struct List {
     Tile* tiles;
-    Join* joins;
     uint32_t* nodes;
+    Join* joins;
     uint32_t* counts;
     IW_DEVICE explicit List(const Args& args)
         : tiles((Tile*)args.scratch[0]),
           joins((Join*)(tiles + args.u[ROOM])),
-          nodes((uint32_t*)(joins + args.u[ROOM] / 2 + 1)),
-          counts((uint32_t*)args.scratch[1]) {}
+          counts((uint32_t*)args.scratch[1]) {
+        nodes = (uint32_t*)(joins + args.u[JOINS]);
+    }
 };
 
 // Elements i..i+3, those of the first `left`; there is at least one. All four are read, the last one again where fewer are left, so that loads need
@@ -69,22 +70,21 @@ template <int W>
 IW_DEVICE uint32_t take_places(const Args& args, const List<W>& list, uint32_t segment, uint64_t length) {
     const uint64_t tiles = (length - 1) / TILE<W> + 1, room = args.u[ROOM];
     const uint32_t base = atomicAdd(&list.counts[0], (uint32_t)tiles);
-    if (tiles > 1 && base + tiles <= room) list.joins[base / 2] = {segment, base, (uint32_t)tiles, 0};
+    if (tiles > 1 && base + tiles <= room) {
+        const uint32_t join = atomicAdd(&list.counts[1], 1);
+        if (join < args.u[JOINS]) list.joins[join] = {segment, base, (uint32_t)tiles, 0};
+    }
     return base;
 }
 
 // Puts a long segment's tiles on the list: of `threads` threads this one.
 template <int W>
-IW_DEVICE void put_tiles(const Args& args, const List<W>& list, uint32_t base, uint32_t segment, uint64_t begin, uint64_t length, int thread,
-                         int threads) {
-    const uint64_t tiles = (length - 1) / TILE<W> + 1, room = args.u[ROOM];
-    Tile tile;
-    tile.of = tiles == 1 ? segment : base + tiles <= room ? base / 2 : NOWHERE;
-    for (uint64_t t = thread; t < tiles && base + t < room; t += threads) {
+IW_DEVICE void put_tiles(const Args& args, const List<W>& list, uint32_t base, uint32_t segment, uint64_t begin, uint64_t length,
+                         int thread, int threads) {
+    const uint64_t tiles = (length - 1) / TILE<W> + 1;
+    for (uint64_t t = thread; t < tiles && base + t < args.u[ROOM]; t += threads) {
         const uint64_t left = length - t * TILE<W>;
         const uint32_t here = left < TILE<W> ? (uint32_t)left : TILE<W>;
-        tile.begin = begin + t * TILE<W>;
-        tile.length = here | (tiles == 1 ? ALONE : 0);
-        list.tiles[base + t] = tile;
+        list.tiles[base + t] = {begin + t * TILE<W>, segment, here | (tiles == 1 ? ALONE : 0)};
     }
 }

@@ -1,4 +1,4 @@
-//! P05 by key: one launch that reads its input once, and where runs may be long one that reduces them.
+//! P05 by key: one launch that reads its input once, and where runs may be long those that reduce them.
 
 use super::holes::{Holes, Shape, combine, copy, param_u64};
 use super::lines::Operators;
@@ -41,7 +41,7 @@ impl Run<ReduceByKeyTask> for Cuda {
         let operators = Operators { load: &values.load, combine: &values.combine, finish: &values.finish, numerics: values.numerics };
         let mut bound = bind(self, ("reduction by key", n), &task.load.params, leaves, outs)?;
         bound.key = bound.key.func(&task.load).func(&values.combine).func(&values.finish).word(values.numerics as u64);
-        let room = self.list_of_segments(n, words, &mut bound.args)?;
+        let list = self.list_of_segments(n, words, &mut bound.args)?;
         let tiles = n.div_ceil(TILE);
         let served = tiles > GROUP;
         let servers = u64::from(served);
@@ -60,10 +60,10 @@ impl Run<ReduceByKeyTask> for Cuda {
         // SAFETY: the task's contract (views are inside their buffers, outputs hold `n` elements and the count); scratch holds the header, a state or two
         // per tile, and the list.
         unsafe { self.launch(&kernel, grid, &bound.args)? };
-        let Some(room) = room else { return Ok(()) };
+        let Some(list) = list else { return Ok(()) };
         let mut listed = operators.bind(self, ("reduction by key", n), places.values, places.results)?;
         (listed.args.scratch, listed.args.u) = (bound.args.scratch, bound.args.u);
-        self.reduce_listed(&operators, &listed, room)
+        self.reduce_listed(&operators, &mut listed, &list)
     }
 }
 

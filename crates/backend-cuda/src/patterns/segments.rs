@@ -1,4 +1,4 @@
-//! P05 segmented: a launch over segments, and one over the tiles of the long ones.
+//! P05 segmented: a launch over segments, one over the tiles of the long ones, and one that joins their nodes.
 
 use super::lines::Operators;
 use super::scratch::Use;
@@ -24,7 +24,7 @@ const GROUP: u64 = 4;
 const TILE_BYTES: u64 = 16;
 const JOIN_BYTES: u64 = 16;
 /// Counters of the list.
-const COUNTERS_BYTES: u64 = 8;
+const COUNTERS_BYTES: u64 = 12;
 /// Blocks to a multiprocessor at most: of segments, several times what fits, so that none waits long for one with many elements.
 const SHORT_BLOCKS: u32 = 32;
 const TILE_BLOCKS: u32 = 8;
@@ -33,13 +33,16 @@ const TILE_BLOCKS: u32 = 8;
 const FLAGS: usize = 0;
 const SEGMENTS: usize = 1;
 const ROOM: usize = 2;
+const JOINS: usize = 3;
 const TOGETHER: usize = 4;
 const NOTHING: usize = 12;
 const WIDE: u32 = 1;
 const COUNTED: u32 = 2;
+const RESETS: u32 = 4;
 
 const SHORTS: [Kernel; 4] = [SEGMENTS_SHORT_W1, SEGMENTS_SHORT_W2, SEGMENTS_SHORT_W3, SEGMENTS_SHORT_W4];
 const TILES: [Kernel; 4] = [SEGMENTS_TILES_W1, SEGMENTS_TILES_W2, SEGMENTS_TILES_W3, SEGMENTS_TILES_W4];
+const JOINED: [Kernel; 4] = [SEGMENTS_JOIN_W1, SEGMENTS_JOIN_W2, SEGMENTS_JOIN_W3, SEGMENTS_JOIN_W4];
 
 impl Run<SegmentedReduceTask> for Cuda {
     fn run(&self, task: &SegmentedReduceTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
@@ -59,7 +62,7 @@ impl Run<SegmentedReduceTask> for Cuda {
             task.nothing.iter().zip(task.parts()).flat_map(|(&bits, ty)| [bits as u32, (bits >> 32) as u32].into_iter().take(ty.words()));
         args.u[NOTHING..].iter_mut().zip(words).for_each(|(to, word)| *to = word);
 
-        let room = self.list_of_segments(task.n, w, args)?;
+        let list = self.list_of_segments(task.n, w, args)?;
         let several = u64::from(self.info().multiprocessors);
         // As many segments to a thread as their elements have room for and still leave every multiprocessor blocks.
         let threads = u64::from(THREADS);
@@ -68,32 +71,42 @@ impl Run<SegmentedReduceTask> for Cuda {
         args.u[TOGETHER] = together as u32;
         let grid = task.segments.div_ceil(threads * together).min(several * u64::from(SHORT_BLOCKS));
         self.segments(&operators, &SHORTS, &bound, grid)?;
-        room.map_or(Ok(()), |room| self.reduce_listed(&operators, &bound, room))
+        list.map_or(Ok(()), |list| self.reduce_listed(&operators, &mut bound, &list))
     }
 }
 
+/// Tiles, and segments of several, that the list of long segments has room for.
+pub(super) struct List {
+    room: u64,
+    joins: u64,
+}
+
 impl Cuda {
-    /// Puts the list of long segments of `n` elements into the arguments of the kernel that fills it: gives the tiles that it has room for. There is none
-    /// where all segments are short.
-    pub(super) fn list_of_segments(&self, n: u64, words: usize, args: &mut Args) -> Result<Option<u64>> {
+    /// Puts the list of long segments of `n` elements into the arguments of the kernel that fills it. There is none where all are short.
+    pub(super) fn list_of_segments(&self, n: u64, words: usize, args: &mut Args) -> Result<Option<List>> {
         if n <= SHORT {
             return Ok(None);
         }
+        let tile = TILE[words - 1];
         // A tile that is not full is the last one of a segment that is longer than the short ones.
-        let room = n / TILE[words - 1] + n / SHORT + 1;
+        let (room, joins) = (n / tile + n / SHORT + 1, n / tile + 1);
         if room > u64::from(u32::MAX) {
             return Err(Error::TooLarge { what: "tiles of segments", requested: room, limit: u32::MAX.into() });
         }
         let scratch = self.stream().scratch();
-        args.scratch[0] = scratch.get(self, Use::Partials, room * (TILE_BYTES + 4 * words as u64) + (room / 2 + 1) * JOIN_BYTES)?;
+        args.scratch[0] = scratch.get(self, Use::Partials, room * (TILE_BYTES + 4 * words as u64) + joins * JOIN_BYTES)?;
         args.scratch[1] = scratch.get(self, Use::Counters, COUNTERS_BYTES)?;
-        args.u[ROOM] = room as u32;
-        Ok(Some(room))
+        (args.u[ROOM], args.u[JOINS]) = (room as u32, joins as u32);
+        Ok(Some(List { room, joins }))
     }
 
-    /// Reduces the tiles of the list. The leaves, the elements and the list are those that the kernel had which filled it.
-    pub(super) fn reduce_listed(&self, operators: &Operators<'_>, bound: &Bound, room: u64) -> Result<()> {
-        self.segments(operators, &TILES, bound, room.min(u64::from(self.info().multiprocessors * TILE_BLOCKS)))
+    /// Reduces the tiles of the list, and joins their nodes. The leaves, the elements and the list are those that the kernel had which filled it.
+    pub(super) fn reduce_listed(&self, operators: &Operators<'_>, bound: &mut Bound, list: &List) -> Result<()> {
+        let join = bound.args.n > TILE[operators.load.result_words() - 1];
+        let most = u64::from(self.info().multiprocessors * TILE_BLOCKS);
+        bound.args.u[FLAGS] |= if join { 0 } else { RESETS };
+        self.segments(operators, &TILES, bound, list.room.min(most))?;
+        if join { self.segments(operators, &JOINED, bound, list.joins.min(most)) } else { Ok(()) }
     }
 
     fn segments(&self, operators: &Operators<'_>, table: &[Kernel; 4], bound: &Bound, grid: u64) -> Result<()> {
