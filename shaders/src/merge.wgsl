@@ -103,11 +103,11 @@ fn merge_tiles(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
 {% for k in each %}
     {{ for_each }}
         let r = lane + {{ k }}{{ u }} * THREADS;
-        // Without a branch, so that all keys are on their way at once.
-        let in_a = r < of_a;
-        let of_first = a_at(select(0u, first_a + r, in_a));
-        let of_second = b_at(select(0u, first_b + r, !in_a && r < count));
-        key[{{ k }}{{ u }}] = select(of_second, of_first, in_a);
+        if (r < of_a) {
+            key[{{ k }}{{ u }}] = a_at(first_a + r);
+        } else if (r < count) {
+            key[{{ k }}{{ u }}] = b_at(first_b + r);
+        }
     }
 {% endfor %}
 {% for k in each %}
@@ -136,20 +136,18 @@ fn merge_tiles(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
 {% endif %}
 {% for k in each %}
     {{ for_each }}
-        let behind = before(y, x);
-        let takes_a = (j >= count) | ((i < of_a) & !behind);
-        let taken = select(j, i, takes_a);
-        key[{{ k }}{{ u }}] = select(y, x, takes_a);
+        let takes_a = j >= count || (i < of_a && !before(y, x));
 {% if payload_bytes > 0 %}
-        from_[{{ k }}{{ u }}] = taken;
+        from_[{{ k }}{{ u }}] = select(j, i, takes_a);
 {% endif %}
-        let head = keys[taken + 1u];
         if (takes_a) {
+            key[{{ k }}{{ u }}] = x;
             i += 1u;
-            x = head;
+            x = keys[i];
         } else {
+            key[{{ k }}{{ u }}] = y;
             j += 1u;
-            y = head;
+            y = keys[j];
         }
     }
 {% endfor %}

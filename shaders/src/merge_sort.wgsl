@@ -137,11 +137,11 @@ fn {{ "sort_by_tile" if tiles else "sort_by_merge" }}(@builtin(workgroup_id) gro
 {% for e in each %}
     {{ for_each }}
         let r = lane + {{ e }}{{ u }} * THREADS;
-        // Without a branch, so that all keys are on their way at once.
-        let in_a = r < of_a;
-        let of_first = a_at(select(0u, first_a + r, in_a));
-        let of_second = b_at(select(0u, first_b + r, !in_a && r < count));
-        key[{{ e }}{{ u }}] = select(of_second, of_first, in_a);
+        if (r < of_a) {
+            key[{{ e }}{{ u }}] = a_at(first_a + r);
+        } else if (r < count) {
+            key[{{ e }}{{ u }}] = b_at(first_b + r);
+        }
     }
 {% endfor %}
 {% endif %}
