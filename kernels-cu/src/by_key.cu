@@ -181,31 +181,7 @@ IW_DEVICE void reduce_by_key(const Args& args) {
                     for (int k = 0; k < W; ++k) x[r][e].w[k] = v.w[k + 1];
                     ranks.bits |= v.w[0] << (4 * r + e);
                 };
-                if (i0 + (R - 1) * ROW + 4 <= args.n) {
-#pragma unroll
-                    for (int r = 0; r < R; ++r) {
-                        Acc<W + 1> v[4];
-                        load4(v, i0 + r * ROW);
-#pragma unroll
-                        for (int e = 0; e < 4; ++e) take(r, e, v[e]);
-                    }
-                } else {
-#pragma unroll
-                    for (int r = 0; r < R; ++r)
-#pragma unroll
-                        for (int e = 0; e < 4; ++e) x[r][e] = {};
-                    // Rolled up, each put in its place by comparison, so that the load stands in the code once.
-#pragma unroll 1
-                    for (int k = 0; k < 4 * R; ++k) {
-                        const uint64_t i = i0 + (k / 4) * ROW + k % 4;
-                        if (i >= args.n) break;
-                        Acc<W + 1> v;
-                        load1(v, i);
-#pragma unroll
-                        for (int q = 0; q < 4 * R; ++q)
-                            if (q == k) take(q / 4, q % 4, v);
-                    }
-                }
+                load_rows(x, i0, args.n, take);
                 const uint32_t total = ranks.rank();
                 // Where the first run of the warp's begins, in the tile, T if none does; and the place behind the last beginning, 0 if there is none.
                 const uint32_t bits = ranks.bits, low = __ffs(bits) - 1, top = 31 - __clz(bits), own = warp * R * ROW + lane * 4;

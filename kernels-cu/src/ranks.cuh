@@ -43,3 +43,33 @@ struct Ranks {
 };
 
 IW_DEVICE void holders_meet() { asm volatile("bar.sync 1, %0;" ::"n"(HOLDERS) : "memory"); }
+
+// Gives a lane's elements of each row, the first of them element i0, to `take`; where some are at `end` or behind, all of `x` is zero before.
+template <int W, int R, class Take>
+IW_DEVICE void load_rows(Acc<W> (&x)[R][4], uint64_t i0, uint64_t end, const Take& take) {
+    if (i0 + (R - 1) * ROW + 4 <= end) {
+#pragma unroll
+        for (int r = 0; r < R; ++r) {
+            Acc<W + 1> v[4];
+            load4(v, i0 + r * ROW);
+#pragma unroll
+            for (int e = 0; e < 4; ++e) take(r, e, v[e]);
+        }
+        return;
+    }
+#pragma unroll
+    for (int r = 0; r < R; ++r)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) x[r][e] = {};
+    // Rolled up, each put in its place by comparison, so that the load stands in the code once.
+#pragma unroll 1
+    for (int k = 0; k < 4 * R; ++k) {
+        const uint64_t i = i0 + (k / 4) * ROW + k % 4;
+        if (i >= end) break;
+        Acc<W + 1> v;
+        load1(v, i);
+#pragma unroll
+        for (int q = 0; q < 4 * R; ++q)
+            if (q == k) take(q / 4, q % 4, v);
+    }
+}

@@ -108,31 +108,7 @@ IW_DEVICE void select(const Args& args) {
 #pragma unroll
                     for (int s = 0; s < SETS; ++s) ranks[s].bits |= (uint32_t)(v.w[0] == s) << (4 * r + e);
                 };
-                if (i0 + (R - 1) * ROW + 4 <= args.n) {
-#pragma unroll
-                    for (int r = 0; r < R; ++r) {
-                        Acc<W + 1> v[4];
-                        load4(v, i0 + r * ROW);
-#pragma unroll
-                        for (int e = 0; e < 4; ++e) take(r, e, v[e]);
-                    }
-                } else {
-#pragma unroll
-                    for (int r = 0; r < R; ++r)
-#pragma unroll
-                        for (int e = 0; e < 4; ++e) x[r][e] = {};
-                    // Rolled up, each put in its place by comparison, so that the load stands in the code once.
-#pragma unroll 1
-                    for (int k = 0; k < 4 * R; ++k) {
-                        const uint64_t i = i0 + (k / 4) * ROW + k % 4;
-                        if (i >= args.n) break;
-                        Acc<W + 1> v;
-                        load1(v, i);
-#pragma unroll
-                        for (int q = 0; q < 4 * R; ++q)
-                            if (q == k) take(q / 4, q % 4, v);
-                    }
-                }
+                load_rows(x, i0, args.n, take);
 #pragma unroll
                 for (int s = 0; s < SETS; ++s) {
                     const uint32_t total = ranks[s].rank();
