@@ -1,6 +1,7 @@
 //! The devices of this machine, each in its default form and in others: wgpu's narrow, with and without subgroups, and CUDA's whose launches
 //! soon start numbering themselves anew.
 
+use crate::case::Case;
 use isowarp::backend::Backend as _;
 use isowarp::element::DType;
 use isowarp::{Device, Error, Result};
@@ -14,10 +15,21 @@ pub struct Present {
     pub form: &'static str,
     /// The handle.
     pub device: Device,
-    /// The patterns in which it differs from the default; all if empty.
+    /// The patterns whose kernels are others than the default's; all if empty.
     pub patterns: &'static [&'static str],
-    /// Whether another form of the device, without these types, runs cases that need none of them with the same kernels.
-    pub only_wide: bool,
+    /// What it runs.
+    pub part: Part,
+}
+
+/// What a device runs of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Its patterns.
+    Own,
+    /// Of its patterns the cases that need 64-bit integers or f16: another form, which lacks them, runs the others with the same kernels.
+    OwnWide,
+    /// Its patterns, and the quick part of the others, which run the default's kernels beside kernels of these patterns.
+    OwnAndQuick,
 }
 
 /// Element types that narrow adapters lack.
@@ -36,19 +48,27 @@ pub enum Again {
 /// Patterns whose kernels come in subgroups and in shared memory.
 const IN_SUBGROUPS: &[&str] = &["reduce", "scan", "sort"];
 
+/// Patterns of which adapters without optional features run other kernels.
+const NARROW: &[&str] = &["elementary", "histogram", "map", "probe", "reduce", "scan", "select", "sort"];
+
 /// Patterns whose kernels look back, and so tell launches apart by their numbers.
 #[cfg(feature = "cuda")]
 const LOOKING_BACK: &[&str] = &["scan", "select", "sort", "by_key"];
 
 impl Present {
     fn new(device: Device, form: &'static str) -> Self {
-        Self { backend: device.caps().backend, form, device, patterns: &[], only_wide: false }
+        Self { backend: device.caps().backend, form, device, patterns: &[], part: Part::Own }
     }
 
-    /// Whether a case of this pattern, which needs these element types, is worth running.
+    /// Whether a case is worth running.
     #[must_use]
-    pub fn runs(&self, pattern: &str, needs: &[DType]) -> bool {
-        (self.patterns.is_empty() || self.patterns.contains(&pattern)) && (!self.only_wide || needs.iter().any(|d| WIDE.contains(d)))
+    pub fn runs<B>(&self, case: &Case<B>) -> bool {
+        let own = self.patterns.is_empty() || self.patterns.contains(&case.pattern());
+        match self.part {
+            Part::Own => own,
+            Part::OwnWide => own && case.needs.iter().any(|d| WIDE.contains(d)),
+            Part::OwnAndQuick => own || case.quick,
+        }
     }
 
     /// Backend, device and form, short enough for a table.
@@ -134,12 +154,13 @@ fn push_forms(devices: &mut Vec<Present>) -> Result<()> {
             let device = open(&adapter, &options)?;
             if device.patterns_in_subgroups() != default.patterns_in_subgroups() {
                 // The narrow form has no subgroups.
-                let only_wide = form == "shared memory";
-                devices.push(Present { patterns: IN_SUBGROUPS, only_wide, ..Present::new(Device::Wgpu(device), form) });
+                let part = if form == "shared memory" { Part::OwnWide } else { Part::Own };
+                devices.push(Present { patterns: IN_SUBGROUPS, part, ..Present::new(Device::Wgpu(device), form) });
             }
         }
         let narrow = Options { without, ..Options::default() };
-        devices.push(Present::new(Device::Wgpu(open(&adapter, &narrow)?), "narrow"));
+        let narrow = Device::Wgpu(open(&adapter, &narrow)?);
+        devices.push(Present { patterns: NARROW, part: Part::OwnAndQuick, ..Present::new(narrow, "narrow") });
     }
     Ok(())
 }

@@ -18,7 +18,7 @@ pub mod report;
 mod run;
 
 pub use case::{Case, Cases, Output, Outputs, Target};
-pub use devices::{Again, Present, present};
+pub use devices::{Again, Part, Present, present};
 pub use patterns::table;
 pub use report::Report;
 pub use run::{Level, Options, run};

@@ -187,7 +187,7 @@ fn compare_all(
 fn compare(case: &Case<Device>, cpu: &Device, devices: &[Present]) -> CaseResult {
     let expected = guarded(case, cpu);
     let key = digest(&expected);
-    let devices = devices.iter().map(|d| d.runs(case.pattern(), &case.needs).then(|| one(case, d, &expected, &key))).collect();
+    let devices = devices.iter().map(|d| d.runs(case).then(|| one(case, d, &expected, &key))).collect();
     CaseResult { key, devices }
 }
 

@@ -48,15 +48,8 @@ impl Report {
     /// A Markdown table, each of lampshade's rows with how many times faster ours is.
     pub(crate) fn text(&self) -> String {
         let clock = if self.device_clock { "timestamp queries" } else { "the host's clock" };
-        format!(
-            "{} ({}), numerics {}, by {clock}
-
-{}",
-            self.device,
-            self.driver,
-            self.numerics,
-            table(&self.rows)
-        )
+        let (device, driver, numerics, rows) = (&self.device, &self.driver, &self.numerics, table(&self.rows));
+        format!("{device} ({driver}), numerics {numerics}, by {clock}\n\n{rows}")
     }
 }
 

@@ -235,17 +235,19 @@ impl Context {
         let facts = driver::facts(&device);
         let features = device.features();
         let sealable = seal && facts.vulkan && features.contains(wgpu::Features::PASSTHROUGH_SHADERS);
+        let info = device.adapter_info();
         let seal = sealable.then_some(SealOptions {
             controls: facts.controls,
             version: facts.spirv,
             native_zero: facts.zeroes_workgroup_memory,
             driver_bounds: driver_bounds && facts.bounds_buffers,
             contract_fma: false,
+            keep_loops: info.device_type == wgpu::DeviceType::Cpu,
             features,
         });
         let alive = Arc::new(Alive::new(&device, &queue));
         Self {
-            info: device.adapter_info(),
+            info,
             features,
             limits: device.limits(),
             facts,

@@ -1,6 +1,7 @@
 //! What atomic operations build, against loops: exact sums of floats, minima, tickets, counters, fixed-point numbers. On every device.
 
-use crate::common::{each, mt19937};
+use crate::common::{each, each_with, mt19937};
+use isowarp::element::DType;
 use isowarp::prelude::*;
 use std::collections::HashMap;
 
@@ -52,8 +53,8 @@ fn scattered_sums_of_wide_floats_are_rounded_once() {
             sums[t as usize] += whole(i);
             less[t as usize] -= whole(i);
         }
-        each(|d| {
-            let Ok(dx) = d.upload(&x) else { return };
+        each_with(&[DType::F64, DType::U64], |d| {
+            let dx = d.upload(&x).unwrap();
             let dat = d.upload(&at).unwrap();
             for (op, want) in [(ScatterOp::Sum, &sums), (ScatterOp::Sub, &less)] {
                 let out = d.upload(&old).unwrap();
@@ -107,8 +108,8 @@ fn wide_minima_are_those_of_a_loop() {
         least[t as usize] = least[t as usize].min(x);
         most[t as usize] = most[t as usize].max(x);
     }
-    each(|d| {
-        let Ok(dx) = d.upload(&x) else { return };
+    each_with(&[DType::I64, DType::F64], |d| {
+        let dx = d.upload(&x).unwrap();
         let (dat, low, high) = (d.upload(&at).unwrap(), d.upload(&old).unwrap(), d.upload(&old).unwrap());
         d.scatter_reduce_into(&dx, &dat, ScatterOp::Min, &low).unwrap();
         d.scatter_reduce_into(&dx, &dat, ScatterOp::Max, &high).unwrap();
@@ -180,8 +181,8 @@ fn fixed_point_sums_are_those_of_whole_numbers() {
             .iter()
             .map(|&s| if overflow == Overflow::Wrap { s as i64 } else { s.clamp(i64::MIN.into(), i64::MAX.into()) as i64 })
             .collect();
-        each(|d| {
-            let Ok(out) = d.upload(&old) else { return };
+        each_with(&[DType::I64], |d| {
+            let out = d.upload(&old).unwrap();
             d.scatter_fixed_into(&d.upload(&x).unwrap(), &d.upload(&at).unwrap(), digits, overflow, &out).unwrap();
             assert_eq!(out.read_blocking().unwrap(), want, "{digits} {overflow:?}");
             let floats = d.fixed_to_float(&out, digits).unwrap().read_blocking().unwrap();

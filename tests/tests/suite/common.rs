@@ -1,6 +1,7 @@
 //! What the tests share: the devices of this machine, and running a test on each.
 
 use isowarp::backend::Backend as _;
+use isowarp::element::DType;
 use isowarp::{Device, Selector};
 use isowarp_conformance::{Again, present};
 use std::sync::OnceLock;
@@ -48,6 +49,14 @@ pub(crate) fn each(test: impl Fn(&Device)) {
         println!("on {}: {}", device.caps().backend, device.caps().device);
         test(&device);
     }
+}
+
+/// The same on devices that have these element types; of others it says that they lack them. The CPU has all.
+pub(crate) fn each_with(needs: &[DType], test: impl Fn(&Device)) {
+    each(|d| match needs.iter().find(|t| !d.caps().supports(**t)) {
+        Some(lacking) => println!("it has no {lacking}"),
+        None => test(d),
+    });
 }
 
 /// The same on devices that nobody else uses meanwhile.

@@ -1,7 +1,8 @@
 //! Histograms against plain Rust, exact sums against whole numbers, and what bad input gets. On every device.
 
-use crate::common::{each, mt19937};
+use crate::common::{each, each_with, mt19937};
 use isowarp::Error;
+use isowarp::element::DType;
 use isowarp::patterns::HistogramTotal;
 use isowarp::prelude::*;
 
@@ -95,8 +96,8 @@ fn sums_of_wide_floats_are_rounded_once() {
             sign * if exponent == 0 { fraction } else { (fraction | 1 << 52) << (exponent - 1) }
         };
         let sums: Vec<u64> = (0..7).map(|k| nearest_wide(w.iter().skip(k).step_by(7).map(|&w| units(w)).sum()).to_bits()).collect();
-        each(|d| {
-            let Ok(weights) = d.upload(&w) else { return };
+        each_with(&[DType::F64, DType::U64], |d| {
+            let weights = d.upload(&w).unwrap();
             let places = d.iota::<u32>(n as u64, 0, 1).unwrap();
             let found = d.histogram_weighted(binned(&places, 7, |i| i % 7), &weights).unwrap().read_blocking().unwrap();
             assert_eq!(found.iter().map(|f| f.to_bits()).collect::<Vec<_>>(), sums, "{n}");
@@ -113,9 +114,11 @@ fn special_weights_stay_special() {
         let weights = d.upload(w.as_flattened()).unwrap();
         let found = d.histogram_weighted(binned((&weights, index()), 8, |(_, i)| i / 2), &weights).unwrap().read_blocking().unwrap();
         assert_eq!(found.map_bits(), sums.to_vec().map_bits());
-        let wide =
-            |w: &[f32]| w.iter().map(|&w| if w.abs() == f32::MAX { f64::MAX.copysign(w.into()) } else { w.into() }).collect::<Vec<f64>>();
-        let Ok(weights) = d.upload(&wide(w.as_flattened())) else { return };
+    });
+    let wide =
+        |w: &[f32]| w.iter().map(|&w| if w.abs() == f32::MAX { f64::MAX.copysign(w.into()) } else { w.into() }).collect::<Vec<f64>>();
+    each_with(&[DType::F64, DType::U64], |d| {
+        let weights = d.upload(&wide(w.as_flattened())).unwrap();
         let found = d.histogram_weighted(binned((&weights, index()), 8, |(_, i)| i / 2), &weights).unwrap().read_blocking().unwrap();
         assert!(found.iter().zip(wide(&sums)).all(|(f, s)| f.to_bits() == s.to_bits() || (f.to_bits() == 0x7FF8 << 48 && s.is_nan())));
     });

@@ -57,6 +57,9 @@ pub struct SealOptions {
     pub driver_bounds: bool,
     /// Whether f32 `fma` is written as an open product and sum, for the driver's compiler to fuse.
     pub contract_fma: bool,
+    /// Whether the driver is asked to leave loops as they are: one that compiles for the host's processor spends on the copies of a loop's body
+    /// more than they save.
+    pub keep_loops: bool,
     /// Whether the module may use 16-bit and 64-bit types and subgroups (what the device was opened with).
     pub features: wgpu::Features,
 }
@@ -69,6 +72,7 @@ impl Default for SealOptions {
             native_zero: false,
             driver_bounds: false,
             contract_fma: false,
+            keep_loops: false,
             features: wgpu::Features::empty(),
         }
     }
@@ -226,7 +230,11 @@ impl Parsed {
         let pipeline = naga::back::spv::PipelineOptions { shader_stage: naga::ShaderStage::Compute, entry_point: entry.to_owned() };
         let words =
             naga::back::spv::write_vec(&self.module, &self.info, &spirv, Some(&pipeline)).map_err(|e| self.compile_error(e.to_string()))?;
-        Ok(words::seal(&words, options.controls, options.contract_fma))
+        let mut words = words::seal(&words, options.controls, options.contract_fma);
+        if options.keep_loops {
+            words::keep_loops(&mut words);
+        }
+        Ok(words)
     }
 }
 

@@ -21,6 +21,7 @@ const OP_F_MUL: u16 = 133;
 const OP_F_ORD_NOT_EQUAL: u16 = 182;
 const OP_F_UNORD_NOT_EQUAL: u16 = 183;
 const OP_DECORATE: u16 = 71;
+const OP_LOOP_MERGE: u16 = 246;
 
 const DECORATION_NO_CONTRACTION: u32 = 42;
 const MODE_DENORM_PRESERVE: u32 = 4459;
@@ -30,6 +31,7 @@ const CAPABILITY_FLOAT64: u32 = 10;
 const CAPABILITY_DENORM_PRESERVE: u32 = 4464;
 const CAPABILITY_SIGNED_ZERO_INF_NAN_PRESERVE: u32 = 4466;
 const GLSL_FMA: u32 = 50;
+const LOOP_CONTROL_DONT_UNROLL: u32 = 2;
 
 /// Opcodes that may stand before the first type: debug names, annotations and everything earlier.
 const PREAMBLE: [u16; 21] = [2, 3, 4, 5, 6, 7, 10, 11, 14, 15, 16, 17, 71, 72, 73, 74, 75, 330, 331, 332, 5632];
@@ -178,6 +180,15 @@ pub(crate) fn seal(words: &[u32], controls: FloatControls, contract_fma: bool) -
     out
 }
 
+/// Asks the driver to unroll no loop.
+pub(crate) fn keep_loops(words: &mut [u32]) {
+    // Its operands are the block after the loop, the one that continues it, and the control, of which naga says nothing.
+    let controls: Vec<usize> = instructions(words).filter(|i| i.opcode == OP_LOOP_MERGE).map(|i| i.at + 3).collect();
+    for at in controls {
+        words[at] |= LOOP_CONTROL_DONT_UNROLL;
+    }
+}
+
 /// The types f32 and vectors of it.
 fn single_types(words: &[u32]) -> Vec<u32> {
     let mut out: Vec<u32> = Vec::new();
@@ -279,6 +290,18 @@ mod tests {
         let words = parsed.seal("main", &SealOptions::default()).expect("the kernel can be written");
         assert!(instructions(&words).any(|i| i.opcode == OP_F_UNORD_NOT_EQUAL));
         assert!(instructions(&words).all(|i| i.opcode != OP_F_ORD_NOT_EQUAL));
+    }
+
+    #[test]
+    fn loops_are_kept_where_that_is_asked_for() {
+        let text =
+            KERNEL.replace("y[id.x] =", "var n = 0u; for (var i = 0u; i < 4u; i++) { while (n < id.x * i) { n += 2u; } } y[id.x + n] =");
+        let parsed = parse("kernel", &text, naga::valid::Capabilities::empty()).expect("the kernel is valid");
+        let controls = |keep_loops| {
+            let words = parsed.seal("main", &SealOptions { keep_loops, ..SealOptions::default() }).expect("the kernel can be written");
+            instructions(&words).filter(|i| i.opcode == OP_LOOP_MERGE).map(|i| i.operands[2]).collect::<Vec<_>>()
+        };
+        assert_eq!((controls(false), controls(true)), (vec![0; 2], vec![LOOP_CONTROL_DONT_UNROLL; 2]));
     }
 
     #[test]
