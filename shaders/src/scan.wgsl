@@ -43,6 +43,35 @@ fn load_part(origin: u32, i: u32, end: u32) -> array<Acc, 4> {
     return x;
 }
 
+{% if rolled %}
+// An operator that stands in loops is compiled once for each.
+fn node_of(x: array<Acc, 4>) -> Acc {
+    var y = x;
+    for (var k = 0u; k < 3u; k++) {
+        let at = (k & 1u) * 2u;
+        y[at] = combine(y[at], y[select(at + 1u, 2u, k == 2u)]);
+    }
+    return y[0];
+}
+
+fn scan_4(x: array<Acc, 4>) -> array<Acc, 4> {
+    var y = x;
+    for (var k = 0u; k < 4u; k++) {
+        // 1 takes 0, 3 takes 2, then 2 and 3 take 1.
+        let at = (0x3231u >> (4u * k)) & 3u;
+        y[at] = combine(y[(0x1120u >> (4u * k)) & 3u], y[at]);
+    }
+    return y;
+}
+
+fn prepend(left: Acc, x: array<Acc, 4>) -> array<Acc, 4> {
+    var y = x;
+    for (var e = 0u; e < 4u; e++) {
+        y[e] = combine(left, y[e]);
+    }
+    return y;
+}
+{% else %}
 fn node_of(x: array<Acc, 4>) -> Acc {
     return combine(combine(x[0], x[1]), combine(x[2], x[3]));
 }
@@ -55,6 +84,7 @@ fn scan_4(x: array<Acc, 4>) -> array<Acc, 4> {
 fn prepend(left: Acc, x: array<Acc, 4>) -> array<Acc, 4> {
     return array<Acc, 4>(combine(left, x[0]), combine(left, x[1]), combine(left, x[2]), combine(left, x[3]));
 }
+{% endif %}
 {% endif %}
 {% if apply or packed %}
 fn store_part(origin: u32, i: u32, end: u32, x: array<Acc, 4>) {

@@ -50,6 +50,20 @@ fn up_sweep(lane: u32) {
         // Runs of 8 nodes, the last run of fewer.
         let count = min(8u, QUADS / s - min(QUADS / s, lane * 8u));
         if (count > 1u) {
+{% if rolled %}
+            var x: array<Acc, 8>;
+            for (var e = 0u; e < 8u; e++) {
+                x[e] = slots[gapped(min((lane * 8u + e + 1u) * s, QUADS) - 1u)];
+            }
+            for (var k = 1u; k < 8u; k *= 2u) {
+                for (var e = 2u * k - 1u; e < 8u; e += 2u * k) {
+                    x[e] = combine(x[e - k], x[e]);
+                }
+            }
+            for (var e = 1u; e < count; e += 2u) {
+                slots[gapped((lane * 8u + e + 1u) * s - 1u)] = x[e];
+            }
+{% else %}
 {% for e in range(8) %}
             let p{{ e }} = gapped((lane * 8u + {{ e + 1 }}u) * s - 1u);
             var x{{ e }} = slots[min(p{{ e }}, gapped(QUADS - 1u))];
@@ -64,6 +78,7 @@ fn up_sweep(lane: u32) {
                 slots[p{{ e }}] = x{{ e }};
             }
 {% endfor %}
+{% endif %}
         }
     }
     workgroupBarrier();

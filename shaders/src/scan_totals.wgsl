@@ -72,6 +72,7 @@ fn scan_fold(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) g
                 carry = slots[0];
                 k = 1u;
             }
+{% if not rolled %}
             // 8 values ahead, since only the chain should take time.
             for (; k + 8u <= count; k += 8u) {
 {% for e in range(8) %}
@@ -82,6 +83,7 @@ fn scan_fold(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) g
                 carry = combine(carry, x{{ e }});
 {% endfor %}
             }
+{% endif %}
             for (; k < count; k++) {
                 let x = slots[k];
                 slots[k] = carry;

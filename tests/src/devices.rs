@@ -28,7 +28,8 @@ pub enum Part {
     Own,
     /// Of its patterns the cases that need 64-bit integers or f16: another form, which lacks them, runs the others with the same kernels.
     OwnWide,
-    /// Its patterns, and the quick part of the others, which run the default's kernels beside kernels of these patterns.
+    /// Its patterns, but for buffers above a binding, which the default's code cuts; and the quick part of the others, which run the default's
+    /// kernels beside kernels of these patterns.
     OwnAndQuick,
 }
 
@@ -67,7 +68,7 @@ impl Present {
         match self.part {
             Part::Own => own,
             Part::OwnWide => own && case.needs.iter().any(|d| WIDE.contains(d)),
-            Part::OwnAndQuick => own || case.quick,
+            Part::OwnAndQuick => case.quick || own && case.bytes <= self.device.caps().max_binding_bytes,
         }
     }
 

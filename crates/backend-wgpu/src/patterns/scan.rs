@@ -71,6 +71,8 @@ pub(super) struct Form {
     pub(super) strided: bool,
     /// Whether trees are walked in subgroups.
     pub(super) subgroups: bool,
+    /// Whether the operator stands in loops.
+    pub(super) rolled: bool,
     /// Tiles of a group of a look-back.
     pub(super) group: u32,
     /// Invocations of a workgroup that looks back by groups.
@@ -96,6 +98,7 @@ impl Run<ScanTask> for Wgpu {
             rows: tuning.rows(rows(stride)?, weight),
             strided,
             subgroups,
+            rolled: tuning.rolls(weight),
             group: tuning.look_back_group.clamp(2, THREADS),
             look_back_threads: self.look_back_threads(),
         };
@@ -393,6 +396,7 @@ pub(super) fn holes(task: &ScanTask, step: Step, form: Form) -> Vec<(&'static st
         ("batches", SCAN_TILE as u32 / (4 * quads)),
         ("lane_bits", threads.ilog2()),
         ("strided", form.strided.into()),
+        ("rolled", form.rolled.into()),
         ("exclusive", exclusive.into()),
         ("totals", (step == Step::Totals).into()),
         ("fold", (step == Step::Fold).into()),

@@ -67,7 +67,8 @@ fn sizes(subgroups: bool, exclusive: bool) -> [usize; 10] {
     let task = ScanTask { load, combine, finish, lines: Lines::one(1), kind, numerics: Numerics::Strict };
     let step = |step: Step| {
         let signature = scan_signature(DType::F32, step, false);
-        let holes = scan::holes(&task, step, scan::Form { rows: 8, strided: false, subgroups, group: 64, look_back_threads: 256 });
+        let holes =
+            scan::holes(&task, step, scan::Form { rows: 8, strided: false, subgroups, rolled: false, group: 64, look_back_threads: 256 });
         size(&scan::program(&task, step, &signature, &holes))
     };
     [

@@ -63,9 +63,9 @@ pub(super) fn trees() -> Vec<Tree> {
     all
 }
 
-/// [`trees`], computed both ways.
-pub(super) fn trees_both_ways() -> impl Iterator<Item = (Tree, Numerics)> {
-    NUMERICS.into_iter().flat_map(|numerics| trees().into_iter().map(move |tree| (tree, numerics)))
+/// [`trees`], every other one computed the fast way.
+pub(super) fn trees_of_either_way() -> impl Iterator<Item = (Tree, Numerics)> {
+    trees().into_iter().zip(NUMERICS.into_iter().cycle())
 }
 
 /// Accumulators of two parts that become two results: an extreme with its index, and both extremes.
@@ -119,7 +119,9 @@ fn reductions_of_every_type_operator_and_form() {
         let forms = [(TILES, false), (ROWS, false), (COLS, false), (TILES, true), (ROWS, true)];
         let forms = forms.into_iter().filter(|(_, subgroups)| !subgroups || acc.shuffles());
         for ((form, subgroups), shape) in forms.flat_map(|form| [shape, shape.rolled()].map(|shape| (form, shape))) {
-            for ((source, sink, signature), numerics) in ends.into_iter().flat_map(|end| NUMERICS.map(|n| (end, n))) {
+            // The arithmetic of operators does not depend on where they stand.
+            let numerics = if shape == shape.rolled() { Numerics::Fast } else { Numerics::Strict };
+            for (source, sink, signature) in ends {
                 let Form { template, entry } = form;
                 let holes = form_holes(form, shape, subgroups);
                 let operators = Operators::Tree { source, combine: &t.combine, sink };
@@ -158,11 +160,11 @@ fn scans_of_every_type_operator_and_form() {
                     if strided && matches!(step, Step::Rows | Step::Single { .. }) || subgroups && !acc.shuffles() {
                         continue;
                     }
-                    // The arithmetic of operators does not depend on how elements are reached.
+                    // The arithmetic of operators depends neither on how elements are reached nor on where it stands.
                     task.numerics = if strided { Numerics::Fast } else { Numerics::Strict };
                     let signature = scan_signature(t.dtype, step, strided);
                     for look_back_threads in [256, 1024] {
-                        let form = scan::Form { rows, strided, subgroups, group: 64, look_back_threads };
+                        let form = scan::Form { rows, strided, subgroups, rolled: strided, group: 64, look_back_threads };
                         let holes = scan::holes(&task, step, form);
                         let shared = accept_wide(&scan::program(&task, step, &signature, &holes), look_back_threads);
                         let limit = if matches!(step, Step::Single { .. }) { 2 * SHARED } else { SHARED };
