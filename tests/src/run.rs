@@ -13,7 +13,7 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Instant;
 
 /// How much to run.
@@ -67,42 +67,32 @@ pub fn run(options: &Options, mut progress: impl FnMut(usize, usize, &str, f64))
     let cases = selected(options)?;
     let groups = groups(&cases);
     let (devices, absent) = devices::present(&options.backends, again)?;
-    let count = if devices.is_empty() { 1 } else { jobs(options.jobs).min(groups.len()).max(1) };
-    // One after the other, and closed so too: not every driver bears to be opened by several threads.
-    let open = |mut sets: Vec<Vec<Present>>| {
-        while sets.len() < count {
-            sets.push(devices::present(&options.backends, again)?.0);
-        }
-        Ok::<_, Error>(sets)
-    };
-    let mut sets = open(vec![devices])?;
-    let mut results = Vec::with_capacity(cases.len());
-    let mut done = 0;
-    // All at once where they are few, so that no thread waits at the end of each pattern.
-    let together =
-        |a: &Range<usize>, b: &Range<usize>| options.level == Level::Quick || cases[a.start].pattern() == cases[b.start].pattern();
-    for part in groups.chunk_by(together) {
-        if done > 0 && sets[0].iter().any(|d| d.backend == "wgpu" && d.device.caps().kind == DeviceKind::Cpu) {
-            // A software adapter keeps what it has compiled as long as it is open: gigabytes for all patterns together.
-            sets.clear();
-            sets = open(sets)?;
-        }
-        results.extend(compare_all(&cases, part, &cpu, &sets, |case, seconds| {
-            done += 1;
-            progress(done, cases.len(), case, seconds);
-        }));
-    }
-
-    let devices = &sets[0];
     let mut report = Report { absent, ..Report::default() };
     report.devices.push(line("cpu".to_owned(), &cpu));
     report.devices.extend(devices.iter().map(|d| line(d.label(), &d.device)));
     let mut recordings = vec![Recording::of(&cpu, "default")];
     recordings.extend(devices.iter().map(|d| Recording::of(&d.device, d.form)));
+    let labels: Vec<String> = devices.iter().map(Present::label).collect();
+
+    let count = if devices.is_empty() { 1 } else { jobs(options.jobs).min(groups.len()).max(1) };
+    let software = devices.iter().any(|d| d.backend == "wgpu" && d.device.caps().kind == DeviceKind::Cpu);
+    let opening = Mutex::new(|| Ok::<_, Error>(devices::present(&options.backends, again)?.0));
+    let mut sets = vec![devices];
+    while sets.len() < count {
+        sets.push(open(&opening, Vec::new())?);
+    }
+    // A software adapter keeps what it has compiled as long as it is open: gigabytes for all patterns together.
+    let anew = software && options.level == Level::Full;
+    let mut done = 0;
+    let results = compare_all(&cases, &groups, &cpu, sets, (&opening, anew), |case, seconds| {
+        done += 1;
+        progress(done, cases.len(), case, seconds);
+    })?;
+
     for (case, result) in cases.iter().zip(results) {
-        for ((device, recording), compared) in devices.iter().zip(&mut recordings[1..]).zip(result.devices) {
+        for ((label, recording), compared) in labels.iter().zip(&mut recordings[1..]).zip(result.devices) {
             if let Some(compared) = compared {
-                let row = Report::row(&mut report.devices_rows, &device.label(), case.pattern());
+                let row = Report::row(&mut report.devices_rows, label, case.pattern());
                 compared.enter(&case.name, row, recording);
             }
         }
@@ -148,40 +138,63 @@ struct CaseResult {
     devices: Vec<Option<Compared>>,
 }
 
-/// The cases of these groups on every device, several at once, each thread with a set of devices; the results are in the order of the
-/// cases.
-fn compare_all(
+/// Opens a set of devices after closing another. One thread at a time: not every driver bears more.
+fn open<F: Fn() -> Result<Vec<Present>>>(opening: &Mutex<F>, old: Vec<Present>) -> Result<Vec<Present>> {
+    let open = opening.lock().unwrap_or_else(PoisonError::into_inner);
+    drop(old);
+    open()
+}
+
+/// The cases of these groups on every device, several at once, each thread with a set of devices, which it opens anew for each pattern where
+/// that is asked for; the results are in the order of the cases.
+fn compare_all<F: Fn() -> Result<Vec<Present>> + Send>(
     cases: &[Case<Device>],
     groups: &[Range<usize>],
     cpu: &Device,
-    sets: &[Vec<Present>],
+    sets: Vec<Vec<Present>>,
+    (opening, anew): (&Mutex<F>, bool),
     mut progress: impl FnMut(&str, f64),
-) -> Vec<CaseResult> {
+) -> Result<Vec<CaseResult>> {
     let next = AtomicUsize::new(0);
     let (sender, receiver) = mpsc::channel();
     let mut results: Vec<(usize, CaseResult)> = std::thread::scope(|scope| {
-        for devices in sets {
+        for mut devices in sets {
             let (sender, next) = (sender.clone(), &next);
             scope.spawn(move || {
+                let mut pattern = None;
                 while let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let last = pattern.replace(cases[group.start].pattern());
+                    if anew && last.is_some() && last != pattern {
+                        match open(opening, std::mem::take(&mut devices)) {
+                            Ok(opened) => devices = opened,
+                            Err(error) => {
+                                next.store(groups.len(), Ordering::Relaxed);
+                                // The receiver outlives this thread.
+                                let _ = sender.send(Err(error));
+                                break;
+                            }
+                        }
+                    }
                     for k in group.clone() {
                         let started = Instant::now();
-                        let result = compare(&cases[k], cpu, devices);
-                        // The receiver outlives this thread.
-                        let _ = sender.send((k, result, started.elapsed().as_secs_f64()));
+                        let result = compare(&cases[k], cpu, &devices);
+                        let _ = sender.send(Ok((k, result, started.elapsed().as_secs_f64())));
                     }
                 }
+                let _alone = opening.lock();
+                drop(devices);
             });
         }
         drop(sender);
-        let received = receiver.iter().map(|(k, result, seconds)| {
+        let received = receiver.iter().map(|sent| {
+            let (k, result, seconds) = sent?;
             progress(&cases[k].name, seconds);
-            (k, result)
+            Ok((k, result))
         });
-        received.collect()
-    });
+        received.collect::<Result<_>>()
+    })?;
     results.sort_by_key(|(k, _)| *k);
-    results.into_iter().map(|(_, result)| result).collect()
+    Ok(results.into_iter().map(|(_, result)| result).collect())
 }
 
 fn compare(case: &Case<Device>, cpu: &Device, devices: &[Present]) -> CaseResult {
