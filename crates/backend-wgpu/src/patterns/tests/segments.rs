@@ -1,7 +1,7 @@
 //! Segments: every form is WGSL that fits WebGPU's default limits; windows of elements, of bounds and of results; tiles of other lengths.
 
 use super::texts::{SHARED, accept, signature};
-use super::trees::trees_of_either_way;
+use super::trees::trees_both_ways;
 use super::{Sample, both, device, own_device, same_bits};
 use crate::context::Options;
 use crate::device::Wgpu;
@@ -18,7 +18,7 @@ use isowarp_cpu::Cpu;
 
 #[test]
 fn segments_of_every_type_operator_and_form() {
-    for (tree, numerics) in trees_of_either_way() {
+    for (tree, numerics) in trees_both_ways() {
         let dtype = tree.dtype;
         let stride = Accumulator::new(tree.load.result_types()).stride();
         let task = SegmentedReduceTask {

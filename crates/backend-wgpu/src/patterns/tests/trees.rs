@@ -63,9 +63,9 @@ pub(super) fn trees() -> Vec<Tree> {
     all
 }
 
-/// [`trees`], every other one computed the fast way.
-pub(super) fn trees_of_either_way() -> impl Iterator<Item = (Tree, Numerics)> {
-    trees().into_iter().zip(NUMERICS.into_iter().cycle())
+/// [`trees`], computed both ways.
+pub(super) fn trees_both_ways() -> impl Iterator<Item = (Tree, Numerics)> {
+    NUMERICS.into_iter().flat_map(|numerics| trees().into_iter().map(move |tree| (tree, numerics)))
 }
 
 /// Accumulators of two parts that become two results: an extreme with its index, and both extremes.
@@ -119,9 +119,7 @@ fn reductions_of_every_type_operator_and_form() {
         let forms = [(TILES, false), (ROWS, false), (COLS, false), (TILES, true), (ROWS, true)];
         let forms = forms.into_iter().filter(|(_, subgroups)| !subgroups || acc.shuffles());
         for ((form, subgroups), shape) in forms.flat_map(|form| [shape, shape.rolled()].map(|shape| (form, shape))) {
-            // The arithmetic of operators does not depend on where they stand.
-            let numerics = if shape == shape.rolled() { Numerics::Fast } else { Numerics::Strict };
-            for (source, sink, signature) in ends {
+            for ((source, sink, signature), numerics) in ends.into_iter().flat_map(|end| NUMERICS.map(|n| (end, n))) {
                 let Form { template, entry } = form;
                 let holes = form_holes(form, shape, subgroups);
                 let operators = Operators::Tree { source, combine: &t.combine, sink };

@@ -1,7 +1,7 @@
 //! The rungs of the ladders of P02 and P03: their texts, and their bits.
 
 use super::texts::{SHARED, accept, signature};
-use super::trees::trees_of_either_way;
+use super::trees::trees_both_ways;
 use super::{Sample, both, device, own_device, same_bits};
 use crate::context::Options;
 use crate::device::Wgpu;
@@ -21,7 +21,7 @@ const SIZES: [usize; 18] = [1, 2, 3, 31, 32, 33, 255, 256, 257, 511, 513, 1023, 
 
 #[test]
 fn texts_of_every_rung_type_and_operator_fit_webgpu() {
-    for (t, numerics) in trees_of_either_way() {
+    for (t, numerics) in trees_both_ways() {
         let (load, combine, finish) = (Arc::clone(&t.load), Arc::clone(&t.combine), Arc::clone(&t.finish));
         let reduce = ReduceTask { load, combine, finish, lines: Lines::one(1), numerics };
         for variant in ReduceVariant::ALL.into_iter().filter(|v| *v != ReduceVariant::AlignedTree) {
@@ -40,7 +40,7 @@ fn texts_of_every_rung_type_and_operator_fit_webgpu() {
 
 #[test]
 fn texts_of_every_scan_type_and_operator_fit_webgpu() {
-    for (t, numerics) in trees_of_either_way() {
+    for (t, numerics) in trees_both_ways() {
         for kind in [ScanKind::Inclusive, ScanKind::Exclusive { first: vec![0; t.combine.results.len()] }] {
             let (load, combine, finish) = (Arc::clone(&t.load), Arc::clone(&t.combine), Arc::clone(&t.finish));
             let scan = ScanTask { load, combine, finish, lines: Lines::one(1), kind, numerics };
