@@ -1,4 +1,5 @@
-//! One clock for both libraries: timestamps that the device writes before and after a batch, or the host's clock where it cannot.
+//! Two clocks for every library: timestamps that the device writes before and after a batch, and the host's, from the first call of a
+//! batch until the device is done.
 
 use crate::Failure;
 use isowarp::Wgpu;
@@ -10,7 +11,62 @@ const WARM_MS: u128 = 200;
 /// Bytes of two timestamps.
 const BYTES: u64 = 16;
 
-/// The clock of a device.
+/// Seconds that a call takes, of a batch: medians.
+#[derive(Clone, Copy)]
+pub(crate) struct Times {
+    /// By the device's clock, where it has one and calls do not wait for it.
+    pub(crate) device: Option<f64>,
+    /// By the host's: enqueueing, and waiting for the device at the end of the batch.
+    pub(crate) host: f64,
+}
+
+/// How often to measure.
+#[derive(Clone, Copy)]
+pub(crate) struct Plan {
+    /// Batches of which the median is taken.
+    pub(crate) samples: usize,
+    /// Calls in a batch.
+    pub(crate) calls: u32,
+}
+
+impl Plan {
+    /// Times of a call, of batches between two marks (`None`: the device has no clock) and of batches that are waited for.
+    pub(crate) fn times(
+        self,
+        marked: &mut dyn FnMut() -> Result<Option<f64>, Failure>,
+        waited: &mut dyn FnMut() -> Result<(), Failure>,
+    ) -> Result<Times, Failure> {
+        let device = match marked()? {
+            Some(_) => Some(self.median(&mut || marked()?.ok_or_else(|| "the device lost its clock".into()))?),
+            None => None,
+        };
+        Ok(Times { device, host: self.waited(waited)? })
+    }
+
+    /// Times of a call that waits for the device itself: the device's clock would tell no more.
+    pub(crate) fn waiting(self, batch: &mut dyn FnMut() -> Result<(), Failure>) -> Result<Times, Failure> {
+        Ok(Times { device: None, host: self.waited(batch)? })
+    }
+
+    fn waited(self, batch: &mut dyn FnMut() -> Result<(), Failure>) -> Result<f64, Failure> {
+        self.median(&mut || {
+            let start = Instant::now();
+            batch()?;
+            Ok(start.elapsed().as_secs_f64())
+        })
+    }
+
+    /// The median time of a batch, for each of its calls, after as many batches as take a while: a device that idled runs slowly at first.
+    fn median(self, batch: &mut dyn FnMut() -> Result<f64, Failure>) -> Result<f64, Failure> {
+        let start = Instant::now();
+        while batch().map(|_| start.elapsed().as_millis() < WARM_MS)? {}
+        let mut times: Vec<f64> = (0..self.samples).map(|_| batch()).collect::<Result<_, Failure>>()?;
+        times.sort_by(f64::total_cmp);
+        Ok(times.get(times.len() / 2).copied().unwrap_or(f64::NAN) / f64::from(self.calls))
+    }
+}
+
+/// The device's clock, for work on its queue that isowarp did not enqueue. isowarp's own is the same kind of query.
 pub(crate) struct Clock {
     queries: Option<Queries>,
 }
@@ -33,39 +89,34 @@ impl Clock {
         self.queries.is_some()
     }
 
-    /// Seconds that a batch of isowarp's takes: its own clock is the same kind of query, around what is enqueued.
-    pub(crate) fn ours(&self, dev: &Wgpu, batch: &mut dyn FnMut() -> isowarp::Result<()>) -> Result<f64, Failure> {
-        let start = Instant::now();
-        let taken = dev.time(batch)?;
-        Ok(taken.filter(|_| self.on_device()).unwrap_or_else(|| start.elapsed().as_secs_f64()))
+    /// Seconds between marks before and after a batch that is recorded into an encoder.
+    pub(crate) fn recorded(&self, dev: &Wgpu, batch: &mut dyn FnMut(&mut wgpu::CommandEncoder) -> Result<(), Failure>) -> Marked {
+        let Some(queries) = &self.queries else { return Ok(None) };
+        dev.synchronize()?;
+        let mut encoder = dev.device().create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        encoder.write_timestamp(&queries.set, 0);
+        batch(&mut encoder)?;
+        queries.stop(&mut encoder);
+        dev.queue().submit([encoder.finish()]);
+        queries.seconds(dev)
     }
 
-    /// Seconds that a batch takes which is recorded into an encoder. Lampshade's work and ours share the queue.
-    pub(crate) fn theirs(
-        &self,
-        dev: &Wgpu,
-        batch: &mut dyn FnMut(&mut wgpu::CommandEncoder) -> Result<(), lampshade::Error>,
-    ) -> Result<f64, Failure> {
+    /// Seconds between marks before and after a batch that has reached the queue when `batch` returns.
+    pub(crate) fn submitted(&self, dev: &Wgpu, batch: &mut dyn FnMut() -> Result<(), Failure>) -> Marked {
+        let Some(queries) = &self.queries else { return Ok(None) };
         dev.synchronize()?;
-        let start = Instant::now();
-        let mut encoder = dev.device().create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        if let Some(q) = &self.queries {
-            encoder.write_timestamp(&q.set, 0);
-        }
-        batch(&mut encoder)?;
-        if let Some(q) = &self.queries {
-            encoder.write_timestamp(&q.set, 1);
-            encoder.resolve_query_set(&q.set, 0..2, &q.resolved, 0);
-            encoder.copy_buffer_to_buffer(&q.resolved, 0, &q.read, 0, BYTES);
-        }
-        dev.queue().submit([encoder.finish()]);
-        dev.device().poll(wgpu::PollType::wait_indefinitely())?;
-        match &self.queries {
-            Some(q) => q.seconds(dev),
-            None => Ok(start.elapsed().as_secs_f64()),
-        }
+        let encoder = || dev.device().create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        let (mut start, mut stop) = (encoder(), encoder());
+        start.write_timestamp(&queries.set, 0);
+        queries.stop(&mut stop);
+        dev.queue().submit([start.finish()]);
+        batch()?;
+        dev.queue().submit([stop.finish()]);
+        queries.seconds(dev)
     }
 }
+
+type Marked = Result<Option<f64>, Failure>;
 
 impl Queries {
     fn new(dev: &Wgpu) -> Self {
@@ -80,7 +131,14 @@ impl Queries {
         }
     }
 
-    fn seconds(&self, dev: &Wgpu) -> Result<f64, Failure> {
+    fn stop(&self, encoder: &mut wgpu::CommandEncoder) {
+        encoder.write_timestamp(&self.set, 1);
+        encoder.resolve_query_set(&self.set, 0..2, &self.resolved, 0);
+        encoder.copy_buffer_to_buffer(&self.resolved, 0, &self.read, 0, BYTES);
+    }
+
+    /// Waits for the device and reads the marks.
+    fn seconds(&self, dev: &Wgpu) -> Marked {
         let slice = self.read.slice(..);
         let (sender, receiver) = std::sync::mpsc::channel();
         slice.map_async(wgpu::MapMode::Read, move |mapped| {
@@ -92,19 +150,6 @@ impl Queries {
         let ticks: Vec<u64> = slice.get_mapped_range()?.chunks_exact(8).filter_map(|b| b.try_into().ok().map(u64::from_le_bytes)).collect();
         self.read.unmap();
         let [start, end] = ticks[..] else { return Err("the device wrote no timestamps".into()) };
-        Ok(end.saturating_sub(start) as f64 * self.period * 1e-9)
+        Ok(Some(end.saturating_sub(start) as f64 * self.period * 1e-9))
     }
-}
-
-/// The median time of a batch, after as many as take a while: a device that idled runs slowly at first.
-pub(crate) fn warm_median(samples: usize, mut batch: impl FnMut() -> Result<f64, Failure>) -> Result<f64, Failure> {
-    let start = Instant::now();
-    while batch().map(|_| start.elapsed().as_millis() < WARM_MS)? {}
-    (0..samples).map(|_| batch()).collect::<Result<_, Failure>>().map(median)
-}
-
-/// The middle of some times.
-pub(crate) fn median(mut times: Vec<f64>) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
 }

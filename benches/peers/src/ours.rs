@@ -1,43 +1,68 @@
 //! isowarp's side.
 
 use crate::Failure;
-use crate::clock::{Clock, warm_median};
+use crate::clock::Times;
 use crate::host::Host;
 use crate::table::Row;
 use isowarp::Wgpu;
+use isowarp::backend::Backend as _;
 use isowarp::prelude::*;
 
 const US: &str = "isowarp";
 
 /// Calls into buffers that are there, enqueued together.
-pub(crate) fn rows(dev: &Wgpu, clock: &Clock, host: &Host, samples: usize) -> Result<Vec<Row>, Failure> {
+pub(crate) fn rows(dev: &Wgpu, device_clock: bool, host: &Host, samples: usize) -> Result<Vec<Row>, Failure> {
     let n = u64::from(host.n);
-    let time = |call: &dyn Fn() -> isowarp::Result<()>| -> Result<f64, Failure> {
-        let mut batch = || (0..host.calls).try_for_each(|_| call());
-        Ok(warm_median(samples, || clock.ours(dev, &mut batch))? / f64::from(host.calls))
+    let plan = host.plan(samples);
+    let time = |call: &dyn Fn() -> isowarp::Result<()>| -> Result<Times, Failure> {
+        let mut batch = || (0..plan.calls).try_for_each(|_| call());
+        let mut marked = || Ok(if device_clock { dev.time(&mut batch)? } else { None });
+        plan.times(&mut marked, &mut || {
+            (0..plan.calls).try_for_each(|_| call())?;
+            Ok(dev.synchronize()?)
+        })
     };
-    let (words, flags, bytes, places) =
-        (dev.upload(&host.words)?, dev.upload(&host.flags)?, dev.upload(&host.bytes)?, dev.upload(&host.places)?);
+    let up = |values: &[u32]| dev.upload(values);
+    let (words, flags, bytes, places) = (up(&host.words)?, up(&host.flags)?, up(&host.bytes)?, up(&host.places)?);
+    let (few, runs, halves) = (up(&host.few)?, up(&host.runs)?, (up(&host.halves.0)?, up(&host.halves.1)?));
     let (out, second): (Buffer<Wgpu, u32>, Buffer<Wgpu, u32>) = (dev.buffer(n)?, dev.buffer(n)?);
     let (one, counts): (Buffer<Wgpu, u32>, Buffer<Wgpu, u32>) = (dev.buffer(1)?, dev.buffer(256)?);
+    let begins = |buffer: &Buffer<Wgpu, u32>, expected: &[u32]| -> isowarp::Result<bool> {
+        Ok(one.read_blocking()? == [expected.len() as u32] && buffer.slice(..expected.len() as u64)?.read_blocking()? == expected)
+    };
     let mut rows = Vec::new();
 
-    let seconds = time(&|| dev.copy_into(&words, &out))?;
-    rows.push(host.row(US, "copy", 8, seconds, out.read_blocking()? == host.words));
-    let seconds = time(&|| dev.reduce_into(&words, Sum, &one))?;
-    rows.push(host.row(US, "sum", 4, seconds, one.read_blocking()? == [host.sum()]));
-    let seconds = time(&|| dev.scan_inclusive_into(&words, Sum, &out))?;
-    rows.push(host.row(US, "inclusive scan", 8, seconds, out.read_blocking()? == host.prefixes()));
-    let seconds = time(&|| dev.select_from_into((&words, &flags), |(w, f)| (f.ne(0), w), &out, &one))?;
-    let kept = host.kept();
-    let right = one.read_blocking()? == [kept.len() as u32] && out.slice(..kept.len() as u64)?.read_blocking()? == kept;
-    rows.push(host.row(US, "select by flags", 10, seconds, right));
-    let seconds = time(&|| dev.histogram_into(binned(&bytes, 256, |b| b), &counts))?;
-    rows.push(host.row(US, "histogram, 256 bins", 4, seconds, counts.read_blocking()? == host.counts()));
-    let seconds = time(&|| dev.sort_into(&words, SortOrder::Ascending, &out))?;
-    rows.push(host.row(US, "sort keys", 8, seconds, out.read_blocking()? == host.sorted()));
-    let seconds = time(&|| dev.sort_pairs_into(&words, &places, SortOrder::Ascending, (&out, &second)))?;
+    let times = time(&|| dev.copy_into(&words, &out))?;
+    rows.push(host.row(US, "copy", 8, times, out.read_blocking()? == host.words));
+    let times = time(&|| dev.reduce_into(&words, Sum, &one))?;
+    rows.push(host.row(US, "sum", 4, times, one.read_blocking()? == [host.sum()]));
+    let times = plan.waiting(&mut || {
+        (0..plan.calls).try_for_each(|_| {
+            dev.reduce_into(&words, Sum, &one)?;
+            one.read_blocking().map(drop)
+        })?;
+        Ok(())
+    })?;
+    rows.push(host.row(US, "sum, read back", 4, times, one.read_blocking()? == [host.sum()]));
+    let times = time(&|| dev.scan_inclusive_into(&words, Sum, &out))?;
+    rows.push(host.row(US, "inclusive scan", 8, times, out.read_blocking()? == host.prefixes()));
+    let times = time(&|| dev.select_from_into((&words, &flags), |(w, f)| (f.ne(0), w), &out, &one))?;
+    rows.push(host.row(US, "select by flags", 10, times, begins(&out, &host.kept())?));
+    let times = time(&|| dev.unique_into(&few, &out, &one))?;
+    rows.push(host.row(US, "unique, 3 of 4", 7, times, begins(&out, &host.unique())?));
+    let times = time(&|| dev.reduce_by_key_into(&runs, &words, Sum, (&out, &second), &one))?;
+    let (keys, sums) = host.sums_by_key();
+    rows.push(host.row(US, "reduce by key, runs of 4", 10, times, begins(&out, &keys)? && begins(&second, &sums)?));
+    let times = time(&|| dev.histogram_into(binned(&bytes, 256, |b| b), &counts))?;
+    rows.push(host.row(US, "histogram, 256 bins", 4, times, counts.read_blocking()? == host.counts()));
+    let times = time(&|| dev.merge_into(&halves.0, &halves.1, SortOrder::Ascending, &out))?;
+    rows.push(host.row(US, "merge of halves", 8, times, out.read_blocking()? == host.sorted()));
+    let times = time(&|| dev.sort_into(&words, SortOrder::Ascending, &out))?;
+    rows.push(host.row(US, "sort keys", 8, times, out.read_blocking()? == host.sorted()));
+    let times = time(&|| dev.sort_by_into(&words, |a, b| a.lt(b), &out))?;
+    rows.push(host.row(US, "sort by an order", 8, times, out.read_blocking()? == host.sorted()));
+    let times = time(&|| dev.sort_pairs_into(&words, &places, SortOrder::Ascending, (&out, &second)))?;
     let right = out.read_blocking()? == host.sorted() && second.read_blocking()? == host.order();
-    rows.push(host.row(US, "sort pairs", 16, seconds, right));
+    rows.push(host.row(US, "sort pairs", 16, times, right));
     Ok(rows)
 }
