@@ -124,10 +124,14 @@ pub mod by_key {
 
     /// `by_key_w1`
     pub const BY_KEY_W1: Kernel = Kernel::new(Source::ByKey, "by_key_w1");
+    /// `by_key_joint_w1`
+    pub const BY_KEY_JOINT_W1: Kernel = Kernel::new(Source::ByKey, "by_key_joint_w1");
     /// `by_key_served_w1`
     pub const BY_KEY_SERVED_W1: Kernel = Kernel::new(Source::ByKey, "by_key_served_w1");
     /// `by_key_w2`
     pub const BY_KEY_W2: Kernel = Kernel::new(Source::ByKey, "by_key_w2");
+    /// `by_key_joint_w2`
+    pub const BY_KEY_JOINT_W2: Kernel = Kernel::new(Source::ByKey, "by_key_joint_w2");
     /// `by_key_served_w2`
     pub const BY_KEY_SERVED_W2: Kernel = Kernel::new(Source::ByKey, "by_key_served_w2");
 
@@ -137,8 +141,10 @@ pub mod by_key {
             ptx: include_str!("by_key.ptx"),
             entries: &[
                 Entry { name: "by_key_w1", holes: &["load1", "load4", "key", "combine", "finish", "count", "value1"] },
+                Entry { name: "by_key_joint_w1", holes: &["load1", "load4", "key", "combine", "finish", "count", "value1"] },
                 Entry { name: "by_key_served_w1", holes: &["load1", "load4", "value1", "combine", "finish", "key", "count"] },
                 Entry { name: "by_key_w2", holes: &["load1", "load4", "key", "combine", "finish", "count", "value1"] },
+                Entry { name: "by_key_joint_w2", holes: &["load1", "load4", "key", "combine", "finish", "count", "value1"] },
                 Entry { name: "by_key_served_w2", holes: &["load1", "load4", "value1", "combine", "finish", "key", "count"] },
             ],
         },
@@ -986,24 +992,32 @@ pub mod segments {
     pub const SEGMENTS_TILES_W1: Kernel = Kernel::new(Source::Segments, "segments_tiles_w1");
     /// `segments_join_w1`
     pub const SEGMENTS_JOIN_W1: Kernel = Kernel::new(Source::Segments, "segments_join_w1");
+    /// `segments_joint_w1`
+    pub const SEGMENTS_JOINT_W1: Kernel = Kernel::new(Source::Segments, "segments_joint_w1");
     /// `segments_short_w2`
     pub const SEGMENTS_SHORT_W2: Kernel = Kernel::new(Source::Segments, "segments_short_w2");
     /// `segments_tiles_w2`
     pub const SEGMENTS_TILES_W2: Kernel = Kernel::new(Source::Segments, "segments_tiles_w2");
     /// `segments_join_w2`
     pub const SEGMENTS_JOIN_W2: Kernel = Kernel::new(Source::Segments, "segments_join_w2");
+    /// `segments_joint_w2`
+    pub const SEGMENTS_JOINT_W2: Kernel = Kernel::new(Source::Segments, "segments_joint_w2");
     /// `segments_short_w3`
     pub const SEGMENTS_SHORT_W3: Kernel = Kernel::new(Source::Segments, "segments_short_w3");
     /// `segments_tiles_w3`
     pub const SEGMENTS_TILES_W3: Kernel = Kernel::new(Source::Segments, "segments_tiles_w3");
     /// `segments_join_w3`
     pub const SEGMENTS_JOIN_W3: Kernel = Kernel::new(Source::Segments, "segments_join_w3");
+    /// `segments_joint_w3`
+    pub const SEGMENTS_JOINT_W3: Kernel = Kernel::new(Source::Segments, "segments_joint_w3");
     /// `segments_short_w4`
     pub const SEGMENTS_SHORT_W4: Kernel = Kernel::new(Source::Segments, "segments_short_w4");
     /// `segments_tiles_w4`
     pub const SEGMENTS_TILES_W4: Kernel = Kernel::new(Source::Segments, "segments_tiles_w4");
     /// `segments_join_w4`
     pub const SEGMENTS_JOIN_W4: Kernel = Kernel::new(Source::Segments, "segments_join_w4");
+    /// `segments_joint_w4`
+    pub const SEGMENTS_JOINT_W4: Kernel = Kernel::new(Source::Segments, "segments_joint_w4");
 
     pub(super) const BUILDS: &[Build] = &[
         Build {
@@ -1013,15 +1027,19 @@ pub mod segments {
                 Entry { name: "segments_short_w1", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_tiles_w1", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_join_w1", holes: &["combine", "finish"] },
+                Entry { name: "segments_joint_w1", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_short_w2", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_tiles_w2", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_join_w2", holes: &["combine", "finish"] },
+                Entry { name: "segments_joint_w2", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_short_w3", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_tiles_w3", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_join_w3", holes: &["combine", "finish"] },
+                Entry { name: "segments_joint_w3", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_short_w4", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_tiles_w4", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_join_w4", holes: &["combine", "finish"] },
+                Entry { name: "segments_joint_w4", holes: &["load1", "combine", "finish"] },
             ],
         },
     ];
@@ -1035,6 +1053,8 @@ pub mod select {
     pub const SELECT_W1: Kernel = Kernel::new(Source::Select, "select_w1");
     /// `select_served_w1`
     pub const SELECT_SERVED_W1: Kernel = Kernel::new(Source::Select, "select_served_w1");
+    /// `select_joint_w1`
+    pub const SELECT_JOINT_W1: Kernel = Kernel::new(Source::Select, "select_joint_w1");
     /// `select_wide_w1`
     pub const SELECT_WIDE_W1: Kernel = Kernel::new(Source::Select, "select_wide_w1");
     /// `select_wide_served_w1`
@@ -1043,6 +1063,8 @@ pub mod select {
     pub const SELECT_THREE_W1: Kernel = Kernel::new(Source::Select, "select_three_w1");
     /// `select_three_served_w1`
     pub const SELECT_THREE_SERVED_W1: Kernel = Kernel::new(Source::Select, "select_three_served_w1");
+    /// `select_three_joint_w1`
+    pub const SELECT_THREE_JOINT_W1: Kernel = Kernel::new(Source::Select, "select_three_joint_w1");
     /// `select_runs_w1`
     pub const SELECT_RUNS_W1: Kernel = Kernel::new(Source::Select, "select_runs_w1");
     /// `select_runs_served_w1`
@@ -1051,6 +1073,8 @@ pub mod select {
     pub const SELECT_W2: Kernel = Kernel::new(Source::Select, "select_w2");
     /// `select_served_w2`
     pub const SELECT_SERVED_W2: Kernel = Kernel::new(Source::Select, "select_served_w2");
+    /// `select_joint_w2`
+    pub const SELECT_JOINT_W2: Kernel = Kernel::new(Source::Select, "select_joint_w2");
     /// `select_wide_w2`
     pub const SELECT_WIDE_W2: Kernel = Kernel::new(Source::Select, "select_wide_w2");
     /// `select_wide_served_w2`
@@ -1059,6 +1083,8 @@ pub mod select {
     pub const SELECT_THREE_W2: Kernel = Kernel::new(Source::Select, "select_three_w2");
     /// `select_three_served_w2`
     pub const SELECT_THREE_SERVED_W2: Kernel = Kernel::new(Source::Select, "select_three_served_w2");
+    /// `select_three_joint_w2`
+    pub const SELECT_THREE_JOINT_W2: Kernel = Kernel::new(Source::Select, "select_three_joint_w2");
     /// `select_runs_w2`
     pub const SELECT_RUNS_W2: Kernel = Kernel::new(Source::Select, "select_runs_w2");
     /// `select_runs_served_w2`
@@ -1067,6 +1093,8 @@ pub mod select {
     pub const SELECT_W3: Kernel = Kernel::new(Source::Select, "select_w3");
     /// `select_served_w3`
     pub const SELECT_SERVED_W3: Kernel = Kernel::new(Source::Select, "select_served_w3");
+    /// `select_joint_w3`
+    pub const SELECT_JOINT_W3: Kernel = Kernel::new(Source::Select, "select_joint_w3");
     /// `select_wide_w3`
     pub const SELECT_WIDE_W3: Kernel = Kernel::new(Source::Select, "select_wide_w3");
     /// `select_wide_served_w3`
@@ -1075,6 +1103,8 @@ pub mod select {
     pub const SELECT_THREE_W3: Kernel = Kernel::new(Source::Select, "select_three_w3");
     /// `select_three_served_w3`
     pub const SELECT_THREE_SERVED_W3: Kernel = Kernel::new(Source::Select, "select_three_served_w3");
+    /// `select_three_joint_w3`
+    pub const SELECT_THREE_JOINT_W3: Kernel = Kernel::new(Source::Select, "select_three_joint_w3");
     /// `select_runs_w3`
     pub const SELECT_RUNS_W3: Kernel = Kernel::new(Source::Select, "select_runs_w3");
     /// `select_runs_served_w3`
@@ -1083,6 +1113,8 @@ pub mod select {
     pub const SELECT_W4: Kernel = Kernel::new(Source::Select, "select_w4");
     /// `select_served_w4`
     pub const SELECT_SERVED_W4: Kernel = Kernel::new(Source::Select, "select_served_w4");
+    /// `select_joint_w4`
+    pub const SELECT_JOINT_W4: Kernel = Kernel::new(Source::Select, "select_joint_w4");
     /// `select_wide_w4`
     pub const SELECT_WIDE_W4: Kernel = Kernel::new(Source::Select, "select_wide_w4");
     /// `select_wide_served_w4`
@@ -1091,6 +1123,8 @@ pub mod select {
     pub const SELECT_THREE_W4: Kernel = Kernel::new(Source::Select, "select_three_w4");
     /// `select_three_served_w4`
     pub const SELECT_THREE_SERVED_W4: Kernel = Kernel::new(Source::Select, "select_three_served_w4");
+    /// `select_three_joint_w4`
+    pub const SELECT_THREE_JOINT_W4: Kernel = Kernel::new(Source::Select, "select_three_joint_w4");
     /// `select_runs_w4`
     pub const SELECT_RUNS_W4: Kernel = Kernel::new(Source::Select, "select_runs_w4");
     /// `select_runs_served_w4`
@@ -1103,34 +1137,42 @@ pub mod select {
             entries: &[
                 Entry { name: "select_w1", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
                 Entry { name: "select_served_w1", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
+                Entry { name: "select_joint_w1", holes: &["load1", "load4", "counts", "store1", "combine"] },
                 Entry { name: "select_wide_w1", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
                 Entry { name: "select_wide_served_w1", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
                 Entry { name: "select_three_w1", holes: &["load1", "load4", "count0", "count1", "store1", "count", "combine"] },
                 Entry { name: "select_three_served_w1", holes: &["load1", "load4", "count0", "count1", "store1", "count", "combine"] },
+                Entry { name: "select_three_joint_w1", holes: &["load1", "load4", "counts", "store1", "combine"] },
                 Entry { name: "select_runs_w1", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
                 Entry { name: "select_runs_served_w1", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
                 Entry { name: "select_w2", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
                 Entry { name: "select_served_w2", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
+                Entry { name: "select_joint_w2", holes: &["load1", "load4", "counts", "store1", "combine"] },
                 Entry { name: "select_wide_w2", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
                 Entry { name: "select_wide_served_w2", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
                 Entry { name: "select_three_w2", holes: &["load1", "load4", "count0", "count1", "store1", "count", "combine"] },
                 Entry { name: "select_three_served_w2", holes: &["load1", "load4", "count0", "count1", "store1", "count", "combine"] },
+                Entry { name: "select_three_joint_w2", holes: &["load1", "load4", "counts", "store1", "combine"] },
                 Entry { name: "select_runs_w2", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
                 Entry { name: "select_runs_served_w2", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
                 Entry { name: "select_w3", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
                 Entry { name: "select_served_w3", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
+                Entry { name: "select_joint_w3", holes: &["load1", "load4", "counts", "store1", "combine"] },
                 Entry { name: "select_wide_w3", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
                 Entry { name: "select_wide_served_w3", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
                 Entry { name: "select_three_w3", holes: &["load1", "load4", "count0", "count1", "store1", "count", "combine"] },
                 Entry { name: "select_three_served_w3", holes: &["load1", "load4", "count0", "count1", "store1", "count", "combine"] },
+                Entry { name: "select_three_joint_w3", holes: &["load1", "load4", "counts", "store1", "combine"] },
                 Entry { name: "select_runs_w3", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
                 Entry { name: "select_runs_served_w3", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
                 Entry { name: "select_w4", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
                 Entry { name: "select_served_w4", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
+                Entry { name: "select_joint_w4", holes: &["load1", "load4", "counts", "store1", "combine"] },
                 Entry { name: "select_wide_w4", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
                 Entry { name: "select_wide_served_w4", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
                 Entry { name: "select_three_w4", holes: &["load1", "load4", "count0", "count1", "store1", "count", "combine"] },
                 Entry { name: "select_three_served_w4", holes: &["load1", "load4", "count0", "count1", "store1", "count", "combine"] },
+                Entry { name: "select_three_joint_w4", holes: &["load1", "load4", "counts", "store1", "combine"] },
                 Entry { name: "select_runs_w4", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
                 Entry { name: "select_runs_served_w4", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
             ],

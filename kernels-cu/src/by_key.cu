@@ -2,7 +2,8 @@
 // values once: a tile stages its accumulators in shared memory, looks back for how many runs begin before it and where the last of them does
 // (look_back.cuh), and reduces the runs that lie in it whole while its block has read the next tile. A run of up to TINY elements is reduced by a thread,
 // one of up to SHORT by a warp. What begins before a tile and ends in it is the business of the warp that looks back: it reads it again, from where it
-// begins. Longer runs go to the list that segments_tiles_w* and segments_join_w* reduce; where a tile stands there depends on timing, and shows nowhere.
+// begins. Longer runs go to the list that segments_tiles_w* and segments_join_w* reduce; where a tile stands there depends on timing, and shows nowhere. Of few elements
+// the launch is a cooperative one, which reduces them itself (by_key_joint_w*).
 #include "iw.cuh"
 #include "look_back.cuh"
 #include "ranks.cuh"
@@ -17,8 +18,6 @@ IW_DEVICE void store_count(uint32_t v) { asm volatile("// @op.count %0;" ::"r"(v
 
 constexpr int R = 4;                // rows of 4 elements to a lane
 constexpr int T = R * 4 * HOLDERS;  // elements of a tile
-template <int W, bool SERVED>
-constexpr int BLOCKS = !SERVED ? 1 : W == 1 ? 3 : 2;  // to a multiprocessor, as registers are shared out; arrays of few tiles have one
 constexpr uint32_t PATIENCE = 2500, AFTER_A_RUN = 800;  // ns: see look_back, and served_fold where a run was reduced before
 constexpr int EPOCHS = 12;           // word of u: launches after which epochs start over
 constexpr int MARKS = 2;             // numbers that a tile hands on: runs that begin, and the place behind the last beginning
@@ -139,8 +138,7 @@ IW_DEVICE Acc<W> by_warp(const Quad& quad, uint32_t place, uint32_t length) {
 // accumulators of one or two words, which every element type has.
 // Grid, SERVED, and the one barrier a tile: as select.cu.
 template <int W, bool SERVED>
-IW_DEVICE void reduce_by_key(const Args& args) {
-    __shared__ uint32_t staged[W * PLANE];
+IW_DEVICE void reduce_by_key(const Args& args, uint32_t* staged) {
     __shared__ unsigned short places[T + 1];      // where the tile's runs begin, and where it ends
     __shared__ unsigned short middles[T / TINY];  // runs that a warp reduces
     __shared__ uint32_t ticket[2], launch, middle_count, totals[2][WARPS], firsts[2][WARPS], lasts[2][WARPS];
@@ -321,12 +319,18 @@ IW_DEVICE void reduce_by_key(const Args& args) {
     if ((once ? first_drawn : tile) == last) next_epoch<MARKS>(header, status, tiles, epoch, args.u[EPOCHS]);
 }
 
-#define BY_KEY(name, W, SERVED)                                                                                            \
-    extern "C" __global__ void __launch_bounds__(HOLDERS + WARP, BLOCKS<W, SERVED>) name##_w##W(const __grid_constant__ Args args) { \
-        reduce_by_key<W, SERVED>(args);                                                                                    \
+#define BY_KEY(name, W, SERVED, JOINT, BLOCKS)                                                                        \
+    extern "C" __global__ void __launch_bounds__(HOLDERS + WARP, BLOCKS) name##_w##W(const __grid_constant__ Args args) { \
+        static_assert(TREE_SLOTS<W> <= PLANE);                                                                        \
+        __shared__ uint32_t staged[W * PLANE];                                                                        \
+        reduce_by_key<W, SERVED>(args, staged);                                                                       \
+        if constexpr (JOINT) reduce_listed<W, true>(args, Values<W>(), (Acc<W>*)staged);                              \
     }
-#define BY_KEY_BOTH(W)       \
-    BY_KEY(by_key, W, false) \
-    BY_KEY(by_key_served, W, true)
-BY_KEY_BOTH(1)
-BY_KEY_BOTH(2)
+// Blocks to a multiprocessor, as registers are shared out; arrays of few tiles have one, and those that meet run at the same time.
+#define BY_KEY_ALL(W)                  \
+    BY_KEY(by_key, W, false, false, 1) \
+    BY_KEY(by_key_joint, W, false, true, 2)
+BY_KEY_ALL(1)
+BY_KEY(by_key_served, 1, true, false, 3)
+BY_KEY_ALL(2)
+BY_KEY(by_key_served, 2, true, false, 2)

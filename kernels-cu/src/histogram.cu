@@ -4,6 +4,7 @@
 // equal samples meet in few places and different ones seldom in a bank. Where the bins are too many, a place in shared memory belongs to the
 // first bin that asks for it, which most samples of a frequent bin find there, and the others add to the output.
 #include "iw.cuh"
+#include "together.cuh"
 
 enum Sum { COUNT, WORD, WIDE, EXACT, EXACT_WIDE };
 enum Home { SHARED, CACHED, OUTPUT };
@@ -196,13 +197,20 @@ struct Bins {
     }
 };
 
-// u[0] bins, u[1] log2 of the copies, u[2] words of a count in the output. Shared memory: words of the bins and of one more, times
-// copies; or two of each cell.
+// u[0] bins, u[1] log2 of the copies, u[2] words of a count in the output, u[3] words of the output to be cleared; where there are any, scratch[0] is where
+// blocks meet and the launch a cooperative one. Shared memory: words of the bins and of one more, times copies; or two of each cell.
 // Grid: any; as many blocks as are resident is best. Threads: any multiple of a warp up to 512.
 template <int W, int K, int SUM, int HOME>
 IW_DEVICE void histogram(const Args& args) {
     constexpr int R = ROWS<W>;
-    const uint32_t bins = args.u[0], shift = args.u[1];
+    const uint32_t bins = args.u[0], shift = args.u[1], cleared = args.u[3];
+    Meeting meeting = {(uint32_t*)args.scratch[0]};
+    if (cleared) {
+#pragma unroll 1
+        for (uint64_t c = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; c < cleared; c += (uint64_t)gridDim.x * blockDim.x) ((uint32_t*)args.out[0])[c] = 0;
+        meeting.arrive();
+        if (HOME != SHARED) meeting.wait();
+    }
     const Shared all = {(uint32_t)__cvta_generic_to_shared(own)};
     const Bins<W, SUM, HOME> to = {{(uint32_t*)args.out[0]}, all, all[lane_id() & ((1u << shift) - 1)], bins, shift, args.u[2] == 2};
     if constexpr (HOME != OUTPUT) {
@@ -236,6 +244,7 @@ IW_DEVICE void histogram(const Args& args) {
             }
         }
     }
+    if (HOME == SHARED && cleared) meeting.wait();
     to.flush();
 }
 

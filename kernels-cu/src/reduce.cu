@@ -204,6 +204,7 @@ IW_DEVICE bool arrives_last(uint32_t* counter, uint32_t blocks) {
     return last;
 }
 
+// From the end to the beginning: what ran before has left the end in the cache, and what runs next, over the same elements, finds the beginning there.
 // u[0] passes of a tile (a power of two), u[1] tiles, scratch[0] one partial to a tile, scratch[1] the counter (0 before the first launch).
 template <int W>
 IW_DEVICE void reduce(const Args& args) {
@@ -211,15 +212,17 @@ IW_DEVICE void reduce(const Args& args) {
     const uint64_t tile_len = (uint64_t)passes * PASS<W>;
     const uint64_t tiles = args.u[1];
     Source<W> src = Source<W>::elements(0, true);
-    uint64_t t = blockIdx.x, i0 = t * tile_len, n = args.n;
+    uint64_t t = tiles - 1 - blockIdx.x, i0 = t * tile_len, n = args.n;
     Acc<W> v;
     // The block's tiles and, in the block that is done last, the partial results.
     for (int turn = 0;; turn ^= 1) {
         v = block_tree(src, i0, n, passes, turn);
         if (tiles == 1 || src.partials) break;
         if (threadIdx.x == 0) put_partial(args.scratch[0], t, v);
-        t += gridDim.x, i0 = t * tile_len;
-        if (t < tiles) continue;
+        if (t >= gridDim.x) {
+            t -= gridDim.x, i0 = t * tile_len;
+            continue;
+        }
         if (!arrives_last((uint32_t*)args.scratch[1], gridDim.x)) return;
         src = Source<W>::scratch((const void*)args.scratch[0]);
         i0 = 0, n = tiles, passes = passes_of<W>(tiles);

@@ -2,7 +2,8 @@
 // halves skipped, an empty segment the accumulator in u[12..15]. A block takes neighbouring segments (segments_short_w*). Where all are tiny and their
 // elements fit into shared memory, a thread reduces a segment there; else 256 at a time, whose threads share the vectors of 4 elements of the short ones
 // out evenly, whatever the lengths. Long segments go to a list as tiles, which are reduced one to a block (segments_tiles_w*), and the nodes of each
-// long segment's tiles are joined (segments_join_w*). Where a tile stands in the list depends on timing, and shows nowhere.
+// long segment's tiles are joined (segments_join_w*). Where a tile stands in the list depends on timing, and shows nowhere. Few elements take one
+// cooperative launch instead of three (segments_joint_w*).
 #include "segments.cuh"
 
 constexpr int GROUP = 4;  // segments of a thread, where all are tiny, at most
@@ -45,16 +46,6 @@ IW_DEVICE uint64_t bound(const Args& args, uint64_t segments, uint64_t k) {
 template <int W>
 struct Elements {
     IW_DEVICE void operator()(Acc<W>& v, uint64_t i) const { load1(v, i); }
-};
-
-// Nodes of tiles.
-template <int W>
-struct Nodes {
-    const uint32_t* words;
-    IW_DEVICE void operator()(Acc<W>& v, uint64_t i) const {
-#pragma unroll
-        for (int k = 0; k < W; ++k) v.w[k] = words[i * W + k];
-    }
 };
 
 // The node over 16 staged elements from `x` on, those of the first `left`; there is at least one.
@@ -270,8 +261,10 @@ IW_DEVICE void segments_mixed(const Args& args, const List<W>& list, uint64_t se
 }
 
 template <int W>
-IW_DEVICE void segments_short(const Args& args) {
-    __shared__ Acc<W> slots[SHORT_SLOTS<W> < STAGED<W> ? STAGED<W> : SHORT_SLOTS<W>];
+constexpr int SLOTS = SHORT_SLOTS<W> < STAGED<W> ? STAGED<W> : SHORT_SLOTS<W>;
+
+template <int W>
+IW_DEVICE void segments_short(const Args& args, Acc<W>* slots) {
     const List<W> list(args);
     const uint64_t segments = segments_of(args);
     const int together = (int)args.u[TOGETHER];
@@ -286,129 +279,43 @@ IW_DEVICE void segments_short(const Args& args) {
     }
 }
 
-template <int W>
-constexpr int TILE_SLOTS = TILE_ROWS<W> * THREADS;
-// A region of shared memory with a gap after 8 slots, so that neighbours' runs of 8 lie in different banks.
-template <int W>
-constexpr int RUNS = TILE_SLOTS<W> / 8 * 9;
-
-IW_DEVICE int gapped(int i) { return i + (i >> 3); }
-
-// The node over 8 slots from `first` on, those below `count`; there is at least one.
-template <int W>
-IW_DEVICE Acc<W> tree_of_8(const Acc<W>* region, int first, int count) {
-    Acc<W> x[8];
-#pragma unroll
-    for (int e = 0; e < 8; ++e) x[e] = region[gapped(first + e)];
-#pragma unroll
-    for (int d = 1; d < 8; d *= 2)
-#pragma unroll
-        for (int e = 0; e < 8; e += 2 * d)
-            if (first + e + d < count) x[e] = combine(x[e], x[e + d]);
-    return x[0];
-}
-
-// The tree over elements begin..end, at most a tile; the result is thread 0's.
-template <int W, class Load>
-IW_DEVICE Acc<W> tree(const Load& load, uint64_t begin, uint64_t end) {
-    constexpr int ROWS = TILE_ROWS<W>;
-    __shared__ Acc<W> slots[RUNS<W> + RUNS<W> / 8 + 8];
-    const int thread = threadIdx.x;
-    int count = (int)((end - begin + 3) / 4);
-    if (count == TILE_SLOTS<W>) {
-        Acc<W> x[ROWS][4];
-#pragma unroll
-        for (int r = 0; r < ROWS; ++r) {
-            const uint64_t i = begin + 4 * (r * THREADS + thread);
-            load_quad(x[r], load, i, end - i);
-        }
-#pragma unroll
-        for (int r = 0; r < ROWS; ++r) slots[gapped(r * THREADS + thread)] = of_quad(x[r], end - begin - 4 * (r * THREADS + thread));
-    } else {
-#pragma unroll 1
-        for (int p = thread; p < count; p += THREADS) {
-            Acc<W> x[4];
-            load_quad(x, load, begin + 4 * p, end - begin - 4 * p);
-            slots[gapped(p)] = of_quad(x, end - begin - 4 * p);
-        }
-    }
-    Acc<W> v = {};
-    // From one region to the other and back.
-#pragma unroll 1
-    for (int from = 0;; from = RUNS<W> - from) {
-        __syncthreads();
-        if (thread * 8 < count) v = tree_of_8(slots + from, thread * 8, count);
-        if (count <= 8) break;
-        if (thread * 8 < count) slots[RUNS<W> - from + gapped(thread)] = v;
-        count = (count + 7) / 8;
-    }
-    __syncthreads();
-    return v;
-}
-
-// The block that arrives last leaves the counters ready for the next task; none reads them any more.
-IW_DEVICE void leave(uint32_t* counts) {
-    __syncthreads();
-    if (threadIdx.x != 0) return;
-    __threadfence();
-    if (atomicInc(&counts[2], gridDim.x - 1) == gridDim.x - 1) counts[0] = 0, counts[1] = 0;
-}
-
+// The list of one launch by another.
 template <int W>
 IW_DEVICE void segments_tiles(const Args& args) {
+    __shared__ Acc<W> slots[TREE_SLOTS<W>];
     const List<W> list(args);
-    const uint32_t listed = list.counts[0], count = listed < args.u[ROOM] ? listed : args.u[ROOM];
-    for (uint64_t t = blockIdx.x; t < count; t += gridDim.x) {
-        const Tile tile = list.tiles[t];
-        const uint32_t length = tile.length & ~ALONE;
-        const Acc<W> v = tree<W>(Elements<W>(), tile.begin, tile.begin + length);
-        if (threadIdx.x != 0) continue;
-        if (tile.length & ALONE) {
-            finish(tile.segment, v);
-        } else {
-#pragma unroll
-            for (int k = 0; k < W; ++k) list.nodes[t * W + k] = v.w[k];
-        }
-    }
+    reduce_tiles<W, false>(args, list, Elements<W>(), slots);
     if (args.u[FLAGS] & RESETS) leave(list.counts);
 }
 
 template <int W>
 IW_DEVICE void segments_join(const Args& args) {
+    __shared__ Acc<W> slots[TREE_SLOTS<W>];
     const List<W> list(args);
-    const uint32_t listed = list.counts[1], count = listed < args.u[JOINS] ? listed : args.u[JOINS];
-    for (uint64_t j = blockIdx.x; j < count; j += gridDim.x) {
-        const Join join = list.joins[j];
-        const Nodes<W> nodes{list.nodes};
-        // Nodes that wait for their right-hand neighbour: after `done` parts, one for each set bit of `done`.
-        Acc<W> waiting[24];
-        uint32_t done = 0;
-        for (uint32_t at = 0; at < join.tiles; at += TILE<W>, ++done) {
-            const uint64_t begin = (uint64_t)join.base + at, left = join.tiles - at;
-            Acc<W> v = tree<W>(nodes, begin, begin + (left < TILE<W> ? left : TILE<W>));
-            if (threadIdx.x != 0) continue;
-            int k = 0;
-            for (; done >> k & 1; ++k) v = combine(waiting[k], v);
-            waiting[k] = v;
-        }
-        if (threadIdx.x != 0) continue;
-        // Missing right halves are skipped: what is left is folded from the smallest node up.
-        int k = __ffs(done) - 1;
-        Acc<W> v = waiting[k];
-        for (++k; done >> k; ++k)
-            if (done >> k & 1) v = combine(waiting[k], v);
-        finish(join.segment, v);
-    }
+    join_nodes<W, false>(args, list, slots);
     leave(list.counts);
 }
 
+// All of it in one cooperative launch, for few elements.
+template <int W>
+IW_DEVICE void segments_joint(const Args& args) {
+    static_assert(TREE_SLOTS<W> <= SLOTS<W>);
+    __shared__ Acc<W> slots[SLOTS<W>];
+    segments_short<W>(args, slots);
+    reduce_listed<W, false>(args, Elements<W>(), slots);
+}
+
 // Blocks of tiles have registers for all that they read at once.
-#define SEGMENTS_ENTRIES(W)                                                                                          \
-    IW_KERNEL(THREADS) segments_short_w##W(const __grid_constant__ Args args) { segments_short<W>(args); }           \
+#define SEGMENTS_ENTRIES(W)                                                                                           \
+    IW_KERNEL(THREADS) segments_short_w##W(const __grid_constant__ Args args) {                                       \
+        __shared__ Acc<W> slots[SLOTS<W>];                                                                            \
+        segments_short<W>(args, slots);                                                                               \
+    }                                                                                                                 \
     extern "C" __global__ void __launch_bounds__(THREADS, 4) segments_tiles_w##W(const __grid_constant__ Args args) { \
-        segments_tiles<W>(args);                                                                                     \
-    }                                                                                                                \
-    IW_KERNEL(THREADS) segments_join_w##W(const __grid_constant__ Args args) { segments_join<W>(args); }
+        segments_tiles<W>(args);                                                                                      \
+    }                                                                                                                 \
+    IW_KERNEL(THREADS) segments_join_w##W(const __grid_constant__ Args args) { segments_join<W>(args); }              \
+    IW_KERNEL(THREADS) segments_joint_w##W(const __grid_constant__ Args args) { segments_joint<W>(args); }
 
 SEGMENTS_ENTRIES(1)
 SEGMENTS_ENTRIES(2)

@@ -1,7 +1,8 @@
 // Reductions of segments: what is common to those that offsets bound (segments.cu) and runs of equal keys (by_key.cu): sizes, quads of elements, and
-// the list that long segments go to as tiles.
+// the list that long segments go to as tiles, and how it is reduced.
 #pragma once
 #include "iw.cuh"
+#include "together.cuh"
 
 constexpr int THREADS = 256;
 constexpr int WARPS = THREADS / WARP;
@@ -16,6 +17,7 @@ constexpr uint32_t TILE = TILE_ROWS<W> * THREADS * 4;
 // Words of `u`.
 constexpr int ROOM = 2;   // tiles that the list holds
 constexpr int JOINS = 3;  // long segments of several tiles that it holds
+constexpr int MEET = 6;   // and 7: where the blocks of a cooperative launch meet
 
 // A tile of a long segment; the highest bit of its length says that it is all of the segment.
 struct Tile {
@@ -87,4 +89,148 @@ IW_DEVICE void put_tiles(const Args& args, const List<W>& list, uint32_t base, u
         const uint32_t here = left < TILE<W> ? (uint32_t)left : TILE<W>;
         list.tiles[base + t] = {begin + t * TILE<W>, segment, here | (tiles == 1 ? ALONE : 0)};
     }
+}
+
+// Nodes of tiles.
+template <int W>
+struct Nodes {
+    const uint32_t* words;
+    IW_DEVICE void operator()(Acc<W>& v, uint64_t i) const {
+#pragma unroll
+        for (int k = 0; k < W; ++k) v.w[k] = words[i * W + k];
+    }
+};
+
+template <int W>
+constexpr int TILE_SLOTS = TILE_ROWS<W> * THREADS;
+// A region of shared memory with a gap after 8 slots, so that neighbours' runs of 8 lie in different banks; and two of them, the second of an eighth.
+template <int W>
+constexpr int RUNS = TILE_SLOTS<W> / 8 * 9;
+template <int W>
+constexpr int TREE_SLOTS = RUNS<W> + RUNS<W> / 8 + 8;
+
+IW_DEVICE int run_gapped(int i) { return i + (i >> 3); }
+
+// The node over 8 slots from `first` on, those below `count`; there is at least one.
+template <int W>
+IW_DEVICE Acc<W> tree_of_8(const Acc<W>* region, int first, int count) {
+    Acc<W> x[8];
+#pragma unroll
+    for (int e = 0; e < 8; ++e) x[e] = region[run_gapped(first + e)];
+#pragma unroll
+    for (int d = 1; d < 8; d *= 2)
+#pragma unroll
+        for (int e = 0; e < 8; e += 2 * d)
+            if (first + e + d < count) x[e] = combine(x[e], x[e + d]);
+    return x[0];
+}
+
+// The tree over elements begin..end, at most a tile; the result is thread 0's. Where a block has MORE threads, those behind only meet the others.
+template <int W, bool MORE, class Load>
+IW_DEVICE Acc<W> tree(const Load& load, uint64_t begin, uint64_t end, Acc<W>* slots) {
+    constexpr int ROWS = TILE_ROWS<W>;
+    const int thread = threadIdx.x;
+    int count = (int)((end - begin + 3) / 4);
+    if (MORE && thread >= THREADS) {
+        // Their slots would lie behind the tile's end.
+    } else if (count == TILE_SLOTS<W>) {
+        Acc<W> x[ROWS][4];
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r) {
+            const uint64_t i = begin + 4 * (r * THREADS + thread);
+            load_quad(x[r], load, i, end - i);
+        }
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r) slots[run_gapped(r * THREADS + thread)] = of_quad(x[r], end - begin - 4 * (r * THREADS + thread));
+    } else {
+#pragma unroll 1
+        for (int p = thread; p < count; p += THREADS) {
+            Acc<W> x[4];
+            load_quad(x, load, begin + 4 * p, end - begin - 4 * p);
+            slots[run_gapped(p)] = of_quad(x, end - begin - 4 * p);
+        }
+    }
+    Acc<W> v = {};
+    // From one region to the other and back.
+#pragma unroll 1
+    for (int from = 0;; from = RUNS<W> - from) {
+        __syncthreads();
+        if (thread * 8 < count) v = tree_of_8(slots + from, thread * 8, count);
+        if (count <= 8) break;
+        if (thread * 8 < count) slots[RUNS<W> - from + run_gapped(thread)] = v;
+        count = (count + 7) / 8;
+    }
+    __syncthreads();
+    return v;
+}
+
+// The block that arrives last leaves the counters ready for the next task; none reads them any more.
+IW_DEVICE void leave(uint32_t* counts) {
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    __threadfence();
+    if (atomicInc(&counts[2], gridDim.x - 1) == gridDim.x - 1) counts[0] = 0, counts[1] = 0;
+}
+
+// The list's tiles, one to a block at a time.
+template <int W, bool MORE, class Load>
+IW_DEVICE void reduce_tiles(const Args& args, const List<W>& list, const Load& load, Acc<W>* slots) {
+    const uint32_t listed = list.counts[0], count = listed < args.u[ROOM] ? listed : args.u[ROOM];
+    for (uint64_t t = blockIdx.x; t < count; t += gridDim.x) {
+        const Tile tile = list.tiles[t];
+        const uint32_t length = tile.length & ~ALONE;
+        const Acc<W> v = tree<W, MORE>(load, tile.begin, tile.begin + length, slots);
+        if (threadIdx.x != 0) continue;
+        if (tile.length & ALONE) {
+            finish(tile.segment, v);
+        } else {
+#pragma unroll
+            for (int k = 0; k < W; ++k) list.nodes[t * W + k] = v.w[k];
+        }
+    }
+}
+
+// The nodes of long segments' tiles, one segment to a block at a time.
+template <int W, bool MORE>
+IW_DEVICE void join_nodes(const Args& args, const List<W>& list, Acc<W>* slots) {
+    const uint32_t listed = list.counts[1], count = listed < args.u[JOINS] ? listed : args.u[JOINS];
+    for (uint64_t j = blockIdx.x; j < count; j += gridDim.x) {
+        const Join join = list.joins[j];
+        const Nodes<W> nodes{list.nodes};
+        // Nodes that wait for their right-hand neighbour: after `done` parts, one for each set bit of `done`.
+        Acc<W> waiting[24];
+        uint32_t done = 0;
+        for (uint32_t at = 0; at < join.tiles; at += TILE<W>, ++done) {
+            const uint64_t begin = (uint64_t)join.base + at, left = join.tiles - at;
+            Acc<W> v = tree<W, MORE>(nodes, begin, begin + (left < TILE<W> ? left : TILE<W>), slots);
+            if (threadIdx.x != 0) continue;
+            int k = 0;
+            for (; done >> k & 1; ++k) v = combine(waiting[k], v);
+            waiting[k] = v;
+        }
+        if (threadIdx.x != 0) continue;
+        // Missing right halves are skipped: what is left is folded from the smallest node up.
+        int k = __ffs(done) - 1;
+        Acc<W> v = waiting[k];
+        for (++k; done >> k; ++k)
+            if (done >> k & 1) v = combine(waiting[k], v);
+        finish(join.segment, v);
+    }
+}
+
+// All of the list, by the blocks of the cooperative launch that has filled it.
+template <int W, bool MORE, class Load>
+IW_DEVICE void reduce_listed(const Args& args, const Load& load, Acc<W>* slots) {
+    const List<W> list(args);
+    Meeting meeting = {(uint32_t*)wide(args.u + MEET)};
+    meeting.arrive();
+    meeting.wait();
+    if (list.counts[0] == 0) return;
+    reduce_tiles<W, MORE>(args, list, load, slots);
+    if (list.counts[1] != 0) {
+        meeting.arrive();
+        meeting.wait();
+        join_nodes<W, MORE>(args, list, slots);
+    }
+    leave(list.counts);
 }

@@ -2,6 +2,7 @@
 // Runs also have the number of elements from each that is kept to the next. All integers, so there is no order to keep but the elements' own.
 // One launch, input read once: a tile looks back for what the tiles before it hold of each part (look_back.cuh). An element's values go through
 // shared memory to their places, so that neighbours write neighbours; there the tile waits for its fold while its block reads the next one.
+// Where others lie behind, the counts are there before, since places depend on them; few tiles, whose blocks run at the same time, count for themselves.
 #include "iw.cuh"
 #include "look_back.cuh"
 #include "ranks.cuh"
@@ -21,6 +22,8 @@ IW_DEVICE void load4(Acc<5> (&v)[4], uint64_t i) {
 }
 IW_DEVICE void store_length(uint64_t i, uint32_t v) { asm volatile("// @op.length %0, %1;" ::"l"(i), "r"(v) : "memory"); }
 IW_DEVICE void store_count(uint64_t v) { asm volatile("// @op.count %0;" ::"l"(v) : "memory"); }
+// Of parts 0 and 1.
+IW_DEVICE void store_counts(uint32_t first, uint32_t second) { asm volatile("// @op.counts %0, %1;" ::"r"(first), "r"(second) : "memory"); }
 template <int K>
 IW_DEVICE uint64_t count_of() {
     uint64_t v;
@@ -58,20 +61,40 @@ struct Sums {
     }
 };
 
+// By one warp: the sums of all tiles, no more than a group. Every tile waits for every other.
+template <int A>
+IW_DEVICE Acc<A> fold_of_all(const uint64_t* status, uint32_t tiles, uint32_t epoch) {
+    Acc<A> sum = {};
+    // The last of a group has published the fold of all of them.
+    uint32_t k = tiles == GROUP ? (lane_id() == 0 ? GROUP - 1 : tiles) : lane_id();
+#pragma unroll 1
+    for (; k < tiles; k += WARP) {
+        Status<A> found;
+        do found = look<A>(status + (uint64_t)k * A);
+        while (!found.of(epoch));
+        sum = combine(sum, found.value());
+    }
+    __syncwarp();
+#pragma unroll
+    for (int step = WARP / 2; step; step /= 2) sum = combine(sum, shuffle_xor(sum, step));
+    return sum;
+}
+
 // u[0] kind, u[12] epochs: see look_back.cuh. scratch[0]: 16 words of 64 bits, then the tiles' status; kept as scan keeps it.
 // Grid: any; enough blocks to fill the device, and no more than tiles and the server, is best. SERVED, for arrays of more tiles than a group has:
-// see look_back.cuh. One barrier a tile brings the scout the warps' totals and the others the fold of the tile that waits in shared memory.
-template <int W, int A, bool WIDE, bool PAIRED, bool RUN, bool SERVED>
+// see look_back.cuh. JOINT, for a cooperative launch with a block to each of no more tiles than a group has: the counts are an output, and each tile waits
+// for all. One barrier a tile brings the scout the warps' totals and the others the fold of the tile that waits in shared memory.
+template <int W, int A, bool WIDE, bool PAIRED, bool RUN, bool SERVED, bool JOINT>
 IW_DEVICE void select(const Args& args) {
     using N = typename Number<WIDE>::Type;
     constexpr int R = ROWS<W, RUN>, T = R * 4 * HOLDERS, SETS = PAIRED ? 2 : 1;
     __shared__ uint32_t staged[W * T];
     __shared__ unsigned short places[RUN ? T : 1];  // of staged elements in their tile
     __shared__ uint32_t ticket[2], launch, totals[2][SETS][WARPS], lasts[2][WARPS];
-    __shared__ Acc<A> fold_of[2], window[SERVED ? 1 : WINDOW<A>];
+    __shared__ Acc<A> fold_of[2], window[SERVED ? 1 : WINDOW<A>], whole;
     uint64_t* const header = (uint64_t*)args.scratch[0];
     uint64_t* const status = header + HEADER_WORDS;
-    const bool keeps = RUN || args.u[0] == KEEP;
+    const bool keeps = RUN || (!JOINT && args.u[0] == KEEP);
     constexpr uint32_t servers = SERVED ? 1 : 0;
     const uint32_t tiles = (uint32_t)((args.n + T - 1) / T);
     uint64_t* const folds = status + (uint64_t)tiles * A;
@@ -151,6 +174,10 @@ IW_DEVICE void select(const Args& args) {
                 if (tile != 0) fold = served_fold<A>(folds, tile, epoch);
             }
             if (tile == 0) fold = {};
+            if constexpr (JOINT) {
+                const Acc<A> all = fold_of_all<A>(status, tiles, epoch);
+                if (lane == 0) whole = all;
+            }
             if (lane == 0) {
                 fold_of[turn] = fold;
                 looked_back(header, epoch, args.u[EPOCHS]);
@@ -166,9 +193,17 @@ IW_DEVICE void select(const Args& args) {
             const uint32_t stored = keeps ? waiting_total : (uint32_t)min((N)T, (N)(n - begin));
             N first_1 = 0, first_2 = 0;
             if (!keeps) {
-                const N count0 = (N)count_of<0>();
+                N count0, count1 = 0;
+                if constexpr (JOINT) {
+                    const Sums<WIDE> counts(whole);
+                    count0 = counts.first, count1 = counts.second;
+                    if (waiting == tiles - 1 && threadIdx.x == 0) store_counts(count0, count1);
+                } else {
+                    count0 = (N)count_of<0>();
+                    if constexpr (PAIRED) count1 = (N)count_of<1>();
+                }
                 first_1 = count0 + (PAIRED ? fold.second : begin - fold.first) - waiting_total;
-                if constexpr (PAIRED) first_2 = count0 + (N)count_of<1>() + begin - fold.first - fold.second - waiting_total - waiting_second;
+                if constexpr (PAIRED) first_2 = count0 + count1 + begin - fold.first - fold.second - waiting_total - waiting_second;
             }
 #pragma unroll 4
             for (uint32_t j = threadIdx.x; j < stored; j += HOLDERS) {
@@ -252,17 +287,19 @@ IW_DEVICE void select(const Args& args) {
     if ((once ? first_drawn : tile) == last) next_epoch<A>(header, status, tiles, epoch, args.u[EPOCHS]);
 }
 
-#define SELECT(name, W, A, WIDE, PAIRED, RUN, SERVED)                                                                           \
+#define SELECT(name, W, A, WIDE, PAIRED, RUN, SERVED, JOINT)                                                                    \
     extern "C" __global__ void __launch_bounds__(HOLDERS + WARP, BLOCKS<W, A>) name##_w##W(const __grid_constant__ Args args) { \
-        select<W, A, WIDE, PAIRED, RUN, SERVED>(args);                                                                          \
+        select<W, A, WIDE, PAIRED, RUN, SERVED, JOINT>(args);                                                                   \
     }
-#define SELECT_BOTH(name, W, A, WIDE, PAIRED, RUN)  \
-    SELECT(name, W, A, WIDE, PAIRED, RUN, false)    \
-    SELECT(name##_served, W, A, WIDE, PAIRED, RUN, true)
-#define SELECT_ALL(W)                                   \
-    SELECT_BOTH(select, W, 1, false, false, false)      \
-    SELECT_BOTH(select_wide, W, 2, true, false, false)  \
-    SELECT_BOTH(select_three, W, 2, false, true, false) \
+#define SELECT_BOTH(name, W, A, WIDE, PAIRED, RUN)      \
+    SELECT(name, W, A, WIDE, PAIRED, RUN, false, false) \
+    SELECT(name##_served, W, A, WIDE, PAIRED, RUN, true, false)
+#define SELECT_ALL(W)                                                      \
+    SELECT_BOTH(select, W, 1, false, false, false)                         \
+    SELECT(select_joint, W, 1, false, false, false, false, true)           \
+    SELECT_BOTH(select_wide, W, 2, true, false, false)                     \
+    SELECT_BOTH(select_three, W, 2, false, true, false)                    \
+    SELECT(select_three_joint, W, 2, false, true, false, false, true)      \
     SELECT_BOTH(select_runs, W, 2, false, false, true)
 SELECT_ALL(1)
 SELECT_ALL(2)

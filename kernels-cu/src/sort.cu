@@ -57,8 +57,11 @@ IW_DEVICE void sort_histogram(const Args& args) {
         for (int p = 0; p < DIGITS; ++p)
             if (p < passes) atomicAdd(own + (p * RADIX + ((uint32_t)(bits >> (8 * p)) & 255u)) * COPIES, 1u);
     };
+    // From the end to the beginning, which the first pass then finds in the cache.
+    const uint32_t steps = n / STEP + (n % STEP != 0);
 #pragma unroll 1
-    for (uint64_t i = (uint64_t)chunk * STEP; i < n; i += (uint64_t)chunks * STEP) {
+    for (uint32_t s = chunk; s < steps; s += chunks) {
+        const uint64_t i = (uint64_t)(steps - 1 - s) * STEP;
         if (i + STEP <= n) {
             K key[HISTOGRAM_LOADS];
 #pragma unroll

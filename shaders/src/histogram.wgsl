@@ -7,6 +7,10 @@
 const THREADS = {{ threads }}u;
 const ROWS = {{ rows }}u;        // vectors of 4 elements that an invocation has in flight
 const BLOCK = 4u * ROWS * THREADS;
+{% if all %}
+// Every sample is in a bin.
+const SHIFT = {{ shift }}u;
+{% endif %}
 {% if cells > 0 %}
 const CELLS = {{ cells }}u;
 
@@ -130,8 +134,10 @@ fn add_cached(bin: u32, value: u32) {
 // What one element adds.
 fn add(item: array<u32, {{ words }}>, copy: u32) {
 {% for k in range(bins) %}
-    let bin{{ k }} = item[{{ k }}] - args.first;
-{% if spare %}
+    let bin{{ k }} = item[{{ k }}]{{ " - args.first" if not all }};
+{% if all %}
+    atomicAdd(&own[(bin{{ k }} << SHIFT) | copy], {{ "1u" if sum == 0 else "item[1]" }});
+{% elif spare %}
     // Costs less than a branch.
     atomicAdd(&own[(min(bin{{ k }}, args.bins) << args.shift) + copy], {{ "1u" if sum == 0 else "item[1]" }});
 {% else %}
@@ -166,7 +172,7 @@ fn add(item: array<u32, {{ words }}>, copy: u32) {
 @compute @workgroup_size({{ threads }})
 fn histogram(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let group = (id.z * grid.y + id.y) * grid.x + id.x;
-    let copy = lane & ((1u << args.shift) - 1u);
+    let copy = lane & ((1u << {{ "SHIFT" if all else "args.shift" }}) - 1u);
 {% if cells > 0 %}
     for (var cell = lane; cell < CELLS{{ " + 32u" if spare }}; cell += THREADS) {
         atomicStore(&own[cell], 0u);

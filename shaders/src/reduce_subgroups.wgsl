@@ -60,10 +60,12 @@ fn ragged_pass(start: u32, end: u32, first_slot: u32, lane: u32, size: u32) {
 // subgroup waits for another before the last pass.
 @compute @workgroup_size({{ threads }})
 fn reduce(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32, @builtin(subgroup_size) size: u32) {
-    let block = (group.z * grid.y + group.y) * grid.x + group.x;
-    if (block >= args.blocks) {
+    let turn = (group.z * grid.y + group.y) * grid.x + group.x;
+    if (turn >= args.blocks) {
         return;
     }
+    // From the end to the beginning: what ran before has left the end in the cache, and what runs next finds the beginning there.
+    let block = args.blocks - 1u - turn;
     let line = block / args.tiles;
     let end = (line + 1u) * args.n;
     let begin = line * args.n + (block - line * args.tiles) * args.passes * PASS;

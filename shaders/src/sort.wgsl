@@ -69,13 +69,15 @@ fn digit_of(key: Key) -> u32 {
 const COPIES = {{ copies }}u;
 var<workgroup> counters: array<atomic<u32>, RADIX * COPIES>;
 
+// From the end to the beginning, which the scatter then finds in the cache.
 // args: n keys of a row, tiles of a row, first_block and end_block of this dispatch.
 @compute @workgroup_size({{ threads }})
 fn sort_count(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    let block = args.first_block + (group.z * grid.y + group.y) * grid.x + group.x;
-    if (block >= args.end_block) {
+    let turn = args.first_block + (group.z * grid.y + group.y) * grid.x + group.x;
+    if (turn >= args.end_block) {
         return;
     }
+    let block = args.first_block + (args.end_block - 1u - turn);
     let row = block / args.tiles;
     let tile = block % args.tiles;
     let begin = row * args.n + tile * TILE;

@@ -43,6 +43,8 @@ pub struct DeviceInfo {
     pub integrated: bool,
     /// Whether stream-ordered memory pools work.
     pub memory_pools: bool,
+    /// Whether all blocks of a launch can be made to run at the same time.
+    pub cooperative: bool,
     /// Identity across processes and restarts.
     pub uuid: [u8; 16],
 }
@@ -139,6 +141,7 @@ pub(crate) fn describe(device: CUdevice, ordinal: u32) -> Result<DeviceInfo> {
         max_block_threads: number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
         integrated: number(Attribute::CU_DEVICE_ATTRIBUTE_INTEGRATED)? != 0,
         memory_pools: number(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED)? != 0,
+        cooperative: number(Attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)? != 0,
         uuid: uuid.bytes.map(|byte| byte as u8),
     })
 }

@@ -29,7 +29,7 @@ struct Loaded {
     local_bytes: u32,
     max_threads: u32,
     dynamic_limit: u32,
-    resident: OnceLock<(u32, u32)>,
+    resident: OnceLock<((u32, u32), u32)>,
     context: Arc<Context>,
 }
 
@@ -97,13 +97,14 @@ impl Kernel {
         Ok(u32::try_from(blocks).unwrap_or(0))
     }
 
-    /// As [`Kernel::blocks_per_multiprocessor`] without dynamic shared memory; the driver is asked once, for the `threads` of the first call.
-    pub(crate) fn resident_blocks(&self, threads: u32) -> Result<u32> {
+    /// As [`Kernel::blocks_per_multiprocessor`]; the driver is asked once, for the block of the first call.
+    pub(crate) fn resident_blocks(&self, threads: u32, dynamic_shared_bytes: u32) -> Result<u32> {
+        let block = (threads, dynamic_shared_bytes);
         match self.0.resident.get() {
-            Some(&(of, blocks)) if of == threads => Ok(blocks),
+            Some(&(of, blocks)) if of == block => Ok(blocks),
             _ => {
-                let blocks = self.blocks_per_multiprocessor(threads, 0)?;
-                let _ = self.0.resident.set((threads, blocks));
+                let blocks = self.blocks_per_multiprocessor(threads, dynamic_shared_bytes)?;
+                let _ = self.0.resident.set((block, blocks));
                 Ok(blocks)
             }
         }

@@ -20,8 +20,8 @@ impl Run<HistogramTask> for Cpu {
         let words = task.sum.words(out.dtype.size_bytes()) as usize;
         let bytes = task.bins * words as u64 * 4;
         let at = out.offset * out.dtype.size_bytes();
-        let before = out.raw.read(at, bytes)?;
-        let mut total: Vec<u32> = bytemuck::pod_collect_to_vec(&before);
+        let mut total: Vec<u32> =
+            if task.clears { vec![0; (bytes / 4) as usize] } else { bytemuck::pod_collect_to_vec(&out.raw.read(at, bytes)?) };
         {
             let operands = Operands::lock(leaves);
             // Sums of its own are worth it to a thread that has more elements than sums.

@@ -44,9 +44,11 @@ impl Run<SelectTask> for Cpu {
             let out = &outs[values];
             out.raw.write(out.offset * 4, bytemuck::cast_slice(&lengths))?;
         }
-        if let (Some(out), false) = (outs.last(), task.kind.counts_first()) {
+        if let Some(out) = outs.last() {
             let size = out.dtype.size_bytes();
-            out.raw.write(out.offset * size, &count(0).to_le_bytes()[..size as usize])?;
+            for part in 0..task.kind.counts() {
+                out.raw.write((out.offset + part) * size, &count(part as usize).to_le_bytes()[..size as usize])?;
+            }
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! P05 by key: one launch that reads its input once, and where runs may be long those that reduce them.
+//! P05 by key: one launch that reads its input once, and where runs may be long those that reduce them; of few elements none besides.
 
 use super::holes::{Holes, Shape, combine, copy, param_u64};
 use super::lines::Operators;
@@ -28,6 +28,8 @@ const MARKS: u64 = 2;
 /// By words of the accumulator.
 const ALONE: [Kernel; 2] = [BY_KEY_W1, BY_KEY_W2];
 const SERVED: [Kernel; 2] = [BY_KEY_SERVED_W1, BY_KEY_SERVED_W2];
+/// Of few elements: it reduces long runs, too.
+const JOINT: [Kernel; 2] = [BY_KEY_JOINT_W1, BY_KEY_JOINT_W2];
 
 impl Run<ReduceByKeyTask> for Cuda {
     fn run(&self, task: &ReduceByKeyTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
@@ -43,11 +45,18 @@ impl Run<ReduceByKeyTask> for Cuda {
         bound.key = bound.key.func(&task.load).func(&values.combine).func(&values.finish).word(values.numerics as u64);
         let list = self.list_of_segments(n, words, &mut bound.args)?;
         let tiles = n.div_ceil(TILE);
-        let served = tiles > GROUP;
+        let joint = list.is_some() && self.reduces_its_list(n, &mut bound.args)?;
+        let served = !joint && tiles > GROUP;
         let servers = u64::from(served);
         bound.args.scratch[2] = self.stream().scratch().get(self, Use::Scan, 8 * (HEADER_WORDS + (1 + servers) * tiles * MARKS))?;
         bound.args.u[EPOCHS] = self.device().launch_numbers.load(Ordering::Relaxed);
-        let entry = if served { SERVED } else { ALONE }[words - 1];
+        let entry = if joint {
+            JOINT
+        } else if served {
+            SERVED
+        } else {
+            ALONE
+        }[words - 1];
         let kernel = match self.known_kernel(&(entry, bound.key.0)) {
             Some(kernel) => kernel,
             None => {
@@ -55,12 +64,12 @@ impl Run<ReduceByKeyTask> for Cuda {
                 with_fills(task, leaves, outs, |fills| self.kernel((entry, bound.key.0), fills))?
             }
         };
-        let resident = u64::from(self.info().multiprocessors * kernel.resident_blocks(THREADS)?.max(1));
+        let resident = u64::from(self.info().multiprocessors * kernel.resident_blocks(THREADS, 0)?.max(1));
         let grid = Grid::linear(blocks((tiles + servers).min(resident))?, THREADS);
         // SAFETY: the task's contract (views are inside their buffers, outputs hold `n` elements and the count); scratch holds the header, a state or two
         // per tile, and the list.
-        unsafe { self.launch(&kernel, grid, &bound.args)? };
-        let Some(list) = list else { return Ok(()) };
+        unsafe { if joint { self.launch_together(&kernel, grid, &bound.args)? } else { self.launch(&kernel, grid, &bound.args)? } };
+        let Some(list) = list.filter(|_| !joint) else { return Ok(()) };
         let mut listed = operators.bind(self, ("reduction by key", n), places.values, places.results)?;
         (listed.args.scratch, listed.args.u) = (bound.args.scratch, bound.args.u);
         self.reduce_listed(&operators, &mut listed, &list)

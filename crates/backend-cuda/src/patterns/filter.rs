@@ -72,7 +72,7 @@ impl Run<FilterTask> for Cuda {
         };
         let kernel = self.kernel((TABLE[format + channels][what], 0), &[])?;
         let across = samples.div_ceil(WARP * samples_of_thread);
-        let resident = self.info().multiprocessors * kernel.resident_blocks(THREADS)? * (THREADS / WARP as u32);
+        let resident = self.info().multiprocessors * kernel.resident_blocks(THREADS, 0)? * (THREADS / WARP as u32);
         let strip = strip_rows(across, task.height, resident);
         args.u[4] = strip;
         let warps = across * u64::from(task.height.div_ceil(strip));

@@ -68,14 +68,24 @@ impl Run<HistogramTask> for Cuda {
         let (copies, shared, threads) = layout(task, fits);
         let out_bytes = outs.first().map_or(4, |o| o.dtype.size_bytes());
         bound.args.u[..3].copy_from_slice(&[task.bins as u32, copies, (out_bytes / 4) as u32]);
-        let resident = u64::from(self.info().multiprocessors) * u64::from(compiled.blocks_per_multiprocessor(threads, shared)?.max(1));
+        let resident = u64::from(self.info().multiprocessors) * u64::from(compiled.resident_blocks(threads, shared)?.max(1));
         // A block's counters have 32 bits.
         let least = task.n >> 31;
         // Clearing and adding up a cell costs about as much as an element.
         let worth = u64::from(shared / 4).max(4 * u64::from(threads));
-        let grid = Grid::linear(blocks(task.n.div_ceil(worth).min(resident).max(least))?, threads).shared(shared);
-        // SAFETY: the task's contract (views are inside their buffers, the output holds `bins` elements, or the words of exact sums).
-        unsafe { self.launch(&compiled, grid, &bound.args) }
+        let count = task.n.div_ceil(worth).min(resident).max(least);
+        let grid = Grid::linear(blocks(count)?, threads).shared(shared);
+        let cleared = task.bins * task.sum.words(out_bytes);
+        let together = task.clears && self.may_meet(count, resident) && cleared <= u64::from(u32::MAX);
+        if together {
+            bound.args.scratch[0] = self.meeting()?;
+            bound.args.u[3] = cleared as u32;
+        } else if task.clears {
+            outs.iter().try_for_each(|out| task.clear(self, out))?;
+        }
+        // SAFETY: the task's contract (views are inside their buffers, the output holds `bins` elements, or the words of exact sums); blocks meet where
+        // the grid is resident.
+        unsafe { if together { self.launch_together(&compiled, grid, &bound.args) } else { self.launch(&compiled, grid, &bound.args) } }
     }
 }
 

@@ -22,6 +22,7 @@ mod sort;
 mod sort_variants;
 #[cfg(test)]
 mod tests;
+mod together;
 mod top_k;
 mod tuning;
 

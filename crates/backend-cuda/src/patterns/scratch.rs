@@ -17,9 +17,11 @@ pub(crate) enum Use {
     Scan,
     /// The same of sorts, whose words are tagged otherwise.
     Sort,
+    /// Where the blocks of a launch meet: see `together.cuh`.
+    Meeting,
 }
 
-const USES: usize = 4;
+const USES: usize = 5;
 /// Constant tables (filter weights) that are kept.
 const CONSTANTS: usize = 16;
 

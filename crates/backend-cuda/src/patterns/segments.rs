@@ -1,8 +1,8 @@
-//! P05 segmented: a launch over segments, one over the tiles of the long ones, and one that joins their nodes.
+//! P05 segmented: a launch over segments, one over the tiles of the long ones, and one that joins their nodes; of few elements one for all.
 
 use super::lines::Operators;
 use super::scratch::Use;
-use super::{Bound, blocks};
+use super::{Bound, blocks, put_wide};
 use crate::backend::Cuda;
 use crate::launch::{Args, Grid};
 use crate::memory::Buffer;
@@ -35,11 +35,16 @@ const SEGMENTS: usize = 1;
 const ROOM: usize = 2;
 const JOINS: usize = 3;
 const TOGETHER: usize = 4;
+const MEET: usize = 6;
 const NOTHING: usize = 12;
 const WIDE: u32 = 1;
 const COUNTED: u32 = 2;
 const RESETS: u32 = 4;
 
+/// Elements up to which one launch is quicker than three: two are what the host takes longest for.
+const FEW: u64 = 1 << 20;
+
+const JOINT: [Kernel; 4] = [SEGMENTS_JOINT_W1, SEGMENTS_JOINT_W2, SEGMENTS_JOINT_W3, SEGMENTS_JOINT_W4];
 const SHORTS: [Kernel; 4] = [SEGMENTS_SHORT_W1, SEGMENTS_SHORT_W2, SEGMENTS_SHORT_W3, SEGMENTS_SHORT_W4];
 const TILES: [Kernel; 4] = [SEGMENTS_TILES_W1, SEGMENTS_TILES_W2, SEGMENTS_TILES_W3, SEGMENTS_TILES_W4];
 const JOINED: [Kernel; 4] = [SEGMENTS_JOIN_W1, SEGMENTS_JOIN_W2, SEGMENTS_JOIN_W3, SEGMENTS_JOIN_W4];
@@ -70,6 +75,15 @@ impl Run<SegmentedReduceTask> for Cuda {
         let together = fit.min(task.segments / (threads * several * u64::from(TILE_BLOCKS))).clamp(1, GROUP);
         args.u[TOGETHER] = together as u32;
         let grid = task.segments.div_ceil(threads * together).min(several * u64::from(SHORT_BLOCKS));
+        if let Some(list) = &list
+            && self.reduces_its_list(task.n, &mut bound.args)?
+        {
+            let kernel = operators.kernel(self, &JOINT, &bound)?;
+            let resident = several * u64::from(kernel.resident_blocks(THREADS, 0)?);
+            let grid = Grid::linear(blocks(grid.max(list.room).min(resident))?, THREADS);
+            // SAFETY: as in `segments`; all blocks run at the same time.
+            return unsafe { self.launch_together(&kernel, grid, &bound.args) };
+        }
         self.segments(&operators, &SHORTS, &bound, grid)?;
         list.map_or(Ok(()), |list| self.reduce_listed(&operators, &mut bound, &list))
     }
@@ -82,6 +96,15 @@ pub(super) struct List {
 }
 
 impl Cuda {
+    /// Whether the launch that fills a list of `n` elements' segments may reduce it, too; then it has a place where its blocks meet.
+    pub(super) fn reduces_its_list(&self, n: u64, args: &mut Args) -> Result<bool> {
+        let may = n <= FEW && self.info().cooperative;
+        if may {
+            put_wide(&mut args.u, MEET, self.meeting()?);
+        }
+        Ok(may)
+    }
+
     /// Puts the list of long segments of `n` elements into the arguments of the kernel that fills it. There is none where all are short.
     pub(super) fn list_of_segments(&self, n: u64, words: usize, args: &mut Args) -> Result<Option<List>> {
         if n <= SHORT {

@@ -1,4 +1,4 @@
-//! P04 select: one launch that reads its input once.
+//! P04 select: one launch that reads its input once; of a partition of many elements one that counts, before it.
 
 use super::holes::{Holes, Shape, combine, param_u64};
 use super::scan::{EPOCHS, GROUP, HEADER_WORDS};
@@ -49,6 +49,16 @@ impl Run<SelectTask> for Cuda {
         bound.args.scratch[0] = self.stream().scratch().get(self, Use::Scan, 8 * (HEADER_WORDS + states))?;
         bound.args.u[0] = task.kind as u32;
         bound.args.u[EPOCHS] = self.device().launch_numbers.load(Ordering::Relaxed);
+        if task.kind.counts_first() {
+            if let (false, Some(joint)) = (served, joint(task)) {
+                let kernel = self.select_kernel(task, joint[words - 1], &bound)?;
+                if self.may_meet(tiles, u64::from(self.info().multiprocessors * kernel.resident_blocks(THREADS, 0)?)) {
+                    // SAFETY: as below; there is a block to each tile, and all of them run at the same time.
+                    return unsafe { self.launch_together(&kernel, Grid::linear(blocks(tiles)?, THREADS), &bound.args) };
+                }
+            }
+            task.count_first(self, leaves, outs)?;
+        }
         let kernel = self.select_kernel(task, entries(task, served)[words - 1], &bound)?;
         let resident =
             u64::from(self.info().multiprocessors * TUNING.select_blocks[if task.combine.result_words() == 1 { words - 1 } else { 3 }]);
@@ -70,6 +80,15 @@ fn entries(task: &SelectTask, served: bool) -> [Kernel; 4] {
         (_, true) if task.wide() => [SELECT_WIDE_SERVED_W1, SELECT_WIDE_SERVED_W2, SELECT_WIDE_SERVED_W3, SELECT_WIDE_SERVED_W4],
         (_, false) => [SELECT_W1, SELECT_W2, SELECT_W3, SELECT_W4],
         (_, true) => [SELECT_SERVED_W1, SELECT_SERVED_W2, SELECT_SERVED_W3, SELECT_SERVED_W4],
+    }
+}
+
+/// The kernels of partitions of few elements, which count them, by words of an element's values.
+pub(super) fn joint(task: &SelectTask) -> Option<[Kernel; 4]> {
+    match task.kind {
+        SelectKind::TwoWays if !task.wide() => Some([SELECT_JOINT_W1, SELECT_JOINT_W2, SELECT_JOINT_W3, SELECT_JOINT_W4]),
+        SelectKind::ThreeWays => Some([SELECT_THREE_JOINT_W1, SELECT_THREE_JOINT_W2, SELECT_THREE_JOINT_W3, SELECT_THREE_JOINT_W4]),
+        _ => None,
     }
 }
 
@@ -95,6 +114,7 @@ pub(super) fn with_fills<R>(task: &SelectTask, leaves: &[Shape], outs: &[Shape],
     let store1 = |s: &Site<'_>| holes.store(&task.store, &values, 1, s);
     let length = |s: &Site<'_>| Ok(store_length(task, s, lengths));
     let store = |s: &Site<'_>| Ok(store_count(task, s, count));
+    let both = |s: &Site<'_>| Ok(store_counts(task, s, count));
     let count0 = |s: &Site<'_>| Ok(count_of(task, s, count, 0));
     let count1 = |s: &Site<'_>| Ok(count_of(task, s, count, 1));
     let all = [
@@ -104,6 +124,7 @@ pub(super) fn with_fills<R>(task: &SelectTask, leaves: &[Shape], outs: &[Shape],
         Fill { name: "store1", body: &store1 },
         Fill { name: "length", body: &length },
         Fill { name: "count", body: &store },
+        Fill { name: "counts", body: &both },
         Fill { name: "count0", body: &count0 },
         Fill { name: "count1", body: &count1 },
     ];
@@ -137,6 +158,21 @@ fn store_count(task: &SelectTask, site: &Site<'_>, out: usize) -> String {
         } else {
             let low = p.emit(Ty::U32, |o| format!("cvt.u32.u64 {o}, {v}"));
             p.line(format!("st.global.b32 [{}], {}", base.reg, low.reg));
+        }
+    }
+    p.finish()
+}
+
+/// The counts, as many as the kind has.
+fn store_counts(task: &SelectTask, site: &Site<'_>, out: usize) -> String {
+    let mut p = Ptx::new(task.numerics);
+    let base = base(&mut p, site, out);
+    for (k, v) in site.regs.iter().take(task.kind.counts() as usize).enumerate() {
+        if task.count == DType::U64 {
+            let wide = p.emit(Ty::U64, |o| format!("cvt.u64.u32 {o}, {v}"));
+            p.line(format!("st.global.b64 [{}+{}], {}", base.reg, 8 * k, wide.reg));
+        } else {
+            p.line(format!("st.global.b32 [{}+{}], {v}", base.reg, 4 * k));
         }
     }
     p.finish()

@@ -208,8 +208,8 @@ fn reductions_by_key_of_both_widths_fill_their_holes() {
             let twin = leaves.len() as u8;
             leaves.extend([Shape::Vector(K::DTYPE), Shape::Array(K::DTYPE, Some(twin)), Shape::Index(Ty::U32)]);
             outs.extend([Shape::Strided(K::DTYPE), Shape::Strided(DType::U32)]);
-            for served in ["", "_served"] {
-                by_key::with_fills(&task, &leaves, &outs, |fills| check(Source::ByKey, &format!("by_key{served}_w{words}"), fills));
+            for form in ["", "_served", "_joint"] {
+                by_key::with_fills(&task, &leaves, &outs, |fills| check(Source::ByKey, &format!("by_key{form}_w{words}"), fills));
             }
         }
     }
@@ -260,7 +260,8 @@ fn selections_of_every_kind_and_width_fill_their_holes() {
     for (func, store, dtypes) in selections() {
         let (func, store) = (Arc::new(func), Arc::new(store));
         for (kind, name, combine, n) in kinds {
-            for (count, served) in [(DType::U32, ""), (DType::U64, ""), (DType::U32, "_served"), (DType::U64, "_served")] {
+            let forms: &[&str] = if kind.counts_first() { &["", "_served", "_joint"] } else { &["", "_served"] };
+            for (count, form) in [DType::U32, DType::U64].into_iter().flat_map(|c| forms.iter().map(move |f| (c, f))) {
                 let (func, store, combine) = (Arc::clone(&func), Arc::clone(&store), Arc::clone(combine));
                 let task = SelectTask { func, store, combine, n, kind, count, numerics: Numerics::Strict };
                 let leaves: Vec<Shape> = dtypes.iter().map(|&d| Shape::Vector(d)).collect();
@@ -269,7 +270,7 @@ fn selections_of_every_kind_and_width_fill_their_holes() {
                     outs.push(Shape::Vector(DType::U32));
                 }
                 outs.push(Shape::Strided(count));
-                let entry = format!("{name}{served}_w{}", task.store.result_words());
+                let entry = format!("{name}{form}_w{}", task.store.result_words());
                 let known = Source::Select.builds()[0].entries.iter().find(|e| e.name == entry).expect("an entry to each width");
                 select::with_fills(&task, &leaves, &outs, known.holes, |fills| check(Source::Select, &entry, fills));
             }
@@ -294,7 +295,7 @@ fn histograms_of_every_kind_fill_their_holes() {
         (one(|x: Expr<f64>| (x.cast::<u32>(), x.bitcast::<u64>())), HistogramSum::ExactWide, DType::F64),
     ];
     for (func, sum, dtype) in all {
-        let task = HistogramTask { func: Arc::new(func), n: 1, bins: 256, sum, numerics: Numerics::Strict };
+        let task = HistogramTask { func: Arc::new(func), n: 1, bins: 256, sum, clears: false, numerics: Numerics::Strict };
         for shape in [Shape::Vector(dtype), Shape::Strided(dtype)] {
             for fits in [true, false] {
                 let kernel = histogram::kernel(&task, fits);

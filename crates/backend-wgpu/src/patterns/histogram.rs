@@ -8,14 +8,16 @@ use super::select::words_of;
 use crate::buffer::Buffer;
 use crate::device::Wgpu;
 use isowarp_core::backend::{Leaf, Out, Run};
+use isowarp_core::element::DType;
 use isowarp_core::error::{Error, Result};
 use isowarp_core::ir::Func;
 use isowarp_core::patterns::{HistogramSum, HistogramTask};
 use isowarp_shaders::kernels::HISTOGRAM;
 use std::fmt::Write as _;
 
-/// Words that an invocation holds of its elements, four elements to a row.
+/// Words of results that an invocation holds, four elements to a row, and its rows of elements that are words themselves.
 const WORDS: u32 = 8;
+const ROWS_OF_WORDS: u32 = 4;
 /// Words of shared memory that every adapter has: 16 KiB.
 pub(super) const LEAST_CELLS: u32 = 4096;
 /// Copies of a bin, at most: lanes of a subgroup.
@@ -41,6 +43,9 @@ pub(super) struct Form {
     pub(super) home: Home,
     /// Whether there is a bin more for what is in none.
     pub(super) spare: bool,
+    /// log2 of the copies of a bin, where no sample can be in none: all that an element's place in shared memory is made of is in the text, so that
+    /// a driver sees for itself that it lies inside.
+    pub(super) shift: Option<u32>,
     /// Words of a bin of the output.
     pub(super) out_words: u64,
 }
@@ -78,6 +83,9 @@ impl Run<HistogramTask> for Wgpu {
         let [out] = outs else {
             return Err(Error::InvalidArgument { what: "histogram", reason: "it has one output".to_owned() });
         };
+        if task.clears {
+            task.clear(self, out)?;
+        }
         let limits = self.window_limits();
         let operands = Operands::plan(limits, &task.func.params, leaves, &[], true, false, task.n)?;
         let out_words = task.sum.words(out.dtype.size_bytes());
@@ -89,16 +97,21 @@ impl Run<HistogramTask> for Wgpu {
         let has_room = |cells: u32| self.limits().max_compute_workgroup_storage_size / 4 >= cells + MOST_COPIES as u32;
         let cells = if has_room(tuning.histogram_cells) { tuning.histogram_cells } else { LEAST_CELLS };
         let home = Home::of(task.sum, words, cells);
-        let most_rows = (WORDS / task.func.result_words() as u32).max(1);
-        let spare = matches!(home, Home::Shared(cells) if has_room(cells)) && own_words(task.sum) == 1;
+        let narrow = |leaf: &Leaf<Buffer>| !matches!(leaf, Leaf::Elements { dtype, .. } if dtype.size_bytes() > 1);
+        let most_rows = if leaves.iter().all(narrow) { WORDS } else { ROWS_OF_WORDS };
+        let most_rows = most_rows.min(WORDS / task.func.result_words() as u32).max(1);
+        let alone = matches!(home, Home::Shared(_)) && own_words(task.sum) == 1;
+        let spare = alone && matches!(home, Home::Shared(cells) if has_room(cells));
         let threads = self.threads(tuning.histogram_threads);
-        let form = Form { threads, rows: tuning.rows(1 << most_rows.ilog2(), task.func.weight()), home, spare, out_words };
-        let holes = holes(task, form);
-        let kernel = self.program("histogram", &program(task, &operands.signature, &holes))?;
         let copies = match home {
             Home::Shared(cells) => (u64::from(cells) / words).clamp(1, MOST_COPIES),
             _ => 1,
         };
+        let shift = (alone && room == task.bins && all_in_bins(task, leaves)).then(|| copies.ilog2());
+        let rows = tuning.rows(1 << most_rows.ilog2(), task.func.weight());
+        let form = Form { threads, rows, home, spare: spare && shift.is_none(), shift, out_words };
+        let holes = holes(task, form);
+        let kernel = self.program("histogram", &program(task, &operands.signature, &holes))?;
         let step = operands.span(limits, task.n, 1024, false);
         for at in (0..task.n).step_by(step as usize) {
             let span = Span::of(at, step.min(task.n - at));
@@ -119,13 +132,25 @@ impl Run<HistogramTask> for Wgpu {
     }
 }
 
-pub(super) fn holes(task: &HistogramTask, form: Form) -> [(&'static str, u32); 10] {
+/// Whether no sample can be in no bin, whatever the elements are.
+fn all_in_bins(task: &HistogramTask, leaves: &[Leaf<Buffer>]) -> bool {
+    let bins = if task.sum == HistogramSum::Count { task.func.results.len() } else { 1 };
+    let of_leaf = |p: u16| match leaves.get(usize::from(p)) {
+        Some(Leaf::Elements { dtype: DType::U8, .. }) => u64::from(u8::MAX),
+        _ => u64::MAX,
+    };
+    (0..bins).all(|k| task.func.greatest(k, of_leaf) < task.bins)
+}
+
+pub(super) fn holes(task: &HistogramTask, form: Form) -> [(&'static str, u32); 12] {
     let bins = if task.sum == HistogramSum::Count { task.func.results.len() } else { 1 };
     [
         ("threads", form.threads),
         ("rows", form.rows),
         ("cells", form.home.cells()),
         ("spare", form.spare.into()),
+        ("all", form.shift.is_some().into()),
+        ("shift", form.shift.unwrap_or(0)),
         ("cached", matches!(form.home, Home::Cached(_)).into()),
         ("cell_shift", 32 - form.home.cells().max(2).ilog2()),
         ("sum", task.sum as u32),

@@ -55,6 +55,7 @@ impl Run<SelectTask> for Wgpu {
         if task.n > MOST {
             return Err(Error::TooLarge { what: "elements of a selection on this backend", requested: task.n, limit: MOST });
         }
+        task.count_first(self, leaves, outs)?;
         let limits = self.window_limits();
         let sizes: Vec<(&Out<Buffer>, u64)> =
             outs.iter().enumerate().map(|(k, out)| (out, if k + 1 == outs.len() { task.kind.counts() } else { task.n })).collect();

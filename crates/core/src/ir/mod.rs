@@ -8,6 +8,7 @@
 //!   products the left one is fused and the right one rounded. [`Expr::mul_rn`] is never fused;
 //! - a NaN that becomes visible (stored, or its bits taken) is `0x7FC00000` (`0x7FF8000000000000` for f64).
 
+mod bound;
 mod cuda;
 mod eval;
 mod expr;

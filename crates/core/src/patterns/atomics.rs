@@ -172,18 +172,17 @@ pub trait Atomics: Groups + Histogram {
         if n == 0 || targets == 0 {
             return Ok(());
         }
-        let sum = |func, to: &Buffer<Self, i64>| {
-            let task = HistogramTask { func: Arc::new(func), n, bins: targets, sum: HistogramSum::Wide, numerics: self.numerics() };
+        let sum = |func, to: &Buffer<Self, i64>, clears| {
+            let task = HistogramTask { func: Arc::new(func), n, bins: targets, sum: HistogramSum::Wide, clears, numerics: self.numerics() };
             Run::<HistogramTask>::run(self, &task, &c.leaves, &[to.out()])
         };
         if overflow == Overflow::Wrap {
-            return funcs.into_iter().try_for_each(|func| sum(func, out));
+            return funcs.into_iter().try_for_each(|func| sum(func, out, false));
         }
         // Sums of the upper and of the lower halves: neither leaves its 64 bits.
         let halves: Vec<Buffer<Self, i64>> = (0..2).map(|_| self.buffer(targets)).collect::<Result<_>>()?;
         for (func, to) in funcs.into_iter().zip(&halves) {
-            self.fill(to, 0)?;
-            sum(func, to)?;
+            sum(func, to, true)?;
         }
         self.map_into((&halves[0], &halves[1], out), |(high, low, old)| saturated(high, low.bitcast(), old), out)
     }
@@ -266,8 +265,7 @@ fn counted<B: Atomics, I: IndexElement>(
     }
     let func = Arc::new(graph::trace(c.params.clone(), || vec![target_word(<Expr<I> as crate::ir::Traced>::params(0)).value()])?);
     let counts: Buffer<B, u32> = device.buffer(targets)?;
-    device.fill(&counts, 0)?;
-    let task = HistogramTask { func, n, bins: targets, sum: HistogramSum::Count, numerics: device.numerics() };
+    let task = HistogramTask { func, n, bins: targets, sum: HistogramSum::Count, clears: true, numerics: device.numerics() };
     Run::<HistogramTask>::run(device, &task, &c.leaves, &[counts.out()])?;
     device.map_into((&counts, out, scalar(limit)), then, out)
 }

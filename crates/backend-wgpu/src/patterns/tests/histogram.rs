@@ -33,15 +33,16 @@ fn histograms_of_every_kind_and_home() {
         (one(|x: Expr<f64>| (x.cast::<u32>(), x.bitcast::<u64>())), HistogramSum::ExactWide, DType::F64),
     ];
     for ((func, sum, dtype), numerics) in all.into_iter().flat_map(|case| NUMERICS.map(|n| (case.clone(), n))) {
-        let task = HistogramTask { func: Arc::new(func), n: 1, bins: 256, sum, numerics };
+        let task = HistogramTask { func: Arc::new(func), n: 1, bins: 256, sum, clears: false, numerics };
         let narrow = matches!(sum, HistogramSum::Count | HistogramSum::Word);
         let homes = [Home::Shared(LEAST_CELLS), Home::Shared(2 * LEAST_CELLS), Home::Cached(LEAST_CELLS / 2), Home::Output];
         for home in homes.into_iter().filter(|h| narrow || !matches!(h, Home::Cached(_))) {
-            for (spare, vector) in
-                [(false, 0), (true, 1)].into_iter().filter(|(spare, _)| !spare || narrow && matches!(home, Home::Shared(_)))
+            let forms = [(false, None, 0), (true, None, 1), (false, Some(4), 0)];
+            for (spare, shift, vector) in
+                forms.into_iter().filter(|&(spare, shift, _)| !spare && shift.is_none() || narrow && matches!(home, Home::Shared(_)))
             {
                 for bytes in if sum == HistogramSum::Count { [4, 8].as_slice() } else { &[4] } {
-                    let form = Form { threads: 256, rows: 2, home, spare, out_words: sum.words(*bytes) };
+                    let form = Form { threads: 256, rows: 2, home, spare, shift, out_words: sum.words(*bytes) };
                     let (holes, signature) = (holes(&task, form), signature(&[(dtype, vector)], &[]));
                     let shared = accept(&program(&task, &signature, &holes));
                     let extra = u32::from(spare) * 128 + if home == Home::Shared(2 * LEAST_CELLS) { SHARED } else { 0 };
@@ -83,7 +84,7 @@ fn wide_words<B: Run<HistogramTask>>(d: &B, x: &Buffer<B, u32>) -> Buffer<B, u32
     // Bits of every exponent and sign, of NaN and infinities too.
     let func = one(|x: Expr<u32>| (x % bins, ((x * 2_654_435_761).cast::<u64>() << 32) | x.cast::<u64>()));
     let (sum, numerics) = (HistogramSum::ExactWide, Numerics::Strict);
-    let task = HistogramTask { func: Arc::new(func), n: x.len(), bins: bins.into(), sum, numerics };
+    let task = HistogramTask { func: Arc::new(func), n: x.len(), bins: bins.into(), sum, clears: false, numerics };
     let leaf = Leaf::Elements { raw: x.raw().clone(), dtype: DType::U32, offset: x.offset(), stride: 1 };
     let out = Out { raw: words.raw().clone(), dtype: DType::U32, offset: words.offset() };
     d.run(&task, &[leaf], &[out]).expect("sums");

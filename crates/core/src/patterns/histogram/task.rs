@@ -51,7 +51,7 @@ impl HistogramSum {
     }
 }
 
-/// A histogram as data. The one output holds `bins` counts or sums (of exact ones [`LIMBS`] or [`WIDE_LIMBS`] words to each), and is added to.
+/// A histogram as data. The one output holds `bins` counts or sums (of exact ones [`LIMBS`] or [`WIDE_LIMBS`] words to each).
 #[derive(Clone, Debug)]
 pub struct HistogramTask {
     /// One parameter a leaf. Its results are, for [`HistogramSum::Count`], one to four bins (`u32`), each of which is counted; else one bin and
@@ -63,8 +63,23 @@ pub struct HistogramTask {
     pub bins: u64,
     /// What is added up.
     pub sum: HistogramSum,
+    /// Whether the output is cleared first; else it is added to.
+    pub clears: bool,
     /// Strict or fast.
     pub numerics: Numerics,
+}
+
+impl HistogramTask {
+    /// Clears the output, for backends that do not do so on their way.
+    ///
+    /// # Errors
+    /// As [`Map::fill`](crate::patterns::Map::fill).
+    pub fn clear<B: Run<MapTask>>(&self, device: &B, out: &Out<B::Raw>) -> Result<()> {
+        let each = out.dtype.size_bytes() / 4;
+        let words: Buffer<B, u32> =
+            Buffer::from_raw(device, out.raw.clone(), out.offset * each, self.bins * self.sum.words(out.dtype.size_bytes()))?;
+        device.fill(&words, 0)
+    }
 }
 
 /// A type of weights, and of their sums: wrapping integers, or `f32` and `f64`, whose sum is exact and rounded once.
@@ -131,7 +146,7 @@ impl<B: Backend> Call<B> {
         Ok(Self { sum: W::SUM, ..Self::new(device, bins.bins()?, collect, trace)? })
     }
 
-    /// Checks everything, clears the output, runs the task.
+    /// Checks everything and runs the task.
     pub(super) fn enqueue<T: Element>(self, device: &B, out: &Buffer<B, T>) -> Result<()>
     where
         B: Run<HistogramTask> + Run<MapTask>,
@@ -143,7 +158,11 @@ impl<B: Backend> Call<B> {
         }
         let n = self.check(device, 0, T::DTYPE, Some(out.out()))?;
         let cells = Cells::new(device, self.sum, self.bins, out)?;
-        self.add(device, n, &cells)?;
+        if n == 0 {
+            cells.clear(device)?;
+        } else {
+            self.run(device, n, &cells, true)?;
+        }
         cells.rounded(device)
     }
 
@@ -172,11 +191,15 @@ impl<B: Backend> Call<B> {
     where
         B: Run<HistogramTask>,
     {
-        if n == 0 {
-            return Ok(());
-        }
+        if n == 0 { Ok(()) } else { self.run(device, n, cells, false) }
+    }
+
+    fn run<T: Element>(self, device: &B, n: u64, cells: &Cells<B, T>, clears: bool) -> Result<()>
+    where
+        B: Run<HistogramTask>,
+    {
         let to: Out<B::Raw> = cells.limbs.as_ref().map_or_else(|| cells.out.out(), Buffer::out);
-        let task = HistogramTask { func: self.func, n, bins: self.bins, sum: self.sum, numerics: device.numerics() };
+        let task = HistogramTask { func: self.func, n, bins: self.bins, sum: self.sum, clears, numerics: device.numerics() };
         device.run(&task, &self.c.leaves, &[to])
     }
 }
@@ -191,15 +214,17 @@ pub(super) struct Cells<B: Backend, T> {
 }
 
 impl<B: Run<MapTask>, T: Element> Cells<B, T> {
-    /// Cleared cells.
+    /// Cells that hold anything.
     pub(super) fn new(device: &B, sum: HistogramSum, bins: u64, out: &Buffer<B, T>) -> Result<Self> {
         let limbs = if sum.is_exact() { Some(device.buffer::<u32>(bins * sum.words(4))?) } else { None };
-        let out = out.slice(..bins)?;
-        match &limbs {
-            Some(limbs) => device.fill(limbs, 0)?,
-            None => device.fill(&out, T::zeroed())?,
+        Ok(Self { limbs, sum, out: out.slice(..bins)? })
+    }
+
+    pub(super) fn clear(&self, device: &B) -> Result<()> {
+        match &self.limbs {
+            Some(limbs) => device.fill(limbs, 0),
+            None => device.fill(&self.out, T::zeroed()),
         }
-        Ok(Self { limbs, sum, out })
     }
 
     /// Leaves sums of floats, rounded, where they go.

@@ -63,6 +63,7 @@ impl<B: Run<HistogramTask> + Run<MapTask>, T: Element> HistogramTotal<B, T> {
     fn new(device: &B, sum: HistogramSum, bins: u64) -> Result<Self> {
         crate::input::require(device, "histogram", T::DTYPE)?;
         let cells = Cells::new(device, sum, bins, &device.buffer(bins)?)?;
+        cells.clear(device)?;
         Ok(Self { device: device.clone(), sum, cells, samples: 0 })
     }
 

@@ -96,7 +96,8 @@ where
         let (to, bits): (Expr<I>, Expr<W>) = crate::input::Inputs::<B>::exprs(&(indices, values), &mut 0);
         vec![target_word(to).value(), if negate { bits ^ lit(W::SIGN) } else { bits }.value()]
     })?;
-    let task = HistogramTask { func: Arc::new(func), n: indices.len(), bins: targets, sum: W::SUM, numerics: device.numerics() };
+    let task =
+        HistogramTask { func: Arc::new(func), n: indices.len(), bins: targets, sum: W::SUM, clears: false, numerics: device.numerics() };
     Run::<HistogramTask>::run(device, &task, &c.leaves, &[sums.out()])?;
     for part in parts() {
         let sums: Buffer<B, W> = words_as(&sums.slice(part.start * words..part.end * words)?)?;

@@ -38,7 +38,7 @@ impl SelectKind {
         }
     }
 
-    /// Whether the counts are there before the task runs, because elements' places depend on them.
+    /// Whether elements' places depend on the counts, so that these have to be there first.
     #[must_use]
     pub const fn counts_first(self) -> bool {
         matches!(self, Self::TwoWays | Self::ThreeWays)
@@ -52,7 +52,7 @@ impl SelectKind {
 }
 
 /// A selection as data. The outputs are one for each value, then for [`SelectKind::Runs`] the lengths (`u32`), then the counts (`u32` or `u64`).
-/// Where [`SelectKind::counts_first`] says so the last output is read: it holds the numbers of elements of part 0 (and part 1).
+/// The counts are the numbers of elements of part 0 (and of three ways of part 1).
 #[derive(Clone, Debug)]
 pub struct SelectTask {
     /// One parameter a leaf; its results are the element's part (a `u32`) and then its values.
@@ -83,6 +83,17 @@ impl SelectTask {
     pub const fn wide(&self) -> bool {
         self.n > u32::MAX as u64
     }
+
+    /// Writes the counts, where [`SelectKind::counts_first`] says that they have to be there first, for backends that do not count on their way.
+    ///
+    /// # Errors
+    /// As [`Reduce::reduce`](crate::patterns::Reduce::reduce).
+    pub fn count_first<B: Run<ReduceTask>>(&self, device: &B, leaves: &[Leaf<B::Raw>], outs: &[Out<B::Raw>]) -> Result<()> {
+        match outs.last() {
+            Some(counts) if self.kind.counts_first() => count_parts(device, self, leaves, counts),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// A call of a selection before its outputs are known.
@@ -92,7 +103,7 @@ pub(super) struct Call<B: Backend> {
     pub(super) kind: SelectKind,
 }
 
-/// Checks everything, then runs the counting that has to come first, then the task.
+/// Checks everything, then runs the task.
 pub(super) fn enqueue<B: Run<super::SelectTask> + Run<ReduceTask> + Run<MapTask>, R: Outputs, C: Count>(
     device: &B,
     call: Call<B>,
@@ -131,9 +142,6 @@ pub(super) fn enqueue<B: Run<super::SelectTask> + Run<ReduceTask> + Run<MapTask>
     let func = words(func, &mut c, &mut outs)?;
     let store = same(&func.result_types()[1..])?;
     let task = SelectTask { combine: combine(kind, n)?, func, store, n, kind, count: C::DTYPE, numerics };
-    if kind.counts_first() {
-        count_parts(device, &task, &c.leaves, outs.last())?;
-    }
     device.run(&task, &c.leaves, &outs)
 }
 
@@ -238,8 +246,7 @@ fn combine(kind: SelectKind, n: u64) -> Result<Arc<Func>> {
 }
 
 /// How many elements the parts have that others lie behind.
-fn count_parts<B: Run<ReduceTask>>(device: &B, task: &SelectTask, leaves: &[Leaf<B::Raw>], counts: Option<&Out<B::Raw>>) -> Result<()> {
-    let Some(counts) = counts else { return Ok(()) };
+fn count_parts<B: Run<ReduceTask>>(device: &B, task: &SelectTask, leaves: &[Leaf<B::Raw>], counts: &Out<B::Raw>) -> Result<()> {
     let parts = task.kind.counters();
     let ty = if task.wide() { Ty::U64 } else { Ty::U32 };
     let load = graph::trace(task.func.params.clone(), || {
