@@ -1,5 +1,5 @@
 //! The devices of this machine, each in its default form and in others: wgpu's narrow, with and without subgroups, and CUDA's whose launches
-//! soon start numbering themselves anew.
+//! soon start numbering themselves anew, and whose blocks do not wait for each other.
 
 use crate::case::Case;
 use isowarp::backend::Backend as _;
@@ -42,7 +42,7 @@ pub enum Again {
     /// None.
     Never,
     /// All adapters of wgpu, with those kernels in subgroups that the default has in shared memory, and the other way round; and without
-    /// their optional features. All GPUs of CUDA, with launches that look back numbered from 0 to 2.
+    /// their optional features. All GPUs of CUDA, with launches that look back numbered from 0 to 2, and without cooperative launches.
     All,
 }
 
@@ -55,6 +55,10 @@ const NARROW: &[&str] = &["elementary", "histogram", "map", "probe", "reduce", "
 /// Patterns whose kernels look back, and so tell launches apart by their numbers.
 #[cfg(feature = "cuda")]
 const LOOKING_BACK: &[&str] = &["scan", "select", "sort", "by_key"];
+
+/// Patterns that take one cooperative launch for several others, or for few elements.
+#[cfg(feature = "cuda")]
+const TOGETHER: &[&str] = &["histogram", "select", "by_key", "segmented"];
 
 impl Present {
     fn new(device: Device, form: &'static str) -> Self {
@@ -99,7 +103,7 @@ pub fn present(backends: &[String], again: Again) -> Result<(Vec<Present>, Vec<S
         }
     }
     if again == Again::All {
-        push_renumbering(&mut devices)?;
+        push_forms_of_cuda(&mut devices)?;
         if wanted("wgpu") {
             push_forms(&mut devices)?;
         }
@@ -117,21 +121,24 @@ pub fn present(backends: &[String], again: Again) -> Result<(Vec<Present>, Vec<S
     Ok((devices, absent.iter().map(ToString::to_string).collect()))
 }
 
-/// Opens every CUDA device that is there again, with launch numbers that start over at every third launch.
+/// Opens every CUDA device that is there again, with launch numbers that start over at every third launch, and with no cooperative launches.
 #[cfg(feature = "cuda")]
-fn push_renumbering(devices: &mut Vec<Present>) -> Result<()> {
+fn push_forms_of_cuda(devices: &mut Vec<Present>) -> Result<()> {
     let ordinals = devices.iter().filter_map(|d| if let Device::Cuda(cuda) = &d.device { Some(cuda.info().ordinal) } else { None });
     for ordinal in ordinals.collect::<Vec<_>>() {
         let cuda = isowarp::Cuda::new(ordinal)?;
         cuda.restart_launch_numbers_after(3);
         devices.push(Present { patterns: LOOKING_BACK, ..Present::new(Device::Cuda(cuda), "launch numbers start over") });
+        let cuda = isowarp::Cuda::new(ordinal)?;
+        cuda.launch_apart();
+        devices.push(Present { patterns: TOGETHER, ..Present::new(Device::Cuda(cuda), "blocks apart") });
     }
     Ok(())
 }
 
 #[cfg(not(feature = "cuda"))]
 #[expect(clippy::unnecessary_wraps, reason = "the other form can fail")]
-fn push_renumbering(_devices: &mut Vec<Present>) -> Result<()> {
+fn push_forms_of_cuda(_devices: &mut Vec<Present>) -> Result<()> {
     Ok(())
 }
 

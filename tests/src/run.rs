@@ -36,7 +36,7 @@ pub struct Options {
     /// Backends; every device of the machine if empty. One that is named and missing is an error.
     pub backends: Vec<String>,
     /// Whether a full run opens devices again: wgpu's adapters with the other form of kernels that come in subgroups and in shared memory,
-    /// and without optional features; CUDA's with launch numbers that soon start over.
+    /// and without optional features; CUDA's with launch numbers that soon start over, and without cooperative launches.
     pub narrow: bool,
     /// Digests of other devices to compare with.
     pub recordings: Vec<Recording>,

@@ -103,6 +103,12 @@ impl Cuda {
         self.device().launch_numbers.store(launches.max(1), Ordering::Relaxed);
     }
 
+    /// Lets no launch's blocks wait for each other any more, as on devices without cooperative launches; for tests of what is launched there instead.
+    /// Results are the same.
+    pub fn launch_apart(&self) {
+        self.device().meets.store(false, Ordering::Relaxed);
+    }
+
     /// A kernel of the library with its holes filled, compiled on first use. `key` is the kernel and a hash of everything
     /// that `fills` would write; the fills are called only when the kernel is new.
     ///

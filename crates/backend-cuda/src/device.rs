@@ -12,7 +12,7 @@ use isowarp_core::error::Result;
 use parking_lot::Mutex;
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::time::{Duration, Instant};
 
 /// One opened device. Dropped when the last stream, buffer, event and future of it is gone.
@@ -26,6 +26,8 @@ pub(crate) struct Device {
     pub(crate) kernels: KernelCache,
     /// Launches after which those that look back start numbering themselves anew.
     pub(crate) launch_numbers: AtomicU32,
+    /// Whether the blocks of a launch may wait for each other.
+    pub(crate) meets: AtomicBool,
     streams: Mutex<Streams>,
     marks: Mutex<Handles>,
     timers: Mutex<Handles>,
@@ -68,6 +70,7 @@ impl Device {
         let caps = caps(driver, &info);
         let pool = DevicePool::new(&context, &info)?;
         Ok(Arc::new(Self {
+            meets: AtomicBool::new(info.cooperative),
             info,
             caps,
             setup_time: start.elapsed(),

@@ -76,7 +76,7 @@ impl Run<HistogramTask> for Cuda {
         let count = task.n.div_ceil(worth).min(resident).max(least);
         let grid = Grid::linear(blocks(count)?, threads).shared(shared);
         let cleared = task.bins * task.sum.words(out_bytes);
-        let together = task.clears && self.may_meet(count, resident) && cleared <= u64::from(u32::MAX);
+        let together = task.clears && self.may_meet() && count <= resident && cleared <= u64::from(u32::MAX);
         if together {
             bound.args.scratch[0] = self.meeting()?;
             bound.args.u[3] = cleared as u32;

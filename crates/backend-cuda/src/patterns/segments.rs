@@ -98,7 +98,7 @@ pub(super) struct List {
 impl Cuda {
     /// Whether the launch that fills a list of `n` elements' segments may reduce it, too; then it has a place where its blocks meet.
     pub(super) fn reduces_its_list(&self, n: u64, args: &mut Args) -> Result<bool> {
-        let may = n <= FEW && self.info().cooperative;
+        let may = n <= FEW && self.may_meet();
         if may {
             put_wide(&mut args.u, MEET, self.meeting()?);
         }

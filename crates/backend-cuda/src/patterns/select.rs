@@ -50,9 +50,9 @@ impl Run<SelectTask> for Cuda {
         bound.args.u[0] = task.kind as u32;
         bound.args.u[EPOCHS] = self.device().launch_numbers.load(Ordering::Relaxed);
         if task.kind.counts_first() {
-            if let (false, Some(joint)) = (served, joint(task)) {
+            if let (true, Some(joint)) = (!served && self.may_meet(), joint(task)) {
                 let kernel = self.select_kernel(task, joint[words - 1], &bound)?;
-                if self.may_meet(tiles, u64::from(self.info().multiprocessors * kernel.resident_blocks(THREADS, 0)?)) {
+                if tiles <= u64::from(self.info().multiprocessors * kernel.resident_blocks(THREADS, 0)?) {
                     // SAFETY: as below; there is a block to each tile, and all of them run at the same time.
                     return unsafe { self.launch_together(&kernel, Grid::linear(blocks(tiles)?, THREADS), &bound.args) };
                 }

@@ -5,11 +5,12 @@ use crate::backend::Cuda;
 use crate::launch::{Args, Extra, Grid};
 use crate::module::Kernel;
 use isowarp_core::error::Result;
+use std::sync::atomic::Ordering;
 
 impl Cuda {
-    /// Whether the blocks of a grid may wait for each other, if at most `resident` of them run at the same time.
-    pub(super) fn may_meet(&self, blocks: u64, resident: u64) -> bool {
-        self.info().cooperative && blocks <= resident
+    /// Whether the blocks of a launch may wait for each other, if all of them run at the same time.
+    pub(super) fn may_meet(&self) -> bool {
+        self.device().meets.load(Ordering::Relaxed)
     }
 
     /// Where they do, for the kernel's arguments.
@@ -17,7 +18,7 @@ impl Cuda {
         self.stream().scratch().get(self, Use::Meeting, 4)
     }
 
-    /// Launches a grid of which [`Cuda::may_meet`] says that it may wait.
+    /// Launches a grid that is resident, where [`Cuda::may_meet`] says that its blocks may wait.
     ///
     /// # Safety
     /// As [`Cuda::launch`].
