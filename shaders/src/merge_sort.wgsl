@@ -4,6 +4,8 @@
 // belongs there into shared memory, every invocation finds its own part of the tile by halving and merges it one by one, and what is merged goes
 // back by way of shared memory, so that neighbours write neighbours. sort_by_cuts: how many keys before such a tile are of the first run, by halving.
 // Tiles and parts, and with them the keys that are compared, are the contract's: the same bits come of an order that contradicts itself.
+// Runs that no binding holds are merged by a dispatch for each pair of windows onto them. Windows overlap: a tile is done in the one that holds all
+// that it reads, and a search goes on in every window that holds the keys that it compares next, so the comparisons are the same.
 const THREADS = {{ threads }}u;
 const PART = {{ part }}u;
 const TILE = THREADS * PART;
@@ -41,6 +43,14 @@ struct Runs {
     end: u32,
 }
 
+{% if windows %}
+// The two runs that there are. args: their keys, run_a and run_b; blocks of the dispatch, the first of them first_block; of a window onto a run its
+// first key, and how many from there on count.
+fn runs_of(block: u32) -> Runs {
+    let begin = block * TILE;
+    return Runs(0u, args.run_a, args.run_b, begin, min(begin + TILE, args.run_a + args.run_b));
+}
+{% else %}
 // The runs that a tile is merged of. args: n keys in all, of which a run of a pair has run_a and run_b, at the end fewer; 2^shift tiles to a pair.
 fn runs_of(block: u32) -> Runs {
     let first = (block >> args.shift) << args.shift;
@@ -50,6 +60,7 @@ fn runs_of(block: u32) -> Runs {
     let begin = (block - first) * TILE;
     return Runs(skipped, m, n, begin, min(begin + TILE, m + n));
 }
+{% endif %}
 {% endif %}
 {% if cuts %}
 
@@ -63,15 +74,34 @@ fn sort_by_cuts(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
     let k = runs.begin;
     var low = max(k, runs.n) - runs.n;
     var high = min(k, runs.m);
+{% if windows %}
+    // The end of what is left to search lies behind all tiles' cuts.
+    if (args.resumed != 0u) {
+        low = cuts_out[block];
+        high = cuts_out[args.blocks + block];
+    }
+{% endif %}
     while (low < high) {
         let i = low + (high - low) / 2u;
+{% if windows %}
+        let in_a = i - args.window_a;
+        let in_b = k - 1u - i - args.window_b;
+        if ((in_a >= args.span_a) | (in_b >= args.span_b)) {
+            break;
+        }
+        if (before(b_at(in_b), a_at(in_a))) {
+{% else %}
         if (before(b_at(runs.skipped + k - 1u - i), a_at(runs.skipped + i))) {
+{% endif %}
             high = i;
         } else {
             low = i + 1u;
         }
     }
     cuts_out[block] = low;
+{% if windows %}
+    cuts_out[args.blocks + block] = high;
+{% endif %}
 }
 {% else %}
 
@@ -95,10 +125,14 @@ fn source_at(at: u32) -> u32 {
 
 @compute @workgroup_size({{ threads }})
 fn {{ "sort_by_tile" if tiles else "sort_by_merge" }}(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    let block = (group.z * grid.y + group.y) * grid.x + group.x;
-    if (block >= args.blocks) {
+{% set numbered = "at_window" if windows and not tiles else "block" %}
+    let {{ numbered }} = (group.z * grid.y + group.y) * grid.x + group.x;
+    if ({{ numbered }} >= args.blocks) {
         return;
     }
+{% if numbered == "at_window" %}
+    let block = args.first_block + at_window;
+{% endif %}
     let first = lane * PART;
     var key: array<Key, PART>;
 {% if pairs %}
@@ -118,7 +152,7 @@ fn {{ "sort_by_tile" if tiles else "sort_by_merge" }}(@builtin(workgroup_id) gro
 {% else %}
     let runs = runs_of(block);
     let count = runs.end - runs.begin;
-    let out = runs.skipped + runs.begin;
+    let out = {{ "at_window * TILE" if windows else "runs.skipped + runs.begin" }};
 {% if alone %}
     let from_a = 0u;
     let to_a = runs.m;
@@ -132,8 +166,22 @@ fn {{ "sort_by_tile" if tiles else "sort_by_merge" }}(@builtin(workgroup_id) gro
     // Of runs that are not sorted, co-ranks may fall; what is read then is inside the runs, too.
     let of_a = min(max(to_a, from_a) - from_a, count);
     // Places of the tile: its keys of the first run, then its keys of the second.
+{% if windows %}
+    let from_b = runs.begin - from_a;
+    // The tile of another dispatch: all invocations leave together, however the cuts are bound.
+    let is_here = (from_a - args.window_a < args.span_a) & (from_b - args.window_b < args.span_b);
+    if (lane == 0u) {
+        keys[0] = {{ "vec2(u32(is_here), 0u)" if wide else "u32(is_here)" }};
+    }
+    if (workgroupUniformLoad(&keys[0]){{ ".x" if wide }} == 0u) {
+        return;
+    }
+    let first_a = from_a - args.window_a;
+    let first_b = from_b - args.window_b - of_a;
+{% else %}
     let first_a = runs.skipped + from_a;
     let first_b = runs.skipped + runs.begin - from_a - of_a;
+{% endif %}
 {% for e in each %}
     {{ for_each }}
         let r = lane + {{ e }}{{ u }} * THREADS;
@@ -238,6 +286,8 @@ fn {{ "sort_by_tile" if tiles else "sort_by_merge" }}(@builtin(workgroup_id) gro
 {% endif %}
 {% if pairs %}
 {% set found = "source" if tiles else "taken_from" %}
+{% set index_a = "from_a + at" if windows else "first_a + at" %}
+{% set index_b = "args.run_a + from_b - of_a + at" if windows else "args.second + first_b + at" %}
     workgroupBarrier();
 {% for e in each %}
     {{ for_each }}
@@ -252,12 +302,12 @@ fn {{ "sort_by_tile" if tiles else "sort_by_merge" }}(@builtin(workgroup_id) gro
         if (r < count) {
             let at = source_at(place(r));
 {% if tiles %}
-            value[{{ e }}{{ u }}] = {{ "out + at" if indices else "v_at(out + at)" }};
+            value[{{ e }}{{ u }}] = {{ ("args.base + out + at" if windows else "out + at") if indices else "v_at(out + at)" }};
 {% else %}
             if (at < of_a) {
-                value[{{ e }}{{ u }}] = {{ "first_a + at" if indices else "v_at(first_a + at)" }};
+                value[{{ e }}{{ u }}] = {{ index_a if indices else "v_at(first_a + at)" }};
             } else {
-                value[{{ e }}{{ u }}] = {{ "args.second + first_b + at" if indices else "w_at(first_b + at)" }};
+                value[{{ e }}{{ u }}] = {{ index_b if indices else "w_at(first_b + at)" }};
             }
 {% endif %}
         }

@@ -137,6 +137,28 @@ pub const MERGE_SORT: Template = Template {
     ],
 };
 
+/// The merges of [`MERGE_SORT`] of runs that no binding holds: two windows onto them to a dispatch.
+pub const MERGE_SORT_WINDOWS: Template = Template {
+    args: &[
+        "run_a",
+        "run_b",
+        "blocks",
+        "first_block",
+        "resumed",
+        "window_a",
+        "span_a",
+        "window_b",
+        "span_b",
+        "skip_a",
+        "skip_b",
+        "skip_v",
+        "skip_w",
+        "skip_keys_out",
+        "skip_values_out",
+    ],
+    ..MERGE_SORT
+};
+
 /// P08: searches in a sorted array.
 pub const SEARCH: Template = Template {
     name: "search.wgsl",

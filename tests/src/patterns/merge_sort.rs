@@ -294,4 +294,24 @@ fn large<B: Target>(c: &mut Cases<B>) {
         Ok((digest(&keys)?, digest(&values)?, values.slice(1_000_000..1_001_000)?))
     })
     .bytes(4 * (m + n));
+    // The fewest keys that 128 MiB do not hold: pairs of the last two passes are merged by windows. Even ones come first, which are told by one bit.
+    let n = (1 << 24) + 2999;
+    c.add("sort_by/above_binding_limit/u64", move |d| {
+        let keys = d.generate(n, index64(), |i| i)?;
+        d.sort_by_in_place(&keys, |a, b| (a & 1u64).lt(b & 1u64))?;
+        let digest = d.reduce_from((&keys, index64()), |(x, i)| x * (i | 1), Sum)?;
+        Ok((keys.slice(n - 1000..)?, digest))
+    })
+    .needs(&[DType::U64])
+    .bytes(8 * n);
+    // An order that contradicts itself: every comparison shows.
+    let (m, n) = ((1 << 25) + 77, 1 << 21);
+    c.add("merge_by/above_binding_limit/noise", move |d| {
+        let of = |n: u64, step: u32| d.generate(n, (index(), scalar(step)), |(i, step)| i * step);
+        let order = |a: Expr<u32>, b: Expr<u32>| (((a * 2_654_435_761) ^ (b * 40_503)) >> 17 & 1u32).eq(1);
+        let keys = d.merge_by(&of(m, 7)?, &of(n, 9)?, order)?;
+        let digest = d.reduce_from((&keys, index()), |(x, i)| x * (i | 1), Sum)?;
+        Ok((keys.slice(m + n - 1000..)?, digest))
+    })
+    .bytes(4 * (m + n));
 }

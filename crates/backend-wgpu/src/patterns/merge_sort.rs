@@ -1,10 +1,13 @@
 //! P07 merge sort by the caller's order: a dispatch that sorts tiles, then two to each doubling of the runs: where the tiles of the result begin,
-//! and what is in them.
+//! and what is in them. Of arrays that no binding holds, parts of whole pairs are merged so, and longer pairs by windows onto their runs.
+
+mod windows;
 
 use super::Launch;
 use super::operands::Signature;
 use super::place::{Place, most};
 use super::program::{Operators, Program, Writer};
+use super::reduce::chunks;
 use crate::buffer::Buffer;
 use crate::device::Wgpu;
 use crate::pipeline::Kernel;
@@ -16,7 +19,7 @@ use isowarp_core::error::{Error, Result};
 use isowarp_core::ir::Func;
 use isowarp_core::patterns::merge::Place as Array;
 use isowarp_core::patterns::{MergeByTask, MergeSortTask, MergeTiling, SortPayload};
-use isowarp_shaders::kernels::MERGE_SORT;
+use isowarp_shaders::kernels::{MERGE_SORT, MERGE_SORT_WINDOWS};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -49,10 +52,12 @@ pub(super) struct Form {
     pub(super) writes_keys: bool,
     /// Whether what is done to each key of an invocation is a loop.
     pub(super) rolled: bool,
+    /// Whether runs are seen through windows; of tiles, whether the first index is a parameter.
+    pub(super) windows: bool,
 }
 
 pub(super) fn holes(step: Step, form: Form) -> Vec<(&'static str, u32)> {
-    let Form { key_bytes, payload, writes_keys, rolled } = form;
+    let Form { key_bytes, payload, writes_keys, rolled, windows } = form;
     let is = |yes: bool| u32::from(yes);
     let wide = key_bytes == 8;
     let (second, moves) = (step != Step::Tiles, step != Step::Cuts);
@@ -69,6 +74,7 @@ pub(super) fn holes(step: Step, form: Form) -> Vec<(&'static str, u32)> {
         ("indices", is(moves && payload == SortPayload::Indices)),
         ("writes_keys", is(moves && writes_keys)),
         ("rolled", is(moves && rolled)),
+        ("windows", is(windows)),
         ("reads_words", is(!wide)),
         ("reads_pairs", is(wide)),
         ("reads_second_words", is(second && !wide)),
@@ -87,8 +93,9 @@ pub(super) fn program<'a>(
     signature: &'a Signature,
     holes: &'a [(&'static str, u32)],
 ) -> Program<'a> {
+    let second_run = step != Step::Tiles;
     Program {
-        template: MERGE_SORT,
+        template: if second_run && holes.contains(&("windows", 1)) { MERGE_SORT_WINDOWS } else { MERGE_SORT },
         entry: match step {
             Step::Tiles => "sort_by_tile",
             Step::Cuts => "sort_by_cuts",
@@ -134,12 +141,15 @@ struct Order<'a> {
     before: &'a Func,
     dtype: DType,
     numerics: Numerics,
-    n: u64,
     rolled: bool,
+    /// The most elements of any operand that a binding surely holds.
+    most: u64,
+    tiling: MergeTiling,
 }
 
-/// Two runs of a pass, the first ones of all pairs: keys, values, and keys of a run.
+/// Two runs of a pass, the first ones of all pairs: keys of all, keys, values, and keys of a run.
 struct Runs<'a> {
+    n: u64,
     keys: [Place<'a>; 2],
     values: Option<[Place<'a>; 2]>,
     lengths: [u64; 2],
@@ -166,13 +176,22 @@ type Bindings<'a> = arrayvec::ArrayVec<crate::binds::Binding<'a>, { super::MAX }
 
 impl<'a> Order<'a> {
     fn new(wgpu: &'a Wgpu, before: &'a Func, dtype: DType, numerics: Numerics, n: u64) -> Result<Self> {
-        let limit = most(wgpu.window_limits(), dtype.size_bytes().max(PAYLOAD));
+        let (limits, tiling) = (wgpu.window_limits(), MergeTiling::of(dtype));
+        let size = dtype.size_bytes().max(PAYLOAD);
+        let held = most(limits, size);
+        // A window holds a tile of either run from any key on; what is known of the search for every tile is bound whole.
+        let least = 2 * tiling.tile;
+        if n > held && held < least {
+            let (requested, limit) = (least * size, limits.window_bytes);
+            return Err(Error::TooLarge { what: "bytes of two tiles of a sort by an order of your own", requested, limit });
+        }
+        let limit = held.max(most(limits, PAYLOAD) / 2 * tiling.tile).min(u64::from(u32::MAX / 2));
         if n > limit {
             return Err(Error::TooLarge { what: "elements of a sort by an order of your own", requested: n, limit });
         }
         let tuning = wgpu.tuning();
         let rolled = wgpu.patterns().rolls_merges(tuning) || tuning.rows(REPEATED, before.weight()) < REPEATED;
-        Ok(Self { wgpu, before, dtype, numerics, n, rolled })
+        Ok(Self { wgpu, before, dtype, numerics, rolled, most: held, tiling })
     }
 
     /// The first of these kernels, and where that is new, those that follow it.
@@ -187,74 +206,129 @@ impl<'a> Order<'a> {
         }
     }
 
-    fn tiles(&self) -> u64 {
-        self.n.div_ceil(MergeTiling::of(self.dtype).tile)
+    fn tiles(&self, n: u64) -> u64 {
+        n.div_ceil(self.tiling.tile)
     }
 
-    fn bind<'b>(&self, (words, bindings): (&mut [u32; 12], &mut Bindings<'b>), skip: usize, place: Place<'b>, len: u64) -> Result<()> {
-        let (window, binding) = place.bind(self.wgpu.window_limits(), 0, len)?;
+    /// Room for where the tiles of a merge begin; through windows, for what is left of the search, too.
+    fn cuts(&self, n: u64) -> Result<isowarp_core::buffer::Buffer<Wgpu, u32>> {
+        self.wgpu.buffer(if n > self.most { 2 * self.tiles(n) } else { self.tiles(n) })
+    }
+
+    /// Binds `len` elements from `first` on, and says in a parameter how far into the binding they start.
+    fn bind<'b>(
+        &self,
+        (words, bindings): (&mut [u32], &mut Bindings<'b>),
+        skip: usize,
+        place: Place<'b>,
+        (first, len): (u64, u64),
+    ) -> Result<()> {
+        let (window, binding) = place.bind(self.wgpu.window_limits(), first, len)?;
         words[skip] = window.skip as u32;
         bindings.push(binding);
         Ok(())
     }
 
-    fn outputs<'b>(&self, words: &mut [u32; 12], bindings: &mut Bindings<'b>, to: Side<'b>) -> Result<()> {
-        for (place, skip) in [(to.keys, SKIP_KEYS), (to.payload, SKIP_VALUES)] {
+    fn outputs<'b>(
+        &self,
+        words: &mut [u32],
+        bindings: &mut Bindings<'b>,
+        skips: [usize; 2],
+        to: Side<'b>,
+        elements: (u64, u64),
+    ) -> Result<()> {
+        for (place, skip) in [to.keys, to.payload].into_iter().zip(skips) {
             if let Some(place) = place {
-                self.bind((words, bindings), skip, place, self.n)?;
+                self.bind((words, bindings), skip, place, elements)?;
             }
         }
         Ok(())
     }
 
-    fn launch(&self, kernels: &[(Step, Form)], words: &[u32; 12], bindings: Bindings<'_>, groups: u64) -> Result<()> {
-        let mut launch = Launch::new(0, words);
+    fn launch(&self, kernels: &[(Step, Form)], base: u64, words: &[u32], bindings: Bindings<'_>, groups: u64) -> Result<()> {
+        let mut launch = Launch::new(base, words);
         launch.bindings = bindings;
         self.wgpu.launch(&*self.kernel(kernels)?, &launch, groups)
     }
 
     /// Sorts every tile by itself; `next` are the kernels that follow.
-    fn sort_tiles(&self, payload: SortPayload, from: Side<'_>, to: Side<'_>, next: &[(Step, Form)]) -> Result<()> {
+    fn sort_tiles(&self, n: u64, payload: SortPayload, from: Side<'_>, to: Side<'_>, next: &[(Step, Form)]) -> Result<()> {
         let Some(keys) = from.keys else { return Ok(()) };
-        let form = Form { key_bytes: keys.size, payload, writes_keys: to.keys.is_some(), rolled: self.rolled };
+        let windows = n > self.most && payload == SortPayload::Indices;
+        let form = Form { key_bytes: keys.size, payload, writes_keys: to.keys.is_some(), rolled: self.rolled, windows };
         let kernels = [&[(Step::Tiles, form)][..], next].concat();
-        let (mut words, mut bindings) = ([0; 12], Bindings::new());
-        (words[N], words[BLOCKS]) = (self.n as u32, self.tiles() as u32);
-        self.bind((&mut words, &mut bindings), SKIP_A, keys, self.n)?;
-        if let (SortPayload::Values, Some(values)) = (payload, from.payload) {
-            self.bind((&mut words, &mut bindings), SKIP_V, values, self.n)?;
-        }
-        self.outputs(&mut words, &mut bindings, to)?;
-        self.launch(&kernels, &words, bindings, self.tiles())
+        let step = if n > self.most { self.most / self.tiling.tile * self.tiling.tile } else { n };
+        chunks(n, step, |first, len| {
+            let (mut words, mut bindings) = ([0; 12], Bindings::new());
+            (words[N], words[BLOCKS]) = (len as u32, self.tiles(len) as u32);
+            self.bind((&mut words, &mut bindings), SKIP_A, keys, (first, len))?;
+            if let (SortPayload::Values, Some(values)) = (payload, from.payload) {
+                self.bind((&mut words, &mut bindings), SKIP_V, values, (first, len))?;
+            }
+            self.outputs(&mut words, &mut bindings, [SKIP_KEYS, SKIP_VALUES], to, (first, len))?;
+            self.launch(&kernels, first, &words, bindings, self.tiles(len))
+        })
     }
 
-    /// Merges pairs of runs; `cuts` has room for a number to a tile.
+    /// A pass of a sort of `n` keys: merges runs of `tile << (pass - 1)` keys in pairs, as many pairs at a time as a binding holds.
+    fn pass(&self, pass: u32, n: u64, payload: SortPayload, from: Side<'_>, to: Side<'_>, cuts: Option<&Buffer>) -> Result<()> {
+        let run = self.tiling.tile << (pass - 1);
+        let pair = 2 * run;
+        let step = if n > self.most { (self.most / pair).max(1) * pair } else { n };
+        chunks(n, step, |first, len| {
+            let from = from.behind(first);
+            let Some(keys) = from.keys else { return Ok(()) };
+            let runs = Runs {
+                n: len,
+                keys: halves(keys, run),
+                values: from.payload.map(|payload| halves(payload, run)),
+                lengths: [run; 2],
+                bound: [len, len.saturating_sub(run)],
+                shift: pass,
+            };
+            self.merge(payload, &runs, cuts, to.behind(first))
+        })
+    }
+
+    /// Merges pairs of runs; `cuts` has room for a number to a tile, or two.
     fn merge(&self, payload: SortPayload, runs: &Runs<'_>, cuts: Option<&Buffer>, to: Side<'_>) -> Result<()> {
-        let form = Form { key_bytes: runs.keys[0].size, payload, writes_keys: to.keys.is_some(), rolled: self.rolled };
+        if let (true, Some(cuts)) = (runs.n > self.most, cuts) {
+            return self.merge_through_windows(payload, runs, cuts, to);
+        }
+        let (tiles, all) = (self.tiles(runs.n), (0, runs.n));
+        let form = Form { key_bytes: runs.keys[0].size, payload, writes_keys: to.keys.is_some(), rolled: self.rolled, windows: false };
         let (mut words, mut bindings) = ([0; 12], Bindings::new());
-        (words[N], words[SHIFT], words[BLOCKS]) = (self.n as u32, runs.shift, self.tiles() as u32);
+        (words[N], words[SHIFT], words[BLOCKS]) = (runs.n as u32, runs.shift, tiles as u32);
         [words[RUN_A], words[RUN_B]] = runs.lengths.map(|len| len as u32);
         words[SECOND] = runs.lengths[0] as u32;
         for (k, skip) in [SKIP_A, SKIP_B].into_iter().enumerate() {
-            self.bind((&mut words, &mut bindings), skip, runs.keys[k], runs.bound[k])?;
+            self.bind((&mut words, &mut bindings), skip, runs.keys[k], (0, runs.bound[k]))?;
         }
         let merge = [(Step::Merge { alone: cuts.is_none() }, form)];
         let whole = cuts.map(|raw| Place { raw, offset: 0, size: 4 });
         if let Some(cuts) = whole {
             let mut bindings = bindings.clone();
-            bindings.push(cuts.bind(self.wgpu.window_limits(), 0, self.tiles())?.1);
-            self.launch(&[(Step::Cuts, form), merge[0]], &words, bindings, self.tiles().div_ceil(THREADS.into()))?;
+            bindings.push(cuts.bind(self.wgpu.window_limits(), 0, tiles)?.1);
+            self.launch(&[(Step::Cuts, form), merge[0]], 0, &words, bindings, tiles.div_ceil(THREADS.into()))?;
         }
         if let Some(values) = runs.values {
             for (k, skip) in [SKIP_V, SKIP_W].into_iter().enumerate() {
-                self.bind((&mut words, &mut bindings), skip, values[k], runs.bound[k])?;
+                self.bind((&mut words, &mut bindings), skip, values[k], (0, runs.bound[k]))?;
             }
         }
         if let Some(cuts) = whole {
-            bindings.push(cuts.bind(self.wgpu.window_limits(), 0, self.tiles())?.1);
+            bindings.push(cuts.bind(self.wgpu.window_limits(), 0, tiles)?.1);
         }
-        self.outputs(&mut words, &mut bindings, to)?;
-        self.launch(&merge, &words, bindings, self.tiles())
+        self.outputs(&mut words, &mut bindings, [SKIP_KEYS, SKIP_VALUES], to, all)?;
+        self.launch(&merge, 0, &words, bindings, tiles)
+    }
+}
+
+impl Side<'_> {
+    /// What begins so many elements behind.
+    fn behind(self, first: u64) -> Self {
+        let [keys, payload] = [self.keys, self.payload].map(|place| place.map(|p| Place { offset: p.offset + first, ..p }));
+        Self { keys, payload }
     }
 }
 
@@ -288,7 +362,7 @@ impl Run<MergeSortTask> for Wgpu {
         let own_home = room(if task.keys_out { narrow } else { more.is_none() && passes > 1 }, word)?;
         let own_away = room(lent.is_none() && passes > 0, word)?;
         let own_payload = room(pairs && places.payload_lent.is_none() && passes > 0, PAYLOAD)?;
-        let cuts = if passes > 0 { Some(self.buffer::<u32>(order.tiles())?) } else { None };
+        let cuts = if passes > 0 { Some(order.cuts(n)?) } else { None };
         let home_keys = whole(own_home.as_ref(), word).or(places.keys_out.or(more).map(result));
         let home = Side { keys: home_keys, payload: places.payload_out.map(result) };
         let away = Side {
@@ -302,20 +376,12 @@ impl Run<MergeSortTask> for Wgpu {
         };
         let source = Side { keys: Some(place(places.keys[0], size)), payload: places.values.map(|[v]| place(v, PAYLOAD)) };
         let travels = if pairs { SortPayload::Values } else { SortPayload::Nothing };
-        let form = Form { key_bytes: word, payload: travels, writes_keys: task.keys_out || passes > 1, rolled: order.rolled };
+        let writes_keys = task.keys_out || passes > 1;
+        let form = Form { key_bytes: word, payload: travels, writes_keys, rolled: order.rolled, windows: false };
         let next = [(Step::Cuts, form), (Step::Merge { alone: false }, form)];
-        order.sort_tiles(payload, source, side(0), if passes > 0 { &next } else { &[] })?;
+        order.sort_tiles(n, payload, source, side(0), if passes > 0 { &next } else { &[] })?;
         for pass in 1..=passes {
-            let (run, from) = (task.tiling().tile << (pass - 1), side(pass - 1));
-            let Some(keys) = from.keys else { continue };
-            let runs = Runs {
-                keys: halves(keys, run),
-                values: from.payload.map(|payload| halves(payload, run)),
-                lengths: [run; 2],
-                bound: [n, n - run],
-                shift: pass,
-            };
-            order.merge(travels, &runs, cuts.as_ref().map(isowarp_core::buffer::Buffer::raw), side(pass))?;
+            order.pass(pass, n, travels, side(pass - 1), side(pass), cuts.as_ref().map(isowarp_core::buffer::Buffer::raw))?;
         }
         match (places.keys_out, &own_home) {
             (Some(out), Some(words)) if narrow => self.pack(words, n, out),
@@ -331,9 +397,10 @@ impl Run<MergeByTask> for Wgpu {
         let order = Order::new(self, &task.before, task.dtype, task.numerics, total)?;
         let narrow = size < 4;
         let own = if narrow { Some(self.allocate_bytes(total * 4)?) } else { None };
-        let cuts = if order.tiles() > 1 { Some(self.buffer::<u32>(order.tiles())?) } else { None };
+        let cuts = if order.tiles(total) > 1 { Some(order.cuts(total)?) } else { None };
         let lengths = [task.m, task.n];
         let runs = Runs {
+            n: total,
             keys: places.keys.map(|keys| place(keys, size)),
             values: places.values.map(|values| values.map(|v| place(v, PAYLOAD))),
             lengths,

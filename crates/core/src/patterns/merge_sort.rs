@@ -38,9 +38,9 @@ use call::{argsort, merge, order, sort, sort_with};
 /// is lent, and of what travels, and eight bytes a tile. Values of four bytes travel with their keys, other ones are fetched by indices at the end, which takes four
 /// bytes an element, and as much as the values in place. Keys of one and two bytes take words on wgpu.
 ///
-/// The order is compiled into the kernels: a number that it captures is part of them. Through wgpu, arrays above the binding limit are
-/// [`Error::TooLarge`](crate::Error::TooLarge), and so, with values or indices, are 2^32 elements and more everywhere. Outputs may not overlap inputs;
-/// the forms in place have none.
+/// The order is compiled into the kernels: a number that it captures is part of them. Through wgpu, 2^31 elements and more are
+/// [`Error::TooLarge`](crate::Error::TooLarge), and so, with values or indices, are 2^32 and more everywhere; runs above the binding limit are merged
+/// window by window there, with the same comparisons. Outputs may not overlap inputs; the forms in place have none.
 ///
 /// Source: Green, McColl and Bader, *GPU merge path: a GPU merging algorithm* (2012); Satish, Harris and Garland, *Designing efficient sorting
 /// algorithms for manycore GPUs* (2009); Kirk, Hwu and El Hajj, *Programming Massively Parallel Processors*, chapters 12 and 13.

@@ -186,7 +186,7 @@ fn sorts_selections_and_moves_stay_small() {
     };
     let before = ir::trace(|(a, b): (Expr<u32>, Expr<u32>)| a.lt(b)).expect("operator");
     let ordered = |step, payload| {
-        let holes = merge_sort::holes(step, merge_sort::Form { key_bytes: 4, payload, writes_keys: true, rolled: false });
+        let holes = merge_sort::holes(step, merge_sort::Form { key_bytes: 4, payload, writes_keys: true, rolled: false, windows: false });
         size(&merge_sort::program(step, (&before, DType::U32, Numerics::Strict), &none, &holes))
     };
     let moved = |template, entry, holes: &[(&'static str, u32)]| size(&layout::program(template, entry, holes, &none));

@@ -332,18 +332,23 @@ fn merges_of_every_width_and_form() {
 fn merge_sorts_of_every_type_and_form() {
     let signature = signature(&[], &[]);
     let check = |before: &Func, dtype: DType| {
-        for step in [
-            merge_sort::Step::Tiles,
-            merge_sort::Step::Cuts,
-            merge_sort::Step::Merge { alone: true },
-            merge_sort::Step::Merge { alone: false },
+        use merge_sort::Step;
+        // What is seen through windows is not one tile.
+        for (step, windows) in [
+            (Step::Tiles, false),
+            (Step::Tiles, true),
+            (Step::Cuts, false),
+            (Step::Cuts, true),
+            (Step::Merge { alone: true }, false),
+            (Step::Merge { alone: false }, false),
+            (Step::Merge { alone: false }, true),
         ] {
             // Narrow keys are words after the first pass.
             for key_bytes in [dtype.size_bytes(), dtype.size_bytes().max(4)] {
                 for payload in [SortPayload::Nothing, SortPayload::Values, SortPayload::Indices] {
                     for (writes_keys, rolled) in [(true, false), (true, true), (false, true)] {
                         let writes_keys = writes_keys || payload == SortPayload::Nothing;
-                        let holes = merge_sort::holes(step, merge_sort::Form { key_bytes, payload, writes_keys, rolled });
+                        let holes = merge_sort::holes(step, merge_sort::Form { key_bytes, payload, writes_keys, rolled, windows });
                         let shared = accept(&merge_sort::program(step, (before, dtype, Numerics::Strict), &signature, &holes));
                         assert!(shared <= SHARED, "{shared} bytes of shared memory");
                     }
