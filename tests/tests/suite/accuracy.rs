@@ -154,7 +154,9 @@ fn log_sum_exp_is_near_the_f64_value() {
         let exact = f64::from(100.0f32) + x.iter().map(|v| (f64::from(*v) - 100.0).exp()).sum::<f64>().ln();
         let lse = Op::associative(f32::NEG_INFINITY, |a, b| a.max(b) + (-(a - b).abs()).exp().ln_1p());
         let found = d.reduce(&d.upload(&x[..]).unwrap(), lse).unwrap().read_blocking().unwrap();
-        assert!((f64::from(found) - exact).abs() < 1e-4 * exact.abs(), "{found} against {exact}");
+        // 14 levels of a tree, none of which enlarges the errors below it: a sum below 128 rounded, and a logarithm below 1 whose operand is.
+        let bound = 14.0 * (2f64.powi(-18) + 2f64.powi(-21));
+        assert!((f64::from(found) - exact).abs() <= bound, "{found} against {exact}, bound {bound}");
     });
 }
 
