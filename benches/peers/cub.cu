@@ -217,8 +217,9 @@ int main() {
             CHECK(cudaMemcpy(offsets, host.data(), 4 * host.size(), cudaMemcpyHostToDevice));
             const int64_t segments = (int64_t)host.size() - 1;
             b.cub(name, [&](void* t, size_t& s, int c) { return cub::DeviceSegmentedReduce::Sum(t, s, f(x[c]), f(z[c]), segments, offsets, offsets + 1); });
-            if (name == std::string("segmented/power_law f32"))
-                b.cub("segmented/sort u32", [&](void* t, size_t& s, int c) { return cub::DeviceSegmentedSort::SortKeys(t, s, y[c], z[c], n, segments, offsets, offsets + 1); });
+            const bool tiny = name == std::string("segmented/tiny f32");
+            if (tiny || name == std::string("segmented/power_law f32"))
+                b.cub(tiny ? "segmented/sort_tiny u32" : "segmented/sort u32", [&](void* t, size_t& s, int c) { return cub::DeviceSegmentedSort::SortKeys(t, s, y[c], z[c], n, segments, offsets, offsets + 1); });
             CHECK(cudaFree(offsets));
         }
     }

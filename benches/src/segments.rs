@@ -22,10 +22,8 @@ pub(crate) fn works() -> Vec<Work> {
             let (found, count) = (zeroed::<u32>(d, s.n)?, zeroed::<u32>(d, 1)?);
             one::<u32>(d, s, move |d, x, out| d.reduce_by_key_into(&keys, x, Sum, (&found, out), &count))
         }),
-        work("segmented/sort", DType::U32, 8, |d, s| {
-            let offsets = d.upload(&power_law(s))?;
-            one::<u32>(d, s, move |d, x, out| d.segmented_sort_into(x, &offsets, SortOrder::Ascending, out))
-        }),
+        work("segmented/sort", DType::U32, 8, |d, s| sorted(d, s, &power_law(s))),
+        work("segmented/sort_tiny", DType::U32, 8, |d, s| sorted(d, s, &tiny(s))),
     ]
 }
 
@@ -33,6 +31,12 @@ pub(crate) fn works() -> Vec<Work> {
 fn of(d: &Device, s: &Shape, offsets: &[u32]) -> Result<Ready> {
     let offsets = d.upload(offsets)?;
     one::<f32>(d, s, move |d, x, out| d.segmented_reduce_into(x, &offsets, Sum, out))
+}
+
+/// Segments in order.
+fn sorted(d: &Device, s: &Shape, offsets: &[u32]) -> Result<Ready> {
+    let offsets = d.upload(offsets)?;
+    one::<u32>(d, s, move |d, x, out| d.segmented_sort_into(x, &offsets, SortOrder::Ascending, out))
 }
 
 /// A number in [0, 1) for each index.

@@ -32,6 +32,8 @@ pub enum Source {
     Scan,
     /// `scan_variants.cu`
     ScanVariants,
+    /// `segmented_sort.cu`
+    SegmentedSort,
     /// `segments.cu`
     Segments,
     /// `select.cu`
@@ -60,6 +62,7 @@ impl Source {
         Source::ReduceVariants,
         Source::Scan,
         Source::ScanVariants,
+        Source::SegmentedSort,
         Source::Segments,
         Source::Select,
         Source::Sort,
@@ -84,6 +87,7 @@ impl Source {
             Source::ReduceVariants => "reduce_variants",
             Source::Scan => "scan",
             Source::ScanVariants => "scan_variants",
+            Source::SegmentedSort => "segmented_sort",
             Source::Segments => "segments",
             Source::Select => "select",
             Source::Sort => "sort",
@@ -109,6 +113,7 @@ impl Source {
             Source::ReduceVariants => reduce_variants::BUILDS,
             Source::Scan => scan::BUILDS,
             Source::ScanVariants => scan_variants::BUILDS,
+            Source::SegmentedSort => segmented_sort::BUILDS,
             Source::Segments => segments::BUILDS,
             Source::Select => select::BUILDS,
             Source::Sort => sort::BUILDS,
@@ -977,6 +982,72 @@ pub mod scan_variants {
                 Entry { name: "scan_kogge_stone_w4", holes: &["load1", "combine", "store1"] },
                 Entry { name: "scan_brent_kung_w4", holes: &["load1", "combine", "store1"] },
                 Entry { name: "scan_coarsened_w4", holes: &["load1", "load4", "combine", "store1", "store4"] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `segmented_sort.cu`.
+pub mod segmented_sort {
+    use super::*;
+
+    /// `segmented_plan`
+    pub const SEGMENTED_PLAN: Kernel = Kernel::new(Source::SegmentedSort, "segmented_plan");
+    /// `segmented_histogram_k1`
+    pub const SEGMENTED_HISTOGRAM_K1: Kernel = Kernel::new(Source::SegmentedSort, "segmented_histogram_k1");
+    /// `segmented_pass_k1_p0`
+    pub const SEGMENTED_PASS_K1_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k1_p0");
+    /// `segmented_pass_k1_p4`
+    pub const SEGMENTED_PASS_K1_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k1_p4");
+    /// `segmented_pass_k1_p8`
+    pub const SEGMENTED_PASS_K1_P8: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k1_p8");
+    /// `segmented_histogram_k2`
+    pub const SEGMENTED_HISTOGRAM_K2: Kernel = Kernel::new(Source::SegmentedSort, "segmented_histogram_k2");
+    /// `segmented_pass_k2_p0`
+    pub const SEGMENTED_PASS_K2_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k2_p0");
+    /// `segmented_pass_k2_p4`
+    pub const SEGMENTED_PASS_K2_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k2_p4");
+    /// `segmented_pass_k2_p8`
+    pub const SEGMENTED_PASS_K2_P8: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k2_p8");
+    /// `segmented_histogram_k4`
+    pub const SEGMENTED_HISTOGRAM_K4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_histogram_k4");
+    /// `segmented_pass_k4_p0`
+    pub const SEGMENTED_PASS_K4_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k4_p0");
+    /// `segmented_pass_k4_p4`
+    pub const SEGMENTED_PASS_K4_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k4_p4");
+    /// `segmented_pass_k4_p8`
+    pub const SEGMENTED_PASS_K4_P8: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k4_p8");
+    /// `segmented_histogram_k8`
+    pub const SEGMENTED_HISTOGRAM_K8: Kernel = Kernel::new(Source::SegmentedSort, "segmented_histogram_k8");
+    /// `segmented_pass_k8_p0`
+    pub const SEGMENTED_PASS_K8_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k8_p0");
+    /// `segmented_pass_k8_p4`
+    pub const SEGMENTED_PASS_K8_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k8_p4");
+    /// `segmented_pass_k8_p8`
+    pub const SEGMENTED_PASS_K8_P8: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k8_p8");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: include_str!("segmented_sort.ptx"),
+            entries: &[
+                Entry { name: "segmented_plan", holes: &[] },
+                Entry { name: "segmented_histogram_k1", holes: &[] },
+                Entry { name: "segmented_pass_k1_p0", holes: &[] },
+                Entry { name: "segmented_pass_k1_p4", holes: &[] },
+                Entry { name: "segmented_pass_k1_p8", holes: &[] },
+                Entry { name: "segmented_histogram_k2", holes: &[] },
+                Entry { name: "segmented_pass_k2_p0", holes: &[] },
+                Entry { name: "segmented_pass_k2_p4", holes: &[] },
+                Entry { name: "segmented_pass_k2_p8", holes: &[] },
+                Entry { name: "segmented_histogram_k4", holes: &[] },
+                Entry { name: "segmented_pass_k4_p0", holes: &[] },
+                Entry { name: "segmented_pass_k4_p4", holes: &[] },
+                Entry { name: "segmented_pass_k4_p8", holes: &[] },
+                Entry { name: "segmented_histogram_k8", holes: &[] },
+                Entry { name: "segmented_pass_k8_p0", holes: &[] },
+                Entry { name: "segmented_pass_k8_p4", holes: &[] },
+                Entry { name: "segmented_pass_k8_p8", holes: &[] },
             ],
         },
     ];

@@ -2,6 +2,9 @@
 // A pass: sort_count writes how often each digit value occurs in each tile, as [row][value][tile]; an exclusive scan of these numbers is where
 // each tile's keys of each value go; sort_scatter ranks a tile's keys, puts them in order in shared memory and writes them from there, so that
 // neighbours go to neighbouring places. Rows of one tile need no counting. Blocks are numbered row by row, tile by tile.
+{% if parts %}
+// Rows are parts of any lengths here: a table says where each tile lies, and counts are [part][value][tile].
+{% endif %}
 const THREADS = {{ threads }}u;
 const ITEMS = {{ items }}u;
 const TILE = THREADS * ITEMS;
@@ -34,6 +37,15 @@ alias Key = vec2<u32>;
 {% else %}
 alias Key = u32;
 {% endif %}
+{% if parts %}
+
+// The mask of the tile's digits: keys of no segment stay where they are.
+const STAYS = {{ stays }}u;
+var<private> digit_mask: u32;
+{% set digit_mask = "digit_mask" %}
+{% else %}
+{% set digit_mask = "args.digit_mask" %}
+{% endif %}
 
 // The key of an element, as the bits that lie there.
 fn key_at(i: u32) -> Key {
@@ -54,23 +66,27 @@ fn digit_of(key: Key) -> u32 {
     let mapped = key ^ negative ^ vec2(args.flip_low, args.flip_high);
     let shift = args.shift;
     if (shift >= 32u) {
-        return (mapped.y >> (shift - 32u)) & args.digit_mask;
+        return (mapped.y >> (shift - 32u)) & {{ digit_mask }};
     }
     // A digit may lie across both words.
     let high = select(mapped.y << ((32u - shift) & 31u), 0u, shift == 0u);
-    return ((mapped.x >> shift) | high) & args.digit_mask;
+    return ((mapped.x >> shift) | high) & {{ digit_mask }};
 {% else %}
     let negative = select(0u, args.negative_low, ((key >> args.sign_bit) & 1u) != 0u);
-    return ((key ^ negative ^ args.flip_low) >> args.shift) & args.digit_mask;
+    return ((key ^ negative ^ args.flip_low) >> args.shift) & {{ digit_mask }};
 {% endif %}
 }
 {% if count %}
 // Copies of the counters, so that invocations with one value get less in each other's way.
 const COPIES = {{ copies }}u;
 var<workgroup> counters: array<atomic<u32>, RADIX * COPIES>;
+{% if parts %}
+var<workgroup> leaves: u32;
+{% endif %}
 
 // From the end to the beginning, which the scatter then finds in the cache.
-// args: n keys of a row, tiles of a row, first_block and end_block of this dispatch.
+// args: n keys of a row, tiles of a row (of parts: of the table), first_block and end_block of this dispatch; of parts, the tiles that begin in in_len
+// elements from in_first on.
 @compute @workgroup_size({{ threads }})
 fn sort_count(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let turn = args.first_block + (group.z * grid.y + group.y) * grid.x + group.x;
@@ -78,10 +94,29 @@ fn sort_count(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) 
         return;
     }
     let block = args.first_block + (args.end_block - 1u - turn);
+{% if parts %}
+    // A tile's first key, how many it has, the first tile of its part, and how many the part has. Behind the last tile there is nothing.
+    let begin = table[block];
+    let keys_here = table[args.tiles + block];
+    let first_tile = table[2u * args.tiles + block];
+    let count = keys_here & ~STAYS;
+    let counter = first_tile * RADIX + (block - first_tile);
+    let counters_apart = table[3u * args.tiles + block];
+    digit_mask = select(args.digit_mask, 0u, (keys_here & STAYS) != 0u);
+    if (lane == 0u) {
+        leaves = u32(count == 0u || begin - args.in_first >= args.in_len);
+    }
+    if (workgroupUniformLoad(&leaves) != 0u) {
+        return;
+    }
+{% else %}
     let row = block / args.tiles;
     let tile = block % args.tiles;
     let begin = row * args.n + tile * TILE;
     let count = min(TILE, args.n - tile * TILE);
+    let counter = row * RADIX * args.tiles + tile;
+    let counters_apart = args.tiles;
+{% endif %}
     for (var k = lane; k < RADIX * COPIES; k += THREADS) {
         atomicStore(&counters[k], 0u);
     }
@@ -95,7 +130,7 @@ fn sort_count(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) 
         for (var copy = 0u; copy < COPIES; copy++) {
             sum += atomicLoad(&counters[copy * RADIX + value]);
         }
-        counts[(row * RADIX + value) * args.tiles + tile] = sum;
+        counts[counter + value * counters_apart] = sum;
     }
 }
 {% else %}
@@ -111,9 +146,9 @@ alias Payload = vec2<u32>;
 alias Payload = u32;
 {% endif %}
 
-fn payload_at(i: u32, row: u32) -> Payload {
+fn payload_at(i: u32, row_begin: u32) -> Payload {
 {% if indices %}
-    return i - row * args.n;
+    return i - row_begin;
 {% else %}
     return payload_in[i - args.in_first + args.payload_in_skip];
 {% endif %}
@@ -141,10 +176,29 @@ fn sort_scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
     if (block >= args.end_block) {
         return;
     }
+{% if parts %}
+    // A tile's first key, how many it has, the first tile of its part, and how many the part has. Behind the last tile there is nothing.
+    let begin = table[block];
+    let keys_here = table[args.tiles + block];
+    let first_tile = table[2u * args.tiles + block];
+    let count = keys_here & ~STAYS;
+    let counter = first_tile * RADIX + (block - first_tile);
+    let counters_apart = table[3u * args.tiles + block];
+    digit_mask = select(args.digit_mask, 0u, (keys_here & STAYS) != 0u);
+    if (lane == 0u) {
+        bases[0] = u32(count == 0u || begin - args.in_first >= args.in_len);
+    }
+    if (workgroupUniformLoad(&bases[0]) != 0u) {
+        return;
+    }
+{% else %}
     let row = block / args.tiles;
     let tile = block % args.tiles;
     let begin = row * args.n + tile * TILE;
     let count = min(TILE, args.n - tile * TILE);
+    let counter = row * RADIX * args.tiles + tile;
+    let counters_apart = args.tiles;
+{% endif %}
 {% if subgroups %}
     let first = lane / size * size * ITEMS + lane % size;
     let step = size;
@@ -184,7 +238,7 @@ fn sort_scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
 {% else %}
     var base = 0u;
     if (lane < RADIX) {
-        base = offsets[(row * RADIX + lane) * args.tiles + tile] - start;
+        base = offsets[counter + lane * counters_apart] - start;
     }
 {% endif %}
     if (lane < RADIX) {
@@ -269,7 +323,7 @@ fn sort_scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
     var payload: array<Payload, ITEMS>;
 {% for k in keys %}
     {{ for_each }}
-        payload[{{ k }}{{ u }}] = payload_at(begin + min(place[{{ k }}{{ u }}], count - 1u), row);
+        payload[{{ k }}{{ u }}] = payload_at(begin + min(place[{{ k }}{{ u }}], count - 1u), {{ '0u' if parts else 'row * args.n' }});
     }
 {% endfor %}
     workgroupBarrier();

@@ -25,6 +25,7 @@ pub const SORT: Template = Template {
         "negative_high",
         "flip_low",
         "flip_high",
+        "in_len",
     ],
     bindings: &[
         Extra { name: "keys_in", access: "read", ty: "array<u32>", when: Some("reads_words") },
@@ -37,6 +38,7 @@ pub const SORT: Template = Template {
         Extra { name: "payload_out", access: "read_write", ty: "array<vec2<u32>>", when: Some("payload_writes_pairs") },
         Extra { name: "counts", access: "read_write", ty: "array<u32>", when: Some("count") },
         Extra { name: "offsets", access: "read", ty: "array<u32>", when: Some("reads_offsets") },
+        Extra { name: "table", access: "read", ty: "array<u32>", when: Some("parts") },
         Extra { name: "packed_out", access: "read_write", ty: "array<u32>", when: Some("pack") },
     ],
 };

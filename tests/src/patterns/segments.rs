@@ -30,6 +30,8 @@ enum Cut {
     Inner,
     /// As many segments of each magnitude.
     Power,
+    /// Around the tiles of a sort, with elements before the first and behind the last one; 4096 and more on average.
+    Long,
 }
 
 const CUTS: [(Cut, &str); 9] = [
@@ -46,11 +48,15 @@ const CUTS: [(Cut, &str); 9] = [
 
 const EDGES: [u64; 24] = [0, 1, 2, 3, 4, 5, 7, 8, 9, 31, 33, 255, 257, 1023, 1024, 1025, 2049, 4095, 4096, 4097, 8191, 8192, 8193, 16_385];
 
+/// Keys of a sort's tile, by backend and what travels, and around them.
+const TILES: [u64; 17] = [0, 8831, 8832, 8833, 1, 8063, 8064, 8065, 0, 3839, 3840, 3841, 26_495, 7681, 7680, 17_665, 11_521];
+
 impl Cut {
     /// Offsets of segments of `n` elements.
     fn offsets(self, n: u64) -> Vec<u64> {
         let (first, end) = match self {
             Self::Inner => (n / 7, n - n / 5),
+            Self::Long => (n / 70, n - n / 50),
             _ => (0, n),
         };
         let mut all = vec![first];
@@ -62,6 +68,7 @@ impl Cut {
                 Self::Middle => 900 + r % 300,
                 Self::Mixed | Self::Inner => [0, 1, r >> 8 & 3, 1 + (r >> 8) % 40, (r >> 8) % 3000, (r >> 8) % 20_000][r as usize % 6],
                 Self::Edges => EDGES[k as usize % EDGES.len()],
+                Self::Long => TILES[k as usize % TILES.len()],
                 Self::One => n,
                 Self::Each => 1,
                 Self::Empty => 0,
@@ -366,6 +373,47 @@ fn sorts<B: Target>(c: &mut Cases<B>) {
     of::<B, u64>(c);
     of::<B, i64>(c);
     of::<B, f64>(c);
+    long_sorts(c);
+}
+
+/// Segments that are sorted tile by tile.
+fn long_sorts<B: Target>(c: &mut Cases<B>) {
+    fn of<B: Target, K: Element>(c: &mut Cases<B>) {
+        let t = K::DTYPE;
+        c.add(format!("segmented_sort/long/{t}"), move |d| {
+            let (x, offsets) = (input::<B, K>(d, Fill::Bits, 51_007, "x")?, Cut::Long.upload(d, 51_007)?);
+            Ok((d.segmented_sort(&x, &offsets, SortOrder::Descending)?, d.segmented_argsort(&x, &offsets, SortOrder::Ascending)?))
+        })
+        .needs(&[t]);
+    }
+    fn pairs<B: Target, V: Element>(c: &mut Cases<B>) {
+        let t = V::DTYPE;
+        c.add(format!("segmented_sort/long/pairs/{t}"), move |d| {
+            let n = 40_009;
+            let keys = d.map(&input::<B, u32>(d, Fill::Plain, n, "x")?, |x| (x >> 9) % 700)?;
+            let (values, offsets) = (input::<B, V>(d, Fill::Bits, n, "v")?, Cut::Long.upload(d, n)?);
+            d.segmented_sort_pairs(&keys, &values, &offsets, SortOrder::Ascending)
+        })
+        .needs(&[t]);
+    }
+    for n in [25_000, 200_003] {
+        c.add(format!("segmented_sort/long/u32/{n}"), move |d| {
+            d.segmented_sort(&input::<B, u32>(d, Fill::Plain, n, "x")?, &Cut::Long.upload(d, n)?, SortOrder::Ascending)
+        });
+    }
+    c.add("segmented_sort/long/bits".to_owned(), move |d| {
+        let (x, offsets) = (input::<B, i32>(d, Fill::Bits, 30_011, "x")?, Cut::Long.upload(d, 30_011)?);
+        let of = |bits: core::ops::Range<u32>| d.segmented_sort(&x, &offsets, SortOrder::Ascending.bits(bits));
+        Ok((of(5..18)?, of(7..7)?))
+    });
+    of::<B, u8>(c);
+    of::<B, f16>(c);
+    of::<B, f32>(c);
+    of::<B, i64>(c);
+    of::<B, f64>(c);
+    pairs::<B, u8>(c);
+    pairs::<B, i32>(c);
+    pairs::<B, f64>(c);
 }
 
 fn differences<B: Target>(c: &mut Cases<B>) {

@@ -6,11 +6,15 @@ use isowarp::{Device, Error};
 
 /// Lengths of segments from nothing to several tiles, the elements, and where they are cut.
 fn cut(seed: u32, n: usize) -> (Vec<u32>, Vec<u32>) {
+    cut_longer(seed, n, 1)
+}
+
+fn cut_longer(seed: u32, n: usize, times: u32) -> (Vec<u32>, Vec<u32>) {
     let (x, lengths) = (mt19937(seed, n), mt19937(seed + 1, n + 1));
     let mut offsets = vec![(n / 50) as u32];
     for r in lengths {
         let last = offsets[offsets.len() - 1];
-        let length = if r & 7 == 0 { r >> 17 } else { (r >> 8) % [1, 2, 40, 1500][r as usize >> 3 & 3] };
+        let length = times * if r & 7 == 0 { r >> 17 } else { (r >> 8) % [1, 2, 40, 1500][r as usize >> 3 & 3] };
         if (last + length) as usize >= n - n / 50 {
             break;
         }
@@ -103,8 +107,8 @@ fn exclusive_scans_of_segments_over_inputs_are_those_of_arrays() {
 
 #[test]
 fn segments_are_sorted_and_scanned_as_their_slices_are() {
-    for n in [1, 300, 40_003] {
-        let (x, offsets) = cut(21, n);
+    for (n, times) in [(1, 1), (300, 1), (40_003, 1), (300_007, 8)] {
+        let (x, offsets) = cut_longer(21, n, times);
         let (mut sorted, mut scanned) = (x.clone(), x.clone());
         for b in offsets.windows(2) {
             sorted[b[0] as usize..b[1] as usize].sort_unstable();

@@ -1,38 +1,90 @@
-//! P07 sort: the indices of each row, sorted by a stable sort, and what lies at them.
+//! P07 sort: the indices of each row, or segment, sorted by a stable sort, and what lies at them.
 
 use crate::Cpu;
 use crate::memory::HostBuffer;
 use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::error::Result;
-use isowarp_core::patterns::SortTask;
+use isowarp_core::patterns::{SegmentedSortTask, SortPlaces, SortTask};
 use rayon::prelude::*;
 
 impl Run<SortTask> for Cpu {
     fn run(&self, task: &SortTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
         let places = task.places(leaves, outs)?;
-        let read = |(raw, offset): (&HostBuffer, u64), size: u64| raw.read(offset * size, task.elements() * size);
-        let size = task.dtype.size_bytes();
-        let keys = read(places.keys, size)?;
-        let compared = (task.bits.start..task.bits.end).fold(0, |mask, bit| mask | 1u64 << bit);
-        let mapped: Vec<u64> = keys.par_chunks_exact(size as usize).map(|key| task.key_bits().of(word(key)) & compared).collect();
-        // The indices of every row, in order.
-        let mut order: Vec<u32> = (0..task.rows).flat_map(|_| 0..task.n as u32).collect();
-        let rows = order.par_chunks_exact_mut(task.n as usize).zip(mapped.par_chunks_exact(task.n as usize));
-        rows.for_each(|(order, mapped)| order.sort_by_key(|&i| mapped[i as usize]));
+        let keys = Keys::read(task, &places)?;
+        let n = task.n as usize;
+        let mut order = identity(task);
+        order.par_chunks_exact_mut(n).for_each(|row| keys.sort(row));
+        let in_row = |i: u32| i % task.n as u32;
+        keys.write(task, &places, &order, in_row)
+    }
+}
 
+impl Run<SegmentedSortTask> for Cpu {
+    fn run(&self, task: &SegmentedSortTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
+        let places = task.places(leaves, outs)?;
+        let (raw, offset) = places.bounds;
+        let bounds: Vec<usize> = raw.read(offset * 4, (task.parts + 1) * 4)?.chunks_exact(4).map(|b| word(b) as usize).collect();
+        let keys = Keys::read(&task.sort, &places.sort)?;
+        let mut order = identity(&task.sort);
+        // The first part and the last one are in no segment.
+        let mut rest = &mut order[bounds[1]..bounds[task.parts as usize - 1]];
+        let mut segments = Vec::new();
+        for bounds in bounds[1..task.parts as usize].windows(2) {
+            let (segment, others) = rest.split_at_mut(bounds[1] - bounds[0]);
+            segments.push(segment);
+            rest = others;
+        }
+        segments.into_par_iter().for_each(|segment| keys.sort(segment));
+        keys.write(&task.sort, &places.sort, &order, |i| i)
+    }
+}
+
+/// The place of every key.
+fn identity(task: &SortTask) -> Vec<u32> {
+    (0..task.elements() as u32).collect()
+}
+
+/// What is sorted: the keys, and what they compare by.
+struct Keys {
+    bytes: Vec<u8>,
+    mapped: Vec<u64>,
+}
+
+impl Keys {
+    fn read(task: &SortTask, places: &SortPlaces<'_, HostBuffer>) -> Result<Self> {
+        let (size, (raw, offset)) = (task.dtype.size_bytes(), places.keys);
+        let bytes = raw.read(offset * size, task.elements() * size)?;
+        let compared = (task.bits.start..task.bits.end).fold(0, |mask, bit| mask | 1u64 << bit);
+        let mapped = bytes.par_chunks_exact(size as usize).map(|key| task.key_bits().of(word(key)) & compared).collect();
+        Ok(Self { bytes, mapped })
+    }
+
+    /// Puts places in the order of what lies there.
+    fn sort(&self, places: &mut [u32]) {
+        places.sort_by_key(|&i| self.mapped[i as usize]);
+    }
+
+    /// The outputs of a sort whose keys come from these places.
+    fn write(
+        &self,
+        task: &SortTask,
+        places: &SortPlaces<'_, HostBuffer>,
+        order: &[u32],
+        index: impl Fn(u32) -> u32 + Sync + Send,
+    ) -> Result<()> {
         let gathered = |bytes: &[u8], size: u64| -> Vec<u8> {
-            let (size, n) = (size as usize, task.n as usize);
-            let rows = order.chunks_exact(n).zip(bytes.chunks_exact(n * size));
-            rows.flat_map(|(order, row)| order.iter().flat_map(move |&i| &row[i as usize * size..][..size])).copied().collect()
+            let size = size as usize;
+            order.iter().flat_map(|&i| &bytes[i as usize * size..][..size]).copied().collect()
         };
+        let size = task.dtype.size_bytes();
         if let Some(out) = places.keys_out {
-            out.raw.write(out.offset * size, &gathered(&keys, size))?;
+            out.raw.write(out.offset * size, &gathered(&self.bytes, size))?;
         }
         if let Some(out) = places.payload_out {
             let size = places.payload_bytes;
             let payload = match places.values {
-                Some(values) => gathered(&read(values, size)?, size),
-                None => bytemuck::cast_slice(&order).to_vec(),
+                Some((raw, offset)) => gathered(&raw.read(offset * size, task.elements() * size)?, size),
+                None => bytemuck::cast_slice(&order.par_iter().map(|&i| index(i)).collect::<Vec<u32>>()).to_vec(),
             };
             out.raw.write(out.offset * size, &payload)?;
         }

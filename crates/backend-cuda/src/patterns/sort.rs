@@ -1,4 +1,4 @@
-//! P07 sort: a histogram of all digits, then a launch to each, which reads and writes keys and payload once.
+//! P07 sort: a histogram of all digits, then a launch to each, which reads and writes keys and payload once. P05: of parts of any lengths likewise.
 
 use super::scan::HEADER_WORDS;
 use super::scratch::Use;
@@ -10,8 +10,9 @@ use crate::module;
 use isowarp_core::backend::{Backend as _, Leaf, Out, RawBuffer as _, Run};
 use isowarp_core::error::Result;
 use isowarp_core::patterns::plan::tiles;
-use isowarp_core::patterns::{Digit, SortPayload, SortPlaces, SortTask};
+use isowarp_core::patterns::{Digit, Fourth, SegmentedSortTask, SortPayload, SortPlaces, SortTask};
 use isowarp_kernels::Kernel;
+use isowarp_kernels::segmented_sort::*;
 use isowarp_kernels::sort::*;
 use std::sync::atomic::Ordering;
 
@@ -64,6 +65,14 @@ const TABLE: [(Kernel, [Kernel; 3]); 4] = [
     (SORT_HISTOGRAM_K8, [SORT_PASS_K8_P0, SORT_PASS_K8_P4, SORT_PASS_K8_P8]),
 ];
 
+/// The same of parts.
+const SEGMENTED: [(Kernel, [Kernel; 3]); 4] = [
+    (SEGMENTED_HISTOGRAM_K1, [SEGMENTED_PASS_K1_P0, SEGMENTED_PASS_K1_P4, SEGMENTED_PASS_K1_P8]),
+    (SEGMENTED_HISTOGRAM_K2, [SEGMENTED_PASS_K2_P0, SEGMENTED_PASS_K2_P4, SEGMENTED_PASS_K2_P8]),
+    (SEGMENTED_HISTOGRAM_K4, [SEGMENTED_PASS_K4_P0, SEGMENTED_PASS_K4_P4, SEGMENTED_PASS_K4_P8]),
+    (SEGMENTED_HISTOGRAM_K8, [SEGMENTED_PASS_K8_P0, SEGMENTED_PASS_K8_P4, SEGMENTED_PASS_K8_P8]),
+];
+
 impl Run<SortTask> for Cuda {
     fn run(&self, task: &SortTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
         let places = task.places(leaves, outs)?;
@@ -73,9 +82,7 @@ impl Run<SortTask> for Cuda {
         let mut args = Args::default();
         let _temporaries = self.bind_sort(task, &places, digits.len(), &mut args)?;
 
-        let widest = size.max(places.payload_bytes);
-        let kind = if widest > 4 { 2 } else { usize::from(places.payload_bytes > 0) };
-        let tile = ITEMS[kind] * u64::from(THREADS);
+        let tile = tile_of(size, places.payload_bytes);
         let tiles_of_row = tiles(task.n, tile);
         let grid = Grid::linear(blocks(task.rows * tiles_of_row)?, THREADS);
         let (histogram, passes) = TABLE[size.ilog2() as usize];
@@ -87,7 +94,7 @@ impl Run<SortTask> for Cuda {
             (TILES, grid.blocks[0]),
             (TILES_OF_ROW, tiles_of_row as u32),
             (PASSES, digits.len() as u32),
-            (EPOCHS, self.device().launch_numbers.load(Ordering::Relaxed).min(MOST_EPOCHS)),
+            (EPOCHS, self.epochs_of_sorts()),
         ] {
             args.u[word] = value;
         }
@@ -95,18 +102,57 @@ impl Run<SortTask> for Cuda {
         if !alone {
             self.plan_sort(task, histogram, digits.len() as u64, &mut args)?;
         }
-        for (k, digit) in digits.iter().enumerate() {
-            let left = digits.len() - 1 - k;
-            args.u[PASS] = k as u32;
-            args.u[PLAN] = if k == 0 { READS_SOURCE } else { 0 }
-                | if left % 2 == 1 { WRITES_AWAY } else { READS_AWAY }
-                | if left == 0 { LAST } else { 0 };
-            (args.u[SHIFT], args.u[MASK]) = (digit.shift, mask(*digit));
-            // SAFETY: the task's contract (views are inside their buffers); memory away and scratch are as large as the kernel says.
-            unsafe { self.launch(&pass, grid, &args)? };
-        }
-        Ok(())
+        self.sort_passes(&digits, &pass, grid, &mut args)
     }
+}
+
+impl Run<SegmentedSortTask> for Cuda {
+    fn run(&self, task: &SegmentedSortTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let places = task.places(leaves, outs)?;
+        let (sort, of) = (&task.sort, &places.sort);
+        let size = sort.dtype.size_bytes();
+        let digits = digits(sort, of);
+        let mut args = Args::default();
+        let _temporaries = self.bind_sort(sort, of, digits.len(), &mut args)?;
+
+        let tile = tile_of(size, of.payload_bytes);
+        let table = task.tiles(self, &places, tile, Fourth::Part)?;
+        let tiles = task.most_tiles(tile);
+        let counts = task.parts * digits.len() as u64 * RADIX * 4;
+        let counters = self.allocate_bytes(counts)?;
+        self.fill(&counters, 0, counts, &[0])?;
+        args.scratch[0] = self.stream().scratch().get(self, Use::Sort, 8 * (HEADER_WORDS + tiles * RADIX))?;
+        args.scratch[1] = self.address(&counters, "scratch")?;
+        args.scratch[2] = self.address(table.raw(), "scratch")? + table.offset() * 4;
+        args.scratch[3] = self.address(places.bounds.0, "the bounds")? + places.bounds.1 * 4;
+        // A block takes neighbouring tiles, so that it adds few counts of few parts.
+        let chunk = tiles.div_ceil(u64::from(self.info().multiprocessors * HISTOGRAM_BLOCKS));
+        for (word, value) in [
+            (TILES, blocks(tiles)?),
+            (PASSES, digits.len() as u32),
+            (EPOCHS, self.epochs_of_sorts()),
+            (CHUNKS, chunk as u32),
+            (SHIFT, sort.bits.start),
+            (MASK, sort.bits.end),
+        ] {
+            args.u[word] = value;
+        }
+        let (histogram, passes) = SEGMENTED[size.ilog2() as usize];
+        let kernels: [module::Kernel; 2] = [self.kernel((histogram, 0), &[])?, self.kernel((SEGMENTED_PLAN, 0), &[])?];
+        let pass = self.kernel((passes[of.payload_bytes as usize / 4], 0), &[])?;
+        // SAFETY: the task's contract (views are inside their buffers, bounds do not fall); scratch is as large as the kernels say.
+        unsafe {
+            self.launch(&kernels[0], Grid::linear(blocks(tiles.div_ceil(chunk))?, HISTOGRAM_THREADS), &args)?;
+            self.launch(&kernels[1], Grid::linear(blocks(task.parts)?, RADIX as u32), &args)?;
+        }
+        self.sort_passes(&digits, &pass, Grid::linear(blocks(tiles)?, THREADS), &mut args)
+    }
+}
+
+/// Keys of a tile, by bytes of a key and of its payload.
+fn tile_of(size: u64, payload: u64) -> u64 {
+    let kind = if size.max(payload) > 4 { 2 } else { usize::from(payload > 0) };
+    ITEMS[kind] * u64::from(THREADS)
 }
 
 /// The digits of the passes. A sort in place ends where it started after an even number of them.
@@ -158,6 +204,25 @@ impl Cuda {
         let flags = [(task.payload == SortPayload::Indices, INDICES), (!task.keys_out, DROPS_KEYS), (in_place(places), IN_PLACE)];
         args.u[FLAGS] = flags.into_iter().map(|(is, flag)| if is { flag } else { 0 }).sum();
         Ok([home, away, away_payload])
+    }
+
+    fn epochs_of_sorts(&self) -> u32 {
+        self.device().launch_numbers.load(Ordering::Relaxed).min(MOST_EPOCHS)
+    }
+
+    /// A launch to each digit.
+    fn sort_passes(&self, digits: &[Digit], pass: &module::Kernel, grid: Grid, args: &mut Args) -> Result<()> {
+        for (k, digit) in digits.iter().enumerate() {
+            let left = digits.len() - 1 - k;
+            args.u[PASS] = k as u32;
+            args.u[PLAN] = if k == 0 { READS_SOURCE } else { 0 }
+                | if left % 2 == 1 { WRITES_AWAY } else { READS_AWAY }
+                | if left == 0 { LAST } else { 0 };
+            (args.u[SHIFT], args.u[MASK]) = (digit.shift, mask(*digit));
+            // SAFETY: the task's contract (views are inside their buffers); memory away and scratch are as large as the kernel says.
+            unsafe { self.launch(pass, grid, args)? };
+        }
+        Ok(())
     }
 
     /// Counts the values of all digits, and decides on the device where each pass puts them and which passes are left out.

@@ -13,7 +13,7 @@ use isowarp_core::backend::{Backend as _, Leaf, Out, RawBuffer as _, Run};
 use isowarp_core::caps::Numerics;
 use isowarp_core::error::{Error, Result};
 use isowarp_core::ops::Sum;
-use isowarp_core::patterns::{Digit, Scan as _, SortPayload, SortTask};
+use isowarp_core::patterns::{Digit, Fourth, STAYS, Scan as _, SegmentedSortTask, SortPayload, SortPlaces, SortTask};
 use isowarp_shaders::kernels::SORT;
 use std::sync::Arc;
 
@@ -28,12 +28,24 @@ const COUNTERS: u32 = 2048;
 const NARROW_DIGIT: u32 = 4;
 /// Counters of a workgroup that counts.
 const COPIES: u32 = 4;
+/// Parameters of a dispatch.
+const WORDS: usize = 19;
 
 /// Keys and payload where a pass finds or leaves them.
 #[derive(Clone, Copy)]
 struct Side<'a> {
     keys: Option<Place<'a>>,
     payload: Option<Place<'a>>,
+}
+
+/// What a dispatch reads: blocks, and the elements that they begin in, and those bound. Blocks of parts begin elsewhere, too, and are left out then.
+#[derive(Clone, Copy)]
+struct Window {
+    block: u64,
+    blocks: u64,
+    first: u64,
+    len: u64,
+    bound: u64,
 }
 
 /// Which kernel of the file.
@@ -61,6 +73,8 @@ pub(super) struct Form {
     /// Whether the payload is made rather than read.
     pub(super) indices: bool,
     pub(super) writes_keys: bool,
+    /// Whether rows are parts of any lengths, with a table of tiles.
+    pub(super) parts: bool,
 }
 
 /// A sort and what its passes share.
@@ -68,28 +82,50 @@ struct Sort<'a> {
     wgpu: &'a Wgpu,
     task: &'a SortTask,
     form: Form,
+    /// Tiles of a row; of parts, at most of all.
     tiles: u64,
+    /// Where the tiles of parts lie.
+    table: Option<isowarp_core::buffer::Buffer<Wgpu, u32>>,
     /// Counts of a pass and where they lead; none where a row is one tile.
-    tables: Option<[isowarp_core::buffer::Buffer<Wgpu, u32>; 2]>,
+    counts: Option<[isowarp_core::buffer::Buffer<Wgpu, u32>; 2]>,
 }
 
 impl Run<SortTask> for Wgpu {
     fn run(&self, task: &SortTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
         let places = task.places(leaves, outs)?;
+        let tiles = task.n.div_ceil(TILE);
+        let form = self.sort_form(task, places.payload_bytes, task.rows * tiles, tiles > 1)?;
+        let counts = if tiles > 1 { Some(self.sort_counts(form, task.rows * tiles)?) } else { None };
+        Sort { wgpu: self, task, form, tiles, table: None, counts }.run(&places)
+    }
+}
+
+impl Run<SegmentedSortTask> for Wgpu {
+    fn run(&self, task: &SegmentedSortTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let places = task.places(leaves, outs)?;
+        let tiles = task.most_tiles(TILE);
+        let form = Form { parts: true, ..self.sort_form(&task.sort, places.sort.payload_bytes, tiles, true)? };
+        let table = Some(task.tiles(self, &places, TILE, Fourth::Tiles)?);
+        let counts = Some(self.sort_counts(form, tiles)?);
+        Sort { wgpu: self, task: &task.sort, form, tiles, table, counts }.run(&places.sort)
+    }
+}
+
+impl Sort<'_> {
+    fn run(&self, places: &SortPlaces<'_, Buffer>) -> Result<()> {
+        let (task, wgpu) = (self.task, self.wgpu);
         let (elements, size) = (task.elements(), task.dtype.size_bytes());
         let (narrow, travels) = (size < 4, task.payload != SortPayload::Nothing);
         let source = |(raw, offset), size| Place { raw, offset, size };
         let result = |out: &'_ Out<Buffer>| -> (u64, u64) { (out.offset, out.dtype.size_bytes()) };
-        let tiles = task.n.div_ceil(TILE);
-        let form = self.sort_form(task, places.payload_bytes, tiles)?;
-        let digits = task.digits(form.digit_bits);
+        let digits = task.digits(self.form.digit_bits);
 
         // The last pass writes home, the one before away, and so on; where that would be the source, the roles are swapped.
         let in_place = places.keys_out.is_some_and(|o| o.raw.same(places.keys.0) && o.offset == places.keys.1);
         let swapped = in_place && !narrow && digits.len() % 2 == 1;
         let word = size.max(4);
         let passes = digits.len();
-        let room = |wanted: bool, size: u64| if wanted { self.allocate_bytes(elements * size).map(Some) } else { Ok(None) };
+        let room = |wanted: bool, size: u64| if wanted { wgpu.allocate_bytes(elements * size).map(Some) } else { Ok(None) };
         let lent_keys = places.keys_lent.filter(|_| !narrow);
         let own_home = room(narrow && task.keys_out || !task.keys_out && passes > 2, word)?;
         let own_away = room(lent_keys.is_none() && (passes > 1 || swapped), word)?;
@@ -114,25 +150,21 @@ impl Run<SortTask> for Wgpu {
             std::mem::swap(&mut home, &mut away);
         }
 
-        let table = (u64::from(1u32 << form.digit_bits)) * tiles * task.rows;
-        let table = || isowarp_core::buffer::Memory::buffer::<u32>(self, table);
-        let tables = if tiles > 1 { Some([table()?, table()?]) } else { None };
-        let sort = Sort { wgpu: self, task, form, tiles, tables };
         let mut from = Side { keys: Some(source(places.keys, size)), payload: places.values.map(|v| source(v, places.payload_bytes)) };
         for (k, &digit) in digits.iter().enumerate() {
             let to = if (passes - 1 - k).is_multiple_of(2) { home } else { away };
             let last = k + 1 == passes;
             let to = if last && !task.keys_out { Side { keys: None, ..to } } else { to };
-            sort.pass(digit, from, to)?;
+            self.pass(digit, from, to)?;
             from = to;
         }
         if let (true, Some(out)) = (narrow, places.keys_out) {
-            return self.pack(from.keys.map_or(places.keys.0, |p| p.raw), elements, out);
+            return wgpu.pack(from.keys.map_or(places.keys.0, |p| p.raw), elements, out);
         }
         if swapped {
             for (from, to) in [(home.keys, away.keys), (home.payload, away.payload)] {
                 if let (Some(from), Some(to)) = (from, to) {
-                    self.copy_bytes(from.raw, from.offset * from.size, to.raw, to.offset * to.size, elements * to.size)?;
+                    wgpu.copy_bytes(from.raw, from.offset * from.size, to.raw, to.offset * to.size, elements * to.size)?;
                 }
             }
         }
@@ -141,19 +173,25 @@ impl Run<SortTask> for Wgpu {
 }
 
 impl Wgpu {
-    fn sort_form(&self, task: &SortTask, payload_bytes: u64, tiles: u64) -> Result<Form> {
+    /// Counts of so many tiles, and where they lead.
+    fn sort_counts(&self, form: Form, tiles: u64) -> Result<[isowarp_core::buffer::Buffer<Self, u32>; 2]> {
+        let counts = || isowarp_core::buffer::Memory::buffer::<u32>(self, tiles << form.digit_bits);
+        Ok([counts()?, counts()?])
+    }
+
+    fn sort_form(&self, task: &SortTask, payload_bytes: u64, tiles: u64, counts: bool) -> Result<Form> {
         let (narrowest, widest) = self.subgroup_widths();
         let subgroups = self.tuning().sort_in_subgroups;
         // Every subgroup has a counter for each value.
         let mut digit_bits = if subgroups { (COUNTERS / (THREADS / narrowest.max(1))).ilog2().min(8) } else { NARROW_DIGIT };
         // The table of counts is bound whole.
         let limits = self.window_limits();
-        let table = |bits: u32| ((task.rows * tiles) << bits) * 4;
-        while digit_bits > 1 && tiles > 1 && table(digit_bits) > limits.window_bytes {
+        let table = |bits: u32| (tiles << bits) * 4;
+        while digit_bits > 1 && counts && table(digit_bits) > limits.window_bytes {
             digit_bits -= 1;
         }
         let requested = table(digit_bits);
-        if tiles > 1 && requested > limits.window_bytes {
+        if counts && requested > limits.window_bytes {
             return Err(Error::TooLarge { what: "bytes of a sort's counts", requested, limit: limits.window_bytes });
         }
         Ok(Form {
@@ -165,6 +203,7 @@ impl Wgpu {
             payload_bytes,
             indices: false,
             writes_keys: true,
+            parts: false,
         })
     }
 }
@@ -180,7 +219,6 @@ impl Sort<'_> {
         let Some(keys) = from.keys else { return Ok(()) };
         let travels = self.task.payload != SortPayload::Nothing;
         let form = Form { key_bytes: keys.size, indices: travels && from.payload.is_none(), writes_keys: to.keys.is_some(), ..self.form };
-        let blocks = self.task.rows * self.tiles;
         let elements = self.task.elements();
         let limits = self.wgpu.window_limits();
         // Elements that all windows of one side hold.
@@ -188,34 +226,61 @@ impl Sort<'_> {
             let sizes = [side.keys, side.payload].into_iter().flatten().map(|p| p.size).max().unwrap_or(4);
             most(limits, sizes)
         };
-        let (reach, most) = (span(from), span(to));
-        let step = if elements <= reach { blocks } else { reach / TILE };
-        if step == 0 {
-            return Err(Error::TooLarge { what: "bytes of a tile", requested: TILE * keys.size, limit: limits.window_bytes });
-        }
-        if let Some([counts, offsets]) = &self.tables {
+        let most = span(to);
+        let windows = self.windows(span(from), keys.size)?;
+        if let Some([counts, offsets]) = &self.counts {
             let kernel = self.kernel(Step::Count, form)?;
-            chunks(blocks, step, |first, count| {
-                let mut at = self.words(first, count, (0, 0), digit);
+            for &window in &windows {
+                let mut at = self.words(window, (0, 0), digit);
                 let from = Side { payload: None, ..from };
-                let launch = self.launch(&mut at, from, Side { keys: None, payload: None }, &[counts.raw()])?;
-                self.wgpu.launch(&kernel, &launch, count)
-            })?;
+                let launch = self.launch(&mut at, window, from, Side { keys: None, payload: None }, Some(counts))?;
+                self.wgpu.launch(&kernel, &launch, window.blocks)?;
+            }
             self.wgpu.scan_exclusive_into(counts, Sum, offsets)?;
         }
-        let kernel = self.kernel(Step::Scatter { alone: self.tables.is_none() }, form)?;
-        chunks(blocks, step, |first, count| {
+        let kernel = self.kernel(Step::Scatter { alone: self.counts.is_none() }, form)?;
+        for &window in &windows {
             // Keys go anywhere: where not all places are in sight, each window of them is a dispatch of its own.
             chunks(elements, most, |place, len| {
-                let mut at = self.words(first, count, (place, len), digit);
-                let extra: &[&Buffer] = match &self.tables {
-                    Some([_, offsets]) => &[offsets.raw()],
-                    None => &[],
-                };
-                let launch = self.launch(&mut at, from, to, extra)?;
-                self.wgpu.launch(&kernel, &launch, count)
-            })
-        })
+                let mut at = self.words(window, (place, len), digit);
+                let offsets = self.counts.as_ref().map(|[_, offsets]| offsets);
+                let launch = self.launch(&mut at, window, from, to, offsets)?;
+                self.wgpu.launch(&kernel, &launch, window.blocks)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Where a pass reads, if it has at most `reach` elements in sight.
+    fn windows(&self, reach: u64, key_bytes: u64) -> Result<Vec<Window>> {
+        let (blocks, elements) = (self.task.rows * self.tiles, self.task.elements());
+        if elements <= reach {
+            return Ok(vec![Window { block: 0, blocks, first: 0, len: elements, bound: elements }]);
+        }
+        let mut windows = Vec::new();
+        // The host does not know which tiles of parts lie in a window, so all are asked; each belongs to the one that it begins in.
+        let step = if self.table.is_some() { reach.saturating_sub(TILE) } else { reach / TILE };
+        if step == 0 {
+            return Err(Error::TooLarge {
+                what: "bytes of a tile",
+                requested: TILE * key_bytes,
+                limit: self.wgpu.window_limits().window_bytes,
+            });
+        }
+        if self.table.is_some() {
+            chunks(elements, step, |first, len| {
+                windows.push(Window { block: 0, blocks, first, len, bound: (len + TILE).min(elements - first) });
+                Ok(())
+            })?;
+        } else {
+            chunks(blocks, step, |block, blocks| {
+                let first = self.element(block);
+                let len = self.element(block + blocks) - first;
+                windows.push(Window { block, blocks, first, len, bound: len });
+                Ok(())
+            })?;
+        }
+        Ok(windows)
     }
 
     /// First element of a block, or the end of all.
@@ -224,15 +289,15 @@ impl Sort<'_> {
     }
 
     /// The parameters of a dispatch over some blocks into some places, the skips of its windows left at 0.
-    fn words(&self, first: u64, count: u64, (out_first, out_len): (u64, u64), digit: Digit) -> [u32; 18] {
+    fn words(&self, from: Window, (out_first, out_len): (u64, u64), digit: Digit) -> [u32; WORDS] {
         let map = self.task.key_bits();
         let mask = ((1u64 << digit.bits) - 1) as u32;
         [
             self.task.n as u32,
             self.tiles as u32,
-            first as u32,
-            (first + count) as u32,
-            self.element(first) as u32,
+            from.block as u32,
+            (from.block + from.blocks) as u32,
+            from.first as u32,
             0,
             0,
             out_first as u32,
@@ -246,19 +311,25 @@ impl Sort<'_> {
             (map.negative >> 32) as u32,
             map.flip as u32,
             (map.flip >> 32) as u32,
+            from.len as u32,
         ]
     }
 
-    /// Binds the windows that the parameters name, in the order of the template, and then whole buffers.
-    fn launch<'b>(&self, at: &mut [u32; 18], from: Side<'b>, to: Side<'b>, whole: &[&'b Buffer]) -> Result<Launch<'b>> {
+    /// Binds the windows that the parameters name, in the order of the template, then counts or what they lead to, and the table of tiles.
+    fn launch<'b>(
+        &'b self,
+        at: &mut [u32; WORDS],
+        window: Window,
+        from: Side<'b>,
+        to: Side<'b>,
+        counts: Option<&'b isowarp_core::buffer::Buffer<Wgpu, u32>>,
+    ) -> Result<Launch<'b>> {
         let limits = self.wgpu.window_limits();
-        let begin = u64::from(at[4]);
-        let len = self.element(u64::from(at[3])) - begin;
         let (out_first, out_len) = (u64::from(at[7]), u64::from(at[8]));
         let mut bindings = arrayvec::ArrayVec::new();
         let sides = [
-            (from.keys, begin, len, 5),
-            (from.payload, begin, len, 6),
+            (from.keys, window.first, window.bound, 5),
+            (from.payload, window.first, window.bound, 6),
             (to.keys, out_first, out_len, 9),
             (to.payload, out_first, out_len, 10),
         ];
@@ -268,7 +339,7 @@ impl Sort<'_> {
             at[skip] = window.skip as u32;
             bindings.push(binding);
         }
-        for &buffer in whole {
+        for buffer in [counts, self.table.as_ref()].into_iter().flatten().map(|b| b.raw()) {
             bindings.push(Binding { buffer, offset_bytes: 0, size_bytes: buffer.size_bytes() });
         }
         let mut launch = Launch::new(0, at);
@@ -291,6 +362,7 @@ impl Wgpu {
             payload_bytes: 0,
             indices: false,
             writes_keys: true,
+            parts: false,
         };
         let (signature, holes) = (Signature::default(), holes(Step::Pack, form));
         let kernel = self.program("sort", &program(Step::Pack, &signature, &holes))?;
@@ -298,7 +370,7 @@ impl Wgpu {
         chunks(n, step.max(64), |first, len| {
             let (source, from) = Place { raw: words, offset: 0, size: 4 }.bind(limits, first, len)?;
             let (target, to) = Place { raw: &out.raw, offset: out.offset, size }.bind(limits, first, len)?;
-            let mut at = [0; 18];
+            let mut at = [0; WORDS];
             (at[0], at[5], at[9]) = (len as u32, source.skip as u32, target.skip as u32);
             let mut launch = Launch::new(0, &at);
             launch.bindings.extend([from, to]);
@@ -309,7 +381,7 @@ impl Wgpu {
 
 pub(super) fn holes(step: Step, form: Form) -> Vec<(&'static str, u32)> {
     let scatters = matches!(step, Step::Scatter { .. });
-    let Form { digit_bits, subgroups, wide, rolled, key_bytes, payload_bytes, indices, writes_keys } = form;
+    let Form { digit_bits, subgroups, wide, rolled, key_bytes, payload_bytes, indices, writes_keys, parts } = form;
     let (reads, travels) = (step != Step::Pack, scatters && payload_bytes > 0);
     let counters = if subgroups { COUNTERS } else { THREADS << (digit_bits - 1) };
     let is = |yes: bool| u32::from(yes);
@@ -330,6 +402,8 @@ pub(super) fn holes(step: Step, form: Form) -> Vec<(&'static str, u32)> {
         ("write_keys", is(writes_keys)),
         ("wide", is(wide)),
         ("rolled", is(rolled)),
+        ("parts", is(parts && reads)),
+        ("stays", STAYS),
         ("reads_words", is(key_bytes < 8)),
         ("reads_pairs", is(key_bytes == 8)),
         ("payload_reads_words", is(travels && reads && !indices && payload_bytes == 4)),

@@ -34,7 +34,10 @@ pub use reduce::{Quadrature, Reduce, ReduceTask, Statistics};
 pub use reduce_variants::{ReduceVariant, ReduceVariantTask, ReduceVariants};
 pub use scan::{Scan, ScanKind, ScanTask, SegmentedScan};
 pub use scan_variants::{ScanVariant, ScanVariantTask, ScanVariants};
-pub use segments::{ByKeyPlaces, Difference, ReduceByKeyTask, SegmentPlaces, Segmented, SegmentedReduceTask, SegmentedSort};
+pub use segments::{
+    ByKeyPlaces, Difference, Fourth, ReduceByKeyTask, STAYS, SegmentPlaces, Segmented, SegmentedReduceTask, SegmentedSort,
+    SegmentedSortPlaces, SegmentedSortTask,
+};
 pub use select::{Find, Select, SelectKind, SelectTask, Selected};
 pub use sort::{Digit, KeyBits, Payload, Sort, SortBy, SortOrder, SortPayload, SortPlaces, SortTask, TopK, TopKTask};
 pub use sort_variants::{SortVariant, SortVariantTask, SortVariants};
@@ -53,6 +56,7 @@ macro_rules! every_task {
             $crate::patterns::ReduceByKeyTask,
             $crate::patterns::SelectTask,
             $crate::patterns::SortTask,
+            $crate::patterns::SegmentedSortTask,
             $crate::patterns::TopKTask,
             $crate::patterns::SortVariantTask,
             $crate::patterns::HistogramTask,

@@ -4,11 +4,13 @@ mod by_key;
 mod call;
 mod difference;
 mod sort;
+mod sort_task;
 mod task;
 
 pub use by_key::{ByKeyPlaces, ReduceByKeyTask};
 pub use difference::Difference;
 pub use sort::SegmentedSort;
+pub use sort_task::{Fourth, STAYS, SegmentedSortPlaces, SegmentedSortTask};
 pub use task::{SegmentPlaces, SegmentedReduceTask};
 
 use super::map::{collect, same, trace};

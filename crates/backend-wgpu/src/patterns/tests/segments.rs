@@ -92,6 +92,43 @@ fn small_windows_do_not_show() {
     }
 }
 
+/// Sorts of every kind, tile by tile: `offsets` cut keys into few segments.
+fn check_sorts(gpu: &Wgpu, n: u32, offsets: &[u32]) {
+    let (cx, gx) = both(gpu, &u32::samples(n as usize, 11));
+    let (cv, gv) = both(gpu, &i32::samples(n as usize, 12));
+    let (cw, gw) = both(gpu, &f32::samples(n as usize, 13).iter().map(|&v| half::f16::from_f32(v)).collect::<Vec<_>>());
+    let (co, go) = both(gpu, offsets);
+    let order = SortOrder::Descending;
+    let cpu = Cpu::new();
+    same_bits("keys", &cpu.segmented_sort(&cx, &co, order).expect("cpu"), &gpu.segmented_sort(&gx, &go, order).expect("gpu"));
+    let (ck, cp) = cpu.segmented_sort_pairs(&cw, &cv, &co, order).expect("cpu");
+    let (gk, gp) = gpu.segmented_sort_pairs(&gw, &gv, &go, order).expect("gpu");
+    same_bits("narrow keys", &ck, &gk);
+    same_bits("what travels", &cp, &gp);
+    same_bits("indices", &cpu.segmented_argsort(&cx, &co, order).expect("cpu"), &gpu.segmented_argsort(&gx, &go, order).expect("gpu"));
+}
+
+#[test]
+fn small_windows_do_not_show_in_sorts_of_long_segments() {
+    let gpu = own_device(&Options::default());
+    let offsets = [300u32, 7980, 7980, 7981, 30_000, 33_840, 69_000];
+    for bytes in [1 << 20, 100_000, 40_000] {
+        gpu.limit_windows(bytes);
+        check_sorts(&gpu, 70_001, &offsets);
+    }
+}
+
+#[test]
+fn sorts_by_offsets_that_fall_do_no_harm_elsewhere() {
+    let gpu = device();
+    let offsets: Vec<u32> = (0..15u32).map(|k| if k % 2 == 0 { k.wrapping_mul(2_654_435_761) } else { 70_001 - k }).collect();
+    let (x, offsets) = (gpu.upload(&u32::samples(70_001, 5)).expect("upload"), gpu.upload(&offsets).expect("upload"));
+    let out = gpu.upload(&vec![7u32; 70_005]).expect("upload");
+    gpu.segmented_sort_into(&x, &offsets, SortOrder::Ascending, &out.slice(2..70_003).expect("inside")).expect("enqueued");
+    let found = out.read_blocking().expect("read");
+    assert_eq!((&found[..2], &found[70_003..]), (&[7; 2][..], &[7; 2][..]), "what lies beside the results stays");
+}
+
 #[test]
 fn heavy_operators_take_fewer_rows_and_the_same_tree() {
     let gpu = device();

@@ -164,6 +164,7 @@ fn sorts_selections_and_moves_stay_small() {
             payload_bytes,
             indices: false,
             writes_keys: true,
+            parts: false,
         };
         let holes = sort::holes(step, form);
         size(&sort::program(step, &none, &holes))

@@ -280,7 +280,7 @@ fn selections_write_through_several_windows() {
 #[test]
 fn sorts_of_every_width_and_form() {
     let form = |(subgroups, wide, digit_bits): (bool, bool, u32), rolled, key_bytes, (payload_bytes, indices): (u64, bool), writes_keys| {
-        sort::Form { digit_bits, subgroups, wide, rolled, key_bytes, payload_bytes, indices, writes_keys }
+        sort::Form { digit_bits, subgroups, wide, rolled, key_bytes, payload_bytes, indices, writes_keys, parts: false }
     };
     let signature = signature(&[], &[]);
     let check = |step, form| {
@@ -300,6 +300,13 @@ fn sorts_of_every_width_and_form() {
         }
         if key_bytes < 4 {
             check(sort::Step::Pack, form(ways[0], false, key_bytes, (0, false), true));
+        }
+    }
+    for way in ways {
+        for (key_bytes, payload) in [(1, (0, false)), (4, (4, true)), (8, (8, false))] {
+            let parts = sort::Form { parts: true, ..form(way, true, key_bytes, payload, true) };
+            check(sort::Step::Count, parts);
+            check(sort::Step::Scatter { alone: false }, parts);
         }
     }
     // Written out, as real adapters have it.

@@ -1,7 +1,8 @@
 //! Segments sorted: by key, then by segment, both stably.
 
 use super::flags;
-use crate::backend::{Backend, Run};
+use super::sort_task::{SegmentedSortTask, are_long, bounds};
+use crate::backend::{Backend, Leaf, Run};
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::{DType, Element};
 use crate::error::{Error, Result};
@@ -10,10 +11,10 @@ use crate::ir::{Expr, select};
 use crate::ops::Sum;
 use crate::patterns::moves::gather;
 use crate::patterns::select::Count;
-use crate::patterns::sort::check_len;
+use crate::patterns::sort::{Call, check_len};
 use crate::patterns::{
-    GatherTask, IndexElement, KeyBits, Map as _, MapTask, Scan as _, ScanTask, ScatterTask, Sort as _, SortBy, SortOrder, SortTask,
-    check_aliasing,
+    GatherTask, IndexElement, KeyBits, Map as _, MapTask, Payload, Scan as _, ScanTask, ScatterTask, Sort as _, SortBy, SortOrder,
+    SortTask, check_aliasing,
 };
 
 /// Stable sorts of every segment by itself. Segments are bounded as for [`Segmented`](super::Segmented#segments); elements in none stay where they are.
@@ -21,13 +22,16 @@ use crate::patterns::{
 /// # Order
 /// Keys compare as in a [sort](crate::patterns::Sort#order), and equal keys keep their order, so there is one result: that of a sort of each slice.
 ///
-/// Keys of at most 32 bits are sorted as one with the number of their segment above them; others, and those with values or a range of bits, are sorted
-/// together with their indices, and these then by segment, and keys and values follow. So work is O(n (bits of a key + log s)), whatever the segments'
-/// lengths, and scratch at most 24 bytes an element. Arrays have less than 2^32 elements. Outputs may not overlap inputs.
+/// Segments of 4096 keys or more on average are sorted as arrays are, digit by digit, each tile within one segment: O(n bits of a key), whatever the
+/// segments' lengths. Of shorter ones, keys of at most 32 bits are sorted as one with the number of their segment above them; others, and those with
+/// values or a range of bits, are sorted together with their indices, and these then by segment, and keys and values follow: O(n (bits of a key + log s)).
+/// Scratch is at most 24 bytes an element. Arrays have less than 2^32 elements. Outputs may not overlap inputs.
 ///
 /// Source: Satish, Harris and Garland, *Designing efficient sorting algorithms for manycore GPUs* (2009); Knuth, *The Art of Computer Programming*, volume
 /// 3, section 5.2.5 (the lowest digit first).
-pub trait SegmentedSort: Run<SortTask> + Run<ScanTask> + Run<ScatterTask> + Run<GatherTask> + Run<MapTask> {
+pub trait SegmentedSort:
+    Run<SortTask> + Run<SegmentedSortTask> + Run<ScanTask> + Run<ScatterTask> + Run<GatherTask> + Run<MapTask>
+{
     /// The keys, every segment in order.
     ///
     /// ```
@@ -74,6 +78,10 @@ pub trait SegmentedSort: Run<SortTask> + Run<ScanTask> + Run<ScatterTask> + Run<
     ) -> Result<()> {
         check_output(self, keys, out)?;
         let by = by.into();
+        if ends_of_long(self, keys.len(), offsets)? {
+            check_aliasing("segmented sort", &[offsets.leaf()], offsets.len(), &[(out.out(), keys.len())], false)?;
+            return by_parts(Call::new(self, keys, by)?.keys_to(out)?, offsets);
+        }
         let whole = |size: u64| K::DTYPE.size_bytes() == size && by.bits.is_none() && self.caps().supports(DType::U64);
         if whole(4) {
             return with_segments::<Self, K, u32, O>(self, keys, offsets, by.order, out);
@@ -140,6 +148,10 @@ pub trait SegmentedSort: Run<SortTask> + Run<ScanTask> + Run<ScatterTask> + Run<
         check_output(self, values, out.1)?;
         let outs = [(out.0.out(), n), (out.1.out(), n)];
         check_aliasing("segmented sort", &[keys.leaf(), values.leaf()], n, &outs, false)?;
+        if ends_of_long(self, n, offsets)? {
+            check_aliasing("segmented sort", &[offsets.leaf()], offsets.len(), &outs, false)?;
+            return pairs_by_parts(self, (keys, values), offsets, by.into(), out);
+        }
         let order = self.segmented_argsort(keys, offsets, by)?;
         gather(self, keys, &order, &out.0.slice(..n)?, false)?;
         gather(self, values, &order, &out.1.slice(..n)?, false)
@@ -197,6 +209,9 @@ pub trait SegmentedSort: Run<SortTask> + Run<ScanTask> + Run<ScatterTask> + Run<
         }
         check_aliasing("segmented sort", &[keys.leaf()], n, &[(out.out(), n)], false)?;
         check_aliasing("segmented sort", &[offsets.leaf()], offsets.len(), &[(out.out(), n)], false)?;
+        if are_long(n, offsets.len() - 1) {
+            return by_parts(Call::new(self, keys, by)?.indices().payload_to(out)?, offsets);
+        }
         let by_key = self.argsort(keys, by)?;
         if n == 0 {
             return Ok(());
@@ -216,7 +231,10 @@ pub trait SegmentedSort: Run<SortTask> + Run<ScanTask> + Run<ScatterTask> + Run<
         )
     }
 }
-impl<B: Run<SortTask> + Run<ScanTask> + Run<ScatterTask> + Run<GatherTask> + Run<MapTask>> SegmentedSort for B {}
+impl<B> SegmentedSort for B where
+    B: Run<SortTask> + Run<SegmentedSortTask> + Run<ScanTask> + Run<ScatterTask> + Run<GatherTask> + Run<MapTask>
+{
+}
 
 type Ends<B, O> = (DeviceScalar<B, O>, DeviceScalar<B, O>);
 
@@ -228,6 +246,52 @@ fn ends<B: Backend, O: Count>(device: &B, offsets: &Buffer<B, O>) -> Result<Ends
     };
     let bound = |k: u64| DeviceScalar::from_buffer(offsets.slice(k..=k)?);
     Ok((bound(0)?, bound(last)?))
+}
+
+/// Whether segments are long on average. There have to be offsets.
+fn ends_of_long<B: Backend, O: Count>(device: &B, n: u64, offsets: &Buffer<B, O>) -> Result<bool> {
+    ends(device, offsets)?;
+    Ok(are_long(n, offsets.len() - 1))
+}
+
+/// Runs a sort of the parts that offsets cut its keys into.
+fn by_parts<B: SegmentedSort, O: Count + IndexElement>(call: Call<'_, B>, offsets: &Buffer<B, O>) -> Result<()> {
+    let n = call.elements();
+    call.checked(n, |device, sort, leaves, outs| {
+        let bounds = bounds(device, n, offsets)?;
+        let bounds = Leaf::Array { raw: bounds.raw().clone(), dtype: DType::U32, offset: bounds.offset(), len: bounds.len() };
+        let leaves = [leaves, &[bounds]].concat();
+        device.run(&SegmentedSortTask { sort, parts: offsets.len() + 1 }, &leaves, outs)
+    })
+}
+
+/// Values of four and eight bytes travel with their keys, others are fetched by their indices.
+fn pairs_by_parts<B: SegmentedSort, K: Element, V: Element, O: Count + IndexElement>(
+    device: &B,
+    (keys, values): (&Buffer<B, K>, &Buffer<B, V>),
+    offsets: &Buffer<B, O>,
+    by: SortBy,
+    out: (&Buffer<B, K>, &Buffer<B, V>),
+) -> Result<()> {
+    fn travel<B: SegmentedSort, K: Element, V: Element, W: Payload, O: Count + IndexElement>(
+        call: Call<'_, B>,
+        (values, out): (&Buffer<B, V>, &Buffer<B, V>),
+        offsets: &Buffer<B, O>,
+    ) -> Result<()> {
+        let words = |b: &Buffer<B, V>| Buffer::<B, W>::from_raw(b.device(), b.raw().clone(), b.offset(), b.len());
+        by_parts(call.values(&words(values)?)?.payload_to(&words(out)?)?, offsets)
+    }
+    let n = keys.len();
+    let call = Call::new(device, keys, by)?.keys_to(out.0)?;
+    match V::DTYPE.size_bytes() {
+        4 => travel::<B, K, V, u32, O>(call, (values, out.1), offsets),
+        8 if device.caps().supports(DType::U64) => travel::<B, K, V, u64, O>(call, (values, out.1), offsets),
+        _ => {
+            let order = device.buffer::<u32>(n)?;
+            by_parts(call.indices().payload_to(&order)?, offsets)?;
+            gather(device, values, &order, &out.1.slice(..n)?, false)
+        }
+    }
 }
 
 /// For every element how many starts there are before or at it: a number that grows from segment to segment.

@@ -51,12 +51,16 @@ impl<'a, B: Backend> Call<'a, B> {
         Ok(self)
     }
 
+    pub(in crate::patterns) const fn elements(&self) -> u64 {
+        self.elements
+    }
+
     pub(super) fn in_place(mut self) -> Self {
         self.in_place = true;
         self
     }
 
-    pub(super) fn indices(mut self) -> Self {
+    pub(in crate::patterns) fn indices(mut self) -> Self {
         self.task.payload = SortPayload::Indices;
         self
     }

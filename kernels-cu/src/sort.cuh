@@ -1,0 +1,253 @@
+// Passes of radix sorts: sort_pass reads keys and payload once and writes them once. A tile counts its values and publishes the counts, ranks its keys,
+// looks back for the counts of the tiles before (256 look-backs, a thread to each), and writes the keys by way of shared memory, so that neighbours go
+// to neighbouring places. Tiles lie in rows of equal length (sort.cu) or in parts of any (segmented_sort.cu).
+#pragma once
+#include "block.cuh"
+#include "iw.cuh"
+#include "look_back.cuh"
+
+constexpr int RADIX = 256;
+constexpr int THREADS = 384, WARPS = THREADS / WARP;
+constexpr int HISTOGRAM_THREADS = 256, HISTOGRAM_LOADS = 8;
+constexpr int MAX_PASSES = 8;
+
+// Words of u.
+constexpr int N = 0, ROWS = 1, TILES = 2, TILES_OF_ROW = 3, PASS = 4, PLAN = 5, SHIFT = 6, MASK = 7, NEGATIVE = 8, FLIP = 10, FLAGS = 12,
+              EPOCHS = 13, PASSES = 14, CHUNKS = 15;
+// Bits of FLAGS.
+constexpr uint32_t INDICES = 1, DROPS_KEYS = 2, IN_PLACE = 4, ALONE = 8;
+// Bits of a pass's plan: it is left out; it reads the source, else what the pass before wrote; that lies away; it writes away; it is the last.
+constexpr uint32_t SKIP = 1, READS_SOURCE = 2, READS_AWAY = 4, WRITES_AWAY = 8, LAST = 16;
+// Rows: scratch[1] holds the plans of MAX_PASSES passes, then starts; scratch[2] counts, zero between sorts; both [row][pass][value].
+constexpr int PLAN_WORDS = 8;
+
+// What a key is compared by, as an unsigned integer.
+template <class K>
+IW_DEVICE K mapped(K key, const Args& args) {
+    const K negative = (K)wide(args.u + NEGATIVE), flip = (K)wide(args.u + FLIP);
+    return key ^ (key >> (8 * sizeof(K) - 1) ? negative : (K)0) ^ flip;
+}
+template <class K>
+IW_DEVICE uint32_t digit_of(K key, const Args& args, uint32_t mask) {
+    return (uint32_t)(mapped(key, args) >> args.u[SHIFT]) & mask;
+}
+
+// Look-back for one value: the sum of the counts of the tiles from `tile - 1` down to the first that knows the sum of all before it.
+// A status word is the count, below a tag: twice the epoch plus one, plus one where the count is of all tiles up to its own.
+constexpr int LOOK = 4;  // words asked for at once
+IW_DEVICE uint64_t status_of(uint32_t epoch, bool all, uint32_t count) { return (uint64_t)((epoch + 1) * 2 + all) << 32 | count; }
+IW_DEVICE uint32_t counts_before(const uint64_t* status, uint32_t tile, uint32_t first, uint32_t epoch) {
+    uint32_t sum = 0;
+    for (uint32_t at = tile; at > first;) {
+        uint64_t found[LOOK];
+#pragma unroll
+        for (int k = 0; k < LOOK; ++k) found[k] = peek(status + (uint64_t)(at - 1 - min((uint32_t)k, at - 1 - first)) * RADIX);
+        bool waits = false;
+#pragma unroll
+        for (int k = 0; k < LOOK; ++k) {
+            const uint32_t tag = (uint32_t)(found[k] >> 32);
+            waits |= (tag >> 1) != epoch + 1;
+            if (!waits && at > first) {
+                sum += (uint32_t)found[k], --at;
+                if (tag & 1) at = first;
+            }
+        }
+    }
+    return sum;
+}
+
+// Parts: scratch[2] holds four arrays of TILES words, of each tile its first key, how many it has, the first tile of its part, and the part.
+constexpr int TABLE_ROWS = 4, BEGIN = 0, SIZE = 1, FIRST = 2, PART_NUMBER = 3;
+constexpr uint32_t STAYS = 1u << 31;  // in SIZE: its keys stay where they are
+IW_DEVICE const uint32_t* table_of(const Args& args, int k) { return (const uint32_t*)args.scratch[2] + (uint64_t)k * args.u[TILES]; }
+
+template <class K, int P>
+constexpr int ITEMS = (sizeof(K) > P ? sizeof(K) : P) > 4 ? 10 : P > 0 ? 21 : 23;
+
+struct Nothing {};
+template <int P>
+struct PayloadOf {
+    using Type = Nothing;
+};
+template <>
+struct PayloadOf<4> {
+    using Type = uint32_t;
+};
+template <>
+struct PayloadOf<8> {
+    using Type = uint64_t;
+};
+
+// in[0], in[1]: the source's keys and payload; out[0], out[1]: those of home; out[2], out[3]: those away. scratch[0]: see look_back.cuh.
+// A block to each tile. Where a tile lies in a PART of any length, a table says which; see segmented_sort.cu.
+template <class K, int P, bool PART>
+IW_DEVICE void sort_pass(const Args& args) {
+    using V = typename PayloadOf<P>::Type;
+    constexpr int I = ITEMS<K, P>, TILE = I * THREADS;
+    __shared__ union Shared {
+        struct {
+            uint32_t counters[WARPS][RADIX], matches[WARPS][RADIX];
+        } rank;
+        K keys[TILE];
+        V payload[TILE];
+    } shared;
+    __shared__ uint32_t bases[RADIX], sums[WARPS], ticket, launch;
+    __shared__ uint32_t entry[PART ? TABLE_ROWS : 1];
+    const bool alone = !PART && args.u[FLAGS] & ALONE;
+    const uint32_t plan = alone || PART ? args.u[PLAN] : ((const uint32_t*)args.scratch[1])[args.u[PASS]];
+    if (plan & SKIP) return;
+
+    uint64_t* const header = (uint64_t*)args.scratch[0];
+    uint64_t* const status = header + HEADER_WORDS;
+    const uint32_t tiles = args.u[TILES];
+    const int lane = lane_id(), warp = warp_id();
+    if (threadIdx.x == 0 && !alone) {
+        const uint64_t drawn = draw(header);
+        ticket = (uint32_t)drawn, launch = (uint32_t)(drawn >> 32);
+        if constexpr (PART) {
+#pragma unroll
+            for (int k = 0; k < TABLE_ROWS; ++k) entry[k] = table_of(args, k)[ticket];
+        }
+    }
+    uint32_t* const counters = shared.rank.counters[warp];
+    uint32_t* const matches = shared.rank.matches[warp];
+#pragma unroll
+    for (int k = 0; k < RADIX / WARP; ++k) counters[k * WARP + lane] = 0, matches[k * WARP + lane] = 0;
+    __syncthreads();
+    const uint32_t tile = alone ? blockIdx.x : ticket, epoch = alone ? 0 : launch;
+    // The row or part, and its first tile; the first key, in all and for its index. Of a part's last tile nobody asks for what it publishes.
+    uint32_t row, first, begin, base_index, mask = args.u[MASK];
+    bool last;
+    int count;
+    if constexpr (PART) {
+        begin = base_index = entry[BEGIN], count = (int)(entry[SIZE] & ~STAYS), first = entry[FIRST], row = entry[PART_NUMBER];
+        if (entry[SIZE] & STAYS) mask = 0;
+        last = false;
+    } else {
+        const uint32_t n = args.u[N], tiles_of_row = args.u[TILES_OF_ROW];
+        row = tile / tiles_of_row, first = row * tiles_of_row;
+        base_index = (tile - first) * TILE, begin = row * n + base_index;
+        count = (int)min((uint32_t)TILE, n - base_index);
+        last = tile - first + 1 == tiles_of_row;
+    }
+    if (PART && count == 0) {
+        // Behind the last tile the table has nothing.
+        if (threadIdx.x == 0) looked_back(header, epoch, args.u[EPOCHS]);
+        if (tile == tiles - 1) next_epoch<1>(header, status, tiles, epoch, args.u[EPOCHS]);
+        return;
+    }
+    const int place = warp * I * WARP + lane;  // of the lane's first key; the others follow WARP apart
+
+    const K* const from = (const K*)(plan & READS_SOURCE ? args.in[0].ptr : args.out[plan & READS_AWAY ? 2 : 0]) + begin;
+    K key[I];
+    uint32_t rank[I];  // values first
+    if (count == TILE) {
+#pragma unroll
+        for (int k = 0; k < I; ++k) key[k] = from[place + k * WARP];
+#pragma unroll
+        for (int k = 0; k < I; ++k) rank[k] = digit_of(key[k], args, mask);
+    } else {
+        // Places past the end hold the greatest value, after all others: they take no key's rank, and nobody asks for this tile's counts.
+#pragma unroll
+        for (int k = 0; k < I; ++k) {
+            const bool there = place + k * WARP < count;
+            key[k] = there ? from[place + k * WARP] : (K)0;
+            rank[k] = there ? digit_of(key[k], args, mask) : RADIX - 1;
+        }
+    }
+#pragma unroll
+    for (int k = 0; k < I; ++k) atomicAdd(counters + rank[k], 1u);
+    __syncthreads();
+
+    // The tile's counts are published before anything else is done; then a warp's become the places of its first keys in the tile.
+    uint32_t total = 0;
+    if (threadIdx.x < RADIX) {
+#pragma unroll
+        for (int w = 0; w < WARPS; ++w) total += shared.rank.counters[w][threadIdx.x];
+        if (!alone && !last)
+            post(status + (uint64_t)tile * RADIX + threadIdx.x, status_of(epoch, tile == first, total));
+    }
+    const uint32_t start = sum_before<RADIX / WARP>(total, sums);
+    if (threadIdx.x < RADIX) {
+        uint32_t at = start;
+#pragma unroll
+        for (int w = 0; w < WARPS; ++w) {
+            const uint32_t own = shared.rank.counters[w][threadIdx.x];
+            shared.rank.counters[w][threadIdx.x] = at;
+            at += own;
+        }
+    }
+    __syncthreads();
+
+    // Lanes with the same value find each other, and the highest of them counts for all.
+#pragma unroll
+    for (int k = 0; k < I; ++k) {
+        const uint32_t value = rank[k];
+        atomicOr(matches + value, 1u << lane);
+        __syncwarp();
+        const uint32_t same = *(volatile uint32_t*)(matches + value);
+        const int leader = 31 - __clz(same);
+        const uint32_t up_to = __popc(same & (ALL_LANES >> (31 - lane)));
+        uint32_t before = 0;
+        if (lane == leader) before = atomicAdd(counters + value, up_to);
+        before = __shfl_sync(ALL_LANES, before, leader);
+        // All have read the match by now.
+        if (lane == leader) *(volatile uint32_t*)(matches + value) = 0;
+        __syncwarp();
+        rank[k] = before + up_to - 1;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < I; ++k) shared.keys[rank[k]] = key[k];
+
+    if (threadIdx.x < RADIX) {
+        uint32_t base = begin;
+        if (!alone) {
+            const uint32_t* const starts_of_all =
+                (const uint32_t*)args.scratch[1] + (PART ? 0 : PLAN_WORDS) + ((uint64_t)row * args.u[PASSES] + args.u[PASS]) * RADIX;
+            base = starts_of_all[threadIdx.x] - start;
+            if (tile != first) {
+                const uint32_t before = counts_before(status + threadIdx.x, tile, first, epoch);
+                if (!last) post(status + (uint64_t)tile * RADIX + threadIdx.x, status_of(epoch, true, before + total));
+                base += before;
+            }
+        }
+        bases[threadIdx.x] = base;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0 && !alone) looked_back(header, epoch, args.u[EPOCHS]);
+
+    const bool writes_keys = !(plan & LAST) || !(args.u[FLAGS] & DROPS_KEYS);
+    K* const keys_to = (K*)args.out[plan & WRITES_AWAY ? 2 : 0];
+    uint32_t to[I];
+#pragma unroll
+    for (int k = 0; k < I; ++k) {
+        const int r = threadIdx.x + k * THREADS;
+        const K sorted = shared.keys[r];
+        to[k] = r < count ? bases[digit_of(sorted, args, mask)] + r : 0;
+        if (writes_keys && r < count) keys_to[to[k]] = sorted;
+    }
+    if constexpr (P > 0) {
+        V payload[I];
+        if (args.u[FLAGS] & INDICES && plan & READS_SOURCE) {
+#pragma unroll
+            for (int k = 0; k < I; ++k) payload[k] = (V)(base_index + place + k * WARP);
+        } else {
+            const V* const values = (const V*)(plan & READS_SOURCE ? args.in[1].ptr : args.out[plan & READS_AWAY ? 3 : 1]) + begin;
+#pragma unroll
+            for (int k = 0; k < I; ++k) payload[k] = place + k * WARP < count ? values[place + k * WARP] : (V)0;
+        }
+        __syncthreads();
+#pragma unroll
+        for (int k = 0; k < I; ++k) shared.payload[rank[k]] = payload[k];
+        __syncthreads();
+        V* const payload_to = (V*)args.out[plan & WRITES_AWAY ? 3 : 1];
+#pragma unroll
+        for (int k = 0; k < I; ++k) {
+            const int r = threadIdx.x + k * THREADS;
+            if (r < count) payload_to[to[k]] = shared.payload[r];
+        }
+    }
+    if (!alone && tile == tiles - 1) next_epoch<1>(header, status, tiles, epoch, args.u[EPOCHS]);
+}
+
