@@ -132,10 +132,10 @@ static std::vector<uint32_t> power_law(size_t n) {
     for (size_t at = 0, k = 0; at < n; ++k) offsets.push_back((uint32_t)(at = std::min(n, at + (size_t)std::pow(1e6, unit(k)))));
     return offsets;
 }
-// 1 to 31 elements each.
-static std::vector<uint32_t> tiny(size_t n) {
+// One to twice as many elements as the mean.
+static std::vector<uint32_t> around(size_t n, size_t mean) {
     std::vector<uint32_t> offsets{0};
-    for (size_t k = 1; k < n / 16; ++k) offsets.push_back((uint32_t)(16 * k + unit(k) * 16));
+    for (size_t k = 1; k < n / mean; ++k) offsets.push_back((uint32_t)(mean * k + unit(k) * mean));
     offsets.push_back((uint32_t)n);
     return offsets;
 }
@@ -210,16 +210,17 @@ int main() {
             CHECK(cudaFree(sums));
         }
         b.inputs(x, 1), b.inputs(y, 0);
-        for (const auto& [name, host] : {std::pair("segmented/power_law f32", power_law(n)), std::pair("segmented/tiny f32", tiny(n)),
-                                         std::pair("segmented/one f32", std::vector<uint32_t>{0, (uint32_t)n})}) {
+        for (const auto& [of, host] : {std::pair("power_law", power_law(n)), std::pair("tiny", around(n, 16)), std::pair("middle", around(n, 3000)),
+                                       std::pair("one", std::vector<uint32_t>{0, (uint32_t)n})}) {
             uint32_t* offsets;
             CHECK(cudaMalloc(&offsets, 4 * host.size()));
             CHECK(cudaMemcpy(offsets, host.data(), 4 * host.size(), cudaMemcpyHostToDevice));
             const int64_t segments = (int64_t)host.size() - 1;
-            b.cub(name, [&](void* t, size_t& s, int c) { return cub::DeviceSegmentedReduce::Sum(t, s, f(x[c]), f(z[c]), segments, offsets, offsets + 1); });
-            const bool tiny = name == std::string("segmented/tiny f32");
-            if (tiny || name == std::string("segmented/power_law f32"))
-                b.cub(tiny ? "segmented/sort_tiny u32" : "segmented/sort u32", [&](void* t, size_t& s, int c) { return cub::DeviceSegmentedSort::SortKeys(t, s, y[c], z[c], n, segments, offsets, offsets + 1); });
+            const std::string name = of;
+            if (name != "middle")
+                b.cub(("segmented/" + name + " f32").c_str(), [&](void* t, size_t& s, int c) { return cub::DeviceSegmentedReduce::Sum(t, s, f(x[c]), f(z[c]), segments, offsets, offsets + 1); });
+            if (name != "one")
+                b.cub(name == "power_law" ? "segmented/sort u32" : ("segmented/sort_" + name + " u32").c_str(), [&](void* t, size_t& s, int c) { return cub::DeviceSegmentedSort::SortKeys(t, s, y[c], z[c], n, segments, offsets, offsets + 1); });
             CHECK(cudaFree(offsets));
         }
     }

@@ -5,15 +5,16 @@ use isowarp::element::DType;
 use isowarp::prelude::*;
 use isowarp::{Device, Result};
 
-/// Elements of a tiny segment on average.
+/// Elements of a tiny segment on average, and of one that is neither that nor long.
 const TINY: u64 = 16;
+const MIDDLE: u64 = 3000;
 /// Elements of the longest segment by power law.
 const LONGEST: f64 = 1e6;
 
 pub(crate) fn works() -> Vec<Work> {
     vec![
         work("segmented/power_law", DType::F32, 4, |d, s| of(d, s, &power_law(s))),
-        work("segmented/tiny", DType::F32, 4, |d, s| of(d, s, &tiny(s))),
+        work("segmented/tiny", DType::F32, 4, |d, s| of(d, s, &around(s, TINY))),
         work("segmented/one", DType::F32, 4, |d, s| of(d, s, &[0, s.n as u32])),
         work("segmented/by_key", DType::U32, 10, |d, s| {
             // A run goes on with three of four elements.
@@ -23,7 +24,8 @@ pub(crate) fn works() -> Vec<Work> {
             one::<u32>(d, s, move |d, x, out| d.reduce_by_key_into(&keys, x, Sum, (&found, out), &count))
         }),
         work("segmented/sort", DType::U32, 8, |d, s| sorted(d, s, &power_law(s))),
-        work("segmented/sort_tiny", DType::U32, 8, |d, s| sorted(d, s, &tiny(s))),
+        work("segmented/sort_middle", DType::U32, 8, |d, s| sorted(d, s, &around(s, MIDDLE))),
+        work("segmented/sort_tiny", DType::U32, 8, |d, s| sorted(d, s, &around(s, TINY))),
     ]
 }
 
@@ -59,7 +61,7 @@ fn power_law(s: &Shape) -> Vec<u32> {
 }
 
 /// Segments of one to twice as many elements as the average.
-fn tiny(s: &Shape) -> Vec<u32> {
-    let inner = (1..s.n / TINY).map(|k| (k * TINY) as u32 + (unit(s, k) * TINY as f64) as u32);
+fn around(s: &Shape, mean: u64) -> Vec<u32> {
+    let inner = (1..s.n / mean).map(|k| (k * mean) as u32 + (unit(s, k) * mean as f64) as u32);
     std::iter::once(0).chain(inner).chain([s.n as u32]).collect()
 }

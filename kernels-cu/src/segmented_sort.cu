@@ -1,11 +1,29 @@
-// Stable radix sort of parts of an array, of any lengths, a digit of 8 bits a pass: as sort.cu sorts rows, with tiles that lie in one part each. A table says
-// where (sort.cuh); the host knows how many tiles there are at most. Parts that are not sorted have digits of no bits, so each pass copies them.
-// segmented_histogram_*: how often each value of each digit occurs in each part, which is a part's own scratch; segmented_plan turns that into where the keys
-// of each value start.
+// Stable sorts of parts of an array, of any lengths: part p is the keys between bounds p - 1 and p, which do not fall; before the first and behind the last
+// lies a part more on either side, whose keys stay as they are.
+// segmented_windows: lists the windows of the array that parts begin in. segmented_short_*: a block takes such parts, a window after the other. Those of few
+// keys are sorted there, by merges in shared memory, a longer one is put on a list.
+// segmented_alone_*: parts of one tile, digit by digit in shared memory.
+// Longer parts: a digit of 8 bits a pass, as sort.cu sorts rows, with tiles that lie in one part each; keys that stay have digits of no bits, so each pass
+// copies them. segmented_histogram_*: how often each value of each digit occurs in each part; segmented_plan turns that into where the keys of each value
+// start. Where parts and windows stand in lists depends on timing, and shows nowhere.
 #include "sort.cuh"
 
-// The histograms hold [part][pass][value] in scratch[1], zero before. A block takes CHUNKS neighbouring tiles, and adds to a part's counts when the next part
-// begins. SHIFT and MASK: as in sort.cu.
+// What in[2] counts, from zero on: tiles of parts that are longer than a tile, parts that are not, windows.
+constexpr int LONG_TILES = 0, ALONE_PARTS = 1, WINDOWS = 2;
+IW_DEVICE uint32_t* listed(const Args& args) { return (uint32_t*)args.in[2].ptr; }
+// Parts of one tile: where they begin, how many keys they have, with STAYS.
+struct AlonePart {
+    uint32_t begin, size;
+};
+IW_DEVICE AlonePart* alone_parts(const Args& args) { return (AlonePart*)args.in[4].ptr; }
+// The window from key `begin` on, and the parts that begin there.
+struct Window {
+    uint32_t begin, first, last, unused;
+};
+IW_DEVICE Window* windows(const Args& args) { return (Window*)args.in[5].ptr; }
+
+// The histograms hold [first tile of the part][pass][value] in scratch[1], zero before. A block takes neighbouring tiles, and adds to a part's counts when the
+// next part begins. SHIFT and MASK: as in sort.cu.
 template <class K>
 IW_DEVICE void segmented_histogram(const Args& args) {
     constexpr int DIGITS = sizeof(K), COPIES = DIGITS <= 4 ? 8 : 4;
@@ -14,8 +32,9 @@ IW_DEVICE void segmented_histogram(const Args& args) {
     const int passes = args.u[PASSES];
     const uint32_t first = args.u[SHIFT], end = args.u[MASK];
     const K all = end ? (K)(~0ull >> (64 - end)) : (K)0;
-    const uint32_t tiles = args.u[TILES], begin = blockIdx.x * args.u[CHUNKS];
-    const uint32_t stop = begin < tiles ? begin + min(args.u[CHUNKS], tiles - begin) : begin;
+    const uint32_t tiles = listed(args)[LONG_TILES], chunk = (tiles + gridDim.x - 1) / gridDim.x, begin = blockIdx.x * chunk;
+    if (begin >= tiles) return;
+    const uint32_t stop = begin + min(chunk, tiles - begin);
 #pragma unroll 1
     for (int k = threadIdx.x; k < DIGITS * RADIX * COPIES; k += HISTOGRAM_THREADS) counters[k] = 0;
     uint32_t* const own = counters + threadIdx.x % COPIES;
@@ -34,16 +53,26 @@ IW_DEVICE void segmented_histogram(const Args& args) {
     };
     __syncthreads();
 #pragma unroll 1
-    for (uint32_t tile = begin; tile < stop; ++tile) {
-        const uint32_t size = table_of(args, SIZE)[tile], count = size & ~STAYS, its = table_of(args, PART_NUMBER)[tile];
-        if (count == 0) break;
-        if (counted && its != part) {
+    for (uint32_t tile = begin; tile < stop;) {
+        const uint32_t size = table_of(args, SIZE)[tile], of = table_of(args, FIRST)[tile];
+        // Its tiles that follow are neighbours in the array, too, and all but the last have as many keys as this one.
+        uint32_t low = tile, high = stop;
+        while (high - low > 1) {
+            const uint32_t middle = (low + high) / 2;
+            if (table_of(args, FIRST)[middle] == of)
+                low = middle;
+            else
+                high = middle;
+        }
+        const uint32_t count = (low - tile) * (size & ~STAYS) + (table_of(args, SIZE)[low] & ~STAYS);
+        if (counted) {
             hand_over();
             __syncthreads();
         }
-        part = its, counted = true;
+        part = of, counted = true;
         const K compared = size & STAYS ? (K)0 : all;
         const K* const keys = (const K*)args.in[0].ptr + table_of(args, BEGIN)[tile];
+        tile = high;
         const auto count_one = [&](K key) {
             const K bits = (K)((mapped(key, args) & compared) >> first);
 #pragma unroll
@@ -65,32 +94,384 @@ IW_DEVICE void segmented_histogram(const Args& args) {
     if (counted) hand_over();
 }
 
-// A block to each part: counts become starts. scratch[3]: the parts' bounds.
+// Counts become starts, a part to a block at a time.
 IW_KERNEL(RADIX) segmented_plan(const __grid_constant__ Args args) {
     __shared__ uint32_t sums[RADIX / WARP];
-    const uint32_t* const bounds = (const uint32_t*)args.scratch[3];
-    const uint32_t begin = bounds[blockIdx.x];
-    if (begin == bounds[blockIdx.x + 1]) return;
+    const uint32_t tiles = listed(args)[LONG_TILES];
     const int passes = args.u[PASSES];
-    uint32_t* const counts = (uint32_t*)args.scratch[1] + (uint64_t)blockIdx.x * passes * RADIX;
-    for (int p = 0; p < passes; ++p) {
-        uint32_t* const at = counts + p * RADIX + threadIdx.x;
-        *at = begin + sum_before<RADIX / WARP>(*at, sums);
+#pragma unroll 1
+    for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        if (table_of(args, FIRST)[tile] != tile) continue;
+        const uint32_t begin = table_of(args, BEGIN)[tile];
+        uint32_t* const counts = (uint32_t*)args.scratch[1] + (uint64_t)tile * passes * RADIX;
+        for (int p = 0; p < passes; ++p) {
+            uint32_t* const at = counts + p * RADIX + threadIdx.x;
+            *at = begin + sum_before<RADIX / WARP>(*at, sums);
+            __syncthreads();
+        }
+    }
+}
+
+// in[3]: the bounds, one less than there are parts (ROWS).
+constexpr int SHORT_THREADS = 512, SHORT_ITEMS = 8;
+constexpr int ROOM = SHORT_THREADS * SHORT_ITEMS;
+constexpr uint32_t SHORT = 1024, SPAN = ROOM - SHORT;  // keys of a short part at most, and of a window: together they fit
+constexpr int MOST_LONG = SPAN / (SHORT + 1) + 1;  // longer parts that begin in a window
+constexpr int MASKS = ROOM / WARP;
+constexpr uint32_t RUN = 16;  // keys that are ranked by counting
+
+// A key where it is compared.
+template <class K>
+struct HeldIn {
+    using Type = uint32_t;
+};
+template <>
+struct HeldIn<uint64_t> {
+    using Type = uint64_t;
+};
+
+// Bits to places of a window.
+IW_DEVICE void mark(uint32_t* bits, uint32_t at) { atomicOr(bits + at / WARP, 1u << at % WARP); }
+IW_DEVICE bool marked(const uint32_t* bits, uint32_t at) { return bits[at / WARP] >> at % WARP & 1; }
+
+IW_DEVICE uint32_t part_begin(const Args& args, uint32_t part) { return part == 0 ? 0 : ((const uint32_t*)args.in[3].ptr)[part - 1]; }
+
+// How many parts begin before key `at`.
+IW_DEVICE uint32_t parts_before(const Args& args, uint32_t at) {
+    uint32_t low = 0, high = at == 0 ? 0 : args.u[ROWS];
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (part_begin(args, middle) < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+// A thread to each window.
+IW_KERNEL(256) segmented_windows(const __grid_constant__ Args args) {
+    const uint32_t n = args.u[N], w = blockIdx.x * 256 + threadIdx.x, count = n / SPAN + (n % SPAN != 0);
+    const uint32_t begin = min(w, count - 1) * SPAN, end = begin + min(SPAN, n - begin);
+    const int lane = lane_id();
+    const uint32_t first = parts_before(args, begin);
+    uint32_t last = __shfl_down_sync(ALL_LANES, first, 1);
+    if (lane == WARP - 1 || w + 1 >= count) last = parts_before(args, end);
+    const uint32_t lanes = __ballot_sync(ALL_LANES, w < count && first != last);
+    uint32_t place = 0;
+    if (lane == 0) place = atomicAdd(listed(args) + WINDOWS, __popc(lanes));
+    place = __shfl_sync(ALL_LANES, place, 0) + __popc(lanes & ((1u << lane) - 1));
+    if (lanes >> lane & 1) windows(args)[place] = {begin, first, last, 0};
+}
+
+// A part that is longer than the short ones: by all threads.
+template <int TILE>
+IW_DEVICE void list_part(const Args& args, uint32_t begin, uint32_t length, uint32_t stays) {
+    __shared__ uint32_t place;
+    const uint32_t tiles = length / TILE + (length % TILE != 0);
+    if (threadIdx.x == 0) place = atomicAdd(listed(args) + (tiles == 1 ? ALONE_PARTS : LONG_TILES), tiles);
+    __syncthreads();
+    const uint32_t first = place;
+    __syncthreads();
+    if (tiles == 1) {
+        if (threadIdx.x == 0) alone_parts(args)[first] = {begin, length | stays};
+        return;
+    }
+    for (uint32_t t = threadIdx.x; t < tiles; t += blockDim.x) {
+        table_of(args, BEGIN)[first + t] = begin + t * TILE;
+        table_of(args, SIZE)[first + t] = min((uint32_t)TILE, length - t * TILE) | stays;
+        table_of(args, FIRST)[first + t] = first;
+    }
+    uint32_t* const counts = (uint32_t*)args.scratch[1] + (uint64_t)first * args.u[PASSES] * RADIX;
+    for (uint32_t k = threadIdx.x; k < args.u[PASSES] * RADIX; k += blockDim.x) counts[k] = 0;
+}
+
+template <class K, int P>
+IW_DEVICE void sort_window(const Args& args, const Window& its) {
+    using H = typename HeldIn<K>::Type;
+    using V = typename PayloadOf<P>::Type;
+    constexpr int I = SHORT_ITEMS, STEP = SHORT_THREADS;
+    __shared__ union {
+        H keys[ROOM];
+        V values[ROOM];
+    } shared;
+    // Where parts begin, those that are not to be touched, and those that stay as they are; the last beginning before a word of these, the first behind it.
+    __shared__ uint32_t begins[MASKS], others[MASKS], stays[MASKS], before[MASKS], behind[MASKS];
+    __shared__ uint32_t end_of_all, longest, warps_before[MASKS / WARP], warps_behind[MASKS / WARP];
+    // Parts that are not short: where they begin and end, and whether they stay.
+    __shared__ uint32_t long_count, long_begins[MOST_LONG], long_ends[MOST_LONG], long_stays[MOST_LONG];
+    const uint32_t window = its.begin, n = args.u[N], parts = args.u[ROWS];
+    const int lane = lane_id(), warp = warp_id();
+    // On their way while it is found out which of them are wanted.
+    const K* const keys_in = (const K*)args.in[0].ptr + window;
+    K key[I];
+#pragma unroll
+    for (int k = 0; k < I; ++k) key[k] = k * STEP + threadIdx.x < n - window ? keys_in[k * STEP + threadIdx.x] : (K)0;
+    if (threadIdx.x < MASKS) begins[threadIdx.x] = 0, others[threadIdx.x] = 0, stays[threadIdx.x] = 0;
+    if (threadIdx.x == 0) end_of_all = 0, longest = 0, long_count = 0;
+    __syncthreads();
+#pragma unroll 1
+    for (uint32_t part = its.first + threadIdx.x; part < its.last; part += STEP) {
+        const uint32_t begin = part_begin(args, part) - window, end = (part + 1 == parts ? n : part_begin(args, part + 1)) - window;
+        if (begin == end) continue;
+        const bool still = part == 0 || part == parts - 1;
+        mark(begins, begin);
+        if (end - begin > SHORT) {
+            mark(others, begin);
+            const uint32_t at = atomicAdd(&long_count, 1u);
+            long_begins[at] = begin, long_ends[at] = end, long_stays[at] = still ? STAYS : 0;
+            continue;
+        }
+        if (still) mark(stays, begin);
+        atomicMax(&end_of_all, end);
+        atomicMax(&longest, still ? 1 : end - begin);
+        // Another window's part begins behind the end.
+        if (end >= SPAN) mark(begins, end), mark(others, end);
+    }
+    __syncthreads();
+    const uint32_t stop = end_of_all, most = longest;
+    const uint32_t parts_to_list = long_count;
+#pragma unroll 1
+    for (uint32_t p = 0; p < parts_to_list; ++p)
+        list_part<ITEMS<K, P> * THREADS>(args, window + long_begins[p], long_ends[p] - long_begins[p], long_stays[p]);
+    if (stop == 0) return;
+    // Places plus one, so that there may be none.
+    if (warp < MASKS / WARP) {
+        const uint32_t word = begins[threadIdx.x], place = threadIdx.x * WARP;
+        uint32_t left = word ? place + WARP - __clz(word) : 0, right = word ? place + __ffs(word) - 1 : ROOM;
+#pragma unroll
+        for (int step = 1; step < WARP; step *= 2) {
+            const uint32_t l = __shfl_up_sync(ALL_LANES, left, step), r = __shfl_down_sync(ALL_LANES, right, step);
+            if (lane >= step) left = max(left, l);
+            if (lane + step < WARP) right = min(right, r);
+        }
+        if (lane == WARP - 1) warps_before[warp] = left;
+        if (lane == 0) warps_behind[warp] = right;
+        const uint32_t l = __shfl_up_sync(ALL_LANES, left, 1), r = __shfl_down_sync(ALL_LANES, right, 1);
+        before[threadIdx.x] = lane == 0 ? 0 : l, behind[threadIdx.x] = lane == WARP - 1 ? ROOM : r;
+    }
+    __syncthreads();
+
+    const uint32_t bits = args.u[SHIFT], end_bit = args.u[MASK];
+    const K compared = end_bit > bits ? (K)((~0ull >> (64 - (end_bit - bits))) << bits) : (K)0;
+    // Where the part of a place begins and, in the upper half, ends; where its key is; none where the place is not of a short part.
+    uint32_t part[I] = {}, place[I];
+    const auto begin_of = [&part](int k) { return part[k] & 0xffff; };
+    const auto end_of = [&part](int k) { return part[k] >> 16; };
+#pragma unroll
+    for (int k = 0; k < I; ++k) {
+        const uint32_t i = k * STEP + threadIdx.x;
+        place[k] = ROOM;
+        if (i >= stop) continue;
+        const uint32_t word = begins[i / WARP], up_to = ALL_LANES >> (WARP - 1 - lane), left = word & up_to, right = word & ~up_to;
+        uint32_t head = left ? (i - lane) + WARP - __clz(left) : before[i / WARP], next = right ? (i - lane) + __ffs(right) - 1 : behind[i / WARP];
+        const int of = i / WARP / WARP;
+        if (head == 0)
+            for (int w = 0; w < of; ++w) head = max(head, warps_before[w]);
+        if (next == ROOM)
+            for (int w = of + 1; w < MASKS / WARP; ++w) next = min(next, warps_behind[w]);
+        if (head == 0 || marked(others, head - 1)) continue;
+        place[k] = i;
+        const bool still = marked(stays, head - 1);
+        part[k] = still ? i | (i + 1) << 16 : (head - 1) | min(next, stop) << 16;
+    }
+    const auto held = [&](int k) { return (H)(mapped(key[k], args) & compared); };
+#pragma unroll
+    for (int k = 0; k < I; ++k)
+        if (place[k] < ROOM) shared.keys[place[k]] = held(k);
+    __syncthreads();
+
+    // Runs of a part, by how many of their keys come before.
+#pragma unroll
+    for (int k = 0; k < I; ++k) {
+        if (place[k] == ROOM) continue;
+        const uint32_t i = place[k], from = begin_of(k) + (i - begin_of(k)) / RUN * RUN, to = min(from + RUN, end_of(k));
+        const H own = held(k);
+        uint32_t rank = from;
+#pragma unroll 4
+        for (uint32_t j = from; j < to; ++j) {
+            const H other = shared.keys[j];
+            rank += other < own || (other == own && j < i);
+        }
+        place[k] = rank;
+    }
+    // Then merges of two runs, by how many keys of the other run come before.
+#pragma unroll 1
+    for (uint32_t run = RUN;; run *= 2) {
+        __syncthreads();
+#pragma unroll
+        for (int k = 0; k < I; ++k)
+            if (place[k] < ROOM) shared.keys[place[k]] = held(k);
+        __syncthreads();
+        if (run >= most) break;
+#pragma unroll
+        for (int k = 0; k < I; ++k) {
+            if (place[k] == ROOM || end_of(k) - begin_of(k) <= run) continue;
+            const uint32_t at = place[k] - begin_of(k), pair = begin_of(k) + at / (2 * run) * (2 * run);
+            const bool right = at & run;
+            const uint32_t from = right ? pair : pair + run, to = right ? pair + run : min(pair + 2 * run, end_of(k));
+            const H own = held(k);
+            uint32_t low = from;
+            for (uint32_t step = run; step > 0; step /= 2) {
+                const uint32_t further = low + step;
+                if (further <= to && low < to) {
+                    const H other = shared.keys[further - 1];
+                    if (other < own || (right && other == own)) low = further;
+                }
+            }
+            place[k] += low - from - (right ? run : 0);
+        }
+    }
+
+    // The keys as they were, by way of shared memory.
+    if (!(args.u[FLAGS] & DROPS_KEYS)) {
+        // Bits that are not compared are not there.
+        if (compared != (K)~(K)0) {
+            __syncthreads();
+#pragma unroll
+            for (int k = 0; k < I; ++k)
+                if (place[k] < ROOM) shared.keys[place[k]] = mapped(key[k], args);
+            __syncthreads();
+        }
+        K* const keys_out = (K*)args.out[0] + window;
+#pragma unroll
+        for (int k = 0; k < I; ++k)
+            if (place[k] < ROOM) keys_out[k * STEP + threadIdx.x] = unmapped((K)shared.keys[k * STEP + threadIdx.x], args);
+    }
+    if constexpr (P > 0) {
+        const V* const values = (const V*)args.in[1].ptr + window;
+        V value[I];
+#pragma unroll
+        for (int k = 0; k < I; ++k) {
+            const uint32_t i = k * STEP + threadIdx.x;
+            value[k] = place[k] == ROOM ? (V)0 : args.u[FLAGS] & INDICES ? (V)(window + i) : values[i];
+        }
+        __syncthreads();
+#pragma unroll
+        for (int k = 0; k < I; ++k)
+            if (place[k] < ROOM) shared.values[place[k]] = value[k];
+        __syncthreads();
+        V* const values_out = (V*)args.out[1] + window;
+#pragma unroll
+        for (int k = 0; k < I; ++k)
+            if (place[k] < ROOM) values_out[k * STEP + threadIdx.x] = shared.values[k * STEP + threadIdx.x];
+    }
+}
+
+template <class K, int P>
+IW_DEVICE void segmented_short(const Args& args) {
+    const uint32_t count = listed(args)[WINDOWS];
+#pragma unroll 1
+    for (uint32_t w = blockIdx.x; w < count; w += gridDim.x) {
+        sort_window<K, P>(args, windows(args)[w]);
+        __syncthreads();
+    }
+}
+
+// A part of at most I keys to a thread.
+template <class K, int P, int I>
+IW_DEVICE void sort_alone(const Args& args, const AlonePart& part, SharedTile<K, P>& shared, uint32_t* sums) {
+    using V = typename PayloadOf<P>::Type;
+    const int lane = lane_id(), warp = warp_id(), place = warp * I * WARP + lane, count = part.size & ~STAYS;
+    const K* const keys = (const K*)args.in[0].ptr + part.begin;
+    const V* const values = (const V*)args.in[1].ptr + part.begin;
+    K key[I];
+    V value[P > 0 ? I : 1];
+#pragma unroll
+    for (int k = 0; k < I; ++k) key[k] = place + k * WARP < count ? keys[place + k * WARP] : (K)0;
+    if constexpr (P > 0) {
+#pragma unroll
+        for (int k = 0; k < I; ++k)
+            value[k] = place + k * WARP >= count     ? (V)0
+                       : args.u[FLAGS] & INDICES ? (V)(part.begin + place + k * WARP)
+                                                 : values[place + k * WARP];
+    }
+    uint32_t* const counters = shared.rank.counters[warp];
+    uint32_t* const matches = shared.rank.matches[warp];
+    // Keys that stay need no pass.
+    const uint32_t end = part.size & STAYS ? args.u[SHIFT] : args.u[MASK];
+#pragma unroll 1
+    for (uint32_t shift = args.u[SHIFT]; shift < end; shift += 8) {
+        const uint32_t mask = end - shift < 8 ? (1u << (end - shift)) - 1 : 255;
+        __syncthreads();
+#pragma unroll
+        for (int k = 0; k < RADIX / WARP; ++k) counters[k * WARP + lane] = 0, matches[k * WARP + lane] = 0;
+        __syncwarp();
+        uint32_t rank[I];  // values first; places past the end hold the greatest, after all others
+#pragma unroll
+        for (int k = 0; k < I; ++k) {
+            rank[k] = place + k * WARP < count ? (uint32_t)(mapped(key[k], args) >> shift) & mask : RADIX - 1;
+            atomicAdd(counters + rank[k], 1u);
+        }
+        __syncthreads();
+        uint32_t total;
+        place_counts(shared.rank.counters, sums, total, [] {});
+        __syncthreads();
+        rank_keys(rank, counters, matches);
+        __syncthreads();
+#pragma unroll
+        for (int k = 0; k < I; ++k) shared.keys[rank[k]] = key[k];
+        __syncthreads();
+#pragma unroll
+        for (int k = 0; k < I; ++k) key[k] = shared.keys[place + k * WARP];
+        if constexpr (P > 0) {
+            __syncthreads();
+#pragma unroll
+            for (int k = 0; k < I; ++k) shared.payload[rank[k]] = value[k];
+            __syncthreads();
+#pragma unroll
+            for (int k = 0; k < I; ++k) value[k] = shared.payload[place + k * WARP];
+        }
+    }
+    K* const keys_out = (K*)args.out[0] + part.begin;
+    V* const values_out = (V*)args.out[1] + part.begin;
+#pragma unroll
+    for (int k = 0; k < I; ++k) {
+        if (place + k * WARP >= count) continue;
+        if (!(args.u[FLAGS] & DROPS_KEYS)) keys_out[place + k * WARP] = key[k];
+        if constexpr (P > 0) values_out[place + k * WARP] = value[k];
+    }
+}
+
+// Blocks take one part after the other; fewer keys to a thread where that suffices.
+template <class K, int P>
+IW_DEVICE void segmented_alone(const Args& args) {
+    constexpr int I = ITEMS<K, P>, HALF = (I + 1) / 2, QUARTER = (I + 3) / 4, EIGHTH = (I + 7) / 8;
+    __shared__ SharedTile<K, P> shared;
+    __shared__ uint32_t sums[WARPS];
+    const uint32_t parts = listed(args)[ALONE_PARTS];
+#pragma unroll 1
+    for (uint32_t p = blockIdx.x; p < parts; p += gridDim.x) {
+        const AlonePart part = alone_parts(args)[p];
+        const uint32_t count = part.size & ~STAYS;
+        if (EIGHTH * THREADS > SHORT && count <= EIGHTH * THREADS)
+            sort_alone<K, P, EIGHTH>(args, part, shared, sums);
+        else if (count <= QUARTER * THREADS)
+            sort_alone<K, P, QUARTER>(args, part, shared, sums);
+        else if (count <= HALF * THREADS)
+            sort_alone<K, P, HALF>(args, part, shared, sums);
+        else
+            sort_alone<K, P, I>(args, part, shared, sums);
         __syncthreads();
     }
 }
 
 #define SEGMENTED_HISTOGRAM(B, K) \
     IW_KERNEL(HISTOGRAM_THREADS) segmented_histogram_k##B(const __grid_constant__ Args args) { segmented_histogram<K>(args); }
-#define SEGMENTED_PASS(B, K, P)                                                                                                    \
-    extern "C" __global__ void __launch_bounds__(THREADS, 2) segmented_pass_k##B##_p##P(const __grid_constant__ Args args) { \
-        sort_pass<K, P, true>(args);                                                                                               \
+#define SEGMENTED_SORT(B, K, P)                                                                                                      \
+    extern "C" __global__ void __launch_bounds__(THREADS, 2) segmented_pass_k##B##_p##P(const __grid_constant__ Args args) {         \
+        while (sort_pass<K, P, true>(args)) __syncthreads();                                                                         \
+    }                                                                                                                                \
+    extern "C" __global__ void __launch_bounds__(THREADS, P > 0 ? 1 : 2) segmented_alone_k##B##_p##P(const __grid_constant__ Args args) { \
+        segmented_alone<K, P>(args);                                                                                                 \
+    }                                                                                                                                \
+    extern "C" __global__ void __launch_bounds__(SHORT_THREADS, sizeof(K) == 8 ? 2 : 3) segmented_short_k##B##_p##P(const __grid_constant__ Args args) {  \
+        segmented_short<K, P>(args);                                                                                                 \
     }
 #define SEGMENTED(B, K)       \
     SEGMENTED_HISTOGRAM(B, K) \
-    SEGMENTED_PASS(B, K, 0)   \
-    SEGMENTED_PASS(B, K, 4)   \
-    SEGMENTED_PASS(B, K, 8)
+    SEGMENTED_SORT(B, K, 0)   \
+    SEGMENTED_SORT(B, K, 4)
 
 SEGMENTED(1, uint8_t)
 SEGMENTED(2, unsigned short)

@@ -27,6 +27,12 @@ IW_DEVICE K mapped(K key, const Args& args) {
     const K negative = (K)wide(args.u + NEGATIVE), flip = (K)wide(args.u + FLIP);
     return key ^ (key >> (8 * sizeof(K) - 1) ? negative : (K)0) ^ flip;
 }
+// And back: what is flipped where the key was negative leaves the sign.
+template <class K>
+IW_DEVICE K unmapped(K bits, const Args& args) {
+    const K negative = (K)wide(args.u + NEGATIVE), key = bits ^ (K)wide(args.u + FLIP);
+    return key ^ (key >> (8 * sizeof(K) - 1) ? negative : (K)0);
+}
 template <class K>
 IW_DEVICE uint32_t digit_of(K key, const Args& args, uint32_t mask) {
     return (uint32_t)(mapped(key, args) >> args.u[SHIFT]) & mask;
@@ -56,10 +62,11 @@ IW_DEVICE uint32_t counts_before(const uint64_t* status, uint32_t tile, uint32_t
     return sum;
 }
 
-// Parts: scratch[2] holds four arrays of TILES words, of each tile its first key, how many it has, the first tile of its part, and the part.
-constexpr int TABLE_ROWS = 4, BEGIN = 0, SIZE = 1, FIRST = 2, PART_NUMBER = 3;
+// Parts: scratch[2] holds arrays of TILES words, of each tile its first key, how many it has, and the first tile of its part; what belongs to a part lies
+// where its first tile does. in[2]: how many tiles there are, as far as they have room.
+constexpr int TABLE_ROWS = 3, BEGIN = 0, SIZE = 1, FIRST = 2;
 constexpr uint32_t STAYS = 1u << 31;  // in SIZE: its keys stay where they are
-IW_DEVICE const uint32_t* table_of(const Args& args, int k) { return (const uint32_t*)args.scratch[2] + (uint64_t)k * args.u[TILES]; }
+IW_DEVICE uint32_t* table_of(const Args& args, int k) { return (uint32_t*)args.scratch[2] + (uint64_t)k * args.u[TILES]; }
 
 template <class K, int P>
 constexpr int ITEMS = (sizeof(K) > P ? sizeof(K) : P) > 4 ? 10 : P > 0 ? 21 : 23;
@@ -78,35 +85,86 @@ struct PayloadOf<8> {
     using Type = uint64_t;
 };
 
+// A tile in shared memory: counts first, then what goes out in the order of places.
+template <class K, int P>
+union SharedTile {
+    struct {
+        uint32_t counters[WARPS][RADIX], matches[WARPS][RADIX];
+    } rank;
+    K keys[ITEMS<K, P> * THREADS];
+    typename PayloadOf<P>::Type payload[ITEMS<K, P> * THREADS];
+};
+
+// The warps' counts of each value become the places of their first keys of it in the tile. Thread v, of 256, learns how many keys in all have value v, which
+// it may then publish, and the place of the first.
+template <class Publish>
+IW_DEVICE uint32_t place_counts(uint32_t (*counters)[RADIX], uint32_t* sums, uint32_t& total, const Publish& publish) {
+    total = 0;
+    if (threadIdx.x < RADIX) {
+#pragma unroll
+        for (int w = 0; w < WARPS; ++w) total += counters[w][threadIdx.x];
+        publish();
+    }
+    const uint32_t start = sum_before<RADIX / WARP>(total, sums);
+    if (threadIdx.x < RADIX) {
+        uint32_t at = start;
+#pragma unroll
+        for (int w = 0; w < WARPS; ++w) {
+            const uint32_t own = counters[w][threadIdx.x];
+            counters[w][threadIdx.x] = at;
+            at += own;
+        }
+    }
+    return start;
+}
+
+// Values become ranks: `counters`, the warp's own, hold the place of the next key of each value. Lanes with the same value find each other in `matches`, which
+// are zero before and after, and the highest of them counts for all.
+template <int I>
+IW_DEVICE void rank_keys(uint32_t (&rank)[I], uint32_t* counters, uint32_t* matches) {
+    const int lane = lane_id();
+#pragma unroll
+    for (int k = 0; k < I; ++k) {
+        const uint32_t value = rank[k];
+        atomicOr(matches + value, 1u << lane);
+        __syncwarp();
+        const uint32_t same = *(volatile uint32_t*)(matches + value);
+        const int leader = 31 - __clz(same);
+        const uint32_t up_to = __popc(same & (ALL_LANES >> (31 - lane)));
+        uint32_t before = 0;
+        if (lane == leader) before = atomicAdd(counters + value, up_to);
+        before = __shfl_sync(ALL_LANES, before, leader);
+        // All have read the match by now.
+        if (lane == leader) *(volatile uint32_t*)(matches + value) = 0;
+        __syncwarp();
+        rank[k] = before + up_to - 1;
+    }
+}
+
 // in[0], in[1]: the source's keys and payload; out[0], out[1]: those of home; out[2], out[3]: those away. scratch[0]: see look_back.cuh.
-// A block to each tile. Where a tile lies in a PART of any length, a table says which; see segmented_sort.cu.
+// A block to each tile; where tiles lie in a PART of any length, of which a table tells, blocks take one after the other, and sort_pass is called until it
+// says that none is left.
 template <class K, int P, bool PART>
-IW_DEVICE void sort_pass(const Args& args) {
+IW_DEVICE bool sort_pass(const Args& args) {
     using V = typename PayloadOf<P>::Type;
     constexpr int I = ITEMS<K, P>, TILE = I * THREADS;
-    __shared__ union Shared {
-        struct {
-            uint32_t counters[WARPS][RADIX], matches[WARPS][RADIX];
-        } rank;
-        K keys[TILE];
-        V payload[TILE];
-    } shared;
+    __shared__ SharedTile<K, P> shared;
     __shared__ uint32_t bases[RADIX], sums[WARPS], ticket, launch;
-    __shared__ uint32_t entry[PART ? TABLE_ROWS : 1];
+    __shared__ uint32_t entry[PART ? TABLE_ROWS : 1], count_of_all;
     const bool alone = !PART && args.u[FLAGS] & ALONE;
     const uint32_t plan = alone || PART ? args.u[PLAN] : ((const uint32_t*)args.scratch[1])[args.u[PASS]];
-    if (plan & SKIP) return;
+    if (plan & SKIP) return false;
 
     uint64_t* const header = (uint64_t*)args.scratch[0];
     uint64_t* const status = header + HEADER_WORDS;
-    const uint32_t tiles = args.u[TILES];
     const int lane = lane_id(), warp = warp_id();
     if (threadIdx.x == 0 && !alone) {
         const uint64_t drawn = draw(header);
         ticket = (uint32_t)drawn, launch = (uint32_t)(drawn >> 32);
         if constexpr (PART) {
+            count_of_all = *(const uint32_t*)args.in[2].ptr;
 #pragma unroll
-            for (int k = 0; k < TABLE_ROWS; ++k) entry[k] = table_of(args, k)[ticket];
+            for (int k = 0; k < TABLE_ROWS; ++k) entry[k] = ticket < count_of_all ? table_of(args, k)[ticket] : 0;
         }
     }
     uint32_t* const counters = shared.rank.counters[warp];
@@ -115,12 +173,14 @@ IW_DEVICE void sort_pass(const Args& args) {
     for (int k = 0; k < RADIX / WARP; ++k) counters[k * WARP + lane] = 0, matches[k * WARP + lane] = 0;
     __syncthreads();
     const uint32_t tile = alone ? blockIdx.x : ticket, epoch = alone ? 0 : launch;
-    // The row or part, and its first tile; the first key, in all and for its index. Of a part's last tile nobody asks for what it publishes.
+    // The row, or the part, and its first tile; the first key, in all and for its index. Of a part's last tile nobody asks for what it publishes.
     uint32_t row, first, begin, base_index, mask = args.u[MASK];
+    // As many tickets are drawn.
+    const uint32_t tiles = PART ? count_of_all + gridDim.x : args.u[TILES];
     bool last;
     int count;
     if constexpr (PART) {
-        begin = base_index = entry[BEGIN], count = (int)(entry[SIZE] & ~STAYS), first = entry[FIRST], row = entry[PART_NUMBER];
+        begin = base_index = entry[BEGIN], count = (int)(entry[SIZE] & ~STAYS), row = first = entry[FIRST];
         if (entry[SIZE] & STAYS) mask = 0;
         last = false;
     } else {
@@ -130,11 +190,10 @@ IW_DEVICE void sort_pass(const Args& args) {
         count = (int)min((uint32_t)TILE, n - base_index);
         last = tile - first + 1 == tiles_of_row;
     }
-    if (PART && count == 0) {
-        // Behind the last tile the table has nothing.
+    if (PART && tile >= count_of_all) {
         if (threadIdx.x == 0) looked_back(header, epoch, args.u[EPOCHS]);
         if (tile == tiles - 1) next_epoch<1>(header, status, tiles, epoch, args.u[EPOCHS]);
-        return;
+        return false;
     }
     const int place = warp * I * WARP + lane;  // of the lane's first key; the others follow WARP apart
 
@@ -159,43 +218,14 @@ IW_DEVICE void sort_pass(const Args& args) {
     for (int k = 0; k < I; ++k) atomicAdd(counters + rank[k], 1u);
     __syncthreads();
 
-    // The tile's counts are published before anything else is done; then a warp's become the places of its first keys in the tile.
-    uint32_t total = 0;
-    if (threadIdx.x < RADIX) {
-#pragma unroll
-        for (int w = 0; w < WARPS; ++w) total += shared.rank.counters[w][threadIdx.x];
-        if (!alone && !last)
-            post(status + (uint64_t)tile * RADIX + threadIdx.x, status_of(epoch, tile == first, total));
-    }
-    const uint32_t start = sum_before<RADIX / WARP>(total, sums);
-    if (threadIdx.x < RADIX) {
-        uint32_t at = start;
-#pragma unroll
-        for (int w = 0; w < WARPS; ++w) {
-            const uint32_t own = shared.rank.counters[w][threadIdx.x];
-            shared.rank.counters[w][threadIdx.x] = at;
-            at += own;
-        }
-    }
+    // The tile's counts are published before anything else is done.
+    uint32_t total;
+    const uint32_t start = place_counts(shared.rank.counters, sums, total, [&] {
+        if (!alone && !last) post(status + (uint64_t)tile * RADIX + threadIdx.x, status_of(epoch, tile == first, total));
+    });
     __syncthreads();
 
-    // Lanes with the same value find each other, and the highest of them counts for all.
-#pragma unroll
-    for (int k = 0; k < I; ++k) {
-        const uint32_t value = rank[k];
-        atomicOr(matches + value, 1u << lane);
-        __syncwarp();
-        const uint32_t same = *(volatile uint32_t*)(matches + value);
-        const int leader = 31 - __clz(same);
-        const uint32_t up_to = __popc(same & (ALL_LANES >> (31 - lane)));
-        uint32_t before = 0;
-        if (lane == leader) before = atomicAdd(counters + value, up_to);
-        before = __shfl_sync(ALL_LANES, before, leader);
-        // All have read the match by now.
-        if (lane == leader) *(volatile uint32_t*)(matches + value) = 0;
-        __syncwarp();
-        rank[k] = before + up_to - 1;
-    }
+    rank_keys(rank, counters, matches);
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < I; ++k) shared.keys[rank[k]] = key[k];
@@ -248,6 +278,7 @@ IW_DEVICE void sort_pass(const Args& args) {
             if (r < count) payload_to[to[k]] = shared.payload[r];
         }
     }
-    if (!alone && tile == tiles - 1) next_epoch<1>(header, status, tiles, epoch, args.u[EPOCHS]);
+    if (!PART && !alone && tile == tiles - 1) next_epoch<1>(header, status, tiles, epoch, args.u[EPOCHS]);
+    return true;
 }
 

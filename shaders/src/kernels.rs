@@ -6,7 +6,7 @@
 
 mod sorts;
 
-pub use sorts::{MERGE, MERGE_SORT, MERGE_SORT_WINDOWS, SEARCH, SORT, SORT_VARIANTS, TOP_K};
+pub use sorts::{MERGE, MERGE_SORT, MERGE_SORT_WINDOWS, SEARCH, SEGMENTED_SORT, SORT, SORT_VARIANTS, TOP_K};
 
 use std::collections::BTreeMap;
 

@@ -41,6 +41,8 @@ alias Key = u32;
 
 // The mask of the tile's digits: keys of no segment stay where they are.
 const STAYS = {{ stays }}u;
+// Of a tile that is none.
+const LAST = 2u;
 var<private> digit_mask: u32;
 {% set digit_mask = "digit_mask" %}
 {% else %}
@@ -81,21 +83,35 @@ fn digit_of(key: Key) -> u32 {
 const COPIES = {{ copies }}u;
 var<workgroup> counters: array<atomic<u32>, RADIX * COPIES>;
 {% if parts %}
-var<workgroup> leaves: u32;
+var<workgroup> whether: u32;
 {% endif %}
 
 // From the end to the beginning, which the scatter then finds in the cache.
-// args: n keys of a row, tiles of a row (of parts: of the table), first_block and end_block of this dispatch; of parts, the tiles that begin in in_len
-// elements from in_first on.
+// args: n keys of a row, tiles of a row, first_block and end_block of this dispatch. Of parts: tiles of the table, and the elements, in_len from in_first on,
+// that tiles of this dispatch begin in.
 @compute @workgroup_size({{ threads }})
 fn sort_count(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+{% if parts %}
+    // As many workgroups as there are tiles would be too many where most parts are short: each takes several, until there are no more.
+    for (var block = (group.z * grid.y + group.y) * grid.x + group.x; block < args.tiles; block += grid.x * grid.y * grid.z) {
+        if (!count_tile(block, lane)) {
+            break;
+        }
+        workgroupBarrier();
+    }
+}
+
+// Counts a tile; whether there may be more.
+fn count_tile(block: u32, lane: u32) -> bool {
+{% else %}
     let turn = args.first_block + (group.z * grid.y + group.y) * grid.x + group.x;
     if (turn >= args.end_block) {
         return;
     }
     let block = args.first_block + (args.end_block - 1u - turn);
+{% endif %}
 {% if parts %}
-    // A tile's first key, how many it has, the first tile of its part, and how many the part has. Behind the last tile there is nothing.
+    // A tile's first key, how many it has, the first tile of its part, and how many the part has.
     let begin = table[block];
     let keys_here = table[args.tiles + block];
     let first_tile = table[2u * args.tiles + block];
@@ -104,10 +120,11 @@ fn sort_count(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) 
     let counters_apart = table[3u * args.tiles + block];
     digit_mask = select(args.digit_mask, 0u, (keys_here & STAYS) != 0u);
     if (lane == 0u) {
-        leaves = u32(count == 0u || begin - args.in_first >= args.in_len);
+        whether = select(u32(begin - args.in_first < args.in_len), LAST, block >= listed[0]);
     }
-    if (workgroupUniformLoad(&leaves) != 0u) {
-        return;
+    let here = workgroupUniformLoad(&whether);
+    if (here != 1u) {
+        return here != LAST;
     }
 {% else %}
     let row = block / args.tiles;
@@ -132,6 +149,9 @@ fn sort_count(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) 
         }
         counts[counter + value * counters_apart] = sum;
     }
+{% if parts %}
+    return true;
+{% endif %}
 }
 {% else %}
 {% include "sort_rank.wgsl" %}
@@ -172,12 +192,25 @@ fn store_key(to: u32, key: Key) {
 // args: as for sort_count; this dispatch writes elements out_first to out_first + out_len alone.
 @compute @workgroup_size({{ threads }})
 fn sort_scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32{{ ", @builtin(subgroup_size) size: u32" if subgroups }}) {
+{% if parts %}
+    for (var block = (group.z * grid.y + group.y) * grid.x + group.x; block < args.tiles; block += grid.x * grid.y * grid.z) {
+        if (!scatter_tile(block, lane{{ ", size" if subgroups }})) {
+            break;
+        }
+        workgroupBarrier();
+    }
+}
+
+// Writes the keys of a tile; whether there may be more.
+fn scatter_tile(block: u32, lane: u32{{ ", size: u32" if subgroups }}) -> bool {
+{% else %}
     let block = args.first_block + (group.z * grid.y + group.y) * grid.x + group.x;
     if (block >= args.end_block) {
         return;
     }
+{% endif %}
 {% if parts %}
-    // A tile's first key, how many it has, the first tile of its part, and how many the part has. Behind the last tile there is nothing.
+    // A tile's first key, how many it has, the first tile of its part, and how many the part has.
     let begin = table[block];
     let keys_here = table[args.tiles + block];
     let first_tile = table[2u * args.tiles + block];
@@ -186,10 +219,11 @@ fn sort_scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
     let counters_apart = table[3u * args.tiles + block];
     digit_mask = select(args.digit_mask, 0u, (keys_here & STAYS) != 0u);
     if (lane == 0u) {
-        bases[0] = u32(count == 0u || begin - args.in_first >= args.in_len);
+        bases[0] = select(u32(begin - args.in_first < args.in_len), LAST, block >= listed[0]);
     }
-    if (workgroupUniformLoad(&bases[0]) != 0u) {
-        return;
+    let here = workgroupUniformLoad(&bases[0]);
+    if (here != 1u) {
+        return here != LAST;
     }
 {% else %}
     let row = block / args.tiles;
@@ -239,6 +273,10 @@ fn sort_scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
     var base = 0u;
     if (lane < RADIX) {
         base = offsets[counter + lane * counters_apart] - start;
+{% if parts %}
+        // Counts are of long parts alone: those of this one begin with its first tile.
+        base += begin - (block - first_tile) * TILE - offsets[first_tile * RADIX];
+{% endif %}
     }
 {% endif %}
     if (lane < RADIX) {
@@ -360,6 +398,9 @@ fn sort_scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
         }
     }
 {% endfor %}
+{% endif %}
+{% if parts %}
+    return true;
 {% endif %}
 }
 {% endif %}

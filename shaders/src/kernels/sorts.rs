@@ -39,7 +39,47 @@ pub const SORT: Template = Template {
         Extra { name: "counts", access: "read_write", ty: "array<u32>", when: Some("count") },
         Extra { name: "offsets", access: "read", ty: "array<u32>", when: Some("reads_offsets") },
         Extra { name: "table", access: "read", ty: "array<u32>", when: Some("parts") },
+        Extra { name: "listed", access: "read", ty: "array<u32>", when: Some("parts") },
         Extra { name: "packed_out", access: "read_write", ty: "array<u32>", when: Some("pack") },
+    ],
+};
+
+/// P05, segments sorted: short ones, and where the tiles of longer ones lie.
+pub const SEGMENTED_SORT: Template = Template {
+    name: "segmented_sort.wgsl",
+    text: include_str!("../segmented_sort.wgsl"),
+    args: &[
+        "n",
+        "parts",
+        "first_window",
+        "end_window",
+        "first",
+        "tiles",
+        "in_skip",
+        "payload_in_skip",
+        "out_skip",
+        "payload_out_skip",
+        "sign_bit",
+        "negative_low",
+        "negative_high",
+        "flip_low",
+        "flip_high",
+        "compared_low",
+        "compared_high",
+    ],
+    bindings: &[
+        Extra { name: "keys_in", access: "read", ty: WORDS, when: Some("reads_words") },
+        Extra { name: "keys_in", access: "read", ty: PAIRS, when: Some("reads_pairs") },
+        Extra { name: "payload_in", access: "read", ty: WORDS, when: Some("reads_payload") },
+        Extra { name: "keys_out", access: "read_write", ty: WORDS, when: Some("writes_words") },
+        Extra { name: "keys_out", access: "read_write", ty: PAIRS, when: Some("writes_pairs") },
+        Extra { name: "payload_out", access: "read_write", ty: WORDS, when: Some("writes_payload") },
+        Extra { name: "starts_out", access: "read_write", ty: WORDS, when: Some("windows") },
+        Extra { name: "listed", access: "read_write", ty: WORDS, when: Some("windows") },
+        Extra { name: "listed", access: "read_write", ty: "array<atomic<u32>>", when: Some("short") },
+        Extra { name: "table", access: "read_write", ty: WORDS, when: Some("short") },
+        Extra { name: "starts", access: "read", ty: WORDS, when: Some("short") },
+        Extra { name: "bounds", access: "read", ty: WORDS, when: None },
     ],
 };
 

@@ -22,14 +22,13 @@ impl Run<SortTask> for Cpu {
 impl Run<SegmentedSortTask> for Cpu {
     fn run(&self, task: &SegmentedSortTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
         let places = task.places(leaves, outs)?;
-        let (raw, offset) = places.bounds;
-        let bounds: Vec<usize> = raw.read(offset * 4, (task.parts + 1) * 4)?.chunks_exact(4).map(|b| word(b) as usize).collect();
+        let bounds: Vec<usize> = places.bounds.read(0, (task.parts - 1) * 4)?.chunks_exact(4).map(|b| word(b) as usize).collect();
         let keys = Keys::read(&task.sort, &places.sort)?;
         let mut order = identity(&task.sort);
-        // The first part and the last one are in no segment.
-        let mut rest = &mut order[bounds[1]..bounds[task.parts as usize - 1]];
+        // What lies before the first bound and behind the last is in no segment.
+        let mut rest = &mut order[bounds[0]..];
         let mut segments = Vec::new();
-        for bounds in bounds[1..task.parts as usize].windows(2) {
+        for bounds in bounds.windows(2) {
             let (segment, others) = rest.split_at_mut(bounds[1] - bounds[0]);
             segments.push(segment);
             rest = others;

@@ -16,6 +16,7 @@ mod reduce_variants;
 mod scan;
 mod scan_variants;
 mod scratch;
+mod segmented_sort;
 mod segments;
 mod select;
 mod sort;

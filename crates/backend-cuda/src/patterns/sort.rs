@@ -1,4 +1,4 @@
-//! P07 sort: a histogram of all digits, then a launch to each, which reads and writes keys and payload once. P05: of parts of any lengths likewise.
+//! P07 sort: a histogram of all digits, then a launch to each, which reads and writes keys and payload once.
 
 use super::scan::HEADER_WORDS;
 use super::scratch::Use;
@@ -10,41 +10,40 @@ use crate::module;
 use isowarp_core::backend::{Backend as _, Leaf, Out, RawBuffer as _, Run};
 use isowarp_core::error::Result;
 use isowarp_core::patterns::plan::tiles;
-use isowarp_core::patterns::{Digit, Fourth, SegmentedSortTask, SortPayload, SortPlaces, SortTask};
+use isowarp_core::patterns::{Digit, SortPayload, SortPlaces, SortTask};
 use isowarp_kernels::Kernel;
-use isowarp_kernels::segmented_sort::*;
 use isowarp_kernels::sort::*;
 use std::sync::atomic::Ordering;
 
 /// Bits of a digit.
 const DIGIT: u32 = 8;
-const RADIX: u64 = 1 << DIGIT;
+pub(super) const RADIX: u64 = 1 << DIGIT;
 /// Threads of a block of `sort_pass_*`, and its keys for each: without a payload, with one, and where either has more than 4 bytes.
-const THREADS: u32 = 384;
+pub(super) const THREADS: u32 = 384;
 const ITEMS: [u64; 3] = [23, 21, 10];
-const HISTOGRAM_THREADS: u32 = 256;
+pub(super) const HISTOGRAM_THREADS: u32 = 256;
 /// Keys that a block of `sort_histogram_*` reads at once, and blocks of it to a multiprocessor.
 const HISTOGRAM_STEP: u64 = 2048;
-const HISTOGRAM_BLOCKS: u32 = 8;
+pub(super) const HISTOGRAM_BLOCKS: u32 = 8;
 /// 32-bit words of the passes' plans.
 const PLAN_WORDS: u64 = 8;
 /// Launch numbers share a word with a bit.
 const MOST_EPOCHS: u32 = u32::MAX / 2 - 1;
 
 /// Words of `u`; see `sort.cu`.
-const N: usize = 0;
-const ROWS: usize = 1;
-const TILES: usize = 2;
+pub(super) const N: usize = 0;
+pub(super) const ROWS: usize = 1;
+pub(super) const TILES: usize = 2;
 const TILES_OF_ROW: usize = 3;
 const PASS: usize = 4;
 const PLAN: usize = 5;
-const SHIFT: usize = 6;
-const MASK: usize = 7;
+pub(super) const SHIFT: usize = 6;
+pub(super) const MASK: usize = 7;
 const NEGATIVE: usize = 8;
 const FLIP: usize = 10;
 const FLAGS: usize = 12;
-const EPOCHS: usize = 13;
-const PASSES: usize = 14;
+pub(super) const EPOCHS: usize = 13;
+pub(super) const PASSES: usize = 14;
 const CHUNKS: usize = 15;
 
 const INDICES: u32 = 1;
@@ -63,14 +62,6 @@ const TABLE: [(Kernel, [Kernel; 3]); 4] = [
     (SORT_HISTOGRAM_K2, [SORT_PASS_K2_P0, SORT_PASS_K2_P4, SORT_PASS_K2_P8]),
     (SORT_HISTOGRAM_K4, [SORT_PASS_K4_P0, SORT_PASS_K4_P4, SORT_PASS_K4_P8]),
     (SORT_HISTOGRAM_K8, [SORT_PASS_K8_P0, SORT_PASS_K8_P4, SORT_PASS_K8_P8]),
-];
-
-/// The same of parts.
-const SEGMENTED: [(Kernel, [Kernel; 3]); 4] = [
-    (SEGMENTED_HISTOGRAM_K1, [SEGMENTED_PASS_K1_P0, SEGMENTED_PASS_K1_P4, SEGMENTED_PASS_K1_P8]),
-    (SEGMENTED_HISTOGRAM_K2, [SEGMENTED_PASS_K2_P0, SEGMENTED_PASS_K2_P4, SEGMENTED_PASS_K2_P8]),
-    (SEGMENTED_HISTOGRAM_K4, [SEGMENTED_PASS_K4_P0, SEGMENTED_PASS_K4_P4, SEGMENTED_PASS_K4_P8]),
-    (SEGMENTED_HISTOGRAM_K8, [SEGMENTED_PASS_K8_P0, SEGMENTED_PASS_K8_P4, SEGMENTED_PASS_K8_P8]),
 ];
 
 impl Run<SortTask> for Cuda {
@@ -106,57 +97,14 @@ impl Run<SortTask> for Cuda {
     }
 }
 
-impl Run<SegmentedSortTask> for Cuda {
-    fn run(&self, task: &SegmentedSortTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
-        let places = task.places(leaves, outs)?;
-        let (sort, of) = (&task.sort, &places.sort);
-        let size = sort.dtype.size_bytes();
-        let digits = digits(sort, of);
-        let mut args = Args::default();
-        let _temporaries = self.bind_sort(sort, of, digits.len(), &mut args)?;
-
-        let tile = tile_of(size, of.payload_bytes);
-        let table = task.tiles(self, &places, tile, Fourth::Part)?;
-        let tiles = task.most_tiles(tile);
-        let counts = task.parts * digits.len() as u64 * RADIX * 4;
-        let counters = self.allocate_bytes(counts)?;
-        self.fill(&counters, 0, counts, &[0])?;
-        args.scratch[0] = self.stream().scratch().get(self, Use::Sort, 8 * (HEADER_WORDS + tiles * RADIX))?;
-        args.scratch[1] = self.address(&counters, "scratch")?;
-        args.scratch[2] = self.address(table.raw(), "scratch")? + table.offset() * 4;
-        args.scratch[3] = self.address(places.bounds.0, "the bounds")? + places.bounds.1 * 4;
-        // A block takes neighbouring tiles, so that it adds few counts of few parts.
-        let chunk = tiles.div_ceil(u64::from(self.info().multiprocessors * HISTOGRAM_BLOCKS));
-        for (word, value) in [
-            (TILES, blocks(tiles)?),
-            (PASSES, digits.len() as u32),
-            (EPOCHS, self.epochs_of_sorts()),
-            (CHUNKS, chunk as u32),
-            (SHIFT, sort.bits.start),
-            (MASK, sort.bits.end),
-        ] {
-            args.u[word] = value;
-        }
-        let (histogram, passes) = SEGMENTED[size.ilog2() as usize];
-        let kernels: [module::Kernel; 2] = [self.kernel((histogram, 0), &[])?, self.kernel((SEGMENTED_PLAN, 0), &[])?];
-        let pass = self.kernel((passes[of.payload_bytes as usize / 4], 0), &[])?;
-        // SAFETY: the task's contract (views are inside their buffers, bounds do not fall); scratch is as large as the kernels say.
-        unsafe {
-            self.launch(&kernels[0], Grid::linear(blocks(tiles.div_ceil(chunk))?, HISTOGRAM_THREADS), &args)?;
-            self.launch(&kernels[1], Grid::linear(blocks(task.parts)?, RADIX as u32), &args)?;
-        }
-        self.sort_passes(&digits, &pass, Grid::linear(blocks(tiles)?, THREADS), &mut args)
-    }
-}
-
 /// Keys of a tile, by bytes of a key and of its payload.
-fn tile_of(size: u64, payload: u64) -> u64 {
+pub(super) fn tile_of(size: u64, payload: u64) -> u64 {
     let kind = if size.max(payload) > 4 { 2 } else { usize::from(payload > 0) };
     ITEMS[kind] * u64::from(THREADS)
 }
 
 /// The digits of the passes. A sort in place ends where it started after an even number of them.
-fn digits(task: &SortTask, places: &SortPlaces<'_, Buffer>) -> Vec<Digit> {
+pub(super) fn digits(task: &SortTask, places: &SortPlaces<'_, Buffer>) -> Vec<Digit> {
     let mut digits = task.digits(DIGIT);
     if in_place(places) && digits.len() % 2 == 1 {
         digits.push(Digit { shift: 0, bits: 0 });
@@ -175,7 +123,13 @@ fn mask(digit: Digit) -> u32 {
 impl Cuda {
     /// Addresses of the source, of home, where the last pass writes, and of away, where the one before does; and what kind of sort it is. Returns
     /// the memory that the sort takes for itself.
-    fn bind_sort(&self, task: &SortTask, places: &SortPlaces<'_, Buffer>, passes: usize, args: &mut Args) -> Result<[Option<Buffer>; 3]> {
+    pub(super) fn bind_sort(
+        &self,
+        task: &SortTask,
+        places: &SortPlaces<'_, Buffer>,
+        passes: usize,
+        args: &mut Args,
+    ) -> Result<[Option<Buffer>; 3]> {
         let (size, payload) = (task.dtype.size_bytes(), places.payload_bytes);
         let room = |wanted: bool, size: u64| if wanted { self.allocate_bytes(task.elements() * size).map(Some) } else { Ok(None) };
         let home = room(places.keys_out.is_none() && passes > 2, size)?;
@@ -206,12 +160,12 @@ impl Cuda {
         Ok([home, away, away_payload])
     }
 
-    fn epochs_of_sorts(&self) -> u32 {
+    pub(super) fn epochs_of_sorts(&self) -> u32 {
         self.device().launch_numbers.load(Ordering::Relaxed).min(MOST_EPOCHS)
     }
 
     /// A launch to each digit.
-    fn sort_passes(&self, digits: &[Digit], pass: &module::Kernel, grid: Grid, args: &mut Args) -> Result<()> {
+    pub(super) fn sort_passes(&self, digits: &[Digit], pass: &module::Kernel, grid: Grid, args: &mut Args) -> Result<()> {
         for (k, digit) in digits.iter().enumerate() {
             let left = digits.len() - 1 - k;
             args.u[PASS] = k as u32;

@@ -18,6 +18,7 @@ mod reduce;
 mod reduce_variants;
 mod scan;
 mod scan_variants;
+mod segmented_sort;
 mod segments;
 mod select;
 mod sort;

@@ -5,6 +5,7 @@ use super::operands::Signature;
 use super::place::{Place, most};
 use super::program::{Operators, Program, SUBGROUPS};
 use super::reduce::chunks;
+use super::segmented_sort::{Parts, STAYS};
 use crate::binds::Binding;
 use crate::buffer::Buffer;
 use crate::device::Wgpu;
@@ -13,29 +14,31 @@ use isowarp_core::backend::{Backend as _, Leaf, Out, RawBuffer as _, Run};
 use isowarp_core::caps::Numerics;
 use isowarp_core::error::{Error, Result};
 use isowarp_core::ops::Sum;
-use isowarp_core::patterns::{Digit, Fourth, STAYS, Scan as _, SegmentedSortTask, SortPayload, SortPlaces, SortTask};
+use isowarp_core::patterns::{Digit, Scan as _, SortPayload, SortPlaces, SortTask};
 use isowarp_shaders::kernels::SORT;
 use std::sync::Arc;
 
 /// Invocations of a workgroup.
-const THREADS: u32 = 256;
+pub(super) const THREADS: u32 = 256;
 /// Keys of an invocation: with the digits' places, what 16 KiB hold.
 const ITEMS: u32 = 15;
-const TILE: u64 = (THREADS * ITEMS) as u64;
+pub(super) const TILE: u64 = (THREADS * ITEMS) as u64;
 /// Counters of a workgroup, of all its subgroups together.
 const COUNTERS: u32 = 2048;
 /// Bits of a digit that is ranked in shared memory: sixteen values, in 16 bits each, for every invocation.
 const NARROW_DIGIT: u32 = 4;
 /// Counters of a workgroup that counts.
 const COPIES: u32 = 4;
+/// Workgroups that take tiles of parts, at most.
+const PART_GROUPS: u64 = 4096;
 /// Parameters of a dispatch.
 const WORDS: usize = 19;
 
 /// Keys and payload where a pass finds or leaves them.
 #[derive(Clone, Copy)]
-struct Side<'a> {
-    keys: Option<Place<'a>>,
-    payload: Option<Place<'a>>,
+pub(super) struct Side<'a> {
+    pub(super) keys: Option<Place<'a>>,
+    pub(super) payload: Option<Place<'a>>,
 }
 
 /// What a dispatch reads: blocks, and the elements that they begin in, and those bound. Blocks of parts begin elsewhere, too, and are left out then.
@@ -46,6 +49,13 @@ struct Window {
     first: u64,
     len: u64,
     bound: u64,
+}
+
+impl Side<'_> {
+    /// What the last pass writes: no keys where only what travels is wanted.
+    fn written(self, task: &SortTask) -> Self {
+        if task.keys_out { self } else { Self { keys: None, ..self } }
+    }
 }
 
 /// Which kernel of the file.
@@ -78,16 +88,16 @@ pub(super) struct Form {
 }
 
 /// A sort and what its passes share.
-struct Sort<'a> {
-    wgpu: &'a Wgpu,
-    task: &'a SortTask,
-    form: Form,
+pub(super) struct Sort<'a> {
+    pub(super) wgpu: &'a Wgpu,
+    pub(super) task: &'a SortTask,
+    pub(super) form: Form,
     /// Tiles of a row; of parts, at most of all.
-    tiles: u64,
-    /// Where the tiles of parts lie.
-    table: Option<isowarp_core::buffer::Buffer<Wgpu, u32>>,
+    pub(super) tiles: u64,
+    /// Where the tiles of parts lie, and what sorts the parts that are none.
+    pub(super) parts: Option<Parts>,
     /// Counts of a pass and where they lead; none where a row is one tile.
-    counts: Option<[isowarp_core::buffer::Buffer<Wgpu, u32>; 2]>,
+    pub(super) counts: Option<[isowarp_core::buffer::Buffer<Wgpu, u32>; 2]>,
 }
 
 impl Run<SortTask> for Wgpu {
@@ -96,29 +106,19 @@ impl Run<SortTask> for Wgpu {
         let tiles = task.n.div_ceil(TILE);
         let form = self.sort_form(task, places.payload_bytes, task.rows * tiles, tiles > 1)?;
         let counts = if tiles > 1 { Some(self.sort_counts(form, task.rows * tiles)?) } else { None };
-        Sort { wgpu: self, task, form, tiles, table: None, counts }.run(&places)
-    }
-}
-
-impl Run<SegmentedSortTask> for Wgpu {
-    fn run(&self, task: &SegmentedSortTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
-        let places = task.places(leaves, outs)?;
-        let tiles = task.most_tiles(TILE);
-        let form = Form { parts: true, ..self.sort_form(&task.sort, places.sort.payload_bytes, tiles, true)? };
-        let table = Some(task.tiles(self, &places, TILE, Fourth::Tiles)?);
-        let counts = Some(self.sort_counts(form, tiles)?);
-        Sort { wgpu: self, task: &task.sort, form, tiles, table, counts }.run(&places.sort)
+        Sort { wgpu: self, task, form, tiles, parts: None, counts }.run(&places)
     }
 }
 
 impl Sort<'_> {
-    fn run(&self, places: &SortPlaces<'_, Buffer>) -> Result<()> {
+    pub(super) fn run(&self, places: &SortPlaces<'_, Buffer>) -> Result<()> {
         let (task, wgpu) = (self.task, self.wgpu);
         let (elements, size) = (task.elements(), task.dtype.size_bytes());
         let (narrow, travels) = (size < 4, task.payload != SortPayload::Nothing);
         let source = |(raw, offset), size| Place { raw, offset, size };
         let result = |out: &'_ Out<Buffer>| -> (u64, u64) { (out.offset, out.dtype.size_bytes()) };
-        let digits = task.digits(self.form.digit_bits);
+        // Of short parts alone there are no tiles.
+        let digits = if self.tiles > 0 { task.digits(self.form.digit_bits) } else { Vec::new() };
 
         // The last pass writes home, the one before away, and so on; where that would be the source, the roles are swapped.
         let in_place = places.keys_out.is_some_and(|o| o.raw.same(places.keys.0) && o.offset == places.keys.1);
@@ -151,15 +151,18 @@ impl Sort<'_> {
         }
 
         let mut from = Side { keys: Some(source(places.keys, size)), payload: places.values.map(|v| source(v, places.payload_bytes)) };
+        if let Some(parts) = &self.parts {
+            parts.sort_short(self, from, home.written(task))?;
+        }
         for (k, &digit) in digits.iter().enumerate() {
             let to = if (passes - 1 - k).is_multiple_of(2) { home } else { away };
             let last = k + 1 == passes;
-            let to = if last && !task.keys_out { Side { keys: None, ..to } } else { to };
+            let to = if last { to.written(task) } else { to };
             self.pass(digit, from, to)?;
             from = to;
         }
         if let (true, Some(out)) = (narrow, places.keys_out) {
-            return wgpu.pack(from.keys.map_or(places.keys.0, |p| p.raw), elements, out);
+            return wgpu.pack(home.keys.map_or(places.keys.0, |p| p.raw), elements, out);
         }
         if swapped {
             for (from, to) in [(home.keys, away.keys), (home.payload, away.payload)] {
@@ -174,12 +177,12 @@ impl Sort<'_> {
 
 impl Wgpu {
     /// Counts of so many tiles, and where they lead.
-    fn sort_counts(&self, form: Form, tiles: u64) -> Result<[isowarp_core::buffer::Buffer<Self, u32>; 2]> {
+    pub(super) fn sort_counts(&self, form: Form, tiles: u64) -> Result<[isowarp_core::buffer::Buffer<Self, u32>; 2]> {
         let counts = || isowarp_core::buffer::Memory::buffer::<u32>(self, tiles << form.digit_bits);
         Ok([counts()?, counts()?])
     }
 
-    fn sort_form(&self, task: &SortTask, payload_bytes: u64, tiles: u64, counts: bool) -> Result<Form> {
+    pub(super) fn sort_form(&self, task: &SortTask, payload_bytes: u64, tiles: u64, counts: bool) -> Result<Form> {
         let (narrowest, widest) = self.subgroup_widths();
         let subgroups = self.tuning().sort_in_subgroups;
         // Every subgroup has a counter for each value.
@@ -253,13 +256,19 @@ impl Sort<'_> {
 
     /// Where a pass reads, if it has at most `reach` elements in sight.
     fn windows(&self, reach: u64, key_bytes: u64) -> Result<Vec<Window>> {
-        let (blocks, elements) = (self.task.rows * self.tiles, self.task.elements());
+        let elements = self.task.elements();
+        // Workgroups that take tiles of parts take several.
+        let blocks = if self.parts.is_some() {
+            self.tiles.min(std::env::var("PG").map_or(PART_GROUPS, |v| v.parse().unwrap()))
+        } else {
+            self.tiles * self.task.rows
+        };
         if elements <= reach {
             return Ok(vec![Window { block: 0, blocks, first: 0, len: elements, bound: elements }]);
         }
         let mut windows = Vec::new();
         // The host does not know which tiles of parts lie in a window, so all are asked; each belongs to the one that it begins in.
-        let step = if self.table.is_some() { reach.saturating_sub(TILE) } else { reach / TILE };
+        let step = if self.parts.is_some() { reach.saturating_sub(TILE) } else { reach / TILE };
         if step == 0 {
             return Err(Error::TooLarge {
                 what: "bytes of a tile",
@@ -267,7 +276,7 @@ impl Sort<'_> {
                 limit: self.wgpu.window_limits().window_bytes,
             });
         }
-        if self.table.is_some() {
+        if self.parts.is_some() {
             chunks(elements, step, |first, len| {
                 windows.push(Window { block: 0, blocks, first, len, bound: (len + TILE).min(elements - first) });
                 Ok(())
@@ -339,7 +348,9 @@ impl Sort<'_> {
             at[skip] = window.skip as u32;
             bindings.push(binding);
         }
-        for buffer in [counts, self.table.as_ref()].into_iter().flatten().map(|b| b.raw()) {
+        let parts = self.parts.as_ref();
+        let numbers = [counts, parts.map(|parts| &parts.table), parts.map(|parts| &parts.listed)];
+        for buffer in numbers.into_iter().flatten().map(|b| b.raw()) {
             bindings.push(Binding { buffer, offset_bytes: 0, size_bytes: buffer.size_bytes() });
         }
         let mut launch = Launch::new(0, at);

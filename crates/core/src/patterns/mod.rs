@@ -35,8 +35,8 @@ pub use reduce_variants::{ReduceVariant, ReduceVariantTask, ReduceVariants};
 pub use scan::{Scan, ScanKind, ScanTask, SegmentedScan};
 pub use scan_variants::{ScanVariant, ScanVariantTask, ScanVariants};
 pub use segments::{
-    ByKeyPlaces, Difference, Fourth, ReduceByKeyTask, STAYS, SegmentPlaces, Segmented, SegmentedReduceTask, SegmentedSort,
-    SegmentedSortPlaces, SegmentedSortTask,
+    ByKeyPlaces, Difference, ReduceByKeyTask, SegmentPlaces, Segmented, SegmentedReduceTask, SegmentedSort, SegmentedSortPlaces,
+    SegmentedSortTask,
 };
 pub use select::{Find, Select, SelectKind, SelectTask, Selected};
 pub use sort::{Digit, KeyBits, Payload, Sort, SortBy, SortOrder, SortPayload, SortPlaces, SortTask, TopK, TopKTask};

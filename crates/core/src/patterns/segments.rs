@@ -10,7 +10,7 @@ mod task;
 pub use by_key::{ByKeyPlaces, ReduceByKeyTask};
 pub use difference::Difference;
 pub use sort::SegmentedSort;
-pub use sort_task::{Fourth, STAYS, SegmentedSortPlaces, SegmentedSortTask};
+pub use sort_task::{SegmentedSortPlaces, SegmentedSortTask};
 pub use task::{SegmentPlaces, SegmentedReduceTask};
 
 use super::map::{collect, same, trace};

@@ -92,7 +92,7 @@ fn small_windows_do_not_show() {
     }
 }
 
-/// Sorts of every kind, tile by tile: `offsets` cut keys into few segments.
+/// Sorts of every kind.
 fn check_sorts(gpu: &Wgpu, n: u32, offsets: &[u32]) {
     let (cx, gx) = both(gpu, &u32::samples(n as usize, 11));
     let (cv, gv) = both(gpu, &i32::samples(n as usize, 12));
@@ -109,12 +109,15 @@ fn check_sorts(gpu: &Wgpu, n: u32, offsets: &[u32]) {
 }
 
 #[test]
-fn small_windows_do_not_show_in_sorts_of_long_segments() {
+fn small_windows_do_not_show_in_sorts_of_segments() {
     let gpu = own_device(&Options::default());
-    let offsets = [300u32, 7980, 7980, 7981, 30_000, 33_840, 69_000];
+    let long = [300u32, 7980, 7980, 7981, 30_000, 33_840, 69_000];
     for bytes in [1 << 20, 100_000, 40_000] {
         gpu.limit_windows(bytes);
-        check_sorts(&gpu, 70_001, &offsets);
+        check_sorts(&gpu, 70_001, &long);
+        for mean in [20, 400, 1500] {
+            check_sorts(&gpu, 30_001, &offsets(30_001, mean));
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::patterns::Dialect;
 use crate::patterns::operands::{LeafKind, OutKind, Signature, Slot, Unit};
 use crate::patterns::program::Program;
-use crate::patterns::{filter, layout, map, merge, merge_sort, moves, select, sort};
+use crate::patterns::{filter, layout, map, merge, merge_sort, moves, segmented_sort, select, sort};
 use crate::probe::{Seed, Seeds};
 use crate::seal;
 use isowarp_core::caps::{FmaKind, Numerics};
@@ -307,6 +307,15 @@ fn sorts_of_every_width_and_form() {
             let parts = sort::Form { parts: true, ..form(way, true, key_bytes, payload, true) };
             check(sort::Step::Count, parts);
             check(sort::Step::Scatter { alone: false }, parts);
+        }
+    }
+    for key_bytes in [1, 2, 4, 8] {
+        use segmented_sort::Step::{Short, Windows};
+        let kinds = [(Windows, (0, false), true), (Short, (0, false), true), (Short, (4, false), true), (Short, (4, true), false)];
+        for (step, payload, writes_keys) in kinds {
+            let holes = segmented_sort::holes(step, form(ways[0], payload.0 > 0, key_bytes, payload, writes_keys));
+            let shared = accept(&segmented_sort::program(step, &signature, &holes));
+            assert!(shared <= SHARED, "{shared} bytes of shared memory");
         }
     }
     // Written out, as real adapters have it.

@@ -1,37 +1,28 @@
-//! Segments sorted: by key, then by segment, both stably.
+//! Segments sorted, each by itself.
 
-use super::flags;
-use super::sort_task::{SegmentedSortTask, are_long, bounds};
-use crate::backend::{Backend, Leaf, Run};
-use crate::buffer::{Buffer, DeviceScalar, Memory as _};
+use super::sort_task::{SegmentedSortTask, bounds};
+use crate::backend::{Backend, Leaf, Out, Run};
+use crate::buffer::{Buffer, Memory as _};
 use crate::element::{DType, Element};
 use crate::error::{Error, Result};
-use crate::input::index;
-use crate::ir::{Expr, select};
-use crate::ops::Sum;
 use crate::patterns::moves::gather;
 use crate::patterns::select::Count;
-use crate::patterns::sort::{Call, check_len};
-use crate::patterns::{
-    GatherTask, IndexElement, KeyBits, Map as _, MapTask, Payload, Scan as _, ScanTask, ScatterTask, Sort as _, SortBy, SortOrder,
-    SortTask, check_aliasing,
-};
+use crate::patterns::sort::Call;
+use crate::patterns::{GatherTask, IndexElement, ScanTask, SortBy, check_aliasing};
 
 /// Stable sorts of every segment by itself. Segments are bounded as for [`Segmented`](super::Segmented#segments); elements in none stay where they are.
 ///
 /// # Order
 /// Keys compare as in a [sort](crate::patterns::Sort#order), and equal keys keep their order, so there is one result: that of a sort of each slice.
 ///
-/// Segments of 4096 keys or more on average are sorted as arrays are, digit by digit, each tile within one segment: O(n bits of a key), whatever the
-/// segments' lengths. Of shorter ones, keys of at most 32 bits are sorted as one with the number of their segment above them; others, and those with
-/// values or a range of bits, are sorted together with their indices, and these then by segment, and keys and values follow: O(n (bits of a key + log s)).
-/// Scratch is at most 24 bytes an element. Arrays have less than 2^32 elements. Outputs may not overlap inputs.
+/// Neighbouring segments of up to some thousand keys are sorted together in shared memory, longer ones as arrays are, digit by digit, each tile within one
+/// segment. So work is O(n bits of a key) and O(log n) comparisons a key at most, whatever the segments' lengths, and neither part waits for the other's
+/// segments. Scratch is a copy of the keys, and of what travels with them, at most 5 bytes an element more, and 8 a segment. Arrays have less than 2^32
+/// elements, and there are less than 2^32 - 3 segments. Outputs may not overlap inputs.
 ///
 /// Source: Satish, Harris and Garland, *Designing efficient sorting algorithms for manycore GPUs* (2009); Knuth, *The Art of Computer Programming*, volume
 /// 3, section 5.2.5 (the lowest digit first).
-pub trait SegmentedSort:
-    Run<SortTask> + Run<SegmentedSortTask> + Run<ScanTask> + Run<ScatterTask> + Run<GatherTask> + Run<MapTask>
-{
+pub trait SegmentedSort: Run<SegmentedSortTask> + Run<ScanTask> + Run<GatherTask> {
     /// The keys, every segment in order.
     ///
     /// ```
@@ -77,20 +68,8 @@ pub trait SegmentedSort:
         out: &Buffer<Self, K>,
     ) -> Result<()> {
         check_output(self, keys, out)?;
-        let by = by.into();
-        if ends_of_long(self, keys.len(), offsets)? {
-            check_aliasing("segmented sort", &[offsets.leaf()], offsets.len(), &[(out.out(), keys.len())], false)?;
-            return by_parts(Call::new(self, keys, by)?.keys_to(out)?, offsets);
-        }
-        let whole = |size: u64| K::DTYPE.size_bytes() == size && by.bits.is_none() && self.caps().supports(DType::U64);
-        if whole(4) {
-            return with_segments::<Self, K, u32, O>(self, keys, offsets, by.order, out);
-        }
-        if whole(1) {
-            return with_segments::<Self, K, u8, O>(self, keys, offsets, by.order, out);
-        }
-        let order = self.segmented_argsort(keys, offsets, by)?;
-        gather(self, keys, &order, &out.slice(..keys.len())?, false)
+        check_offsets(self, offsets, keys.len(), &[out.out()])?;
+        by_parts(Call::new(self, keys, by)?.keys_to(out)?, offsets)
     }
 
     /// The keys, every segment in order, and values of any type that travel with them.
@@ -148,12 +127,15 @@ pub trait SegmentedSort:
         check_output(self, values, out.1)?;
         let outs = [(out.0.out(), n), (out.1.out(), n)];
         check_aliasing("segmented sort", &[keys.leaf(), values.leaf()], n, &outs, false)?;
-        if ends_of_long(self, n, offsets)? {
-            check_aliasing("segmented sort", &[offsets.leaf()], offsets.len(), &outs, false)?;
-            return pairs_by_parts(self, (keys, values), offsets, by.into(), out);
+        check_offsets(self, offsets, n, &[out.0.out(), out.1.out()])?;
+        let call = Call::new(self, keys, by)?.keys_to(out.0)?;
+        if V::DTYPE.size_bytes() == 4 {
+            // As words, which nothing converts.
+            let words = |b: &Buffer<Self, V>| Buffer::<Self, u32>::from_raw(self, b.raw().clone(), b.offset(), b.len());
+            return by_parts(call.values(&words(values)?)?.payload_to(&words(out.1)?)?, offsets);
         }
-        let order = self.segmented_argsort(keys, offsets, by)?;
-        gather(self, keys, &order, &out.0.slice(..n)?, false)?;
+        let order = self.buffer::<u32>(n)?;
+        by_parts(call.indices().payload_to(&order)?, offsets)?;
         gather(self, values, &order, &out.1.slice(..n)?, false)
     }
 
@@ -201,60 +183,13 @@ pub trait SegmentedSort:
         by: impl Into<SortBy>,
         out: &Buffer<Self, u32>,
     ) -> Result<()> {
-        let n = keys.len();
-        let (first, end) = ends(self, offsets)?;
-        out.check_device(self, "the output")?;
-        if out.len() < n {
-            return Err(Error::BufferTooSmall { what: "the output", required: n, available: out.len() });
-        }
-        check_aliasing("segmented sort", &[keys.leaf()], n, &[(out.out(), n)], false)?;
-        check_aliasing("segmented sort", &[offsets.leaf()], offsets.len(), &[(out.out(), n)], false)?;
-        if are_long(n, offsets.len() - 1) {
-            return by_parts(Call::new(self, keys, by)?.indices().payload_to(out)?, offsets);
-        }
-        let by_key = self.argsort(keys, by)?;
-        if n == 0 {
-            return Ok(());
-        }
-        let segments = numbers(self, n, offsets)?;
-        let of_key = self.buffer(n)?;
-        gather(self, &segments, &by_key, &of_key, false)?;
-        let sorted = self.sort_pairs(&of_key, &by_key, SortOrder::Ascending.bits(0..number_bits(n, offsets)))?;
-        // Elements in no segment were sorted too, among themselves.
-        self.map_into(
-            (&sorted.1, index(), &first, &end),
-            |(sorted, i, first, end)| {
-                let at = i.cast::<O>();
-                select(at.ge(first) & at.lt(end), sorted, i)
-            },
-            out,
-        )
+        check_offsets(self, offsets, keys.len(), &[out.out()])?;
+        by_parts(Call::new(self, keys, by)?.indices().payload_to(out)?, offsets)
     }
 }
-impl<B> SegmentedSort for B where
-    B: Run<SortTask> + Run<SegmentedSortTask> + Run<ScanTask> + Run<ScatterTask> + Run<GatherTask> + Run<MapTask>
-{
-}
+impl<B: Run<SegmentedSortTask> + Run<ScanTask> + Run<GatherTask>> SegmentedSort for B {}
 
-type Ends<B, O> = (DeviceScalar<B, O>, DeviceScalar<B, O>);
-
-/// The first and the last offset.
-fn ends<B: Backend, O: Count>(device: &B, offsets: &Buffer<B, O>) -> Result<Ends<B, O>> {
-    offsets.check_device(device, "the offsets")?;
-    let Some(last) = offsets.len().checked_sub(1) else {
-        return Err(Error::InvalidArgument { what: "offsets", reason: "there are none; one more than segments are needed".to_owned() });
-    };
-    let bound = |k: u64| DeviceScalar::from_buffer(offsets.slice(k..=k)?);
-    Ok((bound(0)?, bound(last)?))
-}
-
-/// Whether segments are long on average. There have to be offsets.
-fn ends_of_long<B: Backend, O: Count>(device: &B, n: u64, offsets: &Buffer<B, O>) -> Result<bool> {
-    ends(device, offsets)?;
-    Ok(are_long(n, offsets.len() - 1))
-}
-
-/// Runs a sort of the parts that offsets cut its keys into.
+/// Sorts the parts that offsets cut the keys of a sort into.
 fn by_parts<B: SegmentedSort, O: Count + IndexElement>(call: Call<'_, B>, offsets: &Buffer<B, O>) -> Result<()> {
     let n = call.elements();
     call.checked(n, |device, sort, leaves, outs| {
@@ -265,85 +200,21 @@ fn by_parts<B: SegmentedSort, O: Count + IndexElement>(call: Call<'_, B>, offset
     })
 }
 
-/// Values of four and eight bytes travel with their keys, others are fetched by their indices.
-fn pairs_by_parts<B: SegmentedSort, K: Element, V: Element, O: Count + IndexElement>(
-    device: &B,
-    (keys, values): (&Buffer<B, K>, &Buffer<B, V>),
-    offsets: &Buffer<B, O>,
-    by: SortBy,
-    out: (&Buffer<B, K>, &Buffer<B, V>),
-) -> Result<()> {
-    fn travel<B: SegmentedSort, K: Element, V: Element, W: Payload, O: Count + IndexElement>(
-        call: Call<'_, B>,
-        (values, out): (&Buffer<B, V>, &Buffer<B, V>),
-        offsets: &Buffer<B, O>,
-    ) -> Result<()> {
-        let words = |b: &Buffer<B, V>| Buffer::<B, W>::from_raw(b.device(), b.raw().clone(), b.offset(), b.len());
-        by_parts(call.values(&words(values)?)?.payload_to(&words(out)?)?, offsets)
+/// At least one offset, not too many, on the right device, and not where something is written.
+fn check_offsets<B: Backend, O: Count>(device: &B, offsets: &Buffer<B, O>, n: u64, outs: &[Out<B::Raw>]) -> Result<()> {
+    offsets.check_device(device, "the offsets")?;
+    if offsets.is_empty() {
+        return Err(Error::InvalidArgument { what: "offsets", reason: "there are none; one more than segments are needed".to_owned() });
     }
-    let n = keys.len();
-    let call = Call::new(device, keys, by)?.keys_to(out.0)?;
-    match V::DTYPE.size_bytes() {
-        4 => travel::<B, K, V, u32, O>(call, (values, out.1), offsets),
-        8 if device.caps().supports(DType::U64) => travel::<B, K, V, u64, O>(call, (values, out.1), offsets),
-        _ => {
-            let order = device.buffer::<u32>(n)?;
-            by_parts(call.indices().payload_to(&order)?, offsets)?;
-            gather(device, values, &order, &out.1.slice(..n)?, false)
-        }
+    if offsets.len() > MOST_OFFSETS {
+        return Err(Error::TooLarge { what: "offsets of a segmented sort", requested: offsets.len(), limit: MOST_OFFSETS });
     }
+    let outs: Vec<_> = outs.iter().map(|out| (out.clone(), n)).collect();
+    check_aliasing("segmented sort", &[offsets.leaf()], offsets.len(), &outs, false)
 }
 
-/// For every element how many starts there are before or at it: a number that grows from segment to segment.
-fn numbers<B, O: Count + IndexElement>(device: &B, n: u64, offsets: &Buffer<B, O>) -> Result<Buffer<B, u32>>
-where
-    B: Run<ScanTask> + Run<ScatterTask> + Run<MapTask>,
-{
-    device.scan_inclusive(&flags(device, n, offsets)?, Sum)
-}
-
-/// Bits of the highest of these numbers.
-fn number_bits<B: Backend, O: Count>(n: u64, offsets: &Buffer<B, O>) -> u32 {
-    (u64::BITS - offsets.len().min(n).leading_zeros()).min(32)
-}
-
-/// Sorts keys of at most 32 bits, as words `W`, below the numbers of their segments: one sort without a payload, and nothing to gather.
-fn with_segments<B: SegmentedSort, K: Element, W: Element<Reg = u32>, O: Count + IndexElement>(
-    device: &B,
-    keys: &Buffer<B, K>,
-    offsets: &Buffer<B, O>,
-    order: SortOrder,
-    out: &Buffer<B, K>,
-) -> Result<()> {
-    let n = keys.len();
-    let (first, end) = ends(device, offsets)?;
-    check_aliasing("segmented sort", &[offsets.leaf()], offsets.len(), &[(out.out(), n)], false)?;
-    check_len(n)?;
-    if n == 0 {
-        return Ok(());
-    }
-    // Nothing may convert a float: its bits are what is moved.
-    let words = |b: &Buffer<B, K>| Buffer::<B, W>::from_raw(device, b.raw().clone(), b.offset(), n);
-    let (words, out) = (words(keys)?, words(out)?);
-    let map = KeyBits::new(K::DTYPE, order);
-    let (sign, flip) = (map.width - 1, map.flip as u32);
-    let negative = |k: Expr<u32>| select((k >> sign).ne(0), Expr::from(map.negative as u32), Expr::from(0));
-    let joined = device
-        .map((&words, &numbers(device, n, offsets)?), |(k, s)| (s.cast::<u64>() << map.width) | (k ^ negative(k) ^ flip).cast::<u64>())?;
-    let sorted = device.sort(&joined, SortOrder::Ascending.bits(0..map.width + number_bits(n, offsets)))?;
-    let inputs = (&sorted, &words, index(), &first, &end);
-    device.map_into(
-        inputs,
-        |(sorted, word, i, first, end)| {
-            let key = sorted.cast::<u32>() & (u64::MAX >> (64 - map.width)) as u32;
-            let key = key ^ flip;
-            let at = i.cast::<O>();
-            // Elements in no segment were sorted too, among themselves.
-            select(at.ge(first) & at.lt(end), key ^ negative(key), word).store_as::<W>()
-        },
-        &out,
-    )
-}
+/// Bounds of all parts are counted by a `u32`.
+const MOST_OFFSETS: u64 = u32::MAX as u64 - 2;
 
 /// Room, and the right device, before anything is enqueued.
 fn check_output<B: Backend, T: Element>(device: &B, x: &Buffer<B, T>, out: &Buffer<B, T>) -> Result<()> {

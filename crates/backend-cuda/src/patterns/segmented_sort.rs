@@ -1,0 +1,121 @@
+//! P05 sorts of segments: a launch over windows of the array for the short ones, and a radix sort's launches over tiles of the long ones.
+
+use super::blocks;
+use super::scan::HEADER_WORDS;
+use super::scratch::Use;
+use super::sort::{EPOCHS, HISTOGRAM_BLOCKS, HISTOGRAM_THREADS, MASK, N, PASSES, RADIX, ROWS, SHIFT, THREADS, TILES, digits, tile_of};
+use crate::backend::Cuda;
+use crate::launch::{Args, Grid};
+use crate::memory::Buffer;
+use crate::module;
+use isowarp_core::backend::{Backend as _, Leaf, Out, Run};
+use isowarp_core::error::Result;
+use isowarp_core::patterns::SegmentedSortTask;
+use isowarp_kernels::Kernel;
+use isowarp_kernels::segmented_sort::*;
+
+/// Keys of a short part at most, and of a window of the array whose short parts a block sorts; and its threads.
+const SHORT: u64 = 1024;
+const WINDOW: u64 = 3072;
+const SHORT_THREADS: u32 = 512;
+const WINDOWS_THREADS: u32 = 256;
+/// Bytes of a window, of a part of one tile, and of what counts both and tiles of longer ones; see `segmented_sort.cu`.
+const WINDOW_BYTES: u64 = 16;
+const ALONE_BYTES: u64 = 8;
+const LISTED_BYTES: u64 = 16;
+/// Blocks to a multiprocessor, about those that fit: of short parts, of parts of one tile, and of tiles.
+const SHORT_BLOCKS: u32 = 3;
+const RESIDENT: u32 = 2;
+/// Arrays of numbers that say where tiles lie.
+const TABLE_ROWS: u64 = 3;
+
+/// By bytes of a key: what sorts short parts and those of one tile, each by bytes of the payload (0, 4); longer ones' histogram; and their passes.
+const TABLE: [([Kernel; 2], [Kernel; 2], Kernel, [Kernel; 2]); 4] = [
+    (
+        [SEGMENTED_SHORT_K1_P0, SEGMENTED_SHORT_K1_P4],
+        [SEGMENTED_ALONE_K1_P0, SEGMENTED_ALONE_K1_P4],
+        SEGMENTED_HISTOGRAM_K1,
+        [SEGMENTED_PASS_K1_P0, SEGMENTED_PASS_K1_P4],
+    ),
+    (
+        [SEGMENTED_SHORT_K2_P0, SEGMENTED_SHORT_K2_P4],
+        [SEGMENTED_ALONE_K2_P0, SEGMENTED_ALONE_K2_P4],
+        SEGMENTED_HISTOGRAM_K2,
+        [SEGMENTED_PASS_K2_P0, SEGMENTED_PASS_K2_P4],
+    ),
+    (
+        [SEGMENTED_SHORT_K4_P0, SEGMENTED_SHORT_K4_P4],
+        [SEGMENTED_ALONE_K4_P0, SEGMENTED_ALONE_K4_P4],
+        SEGMENTED_HISTOGRAM_K4,
+        [SEGMENTED_PASS_K4_P0, SEGMENTED_PASS_K4_P4],
+    ),
+    (
+        [SEGMENTED_SHORT_K8_P0, SEGMENTED_SHORT_K8_P4],
+        [SEGMENTED_ALONE_K8_P0, SEGMENTED_ALONE_K8_P4],
+        SEGMENTED_HISTOGRAM_K8,
+        [SEGMENTED_PASS_K8_P0, SEGMENTED_PASS_K8_P4],
+    ),
+];
+
+impl Run<SegmentedSortTask> for Cuda {
+    fn run(&self, task: &SegmentedSortTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let places = task.places(leaves, outs)?;
+        let (sort, of) = (&task.sort, &places.sort);
+        let (size, n) = (sort.dtype.size_bytes(), sort.n);
+        let tile = tile_of(size, of.payload_bytes);
+        // Which parts there may be decides which kernels there are.
+        let (some_alone, some_long) = (n > SHORT, n > tile);
+        let digits = if some_long { digits(sort, of) } else { Vec::new() };
+        let mut args = Args::default();
+        let _temporaries = self.bind_sort(sort, of, digits.len(), &mut args)?;
+
+        // Every part has one tile that is not full, at most; longer ones have more keys than a tile, or than the short ones.
+        let tiles = if some_long { n / tile + task.parts.min(n / (tile + 1)) + 1 } else { 0 };
+        let alone = task.parts.min(n / (SHORT + 1));
+        let windows = n.div_ceil(WINDOW);
+        let counts = 4 * tiles * digits.len() as u64 * RADIX;
+        let room = [LISTED_BYTES, windows * WINDOW_BYTES, alone * ALONE_BYTES, 4 * TABLE_ROWS * tiles, counts];
+        let scratch = self.allocate_bytes(room.iter().sum())?;
+        self.fill(&scratch, 0, LISTED_BYTES, &[0])?;
+        let start = self.address(&scratch, "scratch")?;
+        let [listed, of_windows, of_one_tile, table, counts] = std::array::from_fn(|k| start + room[..k].iter().sum::<u64>());
+        (args.inputs[2].ptr, args.inputs[4].ptr, args.inputs[5].ptr) = (listed, of_one_tile, of_windows);
+        (args.scratch[1], args.scratch[2]) = (counts, table);
+        args.inputs[3].ptr = self.address(places.bounds, "the bounds")?;
+        for (word, value) in [
+            (N, n as u32),
+            (ROWS, task.parts as u32),
+            (TILES, blocks(tiles)?),
+            (PASSES, digits.len() as u32),
+            (EPOCHS, self.epochs_of_sorts()),
+            (SHIFT, sort.bits.start),
+            (MASK, sort.bits.end),
+        ] {
+            args.u[word] = value;
+        }
+
+        let (short, alone_kernels, histogram, passes) = TABLE[size.ilog2() as usize];
+        let payload = usize::from(of.payload_bytes > 0);
+        let several = u64::from(self.info().multiprocessors);
+        let resident = several * u64::from(RESIDENT);
+        let launch = |kernel: Kernel, grid: u64, threads: u32| {
+            let kernel: module::Kernel = self.kernel((kernel, 0), &[])?;
+            // SAFETY: the task's contract (views are inside their buffers, bounds do not fall); scratch is as large as the kernels say.
+            unsafe { self.launch(&kernel, Grid::linear(blocks(grid)?, threads), &args) }
+        };
+        launch(SEGMENTED_WINDOWS, windows.div_ceil(WINDOWS_THREADS.into()), WINDOWS_THREADS)?;
+        launch(short[payload], windows.min(several * u64::from(SHORT_BLOCKS)), SHORT_THREADS)?;
+        if some_alone {
+            launch(alone_kernels[payload], alone.min(resident), THREADS)?;
+        }
+        if !some_long {
+            return Ok(());
+        }
+        let fill = several * u64::from(HISTOGRAM_BLOCKS);
+        launch(histogram, tiles.min(fill), HISTOGRAM_THREADS)?;
+        launch(SEGMENTED_PLAN, tiles.min(fill), RADIX as u32)?;
+        args.scratch[0] = self.stream().scratch().get(self, Use::Sort, 8 * (HEADER_WORDS + tiles * RADIX))?;
+        let pass = self.kernel((passes[payload], 0), &[])?;
+        self.sort_passes(&digits, &pass, Grid::linear(blocks(tiles.min(resident))?, THREADS), &mut args)
+    }
+}

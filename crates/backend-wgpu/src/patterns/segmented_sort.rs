@@ -1,0 +1,184 @@
+//! P05 sorts of segments: short ones in shared memory, with their neighbours; long ones by the passes of a radix sort, over tiles that lie in one each.
+
+use super::Launch;
+use super::operands::Signature;
+use super::place::most;
+use super::program::{Operators, Program};
+use super::reduce::chunks;
+use super::sort::{Form, Side, Sort, THREADS, TILE};
+use crate::binds::Binding;
+use crate::buffer::Buffer;
+use crate::device::Wgpu;
+use isowarp_core::backend::{Leaf, Out, Run};
+use isowarp_core::buffer::{Buffer as Typed, Memory as _};
+use isowarp_core::caps::Numerics;
+use isowarp_core::error::{Error, Result};
+use isowarp_core::patterns::{SegmentedSortTask, SortPayload};
+use isowarp_shaders::kernels::SEGMENTED_SORT;
+
+/// Keys of an invocation: what 16 KiB hold beside the bits that say where parts begin.
+const ITEMS: u32 = 12;
+const WIDE_ITEMS: u32 = 6;
+/// Arrays of numbers that say where tiles lie.
+const TABLE_ROWS: u64 = 4;
+/// Marks the size of a tile whose keys stay where they are.
+pub(super) const STAYS: u32 = 1 << 31;
+
+/// Keys of a window, and of a short part at most, by bytes of a key.
+pub(super) const fn short(key_bytes: u64) -> u64 {
+    (THREADS * items(key_bytes) / 2) as u64
+}
+
+const fn items(key_bytes: u64) -> u32 {
+    if key_bytes == 8 { WIDE_ITEMS } else { ITEMS }
+}
+
+impl Run<SegmentedSortTask> for Wgpu {
+    fn run(&self, task: &SegmentedSortTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let places = task.places(leaves, outs)?;
+        let sort = &task.sort;
+        let window = short(sort.dtype.size_bytes());
+        // Every part has one tile that is not full, at most, and more keys than the short ones.
+        let tiles = if sort.n > window { sort.n / TILE + task.parts.min(sort.n / (window + 1)) + 1 } else { 0 };
+        let form = Form { parts: true, ..self.sort_form(sort, places.sort.payload_bytes, tiles, tiles > 0)? };
+        let counts = if tiles > 0 { Some(self.sort_counts(form, tiles)?) } else { None };
+        let parts = Parts {
+            parts: task.parts,
+            listed: self.buffer(1)?,
+            table: self.buffer(TABLE_ROWS * tiles.max(1))?,
+            bounds: Typed::from_raw(self, places.bounds.clone(), 0, task.parts - 1)?,
+            starts: self.buffer(sort.n.div_ceil(window) + 1)?,
+        };
+        Sort { wgpu: self, task: sort, form, tiles, parts: Some(parts), counts }.run(&places.sort)
+    }
+}
+
+/// Parts of an array.
+pub(super) struct Parts {
+    parts: u64,
+    /// How many tiles long ones have.
+    pub(super) listed: Typed<Wgpu, u32>,
+    /// Where these lie.
+    pub(super) table: Typed<Wgpu, u32>,
+    bounds: Typed<Wgpu, u32>,
+    /// How many parts begin before each window.
+    starts: Typed<Wgpu, u32>,
+}
+
+impl Parts {
+    /// Sorts the short parts, and lists the tiles of the others.
+    pub(super) fn sort_short(&self, sort: &Sort<'_>, from: Side<'_>, to: Side<'_>) -> Result<()> {
+        let (task, wgpu) = (sort.task, sort.wgpu);
+        let Some(keys) = from.keys else { return Ok(()) };
+        let indices = task.payload == SortPayload::Indices;
+        let form = Form { key_bytes: keys.size, indices, writes_keys: to.keys.is_some(), ..sort.form };
+        let window = short(keys.size);
+        self.find_windows(wgpu, form, task.n)?;
+        let (signature, holes) = (Signature::default(), holes(Step::Short, form));
+        let kernel = wgpu.program("segmented sort", &program(Step::Short, &signature, &holes))?;
+        let limits = wgpu.window_limits();
+        let widest = [from.keys, from.payload, to.keys, to.payload].into_iter().flatten().map(|p| p.size).max().unwrap_or(4);
+        // A part that begins in the last window may end in the next.
+        let sight = most(limits, widest);
+        let step = if task.n <= sight { task.n.div_ceil(window) } else { (sight / window).saturating_sub(1) };
+        if step == 0 {
+            return Err(Error::TooLarge { what: "bytes of a tile", requested: 2 * window * widest, limit: limits.window_bytes });
+        }
+        let map = task.key_bits();
+        let compared = (task.bits.start..task.bits.end).fold(0u64, |mask, bit| mask | 1 << bit);
+        chunks(task.n.div_ceil(window), step, |first, count| {
+            let begin = first * window;
+            let len = ((count + 1) * window).min(task.n - begin);
+            let mut at = [
+                task.n as u32,
+                self.parts as u32,
+                first as u32,
+                (first + count) as u32,
+                begin as u32,
+                sort.tiles as u32,
+                0,
+                0,
+                0,
+                0,
+                (map.width - 1) & 31,
+                map.negative as u32,
+                (map.negative >> 32) as u32,
+                map.flip as u32,
+                (map.flip >> 32) as u32,
+                compared as u32,
+                (compared >> 32) as u32,
+            ];
+            let mut bindings = arrayvec::ArrayVec::new();
+            for (place, skip) in [(from.keys, 6), (from.payload, 7), (to.keys, 8), (to.payload, 9)] {
+                let Some(place) = place else { continue };
+                let (window, binding) = place.bind(limits, begin, len)?;
+                at[skip] = window.skip as u32;
+                bindings.push(binding);
+            }
+            bindings.extend([&self.listed, &self.table, &self.starts, &self.bounds].map(numbers));
+            let mut launch = Launch::new(0, &at);
+            launch.bindings = bindings;
+            wgpu.launch(&kernel, &launch, count)
+        })
+    }
+
+    fn find_windows(&self, wgpu: &Wgpu, form: Form, n: u64) -> Result<()> {
+        let (signature, holes) = (Signature::default(), holes(Step::Windows, form));
+        let kernel = wgpu.program("segmented sort", &program(Step::Windows, &signature, &holes))?;
+        let mut at = [0; 17];
+        (at[0], at[1]) = (n as u32, self.parts as u32);
+        let mut launch = Launch::new(0, &at);
+        launch.bindings.extend([&self.starts, &self.listed, &self.bounds].map(numbers));
+        wgpu.launch(&kernel, &launch, self.starts.len().div_ceil(THREADS.into()))
+    }
+}
+
+/// All of an array.
+fn numbers(of: &Typed<Wgpu, u32>) -> Binding<'_> {
+    Binding { buffer: of.raw(), offset_bytes: 0, size_bytes: of.len() * 4 }
+}
+
+/// Which kernel of the file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    Windows,
+    Short,
+}
+
+pub(super) fn holes(step: Step, form: Form) -> Vec<(&'static str, u32)> {
+    let Form { rolled, key_bytes, payload_bytes, indices, writes_keys, .. } = form;
+    let is = |yes: bool| u32::from(yes);
+    let sorts = step == Step::Short;
+    vec![
+        ("threads", THREADS),
+        ("items", items(key_bytes)),
+        ("tile", TILE as u32),
+        ("stays", STAYS),
+        ("windows", is(!sorts)),
+        ("short", is(sorts)),
+        ("narrow", [0, 1, 2, 0][key_bytes.min(3) as usize]),
+        ("key_words", if key_bytes == 8 { 2 } else { 1 }),
+        ("travels", is(payload_bytes > 0)),
+        ("indices", is(indices)),
+        ("write_keys", is(writes_keys)),
+        ("rolled", is(rolled)),
+        ("reads_words", is(sorts && key_bytes < 8)),
+        ("reads_pairs", is(sorts && key_bytes == 8)),
+        ("reads_payload", is(sorts && payload_bytes > 0 && !indices)),
+        ("writes_words", is(sorts && writes_keys && key_bytes < 8)),
+        ("writes_pairs", is(sorts && writes_keys && key_bytes == 8)),
+        ("writes_payload", is(sorts && payload_bytes > 0)),
+    ]
+}
+
+pub(super) fn program<'a>(step: Step, signature: &'a Signature, holes: &'a [(&'static str, u32)]) -> Program<'a> {
+    Program {
+        template: SEGMENTED_SORT,
+        entry: if step == Step::Short { "segmented_short" } else { "segmented_windows" },
+        constants: holes,
+        operators: Operators::Calls(&[]),
+        signature,
+        numerics: Numerics::Strict,
+        first: false,
+    }
+}

@@ -1,0 +1,348 @@
+// Stable sorts of parts of an array, of any lengths: part p is the keys between bounds p - 1 and p, which do not fall; before the first and behind the last
+// lies a part more on either side, whose keys stay as they are.
+// segmented_short: a workgroup takes the parts that begin in a window of the array. Of parts of few keys it finds where each begins, ranks runs of a part by
+// counting how many keys come before, and merges runs by how many keys of the other run come before. The tiles of a longer part are put on a list, which
+// sort.wgsl sorts digit by digit; where they stand in it depends on timing, and shows nowhere. segmented_windows: how many parts begin before each window.
+const THREADS = {{ threads }}u;
+const ITEMS = {{ items }}u;
+// Keys of a window, and of a short part at most: together they fit.
+const ROOM = THREADS * ITEMS;
+const SHORT = ROOM / 2u;
+const MASKS = ROOM / 32u;
+// Keys of a tile of the list.
+const TILE = {{ tile }}u;
+// Marks the size of a tile whose keys stay where they are.
+const STAYS = {{ stays }}u;
+// Keys that are ranked by counting.
+const RUN = 16u;
+// Where a key is that is of no short part.
+const NONE = 0xffffffffu;
+
+fn part_begin(part: u32) -> u32 {
+    if (part == 0u) {
+        return 0u;
+    }
+    return bounds[part - 1u];
+}
+{% if windows %}
+
+// args: n keys, parts. An invocation to each number.
+@compute @workgroup_size({{ threads }})
+fn segmented_windows(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let w = ((group.z * grid.y + group.y) * grid.x + group.x) * THREADS + lane;
+    if (w == 0u) {
+        listed[0] = 0u;
+    }
+    if (w > args.n / SHORT + u32(args.n % SHORT != 0u)) {
+        return;
+    }
+    var begin = args.n;
+    if (w <= args.n / SHORT) {
+        begin = w * SHORT;
+    }
+    var low = 0u;
+    var high = select(args.parts, 0u, begin == 0u);
+    while (low < high) {
+        let middle = low + (high - low) / 2u;
+        if (part_begin(middle) < begin) {
+            low = middle + 1u;
+        } else {
+            high = middle;
+        }
+    }
+    starts_out[w] = low;
+}
+{% else %}
+
+{% if key_words == 2 %}
+alias Key = vec2<u32>;
+{% else %}
+alias Key = u32;
+{% endif %}
+
+var<workgroup> keys: array<Key, ROOM>;
+// Bits to places of the window: where parts begin, those that are not to be touched, and those that stay as they are.
+var<workgroup> begins: array<atomic<u32>, MASKS>;
+var<workgroup> others: array<atomic<u32>, MASKS>;
+var<workgroup> stays: array<atomic<u32>, MASKS>;
+// The last beginning before a word of these, plus one, and the first one behind it.
+var<workgroup> before: array<u32, MASKS>;
+var<workgroup> behind: array<u32, MASKS>;
+var<workgroup> end_of_all: atomic<u32>;
+var<workgroup> longest: atomic<u32>;
+var<workgroup> extent: vec2<u32>;
+// The part that is not short: at most one begins in a window. Its bounds, and where its tiles stand in the list.
+var<workgroup> long_part: vec3<u32>;
+
+// The key of an element, as the bits that lie there.
+fn key_at(i: u32) -> Key {
+    let at = i - args.first + args.in_skip;
+{% if narrow == 1 %}
+    return extractBits(keys_in[at / 4u], at % 4u * 8u, 8u);
+{% elif narrow == 2 %}
+    return extractBits(keys_in[at / 2u], at % 2u * 16u, 16u);
+{% else %}
+    return keys_in[at];
+{% endif %}
+}
+
+// What a key is compared by: negative ones flip the bits of one mask, all those of another; and then some bits of it.
+fn held(key: Key) -> Key {
+{% if key_words == 2 %}
+    let negative = select(vec2(0u), vec2(args.negative_low, args.negative_high), (key.y >> 31u) != 0u);
+    return (key ^ negative ^ vec2(args.flip_low, args.flip_high)) & vec2(args.compared_low, args.compared_high);
+{% else %}
+    let negative = select(0u, args.negative_low, ((key >> args.sign_bit) & 1u) != 0u);
+    return (key ^ negative ^ args.flip_low) & args.compared_low;
+{% endif %}
+}
+
+// Whether a key comes before another, or, where equal ones count, is not behind it.
+fn precedes(a: Key, b: Key, or_equal: bool) -> bool {
+{% if key_words == 2 %}
+    return a.y < b.y || (a.y == b.y && (a.x < b.x || (or_equal && a.x == b.x)));
+{% else %}
+    return a < b || (or_equal && a == b);
+{% endif %}
+}
+
+fn marked(word: u32, at: u32) -> bool {
+    return ((word >> (at % 32u)) & 1u) != 0u;
+}
+{% if travels %}
+
+// What travels is put in order where keys were.
+fn put_word(at: u32, word: u32) {
+{% if key_words == 2 %}
+    keys[at].x = word;
+{% else %}
+    keys[at] = word;
+{% endif %}
+}
+
+fn word_at(at: u32) -> u32 {
+    return keys[at]{{ ".x" if key_words == 2 }};
+}
+{% endif %}
+
+// args: n keys, parts, the first window of this dispatch and the last one's end; the first element that is bound; tiles of the list at most.
+@compute @workgroup_size({{ threads }})
+fn segmented_short(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let at = args.first_window + (group.z * grid.y + group.y) * grid.x + group.x;
+    if (at >= args.end_window) {
+        return;
+    }
+    let window = at * SHORT;
+    if (lane == 0u) {
+        extent = vec2(starts[at], starts[at + 1u]);
+        long_part = vec3(0u);
+    }
+    let parts = workgroupUniformLoad(&extent);
+    if (parts.x == parts.y) {
+        return;
+    }
+    for (var w = lane; w < MASKS; w += THREADS) {
+        atomicStore(&begins[w], 0u);
+        atomicStore(&others[w], 0u);
+        atomicStore(&stays[w], 0u);
+    }
+    if (lane == 0u) {
+        atomicStore(&end_of_all, 0u);
+        atomicStore(&longest, 0u);
+    }
+    workgroupBarrier();
+    for (var part = parts.x + lane; part < parts.y; part += THREADS) {
+        let begin = part_begin(part) - window;
+        var end = args.n - window;
+        if (part + 1u < args.parts) {
+            end = bounds[part] - window;
+        }
+        if (begin == end) {
+            continue;
+        }
+        atomicOr(&begins[begin / 32u], 1u << (begin % 32u));
+        let still = part == 0u || part + 1u == args.parts;
+        if (end - begin > SHORT) {
+            atomicOr(&others[begin / 32u], 1u << (begin % 32u));
+            let tiles = (end - begin) / TILE + u32((end - begin) % TILE != 0u);
+            long_part = vec3(window + begin, (end - begin) | select(0u, STAYS, still), atomicAdd(&listed[0], tiles));
+            continue;
+        }
+        if (still) {
+            atomicOr(&stays[begin / 32u], 1u << (begin % 32u));
+        }
+        atomicMax(&end_of_all, end);
+        atomicMax(&longest, select(end - begin, 1u, still));
+        // Another window's part begins behind the end.
+        if (end >= SHORT) {
+            atomicOr(&begins[end / 32u], 1u << (end % 32u));
+            atomicOr(&others[end / 32u], 1u << (end % 32u));
+        }
+    }
+    workgroupBarrier();
+    if (lane == 0u) {
+        extent = vec2(atomicLoad(&end_of_all), atomicLoad(&longest));
+    }
+    for (var w = lane; w < MASKS; w += THREADS) {
+        var left = 0u;
+        for (var v = w; v > 0u; v--) {
+            let word = atomicLoad(&begins[v - 1u]);
+            if (word != 0u) {
+                left = v * 32u - countLeadingZeros(word);
+                break;
+            }
+        }
+        before[w] = left;
+        var right = ROOM;
+        for (var v = w + 1u; v < MASKS; v++) {
+            let word = atomicLoad(&begins[v]);
+            if (word != 0u) {
+                right = v * 32u + firstTrailingBit(word);
+                break;
+            }
+        }
+        behind[w] = right;
+    }
+    let length = long_part.y & ~STAYS;
+    let tiles = length / TILE + u32(length % TILE != 0u);
+    for (var t = lane; t < tiles; t += THREADS) {
+        let tile = long_part.z + t;
+        table[tile] = long_part.x + t * TILE;
+        table[args.tiles + tile] = min(TILE, length - t * TILE) | (long_part.y & STAYS);
+        table[2u * args.tiles + tile] = long_part.z;
+        table[3u * args.tiles + tile] = tiles;
+    }
+    let known = workgroupUniformLoad(&extent);
+    let stop = known.x;
+    let most = known.y;
+    if (stop == 0u) {
+        return;
+    }
+    // What follows is done for each of the invocation's places: written out, so that they are registers, or as loops, which compile faster.
+{% set places = ["k"] if rolled else range(items) %}
+{% set u = "" if rolled else "u" %}
+{% set for_each = "for (var k = 0u; k < ITEMS; k++) {" if rolled else "{" %}
+    var key: array<Key, ITEMS>;
+    // Where the part of a place begins and, in the upper half, ends.
+    var part: array<u32, ITEMS>;
+    var place: array<u32, ITEMS>;
+{% for k in places %}
+    {{ for_each }}
+        let i = lane + {{ k }}{{ u }} * THREADS;
+        place[{{ k }}{{ u }}] = NONE;
+        if (i < stop) {
+            let word = atomicLoad(&begins[i / 32u]);
+            let up_to = 0xffffffffu >> (31u - i % 32u);
+            let left = word & up_to;
+            let right = word & ~up_to;
+            let base = i / 32u * 32u;
+            let head = select(before[i / 32u], base + 32u - countLeadingZeros(left), left != 0u);
+            if (head != 0u && !marked(atomicLoad(&others[(head - 1u) / 32u]), head - 1u)) {
+                let next = min(select(behind[i / 32u], base + firstTrailingBit(right), right != 0u), stop);
+                let still = marked(atomicLoad(&stays[(head - 1u) / 32u]), head - 1u);
+                part[{{ k }}{{ u }}] = select((head - 1u) | (next << 16u), i | ((i + 1u) << 16u), still);
+                place[{{ k }}{{ u }}] = i;
+                key[{{ k }}{{ u }}] = key_at(window + i);
+                keys[i] = held(key[{{ k }}{{ u }}]);
+            }
+        }
+    }
+{% endfor %}
+    workgroupBarrier();
+    // Runs of a part.
+{% for k in places %}
+    {{ for_each }}
+        if (place[{{ k }}{{ u }}] != NONE) {
+            let i = place[{{ k }}{{ u }}];
+            let begin = part[{{ k }}{{ u }}] & 0xffffu;
+            let own = held(key[{{ k }}{{ u }}]);
+            let first = begin + (i - begin) / RUN * RUN;
+            let end = min(first + RUN, part[{{ k }}{{ u }}] >> 16u);
+            var rank = first;
+            for (var j = first; j < end; j++) {
+                rank += u32(precedes(keys[j], own, j < i));
+            }
+            place[{{ k }}{{ u }}] = rank;
+        }
+    }
+{% endfor %}
+    for (var run = RUN;; run *= 2u) {
+        workgroupBarrier();
+{% for k in places %}
+        {{ for_each }}
+            if (place[{{ k }}{{ u }}] != NONE) {
+                keys[place[{{ k }}{{ u }}]] = held(key[{{ k }}{{ u }}]);
+            }
+        }
+{% endfor %}
+        workgroupBarrier();
+        if (run >= most) {
+            break;
+        }
+{% for k in places %}
+        {{ for_each }}
+            let begin = part[{{ k }}{{ u }}] & 0xffffu;
+            let end = part[{{ k }}{{ u }}] >> 16u;
+            if (place[{{ k }}{{ u }}] != NONE && end - begin > run) {
+                let own = held(key[{{ k }}{{ u }}]);
+                let offset = place[{{ k }}{{ u }}] - begin;
+                let pair = begin + offset / (2u * run) * (2u * run);
+                let right = (offset & run) != 0u;
+                let first = select(pair + run, pair, right);
+                let last = min(first + run, end);
+                var low = first;
+                for (var step = run; step > 0u; step /= 2u) {
+                    let further = low + step;
+                    if (further <= last && precedes(keys[min(further, last) - 1u], own, right)) {
+                        low = further;
+                    }
+                }
+                place[{{ k }}{{ u }}] += low - first;
+                if (right) {
+                    place[{{ k }}{{ u }}] -= run;
+                }
+            }
+        }
+{% endfor %}
+    }
+{% if write_keys %}
+    workgroupBarrier();
+{% for k in places %}
+    {{ for_each }}
+        if (place[{{ k }}{{ u }}] != NONE) {
+            keys[place[{{ k }}{{ u }}]] = key[{{ k }}{{ u }}];
+        }
+    }
+{% endfor %}
+    workgroupBarrier();
+{% for k in places %}
+    {{ for_each }}
+        let i = lane + {{ k }}{{ u }} * THREADS;
+        if (place[{{ k }}{{ u }}] != NONE) {
+            keys_out[window + i - args.first + args.out_skip] = keys[i];
+        }
+    }
+{% endfor %}
+{% endif %}
+{% if travels %}
+    workgroupBarrier();
+{% for k in places %}
+    {{ for_each }}
+        let i = window + lane + {{ k }}{{ u }} * THREADS;
+        if (place[{{ k }}{{ u }}] != NONE) {
+            put_word(place[{{ k }}{{ u }}], {{ "i" if indices else "payload_in[i - args.first + args.payload_in_skip]" }});
+        }
+    }
+{% endfor %}
+    workgroupBarrier();
+{% for k in places %}
+    {{ for_each }}
+        let i = lane + {{ k }}{{ u }} * THREADS;
+        if (place[{{ k }}{{ u }}] != NONE) {
+            payload_out[window + i - args.first + args.payload_out_skip] = word_at(i);
+        }
+    }
+{% endfor %}
+{% endif %}
+}
+{% endif %}
