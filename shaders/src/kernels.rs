@@ -291,6 +291,29 @@ pub const SEGMENTS_JOIN: Template = Template {
     ..SEGMENTS_SHORT
 };
 
+/// P05 by key: where runs begin.
+pub const BY_KEY_HEADS: Template = Template {
+    name: "by_key.wgsl",
+    text: include_str!("by_key.wgsl"),
+    args: &["n", "blocks", "infos", "pitch"],
+    bindings: &[
+        Extra { name: "words", access: "read_write", ty: PAIRS, when: None },
+        Extra { name: "marks", access: "read_write", ty: WORDS, when: None },
+        Extra { name: "list", access: "read_write", ty: WORDS, when: Some("lists") },
+    ],
+};
+
+/// P05 by key: tiles of runs.
+pub const BY_KEY: Template = Template {
+    args: &["n", "tiles", "infos", "pitch", "tile", "joins"],
+    bindings: &[
+        Extra { name: "words", access: "read", ty: PAIRS, when: None },
+        Extra { name: "folds", access: "read", ty: WORDS, when: None },
+        Extra { name: "list", access: "read_write", ty: "array<atomic<u32>>", when: Some("lists") },
+    ],
+    ..BY_KEY_HEADS
+};
+
 /// P04: tiles of elements that are kept or parted.
 pub const SELECT: Template = Template {
     name: "select.wgsl",

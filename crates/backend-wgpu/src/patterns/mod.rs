@@ -2,6 +2,7 @@
 
 mod access;
 mod accumulator;
+mod by_key;
 mod dialect;
 mod filter;
 mod groups;
@@ -37,6 +38,7 @@ use isowarp_core::backend::Backend as _;
 use isowarp_core::caps::Capability;
 use isowarp_core::error::{Error, Result};
 use isowarp_core::ir::Func;
+use isowarp_core::patterns::ScanTask;
 use operands::{Args, Limits, MAX};
 use parking_lot::Mutex;
 use program::Program;
@@ -54,6 +56,8 @@ pub(crate) struct Kernels {
     copy: OnceLock<Arc<Func>>,
     /// What replaces some bits of a word.
     merge: OnceLock<Arc<Func>>,
+    /// The scan of what tiles of a reduction by key hand on.
+    marks: OnceLock<ScanTask>,
     /// Bytes of a window where they are fewer than the adapter allows (tests), else 0.
     window_bytes: AtomicU64,
     /// What single-launch scans keep.

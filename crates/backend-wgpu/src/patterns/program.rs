@@ -9,7 +9,7 @@ use isowarp_core::caps::Numerics;
 use isowarp_core::element::DType;
 use isowarp_core::error::{Error, Result};
 use isowarp_core::ir::{Func, Param, WgslOptions, wgsl_function, wgsl_function_4};
-use isowarp_core::patterns::{HistogramTask, SelectTask};
+use isowarp_core::patterns::{HistogramTask, ReduceByKeyTask, SelectTask};
 use isowarp_shaders::kernels::{Extra, Template};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -43,6 +43,10 @@ pub(super) enum Operators<'a> {
     Tree { source: Source<'a>, combine: &'a Func, sink: Sink<'a> },
     /// A selection: parts and values of elements, and what tiles hand on.
     Select { task: &'a SelectTask },
+    /// Whether runs begin: part 0 of a selection of where they do.
+    Heads(&'a Func),
+    /// Runs of equal keys: a tree from the leaves of the values to their outputs, behind which the keys and their number follow.
+    ByKey { task: &'a ReduceByKeyTask },
     /// A histogram: bins of elements, and weights.
     Histogram { task: &'a HistogramTask },
     /// Which of two keys comes first, by their bits.
@@ -80,7 +84,7 @@ impl Program<'_> {
         self.numerics.hash(h);
         self.first.hash(h);
         match self.operators {
-            Operators::Body(f) | Operators::Words(f) => f.hash128().hash(h),
+            Operators::Body(f) | Operators::Words(f) | Operators::Heads(f) => f.hash128().hash(h),
             Operators::Tree { source, combine, sink } => {
                 match source {
                     Source::Leaves(f) => f.hash128().hash(h),
@@ -96,6 +100,10 @@ impl Program<'_> {
             Operators::Select { task } => {
                 task.func.hash128().hash(h);
                 (task.kind, task.count).hash(h);
+            }
+            Operators::ByKey { task } => {
+                let values = &task.values;
+                [&values.load, &values.combine, &values.finish].map(|f| f.hash128()).hash(h);
             }
             Operators::Histogram { task } => {
                 task.func.hash128().hash(h);
@@ -148,6 +156,8 @@ impl Program<'_> {
                 }
             }
             Operators::Select { task } => w.select(task),
+            Operators::Heads(f) => w.heads(f),
+            Operators::ByKey { task } => w.by_key(task),
             Operators::Histogram { task } => w.words_of_elements(&task.func),
             Operators::Order { before, dtype } => w.order(before, dtype),
             Operators::Words(f) => w.words_of_elements(f),
@@ -258,7 +268,7 @@ impl Writer<'_> {
     }
 
     /// `Acc`, `combine`, `load1`, `load4`, `finish`, `store4`.
-    fn tree(
+    pub(super) fn tree(
         &mut self,
         source: Source<'_>,
         combine: &Func,

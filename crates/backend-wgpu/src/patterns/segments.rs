@@ -15,21 +15,21 @@ use arrayvec::ArrayVec;
 use isowarp_core::backend::{Backend as _, Leaf, Out, RawBuffer as _, Run};
 use isowarp_core::element::DType;
 use isowarp_core::error::{Error, Result};
-use isowarp_core::patterns::{ReduceByKeyTask, SegmentPlaces, SegmentedReduceTask};
+use isowarp_core::patterns::{SegmentPlaces, SegmentedReduceTask};
 use isowarp_shaders::kernels::{SEGMENTS_JOIN, SEGMENTS_SHORT, SEGMENTS_TILES, Template};
 use std::sync::Arc;
 
 /// Invocations of a workgroup.
 const THREADS: u32 = 256;
 /// Elements of a segment that is reduced together with others, at most: what the slots of the widest accumulators hold.
-const SHORT: u64 = 1024;
+pub(super) const SHORT: u64 = 1024;
 /// Segments of an invocation, where all are tiny, at most, and the segments from which on they are so many.
 const GROUP: u64 = 2;
 const MANY: u64 = 1 << 19;
 /// Most workgroups of a dispatch: each goes on with what others have left.
 const MOST_GROUPS: u64 = 8192;
 /// Elements that 32 bits number with room for a tile.
-const MOST: u64 = 1 << 31;
+pub(super) const MOST: u64 = 1 << 31;
 /// Words of the list before the tiles, of a tile and of a long segment.
 const HEAD: u64 = 4;
 const ENTRY: u64 = 4;
@@ -117,40 +117,42 @@ pub(super) fn program<'a>(
 }
 
 /// What the dispatches of a task share.
-struct Segments<'a> {
+pub(super) struct Segments<'a> {
     wgpu: &'a Wgpu,
     task: &'a SegmentedReduceTask,
     limits: Limits,
-    places: SegmentPlaces<'a, Buffer>,
+    outs: &'a [Out<Buffer>],
     /// Leaves and outputs.
     direct: Operands<'a>,
+    /// Bytes of an accumulator.
+    stride: u64,
     /// Elements that a window begins after the one before it.
     step: u64,
     /// Elements of a window, which reaches so far that what begins before the next one lies in it.
     window: u64,
     /// Elements of a tile of a long segment, and of a short segment.
-    tile: u64,
+    pub(super) tile: u64,
     short: u64,
     /// Results of a window of the output, and their bounds.
     results: u64,
+}
+
+/// What the dispatches over short segments share besides.
+struct Short<'a> {
+    places: SegmentPlaces<'a, Buffer>,
+    listed: Option<&'a Listed>,
     /// Segments of an invocation, where all are tiny; 0 where they are too long for that on average.
     together: u64,
 }
 
 /// The tiles of long segments, as the device finds them.
-struct Listed {
-    list: Buffer,
+pub(super) struct Listed {
+    pub(super) list: Buffer,
     partials: Buffer,
     /// Tiles that there is room for, long segments of several, and where these begin in the list.
     room: u64,
     most: u64,
-    joins: u64,
-}
-
-impl Run<ReduceByKeyTask> for Wgpu {
-    fn run(&self, task: &ReduceByKeyTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
-        task.in_steps(self, leaves, outs)
-    }
+    pub(super) joins: u64,
 }
 
 impl Run<SegmentedReduceTask> for Wgpu {
@@ -158,56 +160,73 @@ impl Run<SegmentedReduceTask> for Wgpu {
         if task.n > MOST {
             return Err(Error::TooLarge { what: "elements of segments on this backend", requested: task.n, limit: MOST });
         }
-        let limits = self.window_limits();
         let places = task.places(leaves)?;
-        let stride = Accumulator::new(task.parts()).stride();
-        // Segments begin anywhere, and a word of narrow results has several owners.
-        let plan = |outs| Operands::plan(limits, &task.load.params, places.leaves, outs, false, true, task.n);
-        let direct = plan(outs)?;
-        let weight = task.load.weight() + task.combine.weight();
-        let rows = |step: Step| Ok::<_, Error>(self.tuning().rows(step.rows(stride)?, weight));
-        let window = direct.span(limits, task.n, 1, false);
-        // Windows overlap by a tile.
-        let whole = 4 * u64::from(THREADS * rows(Step::Tiles)?);
-        let tile = if window >= task.n { whole } else { whole.min(1 << (window / 2).max(1).ilog2()) };
-        let step = if window >= task.n { task.n.max(1) } else { window - tile + 1 };
+        let mut segments = Segments::new(self, task, places.leaves, outs)?;
         let dtype = places.bounds.2;
-        let bounds = most(limits, dtype.size_bytes()) - 1;
-        let results = direct.span_of_outputs(limits, task.segments).min(bounds);
+        segments.results = segments.results.min(most(segments.limits, dtype.size_bytes()) - 1);
         // As many as their elements have room for.
-        let fit = if task.counted { GROUP } else { staged(stride) * task.segments / (task.n.max(1) * u64::from(THREADS)) };
-        let together = fit.min(if task.segments < MANY { 1 } else { GROUP });
-        let segments = Segments { wgpu: self, task, limits, places, direct, step, window, tile, short: SHORT.min(tile), results, together };
+        let room = staged(segments.stride) * task.segments / (task.n.max(1) * u64::from(THREADS));
+        let together = if task.counted { GROUP } else { room }.min(if task.segments < MANY { 1 } else { GROUP });
 
-        let listed = if task.n > segments.short { Some(segments.list(stride)?) } else { None };
-        let kernel_of = |step: Step, signature: &Signature| -> Result<Arc<Kernel>> {
-            self.program("segmented reduction", &program(step, task, signature, &holes(step, rows(step)?, stride)))
-        };
-        let short = Step::Short { counted: task.counted, wide: dtype == DType::U64, lists: listed.is_some(), tiny: together > 0 };
-        let kernel = kernel_of(short, &segments.direct.signature)?;
-        segments.windows(|first, results| segments.short(&kernel, listed.as_ref(), first, results))?;
-        let Some(listed) = listed else { return Ok(()) };
-        let kernel = kernel_of(Step::Tiles, &segments.direct.signature)?;
-        segments.windows(|first, results| segments.tiles(&kernel, &listed, first, results))?;
-        if task.n > tile {
-            let joined = Operands::plan(limits, &[], &[], outs, false, true, task.segments)?;
-            let kernel = kernel_of(Step::Join, &joined.signature)?;
-            chunks(task.segments, segments.results, |at, count| segments.join(&kernel, &joined, &listed, Span::of(at, count)))?;
+        let listed = if task.n > segments.short { Some(segments.list()?) } else { None };
+        if let Some(listed) = &listed {
+            self.clear(&listed.list, 0, 4 * HEAD)?;
         }
-        Ok(())
+        let step = Step::Short { counted: task.counted, wide: dtype == DType::U64, lists: listed.is_some(), tiny: together > 0 };
+        let kernel = segments.kernel(step, &segments.direct.signature)?;
+        let short = Short { places, listed: listed.as_ref(), together };
+        segments.windows(|first, results| segments.short(&kernel, &short, first, results))?;
+        listed.map_or(Ok(()), |listed| segments.reduce_listed(&listed))
     }
 }
 
-impl Segments<'_> {
-    /// Memory for the tiles of long segments.
-    fn list(&self, stride: u64) -> Result<Listed> {
+impl<'a> Segments<'a> {
+    /// The leaves are those of the elements alone.
+    pub(super) fn new(wgpu: &'a Wgpu, task: &'a SegmentedReduceTask, leaves: &'a [Leaf<Buffer>], outs: &'a [Out<Buffer>]) -> Result<Self> {
+        let limits = wgpu.window_limits();
+        let stride = Accumulator::new(task.parts()).stride();
+        // Segments begin anywhere, and a word of narrow results has several owners.
+        let direct = Operands::plan(limits, &task.load.params, leaves, outs, false, true, task.n)?;
+        let window = direct.span(limits, task.n, 1, false);
+        let results = direct.span_of_outputs(limits, task.segments);
+        let mut made = Self { wgpu, task, limits, outs, direct, stride, step: 0, window, tile: 0, short: 0, results };
+        // Windows overlap by a tile.
+        let whole = 4 * u64::from(THREADS * made.rows(Step::Tiles)?);
+        made.tile = if window >= task.n { whole } else { whole.min(1 << (window / 2).max(1).ilog2()) };
+        made.step = if window >= task.n { task.n.max(1) } else { window - made.tile + 1 };
+        made.short = SHORT.min(made.tile);
+        Ok(made)
+    }
+
+    fn rows(&self, step: Step) -> Result<u32> {
+        Ok(self.wgpu.tuning().rows(step.rows(self.stride)?, self.task.load.weight() + self.task.combine.weight()))
+    }
+
+    fn kernel(&self, step: Step, signature: &Signature) -> Result<Arc<Kernel>> {
+        let holes = holes(step, self.rows(step)?, self.stride);
+        self.wgpu.program("segmented reduction", &program(step, self.task, signature, &holes))
+    }
+
+    /// Reduces the long segments.
+    pub(super) fn reduce_listed(&self, listed: &Listed) -> Result<()> {
+        let kernel = self.kernel(Step::Tiles, &self.direct.signature)?;
+        self.windows(|first, results| self.tiles(&kernel, listed, first, results))?;
+        if self.task.n > self.tile {
+            let joined = Operands::plan(self.limits, &[], &[], self.outs, false, true, self.task.segments)?;
+            let kernel = self.kernel(Step::Join, &joined.signature)?;
+            chunks(self.task.segments, self.results, |at, count| self.join(&kernel, &joined, listed, Span::of(at, count)))?;
+        }
+        Ok(())
+    }
+
+    /// Memory for the tiles of long segments, whose first words are to be cleared before there are any.
+    pub(super) fn list(&self) -> Result<Listed> {
         // A tile that is not full is the last one of a segment that is longer than the short ones.
         let room = self.task.n / self.tile + self.task.n / self.short + 1;
         let most = self.task.n / self.tile + 1;
         let joins = HEAD + ENTRY * room;
         let list = self.wgpu.allocate_bytes(4 * (joins + JOIN * (most + 1)))?;
-        self.wgpu.clear(&list, 0, 4 * HEAD)?;
-        Ok(Listed { list, partials: self.wgpu.allocate_bytes(room * stride)?, room, most, joins })
+        Ok(Listed { list, partials: self.wgpu.allocate_bytes(room * self.stride)?, room, most, joins })
     }
 
     /// Every window of the elements, for every window of the results.
@@ -222,22 +241,22 @@ impl Segments<'_> {
         Span::of(first, self.window.min(self.task.n - first))
     }
 
-    fn short(&self, kernel: &Kernel, listed: Option<&Listed>, first: u64, results: Span) -> Result<()> {
-        let (raw, offset, dtype) = self.places.bounds;
+    fn short(&self, kernel: &Kernel, of: &Short<'_>, first: u64, results: Span) -> Result<()> {
+        let (raw, offset, dtype) = of.places.bounds;
         let bounds = Place { raw, offset, size: dtype.size_bytes() };
         let end = self.task.bounds(self.task.segments).min(results.first + results.len + 1);
         let (window, bounds) = bounds.bind(self.limits, results.first, end - results.first)?;
         let mut extra: ArrayVec<Binding<'_>, MAX> = ArrayVec::new();
         extra.push(bounds);
         let mut skip_count = 0;
-        if let Some((raw, offset)) = self.places.count {
+        if let Some((raw, offset)) = of.places.count {
             let (window, count) = Place { raw, offset, size: 4 }.bind(self.limits, 0, 1)?;
             skip_count = window.skip;
             extra.push(count);
         }
-        let (room, joins) = listed.map_or((0, 0), |l| (l.room, l.joins));
-        extra.extend(listed.map(|l| whole(&l.list)));
-        let groups = results.len.div_ceil(u64::from(THREADS) * self.together.max(1)).min(MOST_GROUPS);
+        let (room, joins) = of.listed.map_or((0, 0), |l| (l.room, l.joins));
+        extra.extend(of.listed.map(|l| whole(&l.list)));
+        let groups = results.len.div_ceil(u64::from(THREADS) * of.together.max(1)).min(MOST_GROUPS);
         let words = [
             self.task.n,
             first,
@@ -251,7 +270,7 @@ impl Segments<'_> {
             window.skip,
             skip_count,
             groups,
-            self.together,
+            of.together,
         ];
         let mut launch = Launch::new(first, &words.map(|w| w as u32));
         push_bits(&mut launch, &self.task.nothing, &self.task.parts());
@@ -280,6 +299,6 @@ impl Segments<'_> {
     }
 }
 
-fn whole(buffer: &Buffer) -> Binding<'_> {
+pub(super) fn whole(buffer: &Buffer) -> Binding<'_> {
     Binding { buffer, offset_bytes: 0, size_bytes: buffer.size_bytes() }
 }

@@ -41,6 +41,14 @@ pub struct ByKeyPlaces<'a, R> {
     pub count: &'a Out<R>,
 }
 
+impl<R: RawBuffer> ByKeyPlaces<'_, R> {
+    /// The leaves and the output of the keys as those of [`ReduceByKeyTask::runs`], so that keys keep their bits.
+    #[must_use]
+    pub fn keys_in_words(&self) -> (Vec<Leaf<R>>, Out<R>) {
+        (self.keys.iter().map(in_words).collect(), Out { dtype: word(self.found.dtype), ..self.found.clone() })
+    }
+}
+
 impl ReduceByKeyTask {
     /// The task of runs of keys of type `K`, whose values are reduced as the segments of a task are; there are as many at most as elements.
     ///
@@ -83,8 +91,7 @@ impl ReduceByKeyTask {
         let places = self.places(leaves, outs)?;
         let n = self.values.n;
         let begins = device.allocate_bytes(n * u32::DTYPE.size_bytes())?;
-        let keys: Vec<Leaf<B::Raw>> = places.keys.iter().map(in_words).collect();
-        let found = Out { dtype: word(places.found.dtype), ..places.found.clone() };
+        let (keys, found) = places.keys_in_words();
         device.run(&self.runs, &keys, &[found, Out { raw: begins.clone(), dtype: DType::U32, offset: 0 }, places.count.clone()])?;
         let mut leaves = places.values.to_vec();
         leaves.push(Leaf::Array { raw: begins, dtype: DType::U32, offset: 0, len: n });
