@@ -102,6 +102,29 @@ fn exclusive_scans_of_segments_over_inputs_are_those_of_arrays() {
 }
 
 #[test]
+fn scans_by_offsets_over_inputs_are_those_of_arrays() {
+    for n in [0, 1, 300, 8193, 20_003] {
+        let (x, offsets) = if n > 0 { cut(41, n) } else { (Vec::new(), vec![0, 0]) };
+        each(|d| {
+            let (x, offsets) = (d.upload(&x).unwrap(), d.upload(&offsets).unwrap());
+            let bits = |b: isowarp::Result<Buffer<Device, f32>>| {
+                b.unwrap().read_blocking().unwrap().into_iter().map(f32::to_bits).collect::<Vec<_>>()
+            };
+            // What is counted and constant, a view, and what is fetched from elsewhere.
+            let reversed = x.reversed();
+            let inputs = || (counting(n as u64), scalar(1e-3f32), lazy(&reversed, |x| x >> 9), array(&x));
+            let wave = |(i, k, back, all): (Expr<u32>, Expr<f32>, Expr<u32>, isowarp::ir::ArrayExpr<u32>)| {
+                (back.cast::<f32>() * k + i.cast::<f32>()).sin() * (all.at(i ^ 1) >> 20).cast::<f32>()
+            };
+            let array = d.map(inputs(), wave).unwrap();
+            assert_eq!(bits(d.segmented_scan_from(inputs(), wave, &offsets, Sum)), bits(d.segmented_scan(&array, &offsets, Sum)), "{n}");
+            let expected = d.segmented_scan_exclusive(&array, &offsets, Sum);
+            assert_eq!(bits(d.segmented_scan_exclusive_from(inputs(), wave, &offsets, Sum)), bits(expected), "{n}");
+        });
+    }
+}
+
+#[test]
 fn segments_are_sorted_and_scanned_as_their_slices_are() {
     for n in [1, 300, 40_003] {
         let (x, offsets) = cut(21, n);

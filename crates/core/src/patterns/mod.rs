@@ -34,7 +34,7 @@ pub use reduce::{Quadrature, Reduce, ReduceTask, Statistics};
 pub use reduce_variants::{ReduceVariant, ReduceVariantTask, ReduceVariants};
 pub use scan::{Scan, ScanKind, ScanTask, SegmentedScan};
 pub use scan_variants::{ScanVariant, ScanVariantTask, ScanVariants};
-pub use segments::{ByKeyPlaces, Difference, ReduceByKeyTask, SegmentPlaces, Segmented, SegmentedReduceTask, SegmentedSort};
+pub use segments::{ByKeyPlaces, Difference, OffsetScan, ReduceByKeyTask, SegmentPlaces, Segmented, SegmentedReduceTask, SegmentedSort};
 pub use select::{Find, Select, SelectKind, SelectTask, Selected};
 pub use sort::{Digit, KeyBits, Payload, Sort, SortBy, SortOrder, SortPayload, SortPlaces, SortTask, TopK, TopKTask};
 pub use sort_variants::{SortVariant, SortVariantTask, SortVariants};

@@ -1,6 +1,6 @@
 //! Segments sorted: by key, then by segment, both stably.
 
-use super::flags;
+use super::scan::flags;
 use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::{DType, Element};
