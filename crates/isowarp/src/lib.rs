@@ -188,7 +188,7 @@ pub mod prelude {
     pub use isowarp_core::patterns::{Merge, MergeSort, Search, Sets};
     pub use isowarp_core::patterns::{Quadrature, SegmentedScan, Statistics};
     pub use isowarp_core::patterns::{ReduceVariant, ReduceVariants, ScanVariant, ScanVariants, SortVariant, SortVariants};
-    pub use isowarp_core::patterns::{Sort, SortBy, SortOrder, TopK};
+    pub use isowarp_core::patterns::{Sort, SortBy, SortOrder, TopK, TopKRows};
 }
 
 /// The examples of the README, compiled.

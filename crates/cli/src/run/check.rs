@@ -123,7 +123,7 @@ pub(crate) fn check(args: &RunArgs) -> Result {
         ),
         (args.by.is_some() && p != Pattern::Rotate, "--by", "rotate"),
         (args.identity.is_some() && !p.combines(), "--identity", "reduce, scan, reduce-by-key, segmented-reduce and segmented-scan"),
-        (args.axis.is_some() && !line, "--axis", "reduce and scan"),
+        (args.axis.is_some() && !line && p != Pattern::Topk, "--axis", "reduce, scan and topk"),
         (args.lengths.is_some() && !p.gives_lengths(), "--lengths", "rle, match and tickets"),
         (args.width.is_some() && !p.has_groups(), "--width", "ballot and match"),
         (args.k.is_some() && p != Pattern::Topk, "-k", "topk"),

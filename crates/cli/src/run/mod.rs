@@ -69,7 +69,7 @@ fn whole(args: &RunArgs, device: &Device, plan: &Plan, arrays: &[Array], (output
     let (result, found) = execute::execute(device, plan, &inputs)?;
     let array = execute::download(plan, &result)?;
     let boolean = args.keys_out.is_some() && arrays.first().is_some_and(|keys| keys.boolean);
-    let found = found.as_ref().map(|found| execute::download_runs(found, boolean)).transpose()?;
+    let found = found.as_ref().map(|found| execute::download_runs(plan, found, boolean)).transpose()?;
     drop(progress);
     npy::write(output, &array)?;
     if let (Some(output), Some(found)) = (runs, &found) {

@@ -36,7 +36,7 @@ pub use scan::{Scan, ScanKind, ScanTask, SegmentedScan};
 pub use scan_variants::{ScanVariant, ScanVariantTask, ScanVariants};
 pub use segments::{ByKeyPlaces, Difference, OffsetScan, ReduceByKeyTask, SegmentPlaces, Segmented, SegmentedReduceTask, SegmentedSort};
 pub use select::{Find, Select, SelectKind, SelectTask, Selected};
-pub use sort::{Digit, KeyBits, Payload, Sort, SortBy, SortOrder, SortPayload, SortPlaces, SortTask, TopK, TopKTask};
+pub use sort::{Digit, KeyBits, Payload, Sort, SortBy, SortOrder, SortPayload, SortPlaces, SortTask, TopK, TopKRows, TopKTask};
 pub use sort_variants::{SortVariant, SortVariantTask, SortVariants};
 
 /// Hands the types of all tasks to a macro, so that what holds for every pattern is written once.
