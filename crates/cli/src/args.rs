@@ -179,11 +179,11 @@ Conventions:
   select and partition take an expression of x and i, which holds where it is not zero. unique and rle compare neighbours by value: NaN
   differs from everything, -0 equals 0. sort and argsort of one dimension, and merge, take a comparison of x and y that says whether x comes
   before y: --op \"x % 100 < y % 100\"; where it contradicts itself, as < does with NaN, elements may be missing. topk takes the array as
-  one line, or with --axis -1 each row by itself, and of equal elements those that come first. What is moved, sorted or selected keeps its bits. merge, search, union, intersection
-  and difference take arrays as one line each, sorted as sort sorts them; one that is not is an error.
+  one line, or with --axis -1 each row by itself, and of equal elements those that come first. What is moved, sorted or selected keeps its
+  bits. merge, search, union, intersection and difference take arrays as one line each, sorted as sort sorts them; one that is not is an error.
   sort, argsort and histogram take an array that is too large for the device, or for the host, in chunks, with the same result to the bit; so
-  do they with --chunk-size. A row that is longer than a chunk goes through temporary files as large as it is, without a name, in --temp-dir. An
-  order of your own needs the whole array at once. Counts of more than 2^32 - 1 samples are u8.
+  do they with --chunk-size. A row that is longer than a chunk goes through temporary files as large as it is, without a name, in
+  --temp-dir. Where a comparison of your own contradicts itself, chunks do show. Counts of more than 2^32 - 1 samples are u8.
   Offsets of segments are u4, i4, u8 or i8, one more than there are segments; one that is below the one before it, or behind the end, is an
   error. An empty segment gives what the operator starts with: 0 for a sum, inf or the greatest value for a minimum.
 

@@ -161,12 +161,6 @@ pub(crate) fn check(args: &RunArgs) -> Result {
         ));
     }
     if let Some(text) = &args.chunk_size {
-        if args.op.is_some() {
-            return Err(Failure::usage(
-                "--chunk-size is for the order of values: which elements an order of your own compares depends on the whole array",
-                "leave --chunk-size out, or --op",
-            ));
-        }
         crate::bench::size(text)?;
     }
     if args.variant.is_some() && args.axis.is_some() {

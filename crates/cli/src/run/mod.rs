@@ -41,7 +41,7 @@ pub(crate) fn run(args: &RunArgs) -> Result {
     let arrays = read(inputs)?;
     match whole(args, &device, &plan, &arrays, (&output, runs.as_ref())) {
         // There is less memory than the device has.
-        Err(failure) if chunks::may_fit(&plan, &failure) => {
+        Err(failure) if chunks::may_fit(&device, &plan, &failure) => {
             let half = heads.first().map_or(1, |a| a.len().div_ceil(2).max(1));
             chunks::run(args, &device, &plan, arrays.into_iter().map(Reader::from).collect(), half, &output)
         }
