@@ -13,7 +13,9 @@ use isowarp_core::ops::{Max, Min, Sum};
 use isowarp_core::patterns::{Atomics as _, Groups as _, Histogram as _, Overflow, Shuffle, even};
 use isowarp_core::patterns::{Border, Filter as _, FilterKind, Image, Layout as _, Map as _, Move as _, Reduce as _, Scan as _, ScatterOp};
 use isowarp_core::patterns::{Difference as _, OffsetScan as _, Segmented as _, SegmentedSort as _};
-use isowarp_core::patterns::{Merge as _, MergeSort as _, Search as _, Select as _, Sets as _, Sort as _, SortOrder, TopK as _};
+use isowarp_core::patterns::{
+    Merge as _, MergeSort as _, RunLengths as _, Search as _, Select as _, Sets as _, Sort as _, SortOrder, TopK as _,
+};
 use isowarp_core::patterns::{Quadrature as _, SegmentedScan as _, Statistics as _};
 use isowarp_cuda::Cuda;
 

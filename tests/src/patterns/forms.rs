@@ -107,6 +107,34 @@ fn scans<B: Target>(c: &mut Cases<B>) {
         d.scan_segmented_exclusive_from((&third, &back, &one), |(a, b, k)| a + b * k, &flags, Sum)
     });
     offsets(c);
+    neighbours(c);
+}
+
+/// What is computed for an element and for the one before, and parts of what is computed.
+fn neighbours<B: Target>(c: &mut Cases<B>) {
+    for n in [0, 1, 24_577] {
+        c.add(format!("select/unique_from/u32/n={n}"), move |d| {
+            let (x, out, count) = (input::<B, u32>(d, Fill::Plain, n, "x")?, d.iota::<u32>(n, 0, 1)?, d.buffer::<u32>(1)?);
+            d.unique_from_into((&x.reversed(), index()), |(x, i)| (x >> 31) + i / 40, &out, &count)?;
+            Ok((out, count))
+        });
+        c.add(format!("select/runs_from/f32/n={n}"), move |d| {
+            let (values, lengths, count) = (input::<B, f32>(d, Fill::Plain, n, "v")?, d.iota::<u32>(n, 0, 1)?, d.buffer(1)?);
+            let (x, y) = (input::<B, f32>(d, Fill::Sorted, n, "x")?, input::<B, f32>(d, Fill::Plain, n, "y")?);
+            d.run_length_encode_from_into((&x, &y), |(x, y)| x.floor() + y.gt(0.9).select(1.0, 0.0), &values, &lengths, &count)?;
+            Ok((values, lengths, count))
+        });
+    }
+    c.add("select/parts_from/counting/n=9001", |d| {
+        let parts = d.partition_from(counting(9001), |i| (((i * 2_654_435_761) >> 7).lt(1 << 24), (i, i * i)))?;
+        let runs = d.reduce_by_key_from(&d.map(&parts.values.1, |x| x >> 21)?, counting(9001), |i| i | 1, Sum)?;
+        let n = runs.len_blocking()?;
+        Ok((parts.values, parts.count, runs.values.0.slice(..n)?, runs.values.1.slice(..n)?))
+    });
+    c.add("difference/from/f32/n=9001", |d| {
+        let (x, y) = (input::<B, f32>(d, Fill::Cancel, 9001, "x")?, input::<B, f32>(d, Fill::Bits, 18_002, "y")?.strided(1, 9001, 2)?);
+        d.adjacent_from((&x, &y, scalar(0.5f32)), |(x, y, k)| x * k + y, |before, x| x - before)
+    });
 }
 
 /// Segments that offsets bound, of inputs of every kind; elements lie before the first and behind the last one.

@@ -125,6 +125,33 @@ fn scans_by_offsets_over_inputs_are_those_of_arrays() {
 }
 
 #[test]
+fn neighbours_of_what_is_computed_are_those_of_arrays() {
+    for n in [0, 1, 300, 20_003] {
+        let x = mt19937(51, n);
+        each(|d| {
+            let x = d.upload(&x).unwrap();
+            let reversed = x.reversed();
+            // Runs, of a view from its end, of what is counted and fetched.
+            let inputs = || (&reversed, counting(n as u64), array(&x));
+            let few = |(back, i, all): (Expr<u32>, Expr<u32>, isowarp::ir::ArrayExpr<u32>)| {
+                ((back >> 30) + (i / 5) + (all.at(i) >> 31)).cast::<f32>()
+            };
+            let array = d.map(inputs(), few).unwrap();
+            let (found, expected) = (d.unique_from(inputs(), few).unwrap(), d.unique(&array).unwrap());
+            assert_eq!(found.read_blocking().unwrap(), expected.read_blocking().unwrap(), "{n}");
+            let (found, expected) = (d.run_length_encode_from(inputs(), few).unwrap(), d.run_length_encode(&array).unwrap());
+            let runs = expected.len_blocking().unwrap();
+            assert_eq!(found.len_blocking().unwrap(), runs);
+            let first = |b: &Buffer<Device, u32>| b.slice(..runs).unwrap().read_blocking().unwrap();
+            assert_eq!(first(&found.values.1), first(&expected.values.1), "{n}");
+            let step = |a: Expr<f32>, b: Expr<f32>| b * 3.0 - a;
+            let found = d.adjacent_from(inputs(), few, step).unwrap().read_blocking().unwrap();
+            assert_eq!(found, d.adjacent(&array, step).unwrap().read_blocking().unwrap(), "{n}");
+        });
+    }
+}
+
+#[test]
 fn segments_are_sorted_and_scanned_as_their_slices_are() {
     for n in [1, 300, 40_003] {
         let (x, offsets) = cut(21, n);
