@@ -77,12 +77,21 @@ for border, mode in MODES.items():
 
 # Keys with ties, enough of them that the first are looked for: a hash of the index. Descending and stable is the reverse of the reversed order.
 many = (np.arange(300_007, dtype=np.uint64) * 2654435761 % 2**32).astype(np.uint32) >> 14
-heads = {}
+heads, rows_heads = {}, {}
 for name, keys in {"u32": many, "f32": (many.astype(np.float32) - 2**17) / np.float32(8), "u8": (many >> 10).astype(np.uint8)}.items():
     up = np.argsort(keys, kind="stable")
     down = (keys.size - 1 - np.argsort(keys[::-1], kind="stable"))[::-1]
     for order, places in [("up", up), ("down", down)]:
         heads[f"{name} {order}"] = [[sha(keys[places[:k]]), sha(places[:k].astype(np.uint32))] for k in [1, 1000, 30_000]]
+    # The first seven of every row: of many short rows, of some, and of long ones.
+    for rows in [1200, 100, 3]:
+        matrix = keys[:300_000].reshape(rows, -1)
+        up = np.argsort(matrix, axis=1, kind="stable")
+        down = (matrix.shape[1] - 1 - np.argsort(matrix[:, ::-1], axis=1, kind="stable"))[:, ::-1]
+        for order, places in [("up", up), ("down", down)]:
+            places = places[:, :7]
+            of = [sha(np.take_along_axis(matrix, places, axis=1)), sha(places.astype(np.uint32))]
+            rows_heads.setdefault(f"{name} {order}", []).append(of)
 
 with np.errstate(over="ignore"):
     fixtures = {
@@ -106,5 +115,6 @@ with np.errstate(over="ignore"):
         "floats square roots": sha(np.sqrt(floats)),
         "images": images,
         "first of many": heads,
+        "first of rows": rows_heads,
     }
 json.dump(fixtures, open("fixtures.json", "w"), separators=(",", ":"))

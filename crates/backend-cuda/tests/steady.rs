@@ -12,8 +12,10 @@ use isowarp_core::ir::{Expr, lit};
 use isowarp_core::ops::{Max, Min, Sum};
 use isowarp_core::patterns::{Atomics as _, Groups as _, Histogram as _, Overflow, Shuffle, even};
 use isowarp_core::patterns::{Border, Filter as _, FilterKind, Image, Layout as _, Map as _, Move as _, Reduce as _, Scan as _, ScatterOp};
-use isowarp_core::patterns::{Difference as _, Segmented as _, SegmentedSort as _};
-use isowarp_core::patterns::{Merge as _, MergeSort as _, Search as _, Select as _, Sets as _, Sort as _, SortOrder, TopK as _};
+use isowarp_core::patterns::{Difference as _, OffsetScan as _, Segmented as _, SegmentedSort as _};
+use isowarp_core::patterns::{
+    Merge as _, MergeSort as _, RunLengths as _, Search as _, Select as _, Sets as _, Sort as _, SortOrder, TopK as _, TopKRows as _,
+};
 use isowarp_core::patterns::{Quadrature as _, SegmentedScan as _, Statistics as _};
 use isowarp_cuda::Cuda;
 
@@ -49,6 +51,9 @@ fn words_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<Cu
     gpu.sort_pairs_in_place(x, z, up)?;
     gpu.sort_rows_into(x, 100, up, z)?;
     gpu.top_k_into(x, 1000, up, (y, z))?;
+    // Rows by themselves, and short ones together.
+    gpu.top_k_rows_into(x, 100, 9, up, (y, z))?;
+    gpu.top_k_rows_into(x, 8, 2, up, (y, z))?;
     // So many that they are not sorted.
     gpu.top_k_into(&gpu.buffer(1 << 18)?, 1000, up, (y, z))?;
     gpu.select_from_into((x, scalar(limit)), |(x, k)| (x.gt(k), x), y, count)?;
@@ -169,6 +174,8 @@ fn scans_round(d: &Cuda, f: &Forms<'_>, k: f32) -> isowarp_core::Result<()> {
     d.scan_segmented_exclusive_from_into((x, scalar(k)), |(x, k)| x + k, words, Sum, y)?;
     d.scan_by_key_exclusive_from_into(words, (x, scalar(k)), |(x, k)| x + k, Sum, y)?;
     d.segmented_scan_into(x, words, Sum, y)?;
+    d.segmented_scan_from_into((x, scalar(k)), |(x, k)| x * k, words, Sum, y)?;
+    d.segmented_scan_exclusive_from_into((x, scalar(k)), |(x, k)| x * k, words, Sum, y)?;
     d.segmented_scan_exclusive_into(x, words, Sum, y)
 }
 

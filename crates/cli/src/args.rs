@@ -179,11 +179,11 @@ Conventions:
   select and partition take an expression of x and i, which holds where it is not zero. unique and rle compare neighbours by value: NaN
   differs from everything, -0 equals 0. sort and argsort of one dimension, and merge, take a comparison of x and y that says whether x comes
   before y: --op \"x % 100 < y % 100\"; where it contradicts itself, as < does with NaN, elements may be missing. topk takes the array as
-  one line, and of equal elements those that come first. What is moved, sorted or selected keeps its bits. merge, search, union, intersection
-  and difference take arrays as one line each, sorted as sort sorts them; one that is not is an error.
+  one line, or with --axis -1 each row by itself, and of equal elements those that come first. What is moved, sorted or selected keeps its
+  bits. merge, search, union, intersection and difference take arrays as one line each, sorted as sort sorts them; one that is not is an error.
   sort, argsort and histogram take an array that is too large for the device, or for the host, in chunks, with the same result to the bit; so
-  do they with --chunk-size. A row that is longer than a chunk goes through temporary files as large as it is, without a name, in --temp-dir. An
-  order of your own needs the whole array at once. Counts of more than 2^32 - 1 samples are u8.
+  do they with --chunk-size. A row that is longer than a chunk goes through temporary files as large as it is, without a name, in
+  --temp-dir. Where a comparison of your own contradicts itself, chunks do show. Counts of more than 2^32 - 1 samples are u8.
   Offsets of segments are u4, i4, u8 or i8, one more than there are segments; one that is below the one before it, or behind the end, is an
   error. An empty segment gives what the operator starts with: 0 for a sum, inf or the greatest value for a minimum.
 
@@ -207,7 +207,7 @@ pub(crate) struct RunArgs {
     /// What an expression of reduce or scan starts with, and gives for nothing: a number such as 0 or -inf
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) identity: Option<String>,
-    /// The axis of reduce or scan; negative ones count from the last
+    /// The axis of reduce or scan; negative ones count from the last. Topk: -1, for the first of every row
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) axis: Option<i64>,
     /// Ballot and match: elements of a group
@@ -219,10 +219,10 @@ pub(crate) struct RunArgs {
     /// Reduce-by-key: the .npy file that takes the runs' keys
     #[arg(long, value_name = "FILE")]
     pub(crate) keys_out: Option<PathBuf>,
-    /// Topk: how many elements
+    /// Topk: how many elements, of each row where there is --axis
     #[arg(short, long)]
     pub(crate) k: Option<u64>,
-    /// Topk: the .npy file that takes where the elements were
+    /// Topk: the .npy file that takes where the elements were, in their row
     #[arg(long, value_name = "FILE")]
     pub(crate) indices: Option<PathBuf>,
     /// Histogram: the number of bins

@@ -89,6 +89,12 @@ fn lengths_that_differ_are_named() {
 #[test]
 fn more_of_the_first_elements_than_there_are_is_refused() {
     advises(&refused(&["topk", "-k", "301", "--in", "w_i4.npy"]), "topk of 301 elements from an array of 300", "ask for up to 300");
+    advises(&refused(&["topk", "-k", "4", "--axis", "-1", "--in", "x_f4.npy"]), "topk of 4 elements from rows of 3", "ask for up to 3");
+    advises(
+        &refused(&["topk", "-k", "2", "--axis", "0", "--in", "x_f4.npy"]),
+        "topk takes rows, along the last axis, and not along axis 0",
+        "use --axis -1",
+    );
     advises(&refused(&["topk", "-k", "1", "--in", "empty.npy"]), "topk of 1 elements from an array of 0", "ask for up to 0");
 }
 
@@ -274,7 +280,7 @@ fn options_that_make_no_sense_are_refused() {
         &refused(&["argmin", "--in", "x_f4.npy", "--op", "x"]),
         "--op is for map, zip, generate, reduce, scan, reduce-by-key, segmented-reduce, segmented-scan, select, partition, ballot, sort, argsort, merge and scatter, not for argmin",
     );
-    says(&refused(&["map", "--in", "x_f4.npy", "--op", "x", "--axis", "0"]), "--axis is for reduce and scan");
+    says(&refused(&["map", "--in", "x_f4.npy", "--op", "x", "--axis", "0"]), "--axis is for reduce, scan and topk");
     says(&refused(&["reduce", "--in", "x_f4.npy", "--exclusive"]), "--exclusive is for scan");
     says(&refused(&["mean", "--in", "x_f4.npy", "--variant", "shuffle"]), "--variant is for reduce, scan and sort, not for mean");
     says(&refused(&["scan", "--in", "x_f4.npy", "--variant", "coarsened", "--axis", "0"]), "--variant is for a whole array");

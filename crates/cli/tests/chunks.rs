@@ -198,6 +198,48 @@ fn rows_are_sorted_by_themselves_whether_a_chunk_holds_them_or_not() {
 }
 
 #[test]
+fn orders_of_your_own_in_chunks_are_those_of_the_whole() {
+    let folders = Folders::new();
+    let n = 6007;
+    let number = |k: usize| (k * 7919 % 401) as f64 - 200.0;
+    for (descr, size, op, by) in [
+        ("<i4", 4, "x % 10 > y % 10", (|x| 10.0 - x % 10.0) as fn(f64) -> f64),
+        ("<f2", 2, "abs(x) < abs(y)", f64::abs),
+        ("<f8", 8, "x * x < y * y", f64::abs),
+        ("|u1", 1, "x / 16 < y / 16", |x| (x / 16.0).floor()),
+        ("|b1", 1, "y < x", |x| 1.0 - x),
+    ] {
+        let of = |k| match descr {
+            "|u1" => number(k).abs(),
+            "|b1" => f64::from(u8::from(number(k) > 50.0)),
+            _ => number(k),
+        };
+        let bytes: Vec<u8> =
+            (0..n).flat_map(|k| if descr == "<i4" { (of(k) as i32).to_le_bytes().to_vec() } else { element(descr, size, of(k)) }).collect();
+        let mut order: Vec<usize> = (0..n).collect();
+        order.sort_by(|&a, &b| by(of(a)).total_cmp(&by(of(b))));
+        let values: Vec<u8> = order.iter().flat_map(|&k| bytes[k * size..][..size].to_vec()).collect();
+        let places: Vec<u8> = order.iter().flat_map(|&k| (k as u32).to_le_bytes()).collect();
+        let input = folders.input("x.npy", descr, &[n as u64], &bytes);
+        for backend in backends() {
+            let run =
+                |pattern: &str, rest: &[&str]| folders.run(&[&[pattern, "--op", op, "--in", &input, "--backend", &backend], rest].concat());
+            let (whole, indices) = (run("sort", &[]), run("argsort", &[]));
+            assert!(whole.bytes == values && indices.bytes == places, "{op} of {descr} at once on {backend}");
+            // Three chunks, and as many as take merges of merges.
+            for chunk in [2500 * size, 400 * size] {
+                let chunk = ["--chunk-size", &chunk.to_string()];
+                assert_eq!(run("sort", &chunk), whole, "{op} of {descr} on {backend}");
+                assert_eq!(run("argsort", &chunk), indices, "indices, {op} of {descr} on {backend}");
+            }
+        }
+    }
+    // Where a comparison contradicts itself there are as many elements as there were.
+    let input = folders.input("x.npy", "<f4", &[3000], &elements("<f4", 4, 3000, 4));
+    assert_eq!(folders.run(&["sort", "--op", "x < y", "--in", &input, "--chunk-size", "1K"]).bytes.len(), 12_000);
+}
+
+#[test]
 fn histograms_in_chunks_are_those_of_the_whole() {
     let folders = Folders::new();
     let n = 30_011;
@@ -357,7 +399,8 @@ fn options_of_chunks_that_make_no_sense_are_refused() {
     }
     says(&["map", "--in", &x, "--op", "x", "--chunk-size", "1K"], "--chunk-size is for sort, argsort and histogram, not for map");
     says(&["scan", "--in", &x, "--temp-dir", "."], "--temp-dir is for sort and argsort, not for scan");
-    says(&["sort", "--in", &x, "--op", "x < y", "--chunk-size", "1K"], "--chunk-size is for the order of values");
+    let fast = ["sort", "--in", &x, "--op", "x < y", "--chunk-size", "1K", "--numerics", "fast"];
+    says(&fast, "chunks are merged by the definition of the arithmetic");
     let bins = ["histogram", "--in", &x, "--bins", "2", "--range", "0,1", "--chunk-size", "1K"];
     says(&[&bins[..], &["--weights", &data("w_i4.npy").display().to_string()]].concat(), "an input: expected 1000 elements, found 300");
 }

@@ -82,6 +82,11 @@ fn the_first_elements_have_their_places_in_a_file_of_their_own() {
             assert_eq!(npy(&fs::read(&places).expect("the places")), npy(&wanted), "{name} of {code}");
         }
     }
+    // Of rows in the rows' shape.
+    let rows = ["run", "topk", "-k", "2", "--axis", "-1", "--descending", "--in", "x_f4.npy", "--out", "-"];
+    succeeded(&isowarp(&[&rows[..], &["--indices", places.to_str().expect("text")]].concat()));
+    let wanted = fs::read(data("places_topk_axis.npy")).expect("the oracle");
+    assert_eq!(npy(&fs::read(&places).expect("the places")), npy(&wanted));
 }
 
 #[test]

@@ -173,6 +173,37 @@ impl<B: Backend, T: Scalar> Inputs<B> for Index<T> {
     }
 }
 
+/// The index, and with it a length: an input that needs no other beside it.
+#[derive(Clone, Copy, Debug)]
+pub struct Counting(u64);
+
+/// `0, 1, 2, ..., n - 1` as `u32`s, in no memory; for at most 2^32 of them. Patterns over other inputs that have no length of their own, a host's or
+/// a device's scalar, take theirs from it.
+///
+/// ```
+/// # use isowarp::prelude::*;
+/// # let dev = isowarp::Cpu::new();
+/// assert_eq!(dev.scan_from(counting(4), |i| i * i, Sum, false)?.read_blocking()?, [0, 1, 5, 14]);
+/// let multiples = dev.select_from((counting(10), scalar(3u32)), |(i, k)| ((i % k).eq(0), i))?;
+/// assert_eq!(multiples.read_blocking()?, [0, 3, 6, 9]);
+/// # Ok::<(), isowarp::Error>(())
+/// ```
+#[must_use]
+pub const fn counting(n: u64) -> Counting {
+    Counting(n)
+}
+
+impl<B: Backend> Inputs<B> for Counting {
+    type Exprs = Expr<u32>;
+    fn collect(&self, c: &mut Collector<B>) -> Result<()> {
+        c.length(self.0)?;
+        index().collect(c)
+    }
+    fn exprs(&self, next: &mut u16) -> Expr<u32> {
+        Expr::params(take(next))
+    }
+}
+
 /// A buffer that the operator fetches from at indices it computes.
 #[derive(Clone, Debug)]
 pub struct Array<'a, B: Backend, T>(&'a Buffer<B, T>);

@@ -106,4 +106,67 @@ fn scans<B: Target>(c: &mut Cases<B>) {
         let flags = d.map(&x, |x| (x % 90).eq(0).cast::<u32>())?;
         d.scan_segmented_exclusive_from((&third, &back, &one), |(a, b, k)| a + b * k, &flags, Sum)
     });
+    offsets(c);
+    neighbours(c);
+}
+
+/// What is computed for an element and for the one before, and parts of what is computed.
+fn neighbours<B: Target>(c: &mut Cases<B>) {
+    for n in [0, 1, 24_577] {
+        c.add(format!("select/unique_from/u32/n={n}"), move |d| {
+            let (x, out, count) = (input::<B, u32>(d, Fill::Plain, n, "x")?, d.iota::<u32>(n, 0, 1)?, d.buffer::<u32>(1)?);
+            d.unique_from_into((&x.reversed(), index()), |(x, i)| (x >> 31) + i / 40, &out, &count)?;
+            Ok((out, count))
+        });
+        c.add(format!("select/runs_from/f32/n={n}"), move |d| {
+            let (values, lengths, count) = (input::<B, f32>(d, Fill::Plain, n, "v")?, d.iota::<u32>(n, 0, 1)?, d.buffer(1)?);
+            let (x, y) = (input::<B, f32>(d, Fill::Sorted, n, "x")?, input::<B, f32>(d, Fill::Plain, n, "y")?);
+            d.run_length_encode_from_into((&x, &y), |(x, y)| x.floor() + y.gt(0.9).select(1.0, 0.0), &values, &lengths, &count)?;
+            Ok((values, lengths, count))
+        });
+    }
+    c.add("select/parts_from/counting/n=9001", |d| {
+        let parts = d.partition_from(counting(9001), |i| (((i * 2_654_435_761) >> 7).lt(1 << 24), (i, i * i)))?;
+        let runs = d.reduce_by_key_from(&d.map(&parts.values.1, |x| x >> 21)?, counting(9001), |i| i | 1, Sum)?;
+        let n = runs.len_blocking()?;
+        Ok((parts.values, parts.count, runs.values.0.slice(..n)?, runs.values.1.slice(..n)?))
+    });
+    c.add("difference/from/f32/n=9001", |d| {
+        let (x, y) = (input::<B, f32>(d, Fill::Cancel, 9001, "x")?, input::<B, f32>(d, Fill::Bits, 18_002, "y")?.strided(1, 9001, 2)?);
+        d.adjacent_from((&x, &y, scalar(0.5f32)), |(x, y, k)| x * k + y, |before, x| x - before)
+    });
+}
+
+/// Segments that offsets bound, of inputs of every kind; elements lie before the first and behind the last one.
+fn offsets<B: Target>(c: &mut Cases<B>) {
+    let bounds = |d: &B, n: u64| {
+        let mut all: Vec<u32> = [1, 2, 2, 40, 41, 900, 4096, 8191].into_iter().filter(|&o| u64::from(o) < n).collect();
+        all.push(n.saturating_sub(3) as u32);
+        d.upload(&all)
+    };
+    for n in [0, 1, 8193, 24_577] {
+        c.add(format!("segmented_scan/from/zipped/f32/n={n}"), move |d| {
+            let (x, y, offsets) = (input::<B, f32>(d, Fill::Cancel, n, "x")?, input::<B, f32>(d, Fill::Plain, n, "y")?, bounds(d, n)?);
+            let f = |(x, y, k): (Expr<f32>, Expr<f32>, Expr<f32>)| x * y + k;
+            let inclusive = d.segmented_scan_from((&x, &y, scalar(0.5f32)), f, &offsets, Sum)?;
+            Ok((inclusive, d.segmented_scan_exclusive_from((&x, &y, scalar(0.5f32)), f, &offsets, Sum)?))
+        });
+    }
+    c.add("segmented_scan/from/counting/u32", move |d| {
+        let f = |i: Expr<u32>| i * i;
+        let offsets = bounds(d, 9001)?;
+        let inclusive = d.segmented_scan_from(counting(9001), f, &offsets, Sum)?;
+        let constant = d.segmented_scan_exclusive_from((counting(9001), scalar(3u32)), |(_, three)| three, &offsets, Sum)?;
+        Ok((inclusive, d.segmented_scan_exclusive_from(counting(9001), f, &offsets, Sum)?, constant))
+    });
+    // From the end, every third, permuted, into the middle of a buffer.
+    c.add("segmented_scan/from/views/u32", move |d| {
+        let (n, x) = (5003, input::<B, u32>(d, Fill::Plain, 15_010, "x")?);
+        let (third, back, offsets) = (x.strided(1, n, 3)?, x.strided(10_005, n, -2)?, bounds(d, n)?);
+        let out: Vec<Buffer<B, u32>> = (0..2).map(|_| input(d, Fill::Plain, n + 7, "out")).collect::<Result<_, _>>()?;
+        let f = |(a, b, x, i): (Expr<u32>, Expr<u32>, ArrayExpr<u32>, Expr<u32>)| a + b * x.at((i * 7) % 5003);
+        d.segmented_scan_from_into((&third, &back, array(&x), index()), f, &offsets, Sum, &out[0].slice(3..n + 3)?)?;
+        d.segmented_scan_exclusive_from_into((&third, &back, array(&x), index()), f, &offsets, Max, &out[1].slice(3..n + 3)?)?;
+        Ok(out)
+    });
 }

@@ -26,6 +26,51 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     ties(c);
     forms(c);
     large(c);
+    rows::<B, u8>(c);
+    rows::<B, f16>(c);
+    rows::<B, f32>(c);
+    rows::<B, u64>(c);
+    shapes(c);
+}
+
+/// Many short rows, which are sorted together, and some that are sorted by themselves.
+fn rows<B: Target, K: Element>(c: &mut Cases<B>) {
+    let t = K::DTYPE;
+    for (rows, n, k) in [(1100, 17, 4), (9, 500, 20)] {
+        c.add(format!("sort/top_k_rows/{t}/{rows}x{n}/k={k}"), move |d| {
+            let keys = input::<B, K>(d, Fill::Bits, rows * n, "k")?;
+            Ok((d.top_k_rows(&keys, n, k, UP)?, d.top_k_rows(&keys, n, k, DOWN)?, d.top_k_rows_keys(&keys, n, k, DOWN.bits(1..7))?))
+        })
+        .needs(&[t]);
+    }
+}
+
+/// Rows of nothing, of one key, of all keys; around tiles; long ones, which are searched; and into the middle of buffers.
+fn shapes<B: Target>(c: &mut Cases<B>) {
+    for (rows, n, k) in [(0, 5, 2), (40, 100, 0), (7, 1, 1), (3, 8833, 8833), (5, 3841, 100), (1024, 1023, 5), (1, MANY, 10), (2, MANY, 9)]
+    {
+        c.add(format!("sort/top_k_rows/u32/{rows}x{n}/k={k}"), move |d| {
+            // Few values, so that many are equal.
+            let keys = d.map(&input::<B, u32>(d, Fill::Plain, rows * n, "k")?, |x| (x >> 7) % 1000)?;
+            Ok((d.top_k_rows(&keys, n, k, DOWN)?, d.top_k_rows_keys(&keys, n, k, UP)?))
+        });
+    }
+    let n = 1 << 22;
+    c.add(format!("sort/top_k_rows/u32/2x{n}/k=77"), move |d| {
+        let keys = d.generate(2 * n, index(), |i| (i * 2_654_435_761) ^ (i >> 7))?;
+        d.top_k_rows(&keys, n, 77, UP)
+    })
+    .bytes(8 * n);
+    for (rows, n) in [(1030, 30), (6, 700)] {
+        c.add(format!("sort/top_k_rows/i32/{rows}x{n}/slices"), move |d| {
+            let keys = input::<B, i32>(d, Fill::Bits, rows * n + 5, "k")?.slice(3..rows * n + 3)?;
+            let (first, alone) = (input::<B, i32>(d, Fill::Plain, rows * 9 + 9, "f")?, input::<B, i32>(d, Fill::Plain, rows * 9 + 9, "a")?);
+            let places = d.iota::<u32>(rows * 9 + 9, 0, 1)?;
+            d.top_k_rows_into(&keys, n, 9, UP, (&first.slice(5..)?, &places.slice(1..)?))?;
+            d.top_k_rows_keys_into(&keys, n, 9, DOWN, &alone.slice(7..)?)?;
+            Ok((first, places, alone))
+        });
+    }
 }
 
 fn types<B: Target, K: Element>(c: &mut Cases<B>) {

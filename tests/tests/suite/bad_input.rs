@@ -271,10 +271,19 @@ fn more_of_the_first_keys_than_there_are_keys_is_refused() {
         assert!(matches!(d.top_k_keys_into(&x, 10, up, &x.slice(50..).unwrap()), Err(Error::Aliasing { .. })));
         let bits = std::ops::Range { start: 0, end: 33 };
         assert!(matches!(d.top_k_keys_into(&x, 10, up.bits(bits), &out), Err(Error::InvalidArgument { what: "bits", .. })));
+        // Of rows k is of one, rows are whole, and there is room for all of them.
+        assert!(matches!(d.top_k_rows(&x, 10, 11, up), Err(Error::TooLarge { requested: 11, limit: 10, .. })));
+        assert!(matches!(d.top_k_rows(&x, 0, 1, up), Err(Error::TooLarge { requested: 1, limit: 0, .. })));
+        assert!(matches!(d.top_k_rows_keys(&x, 30, 1, up), Err(Error::LengthMismatch { expected: 120, found: 100, .. })));
+        assert!(matches!(d.top_k_rows_keys(&x, 0, 0, up), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.top_k_rows_into(&x, 10, 1, up, (&out, &few)), Err(Error::BufferTooSmall { required: 10, available: 9, .. })));
+        assert!(matches!(d.top_k_rows_keys_into(&x, 10, 2, up, &x.slice(50..).unwrap()), Err(Error::Aliasing { .. })));
         untouched(&x);
         untouched(&out);
         assert_eq!(places.read_blocking().unwrap(), [7; 200]);
         assert!(d.top_k(&x, 0, up).unwrap().0.is_empty());
+        assert!(d.top_k_rows(&x, 10, 0, up).unwrap().0.is_empty());
+        assert!(d.top_k_rows(&x.slice(..0).unwrap(), 10, 3, up).unwrap().1.is_empty());
     });
 }
 

@@ -101,6 +101,31 @@ fn the_first_keys_are_those_of_numpys_sort() -> Result<()> {
     Ok(())
 }
 
+/// The first keys of every row of NumPy's stable sort along the last axis, of the same keys.
+#[test]
+fn the_first_keys_of_rows_are_those_of_numpys_sort() -> Result<()> {
+    fn of<K: isowarp::element::Element>(d: &Device, keys: &Buffer<Device, K>, order: SortOrder, wanted: &serde_json::Value) {
+        for (at, n) in [250, 3000, 100_000].into_iter().enumerate() {
+            let (first, places) = d.top_k_rows(keys, n, 7, order).unwrap();
+            assert_eq!(serde_json::json!([sha(&first), sha(&places)]), wanted[at], "{n}");
+            assert_eq!(serde_json::json!(sha(&d.top_k_rows_keys(keys, n, 7, order).unwrap())), wanted[at][0], "{n}");
+        }
+    }
+    let f = fixtures();
+    each(|d| {
+        let hashed = d.generate(300_000, index(), |i| (i * 2_654_435_761) >> 14).unwrap();
+        let floats = d.map(&hashed, |x| (x.cast::<f32>() - 131_072.0) * 0.125).unwrap();
+        let bytes = d.generate(300_000, &hashed, |x| (x >> 10).store_as::<u8>()).unwrap();
+        for (order, name) in [(SortOrder::Ascending, "up"), (SortOrder::Descending, "down")] {
+            let wanted = |dtype: &str| f["first of rows"][format!("{dtype} {name}")].clone();
+            of(d, &hashed, order, &wanted("u32"));
+            of(d, &floats, order, &wanted("f32"));
+            of(d, &bytes, order, &wanted("u8"));
+        }
+    });
+    Ok(())
+}
+
 #[test]
 fn ties_are_broken_as_numpy_breaks_them() {
     let f = fixtures();

@@ -106,6 +106,56 @@ fn exclusive_scans_of_segments_over_inputs_are_those_of_arrays() {
 }
 
 #[test]
+fn scans_by_offsets_over_inputs_are_those_of_arrays() {
+    for n in [0, 1, 300, 8193, 20_003] {
+        let (x, offsets) = if n > 0 { cut(41, n) } else { (Vec::new(), vec![0, 0]) };
+        each(|d| {
+            let (x, offsets) = (d.upload(&x).unwrap(), d.upload(&offsets).unwrap());
+            let bits = |b: isowarp::Result<Buffer<Device, f32>>| {
+                b.unwrap().read_blocking().unwrap().into_iter().map(f32::to_bits).collect::<Vec<_>>()
+            };
+            // What is counted and constant, a view, and what is fetched from elsewhere.
+            let reversed = x.reversed();
+            let inputs = || (counting(n as u64), scalar(1e-3f32), lazy(&reversed, |x| x >> 9), array(&x));
+            let wave = |(i, k, back, all): (Expr<u32>, Expr<f32>, Expr<u32>, isowarp::ir::ArrayExpr<u32>)| {
+                (back.cast::<f32>() * k + i.cast::<f32>()).sin() * (all.at(i ^ 1) >> 20).cast::<f32>()
+            };
+            let array = d.map(inputs(), wave).unwrap();
+            assert_eq!(bits(d.segmented_scan_from(inputs(), wave, &offsets, Sum)), bits(d.segmented_scan(&array, &offsets, Sum)), "{n}");
+            let expected = d.segmented_scan_exclusive(&array, &offsets, Sum);
+            assert_eq!(bits(d.segmented_scan_exclusive_from(inputs(), wave, &offsets, Sum)), bits(expected), "{n}");
+        });
+    }
+}
+
+#[test]
+fn neighbours_of_what_is_computed_are_those_of_arrays() {
+    for n in [0, 1, 300, 20_003] {
+        let x = mt19937(51, n);
+        each(|d| {
+            let x = d.upload(&x).unwrap();
+            let reversed = x.reversed();
+            // Runs, of a view from its end, of what is counted and fetched.
+            let inputs = || (&reversed, counting(n as u64), array(&x));
+            let few = |(back, i, all): (Expr<u32>, Expr<u32>, isowarp::ir::ArrayExpr<u32>)| {
+                ((back >> 30) + (i / 5) + (all.at(i) >> 31)).cast::<f32>()
+            };
+            let array = d.map(inputs(), few).unwrap();
+            let (found, expected) = (d.unique_from(inputs(), few).unwrap(), d.unique(&array).unwrap());
+            assert_eq!(found.read_blocking().unwrap(), expected.read_blocking().unwrap(), "{n}");
+            let (found, expected) = (d.run_length_encode_from(inputs(), few).unwrap(), d.run_length_encode(&array).unwrap());
+            let runs = expected.len_blocking().unwrap();
+            assert_eq!(found.len_blocking().unwrap(), runs);
+            let first = |b: &Buffer<Device, u32>| b.slice(..runs).unwrap().read_blocking().unwrap();
+            assert_eq!(first(&found.values.1), first(&expected.values.1), "{n}");
+            let step = |a: Expr<f32>, b: Expr<f32>| b * 3.0 - a;
+            let found = d.adjacent_from(inputs(), few, step).unwrap().read_blocking().unwrap();
+            assert_eq!(found, d.adjacent(&array, step).unwrap().read_blocking().unwrap(), "{n}");
+        });
+    }
+}
+
+#[test]
 fn segments_are_sorted_and_scanned_as_their_slices_are() {
     for (n, times) in [(1, 1), (300, 1), (40_003, 1), (300_007, 8)] {
         let (x, offsets) = cut_longer(21, n, times);

@@ -256,6 +256,8 @@ fn scans_round(d: &Device, f: &Forms<'_>, k: f32) -> isowarp::Result<()> {
     d.scan_segmented_exclusive_from_into((x, scalar(k)), |(x, k)| x + k, words, Sum, y)?;
     d.scan_by_key_exclusive_from_into(words, (x, scalar(k)), |(x, k)| x + k, Sum, y)?;
     d.segmented_scan_into(x, words, Sum, y)?;
+    d.segmented_scan_from_into((x, scalar(k)), |(x, k)| x * k, words, Sum, y)?;
+    d.segmented_scan_exclusive_from_into((x, scalar(k)), |(x, k)| x * k, words, Sum, y)?;
     d.segmented_scan_exclusive_into(x, words, Sum, y)
 }
 

@@ -123,7 +123,7 @@ pub(crate) fn check(args: &RunArgs) -> Result {
         ),
         (args.by.is_some() && p != Pattern::Rotate, "--by", "rotate"),
         (args.identity.is_some() && !p.combines(), "--identity", "reduce, scan, reduce-by-key, segmented-reduce and segmented-scan"),
-        (args.axis.is_some() && !line, "--axis", "reduce and scan"),
+        (args.axis.is_some() && !line && p != Pattern::Topk, "--axis", "reduce, scan and topk"),
         (args.lengths.is_some() && !p.gives_lengths(), "--lengths", "rle, match and tickets"),
         (args.width.is_some() && !p.has_groups(), "--width", "ballot and match"),
         (args.k.is_some() && p != Pattern::Topk, "-k", "topk"),
@@ -161,12 +161,6 @@ pub(crate) fn check(args: &RunArgs) -> Result {
         ));
     }
     if let Some(text) = &args.chunk_size {
-        if args.op.is_some() {
-            return Err(Failure::usage(
-                "--chunk-size is for the order of values: which elements an order of your own compares depends on the whole array",
-                "leave --chunk-size out, or --op",
-            ));
-        }
         crate::bench::size(text)?;
     }
     if args.variant.is_some() && args.axis.is_some() {

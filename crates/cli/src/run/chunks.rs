@@ -1,6 +1,7 @@
 //! Arrays that the device or the host does not hold at once: sorts and histograms chunk by chunk.
 
 mod histogram;
+mod keys;
 mod merge;
 mod runs;
 mod sort;
@@ -14,8 +15,8 @@ use crate::progress::Progress;
 use crate::stats::{self, Chunked};
 use isowarp::backend::Backend as _;
 use isowarp::caps::DeviceKind;
-use isowarp::patterns::SortOrder;
 use isowarp::{Cpu, Device, Error};
+use keys::Order;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -27,13 +28,25 @@ const QUARTERS: u64 = 3;
 const KEYS: u64 = u32::MAX as u64;
 
 /// Whether chunks of the array give what the whole does.
-fn possible(work: &Work) -> bool {
-    matches!(work, Work::Sort { .. } | Work::Argsort { .. } | Work::Histogram { .. })
+fn possible(device: &Device, work: &Work) -> bool {
+    match work {
+        Work::SortBy(before) | Work::ArgsortBy(before) => Order::Own(before).is_exact(device),
+        work => matches!(work, Work::Sort { .. } | Work::Argsort { .. } | Work::Histogram { .. }),
+    }
 }
 
 /// Elements of a chunk, where the array is to be taken in chunks: because its chunks' size was given, or because it is too large for this device.
 pub(super) fn wanted(args: &RunArgs, device: &Device, plan: &Plan, inputs: &[Array]) -> Result<Option<u64>> {
-    let Some(array) = inputs.first().filter(|_| possible(&plan.work)) else { return Ok(None) };
+    if !possible(device, &plan.work) {
+        return match args.chunk_size {
+            Some(_) if may_take(args.pattern) && args.op.is_some() => Err(Failure::usage(
+                "chunks are merged by the definition of the arithmetic, from which this order of your own may differ on this device",
+                "leave out --numerics fast, or --chunk-size, or compare integers",
+            )),
+            _ => Ok(None),
+        };
+    }
+    let Some(array) = inputs.first() else { return Ok(None) };
     let most = match &args.chunk_size {
         Some(text) => (crate::bench::size(text)? / array.dtype.size_bytes()).max(1),
         None => most(device, plan, inputs).max(1),
@@ -48,8 +61,8 @@ fn most(device: &Device, plan: &Plan, inputs: &[Array]) -> u64 {
     let word = size.max(4);
     let (on_device, in_one, limit) = match plan.work {
         // Keys, sorted keys and those of the passes between; and the same of indices.
-        Work::Sort { .. } => (2 * size + 2 * word, word, KEYS),
-        Work::Argsort { .. } => (2 * size + 2 * word + 12, word, KEYS),
+        Work::Sort { .. } | Work::SortBy(_) => (2 * size + 2 * word, word, KEYS),
+        Work::Argsort { .. } | Work::ArgsortBy(_) => (2 * size + 2 * word + 12, word, KEYS),
         // Samples, and weights of at most eight bytes, which may be converted.
         _ => (size + if inputs.len() > 1 { 16 } else { 0 }, size, u64::MAX),
     };
@@ -74,8 +87,8 @@ fn too_large(e: &Error) -> bool {
 }
 
 /// Whether the array may fit in chunks that did not fit at once.
-pub(super) fn may_fit(plan: &Plan, failure: &Failure) -> bool {
-    possible(&plan.work) && matches!(failure, Failure::Library(e) if too_large(e))
+pub(super) fn may_fit(device: &Device, plan: &Plan, failure: &Failure) -> bool {
+    possible(device, &plan.work) && matches!(failure, Failure::Library(e) if too_large(e))
 }
 
 /// What every step of the work needs.
@@ -151,9 +164,11 @@ pub(super) fn run(args: &RunArgs, device: &Device, plan: &Plan, inputs: Vec<Read
         chunk_bytes: 0,
         merges: 0,
     };
-    let written = match plan.work {
-        Work::Sort { n, order } => sort::sort(&mut job, plan, inputs, (n, order, false), output)?,
-        Work::Argsort { n, order } => sort::sort(&mut job, plan, inputs, (n, order, true), output)?,
+    let written = match &plan.work {
+        Work::Sort { n, order } => sort::sort(&mut job, plan, inputs, (*n, Order::Values(*order), false), output)?,
+        Work::Argsort { n, order } => sort::sort(&mut job, plan, inputs, (*n, Order::Values(*order), true), output)?,
+        Work::SortBy(before) => sort::sort(&mut job, plan, inputs, (elements, Order::Own(before), false), output)?,
+        Work::ArgsortBy(before) => sort::sort(&mut job, plan, inputs, (elements, Order::Own(before), true), output)?,
         _ => histogram::histogram(&mut job, plan, inputs, output)?,
     };
     let Job { progress, seconds, on_device, chunks, chunk_bytes, merges, .. } = job;
@@ -165,12 +180,13 @@ pub(super) fn run(args: &RunArgs, device: &Device, plan: &Plan, inputs: Vec<Read
 }
 
 /// What a sort does to a row: its elements, their order, and whether their indices are wanted.
-type Sorted = (u64, SortOrder, bool);
+type Sorted<'a> = (u64, Order<'a>, bool);
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use isowarp::element::DType;
+    use isowarp::element::{DType, Ty};
+    use isowarp::patterns::SortOrder;
 
     fn plan(work: Work) -> Plan {
         Plan { name: "sort", work, shape: vec![1], boolean: false }
@@ -181,7 +197,10 @@ mod tests {
         let device = Device::open("cpu".parse().expect("a backend")).expect("the CPU");
         let of = |n: u64| [Array { shape: vec![n], dtype: DType::F32, boolean: false, bytes: Vec::new() }];
         let order = SortOrder::Ascending;
-        for work in [Work::Sort { n: 9, order }, Work::Argsort { n: 9, order }, Work::Histogram { bins: None, weighted: false }] {
+        let before = || isowarp::expression::parse("x < y", &[Ty::F32, Ty::F32], None, Some(Ty::Bool)).expect("an order");
+        let sorts = [Work::Sort { n: 9, order }, Work::Argsort { n: 9, order }, Work::SortBy(before()), Work::ArgsortBy(before())];
+        for work in sorts.into_iter().chain([Work::Histogram { bins: None, weighted: false }]) {
+            assert!(possible(&device, &work));
             let plan = plan(work);
             assert!(most(&device, &plan, &of(1)) >= 1000);
             // Of more than any memory holds a chunk is what fits, with its copies.

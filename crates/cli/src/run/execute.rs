@@ -39,8 +39,8 @@ pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result
         (Work::Sort { n, order }, &[x]) => dynamic::sort(device, x, *n, *order)?,
         (Work::SortVariant { variant, order }, &[x]) => dynamic::sort_variant(device, *variant, x, *order)?,
         (Work::Argsort { n, order }, &[x]) => dynamic::argsort(device, x, *n, *order)?,
-        (Work::TopK { k, order }, &[x]) => {
-            let (first, places) = dynamic::top_k(device, x, *k, *order)?;
+        (Work::TopK { n, k, order }, &[x]) => {
+            let (first, places) = dynamic::top_k(device, x, *n, *k, *order)?;
             return Ok((first, Some(places)));
         }
         (Work::SortBy(before), &[x]) => dynamic::sort_by(device, x, before)?,
@@ -103,7 +103,7 @@ pub(crate) fn repeat(device: &Device, plan: &Plan, inputs: &[Buffer], result: &B
         (Work::Sort { n, order }, &[x]) => dynamic::sort_into(device, x, *n, *order, result),
         (Work::SortVariant { variant, order }, &[x]) => dynamic::sort_variant_into(device, *variant, x, *order, result),
         (Work::Argsort { n, order }, &[x]) => dynamic::argsort_into(device, x, *n, *order, result),
-        (Work::TopK { k, order }, &[x]) => dynamic::top_k(device, x, *k, *order).map(drop),
+        (Work::TopK { n, k, order }, &[x]) => dynamic::top_k(device, x, *n, *k, *order).map(drop),
         (Work::SortBy(before), &[x]) => dynamic::sort_by_into(device, x, before, result),
         (Work::ArgsortBy(before), &[x]) => dynamic::argsort_by_into(device, x, before, result),
         (Work::Merge(order), &[a, b]) => dynamic::merge_into(device, a, b, *order, result),
@@ -141,7 +141,8 @@ pub(crate) fn download(plan: &Plan, result: &Buffer) -> Result<Array> {
     Ok(Array { shape, dtype, boolean: plan.boolean, bytes })
 }
 
-/// Lengths, counts or keys on the host; keys may be truth values.
-pub(crate) fn download_runs(found: &Buffer, boolean: bool) -> Result<Array> {
-    Ok(Array { shape: vec![found.len()], dtype: found.dtype(), boolean, bytes: found.read_blocking()? })
+/// Lengths, counts or keys on the host, which may be truth values; or where the first elements were, in the shape that these have.
+pub(crate) fn download_runs(plan: &Plan, found: &Buffer, boolean: bool) -> Result<Array> {
+    let shape = if matches!(plan.work, Work::TopK { .. }) { plan.shape.clone() } else { vec![found.len()] };
+    Ok(Array { shape, dtype: found.dtype(), boolean, bytes: found.read_blocking()? })
 }

@@ -41,7 +41,7 @@ pub(crate) fn run(args: &RunArgs) -> Result {
     let arrays = read(inputs)?;
     match whole(args, &device, &plan, &arrays, (&output, runs.as_ref())) {
         // There is less memory than the device has.
-        Err(failure) if chunks::may_fit(&plan, &failure) => {
+        Err(failure) if chunks::may_fit(&device, &plan, &failure) => {
             let half = heads.first().map_or(1, |a| a.len().div_ceil(2).max(1));
             chunks::run(args, &device, &plan, arrays.into_iter().map(Reader::from).collect(), half, &output)
         }
@@ -69,7 +69,7 @@ fn whole(args: &RunArgs, device: &Device, plan: &Plan, arrays: &[Array], (output
     let (result, found) = execute::execute(device, plan, &inputs)?;
     let array = execute::download(plan, &result)?;
     let boolean = args.keys_out.is_some() && arrays.first().is_some_and(|keys| keys.boolean);
-    let found = found.as_ref().map(|found| execute::download_runs(found, boolean)).transpose()?;
+    let found = found.as_ref().map(|found| execute::download_runs(plan, found, boolean)).transpose()?;
     drop(progress);
     npy::write(output, &array)?;
     if let (Some(output), Some(found)) = (runs, &found) {

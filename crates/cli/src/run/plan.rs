@@ -65,8 +65,9 @@ pub(crate) enum Work {
         n: u64,
         order: SortOrder,
     },
-    /// The first of all, and where they were.
+    /// The first of each row of so many elements, and where they were in it.
     TopK {
+        n: u64,
         k: u64,
         order: SortOrder,
     },
@@ -358,11 +359,27 @@ fn sort(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
 /// More elements than there are can be refused before a device is opened.
 fn top_k(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let input = first(inputs)?;
-    let (k, n) = (args.k.unwrap_or(0), input.len());
+    let k = args.k.unwrap_or(0);
+    let rows = args.axis.map(|a| axis(a, &input.shape)).transpose()?;
+    let (n, shape, of) = match rows {
+        None => (input.len(), vec![k], "an array"),
+        Some(a) if a + 1 < input.shape.len() => {
+            return Err(Failure::usage(
+                format!("topk takes rows, along the last axis, and not along axis {a}"),
+                "use --axis -1, of what `isowarp run transpose` makes of the array",
+            ));
+        }
+        Some(_) => {
+            let mut shape = input.shape.clone();
+            let n = shape.pop().unwrap_or(1);
+            shape.push(k);
+            (n, shape, "rows")
+        }
+    };
     if k > n {
-        return Err(Failure::usage(format!("topk of {k} elements from an array of {n}"), format!("ask for up to {n}")));
+        return Err(Failure::usage(format!("topk of {k} elements from {of} of {n}"), format!("ask for up to {n}")));
     }
-    Ok(Plan { name: "topk", work: Work::TopK { k, order: order(args) }, shape: vec![k], boolean: input.boolean })
+    Ok(Plan { name: "topk", work: Work::TopK { n, k, order: order(args) }, shape, boolean: input.boolean })
 }
 
 /// An order of the caller's: whether x comes before y.

@@ -128,6 +128,12 @@ for code, a in few.items():
         case(f"{name}_{code}", ["topk", "-k", "20", *options, "--in", f"few_{code}.npy"], a[order[:20]])
         save(f"places_{name}_{code}", order[:20].astype(np.uint32))
 case("topk_rows", ["topk", "-k", "5", "--descending", "--in", "x_f4.npy"], np.sort(x.ravel(), kind="stable")[::-1][:5].copy())
+by_rows = ["topk", "-k", "2", "--axis", "-1", "--descending"]
+falling = (x.shape[-1] - 1 - np.argsort(x[..., ::-1], axis=-1, kind="stable"))[..., ::-1][..., :2]
+case("topk_axis", [*by_rows, "--in", "x_f4.npy"], np.take_along_axis(x, falling, axis=-1))
+save("places_topk_axis", falling.astype(np.uint32))
+case("topk_axis_of_one", ["topk", "-k", "20", "--axis", "0", "--in", "w_u1.npy"], np.sort(whole["u1"])[:20])
+case("topk_axis_truth", ["topk", "-k", "2", "--axis", "1", "--in", "truth.npy"], np.sort(x[0] > 0, axis=-1)[:, :2].copy())
 case("topk_truth", ["topk", "-k", "3", "--in", "truth.npy"], np.sort((x[0] > 0).ravel())[:3])
 case("topk_none", ["topk", "-k", "0", "--in", "x_f4.npy"], np.zeros(0, np.float32))
 case("topk_empty", ["topk", "-k", "0", "--in", "empty.npy"], np.zeros(0, np.float32))

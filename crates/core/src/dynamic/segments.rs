@@ -7,8 +7,8 @@ use crate::buffer::{Buffer, Memory as _};
 use crate::element::{DType, Ty};
 use crate::error::{Error, Result};
 use crate::patterns::{
-    Difference as _, MapTask, ReduceByKeyTask, ReduceTask, ScanTask, ScatterTask, Segmented, SegmentedReduceTask, SegmentedSort, Selected,
-    SortOrder,
+    Difference as _, MapTask, OffsetScan as _, ReduceByKeyTask, ReduceTask, ScanTask, ScatterTask, Segmented, SegmentedReduceTask,
+    SegmentedSort, Selected, SortOrder,
 };
 
 /// Offsets as an array of `u32` or `u64`: those of signed types are converted, and a negative one is then above every limit.
@@ -86,7 +86,7 @@ pub fn reduce_by_key<B: Run<SegmentedReduceTask> + Run<ReduceByKeyTask> + Run<Re
 /// Every segment scanned; exclusive: of the elements before. The offsets are checked.
 ///
 /// # Errors
-/// As [`Segmented::segmented_scan`]; [`Error::NotSorted`], [`Error::IndexOutOfRange`]; [`Error::InvalidArgument`] for an operator without identity.
+/// As [`OffsetScan::segmented_scan`](crate::patterns::OffsetScan::segmented_scan); [`Error::NotSorted`], [`Error::IndexOutOfRange`]; [`Error::InvalidArgument`] for an operator without identity.
 pub fn segmented_scan<B>(device: &B, x: &DynBuffer<B>, offsets: &DynBuffer<B>, op: &Operator, exclusive: bool) -> Result<DynBuffer<B>>
 where
     B: Run<SegmentedReduceTask> + Run<ReduceByKeyTask> + Run<ReduceTask> + Run<MapTask> + Run<ScanTask> + Run<ScatterTask>,

@@ -6,7 +6,7 @@ use crate::buffer::DeviceScalar;
 use crate::element::Element;
 use crate::error::Result;
 use crate::ir::Func;
-use crate::patterns::{MapTask, ReduceTask, Select as _, SelectTask, Selected};
+use crate::patterns::{MapTask, ReduceTask, RunLengths as _, Select as _, SelectTask, Selected};
 
 /// A buffer with room for every element, and how many it holds.
 type Kept<B> = Result<Selected<B, DynBuffer<B>>>;
@@ -72,7 +72,7 @@ pub fn unique<B: Run<SelectTask> + Run<ReduceTask> + Run<MapTask>>(device: &B, x
 /// The first element of each run of equal neighbours, and the runs' lengths (`u32`).
 ///
 /// # Errors
-/// As [`Select::run_length_encode`](crate::patterns::Select::run_length_encode).
+/// As [`RunLengths::run_length_encode`](crate::patterns::RunLengths::run_length_encode).
 pub fn run_length_encode<B: Run<SelectTask> + Run<ReduceTask> + Run<MapTask>>(
     device: &B,
     x: &DynBuffer<B>,

@@ -4,7 +4,9 @@ use super::{DynBuffer, with_dtype};
 use crate::backend::Run;
 use crate::element::DType;
 use crate::error::Result;
-use crate::patterns::{GatherTask, Sort as _, SortBy, SortTask, SortVariant, SortVariantTask, SortVariants as _, TopK as _, TopKTask};
+use crate::patterns::{
+    GatherTask, LayoutTask, MapTask, Sort as _, SortBy, SortTask, SortVariant, SortVariantTask, SortVariants as _, TopKRows as _, TopKTask,
+};
 
 /// The keys in order, every row of `n` by itself; an array of one dimension is one row.
 ///
@@ -42,18 +44,19 @@ pub fn argsort_into<B: Run<SortTask>>(device: &B, keys: &DynBuffer<B>, n: u64, b
     with_dtype!(keys.dtype(), K => device.argsort_rows_into(&keys.typed::<K>()?, n, by, &out.typed()?))
 }
 
-/// The first `k` keys in order, and where they were as `u32`.
+/// The first `k` keys of every row of `n` in order, and where they were in it as `u32`; an array of one dimension is one row.
 ///
 /// # Errors
-/// As [`TopK::top_k`](crate::patterns::TopK::top_k).
-pub fn top_k<B: Run<TopKTask> + Run<SortTask> + Run<GatherTask>>(
+/// As [`TopKRows::top_k_rows`](crate::patterns::TopKRows::top_k_rows).
+pub fn top_k<B: Run<TopKTask> + Run<SortTask> + Run<GatherTask> + Run<LayoutTask> + Run<MapTask>>(
     device: &B,
     keys: &DynBuffer<B>,
+    n: u64,
     k: u64,
     by: impl Into<SortBy>,
 ) -> Result<(DynBuffer<B>, DynBuffer<B>)> {
     with_dtype!(keys.dtype(), K => {
-        let (first, places) = device.top_k(&keys.typed::<K>()?, k, by)?;
+        let (first, places) = device.top_k_rows(&keys.typed::<K>()?, n, k, by)?;
         Ok((DynBuffer::from(first), DynBuffer::from(places)))
     })
 }

@@ -455,6 +455,12 @@ fn enqueue<B: Run<MapTask>, R: Outputs>(device: &B, c: Collector<B>, n: u64, fun
     device.run(&MapTask { func, n, numerics }, &c.leaves, &outs)
 }
 
+/// Runs an operator that reads elements beside its own, over as many as the inputs have: the output is none of them.
+pub(super) fn apart<B: Run<MapTask>, R: Outputs>(device: &B, c: Collector<B>, func: Arc<Func>, out: R::Refs<'_, B>) -> Result<()> {
+    let n = c.len()?;
+    enqueue::<B, R>(device, c, n, func, out)
+}
+
 /// A 32-bit index cannot number more than 2^32 elements.
 pub(crate) fn check_index<B: Backend>(c: &Collector<B>, n: u64) -> Result<()> {
     let narrow = c.params.iter().any(|p| matches!(p, ir::Param::Index(crate::element::Ty::U32)));

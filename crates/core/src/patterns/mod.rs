@@ -2,6 +2,7 @@
 //! arithmetic of its order.
 
 pub mod atomics;
+mod before;
 mod extreme;
 pub mod filter;
 pub mod groups;
@@ -35,11 +36,11 @@ pub use reduce_variants::{ReduceVariant, ReduceVariantTask, ReduceVariants};
 pub use scan::{Scan, ScanKind, ScanTask, SegmentedScan};
 pub use scan_variants::{ScanVariant, ScanVariantTask, ScanVariants};
 pub use segments::{
-    ByKeyPlaces, Difference, ReduceByKeyTask, SegmentPlaces, Segmented, SegmentedReduceTask, SegmentedSort, SegmentedSortPlaces,
-    SegmentedSortTask,
+    ByKeyPlaces, Difference, OffsetScan, ReduceByKeyTask, SegmentPlaces, Segmented, SegmentedReduceTask, SegmentedSort,
+    SegmentedSortPlaces, SegmentedSortTask,
 };
-pub use select::{Find, Select, SelectKind, SelectTask, Selected};
-pub use sort::{Digit, KeyBits, Payload, Sort, SortBy, SortOrder, SortPayload, SortPlaces, SortTask, TopK, TopKTask};
+pub use select::{Find, RunLengths, Select, SelectKind, SelectTask, Selected};
+pub use sort::{Digit, KeyBits, Payload, Sort, SortBy, SortOrder, SortPayload, SortPlaces, SortTask, TopK, TopKRows, TopKTask};
 pub use sort_variants::{SortVariant, SortVariantTask, SortVariants};
 
 /// Hands the types of all tasks to a macro, so that what holds for every pattern is written once.

@@ -3,19 +3,21 @@
 mod by_key;
 mod call;
 mod difference;
+mod scan;
 mod sort;
 mod sort_task;
 mod task;
 
 pub use by_key::{ByKeyPlaces, ReduceByKeyTask};
 pub use difference::Difference;
+pub use scan::OffsetScan;
 pub use sort::SegmentedSort;
 pub use sort_task::{SegmentedSortPlaces, SegmentedSortTask};
 pub use task::{SegmentPlaces, SegmentedReduceTask};
 
 use super::map::{collect, same, trace};
 use super::select::Count;
-use super::{Map as _, MapTask, ReduceTask, ScanTask, ScatterOp, ScatterTask, SegmentedScan as _, Selected};
+use super::{MapTask, ReduceTask, Selected};
 use crate::backend::Run;
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::{Element, Scalar};
@@ -26,7 +28,7 @@ use crate::ops::{Combine, combine_func, identity};
 use call::{Operators, Segments, check_offsets, enqueue};
 use std::sync::Arc;
 
-/// Reductions and scans of segments.
+/// Reductions of segments; [`OffsetScan`] has their scans.
 ///
 /// # Segments
 /// `s + 1` offsets on the device, `u32` or `u64`, bound `s` segments: segment `k` is the elements `offsets[k]..offsets[k + 1]`. Segments may be empty
@@ -280,10 +282,7 @@ pub trait Segmented: Run<SegmentedReduceTask> + Run<ReduceByKeyTask> + Run<Reduc
         values: &Buffer<Self, T>,
         op: impl Combine<T>,
     ) -> Result<Selected<Self, (Buffer<Self, K>, Buffer<Self, T>)>> {
-        let out = (self.buffer(keys.len())?, self.buffer(keys.len())?);
-        let count = self.buffer(1)?;
-        self.reduce_by_key_into(keys, values, op, (&out.0, &out.1), &count)?;
-        Ok(Selected { values: out, count: DeviceScalar::from_buffer(count)? })
+        self.reduce_by_key_from(keys, values, same, op)
     }
 
     /// As [`Segmented::reduce_by_key`], into the caller's buffers, with room for as many keys and results as there are elements.
@@ -309,6 +308,33 @@ pub trait Segmented: Run<SegmentedReduceTask> + Run<ReduceByKeyTask> + Run<Reduc
         count: &Buffer<Self, u32>,
     ) -> Result<()> {
         self.reduce_by_key_from_into(keys, values, same, op, out, count)
+    }
+
+    /// As [`Segmented::reduce_by_key`] of `f` of the inputs, which never lies in memory.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// // How long runs are.
+    /// let keys = dev.upload(&[7u32, 7, 9, 7])?;
+    /// let runs = dev.reduce_by_key_from(&keys, counting(4), |_| lit(1u32), Sum)?;
+    /// assert_eq!(runs.values.1.slice(..runs.len_blocking()?)?.read_blocking()?, [2, 1, 1]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Segmented::reduce_by_key`], and [`Error::LengthMismatch`].
+    fn reduce_by_key_from<K: Element, I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+        &self,
+        keys: &Buffer<Self, K>,
+        inputs: I,
+        f: impl FnOnce(I::Exprs) -> Expr<T>,
+        op: impl Combine<T>,
+    ) -> Result<Selected<Self, (Buffer<Self, K>, Buffer<Self, T>)>> {
+        let out = (self.buffer(keys.len())?, self.buffer(keys.len())?);
+        let count = self.buffer(1)?;
+        self.reduce_by_key_from_into(keys, inputs, f, op, (&out.0, &out.1), &count)?;
+        Ok(Selected { values: out, count: DeviceScalar::from_buffer(count)? })
     }
 
     /// As [`Segmented::reduce_by_key_into`] of `f` of the inputs, which never lies in memory.
@@ -342,107 +368,6 @@ pub trait Segmented: Run<SegmentedReduceTask> + Run<ReduceByKeyTask> + Run<Reduc
         let ops = Operators { load: trace(&inputs, &c, f)?, ..operators(&op)? };
         by_key::enqueue(self, keys, c, ops, out, count)
     }
-
-    /// Inclusive scan that starts anew with every segment; elements before the first and behind the last one are scanned as two segments more. The order is
-    /// that of [`SegmentedScan::scan_segmented`](super::SegmentedScan::scan_segmented).
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, offsets) = (dev.upload(&[1u32, 2, 3, 4])?, dev.upload(&[0u32, 1, 1, 4])?);
-    /// assert_eq!(dev.segmented_scan(&x, &offsets, Sum)?.read_blocking()?, [1, 2, 5, 9]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Segmented::segmented_reduce`].
-    fn segmented_scan<T: Element<Reg = T> + Scalar, O: Count + super::IndexElement>(
-        &self,
-        x: &Buffer<Self, T>,
-        offsets: &Buffer<Self, O>,
-        op: impl Combine<T>,
-    ) -> Result<Buffer<Self, T>>
-    where
-        Self: Run<ScanTask> + Run<ScatterTask>,
-    {
-        self.scan_segmented(x, &flags(self, x.len(), offsets)?, op)
-    }
-
-    /// As [`Segmented::segmented_scan`], into the caller's buffer.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, offsets, out) = (dev.upload(&[1u32, 2, 3])?, dev.upload(&[0u32, 2, 3])?, dev.buffer(3)?);
-    /// dev.segmented_scan_into(&x, &offsets, Sum, &out)?;
-    /// assert_eq!(out.read_blocking()?, [1, 3, 3]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Segmented::segmented_scan`] and [`Segmented::segmented_reduce_into`].
-    fn segmented_scan_into<T: Element<Reg = T> + Scalar, O: Count + super::IndexElement>(
-        &self,
-        x: &Buffer<Self, T>,
-        offsets: &Buffer<Self, O>,
-        op: impl Combine<T>,
-        out: &Buffer<Self, T>,
-    ) -> Result<()>
-    where
-        Self: Run<ScanTask> + Run<ScatterTask>,
-    {
-        self.scan_segmented_into(x, &flags(self, x.len(), offsets)?, op, out)
-    }
-
-    /// As [`Segmented::segmented_scan`], exclusive: every segment starts with the operator's identity.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, offsets) = (dev.upload(&[1u32, 2, 3, 4])?, dev.upload(&[0u32, 1, 4])?);
-    /// assert_eq!(dev.segmented_scan_exclusive(&x, &offsets, Sum)?.read_blocking()?, [0, 0, 2, 5]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Segmented::segmented_scan`].
-    fn segmented_scan_exclusive<T: Element<Reg = T> + Scalar, O: Count + super::IndexElement>(
-        &self,
-        x: &Buffer<Self, T>,
-        offsets: &Buffer<Self, O>,
-        op: impl Combine<T>,
-    ) -> Result<Buffer<Self, T>>
-    where
-        Self: Run<ScanTask> + Run<ScatterTask>,
-    {
-        self.scan_segmented_exclusive(x, &flags(self, x.len(), offsets)?, op)
-    }
-
-    /// As [`Segmented::segmented_scan_exclusive`], into the caller's buffer.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, offsets, out) = (dev.upload(&[1u32, 2, 3])?, dev.upload(&[0u32, 2, 3])?, dev.buffer(3)?);
-    /// dev.segmented_scan_exclusive_into(&x, &offsets, Sum, &out)?;
-    /// assert_eq!(out.read_blocking()?, [0, 1, 0]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Segmented::segmented_scan`] and [`Segmented::segmented_reduce_into`].
-    fn segmented_scan_exclusive_into<T: Element<Reg = T> + Scalar, O: Count + super::IndexElement>(
-        &self,
-        x: &Buffer<Self, T>,
-        offsets: &Buffer<Self, O>,
-        op: impl Combine<T>,
-        out: &Buffer<Self, T>,
-    ) -> Result<()>
-    where
-        Self: Run<ScanTask> + Run<ScatterTask>,
-    {
-        self.scan_segmented_exclusive_into(x, &flags(self, x.len(), offsets)?, op, out)
-    }
 }
 impl<B: Run<SegmentedReduceTask> + Run<ReduceByKeyTask> + Run<ReduceTask> + Run<MapTask>> Segmented for B {}
 
@@ -450,19 +375,4 @@ impl<B: Run<SegmentedReduceTask> + Run<ReduceByKeyTask> + Run<ReduceTask> + Run<
 fn operators<T: Element<Reg = T> + Scalar>(op: &impl Combine<T>) -> Result<Operators> {
     let same = identity::<T>()?;
     Ok(Operators { load: same.clone(), combine: combine_func(op)?, finish: same, nothing: vec![op.identity().to_bits64()] })
-}
-
-/// 1 where a segment starts, and where the last one ends, else 0.
-fn flags<B, O: Count + super::IndexElement>(device: &B, n: u64, offsets: &Buffer<B, O>) -> Result<Buffer<B, u32>>
-where
-    B: Run<ScatterTask> + Run<MapTask>,
-{
-    offsets.check_device(device, "the offsets")?;
-    let flags = device.buffer(n)?;
-    device.fill(&flags, 0)?;
-    let ones = device.buffer(offsets.len())?;
-    device.fill(&ones, 1)?;
-    // Empty segments start where others do: whichever is stored, it is 1. An offset behind the end is stored nowhere.
-    super::moves::scatter(device, Some(ones.leaf()), offsets, &flags, ScatterOp::Store)?;
-    Ok(flags)
 }

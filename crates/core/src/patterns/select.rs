@@ -1,20 +1,23 @@
 //! P04 select: elements kept, parted or run together, in their order.
 
 mod find;
+mod runs;
 mod selected;
 mod task;
 
 pub use find::Find;
+pub use runs::RunLengths;
 pub use selected::{Count, Selected};
 pub use task::{SelectKind, SelectTask};
 
+use super::before::Neighbours;
 use super::map::{collect, trace};
 use super::{Map, MapTask, ReduceTask};
 use crate::backend::Run;
 use crate::buffer::{Buffer, DeviceScalar, Memory};
 use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
-use crate::input::{Inputs, Narrow, Outputs, array, index, scalar};
+use crate::input::{Inputs, Outputs, array, index};
 use crate::ir::{self, ArrayExpr, Expr, Traced, TracedValue};
 use task::{Call, enqueue};
 pub(super) use task::{beginnings, word};
@@ -41,7 +44,7 @@ fn kept_or_not(keep: Expr<bool>) -> Expr<u32> {
     ir::select(keep, 0, 1)
 }
 
-/// Elements kept by a condition, parted by it, and runs of equal ones.
+/// Elements kept by a condition, parted by it, and the first of runs of equal ones; [`RunLengths`] has how long these are.
 ///
 /// Everything here is stable, so there is no order of evaluation to state. Elements that are moved keep their bits: a NaN its payload, a zero
 /// its sign (an `f16` that is NaN becomes the canonical one). What an operator computes is stored as a [map](Map) stores it.
@@ -200,8 +203,30 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
         x: &Buffer<Self, T>,
         first: impl FnOnce(Expr<T::Reg>) -> Expr<bool>,
     ) -> Result<Selected<Self, Buffer<Self, T>>> {
-        let (values, count) = (self.buffer::<T>(x.len())?, self.buffer::<u32>(1)?);
-        self.partition_from_into(x, |x| (first(x), x.store_as::<T>()), &values, &count)?;
+        self.partition_from(x, |x| (first(x), x.store_as::<T>()))
+    }
+
+    /// As [`Select::partition`] of values that `f` gives beside the condition: a value or a tuple of up to four.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// // Where the negative ones lie, and then where the others do.
+    /// let x = dev.upload(&[1.0f32, -2.0, -3.0])?;
+    /// let parts = dev.partition_from((&x, index()), |(x, i)| (x.lt(0.0), i))?;
+    /// assert_eq!((parts.len_blocking()?, parts.values.read_blocking()?), (2, vec![1, 2, 0]));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Select::select_from`].
+    fn partition_from<I: Inputs<Self>, R: Outputs>(
+        &self,
+        inputs: I,
+        f: impl FnOnce(I::Exprs) -> (Expr<bool>, R),
+    ) -> Result<Selected<Self, R::Buffers<Self>>> {
+        let (values, count) = (R::allocate(self, collect(self, "partition", &inputs)?.len()?)?, self.buffer::<u32>(1)?);
+        self.partition_from_into(inputs, f, R::refs(&values), &count)?;
         Ok(Selected { values, count: DeviceScalar::from_buffer(count)? })
     }
 
@@ -340,6 +365,54 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
         self.select_from_into((x, array(x), index()), f, out, count)
     }
 
+    /// As [`Select::unique`] of `f` of the inputs, which never lies in memory: `f` is computed for an element and for the one before, which is
+    /// fetched from arrays and views, of at most 2^32 elements from the first to the last.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[10u32, 12, 23, 27, 14])?;
+    /// assert_eq!(dev.unique_from(&x, |x| x / 10)?.read_blocking()?, [1, 2, 1]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Select::select_from`].
+    fn unique_from<I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+        &self,
+        inputs: I,
+        f: impl FnOnce(I::Exprs) -> Expr<T>,
+    ) -> Result<Selected<Self, Buffer<Self, T>>> {
+        let (values, count) = (self.buffer::<T>(collect(self, "select", &inputs)?.len()?)?, self.buffer::<u32>(1)?);
+        self.unique_from_into(inputs, f, &values, &count)?;
+        Ok(Selected { values, count: DeviceScalar::from_buffer(count)? })
+    }
+
+    /// As [`Select::unique_from`], into the caller's buffers.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out, count) = (dev.upload(&[1i32, -1, 2])?, dev.buffer(3)?, dev.buffer::<u32>(1)?);
+    /// dev.unique_from_into(&x.reversed(), |x| x.abs(), &out, &count)?;
+    /// assert_eq!((count.read_blocking()?, out.slice(..2)?.read_blocking()?), (vec![2], vec![2, 1]));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Select::select_from_into`].
+    fn unique_from_into<I: Inputs<Self>, T: Element<Reg = T> + Scalar, C: Count>(
+        &self,
+        inputs: I,
+        f: impl FnOnce(I::Exprs) -> Expr<T>,
+        out: &Buffer<Self, T>,
+        count: &Buffer<Self, C>,
+    ) -> Result<()> {
+        let found = Neighbours::new(self, "select", &inputs, f)?;
+        let func = found.trace(|before: Expr<T>, x, i| Parted(kept_or_not(i.eq(0) | before.ne(x)), x))?;
+        enqueue::<Self, Expr<T>, C>(self, Call { c: found.c, func, kind: SelectKind::Keep }, out, None, count)
+    }
+
     /// The first key of each run of equal keys, and its value.
     ///
     /// ```
@@ -364,100 +437,6 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
         }
         self.select_from((keys, values, array(keys), index()), |(key, value, all, i)| {
             (starts(Expr::eq, all, key, i), (key.store_as::<K>(), value.store_as::<V>()))
-        })
-    }
-
-    /// The first element of each run of equal neighbours, and the length of the run.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let runs = dev.run_length_encode(&dev.upload(b"aaabcc")?)?;
-    /// let n = runs.len_blocking()?;
-    /// assert_eq!(runs.values.0.slice(..n)?.read_blocking()?, *b"abc");
-    /// assert_eq!(runs.values.1.slice(..n)?.read_blocking()?, [3, 1, 2]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Select::select`].
-    fn run_length_encode<T: Element>(&self, x: &Buffer<Self, T>) -> Result<Selected<Self, (Buffer<Self, T>, Buffer<Self, u32>)>> {
-        let (values, lengths, count) = (self.buffer::<T>(x.len())?, self.buffer::<u32>(x.len())?, self.buffer::<u32>(1)?);
-        self.run_length_encode_into(x, &values, &lengths, &count)?;
-        Ok(Selected { values: (values, lengths), count: DeviceScalar::from_buffer(count)? })
-    }
-
-    /// As [`Select::run_length_encode`], into the caller's buffers.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let x = dev.upload(&[4i64, 4, -1])?;
-    /// let (values, lengths, count) = (dev.buffer(3)?, dev.buffer(3)?, dev.buffer(1)?);
-    /// dev.run_length_encode_into(&x, &values, &lengths, &count)?;
-    /// assert_eq!((count.read_blocking()?, lengths.slice(..2)?.read_blocking()?), (vec![2], vec![2, 1]));
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Select::select_into`].
-    fn run_length_encode_into<T: Element>(
-        &self,
-        x: &Buffer<Self, T>,
-        values: &Buffer<Self, T>,
-        lengths: &Buffer<Self, u32>,
-        count: &Buffer<Self, u32>,
-    ) -> Result<()> {
-        let inputs = (x, array(x), index());
-        let c = collect(self, "run-length encoding", &inputs)?;
-        let func = trace(&inputs, &c, |(x, all, i)| Parted(kept_or_not(starts(Expr::eq, all, x, i)), x.store_as::<T>()))?;
-        enqueue::<Self, Narrow<T>, u32>(self, Call { c, func, kind: SelectKind::Runs }, values, Some(lengths), count)
-    }
-
-    /// `n` elements: each value as often as its length says, in order. Zero from where the lengths end; of more than `n`, the first `n`. Values
-    /// and lengths from `runs` on do not count.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let runs = dev.run_length_encode(&dev.upload(b"aaabcc")?)?;
-    /// let back = dev.run_length_decode(&runs.values.0, &runs.values.1, &runs.count, 6)?;
-    /// assert_eq!(back.read_blocking()?, *b"aaabcc");
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Select::select_from`].
-    fn run_length_decode<T: Element>(
-        &self,
-        values: &Buffer<Self, T>,
-        lengths: &Buffer<Self, u32>,
-        runs: &DeviceScalar<Self, u32>,
-        n: u64,
-    ) -> Result<Buffer<Self, T>>
-    where
-        Self: Run<super::ScanTask>,
-    {
-        use super::Scan as _;
-        if values.len() != lengths.len() {
-            return Err(Error::LengthMismatch { what: "lengths", expected: values.len(), found: lengths.len() });
-        }
-        let Ok(most) = u32::try_from(values.len()) else {
-            return Err(Error::TooLarge { what: "runs to decode", requested: values.len(), limit: u32::MAX.into() });
-        };
-        // Where runs end; those that do not count are empty.
-        let ends =
-            self.scan_from((lengths, index(), runs), |(length, i, runs)| ir::select(i.lt(runs), length, 0), crate::ops::Sum, false)?;
-        let steps = u64::BITS - values.len().leading_zeros();
-        self.generate(n, (array(values), array(&ends), index(), scalar(most)), |(values, ends, i, m)| {
-            // The number of runs that end at or before i, from the highest bit down.
-            let mut at: Expr<u32> = ir::lit(0);
-            for k in (0..steps).rev() {
-                let next = at + (1u32 << k);
-                let passed = next.le(m) & ends.at(next - 1).le(i);
-                at = ir::select(passed, next, at);
-            }
-            values.at(at).store_as::<T>()
         })
     }
 }

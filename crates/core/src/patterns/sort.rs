@@ -4,9 +4,11 @@ mod call;
 mod sorted;
 mod task;
 mod top_k;
+mod top_k_rows;
 
 pub use task::{Digit, KeyBits, SortBy, SortOrder, SortPayload, SortPlaces, SortTask};
 pub use top_k::{TopK, TopKTask};
+pub use top_k_rows::TopKRows;
 
 use super::{MapTask, ReduceTask};
 use crate::backend::Run;

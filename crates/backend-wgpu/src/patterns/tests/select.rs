@@ -5,7 +5,7 @@ use crate::context::Options;
 use crate::device::Wgpu;
 use isowarp_core::backend::Run;
 use isowarp_core::buffer::{Buffer, Memory as _};
-use isowarp_core::patterns::{MapTask, ReduceTask, Select as _, SelectTask};
+use isowarp_core::patterns::{MapTask, ReduceTask, RunLengths as _, Select as _, SelectTask};
 use isowarp_cpu::Cpu;
 use std::sync::atomic::Ordering;
 

@@ -2,43 +2,18 @@
 //! on the device.
 
 use super::Job;
+use super::keys::Keys;
 use super::runs::{Runs, Writer, unwritable};
 use crate::output::Halted;
 use isowarp::Device;
-use isowarp::dynamic::{self, DynBuffer};
+use isowarp::dynamic::DynBuffer;
 use isowarp::element::DType;
-use isowarp::patterns::{KeyBits, SortOrder};
 use std::ops::Range;
 
 /// Bytes of a block from which on it is worth its seek.
 const BLOCK: u64 = 16 << 10;
 /// Most runs of one merge.
 const MOST: u64 = 256;
-
-/// The keys' type and their order; indices go with them where there are two sizes.
-pub(super) struct Keys {
-    pub(super) dtype: DType,
-    pub(super) order: SortOrder,
-    /// Bytes of a key, and of an index.
-    pub(super) sizes: Vec<u64>,
-}
-
-impl Keys {
-    /// Whether indices go with them.
-    pub(super) fn indices(&self) -> bool {
-        self.sizes.len() > 1
-    }
-
-    fn bits(&self, bytes: &[u8], at: usize) -> u64 {
-        let size = self.sizes[0] as usize;
-        let word = bytes[at * size..][..size].iter().rev().fold(0, |word, &b| word << 8 | u64::from(b));
-        KeyBits::new(self.dtype, self.order).of(word)
-    }
-
-    fn len(&self, parts: &[Vec<u8>]) -> usize {
-        parts.first().map_or(0, Vec::len) / self.sizes[0] as usize
-    }
-}
 
 /// What is in memory of a run, and what is not.
 struct Block {
@@ -53,7 +28,7 @@ impl Block {
     }
 
     /// Reads on until there are so many elements.
-    fn fill(&mut self, keys: &Keys, runs: &Runs, elements: u64) -> std::io::Result<()> {
+    fn fill(&mut self, keys: &Keys<'_>, runs: &Runs, elements: u64) -> std::io::Result<()> {
         let want = elements.saturating_sub(keys.len(&self.parts) as u64).min(self.end - self.next);
         if want > 0 {
             for (part, read) in self.parts.iter_mut().zip(runs.read(self.next, want)?) {
@@ -65,7 +40,7 @@ impl Block {
     }
 
     /// Takes the first elements out.
-    fn take(&mut self, keys: &Keys, elements: usize) -> Vec<Vec<u8>> {
+    fn take(&mut self, keys: &Keys<'_>, elements: usize) -> Vec<Vec<u8>> {
         let take = |(part, size): (&mut Vec<u8>, &u64)| {
             let rest = part.split_off(elements * *size as usize);
             std::mem::replace(part, rest)
@@ -75,17 +50,26 @@ impl Block {
 }
 
 /// The elements at the front of each block that come before everything that is not in memory, equal ones of a run before those of later runs.
-fn safe(keys: &Keys, blocks: &[Block]) -> Vec<usize> {
+fn safe(keys: &Keys<'_>, blocks: &[Block]) -> Vec<usize> {
     let lens: Vec<usize> = blocks.iter().map(|b| keys.len(&b.parts)).collect();
-    let lasts = (0..blocks.len()).filter(|&r| blocks[r].more()).map(|r| (keys.bits(&blocks[r].parts[0], lens[r] - 1), r));
-    // The run of the least last key; its next ones may follow at once.
-    let Some((last, run)) = lasts.min() else { return lens };
-    let before = |r: usize| {
+    let key = |r: usize, at: usize| keys.key(&blocks[r].parts[0], at);
+    let mut before = keys.before();
+    // The run of the least last key, the first of such runs; its next ones may follow at once.
+    let mut least: Option<(u64, usize)> = None;
+    for run in (0..blocks.len()).filter(|&r| blocks[r].more()) {
+        let last = key(run, lens[run] - 1);
+        if least.is_none_or(|(least, _)| before(last, least)) {
+            least = Some((last, run));
+        }
+    }
+    let Some((last, run)) = least else { return lens };
+    let mut safe = |r: usize| {
         let (mut low, mut high) = (0, lens[r]);
         while low < high {
             let middle = low.midpoint(high);
-            let key = keys.bits(&blocks[r].parts[0], middle);
-            if key < last || (key == last && r < run) {
+            let key = key(r, middle);
+            // Equal ones go first in runs before that one, and wait in later ones.
+            if if r < run { !before(last, key) } else { before(key, last) } {
                 low = middle + 1;
             } else {
                 high = middle;
@@ -93,15 +77,15 @@ fn safe(keys: &Keys, blocks: &[Block]) -> Vec<usize> {
         }
         low
     };
-    (0..blocks.len()).map(|r| if r == run { lens[r] } else { before(r) }).collect()
+    (0..blocks.len()).map(|r| if r == run { lens[r] } else { safe(r) }).collect()
 }
 
 /// Sorted parts, in the order of their runs, as one: a stable sort of one behind the other is their merge.
-fn merged(job: &mut Job<'_>, keys: &Keys, mut parts: Vec<Vec<Vec<u8>>>) -> isowarp::Result<Vec<Vec<u8>>> {
+fn merged(job: &mut Job<'_>, keys: &Keys<'_>, mut parts: Vec<Vec<Vec<u8>>>) -> isowarp::Result<Vec<Vec<u8>>> {
     if parts.len() < 2 {
         return Ok(parts.pop().unwrap_or_default());
     }
-    let (device, order) = (job.device, keys.order);
+    let device = job.device;
     let upload = |(k, dtype): (usize, DType)| {
         let all = parts.iter().map(|part| &part[k][..]).collect::<Vec<_>>().concat();
         DynBuffer::upload(device, dtype, &all)
@@ -110,8 +94,8 @@ fn merged(job: &mut Job<'_>, keys: &Keys, mut parts: Vec<Vec<Vec<u8>>>) -> isowa
     let uploaded = of.map(upload).collect::<isowarp::Result<Vec<DynBuffer<Device>>>>()?;
     drop(parts);
     let sorted = job.time(|| match &uploaded[..] {
-        [keys, values] => dynamic::sort_pairs(device, keys, values, order).map(|(keys, values)| vec![keys, values]),
-        all => all.iter().map(|keys| dynamic::sort(device, keys, keys.len(), order)).collect(),
+        [x, values] => keys.sort_pairs(device, x, values).map(|(keys, values)| vec![keys, values]),
+        all => all.iter().map(|x| keys.sort(device, x, x.len())).collect(),
     })?;
     sorted.iter().map(DynBuffer::read_blocking).collect()
 }
@@ -119,7 +103,7 @@ fn merged(job: &mut Job<'_>, keys: &Keys, mut parts: Vec<Vec<Vec<u8>>>) -> isowa
 /// Merges runs `of`, handing the result on in pieces.
 fn pass(
     job: &mut Job<'_>,
-    keys: &Keys,
+    keys: &Keys<'_>,
     (runs, of): (&Runs, Range<usize>),
     mut put: impl FnMut(Vec<Vec<u8>>) -> Result<(), Halted>,
 ) -> Result<(), Halted> {
@@ -143,12 +127,12 @@ fn pass(
 }
 
 /// Runs of one merge: as many as have blocks of some size.
-fn fan_in(job: &Job<'_>, keys: &Keys) -> usize {
+fn fan_in(job: &Job<'_>, keys: &Keys<'_>) -> usize {
     (job.chunk / 2 * keys.sizes[0] / BLOCK).clamp(2, MOST) as usize
 }
 
 /// Passes over all elements that merges of so many runs take.
-pub(super) fn passes(job: &Job<'_>, keys: &Keys, mut runs: u64) -> u32 {
+pub(super) fn passes(job: &Job<'_>, keys: &Keys<'_>, mut runs: u64) -> u32 {
     let mut passes = 0;
     while runs > 1 {
         runs = runs.div_ceil(fan_in(job, keys) as u64);
@@ -160,7 +144,7 @@ pub(super) fn passes(job: &Job<'_>, keys: &Keys, mut runs: u64) -> u32 {
 /// Merges all runs, handing the result on in pieces.
 pub(super) fn merge(
     job: &mut Job<'_>,
-    keys: &Keys,
+    keys: &Keys<'_>,
     mut runs: Runs,
     put: impl FnMut(Vec<Vec<u8>>) -> Result<(), Halted>,
 ) -> Result<(), Halted> {
@@ -182,7 +166,10 @@ pub(super) fn merge(
 
 #[cfg(test)]
 mod tests {
+    use super::super::keys::Order;
     use super::*;
+    use isowarp::element::Ty;
+    use isowarp::patterns::SortOrder;
 
     fn block(keys: &[u8], more: bool) -> Block {
         Block { parts: vec![keys.to_vec()], next: 0, end: u64::from(more) }
@@ -190,7 +177,7 @@ mod tests {
 
     #[test]
     fn what_no_unread_element_can_come_before_is_safe() {
-        let keys = Keys { dtype: DType::U8, order: SortOrder::Ascending, sizes: vec![1] };
+        let keys = Keys { dtype: DType::U8, order: Order::Values(SortOrder::Ascending), sizes: vec![1] };
         let safe = |blocks: &[(&[u8], bool)]| safe(&keys, &blocks.iter().map(|(k, more)| block(k, *more)).collect::<Vec<_>>());
         // Everything is in memory.
         assert_eq!(safe(&[(&[1, 9], false), (&[2], false), (&[], false)]), [2, 1, 0]);
@@ -199,9 +186,15 @@ mod tests {
         // Of runs with the same last key the first one goes on.
         assert_eq!(safe(&[(&[5, 5], true), (&[5, 5], true), (&[5], true)]), [2, 0, 0]);
         assert_eq!(safe(&[(&[5, 5], false), (&[5, 5], true), (&[5], true)]), [2, 2, 0]);
-        let keys = Keys { dtype: DType::F32, order: SortOrder::Descending, sizes: vec![4] };
+        let keys = Keys { dtype: DType::F32, order: Order::Values(SortOrder::Descending), sizes: vec![4] };
         let blocks = [[f32::NAN, 1.0].as_slice(), &[0.0, -0.0]].map(|v| v.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>());
         let [a, b] = blocks.map(|bytes| Block { parts: vec![bytes], next: 0, end: 1 });
         assert_eq!(super::safe(&keys, &[b, a]), [0, 2]);
+        // By an order of one's own, of which 12 and 2 are equal.
+        let ends = isowarp::expression::parse("x % 10 < y % 10", &[Ty::U32, Ty::U32], None, Some(Ty::Bool)).expect("an order");
+        let keys = Keys { dtype: DType::U8, order: Order::Own(&ends), sizes: vec![1] };
+        let safe = |blocks: &[(&[u8], bool)]| super::safe(&keys, &blocks.iter().map(|(k, more)| block(k, *more)).collect::<Vec<_>>());
+        assert_eq!(safe(&[(&[11, 2, 3], true), (&[1, 12], true), (&[31, 2, 9], false)]), [2, 2, 1]);
+        assert_eq!(safe(&[(&[2], true), (&[12], true)]), [1, 0]);
     }
 }

@@ -1,6 +1,7 @@
 //! Sorts: rows that a chunk holds are sorted as they are read; of longer ones chunks are sorted, and then merged.
 
-use super::merge::{self, Keys};
+use super::keys::Keys;
+use super::merge;
 use super::runs::{Runs, Writer};
 use super::{Job, KEYS, Sorted};
 use crate::failure::{Failure, Result};
@@ -8,12 +9,12 @@ use crate::npy::{self, Array, Reader};
 use crate::output::{Halted, Output};
 use crate::run::plan::Plan;
 use isowarp::Error;
-use isowarp::dynamic::{self, DynBuffer};
+use isowarp::dynamic::DynBuffer;
 use isowarp::element::DType;
 use std::io::Write;
 
 /// Sorts the rows of an array, and returns the bytes of the result.
-pub(super) fn sort(job: &mut Job<'_>, plan: &Plan, inputs: Vec<Reader>, (n, order, indices): Sorted, output: &Output) -> Result<u64> {
+pub(super) fn sort(job: &mut Job<'_>, plan: &Plan, inputs: Vec<Reader>, (n, order, indices): Sorted<'_>, output: &Output) -> Result<u64> {
     let mut from = inputs.into_iter().next().ok_or_else(|| Failure::defect("a sort without an input"))?;
     let (elements, dtype) = (from.head().len(), from.head().dtype);
     if indices && n > KEYS {
@@ -56,20 +57,19 @@ fn put(w: &mut dyn Write, mut bytes: Vec<u8>, boolean: bool) -> Result<(), Halte
 /// Sorts as many whole rows as a chunk holds, of `left` elements, and returns how many elements that were.
 fn rows(
     job: &mut Job<'_>,
-    keys: &Keys,
+    keys: &Keys<'_>,
     from: &mut Reader,
     (n, left): (u64, u64),
     put: &mut impl FnMut(Vec<u8>) -> Result<(), Halted>,
 ) -> Result<u64, Halted> {
     job.progress.say("sorting rows");
-    let (device, order, size) = (job.device, keys.order, keys.sizes[0]);
+    let (device, size) = (job.device, keys.sizes[0]);
     let taken = (job.chunk / n * n).min(left);
     let mut waiting = vec![from.next(taken * size, &job.progress)?];
     while let Some(mut bytes) = waiting.pop() {
         let rows = bytes.len() as u64 / size / n;
-        let sorted = DynBuffer::upload(device, keys.dtype, &bytes).and_then(|x| {
-            job.time(|| if keys.indices() { dynamic::argsort(device, &x, n, order) } else { dynamic::sort(device, &x, n, order) })
-        });
+        let sorted = DynBuffer::upload(device, keys.dtype, &bytes)
+            .and_then(|x| job.time(|| if keys.indices() { keys.argsort(device, &x, n) } else { keys.sort(device, &x, n) }));
         match sorted.and_then(|sorted| sorted.read_blocking()) {
             Ok(found) => {
                 job.took(rows * n, size);
@@ -94,7 +94,7 @@ fn rows(
 /// Sorts a row that is longer than a chunk.
 fn row(
     job: &mut Job<'_>,
-    keys: &Keys,
+    keys: &Keys<'_>,
     from: &mut Reader,
     n: u64,
     put: &mut impl FnMut(Vec<u8>) -> Result<(), Halted>,
@@ -106,7 +106,7 @@ fn row(
 }
 
 /// Sorts a row's chunks into runs.
-fn chunks(job: &mut Job<'_>, keys: &Keys, from: &mut Reader, n: u64) -> Result<Runs> {
+fn chunks(job: &mut Job<'_>, keys: &Keys<'_>, from: &mut Reader, n: u64) -> Result<Runs> {
     let (folder, size) = (job.temp.clone(), keys.sizes[0]);
     let mut writer = Writer::new(&folder, &keys.sizes)?;
     let mut at = 0;
@@ -134,13 +134,13 @@ fn chunks(job: &mut Job<'_>, keys: &Keys, from: &mut Reader, n: u64) -> Result<R
 }
 
 /// Sorts the keys from `at` on; and their indices, where there are any.
-fn run(job: &mut Job<'_>, keys: &Keys, bytes: &[u8], at: u64) -> isowarp::Result<Vec<Vec<u8>>> {
+fn run(job: &mut Job<'_>, keys: &Keys<'_>, bytes: &[u8], at: u64) -> isowarp::Result<Vec<Vec<u8>>> {
     let device = job.device;
     let x = DynBuffer::upload(device, keys.dtype, bytes)?;
     if !keys.indices() {
-        return Ok(vec![job.time(|| dynamic::sort(device, &x, x.len(), keys.order))?.read_blocking()?]);
+        return Ok(vec![job.time(|| keys.sort(device, &x, x.len()))?.read_blocking()?]);
     }
-    let (sorted, places) = job.time(|| dynamic::sort_with_indices(device, &x, keys.order))?;
+    let (sorted, places) = job.time(|| keys.sort_with_indices(device, &x))?;
     let mut places = places.read_blocking()?;
     for place in places.chunks_exact_mut(4) {
         let index = u32::from_le_bytes([place[0], place[1], place[2], place[3]]) + at as u32;

@@ -14,7 +14,7 @@ use crate::patterns::Lines;
 use crate::patterns::map::{collect, same, trace};
 use std::sync::Arc;
 
-/// Scans of segments that flags or keys bound; [`Segmented`](crate::patterns::Segmented) has those that offsets bound.
+/// Scans of segments that flags or keys bound; [`OffsetScan`](crate::patterns::OffsetScan) has those that offsets bound.
 ///
 /// # Order of evaluation
 /// That of [`Scan`](super::Scan) over the whole array, of pairs of a flag and a value: `combine` of two pairs has the right value where the right flag

@@ -2,10 +2,12 @@
 
 use crate::backend::Run;
 use crate::buffer::{Buffer, Memory as _};
-use crate::element::{Element, Num};
+use crate::element::{Element, Num, Scalar};
 use crate::error::Result;
-use crate::input::{array, index, scalar};
+use crate::input::{Inputs, array, index, scalar};
 use crate::ir::{Expr, select};
+use crate::patterns::before::Neighbours;
+use crate::patterns::map::{apart, collect};
 use crate::patterns::{Map, MapTask};
 
 /// Differences of neighbours, and other functions of two of them.
@@ -141,6 +143,55 @@ pub trait Difference: Run<MapTask> {
         out: &Buffer<Self, T>,
     ) -> Result<()> {
         self.map_into((x, array(x), index()), |(x, all, i)| select(i.eq(0), x, f(all.at(i - 1), x)).store_as::<T>(), out)
+    }
+
+    /// As [`Difference::adjacent`] of `f` of the inputs, which never lies in memory: `g` takes what `f` gives for the element before, and for its own.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, y) = (dev.upload(&[1.0f32, 2.0, 3.0])?, dev.upload(&[5.0f32, 7.0, 4.0])?);
+    /// let steps = dev.adjacent_from((&x, &y), |(x, y)| x * y, |before, xy| xy - before)?;
+    /// assert_eq!(steps.read_blocking()?, [5.0, 9.0, -2.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Difference::adjacent_difference`].
+    fn adjacent_from<I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+        &self,
+        inputs: I,
+        f: impl FnOnce(I::Exprs) -> Expr<T>,
+        g: impl FnOnce(Expr<T>, Expr<T>) -> Expr<T>,
+    ) -> Result<Buffer<Self, T>> {
+        let out = self.buffer(collect(self, "map", &inputs)?.len()?)?;
+        self.adjacent_from_into(inputs, f, g, &out)?;
+        Ok(out)
+    }
+
+    /// As [`Difference::adjacent_from`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let out = dev.buffer(4)?;
+    /// dev.adjacent_from_into(counting(4), |i| i * i, |before, x| x - before, &out)?;
+    /// assert_eq!(out.read_blocking()?, [0, 1, 3, 5]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Difference::adjacent_difference_into`].
+    fn adjacent_from_into<I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+        &self,
+        inputs: I,
+        f: impl FnOnce(I::Exprs) -> Expr<T>,
+        g: impl FnOnce(Expr<T>, Expr<T>) -> Expr<T>,
+        out: &Buffer<Self, T>,
+    ) -> Result<()> {
+        let found = Neighbours::new(self, "map", &inputs, f)?;
+        let func = found.trace(|before, x, i| select(i.eq(0), x, g(before, x)))?;
+        apart::<Self, Expr<T>>(self, found.c, func, out)
     }
 
     /// `f(x[i], x[i + 1])`; the last element stays as it is.

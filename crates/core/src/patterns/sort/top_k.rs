@@ -219,7 +219,7 @@ fn task<B: Backend, K: Element>(device: &B, keys: &Buffer<B, K>, k: u64, by: &So
     Ok(TopKTask { dtype: K::DTYPE, order: by.order, bits, n, k })
 }
 
-fn sorts_whole(task: &TopKTask) -> bool {
+pub(super) fn sorts_whole(task: &TopKTask) -> bool {
     task.n < SORTED_BELOW || task.k > task.n / SORTED_SHARE
 }
 
@@ -233,21 +233,7 @@ fn into<B: Run<TopKTask> + Run<SortTask> + Run<GatherTask>, K: Element>(
     places: Option<&Buffer<B, u32>>,
 ) -> Result<()> {
     let task = task(device, keys, k, &by)?;
-    let mut outs = Vec::new();
-    for (len, out, on) in [
-        first.map(|o| (o.len(), o.out(), o.check_device(device, "the output"))),
-        places.map(|o| (o.len(), o.out(), o.check_device(device, "the output"))),
-    ]
-    .into_iter()
-    .flatten()
-    {
-        if len < k {
-            return Err(Error::BufferTooSmall { what: "the output", required: k, available: len });
-        }
-        on?;
-        outs.push((out, k));
-    }
-    check_aliasing("top_k", &[keys.leaf()], task.n, &outs, false)?;
+    check_outputs(device, keys, k, first, places)?;
     if k == 0 {
         return Ok(());
     }
@@ -269,8 +255,33 @@ fn into<B: Run<TopKTask> + Run<SortTask> + Run<GatherTask>, K: Element>(
     }
 }
 
+/// Fails where outputs of so many elements are on another device, too small, or over the keys or each other.
+pub(super) fn check_outputs<B: Backend, K: Element>(
+    device: &B,
+    keys: &Buffer<B, K>,
+    results: u64,
+    first: Option<&Buffer<B, K>>,
+    places: Option<&Buffer<B, u32>>,
+) -> Result<()> {
+    let mut outs = Vec::new();
+    for (len, out, on) in [
+        first.map(|o| (o.len(), o.out(), o.check_device(device, "the output"))),
+        places.map(|o| (o.len(), o.out(), o.check_device(device, "the output"))),
+    ]
+    .into_iter()
+    .flatten()
+    {
+        if len < results {
+            return Err(Error::BufferTooSmall { what: "the output", required: results, available: len });
+        }
+        on?;
+        outs.push((out, results));
+    }
+    check_aliasing("top_k", &[keys.leaf()], keys.len(), &outs, false)
+}
+
 /// Finds the keys and sorts them.
-fn select<B: Run<TopKTask> + Run<SortTask> + Run<GatherTask>, K: Element>(
+pub(super) fn select<B: Run<TopKTask> + Run<SortTask> + Run<GatherTask>, K: Element>(
     device: &B,
     task: &TopKTask,
     keys: &Buffer<B, K>,

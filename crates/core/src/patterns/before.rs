@@ -1,0 +1,128 @@
+//! Inputs at the element before: what patterns that look at neighbours make of an operator over them.
+
+use crate::backend::{Backend, Leaf};
+use crate::element::{Scalar, Ty};
+use crate::error::{Error, Result};
+use crate::input::{Collector, Inputs, index, scalar};
+use crate::ir::graph::{self, Value};
+use crate::ir::{self, Expr, Func, Param, Traced, lit};
+use crate::patterns::map::{collect, trace};
+use std::sync::Arc;
+
+/// Elements that a word numbers.
+const MOST: u64 = 1 << 32;
+
+/// What a parameter of an operator becomes for the element before.
+#[derive(Clone, Copy)]
+pub(super) enum Before {
+    /// The same at every element.
+    Same(u16),
+    /// The index, less one.
+    Index(Ty),
+    /// A fetch from this array; elements of it from one to the next.
+    Fetch { array: u16, stride: u32 },
+    /// The same of an array that is read from its end, whose last element this parameter counts.
+    Reversed { array: u16, stride: u32, last: u16 },
+}
+
+/// Makes leaf `k` of `n` elements one that can be read at the element before: in its place, or beside it, so that its own is read too.
+pub(super) fn moved<B: Backend>(c: &mut Collector<B>, k: u16, n: u64, beside: bool) -> Result<Before> {
+    let at = usize::from(k);
+    match (c.params[at], &c.leaves[at]) {
+        (Param::Index(ty), _) => Ok(Before::Index(ty)),
+        (Param::Value(_), Leaf::Elements { raw, dtype, offset, stride }) if *stride != 0 && n > 0 => {
+            let (step, dtype) = (stride.unsigned_abs(), *dtype);
+            // Elements from the first to the last one.
+            let span = (n - 1).saturating_mul(step).saturating_add(1);
+            if span > MOST {
+                return Err(Error::TooLarge { what: "elements that those before are fetched from", requested: span, limit: MOST });
+            }
+            let reversed = *stride < 0;
+            let first = if reversed { offset + 1 - span } else { *offset };
+            let leaf = Leaf::Array { raw: raw.clone(), dtype, offset: first, len: span };
+            let array = if beside { c.leaves.len() as u16 } else { k };
+            if beside {
+                c.params.push(Param::Array(dtype));
+                c.leaves.push(leaf);
+            } else {
+                (c.params[at], c.leaves[at]) = (Param::Array(dtype), leaf);
+            }
+            let stride = step as u32;
+            if !reversed {
+                return Ok(Before::Fetch { array, stride });
+            }
+            let last = c.leaves.len() as u16;
+            scalar((span - 1) as u32).collect(c)?;
+            Ok(Before::Reversed { array, stride, last })
+        }
+        _ => Ok(Before::Same(k)),
+    }
+}
+
+/// The value of a parameter for element `before`.
+pub(super) fn argument(params: &[Param], of: Before, before: Expr<u32>) -> Value {
+    let fetch = |array: u16, at: Expr<u32>| {
+        graph::with(|g| {
+            let id = g.id(at.value(), Ty::U32);
+            g.fetch(array, id)
+        })
+    };
+    let steps = |stride: u32| if stride == 1 { before } else { before * stride };
+    match of {
+        Before::Same(k) => own(params, k),
+        Before::Index(Ty::U64) => before.cast::<u64>().value(),
+        Before::Index(_) => before.value(),
+        Before::Fetch { array, stride } => fetch(array, steps(stride)),
+        Before::Reversed { array, stride, last } => fetch(array, <Expr<u32> as Traced>::params(last) - steps(stride)),
+    }
+}
+
+/// The value of a parameter.
+fn own(params: &[Param], k: u16) -> Value {
+    match params[usize::from(k)] {
+        // An array is none of an operator's values.
+        Param::Array(_) => lit(0u32).value(),
+        _ => graph::with(|g| g.param(k)),
+    }
+}
+
+/// The one result of an operator over these arguments.
+pub(super) fn inlined<T: Scalar>(value: &Func, args: &[Value]) -> Expr<T> {
+    crate::dynamic::inline(value, args).first().map_or_else(|| lit(T::from_bits64(0)), |&v| Expr::from_value(v))
+}
+
+/// An operator over inputs that is computed for an element and for the one before. Its leaves come first, so that arrays keep their numbers.
+pub(super) struct Neighbours<B: Backend> {
+    pub(super) c: Collector<B>,
+    value: Arc<Func>,
+    before: Vec<Before>,
+    index: u16,
+}
+
+impl<B: Backend> Neighbours<B> {
+    pub(super) fn new<I: Inputs<B>, T: Scalar>(
+        device: &B,
+        pattern: &'static str,
+        inputs: &I,
+        f: impl FnOnce(I::Exprs) -> Expr<T>,
+    ) -> Result<Self> {
+        let mut c = collect(device, pattern, inputs)?;
+        let (n, value) = (c.len()?, trace(inputs, &c, f)?);
+        let before = (0..c.leaves.len() as u16).map(|k| moved(&mut c, k, n, true)).collect::<Result<_>>()?;
+        let number = c.leaves.len() as u16;
+        index().collect(&mut c)?;
+        Ok(Self { c, value, before, index: number })
+    }
+
+    /// An operator of what is before an element, of its own, and of its index; what is before the first one means nothing.
+    pub(super) fn trace<T: Scalar, R: Traced>(&self, g: impl FnOnce(Expr<T>, Expr<T>, Expr<u32>) -> R) -> Result<Arc<Func>> {
+        let params = &self.c.params;
+        let build = || {
+            let i = <Expr<u32> as Traced>::params(self.index);
+            let ours: Vec<Value> = (0..self.before.len() as u16).map(|k| own(params, k)).collect();
+            let before: Vec<Value> = self.before.iter().map(|&of| argument(params, of, i - 1)).collect();
+            g(inlined(&self.value, &before), inlined(&self.value, &ours), i)
+        };
+        Ok(Arc::new(ir::pack(params.clone(), build)?))
+    }
+}

@@ -1,0 +1,273 @@
+//! P07 top-k of rows: the first keys of every row of a matrix, by the way that its shape makes cheapest.
+
+use super::call::{Call, bits_of};
+use super::top_k::{TopK, TopKTask, check_outputs, select, sorts_whole};
+use super::{Sort as _, SortBy, SortOrder, SortTask, check_len};
+use crate::backend::{Backend, Run};
+use crate::buffer::{Buffer, Memory as _};
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::input::{array, index, require, scalar};
+use crate::ir::{ArrayExpr, Expr};
+use crate::patterns::layout::{Axis, LayoutTask, copy};
+use crate::patterns::moves::{GatherTask, gather};
+use crate::patterns::{Map as _, MapTask};
+
+/// Rows of at least so many keys are searched one after the other, where few of each are wanted.
+const LONG: u64 = 1 << 22;
+/// Rows of fewer keys than this, and at least so many of them, are sorted together.
+const SHORT: u64 = 1 << 10;
+const MANY: u64 = 1 << 10;
+/// Keys that are sorted at once: what bounds the scratch.
+const BATCH: u64 = 1 << 26;
+
+/// The first keys of every row, in order.
+///
+/// A matrix is rows of `n` keys, one behind the other, and its result is rows of `k`: of each row what [`TopK`] gives of it alone, with the indices
+/// that keys have in their row. So there is one result, on every device. A row has less than 2^32 keys, the matrix may have more. Outputs may not
+/// overlap the keys.
+///
+/// Work O(rows * n * bits), and that of [`TopK`] for each row of 2^22 keys and more. Scratch is that of a sort of 2^26 keys or of one row, whichever
+/// is more, and its result; 16 bytes a key and twice the key's.
+///
+/// Source: as [`TopK`] and [`Sort`](super::Sort).
+pub trait TopKRows: TopK + Run<LayoutTask> + Run<MapTask> {
+    /// The first `k` keys of every row of `n`, and where they were in it.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let scores = dev.upload(&[0.1f32, 0.9, 0.4, 0.7, 0.2, 0.3])?; // two rows of three
+    /// let (best, places) = dev.top_k_rows(&scores, 3, 2, SortOrder::Descending)?;
+    /// assert_eq!((best.read_blocking()?, places.read_blocking()?), (vec![0.9, 0.4, 0.7, 0.3], vec![1, 2, 0, 2]));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] for a `k` above `n`, with both; [`Error::LengthMismatch`] unless the rows are whole; else as [`TopK::top_k`].
+    fn top_k_rows<K: Element>(
+        &self,
+        keys: &Buffer<Self, K>,
+        n: u64,
+        k: u64,
+        by: impl Into<SortBy>,
+    ) -> Result<(Buffer<Self, K>, Buffer<Self, u32>)> {
+        let matrix = Matrix::new(self, keys, (n, k), by.into())?;
+        let out = (self.buffer(matrix.results())?, self.buffer(matrix.results())?);
+        matrix.first(&out.0, Some(&out.1))?;
+        Ok(out)
+    }
+
+    /// As [`TopKRows::top_k_rows`], into the caller's buffers. What lies behind the results stays as it was.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (keys, first, places) = (dev.upload(&[5u32, 1, 5, 0])?, dev.buffer(2)?, dev.buffer(2)?);
+    /// dev.top_k_rows_into(&keys, 2, 1, SortOrder::Ascending, (&first, &places))?;
+    /// assert_eq!((first.read_blocking()?, places.read_blocking()?), (vec![1, 0], vec![1, 1]));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`TopKRows::top_k_rows`], and [`Error::BufferTooSmall`], [`Error::Aliasing`], [`Error::WrongDevice`].
+    fn top_k_rows_into<K: Element>(
+        &self,
+        keys: &Buffer<Self, K>,
+        n: u64,
+        k: u64,
+        by: impl Into<SortBy>,
+        out: (&Buffer<Self, K>, &Buffer<Self, u32>),
+    ) -> Result<()> {
+        Matrix::new(self, keys, (n, k), by.into())?.first(out.0, Some(out.1))
+    }
+
+    /// The first `k` keys of every row of `n`, without where they were.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let keys = dev.upload(&[3i64, -1, 2, 7, 9, 8])?;
+    /// assert_eq!(dev.top_k_rows_keys(&keys, 3, 2, SortOrder::Ascending)?.read_blocking()?, [-1, 2, 7, 8]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`TopKRows::top_k_rows`].
+    fn top_k_rows_keys<K: Element>(&self, keys: &Buffer<Self, K>, n: u64, k: u64, by: impl Into<SortBy>) -> Result<Buffer<Self, K>> {
+        let matrix = Matrix::new(self, keys, (n, k), by.into())?;
+        let out = self.buffer(matrix.results())?;
+        matrix.first(&out, None)?;
+        Ok(out)
+    }
+
+    /// As [`TopKRows::top_k_rows_keys`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (keys, out) = (dev.upload(&[3u8, 9, 2, 4])?, dev.buffer(2)?);
+    /// dev.top_k_rows_keys_into(&keys, 2, 1, SortOrder::Descending, &out)?;
+    /// assert_eq!(out.read_blocking()?, [9, 4]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`TopKRows::top_k_rows_into`].
+    fn top_k_rows_keys_into<K: Element>(
+        &self,
+        keys: &Buffer<Self, K>,
+        n: u64,
+        k: u64,
+        by: impl Into<SortBy>,
+        out: &Buffer<Self, K>,
+    ) -> Result<()> {
+        Matrix::new(self, keys, (n, k), by.into())?.first(out, None)
+    }
+}
+impl<B: Run<TopKTask> + Run<SortTask> + Run<GatherTask> + Run<LayoutTask> + Run<MapTask>> TopKRows for B {}
+
+/// How the rows' first keys are found. The result is the same.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Way {
+    /// Row by row.
+    OneByOne,
+    /// Every row sorted by itself, and its start copied.
+    Sorted,
+    /// All keys sorted, and then by their rows: a row alone would leave a workgroup idle.
+    Together,
+}
+
+/// What is cheapest for so many rows of this task. The CPU has a core for each row, however short.
+fn way(backend: &str, rows: u64, task: &TopKTask) -> Way {
+    if !sorts_whole(task) && (rows == 1 || task.n >= LONG) {
+        Way::OneByOne
+    } else if task.n < SHORT && rows >= MANY && backend != "cpu" {
+        Way::Together
+    } else {
+        Way::Sorted
+    }
+}
+
+/// Rows whose first keys are wanted, checked.
+struct Matrix<'a, B: Backend, K> {
+    device: &'a B,
+    keys: &'a Buffer<B, K>,
+    by: SortBy,
+    rows: u64,
+    /// Of one row.
+    task: TopKTask,
+}
+
+impl<'a, B: TopKRows, K: Element> Matrix<'a, B, K> {
+    fn new(device: &'a B, keys: &'a Buffer<B, K>, (n, k): (u64, u64), by: SortBy) -> Result<Self> {
+        require(device, "top_k", K::DTYPE)?;
+        let bits = bits_of(K::DTYPE, &by)?;
+        keys.check_device(device, "an input")?;
+        if k > n {
+            return Err(Error::TooLarge { what: "k of a top-k, by the keys of a row", requested: k, limit: n });
+        }
+        check_len(n)?;
+        let found = keys.len();
+        if !found.is_multiple_of(n) {
+            let expected = found.next_multiple_of(n.max(1));
+            return Err(Error::LengthMismatch { what: "keys of whole rows", expected, found });
+        }
+        let task = TopKTask { dtype: K::DTYPE, order: by.order, bits, n, k };
+        Ok(Self { device, keys, by, rows: found.checked_div(n).unwrap_or(0), task })
+    }
+
+    /// Elements of a result.
+    const fn results(&self) -> u64 {
+        self.rows * self.task.k
+    }
+
+    /// Finds them.
+    fn first(&self, first: &Buffer<B, K>, places: Option<&Buffer<B, u32>>) -> Result<()> {
+        check_outputs(self.device, self.keys, self.results(), Some(first), places)?;
+        let TopKTask { n, k, .. } = self.task;
+        let way = way(self.device.caps().backend, self.rows, &self.task);
+        let step = if way == Way::OneByOne { 1 } else { (BATCH / n.max(1)).max(1) };
+        for row in (0..if k == 0 { 0 } else { self.rows }).step_by(step as usize) {
+            let rows = step.min(self.rows - row);
+            let keys = self.keys.slice(row * n..(row + rows) * n)?;
+            let first = first.slice(row * k..(row + rows) * k)?;
+            let places = places.map(|p| p.slice(row * k..(row + rows) * k)).transpose()?;
+            match way {
+                Way::OneByOne => select(self.device, &self.task, &keys, self.by.clone(), Some(&first), places.as_ref())?,
+                Way::Sorted => self.sorted(&keys, rows, &first, places.as_ref())?,
+                Way::Together => self.together(&keys, rows, &first, places.as_ref())?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Sorts these rows and copies where they start; where all of a row is wanted there is nothing to copy.
+    fn sorted(&self, keys: &Buffer<B, K>, rows: u64, first: &Buffer<B, K>, places: Option<&Buffer<B, u32>>) -> Result<()> {
+        let TopKTask { n, k, .. } = self.task;
+        let sort = |sorted: &Buffer<B, K>, indices: Option<&Buffer<B, u32>>| {
+            let call = Call::new(self.device, keys, self.by.clone())?;
+            match indices {
+                Some(indices) => call.indices().keys_to(sorted)?.payload_to(indices)?.run(n),
+                None => call.keys_to(sorted)?.run(n),
+            }
+        };
+        if n == k {
+            return sort(first, places);
+        }
+        let sorted = self.device.buffer(keys.len())?;
+        let indices = places.map(|_| self.device.buffer(keys.len())).transpose()?;
+        sort(&sorted, indices.as_ref())?;
+        let axes = [Axis { n: rows, from: n as i64, to: k }, Axis { n: k, from: 1, to: 1 }];
+        copy(self.device, "top_k", &axes, (&sorted, 0), (first, 0))?;
+        match (indices, places) {
+            (Some(indices), Some(places)) => copy(self.device, "top_k", &axes, (&indices, 0), (places, 0)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Sorts all keys, and then their indices by row, which keeps the keys' order; what comes first in each row is fetched.
+    fn together(&self, keys: &Buffer<B, K>, rows: u64, first: &Buffer<B, K>, places: Option<&Buffer<B, u32>>) -> Result<()> {
+        let (device, TopKTask { n, k, .. }) = (self.device, &self.task);
+        let by_key = device.argsort(keys, self.by.clone())?;
+        let row_of = device.map((&by_key, scalar(*n as u32)), |(i, n)| i / n)?;
+        let bits = u64::BITS - (rows - 1).leading_zeros();
+        let (_, sorted) = device.sort_pairs(&row_of, &by_key, SortOrder::Ascending.bits(0..bits))?;
+        let inputs = (index(), array(&sorted), scalar(*n as u32), scalar(*k as u32));
+        let of = |(i, sorted, n, k): (Expr<u32>, ArrayExpr<u32>, Expr<u32>, Expr<u32>)| (sorted.at(i / k * n + i % k), n);
+        let at = device.buffer(rows * k)?;
+        match places {
+            Some(places) => {
+                let both = |x| {
+                    let (i, n) = of(x);
+                    (i, i % n)
+                };
+                device.generate_into(rows * k, inputs, both, (&at, places))?;
+            }
+            None => device.generate_into(rows * k, inputs, |x| of(x).0, &at)?,
+        }
+        gather(device, keys, &at, first, false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::element::DType;
+
+    #[test]
+    fn the_shape_of_a_matrix_says_how_its_rows_are_searched() {
+        let of = |backend, rows, n, k| {
+            let task = TopKTask { dtype: DType::F32, order: SortOrder::Ascending, bits: 0..32, n, k };
+            way(backend, rows, &task)
+        };
+        assert_eq!(of("cuda", 64, LONG, 100), Way::OneByOne);
+        assert_eq!(of("cuda", 1, 1 << 20, 100), Way::OneByOne);
+        assert_eq!(of("cuda", 64, LONG, LONG / 2), Way::Sorted);
+        assert_eq!(of("cuda", 64, LONG - 1, 100), Way::Sorted);
+        assert_eq!(of("wgpu", MANY, SHORT, 3), Way::Sorted);
+        assert_eq!(of("wgpu", MANY, SHORT - 1, 3), Way::Together);
+        assert_eq!(of("wgpu", MANY - 1, 8, 3), Way::Sorted);
+        assert_eq!(of("cpu", MANY, 8, 3), Way::Sorted);
+    }
+}
