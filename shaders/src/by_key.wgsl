@@ -279,9 +279,16 @@ fn by_key(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid
     if (tile >= args.tiles) {
         return;
     }
+    let begin = tile * TILE;
+    // All that the tile has to know is on its way at once; values of a tile that reduces none are read in vain.
+    let own = begin + lane * 4u;
+{% for r in range(rows) %}
+    let whole{{ r }} = own + {{ r }}u * THREADS * 4u + 4u <= args.n;
+    let x{{ r }} = load4(select(0u, own + {{ r }}u * THREADS * 4u, whole{{ r }}));
+    let word{{ r }} = words[tile * WORDS + {{ r }}u * (THREADS / 8u) + lane / 8u];
+{% endfor %}
     let info = words[args.infos + tile].x;
 {% if folded %}
-    // All that the tile has to know is on its way at once.
     let before = folds[tile];
     let behind = folds[args.pitch + tile];
 {% endif %}
@@ -293,7 +300,6 @@ fn by_key(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid
     if (total == 0u && !ends) {
         return;
     }
-    let begin = tile * TILE;
     let here = min(TILE, args.n - begin);
 {% if not folded %}
     if (lane == 0u) {
@@ -330,13 +336,7 @@ fn by_key(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid
         has_middles = 0u;
     }
     if (whole != 0u) {
-        // Without branches, so that all rows are on their way at once.
-        let own = begin + lane * 4u;
         let to = gapped(lane * 4u);
-{% for r in range(rows) %}
-        let whole{{ r }} = own + {{ r }}u * THREADS * 4u + 4u <= args.n;
-        let x{{ r }} = load4(select(0u, own + {{ r }}u * THREADS * 4u, whole{{ r }}));
-{% endfor %}
 {% for r in range(rows) %}
         if (whole{{ r }}) {
 {% for e in range(4) %}
@@ -356,7 +356,6 @@ fn by_key(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid
 
     let shift = lane % 8u * 4u;
 {% for r in range(rows) %}
-    let word{{ r }} = words[tile * WORDS + {{ r }}u * (THREADS / 8u) + lane / 8u];
     let bits{{ r }} = word{{ r }}.x >> shift;
     let rank{{ r }} = word{{ r }}.y + countOneBits(word{{ r }}.x & ((1u << shift) - 1u));
 {% endfor %}

@@ -133,12 +133,9 @@ fn segmented_short(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgro
         return;
     }
     let window = at * SHORT;
-    if (lane == 0u) {
-        extent = vec2(starts[at], starts[at + 1u]);
-        long_part = vec3(0u);
-    }
-    let parts = workgroupUniformLoad(&extent);
-    if (parts.x == parts.y) {
+    let first_part = starts[at];
+    let last_part = starts[at + 1u];
+    if (first_part == last_part) {
         return;
     }
     for (var w = lane; w < MASKS; w += THREADS) {
@@ -149,9 +146,10 @@ fn segmented_short(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgro
     if (lane == 0u) {
         atomicStore(&end_of_all, 0u);
         atomicStore(&longest, 0u);
+        long_part = vec3(0u);
     }
     workgroupBarrier();
-    for (var part = parts.x + lane; part < parts.y; part += THREADS) {
+    for (var part = first_part + lane; part < last_part; part += THREADS) {
         let begin = part_begin(part) - window;
         var end = args.n - window;
         if (part + 1u < args.parts) {

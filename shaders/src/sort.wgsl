@@ -41,8 +41,6 @@ alias Key = u32;
 
 // The mask of the tile's digits: keys of no segment stay where they are.
 const STAYS = {{ stays }}u;
-// Of a tile that is none.
-const LAST = 2u;
 var<private> digit_mask: u32;
 {% set digit_mask = "digit_mask" %}
 {% else %}
@@ -82,9 +80,6 @@ fn digit_of(key: Key) -> u32 {
 // Copies of the counters, so that invocations with one value get less in each other's way.
 const COPIES = {{ copies }}u;
 var<workgroup> counters: array<atomic<u32>, RADIX * COPIES>;
-{% if parts %}
-var<workgroup> whether: u32;
-{% endif %}
 
 // From the end to the beginning, which the scatter then finds in the cache.
 // args: n keys of a row, tiles of a row, first_block and end_block of this dispatch. Of parts: tiles of the table, and the elements, in_len from in_first on,
@@ -92,17 +87,15 @@ var<workgroup> whether: u32;
 @compute @workgroup_size({{ threads }})
 fn sort_count(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
 {% if parts %}
-    // As many workgroups as there are tiles would be too many where most parts are short: each takes several, until there are no more.
-    for (var block = (group.z * grid.y + group.y) * grid.x + group.x; block < args.tiles; block += grid.x * grid.y * grid.z) {
-        if (!count_tile(block, lane)) {
-            break;
-        }
+    // As many workgroups as there are tiles would be too many where most parts are short: each takes several.
+    let tiles = listed[0];
+    for (var block = (group.z * grid.y + group.y) * grid.x + group.x; block < tiles; block += grid.x * grid.y * grid.z) {
+        count_tile(block, lane);
         workgroupBarrier();
     }
 }
 
-// Counts a tile; whether there may be more.
-fn count_tile(block: u32, lane: u32) -> bool {
+fn count_tile(block: u32, lane: u32) {
 {% else %}
     let turn = args.first_block + (group.z * grid.y + group.y) * grid.x + group.x;
     if (turn >= args.end_block) {
@@ -119,12 +112,8 @@ fn count_tile(block: u32, lane: u32) -> bool {
     let counter = first_tile * RADIX + (block - first_tile);
     let counters_apart = table[3u * args.tiles + block];
     digit_mask = select(args.digit_mask, 0u, (keys_here & STAYS) != 0u);
-    if (lane == 0u) {
-        whether = select(u32(begin - args.in_first < args.in_len), LAST, block >= listed[0]);
-    }
-    let here = workgroupUniformLoad(&whether);
-    if (here != 1u) {
-        return here != LAST;
+    if (begin - args.in_first >= args.in_len) {
+        return;
     }
 {% else %}
     let row = block / args.tiles;
@@ -149,9 +138,6 @@ fn count_tile(block: u32, lane: u32) -> bool {
         }
         counts[counter + value * counters_apart] = sum;
     }
-{% if parts %}
-    return true;
-{% endif %}
 }
 {% else %}
 {% include "sort_rank.wgsl" %}
@@ -193,16 +179,14 @@ fn store_key(to: u32, key: Key) {
 @compute @workgroup_size({{ threads }})
 fn sort_scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32{{ ", @builtin(subgroup_size) size: u32" if subgroups }}) {
 {% if parts %}
-    for (var block = (group.z * grid.y + group.y) * grid.x + group.x; block < args.tiles; block += grid.x * grid.y * grid.z) {
-        if (!scatter_tile(block, lane{{ ", size" if subgroups }})) {
-            break;
-        }
+    let tiles = listed[0];
+    for (var block = (group.z * grid.y + group.y) * grid.x + group.x; block < tiles; block += grid.x * grid.y * grid.z) {
+        scatter_tile(block, lane{{ ", size" if subgroups }});
         workgroupBarrier();
     }
 }
 
-// Writes the keys of a tile; whether there may be more.
-fn scatter_tile(block: u32, lane: u32{{ ", size: u32" if subgroups }}) -> bool {
+fn scatter_tile(block: u32, lane: u32{{ ", size: u32" if subgroups }}) {
 {% else %}
     let block = args.first_block + (group.z * grid.y + group.y) * grid.x + group.x;
     if (block >= args.end_block) {
@@ -218,12 +202,8 @@ fn scatter_tile(block: u32, lane: u32{{ ", size: u32" if subgroups }}) -> bool {
     let counter = first_tile * RADIX + (block - first_tile);
     let counters_apart = table[3u * args.tiles + block];
     digit_mask = select(args.digit_mask, 0u, (keys_here & STAYS) != 0u);
-    if (lane == 0u) {
-        bases[0] = select(u32(begin - args.in_first < args.in_len), LAST, block >= listed[0]);
-    }
-    let here = workgroupUniformLoad(&bases[0]);
-    if (here != 1u) {
-        return here != LAST;
+    if (begin - args.in_first >= args.in_len) {
+        return;
     }
 {% else %}
     let row = block / args.tiles;
@@ -398,9 +378,6 @@ fn scatter_tile(block: u32, lane: u32{{ ", size: u32" if subgroups }}) -> bool {
         }
     }
 {% endfor %}
-{% endif %}
-{% if parts %}
-    return true;
 {% endif %}
 }
 {% endif %}

@@ -28,6 +28,8 @@ const GROUP: u64 = 2;
 const MANY: u64 = 1 << 19;
 /// Most workgroups of a dispatch: each goes on with what others have left.
 const MOST_GROUPS: u64 = 8192;
+/// The same of what long segments are put on the list for, which is mostly empty: workgroups that find nothing cost 1.5 ns each on an H200.
+const LISTED_GROUPS: u64 = 2048;
 /// Elements that 32 bits number with room for a tile.
 pub(super) const MOST: u64 = 1 << 31;
 /// Words of the list before the tiles, of a tile and of a long segment.
@@ -280,7 +282,7 @@ impl<'a> Segments<'a> {
     }
 
     fn tiles(&self, kernel: &Kernel, listed: &Listed, first: u64, results: Span) -> Result<()> {
-        let groups = listed.room.min(MOST_GROUPS);
+        let groups = listed.room.min(LISTED_GROUPS);
         let words = [first, self.step, results.len, results.first, listed.room, groups];
         let mut launch = Launch::new(first, &words.map(|w| w as u32));
         self.direct.bind(self.limits, self.elements(first), results, &mut launch.bindings, &mut launch.args)?;
@@ -289,7 +291,7 @@ impl<'a> Segments<'a> {
     }
 
     fn join(&self, kernel: &Kernel, operands: &Operands<'_>, listed: &Listed, results: Span) -> Result<()> {
-        let groups = listed.most.min(MOST_GROUPS);
+        let groups = listed.most.min(LISTED_GROUPS);
         let words = [results.len, results.first, listed.room, listed.joins, listed.most, groups];
         let mut launch = Launch::new(0, &words.map(|w| w as u32));
         operands.bind(self.limits, Span::of(0, 0), results, &mut launch.bindings, &mut launch.args)?;

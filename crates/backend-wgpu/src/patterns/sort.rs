@@ -30,7 +30,7 @@ const NARROW_DIGIT: u32 = 4;
 /// Counters of a workgroup that counts.
 const COPIES: u32 = 4;
 /// Workgroups that take tiles of parts, at most.
-const PART_GROUPS: u64 = 4096;
+const PART_GROUPS: u64 = 16_384;
 /// Parameters of a dispatch.
 const WORDS: usize = 19;
 
@@ -258,11 +258,7 @@ impl Sort<'_> {
     fn windows(&self, reach: u64, key_bytes: u64) -> Result<Vec<Window>> {
         let elements = self.task.elements();
         // Workgroups that take tiles of parts take several.
-        let blocks = if self.parts.is_some() {
-            self.tiles.min(std::env::var("PG").map_or(PART_GROUPS, |v| v.parse().unwrap()))
-        } else {
-            self.tiles * self.task.rows
-        };
+        let blocks = if self.parts.is_some() { self.tiles.min(PART_GROUPS) } else { self.tiles * self.task.rows };
         if elements <= reach {
             return Ok(vec![Window { block: 0, blocks, first: 0, len: elements, bound: elements }]);
         }
