@@ -53,7 +53,7 @@ macro_rules! with_dtype {
         }
     };
 }
-use with_dtype;
+pub(crate) use with_dtype;
 
 /// The same for the register types. A truth value stands as `u32`.
 macro_rules! with_register {

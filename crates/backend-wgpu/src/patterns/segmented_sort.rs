@@ -37,6 +37,10 @@ impl Run<SegmentedSortTask> for Wgpu {
     fn run(&self, task: &SegmentedSortTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
         let places = task.places(leaves, outs)?;
         let sort = &task.sort;
+        // The bounds are bound whole.
+        if task.parts * 4 > self.window_limits().window_bytes {
+            return task.in_steps(self, leaves, outs);
+        }
         let window = short(sort.dtype.size_bytes());
         // Every part has one tile that is not full, at most, and more keys than the short ones.
         let tiles = if sort.n > window { sort.n / TILE + task.parts.min(sort.n / (window + 1)) + 1 } else { 0 };

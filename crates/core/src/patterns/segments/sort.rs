@@ -15,10 +15,10 @@ use crate::patterns::{GatherTask, IndexElement, ScanTask, SortBy, check_aliasing
 /// # Order
 /// Keys compare as in a [sort](crate::patterns::Sort#order), and equal keys keep their order, so there is one result: that of a sort of each slice.
 ///
-/// Neighbouring segments of up to some thousand keys are sorted together in shared memory, longer ones as arrays are, digit by digit, each tile within one
-/// segment. So work is O(n bits of a key) and O(log n) comparisons a key at most, whatever the segments' lengths, and neither part waits for the other's
-/// segments. Scratch is a copy of the keys, and of what travels with them, at most 5 bytes an element more, and 8 a segment. Arrays have less than 2^32
-/// elements, and there are less than 2^32 - 3 segments. Outputs may not overlap inputs.
+/// Neighbouring segments of up to some thousand keys are sorted together in shared memory, by merges; longer ones digit by digit, as arrays are, each tile
+/// within one segment. So work is O(n bits of a key), and O(log n) comparisons a key of short segments, whatever the lengths. Scratch is a copy of the keys
+/// and of what travels with them, at most 6 bytes an element more, and 4 a segment. Arrays have less than 2^32 elements, and there are less than 2^32 - 3
+/// segments. Outputs may not overlap inputs.
 ///
 /// Source: Satish, Harris and Garland, *Designing efficient sorting algorithms for manycore GPUs* (2009); Knuth, *The Art of Computer Programming*, volume
 /// 3, section 5.2.5 (the lowest digit first).

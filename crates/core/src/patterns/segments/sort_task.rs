@@ -1,12 +1,19 @@
-//! Sorts of long segments as data, and the tiles that backends cut them into.
+//! Sorts of segments as data.
 
+use super::scan::flags;
 use crate::backend::{Leaf, Out, Run};
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, DeviceScalar, Memory as _};
+use crate::dynamic::with_dtype;
+use crate::element::DType;
 use crate::error::{Error, Result};
-use crate::input::scalar;
-use crate::ops::Max;
+use crate::input::{index, scalar};
+use crate::ir::select;
+use crate::ops::{Max, Sum};
+use crate::patterns::moves::gather;
 use crate::patterns::select::Count;
-use crate::patterns::{IndexElement, Scan as _, ScanTask, SortPlaces, SortTask};
+use crate::patterns::{
+    GatherTask, IndexElement, Map as _, MapTask, Scan as _, ScanTask, ScatterTask, Sort as _, SortOrder, SortPayload, SortPlaces, SortTask,
+};
 
 /// Stable sorts of parts of an array as data. The leaves are those of [`SegmentedSortTask::sort`], then the bounds: an array of `u32`, from the start of its
 /// memory on, one less than there are parts, which never falls nor is above the number of keys. Part `p` is the keys from bound `p - 1` to bound `p`; the first
@@ -38,6 +45,44 @@ impl SegmentedSortTask {
         match leaves {
             [sort @ .., Leaf::Array { raw, offset: 0, .. }] => Ok(SegmentedSortPlaces { sort: self.sort.places(sort, outs)?, bounds: raw }),
             _ => Err(Error::InvalidArgument { what: "segmented sort", reason: "its operands do not fit".to_owned() }),
+        }
+    }
+
+    /// Sorts by key, then by the number of the part, and fetches what lies there: for backends, and numbers of parts, for which nothing else is there.
+    ///
+    /// # Errors
+    /// Those of the sorts.
+    pub fn in_steps<B>(&self, device: &B, leaves: &[Leaf<B::Raw>], outs: &[Out<B::Raw>]) -> Result<()>
+    where
+        B: Run<SortTask> + Run<ScanTask> + Run<ScatterTask> + Run<GatherTask> + Run<MapTask>,
+    {
+        let places = self.places(leaves, outs)?;
+        let (n, whole) = (self.sort.n, |raw: &B::Raw, len: u64| Buffer::<B, u32>::from_raw(device, raw.clone(), 0, len));
+        let bounds = whole(places.bounds, self.parts - 1)?;
+        let by_key = device.buffer::<u32>(n)?;
+        let indices = SortTask { payload: SortPayload::Indices, keys_out: false, ..self.sort.clone() };
+        device.run(&indices, &leaves[..1], &[by_key.out()])?;
+        let (numbers, of_key) = (device.scan_inclusive(&flags(device, n, &bounds)?, Sum)?, device.buffer(n)?);
+        gather(device, &numbers, &by_key, &of_key, false)?;
+        let bits = u64::BITS - self.parts.min(n).leading_zeros();
+        let (_, order) = device.sort_pairs(&of_key, &by_key, SortOrder::Ascending.bits(0..bits.min(32)))?;
+        // Keys of the first part and of the last were sorted, too.
+        let bound = |k: u64| DeviceScalar::from_buffer(bounds.slice(k..=k)?);
+        let ends = (bound(0)?, bound(self.parts - 2)?);
+        let order = device.map((&order, index(), &ends.0, &ends.1), |(at, i, first, end)| select(i.ge(first) & i.lt(end), at, i))?;
+        let fetch = |(raw, offset): (&B::Raw, u64), dtype: DType, out: &Out<B::Raw>| {
+            with_dtype!(dtype, T => {
+                let of = |raw: &B::Raw, offset| Buffer::<B, T>::from_raw(device, raw.clone(), offset, n);
+                gather(device, &of(raw, offset)?, &order, &of(&out.raw, out.offset)?, false)
+            })
+        };
+        if let Some(out) = places.sort.keys_out {
+            fetch(places.sort.keys, self.sort.dtype, out)?;
+        }
+        match (places.sort.payload_out, places.sort.values) {
+            (Some(out), Some(values)) => fetch(values, DType::U32, out),
+            (Some(out), None) => device.map_into(&order, |at| at, &Buffer::from_raw(device, out.raw.clone(), out.offset, n)?),
+            (None, _) => Ok(()),
         }
     }
 }
