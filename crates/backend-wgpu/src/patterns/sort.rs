@@ -346,7 +346,7 @@ impl Sort<'_> {
         }
         let parts = self.parts.as_ref();
         let numbers = [counts, parts.map(|parts| &parts.table), parts.map(|parts| &parts.listed)];
-        for buffer in numbers.into_iter().flatten().map(|b| b.raw()) {
+        for buffer in numbers.into_iter().flatten().map(isowarp_core::buffer::Buffer::raw) {
             bindings.push(Binding { buffer, offset_bytes: 0, size_bytes: buffer.size_bytes() });
         }
         let mut launch = Launch::new(0, at);
