@@ -997,60 +997,68 @@ pub mod segmented_sort {
     pub const SEGMENTED_WINDOWS: Kernel = Kernel::new(Source::SegmentedSort, "segmented_windows");
     /// `segmented_histogram_k1`
     pub const SEGMENTED_HISTOGRAM_K1: Kernel = Kernel::new(Source::SegmentedSort, "segmented_histogram_k1");
+    /// `segmented_short_all_bits_k1`
+    pub const SEGMENTED_SHORT_ALL_BITS_K1: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_all_bits_k1");
+    /// `segmented_short_k1_p0`
+    pub const SEGMENTED_SHORT_K1_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k1_p0");
+    /// `segmented_short_k1_p4`
+    pub const SEGMENTED_SHORT_K1_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k1_p4");
     /// `segmented_pass_k1_p0`
     pub const SEGMENTED_PASS_K1_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k1_p0");
     /// `segmented_alone_k1_p0`
     pub const SEGMENTED_ALONE_K1_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_alone_k1_p0");
-    /// `segmented_short_k1_p0`
-    pub const SEGMENTED_SHORT_K1_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k1_p0");
     /// `segmented_pass_k1_p4`
     pub const SEGMENTED_PASS_K1_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k1_p4");
     /// `segmented_alone_k1_p4`
     pub const SEGMENTED_ALONE_K1_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_alone_k1_p4");
-    /// `segmented_short_k1_p4`
-    pub const SEGMENTED_SHORT_K1_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k1_p4");
     /// `segmented_histogram_k2`
     pub const SEGMENTED_HISTOGRAM_K2: Kernel = Kernel::new(Source::SegmentedSort, "segmented_histogram_k2");
+    /// `segmented_short_all_bits_k2`
+    pub const SEGMENTED_SHORT_ALL_BITS_K2: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_all_bits_k2");
+    /// `segmented_short_k2_p0`
+    pub const SEGMENTED_SHORT_K2_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k2_p0");
+    /// `segmented_short_k2_p4`
+    pub const SEGMENTED_SHORT_K2_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k2_p4");
     /// `segmented_pass_k2_p0`
     pub const SEGMENTED_PASS_K2_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k2_p0");
     /// `segmented_alone_k2_p0`
     pub const SEGMENTED_ALONE_K2_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_alone_k2_p0");
-    /// `segmented_short_k2_p0`
-    pub const SEGMENTED_SHORT_K2_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k2_p0");
     /// `segmented_pass_k2_p4`
     pub const SEGMENTED_PASS_K2_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k2_p4");
     /// `segmented_alone_k2_p4`
     pub const SEGMENTED_ALONE_K2_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_alone_k2_p4");
-    /// `segmented_short_k2_p4`
-    pub const SEGMENTED_SHORT_K2_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k2_p4");
     /// `segmented_histogram_k4`
     pub const SEGMENTED_HISTOGRAM_K4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_histogram_k4");
+    /// `segmented_short_all_bits_k4`
+    pub const SEGMENTED_SHORT_ALL_BITS_K4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_all_bits_k4");
+    /// `segmented_short_k4_p0`
+    pub const SEGMENTED_SHORT_K4_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k4_p0");
+    /// `segmented_short_k4_p4`
+    pub const SEGMENTED_SHORT_K4_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k4_p4");
     /// `segmented_pass_k4_p0`
     pub const SEGMENTED_PASS_K4_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k4_p0");
     /// `segmented_alone_k4_p0`
     pub const SEGMENTED_ALONE_K4_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_alone_k4_p0");
-    /// `segmented_short_k4_p0`
-    pub const SEGMENTED_SHORT_K4_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k4_p0");
     /// `segmented_pass_k4_p4`
     pub const SEGMENTED_PASS_K4_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k4_p4");
     /// `segmented_alone_k4_p4`
     pub const SEGMENTED_ALONE_K4_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_alone_k4_p4");
-    /// `segmented_short_k4_p4`
-    pub const SEGMENTED_SHORT_K4_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k4_p4");
     /// `segmented_histogram_k8`
     pub const SEGMENTED_HISTOGRAM_K8: Kernel = Kernel::new(Source::SegmentedSort, "segmented_histogram_k8");
+    /// `segmented_short_all_bits_k8`
+    pub const SEGMENTED_SHORT_ALL_BITS_K8: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_all_bits_k8");
+    /// `segmented_short_k8_p0`
+    pub const SEGMENTED_SHORT_K8_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k8_p0");
+    /// `segmented_short_k8_p4`
+    pub const SEGMENTED_SHORT_K8_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k8_p4");
     /// `segmented_pass_k8_p0`
     pub const SEGMENTED_PASS_K8_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k8_p0");
     /// `segmented_alone_k8_p0`
     pub const SEGMENTED_ALONE_K8_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_alone_k8_p0");
-    /// `segmented_short_k8_p0`
-    pub const SEGMENTED_SHORT_K8_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k8_p0");
     /// `segmented_pass_k8_p4`
     pub const SEGMENTED_PASS_K8_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k8_p4");
     /// `segmented_alone_k8_p4`
     pub const SEGMENTED_ALONE_K8_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_alone_k8_p4");
-    /// `segmented_short_k8_p4`
-    pub const SEGMENTED_SHORT_K8_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k8_p4");
 
     pub(super) const BUILDS: &[Build] = &[
         Build {
@@ -1060,33 +1068,37 @@ pub mod segmented_sort {
                 Entry { name: "segmented_plan", holes: &[] },
                 Entry { name: "segmented_windows", holes: &[] },
                 Entry { name: "segmented_histogram_k1", holes: &[] },
+                Entry { name: "segmented_short_all_bits_k1", holes: &[] },
+                Entry { name: "segmented_short_k1_p0", holes: &[] },
+                Entry { name: "segmented_short_k1_p4", holes: &[] },
                 Entry { name: "segmented_pass_k1_p0", holes: &[] },
                 Entry { name: "segmented_alone_k1_p0", holes: &[] },
-                Entry { name: "segmented_short_k1_p0", holes: &[] },
                 Entry { name: "segmented_pass_k1_p4", holes: &[] },
                 Entry { name: "segmented_alone_k1_p4", holes: &[] },
-                Entry { name: "segmented_short_k1_p4", holes: &[] },
                 Entry { name: "segmented_histogram_k2", holes: &[] },
+                Entry { name: "segmented_short_all_bits_k2", holes: &[] },
+                Entry { name: "segmented_short_k2_p0", holes: &[] },
+                Entry { name: "segmented_short_k2_p4", holes: &[] },
                 Entry { name: "segmented_pass_k2_p0", holes: &[] },
                 Entry { name: "segmented_alone_k2_p0", holes: &[] },
-                Entry { name: "segmented_short_k2_p0", holes: &[] },
                 Entry { name: "segmented_pass_k2_p4", holes: &[] },
                 Entry { name: "segmented_alone_k2_p4", holes: &[] },
-                Entry { name: "segmented_short_k2_p4", holes: &[] },
                 Entry { name: "segmented_histogram_k4", holes: &[] },
+                Entry { name: "segmented_short_all_bits_k4", holes: &[] },
+                Entry { name: "segmented_short_k4_p0", holes: &[] },
+                Entry { name: "segmented_short_k4_p4", holes: &[] },
                 Entry { name: "segmented_pass_k4_p0", holes: &[] },
                 Entry { name: "segmented_alone_k4_p0", holes: &[] },
-                Entry { name: "segmented_short_k4_p0", holes: &[] },
                 Entry { name: "segmented_pass_k4_p4", holes: &[] },
                 Entry { name: "segmented_alone_k4_p4", holes: &[] },
-                Entry { name: "segmented_short_k4_p4", holes: &[] },
                 Entry { name: "segmented_histogram_k8", holes: &[] },
+                Entry { name: "segmented_short_all_bits_k8", holes: &[] },
+                Entry { name: "segmented_short_k8_p0", holes: &[] },
+                Entry { name: "segmented_short_k8_p4", holes: &[] },
                 Entry { name: "segmented_pass_k8_p0", holes: &[] },
                 Entry { name: "segmented_alone_k8_p0", holes: &[] },
-                Entry { name: "segmented_short_k8_p0", holes: &[] },
                 Entry { name: "segmented_pass_k8_p4", holes: &[] },
                 Entry { name: "segmented_alone_k8_p4", holes: &[] },
-                Entry { name: "segmented_short_k8_p4", holes: &[] },
             ],
         },
     ];

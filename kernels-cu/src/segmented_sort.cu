@@ -1,11 +1,12 @@
 // Stable sorts of parts of an array, of any lengths: part p is the keys between bounds p - 1 and p, which do not fall; before the first and behind the last
 // lies a part more on either side, whose keys stay as they are.
 // segmented_windows: lists the windows of the array that parts begin in. segmented_short_*: a block takes such parts, a window after the other. Those of few
-// keys are sorted there, by merges in shared memory, a longer one is put on a list.
+// keys are sorted there, by networks and merges (runs.cuh), a longer one is put on a list.
 // segmented_alone_*: parts of one tile, digit by digit in shared memory.
 // Longer parts: a digit of 8 bits a pass, as sort.cu sorts rows, with tiles that lie in one part each; keys that stay have digits of no bits, so each pass
 // copies them. segmented_histogram_*: how often each value of each digit occurs in each part; segmented_plan turns that into where the keys of each value
 // start. Where parts and windows stand in lists depends on timing, and shows nowhere.
+#include "runs.cuh"
 #include "sort.cuh"
 
 // What in[2] counts, from zero on: tiles of parts that are longer than a tile, parts that are not, windows.
@@ -118,16 +119,10 @@ constexpr int ROOM = SHORT_THREADS * SHORT_ITEMS;
 constexpr uint32_t SHORT = 1024, SPAN = ROOM - SHORT;  // keys of a short part at most, and of a window: together they fit
 constexpr int MOST_LONG = SPAN / (SHORT + 1) + 1;  // longer parts that begin in a window
 constexpr int MASKS = ROOM / WARP;
-constexpr uint32_t RUN = 16;  // keys that are ranked by counting
-
-// A key where it is compared.
-template <class K>
-struct HeldIn {
-    using Type = uint32_t;
-};
-template <>
-struct HeldIn<uint64_t> {
-    using Type = uint64_t;
+// A part's keys lie in shared memory a word further for every WARP places before the part, so that threads that sort neighbouring runs meet in few banks.
+constexpr uint32_t SKEWED = ROOM + ROOM / WARP + RUN;  // what merges pieces reads on behind the last one
+struct Skew {
+    IW_DEVICE uint32_t operator()(uint32_t begin) const { return begin / WARP; }
 };
 
 // Bits to places of a window.
@@ -186,184 +181,160 @@ IW_DEVICE void list_part(const Args& args, uint32_t begin, uint32_t length, uint
     for (uint32_t k = threadIdx.x; k < args.u[PASSES] * RADIX; k += blockDim.x) counts[k] = 0;
 }
 
-template <class K, int P>
-IW_DEVICE void sort_window(const Args& args, const Window& its) {
-    using H = typename HeldIn<K>::Type;
-    using V = typename PayloadOf<P>::Type;
-    constexpr int I = SHORT_ITEMS, STEP = SHORT_THREADS;
-    __shared__ union {
-        H keys[ROOM];
-        V values[ROOM];
-    } shared;
-    // Where parts begin, those that are not to be touched, and those that stay as they are; the last beginning before a word of these, the first behind it.
-    __shared__ uint32_t begins[MASKS], others[MASKS], stays[MASKS], before[MASKS], behind[MASKS];
-    __shared__ uint32_t end_of_all, longest, warps_before[MASKS / WARP], warps_behind[MASKS / WARP];
+// What is known of a window's parts.
+struct Marks {
+    // Where parts begin, those that are not sorted, and of these those of few keys, which stay; the last beginning before a word of these.
+    uint32_t begins[MASKS], others[MASKS], stays[MASKS], before[MASKS];
+    uint32_t end, longest;
     // Parts that are not short: where they begin and end, and whether they stay.
-    __shared__ uint32_t long_count, long_begins[MOST_LONG], long_ends[MOST_LONG], long_stays[MOST_LONG];
+    uint32_t long_count, long_begins[MOST_LONG], long_ends[MOST_LONG], long_stays[MOST_LONG];
+};
+template <class K, bool PLACED>
+struct ShortKeys {
+    Sorted<K, PLACED, SKEWED> sorted;
+    Parts<ROOM> parts;
+};
+
+// Marks the window's parts, and lists those that are sorted here.
+IW_DEVICE void mark_parts(const Args& args, const Window& its, Marks& marks, Parts<ROOM>& to_sort) {
     const uint32_t window = its.begin, n = args.u[N], parts = args.u[ROWS];
-    const int lane = lane_id(), warp = warp_id();
+    const int lane = lane_id();
+#pragma unroll 1
+    for (uint32_t of_warp = its.first + warp_id() * WARP; of_warp < its.last; of_warp += SHORT_THREADS) {
+        const uint32_t part = of_warp + lane;
+        uint32_t begin = 0, end = 0, sorts = 0;
+        if (part < its.last) begin = part_begin(args, part) - window, end = (part + 1 == parts ? n : part_begin(args, part + 1)) - window;
+        const bool still = part == 0 || part == parts - 1, is_short = begin != end && end - begin <= SHORT;
+        if (begin != end) mark(marks.begins, begin);
+        if (begin != end && !is_short) {
+            mark(marks.others, begin);
+            const uint32_t at = atomicAdd(&marks.long_count, 1u);
+            marks.long_begins[at] = begin, marks.long_ends[at] = end, marks.long_stays[at] = still ? STAYS : 0;
+        }
+        if (is_short) {
+            if (still)
+                mark(marks.others, begin), mark(marks.stays, begin);
+            else
+                sorts = end - begin;
+        }
+        const uint32_t lanes = __ballot_sync(ALL_LANES, is_short);
+        if (lanes == 0) continue;
+        uint32_t most = max(sorts, 1u);
+#pragma unroll
+        for (int step = 1; step < WARP; step *= 2) most = max(most, __shfl_xor_sync(ALL_LANES, most, step));
+        if (lane == WARP - 1 - __clz(lanes)) atomicMax(&marks.end, end), atomicMax(&marks.longest, most);
+        if (most > 1) to_sort.add(begin, sorts, Skew());
+    }
+}
+
+// Of each word of marks, the last beginning in words before it; by a warp. Places plus one, so that there may be none.
+IW_DEVICE void look_back(Marks& marks) {
+    constexpr int WORDS = MASKS / WARP;
+    const int lane = lane_id();
+    uint32_t last[WORDS], left = 0;
+#pragma unroll
+    for (int k = 0; k < WORDS; ++k) {
+        const uint32_t at = lane * WORDS + k, word = marks.begins[at];
+        last[k] = left;
+        if (word) left = at * WARP + WARP - __clz(word);
+    }
+#pragma unroll
+    for (int step = 1; step < WARP; step *= 2) {
+        const uint32_t l = __shfl_up_sync(ALL_LANES, left, step);
+        if (lane >= step) left = max(left, l);
+    }
+    const uint32_t before = __shfl_up_sync(ALL_LANES, left, 1);
+#pragma unroll
+    for (int k = 0; k < WORDS; ++k) marks.before[lane * WORDS + k] = max(last[k], lane == 0 ? 0 : before);
+}
+
+// How much further than place i its key lies while keys are sorted, a byte; NONE if it is not of a short part.
+constexpr uint32_t NONE = 255;
+static_assert(ROOM / WARP <= NONE);
+IW_DEVICE uint32_t skew_of(const Marks& marks, uint32_t i) {
+    const int lane = lane_id();
+    const uint32_t left = marks.begins[i / WARP] & ALL_LANES >> (WARP - 1 - lane);
+    const uint32_t head = left ? (i - lane) + WARP - __clz(left) : marks.before[i / WARP];
+    if (head == 0) return NONE;
+    if (marked(marks.others, head - 1)) return marked(marks.stays, head - 1) ? Skew()(i) : NONE;
+    return Skew()(head - 1);
+}
+
+// PLACED: what is sorted are the compared bits and a key's place, by which the key and its payload are found in the end; else keys alone, by all bits.
+template <class K, int P, bool PLACED>
+IW_DEVICE void sort_window(const Args& args, const Window& its, Marks& marks, ShortKeys<K, PLACED>& shared) {
+    using S = Sorted<K, PLACED, SKEWED>;
+    using Word = typename S::Word;
+    constexpr int I = SHORT_ITEMS, STEP = SHORT_THREADS;
+    const uint32_t window = its.begin, n = args.u[N];
     // On their way while it is found out which of them are wanted.
     const K* const keys_in = (const K*)args.in[0].ptr + window;
+    const K* const own_in = keys_in + threadIdx.x;
     K key[I];
 #pragma unroll
-    for (int k = 0; k < I; ++k) key[k] = k * STEP + threadIdx.x < n - window ? keys_in[k * STEP + threadIdx.x] : (K)0;
-    if (threadIdx.x < MASKS) begins[threadIdx.x] = 0, others[threadIdx.x] = 0, stays[threadIdx.x] = 0;
-    if (threadIdx.x == 0) end_of_all = 0, longest = 0, long_count = 0;
+    for (int k = 0; k < I; ++k) key[k] = k * STEP + threadIdx.x < n - window ? own_in[k * STEP] : (K)0;
+    if (threadIdx.x < MASKS) marks.begins[threadIdx.x] = 0, marks.others[threadIdx.x] = 0, marks.stays[threadIdx.x] = 0;
+    if (threadIdx.x == 0) marks.end = 0, marks.longest = 0, marks.long_count = 0, shared.parts.counts = 0;
     __syncthreads();
-#pragma unroll 1
-    for (uint32_t part = its.first + threadIdx.x; part < its.last; part += STEP) {
-        const uint32_t begin = part_begin(args, part) - window, end = (part + 1 == parts ? n : part_begin(args, part + 1)) - window;
-        if (begin == end) continue;
-        const bool still = part == 0 || part == parts - 1;
-        mark(begins, begin);
-        if (end - begin > SHORT) {
-            mark(others, begin);
-            const uint32_t at = atomicAdd(&long_count, 1u);
-            long_begins[at] = begin, long_ends[at] = end, long_stays[at] = still ? STAYS : 0;
-            continue;
-        }
-        if (still) mark(stays, begin);
-        atomicMax(&end_of_all, end);
-        atomicMax(&longest, still ? 1 : end - begin);
-        // Another window's part begins behind the end.
-        if (end >= SPAN) mark(begins, end), mark(others, end);
-    }
+    mark_parts(args, its, marks, shared.parts);
     __syncthreads();
-    const uint32_t stop = end_of_all, most = longest;
-    const uint32_t parts_to_list = long_count;
+    const uint32_t stop = marks.end, most = marks.longest, parts_to_list = marks.long_count;
 #pragma unroll 1
     for (uint32_t p = 0; p < parts_to_list; ++p)
-        list_part<ITEMS<K, P> * THREADS>(args, window + long_begins[p], long_ends[p] - long_begins[p], long_stays[p]);
+        list_part<ITEMS<K, P> * THREADS>(args, window + marks.long_begins[p], marks.long_ends[p] - marks.long_begins[p], marks.long_stays[p]);
     if (stop == 0) return;
-    // Places plus one, so that there may be none.
-    if (warp < MASKS / WARP) {
-        const uint32_t word = begins[threadIdx.x], place = threadIdx.x * WARP;
-        uint32_t left = word ? place + WARP - __clz(word) : 0, right = word ? place + __ffs(word) - 1 : ROOM;
-#pragma unroll
-        for (int step = 1; step < WARP; step *= 2) {
-            const uint32_t l = __shfl_up_sync(ALL_LANES, left, step), r = __shfl_down_sync(ALL_LANES, right, step);
-            if (lane >= step) left = max(left, l);
-            if (lane + step < WARP) right = min(right, r);
-        }
-        if (lane == WARP - 1) warps_before[warp] = left;
-        if (lane == 0) warps_behind[warp] = right;
-        const uint32_t l = __shfl_up_sync(ALL_LANES, left, 1), r = __shfl_down_sync(ALL_LANES, right, 1);
-        before[threadIdx.x] = lane == 0 ? 0 : l, behind[threadIdx.x] = lane == WARP - 1 ? ROOM : r;
-    }
+    if (warp_id() == 0) look_back(marks);
     __syncthreads();
 
     const uint32_t bits = args.u[SHIFT], end_bit = args.u[MASK];
     const K compared = end_bit > bits ? (K)((~0ull >> (64 - (end_bit - bits))) << bits) : (K)0;
-    // Where the part of a place begins and, in the upper half, ends; where its key is; none where the place is not of a short part.
-    uint32_t part[I] = {}, place[I];
-    const auto begin_of = [&part](int k) { return part[k] & 0xffff; };
-    const auto end_of = [&part](int k) { return part[k] >> 16; };
+    uint32_t skews[I / 4] = {};  // four to a word
 #pragma unroll
     for (int k = 0; k < I; ++k) {
-        const uint32_t i = k * STEP + threadIdx.x;
-        place[k] = ROOM;
-        if (i >= stop) continue;
-        const uint32_t word = begins[i / WARP], up_to = ALL_LANES >> (WARP - 1 - lane), left = word & up_to, right = word & ~up_to;
-        uint32_t head = left ? (i - lane) + WARP - __clz(left) : before[i / WARP], next = right ? (i - lane) + __ffs(right) - 1 : behind[i / WARP];
-        const int of = i / WARP / WARP;
-        if (head == 0)
-            for (int w = 0; w < of; ++w) head = max(head, warps_before[w]);
-        if (next == ROOM)
-            for (int w = of + 1; w < MASKS / WARP; ++w) next = min(next, warps_behind[w]);
-        if (head == 0 || marked(others, head - 1)) continue;
-        place[k] = i;
-        const bool still = marked(stays, head - 1);
-        part[k] = still ? i | (i + 1) << 16 : (head - 1) | min(next, stop) << 16;
+        const uint32_t i = k * STEP + threadIdx.x, skew = i < stop ? skew_of(marks, i) : NONE;
+        if (skew != NONE) shared.sorted.store(i + skew, S::word_of(PLACED ? (K)(mapped(key[k], args) & compared) : mapped(key[k], args), i));
+        skews[k / 4] |= skew << k % 4 * 8;
     }
-    const auto held = [&](int k) { return (H)(mapped(key[k], args) & compared); };
+    // As the words that they are: the compiler would keep eight registers.
 #pragma unroll
-    for (int k = 0; k < I; ++k)
-        if (place[k] < ROOM) shared.keys[place[k]] = held(k);
+    for (int k = 0; k < I / 4; ++k) asm("" : "+r"(skews[k]));
     __syncthreads();
+    sort_parts<STEP>(shared.sorted, shared.parts, most, Skew());
 
-    // Runs of a part, by how many of their keys come before.
-#pragma unroll
-    for (int k = 0; k < I; ++k) {
-        if (place[k] == ROOM) continue;
-        const uint32_t i = place[k], from = begin_of(k) + (i - begin_of(k)) / RUN * RUN, to = min(from + RUN, end_of(k));
-        const H own = held(k);
-        uint32_t rank = from;
-#pragma unroll 4
-        for (uint32_t j = from; j < to; ++j) {
-            const H other = shared.keys[j];
-            rank += other < own || (other == own && j < i);
-        }
-        place[k] = rank;
-    }
-    // Then merges of two runs, by how many keys of the other run come before.
-#pragma unroll 1
-    for (uint32_t run = RUN;; run *= 2) {
-        __syncthreads();
-#pragma unroll
-        for (int k = 0; k < I; ++k)
-            if (place[k] < ROOM) shared.keys[place[k]] = held(k);
-        __syncthreads();
-        if (run >= most) break;
+    const auto for_each = [&](const auto& act) {
 #pragma unroll
         for (int k = 0; k < I; ++k) {
-            if (place[k] == ROOM || end_of(k) - begin_of(k) <= run) continue;
-            const uint32_t at = place[k] - begin_of(k), pair = begin_of(k) + at / (2 * run) * (2 * run);
-            const bool right = at & run;
-            const uint32_t from = right ? pair : pair + run, to = right ? pair + run : min(pair + 2 * run, end_of(k));
-            const H own = held(k);
-            uint32_t low = from;
-            for (uint32_t step = run; step > 0; step /= 2) {
-                const uint32_t further = low + step;
-                if (further <= to && low < to) {
-                    const H other = shared.keys[further - 1];
-                    if (other < own || (right && other == own)) low = further;
-                }
-            }
-            place[k] += low - from - (right ? run : 0);
+            const uint32_t skew = skews[k / 4] >> k % 4 * 8 & 255;
+            if (skew != NONE) act(k * STEP, shared.sorted.load(k * STEP + threadIdx.x + skew));
         }
-    }
-
-    // The keys as they were, by way of shared memory.
+    };
     if (!(args.u[FLAGS] & DROPS_KEYS)) {
+        K* const keys_out = (K*)args.out[0] + window + threadIdx.x;
         // Bits that are not compared are not there.
-        if (compared != (K)~(K)0) {
-            __syncthreads();
-#pragma unroll
-            for (int k = 0; k < I; ++k)
-                if (place[k] < ROOM) shared.keys[place[k]] = mapped(key[k], args);
-            __syncthreads();
-        }
-        K* const keys_out = (K*)args.out[0] + window;
-#pragma unroll
-        for (int k = 0; k < I; ++k)
-            if (place[k] < ROOM) keys_out[k * STEP + threadIdx.x] = unmapped((K)shared.keys[k * STEP + threadIdx.x], args);
+        if (!PLACED || compared == (K)~(K)0)
+            for_each([&](int k, const Word& word) { keys_out[k] = unmapped(S::key_of(word), args); });
+        else
+            for_each([&](int k, const Word& word) { keys_out[k] = keys_in[S::place_of(word)]; });
     }
     if constexpr (P > 0) {
+        using V = typename PayloadOf<P>::Type;
         const V* const values = (const V*)args.in[1].ptr + window;
-        V value[I];
-#pragma unroll
-        for (int k = 0; k < I; ++k) {
-            const uint32_t i = k * STEP + threadIdx.x;
-            value[k] = place[k] == ROOM ? (V)0 : args.u[FLAGS] & INDICES ? (V)(window + i) : values[i];
-        }
-        __syncthreads();
-#pragma unroll
-        for (int k = 0; k < I; ++k)
-            if (place[k] < ROOM) shared.values[place[k]] = value[k];
-        __syncthreads();
-        V* const values_out = (V*)args.out[1] + window;
-#pragma unroll
-        for (int k = 0; k < I; ++k)
-            if (place[k] < ROOM) values_out[k * STEP + threadIdx.x] = shared.values[k * STEP + threadIdx.x];
+        V* const values_out = (V*)args.out[1] + window + threadIdx.x;
+        if (args.u[FLAGS] & INDICES)
+            for_each([&](int k, const Word& word) { values_out[k] = (V)(window + S::place_of(word)); });
+        else
+            for_each([&](int k, const Word& word) { values_out[k] = values[S::place_of(word)]; });
     }
 }
 
-template <class K, int P>
+template <class K, int P, bool PLACED>
 IW_DEVICE void segmented_short(const Args& args) {
+    __shared__ Marks marks;
+    __shared__ ShortKeys<K, PLACED> shared;
     const uint32_t count = listed(args)[WINDOWS];
 #pragma unroll 1
     for (uint32_t w = blockIdx.x; w < count; w += gridDim.x) {
-        sort_window<K, P>(args, windows(args)[w]);
+        sort_window<K, P, PLACED>(args, windows(args)[w], marks, shared);
         __syncthreads();
     }
 }
@@ -458,19 +429,23 @@ IW_DEVICE void segmented_alone(const Args& args) {
 
 #define SEGMENTED_HISTOGRAM(B, K) \
     IW_KERNEL(HISTOGRAM_THREADS) segmented_histogram_k##B(const __grid_constant__ Args args) { segmented_histogram<K>(args); }
+#define SEGMENTED_SHORT(NAME, K, P, PLACED)                                                                                       \
+    extern "C" __global__ void __launch_bounds__(SHORT_THREADS, sizeof(K) == 8 ? 2 : 3) NAME(const __grid_constant__ Args args) { \
+        segmented_short<K, P, PLACED>(args);                                                                                      \
+    }
 #define SEGMENTED_SORT(B, K, P)                                                                                                      \
     extern "C" __global__ void __launch_bounds__(THREADS, 2) segmented_pass_k##B##_p##P(const __grid_constant__ Args args) {         \
         while (sort_pass<K, P, true>(args)) __syncthreads();                                                                         \
     }                                                                                                                                \
     extern "C" __global__ void __launch_bounds__(THREADS, P > 0 ? 1 : 2) segmented_alone_k##B##_p##P(const __grid_constant__ Args args) { \
         segmented_alone<K, P>(args);                                                                                                 \
-    }                                                                                                                                \
-    extern "C" __global__ void __launch_bounds__(SHORT_THREADS, sizeof(K) == 8 ? 2 : 3) segmented_short_k##B##_p##P(const __grid_constant__ Args args) {  \
-        segmented_short<K, P>(args);                                                                                                 \
     }
-#define SEGMENTED(B, K)       \
-    SEGMENTED_HISTOGRAM(B, K) \
-    SEGMENTED_SORT(B, K, 0)   \
+#define SEGMENTED(B, K)                                         \
+    SEGMENTED_HISTOGRAM(B, K)                                   \
+    SEGMENTED_SHORT(segmented_short_all_bits_k##B, K, 0, false) \
+    SEGMENTED_SHORT(segmented_short_k##B##_p0, K, 0, true)      \
+    SEGMENTED_SHORT(segmented_short_k##B##_p4, K, 4, true)      \
+    SEGMENTED_SORT(B, K, 0)                                     \
     SEGMENTED_SORT(B, K, 4)
 
 SEGMENTED(1, uint8_t)

@@ -29,28 +29,29 @@ const RESIDENT: u32 = 2;
 /// Arrays of numbers that say where tiles lie.
 const TABLE_ROWS: u64 = 3;
 
-/// By bytes of a key: what sorts short parts and those of one tile, each by bytes of the payload (0, 4); longer ones' histogram; and their passes.
-const TABLE: [([Kernel; 2], [Kernel; 2], Kernel, [Kernel; 2]); 4] = [
+/// By bytes of a key: what sorts short parts, and those of one tile, each by bytes of the payload (0, 4); longer ones' histogram; and their passes. Short parts
+/// have a third, of keys alone by all of their bits.
+const TABLE: [([Kernel; 3], [Kernel; 2], Kernel, [Kernel; 2]); 4] = [
     (
-        [SEGMENTED_SHORT_K1_P0, SEGMENTED_SHORT_K1_P4],
+        [SEGMENTED_SHORT_K1_P0, SEGMENTED_SHORT_K1_P4, SEGMENTED_SHORT_ALL_BITS_K1],
         [SEGMENTED_ALONE_K1_P0, SEGMENTED_ALONE_K1_P4],
         SEGMENTED_HISTOGRAM_K1,
         [SEGMENTED_PASS_K1_P0, SEGMENTED_PASS_K1_P4],
     ),
     (
-        [SEGMENTED_SHORT_K2_P0, SEGMENTED_SHORT_K2_P4],
+        [SEGMENTED_SHORT_K2_P0, SEGMENTED_SHORT_K2_P4, SEGMENTED_SHORT_ALL_BITS_K2],
         [SEGMENTED_ALONE_K2_P0, SEGMENTED_ALONE_K2_P4],
         SEGMENTED_HISTOGRAM_K2,
         [SEGMENTED_PASS_K2_P0, SEGMENTED_PASS_K2_P4],
     ),
     (
-        [SEGMENTED_SHORT_K4_P0, SEGMENTED_SHORT_K4_P4],
+        [SEGMENTED_SHORT_K4_P0, SEGMENTED_SHORT_K4_P4, SEGMENTED_SHORT_ALL_BITS_K4],
         [SEGMENTED_ALONE_K4_P0, SEGMENTED_ALONE_K4_P4],
         SEGMENTED_HISTOGRAM_K4,
         [SEGMENTED_PASS_K4_P0, SEGMENTED_PASS_K4_P4],
     ),
     (
-        [SEGMENTED_SHORT_K8_P0, SEGMENTED_SHORT_K8_P4],
+        [SEGMENTED_SHORT_K8_P0, SEGMENTED_SHORT_K8_P4, SEGMENTED_SHORT_ALL_BITS_K8],
         [SEGMENTED_ALONE_K8_P0, SEGMENTED_ALONE_K8_P4],
         SEGMENTED_HISTOGRAM_K8,
         [SEGMENTED_PASS_K8_P0, SEGMENTED_PASS_K8_P4],
@@ -96,6 +97,8 @@ impl Run<SegmentedSortTask> for Cuda {
 
         let (short, alone_kernels, histogram, passes) = TABLE[size.ilog2() as usize];
         let payload = usize::from(of.payload_bytes > 0);
+        let all_bits = sort.bits.start == 0 && u64::from(sort.bits.end) == 8 * size;
+        let of_short = if payload == 0 && all_bits { 2 } else { payload };
         let several = u64::from(self.info().multiprocessors);
         let resident = several * u64::from(RESIDENT);
         let launch = |kernel: Kernel, grid: u64, threads: u32| {
@@ -104,7 +107,7 @@ impl Run<SegmentedSortTask> for Cuda {
             unsafe { self.launch(&kernel, Grid::linear(blocks(grid)?, threads), &args) }
         };
         launch(SEGMENTED_WINDOWS, windows.div_ceil(WINDOWS_THREADS.into()), WINDOWS_THREADS)?;
-        launch(short[payload], windows.min(several * u64::from(SHORT_BLOCKS)), SHORT_THREADS)?;
+        launch(short[of_short], windows.min(several * u64::from(SHORT_BLOCKS)), SHORT_THREADS)?;
         if some_alone {
             launch(alone_kernels[payload], alone.min(resident), THREADS)?;
         }
