@@ -11,8 +11,8 @@ use std::collections::hash_map::Entry as Slot;
 
 /// Most storage buffers that one kernel binds.
 pub(crate) const MAX_BINDINGS: usize = 16;
-/// Bind groups kept; a loop over a few hundred buffers still hits.
-const CAPACITY: usize = 512;
+/// Bind groups kept; a loop over hundreds of buffers and dozens of patterns still hits.
+const CAPACITY: usize = 1024;
 
 /// One argument of a dispatch: a window of a buffer.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +50,7 @@ impl BindGroups {
         let windows = bindings.iter().map(|b| (b.buffer.id(), b.offset_bytes, length(b))).collect();
         let key = Key { layout: layout.id, windows };
         self.clock += 1;
-        if self.entries.len() >= CAPACITY {
+        if self.entries.len() >= CAPACITY && !self.entries.contains_key(&key) {
             self.evict();
         }
         let entry = match self.entries.entry(key) {
