@@ -56,7 +56,7 @@ impl Template {
 }
 
 /// Parts that templates include.
-const PARTS: [(&str, &str); 16] = [
+const PARTS: [(&str, &str); 18] = [
     ("element_at.wgsl", include_str!("element_at.wgsl")),
     ("lanes.wgsl", include_str!("lanes.wgsl")),
     ("look_back.wgsl", include_str!("look_back.wgsl")),
@@ -72,7 +72,9 @@ const PARTS: [(&str, &str); 16] = [
     ("scan_nodes.wgsl", include_str!("scan_nodes.wgsl")),
     ("scan_totals.wgsl", include_str!("scan_totals.wgsl")),
     ("scan_walk.wgsl", include_str!("scan_walk.wgsl")),
+    ("sort_key.wgsl", include_str!("sort_key.wgsl")),
     ("sort_rank.wgsl", include_str!("sort_rank.wgsl")),
+    ("sort_tile.wgsl", include_str!("sort_tile.wgsl")),
 ];
 
 /// P01.

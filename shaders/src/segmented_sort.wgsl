@@ -54,11 +54,7 @@ fn segmented_windows(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workg
 }
 {% else %}
 
-{% if key_words == 2 %}
-alias Key = vec2<u32>;
-{% else %}
-alias Key = u32;
-{% endif %}
+{% include "sort_key.wgsl" %}
 
 var<workgroup> keys: array<Key, ROOM>;
 // Bits to places of the window: where parts begin, those that are not to be touched, and those that stay as they are.
@@ -74,26 +70,12 @@ var<workgroup> extent: vec2<u32>;
 // The part that is not short: at most one begins in a window. Its bounds, and where its tiles stand in the list.
 var<workgroup> long_part: vec3<u32>;
 
-// The key of an element, as the bits that lie there.
-fn key_at(i: u32) -> Key {
-    let at = i - args.first + args.in_skip;
-{% if narrow == 1 %}
-    return extractBits(keys_in[at / 4u], at % 4u * 8u, 8u);
-{% elif narrow == 2 %}
-    return extractBits(keys_in[at / 2u], at % 2u * 16u, 16u);
-{% else %}
-    return keys_in[at];
-{% endif %}
-}
-
-// What a key is compared by: negative ones flip the bits of one mask, all those of another; and then some bits of it.
+// The bits of a key that are compared.
 fn held(key: Key) -> Key {
 {% if key_words == 2 %}
-    let negative = select(vec2(0u), vec2(args.negative_low, args.negative_high), (key.y >> 31u) != 0u);
-    return (key ^ negative ^ vec2(args.flip_low, args.flip_high)) & vec2(args.compared_low, args.compared_high);
+    return mapped(key) & vec2(args.compared_low, args.compared_high);
 {% else %}
-    let negative = select(0u, args.negative_low, ((key >> args.sign_bit) & 1u) != 0u);
-    return (key ^ negative ^ args.flip_low) & args.compared_low;
+    return mapped(key) & args.compared_low;
 {% endif %}
 }
 
@@ -317,7 +299,7 @@ fn segmented_short(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgro
     {{ for_each }}
         let i = lane + {{ k }}{{ u }} * THREADS;
         if (place[{{ k }}{{ u }}] != NONE) {
-            keys_out[window + i - args.first + args.out_skip] = keys[i];
+            keys_out[window + i - args.in_first + args.out_skip] = keys[i];
         }
     }
 {% endfor %}
@@ -328,7 +310,7 @@ fn segmented_short(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgro
     {{ for_each }}
         let i = window + lane + {{ k }}{{ u }} * THREADS;
         if (place[{{ k }}{{ u }}] != NONE) {
-            put_word(place[{{ k }}{{ u }}], {{ "i" if indices else "payload_in[i - args.first + args.payload_in_skip]" }});
+            put_word(place[{{ k }}{{ u }}], {{ "i" if indices else "payload_in[i - args.in_first + args.payload_in_skip]" }});
         }
     }
 {% endfor %}
@@ -337,7 +319,7 @@ fn segmented_short(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgro
     {{ for_each }}
         let i = lane + {{ k }}{{ u }} * THREADS;
         if (place[{{ k }}{{ u }}] != NONE) {
-            payload_out[window + i - args.first + args.payload_out_skip] = word_at(i);
+            payload_out[window + i - args.in_first + args.payload_out_skip] = word_at(i);
         }
     }
 {% endfor %}

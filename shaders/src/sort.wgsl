@@ -32,11 +32,7 @@ fn sort_pack(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) g
     packed_out[word] = packed;
 }
 {% else %}
-{% if key_words == 2 %}
-alias Key = vec2<u32>;
-{% else %}
-alias Key = u32;
-{% endif %}
+{% include "sort_key.wgsl" %}
 {% if parts %}
 
 // The mask of the tile's digits: keys of no segment stay where they are.
@@ -47,33 +43,18 @@ var<private> digit_mask: u32;
 {% set digit_mask = "args.digit_mask" %}
 {% endif %}
 
-// The key of an element, as the bits that lie there.
-fn key_at(i: u32) -> Key {
-    let at = i - args.in_first + args.in_skip;
-{% if narrow == 1 %}
-    return extractBits(keys_in[at / 4u], at % 4u * 8u, 8u);
-{% elif narrow == 2 %}
-    return extractBits(keys_in[at / 2u], at % 2u * 16u, 16u);
-{% else %}
-    return keys_in[at];
-{% endif %}
-}
-
-// What a key is compared by: negative ones flip the bits of one mask, all those of another.
 fn digit_of(key: Key) -> u32 {
-{% if key_words == 2 %}
-    let negative = select(vec2(0u), vec2(args.negative_low, args.negative_high), (key.y >> 31u) != 0u);
-    let mapped = key ^ negative ^ vec2(args.flip_low, args.flip_high);
+    let bits = mapped(key);
     let shift = args.shift;
+{% if key_words == 2 %}
     if (shift >= 32u) {
-        return (mapped.y >> (shift - 32u)) & {{ digit_mask }};
+        return (bits.y >> (shift - 32u)) & {{ digit_mask }};
     }
     // A digit may lie across both words.
-    let high = select(mapped.y << ((32u - shift) & 31u), 0u, shift == 0u);
-    return ((mapped.x >> shift) | high) & {{ digit_mask }};
+    let high = select(bits.y << ((32u - shift) & 31u), 0u, shift == 0u);
+    return ((bits.x >> shift) | high) & {{ digit_mask }};
 {% else %}
-    let negative = select(0u, args.negative_low, ((key >> args.sign_bit) & 1u) != 0u);
-    return ((key ^ negative ^ args.flip_low) >> args.shift) & {{ digit_mask }};
+    return (bits >> shift) & {{ digit_mask }};
 {% endif %}
 }
 {% if count %}
@@ -103,26 +84,7 @@ fn count_tile(block: u32, lane: u32) {
     }
     let block = args.first_block + (args.end_block - 1u - turn);
 {% endif %}
-{% if parts %}
-    // A tile's first key, how many it has, the first tile of its part, and how many the part has.
-    let begin = table[block];
-    let keys_here = table[args.tiles + block];
-    let first_tile = table[2u * args.tiles + block];
-    let count = keys_here & ~STAYS;
-    let counter = first_tile * RADIX + (block - first_tile);
-    let counters_apart = table[3u * args.tiles + block];
-    digit_mask = select(args.digit_mask, 0u, (keys_here & STAYS) != 0u);
-    if (begin - args.in_first >= args.in_len) {
-        return;
-    }
-{% else %}
-    let row = block / args.tiles;
-    let tile = block % args.tiles;
-    let begin = row * args.n + tile * TILE;
-    let count = min(TILE, args.n - tile * TILE);
-    let counter = row * RADIX * args.tiles + tile;
-    let counters_apart = args.tiles;
-{% endif %}
+{% include "sort_tile.wgsl" %}
     for (var k = lane; k < RADIX * COPIES; k += THREADS) {
         atomicStore(&counters[k], 0u);
     }
@@ -193,26 +155,7 @@ fn scatter_tile(block: u32, lane: u32{{ ", size: u32" if subgroups }}) {
         return;
     }
 {% endif %}
-{% if parts %}
-    // A tile's first key, how many it has, the first tile of its part, and how many the part has.
-    let begin = table[block];
-    let keys_here = table[args.tiles + block];
-    let first_tile = table[2u * args.tiles + block];
-    let count = keys_here & ~STAYS;
-    let counter = first_tile * RADIX + (block - first_tile);
-    let counters_apart = table[3u * args.tiles + block];
-    digit_mask = select(args.digit_mask, 0u, (keys_here & STAYS) != 0u);
-    if (begin - args.in_first >= args.in_len) {
-        return;
-    }
-{% else %}
-    let row = block / args.tiles;
-    let tile = block % args.tiles;
-    let begin = row * args.n + tile * TILE;
-    let count = min(TILE, args.n - tile * TILE);
-    let counter = row * RADIX * args.tiles + tile;
-    let counters_apart = args.tiles;
-{% endif %}
+{% include "sort_tile.wgsl" %}
 {% if subgroups %}
     let first = lane / size * size * ITEMS + lane % size;
     let step = size;

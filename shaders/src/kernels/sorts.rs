@@ -53,7 +53,7 @@ pub const SEGMENTED_SORT: Template = Template {
         "parts",
         "first_window",
         "end_window",
-        "first",
+        "in_first",
         "tiles",
         "in_skip",
         "payload_in_skip",
