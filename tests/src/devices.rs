@@ -47,14 +47,14 @@ pub enum Again {
 }
 
 /// Patterns whose kernels come in subgroups and in shared memory.
-const IN_SUBGROUPS: &[&str] = &["reduce", "scan", "sort"];
+const IN_SUBGROUPS: &[&str] = &["reduce", "scan", "sort", "segmented_sort"];
 
 /// Patterns of which adapters without optional features run other kernels.
-const NARROW: &[&str] = &["elementary", "histogram", "map", "probe", "reduce", "scan", "select", "sort"];
+const NARROW: &[&str] = &["elementary", "histogram", "map", "probe", "reduce", "scan", "select", "sort", "segmented_sort"];
 
 /// Patterns whose kernels look back, and so tell launches apart by their numbers.
 #[cfg(feature = "cuda")]
-const LOOKING_BACK: &[&str] = &["scan", "select", "sort", "by_key"];
+const LOOKING_BACK: &[&str] = &["scan", "select", "sort", "segmented_sort", "by_key"];
 
 /// Patterns that take one cooperative launch for several others, or for few elements.
 #[cfg(feature = "cuda")]
