@@ -28,7 +28,7 @@ const GROUP: u64 = 2;
 const MANY: u64 = 1 << 19;
 /// Most workgroups of a dispatch: each goes on with what others have left.
 const MOST_GROUPS: u64 = 8192;
-/// The same of what long segments are put on the list for, which is mostly empty: workgroups that find nothing cost 1.5 ns each on an H200.
+/// The same of what long segments are put on the list for, which is mostly empty: 12,000 workgroups that found nothing took 25 us on an H200.
 const LISTED_GROUPS: u64 = 2048;
 /// Elements that 32 bits number with room for a tile.
 pub(super) const MOST: u64 = 1 << 31;
