@@ -147,6 +147,16 @@ pub fn works() -> Vec<Work> {
         }),
     ];
     all.extend([
+        work("select/chain", DType::U32, 4, |d, s| {
+            // One of 64 elements, in order, and their sum: what follows the selection follows its count.
+            let kept = zeroed::<u32>(d, s.n)?;
+            counted::<u32>(d, s, move |d, x, out, count| {
+                d.select_into(x, |x| (x >> 26).eq(0), &kept, count)?;
+                let count = DeviceScalar::from_buffer(count.clone())?;
+                d.sort_counted_into(&kept, &count, SortOrder::Ascending, out)?;
+                d.reduce_counted_from(out, |x| x, &count, Sum).map(drop)
+            })
+        }),
         work("sort/keys", DType::U32, 8, |d, s| one::<u32>(d, s, |d, x, out| d.sort_into(x, SortOrder::Ascending, out))),
         work("sort/keys", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.sort_into(x, SortOrder::Ascending, out))),
         work("sort/keys", DType::U64, 16, |d, s| one::<u64>(d, s, |d, x, out| d.sort_into(x, SortOrder::Ascending, out))),

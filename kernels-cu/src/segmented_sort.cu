@@ -1,5 +1,5 @@
 // Stable sorts of parts of an array, of any lengths: part p is the keys between bounds p - 1 and p, which do not fall; before the first and behind the last
-// lies a part more on either side, whose keys stay as they are.
+// lies a part more on either side, whose keys stay as they are, or, with LEAVES_REST, are left out.
 // segmented_windows: lists the windows of the array that parts begin in. segmented_short_*: a block takes such parts, a window after the other. Those of few
 // keys are sorted there, by networks and merges (runs.cuh), a longer one is put on a list.
 // segmented_alone_*: parts of one tile, digit by digit in shared memory.
@@ -9,6 +9,8 @@
 #include "runs.cuh"
 #include "sort.cuh"
 
+// Another bit of FLAGS.
+constexpr uint32_t LEAVES_REST = 16;
 // What in[2] counts, from zero on: tiles of parts that are longer than a tile, parts that are not, windows.
 constexpr int LONG_TILES = 0, ALONE_PARTS = 1, WINDOWS = 2;
 IW_DEVICE uint32_t* listed(const Args& args) { return (uint32_t*)args.in[2].ptr; }
@@ -204,10 +206,11 @@ IW_DEVICE void mark_parts(const Args& args, const Window& its, Marks& marks, Par
         const uint32_t part = of_warp + lane;
         uint32_t begin = 0, end = 0, sorts = 0;
         if (part < its.last) begin = part_begin(args, part) - window, end = (part + 1 == parts ? n : part_begin(args, part + 1)) - window;
-        const bool still = part == 0 || part == parts - 1, is_short = begin != end && end - begin <= SHORT;
+        const bool still = part == 0 || part == parts - 1, left = still && args.u[FLAGS] & LEAVES_REST;
+        const bool is_short = begin != end && !left && end - begin <= SHORT;
         if (begin != end) mark(marks.begins, begin);
-        if (begin != end && !is_short) {
-            mark(marks.others, begin);
+        if (begin != end && !is_short) mark(marks.others, begin);
+        if (begin != end && !is_short && !left) {
             const uint32_t at = atomicAdd(&marks.long_count, 1u);
             marks.long_begins[at] = begin, marks.long_ends[at] = end, marks.long_stays[at] = still ? STAYS : 0;
         }

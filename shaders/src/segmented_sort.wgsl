@@ -1,5 +1,5 @@
 // Stable sorts of parts of an array, of any lengths: part p is the keys between bounds p - 1 and p, which do not fall; before the first and behind the last
-// lies a part more on either side, whose keys stay as they are.
+// lies a part more on either side, whose keys stay as they are or are left out.
 // segmented_short: a workgroup takes the parts that begin in a window of the array. Of parts of few keys it finds where each begins, ranks runs of a part by
 // counting how many keys come before, and merges runs by how many keys of the other run come before. The tiles of a longer part are put on a list, which
 // sort.wgsl sorts digit by digit; where they stand in it depends on timing, and shows nowhere. segmented_windows: how many parts begin before each window.
@@ -107,7 +107,8 @@ fn word_at(at: u32) -> u32 {
 }
 {% endif %}
 
-// args: n keys, parts, the first window of this dispatch and the last one's end; the first element that is bound; tiles of the list at most.
+// args: n keys, parts, the first window of this dispatch and the last one's end; the first element that is bound; tiles of the list at most;
+// whether parts in no segment are left out.
 @compute @workgroup_size({{ threads }})
 fn segmented_short(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let at = args.first_window + (group.z * grid.y + group.y) * grid.x + group.x;
@@ -142,6 +143,10 @@ fn segmented_short(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgro
         }
         atomicOr(&begins[begin / 32u], 1u << (begin % 32u));
         let still = part == 0u || part + 1u == args.parts;
+        if (still && args.leaves_rest != 0u) {
+            atomicOr(&others[begin / 32u], 1u << (begin % 32u));
+            continue;
+        }
         if (end - begin > SHORT) {
             atomicOr(&others[begin / 32u], 1u << (begin % 32u));
             let tiles = (end - begin) / TILE + u32((end - begin) % TILE != 0u);

@@ -184,7 +184,7 @@ pub mod prelude {
     pub use isowarp_core::patterns::{Axis, ImageLayout, Layout, Move, ScatterOp};
     pub use isowarp_core::patterns::{Bins, Edges, Histogram, between, binned, even};
     pub use isowarp_core::patterns::{Border, Filter, FilterKind, Find, Image, Map, Reduce, RunLengths, Scan, Select, Selected};
-    pub use isowarp_core::patterns::{Difference, OffsetScan, Segmented, SegmentedSort};
+    pub use isowarp_core::patterns::{Counted, Difference, OffsetScan, Segmented, SegmentedSort};
     pub use isowarp_core::patterns::{Merge, MergeSort, Search, Sets};
     pub use isowarp_core::patterns::{Quadrature, SegmentedScan, Statistics};
     pub use isowarp_core::patterns::{ReduceVariant, ReduceVariants, ScanVariant, ScanVariants, SortVariant, SortVariants};

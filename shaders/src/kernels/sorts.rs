@@ -66,6 +66,7 @@ pub const SEGMENTED_SORT: Template = Template {
         "flip_high",
         "compared_low",
         "compared_high",
+        "leaves_rest",
     ],
     bindings: &[
         Extra { name: "keys_in", access: "read", ty: WORDS, when: Some("reads_words") },
@@ -108,6 +109,7 @@ pub const TOP_K: Template = Template {
         "flip_high",
         "compared_low",
         "compared_high",
+        "leaves_rest",
     ],
     bindings: &[
         Extra { name: "keys", access: "read", ty: WORDS, when: Some("reads_words") },

@@ -2,6 +2,7 @@
 
 mod atomics;
 mod concurrency;
+mod counted;
 mod elementary;
 mod examples;
 mod filter;
@@ -53,6 +54,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         scan_parts::cases,
         scan_variants::cases,
         segments::cases,
+        counted::cases,
         select::cases,
         sort::cases,
         top_k::cases,

@@ -179,6 +179,45 @@ fn segments_are_sorted_and_scanned_as_their_slices_are() {
 }
 
 #[test]
+fn chains_follow_counts() {
+    let x = mt19937(31, 60_007);
+    for most in [0u32, 1 << 20, 1 << 26, 1 << 31, u32::MAX] {
+        let mut kept: Vec<u32> = x.iter().copied().filter(|&x| x < most).collect();
+        let sum = kept.iter().fold(0u32, |sum, x| sum.wrapping_add(*x));
+        let mut order: Vec<u32> = (0..kept.len() as u32).collect();
+        order.sort_by_key(|&i| kept[i as usize]);
+        kept.sort_unstable();
+        each(|d| {
+            let found = d.select(&d.upload(&x).unwrap(), |x| x.lt(most)).unwrap();
+            let sorted = d.sort_counted(&found, SortOrder::Ascending).unwrap();
+            assert_eq!(sorted.read_blocking().unwrap(), kept);
+            assert_eq!(d.reduce_counted(&sorted, Sum).unwrap().read_blocking().unwrap(), sum);
+            assert_eq!(d.argsort_counted(&found, SortOrder::Ascending).unwrap().read_blocking().unwrap(), order);
+        });
+    }
+}
+
+#[test]
+fn what_is_counted_has_room() {
+    each(|d| {
+        let (x, count) = (d.upload(&[3u32, 1, 2]).unwrap(), d.upload_scalar(2u32).unwrap());
+        let error = d.sort_counted_into(&x, &count, SortOrder::Ascending, &d.buffer(2).unwrap()).unwrap_err();
+        assert_eq!(error, Error::BufferTooSmall { what: "the output", required: 3, available: 2 });
+        let error = d.sort_counted_into(&x, &count, SortOrder::Ascending, &x).unwrap_err();
+        assert!(matches!(error, Error::Aliasing { .. }), "{error}");
+        let counted = d.upload(&[5u32, 2, 9, 2]).unwrap();
+        let inside = isowarp::buffer::DeviceScalar::from_buffer(counted.slice(1..2).unwrap()).unwrap();
+        let error = d.argsort_counted_into(&x, &inside, SortOrder::Ascending, &counted).unwrap_err();
+        assert!(matches!(error, Error::Aliasing { .. }), "{error}");
+        let error = d.sort_counted_into(&x, &count, SortOrder::Ascending.bits(3..33), &d.buffer(3).unwrap()).unwrap_err();
+        assert!(matches!(error, Error::InvalidArgument { what: "bits", .. }), "{error}");
+        assert_eq!((x.read_blocking().unwrap(), counted.read_blocking().unwrap()), (vec![3, 1, 2], vec![5, 2, 9, 2]));
+        let found = d.reduce_counted_from(&x, |x| x, &d.upload_scalar(0u64).unwrap(), Min).unwrap();
+        assert_eq!(found.read_blocking().unwrap(), u32::MAX);
+    });
+}
+
+#[test]
 fn differences_are_undone_by_sums() {
     let x = mt19937(3, 10_001);
     each(|d| {

@@ -3,7 +3,9 @@
 use super::blocks;
 use super::scan::HEADER_WORDS;
 use super::scratch::Use;
-use super::sort::{EPOCHS, HISTOGRAM_BLOCKS, HISTOGRAM_THREADS, MASK, N, PASSES, RADIX, ROWS, SHIFT, THREADS, TILES, digits, tile_of};
+use super::sort::{
+    EPOCHS, FLAGS, HISTOGRAM_BLOCKS, HISTOGRAM_THREADS, MASK, N, PASSES, RADIX, ROWS, SHIFT, THREADS, TILES, digits, tile_of,
+};
 use crate::backend::Cuda;
 use crate::launch::{Args, Grid};
 use crate::memory::Buffer;
@@ -28,6 +30,8 @@ const SHORT_BLOCKS: u32 = 3;
 const RESIDENT: u32 = 2;
 /// Arrays of numbers that say where tiles lie.
 const TABLE_ROWS: u64 = 3;
+/// A bit of `u[FLAGS]`: what is in no segment is left out.
+const LEAVES_REST: u32 = 16;
 
 /// By bytes of a key: what sorts short parts, and those of one tile, each by bytes of the payload (0, 4); longer ones' histogram; and their passes. Short parts
 /// have a third, of keys alone by all of their bits.
@@ -95,6 +99,7 @@ impl Run<SegmentedSortTask> for Cuda {
             args.u[word] = value;
         }
 
+        args.u[FLAGS] |= if task.keeps_rest { 0 } else { LEAVES_REST };
         let (short, alone_kernels, histogram, passes) = TABLE[size.ilog2() as usize];
         let payload = usize::from(of.payload_bytes > 0);
         let all_bits = sort.bits.start == 0 && u64::from(sort.bits.end) == 8 * size;

@@ -48,6 +48,7 @@ impl Run<SegmentedSortTask> for Wgpu {
         let counts = if tiles > 0 { Some(self.sort_counts(form, tiles)?) } else { None };
         let parts = Parts {
             parts: task.parts,
+            keeps_rest: task.keeps_rest,
             listed: self.buffer(1)?,
             table: self.buffer(TABLE_ROWS * tiles.max(1))?,
             bounds: Typed::from_raw(self, places.bounds.clone(), 0, task.parts - 1)?,
@@ -60,6 +61,7 @@ impl Run<SegmentedSortTask> for Wgpu {
 /// Parts of an array.
 pub(super) struct Parts {
     parts: u64,
+    keeps_rest: bool,
     /// How many tiles long ones have.
     pub(super) listed: Typed<Wgpu, u32>,
     /// Where these lie.
@@ -111,6 +113,7 @@ impl Parts {
                 (map.flip >> 32) as u32,
                 compared as u32,
                 (compared >> 32) as u32,
+                u32::from(!self.keeps_rest),
             ];
             let mut bindings = arrayvec::ArrayVec::new();
             for (place, skip) in [(from.keys, 6), (from.payload, 7), (to.keys, 8), (to.payload, 9)] {
@@ -129,7 +132,7 @@ impl Parts {
     fn find_windows(&self, wgpu: &Wgpu, form: Form, n: u64) -> Result<()> {
         let (signature, holes) = (Signature::default(), holes(Step::Windows, form));
         let kernel = wgpu.program("segmented sort", &program(Step::Windows, &signature, &holes))?;
-        let mut at = [0; 17];
+        let mut at = [0; 18];
         (at[0], at[1]) = (n as u32, self.parts as u32);
         let mut launch = Launch::new(0, &at);
         launch.bindings.extend([&self.starts, &self.listed, &self.bounds].map(numbers));

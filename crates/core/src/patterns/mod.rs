@@ -36,7 +36,7 @@ pub use reduce_variants::{ReduceVariant, ReduceVariantTask, ReduceVariants};
 pub use scan::{Scan, ScanKind, ScanTask, SegmentedScan};
 pub use scan_variants::{ScanVariant, ScanVariantTask, ScanVariants};
 pub use segments::{
-    ByKeyPlaces, Difference, OffsetScan, ReduceByKeyTask, SegmentPlaces, Segmented, SegmentedReduceTask, SegmentedSort,
+    ByKeyPlaces, Counted, Difference, OffsetScan, ReduceByKeyTask, SegmentPlaces, Segmented, SegmentedReduceTask, SegmentedSort,
     SegmentedSortPlaces, SegmentedSortTask,
 };
 pub use select::{Find, RunLengths, Select, SelectKind, SelectTask, Selected};

@@ -2,6 +2,7 @@
 
 mod by_key;
 mod call;
+mod counted;
 mod difference;
 mod scan;
 mod sort;
@@ -9,6 +10,7 @@ mod sort_task;
 mod task;
 
 pub use by_key::{ByKeyPlaces, ReduceByKeyTask};
+pub use counted::Counted;
 pub use difference::Difference;
 pub use scan::OffsetScan;
 pub use sort::SegmentedSort;

@@ -119,24 +119,8 @@ pub trait SegmentedSort: Run<SegmentedSortTask> + Run<ScanTask> + Run<GatherTask
         by: impl Into<SortBy>,
         out: (&Buffer<Self, K>, &Buffer<Self, V>),
     ) -> Result<()> {
-        let n = keys.len();
-        if values.len() != n {
-            return Err(Error::LengthMismatch { what: "values", expected: n, found: values.len() });
-        }
-        check_output(self, keys, out.0)?;
-        check_output(self, values, out.1)?;
-        let outs = [(out.0.out(), n), (out.1.out(), n)];
-        check_aliasing("segmented sort", &[keys.leaf(), values.leaf()], n, &outs, false)?;
-        check_offsets(self, offsets, n, &[out.0.out(), out.1.out()])?;
-        let call = Call::new(self, keys, by)?.keys_to(out.0)?;
-        if V::DTYPE.size_bytes() == 4 {
-            // As words, which nothing converts.
-            let words = |b: &Buffer<Self, V>| Buffer::<Self, u32>::from_raw(self, b.raw().clone(), b.offset(), b.len());
-            return by_parts(call.values(&words(values)?)?.payload_to(&words(out.1)?)?, offsets);
-        }
-        let order = self.buffer::<u32>(n)?;
-        by_parts(call.indices().payload_to(&order)?, offsets)?;
-        gather(self, values, &order, &out.1.slice(..n)?, false)
+        check_offsets(self, offsets, keys.len(), &[out.0.out(), out.1.out()])?;
+        pairs(self, (keys, values), by, out, |call| by_parts(call, offsets))
     }
 
     /// The indices, in the whole array, of every segment's keys in order; an element in no segment has its own. So a gather by them sorts other arrays
@@ -191,13 +175,50 @@ impl<B: Run<SegmentedSortTask> + Run<ScanTask> + Run<GatherTask>> SegmentedSort 
 
 /// Sorts the parts that offsets cut the keys of a sort into.
 fn by_parts<B: SegmentedSort, O: Count + IndexElement>(call: Call<'_, B>, offsets: &Buffer<B, O>) -> Result<()> {
+    run_parts(call, offsets.len() + 1, true, |device, n| bounds(device, n, offsets))
+}
+
+/// Sorts parts of the keys of a sort, with their bounds, one less; `keeps_rest` is [the task's](SegmentedSortTask::keeps_rest).
+pub(super) fn run_parts<B: Run<SegmentedSortTask>>(
+    call: Call<'_, B>,
+    parts: u64,
+    keeps_rest: bool,
+    bounds: impl FnOnce(&B, u64) -> Result<Buffer<B, u32>>,
+) -> Result<()> {
     let n = call.elements();
     call.checked(n, |device, sort, leaves, outs| {
-        let bounds = bounds(device, n, offsets)?;
+        let bounds = bounds(device, n)?;
         let bounds = Leaf::Array { raw: bounds.raw().clone(), dtype: DType::U32, offset: bounds.offset(), len: bounds.len() };
         let leaves = [leaves, &[bounds]].concat();
-        device.run(&SegmentedSortTask { sort, parts: offsets.len() + 1 }, &leaves, outs)
+        device.run(&SegmentedSortTask { sort, parts, keeps_rest }, &leaves, outs)
     })
+}
+
+/// Sorts keys by `run`, and values with them: four bytes travel, others are fetched by indices.
+pub(super) fn pairs<B: SegmentedSort, K: Element, V: Element>(
+    device: &B,
+    (keys, values): (&Buffer<B, K>, &Buffer<B, V>),
+    by: impl Into<SortBy>,
+    out: (&Buffer<B, K>, &Buffer<B, V>),
+    run: impl FnOnce(Call<'_, B>) -> Result<()>,
+) -> Result<()> {
+    let n = keys.len();
+    if values.len() != n {
+        return Err(Error::LengthMismatch { what: "values", expected: n, found: values.len() });
+    }
+    check_output(device, keys, out.0)?;
+    check_output(device, values, out.1)?;
+    let outs = [(out.0.out(), n), (out.1.out(), n)];
+    check_aliasing("segmented sort", &[keys.leaf(), values.leaf()], n, &outs, false)?;
+    let call = Call::new(device, keys, by)?.keys_to(out.0)?;
+    if V::DTYPE.size_bytes() == 4 {
+        // As words, which nothing converts.
+        let words = |b: &Buffer<B, V>| Buffer::<B, u32>::from_raw(device, b.raw().clone(), b.offset(), b.len());
+        return run(call.values(&words(values)?)?.payload_to(&words(out.1)?)?);
+    }
+    let order = device.buffer::<u32>(n)?;
+    run(call.indices().payload_to(&order)?)?;
+    gather(device, values, &order, &out.1.slice(..n)?, false)
 }
 
 /// At least one offset, not too many, on the right device, and not where something is written.
@@ -217,7 +238,7 @@ fn check_offsets<B: Backend, O: Count>(device: &B, offsets: &Buffer<B, O>, n: u6
 const MOST_OFFSETS: u64 = u32::MAX as u64 - 2;
 
 /// Room, and the right device, before anything is enqueued.
-fn check_output<B: Backend, T: Element>(device: &B, x: &Buffer<B, T>, out: &Buffer<B, T>) -> Result<()> {
+pub(super) fn check_output<B: Backend, T: Element>(device: &B, x: &Buffer<B, T>, out: &Buffer<B, T>) -> Result<()> {
     out.check_device(device, "the output")?;
     x.check_device(device, "an input")?;
     let (required, available) = (x.len(), out.len());

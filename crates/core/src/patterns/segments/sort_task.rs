@@ -17,7 +17,7 @@ use crate::patterns::{
 
 /// Stable sorts of parts of an array as data. The leaves are those of [`SegmentedSortTask::sort`], then the bounds: an array of `u32`, from the start of its
 /// memory on, one less than there are parts, which never falls nor is above the number of keys. Part `p` is the keys from bound `p - 1` to bound `p`; the first
-/// part begins with the first key, the last one ends with the last. These two stay as they are: they are in no segment. Indices count from the array's
+/// part begins with the first key, the last one ends with the last. These two are in no segment, and are not sorted. Indices count from the array's
 /// start. Nothing is lent, no output is an input, and what travels has at most 4 bytes.
 #[derive(Clone, PartialEq, Eq, Debug, Hash)]
 pub struct SegmentedSortTask {
@@ -25,6 +25,8 @@ pub struct SegmentedSortTask {
     pub sort: SortTask,
     /// Parts, of which two are in no segment.
     pub parts: u64,
+    /// Whether these two are written as they are. Else what lies there in the outputs is undefined, and costs no work.
+    pub keeps_rest: bool,
 }
 
 /// Which operand of a task is what.

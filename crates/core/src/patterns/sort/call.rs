@@ -55,6 +55,15 @@ impl<'a, B: Backend> Call<'a, B> {
         self.elements
     }
 
+    pub(in crate::patterns) const fn device(&self) -> &'a B {
+        self.device
+    }
+
+    /// The outputs, and how many of their elements are written.
+    pub(in crate::patterns) fn outs(&self) -> &[(Out<B::Raw>, u64)] {
+        &self.outs
+    }
+
     pub(super) fn in_place(mut self) -> Self {
         self.in_place = true;
         self
