@@ -109,6 +109,41 @@ union Quad {
     IW_DEVICE Quad() {}
 };
 
+// What a key is held in while it is merged.
+template <class K>
+struct HeldIn {
+    using Type = uint32_t;
+};
+template <>
+struct HeldIn<uint64_t> {
+    using Type = uint64_t;
+};
+template <class K>
+using Held = typename HeldIn<K>::Type;
+
+// One of two elements in global memory, and the next head of one of two runs in shared memory (`i` and `j` are bytes of what lies at `keys`). What is not
+// wanted is left out by predicates: to choose an address, and which of two heads a key replaces, takes longer.
+#define PREDICATED(K, TYPE, SIZE, REGISTER)                                                                                           \
+    IW_DEVICE Held<K> load_one_of(const K* a, const K* b, bool of_a) {                                                                \
+        Held<K> v;                                                                                                                    \
+        asm volatile("{ .reg .pred p; setp.ne.u32 p, %3, 0; @p ld.global." TYPE " %0, [%1]; @!p ld.global." TYPE " %0, [%2]; }"       \
+                     : "=" REGISTER(v)                                                                                                \
+                     : "l"(a), "l"(b), "r"((uint32_t)of_a)                                                                            \
+                     : "memory");                                                                                                     \
+        return v;                                                                                                                     \
+    }                                                                                                                                 \
+    IW_DEVICE void next_head(const K*, uint32_t keys, bool of_a, uint32_t& i, uint32_t& j, Held<K>& x, Held<K>& y) {                  \
+        asm volatile("{ .reg .pred p; .reg .u32 at; setp.ne.u32 p, %5, 0;"                                                            \
+                     " @p add.u32 %0, %0, " SIZE "; @!p add.u32 %1, %1, " SIZE "; selp.b32 at, %0, %1, p; add.u32 at, at, %4;"        \
+                     " @p ld.shared." TYPE " %2, [at]; @!p ld.shared." TYPE " %3, [at]; }"                                            \
+                     : "+r"(i), "+r"(j), "+" REGISTER(x), "+" REGISTER(y)                                                             \
+                     : "r"(keys), "r"((uint32_t)of_a));                                                                               \
+    }
+PREDICATED(uint8_t, "u8", "1", "r")
+PREDICATED(unsigned short, "u16", "2", "r")
+PREDICATED(uint32_t, "u32", "4", "r")
+PREDICATED(uint64_t, "u64", "8", "l")
+
 // in[2], in[3]: values; out[0], out[1]: merged keys and values. scratch[0]: where tiles begin in a; without it, blocks search for themselves.
 template <class K, int P>
 IW_DEVICE void merge_tile(const Args& args) {
@@ -139,14 +174,21 @@ IW_DEVICE void merge_tile(const Args& args) {
     // Places of the tile: its keys of a, then its keys of b.
     const K* const a = in.a + from;
     const K* const b = in.b + (begin - from) - of_a;
-    K key[I];
+    Held<K> key[I];
+    if (count == TILE) {
+        const K *const a_here = a + threadIdx.x, *const b_here = b + threadIdx.x;
+        const int left = of_a - (int)threadIdx.x;
 #pragma unroll
-    for (int k = 0; k < I; ++k) {
-        const int r = threadIdx.x + k * THREADS;
-        key[k] = r < count ? (r < of_a ? a : b)[r] : (K)0;
+        for (int k = 0; k < I; ++k) key[k] = (k * THREADS < left ? a_here : b_here)[k * THREADS];
+    } else {
+#pragma unroll
+        for (int k = 0; k < I; ++k) {
+            const int r = threadIdx.x + k * THREADS;
+            key[k] = r < count ? (r < of_a ? a : b)[r] : (K)0;
+        }
     }
 #pragma unroll
-    for (int k = 0; k < I; ++k) keys[threadIdx.x + k * THREADS] = in.order.mapped(key[k]);
+    for (int k = 0; k < I; ++k) keys[threadIdx.x + k * THREADS] = in.order.mapped((K)key[k]);
     __syncthreads();
 
     const int k0 = min((int)threadIdx.x * I, count);
@@ -158,25 +200,22 @@ IW_DEVICE void merge_tile(const Args& args) {
         else
             high = i;
     }
-    int i = low, j = of_a + k0 - low;
-    K x = keys[i], y = keys[j];
+    constexpr uint32_t SIZE = sizeof(K);
+    Held<K> x = keys[low], y = keys[of_a + k0 - low];
+    const uint32_t keys_at = (uint32_t)__cvta_generic_to_shared(keys), i_end = of_a * SIZE, j_end = count * SIZE;
+    uint32_t i = low * SIZE, j = (of_a + k0 - low) * SIZE;
     unsigned short source[I];
 #pragma unroll
     for (int k = 0; k < I; ++k) {
-        const bool takes_a = j >= count || (i < of_a && x <= y);
+        const bool takes_a = j >= j_end | (i < i_end & x <= y);
         key[k] = takes_a ? x : y;
-        source[k] = (unsigned short)(takes_a ? i : j);
-        const int next = takes_a ? ++i : ++j;
-        const K head = keys[next];
-        if (takes_a)
-            x = head;
-        else
-            y = head;
+        if (P > 0) source[k] = (unsigned short)((takes_a ? i : j) / SIZE);
+        next_head((const K*)nullptr, keys_at, takes_a, i, j, x, y);
     }
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < I; ++k) {
-        keys[threadIdx.x * I + k] = key[k];
+        keys[threadIdx.x * I + k] = (K)key[k];
         if (P > 0) sources[threadIdx.x * I + k] = source[k];
     }
     __syncthreads();

@@ -352,7 +352,7 @@ IW_DEVICE void sort_alone(const Args& args, const AlonePart& part, SharedTile<K,
     K key[I];
     V value[P > 0 ? I : 1];
 #pragma unroll
-    for (int k = 0; k < I; ++k) key[k] = place + k * WARP < count ? keys[place + k * WARP] : (K)0;
+    for (int k = 0; k < I; ++k) key[k] = place + k * WARP < count ? mapped(keys[place + k * WARP], args) : (K)~(K)0;
     if constexpr (P > 0) {
 #pragma unroll
         for (int k = 0; k < I; ++k)
@@ -371,27 +371,25 @@ IW_DEVICE void sort_alone(const Args& args, const AlonePart& part, SharedTile<K,
 #pragma unroll
         for (int k = 0; k < RADIX / WARP; ++k) counters[k * WARP + lane] = 0, matches[k * WARP + lane] = 0;
         __syncwarp();
-        uint32_t rank[I];  // values first; places past the end hold the greatest, after all others
+        const auto value_of = [&](int k) { return digit_of(key[k], shift, mask); };
 #pragma unroll
-        for (int k = 0; k < I; ++k) {
-            rank[k] = place + k * WARP < count ? (uint32_t)(mapped(key[k], args) >> shift) & mask : RADIX - 1;
-            atomicAdd(counters + rank[k], 1u);
-        }
+        for (int k = 0; k < I; ++k) atomicAdd(counters + value_of(k), 1u);
         __syncthreads();
         uint32_t total;
         place_counts(shared.rank.counters, sums, total, [] {});
         __syncthreads();
-        rank_keys(rank, counters, matches);
+        Halves<I> ranks;
+        rank_keys(ranks, value_of, counters, matches);
         __syncthreads();
 #pragma unroll
-        for (int k = 0; k < I; ++k) shared.keys[rank[k]] = key[k];
+        for (int k = 0; k < I; ++k) shared.keys[ranks.get(k)] = key[k];
         __syncthreads();
 #pragma unroll
         for (int k = 0; k < I; ++k) key[k] = shared.keys[place + k * WARP];
         if constexpr (P > 0) {
             __syncthreads();
 #pragma unroll
-            for (int k = 0; k < I; ++k) shared.payload[rank[k]] = value[k];
+            for (int k = 0; k < I; ++k) shared.payload[ranks.get(k)] = value[k];
             __syncthreads();
 #pragma unroll
             for (int k = 0; k < I; ++k) value[k] = shared.payload[place + k * WARP];
@@ -402,7 +400,7 @@ IW_DEVICE void sort_alone(const Args& args, const AlonePart& part, SharedTile<K,
 #pragma unroll
     for (int k = 0; k < I; ++k) {
         if (place + k * WARP >= count) continue;
-        if (!(args.u[FLAGS] & DROPS_KEYS)) keys_out[place + k * WARP] = key[k];
+        if (!(args.u[FLAGS] & DROPS_KEYS)) keys_out[place + k * WARP] = unmapped(key[k], args);
         if constexpr (P > 0) values_out[place + k * WARP] = value[k];
     }
 }
@@ -440,7 +438,7 @@ IW_DEVICE void segmented_alone(const Args& args) {
     extern "C" __global__ void __launch_bounds__(THREADS, 2) segmented_pass_k##B##_p##P(const __grid_constant__ Args args) {         \
         while (sort_pass<K, P, true>(args)) __syncthreads();                                                                         \
     }                                                                                                                                \
-    extern "C" __global__ void __launch_bounds__(THREADS, P > 0 ? 1 : 2) segmented_alone_k##B##_p##P(const __grid_constant__ Args args) { \
+    extern "C" __global__ void __launch_bounds__(THREADS, P > 0 ? 2 : 3) segmented_alone_k##B##_p##P(const __grid_constant__ Args args) { \
         segmented_alone<K, P>(args);                                                                                                 \
     }
 #define SEGMENTED(B, K)                                         \

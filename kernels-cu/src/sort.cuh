@@ -33,9 +33,10 @@ IW_DEVICE K unmapped(K bits, const Args& args) {
     const K negative = (K)wide(args.u + NEGATIVE), key = bits ^ (K)wide(args.u + FLIP);
     return key ^ (key >> (8 * sizeof(K) - 1) ? negative : (K)0);
 }
+// A digit of what it gives.
 template <class K>
-IW_DEVICE uint32_t digit_of(K key, const Args& args, uint32_t mask) {
-    return (uint32_t)(mapped(key, args) >> args.u[SHIFT]) & mask;
+IW_DEVICE uint32_t digit_of(K bits, uint32_t shift, uint32_t mask) {
+    return (uint32_t)(bits >> shift) & mask;
 }
 
 // Look-back for one value: the sum of the counts of the tiles from `tile - 1` down to the first that knows the sum of all before it.
@@ -69,7 +70,11 @@ constexpr uint32_t STAYS = 1u << 31;  // in SIZE: its keys stay where they are
 IW_DEVICE uint32_t* table_of(const Args& args, int k) { return (uint32_t*)args.scratch[2] + (uint64_t)k * args.u[TILES]; }
 
 template <class K, int P>
-constexpr int ITEMS = (sizeof(K) > P ? sizeof(K) : P) > 4 ? 10 : P > 0 ? 21 : 23;
+constexpr int ITEMS = (sizeof(K) > P ? sizeof(K) : P) > 4 ? 11 : P > 0 ? 22 : 19;
+
+// Blocks to a multiprocessor that registers leave room for: what travels takes as many as keys.
+template <class K, int P>
+constexpr int BLOCKS = P == 4 && sizeof(K) <= 4 ? 2 : 3;
 
 struct Nothing {};
 template <int P>
@@ -118,14 +123,31 @@ IW_DEVICE uint32_t place_counts(uint32_t (*counters)[RADIX], uint32_t* sums, uin
     return start;
 }
 
+// I numbers below 2^16, two to a register: a tile's keys and ranks leave room for three blocks to a multiprocessor.
+template <int I>
+struct Halves {
+    uint32_t words[(I + 1) / 2];
+    IW_DEVICE uint32_t get(int k) const { return k % 2 ? words[k / 2] >> 16 : words[k / 2] & 0xffff; }
+    // In order.
+    IW_DEVICE void put(int k, uint32_t v) {
+        words[k / 2] = k % 2 ? words[k / 2] | v << 16 : v;
+        hold(k);
+    }
+  private:
+    // The compiler would keep a register to each.
+    IW_DEVICE void hold(int k) {
+        if (k % 2 || k == I - 1) asm volatile("" : "+r"(words[k / 2]));
+    }
+};
+
 // Values become ranks: `counters`, the warp's own, hold the place of the next key of each value. Lanes with the same value find each other in `matches`, which
 // are zero before and after, and the highest of them counts for all.
-template <int I>
-IW_DEVICE void rank_keys(uint32_t (&rank)[I], uint32_t* counters, uint32_t* matches) {
+template <int I, class F>
+IW_DEVICE void rank_keys(Halves<I>& ranks, const F& value_of, uint32_t* counters, uint32_t* matches) {
     const int lane = lane_id();
 #pragma unroll
     for (int k = 0; k < I; ++k) {
-        const uint32_t value = rank[k];
+        const uint32_t value = value_of(k);
         atomicOr(matches + value, 1u << lane);
         __syncwarp();
         const uint32_t same = *(volatile uint32_t*)(matches + value);
@@ -137,7 +159,7 @@ IW_DEVICE void rank_keys(uint32_t (&rank)[I], uint32_t* counters, uint32_t* matc
         // All have read the match by now.
         if (lane == leader) *(volatile uint32_t*)(matches + value) = 0;
         __syncwarp();
-        rank[k] = before + up_to - 1;
+        ranks.put(k, before + up_to - 1);
     }
 }
 
@@ -199,23 +221,22 @@ IW_DEVICE bool sort_pass(const Args& args) {
 
     const K* const from = (const K*)(plan & READS_SOURCE ? args.in[0].ptr : args.out[plan & READS_AWAY ? 2 : 0]) + begin;
     K key[I];
-    uint32_t rank[I];  // values first
     if (count == TILE) {
 #pragma unroll
         for (int k = 0; k < I; ++k) key[k] = from[place + k * WARP];
 #pragma unroll
-        for (int k = 0; k < I; ++k) rank[k] = digit_of(key[k], args, mask);
+        for (int k = 0; k < I; ++k) key[k] = mapped(key[k], args);
     } else {
         // Places past the end hold the greatest value, after all others: they take no key's rank, and nobody asks for this tile's counts.
 #pragma unroll
         for (int k = 0; k < I; ++k) {
-            const bool there = place + k * WARP < count;
-            key[k] = there ? from[place + k * WARP] : (K)0;
-            rank[k] = there ? digit_of(key[k], args, mask) : RADIX - 1;
+            key[k] = place + k * WARP < count ? mapped(from[place + k * WARP], args) : (K)~(K)0;
         }
     }
+    const uint32_t shift = args.u[SHIFT];
+    const auto value_of = [&](int k) { return digit_of(key[k], shift, mask); };
 #pragma unroll
-    for (int k = 0; k < I; ++k) atomicAdd(counters + rank[k], 1u);
+    for (int k = 0; k < I; ++k) atomicAdd(counters + value_of(k), 1u);
     __syncthreads();
 
     // The tile's counts are published before anything else is done.
@@ -225,10 +246,11 @@ IW_DEVICE bool sort_pass(const Args& args) {
     });
     __syncthreads();
 
-    rank_keys(rank, counters, matches);
+    Halves<I> ranks;
+    rank_keys(ranks, value_of, counters, matches);
     __syncthreads();
 #pragma unroll
-    for (int k = 0; k < I; ++k) shared.keys[rank[k]] = key[k];
+    for (int k = 0; k < I; ++k) shared.keys[ranks.get(k)] = key[k];
 
     if (threadIdx.x < RADIX) {
         uint32_t base = begin;
@@ -249,13 +271,14 @@ IW_DEVICE bool sort_pass(const Args& args) {
 
     const bool writes_keys = !(plan & LAST) || !(args.u[FLAGS] & DROPS_KEYS);
     K* const keys_to = (K*)args.out[plan & WRITES_AWAY ? 2 : 0];
-    uint32_t to[I];
+    Halves<I> values_in_order;
 #pragma unroll
     for (int k = 0; k < I; ++k) {
         const int r = threadIdx.x + k * THREADS;
         const K sorted = shared.keys[r];
-        to[k] = r < count ? bases[digit_of(sorted, args, mask)] + r : 0;
-        if (writes_keys && r < count) keys_to[to[k]] = sorted;
+        const uint32_t value = digit_of(sorted, shift, mask);
+        if constexpr (P > 0) values_in_order.put(k, value);
+        if (writes_keys && r < count) keys_to[bases[value] + r] = unmapped(sorted, args);
     }
     if constexpr (P > 0) {
         V payload[I];
@@ -269,13 +292,13 @@ IW_DEVICE bool sort_pass(const Args& args) {
         }
         __syncthreads();
 #pragma unroll
-        for (int k = 0; k < I; ++k) shared.payload[rank[k]] = payload[k];
+        for (int k = 0; k < I; ++k) shared.payload[ranks.get(k)] = payload[k];
         __syncthreads();
         V* const payload_to = (V*)args.out[plan & WRITES_AWAY ? 3 : 1];
 #pragma unroll
         for (int k = 0; k < I; ++k) {
             const int r = threadIdx.x + k * THREADS;
-            if (r < count) payload_to[to[k]] = shared.payload[r];
+            if (r < count) payload_to[bases[values_in_order.get(k)] + r] = shared.payload[r];
         }
     }
     if (!PART && !alone && tile == tiles - 1) next_epoch<1>(header, status, tiles, epoch, args.u[EPOCHS]);

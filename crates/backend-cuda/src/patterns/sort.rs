@@ -20,7 +20,7 @@ const DIGIT: u32 = 8;
 pub(super) const RADIX: u64 = 1 << DIGIT;
 /// Threads of a block of `sort_pass_*`, and its keys for each: without a payload, with one, and where either has more than 4 bytes.
 pub(super) const THREADS: u32 = 384;
-const ITEMS: [u64; 3] = [23, 21, 10];
+const ITEMS: [u64; 3] = [19, 22, 11];
 pub(super) const HISTOGRAM_THREADS: u32 = 256;
 /// Keys that a block of `sort_histogram_*` reads at once, and blocks of it to a multiprocessor.
 const HISTOGRAM_STEP: u64 = 2048;
