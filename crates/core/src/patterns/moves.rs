@@ -2,10 +2,12 @@
 
 mod enqueue;
 mod floats;
+mod from;
 mod task;
 
 pub(crate) use enqueue::{check_indices, raw_as};
 pub(crate) use floats::target_word;
+pub use from::MoveFrom;
 pub use task::{GatherTask, IndexElement, ScatterOp, ScatterTask};
 
 use super::layout::{self, Axis, LayoutTask};

@@ -5,6 +5,7 @@ mod call;
 mod difference;
 mod scan;
 mod sort;
+mod sort_from;
 mod sort_task;
 mod task;
 
@@ -12,6 +13,7 @@ pub use by_key::{ByKeyPlaces, ReduceByKeyTask};
 pub use difference::Difference;
 pub use scan::OffsetScan;
 pub use sort::SegmentedSort;
+pub use sort_from::SegmentedSortFrom;
 pub use sort_task::{SegmentedSortPlaces, SegmentedSortTask};
 pub use task::{SegmentPlaces, SegmentedReduceTask};
 

@@ -1,0 +1,217 @@
+//! Inputs that never lie in memory, of patterns that have cases of their own for arrays: sorts, gathers, flags and keys of scans.
+
+use super::input;
+use crate::case::{Cases, Target};
+use crate::data::Fill;
+use half::f16;
+use isowarp::Result;
+use isowarp::element::{DType, Element};
+use isowarp::prelude::*;
+
+/// Nothing, one, edges of subgroups and tiles, several tiles.
+const SIZES: [u64; 5] = [0, 1, 33, 4097, 30_011];
+
+pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
+    permutations(c);
+    // Kernels of their own: too many to compile in the quick run's minute.
+    c.quick(false);
+    sorts(c);
+    sorts_of_narrow_and_wide_keys(c);
+    sorts_by_an_order(c);
+    sorts_of_segments(c);
+    gathers(c);
+    heads(c);
+}
+
+/// An order that has some places twice, some not at all, and some that are none.
+fn places<B: Target>(d: &B, n: u64, len: u64) -> Result<Buffer<B, u32>> {
+    d.generate(n, (index(), scalar(len as u32)), |(i, len)| (i * 2_654_435_761) % (len + len / 8 + 1))
+}
+
+fn permutations<B: Target>(c: &mut Cases<B>) {
+    for n in SIZES {
+        c.add(format!("map/permuted/f32/n={n}"), move |d| {
+            let x = input::<B, f32>(d, Fill::Bits, 3001, "x")?;
+            d.map((permuted(&x, &places(d, n, 3001)?), index()), |(x, i)| (x, i))
+        });
+    }
+    c.add("reduce/permuted/f32", |d| {
+        let (x, y) = (input::<B, f32>(d, Fill::Cancel, 5003, "x")?, input::<B, u8>(d, Fill::Plain, 9001, "y")?);
+        let at = places(d, 9001, 5003)?;
+        let back = at.reversed();
+        // A view of indices, indices that are permuted themselves, signed ones of which some are below zero.
+        let signed = lazy(&at, |i: Expr<u32>| i.bitcast::<i32>() - 40);
+        let inputs = (permuted(&x, &back), permuted(&x, permuted(&at, counting(9001))), permuted(&y, signed));
+        d.reduce_from(inputs, |(x, y, k)| x * y + k.cast::<f32>(), Sum)
+    })
+    .needs(&[u8::DTYPE]);
+}
+
+fn sorts<B: Target>(c: &mut Cases<B>) {
+    for n in SIZES {
+        c.add(format!("sort/from/counting/u32/n={n}"), move |d| {
+            let keys = d.sort_from(counting(n), |i| (i * 2_654_435_761) >> 9, SortOrder::Descending)?;
+            Ok((keys, d.argsort_from(counting(n), |i| (i * 40_503) % 97, SortOrder::Ascending.bits(1..5))?))
+        });
+        // Special values meet each other, and what is not a number comes of some.
+        c.add(format!("sort/from/zipped/f32/n={n}"), move |d| {
+            let (x, y) = (input::<B, f32>(d, Fill::Bits, n, "x")?, input::<B, f32>(d, Fill::Bits, n, "y")?);
+            let f = |(x, y, k): (Expr<f32>, Expr<f32>, Expr<f32>)| x * y - k;
+            let pairs = d.sort_pairs_from((&x, &y.reversed()), |(x, y)| (x - y, y), SortOrder::Descending)?;
+            let zipped = d.sort_with_indices_from((&x, &y.reversed(), scalar(0.5f32)), f, SortOrder::Ascending)?;
+            Ok((pairs, zipped, d.sort_from(&x, |x| x, SortOrder::Ascending)?))
+        });
+        c.add(format!("sort/from/permuted/u32/n={n}"), move |d| {
+            let x = input::<B, u32>(d, Fill::Plain, 3001, "x")?;
+            let at = places(d, n, 3001)?;
+            let f = |(x, i): (Expr<u32>, Expr<u32>)| ((x >> 20) ^ (i >> 7), i);
+            let out = (d.iota::<u32>(n + 3, 0, 1)?, d.iota::<u32>(n + 3, 0, 1)?);
+            let lent = (d.buffer(n)?, d.buffer(n)?);
+            d.sort_pairs_from_with((permuted(&x, &at), index()), f, SortOrder::Ascending, (&lent.0, &lent.1), (&out.0, &out.1))?;
+            Ok((out, d.is_sorted_from(permuted(&x, &at), |x| x, SortOrder::Ascending)?))
+        });
+    }
+    for (rows, n) in [(1, 5), (300, 3), (5, 4097)] {
+        c.add(format!("sort/rows_from/u32/{rows}x{n}"), move |d| {
+            let f = |i: Expr<u32>| (i * 2_654_435_761) >> 20;
+            let sorted = d.sort_rows_from(counting(rows * n), f, n, SortOrder::Ascending)?;
+            Ok((sorted, d.argsort_rows_from(counting(rows * n), f, n, SortOrder::Descending)?))
+        });
+    }
+    // All keys alike: no pass is needed, and the payload has to be there all the same.
+    c.add("sort/from/constant/u32/n=30011", |d| {
+        let sorted = d.sort_with_indices_from((counting(30_011), scalar(7u32)), |(_, seven)| seven, SortOrder::Descending)?;
+        Ok((sorted, d.argsort_from((counting(30_011), scalar(7u32)), |(_, seven)| seven.store_as::<u8>(), SortOrder::Ascending)?))
+    })
+    .needs(&[DType::U8]);
+    let n = (1 << 20) + 1;
+    c.add(format!("sort/large_from/f32/n={n}"), move |d| {
+        let f = |i: Expr<u32>| ((i * 2_654_435_761) >> 12).bitcast::<i32>().cast::<f32>();
+        let out = d.argsort_from(counting(n), f, SortOrder::Ascending)?;
+        let digest = d.reduce_from((&out, index()), |(x, i)| x * (i | 1), Sum)?;
+        Ok((out.slice(n - 1000..)?, digest, d.is_sorted_from(permuted(&d.generate(n, index(), f)?, &out), |x| x, SortOrder::Ascending)?))
+    });
+}
+
+fn sorts_of_narrow_and_wide_keys<B: Target>(c: &mut Cases<B>) {
+    for n in [1, 4097, 30_011] {
+        c.add(format!("sort/from/f16/n={n}"), move |d| {
+            let (x, y) = (input::<B, f16>(d, Fill::Bits, n, "x")?, input::<B, f16>(d, Fill::Bits, n, "y")?);
+            let f = |(x, y): (Expr<f32>, Expr<f32>)| (x * y).store_as::<f16>();
+            Ok((d.sort_from((&x, &y), f, SortOrder::Ascending)?, d.argsort_from((&x, &y), f, SortOrder::Descending)?))
+        })
+        .needs(&[DType::F16]);
+        c.add(format!("sort/from/u8/n={n}"), move |d| {
+            let x = input::<B, u8>(d, Fill::Plain, n, "x")?;
+            let f = |(x, i): (Expr<u32>, Expr<u32>)| ((x ^ i).store_as::<u8>(), i);
+            d.sort_pairs_from((&x.reversed(), index()), f, SortOrder::Descending)
+        })
+        .needs(&[DType::U8]);
+        c.add(format!("sort/from/f64/n={n}"), move |d| {
+            let x = input::<B, f64>(d, Fill::Bits, n, "x")?;
+            let pairs = d.sort_pairs_from((&x, index()), |(x, i)| (x * x - x, i.cast::<u64>()), SortOrder::Ascending)?;
+            let sorted = d.is_sorted_from(&pairs.0, |x| x, SortOrder::Ascending)?;
+            Ok((pairs, sorted, d.is_sorted_from(&x, |x| -x, SortOrder::Descending)?))
+        })
+        .needs(&[DType::F64, DType::U64]);
+    }
+}
+
+fn sorts_by_an_order<B: Target>(c: &mut Cases<B>) {
+    for n in SIZES {
+        c.add(format!("sort_by/from/f32/n={n}"), move |d| {
+            let (x, y) = (input::<B, f32>(d, Fill::Bits, n, "x")?, input::<B, f32>(d, Fill::Wide, n, "y")?);
+            let last = |a: Expr<f32>, b: Expr<f32>| a.abs().lt(b.abs()) | (b.is_nan() & !a.is_nan());
+            let f = |(x, y): (Expr<f32>, Expr<f32>)| x + y;
+            let out = d.iota::<f32>(n + 2, 0.0, 1.0)?;
+            d.sort_by_from_into((&x, &y.reversed()), f, last, &out)?;
+            Ok((out, d.argsort_by_from((&x, &y), f, last)?))
+        });
+        c.add(format!("sort_by/pairs_from/u32/n={n}"), move |d| {
+            let at = places(d, n, 3001)?;
+            let x = input::<B, u32>(d, Fill::Plain, 3001, "x")?;
+            let digits = |a: Expr<u32>, b: Expr<u32>| (a % 100).lt(b % 100);
+            let travels = d.sort_pairs_by_from((permuted(&x, &at), index()), |(x, i)| (x, i), digits)?;
+            Ok((travels, d.sort_pairs_by_from(counting(n), |i| (i * 7, (i * 31).store_as::<u8>()), digits)?))
+        })
+        .needs(&[DType::U8]);
+    }
+}
+
+fn sorts_of_segments<B: Target>(c: &mut Cases<B>) {
+    for n in [0, 1, 33, 4097, 100_003] {
+        c.add(format!("segmented_sort/from/u32/n={n}"), move |d| {
+            let x = input::<B, u32>(d, Fill::Plain, n, "x")?;
+            let bounds: Vec<u32> = [0, 1, 1, 20, 700, 701, 9000, 60_000].into_iter().filter(|&o| u64::from(o) <= n).collect();
+            let (offsets, up) = (d.upload(&bounds)?, SortOrder::Ascending);
+            let f = |(x, i): (Expr<u32>, Expr<u32>)| (x >> 12) ^ i;
+            let pairs = d.segmented_sort_pairs_from(&x, |x| ((x >> 3).bitcast::<f32>(), x), &offsets, SortOrder::Descending)?;
+            let keys = d.segmented_sort_from((&x.reversed(), index()), f, &offsets, up)?;
+            Ok((pairs, keys, d.segmented_argsort_from((&x, index()), f, &offsets, up)?))
+        });
+    }
+}
+
+fn gathers<B: Target>(c: &mut Cases<B>) {
+    for n in SIZES {
+        c.add(format!("move/gather_from/f32/n={n}"), move |d| {
+            let (x, y) = (input::<B, f32>(d, Fill::Bits, 3001, "x")?, input::<B, f32>(d, Fill::Bits, 9003, "y")?);
+            // Zipped and strided values, a number that is their index, and a constant; indices of a view, of which some name nothing.
+            let at = places(d, n, 3001)?;
+            let values = (&x.reversed(), &y.strided(2, 3001, 3)?, index(), scalar(3u32));
+            d.gather_from((values, |(x, y, i, k)| (x - y, i * k)), (&at.reversed(), |at| at))
+        });
+        c.add(format!("move/gather_from/signed/n={n}"), move |d| {
+            let x = input::<B, u8>(d, Fill::Plain, 999, "x")?;
+            let out = d.iota::<u32>(n + 2, 5, 3)?;
+            // From 100 elements before the first one on; of a table at what it says itself.
+            let table = (array(&x), &x);
+            d.gather_from_into(
+                (table, |(all, x)| all.at(x * 3) * 1000 + x),
+                (counting(n), |i| (i * 7).bitcast::<i32>() - 100),
+                &out.slice(1..)?,
+            )?;
+            Ok(out)
+        })
+        .needs(&[DType::U8]);
+    }
+    c.add("move/gather_from/nothing", |d| {
+        let x = d.buffer::<f32>(0)?;
+        d.gather_from(((&x, index()), |(x, i)| (x + 1.0, i + 1)), (counting(500), |i| i))
+    });
+    c.add("move/gather_from/wide", |d| {
+        let (x, at) = (input::<B, u64>(d, Fill::Bits, 700, "x")?, input::<B, u64>(d, Fill::Bits, 5003, "at")?);
+        let far = |(at, i): (Expr<u64>, Expr<u32>)| select((i & 3u32).eq(0), at, at % 800);
+        d.gather_from((&x, |x| x ^ 1), ((&at, index()), far))
+    })
+    .needs(&[DType::U64]);
+    c.add("move/gather_checked_from", |d| {
+        let x = input::<B, f32>(d, Fill::Plain, 100, "x")?;
+        let said = |to: u32| {
+            let found = d.gather_checked_from((&x, |x| x * 2.0), (counting(90), |i| i + to));
+            d.upload(&found.err().map_or_else(Vec::new, |e| e.to_string().bytes().map(u32::from).collect()))
+        };
+        Ok((said(10)?, said(11)?, d.gather_checked_from((&x, |x| x * 2.0), (counting(90), |i| i + 10))?))
+    });
+}
+
+/// Where segments start, computed.
+fn heads<B: Target>(c: &mut Cases<B>) {
+    for n in [0, 1, 33, 8193, 24_577] {
+        c.add(format!("scan/flags_from/f32/n={n}"), move |d| {
+            let x = input::<B, f32>(d, Fill::Cancel, n, "x")?;
+            let hashed = || lazy(counting(n), |i: Expr<u32>| ((i * 2_654_435_761) >> 26).eq(0).cast::<u32>());
+            let sums = d.scan_segmented_from(&x, |x| x * 0.5, hashed(), Sum)?;
+            Ok((sums, d.scan_segmented_exclusive_from((&x.reversed(), index()), |(x, i)| x + i.cast::<f32>(), hashed(), Sum)?))
+        });
+        c.add(format!("scan/keys_from/u32/n={n}"), move |d| {
+            let (x, k) = (input::<B, u32>(d, Fill::Plain, n, "x")?, input::<B, u32>(d, Fill::Sorted, n, "k")?);
+            let at = d.generate(n, (index(), scalar(n as u32)), |(i, n)| (i / 3) % n)?;
+            let back = k.reversed();
+            let mixed = |(a, b, i): (Expr<u32>, Expr<u32>, Expr<u32>)| a ^ (b >> 9) ^ (i >> 6);
+            let zipped = || lazy((permuted(&k, &at), &back, index()), mixed);
+            let sums = d.scan_by_key_from(zipped(), (&x, &k), |(x, k)| x ^ k, Sum)?;
+            Ok((sums, d.scan_by_key_exclusive_from(zipped(), (array(&x), index()), |(x, i)| x.at(i ^ 1), Max)?))
+        });
+    }
+}
