@@ -1,11 +1,11 @@
 //! Inputs that never lie in memory, of patterns that have cases of their own for arrays: sorts, gathers, flags and keys of scans.
 
-use super::input;
+use super::{ABOVE_BINDING, input};
 use crate::case::{Cases, Target};
 use crate::data::Fill;
 use half::f16;
 use isowarp::Result;
-use isowarp::element::{DType, Element};
+use isowarp::element::{DType, Element, Num};
 use isowarp::prelude::*;
 
 /// Nothing, one, edges of subgroups and tiles, several tiles.
@@ -20,6 +20,13 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     sorts_by_an_order(c);
     sorts_of_segments(c);
     gathers(c);
+    scatters(c);
+    combined::<B, u32>(c, &ScatterOp::COMBINING);
+    combined::<B, i32>(c, &[ScatterOp::Min, ScatterOp::Max]);
+    combined::<B, f32>(c, &[ScatterOp::Sum, ScatterOp::Sub, ScatterOp::Min, ScatterOp::Max]);
+    combined::<B, u64>(c, &[ScatterOp::Sum, ScatterOp::Max, ScatterOp::Or]);
+    combined::<B, i64>(c, &[ScatterOp::Sub, ScatterOp::Min]);
+    combined::<B, f64>(c, &[ScatterOp::Sum, ScatterOp::Min]);
     heads(c);
 }
 
@@ -193,6 +200,75 @@ fn gathers<B: Target>(c: &mut Cases<B>) {
         };
         Ok((said(10)?, said(11)?, d.gather_checked_from((&x, |x| x * 2.0), (counting(90), |i| i + 10))?))
     });
+}
+
+/// Targets of which some are wanted by several sources, some by none, and some are none.
+fn spread(i: Expr<u32>, targets: u64) -> Expr<u32> {
+    (i * 2_654_435_761) % (targets + targets / 8 + 1) as u32
+}
+
+fn scatters<B: Target>(c: &mut Cases<B>) {
+    for n in [0, 1, 33, 4097, 100_003] {
+        // Computed values that are no numbers, into targets that keep every bit.
+        c.add(format!("move/scatter_from/f32/n={n}"), move |d| {
+            let (x, y) = (input::<B, f32>(d, Fill::Bits, n, "x")?, input::<B, f32>(d, Fill::Bits, n, "y")?);
+            let out: Vec<_> = (0..2).map(|_| input::<B, f32>(d, Fill::Bits, 3001, "targets")).collect::<Result<_>>()?;
+            let f = |(x, y, i): (Expr<f32>, Expr<f32>, Expr<u32>)| (spread(i, 2990), x - y);
+            d.scatter_from_into((&x, &y.reversed(), index()), f, &out[0].slice(5..2995)?)?;
+            // Signed targets, a constant value.
+            d.scatter_from_into((counting(n), scalar(0.1f32)), |(i, k)| ((i * 7).bitcast::<i32>() - 50, k), &out[1])?;
+            Ok(out)
+        });
+        c.add(format!("move/scatter_from/permuted/u32/n={n}"), move |d| {
+            let (x, out) = (input::<B, u32>(d, Fill::Plain, 3001, "x")?, d.iota(5000, 7u32, 3)?);
+            let (at, third) = (places(d, n, 3001)?, input::<B, u32>(d, Fill::Plain, 3 * n + 2, "y")?);
+            let inputs = (permuted(&x, &at), &third.strided(1, n, 3)?, &at.reversed());
+            d.scatter_from_into(inputs, |(x, y, to)| (to, x ^ y), &out.slice(1000..)?)?;
+            Ok(out)
+        });
+        c.add(format!("move/scatter_unique_from/n={n}"), move |d| {
+            let (words, wide) = (d.iota(n + 5, 7u32, 3)?, input::<B, f64>(d, Fill::Bits, n + 5, "targets")?);
+            let x = input::<B, f64>(d, Fill::Bits, n, "x")?;
+            // From the end to the beginning; past it, and past the end.
+            d.scatter_unique_from_into((counting(n), scalar(n as u32)), |(i, n)| (n - i + 2, i * i), &words.slice(..n + 2)?)?;
+            d.scatter_unique_from_into((&x, index()), |(x, i)| (i.cast::<u64>() + 3, x + 1.0), &wide.slice(..n + 1)?)?;
+            Ok((words, wide))
+        })
+        .needs(&[DType::F64, DType::U64]);
+    }
+    c.add("move/scatter_checked_from", |d| {
+        let out = d.iota(100, 7u32, 3)?;
+        let said = |targets: u64| {
+            let found = d.scatter_checked_from_into(counting(90), |i| (i + 8, i), &out.slice(..targets)?);
+            d.upload(&found.err().map_or_else(Vec::new, |e| e.to_string().bytes().map(u32::from).collect()))
+        };
+        Ok((said(97)?, said(98)?, out.clone()))
+    });
+    let n = ABOVE_BINDING;
+    c.add("move/scatter_unique_from/above_binding_limit", move |d| {
+        let out = d.iota(n, 0u32, 7)?;
+        d.scatter_unique_from_into(counting(100_003), |i| (i * 419 + 5, i * i), &out)?;
+        d.reduce_from((&out, index()), |(x, i)| x * (i * 2 + 1), Sum)
+    })
+    .bytes(4 * n);
+}
+
+fn combined<B: Target, T: Element<Reg = T> + Num>(c: &mut Cases<B>, ops: &'static [ScatterOp]) {
+    let t = T::DTYPE;
+    for (n, targets) in [(0, 7), (1, 1), (8193, 5), (30_011, 20_000)] {
+        c.add(format!("move/scatter_reduce_from/{t}/{n}->{targets}"), move |d| {
+            let (x, y) = (input::<B, T>(d, Fill::Bits, n, "x")?, input::<B, T>(d, Fill::Wide, n, "y")?);
+            let mut outs = Vec::new();
+            for &op in ops {
+                let out = input::<B, T>(d, Fill::Bits, targets + 3, "targets")?;
+                let f = |(x, y, i): (Expr<T>, Expr<T>, Expr<u32>)| (spread(i, targets), select((i % 3).eq(0), x, y));
+                d.scatter_reduce_from_into((&x.reversed(), &y, index()), f, op, &out.slice(1..targets + 1)?)?;
+                outs.push(out);
+            }
+            Ok(outs)
+        })
+        .needs(&[t]);
+    }
 }
 
 /// Where segments start, computed.

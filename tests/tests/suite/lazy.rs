@@ -88,6 +88,38 @@ fn gathers_of_what_is_computed_are_those_of_arrays() {
 }
 
 #[test]
+fn scatters_of_what_is_computed_are_those_of_arrays() {
+    for (n, targets) in [(0usize, 5u64), (1, 1), (300, 7), (5003, 4000), (20_003, 1)] {
+        let (x, old) = (mt19937(81, n), mt19937(82, targets as usize));
+        each(|d| {
+            let x = d.upload(&x).unwrap();
+            let back = x.reversed();
+            let place = |i: Expr<u32>| (i * 2_654_435_761) % (targets as u32 + 2);
+            let value = |x: Expr<u32>| (x.cast::<f32>() - 2e9) * 1e-3;
+            let at = d.generate(n as u64, index(), place).unwrap();
+            let array = d.map(&back, value).unwrap();
+            let fresh = || d.upload(&old.iter().map(|&b| f32::from_bits(b)).collect::<Vec<_>>()).unwrap();
+            let (found, expected) = (fresh(), fresh());
+            d.scatter_from_into((&back, index()), |(x, i)| (place(i), value(x)), &found).unwrap();
+            d.scatter_into(&array, &at, &expected).unwrap();
+            assert_eq!(words(&found), words(&expected), "{n} {targets}");
+            for op in [ScatterOp::Sum, ScatterOp::Sub, ScatterOp::Min, ScatterOp::Max] {
+                let (found, expected) = (fresh(), fresh());
+                d.scatter_reduce_from_into((&back, index()), |(x, i)| (place(i), value(x)), op, &found).unwrap();
+                d.scatter_reduce_into(&array, &at, op, &expected).unwrap();
+                assert_eq!(words(&found), words(&expected), "{n} {targets} {op:?}");
+            }
+            for op in ScatterOp::COMBINING {
+                let (found, expected) = (d.upload(&old).unwrap(), d.upload(&old).unwrap());
+                d.scatter_reduce_from_into((&back, &at), |(x, at)| (at.bitcast::<i32>(), x), op, &found).unwrap();
+                d.scatter_reduce_into(&d.reverse(&x).unwrap(), &at, op, &expected).unwrap();
+                assert_eq!(found.read_blocking().unwrap(), expected.read_blocking().unwrap(), "{n} {targets} {op:?}");
+            }
+        });
+    }
+}
+
+#[test]
 fn segments_begin_where_computed_flags_and_keys_say() {
     for n in [0, 1, 300, 9001] {
         each(|d| {
@@ -148,6 +180,22 @@ fn inputs_that_do_not_fit_are_refused_and_nothing_is_written() {
         assert!(matches!(d.gather_from((index(), |i| i), (&few, |i| i)), Err(Error::InvalidArgument { .. })), "no length");
         let far = d.gather_checked_from((&x, |x| x), (counting(70), |i| i * 2 - 4)).unwrap_err();
         assert_eq!(far, Error::IndexOutOfRange { pattern: "gather", position: 0, index: i128::from(u32::MAX - 3), limit: 100 });
+        let all = |i: Expr<u32>| (i, i);
+        assert!(matches!(d.scatter_from_into(&x, all, &x), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.scatter_from_into(permuted(&x, &few), all, &x), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.scatter_unique_from_into(&x, all, &few), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.scatter_from_into((&x, &few), |(i, _)| (i, i), &out), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.scatter_from_into(index(), all, &out), Err(Error::InvalidArgument { .. })), "no length");
+        assert!(matches!(d.scatter_reduce_from_into(&x, all, ScatterOp::Store, &out), Err(Error::InvalidArgument { .. })));
+        let floats = d.iota(100, 0.0f32, 1.0).unwrap();
+        let xor = d.scatter_reduce_from_into(&x, |i| (i, i.cast::<f32>()), ScatterOp::Xor, &floats);
+        assert!(matches!(xor, Err(Error::InvalidArgument { what: "operator", .. })));
+        assert!(matches!(d.scatter_reduce_from_into(&floats, |x| (lit(0u32), x), ScatterOp::Sum, &floats), Err(Error::Aliasing { .. })));
+        let most = 1 << 31;
+        let many = d.scatter_from_into(counting(most), all, &out);
+        assert!(matches!(many, Err(Error::TooLarge { requested, .. }) if requested == most), "{many:?}");
+        let wrong = Error::IndexOutOfRange { pattern: "scatter", position: 50, index: 100, limit: 100 };
+        assert_eq!(d.scatter_checked_from_into(counting(70), |i| (i * 2, i), &out).unwrap_err(), wrong);
         let flags = || lazy(&few, |f: Expr<u32>| f & 1u32);
         assert!(matches!(d.scan_segmented_from_into(&x, |x| x, flags(), Sum, &out), Err(Error::LengthMismatch { .. })));
         assert!(matches!(d.scan_by_key_exclusive_from_into(flags(), &x, |x| x, Sum, &out), Err(Error::LengthMismatch { .. })));

@@ -149,8 +149,14 @@ impl<B: Backend> Elsewhere<B> {
         inputs: &I,
         f: impl FnOnce(I::Exprs) -> R,
     ) -> Result<Self> {
-        let mut c = collect(device, pattern, inputs)?;
-        let (len, value) = (c.len()?, trace(inputs, &c, f)?);
+        let c = collect(device, pattern, inputs)?;
+        let value = trace(inputs, &c, f)?;
+        Self::of(device, pattern, c, value)
+    }
+
+    /// Of leaves that were collected, and what was traced over them.
+    pub(super) fn of(device: &B, pattern: &'static str, mut c: Collector<B>, value: Arc<Func>) -> Result<Self> {
+        let len = c.len()?;
         if len > MOST {
             return Err(Error::TooLarge { what: "elements that others are fetched from", requested: len, limit: MOST });
         }

@@ -445,7 +445,7 @@ fn enqueue<B: Run<MapTask>, R: Outputs>(device: &B, c: Collector<B>, n: u64, fun
 }
 
 /// Checks everything but the outputs' sizes, then runs the map. With `elementwise`, an output may be one of the inputs, element for element.
-fn store<B: Run<MapTask>>(
+pub(super) fn store<B: Run<MapTask>>(
     device: &B,
     pattern: &'static str,
     (c, n, func): (Collector<B>, u64, Arc<Func>),

@@ -31,7 +31,7 @@ pub use layout::{Axis, ImageLayout, Layout, LayoutTask};
 pub use map::{Map, MapTask};
 pub use merge::{CoRankTask, Merge, MergePlaces, MergeTask, Search, SearchKind, SearchTask, Sets};
 pub use merge_sort::{MergeByTask, MergeSort, MergeSortFrom, MergeSortPlaces, MergeSortTask, MergeTiling};
-pub use moves::{GatherTask, IndexElement, Move, MoveFrom, ScatterOp, ScatterTask};
+pub use moves::{GatherTask, IndexElement, Move, MoveFrom, ScatterFromTask, ScatterOp, ScatterTask};
 pub use reduce::{Quadrature, Reduce, ReduceTask, Statistics};
 pub use reduce_variants::{ReduceVariant, ReduceVariantTask, ReduceVariants};
 pub use scan::{Scan, ScanKind, ScanTask, SegmentedScan};
@@ -73,6 +73,7 @@ macro_rules! every_task {
             $crate::patterns::SearchTask,
             $crate::patterns::GatherTask,
             $crate::patterns::ScatterTask,
+            $crate::patterns::ScatterFromTask,
             $crate::patterns::LayoutTask,
             $crate::patterns::FilterTask
         }

@@ -72,7 +72,7 @@ pub(super) fn check_scatter<B: Run<ScatterTask>, T: Element, I: IndexElement>(
 }
 
 /// Positions of sources are kept as `i32`.
-const MOST_SOURCES: u64 = i32::MAX as u64;
+pub(super) const MOST_SOURCES: u64 = i32::MAX as u64;
 
 /// Enqueues a scatter whose operands were checked; without values, of the sources' positions.
 pub(crate) fn scatter<B: Run<ScatterTask>, T: Element, I: IndexElement>(

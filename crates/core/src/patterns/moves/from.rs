@@ -1,11 +1,12 @@
-//! Gathers of what is computed, at indices that are computed.
+//! Gathers and scatters of what is computed, at indices that are computed.
 
+use super::computed::{Sources, check_combining};
 use super::enqueue::{below, check_inputs};
 use super::floats::target_word;
-use super::{IndexElement, Move};
+use super::{IndexElement, Move, ScatterFromTask, ScatterOp};
 use crate::backend::{Backend, Run};
-use crate::buffer::Memory as _;
-use crate::element::Ty;
+use crate::buffer::{Buffer, Memory as _};
+use crate::element::{Element, Num, Scalar, Ty};
 use crate::error::Result;
 use crate::input::{Collector, Inputs, Outputs, counting, scalar};
 use crate::ir::graph::{self, Value};
@@ -19,8 +20,9 @@ use std::sync::Arc;
 /// [Moves by index](Move) whose values and indices an operator computes of inputs: what is counted, constant, zipped, permuted, reversed, or computed.
 /// Neither ever lies in memory.
 ///
-/// What is computed is stored as a [map](crate::patterns::Map) stores it: a NaN is the canonical one. No output may overlap an input.
-pub trait MoveFrom: Move {
+/// What is computed is stored as a [map](crate::patterns::Map) stores it: a NaN is the canonical one; a target that nothing is scattered to keeps every
+/// bit. No output may overlap an input. Elements that are scattered are those that an operator computes in: neither `f16` nor `u8`.
+pub trait MoveFrom: Move + Run<ScatterFromTask> {
     /// `f` of the values' inputs at each index that `g` gives of others: a value or a tuple of up to four. An index that names no element gives zeros.
     ///
     /// One launch: `f` is evaluated where it is wanted, once to an index. What it reads element by element is fetched from there, so an array or a view
@@ -99,8 +101,114 @@ pub trait MoveFrom: Move {
         gather::<Self, R, I>(self, values, &indices, R::refs(&out))?;
         Ok(out)
     }
+
+    /// `out[index] = value` for every index and value that `f` gives of the inputs; of several with one target the last stays, and an index out of
+    /// range writes nothing. Other elements of `out` stay as they are.
+    ///
+    /// Two launches over sources and one over targets: which source is a target's last one, then its value, which is computed where it is wanted, so
+    /// inputs span at most 2^32 elements. Scratch: four bytes a target.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(&[1.0f32, 2.0, 3.0])?, dev.upload(&[9.0f32; 4])?);
+    /// dev.scatter_from_into((&x, index()), |(x, i)| (i & 1u32, x * 10.0), &out)?; // 10 and 30 go to place 0: the last stays
+    /// assert_eq!(out.read_blocking()?, [30.0, 20.0, 9.0, 9.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Move::scatter_into`], and [`Error::Op`](crate::Error::Op); [`Error::TooLarge`](crate::Error::TooLarge) for 2^32 targets.
+    fn scatter_from_into<X: Inputs<Self>, I: IndexElement, T: Element<Reg = T> + Scalar>(
+        &self,
+        inputs: X,
+        f: impl FnOnce(X::Exprs) -> (Expr<I>, Expr<T>),
+        out: &Buffer<Self, T>,
+    ) -> Result<()> {
+        let sources = Sources::new(self, "scatter", &inputs, f)?;
+        if sources.check(self, out)? { sources.store_last(self, out) } else { Ok(()) }
+    }
+
+    /// As [`MoveFrom::scatter_from_into`]; an index out of range is an error. Waits for the device.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let out = dev.upload(&[9u32; 4])?;
+    /// let error = dev.scatter_checked_from_into(counting(5), |i| (i, i * i), &out).unwrap_err();
+    /// assert!(matches!(error, isowarp::Error::IndexOutOfRange { position: 4, index: 4, limit: 4, .. }));
+    /// assert_eq!(out.read_blocking()?, [9; 4]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`MoveFrom::scatter_from_into`], and [`Error::IndexOutOfRange`](crate::Error::IndexOutOfRange) with the first offending position.
+    fn scatter_checked_from_into<X: Inputs<Self>, I: IndexElement, T: Element<Reg = T> + Scalar>(
+        &self,
+        inputs: X,
+        f: impl FnOnce(X::Exprs) -> (Expr<I>, Expr<T>),
+        out: &Buffer<Self, T>,
+    ) -> Result<()> {
+        let sources = Sources::new(self, "scatter", &inputs, f)?;
+        let something = sources.check(self, out)?;
+        check_operand(self, "scatter", &sources.indices(self)?, out.len())?;
+        if something { sources.store_last(self, out) } else { Ok(()) }
+    }
+
+    /// As [`MoveFrom::scatter_from_into`] in one launch, for indices of which no two are equal. Where two are, the target's bits are not determined;
+    /// nothing else is touched.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(&[1i64, 2, 3])?, dev.buffer(3)?);
+    /// dev.scatter_unique_from_into((&x, index()), |(x, i)| (lit(2u32) - i, -x), &out)?;
+    /// assert_eq!(out.read_blocking()?, [-3, -2, -1]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`MoveFrom::scatter_from_into`].
+    fn scatter_unique_from_into<X: Inputs<Self>, I: IndexElement, T: Element<Reg = T> + Scalar>(
+        &self,
+        inputs: X,
+        f: impl FnOnce(X::Exprs) -> (Expr<I>, Expr<T>),
+        out: &Buffer<Self, T>,
+    ) -> Result<()> {
+        let sources = Sources::new(self, "scatter_unique", &inputs, f)?;
+        if sources.check(self, out)? { sources.store(self, out) } else { Ok(()) }
+    }
+
+    /// `out[index] = op(out[index], value)` for every index and value that `f` gives of the inputs: what [`Move::scatter_reduce_into`] does, with the
+    /// same bits in whatever order. Scratch is as there, without that of the sources, and sums of integers take none.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, sums) = (dev.upload(&[1e30f32, 0.5, -1e30])?, dev.upload(&[1.0f32; 2])?);
+    /// dev.scatter_reduce_from_into((&x, scalar(2.0f32)), |(x, k)| (lit(1u32), x * k), ScatterOp::Sum, &sums)?;
+    /// assert_eq!(sums.read_blocking()?, [1.0, 2.0]); // exact, rounded once
+    /// let most = dev.upload(&[0u32; 3])?;
+    /// dev.scatter_reduce_from_into(counting(10), |i| (i % 3, i * i), ScatterOp::Max, &most)?;
+    /// assert_eq!(most.read_blocking()?, [81, 49, 64]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Move::scatter_reduce_into`] and [`MoveFrom::scatter_from_into`].
+    fn scatter_reduce_from_into<X: Inputs<Self>, I: IndexElement, T: Element<Reg = T> + Scalar + Num>(
+        &self,
+        inputs: X,
+        f: impl FnOnce(X::Exprs) -> (Expr<I>, Expr<T>),
+        op: ScatterOp,
+        out: &Buffer<Self, T>,
+    ) -> Result<()> {
+        check_combining(op, T::DTYPE)?;
+        let sources = Sources::new(self, "scatter_reduce", &inputs, f)?;
+        if sources.check(self, out)? { sources.combine(self, op, out) } else { Ok(()) }
+    }
 }
-impl<B: Move> MoveFrom for B {}
+impl<B: Move + Run<ScatterFromTask>> MoveFrom for B {}
 
 const GATHER: &str = "gather";
 
