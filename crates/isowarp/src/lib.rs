@@ -188,7 +188,7 @@ pub mod prelude {
     pub use isowarp_core::patterns::{Merge, MergeSort, MergeSortFrom, Search, Sets};
     pub use isowarp_core::patterns::{Quadrature, SegmentedScan, Statistics};
     pub use isowarp_core::patterns::{ReduceVariant, ReduceVariants, ScanVariant, ScanVariants, SortVariant, SortVariants};
-    pub use isowarp_core::patterns::{Sort, SortBy, SortFrom, SortOrder, TopK, TopKRows};
+    pub use isowarp_core::patterns::{Sort, SortBy, SortFrom, SortOrder, TopK, TopKFrom, TopKRows};
 }
 
 /// The examples of the README, compiled.

@@ -17,6 +17,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     c.quick(false);
     sorts(c);
     sorts_of_narrow_and_wide_keys(c);
+    first_keys(c);
     sorts_by_an_order(c);
     sorts_of_segments(c);
     gathers(c);
@@ -98,6 +99,17 @@ fn sorts<B: Target>(c: &mut Cases<B>) {
         let digest = d.reduce_from((&out, index()), |(x, i)| x * (i | 1), Sum)?;
         Ok((out.slice(n - 1000..)?, digest, d.is_sorted_from(permuted(&d.generate(n, index(), f)?, &out), |x| x, SortOrder::Ascending)?))
     });
+}
+
+/// Sorted whole, and found by digits.
+fn first_keys<B: Target>(c: &mut Cases<B>) {
+    for (n, k) in [(0, 0), (1, 1), (30_011, 500), (300_007, 1), (300_007, 900)] {
+        c.add(format!("sort/top_k_from/f32/{k} of {n}"), move |d| {
+            let (x, y) = (input::<B, f32>(d, Fill::Bits, n, "x")?, input::<B, f32>(d, Fill::Wide, n, "y")?);
+            let found = d.top_k_from((&x, &y.reversed()), |(x, y)| x + y, k, SortOrder::Descending)?;
+            Ok((found, d.top_k_keys_from(counting(n), |i| (i * 2_654_435_761) >> 11, k, SortOrder::Ascending)?))
+        });
+    }
 }
 
 fn sorts_of_narrow_and_wide_keys<B: Target>(c: &mut Cases<B>) {

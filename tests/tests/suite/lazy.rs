@@ -34,6 +34,10 @@ fn sorts_of_what_is_computed_are_those_of_arrays() {
                 assert_eq!(sorted_from, sorted(&array), "{n}");
                 assert_eq!(d.is_sorted_from(permuted(&array, &expected.1), |x| x, by.clone()).unwrap().read_blocking().unwrap(), 1, "{n}");
             }
+            let k = n as u64 / 3;
+            let expected = d.top_k(&array, k, SortOrder::Descending).unwrap();
+            let found = d.top_k_from(inputs(), f, k, SortOrder::Descending).unwrap();
+            assert_eq!((words(&found.0), found.1.read_blocking().unwrap()), (words(&expected.0), expected.1.read_blocking().unwrap()));
             let last = |a: Expr<f32>, b: Expr<f32>| a.abs().gt(b.abs()) | (b.is_nan() & !a.is_nan());
             assert_eq!(words(&d.sort_by_from(inputs(), f, last).unwrap()), words(&d.sort_by(&array, last).unwrap()));
             let expected = d.argsort_by(&array, last).unwrap().read_blocking().unwrap();
@@ -172,6 +176,9 @@ fn inputs_that_do_not_fit_are_refused_and_nothing_is_written() {
         assert!(matches!(d.sort_by_from_into(&x, |x| x, Expr::lt, &x), Err(Error::Aliasing { .. })));
         assert!(matches!(d.sort_by_from_into(&x, |x| x, Expr::lt, &short), Err(Error::BufferTooSmall { .. })));
         assert!(matches!(d.sort_pairs_by_from_into(&x, |x| (x, x), Expr::lt, (&out, &x)), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.top_k_from(&x, |x| x, 101, up), Err(Error::TooLarge { requested: 101, limit: 100, .. })));
+        assert!(matches!(d.top_k_from_into(&x, |x| x, 9, up, (&x, &out)), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.top_k_keys_from_into(&x, |x| x, 100, up, &short), Err(Error::BufferTooSmall { .. })));
         let offsets = d.upload(&[0u32, 100]).unwrap();
         assert!(matches!(d.segmented_sort_from_into(&x, |x| x, &offsets, up, &x), Err(Error::Aliasing { .. })));
         assert!(matches!(d.segmented_sort_from_into(&x, |x| x, &offsets, up, &short), Err(Error::BufferTooSmall { .. })));

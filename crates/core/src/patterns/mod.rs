@@ -42,7 +42,8 @@ pub use segments::{
 };
 pub use select::{Find, RunLengths, Select, SelectKind, SelectTask, Selected};
 pub use sort::{
-    Digit, KeyBits, Keyed, Payload, Sort, SortBy, SortFrom, SortOrder, SortPayload, SortPlaces, SortTask, TopK, TopKRows, TopKTask,
+    Digit, KeyBits, Keyed, Payload, Sort, SortBy, SortFrom, SortOrder, SortPayload, SortPlaces, SortTask, TopK, TopKFrom, TopKRows,
+    TopKTask,
 };
 pub use sort_variants::{SortVariant, SortVariantTask, SortVariants};
 

@@ -5,11 +5,13 @@ mod from;
 mod sorted;
 mod task;
 mod top_k;
+mod top_k_from;
 mod top_k_rows;
 
 pub use from::{Keyed, SortFrom};
 pub use task::{Digit, KeyBits, SortBy, SortOrder, SortPayload, SortPlaces, SortTask};
 pub use top_k::{TopK, TopKTask};
+pub use top_k_from::TopKFrom;
 pub use top_k_rows::TopKRows;
 
 use super::{MapTask, ReduceTask};
