@@ -32,6 +32,8 @@ pub enum Source {
     Scan,
     /// `scan_variants.cu`
     ScanVariants,
+    /// `scatter.cu`
+    Scatter,
     /// `segmented_sort.cu`
     SegmentedSort,
     /// `segments.cu`
@@ -62,6 +64,7 @@ impl Source {
         Source::ReduceVariants,
         Source::Scan,
         Source::ScanVariants,
+        Source::Scatter,
         Source::SegmentedSort,
         Source::Segments,
         Source::Select,
@@ -87,6 +90,7 @@ impl Source {
             Source::ReduceVariants => "reduce_variants",
             Source::Scan => "scan",
             Source::ScanVariants => "scan_variants",
+            Source::Scatter => "scatter",
             Source::SegmentedSort => "segmented_sort",
             Source::Segments => "segments",
             Source::Select => "select",
@@ -113,6 +117,7 @@ impl Source {
             Source::ReduceVariants => reduce_variants::BUILDS,
             Source::Scan => scan::BUILDS,
             Source::ScanVariants => scan_variants::BUILDS,
+            Source::Scatter => scatter::BUILDS,
             Source::SegmentedSort => segmented_sort::BUILDS,
             Source::Segments => segments::BUILDS,
             Source::Select => select::BUILDS,
@@ -982,6 +987,27 @@ pub mod scan_variants {
                 Entry { name: "scan_kogge_stone_w4", holes: &["load1", "combine", "store1"] },
                 Entry { name: "scan_brent_kung_w4", holes: &["load1", "combine", "store1"] },
                 Entry { name: "scan_coarsened_w4", holes: &["load1", "load4", "combine", "store1", "store4"] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `scatter.cu`.
+pub mod scatter {
+    use super::*;
+
+    /// `scatter_b4`
+    pub const SCATTER_B4: Kernel = Kernel::new(Source::Scatter, "scatter_b4");
+    /// `scatter_b8`
+    pub const SCATTER_B8: Kernel = Kernel::new(Source::Scatter, "scatter_b8");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: include_str!("scatter.ptx"),
+            entries: &[
+                Entry { name: "scatter_b4", holes: &["load1", "load4"] },
+                Entry { name: "scatter_b8", holes: &["load1", "load4"] },
             ],
         },
     ];

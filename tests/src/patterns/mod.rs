@@ -9,6 +9,7 @@ mod filter;
 mod forms;
 mod groups;
 mod histogram;
+mod lazy;
 mod map;
 mod map_types;
 mod memory;
@@ -68,6 +69,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         filter::cases,
         concurrency::cases,
         forms::cases,
+        lazy::cases,
     ] {
         cases.quick(true);
         add(&mut cases);

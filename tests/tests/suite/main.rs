@@ -13,6 +13,7 @@ mod histogram;
 mod identity;
 #[cfg(feature = "wgpu")]
 mod interop;
+mod lazy;
 mod merge;
 mod merge_sort;
 mod moves;

@@ -1,14 +1,15 @@
 //! Every kernel's holes are filled for representative operators. With `PTXAS` naming an assembler, the texts are assembled too.
 
 use super::holes::{Holes, Shape, combine};
-use super::{by_key, groups, histogram, merge_sort, reduce_variants, scan_variants, select};
+use super::{by_key, groups, histogram, merge_sort, reduce_variants, scan_variants, scatter, select};
 use crate::splice::{Fill, Site, splice};
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::{DType, Element, Ty};
 use isowarp_core::ir::{self, Expr, Func, Param};
 use isowarp_core::numerics::Func as Elementary;
 use isowarp_core::patterns::{
-    HistogramSum, HistogramTask, ReduceByKeyTask, ReduceVariant, ScanVariant, SegmentedReduceTask, SelectKind, SelectTask,
+    HistogramSum, HistogramTask, ReduceByKeyTask, ReduceVariant, ScanVariant, ScatterFromTask, ScatterOp, SegmentedReduceTask, SelectKind,
+    SelectTask,
 };
 use isowarp_kernels::Source;
 use std::process::Command;
@@ -301,6 +302,21 @@ fn histograms_of_every_kind_fill_their_holes() {
                 let kernel = histogram::kernel(&task, fits);
                 histogram::with_fills(&task, &[shape], |fills| check(Source::Histogram, kernel.entry(), fills));
             }
+        }
+    }
+}
+
+#[test]
+fn scatters_fill_their_holes() {
+    let all = [
+        (one(|x: Expr<u32>| (x >> 9, x * 3)), DType::U32),
+        (one(|x: Expr<f32>| ((x * 256.0).cast::<u32>(), x.sin().bitcast::<u32>())), DType::F32),
+        (one(|x: Expr<f64>| (x.cast::<u32>(), (x * x).bitcast::<u64>())), DType::F64),
+    ];
+    for (func, dtype) in all {
+        let task = ScatterFromTask { func: Arc::new(func), n: 1, targets: 1, op: ScatterOp::Store, numerics: Numerics::Strict };
+        for shape in [Shape::Vector(dtype), Shape::Strided(dtype)] {
+            scatter::with_fills(&task, &[shape], |fills| check(Source::Scatter, scatter::kernel(&task).entry(), fills));
         }
     }
 }

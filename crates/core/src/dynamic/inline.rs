@@ -6,7 +6,12 @@ use std::cell::RefCell;
 
 /// The results of `func` over these arguments. Array parameters keep their numbers.
 pub(crate) fn inline(func: &Func, args: &[Value]) -> Vec<Value> {
-    let inliner = Inliner { func, args, done: RefCell::new(vec![None; func.nodes.len()]) };
+    inline_behind(func, args, 0)
+}
+
+/// As [`inline`], for an operator whose leaves lie behind so many others: array parameters are numbered on from them.
+pub(crate) fn inline_behind(func: &Func, args: &[Value], before: u16) -> Vec<Value> {
+    let inliner = Inliner { func, args, before, done: RefCell::new(vec![None; func.nodes.len()]) };
     inliner.range(0, func.nodes.len() as Id);
     func.results.iter().map(|&r| inliner.value(r)).collect()
 }
@@ -14,6 +19,7 @@ pub(crate) fn inline(func: &Func, args: &[Value]) -> Vec<Value> {
 struct Inliner<'a> {
     func: &'a Func,
     args: &'a [Value],
+    before: u16,
     done: RefCell<Vec<Option<Value>>>,
 }
 
@@ -58,6 +64,7 @@ impl Inliner<'_> {
         Func::operands(&node, |id| operands.push((self.value(id), self.func.types[id as usize])));
         graph::with(|g| {
             let ids: Vec<Id> = operands.iter().map(|&(v, t)| g.id(v, t)).collect();
+            let node = if let Node::Fetch(k, at) = node { Node::Fetch(self.before + k, at) } else { node };
             build(g, node, ty, &ids)
         })
     }
