@@ -293,6 +293,20 @@ impl<T: Element> Traced for Narrow<T> {
     }
 }
 
+/// One value of an operator, and the elements that it is stored as.
+pub trait Stored: Traced {
+    /// The element type.
+    type Element: Element;
+}
+
+impl<T: Scalar + Element<Reg = T>> Stored for Expr<T> {
+    type Element = T;
+}
+
+impl<T: Element> Stored for Narrow<T> {
+    type Element = T;
+}
+
 /// What an operator returns when its values are stored: a value, or a tuple of up to four.
 pub trait Outputs: Traced {
     /// The buffers that hold the values.

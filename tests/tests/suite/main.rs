@@ -14,6 +14,7 @@ mod identity;
 #[cfg(feature = "wgpu")]
 mod interop;
 mod merge;
+mod merge_from;
 mod merge_sort;
 mod moves;
 mod oracles;

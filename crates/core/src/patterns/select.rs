@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::input::{Inputs, Outputs, array, index};
 use crate::ir::{self, ArrayExpr, Expr, Traced, TracedValue};
 use task::{Call, enqueue};
-pub(super) use task::{beginnings, word};
+pub(super) use task::{beginnings, word, words};
 
 /// The part that an element goes to, and what of it is stored.
 #[derive(Clone, Copy)]

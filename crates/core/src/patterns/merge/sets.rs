@@ -1,7 +1,6 @@
 //! Sorted arrays as multisets.
 
-use super::{Count, Merge, Search, SearchTask};
-use crate::backend::Run;
+use super::{Count, Merge, Search};
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::Element;
 use crate::error::{Error, Result};
@@ -244,7 +243,7 @@ fn check<B: Sets, K: Element, C: Count>(device: &B, (a, b): Two<'_, B, K>, (out,
 }
 
 /// For each element of `a` the index of the first that is equal to it, and how many of `b` are.
-fn among<B: Run<SearchTask>, K: Element>(device: &B, (a, b): Two<'_, B, K>, order: SortOrder) -> Result<(Buffer<B, u32>, Buffer<B, u32>)> {
+fn among<B: Search, K: Element>(device: &B, (a, b): Two<'_, B, K>, order: SortOrder) -> Result<(Buffer<B, u32>, Buffer<B, u32>)> {
     Ok((device.lower_bound(a, a, order)?, device.count_equal(b, a, order)?))
 }
 
