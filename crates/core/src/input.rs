@@ -10,7 +10,7 @@ use crate::ir::{self, ArrayExpr, Expr, Param, Traced};
 use core::marker::PhantomData;
 
 /// The leaves of an input, as they are collected.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Collector<B: Backend> {
     device: B,
     pattern: &'static str,

@@ -59,6 +59,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     values::<B, f32>(c);
     values::<B, i64>(c);
     sources(c);
+    sets(c);
     large(c);
 }
 
@@ -178,6 +179,46 @@ fn sources<B: Target>(c: &mut Cases<B>) {
         Ok((a, b, found))
     })
     .needs(&[DType::U64, DType::I64]);
+}
+
+/// What a caller's buffer holds where nothing is written.
+const BEFORE: u32 = 0xABAB_ABAB;
+
+fn sets<B: Target>(c: &mut Cases<B>) {
+    type Counted<B> = (Buffer<B, u32>, Buffer<B, u32>);
+    fn made<B: Target>(d: &B, n: u64) -> Result<Counted<B>> {
+        Ok((d.generate(n + 3, scalar(BEFORE), |v| v)?, d.upload(&[7, 8])?))
+    }
+    for (m, n) in [(0, 0), (0, 9), (9, 0), (20, 13), (5000, 4001), (300, 20_011)] {
+        c.add(format!("merge/from/sets/{m},{n}"), move |d| {
+            // Runs of two and three equal ones that are met by fewer and by more.
+            let x = d.generate(m, index(), |i| i / 3 * 4)?;
+            let (a, b) = ((&x, |x: Expr<u32>| x), (counting(n), |i: Expr<u32>| (i >> 1) + (i >> 2)));
+            let outs = [made(d, m + n)?, made(d, m)?, made(d, m)?, made(d, m + n)?];
+            d.union_from_into(a, b, UP, &outs[0].0, &outs[0].1)?;
+            d.intersection_from_into(a, b, UP, &outs[1].0, &outs[1].1)?;
+            d.difference_from_into(a, b, UP, &outs[2].0, &outs[2].1)?;
+            d.symmetric_difference_from_into(a, b, UP, &outs[3].0, &outs[3].1)?;
+            let [a, b, c, d] = outs;
+            Ok(((a, b), (c, d)))
+        });
+    }
+    macro_rules! of_type {
+        ($($t:ty)*) => {$(
+            c.add(format!("merge/from/sets_of/{}", <$t>::DTYPE), |d| {
+                let (x, y) = (sorted::<B, $t>(d, Fill::Bits, 3000, "a", UP)?, sorted::<B, $t>(d, Fill::Bits, 2000, "b", UP)?);
+                let y = d.merge(&x.slice(100..900)?, &y, UP)?;
+                let keep = |x: Expr<<$t as Element>::Reg>| x.store_as::<$t>();
+                let (out, count) = (input::<B, $t>(d, Fill::Equal, 6000, "out")?, d.upload(&[0u32])?);
+                d.symmetric_difference_from_into((&x, keep), (&y, keep), UP, &out, &count)?;
+                let shared = (input::<B, $t>(d, Fill::Equal, 3000, "out")?, d.upload(&[0u32])?);
+                d.intersection_from_into((&x, keep), (&y, keep), UP, &shared.0, &shared.1)?;
+                Ok((out, count, shared))
+            })
+            .needs(&[<$t>::DTYPE]);
+        )*};
+    }
+    of_type!(u8 f16 f32 i64 f64);
 }
 
 fn large<B: Target>(c: &mut Cases<B>) {

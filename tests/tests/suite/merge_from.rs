@@ -57,6 +57,25 @@ fn roots_are_places_among_squares() {
 }
 
 #[test]
+fn sets_of_inputs_are_those_of_arrays() {
+    each(|d| {
+        for (m, n) in [(0, 9), (9, 0), (1000, 777), (20_000, 301)] {
+            let x = d.generate(m, index(), |i| i / 3 * 4).unwrap();
+            let (a, b) = ((&x, |x: Expr<u32>| x + 8), (counting(n), |i: Expr<u32>| (i >> 1) + (i >> 2)));
+            let (p, q) = (d.map(a.0, a.1).unwrap(), d.map(b.0, b.1).unwrap());
+            type Found = Result<Selected<Device, Buffer<Device, u32>>>;
+            let same = |found: Found, expected: Found| {
+                assert!(found.unwrap().read_blocking().unwrap() == expected.unwrap().read_blocking().unwrap(), "{m} and {n}");
+            };
+            same(d.union_from(a, b, UP), d.union(&p, &q, UP));
+            same(d.intersection_from(a, b, UP), d.intersection(&p, &q, UP));
+            same(d.difference_from(a, b, UP), d.difference(&p, &q, UP));
+            same(d.symmetric_difference_from(a, b, UP), d.symmetric_difference(&p, &q, UP));
+        }
+    });
+}
+
+#[test]
 fn keys_that_are_passed_on_keep_their_bits_and_computed_ones_have_one_nan() {
     each(|d| {
         let nan = |bits: u32| f32::from_bits(bits);
@@ -116,6 +135,11 @@ fn merges_of_inputs_refuse_what_does_not_fit() {
         })
         .unwrap();
         assert!(matches!(d.merge_from_into((&low, |x| escaped.get().unwrap_or(x)), b, UP, &out), Err(Error::Op(_))));
+        let count = d.iota(1, 7u32, 0).unwrap();
+        assert!(matches!(d.union_from_into(a, b, UP, &small, &count), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(d.difference_from_into(a, b, UP, &high, &count), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.intersection_from_into(a, b, UP, &out, &out), Err(Error::Aliasing { .. })));
+        assert_eq!(count.read_blocking().unwrap(), [7]);
         let far = (counting(1 << 33), same);
         assert!(matches!(d.lower_bound_from_into(far, b, UP, &out), Err(Error::TooLarge { .. })));
         assert_eq!((out.read_blocking().unwrap(), small.read_blocking().unwrap()), (vec![7; 100], vec![7; 99]));

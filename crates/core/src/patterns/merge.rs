@@ -2,6 +2,7 @@
 
 mod call;
 mod lazy;
+mod lazy_sets;
 mod search;
 mod sets;
 mod task;
@@ -203,7 +204,7 @@ pub trait Merge: Run<MergeTask> + Run<MergeFromTask> + Run<CoRankTask> + Run<CoR
         order: SortOrder,
     ) -> Result<Buffer<Self, K::Element>> {
         let sides = sides::<Self, K::Element, _, _, _, _>(self, a, b)?;
-        let out = self.buffer(sides[0].n + sides[1].n)?;
+        let out = self.buffer(sides[0].len() + sides[1].len())?;
         lazy::merge::<Self, K::Element, K::Element>(self, sides, order, (&out, None))?;
         Ok(out)
     }
@@ -246,7 +247,6 @@ pub trait Merge: Run<MergeTask> + Run<MergeFromTask> + Run<CoRankTask> + Run<CoR
     ///
     /// # Errors
     /// As [`Merge::merge_from`].
-    #[allow(clippy::type_complexity, reason = "a buffer of the keys' type, one of the values'")]
     fn merge_pairs_from<
         I: Inputs<Self>,
         J: Inputs<Self>,
@@ -261,7 +261,7 @@ pub trait Merge: Run<MergeTask> + Run<MergeFromTask> + Run<CoRankTask> + Run<CoR
         order: SortOrder,
     ) -> Result<(Buffer<Self, K::Element>, Buffer<Self, V::Element>)> {
         let sides = pairs::<Self, K::Element, V::Element, _, _, _, _>(self, a, b)?;
-        let n = sides[0].n + sides[1].n;
+        let n = sides[0].len() + sides[1].len();
         let (keys, values) = (self.buffer(n)?, self.buffer(n)?);
         lazy::merge(self, sides, order, (&keys, Some(&values)))?;
         Ok((keys, values))

@@ -39,7 +39,7 @@ fn check<K: Sample>(gpu: &Wgpu, m: usize, n: usize) {
     same_bits(&what("search"), &cpu.upper_bound(&b, &a, ORDER).expect("cpu"), &gpu.upper_bound(&y, &x, ORDER).expect("gpu"));
     // The same of inputs, one of which is fetched from. What is fetched counts as computed, so its NaN are canonical.
     let canonical = |keys: &Buffer<Cpu, K>| {
-        let keys = cpu.sort(&cpu.map(keys, |x| x.store_as::<K>()).expect("cpu"), ORDER).expect("cpu");
+        let keys = cpu.sort(&cpu.map(keys, Expr::store_as::<K>).expect("cpu"), ORDER).expect("cpu");
         both(gpu, &keys.read_blocking().expect("cpu"))
     };
     let ((a, x), (b, y)) = (canonical(&a), canonical(&b));
@@ -115,9 +115,9 @@ fn merges_of_what_is_computed_of_every_width_and_form() {
     }
     all::<u8>(|x| x + 1);
     all::<f16>(|x| x * 2.0);
-    all::<f32>(|x| x.exp());
+    all::<f32>(Expr::exp);
     all::<i64>(|x| x / 3);
-    all::<f64>(|x| x.sqrt());
+    all::<f64>(Expr::sqrt);
 }
 
 #[test]

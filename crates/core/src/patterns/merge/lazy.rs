@@ -82,7 +82,7 @@ impl Sides {
 }
 
 /// The value of parameter `at`.
-fn argument(param: Param, at: u16) -> Value {
+pub(super) fn argument(param: Param, at: u16) -> Value {
     graph::with(|g| match param {
         // An array is none of an operator's values.
         Param::Array(_) => g.constant(Ty::U32, 0),
@@ -164,14 +164,15 @@ impl SearchFromTask {
     }
 }
 
-/// One input before it meets the other.
-pub(super) struct Side<B: Backend> {
-    c: Collector<B>,
-    func: Arc<Func>,
+/// An input and its operator, as they were given.
+#[derive(Clone)]
+pub(super) struct Source<B: Backend> {
+    pub(super) c: Collector<B>,
+    pub(super) func: Arc<Func>,
     pub(super) n: u64,
 }
 
-impl<B: Backend> Side<B> {
+impl<B: Backend> Source<B> {
     /// Checks an input whose results are stored as these types.
     pub(super) fn new<I: Inputs<B>, R: Traced>(
         device: &B,
@@ -180,22 +181,46 @@ impl<B: Backend> Side<B> {
         stored: &[DType],
     ) -> Result<Self> {
         stored.iter().try_for_each(|&dtype| require(device, pattern, dtype))?;
-        let mut c = collect(device, pattern, &inputs)?;
+        let c = collect(device, pattern, &inputs)?;
         let (n, func) = (c.len()?, trace(&inputs, &c, f)?);
         check_ops(device, pattern, device.numerics(), &[&func])?;
         check_index(&c, n)?;
-        let func = words(func, &mut c, 0, &mut stored.to_vec())?;
         Ok(Self { c, func, n })
     }
 
+    /// One side of a task, whose elements are of these types.
+    pub(super) fn side(mut self, stored: &[DType]) -> Result<Side<B>> {
+        let func = words(self.func, &mut self.c, 0, &mut stored.to_vec())?;
+        Ok(Side(Self { func, ..self }))
+    }
+
     /// Outputs may not overlap what is read; of an input of no elements nothing is.
-    fn check_aliasing(&self, pattern: &'static str, outs: &[(Out<B::Raw>, u64)]) -> Result<()> {
+    pub(super) fn check_aliasing(&self, pattern: &'static str, outs: &[(Out<B::Raw>, u64)]) -> Result<()> {
         check_aliasing(pattern, if self.n == 0 { &[] } else { &self.c.leaves }, self.n, outs, false)
     }
 }
 
+/// One input before it meets the other: what is passed on travels as words.
+pub(super) struct Side<B: Backend>(Source<B>);
+
+impl<B: Backend> Side<B> {
+    /// As [`Source::new`].
+    pub(super) fn new<I: Inputs<B>, R: Traced>(
+        device: &B,
+        pattern: &'static str,
+        input: (I, impl FnOnce(I::Exprs) -> R),
+        stored: &[DType],
+    ) -> Result<Self> {
+        Source::new(device, pattern, input, stored)?.side(stored)
+    }
+
+    pub(super) const fn len(&self) -> u64 {
+        self.0.n
+    }
+}
+
 fn join<B: Backend>(device: &B, [a, b]: [Side<B>; 2]) -> (Sides, Vec<Leaf<B::Raw>>) {
-    (Sides { each: [a.func, b.func], numerics: device.numerics() }, [a.c.leaves, b.c.leaves].concat())
+    (Sides { each: [a.0.func, b.0.func], numerics: device.numerics() }, [a.0.c.leaves, b.0.c.leaves].concat())
 }
 
 pub(super) fn merge<B: Run<MergeFromTask>, K: Element, V: Element>(
@@ -204,7 +229,7 @@ pub(super) fn merge<B: Run<MergeFromTask>, K: Element, V: Element>(
     order: SortOrder,
     (keys, values): (&Buffer<B, K>, Option<&Buffer<B, V>>),
 ) -> Result<()> {
-    let (m, n) = (sides[0].n, sides[1].n);
+    let (m, n) = (sides[0].len(), sides[1].len());
     let total = m + n;
     check_output(device, keys, total)?;
     let mut outs = vec![(keys.out(), total)];
@@ -212,7 +237,7 @@ pub(super) fn merge<B: Run<MergeFromTask>, K: Element, V: Element>(
         check_output(device, values, total)?;
         outs.push((values.out(), total));
     }
-    sides.iter().try_for_each(|side| side.check_aliasing("merge", &outs))?;
+    sides.iter().try_for_each(|side| side.0.check_aliasing("merge", &outs))?;
     if total == 0 {
         return Ok(());
     }
@@ -231,11 +256,11 @@ pub(super) fn co_ranks<B: Run<CoRankFromTask>, K: Element, P: Count>(
 ) -> Result<()> {
     require(device, "co_ranks", P::DTYPE)?;
     ranks.check_device(device, "the ranks")?;
-    let (m, n) = (sides[0].n, sides[1].n);
+    let (m, n) = (sides[0].len(), sides[1].len());
     check_positions::<P>(m + n)?;
     check_output(device, out, ranks.len())?;
     let outs = [(out.out(), ranks.len())];
-    sides.iter().try_for_each(|side| side.check_aliasing("co_ranks", &outs))?;
+    sides.iter().try_for_each(|side| side.0.check_aliasing("co_ranks", &outs))?;
     check_aliasing("co_ranks", &[ranks.leaf()], ranks.len(), &outs, false)?;
     if ranks.is_empty() {
         return Ok(());
@@ -253,11 +278,11 @@ pub(super) fn search<B: Run<SearchFromTask>, K: Element, P: Count>(
     out: &Buffer<B, P>,
 ) -> Result<()> {
     require(device, "search", P::DTYPE)?;
-    let (n, needles) = (sides[0].n, sides[1].n);
+    let (n, needles) = (sides[0].len(), sides[1].len());
     check_positions::<P>(n)?;
     check_output(device, out, needles)?;
     let outs = [(out.out(), needles)];
-    sides.iter().try_for_each(|side| side.check_aliasing("search", &outs))?;
+    sides.iter().try_for_each(|side| side.0.check_aliasing("search", &outs))?;
     if needles == 0 {
         return Ok(());
     }

@@ -88,7 +88,7 @@ pub trait Search: Run<SearchTask> + Run<SearchFromTask> {
         order: SortOrder,
     ) -> Result<Buffer<Self, u32>> {
         let sides = sides(self, sorted, needles)?;
-        let out = self.buffer(sides[1].n)?;
+        let out = self.buffer(sides[1].len())?;
         lazy::search::<Self, K::Element, u32>(self, sides, (SearchKind::Lower, order), &out)?;
         Ok(out)
     }
@@ -180,7 +180,7 @@ pub trait Search: Run<SearchTask> + Run<SearchFromTask> {
         order: SortOrder,
     ) -> Result<Buffer<Self, u32>> {
         let sides = sides(self, sorted, needles)?;
-        let out = self.buffer(sides[1].n)?;
+        let out = self.buffer(sides[1].len())?;
         lazy::search::<Self, K::Element, u32>(self, sides, (SearchKind::Upper, order), &out)?;
         Ok(out)
     }
@@ -271,7 +271,7 @@ pub trait Search: Run<SearchTask> + Run<SearchFromTask> {
         order: SortOrder,
     ) -> Result<Buffer<Self, u32>> {
         let sides = sides(self, sorted, needles)?;
-        let out = self.buffer(sides[1].n)?;
+        let out = self.buffer(sides[1].len())?;
         lazy::search::<Self, K::Element, u32>(self, sides, (SearchKind::Equal, order), &out)?;
         Ok(out)
     }

@@ -97,14 +97,14 @@ impl SelectTask {
 }
 
 /// A call of a selection before its outputs are known.
-pub(super) struct Call<B: Backend> {
-    pub(super) c: Collector<B>,
-    pub(super) func: Arc<Func>,
-    pub(super) kind: SelectKind,
+pub(in crate::patterns) struct Call<B: Backend> {
+    pub(in crate::patterns) c: Collector<B>,
+    pub(in crate::patterns) func: Arc<Func>,
+    pub(in crate::patterns) kind: SelectKind,
 }
 
 /// Checks everything, then runs the task.
-pub(super) fn enqueue<B: Run<super::SelectTask> + Run<ReduceTask> + Run<MapTask>, R: Outputs, C: Count>(
+pub(in crate::patterns) fn enqueue<B: Run<super::SelectTask> + Run<ReduceTask> + Run<MapTask>, R: Outputs, C: Count>(
     device: &B,
     call: Call<B>,
     out: R::Refs<'_, B>,
