@@ -10,7 +10,7 @@ use crate::ir::{self, ArrayExpr, Expr, Param, Traced};
 use core::marker::PhantomData;
 
 /// The leaves of an input, as they are collected.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Collector<B: Backend> {
     device: B,
     pattern: &'static str,
@@ -347,6 +347,20 @@ impl<T: Element> Traced for Narrow<T> {
     fn push_values(self, out: &mut Vec<ir::TracedValue>) {
         self.0.push_values(out);
     }
+}
+
+/// One value of an operator, and the elements that it is stored as.
+pub trait Stored: Traced {
+    /// The element type.
+    type Element: Element;
+}
+
+impl<T: Scalar + Element<Reg = T>> Stored for Expr<T> {
+    type Element = T;
+}
+
+impl<T: Element> Stored for Narrow<T> {
+    type Element = T;
 }
 
 /// What an operator returns when its values are stored: a value, or a tuple of up to four.

@@ -14,6 +14,7 @@ mod map;
 mod map_types;
 mod memory;
 mod merge;
+mod merge_from;
 mod merge_sort;
 mod moves;
 mod probe;
@@ -63,6 +64,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         histogram::cases,
         groups::cases,
         merge::cases,
+        merge_from::cases,
         merge_sort::cases,
         moves::cases,
         atomics::cases,

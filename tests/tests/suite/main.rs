@@ -15,6 +15,7 @@ mod identity;
 mod interop;
 mod lazy;
 mod merge;
+mod merge_from;
 mod merge_sort;
 mod moves;
 mod oracles;

@@ -9,9 +9,9 @@ pub(crate) fn inline(func: &Func, args: &[Value]) -> Vec<Value> {
     inline_behind(func, args, 0)
 }
 
-/// As [`inline`], for an operator whose leaves lie behind so many others: array parameters are numbered on from them.
-pub(crate) fn inline_behind(func: &Func, args: &[Value], before: u16) -> Vec<Value> {
-    let inliner = Inliner { func, args, before, done: RefCell::new(vec![None; func.nodes.len()]) };
+/// As [`inline`], over arrays whose numbers are higher by `arrays`.
+pub(crate) fn inline_behind(func: &Func, args: &[Value], arrays: u16) -> Vec<Value> {
+    let inliner = Inliner { func, args, arrays, done: RefCell::new(vec![None; func.nodes.len()]) };
     inliner.range(0, func.nodes.len() as Id);
     func.results.iter().map(|&r| inliner.value(r)).collect()
 }
@@ -19,7 +19,7 @@ pub(crate) fn inline_behind(func: &Func, args: &[Value], before: u16) -> Vec<Val
 struct Inliner<'a> {
     func: &'a Func,
     args: &'a [Value],
-    before: u16,
+    arrays: u16,
     done: RefCell<Vec<Option<Value>>>,
 }
 
@@ -64,8 +64,10 @@ impl Inliner<'_> {
         Func::operands(&node, |id| operands.push((self.value(id), self.func.types[id as usize])));
         graph::with(|g| {
             let ids: Vec<Id> = operands.iter().map(|&(v, t)| g.id(v, t)).collect();
-            let node = if let Node::Fetch(k, at) = node { Node::Fetch(self.before + k, at) } else { node };
-            build(g, node, ty, &ids)
+            match (node, &ids[..]) {
+                (Node::Fetch(k, _), &[at]) => g.fetch(k + self.arrays, at),
+                _ => build(g, node, ty, &ids),
+            }
         })
     }
 }
@@ -82,7 +84,6 @@ fn build(g: &mut Graph, node: Node, ty: crate::element::Ty, ids: &[Id]) -> Id {
         (Node::Reinterpret(_), &[a]) => g.reinterpret(a, ty),
         (Node::Call1(f, _), &[a]) => g.call1(f, a),
         (Node::Call2(f, ..), &[a, b]) => g.call2(f, a, b),
-        (Node::Fetch(k, _), &[a]) => g.fetch(k, a),
         _ => {
             g.fail(OpError::ForeignValue);
             g.constant(ty, 0)

@@ -29,7 +29,9 @@ pub use groups::{BallotTask, Groups, Peers, PeersTask, Shuffle};
 pub use histogram::{Bins, Edges, Histogram, HistogramSum, HistogramTask, HistogramTotal, Sample, Weight, between, binned, even};
 pub use layout::{Axis, ImageLayout, Layout, LayoutTask};
 pub use map::{Map, MapTask};
-pub use merge::{CoRankTask, Merge, MergePlaces, MergeTask, Search, SearchKind, SearchTask, Sets};
+pub use merge::{
+    CoRankFromTask, CoRankTask, Merge, MergeFromTask, MergePlaces, MergeTask, Search, SearchFromTask, SearchKind, SearchTask, Sets, Sides,
+};
 pub use merge_sort::{MergeByTask, MergeSort, MergeSortFrom, MergeSortPlaces, MergeSortTask, MergeTiling};
 pub use moves::{GatherTask, IndexElement, Move, MoveFrom, ScatterFromTask, ScatterOp, ScatterTask};
 pub use reduce::{Quadrature, Reduce, ReduceTask, Statistics};
@@ -68,10 +70,13 @@ macro_rules! every_task {
             $crate::patterns::BallotTask,
             $crate::patterns::PeersTask,
             $crate::patterns::MergeTask,
+            $crate::patterns::MergeFromTask,
             $crate::patterns::CoRankTask,
+            $crate::patterns::CoRankFromTask,
             $crate::patterns::MergeSortTask,
             $crate::patterns::MergeByTask,
             $crate::patterns::SearchTask,
+            $crate::patterns::SearchFromTask,
             $crate::patterns::GatherTask,
             $crate::patterns::ScatterTask,
             $crate::patterns::ScatterFromTask,

@@ -327,16 +327,17 @@ fn merges_of_every_width_and_form() {
     let signature = signature(&[], &[]);
     for key_bytes in [1, 2, 4, 8] {
         for given in 0..=2 {
-            accept(&merge::merge_program(&merge::co_rank_holes(key_bytes, given), &signature));
+            accept(&merge::merge_program(&merge::co_rank_holes(key_bytes, given, false), &signature));
         }
         for kind in [SearchKind::Lower, SearchKind::Upper, SearchKind::Equal] {
             for found in [DType::U32, DType::U64] {
-                accept(&merge::search_program(&merge::search_holes(key_bytes, kind, found), &signature));
+                accept(&merge::search_program(&merge::search_holes(key_bytes, kind, found, false), &signature));
             }
         }
         for payload_bytes in [0, 1, 2, 4, 8] {
             for (writes_keys, alone, rolled) in [(true, true, false), (true, false, false), (false, false, true), (true, false, true)] {
-                let form = merge::Form { key_bytes, payload_bytes, writes_keys: writes_keys || payload_bytes == 0, alone, rolled };
+                let form =
+                    merge::Form { key_bytes, payload_bytes, writes_keys: writes_keys || payload_bytes == 0, alone, rolled, lazy: false };
                 let shared = accept(&merge::merge_program(&merge::merge_holes(form), &signature));
                 assert!(shared <= SHARED, "{shared} bytes of shared memory");
             }
