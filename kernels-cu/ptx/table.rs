@@ -20,6 +20,8 @@ pub enum Source {
     Map,
     /// `merge.cu`
     Merge,
+    /// `merge_from.cu`
+    MergeFrom,
     /// `merge_sort.cu`
     MergeSort,
     /// `moves.cu`
@@ -32,6 +34,8 @@ pub enum Source {
     Scan,
     /// `scan_variants.cu`
     ScanVariants,
+    /// `scatter.cu`
+    Scatter,
     /// `segmented_sort.cu`
     SegmentedSort,
     /// `segments.cu`
@@ -56,12 +60,14 @@ impl Source {
         Source::Layout,
         Source::Map,
         Source::Merge,
+        Source::MergeFrom,
         Source::MergeSort,
         Source::Moves,
         Source::Reduce,
         Source::ReduceVariants,
         Source::Scan,
         Source::ScanVariants,
+        Source::Scatter,
         Source::SegmentedSort,
         Source::Segments,
         Source::Select,
@@ -81,12 +87,14 @@ impl Source {
             Source::Layout => "layout",
             Source::Map => "map",
             Source::Merge => "merge",
+            Source::MergeFrom => "merge_from",
             Source::MergeSort => "merge_sort",
             Source::Moves => "moves",
             Source::Reduce => "reduce",
             Source::ReduceVariants => "reduce_variants",
             Source::Scan => "scan",
             Source::ScanVariants => "scan_variants",
+            Source::Scatter => "scatter",
             Source::SegmentedSort => "segmented_sort",
             Source::Segments => "segments",
             Source::Select => "select",
@@ -107,12 +115,14 @@ impl Source {
             Source::Layout => layout::BUILDS,
             Source::Map => map::BUILDS,
             Source::Merge => merge::BUILDS,
+            Source::MergeFrom => merge_from::BUILDS,
             Source::MergeSort => merge_sort::BUILDS,
             Source::Moves => moves::BUILDS,
             Source::Reduce => reduce::BUILDS,
             Source::ReduceVariants => reduce_variants::BUILDS,
             Source::Scan => scan::BUILDS,
             Source::ScanVariants => scan_variants::BUILDS,
+            Source::Scatter => scatter::BUILDS,
             Source::SegmentedSort => segmented_sort::BUILDS,
             Source::Segments => segments::BUILDS,
             Source::Select => select::BUILDS,
@@ -496,6 +506,51 @@ pub mod merge {
                 Entry { name: "merge_k8_p2", holes: &[] },
                 Entry { name: "merge_k8_p4", holes: &[] },
                 Entry { name: "merge_k8_p8", holes: &[] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `merge_from.cu`.
+pub mod merge_from {
+    use super::*;
+
+    /// `merge_from_co_ranks_k4`
+    pub const MERGE_FROM_CO_RANKS_K4: Kernel = Kernel::new(Source::MergeFrom, "merge_from_co_ranks_k4");
+    /// `search_from_k4`
+    pub const SEARCH_FROM_K4: Kernel = Kernel::new(Source::MergeFrom, "search_from_k4");
+    /// `merge_from_k4_p0`
+    pub const MERGE_FROM_K4_P0: Kernel = Kernel::new(Source::MergeFrom, "merge_from_k4_p0");
+    /// `merge_from_k4_p4`
+    pub const MERGE_FROM_K4_P4: Kernel = Kernel::new(Source::MergeFrom, "merge_from_k4_p4");
+    /// `merge_from_k4_p8`
+    pub const MERGE_FROM_K4_P8: Kernel = Kernel::new(Source::MergeFrom, "merge_from_k4_p8");
+    /// `merge_from_co_ranks_k8`
+    pub const MERGE_FROM_CO_RANKS_K8: Kernel = Kernel::new(Source::MergeFrom, "merge_from_co_ranks_k8");
+    /// `search_from_k8`
+    pub const SEARCH_FROM_K8: Kernel = Kernel::new(Source::MergeFrom, "search_from_k8");
+    /// `merge_from_k8_p0`
+    pub const MERGE_FROM_K8_P0: Kernel = Kernel::new(Source::MergeFrom, "merge_from_k8_p0");
+    /// `merge_from_k8_p4`
+    pub const MERGE_FROM_K8_P4: Kernel = Kernel::new(Source::MergeFrom, "merge_from_k8_p4");
+    /// `merge_from_k8_p8`
+    pub const MERGE_FROM_K8_P8: Kernel = Kernel::new(Source::MergeFrom, "merge_from_k8_p8");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: include_str!("merge_from.ptx"),
+            entries: &[
+                Entry { name: "merge_from_co_ranks_k4", holes: &["key_a", "key_b"] },
+                Entry { name: "search_from_k4", holes: &["key_b", "key_a"] },
+                Entry { name: "merge_from_k4_p0", holes: &["key_a", "key_b", "put_key"] },
+                Entry { name: "merge_from_k4_p4", holes: &["key_a", "key_b", "put_key", "value_a", "value_b", "put_value"] },
+                Entry { name: "merge_from_k4_p8", holes: &["key_a", "key_b", "put_key", "value_a", "value_b", "put_value"] },
+                Entry { name: "merge_from_co_ranks_k8", holes: &["key_a", "key_b"] },
+                Entry { name: "search_from_k8", holes: &["key_b", "key_a"] },
+                Entry { name: "merge_from_k8_p0", holes: &["key_a", "key_b", "put_key"] },
+                Entry { name: "merge_from_k8_p4", holes: &["key_a", "key_b", "put_key", "value_a", "value_b", "put_value"] },
+                Entry { name: "merge_from_k8_p8", holes: &["key_a", "key_b", "put_key", "value_a", "value_b", "put_value"] },
             ],
         },
     ];
@@ -982,6 +1037,27 @@ pub mod scan_variants {
                 Entry { name: "scan_kogge_stone_w4", holes: &["load1", "combine", "store1"] },
                 Entry { name: "scan_brent_kung_w4", holes: &["load1", "combine", "store1"] },
                 Entry { name: "scan_coarsened_w4", holes: &["load1", "load4", "combine", "store1", "store4"] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `scatter.cu`.
+pub mod scatter {
+    use super::*;
+
+    /// `scatter_b4`
+    pub const SCATTER_B4: Kernel = Kernel::new(Source::Scatter, "scatter_b4");
+    /// `scatter_b8`
+    pub const SCATTER_B8: Kernel = Kernel::new(Source::Scatter, "scatter_b8");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: include_str!("scatter.ptx"),
+            entries: &[
+                Entry { name: "scatter_b4", holes: &["load1", "load4"] },
+                Entry { name: "scatter_b8", holes: &["load1", "load4"] },
             ],
         },
     ];

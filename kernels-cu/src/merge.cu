@@ -4,27 +4,7 @@
 // keys of a tile of the result: it reads the part of either array that belongs there into shared memory, every thread finds its own part of the
 // tile by halving and merges it one by one, and the keys go back by way of shared memory, so that neighbours write neighbours.
 // search_*: for each needle how many keys of a sorted array come before it, or are not behind it, or equal it.
-#include "iw.cuh"
-
-constexpr int THREADS = 256;
-
-// Words of u. STEP: keys of a tile.
-constexpr int NEGATIVE = 0, FLIP = 2, KIND = 4, WIDE = 5, STEP = 6;
-constexpr uint32_t LOWER = 0, UPPER = 1;
-
-template <class K>
-struct Order {
-    K negative, flip;
-    IW_DEVICE Order(const Args& args) : negative((K)wide(args.u + NEGATIVE)), flip((K)wide(args.u + FLIP)) {}
-    IW_DEVICE static bool sign(K key) { return key >> (8 * sizeof(K) - 1); }
-    // What a key is compared by, as an unsigned integer.
-    IW_DEVICE K mapped(K key) const { return key ^ (sign(key) ? negative : (K)0) ^ flip; }
-    // The key again: `negative` leaves the sign as it is.
-    IW_DEVICE K back(K key) const {
-        const K signed_key = key ^ flip;
-        return signed_key ^ (sign(signed_key) ? negative : (K)0);
-    }
-};
+#include "merge.cuh"
 
 // The arrays: in[0] and in[1], whose strides are their lengths.
 template <class K>
@@ -63,13 +43,6 @@ IW_DEVICE uint64_t co_rank_of_warp(const Arrays<K>& in, uint64_t k) {
     return low;
 }
 
-IW_DEVICE void put_number(const Args& args, uint64_t at, uint64_t v) {
-    if (args.u[WIDE])
-        ((uint64_t*)args.out[0])[at] = v;
-    else
-        ((uint32_t*)args.out[0])[at] = (uint32_t)v;
-}
-
 // n ranks: those of in[2], or the multiples of STEP.
 template <class K>
 IW_DEVICE void merge_co_ranks(const Args& args) {
@@ -80,10 +53,6 @@ IW_DEVICE void merge_co_ranks(const Args& args) {
     if (args.in[2].ptr) k = args.u[WIDE] ? ((const uint64_t*)args.in[2].ptr)[at] : ((const uint32_t*)args.in[2].ptr)[at];
     put_number(args, at, co_rank(in, min(k, in.m + in.n)));
 }
-
-// Odd, so that the threads' parts of a tile start in different banks.
-template <class K, int P>
-constexpr int ITEMS = sizeof(K) == 8 || P == 8 ? 9 : P > 0 ? 13 : 17;
 
 template <int P>
 struct PayloadOf {
@@ -121,17 +90,9 @@ struct HeldIn<uint64_t> {
 template <class K>
 using Held = typename HeldIn<K>::Type;
 
-// One of two elements in global memory, and the next head of one of two runs in shared memory (`i` and `j` are bytes of what lies at `keys`). What is not
-// wanted is left out by predicates: to choose an address, and which of two heads a key replaces, takes longer.
-#define PREDICATED(K, TYPE, SIZE, REGISTER)                                                                                           \
-    IW_DEVICE Held<K> load_one_of(const K* a, const K* b, bool of_a) {                                                                \
-        Held<K> v;                                                                                                                    \
-        asm volatile("{ .reg .pred p; setp.ne.u32 p, %3, 0; @p ld.global." TYPE " %0, [%1]; @!p ld.global." TYPE " %0, [%2]; }"       \
-                     : "=" REGISTER(v)                                                                                                \
-                     : "l"(a), "l"(b), "r"((uint32_t)of_a)                                                                            \
-                     : "memory");                                                                                                     \
-        return v;                                                                                                                     \
-    }                                                                                                                                 \
+// The next head of one of two runs in shared memory (`i` and `j` are bytes of what lies at `keys`). What is not wanted is left out by predicates: to choose
+// which of two heads a key replaces takes longer.
+#define NEXT_HEAD(K, TYPE, SIZE, REGISTER)                                                                                            \
     IW_DEVICE void next_head(const K*, uint32_t keys, bool of_a, uint32_t& i, uint32_t& j, Held<K>& x, Held<K>& y) {                  \
         asm volatile("{ .reg .pred p; .reg .u32 at; setp.ne.u32 p, %5, 0;"                                                            \
                      " @p add.u32 %0, %0, " SIZE "; @!p add.u32 %1, %1, " SIZE "; selp.b32 at, %0, %1, p; add.u32 at, at, %4;"        \
@@ -139,10 +100,10 @@ using Held = typename HeldIn<K>::Type;
                      : "+r"(i), "+r"(j), "+" REGISTER(x), "+" REGISTER(y)                                                             \
                      : "r"(keys), "r"((uint32_t)of_a));                                                                               \
     }
-PREDICATED(uint8_t, "u8", "1", "r")
-PREDICATED(unsigned short, "u16", "2", "r")
-PREDICATED(uint32_t, "u32", "4", "r")
-PREDICATED(uint64_t, "u64", "8", "l")
+NEXT_HEAD(uint8_t, "u8", "1", "r")
+NEXT_HEAD(unsigned short, "u16", "2", "r")
+NEXT_HEAD(uint32_t, "u32", "4", "r")
+NEXT_HEAD(uint64_t, "u64", "8", "l")
 
 // in[2], in[3]: values; out[0], out[1]: merged keys and values. scratch[0]: where tiles begin in a; without it, blocks search for themselves.
 template <class K, int P>

@@ -150,6 +150,17 @@ pub const SCATTER: Template = Template {
     ],
 };
 
+/// P09, to indices that an operator gives with the values.
+pub const SCATTER_FROM: Template = Template {
+    args: &["n", "skip_out", "first", "len"],
+    bindings: &[
+        Extra { name: "out", access: "read_write", ty: WORDS, when: Some("plain") },
+        Extra { name: "out", access: "read_write", ty: "array<atomic<u32>>", when: Some("atomic") },
+        Extra { name: "out", access: "read_write", ty: "array<atomic<i32>>", when: Some("is_signed") },
+    ],
+    ..SCATTER
+};
+
 /// P09, by shape: any axes. The lengths, source steps and destination steps of six axes follow the other parameters.
 pub const LAYOUT: Template = Template {
     name: "layout.wgsl",

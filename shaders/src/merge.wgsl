@@ -3,16 +3,19 @@
 // keys of a tile of the result: it reads the part of either array that belongs there into shared memory, every invocation finds its own part of
 // the tile by halving and merges it one by one, and the keys go back by way of shared memory, so that neighbours write neighbours.
 // Tiles begin with whole words of the output, the first of them `phase` elements into its word.
+// Keys and values are elements of arrays, or lazy: what a_at, b_at, v_at and w_at in front of this compute.
 const THREADS = {{ threads }}u;
 const ITEMS = {{ items }}u;
 const TILE = THREADS * ITEMS;
 
 {% include "order.wgsl" %}
 
+{% if not lazy %}
 {% set size = key_bytes %}
 {% for array in ["a", "b"] %}
 {% include "element_at.wgsl" %}
 {% endfor %}
+{% endif %}
 
 {% if co_ranks %}
 // args: blocks, here the ranks; the lengths m and n; elements of each binding before the first; phase; the masks.
@@ -58,10 +61,12 @@ fn original(key: Key) -> Key {
 }
 
 {% if payload_bytes > 0 %}
+{% if not lazy %}
 {% set size = payload_bytes %}
 {% for array in ["v", "w"] %}
 {% include "element_at.wgsl" %}
 {% endfor %}
+{% endif %}
 
 fn put_source(place: u32, source: u32) {
 {% if key_bytes == 8 %}

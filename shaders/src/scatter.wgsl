@@ -1,8 +1,9 @@
 // Scatter: out[indices[i]] = op(out[indices[i]], values[i]) for i below n, raw bits; an index outside the targets writes nothing.
 // op is store, for indices without duplicates, or an integer operation whose order cannot show, by atomics. The values are elements or their
-// positions. The targets are seen window by window.
+// positions, or an operator gives both target and value (load1 is generated). The targets are seen window by window.
 // args: n; elements of each binding before the first; the targets' number; the window's first target and length.
 
+{% if not computed %}
 fn place(i: u32) -> u32 {
 {% if index == 2 %}
     let at = (args.skip_indices + i) * 2u;
@@ -13,6 +14,7 @@ fn place(i: u32) -> u32 {
     return select(0xffffffffu, k, k < args.targets{{ " && k < 0x80000000u" if index == 1 }});
 {% endif %}
 }
+{% endif %}
 
 @compute @workgroup_size(256)
 fn scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
@@ -20,12 +22,21 @@ fn scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gri
     if (i >= args.n) {
         return;
     }
+{% if computed %}
+    let item = load1(i);
+    let r = item[0] - args.first;
+{% else %}
     let r = place(i) - args.first;
+{% endif %}
     if (r >= args.len) {
         return;
     }
     let at = args.skip_out + r;
-{% if positions %}
+{% if computed and size == 4 %}
+    let v = item[1];
+{% elif computed %}
+    let v = vec2<u32>(item[1], item[2]);
+{% elif positions %}
     let v = args.base + i;
 {% elif size == 4 %}
     let v = values[args.skip_values + i];

@@ -1,11 +1,13 @@
 // For each needle how many keys of a sorted array come before it, or are not behind it, or equal it. The array is seen window by window, and the
-// numbers of all windows add up: whatever is before a needle is so in every one of them.
+// numbers of all windows add up: whatever is before a needle is so in every one of them. Lazy keys are what sorted_at and needles_at in front of this compute.
 {% include "order.wgsl" %}
 
+{% if not lazy %}
 {% set size = key_bytes %}
 {% for array in ["sorted", "needles"] %}
 {% include "element_at.wgsl" %}
 {% endfor %}
+{% endif %}
 
 // How many keys of the window come before a needle, or are not behind it.
 fn bound(needle: Key, upper: bool) -> u32 {
@@ -23,14 +25,14 @@ fn bound(needle: Key, upper: bool) -> u32 {
     return low;
 }
 
-// args: n keys of the window; how many needles; elements of each binding before the first; whether to add to what is there; the masks.
+// args: n keys of the window; how many needles; elements of each binding before the first (of lazy needles those before this dispatch's); whether to add to what is there; the masks.
 @compute @workgroup_size(256)
 fn search(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let i = ((group.z * grid.y + group.y) * grid.x + group.x) * 256u + lane;
     if (i >= args.count) {
         return;
     }
-    let needle = mapped(needles_at(i));
+    let needle = mapped(needles_at({{ "args.skip_needles + i" if lazy else "i" }}));
 {% if kind == 0 %}
     var found = bound(needle, false);
 {% elif kind == 1 %}

@@ -20,7 +20,7 @@ mod sort;
 
 pub use groups::{group_ballot, group_match, tickets};
 pub use histogram::{DynBins, HistogramTotal, histogram};
-pub(crate) use inline::inline;
+pub(crate) use inline::{inline, inline_behind};
 pub use merge::{SetOp, merge, merge_into, search, search_into, set_operation};
 pub use merge_sort::{argsort_by, argsort_by_into, merge_by, merge_by_into, sort_by, sort_by_into};
 pub use moves::{gather, permute_axes, reverse, rotate, scatter};

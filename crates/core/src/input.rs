@@ -4,13 +4,13 @@
 use crate::backend::{Backend, Leaf, Out};
 use crate::buffer::{Buffer, DeviceScalar, Memory, View};
 use crate::caps::Capability;
-use crate::element::{DType, Element, Scalar, Ty};
+use crate::element::{DType, Element, Int, Scalar, Ty};
 use crate::error::{Error, Result};
 use crate::ir::{self, ArrayExpr, Expr, Param, Traced};
 use core::marker::PhantomData;
 
 /// The leaves of an input, as they are collected.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Collector<B: Backend> {
     device: B,
     pattern: &'static str,
@@ -50,6 +50,25 @@ impl<B: Backend> Collector<B> {
                 Ok(())
             }
         }
+    }
+
+    /// Adds the leaves of inputs of the same device that were collected by themselves.
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`], [`Error::LengthMismatch`].
+    pub(crate) fn append(&mut self, other: &Self) -> Result<()> {
+        if !other.device.same_device(&self.device) {
+            return Err(Error::WrongDevice { what: "an input" });
+        }
+        other.len.map_or(Ok(()), |len| self.length(len))?;
+        self.params.extend(&other.params);
+        self.leaves.extend_from_slice(&other.leaves);
+        Ok(())
+    }
+
+    /// Forgets the length, so that inputs which follow have one of their own.
+    pub(crate) fn forget_length(&mut self) {
+        self.len = None;
     }
 
     /// The common length of the inputs.
@@ -225,6 +244,43 @@ impl<B: Backend, T: Element> Inputs<B> for Array<'_, B, T> {
     }
 }
 
+/// Elements of a buffer in an order of one's own, as an input.
+#[derive(Clone, Debug)]
+pub struct Permuted<'a, B: Backend, T, I> {
+    values: &'a Buffer<B, T>,
+    indices: I,
+}
+
+/// `values[indices[i]]` for every `i`, in no memory: as many as there are indices, which are an input themselves: a buffer, a view, another
+/// permutation, or what is computed. An index that names no element, as a negative one, gives zero.
+///
+/// ```
+/// # use isowarp::prelude::*;
+/// # let dev = isowarp::Cpu::new();
+/// let (x, order) = (dev.upload(&[10.0f32, 20.0, 30.0])?, dev.upload(&[2u32, 0, 2, 9])?);
+/// assert_eq!(dev.scan_from(permuted(&x, &order), |x| x, Sum, false)?.read_blocking()?, [30.0, 40.0, 70.0, 70.0]);
+/// // The even ones of the odd ones, zipped with their number.
+/// let x = dev.iota(9, 0u32, 10)?;
+/// let fourth = permuted(&x, permuted(&x, lazy(counting(2), |i: Expr<u32>| i * 2)));
+/// assert_eq!(dev.map((fourth, index()), |(x, i)| x + i)?.read_blocking()?, [0, 1]);
+/// # Ok::<(), isowarp::Error>(())
+/// ```
+pub fn permuted<B: Backend, T: Element, I>(values: &Buffer<B, T>, indices: I) -> Permuted<'_, B, T, I> {
+    Permuted { values, indices }
+}
+
+impl<B: Backend, T: Element, X: Int, I: Inputs<B, Exprs = Expr<X>>> Inputs<B> for Permuted<'_, B, T, I> {
+    type Exprs = Expr<T::Reg>;
+    fn collect(&self, c: &mut Collector<B>) -> Result<()> {
+        array(self.values).collect(c)?;
+        self.indices.collect(c)
+    }
+    fn exprs(&self, next: &mut u16) -> Self::Exprs {
+        let values = Inputs::<B>::exprs(&array(self.values), next);
+        values.at(self.indices.exprs(next))
+    }
+}
+
 /// An operator over other inputs, as an input.
 #[derive(Clone, Debug)]
 pub struct Lazy<I, F> {
@@ -291,6 +347,20 @@ impl<T: Element> Traced for Narrow<T> {
     fn push_values(self, out: &mut Vec<ir::TracedValue>) {
         self.0.push_values(out);
     }
+}
+
+/// One value of an operator, and the elements that it is stored as.
+pub trait Stored: Traced {
+    /// The element type.
+    type Element: Element;
+}
+
+impl<T: Scalar + Element<Reg = T>> Stored for Expr<T> {
+    type Element = T;
+}
+
+impl<T: Element> Stored for Narrow<T> {
+    type Element = T;
 }
 
 /// What an operator returns when its values are stored: a value, or a tuple of up to four.

@@ -177,18 +177,18 @@ pub mod prelude {
     pub use crate::Device;
     pub use isowarp_core::buffer::{Buffer, DeviceScalar, Memory, View};
     pub use isowarp_core::caps::Numerics;
-    pub use isowarp_core::input::{array, counting, index, index64, lazy, scalar};
+    pub use isowarp_core::input::{array, counting, index, index64, lazy, permuted, scalar};
     pub use isowarp_core::ir::{Expr, branch, lit, select};
     pub use isowarp_core::ops::{And, Combine, Max, Min, Op, Or, Product, Sum, Xor};
     pub use isowarp_core::patterns::{Atomics, Groups, Overflow, Shuffle};
-    pub use isowarp_core::patterns::{Axis, ImageLayout, Layout, Move, ScatterOp};
+    pub use isowarp_core::patterns::{Axis, ImageLayout, Layout, Move, MoveFrom, ScatterOp};
     pub use isowarp_core::patterns::{Bins, Edges, Histogram, between, binned, even};
     pub use isowarp_core::patterns::{Border, Filter, FilterKind, Find, Image, Map, Reduce, RunLengths, Scan, Select, Selected};
-    pub use isowarp_core::patterns::{Counted, Difference, OffsetScan, Segmented, SegmentedSort};
-    pub use isowarp_core::patterns::{Merge, MergeSort, Search, Sets};
+    pub use isowarp_core::patterns::{Counted, Difference, OffsetScan, Segmented, SegmentedSort, SegmentedSortFrom};
+    pub use isowarp_core::patterns::{Merge, MergeSort, MergeSortFrom, Search, Sets};
     pub use isowarp_core::patterns::{Quadrature, SegmentedScan, Statistics};
     pub use isowarp_core::patterns::{ReduceVariant, ReduceVariants, ScanVariant, ScanVariants, SortVariant, SortVariants};
-    pub use isowarp_core::patterns::{Sort, SortBy, SortOrder, TopK, TopKRows};
+    pub use isowarp_core::patterns::{Sort, SortBy, SortFrom, SortOrder, TopK, TopKFrom, TopKRows};
 }
 
 /// The examples of the README, compiled.

@@ -9,10 +9,12 @@ mod filter;
 mod forms;
 mod groups;
 mod histogram;
+mod lazy;
 mod map;
 mod map_types;
 mod memory;
 mod merge;
+mod merge_from;
 mod merge_sort;
 mod moves;
 mod probe;
@@ -62,12 +64,14 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         histogram::cases,
         groups::cases,
         merge::cases,
+        merge_from::cases,
         merge_sort::cases,
         moves::cases,
         atomics::cases,
         filter::cases,
         concurrency::cases,
         forms::cases,
+        lazy::cases,
     ] {
         cases.quick(true);
         add(&mut cases);

@@ -169,6 +169,15 @@ fn forms<B: Target>(c: &mut Cases<B>) {
         Ok((keys, halves))
     })
     .needs(&[DType::F16]);
+    c.add("sort/in_place/pairs_of_bytes", |d| {
+        let n = 50_011;
+        let (bytes, halves) = (input::<B, u8>(d, Fill::Plain, n, "k")?, input::<B, f16>(d, Fill::Bits, n, "k")?);
+        let (v, w) = (d.iota(n, 0u32, 3)?, input::<B, f32>(d, Fill::Bits, n, "v")?);
+        d.sort_pairs_in_place(&bytes, &v, SortOrder::Descending)?;
+        d.sort_pairs_in_place(&halves, &w, SortOrder::Ascending)?;
+        Ok(((bytes, v), (halves, w)))
+    })
+    .needs(&[DType::U8, DType::F16]);
     c.add("sort/top_k", |d| {
         let keys = input::<B, f32>(d, Fill::Wide, 20_000, "k")?;
         Ok((d.top_k(&keys, 10, SortOrder::Descending)?, d.top_k(&keys, 20_000, SortOrder::Ascending)?))

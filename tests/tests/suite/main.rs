@@ -13,7 +13,9 @@ mod histogram;
 mod identity;
 #[cfg(feature = "wgpu")]
 mod interop;
+mod lazy;
 mod merge;
+mod merge_from;
 mod merge_sort;
 mod moves;
 mod oracles;

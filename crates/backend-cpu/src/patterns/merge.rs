@@ -1,4 +1,4 @@
-//! P08 merge: the lesser of two heads, one after the other; searches by halving.
+//! P08 merge: the lesser of two heads, one after the other; searches by halving. What is computed is made into arrays first.
 
 use super::sort::word;
 use crate::Cpu;
@@ -7,7 +7,7 @@ use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::element::DType;
 use isowarp_core::error::Result;
 use isowarp_core::patterns::merge::{Place, co_rank};
-use isowarp_core::patterns::{CoRankTask, KeyBits, MergeTask, SearchKind, SearchTask};
+use isowarp_core::patterns::{CoRankFromTask, CoRankTask, KeyBits, MergeFromTask, MergeTask, SearchFromTask, SearchKind, SearchTask};
 use rayon::prelude::*;
 
 fn read((raw, offset): Place<'_, HostBuffer>, n: u64, size: u64) -> Result<Vec<u8>> {
@@ -92,5 +92,23 @@ impl Run<SearchTask> for Cpu {
             found as u64
         };
         write(out, &needles.par_iter().map(find).collect::<Vec<u64>>())
+    }
+}
+
+impl Run<MergeFromTask> for Cpu {
+    fn run(&self, task: &MergeFromTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
+        task.by_arrays(self, leaves, outs)
+    }
+}
+
+impl Run<CoRankFromTask> for Cpu {
+    fn run(&self, task: &CoRankFromTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
+        task.by_arrays(self, leaves, outs)
+    }
+}
+
+impl Run<SearchFromTask> for Cpu {
+    fn run(&self, task: &SearchFromTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
+        task.by_arrays(self, leaves, outs)
     }
 }

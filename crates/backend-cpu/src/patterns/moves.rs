@@ -2,10 +2,12 @@
 
 use crate::Cpu;
 use crate::memory::HostBuffer;
+use crate::operands::Operands;
 use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::element::DType;
 use isowarp_core::error::{Error, Result};
-use isowarp_core::patterns::{GatherTask, ScatterOp, ScatterTask};
+use isowarp_core::ir::{Evaluator, LANES};
+use isowarp_core::patterns::{GatherTask, ScatterFromTask, ScatterOp, ScatterTask};
 
 /// Index `i` of a buffer of indices, if it is below `limit`.
 fn index(bytes: &[u8], dtype: DType, i: u64, limit: u64) -> Option<u64> {
@@ -75,6 +77,29 @@ impl Run<ScatterTask> for Cpu {
                 };
                 let old = load(&result, size as usize, at);
                 store(&mut result, size as usize, at, combine(task.op, out.dtype, old, value));
+            }
+        }
+        out.raw.write(out.offset * size, &result)
+    }
+}
+
+impl Run<ScatterFromTask> for Cpu {
+    fn run(&self, task: &ScatterFromTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
+        let [out] = outs else { return Err(operands()) };
+        let size = out.dtype.size_bytes();
+        let mut result = out.raw.read(out.offset * size, task.targets * size)?;
+        {
+            let (operands, mut e) = (Operands::lock(leaves), Evaluator::new(&task.func));
+            for at in (0..task.n).step_by(LANES) {
+                let lanes = LANES.min((task.n - at) as usize);
+                operands.eval(&task.func, &mut e, at, 1, lanes);
+                for l in 0..lanes {
+                    let (target, value) = (e.result(0)[l], e.result(1)[l]);
+                    if target < task.targets {
+                        let old = load(&result, size as usize, target);
+                        store(&mut result, size as usize, target, combine(task.op, out.dtype, old, value));
+                    }
+                }
             }
         }
         out.raw.write(out.offset * size, &result)

@@ -122,6 +122,36 @@ pub(super) fn copy(dtype: DType, (leaf, out): (usize, usize), numerics: Numerics
     Ok(p.finish())
 }
 
+/// Bits of a word that an element leaves free.
+fn unused_bits(dtype: DType) -> u64 {
+    32 - (8 * dtype.size_bytes()).min(32)
+}
+
+/// Stores the words of an element, a narrow one in the high bits, to an output: registers are the index, then the words.
+pub(super) fn put_element(dtype: DType, out: usize, numerics: Numerics, site: &Site<'_>) -> Result<String> {
+    let w = dtype.ty().words();
+    expect(site, 1 + w)?;
+    let mut p = Ptx::new(numerics);
+    let base = param_u64(&mut p, &site.param(), offset_of!(Args, out) + 8 * out);
+    let address = p.emit(Ty::U64, |o| format!("mad.lo.u64 {o}, {}, {}, {}", site.regs[0], dtype.size_bytes(), base.reg));
+    let shift = unused_bits(dtype);
+    for (k, word) in site.regs[1..].iter().enumerate() {
+        let bits = match shift {
+            0 => PtxValue { reg: (*word).to_owned(), ty: Ty::U32 },
+            _ => p.emit(Ty::U32, |o| format!("shr.u32 {o}, {word}, {shift}")),
+        };
+        let part = if w == 1 { dtype } else { DType::U32 };
+        store1(&mut p, part, &address.reg, 4 * k as u64, &bits);
+    }
+    Ok(p.finish())
+}
+
+/// A result as an element lies in memory, with the canonical NaN.
+fn in_memory(p: &mut Ptx, dtype: DType, v: &PtxValue) -> PtxValue {
+    let v = if v.ty == Ty::Bool { p.cast(v, Ty::U32) } else { p.canonical(v) };
+    narrow(p, dtype, &v)
+}
+
 impl Holes<'_> {
     /// Loads `count` consecutive elements as accumulators: registers are the words element by element, then the index.
     pub(super) fn load(&self, count: usize, site: &Site<'_>) -> Result<String> {
@@ -150,6 +180,22 @@ impl Holes<'_> {
         let args: Vec<Vec<PtxValue>> = (0..count).map(|e| values(&mut p, parts, &site.regs[1 + e * w..1 + (e + 1) * w])).collect();
         let results = p.call_lanes(finish, &args, &mut no_fetch);
         self.put(&mut p, site, site.regs[0], &results);
+        Ok(p.finish())
+    }
+
+    /// The operator's one result at an index as the words of an element, a narrow one in the high bits: registers are the words, then the index.
+    pub(super) fn element(&self, dtype: DType, site: &Site<'_>) -> Result<String> {
+        let w = dtype.ty().words();
+        expect(site, w + 1)?;
+        let mut p = Ptx::new(self.numerics);
+        let results = self.compute(&mut p, site, 1, site.regs[w]);
+        let bits: Vec<PtxValue> = results.concat().iter().map(|v| in_memory(&mut p, dtype, v)).collect();
+        let shift = unused_bits(dtype);
+        let bits: Vec<PtxValue> = match (&bits[..], shift) {
+            ([narrow], 1..) => vec![p.emit(Ty::U32, |o| format!("shl.b32 {o}, {}, {shift}", narrow.reg))],
+            _ => bits,
+        };
+        p.to_words(&bits, &owned(&site.regs[..w]));
         Ok(p.finish())
     }
 
@@ -187,13 +233,7 @@ impl Holes<'_> {
             let (Shape::Vector(dtype) | Shape::Strided(dtype)) = shape else { continue };
             let base = param_u64(p, &site.param(), offset_of!(Args, out) + 8 * k);
             let address = p.emit(Ty::U64, |o| format!("mad.lo.u64 {o}, {i}, {}, {}", dtype.size_bytes(), base.reg));
-            let column: Vec<PtxValue> = results
-                .iter()
-                .map(|r| {
-                    let v = if r[k].ty == Ty::Bool { p.cast(&r[k], Ty::U32) } else { p.canonical(&r[k]) };
-                    narrow(p, dtype, &v)
-                })
-                .collect();
+            let column: Vec<PtxValue> = results.iter().map(|r| in_memory(p, dtype, &r[k])).collect();
             match (shape, &column[..]) {
                 (Shape::Vector(_), [a, b, c, d]) => store4(p, dtype, &address.reg, [a, b, c, d]),
                 _ => {

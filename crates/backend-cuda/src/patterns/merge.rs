@@ -1,5 +1,7 @@
 //! P08 merge: where the tiles of the result begin, and a launch that merges them; searches.
 
+pub(super) mod lazy;
+
 use super::scratch::Use;
 use super::{blocks, put_wide};
 use crate::backend::Cuda;

@@ -15,6 +15,7 @@ mod reduce;
 mod reduce_variants;
 mod scan;
 mod scan_variants;
+mod scatter;
 mod scratch;
 mod segmented_sort;
 mod segments;

@@ -1,14 +1,15 @@
 //! Every kernel's holes are filled for representative operators. With `PTXAS` naming an assembler, the texts are assembled too.
 
 use super::holes::{Holes, Shape, combine};
-use super::{by_key, groups, histogram, merge_sort, reduce_variants, scan_variants, select};
+use super::{by_key, groups, histogram, merge, merge_sort, reduce_variants, scan_variants, scatter, select};
 use crate::splice::{Fill, Site, splice};
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::{DType, Element, Ty};
 use isowarp_core::ir::{self, Expr, Func, Param};
 use isowarp_core::numerics::Func as Elementary;
 use isowarp_core::patterns::{
-    HistogramSum, HistogramTask, ReduceByKeyTask, ReduceVariant, ScanVariant, SegmentedReduceTask, SelectKind, SelectTask,
+    HistogramSum, HistogramTask, ReduceByKeyTask, ReduceVariant, ScanVariant, ScatterFromTask, ScatterOp, SegmentedReduceTask, SelectKind,
+    SelectTask, Sides,
 };
 use isowarp_kernels::Source;
 use std::process::Command;
@@ -306,6 +307,21 @@ fn histograms_of_every_kind_fill_their_holes() {
 }
 
 #[test]
+fn scatters_fill_their_holes() {
+    let all = [
+        (one(|x: Expr<u32>| (x >> 9, x * 3)), DType::U32),
+        (one(|x: Expr<f32>| ((x * 256.0).cast::<u32>(), x.sin().bitcast::<u32>())), DType::F32),
+        (one(|x: Expr<f64>| (x.cast::<u32>(), (x * x).bitcast::<u64>())), DType::F64),
+    ];
+    for (func, dtype) in all {
+        let task = ScatterFromTask { func: Arc::new(func), n: 1, targets: 1, op: ScatterOp::Store, numerics: Numerics::Strict };
+        for shape in [Shape::Vector(dtype), Shape::Strided(dtype)] {
+            scatter::with_fills(&task, &[shape], |fills| check(Source::Scatter, scatter::kernel(&task).entry(), fills));
+        }
+    }
+}
+
+#[test]
 fn groups_fill_their_holes() {
     let conditions = [
         (one(|x: Expr<u32>| x & 1u32), DType::U32),
@@ -341,4 +357,47 @@ fn orders_of_every_type_fill_their_holes() {
     all::<u64>(|a, b| (a >> 3).gt(b >> 3));
     all::<i64>(|a, b| a.abs().lt(b.abs()));
     all::<f64>(|a, b| a.abs().lt(b.abs()));
+}
+
+#[test]
+fn merges_of_what_is_computed_fill_their_holes() {
+    // An array that is fetched from at computed indices, and elements beside a value and the index.
+    fn sides<K: Element, V: Element>(f: fn(Expr<K::Reg>) -> Expr<K::Reg>) -> Sides {
+        let params = vec![Param::Array(K::DTYPE), Param::Index(Ty::U32), Param::Value(V::DTYPE.ty())];
+        let a = ir::pack(params, || {
+            let i = <Expr<u32> as ir::Traced>::params(1);
+            (f(ir::array_expr::<K>(0).at(i * 3)), <Expr<V::Reg> as ir::Traced>::params(2))
+        });
+        let b = one(|(x, v, i): (Expr<K::Reg>, Expr<V::Reg>, Expr<u32>)| (x, i.lt(7).select(v, v)));
+        Sides { each: [Arc::new(a.expect("a plain operator traces")), Arc::new(b)], numerics: Numerics::Strict }
+    }
+    fn all<K: Element, V: Element>(f: fn(Expr<K::Reg>) -> Expr<K::Reg>) {
+        let (k, v) = (K::DTYPE, V::DTYPE);
+        let leaves = [
+            Shape::Array(k, Some(3)),
+            Shape::Index(Ty::U32),
+            Shape::Strided(v),
+            Shape::Vector(k),
+            Shape::Value(v.ty()),
+            Shape::Index(Ty::U32),
+        ];
+        let (row, column) = (4 * k.ty().words(), 4 * v.ty().words());
+        let of = sides::<K, V>(f);
+        for (entry, value) in [
+            (format!("merge_from_co_ranks_k{row}"), None),
+            (format!("search_from_k{row}"), None),
+            (format!("merge_from_k{row}_p0"), None),
+            (format!("merge_from_k{row}_p{column}"), Some(v)),
+        ] {
+            let known = Source::MergeFrom.builds()[0].entries.iter().find(|e| e.name == entry).expect("an entry to each width");
+            let filled = merge::lazy::with_fills(&of, (k, value), &leaves, known.holes, |fills| check(Source::MergeFrom, &entry, fills));
+            filled.expect("plain operators are joined");
+        }
+    }
+    all::<u8, half::f16>(|x| x + 1);
+    all::<half::f16, u8>(|x| x * 2.0);
+    all::<u32, u64>(|x| x << 1);
+    all::<f32, f32>(Expr::exp);
+    all::<i64, u32>(|x| x / 3);
+    all::<f64, f64>(Expr::sqrt);
 }

@@ -2,8 +2,9 @@
 //! `out{k}_1` and `out{k}_4` store them. All buffers are declared as words, so that any two operands may share one.
 
 use super::operands::{LeafKind, OutKind, Signature, Slot, Unit};
+use super::program::value_params;
 use isowarp_core::element::{DType, Ty};
-use isowarp_core::ir::wgsl_type;
+use isowarp_core::ir::{Func, Node, wgsl_type};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -36,7 +37,7 @@ pub(super) fn members(signature: &Signature) -> Vec<String> {
                     names.push(format!("value{k}_high"));
                 }
             }
-            LeafKind::Vector { .. } | LeafKind::Broadcast { .. } | LeafKind::Index(_) => {}
+            LeafKind::Vector { .. } | LeafKind::Broadcast { .. } | LeafKind::Index(_) | LeafKind::Unused => {}
         }
     }
     names
@@ -122,7 +123,7 @@ pub(super) fn leaf(signature: &Signature, k: usize, calls: &mut BTreeSet<String>
             let four = format!("    return vec4<{t}>(leaf{k}_1(i), leaf{k}_1(i + 1u), leaf{k}_1(i + 2u), leaf{k}_1(i + 3u));\n");
             function(ty, &one, &four)
         }
-        LeafKind::Array { .. } => String::new(),
+        LeafKind::Array { .. } | LeafKind::Unused => String::new(),
     }
 }
 
@@ -263,6 +264,22 @@ fn vector_store(text: &mut String, s: u8, dtype: DType, ty: Ty, calls: &mut BTre
             Ok(())
         }
     };
+}
+
+/// `{name}_at(i)`: the bits of the element that an operator computes, as a word or two.
+pub(super) fn computed(name: &str, f: &Func, dtype: DType, calls: &mut BTreeSet<String>) -> String {
+    let uses = |k: usize| f.any(|node, _| matches!(node, Node::Param(p) if usize::from(*p) == k));
+    let args: Vec<String> =
+        value_params(f).map(|k| if uses(k) { format!("leaf{k}_1(i)") } else { format!("{}()", wgsl_type(f.params[k].ty())) }).collect();
+    let ty = f.result_types().first().copied().unwrap_or(Ty::U32);
+    let (word, found) = match dtype.size_bytes() {
+        8 => (
+            "vec2<u32>",
+            format!("let bits = {};\n    return vec2<u32>(u32(bits & 0xfffffffflu), u32(bits >> 32u))", bits64(ty, "v", calls)),
+        ),
+        _ => ("u32", format!("return {}", bits(ty, dtype, "v", calls))),
+    };
+    format!("fn {name}_at(i: u32) -> {word} {{\n    let v = op_{name}({});\n    {found};\n}}\n", args.join(", "))
 }
 
 /// The stored bits of a value, at most 32 of them.

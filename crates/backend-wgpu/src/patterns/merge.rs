@@ -1,7 +1,9 @@
 //! P08 merge: a dispatch says where the tiles of the result begin, and one merges them. Searches, window by window.
 
+mod lazy;
+
 use super::layout::program;
-use super::operands::{Limits, Signature};
+use super::operands::{Args, Limits, Signature};
 use super::place::{Place, most};
 use super::reduce::chunks;
 use super::{Launch, program::Program};
@@ -15,6 +17,7 @@ use isowarp_core::input::index;
 use isowarp_core::patterns::merge::Place as Array;
 use isowarp_core::patterns::{CoRankTask, KeyBits, Map as _, MergePlaces, MergeTask, ScatterOp, ScatterTask, SearchKind, SearchTask};
 use isowarp_shaders::kernels::{MERGE, SEARCH};
+use lazy::Lazy;
 
 /// Invocations of a workgroup.
 const THREADS: u32 = 256;
@@ -30,6 +33,8 @@ pub(super) struct Form {
     pub(super) alone: bool,
     /// Whether what is done to each key of an invocation is a loop.
     pub(super) rolled: bool,
+    /// Whether keys and values are computed where they are read.
+    pub(super) lazy: bool,
 }
 
 /// Keys of an invocation: what 16 KiB of shared memory hold.
@@ -38,7 +43,7 @@ const fn items(key_bytes: u64) -> u32 {
 }
 
 pub(super) fn merge_holes(form: Form) -> Vec<(&'static str, u32)> {
-    let Form { key_bytes, payload_bytes, writes_keys, alone, rolled } = form;
+    let Form { key_bytes, payload_bytes, writes_keys, alone, rolled, lazy } = form;
     let is = |yes: bool| u32::from(yes);
     let (wide, wide_values) = (key_bytes == 8, payload_bytes == 8);
     vec![
@@ -49,40 +54,45 @@ pub(super) fn merge_holes(form: Form) -> Vec<(&'static str, u32)> {
         ("writes_keys", is(writes_keys)),
         ("alone", is(alone)),
         ("rolled", is(rolled)),
+        ("lazy", is(lazy)),
         ("co_ranks", 0),
-        ("reads_words", is(!wide)),
-        ("reads_pairs", is(wide)),
+        ("reads_words", is(!wide && !lazy)),
+        ("reads_pairs", is(wide && !lazy)),
         ("writes_words", is(writes_keys && !wide)),
         ("writes_pairs", is(writes_keys && wide)),
-        ("values_words", is(payload_bytes > 0 && !wide_values)),
-        ("values_pairs", is(wide_values)),
+        ("reads_values_words", is(payload_bytes > 0 && !wide_values && !lazy)),
+        ("reads_values_pairs", is(wide_values && !lazy)),
+        ("writes_values_words", is(payload_bytes > 0 && !wide_values)),
+        ("writes_values_pairs", is(wide_values)),
         ("reads_cuts", is(!alone)),
     ]
 }
 
 /// Of given ranks of one or two words, or of where tiles begin.
-pub(super) fn co_rank_holes(key_bytes: u64, given: u32) -> [(&'static str, u32); 8] {
+pub(super) fn co_rank_holes(key_bytes: u64, given: u32, lazy: bool) -> [(&'static str, u32); 9] {
     let wide = key_bytes == 8;
     [
+        ("lazy", u32::from(lazy)),
         ("threads", THREADS),
         ("items", items(key_bytes)),
         ("key_bytes", key_bytes as u32),
         ("co_ranks", 1),
         ("given", given),
         ("reads_ranks", u32::from(given > 0)),
-        ("reads_words", u32::from(!wide)),
-        ("reads_pairs", u32::from(wide)),
+        ("reads_words", u32::from(!wide && !lazy)),
+        ("reads_pairs", u32::from(wide && !lazy)),
     ]
 }
 
-pub(super) fn search_holes(key_bytes: u64, kind: SearchKind, found: DType) -> [(&'static str, u32); 5] {
+pub(super) fn search_holes(key_bytes: u64, kind: SearchKind, found: DType, lazy: bool) -> [(&'static str, u32); 6] {
     let wide = key_bytes == 8;
     [
+        ("lazy", u32::from(lazy)),
         ("key_bytes", key_bytes as u32),
         ("kind", kind as u32),
         ("wide", u32::from(found == DType::U64)),
-        ("reads_words", u32::from(!wide)),
-        ("reads_pairs", u32::from(wide)),
+        ("reads_words", u32::from(!wide && !lazy)),
+        ("reads_pairs", u32::from(wide && !lazy)),
     ]
 }
 
@@ -110,6 +120,8 @@ fn masks(map: KeyBits) -> [u32; 4] {
 struct Call<'a> {
     limits: Limits,
     words: [u32; 14],
+    /// Of what is computed.
+    operands: Args,
     bindings: arrayvec::ArrayVec<crate::binds::Binding<'a>, { super::MAX }>,
 }
 
@@ -125,7 +137,8 @@ const SKIP_VALUES: usize = 9;
 impl<'a> Call<'a> {
     fn new(limits: Limits, (m, n): (u64, u64), map: KeyBits) -> Self {
         let [a, b, c, d] = masks(map);
-        Self { limits, words: [0, m as u32, n as u32, 0, 0, 0, 0, 0, 0, 0, a, b, c, d], bindings: arrayvec::ArrayVec::new() }
+        let words = [0, m as u32, n as u32, 0, 0, 0, 0, 0, 0, 0, a, b, c, d];
+        Self { limits, words, operands: Args::default(), bindings: arrayvec::ArrayVec::new() }
     }
 
     /// Binds a whole array, and says in a parameter how far into the binding it starts.
@@ -138,6 +151,7 @@ impl<'a> Call<'a> {
 
     fn launch(self) -> Launch<'a> {
         let mut launch = Launch::new(0, &self.words);
+        launch.args.extend(&self.operands);
         launch.bindings = self.bindings;
         launch
     }
@@ -151,31 +165,96 @@ impl Run<MergeTask> for Wgpu {
         if task.total() > most(limits, size.max(payload)) {
             return self.merge_by_places(task, &places);
         }
-        // Tiles begin with a word of narrow elements, so there is one output of these to a dispatch.
-        if size < 4 && 0 < payload && payload < 4 {
-            self.merge_tiles(task, &MergePlaces { values: None, ..places }, true)?;
-            return self.merge_tiles(task, &places, false);
+        let values = places.values.as_ref().map(|(values, out)| (Reads::Arrays(*values), *out));
+        self.merge_all(task, Reads::Arrays(places.keys), places.keys_out, values)
+    }
+}
+
+/// Where a merge finds the keys of both sides, or their values.
+#[derive(Clone, Copy)]
+enum Reads<'a> {
+    Arrays([Array<'a, Buffer>; 2]),
+    Computed(&'a Lazy<'a>),
+}
+
+impl<'a> Reads<'a> {
+    /// Binds what is read of both sides, elements of this size.
+    fn bind(self, call: &mut Call<'a>, task: &MergeTask, size: u64, skips: [usize; 2]) -> Result<()> {
+        match self {
+            Self::Arrays([a, b]) => {
+                call.bind(skips[0], place(a, size), task.m)?;
+                call.bind(skips[1], place(b, size), task.n)
+            }
+            Self::Computed(lazy) => lazy.bind(call),
         }
-        self.merge_tiles(task, &places, true)
+    }
+
+    /// The program over these; `none` are the operands of arrays.
+    fn program<'b>(self, holes: &'b [(&'static str, u32)], none: &'b Signature) -> Program<'b>
+    where
+        'a: 'b,
+    {
+        match self {
+            Self::Arrays(_) => merge_program(holes, none),
+            Self::Computed(lazy) => lazy.program(merge_program(holes, none)),
+        }
+    }
+
+    fn weight(self) -> u32 {
+        match self {
+            Self::Arrays(_) => 0,
+            Self::Computed(lazy) => lazy.weight(),
+        }
     }
 }
 
 impl Wgpu {
-    fn merge_tiles(&self, task: &MergeTask, places: &MergePlaces<'_, Buffer>, writes_keys: bool) -> Result<()> {
+    /// Merges of arrays that bindings hold. What computes pairs where it reads them has the values' reads in the keys' own.
+    fn merge_all(
+        &self,
+        task: &MergeTask,
+        keys: Reads<'_>,
+        keys_out: &Out<Buffer>,
+        values: Option<(Reads<'_>, &Out<Buffer>)>,
+    ) -> Result<()> {
+        let payload = values.map_or(0, |(_, out)| out.dtype.size_bytes());
+        // Tiles begin with a word of narrow elements, so there is one output of these to a dispatch.
+        if task.dtype.size_bytes() < 4 && 0 < payload && payload < 4 {
+            self.merge_tiles(task, keys, Some(keys_out), None)?;
+            return self.merge_tiles(task, keys, None, values);
+        }
+        self.merge_tiles(task, keys, Some(keys_out), values)
+    }
+
+    fn merge_tiles(
+        &self,
+        task: &MergeTask,
+        keys: Reads<'_>,
+        keys_out: Option<&Out<Buffer>>,
+        values: Option<(Reads<'_>, &Out<Buffer>)>,
+    ) -> Result<()> {
         let limits = self.window_limits();
         let (size, total) = (task.dtype.size_bytes(), task.total());
-        let payload = places.values.as_ref().map_or(0, |(_, out)| out.dtype.size_bytes());
+        let payload = values.map_or(0, |(_, out)| out.dtype.size_bytes());
+        let writes_keys = keys_out.is_some();
+        let none = Signature::default();
         // Outlives what binds it.
         let begins_of_tiles;
         let mut call = Call::new(limits, (task.m, task.n), task.key_bits());
-        call.bind(SKIP_A, place(places.keys[0], size), task.m)?;
-        call.bind(SKIP_B, place(places.keys[1], size), task.n)?;
-        if writes_keys {
-            call.bind(SKIP_KEYS, result(places.keys_out), total)?;
+        // What computes values computes keys, too.
+        let (all, lazy) = match (values, keys) {
+            (Some((Reads::Computed(_), _)), _) => (values.map_or(keys, |(all, _)| all), true),
+            (_, Reads::Computed(_)) => (keys, true),
+            _ => (keys, false),
+        };
+        all.bind(&mut call, task, size, [SKIP_A, SKIP_B])?;
+        if let Some(out) = keys_out {
+            call.bind(SKIP_KEYS, result(out), total)?;
         }
-        if let Some(([v, w], out)) = places.values {
-            call.bind(SKIP_V, place(v, payload), task.m)?;
-            call.bind(SKIP_W, place(w, payload), task.n)?;
+        if let Some((reads, out)) = values {
+            if !lazy {
+                reads.bind(&mut call, task, payload, [SKIP_V, SKIP_W])?;
+            }
             call.bind(SKIP_VALUES, result(out), total)?;
         }
         let narrow = |size: u64| 0 < size && size < 4;
@@ -189,10 +268,9 @@ impl Wgpu {
         let tiles = (total + u64::from(phase)).div_ceil(u64::from(THREADS * items(size)));
         (call.words[BLOCKS], call.words[PHASE]) = (tiles as u32, phase);
         let alone = tiles == 1;
-        let form =
-            Form { key_bytes: size, payload_bytes: payload, writes_keys, alone, rolled: self.patterns().rolls_merges(self.tuning()) };
-        let (holes, signature) = (merge_holes(form), Signature::default());
-        let kernel = self.program("merge", &merge_program(&holes, &signature))?;
+        let rolled = self.patterns().rolls_merges(self.tuning()) || self.tuning().rolls(all.weight());
+        let holes = merge_holes(Form { key_bytes: size, payload_bytes: payload, writes_keys, alone, rolled, lazy });
+        let kernel = self.program("merge", &all.program(&holes, &none))?;
         if alone {
             return self.launch(&kernel, &call.launch(), tiles);
         }
@@ -200,12 +278,11 @@ impl Wgpu {
         let cuts = Place { raw: begins_of_tiles.raw(), offset: 0, size: 4 };
         let mut begins = Call::new(limits, (task.m, task.n), task.key_bits());
         (begins.words[BLOCKS], begins.words[PHASE]) = (tiles as u32 + 1, phase);
-        begins.bind(SKIP_A, place(places.keys[0], size), task.m)?;
-        begins.bind(SKIP_B, place(places.keys[1], size), task.n)?;
+        keys.bind(&mut begins, task, size, [SKIP_A, SKIP_B])?;
         let (_, binding) = cuts.bind(limits, 0, tiles + 1)?;
         begins.bindings.push(binding);
-        let holes = co_rank_holes(size, 0);
-        let co_ranks = self.program("merge", &merge_program(&holes, &signature))?;
+        let holes = co_rank_holes(size, 0, lazy);
+        let co_ranks = self.program("merge", &keys.program(&holes, &none))?;
         self.launch(&co_ranks, &begins.launch(), (tiles + 1).div_ceil(THREADS.into()))?;
         call.bindings.push(binding);
         self.launch(&kernel, &call.launch(), tiles)
@@ -251,7 +328,7 @@ impl Run<CoRankTask> for Wgpu {
         if longest > limit {
             return Err(Error::TooLarge { what: "elements of an array with co-ranks", requested: longest, limit });
         }
-        let holes = co_rank_holes(size, position as u32 / 4);
+        let holes = co_rank_holes(size, position as u32 / 4, false);
         let signature = Signature::default();
         let kernel = self.program("co_ranks", &merge_program(&holes, &signature))?;
         chunks(task.ranks, most(limits, position), |first, count| {
@@ -276,7 +353,7 @@ impl Run<SearchTask> for Wgpu {
             return Err(Error::TooLarge { what: "elements of a sorted array", requested: task.n, limit });
         }
         let (sorted, needles, found) = (place(sorted, size), place(needles, size), result(out));
-        let holes = search_holes(size, task.kind, out.dtype);
+        let holes = search_holes(size, task.kind, out.dtype, false);
         let signature = Signature::default();
         let kernel = self.program("search", &search_program(&holes, &signature))?;
         let [a, b, c, d] = masks(task.key_bits());

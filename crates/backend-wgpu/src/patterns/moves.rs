@@ -2,16 +2,17 @@
 
 use super::Launch;
 use super::layout::program;
-use super::operands::Signature;
+use super::operands::{Operands, Signature, Span};
 use super::place::{Place, most};
+use super::program::{Operators, Program};
 use crate::buffer::Buffer;
 use crate::device::Wgpu;
 use isowarp_core::backend::{Backend as _, Leaf, Out, Run};
 use isowarp_core::caps::Capability;
 use isowarp_core::element::DType;
 use isowarp_core::error::{Error, Result};
-use isowarp_core::patterns::{GatherTask, ScatterOp, ScatterTask};
-use isowarp_shaders::kernels::{GATHER, SCATTER};
+use isowarp_core::patterns::{GatherTask, ScatterFromTask, ScatterOp, ScatterTask};
+use isowarp_shaders::kernels::{GATHER, SCATTER, SCATTER_FROM};
 
 /// The hole that says what an index is.
 fn index_kind(dtype: DType) -> u32 {
@@ -34,20 +35,35 @@ pub(super) fn gather_holes(size: u64, index: DType) -> [(&'static str, u32); 2] 
     [("size", size as u32), ("index", index_kind(index))]
 }
 
-pub(super) fn scatter_holes(task: &ScatterTask, dtype: DType, index: DType) -> [(&'static str, u32); 8] {
+/// What the text depends on beside what an index is, and whether values are read, positions, or computed with their targets.
+fn holes(op: ScatterOp, dtype: DType, index: u32, (elements, positions, computed): (bool, bool, bool)) -> [(&'static str, u32); 9] {
     let size = dtype.size_bytes();
-    let is_signed = is_ordered(task.op) && dtype == DType::I32;
-    let plain = task.op == ScatterOp::Store && size >= 4;
+    let is_signed = is_ordered(op) && dtype == DType::I32;
+    let plain = op == ScatterOp::Store && size >= 4;
     [
         ("size", size as u32),
-        ("index", index_kind(index)),
-        ("op", task.op as u32),
-        ("positions", task.positions.into()),
-        ("elements", (!task.positions).into()),
+        ("index", index),
+        ("op", op as u32),
+        ("positions", positions.into()),
+        ("elements", elements.into()),
+        ("computed", computed.into()),
         ("plain", plain.into()),
         ("atomic", (!plain && !is_signed).into()),
         ("is_signed", is_signed.into()),
     ]
+}
+
+pub(super) fn scatter_holes(task: &ScatterTask, dtype: DType, index: DType) -> [(&'static str, u32); 9] {
+    holes(task.op, dtype, index_kind(index), (!task.positions, task.positions, false))
+}
+
+pub(super) fn computed_holes(task: &ScatterFromTask, dtype: DType) -> [(&'static str, u32); 9] {
+    holes(task.op, dtype, 0, (false, false, true))
+}
+
+pub(super) fn computed_program<'a>(task: &'a ScatterFromTask, signature: &'a Signature, holes: &'a [(&'static str, u32)]) -> Program<'a> {
+    let operators = Operators::Words(&task.func);
+    Program { template: SCATTER_FROM, entry: "scatter", constants: holes, operators, signature, numerics: task.numerics, first: false }
 }
 
 /// Kernels number elements with 32 bits.
@@ -106,13 +122,7 @@ impl Run<ScatterTask> for Wgpu {
         numbered("targets of a scatter", task.targets)?;
         let limits = self.window_limits();
         let size = out.dtype.size_bytes();
-        if size == 8 && is_ordered(task.op) {
-            return Err(Error::Unsupported {
-                pattern: "scatter_reduce",
-                capability: Capability::Atomics64,
-                device: self.caps().device.clone(),
-            });
-        }
+        self.no_wide_extremes(task.op, size)?;
         let values = match values {
             Leaf::Elements { raw, offset, .. } if !task.positions => Some(Place { raw, offset: *offset, size }),
             _ => None,
@@ -141,5 +151,41 @@ impl Run<ScatterTask> for Wgpu {
             }
         }
         Ok(())
+    }
+}
+
+impl Run<ScatterFromTask> for Wgpu {
+    fn run(&self, task: &ScatterFromTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let [out] = outs else { return Err(operands()) };
+        numbered("targets of a scatter", task.targets)?;
+        let (limits, size) = (self.window_limits(), out.dtype.size_bytes());
+        self.no_wide_extremes(task.op, size)?;
+        let operands = Operands::plan(limits, &task.func.params, leaves, &[], true, false, task.n)?;
+        let holes = computed_holes(task, out.dtype);
+        let kernel = self.program("scatter", &computed_program(task, &operands.signature, &holes))?;
+        let result = Place { raw: &out.raw, offset: out.offset, size };
+        let (step, room) = (operands.span(limits, task.n, 1024, false), most(limits, size));
+        for at in (0..task.n).step_by(step as usize) {
+            let span = Span::of(at, step.min(task.n - at));
+            for target in (0..task.targets).step_by(room as usize) {
+                let seen = room.min(task.targets - target);
+                let (w, binding) = result.bind(limits, target, seen)?;
+                let mut launch = Launch::new(at, &[span.len, w.skip, target, seen].map(|w| w as u32));
+                operands.bind(limits, span, span, &mut launch.bindings, &mut launch.args)?;
+                launch.bindings.push(binding);
+                self.launch(&kernel, &launch, span.len.div_ceil(256))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Wgpu {
+    /// WGSL has no atomic minimum or maximum of 64 bits.
+    fn no_wide_extremes(&self, op: ScatterOp, size: u64) -> Result<()> {
+        if size < 8 || !is_ordered(op) {
+            return Ok(());
+        }
+        Err(Error::Unsupported { pattern: "scatter_reduce", capability: Capability::Atomics64, device: self.caps().device.clone() })
     }
 }

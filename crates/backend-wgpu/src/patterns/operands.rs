@@ -48,6 +48,8 @@ pub(super) enum LeafKind {
     Value(Ty),
     /// The index.
     Index(Ty),
+    /// Nothing that this kernel looks at.
+    Unused,
 }
 
 impl LeafKind {
@@ -88,6 +90,8 @@ struct Place<'a> {
     whole: Option<u64>,
     /// Whether its indices are those of outputs rather than of inputs.
     output: bool,
+    /// How many indices it has, where every dispatch sees all of them.
+    own: Option<u64>,
 }
 
 /// A task's leaves and outputs.
@@ -152,7 +156,7 @@ impl<'a> Operands<'a> {
                 (false, 1 | 2) => Unit::Atomic,
                 _ => Unit::Word,
             };
-            let place = Place { raw: &out.raw, offset: out.offset, stride: 1, size, whole: None, output: true };
+            let place = Place { raw: &out.raw, offset: out.offset, stride: 1, size, whole: None, output: true, own: None };
             let slot = all.push(place, Slot { unit, writable: true });
             all.signature.outs.push(OutKind { slot, dtype: out.dtype, vector, windows: 1, each: 0 });
         }
@@ -190,11 +194,53 @@ impl<'a> Operands<'a> {
                     let (slot, windows, each) = self.windows(limits, (raw, *offset, *len), dtype.size_bytes(), slot)?;
                     LeafKind::Array { slot, dtype: *dtype, windows, each, twin: leaf.twin(self.leaves, elements) }
                 }
-                _ => self.leaf(leaf, *param, aligned_lines, elements)?,
+                _ => self.leaf(leaf, *param, aligned_lines, elements, None)?,
             };
             self.signature.leaves.push(kind);
         }
         Ok(())
+    }
+
+    /// Leaves that every dispatch sees whole, with how many indices each has and whether the kernel looks at it. `None` where one of them
+    /// is longer than a binding, or there are more than there is room for.
+    pub(super) fn plan_whole(
+        limits: Limits,
+        params: &[Param],
+        leaves: &'a [Leaf<Buffer>],
+        of: impl Fn(usize) -> (u64, bool),
+    ) -> Result<Option<Self>> {
+        let mut all = Self { signature: Signature::default(), places: ArrayVec::new(), leaves };
+        if leaves.len() > MAX {
+            return Ok(None);
+        }
+        for (k, (leaf, param)) in leaves.iter().zip(params).enumerate() {
+            let (n, used) = of(k);
+            let most = |dtype: DType| limits.window_bytes.saturating_sub(limits.align + 32) / dtype.size_bytes();
+            let slots = match leaf {
+                Leaf::Array { dtype, len, .. } => len.div_ceil(most(*dtype).max(1)).max(1),
+                _ => 1,
+            };
+            if used && all.places.len() as u64 + slots > MAX as u64 {
+                return Ok(None);
+            }
+            let kind = match (leaf, param) {
+                _ if !used => LeafKind::Unused,
+                (Leaf::Array { raw, dtype, offset, len }, Param::Array(_)) => {
+                    let slot = Slot { unit: Unit::Word, writable: false };
+                    let (slot, windows, each) = all.windows(limits, (raw, *offset, *len), dtype.size_bytes(), slot)?;
+                    LeafKind::Array { slot, dtype: *dtype, windows, each, twin: None }
+                }
+                _ => all.leaf(leaf, *param, false, n, Some(n))?,
+            };
+            all.signature.leaves.push(kind);
+        }
+        let fits = |p: &Place<'_>| match p.own {
+            Some(n) if p.stride != 0 => {
+                n <= limits.window_bytes.saturating_sub(limits.align + 32) / p.size.saturating_mul(p.stride.unsigned_abs())
+            }
+            _ => true,
+        };
+        Ok(all.places.iter().all(fits).then_some(all))
     }
 
     /// Those of a kernel that only works on arrays of its own.
@@ -202,13 +248,14 @@ impl<'a> Operands<'a> {
         Self { signature: Signature::default(), places: ArrayVec::new(), leaves: &[] }
     }
 
-    fn leaf(&mut self, leaf: &'a Leaf<Buffer>, param: Param, aligned_lines: bool, elements: u64) -> Result<LeafKind> {
+    /// One leaf. `own` says how many indices it has where every dispatch sees all of them.
+    fn leaf(&mut self, leaf: &'a Leaf<Buffer>, param: Param, aligned_lines: bool, elements: u64, own: Option<u64>) -> Result<LeafKind> {
         Ok(match (leaf, param) {
             (_, Param::Index(ty)) => LeafKind::Index(ty),
             (Leaf::Value { .. }, Param::Value(ty)) => LeafKind::Value(ty),
             (Leaf::Elements { raw, dtype, offset, stride }, Param::Value(_)) => {
                 let size = dtype.size_bytes();
-                let place = Place { raw, offset: *offset, stride: *stride, size, whole: None, output: false };
+                let place = Place { raw, offset: *offset, stride: *stride, size, whole: None, output: false, own };
                 // An output in place is bound once, and read as it is written.
                 if let Some(slot) = self.same(&place) {
                     return Ok(match self.signature.slots[usize::from(slot)].unit {
@@ -242,7 +289,7 @@ impl<'a> Operands<'a> {
         }
         for w in 0..windows {
             let whole = Some(each.min(len - w * each));
-            let place = Place { raw, offset: offset + w * each, stride: 1, size, whole, output: slot.writable };
+            let place = Place { raw, offset: offset + w * each, stride: 1, size, whole, output: slot.writable, own: None };
             self.push(place, slot);
         }
         // The text of a kernel names the window's length only where there are several.
@@ -259,7 +306,8 @@ impl<'a> Operands<'a> {
     /// The slot that already stands for these elements.
     fn same(&self, place: &Place<'_>) -> Option<u8> {
         let equal = |p: &Place<'_>| {
-            p.whole.is_none() && p.raw.same(place.raw) && (p.offset, p.stride, p.size) == (place.offset, place.stride, place.size)
+            let of = |p: &Place<'_>| (p.offset, p.stride, p.size, p.own);
+            p.whole.is_none() && p.raw.same(place.raw) && of(p) == of(place)
         };
         self.places.iter().position(equal).map(|k| k as u8)
     }
@@ -304,9 +352,11 @@ impl<'a> Operands<'a> {
         args: &mut Args,
     ) -> Result<()> {
         for (p, slot) in self.places.iter().zip(&self.signature.slots) {
-            let span = if p.output { outputs } else { inputs };
+            let span = p.own.map_or(if p.output { outputs } else { inputs }, |n| Span::of(0, n));
             let (first, len, at) = match p.whole {
                 Some(len) => (p.offset, len.max(1), p.offset),
+                // Of nothing the start of the buffer, which is there.
+                None if p.own == Some(0) => (0, 1, 0),
                 None if p.stride == 0 => (p.offset, 1, p.offset),
                 None => {
                     let at = p.offset.wrapping_add_signed((span.first as i64).wrapping_mul(p.stride));
@@ -326,7 +376,7 @@ impl<'a> Operands<'a> {
         for (leaf, kind) in self.leaves.iter().zip(&self.signature.leaves) {
             match (leaf, kind) {
                 (Leaf::Elements { stride, .. }, LeafKind::Strided { .. }) => args.push(*stride as u32),
-                (Leaf::Array { len, .. }, _) => args.push(u32::try_from(*len).unwrap_or(u32::MAX)),
+                (Leaf::Array { len, .. }, LeafKind::Array { .. }) => args.push(u32::try_from(*len).unwrap_or(u32::MAX)),
                 (Leaf::Value { bits }, LeafKind::Value(ty)) => {
                     args.push(*bits as u32);
                     if ty.words() == 2 {
@@ -354,6 +404,11 @@ impl Args {
     /// Words past the 64 that the engine takes are dropped; the engine then refuses the dispatch by its length.
     pub(super) fn push(&mut self, word: u32) {
         let _ = self.0.try_push(word);
+    }
+
+    /// Adds others behind these.
+    pub(super) fn extend(&mut self, others: &Self) {
+        others.0.iter().for_each(|&word| self.push(word));
     }
 
     pub(super) fn bytes(&self) -> &[u8] {

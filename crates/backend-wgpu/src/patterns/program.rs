@@ -8,7 +8,7 @@ use super::operands::Signature;
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::DType;
 use isowarp_core::error::{Error, Result};
-use isowarp_core::ir::{Func, Param, WgslOptions, wgsl_function, wgsl_function_4};
+use isowarp_core::ir::{Func, Node, Param, WgslOptions, wgsl_function, wgsl_function_4};
 use isowarp_core::patterns::{HistogramTask, ReduceByKeyTask, SelectTask};
 use isowarp_shaders::kernels::{Extra, Template};
 use std::collections::BTreeSet;
@@ -53,8 +53,25 @@ pub(super) enum Operators<'a> {
     Order { before: &'a Func, dtype: DType },
     /// Words of elements.
     Words(&'a Func),
+    /// Elements that are computed where they are read.
+    Computed(&'a [Computed<'a>]),
     /// None; the names are functions of the prelude that the template calls.
     Calls(&'a [&'static str]),
+}
+
+/// Elements of one name, each its operator's only result.
+#[derive(Clone, Copy)]
+pub(super) struct Computed<'a> {
+    pub(super) name: &'static str,
+    pub(super) func: &'a Func,
+    pub(super) dtype: DType,
+}
+
+impl Computed<'_> {
+    /// Whether the operator takes parameter `k` or fetches from it.
+    pub(super) fn looks_at(&self, k: usize) -> bool {
+        self.func.any(|node, _| matches!(node, Node::Param(p) | Node::Fetch(p, _) if usize::from(*p) == k))
+    }
 }
 
 /// The hole that asks for the form in subgroups.
@@ -109,6 +126,7 @@ impl Program<'_> {
                 task.func.hash128().hash(h);
                 task.sum.hash(h);
             }
+            Operators::Computed(all) => all.iter().for_each(|c| (c.name, c.func.hash128(), c.dtype).hash(h)),
             Operators::Order { before, dtype } => {
                 before.hash128().hash(h);
                 dtype.hash(h);
@@ -161,6 +179,7 @@ impl Program<'_> {
             Operators::Histogram { task } => w.words_of_elements(&task.func),
             Operators::Order { before, dtype } => w.order(before, dtype),
             Operators::Words(f) => w.words_of_elements(f),
+            Operators::Computed(all) => w.computed(all),
             Operators::Calls(names) => w.calls.extend(names.iter().map(|&n| n.to_owned())),
         }
         members.extend(access::members(self.signature));
@@ -215,6 +234,24 @@ impl Writer<'_> {
         let twins = self.signature.twins();
         let text = wgsl_function_4(f, name, self.options, &twins, &mut self.calls);
         self.text.push_str(&text);
+    }
+
+    /// `{name}_at(i)` of each.
+    fn computed(&mut self, all: &[Computed<'_>]) {
+        for k in 0..self.signature.leaves.len() {
+            let leaf = access::leaf(self.signature, k, &mut self.calls);
+            self.text.push_str(&leaf);
+        }
+        for c in all {
+            let name = format!("op_{}", c.name);
+            for k in (0..self.signature.leaves.len()).filter(|&k| c.looks_at(k)) {
+                let fetch = access::fetch(self.signature, &name, k, &mut self.calls);
+                self.text.push_str(&fetch);
+            }
+            self.function(c.func, &name);
+            let at = access::computed(c.name, c.func, c.dtype, &mut self.calls);
+            self.text.push_str(&at);
+        }
     }
 
     fn outs(&mut self, f: &Func) {

@@ -120,15 +120,17 @@ impl Sort<'_> {
         // Of short parts alone there are no tiles.
         let digits = if self.tiles > 0 { task.digits(self.form.digit_bits) } else { Vec::new() };
 
-        // The last pass writes home, the one before away, and so on; where that would be the source, the roles are swapped.
+        // The last pass writes home, the one before away, and so on; where that would be the source, the roles are swapped. Narrow keys have a home of
+        // their own, what travels with them has not.
         let in_place = places.keys_out.is_some_and(|o| o.raw.same(places.keys.0) && o.offset == places.keys.1);
-        let swapped = in_place && !narrow && digits.len() % 2 == 1;
+        let swapped = in_place && digits.len() % 2 == 1;
+        let swapped_keys = swapped && !narrow;
         let word = size.max(4);
         let passes = digits.len();
         let room = |wanted: bool, size: u64| if wanted { wgpu.allocate_bytes(elements * size).map(Some) } else { Ok(None) };
         let lent_keys = places.keys_lent.filter(|_| !narrow);
         let own_home = room(narrow && task.keys_out || !task.keys_out && passes > 2, word)?;
-        let own_away = room(lent_keys.is_none() && (passes > 1 || swapped), word)?;
+        let own_away = room(lent_keys.is_none() && (passes > 1 || swapped_keys), word)?;
         let own_payload = room(travels && places.payload_lent.is_none() && (passes > 1 || swapped), places.payload_bytes)?;
         let lent = |own: &'_ Option<Buffer>, out: Option<&'_ Out<Buffer>>, size: u64| -> Option<(Buffer, u64, u64)> {
             match (own, out) {
@@ -146,8 +148,11 @@ impl Sort<'_> {
         }
         let mut home = Side { keys: place(&home_keys), payload: place(&home_payload) };
         let mut away = Side { keys: place(&away_keys), payload: place(&away_payload) };
+        if swapped_keys {
+            std::mem::swap(&mut home.keys, &mut away.keys);
+        }
         if swapped {
-            std::mem::swap(&mut home, &mut away);
+            std::mem::swap(&mut home.payload, &mut away.payload);
         }
 
         let mut from = Side { keys: Some(source(places.keys, size)), payload: places.values.map(|v| source(v, places.payload_bytes)) };
@@ -161,15 +166,13 @@ impl Sort<'_> {
             self.pass(digit, from, to)?;
             from = to;
         }
+        for (swapped, from, to) in [(swapped_keys, home.keys, away.keys), (swapped, home.payload, away.payload)] {
+            if let (true, Some(from), Some(to)) = (swapped, from, to) {
+                wgpu.copy_bytes(from.raw, from.offset * from.size, to.raw, to.offset * to.size, elements * to.size)?;
+            }
+        }
         if let (true, Some(out)) = (narrow, places.keys_out) {
             return wgpu.pack(home.keys.map_or(places.keys.0, |p| p.raw), elements, out);
-        }
-        if swapped {
-            for (from, to) in [(home.keys, away.keys), (home.payload, away.payload)] {
-                if let (Some(from), Some(to)) = (from, to) {
-                    wgpu.copy_bytes(from.raw, from.offset * from.size, to.raw, to.offset * to.size, elements * to.size)?;
-                }
-            }
         }
         Ok(())
     }

@@ -6,7 +6,12 @@ use std::cell::RefCell;
 
 /// The results of `func` over these arguments. Array parameters keep their numbers.
 pub(crate) fn inline(func: &Func, args: &[Value]) -> Vec<Value> {
-    let inliner = Inliner { func, args, done: RefCell::new(vec![None; func.nodes.len()]) };
+    inline_behind(func, args, 0)
+}
+
+/// As [`inline`], over arrays whose numbers are higher by `arrays`.
+pub(crate) fn inline_behind(func: &Func, args: &[Value], arrays: u16) -> Vec<Value> {
+    let inliner = Inliner { func, args, arrays, done: RefCell::new(vec![None; func.nodes.len()]) };
     inliner.range(0, func.nodes.len() as Id);
     func.results.iter().map(|&r| inliner.value(r)).collect()
 }
@@ -14,6 +19,7 @@ pub(crate) fn inline(func: &Func, args: &[Value]) -> Vec<Value> {
 struct Inliner<'a> {
     func: &'a Func,
     args: &'a [Value],
+    arrays: u16,
     done: RefCell<Vec<Option<Value>>>,
 }
 
@@ -58,7 +64,10 @@ impl Inliner<'_> {
         Func::operands(&node, |id| operands.push((self.value(id), self.func.types[id as usize])));
         graph::with(|g| {
             let ids: Vec<Id> = operands.iter().map(|&(v, t)| g.id(v, t)).collect();
-            build(g, node, ty, &ids)
+            match (node, &ids[..]) {
+                (Node::Fetch(k, _), &[at]) => g.fetch(k + self.arrays, at),
+                _ => build(g, node, ty, &ids),
+            }
         })
     }
 }
@@ -75,7 +84,6 @@ fn build(g: &mut Graph, node: Node, ty: crate::element::Ty, ids: &[Id]) -> Id {
         (Node::Reinterpret(_), &[a]) => g.reinterpret(a, ty),
         (Node::Call1(f, _), &[a]) => g.call1(f, a),
         (Node::Call2(f, ..), &[a, b]) => g.call2(f, a, b),
-        (Node::Fetch(k, _), &[a]) => g.fetch(k, a),
         _ => {
             g.fail(OpError::ForeignValue);
             g.constant(ty, 0)

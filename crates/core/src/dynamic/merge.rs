@@ -5,7 +5,7 @@ use crate::backend::Run;
 use crate::element::DType;
 use crate::error::Result;
 use crate::patterns::sort::check_sorted;
-use crate::patterns::{MapTask, Merge, ReduceTask, Search as _, SearchKind, SearchTask, Selected, Sets, SortOrder};
+use crate::patterns::{MapTask, Merge, ReduceTask, Search, SearchKind, Selected, Sets, SortOrder};
 
 /// The elements of both arrays in order. That both are sorted is checked.
 ///
@@ -28,7 +28,7 @@ pub fn merge_into<B: Merge>(device: &B, a: &DynBuffer<B>, b: &DynBuffer<B>, orde
 /// # Errors
 /// As [`Search::lower_bound`](crate::patterns::Search::lower_bound), [`Error::NotSorted`](crate::Error::NotSorted);
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for needles of another type.
-pub fn search<B: Run<SearchTask> + Run<ReduceTask> + Run<MapTask>>(
+pub fn search<B: Search + Run<ReduceTask> + Run<MapTask>>(
     device: &B,
     sorted: &DynBuffer<B>,
     needles: &DynBuffer<B>,
@@ -47,7 +47,7 @@ pub fn search<B: Run<SearchTask> + Run<ReduceTask> + Run<MapTask>>(
 /// # Errors
 /// As [`Search::lower_bound_into`](crate::patterns::Search::lower_bound_into);
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for needles, or an output, of another type.
-pub fn search_into<B: Run<SearchTask>>(
+pub fn search_into<B: Search>(
     device: &B,
     sorted: &DynBuffer<B>,
     needles: &DynBuffer<B>,

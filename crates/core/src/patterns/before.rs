@@ -1,4 +1,4 @@
-//! Inputs at the element before: what patterns that look at neighbours make of an operator over them.
+//! Inputs at another element: what patterns that look at neighbours, or at indices that are computed, make of an operator over them.
 
 use crate::backend::{Backend, Leaf};
 use crate::element::{Scalar, Ty};
@@ -12,12 +12,12 @@ use std::sync::Arc;
 /// Elements that a word numbers.
 const MOST: u64 = 1 << 32;
 
-/// What a parameter of an operator becomes for the element before.
+/// What a parameter of an operator becomes for another element.
 #[derive(Clone, Copy)]
-pub(super) enum Before {
+pub(super) enum Moved {
     /// The same at every element.
     Same(u16),
-    /// The index, less one.
+    /// That element's index.
     Index(Ty),
     /// A fetch from this array; elements of it from one to the next.
     Fetch { array: u16, stride: u32 },
@@ -25,17 +25,17 @@ pub(super) enum Before {
     Reversed { array: u16, stride: u32, last: u16 },
 }
 
-/// Makes leaf `k` of `n` elements one that can be read at the element before: in its place, or beside it, so that its own is read too.
-pub(super) fn moved<B: Backend>(c: &mut Collector<B>, k: u16, n: u64, beside: bool) -> Result<Before> {
+/// Makes leaf `k` of `n` elements one that can be read at another: in its place, or beside it, so that an element's own is read too.
+pub(super) fn moved<B: Backend>(c: &mut Collector<B>, k: u16, n: u64, beside: bool) -> Result<Moved> {
     let at = usize::from(k);
     match (c.params[at], &c.leaves[at]) {
-        (Param::Index(ty), _) => Ok(Before::Index(ty)),
+        (Param::Index(ty), _) => Ok(Moved::Index(ty)),
         (Param::Value(_), Leaf::Elements { raw, dtype, offset, stride }) if *stride != 0 && n > 0 => {
             let (step, dtype) = (stride.unsigned_abs(), *dtype);
             // Elements from the first to the last one.
             let span = (n - 1).saturating_mul(step).saturating_add(1);
             if span > MOST {
-                return Err(Error::TooLarge { what: "elements that those before are fetched from", requested: span, limit: MOST });
+                return Err(Error::TooLarge { what: "elements that others are fetched from", requested: span, limit: MOST });
             }
             let reversed = *stride < 0;
             let first = if reversed { offset + 1 - span } else { *offset };
@@ -49,53 +49,58 @@ pub(super) fn moved<B: Backend>(c: &mut Collector<B>, k: u16, n: u64, beside: bo
             }
             let stride = step as u32;
             if !reversed {
-                return Ok(Before::Fetch { array, stride });
+                return Ok(Moved::Fetch { array, stride });
             }
             let last = c.leaves.len() as u16;
             scalar((span - 1) as u32).collect(c)?;
-            Ok(Before::Reversed { array, stride, last })
+            Ok(Moved::Reversed { array, stride, last })
         }
-        _ => Ok(Before::Same(k)),
+        _ => Ok(Moved::Same(k)),
     }
 }
 
-/// The value of a parameter for element `before`.
-pub(super) fn argument(params: &[Param], of: Before, before: Expr<u32>) -> Value {
+/// The value of a parameter for element `i`.
+pub(super) fn argument(params: &[Param], of: Moved, i: Expr<u32>) -> Value {
     let fetch = |array: u16, at: Expr<u32>| {
         graph::with(|g| {
             let id = g.id(at.value(), Ty::U32);
             g.fetch(array, id)
         })
     };
-    let steps = |stride: u32| if stride == 1 { before } else { before * stride };
+    let steps = |stride: u32| if stride == 1 { i } else { i * stride };
     match of {
-        Before::Same(k) => own(params, k),
-        Before::Index(Ty::U64) => before.cast::<u64>().value(),
-        Before::Index(_) => before.value(),
-        Before::Fetch { array, stride } => fetch(array, steps(stride)),
-        Before::Reversed { array, stride, last } => fetch(array, <Expr<u32> as Traced>::params(last) - steps(stride)),
+        Moved::Same(k) => own(params, k),
+        Moved::Index(Ty::U64) => i.cast::<u64>().value(),
+        Moved::Index(_) => i.value(),
+        Moved::Fetch { array, stride } => fetch(array, steps(stride)),
+        Moved::Reversed { array, stride, last } => fetch(array, <Expr<u32> as Traced>::params(last) - steps(stride)),
     }
 }
 
 /// The value of a parameter.
 fn own(params: &[Param], k: u16) -> Value {
+    own_behind(params, k, 0)
+}
+
+/// The value of a parameter whose place is behind that of so many others.
+pub(super) fn own_behind(params: &[Param], k: u16, before: u16) -> Value {
     match params[usize::from(k)] {
         // An array is none of an operator's values.
         Param::Array(_) => lit(0u32).value(),
-        _ => graph::with(|g| g.param(k)),
+        _ => graph::with(|g| g.param(before + k)),
     }
 }
 
-/// The one result of an operator over these arguments.
-pub(super) fn inlined<T: Scalar>(value: &Func, args: &[Value]) -> Expr<T> {
-    crate::dynamic::inline(value, args).first().map_or_else(|| lit(T::from_bits64(0)), |&v| Expr::from_value(v))
+/// The one result of an operator over these arguments, its arrays being numbered on from `before`.
+pub(super) fn inlined<T: Scalar>(value: &Func, args: &[Value], before: u16) -> Expr<T> {
+    crate::dynamic::inline_behind(value, args, before).first().map_or_else(|| lit(T::from_bits64(0)), |&v| Expr::from_value(v))
 }
 
 /// An operator over inputs that is computed for an element and for the one before. Its leaves come first, so that arrays keep their numbers.
 pub(super) struct Neighbours<B: Backend> {
     pub(super) c: Collector<B>,
     value: Arc<Func>,
-    before: Vec<Before>,
+    before: Vec<Moved>,
     index: u16,
 }
 
@@ -121,8 +126,57 @@ impl<B: Backend> Neighbours<B> {
             let i = <Expr<u32> as Traced>::params(self.index);
             let ours: Vec<Value> = (0..self.before.len() as u16).map(|k| own(params, k)).collect();
             let before: Vec<Value> = self.before.iter().map(|&of| argument(params, of, i - 1)).collect();
-            g(inlined(&self.value, &before), inlined(&self.value, &ours), i)
+            g(inlined(&self.value, &before, 0), inlined(&self.value, &ours, 0), i)
         };
         Ok(Arc::new(ir::pack(params.clone(), build)?))
+    }
+}
+
+/// An operator over inputs that is computed at any of their elements. Its leaves come first, and the elements that it is computed for have a number of
+/// their own.
+pub(super) struct Elsewhere<B: Backend> {
+    pub(super) c: Collector<B>,
+    value: Arc<Func>,
+    moved: Vec<Moved>,
+    /// Elements of the inputs.
+    pub(super) len: u64,
+}
+
+impl<B: Backend> Elsewhere<B> {
+    pub(super) fn new<I: Inputs<B>, R: Traced>(
+        device: &B,
+        pattern: &'static str,
+        inputs: &I,
+        f: impl FnOnce(I::Exprs) -> R,
+    ) -> Result<Self> {
+        let c = collect(device, pattern, inputs)?;
+        let value = trace(inputs, &c, f)?;
+        Self::of(device, pattern, c, value)
+    }
+
+    /// Of leaves that were collected, and what was traced over them.
+    pub(super) fn of(device: &B, pattern: &'static str, mut c: Collector<B>, value: Arc<Func>) -> Result<Self> {
+        let len = c.len()?;
+        if len > MOST {
+            return Err(Error::TooLarge { what: "elements that others are fetched from", requested: len, limit: MOST });
+        }
+        if len == 0 {
+            // Nothing can be read of it.
+            c = Collector::new(device, pattern);
+        }
+        let moved = (0..c.leaves.len() as u16).map(|k| moved(&mut c, k, len, false)).collect::<Result<_>>()?;
+        c.forget_length();
+        Ok(Self { c, value, moved, len })
+    }
+
+    /// What the operator gives for element `i`, which is one, as far as leaves with these parameters, of which its own are the first, say.
+    pub(super) fn results(&self, params: &[Param], i: Expr<u32>) -> Vec<Value> {
+        let args: Vec<Value> = self.moved.iter().map(|&of| argument(params, of, i)).collect();
+        crate::dynamic::inline(&self.value, &args)
+    }
+
+    /// The types of the results.
+    pub(super) fn types(&self) -> Vec<Ty> {
+        self.value.result_types()
     }
 }

@@ -441,13 +441,24 @@ pub(crate) fn trace<B: Backend, I: Inputs<B>, R: ir::Traced>(
 fn enqueue<B: Run<MapTask>, R: Outputs>(device: &B, c: Collector<B>, n: u64, func: Arc<Func>, out: R::Refs<'_, B>) -> Result<()> {
     let mut outs = Vec::new();
     R::outs(device, out, n, &mut outs)?;
+    store(device, "map", (c, n, func), outs, true)
+}
+
+/// Checks everything but the outputs' sizes, then runs the map. With `elementwise`, an output may be one of the inputs, element for element.
+pub(super) fn store<B: Run<MapTask>>(
+    device: &B,
+    pattern: &'static str,
+    (c, n, func): (Collector<B>, u64, Arc<Func>),
+    outs: Vec<(Out<B::Raw>, u64)>,
+    elementwise: bool,
+) -> Result<()> {
     for (o, _) in &outs {
-        require(device, "map", o.dtype)?;
+        require(device, pattern, o.dtype)?;
     }
     let numerics = device.numerics();
-    check_ops(device, "map", numerics, &[&func])?;
+    check_ops(device, pattern, numerics, &[&func])?;
     check_index(&c, n)?;
-    check_aliasing("map", &c.leaves, n, &outs, true)?;
+    check_aliasing(pattern, &c.leaves, n, &outs, elementwise)?;
     if n == 0 {
         return Ok(());
     }
@@ -455,10 +466,16 @@ fn enqueue<B: Run<MapTask>, R: Outputs>(device: &B, c: Collector<B>, n: u64, fun
     device.run(&MapTask { func, n, numerics }, &c.leaves, &outs)
 }
 
-/// Runs an operator that reads elements beside its own, over as many as the inputs have: the output is none of them.
-pub(super) fn apart<B: Run<MapTask>, R: Outputs>(device: &B, c: Collector<B>, func: Arc<Func>, out: R::Refs<'_, B>) -> Result<()> {
-    let n = c.len()?;
-    enqueue::<B, R>(device, c, n, func, out)
+/// Runs an operator over as many elements as the inputs have, for a pattern whose outputs are none of its inputs.
+pub(super) fn apart<B: Run<MapTask>, R: Outputs>(
+    device: &B,
+    pattern: &'static str,
+    (c, func): (Collector<B>, Arc<Func>),
+    out: R::Refs<'_, B>,
+) -> Result<()> {
+    let (n, mut outs) = (c.len()?, Vec::new());
+    R::outs(device, out, n, &mut outs)?;
+    store(device, pattern, (c, n, func), outs, false)
 }
 
 /// A 32-bit index cannot number more than 2^32 elements.

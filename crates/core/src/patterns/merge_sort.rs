@@ -1,9 +1,11 @@
 //! P07 sort by an order of the caller's: a stable merge sort; and merges by such an order.
 
 mod call;
+mod from;
 mod sorted;
 mod task;
 
+pub use from::MergeSortFrom;
 pub(crate) use sorted::check_sorted_by;
 pub use task::{MergeByTask, MergeSortPlaces, MergeSortTask, MergeTiling};
 

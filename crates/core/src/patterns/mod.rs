@@ -12,6 +12,7 @@ pub mod map;
 pub mod merge;
 pub mod merge_sort;
 pub mod moves;
+mod operand;
 pub mod plan;
 pub mod reduce;
 pub mod reduce_variants;
@@ -28,19 +29,24 @@ pub use groups::{BallotTask, Groups, Peers, PeersTask, Shuffle};
 pub use histogram::{Bins, Edges, Histogram, HistogramSum, HistogramTask, HistogramTotal, Sample, Weight, between, binned, even};
 pub use layout::{Axis, ImageLayout, Layout, LayoutTask};
 pub use map::{Map, MapTask};
-pub use merge::{CoRankTask, Merge, MergePlaces, MergeTask, Search, SearchKind, SearchTask, Sets};
-pub use merge_sort::{MergeByTask, MergeSort, MergeSortPlaces, MergeSortTask, MergeTiling};
-pub use moves::{GatherTask, IndexElement, Move, ScatterOp, ScatterTask};
+pub use merge::{
+    CoRankFromTask, CoRankTask, Merge, MergeFromTask, MergePlaces, MergeTask, Search, SearchFromTask, SearchKind, SearchTask, Sets, Sides,
+};
+pub use merge_sort::{MergeByTask, MergeSort, MergeSortFrom, MergeSortPlaces, MergeSortTask, MergeTiling};
+pub use moves::{GatherTask, IndexElement, Move, MoveFrom, ScatterFromTask, ScatterOp, ScatterTask};
 pub use reduce::{Quadrature, Reduce, ReduceTask, Statistics};
 pub use reduce_variants::{ReduceVariant, ReduceVariantTask, ReduceVariants};
 pub use scan::{Scan, ScanKind, ScanTask, SegmentedScan};
 pub use scan_variants::{ScanVariant, ScanVariantTask, ScanVariants};
 pub use segments::{
     ByKeyPlaces, Counted, Difference, OffsetScan, ReduceByKeyTask, SegmentPlaces, Segmented, SegmentedReduceTask, SegmentedSort,
-    SegmentedSortPlaces, SegmentedSortTask,
+    SegmentedSortFrom, SegmentedSortPlaces, SegmentedSortTask,
 };
 pub use select::{Find, RunLengths, Select, SelectKind, SelectTask, Selected};
-pub use sort::{Digit, KeyBits, Payload, Sort, SortBy, SortOrder, SortPayload, SortPlaces, SortTask, TopK, TopKRows, TopKTask};
+pub use sort::{
+    Digit, KeyBits, Keyed, Payload, Sort, SortBy, SortFrom, SortOrder, SortPayload, SortPlaces, SortTask, TopK, TopKFrom, TopKRows,
+    TopKTask,
+};
 pub use sort_variants::{SortVariant, SortVariantTask, SortVariants};
 
 /// Hands the types of all tasks to a macro, so that what holds for every pattern is written once.
@@ -64,12 +70,16 @@ macro_rules! every_task {
             $crate::patterns::BallotTask,
             $crate::patterns::PeersTask,
             $crate::patterns::MergeTask,
+            $crate::patterns::MergeFromTask,
             $crate::patterns::CoRankTask,
+            $crate::patterns::CoRankFromTask,
             $crate::patterns::MergeSortTask,
             $crate::patterns::MergeByTask,
             $crate::patterns::SearchTask,
+            $crate::patterns::SearchFromTask,
             $crate::patterns::GatherTask,
             $crate::patterns::ScatterTask,
+            $crate::patterns::ScatterFromTask,
             $crate::patterns::LayoutTask,
             $crate::patterns::FilterTask
         }

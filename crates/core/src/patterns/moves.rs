@@ -1,12 +1,15 @@
 //! P09 move, by index: gather, scatter, scatter-reduce, permutations, reversal, rotation, packing.
 
+mod computed;
 mod enqueue;
 mod floats;
+mod from;
 mod task;
 
 pub(crate) use enqueue::{check_indices, raw_as};
 pub(crate) use floats::target_word;
-pub use task::{GatherTask, IndexElement, ScatterOp, ScatterTask};
+pub use from::MoveFrom;
+pub use task::{GatherTask, IndexElement, ScatterFromTask, ScatterOp, ScatterTask};
 
 use super::layout::{self, Axis, LayoutTask};
 use super::map::Map;
@@ -230,10 +233,7 @@ pub trait Move: Run<GatherTask> + Run<ScatterTask> + Run<LayoutTask> + Run<MapTa
         op: ScatterOp,
         out: &Buffer<Self, T>,
     ) -> Result<()> {
-        if op == ScatterOp::Store {
-            return Err(Error::InvalidArgument { what: "operator", reason: "storing combines nothing; use scatter_into".to_owned() });
-        }
-        floats::check_operator(op, T::DTYPE)?;
+        computed::check_combining(op, T::DTYPE)?;
         check_scatter(self, "scatter_reduce", values, indices, out)?;
         match T::DTYPE {
             DType::F32 | DType::F64 => floats::scatter_floats(self, values, indices, op, out),

@@ -6,6 +6,7 @@ mod counted;
 mod difference;
 mod scan;
 mod sort;
+mod sort_from;
 mod sort_task;
 mod task;
 
@@ -14,6 +15,7 @@ pub use counted::Counted;
 pub use difference::Difference;
 pub use scan::OffsetScan;
 pub use sort::SegmentedSort;
+pub use sort_from::SegmentedSortFrom;
 pub use sort_task::{SegmentedSortPlaces, SegmentedSortTask};
 pub use task::{SegmentPlaces, SegmentedReduceTask};
 

@@ -19,8 +19,7 @@ use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
 use crate::input::{Inputs, Outputs, array, index};
 use crate::ir::{self, ArrayExpr, Expr, Traced, TracedValue};
-use task::{Call, enqueue};
-pub(super) use task::{beginnings, word};
+pub(super) use task::{Call, beginnings, enqueue, word, words};
 
 /// The part that an element goes to, and what of it is stored.
 #[derive(Clone, Copy)]
@@ -40,7 +39,7 @@ impl<R: Outputs> Traced for Parted<R> {
 }
 
 /// 0 for what is kept, 1 for the rest.
-fn kept_or_not(keep: Expr<bool>) -> Expr<u32> {
+pub(super) fn kept_or_not(keep: Expr<bool>) -> Expr<u32> {
     ir::select(keep, 0, 1)
 }
 

@@ -1,13 +1,17 @@
 //! P07 sort: stable, by the bits of the keys.
 
 mod call;
+mod from;
 mod sorted;
 mod task;
 mod top_k;
+mod top_k_from;
 mod top_k_rows;
 
+pub use from::{Keyed, SortFrom};
 pub use task::{Digit, KeyBits, SortBy, SortOrder, SortPayload, SortPlaces, SortTask};
 pub use top_k::{TopK, TopKTask};
+pub use top_k_from::TopKFrom;
 pub use top_k_rows::TopKRows;
 
 use super::{MapTask, ReduceTask};
@@ -16,6 +20,7 @@ use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::Element;
 use crate::error::{Error, Result};
 pub(super) use call::Call;
+pub(super) use from::Computed;
 pub(crate) use sorted::check_sorted;
 
 /// Elements that travel with keys: those of four and eight bytes. What is wider, or narrower, is fetched by the indices of an

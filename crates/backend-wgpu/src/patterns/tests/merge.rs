@@ -1,10 +1,17 @@
 //! Merges of arrays that no binding holds, and searches window by window.
 
-use super::{Sample, both, own_device, same_bits};
+use super::super::merge;
+use super::super::operands::{LeafKind, Signature, Slot, Unit};
+use super::super::program::{Computed, Operators, Program};
+use super::{Sample, both, own_device, same_bits, texts};
 use crate::context::Options;
 use crate::device::Wgpu;
 use half::f16;
-use isowarp_core::patterns::{KeyBits, Merge as _, Search as _, SortOrder};
+use isowarp_core::buffer::Buffer;
+use isowarp_core::element::{DType, Ty};
+use isowarp_core::input::{array, index, scalar};
+use isowarp_core::ir::{self, ArrayExpr, Expr, Param};
+use isowarp_core::patterns::{KeyBits, Map as _, Merge as _, Search as _, SearchKind, Sort as _, SortOrder};
 use isowarp_cpu::Cpu;
 use std::sync::atomic::Ordering;
 
@@ -30,6 +37,87 @@ fn check<K: Sample>(gpu: &Wgpu, m: usize, n: usize) {
     let (z, c) = (gpu.count_equal(&x, &y, ORDER).expect("gpu"), cpu.count_equal(&a, &b, ORDER).expect("cpu"));
     same_bits(&what("counts"), &c, &z);
     same_bits(&what("search"), &cpu.upper_bound(&b, &a, ORDER).expect("cpu"), &gpu.upper_bound(&y, &x, ORDER).expect("gpu"));
+    // The same of inputs, one of which is fetched from. What is fetched counts as computed, so its NaN are canonical.
+    let canonical = |keys: &Buffer<Cpu, K>| {
+        let keys = cpu.sort(&cpu.map(keys, Expr::store_as::<K>).expect("cpu"), ORDER).expect("cpu");
+        both(gpu, &keys.read_blocking().expect("cpu"))
+    };
+    let ((a, x), (b, y)) = (canonical(&a), canonical(&b));
+    let lazy = what("lazy inputs");
+    macro_rules! of {
+        ($d:expr, $a:expr, $b:expr, $v:expr) => {{
+            let a = ((array(&$a), index(), scalar(m as u32), &$a), |(x, i, n, _): (ArrayExpr<K>, Expr<u32>, Expr<u32>, Expr<K::Reg>)| {
+                x.at(i.min(n)).store_as::<K>()
+            });
+            let b = (&$b, |y: Expr<K::Reg>| y.store_as::<K>());
+            let pairs_a = ((&$a, &$v), |(x, v): (Expr<K::Reg>, Expr<u32>)| (x.store_as::<K>(), (v ^ 1u32).store_as::<u8>()));
+            let pairs_b = ((&$b, index()), |(y, i): (Expr<K::Reg>, Expr<u32>)| (y.store_as::<K>(), i.store_as::<u8>()));
+            (
+                $d.merge_from(a.clone(), b, ORDER).expect("merge"),
+                $d.merge_pairs_from(pairs_a, pairs_b, ORDER).expect("pairs"),
+                $d.count_equal_from(a.clone(), b, ORDER).expect("search"),
+                $d.lower_bound_from(b, a, ORDER).expect("search"),
+            )
+        }};
+    }
+    let (of_cpu, of_gpu) = (of!(cpu, a, b, v), of!(gpu, x, y, s));
+    same_bits(&format!("{lazy}, keys"), &of_cpu.0, &of_gpu.0);
+    same_bits(&format!("{lazy}, keys of pairs"), &of_cpu.1.0, &of_gpu.1.0);
+    same_bits(&format!("{lazy}, values"), &of_cpu.1.1, &of_gpu.1.1);
+    same_bits(&format!("{lazy}, counts"), &of_cpu.2, &of_gpu.2);
+    same_bits(&format!("{lazy}, bounds"), &of_cpu.3, &of_gpu.3);
+}
+
+#[test]
+fn merges_of_what_is_computed_of_every_width_and_form() {
+    fn all<K: Sample>(f: fn(Expr<K::Reg>) -> Expr<K::Reg>) {
+        let dtype = K::DTYPE;
+        let size = dtype.size_bytes();
+        let signature = Signature {
+            leaves: [
+                LeafKind::Array { slot: 0, dtype, windows: 1, each: 0, twin: None },
+                LeafKind::Index(Ty::U32),
+                LeafKind::Strided { slot: 1, dtype },
+                LeafKind::Unused,
+            ]
+            .into_iter()
+            .collect(),
+            slots: [Slot { unit: Unit::Word, writable: false }; 2].into_iter().collect(),
+            ..Signature::default()
+        };
+        let params = vec![Param::Array(dtype), Param::Index(Ty::U32), Param::Value(dtype.ty()), Param::Value(Ty::F32)];
+        let of = |second: bool| {
+            let build = || {
+                let (i, x) = (<Expr<u32> as ir::Traced>::params(1), <Expr<K::Reg> as ir::Traced>::params(2));
+                f(if second { x } else { ir::array_expr::<K>(0).at(i * 3) })
+            };
+            ir::pack(params.clone(), build).expect("a plain operator traces")
+        };
+        let (first, second) = (of(false), of(true));
+        let named = |names: [&'static str; 2]| names.into_iter().zip([&first, &second]).map(|(name, func)| Computed { name, func, dtype });
+        let all: Vec<Computed<'_>> = named(["a", "b"]).chain(named(["v", "w"])).collect();
+        let accept = |program: Program<'_>, computed: &[Computed<'_>]| {
+            let shared = texts::accept(&Program { operators: Operators::Computed(computed), ..program });
+            assert!(shared <= texts::SHARED, "{shared} bytes of shared memory");
+        };
+        for given in 0..=2 {
+            accept(merge::merge_program(&merge::co_rank_holes(size, given, true), &signature), &all[..2]);
+        }
+        for kind in [SearchKind::Lower, SearchKind::Equal] {
+            let computed: Vec<Computed<'_>> = named(["sorted", "needles"]).collect();
+            accept(merge::search_program(&merge::search_holes(size, kind, DType::U64, true), &signature), &computed);
+        }
+        for (pairs, writes_keys, alone, rolled) in [(false, true, true, false), (true, true, false, true), (true, false, false, false)] {
+            let payload_bytes = if pairs { size } else { 0 };
+            let form = merge::Form { key_bytes: size, payload_bytes, writes_keys, alone, rolled, lazy: true };
+            accept(merge::merge_program(&merge::merge_holes(form), &signature), if pairs { &all } else { &all[..2] });
+        }
+    }
+    all::<u8>(|x| x + 1);
+    all::<f16>(|x| x * 2.0);
+    all::<f32>(Expr::exp);
+    all::<i64>(|x| x / 3);
+    all::<f64>(Expr::sqrt);
 }
 
 #[test]

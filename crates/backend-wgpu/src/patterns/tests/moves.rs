@@ -7,8 +7,9 @@ use half::f16;
 use isowarp_core::backend::Run;
 use isowarp_core::buffer::{Buffer, Memory as _};
 use isowarp_core::element::Element;
+use isowarp_core::input::{counting, index};
 use isowarp_core::patterns::layout::{Axis, Layout as _};
-use isowarp_core::patterns::{MapTask, Move};
+use isowarp_core::patterns::{MapTask, Move, MoveFrom, ScatterOp};
 use isowarp_cpu::Cpu;
 
 /// Every kind of move of `x`, some of the indices outside.
@@ -67,5 +68,34 @@ fn small_windows_do_not_show_in_moves() {
         check::<f16>(&gpu, 50_021);
         check::<f32>(&gpu, 33_013);
         check::<f64>(&gpu, 20_011);
+    }
+}
+
+/// Moves of what is computed of `x`, some of the indices outside.
+fn computed<B: MoveFrom>(d: &B, x: &Buffer<B, f32>) -> Vec<Buffer<B, f32>> {
+    let n = x.len() as u32;
+    let filled = || d.copy_of(x);
+    let (last, once, sums, least) = (filled(), filled(), filled(), filled());
+    let at = move |i: isowarp_core::ir::Expr<u32>| (i * 2_654_435_761) % (n + 100);
+    let (copy, few) = (filled(), counting(1200));
+    d.scatter_from_into((&copy.reversed(), index()), |(x, i)| (at(i), x * 2.0), &last).expect("scatter");
+    d.scatter_unique_from_into(few, |i| (i * 27 + 3, i.cast::<f32>()), &once).expect("scatter");
+    d.scatter_reduce_from_into((&copy, index()), |(x, i)| (at(i) % 700, x), ScatterOp::Sum, &sums.slice(..700).expect("inside"))
+        .expect("scatter");
+    d.scatter_reduce_from_into((&copy, index()), |(x, i)| (at(i), -x), ScatterOp::Min, &least).expect("scatter");
+    let gathered = d.gather_from((few, |i| i.cast::<f32>() * 0.5), ((&copy, index()), move |(_, i)| at(i) % 1300)).expect("gather");
+    vec![last, once, sums, least, gathered]
+}
+
+#[test]
+fn small_windows_do_not_show_in_moves_of_what_is_computed() {
+    // Arrays that are fetched from are bound whole, in several windows.
+    for bytes in [40 << 10, 100 << 10] {
+        let gpu = own_device(&Options::default());
+        gpu.limit_windows(bytes);
+        let (c, g) = both(&gpu, &f32::samples(33_013, 9));
+        for (k, (c, g)) in computed(&Cpu::new(), &c).iter().zip(&computed(&gpu, &g)).enumerate() {
+            same_bits(&format!("computed move {k}"), c, g);
+        }
     }
 }

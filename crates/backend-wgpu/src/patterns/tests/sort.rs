@@ -21,9 +21,17 @@ fn check<K: Sample>(gpu: &Wgpu, sizes: &[usize]) {
         }
         let (v, w) = both(gpu, &f64::samples(n, 6));
         let by = || SortOrder::Ascending.bits(1..6);
-        let (cpu, gpu) = (cpu.sort_pairs(&a, &v, by()).expect("cpu"), gpu.sort_pairs(&b, &w, by()).expect("gpu"));
-        same_bits(&format!("keys of {n} pairs"), &cpu.0, &gpu.0);
-        same_bits(&format!("values of {n} pairs"), &cpu.1, &gpu.1);
+        let found = (cpu.sort_pairs(&a, &v, by()).expect("cpu"), gpu.sort_pairs(&b, &w, by()).expect("gpu"));
+        same_bits(&format!("keys of {n} pairs"), &found.0.0, &found.1.0);
+        same_bits(&format!("values of {n} pairs"), &found.0.1, &found.1.1);
+        // After one pass, and after two or three, of the keys as they are now.
+        for bits in [1..4, 0..8] {
+            let what = format!("{n} pairs of {} in place by {bits:?}", K::DTYPE);
+            cpu.sort_pairs_in_place(&a, &v, SortOrder::Descending.bits(bits.clone())).expect("cpu");
+            gpu.sort_pairs_in_place(&b, &w, SortOrder::Descending.bits(bits)).expect("gpu");
+            same_bits(&what, &a, &b);
+            same_bits(&what, &v, &w);
+        }
     }
 }
 

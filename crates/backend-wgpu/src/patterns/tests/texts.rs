@@ -12,7 +12,7 @@ use isowarp_core::element::{DType, Scalar, Ty};
 use isowarp_core::ir::{self, Expr, Func, Param};
 use isowarp_core::patterns::layout::MAX_AXES;
 use isowarp_core::patterns::{
-    Border, FilterKind, FilterTask, MapTask, ScatterOp, ScatterTask, SearchKind, SelectKind, SelectTask, SortPayload,
+    Border, FilterKind, FilterTask, MapTask, ScatterFromTask, ScatterOp, ScatterTask, SearchKind, SelectKind, SelectTask, SortPayload,
 };
 use isowarp_shaders::kernels::{GATHER, LAYOUT, SCATTER, TRANSPOSE};
 use std::sync::Arc;
@@ -327,16 +327,17 @@ fn merges_of_every_width_and_form() {
     let signature = signature(&[], &[]);
     for key_bytes in [1, 2, 4, 8] {
         for given in 0..=2 {
-            accept(&merge::merge_program(&merge::co_rank_holes(key_bytes, given), &signature));
+            accept(&merge::merge_program(&merge::co_rank_holes(key_bytes, given, false), &signature));
         }
         for kind in [SearchKind::Lower, SearchKind::Upper, SearchKind::Equal] {
             for found in [DType::U32, DType::U64] {
-                accept(&merge::search_program(&merge::search_holes(key_bytes, kind, found), &signature));
+                accept(&merge::search_program(&merge::search_holes(key_bytes, kind, found, false), &signature));
             }
         }
         for payload_bytes in [0, 1, 2, 4, 8] {
             for (writes_keys, alone, rolled) in [(true, true, false), (true, false, false), (false, false, true), (true, false, true)] {
-                let form = merge::Form { key_bytes, payload_bytes, writes_keys: writes_keys || payload_bytes == 0, alone, rolled };
+                let form =
+                    merge::Form { key_bytes, payload_bytes, writes_keys: writes_keys || payload_bytes == 0, alone, rolled, lazy: false };
                 let shared = accept(&merge::merge_program(&merge::merge_holes(form), &signature));
                 assert!(shared <= SHARED, "{shared} bytes of shared memory");
             }
@@ -409,6 +410,24 @@ fn moves_of_every_size_and_index() {
         for op in [ScatterOp::Min, ScatterOp::Max] {
             let task = ScatterTask { n: 1, targets: 1, op, positions: true };
             accept(&layout::program(SCATTER, "scatter", &moves::scatter_holes(&task, DType::I32, index), &none));
+        }
+    }
+}
+
+#[test]
+fn scatters_of_what_is_computed() {
+    let words = ir::trace(|x: Expr<f32>| ((x * 8.0).cast::<u32>(), x.sin().bitcast::<u32>())).expect("operator");
+    let wide = ir::trace(|x: Expr<f64>| (x.cast::<u32>(), (x * x).bitcast::<u64>())).expect("operator");
+    for (func, leaf, dtypes) in
+        [(words, DType::F32, [DType::U32, DType::I32, DType::F32]), (wide, DType::F64, [DType::U64, DType::I64, DType::F64])]
+    {
+        let func = Arc::new(func);
+        for op in [ScatterOp::Store].into_iter().chain(ScatterOp::COMBINING) {
+            for dtype in dtypes.into_iter().filter(|d| d.size_bytes() < 8 || !matches!(op, ScatterOp::Min | ScatterOp::Max)) {
+                let task = ScatterFromTask { func: Arc::clone(&func), n: 1, targets: 1, op, numerics: Numerics::Strict };
+                let (signature, holes) = (signature(&[(leaf, 0)], &[]), moves::computed_holes(&task, dtype));
+                accept(&moves::computed_program(&task, &signature, &holes));
+            }
         }
     }
 }

@@ -13,7 +13,7 @@ pub(super) fn leaf<B: Backend, T: Element>(x: &Buffer<B, T>) -> Leaf<B::Raw> {
     Leaf::Array { raw: x.raw().clone(), dtype: T::DTYPE, offset: x.offset(), len: x.len() }
 }
 
-fn check_output<B: Backend, T: Element>(device: &B, out: &Buffer<B, T>, required: u64) -> Result<()> {
+pub(super) fn check_output<B: Backend, T: Element>(device: &B, out: &Buffer<B, T>, required: u64) -> Result<()> {
     out.check_device(device, "the output")?;
     let available = out.len();
     if available < required { Err(Error::BufferTooSmall { what: "the output", required, available }) } else { Ok(()) }
@@ -61,7 +61,7 @@ pub(super) fn merge<B: Run<MergeTask>, K: Element, V: Element>(
 }
 
 /// Fails where positions up to `most` do not fit into the type.
-fn check_positions<P: Count>(most: u64) -> Result<()> {
+pub(super) fn check_positions<P: Count>(most: u64) -> Result<()> {
     if P::DTYPE == DType::U32 && most > u32::MAX.into() {
         return Err(Error::TooLarge { what: "elements that a u32 counts", requested: most, limit: u32::MAX.into() });
     }

@@ -1,11 +1,11 @@
 //! Sorted arrays as multisets.
 
-use super::{Count, Merge, Search, SearchTask};
-use crate::backend::Run;
+use super::lazy_sets::{self, two};
+use super::{Count, Merge, Search};
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::input::index;
+use crate::input::{Inputs, Stored, index};
 use crate::ir::Expr;
 use crate::patterns::{Map as _, Select, Selected, SortOrder, check_aliasing};
 
@@ -29,6 +29,9 @@ use crate::patterns::{Map as _, Select, Selected, SortOrder, check_aliasing};
 /// than 2^32 elements, and so have both together. Work O((m + n) log(m + n)): every element is searched in both arrays, and then a selection keeps it
 /// or does not; scratch is eight bytes to an element of `a`, and in unions and symmetric differences of `b` too, beside the merged elements with
 /// a flag of four bytes.
+///
+/// The `_from` forms take what operators make of any [inputs](crate::input::Inputs), which lies in no memory but in the merged elements of unions and
+/// symmetric differences: it is computed for every search, and again where it is kept. Keys are those of [merges](super::super::Merge) of inputs.
 ///
 /// Source: `std::set_union`, `std::set_intersection`, `std::set_difference`, `std::set_symmetric_difference` of C++.
 pub trait Sets: Merge + Search + Select {
@@ -73,6 +76,54 @@ pub trait Sets: Merge + Search + Select {
         count: &Buffer<Self, C>,
     ) -> Result<()> {
         both(self, (a, b), (order, false), (out, count))
+    }
+
+    /// The elements of either input: what `f` makes of that of `a`, and `g` of that of `b`.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let found = dev.union_from((counting(4), |i| i * 2), (counting(3), |i| i * 3), SortOrder::Ascending)?;
+    /// assert_eq!(found.read_blocking()?, [0, 2, 3, 4, 6]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Sets::union`] and [`Merge::merge_from`].
+    fn union_from<I: Inputs<Self>, J: Inputs<Self>, K: Stored, L: Stored<Element = K::Element>>(
+        &self,
+        a: (I, impl FnOnce(I::Exprs) -> K),
+        b: (J, impl FnOnce(J::Exprs) -> L),
+        order: SortOrder,
+    ) -> Result<Selected<Self, Buffer<Self, K::Element>>> {
+        let two = two(self, a, b)?;
+        let (values, count) = (self.buffer(two[0].n + two[1].n)?, self.buffer::<u32>(1)?);
+        lazy_sets::both(self, &two, (order, false), (&values, &count))?;
+        Ok(Selected { values, count: DeviceScalar::from_buffer(count)? })
+    }
+
+    /// As [`Sets::union_from`], into the caller's buffers: room for the elements of both, and their number.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (out, count) = (dev.buffer(5)?, dev.buffer::<u64>(1)?);
+    /// dev.union_from_into((counting(3), |i| i), (counting(2), |i| i * 5), SortOrder::Ascending, &out, &count)?;
+    /// assert_eq!((out.slice(..4)?.read_blocking()?, count.read_blocking()?), (vec![0, 1, 2, 5], vec![4]));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Sets::union_from`] and [`Sets::union_into`].
+    fn union_from_into<I: Inputs<Self>, J: Inputs<Self>, K: Stored, L: Stored<Element = K::Element>, C: Count>(
+        &self,
+        a: (I, impl FnOnce(I::Exprs) -> K),
+        b: (J, impl FnOnce(J::Exprs) -> L),
+        order: SortOrder,
+        out: &Buffer<Self, K::Element>,
+        count: &Buffer<Self, C>,
+    ) -> Result<()> {
+        lazy_sets::both(self, &two(self, a, b)?, (order, false), (out, count))
     }
 
     /// The elements of both arrays.
@@ -123,6 +174,55 @@ pub trait Sets: Merge + Search + Select {
         one(self, (a, b), (order, true), (out, count))
     }
 
+    /// The elements of both inputs, as in [`Sets::union_from`].
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// // The squares among the multiples of three.
+    /// let found = dev.intersection_from((counting(40), |i| i * 3), (counting(11), |i| i * i), SortOrder::Ascending)?;
+    /// assert_eq!(found.read_blocking()?, [0, 9, 36, 81]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Sets::intersection`] and [`Merge::merge_from`].
+    fn intersection_from<I: Inputs<Self>, J: Inputs<Self>, K: Stored, L: Stored<Element = K::Element>>(
+        &self,
+        a: (I, impl FnOnce(I::Exprs) -> K),
+        b: (J, impl FnOnce(J::Exprs) -> L),
+        order: SortOrder,
+    ) -> Result<Selected<Self, Buffer<Self, K::Element>>> {
+        let two = two(self, a, b)?;
+        let (values, count) = (self.buffer(two[0].n)?, self.buffer::<u32>(1)?);
+        lazy_sets::one(self, &two, (order, true), (&values, &count))?;
+        Ok(Selected { values, count: DeviceScalar::from_buffer(count)? })
+    }
+
+    /// As [`Sets::intersection_from`], into the caller's buffers: room for the elements of `a`, and their number.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (out, count) = (dev.buffer(5)?, dev.buffer::<u64>(1)?);
+    /// dev.intersection_from_into((counting(5), |i| i * 2), (counting(3), |i| i + 3), SortOrder::Ascending, &out, &count)?;
+    /// assert_eq!((out.slice(..1)?.read_blocking()?, count.read_blocking()?), (vec![4], vec![1]));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Sets::intersection_from`] and [`Sets::union_into`].
+    fn intersection_from_into<I: Inputs<Self>, J: Inputs<Self>, K: Stored, L: Stored<Element = K::Element>, C: Count>(
+        &self,
+        a: (I, impl FnOnce(I::Exprs) -> K),
+        b: (J, impl FnOnce(J::Exprs) -> L),
+        order: SortOrder,
+        out: &Buffer<Self, K::Element>,
+        count: &Buffer<Self, C>,
+    ) -> Result<()> {
+        lazy_sets::one(self, &two(self, a, b)?, (order, true), (out, count))
+    }
+
     /// The elements of `a` without those of `b`.
     ///
     /// ```
@@ -169,6 +269,56 @@ pub trait Sets: Merge + Search + Select {
         count: &Buffer<Self, C>,
     ) -> Result<()> {
         one(self, (a, b), (order, false), (out, count))
+    }
+
+    /// The elements of the first input without those of the second, as in [`Sets::union_from`].
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// // What a sorted array lacks of the numbers below eight.
+    /// let x = dev.upload(&[1u32, 2, 5])?;
+    /// let found = dev.difference_from((counting(8), |i| i), (&x, |x| x), SortOrder::Ascending)?;
+    /// assert_eq!(found.read_blocking()?, [0, 3, 4, 6, 7]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Sets::difference`] and [`Merge::merge_from`].
+    fn difference_from<I: Inputs<Self>, J: Inputs<Self>, K: Stored, L: Stored<Element = K::Element>>(
+        &self,
+        a: (I, impl FnOnce(I::Exprs) -> K),
+        b: (J, impl FnOnce(J::Exprs) -> L),
+        order: SortOrder,
+    ) -> Result<Selected<Self, Buffer<Self, K::Element>>> {
+        let two = two(self, a, b)?;
+        let (values, count) = (self.buffer(two[0].n)?, self.buffer::<u32>(1)?);
+        lazy_sets::one(self, &two, (order, false), (&values, &count))?;
+        Ok(Selected { values, count: DeviceScalar::from_buffer(count)? })
+    }
+
+    /// As [`Sets::difference_from`], into the caller's buffers: room for the elements of `a`, and their number.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (out, count) = (dev.buffer(4)?, dev.buffer::<u64>(1)?);
+    /// dev.difference_from_into((counting(4), |i| i), (counting(2), |i| i * 2), SortOrder::Ascending, &out, &count)?;
+    /// assert_eq!((out.slice(..2)?.read_blocking()?, count.read_blocking()?), (vec![1, 3], vec![2]));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Sets::difference_from`] and [`Sets::union_into`].
+    fn difference_from_into<I: Inputs<Self>, J: Inputs<Self>, K: Stored, L: Stored<Element = K::Element>, C: Count>(
+        &self,
+        a: (I, impl FnOnce(I::Exprs) -> K),
+        b: (J, impl FnOnce(J::Exprs) -> L),
+        order: SortOrder,
+        out: &Buffer<Self, K::Element>,
+        count: &Buffer<Self, C>,
+    ) -> Result<()> {
+        lazy_sets::one(self, &two(self, a, b)?, (order, false), (out, count))
     }
 
     /// The elements that one array has more often than the other, as often as it has more.
@@ -218,6 +368,54 @@ pub trait Sets: Merge + Search + Select {
     ) -> Result<()> {
         both(self, (a, b), (order, true), (out, count))
     }
+
+    /// The elements that one input has more often than the other, as in [`Sets::union_from`].
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let found = dev.symmetric_difference_from((counting(5), |i| i * 2), (counting(4), |i| i * 3), SortOrder::Ascending)?;
+    /// assert_eq!(found.read_blocking()?, [2, 3, 4, 8, 9]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Sets::symmetric_difference`] and [`Merge::merge_from`].
+    fn symmetric_difference_from<I: Inputs<Self>, J: Inputs<Self>, K: Stored, L: Stored<Element = K::Element>>(
+        &self,
+        a: (I, impl FnOnce(I::Exprs) -> K),
+        b: (J, impl FnOnce(J::Exprs) -> L),
+        order: SortOrder,
+    ) -> Result<Selected<Self, Buffer<Self, K::Element>>> {
+        let two = two(self, a, b)?;
+        let (values, count) = (self.buffer(two[0].n + two[1].n)?, self.buffer::<u32>(1)?);
+        lazy_sets::both(self, &two, (order, true), (&values, &count))?;
+        Ok(Selected { values, count: DeviceScalar::from_buffer(count)? })
+    }
+
+    /// As [`Sets::symmetric_difference_from`], into the caller's buffers: room for the elements of both, and their number.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (out, count) = (dev.buffer(8)?, dev.buffer::<u64>(1)?);
+    /// dev.symmetric_difference_from_into((counting(4), |i| i), (counting(4), |i| i + 2), SortOrder::Ascending, &out, &count)?;
+    /// assert_eq!((out.slice(..4)?.read_blocking()?, count.read_blocking()?), (vec![0, 1, 4, 5], vec![4]));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Sets::symmetric_difference_from`] and [`Sets::union_into`].
+    fn symmetric_difference_from_into<I: Inputs<Self>, J: Inputs<Self>, K: Stored, L: Stored<Element = K::Element>, C: Count>(
+        &self,
+        a: (I, impl FnOnce(I::Exprs) -> K),
+        b: (J, impl FnOnce(J::Exprs) -> L),
+        order: SortOrder,
+        out: &Buffer<Self, K::Element>,
+        count: &Buffer<Self, C>,
+    ) -> Result<()> {
+        lazy_sets::both(self, &two(self, a, b)?, (order, true), (out, count))
+    }
 }
 impl<B: Merge + Search + Select> Sets for B {}
 
@@ -244,7 +442,7 @@ fn check<B: Sets, K: Element, C: Count>(device: &B, (a, b): Two<'_, B, K>, (out,
 }
 
 /// For each element of `a` the index of the first that is equal to it, and how many of `b` are.
-fn among<B: Run<SearchTask>, K: Element>(device: &B, (a, b): Two<'_, B, K>, order: SortOrder) -> Result<(Buffer<B, u32>, Buffer<B, u32>)> {
+fn among<B: Search, K: Element>(device: &B, (a, b): Two<'_, B, K>, order: SortOrder) -> Result<(Buffer<B, u32>, Buffer<B, u32>)> {
     Ok((device.lower_bound(a, a, order)?, device.count_equal(b, a, order)?))
 }
 

@@ -5,7 +5,7 @@ use crate::backend::{Leaf, Run};
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{DType, Element};
 use crate::error::{Error, Result};
-use crate::input::{array, index, index64, require, scalar};
+use crate::input::{Inputs, array, index, index64, require, scalar};
 use crate::ir::{Expr, select};
 use crate::ops::Min;
 use crate::patterns::{Map as _, Reduce as _, check_aliasing};
@@ -72,7 +72,7 @@ pub(super) fn check_scatter<B: Run<ScatterTask>, T: Element, I: IndexElement>(
 }
 
 /// Positions of sources are kept as `i32`.
-const MOST_SOURCES: u64 = i32::MAX as u64;
+pub(super) const MOST_SOURCES: u64 = i32::MAX as u64;
 
 /// Enqueues a scatter whose operands were checked; without values, of the sources' positions.
 pub(crate) fn scatter<B: Run<ScatterTask>, T: Element, I: IndexElement>(
@@ -102,26 +102,38 @@ fn outside<I: IndexElement>(i: Expr<I>, limit: Expr<I>) -> Expr<bool> {
     i.ge(limit) | i.lt(I::from_bits64(0))
 }
 
-/// Fails for the first index that is outside `0..limit`.
-pub(crate) fn check_indices<B: Move, I: IndexElement>(device: &B, pattern: &'static str, indices: &Buffer<B, I>, limit: u64) -> Result<()> {
+/// The number that an index has to be below, of its own type; none where no index of the type reaches it.
+pub(super) fn below<I: IndexElement>(limit: u64) -> Option<I> {
     let most = match I::DTYPE {
         DType::I32 => i32::MAX as u64,
         DType::U32 => u32::MAX.into(),
         _ => u64::MAX,
     };
-    if indices.is_empty() || (limit > most && I::DTYPE != DType::I32) {
+    (limit <= most).then(|| I::from_bits64(limit))
+}
+
+/// Fails for the first index that is outside `0..limit`.
+pub(crate) fn check_indices<B: Move, I: IndexElement>(device: &B, pattern: &'static str, indices: &Buffer<B, I>, limit: u64) -> Result<()> {
+    check_inputs(device, pattern, (indices, indices.len()), limit, |position| value_at(indices, position))
+}
+
+/// The same of `n` indices that are an input; `value_at` reads one.
+pub(super) fn check_inputs<B: Move, I: IndexElement, H: Inputs<B, Exprs = Expr<I>> + Copy>(
+    device: &B,
+    pattern: &'static str,
+    (indices, n): (H, u64),
+    limit: u64,
+    value_at: impl FnOnce(u64) -> Result<i128>,
+) -> Result<()> {
+    let below = below::<I>(limit);
+    if n == 0 || (below.is_none() && I::DTYPE != DType::I32) {
         return Ok(());
     }
     // An i32 is below any limit above its range unless it is negative.
-    let below = limit.min(most);
-    let whole = I::DTYPE == DType::I32 && limit > most;
-    let at = first_position(device, indices, move |i, bound| if whole { i.lt(I::from_bits64(0)) } else { outside(i, bound) }, below)?;
-    match at {
+    let outside = |i: Expr<I>, bound: Expr<I>| if below.is_some() { outside(i, bound) } else { i.lt(I::from_bits64(0)) };
+    match first_position(device, (indices, n), outside, below.unwrap_or(I::from_bits64(0)))? {
         None => Ok(()),
-        Some(position) => {
-            let index = value_at(indices, position)?;
-            Err(Error::IndexOutOfRange { pattern, position, index, limit })
-        }
+        Some(position) => Err(Error::IndexOutOfRange { pattern, position, index: value_at(position)?, limit }),
     }
 }
 
@@ -131,14 +143,14 @@ fn value_at<B: crate::backend::Backend, I: IndexElement>(indices: &Buffer<B, I>,
 }
 
 /// The first position whose index meets the condition.
-fn first_position<B: Move, I: IndexElement>(
+fn first_position<B: Move, I: IndexElement, H: Inputs<B, Exprs = Expr<I>> + Copy>(
     device: &B,
-    indices: &Buffer<B, I>,
+    (indices, n): (H, u64),
     meets: impl Fn(Expr<I>, Expr<I>) -> Expr<bool>,
-    bound: u64,
+    bound: I,
 ) -> Result<Option<u64>> {
-    let bound = scalar(I::from_bits64(bound));
-    if indices.len() < u32::MAX.into() {
+    let bound = scalar(bound);
+    if n < u32::MAX.into() {
         let none = u32::MAX;
         let f = |(x, bound, i): (Expr<I>, Expr<I>, Expr<u32>)| select(meets(x, bound), i, none);
         let found = device.reduce_from((indices, bound, index()), f, Min)?.read_blocking()?;

@@ -7,8 +7,8 @@ use crate::buffer::{Buffer, Memory as _};
 use crate::caps::Capability;
 use crate::element::{DType, Element, Scalar, Ty};
 use crate::error::{Error, Result};
-use crate::input::{array, index};
-use crate::ir::{ArrayExpr, Expr, graph, lit, select};
+use crate::input::{Collector, array, index};
+use crate::ir::{ArrayExpr, Expr, Func, graph, lit, select};
 use crate::patterns::histogram::{Exact, words_as};
 use crate::patterns::map::collect;
 use crate::patterns::{HistogramTask, Map as _};
@@ -74,6 +74,16 @@ fn exact_sums<B: Move, W: Exact, I: IndexElement>(
 where
     Expr<W>: core::ops::BitXor<Output = Expr<W>>,
 {
+    let c = collect(device, "scatter_reduce", &(indices, values))?;
+    let func = graph::trace(c.params.clone(), || {
+        let (to, bits): (Expr<I>, Expr<W>) = crate::input::Inputs::<B>::exprs(&(indices, values), &mut 0);
+        vec![target_word(to).value(), if negate { bits ^ lit(W::SIGN) } else { bits }.value()]
+    })?;
+    add_exactly(device, (&c, Arc::new(func), indices.len()), out)
+}
+
+/// Adds the bits of floats that an operator gives, behind their target, to what is there.
+pub(super) fn add_exactly<B: Move, W: Exact>(device: &B, (c, func, n): (&Collector<B>, Arc<Func>, u64), out: &Buffer<B, W>) -> Result<()> {
     let (targets, words) = (out.len(), W::words());
     // Words have 32-bit indices.
     let limit = u64::from(u32::MAX) / words;
@@ -91,13 +101,7 @@ where
         };
         device.generate_into(to.len(), (index(), array(&out.slice(part)?)), word, &to)?;
     }
-    let c = collect(device, "scatter_reduce", &(indices, values))?;
-    let func = graph::trace(c.params.clone(), || {
-        let (to, bits): (Expr<I>, Expr<W>) = crate::input::Inputs::<B>::exprs(&(indices, values), &mut 0);
-        vec![target_word(to).value(), if negate { bits ^ lit(W::SIGN) } else { bits }.value()]
-    })?;
-    let task =
-        HistogramTask { func: Arc::new(func), n: indices.len(), bins: targets, sum: W::SUM, clears: false, numerics: device.numerics() };
+    let task = HistogramTask { func, n, bins: targets, sum: W::SUM, clears: false, numerics: device.numerics() };
     Run::<HistogramTask>::run(device, &task, &c.leaves, &[sums.out()])?;
     for part in parts() {
         let sums: Buffer<B, W> = words_as(&sums.slice(part.start * words..part.end * words)?)?;
@@ -113,22 +117,22 @@ where
 }
 
 /// Integers in the order of floats: negative ones turned round, and NaN before, or behind, all others.
-fn key_of_f32(bits: Expr<u32>, nan_first: bool) -> Expr<u32> {
+pub(super) fn key_of_f32(bits: Expr<u32>, nan_first: bool) -> Expr<u32> {
     let ordered = select((bits >> 31).ne(0), bits ^ u32::MAX, bits | 0x8000_0000);
     select(Exact::is_nan(bits), if nan_first { 0 } else { u32::MAX }, ordered)
 }
 
-fn f32_of_key(key: Expr<u32>) -> Expr<u32> {
+pub(super) fn f32_of_key(key: Expr<u32>) -> Expr<u32> {
     let bits = select((key >> 31).ne(0), key ^ 0x8000_0000, key ^ u32::MAX);
     select(key.eq(0) | key.eq(u32::MAX), <u32 as Exact>::NAN, bits)
 }
 
-fn key_of_f64(bits: Expr<u64>, nan_first: bool) -> Expr<u64> {
+pub(super) fn key_of_f64(bits: Expr<u64>, nan_first: bool) -> Expr<u64> {
     let ordered = select((bits >> 63).ne(0), bits ^ u64::MAX, bits | (1 << 63));
     select(Exact::is_nan(bits), if nan_first { 0 } else { u64::MAX }, ordered)
 }
 
-fn f64_of_key(key: Expr<u64>) -> Expr<u64> {
+pub(super) fn f64_of_key(key: Expr<u64>) -> Expr<u64> {
     let bits = select((key >> 63).ne(0), key ^ lit(1 << 63), key ^ u64::MAX);
     select(key.eq(0) | key.eq(u64::MAX), <u64 as Exact>::NAN, bits)
 }

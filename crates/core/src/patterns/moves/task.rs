@@ -1,6 +1,9 @@
 //! Gathers and scatters as data.
 
+use crate::caps::Numerics;
 use crate::element::{Element, Int, Num};
+use crate::ir::Func;
+use std::sync::Arc;
 
 /// A gather as data: output element `i` is element `indices[i]` of the values. Leaves: the values (an array), the indices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -64,6 +67,23 @@ pub struct ScatterTask {
     pub op: ScatterOp,
     /// The values are the sources' positions 0, 1, 2, ... and the first leaf is a value that nobody reads.
     pub positions: bool,
+}
+
+/// A scatter of what is computed as data: where the operator says, a target becomes `op(target, value)`. The one output holds the targets, elements of
+/// four or eight bytes.
+#[derive(Clone, Debug)]
+pub struct ScatterFromTask {
+    /// One parameter a leaf. Its results are the target, a `u32`, and the value's bits, a `u32` or, for eight bytes, a `u64`. A target that is not
+    /// below their number is none.
+    pub func: Arc<Func>,
+    /// Sources.
+    pub n: u64,
+    /// Targets: less than 2^32.
+    pub targets: u64,
+    /// What happens at a target; other than [`ScatterOp::Store`] for integers only.
+    pub op: ScatterOp,
+    /// Strict or fast.
+    pub numerics: Numerics,
 }
 
 /// Types of indices: `u32`, `i32`, `u64`. A negative index is out of range, as is one that is too large.

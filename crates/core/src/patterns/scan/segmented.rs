@@ -3,15 +3,17 @@
 use super::call::enqueue;
 use super::shifted::exclusive_into;
 use super::{ScanKind, ScanTask};
-use crate::backend::Run;
+use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{Element, Scalar};
 use crate::error::Result;
-use crate::input::{Collector, Inputs, array, index};
+use crate::input::{Collector, Inputs};
 use crate::ir::{self, Expr, Func};
 use crate::ops::Combine;
 use crate::patterns::Lines;
+use crate::patterns::before::Neighbours;
 use crate::patterns::map::{collect, same, trace};
+use crate::patterns::operand::Operand;
 use std::sync::Arc;
 
 /// Scans of segments that flags or keys bound; [`OffsetScan`](crate::patterns::OffsetScan) has those that offsets bound.
@@ -69,13 +71,15 @@ pub trait SegmentedScan: Run<ScanTask> {
         self.scan_segmented_from_into(x, same, flags, op, out)
     }
 
-    /// As [`SegmentedScan::scan_segmented`] of `f` of the inputs, which never lies in memory.
+    /// As [`SegmentedScan::scan_segmented`] of `f` of the inputs, which never lies in memory, nor need the flags.
     ///
     /// ```
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let (x, flags) = (dev.upload(&[1.0f32, -2.0, -3.0])?, dev.upload(&[1u32, 0, 1])?);
     /// assert_eq!(dev.scan_segmented_from(&x, |x| x * x, &flags, Sum)?.read_blocking()?, [1.0, 5.0, 9.0]);
+    /// let thirds = lazy(counting(5), |i: Expr<u32>| (i % 3).eq(0).cast::<u32>());
+    /// assert_eq!(dev.scan_segmented_from(counting(5), |i| i, thirds, Sum)?.read_blocking()?, [0, 1, 3, 3, 7]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     ///
@@ -85,7 +89,7 @@ pub trait SegmentedScan: Run<ScanTask> {
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
-        flags: &Buffer<Self, u32>,
+        flags: impl Inputs<Self, Exprs = Expr<u32>>,
         op: impl Combine<T>,
     ) -> Result<Buffer<Self, T>> {
         segmented(self, (inputs, flags), |(x, flag)| (flag, f(x)), &op)
@@ -108,7 +112,7 @@ pub trait SegmentedScan: Run<ScanTask> {
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
-        flags: &Buffer<Self, u32>,
+        flags: impl Inputs<Self, Exprs = Expr<u32>>,
         op: impl Combine<T>,
         out: &Buffer<Self, T>,
     ) -> Result<()> {
@@ -161,7 +165,8 @@ pub trait SegmentedScan: Run<ScanTask> {
     }
 
     /// As [`SegmentedScan::scan_segmented_exclusive`] of `f` of the inputs, which never lies in memory: `f` is computed for the element before, so
-    /// what is read element by element is fetched from there, and an index is one less. A view may span at most 2^32 elements.
+    /// what is read element by element is fetched from there, and an index is one less. A view may span at most 2^32 elements. The flags are those of
+    /// an element itself, of any inputs.
     ///
     /// ```
     /// # use isowarp::prelude::*;
@@ -177,10 +182,10 @@ pub trait SegmentedScan: Run<ScanTask> {
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
-        flags: &Buffer<Self, u32>,
+        flags: impl Inputs<Self, Exprs = Expr<u32>>,
         op: impl Combine<T>,
     ) -> Result<Buffer<Self, T>> {
-        let out = self.buffer(flags.len())?;
+        let out = self.buffer(common_len(self, &inputs, &flags)?)?;
         self.scan_segmented_exclusive_from_into(inputs, f, flags, op, &out)?;
         Ok(out)
     }
@@ -202,11 +207,11 @@ pub trait SegmentedScan: Run<ScanTask> {
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
-        flags: &Buffer<Self, u32>,
+        flags: impl Inputs<Self, Exprs = Expr<u32>>,
         op: impl Combine<T>,
         out: &Buffer<Self, T>,
     ) -> Result<()> {
-        exclusive_into(self, (flags, |flag, _| flag), (inputs, f), &op, out)
+        exclusive_into(self, flags, (inputs, f), &op, out)
     }
 
     /// Inclusive scan that starts anew wherever the key differs from the one before (compared by value: NaN differs from
@@ -254,7 +259,8 @@ pub trait SegmentedScan: Run<ScanTask> {
         self.scan_by_key_from_into(keys, x, same, op, out)
     }
 
-    /// As [`SegmentedScan::scan_by_key`] of `f` of the inputs, which never lies in memory.
+    /// As [`SegmentedScan::scan_by_key`] of `f` of the inputs, which never lies in memory, nor need the keys: what is computed of them is computed for an
+    /// element and for the one before, which is fetched from arrays and views, of at most 2^32 elements from the first to the last.
     ///
     /// ```
     /// # use isowarp::prelude::*;
@@ -263,19 +269,23 @@ pub trait SegmentedScan: Run<ScanTask> {
     /// let keys = dev.upload(&[7u32, 7, 7, 9, 7])?;
     /// let places = dev.scan_by_key_from(&keys, scalar(1u32), |one| one, Sum)?;
     /// assert_eq!(places.read_blocking()?, [1, 2, 3, 1, 1]);
+    /// // Of keys that are computed: sums over each ten.
+    /// let x = dev.upload(&[10u32, 12, 23, 27, 14])?;
+    /// let tens = lazy(&x, |x: Expr<u32>| x / 10);
+    /// assert_eq!(dev.scan_by_key_from(tens, &x, |x| x, Sum)?.read_blocking()?, [10, 22, 23, 50, 14]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`SegmentedScan::scan_segmented`].
-    fn scan_by_key_from<K: Element, I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+    fn scan_by_key_from<K: Scalar, I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
         &self,
-        keys: &Buffer<Self, K>,
+        keys: impl Inputs<Self, Exprs = Expr<K>>,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
         op: impl Combine<T>,
     ) -> Result<Buffer<Self, T>> {
-        segmented(self, (array(keys), keys, inputs, index()), |(keys, key, x, i)| (starts(keys.at(i - 1), key, i), f(x)), &op)
+        segmented(self, (&starts(self, &keys)?, inputs), |(flag, x)| (flag, f(x)), &op)
     }
 
     /// As [`SegmentedScan::scan_by_key_from`], into the caller's buffer.
@@ -291,15 +301,15 @@ pub trait SegmentedScan: Run<ScanTask> {
     ///
     /// # Errors
     /// As [`SegmentedScan::scan_segmented_into`].
-    fn scan_by_key_from_into<K: Element, I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+    fn scan_by_key_from_into<K: Scalar, I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
         &self,
-        keys: &Buffer<Self, K>,
+        keys: impl Inputs<Self, Exprs = Expr<K>>,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
         op: impl Combine<T>,
         out: &Buffer<Self, T>,
     ) -> Result<()> {
-        segmented_into(self, (array(keys), keys, inputs, index()), |(keys, key, x, i)| (starts(keys.at(i - 1), key, i), f(x)), &op, out)
+        segmented_into(self, (&starts(self, &keys)?, inputs), |(flag, x)| (flag, f(x)), &op, out)
     }
 
     /// Exclusive scan that starts anew, with the operator's identity, wherever the key differs from the one before; otherwise as
@@ -348,7 +358,7 @@ pub trait SegmentedScan: Run<ScanTask> {
     }
 
     /// As [`SegmentedScan::scan_by_key_exclusive`] of `f` of the inputs, which never lies in memory: see
-    /// [`SegmentedScan::scan_segmented_exclusive_from`].
+    /// [`SegmentedScan::scan_segmented_exclusive_from`], and for the keys [`SegmentedScan::scan_by_key_from`].
     ///
     /// ```
     /// # use isowarp::prelude::*;
@@ -362,14 +372,14 @@ pub trait SegmentedScan: Run<ScanTask> {
     ///
     /// # Errors
     /// As [`SegmentedScan::scan_segmented`].
-    fn scan_by_key_exclusive_from<K: Element, I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+    fn scan_by_key_exclusive_from<K: Scalar, I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
         &self,
-        keys: &Buffer<Self, K>,
+        keys: impl Inputs<Self, Exprs = Expr<K>>,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
         op: impl Combine<T>,
     ) -> Result<Buffer<Self, T>> {
-        let out = self.buffer(keys.len())?;
+        let out = self.buffer(common_len(self, &inputs, &keys)?)?;
         self.scan_by_key_exclusive_from_into(keys, inputs, f, op, &out)?;
         Ok(out)
     }
@@ -387,29 +397,31 @@ pub trait SegmentedScan: Run<ScanTask> {
     ///
     /// # Errors
     /// As [`SegmentedScan::scan_segmented_into`].
-    fn scan_by_key_exclusive_from_into<K: Element, I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+    fn scan_by_key_exclusive_from_into<K: Scalar, I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
         &self,
-        keys: &Buffer<Self, K>,
+        keys: impl Inputs<Self, Exprs = Expr<K>>,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
         op: impl Combine<T>,
         out: &Buffer<Self, T>,
     ) -> Result<()> {
-        let heads = (array(keys), keys);
-        exclusive_into(
-            self,
-            (heads, |(keys, key): (ir::ArrayExpr<K>, Expr<K::Reg>), i| starts(keys.at(i - 1), key, i)),
-            (inputs, f),
-            &op,
-            out,
-        )
+        exclusive_into(self, &starts(self, &keys)?, (inputs, f), &op, out)
     }
 }
 impl<B: Run<ScanTask>> SegmentedScan for B {}
 
-/// 1 where a segment starts: at the first element, and where a key differs from the one before.
-fn starts<K: Scalar>(before: Expr<K>, key: Expr<K>, i: Expr<u32>) -> Expr<u32> {
-    (i.eq(0) | key.ne(before)).cast()
+/// 1 where a segment starts: at the first element, and where a key differs from the one before, which is computed beside it.
+fn starts<B: Backend, K: Scalar>(device: &B, keys: &impl Inputs<B, Exprs = Expr<K>>) -> Result<Operand<B, u32>> {
+    let found = Neighbours::new(device, "scan", keys, same)?;
+    let func = found.trace(|before: Expr<K>, key, i| (i.eq(0) | key.ne(before)).cast::<u32>())?;
+    Ok(Operand::new(found.c, func))
+}
+
+/// How many there are of two inputs.
+fn common_len<B: Backend>(device: &B, inputs: &impl Inputs<B>, heads: &impl Inputs<B>) -> Result<u64> {
+    let mut c = collect(device, "scan", inputs)?;
+    heads.collect(&mut c)?;
+    c.len()
 }
 
 /// As [`segmented_into`], into a new buffer.

@@ -191,7 +191,7 @@ pub trait Difference: Run<MapTask> {
     ) -> Result<()> {
         let found = Neighbours::new(self, "map", &inputs, f)?;
         let func = found.trace(|before, x, i| select(i.eq(0), x, g(before, x)))?;
-        apart::<Self, Expr<T>>(self, found.c, func, out)
+        apart::<Self, Expr<T>>(self, "map", (found.c, func), out)
     }
 
     /// `f(x[i], x[i + 1])`; the last element stays as it is.

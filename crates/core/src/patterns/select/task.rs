@@ -97,14 +97,14 @@ impl SelectTask {
 }
 
 /// A call of a selection before its outputs are known.
-pub(super) struct Call<B: Backend> {
-    pub(super) c: Collector<B>,
-    pub(super) func: Arc<Func>,
-    pub(super) kind: SelectKind,
+pub(in crate::patterns) struct Call<B: Backend> {
+    pub(in crate::patterns) c: Collector<B>,
+    pub(in crate::patterns) func: Arc<Func>,
+    pub(in crate::patterns) kind: SelectKind,
 }
 
 /// Checks everything, then runs the task.
-pub(super) fn enqueue<B: Run<super::SelectTask> + Run<ReduceTask> + Run<MapTask>, R: Outputs, C: Count>(
+pub(in crate::patterns) fn enqueue<B: Run<super::SelectTask> + Run<ReduceTask> + Run<MapTask>, R: Outputs, C: Count>(
     device: &B,
     call: Call<B>,
     out: R::Refs<'_, B>,
@@ -139,7 +139,9 @@ pub(super) fn enqueue<B: Run<super::SelectTask> + Run<ReduceTask> + Run<MapTask>
         return device.generate_into(kind.counts(), scalar(0u32), |zero| zero.cast::<C::Reg>().store_as::<C>(), count);
     }
     let mut outs: Vec<_> = outs.into_iter().map(|(o, _)| o).collect();
-    let func = words(func, &mut c, &mut outs)?;
+    let mut stored: Vec<DType> = outs.iter().take(func.results.len() - 1).map(|out| out.dtype).collect();
+    let func = words(func, &mut c, 1, &mut stored)?;
+    outs.iter_mut().zip(stored).for_each(|(out, dtype)| out.dtype = dtype);
     let store = same(&func.result_types()[1..])?;
     let task = SelectTask { combine: combine(kind, n)?, func, store, n, kind, count: C::DTYPE, numerics };
     device.run(&task, &c.leaves, &outs)
@@ -154,25 +156,29 @@ pub(in crate::patterns) const fn word(dtype: DType) -> DType {
     }
 }
 
-/// Floats that are stored as they were loaded travel as words.
-fn words<B: Backend>(func: Arc<Func>, c: &mut Collector<B>, outs: &mut [Out<B::Raw>]) -> Result<Arc<Func>> {
+/// Floats that are stored as they were loaded travel as words: of the results from `first` on, which are `stored` as these types.
+pub(in crate::patterns) fn words<B: Backend>(
+    func: Arc<Func>,
+    c: &mut Collector<B>,
+    first: usize,
+    stored: &mut [DType],
+) -> Result<Arc<Func>> {
     // The parameter whose elements result `k` is.
-    let moved = |k: usize, out: &Out<B::Raw>| match func.nodes[func.results[k] as usize] {
+    let moved = |k: usize, as_: DType| match func.nodes[func.results[k] as usize] {
         Node::Param(p) => match &c.leaves[usize::from(p)] {
-            Leaf::Elements { dtype, .. } if *dtype == out.dtype && word(*dtype) != *dtype => Some((usize::from(p), word(*dtype))),
+            Leaf::Elements { dtype, .. } if *dtype == as_ && word(*dtype) != *dtype => Some((usize::from(p), word(*dtype))),
             _ => None,
         },
         _ => None,
     };
-    let values = func.results.len() - 1;
-    let found: Vec<Option<(usize, DType)>> = outs.iter().take(values).enumerate().map(|(k, o)| moved(k + 1, o)).collect();
+    let found: Vec<Option<(usize, DType)>> = stored.iter().enumerate().map(|(k, &as_)| moved(first + k, as_)).collect();
     if found.iter().all(Option::is_none) {
         return Ok(func);
     }
     let mut params = c.params.clone();
     for (k, (p, w)) in found.iter().enumerate().filter_map(|(k, f)| f.map(|f| (k, f))) {
         params[p] = Param::Value(w.ty());
-        outs[k].dtype = w;
+        stored[k] = w;
         if let Leaf::Elements { dtype, .. } = &mut c.leaves[p] {
             *dtype = w;
         }
@@ -191,7 +197,7 @@ fn words<B: Backend>(func: Arc<Func>, c: &mut Collector<B>, outs: &mut [Out<B::R
         let mut results = crate::dynamic::inline(&func, &args);
         for (k, f) in found.iter().enumerate() {
             if let Some((p, _)) = f {
-                results[k + 1] = param(*p);
+                results[first + k] = param(*p);
             }
         }
         results

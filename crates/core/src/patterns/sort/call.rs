@@ -19,6 +19,14 @@ pub(super) fn bits_of(dtype: DType, by: &SortBy) -> Result<Range<u32>> {
     Ok(bits)
 }
 
+/// Rows of `n` keys are whole.
+pub(super) fn check_rows(keys: u64, n: u64) -> Result<()> {
+    if keys == 0 || (n > 0 && keys.is_multiple_of(n)) {
+        return Ok(());
+    }
+    Err(Error::LengthMismatch { what: "keys of whole rows", expected: keys.next_multiple_of(n.max(1)), found: keys })
+}
+
 /// A sort as it is put together.
 pub(in crate::patterns) struct Call<'a, B: Backend> {
     device: &'a B,
@@ -97,6 +105,11 @@ impl<'a, B: Backend> Call<'a, B> {
         self.output(lent, "the memory for the passes between")
     }
 
+    /// Fails where an output, or lent memory, overlaps what is read before, or another one.
+    pub(super) fn apart_from(&self, leaves: &[Leaf<B::Raw>]) -> Result<()> {
+        check_aliasing("sort", leaves, self.elements, &self.outs, false)
+    }
+
     /// Enqueues the sort of rows of `n` keys.
     pub(super) fn run(self, n: u64) -> Result<()>
     where
@@ -116,13 +129,7 @@ impl<'a, B: Backend> Call<'a, B> {
         if self.elements == 0 {
             return Ok(());
         }
-        if n == 0 || !self.elements.is_multiple_of(n) {
-            return Err(Error::LengthMismatch {
-                what: "keys of whole rows",
-                expected: self.elements.next_multiple_of(n.max(1)),
-                found: self.elements,
-            });
-        }
+        check_rows(self.elements, n)?;
         (self.task.rows, self.task.n) = (self.elements / n, n);
         let outs: Vec<Out<B::Raw>> = self.outs.into_iter().map(|(out, _)| out).collect();
         enqueue(self.device, self.task, &self.leaves, &outs)

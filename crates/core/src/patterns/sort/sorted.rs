@@ -3,16 +3,73 @@
 use super::{KeyBits, MOST, SortBy, check_len};
 use crate::backend::Run;
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
-use crate::element::Element;
+use crate::element::{DType, Element, Scalar};
 use crate::error::{Error, Result};
-use crate::input::{array, index, index64};
+use crate::input::{Inputs, array, index, index64};
 use crate::ir::{ArrayExpr, Expr, select};
 use crate::ops::Min;
+use crate::patterns::before::Neighbours;
+use crate::patterns::operand::Operand;
 use crate::patterns::{MapTask, Reduce as _, ReduceTask};
 
 /// The lowest bits.
 const fn low_bits(count: u32) -> u64 {
     if count == 0 { 0 } else { u64::MAX >> (64 - count) }
+}
+
+/// How keys' bits are compared.
+#[derive(Clone, Copy)]
+struct Compared {
+    map: KeyBits,
+    mask: u64,
+}
+
+impl Compared {
+    fn new(dtype: DType, by: &SortBy) -> Self {
+        let map = KeyBits::new(dtype, by.order);
+        let bits = by.bits.clone().unwrap_or(0..map.width);
+        Self { map, mask: low_bits(bits.end) ^ low_bits(bits.start) }
+    }
+
+    /// Whether keys of at most 32 bits are in order.
+    fn words(self, a: Expr<u32>, b: Expr<u32>) -> Expr<bool> {
+        let mapped = |k: Expr<u32>| {
+            let negative = select((k >> (self.map.width - 1)).ne(0), Expr::from(self.map.negative as u32), Expr::from(0));
+            (k ^ negative ^ self.map.flip as u32) & self.mask as u32
+        };
+        mapped(a).le(mapped(b))
+    }
+
+    /// Whether keys of 64 bits are in order.
+    fn wide(self, a: Expr<u64>, b: Expr<u64>) -> Expr<bool> {
+        let mapped = |k: Expr<u64>| {
+            let negative = select((k >> 63).ne(0), Expr::from(self.map.negative), Expr::from(0));
+            (k ^ negative ^ self.map.flip) & self.mask
+        };
+        mapped(a).le(mapped(b))
+    }
+}
+
+/// Whether all that `f` gives of the inputs is in order, 1 or 0, as it would be stored.
+pub(super) fn is_sorted_from<B: Run<ReduceTask> + Run<MapTask>, I: Inputs<B>, K: Element<Reg = K> + Scalar>(
+    device: &B,
+    inputs: &I,
+    f: impl FnOnce(I::Exprs) -> Expr<K>,
+    by: &SortBy,
+) -> Result<DeviceScalar<B, u32>> {
+    let found = Neighbours::new(device, "is_sorted", inputs, f)?;
+    let n = found.c.len()?;
+    check_len(n)?;
+    let compared = Compared::new(K::DTYPE, by);
+    let in_order = |before: Expr<K>, key: Expr<K>| match K::TY.words() {
+        1 => compared.words(before.bitcast(), key.bitcast()),
+        _ => compared.wide(before.bitcast(), key.bitcast()),
+    };
+    let func = found.trace(|before, key, i| (i.eq(0) | in_order(before, key)).cast::<u32>())?;
+    if n < 2 {
+        return device.upload_scalar(1);
+    }
+    device.reduce_from(&Operand::new(found.c, func), |fits: Expr<u32>| fits, Min)
 }
 
 /// What a reduction by minima makes of a pair of neighbours, from whether they are in order and the index of the left one.
@@ -63,24 +120,14 @@ fn over_neighbours<B: Run<ReduceTask> + Run<MapTask>, K: Element>(
     found: Found,
 ) -> Result<DeviceScalar<B, u32>> {
     let n = keys.len();
-    let (map, size) = (KeyBits::new(K::DTYPE, by.order), K::DTYPE.size_bytes());
-    let bits = by.bits.clone().unwrap_or(0..map.width);
-    let compared = low_bits(bits.end) ^ low_bits(bits.start);
-    if map.width == 64 {
+    let (compared, size) = (Compared::new(K::DTYPE, by), K::DTYPE.size_bytes());
+    if size == 8 {
         let words = Buffer::<B, u64>::from_raw(device, keys.raw().clone(), keys.offset(), n)?;
-        let mapped = |k: Expr<u64>| {
-            let negative = select((k >> 63).ne(0), Expr::from(map.negative), Expr::from(0));
-            (k ^ negative ^ map.flip) & compared
-        };
-        let fits = |(k, i): (ArrayExpr<u64>, Expr<u32>)| found(mapped(k.at(i)).le(mapped(k.at(i + 1))), i);
+        let fits = |(k, i): (ArrayExpr<u64>, Expr<u32>)| found(compared.wide(k.at(i), k.at(i + 1)), i);
         return device.reduce_range(n - 1, (array(&words), index()), fits, Min);
     }
-    let mapped = |k: Expr<u32>| {
-        let negative = select((k >> (map.width - 1)).ne(0), Expr::from(map.negative as u32), Expr::from(0));
-        (k ^ negative ^ map.flip as u32) & compared as u32
-    };
-    let ordered = |a: Expr<u32>, b: Expr<u32>| mapped(a).le(mapped(b));
-    if map.width == 32 {
+    let ordered = |a: Expr<u32>, b: Expr<u32>| compared.words(a, b);
+    if size == 4 {
         let words = Buffer::<B, u32>::from_raw(device, keys.raw().clone(), keys.offset(), n)?;
         let fits = |(k, i): (ArrayExpr<u32>, Expr<u32>)| found(ordered(k.at(i), k.at(i + 1)), i);
         return device.reduce_range(n - 1, (array(&words), index()), fits, Min);

@@ -1,0 +1,276 @@
+//! Scatters of what is computed: the sources as an operator of a target and a value, and what becomes of them.
+
+use super::enqueue::MOST_SOURCES;
+use super::floats::{add_exactly, check_operator, f32_of_key, f64_of_key, key_of_f32, key_of_f64, target_word};
+use super::{IndexElement, Move, ScatterFromTask, ScatterOp, raw_as};
+use crate::backend::{Backend, Run};
+use crate::buffer::{Buffer, Memory as _};
+use crate::caps::Capability;
+use crate::element::{DType, Element, Num, Scalar};
+use crate::error::{Error, Result};
+use crate::input::{Collector, Inputs, array, index, require};
+use crate::ir::graph::{self, Value};
+use crate::ir::{self, ArrayExpr, Expr, Func, lit, select};
+use crate::patterns::before::{Elsewhere, own_behind};
+use crate::patterns::map::{check_index, collect, store, trace};
+use crate::patterns::operand::Operand;
+use crate::patterns::{HistogramSum, HistogramTask, Map as _, MapTask, check_aliasing, check_ops};
+use std::sync::Arc;
+
+/// What is scattered: an operator whose first result is an index, of type `I`, and whose second one a value, of type `T`.
+pub(super) struct Sources<B: Backend, I, T> {
+    c: Collector<B>,
+    func: Arc<Func>,
+    pub(super) n: u64,
+    pattern: &'static str,
+    of: core::marker::PhantomData<(I, T)>,
+}
+
+impl<B: Move + Run<ScatterFromTask>, I: Scalar, T: Scalar> Sources<B, I, T> {
+    pub(super) fn new<X: Inputs<B>>(
+        device: &B,
+        pattern: &'static str,
+        inputs: &X,
+        f: impl FnOnce(X::Exprs) -> (Expr<I>, Expr<T>),
+    ) -> Result<Self> {
+        let c = collect(device, pattern, inputs)?;
+        let (n, func) = (c.len()?, trace(inputs, &c, f)?);
+        if n > MOST_SOURCES {
+            return Err(Error::TooLarge { what: "sources of a scatter", requested: n, limit: MOST_SOURCES });
+        }
+        Ok(Self { c, func, n, pattern, of: core::marker::PhantomData })
+    }
+
+    /// Everything but what the elements are combined by. There is nothing to do where this is false.
+    pub(super) fn check<O: Element>(&self, device: &B, out: &Buffer<B, O>) -> Result<bool> {
+        out.check_device(device, "the output")?;
+        require(device, self.pattern, O::DTYPE)?;
+        check_ops(device, self.pattern, device.numerics(), &[&self.func])?;
+        check_index(&self.c, self.n)?;
+        let limit = u32::MAX.into();
+        if out.len() > limit {
+            return Err(Error::TooLarge { what: "targets of a scatter", requested: out.len(), limit });
+        }
+        if self.n > 0 {
+            check_aliasing(self.pattern, &self.c.leaves, self.n, &[(out.out(), out.len())], false)?;
+        }
+        Ok(self.n > 0 && !out.is_empty())
+    }
+
+    /// The leaves again.
+    fn leaves(&self, device: &B) -> Result<Collector<B>> {
+        let mut c = Collector::new(device, self.pattern);
+        c.append(&self.c)?;
+        Ok(c)
+    }
+
+    /// One of the results by itself.
+    fn result(&self, k: usize) -> Arc<Func> {
+        let f = &self.func;
+        Arc::new(Func::new(f.params.clone(), f.nodes.clone(), f.types.clone(), vec![f.results[k]]))
+    }
+
+    /// The indices.
+    pub(super) fn indices(&self, device: &B) -> Result<Operand<B, I>> {
+        Ok(Operand::new(self.leaves(device)?, self.result(0)))
+    }
+
+    /// Other sources, of index and value of these.
+    fn map<J: Scalar, U: Scalar>(&self, device: &B, g: impl FnOnce(Expr<I>, Expr<T>) -> (Expr<J>, Expr<U>)) -> Result<Sources<B, J, U>> {
+        self.over(self.leaves(device)?, g)
+    }
+
+    /// Other sources, of index and value of these, and of more inputs.
+    fn with<X: Inputs<B>, J: Scalar, U: Scalar>(
+        &self,
+        device: &B,
+        more: &X,
+        g: impl FnOnce(Expr<I>, Expr<T>, X::Exprs) -> (Expr<J>, Expr<U>),
+    ) -> Result<Sources<B, J, U>> {
+        let mut c = self.leaves(device)?;
+        more.collect(&mut c)?;
+        self.over(c, |i, value| g(i, value, more.exprs(&mut { self.c.leaves.len() as u16 })))
+    }
+
+    /// Other sources, of leaves whose first ones are those of these.
+    fn over<J: Scalar, U: Scalar>(
+        &self,
+        c: Collector<B>,
+        g: impl FnOnce(Expr<I>, Expr<T>) -> (Expr<J>, Expr<U>),
+    ) -> Result<Sources<B, J, U>> {
+        let build = || {
+            let args: Vec<Value> = (0..self.c.params.len() as u16).map(|k| own_behind(&c.params, k, 0)).collect();
+            let found = crate::dynamic::inline(&self.func, &args);
+            let of = |k: usize| found.get(k).copied().unwrap_or_else(|| lit(0u32).value());
+            g(Expr::from_value(of(0)), Expr::from_value(of(1)))
+        };
+        let func = Arc::new(ir::pack(c.params.clone(), build)?);
+        Ok(Sources { c, func, n: self.n, pattern: self.pattern, of: core::marker::PhantomData })
+    }
+}
+
+/// Sources whose indices are words, and whose values are bits.
+type Bits<B, W> = Sources<B, u32, W>;
+
+impl<B: Move + Run<ScatterFromTask>, I: IndexElement, T: Element<Reg = T> + Scalar> Sources<B, I, T> {
+    /// As bits of four bytes, or of eight.
+    fn bits<W: Scalar>(&self, device: &B) -> Result<Bits<B, W>> {
+        self.map(device, |i, value| (target_word(i), value.bitcast::<W>()))
+    }
+
+    /// The last source of each target stays.
+    pub(super) fn store_last(&self, device: &B, out: &Buffer<B, T>) -> Result<()> {
+        let values = Elsewhere::of(device, self.pattern, self.leaves(device)?, self.result(1))?;
+        let last = device.buffer::<i32>(out.len())?;
+        device.fill(&last, -1)?;
+        let positions = self.with(device, &index(), |i, _, position| (target_word(i), position))?;
+        positions.scatter(device, ScatterOp::Max, &last)?;
+        match T::TY.words() {
+            1 => fetch_last::<B, u32>(device, &values, &last, &raw_as(out)?),
+            _ => fetch_last::<B, u64>(device, &values, &last, &raw_as(out)?),
+        }
+    }
+
+    /// Stored where no two have one target.
+    pub(super) fn store(&self, device: &B, out: &Buffer<B, T>) -> Result<()> {
+        match T::TY.words() {
+            1 => self.bits::<u32>(device)?.scatter(device, ScatterOp::Store, out),
+            _ => self.bits::<u64>(device)?.scatter(device, ScatterOp::Store, out),
+        }
+    }
+
+    /// Combined with what is there.
+    pub(super) fn combine(&self, device: &B, op: ScatterOp, out: &Buffer<B, T>) -> Result<()>
+    where
+        T: Num,
+    {
+        let (sums, least) = (matches!(op, ScatterOp::Sum | ScatterOp::Sub), op == ScatterOp::Min);
+        let negate = op == ScatterOp::Sub;
+        match (T::DTYPE, sums) {
+            (DType::F32, true) => {
+                let flip = if negate { 1 << 31 } else { 0 };
+                let bits = self.bits::<u32>(device)?.map(device, |i, bits| (i, bits ^ flip))?;
+                add_exactly::<B, u32>(device, (&bits.c, bits.func, self.n), &raw_as(out)?)
+            }
+            (DType::F64, true) => {
+                let flip = if negate { 1 << 63 } else { 0 };
+                let bits = self.bits::<u64>(device)?.map(device, |i, bits| (i, bits ^ flip))?;
+                add_exactly::<B, u64>(device, (&bits.c, bits.func, self.n), &raw_as(out)?)
+            }
+            (DType::F32, false) => by_keys(device, &self.bits::<u32>(device)?, op, |x| key_of_f32(x, least), f32_of_key, &raw_as(out)?),
+            (DType::F64, false) => by_keys(device, &self.bits::<u64>(device)?, op, |x| key_of_f64(x, least), f64_of_key, &raw_as(out)?),
+            (DType::I32 | DType::U32, true) => {
+                let bits = self.bits::<u32>(device)?;
+                let bits = if negate { bits.map(device, |i, x| (i, lit(0u32) - x))? } else { bits };
+                bits.add(device, HistogramSum::Word, &raw_as::<B, T, u32>(out)?)
+            }
+            (_, true) => {
+                let bits = self.bits::<u64>(device)?;
+                let bits = if negate { bits.map(device, |i, x| (i, lit(0u64) - x))? } else { bits };
+                bits.add(device, HistogramSum::Wide, &raw_as::<B, T, u64>(out)?)
+            }
+            (DType::I32 | DType::U32, false) => self.bits::<u32>(device)?.scatter(device, op, out),
+            _ => {
+                let bits = self.bits::<u64>(device)?;
+                match bits.scatter(device, op, out) {
+                    Err(Error::Unsupported { capability: Capability::Atomics64, .. }) => {
+                        let turned = if T::DTYPE == DType::I64 { 1 << 63 } else { 0 };
+                        by_keys(device, &bits, op, |x| x ^ turned, |x| x ^ turned, &raw_as(out)?)
+                    }
+                    result => result,
+                }
+            }
+        }
+    }
+}
+
+impl<B: Move + Run<ScatterFromTask>, W: Scalar> Bits<B, W> {
+    /// Enqueues the task; all was checked.
+    fn scatter<T: Element>(&self, device: &B, op: ScatterOp, out: &Buffer<B, T>) -> Result<()> {
+        let task = ScatterFromTask { func: Arc::clone(&self.func), n: self.n, targets: out.len(), op, numerics: device.numerics() };
+        device.run(&task, &self.c.leaves, &[out.out()])
+    }
+
+    /// Adds integers, as a histogram does: there is no other order to show.
+    fn add<T: Element>(&self, device: &B, sum: HistogramSum, out: &Buffer<B, T>) -> Result<()> {
+        let (func, numerics) = (Arc::clone(&self.func), device.numerics());
+        let task = HistogramTask { func, n: self.n, bins: out.len(), sum, clears: false, numerics };
+        Run::<HistogramTask>::run(device, &task, &self.c.leaves, &[out.out()])
+    }
+}
+
+/// The value of each target's last source; of one without sources what is there, every bit.
+fn fetch_last<B: Run<MapTask>, W: Element<Reg = W> + Scalar>(
+    device: &B,
+    values: &Elsewhere<B>,
+    last: &Buffer<B, i32>,
+    out: &Buffer<B, W>,
+) -> Result<()> {
+    let mut c = Collector::new(device, "scatter");
+    c.append(&values.c)?;
+    let first = c.leaves.len() as u16;
+    let rest = (last, out);
+    rest.collect(&mut c)?;
+    let build = || {
+        let (last, old) = Inputs::<B>::exprs(&rest, &mut { first });
+        let (types, found) = (values.types(), values.results(&c.params, last.bitcast::<u32>()));
+        let value = match (found.first(), types.first()) {
+            (Some(&value), Some(&ty)) => Expr::<W>::from_value(graph::with(|g| {
+                let id = g.id(value, ty);
+                if ty == W::TY { id } else { g.bitcast(id, W::TY) }
+            })),
+            _ => old,
+        };
+        select(last.ge(0), value, old)
+    };
+    let func = Arc::new(ir::pack(c.params.clone(), build)?);
+    let n = out.len();
+    store(device, "scatter", (c, n, func), vec![(out.out(), n)], true)
+}
+
+/// Keys of sources and targets are combined as integers; a target whose key stays is left as it is.
+fn by_keys<B: Move + Run<ScatterFromTask>, W: Element<Reg = W> + Scalar>(
+    device: &B,
+    sources: &Bits<B, W>,
+    op: ScatterOp,
+    key: impl Fn(Expr<W>) -> Expr<W>,
+    bits: impl Fn(Expr<W>) -> Expr<W>,
+    out: &Buffer<B, W>,
+) -> Result<()> {
+    let to: Buffer<B, W> = device.map(out, &key)?;
+    let keys = sources.map(device, |i, x| (i, key(x)))?;
+    match keys.scatter(device, op, &to) {
+        Err(Error::Unsupported { capability: Capability::Atomics64, .. }) => in_halves(device, &keys, op, &to)?,
+        result => result?,
+    }
+    device.map_into((&to, out), |(found, old)| select(found.eq(key(old)), old, bits(found)), out)
+}
+
+/// Minima and maxima of 64-bit integers where a device has no atomic ones: of the upper halves, and then of the lower halves of those that have
+/// the upper one which was found.
+fn in_halves<B: Move + Run<ScatterFromTask>, W: Element<Reg = W> + Scalar>(
+    device: &B,
+    keys: &Bits<B, W>,
+    op: ScatterOp,
+    to: &Buffer<B, W>,
+) -> Result<()> {
+    let high = |x: Expr<W>| (x.same_as::<u64>() >> 32).cast::<u32>();
+    let low = |x: Expr<W>| x.same_as::<u64>().cast::<u32>();
+    let (before, rest): (Buffer<B, u32>, Buffer<B, u32>) = device.map(to, |x| (high(x), low(x)))?;
+    let found = device.copy(&before)?;
+    keys.map(device, |i, x| (i, high(x)))?.scatter(device, op, &found)?;
+    let neutral = if op == ScatterOp::Min { u32::MAX } else { 0 };
+    device.map_into((&before, &found, &rest), |(before, found, rest)| select(before.eq(found), rest, neutral), &rest)?;
+    let among = |i: Expr<u32>, x: Expr<W>, found: ArrayExpr<u32>| (select(found.at(i).eq(high(x)), i, u32::MAX), low(x));
+    keys.with(device, &array(&found), among)?.scatter(device, op, &rest)?;
+    let joined = |(high, low): (Expr<u32>, Expr<u32>)| ((high.cast::<u64>() << 32) | low.cast::<u64>()).same_as::<W>();
+    device.map_into((&found, &rest), joined, to)
+}
+
+/// What a combining scatter of these elements refuses.
+pub(super) fn check_combining(op: ScatterOp, dtype: DType) -> Result<()> {
+    if op == ScatterOp::Store {
+        return Err(Error::InvalidArgument { what: "operator", reason: "storing combines nothing; use scatter_into".to_owned() });
+    }
+    check_operator(op, dtype)
+}

@@ -1,0 +1,265 @@
+//! Gathers and scatters of what is computed, at indices that are computed.
+
+use super::computed::{Sources, check_combining};
+use super::enqueue::{below, check_inputs};
+use super::floats::target_word;
+use super::{IndexElement, Move, ScatterFromTask, ScatterOp};
+use crate::backend::{Backend, Run};
+use crate::buffer::{Buffer, Memory as _};
+use crate::element::{Element, Num, Scalar, Ty};
+use crate::error::Result;
+use crate::input::{Collector, Inputs, Outputs, counting, scalar};
+use crate::ir::graph::{self, Value};
+use crate::ir::{Expr, Func};
+use crate::patterns::MapTask;
+use crate::patterns::before::Elsewhere;
+use crate::patterns::map::apart;
+use crate::patterns::operand::Operand;
+use std::sync::Arc;
+
+/// [Moves by index](Move) whose values and indices an operator computes of inputs: what is counted, constant, zipped, permuted, reversed, or computed.
+/// Neither ever lies in memory.
+///
+/// What is computed is stored as a [map](crate::patterns::Map) stores it: a NaN is the canonical one; a target that nothing is scattered to keeps every
+/// bit. No output may overlap an input. Elements that are scattered are those that an operator computes in: neither `f16` nor `u8`.
+pub trait MoveFrom: Move + Run<ScatterFromTask> {
+    /// `f` of the values' inputs at each index that `g` gives of others: a value or a tuple of up to four. An index that names no element gives zeros.
+    ///
+    /// One launch: `f` is evaluated where it is wanted, once to an index. What it reads element by element is fetched from there, so an array or a view
+    /// has at most 2^32 elements from the first to the last.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, y) = (dev.upload(&[1.0f32, 2.0, 3.0])?, dev.upload(&[10.0f32, 20.0, 30.0])?);
+    /// // Every other product, from the last on.
+    /// let found = dev.gather_from(((&x, &y), |(x, y)| x * y), (counting(2), |i| lit(2u32) - i * 2))?;
+    /// assert_eq!(found.read_blocking()?, [90.0, 10.0]);
+    /// let at = dev.upload(&[1i32, -1])?;
+    /// let (i, x) = dev.gather_from(((index(), &x.reversed()), |(i, x)| (i, x)), (&at, |at| at))?;
+    /// assert_eq!((i.read_blocking()?, x.read_blocking()?), (vec![1, 0], vec![2.0, 0.0])); // -1 names no element
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Map::map`](crate::patterns::Map::map), and [`Error::TooLarge`](crate::Error::TooLarge).
+    fn gather_from<V: Inputs<Self>, R: Outputs, H: Inputs<Self>, I: IndexElement>(
+        &self,
+        (values, f): (V, impl FnOnce(V::Exprs) -> R),
+        (indices, g): (H, impl FnOnce(H::Exprs) -> Expr<I>),
+    ) -> Result<R::Buffers<Self>> {
+        let (values, indices) = (Elsewhere::new(self, GATHER, &values, f)?, Operand::traced(self, GATHER, &indices, g)?);
+        let out = R::allocate(self, indices.len()?)?;
+        gather::<Self, R, I>(self, values, &indices, R::refs(&out))?;
+        Ok(out)
+    }
+
+    /// As [`MoveFrom::gather_from`], into the caller's buffers.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (order, out) = (dev.upload(&[2u64, 0, 1])?, dev.upload(b"...!")?);
+    /// dev.gather_from_into((counting(3), |i| (i + 97).store_as::<u8>()), (&order, |i| i), &out)?;
+    /// assert_eq!(out.read_blocking()?, *b"cab!");
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`MoveFrom::gather_from`], and [`Error::BufferTooSmall`](crate::Error::BufferTooSmall), [`Error::Aliasing`](crate::Error::Aliasing).
+    fn gather_from_into<V: Inputs<Self>, R: Outputs, H: Inputs<Self>, I: IndexElement>(
+        &self,
+        (values, f): (V, impl FnOnce(V::Exprs) -> R),
+        (indices, g): (H, impl FnOnce(H::Exprs) -> Expr<I>),
+        out: R::Refs<'_, Self>,
+    ) -> Result<()> {
+        let (values, indices) = (Elsewhere::new(self, GATHER, &values, f)?, Operand::traced(self, GATHER, &indices, g)?);
+        gather::<Self, R, I>(self, values, &indices, out)
+    }
+
+    /// As [`MoveFrom::gather_from`]; an index out of range is an error. Waits for the device.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[10i64, 20, 30])?;
+    /// let error = dev.gather_checked_from((&x, |x| x + 1), (counting(3), |i| i * 2)).unwrap_err();
+    /// assert!(matches!(error, isowarp::Error::IndexOutOfRange { position: 2, index: 4, limit: 3, .. }));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`MoveFrom::gather_from`], and [`Error::IndexOutOfRange`](crate::Error::IndexOutOfRange) with the first offending position.
+    fn gather_checked_from<V: Inputs<Self>, R: Outputs, H: Inputs<Self>, I: IndexElement>(
+        &self,
+        (values, f): (V, impl FnOnce(V::Exprs) -> R),
+        (indices, g): (H, impl FnOnce(H::Exprs) -> Expr<I>),
+    ) -> Result<R::Buffers<Self>> {
+        let (values, indices) = (Elsewhere::new(self, GATHER, &values, f)?, Operand::traced(self, GATHER, &indices, g)?);
+        let out = R::allocate(self, indices.len()?)?;
+        check_operand(self, GATHER, &indices, values.len)?;
+        gather::<Self, R, I>(self, values, &indices, R::refs(&out))?;
+        Ok(out)
+    }
+
+    /// `out[index] = value` for every index and value that `f` gives of the inputs; of several with one target the last stays, and an index out of
+    /// range writes nothing. Other elements of `out` stay as they are.
+    ///
+    /// Two launches over sources and one over targets: which source is a target's last one, then its value, which is computed where it is wanted, so
+    /// inputs span at most 2^32 elements. Scratch: four bytes a target.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(&[1.0f32, 2.0, 3.0])?, dev.upload(&[9.0f32; 4])?);
+    /// dev.scatter_from_into((&x, index()), |(x, i)| (i & 1u32, x * 10.0), &out)?; // 10 and 30 go to place 0: the last stays
+    /// assert_eq!(out.read_blocking()?, [30.0, 20.0, 9.0, 9.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Move::scatter_into`], and [`Error::Op`](crate::Error::Op); [`Error::TooLarge`](crate::Error::TooLarge) for 2^32 targets.
+    fn scatter_from_into<X: Inputs<Self>, I: IndexElement, T: Element<Reg = T> + Scalar>(
+        &self,
+        inputs: X,
+        f: impl FnOnce(X::Exprs) -> (Expr<I>, Expr<T>),
+        out: &Buffer<Self, T>,
+    ) -> Result<()> {
+        let sources = Sources::new(self, "scatter", &inputs, f)?;
+        if sources.check(self, out)? { sources.store_last(self, out) } else { Ok(()) }
+    }
+
+    /// As [`MoveFrom::scatter_from_into`]; an index out of range is an error. Waits for the device.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let out = dev.upload(&[9u32; 4])?;
+    /// let error = dev.scatter_checked_from_into(counting(5), |i| (i, i * i), &out).unwrap_err();
+    /// assert!(matches!(error, isowarp::Error::IndexOutOfRange { position: 4, index: 4, limit: 4, .. }));
+    /// assert_eq!(out.read_blocking()?, [9; 4]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`MoveFrom::scatter_from_into`], and [`Error::IndexOutOfRange`](crate::Error::IndexOutOfRange) with the first offending position.
+    fn scatter_checked_from_into<X: Inputs<Self>, I: IndexElement, T: Element<Reg = T> + Scalar>(
+        &self,
+        inputs: X,
+        f: impl FnOnce(X::Exprs) -> (Expr<I>, Expr<T>),
+        out: &Buffer<Self, T>,
+    ) -> Result<()> {
+        let sources = Sources::new(self, "scatter", &inputs, f)?;
+        let something = sources.check(self, out)?;
+        check_operand(self, "scatter", &sources.indices(self)?, out.len())?;
+        if something { sources.store_last(self, out) } else { Ok(()) }
+    }
+
+    /// As [`MoveFrom::scatter_from_into`] in one launch, for indices of which no two are equal. Where two are, the target's bits are not determined;
+    /// nothing else is touched.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(&[1i64, 2, 3])?, dev.buffer(3)?);
+    /// dev.scatter_unique_from_into((&x, index()), |(x, i)| (lit(2u32) - i, -x), &out)?;
+    /// assert_eq!(out.read_blocking()?, [-3, -2, -1]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`MoveFrom::scatter_from_into`].
+    fn scatter_unique_from_into<X: Inputs<Self>, I: IndexElement, T: Element<Reg = T> + Scalar>(
+        &self,
+        inputs: X,
+        f: impl FnOnce(X::Exprs) -> (Expr<I>, Expr<T>),
+        out: &Buffer<Self, T>,
+    ) -> Result<()> {
+        let sources = Sources::new(self, "scatter_unique", &inputs, f)?;
+        if sources.check(self, out)? { sources.store(self, out) } else { Ok(()) }
+    }
+
+    /// `out[index] = op(out[index], value)` for every index and value that `f` gives of the inputs: what [`Move::scatter_reduce_into`] does, with the
+    /// same bits in whatever order. Scratch is as there, without that of the sources, and sums of integers take none.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, sums) = (dev.upload(&[1e30f32, 0.5, -1e30])?, dev.upload(&[1.0f32; 2])?);
+    /// dev.scatter_reduce_from_into((&x, scalar(2.0f32)), |(x, k)| (lit(1u32), x * k), ScatterOp::Sum, &sums)?;
+    /// assert_eq!(sums.read_blocking()?, [1.0, 2.0]); // exact, rounded once
+    /// let most = dev.upload(&[0u32; 3])?;
+    /// dev.scatter_reduce_from_into(counting(10), |i| (i % 3, i * i), ScatterOp::Max, &most)?;
+    /// assert_eq!(most.read_blocking()?, [81, 49, 64]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Move::scatter_reduce_into`] and [`MoveFrom::scatter_from_into`].
+    fn scatter_reduce_from_into<X: Inputs<Self>, I: IndexElement, T: Element<Reg = T> + Scalar + Num>(
+        &self,
+        inputs: X,
+        f: impl FnOnce(X::Exprs) -> (Expr<I>, Expr<T>),
+        op: ScatterOp,
+        out: &Buffer<Self, T>,
+    ) -> Result<()> {
+        check_combining(op, T::DTYPE)?;
+        let sources = Sources::new(self, "scatter_reduce", &inputs, f)?;
+        if sources.check(self, out)? { sources.combine(self, op, out) } else { Ok(()) }
+    }
+}
+impl<B: Move + Run<ScatterFromTask>> MoveFrom for B {}
+
+const GATHER: &str = "gather";
+
+/// Enqueues a gather whose outputs are not yet checked.
+fn gather<B: Run<MapTask>, R: Outputs, I: IndexElement>(
+    device: &B,
+    values: Elsewhere<B>,
+    indices: &Operand<B, I>,
+    out: R::Refs<'_, B>,
+) -> Result<()> {
+    let (c, func) = at_indices(device, values, indices)?;
+    apart::<B, R>(device, GATHER, (c, func), out)
+}
+
+/// The values at these indices, zero where one names no element, as an operator and its leaves.
+fn at_indices<B: Backend, I: IndexElement>(device: &B, values: Elsewhere<B>, indices: &Operand<B, I>) -> Result<(Collector<B>, Arc<Func>)> {
+    let mut c = Collector::new(device, GATHER);
+    c.append(&values.c)?;
+    let first = c.leaves.len() as u16;
+    let (len, bound) = (values.len, below::<I>(values.len));
+    let rest = (indices, scalar(bound.unwrap_or(I::from_bits64(0))));
+    rest.collect(&mut c)?;
+    let build = || {
+        let (i, bound_of) = Inputs::<B>::exprs(&rest, &mut { first });
+        let zero = |ty: Ty| graph::with(|g| g.constant(ty, 0));
+        let types = values.types();
+        if len == 0 {
+            return types.iter().map(|&ty| zero(ty)).collect();
+        }
+        let there = if bound.is_some() { i.ge(I::from_bits64(0)) & i.lt(bound_of) } else { i.ge(I::from_bits64(0)) };
+        let found = values.results(&c.params, target_word(i));
+        let of = |(value, ty): (Value, Ty)| {
+            graph::with(|g| {
+                let (there, value, none) = (g.id(there.value(), Ty::Bool), g.id(value, ty), g.constant(ty, 0));
+                g.select(there, value, none)
+            })
+        };
+        found.into_iter().zip(types).map(of).collect()
+    };
+    let func = graph::trace(c.params.clone(), build)?;
+    Ok((c, Arc::new(func)))
+}
+
+/// Fails for the first index that is outside `0..limit`.
+fn check_operand<B: Move, I: IndexElement>(device: &B, pattern: &'static str, indices: &Operand<B, I>, limit: u64) -> Result<()> {
+    let n = indices.len()?;
+    check_inputs(device, pattern, (indices, n), limit, |position| {
+        let of = Elsewhere::new(device, pattern, &indices, |i: Expr<I>| i)?;
+        let place = Operand::traced(device, pattern, &(counting(1), scalar(position as u32)), |(_, place)| place)?;
+        let out = device.buffer::<I>(1)?;
+        gather::<B, Expr<I>, u32>(device, of, &place, &out)?;
+        Ok(out.read_blocking()?.first().map_or(0, |i| i.number()))
+    })
+}

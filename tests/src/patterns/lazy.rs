@@ -1,0 +1,305 @@
+//! Inputs that never lie in memory, of patterns that have cases of their own for arrays: sorts, gathers, flags and keys of scans.
+
+use super::{ABOVE_BINDING, input};
+use crate::case::{Cases, Target};
+use crate::data::Fill;
+use half::f16;
+use isowarp::Result;
+use isowarp::element::{DType, Element, Num};
+use isowarp::prelude::*;
+
+/// Nothing, one, edges of subgroups and tiles, several tiles.
+const SIZES: [u64; 5] = [0, 1, 33, 4097, 30_011];
+
+pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
+    permutations(c);
+    // Kernels of their own: too many to compile in the quick run's minute.
+    c.quick(false);
+    sorts(c);
+    sorts_of_narrow_and_wide_keys(c);
+    first_keys(c);
+    sorts_by_an_order(c);
+    sorts_of_segments(c);
+    gathers(c);
+    scatters(c);
+    combined::<B, u32>(c, &ScatterOp::COMBINING);
+    combined::<B, i32>(c, &[ScatterOp::Min, ScatterOp::Max]);
+    combined::<B, f32>(c, &[ScatterOp::Sum, ScatterOp::Sub, ScatterOp::Min, ScatterOp::Max]);
+    combined::<B, u64>(c, &[ScatterOp::Sum, ScatterOp::Max, ScatterOp::Or]);
+    combined::<B, i64>(c, &[ScatterOp::Sub, ScatterOp::Min]);
+    combined::<B, f64>(c, &[ScatterOp::Sum, ScatterOp::Min]);
+    heads(c);
+}
+
+/// An order that has some places twice, some not at all, and some that are none.
+fn places<B: Target>(d: &B, n: u64, len: u64) -> Result<Buffer<B, u32>> {
+    d.generate(n, (index(), scalar(len as u32)), |(i, len)| (i * 2_654_435_761) % (len + len / 8 + 1))
+}
+
+fn permutations<B: Target>(c: &mut Cases<B>) {
+    for n in SIZES {
+        c.add(format!("map/permuted/f32/n={n}"), move |d| {
+            let x = input::<B, f32>(d, Fill::Bits, 3001, "x")?;
+            d.map((permuted(&x, &places(d, n, 3001)?), index()), |(x, i)| (x, i))
+        });
+    }
+    c.add("reduce/permuted/f32", |d| {
+        let (x, y) = (input::<B, f32>(d, Fill::Cancel, 5003, "x")?, input::<B, u8>(d, Fill::Plain, 9001, "y")?);
+        let at = places(d, 9001, 5003)?;
+        let back = at.reversed();
+        // A view of indices, indices that are permuted themselves, signed ones of which some are below zero.
+        let signed = lazy(&at, |i: Expr<u32>| i.bitcast::<i32>() - 40);
+        let inputs = (permuted(&x, &back), permuted(&x, permuted(&at, counting(9001))), permuted(&y, signed));
+        d.reduce_from(inputs, |(x, y, k)| x * y + k.cast::<f32>(), Sum)
+    })
+    .needs(&[u8::DTYPE]);
+}
+
+fn sorts<B: Target>(c: &mut Cases<B>) {
+    for n in SIZES {
+        c.add(format!("sort/from/counting/u32/n={n}"), move |d| {
+            let keys = d.sort_from(counting(n), |i| (i * 2_654_435_761) >> 9, SortOrder::Descending)?;
+            Ok((keys, d.argsort_from(counting(n), |i| (i * 40_503) % 97, SortOrder::Ascending.bits(1..5))?))
+        });
+        // Special values meet each other, and what is not a number comes of some.
+        c.add(format!("sort/from/zipped/f32/n={n}"), move |d| {
+            let (x, y) = (input::<B, f32>(d, Fill::Bits, n, "x")?, input::<B, f32>(d, Fill::Bits, n, "y")?);
+            let f = |(x, y, k): (Expr<f32>, Expr<f32>, Expr<f32>)| x * y - k;
+            let pairs = d.sort_pairs_from((&x, &y.reversed()), |(x, y)| (x - y, y), SortOrder::Descending)?;
+            let zipped = d.sort_with_indices_from((&x, &y.reversed(), scalar(0.5f32)), f, SortOrder::Ascending)?;
+            Ok((pairs, zipped, d.sort_from(&x, |x| x, SortOrder::Ascending)?))
+        });
+        c.add(format!("sort/from/permuted/u32/n={n}"), move |d| {
+            let x = input::<B, u32>(d, Fill::Plain, 3001, "x")?;
+            let at = places(d, n, 3001)?;
+            let f = |(x, i): (Expr<u32>, Expr<u32>)| ((x >> 20) ^ (i >> 7), i);
+            let out = (d.iota::<u32>(n + 3, 0, 1)?, d.iota::<u32>(n + 3, 0, 1)?);
+            let lent = (d.buffer(n)?, d.buffer(n)?);
+            d.sort_pairs_from_with((permuted(&x, &at), index()), f, SortOrder::Ascending, (&lent.0, &lent.1), (&out.0, &out.1))?;
+            Ok((out, d.is_sorted_from(permuted(&x, &at), |x| x, SortOrder::Ascending)?))
+        });
+    }
+    for (rows, n) in [(1, 5), (300, 3), (5, 4097)] {
+        c.add(format!("sort/rows_from/u32/{rows}x{n}"), move |d| {
+            let f = |i: Expr<u32>| (i * 2_654_435_761) >> 20;
+            let sorted = d.sort_rows_from(counting(rows * n), f, n, SortOrder::Ascending)?;
+            Ok((sorted, d.argsort_rows_from(counting(rows * n), f, n, SortOrder::Descending)?))
+        });
+    }
+    // All keys alike: no pass is needed, and the payload has to be there all the same.
+    c.add("sort/from/constant/u32/n=30011", |d| {
+        let sorted = d.sort_with_indices_from((counting(30_011), scalar(7u32)), |(_, seven)| seven, SortOrder::Descending)?;
+        Ok((sorted, d.argsort_from((counting(30_011), scalar(7u32)), |(_, seven)| seven.store_as::<u8>(), SortOrder::Ascending)?))
+    })
+    .needs(&[DType::U8]);
+    let n = (1 << 20) + 1;
+    c.add(format!("sort/large_from/f32/n={n}"), move |d| {
+        let f = |i: Expr<u32>| ((i * 2_654_435_761) >> 12).bitcast::<i32>().cast::<f32>();
+        let out = d.argsort_from(counting(n), f, SortOrder::Ascending)?;
+        let digest = d.reduce_from((&out, index()), |(x, i)| x * (i | 1), Sum)?;
+        Ok((out.slice(n - 1000..)?, digest, d.is_sorted_from(permuted(&d.generate(n, index(), f)?, &out), |x| x, SortOrder::Ascending)?))
+    });
+}
+
+/// Sorted whole, and found by digits.
+fn first_keys<B: Target>(c: &mut Cases<B>) {
+    for (n, k) in [(0, 0), (1, 1), (30_011, 500), (300_007, 1), (300_007, 900)] {
+        c.add(format!("sort/top_k_from/f32/{k} of {n}"), move |d| {
+            let (x, y) = (input::<B, f32>(d, Fill::Bits, n, "x")?, input::<B, f32>(d, Fill::Wide, n, "y")?);
+            let found = d.top_k_from((&x, &y.reversed()), |(x, y)| x + y, k, SortOrder::Descending)?;
+            Ok((found, d.top_k_keys_from(counting(n), |i| (i * 2_654_435_761) >> 11, k, SortOrder::Ascending)?))
+        });
+    }
+}
+
+fn sorts_of_narrow_and_wide_keys<B: Target>(c: &mut Cases<B>) {
+    for n in [1, 4097, 30_011] {
+        c.add(format!("sort/from/f16/n={n}"), move |d| {
+            let (x, y) = (input::<B, f16>(d, Fill::Bits, n, "x")?, input::<B, f16>(d, Fill::Bits, n, "y")?);
+            let f = |(x, y): (Expr<f32>, Expr<f32>)| (x * y).store_as::<f16>();
+            Ok((d.sort_from((&x, &y), f, SortOrder::Ascending)?, d.argsort_from((&x, &y), f, SortOrder::Descending)?))
+        })
+        .needs(&[DType::F16]);
+        c.add(format!("sort/from/u8/n={n}"), move |d| {
+            let x = input::<B, u8>(d, Fill::Plain, n, "x")?;
+            let f = |(x, i): (Expr<u32>, Expr<u32>)| ((x ^ i).store_as::<u8>(), i);
+            d.sort_pairs_from((&x.reversed(), index()), f, SortOrder::Descending)
+        })
+        .needs(&[DType::U8]);
+        c.add(format!("sort/from/f64/n={n}"), move |d| {
+            let x = input::<B, f64>(d, Fill::Bits, n, "x")?;
+            let pairs = d.sort_pairs_from((&x, index()), |(x, i)| (x * x - x, i.cast::<u64>()), SortOrder::Ascending)?;
+            let sorted = d.is_sorted_from(&pairs.0, |x| x, SortOrder::Ascending)?;
+            Ok((pairs, sorted, d.is_sorted_from(&x, |x| -x, SortOrder::Descending)?))
+        })
+        .needs(&[DType::F64, DType::U64]);
+    }
+}
+
+fn sorts_by_an_order<B: Target>(c: &mut Cases<B>) {
+    for n in SIZES {
+        c.add(format!("sort_by/from/f32/n={n}"), move |d| {
+            let (x, y) = (input::<B, f32>(d, Fill::Bits, n, "x")?, input::<B, f32>(d, Fill::Wide, n, "y")?);
+            let last = |a: Expr<f32>, b: Expr<f32>| a.abs().lt(b.abs()) | (b.is_nan() & !a.is_nan());
+            let f = |(x, y): (Expr<f32>, Expr<f32>)| x + y;
+            let out = d.iota::<f32>(n + 2, 0.0, 1.0)?;
+            d.sort_by_from_into((&x, &y.reversed()), f, last, &out)?;
+            Ok((out, d.argsort_by_from((&x, &y), f, last)?))
+        });
+        c.add(format!("sort_by/pairs_from/u32/n={n}"), move |d| {
+            let at = places(d, n, 3001)?;
+            let x = input::<B, u32>(d, Fill::Plain, 3001, "x")?;
+            let digits = |a: Expr<u32>, b: Expr<u32>| (a % 100).lt(b % 100);
+            let travels = d.sort_pairs_by_from((permuted(&x, &at), index()), |(x, i)| (x, i), digits)?;
+            Ok((travels, d.sort_pairs_by_from(counting(n), |i| (i * 7, (i * 31).store_as::<u8>()), digits)?))
+        })
+        .needs(&[DType::U8]);
+    }
+}
+
+fn sorts_of_segments<B: Target>(c: &mut Cases<B>) {
+    for n in [0, 1, 33, 4097, 100_003] {
+        c.add(format!("segmented_sort/from/u32/n={n}"), move |d| {
+            let x = input::<B, u32>(d, Fill::Plain, n, "x")?;
+            let bounds: Vec<u32> = [0, 1, 1, 20, 700, 701, 9000, 60_000].into_iter().filter(|&o| u64::from(o) <= n).collect();
+            let (offsets, up) = (d.upload(&bounds)?, SortOrder::Ascending);
+            let f = |(x, i): (Expr<u32>, Expr<u32>)| (x >> 12) ^ i;
+            let pairs = d.segmented_sort_pairs_from(&x, |x| ((x >> 3).bitcast::<f32>(), x), &offsets, SortOrder::Descending)?;
+            let keys = d.segmented_sort_from((&x.reversed(), index()), f, &offsets, up)?;
+            Ok((pairs, keys, d.segmented_argsort_from((&x, index()), f, &offsets, up)?))
+        });
+    }
+}
+
+fn gathers<B: Target>(c: &mut Cases<B>) {
+    for n in SIZES {
+        c.add(format!("move/gather_from/f32/n={n}"), move |d| {
+            let (x, y) = (input::<B, f32>(d, Fill::Bits, 3001, "x")?, input::<B, f32>(d, Fill::Bits, 9003, "y")?);
+            // Zipped and strided values, a number that is their index, and a constant; indices of a view, of which some name nothing.
+            let at = places(d, n, 3001)?;
+            let values = (&x.reversed(), &y.strided(2, 3001, 3)?, index(), scalar(3u32));
+            d.gather_from((values, |(x, y, i, k)| (x - y, i * k)), (&at.reversed(), |at| at))
+        });
+        c.add(format!("move/gather_from/signed/n={n}"), move |d| {
+            let x = input::<B, u8>(d, Fill::Plain, 999, "x")?;
+            let out = d.iota::<u32>(n + 2, 5, 3)?;
+            // From 100 elements before the first one on; of a table at what it says itself.
+            let table = (array(&x), &x);
+            d.gather_from_into(
+                (table, |(all, x)| all.at(x * 3) * 1000 + x),
+                (counting(n), |i| (i * 7).bitcast::<i32>() - 100),
+                &out.slice(1..)?,
+            )?;
+            Ok(out)
+        })
+        .needs(&[DType::U8]);
+    }
+    c.add("move/gather_from/nothing", |d| {
+        let x = d.buffer::<f32>(0)?;
+        d.gather_from(((&x, index()), |(x, i)| (x + 1.0, i + 1)), (counting(500), |i| i))
+    });
+    c.add("move/gather_from/wide", |d| {
+        let (x, at) = (input::<B, u64>(d, Fill::Bits, 700, "x")?, input::<B, u64>(d, Fill::Bits, 5003, "at")?);
+        let far = |(at, i): (Expr<u64>, Expr<u32>)| select((i & 3u32).eq(0), at, at % 800);
+        d.gather_from((&x, |x| x ^ 1), ((&at, index()), far))
+    })
+    .needs(&[DType::U64]);
+    c.add("move/gather_checked_from", |d| {
+        let x = input::<B, f32>(d, Fill::Plain, 100, "x")?;
+        let said = |to: u32| {
+            let found = d.gather_checked_from((&x, |x| x * 2.0), (counting(90), |i| i + to));
+            d.upload(&found.err().map_or_else(Vec::new, |e| e.to_string().bytes().map(u32::from).collect()))
+        };
+        Ok((said(10)?, said(11)?, d.gather_checked_from((&x, |x| x * 2.0), (counting(90), |i| i + 10))?))
+    });
+}
+
+/// Targets of which some are wanted by several sources, some by none, and some are none.
+fn spread(i: Expr<u32>, targets: u64) -> Expr<u32> {
+    (i * 2_654_435_761) % (targets + targets / 8 + 1) as u32
+}
+
+fn scatters<B: Target>(c: &mut Cases<B>) {
+    for n in [0, 1, 33, 4097, 100_003] {
+        // Computed values that are no numbers, into targets that keep every bit.
+        c.add(format!("move/scatter_from/f32/n={n}"), move |d| {
+            let (x, y) = (input::<B, f32>(d, Fill::Bits, n, "x")?, input::<B, f32>(d, Fill::Bits, n, "y")?);
+            let out: Vec<_> = (0..2).map(|_| input::<B, f32>(d, Fill::Bits, 3001, "targets")).collect::<Result<_>>()?;
+            let f = |(x, y, i): (Expr<f32>, Expr<f32>, Expr<u32>)| (spread(i, 2990), x - y);
+            d.scatter_from_into((&x, &y.reversed(), index()), f, &out[0].slice(5..2995)?)?;
+            // Signed targets, a constant value.
+            d.scatter_from_into((counting(n), scalar(0.1f32)), |(i, k)| ((i * 7).bitcast::<i32>() - 50, k), &out[1])?;
+            Ok(out)
+        });
+        c.add(format!("move/scatter_from/permuted/u32/n={n}"), move |d| {
+            let (x, out) = (input::<B, u32>(d, Fill::Plain, 3001, "x")?, d.iota(5000, 7u32, 3)?);
+            let (at, third) = (places(d, n, 3001)?, input::<B, u32>(d, Fill::Plain, 3 * n + 2, "y")?);
+            let inputs = (permuted(&x, &at), &third.strided(1, n, 3)?, &at.reversed());
+            d.scatter_from_into(inputs, |(x, y, to)| (to, x ^ y), &out.slice(1000..)?)?;
+            Ok(out)
+        });
+        c.add(format!("move/scatter_unique_from/n={n}"), move |d| {
+            let (words, wide) = (d.iota(n + 5, 7u32, 3)?, input::<B, f64>(d, Fill::Bits, n + 5, "targets")?);
+            let x = input::<B, f64>(d, Fill::Bits, n, "x")?;
+            // From the end to the beginning; past it, and past the end.
+            d.scatter_unique_from_into((counting(n), scalar(n as u32)), |(i, n)| (n - i + 2, i * i), &words.slice(..n + 2)?)?;
+            d.scatter_unique_from_into((&x, index()), |(x, i)| (i.cast::<u64>() + 3, x + 1.0), &wide.slice(..n + 1)?)?;
+            Ok((words, wide))
+        })
+        .needs(&[DType::F64, DType::U64]);
+    }
+    c.add("move/scatter_checked_from", |d| {
+        let out = d.iota(100, 7u32, 3)?;
+        let said = |targets: u64| {
+            let found = d.scatter_checked_from_into(counting(90), |i| (i + 8, i), &out.slice(..targets)?);
+            d.upload(&found.err().map_or_else(Vec::new, |e| e.to_string().bytes().map(u32::from).collect()))
+        };
+        Ok((said(97)?, said(98)?, out.clone()))
+    });
+    let n = ABOVE_BINDING;
+    c.add("move/scatter_unique_from/above_binding_limit", move |d| {
+        let out = d.iota(n, 0u32, 7)?;
+        d.scatter_unique_from_into(counting(100_003), |i| (i * 419 + 5, i * i), &out)?;
+        d.reduce_from((&out, index()), |(x, i)| x * (i * 2 + 1), Sum)
+    })
+    .bytes(4 * n);
+}
+
+fn combined<B: Target, T: Element<Reg = T> + Num>(c: &mut Cases<B>, ops: &'static [ScatterOp]) {
+    let t = T::DTYPE;
+    for (n, targets) in [(0, 7), (1, 1), (8193, 5), (30_011, 20_000)] {
+        c.add(format!("move/scatter_reduce_from/{t}/{n}->{targets}"), move |d| {
+            let (x, y) = (input::<B, T>(d, Fill::Bits, n, "x")?, input::<B, T>(d, Fill::Wide, n, "y")?);
+            let mut outs = Vec::new();
+            for &op in ops {
+                let out = input::<B, T>(d, Fill::Bits, targets + 3, "targets")?;
+                let f = |(x, y, i): (Expr<T>, Expr<T>, Expr<u32>)| (spread(i, targets), select((i % 3).eq(0), x, y));
+                d.scatter_reduce_from_into((&x.reversed(), &y, index()), f, op, &out.slice(1..targets + 1)?)?;
+                outs.push(out);
+            }
+            Ok(outs)
+        })
+        .needs(&[t]);
+    }
+}
+
+/// Where segments start, computed.
+fn heads<B: Target>(c: &mut Cases<B>) {
+    for n in [0, 1, 33, 8193, 24_577] {
+        c.add(format!("scan/flags_from/f32/n={n}"), move |d| {
+            let x = input::<B, f32>(d, Fill::Cancel, n, "x")?;
+            let hashed = || lazy(counting(n), |i: Expr<u32>| ((i * 2_654_435_761) >> 26).eq(0).cast::<u32>());
+            let sums = d.scan_segmented_from(&x, |x| x * 0.5, hashed(), Sum)?;
+            Ok((sums, d.scan_segmented_exclusive_from((&x.reversed(), index()), |(x, i)| x + i.cast::<f32>(), hashed(), Sum)?))
+        });
+        c.add(format!("scan/keys_from/u32/n={n}"), move |d| {
+            let (x, k) = (input::<B, u32>(d, Fill::Plain, n, "x")?, input::<B, u32>(d, Fill::Sorted, n, "k")?);
+            let at = d.generate(n, (index(), scalar(n as u32)), |(i, n)| (i / 3) % n)?;
+            let back = k.reversed();
+            let mixed = |(a, b, i): (Expr<u32>, Expr<u32>, Expr<u32>)| a ^ (b >> 9) ^ (i >> 6);
+            let zipped = || lazy((permuted(&k, &at), &back, index()), mixed);
+            let sums = d.scan_by_key_from(zipped(), (&x, &k), |(x, k)| x ^ k, Sum)?;
+            Ok((sums, d.scan_by_key_exclusive_from(zipped(), (array(&x), index()), |(x, i)| x.at(i ^ 1), Max)?))
+        });
+    }
+}

@@ -1,0 +1,213 @@
+//! Inputs that never lie in memory against the same patterns over arrays, and what bad input gets. On every device.
+
+use crate::common::{each, mt19937};
+use isowarp::prelude::*;
+use isowarp::{Device, Error};
+
+fn words(b: &Buffer<Device, f32>) -> Vec<u32> {
+    b.read_blocking().unwrap().into_iter().map(f32::to_bits).collect()
+}
+
+#[test]
+fn sorts_of_what_is_computed_are_those_of_arrays() {
+    for n in [0usize, 1, 2, 300, 20_003] {
+        let x = mt19937(51, n);
+        each(|d| {
+            let (x, order) = (d.upload(&x).unwrap(), d.generate(n as u64, index(), |i| (i * 7) ^ 1).unwrap());
+            // Floats of every kind, zipped with what is permuted, reversed and counted.
+            let back = x.reversed();
+            let inputs = || (permuted(&x, &order), &back, counting(n as u64));
+            let f = |(a, b, i): (Expr<u32>, Expr<u32>, Expr<u32>)| (a ^ (b << 3) ^ i).bitcast::<f32>();
+            let array = d.map(inputs(), f).unwrap();
+            for by in [SortBy::from(SortOrder::Ascending), SortOrder::Descending.bits(5..30)] {
+                let expected = d.sort_with_indices(&array, by.clone()).unwrap();
+                assert_eq!(words(&d.sort_from(inputs(), f, by.clone()).unwrap()), words(&expected.0));
+                let places = expected.1.read_blocking().unwrap();
+                assert_eq!(d.argsort_from(inputs(), f, by.clone()).unwrap().read_blocking().unwrap(), places);
+                let found = d.sort_with_indices_from(inputs(), f, by.clone()).unwrap();
+                assert_eq!((words(&found.0), found.1.read_blocking().unwrap()), (words(&expected.0), places.clone()));
+                let pairs = d.sort_pairs_from((inputs(), index()), |(x, i)| (f(x), i * 3), by.clone()).unwrap();
+                let tripled: Vec<u32> = places.iter().map(|p| p * 3).collect();
+                assert_eq!((words(&pairs.0), pairs.1.read_blocking().unwrap()), (words(&expected.0), tripled));
+                let sorted = |x: &Buffer<Device, f32>| d.is_sorted(x, by.clone()).unwrap().read_blocking().unwrap();
+                let sorted_from = d.is_sorted_from(inputs(), f, by.clone()).unwrap().read_blocking().unwrap();
+                assert_eq!(sorted_from, sorted(&array), "{n}");
+                assert_eq!(d.is_sorted_from(permuted(&array, &expected.1), |x| x, by.clone()).unwrap().read_blocking().unwrap(), 1, "{n}");
+            }
+            let k = n as u64 / 3;
+            let expected = d.top_k(&array, k, SortOrder::Descending).unwrap();
+            let found = d.top_k_from(inputs(), f, k, SortOrder::Descending).unwrap();
+            assert_eq!((words(&found.0), found.1.read_blocking().unwrap()), (words(&expected.0), expected.1.read_blocking().unwrap()));
+            let last = |a: Expr<f32>, b: Expr<f32>| a.abs().gt(b.abs()) | (b.is_nan() & !a.is_nan());
+            assert_eq!(words(&d.sort_by_from(inputs(), f, last).unwrap()), words(&d.sort_by(&array, last).unwrap()));
+            let expected = d.argsort_by(&array, last).unwrap().read_blocking().unwrap();
+            assert_eq!(d.argsort_by_from(inputs(), f, last).unwrap().read_blocking().unwrap(), expected);
+            let offsets = d.upload(&[0, n as u32 / 3, n as u32 / 3, n as u32]).unwrap();
+            let expected = d.segmented_sort(&array, &offsets, SortOrder::Descending).unwrap();
+            assert_eq!(words(&d.segmented_sort_from(inputs(), f, &offsets, SortOrder::Descending).unwrap()), words(&expected));
+        });
+    }
+}
+
+#[test]
+fn sorts_of_counted_squares_are_known_without_a_sort() {
+    each(|d| {
+        // (i - 600)^2 for i below 1000: from both ends inward, equal ones in their order.
+        let f = |i: Expr<u32>| (i - 600) * (i - 600);
+        let sorted = d.sort_from(counting(1000), f, SortOrder::Ascending).unwrap().read_blocking().unwrap();
+        let mut expected: Vec<u32> = (0..1000u32).map(|i| i.abs_diff(600).pow(2)).collect();
+        expected.sort_unstable();
+        assert_eq!(sorted, expected);
+        let order = d.argsort_from(counting(1000), f, SortOrder::Ascending).unwrap().read_blocking().unwrap();
+        assert_eq!((&order[..5], order[999]), (&[600, 599, 601, 598, 602][..], 0));
+        let rows = d.sort_rows_from(counting(6), |i| i * 5 % 6, 2, SortOrder::Descending).unwrap();
+        assert_eq!(rows.read_blocking().unwrap(), [5, 0, 4, 3, 2, 1]);
+        assert_eq!(
+            d.argsort_rows_from(counting(6), |i| i * 5 % 6, 2, SortOrder::Ascending).unwrap().read_blocking().unwrap(),
+            [0, 1, 1, 0, 1, 0]
+        );
+    });
+}
+
+#[test]
+fn gathers_of_what_is_computed_are_those_of_arrays() {
+    for (len, n) in [(1usize, 5u64), (300, 0), (300, 1), (1, 300), (5003, 20_003)] {
+        let x = mt19937(61, len);
+        each(|d| {
+            let x = d.upload(&x).unwrap();
+            let third = x.strided(0, len as u64 / 3, 3).unwrap();
+            let f = |(x, i): (Expr<u32>, Expr<u32>)| (x.cast::<f32>() * 1e-3 + i.cast::<f32>()).sin();
+            let g = |i: Expr<u32>| (i * 37) % (len as u32 + 2);
+            let at = d.generate(n, index(), g).unwrap();
+            for view in [x.reversed(), third] {
+                let array = d.map((&view, index()), f).unwrap();
+                let found = d.gather_from(((&view, index()), f), (counting(n), g)).unwrap();
+                assert_eq!(words(&found), words(&d.gather(&array, &at).unwrap()), "{len} {n}");
+                let found = d.gather_from((&array, |x| x), (&at, |at| at.bitcast::<i32>() - 1)).unwrap();
+                let signed = d.map(&at, |at| at.bitcast::<i32>() - 1).unwrap();
+                assert_eq!(words(&found), words(&d.gather(&array, &signed).unwrap()), "{len} {n}");
+            }
+        });
+    }
+}
+
+#[test]
+fn scatters_of_what_is_computed_are_those_of_arrays() {
+    for (n, targets) in [(0usize, 5u64), (1, 1), (300, 7), (5003, 4000), (20_003, 1)] {
+        let (x, old) = (mt19937(81, n), mt19937(82, targets as usize));
+        each(|d| {
+            let x = d.upload(&x).unwrap();
+            let back = x.reversed();
+            let place = |i: Expr<u32>| (i * 2_654_435_761) % (targets as u32 + 2);
+            let value = |x: Expr<u32>| (x.cast::<f32>() - 2e9) * 1e-3;
+            let at = d.generate(n as u64, index(), place).unwrap();
+            let array = d.map(&back, value).unwrap();
+            let fresh = || d.upload(&old.iter().map(|&b| f32::from_bits(b)).collect::<Vec<_>>()).unwrap();
+            let (found, expected) = (fresh(), fresh());
+            d.scatter_from_into((&back, index()), |(x, i)| (place(i), value(x)), &found).unwrap();
+            d.scatter_into(&array, &at, &expected).unwrap();
+            assert_eq!(words(&found), words(&expected), "{n} {targets}");
+            for op in [ScatterOp::Sum, ScatterOp::Sub, ScatterOp::Min, ScatterOp::Max] {
+                let (found, expected) = (fresh(), fresh());
+                d.scatter_reduce_from_into((&back, index()), |(x, i)| (place(i), value(x)), op, &found).unwrap();
+                d.scatter_reduce_into(&array, &at, op, &expected).unwrap();
+                assert_eq!(words(&found), words(&expected), "{n} {targets} {op:?}");
+            }
+            for op in ScatterOp::COMBINING {
+                let (found, expected) = (d.upload(&old).unwrap(), d.upload(&old).unwrap());
+                d.scatter_reduce_from_into((&back, &at), |(x, at)| (at.bitcast::<i32>(), x), op, &found).unwrap();
+                d.scatter_reduce_into(&d.reverse(&x).unwrap(), &at, op, &expected).unwrap();
+                assert_eq!(found.read_blocking().unwrap(), expected.read_blocking().unwrap(), "{n} {targets} {op:?}");
+            }
+        });
+    }
+}
+
+#[test]
+fn segments_begin_where_computed_flags_and_keys_say() {
+    for n in [0, 1, 300, 9001] {
+        each(|d| {
+            let x = d.upload(&mt19937(71, n)).unwrap();
+            let n = n as u64;
+            let key = |i: Expr<u32>| (i / 7) ^ (i / 100);
+            let keys = d.generate(n, index(), key).unwrap();
+            let flags = d.generate(n, index(), |i| (i % 13).eq(0).cast::<u32>()).unwrap();
+            let f = |x: Expr<u32>| (x >> 9).cast::<f32>();
+            let array = d.map(&x, f).unwrap();
+            let lazy_keys = || lazy(counting(n), key);
+            let lazy_flags = || lazy(counting(n), |i: Expr<u32>| (i % 13).eq(0).cast::<u32>());
+            assert_eq!(words(&d.scan_by_key_from(lazy_keys(), &x, f, Sum).unwrap()), words(&d.scan_by_key(&keys, &array, Sum).unwrap()));
+            let expected = d.scan_by_key_exclusive(&keys, &array, Sum).unwrap();
+            assert_eq!(words(&d.scan_by_key_exclusive_from(lazy_keys(), &x, f, Sum).unwrap()), words(&expected));
+            let expected = d.scan_segmented(&array, &flags, Sum).unwrap();
+            assert_eq!(words(&d.scan_segmented_from(&x, f, lazy_flags(), Sum).unwrap()), words(&expected));
+            let expected = d.scan_segmented_exclusive(&array, &flags, Sum).unwrap();
+            assert_eq!(words(&d.scan_segmented_exclusive_from(&x, f, lazy_flags(), Sum).unwrap()), words(&expected));
+            // Keys that are read backwards, and through indices.
+            let mirrored = d.reverse(&keys).unwrap();
+            let expected = words(&d.scan_by_key(&mirrored, &array, Sum).unwrap());
+            assert_eq!(words(&d.scan_by_key_from(&keys.reversed(), &x, f, Sum).unwrap()), expected);
+            let order = d.generate(n, (index(), scalar(n as u32)), |(i, n)| n - i - 1).unwrap();
+            assert_eq!(words(&d.scan_by_key_from(permuted(&keys, &order), &x, f, Sum).unwrap()), expected);
+        });
+    }
+}
+
+#[test]
+fn inputs_that_do_not_fit_are_refused_and_nothing_is_written() {
+    each(|d| {
+        let (x, out, places) = (d.iota(100, 1u32, 1).unwrap(), d.iota(100, 7u32, 0).unwrap(), d.iota(100, 7u32, 0).unwrap());
+        let (short, up) = (d.buffer::<u32>(99).unwrap(), SortOrder::Ascending);
+        let few = x.slice(..60).unwrap();
+        assert!(matches!(d.sort_from_into((&x, &few), |(x, _)| x, up, &out), Err(Error::LengthMismatch { expected: 100, found: 60, .. })));
+        assert!(matches!(d.sort_from_into(index(), |i| i, up, &out), Err(Error::InvalidArgument { .. })), "no length");
+        assert!(matches!(d.sort_from_into(&x, |x| x, up, &short), Err(Error::BufferTooSmall { required: 100, available: 99, .. })));
+        assert!(matches!(d.sort_from_into(&x, |x| x, up, &x), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.sort_from_into(permuted(&x, counting(50)), |x| x, up, &x.slice(50..).unwrap()), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.sort_from_with(&x, |x| x, up, &x, &out), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.sort_from_with(&x, |x| x, up, &out, &out), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.sort_from_into(&x, |x| x, up.bits(4..40), &out), Err(Error::InvalidArgument { what: "bits", .. })));
+        assert!(matches!(d.is_sorted_from(&x, |x| x, up.bits(4..40)), Err(Error::InvalidArgument { what: "bits", .. })));
+        assert!(matches!(d.sort_pairs_from_into(&x, |x| (x, x), up, (&out, &out)), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.sort_pairs_from_into(&x, |x| (x, x), up, (&out, &short)), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(d.argsort_from_into(&x, |x| x, up, &x), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.sort_rows_from(&x, |x| x, 7, up), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.sort_rows_from(&x, |x| x, 0, up), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.sort_by_from_into(&x, |x| x, Expr::lt, &x), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.sort_by_from_into(&x, |x| x, Expr::lt, &short), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(d.sort_pairs_by_from_into(&x, |x| (x, x), Expr::lt, (&out, &x)), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.top_k_from(&x, |x| x, 101, up), Err(Error::TooLarge { requested: 101, limit: 100, .. })));
+        assert!(matches!(d.top_k_from_into(&x, |x| x, 9, up, (&x, &out)), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.top_k_keys_from_into(&x, |x| x, 100, up, &short), Err(Error::BufferTooSmall { .. })));
+        let offsets = d.upload(&[0u32, 100]).unwrap();
+        assert!(matches!(d.segmented_sort_from_into(&x, |x| x, &offsets, up, &x), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.segmented_sort_from_into(&x, |x| x, &offsets, up, &short), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(d.gather_from_into((&x, |x| x), (&few, |i| i), &short.slice(..59).unwrap()), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(d.gather_from_into((&x, |x| x), (&few, |i| i), &few), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.gather_from((index(), |i| i), (&few, |i| i)), Err(Error::InvalidArgument { .. })), "no length");
+        let far = d.gather_checked_from((&x, |x| x), (counting(70), |i| i * 2 - 4)).unwrap_err();
+        assert_eq!(far, Error::IndexOutOfRange { pattern: "gather", position: 0, index: i128::from(u32::MAX - 3), limit: 100 });
+        let all = |i: Expr<u32>| (i, i);
+        assert!(matches!(d.scatter_from_into(&x, all, &x), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.scatter_from_into(permuted(&x, &few), all, &x), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.scatter_unique_from_into(&x, all, &few), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.scatter_from_into((&x, &few), |(i, _)| (i, i), &out), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.scatter_from_into(index(), all, &out), Err(Error::InvalidArgument { .. })), "no length");
+        assert!(matches!(d.scatter_reduce_from_into(&x, all, ScatterOp::Store, &out), Err(Error::InvalidArgument { .. })));
+        let floats = d.iota(100, 0.0f32, 1.0).unwrap();
+        let xor = d.scatter_reduce_from_into(&x, |i| (i, i.cast::<f32>()), ScatterOp::Xor, &floats);
+        assert!(matches!(xor, Err(Error::InvalidArgument { what: "operator", .. })));
+        assert!(matches!(d.scatter_reduce_from_into(&floats, |x| (lit(0u32), x), ScatterOp::Sum, &floats), Err(Error::Aliasing { .. })));
+        let most = 1 << 31;
+        let many = d.scatter_from_into(counting(most), all, &out);
+        assert!(matches!(many, Err(Error::TooLarge { requested, .. }) if requested == most), "{many:?}");
+        let wrong = Error::IndexOutOfRange { pattern: "scatter", position: 50, index: 100, limit: 100 };
+        assert_eq!(d.scatter_checked_from_into(counting(70), |i| (i * 2, i), &out).unwrap_err(), wrong);
+        let flags = || lazy(&few, |f: Expr<u32>| f & 1u32);
+        assert!(matches!(d.scan_segmented_from_into(&x, |x| x, flags(), Sum, &out), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.scan_by_key_exclusive_from_into(flags(), &x, |x| x, Sum, &out), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.scan_by_key_from_into(permuted(&out, &x), &x, |x| x, Sum, &out), Err(Error::Aliasing { .. })));
+        assert_eq!((out.read_blocking().unwrap(), places.read_blocking().unwrap()), (vec![7; 100], vec![7; 100]));
+        assert_eq!(x.read_blocking().unwrap(), (1..=100).collect::<Vec<u32>>());
+    });
+}

@@ -1,0 +1,148 @@
+//! Merges and searches of inputs: those of the arrays that the inputs stand for, closed forms, and what becomes of bad input.
+
+use crate::common::each;
+use isowarp::ir::ArrayExpr;
+use isowarp::prelude::*;
+use isowarp::{Device, Error, Result};
+
+const UP: SortOrder = SortOrder::Ascending;
+
+#[test]
+fn merges_and_searches_of_inputs_are_those_of_arrays() {
+    each(|d| {
+        for (m, n) in [(0, 700), (700, 0), (257, 9001), (5000, 4000)] {
+            let noise = d.generate(m, index(), |i| (i * 2_654_435_761) >> 9).unwrap();
+            let (places, falling) = (d.argsort(&noise, UP).unwrap(), d.generate(n, index(), |i| 0u32 - i * 1000).unwrap());
+            let back = falling.reversed();
+            let permuted = ((&places, array(&noise)), |(i, x): (Expr<u32>, ArrayExpr<u32>)| x.at(i));
+            let computed = ((&back, scalar(9u32), counting(n)), |(x, s, i): (Expr<u32>, Expr<u32>, Expr<u32>)| (x >> s) + i);
+            let with_index = |(x, i): (Expr<u32>, Expr<u32>)| (x, i * 3);
+            let (a, b) = (d.map(permuted.0.clone(), permuted.1).unwrap(), d.map(computed.0, computed.1).unwrap());
+            let same = |found: Result<Buffer<Device, u32>>, expected: Result<Buffer<Device, u32>>| {
+                assert!(found.unwrap().read_blocking().unwrap() == expected.unwrap().read_blocking().unwrap(), "{m} and {n}");
+            };
+            same(d.merge_from(permuted.clone(), computed, UP), d.merge(&a, &b, UP));
+            same(d.merge_from(computed, permuted.clone(), UP), d.merge(&b, &a, UP));
+            same(d.lower_bound_from(permuted.clone(), computed, UP), d.lower_bound(&a, &b, UP));
+            same(d.upper_bound_from(computed, permuted.clone(), UP), d.upper_bound(&b, &a, UP));
+            same(d.count_equal_from(permuted.clone(), permuted.clone(), UP), d.count_equal(&a, &a, UP));
+            let ranks = d.iota(m + n + 3, 0u32, 1).unwrap();
+            same(d.co_ranks_from(permuted, computed, UP, &ranks), d.co_ranks(&a, &b, UP, &ranks));
+            let values = |n: u64| d.iota(n, 0u32, 3).unwrap();
+            let (keys, found) = d.merge_pairs_from(((&a, index()), with_index), ((&b, index()), with_index), UP).unwrap();
+            let (expected_keys, expected) = d.merge_pairs((&a, &values(m)), (&b, &values(n)), UP).unwrap();
+            same(Ok(keys), Ok(expected_keys));
+            same(Ok(found), Ok(expected));
+        }
+    });
+}
+
+#[test]
+fn the_even_and_the_odd_numbers_merge_to_all() {
+    each(|d| {
+        for n in [1, 2, 3839, 3841, 4353, 100_001] {
+            let all = d.merge_from((counting(n - n / 2), |i| i * 2), (counting(n / 2), |i| i * 2 + 1), UP).unwrap();
+            assert!(all.read_blocking().unwrap().into_iter().eq(0..n as u32), "{n}");
+        }
+    });
+}
+
+#[test]
+fn roots_are_places_among_squares() {
+    each(|d| {
+        let n = 1_000_003;
+        let roots = d.upper_bound_from((counting(1 << 16), |i| i * i), (counting(n), |i| i), UP).unwrap().read_blocking().unwrap();
+        assert!(roots.into_iter().zip(0..n).all(|(above, x)| u64::from(above - 1) == x.isqrt()));
+    });
+}
+
+#[test]
+fn sets_of_inputs_are_those_of_arrays() {
+    each(|d| {
+        for (m, n) in [(0, 9), (9, 0), (1000, 777), (20_000, 301)] {
+            let x = d.generate(m, index(), |i| i / 3 * 4).unwrap();
+            let (a, b) = ((&x, |x: Expr<u32>| x + 8), (counting(n), |i: Expr<u32>| (i >> 1) + (i >> 2)));
+            let (p, q) = (d.map(a.0, a.1).unwrap(), d.map(b.0, b.1).unwrap());
+            type Found = Result<Selected<Device, Buffer<Device, u32>>>;
+            let same = |found: Found, expected: Found| {
+                assert!(found.unwrap().read_blocking().unwrap() == expected.unwrap().read_blocking().unwrap(), "{m} and {n}");
+            };
+            same(d.union_from(a, b, UP), d.union(&p, &q, UP));
+            same(d.intersection_from(a, b, UP), d.intersection(&p, &q, UP));
+            same(d.difference_from(a, b, UP), d.difference(&p, &q, UP));
+            same(d.symmetric_difference_from(a, b, UP), d.symmetric_difference(&p, &q, UP));
+        }
+    });
+}
+
+#[test]
+fn keys_that_are_passed_on_keep_their_bits_and_computed_ones_have_one_nan() {
+    each(|d| {
+        let nan = |bits: u32| f32::from_bits(bits);
+        let (x, y) = (d.upload(&[nan(0xff80_0001), -0.0, 0.0, nan(0x7fff_ffff)]).unwrap(), d.upload(&[1.0f32, nan(0x7fc0_0123)]).unwrap());
+        let merged = d.merge_from((&x, |x| x), (&y, |y| y + 1.0), UP).unwrap().read_blocking().unwrap();
+        let bits: Vec<u32> = merged.into_iter().map(f32::to_bits).collect();
+        assert_eq!(bits, [0xff80_0001, 0x8000_0000, 0, 0x4000_0000, 0x7fc0_0000, 0x7fff_ffff]);
+    });
+}
+
+#[test]
+fn inputs_that_are_not_sorted_do_no_harm_elsewhere() {
+    each(|d| {
+        for n in [100, 20_000] {
+            let noise = |seed: u32| move |i: Expr<u32>| ((i + seed) * 2_654_435_761) >> 3;
+            let (out, values) = (d.iota(2 * n + 20, 7u32, 0).unwrap(), d.iota(2 * n + 20, 7u32, 0).unwrap());
+            let inside = |x: &Buffer<Device, u32>| x.slice(10..2 * n + 10).unwrap();
+            let (a, b) = ((counting(n), noise(1)), (counting(n), noise(1 << 20)));
+            let pair = |seed: u32| (counting(n), move |i: Expr<u32>| (noise(seed)(i), i));
+            d.merge_pairs_from_into(pair(1), pair(1 << 20), UP, (&inside(&out), &inside(&values))).unwrap();
+            for x in [&out, &values] {
+                let x = x.read_blocking().unwrap();
+                assert!(x[..10].iter().chain(&x[x.len() - 10..]).all(|&v| v == 7));
+            }
+            for found in [d.lower_bound_from(a, b, UP), d.upper_bound_from(a, b, UP), d.count_equal_from(a, b, UP)] {
+                assert!(found.unwrap().read_blocking().unwrap().iter().all(|&at| u64::from(at) <= n));
+            }
+        }
+    });
+}
+
+#[test]
+fn merges_of_inputs_refuse_what_does_not_fit() {
+    each(|d| {
+        let x = d.iota(100, 0u32, 1).unwrap();
+        let (low, high) = (x.slice(..40).unwrap(), x.slice(40..).unwrap());
+        let (out, small) = (d.iota(100, 7u32, 0).unwrap(), d.iota(99, 7u32, 0).unwrap());
+        let same = |x: Expr<u32>| x;
+        let (a, b) = ((&low, same), (&high, same));
+        // What an input reads, by elements or at computed indices.
+        assert!(matches!(d.merge_from_into(a, b, UP, &x), Err(Error::Aliasing { .. })));
+        let fetched = ((counting(40), array(&out)), |(i, all): (Expr<u32>, ArrayExpr<u32>)| all.at(i));
+        assert!(matches!(d.merge_from_into(fetched.clone(), b, UP, &out), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.lower_bound_from_into(a, b, UP, &high), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.co_ranks_from_into(a, b, UP, &low, &high), Err(Error::Aliasing { .. })));
+        let pair = |x: Expr<u32>| (x, x);
+        assert!(matches!(d.merge_pairs_from_into((&low, pair), (&high, pair), UP, (&out, &out)), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.merge_from_into(a, b, UP, &small), Err(Error::BufferTooSmall { required: 100, available: 99, .. })));
+        assert!(matches!(d.upper_bound_from_into(a, (&x, same), UP, &small), Err(Error::BufferTooSmall { .. })));
+        let unequal = ((&low, &high), |(x, y): (Expr<u32>, Expr<u32>)| x + y);
+        assert!(matches!(d.merge_from_into(unequal, b, UP, &out), Err(Error::LengthMismatch { expected: 40, found: 60, .. })));
+        assert!(matches!(d.merge_from_into((scalar(1u32), same), b, UP, &out), Err(Error::InvalidArgument { .. })));
+        let escaped = std::cell::Cell::new(None);
+        d.map(&low, |x| {
+            escaped.set(Some(x));
+            x
+        })
+        .unwrap();
+        assert!(matches!(d.merge_from_into((&low, |x| escaped.get().unwrap_or(x)), b, UP, &out), Err(Error::Op(_))));
+        let count = d.iota(1, 7u32, 0).unwrap();
+        assert!(matches!(d.union_from_into(a, b, UP, &small, &count), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(d.difference_from_into(a, b, UP, &high, &count), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.intersection_from_into(a, b, UP, &out, &out), Err(Error::Aliasing { .. })));
+        assert_eq!(count.read_blocking().unwrap(), [7]);
+        let far = (counting(1 << 33), same);
+        assert!(matches!(d.lower_bound_from_into(far, b, UP, &out), Err(Error::TooLarge { .. })));
+        assert_eq!((out.read_blocking().unwrap(), small.read_blocking().unwrap()), (vec![7; 100], vec![7; 99]));
+        assert!(x.read_blocking().unwrap().into_iter().eq(0..100));
+    });
+}
