@@ -284,7 +284,7 @@ IW_DEVICE void sort_window(const Args& args, const Window& its, Marks& marks, Sh
     const uint32_t stop = marks.end, most = marks.longest, parts_to_list = marks.long_count;
 #pragma unroll 1
     for (uint32_t p = 0; p < parts_to_list; ++p)
-        list_part<ITEMS<K, P> * THREADS>(args, window + marks.long_begins[p], marks.long_ends[p] - marks.long_begins[p], marks.long_stays[p]);
+        list_part<ITEMS<K, P, true> * THREADS>(args, window + marks.long_begins[p], marks.long_ends[p] - marks.long_begins[p], marks.long_stays[p]);
     if (stop == 0) return;
     if (warp_id() == 0) look_back(marks);
     __syncthreads();
@@ -344,7 +344,7 @@ IW_DEVICE void segmented_short(const Args& args) {
 
 // A part of at most I keys to a thread.
 template <class K, int P, int I>
-IW_DEVICE void sort_alone(const Args& args, const AlonePart& part, SharedTile<K, P>& shared, uint32_t* sums) {
+IW_DEVICE void sort_alone(const Args& args, const AlonePart& part, SharedTile<K, P, true>& shared, uint32_t* sums) {
     using V = typename PayloadOf<P>::Type;
     const int lane = lane_id(), warp = warp_id(), place = warp * I * WARP + lane, count = part.size & ~STAYS;
     const K* const keys = (const K*)args.in[0].ptr + part.begin;
@@ -408,8 +408,8 @@ IW_DEVICE void sort_alone(const Args& args, const AlonePart& part, SharedTile<K,
 // Blocks take one part after the other; fewer keys to a thread where that suffices.
 template <class K, int P>
 IW_DEVICE void segmented_alone(const Args& args) {
-    constexpr int I = ITEMS<K, P>, HALF = (I + 1) / 2, QUARTER = (I + 3) / 4, EIGHTH = (I + 7) / 8;
-    __shared__ SharedTile<K, P> shared;
+    constexpr int I = ITEMS<K, P, true>, HALF = (I + 1) / 2, QUARTER = (I + 3) / 4, EIGHTH = (I + 7) / 8;
+    __shared__ SharedTile<K, P, true> shared;
     __shared__ uint32_t sums[WARPS];
     const uint32_t parts = listed(args)[ALONE_PARTS];
 #pragma unroll 1
@@ -438,7 +438,7 @@ IW_DEVICE void segmented_alone(const Args& args) {
     extern "C" __global__ void __launch_bounds__(THREADS, 2) segmented_pass_k##B##_p##P(const __grid_constant__ Args args) {         \
         while (sort_pass<K, P, true>(args)) __syncthreads();                                                                         \
     }                                                                                                                                \
-    extern "C" __global__ void __launch_bounds__(THREADS, P > 0 ? 2 : 3) segmented_alone_k##B##_p##P(const __grid_constant__ Args args) { \
+    extern "C" __global__ void __launch_bounds__(THREADS, P > 0 ? 1 : 3) segmented_alone_k##B##_p##P(const __grid_constant__ Args args) { \
         segmented_alone<K, P>(args);                                                                                                 \
     }
 #define SEGMENTED(B, K)                                         \

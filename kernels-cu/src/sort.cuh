@@ -69,10 +69,11 @@ constexpr int TABLE_ROWS = 3, BEGIN = 0, SIZE = 1, FIRST = 2;
 constexpr uint32_t STAYS = 1u << 31;  // in SIZE: its keys stay where they are
 IW_DEVICE uint32_t* table_of(const Args& args, int k) { return (uint32_t*)args.scratch[2] + (uint64_t)k * args.u[TILES]; }
 
-template <class K, int P>
-constexpr int ITEMS = (sizeof(K) > P ? sizeof(K) : P) > 4 ? 11 : P > 0 ? 22 : 19;
+// Keys of a thread.
+template <class K, int P, bool PART>
+constexpr int ITEMS = (sizeof(K) > P ? sizeof(K) : P) > 4 ? 11 : P > 0 ? 22 : PART ? 23 : 19;
 
-// Blocks to a multiprocessor that registers leave room for: what travels takes as many as keys.
+// Blocks to a multiprocessor that registers leave room for: what travels takes as many as keys. Passes over parts, which are loops, have room for two.
 template <class K, int P>
 constexpr int BLOCKS = P == 4 && sizeof(K) <= 4 ? 2 : 3;
 
@@ -91,13 +92,13 @@ struct PayloadOf<8> {
 };
 
 // A tile in shared memory: counts first, then what goes out in the order of places.
-template <class K, int P>
+template <class K, int P, bool PART>
 union SharedTile {
     struct {
         uint32_t counters[WARPS][RADIX], matches[WARPS][RADIX];
     } rank;
-    K keys[ITEMS<K, P> * THREADS];
-    typename PayloadOf<P>::Type payload[ITEMS<K, P> * THREADS];
+    K keys[ITEMS<K, P, PART> * THREADS];
+    typename PayloadOf<P>::Type payload[ITEMS<K, P, PART> * THREADS];
 };
 
 // The warps' counts of each value become the places of their first keys of it in the tile. Thread v, of 256, learns how many keys in all have value v, which
@@ -169,8 +170,8 @@ IW_DEVICE void rank_keys(Halves<I>& ranks, const F& value_of, uint32_t* counters
 template <class K, int P, bool PART>
 IW_DEVICE bool sort_pass(const Args& args) {
     using V = typename PayloadOf<P>::Type;
-    constexpr int I = ITEMS<K, P>, TILE = I * THREADS;
-    __shared__ SharedTile<K, P> shared;
+    constexpr int I = ITEMS<K, P, PART>, TILE = I * THREADS;
+    __shared__ SharedTile<K, P, PART> shared;
     __shared__ uint32_t bases[RADIX], sums[WARPS], ticket, launch;
     __shared__ uint32_t entry[PART ? TABLE_ROWS : 1], count_of_all;
     const bool alone = !PART && args.u[FLAGS] & ALONE;

@@ -11,7 +11,7 @@ use isowarp::element::{DType, Element};
 use isowarp::prelude::*;
 
 /// Counts of [`N`] elements.
-const COUNTS: [u64; 14] = [0, 1, 2, 767, 769, 1023, 1025, 3073, 3841, 7296, 7297, 14_593, N, 99_999];
+const COUNTS: [u64; 14] = [0, 1, 2, 767, 769, 1023, 1025, 3073, 3841, 8832, 8833, 17_665, N, 99_999];
 const N: u64 = 20_011;
 
 pub(super) fn cases<B: Target>(c: &mut Cases<B>) {

@@ -27,6 +27,7 @@ const ALONE_BYTES: u64 = 8;
 const LISTED_BYTES: u64 = 16;
 /// Blocks to a multiprocessor, about those that fit: of short parts, of parts of one tile, and of tiles.
 const SHORT_BLOCKS: u32 = 3;
+const ALONE_BLOCKS: u32 = 3;
 const RESIDENT: u32 = 2;
 /// Arrays of numbers that say where tiles lie.
 const TABLE_ROWS: u64 = 3;
@@ -67,7 +68,7 @@ impl Run<SegmentedSortTask> for Cuda {
         let places = task.places(leaves, outs)?;
         let (sort, of) = (&task.sort, &places.sort);
         let (size, n) = (sort.dtype.size_bytes(), sort.n);
-        let tile = tile_of(size, of.payload_bytes);
+        let tile = tile_of(size, of.payload_bytes, true);
         // Which parts there may be decides which kernels there are.
         let (some_alone, some_long) = (n > SHORT, n > tile);
         let digits = if some_long { digits(sort, of) } else { Vec::new() };
@@ -114,7 +115,7 @@ impl Run<SegmentedSortTask> for Cuda {
         launch(SEGMENTED_WINDOWS, windows.div_ceil(WINDOWS_THREADS.into()), WINDOWS_THREADS)?;
         launch(short[of_short], windows.min(several * u64::from(SHORT_BLOCKS)), SHORT_THREADS)?;
         if some_alone {
-            launch(alone_kernels[payload], alone.min(resident), THREADS)?;
+            launch(alone_kernels[payload], alone.min(several * u64::from(ALONE_BLOCKS)), THREADS)?;
         }
         if !some_long {
             return Ok(());

@@ -18,9 +18,11 @@ use std::sync::atomic::Ordering;
 /// Bits of a digit.
 const DIGIT: u32 = 8;
 pub(super) const RADIX: u64 = 1 << DIGIT;
-/// Threads of a block of `sort_pass_*`, and its keys for each: without a payload, with one, and where either has more than 4 bytes.
+/// Threads of a block of `sort_pass_*`, and its keys for each: without a payload, with one, and where either has more than 4 bytes; and of passes over
+/// parts.
 pub(super) const THREADS: u32 = 384;
 const ITEMS: [u64; 3] = [19, 22, 11];
+const ITEMS_OF_PARTS: [u64; 3] = [23, 22, 11];
 pub(super) const HISTOGRAM_THREADS: u32 = 256;
 /// Keys that a block of `sort_histogram_*` reads at once, and blocks of it to a multiprocessor.
 const HISTOGRAM_STEP: u64 = 2048;
@@ -73,7 +75,7 @@ impl Run<SortTask> for Cuda {
         let mut args = Args::default();
         let _temporaries = self.bind_sort(task, &places, digits.len(), &mut args)?;
 
-        let tile = tile_of(size, places.payload_bytes);
+        let tile = tile_of(size, places.payload_bytes, false);
         let tiles_of_row = tiles(task.n, tile);
         let grid = Grid::linear(blocks(task.rows * tiles_of_row)?, THREADS);
         let (histogram, passes) = TABLE[size.ilog2() as usize];
@@ -97,10 +99,11 @@ impl Run<SortTask> for Cuda {
     }
 }
 
-/// Keys of a tile, by bytes of a key and of its payload.
-pub(super) fn tile_of(size: u64, payload: u64) -> u64 {
+/// Keys of a tile, of an array or of a part of one, by bytes of a key and of its payload.
+pub(super) fn tile_of(size: u64, payload: u64, part: bool) -> u64 {
     let kind = if size.max(payload) > 4 { 2 } else { usize::from(payload > 0) };
-    ITEMS[kind] * u64::from(THREADS)
+    let items = if part { ITEMS_OF_PARTS } else { ITEMS };
+    items[kind] * u64::from(THREADS)
 }
 
 /// The digits of the passes. A sort in place ends where it started after an even number of them.
