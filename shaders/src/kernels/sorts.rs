@@ -109,7 +109,6 @@ pub const TOP_K: Template = Template {
         "flip_high",
         "compared_low",
         "compared_high",
-        "leaves_rest",
     ],
     bindings: &[
         Extra { name: "keys", access: "read", ty: WORDS, when: Some("reads_words") },

@@ -295,10 +295,8 @@ fn heads<B: Target>(c: &mut Cases<B>) {
         c.add(format!("scan/keys_from/u32/n={n}"), move |d| {
             let (x, k) = (input::<B, u32>(d, Fill::Plain, n, "x")?, input::<B, u32>(d, Fill::Sorted, n, "k")?);
             let at = d.generate(n, (index(), scalar(n as u32)), |(i, n)| (i / 3) % n)?;
-            let back = k.reversed();
-            let mixed = |(a, b, i): (Expr<u32>, Expr<u32>, Expr<u32>)| a ^ (b >> 9) ^ (i >> 6);
-            let zipped = || lazy((permuted(&k, &at), &back, index()), mixed);
-            let sums = d.scan_by_key_from(zipped(), (&x, &k), |(x, k)| x ^ k, Sum)?;
+            let zipped = || lazy((permuted(&k, &at), index()), |(k, i): (Expr<u32>, Expr<u32>)| k ^ (i >> 6));
+            let sums = d.scan_by_key_from(zipped(), (&x.reversed(), &k), |(x, k)| x ^ k, Sum)?;
             Ok((sums, d.scan_by_key_exclusive_from(zipped(), (array(&x), index()), |(x, i)| x.at(i ^ 1), Max)?))
         });
     }
