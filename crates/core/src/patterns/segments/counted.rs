@@ -84,6 +84,7 @@ pub trait Counted: SegmentedSort + Run<SegmentedReduceTask> + Run<MapTask> {
     }
 
     /// The keys in order, and values of any type that travel with them, as many as are counted.
+    /// Values of four bytes travel; others are fetched by indices, over all of the room.
     ///
     /// ```
     /// # use isowarp::prelude::*;
