@@ -4,6 +4,7 @@
 // keys of a tile of the result: it reads the part of either array that belongs there into shared memory, every thread finds its own part of the
 // tile by halving and merges it one by one, and the keys go back by way of shared memory, so that neighbours write neighbours.
 // search_*: for each needle how many keys of a sorted array come before it, or are not behind it, or equal it.
+#include "held.cuh"
 #include "merge.cuh"
 
 // The arrays: in[0] and in[1], whose strides are their lengths.
@@ -78,18 +79,6 @@ union Quad {
     IW_DEVICE Quad() {}
 };
 
-// What a key is held in while it is merged.
-template <class K>
-struct HeldIn {
-    using Type = uint32_t;
-};
-template <>
-struct HeldIn<uint64_t> {
-    using Type = uint64_t;
-};
-template <class K>
-using Held = typename HeldIn<K>::Type;
-
 // The next head of one of two runs in shared memory (`i` and `j` are bytes of what lies at `keys`). What is not wanted is left out by predicates: to choose
 // which of two heads a key replaces takes longer.
 #define NEXT_HEAD(K, TYPE, SIZE, REGISTER)                                                                                            \
@@ -153,14 +142,7 @@ IW_DEVICE void merge_tile(const Args& args) {
     __syncthreads();
 
     const int k0 = min((int)threadIdx.x * I, count);
-    int low = max(0, k0 - (count - of_a)), high = min(k0, of_a);
-    while (low < high) {
-        const int i = (low + high) / 2;
-        if (keys[i] <= keys[of_a + k0 - 1 - i])
-            low = i + 1;
-        else
-            high = i;
-    }
+    const int low = co_rank_of_tile(keys, k0, of_a, count);
     constexpr uint32_t SIZE = sizeof(K);
     Held<K> x = keys[low], y = keys[of_a + k0 - low];
     const uint32_t keys_at = (uint32_t)__cvta_generic_to_shared(keys), i_end = of_a * SIZE, j_end = count * SIZE;

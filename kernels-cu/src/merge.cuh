@@ -32,3 +32,17 @@ IW_DEVICE void put_number(const Args& args, uint64_t at, uint64_t v) {
 // Odd, so that the threads' parts of a tile start in different banks.
 template <class K, int P>
 constexpr int ITEMS = sizeof(K) == 8 || P == 8 ? 9 : P > 0 ? 13 : 17;
+
+// How many of the first k keys of a merged tile are of a, in shared memory: `of_a` keys of a, then those of b, `count` in all.
+template <class K>
+IW_DEVICE int co_rank_of_tile(const K* keys, int k, int of_a, int count) {
+    int low = max(0, k - (count - of_a)), high = min(k, of_a);
+    while (low < high) {
+        const int i = (low + high) / 2;
+        if (keys[i] <= keys[of_a + k - 1 - i])
+            low = i + 1;
+        else
+            high = i;
+    }
+    return low;
+}

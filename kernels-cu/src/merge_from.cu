@@ -103,14 +103,7 @@ IW_DEVICE void merge_tile(const Args& args) {
     __syncthreads();
 
     const int k0 = min((int)threadIdx.x * I, count);
-    int low = max(0, k0 - (count - of_a)), high = min(k0, of_a);
-    while (low < high) {
-        const int i = (low + high) / 2;
-        if (keys[i] <= keys[of_a + k0 - 1 - i])
-            low = i + 1;
-        else
-            high = i;
-    }
+    const int low = co_rank_of_tile(keys, k0, of_a, count);
     int i = low, j = of_a + k0 - low;
     K x = keys[i], y = keys[j];
     K key[I];

@@ -5,6 +5,7 @@
 // thread finds its own part of the tile by halving and merges it one by one, and what is merged goes back by way of shared memory, so that
 // neighbours write neighbours. sort_by_cuts_*: how many keys before such a tile are of the first run, by halving.
 // Tiles and parts, and with them the keys that are compared, are the contract's: the same bits come of an order that contradicts itself.
+#include "held.cuh"
 #include "iw.cuh"
 
 constexpr int THREADS = 256;
@@ -12,18 +13,6 @@ constexpr int THREADS = 256;
 // Words of u. SHIFT: log2 of the tiles to a pair of runs. BASE: where indices of the second array begin.
 constexpr int SHIFT = 0, FLAGS = 1, BASE = 2;
 constexpr uint32_t INDICES = 1, DROPS_KEYS = 2;
-
-// What a key is held in.
-template <class K>
-struct HeldIn {
-    using Type = uint32_t;
-};
-template <>
-struct HeldIn<uint64_t> {
-    using Type = uint64_t;
-};
-template <class K>
-using Held = typename HeldIn<K>::Type;
 
 template <class K>
 constexpr int PART = sizeof(K) == 8 ? 8 : 16;
