@@ -11,11 +11,26 @@
 //! # Ok::<(), isowarp::Error>(())
 //! ```
 //!
-//! The patterns are traits with one method a variant: [`Map`](patterns::Map), [`Reduce`](patterns::Reduce), [`Statistics`](patterns::Statistics),
-//! [`Quadrature`](patterns::Quadrature), [`Scan`](patterns::Scan), [`SegmentedScan`](patterns::SegmentedScan),
-//! [`Select`](patterns::Select), [`Sort`](patterns::Sort), [`TopK`](patterns::TopK), [`Histogram`](patterns::Histogram), [`MergeSort`](patterns::MergeSort), [`Merge`](patterns::Merge), [`Search`](patterns::Search), [`Sets`](patterns::Sets), [`Move`](patterns::Move), [`Filter`](patterns::Filter). They run on [`Device`], which is
-//! chosen at run time, and on each backend's own handle
-//! ([`Cpu`], `Wgpu`, `Cuda`) where the choice is made at compile time:
+//! The patterns are traits with one method a variant:
+//!
+//! | group | traits |
+//! |---|---|
+//! | map | [`Map`](patterns::Map), [`Difference`](patterns::Difference) |
+//! | reduce | [`Reduce`](patterns::Reduce), [`Statistics`](patterns::Statistics), [`Quadrature`](patterns::Quadrature), [`Find`](patterns::Find) |
+//! | scan | [`Scan`](patterns::Scan), [`SegmentedScan`](patterns::SegmentedScan), [`OffsetScan`](patterns::OffsetScan) |
+//! | select | [`Select`](patterns::Select), [`UniqueFrom`](patterns::UniqueFrom), [`RunLengths`](patterns::RunLengths) |
+//! | by key and segmented | [`Segmented`](patterns::Segmented), [`LazyKeys`](patterns::LazyKeys), [`SegmentedExtremes`](patterns::SegmentedExtremes), [`SegmentedSort`](patterns::SegmentedSort), [`SegmentedSortFrom`](patterns::SegmentedSortFrom) |
+//! | as many as are counted | [`Counted`](patterns::Counted), [`CountedRuns`](patterns::CountedRuns) |
+//! | histogram | [`Histogram`](patterns::Histogram) |
+//! | sort | [`Sort`](patterns::Sort), [`SortFrom`](patterns::SortFrom), [`MergeSort`](patterns::MergeSort), [`MergeSortFrom`](patterns::MergeSortFrom), [`TopK`](patterns::TopK), [`TopKFrom`](patterns::TopKFrom), [`TopKRows`](patterns::TopKRows) |
+//! | merge | [`Merge`](patterns::Merge), [`Search`](patterns::Search), [`Sets`](patterns::Sets) |
+//! | move | [`Move`](patterns::Move), [`MoveFrom`](patterns::MoveFrom), [`Layout`](patterns::Layout) |
+//! | lanes and memory | [`Groups`](patterns::Groups), [`Atomics`](patterns::Atomics) |
+//! | image | [`Filter`](patterns::Filter) |
+//! | textbooks' ladders | [`ReduceVariants`](patterns::ReduceVariants), [`ScanVariants`](patterns::ScanVariants), [`SortVariants`](patterns::SortVariants) |
+//!
+//! They run on [`Device`], which is chosen at run time, and on each backend's own handle ([`Cpu`], `Wgpu`, `Cuda`) where the choice is made at compile
+//! time:
 //!
 //! ```
 //! use isowarp::prelude::*;
@@ -182,12 +197,15 @@ pub mod prelude {
     pub use isowarp_core::ops::{And, Combine, Max, Min, Op, Or, Product, Sum, Xor};
     pub use isowarp_core::patterns::{Atomics, Groups, Overflow, Shuffle};
     pub use isowarp_core::patterns::{Axis, ImageLayout, Layout, Move, MoveFrom, ScatterOp};
-    pub use isowarp_core::patterns::{Bins, Edges, Histogram, between, binned, even};
-    pub use isowarp_core::patterns::{Border, Filter, FilterKind, Find, Image, Map, Reduce, RunLengths, Scan, Select, Selected};
-    pub use isowarp_core::patterns::{Counted, Difference, OffsetScan, Segmented, SegmentedSort, SegmentedSortFrom};
+    pub use isowarp_core::patterns::{Bins, Edges, Histogram, between, binned, counted, even};
+    pub use isowarp_core::patterns::{
+        Border, Filter, FilterKind, Find, Image, Map, Reduce, RunLengths, Scan, Select, Selected, UniqueFrom,
+    };
+    pub use isowarp_core::patterns::{Counted, CountedRuns, Difference, LazyKeys, OffsetScan, Segmented, SegmentedExtremes};
     pub use isowarp_core::patterns::{Merge, MergeSort, MergeSortFrom, Search, Sets};
     pub use isowarp_core::patterns::{Quadrature, SegmentedScan, Statistics};
     pub use isowarp_core::patterns::{ReduceVariant, ReduceVariants, ScanVariant, ScanVariants, SortVariant, SortVariants};
+    pub use isowarp_core::patterns::{SegmentedSort, SegmentedSortFrom};
     pub use isowarp_core::patterns::{Sort, SortBy, SortFrom, SortOrder, TopK, TopKFrom, TopKRows};
 }
 

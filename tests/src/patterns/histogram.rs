@@ -124,6 +124,13 @@ fn bins<B: Target>(c: &mut Cases<B>) {
         counted(d, 33, even(&x, -1.5, 2.5, 33))
     })
     .needs(&[f16::DTYPE]);
+    c.add("histogram/even/i64_any_width", |d| {
+        // Thirds of all numbers, whose bins are no power of two wide.
+        let (x, y) = (input::<B, i64>(d, Fill::Bits, 10_007, "x")?, input::<B, i64>(d, Fill::Wide, 10_007, "y")?);
+        let all = (even(&x, i64::MIN, i64::MAX, 3), even(lazy(&y, |y: Expr<i64>| y << 30), -5_000_000_000_000, 7_000_000_000_001, 1000));
+        counted(d, 3000, all)
+    })
+    .needs(&[i64::DTYPE]);
     c.add("histogram/counts/u64", |d| {
         let x = sample(d, 100_003, 1)?;
         let out = d.upload(&[u64::MAX; 1003])?;

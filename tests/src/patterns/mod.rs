@@ -21,6 +21,7 @@ mod probe;
 mod reduce;
 mod reduce_custom;
 mod reduce_variants;
+mod runs;
 mod scan;
 mod scan_parts;
 mod scan_variants;
@@ -72,6 +73,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         concurrency::cases,
         forms::cases,
         lazy::cases,
+        runs::cases,
     ] {
         cases.quick(true);
         add(&mut cases);

@@ -20,6 +20,7 @@ mod merge_sort;
 mod moves;
 mod oracles;
 mod properties;
+mod runs;
 mod segments;
 mod select;
 mod sizes;

@@ -96,7 +96,7 @@ pub(super) fn inlined<T: Scalar>(value: &Func, args: &[Value], before: u16) -> E
     crate::dynamic::inline_behind(value, args, before).first().map_or_else(|| lit(T::from_bits64(0)), |&v| Expr::from_value(v))
 }
 
-/// An operator over inputs that is computed for an element and for the one before. Its leaves come first, so that arrays keep their numbers.
+/// An operator over inputs that is computed for an element and for a neighbour. Its leaves come first, so that arrays keep their numbers.
 pub(super) struct Neighbours<B: Backend> {
     pub(super) c: Collector<B>,
     value: Arc<Func>,
@@ -105,11 +105,11 @@ pub(super) struct Neighbours<B: Backend> {
 }
 
 impl<B: Backend> Neighbours<B> {
-    pub(super) fn new<I: Inputs<B>, T: Scalar>(
+    pub(super) fn new<I: Inputs<B>, R: Traced>(
         device: &B,
         pattern: &'static str,
         inputs: &I,
-        f: impl FnOnce(I::Exprs) -> Expr<T>,
+        f: impl FnOnce(I::Exprs) -> R,
     ) -> Result<Self> {
         let mut c = collect(device, pattern, inputs)?;
         let (n, value) = (c.len()?, trace(inputs, &c, f)?);
@@ -121,14 +121,43 @@ impl<B: Backend> Neighbours<B> {
 
     /// An operator of what is before an element, of its own, and of its index; what is before the first one means nothing.
     pub(super) fn trace<T: Scalar, R: Traced>(&self, g: impl FnOnce(Expr<T>, Expr<T>, Expr<u32>) -> R) -> Result<Arc<Func>> {
-        let params = &self.c.params;
         let build = || {
-            let i = <Expr<u32> as Traced>::params(self.index);
-            let ours: Vec<Value> = (0..self.before.len() as u16).map(|k| own(params, k)).collect();
-            let before: Vec<Value> = self.before.iter().map(|&of| argument(params, of, i - 1)).collect();
+            let (before, ours, i) = self.both(|i| i - 1);
             g(inlined(&self.value, &before, 0), inlined(&self.value, &ours, 0), i)
         };
-        Ok(Arc::new(ir::pack(params.clone(), build)?))
+        Ok(Arc::new(ir::pack(self.c.params.clone(), build)?))
+    }
+
+    /// The same of what is behind an element, which of the last one means nothing.
+    pub(super) fn trace_right<T: Scalar, R: Traced>(&self, g: impl FnOnce(Expr<T>, Expr<T>, Expr<u32>) -> R) -> Result<Arc<Func>> {
+        let build = || {
+            let (behind, ours, i) = self.both(|i| i + 1);
+            g(inlined(&self.value, &ours, 0), inlined(&self.value, &behind, 0), i)
+        };
+        Ok(Arc::new(ir::pack(self.c.params.clone(), build)?))
+    }
+
+    /// As [`Neighbours::trace`] of an operator of several results: all of an element's own, and the first of the one before.
+    pub(super) fn trace_all<T: Scalar>(&self, g: impl FnOnce(Expr<T>, Vec<Value>, Expr<u32>) -> Vec<Value>) -> Result<Arc<Func>> {
+        let build = || {
+            let (before, ours, i) = self.both(|i| i - 1);
+            g(inlined(&self.value, &before, 0), crate::dynamic::inline(&self.value, &ours), i)
+        };
+        Ok(Arc::new(graph::trace(self.c.params.clone(), build)?))
+    }
+
+    /// Result `k` of the operator for an element, where what this is called in is traced.
+    pub(super) fn own<T: Scalar>(&self, k: usize) -> Expr<T> {
+        let ours: Vec<Value> = (0..self.before.len() as u16).map(|k| own(&self.c.params, k)).collect();
+        crate::dynamic::inline(&self.value, &ours).get(k).map_or_else(|| lit(T::from_bits64(0)), |&v| Expr::from_value(v))
+    }
+
+    /// The operator's arguments for another element and for its own, whose index is the third.
+    fn both(&self, other: impl FnOnce(Expr<u32>) -> Expr<u32>) -> (Vec<Value>, Vec<Value>, Expr<u32>) {
+        let (params, i) = (&self.c.params, <Expr<u32> as Traced>::params(self.index));
+        let at = other(i);
+        let theirs = self.before.iter().map(|&of| argument(params, of, at)).collect();
+        (theirs, (0..self.before.len() as u16).map(|k| own(params, k)).collect(), i)
     }
 }
 

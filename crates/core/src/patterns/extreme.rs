@@ -2,12 +2,14 @@
 
 use super::map::collect;
 use super::reduce::{Parts, Reduce};
+use super::segments::Segmented;
+use super::select::Count;
 use crate::buffer::Buffer;
 use crate::element::{Element, Num, Scalar, Ty};
 use crate::error::Result;
 use crate::input::{Collector, Inputs, Outputs, index};
-use crate::ir::{self, Expr, Traced};
-use crate::ops::kept;
+use crate::ir::{self, Expr, Traced, lit};
+use crate::ops::{Combine, Max, Min, kept};
 
 /// Which end of the order wins.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -76,6 +78,38 @@ pub(super) fn extreme_into<B: Reduce, T: Element<Reg = T> + Num, R: Outputs>(
 ) -> Result<()> {
     let (c, parts) = prepared(device, x, end, names, finish)?;
     parts.reduce_into::<B, R>(device, c, out)
+}
+
+/// An end of the order of each segment: `f` gives an element and its index.
+pub(super) fn segments<B: Segmented, I: Inputs<B>, T: Element<Reg = T> + Num, R: Outputs, O: Count>(
+    device: &B,
+    inputs: I,
+    f: impl FnOnce(I::Exprs) -> (Expr<T>, Expr<u32>),
+    offsets: &Buffer<B, O>,
+    end: End,
+    finish: impl FnOnce(Expr<T>, Expr<u32>) -> R,
+) -> Result<R::Buffers<B>> {
+    let nothing: T = if end == End::Least { Combine::identity(&Min) } else { Combine::identity(&Max) };
+    macro_rules! reduce {
+        ($key:expr, $value:expr) => {{
+            let key = |x: Expr<T>| $key(x.same_as(), end);
+            let load = |x| {
+                let (x, i) = f(x);
+                (key(x), i)
+            };
+            let value = |(k, i)| finish($value(k, end).same_as(), i);
+            device.segmented_reduce_parts(inputs, offsets, load, || (key(lit(nothing)), lit(u32::MAX)), |a, b| best(a, b, end), value)
+        }};
+    }
+    match T::TY {
+        Ty::F32 => reduce!(key32, float32),
+        Ty::F64 => reduce!(key64, float64),
+        _ => reduce!(itself::<T>, itself::<T>),
+    }
+}
+
+fn itself<T: Num>(x: Expr<T>, _: End) -> Expr<T> {
+    x
 }
 
 fn prepared<B: Reduce, T: Element<Reg = T> + Num, R: Outputs>(

@@ -6,7 +6,7 @@ mod sample;
 mod task;
 mod total;
 
-pub use bins::{Between, Binned, Bins, Edges, Even, MAX_BINS, between, binned, even};
+pub use bins::{Between, Binned, Bins, CountedBins, Edges, Even, MAX_BINS, between, binned, counted, even};
 pub(crate) use exact::Exact;
 pub use exact::{LIMBS, WIDE_LIMBS};
 pub use sample::Sample;
@@ -169,6 +169,15 @@ pub trait Histogram: Run<HistogramTask> + Run<MapTask> {
 
     /// As [`Histogram::histogram_channels`], into the caller's buffer.
     ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (grey_alpha, out) = (dev.upload(&[9u8, 255, 200, 0])?, dev.buffer::<u64>(4)?);
+    /// dev.histogram_channels_into(&grey_alpha, (2, 2), 0, 256, 2, &out)?;
+    /// assert_eq!(out.read_blocking()?, [1, 1, 1, 1]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Histogram::histogram_channels`] and [`Histogram::histogram_into`].
     fn histogram_channels_into<T: Element, C: Count>(
@@ -183,12 +192,11 @@ pub trait Histogram: Run<HistogramTask> + Run<MapTask> {
     where
         T::Reg: Sample,
     {
-        let fail = |reason: String| Err(Error::InvalidArgument { what: "channels", reason });
         if active == 0 || active > channels.min(4) {
-            return fail(format!("{active} active ones of {channels}; one to four of them can be"));
+            return Err(no_channels(format!("{active} active ones of {channels}; one to four of them can be")));
         }
         if !x.len().is_multiple_of(channels.into()) {
-            return fail(format!("{} samples are no whole pixels of {channels}", x.len()));
+            return Err(no_channels(format!("{} samples are no whole pixels of {channels}", x.len())));
         }
         let rule = even((), lower, upper, bins).rule()?;
         let pixels = x.len() / u64::from(channels);
@@ -212,14 +220,88 @@ pub trait Histogram: Run<HistogramTask> + Run<MapTask> {
                 None => (0..active as u16).map(Traced::params).collect(),
             };
             next += if words { 1 } else { active as u16 };
-            let counted = samples.iter().enumerate().map(|(k, &x)| {
-                let bin = T::Reg::bin(x, &rule, &mut sample::Next::Params(&mut next.clone()));
-                let place = if k == 0 { bin } else { bin + k as u32 * bins };
-                select(bin.lt(bins), place, u32::MAX).value()
-            });
-            Ok(counted.collect::<Vec<Value>>())
+            Ok(channels_bins(&samples, &rule, next, bins))
         };
         Call::new(self, u64::from(bins) * u64::from(active), collect, trace)?.enqueue(self, out)
     }
+
+    /// As [`Histogram::histogram_channels`] of what `f` gives of the inputs, a sample of each of up to four channels, which never lies in memory.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// // Sums and differences of two channels, in two bins each.
+    /// let (x, y) = (dev.upload(&[1.0f32, 2.0, 7.0])?, dev.upload(&[1.0f32, 4.0, 1.0])?);
+    /// let counts = dev.histogram_channels_from((&x, &y), |(x, y)| [x + y, x - y], -10.0, 10.0, 2)?;
+    /// assert_eq!(counts.read_blocking()?, [0, 3, 1, 2]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Histogram::histogram`]; [`Error::InvalidArgument`] for no channel and for more than four.
+    fn histogram_channels_from<I: Inputs<Self>, R: Sample, const N: usize>(
+        &self,
+        inputs: I,
+        f: impl FnOnce(I::Exprs) -> [Expr<R>; N],
+        lower: R,
+        upper: R,
+        bins: u32,
+    ) -> Result<Buffer<Self, u32>> {
+        let out = self.buffer(N.min(4) as u64 * u64::from(bins))?;
+        self.histogram_channels_from_into(inputs, f, lower, upper, bins, &out)?;
+        Ok(out)
+    }
+
+    /// As [`Histogram::histogram_channels_from`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let out = dev.buffer::<u64>(6)?;
+    /// dev.histogram_channels_from_into(counting(100), |i| [i, i % 10, i * 3], 0, 60, 2, &out)?;
+    /// assert_eq!(out.read_blocking()?, [30, 30, 100, 0, 10, 10]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Histogram::histogram_channels_from`] and [`Histogram::histogram_into`].
+    fn histogram_channels_from_into<I: Inputs<Self>, R: Sample, C: Count, const N: usize>(
+        &self,
+        inputs: I,
+        f: impl FnOnce(I::Exprs) -> [Expr<R>; N],
+        lower: R,
+        upper: R,
+        bins: u32,
+        out: &Buffer<Self, C>,
+    ) -> Result<()> {
+        if !(1..=4).contains(&N) {
+            return Err(no_channels(format!("there are {N}; one to four can be")));
+        }
+        let rule = even((), lower, upper, bins).rule()?;
+        let collect = |c: &mut Collector<Self>| {
+            inputs.collect(c)?;
+            rule.collect(c)
+        };
+        let trace = || {
+            let mut next = 0;
+            let samples = f(inputs.exprs(&mut next));
+            Ok(channels_bins(&samples, &rule, next, bins))
+        };
+        Call::new(self, u64::from(bins) * N as u64, collect, trace)?.enqueue(self, out)
+    }
 }
 impl<B: Run<HistogramTask> + Run<MapTask>> Histogram for B {}
+
+fn no_channels(reason: String) -> Error {
+    Error::InvalidArgument { what: "channels", reason }
+}
+
+/// The places of samples, one of a channel, among the bins of all channels. The rule's numbers are parameters from `next` on.
+fn channels_bins<R: Sample>(samples: &[Expr<R>], rule: &sample::Rule, next: u16, bins: u32) -> Vec<Value> {
+    let place = |(k, &x): (usize, &Expr<R>)| {
+        let bin = R::bin(x, rule, &mut sample::Next::Params(&mut next.clone()));
+        let place = if k == 0 { bin } else { bin + k as u32 * bins };
+        select(bin.lt(bins), place, u32::MAX).value()
+    };
+    samples.iter().enumerate().map(place).collect()
+}

@@ -26,7 +26,7 @@ pub mod sort_variants;
 pub use atomics::{Atomics, Overflow};
 pub use filter::{Border, Filter, FilterKind, FilterTask, Image};
 pub use groups::{BallotTask, Groups, Peers, PeersTask, Shuffle};
-pub use histogram::{Bins, Edges, Histogram, HistogramSum, HistogramTask, HistogramTotal, Sample, Weight, between, binned, even};
+pub use histogram::{Bins, Edges, Histogram, HistogramSum, HistogramTask, HistogramTotal, Sample, Weight, between, binned, counted, even};
 pub use layout::{Axis, ImageLayout, Layout, LayoutTask};
 pub use map::{Map, MapTask};
 pub use merge::{
@@ -39,10 +39,10 @@ pub use reduce_variants::{ReduceVariant, ReduceVariantTask, ReduceVariants};
 pub use scan::{Scan, ScanKind, ScanTask, SegmentedScan};
 pub use scan_variants::{ScanVariant, ScanVariantTask, ScanVariants};
 pub use segments::{
-    ByKeyPlaces, Counted, Difference, OffsetScan, ReduceByKeyTask, SegmentPlaces, Segmented, SegmentedReduceTask, SegmentedSort,
-    SegmentedSortFrom, SegmentedSortPlaces, SegmentedSortTask,
+    ByKeyPlaces, Counted, CountedRuns, Difference, LazyKeys, OffsetScan, ReduceByKeyTask, SegmentPlaces, Segmented, SegmentedExtremes,
+    SegmentedReduceTask, SegmentedSort, SegmentedSortFrom, SegmentedSortPlaces, SegmentedSortTask,
 };
-pub use select::{Find, RunLengths, Select, SelectKind, SelectTask, Selected};
+pub use select::{Find, RunLengths, Select, SelectKind, SelectTask, Selected, UniqueFrom};
 pub use sort::{
     Digit, KeyBits, Keyed, Payload, Sort, SortBy, SortFrom, SortOrder, SortPayload, SortPlaces, SortTask, TopK, TopKFrom, TopKRows,
     TopKTask,

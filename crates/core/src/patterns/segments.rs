@@ -3,7 +3,10 @@
 mod by_key;
 mod call;
 mod counted;
+mod counted_runs;
 mod difference;
+mod extreme;
+mod lazy_keys;
 mod scan;
 mod sort;
 mod sort_from;
@@ -12,7 +15,10 @@ mod task;
 
 pub use by_key::{ByKeyPlaces, ReduceByKeyTask};
 pub use counted::Counted;
+pub use counted_runs::CountedRuns;
 pub use difference::Difference;
+pub use extreme::SegmentedExtremes;
+pub use lazy_keys::LazyKeys;
 pub use scan::OffsetScan;
 pub use sort::SegmentedSort;
 pub use sort_from::SegmentedSortFrom;

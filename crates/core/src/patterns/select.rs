@@ -4,11 +4,13 @@ mod find;
 mod runs;
 mod selected;
 mod task;
+mod unique_from;
 
 pub use find::Find;
 pub use runs::RunLengths;
 pub use selected::{Count, Selected};
 pub use task::{SelectKind, SelectTask};
+pub use unique_from::UniqueFrom;
 
 use super::before::Neighbours;
 use super::map::{collect, trace};
@@ -182,6 +184,44 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
     /// As [`Select::select_from`].
     fn select_flagged<T: Element>(&self, x: &Buffer<Self, T>, flags: &Buffer<Self, u32>) -> Result<Selected<Self, Buffer<Self, T>>> {
         self.select_from((x, flags), |(x, flag)| (flag.ne(0), x.store_as::<T>()))
+    }
+
+    /// The elements whose flags `f` holds for.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, flags) = (dev.upload(b"abcd")?, dev.upload(&[0.5f32, -1.0, 2.0, 0.25])?);
+    /// assert_eq!(dev.select_flagged_if(&x, &flags, |flag| flag.gt(0.3))?.read_blocking()?, *b"ac");
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Select::select_from`].
+    fn select_flagged_if<T: Element, F: Inputs<Self>>(
+        &self,
+        x: &Buffer<Self, T>,
+        flags: F,
+        f: impl FnOnce(F::Exprs) -> Expr<bool>,
+    ) -> Result<Selected<Self, Buffer<Self, T>>> {
+        self.select_from((x, flags), |(x, flag)| (f(flag), x.store_as::<T>()))
+    }
+
+    /// All elements: those whose flags are not zero, then the others; both in their order.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, flags) = (dev.upload(b"abcd")?, dev.upload(&[0u32, 1, 0, 7])?);
+    /// let parts = dev.partition_flagged(&x, &flags)?;
+    /// assert_eq!((parts.len_blocking()?, parts.values.read_blocking()?), (2, b"bdac".to_vec()));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Select::select_from`].
+    fn partition_flagged<T: Element>(&self, x: &Buffer<Self, T>, flags: &Buffer<Self, u32>) -> Result<Selected<Self, Buffer<Self, T>>> {
+        self.partition_from((x, flags), |(x, flag)| (flag.ne(0), x.store_as::<T>()))
     }
 
     /// All elements: those for which `first` holds, then the others; both in their order.

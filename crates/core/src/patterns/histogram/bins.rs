@@ -2,10 +2,10 @@
 
 use super::sample::{Next, Rule, Sample};
 use crate::backend::{Backend, Leaf};
-use crate::buffer::{Buffer, Memory as _};
+use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::{Element, Num, Ty};
 use crate::error::{Error, Result};
-use crate::input::{Collector, Inputs, array};
+use crate::input::{Collector, Inputs, array, index};
 use crate::ir::{Expr, Param, Traced, lit, select};
 
 /// The most bins of a histogram.
@@ -59,9 +59,9 @@ pub struct Even<I, R> {
 
 /// `bins` bins of one width from `lower` to below `upper`. A sample outside is in none, nor is NaN.
 ///
-/// The bin of an integer `x` is `(x - lower) * bins / (upper - lower)`, rounded down, without overflow; a bin is at least one wide (and a power of two
-/// where 64-bit bounds are more than 2^32 apart, the last bin perhaps one less, so that a type's whole range has bins). That of a float is `(x - lower) * scale` cut off, with each operation rounded and `scale` the rounded quotient of `bins` and `upper - lower`; it is the
-/// last bin where that gives more.
+/// The bin of an integer `x` is `(x - lower) * bins / (upper - lower)`, rounded down, without overflow; a bin is at least one wide. That of a float is
+/// `(x - lower) * scale` cut off, with each operation rounded and `scale` the rounded quotient of `bins` and `upper - lower`; it is the last bin where
+/// that gives more.
 ///
 /// ```
 /// # use isowarp::prelude::*;
@@ -233,6 +233,42 @@ impl<B: Backend, I: Inputs<B>, F: Fn(I::Exprs) -> Expr<u32>> Bins<B> for Binned<
     fn bin(&self, next: &mut u16, _: bool) -> Result<Expr<u32>> {
         let x = self.inputs.exprs(next);
         Ok((self.f)(x))
+    }
+}
+
+/// See [`counted`].
+#[derive(Clone, Copy, Debug)]
+pub struct CountedBins<'a, N, B: Backend> {
+    bins: N,
+    count: &'a DeviceScalar<B, u32>,
+}
+
+/// Bins of the first samples, as many as a count on the device says: what is behind them is in no bin. Bounds of even bins are constants of the kernel here.
+///
+/// ```
+/// # use isowarp::prelude::*;
+/// # let dev = isowarp::Cpu::new();
+/// let kept = dev.select(&dev.upload(&[0.25f32, -1.0, 0.75, 0.5])?, |x| x.ge(0.0))?;
+/// let counts = dev.histogram(counted(even(&kept.values, 0.0, 1.0, 2), &kept.count))?;
+/// assert_eq!(counts.read_blocking()?, [1, 2]);
+/// # Ok::<(), isowarp::Error>(())
+/// ```
+pub fn counted<N, B: Backend>(bins: N, count: &DeviceScalar<B, u32>) -> CountedBins<'_, N, B> {
+    CountedBins { bins, count }
+}
+
+impl<B: Backend, N: Bins<B>> Bins<B> for CountedBins<'_, N, B> {
+    fn bins(&self) -> Result<u64> {
+        self.bins.bins()
+    }
+    fn collect(&self, c: &mut Collector<B>, _: bool) -> Result<()> {
+        self.bins.collect(c, true)?;
+        (index(), self.count).collect(c)
+    }
+    fn bin(&self, next: &mut u16, _: bool) -> Result<Expr<u32>> {
+        let bin = self.bins.bin(next, true)?;
+        let (i, count) = Inputs::<B>::exprs(&(index(), self.count), next);
+        Ok(select(i.lt(count), bin, u32::MAX))
     }
 }
 

@@ -30,6 +30,8 @@ enum Form {
     Short,
     /// Bins of any width: the high word of a product.
     Scale,
+    /// The same of distances beyond 32 bits: that product of their highest 32, and one more where the next bin has begun.
+    Wide,
     /// Floats.
     Float,
 }
@@ -127,6 +129,47 @@ fn scaled(d: Expr<u32>, rule: &Rule, next: &mut Next<'_>) -> Expr<u32> {
     select(d.lt(range), d.mul_hi(high) + carry, u32::MAX)
 }
 
+/// The rule for 64-bit integers that lie `lower..lower + range`, where the range is 2^32 or more.
+///
+/// With a range of 32 bits and `shift` more, the highest 32 bits of a distance times `bins`, by one more than those of the range, are below the quotient
+/// in question by less than 2^-9, so the product is its whole part or one less. Bin `k` begins at the whole number at or above `k * range / bins`, which is
+/// `k * width` less the whole part of `k * rest / bins`, where `width` is a bin's rounded up and `rest` what all of them so have too much, less than `bins`.
+fn wide(lower: u64, range: u64, bins: u32) -> Rule {
+    let of = |part: u64, whole: u128| ((u128::from(part) << 64) / whole) as u64;
+    let shift = u32::BITS - range.leading_zeros();
+    let width = range.div_ceil(bins.into());
+    let rest = (u128::from(width) * u128::from(bins) - u128::from(range)) as u64;
+    // The product with this is rounded up, as in `integers`: bins are below 2^32, and so is what it is a fraction of.
+    let begun = of(rest, bins.into()) + u64::from(!(u128::from(rest) << 64).is_multiple_of(bins.into()));
+    let word = |v: u64| (Ty::U64, v);
+    let values = vec![
+        word(lower),
+        word(range),
+        (Ty::U32, shift.into()),
+        word(of(bins.into(), u128::from(range >> shift) + 1)),
+        word(width),
+        word(begun),
+    ];
+    Rule { form: Form::Wide, values }
+}
+
+/// The bin of a distance by the rule of [`wide`], behind the lower bound.
+fn of_wide(d: Expr<u64>, rule: &Rule, next: &mut Next<'_>) -> Expr<u32> {
+    let (range, shift, scale) = (rule.take::<u64>(next), rule.take::<u32>(next), rule.take::<u64>(next));
+    let (width, begun) = (rule.take::<u64>(next), rule.take::<u64>(next));
+    let near = product(d.min(range) >> shift, scale);
+    let k = near + 1;
+    let begins = k.cast::<u64>() * width - product(k.cast(), begun).cast::<u64>();
+    select(d.lt(range), select(d.lt(begins), near, k), u32::MAX)
+}
+
+/// The whole part of a number below 2^32 times a fraction of 64 bits.
+fn product(x: Expr<u64>, fraction: Expr<u64>) -> Expr<u32> {
+    let (x, low, high) = (x.cast::<u32>(), fraction.cast::<u32>(), (fraction >> 32).cast::<u32>());
+    let sum = x * high + x.mul_hi(low);
+    x.mul_hi(high) + sum.lt(x.mul_hi(low)).cast::<u32>()
+}
+
 fn empty(lower: impl std::fmt::Display, upper: impl std::fmt::Display) -> Error {
     Error::InvalidArgument { what: "bounds", reason: format!("the lower one, {lower}, has to be below the upper one, {upper}") }
 }
@@ -169,8 +212,7 @@ macro_rules! wide_sample {
                     return Ok(Rule { form, values: [Some(bits), limit, Some((Ty::U32, by.into()))].into_iter().flatten().collect() });
                 }
                 if range > u64::from(u32::MAX) {
-                    let reason = format!("{bins} bins over {range} integers; above 2^32 a bin has to be a power of two wide");
-                    return Err(Error::InvalidArgument { what: "bounds", reason });
+                    return Ok(wide(lower as u64, range, bins));
                 }
                 let mut rule = integers(1, range, bins)?;
                 rule.values[0] = bits;
@@ -181,6 +223,9 @@ macro_rules! wide_sample {
                 if rule.form == Form::Short {
                     let range = rule.take::<u64>(next);
                     return select(d.lt(range), (d >> rule.take::<u32>(next)).cast(), u32::MAX);
+                }
+                if rule.form == Form::Wide {
+                    return of_wide(d, rule, next);
                 }
                 if let Form::Shift { .. } = rule.form {
                     return (d >> rule.take::<u32>(next)).min(u64::from(u32::MAX)).cast();
@@ -284,12 +329,39 @@ mod tests {
         let inside: Vec<_> = found.iter().map(|&b| (b < 3).then_some(b)).collect();
         assert_eq!(inside, [None, None, Some(0), Some(1), Some(1), Some(2), None, None]);
         assert_eq!(bins(0u64, 1 << 60, 16, &[0, 1 << 56, u64::MAX]), [0, 1, 255]);
-        assert!(u64::rule(0, u64::MAX, 10).is_err() && i64::rule(3, 3, 1).is_err());
+        assert!(i64::rule(3, 3, 1).is_err() && u64::rule(0, 10, 11).is_err());
         // The whole of the type, but for its last value.
         assert_eq!(bins(0u64, u64::MAX, 16, &[0, (1 << 60) - 1, 1 << 60, u64::MAX - 1, u64::MAX]), [0, 0, 1, 15, u32::MAX]);
         assert_eq!(bins(i64::MIN, i64::MAX, 2, &[i64::MIN, -1, 0, i64::MAX - 1, i64::MAX]), [0, 0, 1, 1, u32::MAX]);
         assert_eq!(bins(10u64, 17, 4, &[9, 10, 12, 13, 14, 16, 17]), [u32::MAX, 0, 1, 1, 2, 3, u32::MAX]);
-        assert!(u64::rule(0, 3, 4).is_err() && u64::rule(0, u64::MAX, 1).is_err());
+        assert!(u64::rule(0, 3, 4).is_err());
+    }
+
+    #[test]
+    fn bins_of_any_range_are_the_rounded_down_quotient() {
+        let widths = [1 << 32, (1 << 32) + 1, 10_000_000_000, (1 << 33) - 1, (1 << 40) + 12_345, (1 << 63) - 1, u64::MAX - 1, u64::MAX];
+        for (range, count) in
+            widths.into_iter().flat_map(|range| [1, 2, 3, 7, 10, 1000, 4095, 999_983, (1 << 20) - 1, 1 << 20].map(|n| (range, n)))
+        {
+            let (wide, n) = (u128::from(range), u128::from(count));
+            let edges =
+                (0..=200u128).map(|k| if k < 100 { k } else { n.saturating_sub(k - 100) }).filter(|&k| k <= n).chain([n / 2, n / 3]);
+            let near = edges.map(|k| (k * wide).div_ceil(n) as u64).flat_map(|e| [e.wrapping_sub(1), e, e.wrapping_add(1)]);
+            for lower in [0u64, 5].into_iter().filter(|&lower| lower.checked_add(range).is_some()) {
+                let samples: Vec<u64> =
+                    near.clone().chain([0, range / 2, range - 1, range, u64::MAX]).map(|d| d.wrapping_add(lower)).collect();
+                for (&x, &bin) in samples.iter().zip(&bins(lower, lower + range, count, &samples)) {
+                    let d = u128::from(x.wrapping_sub(lower));
+                    let wanted = if x >= lower && d < wide { (d * n / wide) as u32 } else { u32::MAX };
+                    assert!(
+                        bin == wanted || (wanted == u32::MAX && bin >= count),
+                        "{x} of {lower} + {range} in {count}: {bin}, not {wanted}"
+                    );
+                }
+            }
+        }
+        let samples = [i64::MIN, -6_000_000_000, -5_999_999_999, 0, 1, i64::MAX];
+        assert_eq!(bins(-6_000_000_000, i64::MAX, 3, &samples), [u32::MAX, 0, 0, 0, 0, u32::MAX]);
     }
 
     #[test]

@@ -43,6 +43,30 @@ impl<B: Backend, O: Count> Segments<'_, B, O> {
 /// Segments that 32 bits number, and so tiles.
 const MOST_SEGMENTS: u64 = u32::MAX as u64;
 
+const PATTERN: &str = "segmented reduction";
+
+/// What can be said of the operators and the results of so many segments before their bounds are known; the results' places.
+pub(super) fn check<B: Backend, R: Outputs>(
+    device: &B,
+    c: &Collector<B>,
+    ops: &Operators,
+    out: R::Refs<'_, B>,
+    most: u64,
+) -> Result<Vec<(Out<B::Raw>, u64)>> {
+    if most > MOST_SEGMENTS {
+        return Err(Error::TooLarge { what: "segments", requested: most, limit: MOST_SEGMENTS });
+    }
+    let mut outs: Vec<(Out<B::Raw>, u64)> = Vec::new();
+    R::outs(device, out, most, &mut outs)?;
+    for (o, _) in &outs {
+        require(device, PATTERN, o.dtype)?;
+    }
+    check_accumulators(&ops.load, &ops.combine, &ops.finish)?;
+    check_ops(device, PATTERN, device.numerics(), &[&ops.load, &ops.combine, &ops.finish])?;
+    check_index(c, c.len()?)?;
+    Ok(outs)
+}
+
 pub(super) fn enqueue<B: Run<SegmentedReduceTask>, R: Outputs, O: Count>(
     device: &B,
     c: Collector<B>,
@@ -50,23 +74,11 @@ pub(super) fn enqueue<B: Run<SegmentedReduceTask>, R: Outputs, O: Count>(
     segments: &Segments<'_, B, O>,
     out: R::Refs<'_, B>,
 ) -> Result<()> {
-    const PATTERN: &str = "segmented reduction";
-    let (n, most) = (c.len()?, segments.most()?);
-    if most > MOST_SEGMENTS {
-        return Err(Error::TooLarge { what: "segments", requested: most, limit: MOST_SEGMENTS });
-    }
+    let (n, most, numerics) = (c.len()?, segments.most()?, device.numerics());
     segments.bounds.check_device(device, "the offsets")?;
     require(device, PATTERN, O::DTYPE)?;
-    let mut outs: Vec<(Out<B::Raw>, u64)> = Vec::new();
-    R::outs(device, out, most, &mut outs)?;
-    for (o, _) in &outs {
-        require(device, PATTERN, o.dtype)?;
-    }
+    let outs = check::<B, R>(device, &c, &ops, out, most)?;
     let Operators { load, combine, finish, nothing } = ops;
-    check_accumulators(&load, &combine, &finish)?;
-    let numerics = device.numerics();
-    check_ops(device, PATTERN, numerics, &[&load, &combine, &finish])?;
-    check_index(&c, n)?;
     let b = segments.bounds;
     let mut leaves = c.leaves;
     leaves.push(Leaf::Array { raw: b.raw().clone(), dtype: O::DTYPE, offset: b.offset(), len: b.len() });

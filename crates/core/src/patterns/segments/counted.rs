@@ -2,13 +2,13 @@
 
 use super::call::{Operators, Segments, enqueue};
 use super::sort::{check_output, pairs, run_parts};
-use super::{SegmentedReduceTask, SegmentedSort};
+use super::{Segmented, SegmentedExtremes as _, SegmentedReduceTask, SegmentedSort};
 use crate::backend::Run;
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
-use crate::element::{Element, Scalar};
+use crate::element::{Element, Num, Scalar};
 use crate::error::Result;
-use crate::input::{Inputs, counting, scalar};
-use crate::ir::{Expr, select};
+use crate::input::{Inputs, Outputs, counting, scalar};
+use crate::ir::{Expr, Traced, select};
 use crate::ops::{Combine, combine_func, identity};
 use crate::patterns::map::{collect, same, trace};
 use crate::patterns::select::Count;
@@ -22,8 +22,9 @@ use crate::patterns::{IndexElement, Map as _, MapTask, Selected, SortBy, check_a
 /// [`Reduce`](crate::patterns::Reduce) of the slice, bit for bit. What lies behind the count in a sort's outputs is undefined. Scratch is that of
 /// [`SegmentedSort`] and [`Segmented`](super::Segmented) for the whole room. Buffers hold less than 2^32 elements.
 ///
-/// What has no form here looks at the count by itself: `(&kept.values, index(), &kept.count)` and a comparison are inputs of every pattern that takes any,
-/// whose work then is that of the room.
+/// Selections, runs and reductions by key have [such forms](super::CountedRuns), and histograms [such bins](crate::patterns::counted), whose work is that of
+/// the room. What has none looks at the count by itself: `(&kept.values, index(), &kept.count)` and a comparison are inputs of every pattern that takes any.
+/// Maps and scans need not: what they make of elements behind the count is behind it, too.
 ///
 /// ```
 /// # use isowarp::prelude::*;
@@ -223,16 +224,126 @@ pub trait Counted: SegmentedSort + Run<SegmentedReduceTask> + Run<MapTask> {
         op: impl Combine<T>,
     ) -> Result<DeviceScalar<Self, T>> {
         let out = self.buffer(1)?;
+        self.reduce_counted_from_into(inputs, f, count, op, &out)?;
+        DeviceScalar::from_buffer(out)
+    }
+
+    /// As [`Counted::reduce_counted_from`], into a buffer of the caller's with at least one element.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (count, out) = (dev.upload_scalar(4u32)?, dev.buffer(1)?);
+    /// dev.reduce_counted_from_into(counting(100), |i| i + 1, &count, Product, &out)?;
+    /// assert_eq!(out.read_blocking()?, [24]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Counted::reduce_counted_from`], and [`Error::BufferTooSmall`](crate::Error::BufferTooSmall), [`Error::Aliasing`](crate::Error::Aliasing).
+    fn reduce_counted_from_into<I: Inputs<Self>, T: Element<Reg = T> + Scalar, C: Count + IndexElement>(
+        &self,
+        inputs: I,
+        f: impl FnOnce(I::Exprs) -> Expr<T>,
+        count: &DeviceScalar<Self, C>,
+        op: impl Combine<T>,
+        out: &Buffer<Self, T>,
+    ) -> Result<()> {
         let c = collect(self, "reduction", &inputs)?;
         let finish = identity::<T>()?;
         let nothing = vec![op.identity().to_bits64()];
         let ops = Operators { load: trace(&inputs, &c, f)?, combine: combine_func(&op)?, finish, nothing };
-        let bounds = self.map((counting(2), count), |(i, count)| select(i.eq(0), C::from_bits64(0), count))?;
-        enqueue::<Self, Expr<T>, C>(self, c, ops, &Segments { bounds: &bounds, count: None }, &out)?;
-        DeviceScalar::from_buffer(out)
+        enqueue::<Self, Expr<T>, C>(self, c, ops, &Segments { bounds: &bounds(self, count)?, count: None }, out)
+    }
+
+    /// The general form: accumulators of several parts, as in [`Segmented::segmented_reduce_parts`](super::Segmented::segmented_reduce_parts), of the first
+    /// elements, as many as are counted. Each output has one element.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// // The mean of what is kept.
+    /// let kept = dev.select(&dev.upload(&[1.0f32, -9.0, 2.0, 6.0])?, |x| x.gt(0.0))?;
+    /// let add = |a: (Expr<f32>, Expr<u32>), b: (Expr<f32>, Expr<u32>)| (a.0 + b.0, a.1 + b.1);
+    /// let mean = |(sum, n): (Expr<f32>, Expr<u32>)| sum / n.cast::<f32>();
+    /// let of_kept = dev.reduce_parts_counted(&kept.values, &kept.count, |x| (x, lit(1u32)), || (lit(0.0f32), lit(0u32)), add, mean)?;
+    /// assert_eq!(of_kept.read_blocking()?, [3.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Counted::reduce_counted_from`].
+    fn reduce_parts_counted<I: Inputs<Self>, A: Traced, R: Outputs, C: Count + IndexElement>(
+        &self,
+        inputs: I,
+        count: &DeviceScalar<Self, C>,
+        load: impl FnOnce(I::Exprs) -> A,
+        nothing: impl FnOnce() -> A,
+        combine: impl FnOnce(A, A) -> A,
+        finish: impl FnOnce(A) -> R,
+    ) -> Result<R::Buffers<Self>>
+    where
+        Self: Segmented,
+    {
+        self.segmented_reduce_parts(inputs, &bounds(self, count)?, load, nothing, combine, finish)
+    }
+
+    /// The least element of those that are counted and its lowest index: see [`SegmentedExtremes`](super::SegmentedExtremes).
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let kept = dev.select(&dev.upload(&[4u32, 1, 7, 3])?, |x| x.gt(2))?;
+    /// let (least, at) = dev.min_with_index_counted(&kept)?;
+    /// assert_eq!((least.read_blocking()?, at.read_blocking()?), (3, 2)); // of 4, 7, 3
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Counted::reduce_counted`].
+    #[allow(clippy::type_complexity, reason = "a value and its index")]
+    fn min_with_index_counted<T: Element<Reg = T> + Num>(
+        &self,
+        x: &Selected<Self, Buffer<Self, T>>,
+    ) -> Result<(DeviceScalar<Self, T>, DeviceScalar<Self, u32>)>
+    where
+        Self: Segmented,
+    {
+        let (value, at) = self.segmented_min_with_index(&x.values, &bounds(self, &x.count)?)?;
+        Ok((DeviceScalar::from_buffer(value)?, DeviceScalar::from_buffer(at)?))
+    }
+
+    /// The greatest element of those that are counted and its lowest index: see [`SegmentedExtremes`](super::SegmentedExtremes).
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let kept = dev.select(&dev.upload(&[-4.0f32, 1.0, 7.0, 3.0])?, |x| x.lt(5.0))?;
+    /// let (greatest, at) = dev.max_with_index_counted(&kept)?;
+    /// assert_eq!((greatest.read_blocking()?, at.read_blocking()?), (3.0, 2)); // of -4, 1, 3
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Counted::reduce_counted`].
+    #[allow(clippy::type_complexity, reason = "a value and its index")]
+    fn max_with_index_counted<T: Element<Reg = T> + Num>(
+        &self,
+        x: &Selected<Self, Buffer<Self, T>>,
+    ) -> Result<(DeviceScalar<Self, T>, DeviceScalar<Self, u32>)>
+    where
+        Self: Segmented,
+    {
+        let (value, at) = self.segmented_max_with_index(&x.values, &bounds(self, &x.count)?)?;
+        Ok((DeviceScalar::from_buffer(value)?, DeviceScalar::from_buffer(at)?))
     }
 }
 impl<B: SegmentedSort + Run<SegmentedReduceTask> + Run<MapTask>> Counted for B {}
+
+/// The offsets of one segment of as many elements as are counted.
+fn bounds<B: Run<MapTask>, C: Count + IndexElement>(device: &B, count: &DeviceScalar<B, C>) -> Result<Buffer<B, C>> {
+    device.map((counting(2), count), |(i, count)| select(i.eq(0), C::from_bits64(0), count))
+}
 
 /// Sorts the first keys of a call, as many as are counted.
 fn run<B: Counted, C: Count + IndexElement>(call: Call<'_, B>, count: &DeviceScalar<B, C>) -> Result<()> {

@@ -235,10 +235,63 @@ pub trait Difference: Run<MapTask> {
         f: impl FnOnce(Expr<T::Reg>, Expr<T::Reg>) -> Expr<T::Reg>,
         out: &Buffer<Self, T>,
     ) -> Result<()> {
-        // Of 2^32 elements the last index is all ones.
-        let last = x.len().saturating_sub(1).min(u32::MAX.into()) as u32;
-        let inputs = (x, array(x), index(), scalar(last));
+        let inputs = (x, array(x), index(), scalar(last(x.len())));
         self.map_into(inputs, |(x, all, i, last)| select(i.eq(last), x, f(x, all.at(i + 1))).store_as::<T>(), out)
+    }
+
+    /// As [`Difference::adjacent_right`] of `f` of the inputs, which never lies in memory: `g` takes what `f` gives for an element, and for the one behind.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[1.0f32, 2.0, 4.0])?;
+    /// assert_eq!(dev.adjacent_right_from(&x, |x| x * x, |x, behind| behind - x)?.read_blocking()?, [3.0, 12.0, 16.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Difference::adjacent_difference`].
+    fn adjacent_right_from<I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+        &self,
+        inputs: I,
+        f: impl FnOnce(I::Exprs) -> Expr<T>,
+        g: impl FnOnce(Expr<T>, Expr<T>) -> Expr<T>,
+    ) -> Result<Buffer<Self, T>> {
+        let out = self.buffer(collect(self, "map", &inputs)?.len()?)?;
+        self.adjacent_right_from_into(inputs, f, g, &out)?;
+        Ok(out)
+    }
+
+    /// As [`Difference::adjacent_right_from`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let out = dev.buffer(4)?;
+    /// dev.adjacent_right_from_into(counting(4), |i| i * i, |x, behind| behind - x, &out)?;
+    /// assert_eq!(out.read_blocking()?, [1, 3, 5, 9]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Difference::adjacent_difference_into`].
+    fn adjacent_right_from_into<I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+        &self,
+        inputs: I,
+        f: impl FnOnce(I::Exprs) -> Expr<T>,
+        g: impl FnOnce(Expr<T>, Expr<T>) -> Expr<T>,
+        out: &Buffer<Self, T>,
+    ) -> Result<()> {
+        let end = scalar(last(collect(self, "map", &inputs)?.len()?));
+        let both = (inputs, end);
+        let found = Neighbours::new(self, "map", &both, |(x, last)| (f(x), last))?;
+        let func = found.trace_right(|x, behind, i| select(i.eq(found.own(1)), x, g(x, behind)))?;
+        apart::<Self, Expr<T>>(self, "map", (found.c, func), out)
     }
 }
 impl<B: Run<MapTask>> Difference for B {}
+
+/// The last index, which of 2^32 elements is all ones.
+fn last(n: u64) -> u32 {
+    n.saturating_sub(1).min(u32::MAX.into()) as u32
+}

@@ -6,12 +6,12 @@ use crate::backend::Run;
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
-use crate::input::{Inputs, Narrow, array, index, scalar};
-use crate::ir::{self, Expr};
-use crate::ops::Sum;
+use crate::input::{Inputs, Narrow, Outputs, array, counting, index, scalar};
+use crate::ir::{self, ArrayExpr, Expr};
+use crate::ops::Op;
 use crate::patterns::before::Neighbours;
 use crate::patterns::map::{collect, trace};
-use crate::patterns::{Map as _, MapTask, ReduceTask, Scan as _, ScanTask};
+use crate::patterns::{Map as _, MapTask, MoveFrom, ReduceTask, Scan as _, ScanTask, check_aliasing};
 
 const PATTERN: &str = "run-length encoding";
 
@@ -134,7 +134,7 @@ pub trait RunLengths: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
     /// ```
     ///
     /// # Errors
-    /// As [`Select::select_from`](super::Select::select_from).
+    /// As [`Select::select_from`](super::Select::select_from), and [`Error::LengthMismatch`]; [`Error::TooLarge`] for 2^32 elements or runs.
     fn run_length_decode<T: Element>(
         &self,
         values: &Buffer<Self, T>,
@@ -145,25 +145,113 @@ pub trait RunLengths: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
     where
         Self: Run<ScanTask>,
     {
-        if values.len() != lengths.len() {
-            return Err(Error::LengthMismatch { what: "lengths", expected: values.len(), found: lengths.len() });
-        }
-        let Ok(most) = u32::try_from(values.len()) else {
-            return Err(Error::TooLarge { what: "runs to decode", requested: values.len(), limit: u32::MAX.into() });
-        };
-        // Where runs end; those that do not count are empty.
-        let ends = self.scan_from((lengths, index(), runs), |(length, i, runs)| ir::select(i.lt(runs), length, 0), Sum, false)?;
-        let steps = u64::BITS - values.len().leading_zeros();
-        self.generate(n, (array(values), array(&ends), index(), scalar(most)), |(values, ends, i, m)| {
-            // The number of runs that end at or before i, from the highest bit down.
-            let mut at: Expr<u32> = ir::lit(0);
-            for k in (0..steps).rev() {
-                let next = at + (1u32 << k);
-                let passed = next.le(m) & ends.at(next - 1).le(i);
-                at = ir::select(passed, next, at);
-            }
-            values.at(at).store_as::<T>()
-        })
+        let out = self.buffer(n)?;
+        self.run_length_decode_into(values, lengths, runs, &out)?;
+        Ok(out)
+    }
+
+    /// As [`RunLengths::run_length_decode`], as many elements as the caller's buffer has.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (values, lengths, runs) = (dev.upload(&[0.5f32, -1.0])?, dev.upload(&[2u32, 1])?, dev.upload_scalar(2u32)?);
+    /// let out = dev.upload(&[9.0f32; 4])?;
+    /// dev.run_length_decode_into(&values, &lengths, &runs, &out)?;
+    /// assert_eq!(out.read_blocking()?, [0.5, 0.5, -1.0, 0.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`RunLengths::run_length_decode`], and [`Error::Aliasing`], [`Error::WrongDevice`].
+    fn run_length_decode_into<T: Element>(
+        &self,
+        values: &Buffer<Self, T>,
+        lengths: &Buffer<Self, u32>,
+        runs: &DeviceScalar<Self, u32>,
+        out: &Buffer<Self, T>,
+    ) -> Result<()>
+    where
+        Self: Run<ScanTask>,
+    {
+        check_runs(values.len(), lengths.len(), out.len())?;
+        check_aliasing(DECODING, &[values.leaf(), lengths.leaf(), runs.buffer().leaf()], values.len(), &[(out.out(), out.len())], false)?;
+        let ends = ends(self, lengths, |length| length, runs)?;
+        let (of, runs) = (values.len(), scalar(values.len() as u32));
+        self.generate_into(
+            out.len(),
+            (array(values), array(&ends), index(), runs),
+            |(values, ends, i, m)| values.at(run_of(ends, (m, of), i)).store_as::<T>(),
+            out,
+        )
+    }
+
+    /// As [`RunLengths::run_length_decode`] of the values that `f` gives of inputs and the lengths that `g` gives of others, of which neither lies in
+    /// memory: a value is computed for each element, from inputs of at most 2^32 elements from the first to the last.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// // Each number as often as it says: how often it stands.
+    /// let runs = dev.upload_scalar(4u32)?;
+    /// let back = dev.run_length_decode_from((counting(4), |i| i * 10), (counting(4), |i| i), &runs, 7)?;
+    /// assert_eq!(back.read_blocking()?, [10, 20, 20, 30, 30, 30, 0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`RunLengths::run_length_decode`], and [`Error::Op`].
+    fn run_length_decode_from<V: Inputs<Self>, R: Outputs, L: Inputs<Self>>(
+        &self,
+        (values, f): (V, impl FnOnce(V::Exprs) -> R),
+        (lengths, g): (L, impl FnOnce(L::Exprs) -> Expr<u32>),
+        runs: &DeviceScalar<Self, u32>,
+        n: u64,
+    ) -> Result<R::Buffers<Self>>
+    where
+        Self: MoveFrom + Run<ScanTask>,
+    {
+        let of = collect(self, DECODING, &values)?.len()?;
+        check_runs(of, collect(self, DECODING, &lengths)?.len()?, n)?;
+        let ends = ends(self, lengths, g, runs)?;
+        let inputs = (counting(n), array(&ends), scalar(of as u32));
+        self.gather_from((values, f), (inputs, |(i, ends, m): (Expr<u32>, ArrayExpr<u32>, Expr<u32>)| run_of(ends, (m, of), i)))
     }
 }
 impl<B: Run<SelectTask> + Run<ReduceTask> + Run<MapTask>> RunLengths for B {}
+
+const DECODING: &str = "run-length decoding";
+
+fn check_runs(values: u64, lengths: u64, n: u64) -> Result<()> {
+    if values != lengths {
+        return Err(Error::LengthMismatch { what: "lengths", expected: values, found: lengths });
+    }
+    for (what, requested) in [("runs to decode", values), ("decoded elements", n)] {
+        if requested > u32::MAX.into() {
+            return Err(Error::TooLarge { what, requested, limit: u32::MAX.into() });
+        }
+    }
+    Ok(())
+}
+
+/// Where runs end; those that do not count are empty. What is beyond 32 bits ends at the greatest number, behind every element that there can be.
+fn ends<B: Run<ScanTask>, I: Inputs<B>>(
+    device: &B,
+    lengths: I,
+    g: impl FnOnce(I::Exprs) -> Expr<u32>,
+    runs: &DeviceScalar<B, u32>,
+) -> Result<Buffer<B, u32>> {
+    let saturating = |a: Expr<u32>, b: Expr<u32>| ir::select((a + b).lt(a), u32::MAX, a + b);
+    device.scan_from((lengths, index(), runs), |(x, i, runs)| ir::select(i.lt(runs), g(x), 0), Op::associative(0u32, saturating), false)
+}
+
+/// The run that element `i` is of: how many of the `m` runs, `of` them, end at or before it, from the highest bit down.
+fn run_of(ends: ArrayExpr<u32>, (m, of): (Expr<u32>, u64), i: Expr<u32>) -> Expr<u32> {
+    let mut at: Expr<u32> = ir::lit(0);
+    for k in (0..u64::BITS - of.leading_zeros()).rev() {
+        let next = at + (1u32 << k);
+        let passed = next.le(m) & ends.at(next - 1).le(i);
+        at = ir::select(passed, next, at);
+    }
+    at
+}

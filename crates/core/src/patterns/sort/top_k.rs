@@ -203,6 +203,70 @@ pub trait TopK: Run<TopKTask> + Run<SortTask> + Run<GatherTask> {
     fn top_k_keys_into<K: Element>(&self, keys: &Buffer<Self, K>, k: u64, by: impl Into<SortBy>, out: &Buffer<Self, K>) -> Result<()> {
         into(self, keys, k, by.into(), Some(out), None)
     }
+
+    /// The first `k` keys in order, and the values of any type that go with them.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (scores, names) = (dev.upload(&[0.1f32, 0.9, 0.4, 0.7])?, dev.upload(b"abcd")?);
+    /// let (best, names) = dev.top_k_pairs(&scores, &names, 2, SortOrder::Descending)?;
+    /// assert_eq!((best.read_blocking()?, names.read_blocking()?), (vec![0.9, 0.7], b"bd".to_vec()));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`TopK::top_k`], and [`Error::LengthMismatch`].
+    fn top_k_pairs<K: Element, V: Element>(
+        &self,
+        keys: &Buffer<Self, K>,
+        values: &Buffer<Self, V>,
+        k: u64,
+        by: impl Into<SortBy>,
+    ) -> Result<(Buffer<Self, K>, Buffer<Self, V>)> {
+        let by = by.into();
+        task(self, keys, k, &by)?;
+        let out = (self.buffer(k)?, self.buffer(k)?);
+        self.top_k_pairs_into(keys, values, k, by, (&out.0, &out.1))?;
+        Ok(out)
+    }
+
+    /// As [`TopK::top_k_pairs`], into the caller's buffers.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (keys, values) = (dev.upload(&[5u32, 1, 5, 0])?, dev.upload(&[0.5f64, 0.1, 0.6, 0.0])?);
+    /// let (first, with) = (dev.buffer(2)?, dev.buffer(2)?);
+    /// dev.top_k_pairs_into(&keys, &values, 2, SortOrder::Descending, (&first, &with))?;
+    /// assert_eq!(with.read_blocking()?, [0.5, 0.6]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`TopK::top_k_into`], and [`Error::LengthMismatch`].
+    fn top_k_pairs_into<K: Element, V: Element>(
+        &self,
+        keys: &Buffer<Self, K>,
+        values: &Buffer<Self, V>,
+        k: u64,
+        by: impl Into<SortBy>,
+        out: (&Buffer<Self, K>, &Buffer<Self, V>),
+    ) -> Result<()> {
+        if values.len() != keys.len() {
+            return Err(Error::LengthMismatch { what: "values", expected: keys.len(), found: values.len() });
+        }
+        values.check_device(self, "an input")?;
+        out.1.check_device(self, "the output")?;
+        require(self, "top_k", V::DTYPE)?;
+        if out.1.len() < k {
+            return Err(Error::BufferTooSmall { what: "the output", required: k, available: out.1.len() });
+        }
+        check_aliasing("top_k", &[keys.leaf(), values.leaf()], keys.len(), &[(out.0.out(), k), (out.1.out(), k)], false)?;
+        let places = self.buffer(k)?;
+        self.top_k_into(keys, k, by, (out.0, &places))?;
+        gather(self, values, &places, out.1, false)
+    }
 }
 impl<B: Run<TopKTask> + Run<SortTask> + Run<GatherTask>> TopK for B {}
 

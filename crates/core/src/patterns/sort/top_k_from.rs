@@ -2,9 +2,10 @@
 
 use super::from::Computed;
 use super::top_k::check_outputs;
-use super::{Keyed, SortBy, SortTask, TopK};
+use super::top_k_rows::check_matrix;
+use super::{Keyed, SortBy, SortTask, TopK, TopKRows};
 use crate::backend::Run;
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, Memory as _};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::input::{Inputs, Outputs};
@@ -111,6 +112,69 @@ pub trait TopKFrom: TopK + Run<SortTask> + Run<MapTask> {
         let keys = keys::<Self, K, R>(self, Computed::new(self, &inputs, f)?, k, (Some(out), None))?;
         self.top_k_keys_into(&keys, k, by, out)
     }
+
+    /// The first `k` of `f` of the inputs in every row of `n`, and where they were in it: see [`TopKRows`].
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// // Two rows: 0, 7, 4, 1 and 8, 5, 2, 9.
+    /// let (best, places) = dev.top_k_rows_from(counting(8), |i| (i * 7) % 10, 4, 2, SortOrder::Descending)?;
+    /// assert_eq!((best.read_blocking()?, places.read_blocking()?), (vec![7, 4, 9, 8], vec![1, 2, 3, 0]));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`TopKRows::top_k_rows`] and [`Map::map`](crate::patterns::Map::map).
+    fn top_k_rows_from<I: Inputs<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
+        &self,
+        inputs: I,
+        f: impl FnOnce(I::Exprs) -> R,
+        n: u64,
+        k: u64,
+        by: impl Into<SortBy>,
+    ) -> Result<Keyed<Self, K, u32>>
+    where
+        Self: TopKRows,
+    {
+        let (of, by) = (Computed::new(self, &inputs, f)?, by.into());
+        let results = check_matrix::<Self, K>(self, of.n, (n, k), &by)?;
+        let out = (self.buffer(results)?, self.buffer(results)?);
+        let keys = stored::<Self, K, R>(self, of, results, (Some(&out.0), Some(&out.1)))?;
+        self.top_k_rows_into(&keys, n, k, by, (&out.0, &out.1))?;
+        Ok(out)
+    }
+
+    /// As [`TopKFrom::top_k_rows_from`], into the caller's buffers.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, first, places) = (dev.upload(&[3i32, -5, 1, 2])?, dev.buffer(2)?, dev.buffer(2)?);
+    /// dev.top_k_rows_from_into(&x, |x| x.abs(), 2, 1, SortOrder::Descending, (&first, &places))?;
+    /// assert_eq!((first.read_blocking()?, places.read_blocking()?), (vec![5, 2], vec![1, 1]));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`TopKFrom::top_k_rows_from`] and [`TopKRows::top_k_rows_into`].
+    fn top_k_rows_from_into<I: Inputs<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
+        &self,
+        inputs: I,
+        f: impl FnOnce(I::Exprs) -> R,
+        n: u64,
+        k: u64,
+        by: impl Into<SortBy>,
+        out: (&Buffer<Self, K>, &Buffer<Self, u32>),
+    ) -> Result<()>
+    where
+        Self: TopKRows,
+    {
+        let (of, by) = (Computed::new(self, &inputs, f)?, by.into());
+        let results = check_matrix::<Self, K>(self, of.n, (n, k), &by)?;
+        let keys = stored::<Self, K, R>(self, of, results, (Some(out.0), Some(out.1)))?;
+        self.top_k_rows_into(&keys, n, k, by, out)
+    }
 }
 impl<B: TopK + Run<SortTask> + Run<MapTask>> TopKFrom for B {}
 
@@ -124,9 +188,19 @@ fn keys<B: Run<MapTask>, K: Element, R: Outputs<Buffers<B> = Buffer<B, K>>>(
     if k > of.n {
         return Err(Error::TooLarge { what: "k of a top-k, by the number of keys", requested: k, limit: of.n });
     }
+    stored::<B, K, R>(device, of, k, (first, places))
+}
+
+/// The keys, in memory that is taken for them, once outputs for so many results were checked.
+fn stored<B: Run<MapTask>, K: Element, R: Outputs<Buffers<B> = Buffer<B, K>>>(
+    device: &B,
+    of: Computed<B>,
+    results: u64,
+    (first, places): (Option<&Buffer<B, K>>, Option<&Buffer<B, u32>>),
+) -> Result<Buffer<B, K>> {
     let keys = R::allocate(device, of.n)?;
-    check_outputs(device, &keys, k, first, places)?;
-    let outs: Vec<_> = first.map(Buffer::out).into_iter().chain(places.map(Buffer::out)).map(|out| (out, k)).collect();
+    check_outputs(device, &keys, results, first, places)?;
+    let outs: Vec<_> = first.map(Buffer::out).into_iter().chain(places.map(Buffer::out)).map(|out| (out, results)).collect();
     check_aliasing("top_k", &of.c.leaves, of.n, &outs, false)?;
     of.store::<R>(device, R::refs(&keys))?;
     Ok(keys)

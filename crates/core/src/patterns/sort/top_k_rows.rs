@@ -159,20 +159,27 @@ struct Matrix<'a, B: Backend, K> {
     task: TopKTask,
 }
 
+/// Checks the shape of so many keys and what is wanted of them; the number of results.
+pub(super) fn check_matrix<B: Backend, K: Element>(device: &B, found: u64, (n, k): (u64, u64), by: &SortBy) -> Result<u64> {
+    require(device, "top_k", K::DTYPE)?;
+    bits_of(K::DTYPE, by)?;
+    if k > n {
+        return Err(Error::TooLarge { what: "k of a top-k, by the keys of a row", requested: k, limit: n });
+    }
+    check_len(n)?;
+    if !found.is_multiple_of(n) {
+        let expected = found.next_multiple_of(n.max(1));
+        return Err(Error::LengthMismatch { what: "keys of whole rows", expected, found });
+    }
+    Ok(found.checked_div(n).unwrap_or(0) * k)
+}
+
 impl<'a, B: TopKRows, K: Element> Matrix<'a, B, K> {
     fn new(device: &'a B, keys: &'a Buffer<B, K>, (n, k): (u64, u64), by: SortBy) -> Result<Self> {
-        require(device, "top_k", K::DTYPE)?;
-        let bits = bits_of(K::DTYPE, &by)?;
         keys.check_device(device, "an input")?;
-        if k > n {
-            return Err(Error::TooLarge { what: "k of a top-k, by the keys of a row", requested: k, limit: n });
-        }
-        check_len(n)?;
         let found = keys.len();
-        if !found.is_multiple_of(n) {
-            let expected = found.next_multiple_of(n.max(1));
-            return Err(Error::LengthMismatch { what: "keys of whole rows", expected, found });
-        }
+        check_matrix::<B, K>(device, found, (n, k), &by)?;
+        let bits = bits_of(K::DTYPE, &by)?;
         let task = TopKTask { dtype: K::DTYPE, order: by.order, bits, n, k };
         Ok(Self { device, keys, by, rows: found.checked_div(n).unwrap_or(0), task })
     }

@@ -1,0 +1,156 @@
+//! P04, P05 runs of equal neighbours that are computed or counted, keys that are computed, and where the ends of segments' order are.
+
+use super::input;
+use crate::case::{Cases, Target};
+use crate::data::Fill;
+use isowarp::Result;
+use isowarp::buffer::Buffer;
+use isowarp::element::{DType, Element, Num};
+use isowarp::prelude::*;
+
+/// Nothing, one, edges of subgroups and tiles, several tiles.
+const SIZES: [u64; 6] = [0, 1, 33, 2049, 8193, 30_011];
+/// Counts of [`ROOM`] elements.
+const COUNTS: [u64; 7] = [0, 1, 1024, 4097, 20_010, ROOM, 99_999];
+const ROOM: u64 = 20_011;
+
+pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
+    for n in SIZES {
+        c.add(format!("select/unique_with_from/f32/n={n}"), move |d| {
+            let (x, y) = (input::<B, f32>(d, Fill::Wide, n, "x")?, input::<B, u32>(d, Fill::Plain, n, "y")?);
+            let near = |a: Expr<f32>, b: Expr<f32>| (a - b).abs().lt(0.5);
+            let kept = d.unique_with_from((&x, &y.reversed()), |(x, y)| x.floor() + (y & 3u32).cast::<f32>(), near)?;
+            written(&kept.values, kept.len_blocking()?)
+        });
+        c.add(format!("select/unique_by_key_from/u32/n={n}"), move |d| {
+            let x = input::<B, u32>(d, Fill::Plain, n, "x")?;
+            let first = d.unique_by_key_from((&x, index()), |(x, i)| (x >> 30, (i, x)))?;
+            let (count, (keys, (places, found))) = (first.len_blocking()?, first.values);
+            Ok((written(&keys, count)?, written(&places, count)?, written(&found, count)?))
+        });
+        c.add(format!("select/non_trivial_runs/u32/n={n}"), move |d| {
+            let x = input::<B, u32>(d, Fill::Plain, n, "x")?;
+            pairs_written(&d.non_trivial_runs(&x, |x| x >> 31)?)
+        });
+        c.add(format!("select/decoded_from/n={n}"), move |d| {
+            let x = input::<B, u32>(d, Fill::Plain, n, "x")?;
+            let runs = d.upload_scalar((n - n / 5) as u32)?;
+            let values = (&x.reversed(), |x: Expr<u32>| (x, x.cast::<f32>()));
+            d.run_length_decode_from(values, (&x, |x| x >> 29), &runs, 3 * n)
+        });
+        c.add(format!("segmented/by_lazy_key/f32/n={n}"), move |d| {
+            let (k, x) = (input::<B, u32>(d, Fill::Plain, n, "k")?, input::<B, f32>(d, Fill::Cancel, n, "x")?);
+            pairs_written(&d.reduce_by_lazy_key(lazy(&k.reversed(), |k| k >> 30), (&x, index()), |(x, i)| x * i.cast::<f32>(), Sum)?)
+        });
+    }
+    for count in COUNTS {
+        c.add(format!("select/counted/{count}"), move |d| {
+            let x = first(d, count)?;
+            let (kept, unique) = (d.select_counted(&x, |x| (x & 2u32).ne(0))?, d.unique_counted(&x)?);
+            let places = d.select_counted_from(counting(ROOM), |i| ((i % 3).eq(1), i), &x.count)?;
+            let of = |found: &Selected<B, Buffer<B, u32>>| written(&found.values, found.len_blocking()?);
+            Ok((of(&kept)?, of(&unique)?, of(&places)?))
+        });
+        c.add(format!("select/counted_runs/{count}"), move |d| {
+            let x = first(d, count)?;
+            let sums = Selected { values: (x.values.clone(), input::<B, f32>(d, Fill::Cancel, ROOM, "v")?), count: x.count.clone() };
+            let (lengths, sums) = (d.run_length_encode_counted(&x)?, d.reduce_by_key_counted(&sums, Sum)?);
+            Ok((pairs_written(&lengths)?, pairs_written(&sums)?))
+        });
+        c.add(format!("histogram/counted/{count}"), move |d| {
+            let x = first(d, count)?;
+            let of = |bins| d.histogram_weighted(counted(binned(&x.values, bins, |x| x % 5), &x.count), lazy(index(), |i: Expr<u32>| i));
+            Ok((d.histogram(counted(even(&x.values, 0, 4, 2), &x.count))?, of(5)?, of(3)?))
+        });
+        c.add(format!("segmented/counted_extremes/f32/{count}"), move |d| {
+            let x = Selected { values: input::<B, f32>(d, Fill::Bits, ROOM, "x")?, count: d.upload_scalar(count as u32)? };
+            let add = |a: (Expr<f32>, Expr<u32>), b: (Expr<f32>, Expr<u32>)| (a.0.max(b.0), a.1 + b.1);
+            let all = d.reduce_parts_counted(&x.values, &x.count, |x| (x, lit(1u32)), || (lit(0.0f32), lit(0u32)), add, |a| a)?;
+            Ok((d.min_with_index_counted(&x)?, d.max_with_index_counted(&x)?, all))
+        });
+    }
+    // Keys of a byte; sums of lengths beyond 32 bits.
+    c.add("select/counted_runs/u8", |d| {
+        let keys = d.map(&first(d, 0)?.values, |x| x.store_as::<u8>())?;
+        let pairs = Selected { values: (keys, input::<B, u32>(d, Fill::Plain, ROOM, "v")?), count: d.upload_scalar(15_001u32)? };
+        let keys = Selected { values: pairs.values.0.clone(), count: pairs.count.clone() };
+        let (lengths, unique) = (d.run_length_encode_counted(&keys)?, d.unique_counted(&keys)?);
+        Ok((
+            pairs_written(&lengths)?,
+            written(&unique.values, unique.len_blocking()?)?,
+            pairs_written(&d.reduce_by_key_counted(&pairs, Max)?)?,
+        ))
+    })
+    .needs(&[DType::U8]);
+    c.add("select/decoded_beyond", |d| {
+        let (values, lengths) = (d.upload(&[3u32, 4, 5, 6])?, d.upload(&[2, u32::MAX - 2, 1, 5])?);
+        let runs = d.upload_scalar(4u32)?;
+        let back = d.run_length_decode(&values, &lengths, &runs, 1000)?;
+        let more = d.run_length_decode_from((&values, |v| v), (&lengths, |x| x | 1), &runs, 1000)?;
+        Ok((back, more))
+    });
+    extremes::<B, f32>(c);
+    extremes::<B, f64>(c);
+    extremes::<B, i32>(c);
+    extremes::<B, u64>(c);
+    neighbours(c);
+    c.add("sort/top_k_pairs", |d| {
+        let (keys, values) = (input::<B, f32>(d, Fill::Bits, 300_007, "k")?, input::<B, u32>(d, Fill::Plain, 300_007, "v")?);
+        let few = (keys.slice(..5003)?, values.slice(..5003)?);
+        Ok((d.top_k_pairs(&keys, &values, 900, SortOrder::Descending)?, d.top_k_pairs(&few.0, &few.1, 5003, SortOrder::Ascending)?))
+    });
+    c.add("sort/top_k_rows_from", |d| {
+        let x = input::<B, f32>(d, Fill::Bits, 30_000, "x")?;
+        let of = |n: u64, k: u64| d.top_k_rows_from((&x, &x.reversed()), |(x, y)| x - y, n, k, SortOrder::Descending);
+        Ok((of(3, 2)?, of(10_000, 7)?, of(30_000, 30_000)?))
+    });
+    c.add("histogram/channels_from", |d| {
+        let (x, y) = (input::<B, f32>(d, Fill::Wide, 10_007, "x")?, input::<B, u32>(d, Fill::Plain, 10_007, "y")?);
+        let two = d.histogram_channels_from((&x, &y), |(x, y)| [x, x * (y >> 30).cast::<f32>()], -2.0, 3.0, 100)?;
+        let out = d.upload(&[7u32; 11])?;
+        d.histogram_channels_from_into(&y, |y| [y, y >> 8, y >> 16, y >> 24], 0, 1 << 16, 2, &out)?;
+        Ok((two, out))
+    });
+}
+
+/// Few values in runs of many lengths, so many of which are counted.
+fn first<B: Target>(d: &B, count: u64) -> Result<Selected<B, Buffer<B, u32>>> {
+    let of = |i: Expr<u32>| ((i * 2_654_435_761) >> 29).eq(0).cast::<u32>();
+    let steps = d.generate(ROOM, index(), of)?;
+    let values = d.map(&d.scan_inclusive(&steps, Sum)?, |x| x % 4)?;
+    Ok(Selected { values, count: d.upload_scalar(count as u32)? })
+}
+
+/// What is defined of an output.
+fn written<B: Target, T: Element>(out: &Buffer<B, T>, count: u64) -> Result<Buffer<B, T>> {
+    out.slice(..count)
+}
+
+fn pairs_written<B: Target, K: Element, V: Element>(
+    pairs: &Selected<B, (Buffer<B, K>, Buffer<B, V>)>,
+) -> Result<(Buffer<B, K>, Buffer<B, V>)> {
+    let count = pairs.len_blocking()?;
+    Ok((written(&pairs.values.0, count)?, written(&pairs.values.1, count)?))
+}
+
+fn extremes<B: Target, T: Element<Reg = T> + Num>(c: &mut Cases<B>) {
+    let t = T::DTYPE;
+    c.add(format!("segmented/extremes/{t}"), move |d| {
+        let x = input::<B, T>(d, Fill::Bits, 30_011, "x")?;
+        // Lengths from none to some thousands.
+        let offsets = d.upload(&[0u32, 0, 1, 2, 40, 1000, 1000, 1100, 9000, 20_000, 20_033, 30_000])?;
+        let by_index = d.segmented_argmax_from((&x, index()), |(_, i)| i % 1009, &offsets)?;
+        let of = (d.segmented_min_with_index(&x, &offsets)?, d.segmented_max_with_index(&x, &offsets)?);
+        Ok((of, d.segmented_argmin(&x, &offsets)?, by_index))
+    })
+    .needs(&[t]);
+}
+
+fn neighbours<B: Target>(c: &mut Cases<B>) {
+    for n in SIZES {
+        c.add(format!("map/adjacent_right_from/f32/n={n}"), move |d| {
+            let (x, y) = (input::<B, f32>(d, Fill::Bits, n, "x")?, input::<B, f32>(d, Fill::Wide, n, "y")?);
+            d.adjacent_right_from((&x, &y.reversed(), index()), |(x, y, i)| x * y + i.cast::<f32>(), |x, behind| behind - x)
+        });
+    }
+}

@@ -1,0 +1,171 @@
+//! Runs that are computed or counted, keys that are computed and the ends of segments' order, against plain Rust. On every device.
+
+use crate::common::{each, mt19937};
+use isowarp::prelude::*;
+use isowarp::{Device, Error};
+
+/// Values in runs.
+fn runs(n: usize) -> Vec<u32> {
+    let mut value = 0;
+    mt19937(3, n).iter().map(|r| (value += u32::from(r % 3 == 0), value % 5).1).collect()
+}
+
+/// What is defined of an output.
+fn of<T: isowarp::element::Element>(out: &Buffer<Device, T>, count: u64) -> Vec<T> {
+    out.slice(..count).unwrap().read_blocking().unwrap()
+}
+
+#[test]
+fn what_is_counted_is_selected_as_the_slice_is() {
+    let (n, x) = (9001, runs(9001));
+    for count in [0usize, 1, 1024, 5000, 9000, 9001, 12_000] {
+        let slice = &x[..count.min(n)];
+        let expected: Vec<(u32, u32)> = slice.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)).collect();
+        let sums: Vec<u32> = slice
+            .chunk_by(|a, b| a == b)
+            .scan(0, |at, run| {
+                let first = *at;
+                *at += run.len() as u32;
+                Some((first..*at).sum())
+            })
+            .collect();
+        each(|d| {
+            let of_x = Selected { values: d.upload(&x).unwrap(), count: d.upload_scalar(count as u32).unwrap() };
+            let (keys, lengths): (Vec<u32>, Vec<u32>) = expected.iter().copied().unzip();
+            assert_eq!(d.unique_counted(&of_x).unwrap().read_blocking().unwrap(), keys);
+            let odd: Vec<u32> = slice.iter().copied().filter(|x| x & 1 == 1).collect();
+            assert_eq!(d.select_counted(&of_x, |x| (x & 1u32).eq(1)).unwrap().read_blocking().unwrap(), odd);
+            let found = d.run_length_encode_counted(&of_x).unwrap();
+            let m = found.len_blocking().unwrap();
+            assert_eq!((of(&found.values.0, m), of(&found.values.1, m)), (keys.clone(), lengths));
+            let places = d.iota::<u32>(n as u64, 0, 1).unwrap();
+            let pairs = Selected { values: (of_x.values.clone(), places), count: of_x.count.clone() };
+            let by_key = d.reduce_by_key_counted(&pairs, Sum).unwrap();
+            let m = by_key.len_blocking().unwrap();
+            assert_eq!((of(&by_key.values.0, m), of(&by_key.values.1, m)), (keys, sums.clone()));
+            let counts = d.histogram(counted(even(&of_x.values, 0, 4, 4), &of_x.count)).unwrap();
+            let wanted: Vec<u32> = (0..4).map(|k| slice.iter().filter(|&&x| x == k).count() as u32).collect();
+            assert_eq!(counts.read_blocking().unwrap(), wanted);
+            let (greatest, at) = d.max_with_index_counted(&of_x).unwrap();
+            let most = slice.iter().max().copied();
+            let place = most.and_then(|m| slice.iter().position(|&x| x == m));
+            assert_eq!(greatest.read_blocking().unwrap(), most.unwrap_or(0));
+            assert_eq!(at.read_blocking().unwrap(), place.map_or(u32::MAX, |p| p as u32));
+        });
+    }
+}
+
+#[test]
+fn long_runs_and_first_ones_are_found_in_what_is_computed() {
+    for n in [0usize, 1, 300, 20_001] {
+        let x = runs(n);
+        let halves: Vec<u32> = x.iter().map(|x| x / 2).collect();
+        let mut at = 0;
+        let all: Vec<(u32, u32, u32)> = halves
+            .chunk_by(|a, b| a == b)
+            .map(|run| {
+                at += run.len() as u32;
+                (run[0], at - run.len() as u32, run.len() as u32)
+            })
+            .collect();
+        let long: Vec<_> = all.iter().filter(|run| run.2 > 1).collect();
+        each(|d| {
+            let device = d.upload(&x).unwrap();
+            let found = d.non_trivial_runs(&device, |x| x / 2).unwrap();
+            let m = found.len_blocking().unwrap();
+            assert_eq!(of(&found.values.0, m), long.iter().map(|run| run.1).collect::<Vec<_>>());
+            assert_eq!(of(&found.values.1, m), long.iter().map(|run| run.2).collect::<Vec<_>>());
+            let found = d.unique_by_key_from((&device, index()), |(x, i)| (x / 2, i)).unwrap();
+            let m = found.len_blocking().unwrap();
+            assert_eq!(of(&found.values.0, m), all.iter().map(|run| run.0).collect::<Vec<_>>());
+            assert_eq!(of(&found.values.1, m), all.iter().map(|run| run.1).collect::<Vec<_>>());
+            let lengths = d.reduce_by_lazy_key(lazy(&device, |x| x / 2), counting(n as u64), |_| lit(1u32), Sum).unwrap();
+            let m = lengths.len_blocking().unwrap();
+            assert_eq!(of(&lengths.values.1, m), all.iter().map(|run| run.2).collect::<Vec<_>>());
+        });
+    }
+}
+
+/// More than 2^32 elements in all: the first ones are still those of the first runs.
+#[test]
+fn lengths_beyond_32_bits_are_decoded() {
+    each(|d| {
+        let (values, lengths) = (d.upload(&[7u32, 8, 9]).unwrap(), d.upload(&[u32::MAX, 1, 5]).unwrap());
+        let runs = d.upload_scalar(3u32).unwrap();
+        let back = d.run_length_decode(&values, &lengths, &runs, 5).unwrap();
+        assert_eq!(back.read_blocking().unwrap(), [7; 5]);
+        let (first, lazy) = (d.upload(&[2u32, u32::MAX, u32::MAX]).unwrap(), |x| x);
+        let back = d.run_length_decode_from((&values, |v| v * 2), (&first, lazy), &runs, 4).unwrap();
+        assert_eq!(back.read_blocking().unwrap(), [14, 14, 16, 16]);
+        let (out, kept) = (d.upload(&[5u32; 3]).unwrap(), d.upload(&[1u32, 2]).unwrap());
+        let error = d.run_length_decode_into(&values, &kept, &runs, &out).unwrap_err();
+        assert!(matches!(error, Error::LengthMismatch { expected: 3, found: 2, .. }), "{error}");
+        assert!(matches!(d.run_length_decode_into(&values, &values, &runs, &values), Err(Error::Aliasing { .. })));
+        assert_eq!((out.read_blocking().unwrap(), values.read_blocking().unwrap()), (vec![5; 3], vec![7, 8, 9]));
+    });
+}
+
+/// NaN wins at both ends, -0 is below 0, and of equals the first one: what `f32::total_cmp` says of these, NaN apart.
+#[test]
+fn ends_of_segments_are_those_of_the_slices() {
+    let x: Vec<f32> =
+        mt19937(8, 5003).iter().map(|r| [1.5, -0.0, 0.0, f32::INFINITY, -2.5, 1e-40, f32::NEG_INFINITY, 9.0][*r as usize >> 29]).collect();
+    let offsets = [0u32, 0, 1, 40, 1000, 1003, 5000, 5003];
+    each(|d| {
+        let (x_, offsets_) = (d.upload(&x).unwrap(), d.upload(&offsets).unwrap());
+        let (least, at) = d.segmented_min_with_index(&x_, &offsets_).unwrap();
+        let greatest = d.segmented_argmax(&x_, &offsets_).unwrap().read_blocking().unwrap();
+        let (least, at) = (least.read_blocking().unwrap(), at.read_blocking().unwrap());
+        for (k, b) in offsets.windows(2).enumerate() {
+            let segment: Vec<(f32, u32)> = (b[0]..b[1]).map(|i| (x[i as usize], i)).collect();
+            let low = segment.iter().min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))).copied().unwrap_or((f32::INFINITY, u32::MAX));
+            let high = segment.iter().max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))).map_or(u32::MAX, |e| e.1);
+            assert_eq!((least[k].to_bits(), at[k], greatest[k]), (low.0.to_bits(), low.1, high), "segment {k}");
+        }
+    });
+}
+
+#[test]
+fn bins_of_wide_ranges_begin_where_arithmetic_says() {
+    // Seven bins, each 2e9 wide.
+    let x = [
+        -5_000_000_000i64,
+        -3_000_000_001,
+        -3_000_000_000,
+        -1,
+        0,
+        999_999_999,
+        1_000_000_000,
+        8_999_999_999,
+        9_000_000_000,
+        i64::MIN,
+        i64::MAX,
+    ];
+    each(|d| {
+        let x = d.upload(&x).unwrap();
+        let counts = d.histogram(even(&x, -5_000_000_000, 9_000_000_000, 7)).unwrap();
+        assert_eq!(counts.read_blocking().unwrap(), [2, 1, 3, 1, 0, 0, 1]);
+    });
+}
+
+#[test]
+fn keys_that_do_not_fit_change_nothing() {
+    each(|d| {
+        let (x, out) = (d.upload(&[1u32, 2, 3]).unwrap(), (d.upload(&[9u32; 3]).unwrap(), d.upload(&[9u32; 3]).unwrap()));
+        let count = d.upload(&[7u32]).unwrap();
+        let short = d.reduce_by_lazy_key_into(lazy(counting(2), |i| i), &x, |x| x, Sum, (&out.0, &out.1), &count);
+        assert!(matches!(short, Err(Error::LengthMismatch { what: "keys", expected: 3, found: 2 })));
+        let small = d.reduce_by_lazy_key_into(lazy(&x, |x| x), &x, |x| x, Sum, (&out.0, &out.1.slice(..2).unwrap()), &count);
+        assert!(matches!(small, Err(Error::BufferTooSmall { .. })));
+        let aliased = d.reduce_by_lazy_key_into(lazy(&out.0, |x| x), &x, |x| x, Sum, (&out.0, &out.1), &count);
+        assert!(matches!(aliased, Err(Error::Aliasing { .. })));
+        let values = d.upload(&[1u32, 2]).unwrap();
+        let error = d.top_k_pairs_into(&x, &values, 1, SortOrder::Ascending, (&out.0, &out.1)).unwrap_err();
+        assert!(matches!(error, Error::LengthMismatch { what: "values", expected: 3, found: 2 }));
+        assert!(matches!(d.top_k_pairs(&x, &x, 4, SortOrder::Ascending), Err(Error::TooLarge { .. })));
+        assert!(matches!(d.top_k_rows_from(&x, |x| x, 2, 1, SortOrder::Ascending), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.top_k_rows_from(&x, |x| x, 3, 4, SortOrder::Ascending), Err(Error::TooLarge { .. })));
+        let kept = (out.0.read_blocking().unwrap(), out.1.read_blocking().unwrap(), count.read_blocking().unwrap());
+        assert_eq!(kept, (vec![9; 3], vec![9; 3], vec![7]));
+    });
+}
