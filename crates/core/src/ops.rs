@@ -27,6 +27,24 @@ pub trait Combine<T: Scalar> {
     }
 }
 
+impl<T: Scalar, C: Combine<T>> Combine<T> for &C {
+    fn combine(&self, a: Expr<T>, b: Expr<T>) -> Expr<T> {
+        (**self).combine(a, b)
+    }
+    fn identity(&self) -> T {
+        (**self).identity()
+    }
+    fn of_nothing(&self) -> Option<T> {
+        (**self).of_nothing()
+    }
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
+    fn is_built_in(&self) -> bool {
+        (**self).is_built_in()
+    }
+}
+
 /// The graph of an operator.
 pub(crate) fn combine_func<T: Scalar>(op: &impl Combine<T>) -> Result<Arc<Func>> {
     let trace = || ir::trace(|(a, b): (Expr<T>, Expr<T>)| op.combine(a, b));

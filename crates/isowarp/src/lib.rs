@@ -23,9 +23,9 @@
 //! | as many as are counted | [`Counted`](patterns::Counted), [`CountedRuns`](patterns::CountedRuns) |
 //! | histogram | [`Histogram`](patterns::Histogram) |
 //! | sort | [`Sort`](patterns::Sort), [`SortFrom`](patterns::SortFrom), [`MergeSort`](patterns::MergeSort), [`MergeSortFrom`](patterns::MergeSortFrom), [`TopK`](patterns::TopK), [`TopKFrom`](patterns::TopKFrom), [`TopKRows`](patterns::TopKRows) |
-//! | merge | [`Merge`](patterns::Merge), [`Search`](patterns::Search), [`Sets`](patterns::Sets) |
+//! | merge | [`Merge`](patterns::Merge), [`Search`](patterns::Search), [`Sets`](patterns::Sets); by an order: [`MergeByFrom`](patterns::MergeByFrom), [`SearchBy`](patterns::SearchBy), [`SetsBy`](patterns::SetsBy) |
 //! | move | [`Move`](patterns::Move), [`MoveFrom`](patterns::MoveFrom), [`Layout`](patterns::Layout) |
-//! | lanes and memory | [`Groups`](patterns::Groups), [`Atomics`](patterns::Atomics) |
+//! | lanes and memory | [`Groups`](patterns::Groups), [`GroupFolds`](patterns::GroupFolds), [`Atomics`](patterns::Atomics) |
 //! | image | [`Filter`](patterns::Filter) |
 //! | textbooks' ladders | [`ReduceVariants`](patterns::ReduceVariants), [`ScanVariants`](patterns::ScanVariants), [`SortVariants`](patterns::SortVariants) |
 //!
@@ -195,14 +195,14 @@ pub mod prelude {
     pub use isowarp_core::input::{array, counting, index, index64, lazy, permuted, scalar};
     pub use isowarp_core::ir::{Expr, branch, lit, select};
     pub use isowarp_core::ops::{And, Combine, Max, Min, Op, Or, Product, Sum, Xor};
-    pub use isowarp_core::patterns::{Atomics, Groups, Overflow, Shuffle};
+    pub use isowarp_core::patterns::{Atomics, GroupFolds, Groups, Overflow, Shuffle};
     pub use isowarp_core::patterns::{Axis, ImageLayout, Layout, Move, MoveFrom, ScatterOp};
     pub use isowarp_core::patterns::{Bins, Edges, Histogram, between, binned, counted, even};
     pub use isowarp_core::patterns::{
         Border, Filter, FilterKind, Find, Image, Map, Reduce, RunLengths, Scan, Select, Selected, UniqueFrom,
     };
     pub use isowarp_core::patterns::{Counted, CountedRuns, Difference, LazyKeys, OffsetScan, Segmented, SegmentedExtremes};
-    pub use isowarp_core::patterns::{Merge, MergeSort, MergeSortFrom, Search, Sets};
+    pub use isowarp_core::patterns::{Merge, MergeByFrom, MergeSort, MergeSortFrom, Search, SearchBy, Sets, SetsBy};
     pub use isowarp_core::patterns::{Quadrature, SegmentedScan, Statistics};
     pub use isowarp_core::patterns::{ReduceVariant, ReduceVariants, ScanVariant, ScanVariants, SortVariant, SortVariants};
     pub use isowarp_core::patterns::{SegmentedSort, SegmentedSortFrom};

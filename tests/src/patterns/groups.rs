@@ -34,6 +34,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         }
     }
     widths(c);
+    folds(c);
     shuffles::<B, f32>(c);
     shuffles::<B, f64>(c);
     shuffles::<B, i64>(c);
@@ -60,6 +61,17 @@ fn few_keys<B: Target>(d: &B, n: u64, keys: u32) -> Result<Buffer<B, u32>> {
         let mixed = i * 2_654_435_761;
         (mixed ^ (mixed >> 15)) % keys
     })
+}
+
+fn folds<B: Target>(c: &mut Cases<B>) {
+    for (n, width) in [(0, 5), (1, 1), (33, 32), (10_007, 3), (10_007, 1000), (10_007, 20_000)] {
+        c.add(format!("groups/folds/{width}/n={n}"), move |d| {
+            let (x, k) = (input::<B, f32>(d, Fill::Cancel, n, "x")?, few_keys(d, n, 2)?);
+            let scans = (d.group_scan(&x, width, Sum, false)?, d.group_scan(&x, width, Max, true)?);
+            Ok((d.group_reduce(&x, width, Sum)?, scans, behind(d, n.div_ceil(width), |out| d.group_reduce_into(&k, width, Max, out))?))
+        });
+        c.add(format!("groups/match_all/{width}/n={n}"), move |d| d.group_match_all(&few_keys(d, n, 2)?, width.min(40), |x| x));
+    }
 }
 
 fn odd(x: Expr<u32>) -> Expr<bool> {

@@ -1,6 +1,7 @@
 //! The cases: one file a pattern, each body written once for every backend.
 
 mod atomics;
+mod by_order;
 mod concurrency;
 mod counted;
 mod elementary;
@@ -74,6 +75,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         forms::cases,
         lazy::cases,
         runs::cases,
+        by_order::cases,
     ] {
         cases.quick(true);
         add(&mut cases);

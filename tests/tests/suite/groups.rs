@@ -1,6 +1,6 @@
 //! Groups against loops over them, which know nothing of words, sorts and sums.
 
-use crate::common::each;
+use crate::common::{each, mt19937};
 use isowarp::prelude::*;
 use std::collections::HashMap;
 
@@ -10,6 +10,45 @@ fn few_keys(n: u32, keys: u32) -> Vec<u32> {
 }
 
 const WIDTHS: [usize; 9] = [1, 3, 8, 31, 32, 33, 64, 333, 5000];
+
+/// Cut as plain Rust cuts slices; sums of integers, so in any order.
+#[test]
+fn groups_are_folded_as_chunks_are() {
+    for (n, width) in [(0usize, 3usize), (1, 1), (5, 8), (1000, 7), (4096, 32), (9001, 1000), (9001, 1)] {
+        let x = mt19937(12, n);
+        let sums: Vec<u32> = x.chunks(width).map(|g| g.iter().fold(0, |a: u32, &b| a.wrapping_add(b))).collect();
+        let least: Vec<u32> = x.chunks(width).flat_map(|g| g.iter().scan(u32::MAX, |m, &v| (*m = v.min(*m), Some(*m)).1)).collect();
+        let before: Vec<u32> = x.chunks(width).flat_map(|g| g.iter().scan(0u32, |s, &v| (Some(*s), *s = s.wrapping_add(v)).0)).collect();
+        let same: Vec<u32> = x.chunks(width).map(|g| u32::from(g.iter().all(|v| v >> 31 == g[0] >> 31))).collect();
+        each(|d| {
+            let (x, w) = (d.upload(&x).unwrap(), width as u64);
+            assert_eq!(d.group_reduce(&x, w, Sum).unwrap().read_blocking().unwrap(), sums, "{n} in {width}");
+            assert_eq!(d.group_scan(&x, w, Min, false).unwrap().read_blocking().unwrap(), least, "{n} in {width}");
+            assert_eq!(d.group_scan(&x, w, Sum, true).unwrap().read_blocking().unwrap(), before, "{n} in {width}");
+            assert_eq!(d.group_match_all(&x, w, |x| x >> 31).unwrap().read_blocking().unwrap(), same, "{n} in {width}");
+            let out = d.upload(&[7u32; 1]).unwrap();
+            assert!(d.group_reduce_into(&x, 0, Sum, &out).is_err());
+            assert_eq!(out.read_blocking().unwrap(), [7]);
+        });
+    }
+}
+
+/// Ansorge, *Programming in Parallel with CUDA*, example 3.3: thread 1234567 of blocks of 256 in groups of 32, 16 and 8.
+#[test]
+fn a_thread_of_partitions_is_where_the_textbook_has_it() {
+    let (id, block) = (1_234_567u32, 256);
+    // The place in a group, which group of its block it is, and how many there are.
+    for (width, place, group, groups) in [(32u32, 7, 4, 8), (16, 7, 8, 16), (8, 7, 16, 32)] {
+        each(|d| {
+            let start = u64::from(id / block * block);
+            let ids = d.iota::<u32>(start + u64::from(block), 0, 1).unwrap().slice(start..).unwrap();
+            let ranks = d.group_rank(&ids, width.into(), |i| i.ge(0)).unwrap().read_blocking().unwrap();
+            let counts = d.group_count(&ids, width.into(), |i| i.eq(id)).unwrap().read_blocking().unwrap();
+            assert_eq!((ranks[(id % block) as usize], counts.len()), (place, groups));
+            assert_eq!(counts.iter().position(|&c| c == 1), Some(group));
+        });
+    }
+}
 
 #[test]
 fn votes_ballots_and_ranks_are_those_of_loops() {

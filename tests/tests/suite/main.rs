@@ -4,6 +4,7 @@
 mod accuracy;
 mod atomics;
 mod bad_input;
+mod by_order;
 mod common;
 mod conformance;
 mod dependencies;

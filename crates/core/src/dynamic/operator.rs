@@ -154,7 +154,7 @@ impl Prepared {
     }
 }
 
-impl<T: Scalar> Combine<T> for &Prepared {
+impl<T: Scalar> Combine<T> for Prepared {
     fn combine(&self, a: Expr<T>, b: Expr<T>) -> Expr<T> {
         super::inlined(&self.func, &[a.value(), b.value()])
     }

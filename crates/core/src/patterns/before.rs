@@ -61,19 +61,24 @@ pub(super) fn moved<B: Backend>(c: &mut Collector<B>, k: u16, n: u64, beside: bo
 
 /// The value of a parameter for element `i`.
 pub(super) fn argument(params: &[Param], of: Moved, i: Expr<u32>) -> Value {
+    argument_behind(params, of, i, 0)
+}
+
+/// The same of parameters whose places are behind those of so many others.
+fn argument_behind(params: &[Param], of: Moved, i: Expr<u32>, first: u16) -> Value {
     let fetch = |array: u16, at: Expr<u32>| {
         graph::with(|g| {
             let id = g.id(at.value(), Ty::U32);
-            g.fetch(array, id)
+            g.fetch(first + array, id)
         })
     };
     let steps = |stride: u32| if stride == 1 { i } else { i * stride };
     match of {
-        Moved::Same(k) => own(params, k),
+        Moved::Same(k) => own_behind(params, k, first),
         Moved::Index(Ty::U64) => i.cast::<u64>().value(),
         Moved::Index(_) => i.value(),
         Moved::Fetch { array, stride } => fetch(array, steps(stride)),
-        Moved::Reversed { array, stride, last } => fetch(array, <Expr<u32> as Traced>::params(last) - steps(stride)),
+        Moved::Reversed { array, stride, last } => fetch(array, <Expr<u32> as Traced>::params(first + last) - steps(stride)),
     }
 }
 
@@ -202,6 +207,12 @@ impl<B: Backend> Elsewhere<B> {
     pub(super) fn results(&self, params: &[Param], i: Expr<u32>) -> Vec<Value> {
         let args: Vec<Value> = self.moved.iter().map(|&of| argument(params, of, i)).collect();
         crate::dynamic::inline(&self.value, &args)
+    }
+
+    /// The same where its leaves are behind `first` others.
+    pub(super) fn results_behind(&self, first: u16, i: Expr<u32>) -> Vec<Value> {
+        let args: Vec<Value> = self.moved.iter().map(|&of| argument_behind(&self.c.params, of, i, first)).collect();
+        crate::dynamic::inline_behind(&self.value, &args, first)
     }
 
     /// The types of the results.

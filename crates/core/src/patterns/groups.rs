@@ -1,11 +1,13 @@
 //! P25 subgroup: shuffles, votes, ballots, matches and ranks of logical groups of neighbouring elements.
 
 mod call;
+mod folds;
 mod ranked;
 mod shuffle;
 mod task;
 
 pub(crate) use call::Call;
+pub use folds::GroupFolds;
 pub(crate) use ranked::rank_into;
 pub use shuffle::Shuffle;
 pub use task::{BallotTask, MASK_WIDTH, Peers, PeersTask};

@@ -1,11 +1,18 @@
 //! P07 sort by an order of the caller's: a stable merge sort; and merges by such an order.
 
 mod call;
+mod found;
 mod from;
+mod lazy;
+mod search;
+mod sets;
 mod sorted;
 mod task;
 
 pub use from::MergeSortFrom;
+pub use lazy::MergeByFrom;
+pub use search::SearchBy;
+pub use sets::SetsBy;
 pub(crate) use sorted::check_sorted_by;
 pub use task::{MergeByTask, MergeSortPlaces, MergeSortTask, MergeTiling};
 

@@ -1,0 +1,80 @@
+//! P08 searches, sets and lazy merges by an order of the caller's.
+
+use super::input;
+use crate::case::{Cases, Target};
+use crate::data::Fill;
+use isowarp::Result;
+use isowarp::buffer::Buffer;
+use isowarp::element::{DType, Element, Num};
+use isowarp::prelude::*;
+
+/// Lengths of both inputs: none of either, one, edges of tiles, unlike ones.
+const SIZES: [(u64, u64); 8] = [(0, 0), (0, 33), (33, 0), (1, 1), (255, 257), (4097, 3), (3, 4097), (10_007, 9001)];
+
+pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
+    // Kernels of their own: too many to compile in the quick run's minute.
+    c.quick(false);
+    for (m, n) in SIZES {
+        c.add(format!("merge_by/from/u32/{m}+{n}"), move |d| {
+            let (a, b) = (sorted(d, m, "a")?, sorted(d, n, "b")?);
+            let falling = d.sort_by(&b, |a, b| by_tens(b, a))?;
+            let merged = d.merge_by_from((&a, |x| x), (&falling.reversed(), |x| x), by_tens)?;
+            let pairs = d.merge_pairs_by_from(((&a, index()), |(x, i)| (x, i)), ((&b, index()), |(x, i)| (x, i + 100_000)), by_tens)?;
+            Ok((merged, pairs, d.merge_by_from((counting(m), |i| i * 3), (counting(n), |i| i * 2 + 1), |a, b| (a / 8).lt(b / 8))?))
+        });
+        c.add(format!("merge_by/search/u32/{m}+{n}"), move |d| {
+            let (a, x) = (sorted(d, m, "a")?, input::<B, u32>(d, Fill::Plain, n, "x")?);
+            let x = d.map(&x, |x| x >> 12)?;
+            let of = (d.lower_bound_by(&a, &x, by_tens)?, d.upper_bound_by(&a, &x, by_tens)?, d.count_equal_by(&a, &x, by_tens)?);
+            Ok((of, d.lower_bound_by_from((counting(m), |i| i * i), (&x.reversed(), |x| x >> 4), |a, b| a.lt(b))?))
+        });
+        c.add(format!("merge_by/sets/u32/{m}+{n}"), move |d| sets(d, &sorted(d, m, "a")?, &sorted(d, n, "b")?, by_tens));
+    }
+    types::<B, u8>(c);
+    types::<B, f32>(c);
+    types::<B, f64>(c);
+    types::<B, i64>(c);
+    // Not sorted, and no order: what comes of it is the same everywhere.
+    c.add("merge_by/from/unsorted/f32", |d| {
+        let (a, b) = (input::<B, f32>(d, Fill::Bits, 5003, "a")?, input::<B, f32>(d, Fill::Bits, 4001, "b")?);
+        let merged = d.merge_by_from((&a, |x| x), (&b, |x| x), |a, b| a.lt(b))?;
+        Ok((merged, d.lower_bound_by(&a, &b, |a, b| a.le(b))?, sets(d, &a, &b, |a, b| a.gt(b))?))
+    });
+}
+
+fn by_tens(a: Expr<u32>, b: Expr<u32>) -> Expr<bool> {
+    (a / 10).lt(b / 10)
+}
+
+/// Few keys of each ten, in the order of tens.
+fn sorted<B: Target>(d: &B, n: u64, name: &str) -> Result<Buffer<B, u32>> {
+    d.sort_by(&d.map(&input::<B, u32>(d, Fill::Plain, n, name)?, |x| x >> 18)?, by_tens)
+}
+
+type FourSets<B, K> = ((Buffer<B, K>, Buffer<B, K>), (Buffer<B, K>, Buffer<B, K>));
+
+fn sets<B: Target, K: Element>(
+    d: &B,
+    a: &Buffer<B, K>,
+    b: &Buffer<B, K>,
+    before: impl Fn(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>,
+) -> Result<FourSets<B, K>> {
+    let of = |found: Selected<B, Buffer<B, K>>| found.values.slice(..found.len_blocking()?);
+    let both = (of(d.union_by(a, b, &before)?)?, of(d.symmetric_difference_by(a, b, &before)?)?);
+    Ok((both, (of(d.intersection_by(a, b, &before)?)?, of(d.difference_by(a, b, &before)?)?)))
+}
+
+fn types<B: Target, K: Element>(c: &mut Cases<B>)
+where
+    K::Reg: Num,
+{
+    let t = K::DTYPE;
+    c.add(format!("merge_by/sets_and_search/{t}"), move |d| {
+        let falls = |a: Expr<K::Reg>, b: Expr<K::Reg>| a.gt(b);
+        let of = |n, name| d.sort_by(&input::<B, K>(d, Fill::Wide, n, name)?, falls);
+        let (a, b) = (of(3001, "a")?, of(2503, "b")?);
+        let places = (d.upper_bound_by(&a, &b, falls)?, d.count_equal_by(&b, &a, falls)?);
+        Ok((sets(d, &a, &b, falls)?, places))
+    })
+    .needs(&[t, DType::U32]);
+}

@@ -1,0 +1,109 @@
+//! Searches, sets and lazy merges by an order of the caller's, against plain Rust. On every device.
+
+use crate::common::{each, mt19937};
+use isowarp::Error;
+use isowarp::prelude::*;
+
+fn sorted(seed: u32, n: usize) -> Vec<u32> {
+    let mut x: Vec<u32> = mt19937(seed, n).iter().map(|x| x >> 20).collect();
+    x.sort_by_key(|x| x / 10);
+    x
+}
+
+fn by_tens(a: Expr<u32>, b: Expr<u32>) -> Expr<bool> {
+    (a / 10).lt(b / 10)
+}
+
+const LENGTHS: [(usize, usize); 6] = [(0, 7), (7, 0), (1, 1), (300, 5), (1000, 1300), (7001, 20)];
+
+#[test]
+fn places_by_an_order_are_partition_points() {
+    for (n, needles) in LENGTHS {
+        let (x, wanted) = (sorted(1, n), mt19937(2, needles).iter().map(|x| x >> 20).collect::<Vec<_>>());
+        let lower: Vec<u32> = wanted.iter().map(|k| x.partition_point(|x| x / 10 < k / 10) as u32).collect();
+        let upper: Vec<u32> = wanted.iter().map(|k| x.partition_point(|x| x / 10 <= k / 10) as u32).collect();
+        let equal: Vec<u32> = lower.iter().zip(&upper).map(|(a, b)| b - a).collect();
+        each(|d| {
+            let (x, needles) = (d.upload(&x).unwrap(), d.upload(&wanted).unwrap());
+            assert_eq!(d.lower_bound_by(&x, &needles, by_tens).unwrap().read_blocking().unwrap(), lower);
+            assert_eq!(d.upper_bound_by(&x, &needles, by_tens).unwrap().read_blocking().unwrap(), upper);
+            let twice = ((&x, |x| x * 2), (&needles, |k| k * 2));
+            let by_twenties = d.count_equal_by_from(twice.0, twice.1, |a, b| (a / 20).lt(b / 20)).unwrap();
+            assert_eq!(by_twenties.read_blocking().unwrap(), equal);
+        });
+    }
+}
+
+#[test]
+fn lazy_merges_by_an_order_are_stable_sorts_of_one_behind_the_other() {
+    for (m, n) in LENGTHS {
+        let (a, b) = (sorted(3, m), sorted(4, n));
+        let mut all: Vec<(u32, u32)> = a.iter().copied().zip(0..).chain(b.iter().copied().zip(1_000_000..)).collect();
+        all.sort_by_key(|(x, _)| x / 10);
+        let (keys, places): (Vec<u32>, Vec<u32>) = all.into_iter().unzip();
+        each(|d| {
+            let (a, b) = (d.upload(&a).unwrap(), d.upload(&b).unwrap());
+            let from = ((&a, index()), (&b, index()));
+            let merged = d.merge_pairs_by_from((from.0, |(x, i)| (x, i)), (from.1, |(x, i)| (x, i + 1_000_000)), by_tens).unwrap();
+            assert_eq!((merged.0.read_blocking().unwrap(), merged.1.read_blocking().unwrap()), (keys.clone(), places.clone()));
+            // As the merge of arrays.
+            assert_eq!(d.merge_by(&a, &b, by_tens).unwrap().read_blocking().unwrap(), keys);
+        });
+    }
+}
+
+/// What `std::set_union` and its kin of C++ write, by walking along both.
+fn of_cpp(a: &[u32], b: &[u32], keeps: [bool; 3]) -> Vec<u32> {
+    let [only_a, only_b, shared] = keeps;
+    let (mut out, mut i, mut j) = (Vec::new(), 0, 0);
+    while i < a.len() || j < b.len() {
+        let order = match (a.get(i), b.get(j)) {
+            (Some(x), Some(y)) => (x / 10).cmp(&(y / 10)),
+            (Some(_), None) => std::cmp::Ordering::Less,
+            _ => std::cmp::Ordering::Greater,
+        };
+        let (takes_a, takes_b) = (order.is_le(), order.is_ge());
+        if (takes_a && takes_b && shared) || (takes_a && !takes_b && only_a) {
+            out.push(a[i]);
+        } else if takes_b && !takes_a && only_b {
+            out.push(b[j]);
+        }
+        i += usize::from(takes_a);
+        j += usize::from(takes_b);
+    }
+    out
+}
+
+#[test]
+fn sets_by_an_order_hold_what_cpp_says() {
+    for (m, n) in LENGTHS {
+        let (a, b) = (sorted(5, m), sorted(6, n));
+        each(|d| {
+            let (x, y) = (d.upload(&a).unwrap(), d.upload(&b).unwrap());
+            let read =
+                |found: isowarp::Result<Selected<isowarp::Device, Buffer<isowarp::Device, u32>>>| found.unwrap().read_blocking().unwrap();
+            assert_eq!(read(d.union_by(&x, &y, by_tens)), of_cpp(&a, &b, [true, true, true]));
+            assert_eq!(read(d.intersection_by(&x, &y, by_tens)), of_cpp(&a, &b, [false, false, true]));
+            assert_eq!(read(d.difference_by(&x, &y, by_tens)), of_cpp(&a, &b, [true, false, false]));
+            assert_eq!(read(d.symmetric_difference_by(&x, &y, by_tens)), of_cpp(&a, &b, [true, true, false]));
+        });
+    }
+}
+
+#[test]
+fn outputs_that_do_not_fit_stay_as_they_were() {
+    each(|d| {
+        let (a, b) = (d.upload(&[1u32, 20]).unwrap(), d.upload(&[3u32, 30]).unwrap());
+        let (out, count) = (d.upload(&[7u32; 3]).unwrap(), d.upload(&[9u32]).unwrap());
+        let merge = d.merge_by_from_into((&a, |x| x), (&b, |x| x), by_tens, &out);
+        assert!(matches!(merge, Err(Error::BufferTooSmall { required: 4, available: 3, .. })));
+        let onto = d.merge_by_from_into((&a, |x| x), (&b.slice(..0).unwrap(), |x| x), by_tens, &a);
+        assert!(matches!(onto, Err(Error::Aliasing { .. })));
+        assert!(matches!(d.union_by_into(&a, &b, by_tens, &out, &count), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(d.difference_by_into(&a, &b, by_tens, &a, &count), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.intersection_by_into(&a, &b, by_tens, &out, &out.slice(..1).unwrap()), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.lower_bound_by_into(&a, &b, by_tens, &b), Err(Error::Aliasing { .. })));
+        let kept = (out.read_blocking().unwrap(), count.read_blocking().unwrap(), a.read_blocking().unwrap(), b.read_blocking().unwrap());
+        assert_eq!(kept, (vec![7; 3], vec![9], vec![1, 20], vec![3, 30]));
+    });
+}
