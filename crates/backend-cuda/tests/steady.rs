@@ -6,13 +6,16 @@ mod common;
 use common::gpu;
 use half::f16;
 use isowarp_core::backend::Backend as _;
-use isowarp_core::buffer::{Buffer, Memory as _};
-use isowarp_core::input::{index, scalar};
+use isowarp_core::buffer::{Buffer, DeviceScalar, Memory as _};
+use isowarp_core::input::{index, lazy, scalar};
 use isowarp_core::ir::{Expr, lit};
 use isowarp_core::ops::{Max, Min, Sum};
 use isowarp_core::patterns::{Atomics as _, Groups as _, Histogram as _, Overflow, Shuffle, even};
 use isowarp_core::patterns::{Border, Filter as _, FilterKind, Image, Layout as _, Map as _, Move as _, Reduce as _, Scan as _, ScatterOp};
-use isowarp_core::patterns::{Difference as _, OffsetScan as _, Segmented as _, SegmentedSort as _};
+use isowarp_core::patterns::{
+    Counted as _, Difference as _, LazyKeys as _, OffsetScan as _, Segmented as _, SegmentedSort as _, UniqueFrom as _,
+};
+use isowarp_core::patterns::{GroupFolds as _, MergeByFrom as _, SearchBy as _, SetsBy as _};
 use isowarp_core::patterns::{
     Merge as _, MergeSort as _, RunLengths as _, Search as _, Select as _, Sets as _, Sort as _, SortOrder, TopK as _, TopKRows as _,
 };
@@ -110,6 +113,26 @@ fn groups_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], floats: &Buffer<
     gpu.scatter_fixed_into(&values, &x.slice(..5000)?, 10, Overflow::Saturate, &fixed)
 }
 
+/// A selection, a sort and a sum that follow its count, and what else reads a number that the device has found.
+fn counted_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<Cuda, u32>, limit: u32) -> isowarp_core::Result<()> {
+    let up = SortOrder::Ascending;
+    gpu.select_from_into((x, scalar(limit)), |(x, k)| (x.gt(k), x), y, count)?;
+    let kept = DeviceScalar::from_buffer(count.clone())?;
+    gpu.sort_counted_into(y, &kept, up, z)?;
+    gpu.argsort_counted_into(y, &kept, up, z)?;
+    gpu.sort_pairs_counted_into((x, y), &kept, up, (&gpu.buffer(10_000)?, z))?;
+    gpu.reduce_counted_from_into(z, |x| x, &kept, Sum, &gpu.buffer(1)?)?;
+    gpu.unique_by_key_from_into((x, index()), |(x, i)| (x >> 8, i), (y, z), count)?;
+    gpu.non_trivial_runs_into(x, |x| x >> 8, (y, z), count)?;
+    gpu.reduce_by_lazy_key_into(lazy(x, |x| x >> 8), x, |x| x, Sum, (y, z), count)?;
+    gpu.run_length_decode_into(x, y, &kept, z)?;
+    gpu.lower_bound_by_into(x, y, Expr::lt, z)?;
+    gpu.merge_by_from_into((&x.slice(..4000)?, |x| x), (&x.slice(4000..)?, |x| x), Expr::lt, z)?;
+    gpu.union_by_into(&y.slice(..5000)?, &y.slice(6000..)?, Expr::lt, z, count)?;
+    gpu.group_reduce_into(x, 33, Sum, y)?;
+    gpu.group_scan_into(x, 33, Sum, true, y)
+}
+
 /// Everything that maps, reduces and scans, in the forms that the others leave out: 10,000 floats, as many words, and where single values go.
 struct Forms<'a> {
     x: &'a Buffer<Cuda, f32>,
@@ -201,6 +224,7 @@ fn after_a_warm_up_nothing_is_allocated_and_nothing_waited_for() {
             round(&gpu, &x, &y, &one, f32::from(turn)).expect("enqueued");
             words_round(&gpu, [&words, &more, &most], &count, turn.into()).expect("enqueued");
             groups_round(&gpu, [&words, &more, &most], &x, turn.into()).expect("enqueued");
+            counted_round(&gpu, [&words, &more, &most], &count, turn.into()).expect("enqueued");
             maps_round(&gpu, &forms, turn.into()).expect("enqueued");
             reductions_round(&gpu, &forms, turn.into()).expect("enqueued");
             scans_round(&gpu, &forms, turn.into()).expect("enqueued");

@@ -168,6 +168,23 @@ fn groups_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], floats: &Buffe
     d.scatter_reduce_into(&values, &x.slice(..5000).unwrap(), ScatterOp::Min, &sums).unwrap();
 }
 
+/// A selection, a sort and a sum that follow its count, and what else reads a number that the device has found.
+fn counted_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], count: &Buffer<Device, u32>, limit: u32) {
+    let (up, one) = (SortOrder::Ascending, d.buffer(1).unwrap());
+    d.select_from_into((x, scalar(limit << 20)), |(x, k)| (x.gt(k), x), y, count).unwrap();
+    let kept = DeviceScalar::from_buffer(count.clone()).unwrap();
+    d.sort_counted_into(y, &kept, up, z).unwrap();
+    d.argsort_counted_into(y, &kept, up, z).unwrap();
+    d.reduce_counted_from_into(z, |x| x, &kept, Sum, &one).unwrap();
+    d.unique_by_key_from_into((x, index()), |(x, i)| (x >> 20, i), (y, z), count).unwrap();
+    d.reduce_by_lazy_key_into(lazy(x, |x| x >> 20), x, |x| x, Sum, (y, z), count).unwrap();
+    d.run_length_decode_into(x, y, &kept, z).unwrap();
+    d.lower_bound_by_into(x, y, Expr::lt, z).unwrap();
+    d.merge_by_from_into((&x.slice(..4000).unwrap(), |x| x), (&x.slice(4000..).unwrap(), |x| x), Expr::lt, z).unwrap();
+    d.union_by_into(&y.slice(..5000).unwrap(), &y.slice(6000..).unwrap(), Expr::lt, z, count).unwrap();
+    d.group_scan_into(x, 33, Sum, true, y).unwrap();
+}
+
 #[test]
 fn after_a_warm_up_a_loop_of_into_calls_allocates_nothing_and_waits_for_nothing() {
     each_alone(|d| {
@@ -188,6 +205,20 @@ fn after_a_warm_up_a_loop_of_into_calls_allocates_nothing_and_waits_for_nothing(
         turns(20);
         assert_eq!(usage(d), warm);
         turns(40);
+        assert_eq!(usage(d), warm);
+    });
+}
+
+#[test]
+fn a_chain_behind_a_count_reads_nothing_back() {
+    each_alone(|d| {
+        let words = d.iota(10_000, 0u32, 7919 << 12).unwrap();
+        let (more, most, count) = (d.buffer_like(&words).unwrap(), d.buffer_like(&words).unwrap(), d.upload(&[0u32]).unwrap());
+        let turns = |from: u32| (from..from + 20).for_each(|turn| counted_round(d, [&words, &more, &most], &count, turn));
+        turns(0);
+        d.synchronize().unwrap();
+        let warm = usage(d);
+        turns(20);
         assert_eq!(usage(d), warm);
     });
 }
