@@ -180,7 +180,8 @@ Conventions:
   differs from everything, -0 equals 0. sort and argsort of one dimension, and merge, take a comparison of x and y that says whether x comes
   before y: --op \"x % 100 < y % 100\"; where it contradicts itself, as < does with NaN, elements may be missing. topk takes the array as
   one line, or with --axis -1 each row by itself, and of equal elements those that come first. What is moved, sorted or selected keeps its
-  bits. merge, search, union, intersection and difference take arrays as one line each, sorted as sort sorts them; one that is not is an error.
+  bits. With --by-key values of any type travel with the elements of sort, topk and merge; unique gives the first value of each run of equal
+  keys, and scan combines the values of each run. --out gets the values, --keys-out their keys. merge, search, union, intersection and difference take arrays as one line each, sorted as sort sorts them; one that is not is an error.
   sort, argsort and histogram take an array that is too large for the device, or for the host, in chunks, with the same result to the bit; so
   do they with --chunk-size. A row that is longer than a chunk goes through temporary files as large as it is, without a name, in
   --temp-dir. Where a comparison of your own contradicts itself, chunks do show. Counts of more than 2^32 - 1 samples are u8.
@@ -216,7 +217,11 @@ pub(crate) struct RunArgs {
     /// Rle, match and tickets: the .npy file that takes how many there are
     #[arg(long, value_name = "FILE")]
     pub(crate) lengths: Option<PathBuf>,
-    /// Reduce-by-key: the .npy file that takes the runs' keys
+    /// Sort, topk, merge, unique and scan: the second input holds values that go with the first one's elements, the keys. Merge takes
+    /// keys, values, and the other keys and values. --out gets the values
+    #[arg(long)]
+    pub(crate) by_key: bool,
+    /// Reduce-by-key: the .npy file that takes the runs' keys; with --by-key, the keys that belong to --out's values
     #[arg(long, value_name = "FILE")]
     pub(crate) keys_out: Option<PathBuf>,
     /// Topk: how many elements, of each row where there is --axis

@@ -161,7 +161,15 @@ fn offsets_that_are_wrong_are_named() {
     let own = &["segmented-reduce", "--in", "w_i4.npy", "--in", "inner_u4.npy", "--op", "x ^ y"];
     says(&refused(own), "segmented reduction: an operator of your own needs an identity");
     says(&refused(&["reduce-by-key", "--in", "w_i4.npy"]), "reduce-by-key takes 2 inputs");
-    says(&refused(&["sort", "--in", "w_i4.npy", "--keys-out", "k.npy"]), "--keys-out is for reduce-by-key, not for sort");
+    says(
+        &refused(&["sort", "--in", "w_i4.npy", "--keys-out", "k.npy"]),
+        "--keys-out is for keys with which values travel, and sort has none",
+    );
+    let inputs = ["--in", "w_i4.npy", "--in", "cuts_i8.npy", "--keys-out", "k.npy"];
+    says(
+        &refused(&[&["segmented-reduce"], &inputs[..]].concat()),
+        "--keys-out is for reduce-by-key, sort, topk, merge and unique, not for",
+    );
 }
 
 #[test]

@@ -150,3 +150,52 @@ fn no_check_of_orders_moves_and_selections_is_skipped() -> isowarp::Result<()> {
     assert!(matches!(dynamic::partition(&dev, &x, &words), Err(Error::Op(OpError::Signature { .. }))));
     Ok(())
 }
+
+#[test]
+fn values_travel_with_keys_as_the_typed_patterns_move_them() -> isowarp::Result<()> {
+    let dev = Cpu::new();
+    let keys = dev.upload(&noise(3000).iter().map(|x| (x * 4.0) as i32).collect::<Vec<i32>>())?;
+    let load: Vec<u64> = (0..3000u64).map(|k| k << 40 | k).collect();
+    let typed = dev.upload(&load)?;
+    let (k, v) = (DynBuffer::from(keys.clone()), DynBuffer::from(typed.clone()));
+    let (sorted, carried) = dev.sort_pairs(&keys, &typed, SortOrder::Descending)?;
+    let found = dynamic::sort_pairs(&dev, &k, &v, 3000, SortOrder::Descending)?;
+    assert_eq!((values::<i32>(&found.0), values::<u64>(&found.1)), (sorted.read_blocking()?, carried.read_blocking()?));
+    let before = expression::parse("x % 8 < y % 8", &[Ty::I32, Ty::I32], None, None)?;
+    let (by, moved) = dev.sort_pairs_by(&keys, &typed, |a, b| (a % 8).lt(b % 8))?;
+    let found = dynamic::sort_pairs_by(&dev, &k, &v, &before)?;
+    assert_eq!((values::<i32>(&found.0), values::<u64>(&found.1)), (by.read_blocking()?, moved.read_blocking()?));
+    let (a, b) = ((&sorted, &carried), (&sorted.slice(7..500)?, &typed.slice(..493)?));
+    let (merged, with) = dev.merge_pairs(a, b, SortOrder::Descending)?;
+    let [x, y] = [a, b].map(|(k, v)| (DynBuffer::from(k.clone()), DynBuffer::from(v.clone())));
+    let found = dynamic::merge_pairs(&dev, (&x.0, &x.1), (&y.0, &y.1), SortOrder::Descending)?;
+    assert_eq!((values::<i32>(&found.0), values::<u64>(&found.1)), (merged.read_blocking()?, with.read_blocking()?));
+    let first = dev.unique_by_key(&sorted, &carried)?;
+    let n = first.len_blocking()? as usize;
+    let found = dynamic::unique_by_key(&dev, &x.0, &x.1)?;
+    assert_eq!(found.len_blocking()?, n as u64);
+    assert_eq!(values::<u64>(&found.values.1)[..n], first.values.1.read_blocking()?[..n]);
+    let scanned = dev.scan_by_key_exclusive(&sorted, &keys, Max)?.read_blocking()?;
+    assert_eq!(values::<i32>(&dynamic::scan_by_key(&dev, &x.0, &k, &named("max"), true)?), scanned);
+    Ok(())
+}
+
+#[test]
+fn values_that_do_not_fit_their_keys_are_named() -> isowarp::Result<()> {
+    let dev = Cpu::new();
+    let (keys, few) = (DynBuffer::from(dev.upload(&[1u32, 2, 3])?), DynBuffer::from(dev.upload(&[1.0f32, 2.0])?));
+    let differ =
+        |result: isowarp::Result<()>| assert!(matches!(result, Err(Error::LengthMismatch { what: "values", expected: 3, found: 2 })));
+    let (up, before) = (SortOrder::Ascending, expression::parse("x < y", &[Ty::U32, Ty::U32], None, None)?);
+    differ(dynamic::sort_pairs(&dev, &keys, &few, 3, up).map(drop));
+    differ(dynamic::sort_pairs_by(&dev, &keys, &few, &before).map(drop));
+    differ(dynamic::merge_pairs(&dev, (&keys, &few), (&keys, &keys), up).map(drop));
+    differ(dynamic::merge_pairs_by(&dev, (&keys, &keys), (&keys, &few), &before).map(drop));
+    differ(dynamic::unique_by_key(&dev, &keys, &few).map(drop));
+    differ(dynamic::top_k_pairs(&dev, &keys, &few, (3, 1), up).map(drop));
+    differ(dynamic::scan_by_key(&dev, &keys, &few, &named("sum"), false).map(drop));
+    let floats = DynBuffer::from(dev.upload(&[1.0f32; 3])?);
+    let mixed = dynamic::merge_pairs(&dev, (&keys, &keys), (&keys, &floats), up);
+    assert!(matches!(mixed, Err(Error::InvalidArgument { what: "values", .. })));
+    Ok(())
+}

@@ -49,8 +49,11 @@ impl Pattern {
     }
 
     /// The least and the greatest number of inputs.
-    fn inputs(self) -> (usize, usize) {
+    fn inputs(self, by_key: bool) -> (usize, usize) {
         match self {
+            // Keys, and the values that travel with them.
+            Self::Merge if by_key => (4, 4),
+            _ if by_key => (2, 2),
             Self::Generate => (0, 0),
             Self::Dot | Self::Gather => (2, 2),
             p if p.takes_sorted() || p.takes_offsets() || p == Self::ReduceByKey => (2, 2),
@@ -88,6 +91,11 @@ impl Pattern {
     /// Whether it may put elements in an order of the caller's.
     fn takes_order(self) -> bool {
         matches!(self, Self::Sort | Self::Argsort | Self::Merge)
+    }
+
+    /// Whether values may travel with its elements, or be combined by them.
+    fn takes_values(self) -> bool {
+        matches!(self, Self::Sort | Self::Topk | Self::Merge | Self::Unique | Self::Scan)
     }
 
     /// Whether it takes a condition.
@@ -128,7 +136,12 @@ pub(crate) fn check(args: &RunArgs) -> Result {
         (args.width.is_some() && !p.has_groups(), "--width", "ballot and match"),
         (args.k.is_some() && p != Pattern::Topk, "-k", "topk"),
         (args.indices.is_some() && p != Pattern::Topk, "--indices", "topk"),
-        (args.keys_out.is_some() && p != Pattern::ReduceByKey, "--keys-out", "reduce-by-key"),
+        (args.by_key && !p.takes_values(), "--by-key", "sort, topk, merge, unique and scan"),
+        (
+            args.keys_out.is_some() && p != Pattern::ReduceByKey && (p == Pattern::Scan || !p.takes_values()),
+            "--keys-out",
+            "reduce-by-key, sort, topk, merge and unique",
+        ),
         (
             (args.bins.is_some() || args.range.is_some() || args.edges.is_some() || args.weights.is_some()) && p != Pattern::Histogram,
             "--bins, --range, --edges and --weights",
@@ -160,13 +173,25 @@ pub(crate) fn check(args: &RunArgs) -> Result {
             "leave it out, and swap x and y in --op",
         ));
     }
+    if args.keys_out.is_some() && p.takes_values() && !args.by_key {
+        return Err(Failure::usage(
+            format!("--keys-out is for keys with which values travel, and {name} has none without --by-key"),
+            "leave it out, or add --by-key and an input of values",
+        ));
+    }
+    if args.by_key && p == Pattern::Scan && (args.axis.is_some() || args.variant.is_some()) {
+        return Err(Failure::usage(
+            "a scan by key takes its arrays as one line, in the pattern's own order of evaluation",
+            "leave out --axis and --variant, or --by-key",
+        ));
+    }
     if let Some(text) = &args.chunk_size {
         crate::bench::size(text)?;
     }
     if args.variant.is_some() && args.axis.is_some() {
         return Err(Failure::usage("--variant is for a whole array, not for lines along --axis", "leave one of the two out"));
     }
-    let (least, most) = p.inputs();
+    let (least, most) = p.inputs(args.by_key);
     let found = args.inputs.len();
     if found < least || found > most {
         let wanted = match (least, most) {
@@ -177,6 +202,7 @@ pub(crate) fn check(args: &RunArgs) -> Result {
         };
         let help =
             format!("name {} with --in, in the order that `isowarp run --help` says", if found < least { "the others" } else { "fewer" });
+        let name = if args.by_key { format!("{name} --by-key") } else { name.to_owned() };
         return Err(Failure::usage(format!("{name} takes {wanted}, not {found}"), help));
     }
     if p.is_map() && args.op.is_none() {

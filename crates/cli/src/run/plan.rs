@@ -1,13 +1,16 @@
 //! From arguments to what is to be computed, checked as far as it can be without a device.
 
+mod order;
+
 use crate::args::{Ord, Pattern, RunArgs, Side};
 use crate::failure::{Failure, Result};
 use crate::npy::Array;
 use isowarp::dynamic::{Norm, Operator, SetOp};
 use isowarp::element::{DType, Ty};
 use isowarp::expression;
-use isowarp::ir::{Func, OpError};
+use isowarp::ir::Func;
 use isowarp::patterns::{ReduceVariant, ScanVariant, ScatterOp, SearchKind, SortOrder, SortVariant};
+use order::{carried, of_sorted, order, sort, top_k};
 
 /// What is to be computed.
 #[derive(Debug)]
@@ -40,6 +43,11 @@ pub(crate) enum Work {
         exclusive: bool,
         variant: ScanVariant,
     },
+    /// Of the second input, over runs of equal neighbours of the first.
+    ScanByKey {
+        op: Operator,
+        exclusive: bool,
+    },
     Argmin,
     Argmax,
     Dot,
@@ -71,16 +79,31 @@ pub(crate) enum Work {
         k: u64,
         order: SortOrder,
     },
+    /// The same of keys, and of the values that travel with them.
+    SortPairs {
+        n: u64,
+        order: SortOrder,
+    },
+    TopKPairs {
+        n: u64,
+        k: u64,
+        order: SortOrder,
+    },
     /// By an order of the caller's, of x and y.
     SortBy(Func),
     ArgsortBy(Func),
+    SortPairsBy(Func),
     Merge(SortOrder),
     MergeBy(Func),
+    /// Of keys, values, keys and values.
+    MergePairs(SortOrder),
+    MergePairsBy(Func),
     Search(SearchKind, SortOrder),
     Sets(SetOp, SortOrder),
     Select(Func),
     Partition(Func),
     Unique,
+    UniqueByKey,
     Runs,
     ReduceByKey(Operator),
     /// Of an array, bounded by offsets.
@@ -109,7 +132,7 @@ pub(crate) enum Work {
 impl Work {
     /// Whether how many elements there are is known at the end alone.
     pub(crate) fn counts(&self) -> bool {
-        let selects = matches!(self, Self::Select(_) | Self::Partition(_) | Self::Unique | Self::Runs | Self::Sets(..));
+        let selects = matches!(self, Self::Select(_) | Self::Partition(_) | Self::Unique | Self::UniqueByKey | Self::Runs | Self::Sets(..));
         selects || matches!(self, Self::ReduceByKey(_) | Self::SegmentedReduce(_) | Self::Histogram { .. } | Self::Ballot(..))
     }
 }
@@ -133,6 +156,9 @@ impl Plan {
             Pattern::Merge | Pattern::Search | Pattern::Union | Pattern::Intersection | Pattern::Difference => of_sorted(args, inputs),
             Pattern::Select => some(Work::Select(condition(args, inputs)?)),
             Pattern::Partition => some(Work::Partition(condition(args, inputs)?)),
+            Pattern::Unique if args.by_key => {
+                some(Work::UniqueByKey).and_then(|p| Ok(Self { boolean: carried(args, inputs)?.boolean, ..p }))
+            }
             Pattern::Unique => some(Work::Unique),
             Pattern::Rle => some(Work::Runs),
             Pattern::Ballot => one(Work::Ballot(condition(args, inputs)?, args.width.unwrap_or(1))),
@@ -257,8 +283,12 @@ fn reduce(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
 }
 
 fn scan(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
-    let input = first(inputs)?;
+    let input = carried(args, inputs)?;
     let op = checked(args, input)?;
+    if args.by_key {
+        let (boolean, shape) = (matches!(op.name(), "any" | "all"), vec![input.len()]);
+        return Ok(Plan { name: "scan", work: Work::ScanByKey { op, exclusive: args.exclusive }, shape, boolean });
+    }
     let variant = variant(args, ScanVariant::SinglePass, ScanVariant::named, &ScanVariant::ALL.map(ScanVariant::name))?;
     let boolean = matches!(op.name(), "any" | "all");
     let axis = args.axis.map(|a| axis(a, &input.shape)).transpose()?;
@@ -296,103 +326,6 @@ fn segments(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
         }
     };
     Ok(Plan { name: args.pattern.name(), work, shape: vec![input.len()], boolean })
-}
-
-fn order(args: &RunArgs) -> SortOrder {
-    if args.descending { SortOrder::Descending } else { SortOrder::Ascending }
-}
-
-/// Merges, searches and sets of sorted arrays.
-fn of_sorted(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
-    let (a, order) = (first(inputs)?, order(args));
-    let b = inputs.get(1).unwrap_or(a);
-    if a.dtype != b.dtype {
-        let message = format!("{} takes arrays of one type, not {} and {}", args.pattern.name(), a.dtype, b.dtype);
-        return Err(Failure::usage(message, "convert one of them, for instance with `isowarp run map --op x --dtype`"));
-    }
-    let total = vec![a.len() + b.len()];
-    let (work, shape) = match args.pattern {
-        Pattern::Search if args.side == Some(Side::Right) => (Work::Search(SearchKind::Upper, order), b.shape.clone()),
-        Pattern::Search => (Work::Search(SearchKind::Lower, order), b.shape.clone()),
-        Pattern::Union => (Work::Sets(SetOp::Union, order), total),
-        Pattern::Intersection => (Work::Sets(SetOp::Intersection, order), total),
-        Pattern::Difference => (Work::Sets(SetOp::Difference, order), total),
-        _ => match &args.op {
-            Some(text) => (Work::MergeBy(own_order(text, a)?), total),
-            None => (Work::Merge(order), total),
-        },
-    };
-    let boolean = a.boolean && b.boolean && args.pattern != Pattern::Search;
-    Ok(Plan { name: args.pattern.name(), work, shape, boolean })
-}
-
-fn sort(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
-    let input = first(inputs)?;
-    let shape = input.shape.clone();
-    let n = shape.last().copied().unwrap_or(1);
-    let indices = args.pattern == Pattern::Argsort;
-    let variant = variant(args, SortVariant::Radix, SortVariant::named, &SortVariant::ALL.map(SortVariant::name))?;
-    let work = match &args.op {
-        Some(_) if shape.len() > 1 => {
-            return Err(Failure::usage(
-                "rows cannot be sorted by an order of your own",
-                "leave --op out, or name an array of one dimension",
-            ));
-        }
-        _ if args.variant.is_some() && (args.op.is_some() || shape.len() > 1) => {
-            return Err(Failure::usage(
-                "a variant of a sort is for the order of values of one dimension",
-                "leave --variant out, or --op, or name an array of one dimension",
-            ));
-        }
-        Some(text) => {
-            let before = own_order(text, input)?;
-            if indices { Work::ArgsortBy(before) } else { Work::SortBy(before) }
-        }
-        None if indices => Work::Argsort { n, order: order(args) },
-        None if variant != SortVariant::Radix => Work::SortVariant { variant, order: order(args) },
-        None => Work::Sort { n, order: order(args) },
-    };
-    Ok(Plan { name: args.pattern.name(), work, shape, boolean: input.boolean && !indices })
-}
-
-/// More elements than there are can be refused before a device is opened.
-fn top_k(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
-    let input = first(inputs)?;
-    let k = args.k.unwrap_or(0);
-    let rows = args.axis.map(|a| axis(a, &input.shape)).transpose()?;
-    let (n, shape, of) = match rows {
-        None => (input.len(), vec![k], "an array"),
-        Some(a) if a + 1 < input.shape.len() => {
-            return Err(Failure::usage(
-                format!("topk takes rows, along the last axis, and not along axis {a}"),
-                "use --axis -1, of what `isowarp run transpose` makes of the array",
-            ));
-        }
-        Some(_) => {
-            let mut shape = input.shape.clone();
-            let n = shape.pop().unwrap_or(1);
-            shape.push(k);
-            (n, shape, "rows")
-        }
-    };
-    if k > n {
-        return Err(Failure::usage(format!("topk of {k} elements from {of} of {n}"), format!("ask for up to {n}")));
-    }
-    Ok(Plan { name: "topk", work: Work::TopK { n, k, order: order(args) }, shape, boolean: input.boolean })
-}
-
-/// An order of the caller's: whether x comes before y.
-fn own_order(text: &str, of: &Array) -> Result<Func> {
-    let ty = of.dtype.ty();
-    let before = expression::parse(text, &[ty, ty], None, Some(Ty::Bool))?;
-    match before.result_types()[..] {
-        [Ty::Bool] => Ok(before),
-        ref found => {
-            let found = found.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-            Err(OpError::Signature { what: "result of the order", expected: "bool".to_owned(), found }.into())
-        }
-    }
 }
 
 /// The rung that was asked for by name, else the pattern itself.

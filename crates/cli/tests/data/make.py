@@ -9,6 +9,8 @@ import math
 
 import numpy as np
 
+import pairs
+
 rng = np.random.default_rng(20240607)
 cases = []
 
@@ -18,8 +20,12 @@ def save(name, array):
     return f"{name}.npy"
 
 
-def case(name, args, expected, tolerance=0.0):
-    cases.append({"name": name, "args": args, "expected": save(f"want_{name}", expected), "tolerance": tolerance})
+def case(name, args, expected, tolerance=0.0, **beside):
+    """`beside`: options that take a file, and the array that it must equal."""
+    found = {"name": name, "args": args, "expected": save(f"want_{name}", expected), "tolerance": tolerance}
+    if beside:
+        found["beside"] = {f"--{o.replace('_', '-')}": save(f"want_{name}_{o}", a) for o, a in beside.items()}
+    cases.append(found)
 
 
 # Whole values in floats, so that sums are exact in any order.
@@ -374,6 +380,8 @@ case("segmented_none", ["segmented-reduce", "--in", "w_u4.npy", "--in", "one_u4.
 save("one_u4", np.array([17], np.uint32))
 case("by_key_empty", ["reduce-by-key", "--in", "empty.npy", "--in", "empty.npy"], np.zeros(0, np.float32))
 case("adjacent_empty", ["adjacent-difference", "--in", "empty.npy"], np.zeros(0, np.float32))
+
+pairs.write(save, case, x)
 
 # The textbooks' sorts: of more keys than a tile of theirs has, and of as many as one row of a table.
 rng = np.random.default_rng(20240608)

@@ -28,18 +28,44 @@ impl Order<'_> {
     }
 }
 
-/// The keys' type and their order; indices go with them where there are two sizes.
+/// What goes with keys.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum With {
+    Nothing,
+    /// Where they were.
+    Indices,
+    /// Values of this type.
+    Values(DType),
+}
+
+/// The keys' type and their order, and what goes with them.
 pub(super) struct Keys<'a> {
     pub(super) dtype: DType,
     pub(super) order: Order<'a>,
-    /// Bytes of a key, and of an index.
+    pub(super) with: With,
+    /// Bytes of a key, and of what goes with it.
     pub(super) sizes: Vec<u64>,
 }
 
-impl Keys<'_> {
-    /// Whether indices go with them.
-    pub(super) fn indices(&self) -> bool {
-        self.sizes.len() > 1
+impl<'a> Keys<'a> {
+    pub(super) fn new(dtype: DType, order: Order<'a>, with: With) -> Self {
+        let mut keys = Self { dtype, order, with, sizes: Vec::new() };
+        keys.sizes = keys.types().into_iter().map(DType::size_bytes).collect();
+        keys
+    }
+
+    /// The types of a key and of what goes with it.
+    pub(super) fn types(&self) -> Vec<DType> {
+        match self.with {
+            With::Nothing => vec![self.dtype],
+            With::Indices => vec![self.dtype, DType::U32],
+            With::Values(values) => vec![self.dtype, values],
+        }
+    }
+
+    /// Bytes of a key with what goes with it, as they are read.
+    pub(super) fn read_bytes(&self) -> u64 {
+        if self.with == With::Indices { self.sizes[0] } else { self.sizes.iter().sum() }
     }
 
     pub(super) fn len(&self, parts: &[Vec<u8>]) -> usize {
@@ -99,14 +125,11 @@ impl Keys<'_> {
         }
     }
 
-    /// Keys in order, and the words that travel with them.
-    pub(super) fn sort_pairs(&self, device: &Device, x: &Buffer, values: &Buffer) -> isowarp::Result<(Buffer, Buffer)> {
+    /// Keys in order, and what travels with them, of rows as those of [`Keys::sort`].
+    pub(super) fn sort_pairs(&self, device: &Device, x: &Buffer, values: &Buffer, n: u64) -> isowarp::Result<(Buffer, Buffer)> {
         match self.order {
-            Order::Values(order) => dynamic::sort_pairs(device, x, values, order),
-            Order::Own(_) => {
-                let (sorted, places) = self.sort_with_indices(device, x)?;
-                Ok((sorted, dynamic::gather(device, values, &places)?))
-            }
+            Order::Values(order) => dynamic::sort_pairs(device, x, values, n, order),
+            Order::Own(before) => dynamic::sort_pairs_by(device, x, values, before),
         }
     }
 }
@@ -121,7 +144,7 @@ mod tests {
     fn the_host_compares_as_the_device_does() {
         let of = |dtype: DType, text: &str, a: &[u8], b: &[u8]| {
             let func = expression::parse(text, &[dtype.ty(), dtype.ty()], None, Some(Ty::Bool)).expect("an order");
-            let keys = Keys { dtype, order: Order::Own(&func), sizes: vec![dtype.size_bytes()] };
+            let keys = Keys::new(dtype, Order::Own(&func), With::Nothing);
             let mut before = keys.before();
             let [a, b] = [keys.key(a, 0), keys.key(b, 0)];
             [before(a, b), before(b, a)]
