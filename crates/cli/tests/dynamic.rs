@@ -199,3 +199,57 @@ fn values_that_do_not_fit_their_keys_are_named() -> isowarp::Result<()> {
     assert!(matches!(mixed, Err(Error::InvalidArgument { what: "values", .. })));
     Ok(())
 }
+
+#[test]
+fn questions_parts_runs_and_cuts_are_those_of_the_typed_patterns() -> isowarp::Result<()> {
+    let dev = Cpu::new();
+    let typed = dev.upload(&noise(2000))?;
+    let (x, flags) =
+        (DynBuffer::from(typed.clone()), DynBuffer::from(dev.upload(&(0..2000u32).map(|k| (k % 3) as u8).collect::<Vec<u8>>())?));
+    let high = expression::parse("x > 4", &[Ty::F32], None, Some(Ty::Bool))?;
+    let answers = [dynamic::find_if, dynamic::any, dynamic::all, dynamic::count_if].map(|ask| ask(&dev, &high, &[&x])?.read_blocking());
+    let wanted = [dev.find_if(&typed, |x| x.gt(4.0))?, dev.any(&typed, |x| x.gt(4.0))?, dev.all(&typed, |x| x.gt(4.0))?];
+    for (found, wanted) in answers.into_iter().zip(wanted.into_iter().chain([dev.count_if(&typed, |x| x.gt(4.0))?])) {
+        assert_eq!(found?, wanted.read_blocking()?);
+    }
+    let flagged = expression::parse("y != 0 && x < 1", &[Ty::F32, Ty::U32], None, Some(Ty::Bool))?;
+    let kept = dynamic::select_with_indices(&dev, &x, &flagged, &[&x, &flags])?;
+    let meant = |k: &u32| !k.is_multiple_of(3) && noise(2000)[*k as usize] < 1.0;
+    let places: Vec<u32> = (0..2000).filter(meant).collect();
+    assert_eq!(values::<u32>(&dynamic::first(&kept.values.1, &kept.count)?), places);
+    assert_eq!(values::<f32>(&dynamic::select_from(&dev, &x, &flagged, &[&x, &flags])?.trimmed()?).len(), places.len());
+    assert_eq!(dynamic::partition_from(&dev, &x, &flagged, &[&x, &flags])?.len_blocking()?, places.len() as u64);
+    let low = expression::parse("x < 0", &[Ty::F32], None, Some(Ty::Bool))?;
+    let (parts, counts) = dynamic::partition_three(&dev, &x, (&high, &low), &[&x])?;
+    let (wanted, sizes) = dev.partition_three(&typed, |x| x.gt(4.0), |x| x.lt(0.0))?;
+    assert_eq!((values::<f32>(&parts), values::<u32>(&counts)), (wanted.read_blocking()?, sizes.read_blocking()?));
+    let (up, sorted) = (SortOrder::Ascending, dynamic::sort(&dev, &x, 2000, SortOrder::Ascending)?);
+    assert_eq!([&x, &sorted].map(|b| dynamic::is_sorted(&dev, b, up).and_then(|s| s.read_blocking())), [Ok(0), Ok(1)]);
+    let ranks = DynBuffer::from(dev.upload(&[0i64, 17, 4000])?);
+    assert_eq!(values::<u64>(&dynamic::co_ranks(&dev, &sorted, &sorted, up, &ranks)?), [0, 9, 2000]);
+    let lengths = DynBuffer::from(dev.upload(&[2i64, 0, 3])?);
+    let decoded = dynamic::run_length_decode(&dev, &DynBuffer::from(dev.upload(b"abc")?), &lengths)?;
+    assert_eq!(values::<u8>(&decoded), *b"aaccc");
+    Ok(())
+}
+
+#[test]
+fn lengths_ranks_and_flags_that_do_not_fit_are_named() -> isowarp::Result<()> {
+    let dev = Cpu::new();
+    let (x, up) = (DynBuffer::from(dev.upload(&[1u32, 2, 3])?), SortOrder::Ascending);
+    let of = |v: &[i32]| dev.upload(v).map(DynBuffer::from);
+    let decode = |lengths: &DynBuffer<Cpu>| dynamic::run_length_decode(&dev, &x, lengths).map(drop);
+    assert!(matches!(decode(&of(&[1, 2])?), Err(Error::LengthMismatch { what: "lengths", expected: 3, found: 2 })));
+    assert!(matches!(decode(&of(&[1, 2, -1])?), Err(Error::InvalidArgument { what: "lengths", .. })));
+    assert!(matches!(decode(&of(&[i32::MAX; 3])?), Err(Error::TooLarge { requested: 6_442_450_941, .. })));
+    assert!(matches!(decode(&DynBuffer::from(dev.upload(&[1.0f32; 3])?)), Err(Error::InvalidArgument { what: "lengths", .. })));
+    let cut = |ranks: &DynBuffer<Cpu>| dynamic::co_ranks(&dev, &x, &x, up, ranks).map(drop);
+    assert!(matches!(cut(&of(&[0, 7])?), Err(Error::IndexOutOfRange { pattern: "co_ranks", position: 1, index: 7, limit: 7 })));
+    assert!(matches!(cut(&of(&[-1])?), Err(Error::IndexOutOfRange { index: -1, .. })));
+    let (falling, ranks) = (of(&[3, 2, 1])?, of(&[0])?);
+    assert!(matches!(dynamic::co_ranks(&dev, &falling, &falling, up, &ranks), Err(Error::NotSorted { .. })));
+    let flagged = expression::parse("y != 0", &[Ty::U32, Ty::I32], None, Some(Ty::Bool))?;
+    assert!(matches!(dynamic::select_from(&dev, &x, &flagged, &[&x, &of(&[1, 2])?]), Err(Error::LengthMismatch { .. })));
+    assert!(matches!(dynamic::partition_three(&dev, &x, (&flagged, &flagged), &[&x]), Err(Error::Op(OpError::Signature { .. }))));
+    Ok(())
+}

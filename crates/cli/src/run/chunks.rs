@@ -172,11 +172,11 @@ pub(super) fn run(args: &RunArgs, device: &Device, plan: &Plan, inputs: Vec<Read
         merges: 0,
     };
     let written = match &plan.work {
-        Work::Sort { n, order } => sort::sort(&mut job, plan, inputs, (*n, Order::Values(*order), false), outputs)?,
-        Work::Argsort { n, order } => sort::sort(&mut job, plan, inputs, (*n, Order::Values(*order), true), outputs)?,
+        Work::Sort { n, by } => sort::sort(&mut job, plan, inputs, (*n, Order::Values(by), false), outputs)?,
+        Work::Argsort { n, by } => sort::sort(&mut job, plan, inputs, (*n, Order::Values(by), true), outputs)?,
         Work::SortBy(before) => sort::sort(&mut job, plan, inputs, (elements, Order::Own(before), false), outputs)?,
         Work::ArgsortBy(before) => sort::sort(&mut job, plan, inputs, (elements, Order::Own(before), true), outputs)?,
-        Work::SortPairs { n, order } => sort::sort(&mut job, plan, inputs, (*n, Order::Values(*order), false), outputs)?,
+        Work::SortPairs { n, by } => sort::sort(&mut job, plan, inputs, (*n, Order::Values(by), false), outputs)?,
         Work::SortPairsBy(before) => sort::sort(&mut job, plan, inputs, (elements, Order::Own(before), false), outputs)?,
         _ => histogram::histogram(&mut job, plan, inputs, &outputs.result)?,
     };
@@ -205,10 +205,10 @@ mod tests {
     fn arrays_are_taken_in_chunks_where_memory_does_not_hold_them() {
         let device = Device::open("cpu".parse().expect("a backend")).expect("the CPU");
         let of = |n: u64| [Array { shape: vec![n], dtype: DType::F32, boolean: false, bytes: Vec::new() }];
-        let order = SortOrder::Ascending;
+        let by = || SortOrder::Ascending.into();
         let before = || isowarp::expression::parse("x < y", &[Ty::F32, Ty::F32], None, Some(Ty::Bool)).expect("an order");
-        let sorts = [Work::Sort { n: 9, order }, Work::Argsort { n: 9, order }, Work::SortBy(before()), Work::ArgsortBy(before())];
-        let sorts = sorts.into_iter().chain([Work::SortPairs { n: 9, order }, Work::SortPairsBy(before())]);
+        let sorts = [Work::Sort { n: 9, by: by() }, Work::Argsort { n: 9, by: by() }, Work::SortBy(before()), Work::ArgsortBy(before())];
+        let sorts = sorts.into_iter().chain([Work::SortPairs { n: 9, by: by() }, Work::SortPairsBy(before())]);
         for work in sorts.chain([Work::Histogram { bins: None, weighted: false }]) {
             assert!(possible(&device, &work));
             let plan = plan(work);
@@ -217,7 +217,7 @@ mod tests {
             let chunk = most(&device, &plan, &of(1 << 50));
             assert!(chunk < 1 << 40 && 4 * chunk < device.caps().memory_bytes.max(UNKNOWN), "{chunk}");
         }
-        let plan = plan(Work::Sort { n: 9, order });
+        let plan = plan(Work::Sort { n: 9, by: by() });
         assert!(most(&device, &plan, &of(1 << 40)) <= KEYS, "indices of a sort are u32");
         assert!(too_large(&Error::OutOfMemory { requested: 1, available: None }) && !too_large(&Error::Empty { pattern: "sort" }));
     }

@@ -1,10 +1,11 @@
 //! A plan on a device.
 
-use super::plan::{Plan, Work};
+use super::plan::{Plan, Question, Work};
 use crate::failure::Result;
 use crate::npy::Array;
 use isowarp::Device;
 use isowarp::backend::Backend as _;
+use isowarp::buffer::Memory as _;
 use isowarp::dynamic::{self, DynBins, DynBuffer};
 use isowarp::element::DType;
 use isowarp::patterns::Selected;
@@ -20,6 +21,8 @@ pub(crate) enum Beside {
     Keys,
     /// Where the result's elements were.
     Indices,
+    /// How many elements there are in parts of the result.
+    Count,
 }
 
 /// A result, and what there is beside it.
@@ -56,24 +59,21 @@ pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result
         (Work::Mean, &[x]) => dynamic::mean(device, x)?,
         (Work::Gather, &[x, at]) => dynamic::gather(device, x, at)?,
         (Work::Scatter(op), &[x, at, target]) => dynamic::scatter(device, x, at, *op, target)?,
-        (Work::Transpose(shape), &[x]) => {
-            let order: Vec<usize> = (0..shape.len()).rev().collect();
-            dynamic::permute_axes(device, x, shape, &order)?
-        }
+        (Work::Transpose(shape, order), &[x]) => dynamic::permute_axes(device, x, shape, order)?,
         (Work::Reverse, &[x]) => dynamic::reverse(device, x)?,
         (Work::Rotate(by), &[x]) => dynamic::rotate(device, x, *by)?,
-        (Work::Sort { n, order }, &[x]) => dynamic::sort(device, x, *n, *order)?,
-        (Work::SortVariant { variant, order }, &[x]) => dynamic::sort_variant(device, *variant, x, *order)?,
-        (Work::Argsort { n, order }, &[x]) => dynamic::argsort(device, x, *n, *order)?,
-        (Work::TopK { n, k, order }, &[x]) => {
-            let (first, places) = dynamic::top_k(device, x, *n, *k, *order)?;
+        (Work::Sort { n, by }, &[x]) => dynamic::sort(device, x, *n, by.clone())?,
+        (Work::SortVariant { variant, by }, &[x]) => dynamic::sort_variant(device, *variant, x, by.clone())?,
+        (Work::Argsort { n, by }, &[x]) => dynamic::argsort(device, x, *n, by.clone())?,
+        (Work::TopK { n, k, by }, &[x]) => {
+            let (first, places) = dynamic::top_k(device, x, *n, *k, by.clone())?;
             return Ok((first, vec![(Beside::Indices, places)]));
         }
-        (Work::TopKPairs { n, k, order }, &[keys, values]) => {
-            let ((first, carried), places) = dynamic::top_k_pairs(device, keys, values, (*n, *k), *order)?;
+        (Work::TopKPairs { n, k, by }, &[keys, values]) => {
+            let ((first, carried), places) = dynamic::top_k_pairs(device, keys, values, (*n, *k), by.clone())?;
             return Ok((carried, vec![(Beside::Keys, first), (Beside::Indices, places)]));
         }
-        (Work::SortPairs { n, order }, &[keys, values]) => return keyed(dynamic::sort_pairs(device, keys, values, *n, *order)?),
+        (Work::SortPairs { n, by }, &[keys, values]) => return keyed(dynamic::sort_pairs(device, keys, values, *n, by.clone())?),
         (Work::SortPairsBy(before), &[keys, values]) => return keyed(dynamic::sort_pairs_by(device, keys, values, before)?),
         (Work::SortBy(before), &[x]) => dynamic::sort_by(device, x, before)?,
         (Work::ArgsortBy(before), &[x]) => dynamic::argsort_by(device, x, before)?,
@@ -83,13 +83,41 @@ pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result
         (Work::MergePairsBy(before), &[a, v, b, w]) => return keyed(dynamic::merge_pairs_by(device, (a, v), (b, w), before)?),
         (Work::Search(kind, order), &[x, needles]) => dynamic::search(device, x, needles, *kind, *order)?,
         (Work::Sets(op, order), &[a, b]) => dynamic::set_operation(device, *op, a, b, *order)?.trimmed()?,
-        (Work::Select(keep), &[x]) => dynamic::select(device, x, keep)?.trimmed()?,
-        (Work::Partition(first), &[x]) => dynamic::partition(device, x, first)?.values,
+        (Work::CoRanks(order), &[a, b, ranks]) => dynamic::co_ranks(device, a, b, *order, ranks)?,
+        (Work::IsSorted(by), &[x]) => dynamic::is_sorted(device, x, by.clone())?.buffer().clone().into(),
+        (Work::Select { keep, indices: false }, &[x, ..]) => dynamic::select_from(device, x, keep, &all)?.trimmed()?,
+        (Work::Select { keep, .. }, &[x, ..]) => {
+            let (kept, places) = trimmed(&dynamic::select_with_indices(device, x, keep, &all)?)?;
+            return Ok((kept, vec![(Beside::Indices, places)]));
+        }
+        (Work::Partition(first), &[x, ..]) => {
+            let parts = dynamic::partition_from(device, x, first, &all)?;
+            return Ok((parts.values, vec![(Beside::Count, parts.count.buffer().clone().into())]));
+        }
+        (Work::PartitionThree(first, second), &[x, ..]) => {
+            let (parts, counts) = dynamic::partition_three(device, x, (first, second), &all)?;
+            return Ok((parts, vec![(Beside::Count, counts)]));
+        }
+        (Work::Ask(question, holds), _) => {
+            let answer = match question {
+                Question::Any => dynamic::any(device, holds, &all)?,
+                Question::All => dynamic::all(device, holds, &all)?,
+                Question::Count => dynamic::count_if(device, holds, &all)?,
+            };
+            answer.buffer().clone().into()
+        }
+        (Work::Find(holds), &[x, ..]) => {
+            let place = dynamic::find_if(device, holds, &all)?;
+            // What is nowhere is at the end: then there is no place.
+            let found = u32::from(u64::from(place.read_blocking()?) < x.len());
+            dynamic::first(&place.buffer().clone().into(), &device.upload_scalar(found)?)?
+        }
         (Work::Unique, &[x]) => dynamic::unique(device, x)?.trimmed()?,
         (Work::Runs, &[x]) => {
             let (values, lengths) = trimmed(&dynamic::run_length_encode(device, x)?)?;
             return Ok((values, vec![(Beside::Lengths, lengths)]));
         }
+        (Work::RunsBack, &[x, lengths]) => dynamic::run_length_decode(device, x, lengths)?,
         (Work::UniqueByKey, &[keys, values]) => return keyed(trimmed(&dynamic::unique_by_key(device, keys, values)?)?),
         (Work::ReduceByKey(op), &[keys, values]) => return keyed(trimmed(&dynamic::reduce_by_key(device, keys, values, op)?)?),
         (Work::SegmentedReduce(op), &[x, offsets]) => dynamic::segmented_reduce(device, x, offsets, op)?,
@@ -130,10 +158,10 @@ pub(crate) fn repeat(device: &Device, plan: &Plan, inputs: &[Buffer], result: &B
         (Work::Scan { op, axis: Some((shape, axis)), exclusive, .. }, &[x]) => {
             dynamic::scan_axis(device, x, shape, *axis, op, *exclusive).map(drop)
         }
-        (Work::Sort { n, order }, &[x]) => dynamic::sort_into(device, x, *n, *order, result),
-        (Work::SortVariant { variant, order }, &[x]) => dynamic::sort_variant_into(device, *variant, x, *order, result),
-        (Work::Argsort { n, order }, &[x]) => dynamic::argsort_into(device, x, *n, *order, result),
-        (Work::TopK { n, k, order }, &[x]) => dynamic::top_k(device, x, *n, *k, *order).map(drop),
+        (Work::Sort { n, by }, &[x]) => dynamic::sort_into(device, x, *n, by.clone(), result),
+        (Work::SortVariant { variant, by }, &[x]) => dynamic::sort_variant_into(device, *variant, x, by.clone(), result),
+        (Work::Argsort { n, by }, &[x]) => dynamic::argsort_into(device, x, *n, by.clone(), result),
+        (Work::TopK { n, k, by }, &[x]) => dynamic::top_k(device, x, *n, *k, by.clone()).map(drop),
         (Work::SortBy(before), &[x]) => dynamic::sort_by_into(device, x, before, result),
         (Work::ArgsortBy(before), &[x]) => dynamic::argsort_by_into(device, x, before, result),
         (Work::Merge(order), &[a, b]) => dynamic::merge_into(device, a, b, *order, result),
@@ -144,8 +172,10 @@ pub(crate) fn repeat(device: &Device, plan: &Plan, inputs: &[Buffer], result: &B
         (Work::Dot, &[x, y]) => dynamic::dot(device, x, y).map(drop),
         (Work::Norm(which), &[x]) => dynamic::norm(device, x, *which).map(drop),
         (Work::Mean, &[x]) => dynamic::mean(device, x).map(drop),
-        (Work::Select(keep), &[x]) => dynamic::select(device, x, keep).map(drop),
-        (Work::Partition(first), &[x]) => dynamic::partition(device, x, first).map(drop),
+        (Work::Select { keep, indices: false }, &[x, ..]) => dynamic::select_from(device, x, keep, &all).map(drop),
+        (Work::Select { keep, .. }, &[x, ..]) => dynamic::select_with_indices(device, x, keep, &all).map(drop),
+        (Work::Partition(first), &[x, ..]) => dynamic::partition_from(device, x, first, &all).map(drop),
+        (Work::Find(holds), _) => dynamic::find_if(device, holds, &all).map(drop),
         (Work::Unique, &[x]) => dynamic::unique(device, x).map(drop),
         (Work::Runs, &[x]) => dynamic::run_length_encode(device, x).map(drop),
         (Work::ReduceByKey(op), &[keys, values]) => dynamic::reduce_by_key(device, keys, values, op).map(drop),
@@ -166,7 +196,7 @@ pub(crate) fn download(plan: &Plan, result: &Buffer) -> Result<Array> {
 
 /// What there is beside a result of some shape on the host; keys may be truth values.
 pub(crate) fn download_beside(what: Beside, found: &Buffer, shape: &[u64], boolean: bool) -> Result<Array> {
-    let shape = if what == Beside::Lengths { vec![found.len()] } else { shape.to_vec() };
+    let shape = if matches!(what, Beside::Lengths | Beside::Count) { vec![found.len()] } else { shape.to_vec() };
     array(found, shape, boolean && what == Beside::Keys)
 }
 

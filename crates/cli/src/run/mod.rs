@@ -60,7 +60,12 @@ impl Outputs {
     /// Looks whether all of them can be written, each to a place of its own.
     fn new(args: &RunArgs) -> Result<Self> {
         let result = Output::new(&args.output)?;
-        let beside = [(Beside::Lengths, &args.lengths), (Beside::Keys, &args.keys_out), (Beside::Indices, &args.indices)];
+        let beside = [
+            (Beside::Lengths, &args.lengths),
+            (Beside::Keys, &args.keys_out),
+            (Beside::Indices, &args.indices),
+            (Beside::Count, &args.count),
+        ];
         let named = beside.into_iter().filter_map(|(what, path)| path.as_deref().map(|path| (what, path)));
         let beside = named.map(|(what, path)| Ok((what, Output::new(path)?))).collect::<Result<Vec<_>>>()?;
         let all: Vec<&Output> = std::iter::once(&result).chain(beside.iter().map(|b| &b.1)).collect();
@@ -110,11 +115,15 @@ fn whole(args: &RunArgs, device: &Device, plan: &Plan, arrays: &[Array], outputs
         npy::write(output, array)?;
     }
     if args.stats {
+        let mut parts = Vec::new();
+        for (_, count) in found.iter().filter(|f| f.0 == Beside::Count) {
+            parts.extend(count.read_blocking()?.chunks_exact(4).map(|b| u64::from(u32::from_le_bytes([b[0], b[1], b[2], b[3]]))));
+        }
         let elements = arrays.first().map_or(result.len(), Array::len);
         let all = inputs.iter().chain([&result]).chain(found.iter().map(|f| &f.1));
         let bytes = all.map(DynBuffer::size_bytes).sum();
         let mut again = || execute::repeat(device, plan, &inputs, &result);
-        stats::report(device, plan.name, (elements, bytes), (args.json, outputs.result.is_stdout()), &mut again)?;
+        stats::report(device, plan.name, (elements, bytes, parts), (args.json, outputs.result.is_stdout()), &mut again)?;
     }
     Ok(())
 }

@@ -1,16 +1,19 @@
 //! From arguments to what is to be computed, checked as far as it can be without a device.
 
+mod condition;
 mod order;
 
 use crate::args::{Ord, Pattern, RunArgs, Side};
 use crate::failure::{Failure, Result};
 use crate::npy::Array;
+pub(crate) use condition::Question;
+use condition::{asked, condition, selected};
 use isowarp::dynamic::{Norm, Operator, SetOp};
 use isowarp::element::{DType, Ty};
 use isowarp::expression;
 use isowarp::ir::Func;
-use isowarp::patterns::{ReduceVariant, ScanVariant, ScatterOp, SearchKind, SortOrder, SortVariant};
-use order::{carried, of_sorted, order, sort, top_k};
+use isowarp::patterns::{ReduceVariant, ScanVariant, ScatterOp, SearchKind, SortBy, SortOrder, SortVariant};
+use order::{by, carried, of_sorted, order, sort, top_k};
 
 /// What is to be computed.
 #[derive(Debug)]
@@ -55,39 +58,39 @@ pub(crate) enum Work {
     Mean,
     Gather,
     Scatter(ScatterOp),
-    /// Of an array of this shape.
-    Transpose(Vec<u64>),
+    /// Of an array of this shape, its axes in this order.
+    Transpose(Vec<u64>, Vec<usize>),
     Reverse,
     Rotate(i64),
     /// Rows of so many elements.
     Sort {
         n: u64,
-        order: SortOrder,
+        by: SortBy,
     },
     /// One row, by a certain algorithm.
     SortVariant {
         variant: SortVariant,
-        order: SortOrder,
+        by: SortBy,
     },
     Argsort {
         n: u64,
-        order: SortOrder,
+        by: SortBy,
     },
     /// The first of each row of so many elements, and where they were in it.
     TopK {
         n: u64,
         k: u64,
-        order: SortOrder,
+        by: SortBy,
     },
     /// The same of keys, and of the values that travel with them.
     SortPairs {
         n: u64,
-        order: SortOrder,
+        by: SortBy,
     },
     TopKPairs {
         n: u64,
         k: u64,
-        order: SortOrder,
+        by: SortBy,
     },
     /// By an order of the caller's, of x and y.
     SortBy(Func),
@@ -100,11 +103,21 @@ pub(crate) enum Work {
     MergePairsBy(Func),
     Search(SearchKind, SortOrder),
     Sets(SetOp, SortOrder),
-    Select(Func),
+    CoRanks(SortOrder),
+    IsSorted(SortBy),
+    /// Of the first input, by a condition over all of them.
+    Select {
+        keep: Func,
+        indices: bool,
+    },
     Partition(Func),
+    PartitionThree(Func, Func),
+    Ask(Question, Func),
+    Find(Func),
     Unique,
     UniqueByKey,
     Runs,
+    RunsBack,
     ReduceByKey(Operator),
     /// Of an array, bounded by offsets.
     SegmentedReduce(Operator),
@@ -132,7 +145,8 @@ pub(crate) enum Work {
 impl Work {
     /// Whether how many elements there are is known at the end alone.
     pub(crate) fn counts(&self) -> bool {
-        let selects = matches!(self, Self::Select(_) | Self::Partition(_) | Self::Unique | Self::UniqueByKey | Self::Runs | Self::Sets(..));
+        let selects = matches!(self, Self::Select { .. } | Self::Find(_) | Self::Unique | Self::UniqueByKey | Self::Sets(..));
+        let selects = selects || matches!(self, Self::Runs | Self::RunsBack);
         selects || matches!(self, Self::ReduceByKey(_) | Self::SegmentedReduce(_) | Self::Histogram { .. } | Self::Ballot(..))
     }
 }
@@ -153,15 +167,21 @@ impl Plan {
             Pattern::Gather | Pattern::Scatter | Pattern::Transpose | Pattern::Reverse | Pattern::Rotate => moved(args, inputs),
             Pattern::Sort | Pattern::Argsort => sort(args, inputs),
             Pattern::Topk => top_k(args, inputs),
-            Pattern::Merge | Pattern::Search | Pattern::Union | Pattern::Intersection | Pattern::Difference => of_sorted(args, inputs),
-            Pattern::Select => some(Work::Select(condition(args, inputs)?)),
-            Pattern::Partition => some(Work::Partition(condition(args, inputs)?)),
+            Pattern::Merge | Pattern::CoRanks | Pattern::Search => of_sorted(args, inputs),
+            Pattern::Union | Pattern::Intersection | Pattern::Difference | Pattern::SymmetricDifference => of_sorted(args, inputs),
+            Pattern::IsSorted => {
+                let work = Work::IsSorted(by(args, first(inputs)?)?);
+                Ok(Self { name, work, shape: vec![1], boolean: true })
+            }
+            Pattern::Select | Pattern::Partition => selected(args, inputs),
+            Pattern::Count | Pattern::Any | Pattern::All | Pattern::Find => asked(args, inputs),
             Pattern::Unique if args.by_key => {
                 some(Work::UniqueByKey).and_then(|p| Ok(Self { boolean: carried(args, inputs)?.boolean, ..p }))
             }
             Pattern::Unique => some(Work::Unique),
             Pattern::Rle => some(Work::Runs),
-            Pattern::Ballot => one(Work::Ballot(condition(args, inputs)?, args.width.unwrap_or(1))),
+            Pattern::RleDecode => some(Work::RunsBack),
+            Pattern::Ballot => one(Work::Ballot(condition(args.op.as_deref().unwrap_or_default(), inputs)?, args.width.unwrap_or(1))),
             Pattern::Match => each(Work::Match(args.width.unwrap_or(1))),
             Pattern::Tickets => each(Work::Tickets),
             Pattern::ReduceByKey => by_key(args, inputs),
@@ -231,24 +251,17 @@ fn moved(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
             })?;
             (Work::Scatter(op), inputs.get(2).unwrap_or(input))
         }
-        Pattern::Transpose => (Work::Transpose(input.shape.clone()), input),
+        Pattern::Transpose => (Work::Transpose(input.shape.clone(), axes(args, &input.shape)?), input),
         Pattern::Rotate => (Work::Rotate(args.by.unwrap_or(0)), input),
         _ => (Work::Reverse, input),
     };
     let mut shape = of.shape.clone();
-    if args.pattern == Pattern::Transpose {
-        shape.reverse();
+    if let Work::Transpose(of, order) = &work {
+        shape = order.iter().map(|&a| of[a]).collect();
     }
     // Truth values stay what they are.
     let boolean = if args.pattern == Pattern::Scatter { of.boolean } else { input.boolean };
     Ok(Plan { name: args.pattern.name(), work, shape, boolean })
-}
-
-/// The condition of a selection, over an element and its index.
-fn condition(args: &RunArgs, inputs: &[Array]) -> Result<Func> {
-    let input = first(inputs)?;
-    let index = if input.len() > 1 << 32 { Ty::U64 } else { Ty::U32 };
-    Ok(expression::parse(args.op.as_deref().unwrap_or_default(), &[input.dtype.ty()], Some(index), Some(Ty::Bool))?)
 }
 
 fn operator(args: &RunArgs) -> Result<Operator> {
@@ -349,6 +362,18 @@ fn axis(axis: i64, shape: &[u64]) -> Result<usize> {
     }
     let message = format!("there is no axis {axis} in an array of shape {}", crate::npy::shape_text(shape));
     Err(Failure::usage(message, "axes count from 0, and from -1 for the last"))
+}
+
+/// The axes in the order that they get: in reverse, unless it was said.
+fn axes(args: &RunArgs, shape: &[u64]) -> Result<Vec<usize>> {
+    let Some(named) = &args.axes else { return Ok((0..shape.len()).rev().collect()) };
+    let order = named.iter().map(|&a| axis(a, shape)).collect::<Result<Vec<_>>>()?;
+    if order.len() == shape.len() && (0..shape.len()).all(|a| order.contains(&a)) {
+        return Ok(order);
+    }
+    let text = named.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
+    let message = format!("--axes {text} does not name every axis of an array of shape {} once", crate::npy::shape_text(shape));
+    Err(Failure::usage(message, "name all of them in the order that they get, such as --axes 1,0"))
 }
 
 /// An element type by Rust's or NumPy's name.

@@ -22,12 +22,12 @@ pub type DynPairs<'a, B> = (&'a DynBuffer<B>, &'a DynBuffer<B>);
 type Pair<B> = (DynBuffer<B>, DynBuffer<B>);
 
 /// The memory of elements as that of others of their size.
-fn bits<B: Backend, T: Element>(x: &DynBuffer<B>) -> Result<Buffer<B, T>> {
+pub(super) fn bits<B: Backend, T: Element>(x: &DynBuffer<B>) -> Result<Buffer<B, T>> {
     Buffer::from_raw(&x.device, x.raw.clone(), x.offset, x.len)
 }
 
 /// And back.
-fn of_bits<B: Backend, T: Element>(x: Buffer<B, T>, dtype: DType) -> DynBuffer<B> {
+pub(super) fn of_bits<B: Backend, T: Element>(x: Buffer<B, T>, dtype: DType) -> DynBuffer<B> {
     DynBuffer { dtype, ..DynBuffer::from(x) }
 }
 
@@ -39,7 +39,7 @@ fn same_length<B: Backend>((keys, values): DynPairs<'_, B>) -> Result<()> {
 }
 
 /// The elements at indices that are known to name some.
-fn fetched<B: Move>(device: &B, x: &DynBuffer<B>, at: &DynBuffer<B>) -> Result<DynBuffer<B>> {
+pub(super) fn fetched<B: Move>(device: &B, x: &DynBuffer<B>, at: &DynBuffer<B>) -> Result<DynBuffer<B>> {
     with_dtype!(x.dtype, T => {
         let x = x.typed::<T>()?;
         if at.dtype == DType::U64 { device.gather(&x, &at.typed::<u64>()?) } else { device.gather(&x, &at.typed::<u32>()?) }.map(DynBuffer::from)

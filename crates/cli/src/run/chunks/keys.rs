@@ -7,14 +7,14 @@ use isowarp::caps::{Numerics, NumericsVerdict};
 use isowarp::dynamic::{self, DynBuffer};
 use isowarp::element::DType;
 use isowarp::ir::{Evaluator, Func};
-use isowarp::patterns::{KeyBits, SortOrder};
+use isowarp::patterns::{KeyBits, SortBy};
 
 type Buffer = DynBuffer<Device>;
 
 /// Which key comes first.
 #[derive(Clone, Copy)]
 pub(super) enum Order<'a> {
-    Values(SortOrder),
+    Values(&'a SortBy),
     /// Where this holds of two keys, the first.
     Own(&'a Func),
 }
@@ -77,7 +77,11 @@ impl<'a> Keys<'a> {
         let size = self.sizes[0] as usize;
         let word = bytes[at * size..][..size].iter().rev().fold(0, |word, &b| word << 8 | u64::from(b));
         match self.order {
-            Order::Values(order) => KeyBits::new(self.dtype, order).of(word),
+            Order::Values(by) => {
+                let key = KeyBits::new(self.dtype, by.order).of(word);
+                // Of the bits that are compared, if not all are.
+                by.bits.as_ref().map_or(key, |bits| key >> bits.start.min(63) & ((1u128 << bits.len()) - 1) as u64)
+            }
             Order::Own(_) if self.dtype == DType::F16 => f16::from_bits(word as u16).to_f32().to_bits().into(),
             Order::Own(_) => word,
         }
@@ -101,7 +105,7 @@ impl<'a> Keys<'a> {
     /// The keys in order, rows of `n` of them where they are ordered by value.
     pub(super) fn sort(&self, device: &Device, x: &Buffer, n: u64) -> isowarp::Result<Buffer> {
         match self.order {
-            Order::Values(order) => dynamic::sort(device, x, n, order),
+            Order::Values(by) => dynamic::sort(device, x, n, by.clone()),
             Order::Own(before) => dynamic::sort_by(device, x, before),
         }
     }
@@ -109,7 +113,7 @@ impl<'a> Keys<'a> {
     /// Their indices in order, of the same rows.
     pub(super) fn argsort(&self, device: &Device, x: &Buffer, n: u64) -> isowarp::Result<Buffer> {
         match self.order {
-            Order::Values(order) => dynamic::argsort(device, x, n, order),
+            Order::Values(by) => dynamic::argsort(device, x, n, by.clone()),
             Order::Own(before) => dynamic::argsort_by(device, x, before),
         }
     }
@@ -117,7 +121,7 @@ impl<'a> Keys<'a> {
     /// Both.
     pub(super) fn sort_with_indices(&self, device: &Device, x: &Buffer) -> isowarp::Result<(Buffer, Buffer)> {
         match self.order {
-            Order::Values(order) => dynamic::sort_with_indices(device, x, order),
+            Order::Values(by) => dynamic::sort_with_indices(device, x, by.clone()),
             Order::Own(before) => {
                 let places = dynamic::argsort_by(device, x, before)?;
                 Ok((dynamic::gather(device, x, &places)?, places))
@@ -128,7 +132,7 @@ impl<'a> Keys<'a> {
     /// Keys in order, and what travels with them, of rows as those of [`Keys::sort`].
     pub(super) fn sort_pairs(&self, device: &Device, x: &Buffer, values: &Buffer, n: u64) -> isowarp::Result<(Buffer, Buffer)> {
         match self.order {
-            Order::Values(order) => dynamic::sort_pairs(device, x, values, n, order),
+            Order::Values(by) => dynamic::sort_pairs(device, x, values, n, by.clone()),
             Order::Own(before) => dynamic::sort_pairs_by(device, x, values, before),
         }
     }
@@ -139,6 +143,7 @@ mod tests {
     use super::*;
     use isowarp::element::Ty;
     use isowarp::expression;
+    use isowarp::patterns::SortOrder;
 
     #[test]
     fn the_host_compares_as_the_device_does() {
@@ -158,6 +163,20 @@ mod tests {
     }
 
     #[test]
+    fn keys_are_compared_by_the_bits_that_are_asked_for() {
+        let key = |dtype: DType, order: SortOrder, bits: std::ops::Range<u32>, bytes: &[u8]| {
+            let by = order.bits(bits);
+            Keys::new(dtype, Order::Values(&by), With::Nothing).key(bytes, 0)
+        };
+        assert_eq!(key(DType::U8, SortOrder::Ascending, 2..5, &[0b1101_0111]), 0b101);
+        assert_eq!(key(DType::U8, SortOrder::Descending, 2..5, &[0b1101_0111]), 0b010);
+        // The highest bit of a signed key is flipped.
+        assert_eq!(key(DType::I64, SortOrder::Ascending, 63..64, &(-1i64).to_le_bytes()), 0);
+        assert_eq!(key(DType::U64, SortOrder::Ascending, 0..64, &u64::MAX.to_le_bytes()), u64::MAX);
+        assert_eq!(key(DType::U64, SortOrder::Ascending, 64..64, &u64::MAX.to_le_bytes()), 0);
+    }
+
+    #[test]
     fn orders_that_compute_floats_ask_for_the_definition() {
         let mut device = Device::open("cpu".parse().expect("a backend")).expect("the CPU");
         let order = |ty| expression::parse("x < y", &[ty, ty], None, Some(Ty::Bool)).expect("an order");
@@ -165,6 +184,6 @@ mod tests {
         assert!(Order::Own(&floats).is_exact(&device));
         device = device.with_numerics(Numerics::Fast);
         assert!(!Order::Own(&floats).is_exact(&device) && Order::Own(&integers).is_exact(&device));
-        assert!(Order::Values(SortOrder::Ascending).is_exact(&device));
+        assert!(Order::Values(&SortBy::default()).is_exact(&device));
     }
 }

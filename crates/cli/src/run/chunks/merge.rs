@@ -176,7 +176,8 @@ mod tests {
 
     #[test]
     fn what_no_unread_element_can_come_before_is_safe() {
-        let keys = Keys::new(DType::U8, Order::Values(SortOrder::Ascending), With::Nothing);
+        let up = SortOrder::Ascending.into();
+        let keys = Keys::new(DType::U8, Order::Values(&up), With::Nothing);
         let safe = |blocks: &[(&[u8], bool)]| safe(&keys, &blocks.iter().map(|(k, more)| block(k, *more)).collect::<Vec<_>>());
         // Everything is in memory.
         assert_eq!(safe(&[(&[1, 9], false), (&[2], false), (&[], false)]), [2, 1, 0]);
@@ -185,7 +186,8 @@ mod tests {
         // Of runs with the same last key the first one goes on.
         assert_eq!(safe(&[(&[5, 5], true), (&[5, 5], true), (&[5], true)]), [2, 0, 0]);
         assert_eq!(safe(&[(&[5, 5], false), (&[5, 5], true), (&[5], true)]), [2, 2, 0]);
-        let keys = Keys::new(DType::F32, Order::Values(SortOrder::Descending), With::Nothing);
+        let down = SortOrder::Descending.into();
+        let keys = Keys::new(DType::F32, Order::Values(&down), With::Nothing);
         let blocks = [[f32::NAN, 1.0].as_slice(), &[0.0, -0.0]].map(|v| v.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>());
         let [a, b] = blocks.map(|bytes| Block { parts: vec![bytes], next: 0, end: 1 });
         assert_eq!(super::safe(&keys, &[b, a]), [0, 2]);

@@ -8,10 +8,24 @@ use isowarp::dynamic::SetOp;
 use isowarp::element::Ty;
 use isowarp::expression;
 use isowarp::ir::{Func, OpError};
-use isowarp::patterns::{SearchKind, SortOrder, SortVariant};
+use isowarp::patterns::{SearchKind, SortBy, SortOrder, SortVariant};
 
 pub(super) fn order(args: &RunArgs) -> SortOrder {
     if args.descending { SortOrder::Descending } else { SortOrder::Ascending }
+}
+
+/// The order of values of an array, and the bits of them that are compared.
+pub(super) fn by(args: &RunArgs, of: &Array) -> Result<SortBy> {
+    let width = 8 * of.dtype.size_bytes() as u32;
+    match args.bits.as_deref() {
+        None => Ok(order(args).into()),
+        Some(&[low, high]) if low <= high && high <= width => Ok(order(args).bits(low..high)),
+        Some(bits) => {
+            let text = bits.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+            let message = format!("--bits {text} is no range of the {width} bits of {} elements", of.dtype);
+            Err(Failure::usage(message, format!("name the lowest bit, and the one behind the highest, such as --bits 0,{width}")))
+        }
+    }
 }
 
 /// What the result is made of: the first input, or the values that travel with it.
@@ -30,11 +44,19 @@ pub(super) fn of_sorted(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     }
     let total = vec![a.len() + b.len()];
     let (work, shape) = match args.pattern {
-        Pattern::Search if args.side == Some(Side::Right) => (Work::Search(SearchKind::Upper, order), b.shape.clone()),
-        Pattern::Search => (Work::Search(SearchKind::Lower, order), b.shape.clone()),
+        Pattern::CoRanks => (Work::CoRanks(order), inputs.get(2).unwrap_or(a).shape.clone()),
+        Pattern::Search => {
+            let kind = match args.side {
+                Some(Side::Right) => SearchKind::Upper,
+                Some(Side::Count) => SearchKind::Equal,
+                Some(Side::Left) | None => SearchKind::Lower,
+            };
+            (Work::Search(kind, order), b.shape.clone())
+        }
         Pattern::Union => (Work::Sets(SetOp::Union, order), total),
         Pattern::Intersection => (Work::Sets(SetOp::Intersection, order), total),
         Pattern::Difference => (Work::Sets(SetOp::Difference, order), total),
+        Pattern::SymmetricDifference => (Work::Sets(SetOp::SymmetricDifference, order), total),
         _ => match &args.op {
             Some(text) if args.by_key => (Work::MergePairsBy(own_order(text, a)?), total),
             Some(text) => (Work::MergeBy(own_order(text, a)?), total),
@@ -49,7 +71,7 @@ pub(super) fn of_sorted(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
         }
         return Ok(Plan { name: args.pattern.name(), work, shape, boolean: v.boolean && w.boolean });
     }
-    let boolean = a.boolean && b.boolean && args.pattern != Pattern::Search;
+    let boolean = a.boolean && b.boolean && !matches!(args.pattern, Pattern::Search | Pattern::CoRanks);
     Ok(Plan { name: args.pattern.name(), work, shape, boolean })
 }
 
@@ -80,10 +102,10 @@ pub(super) fn sort(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
                 _ => Work::SortBy(before),
             }
         }
-        None if args.by_key => Work::SortPairs { n, order: order(args) },
-        None if indices => Work::Argsort { n, order: order(args) },
-        None if variant != SortVariant::Radix => Work::SortVariant { variant, order: order(args) },
-        None => Work::Sort { n, order: order(args) },
+        None if args.by_key => Work::SortPairs { n, by: by(args, input)? },
+        None if indices => Work::Argsort { n, by: by(args, input)? },
+        None if variant != SortVariant::Radix => Work::SortVariant { variant, by: by(args, input)? },
+        None => Work::Sort { n, by: by(args, input)? },
     };
     Ok(Plan { name: args.pattern.name(), work, shape, boolean: carried(args, inputs)?.boolean && !indices })
 }
@@ -111,7 +133,7 @@ pub(super) fn top_k(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     if k > n {
         return Err(Failure::usage(format!("topk of {k} elements from {of} of {n}"), format!("ask for up to {n}")));
     }
-    let work = if args.by_key { Work::TopKPairs { n, k, order: order(args) } } else { Work::TopK { n, k, order: order(args) } };
+    let work = if args.by_key { Work::TopKPairs { n, k, by: by(args, input)? } } else { Work::TopK { n, k, by: by(args, input)? } };
     Ok(Plan { name: "topk", work, shape, boolean: carried(args, inputs)?.boolean })
 }
 
