@@ -121,6 +121,10 @@ pub(crate) enum Pattern {
     ReduceByKey,
     /// Each segment of the first array combined; segment k is the elements from the k-th offset of the second array to the next
     SegmentedReduce,
+    /// The lowest index of the least element of each segment, u32, counted from the start of the array; 2^32 - 1 for an empty one
+    SegmentedArgmin,
+    /// The same of the greatest element
+    SegmentedArgmax,
     /// Every prefix of each segment combined
     SegmentedScan,
     /// Each segment in order; floats in IEEE 754's total order. Elements in no segment stay

@@ -227,6 +227,9 @@ fn questions_parts_runs_and_cuts_are_those_of_the_typed_patterns() -> isowarp::R
     assert_eq!([&x, &sorted].map(|b| dynamic::is_sorted(&dev, b, up).and_then(|s| s.read_blocking())), [Ok(0), Ok(1)]);
     let ranks = DynBuffer::from(dev.upload(&[0i64, 17, 4000])?);
     assert_eq!(values::<u64>(&dynamic::co_ranks(&dev, &sorted, &sorted, up, &ranks)?), [0, 9, 2000]);
+    let cuts = dev.upload(&[0u32, 3, 3, 1999])?;
+    let ends = dynamic::segmented_argmin(&dev, &x, &DynBuffer::from(cuts.clone()))?;
+    assert_eq!(values::<u32>(&ends), dev.segmented_argmin(&typed, &cuts)?.read_blocking()?);
     let lengths = DynBuffer::from(dev.upload(&[2i64, 0, 3])?);
     let decoded = dynamic::run_length_decode(&dev, &DynBuffer::from(dev.upload(b"abc")?), &lengths)?;
     assert_eq!(values::<u8>(&decoded), *b"aaccc");

@@ -27,6 +27,8 @@ fn answers_are_numpys_on_every_device() {
         "search_count_u1",
         "co_ranks_i4",
         "co_ranks_f8",
+        "segmented_argmin_f2",
+        "segmented_argmax_u1",
         "sorted_not_f2",
         "sorted_u1_up",
         "transpose_axes",
@@ -161,6 +163,10 @@ fn lengths_and_ranks_that_are_none_are_named() {
     ranks("short.npy", "f32 elements are no indices");
     let down = ["co-ranks", "--descending", "--in", "up_i4.npy", "--in", "with_i4.npy", "--in", "ranks_i4.npy"];
     says(&down, "", "co_ranks: the first array is not sorted: element");
+    let ends = |offsets: &str, what: &str| says(&["segmented-argmax", "--in", "w_i4.npy", "--in", offsets], "", what);
+    ends("falling_u4.npy", "segments: the array of offsets is not sorted: element 2");
+    ends("beyond_i8.npy", "segments: index 400 at position 2 is not in 0..301");
+    ends("empty.npy", "offsets: they are integers of 32 or 64 bits, not f32");
 }
 
 #[test]

@@ -31,7 +31,9 @@ pub use operator::Operator;
 pub use pairs::{DynPairs, merge_pairs, merge_pairs_by, sort_pairs, sort_pairs_by, top_k_pairs, unique_by_key};
 pub use reduce::{Norm, argmax, argmin, dot, mean, norm, reduce, reduce_axis, reduce_from, reduce_variant};
 pub use scan::{scan, scan_axis, scan_by_key, scan_into, scan_variant, scan_variant_into};
-pub use segments::{adjacent_difference, reduce_by_key, segmented_reduce, segmented_scan, segmented_sort};
+pub use segments::{
+    adjacent_difference, reduce_by_key, segmented_argmax, segmented_argmin, segmented_reduce, segmented_scan, segmented_sort,
+};
 pub use select::{
     first, partition, partition_from, partition_three, run_length_decode, run_length_encode, select, select_from, select_with_indices,
     unique,

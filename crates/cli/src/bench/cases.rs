@@ -197,6 +197,14 @@ fn segmented() -> Vec<Case> {
             let offsets = d.upload(h.offsets())?;
             into(d, h.floats(), h.offsets().len() as u64 - 1, move |d, x, y| d.segmented_reduce_into(x, &offsets, Sum, y))
         }),
+        other("segmented-argmin", ONE, |d, h| {
+            let offsets = d.upload(h.offsets())?;
+            made(d, h.words(), move |d, x| d.segmented_argmin(x, &offsets))
+        }),
+        other("segmented-argmax", ONE, |d, h| {
+            let offsets = d.upload(h.offsets())?;
+            made(d, h.words(), move |d, x| d.segmented_argmax(x, &offsets))
+        }),
         other("segmented-scan", TWO, |d, h| {
             let offsets = d.upload(h.offsets())?;
             into(d, h.floats(), h.n, move |d, x, y| d.segmented_scan_into(x, &offsets, Sum, y))

@@ -45,6 +45,8 @@ impl Pattern {
             Self::RleDecode => "rle-decode",
             Self::ReduceByKey => "reduce-by-key",
             Self::SegmentedReduce => "segmented-reduce",
+            Self::SegmentedArgmin => "segmented-argmin",
+            Self::SegmentedArgmax => "segmented-argmax",
             Self::SegmentedScan => "segmented-scan",
             Self::SegmentedSort => "segmented-sort",
             Self::SegmentedArgsort => "segmented-argsort",
@@ -79,7 +81,8 @@ impl Pattern {
 
     /// Whether its second input bounds segments of the first.
     fn takes_offsets(self) -> bool {
-        matches!(self, Self::SegmentedReduce | Self::SegmentedScan | Self::SegmentedSort | Self::SegmentedArgsort)
+        let extreme = matches!(self, Self::SegmentedArgmin | Self::SegmentedArgmax);
+        extreme || matches!(self, Self::SegmentedReduce | Self::SegmentedScan | Self::SegmentedSort | Self::SegmentedArgsort)
     }
 
     /// Whether it combines elements by an associative operator.

@@ -121,6 +121,8 @@ pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result
         (Work::UniqueByKey, &[keys, values]) => return keyed(trimmed(&dynamic::unique_by_key(device, keys, values)?)?),
         (Work::ReduceByKey(op), &[keys, values]) => return keyed(trimmed(&dynamic::reduce_by_key(device, keys, values, op)?)?),
         (Work::SegmentedReduce(op), &[x, offsets]) => dynamic::segmented_reduce(device, x, offsets, op)?,
+        (Work::SegmentedArgmin, &[x, offsets]) => dynamic::segmented_argmin(device, x, offsets)?,
+        (Work::SegmentedArgmax, &[x, offsets]) => dynamic::segmented_argmax(device, x, offsets)?,
         (Work::SegmentedScan { op, exclusive }, &[x, offsets]) => dynamic::segmented_scan(device, x, offsets, op, *exclusive)?,
         (Work::SegmentedSort { order, indices }, &[x, offsets]) => dynamic::segmented_sort(device, x, offsets, *order, *indices)?,
         (Work::AdjacentDifference { right }, &[x]) => dynamic::adjacent_difference(device, x, *right)?,

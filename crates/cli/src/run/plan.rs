@@ -121,6 +121,8 @@ pub(crate) enum Work {
     ReduceByKey(Operator),
     /// Of an array, bounded by offsets.
     SegmentedReduce(Operator),
+    SegmentedArgmin,
+    SegmentedArgmax,
     SegmentedScan {
         op: Operator,
         exclusive: bool,
@@ -146,7 +148,7 @@ impl Work {
     /// Whether how many elements there are is known at the end alone.
     pub(crate) fn counts(&self) -> bool {
         let selects = matches!(self, Self::Select { .. } | Self::Find(_) | Self::Unique | Self::UniqueByKey | Self::Sets(..));
-        let selects = selects || matches!(self, Self::Runs | Self::RunsBack);
+        let selects = selects || matches!(self, Self::Runs | Self::RunsBack | Self::SegmentedArgmin | Self::SegmentedArgmax);
         selects || matches!(self, Self::ReduceByKey(_) | Self::SegmentedReduce(_) | Self::Histogram { .. } | Self::Ballot(..))
     }
 }
@@ -188,6 +190,8 @@ impl Plan {
             Pattern::SegmentedReduce | Pattern::SegmentedScan | Pattern::SegmentedSort | Pattern::SegmentedArgsort => {
                 segments(args, inputs)
             }
+            Pattern::SegmentedArgmin => some(Work::SegmentedArgmin).map(|p| Self { boolean: false, ..p }),
+            Pattern::SegmentedArgmax => some(Work::SegmentedArgmax).map(|p| Self { boolean: false, ..p }),
             Pattern::AdjacentDifference => {
                 let work = Work::AdjacentDifference { right: args.side == Some(Side::Right) };
                 first(inputs).map(|x| Self { name, work, shape: vec![x.len()], boolean: x.boolean })

@@ -72,6 +72,14 @@ def write(save, case, x):
     nothing = ["--op", "x > 0", "--then", "x < 0", "--in", "empty.npy"]
     case("partition_then_empty", ["partition", *nothing], np.zeros(0, np.float32), count=np.zeros(2, np.uint32))
     case("select_truth_flags", ["select", "--flags", "--in", "truth.npy", "--in", "truth.npy"], np.ones((x[0] > 0).sum(), bool))
+    # The ends of each segment's order; an empty one has none.
+    for code in ["f8", "f2", "i4", "u1", "i8"]:
+        name, a = ("inner_u4", "few_f2") if code == "f2" else ("cuts_i8", f"few_{code}")
+        offsets, a, args = np.load(f"{name}.npy"), np.load(f"{a}.npy"), ["--in", f"{a}.npy", "--in", f"{name}.npy"]
+        for end, f in {"argmin": np.argmin, "argmax": np.argmax}.items():
+            places = np.array([b + f(a[b:e]) if b < e else 2**32 - 1 for b, e in zip(offsets[:-1], offsets[1:])], np.uint32)
+            case(f"segmented_{end}_{code}", [f"segmented-{end}", *args], places)
+    case("segmented_argmin_none", ["segmented-argmin", "--in", "w_u4.npy", "--in", "one_u4.npy"], np.zeros(0, np.uint32))
     # Axes, and bits of keys.
     case("transpose_axes", ["transpose", "--axes", "0,2,1", "--in", "x_f4.npy"], np.ascontiguousarray(x.transpose(0, 2, 1)))
     case("transpose_axes_below", ["transpose", "--axes=-1,0,1", "--in", "x_f4.npy"], np.ascontiguousarray(x.transpose(2, 0, 1)))
