@@ -65,13 +65,21 @@ pub(crate) enum Pattern {
     Norm,
     /// The mean of floats
     Mean,
+    /// For how many elements an expression of x (of more arrays y, z, w, and of the index i) holds, u32; by default x != 0
+    Count,
+    /// Whether the expression holds for some element
+    Any,
+    /// Whether the expression holds for every element; of no elements it does
+    All,
+    /// The first index at which the expression holds, u32: one element, or none where it holds nowhere
+    Find,
     /// Every prefix combined; without --axis the array is taken as one line
     Scan,
     /// The elements of the first array at the indices of the second (NumPy's take)
     Gather,
     /// The third array with the first one's elements at the indices of the second; --op sum, sub, min, max combines, and, or, xor integers
     Scatter,
-    /// The axes in reverse order
+    /// The axes in reverse order, or in that of --axes
     Transpose,
     /// All elements from last to first
     Reverse,
@@ -83,8 +91,12 @@ pub(crate) enum Pattern {
     Argsort,
     /// The first -k elements in order, and to --indices where they were, u32; the array is taken as one line
     Topk,
+    /// Whether no element comes before its left neighbour; the array is taken as one line
+    IsSorted,
     /// Two sorted arrays as one; of equal elements those of the first array come first
     Merge,
+    /// For each rank k of the third array how many of the first k merged elements of the first two are of the first, u32 or u64
+    CoRanks,
     /// Where each element of the second array belongs in the first, which is sorted, u32 (NumPy's searchsorted)
     Search,
     /// The elements of either of two sorted arrays, as often as the one with more of them has them
@@ -93,18 +105,26 @@ pub(crate) enum Pattern {
     Intersection,
     /// The elements of a sorted array that remain when those of a second one are taken away
     Difference,
-    /// The elements for which an expression of x (and the index i) holds, in their order
+    /// The elements that one of two sorted arrays has more often than the other
+    SymmetricDifference,
+    /// The elements for which an expression of x (of more arrays y, z, w, and of the index i) holds, in their order
     Select,
-    /// All elements, first those for which an expression of x (and the index i) holds; both in their order
+    /// All elements, first those for which an expression of x (y, z, w, i) holds, then those of --then; all in their order
     Partition,
     /// The first of each run of equal neighbours
     Unique,
     /// The first of each run of equal neighbours, and to --lengths how many there are, u32
     Rle,
+    /// Each element of the first array as often as the second one, of integers, says
+    RleDecode,
     /// The values of the second array combined over each run of equal neighbours of the first; its keys go to --keys-out
     ReduceByKey,
     /// Each segment of the first array combined; segment k is the elements from the k-th offset of the second array to the next
     SegmentedReduce,
+    /// The lowest index of the least element of each segment, u32, counted from the start of the array; 2^32 - 1 for an empty one
+    SegmentedArgmin,
+    /// The same of the greatest element
+    SegmentedArgmax,
     /// Every prefix of each segment combined
     SegmentedScan,
     /// Each segment in order; floats in IEEE 754's total order. Elements in no segment stay
@@ -149,6 +169,8 @@ pub(crate) enum Side {
     Left,
     /// Behind them
     Right,
+    /// How many they are
+    Count,
 }
 
 /// The conventions of `isowarp run`.
@@ -176,11 +198,14 @@ Conventions:
   one value, and -0 and 0 for two.
   Bins of a histogram are half open: the upper end of --range and the last edge are in none (NumPy's last bin is closed), nor is NaN; what is
   in none is dropped. Sums of f4 and f8 weights are exact, rounded once; sums of integers wrap.
-  select and partition take an expression of x and i, which holds where it is not zero. unique and rle compare neighbours by value: NaN
-  differs from everything, -0 equals 0. sort and argsort of one dimension, and merge, take a comparison of x and y that says whether x comes
-  before y: --op \"x % 100 < y % 100\"; where it contradicts itself, as < does with NaN, elements may be missing. topk takes the array as
-  one line, or with --axis -1 each row by itself, and of equal elements those that come first. What is moved, sorted or selected keeps its
-  bits. merge, search, union, intersection and difference take arrays as one line each, sorted as sort sorts them; one that is not is an error.
+  select, partition, count, any, all and find take an expression of x, y, z, w (arrays of one shape) and i, which holds where it is not zero;
+  what is kept is of the first array. unique and rle compare neighbours by value: NaN differs from everything, -0 equals 0. sort and
+  argsort of one dimension, and merge, take a comparison of x and y that says whether x comes before y: --op \"x % 100 < y % 100\"; where it
+  contradicts itself, as < does with NaN, elements may be missing. topk takes the array as one line, or with --axis -1 each row by itself, and
+  of equal elements those that come first. What is moved, sorted or selected keeps its bits; of f2 what is selected and NaN is the one NaN.
+  With --by-key values of any type travel with the elements of sort, topk and merge; unique gives the first value of each run of equal keys,
+  and scan combines the values of each run. --out gets the values, --keys-out their keys.
+  merge, search, co-ranks and the set operations take arrays as one line each, sorted as sort sorts them; one that is not is an error.
   sort, argsort and histogram take an array that is too large for the device, or for the host, in chunks, with the same result to the bit; so
   do they with --chunk-size. A row that is longer than a chunk goes through temporary files as large as it is, without a name, in
   --temp-dir. Where a comparison of your own contradicts itself, chunks do show. Counts of more than 2^32 - 1 samples are u8.
@@ -210,19 +235,35 @@ pub(crate) struct RunArgs {
     /// The axis of reduce or scan; negative ones count from the last. Topk: -1, for the first of every row
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) axis: Option<i64>,
+    /// Transpose: the axes in the order that they get, such as 0,2,1
+    #[arg(long, value_delimiter = ',', allow_hyphen_values = true)]
+    pub(crate) axes: Option<Vec<i64>>,
+    /// Select and partition: the second input says which elements are meant, by what is not 0, in place of --op
+    #[arg(long)]
+    pub(crate) flags: bool,
+    /// Partition: a second condition; elements for which only this one holds come behind those of --op, and before the rest
+    #[arg(long, value_name = "EXPR", allow_hyphen_values = true)]
+    pub(crate) then: Option<String>,
+    /// Partition: the .npy file that takes how many elements are in its first part (and in its second, where there is --then), u32
+    #[arg(long, value_name = "FILE")]
+    pub(crate) count: Option<PathBuf>,
     /// Ballot and match: elements of a group
     #[arg(long)]
     pub(crate) width: Option<u64>,
     /// Rle, match and tickets: the .npy file that takes how many there are
     #[arg(long, value_name = "FILE")]
     pub(crate) lengths: Option<PathBuf>,
-    /// Reduce-by-key: the .npy file that takes the runs' keys
+    /// Sort, topk, merge, unique and scan: the second input holds values that go with the first one's elements, the keys. Merge takes
+    /// keys, values, and the other keys and values. --out gets the values
+    #[arg(long)]
+    pub(crate) by_key: bool,
+    /// Reduce-by-key: the .npy file that takes the runs' keys; with --by-key, the keys that belong to --out's values
     #[arg(long, value_name = "FILE")]
     pub(crate) keys_out: Option<PathBuf>,
     /// Topk: how many elements, of each row where there is --axis
     #[arg(short, long)]
     pub(crate) k: Option<u64>,
-    /// Topk: the .npy file that takes where the elements were, in their row
+    /// Topk and select: the .npy file that takes where the elements were, those of topk in their row
     #[arg(long, value_name = "FILE")]
     pub(crate) indices: Option<PathBuf>,
     /// Histogram: the number of bins
@@ -246,7 +287,12 @@ pub(crate) struct RunArgs {
     /// Sorts, also of segments, and the order of sorted arrays: the greatest first
     #[arg(long)]
     pub(crate) descending: bool,
-    /// Search: the first place where an element may be inserted (the default), or the last. Adjacent-difference: which neighbour
+    /// Sort, argsort, topk and is-sorted: compare the bits from LOW to below HIGH alone, 0 being the lowest; of signed integers and floats those of the
+    /// unsigned integer that compares as they do
+    #[arg(long, value_name = "LOW,HIGH", value_delimiter = ',')]
+    pub(crate) bits: Option<Vec<u32>>,
+    /// Search: the first place where an element may be inserted (the default), the last, or how many are equal. Adjacent-difference: which
+    /// neighbour
     #[arg(long, value_enum)]
     pub(crate) side: Option<Side>,
     /// Norm: which one
@@ -264,8 +310,8 @@ pub(crate) struct RunArgs {
     /// The output's element type (map, zip, generate): f32 f64 f16 i32 i64 u32 u64 u8; values are converted
     #[arg(long)]
     pub(crate) dtype: Option<String>,
-    /// Sort, argsort and histogram: bytes of the array to take at a time, such as 2^30 or 512M. By default an array that is too large for the
-    /// device's memory or the host's is taken in chunks that fit
+    /// Sort, argsort and histogram: bytes of the array (of the keys, with --by-key) to take at a time, such as 2^30 or 512M. By default an
+    /// array that is too large for the device's memory or the host's is taken in chunks that fit
     #[arg(long, value_name = "BYTES")]
     pub(crate) chunk_size: Option<String>,
     /// Sort and argsort in chunks: the folder of the temporary files, as large as the array; by default that of the output, for

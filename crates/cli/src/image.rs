@@ -60,7 +60,7 @@ pub(crate) fn image(args: &ImageArgs) -> Result {
     if args.stats {
         let elements = input.buffer().len();
         let mut again = || device.filter_into(&input, kind.clone(), border, &filtered);
-        stats::report(&device, "filter", (elements, 2 * elements), (args.json, output.is_stdout()), &mut again)?;
+        stats::report(&device, "filter", (elements, 2 * elements, Vec::new()), (args.json, output.is_stdout()), &mut again)?;
     }
     Ok(())
 }

@@ -85,6 +85,11 @@ impl Output {
         matches!(self, Self::Stdout)
     }
 
+    /// Whether both are one file, so that the later result would replace the earlier one.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        matches!((self, other), (Self::File(a), Self::File(b)) if a == b)
+    }
+
     /// The folder that temporary files may go to: that of the result, or where it has none the system's.
     pub(crate) fn folder(&self) -> PathBuf {
         match self {

@@ -93,23 +93,26 @@ struct Stats {
     gb_per_second: f64,
     copy_gb_per_second: f64,
     share_of_copy: f64,
+    /// Elements in the first parts of a partition.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    parts: Vec<u64>,
     #[serde(flatten)]
     chunked: Option<Chunked>,
 }
 
-/// Measures `work`, which moves `bytes` bytes over `elements` elements, and prints the result; to standard error where standard output carries
-/// the data.
+/// Measures `work`, which moves `bytes` bytes over `elements` elements, and prints the result, with how many elements were in the first parts of a
+/// partition; to standard error where standard output carries the data.
 pub(crate) fn report(
     device: &Device,
     pattern: &str,
-    (elements, bytes): (u64, u64),
+    (elements, bytes, parts): (u64, u64, Vec<u64>),
     to: (bool, bool),
     work: &mut dyn FnMut() -> isowarp::Result<()>,
 ) -> Result {
     let progress = Progress::new(format!("measuring {pattern}"), 0);
     let time = measure(device, BUDGET, work)?;
     drop(progress);
-    print(device, pattern, (elements, bytes), (to, bytes), time, None)
+    print(device, pattern, (elements, bytes, parts), (to, bytes), time, None)
 }
 
 /// Prints what was measured while an array was taken in chunks: the device's time of all of them together.
@@ -121,14 +124,14 @@ pub(crate) fn report_chunks(
     time: Time,
     chunked: Chunked,
 ) -> Result {
-    print(device, pattern, (elements, bytes), (to, 2 * chunked.chunk_bytes), time, Some(chunked))
+    print(device, pattern, (elements, bytes, Vec::new()), (to, 2 * chunked.chunk_bytes), time, Some(chunked))
 }
 
 /// Measures a copy that moves `copied` bytes, and prints the result.
 fn print(
     device: &Device,
     pattern: &str,
-    (elements, bytes): (u64, u64),
+    (elements, bytes, parts): (u64, u64, Vec<u64>),
     ((json, to_stderr), copied): ((bool, bool), u64),
     time: Time,
     chunked: Option<Chunked>,
@@ -155,6 +158,7 @@ fn print(
         gb_per_second: rate / 1e9,
         copy_gb_per_second: copy / 1e9,
         share_of_copy: if copy > 0.0 { rate / copy } else { 0.0 },
+        parts,
         chunked,
     };
     let text = if json { table::json(&stats)? } else { people(&stats, time) };
@@ -181,8 +185,13 @@ fn people(s: &Stats, time: Time) -> String {
             format!("{clock} time of {} chunks of up to {size}{merges}; {all} with reading and writing", c.chunks)
         }
     };
+    let parts = match s.parts[..] {
+        [] => String::new(),
+        [first] => format!("\n{first} elements in the first part"),
+        _ => format!("\n{} elements in the first parts", s.parts.iter().map(u64::to_string).collect::<Vec<_>>().join(" and ")),
+    };
     format!(
-        "{} of {} elements on {} ({}), {}\n{} read and written in {} ({times}): {:.2} GB/s, {share}",
+        "{} of {} elements on {} ({}), {}\n{} read and written in {} ({times}): {:.2} GB/s, {share}{parts}",
         s.pattern,
         s.elements,
         s.backend,

@@ -161,7 +161,15 @@ fn offsets_that_are_wrong_are_named() {
     let own = &["segmented-reduce", "--in", "w_i4.npy", "--in", "inner_u4.npy", "--op", "x ^ y"];
     says(&refused(own), "segmented reduction: an operator of your own needs an identity");
     says(&refused(&["reduce-by-key", "--in", "w_i4.npy"]), "reduce-by-key takes 2 inputs");
-    says(&refused(&["sort", "--in", "w_i4.npy", "--keys-out", "k.npy"]), "--keys-out is for reduce-by-key, not for sort");
+    says(
+        &refused(&["sort", "--in", "w_i4.npy", "--keys-out", "k.npy"]),
+        "--keys-out is for keys with which values travel, and sort has none",
+    );
+    let inputs = ["--in", "w_i4.npy", "--in", "cuts_i8.npy", "--keys-out", "k.npy"];
+    says(
+        &refused(&[&["segmented-reduce"], &inputs[..]].concat()),
+        "--keys-out is for reduce-by-key, sort, topk, merge and unique, not for",
+    );
 }
 
 #[test]
@@ -278,7 +286,7 @@ fn a_driver_library_that_cannot_be_found_is_no_panic() {
 fn options_that_make_no_sense_are_refused() {
     says(
         &refused(&["argmin", "--in", "x_f4.npy", "--op", "x"]),
-        "--op is for map, zip, generate, reduce, scan, reduce-by-key, segmented-reduce, segmented-scan, select, partition, ballot, sort, argsort, merge and scatter, not for argmin",
+        "--op is for map, zip, generate, reduce, scan, reduce-by-key, segmented-reduce, segmented-scan, select, partition, count, any, all, find, ballot, sort, argsort, merge and scatter, not for argmin",
     );
     says(&refused(&["map", "--in", "x_f4.npy", "--op", "x", "--axis", "0"]), "--axis is for reduce, scan and topk");
     says(&refused(&["reduce", "--in", "x_f4.npy", "--exclusive"]), "--exclusive is for scan");
@@ -296,7 +304,7 @@ fn options_that_make_no_sense_are_refused() {
     says(&refused(&["scan", "--in", "x_f4.npy", "--variant", "sklansky"]), "known: kogge-stone, brent-kung, coarsened, single-pass");
     says(
         &refused(&["map", "--in", "x_f4.npy", "--op", "x", "--descending"]),
-        "--descending is for sort, argsort, topk, segmented-sort, segmented-argsort, merge, search, union, intersection and difference, not for map",
+        "--descending is for sort, argsort, topk, is-sorted, segmented-sort, segmented-argsort, merge, search, co-ranks, union, intersection, difference and symmetric-difference, not for map",
     );
     says(&refused(&["union", "--in", "x_f4.npy", "--in", "x_f4.npy", "--op", "x < y"]), "not for union");
     let both = refused(&["merge", "--in", "r_f4.npy", "--in", "r_f4.npy", "--op", "x < y", "--descending"]);
@@ -318,7 +326,7 @@ fn options_that_make_no_sense_are_refused() {
     says(&refused(&["match", "--in", "x_f4.npy", "--width", "0"]), "match needs --width");
     says(&refused(&["topk", "--in", "x_f4.npy"]), "topk needs -k, how many elements");
     says(&refused(&["sort", "--in", "x_f4.npy", "-k", "3"]), "-k is for topk, not for sort");
-    says(&refused(&["sort", "--in", "x_f4.npy", "--indices", "i.npy"]), "--indices is for topk, not for sort");
+    says(&refused(&["sort", "--in", "x_f4.npy", "--indices", "i.npy"]), "--indices is for topk and select, not for sort");
     says(&refused(&["tickets", "--in", "x_f4.npy", "--width", "3"]), "--width is for ballot and match, not for tickets");
     says(&refused(&["rotate", "--in", "x_f4.npy"]), "rotate needs --by");
     says(&refused(&["reverse", "--in", "x_f4.npy", "--by", "1"]), "--by is for rotate, not for reverse");

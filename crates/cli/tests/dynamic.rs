@@ -150,3 +150,109 @@ fn no_check_of_orders_moves_and_selections_is_skipped() -> isowarp::Result<()> {
     assert!(matches!(dynamic::partition(&dev, &x, &words), Err(Error::Op(OpError::Signature { .. }))));
     Ok(())
 }
+
+#[test]
+fn values_travel_with_keys_as_the_typed_patterns_move_them() -> isowarp::Result<()> {
+    let dev = Cpu::new();
+    let keys = dev.upload(&noise(3000).iter().map(|x| (x * 4.0) as i32).collect::<Vec<i32>>())?;
+    let load: Vec<u64> = (0..3000u64).map(|k| k << 40 | k).collect();
+    let typed = dev.upload(&load)?;
+    let (k, v) = (DynBuffer::from(keys.clone()), DynBuffer::from(typed.clone()));
+    let (sorted, carried) = dev.sort_pairs(&keys, &typed, SortOrder::Descending)?;
+    let found = dynamic::sort_pairs(&dev, &k, &v, 3000, SortOrder::Descending)?;
+    assert_eq!((values::<i32>(&found.0), values::<u64>(&found.1)), (sorted.read_blocking()?, carried.read_blocking()?));
+    let before = expression::parse("x % 8 < y % 8", &[Ty::I32, Ty::I32], None, None)?;
+    let (by, moved) = dev.sort_pairs_by(&keys, &typed, |a, b| (a % 8).lt(b % 8))?;
+    let found = dynamic::sort_pairs_by(&dev, &k, &v, &before)?;
+    assert_eq!((values::<i32>(&found.0), values::<u64>(&found.1)), (by.read_blocking()?, moved.read_blocking()?));
+    let (a, b) = ((&sorted, &carried), (&sorted.slice(7..500)?, &typed.slice(..493)?));
+    let (merged, with) = dev.merge_pairs(a, b, SortOrder::Descending)?;
+    let [x, y] = [a, b].map(|(k, v)| (DynBuffer::from(k.clone()), DynBuffer::from(v.clone())));
+    let found = dynamic::merge_pairs(&dev, (&x.0, &x.1), (&y.0, &y.1), SortOrder::Descending)?;
+    assert_eq!((values::<i32>(&found.0), values::<u64>(&found.1)), (merged.read_blocking()?, with.read_blocking()?));
+    let first = dev.unique_by_key(&sorted, &carried)?;
+    let n = first.len_blocking()? as usize;
+    let found = dynamic::unique_by_key(&dev, &x.0, &x.1)?;
+    assert_eq!(found.len_blocking()?, n as u64);
+    assert_eq!(values::<u64>(&found.values.1)[..n], first.values.1.read_blocking()?[..n]);
+    let scanned = dev.scan_by_key_exclusive(&sorted, &keys, Max)?.read_blocking()?;
+    assert_eq!(values::<i32>(&dynamic::scan_by_key(&dev, &x.0, &k, &named("max"), true)?), scanned);
+    Ok(())
+}
+
+#[test]
+fn values_that_do_not_fit_their_keys_are_named() -> isowarp::Result<()> {
+    let dev = Cpu::new();
+    let (keys, few) = (DynBuffer::from(dev.upload(&[1u32, 2, 3])?), DynBuffer::from(dev.upload(&[1.0f32, 2.0])?));
+    let differ =
+        |result: isowarp::Result<()>| assert!(matches!(result, Err(Error::LengthMismatch { what: "values", expected: 3, found: 2 })));
+    let (up, before) = (SortOrder::Ascending, expression::parse("x < y", &[Ty::U32, Ty::U32], None, None)?);
+    differ(dynamic::sort_pairs(&dev, &keys, &few, 3, up).map(drop));
+    differ(dynamic::sort_pairs_by(&dev, &keys, &few, &before).map(drop));
+    differ(dynamic::merge_pairs(&dev, (&keys, &few), (&keys, &keys), up).map(drop));
+    differ(dynamic::merge_pairs_by(&dev, (&keys, &keys), (&keys, &few), &before).map(drop));
+    differ(dynamic::unique_by_key(&dev, &keys, &few).map(drop));
+    differ(dynamic::top_k_pairs(&dev, &keys, &few, (3, 1), up).map(drop));
+    differ(dynamic::scan_by_key(&dev, &keys, &few, &named("sum"), false).map(drop));
+    let floats = DynBuffer::from(dev.upload(&[1.0f32; 3])?);
+    let mixed = dynamic::merge_pairs(&dev, (&keys, &keys), (&keys, &floats), up);
+    assert!(matches!(mixed, Err(Error::InvalidArgument { what: "values", .. })));
+    Ok(())
+}
+
+#[test]
+fn questions_parts_runs_and_cuts_are_those_of_the_typed_patterns() -> isowarp::Result<()> {
+    let dev = Cpu::new();
+    let typed = dev.upload(&noise(2000))?;
+    let (x, flags) =
+        (DynBuffer::from(typed.clone()), DynBuffer::from(dev.upload(&(0..2000u32).map(|k| (k % 3) as u8).collect::<Vec<u8>>())?));
+    let high = expression::parse("x > 4", &[Ty::F32], None, Some(Ty::Bool))?;
+    let answers = [dynamic::find_if, dynamic::any, dynamic::all, dynamic::count_if].map(|ask| ask(&dev, &high, &[&x])?.read_blocking());
+    let wanted = [dev.find_if(&typed, |x| x.gt(4.0))?, dev.any(&typed, |x| x.gt(4.0))?, dev.all(&typed, |x| x.gt(4.0))?];
+    for (found, wanted) in answers.into_iter().zip(wanted.into_iter().chain([dev.count_if(&typed, |x| x.gt(4.0))?])) {
+        assert_eq!(found?, wanted.read_blocking()?);
+    }
+    let flagged = expression::parse("y != 0 && x < 1", &[Ty::F32, Ty::U32], None, Some(Ty::Bool))?;
+    let kept = dynamic::select_with_indices(&dev, &x, &flagged, &[&x, &flags])?;
+    let meant = |k: &u32| !k.is_multiple_of(3) && noise(2000)[*k as usize] < 1.0;
+    let places: Vec<u32> = (0..2000).filter(meant).collect();
+    assert_eq!(values::<u32>(&dynamic::first(&kept.values.1, &kept.count)?), places);
+    assert_eq!(values::<f32>(&dynamic::select_from(&dev, &x, &flagged, &[&x, &flags])?.trimmed()?).len(), places.len());
+    assert_eq!(dynamic::partition_from(&dev, &x, &flagged, &[&x, &flags])?.len_blocking()?, places.len() as u64);
+    let low = expression::parse("x < 0", &[Ty::F32], None, Some(Ty::Bool))?;
+    let (parts, counts) = dynamic::partition_three(&dev, &x, (&high, &low), &[&x])?;
+    let (wanted, sizes) = dev.partition_three(&typed, |x| x.gt(4.0), |x| x.lt(0.0))?;
+    assert_eq!((values::<f32>(&parts), values::<u32>(&counts)), (wanted.read_blocking()?, sizes.read_blocking()?));
+    let (up, sorted) = (SortOrder::Ascending, dynamic::sort(&dev, &x, 2000, SortOrder::Ascending)?);
+    assert_eq!([&x, &sorted].map(|b| dynamic::is_sorted(&dev, b, up).and_then(|s| s.read_blocking())), [Ok(0), Ok(1)]);
+    let ranks = DynBuffer::from(dev.upload(&[0i64, 17, 4000])?);
+    assert_eq!(values::<u64>(&dynamic::co_ranks(&dev, &sorted, &sorted, up, &ranks)?), [0, 9, 2000]);
+    let cuts = dev.upload(&[0u32, 3, 3, 1999])?;
+    let ends = dynamic::segmented_argmin(&dev, &x, &DynBuffer::from(cuts.clone()))?;
+    assert_eq!(values::<u32>(&ends), dev.segmented_argmin(&typed, &cuts)?.read_blocking()?);
+    let lengths = DynBuffer::from(dev.upload(&[2i64, 0, 3])?);
+    let decoded = dynamic::run_length_decode(&dev, &DynBuffer::from(dev.upload(b"abc")?), &lengths)?;
+    assert_eq!(values::<u8>(&decoded), *b"aaccc");
+    Ok(())
+}
+
+#[test]
+fn lengths_ranks_and_flags_that_do_not_fit_are_named() -> isowarp::Result<()> {
+    let dev = Cpu::new();
+    let (x, up) = (DynBuffer::from(dev.upload(&[1u32, 2, 3])?), SortOrder::Ascending);
+    let of = |v: &[i32]| dev.upload(v).map(DynBuffer::from);
+    let decode = |lengths: &DynBuffer<Cpu>| dynamic::run_length_decode(&dev, &x, lengths).map(drop);
+    assert!(matches!(decode(&of(&[1, 2])?), Err(Error::LengthMismatch { what: "lengths", expected: 3, found: 2 })));
+    assert!(matches!(decode(&of(&[1, 2, -1])?), Err(Error::InvalidArgument { what: "lengths", .. })));
+    assert!(matches!(decode(&of(&[i32::MAX; 3])?), Err(Error::TooLarge { requested: 6_442_450_941, .. })));
+    assert!(matches!(decode(&DynBuffer::from(dev.upload(&[1.0f32; 3])?)), Err(Error::InvalidArgument { what: "lengths", .. })));
+    let cut = |ranks: &DynBuffer<Cpu>| dynamic::co_ranks(&dev, &x, &x, up, ranks).map(drop);
+    assert!(matches!(cut(&of(&[0, 7])?), Err(Error::IndexOutOfRange { pattern: "co_ranks", position: 1, index: 7, limit: 7 })));
+    assert!(matches!(cut(&of(&[-1])?), Err(Error::IndexOutOfRange { index: -1, .. })));
+    let (falling, ranks) = (of(&[3, 2, 1])?, of(&[0])?);
+    assert!(matches!(dynamic::co_ranks(&dev, &falling, &falling, up, &ranks), Err(Error::NotSorted { .. })));
+    let flagged = expression::parse("y != 0", &[Ty::U32, Ty::I32], None, Some(Ty::Bool))?;
+    assert!(matches!(dynamic::select_from(&dev, &x, &flagged, &[&x, &of(&[1, 2])?]), Err(Error::LengthMismatch { .. })));
+    assert!(matches!(dynamic::partition_three(&dev, &x, (&flagged, &flagged), &[&x]), Err(Error::Op(OpError::Signature { .. }))));
+    Ok(())
+}

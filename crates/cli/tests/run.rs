@@ -17,8 +17,17 @@ fn results_are_numpys() {
         let mut args: Vec<String> = vec!["run".to_owned()];
         args.extend(case["args"].as_array().expect("arguments").iter().map(|a| a.as_str().expect("text").to_owned()));
         args.extend(["--out".to_owned(), out.display().to_string()]);
+        // Options that take a file, and what it must equal.
+        let beside: Vec<(&str, &str)> =
+            case["beside"].as_object().into_iter().flatten().filter_map(|(o, f)| Some((&o[..], f.as_str()?))).collect();
+        let place = |option: &str| dir.path().join(format!("{name}{option}.npy"));
+        args.extend(beside.iter().flat_map(|(option, _)| [(*option).to_owned(), place(option).display().to_string()]));
         let run = isowarp(&args);
         assert!(run.status.success(), "{name}: {}", stderr(&run));
+        for (option, wanted) in beside {
+            let found = npy(&fs::read(place(option)).expect("the result"));
+            assert_eq!(found, npy(&fs::read(data(wanted)).expect("the oracle")), "{name} {option}");
+        }
         let found = npy(&fs::read(&out).expect("the result"));
         let wanted = npy(&fs::read(data(case["expected"].as_str().expect("a file"))).expect("the oracle"));
         match case["tolerance"].as_f64() {

@@ -5,6 +5,7 @@
 //!
 //! Elements of narrow types (`f16`, `u8`) are combined in their register type and narrowed at the end: a sum of `u8` keeps its low eight bits.
 
+mod find;
 mod groups;
 mod histogram;
 mod inline;
@@ -12,24 +13,32 @@ mod merge;
 mod merge_sort;
 mod moves;
 mod operator;
+mod pairs;
 mod reduce;
 mod scan;
 mod segments;
 mod select;
 mod sort;
 
+pub use find::{all, any, count_if, find_if, is_sorted};
 pub use groups::{group_ballot, group_match, tickets};
 pub use histogram::{DynBins, HistogramTotal, histogram};
 pub(crate) use inline::{inline, inline_behind};
-pub use merge::{SetOp, merge, merge_into, search, search_into, set_operation};
+pub use merge::{SetOp, co_ranks, merge, merge_into, search, search_into, set_operation};
 pub use merge_sort::{argsort_by, argsort_by_into, merge_by, merge_by_into, sort_by, sort_by_into};
 pub use moves::{gather, permute_axes, reverse, rotate, scatter};
 pub use operator::Operator;
+pub use pairs::{DynPairs, merge_pairs, merge_pairs_by, sort_pairs, sort_pairs_by, top_k_pairs, unique_by_key};
 pub use reduce::{Norm, argmax, argmin, dot, mean, norm, reduce, reduce_axis, reduce_from, reduce_variant};
-pub use scan::{scan, scan_axis, scan_into, scan_variant, scan_variant_into};
-pub use segments::{adjacent_difference, reduce_by_key, segmented_reduce, segmented_scan, segmented_sort};
-pub use select::{first, partition, run_length_encode, select, unique};
-pub use sort::{argsort, argsort_into, sort, sort_into, sort_pairs, sort_variant, sort_variant_into, sort_with_indices, top_k};
+pub use scan::{scan, scan_axis, scan_by_key, scan_into, scan_variant, scan_variant_into};
+pub use segments::{
+    adjacent_difference, reduce_by_key, segmented_argmax, segmented_argmin, segmented_reduce, segmented_scan, segmented_sort,
+};
+pub use select::{
+    first, partition, partition_from, partition_three, run_length_decode, run_length_encode, select, select_from, select_with_indices,
+    unique,
+};
+pub use sort::{argsort, argsort_into, sort, sort_into, sort_variant, sort_variant_into, sort_with_indices, top_k};
 
 use crate::backend::{Backend, Leaf, RawBuffer, Run};
 use crate::buffer::{Buffer, Memory as _, write_whole};

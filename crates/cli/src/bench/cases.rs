@@ -1,6 +1,6 @@
 //! What is measured: every pattern of `isowarp run`, and some of what its expressions and the image filters make.
 
-use super::job::{Host, Job, into, part, several};
+use super::job::{Host, Job, into, made, part, several};
 use isowarp::prelude::*;
 use isowarp::{Device, Result};
 
@@ -79,6 +79,12 @@ fn combined() -> Vec<Case> {
         }),
         other("norm", ONE, |d, h| into(d, h.floats(), 1, Statistics::norm2_into)),
         other("mean", ONE, |d, h| into(d, h.floats(), 1, Statistics::mean_into)),
+        other("count", ONE, |d, h| made(d, h.words(), |d, x| Ok(d.count_if(x, |x| (x >> 31).eq(0))?.buffer().clone()))),
+        // All of these go to the end.
+        other("any", ONE, |d, h| made(d, h.words(), |d, x| Ok(d.any(x, |x| x.lt(0))?.buffer().clone()))),
+        other("all", ONE, |d, h| made(d, h.words(), |d, x| Ok(d.all(x, |x| x.ge(0))?.buffer().clone()))),
+        other("find", ONE, |d, h| made(d, h.words(), |d, x| Ok(d.find_if(x, |x| x.lt(0))?.buffer().clone()))),
+        other("is-sorted", ONE, |d, h| made(d, h.rising(), |d, x| Ok(d.is_sorted(x, SortOrder::Ascending)?.buffer().clone()))),
         usual("scan", TWO, |d, h| into(d, h.floats(), h.n, |d, x, y| d.scan_inclusive_into(x, Sum, y))),
     ]
 }
@@ -118,6 +124,15 @@ fn ordered() -> Vec<Case> {
             let half = h.n / 2;
             into(d, h.halves(), h.n, move |d, x, y| d.merge_into(&x.slice(..half)?, &x.slice(half..)?, UP, y))
         }),
+        other(
+            "co-ranks",
+            |n| 8 * n.div_ceil(1024),
+            |d, h| {
+                let (half, cuts) = (h.n / 2, (0..h.n).step_by(1024).map(|k| k as u32).collect::<Vec<_>>());
+                let (x, ranks) = (d.upload(h.halves())?, cuts.len() as u64);
+                into(d, &cuts, ranks, move |d, k, y: &Buffer<Device, u32>| d.co_ranks_into(&x.slice(..half)?, &x.slice(half..)?, UP, k, y))
+            },
+        ),
         other("search", THREE, |d, h| {
             let sorted = d.upload(h.rising())?;
             into(d, h.words(), h.n, move |d, x, y: &Buffer<Device, u32>| d.lower_bound_into(&sorted, x, UP, y))
@@ -134,6 +149,10 @@ fn ordered() -> Vec<Case> {
             let half = h.n / 2;
             part(d, h.halves(), move |d, x, y, count| d.difference_into(&x.slice(..half)?, &x.slice(half..)?, UP, y, count))
         }),
+        other("symmetric-difference", TWO, |d, h| {
+            let half = h.n / 2;
+            part(d, h.halves(), move |d, x, y, count| d.symmetric_difference_into(&x.slice(..half)?, &x.slice(half..)?, UP, y, count))
+        }),
     ]
 }
 
@@ -143,6 +162,12 @@ fn found() -> Vec<Case> {
         other("partition", TWO, |d, h| part(d, h.words(), |d, x, y, count| d.partition_from_into(x, |x| ((x >> 31).eq(0), x), y, count))),
         other("unique", TWO, |d, h| part(d, h.runs(), Select::unique_into)),
         other("rle", THREE, |d, h| several(d, h.runs(), |d, x, (y, lengths), count| d.run_length_encode_into(x, y, lengths, count))),
+        other("rle-decode", ONE, |d, h| {
+            // Runs of four.
+            let (runs, n) = (h.n.div_ceil(4), h.n);
+            let (lengths, count) = (d.upload(&vec![4u32; runs as usize])?, d.upload_scalar(runs as u32)?);
+            made(d, &h.words()[..runs as usize], move |d, x| d.run_length_decode(x, &lengths, &count, n))
+        }),
         usual("histogram", ONE, |d, h| {
             into(d, h.words(), 256, |d, x, y: &Buffer<Device, u32>| d.histogram_into(even(x, 0, u32::MAX, 256), y))
         }),
@@ -171,6 +196,14 @@ fn segmented() -> Vec<Case> {
         other("segmented-reduce", ONE, |d, h| {
             let offsets = d.upload(h.offsets())?;
             into(d, h.floats(), h.offsets().len() as u64 - 1, move |d, x, y| d.segmented_reduce_into(x, &offsets, Sum, y))
+        }),
+        other("segmented-argmin", ONE, |d, h| {
+            let offsets = d.upload(h.offsets())?;
+            made(d, h.words(), move |d, x| d.segmented_argmin(x, &offsets))
+        }),
+        other("segmented-argmax", ONE, |d, h| {
+            let offsets = d.upload(h.offsets())?;
+            made(d, h.words(), move |d, x| d.segmented_argmax(x, &offsets))
         }),
         other("segmented-scan", TWO, |d, h| {
             let offsets = d.upload(h.offsets())?;

@@ -3,7 +3,8 @@
 use isowarp::element::Element;
 use isowarp::prelude::*;
 use isowarp::{Device, Result};
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
 
 /// What is enqueued again and again, without allocating.
 type Run = Box<dyn FnMut() -> Result<()>>;
@@ -103,6 +104,17 @@ pub(crate) fn into<T: Element, R: Element>(
     let (d, x, y) = (device.clone(), device.upload(x)?, device.buffer::<R>(out)?);
     let written = y.clone();
     Ok(Job { run: Box::new(move || f(&d, &x, &y)), read: Box::new(move || written.read_blocking().map(drop)) })
+}
+
+/// A pattern that makes its own output.
+pub(crate) fn made(device: &Device, x: &[u32], f: impl Fn(&Device, &Of<u32>) -> Result<Of<u32>> + 'static) -> Result<Job> {
+    let (d, x, found) = (device.clone(), device.upload(x)?, Rc::new(RefCell::new(None)));
+    let last = Rc::clone(&found);
+    let run = move || {
+        *found.borrow_mut() = Some(f(&d, &x)?);
+        Ok(())
+    };
+    Ok(Job { run: Box::new(run), read: Box::new(move || last.borrow().as_ref().map_or(Ok(()), |y: &Of<u32>| y.read_blocking().map(drop))) })
 }
 
 /// A pattern that writes a part of its output, and how many elements that is.

@@ -1,7 +1,7 @@
 //! What each pattern takes: its inputs and options, looked at before anything is read.
 
 use super::chunks;
-use crate::args::{Pattern, RunArgs};
+use crate::args::{Pattern, RunArgs, Side};
 use crate::failure::{Failure, Result};
 
 impl Pattern {
@@ -15,6 +15,11 @@ impl Pattern {
             Self::Argmin => "argmin",
             Self::Argmax => "argmax",
             Self::Dot => "dot",
+            Self::Any => "any",
+            Self::All => "all",
+            Self::Count => "count",
+            Self::Find => "find",
+            Self::IsSorted => "is-sorted",
             Self::Norm => "norm",
             Self::Mean => "mean",
             Self::Scan => "scan",
@@ -27,16 +32,21 @@ impl Pattern {
             Self::Argsort => "argsort",
             Self::Topk => "topk",
             Self::Merge => "merge",
+            Self::CoRanks => "co-ranks",
             Self::Search => "search",
             Self::Union => "union",
             Self::Intersection => "intersection",
             Self::Difference => "difference",
+            Self::SymmetricDifference => "symmetric-difference",
             Self::Select => "select",
             Self::Partition => "partition",
             Self::Unique => "unique",
             Self::Rle => "rle",
+            Self::RleDecode => "rle-decode",
             Self::ReduceByKey => "reduce-by-key",
             Self::SegmentedReduce => "segmented-reduce",
+            Self::SegmentedArgmin => "segmented-argmin",
+            Self::SegmentedArgmax => "segmented-argmax",
             Self::SegmentedScan => "segmented-scan",
             Self::SegmentedSort => "segmented-sort",
             Self::SegmentedArgsort => "segmented-argsort",
@@ -49,13 +59,17 @@ impl Pattern {
     }
 
     /// The least and the greatest number of inputs.
-    fn inputs(self) -> (usize, usize) {
+    fn inputs(self, by_key: bool) -> (usize, usize) {
         match self {
+            // Keys, and the values that travel with them.
+            Self::Merge if by_key => (4, 4),
+            _ if by_key => (2, 2),
             Self::Generate => (0, 0),
-            Self::Dot | Self::Gather => (2, 2),
-            p if p.takes_sorted() || p.takes_offsets() || p == Self::ReduceByKey => (2, 2),
-            Self::Scatter => (3, 3),
+            Self::Scatter | Self::CoRanks => (3, 3),
+            Self::Dot | Self::Gather | Self::ReduceByKey | Self::RleDecode => (2, 2),
+            p if p.takes_sorted() || p.takes_offsets() => (2, 2),
             Self::Zip => (2, 4),
+            p if p.asks() || p.keeps() => (1, 4),
             _ => (1, 1),
         }
     }
@@ -67,7 +81,8 @@ impl Pattern {
 
     /// Whether its second input bounds segments of the first.
     fn takes_offsets(self) -> bool {
-        matches!(self, Self::SegmentedReduce | Self::SegmentedScan | Self::SegmentedSort | Self::SegmentedArgsort)
+        let extreme = matches!(self, Self::SegmentedArgmin | Self::SegmentedArgmax);
+        extreme || matches!(self, Self::SegmentedReduce | Self::SegmentedScan | Self::SegmentedSort | Self::SegmentedArgsort)
     }
 
     /// Whether it combines elements by an associative operator.
@@ -77,7 +92,8 @@ impl Pattern {
 
     /// Whether it takes sorted arrays.
     fn takes_sorted(self) -> bool {
-        matches!(self, Self::Merge | Self::Search | Self::Union | Self::Intersection | Self::Difference)
+        let sets = matches!(self, Self::Union | Self::Intersection | Self::Difference | Self::SymmetricDifference);
+        sets || matches!(self, Self::Merge | Self::Search | Self::CoRanks)
     }
 
     /// Whether it puts elements in order.
@@ -90,9 +106,29 @@ impl Pattern {
         matches!(self, Self::Sort | Self::Argsort | Self::Merge)
     }
 
+    /// Whether values may travel with its elements, or be combined by them.
+    fn takes_values(self) -> bool {
+        matches!(self, Self::Sort | Self::Topk | Self::Merge | Self::Unique | Self::Scan)
+    }
+
     /// Whether it takes a condition.
     fn selects(self) -> bool {
-        matches!(self, Self::Select | Self::Partition | Self::Ballot)
+        self.keeps() || self == Self::Ballot
+    }
+
+    /// Whether elements stay for which a condition holds.
+    fn keeps(self) -> bool {
+        matches!(self, Self::Select | Self::Partition)
+    }
+
+    /// Whether it answers a question about elements for which a condition holds.
+    fn asks(self) -> bool {
+        matches!(self, Self::Any | Self::All | Self::Count | Self::Find)
+    }
+
+    /// Whether it compares keys by their bits, which may be some of them.
+    fn takes_bits(self) -> bool {
+        matches!(self, Self::Sort | Self::Argsort | Self::Topk | Self::IsSorted)
     }
 
     /// Whether it says how many there are of what it finds.
@@ -117,9 +153,9 @@ pub(crate) fn check(args: &RunArgs) -> Result {
     let line = matches!(p, Pattern::Reduce | Pattern::Scan);
     let misplaced = [
         (
-            args.op.is_some() && !p.is_map() && !p.combines() && !p.selects() && !p.takes_order() && p != Pattern::Scatter,
+            args.op.is_some() && !p.is_map() && !p.combines() && !p.selects() && !p.asks() && !p.takes_order() && p != Pattern::Scatter,
             "--op",
-            "map, zip, generate, reduce, scan, reduce-by-key, segmented-reduce, segmented-scan, select, partition, ballot, sort, argsort, merge and scatter",
+            "map, zip, generate, reduce, scan, reduce-by-key, segmented-reduce, segmented-scan, select, partition, count, any, all, find, ballot, sort, argsort, merge and scatter",
         ),
         (args.by.is_some() && p != Pattern::Rotate, "--by", "rotate"),
         (args.identity.is_some() && !p.combines(), "--identity", "reduce, scan, reduce-by-key, segmented-reduce and segmented-scan"),
@@ -127,8 +163,18 @@ pub(crate) fn check(args: &RunArgs) -> Result {
         (args.lengths.is_some() && !p.gives_lengths(), "--lengths", "rle, match and tickets"),
         (args.width.is_some() && !p.has_groups(), "--width", "ballot and match"),
         (args.k.is_some() && p != Pattern::Topk, "-k", "topk"),
-        (args.indices.is_some() && p != Pattern::Topk, "--indices", "topk"),
-        (args.keys_out.is_some() && p != Pattern::ReduceByKey, "--keys-out", "reduce-by-key"),
+        (args.indices.is_some() && !matches!(p, Pattern::Topk | Pattern::Select), "--indices", "topk and select"),
+        (args.flags && !p.keeps(), "--flags", "select and partition"),
+        (args.then.is_some() && p != Pattern::Partition, "--then", "partition"),
+        (args.count.is_some() && p != Pattern::Partition, "--count", "partition"),
+        (args.axes.is_some() && p != Pattern::Transpose, "--axes", "transpose"),
+        (args.bits.is_some() && !p.takes_bits(), "--bits", "sort, argsort, topk and is-sorted"),
+        (args.by_key && !p.takes_values(), "--by-key", "sort, topk, merge, unique and scan"),
+        (
+            args.keys_out.is_some() && p != Pattern::ReduceByKey && (p == Pattern::Scan || !p.takes_values()),
+            "--keys-out",
+            "reduce-by-key, sort, topk, merge and unique",
+        ),
         (
             (args.bins.is_some() || args.range.is_some() || args.edges.is_some() || args.weights.is_some()) && p != Pattern::Histogram,
             "--bins, --range, --edges and --weights",
@@ -136,9 +182,9 @@ pub(crate) fn check(args: &RunArgs) -> Result {
         ),
         (args.exclusive && !matches!(p, Pattern::Scan | Pattern::SegmentedScan), "--exclusive", "scan and segmented-scan"),
         (
-            args.descending && !p.sorts() && !p.takes_sorted(),
+            args.descending && !p.sorts() && !p.takes_sorted() && p != Pattern::IsSorted,
             "--descending",
-            "sort, argsort, topk, segmented-sort, segmented-argsort, merge, search, union, intersection and difference",
+            "sort, argsort, topk, is-sorted, segmented-sort, segmented-argsort, merge, search, co-ranks, union, intersection, difference and symmetric-difference",
         ),
         (args.side.is_some() && !matches!(p, Pattern::Search | Pattern::AdjacentDifference), "--side", "search and adjacent-difference"),
         (args.variant.is_some() && !line && p != Pattern::Sort, "--variant", "reduce, scan and sort"),
@@ -160,13 +206,40 @@ pub(crate) fn check(args: &RunArgs) -> Result {
             "leave it out, and swap x and y in --op",
         ));
     }
+    if args.keys_out.is_some() && p.takes_values() && !args.by_key {
+        return Err(Failure::usage(
+            format!("--keys-out is for keys with which values travel, and {name} has none without --by-key"),
+            "leave it out, or add --by-key and an input of values",
+        ));
+    }
+    if args.by_key && p == Pattern::Scan && (args.axis.is_some() || args.variant.is_some()) {
+        return Err(Failure::usage(
+            "a scan by key takes its arrays as one line, in the pattern's own order of evaluation",
+            "leave out --axis and --variant, or --by-key",
+        ));
+    }
+    if p.takes_order() && args.op.is_some() && args.bits.is_some() {
+        return Err(Failure::usage(
+            "--bits is for the order of values, not for one of your own",
+            "leave it out, or compare (x >> 4 & 15) in --op",
+        ));
+    }
+    if args.side == Some(Side::Count) && p != Pattern::Search {
+        return Err(Failure::usage(format!("--side count is for search, not for {name}"), "name left or right"));
+    }
+    if args.flags && args.op.is_some() {
+        return Err(Failure::usage(
+            "--flags and --op both say which elements are meant",
+            "leave one of the two out; y in --op is the second input",
+        ));
+    }
     if let Some(text) = &args.chunk_size {
         crate::bench::size(text)?;
     }
     if args.variant.is_some() && args.axis.is_some() {
         return Err(Failure::usage("--variant is for a whole array, not for lines along --axis", "leave one of the two out"));
     }
-    let (least, most) = p.inputs();
+    let (least, most) = p.inputs(args.by_key);
     let found = args.inputs.len();
     if found < least || found > most {
         let wanted = match (least, most) {
@@ -177,6 +250,7 @@ pub(crate) fn check(args: &RunArgs) -> Result {
         };
         let help =
             format!("name {} with --in, in the order that `isowarp run --help` says", if found < least { "the others" } else { "fewer" });
+        let name = if args.by_key { format!("{name} --by-key") } else { name.to_owned() };
         return Err(Failure::usage(format!("{name} takes {wanted}, not {found}"), help));
     }
     if p.is_map() && args.op.is_none() {
@@ -197,7 +271,16 @@ pub(crate) fn check(args: &RunArgs) -> Result {
     if p == Pattern::Rotate && args.by.is_none() {
         return Err(Failure::usage("rotate needs --by, a number of places", "add one, such as --by 1 or --by -1"));
     }
-    if p.selects() && args.op.is_none() {
+    if args.flags && found != 2 {
+        return Err(Failure::usage(
+            format!("{name} --flags takes 2 inputs (--in, 2 times), not {found}"),
+            "name the elements, and the flags behind them",
+        ));
+    }
+    if p.asks() && found > 1 && args.op.is_none() {
+        return Err(Failure::usage(format!("{name} of several inputs needs --op, a condition"), "add one, such as --op \"x == y\""));
+    }
+    if p.selects() && args.op.is_none() && !args.flags {
         return Err(Failure::usage(format!("{name} needs --op, a condition"), "add one, such as --op \"x > 0.25\""));
     }
     if p == Pattern::Generate && (args.n.is_some() == args.shape.is_some() || args.dtype.is_none()) {

@@ -6,6 +6,7 @@ mod merge;
 mod runs;
 mod sort;
 
+use super::Outputs;
 use super::plan::{Plan, Work};
 use crate::args::{Pattern, RunArgs};
 use crate::failure::{Failure, Result};
@@ -30,8 +31,8 @@ const KEYS: u64 = u32::MAX as u64;
 /// Whether chunks of the array give what the whole does.
 fn possible(device: &Device, work: &Work) -> bool {
     match work {
-        Work::SortBy(before) | Work::ArgsortBy(before) => Order::Own(before).is_exact(device),
-        work => matches!(work, Work::Sort { .. } | Work::Argsort { .. } | Work::Histogram { .. }),
+        Work::SortBy(before) | Work::ArgsortBy(before) | Work::SortPairsBy(before) => Order::Own(before).is_exact(device),
+        work => matches!(work, Work::Sort { .. } | Work::Argsort { .. } | Work::SortPairs { .. } | Work::Histogram { .. }),
     }
 }
 
@@ -59,10 +60,16 @@ fn most(device: &Device, plan: &Plan, inputs: &[Array]) -> u64 {
     let size = inputs.first().map_or(1, |a| a.dtype.size_bytes());
     // Some devices sort narrow keys as words.
     let word = size.max(4);
+    // Values that travel with the keys; narrow ones are fetched by indices.
+    let values = match plan.work {
+        Work::SortPairs { .. } | Work::SortPairsBy(_) => inputs.get(1).map_or(0, |a| a.dtype.size_bytes()),
+        _ => 0,
+    };
     let (on_device, in_one, limit) = match plan.work {
         // Keys, sorted keys and those of the passes between; and the same of indices.
         Work::Sort { .. } | Work::SortBy(_) => (2 * size + 2 * word, word, KEYS),
         Work::Argsort { .. } | Work::ArgsortBy(_) => (2 * size + 2 * word + 12, word, KEYS),
+        Work::SortPairs { .. } | Work::SortPairsBy(_) => (2 * size + 2 * word + 12 + 4 * values, word.max(values), KEYS),
         // Samples, and weights of at most eight bytes, which may be converted.
         _ => (size + if inputs.len() > 1 { 16 } else { 0 }, size, u64::MAX),
     };
@@ -70,7 +77,7 @@ fn most(device: &Device, plan: &Plan, inputs: &[Array]) -> u64 {
     let memory = if caps.memory_bytes == 0 { UNKNOWN } else { caps.memory_bytes };
     // A chunk as it was read, as it comes back, and an upload between; a processor's own sort takes numbers beside.
     let shared = matches!(caps.kind, DeviceKind::Cpu | DeviceKind::Integrated);
-    let on_host = 3 * size + 8 + if shared { on_device + 24 } else { 0 };
+    let on_host = 3 * (size + values) + 8 + if shared { on_device + 24 } else { 0 };
     let host = Cpu::available_bytes().unwrap_or(UNKNOWN);
     let share = |memory: u64, each: u64| memory / 4 * QUARTERS / each;
     [share(memory, on_device), share(host, on_host), caps.max_buffer_bytes / in_one, limit].into_iter().fold(u64::MAX, u64::min)
@@ -148,9 +155,9 @@ pub(super) fn folder(args: &RunArgs, output: &Output) -> Result<PathBuf> {
 }
 
 /// Computes and writes the result, chunk by chunk.
-pub(super) fn run(args: &RunArgs, device: &Device, plan: &Plan, inputs: Vec<Reader>, chunk: u64, output: &Output) -> Result {
+pub(super) fn run(args: &RunArgs, device: &Device, plan: &Plan, inputs: Vec<Reader>, chunk: u64, outputs: &Outputs) -> Result {
     let start = Instant::now();
-    let temp = folder(args, output)?;
+    let temp = folder(args, &outputs.result)?;
     let elements = inputs.first().map_or(0, |r| r.head().len());
     let read: u64 = inputs.iter().map(|r| r.head().len() * r.head().dtype.size_bytes()).sum();
     let mut job = Job {
@@ -165,18 +172,20 @@ pub(super) fn run(args: &RunArgs, device: &Device, plan: &Plan, inputs: Vec<Read
         merges: 0,
     };
     let written = match &plan.work {
-        Work::Sort { n, order } => sort::sort(&mut job, plan, inputs, (*n, Order::Values(*order), false), output)?,
-        Work::Argsort { n, order } => sort::sort(&mut job, plan, inputs, (*n, Order::Values(*order), true), output)?,
-        Work::SortBy(before) => sort::sort(&mut job, plan, inputs, (elements, Order::Own(before), false), output)?,
-        Work::ArgsortBy(before) => sort::sort(&mut job, plan, inputs, (elements, Order::Own(before), true), output)?,
-        _ => histogram::histogram(&mut job, plan, inputs, output)?,
+        Work::Sort { n, by } => sort::sort(&mut job, plan, inputs, (*n, Order::Values(by), false), outputs)?,
+        Work::Argsort { n, by } => sort::sort(&mut job, plan, inputs, (*n, Order::Values(by), true), outputs)?,
+        Work::SortBy(before) => sort::sort(&mut job, plan, inputs, (elements, Order::Own(before), false), outputs)?,
+        Work::ArgsortBy(before) => sort::sort(&mut job, plan, inputs, (elements, Order::Own(before), true), outputs)?,
+        Work::SortPairs { n, by } => sort::sort(&mut job, plan, inputs, (*n, Order::Values(by), false), outputs)?,
+        Work::SortPairsBy(before) => sort::sort(&mut job, plan, inputs, (elements, Order::Own(before), false), outputs)?,
+        _ => histogram::histogram(&mut job, plan, inputs, &outputs.result)?,
     };
     let Job { progress, seconds, on_device, chunks, chunk_bytes, merges, .. } = job;
     drop(progress);
     let Some(seconds) = seconds else { return Ok(()) };
     let chunked = Chunked { chunks, chunk_bytes, merges, total_seconds: start.elapsed().as_secs_f64() };
     let time = stats::Time { seconds, on_device, runs: 1 };
-    stats::report_chunks(device, plan.name, (elements, read + written), (args.json, output.is_stdout()), time, chunked)
+    stats::report_chunks(device, plan.name, (elements, read + written), (args.json, outputs.result.is_stdout()), time, chunked)
 }
 
 /// What a sort does to a row: its elements, their order, and whether their indices are wanted.
@@ -196,10 +205,11 @@ mod tests {
     fn arrays_are_taken_in_chunks_where_memory_does_not_hold_them() {
         let device = Device::open("cpu".parse().expect("a backend")).expect("the CPU");
         let of = |n: u64| [Array { shape: vec![n], dtype: DType::F32, boolean: false, bytes: Vec::new() }];
-        let order = SortOrder::Ascending;
+        let by = || SortOrder::Ascending.into();
         let before = || isowarp::expression::parse("x < y", &[Ty::F32, Ty::F32], None, Some(Ty::Bool)).expect("an order");
-        let sorts = [Work::Sort { n: 9, order }, Work::Argsort { n: 9, order }, Work::SortBy(before()), Work::ArgsortBy(before())];
-        for work in sorts.into_iter().chain([Work::Histogram { bins: None, weighted: false }]) {
+        let sorts = [Work::Sort { n: 9, by: by() }, Work::Argsort { n: 9, by: by() }, Work::SortBy(before()), Work::ArgsortBy(before())];
+        let sorts = sorts.into_iter().chain([Work::SortPairs { n: 9, by: by() }, Work::SortPairsBy(before())]);
+        for work in sorts.chain([Work::Histogram { bins: None, weighted: false }]) {
             assert!(possible(&device, &work));
             let plan = plan(work);
             assert!(most(&device, &plan, &of(1)) >= 1000);
@@ -207,7 +217,7 @@ mod tests {
             let chunk = most(&device, &plan, &of(1 << 50));
             assert!(chunk < 1 << 40 && 4 * chunk < device.caps().memory_bytes.max(UNKNOWN), "{chunk}");
         }
-        let plan = plan(Work::Sort { n: 9, order });
+        let plan = plan(Work::Sort { n: 9, by: by() });
         assert!(most(&device, &plan, &of(1 << 40)) <= KEYS, "indices of a sort are u32");
         assert!(too_large(&Error::OutOfMemory { requested: 1, available: None }) && !too_large(&Error::Empty { pattern: "sort" }));
     }

@@ -1,17 +1,45 @@
 //! A plan on a device.
 
-use super::plan::{Plan, Work};
+use super::plan::{Plan, Question, Work};
 use crate::failure::Result;
 use crate::npy::Array;
 use isowarp::Device;
 use isowarp::backend::Backend as _;
+use isowarp::buffer::Memory as _;
 use isowarp::dynamic::{self, DynBins, DynBuffer};
 use isowarp::element::DType;
+use isowarp::patterns::Selected;
 
 type Buffer = DynBuffer<Device>;
 
-/// Computes the plan's result, and the lengths or keys of runs.
-pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result<(Buffer, Option<Buffer>)> {
+/// What there may be beside a result, in a file of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Beside {
+    /// How many there are of each element.
+    Lengths,
+    /// The keys that the result's values belong to.
+    Keys,
+    /// Where the result's elements were.
+    Indices,
+    /// How many elements there are in parts of the result.
+    Count,
+}
+
+/// A result, and what there is beside it.
+pub(crate) type Found = (Buffer, Vec<(Beside, Buffer)>);
+
+/// Values with their keys.
+fn keyed((keys, values): (Buffer, Buffer)) -> Result<Found> {
+    Ok((values, vec![(Beside::Keys, keys)]))
+}
+
+/// As many of both buffers as were found.
+fn trimmed(found: &Selected<Device, (Buffer, Buffer)>) -> Result<(Buffer, Buffer)> {
+    Ok((dynamic::first(&found.values.0, &found.count)?, dynamic::first(&found.values.1, &found.count)?))
+}
+
+/// Computes the plan's result, and what there is beside it.
+pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result<Found> {
     let all: Vec<&Buffer> = inputs.iter().collect();
     let result = match (&plan.work, &all[..]) {
         (Work::Map { func, n, dtype }, _) => {
@@ -23,6 +51,7 @@ pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result
         (Work::Reduce { op, axis: Some((shape, axis)), .. }, &[x]) => dynamic::reduce_axis(device, x, shape, *axis, op)?,
         (Work::Scan { op, axis: None, exclusive, variant }, &[x]) => dynamic::scan_variant(device, *variant, x, op, *exclusive)?,
         (Work::Scan { op, axis: Some((shape, axis)), exclusive, .. }, &[x]) => dynamic::scan_axis(device, x, shape, *axis, op, *exclusive)?,
+        (Work::ScanByKey { op, exclusive }, &[keys, x]) => dynamic::scan_by_key(device, keys, x, op, *exclusive)?,
         (Work::Argmin, &[x]) => dynamic::argmin(device, x)?,
         (Work::Argmax, &[x]) => dynamic::argmax(device, x)?,
         (Work::Dot, &[x, y]) => dynamic::dot(device, x, y)?,
@@ -30,39 +59,70 @@ pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result
         (Work::Mean, &[x]) => dynamic::mean(device, x)?,
         (Work::Gather, &[x, at]) => dynamic::gather(device, x, at)?,
         (Work::Scatter(op), &[x, at, target]) => dynamic::scatter(device, x, at, *op, target)?,
-        (Work::Transpose(shape), &[x]) => {
-            let order: Vec<usize> = (0..shape.len()).rev().collect();
-            dynamic::permute_axes(device, x, shape, &order)?
-        }
+        (Work::Transpose(shape, order), &[x]) => dynamic::permute_axes(device, x, shape, order)?,
         (Work::Reverse, &[x]) => dynamic::reverse(device, x)?,
         (Work::Rotate(by), &[x]) => dynamic::rotate(device, x, *by)?,
-        (Work::Sort { n, order }, &[x]) => dynamic::sort(device, x, *n, *order)?,
-        (Work::SortVariant { variant, order }, &[x]) => dynamic::sort_variant(device, *variant, x, *order)?,
-        (Work::Argsort { n, order }, &[x]) => dynamic::argsort(device, x, *n, *order)?,
-        (Work::TopK { n, k, order }, &[x]) => {
-            let (first, places) = dynamic::top_k(device, x, *n, *k, *order)?;
-            return Ok((first, Some(places)));
+        (Work::Sort { n, by }, &[x]) => dynamic::sort(device, x, *n, by.clone())?,
+        (Work::SortVariant { variant, by }, &[x]) => dynamic::sort_variant(device, *variant, x, by.clone())?,
+        (Work::Argsort { n, by }, &[x]) => dynamic::argsort(device, x, *n, by.clone())?,
+        (Work::TopK { n, k, by }, &[x]) => {
+            let (first, places) = dynamic::top_k(device, x, *n, *k, by.clone())?;
+            return Ok((first, vec![(Beside::Indices, places)]));
         }
+        (Work::TopKPairs { n, k, by }, &[keys, values]) => {
+            let ((first, carried), places) = dynamic::top_k_pairs(device, keys, values, (*n, *k), by.clone())?;
+            return Ok((carried, vec![(Beside::Keys, first), (Beside::Indices, places)]));
+        }
+        (Work::SortPairs { n, by }, &[keys, values]) => return keyed(dynamic::sort_pairs(device, keys, values, *n, by.clone())?),
+        (Work::SortPairsBy(before), &[keys, values]) => return keyed(dynamic::sort_pairs_by(device, keys, values, before)?),
         (Work::SortBy(before), &[x]) => dynamic::sort_by(device, x, before)?,
         (Work::ArgsortBy(before), &[x]) => dynamic::argsort_by(device, x, before)?,
         (Work::Merge(order), &[a, b]) => dynamic::merge(device, a, b, *order)?,
         (Work::MergeBy(before), &[a, b]) => dynamic::merge_by(device, a, b, before)?,
+        (Work::MergePairs(order), &[a, v, b, w]) => return keyed(dynamic::merge_pairs(device, (a, v), (b, w), *order)?),
+        (Work::MergePairsBy(before), &[a, v, b, w]) => return keyed(dynamic::merge_pairs_by(device, (a, v), (b, w), before)?),
         (Work::Search(kind, order), &[x, needles]) => dynamic::search(device, x, needles, *kind, *order)?,
         (Work::Sets(op, order), &[a, b]) => dynamic::set_operation(device, *op, a, b, *order)?.trimmed()?,
-        (Work::Select(keep), &[x]) => dynamic::select(device, x, keep)?.trimmed()?,
-        (Work::Partition(first), &[x]) => dynamic::partition(device, x, first)?.values,
+        (Work::CoRanks(order), &[a, b, ranks]) => dynamic::co_ranks(device, a, b, *order, ranks)?,
+        (Work::IsSorted(by), &[x]) => dynamic::is_sorted(device, x, by.clone())?.buffer().clone().into(),
+        (Work::Select { keep, indices: false }, &[x, ..]) => dynamic::select_from(device, x, keep, &all)?.trimmed()?,
+        (Work::Select { keep, .. }, &[x, ..]) => {
+            let (kept, places) = trimmed(&dynamic::select_with_indices(device, x, keep, &all)?)?;
+            return Ok((kept, vec![(Beside::Indices, places)]));
+        }
+        (Work::Partition(first), &[x, ..]) => {
+            let parts = dynamic::partition_from(device, x, first, &all)?;
+            return Ok((parts.values, vec![(Beside::Count, parts.count.buffer().clone().into())]));
+        }
+        (Work::PartitionThree(first, second), &[x, ..]) => {
+            let (parts, counts) = dynamic::partition_three(device, x, (first, second), &all)?;
+            return Ok((parts, vec![(Beside::Count, counts)]));
+        }
+        (Work::Ask(question, holds), _) => {
+            let answer = match question {
+                Question::Any => dynamic::any(device, holds, &all)?,
+                Question::All => dynamic::all(device, holds, &all)?,
+                Question::Count => dynamic::count_if(device, holds, &all)?,
+            };
+            answer.buffer().clone().into()
+        }
+        (Work::Find(holds), &[x, ..]) => {
+            let place = dynamic::find_if(device, holds, &all)?;
+            // What is nowhere is at the end: then there is no place.
+            let found = u32::from(u64::from(place.read_blocking()?) < x.len());
+            dynamic::first(&place.buffer().clone().into(), &device.upload_scalar(found)?)?
+        }
         (Work::Unique, &[x]) => dynamic::unique(device, x)?.trimmed()?,
         (Work::Runs, &[x]) => {
-            let runs = dynamic::run_length_encode(device, x)?;
-            let [values, lengths] = [runs.values.0, runs.values.1].map(|b| dynamic::first(&b, &runs.count));
-            return Ok((values?, Some(lengths?)));
+            let (values, lengths) = trimmed(&dynamic::run_length_encode(device, x)?)?;
+            return Ok((values, vec![(Beside::Lengths, lengths)]));
         }
-        (Work::ReduceByKey(op), &[keys, values]) => {
-            let runs = dynamic::reduce_by_key(device, keys, values, op)?;
-            let [keys, values] = [runs.values.0, runs.values.1].map(|b| dynamic::first(&b, &runs.count));
-            return Ok((values?, Some(keys?)));
-        }
+        (Work::RunsBack, &[x, lengths]) => dynamic::run_length_decode(device, x, lengths)?,
+        (Work::UniqueByKey, &[keys, values]) => return keyed(trimmed(&dynamic::unique_by_key(device, keys, values)?)?),
+        (Work::ReduceByKey(op), &[keys, values]) => return keyed(trimmed(&dynamic::reduce_by_key(device, keys, values, op)?)?),
         (Work::SegmentedReduce(op), &[x, offsets]) => dynamic::segmented_reduce(device, x, offsets, op)?,
+        (Work::SegmentedArgmin, &[x, offsets]) => dynamic::segmented_argmin(device, x, offsets)?,
+        (Work::SegmentedArgmax, &[x, offsets]) => dynamic::segmented_argmax(device, x, offsets)?,
         (Work::SegmentedScan { op, exclusive }, &[x, offsets]) => dynamic::segmented_scan(device, x, offsets, op, *exclusive)?,
         (Work::SegmentedSort { order, indices }, &[x, offsets]) => dynamic::segmented_sort(device, x, offsets, *order, *indices)?,
         (Work::AdjacentDifference { right }, &[x]) => dynamic::adjacent_difference(device, x, *right)?,
@@ -76,15 +136,15 @@ pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result
         (Work::Ballot(holds, width), &[x]) => dynamic::group_ballot(device, x, *width, holds)?,
         (Work::Match(width), &[x]) => {
             let (first, count) = dynamic::group_match(device, x, *width)?;
-            return Ok((first, Some(count)));
+            return Ok((first, vec![(Beside::Lengths, count)]));
         }
         (Work::Tickets, &[x]) => {
             let (ticket, count) = dynamic::tickets(device, x)?;
-            return Ok((ticket, Some(count)));
+            return Ok((ticket, vec![(Beside::Lengths, count)]));
         }
         (_, inputs) => return Err(crate::failure::Failure::defect(format!("{} inputs do not fit {}", inputs.len(), plan.name))),
     };
-    Ok((result, None))
+    Ok((result, Vec::new()))
 }
 
 /// The same once more, for a measurement: into the result where the pattern can.
@@ -100,10 +160,10 @@ pub(crate) fn repeat(device: &Device, plan: &Plan, inputs: &[Buffer], result: &B
         (Work::Scan { op, axis: Some((shape, axis)), exclusive, .. }, &[x]) => {
             dynamic::scan_axis(device, x, shape, *axis, op, *exclusive).map(drop)
         }
-        (Work::Sort { n, order }, &[x]) => dynamic::sort_into(device, x, *n, *order, result),
-        (Work::SortVariant { variant, order }, &[x]) => dynamic::sort_variant_into(device, *variant, x, *order, result),
-        (Work::Argsort { n, order }, &[x]) => dynamic::argsort_into(device, x, *n, *order, result),
-        (Work::TopK { n, k, order }, &[x]) => dynamic::top_k(device, x, *n, *k, *order).map(drop),
+        (Work::Sort { n, by }, &[x]) => dynamic::sort_into(device, x, *n, by.clone(), result),
+        (Work::SortVariant { variant, by }, &[x]) => dynamic::sort_variant_into(device, *variant, x, by.clone(), result),
+        (Work::Argsort { n, by }, &[x]) => dynamic::argsort_into(device, x, *n, by.clone(), result),
+        (Work::TopK { n, k, by }, &[x]) => dynamic::top_k(device, x, *n, *k, by.clone()).map(drop),
         (Work::SortBy(before), &[x]) => dynamic::sort_by_into(device, x, before, result),
         (Work::ArgsortBy(before), &[x]) => dynamic::argsort_by_into(device, x, before, result),
         (Work::Merge(order), &[a, b]) => dynamic::merge_into(device, a, b, *order, result),
@@ -114,8 +174,10 @@ pub(crate) fn repeat(device: &Device, plan: &Plan, inputs: &[Buffer], result: &B
         (Work::Dot, &[x, y]) => dynamic::dot(device, x, y).map(drop),
         (Work::Norm(which), &[x]) => dynamic::norm(device, x, *which).map(drop),
         (Work::Mean, &[x]) => dynamic::mean(device, x).map(drop),
-        (Work::Select(keep), &[x]) => dynamic::select(device, x, keep).map(drop),
-        (Work::Partition(first), &[x]) => dynamic::partition(device, x, first).map(drop),
+        (Work::Select { keep, indices: false }, &[x, ..]) => dynamic::select_from(device, x, keep, &all).map(drop),
+        (Work::Select { keep, .. }, &[x, ..]) => dynamic::select_with_indices(device, x, keep, &all).map(drop),
+        (Work::Partition(first), &[x, ..]) => dynamic::partition_from(device, x, first, &all).map(drop),
+        (Work::Find(holds), _) => dynamic::find_if(device, holds, &all).map(drop),
         (Work::Unique, &[x]) => dynamic::unique(device, x).map(drop),
         (Work::Runs, &[x]) => dynamic::run_length_encode(device, x).map(drop),
         (Work::ReduceByKey(op), &[keys, values]) => dynamic::reduce_by_key(device, keys, values, op).map(drop),
@@ -129,20 +191,24 @@ pub(crate) fn repeat(device: &Device, plan: &Plan, inputs: &[Buffer], result: &B
 
 /// The result on the host.
 pub(crate) fn download(plan: &Plan, result: &Buffer) -> Result<Array> {
-    let mut bytes = result.read_blocking()?;
-    let mut dtype = result.dtype();
-    if plan.boolean {
+    // How many elements are kept, or bins there are, is known here at the earliest.
+    let shape = if plan.work.counts() { vec![result.len()] } else { plan.shape.clone() };
+    array(result, shape, plan.boolean)
+}
+
+/// What there is beside a result of some shape on the host; keys may be truth values.
+pub(crate) fn download_beside(what: Beside, found: &Buffer, shape: &[u64], boolean: bool) -> Result<Array> {
+    let shape = if matches!(what, Beside::Lengths | Beside::Count) { vec![found.len()] } else { shape.to_vec() };
+    array(found, shape, boolean && what == Beside::Keys)
+}
+
+fn array(found: &Buffer, shape: Vec<u64>, boolean: bool) -> Result<Array> {
+    let mut bytes = found.read_blocking()?;
+    let mut dtype = found.dtype();
+    if boolean {
         let size = dtype.size_bytes() as usize;
         bytes = bytes.chunks_exact(size).map(|e| u8::from(e.iter().any(|&b| b != 0))).collect();
         dtype = DType::U8;
     }
-    // How many elements are kept, or bins there are, is known here at the earliest.
-    let shape = if plan.work.counts() { vec![result.len()] } else { plan.shape.clone() };
-    Ok(Array { shape, dtype, boolean: plan.boolean, bytes })
-}
-
-/// Lengths, counts or keys on the host, which may be truth values; or where the first elements were, in the shape that these have.
-pub(crate) fn download_runs(plan: &Plan, found: &Buffer, boolean: bool) -> Result<Array> {
-    let shape = if matches!(plan.work, Work::TopK { .. }) { plan.shape.clone() } else { vec![found.len()] };
-    Ok(Array { shape, dtype: found.dtype(), boolean, bytes: found.read_blocking()? })
+    Ok(Array { shape, dtype, boolean, bytes })
 }

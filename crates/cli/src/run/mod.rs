@@ -5,47 +5,79 @@ mod chunks;
 mod execute;
 mod plan;
 
-use crate::args::{NumericsArg, RunArgs};
+use crate::args::{NumericsArg, Pattern, RunArgs};
 use crate::failure::{Failure, Result};
 use crate::npy::{self, Array, Reader};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::{device, stats};
+use execute::Beside;
 use isowarp::Device;
 use isowarp::backend::Backend as _;
 use isowarp::caps::Numerics;
 use isowarp::dynamic::DynBuffer;
 use plan::Plan;
+use std::path::PathBuf;
 
 /// Reads, computes, writes; in that order of what can be found wrong first: the request, the output's place, the inputs, the operator, the device.
 pub(crate) fn run(args: &RunArgs) -> Result {
     check::check(args)?;
     device::check_name(&args.device.backend)?;
-    let output = Output::new(&args.output)?;
-    let runs = args.lengths.as_deref().or(args.keys_out.as_deref()).or(args.indices.as_deref()).map(Output::new).transpose()?;
-    chunks::folder(args, &output)?;
+    let outputs = Outputs::new(args)?;
+    chunks::folder(args, &outputs.result)?;
     let inputs = open_inputs(args)?;
     if !chunks::may_take(args.pattern) {
         let arrays = read(inputs)?;
         let plan = Plan::new(args, &arrays)?;
         let device = open(args)?;
-        return whole(args, &device, &plan, &arrays, (&output, runs.as_ref()));
+        return whole(args, &device, &plan, &arrays, &outputs);
     }
     // Whether the array is read at once is for the device's memory to say.
     let heads: Vec<Array> = inputs.iter().map(|r| r.head().clone()).collect();
     let plan = Plan::new(args, &heads)?;
     let device = open(args)?;
     if let Some(chunk) = chunks::wanted(args, &device, &plan, &heads)? {
-        return chunks::run(args, &device, &plan, inputs, chunk, &output);
+        return chunks::run(args, &device, &plan, inputs, chunk, &outputs);
     }
     let arrays = read(inputs)?;
-    match whole(args, &device, &plan, &arrays, (&output, runs.as_ref())) {
+    match whole(args, &device, &plan, &arrays, &outputs) {
         // There is less memory than the device has.
         Err(failure) if chunks::may_fit(&device, &plan, &failure) => {
             let half = heads.first().map_or(1, |a| a.len().div_ceil(2).max(1));
-            chunks::run(args, &device, &plan, arrays.into_iter().map(Reader::from).collect(), half, &output)
+            chunks::run(args, &device, &plan, arrays.into_iter().map(Reader::from).collect(), half, &outputs)
         }
         done => done,
+    }
+}
+
+/// Where results go.
+struct Outputs {
+    result: Output,
+    beside: Vec<(Beside, Output)>,
+}
+
+impl Outputs {
+    /// Looks whether all of them can be written, each to a place of its own.
+    fn new(args: &RunArgs) -> Result<Self> {
+        let result = Output::new(&args.output)?;
+        let beside = [
+            (Beside::Lengths, &args.lengths),
+            (Beside::Keys, &args.keys_out),
+            (Beside::Indices, &args.indices),
+            (Beside::Count, &args.count),
+        ];
+        let named = beside.into_iter().filter_map(|(what, path)| path.as_deref().map(|path| (what, path)));
+        let beside = named.map(|(what, path)| Ok((what, Output::new(path)?))).collect::<Result<Vec<_>>>()?;
+        let all: Vec<&Output> = std::iter::once(&result).chain(beside.iter().map(|b| &b.1)).collect();
+        if all.iter().enumerate().any(|(k, a)| all[..k].iter().any(|b| a.is_same(b))) {
+            return Err(Failure::usage("two results cannot go to one file", "name a file of its own for each"));
+        }
+        Ok(Self { result, beside })
+    }
+
+    /// Where this goes, if it is wanted.
+    fn of(&self, what: Beside) -> Option<&Output> {
+        self.beside.iter().find(|b| b.0 == what).map(|b| &b.1)
     }
 }
 
@@ -63,23 +95,35 @@ fn read(inputs: Vec<Reader>) -> Result<Vec<Array>> {
 }
 
 /// Computes and writes the result of arrays that are in memory.
-fn whole(args: &RunArgs, device: &Device, plan: &Plan, arrays: &[Array], (output, runs): (&Output, Option<&Output>)) -> Result {
+fn whole(args: &RunArgs, device: &Device, plan: &Plan, arrays: &[Array], outputs: &Outputs) -> Result {
     let progress = Progress::new(format!("computing on {}", device::label(device.caps())), 0);
     let inputs = arrays.iter().map(|a| DynBuffer::upload(device, a.dtype, &a.bytes)).collect::<isowarp::Result<Vec<_>>>()?;
     let (result, found) = execute::execute(device, plan, &inputs)?;
     let array = execute::download(plan, &result)?;
-    let boolean = args.keys_out.is_some() && arrays.first().is_some_and(|keys| keys.boolean);
-    let found = found.as_ref().map(|found| execute::download_runs(plan, found, boolean)).transpose()?;
+    // Of merged keys both arrays are truth values, or neither counts as such.
+    let keys = arrays.iter().step_by(2).take(if args.pattern == Pattern::Merge { 2 } else { 1 });
+    let boolean = keys.clone().next().is_some() && keys.clone().all(|keys| keys.boolean);
+    let mut beside = Vec::new();
+    for (what, buffer) in &found {
+        if let Some(output) = outputs.of(*what) {
+            beside.push((output, execute::download_beside(*what, buffer, &array.shape, boolean)?));
+        }
+    }
     drop(progress);
-    npy::write(output, &array)?;
-    if let (Some(output), Some(found)) = (runs, &found) {
-        npy::write(output, found)?;
+    npy::write(&outputs.result, &array)?;
+    for (output, array) in &beside {
+        npy::write(output, array)?;
     }
     if args.stats {
+        let mut parts = Vec::new();
+        for (_, count) in found.iter().filter(|f| f.0 == Beside::Count) {
+            parts.extend(count.read_blocking()?.chunks_exact(4).map(|b| u64::from(u32::from_le_bytes([b[0], b[1], b[2], b[3]]))));
+        }
         let elements = arrays.first().map_or(result.len(), Array::len);
-        let bytes = inputs.iter().map(DynBuffer::size_bytes).sum::<u64>() + result.size_bytes();
+        let all = inputs.iter().chain([&result]).chain(found.iter().map(|f| &f.1));
+        let bytes = all.map(DynBuffer::size_bytes).sum();
         let mut again = || execute::repeat(device, plan, &inputs, &result);
-        stats::report(device, plan.name, (elements, bytes), (args.json, output.is_stdout()), &mut again)?;
+        stats::report(device, plan.name, (elements, bytes, parts), (args.json, outputs.result.is_stdout()), &mut again)?;
     }
     Ok(())
 }
@@ -92,20 +136,18 @@ fn open_inputs(args: &RunArgs) -> Result<Vec<Reader>> {
         return Err(Failure::usage("standard input can be one input only", "name files for the others"));
     }
     let inputs = files.map(|p| Reader::open(p)).collect::<Result<Vec<_>>>()?;
-    if let Some(first) = inputs.first().map(Reader::head).filter(|_| !args.pattern.mixes_shapes()) {
-        for (array, path) in inputs.iter().map(Reader::head).zip(&args.inputs).skip(1) {
-            if array.shape != first.shape {
-                return Err(Failure::failed(
-                    format!(
-                        "the inputs' shapes differ: {} is {}, {} is {}",
-                        args.inputs[0].display(),
-                        first.shape_text(),
-                        path.display(),
-                        array.shape_text()
-                    ),
-                    "the inputs need the same shape",
-                ));
-            }
+    let (heads, paths): (Vec<&Array>, Vec<&PathBuf>) = inputs.iter().map(Reader::head).zip(&args.inputs).unzip();
+    // Where shapes may differ, those of keys and of the values that travel with them are still the same.
+    let alike = match (args.by_key, args.pattern.mixes_shapes()) {
+        (true, true) => 2,
+        (false, true) => 1,
+        (_, false) => heads.len().max(1),
+    };
+    for (heads, paths) in heads.chunks(alike).zip(paths.chunks(alike)) {
+        if let Some((array, path)) = heads.iter().zip(paths).find(|(array, _)| array.shape != heads[0].shape) {
+            let ((first, found), (of, with)) = ((paths[0].display(), path.display()), (heads[0].shape_text(), array.shape_text()));
+            let message = format!("the inputs' shapes differ: {first} is {of}, {found} is {with}");
+            return Err(Failure::failed(message, "the inputs need the same shape"));
         }
     }
     Ok(inputs)

@@ -1,13 +1,19 @@
 //! From arguments to what is to be computed, checked as far as it can be without a device.
 
+mod condition;
+mod order;
+
 use crate::args::{Ord, Pattern, RunArgs, Side};
 use crate::failure::{Failure, Result};
 use crate::npy::Array;
+pub(crate) use condition::Question;
+use condition::{asked, condition, selected};
 use isowarp::dynamic::{Norm, Operator, SetOp};
 use isowarp::element::{DType, Ty};
 use isowarp::expression;
-use isowarp::ir::{Func, OpError};
-use isowarp::patterns::{ReduceVariant, ScanVariant, ScatterOp, SearchKind, SortOrder, SortVariant};
+use isowarp::ir::Func;
+use isowarp::patterns::{ReduceVariant, ScanVariant, ScatterOp, SearchKind, SortBy, SortOrder, SortVariant};
+use order::{by, carried, of_sorted, order, sort, top_k};
 
 /// What is to be computed.
 #[derive(Debug)]
@@ -40,6 +46,11 @@ pub(crate) enum Work {
         exclusive: bool,
         variant: ScanVariant,
     },
+    /// Of the second input, over runs of equal neighbours of the first.
+    ScanByKey {
+        op: Operator,
+        exclusive: bool,
+    },
     Argmin,
     Argmax,
     Dot,
@@ -47,44 +58,71 @@ pub(crate) enum Work {
     Mean,
     Gather,
     Scatter(ScatterOp),
-    /// Of an array of this shape.
-    Transpose(Vec<u64>),
+    /// Of an array of this shape, its axes in this order.
+    Transpose(Vec<u64>, Vec<usize>),
     Reverse,
     Rotate(i64),
     /// Rows of so many elements.
     Sort {
         n: u64,
-        order: SortOrder,
+        by: SortBy,
     },
     /// One row, by a certain algorithm.
     SortVariant {
         variant: SortVariant,
-        order: SortOrder,
+        by: SortBy,
     },
     Argsort {
         n: u64,
-        order: SortOrder,
+        by: SortBy,
     },
     /// The first of each row of so many elements, and where they were in it.
     TopK {
         n: u64,
         k: u64,
-        order: SortOrder,
+        by: SortBy,
+    },
+    /// The same of keys, and of the values that travel with them.
+    SortPairs {
+        n: u64,
+        by: SortBy,
+    },
+    TopKPairs {
+        n: u64,
+        k: u64,
+        by: SortBy,
     },
     /// By an order of the caller's, of x and y.
     SortBy(Func),
     ArgsortBy(Func),
+    SortPairsBy(Func),
     Merge(SortOrder),
     MergeBy(Func),
+    /// Of keys, values, keys and values.
+    MergePairs(SortOrder),
+    MergePairsBy(Func),
     Search(SearchKind, SortOrder),
     Sets(SetOp, SortOrder),
-    Select(Func),
+    CoRanks(SortOrder),
+    IsSorted(SortBy),
+    /// Of the first input, by a condition over all of them.
+    Select {
+        keep: Func,
+        indices: bool,
+    },
     Partition(Func),
+    PartitionThree(Func, Func),
+    Ask(Question, Func),
+    Find(Func),
     Unique,
+    UniqueByKey,
     Runs,
+    RunsBack,
     ReduceByKey(Operator),
     /// Of an array, bounded by offsets.
     SegmentedReduce(Operator),
+    SegmentedArgmin,
+    SegmentedArgmax,
     SegmentedScan {
         op: Operator,
         exclusive: bool,
@@ -109,7 +147,8 @@ pub(crate) enum Work {
 impl Work {
     /// Whether how many elements there are is known at the end alone.
     pub(crate) fn counts(&self) -> bool {
-        let selects = matches!(self, Self::Select(_) | Self::Partition(_) | Self::Unique | Self::Runs | Self::Sets(..));
+        let selects = matches!(self, Self::Select { .. } | Self::Find(_) | Self::Unique | Self::UniqueByKey | Self::Sets(..));
+        let selects = selects || matches!(self, Self::Runs | Self::RunsBack | Self::SegmentedArgmin | Self::SegmentedArgmax);
         selects || matches!(self, Self::ReduceByKey(_) | Self::SegmentedReduce(_) | Self::Histogram { .. } | Self::Ballot(..))
     }
 }
@@ -130,18 +169,29 @@ impl Plan {
             Pattern::Gather | Pattern::Scatter | Pattern::Transpose | Pattern::Reverse | Pattern::Rotate => moved(args, inputs),
             Pattern::Sort | Pattern::Argsort => sort(args, inputs),
             Pattern::Topk => top_k(args, inputs),
-            Pattern::Merge | Pattern::Search | Pattern::Union | Pattern::Intersection | Pattern::Difference => of_sorted(args, inputs),
-            Pattern::Select => some(Work::Select(condition(args, inputs)?)),
-            Pattern::Partition => some(Work::Partition(condition(args, inputs)?)),
+            Pattern::Merge | Pattern::CoRanks | Pattern::Search => of_sorted(args, inputs),
+            Pattern::Union | Pattern::Intersection | Pattern::Difference | Pattern::SymmetricDifference => of_sorted(args, inputs),
+            Pattern::IsSorted => {
+                let work = Work::IsSorted(by(args, first(inputs)?)?);
+                Ok(Self { name, work, shape: vec![1], boolean: true })
+            }
+            Pattern::Select | Pattern::Partition => selected(args, inputs),
+            Pattern::Count | Pattern::Any | Pattern::All | Pattern::Find => asked(args, inputs),
+            Pattern::Unique if args.by_key => {
+                some(Work::UniqueByKey).and_then(|p| Ok(Self { boolean: carried(args, inputs)?.boolean, ..p }))
+            }
             Pattern::Unique => some(Work::Unique),
             Pattern::Rle => some(Work::Runs),
-            Pattern::Ballot => one(Work::Ballot(condition(args, inputs)?, args.width.unwrap_or(1))),
+            Pattern::RleDecode => some(Work::RunsBack),
+            Pattern::Ballot => one(Work::Ballot(condition(args.op.as_deref().unwrap_or_default(), inputs)?, args.width.unwrap_or(1))),
             Pattern::Match => each(Work::Match(args.width.unwrap_or(1))),
             Pattern::Tickets => each(Work::Tickets),
             Pattern::ReduceByKey => by_key(args, inputs),
             Pattern::SegmentedReduce | Pattern::SegmentedScan | Pattern::SegmentedSort | Pattern::SegmentedArgsort => {
                 segments(args, inputs)
             }
+            Pattern::SegmentedArgmin => some(Work::SegmentedArgmin).map(|p| Self { boolean: false, ..p }),
+            Pattern::SegmentedArgmax => some(Work::SegmentedArgmax).map(|p| Self { boolean: false, ..p }),
             Pattern::AdjacentDifference => {
                 let work = Work::AdjacentDifference { right: args.side == Some(Side::Right) };
                 first(inputs).map(|x| Self { name, work, shape: vec![x.len()], boolean: x.boolean })
@@ -205,24 +255,17 @@ fn moved(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
             })?;
             (Work::Scatter(op), inputs.get(2).unwrap_or(input))
         }
-        Pattern::Transpose => (Work::Transpose(input.shape.clone()), input),
+        Pattern::Transpose => (Work::Transpose(input.shape.clone(), axes(args, &input.shape)?), input),
         Pattern::Rotate => (Work::Rotate(args.by.unwrap_or(0)), input),
         _ => (Work::Reverse, input),
     };
     let mut shape = of.shape.clone();
-    if args.pattern == Pattern::Transpose {
-        shape.reverse();
+    if let Work::Transpose(of, order) = &work {
+        shape = order.iter().map(|&a| of[a]).collect();
     }
     // Truth values stay what they are.
     let boolean = if args.pattern == Pattern::Scatter { of.boolean } else { input.boolean };
     Ok(Plan { name: args.pattern.name(), work, shape, boolean })
-}
-
-/// The condition of a selection, over an element and its index.
-fn condition(args: &RunArgs, inputs: &[Array]) -> Result<Func> {
-    let input = first(inputs)?;
-    let index = if input.len() > 1 << 32 { Ty::U64 } else { Ty::U32 };
-    Ok(expression::parse(args.op.as_deref().unwrap_or_default(), &[input.dtype.ty()], Some(index), Some(Ty::Bool))?)
 }
 
 fn operator(args: &RunArgs) -> Result<Operator> {
@@ -257,8 +300,12 @@ fn reduce(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
 }
 
 fn scan(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
-    let input = first(inputs)?;
+    let input = carried(args, inputs)?;
     let op = checked(args, input)?;
+    if args.by_key {
+        let (boolean, shape) = (matches!(op.name(), "any" | "all"), vec![input.len()]);
+        return Ok(Plan { name: "scan", work: Work::ScanByKey { op, exclusive: args.exclusive }, shape, boolean });
+    }
     let variant = variant(args, ScanVariant::SinglePass, ScanVariant::named, &ScanVariant::ALL.map(ScanVariant::name))?;
     let boolean = matches!(op.name(), "any" | "all");
     let axis = args.axis.map(|a| axis(a, &input.shape)).transpose()?;
@@ -298,103 +345,6 @@ fn segments(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     Ok(Plan { name: args.pattern.name(), work, shape: vec![input.len()], boolean })
 }
 
-fn order(args: &RunArgs) -> SortOrder {
-    if args.descending { SortOrder::Descending } else { SortOrder::Ascending }
-}
-
-/// Merges, searches and sets of sorted arrays.
-fn of_sorted(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
-    let (a, order) = (first(inputs)?, order(args));
-    let b = inputs.get(1).unwrap_or(a);
-    if a.dtype != b.dtype {
-        let message = format!("{} takes arrays of one type, not {} and {}", args.pattern.name(), a.dtype, b.dtype);
-        return Err(Failure::usage(message, "convert one of them, for instance with `isowarp run map --op x --dtype`"));
-    }
-    let total = vec![a.len() + b.len()];
-    let (work, shape) = match args.pattern {
-        Pattern::Search if args.side == Some(Side::Right) => (Work::Search(SearchKind::Upper, order), b.shape.clone()),
-        Pattern::Search => (Work::Search(SearchKind::Lower, order), b.shape.clone()),
-        Pattern::Union => (Work::Sets(SetOp::Union, order), total),
-        Pattern::Intersection => (Work::Sets(SetOp::Intersection, order), total),
-        Pattern::Difference => (Work::Sets(SetOp::Difference, order), total),
-        _ => match &args.op {
-            Some(text) => (Work::MergeBy(own_order(text, a)?), total),
-            None => (Work::Merge(order), total),
-        },
-    };
-    let boolean = a.boolean && b.boolean && args.pattern != Pattern::Search;
-    Ok(Plan { name: args.pattern.name(), work, shape, boolean })
-}
-
-fn sort(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
-    let input = first(inputs)?;
-    let shape = input.shape.clone();
-    let n = shape.last().copied().unwrap_or(1);
-    let indices = args.pattern == Pattern::Argsort;
-    let variant = variant(args, SortVariant::Radix, SortVariant::named, &SortVariant::ALL.map(SortVariant::name))?;
-    let work = match &args.op {
-        Some(_) if shape.len() > 1 => {
-            return Err(Failure::usage(
-                "rows cannot be sorted by an order of your own",
-                "leave --op out, or name an array of one dimension",
-            ));
-        }
-        _ if args.variant.is_some() && (args.op.is_some() || shape.len() > 1) => {
-            return Err(Failure::usage(
-                "a variant of a sort is for the order of values of one dimension",
-                "leave --variant out, or --op, or name an array of one dimension",
-            ));
-        }
-        Some(text) => {
-            let before = own_order(text, input)?;
-            if indices { Work::ArgsortBy(before) } else { Work::SortBy(before) }
-        }
-        None if indices => Work::Argsort { n, order: order(args) },
-        None if variant != SortVariant::Radix => Work::SortVariant { variant, order: order(args) },
-        None => Work::Sort { n, order: order(args) },
-    };
-    Ok(Plan { name: args.pattern.name(), work, shape, boolean: input.boolean && !indices })
-}
-
-/// More elements than there are can be refused before a device is opened.
-fn top_k(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
-    let input = first(inputs)?;
-    let k = args.k.unwrap_or(0);
-    let rows = args.axis.map(|a| axis(a, &input.shape)).transpose()?;
-    let (n, shape, of) = match rows {
-        None => (input.len(), vec![k], "an array"),
-        Some(a) if a + 1 < input.shape.len() => {
-            return Err(Failure::usage(
-                format!("topk takes rows, along the last axis, and not along axis {a}"),
-                "use --axis -1, of what `isowarp run transpose` makes of the array",
-            ));
-        }
-        Some(_) => {
-            let mut shape = input.shape.clone();
-            let n = shape.pop().unwrap_or(1);
-            shape.push(k);
-            (n, shape, "rows")
-        }
-    };
-    if k > n {
-        return Err(Failure::usage(format!("topk of {k} elements from {of} of {n}"), format!("ask for up to {n}")));
-    }
-    Ok(Plan { name: "topk", work: Work::TopK { n, k, order: order(args) }, shape, boolean: input.boolean })
-}
-
-/// An order of the caller's: whether x comes before y.
-fn own_order(text: &str, of: &Array) -> Result<Func> {
-    let ty = of.dtype.ty();
-    let before = expression::parse(text, &[ty, ty], None, Some(Ty::Bool))?;
-    match before.result_types()[..] {
-        [Ty::Bool] => Ok(before),
-        ref found => {
-            let found = found.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-            Err(OpError::Signature { what: "result of the order", expected: "bool".to_owned(), found }.into())
-        }
-    }
-}
-
 /// The rung that was asked for by name, else the pattern itself.
 fn variant<V>(args: &RunArgs, pattern: V, named: impl Fn(&str) -> Option<V>, known: &[&str]) -> Result<V> {
     let Some(name) = &args.variant else { return Ok(pattern) };
@@ -416,6 +366,18 @@ fn axis(axis: i64, shape: &[u64]) -> Result<usize> {
     }
     let message = format!("there is no axis {axis} in an array of shape {}", crate::npy::shape_text(shape));
     Err(Failure::usage(message, "axes count from 0, and from -1 for the last"))
+}
+
+/// The axes in the order that they get: in reverse, unless it was said.
+fn axes(args: &RunArgs, shape: &[u64]) -> Result<Vec<usize>> {
+    let Some(named) = &args.axes else { return Ok((0..shape.len()).rev().collect()) };
+    let order = named.iter().map(|&a| axis(a, shape)).collect::<Result<Vec<_>>>()?;
+    if order.len() == shape.len() && (0..shape.len()).all(|a| order.contains(&a)) {
+        return Ok(order);
+    }
+    let text = named.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
+    let message = format!("--axes {text} does not name every axis of an array of shape {} once", crate::npy::shape_text(shape));
+    Err(Failure::usage(message, "name all of them in the order that they get, such as --axes 1,0"))
 }
 
 /// An element type by Rust's or NumPy's name.

@@ -9,6 +9,9 @@ import math
 
 import numpy as np
 
+import pairs
+import questions
+
 rng = np.random.default_rng(20240607)
 cases = []
 
@@ -20,6 +23,22 @@ def save(name, array):
 
 def case(name, args, expected, tolerance=0.0):
     cases.append({"name": name, "args": args, "expected": save(f"want_{name}", expected), "tolerance": tolerance})
+
+
+wanted = {}
+
+
+def shared_case(name, args, expected, **beside):
+    """`beside`: options that take a file, and the array that it must equal. Equal arrays have one file."""
+    of = lambda array: (array.dtype.str, array.shape, array.tobytes())
+    found = {"name": name, "args": args, "tolerance": 0.0}
+    for key, array in {"expected": np.asarray(expected), **beside}.items():
+        place = found if key == "expected" else found.setdefault("beside", {})
+        suffix = "" if key == "expected" else f"_{key}"
+        if of(array) not in wanted:
+            wanted[of(array)] = save(f"want_{name}{suffix}", array)
+        place[key if key == "expected" else f"--{key.replace('_', '-')}"] = wanted[of(array)]
+    cases.append(found)
 
 
 # Whole values in floats, so that sums are exact in any order.
@@ -374,6 +393,9 @@ case("segmented_none", ["segmented-reduce", "--in", "w_u4.npy", "--in", "one_u4.
 save("one_u4", np.array([17], np.uint32))
 case("by_key_empty", ["reduce-by-key", "--in", "empty.npy", "--in", "empty.npy"], np.zeros(0, np.float32))
 case("adjacent_empty", ["adjacent-difference", "--in", "empty.npy"], np.zeros(0, np.float32))
+
+pairs.write(save, shared_case, x)
+questions.write(save, shared_case, x)
 
 # The textbooks' sorts: of more keys than a tile of theirs has, and of as many as one row of a table.
 rng = np.random.default_rng(20240608)

@@ -1,16 +1,20 @@
 //! Merges, searches and sets.
 
+use super::moves::{signed, with_index};
+use super::pairs::bits;
 use super::{DynBuffer, with_dtype};
 use crate::backend::Run;
+use crate::buffer::Buffer;
 use crate::element::DType;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::patterns::moves::check_indices;
 use crate::patterns::sort::check_sorted;
-use crate::patterns::{MapTask, Merge, ReduceTask, Search, SearchKind, Selected, Sets, SortOrder};
+use crate::patterns::{MapTask, Merge, Move, ReduceTask, Search, SearchKind, Selected, Sets, SortOrder};
 
 /// The elements of both arrays in order. That both are sorted is checked.
 ///
 /// # Errors
-/// As [`Merge::merge_checked`]; [`Error::InvalidArgument`](crate::Error::InvalidArgument) for arrays of two types.
+/// As [`Merge::merge_checked`]; [`Error::InvalidArgument`] for arrays of two types.
 pub fn merge<B: Merge>(device: &B, a: &DynBuffer<B>, b: &DynBuffer<B>, order: SortOrder) -> Result<DynBuffer<B>> {
     with_dtype!(a.dtype(), K => device.merge_checked(&a.typed::<K>()?, &b.typed()?, order).map(DynBuffer::from))
 }
@@ -18,7 +22,7 @@ pub fn merge<B: Merge>(device: &B, a: &DynBuffer<B>, b: &DynBuffer<B>, order: So
 /// As [`merge`], into the caller's buffer, and without a check.
 ///
 /// # Errors
-/// As [`Merge::merge_into`]; [`Error::InvalidArgument`](crate::Error::InvalidArgument) for arrays of two types.
+/// As [`Merge::merge_into`]; [`Error::InvalidArgument`] for arrays of two types.
 pub fn merge_into<B: Merge>(device: &B, a: &DynBuffer<B>, b: &DynBuffer<B>, order: SortOrder, out: &DynBuffer<B>) -> Result<()> {
     with_dtype!(a.dtype(), K => device.merge_into(&a.typed::<K>()?, &b.typed()?, order, &out.typed()?))
 }
@@ -26,8 +30,8 @@ pub fn merge_into<B: Merge>(device: &B, a: &DynBuffer<B>, b: &DynBuffer<B>, orde
 /// For each needle what is found in the sorted array, as `u32`, or as `u64` where that is longer. That it is sorted is checked.
 ///
 /// # Errors
-/// As [`Search::lower_bound`](crate::patterns::Search::lower_bound), [`Error::NotSorted`](crate::Error::NotSorted);
-/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for needles of another type.
+/// As [`Search::lower_bound`], [`Error::NotSorted`];
+/// [`Error::InvalidArgument`] for needles of another type.
 pub fn search<B: Search + Run<ReduceTask> + Run<MapTask>>(
     device: &B,
     sorted: &DynBuffer<B>,
@@ -45,8 +49,8 @@ pub fn search<B: Search + Run<ReduceTask> + Run<MapTask>>(
 /// As [`search`], into the caller's buffer of `u32` or `u64`, and without a check.
 ///
 /// # Errors
-/// As [`Search::lower_bound_into`](crate::patterns::Search::lower_bound_into);
-/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for needles, or an output, of another type.
+/// As [`Search::lower_bound_into`];
+/// [`Error::InvalidArgument`] for needles, or an output, of another type.
 pub fn search_into<B: Search>(
     device: &B,
     sorted: &DynBuffer<B>,
@@ -68,6 +72,35 @@ pub fn search_into<B: Search>(
     with_dtype!(sorted.dtype(), K => if out.dtype() == DType::U64 { found!(K, u64) } else { found!(K, u32) })
 }
 
+/// For each rank how many of so many first merged elements are of `a`, as `u32`, or as `u64` for ranks of eight bytes. That both arrays are sorted, and that there
+/// are so many elements, is checked.
+///
+/// # Errors
+/// As [`Merge::co_ranks`], [`Error::NotSorted`], [`Error::IndexOutOfRange`]; [`Error::InvalidArgument`] for arrays of two types, and for ranks
+/// that are no integers.
+pub fn co_ranks<B: Merge + Move>(
+    device: &B,
+    a: &DynBuffer<B>,
+    b: &DynBuffer<B>,
+    order: SortOrder,
+    ranks: &DynBuffer<B>,
+) -> Result<DynBuffer<B>> {
+    let limit = a.len().saturating_add(b.len()).saturating_add(1);
+    let checked = with_index!(ranks, at: I => check_indices(device, "co_ranks", &at, limit));
+    checked.map_err(|e| signed(e, ranks.dtype()))?;
+    with_dtype!(a.dtype(), K => {
+        let (a, b) = (a.typed::<K>()?, b.typed::<K>()?);
+        check_sorted(device, "co_ranks", "the first array", &a, &order.into())?;
+        check_sorted(device, "co_ranks", "the second array", &b, &order.into())?;
+        // None is negative, so signed ones are what they are as unsigned ones.
+        if ranks.dtype().size_bytes() == 8 {
+            device.co_ranks(&a, &b, order, &bits::<B, u64>(ranks)?).map(DynBuffer::from)
+        } else {
+            device.co_ranks(&a, &b, order, &bits::<B, u32>(ranks)?).map(DynBuffer::from)
+        }
+    })
+}
+
 /// What becomes of two sorted arrays as multisets: see [`Sets`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SetOp {
@@ -84,7 +117,7 @@ pub enum SetOp {
 /// The result of a set operation. That both arrays are sorted is checked.
 ///
 /// # Errors
-/// As [`Sets::union`], [`Error::NotSorted`](crate::Error::NotSorted); [`Error::InvalidArgument`](crate::Error::InvalidArgument) for arrays of two
+/// As [`Sets::union`], [`Error::NotSorted`]; [`Error::InvalidArgument`] for arrays of two
 /// types.
 pub fn set_operation<B: Sets>(
     device: &B,

@@ -9,7 +9,7 @@ use crate::patterns::merge_sort::check_sorted_by;
 use crate::patterns::{MergeSort, ReduceTask};
 
 /// A finished operator as the closure that traces it again.
-fn order<K: Element>(before: &Func) -> impl Fn(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool> + '_ {
+pub(super) fn order<K: Element>(before: &Func) -> impl Fn(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool> + '_ {
     |a, b| inlined(before, &[a.value(), b.value()])
 }
 

@@ -24,8 +24,10 @@ macro_rules! with_index {
     }};
 }
 
+pub(super) use with_index;
+
 /// The error with the index as it stands in the buffer.
-fn signed(error: Error, dtype: DType) -> Error {
+pub(super) fn signed(error: Error, dtype: DType) -> Error {
     match error {
         Error::IndexOutOfRange { pattern, position, index, limit } if dtype == DType::I64 => {
             Error::IndexOutOfRange { pattern, position, index: i128::from(index as i64), limit }

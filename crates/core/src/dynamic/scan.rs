@@ -2,13 +2,15 @@
 
 use super::operator::Prepared;
 use super::reduce::loaded;
-use super::{DynBuffer, Operator, cast, map_into, with_register};
+use super::{DynBuffer, DynInputs, Operator, cast, map_into, with_register};
 use crate::backend::{Backend, Run};
 use crate::element::{DType, Ty};
 use crate::error::{Error, Result};
 use crate::expression;
-use crate::ir::Func;
-use crate::patterns::{MapTask, Scan as _, ScanTask, ScanVariant, ScanVariantTask, ScanVariants as _};
+use crate::input::lazy;
+use crate::ir::graph::Value;
+use crate::ir::{Expr, Func};
+use crate::patterns::{MapTask, Scan as _, ScanTask, ScanVariant, ScanVariantTask, ScanVariants as _, SegmentedScan as _};
 
 /// Every prefix combined, of [`Operator::result`]'s type; exclusive: of the elements before.
 ///
@@ -33,7 +35,7 @@ pub fn scan_into<B: Run<ScanTask> + Run<MapTask>>(
     out: &DynBuffer<B>,
 ) -> Result<()> {
     let Setup { load, ty, prepared, wide } = setup(device, x, op, exclusive, out)?;
-    let inputs = super::DynInputs { params: &load.params, buffers: &[x] };
+    let inputs = DynInputs { params: &load.params, buffers: &[x] };
     with_register!(ty, T => {
         device.scan_from_into(inputs, |args| super::inlined::<T>(&load, &args), &prepared, exclusive, &wide.typed::<T>()?)?;
     });
@@ -69,7 +71,7 @@ pub fn scan_variant_into<B: Run<ScanVariantTask> + Run<MapTask>>(
     out: &DynBuffer<B>,
 ) -> Result<()> {
     let Setup { load, ty, prepared, wide } = setup(device, x, op, exclusive, out)?;
-    let inputs = super::DynInputs { params: &load.params, buffers: &[x] };
+    let inputs = DynInputs { params: &load.params, buffers: &[x] };
     with_register!(ty, T => {
         let wide = wide.typed::<T>()?;
         device.scan_variant_from_into(variant, inputs, |args| super::inlined::<T>(&load, &args), &prepared, exclusive, &wide)?;
@@ -133,5 +135,35 @@ pub fn scan_axis<B: Run<ScanTask> + Run<MapTask>>(
     let scanned: DynBuffer<B> = with_register!(loaded.dtype().ty(), T => {
         device.scan_axis(&loaded.typed::<T>()?, shape, axis, &prepared, exclusive)?.into()
     });
+    cast(device, &scanned, op.result(x.dtype()))
+}
+
+/// Every prefix of each run of equal neighbours among the keys combined, of [`Operator::result`]'s type; exclusive: of the elements before.
+///
+/// # Errors
+/// As [`SegmentedScan::scan_by_key`](crate::patterns::SegmentedScan::scan_by_key), and as [`scan`].
+pub fn scan_by_key<B: Run<ScanTask> + Run<MapTask>>(
+    device: &B,
+    keys: &DynBuffer<B>,
+    x: &DynBuffer<B>,
+    op: &Operator,
+    exclusive: bool,
+) -> Result<DynBuffer<B>> {
+    if keys.len() != x.len() {
+        return Err(Error::LengthMismatch { what: "values", expected: keys.len(), found: x.len() });
+    }
+    let (load, key) = (op.load(x.dtype())?, same(keys.dtype())?);
+    let ty = super::single(&load)?;
+    let prepared = op.prepare(ty)?;
+    if exclusive {
+        prepared.require_identity("exclusive scan")?;
+    }
+    let (of_keys, inputs) = (DynInputs { params: &key.params, buffers: &[keys] }, DynInputs { params: &load.params, buffers: &[x] });
+    let scanned: DynBuffer<B> = with_register!(keys.dtype().ty(), K => with_register!(ty, T => {
+        // Keys are compared by value, so in their register type.
+        let keys = lazy(of_keys, |args: Vec<Value>| -> Expr<K> { super::inlined(&key, &args) });
+        let f = |args: Vec<Value>| super::inlined::<T>(&load, &args);
+        if exclusive { device.scan_by_key_exclusive_from(keys, inputs, f, &prepared) } else { device.scan_by_key_from(keys, inputs, f, &prepared) }?.into()
+    }));
     cast(device, &scanned, op.result(x.dtype()))
 }

@@ -6,9 +6,10 @@ use crate::backend::Run;
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{DType, Ty};
 use crate::error::{Error, Result};
+use crate::expression;
 use crate::patterns::{
-    Difference as _, MapTask, OffsetScan as _, ReduceByKeyTask, ReduceTask, ScanTask, ScatterTask, Segmented, SegmentedReduceTask,
-    SegmentedSort, Selected, SortOrder,
+    Difference as _, MapTask, OffsetScan as _, ReduceByKeyTask, ReduceTask, ScanTask, ScatterTask, Segmented, SegmentedExtremes as _,
+    SegmentedReduceTask, SegmentedSort, Selected, SortOrder,
 };
 
 /// Offsets as an array of `u32` or `u64`: those of signed types are converted, and a negative one is then above every limit.
@@ -57,6 +58,37 @@ pub fn segmented_reduce<B: Run<SegmentedReduceTask> + Run<ReduceByKeyTask> + Run
     }));
     cast(device, &combined, op.result(x.dtype()))
 }
+
+macro_rules! extreme {
+    ($(#[$doc:meta])* $name:ident, $typed:ident) => {
+        $(#[$doc])*
+        ///
+        /// # Errors
+        /// As [`Segmented::segmented_reduce_checked`].
+        pub fn $name<B: Segmented>(device: &B, x: &DynBuffer<B>, offsets: &DynBuffer<B>) -> Result<DynBuffer<B>> {
+            let offsets = unsigned(device, offsets)?;
+            let load = expression::parse("x", &[x.dtype().ty()], None, None)?;
+            let inputs = DynInputs { params: &load.params, buffers: &[x] };
+            with_register!(x.dtype().ty(), T => with_offsets!(offsets, O => {
+                let offsets = offsets.typed::<O>()?;
+                device.check_offsets(&offsets, x.len())?;
+                device.$typed(inputs, |args| super::inlined::<T>(&load, &args), &offsets).map(DynBuffer::from)
+            }))
+        }
+    };
+}
+
+extreme!(
+    /// The lowest index of the least element of each segment, as `u32` from the start of the array; `u32::MAX` for one without elements. The offsets
+    /// are checked.
+    segmented_argmin,
+    segmented_argmin_from
+);
+extreme!(
+    /// The same of the greatest element.
+    segmented_argmax,
+    segmented_argmax_from
+);
 
 /// The first key of each run of equal neighbours, and the run's values combined, of [`Operator::result`]'s type.
 ///

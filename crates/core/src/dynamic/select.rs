@@ -1,12 +1,15 @@
 //! Selections.
 
+use super::pairs::{bits, fetched, of_bits};
 use super::{DynBuffer, DynInputs, inlined, single, with_dtype};
 use crate::backend::{Backend, Run};
-use crate::buffer::DeviceScalar;
-use crate::element::Element;
-use crate::error::Result;
-use crate::ir::Func;
-use crate::patterns::{MapTask, ReduceTask, RunLengths as _, Select as _, SelectTask, Selected};
+use crate::buffer::{DeviceScalar, Memory as _};
+use crate::element::{Element, Ty};
+use crate::error::{Error, Result};
+use crate::input::index;
+use crate::ir::graph::Value;
+use crate::ir::{self, Expr, Func};
+use crate::patterns::{Map as _, MapTask, Move, ReduceTask, RunLengths as _, ScanTask, Select as _, SelectTask, Selected};
 
 /// A buffer with room for every element, and how many it holds.
 type Kept<B> = Result<Selected<B, DynBuffer<B>>>;
@@ -35,11 +38,41 @@ pub fn first<B: Backend>(x: &DynBuffer<B>, count: &DeviceScalar<B, u32>) -> Resu
 /// # Errors
 /// As [`Select::select`](crate::patterns::Select::select); [`crate::ir::OpError::Signature`] if the buffer does not fit the operator.
 pub fn select<B: Run<SelectTask> + Run<ReduceTask> + Run<MapTask>>(device: &B, x: &DynBuffer<B>, keep: &Func) -> Kept<B> {
+    select_from(device, x, keep, &[x])
+}
+
+/// The elements of `x` for which `keep` of these inputs, flags for instance, is not zero.
+///
+/// # Errors
+/// As [`select`], and [`Error::LengthMismatch`].
+pub fn select_from<B>(device: &B, x: &DynBuffer<B>, keep: &Func, inputs: &[&DynBuffer<B>]) -> Kept<B>
+where
+    B: Run<SelectTask> + Run<ReduceTask> + Run<MapTask>,
+{
     single(keep)?;
-    let inputs = DynInputs { params: &keep.params, buffers: &[x] };
+    let inputs = DynInputs { params: &keep.params, buffers: inputs };
     with_dtype!(x.dtype, T => {
         let kept = device.select_from((inputs, &x.typed::<T>()?), |(args, x)| (inlined::<bool>(keep, &args), x.store_as::<T>()))?;
         Ok(Selected { values: kept.values.into(), count: kept.count })
+    })
+}
+
+/// As [`select_from`], and where in `x` the elements were, as `u32`.
+///
+/// # Errors
+/// As [`select_from`].
+pub fn select_with_indices<B: Run<SelectTask> + Run<ReduceTask> + Run<MapTask>>(
+    device: &B,
+    x: &DynBuffer<B>,
+    keep: &Func,
+    inputs: &[&DynBuffer<B>],
+) -> Result<Selected<B, (DynBuffer<B>, DynBuffer<B>)>> {
+    single(keep)?;
+    let inputs = DynInputs { params: &keep.params, buffers: inputs };
+    with_dtype!(x.dtype, T => {
+        let f = |(args, x, i): (Vec<Value>, Expr<<T as Element>::Reg>, Expr<u32>)| (inlined::<bool>(keep, &args), (x.store_as::<T>(), i));
+        let kept = device.select_from((inputs, &x.typed::<T>()?, index()), f)?;
+        Ok(Selected { values: (kept.values.0.into(), kept.values.1.into()), count: kept.count })
     })
 }
 
@@ -48,13 +81,47 @@ pub fn select<B: Run<SelectTask> + Run<ReduceTask> + Run<MapTask>>(device: &B, x
 /// # Errors
 /// As [`select`].
 pub fn partition<B: Run<SelectTask> + Run<ReduceTask> + Run<MapTask>>(device: &B, x: &DynBuffer<B>, first: &Func) -> Kept<B> {
+    partition_from(device, x, first, &[x])
+}
+
+/// All elements of `x`, those first for which `first` of these inputs is not zero.
+///
+/// # Errors
+/// As [`select_from`].
+pub fn partition_from<B>(device: &B, x: &DynBuffer<B>, first: &Func, inputs: &[&DynBuffer<B>]) -> Kept<B>
+where
+    B: Run<SelectTask> + Run<ReduceTask> + Run<MapTask>,
+{
     single(first)?;
-    let inputs = DynInputs { params: &first.params, buffers: &[x] };
+    let inputs = DynInputs { params: &first.params, buffers: inputs };
     with_dtype!(x.dtype, T => {
-        let (values, count) = (DynBuffer::new(device, x.dtype, x.len)?, crate::buffer::Memory::buffer::<u32>(device, 1)?);
-        let f = |(args, x): (Vec<crate::ir::graph::Value>, crate::ir::Expr<<T as Element>::Reg>)| (inlined::<bool>(first, &args), x.store_as::<T>());
+        let (values, count) = (DynBuffer::new(device, x.dtype, x.len)?, device.buffer::<u32>(1)?);
+        let f = |(args, x): (Vec<Value>, Expr<<T as Element>::Reg>)| (inlined::<bool>(first, &args), x.store_as::<T>());
         device.partition_from_into((inputs, &x.typed::<T>()?), f, &values.typed::<T>()?, &count)?;
         Ok(Selected { values, count: DeviceScalar::from_buffer(count)? })
+    })
+}
+
+/// All elements of `x`: those for which `first` of these inputs is not zero, of the others those for which `second` is, the rest. And how many are in
+/// the first part and in the second, as `u32`.
+///
+/// # Errors
+/// As [`select_from`].
+pub fn partition_three<B: Run<SelectTask> + Run<ReduceTask> + Run<MapTask>>(
+    device: &B,
+    x: &DynBuffer<B>,
+    (first, second): (&Func, &Func),
+    inputs: &[&DynBuffer<B>],
+) -> Result<(DynBuffer<B>, DynBuffer<B>)> {
+    single(first)?;
+    single(second)?;
+    let [one, two] = [first, second].map(|f| DynInputs { params: &f.params, buffers: inputs });
+    with_dtype!(x.dtype, T => {
+        let (values, counts) = (DynBuffer::new(device, x.dtype, x.len)?, device.buffer::<u32>(2)?);
+        let part = |one: &[Value], two: &[Value]| ir::select(inlined::<bool>(first, one), 0, ir::select(inlined::<bool>(second, two), 1, 2));
+        let f = |(one, two, x): (Vec<Value>, Vec<Value>, Expr<<T as Element>::Reg>)| (part(&one, &two), x.store_as::<T>());
+        device.partition_three_from_into((one, two, &x.typed::<T>()?), f, &values.typed::<T>()?, &counts)?;
+        Ok((values, counts.into()))
     })
 }
 
@@ -81,4 +148,49 @@ pub fn run_length_encode<B: Run<SelectTask> + Run<ReduceTask> + Run<MapTask>>(
         let runs = device.run_length_encode(&x.typed::<T>()?)?;
         Ok(Selected { values: (runs.values.0.into(), runs.values.1.into()), count: runs.count })
     })
+}
+
+/// Each value as often as its length says, in order; lengths are integers. Waits for the device.
+///
+/// # Errors
+/// As [`RunLengths::run_length_decode`](crate::patterns::RunLengths::run_length_decode); [`Error::InvalidArgument`] for lengths that are no
+/// integers, or below zero, [`Error::TooLarge`] for more than 2^32 - 1 elements.
+pub fn run_length_decode<B>(device: &B, values: &DynBuffer<B>, lengths: &DynBuffer<B>) -> Result<DynBuffer<B>>
+where
+    B: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> + Run<ScanTask> + Move,
+{
+    if lengths.len != values.len {
+        return Err(Error::LengthMismatch { what: "lengths", expected: values.len, found: lengths.len });
+    }
+    let Ok(runs) = u32::try_from(values.len) else {
+        return Err(Error::TooLarge { what: "runs to decode", requested: values.len, limit: u32::MAX.into() });
+    };
+    let size = lengths.dtype.size_bytes() as usize;
+    if lengths.dtype.ty().is_float() {
+        return Err(Error::InvalidArgument { what: "lengths", reason: format!("they are integers, not {}", lengths.dtype) });
+    }
+    // How many elements there will be is for the host to know; the lengths are read for it.
+    let signed = matches!(lengths.dtype.ty(), Ty::I32 | Ty::I64);
+    let (mut words, mut total) = (Vec::new(), 0u64);
+    for (k, bytes) in lengths.read_blocking()?.chunks_exact(size).enumerate() {
+        if signed && bytes[size - 1] >> 7 == 1 {
+            return Err(Error::InvalidArgument { what: "lengths", reason: format!("that at position {k} is below zero") });
+        }
+        let length = bytes.iter().rev().fold(0, |word, &b| word << 8 | u64::from(b));
+        total = total.saturating_add(length);
+        words.push(length as u32);
+    }
+    if total > u32::MAX.into() {
+        return Err(Error::TooLarge { what: "elements of all runs", requested: total, limit: u32::MAX.into() });
+    }
+    let (lengths, runs) = (device.upload(&words)?, device.upload_scalar(runs)?);
+    match values.dtype.size_bytes() {
+        4 => Ok(of_bits(device.run_length_decode(&bits::<B, u32>(values)?, &lengths, &runs, total)?, values.dtype)),
+        8 => Ok(of_bits(device.run_length_decode(&bits::<B, u64>(values)?, &lengths, &runs, total)?, values.dtype)),
+        // What is narrower is fetched, since what is read into an operator does not keep the bits of every f16.
+        _ => {
+            let places = device.run_length_decode(&device.iota::<u32>(values.len, 0, 1)?, &lengths, &runs, total)?;
+            fetched(device, values, &places.into())
+        }
+    }
 }

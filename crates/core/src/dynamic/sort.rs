@@ -98,20 +98,3 @@ pub fn sort_with_indices<B: Run<SortTask>>(device: &B, keys: &DynBuffer<B>, by: 
         Ok((keys.into(), places.into()))
     })
 }
-
-/// The keys of one row in order, and the `u32` that travel with them, such as their places.
-///
-/// # Errors
-/// As [`Sort::sort_pairs`](crate::patterns::Sort::sort_pairs); [`Error::InvalidArgument`](crate::Error::InvalidArgument) for values of other types.
-pub fn sort_pairs<B: Run<SortTask>>(
-    device: &B,
-    keys: &DynBuffer<B>,
-    values: &DynBuffer<B>,
-    by: impl Into<SortBy>,
-) -> Result<(DynBuffer<B>, DynBuffer<B>)> {
-    let values = values.typed::<u32>()?;
-    with_dtype!(keys.dtype(), K => {
-        let (keys, values) = device.sort_pairs(&keys.typed::<K>()?, &values, by)?;
-        Ok((keys.into(), values.into()))
-    })
-}

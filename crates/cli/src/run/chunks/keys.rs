@@ -7,14 +7,14 @@ use isowarp::caps::{Numerics, NumericsVerdict};
 use isowarp::dynamic::{self, DynBuffer};
 use isowarp::element::DType;
 use isowarp::ir::{Evaluator, Func};
-use isowarp::patterns::{KeyBits, SortOrder};
+use isowarp::patterns::{KeyBits, SortBy};
 
 type Buffer = DynBuffer<Device>;
 
 /// Which key comes first.
 #[derive(Clone, Copy)]
 pub(super) enum Order<'a> {
-    Values(SortOrder),
+    Values(&'a SortBy),
     /// Where this holds of two keys, the first.
     Own(&'a Func),
 }
@@ -28,18 +28,44 @@ impl Order<'_> {
     }
 }
 
-/// The keys' type and their order; indices go with them where there are two sizes.
+/// What goes with keys.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum With {
+    Nothing,
+    /// Where they were.
+    Indices,
+    /// Values of this type.
+    Values(DType),
+}
+
+/// The keys' type and their order, and what goes with them.
 pub(super) struct Keys<'a> {
     pub(super) dtype: DType,
     pub(super) order: Order<'a>,
-    /// Bytes of a key, and of an index.
+    pub(super) with: With,
+    /// Bytes of a key, and of what goes with it.
     pub(super) sizes: Vec<u64>,
 }
 
-impl Keys<'_> {
-    /// Whether indices go with them.
-    pub(super) fn indices(&self) -> bool {
-        self.sizes.len() > 1
+impl<'a> Keys<'a> {
+    pub(super) fn new(dtype: DType, order: Order<'a>, with: With) -> Self {
+        let mut keys = Self { dtype, order, with, sizes: Vec::new() };
+        keys.sizes = keys.types().into_iter().map(DType::size_bytes).collect();
+        keys
+    }
+
+    /// The types of a key and of what goes with it.
+    pub(super) fn types(&self) -> Vec<DType> {
+        match self.with {
+            With::Nothing => vec![self.dtype],
+            With::Indices => vec![self.dtype, DType::U32],
+            With::Values(values) => vec![self.dtype, values],
+        }
+    }
+
+    /// Bytes of a key with what goes with it, as they are read.
+    pub(super) fn read_bytes(&self) -> u64 {
+        if self.with == With::Indices { self.sizes[0] } else { self.sizes.iter().sum() }
     }
 
     pub(super) fn len(&self, parts: &[Vec<u8>]) -> usize {
@@ -51,7 +77,11 @@ impl Keys<'_> {
         let size = self.sizes[0] as usize;
         let word = bytes[at * size..][..size].iter().rev().fold(0, |word, &b| word << 8 | u64::from(b));
         match self.order {
-            Order::Values(order) => KeyBits::new(self.dtype, order).of(word),
+            Order::Values(by) => {
+                let key = KeyBits::new(self.dtype, by.order).of(word);
+                // Of the bits that are compared, if not all are.
+                by.bits.as_ref().map_or(key, |bits| key >> bits.start.min(63) & ((1u128 << bits.len()) - 1) as u64)
+            }
             Order::Own(_) if self.dtype == DType::F16 => f16::from_bits(word as u16).to_f32().to_bits().into(),
             Order::Own(_) => word,
         }
@@ -75,7 +105,7 @@ impl Keys<'_> {
     /// The keys in order, rows of `n` of them where they are ordered by value.
     pub(super) fn sort(&self, device: &Device, x: &Buffer, n: u64) -> isowarp::Result<Buffer> {
         match self.order {
-            Order::Values(order) => dynamic::sort(device, x, n, order),
+            Order::Values(by) => dynamic::sort(device, x, n, by.clone()),
             Order::Own(before) => dynamic::sort_by(device, x, before),
         }
     }
@@ -83,7 +113,7 @@ impl Keys<'_> {
     /// Their indices in order, of the same rows.
     pub(super) fn argsort(&self, device: &Device, x: &Buffer, n: u64) -> isowarp::Result<Buffer> {
         match self.order {
-            Order::Values(order) => dynamic::argsort(device, x, n, order),
+            Order::Values(by) => dynamic::argsort(device, x, n, by.clone()),
             Order::Own(before) => dynamic::argsort_by(device, x, before),
         }
     }
@@ -91,7 +121,7 @@ impl Keys<'_> {
     /// Both.
     pub(super) fn sort_with_indices(&self, device: &Device, x: &Buffer) -> isowarp::Result<(Buffer, Buffer)> {
         match self.order {
-            Order::Values(order) => dynamic::sort_with_indices(device, x, order),
+            Order::Values(by) => dynamic::sort_with_indices(device, x, by.clone()),
             Order::Own(before) => {
                 let places = dynamic::argsort_by(device, x, before)?;
                 Ok((dynamic::gather(device, x, &places)?, places))
@@ -99,14 +129,11 @@ impl Keys<'_> {
         }
     }
 
-    /// Keys in order, and the words that travel with them.
-    pub(super) fn sort_pairs(&self, device: &Device, x: &Buffer, values: &Buffer) -> isowarp::Result<(Buffer, Buffer)> {
+    /// Keys in order, and what travels with them, of rows as those of [`Keys::sort`].
+    pub(super) fn sort_pairs(&self, device: &Device, x: &Buffer, values: &Buffer, n: u64) -> isowarp::Result<(Buffer, Buffer)> {
         match self.order {
-            Order::Values(order) => dynamic::sort_pairs(device, x, values, order),
-            Order::Own(_) => {
-                let (sorted, places) = self.sort_with_indices(device, x)?;
-                Ok((sorted, dynamic::gather(device, values, &places)?))
-            }
+            Order::Values(by) => dynamic::sort_pairs(device, x, values, n, by.clone()),
+            Order::Own(before) => dynamic::sort_pairs_by(device, x, values, before),
         }
     }
 }
@@ -116,12 +143,13 @@ mod tests {
     use super::*;
     use isowarp::element::Ty;
     use isowarp::expression;
+    use isowarp::patterns::SortOrder;
 
     #[test]
     fn the_host_compares_as_the_device_does() {
         let of = |dtype: DType, text: &str, a: &[u8], b: &[u8]| {
             let func = expression::parse(text, &[dtype.ty(), dtype.ty()], None, Some(Ty::Bool)).expect("an order");
-            let keys = Keys { dtype, order: Order::Own(&func), sizes: vec![dtype.size_bytes()] };
+            let keys = Keys::new(dtype, Order::Own(&func), With::Nothing);
             let mut before = keys.before();
             let [a, b] = [keys.key(a, 0), keys.key(b, 0)];
             [before(a, b), before(b, a)]
@@ -135,6 +163,20 @@ mod tests {
     }
 
     #[test]
+    fn keys_are_compared_by_the_bits_that_are_asked_for() {
+        let key = |dtype: DType, order: SortOrder, bits: std::ops::Range<u32>, bytes: &[u8]| {
+            let by = order.bits(bits);
+            Keys::new(dtype, Order::Values(&by), With::Nothing).key(bytes, 0)
+        };
+        assert_eq!(key(DType::U8, SortOrder::Ascending, 2..5, &[0b1101_0111]), 0b101);
+        assert_eq!(key(DType::U8, SortOrder::Descending, 2..5, &[0b1101_0111]), 0b010);
+        // The highest bit of a signed key is flipped.
+        assert_eq!(key(DType::I64, SortOrder::Ascending, 63..64, &(-1i64).to_le_bytes()), 0);
+        assert_eq!(key(DType::U64, SortOrder::Ascending, 0..64, &u64::MAX.to_le_bytes()), u64::MAX);
+        assert_eq!(key(DType::U64, SortOrder::Ascending, 64..64, &u64::MAX.to_le_bytes()), 0);
+    }
+
+    #[test]
     fn orders_that_compute_floats_ask_for_the_definition() {
         let mut device = Device::open("cpu".parse().expect("a backend")).expect("the CPU");
         let order = |ty| expression::parse("x < y", &[ty, ty], None, Some(Ty::Bool)).expect("an order");
@@ -142,6 +184,6 @@ mod tests {
         assert!(Order::Own(&floats).is_exact(&device));
         device = device.with_numerics(Numerics::Fast);
         assert!(!Order::Own(&floats).is_exact(&device) && Order::Own(&integers).is_exact(&device));
-        assert!(Order::Values(SortOrder::Ascending).is_exact(&device));
+        assert!(Order::Values(&SortBy::default()).is_exact(&device));
     }
 }

@@ -90,11 +90,10 @@ fn merged(job: &mut Job<'_>, keys: &Keys<'_>, mut parts: Vec<Vec<Vec<u8>>>) -> i
         let all = parts.iter().map(|part| &part[k][..]).collect::<Vec<_>>().concat();
         DynBuffer::upload(device, dtype, &all)
     };
-    let of = [keys.dtype, DType::U32].into_iter().take(keys.sizes.len()).enumerate();
-    let uploaded = of.map(upload).collect::<isowarp::Result<Vec<DynBuffer<Device>>>>()?;
+    let uploaded = keys.types().into_iter().enumerate().map(upload).collect::<isowarp::Result<Vec<DynBuffer<Device>>>>()?;
     drop(parts);
     let sorted = job.time(|| match &uploaded[..] {
-        [x, values] => keys.sort_pairs(device, x, values).map(|(keys, values)| vec![keys, values]),
+        [x, values] => keys.sort_pairs(device, x, values, x.len()).map(|(keys, values)| vec![keys, values]),
         all => all.iter().map(|x| keys.sort(device, x, x.len())).collect(),
     })?;
     sorted.iter().map(DynBuffer::read_blocking).collect()
@@ -166,7 +165,7 @@ pub(super) fn merge(
 
 #[cfg(test)]
 mod tests {
-    use super::super::keys::Order;
+    use super::super::keys::{Order, With};
     use super::*;
     use isowarp::element::Ty;
     use isowarp::patterns::SortOrder;
@@ -177,7 +176,8 @@ mod tests {
 
     #[test]
     fn what_no_unread_element_can_come_before_is_safe() {
-        let keys = Keys { dtype: DType::U8, order: Order::Values(SortOrder::Ascending), sizes: vec![1] };
+        let up = SortOrder::Ascending.into();
+        let keys = Keys::new(DType::U8, Order::Values(&up), With::Nothing);
         let safe = |blocks: &[(&[u8], bool)]| safe(&keys, &blocks.iter().map(|(k, more)| block(k, *more)).collect::<Vec<_>>());
         // Everything is in memory.
         assert_eq!(safe(&[(&[1, 9], false), (&[2], false), (&[], false)]), [2, 1, 0]);
@@ -186,13 +186,14 @@ mod tests {
         // Of runs with the same last key the first one goes on.
         assert_eq!(safe(&[(&[5, 5], true), (&[5, 5], true), (&[5], true)]), [2, 0, 0]);
         assert_eq!(safe(&[(&[5, 5], false), (&[5, 5], true), (&[5], true)]), [2, 2, 0]);
-        let keys = Keys { dtype: DType::F32, order: Order::Values(SortOrder::Descending), sizes: vec![4] };
+        let down = SortOrder::Descending.into();
+        let keys = Keys::new(DType::F32, Order::Values(&down), With::Nothing);
         let blocks = [[f32::NAN, 1.0].as_slice(), &[0.0, -0.0]].map(|v| v.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>());
         let [a, b] = blocks.map(|bytes| Block { parts: vec![bytes], next: 0, end: 1 });
         assert_eq!(super::safe(&keys, &[b, a]), [0, 2]);
         // By an order of one's own, of which 12 and 2 are equal.
         let ends = isowarp::expression::parse("x % 10 < y % 10", &[Ty::U32, Ty::U32], None, Some(Ty::Bool)).expect("an order");
-        let keys = Keys { dtype: DType::U8, order: Order::Own(&ends), sizes: vec![1] };
+        let keys = Keys::new(DType::U8, Order::Own(&ends), With::Nothing);
         let safe = |blocks: &[(&[u8], bool)]| super::safe(&keys, &blocks.iter().map(|(k, more)| block(k, *more)).collect::<Vec<_>>());
         assert_eq!(safe(&[(&[11, 2, 3], true), (&[1, 12], true), (&[31, 2, 9], false)]), [2, 2, 1]);
         assert_eq!(safe(&[(&[2], true), (&[12], true)]), [1, 0]);

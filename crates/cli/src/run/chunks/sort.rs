@@ -1,36 +1,59 @@
-//! Sorts: rows that a chunk holds are sorted as they are read; of longer ones chunks are sorted, and then merged.
+//! Sorts: rows that a chunk holds are sorted as they are read; of longer ones chunks are sorted, and then merged. What goes with keys, their
+//! indices or values, goes with them from the first chunk to the last merge.
 
-use super::keys::Keys;
+use super::keys::{Keys, With};
 use super::merge;
 use super::runs::{Runs, Writer};
 use super::{Job, KEYS, Sorted};
 use crate::failure::{Failure, Result};
 use crate::npy::{self, Array, Reader};
-use crate::output::{Halted, Output};
+use crate::output::Halted;
+use crate::progress::Progress;
+use crate::run::Outputs;
+use crate::run::execute::Beside;
 use crate::run::plan::Plan;
-use isowarp::Error;
 use isowarp::dynamic::DynBuffer;
-use isowarp::element::DType;
+use isowarp::{Device, Error};
 use std::io::Write;
 
+/// Bytes of keys, and of what goes with them.
+type Parts = Vec<Vec<u8>>;
+
 /// Sorts the rows of an array, and returns the bytes of the result.
-pub(super) fn sort(job: &mut Job<'_>, plan: &Plan, inputs: Vec<Reader>, (n, order, indices): Sorted<'_>, output: &Output) -> Result<u64> {
-    let mut from = inputs.into_iter().next().ok_or_else(|| Failure::defect("a sort without an input"))?;
-    let (elements, dtype) = (from.head().len(), from.head().dtype);
+pub(super) fn sort(job: &mut Job<'_>, plan: &Plan, inputs: Vec<Reader>, (n, order, indices): Sorted<'_>, outputs: &Outputs) -> Result<u64> {
+    let mut from = inputs;
+    let head = from.first().ok_or_else(|| Failure::defect("a sort without an input"))?.head();
+    let (elements, dtype, truth) = (head.len(), head.dtype, head.boolean);
     if indices && n > KEYS {
         return Err(Error::TooLarge { what: "elements of a sort", requested: n, limit: KEYS }.into());
     }
-    let sizes = if indices { vec![dtype.size_bytes(), 4] } else { vec![dtype.size_bytes()] };
-    let keys = Keys { dtype, order, sizes };
-    let out = if indices { DType::U32 } else { dtype };
+    let with = match from.get(1) {
+        _ if indices => With::Indices,
+        Some(values) => With::Values(values.head().dtype),
+        None => With::Nothing,
+    };
+    let keys = Keys::new(dtype, order, with);
+    let out = keys.types().last().copied().unwrap_or(dtype);
     let header = npy::header_of(&plan.shape, out, plan.boolean)?;
+    let of_keys = npy::header_of(&plan.shape, dtype, truth)?;
     let passes = if n > job.chunk { merge::passes(job, &keys, n.div_ceil(job.chunk)) } else { 0 };
-    job.progress.expect(elements * keys.sizes[0] * (1 + u64::from(passes)));
+    job.progress.expect(elements * (keys.read_bytes() + keys.sizes[0] * u64::from(passes)));
     let temp = job.temp.clone();
-    output.stream(&temp, |w| {
+    // Where keys go too, if values travel with them.
+    let beside = outputs.of(Beside::Keys);
+    let mut work = |w: &mut dyn Write, mut k: Option<&mut dyn Write>| -> Result<(), Halted> {
         w.write_all(&header)?;
+        if let Some(k) = &mut k {
+            k.write_all(&of_keys)?;
+        }
         let mut left = elements;
-        let mut put = |bytes: Vec<u8>| put(w, bytes, plan.boolean);
+        let mut put = |mut parts: Parts| {
+            put(w, parts.pop().unwrap_or_default(), plan.boolean)?;
+            match (&mut k, parts.pop()) {
+                (Some(k), Some(keys)) => put(*k, keys, truth),
+                _ => Ok(()),
+            }
+        };
         while left > 0 {
             left -= if n > job.chunk {
                 row(job, &keys, &mut from, n, &mut put)?;
@@ -40,10 +63,15 @@ pub(super) fn sort(job: &mut Job<'_>, plan: &Plan, inputs: Vec<Reader>, (n, orde
             };
         }
         // Closed before its place is taken, which may be its own.
-        drop(from);
+        from.clear();
         Ok(())
-    })?;
-    Ok(elements * out.size_bytes())
+    };
+    match beside {
+        None => outputs.result.stream(&temp, |w| work(w, None))?,
+        Some(beside) => outputs.result.stream(&temp, |w| Ok(beside.stream(&temp, |k| work(w, Some(k)))?))?,
+    }
+    let written = out.size_bytes() + if beside.is_some() { dtype.size_bytes() } else { 0 };
+    Ok(elements * written)
 }
 
 /// Writes a piece of the result.
@@ -54,37 +82,61 @@ fn put(w: &mut dyn Write, mut bytes: Vec<u8>, boolean: bool) -> Result<(), Halte
     Ok(w.write_all(&bytes)?)
 }
 
+/// So many elements of every input.
+fn read(from: &mut [Reader], elements: u64, progress: &Progress) -> Result<Parts> {
+    from.iter_mut().map(|r| r.next(elements * r.head().dtype.size_bytes(), progress)).collect()
+}
+
+/// Cuts what was read behind so many elements, and returns the rest.
+fn split(keys: &Keys<'_>, parts: &mut Parts, elements: u64) -> Parts {
+    parts.iter_mut().zip(&keys.sizes).map(|(part, size)| part.split_off((elements * size) as usize)).collect()
+}
+
+/// What was read, on the device.
+fn upload(device: &Device, keys: &Keys<'_>, parts: &Parts) -> isowarp::Result<Vec<DynBuffer<Device>>> {
+    parts.iter().zip(keys.types()).map(|(part, dtype)| DynBuffer::upload(device, dtype, part)).collect()
+}
+
+/// Rows of `n` elements in order, as bytes: the keys with their values, or their indices alone.
+fn in_order(job: &mut Job<'_>, keys: &Keys<'_>, parts: &Parts, n: u64) -> isowarp::Result<Parts> {
+    let device = job.device;
+    let uploaded = upload(device, keys, parts)?;
+    let sorted = job.time(|| match &uploaded[..] {
+        [x, values] => keys.sort_pairs(device, x, values, n).map(|(keys, values)| vec![keys, values]),
+        all => all.iter().map(|x| if keys.with == With::Indices { keys.argsort(device, x, n) } else { keys.sort(device, x, n) }).collect(),
+    })?;
+    sorted.iter().map(DynBuffer::read_blocking).collect()
+}
+
 /// Sorts as many whole rows as a chunk holds, of `left` elements, and returns how many elements that were.
 fn rows(
     job: &mut Job<'_>,
     keys: &Keys<'_>,
-    from: &mut Reader,
+    from: &mut [Reader],
     (n, left): (u64, u64),
-    put: &mut impl FnMut(Vec<u8>) -> Result<(), Halted>,
+    put: &mut impl FnMut(Parts) -> Result<(), Halted>,
 ) -> Result<u64, Halted> {
     job.progress.say("sorting rows");
-    let (device, size) = (job.device, keys.sizes[0]);
     let taken = (job.chunk / n * n).min(left);
-    let mut waiting = vec![from.next(taken * size, &job.progress)?];
-    while let Some(mut bytes) = waiting.pop() {
-        let rows = bytes.len() as u64 / size / n;
-        let sorted = DynBuffer::upload(device, keys.dtype, &bytes)
-            .and_then(|x| job.time(|| if keys.indices() { keys.argsort(device, &x, n) } else { keys.sort(device, &x, n) }));
-        match sorted.and_then(|sorted| sorted.read_blocking()) {
+    let mut waiting = vec![read(from, taken, &job.progress)?];
+    while let Some(mut parts) = waiting.pop() {
+        let rows = keys.len(&parts) as u64 / n;
+        match in_order(job, keys, &parts, n) {
             Ok(found) => {
-                job.took(rows * n, size);
+                job.took(rows * n, keys.read_bytes());
                 put(found)?;
             }
             Err(e) if rows == 1 => {
                 // From now on rows are sorted in parts.
                 job.halve((n, 1), e)?;
-                let array = Array { shape: vec![n], dtype: keys.dtype, boolean: false, bytes };
-                row(job, keys, &mut Reader::from(array), n, put)?;
+                let reader = |(bytes, dtype)| Reader::from(Array { shape: vec![n], dtype, boolean: false, bytes });
+                let mut again: Vec<Reader> = parts.into_iter().zip(keys.types()).map(reader).collect();
+                row(job, keys, &mut again, n, put)?;
             }
             Err(e) => {
                 job.halve((rows, n), e)?;
-                let rest = bytes.split_off((rows / 2 * n * size) as usize);
-                waiting.extend([rest, bytes]);
+                let rest = split(keys, &mut parts, rows / 2 * n);
+                waiting.extend([rest, parts]);
             }
         }
     }
@@ -95,37 +147,37 @@ fn rows(
 fn row(
     job: &mut Job<'_>,
     keys: &Keys<'_>,
-    from: &mut Reader,
+    from: &mut [Reader],
     n: u64,
-    put: &mut impl FnMut(Vec<u8>) -> Result<(), Halted>,
+    put: &mut impl FnMut(Parts) -> Result<(), Halted>,
 ) -> Result<(), Halted> {
     job.progress.say("sorting chunks");
     let runs = chunks(job, keys, from, n)?;
     job.progress.say("merging");
-    merge::merge(job, keys, runs, |mut parts| put(parts.swap_remove(usize::from(keys.indices()))))
+    merge::merge(job, keys, runs, put)
 }
 
 /// Sorts a row's chunks into runs.
-fn chunks(job: &mut Job<'_>, keys: &Keys<'_>, from: &mut Reader, n: u64) -> Result<Runs> {
-    let (folder, size) = (job.temp.clone(), keys.sizes[0]);
+fn chunks(job: &mut Job<'_>, keys: &Keys<'_>, from: &mut [Reader], n: u64) -> Result<Runs> {
+    let folder = job.temp.clone();
     let mut writer = Writer::new(&folder, &keys.sizes)?;
     let mut at = 0;
     while at < n {
         let taken = job.chunk.min(n - at);
-        let mut waiting = vec![from.next(taken * size, &job.progress)?];
-        while let Some(mut bytes) = waiting.pop() {
-            let elements = bytes.len() as u64 / size;
-            match run(job, keys, &bytes, at) {
-                Ok(parts) => {
-                    job.took(elements, size);
-                    writer.write(&parts)?;
+        let mut waiting = vec![read(from, taken, &job.progress)?];
+        while let Some(mut parts) = waiting.pop() {
+            let elements = keys.len(&parts) as u64;
+            match run(job, keys, &parts, at) {
+                Ok(sorted) => {
+                    job.took(elements, keys.read_bytes());
+                    writer.write(&sorted)?;
                     writer.end();
                     at += elements;
                 }
                 Err(e) => {
                     job.halve((elements, 1), e)?;
-                    let rest = bytes.split_off((elements / 2 * size) as usize);
-                    waiting.extend([rest, bytes]);
+                    let rest = split(keys, &mut parts, elements / 2);
+                    waiting.extend([rest, parts]);
                 }
             }
         }
@@ -133,13 +185,13 @@ fn chunks(job: &mut Job<'_>, keys: &Keys<'_>, from: &mut Reader, n: u64) -> Resu
     writer.done()
 }
 
-/// Sorts the keys from `at` on; and their indices, where there are any.
-fn run(job: &mut Job<'_>, keys: &Keys<'_>, bytes: &[u8], at: u64) -> isowarp::Result<Vec<Vec<u8>>> {
-    let device = job.device;
-    let x = DynBuffer::upload(device, keys.dtype, bytes)?;
-    if !keys.indices() {
-        return Ok(vec![job.time(|| keys.sort(device, &x, x.len()))?.read_blocking()?]);
+/// Sorts the keys from `at` on, and what goes with them.
+fn run(job: &mut Job<'_>, keys: &Keys<'_>, parts: &Parts, at: u64) -> isowarp::Result<Parts> {
+    if keys.with != With::Indices {
+        return in_order(job, keys, parts, keys.len(parts) as u64);
     }
+    let device = job.device;
+    let x = DynBuffer::upload(device, keys.dtype, &parts[0])?;
     let (sorted, places) = job.time(|| keys.sort_with_indices(device, &x))?;
     let mut places = places.read_blocking()?;
     for place in places.chunks_exact_mut(4) {

@@ -1,0 +1,51 @@
+//! Questions about elements: where a condition holds, whether and how often, and whether they are in order.
+
+use super::{DynBuffer, DynInputs, inlined, single, with_dtype};
+use crate::backend::Run;
+use crate::buffer::DeviceScalar;
+use crate::error::Result;
+use crate::ir::Func;
+use crate::patterns::{Find as _, MapTask, ReduceTask, Sort as _, SortBy, SortTask};
+
+macro_rules! question {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        ///
+        /// # Errors
+        /// As [`Find::find_if`](crate::patterns::Find::find_if); [`crate::ir::OpError::Signature`] if the inputs do not fit the operator.
+        pub fn $name<B: Run<ReduceTask> + Run<MapTask>>(device: &B, condition: &Func, inputs: &[&DynBuffer<B>]) -> Result<DeviceScalar<B, u32>> {
+            single(condition)?;
+            let inputs = DynInputs { params: &condition.params, buffers: inputs };
+            device.$name(inputs, |args| inlined::<bool>(condition, &args))
+        }
+    };
+}
+
+question!(
+    /// The lowest index at which `condition` of the inputs is not zero, or the number of elements.
+    find_if
+);
+question!(
+    /// 1 where `condition` is not zero for some element, else 0.
+    any
+);
+question!(
+    /// 1 where `condition` is not zero for every element (of none, too), else 0.
+    all
+);
+question!(
+    /// The number of elements for which `condition` is not zero.
+    count_if
+);
+
+/// 1 where no key comes before its left neighbour, else 0.
+///
+/// # Errors
+/// As [`Sort::is_sorted`](crate::patterns::Sort::is_sorted).
+pub fn is_sorted<B: Run<SortTask> + Run<ReduceTask> + Run<MapTask>>(
+    device: &B,
+    keys: &DynBuffer<B>,
+    by: impl Into<SortBy>,
+) -> Result<DeviceScalar<B, u32>> {
+    with_dtype!(keys.dtype, K => device.is_sorted(&keys.typed::<K>()?, by))
+}
