@@ -15,6 +15,7 @@ mod histogram;
 mod identity;
 #[cfg(feature = "wgpu")]
 mod interop;
+mod into;
 mod lazy;
 mod merge;
 mod merge_from;

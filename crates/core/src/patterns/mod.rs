@@ -46,7 +46,7 @@ pub use segments::{
     ByKeyPlaces, Counted, CountedRuns, Difference, LazyKeys, OffsetScan, ReduceByKeyTask, SegmentPlaces, Segmented, SegmentedExtremes,
     SegmentedReduceTask, SegmentedSort, SegmentedSortFrom, SegmentedSortPlaces, SegmentedSortTask,
 };
-pub use select::{Find, RunLengths, Select, SelectKind, SelectTask, Selected, UniqueFrom};
+pub use select::{Find, RunLengths, Select, SelectInto, SelectKind, SelectTask, Selected, UniqueFrom};
 pub use sort::{
     Digit, KeyBits, Keyed, Payload, Sort, SortBy, SortFrom, SortOrder, SortPayload, SortPlaces, SortTask, TopK, TopKFrom, TopKRows,
     TopKTask,
