@@ -23,6 +23,7 @@ mod merge_sort;
 mod moves;
 mod oracles;
 mod properties;
+mod refused;
 mod runs;
 mod segments;
 mod select;
