@@ -22,6 +22,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     sorts_of_segments(c);
     gathers(c);
     scatters(c);
+    narrow(c);
     combined::<B, u32>(c, &ScatterOp::COMBINING);
     combined::<B, i32>(c, &[ScatterOp::Min, ScatterOp::Max]);
     combined::<B, f32>(c, &[ScatterOp::Sum, ScatterOp::Sub, ScatterOp::Min, ScatterOp::Max]);
@@ -262,6 +263,42 @@ fn scatters<B: Target>(c: &mut Cases<B>) {
         d.scatter_unique_from_into(counting(100_003), |i| (i * 419 + 5, i * i), &out)?;
         d.reduce_from((&out, index()), |(x, i)| x * (i * 2 + 1), Sum)
     })
+    .bytes(4 * n);
+}
+
+/// Elements narrower than a word, beside others that keep every bit, and whether such are in order.
+fn narrow<B: Target>(c: &mut Cases<B>) {
+    for n in [0, 1, 33, 4097, 100_003] {
+        c.add(format!("move/scatter_from/u8/n={n}"), move |d| {
+            let (x, out) = (input::<B, u32>(d, Fill::Bits, n, "x")?, input::<B, u8>(d, Fill::Bits, 3001, "targets")?);
+            d.scatter_from_into((&x.reversed(), index()), |(x, i)| (spread(i, 2990), (x >> 3).store_as::<u8>()), &out.slice(5..2995)?)?;
+            let unique = input::<B, u8>(d, Fill::Bits, n + 5, "unique")?;
+            let f = |(i, n): (Expr<u32>, Expr<u32>)| (n - i + 2, (i * i).store_as::<u8>());
+            d.scatter_unique_from_into((counting(n), scalar(n as u32)), f, &unique.slice(..n + 2)?)?;
+            let bytes = || (&x, |x: Expr<u32>| (x >> 24).store_as::<u8>());
+            let sorted = d.is_sorted_from(bytes().0, bytes().1, SortOrder::Ascending)?;
+            Ok((out, unique, sorted, d.is_sorted_from(counting(n), |i| (i >> 9).store_as::<u8>(), SortOrder::Ascending)?))
+        });
+        c.add(format!("move/scatter_from/f16/n={n}"), move |d| {
+            // Every magnitude, and NaN; targets that are NaN with bits of their own.
+            let (x, out) = (input::<B, f32>(d, Fill::Bits, n, "x")?, input::<B, f16>(d, Fill::Bits, 3001, "targets")?);
+            d.scatter_from_into((&x, index()), |(x, i)| (spread(i, 2990), x.store_as::<f16>()), &out.slice(5..2995)?)?;
+            let unique = input::<B, f16>(d, Fill::Bits, n + 5, "unique")?;
+            let f = |(i, k): (Expr<u32>, Expr<f32>)| (i.cast::<i32>() - 3, (i.cast::<f32>() * k).store_as::<f16>());
+            d.scatter_unique_from_into((counting(n), scalar(1e-6f32)), f, &unique.slice(1..)?)?;
+            let rising = d.is_sorted_from(counting(n), |i| (i.cast::<f32>() * 1e-9).store_as::<f16>(), SortOrder::Ascending)?;
+            Ok((out, unique, rising, d.is_sorted_from(&x, Expr::store_as::<f16>, SortOrder::Descending)?))
+        })
+        .needs(&[f16::DTYPE]);
+    }
+    let n = ABOVE_BINDING;
+    c.add("move/scatter_from/f16/above_binding_limit", move |d| {
+        let out = d.buffer::<f16>(n)?;
+        d.fill(&out, f16::from_f32(3.0))?;
+        d.scatter_from_into(counting(100_003), |i| (i * 419 + 5, i.cast::<f32>().store_as::<f16>()), &out)?;
+        d.reduce_from((&out, index()), |(x, i)| x.bitcast::<u32>() * (i * 2 + 1), Sum)
+    })
+    .needs(&[f16::DTYPE])
     .bytes(4 * n);
 }
 

@@ -44,6 +44,57 @@ fn the_textbooks_sixteen_keys_go_where_it_says() -> Result<()> {
     Ok(())
 }
 
+/// One pass of a textbook's radix sort by `bits` bits from `low` on, over blocks of four keys: how many keys of each digit a block has, in the order of
+/// digits and within it of blocks, where those of each begin, and the keys where that puts them.
+fn radix_pass(d: &Device, keys: &Buffer<Device, u32>, (low, bits): (u32, u32)) -> (Vec<u32>, Vec<u32>, Vec<u32>, Buffer<Device, u32>) {
+    let digit = move |k: Expr<u32>| (k >> low) & ((1 << bits) - 1u32);
+    let cell = move |(k, i): (Expr<u32>, Expr<u32>)| digit(k) * 4 + i / 4;
+    let table = d.histogram(binned((keys, index()), 4 << bits, cell)).unwrap();
+    let starts = d.scan_exclusive(&table, Sum).unwrap();
+    // A key's place among those of its block that have its digit.
+    let equal = d.group_match_mask(keys, 4, digit).unwrap();
+    let target = |(k, i, equal, starts): (Expr<u32>, Expr<u32>, Expr<u32>, isowarp::ir::ArrayExpr<u32>)| {
+        starts.at(cell((k, i))) + (equal & ((lit(1u32) << (i % 4)) - 1u32)).count_ones()
+    };
+    let targets = d.map((keys, index(), &equal, array(&starts)), target).unwrap();
+    let out = d.buffer(keys.len()).unwrap();
+    d.scatter_unique_checked_into(keys, &targets, &out).unwrap();
+    (table.read_blocking().unwrap(), starts.read_blocking().unwrap(), targets.read_blocking().unwrap(), out)
+}
+
+/// Kirk, Hwu and El Hajj, figures 13.2 to 13.8: the sixteen keys in four blocks of four, by one bit and by two, with the tables of what each block has
+/// of each digit, their scans, where keys go, and what lies there after each pass.
+#[test]
+fn the_textbooks_radix_tables_are_histograms_and_their_scans() {
+    let keys = [12u32, 3, 6, 9, 15, 8, 5, 10, 9, 6, 11, 13, 4, 10, 7, 0];
+    let sorted = [0u32, 3, 4, 5, 6, 6, 7, 8, 9, 9, 10, 10, 11, 12, 13, 15];
+    let by_one = [
+        [12u32, 6, 8, 10, 6, 4, 10, 0, 3, 9, 15, 5, 9, 11, 13, 7],
+        [12, 8, 4, 0, 9, 5, 9, 13, 6, 10, 6, 10, 3, 15, 11, 7],
+        [8, 0, 9, 9, 10, 10, 3, 11, 12, 4, 5, 13, 6, 6, 15, 7],
+        sorted,
+    ];
+    each(|d| {
+        let x = d.upload(&keys).unwrap();
+        let ones_before = d.scan_from(&x, |k| k & 1u32, Sum, true).unwrap();
+        assert_eq!(ones_before.read_blocking().unwrap(), [0, 0, 1, 1, 2, 3, 3, 4, 4, 5, 5, 6, 7, 7, 7, 8]);
+        let (table, starts, targets, _) = radix_pass(d, &x, (0, 1));
+        assert_eq!(table, [2, 2, 1, 3, 2, 2, 3, 1]);
+        assert_eq!(starts, [0, 2, 4, 5, 8, 10, 12, 15]);
+        assert_eq!(targets, [0, 8, 1, 9, 10, 2, 11, 3, 12, 4, 13, 14, 5, 6, 15, 7]);
+        let mut pass = x.clone();
+        for (low, expected) in (0..).zip(&by_one) {
+            pass = radix_pass(d, &pass, (low, 1)).3;
+            assert_eq!(pass.read_blocking().unwrap(), expected, "bit {low}");
+        }
+        let (table, starts, _, first) = radix_pass(d, &x, (0, 2));
+        assert_eq!(table, [1, 1, 0, 2, 1, 1, 2, 0, 1, 1, 1, 1, 1, 1, 1, 1]);
+        assert_eq!(starts, [0, 1, 2, 2, 4, 5, 6, 8, 8, 9, 10, 11, 12, 13, 14, 15]);
+        assert_eq!(first.read_blocking().unwrap(), by_one[1]);
+        assert_eq!(radix_pass(d, &first, (2, 2)).3.read_blocking().unwrap(), sorted);
+    });
+}
+
 /// Kirk, Hwu and El Hajj, section 13.1: people of an age and an income, by income from the greatest; and by income, within it by age.
 #[test]
 fn the_textbooks_people_are_sorted_by_one_column_and_by_two() -> Result<()> {

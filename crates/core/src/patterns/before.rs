@@ -98,7 +98,13 @@ pub(super) fn own_behind(params: &[Param], k: u16, before: u16) -> Value {
 
 /// The one result of an operator over these arguments, its arrays being numbered on from `before`.
 pub(super) fn inlined<T: Scalar>(value: &Func, args: &[Value], before: u16) -> Expr<T> {
-    crate::dynamic::inline_behind(value, args, before).first().map_or_else(|| lit(T::from_bits64(0)), |&v| Expr::from_value(v))
+    Expr::from_value(inlined_value(value, args, before))
+}
+
+/// The same of whatever type it is.
+fn inlined_value(value: &Func, args: &[Value], before: u16) -> Value {
+    let zero = || graph::with(|g| g.constant(value.result_types().first().copied().unwrap_or(Ty::U32), 0));
+    crate::dynamic::inline_behind(value, args, before).first().copied().unwrap_or_else(zero)
 }
 
 /// An operator over inputs that is computed for an element and for a neighbour. Its leaves come first, so that arrays keep their numbers.
@@ -116,19 +122,35 @@ impl<B: Backend> Neighbours<B> {
         inputs: &I,
         f: impl FnOnce(I::Exprs) -> R,
     ) -> Result<Self> {
-        let mut c = collect(device, pattern, inputs)?;
-        let (n, value) = (c.len()?, trace(inputs, &c, f)?);
+        let c = collect(device, pattern, inputs)?;
+        let value = trace(inputs, &c, f)?;
+        Self::of(c, value)
+    }
+
+    /// Of leaves that were collected, and what was traced over them.
+    pub(super) fn of(mut c: Collector<B>, value: Arc<Func>) -> Result<Self> {
+        let n = c.len()?;
         let before = (0..c.leaves.len() as u16).map(|k| moved(&mut c, k, n, true)).collect::<Result<_>>()?;
         let number = c.leaves.len() as u16;
         index().collect(&mut c)?;
         Ok(Self { c, value, before, index: number })
     }
 
+    /// The type of what the operator gives.
+    pub(super) fn ty(&self) -> Ty {
+        self.value.result_types().first().copied().unwrap_or(Ty::U32)
+    }
+
     /// An operator of what is before an element, of its own, and of its index; what is before the first one means nothing.
     pub(super) fn trace<T: Scalar, R: Traced>(&self, g: impl FnOnce(Expr<T>, Expr<T>, Expr<u32>) -> R) -> Result<Arc<Func>> {
+        self.trace_values(|before, own, i| g(Expr::from_value(before), Expr::from_value(own), i))
+    }
+
+    /// The same of whatever [type](Self::ty) it is.
+    pub(super) fn trace_values<R: Traced>(&self, g: impl FnOnce(Value, Value, Expr<u32>) -> R) -> Result<Arc<Func>> {
         let build = || {
             let (before, ours, i) = self.both(|i| i - 1);
-            g(inlined(&self.value, &before, 0), inlined(&self.value, &ours, 0), i)
+            g(inlined_value(&self.value, &before, 0), inlined_value(&self.value, &ours, 0), i)
         };
         Ok(Arc::new(ir::pack(self.c.params.clone(), build)?))
     }

@@ -1,18 +1,19 @@
 //! P09 move, by shape: axes permuted, transposes, strided and pitched copies, image layouts, Morton order.
 
+mod copy;
 mod morton;
 mod task;
 
 pub use task::{Axis, LayoutTask, MAX_AXES, Plane};
 
 use super::Map as _;
-use super::check_aliasing;
 use super::moves::Move;
-use crate::backend::{Leaf, Out, Run};
+use crate::backend::Run;
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::input::require;
+pub(crate) use copy::copy;
+use copy::{permuted, pitch};
 use morton::{morton_bits, reordered};
 
 /// The order in which the axes of a batch of images lie in memory, the slowest first.
@@ -38,6 +39,12 @@ impl ImageLayout {
             Self::Nhwc => [0, 2, 3, 1],
             Self::Chwn => [1, 2, 3, 0],
         }
+    }
+
+    /// The shape of images of these sizes, and the order of its axes in another layout.
+    fn to(self, other: Self, sizes: [u64; 4]) -> ([u64; 4], [usize; 4]) {
+        let axes = self.axes();
+        (axes.map(|a| sizes[a]), other.axes().map(|a| axes.iter().position(|&b| b == a).unwrap_or_default()))
     }
 }
 
@@ -165,6 +172,30 @@ pub trait Layout: Run<LayoutTask> + Move {
         self.permute_axes(x, &[batch, rows, columns], &[0, 2, 1])
     }
 
+    /// As [`Layout::transpose_batched`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(b"abcdefABCDEF")?, dev.buffer(12)?);
+    /// dev.transpose_batched_into(&x, 2, 2, 3, &out)?;
+    /// assert_eq!(out.read_blocking()?, *b"adbecfADBECF");
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Layout::permute_axes_into`].
+    fn transpose_batched_into<T: Element>(
+        &self,
+        x: &Buffer<Self, T>,
+        batch: u64,
+        rows: u64,
+        columns: u64,
+        out: &Buffer<Self, T>,
+    ) -> Result<()> {
+        self.permute_axes_into(x, &[batch, rows, columns], &[0, 2, 1], out)
+    }
+
     /// A batch of images, `[n, c, h, w]` being its sizes, from one layout to another.
     ///
     /// ```
@@ -186,9 +217,34 @@ pub trait Layout: Run<LayoutTask> + Move {
         from: ImageLayout,
         to: ImageLayout,
     ) -> Result<Buffer<Self, T>> {
-        let shape = from.axes().map(|a| sizes[a]);
-        let order = to.axes().map(|a| from.axes().iter().position(|&b| b == a).unwrap_or_default());
+        let (shape, order) = from.to(to, sizes);
         self.permute_axes(x, &shape, &order)
+    }
+
+    /// As [`Layout::convert_layout`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// // A pixel of three channels in each of two images.
+    /// let (x, out) = (dev.upload(b"rgbRGB")?, dev.buffer(6)?);
+    /// dev.convert_layout_into(&x, [2, 3, 1, 1], ImageLayout::Nhwc, ImageLayout::Chwn, &out)?;
+    /// assert_eq!(out.read_blocking()?, *b"rRgGbB");
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Layout::permute_axes_into`].
+    fn convert_layout_into<T: Element>(
+        &self,
+        x: &Buffer<Self, T>,
+        sizes: [u64; 4],
+        from: ImageLayout,
+        to: ImageLayout,
+        out: &Buffer<Self, T>,
+    ) -> Result<()> {
+        let (shape, order) = from.to(to, sizes);
+        self.permute_axes_into(x, &shape, &order, out)
     }
 
     /// A copy between two places of any strides: source element `from + sum i_k * axes[k].from` goes to element `to + sum i_k * axes[k].to`.
@@ -289,6 +345,23 @@ pub trait Layout: Run<LayoutTask> + Move {
         Ok(out)
     }
 
+    /// As [`Layout::to_morton`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.iota::<u64>(8, 0, 1)?, dev.buffer(8)?);
+    /// dev.to_morton_into(&x, &[2, 2, 2], &out)?; // in a cube of two every axis has one bit
+    /// assert_eq!(out.read_blocking()?, x.read_blocking()?);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Layout::to_morton`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
+    fn to_morton_into<T: Element>(&self, x: &Buffer<Self, T>, shape: &[u64], out: &Buffer<Self, T>) -> Result<()> {
+        reordered(self, x, out, &morton_bits(shape, x.len())?, false)
+    }
+
     /// The inverse of [`Layout::to_morton`].
     ///
     /// ```
@@ -309,70 +382,26 @@ pub trait Layout: Run<LayoutTask> + Move {
         reordered(self, x, &out, &places, true)?;
         Ok(out)
     }
+
+    /// As [`Layout::from_morton`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(b"abcdefgh")?, dev.buffer(8)?);
+    /// dev.from_morton_into(&x, &[2, 4], &out)?;
+    /// assert_eq!(out.read_blocking()?, *b"abefcdgh");
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Layout::from_morton`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
+    #[expect(clippy::wrong_self_convention, reason = "the device is `self`; what is converted is an array")]
+    fn from_morton_into<T: Element>(&self, x: &Buffer<Self, T>, shape: &[u64], out: &Buffer<Self, T>) -> Result<()> {
+        reordered(self, x, out, &morton_bits(shape, x.len())?, true)
+    }
 }
 impl<B: Run<LayoutTask> + Move> Layout for B {}
-
-fn pitch(elements: u64) -> Result<i64> {
-    i64::try_from(elements).map_err(|_| Error::TooLarge { what: "pitch", requested: elements, limit: i64::MAX as u64 })
-}
-
-/// The axes of a permuted row-major array, in the result's order.
-fn permuted(shape: &[u64], order: &[usize], len: u64) -> Result<Vec<Axis>> {
-    let mut seen = vec![false; shape.len()];
-    let valid = order.len() == shape.len() && order.iter().all(|&k| seen.get_mut(k).is_some_and(|s| !core::mem::replace(s, true)));
-    if !valid {
-        let reason = format!("{order:?} is no permutation of {} axes", shape.len());
-        return Err(Error::InvalidArgument { what: "order of axes", reason });
-    }
-    let expected = shape.iter().try_fold(1u64, |a, &b| a.checked_mul(b)).unwrap_or(u64::MAX);
-    if expected != len {
-        return Err(Error::LengthMismatch { what: "elements of the shape", expected, found: len });
-    }
-    let mut from = vec![1i64; shape.len()];
-    for k in (1..shape.len()).rev() {
-        from[k - 1] = from[k].wrapping_mul(shape[k] as i64);
-    }
-    let mut axes: Vec<Axis> = order.iter().map(|&k| Axis { n: shape[k], from: from[k], to: 1 }).collect();
-    for k in (1..axes.len()).rev() {
-        axes[k - 1].to = axes[k].to.wrapping_mul(axes[k].n);
-    }
-    Ok(axes)
-}
-
-/// Checks and enqueues a strided copy.
-pub(crate) fn copy<B: Run<LayoutTask>, T: Element>(
-    device: &B,
-    pattern: &'static str,
-    axes: &[Axis],
-    (x, from): (&Buffer<B, T>, u64),
-    (out, to): (&Buffer<B, T>, u64),
-) -> Result<()> {
-    require(device, pattern, T::DTYPE)?;
-    x.check_device(device, "the input")?;
-    out.check_device(device, "the output")?;
-    if axes.iter().any(|a| a.n == 0) {
-        return Ok(());
-    }
-    let (low, high) = LayoutTask::source_reach(axes);
-    let (first, last) = (i128::from(from) + low, i128::from(from) + high);
-    let end = i128::from(to) + LayoutTask::destination_reach(axes);
-    let outside = |what, first: i128, last: i128, len| {
-        let cut = |v: i128| u64::try_from(v.max(0)).unwrap_or(u64::MAX);
-        Err(Error::OutOfRange { what, start: cut(first), end: cut(last + 1), len })
-    };
-    if first < 0 || last >= i128::from(x.len()) {
-        return outside("elements of the input", first, last, x.len());
-    }
-    if end >= i128::from(out.len()) {
-        return outside("elements of the output", to.into(), end, out.len());
-    }
-    let task = LayoutTask::new(axes)?;
-    let leaf = |offset| Leaf::Elements { raw: x.raw().clone(), dtype: T::DTYPE, offset, stride: 1 };
-    let dst = Out { raw: out.raw().clone(), dtype: T::DTYPE, offset: out.offset() + to };
-    let read = leaf(x.offset() + first as u64);
-    check_aliasing(pattern, &[read], (last - first) as u64 + 1, &[(dst.clone(), (end - i128::from(to)) as u64 + 1)], false)?;
-    device.run(&task, &[leaf(x.offset() + from)], &[dst])
-}
 
 #[cfg(test)]
 mod tests {

@@ -1,12 +1,14 @@
 //! P08 merge: two sorted arrays become one, and what is found in sorted arrays.
 
 mod call;
+mod checked;
 mod lazy;
 mod lazy_sets;
 mod search;
 mod sets;
 mod task;
 
+pub use checked::CheckedMerge;
 pub use lazy::{CoRankFromTask, MergeFromTask, SearchFromTask, Sides};
 pub use search::Search;
 pub use sets::Sets;
@@ -34,8 +36,9 @@ pub type Pairs<'a, B, K, V> = (&'a Buffer<B, K>, &'a Buffer<B, V>);
 /// first, and each array's own keep their order, so there is one result: that of a stable sort of `a` followed by `b`.
 ///
 /// Both arrays have to be sorted in the order that is asked for. Where one is not, what the result holds is not
-/// determined, and no access leaves a buffer; the `_checked` forms wait for the device and return [`Error::NotSorted`](crate::Error::NotSorted)
-/// instead, having written nothing.
+/// determined, and no access leaves a buffer; the `_checked` forms, of which [`CheckedMerge`] has those of pairs and of inputs, wait for the device and
+/// return [`Error::NotSorted`](crate::Error::NotSorted) instead, having written nothing. Before co-ranks [`Sort::check_sorted`](super::Sort::check_sorted)
+/// asks, as before [searches](Search).
 ///
 /// The arrays may have any lengths, unequal ones and none too. Work O(m + n); scratch is eight bytes to a tile of some thousand elements. Through
 /// wgpu, arrays above the binding limit are merged by searching every element's place, which takes O((m + n) log(m + n)) and four bytes an

@@ -1,6 +1,7 @@
 //! P07 sort by an order of the caller's: a stable merge sort; and merges by such an order.
 
 mod call;
+mod checked;
 mod found;
 mod from;
 mod lazy;
@@ -9,6 +10,7 @@ mod sets;
 mod sorted;
 mod task;
 
+pub use checked::CheckedMergeSort;
 pub use from::MergeSortFrom;
 pub use lazy::MergeByFrom;
 pub use search::SearchBy;

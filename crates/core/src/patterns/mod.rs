@@ -22,6 +22,7 @@ pub mod segments;
 pub mod select;
 pub mod sort;
 pub mod sort_variants;
+mod stored;
 
 pub use atomics::{Atomics, Overflow};
 pub use filter::{Border, Filter, FilterKind, FilterTask, Image};
@@ -30,10 +31,13 @@ pub use histogram::{Bins, Edges, Histogram, HistogramSum, HistogramTask, Histogr
 pub use layout::{Axis, ImageLayout, Layout, LayoutTask};
 pub use map::{Map, MapTask};
 pub use merge::{
-    CoRankFromTask, CoRankTask, Merge, MergeFromTask, MergePlaces, MergeTask, Search, SearchFromTask, SearchKind, SearchTask, Sets, Sides,
+    CheckedMerge, CoRankFromTask, CoRankTask, Merge, MergeFromTask, MergePlaces, MergeTask, Search, SearchFromTask, SearchKind, SearchTask,
+    Sets, Sides,
 };
-pub use merge_sort::{MergeByFrom, MergeByTask, MergeSort, MergeSortFrom, MergeSortPlaces, MergeSortTask, MergeTiling, SearchBy, SetsBy};
-pub use moves::{GatherTask, IndexElement, Move, MoveFrom, ScatterFromTask, ScatterOp, ScatterTask};
+pub use merge_sort::{
+    CheckedMergeSort, MergeByFrom, MergeByTask, MergeSort, MergeSortFrom, MergeSortPlaces, MergeSortTask, MergeTiling, SearchBy, SetsBy,
+};
+pub use moves::{CheckedMove, GatherTask, IndexElement, Move, MoveFrom, ScatterFromTask, ScatterOp, ScatterTask};
 pub use reduce::{Quadrature, Reduce, ReduceTask, Statistics};
 pub use reduce_variants::{ReduceVariant, ReduceVariantTask, ReduceVariants};
 pub use scan::{Scan, ScanKind, ScanTask, SegmentedScan};
@@ -42,7 +46,7 @@ pub use segments::{
     ByKeyPlaces, Counted, CountedRuns, Difference, LazyKeys, OffsetScan, ReduceByKeyTask, SegmentPlaces, Segmented, SegmentedExtremes,
     SegmentedReduceTask, SegmentedSort, SegmentedSortFrom, SegmentedSortPlaces, SegmentedSortTask,
 };
-pub use select::{Find, RunLengths, Select, SelectKind, SelectTask, Selected, UniqueFrom};
+pub use select::{Find, RunLengths, Select, SelectInto, SelectKind, SelectTask, Selected, UniqueFrom};
 pub use sort::{
     Digit, KeyBits, Keyed, Payload, Sort, SortBy, SortFrom, SortOrder, SortPayload, SortPlaces, SortTask, TopK, TopKFrom, TopKRows,
     TopKTask,

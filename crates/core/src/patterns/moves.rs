@@ -1,11 +1,13 @@
 //! P09 move, by index: gather, scatter, scatter-reduce, permutations, reversal, rotation, packing.
 
+mod checked;
 mod computed;
 mod enqueue;
 mod floats;
 mod from;
 mod task;
 
+pub use checked::CheckedMove;
 pub(crate) use enqueue::{check_indices, raw_as};
 pub(crate) use floats::target_word;
 pub use from::MoveFrom;
@@ -14,21 +16,22 @@ pub use task::{GatherTask, IndexElement, ScatterFromTask, ScatterOp, ScatterTask
 use super::layout::{self, Axis, LayoutTask};
 use super::map::Map;
 use super::reduce::ReduceTask;
-use super::{HistogramTask, MapTask, check_aliasing};
+use super::{HistogramTask, MapTask};
 use crate::backend::Run;
 use crate::buffer::{Buffer, Memory as _};
 use crate::caps::Capability;
 use crate::element::{DType, Element, Num};
 use crate::error::{Error, Result};
 use crate::input::{array, index};
-use crate::ir::Expr;
-use enqueue::{check_scatter, check_unique, enough, last_sources, same_length};
+use crate::ir::{ArrayExpr, Expr};
+use enqueue::{check_scatter, check_unique, enough, enough_bytes, last_sources, rotate, same_length};
 pub(super) use enqueue::{gather, scatter};
 
 /// Elements moved by index. Elements of any type move as raw bits: NaN payloads and the sign of zero stay.
 ///
 /// No access leaves a buffer, whatever the indices are: a gather of an index out of range gives zero bits, a scatter to one writes nothing. The
-/// `_checked` forms wait for the device and return [`Error::IndexOutOfRange`] instead, having changed nothing.
+/// `_checked` forms, of which [`CheckedMove`] has those of permutations and of what is combined, wait for the device and return
+/// [`Error::IndexOutOfRange`] instead, having changed nothing.
 ///
 /// # Duplicates
 /// Where several sources of [`Move::scatter_into`] have one target, the last of them (the highest position) stays, as in NumPy and as in a loop.
@@ -259,8 +262,27 @@ pub trait Move: Run<GatherTask> + Run<ScatterTask> + Run<LayoutTask> + Run<MapTa
     /// # Errors
     /// As [`Move::gather`], and [`Error::LengthMismatch`].
     fn permute<T: Element, I: IndexElement>(&self, x: &Buffer<Self, T>, order: &Buffer<Self, I>) -> Result<Buffer<Self, T>> {
+        let out = self.buffer(x.len())?;
+        self.permute_into(x, order, &out)?;
+        Ok(out)
+    }
+
+    /// As [`Move::permute`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, order, out) = (dev.upload(b"abc")?, dev.upload(&[2i32, 0, 1])?, dev.upload(b"....")?);
+    /// dev.permute_into(&x, &order, &out)?;
+    /// assert_eq!(out.read_blocking()?, *b"cab.");
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Move::permute`] and [`Move::gather_into`].
+    fn permute_into<T: Element, I: IndexElement>(&self, x: &Buffer<Self, T>, order: &Buffer<Self, I>, out: &Buffer<Self, T>) -> Result<()> {
         same_length(x.len(), order.len())?;
-        self.gather(x, order)
+        self.gather_into(x, order, out)
     }
 
     /// The inverse of [`Move::permute`]: element `order[i]` of the result is `x[i]`. For permutations; other indices leave zero bits where none
@@ -278,11 +300,35 @@ pub trait Move: Run<GatherTask> + Run<ScatterTask> + Run<LayoutTask> + Run<MapTa
     /// # Errors
     /// As [`Move::permute`].
     fn permute_inverse<T: Element, I: IndexElement>(&self, x: &Buffer<Self, T>, order: &Buffer<Self, I>) -> Result<Buffer<Self, T>> {
-        same_length(x.len(), order.len())?;
         let out = self.buffer(x.len())?;
-        self.fill(&out, T::zeroed())?;
-        self.scatter_unique_into(x, order, &out)?;
+        self.permute_inverse_into(x, order, &out)?;
         Ok(out)
+    }
+
+    /// As [`Move::permute_inverse`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, order, out) = (dev.upload(&[10i64, 20, 30])?, dev.upload(&[2u32, 0, 1])?, dev.upload(&[7i64; 4])?);
+    /// dev.permute_inverse_into(&x, &order, &out)?;
+    /// assert_eq!(out.read_blocking()?, [20, 30, 10, 7]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Move::permute_inverse`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
+    fn permute_inverse_into<T: Element, I: IndexElement>(
+        &self,
+        x: &Buffer<Self, T>,
+        order: &Buffer<Self, I>,
+        out: &Buffer<Self, T>,
+    ) -> Result<()> {
+        enough(out, x.len())?;
+        let out = out.slice(..x.len())?;
+        check_scatter(self, "permute_inverse", x, order, &out)?;
+        self.fill(&out, T::zeroed())?;
+        scatter(self, Some(x.leaf()), order, &out, ScatterOp::Store)
     }
 
     /// The elements from last to first.
@@ -369,17 +415,7 @@ pub trait Move: Run<GatherTask> + Run<ScatterTask> + Run<LayoutTask> + Run<MapTa
     /// # Errors
     /// As [`Map::copy_into`].
     fn rotate_into<T: Element>(&self, x: &Buffer<Self, T>, by: i64, out: &Buffer<Self, T>) -> Result<()> {
-        let n = x.len();
-        if out.len() != n {
-            return Err(Error::LengthMismatch { what: "the output", expected: n, found: out.len() });
-        }
-        if n == 0 {
-            return self.copy_into(x, out);
-        }
-        check_aliasing("rotate", &[x.leaf()], n, &[(out.out(), n)], false)?;
-        let by = i128::from(by).rem_euclid(i128::from(n)) as u64;
-        self.copy_into(&x.slice(..n - by)?, &out.slice(by..)?)?;
-        self.copy_into(&x.slice(n - by..)?, &out.slice(..by)?)
+        rotate(self, x, by, out)
     }
 
     /// The low eight bits of every element, four to a word, the first lowest; what is missing to the last word is zero.
@@ -395,10 +431,30 @@ pub trait Move: Run<GatherTask> + Run<ScatterTask> + Run<LayoutTask> + Run<MapTa
     /// # Errors
     /// As [`Map::map`].
     fn pack_u8(&self, x: &Buffer<Self, u32>) -> Result<Buffer<Self, u32>> {
-        self.generate(x.len().div_ceil(4), (array(x), index()), |(x, i)| {
+        let out = self.buffer(x.len().div_ceil(4))?;
+        self.pack_u8_into(x, &out)?;
+        Ok(out)
+    }
+
+    /// As [`Move::pack_u8`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(&[1u32, 2, 3])?, dev.upload(&[7u32; 2])?);
+    /// dev.pack_u8_into(&x, &out)?;
+    /// assert_eq!(out.read_blocking()?, [0x0003_0201, 7]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Map::map_into`].
+    fn pack_u8_into(&self, x: &Buffer<Self, u32>, out: &Buffer<Self, u32>) -> Result<()> {
+        let word = |(x, i): (ArrayExpr<u32>, Expr<u32>)| {
             let byte = |k: u32| (x.at(i * 4 + k) & 0xFFu32) << (8 * k);
             byte(0) | byte(1) | byte(2) | byte(3)
-        })
+        };
+        self.generate_into(x.len().div_ceil(4), (array(x), index()), word, out)
     }
 
     /// The inverse of [`Move::pack_u8`]: the first `n` bytes of the words, each as an element.
@@ -414,11 +470,28 @@ pub trait Move: Run<GatherTask> + Run<ScatterTask> + Run<LayoutTask> + Run<MapTa
     /// # Errors
     /// As [`Map::map`], and [`Error::OutOfRange`] for more bytes than there are.
     fn unpack_u8(&self, words: &Buffer<Self, u32>, n: u64) -> Result<Buffer<Self, u32>> {
-        let len = words.len().saturating_mul(4);
-        if n > len {
-            return Err(Error::OutOfRange { what: "bytes of the words", start: 0, end: n, len });
-        }
-        self.generate(n, (array(words), index()), |(w, i)| (w.at(i / 4) >> ((i % 4) * 8)) & 0xFFu32)
+        enough_bytes(words, n)?;
+        let out = self.buffer(n)?;
+        self.unpack_u8_into(words, n, &out)?;
+        Ok(out)
+    }
+
+    /// As [`Move::unpack_u8`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (words, out) = (dev.upload(&[0x4433_2211u32])?, dev.upload(&[7u32; 4])?);
+    /// dev.unpack_u8_into(&words, 3, &out)?;
+    /// assert_eq!(out.read_blocking()?, [0x11, 0x22, 0x33, 7]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Move::unpack_u8`] and [`Map::map_into`].
+    fn unpack_u8_into(&self, words: &Buffer<Self, u32>, n: u64, out: &Buffer<Self, u32>) -> Result<()> {
+        enough_bytes(words, n)?;
+        self.generate_into(n, (array(words), index()), |(w, i)| (w.at(i / 4) >> ((i % 4) * 8)) & 0xFFu32, out)
     }
 }
 impl<B: Run<GatherTask> + Run<ScatterTask> + Run<LayoutTask> + Run<MapTask> + Run<ReduceTask> + Run<HistogramTask>> Move for B {}

@@ -257,7 +257,38 @@ pub trait Segmented: Run<SegmentedReduceTask> + Run<ReduceByKeyTask> + Run<Reduc
         combine: impl FnOnce(A, A) -> A,
         finish: impl FnOnce(A) -> R,
     ) -> Result<R::Buffers<Self>> {
-        let segments = Segments { bounds: offsets, count: None };
+        let out = R::allocate(self, Segments { bounds: offsets, count: None }.most()?)?;
+        self.segmented_reduce_parts_into(inputs, offsets, load, nothing, combine, finish, R::refs(&out))?;
+        Ok(out)
+    }
+
+    /// As [`Segmented::segmented_reduce_parts`], into the caller's buffers with an element to each segment.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, offsets) = (dev.upload(&[4u32, 1, 7])?, dev.upload(&[0u32, 2, 2, 3])?);
+    /// let (low, high) = (dev.buffer(3)?, dev.buffer(3)?);
+    /// let both = |a: (Expr<u32>, Expr<u32>), b: (Expr<u32>, Expr<u32>)| (a.0.min(b.0), a.1.max(b.1));
+    /// let nothing = || (lit(u32::MAX), lit(0u32));
+    /// dev.segmented_reduce_parts_into(&x, &offsets, |x| (x, x), nothing, both, |both| both, (&low, &high))?;
+    /// assert_eq!((low.read_blocking()?, high.read_blocking()?), (vec![1, u32::MAX, 7], vec![4, 0, 7]));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Segmented::segmented_reduce_parts`] and [`Segmented::segmented_reduce_into`].
+    #[expect(clippy::too_many_arguments, reason = "the four operators of a reduction by parts")]
+    fn segmented_reduce_parts_into<I: Inputs<Self>, A: Traced, R: Outputs, O: Count>(
+        &self,
+        inputs: I,
+        offsets: &Buffer<Self, O>,
+        load: impl FnOnce(I::Exprs) -> A,
+        nothing: impl FnOnce() -> A,
+        combine: impl FnOnce(A, A) -> A,
+        finish: impl FnOnce(A) -> R,
+        out: R::Refs<'_, Self>,
+    ) -> Result<()> {
         let c = collect(self, "segmented reduction", &inputs)?;
         let ops = Operators {
             load: trace(&inputs, &c, load)?,
@@ -265,9 +296,7 @@ pub trait Segmented: Run<SegmentedReduceTask> + Run<ReduceByKeyTask> + Run<Reduc
             finish: Arc::new(ir::trace(finish)?),
             nothing: super::constants(&ir::pack(Vec::new(), nothing)?),
         };
-        let out = R::allocate(self, segments.most()?)?;
-        enqueue::<Self, R, O>(self, c, ops, &segments, R::refs(&out))?;
-        Ok(out)
+        enqueue::<Self, R, O>(self, c, ops, &Segments { bounds: offsets, count: None }, out)
     }
 
     /// The first key of each run of equal neighbours (as [`Select::unique`](super::Select::unique) compares them), and the run's values combined in the order of [`Reduce`](super::Reduce),

@@ -1,12 +1,14 @@
 //! P04 select: elements kept, parted or run together, in their order.
 
 mod find;
+mod into;
 mod runs;
 mod selected;
 mod task;
 mod unique_from;
 
 pub use find::Find;
+pub use into::SelectInto;
 pub use runs::RunLengths;
 pub use selected::{Count, Selected};
 pub use task::{SelectKind, SelectTask};

@@ -1,6 +1,7 @@
 //! P07 sort: stable, by the bits of the keys.
 
 mod call;
+mod computed;
 mod from;
 mod sorted;
 mod task;
@@ -20,8 +21,9 @@ use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::Element;
 use crate::error::{Error, Result};
 pub(super) use call::Call;
-pub(super) use from::Computed;
+pub(super) use computed::Computed;
 pub(crate) use sorted::check_sorted;
+pub(super) use sorted::check_sorted_from;
 
 /// Elements that travel with keys: those of four and eight bytes. What is wider, or narrower, is fetched by the indices of an
 /// [argsort](Sort::argsort).
@@ -362,9 +364,31 @@ pub trait Sort: Run<SortTask> {
     where
         Self: Run<ReduceTask> + Run<MapTask>,
     {
+        let out = self.buffer(1)?;
+        self.is_sorted_into(keys, by, &out)?;
+        DeviceScalar::from_buffer(out)
+    }
+
+    /// As [`Sort::is_sorted`], into a buffer of the caller's with at least one element.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (keys, out) = (dev.upload(b"abba")?, dev.upload(&[7u32, 7])?);
+    /// dev.is_sorted_into(&keys, SortOrder::Ascending, &out)?;
+    /// assert_eq!(out.read_blocking()?, [0, 7]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Sort::is_sorted`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
+    fn is_sorted_into<K: Element>(&self, keys: &Buffer<Self, K>, by: impl Into<SortBy>, out: &Buffer<Self, u32>) -> Result<()>
+    where
+        Self: Run<ReduceTask> + Run<MapTask>,
+    {
         let by = by.into();
         Call::new(self, keys, by.clone())?;
-        sorted::is_sorted(self, keys, &by)
+        sorted::is_sorted(self, keys, &by, out)
     }
 
     /// Fails for keys that are not in order, naming the first that comes before its left neighbour. Waits for the device.

@@ -11,9 +11,11 @@ use crate::error::Result;
 use crate::input::{Collector, Inputs, require};
 use crate::ir::graph::{self, Value};
 use crate::ir::{Func, Param, Traced};
+use crate::patterns::before::Neighbours;
 use crate::patterns::map::{check_index, collect, trace};
 use crate::patterns::select::{word, words};
-use crate::patterns::{MapTask, SortOrder, check_aliasing, check_ops};
+use crate::patterns::sort::check_sorted_from;
+use crate::patterns::{MapTask, ReduceTask, SortOrder, check_aliasing, check_ops};
 use std::sync::Arc;
 
 /// Two inputs that are computed where they are read. A task's leaves are those of the first, then those of the second.
@@ -216,6 +218,17 @@ impl<B: Backend> Side<B> {
 
     pub(super) const fn len(&self) -> u64 {
         self.0.n
+    }
+
+    /// Fails for the first key that comes before its left neighbour. Waits for the device.
+    pub(super) fn check_sorted(&self, device: &B, what: &'static str, dtype: DType, order: SortOrder) -> Result<()>
+    where
+        B: Run<ReduceTask> + Run<MapTask>,
+    {
+        let f = &self.0.func;
+        let key = Func::new(f.params.clone(), f.nodes.clone(), f.types.clone(), f.results.iter().take(1).copied().collect());
+        let keys = Neighbours::of(self.0.c.clone(), Arc::new(key))?;
+        check_sorted_from(device, ("merge", what), keys, dtype, &order.into())
     }
 }
 

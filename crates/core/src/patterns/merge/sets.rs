@@ -22,8 +22,8 @@ use crate::patterns::{Map as _, Select, Selected, SortOrder, check_aliasing};
 ///
 /// Elements compare as in a [sort](super::super::Sort#order), so equal ones have the same bits and "which" shows in no result; arrays without
 /// repetitions are sets. Both arrays have to be sorted in the order that is asked for; where one is not, what the results hold is not
-/// determined. [`Sort::check_sorted`](super::super::Sort::check_sorted) asks first. An `f16` that is NaN becomes the canonical one, as in a
-/// [selection](super::super::Select).
+/// determined. [`Sort::check_sorted`](super::super::Sort::check_sorted) asks first, as for [searches](Search). An `f16` that is NaN becomes the
+/// canonical one, as in a [selection](super::super::Select).
 ///
 /// Counts stay on the device. What lies behind the elements that are written stays as it was. Outputs may not overlap inputs. Each array has less
 /// than 2^32 elements, and so have both together. Work O((m + n) log(m + n)): every element is searched in both arrays, and then a selection keeps it

@@ -1,20 +1,21 @@
 //! Scatters of what is computed: the sources as an operator of a target and a value, and what becomes of them.
 
-use super::enqueue::MOST_SOURCES;
+use super::enqueue::{MOST_SOURCES, first_repeated};
 use super::floats::{add_exactly, check_operator, f32_of_key, f64_of_key, key_of_f32, key_of_f64, target_word};
+use super::from::gather;
 use super::{IndexElement, Move, ScatterFromTask, ScatterOp, raw_as};
 use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, Memory as _};
 use crate::caps::Capability;
 use crate::element::{DType, Element, Num, Scalar};
 use crate::error::{Error, Result};
-use crate::input::{Collector, Inputs, array, index, require};
+use crate::input::{Collector, Inputs, array, counting, index, require, scalar};
 use crate::ir::graph::{self, Value};
-use crate::ir::{self, ArrayExpr, Expr, Func, lit, select};
+use crate::ir::{self, ArrayExpr, Expr, Func, Traced, lit, select};
 use crate::patterns::before::{Elsewhere, own_behind};
 use crate::patterns::map::{check_index, collect, store, trace};
 use crate::patterns::operand::Operand;
-use crate::patterns::{HistogramSum, HistogramTask, Map as _, MapTask, check_aliasing, check_ops};
+use crate::patterns::{HistogramSum, HistogramTask, Map as _, MapTask, check_aliasing, check_ops, stored};
 use std::sync::Arc;
 
 /// What is scattered: an operator whose first result is an index, of type `I`, and whose second one a value, of type `T`.
@@ -27,11 +28,12 @@ pub(super) struct Sources<B: Backend, I, T> {
 }
 
 impl<B: Move + Run<ScatterFromTask>, I: Scalar, T: Scalar> Sources<B, I, T> {
-    pub(super) fn new<X: Inputs<B>>(
+    /// The value is whatever register type the stored one has.
+    pub(super) fn new<X: Inputs<B>, R: Traced>(
         device: &B,
         pattern: &'static str,
         inputs: &X,
-        f: impl FnOnce(X::Exprs) -> (Expr<I>, Expr<T>),
+        f: impl FnOnce(X::Exprs) -> (Expr<I>, R),
     ) -> Result<Self> {
         let c = collect(device, pattern, inputs)?;
         let (n, func) = (c.len()?, trace(inputs, &c, f)?);
@@ -112,33 +114,58 @@ impl<B: Move + Run<ScatterFromTask>, I: Scalar, T: Scalar> Sources<B, I, T> {
 /// Sources whose indices are words, and whose values are bits.
 type Bits<B, W> = Sources<B, u32, W>;
 
-impl<B: Move + Run<ScatterFromTask>, I: IndexElement, T: Element<Reg = T> + Scalar> Sources<B, I, T> {
+impl<B: Move + Run<ScatterFromTask>, I: IndexElement, T: Scalar> Sources<B, I, T> {
+    /// The last source of each target stays.
+    pub(super) fn store_last<O: Element<Reg = T>>(&self, device: &B, out: &Buffer<B, O>) -> Result<()> {
+        let values = Elsewhere::of(device, self.pattern, self.leaves(device)?, self.result(1))?;
+        let last = self.chosen(device, ScatterOp::Max, -1, out.len())?;
+        match O::DTYPE.size_bytes() {
+            4 => fetch_last::<B, u32>(device, &values, &last, &raw_as(out)?),
+            8 => fetch_last::<B, u64>(device, &values, &last, &raw_as(out)?),
+            size => {
+                let bytes = Buffer::from_raw(device, out.raw().clone(), out.offset() * size, out.len() * size)?;
+                fetch_last_bytes(device, &values, &last, O::DTYPE, &bytes)
+            }
+        }
+    }
+
+    /// Stored where no two have one target. Kernels store words: of narrower elements the last source is looked for first.
+    pub(super) fn store<O: Element<Reg = T>>(&self, device: &B, out: &Buffer<B, O>) -> Result<()> {
+        match O::DTYPE.size_bytes() {
+            4 => self.bits::<u32>(device)?.scatter(device, ScatterOp::Store, out),
+            8 => self.bits::<u64>(device)?.scatter(device, ScatterOp::Store, out),
+            _ => self.store_last(device, out),
+        }
+    }
+
+    /// For each target the least or the greatest position of its sources.
+    fn chosen(&self, device: &B, op: ScatterOp, none: i32, targets: u64) -> Result<Buffer<B, i32>> {
+        let chosen = device.buffer::<i32>(targets)?;
+        device.fill(&chosen, none)?;
+        let positions = self.with(device, &index(), |i, _, position| (target_word(i), position))?;
+        positions.scatter(device, op, &chosen)?;
+        Ok(chosen)
+    }
+
+    /// Fails for the first index that was there before. All are below `targets`, and there are some.
+    pub(super) fn check_unique(&self, device: &B, targets: u64) -> Result<()> {
+        let (indices, first) = (self.indices(device)?, self.chosen(device, ScatterOp::Min, i32::MAX, targets)?);
+        match first_repeated(device, (&indices, array(&first), index()))? {
+            u32::MAX => Ok(()),
+            found => {
+                let (position, index) = (found.into(), value_at(device, self.pattern, &indices, found)?);
+                Err(Error::DuplicateIndex { pattern: self.pattern, position, index })
+            }
+        }
+    }
+
     /// As bits of four bytes, or of eight.
     fn bits<W: Scalar>(&self, device: &B) -> Result<Bits<B, W>> {
         self.map(device, |i, value| (target_word(i), value.bitcast::<W>()))
     }
+}
 
-    /// The last source of each target stays.
-    pub(super) fn store_last(&self, device: &B, out: &Buffer<B, T>) -> Result<()> {
-        let values = Elsewhere::of(device, self.pattern, self.leaves(device)?, self.result(1))?;
-        let last = device.buffer::<i32>(out.len())?;
-        device.fill(&last, -1)?;
-        let positions = self.with(device, &index(), |i, _, position| (target_word(i), position))?;
-        positions.scatter(device, ScatterOp::Max, &last)?;
-        match T::TY.words() {
-            1 => fetch_last::<B, u32>(device, &values, &last, &raw_as(out)?),
-            _ => fetch_last::<B, u64>(device, &values, &last, &raw_as(out)?),
-        }
-    }
-
-    /// Stored where no two have one target.
-    pub(super) fn store(&self, device: &B, out: &Buffer<B, T>) -> Result<()> {
-        match T::TY.words() {
-            1 => self.bits::<u32>(device)?.scatter(device, ScatterOp::Store, out),
-            _ => self.bits::<u64>(device)?.scatter(device, ScatterOp::Store, out),
-        }
-    }
-
+impl<B: Move + Run<ScatterFromTask>, I: IndexElement, T: Element<Reg = T> + Scalar> Sources<B, I, T> {
     /// Combined with what is there.
     pub(super) fn combine(&self, device: &B, op: ScatterOp, out: &Buffer<B, T>) -> Result<()>
     where
@@ -228,6 +255,35 @@ fn fetch_last<B: Run<MapTask>, W: Element<Reg = W> + Scalar>(
     store(device, "scatter", (c, n, func), vec![(out.out(), n)], true)
 }
 
+/// The same of elements that are narrower than a word: byte by byte, so that what is there stays as it is.
+fn fetch_last_bytes<B: Run<MapTask>>(
+    device: &B,
+    values: &Elsewhere<B>,
+    last: &Buffer<B, i32>,
+    dtype: DType,
+    out: &Buffer<B, u8>,
+) -> Result<()> {
+    let mut c = Collector::new(device, "scatter");
+    c.append(&values.c)?;
+    let first = c.leaves.len() as u16;
+    let rest = (array(last), out, index());
+    rest.collect(&mut c)?;
+    let size = dtype.size_bytes() as u32;
+    let build = || {
+        let (last, old, i) = Inputs::<B>::exprs(&rest, &mut { first });
+        let last = last.at(i / size);
+        let (types, found) = (values.types(), values.results(&c.params, last.bitcast::<u32>()));
+        let byte = match (found.first(), types.first()) {
+            (Some(&value), Some(&ty)) => (stored::word(value, ty, dtype) >> ((i % size) * 8)) & 0xFFu32,
+            _ => old,
+        };
+        select(last.ge(0), byte, old)
+    };
+    let func = Arc::new(ir::pack(c.params.clone(), build)?);
+    let n = out.len();
+    store(device, "scatter", (c, n, func), vec![(out.out(), n)], true)
+}
+
 /// Keys of sources and targets are combined as integers; a target whose key stays is left as it is.
 fn by_keys<B: Move + Run<ScatterFromTask>, W: Element<Reg = W> + Scalar>(
     device: &B,
@@ -265,6 +321,20 @@ fn in_halves<B: Move + Run<ScatterFromTask>, W: Element<Reg = W> + Scalar>(
     keys.with(device, &array(&found), among)?.scatter(device, op, &rest)?;
     let joined = |(high, low): (Expr<u32>, Expr<u32>)| ((high.cast::<u64>() << 32) | low.cast::<u64>()).same_as::<W>();
     device.map_into((&found, &rest), joined, to)
+}
+
+/// The index at a position.
+pub(super) fn value_at<B: Move, I: IndexElement>(
+    device: &B,
+    pattern: &'static str,
+    indices: &Operand<B, I>,
+    position: u32,
+) -> Result<i128> {
+    let of = Elsewhere::new(device, pattern, &indices, |i: Expr<I>| i)?;
+    let place = Operand::traced(device, pattern, &(counting(1), scalar(position)), |(_, place)| place)?;
+    let out = device.buffer::<I>(1)?;
+    gather::<B, Expr<I>, u32>(device, of, &place, &out)?;
+    Ok(out.read_blocking()?.first().map_or(0, |i| i.number()))
 }
 
 /// What a combining scatter of these elements refuses.

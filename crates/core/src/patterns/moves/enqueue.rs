@@ -6,7 +6,7 @@ use crate::buffer::{Buffer, Memory as _};
 use crate::element::{DType, Element};
 use crate::error::{Error, Result};
 use crate::input::{Inputs, array, index, index64, require, scalar};
-use crate::ir::{Expr, select};
+use crate::ir::{ArrayExpr, Expr, select};
 use crate::ops::Min;
 use crate::patterns::{Map as _, Reduce as _, check_aliasing};
 
@@ -22,6 +22,27 @@ pub(super) fn same_length(expected: u64, found: u64) -> Result<()> {
 pub(super) fn enough<B: crate::backend::Backend, T: Element>(out: &Buffer<B, T>, required: u64) -> Result<()> {
     let available = out.len();
     if available < required { Err(Error::BufferTooSmall { what: "the output", required, available }) } else { Ok(()) }
+}
+
+/// As many bytes, four to a word.
+pub(super) fn enough_bytes<B: crate::backend::Backend>(words: &Buffer<B, u32>, n: u64) -> Result<()> {
+    let len = words.len().saturating_mul(4);
+    if n > len { Err(Error::OutOfRange { what: "bytes of the words", start: 0, end: n, len }) } else { Ok(()) }
+}
+
+/// Two copies, when both were checked.
+pub(super) fn rotate<B: Move, T: Element>(device: &B, x: &Buffer<B, T>, by: i64, out: &Buffer<B, T>) -> Result<()> {
+    let n = x.len();
+    if out.len() != n {
+        return Err(Error::LengthMismatch { what: "the output", expected: n, found: out.len() });
+    }
+    if n == 0 {
+        return device.copy_into(x, out);
+    }
+    check_aliasing("rotate", &[x.leaf()], n, &[(out.out(), n)], false)?;
+    let by = i128::from(by).rem_euclid(i128::from(n)) as u64;
+    device.copy_into(&x.slice(..n - by)?, &out.slice(by..)?)?;
+    device.copy_into(&x.slice(n - by..)?, &out.slice(..by)?)
 }
 
 pub(crate) fn gather<B: Run<GatherTask>, T: Element, I: IndexElement>(
@@ -174,10 +195,18 @@ pub(super) fn check_unique<B: Move, I: IndexElement>(
     let first = device.buffer::<i32>(targets)?;
     device.fill(&first, i32::MAX)?;
     scatter(device, None, indices, &first, ScatterOp::Min)?;
-    let repeated = |(x, first, i): (Expr<I>, crate::ir::ArrayExpr<i32>, Expr<u32>)| select(first.at(x).cast::<u32>().ne(i), i, u32::MAX);
-    let found = device.reduce_from((indices, array(&first), index()), repeated, Min)?.read_blocking()?;
+    let found = first_repeated(device, (indices, array(&first), index()))?;
     if found == u32::MAX {
         return Ok(());
     }
     Err(Error::DuplicateIndex { pattern, position: found.into(), index: value_at(indices, found.into())? })
+}
+
+/// The first of the positions whose index another one before it has, or the greatest number: indices, the first position of each, and positions.
+pub(super) fn first_repeated<B: Move, I: IndexElement, H: Inputs<B, Exprs = (Expr<I>, ArrayExpr<i32>, Expr<u32>)>>(
+    device: &B,
+    inputs: H,
+) -> Result<u32> {
+    let repeated = |(x, first, i): (Expr<I>, ArrayExpr<i32>, Expr<u32>)| select(first.at(x).cast::<u32>().ne(i), i, u32::MAX);
+    device.reduce_from(inputs, repeated, Min)?.read_blocking()
 }

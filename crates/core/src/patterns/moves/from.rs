@@ -1,14 +1,14 @@
 //! Gathers and scatters of what is computed, at indices that are computed.
 
-use super::computed::{Sources, check_combining};
+use super::computed::{Sources, check_combining, value_at};
 use super::enqueue::{below, check_inputs};
 use super::floats::target_word;
 use super::{IndexElement, Move, ScatterFromTask, ScatterOp};
 use crate::backend::{Backend, Run};
-use crate::buffer::{Buffer, Memory as _};
+use crate::buffer::Buffer;
 use crate::element::{Element, Num, Scalar, Ty};
 use crate::error::Result;
-use crate::input::{Collector, Inputs, Outputs, counting, scalar};
+use crate::input::{Collector, Inputs, Outputs, Stored, scalar};
 use crate::ir::graph::{self, Value};
 use crate::ir::{Expr, Func};
 use crate::patterns::MapTask;
@@ -21,7 +21,8 @@ use std::sync::Arc;
 /// Neither ever lies in memory.
 ///
 /// What is computed is stored as a [map](crate::patterns::Map) stores it: a NaN is the canonical one; a target that nothing is scattered to keeps every
-/// bit. No output may overlap an input. Elements that are scattered are those that an operator computes in: neither `f16` nor `u8`.
+/// bit. No output may overlap an input. Values may be [stored as](Expr::store_as) `f16` (in at most 2^31 targets) or `u8`; those that are combined are
+/// elements that an operator computes in.
 pub trait MoveFrom: Move + Run<ScatterFromTask> {
     /// `f` of the values' inputs at each index that `g` gives of others: a value or a tuple of up to four. An index that names no element gives zeros.
     ///
@@ -102,6 +103,54 @@ pub trait MoveFrom: Move + Run<ScatterFromTask> {
         Ok(out)
     }
 
+    /// As [`MoveFrom::gather_checked_from`], into the caller's buffers, which stay as they were where there is an error.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(&[10i64, 20, 30])?, dev.upload(&[7i64; 2])?);
+    /// assert!(dev.gather_checked_from_into((&x, |x| x + 1), (counting(2), |i| i + 2), &out).is_err());
+    /// assert_eq!(out.read_blocking()?, [7, 7]);
+    /// dev.gather_checked_from_into((&x, |x| x + 1), (counting(2), |i| i + 1), &out)?;
+    /// assert_eq!(out.read_blocking()?, [21, 31]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`MoveFrom::gather_checked_from`] and [`MoveFrom::gather_from_into`].
+    fn gather_checked_from_into<V: Inputs<Self>, R: Outputs, H: Inputs<Self>, I: IndexElement>(
+        &self,
+        (values, f): (V, impl FnOnce(V::Exprs) -> R),
+        (indices, g): (H, impl FnOnce(H::Exprs) -> Expr<I>),
+        out: R::Refs<'_, Self>,
+    ) -> Result<()> {
+        let (values, indices) = (Elsewhere::new(self, GATHER, &values, f)?, Operand::traced(self, GATHER, &indices, g)?);
+        check_operand(self, GATHER, &indices, values.len)?;
+        gather::<Self, R, I>(self, values, &indices, out)
+    }
+
+    /// Fails where an index that `g` gives of the inputs is not below `limit` or is negative, naming the first. Waits for the device.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let error = dev.check_indices_from(counting(9), |i| lit(5i32) - i.cast::<i32>(), 9).unwrap_err();
+    /// assert!(matches!(error, isowarp::Error::IndexOutOfRange { position: 6, index: -1, limit: 9, .. }));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::IndexOutOfRange`](crate::Error::IndexOutOfRange) with the first offending position, and as
+    /// [`Reduce::reduce_from`](crate::patterns::Reduce::reduce_from).
+    fn check_indices_from<H: Inputs<Self>, I: IndexElement>(
+        &self,
+        inputs: H,
+        g: impl FnOnce(H::Exprs) -> Expr<I>,
+        limit: u64,
+    ) -> Result<()> {
+        check_operand(self, "check_indices", &Operand::traced(self, "check_indices", &inputs, g)?, limit)
+    }
+
     /// `out[index] = value` for every index and value that `f` gives of the inputs; of several with one target the last stays, and an index out of
     /// range writes nothing. Other elements of `out` stay as they are.
     ///
@@ -119,13 +168,13 @@ pub trait MoveFrom: Move + Run<ScatterFromTask> {
     ///
     /// # Errors
     /// As [`Move::scatter_into`], and [`Error::Op`](crate::Error::Op); [`Error::TooLarge`](crate::Error::TooLarge) for 2^32 targets.
-    fn scatter_from_into<X: Inputs<Self>, I: IndexElement, T: Element<Reg = T> + Scalar>(
+    fn scatter_from_into<X: Inputs<Self>, I: IndexElement, R: Stored>(
         &self,
         inputs: X,
-        f: impl FnOnce(X::Exprs) -> (Expr<I>, Expr<T>),
-        out: &Buffer<Self, T>,
+        f: impl FnOnce(X::Exprs) -> (Expr<I>, R),
+        out: &Buffer<Self, R::Element>,
     ) -> Result<()> {
-        let sources = Sources::new(self, "scatter", &inputs, f)?;
+        let sources = Sources::<_, _, Reg<R>>::new(self, "scatter", &inputs, f)?;
         if sources.check(self, out)? { sources.store_last(self, out) } else { Ok(()) }
     }
 
@@ -143,13 +192,13 @@ pub trait MoveFrom: Move + Run<ScatterFromTask> {
     ///
     /// # Errors
     /// As [`MoveFrom::scatter_from_into`], and [`Error::IndexOutOfRange`](crate::Error::IndexOutOfRange) with the first offending position.
-    fn scatter_checked_from_into<X: Inputs<Self>, I: IndexElement, T: Element<Reg = T> + Scalar>(
+    fn scatter_checked_from_into<X: Inputs<Self>, I: IndexElement, R: Stored>(
         &self,
         inputs: X,
-        f: impl FnOnce(X::Exprs) -> (Expr<I>, Expr<T>),
-        out: &Buffer<Self, T>,
+        f: impl FnOnce(X::Exprs) -> (Expr<I>, R),
+        out: &Buffer<Self, R::Element>,
     ) -> Result<()> {
-        let sources = Sources::new(self, "scatter", &inputs, f)?;
+        let sources = Sources::<_, _, Reg<R>>::new(self, "scatter", &inputs, f)?;
         let something = sources.check(self, out)?;
         check_operand(self, "scatter", &sources.indices(self)?, out.len())?;
         if something { sources.store_last(self, out) } else { Ok(()) }
@@ -169,14 +218,45 @@ pub trait MoveFrom: Move + Run<ScatterFromTask> {
     ///
     /// # Errors
     /// As [`MoveFrom::scatter_from_into`].
-    fn scatter_unique_from_into<X: Inputs<Self>, I: IndexElement, T: Element<Reg = T> + Scalar>(
+    fn scatter_unique_from_into<X: Inputs<Self>, I: IndexElement, R: Stored>(
         &self,
         inputs: X,
-        f: impl FnOnce(X::Exprs) -> (Expr<I>, Expr<T>),
-        out: &Buffer<Self, T>,
+        f: impl FnOnce(X::Exprs) -> (Expr<I>, R),
+        out: &Buffer<Self, R::Element>,
     ) -> Result<()> {
-        let sources = Sources::new(self, "scatter_unique", &inputs, f)?;
+        let sources = Sources::<_, _, Reg<R>>::new(self, "scatter_unique", &inputs, f)?;
         if sources.check(self, out)? { sources.store(self, out) } else { Ok(()) }
+    }
+
+    /// As [`MoveFrom::scatter_unique_from_into`]; an index out of range and one that was there before are errors. Waits for the device.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let out = dev.upload(&[9u32; 4])?;
+    /// let error = dev.scatter_unique_checked_from_into(counting(4), |i| (i % 3, i), &out).unwrap_err();
+    /// assert!(matches!(error, isowarp::Error::DuplicateIndex { position: 3, index: 0, .. }));
+    /// assert_eq!(out.read_blocking()?, [9; 4]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`MoveFrom::scatter_checked_from_into`], and [`Error::DuplicateIndex`](crate::Error::DuplicateIndex) with the first position whose index was
+    /// there before.
+    fn scatter_unique_checked_from_into<X: Inputs<Self>, I: IndexElement, R: Stored>(
+        &self,
+        inputs: X,
+        f: impl FnOnce(X::Exprs) -> (Expr<I>, R),
+        out: &Buffer<Self, R::Element>,
+    ) -> Result<()> {
+        let sources = Sources::<_, _, Reg<R>>::new(self, "scatter_unique", &inputs, f)?;
+        let something = sources.check(self, out)?;
+        check_operand(self, "scatter_unique", &sources.indices(self)?, out.len())?;
+        if !something {
+            return Ok(());
+        }
+        sources.check_unique(self, out.len())?;
+        sources.store(self, out)
     }
 
     /// `out[index] = op(out[index], value)` for every index and value that `f` gives of the inputs: what [`Move::scatter_reduce_into`] does, with the
@@ -207,13 +287,44 @@ pub trait MoveFrom: Move + Run<ScatterFromTask> {
         let sources = Sources::new(self, "scatter_reduce", &inputs, f)?;
         if sources.check(self, out)? { sources.combine(self, op, out) } else { Ok(()) }
     }
+
+    /// As [`MoveFrom::scatter_reduce_from_into`]; an index out of range is an error. Waits for the device.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let out = dev.upload(&[1i32; 3])?;
+    /// let error = dev.scatter_reduce_checked_from_into(counting(9), |i| (i / 2, i.cast::<i32>()), ScatterOp::Sum, &out).unwrap_err();
+    /// assert!(matches!(error, isowarp::Error::IndexOutOfRange { position: 6, index: 3, limit: 3, .. }));
+    /// assert_eq!(out.read_blocking()?, [1; 3]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`MoveFrom::scatter_reduce_from_into`], and [`Error::IndexOutOfRange`](crate::Error::IndexOutOfRange) with the first offending position.
+    fn scatter_reduce_checked_from_into<X: Inputs<Self>, I: IndexElement, T: Element<Reg = T> + Scalar + Num>(
+        &self,
+        inputs: X,
+        f: impl FnOnce(X::Exprs) -> (Expr<I>, Expr<T>),
+        op: ScatterOp,
+        out: &Buffer<Self, T>,
+    ) -> Result<()> {
+        check_combining(op, T::DTYPE)?;
+        let sources = Sources::new(self, "scatter_reduce", &inputs, f)?;
+        let something = sources.check(self, out)?;
+        check_operand(self, "scatter_reduce", &sources.indices(self)?, out.len())?;
+        if something { sources.combine(self, op, out) } else { Ok(()) }
+    }
 }
 impl<B: Move + Run<ScatterFromTask>> MoveFrom for B {}
 
 const GATHER: &str = "gather";
 
+/// What an operator computes in of what it stores.
+type Reg<R> = <<R as Stored>::Element as Element>::Reg;
+
 /// Enqueues a gather whose outputs are not yet checked.
-fn gather<B: Run<MapTask>, R: Outputs, I: IndexElement>(
+pub(super) fn gather<B: Run<MapTask>, R: Outputs, I: IndexElement>(
     device: &B,
     values: Elsewhere<B>,
     indices: &Operand<B, I>,
@@ -255,11 +366,5 @@ fn at_indices<B: Backend, I: IndexElement>(device: &B, values: Elsewhere<B>, ind
 /// Fails for the first index that is outside `0..limit`.
 fn check_operand<B: Move, I: IndexElement>(device: &B, pattern: &'static str, indices: &Operand<B, I>, limit: u64) -> Result<()> {
     let n = indices.len()?;
-    check_inputs(device, pattern, (indices, n), limit, |position| {
-        let of = Elsewhere::new(device, pattern, &indices, |i: Expr<I>| i)?;
-        let place = Operand::traced(device, pattern, &(counting(1), scalar(position as u32)), |(_, place)| place)?;
-        let out = device.buffer::<I>(1)?;
-        gather::<B, Expr<I>, u32>(device, of, &place, &out)?;
-        Ok(out.read_blocking()?.first().map_or(0, |i| i.number()))
-    })
+    check_inputs(device, pattern, (indices, n), limit, |position| value_at(device, pattern, indices, position as u32))
 }

@@ -1,5 +1,6 @@
 //! Scans of segments that offsets bound.
 
+use super::call::check_offsets;
 use crate::backend::Run;
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{Element, Scalar};
@@ -10,10 +11,11 @@ use crate::ops::Combine;
 use crate::patterns::map::{collect, same};
 use crate::patterns::moves::scatter;
 use crate::patterns::select::Count;
-use crate::patterns::{IndexElement, Map as _, MapTask, ScanTask, ScatterOp, ScatterTask, SegmentedScan as _};
+use crate::patterns::{IndexElement, Map as _, MapTask, ReduceTask, ScanTask, ScatterOp, ScatterTask, SegmentedScan as _};
 
 /// Scans that start anew with every segment. Segments are bounded as for [`Segmented`](super::Segmented#segments); elements before the first and
-/// behind the last one are scanned as two segments more.
+/// behind the last one are scanned as two segments more. Scans over inputs have [`Segmented::check_offsets`](super::Segmented::check_offsets) called
+/// before them.
 ///
 /// # Order of evaluation
 /// That of [`SegmentedScan`](crate::patterns::SegmentedScan), by flags that are scattered to where segments start; scratch is 4 bytes an element more.
@@ -62,6 +64,62 @@ pub trait OffsetScan: Run<ScanTask> + Run<ScatterTask> + Run<MapTask> {
         out: &Buffer<Self, T>,
     ) -> Result<()> {
         self.segmented_scan_from_into(x, same, offsets, op, out)
+    }
+
+    /// As [`OffsetScan::segmented_scan`]; offsets that fall or reach behind the array are an error. Waits for the device.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[1u32, 2, 3])?;
+    /// let falls = dev.segmented_scan_checked(&x, &dev.upload(&[0u32, 2, 1])?, Sum).unwrap_err();
+    /// assert!(matches!(falls, isowarp::Error::NotSorted { index: 2, .. }));
+    /// assert_eq!(dev.segmented_scan_checked(&x, &dev.upload(&[0u32, 1, 3])?, Sum)?.read_blocking()?, [1, 2, 5]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`OffsetScan::segmented_scan`]; [`Error::NotSorted`](crate::Error::NotSorted) and
+    /// [`Error::IndexOutOfRange`](crate::Error::IndexOutOfRange) with the first offset that is wrong.
+    fn segmented_scan_checked<T: Element<Reg = T> + Scalar, O: Count + IndexElement>(
+        &self,
+        x: &Buffer<Self, T>,
+        offsets: &Buffer<Self, O>,
+        op: impl Combine<T>,
+    ) -> Result<Buffer<Self, T>>
+    where
+        Self: Run<ReduceTask>,
+    {
+        check_offsets(self, "segments", offsets, x.len())?;
+        self.segmented_scan(x, offsets, op)
+    }
+
+    /// As [`OffsetScan::segmented_scan_checked`], into the caller's buffer, which stays as it was where there is an error.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(&[1i64, 2])?, dev.upload(&[-1i64; 2])?);
+    /// let beyond = dev.segmented_scan_checked_into(&x, &dev.upload(&[0u64, 2, 3])?, Sum, &out).unwrap_err();
+    /// assert!(matches!(beyond, isowarp::Error::IndexOutOfRange { position: 2, index: 3, .. }));
+    /// assert_eq!(out.read_blocking()?, [-1; 2]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`OffsetScan::segmented_scan_checked`] and [`OffsetScan::segmented_scan_into`].
+    fn segmented_scan_checked_into<T: Element<Reg = T> + Scalar, O: Count + IndexElement>(
+        &self,
+        x: &Buffer<Self, T>,
+        offsets: &Buffer<Self, O>,
+        op: impl Combine<T>,
+        out: &Buffer<Self, T>,
+    ) -> Result<()>
+    where
+        Self: Run<ReduceTask>,
+    {
+        check_offsets(self, "segments", offsets, x.len())?;
+        self.segmented_scan_into(x, offsets, op, out)
     }
 
     /// As [`OffsetScan::segmented_scan`] of `f` of the inputs, which never lies in memory.
@@ -157,6 +215,60 @@ pub trait OffsetScan: Run<ScanTask> + Run<ScatterTask> + Run<MapTask> {
         out: &Buffer<Self, T>,
     ) -> Result<()> {
         self.segmented_scan_exclusive_from_into(x, same, offsets, op, out)
+    }
+
+    /// As [`OffsetScan::segmented_scan_exclusive`]; offsets that fall or reach behind the array are an error. Waits for the device.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[1.0f32, 2.0, 3.0])?;
+    /// assert!(dev.segmented_scan_exclusive_checked(&x, &dev.upload(&[1u32, 0])?, Sum).is_err());
+    /// assert_eq!(dev.segmented_scan_exclusive_checked(&x, &dev.upload(&[0u32, 1, 3])?, Sum)?.read_blocking()?, [0.0, 0.0, 2.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`OffsetScan::segmented_scan_exclusive`]; [`Error::NotSorted`](crate::Error::NotSorted) and
+    /// [`Error::IndexOutOfRange`](crate::Error::IndexOutOfRange) with the first offset that is wrong.
+    fn segmented_scan_exclusive_checked<T: Element<Reg = T> + Scalar, O: Count + IndexElement>(
+        &self,
+        x: &Buffer<Self, T>,
+        offsets: &Buffer<Self, O>,
+        op: impl Combine<T>,
+    ) -> Result<Buffer<Self, T>>
+    where
+        Self: Run<ReduceTask>,
+    {
+        check_offsets(self, "segments", offsets, x.len())?;
+        self.segmented_scan_exclusive(x, offsets, op)
+    }
+
+    /// As [`OffsetScan::segmented_scan_exclusive_checked`], into the caller's buffer, which stays as it was where there is an error.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(&[1u32, 2])?, dev.upload(&[7u32; 2])?);
+    /// assert!(dev.segmented_scan_exclusive_checked_into(&x, &dev.upload(&[0u32, 9])?, Sum, &out).is_err());
+    /// assert_eq!(out.read_blocking()?, [7; 2]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`OffsetScan::segmented_scan_exclusive_checked`] and [`OffsetScan::segmented_scan_exclusive_into`].
+    fn segmented_scan_exclusive_checked_into<T: Element<Reg = T> + Scalar, O: Count + IndexElement>(
+        &self,
+        x: &Buffer<Self, T>,
+        offsets: &Buffer<Self, O>,
+        op: impl Combine<T>,
+        out: &Buffer<Self, T>,
+    ) -> Result<()>
+    where
+        Self: Run<ReduceTask>,
+    {
+        check_offsets(self, "segments", offsets, x.len())?;
+        self.segmented_scan_exclusive_into(x, offsets, op, out)
     }
 
     /// As [`OffsetScan::segmented_scan_exclusive`] of `f` of the inputs, which never lies in memory: `f` is computed for the element before, as

@@ -1,5 +1,6 @@
 //! Segments sorted, each by itself.
 
+use super::call::check_offsets as check_bounds;
 use super::sort_task::{SegmentedSortTask, bounds};
 use crate::backend::{Backend, Leaf, Out, Run};
 use crate::buffer::{Buffer, Memory as _};
@@ -8,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::patterns::moves::gather;
 use crate::patterns::select::Count;
 use crate::patterns::sort::Call;
-use crate::patterns::{GatherTask, IndexElement, ScanTask, SortBy, check_aliasing};
+use crate::patterns::{GatherTask, IndexElement, MapTask, ReduceTask, ScanTask, SortBy, check_aliasing};
 
 /// Stable sorts of every segment by itself. Segments are bounded as for [`Segmented`](super::Segmented#segments); elements in none stay where they are.
 ///
@@ -18,7 +19,7 @@ use crate::patterns::{GatherTask, IndexElement, ScanTask, SortBy, check_aliasing
 /// Neighbouring segments of up to some thousand keys are sorted together in shared memory, by merges; longer ones digit by digit, as arrays are, each tile
 /// within one segment. So work is O(n bits of a key), and O(log n) comparisons a key of short segments, whatever the lengths. Scratch is a copy of the keys
 /// and of what travels with them, at most 6 bytes an element more, and 4 a segment. Arrays have less than 2^32 elements, and there are less than 2^32 - 3
-/// segments. Outputs may not overlap inputs.
+/// segments. Outputs may not overlap inputs. Before other forms [`Segmented::check_offsets`](super::Segmented::check_offsets) asks what the checked ones do.
 ///
 /// Source: Satish, Harris and Garland, *Designing efficient sorting algorithms for manycore GPUs* (2009); Knuth, *The Art of Computer Programming*, volume
 /// 3, section 5.2.5 (the lowest digit first).
@@ -72,6 +73,62 @@ pub trait SegmentedSort: Run<SegmentedSortTask> + Run<ScanTask> + Run<GatherTask
         by_parts(Call::new(self, keys, by)?.keys_to(out)?, offsets)
     }
 
+    /// As [`SegmentedSort::segmented_sort`]; offsets that fall or reach behind the array are an error. Waits for the device.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let keys = dev.upload(&[3u32, 1, 2])?;
+    /// let falls = dev.segmented_sort_checked(&keys, &dev.upload(&[0u32, 2, 1])?, SortOrder::Ascending).unwrap_err();
+    /// assert!(matches!(falls, isowarp::Error::NotSorted { index: 2, .. }));
+    /// let sorted = dev.segmented_sort_checked(&keys, &dev.upload(&[0u32, 2, 3])?, SortOrder::Ascending)?;
+    /// assert_eq!(sorted.read_blocking()?, [1, 3, 2]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`SegmentedSort::segmented_sort`]; [`Error::NotSorted`] and [`Error::IndexOutOfRange`] with the first offset that is wrong.
+    fn segmented_sort_checked<K: Element, O: Count + IndexElement>(
+        &self,
+        keys: &Buffer<Self, K>,
+        offsets: &Buffer<Self, O>,
+        by: impl Into<SortBy>,
+    ) -> Result<Buffer<Self, K>>
+    where
+        Self: Run<ReduceTask> + Run<MapTask>,
+    {
+        check_bounds(self, "segments", offsets, keys.len())?;
+        self.segmented_sort(keys, offsets, by)
+    }
+
+    /// As [`SegmentedSort::segmented_sort_checked`], into the caller's buffer, which stays as it was where there is an error.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (keys, out) = (dev.upload(b"cab")?, dev.upload(b"...")?);
+    /// let beyond = dev.segmented_sort_checked_into(&keys, &dev.upload(&[0u64, 4])?, SortOrder::Ascending, &out).unwrap_err();
+    /// assert!(matches!(beyond, isowarp::Error::IndexOutOfRange { position: 1, index: 4, .. }));
+    /// assert_eq!(out.read_blocking()?, *b"...");
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`SegmentedSort::segmented_sort_checked`] and [`SegmentedSort::segmented_sort_into`].
+    fn segmented_sort_checked_into<K: Element, O: Count + IndexElement>(
+        &self,
+        keys: &Buffer<Self, K>,
+        offsets: &Buffer<Self, O>,
+        by: impl Into<SortBy>,
+        out: &Buffer<Self, K>,
+    ) -> Result<()>
+    where
+        Self: Run<ReduceTask> + Run<MapTask>,
+    {
+        check_bounds(self, "segments", offsets, keys.len())?;
+        self.segmented_sort_into(keys, offsets, by, out)
+    }
+
     /// The keys, every segment in order, and values of any type that travel with them.
     ///
     /// ```
@@ -95,6 +152,63 @@ pub trait SegmentedSort: Run<SegmentedSortTask> + Run<ScanTask> + Run<GatherTask
         let out = (self.buffer(keys.len())?, self.buffer(keys.len())?);
         self.segmented_sort_pairs_into(keys, values, offsets, by, (&out.0, &out.1))?;
         Ok(out)
+    }
+
+    /// As [`SegmentedSort::segmented_sort_pairs`]; offsets that fall or reach behind the array are an error. Waits for the device.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (keys, values) = (dev.upload(&[2i32, 1, 5])?, dev.upload(b"abc")?);
+    /// assert!(dev.segmented_sort_pairs_checked(&keys, &values, &dev.upload(&[2u32, 0])?, SortOrder::Ascending).is_err());
+    /// let (_, values) = dev.segmented_sort_pairs_checked(&keys, &values, &dev.upload(&[0u32, 3])?, SortOrder::Ascending)?;
+    /// assert_eq!(values.read_blocking()?, *b"bac");
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`SegmentedSort::segmented_sort_pairs`] and [`SegmentedSort::segmented_sort_checked`].
+    fn segmented_sort_pairs_checked<K: Element, V: Element, O: Count + IndexElement>(
+        &self,
+        keys: &Buffer<Self, K>,
+        values: &Buffer<Self, V>,
+        offsets: &Buffer<Self, O>,
+        by: impl Into<SortBy>,
+    ) -> Result<(Buffer<Self, K>, Buffer<Self, V>)>
+    where
+        Self: Run<ReduceTask> + Run<MapTask>,
+    {
+        check_bounds(self, "segments", offsets, keys.len())?;
+        self.segmented_sort_pairs(keys, values, offsets, by)
+    }
+
+    /// As [`SegmentedSort::segmented_sort_pairs_checked`], into the caller's buffers, which stay as they were where there is an error.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (keys, values, k, v) = (dev.upload(&[2u8, 1])?, dev.upload(&[0.5f64, 1.5])?, dev.upload(b"..")?, dev.upload(&[7.0f64; 2])?);
+    /// let wrong = dev.upload(&[0u32, 3])?;
+    /// assert!(dev.segmented_sort_pairs_checked_into(&keys, &values, &wrong, SortOrder::Descending, (&k, &v)).is_err());
+    /// assert_eq!((k.read_blocking()?, v.read_blocking()?), (b"..".to_vec(), vec![7.0; 2]));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`SegmentedSort::segmented_sort_pairs_checked`] and [`SegmentedSort::segmented_sort_into`].
+    fn segmented_sort_pairs_checked_into<K: Element, V: Element, O: Count + IndexElement>(
+        &self,
+        keys: &Buffer<Self, K>,
+        values: &Buffer<Self, V>,
+        offsets: &Buffer<Self, O>,
+        by: impl Into<SortBy>,
+        out: (&Buffer<Self, K>, &Buffer<Self, V>),
+    ) -> Result<()>
+    where
+        Self: Run<ReduceTask> + Run<MapTask>,
+    {
+        check_bounds(self, "segments", offsets, keys.len())?;
+        self.segmented_sort_pairs_into(keys, values, offsets, by, out)
     }
 
     /// As [`SegmentedSort::segmented_sort_pairs`], into the caller's buffers.

@@ -1,11 +1,11 @@
 //! Questions about elements: where a condition holds, and whether and how often.
 
 use crate::backend::Run;
-use crate::buffer::{DeviceScalar, Memory};
+use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::error::{Error, Result};
 use crate::input::{Inputs, index, scalar};
 use crate::ir::{self, Expr};
-use crate::ops::{And, Min, Or};
+use crate::ops::{Min, Or};
 use crate::patterns::map::collect;
 use crate::patterns::{Map, MapTask, Reduce, ReduceTask};
 
@@ -27,14 +27,33 @@ pub trait Find: Run<ReduceTask> + Run<MapTask> {
     /// # Errors
     /// As [`Reduce::reduce_from`].
     fn find_if<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
+        let out = self.buffer(1)?;
+        self.find_if_into(inputs, f, &out)?;
+        DeviceScalar::from_buffer(out)
+    }
+
+    /// As [`Find::find_if`], into a buffer of the caller's with at least one element.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(&[1i32, -2, -3])?, dev.upload(&[9u32, 9])?);
+    /// dev.find_if_into(&x, |x| x.lt(0), &out)?;
+    /// assert_eq!(out.read_blocking()?, [1, 9]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Reduce::reduce_from_into`].
+    fn find_if_into<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>, out: &Buffer<Self, u32>) -> Result<()> {
         let n = collect(self, "find_if", &inputs)?.len()?;
         let Ok(end) = u32::try_from(n) else {
             return Err(Error::TooLarge { what: "elements to find one in", requested: n, limit: u32::MAX.into() });
         };
         if n == 0 {
-            return self.upload_scalar(end);
+            return self.generate_into(1, scalar(end), |end| end, out);
         }
-        self.reduce_from((inputs, index(), scalar(end)), |(x, i, end)| ir::select(f(x), i, end), Min)
+        self.reduce_from_into((inputs, index(), scalar(end)), |(x, i, end)| ir::select(f(x), i, end), Min, out)
     }
 
     /// 1 if `f` holds for some element, else 0.
@@ -53,6 +72,23 @@ pub trait Find: Run<ReduceTask> + Run<MapTask> {
         self.reduce_from(inputs, |x| f(x).cast::<u32>(), Or)
     }
 
+    /// As [`Find::any`], into a buffer of the caller's with at least one element.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(&[1u32, 2])?, dev.buffer(1)?);
+    /// dev.any_into(&x, |x| x.eq(2), &out)?;
+    /// assert_eq!(out.read_blocking()?, [1]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Reduce::reduce_from_into`].
+    fn any_into<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>, out: &Buffer<Self, u32>) -> Result<()> {
+        self.reduce_from_into(inputs, |x| f(x).cast::<u32>(), Or, out)
+    }
+
     /// 1 if `f` holds for every element (of none, too), else 0.
     ///
     /// ```
@@ -66,9 +102,30 @@ pub trait Find: Run<ReduceTask> + Run<MapTask> {
     /// # Errors
     /// As [`Reduce::reduce_from`].
     fn all<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
-        // All ones is what nothing gives.
-        let all = self.reduce_from(inputs, |x| ir::select(f(x), u32::MAX, 0), And)?;
-        DeviceScalar::from_buffer(self.generate(1, &all, |x| x & 1u32)?)
+        let out = self.buffer(1)?;
+        self.all_into(inputs, f, &out)?;
+        DeviceScalar::from_buffer(out)
+    }
+
+    /// As [`Find::all`], into a buffer of the caller's with at least one element.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(&[1u32, 2])?, dev.buffer(1)?);
+    /// dev.all_into(&x, |x| x.lt(2), &out)?;
+    /// assert_eq!(out.read_blocking()?, [0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Reduce::reduce_from_into`].
+    fn all_into<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>, out: &Buffer<Self, u32>) -> Result<()> {
+        if collect(self, "all", &inputs)?.len()? == 0 {
+            return self.generate_into(1, scalar(1u32), |one| one, out);
+        }
+        let both = |a: Expr<u32>, b: Expr<u32>| a & b;
+        self.reduce_parts_into(inputs, |x| f(x).cast::<u32>(), both, |all| all, out)
     }
 
     /// 1 if `f` holds for no element, else 0.
@@ -85,6 +142,23 @@ pub trait Find: Run<ReduceTask> + Run<MapTask> {
     /// As [`Reduce::reduce_from`].
     fn none<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
         self.all(inputs, |x| !f(x))
+    }
+
+    /// As [`Find::none`], into a buffer of the caller's with at least one element.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(&[0.5f32, 1.0])?, dev.buffer(1)?);
+    /// dev.none_into(&x, |x| x.is_nan(), &out)?;
+    /// assert_eq!(out.read_blocking()?, [1]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Reduce::reduce_from_into`].
+    fn none_into<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>, out: &Buffer<Self, u32>) -> Result<()> {
+        self.all_into(inputs, |x| !f(x), out)
     }
 
     /// The number of elements for which `f` holds: [`Reduce::count`].

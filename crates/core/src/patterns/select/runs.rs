@@ -175,7 +175,9 @@ pub trait RunLengths: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
         Self: Run<ScanTask>,
     {
         check_runs(values.len(), lengths.len(), out.len())?;
-        check_aliasing(DECODING, &[values.leaf(), lengths.leaf(), runs.buffer().leaf()], values.len(), &[(out.out(), out.len())], false)?;
+        let outs = [(out.out(), out.len())];
+        check_aliasing(DECODING, &[values.leaf(), lengths.leaf()], values.len(), &outs, false)?;
+        check_aliasing(DECODING, &[runs.buffer().leaf()], 1, &outs, false)?;
         let ends = ends(self, lengths, |length| length, runs)?;
         let (of, runs) = (values.len(), scalar(values.len() as u32));
         self.generate_into(

@@ -1,16 +1,15 @@
 //! Sorts of what is computed: evaluated once, where it is then sorted.
 
-use super::call::{bits_of, check_rows};
-use super::{Call, Payload, SortBy, SortTask, check_len, sorted};
+use super::call::bits_of;
+use super::{Computed, Payload, SortBy, SortTask, sorted};
 use crate::backend::Run;
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
-use crate::element::{Element, Scalar};
-use crate::error::{Error, Result};
-use crate::input::{Collector, Inputs, Outputs, index, scalar};
-use crate::ir::{Expr, Func};
-use crate::patterns::map::{apart, collect, trace};
+use crate::element::Element;
+use crate::error::Result;
+use crate::input::{Inputs, Outputs, Stored, index, scalar};
+use crate::ir::Expr;
+use crate::patterns::before::Neighbours;
 use crate::patterns::{MapTask, ReduceTask};
-use std::sync::Arc;
 
 /// [Sorts](super::Sort) of keys, and values, that an operator computes of inputs: what is counted, constant, zipped, permuted, reversed, or computed.
 ///
@@ -59,7 +58,7 @@ pub trait SortFrom: Run<SortTask> + Run<MapTask> {
     /// ```
     ///
     /// # Errors
-    /// As [`SortFrom::sort_from`], and [`Error::BufferTooSmall`], [`Error::Aliasing`], [`Error::WrongDevice`].
+    /// As [`SortFrom::sort_from`], and [`Error::BufferTooSmall`](crate::Error::BufferTooSmall), [`Error::Aliasing`](crate::Error::Aliasing), [`Error::WrongDevice`](crate::Error::WrongDevice).
     fn sort_from_into<I: Inputs<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
         &self,
         inputs: I,
@@ -276,7 +275,7 @@ pub trait SortFrom: Run<SortTask> + Run<MapTask> {
     /// ```
     ///
     /// # Errors
-    /// As [`SortFrom::sort_from`]; [`Error::LengthMismatch`] unless the rows are whole.
+    /// As [`SortFrom::sort_from`]; [`Error::LengthMismatch`](crate::Error::LengthMismatch) unless the rows are whole.
     fn sort_rows_from<I: Inputs<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
         &self,
         inputs: I,
@@ -288,6 +287,31 @@ pub trait SortFrom: Run<SortTask> + Run<MapTask> {
         let out = self.buffer(of.n)?;
         of.sort::<K, R>(self, by, &out, None, Some(n))?;
         Ok(out)
+    }
+
+    /// As [`SortFrom::sort_rows_from`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(&[1i32, 4, -3, 2])?, dev.upload(&[9i32; 5])?);
+    /// dev.sort_rows_from_into(&x, |x| x * x, 2, SortOrder::Descending, &out)?;
+    /// assert_eq!(out.read_blocking()?, [16, 1, 9, 4, 9]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`SortFrom::sort_rows_from`] and [`SortFrom::sort_from_into`].
+    fn sort_rows_from_into<I: Inputs<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
+        &self,
+        inputs: I,
+        f: impl FnOnce(I::Exprs) -> R,
+        n: u64,
+        by: impl Into<SortBy>,
+        out: &Buffer<Self, K>,
+    ) -> Result<()> {
+        let of = Computed::new(self, &inputs, f)?;
+        of.sort::<K, R>(self, by, out, None, Some(n))
     }
 
     /// The indices, within its row, of every row of `n` of `f` of the inputs in order.
@@ -316,8 +340,8 @@ pub trait SortFrom: Run<SortTask> + Run<MapTask> {
         Ok(out.1)
     }
 
-    /// 1 where `f` of the inputs is in order, else 0. It never lies in memory: it is computed for an element and for the one before, which is fetched
-    /// from arrays and views, of at most 2^32 elements from the first to the last.
+    /// 1 where `f` of the inputs is in order, as it would be stored, else 0. It never lies in memory: it is computed for an element and for the one
+    /// before, which is fetched from arrays and views, of at most 2^32 elements from the first to the last.
     ///
     /// ```
     /// # use isowarp::prelude::*;
@@ -325,106 +349,52 @@ pub trait SortFrom: Run<SortTask> + Run<MapTask> {
     /// let x = dev.upload(&[-3.0f32, 2.0, -1.0])?;
     /// assert_eq!(dev.is_sorted_from(&x, |x| x * x, SortOrder::Descending)?.read_blocking()?, 1);
     /// assert_eq!(dev.is_sorted_from(&x.reversed(), |x| x, SortOrder::Ascending)?.read_blocking()?, 0);
+    /// // 0, 100, 200, 44: a byte keeps the low eight bits.
+    /// assert_eq!(dev.is_sorted_from(counting(4), |i| (i * 100).store_as::<u8>(), SortOrder::Ascending)?.read_blocking()?, 0);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     ///
     /// # Errors
-    /// As [`Sort::is_sorted`](super::Sort::is_sorted), and [`Error::LengthMismatch`], [`Error::Op`](crate::Error::Op).
-    fn is_sorted_from<I: Inputs<Self>, K: Element<Reg = K> + Scalar>(
+    /// As [`Sort::is_sorted`](super::Sort::is_sorted), and [`Error::LengthMismatch`](crate::Error::LengthMismatch), [`Error::Op`](crate::Error::Op).
+    fn is_sorted_from<I: Inputs<Self>, R: Stored>(
         &self,
         inputs: I,
-        f: impl FnOnce(I::Exprs) -> Expr<K>,
+        f: impl FnOnce(I::Exprs) -> R,
         by: impl Into<SortBy>,
     ) -> Result<DeviceScalar<Self, u32>>
     where
         Self: Run<ReduceTask>,
     {
         let by = by.into();
-        bits_of(K::DTYPE, &by)?;
-        sorted::is_sorted_from(self, &inputs, f, &by)
+        bits_of(R::Element::DTYPE, &by)?;
+        sorted::is_sorted_from(self, Neighbours::new(self, "is_sorted", &inputs, f)?, R::Element::DTYPE, &by)
+    }
+
+    /// Fails where `f` of the inputs is not in order, as it would be stored, naming the first element that comes before its left neighbour. Waits for
+    /// the device. Computed as in [`SortFrom::is_sorted_from`].
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[1i32, -2, 3, -1])?;
+    /// let error = dev.check_sorted_from(&x, |x| x.abs(), SortOrder::Ascending).unwrap_err();
+    /// assert!(matches!(error, isowarp::Error::NotSorted { index: 3, .. }));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotSorted`](crate::Error::NotSorted), and as [`SortFrom::is_sorted_from`].
+    fn check_sorted_from<I: Inputs<Self>, R: Stored>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> R, by: impl Into<SortBy>) -> Result<()>
+    where
+        Self: Run<ReduceTask>,
+    {
+        let by = by.into();
+        bits_of(R::Element::DTYPE, &by)?;
+        let found = Neighbours::new(self, "check_sorted", &inputs, f)?;
+        sorted::check_sorted_from(self, ("check_sorted", "the input"), found, R::Element::DTYPE, &by)
     }
 }
 impl<B: Run<SortTask> + Run<MapTask>> SortFrom for B {}
 
 /// Keys, and what travels with them.
 pub type Keyed<B, K, V> = (Buffer<B, K>, Buffer<B, V>);
-
-/// What is sorted, before it is computed.
-pub(in crate::patterns) struct Computed<B: Run<MapTask>> {
-    pub(in crate::patterns) c: Collector<B>,
-    pub(in crate::patterns) func: Arc<Func>,
-    pub(in crate::patterns) n: u64,
-}
-
-impl<B: Run<MapTask>> Computed<B> {
-    pub(in crate::patterns) fn new<I: Inputs<B>, R: Outputs>(device: &B, inputs: &I, f: impl FnOnce(I::Exprs) -> R) -> Result<Self> {
-        let c = collect(device, "sort", inputs)?;
-        let (n, func) = (c.len()?, trace(inputs, &c, f)?);
-        check_len(n)?;
-        Ok(Self { c, func, n })
-    }
-
-    /// The elements of an output that are written.
-    pub(in crate::patterns) fn room<T: Element>(&self, out: &Buffer<B, T>) -> Result<Buffer<B, T>> {
-        if out.len() < self.n {
-            return Err(Error::BufferTooSmall { what: "the output", required: self.n, available: out.len() });
-        }
-        out.slice(..self.n)
-    }
-
-    /// Computes it.
-    pub(in crate::patterns) fn store<R: Outputs>(self, device: &B, to: R::Refs<'_, B>) -> Result<()> {
-        apart::<B, R>(device, "sort", (self.c, self.func), to)
-    }
-
-    /// Computes keys where they are sorted, in rows of so many. All is checked before anything is written.
-    fn sort<K: Element, R: Outputs<Buffers<B> = Buffer<B, K>>>(
-        self,
-        device: &B,
-        by: impl Into<SortBy>,
-        out: &Buffer<B, K>,
-        lent: Option<&Buffer<B, K>>,
-        row: Option<u64>,
-    ) -> Result<()>
-    where
-        B: Run<SortTask>,
-    {
-        let keys = self.room(out)?;
-        let mut call = Call::new(device, &keys, by)?.in_place().keys_to(&keys)?;
-        if let Some(lent) = lent {
-            call = call.lends(lent)?;
-        }
-        let row = row.unwrap_or(self.n);
-        self.check(&call, row)?;
-        self.store::<R>(device, R::refs(&keys))?;
-        call.run(row)
-    }
-
-    /// The same of keys and what travels with them.
-    fn sort_pairs<K: Element, V: Payload, R: Outputs<Buffers<B> = Keyed<B, K, V>>>(
-        self,
-        device: &B,
-        by: impl Into<SortBy>,
-        out: (&Buffer<B, K>, &Buffer<B, V>),
-        lent: Option<(&Buffer<B, K>, &Buffer<B, V>)>,
-        row: Option<u64>,
-    ) -> Result<()>
-    where
-        B: Run<SortTask>,
-    {
-        let both = (self.room(out.0)?, self.room(out.1)?);
-        let mut call = Call::new(device, &both.0, by)?.in_place().values(&both.1)?.keys_to(&both.0)?.payload_to(&both.1)?;
-        if let Some(lent) = lent {
-            call = call.lends(lent.0)?.lends(lent.1)?;
-        }
-        let row = row.unwrap_or(self.n);
-        self.check(&call, row)?;
-        self.store::<R>(device, R::refs(&both))?;
-        call.run(row)
-    }
-
-    fn check(&self, call: &Call<'_, B>, row: u64) -> Result<()> {
-        check_rows(self.n, row)?;
-        call.apart_from(&self.c.leaves)
-    }
-}

@@ -3,14 +3,14 @@
 use super::{KeyBits, MOST, SortBy, check_len};
 use crate::backend::Run;
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
-use crate::element::{DType, Element, Scalar};
+use crate::element::{DType, Element};
 use crate::error::{Error, Result};
-use crate::input::{Inputs, array, index, index64};
+use crate::input::{array, index, index64, scalar};
 use crate::ir::{ArrayExpr, Expr, select};
 use crate::ops::Min;
 use crate::patterns::before::Neighbours;
 use crate::patterns::operand::Operand;
-use crate::patterns::{MapTask, Reduce as _, ReduceTask};
+use crate::patterns::{Map as _, MapTask, Reduce as _, ReduceTask, stored};
 
 /// The lowest bits.
 const fn low_bits(count: u32) -> u64 {
@@ -50,29 +50,57 @@ impl Compared {
     }
 }
 
-/// Whether all that `f` gives of the inputs is in order, 1 or 0, as it would be stored.
-pub(super) fn is_sorted_from<B: Run<ReduceTask> + Run<MapTask>, I: Inputs<B>, K: Element<Reg = K> + Scalar>(
+/// Whether an operator's keys are in order as they would be stored as elements of this type, 1 or 0.
+pub(super) fn is_sorted_from<B: Run<ReduceTask> + Run<MapTask>>(
     device: &B,
-    inputs: &I,
-    f: impl FnOnce(I::Exprs) -> Expr<K>,
+    keys: Neighbours<B>,
+    dtype: DType,
     by: &SortBy,
 ) -> Result<DeviceScalar<B, u32>> {
-    let found = Neighbours::new(device, "is_sorted", inputs, f)?;
-    let n = found.c.len()?;
+    let n = keys.c.len()?;
     check_len(n)?;
-    let compared = Compared::new(K::DTYPE, by);
-    let in_order = |before: Expr<K>, key: Expr<K>| match K::TY.words() {
-        1 => compared.words(before.bitcast(), key.bitcast()),
-        _ => compared.wide(before.bitcast(), key.bitcast()),
-    };
-    let func = found.trace(|before, key, i| (i.eq(0) | in_order(before, key)).cast::<u32>())?;
     if n < 2 {
         return device.upload_scalar(1);
     }
-    device.reduce_from(&Operand::new(found.c, func), |fits: Expr<u32>| fits, Min)
+    device.reduce_from(&compared(keys, dtype, by, |fits, _| fits.cast::<u32>())?, |fits: Expr<u32>| fits, Min)
 }
 
-/// What a reduction by minima makes of a pair of neighbours, from whether they are in order and the index of the left one.
+/// Fails for the first of an operator's keys that comes before its left neighbour, as they would be stored as elements of this type. Waits for the
+/// device.
+pub(in crate::patterns) fn check_sorted_from<B: Run<ReduceTask> + Run<MapTask>>(
+    device: &B,
+    (pattern, what): (&'static str, &'static str),
+    keys: Neighbours<B>,
+    dtype: DType,
+    by: &SortBy,
+) -> Result<()> {
+    let n = keys.c.len()?;
+    check_len(n)?;
+    if n < 2 {
+        return Ok(());
+    }
+    let wrong = compared(keys, dtype, by, |fits, i| select(fits, u32::MAX, i))?;
+    match device.reduce_from(&wrong, |i: Expr<u32>| i, Min)?.read_blocking()? {
+        u32::MAX => Ok(()),
+        index => Err(Error::NotSorted { pattern, what, index: index.into() }),
+    }
+}
+
+/// What `found` makes of each key, from whether it is in order behind the one before it (the first is), and its index.
+fn compared<B: Run<ReduceTask> + Run<MapTask>>(keys: Neighbours<B>, dtype: DType, by: &SortBy, found: Found) -> Result<Operand<B, u32>> {
+    let (compared, ty) = (Compared::new(dtype, by), keys.ty());
+    let func = keys.trace_values(|before, key, i| {
+        let word = |value| stored::word(value, ty, dtype);
+        let fits = match dtype.size_bytes() {
+            8 => compared.wide(stored::wide(before, ty), stored::wide(key, ty)),
+            _ => compared.words(word(before), word(key)),
+        };
+        found(i.eq(0) | fits, i)
+    })?;
+    Ok(Operand::new(keys.c, func))
+}
+
+/// What a reduction by minima makes of a pair of neighbours, from whether they are in order and the index of one.
 type Found = fn(Expr<bool>, Expr<u32>) -> Expr<u32>;
 
 /// Whether all keys are in order, 1 or 0.
@@ -80,12 +108,13 @@ pub(super) fn is_sorted<B: Run<ReduceTask> + Run<MapTask>, K: Element>(
     device: &B,
     keys: &Buffer<B, K>,
     by: &SortBy,
-) -> Result<DeviceScalar<B, u32>> {
+    out: &Buffer<B, u32>,
+) -> Result<()> {
     check_len(keys.len())?;
     if keys.len() < 2 {
-        return device.upload_scalar(1);
+        return device.generate_into(1, scalar(1u32), |one| one, out);
     }
-    over_neighbours(device, keys, by, |fits, _| fits.cast::<u32>())
+    over_neighbours(device, keys, by, |fits, _| fits.cast::<u32>(), out)
 }
 
 /// Fails for the first key that comes before its left neighbour. Waits for the device.
@@ -100,11 +129,11 @@ pub(crate) fn check_sorted<B: Run<ReduceTask> + Run<MapTask>, K: Element>(
     crate::input::require(device, pattern, K::DTYPE)?;
     // Pieces share a key, and their indices are u32.
     let (n, most) = (keys.len(), 1 << 30);
-    let mut start = 0;
+    let (mut start, out) = (0, device.buffer::<u32>(1)?);
     while start + 1 < n {
         let end = n.min(start + most + 1);
-        let found = over_neighbours(device, &keys.slice(start..end)?, by, |fits, i| select(fits, u32::MAX, i))?.read_blocking()?;
-        if found != u32::MAX {
+        over_neighbours(device, &keys.slice(start..end)?, by, |fits, i| select(fits, u32::MAX, i), &out)?;
+        if let Some(&found) = out.read_blocking()?.first().filter(|&&found| found != u32::MAX) {
             return Err(Error::NotSorted { pattern, what, index: start + u64::from(found) + 1 });
         }
         start = end - 1;
@@ -118,29 +147,36 @@ fn over_neighbours<B: Run<ReduceTask> + Run<MapTask>, K: Element>(
     keys: &Buffer<B, K>,
     by: &SortBy,
     found: Found,
-) -> Result<DeviceScalar<B, u32>> {
+    out: &Buffer<B, u32>,
+) -> Result<()> {
     let n = keys.len();
     let (compared, size) = (Compared::new(K::DTYPE, by), K::DTYPE.size_bytes());
     if size == 8 {
         let words = Buffer::<B, u64>::from_raw(device, keys.raw().clone(), keys.offset(), n)?;
         let fits = |(k, i): (ArrayExpr<u64>, Expr<u32>)| found(compared.wide(k.at(i), k.at(i + 1)), i);
-        return device.reduce_range(n - 1, (array(&words), index()), fits, Min);
+        return device.reduce_range_into(n - 1, (array(&words), index()), fits, Min, out);
     }
     let ordered = |a: Expr<u32>, b: Expr<u32>| compared.words(a, b);
     if size == 4 {
         let words = Buffer::<B, u32>::from_raw(device, keys.raw().clone(), keys.offset(), n)?;
         let fits = |(k, i): (ArrayExpr<u32>, Expr<u32>)| found(ordered(k.at(i), k.at(i + 1)), i);
-        return device.reduce_range(n - 1, (array(&words), index()), fits, Min);
+        return device.reduce_range_into(n - 1, (array(&words), index()), fits, Min, out);
     }
     let bytes = Buffer::<B, u8>::from_raw(device, keys.raw().clone(), keys.offset() * size, n * size)?;
     let pair = |low: Expr<u32>, high: Expr<u32>| low | (high << 8);
     if size == 1 {
-        device.reduce_range(n - 1, (array(&bytes), index()), |(k, i)| found(ordered(k.at(i), k.at(i + 1)), i), Min)
+        device.reduce_range_into(n - 1, (array(&bytes), index()), |(k, i)| found(ordered(k.at(i), k.at(i + 1)), i), Min, out)
     } else if n * size <= MOST {
         let key = |k: ArrayExpr<u8>, i: Expr<u32>| pair(k.at(i * 2), k.at(i * 2 + 1));
-        device.reduce_range(n - 1, (array(&bytes), index()), |(k, i)| found(ordered(key(k, i), key(k, i + 1)), i), Min)
+        device.reduce_range_into(n - 1, (array(&bytes), index()), |(k, i)| found(ordered(key(k, i), key(k, i + 1)), i), Min, out)
     } else {
         let key = |k: ArrayExpr<u8>, i: Expr<u64>| pair(k.at(i * 2), k.at(i * 2 + 1));
-        device.reduce_range(n - 1, (array(&bytes), index64()), |(k, i)| found(ordered(key(k, i), key(k, i + 1)), i.cast::<u32>()), Min)
+        device.reduce_range_into(
+            n - 1,
+            (array(&bytes), index64()),
+            |(k, i)| found(ordered(key(k, i), key(k, i + 1)), i.cast::<u32>()),
+            Min,
+            out,
+        )
     }
 }

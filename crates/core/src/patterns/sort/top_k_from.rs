@@ -1,6 +1,6 @@
 //! P07 top-k of what is computed.
 
-use super::from::Computed;
+use super::computed::Computed;
 use super::top_k::check_outputs;
 use super::top_k_rows::check_matrix;
 use super::{Keyed, SortBy, SortTask, TopK, TopKRows};

@@ -1,0 +1,146 @@
+//! Lengths, shapes and places that do not fit are refused with their numbers, and nothing is written. On every device.
+
+use crate::common::each;
+use isowarp::buffer::DeviceScalar;
+use isowarp::prelude::*;
+use isowarp::{Device, Error};
+
+const UP: SortOrder = SortOrder::Ascending;
+
+fn lengths(what: &'static str, expected: u64, found: u64) -> Error {
+    Error::LengthMismatch { what, expected, found }
+}
+
+fn sevens(d: &Device, n: u64) -> Buffer<Device, u32> {
+    d.iota(n, 7u32, 0).unwrap()
+}
+
+fn untouched(outs: &[&Buffer<Device, u32>]) {
+    for out in outs {
+        assert!(out.read_blocking().unwrap().iter().all(|&v| v == 7), "an output was changed by a call that failed");
+    }
+}
+
+#[test]
+fn values_that_are_not_as_many_as_their_keys_are_refused() {
+    each(|d| {
+        let (keys, values, offsets) = (d.iota(10, 0u32, 1).unwrap(), d.iota(9, 0u32, 1).unwrap(), d.upload(&[0u32, 4, 10]).unwrap());
+        let (k, v, bytes) = (sevens(d, 10), sevens(d, 10), d.upload(&[7u8; 9]).unwrap());
+        let wrong = lengths("values", 10, 9);
+        assert_eq!(d.segmented_sort_pairs(&keys, &values, &offsets, UP).unwrap_err(), wrong);
+        assert_eq!(d.segmented_sort_pairs(&keys, &bytes, &offsets, UP).unwrap_err(), wrong);
+        assert_eq!(d.segmented_sort_pairs_into(&keys, &values, &offsets, UP, (&k, &v)).unwrap_err(), wrong);
+        let count = d.upload_scalar(5u32).unwrap();
+        let pairs = Selected { values: (keys.clone(), values.clone()), count: count.clone() };
+        assert_eq!(d.sort_pairs_counted(&pairs, UP).unwrap_err(), wrong);
+        assert_eq!(d.sort_pairs_counted_into((&keys, &values), &count, UP, (&k, &v)).unwrap_err(), wrong);
+        assert_eq!(d.sort_pairs_counted_into((&keys, &bytes), &count, UP, (&k, &d.upload(&[7u8; 10]).unwrap())).unwrap_err(), wrong);
+        assert_eq!(d.unique_by_key(&keys, &values).unwrap_err(), wrong);
+        assert_eq!(d.unique_by_key_into(&keys, &values, (&k, &v), &sevens(d, 1)).unwrap_err(), wrong);
+        untouched(&[&k, &v]);
+    });
+}
+
+#[test]
+fn lengths_of_runs_that_are_not_as_many_as_their_values_are_refused() {
+    each(|d| {
+        let (values, shorter, count, out) = (sevens(d, 5), sevens(d, 4), d.upload_scalar(4u32).unwrap(), sevens(d, 20));
+        let wrong = lengths("lengths", 5, 4);
+        assert_eq!(d.run_length_decode(&values, &shorter, &count, 20).unwrap_err(), wrong);
+        assert_eq!(d.run_length_decode_into(&values, &shorter, &count, &out).unwrap_err(), wrong);
+        // What is read before the output is written may not be there either.
+        let (low, high) = (out.slice(..5).unwrap(), out.slice(5..10).unwrap());
+        assert!(matches!(d.run_length_decode_into(&values, &low, &count, &low), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.run_length_decode_into(&low, &values, &count, &low), Err(Error::Aliasing { .. })));
+        let inside = DeviceScalar::from_buffer(low.slice(4..).unwrap()).unwrap();
+        assert!(matches!(d.run_length_decode_into(&values, &high, &inside, &low), Err(Error::Aliasing { .. })));
+        untouched(&[&out]);
+        // The number of runs may lie in the output's buffer beside it, and so close that as many as there are values would overlap.
+        let beside = DeviceScalar::from_buffer(out.slice(..1).unwrap()).unwrap();
+        d.run_length_decode_into(&values, &values, &beside, &out.slice(1..6).unwrap()).unwrap();
+        untouched(&[&out]);
+    });
+}
+
+#[test]
+fn permutations_and_rotations_of_another_length_are_refused() {
+    each(|d| {
+        let (x, order, out) = (sevens(d, 6), d.iota(5, 0u32, 1).unwrap(), sevens(d, 7));
+        let wrong = lengths("indices", 6, 5);
+        assert_eq!(d.permute(&x, &order).unwrap_err(), wrong);
+        assert_eq!(d.permute_into(&x, &order, &out).unwrap_err(), wrong);
+        assert_eq!(d.permute_inverse(&x, &order).unwrap_err(), wrong);
+        assert_eq!(d.permute_inverse_into(&x, &order, &out).unwrap_err(), lengths("indices", 6, 5));
+        for to in [&out, &out.slice(..5).unwrap()] {
+            assert_eq!(d.rotate_into(&x, 2, to).unwrap_err(), lengths("the output", 6, to.len()));
+        }
+        assert!(matches!(d.rotate_into(&out.slice(..4).unwrap(), 1, &out.slice(3..).unwrap()), Err(Error::Aliasing { .. })));
+        untouched(&[&x, &out]);
+    });
+}
+
+#[test]
+fn shapes_of_another_size_are_refused() {
+    each(|d| {
+        let (x, out) = (sevens(d, 24), sevens(d, 24));
+        let wrong = |expected| lengths("elements of the shape", expected, 24);
+        assert_eq!(d.transpose_batched(&x, 2, 3, 5).unwrap_err(), wrong(30));
+        assert_eq!(d.transpose_batched_into(&x, 2, 3, 5, &out).unwrap_err(), wrong(30));
+        let (from, to) = (ImageLayout::Nchw, ImageLayout::Nhwc);
+        assert_eq!(d.convert_layout(&x, [1, 3, 4, 4], from, to).unwrap_err(), wrong(48));
+        assert_eq!(d.convert_layout_into(&x, [1, 3, 4, 4], from, to, &out).unwrap_err(), wrong(48));
+        // A size that no number holds is no length either.
+        assert_eq!(d.transpose_batched(&x, u64::MAX, 2, 2).unwrap_err(), wrong(u64::MAX));
+        assert_eq!(d.to_morton(&x, &[4, 8]).unwrap_err(), wrong(32));
+        assert_eq!(d.to_morton_into(&x, &[4, 8], &out).unwrap_err(), wrong(32));
+        assert_eq!(d.from_morton(&x, &[16]).unwrap_err(), wrong(16));
+        assert_eq!(d.from_morton_into(&x, &[16], &out).unwrap_err(), wrong(16));
+        let axes = |found: Error| match &found {
+            Error::InvalidArgument { what: "shape", reason } => assert!(reason.contains("one to three"), "{reason}"),
+            other => panic!("{other}"),
+        };
+        let square = x.slice(..16).unwrap();
+        axes(d.to_morton(&square, &[2, 2, 2, 2]).unwrap_err());
+        axes(d.to_morton_into(&square, &[2, 2, 2, 2], &out).unwrap_err());
+        axes(d.from_morton(&square, &[2, 2, 2, 2]).unwrap_err());
+        axes(d.to_morton(&square, &[]).unwrap_err());
+        untouched(&[&x, &out]);
+    });
+}
+
+#[test]
+fn copies_that_leave_a_buffer_are_refused_with_the_range() {
+    each(|d| {
+        let (x, out) = (sevens(d, 12), sevens(d, 12));
+        let range = |what, start, end| Error::OutOfRange { what, start, end, len: 12 };
+        let (input, output) = ("elements of the input", "elements of the output");
+        // The last element of the block: 1 * 6 + 1 * 3 + 3.
+        assert_eq!(d.copy_3d_into((&x, [6, 3]), (&out, [6, 4]), [2, 2, 4]).unwrap_err(), range(input, 0, 13));
+        assert_eq!(d.copy_3d_into((&x, [3, 1]), (&out, [8, 4]), [2, 2, 2]).unwrap_err(), range(output, 0, 14));
+        let far = d.copy_3d_into((&x, [u64::MAX, 3]), (&out, [4, 2]), [2, 2, 2]).unwrap_err();
+        assert!(matches!(far, Error::TooLarge { what: "pitch", requested: u64::MAX, .. }));
+        let axis = |n, from, to| [Axis { n, from, to }];
+        assert_eq!(d.copy_strided_into(&axis(4, 3, 1), (&x, 3), (&out, 0)).unwrap_err(), range(input, 3, 13));
+        // Backwards beyond the first one: what lies there has no number, so the range starts at zero.
+        assert_eq!(d.copy_strided_into(&axis(4, -3, 1), (&x, 8), (&out, 0)).unwrap_err(), range(input, 0, 9));
+        assert_eq!(d.copy_strided_into(&axis(4, 1, 3), (&x, 0), (&out, 3)).unwrap_err(), range(output, 3, 13));
+        assert_eq!(d.copy_strided_into(&axis(1, 0, 0), (&x, 12), (&out, 0)).unwrap_err(), range(input, 12, 13));
+        assert!(matches!(d.copy_strided_into(&axis(4, 1, 0), (&x, 0), (&out, 0)), Err(Error::InvalidArgument { .. })));
+        assert!(matches!(d.copy_strided_into(&axis(4, 1, 1), (&x, 0), (&x, 3)), Err(Error::Aliasing { .. })));
+        untouched(&[&x, &out]);
+    });
+}
+
+#[test]
+fn bytes_behind_the_last_word_are_not_unpacked() {
+    each(|d| {
+        let (words, out) = (sevens(d, 3), sevens(d, 13));
+        let wrong = Error::OutOfRange { what: "bytes of the words", start: 0, end: 13, len: 12 };
+        assert_eq!(d.unpack_u8(&words, 13).unwrap_err(), wrong);
+        assert_eq!(d.unpack_u8_into(&words, 13, &out).unwrap_err(), wrong);
+        assert!(matches!(d.unpack_u8(&words, u64::MAX), Err(Error::OutOfRange { .. })));
+        let small = d.unpack_u8_into(&words, 12, &out.slice(..11).unwrap()).unwrap_err();
+        assert_eq!(small, Error::BufferTooSmall { what: "the output", required: 12, available: 11 });
+        untouched(&[&words, &out]);
+    });
+}
