@@ -19,7 +19,18 @@ use crate::patterns::{Reduce as _, ReduceTask};
 /// first: an array that is not sorted is [`Error::NotSorted`], and nothing was written.
 ///
 /// An array is sorted where no element comes before its left neighbour. Work O(n), in one pass, whose result the `is_` forms leave on the device; the
-/// others wait for it.
+/// others wait for it. They go before whatever else takes what is sorted by an order: [searches](super::SearchBy), [sets](super::SetsBy), and
+/// [merges of inputs](super::MergeByFrom).
+///
+/// ```
+/// # use isowarp::prelude::*;
+/// # let dev = isowarp::Cpu::new();
+/// let (sorted, needles) = (dev.upload(&[-10i32, 30, 20])?, dev.upload(&[20i32])?);
+/// let size = |a: Expr<i32>, b: Expr<i32>| a.abs().lt(b.abs());
+/// let error = dev.check_sorted_by(&sorted, size).and_then(|()| dev.lower_bound_by(&sorted, &needles, size)).unwrap_err();
+/// assert!(matches!(error, isowarp::Error::NotSorted { index: 2, .. }));
+/// # Ok::<(), isowarp::Error>(())
+/// ```
 pub trait CheckedMergeSort: MergeSort + Run<ReduceTask> {
     /// 1 where no key comes before its left neighbour, else 0.
     ///
