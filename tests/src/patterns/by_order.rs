@@ -26,7 +26,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
             let (a, x) = (sorted(d, m, "a")?, input::<B, u32>(d, Fill::Plain, n, "x")?);
             let x = d.map(&x, |x| x >> 12)?;
             let of = (d.lower_bound_by(&a, &x, by_tens)?, d.upper_bound_by(&a, &x, by_tens)?, d.count_equal_by(&a, &x, by_tens)?);
-            Ok((of, d.lower_bound_by_from((counting(m), |i| i * i), (&x.reversed(), |x| x >> 4), |a, b| a.lt(b))?))
+            Ok((of, d.lower_bound_by_from((counting(m), |i| i * i), (&x.reversed(), |x| x >> 4), Expr::lt)?))
         });
         c.add(format!("merge_by/sets/u32/{m}+{n}"), move |d| sets(d, &sorted(d, m, "a")?, &sorted(d, n, "b")?, by_tens));
     }
@@ -37,8 +37,8 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     // Not sorted, and no order: what comes of it is the same everywhere.
     c.add("merge_by/from/unsorted/f32", |d| {
         let (a, b) = (input::<B, f32>(d, Fill::Bits, 5003, "a")?, input::<B, f32>(d, Fill::Bits, 4001, "b")?);
-        let merged = d.merge_by_from((&a, |x| x), (&b, |x| x), |a, b| a.lt(b))?;
-        Ok((merged, d.lower_bound_by(&a, &b, |a, b| a.le(b))?, sets(d, &a, &b, |a, b| a.gt(b))?))
+        let merged = d.merge_by_from((&a, |x| x), (&b, |x| x), Expr::lt)?;
+        Ok((merged, d.lower_bound_by(&a, &b, Expr::le)?, sets(d, &a, &b, Expr::gt)?))
     });
 }
 

@@ -71,7 +71,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     }
     // Keys of a byte; sums of lengths beyond 32 bits.
     c.add("select/counted_runs/u8", |d| {
-        let keys = d.map(&first(d, 0)?.values, |x| x.store_as::<u8>())?;
+        let keys = d.map(&first(d, 0)?.values, Expr::store_as::<u8>)?;
         let pairs = Selected { values: (keys, input::<B, u32>(d, Fill::Plain, ROOM, "v")?), count: d.upload_scalar(15_001u32)? };
         let keys = Selected { values: pairs.values.0.clone(), count: pairs.count.clone() };
         let (lengths, unique) = (d.run_length_encode_counted(&keys)?, d.unique_counted(&keys)?);

@@ -62,14 +62,13 @@ fn of_cpp(a: &[u32], b: &[u32], keeps: [bool; 3]) -> Vec<u32> {
             (Some(_), None) => std::cmp::Ordering::Less,
             _ => std::cmp::Ordering::Greater,
         };
-        let (takes_a, takes_b) = (order.is_le(), order.is_ge());
-        if (takes_a && takes_b && shared) || (takes_a && !takes_b && only_a) {
+        if (order.is_eq() && shared) || (order.is_lt() && only_a) {
             out.push(a[i]);
-        } else if takes_b && !takes_a && only_b {
+        } else if order.is_gt() && only_b {
             out.push(b[j]);
         }
-        i += usize::from(takes_a);
-        j += usize::from(takes_b);
+        i += usize::from(order.is_le());
+        j += usize::from(order.is_ge());
     }
     out
 }
