@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// Neither ever lies in memory.
 ///
 /// What is computed is stored as a [map](crate::patterns::Map) stores it: a NaN is the canonical one; a target that nothing is scattered to keeps every
-/// bit. No output may overlap an input. Elements that are scattered are those that an operator computes in: neither `f16` nor `u8`.
+/// bit. No output may overlap an input. Elements that are scattered are those that an operator computes in: none of 8 or 16 bits.
 pub trait MoveFrom: Move + Run<ScatterFromTask> {
     /// `f` of the values' inputs at each index that `g` gives of others: a value or a tuple of up to four. An index that names no element gives zeros.
     ///
