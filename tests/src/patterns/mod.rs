@@ -17,6 +17,7 @@ mod merge;
 mod merge_from;
 mod merge_sort;
 mod moves;
+mod narrow;
 mod probe;
 mod reduce;
 mod reduce_custom;
@@ -72,6 +73,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         concurrency::cases,
         forms::cases,
         lazy::cases,
+        narrow::cases,
     ] {
         cases.quick(true);
         add(&mut cases);
