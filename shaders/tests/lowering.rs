@@ -139,7 +139,7 @@ fn fetches_validate_with_the_function_that_the_caller_supplies() {
     for (name, f) in fetches() {
         let (_, dtype) = f.arrays().next().unwrap();
         let ty = wgsl_type(dtype.ty());
-        assert!(!is_stored_narrow(dtype) || matches!(dtype.ty(), Ty::F32 | Ty::U32));
+        assert!(!is_stored_narrow(dtype) || matches!(dtype.ty(), Ty::F32 | Ty::U32 | Ty::I32));
         let fetch = format!("fn op_fetch1(i: u32) -> {ty} {{ return {ty}(i); }}\n");
         common::validated(&format!("{fetch}{}", lower(&f, true, Numerics::Strict)));
         assert!(lower(&f, true, Numerics::Strict).contains("op_fetch1("), "{name}");

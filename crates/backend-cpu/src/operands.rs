@@ -65,20 +65,11 @@ impl<'a> Operands<'a> {
 /// The element at an index, widened.
 fn load(words: &[u64], dtype: DType, i: u64) -> u64 {
     let i = i as usize;
-    match dtype {
-        DType::F64 | DType::I64 | DType::U64 => words[i],
-        DType::F16 => {
-            let v: &[u16] = bytemuck::cast_slice(words);
-            f16::from_bits(v[i]).widen().to_bits64()
-        }
-        DType::U8 => {
-            let v: &[u8] = bytemuck::cast_slice(words);
-            u64::from(v[i])
-        }
-        _ => {
-            let v: &[u32] = bytemuck::cast_slice(words);
-            u64::from(v[i])
-        }
+    match dtype.size_bytes() {
+        8 => words[i],
+        4 => u64::from(bytemuck::cast_slice::<_, u32>(words)[i]),
+        2 => dtype.widen(bytemuck::cast_slice::<_, u16>(words)[i].into()),
+        _ => dtype.widen(bytemuck::cast_slice::<_, u8>(words)[i].into()),
     }
 }
 

@@ -192,7 +192,7 @@ Conventions:
   A literal takes the type of what it meets, and so does the index. Integers wrap. A product that meets a sum is one fused multiply-add;
   mul_rn(a, b) is the separately rounded product. A sum of nothing is 0, a minimum of nothing an error. argmin and argmax give the lowest
   index, u32. A reduction writes shape (1,) in the input's type, or the other axes with --axis. Comparisons are written as NumPy bool.
-  The output of f2 and u1 inputs has their type again, unless --dtype says otherwise. gather and scatter take u4, i4, u8 and i8 indices
+  The output of f2, i1, i2, u1 and u2 inputs has their type again, unless --dtype says otherwise. gather and scatter take u4, i4, u8 and i8 indices
   into the array as one line; one that is negative or too large is an error. Of several scattered to one place the last stays.
   Sums of f4 that are scattered are exact, rounded once; a minimum or maximum with NaN is NaN, and -0 is below 0. match and tickets take all NaN for
   one value, and -0 and 0 for two.
@@ -212,7 +212,7 @@ Conventions:
   Offsets of segments are u4, i4, u8 or i8, one more than there are segments; one that is below the one before it, or behind the end, is an
   error. An empty segment gives what the operator starts with: 0 for a sum, inf or the greatest value for a minimum.
 
-Files: .npy of f4 f8 f2 i4 i8 u4 u8 u1 or bool (read as u1), little-endian, C order. The output is written beside its place and renamed.";
+Files: .npy of f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 or bool (read as u1), little-endian, C order. The output is written beside its place and renamed.";
 
 #[derive(Args, Debug)]
 #[command(after_help = RUN_HELP)]
@@ -307,7 +307,7 @@ pub(crate) struct RunArgs {
     /// Generate: the shape, such as 480,640
     #[arg(long, value_delimiter = ',')]
     pub(crate) shape: Option<Vec<u64>>,
-    /// The output's element type (map, zip, generate): f32 f64 f16 i32 i64 u32 u64 u8; values are converted
+    /// The output's element type (map, zip, generate): f16 f32 f64, or bits of an integer as in i8 i16 i32 i64 u8 u16 u32 u64; values are converted
     #[arg(long)]
     pub(crate) dtype: Option<String>,
     /// Sort, argsort and histogram: bytes of the array (of the keys, with --by-key) to take at a time, such as 2^30 or 512M. By default an

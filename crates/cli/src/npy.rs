@@ -249,15 +249,18 @@ fn element(header: &NpyHeader) -> Result<(DType, bool), Refused> {
         (TypeChar::Float, 2) => (DType::F16, false),
         (TypeChar::Float, 4) => (DType::F32, false),
         (TypeChar::Float, 8) => (DType::F64, false),
+        (TypeChar::Int, 1) => (DType::I8, false),
+        (TypeChar::Int, 2) => (DType::I16, false),
         (TypeChar::Int, 4) => (DType::I32, false),
         (TypeChar::Int, 8) => (DType::I64, false),
         (TypeChar::Uint, 1) => (DType::U8, false),
+        (TypeChar::Uint, 2) => (DType::U16, false),
         (TypeChar::Uint, 4) => (DType::U32, false),
         (TypeChar::Uint, 8) => (DType::U64, false),
         (TypeChar::Bool, 1) => (DType::U8, true),
         _ => {
             let why = format!("elements of type {ty} are not supported");
-            return Err(Refused::help(why, "convert it with a.astype to f4, f8, f2, i4, i8, u4, u8 or u1"));
+            return Err(Refused::help(why, "convert it with a.astype to f4, f8, f2, i1, i2, i4, i8, u1, u2, u4 or u8"));
         }
     };
     Ok(found)
@@ -270,8 +273,11 @@ pub(crate) fn header_of(shape: &[u64], dtype: DType, boolean: bool) -> Result<Ve
         DType::F32 => "<f4",
         DType::F64 => "<f8",
         DType::F16 => "<f2",
+        DType::I8 => "|i1",
+        DType::I16 => "<i2",
         DType::I32 => "<i4",
         DType::I64 => "<i8",
+        DType::U16 => "<u2",
         DType::U32 => "<u4",
         DType::U64 => "<u8",
         DType::U8 => "|u1",
@@ -335,6 +341,9 @@ mod tests {
                 ("<i4", DType::I32),
                 ("<u8", DType::U64),
                 ("|u1", DType::U8),
+                ("|i1", DType::I8),
+                ("<i2", DType::I16),
+                ("<u2", DType::U16),
             ] {
                 let body = vec![7; 6 * dtype.size_bytes() as usize];
                 let f = file(version, &format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (2, 3), }}\n"), &body);
@@ -383,7 +392,8 @@ mod tests {
             (file(1, &header("'>f4'", "False", "(2,)"), &[0; 8]), "big-endian"),
             (file(1, &header("'|O'", "False", "(2,)"), &[0; 8]), "Python objects"),
             (file(1, &header("'<c8'", "False", "(1,)"), &[0; 8]), "not supported"),
-            (file(1, &header("'<i2'", "False", "(1,)"), &[0; 2]), "not supported"),
+            (file(1, &header("'>i2'", "False", "(1,)"), &[0; 2]), "big-endian"),
+            (file(1, &header("'<M8[s]'", "False", "(1,)"), &[0; 8]), "not supported"),
             (file(1, &header("[('a', '<f4')]", "False", "(1,)"), &[0; 4]), "records"),
             (file(1, &header("'<f4'", "False", "(99999999999, 99999999999)"), &[]), "too large"),
             (file(1, &header("'<f4'", "False", "(99999999999999999999999,)"), &[]), "too large"),

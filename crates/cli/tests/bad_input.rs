@@ -104,6 +104,7 @@ fn indices_that_name_nothing_are_named() {
     says(&gather("far_i4.npy"), "index 300 at position 1");
     says(&gather("below_i8.npy"), "index -1 at position 1");
     says(&gather("r_f4.npy"), "f32 elements are no indices");
+    says(&gather("w_i2.npy"), "i16 elements are no indices");
     let scatter = |args: &[&str]| refused(&[&["scatter"], args].concat());
     says(&scatter(&["--in", "short.npy", "--in", "at_u4.npy", "--in", "x_f4.npy"]), "indices: expected 4 elements, found 300");
     says(&scatter(&["--in", "w_i4.npy", "--in", "at_u4.npy", "--in", "w_u4.npy"]), "they are i32, the target is u32");

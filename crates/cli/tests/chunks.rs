@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// NumPy's name of each type, and its bytes.
-const TYPES: [(&str, usize); 9] =
-    [("<f4", 4), ("<f8", 8), ("<f2", 2), ("<i4", 4), ("<i8", 8), ("<u4", 4), ("<u8", 8), ("|u1", 1), ("|b1", 1)];
+const TYPES: [(&str, usize); 11] =
+    [("<f4", 4), ("<f8", 8), ("<f2", 2), ("<i4", 4), ("<i8", 8), ("<u4", 4), ("<u8", 8), ("|u1", 1), ("|b1", 1), ("|i1", 1), ("<i2", 2)];
 
 /// Folders of inputs, of the output, and of temporary files.
 struct Folders(tempfile::TempDir);
@@ -208,14 +208,15 @@ fn orders_of_your_own_in_chunks_are_those_of_the_whole() {
         ("<f8", 8, "x * x < y * y", f64::abs),
         ("|u1", 1, "x / 16 < y / 16", |x| (x / 16.0).floor()),
         ("|b1", 1, "y < x", |x| 1.0 - x),
+        ("|i1", 1, "x < y", |x| x),
     ] {
         let of = |k| match descr {
             "|u1" => number(k).abs(),
+            "|i1" => (number(k) / 2.0).floor(),
             "|b1" => f64::from(u8::from(number(k) > 50.0)),
             _ => number(k),
         };
-        let bytes: Vec<u8> =
-            (0..n).flat_map(|k| if descr == "<i4" { (of(k) as i32).to_le_bytes().to_vec() } else { element(descr, size, of(k)) }).collect();
+        let bytes: Vec<u8> = (0..n).flat_map(|k| element(descr, size, of(k))).collect();
         let mut order: Vec<usize> = (0..n).collect();
         order.sort_by(|&a, &b| by(of(a)).total_cmp(&by(of(b))));
         let values: Vec<u8> = order.iter().flat_map(|&k| bytes[k * size..][..size].to_vec()).collect();
@@ -282,7 +283,7 @@ fn element(descr: &str, size: usize, x: f64) -> Vec<u8> {
         (b'f', 4) => (x as f32).to_le_bytes().to_vec(),
         (b'f', 8) => x.to_le_bytes().to_vec(),
         (b'f', _) => half::f16::from_f64(x).to_le_bytes().to_vec(),
-        _ => (x.ceil() as u64).to_le_bytes()[..size].to_vec(),
+        _ => (x.ceil() as i64).to_le_bytes()[..size].to_vec(),
     }
 }
 

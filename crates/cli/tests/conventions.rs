@@ -68,6 +68,8 @@ fn a_literal_takes_the_type_of_what_it_meets() {
     let f = Files::new();
     let bytes = f.line("|u1", &[[250u8], [3]]);
     is(&run(&[&bytes], &["map", "--op", "x + 10"]), "'|u1'", &[2], &[[4u8], [13]]);
+    let signed = f.line("<i2", &[32_760i16, -5].map(i16::to_le_bytes));
+    is(&run(&[&signed], &["map", "--op", "x + 10"]), "'<i2'", &[2], &[-32_766i16, 5].map(i16::to_le_bytes));
     let whole = f.line("<i4", &i32s(&[7, -7]));
     is(&run(&[&whole], &["map", "--op", "x / 2"]), "'<i4'", &[2], &i32s(&[3, -3]));
     is(&run(&[&whole], &["map", "--op", "i - x"]), "'<i4'", &[2], &i32s(&[-7, 8]));
@@ -197,7 +199,7 @@ fn argmin_and_argmax_give_the_lowest_index_as_u32() {
 #[test]
 fn a_reduction_writes_one_element_of_the_inputs_type() {
     let f = Files::new();
-    let cases: [(&str, Vec<u8>, Vec<u8>); 8] = [
+    let cases: [(&str, Vec<u8>, Vec<u8>); 11] = [
         ("<f4", f32s(&[1.5, 2.0]).concat(), 3.5f32.to_le_bytes().to_vec()),
         ("<f8", [1.5f64, 2.0].map(f64::to_le_bytes).concat(), 3.5f64.to_le_bytes().to_vec()),
         ("<f2", vec![0x00, 0x3E, 0x00, 0x40], vec![0x00, 0x43]),
@@ -206,6 +208,9 @@ fn a_reduction_writes_one_element_of_the_inputs_type() {
         ("<i8", [-5i64, 2].map(i64::to_le_bytes).concat(), (-3i64).to_le_bytes().to_vec()),
         ("<u8", [5u64, 2].map(u64::to_le_bytes).concat(), 7u64.to_le_bytes().to_vec()),
         ("|u1", vec![5, 2], vec![7]),
+        ("|i1", vec![0x80, 1], vec![0x81]),
+        ("<i2", [-300i16, 2].map(i16::to_le_bytes).concat(), (-298i16).to_le_bytes().to_vec()),
+        ("<u2", [65_535u16, 2].map(u16::to_le_bytes).concat(), 1u16.to_le_bytes().to_vec()),
     ];
     for (descr, input, sum) in cases {
         let shaped = f.array(descr, &[2, 1], &input);

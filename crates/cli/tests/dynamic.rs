@@ -53,6 +53,14 @@ fn narrow_elements_are_combined_wide_and_narrowed_at_the_end() -> isowarp::Resul
     assert_eq!(values::<u8>(&dynamic::scan(&dev, &bytes, &named("min"), true)?), [255, 200, 100]);
     assert_eq!(values::<u32>(&dynamic::reduce(&dev, &bytes, &named("count"))?), [3]);
     assert_eq!(values::<u32>(&dynamic::argmin(&dev, &bytes)?), [2]);
+    // What narrows to the greatest value of their own, not of the type that computes.
+    let signed = DynBuffer::from(dev.upload(&[-100i8, 100, -7])?);
+    assert_eq!(values::<i8>(&dynamic::reduce(&dev, &signed, &named("product"))?), [(-100i32 * 100 * -7) as i8]);
+    assert_eq!(values::<i8>(&dynamic::scan(&dev, &signed, &named("min"), true)?), [127, -100, -100]);
+    assert_eq!(values::<i8>(&dynamic::scan_axis(&dev, &signed, &[3, 1], 0, &named("max"), true)?), [-128, -100, 100]);
+    let (short, offsets) = (DynBuffer::from(dev.upload(&[-300i16, 5])?), DynBuffer::from(dev.upload(&[0u32, 2, 2])?));
+    assert_eq!(values::<i16>(&dynamic::segmented_reduce(&dev, &short, &offsets, &named("min"))?), [-300, i16::MAX]);
+    assert_eq!(values::<i16>(&dynamic::segmented_reduce(&dev, &short, &offsets, &named("and"))?), [-300 & 5, -1]);
     // 2048 + 1 + 1 in f16 steps would stay 2048.
     let halves = DynBuffer::from(dev.upload(&[2048.0, 1.0, 1.0].map(f16::from_f32))?);
     assert_eq!(values::<f16>(&dynamic::reduce(&dev, &halves, &named("sum"))?), [f16::from_f32(2050.0)]);
@@ -142,6 +150,9 @@ fn no_check_of_orders_moves_and_selections_is_skipped() -> isowarp::Result<()> {
     assert!(matches!(dynamic::gather(&dev, &x, &x), Err(Error::InvalidArgument { what: "indices", .. })));
     let scatter = |op| dynamic::scatter(&dev, &x, &at(&[0; 8])?, op, &x).map(drop);
     assert!(matches!(scatter(ScatterOp::Xor), Err(Error::InvalidArgument { what: "operator", .. })));
+    let signed = DynBuffer::from(dev.upload(&[-1i8; 8])?);
+    let sum = dynamic::scatter(&dev, &signed, &at(&[0; 8])?, ScatterOp::Sum, &signed).map(drop);
+    assert!(matches!(sum, Err(Error::InvalidArgument { what: "operator", .. })));
     scatter(ScatterOp::Store)?;
     assert!(matches!(dynamic::permute_axes(&dev, &x, &[2, 4], &[1]), Err(Error::InvalidArgument { .. })));
     let of_two = expression::parse("x > y", &[Ty::F32, Ty::F32], None, None)?;

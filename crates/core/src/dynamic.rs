@@ -3,7 +3,7 @@
 //! Everything here goes through the typed patterns, so the checks, the orders of evaluation and the bits are theirs. Operators are
 //! [`Func`]s, for instance of [`crate::expression::parse`], or [`Operator`]s.
 //!
-//! Elements of narrow types (`f16`, `u8`) are combined in their register type and narrowed at the end: a sum of `u8` keeps its low eight bits.
+//! Elements of narrow types (of 8 or 16 bits) are combined in their register type and narrowed at the end: a sum of `u8` keeps its low eight bits.
 
 mod find;
 mod groups;
@@ -54,7 +54,7 @@ use crate::patterns::{Map as _, MapTask};
 macro_rules! with_dtype {
     ($dtype:expr, $T:ident => $body:expr) => {
         $crate::dynamic::with_dtype!(@ $dtype, $T => $body;
-            F32 f32, I32 i32, U32 u32, F64 f64, I64 i64, U64 u64, F16 half::f16, U8 u8)
+            F32 f32, I32 i32, U32 u32, F64 f64, I64 i64, U64 u64, F16 half::f16, U8 u8, I8 i8, I16 i16, U16 u16)
     };
     (@ $dtype:expr, $T:ident => $body:expr; $($variant:ident $t:ty),*) => {
         match $dtype {
@@ -315,7 +315,7 @@ pub fn cast<B: Run<MapTask>>(device: &B, x: &DynBuffer<B>, dtype: DType) -> Resu
     map(device, &expression::parse("x", &[x.dtype.ty()], None, None)?, &[x], dtype)
 }
 
-/// The elements in their register type: `f32` for `f16`, `u32` for `u8`.
+/// The elements in their register type: `f32` for `f16`, `u32` or `i32` for integers of 8 and 16 bits.
 fn widened<B: Run<MapTask>>(device: &B, x: &DynBuffer<B>) -> Result<DynBuffer<B>> {
     cast(device, x, x.dtype.ty().dtype())
 }

@@ -1,7 +1,7 @@
 //! Element types: what lies in a buffer ([`DType`], [`Element`]) and what a kernel computes with ([`Ty`], [`Scalar`]).
 //!
-//! Narrow types are storage types: `f16` widens to `f32` and `u8` to `u32` when it is loaded, and is narrowed again when it is
-//! stored (`f16` rounds to nearest even, `u8` keeps the low eight bits). So every operator is defined on seven register types.
+//! Narrow types are storage types: `f16` widens to `f32`, `u8` and `u16` to `u32`, `i8` and `i16` to `i32` when it is loaded, and is narrowed again
+//! when it is stored (`f16` rounds to nearest even, integers keep their low bits). So every operator is defined on seven register types.
 
 use bytemuck::Pod;
 use core::fmt;
@@ -27,11 +27,21 @@ pub enum DType {
     F16,
     /// Unsigned 8-bit integer, stored only.
     U8,
+    /// Two's complement 8-bit integer, stored only.
+    I8,
+    /// Two's complement 16-bit integer, stored only.
+    I16,
+    /// Unsigned 16-bit integer, stored only.
+    U16,
 }
 
 impl DType {
     /// Every element type, in a fixed order.
-    pub const ALL: [Self; 8] = [Self::F32, Self::I32, Self::U32, Self::F64, Self::I64, Self::U64, Self::F16, Self::U8];
+    pub const ALL: [Self; 11] =
+        [Self::F32, Self::I32, Self::U32, Self::F64, Self::I64, Self::U64, Self::F16, Self::U8, Self::I8, Self::I16, Self::U16];
+
+    /// The types that are only stored: every device has them.
+    pub const STORED: [Self; 5] = [Self::F16, Self::U8, Self::I8, Self::I16, Self::U16];
 
     /// Size of one element in bytes.
     #[must_use]
@@ -39,8 +49,8 @@ impl DType {
         match self {
             Self::F32 | Self::I32 | Self::U32 => 4,
             Self::F64 | Self::I64 | Self::U64 => 8,
-            Self::F16 => 2,
-            Self::U8 => 1,
+            Self::F16 | Self::I16 | Self::U16 => 2,
+            Self::U8 | Self::I8 => 1,
         }
     }
 
@@ -49,11 +59,25 @@ impl DType {
     pub const fn ty(self) -> Ty {
         match self {
             Self::F32 | Self::F16 => Ty::F32,
-            Self::I32 => Ty::I32,
-            Self::U32 | Self::U8 => Ty::U32,
+            Self::I32 | Self::I16 | Self::I8 => Ty::I32,
+            Self::U32 | Self::U16 | Self::U8 => Ty::U32,
             Self::F64 => Ty::F64,
             Self::I64 => Ty::I64,
             Self::U64 => Ty::U64,
+        }
+    }
+
+    /// The bits of the register value ([`DType::ty`]) that an element of these low bits widens to; those above it are ignored.
+    #[must_use]
+    pub fn widen(self, bits: u64) -> u64 {
+        match self {
+            Self::F32 | Self::I32 | Self::U32 => bits & u64::from(u32::MAX),
+            Self::F64 | Self::I64 | Self::U64 => bits,
+            Self::F16 => f16::from_bits(bits as u16).widen().to_bits64(),
+            Self::U8 => u64::from(bits as u8),
+            Self::U16 => u64::from(bits as u16),
+            Self::I8 => (bits as u8 as i8).widen().to_bits64(),
+            Self::I16 => (bits as u16 as i16).widen().to_bits64(),
         }
     }
 
@@ -69,6 +93,9 @@ impl DType {
             Self::U64 => "u64",
             Self::F16 => "f16",
             Self::U8 => "u8",
+            Self::I8 => "i8",
+            Self::I16 => "i16",
+            Self::U16 => "u16",
         }
     }
 }
@@ -236,13 +263,41 @@ impl Element for f16 {
     }
 }
 
-impl Element for u8 {
-    const DTYPE: DType = DType::U8;
-    type Reg = u32;
-    fn widen(self) -> u32 {
-        u32::from(self)
+macro_rules! narrow_int {
+    ($($t:ident $dtype:ident $reg:ident;)*) => {$(
+        impl Element for $t {
+            const DTYPE: DType = DType::$dtype;
+            type Reg = $reg;
+            fn widen(self) -> $reg { $reg::from(self) }
+            fn narrow(reg: $reg) -> Self { reg as Self }
+        }
+    )*};
+}
+narrow_int! {
+    u8 U8 u32;
+    i8 I8 i32;
+    i16 I16 i32;
+    u16 U16 u32;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn narrow_integers_keep_their_sign_and_their_low_bits() {
+        assert_eq!((i8::MIN.widen(), (-1i16).widen(), u16::MAX.widen()), (-128, -1, 65_535));
+        assert_eq!((i8::narrow(-129), i16::narrow(0x18000), u16::narrow(0x12345)), (127, i16::MIN, 0x2345));
+        assert_eq!([DType::I8, DType::U8].map(|d| d.widen(0x1_0080)), [0xffff_ff80, 0x80]);
+        assert_eq!([DType::I16, DType::U16].map(|d| d.widen(0x1_8000)), [0xffff_8000, 0x8000]);
+        assert_eq!(DType::F16.widen(0xbc00), (-1.0f32).to_bits64());
     }
-    fn narrow(reg: u32) -> Self {
-        reg as Self
+
+    #[test]
+    fn what_is_only_stored_is_narrower_than_what_computes() {
+        for dtype in DType::ALL {
+            assert_eq!(DType::STORED.contains(&dtype), dtype.size_bytes() < dtype.ty().dtype().size_bytes(), "{dtype}");
+            assert_eq!(DType::ALL[dtype as usize], dtype);
+        }
     }
 }

@@ -325,12 +325,12 @@ input_tuple!(A 0, B 1, C 2, D 3);
 input_tuple!(A 0, B 1, C 2, D 3, E 4);
 input_tuple!(A 0, B 1, C 2, D 3, E 4, F 5);
 
-/// A value that is stored as the narrower element type `T`: `f16` for an `f32`, `u8` for a `u32`.
+/// A value that is stored as the narrower element type `T`: `f16` for an `f32`, `u8` or `u16` for a `u32`, `i8` or `i16` for an `i32`.
 #[derive(Clone, Copy, Debug)]
 pub struct Narrow<T: Element>(Expr<T::Reg>);
 
 impl<R: Scalar> Expr<R> {
-    /// Stores the value as element type `T` (`f16` rounds to nearest even, `u8` keeps the low eight bits).
+    /// Stores the value as element type `T` (`f16` rounds to nearest even, integers keep their low bits).
     #[must_use]
     pub fn store_as<T: Element<Reg = R>>(self) -> Narrow<T> {
         Narrow(self)

@@ -18,6 +18,7 @@ mod merge;
 mod merge_from;
 mod merge_sort;
 mod moves;
+mod narrow;
 mod probe;
 mod reduce;
 mod reduce_custom;
@@ -76,6 +77,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         lazy::cases,
         runs::cases,
         by_order::cases,
+        narrow::cases,
     ] {
         cases.quick(true);
         add(&mut cases);

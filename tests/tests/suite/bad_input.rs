@@ -112,6 +112,9 @@ fn an_element_type_that_a_device_lacks_is_refused_with_its_name() {
         check::<u64>(d);
         check::<half::f16>(d);
         check::<u8>(d);
+        check::<i8>(d);
+        check::<i16>(d);
+        check::<u16>(d);
         if !d.caps().supports(DType::F64) {
             let x = d.upload(&[1.0f32]).unwrap();
             assert!(

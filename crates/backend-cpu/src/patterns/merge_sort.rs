@@ -4,9 +4,8 @@
 use super::sort::word;
 use crate::Cpu;
 use crate::memory::HostBuffer;
-use half::f16;
 use isowarp_core::backend::{Leaf, Out, Run};
-use isowarp_core::element::{DType, Element as _, Scalar as _};
+use isowarp_core::element::DType;
 use isowarp_core::error::Result;
 use isowarp_core::ir::{Evaluator, Func, LANES};
 use isowarp_core::patterns::merge::Place;
@@ -30,8 +29,7 @@ struct Part<'a> {
 
 impl<'a> Keys<'a> {
     fn new(bytes: &[u8], dtype: DType, before: &'a Func) -> Self {
-        let value = |key: &[u8]| if dtype == DType::F16 { f16::from_bits(word(key) as u16).widen().to_bits64() } else { word(key) };
-        let values = bytes.par_chunks_exact(dtype.size_bytes() as usize).map(value).collect();
+        let values = bytes.par_chunks_exact(dtype.size_bytes() as usize).map(|key| dtype.widen(word(key))).collect();
         Self { values, before, tiling: MergeTiling::of(dtype) }
     }
 

@@ -99,7 +99,7 @@ pub(super) fn before(f: &Func, dtype: DType, numerics: Numerics, site: &Site<'_>
     expect(site, 1 + 2 * w)?;
     let mut p = Ptx::new(numerics);
     let keys = values(&mut p, &[raw_type(dtype); 2], &site.regs[1..]);
-    let args: Vec<PtxValue> = keys.iter().map(|key| widen(&mut p, dtype, key)).collect();
+    let args: Vec<PtxValue> = keys.iter().map(|key| of_bits(&mut p, dtype, key)).collect();
     let results = p.call(f, &args, &mut no_fetch);
     p.to_words(&results, &owned(&site.regs[..1]));
     Ok(p.finish())
@@ -307,15 +307,21 @@ fn fetch(p: &mut Ptx, param: &str, k: usize, dtype: DType, index: &PtxValue) -> 
     let inside = p.emit(Ty::Bool, |o| format!("setp.lt.u64 {o}, {}, {}", wide.reg, len.reg));
     let address = p.emit(Ty::U64, |o| format!("mad.lo.u64 {o}, {}, {}, {}", wide.reg, dtype.size_bytes(), base.reg));
     let raw = p.constant(raw_type(dtype), 0);
-    p.line(format!("@{} ld.global.{} {}, [{}]", inside.reg, memory_type(dtype), raw.reg, address.reg));
+    p.line(format!("@{} ld.global.{} {}, [{}]", inside.reg, loaded_type(dtype), raw.reg, address.reg));
     widen(p, dtype, &raw)
 }
 
 /// The register type of an element as it lies in memory.
 fn raw_type(dtype: DType) -> Ty {
+    if dtype == DType::F16 { Ty::U32 } else { dtype.ty() }
+}
+
+/// How an element is loaded: narrow integers with what the bits above them are in a register.
+fn loaded_type(dtype: DType) -> &'static str {
     match dtype {
-        DType::F16 | DType::U8 => Ty::U32,
-        _ => dtype.ty(),
+        DType::I8 => "s8",
+        DType::I16 => "s16",
+        _ => memory_type(dtype),
     }
 }
 
@@ -329,12 +335,12 @@ fn memory_type(dtype: DType) -> &'static str {
 }
 
 fn load1(p: &mut Ptx, dtype: DType, address: &str, offset: u64) -> PtxValue {
-    p.emit(raw_type(dtype), |o| format!("ld.global.{} {o}, [{address}+{offset}]", memory_type(dtype)))
+    p.emit(raw_type(dtype), |o| format!("ld.global.{} {o}, [{address}+{offset}]", loaded_type(dtype)))
 }
 
 fn load4(p: &mut Ptx, dtype: DType, address: &str) -> [PtxValue; 4] {
     let v: [PtxValue; 4] = std::array::from_fn(|_| p.fresh(raw_type(dtype)));
-    let m = memory_type(dtype);
+    let m = loaded_type(dtype);
     if dtype.size_bytes() == 8 {
         p.line(format!("ld.global.v2.{m} {{{}, {}}}, [{address}]", v[0].reg, v[1].reg));
         p.line(format!("ld.global.v2.{m} {{{}, {}}}, [{address}+16]", v[2].reg, v[3].reg));
@@ -344,6 +350,15 @@ fn load4(p: &mut Ptx, dtype: DType, address: &str) -> [PtxValue; 4] {
     v
 }
 
+/// The value of a key's bits, above which a narrow one's register is zero.
+fn of_bits(p: &mut Ptx, dtype: DType, bits: &PtxValue) -> PtxValue {
+    match dtype {
+        DType::I8 | DType::I16 => p.emit(Ty::I32, |o| format!("cvt.s32.{} {o}, {}", loaded_type(dtype), bits.reg)),
+        _ => widen(p, dtype, bits),
+    }
+}
+
+/// The value of an element that was loaded.
 fn widen(p: &mut Ptx, dtype: DType, raw: &PtxValue) -> PtxValue {
     match dtype {
         DType::F16 => {

@@ -92,6 +92,30 @@ fn index_and_fetches_fill_a_map() {
 }
 
 #[test]
+fn narrow_integers_are_loaded_with_their_sign_and_compared_with_it() {
+    let (signed, unsigned) = (one(|x: Expr<i32>| x), one(|x: Expr<u32>| x));
+    let holes = |dtype: DType, shape: Shape, count: usize, name: &'static str| {
+        let load = if dtype.ty() == Ty::I32 { &signed } else { &unsigned };
+        let holes = Holes { load, leaves: &[shape], outs: &[shape], numerics: Numerics::Strict };
+        holes.body(count, &Site { entry: "map_vec", name, regs: vec!["%rd1"], index: 0 }).expect("a plain operator has a body")
+    };
+    for (dtype, load, store) in [(DType::I8, "s8", "u8"), (DType::I16, "s16", "u16"), (DType::U8, "u8", "u8"), (DType::U16, "u16", "u16")] {
+        let four = holes(dtype, Shape::Vector(dtype), 4, "body4");
+        assert!(four.contains(&format!("ld.global.v4.{load} ")) && four.contains("prmt.b32"), "{four}");
+        let single = holes(dtype, Shape::Strided(dtype), 1, "body1");
+        assert!(single.contains(&format!("ld.global.{load} ")) && single.contains(&format!("st.global.{store} ")), "{single}");
+        // Kernels hand an order the bits of its keys, without a sign.
+        let order = match dtype.ty() {
+            Ty::I32 => one(|(a, b): (Expr<i32>, Expr<i32>)| a.lt(b)),
+            _ => one(|(a, b): (Expr<u32>, Expr<u32>)| a.lt(b)),
+        };
+        let site = Site { entry: "sort_by_tile_k1_p0", name: "before", regs: vec!["%r1", "%r2", "%r3"], index: 0 };
+        let text = super::holes::before(&order, dtype, Numerics::Strict, &site).expect("a plain order");
+        assert_eq!(text.matches(&format!("cvt.s32.{load} ")).count(), if dtype.ty() == Ty::I32 { 2 } else { 0 }, "{text}");
+    }
+}
+
+#[test]
 fn a_neighbour_that_the_group_has_loaded_is_not_fetched_again() {
     let params = vec![Param::Value(Ty::F32), Param::Array(DType::F32), Param::Index(Ty::U32)];
     let func = ir::pack(params, || {
@@ -216,6 +240,8 @@ fn reductions_by_key_of_both_widths_fill_their_holes() {
     }
     all::<u8>();
     all::<half::f16>();
+    all::<i8>();
+    all::<i16>();
     all::<u32>();
     all::<f32>();
     all::<f64>();
@@ -286,6 +312,8 @@ fn histograms_of_every_kind_fill_their_holes() {
     let all = [
         (one(|x: E| x >> 24), HistogramSum::Count, DType::U32),
         (one(|x: E| x), HistogramSum::Count, DType::U8),
+        (one(|x: E| x), HistogramSum::Count, DType::U16),
+        (one(|x: Expr<i32>| (x + 128).cast::<u32>()), HistogramSum::Count, DType::I8),
         (one(|x: Expr<f32>| (x * 256.0).cast::<u32>()), HistogramSum::Count, DType::F32),
         (one(|x: E| (bytes(2)(x)[0], bytes(2)(x)[1])), HistogramSum::Count, DType::U32),
         (one(|x: E| (bytes(3)(x)[0], bytes(3)(x)[1], bytes(3)(x)[2])), HistogramSum::Count, DType::U32),
@@ -351,6 +379,9 @@ fn orders_of_every_type_fill_their_holes() {
     }
     all::<u8>(|a, b| (a & 7u32).gt(b & 7u32));
     all::<half::f16>(|a, b| a.abs().lt(b.abs()));
+    all::<i8>(Expr::lt);
+    all::<i16>(|a, b| (a % 100).lt(b % 100));
+    all::<u16>(Expr::gt);
     all::<u32>(Expr::lt);
     all::<i32>(|a, b| (a % 100).lt(b % 100));
     all::<f32>(|a, b| a.exp().lt(b.exp()) | (b.is_nan() & !a.is_nan()));
@@ -396,6 +427,9 @@ fn merges_of_what_is_computed_fill_their_holes() {
     }
     all::<u8, half::f16>(|x| x + 1);
     all::<half::f16, u8>(|x| x * 2.0);
+    all::<i8, i16>(|x| x - 1);
+    all::<i16, u16>(|x| x / 3);
+    all::<u16, i8>(|x| x << 1);
     all::<u32, u64>(|x| x << 1);
     all::<f32, f32>(Expr::exp);
     all::<i64, u32>(|x| x / 3);

@@ -55,6 +55,20 @@ pub(super) fn from_words(ty: Ty, low: &str, high: &str) -> String {
     }
 }
 
+/// The value of a key's bits, which lie in the low ones of a word or in two.
+pub(super) fn from_key(dtype: DType, key: &str, calls: &mut BTreeSet<String>) -> String {
+    match (dtype, dtype.ty().words()) {
+        (DType::F16, _) => {
+            calls.insert("iw_f16_to_f32".to_owned());
+            format!("iw_f16_to_f32({key})")
+        }
+        (DType::I8, _) => format!("(bitcast<i32>({key} << 24u) >> 24u)"),
+        (DType::I16, _) => format!("(bitcast<i32>({key} << 16u) >> 16u)"),
+        (_, 2) => from_words(dtype.ty(), &format!("{key}.x"), &format!("{key}.y")),
+        _ => from_words(dtype.ty(), key, ""),
+    }
+}
+
 /// Word `at` (an expression) of a slot.
 fn word(slot: Slot, k: u8, at: &str) -> String {
     match slot.unit {
@@ -69,6 +83,10 @@ fn word(slot: Slot, k: u8, at: &str) -> String {
 fn element(slot: Slot, k: u8, dtype: DType, at: &str, calls: &mut BTreeSet<String>) -> String {
     match dtype {
         DType::U8 => format!("(({} >> (({at} & 3u) * 8u)) & 0xffu)", word(slot, k, &format!("{at} >> 2u"))),
+        DType::U16 => format!("(({} >> (({at} & 1u) * 16u)) & 0xffffu)", word(slot, k, &format!("{at} >> 1u"))),
+        // Up to the top of the word, and down with the sign.
+        DType::I8 => format!("(bitcast<i32>({} << ((~{at} & 3u) * 8u)) >> 24u)", word(slot, k, &format!("{at} >> 2u"))),
+        DType::I16 => format!("(bitcast<i32>({} << ((~{at} & 1u) * 16u)) >> 16u)", word(slot, k, &format!("{at} >> 1u"))),
         DType::F16 => {
             calls.insert("iw_f16_to_f32".to_owned());
             format!("iw_f16_to_f32(({} >> (({at} & 1u) * 16u)) & 0xffffu)", word(slot, k, &format!("{at} >> 1u")))
@@ -150,6 +168,13 @@ fn vector_load(s: u8, dtype: DType, calls: &mut BTreeSet<String>) -> String {
     let group = format!("    let at = (args.skip{s} + i) >> 2u;\n");
     let body = match dtype {
         DType::U8 => format!("    let w = b{s}[at];\n    return vec4<u32>(w, w >> 8u, w >> 16u, w >> 24u) & vec4<u32>(0xffu);\n"),
+        DType::I8 => {
+            format!("    let w = b{s}[at];\n    return bitcast<vec4<i32>>(vec4<u32>(w << 24u, w << 16u, w << 8u, w)) >> vec4<u32>(24u);\n")
+        }
+        DType::U16 => format!("    let w = b{s}[at];\n    return vec4<u32>(w.x & 0xffffu, w.x >> 16u, w.y & 0xffffu, w.y >> 16u);\n"),
+        DType::I16 => format!(
+            "    let w = b{s}[at];\n    return bitcast<vec4<i32>>(vec4<u32>(w.x << 16u, w.x, w.y << 16u, w.y)) >> vec4<u32>(16u);\n"
+        ),
         DType::F16 => {
             calls.insert("iw_f16_to_f32".to_owned());
             let half = |w: &str| format!("iw_f16_to_f32(w.{w} & 0xffffu), iw_f16_to_f32(w.{w} >> 16u)");
@@ -294,7 +319,8 @@ fn bits(ty: Ty, dtype: DType, v: &str, calls: &mut BTreeSet<String>) -> String {
             calls.insert("iw_canonical".to_owned());
             format!("bitcast<u32>(iw_canonical({v}))")
         }
-        (_, DType::U8) => format!("(bitcast<u32>({v}) & 0xffu)"),
+        (_, DType::U8 | DType::I8) => format!("(bitcast<u32>({v}) & 0xffu)"),
+        (_, DType::U16 | DType::I16) => format!("(bitcast<u32>({v}) & 0xffffu)"),
         _ => format!("bitcast<u32>({v})"),
     }
 }

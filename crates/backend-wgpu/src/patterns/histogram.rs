@@ -137,6 +137,7 @@ fn all_in_bins(task: &HistogramTask, leaves: &[Leaf<Buffer>]) -> bool {
     let bins = if task.sum == HistogramSum::Count { task.func.results.len() } else { 1 };
     let of_leaf = |p: u16| match leaves.get(usize::from(p)) {
         Some(Leaf::Elements { dtype: DType::U8, .. }) => u64::from(u8::MAX),
+        Some(Leaf::Elements { dtype: DType::U16, .. }) => u64::from(u16::MAX),
         _ => u64::MAX,
     };
     (0..bins).all(|k| task.func.greatest(k, of_leaf) < task.bins)

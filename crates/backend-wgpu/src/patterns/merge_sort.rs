@@ -113,18 +113,9 @@ impl Writer<'_> {
     /// `before(x, y)` of two keys' bits.
     pub(super) fn order(&mut self, before: &Func, dtype: DType) {
         self.function(before, "op_before");
-        let ty = dtype.ty();
-        let word = if ty.words() == 2 { "vec2<u32>" } else { "u32" };
-        let value = |key: &str| match dtype {
-            DType::F16 => format!("iw_f16_to_f32({key})"),
-            _ if ty.words() == 2 => super::access::from_words(ty, &format!("{key}.x"), &format!("{key}.y")),
-            _ => super::access::from_words(ty, key, ""),
-        };
-        if dtype == DType::F16 {
-            self.calls.insert("iw_f16_to_f32".to_owned());
-        }
-        let _ =
-            writeln!(self.text, "fn before(x: {word}, y: {word}) -> bool {{\n    return op_before({}, {});\n}}", value("x"), value("y"));
+        let word = if dtype.ty().words() == 2 { "vec2<u32>" } else { "u32" };
+        let [x, y] = ["x", "y"].map(|key| super::access::from_key(dtype, key, &mut self.calls));
+        let _ = writeln!(self.text, "fn before(x: {word}, y: {word}) -> bool {{\n    return op_before({x}, {y});\n}}");
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) fn caps(context: &Context, report: &Report) -> Caps {
     if report.int64 == Some(true) {
         dtypes.extend([DType::I64, DType::U64]);
     }
-    dtypes.extend([DType::F16, DType::U8]);
+    dtypes.extend(DType::STORED);
     let subgroup = match &report.subgroup {
         Some(s) if s.works => (context.info.subgroup_min_size, context.info.subgroup_max_size),
         _ => (1, 1),

@@ -410,6 +410,65 @@ for code, a in many.items():
             cases.append({"name": name, "args": args + options, "expected": f"want_sort_many{down}_{code}.npy", "tolerance": 0.0})
 case("sort_variant_empty", ["sort", "--variant", "sample", "--in", "empty.npy"], np.zeros(0, np.float32))
 
+# Narrow integers over their whole range, so that signs and what wraps can be seen.
+rng = np.random.default_rng(20261123)
+for code, low, high, few_bins in [("i1", -100, 100, 8), ("i2", -30000, 5000, 7), ("u2", 1000, 61000, 10)]:
+    dtype = np.dtype(code)
+    least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+    a = rng.integers(least, most, 301, dtype=dtype, endpoint=True)
+    a[:4] = least, most, 0, least
+    b = np.append(rng.choice(a, 20), rng.integers(least, most, 21, dtype=dtype, endpoint=True))
+    few_of = (a % 7 * 37 if least == 0 else a % 7 - 3).astype(dtype)
+    c = np.sort(few_of)
+    c[::11] = 3
+    up = np.sort(a, kind="stable")
+    save(f"w_{code}", a), save(f"few_{code}", few_of), save(f"runs_{code}", c), save(f"sorted_{code}", up), save(f"other_{code}", np.sort(b))
+    save(f"needles_{code}", b)
+    one_in, two_in = ["--in", f"w_{code}.npy"], ["--in", f"sorted_{code}.npy", "--in", f"other_{code}.npy"]
+    search = ["search", "--in", f"sorted_{code}.npy", "--in", f"needles_{code}.npy"]
+    case(f"map_wraps_{code}", ["map", *one_in, "--op", "x * 3 - 100"], (a.astype(np.int64) * 3 - 100).astype(dtype))
+    case(f"map_halves_{code}", ["map", *one_in, "--dtype", "f32", "--op", "f32(x) / 2"], a.astype(np.float32) / 2)
+    case(f"generate_{code}", ["generate", "--n", "999", "--dtype", dtype.name, "--op", "i * 97"], (np.arange(999) * 97).astype(dtype))
+    for op, f in [("sum", np.add), ("min", np.minimum), ("max", np.maximum)]:
+        case(f"reduce_{op}_{code}", ["reduce", "--op", op, *one_in], one(f.reduce(a, dtype=dtype), dtype))
+    case(f"argmin_{code}", ["argmin", *one_in], one(np.argmin(a), np.uint32))
+    case(f"scan_{code}", ["scan", *one_in], np.cumsum(a, dtype=dtype))
+    case(f"sort_{code}", ["sort", *one_in], up)
+    case(f"sort_down_{code}", ["sort", "--descending", *one_in], up[::-1].copy())
+    case(f"argsort_{code}", ["argsort", "--in", f"few_{code}.npy"], np.argsort(few_of, kind="stable").astype(np.uint32))
+    down = (a.size - 1 - np.argsort(few_of[::-1], kind="stable"))[::-1].astype(np.uint32)
+    case(f"argsort_down_{code}", ["argsort", "--descending", "--in", f"few_{code}.npy"], down)
+    case(f"topk_{code}", ["topk", "-k", "20", *one_in], up[:20])
+    rest = np.argsort(np.abs(a.astype(np.int64)), kind="stable")
+    case(f"sort_by_{code}", ["sort", "--op", "max(x, 0 - x) < max(y, 0 - y)" if least < 0 else "x < y", *one_in], a[rest])
+    case(f"unique_{code}", ["unique", "--in", f"sorted_{code}.npy"], np.unique(a))
+    starts = np.flatnonzero(np.concatenate([[True], c[1:] != c[:-1]]))
+    case(f"rle_{code}", ["rle", "--in", f"runs_{code}.npy"], c[starts])
+    case(f"by_key_{code}", ["reduce-by-key", "--in", f"runs_{code}.npy", *one_in], np.add.reduceat(a, starts, dtype=dtype))
+    case(f"select_{code}", ["select", "--op", "x > 5", *one_in], a[a > 5])
+    case(f"gather_{code}", ["gather", *one_in, "--in", "at_u4.npy"], np.take(a, at))
+    case(f"merge_{code}", ["merge", *two_in], np.sort(np.concatenate([up, b]), kind="stable"))
+    case(f"search_{code}", search, np.searchsorted(up, b).astype(np.uint32))
+    case(f"search_right_{code}", [*search, "--side", "right"], np.searchsorted(up, b, side="right").astype(np.uint32))
+    even = ["--bins", str(few_bins), "--range", f"{low},{high}"]
+    case(f"histogram_{code}", ["histogram", *one_in, *even], counts(a, few_bins, (low, high)).astype(np.uint32))
+    edges = np.sort(rng.integers(least, most, 9, dtype=dtype, endpoint=True))
+    save(f"edges_{code}", edges)
+    of_edges = counts(a, edges.astype(np.float64), edges).astype(np.uint32)
+    case(f"histogram_edges_{code}", ["histogram", *one_in, "--edges", f"edges_{code}.npy"], of_edges)
+    weights = ["histogram", "--in", "x_f4.npy", "--weights", f"weights_{code}.npy", "--bins", "10", "--range=-50,50"]
+    save(f"weights_{code}", a[: x.size])
+    sums = counts(x.ravel(), 10, (-50, 50), a[: x.size].astype(np.int64))
+    case(f"histogram_weighted_{code}", weights, sums.astype(np.int32 if least < 0 else np.uint32))
+    case(f"transpose_{code}", ["transpose", "--in", f"table_{code}.npy"], np.ascontiguousarray(a[:299].reshape(13, 23).T))
+    save(f"table_{code}", a[:299].reshape(13, 23))
+    least_of_all = np.concatenate([[most], np.minimum.accumulate(a)[:-1]]).astype(dtype)
+    case(f"scan_exclusive_min_{code}", ["scan", "--exclusive", "--op", "min", *one_in], least_of_all)
+    case(f"segmented_min_{code}", ["segmented-reduce", "--op", "min", *one_in, "--in", "cuts_i8.npy"], segmented(a, cuts, np.min, most))
+    case(f"segmented_max_{code}", ["segmented-reduce", "--op", "max", *one_in, "--in", "cuts_i8.npy"], segmented(a, cuts, np.max, least))
+    case(f"segmented_sort_{code}", ["segmented-sort", *one_in, "--in", "cuts_i8.npy"], sorted_slices(a, cuts))
+    case(f"adjacent_{code}", ["adjacent-difference", *one_in], np.diff(a, prepend=dtype.type(0)))
+
 with open("oracle.json", "w") as f:
     json.dump(cases, f, indent=1)
     f.write("\n")

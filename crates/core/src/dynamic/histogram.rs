@@ -23,8 +23,8 @@ pub enum DynBins<'a, B: Backend> {
     Edges(&'a DynBuffer<B>),
 }
 
-/// The number of samples in each bin (`u32`, or `u64` where there are more than 2^32 - 1), or the sum of their weights in the weights' type (`u8` in
-/// `u32`, `f16` in `f32`).
+/// The number of samples in each bin (`u32`, or `u64` where there are more than 2^32 - 1), or the sum of their weights in the weights' type (of 8 or
+/// 16 bits in that which computes).
 ///
 /// # Errors
 /// As [`Histogram`](crate::patterns::Histogram); [`Error::InvalidArgument`] for bounds that are no numbers of the samples' type.

@@ -1,7 +1,7 @@
 //! Combining operators by name or by text.
 
 use super::single;
-use crate::element::{DType, Scalar, Ty};
+use crate::element::{DType, Element as _, Scalar, Ty};
 use crate::error::{Error, Result};
 use crate::expression;
 use crate::ir::{Evaluator, Expr, Func, OpError};
@@ -79,7 +79,7 @@ impl Operator {
     /// # Errors
     /// [`OpError::Parse`], [`OpError::Signature`].
     pub fn check(&self, dtype: DType) -> Result<()> {
-        self.prepare(single(&self.load(dtype)?)?).map(drop)
+        self.prepare(single(&self.load(dtype)?)?, dtype).map(drop)
     }
 
     /// What each element of type `dtype` becomes first.
@@ -93,34 +93,39 @@ impl Operator {
         self.result.unwrap_or(dtype)
     }
 
-    /// The operator on values of type `ty`.
-    pub(super) fn prepare(&self, ty: Ty) -> Result<Prepared> {
+    /// The operator on values of type `ty`, which elements of type `dtype` became.
+    pub(super) fn prepare(&self, ty: Ty, dtype: DType) -> Result<Prepared> {
         let func = expression::parse(&self.combine, &[ty, ty], None, Some(ty))?;
         let found = single(&func)?;
         if found != ty {
             let (expected, found) = (ty.to_string(), found.to_string());
             return Err(OpError::Signature { what: "result of the combining operator", expected, found }.into());
         }
-        let identity = self.identity(ty)?;
+        let identity = self.identity(ty, dtype)?;
         // The least of nothing has no value, though an exclusive scan can start with the greatest value there is.
         let of_nothing = identity.filter(|_| !matches!(self.identity, Identity::Greatest | Identity::Least));
         Ok(Prepared { func: Arc::new(func), identity, of_nothing, name: self.name })
     }
 
-    fn identity(&self, ty: Ty) -> Result<Option<u64>> {
+    fn identity(&self, ty: Ty, dtype: DType) -> Result<Option<u64>> {
         macro_rules! of {
             ($op:expr) => {
                 super::with_register!(ty, T => Combine::<T>::identity(&$op).to_bits64())
             };
         }
-        Ok(Some(match &self.identity {
-            Identity::Zero => of!(Sum),
-            Identity::One => of!(Product),
-            Identity::Greatest => of!(Min),
-            Identity::Least => of!(Max),
-            Identity::AllOnes if ty.words() == 2 => u64::MAX,
-            Identity::AllOnes => u64::from(u32::MAX),
-            Identity::Text(text) => {
+        Ok(Some(match (&self.identity, dtype) {
+            // Narrowed, the greatest and the least i32 are -1 and 0.
+            (Identity::Greatest, DType::I8) => i8::MAX.widen().to_bits64(),
+            (Identity::Greatest, DType::I16) => i16::MAX.widen().to_bits64(),
+            (Identity::Least, DType::I8) => i8::MIN.widen().to_bits64(),
+            (Identity::Least, DType::I16) => i16::MIN.widen().to_bits64(),
+            (Identity::Zero, _) => of!(Sum),
+            (Identity::One, _) => of!(Product),
+            (Identity::Greatest, _) => of!(Min),
+            (Identity::Least, _) => of!(Max),
+            (Identity::AllOnes, _) if ty.words() == 2 => u64::MAX,
+            (Identity::AllOnes, _) => u64::from(u32::MAX),
+            (Identity::Text(text), _) => {
                 let func = expression::parse(text, &[], None, Some(ty))?;
                 if single(&func)? != ty {
                     let found = single(&func)?.to_string();
@@ -130,7 +135,7 @@ impl Operator {
                 e.eval_one(&[]);
                 e.result(0)[0]
             }
-            Identity::Unknown => return Ok(None),
+            (Identity::Unknown, _) => return Ok(None),
         }))
     }
 }

@@ -33,7 +33,7 @@ pub fn reduce_variant<B: Run<ReduceVariantTask> + Run<MapTask>>(
     let load = op.load(x.dtype())?;
     let ty = super::single(&load)?;
     let ty = if ty == Ty::Bool { Ty::U32 } else { ty };
-    let prepared = op.prepare(ty)?;
+    let prepared = op.prepare(ty, x.dtype())?;
     let out = DynBuffer::new(device, ty.dtype(), 1)?;
     let inputs = DynInputs { params: &load.params, buffers: &[x] };
     with_register!(ty, T => {
@@ -54,7 +54,7 @@ pub fn reduce_from<B: Run<ReduceTask> + Run<MapTask>>(
 ) -> Result<DynBuffer<B>> {
     let ty = super::single(load)?;
     let ty = if ty == Ty::Bool { Ty::U32 } else { ty };
-    let prepared = op.prepare(ty)?;
+    let prepared = op.prepare(ty, ty.dtype())?;
     let inputs = DynInputs { params: &load.params, buffers: inputs };
     with_register!(ty, T => {
         let r = device.reduce_from(inputs, |args| super::inlined::<T>(load, &args), &prepared)?;
@@ -75,7 +75,7 @@ pub fn reduce_axis<B: Run<ReduceTask> + Run<MapTask>>(
 ) -> Result<DynBuffer<B>> {
     counts_fit(op, shape.get(axis).copied().unwrap_or(0))?;
     let loaded = loaded(device, x, op)?;
-    let prepared = op.prepare(loaded.dtype().ty())?;
+    let prepared = op.prepare(loaded.dtype().ty(), x.dtype())?;
     let combined: DynBuffer<B> = with_register!(loaded.dtype().ty(), T => {
         device.reduce_axis(&loaded.typed::<T>()?, shape, axis, &prepared)?.into()
     });

@@ -95,7 +95,7 @@ fn setup<B: Run<MapTask>>(device: &B, x: &DynBuffer<B>, op: &Operator, exclusive
     }
     let load = op.load(x.dtype())?;
     let ty = super::single(&load)?;
-    let prepared = op.prepare(ty)?;
+    let prepared = op.prepare(ty, x.dtype())?;
     if exclusive {
         prepared.require_identity("exclusive scan")?;
     }
@@ -128,7 +128,7 @@ pub fn scan_axis<B: Run<ScanTask> + Run<MapTask>>(
     exclusive: bool,
 ) -> Result<DynBuffer<B>> {
     let loaded = loaded(device, x, op)?;
-    let prepared = op.prepare(loaded.dtype().ty())?;
+    let prepared = op.prepare(loaded.dtype().ty(), x.dtype())?;
     if exclusive {
         prepared.require_identity("exclusive scan")?;
     }
@@ -154,7 +154,7 @@ pub fn scan_by_key<B: Run<ScanTask> + Run<MapTask>>(
     }
     let (load, key) = (op.load(x.dtype())?, same(keys.dtype())?);
     let ty = super::single(&load)?;
-    let prepared = op.prepare(ty)?;
+    let prepared = op.prepare(ty, x.dtype())?;
     if exclusive {
         prepared.require_identity("exclusive scan")?;
     }

@@ -48,7 +48,7 @@ pub fn segmented_reduce<B: Run<SegmentedReduceTask> + Run<ReduceByKeyTask> + Run
     let load = op.load(x.dtype())?;
     let ty = super::single(&load)?;
     let ty = if ty == Ty::Bool { Ty::U32 } else { ty };
-    let prepared = op.prepare(ty)?;
+    let prepared = op.prepare(ty, x.dtype())?;
     prepared.require_identity("segmented reduction")?;
     let inputs = DynInputs { params: &load.params, buffers: &[x] };
     let combined: DynBuffer<B> = with_register!(ty, T => with_offsets!(offsets, O => {
@@ -103,7 +103,7 @@ pub fn reduce_by_key<B: Run<SegmentedReduceTask> + Run<ReduceByKeyTask> + Run<Re
     let load = op.load(values.dtype())?;
     let ty = super::single(&load)?;
     let ty = if ty == Ty::Bool { Ty::U32 } else { ty };
-    let prepared = op.prepare(ty)?;
+    let prepared = op.prepare(ty, values.dtype())?;
     let inputs = DynInputs { params: &load.params, buffers: &[values] };
     let (found, combined) = (DynBuffer::new(device, keys.dtype(), keys.len())?, DynBuffer::new(device, ty.dtype(), values.len())?);
     let count: Buffer<B, u32> = device.buffer(1)?;
@@ -125,7 +125,7 @@ where
 {
     let offsets = unsigned(device, offsets)?;
     let loaded = loaded(device, x, op)?;
-    let prepared = op.prepare(loaded.dtype().ty())?;
+    let prepared = op.prepare(loaded.dtype().ty(), x.dtype())?;
     if exclusive {
         prepared.require_identity("exclusive scan")?;
     }

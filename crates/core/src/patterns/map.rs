@@ -25,7 +25,7 @@ pub struct MapTask {
 ///
 /// Inputs are buffers, views, device or host scalars, the index, arrays to fetch from, lazy operators, or tuples of up to six
 /// of them; all inputs that have a length must agree in it. An operator returns one value or a tuple of up to four.
-/// Elements have any type that the device has; operators see `f16` as `f32` and `u8` as `u32`, and [`Expr::store_as`] stores as one.
+/// Elements have any type that the device has; operators see `f16` as `f32`, `u8` and `u16` as `u32`, `i8` and `i16` as `i32`, and [`Expr::store_as`] stores as one.
 /// Every output element depends on its own index only, so there is no order to state. Work O(n), no scratch.
 ///
 /// An output may be one of the inputs, element for element; any other overlap is [`Error::Aliasing`].
@@ -261,7 +261,7 @@ pub trait Map: Run<MapTask> {
         self.axpy_into(a, x, y, y)
     }
 
-    /// Converts every element by value, as Rust's `as` (to `u8` keeps the low eight bits of the `u32`).
+    /// Converts every element by value, as Rust's `as` (to an integer of 8 or 16 bits keeps the low ones of the `u32` or `i32`).
     ///
     /// ```
     /// # use isowarp::prelude::*;

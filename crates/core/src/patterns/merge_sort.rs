@@ -124,8 +124,8 @@ pub trait MergeSort: Run<MergeSortTask> + Run<MergeByTask> + Run<GatherTask> + R
         sort::<Self, K, K>(self, (keys, None), order::<K>(before)?, (keys, None), true)
     }
 
-    /// As [`MergeSort::sort_by_into`], with memory for the passes between: a double buffer, whose contents are undefined afterwards. Narrow keys (`u8`,
-    /// `f16`) take memory of their own on some devices.
+    /// As [`MergeSort::sort_by_into`], with memory for the passes between: a double buffer, whose contents are undefined afterwards. Narrow keys (of 8
+    /// or 16 bits) take memory of their own on some devices.
     ///
     /// ```
     /// # use isowarp::prelude::*;

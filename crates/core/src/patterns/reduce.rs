@@ -31,7 +31,7 @@ use call::{lines_into, one};
 /// `combine(left, right)`, the left operand from lower indices. So an operator has to be associative, but need not commute, and float
 /// sums are pairwise: the error grows with log2(n), not with n.
 ///
-/// Elements are combined in every type that operators compute in; `f16` and `u8` are loaded as `f32` and `u32` ([`Reduce::reduce_from`]). An
+/// Elements are combined in every type that operators compute in; narrow ones are loaded as `f32`, `i32` or `u32` ([`Reduce::reduce_from`]). An
 /// accumulator has at most four 32-bit words. Work O(n), scratch at most 1 % of the input (or 512 KiB). Results stay on the device; outputs may not overlap inputs.
 ///
 /// Source: Ansorge, *Programming in Parallel with CUDA*, chapters 1 to 3; Blelloch, *Prefix sums and their applications* (1990).

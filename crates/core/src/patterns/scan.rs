@@ -29,7 +29,7 @@ use std::sync::Arc;
 /// strictly from left to right, and every element becomes `combine(fold of the tiles before, itself)` (in the first tile: itself). An exclusive scan
 /// moves the inclusive one by an element and starts with the identity. Operators have to be associative, but need not commute.
 ///
-/// Elements are combined in every type that operators compute in; `f16` and `u8` are loaded as `f32` and `u32` ([`Scan::scan_from`]). An accumulator
+/// Elements are combined in every type that operators compute in; narrow ones are loaded as `f32`, `i32` or `u32` ([`Scan::scan_from`]). An accumulator
 /// has at most four 32-bit words. Work O(n log tile), memory traffic 2n, scratch below 1 % of the input. Outputs may not overlap inputs.
 ///
 /// Source: Sklansky, *Conditional-sum addition logic* (1960); Merrill and Garland, *Single-pass parallel prefix scan with decoupled look-back*

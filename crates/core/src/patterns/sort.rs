@@ -102,7 +102,7 @@ pub trait Sort: Run<SortTask> {
         Call::new(self, keys, by)?.in_place().keys_to(keys)?.run(keys.len())
     }
 
-    /// As [`Sort::sort_into`], with memory for the passes between: a double buffer, whose contents are undefined afterwards. Narrow keys (`u8`, `f16`) take
+    /// As [`Sort::sort_into`], with memory for the passes between: a double buffer, whose contents are undefined afterwards. Narrow keys (of 8 or 16 bits) take
     /// memory of their own on some devices.
     ///
     /// ```

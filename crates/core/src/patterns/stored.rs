@@ -15,7 +15,8 @@ fn bits<W: Scalar>(value: Value, ty: Ty) -> Expr<W> {
 /// The bits of a value of type `ty` that is stored as an element of at most four bytes, above them zeros.
 pub(super) fn word(value: Value, ty: Ty, dtype: DType) -> Expr<u32> {
     match dtype {
-        DType::U8 => bits::<u32>(value, ty) & 0xFFu32,
+        DType::U8 | DType::I8 => bits::<u32>(value, ty) & 0xFFu32,
+        DType::U16 | DType::I16 => bits::<u32>(value, ty) & 0xFFFFu32,
         DType::F16 => f16_bits(bits::<u32>(value, ty)),
         DType::F32 | DType::I32 | DType::U32 | DType::F64 | DType::I64 | DType::U64 => bits(value, ty),
     }

@@ -190,7 +190,7 @@ pub(crate) fn fetches() -> Vec<Named> {
         fetch::<$t, u64>(&mut list);
         fetch::<$t, i64>(&mut list);
     )*}; }
-    by!(f32, i32, u32, f64, i64, u64, half::f16, u8);
+    by!(f32, i32, u32, f64, i64, u64, half::f16, u8, i16);
     list
 }
 
@@ -277,7 +277,7 @@ pub(crate) fn arguments(f: &Func) -> Vec<Vec<u64>> {
     all
 }
 
-/// An element type's own zero-extended bits fit its register type.
+/// An element type's own bits, widened, fit its register type.
 pub(crate) fn is_stored_narrow(d: DType) -> bool {
-    matches!(d, DType::F16 | DType::U8)
+    DType::STORED.contains(&d)
 }

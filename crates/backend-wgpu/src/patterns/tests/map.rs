@@ -62,6 +62,31 @@ fn narrow<T: Sample<Reg: Num>>(gpu: &Wgpu, scale: T::Reg) {
 fn narrow_elements_keep_their_neighbours_at_any_offset() {
     narrow::<f16>(device(), 1.5);
     narrow::<u8>(device(), 3);
+    narrow::<i8>(device(), -3);
+    narrow::<i16>(device(), -3);
+    narrow::<u16>(device(), 3);
+}
+
+#[test]
+fn every_narrow_integer_keeps_its_sign_wherever_it_lies() {
+    // All of them, so that each stands at every place of a word, loaded alone and with its neighbours.
+    fn check<T: Sample>(all: impl Iterator<Item = T> + Clone, shift: usize)
+    where
+        T::Reg: Element<Reg = T::Reg>,
+    {
+        let x: Vec<T> = all.clone().chain(all.clone().skip(1)).chain(all.skip(2)).skip(shift).collect();
+        let gpu = device().upload(&x).expect("memory");
+        let found = device().map(&gpu, |x| x).expect("gpu").read_blocking().expect("gpu");
+        assert_eq!(found, x.iter().map(|v| v.widen()).collect::<Vec<_>>(), "{}", T::DTYPE);
+        let back = device().map((&gpu.reversed(), &gpu), |(_, x)| x.store_as::<T>()).expect("gpu").read_blocking().expect("gpu");
+        assert_eq!(back, x, "{}", T::DTYPE);
+    }
+    for shift in [0, 1, 2, 3] {
+        check(i8::MIN..=i8::MAX, shift);
+        check(u8::MIN..=u8::MAX, shift);
+        check(i16::MIN..=i16::MAX, shift);
+        check(u16::MIN..=u16::MAX, shift);
+    }
 }
 
 #[test]
@@ -82,6 +107,9 @@ fn strides_repeat_reverse_and_step() {
     check::<f32>(gpu);
     check::<u8>(gpu);
     check::<f16>(gpu);
+    check::<i8>(gpu);
+    check::<i16>(gpu);
+    check::<u16>(gpu);
     check::<f64>(gpu);
 }
 
@@ -101,6 +129,8 @@ fn an_output_may_be_an_input() {
     check::<f32>(device());
     check::<u8>(device());
     check::<f16>(device());
+    check::<i8>(device());
+    check::<i16>(device());
     check::<i64>(device());
 }
 

@@ -115,6 +115,9 @@ fn merges_of_what_is_computed_of_every_width_and_form() {
     }
     all::<u8>(|x| x + 1);
     all::<f16>(|x| x * 2.0);
+    all::<i8>(|x| x - 1);
+    all::<i16>(|x| x / 3);
+    all::<u16>(|x| x << 1);
     all::<f32>(Expr::exp);
     all::<i64>(|x| x / 3);
     all::<f64>(Expr::sqrt);
@@ -128,6 +131,8 @@ fn small_windows_do_not_show() {
     check::<u32>(&gpu, 12_000, 0);
     check::<u8>(&gpu, 30_000, 40_001);
     check::<f16>(&gpu, 30_000, 7);
+    check::<i8>(&gpu, 700, 30_001);
+    check::<i16>(&gpu, 20_000, 9_001);
     check::<i64>(&gpu, 3, 9_001);
 }
 

@@ -94,6 +94,8 @@ fn small_windows_do_not_show() {
     check::<u32>(&gpu, 40_960, |_, b| b.ne(b));
     check::<u8>(&gpu, 33_000, |a, b| (a & 3u32).lt(b & 3u32));
     check::<f16>(&gpu, 16_385, Expr::gt);
+    check::<i8>(&gpu, 33_000, |a, b| (a / 3).lt(b / 3));
+    check::<i16>(&gpu, 16_385, Expr::gt);
     check::<f64>(&gpu, 20_481, |a, b| a.abs().lt(b.abs()));
     check_forms::<i32, u8>(&gpu, 30_011, |a, b| a.abs().lt(b.abs()));
     check_forms::<f16, f64>(&gpu, 12_289, |a, b| a.abs().lt(b.abs()));

@@ -103,7 +103,7 @@ macro_rules! int_sample {
         }
     })*};
 }
-int_sample!(i32 u32 i64 u64 u8);
+int_sample!(i32 u32 i64 u64 u8 i8 i16 u16);
 
 /// The bytes of a buffer.
 fn bytes<B: Backend, T: Element>(buffer: &Buffer<B, T>) -> Vec<u8> {

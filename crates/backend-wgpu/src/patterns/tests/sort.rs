@@ -48,6 +48,9 @@ fn both_forms_sort_every_type() {
         let gpu = device(subgroups, 0);
         check::<u8>(&gpu, &SIZES[5..8]);
         check::<f16>(&gpu, &SIZES[5..8]);
+        check::<i8>(&gpu, &SIZES[6..7]);
+        check::<i16>(&gpu, &SIZES[6..7]);
+        check::<u16>(&gpu, &SIZES[6..7]);
         check::<u32>(&gpu, &SIZES);
         check::<f32>(&gpu, &SIZES[6..]);
         check::<i64>(&gpu, &SIZES[6..9]);
@@ -69,6 +72,7 @@ fn small_windows_do_not_show() {
         gpu.limit_windows(bytes);
         check::<u32>(&gpu, &[3840, 20_011]);
         check::<u8>(&gpu, &[20_011]);
+        check::<i16>(&gpu, &[20_011]);
         check::<i64>(&gpu, &[9_001]);
     }
 }

@@ -221,6 +221,7 @@ fn selections() -> Vec<(Func, Func, Vec<DType>)> {
         (one(|x: Expr<u32>| (keep(x), x)), one(|x: Expr<u32>| x), vec![DType::U32]),
         (one(|x: Expr<u32>| (keep(x), x)), one(|x: Expr<u32>| x), vec![DType::U8]),
         (one(|x: Expr<f32>| (part(x.gt(0.0)), x)), one(|x: Expr<f32>| x), vec![DType::F16]),
+        (one(|x: Expr<i32>| (part(x.gt(0)), x)), one(|x: Expr<i32>| x), vec![DType::I16]),
         (one(|x: Expr<f64>| (wide(x), x)), one(|x: Expr<f64>| x), vec![DType::F64]),
         (one(|(x, y): (Expr<f64>, Expr<u32>)| (wide(x), x, y)), one(|p: (Expr<f64>, Expr<u32>)| p), vec![DType::F64, DType::U32]),
         (one(|(x, a, b, y): Four| (wide(x), (x, a, b, y))), one(|p: Four| p), vec![DType::F64, DType::U64, DType::I64, DType::F64]),
@@ -382,6 +383,9 @@ fn merge_sorts_of_every_type_and_form() {
     orders! {
         U8 u32, |a, b| (a & 7u32).gt(b & 7u32);
         F16 f32, |a, b| a.abs().lt(b.abs());
+        I8 i32, Expr::lt;
+        I16 i32, |a, b| (a % 100).lt(b % 100);
+        U16 u32, |a, b| (a >> 3).gt(b >> 3);
         U32 u32, Expr::lt;
         I32 i32, |a, b| (a % 100).lt(b % 100);
         F32 f32, |a, b| a.exp().lt(b.exp()) | (b.is_nan() & !a.is_nan());

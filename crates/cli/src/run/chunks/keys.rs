@@ -1,6 +1,5 @@
 //! Keys and their order: as the device sorts them, and as the host compares them where blocks are cut.
 
-use half::f16;
 use isowarp::Device;
 use isowarp::backend::Backend as _;
 use isowarp::caps::{Numerics, NumericsVerdict};
@@ -82,8 +81,7 @@ impl<'a> Keys<'a> {
                 // Of the bits that are compared, if not all are.
                 by.bits.as_ref().map_or(key, |bits| key >> bits.start.min(63) & ((1u128 << bits.len()) - 1) as u64)
             }
-            Order::Own(_) if self.dtype == DType::F16 => f16::from_bits(word as u16).to_f32().to_bits().into(),
-            Order::Own(_) => word,
+            Order::Own(_) => self.dtype.widen(word),
         }
     }
 
@@ -141,6 +139,7 @@ impl<'a> Keys<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use half::f16;
     use isowarp::element::Ty;
     use isowarp::expression;
     use isowarp::patterns::SortOrder;
@@ -159,6 +158,9 @@ mod tests {
         assert_eq!(of(DType::F64, "x < y", &f64::NAN.to_le_bytes(), &1f64.to_le_bytes()), [false, false]);
         // Wraps as bytes read as words do: not at all.
         assert_eq!(of(DType::U8, "x + 255 < y + 255", &[1], &[2]), [true, false]);
+        assert_eq!(of(DType::I8, "x < y", &(-3i8).to_le_bytes(), &[2]), [true, false]);
+        assert_eq!(of(DType::I16, "x < y", &2i16.to_le_bytes(), &(-300i16).to_le_bytes()), [false, true]);
+        assert_eq!(of(DType::U16, "x < y", &0x8000u16.to_le_bytes(), &1u16.to_le_bytes()), [false, true]);
         assert_eq!(of(DType::U64, "y < x", &u64::MAX.to_le_bytes(), &1u64.to_le_bytes()), [true, false]);
     }
 

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::input::Collector;
 use crate::ir::{Expr, Param, lit, select};
 
-/// A type that even bins are laid over: integers (`u32` also for `u8`) and floats (`f32` also for `f16`).
+/// A type that even bins are laid over: integers (`u32` also for `u8` and `u16`, `i32` for `i8` and `i16`) and floats (`f32` also for `f16`).
 pub trait Sample: Scalar + Num {
     #[doc(hidden)]
     fn rule(lower: Self, upper: Self, bins: u32) -> Result<Rule>;

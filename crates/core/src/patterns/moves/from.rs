@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// Neither ever lies in memory.
 ///
 /// What is computed is stored as a [map](crate::patterns::Map) stores it: a NaN is the canonical one; a target that nothing is scattered to keeps every
-/// bit. No output may overlap an input. Values may be [stored as](Expr::store_as) `f16` (in at most 2^31 targets) or `u8`; those that are combined are
+/// bit. No output may overlap an input. Values may be [stored as](Expr::store_as) elements of 8 bits, or of 16 in at most 2^31 targets; those that are combined are
 /// elements that an operator computes in.
 pub trait MoveFrom: Move + Run<ScatterFromTask> {
     /// `f` of the values' inputs at each index that `g` gives of others: a value or a tuple of up to four. An index that names no element gives zeros.

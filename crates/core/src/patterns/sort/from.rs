@@ -14,7 +14,7 @@ use crate::patterns::{MapTask, ReduceTask};
 /// [Sorts](super::Sort) of keys, and values, that an operator computes of inputs: what is counted, constant, zipped, permuted, reversed, or computed.
 ///
 /// The order is [`Sort`](super::Sort#order)'s, of what a [map](crate::patterns::Map) would store: a NaN is the canonical one, and keys may be stored as
-/// `f16` or `u8` ([`Expr::store_as`](crate::ir::Expr::store_as)).
+/// `f16` or integers of 8 or 16 bits ([`Expr::store_as`](crate::ir::Expr::store_as)).
 ///
 /// A sort goes over its keys once for every digit, and its result needs their memory, so the operator is evaluated once, straight into the outputs, and
 /// sorted there: a write and a read of keys and what travels more than a sort that computed nothing. Scratch is that of a sort in place; an argsort's

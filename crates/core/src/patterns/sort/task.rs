@@ -169,8 +169,8 @@ impl KeyBits {
         let (all, sign) = (u64::MAX >> (64 - width), 1 << (width - 1));
         let (negative, flip) = match dtype {
             DType::F16 | DType::F32 | DType::F64 => (all ^ sign, sign),
-            DType::I32 | DType::I64 => (0, sign),
-            DType::U8 | DType::U32 | DType::U64 => (0, 0),
+            DType::I8 | DType::I16 | DType::I32 | DType::I64 => (0, sign),
+            DType::U8 | DType::U16 | DType::U32 | DType::U64 => (0, 0),
         };
         Self { width, negative, flip: if order == SortOrder::Descending { flip ^ all } else { flip } }
     }
@@ -215,6 +215,13 @@ mod tests {
         assert!(k.of(i32::MIN as u32 as u64) < k.of(u64::from(u32::MAX)) && k.of(u64::from(u32::MAX)) < k.of(0));
         let k = KeyBits::new(DType::U8, SortOrder::Descending);
         assert_eq!((k.of(0), k.of(255)), (255, 0));
+        // The bits of a narrow key are those that lie there, without the sign's copies above.
+        let ascending = |dtype, bits: [u64; 4]| bits.map(|b| KeyBits::new(dtype, SortOrder::Ascending).of(b));
+        assert_eq!(ascending(DType::I8, [0x80, 0xff, 0, 0x7f]), [0, 0x7f, 0x80, 0xff]);
+        assert_eq!(ascending(DType::I16, [0x8000, 0xffff, 0, 0x7fff]), [0, 0x7fff, 0x8000, 0xffff]);
+        assert_eq!(ascending(DType::U16, [0, 1, 0x8000, 0xffff]), [0, 1, 0x8000, 0xffff]);
+        let k = KeyBits::new(DType::I8, SortOrder::Descending);
+        assert_eq!([0x7f, 0, 0xff, 0x80].map(|b| k.of(b)), [0, 0x7f, 0x80, 0xff]);
     }
 
     #[test]
