@@ -1,5 +1,6 @@
 //! The patterns that are measured, as jobs that can be enqueued again and again.
 
+mod forms;
 mod groups;
 mod histograms;
 
@@ -192,6 +193,7 @@ pub fn works() -> Vec<Work> {
     ]);
     all.extend(histograms::works());
     all.extend(groups::works());
+    all.extend(forms::works());
     all.extend(crate::segments::works());
     all.extend(rungs());
     all.extend([

@@ -73,6 +73,11 @@ pub(crate) fn select(c: &mut Criterion) {
     pattern(c, "select");
 }
 
+/// Group of what goes by key and by segments.
+pub(crate) fn segmented(c: &mut Criterion) {
+    pattern(c, "segmented");
+}
+
 /// Groups of groups and atomics.
 pub(crate) fn groups(c: &mut Criterion) {
     pattern(c, "groups");

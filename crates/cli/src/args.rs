@@ -200,8 +200,8 @@ Conventions:
   in none is dropped. Sums of f4 and f8 weights are exact, rounded once; sums of integers wrap.
   select, partition, count, any, all and find take an expression of x, y, z, w (arrays of one shape) and i, which holds where it is not zero;
   what is kept is of the first array. unique and rle compare neighbours by value: NaN differs from everything, -0 equals 0. sort and
-  argsort of one dimension, and merge, take a comparison of x and y that says whether x comes before y: --op \"x % 100 < y % 100\"; where it
-  contradicts itself, as < does with NaN, elements may be missing. topk takes the array as one line, or with --axis -1 each row by itself, and
+  argsort of one dimension, is-sorted, merge, search and the set operations take a comparison of x and y that says whether x comes before y:
+  --op \"x % 100 < y % 100\"; where it contradicts itself, as < does with NaN, elements may be missing. topk takes the array as one line, or with --axis -1 each row by itself, and
   of equal elements those that come first. What is moved, sorted or selected keeps its bits; of f2 what is selected and NaN is the one NaN.
   With --by-key values of any type travel with the elements of sort, topk and merge; unique gives the first value of each run of equal keys,
   and scan combines the values of each run. --out gets the values, --keys-out their keys.

@@ -115,7 +115,9 @@ fn advice(e: &Error) -> &'static str {
         Error::IndexOutOfRange { .. } => "correct the indices; they count from 0",
         Error::DuplicateIndex { .. } => "name every place once",
         Error::NotSorted { pattern: "segments", .. } => "correct the offsets; none may be below the one before it",
-        Error::NotSorted { pattern: "merge_by", .. } => "sort it first with `isowarp run sort` and the same --op",
+        Error::NotSorted { pattern: "merge_by" | "search_by" | "a set operation by an order", .. } => {
+            "sort it first with `isowarp run sort` and the same --op"
+        }
         Error::NotSorted { .. } => "sort it first with `isowarp run sort`, --descending if it is used so",
         Error::Empty { .. } => "give an array with elements, or an operator with an identity such as sum",
         Error::InvalidArgument { .. } => "correct it; --help says what is taken",

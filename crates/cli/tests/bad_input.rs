@@ -147,6 +147,14 @@ fn orders_that_are_none_are_refused() {
     let merge = |a: &str, b: &str, op: &str| refused(&["merge", "--in", a, "--in", b, "--op", op]);
     let message = "merge_by: the second array is not sorted: element 1 comes before its left neighbour";
     advises(&merge("rising_r.npy", "falling_r.npy", "x < y"), message, "the same --op");
+    let sets = refused(&["union", "--in", "rising_r.npy", "--in", "falling_r.npy", "--op", "x < y"]);
+    advises(
+        &sets,
+        "a set operation by an order: the second array is not sorted: element 1 comes before its left neighbour",
+        "the same --op",
+    );
+    let search = refused(&["search", "--in", "falling_r.npy", "--in", "rising_r.npy", "--op", "x < y"]);
+    advises(&search, "search_by: the sorted array is not sorted: element 1 comes before its left neighbour", "the same --op");
     says(&merge("falling_r.npy", "rising_r.npy", "x < y"), "the first array is not sorted: element 1");
     says(&merge("sorted_i4.npy", "sorted_u4.npy", "x < y"), "merge takes arrays of one type, not i32 and u32");
 }
@@ -287,7 +295,7 @@ fn a_driver_library_that_cannot_be_found_is_no_panic() {
 fn options_that_make_no_sense_are_refused() {
     says(
         &refused(&["argmin", "--in", "x_f4.npy", "--op", "x"]),
-        "--op is for map, zip, generate, reduce, scan, reduce-by-key, segmented-reduce, segmented-scan, select, partition, count, any, all, find, ballot, sort, argsort, merge and scatter, not for argmin",
+        "--op is for map, zip, generate, reduce, scan, reduce-by-key, segmented-reduce, segmented-scan, select, partition, count, any, all, find, ballot, sort, argsort, is-sorted, merge, search, union, intersection, difference, symmetric-difference and scatter, not for argmin",
     );
     says(&refused(&["map", "--in", "x_f4.npy", "--op", "x", "--axis", "0"]), "--axis is for reduce, scan and topk");
     says(&refused(&["reduce", "--in", "x_f4.npy", "--exclusive"]), "--exclusive is for scan");
@@ -307,7 +315,11 @@ fn options_that_make_no_sense_are_refused() {
         &refused(&["map", "--in", "x_f4.npy", "--op", "x", "--descending"]),
         "--descending is for sort, argsort, topk, is-sorted, segmented-sort, segmented-argsort, merge, search, co-ranks, union, intersection, difference and symmetric-difference, not for map",
     );
-    says(&refused(&["union", "--in", "x_f4.npy", "--in", "x_f4.npy", "--op", "x < y"]), "not for union");
+    says(&refused(&["co-ranks", "--in", "x_f4.npy", "--in", "x_f4.npy", "--in", "x_f4.npy", "--op", "x < y"]), "not for co-ranks");
+    says(
+        &refused(&["search", "--in", "r_f4.npy", "--in", "r_f4.npy", "--op", "x < y", "--descending"]),
+        "--descending is for the order of values",
+    );
     let both = refused(&["merge", "--in", "r_f4.npy", "--in", "r_f4.npy", "--op", "x < y", "--descending"]);
     advises(&both, "--descending is for the order of values", "swap x and y");
     says(&refused(&["sort", "--in", "x_f4.npy", "--op", "x < y"]), "rows cannot be sorted by an order of your own");

@@ -25,6 +25,8 @@ fn answers_are_numpys_on_every_device() {
         "rle_decode_u1",
         "symmetric_difference_f2",
         "search_count_u1",
+        "search_by_left",
+        "union_by",
         "co_ranks_i4",
         "co_ranks_f8",
         "segmented_argmin_f2",

@@ -25,7 +25,9 @@ pub use groups::{group_ballot, group_match, tickets};
 pub use histogram::{DynBins, HistogramTotal, histogram};
 pub(crate) use inline::{inline, inline_behind};
 pub use merge::{SetOp, co_ranks, merge, merge_into, search, search_into, set_operation};
-pub use merge_sort::{argsort_by, argsort_by_into, merge_by, merge_by_into, sort_by, sort_by_into};
+pub use merge_sort::{
+    argsort_by, argsort_by_into, is_sorted_by, merge_by, merge_by_into, search_by, set_operation_by, sort_by, sort_by_into,
+};
 pub use moves::{gather, permute_axes, reverse, rotate, scatter};
 pub use operator::Operator;
 pub use pairs::{DynPairs, merge_pairs, merge_pairs_by, sort_pairs, sort_pairs_by, top_k_pairs, unique_by_key};

@@ -103,7 +103,7 @@ impl Pattern {
 
     /// Whether it may put elements in an order of the caller's.
     fn takes_order(self) -> bool {
-        matches!(self, Self::Sort | Self::Argsort | Self::Merge)
+        matches!(self, Self::Sort | Self::Argsort | Self::IsSorted) || (self.takes_sorted() && self != Self::CoRanks)
     }
 
     /// Whether values may travel with its elements, or be combined by them.
@@ -155,7 +155,7 @@ pub(crate) fn check(args: &RunArgs) -> Result {
         (
             args.op.is_some() && !p.is_map() && !p.combines() && !p.selects() && !p.asks() && !p.takes_order() && p != Pattern::Scatter,
             "--op",
-            "map, zip, generate, reduce, scan, reduce-by-key, segmented-reduce, segmented-scan, select, partition, count, any, all, find, ballot, sort, argsort, merge and scatter",
+            "map, zip, generate, reduce, scan, reduce-by-key, segmented-reduce, segmented-scan, select, partition, count, any, all, find, ballot, sort, argsort, is-sorted, merge, search, union, intersection, difference, symmetric-difference and scatter",
         ),
         (args.by.is_some() && p != Pattern::Rotate, "--by", "rotate"),
         (args.identity.is_some() && !p.combines(), "--identity", "reduce, scan, reduce-by-key, segmented-reduce and segmented-scan"),

@@ -82,9 +82,12 @@ pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result
         (Work::MergePairs(order), &[a, v, b, w]) => return keyed(dynamic::merge_pairs(device, (a, v), (b, w), *order)?),
         (Work::MergePairsBy(before), &[a, v, b, w]) => return keyed(dynamic::merge_pairs_by(device, (a, v), (b, w), before)?),
         (Work::Search(kind, order), &[x, needles]) => dynamic::search(device, x, needles, *kind, *order)?,
+        (Work::SearchBy(kind, before), &[x, needles]) => dynamic::search_by(device, x, needles, *kind, before)?,
         (Work::Sets(op, order), &[a, b]) => dynamic::set_operation(device, *op, a, b, *order)?.trimmed()?,
+        (Work::SetsBy(op, before), &[a, b]) => dynamic::set_operation_by(device, *op, a, b, before)?.trimmed()?,
         (Work::CoRanks(order), &[a, b, ranks]) => dynamic::co_ranks(device, a, b, *order, ranks)?,
         (Work::IsSorted(by), &[x]) => dynamic::is_sorted(device, x, by.clone())?.buffer().clone().into(),
+        (Work::IsSortedBy(before), &[x]) => dynamic::is_sorted_by(device, x, before)?.buffer().clone().into(),
         (Work::Select { keep, indices: false }, &[x, ..]) => dynamic::select_from(device, x, keep, &all)?.trimmed()?,
         (Work::Select { keep, .. }, &[x, ..]) => {
             let (kept, places) = trimmed(&dynamic::select_with_indices(device, x, keep, &all)?)?;

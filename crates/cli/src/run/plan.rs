@@ -13,7 +13,7 @@ use isowarp::element::{DType, Ty};
 use isowarp::expression;
 use isowarp::ir::Func;
 use isowarp::patterns::{ReduceVariant, ScanVariant, ScatterOp, SearchKind, SortBy, SortOrder, SortVariant};
-use order::{by, carried, of_sorted, order, sort, top_k};
+use order::{by, carried, of_sorted, order, own_order, sort, top_k};
 
 /// What is to be computed.
 #[derive(Debug)]
@@ -102,9 +102,12 @@ pub(crate) enum Work {
     MergePairs(SortOrder),
     MergePairsBy(Func),
     Search(SearchKind, SortOrder),
+    SearchBy(SearchKind, Func),
     Sets(SetOp, SortOrder),
+    SetsBy(SetOp, Func),
     CoRanks(SortOrder),
     IsSorted(SortBy),
+    IsSortedBy(Func),
     /// Of the first input, by a condition over all of them.
     Select {
         keep: Func,
@@ -147,7 +150,8 @@ pub(crate) enum Work {
 impl Work {
     /// Whether how many elements there are is known at the end alone.
     pub(crate) fn counts(&self) -> bool {
-        let selects = matches!(self, Self::Select { .. } | Self::Find(_) | Self::Unique | Self::UniqueByKey | Self::Sets(..));
+        let selects = matches!(self, Self::Select { .. } | Self::Find(_) | Self::Unique | Self::UniqueByKey);
+        let selects = selects || matches!(self, Self::Sets(..) | Self::SetsBy(..));
         let selects = selects || matches!(self, Self::Runs | Self::RunsBack | Self::SegmentedArgmin | Self::SegmentedArgmax);
         selects || matches!(self, Self::ReduceByKey(_) | Self::SegmentedReduce(_) | Self::Histogram { .. } | Self::Ballot(..))
     }
@@ -172,7 +176,11 @@ impl Plan {
             Pattern::Merge | Pattern::CoRanks | Pattern::Search => of_sorted(args, inputs),
             Pattern::Union | Pattern::Intersection | Pattern::Difference | Pattern::SymmetricDifference => of_sorted(args, inputs),
             Pattern::IsSorted => {
-                let work = Work::IsSorted(by(args, first(inputs)?)?);
+                let input = first(inputs)?;
+                let work = match &args.op {
+                    Some(text) => Work::IsSortedBy(own_order(text, input)?),
+                    None => Work::IsSorted(by(args, input)?),
+                };
                 Ok(Self { name, work, shape: vec![1], boolean: true })
             }
             Pattern::Select | Pattern::Partition => selected(args, inputs),

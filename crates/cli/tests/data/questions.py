@@ -72,6 +72,23 @@ def write(save, case, x):
     nothing = ["--op", "x > 0", "--then", "x < 0", "--in", "empty.npy"]
     case("partition_then_empty", ["partition", *nothing], np.zeros(0, np.float32), count=np.zeros(2, np.uint32))
     case("select_truth_flags", ["select", "--flags", "--in", "truth.npy", "--in", "truth.npy"], np.ones((x[0] > 0).sum(), bool))
+    # By an order of one's own: tens. Which of equal elements a set holds is C++'s rule.
+    rising = [v[np.argsort(v // 10, kind="stable")] for v in np.random.default_rng(20261125).integers(0, 400, (2, 90)).astype(np.uint32)]
+    a, b = rising[0], rising[1][:70]
+    save("tens_a", a), save("tens_b", b)
+    tens = ["--op", "x / 10 < y / 10", "--in", "tens_a.npy", "--in", "tens_b.npy"]
+    for side in ["left", "right"]:
+        case(f"search_by_{side}", ["search", "--side", side, *tens], np.searchsorted(a // 10, b // 10, side).astype(np.uint32))
+    case("search_by_count", ["search", "--side", "count", *tens], (a[:, None] // 10 == b // 10).sum(axis=0).astype(np.uint32))
+    of = lambda v, ten: [int(x) for x in v if x // 10 == ten]
+    pairs = [(of(a, ten), of(b, ten)) for ten in range(40)]
+    flat_of = lambda parts: np.array([x for part in parts for x in part], np.uint32)
+    case("union_by", ["union", *tens], flat_of(x + y[len(x):] for x, y in pairs))
+    case("intersection_by", ["intersection", *tens], flat_of(x[:len(y)] for x, y in pairs))
+    case("difference_by", ["difference", *tens], flat_of(x[len(y):] for x, y in pairs))
+    case("symmetric_difference_by", ["symmetric-difference", *tens], flat_of(x[len(y):] + y[len(x):] for x, y in pairs))
+    case("sorted_by", ["is-sorted", *tens[:4]], np.array([True]))
+    case("sorted_by_not", ["is-sorted", "--op", "x < y", *tens[2:4]], np.array([bool((a[1:] >= a[:-1]).all())]))
     # The ends of each segment's order; an empty one has none.
     for code in ["f8", "f2", "i4", "u1", "i8"]:
         name, a = ("inner_u4", "few_f2") if code == "f2" else ("cuts_i8", f"few_{code}")

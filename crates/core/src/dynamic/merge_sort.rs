@@ -1,12 +1,13 @@
-//! Sorts by an order of the caller's.
+//! Sorts by an order of the caller's, and what takes arrays that are sorted so.
 
-use super::{DynBuffer, inlined, single, with_dtype};
+use super::{DynBuffer, SetOp, inlined, single, with_dtype};
 use crate::backend::Run;
+use crate::buffer::DeviceScalar;
 use crate::element::{DType, Element};
 use crate::error::Result;
 use crate::ir::{Expr, Func};
 use crate::patterns::merge_sort::check_sorted_by;
-use crate::patterns::{MergeSort, ReduceTask};
+use crate::patterns::{CheckedMergeSort, MapTask, MergeSort, ReduceTask, SearchBy, SearchKind, Selected, SetsBy};
 
 /// A finished operator as the closure that traces it again.
 pub(super) fn order<K: Element>(before: &Func) -> impl Fn(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool> + '_ {
@@ -73,4 +74,65 @@ pub fn merge_by<B: MergeSort + Run<ReduceTask>>(device: &B, a: &DynBuffer<B>, b:
 pub fn merge_by_into<B: MergeSort>(device: &B, a: &DynBuffer<B>, b: &DynBuffer<B>, before: &Func, out: &DynBuffer<B>) -> Result<()> {
     single(before)?;
     with_dtype!(a.dtype(), K => device.merge_by_into(&a.typed::<K>()?, &b.typed()?, order::<K>(before), &out.typed()?))
+}
+
+/// Whether no element comes before its left neighbour: 1 or 0.
+///
+/// # Errors
+/// As [`CheckedMergeSort::is_sorted_by`]; [`crate::ir::OpError::Signature`] if the keys do not fit the operator.
+pub fn is_sorted_by<B: CheckedMergeSort>(device: &B, keys: &DynBuffer<B>, before: &Func) -> Result<DeviceScalar<B, u32>> {
+    single(before)?;
+    with_dtype!(keys.dtype(), K => device.is_sorted_by(&keys.typed::<K>()?, order::<K>(before)))
+}
+
+/// For each needle what is found in the array, which is sorted by the order, as `u32`. That it is so is checked.
+///
+/// # Errors
+/// As [`SearchBy::lower_bound_by`], and [`Error::NotSorted`](crate::Error::NotSorted); [`Error::InvalidArgument`](crate::Error::InvalidArgument) for needles
+/// of another type.
+pub fn search_by<B: SearchBy + Run<ReduceTask> + Run<MapTask>>(
+    device: &B,
+    sorted: &DynBuffer<B>,
+    needles: &DynBuffer<B>,
+    kind: SearchKind,
+    before: &Func,
+) -> Result<DynBuffer<B>> {
+    single(before)?;
+    with_dtype!(sorted.dtype(), K => {
+        let (sorted, needles) = (sorted.typed::<K>()?, needles.typed::<K>()?);
+        check_sorted_by(device, "search_by", "the sorted array", &sorted, order::<K>(before))?;
+        let found = match kind {
+            SearchKind::Lower => device.lower_bound_by(&sorted, &needles, order::<K>(before)),
+            SearchKind::Upper => device.upper_bound_by(&sorted, &needles, order::<K>(before)),
+            SearchKind::Equal => device.count_equal_by(&sorted, &needles, order::<K>(before)),
+        };
+        found.map(DynBuffer::from)
+    })
+}
+
+/// The result of a set operation on arrays that are sorted by the order. That both are so is checked.
+///
+/// # Errors
+/// As [`SetsBy::union_by`], and [`Error::NotSorted`](crate::Error::NotSorted); [`Error::InvalidArgument`](crate::Error::InvalidArgument) for arrays of two
+/// types.
+pub fn set_operation_by<B: SetsBy + Run<ReduceTask>>(
+    device: &B,
+    op: SetOp,
+    a: &DynBuffer<B>,
+    b: &DynBuffer<B>,
+    before: &Func,
+) -> Result<Selected<B, DynBuffer<B>>> {
+    single(before)?;
+    with_dtype!(a.dtype(), K => {
+        let (a, b) = (a.typed::<K>()?, b.typed::<K>()?);
+        check_sorted_by(device, "a set operation by an order", "the first array", &a, order::<K>(before))?;
+        check_sorted_by(device, "a set operation by an order", "the second array", &b, order::<K>(before))?;
+        let found = match op {
+            SetOp::Union => device.union_by(&a, &b, order::<K>(before)),
+            SetOp::Intersection => device.intersection_by(&a, &b, order::<K>(before)),
+            SetOp::Difference => device.difference_by(&a, &b, order::<K>(before)),
+            SetOp::SymmetricDifference => device.symmetric_difference_by(&a, &b, order::<K>(before)),
+        }?;
+        Ok(Selected { values: found.values.into(), count: found.count })
+    })
 }

@@ -51,12 +51,25 @@ pub(super) fn of_sorted(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
                 Some(Side::Count) => SearchKind::Equal,
                 Some(Side::Left) | None => SearchKind::Lower,
             };
-            (Work::Search(kind, order), b.shape.clone())
+            let work = match &args.op {
+                Some(text) => Work::SearchBy(kind, own_order(text, a)?),
+                None => Work::Search(kind, order),
+            };
+            (work, b.shape.clone())
         }
-        Pattern::Union => (Work::Sets(SetOp::Union, order), total),
-        Pattern::Intersection => (Work::Sets(SetOp::Intersection, order), total),
-        Pattern::Difference => (Work::Sets(SetOp::Difference, order), total),
-        Pattern::SymmetricDifference => (Work::Sets(SetOp::SymmetricDifference, order), total),
+        Pattern::Union | Pattern::Intersection | Pattern::Difference | Pattern::SymmetricDifference => {
+            let op = match args.pattern {
+                Pattern::Union => SetOp::Union,
+                Pattern::Intersection => SetOp::Intersection,
+                Pattern::Difference => SetOp::Difference,
+                _ => SetOp::SymmetricDifference,
+            };
+            let work = match &args.op {
+                Some(text) => Work::SetsBy(op, own_order(text, a)?),
+                None => Work::Sets(op, order),
+            };
+            (work, total)
+        }
         _ => match &args.op {
             Some(text) if args.by_key => (Work::MergePairsBy(own_order(text, a)?), total),
             Some(text) => (Work::MergeBy(own_order(text, a)?), total),
@@ -138,7 +151,7 @@ pub(super) fn top_k(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
 }
 
 /// An order of the caller's: whether x comes before y.
-fn own_order(text: &str, of: &Array) -> Result<Func> {
+pub(super) fn own_order(text: &str, of: &Array) -> Result<Func> {
     let ty = of.dtype.ty();
     let before = expression::parse(text, &[ty, ty], None, Some(Ty::Bool))?;
     match before.result_types()[..] {

@@ -1,0 +1,185 @@
+//! Patterns that the tables of peers have no row for: further forms of selections, searches, sorts of rows, and moves of whole arrays.
+
+use super::{Ready, Shape, Work, counted, digest, halves, one, random, rising, turn_of, work, zeroed};
+use isowarp::element::{DType, Element};
+use isowarp::ir::Expr;
+use isowarp::prelude::*;
+use isowarp::{Device, Result};
+
+pub(super) fn works() -> Vec<Work> {
+    [selections(), runs(), orders(), moves()].concat()
+}
+
+fn selections() -> Vec<Work> {
+    vec![
+        work("select/flagged", DType::U32, 10, |d, s| {
+            let flags = d.map(&random::<u32>(d, s.n, !s.seed)?, |x| x >> 31)?;
+            counted::<u32>(d, s, move |d, x, out, count| d.select_from_into((x, &flags), |(x, flag)| (flag.ne(0), x), out, count))
+        }),
+        work("select/three_ways", DType::U32, 8, |d, s| {
+            let counts = zeroed::<u32>(d, 2)?;
+            one::<u32>(d, s, move |d, x, out| d.partition_three_from_into(x, |x| ((x >> 30).min(2u32), x), out, &counts))
+        }),
+        work("select/unique_by_key", DType::U32, 14, |d, s| {
+            let (keys, values) = (zeroed::<u32>(d, s.n)?, random::<u32>(d, s.n, !s.seed)?);
+            counted::<u32>(d, s, move |d, x, out, count| {
+                d.unique_by_key_from_into((x, &values), |(x, value)| (x >> 30, value), (&keys, out), count)
+            })
+        }),
+        work("select/find", DType::U32, 4, |d, s| results::<u32>(d, s, 1, |d, x, out| d.find_if_into(x, |x| x.eq(1), out))),
+        work("select/any", DType::U32, 4, |d, s| results::<u32>(d, s, 1, |d, x, out| d.any_into(x, |x| x.eq(1), out))),
+        work("histogram/edges", DType::F32, 4, |d, s| {
+            let all: Vec<f32> = (0..=256u16).map(|k| f32::from(k) / 256.0).collect();
+            let (edges, counts) = (Edges::new(d, &all)?, zeroed::<u32>(d, 256)?);
+            one::<f32>(d, s, move |d, x, _| d.histogram_into(between(x, &edges), &counts))
+        }),
+        work("histogram/own", DType::U32, 4, |d, s| {
+            let counts = zeroed::<u32>(d, 33)?;
+            one::<u32>(d, s, move |d, x, _| d.histogram_into(binned(x, 33, Expr::leading_zeros), &counts))
+        }),
+        work("histogram/channels", DType::U8, 1, |d, s| {
+            let counts = zeroed::<u32>(d, 3 * 256)?;
+            one::<u8>(d, s, move |d, x, _| {
+                // Whole pixels of four channels, of which three are counted.
+                d.histogram_channels_into(&x.slice(..x.len() / 4 * 4)?, (4, 3), 0, 256, 256, &counts)
+            })
+        }),
+        work("histogram/two_dimensions", DType::F32, 8, |d, s| {
+            let (y, counts) = (random::<f32>(d, s.n, !s.seed)?, zeroed::<u32>(d, 64 * 64)?);
+            one::<f32>(d, s, move |d, x, _| d.histogram_into((even(x, 0.0, 1.0, 64), even(&y, 0.0, 1.0, 64)), &counts))
+        }),
+    ]
+}
+
+/// Runs of four elements in the middle.
+fn run_of(x: Expr<u32>) -> Expr<u32> {
+    x >> 30
+}
+
+fn runs() -> Vec<Work> {
+    vec![
+        work("select/runs", DType::U32, 10, |d, s| {
+            let lengths = zeroed::<u32>(d, s.n)?;
+            counted::<u32>(d, s, move |d, x, out, count| d.run_length_encode_from_into(x, run_of, out, &lengths, count))
+        }),
+        work("select/decode", DType::U32, 10, |d, s| {
+            // Half as many runs, of one to three elements.
+            let half = (s.n / 2).max(1);
+            let lengths = d.map(&random::<u32>(d, half, !s.seed)?, |x| x % 3 + 1)?;
+            let runs = d.upload_scalar(half as u32)?;
+            one::<u32>(d, s, move |d, x, out| d.run_length_decode_into(&x.slice(..half)?, &lengths, &runs, out))
+        }),
+        work("scan/by_key", DType::F32, 12, |d, s| {
+            let keys = d.map(&random::<u32>(d, s.n, !s.seed)?, |x| x >> 28)?;
+            one::<f32>(d, s, move |d, x, out| d.scan_by_key_into(&keys, x, Sum, out))
+        }),
+        work("segmented/argmin", DType::F32, 4, |d, s| {
+            let offsets = d.generate(s.n / 1000 + 1, index(), |k| k * 1000)?;
+            results::<f32>(d, s, s.n / 1000, move |d, x, out| d.copy_into(&d.segmented_argmin(x, &offsets)?, out))
+        }),
+    ]
+}
+
+fn orders() -> Vec<Work> {
+    const UP: SortOrder = SortOrder::Ascending;
+    vec![
+        work("sort/keys", DType::U8, 2, |d, s| one::<u8>(d, s, |d, x, out| d.sort_into(x, UP, out))),
+        work("sort/keys", DType::I16, 4, |d, s| one::<i16>(d, s, |d, x, out| d.sort_into(x, UP, out))),
+        work("sort/rows", DType::U32, 8, |d, s| {
+            let whole = s.n / 256 * 256;
+            one::<u32>(d, s, move |d, x, out| d.sort_rows_into(&x.slice(..whole)?, 256, UP, &out.slice(..whole)?))
+        }),
+        work("sort/top_k_rows", DType::F32, 4, |d, s| {
+            let (whole, places) = (s.n / 1024 * 1024, zeroed::<u32>(d, s.n / 1024 * 8)?);
+            one::<f32>(d, s, move |d, x, out| {
+                d.top_k_rows_into(&x.slice(..whole)?, 1024, 8, SortOrder::Descending, (&out.slice(..whole / 128)?, &places))
+            })
+        }),
+        work("sort/is_sorted", DType::U32, 4, |d, s| {
+            let x = rising::<u32>(d, s, s.copies, false)?;
+            results_of::<u32>(d, s, x, 1, |d, x, out| d.is_sorted_into(x, UP, out))
+        }),
+        work("merge/co_ranks", DType::U32, 8, |d, s| {
+            let ranks = d.generate(s.n / 2048 + 1, index(), |k| k * 2048)?;
+            let many = ranks.len();
+            halves::<u32>(d, s, move |d, a, b, out| d.co_ranks_into(a, b, UP, &ranks, &out.slice(..many.min(out.len()))?))
+        }),
+        work("merge/from", DType::U32, 8, |d, s| halves::<u32>(d, s, |d, a, b, out| d.merge_from_into((a, |x| x), (b, |x| x), UP, out))),
+        work("merge/by", DType::U32, 8, |d, s| halves::<u32>(d, s, |d, a, b, out| d.merge_by_into(a, b, Expr::lt, out))),
+        work("merge/lower_bound_by", DType::U32, 12, |d, s| {
+            let array = rising::<u32>(d, s, 1, false)?;
+            one::<u32>(d, s, move |d, x, out| d.lower_bound_by_into(&array, x, Expr::lt, out))
+        }),
+        work("merge/intersection", DType::U32, 8, |d, s| {
+            let count = zeroed::<u32>(d, 1)?;
+            halves::<u32>(d, s, move |d, a, b, out| d.intersection_into(a, b, UP, out, &count))
+        }),
+    ]
+}
+
+/// The sides of a box of at most so many elements, each a multiple of four, as far as there are that many.
+fn sides(n: u64) -> [u64; 3] {
+    let side = (1..).take_while(|k| (4 * k) * (4 * k) * (4 * k) <= n).last().map_or(1, |k| 4 * k);
+    [n / (side * side), side, side]
+}
+
+fn moves() -> Vec<Work> {
+    vec![
+        work("move/transpose_batched", DType::F32, 8, |d, s| {
+            let matrices = (s.n / 4096).max(1);
+            let (rows, columns) = if s.n < 4096 { (1, s.n) } else { (64, 64) };
+            let whole = matrices * rows * columns;
+            one::<f32>(d, s, move |d, x, out| d.transpose_batched_into(&x.slice(..whole)?, matrices, rows, columns, out))
+        }),
+        work("move/axes", DType::F32, 8, |d, s| {
+            let sides = sides(s.n);
+            let whole = sides.iter().product::<u64>();
+            one::<f32>(d, s, move |d, x, out| d.permute_axes_into(&x.slice(..whole)?, &sides, &[2, 0, 1], out))
+        }),
+        work("move/pitched", DType::F32, 8, |d, s| {
+            let side = s.n.isqrt();
+            one::<f32>(d, s, move |d, x, out| d.copy_2d_into((x, side), (out, side), side - side / 8, side))
+        }),
+        work("move/rotate", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.rotate_into(x, 12_345, out))),
+        work("move/reverse", DType::F32, 8, |d, s| one::<f32>(d, s, Move::reverse_into)),
+        work("move/morton", DType::F32, 8, |d, s| {
+            // A square whose side is a power of two.
+            let side = 1u64 << (s.n.max(1).ilog2() / 2);
+            one::<f32>(d, s, move |d, x, out| d.to_morton_into(&x.slice(..side * side)?, &[side, side], out))
+        }),
+        work("move/pack", DType::U32, 5, |d, s| one::<u32>(d, s, Move::pack_u8_into)),
+        work("move/layout", DType::F32, 8, |d, s| {
+            // Images of 64 x 64 and three channels.
+            let images = s.n / (3 * 4096);
+            let shape = if images == 0 { [1, 1, 1, s.n] } else { [images, 3, 64, 64] };
+            let whole = shape.iter().product::<u64>();
+            one::<f32>(d, s, move |d, x, out| d.convert_layout_into(&x.slice(..whole)?, shape, ImageLayout::Nchw, ImageLayout::Nhwc, out))
+        }),
+    ]
+}
+
+/// A pattern of random elements with so many words as its result.
+fn results<T: Element>(
+    d: &Device,
+    shape: &Shape,
+    len: u64,
+    f: impl Fn(&Device, &Buffer<Device, T>, &Buffer<Device, u32>) -> Result<()> + 'static,
+) -> Result<Ready> {
+    results_of(d, shape, random::<T>(d, shape.n * shape.copies, shape.seed)?, len, f)
+}
+
+fn results_of<T: Element>(
+    d: &Device,
+    shape: &Shape,
+    x: Buffer<Device, T>,
+    len: u64,
+    f: impl Fn(&Device, &Buffer<Device, T>, &Buffer<Device, u32>) -> Result<()> + 'static,
+) -> Result<Ready> {
+    let (shape, device, other) = (*shape, d.clone(), d.clone());
+    let out = zeroed::<u32>(d, len)?;
+    let written = out.clone();
+    Ok(Ready {
+        enqueue: Box::new(move |turn| f(&device, &turn_of(&x, &shape, turn)?, &out)),
+        digest: Box::new(move || digest(&other, &written)),
+    })
+}
