@@ -194,5 +194,9 @@ fn options_of_orders_that_make_no_sense_are_refused() {
     );
     says(&["adjacent-difference", "--in", "w_i4.npy", "--side", "count"], "", "--side count is for search, not for adjacent-difference");
     says(&["symmetric-difference", "--in", "rising_r.npy", "--in", "falling_r.npy"], "", "the second array is not sorted");
-    says(&["is-sorted", "--in", "w_i4.npy", "--op", "x < y"], "", "not for is-sorted");
+    says(
+        &["is-sorted", "--in", "w_i4.npy", "--op", "x < y", "--descending"],
+        "",
+        "--descending is for the order of values, not for one of your own",
+    );
 }
