@@ -3,7 +3,7 @@
 use super::{MergeByTask, MergeSort, MergeSortTask};
 use crate::backend::{Backend, Leaf, Out};
 use crate::buffer::{Buffer, Memory as _};
-use crate::element::Element;
+use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
 use crate::input::require;
 use crate::ir::{self, Expr, Func};
@@ -18,9 +18,14 @@ const TRAVELS: u64 = 4;
 /// Keys, and the values that may go with them.
 pub(super) type Side<'a, B, K, V> = (&'a Buffer<B, K>, Option<&'a Buffer<B, V>>);
 
-/// The graph of an order.
+/// The graph of an order of elements.
 pub(super) fn order<K: Element>(before: impl FnOnce(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>) -> Result<Arc<Func>> {
-    Ok(Arc::new(ir::trace(|(a, b): (Expr<K::Reg>, Expr<K::Reg>)| before(a, b))?))
+    traced(before)
+}
+
+/// The graph of an order.
+pub(super) fn traced<T: Scalar>(before: impl FnOnce(Expr<T>, Expr<T>) -> Expr<bool>) -> Result<Arc<Func>> {
+    Ok(Arc::new(ir::trace(|(a, b): (Expr<T>, Expr<T>)| before(a, b))?))
 }
 
 fn array<B: Backend, T: Element>(x: &Buffer<B, T>) -> Leaf<B::Raw> {

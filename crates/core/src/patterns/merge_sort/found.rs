@@ -1,12 +1,13 @@
 //! Where elements of what is computed belong by an order of the caller's, as operators: halving, its steps written out.
 
-use crate::backend::Backend;
+use crate::backend::{Backend, Run};
+use crate::buffer::Buffer;
 use crate::element::{Scalar, Ty};
 use crate::error::{Error, Result};
-use crate::input::{Collector, Inputs, Outputs, index, scalar};
+use crate::input::{Collector, Inputs, Narrow, Outputs, index, scalar};
 use crate::ir::graph::{self, Value};
 use crate::ir::{Expr, Func, lit, select};
-use crate::patterns::before::Elsewhere;
+use crate::patterns::before::{Elsewhere, inlined};
 use crate::patterns::map::apart;
 use crate::patterns::operand::Operand;
 use crate::patterns::select::Count;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 
 /// Whether the first of two elements comes before the second.
 fn is_before(order: &Func, a: Value, b: Value) -> Expr<bool> {
-    crate::dynamic::inline(order, &[a, b]).first().map_or_else(|| lit(false), |&v| Expr::from_value(v))
+    inlined(order, &[a, b], 0)
 }
 
 /// Steps that halve a range of `n` elements to none.
@@ -46,13 +47,13 @@ fn bound(order: &Func, sorted: &Elsewhere<impl Backend>, (n, end): (Expr<u32>, E
 }
 
 /// A search for each needle, into the caller's buffer: for both ends what lies between them.
-pub(super) fn search<B: crate::backend::Run<MapTask>, K: Scalar, P: Count>(
+pub(super) fn search<B: Run<MapTask>, K: Scalar, P: Count>(
     device: &B,
     sorted: &Elsewhere<B>,
     needles: &Operand<B, K>,
     order: &Arc<Func>,
     ends: &[End],
-    out: &crate::buffer::Buffer<B, P>,
+    out: &Buffer<B, P>,
 ) -> Result<()> {
     const PATTERN: &str = "search";
     check_ops(device, PATTERN, device.numerics(), &[order])?;
@@ -79,11 +80,11 @@ pub(super) fn search<B: crate::backend::Run<MapTask>, K: Scalar, P: Count>(
         })]
     };
     let func = Arc::new(graph::trace(c.params.clone(), build)?);
-    apart::<B, crate::input::Narrow<P>>(device, PATTERN, (c, func), out)
+    apart::<B, Narrow<P>>(device, PATTERN, (c, func), out)
 }
 
 /// Element `k` of the merge of two inputs: of the elements that go first in one place those of the first, unless that of the second comes before it.
-pub(super) fn merge<B: crate::backend::Run<MapTask>, R: Outputs>(
+pub(super) fn merge<B: Run<MapTask>, R: Outputs>(
     device: &B,
     [a, b]: &[Elsewhere<B>; 2],
     order: &Arc<Func>,

@@ -1,18 +1,18 @@
 //! Searches by an order of the caller's.
 
+use super::call::traced;
 use super::found::{End, search};
 use crate::backend::Run;
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{Element, Scalar};
 use crate::error::Result;
 use crate::input::Inputs;
-use crate::ir::{self, Expr, Func};
+use crate::ir::Expr;
 use crate::patterns::MapTask;
 use crate::patterns::before::Elsewhere;
 use crate::patterns::map::same;
 use crate::patterns::operand::Operand;
 use crate::patterns::select::Count;
-use std::sync::Arc;
 
 /// [Searches](crate::patterns::Search) for many elements (needles) in an array that is sorted by an order of the caller's.
 ///
@@ -315,10 +315,6 @@ pub trait SearchBy: Run<MapTask> {
     }
 }
 impl<B: Run<MapTask>> SearchBy for B {}
-
-fn traced<K: Scalar>(before: impl FnOnce(Expr<K>, Expr<K>) -> Expr<bool>) -> Result<Arc<Func>> {
-    Ok(Arc::new(ir::trace(|(a, b): (Expr<K>, Expr<K>)| before(a, b))?))
-}
 
 /// What is searched, and the needles.
 fn inputs<B: Run<MapTask>, I: Inputs<B>, J: Inputs<B>, K: Scalar>(

@@ -5,7 +5,7 @@ use super::{Count, Select, SelectKind, Selected, kept_or_not};
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::{Element, Scalar};
 use crate::error::Result;
-use crate::input::{Inputs, Outputs};
+use crate::input::{Inputs, Outputs, index};
 use crate::ir::graph::Value;
 use crate::ir::{Expr, Traced};
 use crate::patterns::before::Neighbours;
@@ -174,7 +174,7 @@ pub trait UniqueFrom: Select {
         enqueue::<Self, Expr<u32>, u32>(self, Call { c: found.c, func, kind: SelectKind::Runs }, &begins, Some(&lengths), &runs)?;
         let runs = DeviceScalar::from_buffer(runs)?;
         let long = |(begin, length, k, runs): (Expr<u32>, Expr<u32>, Expr<u32>, Expr<u32>)| (k.lt(runs) & length.gt(1), (begin, length));
-        self.select_from_into((&begins, &lengths, crate::input::index(), &runs), long, out, count)
+        self.select_from_into((&begins, &lengths, index(), &runs), long, out, count)
     }
 }
 impl<B: Select> UniqueFrom for B {}
