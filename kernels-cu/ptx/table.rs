@@ -1251,8 +1251,12 @@ pub mod select {
     pub const SELECT_W1: Kernel = Kernel::new(Source::Select, "select_w1");
     /// `select_served_w1`
     pub const SELECT_SERVED_W1: Kernel = Kernel::new(Source::Select, "select_served_w1");
-    /// `select_joint_w1`
-    pub const SELECT_JOINT_W1: Kernel = Kernel::new(Source::Select, "select_joint_w1");
+    /// `select_two_w1`
+    pub const SELECT_TWO_W1: Kernel = Kernel::new(Source::Select, "select_two_w1");
+    /// `select_two_served_w1`
+    pub const SELECT_TWO_SERVED_W1: Kernel = Kernel::new(Source::Select, "select_two_served_w1");
+    /// `select_two_joint_w1`
+    pub const SELECT_TWO_JOINT_W1: Kernel = Kernel::new(Source::Select, "select_two_joint_w1");
     /// `select_wide_w1`
     pub const SELECT_WIDE_W1: Kernel = Kernel::new(Source::Select, "select_wide_w1");
     /// `select_wide_served_w1`
@@ -1271,8 +1275,12 @@ pub mod select {
     pub const SELECT_W2: Kernel = Kernel::new(Source::Select, "select_w2");
     /// `select_served_w2`
     pub const SELECT_SERVED_W2: Kernel = Kernel::new(Source::Select, "select_served_w2");
-    /// `select_joint_w2`
-    pub const SELECT_JOINT_W2: Kernel = Kernel::new(Source::Select, "select_joint_w2");
+    /// `select_two_w2`
+    pub const SELECT_TWO_W2: Kernel = Kernel::new(Source::Select, "select_two_w2");
+    /// `select_two_served_w2`
+    pub const SELECT_TWO_SERVED_W2: Kernel = Kernel::new(Source::Select, "select_two_served_w2");
+    /// `select_two_joint_w2`
+    pub const SELECT_TWO_JOINT_W2: Kernel = Kernel::new(Source::Select, "select_two_joint_w2");
     /// `select_wide_w2`
     pub const SELECT_WIDE_W2: Kernel = Kernel::new(Source::Select, "select_wide_w2");
     /// `select_wide_served_w2`
@@ -1291,8 +1299,12 @@ pub mod select {
     pub const SELECT_W3: Kernel = Kernel::new(Source::Select, "select_w3");
     /// `select_served_w3`
     pub const SELECT_SERVED_W3: Kernel = Kernel::new(Source::Select, "select_served_w3");
-    /// `select_joint_w3`
-    pub const SELECT_JOINT_W3: Kernel = Kernel::new(Source::Select, "select_joint_w3");
+    /// `select_two_w3`
+    pub const SELECT_TWO_W3: Kernel = Kernel::new(Source::Select, "select_two_w3");
+    /// `select_two_served_w3`
+    pub const SELECT_TWO_SERVED_W3: Kernel = Kernel::new(Source::Select, "select_two_served_w3");
+    /// `select_two_joint_w3`
+    pub const SELECT_TWO_JOINT_W3: Kernel = Kernel::new(Source::Select, "select_two_joint_w3");
     /// `select_wide_w3`
     pub const SELECT_WIDE_W3: Kernel = Kernel::new(Source::Select, "select_wide_w3");
     /// `select_wide_served_w3`
@@ -1311,8 +1323,12 @@ pub mod select {
     pub const SELECT_W4: Kernel = Kernel::new(Source::Select, "select_w4");
     /// `select_served_w4`
     pub const SELECT_SERVED_W4: Kernel = Kernel::new(Source::Select, "select_served_w4");
-    /// `select_joint_w4`
-    pub const SELECT_JOINT_W4: Kernel = Kernel::new(Source::Select, "select_joint_w4");
+    /// `select_two_w4`
+    pub const SELECT_TWO_W4: Kernel = Kernel::new(Source::Select, "select_two_w4");
+    /// `select_two_served_w4`
+    pub const SELECT_TWO_SERVED_W4: Kernel = Kernel::new(Source::Select, "select_two_served_w4");
+    /// `select_two_joint_w4`
+    pub const SELECT_TWO_JOINT_W4: Kernel = Kernel::new(Source::Select, "select_two_joint_w4");
     /// `select_wide_w4`
     pub const SELECT_WIDE_W4: Kernel = Kernel::new(Source::Select, "select_wide_w4");
     /// `select_wide_served_w4`
@@ -1333,43 +1349,51 @@ pub mod select {
             arch: Arch { major: 7, minor: 0, exact: false },
             ptx: include_str!("select.ptx"),
             entries: &[
-                Entry { name: "select_w1", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
-                Entry { name: "select_served_w1", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
-                Entry { name: "select_joint_w1", holes: &["load1", "load4", "counts", "store1", "combine"] },
+                Entry { name: "select_w1", holes: &["load1", "load4", "store1", "count", "combine"] },
+                Entry { name: "select_served_w1", holes: &["load1", "load4", "store1", "count", "combine"] },
+                Entry { name: "select_two_w1", holes: &["load1", "load4", "count0", "store1", "combine"] },
+                Entry { name: "select_two_served_w1", holes: &["load1", "load4", "count0", "store1", "combine"] },
+                Entry { name: "select_two_joint_w1", holes: &["load1", "load4", "counts", "store1", "combine"] },
                 Entry { name: "select_wide_w1", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
                 Entry { name: "select_wide_served_w1", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
-                Entry { name: "select_three_w1", holes: &["load1", "load4", "count0", "count1", "store1", "count", "combine"] },
-                Entry { name: "select_three_served_w1", holes: &["load1", "load4", "count0", "count1", "store1", "count", "combine"] },
+                Entry { name: "select_three_w1", holes: &["load1", "load4", "count0", "count1", "store1", "combine"] },
+                Entry { name: "select_three_served_w1", holes: &["load1", "load4", "count0", "count1", "store1", "combine"] },
                 Entry { name: "select_three_joint_w1", holes: &["load1", "load4", "counts", "store1", "combine"] },
                 Entry { name: "select_runs_w1", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
                 Entry { name: "select_runs_served_w1", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
-                Entry { name: "select_w2", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
-                Entry { name: "select_served_w2", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
-                Entry { name: "select_joint_w2", holes: &["load1", "load4", "counts", "store1", "combine"] },
+                Entry { name: "select_w2", holes: &["load1", "load4", "store1", "count", "combine"] },
+                Entry { name: "select_served_w2", holes: &["load1", "load4", "store1", "count", "combine"] },
+                Entry { name: "select_two_w2", holes: &["load1", "load4", "count0", "store1", "combine"] },
+                Entry { name: "select_two_served_w2", holes: &["load1", "load4", "count0", "store1", "combine"] },
+                Entry { name: "select_two_joint_w2", holes: &["load1", "load4", "counts", "store1", "combine"] },
                 Entry { name: "select_wide_w2", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
                 Entry { name: "select_wide_served_w2", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
-                Entry { name: "select_three_w2", holes: &["load1", "load4", "count0", "count1", "store1", "count", "combine"] },
-                Entry { name: "select_three_served_w2", holes: &["load1", "load4", "count0", "count1", "store1", "count", "combine"] },
+                Entry { name: "select_three_w2", holes: &["load1", "load4", "count0", "count1", "store1", "combine"] },
+                Entry { name: "select_three_served_w2", holes: &["load1", "load4", "count0", "count1", "store1", "combine"] },
                 Entry { name: "select_three_joint_w2", holes: &["load1", "load4", "counts", "store1", "combine"] },
                 Entry { name: "select_runs_w2", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
                 Entry { name: "select_runs_served_w2", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
-                Entry { name: "select_w3", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
-                Entry { name: "select_served_w3", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
-                Entry { name: "select_joint_w3", holes: &["load1", "load4", "counts", "store1", "combine"] },
+                Entry { name: "select_w3", holes: &["load1", "load4", "store1", "count", "combine"] },
+                Entry { name: "select_served_w3", holes: &["load1", "load4", "store1", "count", "combine"] },
+                Entry { name: "select_two_w3", holes: &["load1", "load4", "count0", "store1", "combine"] },
+                Entry { name: "select_two_served_w3", holes: &["load1", "load4", "count0", "store1", "combine"] },
+                Entry { name: "select_two_joint_w3", holes: &["load1", "load4", "counts", "store1", "combine"] },
                 Entry { name: "select_wide_w3", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
                 Entry { name: "select_wide_served_w3", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
-                Entry { name: "select_three_w3", holes: &["load1", "load4", "count0", "count1", "store1", "count", "combine"] },
-                Entry { name: "select_three_served_w3", holes: &["load1", "load4", "count0", "count1", "store1", "count", "combine"] },
+                Entry { name: "select_three_w3", holes: &["load1", "load4", "count0", "count1", "store1", "combine"] },
+                Entry { name: "select_three_served_w3", holes: &["load1", "load4", "count0", "count1", "store1", "combine"] },
                 Entry { name: "select_three_joint_w3", holes: &["load1", "load4", "counts", "store1", "combine"] },
                 Entry { name: "select_runs_w3", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
                 Entry { name: "select_runs_served_w3", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
-                Entry { name: "select_w4", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
-                Entry { name: "select_served_w4", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
-                Entry { name: "select_joint_w4", holes: &["load1", "load4", "counts", "store1", "combine"] },
+                Entry { name: "select_w4", holes: &["load1", "load4", "store1", "count", "combine"] },
+                Entry { name: "select_served_w4", holes: &["load1", "load4", "store1", "count", "combine"] },
+                Entry { name: "select_two_w4", holes: &["load1", "load4", "count0", "store1", "combine"] },
+                Entry { name: "select_two_served_w4", holes: &["load1", "load4", "count0", "store1", "combine"] },
+                Entry { name: "select_two_joint_w4", holes: &["load1", "load4", "counts", "store1", "combine"] },
                 Entry { name: "select_wide_w4", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
                 Entry { name: "select_wide_served_w4", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
-                Entry { name: "select_three_w4", holes: &["load1", "load4", "count0", "count1", "store1", "count", "combine"] },
-                Entry { name: "select_three_served_w4", holes: &["load1", "load4", "count0", "count1", "store1", "count", "combine"] },
+                Entry { name: "select_three_w4", holes: &["load1", "load4", "count0", "count1", "store1", "combine"] },
+                Entry { name: "select_three_served_w4", holes: &["load1", "load4", "count0", "count1", "store1", "combine"] },
                 Entry { name: "select_three_joint_w4", holes: &["load1", "load4", "counts", "store1", "combine"] },
                 Entry { name: "select_runs_w4", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
                 Entry { name: "select_runs_served_w4", holes: &["load1", "load4", "store1", "length", "count", "combine"] },

@@ -84,7 +84,7 @@ IW_DEVICE Acc<A> fold_of_all(const uint64_t* status, uint32_t tiles, uint32_t ep
 // Grid: any; enough blocks to fill the device, and no more than tiles and the server, is best. SERVED, for arrays of more tiles than a group has:
 // see look_back.cuh. JOINT, for a cooperative launch with a block to each of no more tiles than a group has: the counts are an output, and each tile waits
 // for all. One barrier a tile brings the scout the warps' totals and the others the fold of the tile that waits in shared memory.
-template <int W, int A, bool WIDE, bool PAIRED, bool RUN, bool SERVED, bool JOINT>
+template <int W, int A, bool WIDE, bool PAIRED, bool RUN, bool TWO, bool SERVED, bool JOINT>
 IW_DEVICE void select(const Args& args) {
     using N = typename Number<WIDE>::Type;
     constexpr int R = ROWS<W, RUN>, T = R * 4 * HOLDERS, SETS = PAIRED ? 2 : 1;
@@ -94,7 +94,7 @@ IW_DEVICE void select(const Args& args) {
     __shared__ Acc<A> fold_of[2], window[SERVED ? 1 : WINDOW<A>], whole;
     uint64_t* const header = (uint64_t*)args.scratch[0];
     uint64_t* const status = header + HEADER_WORDS;
-    const bool keeps = RUN || (!JOINT && args.u[0] == KEEP);
+    const bool keeps = RUN || !(PAIRED || TWO || (WIDE && args.u[0] != KEEP));
     constexpr uint32_t servers = SERVED ? 1 : 0;
     const uint32_t tiles = (uint32_t)((args.n + T - 1) / T);
     uint64_t* const folds = status + (uint64_t)tiles * A;
@@ -287,20 +287,21 @@ IW_DEVICE void select(const Args& args) {
     if ((once ? first_drawn : tile) == last) next_epoch<A>(header, status, tiles, epoch, args.u[EPOCHS]);
 }
 
-#define SELECT(name, W, A, WIDE, PAIRED, RUN, SERVED, JOINT)                                                                    \
+#define SELECT(name, W, A, WIDE, PAIRED, RUN, TWO, SERVED, JOINT)                                                                    \
     extern "C" __global__ void __launch_bounds__(HOLDERS + WARP, BLOCKS<W, A>) name##_w##W(const __grid_constant__ Args args) { \
-        select<W, A, WIDE, PAIRED, RUN, SERVED, JOINT>(args);                                                                   \
+        select<W, A, WIDE, PAIRED, RUN, TWO, SERVED, JOINT>(args);                                                                   \
     }
-#define SELECT_BOTH(name, W, A, WIDE, PAIRED, RUN)      \
-    SELECT(name, W, A, WIDE, PAIRED, RUN, false, false) \
-    SELECT(name##_served, W, A, WIDE, PAIRED, RUN, true, false)
+#define SELECT_BOTH(name, W, A, WIDE, PAIRED, RUN, TWO)      \
+    SELECT(name, W, A, WIDE, PAIRED, RUN, TWO, false, false) \
+    SELECT(name##_served, W, A, WIDE, PAIRED, RUN, TWO, true, false)
 #define SELECT_ALL(W)                                                      \
-    SELECT_BOTH(select, W, 1, false, false, false)                         \
-    SELECT(select_joint, W, 1, false, false, false, false, true)           \
-    SELECT_BOTH(select_wide, W, 2, true, false, false)                     \
-    SELECT_BOTH(select_three, W, 2, false, true, false)                    \
-    SELECT(select_three_joint, W, 2, false, true, false, false, true)      \
-    SELECT_BOTH(select_runs, W, 2, false, false, true)
+    SELECT_BOTH(select, W, 1, false, false, false, false)                  \
+    SELECT_BOTH(select_two, W, 1, false, false, false, true)               \
+    SELECT(select_two_joint, W, 1, false, false, false, true, false, true) \
+    SELECT_BOTH(select_wide, W, 2, true, false, false, false)              \
+    SELECT_BOTH(select_three, W, 2, false, true, false, false)             \
+    SELECT(select_three_joint, W, 2, false, true, false, false, false, true) \
+    SELECT_BOTH(select_runs, W, 2, false, false, true, false)
 SELECT_ALL(1)
 SELECT_ALL(2)
 SELECT_ALL(3)

@@ -141,19 +141,18 @@ fn merge_tiles(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
 {% endif %}
 {% for k in each %}
     {{ for_each }}
-        let takes_a = j >= count || (i < of_a && !before(y, x));
+        let behind = before(y, x);
+        let takes_a = (j >= count) | ((i < of_a) & !behind);
+        let taken = select(j, i, takes_a);
+        key[{{ k }}{{ u }}] = select(y, x, takes_a);
 {% if payload_bytes > 0 %}
-        from_[{{ k }}{{ u }}] = select(j, i, takes_a);
+        from_[{{ k }}{{ u }}] = taken;
 {% endif %}
-        if (takes_a) {
-            key[{{ k }}{{ u }}] = x;
-            i += 1u;
-            x = keys[i];
-        } else {
-            key[{{ k }}{{ u }}] = y;
-            j += 1u;
-            y = keys[j];
-        }
+        let head = keys[taken + 1u];
+        i += select(0u, 1u, takes_a);
+        j += select(1u, 0u, takes_a);
+        x = select(x, head, takes_a);
+        y = select(head, y, takes_a);
     }
 {% endfor %}
     workgroupBarrier();

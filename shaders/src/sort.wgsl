@@ -85,13 +85,27 @@ fn count_tile(block: u32, lane: u32) {
     let block = args.first_block + (args.end_block - 1u - turn);
 {% endif %}
 {% include "sort_tile.wgsl" %}
+{% set keys = ["k"] if rolled else range(items) %}
+{% set u = "" if rolled else "u" %}
+{% set for_each = "for (var k = 0u; k < ITEMS; k++) {" if rolled else "{" %}
+    // Without a branch, so that all keys are on their way at once.
+    var key: array<Key, ITEMS>;
+{% for k in keys %}
+    {{ for_each }}
+        key[{{ k }}{{ u }}] = key_at(begin + min(lane + {{ k }}{{ u }} * THREADS, count - 1u));
+    }
+{% endfor %}
     for (var k = lane; k < RADIX * COPIES; k += THREADS) {
         atomicStore(&counters[k], 0u);
     }
     workgroupBarrier();
-    for (var k = lane; k < count; k += THREADS) {
-        atomicAdd(&counters[lane % COPIES * RADIX + digit_of(key_at(begin + k))], 1u);
+{% for k in keys %}
+    {{ for_each }}
+        if (lane + {{ k }}{{ u }} * THREADS < count) {
+            atomicAdd(&counters[lane % COPIES * RADIX + digit_of(key[{{ k }}{{ u }}])], 1u);
+        }
     }
+{% endfor %}
     workgroupBarrier();
     for (var value = lane; value < RADIX; value += THREADS) {
         var sum = 0u;

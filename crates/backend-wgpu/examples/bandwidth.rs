@@ -1,7 +1,7 @@
-//! Device time of a plain elementwise kernel, with bounds checks in the kernel and in the driver, and of running out of memory.
+//! Device time of a plain elementwise kernel of a caller, element by element and in vectors, and running out of memory.
 
 use isowarp_core::backend::Backend;
-use isowarp_wgpu::{Binding, KernelSource, Options, Wgpu, fold};
+use isowarp_wgpu::{Binding, KernelSource, Wgpu, fold};
 
 const SCALAR: &str = "struct Params { n: u32 }
     var<immediate> p: Params;
@@ -24,27 +24,23 @@ const VECTOR: &str = "struct Params { n: u32 }
 
 fn main() {
     let n: u64 = std::env::args().nth(1).and_then(|a| a.parse().ok()).unwrap_or(1 << 24);
-    for driver_bounds in [false, true] {
-        let options = Options { driver_bounds, ..Options::default() };
-        let device = pollster::block_on(Wgpu::with_options(&options)).expect("an adapter");
-        let x = device.allocate_bytes(n * 4).expect("memory");
-        let y = device.allocate_bytes(n * 4).expect("memory");
-        device.clear(&x, 0, n * 4).expect("clear");
-        for (name, wgsl, per_group) in [("scalar", SCALAR, 256), ("vec4", VECTOR, 1024)] {
-            let kernel = device.kernel(&KernelSource { name, wgsl, entry: "main" }).expect("compiles");
-            let whole = |buffer| Binding { buffer, offset_bytes: 0, size_bytes: n * 4 };
-            let grid = fold(n.div_ceil(per_group), device.caps().max_groups_per_dim).expect("fits");
-            let mut best = f64::INFINITY;
-            for _ in 0..10 {
-                let seconds =
-                    device.time(&mut || device.dispatch(&kernel, &[whole(&x), whole(&y)], &(n as u32).to_le_bytes(), grid)).expect("timed");
-                best = best.min(seconds.unwrap_or(f64::INFINITY));
-            }
-            println!("{name}, driver bounds {driver_bounds}: {:.1} us, {:.1} GB/s", best * 1e6, n as f64 * 8e-9 / best);
+    let device = Wgpu::new_blocking().expect("an adapter");
+    let x = device.allocate_bytes(n * 4).expect("memory");
+    let y = device.allocate_bytes(n * 4).expect("memory");
+    device.clear(&x, 0, n * 4).expect("clear");
+    for (name, wgsl, per_group) in [("scalar", SCALAR, 256), ("vec4", VECTOR, 1024)] {
+        let kernel = device.kernel(&KernelSource { name, wgsl, entry: "main" }).expect("compiles");
+        let whole = |buffer| Binding { buffer, offset_bytes: 0, size_bytes: n * 4 };
+        let grid = fold(n.div_ceil(per_group), device.caps().max_groups_per_dim).expect("fits");
+        let mut best = f64::INFINITY;
+        for _ in 0..10 {
+            let seconds =
+                device.time(&mut || device.dispatch(&kernel, &[whole(&x), whole(&y)], &(n as u32).to_le_bytes(), grid)).expect("timed");
+            best = best.min(seconds.unwrap_or(f64::INFINITY));
         }
+        println!("{name}: {:.1} us, {:.1} GB/s", best * 1e6, n as f64 * 8e-9 / best);
     }
     if std::env::args().nth(2).as_deref() == Some("exhaust") {
-        let device = Wgpu::new_blocking().expect("an adapter");
         let mut held = Vec::new();
         let size = device.caps().max_buffer_bytes.min(16 << 30);
         let error = loop {

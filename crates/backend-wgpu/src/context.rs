@@ -3,7 +3,7 @@
 use crate::driver::{self, DriverFacts};
 use crate::faults::Faults;
 use crate::lifetime::Alive;
-use crate::seal::SealOptions;
+use crate::seal::{Indices, SealOptions};
 use isowarp_core::caps::{DeviceKind, FmaKind};
 use isowarp_core::error::{Error, Result};
 use parking_lot::Mutex;
@@ -25,8 +25,8 @@ pub struct Options {
     /// How to compute `fma`, proven on the adapter or not: where it is not exact there, the verdict is `Unproven`. Default: the
     /// cheapest that is exact.
     pub fma: Option<FmaKind>,
-    /// Whether to leave the bounds of storage buffers to the driver where it guards them (`robustBufferAccess2`), which saves a
-    /// comparison per access. Kernels of this library never reach past their bindings either way. Default: no.
+    /// Whether this library's kernels leave the bounds of storage buffers to the driver where it guards them (`robustBufferAccess2`), which
+    /// saves a comparison per access. They never reach past their bindings either way; a caller's are always clamped. Default: yes.
     pub driver_bounds: bool,
     /// Whether reductions and scans walk their trees in subgroups, where the start-up probe finds that these work; the results are the
     /// same bits. Default: as the table of tunings says for the adapter.
@@ -43,7 +43,7 @@ impl Default for Options {
             seal: true,
             keep_subnormals: true,
             fma: None,
-            driver_bounds: false,
+            driver_bounds: true,
             subgroups: None,
             without: wgpu::Features::empty(),
         }
@@ -241,6 +241,7 @@ impl Context {
             version: facts.spirv,
             native_zero: facts.zeroes_workgroup_memory,
             driver_bounds: driver_bounds && facts.bounds_buffers,
+            indices: Indices::Clamped,
             contract_fma: false,
             keep_loops: info.device_type == wgpu::DeviceType::Cpu,
             features,

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::faults::guarded;
 use crate::lifetime::Alive;
 use crate::probe::web_time;
-use crate::seal::{self, Access, Interface};
+use crate::seal::{self, Access, Indices, Interface, SealOptions};
 use isowarp_core::error::{Error, Result};
 use parking_lot::Mutex;
 use std::borrow::Cow;
@@ -49,6 +49,7 @@ pub struct Kernel {
     name: String,
     wgsl: String,
     entry: String,
+    indices: Indices,
     aliased: OnceLock<Arc<Kernel>>,
     _alive: Arc<Alive>,
 }
@@ -95,11 +96,16 @@ impl Pipelines {
 
     /// The kernel of a text, compiled at the first call. Two threads that ask at once may both compile; one result is kept.
     pub(crate) fn get(&self, context: &Context, source: &KernelSource<'_>) -> Result<Arc<Kernel>> {
-        let key = key(source);
+        self.get_with(context, source, Indices::Clamped)
+    }
+
+    /// The same, of one whose indices somebody sees to.
+    pub(crate) fn get_with(&self, context: &Context, source: &KernelSource<'_>, indices: Indices) -> Result<Arc<Kernel>> {
+        let key = key(source, indices);
         if let Some(kernel) = self.kernels.lock().get(&key) {
             return Ok(Arc::clone(kernel));
         }
-        let kernel = Arc::new(self.compile(context, source)?);
+        let kernel = Arc::new(self.compile(context, source, indices)?);
         Ok(Arc::clone(self.kernels.lock().entry(key).or_insert(kernel)))
     }
 
@@ -117,11 +123,11 @@ impl Pipelines {
             return Ok(Arc::clone(twin));
         }
         let wgsl = kernel.wgsl.replace("var<storage, read>", "var<storage, read_write>");
-        let twin = self.get(context, &KernelSource { name: &kernel.name, wgsl: &wgsl, entry: &kernel.entry })?;
+        let twin = self.get_with(context, &KernelSource { name: &kernel.name, wgsl: &wgsl, entry: &kernel.entry }, kernel.indices)?;
         Ok(Arc::clone(kernel.aliased.get_or_init(|| twin)))
     }
 
-    fn compile(&self, context: &Context, source: &KernelSource<'_>) -> Result<Kernel> {
+    fn compile(&self, context: &Context, source: &KernelSource<'_>, indices: Indices) -> Result<Kernel> {
         let clock = web_time();
         let capabilities = seal::capabilities(context.features);
         let as_uniform = || Cow::Owned(source.wgsl.replace("var<immediate>", "@group(1) @binding(0) var<uniform>"));
@@ -143,7 +149,9 @@ impl Pipelines {
         let parsed_in = clock();
         let layout = self.layout(context, &interface.bindings)?;
         let device = &context.device;
-        let words = context.seal.as_ref().map(|options| parsed.seal(source.entry, options)).transpose()?;
+        let own = indices != Indices::Clamped;
+        let seal = context.seal.as_ref().map(|options| SealOptions { indices, driver_bounds: own && options.driver_bounds, ..*options });
+        let words = seal.map(|options| parsed.seal(source.entry, &options)).transpose()?;
         let sealed_in = clock();
         let pipeline = guarded(device, "create_compute_pipeline", 0, || {
             let module = shader_module(device, source, &text, words.as_deref(), interface.workgroup_size);
@@ -184,6 +192,7 @@ impl Pipelines {
             name: source.name.to_owned(),
             wgsl: source.wgsl.to_owned(),
             entry: source.entry.to_owned(),
+            indices,
             aliased: OnceLock::new(),
             _alive: Arc::clone(&context.alive),
         })
@@ -276,8 +285,8 @@ fn shader_module(
         spirv: Some(words.into()),
         ..Default::default()
     };
-    // SAFETY: naga validated the module and wrote these words with bounds checks on; sealing adds decorations, and execution modes
-    // that the device reports. The pipeline layout is built from the module's own bindings.
+    // SAFETY: naga validated the module and wrote these words with bounds checks on, but for storage buffers that the driver bounds and for indices into
+    // arrays of fixed size that this library's own kernels answer for; sealing adds decorations, and execution modes that the device reports. The pipeline layout is built from the module's own bindings.
     unsafe { device.create_shader_module_passthrough(descriptor) }
 }
 
@@ -296,8 +305,9 @@ pub(crate) fn beside<T>(others: impl ExactSizeIterator<Item: FnOnce() + Send>, o
     })
 }
 
-fn key(source: &KernelSource<'_>) -> u128 {
+fn key(source: &KernelSource<'_>, indices: Indices) -> u128 {
     let mut hash = Xxh3::new();
+    hash.update(&[indices as u8]);
     hash.update(source.entry.as_bytes());
     hash.update(&[0]);
     hash.update(source.wgsl.as_bytes());

@@ -76,6 +76,10 @@ fn entries(task: &SelectTask, served: bool) -> [Kernel; 4] {
         (SelectKind::Runs, true) => [SELECT_RUNS_SERVED_W1, SELECT_RUNS_SERVED_W2, SELECT_RUNS_SERVED_W3, SELECT_RUNS_SERVED_W4],
         (SelectKind::ThreeWays, false) => [SELECT_THREE_W1, SELECT_THREE_W2, SELECT_THREE_W3, SELECT_THREE_W4],
         (SelectKind::ThreeWays, true) => [SELECT_THREE_SERVED_W1, SELECT_THREE_SERVED_W2, SELECT_THREE_SERVED_W3, SELECT_THREE_SERVED_W4],
+        (SelectKind::TwoWays, false) if !task.wide() => [SELECT_TWO_W1, SELECT_TWO_W2, SELECT_TWO_W3, SELECT_TWO_W4],
+        (SelectKind::TwoWays, true) if !task.wide() => {
+            [SELECT_TWO_SERVED_W1, SELECT_TWO_SERVED_W2, SELECT_TWO_SERVED_W3, SELECT_TWO_SERVED_W4]
+        }
         (_, false) if task.wide() => [SELECT_WIDE_W1, SELECT_WIDE_W2, SELECT_WIDE_W3, SELECT_WIDE_W4],
         (_, true) if task.wide() => [SELECT_WIDE_SERVED_W1, SELECT_WIDE_SERVED_W2, SELECT_WIDE_SERVED_W3, SELECT_WIDE_SERVED_W4],
         (_, false) => [SELECT_W1, SELECT_W2, SELECT_W3, SELECT_W4],
@@ -86,7 +90,7 @@ fn entries(task: &SelectTask, served: bool) -> [Kernel; 4] {
 /// The kernels of partitions of few elements, which count them, by words of an element's values.
 pub(super) fn joint(task: &SelectTask) -> Option<[Kernel; 4]> {
     match task.kind {
-        SelectKind::TwoWays if !task.wide() => Some([SELECT_JOINT_W1, SELECT_JOINT_W2, SELECT_JOINT_W3, SELECT_JOINT_W4]),
+        SelectKind::TwoWays if !task.wide() => Some([SELECT_TWO_JOINT_W1, SELECT_TWO_JOINT_W2, SELECT_TWO_JOINT_W3, SELECT_TWO_JOINT_W4]),
         SelectKind::ThreeWays => Some([SELECT_THREE_JOINT_W1, SELECT_THREE_JOINT_W2, SELECT_THREE_JOINT_W3, SELECT_THREE_JOINT_W4]),
         _ => None,
     }

@@ -182,7 +182,7 @@ impl Wgpu {
             0 => wgsl,
             width => tests::subgroups::emulate(&wgsl, width),
         };
-        let kernel = self.kernel(&KernelSource { name: program.entry, wgsl: &wgsl, entry: program.entry })?;
+        let kernel = self.own_kernel(&KernelSource { name: program.entry, wgsl: &wgsl, entry: program.entry })?;
         Ok(Arc::clone(self.patterns().ready.lock().entry(key).or_insert(kernel)))
     }
 

@@ -5,7 +5,7 @@ use super::operands::Signature;
 use super::place::most;
 use super::program::{Operators, Program};
 use super::reduce::chunks;
-use super::sort::{Form, Side, Sort, THREADS, TILE};
+use super::sort::{self, Form, Side, Sort, THREADS, tile};
 use crate::binds::Binding;
 use crate::buffer::Buffer;
 use crate::device::Wgpu;
@@ -43,7 +43,7 @@ impl Run<SegmentedSortTask> for Wgpu {
         }
         let window = short(sort.dtype.size_bytes());
         // Every part has one tile that is not full, at most, and more keys than the short ones.
-        let tiles = if sort.n > window { sort.n / TILE + task.parts.min(sort.n / (window + 1)) + 1 } else { 0 };
+        let tiles = if sort.n > window { sort.n / tile(sort::ITEMS) + task.parts.min(sort.n / (window + 1)) + 1 } else { 0 };
         let form = Form { parts: true, ..self.sort_form(sort, places.sort.payload_bytes, tiles, tiles > 0)? };
         let counts = if tiles > 0 { Some(self.sort_counts(form, tiles)?) } else { None };
         let parts = Parts {
@@ -159,7 +159,7 @@ pub(super) fn holes(step: Step, form: Form) -> Vec<(&'static str, u32)> {
     vec![
         ("threads", THREADS),
         ("items", items(key_bytes)),
-        ("tile", TILE as u32),
+        ("tile", tile(form.items) as u32),
         ("stays", STAYS),
         ("windows", is(!sorts)),
         ("short", is(sorts)),

@@ -21,8 +21,13 @@ use std::sync::Arc;
 /// Invocations of a workgroup.
 pub(super) const THREADS: u32 = 256;
 /// Keys of an invocation: with the digits' places, what 16 KiB hold.
-const ITEMS: u32 = 15;
-pub(super) const TILE: u64 = (THREADS * ITEMS) as u64;
+pub(super) const ITEMS: u32 = 15;
+/// Those of pairs where the adapter has 24 KiB, and of wide keys. On an H200 2^28 pairs of 4 bytes take 10.6 ms with 23 and 12.1 with 15, 10.8 with 21, 15.0
+/// with 27; keys of 8 bytes 34.8 with 13, 39.4 with 15, 37.0 with 11; keys of 4 bytes 7.86 with 15, 8.4 and more with 13 and 17.
+const ITEMS_OF_PAIRS: u32 = 23;
+const WIDE_ITEMS: u32 = 13;
+/// Values of a digit, at most.
+const RADIX: u32 = 256;
 /// Counters of a workgroup, of all its subgroups together.
 const COUNTERS: u32 = 2048;
 /// Bits of a digit that is ranked in shared memory: sixteen values, in 16 bits each, for every invocation.
@@ -66,9 +71,16 @@ pub(super) enum Step {
     Pack,
 }
 
+/// Keys of a tile.
+pub(super) const fn tile(items: u32) -> u64 {
+    (THREADS * items) as u64
+}
+
 /// What a kernel's text depends on.
 #[derive(Clone, Copy)]
 pub(super) struct Form {
+    /// Keys of an invocation.
+    pub(super) items: u32,
     /// Bits of a digit.
     pub(super) digit_bits: u32,
     /// Whether keys are ranked in subgroups, and whether these may have more than 32 lanes.
@@ -103,8 +115,9 @@ pub(super) struct Sort<'a> {
 impl Run<SortTask> for Wgpu {
     fn run(&self, task: &SortTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
         let places = task.places(leaves, outs)?;
-        let tiles = task.n.div_ceil(TILE);
-        let form = self.sort_form(task, places.payload_bytes, task.rows * tiles, tiles > 1)?;
+        let items = self.sort_items(task.dtype.size_bytes(), places.payload_bytes);
+        let tiles = task.n.div_ceil(tile(items));
+        let form = Form { items, ..self.sort_form(task, places.payload_bytes, task.rows * tiles, tiles > 1)? };
         let counts = if tiles > 1 { Some(self.sort_counts(form, task.rows * tiles)?) } else { None };
         Sort { wgpu: self, task, form, tiles, parts: None, counts }.run(&places)
     }
@@ -185,11 +198,22 @@ impl Wgpu {
         Ok([counts()?, counts()?])
     }
 
+    /// Keys of an invocation, by bytes of a key and of a payload.
+    fn sort_items(&self, key_bytes: u64, payload_bytes: u64) -> u32 {
+        let fits = |items: u32| 4 * (THREADS * items + RADIX) <= self.limits().max_compute_workgroup_storage_size;
+        match (key_bytes, payload_bytes) {
+            _ if !self.tuning().sort_in_subgroups => ITEMS,
+            (8, _) => WIDE_ITEMS,
+            (_, 4) if fits(ITEMS_OF_PAIRS) => ITEMS_OF_PAIRS,
+            _ => ITEMS,
+        }
+    }
+
     pub(super) fn sort_form(&self, task: &SortTask, payload_bytes: u64, tiles: u64, counts: bool) -> Result<Form> {
         let (narrowest, widest) = self.subgroup_widths();
         let subgroups = self.tuning().sort_in_subgroups;
         // Every subgroup has a counter for each value.
-        let mut digit_bits = if subgroups { (COUNTERS / (THREADS / narrowest.max(1))).ilog2().min(8) } else { NARROW_DIGIT };
+        let mut digit_bits = if subgroups { (COUNTERS / (THREADS / narrowest.max(1))).ilog2().min(RADIX.ilog2()) } else { NARROW_DIGIT };
         // The table of counts is bound whole.
         let limits = self.window_limits();
         let table = |bits: u32| (tiles << bits) * 4;
@@ -201,6 +225,7 @@ impl Wgpu {
             return Err(Error::TooLarge { what: "bytes of a sort's counts", requested, limit: limits.window_bytes });
         }
         Ok(Form {
+            items: ITEMS,
             digit_bits,
             subgroups,
             wide: widest > 32,
@@ -267,17 +292,18 @@ impl Sort<'_> {
         }
         let mut windows = Vec::new();
         // The host does not know which tiles of parts lie in a window, so all are asked; each belongs to the one that it begins in.
-        let step = if self.parts.is_some() { reach.saturating_sub(TILE) } else { reach / TILE };
+        let tile = tile(self.form.items);
+        let step = if self.parts.is_some() { reach.saturating_sub(tile) } else { reach / tile };
         if step == 0 {
             return Err(Error::TooLarge {
                 what: "bytes of a tile",
-                requested: TILE * key_bytes,
+                requested: tile * key_bytes,
                 limit: self.wgpu.window_limits().window_bytes,
             });
         }
         if self.parts.is_some() {
             chunks(elements, step, |first, len| {
-                windows.push(Window { block: 0, blocks, first, len, bound: (len + TILE).min(elements - first) });
+                windows.push(Window { block: 0, blocks, first, len, bound: (len + tile).min(elements - first) });
                 Ok(())
             })?;
         } else {
@@ -293,7 +319,7 @@ impl Sort<'_> {
 
     /// First element of a block, or the end of all.
     fn element(&self, block: u64) -> u64 {
-        (block / self.tiles * self.task.n + block % self.tiles * TILE).min(self.task.elements())
+        (block / self.tiles * self.task.n + block % self.tiles * tile(self.form.items)).min(self.task.elements())
     }
 
     /// The parameters of a dispatch over some blocks into some places, the skips of its windows left at 0.
@@ -364,6 +390,7 @@ impl Wgpu {
         let limits = self.window_limits();
         let size = out.dtype.size_bytes();
         let form = Form {
+            items: ITEMS,
             digit_bits: NARROW_DIGIT,
             subgroups: false,
             wide: false,
@@ -391,17 +418,17 @@ impl Wgpu {
 
 pub(super) fn holes(step: Step, form: Form) -> Vec<(&'static str, u32)> {
     let scatters = matches!(step, Step::Scatter { .. });
-    let Form { digit_bits, subgroups, wide, rolled, key_bytes, payload_bytes, indices, writes_keys, parts } = form;
+    let Form { items, digit_bits, subgroups, wide, rolled, key_bytes, payload_bytes, indices, writes_keys, parts } = form;
     let (reads, travels) = (step != Step::Pack, scatters && payload_bytes > 0);
     let counters = if subgroups { COUNTERS } else { THREADS << (digit_bits - 1) };
     let is = |yes: bool| u32::from(yes);
     vec![
         ("threads", THREADS),
-        ("items", ITEMS),
+        ("items", items),
         ("digit_bits", digit_bits),
         ("copies", COPIES),
         ("counters", counters),
-        ("words", THREADS * ITEMS),
+        ("words", THREADS * items),
         ("count", is(step == Step::Count)),
         ("pack", is(step == Step::Pack)),
         ("alone", is(step == Step::Scatter { alone: true })),

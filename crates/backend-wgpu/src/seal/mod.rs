@@ -55,6 +55,8 @@ pub struct SealOptions {
     /// Whether the driver bounds storage buffers, so that the kernel need not: reads past the end then give zero and writes vanish,
     /// instead of being clamped to the last element.
     pub driver_bounds: bool,
+    /// Who keeps indices inside arrays of fixed size.
+    pub indices: Indices,
     /// Whether f32 `fma` is written as an open product and sum, for the driver's compiler to fuse.
     pub contract_fma: bool,
     /// Whether the driver is asked to leave loops as they are: one that compiles for the host's processor spends on the copies of a loop's body
@@ -71,11 +73,23 @@ impl Default for SealOptions {
             version: (1, 3),
             native_zero: false,
             driver_bounds: false,
+            indices: Indices::Clamped,
             contract_fma: false,
             keep_loops: false,
             features: wgpu::Features::empty(),
         }
     }
+}
+
+/// Who keeps indices inside arrays of fixed size: those in workgroup memory, and an invocation's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Indices {
+    /// The kernel: an index past the end becomes the last one.
+    Clamped,
+    /// Its author, who has shown that none is past the end: a comparison less to each access.
+    Trusted,
+    /// Nobody may be past the end, and who is goes so far that the driver stops the program: how tests of trusted kernels show it.
+    Trapped,
 }
 
 /// How one storage buffer of a kernel is used.
@@ -216,7 +230,7 @@ impl Parsed {
             fake_missing_bindings: true,
             capabilities: Some(allowed(options.features)),
             bounds_check_policies: BoundsCheckPolicies {
-                index: BoundsCheckPolicy::Restrict,
+                index: if options.indices == Indices::Trusted { BoundsCheckPolicy::Unchecked } else { BoundsCheckPolicy::Restrict },
                 buffer: if options.driver_bounds { BoundsCheckPolicy::Unchecked } else { BoundsCheckPolicy::Restrict },
                 image_load: BoundsCheckPolicy::Restrict,
                 binding_array: BoundsCheckPolicy::Unchecked,
@@ -233,6 +247,9 @@ impl Parsed {
         let mut words = words::seal(&words, options.controls, options.contract_fma);
         if options.keep_loops {
             words::keep_loops(&mut words);
+        }
+        if options.indices == Indices::Trapped {
+            words = words::trap_indices(&words);
         }
         Ok(words)
     }

@@ -16,6 +16,14 @@ const OP_EXECUTION_MODE: u16 = 16;
 const OP_CAPABILITY: u16 = 17;
 const OP_TYPE_FLOAT: u16 = 22;
 const OP_TYPE_VECTOR: u16 = 23;
+const OP_TYPE_INT: u16 = 21;
+const OP_CONSTANT: u16 = 43;
+const OP_FUNCTION: u16 = 54;
+const OP_ACCESS_CHAIN: u16 = 65;
+const OP_I_ADD: u16 = 128;
+const OP_I_SUB: u16 = 130;
+const OP_SHIFT_RIGHT_LOGICAL: u16 = 194;
+const OP_SHIFT_LEFT_LOGICAL: u16 = 196;
 const OP_F_ADD: u16 = 129;
 const OP_F_MUL: u16 = 133;
 const OP_F_ORD_NOT_EQUAL: u16 = 182;
@@ -31,6 +39,7 @@ const CAPABILITY_FLOAT64: u32 = 10;
 const CAPABILITY_DENORM_PRESERVE: u32 = 4464;
 const CAPABILITY_SIGNED_ZERO_INF_NAN_PRESERVE: u32 = 4466;
 const GLSL_FMA: u32 = 50;
+const GLSL_U_MIN: u32 = 38;
 const LOOP_CONTROL_DONT_UNROLL: u32 = 2;
 
 /// Opcodes that may stand before the first type: debug names, annotations and everything earlier.
@@ -189,6 +198,47 @@ pub(crate) fn keep_loops(words: &mut [u32]) {
     }
 }
 
+/// Turns the comparisons that keep indices inside arrays of fixed size into traps: an index past the end goes a gigabyte further, where no memory is.
+pub(crate) fn trap_indices(words: &[u32]) -> Vec<u32> {
+    let glsl = glsl_import(words);
+    let number = instructions(words).find_map(|i| match (i.opcode, i.operands) {
+        (OP_TYPE_INT, &[id, 32, 0]) => Some(id),
+        _ => None,
+    });
+    // naga writes a comparison right before the access that it is for: one of the caller's own is no index itself.
+    let indices: std::collections::BTreeSet<u32> =
+        instructions(words).filter(|i| i.opcode == OP_ACCESS_CHAIN).flat_map(|i| i.operands.iter().skip(3).copied()).collect();
+    let first_function = instructions(words).find(|i| i.opcode == OP_FUNCTION).map_or(words.len(), |i| i.at);
+    let mut out = words[..HEADER_WORDS].to_vec();
+    let mut next = words[ID_BOUND];
+    let mut new = || {
+        next += 1;
+        next - 1
+    };
+    let (top, far) = (new(), new());
+    for i in instructions(words) {
+        if let (true, Some(ty)) = (i.at == first_function, number) {
+            push(&mut out, OP_CONSTANT, &[ty, top, 31]);
+            push(&mut out, OP_CONSTANT, &[ty, far, 28]);
+        }
+        match *i.operands {
+            [ty, result, set, GLSL_U_MIN, index, last]
+                if i.opcode == OP_EXT_INST && Some(set) == glsl && Some(ty) == number && indices.contains(&result) =>
+            {
+                // 1 << 28 words further, where `last - index` is negative.
+                let (left, past, by) = (new(), new(), new());
+                push(&mut out, OP_I_SUB, &[ty, left, last, index]);
+                push(&mut out, OP_SHIFT_RIGHT_LOGICAL, &[ty, past, left, top]);
+                push(&mut out, OP_SHIFT_LEFT_LOGICAL, &[ty, by, past, far]);
+                push(&mut out, OP_I_ADD, &[ty, result, index, by]);
+            }
+            _ => out.extend_from_slice(&words[i.at..=i.at + i.operands.len()]),
+        }
+    }
+    out[ID_BOUND] = next;
+    out
+}
+
 /// The types f32 and vectors of it.
 fn single_types(words: &[u32]) -> Vec<u32> {
     let mut out: Vec<u32> = Vec::new();
@@ -215,7 +265,7 @@ fn open_fma(i: &Instruction<'_>, glsl: Option<u32>, types: &[u32]) -> Option<[u3
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seal::{SealOptions, parse};
+    use crate::seal::{Indices, SealOptions, parse};
     use std::collections::BTreeSet;
 
     const KERNEL: &str = "
@@ -316,6 +366,36 @@ mod tests {
         assert!(instructions(&words).any(|i| i.opcode == OP_CAPABILITY && i.operands == [GROUP_NON_UNIFORM_SHUFFLE]));
         assert!(instructions(&words).any(|i| i.opcode == OP_GROUP_NON_UNIFORM_SHUFFLE_XOR));
         assert!(parsed.seal("main", &SealOptions::default()).is_err(), "a device without subgroups takes no such module");
+    }
+
+    #[test]
+    fn an_index_past_the_end_is_a_trap() {
+        let text = "
+            @group(0) @binding(0) var<storage, read_write> y: array<u32>;
+            var<workgroup> w: array<u32, 64>;
+            @compute @workgroup_size(64) fn main(@builtin(local_invocation_index) i: u32) {
+                w[i] = min(y[i], 9u);
+                workgroupBarrier();
+                y[i] = w[w[i] + 1u];
+            }";
+        let parsed = parse("kernel", text, naga::valid::Capabilities::empty()).expect("the kernel is valid");
+        let count = |indices| {
+            let words = parsed
+                .seal("main", &SealOptions { indices, driver_bounds: true, ..SealOptions::default() })
+                .expect("the kernel can be written");
+            let last = instructions(&words).last().expect("instructions");
+            assert_eq!(last.at + 1 + last.operands.len(), words.len());
+            let ids: BTreeSet<u32> = instructions(&words).filter(|i| i.opcode == OP_CONSTANT).map(|i| i.operands[1]).collect();
+            assert!(ids.iter().all(|&id| id < words[ID_BOUND]));
+            let glsl = glsl_import(&words);
+            let minima =
+                instructions(&words).filter(|i| i.opcode == OP_EXT_INST && Some(i.operands[2]) == glsl && i.operands[3] == GLSL_U_MIN);
+            (minima.count(), instructions(&words).filter(|i| i.opcode == OP_SHIFT_RIGHT_LOGICAL).count())
+        };
+        // The author's own minimum, and a comparison to each access of `w`.
+        assert_eq!(count(Indices::Clamped), (4, 0));
+        assert_eq!(count(Indices::Trusted), (1, 0));
+        assert_eq!(count(Indices::Trapped), (1, 3));
     }
 
     #[test]

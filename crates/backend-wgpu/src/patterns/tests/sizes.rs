@@ -156,6 +156,7 @@ fn sorts_selections_and_moves_stay_small() {
     let none = signature(&[], &[]);
     let sorted = |step, subgroups, digit_bits, payload_bytes| {
         let form = sort::Form {
+            items: sort::ITEMS,
             digit_bits,
             subgroups,
             wide: false,

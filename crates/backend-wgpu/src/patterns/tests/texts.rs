@@ -281,7 +281,8 @@ fn selections_write_through_several_windows() {
 #[test]
 fn sorts_of_every_width_and_form() {
     let form = |(subgroups, wide, digit_bits): (bool, bool, u32), rolled, key_bytes, (payload_bytes, indices): (u64, bool), writes_keys| {
-        sort::Form { digit_bits, subgroups, wide, rolled, key_bytes, payload_bytes, indices, writes_keys, parts: false }
+        let items = sort::ITEMS;
+        sort::Form { items, digit_bits, subgroups, wide, rolled, key_bytes, payload_bytes, indices, writes_keys, parts: false }
     };
     let signature = signature(&[], &[]);
     let check = |step, form| {
