@@ -216,6 +216,21 @@ pub const SEARCH: Template = Template {
     ],
 };
 
+/// P08, the rungs of the ladder.
+pub const MERGE_VARIANTS: Template = Template {
+    name: "merge_variants.wgsl",
+    text: include_str!("../merge_variants.wgsl"),
+    args: &["m", "n", "blocks", "negative", "flip", "skip_a", "skip_b", "skip_v", "skip_w", "skip_keys_out", "skip_values_out"],
+    bindings: &[
+        Extra { name: "a", access: "read", ty: WORDS, when: None },
+        Extra { name: "b", access: "read", ty: WORDS, when: None },
+        Extra { name: "v", access: "read", ty: WORDS, when: Some("pairs") },
+        Extra { name: "w", access: "read", ty: WORDS, when: Some("pairs") },
+        Extra { name: "keys_out", access: "read_write", ty: WORDS, when: None },
+        Extra { name: "values_out", access: "read_write", ty: WORDS, when: Some("pairs") },
+    ],
+};
+
 /// P07, the textbooks' algorithms: a launch at a time.
 pub const SORT_VARIANTS: Template = Template {
     name: "sort_variants.wgsl",
