@@ -1545,6 +1545,12 @@ pub mod sort_variants {
     pub const SORT_FLAGS_K4: Kernel = Kernel::new(Source::SortVariants, "sort_flags_k4");
     /// `sort_split_k4`
     pub const SORT_SPLIT_K4: Kernel = Kernel::new(Source::SortVariants, "sort_split_k4");
+    /// `sort_local_k4`
+    pub const SORT_LOCAL_K4: Kernel = Kernel::new(Source::SortVariants, "sort_local_k4");
+    /// `sort_local_coarse_k4`
+    pub const SORT_LOCAL_COARSE_K4: Kernel = Kernel::new(Source::SortVariants, "sort_local_coarse_k4");
+    /// `sort_runs_k4`
+    pub const SORT_RUNS_K4: Kernel = Kernel::new(Source::SortVariants, "sort_runs_k4");
     /// `sort_windows_k8`
     pub const SORT_WINDOWS_K8: Kernel = Kernel::new(Source::SortVariants, "sort_windows_k8");
     /// `sort_everywhere_k8`
@@ -1559,6 +1565,12 @@ pub mod sort_variants {
     pub const SORT_FLAGS_K8: Kernel = Kernel::new(Source::SortVariants, "sort_flags_k8");
     /// `sort_split_k8`
     pub const SORT_SPLIT_K8: Kernel = Kernel::new(Source::SortVariants, "sort_split_k8");
+    /// `sort_local_k8`
+    pub const SORT_LOCAL_K8: Kernel = Kernel::new(Source::SortVariants, "sort_local_k8");
+    /// `sort_local_coarse_k8`
+    pub const SORT_LOCAL_COARSE_K8: Kernel = Kernel::new(Source::SortVariants, "sort_local_coarse_k8");
+    /// `sort_runs_k8`
+    pub const SORT_RUNS_K8: Kernel = Kernel::new(Source::SortVariants, "sort_runs_k8");
 
     pub(super) const BUILDS: &[Build] = &[
         Build {
@@ -1580,6 +1592,9 @@ pub mod sort_variants {
                 Entry { name: "sort_scatter_k4", holes: &[] },
                 Entry { name: "sort_flags_k4", holes: &[] },
                 Entry { name: "sort_split_k4", holes: &[] },
+                Entry { name: "sort_local_k4", holes: &[] },
+                Entry { name: "sort_local_coarse_k4", holes: &[] },
+                Entry { name: "sort_runs_k4", holes: &[] },
                 Entry { name: "sort_windows_k8", holes: &[] },
                 Entry { name: "sort_everywhere_k8", holes: &[] },
                 Entry { name: "sort_samples_k8", holes: &[] },
@@ -1587,6 +1602,9 @@ pub mod sort_variants {
                 Entry { name: "sort_scatter_k8", holes: &[] },
                 Entry { name: "sort_flags_k8", holes: &[] },
                 Entry { name: "sort_split_k8", holes: &[] },
+                Entry { name: "sort_local_k8", holes: &[] },
+                Entry { name: "sort_local_coarse_k8", holes: &[] },
+                Entry { name: "sort_runs_k8", holes: &[] },
             ],
         },
     ];
