@@ -1,4 +1,5 @@
-//! Criterion groups of `reduce_variants`, `scan_variants` and `sort_variants`, the rungs of the ladders: `pattern/dtype/size`, a function per backend.
+//! Criterion groups of `reduce_variants`, `scan_variants`, `sort_variants`, `histogram_variants` and `merge_variants`, the rungs of the ladders:
+//! `pattern/dtype/size`, a function per backend.
 
 mod common;
 

@@ -52,7 +52,7 @@ struct RunArgs {
     /// Only this backend (cuda, wgpu or cpu); may be given several times. Default: CUDA and wgpu, as far as they are here
     #[arg(long = "backend", value_name = "NAME")]
     backends: Vec<Selector>,
-    /// Only patterns whose name starts so; may be given several times. Default: all but reduce_variants, scan_variants and sort_variants
+    /// Only patterns whose name starts so; may be given several times. Default: all but the ladders (reduce_variants, scan_variants, ...)
     #[arg(long = "pattern", value_name = "NAME")]
     patterns: Vec<String>,
     /// Elements, as a number or a power; may be given several times

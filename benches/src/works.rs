@@ -3,6 +3,7 @@
 mod forms;
 mod groups;
 mod histograms;
+mod rungs;
 
 use isowarp::backend::Backend as _;
 use isowarp::element::{DType, Element, Scalar};
@@ -195,7 +196,7 @@ pub fn works() -> Vec<Work> {
     all.extend(groups::works());
     all.extend(forms::works());
     all.extend(crate::segments::works());
-    all.extend(rungs());
+    all.extend(rungs::works());
     all.extend([
         work("move/transpose", DType::F32, 8, |d, s| {
             let side = s.n.isqrt();
@@ -221,53 +222,6 @@ pub fn works() -> Vec<Work> {
 
 pub(crate) fn work(name: &'static str, dtype: DType, bytes: u64, build: fn(&Device, &Shape) -> Result<Ready>) -> Work {
     Work { name, dtype, bytes, build }
-}
-
-/// The rungs of the ladders of reduce and scan, and the textbooks' sorts, each with the pattern itself last.
-fn rungs() -> Vec<Work> {
-    macro_rules! sum {
-        ($name:literal, $variant:ident) => {
-            work(concat!("reduce_variants/", $name), DType::F32, 4, |d, s| {
-                one::<f32>(d, s, |d, x, out| d.reduce_variant_into(ReduceVariant::$variant, x, Sum, out))
-            })
-        };
-    }
-    macro_rules! prefixes {
-        ($name:literal, $variant:ident) => {
-            work(concat!("scan_variants/", $name), DType::F32, 8, |d, s| {
-                one::<f32>(d, s, |d, x, out| d.scan_variant_into(ScanVariant::$variant, x, Sum, false, out))
-            })
-        };
-    }
-    macro_rules! sorted {
-        ($name:literal, $variant:ident) => {
-            work(concat!("sort_variants/", $name), DType::U32, 8, |d, s| {
-                one::<u32>(d, s, |d, x, out| d.sort_variant_into(SortVariant::$variant, x, SortOrder::Ascending, out))
-            })
-        };
-    }
-    vec![
-        sum!("fold-in-half", FoldInHalf),
-        sum!("interleaved", Interleaved),
-        sum!("convergent", Convergent),
-        sum!("sequential", Sequential),
-        sum!("first-combine", FirstCombine),
-        sum!("unrolled", Unrolled),
-        sum!("coarsened", Coarsened),
-        sum!("shuffle", Shuffle),
-        sum!("vectorised", Vectorised),
-        sum!("aligned-tree", AlignedTree),
-        prefixes!("kogge-stone", KoggeStone),
-        prefixes!("brent-kung", BrentKung),
-        prefixes!("coarsened", Coarsened),
-        prefixes!("single-pass", SinglePass),
-        sorted!("odd-even-transposition", OddEvenTransposition),
-        sorted!("bitonic", Bitonic),
-        sorted!("odd-even-merge", OddEvenMerge),
-        sorted!("sample", Sample),
-        sorted!("radix-split", RadixSplit),
-        sorted!("radix", Radix),
-    ]
 }
 
 /// Random elements: floats in [0, 1), integers of any bits.
@@ -479,7 +433,9 @@ mod tests {
         let reductions = ReduceVariant::ALL.map(|v| format!("reduce_variants/{}", v.name()));
         let scans = ScanVariant::ALL.map(|v| format!("scan_variants/{}", v.name()));
         let sorts = SortVariant::ALL.map(|v| format!("sort_variants/{}", v.name()));
-        for name in reductions.iter().chain(&scans).chain(&sorts) {
+        let histograms = HistogramVariant::ALL.map(|v| format!("histogram_variants/{}", v.name()));
+        let merges = MergeVariant::ALL.map(|v| format!("merge_variants/{}", v.name()));
+        for name in reductions.iter().chain(&scans).chain(&sorts).chain(&histograms).chain(&merges) {
             assert!(names.contains(&name.as_str()), "{name} is not measured");
         }
     }

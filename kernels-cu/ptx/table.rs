@@ -14,6 +14,8 @@ pub enum Source {
     Groups,
     /// `histogram.cu`
     Histogram,
+    /// `histogram_variants.cu`
+    HistogramVariants,
     /// `layout.cu`
     Layout,
     /// `map.cu`
@@ -24,6 +26,8 @@ pub enum Source {
     MergeFrom,
     /// `merge_sort.cu`
     MergeSort,
+    /// `merge_variants.cu`
+    MergeVariants,
     /// `moves.cu`
     Moves,
     /// `reduce.cu`
@@ -57,11 +61,13 @@ impl Source {
         Source::Filter,
         Source::Groups,
         Source::Histogram,
+        Source::HistogramVariants,
         Source::Layout,
         Source::Map,
         Source::Merge,
         Source::MergeFrom,
         Source::MergeSort,
+        Source::MergeVariants,
         Source::Moves,
         Source::Reduce,
         Source::ReduceVariants,
@@ -84,11 +90,13 @@ impl Source {
             Source::Filter => "filter",
             Source::Groups => "groups",
             Source::Histogram => "histogram",
+            Source::HistogramVariants => "histogram_variants",
             Source::Layout => "layout",
             Source::Map => "map",
             Source::Merge => "merge",
             Source::MergeFrom => "merge_from",
             Source::MergeSort => "merge_sort",
+            Source::MergeVariants => "merge_variants",
             Source::Moves => "moves",
             Source::Reduce => "reduce",
             Source::ReduceVariants => "reduce_variants",
@@ -112,11 +120,13 @@ impl Source {
             Source::Filter => filter::BUILDS,
             Source::Groups => groups::BUILDS,
             Source::Histogram => histogram::BUILDS,
+            Source::HistogramVariants => histogram_variants::BUILDS,
             Source::Layout => layout::BUILDS,
             Source::Map => map::BUILDS,
             Source::Merge => merge::BUILDS,
             Source::MergeFrom => merge_from::BUILDS,
             Source::MergeSort => merge_sort::BUILDS,
+            Source::MergeVariants => merge_variants::BUILDS,
             Source::Moves => moves::BUILDS,
             Source::Reduce => reduce::BUILDS,
             Source::ReduceVariants => reduce_variants::BUILDS,
@@ -335,6 +345,39 @@ pub mod histogram {
                 Entry { name: "histogram_exact_output", holes: &["load1", "load4"] },
                 Entry { name: "histogram_exact_wide", holes: &["load1", "load4"] },
                 Entry { name: "histogram_exact_wide_output", holes: &["load1", "load4"] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `histogram_variants.cu`.
+pub mod histogram_variants {
+    use super::*;
+
+    /// `histogram_atomic`
+    pub const HISTOGRAM_ATOMIC: Kernel = Kernel::new(Source::HistogramVariants, "histogram_atomic");
+    /// `histogram_private_memory`
+    pub const HISTOGRAM_PRIVATE_MEMORY: Kernel = Kernel::new(Source::HistogramVariants, "histogram_private_memory");
+    /// `histogram_private_shared`
+    pub const HISTOGRAM_PRIVATE_SHARED: Kernel = Kernel::new(Source::HistogramVariants, "histogram_private_shared");
+    /// `histogram_coarsened_contiguous`
+    pub const HISTOGRAM_COARSENED_CONTIGUOUS: Kernel = Kernel::new(Source::HistogramVariants, "histogram_coarsened_contiguous");
+    /// `histogram_coarsened_interleaved`
+    pub const HISTOGRAM_COARSENED_INTERLEAVED: Kernel = Kernel::new(Source::HistogramVariants, "histogram_coarsened_interleaved");
+    /// `histogram_aggregated`
+    pub const HISTOGRAM_AGGREGATED: Kernel = Kernel::new(Source::HistogramVariants, "histogram_aggregated");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: include_str!("histogram_variants.ptx"),
+            entries: &[
+                Entry { name: "histogram_atomic", holes: &["load1"] },
+                Entry { name: "histogram_private_memory", holes: &["load1"] },
+                Entry { name: "histogram_private_shared", holes: &["load1"] },
+                Entry { name: "histogram_coarsened_contiguous", holes: &["load1"] },
+                Entry { name: "histogram_coarsened_interleaved", holes: &["load1"] },
+                Entry { name: "histogram_aggregated", holes: &["load1"] },
             ],
         },
     ];
@@ -638,6 +681,30 @@ pub mod merge_sort {
                 Entry { name: "sort_by_two_tiles_k8_p0", holes: &["before"] },
                 Entry { name: "sort_by_merge_k8_p0", holes: &["before"] },
                 Entry { name: "sort_by_merge_k8_p4", holes: &["before"] },
+            ],
+        },
+    ];
+}
+
+/// Entries of `merge_variants.cu`.
+pub mod merge_variants {
+    use super::*;
+
+    /// `merge_basic`
+    pub const MERGE_BASIC: Kernel = Kernel::new(Source::MergeVariants, "merge_basic");
+    /// `merge_tiled`
+    pub const MERGE_TILED: Kernel = Kernel::new(Source::MergeVariants, "merge_tiled");
+    /// `merge_circular`
+    pub const MERGE_CIRCULAR: Kernel = Kernel::new(Source::MergeVariants, "merge_circular");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: include_str!("merge_variants.ptx"),
+            entries: &[
+                Entry { name: "merge_basic", holes: &[] },
+                Entry { name: "merge_tiled", holes: &[] },
+                Entry { name: "merge_circular", holes: &[] },
             ],
         },
     ];
@@ -1502,6 +1569,12 @@ pub mod sort_variants {
     pub const SORT_FLAGS_K4: Kernel = Kernel::new(Source::SortVariants, "sort_flags_k4");
     /// `sort_split_k4`
     pub const SORT_SPLIT_K4: Kernel = Kernel::new(Source::SortVariants, "sort_split_k4");
+    /// `sort_local_k4`
+    pub const SORT_LOCAL_K4: Kernel = Kernel::new(Source::SortVariants, "sort_local_k4");
+    /// `sort_local_coarse_k4`
+    pub const SORT_LOCAL_COARSE_K4: Kernel = Kernel::new(Source::SortVariants, "sort_local_coarse_k4");
+    /// `sort_runs_k4`
+    pub const SORT_RUNS_K4: Kernel = Kernel::new(Source::SortVariants, "sort_runs_k4");
     /// `sort_windows_k8`
     pub const SORT_WINDOWS_K8: Kernel = Kernel::new(Source::SortVariants, "sort_windows_k8");
     /// `sort_everywhere_k8`
@@ -1516,6 +1589,12 @@ pub mod sort_variants {
     pub const SORT_FLAGS_K8: Kernel = Kernel::new(Source::SortVariants, "sort_flags_k8");
     /// `sort_split_k8`
     pub const SORT_SPLIT_K8: Kernel = Kernel::new(Source::SortVariants, "sort_split_k8");
+    /// `sort_local_k8`
+    pub const SORT_LOCAL_K8: Kernel = Kernel::new(Source::SortVariants, "sort_local_k8");
+    /// `sort_local_coarse_k8`
+    pub const SORT_LOCAL_COARSE_K8: Kernel = Kernel::new(Source::SortVariants, "sort_local_coarse_k8");
+    /// `sort_runs_k8`
+    pub const SORT_RUNS_K8: Kernel = Kernel::new(Source::SortVariants, "sort_runs_k8");
 
     pub(super) const BUILDS: &[Build] = &[
         Build {
@@ -1537,6 +1616,9 @@ pub mod sort_variants {
                 Entry { name: "sort_scatter_k4", holes: &[] },
                 Entry { name: "sort_flags_k4", holes: &[] },
                 Entry { name: "sort_split_k4", holes: &[] },
+                Entry { name: "sort_local_k4", holes: &[] },
+                Entry { name: "sort_local_coarse_k4", holes: &[] },
+                Entry { name: "sort_runs_k4", holes: &[] },
                 Entry { name: "sort_windows_k8", holes: &[] },
                 Entry { name: "sort_everywhere_k8", holes: &[] },
                 Entry { name: "sort_samples_k8", holes: &[] },
@@ -1544,6 +1626,9 @@ pub mod sort_variants {
                 Entry { name: "sort_scatter_k8", holes: &[] },
                 Entry { name: "sort_flags_k8", holes: &[] },
                 Entry { name: "sort_split_k8", holes: &[] },
+                Entry { name: "sort_local_k8", holes: &[] },
+                Entry { name: "sort_local_coarse_k8", holes: &[] },
+                Entry { name: "sort_runs_k8", holes: &[] },
             ],
         },
     ];

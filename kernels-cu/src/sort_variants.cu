@@ -1,7 +1,8 @@
 // The textbooks' sorts, launch by launch, on keys as words that compare as unsigned integers, and a payload of 32 bits that travels with them.
 // load and store: from keys to words and back. windows and everywhere: steps of a network, in shared memory or over the whole array; of a pair of
 // places the lower one gets what comes first. samples, bounds and scatter: a sample sort's partition of sorted tiles into buckets; buckets are
-// then sorted by a network, each by itself. flags and split: keys parted by a bit. The order of all comparisons is the host's: see core.
+// then sorted by a network, each by itself. flags and split: keys parted by a bit. local and runs: tiles sorted by a digit in shared memory, bit by
+// bit, and put where the digits' buckets are. The order of all comparisons is the host's: see core.
 #include "iw.cuh"
 
 constexpr int THREADS = 256;
@@ -271,6 +272,109 @@ IW_DEVICE void split(const Args& args) {
     if (args.in[1].ptr) ((uint32_t*)args.out[1])[to] = ((const uint32_t*)args.in[1].ptr)[i];
 }
 
+// How many ones lanes before this one have, and how many there are; Kogge and Stone's scan, in shared memory.
+IW_DEVICE uint2 ones_before(uint32_t ones, uint32_t (&sums)[THREADS]) {
+    uint32_t sum = ones;
+    __syncthreads();
+    sums[threadIdx.x] = sum;
+#pragma unroll 1
+    for (int distance = 1; distance < THREADS; distance *= 2) {
+        __syncthreads();
+        const uint32_t before = threadIdx.x >= distance ? sums[threadIdx.x - distance] : 0;
+        __syncthreads();
+        sums[threadIdx.x] = sum += before;
+    }
+    __syncthreads();
+    return {sum - ones, sums[THREADS - 1]};
+}
+
+template <class W>
+IW_DEVICE uint32_t digit_of(W key, const Args& args) {
+    return (uint32_t)(key >> args.u[BIT]) & (args.u[BUCKETS] - 1);
+}
+
+// in[0], in[1]: n words and payload, if there is one; out[0], out[1]: tiles of I * THREADS of them, each sorted by the digit of BUCKETS values from BIT
+// on; scratch[0]: where in the tile each bucket begins; scratch[1]: how many keys of the tile are in it; [bucket][STRIDE tiles].
+template <class W, int I>
+IW_DEVICE void local(const Args& args) {
+    constexpr uint32_t KEYS = I * THREADS;
+    __shared__ W keys[KEYS];
+    __shared__ uint32_t payload[KEYS];
+    __shared__ uint32_t sums[THREADS];
+    const uint64_t first = (uint64_t)blockIdx.x * KEYS;
+    const uint32_t len = (uint32_t)min((uint64_t)KEYS, args.n - first), buckets = args.u[BUCKETS];
+    const uint32_t* const from_payload = (const uint32_t*)args.in[1].ptr;
+    for (uint32_t r = threadIdx.x; r < len; r += THREADS) {
+        keys[r] = ((const W*)args.in[0].ptr)[first + r];
+        if (from_payload) payload[r] = from_payload[first + r];
+    }
+    __syncthreads();
+#pragma unroll 1
+    for (uint32_t bit = 1; bit < buckets; bit *= 2) {
+        W key[I];
+        uint32_t item[I], ones = 0;
+#pragma unroll
+        for (int e = 0; e < I; ++e) {
+            const uint32_t r = threadIdx.x * I + e;
+            key[e] = r < len ? keys[r] : (W)0;
+            item[e] = r < len && from_payload ? payload[r] : 0;
+            // Places behind the end stay there: they are the last ones.
+            ones += r >= len || digit_of(key[e], args) & bit;
+        }
+        const uint2 found = ones_before(ones, sums);
+        const uint32_t zeros = KEYS - found.y;
+        uint32_t before = found.x;
+#pragma unroll
+        for (int e = 0; e < I; ++e) {
+            const uint32_t r = threadIdx.x * I + e;
+            const bool one = r >= len || digit_of(key[e], args) & bit;
+            const uint32_t to = one ? zeros + before : r - before;
+            if (r < len) {
+                keys[to] = key[e];
+                if (from_payload) payload[to] = item[e];
+            }
+            before += one;
+        }
+        __syncthreads();
+    }
+    for (uint32_t r = threadIdx.x; r < len; r += THREADS) {
+        ((W*)args.out[0])[first + r] = keys[r];
+        if (from_payload) ((uint32_t*)args.out[1])[first + r] = payload[r];
+    }
+    // How many keys have lower digits, and as many or lower ones.
+    if (threadIdx.x >= buckets) return;
+    uint32_t low[2];
+#pragma unroll
+    for (uint32_t side = 0; side < 2; ++side) {
+        uint32_t end = len;
+        low[side] = 0;
+        while (low[side] < end) {
+            const uint32_t middle = (low[side] + end) / 2;
+            if (digit_of(keys[middle], args) < threadIdx.x + side)
+                low[side] = middle + 1;
+            else
+                end = middle;
+        }
+    }
+    const uint64_t entry = (uint64_t)threadIdx.x * args.u[STRIDE] + blockIdx.x;
+    ((uint32_t*)args.scratch[0])[entry] = low[0];
+    ((uint32_t*)args.scratch[1])[entry] = low[1] - low[0];
+}
+
+// in[0], in[1]: n words and payload, if there is one, in tiles of RUN that are sorted by the digit; scratch[0]: where in the tile each bucket begins;
+// scratch[1]: where its keys of the tile go; out[0], out[1]: keys in buckets.
+template <class W>
+IW_DEVICE void runs(const Args& args) {
+    const uint64_t i = element();
+    if (i >= args.n) return;
+    const uint64_t tile = i / args.u[RUN];
+    const W key = ((const W*)args.in[0].ptr)[i];
+    const uint64_t entry = (uint64_t)digit_of(key, args) * args.u[STRIDE] + tile;
+    const uint64_t to = (uint64_t)((const uint32_t*)args.scratch[1])[entry] + i % args.u[RUN] - ((const uint32_t*)args.scratch[0])[entry];
+    ((W*)args.out[0])[to] = key;
+    if (args.in[1].ptr) ((uint32_t*)args.out[1])[to] = ((const uint32_t*)args.in[1].ptr)[i];
+}
+
 #define SORT(NAME, BODY) \
     IW_KERNEL(THREADS) NAME(const __grid_constant__ Args args) { BODY(args); }
 #define KEYS(B, K)                    \
@@ -283,7 +387,10 @@ IW_DEVICE void split(const Args& args) {
     SORT(sort_bounds_k##B, (bounds<W>))         \
     SORT(sort_scatter_k##B, (scatter<W>))       \
     SORT(sort_flags_k##B, (flags<W>))           \
-    SORT(sort_split_k##B, (split<W>))
+    SORT(sort_split_k##B, (split<W>))           \
+    SORT(sort_local_k##B, (local<W, 1>))        \
+    SORT(sort_local_coarse_k##B, (local<W, 4>)) \
+    SORT(sort_runs_k##B, (runs<W>))
 
 KEYS(1, uint8_t)
 KEYS(2, unsigned short)

@@ -6,7 +6,7 @@
 
 mod sorts;
 
-pub use sorts::{MERGE, MERGE_SORT, MERGE_SORT_WINDOWS, SEARCH, SEGMENTED_SORT, SORT, SORT_VARIANTS, TOP_K};
+pub use sorts::{MERGE, MERGE_SORT, MERGE_SORT_WINDOWS, MERGE_VARIANTS, SEARCH, SEGMENTED_SORT, SORT, SORT_VARIANTS, TOP_K};
 
 use std::collections::BTreeMap;
 
@@ -241,6 +241,17 @@ pub const HISTOGRAM: Template = Template {
     text: include_str!("histogram.wgsl"),
     args: &["n", "groups", "first", "bins", "shift", "skip_out"],
     bindings: &[Extra { name: "out", access: "read_write", ty: "array<atomic<u32>>", when: None }],
+};
+
+/// P06, the rungs of the ladder.
+pub const HISTOGRAM_VARIANTS: Template = Template {
+    name: "histogram_variants.wgsl",
+    text: include_str!("histogram_variants.wgsl"),
+    args: &["n", "groups", "first", "bins", "skip_out"],
+    bindings: &[
+        Extra { name: "out", access: "read_write", ty: "array<atomic<u32>>", when: None },
+        Extra { name: "cells", access: "read_write", ty: "array<atomic<u32>>", when: Some("in_memory") },
+    ],
 };
 
 /// P25: conditions as bits.

@@ -1,7 +1,8 @@
 // The textbooks' sorts, launch by launch, on keys as words that compare as unsigned integers, and a payload that travels with them.
 // load and store: from keys to words and back. windows and everywhere: steps of a network, in shared memory or over the whole array; of a pair of
 // places the lower one gets what comes first. samples, bounds and scatter: a sample sort's partition of sorted tiles into buckets; buckets are
-// then sorted by a network, each by itself. flags and split: keys parted by a bit. The order of all comparisons is the host's: see core.
+// then sorted by a network, each by itself. flags and split: keys parted by a bit. local and runs: tiles sorted by a digit in shared memory, bit by
+// bit, and put where the digits' buckets are. The order of all comparisons is the host's: see core.
 const THREADS = {{ threads }}u;
 const TILE = {{ tile }}u;
 const NONE = 0xffffffffu;
@@ -89,7 +90,128 @@ fn range_of(bucket: u32) -> Range {
 {% endif %}
 }
 {% endif %}
-{% if windows %}
+{% if local or runs %}
+
+// The digit of `buckets` values from `bit` on.
+fn digit_of(key: Key) -> u32 {
+{% if wide %}
+    let shift = args.bit & 31u;
+    let low = select(key.x, key.y, args.bit >= 32u) >> shift;
+    let high = select(key.y, 0u, args.bit >= 32u);
+    return (low | ((high << 1u) << (31u - shift))) & (args.buckets - 1u);
+{% else %}
+    return (key >> args.bit) & (args.buckets - 1u);
+{% endif %}
+}
+{% endif %}
+{% if local %}
+
+const ITEMS = {{ items }}u;
+const KEYS = ITEMS * THREADS;
+
+var<workgroup> keys: array<Key, KEYS>;
+{% if pairs %}
+var<workgroup> payload: array<u32, KEYS>;
+{% endif %}
+var<workgroup> sums: array<u32, THREADS>;
+
+// How many ones lanes before this one have, and how many there are; Kogge and Stone's scan, in shared memory.
+fn ones_before(lane: u32, ones: u32) -> vec2<u32> {
+    var sum = ones;
+    workgroupBarrier();
+    sums[lane] = sum;
+    for (var distance = 1u; distance < THREADS; distance *= 2u) {
+        workgroupBarrier();
+        if (lane >= distance) {
+            sum += sums[lane - distance];
+        }
+        workgroupBarrier();
+        sums[lane] = sum;
+    }
+    workgroupBarrier();
+    return vec2(sum - ones, sums[THREADS - 1u]);
+}
+
+// How many keys of the tile have lower digits.
+fn lower(digit: u32, len: u32) -> u32 {
+    var low = 0u;
+    var high = len;
+    while (low < high) {
+        let middle = (low + high) / 2u;
+        if (digit_of(keys[middle]) < digit) {
+            low = middle + 1u;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+// args: n keys; `stride` tiles; the digit.
+@compute @workgroup_size({{ threads }})
+fn sort_local(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+    let block = (group.z * grid.y + group.y) * grid.x + group.x;
+    if (block >= args.blocks) {
+        return;
+    }
+    let first = block * KEYS;
+    let len = min(KEYS, args.n - first);
+    for (var r = lane; r < len; r += THREADS) {
+        keys[r] = keys_in[first + r];
+{% if pairs %}
+        payload[r] = payload_in[first + r];
+{% endif %}
+    }
+    workgroupBarrier();
+    for (var bit = 1u; bit < args.buckets; bit *= 2u) {
+        var key: array<Key, ITEMS>;
+{% if pairs %}
+        var item: array<u32, ITEMS>;
+{% endif %}
+        var ones = 0u;
+        for (var e = 0u; e < ITEMS; e++) {
+            let r = lane * ITEMS + e;
+            // Places behind the end stay there: they are the last ones.
+            var one = true;
+            if (r < len) {
+                key[e] = keys[r];
+{% if pairs %}
+                item[e] = payload[r];
+{% endif %}
+                one = (digit_of(key[e]) & bit) != 0u;
+            }
+            ones += select(0u, 1u, one);
+        }
+        let found = ones_before(lane, ones);
+        let zeros = KEYS - found.y;
+        var before = found.x;
+        for (var e = 0u; e < ITEMS; e++) {
+            let r = lane * ITEMS + e;
+            if (r < len) {
+                let one = (digit_of(key[e]) & bit) != 0u;
+                let to = select(r - before, zeros + before, one);
+                keys[to] = key[e];
+{% if pairs %}
+                payload[to] = item[e];
+{% endif %}
+                before += select(0u, 1u, one);
+            }
+        }
+        workgroupBarrier();
+    }
+    for (var r = lane; r < len; r += THREADS) {
+        keys_out[first + r] = keys[r];
+{% if pairs %}
+        payload_out[first + r] = payload[r];
+{% endif %}
+    }
+    if (lane < args.buckets) {
+        let low = lower(lane, len);
+        starts_out[lane * args.stride + block] = low;
+        counts_out[lane * args.stride + block] = lower(lane + 1u, len) - low;
+    }
+}
+{% elif windows %}
 
 var<workgroup> keys: array<Key, TILE>;
 {% if pairs %}
@@ -167,7 +289,7 @@ fn sort_windows(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
 
 // An invocation to each element, or number.
 @compute @workgroup_size({{ threads }})
-fn sort_{{ "load" if load else "store" if store else "everywhere" if everywhere else "samples" if samples else "bounds" if bounds else "scatter" if scatter else "flags" if flags else "split" }}(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+fn sort_{{ "load" if load else "store" if store else "everywhere" if everywhere else "samples" if samples else "bounds" if bounds else "scatter" if scatter else "flags" if flags else "runs" if runs else "split" }}(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let block = (group.z * grid.y + group.y) * grid.x + group.x;
     let i = block * THREADS + lane;
 {% if everywhere %}
@@ -243,6 +365,15 @@ fn sort_{{ "load" if load else "store" if store else "everywhere" if everywhere 
     let to = offsets[entry] + (r - starts[entry]);
     keys_out[to] = keys_in[i];
     payload_out[to] = payload_in[i];
+{% elif runs %}
+    // args: tiles of `run` keys.
+    let key = keys_in[i];
+    let entry = digit_of(key) * args.stride + i / args.run;
+    let to = offsets[entry] + i % args.run - starts[entry];
+    keys_out[to] = key;
+{% if pairs %}
+    payload_out[to] = payload_in[i];
+{% endif %}
 {% elif flags %}
     flags_out[i] = bit_of(keys_in[i]);
 {% else %}

@@ -114,4 +114,6 @@ pub(crate) fn variants(c: &mut Criterion) {
     pattern(c, "reduce_variants");
     pattern(c, "scan_variants");
     pattern(c, "sort_variants");
+    pattern(c, "histogram_variants");
+    pattern(c, "merge_variants");
 }

@@ -48,7 +48,7 @@ pub(super) fn works() -> Vec<Work> {
 const MANY_BINS: u64 = 1 << 20;
 
 /// A histogram of random samples, made into others by `kind`; the digest is the counts'.
-fn samples<T: Element<Reg = u32>>(
+pub(super) fn samples<T: Element<Reg = u32>>(
     d: &Device,
     shape: &Shape,
     kind: fn(Expr<u32>) -> Expr<u32>,

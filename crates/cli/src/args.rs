@@ -186,7 +186,7 @@ Operators:
 Variants (--variant), for teaching; those of reduce and scan have orders of evaluation of their own:
   reduce       fold-in-half interleaved convergent sequential first-combine unrolled coarsened shuffle vectorised aligned-tree
   scan         kogge-stone brent-kung coarsened single-pass
-  sort         odd-even-transposition bitonic odd-even-merge sample radix-split radix
+  sort         odd-even-transposition bitonic odd-even-merge sample radix-split radix-local radix-digits radix-coarsened radix
 
 Conventions:
   A literal takes the type of what it meets, and so does the index. Integers wrap. A product that meets a sum is one fused multiply-add;

@@ -27,7 +27,7 @@
 //! | move | [`Move`](patterns::Move), [`MoveFrom`](patterns::MoveFrom), [`Layout`](patterns::Layout) |
 //! | lanes and memory | [`Groups`](patterns::Groups), [`GroupFolds`](patterns::GroupFolds), [`Atomics`](patterns::Atomics) |
 //! | image | [`Filter`](patterns::Filter) |
-//! | textbooks' ladders | [`ReduceVariants`](patterns::ReduceVariants), [`ScanVariants`](patterns::ScanVariants), [`SortVariants`](patterns::SortVariants) |
+//! | textbooks' ladders | [`ReduceVariants`](patterns::ReduceVariants), [`ScanVariants`](patterns::ScanVariants), [`SortVariants`](patterns::SortVariants), [`HistogramVariants`](patterns::HistogramVariants), [`MergeVariants`](patterns::MergeVariants) |
 //!
 //! They run on [`Device`], which is chosen at run time, and on each backend's own handle ([`Cpu`], `Wgpu`, `Cuda`) where the choice is made at compile
 //! time:
@@ -144,7 +144,7 @@
 //! ```
 //!
 //! The rungs of the textbooks' ladders, from the first idea to what became the pattern, stay available for teaching and for benchmarks:
-//! [`ReduceVariants`](patterns::ReduceVariants), [`ScanVariants`](patterns::ScanVariants), [`SortVariants`](patterns::SortVariants). Each has an order of its own, the same on every device:
+//! [`ReduceVariants`](patterns::ReduceVariants), [`ScanVariants`](patterns::ScanVariants), [`SortVariants`](patterns::SortVariants), [`HistogramVariants`](patterns::HistogramVariants), [`MergeVariants`](patterns::MergeVariants). Where order counts, each has one of its own, the same on every device:
 //!
 //! ```
 //! use isowarp::prelude::*;
@@ -157,6 +157,13 @@
 //! }
 //! for variant in SortVariant::ALL {
 //!     assert_eq!(dev.sort_variant(variant, &x, SortOrder::Ascending)?.read_blocking()?, [0, 1, 1, 1, 2, 2, 3, 4], "{}", variant.name());
+//! }
+//! for variant in HistogramVariant::ALL {
+//!     assert_eq!(dev.histogram_variant(variant, even(&x, 0, 6, 3))?.read_blocking()?, [4, 3, 1], "{}", variant.name());
+//! }
+//! let (a, b) = (dev.upload(&[1u32, 7, 8])?, dev.upload(&[7u32, 10])?);
+//! for variant in MergeVariant::ALL {
+//!     assert_eq!(dev.merge_variant(variant, &a, &b, SortOrder::Ascending)?.read_blocking()?, [1, 7, 7, 8, 10], "{}", variant.name());
 //! }
 //! let x = dev.upload(&[1e8f32, 1.0, -1e8, 1.0])?;
 //! let sum = |variant| dev.reduce_variant(variant, &x, Sum)?.read_blocking();
@@ -203,6 +210,7 @@ pub mod prelude {
     };
     pub use isowarp_core::patterns::{CheckedMerge, CheckedMergeSort, CheckedMove, SelectInto};
     pub use isowarp_core::patterns::{Counted, CountedRuns, Difference, LazyKeys, OffsetScan, Segmented, SegmentedExtremes};
+    pub use isowarp_core::patterns::{HistogramVariant, HistogramVariants, MergeVariant, MergeVariants};
     pub use isowarp_core::patterns::{Merge, MergeByFrom, MergeSort, MergeSortFrom, Search, SearchBy, Sets, SetsBy};
     pub use isowarp_core::patterns::{Quadrature, SegmentedScan, Statistics};
     pub use isowarp_core::patterns::{ReduceVariant, ReduceVariants, ScanVariant, ScanVariants, SortVariant, SortVariants};

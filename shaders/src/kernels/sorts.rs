@@ -216,6 +216,21 @@ pub const SEARCH: Template = Template {
     ],
 };
 
+/// P08, the rungs of the ladder.
+pub const MERGE_VARIANTS: Template = Template {
+    name: "merge_variants.wgsl",
+    text: include_str!("../merge_variants.wgsl"),
+    args: &["m", "n", "blocks", "negative", "flip", "skip_a", "skip_b", "skip_v", "skip_w", "skip_keys_out", "skip_values_out"],
+    bindings: &[
+        Extra { name: "a", access: "read", ty: WORDS, when: None },
+        Extra { name: "b", access: "read", ty: WORDS, when: None },
+        Extra { name: "v", access: "read", ty: WORDS, when: Some("pairs") },
+        Extra { name: "w", access: "read", ty: WORDS, when: Some("pairs") },
+        Extra { name: "keys_out", access: "read_write", ty: WORDS, when: None },
+        Extra { name: "values_out", access: "read_write", ty: WORDS, when: Some("pairs") },
+    ],
+};
+
 /// P07, the textbooks' algorithms: a launch at a time.
 pub const SORT_VARIANTS: Template = Template {
     name: "sort_variants.wgsl",
@@ -256,13 +271,13 @@ pub const SORT_VARIANTS: Template = Template {
         Extra { name: "sample_keys", access: "read", ty: PAIRS, when: Some("samples_pairs") },
         Extra { name: "sample_places", access: "read", ty: WORDS, when: Some("bounds") },
         Extra { name: "starts", access: "read", ty: WORDS, when: Some("reads_starts") },
-        Extra { name: "offsets", access: "read", ty: WORDS, when: Some("scatter") },
+        Extra { name: "offsets", access: "read", ty: WORDS, when: Some("reads_offsets") },
         Extra { name: "ones", access: "read", ty: WORDS, when: Some("split") },
         Extra { name: "keys_out", access: "read_write", ty: WORDS, when: Some("writes_words") },
         Extra { name: "keys_out", access: "read_write", ty: PAIRS, when: Some("writes_pairs") },
         Extra { name: "payload_out", access: "read_write", ty: WORDS, when: Some("writes_payload") },
-        Extra { name: "starts_out", access: "read_write", ty: WORDS, when: Some("bounds") },
-        Extra { name: "counts_out", access: "read_write", ty: WORDS, when: Some("bounds") },
+        Extra { name: "starts_out", access: "read_write", ty: WORDS, when: Some("writes_tables") },
+        Extra { name: "counts_out", access: "read_write", ty: WORDS, when: Some("writes_tables") },
         Extra { name: "flags_out", access: "read_write", ty: WORDS, when: Some("flags") },
     ],
 };

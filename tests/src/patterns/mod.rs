@@ -10,6 +10,7 @@ mod filter;
 mod forms;
 mod groups;
 mod histogram;
+mod histogram_variants;
 mod lazy;
 mod map;
 mod map_types;
@@ -17,6 +18,7 @@ mod memory;
 mod merge;
 mod merge_from;
 mod merge_sort;
+mod merge_variants;
 mod moves;
 mod narrow;
 mod probe;
@@ -65,10 +67,12 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         top_k::cases,
         sort_variants::cases,
         histogram::cases,
+        histogram_variants::cases,
         groups::cases,
         merge::cases,
         merge_from::cases,
         merge_sort::cases,
+        merge_variants::cases,
         moves::cases,
         atomics::cases,
         filter::cases,

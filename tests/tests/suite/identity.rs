@@ -107,6 +107,16 @@ fn textbooks_sorts_are_the_same_on_every_device() {
 }
 
 #[test]
+fn rungs_of_histogram_are_the_same_on_every_device() {
+    identical("histogram_variants");
+}
+
+#[test]
+fn rungs_of_merge_are_the_same_on_every_device() {
+    identical("merge_variants");
+}
+
+#[test]
 fn select_is_the_same_on_every_device() {
     identical("select");
 }

@@ -12,6 +12,7 @@ mod dependencies;
 mod documents;
 mod groups;
 mod histogram;
+mod histogram_variants;
 mod identity;
 #[cfg(feature = "wgpu")]
 mod interop;
@@ -20,6 +21,7 @@ mod lazy;
 mod merge;
 mod merge_from;
 mod merge_sort;
+mod merge_variants;
 mod moves;
 mod oracles;
 mod properties;

@@ -53,7 +53,7 @@ fn width(dtype: DType) -> usize {
     dtype.size_bytes().ilog2() as usize
 }
 
-fn order(map: KeyBits) -> Args {
+pub(super) fn order(map: KeyBits) -> Args {
     let mut args = Args::default();
     put_wide(&mut args.u, NEGATIVE, map.negative);
     put_wide(&mut args.u, FLIP, map.flip);
@@ -62,11 +62,11 @@ fn order(map: KeyBits) -> Args {
 
 impl Cuda {
     /// An array whose stride stands for its length.
-    fn array(&self, (raw, offset): Place<'_, Buffer>, len: u64, size: u64) -> Result<In> {
+    pub(super) fn array(&self, (raw, offset): Place<'_, Buffer>, len: u64, size: u64) -> Result<In> {
         Ok(In { ptr: self.address(raw, "an input")? + offset * size, stride: len as i64 })
     }
 
-    fn result(&self, out: &Out<Buffer>) -> Result<u64> {
+    pub(super) fn result(&self, out: &Out<Buffer>) -> Result<u64> {
         Ok(self.address(&out.raw, "the output")? + out.offset * out.dtype.size_bytes())
     }
 }

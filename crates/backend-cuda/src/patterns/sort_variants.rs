@@ -6,9 +6,10 @@ use crate::launch::{Args, Grid};
 use crate::memory::Buffer;
 use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::error::Result;
+use isowarp_core::patterns::sort_variants::LOCAL_TILE;
 use isowarp_core::patterns::sort_variants::network::{Network, NetworkStep, TILE};
 use isowarp_core::patterns::sort_variants::sample::SamplePlan;
-use isowarp_core::patterns::sort_variants::walk::{LaunchSort, SortBuckets, SortLaunch, SortWords, Sorting, walk};
+use isowarp_core::patterns::sort_variants::walk::{Digit, LaunchSort, SortBuckets, SortLaunch, SortWords, Sorting, walk};
 use isowarp_core::patterns::{SortVariant, SortVariantTask};
 use isowarp_kernels::Kernel;
 use isowarp_kernels::sort_variants::*;
@@ -44,6 +45,9 @@ const BOUNDS: [Kernel; 2] = [SORT_BOUNDS_K4, SORT_BOUNDS_K8];
 const SCATTER: [Kernel; 2] = [SORT_SCATTER_K4, SORT_SCATTER_K8];
 const TAKE_FLAGS: [Kernel; 2] = [SORT_FLAGS_K4, SORT_FLAGS_K8];
 const SPLIT: [Kernel; 2] = [SORT_SPLIT_K4, SORT_SPLIT_K8];
+/// With a key to a thread, and with four.
+const LOCAL: [[Kernel; 2]; 2] = [[SORT_LOCAL_K4, SORT_LOCAL_K8], [SORT_LOCAL_COARSE_K4, SORT_LOCAL_COARSE_K8]];
+const RUNS: [Kernel; 2] = [SORT_RUNS_K4, SORT_RUNS_K8];
 
 impl Run<SortVariantTask> for Cuda {
     fn run(&self, task: &SortVariantTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
@@ -100,6 +104,12 @@ impl Call<'_> {
     fn plan(&mut self, plan: SamplePlan) {
         (self.args.u[STRIDE], self.args.u[BUCKETS], self.args.u[SAMPLES]) = (plan.tiles as u32, plan.buckets as u32, plan.samples as u32);
         self.args.inputs[0].stride = plan.n as i64;
+    }
+
+    fn digit(&mut self, digit: Digit, n: u64) {
+        self.args.n = n;
+        (self.args.u[BIT], self.args.u[BUCKETS]) = (digit.bit, digit.buckets() as u32);
+        (self.args.u[STRIDE], self.args.u[RUN]) = (digit.tiles as u32, digit.tile as u32);
     }
 
     fn run(&self, kernel: Kernel, groups: u64) -> Result<()> {
@@ -185,6 +195,20 @@ impl LaunchSort for Cuda {
                 call.reads(0, from)?;
                 call.args.out[0] = self.address(flags, "scratch")?;
                 call.over(TAKE_FLAGS[wide], from.n)
+            }
+            SortLaunch::Local { digit, from, to, starts, counts } => {
+                call.digit(digit, from.n);
+                call.reads(0, from)?;
+                call.writes(to)?;
+                (call.args.scratch[0], call.args.scratch[1]) = (self.address(starts, "scratch")?, self.address(counts, "scratch")?);
+                call.run(LOCAL[usize::from(digit.tile > LOCAL_TILE)][wide], digit.tiles)
+            }
+            SortLaunch::Runs { digit, from, starts, offsets, to } => {
+                call.digit(digit, from.n);
+                call.reads(0, from)?;
+                (call.args.scratch[0], call.args.scratch[1]) = (self.address(starts, "scratch")?, self.address(offsets, "scratch")?);
+                call.writes(to)?;
+                call.over(RUNS[wide], from.n)
             }
             SortLaunch::Split { from, bit, ones, to } => {
                 call.args.u[BIT] = bit;

@@ -1,15 +1,15 @@
 //! Every kernel's holes are filled for representative operators. With `PTXAS` naming an assembler, the texts are assembled too.
 
 use super::holes::{Holes, Shape, combine};
-use super::{by_key, groups, histogram, merge, merge_sort, reduce_variants, scan_variants, scatter, select};
+use super::{by_key, groups, histogram, histogram_variants, merge, merge_sort, reduce_variants, scan_variants, scatter, select};
 use crate::splice::{Fill, Site, splice};
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::{DType, Element, Ty};
 use isowarp_core::ir::{self, Expr, Func, Param};
 use isowarp_core::numerics::Func as Elementary;
 use isowarp_core::patterns::{
-    HistogramSum, HistogramTask, ReduceByKeyTask, ReduceVariant, ScanVariant, ScatterFromTask, ScatterOp, SegmentedReduceTask, SelectKind,
-    SelectTask, Sides,
+    HistogramSum, HistogramTask, HistogramVariant, ReduceByKeyTask, ReduceVariant, ScanVariant, ScatterFromTask, ScatterOp,
+    SegmentedReduceTask, SelectKind, SelectTask, Sides,
 };
 use isowarp_kernels::Source;
 use std::process::Command;
@@ -329,6 +329,13 @@ fn histograms_of_every_kind_fill_their_holes() {
             for fits in [true, false] {
                 let kernel = histogram::kernel(&task, fits);
                 histogram::with_fills(&task, &[shape], |fills| check(Source::Histogram, kernel.entry(), fills));
+            }
+            // The rungs of the ladder take one element at a time.
+            let rungs = HistogramVariant::ALL.into_iter().filter(|v| *v != HistogramVariant::Replicated);
+            for kernel in rungs.filter(|_| task.func.result_words() == 1).map(histogram_variants::kernel) {
+                histogram::with_fills(&task, &[shape], |fills| {
+                    check(Source::HistogramVariants, kernel.expect("a kernel of its own").entry(), &fills[1..]);
+                });
             }
         }
     }

@@ -105,15 +105,15 @@ pub(super) fn search_program<'a>(holes: &'a [(&'static str, u32)], signature: &'
     program(SEARCH, "search", holes, signature)
 }
 
-fn place((raw, offset): Array<'_, Buffer>, size: u64) -> Place<'_> {
+pub(super) fn place((raw, offset): Array<'_, Buffer>, size: u64) -> Place<'_> {
     Place { raw, offset, size }
 }
 
-fn result(out: &Out<Buffer>) -> Place<'_> {
+pub(super) fn result(out: &Out<Buffer>) -> Place<'_> {
     Place { raw: &out.raw, offset: out.offset, size: out.dtype.size_bytes() }
 }
 
-fn masks(map: KeyBits) -> [u32; 4] {
+pub(super) fn masks(map: KeyBits) -> [u32; 4] {
     [map.negative as u32, (map.negative >> 32) as u32, map.flip as u32, (map.flip >> 32) as u32]
 }
 

@@ -9,9 +9,10 @@ use crate::device::Wgpu;
 use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::caps::Numerics;
 use isowarp_core::error::{Error, Result};
+use isowarp_core::patterns::sort_variants::LOCAL_TILE;
 use isowarp_core::patterns::sort_variants::network::{HALO, Network, NetworkStep, TILE};
 use isowarp_core::patterns::sort_variants::sample::{APART, SamplePlan};
-use isowarp_core::patterns::sort_variants::walk::{LaunchSort, SortBuckets, SortLaunch, SortWords, Sorting, walk};
+use isowarp_core::patterns::sort_variants::walk::{Digit, LaunchSort, SortBuckets, SortLaunch, SortWords, Sorting, walk};
 use isowarp_core::patterns::{SortVariant, SortVariantTask};
 use isowarp_shaders::kernels::SORT_VARIANTS;
 
@@ -53,6 +54,9 @@ pub(super) enum Step {
     Scatter,
     Flags,
     Split,
+    /// So many keys to an invocation.
+    Local(u64),
+    Runs,
 }
 
 /// What a kernel's text depends on.
@@ -78,6 +82,8 @@ pub(super) fn holes(step: Step, form: Form) -> Vec<(&'static str, u32)> {
     let (load, bounds) = (step == Step::Load, step == Step::Bounds);
     let reads = !load && !everywhere;
     let writes = !bounds && step != Step::Flags;
+    let (local, runs, scatter) = (matches!(step, Step::Local(_)), step == Step::Runs, step == Step::Scatter);
+    let items = if let Step::Local(items) = step { items } else { 1 };
     let network = match step {
         Step::Windows(network) | Step::Everywhere(network) => network as u32,
         _ => 0,
@@ -97,9 +103,14 @@ pub(super) fn holes(step: Step, form: Form) -> Vec<(&'static str, u32)> {
         ("everywhere", is(everywhere)),
         ("samples", is(step == Step::Samples)),
         ("bounds", is(bounds)),
-        ("scatter", is(step == Step::Scatter)),
+        ("scatter", is(scatter)),
         ("flags", is(step == Step::Flags)),
         ("split", is(step == Step::Split)),
+        ("local", is(local)),
+        ("runs", is(runs)),
+        ("items", items as u32),
+        ("reads_offsets", is(scatter || runs)),
+        ("writes_tables", is(bounds || local)),
         ("buckets", is(buckets)),
         ("loads_words", is(load && !wide)),
         ("loads_pairs", is(load && wide)),
@@ -109,7 +120,7 @@ pub(super) fn holes(step: Step, form: Form) -> Vec<(&'static str, u32)> {
         ("reads_values", is(values && pairs && (load != ranked) && matches!(step, Step::Load | Step::Store))),
         ("samples_words", is(bounds && !wide)),
         ("samples_pairs", is(bounds && wide)),
-        ("reads_starts", is(step == Step::Scatter || buckets && (windows || everywhere))),
+        ("reads_starts", is(scatter || runs || buckets && (windows || everywhere))),
         ("writes_words", is(writes && !wide)),
         ("writes_pairs", is(writes && wide)),
         ("writes_payload", is(writes && pairs)),
@@ -129,6 +140,8 @@ pub(super) fn program<'a>(step: Step, signature: &'a Signature, holes: &'a [(&'s
             Step::Scatter => "sort_scatter",
             Step::Flags => "sort_flags",
             Step::Split => "sort_split",
+            Step::Local(_) => "sort_local",
+            Step::Runs => "sort_runs",
         },
         constants: holes,
         operators: Operators::Calls(&[]),
@@ -205,6 +218,12 @@ impl<'a> Dispatch<'a> {
     fn plan(&mut self, plan: SamplePlan) {
         (self.words[STRIDE], self.words[BUCKETS]) = (plan.tiles as u32, plan.buckets as u32);
         (self.words[KEYS], self.words[SAMPLES]) = (plan.n as u32, plan.samples as u32);
+    }
+
+    fn digit(&mut self, digit: Digit, n: u64) {
+        (self.words[N], self.words[BLOCKS]) = (n as u32, digit.tiles as u32);
+        (self.words[BIT], self.words[BUCKETS]) = (digit.bit, digit.buckets() as u32);
+        (self.words[STRIDE], self.words[RUN]) = (digit.tiles as u32, digit.tile as u32);
     }
 
     fn run(self, groups: u64) -> Result<()> {
@@ -316,6 +335,24 @@ impl LaunchSort for Wgpu {
                 d.words[BIT] = bit;
                 d.keys(from)?;
                 d.whole(flags, from.n)?;
+                d.over(from.n)
+            }
+            SortLaunch::Local { digit, from, to, starts, counts } => {
+                let mut d = start(Step::Local(digit.tile / LOCAL_TILE), from.payload.is_some(), false);
+                d.digit(digit, from.n);
+                d.both(from)?;
+                d.both(to)?;
+                d.whole(starts, digit.table())?;
+                d.whole(counts, digit.table())?;
+                d.run(digit.tiles)
+            }
+            SortLaunch::Runs { digit, from, starts, offsets, to } => {
+                let mut d = start(Step::Runs, from.payload.is_some(), false);
+                d.digit(digit, from.n);
+                d.both(from)?;
+                d.whole(starts, digit.table())?;
+                d.whole(offsets, digit.table())?;
+                d.both(to)?;
                 d.over(from.n)
             }
             SortLaunch::Split { from, bit, ones, to } => {

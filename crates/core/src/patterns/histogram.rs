@@ -10,6 +10,7 @@ pub use bins::{Between, Binned, Bins, CountedBins, Edges, Even, MAX_BINS, betwee
 pub(crate) use exact::Exact;
 pub use exact::{LIMBS, WIDE_LIMBS};
 pub use sample::Sample;
+pub(super) use task::Call;
 pub(crate) use task::words_as;
 pub use task::{HistogramSum, HistogramTask, Weight};
 pub use total::HistogramTotal;
@@ -23,7 +24,6 @@ use crate::error::{Error, Result};
 use crate::input::{Collector, Inputs};
 use crate::ir::graph::Value;
 use crate::ir::{Expr, Param, Traced, select};
-use task::Call;
 
 /// How many samples fall into each bin, or what their weights come to.
 ///

@@ -23,6 +23,7 @@ use crate::element::Element;
 use crate::error::Result;
 use crate::input::{Inputs, Stored};
 use crate::ir::Traced;
+pub(super) use call::merge_by;
 use call::{co_ranks, merge};
 use lazy::Side;
 

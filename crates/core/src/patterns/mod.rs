@@ -7,10 +7,12 @@ mod extreme;
 pub mod filter;
 pub mod groups;
 pub mod histogram;
+pub mod histogram_variants;
 pub mod layout;
 pub mod map;
 pub mod merge;
 pub mod merge_sort;
+pub mod merge_variants;
 pub mod moves;
 mod operand;
 pub mod plan;
@@ -28,6 +30,7 @@ pub use atomics::{Atomics, Overflow};
 pub use filter::{Border, Filter, FilterKind, FilterTask, Image};
 pub use groups::{BallotTask, GroupFolds, Groups, Peers, PeersTask, Shuffle};
 pub use histogram::{Bins, Edges, Histogram, HistogramSum, HistogramTask, HistogramTotal, Sample, Weight, between, binned, counted, even};
+pub use histogram_variants::{HistogramVariant, HistogramVariantTask, HistogramVariants};
 pub use layout::{Axis, ImageLayout, Layout, LayoutTask};
 pub use map::{Map, MapTask};
 pub use merge::{
@@ -37,6 +40,7 @@ pub use merge::{
 pub use merge_sort::{
     CheckedMergeSort, MergeByFrom, MergeByTask, MergeSort, MergeSortFrom, MergeSortPlaces, MergeSortTask, MergeTiling, SearchBy, SetsBy,
 };
+pub use merge_variants::{LadderKey, MergeVariant, MergeVariantTask, MergeVariants};
 pub use moves::{CheckedMove, GatherTask, IndexElement, Move, MoveFrom, ScatterFromTask, ScatterOp, ScatterTask};
 pub use reduce::{Quadrature, Reduce, ReduceTask, Statistics};
 pub use reduce_variants::{ReduceVariant, ReduceVariantTask, ReduceVariants};
@@ -71,9 +75,11 @@ macro_rules! every_task {
             $crate::patterns::TopKTask,
             $crate::patterns::SortVariantTask,
             $crate::patterns::HistogramTask,
+            $crate::patterns::HistogramVariantTask,
             $crate::patterns::BallotTask,
             $crate::patterns::PeersTask,
             $crate::patterns::MergeTask,
+            $crate::patterns::MergeVariantTask,
             $crate::patterns::MergeFromTask,
             $crate::patterns::CoRankTask,
             $crate::patterns::CoRankFromTask,

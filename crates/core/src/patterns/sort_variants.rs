@@ -15,6 +15,13 @@ use network::Network;
 /// Keys, at most, of an [odd-even transposition sort](SortVariant::OddEvenTransposition), which compares n^2 / 2 pairs: 2^31 of these.
 pub const TRANSPOSED: u64 = 1 << 16;
 
+/// Keys of a tile of [`SortVariant::RadixLocal`] and [`SortVariant::RadixDigits`]: a lane to a key.
+pub const LOCAL_TILE: u64 = 256;
+/// Keys of a tile of [`SortVariant::RadixCoarsened`].
+pub const COARSE_TILE: u64 = 4 * LOCAL_TILE;
+/// Bits of a digit of [`SortVariant::RadixDigits`] and [`SortVariant::RadixCoarsened`].
+pub const DIGIT_BITS: u32 = 4;
+
 /// An algorithm that sorts.
 ///
 /// Keys compare as [`Sort`](super::Sort) compares them. Where all their bits are compared, equal keys are the same bits, and every algorithm gives the
@@ -52,13 +59,37 @@ pub enum SortVariant {
     ///
     /// Source: Blelloch, *Prefix sums and their applications* (1990); Kirk, Hwu and El Hajj, section 13.3.
     RadixSplit,
+    /// The same bit by bit, but workgroups sort tiles of [`LOCAL_TILE`] keys by the bit in shared memory first, and say in a table, bit by tile, how many
+    /// keys there are of each kind. A scan of the table says where they go; neighbours write neighbours. Stable.
+    ///
+    /// Source: Kirk, Hwu and El Hajj, section 13.4; Satish, Harris and Garland, *Designing efficient sorting algorithms for manycore GPUs* (2009).
+    RadixLocal,
+    /// The same with digits of [`DIGIT_BITS`] bits: a fourth of the passes, and a table of 16 rows. A tile is sorted by a digit as by its bits, one after
+    /// the other. Stable.
+    ///
+    /// Source: Kirk, Hwu and El Hajj, section 13.5.
+    RadixDigits,
+    /// The same with four neighbouring keys to a lane, so with tiles of [`COARSE_TILE`] keys: a fourth of the table, and longer runs of neighbours. Stable.
+    ///
+    /// Source: Kirk, Hwu and El Hajj, section 13.6.
+    RadixCoarsened,
     /// The pattern itself, [`Sort`](super::Sort): digits of eight bits, in one launch each where the device allows it. Stable.
     Radix,
 }
 
 impl SortVariant {
     /// Every algorithm, the pattern last.
-    pub const ALL: [Self; 6] = [Self::OddEvenTransposition, Self::Bitonic, Self::OddEvenMerge, Self::Sample, Self::RadixSplit, Self::Radix];
+    pub const ALL: [Self; 9] = [
+        Self::OddEvenTransposition,
+        Self::Bitonic,
+        Self::OddEvenMerge,
+        Self::Sample,
+        Self::RadixSplit,
+        Self::RadixLocal,
+        Self::RadixDigits,
+        Self::RadixCoarsened,
+        Self::Radix,
+    ];
 
     /// Its name: `odd-even-transposition`, `bitonic`, ...
     #[must_use]
@@ -69,6 +100,9 @@ impl SortVariant {
             Self::OddEvenMerge => "odd-even-merge",
             Self::Sample => "sample",
             Self::RadixSplit => "radix-split",
+            Self::RadixLocal => "radix-local",
+            Self::RadixDigits => "radix-digits",
+            Self::RadixCoarsened => "radix-coarsened",
             Self::Radix => "radix",
         }
     }
@@ -92,6 +126,17 @@ impl SortVariant {
             Self::OddEvenTransposition => Some(Network::Transposition),
             Self::Bitonic => Some(Network::Bitonic),
             Self::OddEvenMerge => Some(Network::OddEvenMerge),
+            _ => None,
+        }
+    }
+
+    /// Bits of a digit and keys of a tile, if it sorts tiles by digits.
+    #[must_use]
+    pub const fn digits(self) -> Option<(u32, u64)> {
+        match self {
+            Self::RadixLocal => Some((1, LOCAL_TILE)),
+            Self::RadixDigits => Some((DIGIT_BITS, LOCAL_TILE)),
+            Self::RadixCoarsened => Some((DIGIT_BITS, COARSE_TILE)),
             _ => None,
         }
     }
@@ -122,7 +167,7 @@ pub struct SortVariantTask {
 /// Of equal keys it is the [`SortVariant`]'s, the same on every device.
 ///
 /// Scratch is twice the keys, as words of four or eight bytes, and eight bytes more for each value. A sample sort has those eight without values, too,
-/// and three or less for samples and tables; a split eight for bits. Nothing is read back, and no workgroup waits for another. Through wgpu,
+/// and three or less for samples and tables; a split eight for bits; the radix sorts of tiles have tables of three numbers to a bucket and a tile. Nothing is read back, and no workgroup waits for another. Through wgpu,
 /// arrays above the binding limit are [`Error::TooLarge`]. Outputs may not overlap inputs.
 ///
 /// Source: Kirk, Hwu and El Hajj, *Programming Massively Parallel Processors*, chapter 13.

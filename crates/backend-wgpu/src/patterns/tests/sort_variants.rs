@@ -20,7 +20,18 @@ const SIZES: [usize; 14] = [1, 2, 3, 255, 511, 513, 1023, 1024, 1025, 1537, 2049
 #[test]
 fn texts_of_every_launch_fit_webgpu() {
     let networks = [Network::Transposition, Network::Bitonic, Network::OddEvenMerge];
-    let steps = [Step::Load, Step::Store, Step::Samples, Step::Bounds, Step::Scatter, Step::Flags, Step::Split];
+    let steps = [
+        Step::Load,
+        Step::Store,
+        Step::Samples,
+        Step::Bounds,
+        Step::Scatter,
+        Step::Flags,
+        Step::Split,
+        Step::Local(1),
+        Step::Local(4),
+        Step::Runs,
+    ];
     let steps = steps.into_iter().chain(networks.into_iter().flat_map(|n| [Step::Windows(n), Step::Everywhere(n)]));
     let signature = Signature::default();
     for step in steps {

@@ -5,7 +5,7 @@ use super::super::moves::raw_as;
 use super::super::{check_aliasing, check_ops};
 use super::bins::Bins;
 use super::exact::{Exact, LIMBS, MOST, WIDE_LIMBS};
-use crate::backend::{Backend, Out, Run};
+use crate::backend::{Backend, Leaf, Out, Run};
 use crate::buffer::{Buffer, Memory as _};
 use crate::caps::Numerics;
 use crate::element::{DType, Element, Scalar};
@@ -100,7 +100,7 @@ macro_rules! weight {
 weight! { u32 Word 0; i32 Word 0; u64 Wide 0; i64 Wide 0; f32 Exact 0.0; f64 ExactWide 0.0; }
 
 /// A histogram's inputs, and what becomes of an element.
-pub(super) struct Call<B: Backend> {
+pub(in crate::patterns) struct Call<B: Backend> {
     pub(super) c: Collector<B>,
     pub(super) func: Arc<Func>,
     pub(super) bins: u64,
@@ -109,7 +109,7 @@ pub(super) struct Call<B: Backend> {
 
 impl<B: Backend> Call<B> {
     /// Inputs, and their one to four bins.
-    pub(super) fn new(
+    pub(in crate::patterns) fn new(
         device: &B,
         bins: u64,
         collect: impl FnOnce(&mut Collector<B>) -> Result<()>,
@@ -151,12 +151,7 @@ impl<B: Backend> Call<B> {
     where
         B: Run<HistogramTask> + Run<MapTask>,
     {
-        out.check_device(device, "the output")?;
-        require(device, "histogram", T::DTYPE)?;
-        if out.len() < self.bins {
-            return Err(Error::BufferTooSmall { what: "the output", required: self.bins, available: out.len() });
-        }
-        let n = self.check(device, 0, T::DTYPE, Some(out.out()))?;
+        let n = self.check_out(device, out)?;
         let cells = Cells::new(device, self.sum, self.bins, out)?;
         if n == 0 {
             cells.clear(device)?;
@@ -164,6 +159,34 @@ impl<B: Backend> Call<B> {
             self.run(device, n, &cells, true)?;
         }
         cells.rounded(device)
+    }
+
+    /// Checks everything and hands counts of 32 bits to `run`.
+    pub(in crate::patterns) fn counted(
+        self,
+        device: &B,
+        out: &Buffer<B, u32>,
+        run: impl FnOnce(HistogramTask, &[Leaf<B::Raw>], &[Out<B::Raw>]) -> Result<()>,
+    ) -> Result<()>
+    where
+        B: Run<MapTask>,
+    {
+        let n = self.check_out(device, out)?;
+        if n == 0 {
+            return device.fill(&out.slice(..self.bins)?, 0);
+        }
+        let task = HistogramTask { func: self.func, n, bins: self.bins, sum: self.sum, clears: true, numerics: device.numerics() };
+        run(task, &self.c.leaves, &[out.out()])
+    }
+
+    /// Checks an output and what is counted there, and returns how many samples there are.
+    fn check_out<T: Element>(&self, device: &B, out: &Buffer<B, T>) -> Result<u64> {
+        out.check_device(device, "the output")?;
+        require(device, "histogram", T::DTYPE)?;
+        if out.len() < self.bins {
+            return Err(Error::BufferTooSmall { what: "the output", required: self.bins, available: out.len() });
+        }
+        self.check(device, 0, T::DTYPE, Some(out.out()))
     }
 
     /// Checks what is added to sums of type `dtype` after `before` other samples, and returns how many there are.

@@ -1,7 +1,7 @@
 //! The checks of merges, co-ranks and searches, and what they enqueue.
 
 use super::{CoRankTask, Count, MergeTask, SearchKind, SearchTask};
-use crate::backend::{Backend, Leaf, Run};
+use crate::backend::{Backend, Leaf, Out, Run};
 use crate::buffer::Buffer;
 use crate::element::{DType, Element};
 use crate::error::{Error, Result};
@@ -28,6 +28,18 @@ pub(super) fn merge<B: Run<MergeTask>, K: Element, V: Element>(
     b: Side<'_, B, K, V>,
     order: SortOrder,
     out: Side<'_, B, K, V>,
+) -> Result<()> {
+    merge_by(device, a, b, order, out, |task, leaves, outs| device.run(&task, leaves, outs))
+}
+
+/// Checks a merge and hands it to `run`.
+pub(in crate::patterns) fn merge_by<B: Backend, K: Element, V: Element>(
+    device: &B,
+    a: Side<'_, B, K, V>,
+    b: Side<'_, B, K, V>,
+    order: SortOrder,
+    out: Side<'_, B, K, V>,
+    run: impl FnOnce(MergeTask, &[Leaf<B::Raw>], &[Out<B::Raw>]) -> Result<()>,
 ) -> Result<()> {
     require(device, "merge", K::DTYPE)?;
     let (m, n) = (a.0.len(), b.0.len());
@@ -57,7 +69,7 @@ pub(super) fn merge<B: Run<MergeTask>, K: Element, V: Element>(
     }
     let task = MergeTask { dtype: K::DTYPE, order, m, n, pairs: outs.len() == 2 };
     let outs: Vec<_> = outs.into_iter().map(|(out, _)| out).collect();
-    device.run(&task, &leaves, &outs)
+    run(task, &leaves, &outs)
 }
 
 /// Fails where positions up to `most` do not fit into the type.

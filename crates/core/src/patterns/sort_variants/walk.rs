@@ -125,6 +125,32 @@ pub enum SortLaunch<'a, R> {
         /// What is written.
         to: &'a SortWords<R>,
     },
+    /// Tiles are sorted by a digit, each by itself and stably. Tables `[bucket][tile]` say how.
+    Local {
+        /// The numbers of the pass.
+        digit: Digit,
+        /// The keys.
+        from: &'a SortWords<R>,
+        /// Sorted tiles.
+        to: &'a SortWords<R>,
+        /// Where in the tile each bucket begins.
+        starts: &'a R,
+        /// How many keys of the tile are in it.
+        counts: &'a R,
+    },
+    /// Keys of sorted tiles go to their buckets, which follow each other.
+    Runs {
+        /// The numbers of the pass.
+        digit: Digit,
+        /// Sorted tiles.
+        from: &'a SortWords<R>,
+        /// As [`SortLaunch::Local`] wrote it.
+        starts: &'a R,
+        /// Where the keys of each bucket and tile go.
+        offsets: &'a R,
+        /// What is written.
+        to: &'a SortWords<R>,
+    },
     /// Words become keys again and go to the outputs, and the payload, or the values whose places it holds, with them.
     Store {
         /// The sorted words.
@@ -132,6 +158,33 @@ pub enum SortLaunch<'a, R> {
         /// Memory that nobody needs any more.
         spare: &'a SortWords<R>,
     },
+}
+
+/// A pass of a radix sort that sorts tiles first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Digit {
+    /// The lowest bit.
+    pub bit: u32,
+    /// How many bits.
+    pub bits: u32,
+    /// Keys of a tile.
+    pub tile: u64,
+    /// Tiles.
+    pub tiles: u64,
+}
+
+impl Digit {
+    /// Values of a digit.
+    #[must_use]
+    pub const fn buckets(self) -> u64 {
+        1 << self.bits
+    }
+
+    /// Entries of a table of all buckets and tiles.
+    #[must_use]
+    pub const fn table(self) -> u64 {
+        self.buckets() * self.tiles
+    }
 }
 
 /// What all launches of a sort share.
@@ -185,7 +238,10 @@ pub fn walk<B: LaunchSort>(device: &B, task: &SortVariantTask, leaves: &[Leaf<B:
         SortVariant::Bitonic => walk.network(Network::Bitonic, &mut sides, None)?,
         SortVariant::OddEvenMerge => walk.network(Network::OddEvenMerge, &mut sides, None)?,
         SortVariant::Sample => walk.sample(&mut sides)?,
-        SortVariant::RadixSplit | SortVariant::Radix => walk.split(&mut sides)?,
+        variant => match variant.digits() {
+            Some((bits, tile)) => walk.digits(&mut sides, bits, tile)?,
+            None => walk.split(&mut sides)?,
+        },
     }
     walk.launch(SortLaunch::Store { from: &sides.front, spare: &sides.back })
 }
@@ -264,6 +320,25 @@ impl<B: LaunchSort> Walk<'_, B> {
         sides.turn();
         let buckets = SortBuckets { starts: offsets.raw(), stride: plan.tiles, count: plan.buckets, most: plan.most() };
         self.network(Network::Bitonic, sides, Some(buckets))
+    }
+
+    /// Tiles sorted by a digit, a scan of how many keys they have in which bucket, and these put there.
+    fn digits(&self, sides: &mut Sides<B::Raw>, bits: u32, tile: u64) -> Result<()> {
+        let n = sides.front.n;
+        let (tiles, range) = (n.div_ceil(tile), self.sorting.task.bits.clone());
+        let room = Digit { bit: 0, bits: bits.min(range.end - range.start), tile, tiles }.table();
+        let [starts, counts, offsets] = [self.table(room)?, self.table(room)?, self.table(room)?];
+        for bit in range.clone().step_by(bits as usize) {
+            let digit = Digit { bit, bits: bits.min(range.end - bit), tile, tiles };
+            self.launch(SortLaunch::Local { digit, from: &sides.front, to: &sides.back, starts: starts.raw(), counts: counts.raw() })?;
+            sides.turn();
+            let table = ..digit.table();
+            self.device.scan_exclusive_into(&counts.slice(table)?, Sum, &offsets.slice(table)?)?;
+            let (starts, offsets) = (starts.raw(), offsets.raw());
+            self.launch(SortLaunch::Runs { digit, from: &sides.front, starts, offsets, to: &sides.back })?;
+            sides.turn();
+        }
+        Ok(())
     }
 
     fn split(&self, sides: &mut Sides<B::Raw>) -> Result<()> {

@@ -1,0 +1,87 @@
+//! The rungs of the textbooks' ladders, as they are measured.
+
+use super::histograms::samples;
+use super::{Work, halves, one, work};
+use isowarp::element::DType;
+use isowarp::prelude::*;
+
+/// The rungs of the ladders of reduce, scan, histogram and merge, and the textbooks' sorts, each with the pattern itself last.
+pub(super) fn works() -> Vec<Work> {
+    macro_rules! sum {
+        ($name:literal, $variant:ident) => {
+            work(concat!("reduce_variants/", $name), DType::F32, 4, |d, s| {
+                one::<f32>(d, s, |d, x, out| d.reduce_variant_into(ReduceVariant::$variant, x, Sum, out))
+            })
+        };
+    }
+    macro_rules! prefixes {
+        ($name:literal, $variant:ident) => {
+            work(concat!("scan_variants/", $name), DType::F32, 8, |d, s| {
+                one::<f32>(d, s, |d, x, out| d.scan_variant_into(ScanVariant::$variant, x, Sum, false, out))
+            })
+        };
+    }
+    macro_rules! sorted {
+        ($name:literal, $variant:ident) => {
+            work(concat!("sort_variants/", $name), DType::U32, 8, |d, s| {
+                one::<u32>(d, s, |d, x, out| d.sort_variant_into(SortVariant::$variant, x, SortOrder::Ascending, out))
+            })
+        };
+    }
+    // Text of lower-case letters, four to a bin.
+    macro_rules! letters {
+        ($name:literal, $variant:ident) => {
+            work(concat!("histogram_variants/", $name), DType::U8, 1, |d, s| {
+                samples::<u8>(
+                    d,
+                    s,
+                    |x| x % 26 + 97,
+                    |d, x, out| d.histogram_variant_into(HistogramVariant::$variant, binned(x, 7, |x| (x - 97) / 4), out),
+                )
+            })
+        };
+    }
+    macro_rules! merged {
+        ($name:literal, $variant:ident) => {
+            work(concat!("merge_variants/", $name), DType::U32, 8, |d, s| {
+                halves::<u32>(d, s, |d, a, b, out| d.merge_variant_into(MergeVariant::$variant, a, b, SortOrder::Ascending, out))
+            })
+        };
+    }
+    vec![
+        sum!("fold-in-half", FoldInHalf),
+        sum!("interleaved", Interleaved),
+        sum!("convergent", Convergent),
+        sum!("sequential", Sequential),
+        sum!("first-combine", FirstCombine),
+        sum!("unrolled", Unrolled),
+        sum!("coarsened", Coarsened),
+        sum!("shuffle", Shuffle),
+        sum!("vectorised", Vectorised),
+        sum!("aligned-tree", AlignedTree),
+        prefixes!("kogge-stone", KoggeStone),
+        prefixes!("brent-kung", BrentKung),
+        prefixes!("coarsened", Coarsened),
+        prefixes!("single-pass", SinglePass),
+        sorted!("odd-even-transposition", OddEvenTransposition),
+        sorted!("bitonic", Bitonic),
+        sorted!("odd-even-merge", OddEvenMerge),
+        sorted!("sample", Sample),
+        sorted!("radix-split", RadixSplit),
+        sorted!("radix-local", RadixLocal),
+        sorted!("radix-digits", RadixDigits),
+        sorted!("radix-coarsened", RadixCoarsened),
+        sorted!("radix", Radix),
+        letters!("atomic", Atomic),
+        letters!("private-memory", PrivateMemory),
+        letters!("private-shared", PrivateShared),
+        letters!("coarsened-contiguous", CoarsenedContiguous),
+        letters!("coarsened-interleaved", CoarsenedInterleaved),
+        letters!("aggregated", Aggregated),
+        letters!("replicated", Replicated),
+        merged!("basic", Basic),
+        merged!("tiled", Tiled),
+        merged!("circular-buffer", CircularBuffer),
+        merged!("merge-path", MergePath),
+    ]
+}

@@ -1,0 +1,200 @@
+//! P06 histogram, the rungs of the textbook's ladder: kept for teaching and for benchmarks. [`Histogram`](super::Histogram) is what to use.
+
+use super::histogram::{Bins, Call};
+use super::{HistogramTask, MapTask};
+use crate::backend::Run;
+use crate::buffer::{Buffer, Memory};
+use crate::error::{Error, Result};
+
+/// Lanes of a workgroup.
+pub const LANES: u64 = 256;
+/// Samples of a lane of the coarsened rungs.
+pub const COARSE: u64 = 16;
+/// Bins, at most, of a workgroup's own in shared memory: 16 KiB, which every device has.
+pub const SHARED_BINS: u64 = 4096;
+/// Words, at most, of all workgroups' own bins in memory: 16 MiB.
+pub const MEMORY_CELLS: u64 = 1 << 22;
+
+/// A rung of the ladder: who counts which sample, and where.
+///
+/// Counts have no order, so all of them give the pattern's result. A workgroup has [`LANES`] lanes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[non_exhaustive]
+pub enum HistogramVariant {
+    /// A lane to a sample, which is added to its bin in memory atomically. Samples of one bin wait for each other, whoever has them.
+    ///
+    /// Source: Kirk, Hwu and El Hajj, section 9.2.
+    Atomic,
+    /// Each workgroup counts its samples in bins of its own in memory, then adds these to the output: samples of one bin wait only for those of
+    /// their workgroup. Above [`MEMORY_CELLS`] words of own bins there are fewer workgroups, each with more samples.
+    ///
+    /// Source: Kirk, Hwu and El Hajj, section 9.4.
+    PrivateMemory,
+    /// The same with the workgroup's own bins in shared memory, [`SHARED_BINS`] of them at most.
+    ///
+    /// Source: Kirk, Hwu and El Hajj, section 9.4.
+    PrivateShared,
+    /// The same, and a lane takes [`COARSE`] neighbouring samples: fewer workgroups clear bins and add them to the output. Neighbouring lanes read far
+    /// from each other.
+    ///
+    /// Source: Kirk, Hwu and El Hajj, section 9.5.
+    CoarsenedContiguous,
+    /// The same, and a lane takes samples that are as far apart as there are lanes in all: neighbouring lanes read neighbouring samples.
+    ///
+    /// Source: Kirk, Hwu and El Hajj, section 9.5.
+    CoarsenedInterleaved,
+    /// The same, and a lane adds up equal samples that follow each other before it adds them to their bin.
+    ///
+    /// Source: Kirk, Hwu and El Hajj, section 9.6.
+    Aggregated,
+    /// The pattern itself, [`Histogram`](super::Histogram): a workgroup's own bins in several copies, or as many of them as shared memory has room for.
+    Replicated,
+}
+
+impl HistogramVariant {
+    /// Every rung, the pattern last.
+    pub const ALL: [Self; 7] = [
+        Self::Atomic,
+        Self::PrivateMemory,
+        Self::PrivateShared,
+        Self::CoarsenedContiguous,
+        Self::CoarsenedInterleaved,
+        Self::Aggregated,
+        Self::Replicated,
+    ];
+
+    /// Its name: `atomic`, `private-memory`, ...
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Atomic => "atomic",
+            Self::PrivateMemory => "private-memory",
+            Self::PrivateShared => "private-shared",
+            Self::CoarsenedContiguous => "coarsened-contiguous",
+            Self::CoarsenedInterleaved => "coarsened-interleaved",
+            Self::Aggregated => "aggregated",
+            Self::Replicated => "replicated",
+        }
+    }
+
+    /// The rung of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|v| v.name() == name)
+    }
+
+    /// Bins, at most, that it counts in; where there is no such limit, there are those of the pattern.
+    #[must_use]
+    pub const fn most_bins(self) -> Option<u64> {
+        match self {
+            Self::Atomic | Self::PrivateMemory | Self::Replicated => None,
+            Self::PrivateShared | Self::CoarsenedContiguous | Self::CoarsenedInterleaved | Self::Aggregated => Some(SHARED_BINS),
+        }
+    }
+
+    /// Workgroups that count `n` samples in so many bins.
+    #[must_use]
+    pub fn blocks(self, n: u64, bins: u64) -> u64 {
+        match self {
+            Self::PrivateMemory => n.div_ceil(LANES).min((MEMORY_CELLS / bins.max(1)).max(1)),
+            Self::Atomic | Self::PrivateShared | Self::Replicated => n.div_ceil(LANES),
+            Self::CoarsenedContiguous | Self::CoarsenedInterleaved | Self::Aggregated => n.div_ceil(LANES * COARSE),
+        }
+    }
+
+    fn check(self, bins: u64) -> Result<()> {
+        match self.most_bins() {
+            Some(limit) if bins > limit => Err(Error::TooLarge { what: "bins of a workgroup's own", requested: bins, limit }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A histogram by a certain rung, as data.
+#[derive(Clone, Debug)]
+pub struct HistogramVariantTask {
+    /// Which rung.
+    pub variant: HistogramVariant,
+    /// What to count: one bin an element, in 32 bits.
+    pub histogram: HistogramTask,
+}
+
+/// Histograms by the rungs of the textbook's ladder.
+///
+/// Samples, bins and counts are [`Histogram`](super::Histogram)'s, and so are the results. The output is cleared in a launch of its own, and samples are
+/// counted in a second one, which reads them once. Outputs may not overlap inputs.
+///
+/// Source: Kirk, Hwu and El Hajj, *Programming Massively Parallel Processors*, chapter 9.
+pub trait HistogramVariants: Run<HistogramVariantTask> + Run<MapTask> {
+    /// The number of samples in each bin.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// // Letters of a text, four to a bin.
+    /// let text = dev.upload(b"programming massively parallel processors")?;
+    /// let letters = || binned(&text, 7, |x| (x - 97) / 4);
+    /// let counts = dev.histogram_variant(HistogramVariant::PrivateShared, letters())?;
+    /// assert_eq!(counts.read_blocking()?, [5, 5, 6, 10, 10, 1, 1]);
+    /// assert_eq!(dev.histogram_variant(HistogramVariant::Aggregated, letters())?.read_blocking()?, counts.read_blocking()?);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Histogram::histogram`](super::Histogram::histogram); [`Error::TooLarge`] for more bins than
+    /// [`HistogramVariant::most_bins`].
+    fn histogram_variant<N: Bins<Self>>(&self, variant: HistogramVariant, bins: N) -> Result<Buffer<Self, u32>> {
+        let count = bins.bins()?;
+        variant.check(count)?;
+        let out = self.buffer(count)?;
+        self.histogram_variant_into(variant, bins, &out)?;
+        Ok(out)
+    }
+
+    /// As [`HistogramVariants::histogram_variant`], into the caller's buffer, whose elements behind the bins stay as they were.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(&[0.5f32, 2.5, 0.25, -1.0])?, dev.buffer(3)?);
+    /// dev.histogram_variant_into(HistogramVariant::Atomic, even(&x, 0.0, 3.0, 3), &out)?;
+    /// assert_eq!(out.read_blocking()?, [2, 0, 1]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`HistogramVariants::histogram_variant`], and [`Error::BufferTooSmall`], [`Error::Aliasing`], [`Error::WrongDevice`].
+    fn histogram_variant_into<N: Bins<Self>>(&self, variant: HistogramVariant, bins: N, out: &Buffer<Self, u32>) -> Result<()> {
+        let count = bins.bins()?;
+        variant.check(count)?;
+        let collect = |c: &mut _| bins.collect(c, false);
+        let call = Call::new(self, count, collect, || Ok(vec![bins.bin(&mut 0, false)?.value()]))?;
+        call.counted(self, out, |histogram, leaves, outs| self.run(&HistogramVariantTask { variant, histogram }, leaves, outs))
+    }
+}
+impl<B: Run<HistogramVariantTask> + Run<MapTask>> HistogramVariants for B {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_lead_back() {
+        for v in HistogramVariant::ALL {
+            assert_eq!(HistogramVariant::named(v.name()), Some(v));
+        }
+        assert_eq!(HistogramVariant::named("sorted"), None);
+    }
+
+    #[test]
+    fn own_bins_in_memory_are_bounded_whatever_there_is_to_count() {
+        for n in [1, 257, 1 << 20, u64::from(u32::MAX)] {
+            for bins in [1, 7, 256, 4097, 1 << 20] {
+                let blocks = HistogramVariant::PrivateMemory.blocks(n, bins);
+                assert!(blocks >= 1 && blocks * bins <= MEMORY_CELLS, "{n} samples in {bins} bins: {blocks} workgroups");
+            }
+        }
+        assert_eq!(HistogramVariant::PrivateMemory.blocks(100_000, 7), 391, "a lane to a sample where there is room");
+        assert_eq!(HistogramVariant::Aggregated.blocks(4097, 7), 2);
+    }
+}
