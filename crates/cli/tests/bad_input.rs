@@ -177,7 +177,7 @@ fn offsets_that_are_wrong_are_named() {
     let inputs = ["--in", "w_i4.npy", "--in", "cuts_i8.npy", "--keys-out", "k.npy"];
     says(
         &refused(&[&["segmented-reduce"], &inputs[..]].concat()),
-        "--keys-out is for reduce-by-key, sort, topk, merge and unique, not for",
+        "--keys-out is for reduce-by-key, sort, segmented-sort, topk, merge and unique, not for",
     );
 }
 

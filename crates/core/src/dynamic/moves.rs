@@ -101,6 +101,22 @@ pub fn permute_axes<B: Move>(device: &B, x: &DynBuffer<B>, shape: &[u64], order:
     with_dtype!(x.dtype, T => device.permute_axes(&x.typed::<T>()?, shape, order).map(DynBuffer::from))
 }
 
+/// The elements of a row-major array in Morton order, as [`Layout::to_morton`](crate::patterns::Layout::to_morton).
+///
+/// # Errors
+/// As [`Layout::to_morton`](crate::patterns::Layout::to_morton).
+pub fn to_morton<B: Move>(device: &B, x: &DynBuffer<B>, shape: &[u64]) -> Result<DynBuffer<B>> {
+    with_dtype!(x.dtype, T => device.to_morton(&x.typed::<T>()?, shape).map(DynBuffer::from))
+}
+
+/// The inverse of [`to_morton`].
+///
+/// # Errors
+/// As [`to_morton`].
+pub fn from_morton<B: Move>(device: &B, x: &DynBuffer<B>, shape: &[u64]) -> Result<DynBuffer<B>> {
+    with_dtype!(x.dtype, T => device.from_morton(&x.typed::<T>()?, shape).map(DynBuffer::from))
+}
+
 /// The elements from last to first.
 ///
 /// # Errors
