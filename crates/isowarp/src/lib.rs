@@ -201,7 +201,7 @@ pub mod prelude {
     pub use isowarp_core::patterns::{
         Border, Filter, FilterKind, Find, Image, Map, Reduce, RunLengths, Scan, Select, Selected, UniqueFrom,
     };
-    pub use isowarp_core::patterns::{CheckedMerge, CheckedMergeSort, CheckedMove, SelectInto};
+    pub use isowarp_core::patterns::{CheckedMerge, CheckedMergeByFrom, CheckedMergeSort, CheckedMove, SelectInto};
     pub use isowarp_core::patterns::{Counted, CountedRuns, Difference, LazyKeys, OffsetScan, Segmented, SegmentedExtremes};
     pub use isowarp_core::patterns::{Merge, MergeByFrom, MergeSort, MergeSortFrom, Search, SearchBy, Sets, SetsBy};
     pub use isowarp_core::patterns::{Quadrature, SegmentedScan, Statistics};
