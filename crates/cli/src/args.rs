@@ -77,7 +77,8 @@ pub(crate) enum Pattern {
     Scan,
     /// The elements of the first array at the indices of the second (NumPy's take)
     Gather,
-    /// The third array with the first one's elements at the indices of the second; --op sum, sub, min, max combines, and, or, xor integers
+    /// The third array with the first one's elements at the indices of the second; --op sum, sub, min, max combines, and, or, xor integers;
+    /// product, or an associative expression of x and y, in the order of the indices
     Scatter,
     /// The axes in reverse order, or in that of --axes
     Transpose,
@@ -210,7 +211,7 @@ Conventions:
   A literal takes the type of what it meets, and so does the index. Integers wrap. A product that meets a sum is one fused multiply-add;
   mul_rn(a, b) is the separately rounded product. A sum of nothing is 0, a minimum of nothing an error. argmin and argmax give the lowest
   index, u32. A reduction writes shape (1,) in the input's type, or the other axes with --axis. Comparisons are written as NumPy bool.
-  The output of f2, i1, i2, u1 and u2 inputs has their type again, unless --dtype says otherwise. gather and scatter take u4, i4, u8 and i8 indices
+  The output of f2, i1, i2, u1 and u2 inputs has their type again, unless --dtype says otherwise. gather and scatter take indices of any integer type
   into the array as one line; one that is negative or too large is an error. Of several scattered to one place the last stays.
   Sums of f4 that are scattered are exact, rounded once; a minimum or maximum with NaN is NaN, and -0 is below 0. match and tickets take all NaN for
   one value, and -0 and 0 for two.

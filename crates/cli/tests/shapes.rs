@@ -15,8 +15,20 @@ fn shapes_are_numpys_on_every_device() {
     let of = |case: &&serde_json::Value| {
         let name = case["name"].as_str().unwrap_or_default();
         // Types of all sizes, but of the combinations a few.
-        named(name, &["histogram_two", "histogram_three", "histogram_channels", "to_morton", "from_morton", "segmented_sort_by_key"])
-            || name == "layout_chwn_nchw_u1"
+        named(
+            name,
+            &[
+                "histogram_two",
+                "histogram_three",
+                "histogram_channels",
+                "to_morton",
+                "from_morton",
+                "segmented_sort_by_key",
+                "scatter_own",
+                "scatter_by",
+                "gather_by",
+            ],
+        ) || name == "layout_chwn_nchw_u1"
             || name == "layout_nhwc_chwn_f2"
     };
     let shapes: Vec<_> = cases.as_array().expect("a list").iter().filter(of).collect();

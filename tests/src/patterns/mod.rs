@@ -27,6 +27,7 @@ mod runs;
 mod scan;
 mod scan_parts;
 mod scan_variants;
+mod scatter_combine;
 mod segments;
 mod select;
 mod sort;
@@ -70,6 +71,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         merge_from::cases,
         merge_sort::cases,
         moves::cases,
+        scatter_combine::cases,
         atomics::cases,
         filter::cases,
         concurrency::cases,

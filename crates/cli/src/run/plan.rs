@@ -60,6 +60,8 @@ pub(crate) enum Work {
     Mean,
     Gather,
     Scatter(ScatterOp),
+    /// By an operator that is combined in the order of the sources.
+    ScatterCombine(Operator),
     /// Of an array of this shape, its axes in this order.
     Transpose(Vec<u64>, Vec<usize>),
     /// Of an array of this shape, and back.
@@ -249,18 +251,7 @@ fn moved(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let input = first(inputs)?;
     let (work, of) = match args.pattern {
         Pattern::Gather => (Work::Gather, inputs.get(1).unwrap_or(input)),
-        Pattern::Scatter => {
-            let text = args.op.as_deref().unwrap_or("store");
-            let known = [ScatterOp::Store].into_iter().chain(ScatterOp::COMBINING);
-            let op = known.clone().find(|op| op.name() == text).ok_or_else(|| {
-                let names: Vec<&str> = known.map(ScatterOp::name).collect();
-                Failure::usage(
-                    format!("unknown operator `{text}` of scatter; known: {}", names.join(", ")),
-                    "use a known one, or leave --op out to store",
-                )
-            })?;
-            (Work::Scatter(op), inputs.get(2).unwrap_or(input))
-        }
+        Pattern::Scatter => (scatter(args, input)?, inputs.get(2).unwrap_or(input)),
         Pattern::Transpose => (Work::Transpose(input.shape.clone(), axes(args, &input.shape)?), input),
         Pattern::Layout => (Work::Transpose(input.shape.clone(), layout(args, &input.shape)?), input),
         Pattern::ToMorton => (Work::ToMorton(input.shape.clone()), input),
@@ -277,6 +268,24 @@ fn moved(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     // Truth values stay what they are.
     let boolean = if args.pattern == Pattern::Scatter { of.boolean } else { input.boolean };
     Ok(Plan { name: args.pattern.name(), work, shape, boolean })
+}
+
+/// What sources of a scatter do to what is there: by a name, or an expression of x and y.
+fn scatter(args: &RunArgs, values: &Array) -> Result<Work> {
+    let text = args.op.as_deref().unwrap_or("store").trim();
+    let known = [ScatterOp::Store].into_iter().chain(ScatterOp::COMBINING);
+    if let Some(op) = known.clone().find(|op| op.name() == text) {
+        return Ok(Work::Scatter(op));
+    }
+    let is_name = text.chars().all(|c| c.is_alphanumeric() || c == '_') && !matches!(text, "x" | "y" | "product" | "prod");
+    if is_name {
+        let names: Vec<&str> = known.map(ScatterOp::name).chain(["product"]).collect();
+        return Err(Failure::usage(
+            format!("unknown operator `{text}` of scatter; known: {}", names.join(", ")),
+            "use a known one or an expression of x and y, or leave --op out to store",
+        ));
+    }
+    checked(args, values).map(Work::ScatterCombine)
 }
 
 fn operator(args: &RunArgs) -> Result<Operator> {

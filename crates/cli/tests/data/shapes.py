@@ -90,3 +90,40 @@ def write(save, case, cuts):
             args = ["segmented-sort", "--by-key", "--in", f"part_{code}.npy", "--in", f"part_load_{of}.npy", "--in", "cuts_i8.npy"]
             name = f"segmented_sort_by_key_{'down_' if descending else ''}{code}_{of}"
             case(name, args + ["--descending"] * descending, values[order], keys_out=keys[order])
+    # Indices of 8 and 16 bits.
+    line = rng.integers(0, 1000, 100).astype(np.float32)
+    save("line_f4", line)
+    for code in ["u1", "i1", "u2", "i2"]:
+        at = rng.integers(0, 100, 40).astype(code)
+        save(f"at_{code}", at)
+        case(f"gather_by_{code}", ["gather", "--in", "line_f4.npy", "--in", f"at_{code}.npy"], line[at])
+        stored, summed = line.copy(), line.copy()
+        stored[at] = line[:40]
+        np.add.at(summed, at, line[:40])
+        save("part_f4_40", line[:40])
+        to = ["--in", "part_f4_40.npy", "--in", f"at_{code}.npy", "--in", "line_f4.npy"]
+        case(f"scatter_by_{code}", ["scatter", *to], stored)
+        case(f"scatter_sum_by_{code}", ["scatter", "--op", "sum", *to], summed)
+    # Operators of one's own, in the order of the indices.
+    for code in ["i4", "u8", "u1", "i2"]:
+        at, to = rng.integers(0, 60, 400).astype("u2"), rng.integers(1, 9, 60).astype(code)
+        v = rng.integers(0, 250 if code == "u1" else 30_000, 400).astype(code)
+        save(f"own_{code}", v), save(f"own_at_{code}", at), save(f"own_to_{code}", to)
+        three = ["scatter", "--in", f"own_{code}.npy", "--in", f"own_at_{code}.npy", "--in", f"own_to_{code}.npy"]
+        product, first, middle = to.copy(), to.copy(), to.copy()
+        np.multiply.at(product, at, v)
+        for k, x in zip(at, v):
+            # The upper bits of the first and the lower ones of the last.
+            middle[k] = (middle[k] & 0x70) | (x & 0x0F)
+        case(f"scatter_product_{code}", [*three, "--op", "product"], product)
+        case(f"scatter_first_{code}", [*three, "--op", "x"], first)
+        case(f"scatter_own_{code}", [*three, "--op", "(x & 0x70) | (y & 0x0f)"], middle)
+    far = rng.normal(size=400).astype(np.float32)
+    save("own_f4", far)
+    greatest = np.zeros(70, np.float32)
+    save("own_to_f4", greatest)
+    at, greatest = np.load("own_at_i4.npy"), greatest.copy()
+    for k, x in zip(at, far):
+        greatest[k] = greatest[k] if abs(greatest[k]) > abs(x) else x
+    three = ["scatter", "--in", "own_f4.npy", "--in", "own_at_i4.npy", "--in", "own_to_f4.npy"]
+    case("scatter_own_f4", [*three, "--op", "abs(x) > abs(y) ? x : y"], greatest)

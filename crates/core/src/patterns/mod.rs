@@ -38,7 +38,7 @@ pub use merge_sort::{
     CheckedMergeByFrom, CheckedMergeSort, MergeByFrom, MergeByTask, MergeSort, MergeSortFrom, MergeSortPlaces, MergeSortTask, MergeTiling,
     SearchBy, SetsBy,
 };
-pub use moves::{CheckedMove, GatherTask, IndexElement, Move, MoveFrom, ScatterFromTask, ScatterOp, ScatterTask};
+pub use moves::{CheckedMove, GatherTask, IndexElement, Move, MoveFrom, ScatterCombine, ScatterFromTask, ScatterOp, ScatterTask};
 pub use reduce::{Quadrature, Reduce, ReduceTask, Statistics};
 pub use reduce_variants::{ReduceVariant, ReduceVariantTask, ReduceVariants};
 pub use scan::{Scan, ScanKind, ScanTask, SegmentedScan};
