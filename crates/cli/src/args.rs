@@ -77,10 +77,17 @@ pub(crate) enum Pattern {
     Scan,
     /// The elements of the first array at the indices of the second (NumPy's take)
     Gather,
-    /// The third array with the first one's elements at the indices of the second; --op sum, sub, min, max combines, and, or, xor integers
+    /// The third array with the first one's elements at the indices of the second; --op sum, sub, min, max combines, and, or, xor integers;
+    /// product, or an associative expression of x and y, in the order of the indices
     Scatter,
     /// The axes in reverse order, or in that of --axes
     Transpose,
+    /// A batch of images, of four axes, from the layout --from to the layout --to
+    Layout,
+    /// An array whose axes are powers of two long, up to three of them, as one line in Morton order (Z-order), the last axis' bits lowest
+    ToMorton,
+    /// The inverse: a line in Morton order as an array of --shape
+    FromMorton,
     /// All elements from last to first
     Reverse,
     /// All elements moved up by --by places, the last ones coming first (NumPy's roll)
@@ -133,7 +140,8 @@ pub(crate) enum Pattern {
     SegmentedArgsort,
     /// Each element less its left neighbour, or with --side right its right one; the element at the end stays
     AdjacentDifference,
-    /// How many elements fall into each of --bins even bins of --range, or between --edges; u32, or the sums of --weights
+    /// How many elements fall into each of --bins even bins of --range, or between --edges; u32, or the sums of --weights. Of two or three
+    /// arrays together, an axis for each; or of each of --channels
     Histogram,
     /// The bits of whether an expression of x (and the index i) holds, for each group of --width elements, u32 words
     Ballot,
@@ -173,6 +181,17 @@ pub(crate) enum Side {
     Count,
 }
 
+/// The order of the axes of images, the slowest first.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum LayoutArg {
+    /// Planes of channels
+    Nchw,
+    /// Interleaved channels
+    Nhwc,
+    /// Interleaved images
+    Chwn,
+}
+
 /// The conventions of `isowarp run`.
 const RUN_HELP: &str = "\
 Operators:
@@ -192,18 +211,19 @@ Conventions:
   A literal takes the type of what it meets, and so does the index. Integers wrap. A product that meets a sum is one fused multiply-add;
   mul_rn(a, b) is the separately rounded product. A sum of nothing is 0, a minimum of nothing an error. argmin and argmax give the lowest
   index, u32. A reduction writes shape (1,) in the input's type, or the other axes with --axis. Comparisons are written as NumPy bool.
-  The output of f2, i1, i2, u1 and u2 inputs has their type again, unless --dtype says otherwise. gather and scatter take u4, i4, u8 and i8 indices
+  The output of f2, i1, i2, u1 and u2 inputs has their type again, unless --dtype says otherwise. gather and scatter take indices of any integer type
   into the array as one line; one that is negative or too large is an error. Of several scattered to one place the last stays.
   Sums of f4 that are scattered are exact, rounded once; a minimum or maximum with NaN is NaN, and -0 is below 0. match and tickets take all NaN for
   one value, and -0 and 0 for two.
   Bins of a histogram are half open: the upper end of --range and the last edge are in none (NumPy's last bin is closed), nor is NaN; what is
-  in none is dropped. Sums of f4 and f8 weights are exact, rounded once; sums of integers wrap.
+  in none is dropped. Sums of f4 and f8 weights are exact, rounded once; sums of integers wrap. Channels with as many bins each have an axis of
+  their own, the first; else their counts are one line.
   select, partition, count, any, all and find take an expression of x, y, z, w (arrays of one shape) and i, which holds where it is not zero;
   what is kept is of the first array. unique and rle compare neighbours by value: NaN differs from everything, -0 equals 0. sort and
   argsort of one dimension, is-sorted, merge, search and the set operations take a comparison of x and y that says whether x comes before y:
   --op \"x % 100 < y % 100\"; where it contradicts itself, as < does with NaN, elements may be missing. topk takes the array as one line, or with --axis -1 each row by itself, and
   of equal elements those that come first. What is moved, sorted or selected keeps its bits; of f2 what is selected and NaN is the one NaN.
-  With --by-key values of any type travel with the elements of sort, topk and merge; unique gives the first value of each run of equal keys,
+  With --by-key values of any type travel with the elements of sort, topk and merge, and of segmented-sort, whose offsets come last; unique gives the first value of each run of equal keys,
   and scan combines the values of each run. --out gets the values, --keys-out their keys.
   merge, search, co-ranks and the set operations take arrays as one line each, sorted as sort sorts them; one that is not is an error.
   sort, argsort and histogram take an array that is too large for the device, or for the host, in chunks, with the same result to the bit; so
@@ -253,7 +273,7 @@ pub(crate) struct RunArgs {
     /// Rle, match and tickets: the .npy file that takes how many there are
     #[arg(long, value_name = "FILE")]
     pub(crate) lengths: Option<PathBuf>,
-    /// Sort, topk, merge, unique and scan: the second input holds values that go with the first one's elements, the keys. Merge takes
+    /// Sort, segmented-sort, topk, merge, unique and scan: the second input holds values that go with the first one's elements, the keys. Merge takes
     /// keys, values, and the other keys and values. --out gets the values
     #[arg(long)]
     pub(crate) by_key: bool,
@@ -266,15 +286,20 @@ pub(crate) struct RunArgs {
     /// Topk and select: the .npy file that takes where the elements were, those of topk in their row
     #[arg(long, value_name = "FILE")]
     pub(crate) indices: Option<PathBuf>,
-    /// Histogram: the number of bins
-    #[arg(long)]
-    pub(crate) bins: Option<u32>,
-    /// Histogram: where the first bin starts and where the last one ends, such as 0,256
+    /// Histogram: the number of bins; of several arrays or channels one each, such as 16,8
+    #[arg(long, value_delimiter = ',')]
+    pub(crate) bins: Option<Vec<u32>>,
+    /// Histogram: where the first bin starts and where the last one ends, such as 0,256; of several arrays or channels one pair behind the other
     #[arg(long, value_name = "LOW,HIGH", value_delimiter = ',', allow_hyphen_values = true)]
     pub(crate) range: Option<Vec<String>>,
-    /// Histogram: an .npy file of edges in ascending order, of the input's type, in place of --bins and --range
+    /// Histogram: an .npy file of edges in ascending order, of the input's type, in place of --bins and --range; repeat it for several arrays
+    /// or channels
     #[arg(long, value_name = "FILE", conflicts_with_all = ["bins", "range"])]
-    pub(crate) edges: Option<PathBuf>,
+    pub(crate) edges: Vec<PathBuf>,
+    /// Histogram: the channels of a pixel, along the last axis or one after the other in one line. The first one to four of them have bins: all
+    /// of up to four where bins are said once, else as many as are said. The result has a row for each
+    #[arg(long)]
+    pub(crate) channels: Option<u32>,
     /// Histogram: an .npy file of weights, one to an element
     #[arg(long, value_name = "FILE")]
     pub(crate) weights: Option<PathBuf>,
@@ -304,7 +329,13 @@ pub(crate) struct RunArgs {
     /// Generate: the number of elements
     #[arg(long)]
     pub(crate) n: Option<u64>,
-    /// Generate: the shape, such as 480,640
+    /// Layout: how the array lies
+    #[arg(long, value_enum)]
+    pub(crate) from: Option<LayoutArg>,
+    /// Layout: how it is to lie
+    #[arg(long, value_enum)]
+    pub(crate) to: Option<LayoutArg>,
+    /// Generate and from-morton: the shape, such as 480,640
     #[arg(long, value_delimiter = ',')]
     pub(crate) shape: Option<Vec<u64>>,
     /// The output's element type (map, zip, generate): f16 f32 f64, or bits of an integer as in i8 i16 i32 i64 u8 u16 u32 u64; values are converted

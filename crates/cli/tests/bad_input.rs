@@ -104,7 +104,8 @@ fn indices_that_name_nothing_are_named() {
     says(&gather("far_i4.npy"), "index 300 at position 1");
     says(&gather("below_i8.npy"), "index -1 at position 1");
     says(&gather("r_f4.npy"), "f32 elements are no indices");
-    says(&gather("w_i2.npy"), "i16 elements are no indices");
+    says(&gather("w_f2.npy"), "f16 elements are no indices");
+    says(&gather("w_i2.npy"), "at position 0");
     let scatter = |args: &[&str]| refused(&[&["scatter"], args].concat());
     says(&scatter(&["--in", "short.npy", "--in", "at_u4.npy", "--in", "x_f4.npy"]), "indices: expected 4 elements, found 300");
     says(&scatter(&["--in", "w_i4.npy", "--in", "at_u4.npy", "--in", "w_u4.npy"]), "they are i32, the target is u32");
@@ -112,6 +113,9 @@ fn indices_that_name_nothing_are_named() {
         &scatter(&["--op", "mean", "--in", "w_i4.npy", "--in", "at_u4.npy", "--in", "w_i4.npy"]),
         "known: store, sum, min, max, and, or, xor",
     );
+    says(&scatter(&["--op", "x < y", "--in", "w_i4.npy", "--in", "at_u4.npy", "--in", "w_i4.npy"]), "result of the combining operator");
+    says(&scatter(&["--op", "x * y", "--in", "w_i4.npy", "--in", "at_u4.npy", "--in", "w_u4.npy"]), "they are i32, the target is u32");
+    says(&scatter(&["--op", "x * y", "--in", "far_i4.npy", "--in", "far_i4.npy", "--in", "w_i4.npy"]), "index 300 at position 1");
     says(
         &scatter(&["--op", "xor", "--in", "w_f8.npy", "--in", "at_u4.npy", "--in", "w_f8.npy"]),
         "xor is of bits, and the elements are f64",
@@ -177,7 +181,7 @@ fn offsets_that_are_wrong_are_named() {
     let inputs = ["--in", "w_i4.npy", "--in", "cuts_i8.npy", "--keys-out", "k.npy"];
     says(
         &refused(&[&["segmented-reduce"], &inputs[..]].concat()),
-        "--keys-out is for reduce-by-key, sort, topk, merge and unique, not for",
+        "--keys-out is for reduce-by-key, sort, segmented-sort, topk, merge and unique, not for",
     );
 }
 

@@ -22,19 +22,20 @@ mod sort;
 
 pub use find::{all, any, count_if, find_if, is_sorted};
 pub use groups::{group_ballot, group_match, tickets};
-pub use histogram::{DynBins, HistogramTotal, histogram};
+pub use histogram::{DynBins, HistogramTotal, histogram, histogram_channels, histogram_joint};
 pub(crate) use inline::{inline, inline_behind};
 pub use merge::{SetOp, co_ranks, merge, merge_into, search, search_into, set_operation};
 pub use merge_sort::{
     argsort_by, argsort_by_into, is_sorted_by, merge_by, merge_by_into, search_by, set_operation_by, sort_by, sort_by_into,
 };
-pub use moves::{gather, permute_axes, reverse, rotate, scatter};
+pub use moves::{from_morton, gather, permute_axes, reverse, rotate, scatter, scatter_combine, to_morton};
 pub use operator::Operator;
 pub use pairs::{DynPairs, merge_pairs, merge_pairs_by, sort_pairs, sort_pairs_by, top_k_pairs, unique_by_key};
 pub use reduce::{Norm, argmax, argmin, dot, mean, norm, reduce, reduce_axis, reduce_from, reduce_variant};
 pub use scan::{scan, scan_axis, scan_by_key, scan_into, scan_variant, scan_variant_into};
 pub use segments::{
     adjacent_difference, reduce_by_key, segmented_argmax, segmented_argmin, segmented_reduce, segmented_scan, segmented_sort,
+    segmented_sort_pairs,
 };
 pub use select::{
     first, partition, partition_from, partition_three, run_length_decode, run_length_encode, select, select_from, select_with_indices,

@@ -24,7 +24,7 @@
 //! | histogram | [`Histogram`](patterns::Histogram) |
 //! | sort | [`Sort`](patterns::Sort), [`SortFrom`](patterns::SortFrom), [`MergeSort`](patterns::MergeSort), [`MergeSortFrom`](patterns::MergeSortFrom), [`TopK`](patterns::TopK), [`TopKFrom`](patterns::TopKFrom), [`TopKRows`](patterns::TopKRows) |
 //! | merge | [`Merge`](patterns::Merge), [`Search`](patterns::Search), [`Sets`](patterns::Sets); by an order: [`MergeByFrom`](patterns::MergeByFrom), [`SearchBy`](patterns::SearchBy), [`SetsBy`](patterns::SetsBy) |
-//! | move | [`Move`](patterns::Move), [`MoveFrom`](patterns::MoveFrom), [`Layout`](patterns::Layout) |
+//! | move | [`Move`](patterns::Move), [`MoveFrom`](patterns::MoveFrom), [`ScatterCombine`](patterns::ScatterCombine), [`Layout`](patterns::Layout) |
 //! | lanes and memory | [`Groups`](patterns::Groups), [`GroupFolds`](patterns::GroupFolds), [`Atomics`](patterns::Atomics) |
 //! | image | [`Filter`](patterns::Filter) |
 //! | textbooks' ladders | [`ReduceVariants`](patterns::ReduceVariants), [`ScanVariants`](patterns::ScanVariants), [`SortVariants`](patterns::SortVariants), [`HistogramVariants`](patterns::HistogramVariants), [`MergeVariants`](patterns::MergeVariants) |
@@ -203,12 +203,12 @@ pub mod prelude {
     pub use isowarp_core::ir::{Expr, branch, lit, select};
     pub use isowarp_core::ops::{And, Combine, Max, Min, Op, Or, Product, Sum, Xor};
     pub use isowarp_core::patterns::{Atomics, GroupFolds, Groups, Overflow, Shuffle};
-    pub use isowarp_core::patterns::{Axis, ImageLayout, Layout, Move, MoveFrom, ScatterOp};
+    pub use isowarp_core::patterns::{Axis, ImageLayout, Layout, Move, MoveFrom, ScatterCombine, ScatterOp};
     pub use isowarp_core::patterns::{Bins, Edges, Histogram, between, binned, counted, even};
     pub use isowarp_core::patterns::{
         Border, Filter, FilterKind, Find, Image, Map, Reduce, RunLengths, Scan, Select, Selected, UniqueFrom,
     };
-    pub use isowarp_core::patterns::{CheckedMerge, CheckedMergeSort, CheckedMove, SelectInto};
+    pub use isowarp_core::patterns::{CheckedMerge, CheckedMergeByFrom, CheckedMergeSort, CheckedMove, SelectInto};
     pub use isowarp_core::patterns::{Counted, CountedRuns, Difference, LazyKeys, OffsetScan, Segmented, SegmentedExtremes};
     pub use isowarp_core::patterns::{HistogramVariant, HistogramVariants, MergeVariant, MergeVariants};
     pub use isowarp_core::patterns::{Merge, MergeByFrom, MergeSort, MergeSortFrom, Search, SearchBy, Sets, SetsBy};

@@ -22,6 +22,13 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
             let pairs = d.merge_pairs_by_from(((&a, index()), |(x, i)| (x, i)), ((&b, index()), |(x, i)| (x, i + 100_000)), by_tens)?;
             Ok((merged, pairs, d.merge_by_from((counting(m), |i| i * 3), (counting(n), |i| i * 2 + 1), |a, b| (a / 8).lt(b / 8))?))
         });
+        c.add(format!("merge_by/checked_from/u32/{m}+{n}"), move |d| {
+            let (a, b) = (sorted(d, m, "a")?, sorted(d, n, "b")?);
+            let pairs = d.merge_pairs_by_checked_from(((&a, index()), |x| x), ((&b, index()), |x| x), by_tens)?;
+            let out = d.upload(&vec![7u32; (m + n) as usize + 2])?;
+            d.merge_by_checked_from_into((counting(m), |i| i * 3), (&b, |x| x), by_tens, &out)?;
+            Ok((pairs, out))
+        });
         c.add(format!("merge_by/search/u32/{m}+{n}"), move |d| {
             let (a, x) = (sorted(d, m, "a")?, input::<B, u32>(d, Fill::Plain, n, "x")?);
             let x = d.map(&x, |x| x >> 12)?;

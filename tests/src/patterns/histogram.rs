@@ -282,6 +282,47 @@ fn channels<B: Target>(c: &mut Cases<B>) {
         }
     }
     c.add("histogram/channels/f32/3of4", |d| d.histogram_channels(&input::<B, f32>(d, Fill::Plain, 40_004, "x")?, (4, 3), 0.1, 0.9, 3000));
+    own_channels(c);
+}
+
+/// Channels with bins of their own.
+fn own_channels<B: Target>(c: &mut Cases<B>) {
+    for (channels, active) in [(1u32, 1usize), (3, 2), (4, 3), (4, 4), (6, 4)] {
+        c.add(format!("histogram/own_channels/u8/{active}of{channels}"), move |d| {
+            let pixels = 5003 * u64::from(channels);
+            let x = input::<B, u8>(d, Fill::Plain, pixels + 5, "x")?;
+            let of = &[(0, 256, 256), (10, 200, 19), (1, 256, 7), (128, 129, 1)][..active];
+            let edges = [&[0u8, 1, 100, 200, 255][..], &[7, 7, 8], &[0, 255], &[3, 50, 50, 50, 200]];
+            let edges = edges.iter().take(active).map(|e| Edges::new(d, e)).collect::<Result<Vec<_>>>()?;
+            let edges: Vec<_> = edges.iter().collect();
+            // Read as words, and byte by byte.
+            let (even, odd) = (x.slice(4..4 + pixels)?, x.slice(1..1 + pixels)?);
+            let out = d.upload(&[BEFORE; 300])?;
+            d.histogram_channels_even_into(&even, channels, of, &out)?;
+            let between = (d.histogram_channels_between(&even, channels, &edges)?, d.histogram_channels_between(&odd, channels, &edges)?);
+            Ok((out, d.histogram_channels_even(&odd, channels, of)?, between.0, between.1))
+        })
+        .needs(&[u8::DTYPE]);
+        for n in FEW {
+            c.add(format!("histogram/own_channels/f32/{active}of{channels}/n={n}"), move |d| {
+                let x = input::<B, f32>(d, Fill::Bits, n * u64::from(channels), "x")?;
+                let of = &[(-1.0, 1.0, 100), (0.0, 1e30, 3), (-2.5, 7.0, 1000), (-1e30, 1e30, 2)][..active];
+                let edges = [&[-1.0f32, 0.0, 1e-45, 2.5][..], &[f32::NEG_INFINITY, -0.0, f32::INFINITY], &[0.0, 1.0], &[-1e10, 1e10]];
+                let edges = edges.iter().take(active).map(|e| Edges::new(d, e)).collect::<Result<Vec<_>>>()?;
+                let (all, out) = (d.histogram_channels_even(&x, channels, of)?, d.upload(&[BEFORE; 9])?);
+                d.histogram_channels_between_into(&x, channels, &edges.iter().collect::<Vec<_>>(), &out)?;
+                Ok((all, out))
+            });
+        }
+    }
+    // More bins than shared memory holds, and numbers of 64 bits.
+    c.add("histogram/own_channels/i64", |d| {
+        let x = input::<B, i64>(d, Fill::Bits, 20_010, "x")?;
+        let out = d.upload(&[u64::MAX; 70_100])?;
+        d.histogram_channels_even_into(&x, 3, &[(i64::MIN, i64::MAX, 70_000), (0, 1 << 62, 3), (-(1 << 40), 1 << 62, 90)], &out)?;
+        Ok(out)
+    })
+    .needs(&[i64::DTYPE, u64::DTYPE]);
 }
 
 fn sources<B: Target>(c: &mut Cases<B>) {

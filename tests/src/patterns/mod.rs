@@ -29,6 +29,7 @@ mod runs;
 mod scan;
 mod scan_parts;
 mod scan_variants;
+mod scatter_combine;
 mod segments;
 mod select;
 mod sort;
@@ -74,6 +75,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         merge_sort::cases,
         merge_variants::cases,
         moves::cases,
+        scatter_combine::cases,
         atomics::cases,
         filter::cases,
         concurrency::cases,

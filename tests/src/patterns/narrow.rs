@@ -7,8 +7,8 @@ use crate::data::{self, Fill};
 use isowarp::Result;
 use isowarp::element::{DType, Element, Num, Scalar};
 use isowarp::ir::lit;
-use isowarp::patterns::KeyBits;
 use isowarp::patterns::histogram::Sample;
+use isowarp::patterns::{IndexElement, KeyBits};
 use isowarp::prelude::*;
 
 const UP: SortOrder = SortOrder::Ascending;
@@ -28,6 +28,10 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     orders::<B, i8, i16>(c);
     orders::<B, i16, u16>(c);
     casts(c);
+    indices::<B, u8>(c);
+    indices::<B, i8>(c);
+    indices::<B, u16>(c);
+    indices::<B, i16>(c);
 }
 
 /// The patterns of one type; `V` is the type of what travels with it.
@@ -197,6 +201,20 @@ fn first_keys<B: Target, K: Element>(c: &mut Cases<B>) {
         let keys = input::<B, K>(d, Fill::Bits, n, "k")?;
         let rows = d.top_k_rows(&keys.slice(3..8503)?, 17, 4, UP)?;
         Ok((d.top_k(&keys.slice(1..)?, 999, UP)?, d.top_k(&keys, 999, DOWN)?, rows))
+    })
+    .needs(&[t]);
+}
+
+/// Indices of 8 and 16 bits, of which some name no element.
+fn indices<B: Target, I: Element<Reg: IndexElement>>(c: &mut Cases<B>) {
+    let t = I::DTYPE;
+    c.add(format!("move/narrow_indices/{t}"), move |d| {
+        let (x, at) = (input::<B, f32>(d, Fill::Plain, 100, "x")?, input::<B, I>(d, Fill::Bits, 3001, "at")?);
+        let of = |n: u64| d.gather_from((&x.slice(..n)?, |x: Expr<f32>| x), (&at, |i: Expr<I::Reg>| i));
+        let (stored, summed) = (input::<B, f32>(d, Fill::Plain, 3001, "out")?, input::<B, u32>(d, Fill::Plain, 90, "out")?);
+        d.scatter_from_into((&at, index()), |(at, i)| (at, i.cast::<f32>()), &stored)?;
+        d.scatter_reduce_from_into((&at, index()), |(at, i)| (at, i), ScatterOp::Sum, &summed)?;
+        Ok((of(100)?, of(33)?, stored, summed))
     })
     .needs(&[t]);
 }

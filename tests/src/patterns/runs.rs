@@ -144,6 +144,19 @@ fn extremes<B: Target, T: Element<Reg = T> + Num>(c: &mut Cases<B>) {
         Ok((of, d.segmented_argmin(&x, &offsets)?, by_index))
     })
     .needs(&[t]);
+    c.add(format!("segmented/extremes_into/{t}"), move |d| {
+        let x = input::<B, T>(d, Fill::Wide, 5003, "x")?;
+        let offsets = d.upload(&[3u32, 3, 4, 1000, 5000, 5003])?;
+        let (ends, places) = (input::<B, T>(d, Fill::Plain, 12, "out")?, d.upload(&[7u32; 30])?);
+        let (end, place) = (|k: u64| ends.slice(6 * k..), |k: u64| places.slice(6 * k..));
+        d.segmented_min_with_index_into(&x, &offsets, (&end(0)?, &place(0)?))?;
+        d.segmented_max_with_index_into(&x, &offsets, (&end(1)?, &place(1)?))?;
+        d.segmented_argmin_into(&x, &offsets, &place(2)?)?;
+        d.segmented_argmax_into(&x, &offsets, &place(3)?)?;
+        d.segmented_argmin_from_into((&x.reversed(), index()), |(_, i)| i % 997, &offsets, &place(4)?)?;
+        Ok((ends, places))
+    })
+    .needs(&[t]);
 }
 
 fn neighbours<B: Target>(c: &mut Cases<B>) {

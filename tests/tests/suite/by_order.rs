@@ -52,6 +52,31 @@ fn lazy_merges_by_an_order_are_stable_sorts_of_one_behind_the_other() {
     }
 }
 
+#[test]
+fn lazy_merges_that_are_checked_name_the_input_and_write_nothing() {
+    for wrong in [1usize, 255, 256, 5000] {
+        let a = sorted(3, 5001);
+        let mut b = a.clone();
+        // Below all others by tens, so nothing behind it is wrong.
+        b[wrong] = b[wrong - 1].saturating_sub(10);
+        b[wrong - 1] = b[wrong] + 10;
+        let mut all: Vec<u32> = a.iter().chain(&a).copied().collect();
+        all.sort_by_key(|x| x / 10);
+        each(|d| {
+            let (a, b) = (d.upload(&a).unwrap(), d.upload(&b).unwrap());
+            let (out, beside) = (d.upload(&[7u32; 10_002]).unwrap(), d.upload(&[9u32; 10_002]).unwrap());
+            let same = |x: Expr<u32>| x;
+            let error = |what| Err(Error::NotSorted { pattern: "merge_by", what, index: wrong as u64 });
+            assert_eq!(d.merge_by_checked_from_into((&a, same), (&b, same), by_tens, &out), error("the second input"));
+            assert_eq!(d.merge_by_checked_from((&b, same), (&a, same), by_tens).map(drop), error("the first input"));
+            let pairs = d.merge_pairs_by_checked_from_into(((&b, index()), |x| x), ((&a, index()), |x| x), by_tens, (&out, &beside));
+            assert_eq!(pairs, error("the first input"));
+            assert_eq!((out.read_blocking().unwrap(), beside.read_blocking().unwrap()), (vec![7; 10_002], vec![9; 10_002]));
+            assert_eq!(d.merge_by_checked_from((&a, same), (&a, same), by_tens).unwrap().read_blocking().unwrap(), all);
+        });
+    }
+}
+
 /// What `std::set_union` and its kin of C++ write, by walking along both.
 fn of_cpp(a: &[u32], b: &[u32], keeps: [bool; 3]) -> Vec<u32> {
     let [only_a, only_b, shared] = keeps;

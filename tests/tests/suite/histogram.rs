@@ -135,6 +135,34 @@ impl Bits for Vec<f32> {
 }
 
 #[test]
+fn channels_have_bins_of_their_own() {
+    for pixels in LENGTHS {
+        let x = mt19937(99, 3 * pixels);
+        let channel = |k: usize| x.iter().skip(k).step_by(3).copied();
+        let mut even = vec![0u32; 7 + 1000];
+        let mut ranges = [0u32; 5];
+        for v in channel(0) {
+            even[(u64::from(v) * 7 / u64::from(u32::MAX)).min(6) as usize] += u32::from(v != u32::MAX);
+            ranges[usize::from(v >= 1 << 31)] += u32::from(v < 3 << 30);
+        }
+        for v in channel(1) {
+            if (1 << 20..1 << 31).contains(&v) {
+                even[7 + (u64::from(v - (1 << 20)) * 1000 / ((1 << 31) - (1 << 20))) as usize] += 1;
+            }
+            ranges[2 + usize::from(v >= 100) + usize::from(v >= 1 << 31)] += 1;
+        }
+        each(|d| {
+            let x = d.upload(&x).unwrap();
+            let found = d.histogram_channels_even(&x, 3, &[(0, u32::MAX, 7), (1 << 20, 1 << 31, 1000)]).unwrap();
+            assert_eq!(found.read_blocking().unwrap(), even);
+            let edges = (Edges::new(d, &[0, 1 << 31, 3 << 30]).unwrap(), Edges::new(d, &[0, 100, 1 << 31, u32::MAX]).unwrap());
+            let found = d.histogram_channels_between(&x, 3, &[&edges.0, &edges.1]).unwrap();
+            assert_eq!(found.read_blocking().unwrap(), ranges);
+        });
+    }
+}
+
+#[test]
 fn bad_bins_are_refused_and_nothing_is_written() {
     each(|d| {
         let x = d.iota::<u32>(1000, 0, 1).unwrap();
@@ -154,6 +182,13 @@ fn bad_bins_are_refused_and_nothing_is_written() {
         invalid(Edges::from_buffer(d.upload(&[0.0f32, f32::NAN]).unwrap()).map(drop), "edge 1 is NaN");
         invalid(d.histogram_channels(&x, (4, 5), 0, 9, 3).map(drop), "5 active ones of 4");
         invalid(d.histogram_channels(&x, (3, 1), 0, 9, 3).map(drop), "no whole pixels of 3");
+        let two_edges = Edges::new(d, &[0u32, 9]).unwrap();
+        invalid(d.histogram_channels_even(&x, 4, &[]).map(drop), "0 active ones of 4");
+        invalid(d.histogram_channels_even(&x, 4, &[(0, 9, 3), (9, 9, 3)]).map(drop), "has to be below");
+        invalid(d.histogram_channels_between(&x, 3, &[&two_edges]).map(drop), "no whole pixels of 3");
+        invalid(d.histogram_channels_between(&x, 1, &[&two_edges; 2]).map(drop), "2 active ones of 1");
+        let many = d.histogram_channels_even(&x, 2, &[(0, 1 << 30, 1 << 20), (0, 9, 3)]);
+        assert!(matches!(many, Err(Error::TooLarge { what: "bins of all channels", requested: 1_048_579, .. })));
         let many = d.histogram_into(even(&x, 0, 1 << 21, (1 << 20) + 1), &out);
         assert!(matches!(many, Err(Error::TooLarge { requested: 1_048_577, limit: 1_048_576, .. })));
         let table = d.histogram((even(&x, 0, 2048, 2048), even(&x, 0, 1024, 1024)));

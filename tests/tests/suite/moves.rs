@@ -1,6 +1,6 @@
 //! Moves against figures from elsewhere, and what becomes of bad input.
 
-use crate::common::each;
+use crate::common::{each, mt19937};
 use isowarp::Error;
 use isowarp::prelude::*;
 
@@ -33,6 +33,66 @@ fn moves_are_their_formulas() {
         d.scatter_reduce_into(&x.slice(..5).unwrap(), &at, ScatterOp::Max, &out).unwrap();
         d.scatter_reduce_into(&x.slice(..5).unwrap(), &at, ScatterOp::Sum, &out).unwrap();
         assert_eq!(out.read_blocking().unwrap(), [100, 100, 8, 100, 100, 100, 100, 100, 100, 4]);
+    });
+}
+
+#[test]
+fn scattered_values_are_combined_in_their_order() {
+    // Maps of the line, a * t + b modulo 2^16, one behind the other: an operator that does not commute.
+    let behind = |x: u32, y: u32| ((x >> 16).wrapping_mul(y >> 16) << 16) | ((x & 0xFFFF).wrapping_mul(y >> 16).wrapping_add(y) & 0xFFFF);
+    let op = || {
+        Op::associative(1u32 << 16, |x: Expr<u32>, y: Expr<u32>| ((x >> 16) * (y >> 16)) << 16 | (((x & 0xFFFF) * (y >> 16) + y) & 0xFFFF))
+    };
+    for (n, targets) in [(0usize, 3u32), (1, 1), (257, 1), (5000, 300), (70_001, 9000)] {
+        let x = mt19937(5, n);
+        let at: Vec<u32> = mt19937(6, n).iter().map(|r| r % (targets + 2)).collect();
+        let before = mt19937(7, targets as usize);
+        let (mut added, mut fresh) = (before.clone(), vec![None; targets as usize]);
+        for (&x, &k) in x.iter().zip(&at).filter(|(_, k)| **k < targets) {
+            added[k as usize] = behind(added[k as usize], x);
+            fresh[k as usize] = Some(fresh[k as usize].map_or(x, |a| behind(a, x)));
+        }
+        let fresh: Vec<u32> = fresh.into_iter().map(|s| s.unwrap_or(1 << 16)).collect();
+        // Sums of floats are those of reductions of the sources, behind what was there.
+        let sources: Vec<f32> = x.iter().map(|&x| x as f32 / 1e5 - 20_000.0).collect();
+        each(|d| {
+            let (x, at_, out) = (d.upload(&x).unwrap(), d.upload(&at).unwrap(), d.upload(&before).unwrap());
+            d.scatter_combine_into(&x, &at_, op(), &out).unwrap();
+            assert_eq!(out.read_blocking().unwrap(), added);
+            assert_eq!(d.scatter_combine(&x, &at_, targets.into(), op()).unwrap().read_blocking().unwrap(), fresh);
+            let wide = d.cast::<u32, u64>(&at_).unwrap();
+            assert_eq!(d.scatter_combine(&x, &wide, targets.into(), op()).unwrap().read_blocking().unwrap(), fresh);
+            let out = d.upload(&before).unwrap();
+            d.scatter_combine_from_into((&at_, &x), |p| p, op(), &out).unwrap();
+            assert_eq!(out.read_blocking().unwrap(), added);
+            let sums = d.upload(&vec![0.1f32; targets as usize]).unwrap();
+            d.scatter_combine_into(&d.upload(&sources).unwrap(), &at_, Sum, &sums).unwrap();
+            for k in [0, targets / 2, targets - 1] {
+                let of: Vec<f32> = sources.iter().zip(&at).filter(|(_, a)| **a == k).map(|(x, _)| *x).collect();
+                let wanted =
+                    if of.is_empty() { 0.1 } else { 0.1 + d.reduce(&d.upload(&of).unwrap(), Sum).unwrap().read_blocking().unwrap() };
+                assert_eq!(sums.read_blocking().unwrap()[k as usize].to_bits(), wanted.to_bits(), "{k} of {targets}");
+            }
+        });
+    }
+}
+
+#[test]
+fn what_cannot_be_combined_is_refused_and_nothing_is_written() {
+    each(|d| {
+        let (x, out) = (d.iota(4, 1u32, 1).unwrap(), d.iota(4, 7u32, 0).unwrap());
+        let far = d.upload(&[0i32, -1, 1, 9]).unwrap();
+        let wrong = Error::IndexOutOfRange { pattern: "scatter_combine", position: 1, index: -1, limit: 4 };
+        assert_eq!(d.scatter_combine_checked_into(&x, &far, Product, &out).unwrap_err(), wrong);
+        let short = d.scatter_combine_into(&x.slice(..3).unwrap(), &far, Product, &out);
+        assert!(matches!(short, Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.scatter_combine_into(&x, &far, Sum, &x), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.scatter_combine_from_into(&x, |x| (x, x), Sum, &x), Err(Error::Aliasing { .. })));
+        assert_eq!((out.read_blocking().unwrap(), x.read_blocking().unwrap()), (vec![7; 4], vec![1, 2, 3, 4]));
+        // What names no element writes nothing.
+        d.scatter_combine_into(&x, &far, Product, &out).unwrap();
+        assert_eq!(out.read_blocking().unwrap(), [7, 21, 7, 7]);
+        d.scatter_combine_into(&x, &far, Product, &out.slice(..0).unwrap()).unwrap();
     });
 }
 

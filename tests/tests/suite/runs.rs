@@ -116,6 +116,15 @@ fn ends_of_segments_are_those_of_the_slices() {
         let (least, at) = d.segmented_min_with_index(&x_, &offsets_).unwrap();
         let greatest = d.segmented_argmax(&x_, &offsets_).unwrap().read_blocking().unwrap();
         let (least, at) = (least.read_blocking().unwrap(), at.read_blocking().unwrap());
+        let (ends, places, short) = (d.upload(&[9.0f32; 8]).unwrap(), d.upload(&[9u32; 8]).unwrap(), d.upload(&[9u32; 6]).unwrap());
+        d.segmented_min_with_index_into(&x_, &offsets_, (&ends, &places)).unwrap();
+        assert_eq!((ends.read_blocking().unwrap()[7], places.read_blocking().unwrap()), (9.0, [&at[..], &[9]].concat()));
+        d.segmented_argmax_into(&x_, &offsets_, &places).unwrap();
+        assert_eq!(places.read_blocking().unwrap(), [&greatest[..], &[9]].concat());
+        let no_room = d.segmented_argmin_into(&x_, &offsets_, &short);
+        assert!(matches!(no_room, Err(Error::BufferTooSmall { required: 7, available: 6, .. })));
+        assert!(matches!(d.segmented_argmin_into(&x_, &offsets_, &offsets_), Err(Error::Aliasing { .. })));
+        assert_eq!(short.read_blocking().unwrap(), [9; 6]);
         for (k, b) in offsets.windows(2).enumerate() {
             let segment: Vec<(f32, u32)> = (b[0]..b[1]).map(|i| (x[i as usize], i)).collect();
             let low = segment.iter().min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))).copied().unwrap_or((f32::INFINITY, u32::MAX));

@@ -89,6 +89,15 @@ fn combined() -> Vec<Case> {
     ]
 }
 
+/// Elements read and written of as many as are a power of two, which Morton order asks for.
+const OF_POWER: fn(u64) -> u64 = |n| 8 << n.max(1).ilog2();
+
+/// As many elements, and two sides of an array of them.
+fn sides(n: u64) -> (u64, [u64; 2]) {
+    let bits = n.max(1).ilog2();
+    (1 << bits, [1 << (bits / 2), 1 << (bits - bits / 2)])
+}
+
 fn moved() -> Vec<Case> {
     vec![
         other("gather", THREE, |d, h| {
@@ -103,6 +112,20 @@ fn moved() -> Vec<Case> {
             let side = h.side().into();
             into(d, h.floats(), h.n, move |d, x, y| d.transpose_into(x, side, side, y))
         })),
+        other("layout", TWO, |d, h| {
+            // Planes of four channels become pixels.
+            let channels = if h.n.is_multiple_of(4) { 4 } else { 1 };
+            let sizes = [1, channels, 1, h.n / channels];
+            into(d, h.floats(), h.n, move |d, x, y| d.convert_layout_into(x, sizes, ImageLayout::Nchw, ImageLayout::Nhwc, y))
+        }),
+        other("to-morton", OF_POWER, |d, h| {
+            let (n, shape) = sides(h.n);
+            into(d, &h.floats()[..n as usize], n, move |d, x, y| d.to_morton_into(x, &shape, y))
+        }),
+        other("from-morton", OF_POWER, |d, h| {
+            let (n, shape) = sides(h.n);
+            into(d, &h.floats()[..n as usize], n, move |d, x, y| d.from_morton_into(x, &shape, y))
+        }),
         other("reverse", TWO, |d, h| into(d, h.floats(), h.n, Move::reverse_into)),
         other("rotate", TWO, |d, h| {
             let by = h.n as i64 / 3;

@@ -26,6 +26,9 @@ impl Pattern {
             Self::Gather => "gather",
             Self::Scatter => "scatter",
             Self::Transpose => "transpose",
+            Self::Layout => "layout",
+            Self::ToMorton => "to-morton",
+            Self::FromMorton => "from-morton",
             Self::Reverse => "reverse",
             Self::Rotate => "rotate",
             Self::Sort => "sort",
@@ -59,15 +62,18 @@ impl Pattern {
     }
 
     /// The least and the greatest number of inputs.
-    fn inputs(self, by_key: bool) -> (usize, usize) {
+    fn inputs(self, by_key: bool, channels: bool) -> (usize, usize) {
         match self {
             // Keys, and the values that travel with them.
             Self::Merge if by_key => (4, 4),
+            Self::SegmentedSort if by_key => (3, 3),
             _ if by_key => (2, 2),
             Self::Generate => (0, 0),
             Self::Scatter | Self::CoRanks => (3, 3),
             Self::Dot | Self::Gather | Self::ReduceByKey | Self::RleDecode => (2, 2),
             p if p.takes_sorted() || p.takes_offsets() => (2, 2),
+            // Each a dimension.
+            Self::Histogram if !channels => (1, 3),
             Self::Zip => (2, 4),
             p if p.asks() || p.keeps() => (1, 4),
             _ => (1, 1),
@@ -108,7 +114,7 @@ impl Pattern {
 
     /// Whether values may travel with its elements, or be combined by them.
     fn takes_values(self) -> bool {
-        matches!(self, Self::Sort | Self::Topk | Self::Merge | Self::Unique | Self::Scan)
+        matches!(self, Self::Sort | Self::SegmentedSort | Self::Topk | Self::Merge | Self::Unique | Self::Scan)
     }
 
     /// Whether it takes a condition.
@@ -169,17 +175,19 @@ pub(crate) fn check(args: &RunArgs) -> Result {
         (args.count.is_some() && p != Pattern::Partition, "--count", "partition"),
         (args.axes.is_some() && p != Pattern::Transpose, "--axes", "transpose"),
         (args.bits.is_some() && !p.takes_bits(), "--bits", "sort, argsort, topk and is-sorted"),
-        (args.by_key && !p.takes_values(), "--by-key", "sort, topk, merge, unique and scan"),
+        (args.by_key && !p.takes_values(), "--by-key", "sort, segmented-sort, topk, merge, unique and scan"),
         (
             args.keys_out.is_some() && p != Pattern::ReduceByKey && (p == Pattern::Scan || !p.takes_values()),
             "--keys-out",
-            "reduce-by-key, sort, topk, merge and unique",
+            "reduce-by-key, sort, segmented-sort, topk, merge and unique",
         ),
         (
-            (args.bins.is_some() || args.range.is_some() || args.edges.is_some() || args.weights.is_some()) && p != Pattern::Histogram,
+            (args.bins.is_some() || args.range.is_some() || !args.edges.is_empty() || args.weights.is_some()) && p != Pattern::Histogram,
             "--bins, --range, --edges and --weights",
             "histogram",
         ),
+        (args.channels.is_some() && p != Pattern::Histogram, "--channels", "histogram"),
+        ((args.from.is_some() || args.to.is_some()) && p != Pattern::Layout, "--from and --to", "layout"),
         (args.exclusive && !matches!(p, Pattern::Scan | Pattern::SegmentedScan), "--exclusive", "scan and segmented-scan"),
         (
             args.descending && !p.sorts() && !p.takes_sorted() && p != Pattern::IsSorted,
@@ -189,7 +197,8 @@ pub(crate) fn check(args: &RunArgs) -> Result {
         (args.side.is_some() && !matches!(p, Pattern::Search | Pattern::AdjacentDifference), "--side", "search and adjacent-difference"),
         (args.variant.is_some() && !line && p != Pattern::Sort, "--variant", "reduce, scan and sort"),
         (args.ord.is_some() && p != Pattern::Norm, "--ord", "norm"),
-        ((args.n.is_some() || args.shape.is_some()) && p != Pattern::Generate, "--n and --shape", "generate"),
+        (args.n.is_some() && p != Pattern::Generate, "--n", "generate"),
+        (args.shape.is_some() && !matches!(p, Pattern::Generate | Pattern::FromMorton), "--shape", "generate and from-morton"),
         (args.dtype.is_some() && !p.is_map(), "--dtype", "map, zip and generate"),
         (args.chunk_size.is_some() && !chunks::may_take(p), "--chunk-size", "sort, argsort and histogram"),
         (args.temp_dir.is_some() && (p == Pattern::Histogram || !chunks::may_take(p)), "--temp-dir", "sort and argsort"),
@@ -239,7 +248,7 @@ pub(crate) fn check(args: &RunArgs) -> Result {
     if args.variant.is_some() && args.axis.is_some() {
         return Err(Failure::usage("--variant is for a whole array, not for lines along --axis", "leave one of the two out"));
     }
-    let (least, most) = p.inputs(args.by_key);
+    let (least, most) = p.inputs(args.by_key, args.channels.is_some());
     let found = args.inputs.len();
     if found < least || found > most {
         let wanted = match (least, most) {
@@ -259,8 +268,14 @@ pub(crate) fn check(args: &RunArgs) -> Result {
             "add one, such as --op \"2*x + 1\"; `isowarp run --help` lists the functions",
         ));
     }
-    if p == Pattern::Histogram && args.edges.is_none() && (args.bins.is_none() || args.range.as_ref().is_none_or(|r| r.len() != 2)) {
-        return Err(Failure::usage("histogram needs --bins and --range, or --edges", "add them, such as --bins 256 --range 0,256"));
+    if p == Pattern::Histogram {
+        check_bins(args)?;
+    }
+    if p == Pattern::Layout && (args.from.is_none() || args.to.is_none()) {
+        return Err(Failure::usage("layout needs --from and --to, two layouts", "add them, such as --from nchw --to nhwc"));
+    }
+    if p == Pattern::FromMorton && args.shape.is_none() {
+        return Err(Failure::usage("from-morton needs --shape, that of the array", "add one, such as --shape 4,8"));
     }
     if p.has_groups() && args.width.is_none_or(|w| w == 0) {
         return Err(Failure::usage(format!("{name} needs --width, the elements of a group"), "add one above 0, such as --width 32"));
@@ -285,6 +300,40 @@ pub(crate) fn check(args: &RunArgs) -> Result {
     }
     if p == Pattern::Generate && (args.n.is_some() == args.shape.is_some() || args.dtype.is_none()) {
         return Err(Failure::usage("generate needs either --n or --shape, and --dtype", "add them, such as --n 1000 --dtype f32"));
+    }
+    Ok(())
+}
+
+/// Bins of a histogram's arrays, or of its channels.
+fn check_bins(args: &RunArgs) -> Result {
+    let (bins, range) = (args.bins.as_ref().map_or(0, Vec::len), args.range.as_ref().map_or(0, Vec::len));
+    let edges = args.edges.len();
+    if edges == 0 && (bins == 0 || range == 0) {
+        return Err(Failure::usage("histogram needs --bins and --range, or --edges", "add them, such as --bins 256 --range 0,256"));
+    }
+    let Some(channels) = args.channels else {
+        let arrays = args.inputs.len();
+        let fit = if edges == 0 { bins == arrays && range == 2 * arrays } else { edges == arrays };
+        if fit {
+            return Ok(());
+        }
+        let found = if edges == 0 { format!("{bins} of --bins and {range} of --range") } else { format!("{edges} of --edges") };
+        let message =
+            format!("histogram takes one of --bins and two of --range, or one of --edges, for each of {arrays} arrays, not {found}");
+        return Err(Failure::usage(message, "say them in the order of --in, such as --bins 16,8 --range 0,1,-5,5"));
+    };
+    if args.weights.is_some() {
+        return Err(Failure::usage("--weights is for a histogram without --channels", "leave one of the two out"));
+    }
+    if args.chunk_size.is_some() {
+        return Err(Failure::usage("--chunk-size is for a histogram without --channels", "leave one of the two out"));
+    }
+    let named = bins.max(range / 2).max(edges);
+    // What is said once is said of all channels.
+    let each = |n: usize| n <= 1 || n == named;
+    if !range.is_multiple_of(2) || !each(bins) || !each(range / 2) || named > channels as usize {
+        let message = format!("{bins} of --bins, {range} of --range and {edges} of --edges do not fit {channels} channels");
+        return Err(Failure::usage(message, "say bins and bounds once for all channels, or for each of the first ones"));
     }
     Ok(())
 }

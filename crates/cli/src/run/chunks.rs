@@ -32,7 +32,8 @@ const KEYS: u64 = u32::MAX as u64;
 fn possible(device: &Device, work: &Work) -> bool {
     match work {
         Work::SortBy(before) | Work::ArgsortBy(before) | Work::SortPairsBy(before) => Order::Own(before).is_exact(device),
-        work => matches!(work, Work::Sort { .. } | Work::Argsort { .. } | Work::SortPairs { .. } | Work::Histogram { .. }),
+        Work::Histogram(of) => of.channels.is_none(),
+        work => matches!(work, Work::Sort { .. } | Work::Argsort { .. } | Work::SortPairs { .. }),
     }
 }
 
@@ -61,8 +62,10 @@ fn most(device: &Device, plan: &Plan, inputs: &[Array]) -> u64 {
     // Some devices sort narrow keys as words.
     let word = size.max(4);
     // Values that travel with the keys; narrow ones are fetched by indices.
-    let values = match plan.work {
+    let values = match &plan.work {
         Work::SortPairs { .. } | Work::SortPairsBy(_) => inputs.get(1).map_or(0, |a| a.dtype.size_bytes()),
+        // Samples of other dimensions.
+        Work::Histogram(of) => inputs.iter().take(of.arrays).skip(1).map(|a| a.dtype.size_bytes()).sum(),
         _ => 0,
     };
     let (on_device, in_one, limit) = match plan.work {
@@ -71,7 +74,7 @@ fn most(device: &Device, plan: &Plan, inputs: &[Array]) -> u64 {
         Work::Argsort { .. } | Work::ArgsortBy(_) => (2 * size + 2 * word + 12, word, KEYS),
         Work::SortPairs { .. } | Work::SortPairsBy(_) => (2 * size + 2 * word + 12 + 4 * values, word.max(values), KEYS),
         // Samples, and weights of at most eight bytes, which may be converted.
-        _ => (size + if inputs.len() > 1 { 16 } else { 0 }, size, u64::MAX),
+        _ => (size + values + if inputs.len() > 1 { 16 } else { 0 }, size.max(values), u64::MAX),
     };
     let caps = device.caps();
     let memory = if caps.memory_bytes == 0 { UNKNOWN } else { caps.memory_bytes };
@@ -209,7 +212,7 @@ mod tests {
         let before = || isowarp::expression::parse("x < y", &[Ty::F32, Ty::F32], None, Some(Ty::Bool)).expect("an order");
         let sorts = [Work::Sort { n: 9, by: by() }, Work::Argsort { n: 9, by: by() }, Work::SortBy(before()), Work::ArgsortBy(before())];
         let sorts = sorts.into_iter().chain([Work::SortPairs { n: 9, by: by() }, Work::SortPairsBy(before())]);
-        for work in sorts.chain([Work::Histogram { bins: None, weighted: false }]) {
+        for work in sorts.chain([Work::Histogram(super::super::plan::Counted::default())]) {
             assert!(possible(&device, &work));
             let plan = plan(work);
             assert!(most(&device, &plan, &of(1)) >= 1000);

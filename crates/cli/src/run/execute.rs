@@ -1,12 +1,12 @@
 //! A plan on a device.
 
-use super::plan::{Plan, Question, Work};
+use super::plan::{Counted, Plan, Question, Work};
 use crate::failure::Result;
 use crate::npy::Array;
 use isowarp::Device;
 use isowarp::backend::Backend as _;
 use isowarp::buffer::Memory as _;
-use isowarp::dynamic::{self, DynBins, DynBuffer};
+use isowarp::dynamic::{self, DynBuffer};
 use isowarp::element::DType;
 use isowarp::patterns::Selected;
 
@@ -59,7 +59,10 @@ pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result
         (Work::Mean, &[x]) => dynamic::mean(device, x)?,
         (Work::Gather, &[x, at]) => dynamic::gather(device, x, at)?,
         (Work::Scatter(op), &[x, at, target]) => dynamic::scatter(device, x, at, *op, target)?,
+        (Work::ScatterCombine(op), &[x, at, target]) => dynamic::scatter_combine(device, x, at, op, target)?,
         (Work::Transpose(shape, order), &[x]) => dynamic::permute_axes(device, x, shape, order)?,
+        (Work::ToMorton(shape), &[x]) => dynamic::to_morton(device, x, shape)?,
+        (Work::FromMorton(shape), &[x]) => dynamic::from_morton(device, x, shape)?,
         (Work::Reverse, &[x]) => dynamic::reverse(device, x)?,
         (Work::Rotate(by), &[x]) => dynamic::rotate(device, x, *by)?,
         (Work::Sort { n, by }, &[x]) => dynamic::sort(device, x, *n, by.clone())?,
@@ -128,14 +131,11 @@ pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result
         (Work::SegmentedArgmax, &[x, offsets]) => dynamic::segmented_argmax(device, x, offsets)?,
         (Work::SegmentedScan { op, exclusive }, &[x, offsets]) => dynamic::segmented_scan(device, x, offsets, op, *exclusive)?,
         (Work::SegmentedSort { order, indices }, &[x, offsets]) => dynamic::segmented_sort(device, x, offsets, *order, *indices)?,
+        (Work::SegmentedSortPairs(order), &[keys, values, offsets]) => {
+            return keyed(dynamic::segmented_sort_pairs(device, (keys, values), offsets, *order)?);
+        }
         (Work::AdjacentDifference { right }, &[x]) => dynamic::adjacent_difference(device, x, *right)?,
-        (Work::Histogram { bins: Some((lower, upper, bins)), .. }, &[x, ref weights @ ..]) => {
-            dynamic::histogram(device, x, DynBins::Even { lower, upper, bins: *bins }, weights.first().copied())?
-        }
-        (Work::Histogram { bins: None, weighted: true }, &[x, weights, edges]) => {
-            dynamic::histogram(device, x, DynBins::Edges(edges), Some(weights))?
-        }
-        (Work::Histogram { bins: None, .. }, &[x, edges]) => dynamic::histogram(device, x, DynBins::Edges(edges), None)?,
+        (Work::Histogram(of), all) => histogram(device, of, all)?,
         (Work::Ballot(holds, width), &[x]) => dynamic::group_ballot(device, x, *width, holds)?,
         (Work::Match(width), &[x]) => {
             let (first, count) = dynamic::group_match(device, x, *width)?;
@@ -148,6 +148,17 @@ pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result
         (_, inputs) => return Err(crate::failure::Failure::defect(format!("{} inputs do not fit {}", inputs.len(), plan.name))),
     };
     Ok((result, Vec::new()))
+}
+
+/// Arrays, and weights and edges behind them.
+fn histogram(device: &Device, of: &Counted, all: &[&Buffer]) -> isowarp::Result<Buffer> {
+    let (samples, rest) = all.split_at(of.arrays.min(all.len()));
+    let (weights, edges) = rest.split_at(usize::from(of.weighted).min(rest.len()));
+    let bins = of.bins(edges);
+    match (of.channels, samples) {
+        (Some((channels, _)), &[x]) => dynamic::histogram_channels(device, x, channels, &bins),
+        _ => dynamic::histogram_joint(device, samples, &bins, weights.first().copied()),
+    }
 }
 
 /// The same once more, for a measurement: into the result where the pattern can.

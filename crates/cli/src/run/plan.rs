@@ -1,18 +1,20 @@
 //! From arguments to what is to be computed, checked as far as it can be without a device.
 
 mod condition;
+mod histogram;
 mod order;
 
-use crate::args::{Ord, Pattern, RunArgs, Side};
+use crate::args::{LayoutArg, Ord, Pattern, RunArgs, Side};
 use crate::failure::{Failure, Result};
 use crate::npy::Array;
 pub(crate) use condition::Question;
 use condition::{asked, condition, selected};
+pub(crate) use histogram::Counted;
 use isowarp::dynamic::{Norm, Operator, SetOp};
 use isowarp::element::{DType, Ty};
 use isowarp::expression;
 use isowarp::ir::Func;
-use isowarp::patterns::{ReduceVariant, ScanVariant, ScatterOp, SearchKind, SortBy, SortOrder, SortVariant};
+use isowarp::patterns::{ImageLayout, ReduceVariant, ScanVariant, ScatterOp, SearchKind, SortBy, SortOrder, SortVariant};
 use order::{by, carried, of_sorted, order, own_order, sort, top_k};
 
 /// What is to be computed.
@@ -58,8 +60,13 @@ pub(crate) enum Work {
     Mean,
     Gather,
     Scatter(ScatterOp),
+    /// By an operator that is combined in the order of the sources.
+    ScatterCombine(Operator),
     /// Of an array of this shape, its axes in this order.
     Transpose(Vec<u64>, Vec<usize>),
+    /// Of an array of this shape, and back.
+    ToMorton(Vec<u64>),
+    FromMorton(Vec<u64>),
     Reverse,
     Rotate(i64),
     /// Rows of so many elements.
@@ -134,14 +141,12 @@ pub(crate) enum Work {
         order: SortOrder,
         indices: bool,
     },
+    /// Of keys, values and offsets.
+    SegmentedSortPairs(SortOrder),
     AdjacentDifference {
         right: bool,
     },
-    /// Even bins between two bounds, or those between edges, the last input; weights are the one before.
-    Histogram {
-        bins: Option<(String, String, u32)>,
-        weighted: bool,
-    },
+    Histogram(Counted),
     Ballot(Func, u64),
     Match(u64),
     Tickets,
@@ -153,7 +158,7 @@ impl Work {
         let selects = matches!(self, Self::Select { .. } | Self::Find(_) | Self::Unique | Self::UniqueByKey);
         let selects = selects || matches!(self, Self::Sets(..) | Self::SetsBy(..));
         let selects = selects || matches!(self, Self::Runs | Self::RunsBack | Self::SegmentedArgmin | Self::SegmentedArgmax);
-        selects || matches!(self, Self::ReduceByKey(_) | Self::SegmentedReduce(_) | Self::Histogram { .. } | Self::Ballot(..))
+        selects || matches!(self, Self::ReduceByKey(_) | Self::SegmentedReduce(_) | Self::Ballot(..))
     }
 }
 
@@ -170,7 +175,8 @@ impl Plan {
             Pattern::Map | Pattern::Zip | Pattern::Generate => map(args, inputs),
             Pattern::Reduce => reduce(args, inputs),
             Pattern::Scan => scan(args, inputs),
-            Pattern::Gather | Pattern::Scatter | Pattern::Transpose | Pattern::Reverse | Pattern::Rotate => moved(args, inputs),
+            Pattern::Gather | Pattern::Scatter | Pattern::Reverse | Pattern::Rotate => moved(args, inputs),
+            Pattern::Transpose | Pattern::Layout | Pattern::ToMorton | Pattern::FromMorton => moved(args, inputs),
             Pattern::Sort | Pattern::Argsort => sort(args, inputs),
             Pattern::Topk => top_k(args, inputs),
             Pattern::Merge | Pattern::CoRanks | Pattern::Search => of_sorted(args, inputs),
@@ -204,13 +210,7 @@ impl Plan {
                 let work = Work::AdjacentDifference { right: args.side == Some(Side::Right) };
                 first(inputs).map(|x| Self { name, work, shape: vec![x.len()], boolean: x.boolean })
             }
-            Pattern::Histogram => {
-                let bins = match (args.range.as_deref(), args.bins) {
-                    (Some([lower, upper]), Some(bins)) => Some((lower.clone(), upper.clone(), bins)),
-                    _ => None,
-                };
-                one(Work::Histogram { bins, weighted: args.weights.is_some() })
-            }
+            Pattern::Histogram => histogram::histogram(args, inputs),
             Pattern::Argmin => one(Work::Argmin),
             Pattern::Argmax => one(Work::Argmax),
             Pattern::Dot => one(Work::Dot),
@@ -251,29 +251,41 @@ fn moved(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let input = first(inputs)?;
     let (work, of) = match args.pattern {
         Pattern::Gather => (Work::Gather, inputs.get(1).unwrap_or(input)),
-        Pattern::Scatter => {
-            let text = args.op.as_deref().unwrap_or("store");
-            let known = [ScatterOp::Store].into_iter().chain(ScatterOp::COMBINING);
-            let op = known.clone().find(|op| op.name() == text).ok_or_else(|| {
-                let names: Vec<&str> = known.map(ScatterOp::name).collect();
-                Failure::usage(
-                    format!("unknown operator `{text}` of scatter; known: {}", names.join(", ")),
-                    "use a known one, or leave --op out to store",
-                )
-            })?;
-            (Work::Scatter(op), inputs.get(2).unwrap_or(input))
-        }
+        Pattern::Scatter => (scatter(args, input)?, inputs.get(2).unwrap_or(input)),
         Pattern::Transpose => (Work::Transpose(input.shape.clone(), axes(args, &input.shape)?), input),
+        Pattern::Layout => (Work::Transpose(input.shape.clone(), layout(args, &input.shape)?), input),
+        Pattern::ToMorton => (Work::ToMorton(input.shape.clone()), input),
+        Pattern::FromMorton => (Work::FromMorton(args.shape.clone().unwrap_or_default()), input),
         Pattern::Rotate => (Work::Rotate(args.by.unwrap_or(0)), input),
         _ => (Work::Reverse, input),
     };
-    let mut shape = of.shape.clone();
-    if let Work::Transpose(of, order) = &work {
-        shape = order.iter().map(|&a| of[a]).collect();
-    }
+    let shape = match &work {
+        Work::Transpose(of, order) => order.iter().map(|&a| of[a]).collect(),
+        Work::ToMorton(_) => vec![input.len()],
+        Work::FromMorton(shape) => shape.clone(),
+        _ => of.shape.clone(),
+    };
     // Truth values stay what they are.
     let boolean = if args.pattern == Pattern::Scatter { of.boolean } else { input.boolean };
     Ok(Plan { name: args.pattern.name(), work, shape, boolean })
+}
+
+/// What sources of a scatter do to what is there: by a name, or an expression of x and y.
+fn scatter(args: &RunArgs, values: &Array) -> Result<Work> {
+    let text = args.op.as_deref().unwrap_or("store").trim();
+    let known = [ScatterOp::Store].into_iter().chain(ScatterOp::COMBINING);
+    if let Some(op) = known.clone().find(|op| op.name() == text) {
+        return Ok(Work::Scatter(op));
+    }
+    let is_name = text.chars().all(|c| c.is_alphanumeric() || c == '_') && !matches!(text, "x" | "y" | "product" | "prod");
+    if is_name {
+        let names: Vec<&str> = known.map(ScatterOp::name).chain(["product"]).collect();
+        return Err(Failure::usage(
+            format!("unknown operator `{text}` of scatter; known: {}", names.join(", ")),
+            "use a known one or an expression of x and y, or leave --op out to store",
+        ));
+    }
+    checked(args, values).map(Work::ScatterCombine)
 }
 
 fn operator(args: &RunArgs) -> Result<Operator> {
@@ -344,6 +356,10 @@ fn segments(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
                 Work::SegmentedScan { op, exclusive: args.exclusive }
             }
         }
+        Pattern::SegmentedSort if args.by_key => {
+            boolean = carried(args, inputs)?.boolean;
+            Work::SegmentedSortPairs(order(args))
+        }
         _ => {
             let indices = args.pattern == Pattern::SegmentedArgsort;
             boolean &= !indices;
@@ -386,6 +402,22 @@ fn axes(args: &RunArgs, shape: &[u64]) -> Result<Vec<usize>> {
     let text = named.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
     let message = format!("--axes {text} does not name every axis of an array of shape {} once", crate::npy::shape_text(shape));
     Err(Failure::usage(message, "name all of them in the order that they get, such as --axes 1,0"))
+}
+
+/// The axes of images in the order that another layout has them.
+fn layout(args: &RunArgs, shape: &[u64]) -> Result<Vec<usize>> {
+    if shape.len() != 4 {
+        let message =
+            format!("layouts are of batches of images, with four axes, not of an array of shape {}", crate::npy::shape_text(shape));
+        return Err(Failure::usage(message, "name an array of four axes, or use `isowarp run transpose --axes`"));
+    }
+    let axes = |layout: Option<LayoutArg>| match layout {
+        Some(LayoutArg::Nhwc) => ImageLayout::Nhwc.axes(),
+        Some(LayoutArg::Chwn) => ImageLayout::Chwn.axes(),
+        Some(LayoutArg::Nchw) | None => ImageLayout::Nchw.axes(),
+    };
+    let from = axes(args.from);
+    Ok(axes(args.to).iter().filter_map(|a| from.iter().position(|b| a == b)).collect())
 }
 
 /// An element type by Rust's or NumPy's name.

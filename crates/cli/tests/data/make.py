@@ -11,6 +11,7 @@ import numpy as np
 
 import pairs
 import questions
+import shapes
 
 rng = np.random.default_rng(20240607)
 cases = []
@@ -396,6 +397,7 @@ case("adjacent_empty", ["adjacent-difference", "--in", "empty.npy"], np.zeros(0,
 
 pairs.write(save, shared_case, x)
 questions.write(save, shared_case, x)
+shapes.write(save, shared_case, cuts)
 
 # The textbooks' sorts: of more keys than a tile of theirs has, and of as many as one row of a table.
 rng = np.random.default_rng(20240608)

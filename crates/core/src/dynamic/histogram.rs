@@ -2,10 +2,10 @@
 
 use super::{DynBuffer, cast, with_dtype};
 use crate::backend::{Backend, Run};
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, Memory as _};
 use crate::element::{DType, Element, Ty};
 use crate::error::{Error, Result};
-use crate::patterns::{Bins, Edges, HistogramTask, HistogramTotal as Total, MapTask, Sample, between, even};
+use crate::patterns::{Bins, Edges, Histogram, HistogramTask, HistogramTotal as Total, MapTask, Sample, between, even};
 
 /// What bins there are.
 #[derive(Clone, Copy, Debug)]
@@ -34,9 +34,73 @@ pub fn histogram<B: Run<HistogramTask> + Run<MapTask>>(
     bins: DynBins<'_, B>,
     weights: Option<&DynBuffer<B>>,
 ) -> Result<DynBuffer<B>> {
-    let mut total = HistogramTotal::new(device, x.dtype, bins, x.len, weights.map(DynBuffer::dtype))?;
+    let mut total = HistogramTotal::new(device, &[x.dtype], &[bins], x.len, weights.map(DynBuffer::dtype))?;
+    total.add(&[x], weights)?;
+    total.result()
+}
+
+/// The same of one to three arrays of one length, each with bins of its own: an array of as many dimensions, row-major, as tuples of
+/// [`Bins`] have it.
+///
+/// # Errors
+/// As [`histogram`]; [`Error::InvalidArgument`] for no array, more than three, and bins of fewer or more of them.
+pub fn histogram_joint<B: Run<HistogramTask> + Run<MapTask>>(
+    device: &B,
+    x: &[&DynBuffer<B>],
+    bins: &[DynBins<'_, B>],
+    weights: Option<&DynBuffer<B>>,
+) -> Result<DynBuffer<B>> {
+    let types: Vec<DType> = x.iter().map(|x| x.dtype).collect();
+    let mut total = HistogramTotal::new(device, &types, bins, x.first().map_or(0, |x| x.len), weights.map(DynBuffer::dtype))?;
     total.add(x, weights)?;
     total.result()
+}
+
+/// Interleaved samples counted by channel, `channels` to a pixel: those of the first channel by the first bins, and so on, one channel's counts
+/// behind another's (`u32`, or `u64` where a channel has more than 2^32 - 1 samples). Bins are all even or all between edges.
+///
+/// # Errors
+/// As [`Histogram::histogram_channels_even`] and [`Histogram::histogram_channels_between`]; [`Error::InvalidArgument`] for bins of both kinds,
+/// and as [`histogram`].
+pub fn histogram_channels<B: Run<HistogramTask> + Run<MapTask>>(
+    device: &B,
+    x: &DynBuffer<B>,
+    channels: u32,
+    bins: &[DynBins<'_, B>],
+) -> Result<DynBuffer<B>> {
+    let many = x.len.checked_div(channels.into()).unwrap_or(0) > u64::from(u32::MAX);
+    macro_rules! counted {
+        ($count:expr, $into:ident, $x:expr, $of:expr) => {
+            if many {
+                let out = device.buffer::<u64>($count)?;
+                device.$into($x, channels, $of, &out)?;
+                Ok(out.into())
+            } else {
+                let out = device.buffer::<u32>($count)?;
+                device.$into($x, channels, $of, &out)?;
+                Ok(out.into())
+            }
+        };
+    }
+    with_dtype!(x.dtype, T => {
+        let x = x.typed::<T>()?;
+        let (mut evens, mut edges) = (Vec::new(), Vec::new());
+        for bins in bins {
+            match *bins {
+                DynBins::Even { lower, upper, bins } => evens.push((bound(lower, T::DTYPE)?, bound(upper, T::DTYPE)?, bins)),
+                DynBins::Edges(of) => edges.push(Edges::from_buffer(of.typed::<T>()?)?),
+            }
+        }
+        if !evens.is_empty() && !edges.is_empty() {
+            return Err(Error::InvalidArgument { what: "bins", reason: "even ones and ones between edges have kernels of their own".to_owned() });
+        }
+        if edges.is_empty() {
+            counted!(evens.iter().map(|e| u64::from(e.2)).sum(), histogram_channels_even_into, &x, &evens)
+        } else {
+            let of: Vec<_> = edges.iter().collect();
+            counted!(edges.iter().map(|e| e.buffer().len() - 1).sum(), histogram_channels_between_into, &x, &of)
+        }
+    })
 }
 
 /// Calls `f` with the bins of these samples.
@@ -54,6 +118,27 @@ where
     }
 }
 
+/// Calls `f` with the joint bins of these arrays, behind those that were found before.
+fn with_all<B: Backend>(
+    x: &[&DynBuffer<B>],
+    bins: &[DynBins<'_, B>],
+    found: &[&dyn Bins<B>],
+    f: &mut dyn FnMut(&dyn Bins<B>) -> Result<()>,
+) -> Result<()> {
+    match (x, bins, found) {
+        ([x, rest @ ..], [of, bins @ ..], _) => with_dtype!(x.dtype, T => {
+            with_bins(&x.typed::<T>()?, of, |one| with_all(rest, bins, &[found, &[one]].concat(), f))
+        }),
+        ([], [], &[a]) => f(a),
+        ([], [], &[a, b]) => f(&(a, b)),
+        ([], [], &[a, b, c]) => f(&(a, b, c)),
+        _ => {
+            let reason = format!("there are {} of {} arrays; one to three have one each", found.len() + bins.len(), found.len() + x.len());
+            Err(Error::InvalidArgument { what: "bins", reason })
+        }
+    }
+}
+
 fn bound<T: std::str::FromStr>(text: &str, dtype: DType) -> Result<T> {
     let wrong = |_| Error::InvalidArgument { what: "bounds", reason: format!("`{text}` is no bound of {dtype} samples") };
     text.trim().parse().map_err(wrong)
@@ -63,7 +148,7 @@ fn bound<T: std::str::FromStr>(text: &str, dtype: DType) -> Result<T> {
 #[derive(Debug)]
 pub struct HistogramTotal<'a, B: Backend> {
     device: B,
-    bins: DynBins<'a, B>,
+    bins: Vec<DynBins<'a, B>>,
     cells: Cells<B>,
 }
 
@@ -95,13 +180,18 @@ macro_rules! each {
 }
 
 impl<'a, B: Run<HistogramTask> + Run<MapTask>> HistogramTotal<'a, B> {
-    /// Of `samples` samples of type `dtype` in all, counted or with weights of a type: nothing yet.
+    /// Of `samples` samples in all, of these types of one to three arrays with bins of their own, counted or with weights of a type: nothing
+    /// yet.
     ///
     /// # Errors
-    /// As [`histogram`].
-    pub fn new(device: &B, dtype: DType, bins: DynBins<'a, B>, samples: u64, weights: Option<DType>) -> Result<Self> {
-        let nothing = DynBuffer::new(device, dtype, 0)?;
-        let count = with_dtype!(dtype, T => with_bins(&nothing.typed::<T>()?, &bins, |bins| bins.bins()))?;
+    /// As [`histogram_joint`].
+    pub fn new(device: &B, types: &[DType], bins: &[DynBins<'a, B>], samples: u64, weights: Option<DType>) -> Result<Self> {
+        let nothing = types.iter().map(|&dtype| DynBuffer::new(device, dtype, 0)).collect::<Result<Vec<_>>>()?;
+        let mut count = 0;
+        with_all(&nothing.iter().collect::<Vec<_>>(), bins, &[], &mut |bins| {
+            count = bins.bins()?;
+            Ok(())
+        })?;
         let cells = match weights.map(DType::ty) {
             None if samples > u64::from(u32::MAX) => Cells::Many(Total::counts(device, count)?),
             None => Cells::Few(Total::counts(device, count)?),
@@ -112,19 +202,19 @@ impl<'a, B: Run<HistogramTask> + Run<MapTask>> HistogramTotal<'a, B> {
             Some(Ty::F32) => Cells::F32(Total::sums(device, count)?),
             Some(Ty::F64) => Cells::F64(Total::sums(device, count)?),
         };
-        Ok(Self { device: device.clone(), bins, cells })
+        Ok(Self { device: device.clone(), bins: bins.to_vec(), cells })
     }
 
-    /// Adds samples, and their weights where there are any.
+    /// Adds samples, of each array as many, and their weights where there are any.
     ///
     /// # Errors
-    /// As [`histogram`] and [`crate::patterns::HistogramTotal::add`].
-    pub fn add(&mut self, x: &DynBuffer<B>, weights: Option<&DynBuffer<B>>) -> Result<()> {
+    /// As [`histogram_joint`] and [`crate::patterns::HistogramTotal::add`].
+    pub fn add(&mut self, x: &[&DynBuffer<B>], weights: Option<&DynBuffer<B>>) -> Result<()> {
         let weights = weights.map(|w| cast(&self.device, w, w.dtype.ty().dtype())).transpose()?;
         let missing = || Error::InvalidArgument { what: "weights", reason: "there are none".to_owned() };
         let weights = || weights.as_ref().ok_or_else(missing);
         let cells = &mut self.cells;
-        with_dtype!(x.dtype, T => with_bins(&x.typed::<T>()?, &self.bins, |bins| match cells {
+        with_all(x, &self.bins, &[], &mut |bins| match cells {
             Cells::Few(total) => total.add(bins),
             Cells::Many(total) => total.add(bins),
             Cells::U32(total) => total.add_weighted(bins, &weights()?.typed::<u32>()?),
@@ -133,7 +223,7 @@ impl<'a, B: Run<HistogramTask> + Run<MapTask>> HistogramTotal<'a, B> {
             Cells::I64(total) => total.add_weighted(bins, &weights()?.typed::<i64>()?),
             Cells::F32(total) => total.add_weighted(bins, &weights()?.typed::<f32>()?),
             Cells::F64(total) => total.add_weighted(bins, &weights()?.typed::<f64>()?),
-        }))
+        })
     }
 
     /// Counts or sums of what was added.

@@ -1,10 +1,11 @@
 //! Moves: of raw bits, whatever the element type.
 
-use super::{DynBuffer, with_dtype};
+use super::{DynBuffer, Operator, cast, widened, with_dtype, with_register};
+use crate::backend::Backend;
 use crate::buffer::Buffer;
 use crate::element::DType;
 use crate::error::{Error, Result};
-use crate::patterns::{Layout as _, Map as _, Move, ScatterOp};
+use crate::patterns::{Layout as _, Map as _, Move, ScatterCombine, ScatterOp};
 
 /// Runs `$body` with `$I` standing for the type of indices that elements of a type are. An `i64` is taken for the `u64` of its bits: a negative
 /// one is out of range under either name.
@@ -36,11 +37,20 @@ pub(super) fn signed(error: Error, dtype: DType) -> Error {
     }
 }
 
-/// The elements at these indices (`u32`, `i32`, `u64` or `i64`), which are checked.
+/// Indices of 8 and 16 bits as words, which kernels know.
+fn words<B: Move>(device: &B, indices: &DynBuffer<B>) -> Result<DynBuffer<B>> {
+    match indices.dtype {
+        DType::I8 | DType::U8 | DType::I16 | DType::U16 => widened(device, indices),
+        _ => Ok(indices.clone()),
+    }
+}
+
+/// The elements at these indices (integers of any size; those of 8 and 16 bits are widened first), which are checked.
 ///
 /// # Errors
 /// As [`Move::gather_checked`]; [`Error::InvalidArgument`] for indices that are no integers.
 pub fn gather<B: Move>(device: &B, values: &DynBuffer<B>, indices: &DynBuffer<B>) -> Result<DynBuffer<B>> {
+    let indices = &words(device, indices)?;
     let result = with_index!(indices, at: I => with_dtype!(values.dtype, T => {
         device.gather_checked(&values.typed::<T>()?, &at).map(DynBuffer::from)
     }));
@@ -60,10 +70,8 @@ pub fn scatter<B: Move>(
     op: ScatterOp,
     target: &DynBuffer<B>,
 ) -> Result<DynBuffer<B>> {
-    if values.dtype != target.dtype {
-        let reason = format!("they are {}, the target is {}", values.dtype, target.dtype);
-        return Err(Error::InvalidArgument { what: "values", reason });
-    }
+    of_one_type(values, target)?;
+    let indices = &words(device, indices)?;
     with_index!(indices, at: I => {
         crate::patterns::moves::check_indices(device, "scatter", &at, target.len).map_err(|e| signed(e, indices.dtype))?;
         macro_rules! combined {
@@ -93,12 +101,64 @@ pub fn scatter<B: Move>(
     })
 }
 
+fn of_one_type<B: Backend>(values: &DynBuffer<B>, target: &DynBuffer<B>) -> Result<()> {
+    if values.dtype == target.dtype {
+        return Ok(());
+    }
+    let reason = format!("they are {}, the target is {}", values.dtype, target.dtype);
+    Err(Error::InvalidArgument { what: "values", reason })
+}
+
+/// As [`scatter`] by an operator that is combined in the order of the sources, as [`ScatterCombine`] says; it gives elements of the target's type.
+///
+/// # Errors
+/// As [`ScatterCombine::scatter_combine_checked_into`]; [`Error::InvalidArgument`] for indices that are no integers, values of another type than the
+/// target's, and operators that count.
+pub fn scatter_combine<B: ScatterCombine>(
+    device: &B,
+    values: &DynBuffer<B>,
+    indices: &DynBuffer<B>,
+    op: &Operator,
+    target: &DynBuffer<B>,
+) -> Result<DynBuffer<B>> {
+    of_one_type(values, target)?;
+    let dtype = target.dtype;
+    if op.result.is_some() {
+        let reason = format!("{} says what is true of elements; write one of x and y", op.name());
+        return Err(Error::InvalidArgument { what: "operator", reason });
+    }
+    let (prepared, indices) = (op.prepare(dtype.ty(), dtype)?, &words(device, indices)?);
+    let (values, target) = (widened(device, values)?, widened(device, target)?);
+    let combined: DynBuffer<B> = with_index!(indices, at: I => with_register!(dtype.ty(), T => {
+        let out = device.copy(&target.typed::<T>()?)?;
+        device.scatter_combine_checked_into(&values.typed::<T>()?, &at, &prepared, &out).map_err(|e| signed(e, indices.dtype))?;
+        Ok(out.into())
+    }))?;
+    cast(device, &combined, dtype)
+}
+
 /// The array with its axes in another order, as [`Layout::permute_axes`](crate::patterns::Layout::permute_axes).
 ///
 /// # Errors
 /// As [`Layout::permute_axes`](crate::patterns::Layout::permute_axes).
 pub fn permute_axes<B: Move>(device: &B, x: &DynBuffer<B>, shape: &[u64], order: &[usize]) -> Result<DynBuffer<B>> {
     with_dtype!(x.dtype, T => device.permute_axes(&x.typed::<T>()?, shape, order).map(DynBuffer::from))
+}
+
+/// The elements of a row-major array in Morton order, as [`Layout::to_morton`](crate::patterns::Layout::to_morton).
+///
+/// # Errors
+/// As [`Layout::to_morton`](crate::patterns::Layout::to_morton).
+pub fn to_morton<B: Move>(device: &B, x: &DynBuffer<B>, shape: &[u64]) -> Result<DynBuffer<B>> {
+    with_dtype!(x.dtype, T => device.to_morton(&x.typed::<T>()?, shape).map(DynBuffer::from))
+}
+
+/// The inverse of [`to_morton`].
+///
+/// # Errors
+/// As [`to_morton`].
+pub fn from_morton<B: Move>(device: &B, x: &DynBuffer<B>, shape: &[u64]) -> Result<DynBuffer<B>> {
+    with_dtype!(x.dtype, T => device.from_morton(&x.typed::<T>()?, shape).map(DynBuffer::from))
 }
 
 /// The elements from last to first.

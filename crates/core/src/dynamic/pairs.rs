@@ -31,7 +31,7 @@ pub(super) fn of_bits<B: Backend, T: Element>(x: Buffer<B, T>, dtype: DType) -> 
     DynBuffer { dtype, ..DynBuffer::from(x) }
 }
 
-fn same_length<B: Backend>((keys, values): DynPairs<'_, B>) -> Result<()> {
+pub(super) fn same_length<B: Backend>((keys, values): DynPairs<'_, B>) -> Result<()> {
     if keys.len == values.len {
         return Ok(());
     }

@@ -1,14 +1,15 @@
 //! Segments, keys and neighbours.
 
+use super::pairs::{bits, fetched, of_bits, same_length};
 use super::reduce::loaded;
-use super::{DynBuffer, DynInputs, Operator, cast, with_dtype, with_register};
+use super::{DynBuffer, DynInputs, DynPairs, Operator, cast, with_dtype, with_register};
 use crate::backend::Run;
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{DType, Ty};
 use crate::error::{Error, Result};
 use crate::expression;
 use crate::patterns::{
-    Difference as _, MapTask, OffsetScan as _, ReduceByKeyTask, ReduceTask, ScanTask, ScatterTask, Segmented, SegmentedExtremes as _,
+    Difference as _, MapTask, Move, OffsetScan as _, ReduceByKeyTask, ReduceTask, ScanTask, ScatterTask, Segmented, SegmentedExtremes as _,
     SegmentedReduceTask, SegmentedSort, Selected, SortOrder,
 };
 
@@ -154,6 +155,33 @@ where
         } else {
             device.segmented_sort(&x, &offsets, order).map(DynBuffer::from)
         }
+    }))
+}
+
+/// The keys, every segment in order, and the values that travel with them. The offsets are checked.
+///
+/// # Errors
+/// As [`SegmentedSort::segmented_sort_pairs_checked`].
+pub fn segmented_sort_pairs<B>(
+    device: &B,
+    (keys, values): DynPairs<'_, B>,
+    offsets: &DynBuffer<B>,
+    order: SortOrder,
+) -> Result<(DynBuffer<B>, DynBuffer<B>)>
+where
+    B: SegmentedSort + Segmented + Move,
+{
+    same_length((keys, values))?;
+    if values.dtype().size_bytes() != 4 {
+        // What is wider or narrower than a word is fetched at the end in the pattern, too.
+        let places = segmented_sort(device, keys, offsets, order, true)?;
+        return Ok((fetched(device, keys, &places)?, fetched(device, values, &places)?));
+    }
+    let offsets = unsigned(device, offsets)?;
+    with_dtype!(keys.dtype(), K => with_offsets!(offsets, O => {
+        let (keys, offsets) = (keys.typed::<K>()?, offsets.typed::<O>()?);
+        let (sorted, carried) = device.segmented_sort_pairs_checked(&keys, &bits::<B, u32>(values)?, &offsets, order)?;
+        Ok((sorted.into(), of_bits(carried, values.dtype())))
     }))
 }
 

@@ -89,6 +89,20 @@ pub(super) fn segments<B: Segmented, I: Inputs<B>, T: Element<Reg = T> + Num, R:
     end: End,
     finish: impl FnOnce(Expr<T>, Expr<u32>) -> R,
 ) -> Result<R::Buffers<B>> {
+    let out = R::allocate(device, offsets.len().saturating_sub(1))?;
+    segments_into(device, (inputs, f), offsets, end, finish, R::refs(&out))?;
+    Ok(out)
+}
+
+/// The same, into the caller's buffers.
+pub(super) fn segments_into<B: Segmented, I: Inputs<B>, T: Element<Reg = T> + Num, R: Outputs, O: Count>(
+    device: &B,
+    (inputs, f): (I, impl FnOnce(I::Exprs) -> (Expr<T>, Expr<u32>)),
+    offsets: &Buffer<B, O>,
+    end: End,
+    finish: impl FnOnce(Expr<T>, Expr<u32>) -> R,
+    out: R::Refs<'_, B>,
+) -> Result<()> {
     let nothing: T = if end == End::Least { Combine::identity(&Min) } else { Combine::identity(&Max) };
     macro_rules! reduce {
         ($key:expr, $value:expr) => {{
@@ -98,7 +112,15 @@ pub(super) fn segments<B: Segmented, I: Inputs<B>, T: Element<Reg = T> + Num, R:
                 (key(x), i)
             };
             let value = |(k, i)| finish($value(k, end).same_as(), i);
-            device.segmented_reduce_parts(inputs, offsets, load, || (key(lit(nothing)), lit(u32::MAX)), |a, b| best(a, b, end), value)
+            device.segmented_reduce_parts_into(
+                inputs,
+                offsets,
+                load,
+                || (key(lit(nothing)), lit(u32::MAX)),
+                |a, b| best(a, b, end),
+                value,
+                out,
+            )
         }};
     }
     match T::TY {

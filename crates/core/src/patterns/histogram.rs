@@ -1,6 +1,7 @@
 //! P06 histogram: samples counted, or their weights added up, by bins.
 
 mod bins;
+mod channels;
 mod exact;
 mod sample;
 mod task;
@@ -17,13 +18,15 @@ pub use total::HistogramTotal;
 
 use super::MapTask;
 use super::select::Count;
-use crate::backend::{Leaf, Run};
+use crate::backend::Run;
 use crate::buffer::{Buffer, Memory};
-use crate::element::{DType, Element, Ty};
-use crate::error::{Error, Result};
-use crate::input::{Collector, Inputs};
-use crate::ir::graph::Value;
-use crate::ir::{Expr, Param, Traced, select};
+use crate::element::{Element, Num};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
+use crate::input::{Collector, Inputs, array};
+use crate::ir::Expr;
+use channels::{Channels, all_bins, behind_each_other, channels_bins, no_channels};
 
 /// How many samples fall into each bin, or what their weights come to.
 ///
@@ -192,37 +195,148 @@ pub trait Histogram: Run<HistogramTask> + Run<MapTask> {
     where
         T::Reg: Sample,
     {
-        if active == 0 || active > channels.min(4) {
-            return Err(no_channels(format!("{active} active ones of {channels}; one to four of them can be")));
-        }
-        if !x.len().is_multiple_of(channels.into()) {
-            return Err(no_channels(format!("{} samples are no whole pixels of {channels}", x.len())));
-        }
+        let samples = Channels::new(x, channels, active)?;
         let rule = even((), lower, upper, bins).rule()?;
-        let pixels = x.len() / u64::from(channels);
-        // Four bytes are one word.
-        let words = T::DTYPE == DType::U8 && channels == 4 && x.offset().is_multiple_of(4);
         let collect = |c: &mut Collector<Self>| {
-            if words {
-                let leaf = Leaf::Elements { raw: x.raw().clone(), dtype: DType::U32, offset: x.offset() / 4, stride: 1 };
-                c.length(pixels)?;
-                c.push(Some(x.device()), DType::U32, Param::Value(Ty::U32), leaf)?;
-            } else {
-                (0..u64::from(active)).try_for_each(|k| (&x.strided(k.min(x.len()), pixels, channels.into())?).collect(c))?;
-            }
+            samples.collect(c)?;
             rule.collect(c)
         };
         let trace = || {
             let mut next = 0;
-            let word = if words { Some(<Expr<u32> as Traced>::params(next)) } else { None };
-            let samples: Vec<Expr<T::Reg>> = match word {
-                Some(word) => (0..active).map(|k| ((word >> (8 * k)) & 0xff).same_as::<T::Reg>()).collect(),
-                None => (0..active as u16).map(Traced::params).collect(),
-            };
-            next += if words { 1 } else { active as u16 };
+            let samples = samples.exprs(&mut next);
             Ok(channels_bins(&samples, &rule, next, bins))
         };
         Call::new(self, u64::from(bins) * u64::from(active), collect, trace)?.enqueue(self, out)
+    }
+
+    /// As [`Histogram::histogram_channels`], where each channel has bounds and a number of bins of its own: `(lower, upper, bins)` of the first
+    /// channel, of the second, and so on, for one to four of `channels` (CUB's `MultiHistogramEven`). The counts of a channel lie behind those of
+    /// the one before it. Bounds are constants of the kernel here.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// // Hue of 360 degrees, saturation and value in percent.
+    /// let hsv = dev.upload(&[350.0f32, 10.0, 99.0, 120.0, 60.0, 20.0])?;
+    /// let counts = dev.histogram_channels_even(&hsv, 3, &[(0.0, 360.0, 3), (0.0, 100.0, 2)])?;
+    /// assert_eq!(counts.read_blocking()?, [0, 1, 1, 1, 1]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Histogram::histogram_channels`]; [`Error::TooLarge`] for more than 2^20 bins of all channels.
+    fn histogram_channels_even<T: Element>(
+        &self,
+        x: &Buffer<Self, T>,
+        channels: u32,
+        of: &[(T::Reg, T::Reg, u32)],
+    ) -> Result<Buffer<Self, u32>>
+    where
+        T::Reg: Sample,
+    {
+        let out = self.buffer(all_bins(of.iter().map(|o| Ok(o.2.into())))?)?;
+        self.histogram_channels_even_into(x, channels, of, &out)?;
+        Ok(out)
+    }
+
+    /// As [`Histogram::histogram_channels_even`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (grey_alpha, out) = (dev.upload(&[9u8, 255, 200, 0])?, dev.buffer::<u64>(6)?);
+    /// dev.histogram_channels_even_into(&grey_alpha, 2, &[(0, 256, 4), (0, 256, 2)], &out)?;
+    /// assert_eq!(out.read_blocking()?, [1, 0, 0, 1, 1, 1]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Histogram::histogram_channels_even`] and [`Histogram::histogram_into`].
+    fn histogram_channels_even_into<T: Element, C: Count>(
+        &self,
+        x: &Buffer<Self, T>,
+        channels: u32,
+        of: &[(T::Reg, T::Reg, u32)],
+        out: &Buffer<Self, C>,
+    ) -> Result<()>
+    where
+        T::Reg: Sample,
+    {
+        let samples = Channels::new(x, channels, of.len() as u32)?;
+        let rules = of.iter().map(|&(lower, upper, bins)| even((), lower, upper, bins).rule()).collect::<Result<Vec<_>>>()?;
+        let trace = || {
+            let samples = samples.exprs(&mut 0);
+            let bins = samples.into_iter().zip(&rules).map(|(x, rule)| T::Reg::bin(x, rule, &mut sample::Next::Constants(0)));
+            Ok(behind_each_other(bins.zip(of.iter().map(|o| o.2))))
+        };
+        let bins = all_bins(of.iter().map(|o| Ok(o.2.into())))?;
+        Call::new(self, bins, |c| samples.collect(c), trace)?.enqueue(self, out)
+    }
+
+    /// As [`Histogram::histogram_channels_even`], with bins [`between`] edges of a channel's own (CUB's `MultiHistogramRange`).
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let pairs = dev.upload(&[1i32, -5, 30, 5, 2, 0])?;
+    /// let edges = (Edges::new(&dev, &[0, 2, 10, 100])?, Edges::new(&dev, &[-10, 0, 10])?);
+    /// assert_eq!(dev.histogram_channels_between(&pairs, 2, &[&edges.0, &edges.1])?.read_blocking()?, [1, 1, 1, 1, 2]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Histogram::histogram_channels_even`].
+    fn histogram_channels_between<T: Element + PartialOrd>(
+        &self,
+        x: &Buffer<Self, T>,
+        channels: u32,
+        edges: &[&Edges<Self, T>],
+    ) -> Result<Buffer<Self, u32>>
+    where
+        T::Reg: Num,
+    {
+        let out = self.buffer(all_bins(edges.iter().map(|e| e.bins()))?)?;
+        self.histogram_channels_between_into(x, channels, edges, &out)?;
+        Ok(out)
+    }
+
+    /// As [`Histogram::histogram_channels_between`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (rgba, out) = (dev.upload(&[255u8, 0, 7, 255, 128, 0, 9, 255])?, dev.buffer::<u32>(3)?);
+    /// let edges = (Edges::new(&dev, &[0u8, 200, 255])?, Edges::new(&dev, &[0u8, 1])?);
+    /// dev.histogram_channels_between_into(&rgba, 4, &[&edges.0, &edges.1], &out)?;
+    /// assert_eq!(out.read_blocking()?, [1, 0, 2]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Histogram::histogram_channels_between`] and [`Histogram::histogram_into`].
+    fn histogram_channels_between_into<T: Element + PartialOrd, C: Count>(
+        &self,
+        x: &Buffer<Self, T>,
+        channels: u32,
+        edges: &[&Edges<Self, T>],
+        out: &Buffer<Self, C>,
+    ) -> Result<()>
+    where
+        T::Reg: Num,
+    {
+        let samples = Channels::new(x, channels, edges.len() as u32)?;
+        let collect = |c: &mut Collector<Self>| {
+            samples.collect(c)?;
+            edges.iter().try_for_each(|e| array(e.buffer()).collect(c))
+        };
+        let trace = || {
+            let mut next = 0;
+            let samples = samples.exprs(&mut next);
+            let bins = samples.into_iter().zip(edges).map(|(x, edges)| edges.bin(x, &mut next, true));
+            let of = edges.iter().map(|e| e.bins().map(|n| n as u32)).collect::<Result<Vec<_>>>()?;
+            Ok(behind_each_other(bins.zip(of)))
+        };
+        Call::new(self, all_bins(edges.iter().map(|e| e.bins()))?, collect, trace)?.enqueue(self, out)
     }
 
     /// As [`Histogram::histogram_channels`] of what `f` gives of the inputs, a sample of each of up to four channels, which never lies in memory.
@@ -291,17 +405,3 @@ pub trait Histogram: Run<HistogramTask> + Run<MapTask> {
     }
 }
 impl<B: Run<HistogramTask> + Run<MapTask>> Histogram for B {}
-
-fn no_channels(reason: String) -> Error {
-    Error::InvalidArgument { what: "channels", reason }
-}
-
-/// The places of samples, one of a channel, among the bins of all channels. The rule's numbers are parameters from `next` on.
-fn channels_bins<R: Sample>(samples: &[Expr<R>], rule: &sample::Rule, next: u16, bins: u32) -> Vec<Value> {
-    let place = |(k, &x): (usize, &Expr<R>)| {
-        let bin = R::bin(x, rule, &mut sample::Next::Params(&mut next.clone()));
-        let place = if k == 0 { bin } else { bin + k as u32 * bins };
-        select(bin.lt(bins), place, u32::MAX).value()
-    };
-    samples.iter().enumerate().map(place).collect()
-}

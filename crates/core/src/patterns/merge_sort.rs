@@ -2,6 +2,7 @@
 
 mod call;
 mod checked;
+mod checked_from;
 mod found;
 mod from;
 mod lazy;
@@ -11,6 +12,7 @@ mod sorted;
 mod task;
 
 pub use checked::CheckedMergeSort;
+pub use checked_from::CheckedMergeByFrom;
 pub use from::MergeSortFrom;
 pub use lazy::MergeByFrom;
 pub use search::SearchBy;

@@ -38,10 +38,11 @@ pub use merge::{
     Sets, Sides,
 };
 pub use merge_sort::{
-    CheckedMergeSort, MergeByFrom, MergeByTask, MergeSort, MergeSortFrom, MergeSortPlaces, MergeSortTask, MergeTiling, SearchBy, SetsBy,
+    CheckedMergeByFrom, CheckedMergeSort, MergeByFrom, MergeByTask, MergeSort, MergeSortFrom, MergeSortPlaces, MergeSortTask, MergeTiling,
+    SearchBy, SetsBy,
 };
 pub use merge_variants::{LadderKey, MergeVariant, MergeVariantTask, MergeVariants};
-pub use moves::{CheckedMove, GatherTask, IndexElement, Move, MoveFrom, ScatterFromTask, ScatterOp, ScatterTask};
+pub use moves::{CheckedMove, GatherTask, IndexElement, Move, MoveFrom, ScatterCombine, ScatterFromTask, ScatterOp, ScatterTask};
 pub use reduce::{Quadrature, Reduce, ReduceTask, Statistics};
 pub use reduce_variants::{ReduceVariant, ReduceVariantTask, ReduceVariants};
 pub use scan::{Scan, ScanKind, ScanTask, SegmentedScan};

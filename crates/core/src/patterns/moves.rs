@@ -1,6 +1,7 @@
 //! P09 move, by index: gather, scatter, scatter-reduce, permutations, reversal, rotation, packing.
 
 mod checked;
+mod combine;
 mod computed;
 mod enqueue;
 mod floats;
@@ -8,6 +9,7 @@ mod from;
 mod task;
 
 pub use checked::CheckedMove;
+pub use combine::ScatterCombine;
 pub(crate) use enqueue::{check_indices, raw_as};
 pub(crate) use floats::target_word;
 pub use from::MoveFrom;

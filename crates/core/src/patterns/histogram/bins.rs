@@ -131,6 +131,34 @@ where
     }
 }
 
+impl<B: Backend, T: Element> Edges<B, T>
+where
+    T::Reg: Num,
+{
+    /// The bins between them.
+    pub(super) fn bins(&self) -> Result<u64> {
+        check(self.buffer.len().saturating_sub(1))
+    }
+
+    /// The bin of a sample; how many edges there are is a constant of the kernel, or a parameter.
+    pub(super) fn bin(&self, x: Expr<T::Reg>, next: &mut u16, constant: bool) -> Expr<u32> {
+        let edges = Inputs::<B>::exprs(&array(&self.buffer), next);
+        let count = self.buffer.len() as u32;
+        let mut len = lit(count);
+        if !constant {
+            len = Expr::params(*next);
+            *next += 1;
+        }
+        // How many edges are not above the sample, bit by bit.
+        let mut place = lit(0u32);
+        for step in (0..=count.ilog2()).rev().map(|k| 1 << k) {
+            let to = place + step;
+            place = select(to.le(len) & edges.at(to - 1).le(x), to, place);
+        }
+        place - 1
+    }
+}
+
 fn check_edges<T: PartialOrd + std::fmt::Debug>(edges: &[T]) -> Result<()> {
     let fail = |reason: String| Err(Error::InvalidArgument { what: "edges", reason });
     if edges.len() < 2 {
@@ -172,7 +200,7 @@ where
     T::Reg: Num,
 {
     fn bins(&self) -> Result<u64> {
-        check(self.edges.buffer.len().saturating_sub(1))
+        self.edges.bins()
     }
     fn collect(&self, c: &mut Collector<B>, constant: bool) -> Result<()> {
         self.inputs.collect(c)?;
@@ -184,20 +212,7 @@ where
     }
     fn bin(&self, next: &mut u16, constant: bool) -> Result<Expr<u32>> {
         let x = self.inputs.exprs(next);
-        let edges = Inputs::<B>::exprs(&array(&self.edges.buffer), next);
-        let count = self.edges.buffer.len() as u32;
-        let mut len = lit(count);
-        if !constant {
-            len = Expr::params(*next);
-            *next += 1;
-        }
-        // How many edges are not above the sample, bit by bit.
-        let mut place = lit(0u32);
-        for step in (0..=count.ilog2()).rev().map(|k| 1 << k) {
-            let to = place + step;
-            place = select(to.le(len) & edges.at(to - 1).le(x), to, place);
-        }
-        Ok(place - 1)
+        Ok(self.edges.bin(x, next, constant))
     }
 }
 

@@ -13,14 +13,14 @@ use crate::ops::Min;
 use crate::patterns::before::{Neighbours, inlined};
 use crate::patterns::operand::Operand;
 use crate::patterns::sort::check_len;
-use crate::patterns::{Reduce as _, ReduceTask};
+use crate::patterns::{MapTask, Reduce as _, ReduceTask};
 
 /// Whether arrays are in an order of the caller's, which is what [`MergeSort::sort_by`] takes, and the merges of [`MergeSort`] with that question asked
 /// first: an array that is not sorted is [`Error::NotSorted`], and nothing was written.
 ///
 /// An array is sorted where no element comes before its left neighbour. Work O(n), in one pass, whose result the `is_` forms leave on the device; the
 /// others wait for it. They go before whatever else takes what is sorted by an order: [searches](super::SearchBy), [sets](super::SetsBy), and
-/// [merges of inputs](super::MergeByFrom).
+/// [merges of inputs](super::MergeByFrom), which have [checked forms](super::CheckedMergeByFrom) too.
 ///
 /// ```
 /// # use isowarp::prelude::*;
@@ -132,16 +132,8 @@ pub trait CheckedMergeSort: MergeSort + Run<ReduceTask> {
         before: impl FnOnce(Expr<T>, Expr<T>) -> Expr<bool>,
     ) -> Result<()> {
         let found = Neighbours::new(self, "check_sorted", &inputs, f)?;
-        let n = found.c.len()?;
-        check_len(n)?;
-        if n < 2 {
-            return Ok(());
-        }
-        let func = found.trace(|left, key, i| select(i.eq(0) | !before(key, left), u32::MAX, i))?;
-        match self.reduce_from(&Operand::new(found.c, func), |i: Expr<u32>| i, Min)?.read_blocking()? {
-            u32::MAX => Ok(()),
-            index => Err(Error::NotSorted { pattern: "check_sorted", what: "the input", index: index.into() }),
-        }
+        check_len(found.c.len()?)?;
+        check_neighbours(self, ("check_sorted", "the input"), found, before)
     }
 
     /// As [`MergeSort::merge_by`]; an array that is not sorted is an error. Waits for the device.
@@ -252,8 +244,25 @@ pub trait CheckedMergeSort: MergeSort + Run<ReduceTask> {
 impl<B: MergeSort + Run<ReduceTask>> CheckedMergeSort for B {}
 
 /// An order that was traced, in another operator.
-fn comparison<T: Scalar>(before: &Func) -> impl Fn(Expr<T>, Expr<T>) -> Expr<bool> {
+pub(super) fn comparison<T: Scalar>(before: &Func) -> impl Fn(Expr<T>, Expr<T>) -> Expr<bool> {
     |a, b| inlined(before, &[a.value(), b.value()], 0)
+}
+
+/// Fails for the first element of an input that comes before its left neighbour. Waits for the device.
+pub(super) fn check_neighbours<B: Run<ReduceTask> + Run<MapTask>, T: Scalar>(
+    device: &B,
+    (pattern, what): (&'static str, &'static str),
+    found: Neighbours<B>,
+    before: impl FnOnce(Expr<T>, Expr<T>) -> Expr<bool>,
+) -> Result<()> {
+    if found.c.len()? < 2 {
+        return Ok(());
+    }
+    let func = found.trace(|left, key, i| select(i.eq(0) | !before(key, left), u32::MAX, i))?;
+    match device.reduce_from(&Operand::new(found.c, func), |i: Expr<u32>| i, Min)?.read_blocking()? {
+        u32::MAX => Ok(()),
+        index => Err(Error::NotSorted { pattern, what, index: index.into() }),
+    }
 }
 
 fn both_sorted<B: CheckedMergeSort, K: Element>(device: &B, (a, b): (&Buffer<B, K>, &Buffer<B, K>), before: &Func) -> Result<()> {

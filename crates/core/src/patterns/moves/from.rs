@@ -36,6 +36,10 @@ pub trait MoveFrom: Move + Run<ScatterFromTask> {
     /// // Every other product, from the last on.
     /// let found = dev.gather_from(((&x, &y), |(x, y)| x * y), (counting(2), |i| lit(2u32) - i * 2))?;
     /// assert_eq!(found.read_blocking()?, [90.0, 10.0]);
+    /// // Indices of 8 and 16 bits are words here, and an i64 is one by its bits: a negative one names no element.
+    /// let (narrow, wide) = (dev.upload(&[2u16, 0])?, dev.upload(&[1i64, -2])?);
+    /// assert_eq!(dev.gather_from((&y, |y| y), (&narrow, |at| at))?.read_blocking()?, [30.0, 10.0]);
+    /// assert_eq!(dev.gather_from((&y, |y| y), (&wide, |at| at.bitcast::<u64>()))?.read_blocking()?, [20.0, 0.0]);
     /// let at = dev.upload(&[1i32, -1])?;
     /// let (i, x) = dev.gather_from(((index(), &x.reversed()), |(i, x)| (i, x)), (&at, |at| at))?;
     /// assert_eq!((i.read_blocking()?, x.read_blocking()?), (vec![1, 0], vec![2.0, 0.0])); // -1 names no element

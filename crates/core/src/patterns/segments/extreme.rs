@@ -3,10 +3,12 @@
 use super::Segmented;
 use crate::buffer::Buffer;
 use crate::element::{Element, Num};
+#[cfg(doc)]
+use crate::error::Error;
 use crate::error::Result;
 use crate::input::{Inputs, index};
 use crate::ir::Expr;
-use crate::patterns::extreme::{End, segments};
+use crate::patterns::extreme::{End, segments, segments_into};
 use crate::patterns::map::same;
 use crate::patterns::select::Count;
 
@@ -37,6 +39,29 @@ pub trait SegmentedExtremes: Segmented {
         segments(self, (x, index()), |(x, i)| (x, i), offsets, End::Least, |x, i| (x, i))
     }
 
+    /// As [`SegmentedExtremes::segmented_min_with_index`], into the caller's buffers, with an element to each segment.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, offsets) = (dev.upload(&[4i64, 1, 1, 7])?, dev.upload(&[0u32, 3, 4])?);
+    /// let (least, at) = (dev.upload(&[0i64; 3])?, dev.upload(&[9u32; 3])?);
+    /// dev.segmented_min_with_index_into(&x, &offsets, (&least, &at))?;
+    /// assert_eq!((least.read_blocking()?, at.read_blocking()?), (vec![1, 7, 0], vec![1, 3, 9]));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`SegmentedExtremes::segmented_min_with_index`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
+    fn segmented_min_with_index_into<T: Element<Reg = T> + Num, O: Count>(
+        &self,
+        x: &Buffer<Self, T>,
+        offsets: &Buffer<Self, O>,
+        out: (&Buffer<Self, T>, &Buffer<Self, u32>),
+    ) -> Result<()> {
+        segments_into(self, ((x, index()), |(x, i)| (x, i)), offsets, End::Least, |x, i| (x, i), out)
+    }
+
     /// The greatest element of each segment and its lowest index.
     ///
     /// ```
@@ -56,6 +81,29 @@ pub trait SegmentedExtremes: Segmented {
         offsets: &Buffer<Self, O>,
     ) -> Result<(Buffer<Self, T>, Buffer<Self, u32>)> {
         segments(self, (x, index()), |(x, i)| (x, i), offsets, End::Greatest, |x, i| (x, i))
+    }
+
+    /// As [`SegmentedExtremes::segmented_max_with_index`], into the caller's buffers, with an element to each segment.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, offsets) = (dev.upload(&[4i64, 1, 1, 7])?, dev.upload(&[0u32, 3, 4])?);
+    /// let (greatest, at) = (dev.upload(&[0i64; 3])?, dev.upload(&[9u32; 3])?);
+    /// dev.segmented_max_with_index_into(&x, &offsets, (&greatest, &at))?;
+    /// assert_eq!((greatest.read_blocking()?, at.read_blocking()?), (vec![4, 7, 0], vec![0, 3, 9]));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`SegmentedExtremes::segmented_max_with_index`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
+    fn segmented_max_with_index_into<T: Element<Reg = T> + Num, O: Count>(
+        &self,
+        x: &Buffer<Self, T>,
+        offsets: &Buffer<Self, O>,
+        out: (&Buffer<Self, T>, &Buffer<Self, u32>),
+    ) -> Result<()> {
+        segments_into(self, ((x, index()), |(x, i)| (x, i)), offsets, End::Greatest, |x, i| (x, i), out)
     }
 
     /// The lowest index of the least element of each segment.
@@ -78,6 +126,28 @@ pub trait SegmentedExtremes: Segmented {
         self.segmented_argmin_from(x, same, offsets)
     }
 
+    /// As [`SegmentedExtremes::segmented_argmin`], into the caller's buffer, with an element to each segment.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, offsets, at) = (dev.upload(&[3.0f32, 1.0, 2.0, 0.5])?, dev.upload(&[0u32, 3, 3, 4])?, dev.upload(&[9u32; 4])?);
+    /// dev.segmented_argmin_into(&x, &offsets, &at)?;
+    /// assert_eq!(at.read_blocking()?, [1, u32::MAX, 3, 9]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`SegmentedExtremes::segmented_argmin`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
+    fn segmented_argmin_into<T: Element<Reg = T> + Num, O: Count>(
+        &self,
+        x: &Buffer<Self, T>,
+        offsets: &Buffer<Self, O>,
+        out: &Buffer<Self, u32>,
+    ) -> Result<()> {
+        self.segmented_argmin_from_into(x, same, offsets, out)
+    }
+
     /// The lowest index of the greatest element of each segment.
     ///
     /// ```
@@ -96,6 +166,28 @@ pub trait SegmentedExtremes: Segmented {
         offsets: &Buffer<Self, O>,
     ) -> Result<Buffer<Self, u32>> {
         self.segmented_argmax_from(x, same, offsets)
+    }
+
+    /// As [`SegmentedExtremes::segmented_argmax`], into the caller's buffer, with an element to each segment.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, offsets, at) = (dev.upload(&[3.0f32, 1.0, 2.0, 0.5])?, dev.upload(&[0u32, 3, 3, 4])?, dev.upload(&[9u32; 4])?);
+    /// dev.segmented_argmax_into(&x, &offsets, &at)?;
+    /// assert_eq!(at.read_blocking()?, [0, u32::MAX, 3, 9]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`SegmentedExtremes::segmented_argmax`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
+    fn segmented_argmax_into<T: Element<Reg = T> + Num, O: Count>(
+        &self,
+        x: &Buffer<Self, T>,
+        offsets: &Buffer<Self, O>,
+        out: &Buffer<Self, u32>,
+    ) -> Result<()> {
+        self.segmented_argmax_from_into(x, same, offsets, out)
     }
 
     /// As [`SegmentedExtremes::segmented_argmin`] of `f` of the inputs, which never lies in memory.
@@ -120,6 +212,29 @@ pub trait SegmentedExtremes: Segmented {
         segments(self, (inputs, index()), |(x, i)| (f(x), i), offsets, End::Least, |_, i| i)
     }
 
+    /// As [`SegmentedExtremes::segmented_argmin_from`], into the caller's buffer, with an element to each segment.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (offsets, at) = (dev.upload(&[0u32, 5, 10])?, dev.buffer(2)?);
+    /// dev.segmented_argmin_from_into(counting(10), |i| (i * 7) % 10, &offsets, &at)?;
+    /// assert_eq!(at.read_blocking()?, [0, 6]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`SegmentedExtremes::segmented_argmin_from`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
+    fn segmented_argmin_from_into<I: Inputs<Self>, T: Element<Reg = T> + Num, O: Count>(
+        &self,
+        inputs: I,
+        f: impl FnOnce(I::Exprs) -> Expr<T>,
+        offsets: &Buffer<Self, O>,
+        out: &Buffer<Self, u32>,
+    ) -> Result<()> {
+        segments_into(self, ((inputs, index()), |(x, i)| (f(x), i)), offsets, End::Least, |_, i| i, out)
+    }
+
     /// As [`SegmentedExtremes::segmented_argmax`] of `f` of the inputs, which never lies in memory.
     ///
     /// ```
@@ -139,6 +254,29 @@ pub trait SegmentedExtremes: Segmented {
         offsets: &Buffer<Self, O>,
     ) -> Result<Buffer<Self, u32>> {
         segments(self, (inputs, index()), |(x, i)| (f(x), i), offsets, End::Greatest, |_, i| i)
+    }
+
+    /// As [`SegmentedExtremes::segmented_argmax_from`], into the caller's buffer, with an element to each segment.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (offsets, at) = (dev.upload(&[0u32, 5, 10])?, dev.buffer(2)?);
+    /// dev.segmented_argmax_from_into(counting(10), |i| (i * 7) % 10, &offsets, &at)?;
+    /// assert_eq!(at.read_blocking()?, [4, 7]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`SegmentedExtremes::segmented_argmax_from`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
+    fn segmented_argmax_from_into<I: Inputs<Self>, T: Element<Reg = T> + Num, O: Count>(
+        &self,
+        inputs: I,
+        f: impl FnOnce(I::Exprs) -> Expr<T>,
+        offsets: &Buffer<Self, O>,
+        out: &Buffer<Self, u32>,
+    ) -> Result<()> {
+        segments_into(self, ((inputs, index()), |(x, i)| (f(x), i)), offsets, End::Greatest, |_, i| i, out)
     }
 }
 impl<B: Segmented> SegmentedExtremes for B {}

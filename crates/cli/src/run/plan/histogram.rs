@@ -1,0 +1,83 @@
+//! Plans of histograms: of one array, of several together, and of channels.
+
+use super::{Plan, Work};
+use crate::args::RunArgs;
+use crate::failure::{Failure, Result};
+use crate::npy::{Array, shape_text};
+use isowarp::Device;
+use isowarp::dynamic::{DynBins, DynBuffer};
+
+/// What is counted, and by which bins.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Counted {
+    /// Arrays, each a dimension, or one of channels.
+    pub(crate) arrays: usize,
+    /// Even bins between two bounds, of each array or channel; where there are none they lie between edges, the last inputs.
+    even: Vec<(String, String, u32)>,
+    /// Whether the input behind the arrays holds weights.
+    pub(crate) weighted: bool,
+    /// Interleaved channels, and how many of them have bins.
+    pub(crate) channels: Option<(u32, usize)>,
+}
+
+impl Counted {
+    /// The bins, of these inputs behind arrays and weights.
+    pub(crate) fn bins<'a>(&'a self, edges: &[&'a DynBuffer<Device>]) -> Vec<DynBins<'a, Device>> {
+        let even = self.even.iter().map(|(lower, upper, bins)| DynBins::Even { lower, upper, bins: *bins });
+        let all: Vec<_> = even.chain(edges.iter().map(|&e| DynBins::Edges(e))).collect();
+        // What is said once is said of every channel.
+        match (self.channels, &all[..]) {
+            (Some((_, active)), [one]) => vec![one.clone(); active],
+            _ => all,
+        }
+    }
+}
+
+pub(super) fn histogram(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
+    let arrays = args.inputs.len();
+    let (samples, rest) = inputs.split_at(arrays.min(inputs.len()));
+    let edges = rest.get(usize::from(args.weights.is_some())..).unwrap_or_default();
+    if let Some(other) = samples.iter().find(|x| x.shape != samples[0].shape) {
+        let message = format!("the inputs' shapes differ: {} and {}", samples[0].shape_text(), other.shape_text());
+        return Err(Failure::failed(message, "a histogram of several arrays takes an element of each"));
+    }
+    let (bins, range) = (args.bins.as_deref().unwrap_or_default(), args.range.as_deref().unwrap_or_default());
+    let pairs: Vec<&[String]> = range.chunks(2).collect();
+    let named = bins.len().max(pairs.len()).max(edges.len());
+    let active = match args.channels {
+        Some(channels) if named == 1 => channels as usize,
+        _ => named,
+    };
+    if let (Some(channels), Some(x)) = (args.channels, samples.first()) {
+        check_channels(x, channels)?;
+    }
+    let even = (0..bins.len().max(pairs.len())).filter_map(|k| {
+        let ([lower, upper], bins) = (pairs.get(k).or(pairs.first())?, bins.get(k).or(bins.first())?) else { return None };
+        Some((lower.clone(), upper.clone(), *bins))
+    });
+    let even: Vec<_> = even.collect();
+    let counts = even.iter().map(|e| e.2.into()).chain(edges.iter().map(|e| e.len().saturating_sub(1)));
+    let counts: Vec<u64> = counts.collect();
+    let shape = match (&counts[..], args.channels) {
+        (&[all], Some(_)) => vec![active as u64, all],
+        ([first, others @ ..], Some(_)) if others.iter().all(|c| c == first) => vec![active as u64, *first],
+        // Channels with numbers of bins of their own are one line.
+        (_, Some(_)) => vec![counts.iter().sum()],
+        _ => counts,
+    };
+    let channels = args.channels.map(|channels| (channels, active));
+    let work = Work::Histogram(Counted { arrays, even, weighted: args.weights.is_some(), channels });
+    Ok(Plan { name: "histogram", work, shape, boolean: false })
+}
+
+/// Channels are an array's last axis, or follow each other in one line.
+fn check_channels(x: &Array, channels: u32) -> Result<()> {
+    match x.shape[..] {
+        [] | [_] => Ok(()),
+        [.., last] if last == u64::from(channels) => Ok(()),
+        _ => Err(Failure::usage(
+            format!("the last axis of an array of shape {} is not of {channels} channels", shape_text(&x.shape)),
+            "name as many --channels as it has, or move them there with `isowarp run transpose --axes` or `isowarp run layout`",
+        )),
+    }
+}
