@@ -194,7 +194,7 @@ fn sorts_selections_and_moves_stay_small() {
     let moved = |template, entry, holes: &[(&'static str, u32)]| size(&layout::program(template, entry, holes, &none));
     let scattered = ScatterTask { n: 1, targets: 1, op: ScatterOp::Sum, positions: false };
     for (name, limit, size) in [
-        ("sort_count", 220, sorted(sort::Step::Count, true, 8, 0)),
+        ("sort_count", 1100, sorted(sort::Step::Count, true, 8, 0)),
         ("sort_scatter, subgroups", 4900, sorted(sort::Step::Scatter { alone: false }, true, 8, 0)),
         ("sort_scatter of pairs, subgroups", 6000, sorted(sort::Step::Scatter { alone: false }, true, 8, 4)),
         ("sort_scatter", 3100, sorted(sort::Step::Scatter { alone: false }, false, 4, 0)),

@@ -8,7 +8,7 @@ use isowarp_core::patterns::{Sort as _, SortOrder};
 use isowarp_cpu::Cpu;
 use std::sync::atomic::Ordering;
 
-const SIZES: [usize; 10] = [1, 2, 31, 257, 3839, 3840, 3841, 7681, 20_011, 70_001];
+const SIZES: [usize; 16] = [1, 2, 31, 257, 3327, 3328, 3329, 3839, 3840, 3841, 5887, 5888, 5889, 7681, 20_011, 70_001];
 
 fn check<K: Sample>(gpu: &Wgpu, sizes: &[usize]) {
     let cpu = Cpu::new();
