@@ -111,8 +111,8 @@ fn orders() -> Vec<Work> {
             one::<u32>(d, s, move |d, x, out| d.lower_bound_by_into(&array, x, Expr::lt, out))
         }),
         work("merge/intersection", DType::U32, 8, |d, s| {
-            let count = zeroed::<u32>(d, 1)?;
-            halves::<u32>(d, s, move |d, a, b, out| d.intersection_into(a, b, UP, out, &count))
+            let (x, half) = (rising::<u32>(d, s, s.copies, true)?, s.n / 2);
+            super::counted_of(d, s, x, move |d, x, out, count| d.intersection_into(&x.slice(..half)?, &x.slice(half..)?, UP, out, count))
         }),
     ]
 }
