@@ -206,6 +206,8 @@ Variants (--variant), for teaching; those of reduce and scan have orders of eval
   reduce       fold-in-half interleaved convergent sequential first-combine unrolled coarsened shuffle vectorised aligned-tree
   scan         kogge-stone brent-kung coarsened single-pass
   sort         odd-even-transposition bitonic odd-even-merge sample radix-split radix-local radix-digits radix-coarsened radix
+  merge        basic tiled circular-buffer merge-path (u4, i4 and f4)
+  histogram    atomic private-memory private-shared coarsened-contiguous coarsened-interleaved aggregated replicated (counts, at once)
 
 Conventions:
   A literal takes the type of what it meets, and so does the index. Integers wrap. A product that meets a sum is one fused multiply-add;
@@ -306,7 +308,7 @@ pub(crate) struct RunArgs {
     /// Scan and segmented-scan: leave the element itself out
     #[arg(long)]
     pub(crate) exclusive: bool,
-    /// A rung of the textbooks' ladder instead of the pattern (reduce, scan and sort of a whole array); see below
+    /// A rung of the textbooks' ladder instead of the pattern (reduce, scan and sort of a whole array, merge, histogram); see below
     #[arg(long, value_name = "NAME")]
     pub(crate) variant: Option<String>,
     /// Sorts, also of segments, and the order of sorted arrays: the greatest first

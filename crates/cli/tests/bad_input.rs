@@ -303,7 +303,10 @@ fn options_that_make_no_sense_are_refused() {
     );
     says(&refused(&["map", "--in", "x_f4.npy", "--op", "x", "--axis", "0"]), "--axis is for reduce, scan and topk");
     says(&refused(&["reduce", "--in", "x_f4.npy", "--exclusive"]), "--exclusive is for scan");
-    says(&refused(&["mean", "--in", "x_f4.npy", "--variant", "shuffle"]), "--variant is for reduce, scan and sort, not for mean");
+    says(
+        &refused(&["mean", "--in", "x_f4.npy", "--variant", "shuffle"]),
+        "--variant is for reduce, scan, sort, merge and histogram, not for mean",
+    );
     says(&refused(&["scan", "--in", "x_f4.npy", "--variant", "coarsened", "--axis", "0"]), "--variant is for a whole array");
     says(&refused(&["sort", "--in", "r_f4.npy", "--variant", "bogo"]), "known: odd-even-transposition, bitonic, odd-even-merge, sample");
     says(
@@ -314,6 +317,17 @@ fn options_that_make_no_sense_are_refused() {
         &refused(&["sort", "--in", "r_f4.npy", "--variant", "bitonic", "--op", "x < y"]),
         "a variant of a sort is for the order of values of one dimension",
     );
+    let sorted = ["--in", "rising_r.npy", "--in", "rising_r.npy"];
+    says(&refused(&[&["merge", "--variant", "bubble"], &sorted[..]].concat()), "known: basic, tiled, circular-buffer, merge-path");
+    says(
+        &refused(&[&["merge", "--variant", "tiled", "--op", "x < y"], &sorted[..]].concat()),
+        "a variant of a merge is for the order of values",
+    );
+    let bytes = ["--in", "w_u1.npy", "--in", "w_u1.npy"];
+    says(&refused(&[&["merge", "--variant", "tiled"], &bytes[..]].concat()), "a variant of a merge takes u32, i32 and f32, not u8");
+    let bins = ["histogram", "--in", "w_u1.npy", "--bins", "4", "--range", "0,256", "--variant"];
+    says(&refused(&[&bins[..], &["sorted"]].concat()), "known: atomic, private-memory, private-shared, coarsened-contiguous");
+    says(&refused(&[&bins[..], &["atomic", "--chunk-size", "9"]].concat()), "a variant of a histogram counts arrays at once");
     says(&refused(&["scan", "--in", "x_f4.npy", "--variant", "sklansky"]), "known: kogge-stone, brent-kung, coarsened, single-pass");
     says(
         &refused(&["map", "--in", "x_f4.npy", "--op", "x", "--descending"]),

@@ -22,9 +22,9 @@ mod sort;
 
 pub use find::{all, any, count_if, find_if, is_sorted};
 pub use groups::{group_ballot, group_match, tickets};
-pub use histogram::{DynBins, HistogramTotal, histogram, histogram_channels, histogram_joint};
+pub use histogram::{DynBins, HistogramTotal, histogram, histogram_channels, histogram_joint, histogram_variant};
 pub(crate) use inline::{inline, inline_behind};
-pub use merge::{SetOp, co_ranks, merge, merge_into, search, search_into, set_operation};
+pub use merge::{SetOp, co_ranks, merge, merge_into, merge_variant, search, search_into, set_operation};
 pub use merge_sort::{
     argsort_by, argsort_by_into, is_sorted_by, merge_by, merge_by_into, search_by, set_operation_by, sort_by, sort_by_into,
 };

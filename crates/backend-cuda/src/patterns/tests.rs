@@ -279,7 +279,7 @@ fn selections_of_every_kind_and_width_fill_their_holes() {
     let add_two = Arc::new(one(|(a, b): (Two, Two)| (a.0 + b.0, a.1 + b.1)));
     let kinds = [
         (SelectKind::Keep, "select", &add, 1 << 20),
-        (SelectKind::TwoWays, "select", &add, 1 << 20),
+        (SelectKind::TwoWays, "select_two", &add, 1 << 20),
         (SelectKind::Keep, "select_wide", &add_wide, 1 << 33),
         (SelectKind::ThreeWays, "select_three", &add_two, 1 << 20),
         (SelectKind::Runs, "select_runs", &add_two, 1 << 20),

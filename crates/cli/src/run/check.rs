@@ -195,7 +195,11 @@ pub(crate) fn check(args: &RunArgs) -> Result {
             "sort, argsort, topk, is-sorted, segmented-sort, segmented-argsort, merge, search, co-ranks, union, intersection, difference and symmetric-difference",
         ),
         (args.side.is_some() && !matches!(p, Pattern::Search | Pattern::AdjacentDifference), "--side", "search and adjacent-difference"),
-        (args.variant.is_some() && !line && p != Pattern::Sort, "--variant", "reduce, scan and sort"),
+        (
+            args.variant.is_some() && !line && !matches!(p, Pattern::Sort | Pattern::Merge | Pattern::Histogram),
+            "--variant",
+            "reduce, scan, sort, merge and histogram",
+        ),
         (args.ord.is_some() && p != Pattern::Norm, "--ord", "norm"),
         (args.n.is_some() && p != Pattern::Generate, "--n", "generate"),
         (args.shape.is_some() && !matches!(p, Pattern::Generate | Pattern::FromMorton), "--shape", "generate and from-morton"),

@@ -32,7 +32,7 @@ const KEYS: u64 = u32::MAX as u64;
 fn possible(device: &Device, work: &Work) -> bool {
     match work {
         Work::SortBy(before) | Work::ArgsortBy(before) | Work::SortPairsBy(before) => Order::Own(before).is_exact(device),
-        Work::Histogram(of) => of.channels.is_none(),
+        Work::Histogram(of) => of.channels.is_none() && of.variant.is_none(),
         work => matches!(work, Work::Sort { .. } | Work::Argsort { .. } | Work::SortPairs { .. }),
     }
 }

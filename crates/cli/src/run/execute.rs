@@ -81,6 +81,7 @@ pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result
         (Work::SortBy(before), &[x]) => dynamic::sort_by(device, x, before)?,
         (Work::ArgsortBy(before), &[x]) => dynamic::argsort_by(device, x, before)?,
         (Work::Merge(order), &[a, b]) => dynamic::merge(device, a, b, *order)?,
+        (Work::MergeVariant { variant, order }, &[a, b]) => dynamic::merge_variant(device, *variant, a, b, *order)?,
         (Work::MergeBy(before), &[a, b]) => dynamic::merge_by(device, a, b, before)?,
         (Work::MergePairs(order), &[a, v, b, w]) => return keyed(dynamic::merge_pairs(device, (a, v), (b, w), *order)?),
         (Work::MergePairsBy(before), &[a, v, b, w]) => return keyed(dynamic::merge_pairs_by(device, (a, v), (b, w), before)?),
@@ -155,6 +156,9 @@ fn histogram(device: &Device, of: &Counted, all: &[&Buffer]) -> isowarp::Result<
     let (samples, rest) = all.split_at(of.arrays.min(all.len()));
     let (weights, edges) = rest.split_at(usize::from(of.weighted).min(rest.len()));
     let bins = of.bins(edges);
+    if let Some(variant) = of.variant {
+        return dynamic::histogram_variant(device, variant, samples, &bins);
+    }
     match (of.channels, samples) {
         (Some((channels, _)), &[x]) => dynamic::histogram_channels(device, x, channels, &bins),
         _ => dynamic::histogram_joint(device, samples, &bins, weights.first().copied()),

@@ -14,7 +14,7 @@ use isowarp::dynamic::{Norm, Operator, SetOp};
 use isowarp::element::{DType, Ty};
 use isowarp::expression;
 use isowarp::ir::Func;
-use isowarp::patterns::{ImageLayout, ReduceVariant, ScanVariant, ScatterOp, SearchKind, SortBy, SortOrder, SortVariant};
+use isowarp::patterns::{ImageLayout, MergeVariant, ReduceVariant, ScanVariant, ScatterOp, SearchKind, SortBy, SortOrder, SortVariant};
 use order::{by, carried, of_sorted, order, own_order, sort, top_k};
 
 /// What is to be computed.
@@ -104,6 +104,11 @@ pub(crate) enum Work {
     ArgsortBy(Func),
     SortPairsBy(Func),
     Merge(SortOrder),
+    /// By a certain algorithm.
+    MergeVariant {
+        variant: MergeVariant,
+        order: SortOrder,
+    },
     MergeBy(Func),
     /// Of keys, values, keys and values.
     MergePairs(SortOrder),

@@ -404,12 +404,27 @@ rng = np.random.default_rng(20240608)
 many = {"u4": rng.integers(0, 1 << 32, 3000, dtype=np.uint32), "f4": rng.normal(size=3000).astype(np.float32)}
 for code, a in many.items():
     save(f"many_{code}", a), save(f"want_sort_many_{code}", np.sort(a)), save(f"want_sort_many_down_{code}", np.sort(a)[::-1].copy())
-    for variant in ["odd-even-transposition", "bitonic", "odd-even-merge", "sample", "radix-split", "radix"]:
+    for variant in ["odd-even-transposition", "bitonic", "odd-even-merge", "sample", "radix-split", "radix-local", "radix-digits", "radix-coarsened", "radix"]:
         args = ["sort", "--variant", variant, "--in", f"many_{code}.npy"]
         for down in ["", "_down"]:
             name = f"sort_many{down}_{variant}_{code}"
             options = ["--descending"] if down else []
             cases.append({"name": name, "args": args + options, "expected": f"want_sort_many{down}_{code}.npy", "tolerance": 0.0})
+# The rungs of merges and of histograms, of the same keys.
+bins = np.minimum(many["u4"] >> 24, 255).astype(np.uint8)
+save("many_bins", bins), save("want_many_bins", np.bincount(bins, minlength=256).astype(np.uint32))
+for variant in ["atomic", "private-memory", "private-shared", "coarsened-contiguous", "coarsened-interleaved", "aggregated", "replicated"]:
+    args = ["histogram", "--variant", variant, "--in", "many_bins.npy", "--bins", "256", "--range", "0,256"]
+    cases.append({"name": f"histogram_many_{variant}", "args": args, "expected": "want_many_bins.npy", "tolerance": 0.0})
+for code, a in many.items():
+    for down, falls in [("", 1), ("_down", -1)]:
+        first, second = np.sort(a[:1100])[::falls], np.sort(a[1100:])[::falls]
+        save(f"many_first{down}_{code}", first.copy()), save(f"many_second{down}_{code}", second.copy())
+        for variant in ["basic", "tiled", "circular-buffer", "merge-path"]:
+            args = ["merge", "--variant", variant, "--in", f"many_first{down}_{code}.npy", "--in", f"many_second{down}_{code}.npy"]
+            options = ["--descending"] if down else []
+            name, expected = f"merge_many{down}_{variant}_{code}", f"want_sort_many{down}_{code}.npy"
+            cases.append({"name": name, "args": args + options, "expected": expected, "tolerance": 0.0})
 case("sort_variant_empty", ["sort", "--variant", "sample", "--in", "empty.npy"], np.zeros(0, np.float32))
 
 # Narrow integers over their whole range, so that signs and what wraps can be seen.

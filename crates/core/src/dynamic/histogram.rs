@@ -5,7 +5,10 @@ use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{DType, Element, Ty};
 use crate::error::{Error, Result};
-use crate::patterns::{Bins, Edges, Histogram, HistogramTask, HistogramTotal as Total, MapTask, Sample, between, even};
+use crate::patterns::{
+    Bins, Edges, Histogram, HistogramTask, HistogramTotal as Total, HistogramVariant, HistogramVariantTask, HistogramVariants, MapTask,
+    Sample, between, even,
+};
 
 /// What bins there are.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +57,25 @@ pub fn histogram_joint<B: Run<HistogramTask> + Run<MapTask>>(
     let mut total = HistogramTotal::new(device, &types, bins, x.first().map_or(0, |x| x.len), weights.map(DynBuffer::dtype))?;
     total.add(x, weights)?;
     total.result()
+}
+
+/// The counts (`u32`) of one to three arrays, as [`histogram_joint`] has them, by a rung of the textbook's ladder.
+///
+/// # Errors
+/// As [`histogram_joint`] and [`HistogramVariants::histogram_variant`]; [`Error::TooLarge`] for more samples than 32 bits count.
+pub fn histogram_variant<B: Run<HistogramVariantTask> + Run<MapTask>>(
+    device: &B,
+    variant: HistogramVariant,
+    x: &[&DynBuffer<B>],
+    bins: &[DynBins<'_, B>],
+) -> Result<DynBuffer<B>> {
+    let mut counts = None;
+    with_all(x, bins, &[], &mut |bins| {
+        counts = Some(device.histogram_variant(variant, bins)?);
+        Ok(())
+    })?;
+    let none = || Error::InvalidArgument { what: "bins", reason: "there are none".to_owned() };
+    counts.map(DynBuffer::from).ok_or_else(none)
 }
 
 /// Interleaved samples counted by channel, `channels` to a pixel: those of the first channel by the first bins, and so on, one channel's counts

@@ -9,7 +9,9 @@ use crate::element::DType;
 use crate::error::{Error, Result};
 use crate::patterns::moves::check_indices;
 use crate::patterns::sort::check_sorted;
-use crate::patterns::{MapTask, Merge, Move, ReduceTask, Search, SearchKind, Selected, Sets, SortOrder};
+use crate::patterns::{
+    MapTask, Merge, MergeVariant, MergeVariantTask, MergeVariants as _, Move, ReduceTask, Search, SearchKind, Selected, Sets, SortOrder,
+};
 
 /// The elements of both arrays in order. That both are sorted is checked.
 ///
@@ -25,6 +27,36 @@ pub fn merge<B: Merge>(device: &B, a: &DynBuffer<B>, b: &DynBuffer<B>, order: So
 /// As [`Merge::merge_into`]; [`Error::InvalidArgument`] for arrays of two types.
 pub fn merge_into<B: Merge>(device: &B, a: &DynBuffer<B>, b: &DynBuffer<B>, order: SortOrder, out: &DynBuffer<B>) -> Result<()> {
     with_dtype!(a.dtype(), K => device.merge_into(&a.typed::<K>()?, &b.typed()?, order, &out.typed()?))
+}
+
+/// As [`merge`], by a rung of the textbook's ladder.
+///
+/// # Errors
+/// As [`merge`]; [`Error::InvalidArgument`] for elements that the rungs do not take: they take `u32`, `i32` and `f32`.
+pub fn merge_variant<B: Merge + Run<MergeVariantTask>>(
+    device: &B,
+    variant: MergeVariant,
+    a: &DynBuffer<B>,
+    b: &DynBuffer<B>,
+    order: SortOrder,
+) -> Result<DynBuffer<B>> {
+    with_dtype!(a.dtype(), K => for (what, x) in [("the first array", a), ("the second array", b)] {
+        check_sorted(device, "merge", what, &x.typed::<K>()?, &order.into())?;
+    });
+    macro_rules! merged {
+        ($K:ty) => {
+            device.merge_variant(variant, &a.typed::<$K>()?, &b.typed()?, order).map(DynBuffer::from)
+        };
+    }
+    match a.dtype() {
+        DType::U32 => merged!(u32),
+        DType::I32 => merged!(i32),
+        DType::F32 => merged!(f32),
+        other => {
+            let reason = format!("a textbook's merge takes u32, i32 and f32, not {other}");
+            Err(Error::InvalidArgument { what: "keys", reason })
+        }
+    }
 }
 
 /// For each needle what is found in the sorted array, as `u32`, or as `u64` where that is longer. That it is sorted is checked.

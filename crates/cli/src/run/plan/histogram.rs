@@ -1,11 +1,12 @@
 //! Plans of histograms: of one array, of several together, and of channels.
 
-use super::{Plan, Work};
+use super::{Plan, Work, variant};
 use crate::args::RunArgs;
 use crate::failure::{Failure, Result};
 use crate::npy::{Array, shape_text};
 use isowarp::Device;
 use isowarp::dynamic::{DynBins, DynBuffer};
+use isowarp::patterns::HistogramVariant;
 
 /// What is counted, and by which bins.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -18,6 +19,8 @@ pub(crate) struct Counted {
     pub(crate) weighted: bool,
     /// Interleaved channels, and how many of them have bins.
     pub(crate) channels: Option<(u32, usize)>,
+    /// A rung of the textbook's ladder.
+    pub(crate) variant: Option<HistogramVariant>,
 }
 
 impl Counted {
@@ -66,7 +69,18 @@ pub(super) fn histogram(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
         _ => counts,
     };
     let channels = args.channels.map(|channels| (channels, active));
-    let work = Work::Histogram(Counted { arrays, even, weighted: args.weights.is_some(), channels });
+    let variant = args
+        .variant
+        .is_some()
+        .then(|| variant(args, HistogramVariant::Replicated, HistogramVariant::named, &HistogramVariant::ALL.map(HistogramVariant::name)));
+    let variant = variant.transpose()?;
+    if variant.is_some() && (args.weights.is_some() || args.channels.is_some() || args.chunk_size.is_some()) {
+        return Err(Failure::usage(
+            "a variant of a histogram counts arrays at once",
+            "leave --variant out, or --weights, --channels and --chunk-size",
+        ));
+    }
+    let work = Work::Histogram(Counted { arrays, even, weighted: args.weights.is_some(), channels, variant });
     Ok(Plan { name: "histogram", work, shape, boolean: false })
 }
 

@@ -5,10 +5,10 @@ use crate::args::{Pattern, RunArgs, Side};
 use crate::failure::{Failure, Result};
 use crate::npy::Array;
 use isowarp::dynamic::SetOp;
-use isowarp::element::Ty;
+use isowarp::element::{DType, Ty};
 use isowarp::expression;
 use isowarp::ir::{Func, OpError};
-use isowarp::patterns::{SearchKind, SortBy, SortOrder, SortVariant};
+use isowarp::patterns::{MergeVariant, SearchKind, SortBy, SortOrder, SortVariant};
 
 pub(super) fn order(args: &RunArgs) -> SortOrder {
     if args.descending { SortOrder::Descending } else { SortOrder::Ascending }
@@ -69,6 +69,17 @@ pub(super) fn of_sorted(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
                 None => Work::Sets(op, order),
             };
             (work, total)
+        }
+        _ if args.variant.is_some() => {
+            if args.op.is_some() || args.by_key {
+                return Err(Failure::usage("a variant of a merge is for the order of values", "leave --variant out, or --op and --by-key"));
+            }
+            let variant = variant(args, MergeVariant::MergePath, MergeVariant::named, &MergeVariant::ALL.map(MergeVariant::name))?;
+            if !matches!(a.dtype, DType::U32 | DType::I32 | DType::F32) {
+                let message = format!("a variant of a merge takes u32, i32 and f32, not {}", a.dtype);
+                return Err(Failure::usage(message, "convert the arrays, or leave --variant out"));
+            }
+            (Work::MergeVariant { variant, order }, total)
         }
         _ => match &args.op {
             Some(text) if args.by_key => (Work::MergePairsBy(own_order(text, a)?), total),
