@@ -81,6 +81,7 @@ IW_DEVICE Acc<A> fold_of_all(const uint64_t* status, uint32_t tiles, uint32_t ep
 }
 
 // u[0] kind, u[12] epochs: see look_back.cuh. scratch[0]: 16 words of 64 bits, then the tiles' status; kept as scan keeps it.
+// TWO: what is not kept lies behind what is; where WIDE, the kind says whether it does, and otherwise it goes nowhere.
 // Grid: any; enough blocks to fill the device, and no more than tiles and the server, is best. SERVED, for arrays of more tiles than a group has:
 // see look_back.cuh. JOINT, for a cooperative launch with a block to each of no more tiles than a group has: the counts are an output, and each tile waits
 // for all. One barrier a tile brings the scout the warps' totals and the others the fold of the tile that waits in shared memory.
@@ -287,19 +288,19 @@ IW_DEVICE void select(const Args& args) {
     if ((once ? first_drawn : tile) == last) next_epoch<A>(header, status, tiles, epoch, args.u[EPOCHS]);
 }
 
-#define SELECT(name, W, A, WIDE, PAIRED, RUN, TWO, SERVED, JOINT)                                                                    \
+#define SELECT(name, W, A, WIDE, PAIRED, RUN, TWO, SERVED, JOINT)                                                               \
     extern "C" __global__ void __launch_bounds__(HOLDERS + WARP, BLOCKS<W, A>) name##_w##W(const __grid_constant__ Args args) { \
-        select<W, A, WIDE, PAIRED, RUN, TWO, SERVED, JOINT>(args);                                                                   \
+        select<W, A, WIDE, PAIRED, RUN, TWO, SERVED, JOINT>(args);                                                              \
     }
 #define SELECT_BOTH(name, W, A, WIDE, PAIRED, RUN, TWO)      \
     SELECT(name, W, A, WIDE, PAIRED, RUN, TWO, false, false) \
     SELECT(name##_served, W, A, WIDE, PAIRED, RUN, TWO, true, false)
-#define SELECT_ALL(W)                                                      \
-    SELECT_BOTH(select, W, 1, false, false, false, false)                  \
-    SELECT_BOTH(select_two, W, 1, false, false, false, true)               \
-    SELECT(select_two_joint, W, 1, false, false, false, true, false, true) \
-    SELECT_BOTH(select_wide, W, 2, true, false, false, false)              \
-    SELECT_BOTH(select_three, W, 2, false, true, false, false)             \
+#define SELECT_ALL(W)                                                        \
+    SELECT_BOTH(select, W, 1, false, false, false, false)                    \
+    SELECT_BOTH(select_two, W, 1, false, false, false, true)                 \
+    SELECT(select_two_joint, W, 1, false, false, false, true, false, true)   \
+    SELECT_BOTH(select_wide, W, 2, true, false, false, false)                \
+    SELECT_BOTH(select_three, W, 2, false, true, false, false)               \
     SELECT(select_three_joint, W, 2, false, true, false, false, false, true) \
     SELECT_BOTH(select_runs, W, 2, false, false, true, false)
 SELECT_ALL(1)

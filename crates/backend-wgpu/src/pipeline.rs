@@ -286,7 +286,8 @@ fn shader_module(
         ..Default::default()
     };
     // SAFETY: naga validated the module and wrote these words with bounds checks on, but for storage buffers that the driver bounds and for indices into
-    // arrays of fixed size that this library's own kernels answer for; sealing adds decorations, and execution modes that the device reports. The pipeline layout is built from the module's own bindings.
+    // arrays of fixed size that this library's own kernels answer for; sealing adds decorations, and execution modes that the device reports. The
+    // pipeline layout is built from the module's own bindings.
     unsafe { device.create_shader_module_passthrough(descriptor) }
 }
 
