@@ -1259,6 +1259,10 @@ pub mod segments {
     pub const SEGMENTS_JOIN_W1: Kernel = Kernel::new(Source::Segments, "segments_join_w1");
     /// `segments_joint_w1`
     pub const SEGMENTS_JOINT_W1: Kernel = Kernel::new(Source::Segments, "segments_joint_w1");
+    /// `segments_few_w1`
+    pub const SEGMENTS_FEW_W1: Kernel = Kernel::new(Source::Segments, "segments_few_w1");
+    /// `segments_alone_w1`
+    pub const SEGMENTS_ALONE_W1: Kernel = Kernel::new(Source::Segments, "segments_alone_w1");
     /// `segments_short_w2`
     pub const SEGMENTS_SHORT_W2: Kernel = Kernel::new(Source::Segments, "segments_short_w2");
     /// `segments_tiles_w2`
@@ -1267,6 +1271,10 @@ pub mod segments {
     pub const SEGMENTS_JOIN_W2: Kernel = Kernel::new(Source::Segments, "segments_join_w2");
     /// `segments_joint_w2`
     pub const SEGMENTS_JOINT_W2: Kernel = Kernel::new(Source::Segments, "segments_joint_w2");
+    /// `segments_few_w2`
+    pub const SEGMENTS_FEW_W2: Kernel = Kernel::new(Source::Segments, "segments_few_w2");
+    /// `segments_alone_w2`
+    pub const SEGMENTS_ALONE_W2: Kernel = Kernel::new(Source::Segments, "segments_alone_w2");
     /// `segments_short_w3`
     pub const SEGMENTS_SHORT_W3: Kernel = Kernel::new(Source::Segments, "segments_short_w3");
     /// `segments_tiles_w3`
@@ -1275,6 +1283,10 @@ pub mod segments {
     pub const SEGMENTS_JOIN_W3: Kernel = Kernel::new(Source::Segments, "segments_join_w3");
     /// `segments_joint_w3`
     pub const SEGMENTS_JOINT_W3: Kernel = Kernel::new(Source::Segments, "segments_joint_w3");
+    /// `segments_few_w3`
+    pub const SEGMENTS_FEW_W3: Kernel = Kernel::new(Source::Segments, "segments_few_w3");
+    /// `segments_alone_w3`
+    pub const SEGMENTS_ALONE_W3: Kernel = Kernel::new(Source::Segments, "segments_alone_w3");
     /// `segments_short_w4`
     pub const SEGMENTS_SHORT_W4: Kernel = Kernel::new(Source::Segments, "segments_short_w4");
     /// `segments_tiles_w4`
@@ -1283,6 +1295,10 @@ pub mod segments {
     pub const SEGMENTS_JOIN_W4: Kernel = Kernel::new(Source::Segments, "segments_join_w4");
     /// `segments_joint_w4`
     pub const SEGMENTS_JOINT_W4: Kernel = Kernel::new(Source::Segments, "segments_joint_w4");
+    /// `segments_few_w4`
+    pub const SEGMENTS_FEW_W4: Kernel = Kernel::new(Source::Segments, "segments_few_w4");
+    /// `segments_alone_w4`
+    pub const SEGMENTS_ALONE_W4: Kernel = Kernel::new(Source::Segments, "segments_alone_w4");
 
     pub(super) const BUILDS: &[Build] = &[
         Build {
@@ -1290,21 +1306,29 @@ pub mod segments {
             ptx: include_str!("segments.ptx"),
             entries: &[
                 Entry { name: "segments_short_w1", holes: &["load1", "combine", "finish"] },
-                Entry { name: "segments_tiles_w1", holes: &["load1", "combine", "finish"] },
+                Entry { name: "segments_tiles_w1", holes: &["load4", "combine", "load1", "finish"] },
                 Entry { name: "segments_join_w1", holes: &["combine", "finish"] },
-                Entry { name: "segments_joint_w1", holes: &["load1", "combine", "finish"] },
+                Entry { name: "segments_joint_w1", holes: &["load1", "combine", "finish", "load4"] },
+                Entry { name: "segments_few_w1", holes: &["load1", "combine", "finish", "load4"] },
+                Entry { name: "segments_alone_w1", holes: &["load4", "combine", "load1", "finish"] },
                 Entry { name: "segments_short_w2", holes: &["load1", "combine", "finish"] },
-                Entry { name: "segments_tiles_w2", holes: &["load1", "combine", "finish"] },
+                Entry { name: "segments_tiles_w2", holes: &["load4", "combine", "load1", "finish"] },
                 Entry { name: "segments_join_w2", holes: &["combine", "finish"] },
-                Entry { name: "segments_joint_w2", holes: &["load1", "combine", "finish"] },
+                Entry { name: "segments_joint_w2", holes: &["load1", "combine", "finish", "load4"] },
+                Entry { name: "segments_few_w2", holes: &["load1", "combine", "finish", "load4"] },
+                Entry { name: "segments_alone_w2", holes: &["load4", "combine", "load1", "finish"] },
                 Entry { name: "segments_short_w3", holes: &["load1", "combine", "finish"] },
-                Entry { name: "segments_tiles_w3", holes: &["load1", "combine", "finish"] },
+                Entry { name: "segments_tiles_w3", holes: &["load4", "combine", "load1", "finish"] },
                 Entry { name: "segments_join_w3", holes: &["combine", "finish"] },
-                Entry { name: "segments_joint_w3", holes: &["load1", "combine", "finish"] },
+                Entry { name: "segments_joint_w3", holes: &["load1", "combine", "finish", "load4"] },
+                Entry { name: "segments_few_w3", holes: &["load1", "combine", "finish", "load4"] },
+                Entry { name: "segments_alone_w3", holes: &["load4", "combine", "load1", "finish"] },
                 Entry { name: "segments_short_w4", holes: &["load1", "combine", "finish"] },
-                Entry { name: "segments_tiles_w4", holes: &["load1", "combine", "finish"] },
+                Entry { name: "segments_tiles_w4", holes: &["load4", "combine", "load1", "finish"] },
                 Entry { name: "segments_join_w4", holes: &["combine", "finish"] },
-                Entry { name: "segments_joint_w4", holes: &["load1", "combine", "finish"] },
+                Entry { name: "segments_joint_w4", holes: &["load1", "combine", "finish", "load4"] },
+                Entry { name: "segments_few_w4", holes: &["load1", "combine", "finish", "load4"] },
+                Entry { name: "segments_alone_w4", holes: &["load4", "combine", "load1", "finish"] },
             ],
         },
     ];
@@ -1416,18 +1440,18 @@ pub mod select {
             arch: Arch { major: 7, minor: 0, exact: false },
             ptx: include_str!("select.ptx"),
             entries: &[
-                Entry { name: "select_w1", holes: &["load1", "load4", "store1", "count", "combine"] },
-                Entry { name: "select_served_w1", holes: &["load1", "load4", "store1", "count", "combine"] },
-                Entry { name: "select_two_w1", holes: &["load1", "load4", "count0", "store1", "combine"] },
-                Entry { name: "select_two_served_w1", holes: &["load1", "load4", "count0", "store1", "combine"] },
-                Entry { name: "select_two_joint_w1", holes: &["load1", "load4", "counts", "store1", "combine"] },
-                Entry { name: "select_wide_w1", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
-                Entry { name: "select_wide_served_w1", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
-                Entry { name: "select_three_w1", holes: &["load1", "load4", "count0", "count1", "store1", "combine"] },
-                Entry { name: "select_three_served_w1", holes: &["load1", "load4", "count0", "count1", "store1", "combine"] },
-                Entry { name: "select_three_joint_w1", holes: &["load1", "load4", "counts", "store1", "combine"] },
-                Entry { name: "select_runs_w1", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
-                Entry { name: "select_runs_served_w1", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
+                Entry { name: "select_w1", holes: &["load1", "load4", "store1", "store4", "count", "combine"] },
+                Entry { name: "select_served_w1", holes: &["load1", "load4", "store1", "store4", "count", "combine"] },
+                Entry { name: "select_two_w1", holes: &["load1", "load4", "count0", "store1", "store4", "combine"] },
+                Entry { name: "select_two_served_w1", holes: &["load1", "load4", "count0", "store1", "store4", "combine"] },
+                Entry { name: "select_two_joint_w1", holes: &["load1", "load4", "counts", "store1", "store4", "combine"] },
+                Entry { name: "select_wide_w1", holes: &["load1", "load4", "count0", "store1", "store4", "count", "combine"] },
+                Entry { name: "select_wide_served_w1", holes: &["load1", "load4", "count0", "store1", "store4", "count", "combine"] },
+                Entry { name: "select_three_w1", holes: &["load1", "load4", "count0", "count1", "store1", "store4", "combine"] },
+                Entry { name: "select_three_served_w1", holes: &["load1", "load4", "count0", "count1", "store1", "store4", "combine"] },
+                Entry { name: "select_three_joint_w1", holes: &["load1", "load4", "counts", "store1", "store4", "combine"] },
+                Entry { name: "select_runs_w1", holes: &["load1", "load4", "store1", "store4", "length", "length4", "count", "combine"] },
+                Entry { name: "select_runs_served_w1", holes: &["load1", "load4", "store1", "store4", "length", "length4", "count", "combine"] },
                 Entry { name: "select_w2", holes: &["load1", "load4", "store1", "count", "combine"] },
                 Entry { name: "select_served_w2", holes: &["load1", "load4", "store1", "count", "combine"] },
                 Entry { name: "select_two_w2", holes: &["load1", "load4", "count0", "store1", "combine"] },

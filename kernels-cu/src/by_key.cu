@@ -70,6 +70,7 @@ struct Staged {
 // The same of the caller's elements.
 template <int W>
 struct Values {
+    static constexpr bool VECTORS = false;
     IW_DEVICE void operator()(Acc<W>& v, uint64_t i) const { value1(v, i); }
     IW_DEVICE Acc<W> operator()(uint32_t place, uint32_t left) const {
         Acc<W> x[4];

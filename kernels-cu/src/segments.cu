@@ -3,10 +3,12 @@
 // elements fit into shared memory, a thread reduces a segment there; else 256 at a time, whose threads share the vectors of 4 elements of the short ones
 // out evenly, whatever the lengths. Long segments go to a list as tiles, which are reduced one to a block (segments_tiles_w*), and the nodes of each
 // long segment's tiles are joined (segments_join_w*). Where a tile stands in the list depends on timing, and shows nowhere. Few elements take one
-// cooperative launch instead of three (segments_joint_w*).
+// launch instead of three: a cooperative one (segments_joint_w*), or, where that waits longer than a block takes for the longest segment, one whose
+// blocks reduce what they find themselves, of short segments (segments_few_w*) or a segment each (segments_alone_w*).
 #include "segments.cuh"
 
-constexpr int GROUP = 4;  // segments of a thread, where all are tiny, at most
+constexpr int GROUP = 4;    // segments of a thread, where all are tiny, at most
+constexpr int MANY = 1024;  // threads of a block that reduces a segment alone
 
 // Vectors of a thread, of short segments and of tiles, and those of short segments that it has in flight. 256 segments of 16 elements have some 1150 vectors.
 template <int W>
@@ -45,6 +47,8 @@ IW_DEVICE uint64_t bound(const Args& args, uint64_t segments, uint64_t k) {
 // The caller's elements.
 template <int W>
 struct Elements {
+    static constexpr bool VECTORS = true;
+    IW_DEVICE void four(Acc<W> (&v)[4], uint64_t i) const { load4(v, i); }
     IW_DEVICE void operator()(Acc<W>& v, uint64_t i) const { load1(v, i); }
 };
 
@@ -144,8 +148,8 @@ IW_DEVICE bool segments_tiny(const Args& args, uint64_t segments, uint64_t first
     return true;
 }
 
-// Reduces 256 segments from `first` on, and puts the long ones on the list.
-template <int W>
+// Reduces 256 segments from `first` on; the long ones are put on the list, where there is one.
+template <int W, bool LISTS>
 IW_DEVICE void segments_mixed(const Args& args, const List<W>& list, uint64_t segments, uint64_t first, Acc<W>* slots) {
     constexpr int ROWS = SHORT_ROWS<W>, SLOTS = SHORT_SLOTS<W>;
     // Of each segment of the tile: its first element, its elements, and the vectors of the short ones before it.
@@ -193,15 +197,19 @@ IW_DEVICE void segments_mixed(const Args& args, const List<W>& list, uint64_t se
     vectors[thread] = before + sum - own;
     if (thread == THREADS - 1) vectors[THREADS] = before + sum;
     if (length > SHORT) {
-        const uint32_t base = take_places(args, list, (uint32_t)segment, length);
         const uint32_t at = atomicAdd(&long_count, 1);
         long_threads[at] = thread;
-        long_bases[at] = base;
+        if (LISTS) long_bases[at] = take_places(args, list, (uint32_t)segment, length);
     }
     __syncthreads();
     for (uint32_t q = 0; q < long_count; ++q) {
         const int of = long_threads[q];
-        put_tiles(args, list, long_bases[q], (uint32_t)(first + of), begins[of], lengths[of], thread, THREADS);
+        if constexpr (LISTS) {
+            put_tiles(args, list, long_bases[q], (uint32_t)(first + of), begins[of], lengths[of], thread, THREADS);
+        } else {
+            const Acc<W> v = tree_of_tiles<W, false>(Elements<W>(), begins[of], lengths[of], slots);
+            if (thread == 0) finish(first + of, v);
+        }
     }
 
     // As many whole segments at a time as the slots hold.
@@ -263,7 +271,7 @@ IW_DEVICE void segments_mixed(const Args& args, const List<W>& list, uint64_t se
 template <int W>
 constexpr int SLOTS = SHORT_SLOTS<W> < STAGED<W> ? STAGED<W> : SHORT_SLOTS<W>;
 
-template <int W>
+template <int W, bool LISTS = true>
 IW_DEVICE void segments_short(const Args& args, Acc<W>* slots) {
     const List<W> list(args);
     const uint64_t segments = segments_of(args);
@@ -274,7 +282,7 @@ IW_DEVICE void segments_short(const Args& args, Acc<W>* slots) {
 #pragma unroll 1
         for (uint64_t part = first; part < first + step && part < segments; part += THREADS) {
             if (together > 1 && segments_tiny<W>(args, segments, part, 1, slots)) continue;
-            segments_mixed<W>(args, list, segments, part, slots);
+            segments_mixed<W, LISTS>(args, list, segments, part, slots);
         }
     }
 }
@@ -305,6 +313,21 @@ IW_DEVICE void segments_joint(const Args& args) {
     reduce_listed<W, false>(args, Elements<W>(), slots);
 }
 
+// A segment to a block.
+template <int W>
+IW_DEVICE void segments_alone(const Args& args) {
+    __shared__ Acc<W> slots[TREE_SLOTS<W, MANY>];
+    const uint64_t segments = segments_of(args);
+    for (uint64_t segment = blockIdx.x; segment < segments; segment += gridDim.x) {
+        const uint64_t begin = bound(args, segments, segment), end = bound(args, segments, segment + 1);
+        Acc<W> v;
+#pragma unroll
+        for (int k = 0; k < W; ++k) v.w[k] = args.u[NOTHING + k];
+        if (begin < end) v = tree_of_tiles<W, false, MANY>(Elements<W>(), begin, end - begin, slots);
+        if (threadIdx.x == 0) finish(segment, v);
+    }
+}
+
 // Blocks of tiles have registers for all that they read at once.
 #define SEGMENTS_ENTRIES(W)                                                                                           \
     IW_KERNEL(THREADS) segments_short_w##W(const __grid_constant__ Args args) {                                       \
@@ -315,7 +338,12 @@ IW_DEVICE void segments_joint(const Args& args) {
         segments_tiles<W>(args);                                                                                      \
     }                                                                                                                 \
     IW_KERNEL(THREADS) segments_join_w##W(const __grid_constant__ Args args) { segments_join<W>(args); }              \
-    IW_KERNEL(THREADS) segments_joint_w##W(const __grid_constant__ Args args) { segments_joint<W>(args); }
+    IW_KERNEL(THREADS) segments_joint_w##W(const __grid_constant__ Args args) { segments_joint<W>(args); }            \
+    IW_KERNEL(THREADS) segments_few_w##W(const __grid_constant__ Args args) {                                         \
+        __shared__ Acc<W> slots[SLOTS<W>];                                                                            \
+        segments_short<W, false>(args, slots);                                                                        \
+    }                                                                                                                 \
+    IW_KERNEL(MANY) segments_alone_w##W(const __grid_constant__ Args args) { segments_alone<W>(args); }
 
 SEGMENTS_ENTRIES(1)
 SEGMENTS_ENTRIES(2)

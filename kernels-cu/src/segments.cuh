@@ -11,8 +11,8 @@ constexpr uint32_t TINY = 64;     // and of one that a thread reduces
 
 template <int W>
 constexpr int TILE_ROWS = W == 1 ? 8 : W == 2 ? 4 : 2;
-template <int W>
-constexpr uint32_t TILE = TILE_ROWS<W> * THREADS * 4;
+template <int W, int N = THREADS>
+constexpr uint32_t TILE = TILE_ROWS<W> * N * 4;
 
 // Words of `u`.
 constexpr int ROOM = 2;   // tiles that the list holds
@@ -94,6 +94,7 @@ IW_DEVICE void put_tiles(const Args& args, const List<W>& list, uint32_t base, u
 // Nodes of tiles.
 template <int W>
 struct Nodes {
+    static constexpr bool VECTORS = false;
     const uint32_t* words;
     IW_DEVICE void operator()(Acc<W>& v, uint64_t i) const {
 #pragma unroll
@@ -101,13 +102,14 @@ struct Nodes {
     }
 };
 
-template <int W>
-constexpr int TILE_SLOTS = TILE_ROWS<W> * THREADS;
+// Of a block whose first N threads reduce tiles.
+template <int W, int N = THREADS>
+constexpr int TILE_SLOTS = TILE_ROWS<W> * N;
 // A region of shared memory with a gap after 8 slots, so that neighbours' runs of 8 lie in different banks; and two of them, the second of an eighth.
-template <int W>
-constexpr int RUNS = TILE_SLOTS<W> / 8 * 9;
-template <int W>
-constexpr int TREE_SLOTS = RUNS<W> + RUNS<W> / 8 + 8;
+template <int W, int N = THREADS>
+constexpr int RUNS = TILE_SLOTS<W, N> / 8 * 9;
+template <int W, int N = THREADS>
+constexpr int TREE_SLOTS = RUNS<W, N> + RUNS<W, N> / 8 + 8;
 
 IW_DEVICE int run_gapped(int i) { return i + (i >> 3); }
 
@@ -126,25 +128,36 @@ IW_DEVICE Acc<W> tree_of_8(const Acc<W>* region, int first, int count) {
 }
 
 // The tree over elements begin..end, at most a tile; the result is thread 0's. Where a block has MORE threads, those behind only meet the others.
-template <int W, bool MORE, class Load>
+template <int W, bool MORE, int N = THREADS, class Load>
 IW_DEVICE Acc<W> tree(const Load& load, uint64_t begin, uint64_t end, Acc<W>* slots) {
     constexpr int ROWS = TILE_ROWS<W>;
     const int thread = threadIdx.x;
     int count = (int)((end - begin + 3) / 4);
-    if (MORE && thread >= THREADS) {
-        // Their slots would lie behind the tile's end.
-    } else if (count == TILE_SLOTS<W>) {
+    bool read = MORE && thread >= N;  // their slots would lie behind the tile's end
+    if constexpr (Load::VECTORS) {
+        if (!read && begin % 4 == 0 && end - begin == TILE<W, N>) {
+            read = true;
+            Acc<W> x[ROWS][4];
+#pragma unroll
+            for (int r = 0; r < ROWS; ++r) load.four(x[r], begin + 4 * (r * N + thread));
+#pragma unroll
+            for (int r = 0; r < ROWS; ++r) slots[run_gapped(r * N + thread)] = of_quad(x[r], 4);
+        }
+    }
+    if (read) {
+        // Nothing is left.
+    } else if (count == TILE_SLOTS<W, N>) {
         Acc<W> x[ROWS][4];
 #pragma unroll
         for (int r = 0; r < ROWS; ++r) {
-            const uint64_t i = begin + 4 * (r * THREADS + thread);
+            const uint64_t i = begin + 4 * (r * N + thread);
             load_quad(x[r], load, i, end - i);
         }
 #pragma unroll
-        for (int r = 0; r < ROWS; ++r) slots[run_gapped(r * THREADS + thread)] = of_quad(x[r], end - begin - 4 * (r * THREADS + thread));
+        for (int r = 0; r < ROWS; ++r) slots[run_gapped(r * N + thread)] = of_quad(x[r], end - begin - 4 * (r * N + thread));
     } else {
 #pragma unroll 1
-        for (int p = thread; p < count; p += THREADS) {
+        for (int p = thread; p < count; p += N) {
             Acc<W> x[4];
             load_quad(x, load, begin + 4 * p, end - begin - 4 * p);
             slots[run_gapped(p)] = of_quad(x, end - begin - 4 * p);
@@ -153,14 +166,38 @@ IW_DEVICE Acc<W> tree(const Load& load, uint64_t begin, uint64_t end, Acc<W>* sl
     Acc<W> v = {};
     // From one region to the other and back.
 #pragma unroll 1
-    for (int from = 0;; from = RUNS<W> - from) {
+    for (int from = 0;; from = RUNS<W, N> - from) {
         __syncthreads();
         if (thread * 8 < count) v = tree_of_8(slots + from, thread * 8, count);
         if (count <= 8) break;
-        if (thread * 8 < count) slots[RUNS<W> - from + run_gapped(thread)] = v;
+        if (thread * 8 < count) slots[RUNS<W, N> - from + run_gapped(thread)] = v;
         count = (count + 7) / 8;
     }
     __syncthreads();
+    return v;
+}
+
+// The same over any number of elements, at least one, tile by tile.
+template <int W, bool MORE, int N = THREADS, class Load>
+IW_DEVICE Acc<W> tree_of_tiles(const Load& load, uint64_t begin, uint64_t count, Acc<W>* slots) {
+    constexpr uint32_t T = TILE<W, N>;
+    // Nodes that wait for their right-hand neighbour: after `done` tiles, one for each set bit of `done`.
+    Acc<W> waiting[24];
+    uint32_t done = 0;
+    for (uint64_t at = 0; at < count; at += T, ++done) {
+        const uint64_t left = count - at;
+        Acc<W> v = tree<W, MORE, N>(load, begin + at, begin + at + (left < T ? left : T), slots);
+        if (threadIdx.x != 0) continue;
+        int k = 0;
+        for (; done >> k & 1; ++k) v = combine(waiting[k], v);
+        waiting[k] = v;
+    }
+    if (threadIdx.x != 0) return {};
+    // Missing right halves are skipped: what is left is folded from the smallest node up.
+    int k = __ffs(done) - 1;
+    Acc<W> v = waiting[k];
+    for (++k; done >> k; ++k)
+        if (done >> k & 1) v = combine(waiting[k], v);
     return v;
 }
 
@@ -196,25 +233,8 @@ IW_DEVICE void join_nodes(const Args& args, const List<W>& list, Acc<W>* slots) 
     const uint32_t listed = list.counts[1], count = listed < args.u[JOINS] ? listed : args.u[JOINS];
     for (uint64_t j = blockIdx.x; j < count; j += gridDim.x) {
         const Join join = list.joins[j];
-        const Nodes<W> nodes{list.nodes};
-        // Nodes that wait for their right-hand neighbour: after `done` parts, one for each set bit of `done`.
-        Acc<W> waiting[24];
-        uint32_t done = 0;
-        for (uint32_t at = 0; at < join.tiles; at += TILE<W>, ++done) {
-            const uint64_t begin = (uint64_t)join.base + at, left = join.tiles - at;
-            Acc<W> v = tree<W, MORE>(nodes, begin, begin + (left < TILE<W> ? left : TILE<W>), slots);
-            if (threadIdx.x != 0) continue;
-            int k = 0;
-            for (; done >> k & 1; ++k) v = combine(waiting[k], v);
-            waiting[k] = v;
-        }
-        if (threadIdx.x != 0) continue;
-        // Missing right halves are skipped: what is left is folded from the smallest node up.
-        int k = __ffs(done) - 1;
-        Acc<W> v = waiting[k];
-        for (++k; done >> k; ++k)
-            if (done >> k & 1) v = combine(waiting[k], v);
-        finish(join.segment, v);
+        const Acc<W> v = tree_of_tiles<W, MORE>(Nodes<W>{list.nodes}, join.base, join.tiles, slots);
+        if (threadIdx.x == 0) finish(join.segment, v);
     }
 }
 

@@ -21,6 +21,9 @@ IW_DEVICE void load4(Acc<5> (&v)[4], uint64_t i) {
                  : "l"(i));
 }
 IW_DEVICE void store_length(uint64_t i, uint32_t v) { asm volatile("// @op.length %0, %1;" ::"l"(i), "r"(v) : "memory"); }
+IW_DEVICE void store_lengths(uint64_t i, const uint32_t (&v)[4]) {
+    asm volatile("// @op.length4 %0, %1, %2, %3, %4;" ::"l"(i), "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3]) : "memory");
+}
 IW_DEVICE void store_count(uint64_t v) { asm volatile("// @op.count %0;" ::"l"(v) : "memory"); }
 // Of parts 0 and 1.
 IW_DEVICE void store_counts(uint32_t first, uint32_t second) { asm volatile("// @op.counts %0, %1;" ::"r"(first), "r"(second) : "memory"); }
@@ -36,9 +39,9 @@ enum Kind { KEEP, RUNS, TWO_WAYS, THREE_WAYS };
 
 constexpr int WARPS = HOLDERS / WARP;
 template <int W, bool RUN>
-constexpr int ROWS = W == 1 && !RUN ? 8 : W <= 2 ? 4 : 2;  // of 4 elements to a lane
-template <int W, int A>
-constexpr int BLOCKS = W <= 2 && A == 1 ? 3 : 2;  // to a multiprocessor, as registers are shared out
+constexpr int ROWS = W == 1 ? RUN ? 7 : 8 : W == 2 ? 4 : 2;  // of 4 elements to a lane
+template <int W, int A, bool RUN, bool SERVED>
+constexpr int BLOCKS = SERVED && (A == 1 ? W <= 2 : RUN && W == 1) ? 3 : 2;  // to a multiprocessor, as registers are shared out
 constexpr uint32_t PATIENCE = 2500;  // ns: see look_back
 constexpr int EPOCHS = 12;           // word of u: launches after which epochs start over
 
@@ -60,6 +63,54 @@ struct Sums {
         else if constexpr (A == 2) second = v.w[1];
     }
 };
+
+// By the holders: `count` elements from a slot on to neighbouring places, four at a time from the first place on that is a multiple of four. Each lane
+// has four neighbours, which the lanes of a warp read in such turns that all banks are asked at once.
+template <class N>
+IW_DEVICE void store_run(const uint32_t* staged, uint32_t slot, N first, uint32_t count) {
+    const uint32_t lead = min(0u - (uint32_t)first & 3, count), vectors = (count - lead) / 4, tail = lead + 4 * vectors;
+    if (threadIdx.x < count - 4 * vectors) {
+        const uint32_t j = threadIdx.x < lead ? threadIdx.x : tail + threadIdx.x - lead;
+        store1(first + j, Acc<1>{staged[slot + j]});
+    }
+    const uint32_t turn = lane_id() / 8;
+#pragma unroll 2
+    for (uint32_t v = threadIdx.x; v < vectors; v += HOLDERS) {
+        const uint32_t j = lead + 4 * v;
+        uint32_t x[4];
+#pragma unroll
+        for (uint32_t k = 0; k < 4; ++k) x[k] = staged[slot + j + (k + turn & 3)];
+        uint32_t y[4];
+#pragma unroll
+        for (uint32_t k = 0; k < 4; ++k) y[k] = turn & 1 ? x[k + 3 & 3] : x[k];
+        Acc<1> z[4];
+#pragma unroll
+        for (uint32_t k = 0; k < 4; ++k) z[k].w[0] = turn & 2 ? y[k + 2 & 3] : y[k];
+        store4(first + j, z);
+    }
+}
+
+// By the holders: the lengths of the runs before `count` neighbouring ones, of which the first is run `first` of all: places where they begin in the
+// tile, the tile's own, and where the one before the first begins, plus one.
+IW_DEVICE void store_lengths_before(const unsigned short* places, uint32_t begin, uint32_t before, uint32_t first, uint32_t count) {
+    const uint32_t ahead = 0u - (first - 1) & 3, lead = min(ahead ? ahead : 4, count), vectors = (count - lead) / 4, tail = lead + 4 * vectors;
+    if (threadIdx.x < count - 4 * vectors) {
+        const uint32_t j = threadIdx.x < lead ? threadIdx.x : tail + threadIdx.x - lead;
+        const uint32_t from = j == 0 ? before : begin + places[j - 1] + 1;
+        if (first + j != 0) store_length(first + j - 1, begin + places[j] + 1 - from);
+    }
+#pragma unroll 2
+    for (uint32_t v = threadIdx.x; v < vectors; v += HOLDERS) {
+        const uint32_t j = lead + 4 * v;
+        uint32_t at = places[j - 1], length[4];
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+            const uint32_t next = places[j + k];
+            length[k] = next - at, at = next;
+        }
+        store_lengths(first + j - 1, length);
+    }
+}
 
 // By one warp: the sums of all tiles, no more than a group. Every tile waits for every other.
 template <int A>
@@ -206,18 +257,28 @@ IW_DEVICE void select(const Args& args) {
                 first_1 = count0 + (PAIRED ? fold.second : begin - fold.first) - waiting_total;
                 if constexpr (PAIRED) first_2 = count0 + count1 + begin - fold.first - fold.second - waiting_total - waiting_second;
             }
+            if constexpr (W == 1 && RUN) {
+                store_run(staged, 0, fold.first, waiting_total);
+                store_lengths_before(places, (uint32_t)begin, (uint32_t)fold.second, (uint32_t)fold.first, waiting_total);
+            } else if constexpr (W == 1) {
+                store_run(staged, 0, fold.first, waiting_total);
+                if (PAIRED) store_run(staged, waiting_total, first_1 + waiting_total, waiting_second);
+                const uint32_t others = waiting_total + waiting_second;
+                if (!keeps) store_run(staged, others, (PAIRED ? first_2 : first_1) + others, stored - others);
+            } else {
 #pragma unroll 4
-            for (uint32_t j = threadIdx.x; j < stored; j += HOLDERS) {
-                N at = fold.first + j;
-                if (j >= waiting_total) at = first_1 + j;
-                if (PAIRED && j >= waiting_total + waiting_second) at = first_2 + j;
-                Acc<W> v;
+                for (uint32_t j = threadIdx.x; j < stored; j += HOLDERS) {
+                    N at = fold.first + j;
+                    if (j >= waiting_total) at = first_1 + j;
+                    if (PAIRED && j >= waiting_total + waiting_second) at = first_2 + j;
+                    Acc<W> v;
 #pragma unroll
-                for (int k = 0; k < W; ++k) v.w[k] = staged[k * T + j];
-                store1(at, v);
-                if (RUN && at != 0) {
-                    const uint32_t before = j == 0 ? (uint32_t)fold.second : (uint32_t)begin + places[j - 1] + 1;
-                    store_length(at - 1, (uint32_t)begin + places[j] + 1 - before);
+                    for (int k = 0; k < W; ++k) v.w[k] = staged[k * T + j];
+                    store1(at, v);
+                    if (RUN && at != 0) {
+                        const uint32_t before = j == 0 ? (uint32_t)fold.second : (uint32_t)begin + places[j - 1] + 1;
+                        store_length(at - 1, (uint32_t)begin + places[j] + 1 - before);
+                    }
                 }
             }
             if (waiting == tiles - 1 && keeps && threadIdx.x == 0) {
@@ -288,9 +349,10 @@ IW_DEVICE void select(const Args& args) {
     if ((once ? first_drawn : tile) == last) next_epoch<A>(header, status, tiles, epoch, args.u[EPOCHS]);
 }
 
-#define SELECT(name, W, A, WIDE, PAIRED, RUN, TWO, SERVED, JOINT)                                                               \
-    extern "C" __global__ void __launch_bounds__(HOLDERS + WARP, BLOCKS<W, A>) name##_w##W(const __grid_constant__ Args args) { \
-        select<W, A, WIDE, PAIRED, RUN, TWO, SERVED, JOINT>(args);                                                              \
+#define SELECT(name, W, A, WIDE, PAIRED, RUN, TWO, SERVED, JOINT)                              \
+    extern "C" __global__ void __launch_bounds__(HOLDERS + WARP, BLOCKS<W, A, RUN, SERVED>)    \
+        name##_w##W(const __grid_constant__ Args args) {                                       \
+        select<W, A, WIDE, PAIRED, RUN, TWO, SERVED, JOINT>(args);                             \
     }
 #define SELECT_BOTH(name, W, A, WIDE, PAIRED, RUN, TWO)      \
     SELECT(name, W, A, WIDE, PAIRED, RUN, TWO, false, false) \

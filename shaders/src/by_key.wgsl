@@ -1,9 +1,10 @@
 // Reduction by key: neighbours of equal keys are a run, and each run is reduced as an array of its own (segments.wgsl says how). Two launches. The first
 // reads the keys (by_key_heads): a bit to an element says whether a run begins there, and a tile hands on how many do and where the last of them. What
-// comes before each tile is then scanned, or summed up by the tile itself where there are few. The second reads the values (by_key): a tile stages its
-// accumulators in shared memory and reduces the runs that lie in it whole, those of up to TINY elements by an invocation, others together. What begins
-// before a tile and ends in it is that tile's business, too: it reads it again, from where it begins. Runs of more than SHORT elements go to the list
-// that segments_tiles and segments_join reduce; where one stands in a list depends on timing, and shows nowhere.
+// comes before each tile is then scanned, or summed up by the tile itself where there are few. The second reads the values (by_key), those of a
+// workgroup's next tile while it is at one: a tile stages its accumulators in shared memory and reduces the runs that lie in it whole, those of up to
+// TINY elements by an invocation, others together. What begins before a tile and ends in it is that tile's business, too: it reads it again, from where
+// it begins. Runs of more than SHORT elements go to the list that segments_tiles and segments_join reduce; where one stands in a list depends on timing,
+// and shows nowhere.
 
 const THREADS = {{ threads }}u;
 const TILE = {{ tile }}u;             // elements of a tile, of by_key
@@ -272,194 +273,217 @@ fn put_tiles(base: u32, run: u32, begin: u32, length: u32, first: u32, step: u32
 {% endif %}
 
 // args: n elements; tiles; infos and pitch as for by_key_heads; tile, elements of a tile of a long run; joins, where in the list long runs of several
-// tiles follow. folds: of each tile how many runs begin before it, and the place behind the last beginning before it{{ "; here still marks, of the tile itself" if not folded }}.
+// tiles follow; turns, neighbouring tiles that a workgroup takes one after the other. folds: of each tile how many runs begin before it, and the place
+// behind the last beginning before it{{ "; here still marks, of the tile itself" if not folded }}.
 @compute @workgroup_size({{ threads }})
 fn by_key(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    let tile = (group.z * grid.y + group.y) * grid.x + group.x;
-    if (tile >= args.tiles) {
+    let first_tile = ((group.z * grid.y + group.y) * grid.x + group.x) * args.turns;
+    let end_tile = min(first_tile + args.turns, args.tiles);
+    if (first_tile >= end_tile) {
         return;
     }
-    let begin = tile * TILE;
-    // All that the tile has to know is on its way at once; values of a tile that reduces none are read in vain.
-    let own = begin + lane * 4u;
+    // All that a tile has to know is on its way at once, while the one before it is reduced; values of a tile that reduces none are read in vain.
 {% for r in range(rows) %}
-    let whole{{ r }} = own + {{ r }}u * THREADS * 4u + 4u <= args.n;
-    let x{{ r }} = load4(select(0u, own + {{ r }}u * THREADS * 4u, whole{{ r }}));
-    let word{{ r }} = words[tile * WORDS + {{ r }}u * (THREADS / 8u) + lane / 8u];
+    let place{{ r }} = {{ r }}u * THREADS * 4u + lane * 4u;
+    let first_whole{{ r }} = first_tile * TILE + place{{ r }} + 4u <= args.n;
+    var next_x{{ r }} = load4(select(0u, first_tile * TILE + place{{ r }}, first_whole{{ r }}));
+    var next_word{{ r }} = words[first_tile * WORDS + {{ r }}u * (THREADS / 8u) + lane / 8u];
 {% endfor %}
-    let info = words[args.infos + tile].x;
+    var next_info = words[args.infos + first_tile].x;
 {% if folded %}
-    let before = folds[tile];
-    let behind = folds[args.pitch + tile];
+    var next_before = folds[first_tile];
+    var next_behind = folds[args.pitch + first_tile];
 {% endif %}
-    let first = info & 0xffffu;
-    let total = info >> 16u;
-    let is_last = tile + 1u == args.tiles;
-    // Whether a run that begins before the tile ends in it, or with it.
-    let ends = tile != 0u && (total != 0u || is_last);
-    if (total == 0u && !ends) {
-        return;
-    }
-    let here = min(TILE, args.n - begin);
+    for (var tile = first_tile; tile < end_tile; tile++) {
+        let begin = tile * TILE;
+        let next = min(tile + 1u, end_tile - 1u);
+{% for r in range(rows) %}
+        let whole{{ r }} = begin + place{{ r }} + 4u <= args.n;
+        let x{{ r }} = next_x{{ r }};
+        let word{{ r }} = next_word{{ r }};
+        let next_whole{{ r }} = next * TILE + place{{ r }} + 4u <= args.n;
+        next_x{{ r }} = load4(select(0u, next * TILE + place{{ r }}, next_whole{{ r }}));
+        next_word{{ r }} = words[next * WORDS + {{ r }}u * (THREADS / 8u) + lane / 8u];
+{% endfor %}
+        let info = next_info;
+        next_info = words[args.infos + next].x;
+{% if folded %}
+        let before = next_before;
+        let behind = next_behind;
+        next_before = folds[next];
+        next_behind = folds[args.pitch + next];
+{% endif %}
+        let first = info & 0xffffu;
+        let total = info >> 16u;
+        let is_last = tile + 1u == args.tiles;
+        // Whether a run that begins before the tile ends in it, or with it.
+        let ends = tile != 0u && (total != 0u || is_last);
+        if (total == 0u && !ends) {
+            continue;
+        }
+        // What the tile before has left is no longer read.
+        workgroupBarrier();
+        let here = min(TILE, args.n - begin);
 {% if not folded %}
-    if (lane == 0u) {
-        atomicStore(&begun, 0u);
-        atomicStore(&latest, 0u);
-    }
-    workgroupBarrier();
-    if (lane < tile) {
-        let count = folds[lane];
-        if (count != 0u) {
-            atomicAdd(&begun, count);
-            atomicMax(&latest, folds[args.pitch + lane]);
-        }
-    }
-    workgroupBarrier();
-    if (lane == 0u) {
-        fold = vec2<u32>(atomicLoad(&begun), atomicLoad(&latest));
-    }
-    let known = workgroupUniformLoad(&fold);
-    let before = known.x;
-    let behind = known.y;
-{% endif %}
-    if (is_last && lane == 0u) {
-        store_count(before + total);
-    }
-    let cut_from = behind - 1u;
-    let cut_length = select(0u, begin + min(first, here) - cut_from, ends);
-    // The last run that begins here ends in another tile, but for the last one.
-    let whole = total - select(1u, 0u, is_last || total == 0u);
-
-    if (lane == 0u) {
-        atomicStore(&tiny_count, 0u);
-        atomicStore(&middle_count, 0u);
-        has_middles = 0u;
-    }
-    if (whole != 0u) {
-        let to = gapped(lane * 4u);
-{% for r in range(rows) %}
-        if (whole{{ r }}) {
-{% for e in range(4) %}
-            slots[to + {{ r }}u * (THREADS / 8u * 33u) + {{ e }}u] = x{{ r }}[{{ e }}];
-{% endfor %}
-        }
-{% endfor %}
-        // What the end leaves of a vector.
-        if (is_last && lane < args.n % 4u) {
-            let i = args.n / 4u * 4u + lane;
-            slots[gapped(i - begin)] = load1(i);
-        }
-    }
-    if (cut_length <= TINY && lane < cut_length) {
-        slots[gapped(TILE + lane)] = load1(cut_from + lane);
-    }
-
-    let shift = lane % 8u * 4u;
-{% for r in range(rows) %}
-    let bits{{ r }} = word{{ r }}.x >> shift;
-    let rank{{ r }} = word{{ r }}.y + countOneBits(word{{ r }}.x & ((1u << shift) - 1u));
-{% endfor %}
-    for (var c = 0u; c == 0u || c < total; c += CHUNK) {
-{% for r in range(rows) %}
-        {
-            var slot = rank{{ r }} - c;
-{% for e in range(4) %}
-            if ((bits{{ r }} & {{ 2 ** e }}u) != 0u) {
-{% if chunk < tile %}
-                // The first of the next chunk says where the last of this one ends.
-                if (slot <= CHUNK) {
-                    places[slot] = {{ r }}u * THREADS * 4u + lane * 4u + {{ e }}u;
-                }
-{% else %}
-                places[slot] = {{ r }}u * THREADS * 4u + lane * 4u + {{ e }}u;
-{% endif %}
-                slot++;
-            }
-{% endfor %}
-        }
-{% endfor %}
-        if (lane == 0u && total - c <= CHUNK) {
-            places[total - c] = here;
+        if (lane == 0u) {
+            atomicStore(&begun, 0u);
+            atomicStore(&latest, 0u);
         }
         workgroupBarrier();
-        let count = min(total - c, CHUNK);
-        // Keys are on their way while runs are reduced.
-{% for q in range(chunk // threads) %}
-        let has{{ q }} = lane + {{ q }}u * THREADS < count;
-        var key{{ q }} = Key();
-        if (has{{ q }}) {
-            key{{ q }} = key_of(begin + places[lane + {{ q }}u * THREADS]);
-        }
-{% endfor %}
-        // The runs, and in the first chunk behind them the one that the tile ends, if it is tiny.
-        let items = count + select(0u, 1u, c == 0u && ends && cut_length <= TINY);
-        for (var j = lane; j < items; j += THREADS) {
-            var run = before - 1u;
-            var place = TILE;
-            var length = cut_length;
-            if (j < count) {
-                run = before + c + j;
-                place = places[j];
-                length = places[j + 1u] - place;
-            }
-            let reduces = j == count || c + j < whole;
-            if (reduces && length <= FEW) {
-                finish(run, of_8(place, length));
-            } else if (reduces && length <= TINY) {
-                let at = atomicAdd(&tiny_count, 1u);
-                tinies[at] = place | (length << 16u);
-                tiny_runs[at] = run;
-            } else if (reduces && length <= SHORT) {
-                let at = atomicAdd(&middle_count, 1u);
-                middles[at] = place | (length << 16u);
-                middle_runs[at] = run;
-                has_middles = 1u;
-{% if lists %}
-            } else if (reduces) {
-                put_tiles(take_places(run, length), run, begin + place, length, 0u, 1u);
-{% endif %}
+        if (lane < tile) {
+            let count = folds[lane];
+            if (count != 0u) {
+                atomicAdd(&begun, count);
+                atomicMax(&latest, folds[args.pitch + lane]);
             }
         }
-{% for q in range(chunk // threads) %}
-        if (has{{ q }}) {
-            store_key(before + c + lane + {{ q }}u * THREADS, key{{ q }});
-        }
-{% endfor %}
-        if (c + CHUNK < total) {
-            workgroupBarrier();
-        }
-    }
-{% if lists %}
-    if (cut_length > SHORT) {
+        workgroupBarrier();
         if (lane == 0u) {
-            long_base = take_places(before - 1u, cut_length);
+            fold = vec2<u32>(atomicLoad(&begun), atomicLoad(&latest));
         }
-        put_tiles(workgroupUniformLoad(&long_base), before - 1u, cut_from, cut_length, lane, THREADS);
-    }
+        let known = workgroupUniformLoad(&fold);
+        let before = known.x;
+        let behind = known.y;
 {% endif %}
-    // Those of the tile that are not of few elements, then the one that it ends, read again.
-    var together = workgroupUniformLoad(&has_middles) != 0u;
-    var tiny = atomicLoad(&tiny_count);
-    var middle = atomicLoad(&middle_count);
-    for (var turn = 0u; turn < 2u; turn++) {
-        if (turn == 1u) {
-            if (cut_length <= TINY || cut_length > SHORT) {
-                break;
-            }
-            workgroupBarrier();
-            for (var i = lane; i < cut_length; i += THREADS) {
-                slots[gapped(i)] = load1(cut_from + i);
-            }
-            if (lane == 0u) {
-                middles[0] = cut_length << 16u;
-                middle_runs[0] = before - 1u;
-            }
-            workgroupBarrier();
-            tiny = 0u;
-            middle = 1u;
-            together = true;
+        if (is_last && lane == 0u) {
+            store_count(before + total);
         }
-        reduce_later(tiny, middle, together, lane);
+        let cut_from = behind - 1u;
+        let cut_length = select(0u, begin + min(first, here) - cut_from, ends);
+        // The last run that begins here ends in another tile, but for the last one.
+        let whole = total - select(1u, 0u, is_last || total == 0u);
+
+        if (lane == 0u) {
+            atomicStore(&tiny_count, 0u);
+            atomicStore(&middle_count, 0u);
+            has_middles = 0u;
+        }
+        if (whole != 0u) {
+            let to = gapped(lane * 4u);
+{% for r in range(rows) %}
+            if (whole{{ r }}) {
+{% for e in range(4) %}
+                slots[to + {{ r }}u * (THREADS / 8u * 33u) + {{ e }}u] = x{{ r }}[{{ e }}];
+{% endfor %}
+            }
+{% endfor %}
+            // What the end leaves of a vector.
+            if (is_last && lane < args.n % 4u) {
+                let i = args.n / 4u * 4u + lane;
+                slots[gapped(i - begin)] = load1(i);
+            }
+        }
+        if (cut_length <= TINY && lane < cut_length) {
+            slots[gapped(TILE + lane)] = load1(cut_from + lane);
+        }
+
+        let shift = lane % 8u * 4u;
+{% for r in range(rows) %}
+        let bits{{ r }} = word{{ r }}.x >> shift;
+        let rank{{ r }} = word{{ r }}.y + countOneBits(word{{ r }}.x & ((1u << shift) - 1u));
+{% endfor %}
+        for (var c = 0u; c == 0u || c < total; c += CHUNK) {
+{% for r in range(rows) %}
+            {
+                var slot = rank{{ r }} - c;
+{% for e in range(4) %}
+                if ((bits{{ r }} & {{ 2 ** e }}u) != 0u) {
+{% if chunk < tile %}
+                    // The first of the next chunk says where the last of this one ends.
+                    if (slot <= CHUNK) {
+                        places[slot] = {{ r }}u * THREADS * 4u + lane * 4u + {{ e }}u;
+                    }
+{% else %}
+                    places[slot] = {{ r }}u * THREADS * 4u + lane * 4u + {{ e }}u;
+{% endif %}
+                    slot++;
+                }
+{% endfor %}
+            }
+{% endfor %}
+            if (lane == 0u && total - c <= CHUNK) {
+                places[total - c] = here;
+            }
+            workgroupBarrier();
+            let count = min(total - c, CHUNK);
+            // Keys are on their way while runs are reduced.
+{% for q in range(chunk // threads) %}
+            let has{{ q }} = lane + {{ q }}u * THREADS < count;
+            var key{{ q }} = Key();
+            if (has{{ q }}) {
+                key{{ q }} = key_of(begin + places[lane + {{ q }}u * THREADS]);
+            }
+{% endfor %}
+            // The runs, and in the first chunk behind them the one that the tile ends, if it is tiny.
+            let items = count + select(0u, 1u, c == 0u && ends && cut_length <= TINY);
+            for (var j = lane; j < items; j += THREADS) {
+                var run = before - 1u;
+                var place = TILE;
+                var length = cut_length;
+                if (j < count) {
+                    run = before + c + j;
+                    place = places[j];
+                    length = places[j + 1u] - place;
+                }
+                let reduces = j == count || c + j < whole;
+                if (reduces && length <= FEW) {
+                    finish(run, of_8(place, length));
+                } else if (reduces && length <= TINY) {
+                    let at = atomicAdd(&tiny_count, 1u);
+                    tinies[at] = place | (length << 16u);
+                    tiny_runs[at] = run;
+                } else if (reduces && length <= SHORT) {
+                    let at = atomicAdd(&middle_count, 1u);
+                    middles[at] = place | (length << 16u);
+                    middle_runs[at] = run;
+                    has_middles = 1u;
+{% if lists %}
+                } else if (reduces) {
+                    put_tiles(take_places(run, length), run, begin + place, length, 0u, 1u);
+{% endif %}
+                }
+            }
+{% for q in range(chunk // threads) %}
+            if (has{{ q }}) {
+                store_key(before + c + lane + {{ q }}u * THREADS, key{{ q }});
+            }
+{% endfor %}
+            if (c + CHUNK < total) {
+                workgroupBarrier();
+            }
+        }
+{% if lists %}
+        if (cut_length > SHORT) {
+            if (lane == 0u) {
+                long_base = take_places(before - 1u, cut_length);
+            }
+            put_tiles(workgroupUniformLoad(&long_base), before - 1u, cut_from, cut_length, lane, THREADS);
+        }
+{% endif %}
+        // Those of the tile that are not of few elements, then the one that it ends, read again.
+        var together = workgroupUniformLoad(&has_middles) != 0u;
+        var tiny = atomicLoad(&tiny_count);
+        var middle = atomicLoad(&middle_count);
+        for (var turn = 0u; turn < 2u; turn++) {
+            if (turn == 1u) {
+                if (cut_length <= TINY || cut_length > SHORT) {
+                    break;
+                }
+                workgroupBarrier();
+                for (var i = lane; i < cut_length; i += THREADS) {
+                    slots[gapped(i)] = load1(cut_from + i);
+                }
+                if (lane == 0u) {
+                    middles[0] = cut_length << 16u;
+                    middle_runs[0] = before - 1u;
+                }
+                workgroupBarrier();
+                tiny = 0u;
+                middle = 1u;
+                together = true;
+            }
+            reduce_later(tiny, middle, together, lane);
+        }
     }
 }
 {% endif %}

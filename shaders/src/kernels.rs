@@ -234,6 +234,8 @@ pub const TRANSPOSE: Template = Template {
 const WORDS: &str = "array<u32>";
 /// Those of eight bytes.
 const PAIRS: &str = "array<vec2<u32>>";
+/// Four words at a time.
+const QUADS: &str = "array<vec4<u32>>";
 
 /// P06: samples by bins.
 pub const HISTOGRAM: Template = Template {
@@ -329,7 +331,7 @@ pub const BY_KEY_HEADS: Template = Template {
 
 /// P05 by key: tiles of runs.
 pub const BY_KEY: Template = Template {
-    args: &["n", "tiles", "infos", "pitch", "tile", "joins"],
+    args: &["n", "tiles", "infos", "pitch", "tile", "joins", "turns"],
     bindings: &[
         Extra { name: "words", access: "read", ty: PAIRS, when: None },
         Extra { name: "folds", access: "read", ty: WORDS, when: None },

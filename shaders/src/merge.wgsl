@@ -2,7 +2,7 @@
 // merge_co_ranks: how many of the first k merged keys are of a, by halving, for where tiles begin or for given ranks. merge_tiles: a workgroup merges the
 // keys of a tile of the result: it reads the part of either array that belongs there into shared memory, every invocation finds its own part of
 // the tile by halving and merges it one by one, and the keys go back by way of shared memory, so that neighbours write neighbours.
-// Tiles begin with whole words of the output, the first of them `phase` elements into its word.
+// Tiles begin with whole words of the output, the first of them `phase` elements into its word, or with vectors of four words.
 // Keys and values are elements of arrays, or lazy: what a_at, b_at, v_at and w_at in front of this compute.
 const THREADS = {{ threads }}u;
 const ITEMS = {{ items }}u;
@@ -163,7 +163,24 @@ fn merge_tiles(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
     }
 {% endfor %}
     workgroupBarrier();
-{% if key_bytes >= 4 %}
+{% if quads %}
+    // Vectors of four, but for what the ends leave of one.
+    let first_word = args.skip_keys + begin;
+    if (first_word % 4u == 0u && count == TILE) {
+{% for v in range(0, items, 4) %}
+{% set left = items - v %}
+        {{ "{" if left >= 4 else "if (lane < " ~ left ~ "u * THREADS / 4u) {" }}
+            let v = lane + {{ v // 4 }}u * THREADS;
+            let r = 4u * v;
+            keys_out[first_word / 4u + v] = vec4(original(keys[r]), original(keys[r + 1u]), original(keys[r + 2u]), original(keys[r + 3u]));
+        }
+{% endfor %}
+    } else {
+        for (var r = lane; r < count; r += THREADS) {
+            keys_out[(first_word + r) / 4u][(first_word + r) % 4u] = original(keys[r]);
+        }
+    }
+{% elif key_bytes >= 4 %}
 {% for k in each %}
     {{ for_each }}
         let r = lane + {{ k }}{{ u }} * THREADS;

@@ -3,7 +3,7 @@
 use crate::driver::{self, DriverFacts};
 use crate::faults::Faults;
 use crate::lifetime::Alive;
-use crate::seal::{Indices, SealOptions};
+use crate::seal::{Indices, SealOptions, Zeroes};
 use isowarp_core::caps::{DeviceKind, FmaKind};
 use isowarp_core::error::{Error, Result};
 use parking_lot::Mutex;
@@ -239,7 +239,7 @@ impl Context {
         let seal = sealable.then_some(SealOptions {
             controls: facts.controls,
             version: facts.spirv,
-            native_zero: facts.zeroes_workgroup_memory,
+            zeroes: if facts.zeroes_workgroup_memory { Zeroes::Driver } else { Zeroes::Kernel },
             driver_bounds: driver_bounds && facts.bounds_buffers,
             indices: Indices::Clamped,
             contract_fma: false,

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::faults::guarded;
 use crate::lifetime::Alive;
 use crate::probe::web_time;
-use crate::seal::{self, Access, Indices, Interface, SealOptions};
+use crate::seal::{self, Access, Indices, Interface, SealOptions, Zeroes};
 use isowarp_core::error::{Error, Result};
 use parking_lot::Mutex;
 use std::borrow::Cow;
@@ -150,7 +150,12 @@ impl Pipelines {
         let layout = self.layout(context, &interface.bindings)?;
         let device = &context.device;
         let own = indices != Indices::Clamped;
-        let seal = context.seal.as_ref().map(|options| SealOptions { indices, driver_bounds: own && options.driver_bounds, ..*options });
+        let seal = context.seal.as_ref().map(|options| SealOptions {
+            indices,
+            driver_bounds: own && options.driver_bounds,
+            zeroes: if own { Zeroes::Nobody } else { options.zeroes },
+            ..*options
+        });
         let words = seal.map(|options| parsed.seal(source.entry, &options)).transpose()?;
         let sealed_in = clock();
         let pipeline = guarded(device, "create_compute_pipeline", 0, || {
@@ -166,7 +171,7 @@ impl Pipelines {
                 layout: Some(&pipeline_layout),
                 module: &module,
                 entry_point: Some(source.entry),
-                compilation_options: wgpu::PipelineCompilationOptions::default(),
+                compilation_options: wgpu::PipelineCompilationOptions { zero_initialize_workgroup_memory: !own, ..Default::default() },
                 cache: self.cache.as_ref(),
             })
         })

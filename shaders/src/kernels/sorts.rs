@@ -1,6 +1,6 @@
 //! P07 and P08: sorts, the first keys of one, merges and searches.
 
-use super::{Extra, PAIRS, Template, WORDS};
+use super::{Extra, PAIRS, QUADS, Template, WORDS};
 
 /// P07, one pass over a digit.
 pub const SORT: Template = Template {
@@ -148,6 +148,7 @@ pub const MERGE: Template = Template {
         Extra { name: "b", access: "read", ty: PAIRS, when: Some("reads_pairs") },
         Extra { name: "ranks", access: "read", ty: WORDS, when: Some("reads_ranks") },
         Extra { name: "cuts_out", access: "read_write", ty: WORDS, when: Some("co_ranks") },
+        Extra { name: "keys_out", access: "read_write", ty: QUADS, when: Some("quads") },
         Extra { name: "keys_out", access: "read_write", ty: WORDS, when: Some("writes_words") },
         Extra { name: "keys_out", access: "read_write", ty: PAIRS, when: Some("writes_pairs") },
         Extra { name: "v", access: "read", ty: WORDS, when: Some("reads_values_words") },

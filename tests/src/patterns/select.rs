@@ -9,7 +9,7 @@ use isowarp::element::{Element, Scalar};
 use isowarp::prelude::*;
 
 /// Around the tiles of either backend (1024 to 8192 elements), and many of them.
-const TILES: [u64; 6] = [3071, 3073, 8191, 16_383, 24_577, 300_001];
+const TILES: [u64; 8] = [3071, 3073, 7167, 7169, 8191, 16_383, 24_577, 300_001];
 
 pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     for n in SIZES.into_iter().chain(TILES.into_iter().filter(|n| !SIZES.contains(n))) {

@@ -43,7 +43,13 @@ const RESETS: u32 = 4;
 
 /// Elements up to which one launch is quicker than three: two are what the host takes longest for.
 const FEW: u64 = 1 << 20;
+/// Elements up to which blocks reduce what they find themselves, and a mean length of segments from which on each has a block to itself.
+const ALONE: u64 = 1 << 16;
+const ALONE_MEAN: u64 = 256;
+const ALONE_THREADS: u32 = 1024;
 
+const BLOCK_EACH: [Kernel; 4] = [SEGMENTS_ALONE_W1, SEGMENTS_ALONE_W2, SEGMENTS_ALONE_W3, SEGMENTS_ALONE_W4];
+const BLOCKS: [Kernel; 4] = [SEGMENTS_FEW_W1, SEGMENTS_FEW_W2, SEGMENTS_FEW_W3, SEGMENTS_FEW_W4];
 const JOINT: [Kernel; 4] = [SEGMENTS_JOINT_W1, SEGMENTS_JOINT_W2, SEGMENTS_JOINT_W3, SEGMENTS_JOINT_W4];
 const SHORTS: [Kernel; 4] = [SEGMENTS_SHORT_W1, SEGMENTS_SHORT_W2, SEGMENTS_SHORT_W3, SEGMENTS_SHORT_W4];
 const TILES: [Kernel; 4] = [SEGMENTS_TILES_W1, SEGMENTS_TILES_W2, SEGMENTS_TILES_W3, SEGMENTS_TILES_W4];
@@ -67,14 +73,20 @@ impl Run<SegmentedReduceTask> for Cuda {
             task.nothing.iter().zip(task.parts()).flat_map(|(&bits, ty)| [bits as u32, (bits >> 32) as u32].into_iter().take(ty.words()));
         args.u[NOTHING..].iter_mut().zip(words).for_each(|(to, word)| *to = word);
 
-        let list = self.list_of_segments(task.n, w, args)?;
+        if !task.counted && task.n <= ALONE && task.n >= ALONE_MEAN * task.segments {
+            return self.segments(&operators, &BLOCK_EACH, &bound, task.segments, ALONE_THREADS);
+        }
         let several = u64::from(self.info().multiprocessors);
         // As many segments to a thread as their elements have room for and still leave every multiprocessor blocks.
         let threads = u64::from(THREADS);
         let fit = if task.counted { GROUP } else { STAGED / w as u64 * task.segments / (task.n.max(1) * threads) };
         let together = fit.min(task.segments / (threads * several * u64::from(TILE_BLOCKS))).clamp(1, GROUP);
-        args.u[TOGETHER] = together as u32;
+        bound.args.u[TOGETHER] = together as u32;
         let grid = task.segments.div_ceil(threads * together).min(several * u64::from(SHORT_BLOCKS));
+        if !task.counted && task.n <= ALONE {
+            return self.segments(&operators, &BLOCKS, &bound, grid, THREADS);
+        }
+        let list = self.list_of_segments(task.n, w, &mut bound.args)?;
         if let Some(list) = &list
             && self.reduces_its_list(task.n, &mut bound.args)?
         {
@@ -84,7 +96,7 @@ impl Run<SegmentedReduceTask> for Cuda {
             // SAFETY: as in `segments`; all blocks run at the same time.
             return unsafe { self.launch_together(&kernel, grid, &bound.args) };
         }
-        self.segments(&operators, &SHORTS, &bound, grid)?;
+        self.segments(&operators, &SHORTS, &bound, grid, THREADS)?;
         list.map_or(Ok(()), |list| self.reduce_listed(&operators, &mut bound, &list))
     }
 }
@@ -128,14 +140,14 @@ impl Cuda {
         let join = bound.args.n > TILE[operators.load.result_words() - 1];
         let most = u64::from(self.info().multiprocessors * TILE_BLOCKS);
         bound.args.u[FLAGS] |= if join { 0 } else { RESETS };
-        self.segments(operators, &TILES, bound, list.room.min(most))?;
-        if join { self.segments(operators, &JOINED, bound, list.joins.min(most)) } else { Ok(()) }
+        self.segments(operators, &TILES, bound, list.room.min(most), THREADS)?;
+        if join { self.segments(operators, &JOINED, bound, list.joins.min(most), THREADS) } else { Ok(()) }
     }
 
-    fn segments(&self, operators: &Operators<'_>, table: &[Kernel; 4], bound: &Bound, grid: u64) -> Result<()> {
+    fn segments(&self, operators: &Operators<'_>, table: &[Kernel; 4], bound: &Bound, grid: u64, threads: u32) -> Result<()> {
         let kernel = operators.kernel(self, table, bound)?;
         // SAFETY: the task's contract (views are inside their buffers, the bounds are as many as it says, outputs hold a result to a segment); bounds
         // are limited to the elements, and what the list has no room for is left out.
-        unsafe { self.launch(&kernel, Grid::linear(blocks(grid)?, THREADS), &bound.args) }
+        unsafe { self.launch(&kernel, Grid::linear(blocks(grid)?, threads), &bound.args) }
     }
 }

@@ -23,7 +23,7 @@ use std::sync::atomic::Ordering;
 const THREADS: u32 = 288;
 /// Elements of a tile, by words of an element's values; fewer where their places are kept beside them.
 const TILE: [u64; 4] = [8192, 4096, 2048, 2048];
-const RUNS_TILE: [u64; 4] = [4096, 4096, 2048, 2048];
+const RUNS_TILE: [u64; 4] = [7168, 4096, 2048, 2048];
 /// 32-bit words that an element's values may have.
 const MOST_WORDS: usize = 4;
 
@@ -60,8 +60,8 @@ impl Run<SelectTask> for Cuda {
             task.count_first(self, leaves, outs)?;
         }
         let kernel = self.select_kernel(task, entries(task, served)[words - 1], &bound)?;
-        let resident =
-            u64::from(self.info().multiprocessors * TUNING.select_blocks[if task.combine.result_words() == 1 { words - 1 } else { 3 }]);
+        let light = task.combine.result_words() == 1 || (task.kind == SelectKind::Runs && words == 1);
+        let resident = u64::from(self.info().multiprocessors * TUNING.select_blocks[if light { words - 1 } else { 3 }]);
         let grid = Grid::linear(blocks((tiles + servers).min(resident))?, THREADS);
         // SAFETY: the task's contract (views are inside their buffers, outputs hold `n` elements and the counts); scratch holds the header and a
         // state per tile.
@@ -116,7 +116,9 @@ pub(super) fn with_fills<R>(task: &SelectTask, leaves: &[Shape], outs: &[Shape],
     let load1 = |s: &Site<'_>| holes.load(1, s);
     let merge = |s: &Site<'_>| combine(&task.combine, task.numerics, s);
     let store1 = |s: &Site<'_>| holes.store(&task.store, &values, 1, s);
+    let store4 = |s: &Site<'_>| holes.store(&task.store, &values, 4, s);
     let length = |s: &Site<'_>| Ok(store_length(task, s, lengths));
+    let length4 = |s: &Site<'_>| Ok(store_lengths(task, s, lengths, outs[lengths]));
     let store = |s: &Site<'_>| Ok(store_count(task, s, count));
     let both = |s: &Site<'_>| Ok(store_counts(task, s, count));
     let count0 = |s: &Site<'_>| Ok(count_of(task, s, count, 0));
@@ -126,7 +128,9 @@ pub(super) fn with_fills<R>(task: &SelectTask, leaves: &[Shape], outs: &[Shape],
         Fill { name: "load1", body: &load1 },
         Fill { name: "combine", body: &merge },
         Fill { name: "store1", body: &store1 },
+        Fill { name: "store4", body: &store4 },
         Fill { name: "length", body: &length },
+        Fill { name: "length4", body: &length4 },
         Fill { name: "count", body: &store },
         Fill { name: "counts", body: &both },
         Fill { name: "count0", body: &count0 },
@@ -148,6 +152,23 @@ fn store_length(task: &SelectTask, site: &Site<'_>, out: usize) -> String {
         let base = base(&mut p, site, out);
         let address = p.emit(Ty::U64, |o| format!("mad.lo.u64 {o}, {i}, 4, {}", base.reg));
         p.line(format!("st.global.b32 [{}], {v}", address.reg));
+    }
+    p.finish()
+}
+
+/// Registers 1 to 4 to element register 0 of the lengths and those behind it; its number is a multiple of four.
+fn store_lengths(task: &SelectTask, site: &Site<'_>, out: usize, shape: Shape) -> String {
+    let mut p = Ptx::new(task.numerics);
+    if let [i, a, b, c, d] = site.regs[..] {
+        let base = base(&mut p, site, out);
+        let address = p.emit(Ty::U64, |o| format!("mad.lo.u64 {o}, {i}, 4, {}", base.reg));
+        if let Shape::Vector(_) = shape {
+            p.line(format!("st.global.v4.b32 [{}], {{{a}, {b}, {c}, {d}}}", address.reg));
+        } else {
+            for (k, v) in [a, b, c, d].iter().enumerate() {
+                p.line(format!("st.global.b32 [{}+{}], {v}", address.reg, 4 * k));
+            }
+        }
     }
     p.finish()
 }

@@ -133,7 +133,8 @@ fn a_neighbour_that_the_group_has_loaded_is_not_fetched_again() {
     };
     // Of the elements before four the first is outside them, and of those two behind them the last two.
     assert_eq!((loads(None), loads(Some(0))), (8, 3));
-    check_map(&func, &[Shape::Vector(DType::F32), Shape::Array(DType::F32, Some(0)), Shape::Index(Ty::U32)], &[Shape::Vector(DType::F32)]);
+    let leaves = [Shape::Vector(DType::F32), Shape::Array(DType::F32, Some(0)), Shape::Index(Ty::U32)];
+    check_map(&func, &leaves, &[Shape::Vector(DType::F32)]);
 }
 
 /// One accumulator: load, combination, finish, leaves.
@@ -265,6 +266,9 @@ fn selections() -> Vec<(Func, Func, Vec<DType>)> {
     let wide = |x: Expr<u64>| ir::select((x & 1u64).eq(0), 0, 1);
     vec![
         (one(|x: Expr<u32>| (keep(x), x)), one(|x: Expr<u32>| x), vec![DType::U32]),
+        (one(|x: Expr<u32>| (keep(x), x)), one(|x: Expr<u32>| x), vec![DType::U8]),
+        (one(|x: Expr<i32>| (keep(x.cast()), x)), one(|x: Expr<i32>| x), vec![DType::I16]),
+        (one(|x: Expr<f32>| (keep(x.bitcast()), x)), one(|x: Expr<f32>| x), vec![DType::F16]),
         (one(|x: Expr<u64>| (wide(x), x)), one(|x: Expr<u64>| x), vec![DType::U64]),
         (one(|(x, y): Pair<u64>| (wide(x), x, y)), one(|p: Pair<u64>| p), vec![DType::U64, DType::U8]),
         (one(|(x, y): (Expr<u64>, Expr<u64>)| (wide(x), x, y)), one(|p: (Expr<u64>, Expr<u64>)| p), vec![DType::U64, DType::U64]),

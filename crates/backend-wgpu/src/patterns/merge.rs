@@ -3,7 +3,7 @@
 mod lazy;
 
 use super::layout::program;
-use super::operands::{Args, Limits, Signature};
+use super::operands::{Args, Limits, Signature, padded};
 use super::place::{Place, most};
 use super::reduce::chunks;
 use super::{Launch, program::Program};
@@ -35,6 +35,8 @@ pub(super) struct Form {
     pub(super) rolled: bool,
     /// Whether keys and values are computed where they are read.
     pub(super) lazy: bool,
+    /// Whether keys, of four bytes, are written four at a time.
+    pub(super) quads: bool,
 }
 
 /// Keys of an invocation, odd, so that invocations start in different banks. On an H200 2^28 keys of 4 bytes take 890 us with 9, 897 with 11, 927 with 7, and
@@ -44,7 +46,7 @@ const fn items(key_bytes: u64) -> u32 {
 }
 
 pub(super) fn merge_holes(form: Form) -> Vec<(&'static str, u32)> {
-    let Form { key_bytes, payload_bytes, writes_keys, alone, rolled, lazy } = form;
+    let Form { key_bytes, payload_bytes, writes_keys, alone, rolled, lazy, quads } = form;
     let is = |yes: bool| u32::from(yes);
     let (wide, wide_values) = (key_bytes == 8, payload_bytes == 8);
     vec![
@@ -59,7 +61,8 @@ pub(super) fn merge_holes(form: Form) -> Vec<(&'static str, u32)> {
         ("co_ranks", 0),
         ("reads_words", is(!wide && !lazy)),
         ("reads_pairs", is(wide && !lazy)),
-        ("writes_words", is(writes_keys && !wide)),
+        ("quads", is(quads)),
+        ("writes_words", is(writes_keys && !wide && !quads)),
         ("writes_pairs", is(writes_keys && wide)),
         ("reads_values_words", is(payload_bytes > 0 && !wide_values && !lazy)),
         ("reads_values_pairs", is(wide_values && !lazy)),
@@ -249,8 +252,13 @@ impl Wgpu {
             _ => (keys, false),
         };
         all.bind(&mut call, task, size, [SKIP_A, SKIP_B])?;
+        let narrow = |size: u64| 0 < size && size < 4;
+        let quads = size == 4 && !narrow(payload) && keys_out.is_some_and(|out| padded(&out.raw, out.offset + total, size));
         if let Some(out) = keys_out {
             call.bind(SKIP_KEYS, result(out), total)?;
+            if let (true, Some(binding)) = (quads, call.bindings.last_mut()) {
+                binding.size_bytes = binding.size_bytes.next_multiple_of(16);
+            }
         }
         if let Some((reads, out)) = values {
             if !lazy {
@@ -258,8 +266,9 @@ impl Wgpu {
             }
             call.bind(SKIP_VALUES, result(out), total)?;
         }
-        let narrow = |size: u64| 0 < size && size < 4;
-        let phase = if writes_keys && narrow(size) {
+        let phase = if quads {
+            call.words[SKIP_KEYS] % 4
+        } else if writes_keys && narrow(size) {
             call.words[SKIP_KEYS] % (4 / size as u32)
         } else if narrow(payload) {
             call.words[SKIP_VALUES] % (4 / payload as u32)
@@ -270,7 +279,7 @@ impl Wgpu {
         (call.words[BLOCKS], call.words[PHASE]) = (tiles as u32, phase);
         let alone = tiles == 1;
         let rolled = self.patterns().rolls_merges(self.tuning()) || self.tuning().rolls(all.weight());
-        let holes = merge_holes(Form { key_bytes: size, payload_bytes: payload, writes_keys, alone, rolled, lazy });
+        let holes = merge_holes(Form { key_bytes: size, payload_bytes: payload, writes_keys, alone, rolled, lazy, quads });
         let kernel = self.program("merge", &all.program(&holes, &none))?;
         if alone {
             return self.launch(&kernel, &call.launch(), tiles);

@@ -425,6 +425,6 @@ const fn vector_unit(size: u64) -> Unit {
 }
 
 /// Whether the memory reaches to the end of the last group of four elements, so that a vector binding can cover it.
-fn padded(raw: &Buffer, end: u64, size: u64) -> bool {
+pub(super) fn padded(raw: &Buffer, end: u64, size: u64) -> bool {
     (end.next_multiple_of(4) * size).next_multiple_of(16) <= raw.capacity()
 }

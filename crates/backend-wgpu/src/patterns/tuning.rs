@@ -26,6 +26,8 @@ pub(crate) struct Tuning {
     pub(crate) most_repeated: u32,
     /// Rows of four elements of one word, at most, that an invocation of a selection holds.
     pub(crate) select_rows: u32,
+    /// Workgroups of a reduction by key before each takes several tiles.
+    pub(crate) by_key_groups: u64,
     /// Invocations of a workgroup of a map.
     pub(crate) map_threads: u32,
     /// Weight of an operator from which on an invocation of a map takes two groups of four elements.
@@ -58,6 +60,7 @@ const DEFAULT: Tuning = Tuning {
     look_back_threads: 256,
     most_repeated: 512,
     select_rows: 8,
+    by_key_groups: 1024,
     map_threads: 256,
     map_in_pairs_from: NEVER,
     histogram_threads: 256,
@@ -91,7 +94,11 @@ const TABLE: [Entry; 3] = [
         },
     },
     // LLVM takes most of a minute and gigabytes over 8 rows of an operator with an exponential and a logarithm, and seconds over 8 of a selection.
-    Entry { vendor: None, kind: Some(DeviceKind::Cpu), tuning: Tuning { most_repeated: 64, select_rows: 2, sort_rolled: true, ..DEFAULT } },
+    Entry {
+        vendor: None,
+        kind: Some(DeviceKind::Cpu),
+        tuning: Tuning { most_repeated: 64, select_rows: 2, by_key_groups: 16, sort_rolled: true, ..DEFAULT },
+    },
     Entry { vendor: None, kind: None, tuning: DEFAULT },
 ];
 

@@ -50,8 +50,8 @@ pub struct SealOptions {
     pub controls: FloatControls,
     /// SPIR-V version to write.
     pub version: (u8, u8),
-    /// Whether the driver zeroes workgroup memory. Otherwise the kernel's first invocation does, at some cost.
-    pub native_zero: bool,
+    /// Who zeroes workgroup memory.
+    pub zeroes: Zeroes,
     /// Whether the driver bounds storage buffers, so that the kernel need not: reads past the end then give zero and writes vanish,
     /// instead of being clamped to the last element.
     pub driver_bounds: bool,
@@ -71,7 +71,7 @@ impl Default for SealOptions {
         Self {
             controls: FloatControls::default(),
             version: (1, 3),
-            native_zero: false,
+            zeroes: Zeroes::Kernel,
             driver_bounds: false,
             indices: Indices::Clamped,
             contract_fma: false,
@@ -79,6 +79,17 @@ impl Default for SealOptions {
             features: wgpu::Features::empty(),
         }
     }
+}
+
+/// Who zeroes workgroup memory before a kernel begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Zeroes {
+    /// The driver.
+    Driver,
+    /// The kernel's first invocation, at some cost.
+    Kernel,
+    /// Nobody: the kernel's author has shown that it writes what it reads.
+    Nobody,
 }
 
 /// Who keeps indices inside arrays of fixed size: those in workgroup memory, and an invocation's own.
@@ -235,7 +246,11 @@ impl Parsed {
                 image_load: BoundsCheckPolicy::Restrict,
                 binding_array: BoundsCheckPolicy::Unchecked,
             },
-            zero_initialize_workgroup_memory: if options.native_zero { Zero::Native } else { Zero::Polyfill },
+            zero_initialize_workgroup_memory: match options.zeroes {
+                Zeroes::Driver => Zero::Native,
+                Zeroes::Kernel => Zero::Polyfill,
+                Zeroes::Nobody => Zero::None,
+            },
             // Kernels are this library's own and every loop in them ends; the counter would cost registers.
             force_loop_bounding: false,
             use_storage_input_output_16: false,

@@ -109,7 +109,8 @@ fn merges_of_what_is_computed_of_every_width_and_form() {
         }
         for (pairs, writes_keys, alone, rolled) in [(false, true, true, false), (true, true, false, true), (true, false, false, false)] {
             let payload_bytes = if pairs { size } else { 0 };
-            let form = merge::Form { key_bytes: size, payload_bytes, writes_keys, alone, rolled, lazy: true };
+            let form =
+                merge::Form { key_bytes: size, payload_bytes, writes_keys, alone, rolled, lazy: true, quads: writes_keys && size == 4 };
             accept(merge::merge_program(&merge::merge_holes(form), &signature), if pairs { &all } else { &all[..2] });
         }
     }

@@ -6,6 +6,7 @@ mod groups;
 pub(super) mod guarded;
 mod histogram;
 mod histogram_variants;
+mod leftovers;
 mod map;
 mod merge;
 mod merge_sort;

@@ -6,7 +6,7 @@ use crate::patterns::program::{Operators, Program, Sink, Source};
 use crate::patterns::reduce::{Form, ROWS, Shape, TILES, form_holes};
 use crate::patterns::scan::{self, Step};
 use crate::patterns::{Dialect, layout, map, merge_sort, moves, select, sort};
-use crate::seal::{self, SealOptions};
+use crate::seal::{self, SealOptions, Zeroes};
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::{DType, Ty};
 use isowarp_core::ir::{self, Expr, Param, Traced as _};
@@ -48,7 +48,7 @@ fn size_in(dialect: Dialect, program: &Program<'_>) -> usize {
     let text = program.text(dialect).expect("text");
     let features = wgpu::Features::all();
     let parsed = seal::parse(program.entry, &text, seal::capabilities(features)).expect("valid");
-    inlined(&parsed.seal(program.entry, &SealOptions { features, native_zero: true, ..SealOptions::default() }).expect("written"))
+    inlined(&parsed.seal(program.entry, &SealOptions { features, zeroes: Zeroes::Nobody, ..SealOptions::default() }).expect("written"))
 }
 
 /// Sizes of f32 sums: tiles and short rows; then the steps of a scan.

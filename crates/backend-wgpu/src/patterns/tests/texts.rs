@@ -338,10 +338,12 @@ fn merges_of_every_width_and_form() {
         }
         for payload_bytes in [0, 1, 2, 4, 8] {
             for (writes_keys, alone, rolled) in [(true, true, false), (true, false, false), (false, false, true), (true, false, true)] {
-                let form =
-                    merge::Form { key_bytes, payload_bytes, writes_keys: writes_keys || payload_bytes == 0, alone, rolled, lazy: false };
-                let shared = accept(&merge::merge_program(&merge::merge_holes(form), &signature));
-                assert!(shared <= SHARED, "{shared} bytes of shared memory");
+                let writes_keys = writes_keys || payload_bytes == 0;
+                for quads in [false, true].into_iter().filter(|quads| !quads || (writes_keys && key_bytes == 4)) {
+                    let form = merge::Form { key_bytes, payload_bytes, writes_keys, alone, rolled, lazy: false, quads };
+                    let shared = accept(&merge::merge_program(&merge::merge_holes(form), &signature));
+                    assert!(shared <= SHARED, "{shared} bytes of shared memory");
+                }
             }
         }
     }

@@ -1,0 +1,54 @@
+//! What workgroup memory holds before a kernel writes it.
+
+use super::own_device;
+use crate::batch::Binding;
+use crate::context::Options;
+use crate::device::Wgpu;
+use crate::pipeline::{Kernel, KernelSource};
+use isowarp_core::backend::Backend as _;
+use isowarp_core::caps::DeviceKind;
+
+const WORDS: u64 = 2048;
+const GROUPS: u64 = 64;
+const MARK: u32 = 0xfeed_f00d;
+
+/// What each workgroup finds, or has written.
+fn found(device: &Wgpu, kernel: &Kernel) -> Vec<u32> {
+    let bytes = WORDS * GROUPS * 4;
+    let y = device.allocate_bytes(bytes).expect("memory");
+    let binding = Binding { buffer: &y, offset_bytes: 0, size_bytes: bytes };
+    device.dispatch(kernel, &[binding], &[], [GROUPS as u32, 1, 1]).expect("dispatch");
+    bytemuck::pod_collect_to_vec(&device.read_bytes_blocking(&y, 0, bytes).expect("read"))
+}
+
+/// A kernel of the library that reads what it has not written would show in every test of its pattern: a software adapter gives a workgroup the memory
+/// that another has left.
+#[test]
+fn kernels_of_the_library_find_what_another_workgroup_left_and_callers_kernels_zeroes() {
+    let device = own_device(&Options::default());
+    let wgsl = |before: &str| {
+        format!(
+            "@group(0) @binding(0) var<storage, read_write> y: array<u32>;
+            var<workgroup> w: array<u32, {WORDS}>;
+            @compute @workgroup_size(64)
+            fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {{
+                for (var i = lane; i < {WORDS}u; i += 64u) {{
+                    {before}
+                    y[group.x * {WORDS}u + i] = w[i];
+                }}
+            }}"
+        )
+    };
+    let (writes, reads) = (wgsl(&format!("w[i] = {MARK}u;")), wgsl(""));
+    let source = |name, wgsl| KernelSource { name, wgsl, entry: "main" };
+    let leave = device.own_kernel(&source("leaves marks", &writes)).expect("compiles");
+    let own = device.own_kernel(&source("looks", &reads)).expect("compiles");
+    let callers = device.kernel(&source("looks", &reads)).expect("compiles");
+    assert!(found(&device, &leave).iter().all(|&v| v == MARK));
+    let left = found(&device, &own);
+    if device.info().kind == DeviceKind::Cpu {
+        assert!(left.contains(&MARK), "no workgroup has found the marks");
+    }
+    assert!(found(&device, &leave).iter().all(|&v| v == MARK));
+    assert!(found(&device, &callers).iter().all(|&v| v == 0));
+}
