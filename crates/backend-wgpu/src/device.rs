@@ -179,7 +179,8 @@ impl Wgpu {
         self.shared.pipelines.get(&self.shared.context, source)
     }
 
-    /// The same of one of this library, whose indices stay inside its arrays of fixed size. The unit tests show it: there an index outside is a trap.
+    /// The same of one of this library, whose indices stay inside its arrays of fixed size, and which writes what it reads of workgroup memory. The unit
+    /// tests show it: there an index outside is a trap.
     pub(crate) fn own_kernel(&self, source: &KernelSource<'_>) -> Result<Arc<Kernel>> {
         let indices = if cfg!(test) { Indices::Trapped } else { Indices::Trusted };
         self.shared.pipelines.get_with(&self.shared.context, source, indices)

@@ -2,7 +2,7 @@
 //!
 //! Every kernel is parsed and validated by naga, on every adapter, so that a faulty one is a typed error with naga's message. On
 //! Vulkan it is then written as SPIR-V here rather than by wgpu, decorated (`words`), and passed through; passing through skips
-//! wgpu's own checks, so bounds checks and zeroed workgroup memory are asked for here.
+//! wgpu's own checks, so who keeps bounds and zeroes workgroup memory is said here.
 
 pub(crate) mod words;
 

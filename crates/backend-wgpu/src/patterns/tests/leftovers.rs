@@ -1,7 +1,7 @@
 //! What workgroup memory holds before a kernel writes it.
 
 use super::own_device;
-use crate::batch::Binding;
+use crate::binds::Binding;
 use crate::context::Options;
 use crate::device::Wgpu;
 use crate::pipeline::{Kernel, KernelSource};
@@ -46,7 +46,7 @@ fn kernels_of_the_library_find_what_another_workgroup_left_and_callers_kernels_z
     let callers = device.kernel(&source("looks", &reads)).expect("compiles");
     assert!(found(&device, &leave).iter().all(|&v| v == MARK));
     let left = found(&device, &own);
-    if device.info().kind == DeviceKind::Cpu {
+    if device.caps().kind == DeviceKind::Cpu {
         assert!(left.contains(&MARK), "no workgroup has found the marks");
     }
     assert!(found(&device, &leave).iter().all(|&v| v == MARK));
