@@ -8,20 +8,19 @@ const ROWS = {{ rows }}u;             // vectors of 4 elements that an invocatio
 const TILE = 4u * ROWS * THREADS;
 const MASKS = TILE / 32u;             // words with a bit to an element, in order
 const RUN = MASKS / 16u;              // words that one invocation adds up
-const CHUNK = {{ chunk }}u;           // elements that are staged at once
+const CHUNK = {{ chunk }}u;           // neighbours of which those that go out are staged at once
 
-// An invocation's bits, 4 to a row; the bits of 32 elements; elements of the part before these.
+// An invocation's bits, 4 to a row; the bits of 32 elements; elements of the part before these, and all.
 {% for k in range(sets) %}
 var<workgroup> nibbles{{ k }}: array<u32, THREADS>;
 var<workgroup> masks{{ k }}: array<u32, MASKS>;
-var<workgroup> ranks{{ k }}: array<u32, MASKS>;
+var<workgroup> ranks{{ k }}: array<u32, MASKS + 1u>;
 var<workgroup> sums{{ k }}: array<u32, 16>;
 {% endfor %}
 var<workgroup> stage: array<u32, CHUNK * {{ value_words }}u>;
 var<workgroup> helped: array<atomic<u32>, 2>;
-var<workgroup> to_store: u32;
 {% if runs %}
-// Places of staged elements behind that of the one before them; the last one that the tile keeps, plus one.
+// Places in the tile of the last element that was kept before the chunk, and of the staged ones; the last one that the tile keeps, plus one.
 var<workgroup> places: array<u32, CHUNK + 1u>;
 var<workgroup> last_kept: u32;
 {% endif %}
@@ -66,17 +65,76 @@ fn help(origin: u32, first: u32, tile: u32, lane: u32) {
 
 {% include "look_back.wgsl" %}
 
-// Stages an element in slot `slot`, if that is one of the chunk's.
 fn put(slot: u32, x: array<u32, {{ value_words }}>{{ ", place: u32" if runs }}) {
-    if (slot < CHUNK) {
 {% for w in range(value_words) %}
-        stage[{{ w }}u * CHUNK + slot] = x[{{ w }}];
+    stage[{{ w }}u * CHUNK + slot] = x[{{ w }}];
 {% endfor %}
+{% if runs %}
+    places[slot + 1u] = place;
+{% endif %}
+}
+
+// Stages those of 4 elements that go out, a part's behind each other from slots of its own on. A bit of `bits` says that an element is of the first part.
+// Slots are counted up from element to element: a sum of ones for each would take longer.
+{% if parts == 1 %}
+fn put4(x: array<array<u32, {{ value_words }}>, 4>, bits: u32, slot: u32{{ ", place: u32" if runs }}) {
+    var to = slot;
+{% for e in range(4) %}
+    if ((bits & {{ 2 ** e }}u) != 0u) {
+        put(to, x[{{ e }}]{{ ", place + %du" | format(e) if runs }});
+        to++;
+    }
+{% endfor %}
+}
+{% else %}
+fn put4(x: array<array<u32, {{ value_words }}>, 4>, there: u32, {{ "bits: vec2<u32>, slots: vec3<u32>" if three else "bits: u32, slots: vec2<u32>" }}) {
+    var to = slots;
+{% for e in range(4) %}
+    {
+{% if three %}
+        let first = (bits.x & {{ 2 ** e }}u) != 0u;
+        let second = (bits.y & {{ 2 ** e }}u) != 0u;
+        let mine = vec3(first, second, !first && !second);
+        let slot = select(select(to.z, to.y, second), to.x, first);
+{% else %}
+        let first = (bits & {{ 2 ** e }}u) != 0u;
+        let mine = vec2(first, !first);
+        let slot = select(to.y, to.x, first);
+{% endif %}
+        to += {{ "vec3<u32>" if three else "vec2<u32>" }}(mine);
+        if ({{ e }}u < there) {
+            put(slot, x[{{ e }}]);
+        }
+    }
+{% endfor %}
+}
+{% endif %}
+
+// Moves `count` staged elements to their places, those of the second part, which begins with slot `parts`, by `behind.y`, and so on.
+fn store_chunk(count: u32, {{ "parts: vec2<u32>, behind: vec3<u32>" if three else "parts: u32, behind: vec2<u32>" if parts > 1 else "behind: u32" }}, lane: u32) {
+    workgroupBarrier();
+    for (var j = lane; j < count; j += THREADS) {
+{% if three %}
+        let at = j + select(select(behind.z, behind.y, j < parts.y), behind.x, j < parts.x);
+{% elif parts > 1 %}
+        let at = j + select(behind.y, behind.x, j < parts);
+{% else %}
+        let at = j + behind;
+{% endif %}
+        store_value(at, array<u32, {{ value_words }}>({% for w in range(value_words) %}stage[{{ w }}u * CHUNK + j]{{ ", " if not loop.last }}{% endfor %}));
+{% if runs %}
+        if (at != 0u) {
+            store_length(at - 1u, places[j + 1u] - places[j]);
+        }
+{% endif %}
     }
 {% if runs %}
-    // The last of the chunk before stands in front of the chunk's first.
-    if (slot + 1u <= CHUNK) {
-        places[slot + 1u] = place;
+    let last = places[count];
+{% endif %}
+    workgroupBarrier();
+{% if runs %}
+    if (lane == 0u) {
+        places[0] = last;
     }
 {% endif %}
 }
@@ -190,6 +248,9 @@ fn select_tiles(@builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocat
     if (lane < MASKS) {
         ranks{{ k }}[lane] += before{{ k }};
     }
+    if (lane == 0u) {
+        ranks{{ k }}[MASKS] = total{{ k }};
+    }
 {% endfor %}
 {% if runs %}
     if (lane < MASKS) {
@@ -202,10 +263,7 @@ fn select_tiles(@builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocat
         last_kept = 0u;
     }
 {% endif %}
-    if (lane == 0u) {
-        to_store = {{ "min(TILE, args.n - start)" if parts > 1 else "total0" }};
-    }
-    let stored = workgroupUniformLoad(&to_store);
+    workgroupBarrier();
 
     let total = Acc(total0{{ ", total1" if three }}{{ ", last_kept" if runs }});
     var fold = Acc();
@@ -242,84 +300,53 @@ fn select_tiles(@builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocat
 {% endif %}
     }
 {% if parts > 1 %}
-    // Where the parts behind the first one go on, less the elements of the tile in front of them.
-    let first_1 = count_of(0u) + {{ "before_1" if three else "args.base + start - before_0" }} - total0;
+    let all = min(TILE, args.n - start);
+    let others = args.base + start - before_0{{ " - before_1" if three }};
+    let first_1 = count_of(0u) + {{ "before_1" if three else "others" }};
 {% endif %}
 {% if three %}
-    let first_2 = count_of(0u) + count_of(1u) + args.base + start - before_0 - before_1 - total0 - total1;
+    let first_2 = count_of(0u) + count_of(1u) + others;
+{% endif %}
+{% if runs %}
+    if (lane == 0u) {
+        places[0] = before_1 - 1u - args.base - start;
+    }
 {% endif %}
 
-    let word = lane / 8u;
+    // Chunk by chunk, those of a part behind each other, then to their places.
     let low = (1u << (lane % 8u * 4u)) - 1u;
-{% for r in range(rows) %}
+{% for c in range(rows * 4 * threads // chunk) %}
+{% set from = c * chunk %}
+    {
 {% for k in range(sets) %}
-    let rank{{ k }}_{{ r }} = ranks{{ k }}[word + {{ r }}u * (THREADS / 8u)] + countOneBits(masks{{ k }}[word + {{ r }}u * (THREADS / 8u)] & low);
+        let base{{ k }} = ranks{{ k }}[{{ from // 32 }}];
+        let own{{ k }} = ranks{{ k }}[{{ (from + chunk) // 32 }}] - base{{ k }};
 {% endfor %}
+{% for r in range(from // (4 * threads), (from + chunk - 1) // (4 * threads) + 1) %}
+        {{ "if (lane / (CHUNK / 4u) == %du)" | format(from % (4 * threads) // chunk) if chunk < 4 * threads }} {
+            let word = {{ r * threads // 8 }}u + lane / 8u;
+{% for k in range(sets) %}
+            let rank{{ k }} = ranks{{ k }}[word] + countOneBits(masks{{ k }}[word] & low) - base{{ k }};
 {% endfor %}
-    for (var c = 0u; c < stored; c += CHUNK) {
-{% for r in range(rows) %}
-        {
-            // Counted up from element to element: a sum of ones for each would take longer.
-            var slot = rank0_{{ r }} - c;
-{% if parts > 1 %}
-            let place = i{{ r }} - start;
-            var last = {{ "total0 + total1 + place - rank0_%d - rank1_%d - c" | format(r, r) if three else "total0 + place - rank0_%d - c" | format(r) }};
-{% endif %}
 {% if three %}
-            var middle = total0 + rank1_{{ r }} - c;
-{% endif %}
-{% for e in range(4) %}
-{% set bit = 2 ** (4 * r + e) %}
-{% if parts == 1 %}
-            if ((bits0 & {{ bit }}u) != 0u) {
-                put(slot, x{{ r }}[{{ e }}]{{ ", i%d + %du - start" | format(r, e) if runs }});
-                slot++;
-            }
+            let slots = vec3(rank0, own0 + rank1, own0 + own1 + i{{ r }} - start - {{ from }}u - rank0 - rank1);
+            put4(x{{ r }}, max(args.n, i{{ r }}) - i{{ r }}, vec2(bits0 >> {{ 4 * r }}u, bits1 >> {{ 4 * r }}u), slots);
+{% elif parts > 1 %}
+            put4(x{{ r }}, max(args.n, i{{ r }}) - i{{ r }}, bits0 >> {{ 4 * r }}u, vec2(rank0, own0 + i{{ r }} - start - {{ from }}u - rank0));
 {% else %}
-            {
-                let first = (bits0 & {{ bit }}u) != 0u;
-{% if three %}
-                let second = (bits1 & {{ bit }}u) != 0u;
-                let to = select(select(last, middle, second), slot, first);
-                middle += u32(second);
-                last += u32(!first && !second);
-{% else %}
-                let to = select(last, slot, first);
-                last += u32(!first);
+            put4(x{{ r }}, bits0 >> {{ 4 * r }}u, rank0{{ ", i%d - start" | format(r) if runs }});
 {% endif %}
-                slot += u32(first);
-                if (place + {{ e }}u < stored) {
-                    put(to, x{{ r }}[{{ e }}]);
-                }
-            }
-{% endif %}
-{% endfor %}
         }
 {% endfor %}
-        workgroupBarrier();
-        for (var j = lane; j < min(CHUNK, stored - c); j += THREADS) {
-            var at = before_0 + c + j;
-{% if parts > 1 %}
-            if (c + j >= total0) {
-                at = first_1 + c + j;
-            }
-{% endif %}
 {% if three %}
-            if (c + j >= total0 + total1) {
-                at = first_2 + c + j;
-            }
+        let behind = vec3(before_0 + base0, first_1 + base1 - own0, first_2 + {{ from }}u - base0 - base1 - own0 - own1);
+        store_chunk(min({{ from }}u + CHUNK, max(all, {{ from }}u)) - {{ from }}u, vec2(own0, own0 + own1), behind, lane);
+{% elif parts > 1 %}
+        let behind = vec2(before_0 + base0, first_1 + {{ from }}u - base0 - own0);
+        store_chunk(min({{ from }}u + CHUNK, max(all, {{ from }}u)) - {{ from }}u, own0, behind, lane);
+{% else %}
+        store_chunk(own0, before_0 + base0, lane);
 {% endif %}
-            store_value(at, array<u32, {{ value_words }}>({% for w in range(value_words) %}stage[{{ w }}u * CHUNK + j]{{ ", " if not loop.last }}{% endfor %}));
-{% if runs %}
-            if (at != 0u) {
-                var behind = args.base + start + places[j] + 1u;
-                if (c + j == 0u) {
-                    behind = before_1;
-                }
-                store_length(at - 1u, args.base + start + places[j + 1u] + 1u - behind);
-            }
-{% endif %}
-        }
-        workgroupBarrier();
     }
+{% endfor %}
 }

@@ -128,7 +128,7 @@ pub(super) fn holes(task: &SelectTask, form: Form) -> Vec<(&'static str, u32)> {
     let kind = task.kind;
     let words = words(task);
     let runs = kind == SelectKind::Runs;
-    let chunk = 1 << (STAGED_WORDS / (words + u32::from(runs))).ilog2();
+    let chunk = (1 << (STAGED_WORDS / (words + u32::from(runs))).ilog2()).min(form.rows * THREADS * 4);
     vec![
         ("threads", THREADS),
         ("rows", form.rows),
