@@ -1,7 +1,7 @@
 //! Groups and atomics.
 
 use super::{Ready, Shape, Work, digest, one, random, turn_of, work, zeroed};
-use isowarp::element::DType;
+use isowarp::element::{DType, Element};
 use isowarp::prelude::*;
 use isowarp::{Device, Result};
 
@@ -16,7 +16,12 @@ pub(super) fn works() -> Vec<Work> {
         work("groups/shuffle_xor", DType::U32, 8, |d, s| one::<u32>(d, s, |d, x, out| d.group_shuffle_into(x, 32, Shuffle::Xor(5), out))),
         work("atomics/scatter_sum_2^16", DType::F32, 8, |d, s| sums(d, s, 1 << 16)),
         work("atomics/scatter_sum_2^24", DType::F32, 8, |d, s| sums(d, s, 1 << 24)),
-        work("atomics/scatter_min_2^16", DType::F32, 8, |d, s| scattered(d, s, 1 << 16, ScatterOp::Min)),
+        work("atomics/scatter_min_2^16", DType::F32, 8, |d, s| {
+            scattered(d, s, 1 << 16, 0.0, |d, x, at, out| d.scatter_reduce_into(x, at, ScatterOp::Min, out))
+        }),
+        work("atomics/scatter_fixed_2^16", DType::F32, 8, |d, s| {
+            scattered(d, s, 1 << 16, 0i32, |d, x, at, out| d.scatter_fixed_into(x, at, 16, Overflow::Wrap, out))
+        }),
         work("atomics/tickets", DType::U32, 12, |d, s| {
             let counts = zeroed::<u32>(d, s.n)?;
             one::<u32>(d, s, move |d, x, out| d.tickets_into(x, |x| x >> 12, (out, &counts)))
@@ -25,21 +30,27 @@ pub(super) fn works() -> Vec<Work> {
 }
 
 fn sums(d: &Device, shape: &Shape, targets: u64) -> Result<Ready> {
-    scattered(d, shape, targets, ScatterOp::Sum)
+    scattered(d, shape, targets, 0.0, |d, x, at, out| d.scatter_reduce_into(x, at, ScatterOp::Sum, out))
 }
 
 /// Sources scattered at random; the targets are cleared before, so that each turn gives what the first one did.
-fn scattered(d: &Device, shape: &Shape, targets: u64, op: ScatterOp) -> Result<Ready> {
+fn scattered<T: Element>(
+    d: &Device,
+    shape: &Shape,
+    targets: u64,
+    zero: T,
+    scatter: impl Fn(&Device, &Buffer<Device, f32>, &Buffer<Device, u32>, &Buffer<Device, T>) -> Result<()> + 'static,
+) -> Result<Ready> {
     let (shape, device) = (*shape, d.clone());
     let x = random::<f32>(d, shape.n * shape.copies, shape.seed)?;
     let at = random::<u32>(d, shape.n, !shape.seed)?;
     d.map_into((&at, scalar(targets as u32)), |(at, targets)| at % targets, &at)?;
-    let out = zeroed::<f32>(d, targets)?;
+    let out = zeroed::<T>(d, targets)?;
     let written = out.clone();
     Ok(Ready {
         enqueue: Box::new(move |turn| {
-            device.fill(&out, 0.0)?;
-            device.scatter_reduce_into(&turn_of(&x, &shape, turn)?, &at, op, &out)
+            device.fill(&out, zero)?;
+            scatter(&device, &turn_of(&x, &shape, turn)?, &at, &out)
         }),
         digest: Box::new({
             let device = d.clone();

@@ -328,6 +328,12 @@ pub(crate) struct RunArgs {
     /// Rotate: how many places
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) by: Option<i64>,
+    /// Scatter: f4 sources are added to i4 or i8 targets as fixed-point numbers with so many binary digits behind the point
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) digits: Option<i32>,
+    /// Scatter: sums of fixed-point numbers outside their type become the nearest number that there is; they wrap without
+    #[arg(long, requires = "digits")]
+    pub(crate) saturate: bool,
     /// Generate: the number of elements
     #[arg(long)]
     pub(crate) n: Option<u64>,

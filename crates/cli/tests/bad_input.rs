@@ -120,6 +120,10 @@ fn indices_that_name_nothing_are_named() {
         &scatter(&["--op", "xor", "--in", "w_f8.npy", "--in", "at_u4.npy", "--in", "w_f8.npy"]),
         "xor is of bits, and the elements are f64",
     );
+    let fixed = |args: &[&str]| scatter(&[&["--digits", "16"], args].concat());
+    says(&fixed(&["--op", "min", "--in", "x_f4.npy", "--in", "at_u4.npy", "--in", "w_i4.npy"]), "--digits is for sums");
+    says(&fixed(&["--in", "w_i4.npy", "--in", "at_u4.npy", "--in", "w_i4.npy"]), "fixed-point sums are of f32, and these are i32");
+    says(&fixed(&["--in", "x_f4.npy", "--in", "at_u4.npy", "--in", "w_u4.npy"]), "fixed-point sums are i32 or i64, and these are u32");
 }
 
 #[test]

@@ -26,6 +26,7 @@ fn shapes_are_numpys_on_every_device() {
                 "segmented_sort_by_key",
                 "scatter_own",
                 "scatter_by",
+                "scatter_fixed",
                 "gather_by",
             ],
         ) || name == "layout_chwn_nchw_u1"

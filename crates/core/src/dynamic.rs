@@ -28,7 +28,7 @@ pub use merge::{SetOp, co_ranks, merge, merge_into, merge_variant, search, searc
 pub use merge_sort::{
     argsort_by, argsort_by_into, is_sorted_by, merge_by, merge_by_into, search_by, set_operation_by, sort_by, sort_by_into,
 };
-pub use moves::{from_morton, gather, permute_axes, reverse, rotate, scatter, scatter_combine, to_morton};
+pub use moves::{from_morton, gather, permute_axes, reverse, rotate, scatter, scatter_combine, scatter_fixed, to_morton};
 pub use operator::Operator;
 pub use pairs::{DynPairs, merge_pairs, merge_pairs_by, sort_pairs, sort_pairs_by, top_k_pairs, unique_by_key};
 pub use reduce::{Norm, argmax, argmin, dot, mean, norm, reduce, reduce_axis, reduce_from, reduce_variant};

@@ -120,6 +120,14 @@ fn fixed<B: Target>(c: &mut Cases<B>) {
                     Ok((d.fixed_to_float(&out, digits)?, out))
                 })
                 .needs(&[i64::DTYPE, u64::DTYPE]);
+                if digits.abs() <= 24 {
+                    c.add(format!("atomics/fixed_i32/{overflow:?}/{digits}/{n}->{targets}"), move |d| {
+                        let (x, to) = (input::<B, f32>(d, Fill::Bits, n, "x")?, indices(d, n, targets)?);
+                        let out = input::<B, i32>(d, Fill::Plain, targets + 2, "out")?;
+                        d.scatter_fixed_into(&x, &to, digits, overflow, &out.slice(1..targets + 1)?)?;
+                        Ok((d.fixed_to_float(&out, digits)?, out))
+                    });
+                }
             }
         }
     }

@@ -193,6 +193,57 @@ fn fixed_point_sums_are_those_of_whole_numbers() {
 }
 
 #[test]
+fn fixed_point_sums_of_32_bits_are_those_of_whole_numbers() {
+    for (digits, overflow) in [
+        (0, Overflow::Wrap),
+        (20, Overflow::Wrap),
+        (20, Overflow::Saturate),
+        (16, Overflow::Saturate),
+        (26, Overflow::Saturate),
+        (-3, Overflow::Wrap),
+    ] {
+        let (at, r) = (indices(20_000, 40), mt19937(22, 20_000));
+        let x: Vec<f32> = r.iter().map(|&r| if r % 97 == 0 { f32::NAN } else { (f64::from(r) / 3e7 - 60.0) as f32 }).collect();
+        let old: Vec<i32> = (0..40).map(|t| (t - 20) << 26).collect();
+        let mut sums: Vec<i64> = old.iter().map(|&v| v.into()).collect();
+        for (&x, &t) in x.iter().zip(&at).filter(|(_, t)| **t < 40) {
+            let scaled = f64::from(x) * 2f64.powi(digits);
+            sums[t as usize] += i64::from(scaled.round_ties_even() as i32);
+        }
+        let want: Vec<i32> = sums
+            .iter()
+            .map(|&s| if overflow == Overflow::Wrap { s as i32 } else { s.clamp(i32::MIN.into(), i32::MAX.into()) as i32 })
+            .collect();
+        each(|d| {
+            let out = d.upload(&old).unwrap();
+            d.scatter_fixed_into(&d.upload(&x).unwrap(), &d.upload(&at).unwrap(), digits, overflow, &out).unwrap();
+            assert_eq!(out.read_blocking().unwrap(), want, "{digits} {overflow:?}");
+            let floats = d.fixed_to_float(&out, digits).unwrap().read_blocking().unwrap();
+            let exact: Vec<f32> = want.iter().map(|&v| v as f32 * 2f32.powi(-digits)).collect();
+            assert_eq!(floats, exact);
+        });
+    }
+}
+
+/// More sources than the sum of a byte has room for: sums go far beyond 32 bits and come back, and each byte is all ones.
+#[test]
+fn many_fixed_point_numbers_do_not_saturate_on_their_way() {
+    const N: u64 = (1 << 24) + 4099;
+    let (falling, turns) = (|_: u64| -1i64, |i: u64| ((i / 3_000_000 % 2) as i64 * 2 - 1) << 30);
+    let sum = |term: &dyn Fn(u64) -> i64| (0..N).map(term).sum::<i64>().clamp(i32::MIN.into(), i32::MAX.into()) as i32;
+    let want = [sum(&falling), sum(&turns)];
+    each(|d| {
+        let x = d.iota(N, -1.0f32, 0.0).unwrap();
+        let at = d.iota(N, 0u32, 0).unwrap();
+        let [a, b] = [0, 0].map(|old: i32| d.upload(&[old]).unwrap());
+        d.scatter_fixed_into(&x, &at, 0, Overflow::Saturate, &a).unwrap();
+        d.generate_into(N, index(), |i| ((i / 3_000_000u32) % 2u32).cast::<f32>() * 2.0 - 1.0, &x).unwrap();
+        d.scatter_fixed_into(&x, &at, 30, Overflow::Saturate, &b).unwrap();
+        assert_eq!([a, b].map(|sum| sum.read_blocking().unwrap()[0]), want);
+    });
+}
+
+#[test]
 fn bad_operands_are_refused_and_nothing_is_written() {
     each(|d| {
         let (x, at) = (d.upload(&[1.0f32; 8]).unwrap(), d.upload(&[1u32; 8]).unwrap());
@@ -211,6 +262,14 @@ fn bad_operands_are_refused_and_nothing_is_written() {
             assert!(text.starts_with(kind), "{text}");
         }
         assert_eq!((out.read_blocking().unwrap(), at.read_blocking().unwrap()), (vec![7.0; 8], vec![1; 8]));
+        let narrow = d.upload(&[1i32; 8]).unwrap();
+        assert!(matches!(
+            d.scatter_fixed_into(&x, &at, -121, Overflow::Saturate, &narrow),
+            Err(isowarp::Error::InvalidArgument { what: "digits", .. })
+        ));
+        let short = at.slice(..7).unwrap();
+        assert!(matches!(d.scatter_fixed_into(&x, &short, 0, Overflow::Wrap, &narrow), Err(isowarp::Error::LengthMismatch { .. })));
+        assert_eq!(narrow.read_blocking().unwrap(), [1; 8]);
         if let Ok(wide) = d.upload(&[1i64; 8]) {
             let error = d.scatter_fixed_into(&x, &at, 121, Overflow::Wrap, &wide).unwrap_err();
             assert!(matches!(error, isowarp::Error::InvalidArgument { what: "digits", .. }), "{error}");

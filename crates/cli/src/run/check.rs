@@ -164,6 +164,7 @@ pub(crate) fn check(args: &RunArgs) -> Result {
             "map, zip, generate, reduce, scan, reduce-by-key, segmented-reduce, segmented-scan, select, partition, count, any, all, find, ballot, sort, argsort, is-sorted, merge, search, union, intersection, difference, symmetric-difference and scatter",
         ),
         (args.by.is_some() && p != Pattern::Rotate, "--by", "rotate"),
+        (args.digits.is_some() && p != Pattern::Scatter, "--digits", "scatter"),
         (args.identity.is_some() && !p.combines(), "--identity", "reduce, scan, reduce-by-key, segmented-reduce and segmented-scan"),
         (args.axis.is_some() && !line && p != Pattern::Topk, "--axis", "reduce, scan and topk"),
         (args.lengths.is_some() && !p.gives_lengths(), "--lengths", "rle, match and tickets"),

@@ -59,6 +59,7 @@ pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result
         (Work::Mean, &[x]) => dynamic::mean(device, x)?,
         (Work::Gather, &[x, at]) => dynamic::gather(device, x, at)?,
         (Work::Scatter(op), &[x, at, target]) => dynamic::scatter(device, x, at, *op, target)?,
+        (Work::ScatterFixed(digits, overflow), &[x, at, target]) => dynamic::scatter_fixed(device, x, at, (*digits, *overflow), target)?,
         (Work::ScatterCombine(op), &[x, at, target]) => dynamic::scatter_combine(device, x, at, op, target)?,
         (Work::Transpose(shape, order), &[x]) => dynamic::permute_axes(device, x, shape, order)?,
         (Work::ToMorton(shape), &[x]) => dynamic::to_morton(device, x, shape)?,

@@ -14,7 +14,9 @@ use isowarp::dynamic::{Norm, Operator, SetOp};
 use isowarp::element::{DType, Ty};
 use isowarp::expression;
 use isowarp::ir::Func;
-use isowarp::patterns::{ImageLayout, MergeVariant, ReduceVariant, ScanVariant, ScatterOp, SearchKind, SortBy, SortOrder, SortVariant};
+use isowarp::patterns::{
+    ImageLayout, MergeVariant, Overflow, ReduceVariant, ScanVariant, ScatterOp, SearchKind, SortBy, SortOrder, SortVariant,
+};
 use order::{by, carried, of_sorted, order, own_order, sort, top_k};
 
 /// What is to be computed.
@@ -60,6 +62,8 @@ pub(crate) enum Work {
     Mean,
     Gather,
     Scatter(ScatterOp),
+    /// Floats as fixed-point numbers of so many digits.
+    ScatterFixed(i32, Overflow),
     /// By an operator that is combined in the order of the sources.
     ScatterCombine(Operator),
     /// Of an array of this shape, its axes in this order.
@@ -277,6 +281,12 @@ fn moved(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
 
 /// What sources of a scatter do to what is there: by a name, or an expression of x and y.
 fn scatter(args: &RunArgs, values: &Array) -> Result<Work> {
+    if let Some(digits) = args.digits {
+        if args.op.as_deref().is_some_and(|op| op.trim() != ScatterOp::Sum.name()) {
+            return Err(Failure::usage("--digits is for sums", "leave --op out, or name sum"));
+        }
+        return Ok(Work::ScatterFixed(digits, if args.saturate { Overflow::Saturate } else { Overflow::Wrap }));
+    }
     let text = args.op.as_deref().unwrap_or("store").trim();
     let known = [ScatterOp::Store].into_iter().chain(ScatterOp::COMBINING);
     if let Some(op) = known.clone().find(|op| op.name() == text) {

@@ -127,3 +127,23 @@ def write(save, case, cuts):
         greatest[k] = greatest[k] if abs(greatest[k]) > abs(x) else x
     three = ["scatter", "--in", "own_f4.npy", "--in", "own_at_i4.npy", "--in", "own_to_f4.npy"]
     case("scatter_own_f4", [*three, "--op", "abs(x) > abs(y) ? x : y"], greatest)
+    # Fixed-point sums; the sums of all do not fit 32 bits.
+    at = rng.integers(0, 60, 4000).astype("u4")
+    v = np.round(rng.normal(size=4000) * 400, 3).astype(np.float32)
+    save("fixed_f4", v), save("fixed_at_u4", at)
+    for code in ["i4", "i8"]:
+        info = np.iinfo(code)
+        to = rng.integers(info.min, info.max, 60, code)
+        save(f"fixed_to_{code}", to)
+        three = ["scatter", "--in", "fixed_f4.npy", "--in", "fixed_at_u4.npy", "--in", f"fixed_to_{code}.npy"]
+        digits = {"i4": 20, "i8": 51}[code]
+        # A product with a power of two is exact; integers of Python have all the bits that a sum needs.
+        terms = [min(max(int(t), info.min), info.max) for t in np.rint(v.astype(np.float64) * 2.0**digits)]
+        sums = [int(t) for t in to]
+        for k, term in zip(at, terms):
+            sums[k] += term
+        wrapped = [(s - info.min) % (1 << info.bits) + info.min for s in sums]
+        nearest = [min(max(s, info.min), info.max) for s in sums]
+        case(f"scatter_fixed_{code}", [*three, "--digits", str(digits)], np.array(wrapped, code))
+        case(f"scatter_fixed_saturated_{code}", [*three, "--op", "sum", "--digits", str(digits), "--saturate"], np.array(nearest, code))
+        assert code == "i8" or (wrapped != nearest and any(info.min < s < info.max for s in sums))

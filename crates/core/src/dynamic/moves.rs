@@ -5,7 +5,7 @@ use crate::backend::Backend;
 use crate::buffer::Buffer;
 use crate::element::DType;
 use crate::error::{Error, Result};
-use crate::patterns::{Layout as _, Map as _, Move, ScatterCombine, ScatterOp};
+use crate::patterns::{Atomics, Layout as _, Map as _, Move, Overflow, ScatterCombine, ScatterOp};
 
 /// Runs `$body` with `$I` standing for the type of indices that elements of a type are. An `i64` is taken for the `u64` of its bits: a negative
 /// one is out of range under either name.
@@ -97,6 +97,44 @@ pub fn scatter<B: Move>(
                 let reason = format!("{} of {dtype} elements; there are those of 32 and 64 bits", op.name());
                 Err(Error::InvalidArgument { what: "operator", reason })
             }
+        }
+    })
+}
+
+/// `target`, an array of `i32` or `i64`, and the sums of `f32` values as fixed-point numbers of so many digits; indices are checked, and nothing is
+/// written to `target` itself.
+///
+/// # Errors
+/// As [`Atomics::scatter_fixed_into`]; [`Error::InvalidArgument`] for indices that are no integers, values that are not `f32`, and targets of another
+/// type; [`Error::IndexOutOfRange`].
+pub fn scatter_fixed<B: Move + Atomics>(
+    device: &B,
+    values: &DynBuffer<B>,
+    indices: &DynBuffer<B>,
+    (digits, overflow): (i32, Overflow),
+    target: &DynBuffer<B>,
+) -> Result<DynBuffer<B>> {
+    if values.dtype != DType::F32 {
+        return Err(Error::InvalidArgument {
+            what: "values",
+            reason: format!("fixed-point sums are of f32, and these are {}", values.dtype),
+        });
+    }
+    let values = &values.typed::<f32>()?;
+    let indices = &words(device, indices)?;
+    with_index!(indices, at: I => {
+        crate::patterns::moves::check_indices(device, "scatter", &at, target.len).map_err(|e| signed(e, indices.dtype))?;
+        macro_rules! summed {
+            ($t:ty) => {{
+                let out = device.copy(&target.typed::<$t>()?)?;
+                device.scatter_fixed_into(values, &at, digits, overflow, &out)?;
+                Ok(out.into())
+            }};
+        }
+        match target.dtype {
+            DType::I32 => summed!(i32),
+            DType::I64 => summed!(i64),
+            dtype => Err(Error::InvalidArgument { what: "targets", reason: format!("fixed-point sums are i32 or i64, and these are {dtype}") }),
         }
     })
 }

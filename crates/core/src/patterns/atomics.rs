@@ -1,8 +1,12 @@
 //! P26 atomics: what programs build of atomic operations, with one result: tickets, counters that wrap, sums of fixed-point numbers.
 
+mod fixed;
+
+pub use fixed::FixedPoint;
+
 use super::groups::{Peers, rank_into};
 use super::moves::target_word;
-use super::{Groups, Histogram, HistogramSum, HistogramTask, IndexElement, Map as _, check_aliasing, check_ops};
+use super::{Groups, Histogram, HistogramSum, HistogramTask, IndexElement, Map as _, check_aliasing};
 use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{Element, Scalar};
@@ -11,19 +15,19 @@ use crate::input::{Collector, Inputs, require, scalar};
 use crate::ir::{Expr, graph, select};
 use crate::patterns::groups::Call;
 use crate::patterns::map::collect;
+use fixed::{Sources, power_of_two};
 use std::sync::Arc;
 
-/// What becomes of a fixed-point sum outside the 64 bits that it has.
+/// What becomes of a fixed-point sum outside the bits that it has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Overflow {
-    /// It is taken modulo 2^64. No scratch.
+    /// It is taken modulo 2^64 or 2^32. No scratch.
     Wrap,
-    /// The exact sum is taken to the nearest number that there is. Scratch: 16 bytes a target.
+    /// The exact sum is taken to the nearest number that there is. Scratch: 16 bytes a target of 64 bits, 24 one of 32. Sources are read twice, for
+    /// targets of 32 bits four times.
     Saturate,
 }
 
-/// Fixed-point numbers have no more binary digits behind the point, or before it: so no power of two that scales is subnormal.
-const MOST_DIGITS: u32 = 120;
 /// Targets have less than 2^31 indices, so that negative ones are none of them.
 const MOST_TARGETS: u64 = i32::MAX as u64;
 
@@ -126,8 +130,8 @@ pub trait Atomics: Groups + Histogram {
         counted(self, "scatter_dec", indices, limit, down, out)
     }
 
-    /// `out[indices[i]] += values[i] * 2^digits`, each product rounded to the nearest whole number, ties to even, for every `i`. A product outside 64 bits
-    /// is taken for the nearest number that there is, a NaN for 0.
+    /// `out[indices[i]] += values[i] * 2^digits`, each product rounded to the nearest whole number, ties to even, for every `i`. A product outside the
+    /// 64 or 32 bits of the targets is taken for the nearest number that there is, a NaN for 0.
     ///
     /// ```
     /// # use isowarp::prelude::*;
@@ -137,61 +141,38 @@ pub trait Atomics: Groups + Histogram {
     /// dev.scatter_fixed_into(&x, &at, 16, Overflow::Saturate, &sums)?;
     /// assert_eq!(sums.read_blocking()?, [3 << 14, -3 << 16, i64::MAX]);
     /// assert_eq!(dev.fixed_to_float(&sums.slice(..2)?, 16)?.read_blocking()?, [0.75, -3.0]);
+    /// // Where a device has no 64-bit integers:
+    /// let sums = dev.upload(&[0i32, 0, i32::MAX])?;
+    /// dev.scatter_fixed_into(&x, &at, 16, Overflow::Saturate, &sums)?;
+    /// assert_eq!(sums.read_blocking()?, [3 << 14, -3 << 16, i32::MAX]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for more than 120 digits before or behind the point; [`Error::LengthMismatch`]; [`Error::TooLarge`] above 2^31 - 1
-    /// targets or sources; [`Error::Unsupported`] where a device has no 64-bit integers; [`Error::Aliasing`], [`Error::OutOfMemory`],
+    /// targets or sources; [`Error::Unsupported`] for `i64` where a device has no 64-bit integers; [`Error::Aliasing`], [`Error::OutOfMemory`],
     /// [`Error::WrongDevice`].
-    fn scatter_fixed_into<I: IndexElement>(
+    fn scatter_fixed_into<I: IndexElement, A: FixedPoint>(
         &self,
         values: &Buffer<Self, f32>,
         indices: &Buffer<Self, I>,
         digits: i32,
         overflow: Overflow,
-        out: &Buffer<Self, i64>,
+        out: &Buffer<Self, A>,
     ) -> Result<()> {
-        let scale = power_of_two(digits)?;
-        let inputs = (indices, values, scalar(scale));
-        let c = collect(self, "scatter_fixed", &inputs)?;
-        check_targets(self, "scatter_fixed", &c, out)?;
-        let fixed = |part: fn(Expr<i64>) -> Expr<u64>| {
-            graph::trace(c.params.clone(), || {
-                let (to, x, scale): (Expr<I>, Expr<f32>, Expr<f32>) = Inputs::<Self>::exprs(&inputs, &mut 0);
-                let whole = (x * scale).round_ties_even().cast::<i64>();
-                vec![target_word(to).value(), part(whole).value()]
-            })
-        };
-        let funcs = match overflow {
-            Overflow::Wrap => vec![fixed(Expr::bitcast)?],
-            Overflow::Saturate => vec![fixed(|v| (v >> 32).bitcast())?, fixed(|v| v.bitcast::<u64>() & 0xffff_ffff)?],
-        };
-        check_ops(self, "scatter_fixed", self.numerics(), &funcs.iter().collect::<Vec<_>>())?;
-        let (n, targets) = (indices.len(), out.len());
-        if n == 0 || targets == 0 {
+        let sources = Sources { device: self, values, indices, scale: power_of_two(digits)? };
+        check_targets(self, "scatter_fixed", &collect(self, "scatter_fixed", &(indices, values))?, out)?;
+        if indices.len() == 0 || out.len() == 0 {
             return Ok(());
         }
-        let sum = |func, to: &Buffer<Self, i64>, clears| {
-            let task = HistogramTask { func: Arc::new(func), n, bins: targets, sum: HistogramSum::Wide, clears, numerics: self.numerics() };
-            Run::<HistogramTask>::run(self, &task, &c.leaves, &[to.out()])
-        };
-        if overflow == Overflow::Wrap {
-            return funcs.into_iter().try_for_each(|func| sum(func, out, false));
-        }
-        // Sums of the upper and of the lower halves: neither leaves its 64 bits.
-        let halves: Vec<Buffer<Self, i64>> = (0..2).map(|_| self.buffer(targets)).collect::<Result<_>>()?;
-        for (func, to) in funcs.into_iter().zip(&halves) {
-            sum(func, to, true)?;
-        }
-        self.map_into((&halves[0], &halves[1], out), |(high, low, old)| saturated(high, low.bitcast(), old), out)
+        sources.add(overflow, out)
     }
 
     /// `x * 2^-digits`, the integer rounded to the nearest `f32`, ties to even.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for more than 120 digits before or behind the point; as [`Map::map`](super::Map::map).
-    fn fixed_to_float(&self, x: &Buffer<Self, i64>, digits: i32) -> Result<Buffer<Self, f32>> {
+    fn fixed_to_float<A: FixedPoint>(&self, x: &Buffer<Self, A>, digits: i32) -> Result<Buffer<Self, f32>> {
         let out = self.buffer(x.len())?;
         self.fixed_to_float_into(x, digits, &out)?;
         Ok(out)
@@ -201,20 +182,12 @@ pub trait Atomics: Groups + Histogram {
     ///
     /// # Errors
     /// As [`Atomics::fixed_to_float`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
-    fn fixed_to_float_into(&self, x: &Buffer<Self, i64>, digits: i32, out: &Buffer<Self, f32>) -> Result<()> {
+    fn fixed_to_float_into<A: FixedPoint>(&self, x: &Buffer<Self, A>, digits: i32, out: &Buffer<Self, f32>) -> Result<()> {
         let scale = power_of_two(-digits)?;
         self.map_into((x, scalar(scale)), |(x, scale)| x.cast::<f32>() * scale, out)
     }
 }
 impl<B: Groups + Histogram> Atomics for B {}
-
-fn power_of_two(digits: i32) -> Result<f32> {
-    if digits.unsigned_abs() > MOST_DIGITS {
-        let reason = format!("{digits} binary digits; there are {MOST_DIGITS} at most, before or behind the point");
-        return Err(Error::InvalidArgument { what: "digits", reason });
-    }
-    Ok(f32::from_bits(((127 + digits) as u32) << 23))
-}
 
 /// So many steps up from a place that is not above the limit, where a step from the limit leads to 0.
 fn around(from: Expr<u32>, steps: Expr<u32>, limit: Expr<u32>) -> Expr<u32> {
@@ -224,15 +197,6 @@ fn around(from: Expr<u32>, steps: Expr<u32>, limit: Expr<u32>) -> Expr<u32> {
     let steps = select(whole, steps, steps % select(whole, 1u32, places));
     let left = limit - from;
     select(steps.gt(left), steps - left - 1u32, from + steps)
-}
-
-/// `high * 2^32 + low + old`, or the nearest number of 64 bits.
-fn saturated(high: Expr<i64>, low: Expr<u64>, old: Expr<i64>) -> Expr<i64> {
-    let half = 0xffff_ffffu64;
-    let below = (low & half) + (old.bitcast::<u64>() & half);
-    let above = high + (old >> 32) + (low >> 32).bitcast::<i64>() + (below >> 32).bitcast::<i64>();
-    let sum = (above << 32) | (below & half).bitcast::<i64>();
-    select(above.gt(i64::from(i32::MAX)), i64::MAX, select(above.lt(i64::from(i32::MIN)), i64::MIN, sum))
 }
 
 /// Targets and sources that are scattered to by index.

@@ -26,7 +26,7 @@ pub mod sort;
 pub mod sort_variants;
 mod stored;
 
-pub use atomics::{Atomics, Overflow};
+pub use atomics::{Atomics, FixedPoint, Overflow};
 pub use filter::{Border, Filter, FilterKind, FilterTask, Image};
 pub use groups::{BallotTask, GroupFolds, Groups, Peers, PeersTask, Shuffle};
 pub use histogram::{Bins, Edges, Histogram, HistogramSum, HistogramTask, HistogramTotal, Sample, Weight, between, binned, counted, even};
