@@ -162,7 +162,7 @@ pub trait Atomics: Groups + Histogram {
     ) -> Result<()> {
         let sources = Sources { device: self, values, indices, scale: power_of_two(digits)? };
         check_targets(self, "scatter_fixed", &collect(self, "scatter_fixed", &(indices, values))?, out)?;
-        if indices.len() == 0 || out.len() == 0 {
+        if indices.is_empty() || out.is_empty() {
             return Ok(());
         }
         sources.add(overflow, out)
