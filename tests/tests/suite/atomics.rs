@@ -1,7 +1,7 @@
 //! What atomic operations build, against loops: exact sums of floats, minima, tickets, counters, fixed-point numbers. On every device.
 
 use crate::common::{each, each_with, mt19937};
-use isowarp::element::DType;
+use isowarp::element::{DType, Element};
 use isowarp::prelude::*;
 use std::collections::HashMap;
 
@@ -163,66 +163,38 @@ fn counters_wrap_as_a_loop_of_atomics_does() {
     }
 }
 
-#[test]
-fn fixed_point_sums_are_those_of_whole_numbers() {
-    for (digits, overflow) in
-        [(0, Overflow::Wrap), (20, Overflow::Wrap), (20, Overflow::Saturate), (55, Overflow::Saturate), (-3, Overflow::Wrap)]
-    {
-        let (at, r) = (indices(20_000, 40), mt19937(21, 20_000));
-        let x: Vec<f32> = r.iter().map(|&r| if r % 97 == 0 { f32::NAN } else { (f64::from(r) / 3e7 - 60.0) as f32 }).collect();
-        let old: Vec<i64> = (0..40).map(|t| (t - 20) << 58).collect();
-        let mut sums: Vec<i128> = old.iter().map(|&v| v.into()).collect();
-        for (&x, &t) in x.iter().zip(&at).filter(|(_, t)| **t < 40) {
-            // Exact in an f64: 24 bits, and the nearest whole number of it.
-            let scaled = f64::from(x) * 2f64.powi(digits);
-            sums[t as usize] += i128::from(scaled.round_ties_even() as i64);
+/// Sums of numbers of this type against the same in a wider one.
+macro_rules! fixed_point_sums {
+    ($t:ty, $wide:ty, $seed:expr, $scaled:expr) => {
+        for (digits, overflow) in $scaled {
+            let (at, r) = (indices(20_000, 40), mt19937($seed, 20_000));
+            let x: Vec<f32> = r.iter().map(|&r| if r % 97 == 0 { f32::NAN } else { (f64::from(r) / 3e7 - 60.0) as f32 }).collect();
+            let old: Vec<$t> = (0..40).map(|t| (t - 20) << (<$t>::BITS - 6)).collect();
+            let mut sums: Vec<$wide> = old.iter().map(|&v| v.into()).collect();
+            for (&x, &t) in x.iter().zip(&at).filter(|(_, t)| **t < 40) {
+                // Exact in an f64: 24 bits, and the nearest whole number of it.
+                let scaled = f64::from(x) * 2f64.powi(digits);
+                sums[t as usize] += <$wide>::from(scaled.round_ties_even() as $t);
+            }
+            let nearest = |s: $wide| s.clamp(<$t>::MIN.into(), <$t>::MAX.into());
+            let want: Vec<$t> = sums.iter().map(|&s| if overflow == Overflow::Wrap { s as $t } else { nearest(s) as $t }).collect();
+            each_with(&[<$t as Element>::DTYPE], |d| {
+                let out = d.upload(&old).unwrap();
+                d.scatter_fixed_into(&d.upload(&x).unwrap(), &d.upload(&at).unwrap(), digits, overflow, &out).unwrap();
+                assert_eq!(out.read_blocking().unwrap(), want, "{digits} {overflow:?}");
+                let floats = d.fixed_to_float(&out, digits).unwrap().read_blocking().unwrap();
+                let exact: Vec<f32> = want.iter().map(|&v| v as f32 * 2f32.powi(-digits)).collect();
+                assert_eq!(floats, exact);
+            });
         }
-        let want: Vec<i64> = sums
-            .iter()
-            .map(|&s| if overflow == Overflow::Wrap { s as i64 } else { s.clamp(i64::MIN.into(), i64::MAX.into()) as i64 })
-            .collect();
-        each_with(&[DType::I64], |d| {
-            let out = d.upload(&old).unwrap();
-            d.scatter_fixed_into(&d.upload(&x).unwrap(), &d.upload(&at).unwrap(), digits, overflow, &out).unwrap();
-            assert_eq!(out.read_blocking().unwrap(), want, "{digits} {overflow:?}");
-            let floats = d.fixed_to_float(&out, digits).unwrap().read_blocking().unwrap();
-            let exact: Vec<f32> = want.iter().map(|&v| v as f32 * 2f32.powi(-digits)).collect();
-            assert_eq!(floats, exact);
-        });
-    }
+    };
 }
 
 #[test]
-fn fixed_point_sums_of_32_bits_are_those_of_whole_numbers() {
-    for (digits, overflow) in [
-        (0, Overflow::Wrap),
-        (20, Overflow::Wrap),
-        (20, Overflow::Saturate),
-        (16, Overflow::Saturate),
-        (26, Overflow::Saturate),
-        (-3, Overflow::Wrap),
-    ] {
-        let (at, r) = (indices(20_000, 40), mt19937(22, 20_000));
-        let x: Vec<f32> = r.iter().map(|&r| if r % 97 == 0 { f32::NAN } else { (f64::from(r) / 3e7 - 60.0) as f32 }).collect();
-        let old: Vec<i32> = (0..40).map(|t| (t - 20) << 26).collect();
-        let mut sums: Vec<i64> = old.iter().map(|&v| v.into()).collect();
-        for (&x, &t) in x.iter().zip(&at).filter(|(_, t)| **t < 40) {
-            let scaled = f64::from(x) * 2f64.powi(digits);
-            sums[t as usize] += i64::from(scaled.round_ties_even() as i32);
-        }
-        let want: Vec<i32> = sums
-            .iter()
-            .map(|&s| if overflow == Overflow::Wrap { s as i32 } else { s.clamp(i32::MIN.into(), i32::MAX.into()) as i32 })
-            .collect();
-        each(|d| {
-            let out = d.upload(&old).unwrap();
-            d.scatter_fixed_into(&d.upload(&x).unwrap(), &d.upload(&at).unwrap(), digits, overflow, &out).unwrap();
-            assert_eq!(out.read_blocking().unwrap(), want, "{digits} {overflow:?}");
-            let floats = d.fixed_to_float(&out, digits).unwrap().read_blocking().unwrap();
-            let exact: Vec<f32> = want.iter().map(|&v| v as f32 * 2f32.powi(-digits)).collect();
-            assert_eq!(floats, exact);
-        });
-    }
+fn fixed_point_sums_are_those_of_whole_numbers() {
+    use Overflow::{Saturate, Wrap};
+    fixed_point_sums!(i64, i128, 21, [(0, Wrap), (20, Wrap), (20, Saturate), (55, Saturate), (-3, Wrap)]);
+    fixed_point_sums!(i32, i64, 22, [(0, Wrap), (20, Wrap), (20, Saturate), (16, Saturate), (26, Saturate), (-3, Wrap)]);
 }
 
 /// More sources than the sum of a byte has room for: sums go far beyond 32 bits and come back, and each byte is all ones.
