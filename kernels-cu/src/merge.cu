@@ -18,9 +18,9 @@ struct Arrays {
     IW_DEVICE bool first(uint64_t i, uint64_t j) const { return order.mapped(a[i]) <= order.mapped(b[j]); }
 };
 
+// From `low` to `high`.
 template <class K>
-IW_DEVICE uint64_t co_rank(const Arrays<K>& in, uint64_t k) {
-    uint64_t low = k > in.n ? k - in.n : 0, high = min(k, in.m);
+IW_DEVICE uint64_t co_rank(const Arrays<K>& in, uint64_t k, uint64_t low, uint64_t high) {
     while (low < high) {
         const uint64_t i = low + (high - low) / 2;
         if (in.first(i, k - 1 - i))
@@ -44,15 +44,59 @@ IW_DEVICE uint64_t co_rank_of_warp(const Arrays<K>& in, uint64_t k) {
     return low;
 }
 
+// Of many tiles, those of a block begin between its first and its last: each is looked for where it would begin if keys of a were spread evenly, then on to
+// one side in growing steps. A longer way, which reads less.
+constexpr uint64_t BRACKETED_FROM = 8192;
+constexpr uint64_t FIRST_STEP = 16;
+template <class K>
+IW_DEVICE uint64_t co_rank_between(const Arrays<K>& in, uint64_t k, uint64_t low, uint64_t high, float share) {
+    if (low == high) return low;
+    const uint64_t i = min(low + (uint64_t)((float)(high - low) * share), high - 1);
+    const bool upwards = in.first(i, k - 1 - i);
+    if (upwards)
+        low = i + 1;
+    else
+        high = i;
+    for (uint64_t step = FIRST_STEP; low < high; step *= 4) {
+        const uint64_t reach = min(step, high - low), further = upwards ? low + reach - 1 : high - reach;
+        const bool first = in.first(further, k - 1 - further);
+        if (first)
+            low = further + 1;
+        else
+            high = further;
+        if (first != upwards) break;
+    }
+    return co_rank(in, k, low, high);
+}
+
 // n ranks: those of in[2], or the multiples of STEP.
 template <class K>
 IW_DEVICE void merge_co_ranks(const Args& args) {
-    const uint64_t at = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (at >= args.n) return;
+    __shared__ uint64_t ends[2];
+    const uint64_t first = (uint64_t)blockIdx.x * THREADS, at = first + threadIdx.x;
+    const uint32_t count = (uint32_t)min((uint64_t)THREADS, args.n - first);
+    const bool bracketed = !args.in[2].ptr && args.n >= BRACKETED_FROM;
+    if (threadIdx.x >= count && !bracketed) return;
     const Arrays<K> in(args);
     uint64_t k = at * args.u[STEP];
     if (args.in[2].ptr) k = args.u[WIDE] ? ((const uint64_t*)args.in[2].ptr)[at] : ((const uint32_t*)args.in[2].ptr)[at];
-    put_number(args, at, co_rank(in, min(k, in.m + in.n)));
+    k = min(k, in.m + in.n);
+    const uint64_t least = k > in.n ? k - in.n : 0, most = min(k, in.m);
+    if (!bracketed) {
+        put_number(args, at, co_rank(in, k, least, most));
+        return;
+    }
+    const bool is_first = threadIdx.x == 0, is_last = threadIdx.x + 1 == count;
+    if (is_first || is_last) {
+        const uint64_t end = co_rank(in, k, least, most);
+        if (is_first) ends[0] = end;
+        if (is_last) ends[1] = end;
+    }
+    __syncthreads();
+    if (threadIdx.x >= count) return;
+    // Of arrays that are not sorted, co-ranks may fall.
+    const uint64_t low = min(max(ends[0], least), most), high = min(max(ends[1], low), most);
+    put_number(args, at, co_rank_between(in, k, low, high, (float)threadIdx.x / (float)max(count - 1, 1u)));
 }
 
 template <int P>

@@ -18,13 +18,43 @@ const TILE = THREADS * ITEMS;
 {% endif %}
 
 {% if co_ranks %}
+{% if bracketed %}
+// Co-ranks of the first and the last tile of a workgroup, between which those of the others lie.
+var<workgroup> ends: array<u32, 2>;
+// How far from where it is expected a co-rank is looked for at first.
+const STEP = 16u;
+
+{% endif %}
+// Whether of the first k merged keys at most i are of a.
+fn stops(k: u32, i: u32) -> bool {
+    return before(mapped(b_at(k - 1u - i)), mapped(a_at(i)));
+}
+
+// How many of the first k merged keys are of a, if that is from `first` to `last`.
+fn halved(k: u32, first: u32, last: u32) -> u32 {
+    var low = first;
+    var high = last;
+    while (low < high) {
+        let i = low + (high - low) / 2u;
+        if (stops(k, i)) {
+            high = i;
+        } else {
+            low = i + 1u;
+        }
+    }
+    return low;
+}
+
 // args: blocks, here the ranks; the lengths m and n; elements of each binding before the first; phase; the masks.
 @compute @workgroup_size({{ threads }})
 fn merge_co_ranks(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    let at = ((group.z * grid.y + group.y) * grid.x + group.x) * THREADS + lane;
+    let first = ((group.z * grid.y + group.y) * grid.x + group.x) * THREADS;
+    let at = first + lane;
+{% if not bracketed %}
     if (at >= args.blocks) {
         return;
     }
+{% endif %}
 {% if given == 2 %}
     let place = (at + args.skip_v) * 2u;
     var k = select(ranks[place], 0xffffffffu, ranks[place + 1u] != 0u);
@@ -34,21 +64,62 @@ fn merge_co_ranks(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgrou
     var k = max(at * TILE, args.phase) - args.phase;
 {% endif %}
     k = min(k, args.m + args.n);
-    var low = max(k, args.n) - args.n;
-    var high = min(k, args.m);
-    while (low < high) {
-        let i = low + (high - low) / 2u;
-        if (before(mapped(b_at(k - 1u - i)), mapped(a_at(i)))) {
-            high = i;
-        } else {
-            low = i + 1u;
+    let least = max(k, args.n) - args.n;
+    let most = min(k, args.m);
+{% if bracketed %}
+    let count = min(THREADS, max(args.blocks, first + 1u) - first);
+    if (lane == 0u || lane + 1u == count) {
+        let found = halved(k, least, most);
+        if (lane == 0u) {
+            ends[0] = found;
+        }
+        if (lane + 1u == count) {
+            ends[1] = found;
         }
     }
+    workgroupBarrier();
+    if (at >= args.blocks) {
+        return;
+    }
+    // Of arrays that are not sorted, co-ranks may fall.
+    var low = clamp(ends[0], least, most);
+    var high = clamp(ends[1], low, most);
+    if (low < high) {
+        // Where it would be if keys of a were spread evenly, then on to one side in growing steps.
+        let parts = max(count - 1u, 1u);
+        let expected = low + (high - low) / parts * lane + (high - low) % parts * lane / parts;
+        let i = min(expected, high - 1u);
+        let upwards = !stops(k, i);
+        if (upwards) {
+            low = i + 1u;
+        } else {
+            high = i;
+        }
+        var step = STEP;
+        while (low < high) {
+            let reach = min(step, high - low);
+            let further = select(high - reach, low + reach - 1u, upwards);
+            let stopped = stops(k, further);
+            if (stopped) {
+                high = further;
+            } else {
+                low = further + 1u;
+            }
+            if (stopped == upwards) {
+                break;
+            }
+            step = min(4u * step, 0x40000000u);
+        }
+    }
+    let found = halved(k, low, high);
+{% else %}
+    let found = halved(k, least, most);
+{% endif %}
 {% if given == 2 %}
-    cuts_out[(at + args.skip_keys) * 2u] = low;
+    cuts_out[(at + args.skip_keys) * 2u] = found;
     cuts_out[(at + args.skip_keys) * 2u + 1u] = 0u;
 {% else %}
-    cuts_out[at + args.skip_keys] = low;
+    cuts_out[at + args.skip_keys] = found;
 {% endif %}
 }
 {% else %}

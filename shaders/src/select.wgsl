@@ -315,35 +315,41 @@ fn select_tiles(@builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocat
 
     // Chunk by chunk, those of a part behind each other, then to their places.
     let low = (1u << (lane % 8u * 4u)) - 1u;
-{% for c in range(rows * 4 * threads // chunk) %}
-{% set from = c * chunk %}
+{% set row = 4 * threads %}
+{% set step = [chunk, row] | max %}
+{% for c in range(rows * row // step) %}
+{% if chunk < row %}
+    for (var from_ = {{ c * step }}u; from_ < {{ (c + 1) * step }}u; from_ += CHUNK) {
+{% else %}
     {
+        let from_ = {{ c * step }}u;
+{% endif %}
 {% for k in range(sets) %}
-        let base{{ k }} = ranks{{ k }}[{{ from // 32 }}];
-        let own{{ k }} = ranks{{ k }}[{{ (from + chunk) // 32 }}] - base{{ k }};
+        let base{{ k }} = ranks{{ k }}[from_ / 32u];
+        let own{{ k }} = ranks{{ k }}[(from_ + CHUNK) / 32u] - base{{ k }};
 {% endfor %}
-{% for r in range(from // (4 * threads), (from + chunk - 1) // (4 * threads) + 1) %}
-        {{ "if (lane / (CHUNK / 4u) == %du)" | format(from % (4 * threads) // chunk) if chunk < 4 * threads }} {
+{% for r in range(c * step // row, (c + 1) * step // row) %}
+        {{ "if (lane / (CHUNK / 4u) == (from_ - %du) / CHUNK)" | format(c * step) if chunk < row }} {
             let word = {{ r * threads // 8 }}u + lane / 8u;
 {% for k in range(sets) %}
             let rank{{ k }} = ranks{{ k }}[word] + countOneBits(masks{{ k }}[word] & low) - base{{ k }};
 {% endfor %}
 {% if three %}
-            let slots = vec3(rank0, own0 + rank1, own0 + own1 + i{{ r }} - start - {{ from }}u - rank0 - rank1);
+            let slots = vec3(rank0, own0 + rank1, own0 + own1 + i{{ r }} - start - from_ - rank0 - rank1);
             put4(x{{ r }}, max(args.n, i{{ r }}) - i{{ r }}, vec2(bits0 >> {{ 4 * r }}u, bits1 >> {{ 4 * r }}u), slots);
 {% elif parts > 1 %}
-            put4(x{{ r }}, max(args.n, i{{ r }}) - i{{ r }}, bits0 >> {{ 4 * r }}u, vec2(rank0, own0 + i{{ r }} - start - {{ from }}u - rank0));
+            put4(x{{ r }}, max(args.n, i{{ r }}) - i{{ r }}, bits0 >> {{ 4 * r }}u, vec2(rank0, own0 + i{{ r }} - start - from_ - rank0));
 {% else %}
             put4(x{{ r }}, bits0 >> {{ 4 * r }}u, rank0{{ ", i%d - start" | format(r) if runs }});
 {% endif %}
         }
 {% endfor %}
 {% if three %}
-        let behind = vec3(before_0 + base0, first_1 + base1 - own0, first_2 + {{ from }}u - base0 - base1 - own0 - own1);
-        store_chunk(min({{ from }}u + CHUNK, max(all, {{ from }}u)) - {{ from }}u, vec2(own0, own0 + own1), behind, lane);
+        let behind = vec3(before_0 + base0, first_1 + base1 - own0, first_2 + from_ - base0 - base1 - own0 - own1);
+        store_chunk(min(from_ + CHUNK, max(all, from_)) - from_, vec2(own0, own0 + own1), behind, lane);
 {% elif parts > 1 %}
-        let behind = vec2(before_0 + base0, first_1 + {{ from }}u - base0 - own0);
-        store_chunk(min({{ from }}u + CHUNK, max(all, {{ from }}u)) - {{ from }}u, own0, behind, lane);
+        let behind = vec2(before_0 + base0, first_1 + from_ - base0 - own0);
+        store_chunk(min(from_ + CHUNK, max(all, from_)) - from_, own0, behind, lane);
 {% else %}
         store_chunk(own0, before_0 + base0, lane);
 {% endif %}

@@ -290,6 +290,17 @@ fn large<B: Target>(c: &mut Cases<B>) {
         .bytes(8 * n)
         .full();
     }
+    // So many tiles that they begin between those of their neighbours, far from where keys that are spread evenly would make them.
+    let (m, n) = (20_000_003, 18_000_001);
+    c.add(format!("merge/many_tiles/u8/{m}+{n}"), move |d| {
+        let a = d.generate(m, index(), |i| (i >> 17).store_as::<u8>())?;
+        let b = d.generate(n, index(), |i| select(i.lt(9_000_000), i >> 22, (i >> 20) + 100).store_as::<u8>())?;
+        let out = d.merge(&a, &b, UP)?;
+        let digest = d.reduce_from((&out, index()), |(x, i)| x * (i | 1), Sum)?;
+        Ok((out.slice(n..n + 1000)?, digest))
+    })
+    .bytes(2 * (m + n))
+    .full();
     let n = FOLDED;
     c.add(format!("merge/large_search/u32/n={n}"), move |d| {
         let array = d.generate(n, index(), |i| i * 3)?;

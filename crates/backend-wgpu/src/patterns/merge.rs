@@ -72,11 +72,12 @@ pub(super) fn merge_holes(form: Form) -> Vec<(&'static str, u32)> {
     ]
 }
 
-/// Of given ranks of one or two words, or of where tiles begin.
-pub(super) fn co_rank_holes(key_bytes: u64, given: u32, lazy: bool) -> [(&'static str, u32); 9] {
+/// Of given ranks of one or two words, or of where tiles begin; `bracketed`: between those of the workgroup's first and last tile.
+pub(super) fn co_rank_holes(key_bytes: u64, given: u32, lazy: bool, bracketed: bool) -> [(&'static str, u32); 10] {
     let wide = key_bytes == 8;
     [
         ("lazy", u32::from(lazy)),
+        ("bracketed", u32::from(bracketed)),
         ("threads", THREADS),
         ("items", items(key_bytes)),
         ("key_bytes", key_bytes as u32),
@@ -278,7 +279,8 @@ impl Wgpu {
         let tiles = (total + u64::from(phase)).div_ceil(u64::from(THREADS * items(size)));
         (call.words[BLOCKS], call.words[PHASE]) = (tiles as u32, phase);
         let alone = tiles == 1;
-        let rolled = self.patterns().rolls_merges(self.tuning()) || self.tuning().rolls(all.weight());
+        let heavy = self.tuning().rolls(all.weight());
+        let rolled = self.patterns().rolls_merges(self.tuning()) || heavy;
         let holes = merge_holes(Form { key_bytes: size, payload_bytes: payload, writes_keys, alone, rolled, lazy, quads });
         let kernel = self.program("merge", &all.program(&holes, &none))?;
         if alone {
@@ -291,7 +293,7 @@ impl Wgpu {
         keys.bind(&mut begins, task, size, [SKIP_A, SKIP_B])?;
         let (_, binding) = cuts.bind(limits, 0, tiles + 1)?;
         begins.bindings.push(binding);
-        let holes = co_rank_holes(size, 0, lazy);
+        let holes = co_rank_holes(size, 0, lazy, !heavy && tiles >= self.tuning().merge_bracketed_from);
         let co_ranks = self.program("merge", &keys.program(&holes, &none))?;
         self.launch(&co_ranks, &begins.launch(), (tiles + 1).div_ceil(THREADS.into()))?;
         call.bindings.push(binding);
@@ -338,7 +340,7 @@ impl Run<CoRankTask> for Wgpu {
         if longest > limit {
             return Err(Error::TooLarge { what: "elements of an array with co-ranks", requested: longest, limit });
         }
-        let holes = co_rank_holes(size, position as u32 / 4, false);
+        let holes = co_rank_holes(size, position as u32 / 4, false, false);
         let signature = Signature::default();
         let kernel = self.program("co_ranks", &merge_program(&holes, &signature))?;
         chunks(task.ranks, most(limits, position), |first, count| {

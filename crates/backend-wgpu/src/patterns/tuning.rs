@@ -28,6 +28,8 @@ pub(crate) struct Tuning {
     pub(crate) select_rows: u32,
     /// Workgroups of a reduction by key before each takes several tiles.
     pub(crate) by_key_groups: u64,
+    /// Tiles of a merge from which on most of them begin where a search between two others finds it: a longer way that reads less.
+    pub(crate) merge_bracketed_from: u64,
     /// Invocations of a workgroup of a map.
     pub(crate) map_threads: u32,
     /// Weight of an operator from which on an invocation of a map takes two groups of four elements.
@@ -61,6 +63,7 @@ const DEFAULT: Tuning = Tuning {
     most_repeated: 512,
     select_rows: 8,
     by_key_groups: 1024,
+    merge_bracketed_from: 16_384,
     map_threads: 256,
     map_in_pairs_from: NEVER,
     histogram_threads: 256,
@@ -97,7 +100,7 @@ const TABLE: [Entry; 3] = [
     Entry {
         vendor: None,
         kind: Some(DeviceKind::Cpu),
-        tuning: Tuning { most_repeated: 64, select_rows: 2, by_key_groups: 16, sort_rolled: true, ..DEFAULT },
+        tuning: Tuning { most_repeated: 64, select_rows: 2, by_key_groups: 16, merge_bracketed_from: 8, sort_rolled: true, ..DEFAULT },
     },
     Entry { vendor: None, kind: None, tuning: DEFAULT },
 ];

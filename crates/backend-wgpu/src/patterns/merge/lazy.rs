@@ -115,7 +115,7 @@ impl Run<CoRankFromTask> for Wgpu {
         let planned = Lazy::new(self, of, &[(&functions, ["a", "b"], co_ranks.dtype)], 2)?;
         let Some(lazy) = planned.filter(|_| longest <= numbered) else { return task.by_arrays(self, leaves, outs) };
         let position = out.dtype.size_bytes();
-        let holes = co_rank_holes(co_ranks.dtype.size_bytes(), position as u32 / 4, true);
+        let holes = co_rank_holes(co_ranks.dtype.size_bytes(), position as u32 / 4, true, false);
         let none = Signature::default();
         let kernel = self.program("co_ranks", &lazy.program(merge_program(&holes, &none)))?;
         chunks(co_ranks.ranks, most(limits, position), |first, count| {

@@ -100,8 +100,8 @@ fn merges_of_what_is_computed_of_every_width_and_form() {
             let shared = texts::accept(&Program { operators: Operators::Computed(computed), ..program });
             assert!(shared <= texts::SHARED, "{shared} bytes of shared memory");
         };
-        for given in 0..=2 {
-            accept(merge::merge_program(&merge::co_rank_holes(size, given, true), &signature), &all[..2]);
+        for (given, bracketed) in [(0, false), (0, true), (1, false), (2, false)] {
+            accept(merge::merge_program(&merge::co_rank_holes(size, given, true, bracketed), &signature), &all[..2]);
         }
         for kind in [SearchKind::Lower, SearchKind::Equal] {
             let computed: Vec<Computed<'_>> = named(["sorted", "needles"]).collect();

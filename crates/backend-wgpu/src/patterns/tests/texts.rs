@@ -328,8 +328,8 @@ fn sorts_of_every_width_and_form() {
 fn merges_of_every_width_and_form() {
     let signature = signature(&[], &[]);
     for key_bytes in [1, 2, 4, 8] {
-        for given in 0..=2 {
-            accept(&merge::merge_program(&merge::co_rank_holes(key_bytes, given, false), &signature));
+        for (given, bracketed) in [(0, false), (0, true), (1, false), (2, false)] {
+            accept(&merge::merge_program(&merge::co_rank_holes(key_bytes, given, false, bracketed), &signature));
         }
         for kind in [SearchKind::Lower, SearchKind::Upper, SearchKind::Equal] {
             for found in [DType::U32, DType::U64] {
