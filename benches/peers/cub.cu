@@ -210,16 +210,15 @@ int main() {
             CHECK(cudaFree(sums));
         }
         b.inputs(x, 1), b.inputs(y, 0);
-        for (const auto& [of, host] : {std::pair("power_law", power_law(n)), std::pair("tiny", around(n, 16)), std::pair("middle", around(n, 3000)),
-                                       std::pair("one", std::vector<uint32_t>{0, (uint32_t)n})}) {
+        for (const auto& [of, host] : {std::pair("power_law", power_law(n)), std::pair("tiny", around(n, 16)), std::pair("hundreds", around(n, 400)),
+                                       std::pair("middle", around(n, 3000)), std::pair("one", std::vector<uint32_t>{0, (uint32_t)n})}) {
             uint32_t* offsets;
             CHECK(cudaMalloc(&offsets, 4 * host.size()));
             CHECK(cudaMemcpy(offsets, host.data(), 4 * host.size(), cudaMemcpyHostToDevice));
             const int64_t segments = (int64_t)host.size() - 1;
             const std::string name = of;
-            if (name != "middle")
-                b.cub(("segmented/" + name + " f32").c_str(), [&](void* t, size_t& s, int c) { return cub::DeviceSegmentedReduce::Sum(t, s, f(x[c]), f(z[c]), segments, offsets, offsets + 1); });
-            if (name != "one")
+            b.cub(("segmented/" + name + " f32").c_str(), [&](void* t, size_t& s, int c) { return cub::DeviceSegmentedReduce::Sum(t, s, f(x[c]), f(z[c]), segments, offsets, offsets + 1); });
+            if (name != "one" && name != "hundreds")
                 b.cub(name == "power_law" ? "segmented/sort u32" : ("segmented/sort_" + name + " u32").c_str(), [&](void* t, size_t& s, int c) { return cub::DeviceSegmentedSort::SortKeys(t, s, y[c], z[c], n, segments, offsets, offsets + 1); });
             CHECK(cudaFree(offsets));
         }

@@ -5,8 +5,9 @@ use isowarp::element::DType;
 use isowarp::prelude::*;
 use isowarp::{Device, Result};
 
-/// Elements of a tiny segment on average, and of one that is neither that nor long.
+/// Elements of a tiny segment on average, and of ones that are neither that nor long.
 const TINY: u64 = 16;
+const HUNDREDS: u64 = 400;
 const MIDDLE: u64 = 3000;
 /// Elements of the longest segment by power law.
 const LONGEST: f64 = 1e6;
@@ -15,6 +16,8 @@ pub(crate) fn works() -> Vec<Work> {
     vec![
         work("segmented/power_law", DType::F32, 4, |d, s| of(d, s, &power_law(s))),
         work("segmented/tiny", DType::F32, 4, |d, s| of(d, s, &around(s, TINY))),
+        work("segmented/hundreds", DType::F32, 4, |d, s| of(d, s, &around(s, HUNDREDS))),
+        work("segmented/middle", DType::F32, 4, |d, s| of(d, s, &around(s, MIDDLE))),
         work("segmented/one", DType::F32, 4, |d, s| of(d, s, &[0, s.n as u32])),
         work("segmented/by_key", DType::U32, 10, |d, s| {
             // A run goes on with three of four elements.

@@ -1,8 +1,8 @@
 // Segments of an array, each reduced as an array of its own: the aligned binary tree counted from the segment's start (reduce.cu), missing right
 // halves skipped, an empty segment the accumulator in u[12..15]. A block takes neighbouring segments (segments_short_w*). Where all are tiny and their
 // elements fit into shared memory, a thread reduces a segment there; else 256 at a time, whose threads share the vectors of 4 elements of the short ones
-// out evenly, whatever the lengths. Long segments go to a list as tiles, which are reduced one to a block (segments_tiles_w*), and the nodes of each
-// long segment's tiles are joined (segments_join_w*). Where a tile stands in the list depends on timing, and shows nowhere. Few elements take one
+// out evenly, whatever the lengths; and where they are long on average, a warp reduces one at a time (segments_warps_w*). Long segments go to a list as
+// tiles, which are reduced one to a block (segments_tiles_w*), and the nodes of each long segment's tiles are joined (segments_join_w*). Where a tile stands in the list depends on timing, and shows nowhere. Few elements take one
 // launch instead of three: a cooperative one (segments_joint_w*), or, where that waits longer than a block takes for the longest segment, one whose
 // blocks reduce what they find themselves, of short segments (segments_few_w*) or a segment each (segments_alone_w*).
 #include "segments.cuh"
@@ -26,7 +26,7 @@ constexpr int FLAGS = 0;
 constexpr int SEGMENTS = 1;
 constexpr int TOGETHER = 4;  // segments of a thread to begin with: 1 to GROUP
 constexpr int NOTHING = 12;
-constexpr uint32_t WIDE = 1, COUNTED = 2, RESETS = 4;
+constexpr uint32_t WIDE = 1, COUNTED = 2, RESETS = 4, BY_WARPS = 8;
 
 IW_DEVICE uint64_t segments_of(const Args& args) {
     const uint32_t most = args.u[SEGMENTS];
@@ -287,6 +287,77 @@ IW_DEVICE void segments_short(const Args& args, Acc<W>* slots) {
     }
 }
 
+// The tree over up to 4 * WARP quads from element `begin` on, of `count` elements; all lanes have it.
+template <int W>
+IW_DEVICE Acc<W> rows_of_warp(uint64_t begin, uint32_t count) {
+    constexpr int ROWS = 4;
+    const uint32_t lane = lane_id(), quads = (count + 3) / 4;
+    Acc<W> x[ROWS][4] = {}, v[ROWS];
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) {
+        const uint32_t p = r * WARP + lane, at = 4 * (p < quads ? p : quads - 1);
+        if (r * WARP < quads) load_quad(x[r], Elements<W>(), begin + at, count - at);
+    }
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) {
+        const uint32_t p = r * WARP + lane, at = 4 * (p < quads ? p : quads - 1);
+        v[r] = of_quad(x[r], count - at);
+    }
+    // Neighbours join while they share the rows out: lanes have two rows each, then one, of two and of four lanes.
+    const auto join = [&](const Acc<W>& mine, const Acc<W>& other, uint32_t bit, uint32_t right) {
+        const bool upper = lane & bit;
+        const Acc<W> l = pick(upper, other, mine), r = pick(upper, mine, other);
+        return right < quads ? combine(l, r) : l;
+    };
+    uint32_t row = (lane & 1) * 2;
+#pragma unroll
+    for (uint32_t r = 0; r < 2; ++r) {
+        const Acc<W> other = shuffle_xor(pick(lane & 1, v[r], v[r + 2]), 1);
+        v[r] = join(pick(lane & 1, v[r + 2], v[r]), other, 1, (row + r) * WARP + (lane | 1));
+    }
+    row += lane >> 1 & 1;
+    v[0] = join(pick(lane & 2, v[1], v[0]), shuffle_xor(pick(lane & 2, v[0], v[1]), 2), 2, row * WARP + ((lane & ~3u) | 2));
+    // Then the others of a row, and the rows.
+#pragma unroll 1
+    for (uint32_t step = 0; step < 5; ++step) {
+        const uint32_t bit = step < 3 ? 4 << step : 16 >> step, rows = step == 3 ? 1 : 2;
+        const uint32_t right = step < 3 ? row * WARP + ((lane & ~(2 * bit - 1)) | bit) : ((row & ~(2 * rows - 1)) + rows) * WARP;
+        v[0] = join(v[0], shuffle_xor(v[0], bit), bit, right);
+    }
+    return v[0];
+}
+
+// Reduces segments one to a warp; the long ones are put on the list.
+template <int W>
+IW_DEVICE void segments_warps(const Args& args) {
+    constexpr uint32_t ROOM_OF_ROWS = 16 * WARP;
+    static_assert(SHORT == 2 * ROOM_OF_ROWS);
+    const List<W> list(args);
+    const uint64_t segments = segments_of(args);
+    const int lane = lane_id();
+    for (uint64_t segment = (uint64_t)blockIdx.x * WARPS + warp_id(); segment < segments; segment += (uint64_t)gridDim.x * WARPS) {
+        const uint64_t begin = bound(args, segments, segment), end = bound(args, segments, segment + 1);
+        const uint64_t length = end > begin ? end - begin : 0;
+        if (length > SHORT) {
+            uint32_t base = 0;
+            if (lane == 0) base = take_places(args, list, (uint32_t)segment, length);
+            base = __shfl_sync(ALL_LANES, base, 0);
+            put_tiles(args, list, base, (uint32_t)segment, begin, length, lane, WARP);
+            continue;
+        }
+        Acc<W> all;
+#pragma unroll
+        for (int k = 0; k < W; ++k) all.w[k] = args.u[NOTHING + k];
+#pragma unroll 1
+        for (uint32_t done = 0; done < length; done += ROOM_OF_ROWS) {
+            const uint32_t left = (uint32_t)length - done;
+            const Acc<W> v = rows_of_warp<W>(begin + done, left < ROOM_OF_ROWS ? left : ROOM_OF_ROWS);
+            all = done ? combine(all, v) : v;
+        }
+        if (lane == 0) finish(segment, all);
+    }
+}
+
 // The list of one launch by another.
 template <int W>
 IW_DEVICE void segments_tiles(const Args& args) {
@@ -309,7 +380,10 @@ template <int W>
 IW_DEVICE void segments_joint(const Args& args) {
     static_assert(TREE_SLOTS<W> <= SLOTS<W>);
     __shared__ Acc<W> slots[SLOTS<W>];
-    segments_short<W>(args, slots);
+    if (args.u[FLAGS] & BY_WARPS)
+        segments_warps<W>(args);
+    else
+        segments_short<W>(args, slots);
     reduce_listed<W, false>(args, Elements<W>(), slots);
 }
 
@@ -334,6 +408,7 @@ IW_DEVICE void segments_alone(const Args& args) {
         __shared__ Acc<W> slots[SLOTS<W>];                                                                            \
         segments_short<W>(args, slots);                                                                               \
     }                                                                                                                 \
+    IW_KERNEL(THREADS) segments_warps_w##W(const __grid_constant__ Args args) { segments_warps<W>(args); }            \
     extern "C" __global__ void __launch_bounds__(THREADS, 4) segments_tiles_w##W(const __grid_constant__ Args args) { \
         segments_tiles<W>(args);                                                                                      \
     }                                                                                                                 \

@@ -292,6 +292,7 @@ pub const SEGMENTS_SHORT: Template = Template {
         "skip_count",
         "groups",
         "together",
+        "take",
     ],
     bindings: &[
         Extra { name: "bounds", access: "read", ty: WORDS, when: None },

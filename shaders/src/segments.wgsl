@@ -183,7 +183,7 @@ fn segments_tiny(from_: u32, segments: u32, rows: u32, lane: u32) -> bool {
 }
 {% endif %}
 
-// Reduces {{ threads }} segments from one on, and puts the long ones on the list. All invocations call it.
+// Reduces segments from_..segments, {{ threads }} at most, and puts the long ones on the list. All invocations call it.
 fn segments_mixed(from_: u32, segments: u32, lane: u32) {
     let segment = from_ + lane;
     var begin = 0u;
@@ -329,14 +329,14 @@ fn segments_mixed(from_: u32, segments: u32, lane: u32) {
 // args: n elements in all; first, of the window, and step, elements from there on whose segments are reduced here; segments of the output's window, the
 // first of them; tile, elements of a tile of a long segment, and limit, elements of a short one; room, tiles that the list holds, and joins, where
 // long segments of several tiles follow; elements of the bindings of bounds and count before the first; groups of this dispatch; together, segments of
-// an invocation to begin with.
+// an invocation to begin with; take, segments of a workgroup at a time where they are too long for that.
 // A segment belongs to the window that it begins in; empty and long ones are seen to in the first window.
 @compute @workgroup_size({{ threads }})
 fn segments_short(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let block = (group.z * grid.y + group.y) * grid.x + group.x;
     let segments = segments_here();
-    let tiles = (segments + THREADS - 1u) / THREADS;
 {% if tiny %}
+    let tiles = (segments + THREADS - 1u) / THREADS;
     for (var tile = block * args.together; tile < tiles; tile += args.groups * args.together) {
         if (!segments_tiny(tile * THREADS, segments, args.together, lane)) {
             for (var t = tile; t < min(tile + args.together, tiles); t++) {
@@ -347,8 +347,8 @@ fn segments_short(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgrou
         }
     }
 {% else %}
-    for (var tile = block; tile < tiles; tile += args.groups) {
-        segments_mixed(tile * THREADS, segments, lane);
+    for (var from_ = block * args.take; from_ < segments; from_ += args.groups * args.take) {
+        segments_mixed(from_, min(segments, from_ + args.take), lane);
     }
 {% endif %}
 }

@@ -40,6 +40,7 @@ const NOTHING: usize = 12;
 const WIDE: u32 = 1;
 const COUNTED: u32 = 2;
 const RESETS: u32 = 4;
+const BY_WARPS: u32 = 8;
 
 /// Elements up to which one launch is quicker than three: two are what the host takes longest for.
 const FEW: u64 = 1 << 20;
@@ -47,11 +48,14 @@ const FEW: u64 = 1 << 20;
 const ALONE: u64 = 1 << 16;
 const ALONE_MEAN: u64 = 256;
 const ALONE_THREADS: u32 = 1024;
+/// Mean length of segments from which on a warp reduces one at a time.
+const WARP_MEAN: u64 = 128;
 
 const BLOCK_EACH: [Kernel; 4] = [SEGMENTS_ALONE_W1, SEGMENTS_ALONE_W2, SEGMENTS_ALONE_W3, SEGMENTS_ALONE_W4];
 const BLOCKS: [Kernel; 4] = [SEGMENTS_FEW_W1, SEGMENTS_FEW_W2, SEGMENTS_FEW_W3, SEGMENTS_FEW_W4];
 const JOINT: [Kernel; 4] = [SEGMENTS_JOINT_W1, SEGMENTS_JOINT_W2, SEGMENTS_JOINT_W3, SEGMENTS_JOINT_W4];
 const SHORTS: [Kernel; 4] = [SEGMENTS_SHORT_W1, SEGMENTS_SHORT_W2, SEGMENTS_SHORT_W3, SEGMENTS_SHORT_W4];
+const WARPS: [Kernel; 4] = [SEGMENTS_WARPS_W1, SEGMENTS_WARPS_W2, SEGMENTS_WARPS_W3, SEGMENTS_WARPS_W4];
 const TILES: [Kernel; 4] = [SEGMENTS_TILES_W1, SEGMENTS_TILES_W2, SEGMENTS_TILES_W3, SEGMENTS_TILES_W4];
 const JOINED: [Kernel; 4] = [SEGMENTS_JOIN_W1, SEGMENTS_JOIN_W2, SEGMENTS_JOIN_W3, SEGMENTS_JOIN_W4];
 
@@ -82,9 +86,14 @@ impl Run<SegmentedReduceTask> for Cuda {
         let fit = if task.counted { GROUP } else { STAGED / w as u64 * task.segments / (task.n.max(1) * threads) };
         let together = fit.min(task.segments / (threads * several * u64::from(TILE_BLOCKS))).clamp(1, GROUP);
         bound.args.u[TOGETHER] = together as u32;
-        let grid = task.segments.div_ceil(threads * together).min(several * u64::from(SHORT_BLOCKS));
+        let by_warps = !task.counted && task.n >= WARP_MEAN * task.segments && task.n > ALONE;
+        let of_block = if by_warps { u64::from(THREADS / 32) } else { threads * together };
+        let grid = task.segments.div_ceil(of_block).min(several * u64::from(SHORT_BLOCKS));
         if !task.counted && task.n <= ALONE {
             return self.segments(&operators, &BLOCKS, &bound, grid, THREADS);
+        }
+        if by_warps {
+            bound.args.u[FLAGS] |= BY_WARPS;
         }
         let list = self.list_of_segments(task.n, w, &mut bound.args)?;
         if let Some(list) = &list
@@ -96,7 +105,7 @@ impl Run<SegmentedReduceTask> for Cuda {
             // SAFETY: as in `segments`; all blocks run at the same time.
             return unsafe { self.launch_together(&kernel, grid, &bound.args) };
         }
-        self.segments(&operators, &SHORTS, &bound, grid, THREADS)?;
+        self.segments(&operators, if by_warps { &WARPS } else { &SHORTS }, &bound, grid, THREADS)?;
         list.map_or(Ok(()), |list| self.reduce_listed(&operators, &mut bound, &list))
     }
 }

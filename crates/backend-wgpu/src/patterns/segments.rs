@@ -30,6 +30,10 @@ const MANY: u64 = 1 << 19;
 const MOST_GROUPS: u64 = 8192;
 /// The same of what long segments are put on the list for, which is mostly empty: 12,000 workgroups that found nothing took 25 us on an H200.
 const LISTED_GROUPS: u64 = 2048;
+/// Workgroups that keep an adapter busy, and elements that keep a workgroup so, for which it takes fewer segments at a time, but these at least.
+const BUSY_GROUPS: u64 = 1024;
+const BUSY_ELEMENTS: u64 = 2048;
+const FEWEST: u64 = 8;
 /// Elements that 32 bits number with room for a tile.
 pub(super) const MOST: u64 = 1 << 31;
 /// Words of the list before the tiles, of a tile and of a long segment.
@@ -258,7 +262,10 @@ impl<'a> Segments<'a> {
         }
         let (room, joins) = of.listed.map_or((0, 0), |l| (l.room, l.joins));
         extra.extend(of.listed.map(|l| whole(&l.list)));
-        let groups = results.len.div_ceil(u64::from(THREADS) * of.together.max(1)).min(MOST_GROUPS);
+        // Fewer at a time where workgroups would be few, each with many elements.
+        let enough = (results.len / BUSY_GROUPS).max(BUSY_ELEMENTS * self.task.segments / self.task.n.max(1));
+        let take = if of.together > 0 { u64::from(THREADS) } else { enough.clamp(FEWEST, THREADS.into()) };
+        let groups = results.len.div_ceil(take * of.together.max(1)).min(MOST_GROUPS);
         let words = [
             self.task.n,
             first,
@@ -273,6 +280,7 @@ impl<'a> Segments<'a> {
             skip_count,
             groups,
             of.together,
+            take,
         ];
         let mut launch = Launch::new(first, &words.map(|w| w as u32));
         push_bits(&mut launch, &self.task.nothing, &self.task.parts());
