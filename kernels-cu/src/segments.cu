@@ -327,34 +327,56 @@ IW_DEVICE Acc<W> rows_of_warp(uint64_t begin, uint32_t count) {
     return v[0];
 }
 
-// Reduces segments one to a warp; the long ones are put on the list.
+// Reduces segments one to a warp; those that are longer than a warp takes are put on the list.
 template <int W>
 IW_DEVICE void segments_warps(const Args& args) {
-    constexpr uint32_t ROOM_OF_ROWS = 16 * WARP;
-    static_assert(SHORT == 2 * ROOM_OF_ROWS);
+    constexpr int LEVELS = 3;
+    constexpr uint32_t OF_ROWS = 16 * WARP, MOST = OF_ROWS << LEVELS;
+    static_assert(MOST >= SHORT && MOST <= TILE<1>);
     const List<W> list(args);
     const uint64_t segments = segments_of(args);
     const int lane = lane_id();
     for (uint64_t segment = (uint64_t)blockIdx.x * WARPS + warp_id(); segment < segments; segment += (uint64_t)gridDim.x * WARPS) {
         const uint64_t begin = bound(args, segments, segment), end = bound(args, segments, segment + 1);
         const uint64_t length = end > begin ? end - begin : 0;
-        if (length > SHORT) {
+        if (length > MOST) {
             uint32_t base = 0;
             if (lane == 0) base = take_places(args, list, (uint32_t)segment, length);
             base = __shfl_sync(ALL_LANES, base, 0);
             put_tiles(args, list, base, (uint32_t)segment, begin, length, lane, WARP);
             continue;
         }
-        Acc<W> all;
-#pragma unroll
-        for (int k = 0; k < W; ++k) all.w[k] = args.u[NOTHING + k];
+        // Nodes that wait for their right-hand neighbour: after `done` parts, one for each set bit of `done`.
+        Acc<W> waiting[LEVELS + 1], v;
+        uint32_t done = 0;
 #pragma unroll 1
-        for (uint32_t done = 0; done < length; done += ROOM_OF_ROWS) {
-            const uint32_t left = (uint32_t)length - done;
-            const Acc<W> v = rows_of_warp<W>(begin + done, left < ROOM_OF_ROWS ? left : ROOM_OF_ROWS);
-            all = done ? combine(all, v) : v;
+        for (uint32_t at = 0; at < length; at += OF_ROWS, ++done) {
+            const uint32_t left = (uint32_t)length - at;
+            v = rows_of_warp<W>(begin + at, left < OF_ROWS ? left : OF_ROWS);
+            bool waits = false;
+#pragma unroll
+            for (int k = 0; k <= LEVELS; ++k) {
+                if (waits) continue;
+                waits = !(done >> k & 1);
+                if (waits)
+                    waiting[k] = v;
+                else
+                    v = combine(waiting[k], v);
+            }
         }
-        if (lane == 0) finish(segment, all);
+        // Missing right halves are skipped: what is left is folded from the smallest node up.
+        bool some = false;
+#pragma unroll
+        for (int k = 0; k <= LEVELS; ++k) {
+            if (!(done >> k & 1)) continue;
+            v = some ? combine(waiting[k], v) : waiting[k];
+            some = true;
+        }
+        if (!some) {
+#pragma unroll
+            for (int k = 0; k < W; ++k) v.w[k] = args.u[NOTHING + k];
+        }
+        if (lane == 0) finish(segment, v);
     }
 }
 

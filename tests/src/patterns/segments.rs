@@ -32,6 +32,8 @@ enum Cut {
     Power,
     /// Around the tiles of a sort, with elements before the first and behind the last one; 4096 and more on average.
     Long,
+    /// Around what a warp takes at once, and in all.
+    Parts,
 }
 
 const CUTS: [(Cut, &str); 9] = [
@@ -47,6 +49,8 @@ const CUTS: [(Cut, &str); 9] = [
 ];
 
 const EDGES: [u64; 24] = [0, 1, 2, 3, 4, 5, 7, 8, 9, 31, 33, 255, 257, 1023, 1024, 1025, 2049, 4095, 4096, 4097, 8191, 8192, 8193, 16_385];
+
+const PARTS: [u64; 18] = [511, 512, 513, 1, 1023, 1024, 1025, 1536, 1537, 2048, 0, 2561, 3583, 3584, 3585, 4095, 4096, 4097];
 
 /// Keys of a sort's tile, by backend and what travels, and around them.
 const TILES: [u64; 17] = [0, 8831, 8832, 8833, 1, 8447, 8448, 8449, 0, 3839, 3840, 3841, 26_495, 7681, 7680, 17_665, 12_673];
@@ -68,6 +72,7 @@ impl Cut {
                 Self::Middle => 900 + r % 300,
                 Self::Mixed | Self::Inner => [0, 1, r >> 8 & 3, 1 + (r >> 8) % 40, (r >> 8) % 3000, (r >> 8) % 20_000][r as usize % 6],
                 Self::Edges => EDGES[k as usize % EDGES.len()],
+                Self::Parts => PARTS[k as usize % PARTS.len()],
                 Self::Long => TILES[k as usize % TILES.len()],
                 Self::One => n,
                 Self::Each => 1,
@@ -115,28 +120,27 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     large(c);
 }
 
+/// Composition of x -> a x + b, which does not commute: accumulators of two words.
+fn affine<B: Target>(d: &B, cut: Cut, n: u64) -> Result<(Buffer<B, u32>, Buffer<B, u32>)> {
+    let (a, b) = (input::<B, u32>(d, Fill::Plain, n, "a")?, input::<B, u32>(d, Fill::Plain, n, "b")?);
+    let then = |f: (Expr<u32>, Expr<u32>), g: (Expr<u32>, Expr<u32>)| (f.0 * g.0, f.1 * g.0 + g.1);
+    d.segmented_reduce_parts((&a, &b), &cut.upload(d, n)?, |p| p, || (lit(1u32), lit(0u32)), then, |f| f)
+}
+
 fn operators<B: Target>(c: &mut Cases<B>) {
+    for n in [30_011, 100_003, 2_000_003] {
+        c.add(format!("segmented/parts/{n}"), move |d| affine(d, Cut::Parts, n));
+    }
     for (cut, name) in CUTS {
         for n in [257, 8193, 100_003] {
             c.add(format!("segmented/min_and_max/f32/bits/{name}/{n}"), move |d| {
                 let (x, offsets) = (input::<B, f32>(d, Fill::Bits, n, "m")?, cut.upload(d, n)?);
                 Ok((d.segmented_reduce(&x, &offsets, Min)?, d.segmented_reduce(&x, &offsets, Max)?))
             });
-            c.add(format!("segmented/affine/u32/{name}/{n}"), move |d| {
-                // Composition of x -> a x + b, which does not commute: accumulators of two words.
-                let (a, b) = (input::<B, u32>(d, Fill::Plain, n, "a")?, input::<B, u32>(d, Fill::Plain, n, "b")?);
-                d.segmented_reduce_parts(
-                    (&a, &b),
-                    &cut.upload(d, n)?,
-                    |p| p,
-                    || (lit(1u32), lit(0u32)),
-                    |f, g| (f.0 * g.0, f.1 * g.0 + g.1),
-                    |f| f,
-                )
-            });
+            c.add(format!("segmented/affine/u32/{name}/{n}"), move |d| affine(d, cut, n));
         }
     }
-    for n in [1025, 30_011] {
+    for n in [1025, 30_011, 100_003] {
         c.add(format!("segmented/three_words/{n}"), move |d| {
             d.segmented_reduce_parts(
                 &input::<B, f32>(d, Fill::Wide, n, "w")?,
@@ -445,6 +449,12 @@ fn large<B: Target>(c: &mut Cases<B>) {
         let offsets = d.map(&d.iota::<u32>(3_000_002, 0, 1)?, |i| i - (i % 3 + 1) / 2)?;
         d.segmented_reduce_from(&d.iota::<u32>(3_000_001, 0, 1)?, |i| (i * 2_654_435_761u32).cast::<f32>(), &offsets, Sum)
     });
+    for (name, mean) in [("hundreds", 100), ("thousands", 1000)] {
+        c.add(format!("segmented/{name}/4000037"), move |d| {
+            let offsets = d.generate(4_000_000 / mean + 1, index(), |i| i * mean as u32 + (i % 13) * (mean as u32 / 40))?;
+            d.segmented_reduce_from(&d.iota::<u32>(4_000_037, 0, 1)?, |i| (i * 2_654_435_761u32).cast::<f32>(), &offsets, Sum)
+        });
+    }
     c.add("segmented/long/5000011", |d| {
         let offsets = d.upload(&[0u32, 3_000_001, 3_000_002, 3_000_002, 5_000_011])?;
         d.segmented_reduce_from(&d.iota::<u32>(5_000_011, 0, 1)?, |i| (i * 2_654_435_761u32).cast::<f32>(), &offsets, Sum)

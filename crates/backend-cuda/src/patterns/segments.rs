@@ -48,8 +48,11 @@ const FEW: u64 = 1 << 20;
 const ALONE: u64 = 1 << 16;
 const ALONE_MEAN: u64 = 256;
 const ALONE_THREADS: u32 = 1024;
-/// Mean length of segments from which on a warp reduces one at a time.
-const WARP_MEAN: u64 = 128;
+/// Mean length of segments from which on a warp reduces one at a time; and where blocks would be few, each with many segments. On an H200 2^20 elements in
+/// segments of 64 take 12 us so and 24 in blocks, of 256 7 and 54, of 1000 11 and 88; 2^24 in 128 74 and 51, in 256 46 and 61; 2^28 in 256 558 and 587.
+const WARP_MEAN: u64 = 256;
+const FEW_WARP_MEAN: u64 = 32;
+const FEW_SEGMENTS: u64 = 256;
 
 const BLOCK_EACH: [Kernel; 4] = [SEGMENTS_ALONE_W1, SEGMENTS_ALONE_W2, SEGMENTS_ALONE_W3, SEGMENTS_ALONE_W4];
 const BLOCKS: [Kernel; 4] = [SEGMENTS_FEW_W1, SEGMENTS_FEW_W2, SEGMENTS_FEW_W3, SEGMENTS_FEW_W4];
@@ -86,7 +89,8 @@ impl Run<SegmentedReduceTask> for Cuda {
         let fit = if task.counted { GROUP } else { STAGED / w as u64 * task.segments / (task.n.max(1) * threads) };
         let together = fit.min(task.segments / (threads * several * u64::from(TILE_BLOCKS))).clamp(1, GROUP);
         bound.args.u[TOGETHER] = together as u32;
-        let by_warps = !task.counted && task.n >= WARP_MEAN * task.segments && task.n > ALONE;
+        let mean = if task.segments <= FEW_SEGMENTS * several { FEW_WARP_MEAN } else { WARP_MEAN };
+        let by_warps = !task.counted && task.n > ALONE && task.n >= mean * task.segments;
         let of_block = if by_warps { u64::from(THREADS / 32) } else { threads * together };
         let grid = task.segments.div_ceil(of_block).min(several * u64::from(SHORT_BLOCKS));
         if !task.counted && task.n <= ALONE {
