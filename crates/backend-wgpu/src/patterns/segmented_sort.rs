@@ -24,13 +24,18 @@ const TABLE_ROWS: u64 = 4;
 /// Marks the size of a tile whose keys stay where they are.
 pub(super) const STAYS: u32 = 1 << 31;
 
-/// Keys of a window, and of a short part at most, by bytes of a key.
-pub(super) const fn short(key_bytes: u64) -> u64 {
-    (THREADS * items(key_bytes) / 2) as u64
-}
-
 const fn items(key_bytes: u64) -> u32 {
     if key_bytes == 8 { WIDE_ITEMS } else { ITEMS }
+}
+
+/// Keys of a short part at most, by bytes of a key.
+pub(super) const fn short(key_bytes: u64) -> u64 {
+    (THREADS * items(key_bytes)) as u64
+}
+
+/// Keys of a window: what is left is for a part that reaches into the next one.
+pub(super) const fn span(key_bytes: u64) -> u64 {
+    short(key_bytes) / 6 * 5
 }
 
 impl Run<SegmentedSortTask> for Wgpu {
@@ -41,9 +46,9 @@ impl Run<SegmentedSortTask> for Wgpu {
         if task.parts * 4 > self.window_limits().window_bytes {
             return task.in_steps(self, leaves, outs);
         }
-        let window = short(sort.dtype.size_bytes());
+        let (short, window) = (short(sort.dtype.size_bytes()), span(sort.dtype.size_bytes()));
         // Every part has one tile that is not full, at most, and more keys than the short ones.
-        let tiles = if sort.n > window { sort.n / tile(sort::ITEMS) + task.parts.min(sort.n / (window + 1)) + 1 } else { 0 };
+        let tiles = if sort.n > short { sort.n / tile(sort::ITEMS) + task.parts.min(sort.n / (short + 1)) + 1 } else { 0 };
         let form = Form { parts: true, ..self.sort_form(sort, places.sort.payload_bytes, tiles, tiles > 0)? };
         let counts = if tiles > 0 { Some(self.sort_counts(form, tiles)?) } else { None };
         let parts = Parts {
@@ -78,7 +83,7 @@ impl Parts {
         let Some(keys) = from.keys else { return Ok(()) };
         let indices = task.payload == SortPayload::Indices;
         let form = Form { key_bytes: keys.size, indices, writes_keys: to.keys.is_some(), ..sort.form };
-        let window = short(keys.size);
+        let (short, window) = (short(keys.size), span(keys.size));
         self.find_windows(wgpu, form, task.n)?;
         let (signature, holes) = (Signature::default(), holes(Step::Short, form));
         let kernel = wgpu.program("segmented sort", &program(Step::Short, &signature, &holes))?;
@@ -86,15 +91,15 @@ impl Parts {
         let widest = [from.keys, from.payload, to.keys, to.payload].into_iter().flatten().map(|p| p.size).max().unwrap_or(4);
         // A part that begins in the last window may end in the next.
         let sight = most(limits, widest);
-        let step = if task.n <= sight { task.n.div_ceil(window) } else { (sight / window).saturating_sub(1) };
+        let step = if task.n <= sight { task.n.div_ceil(window) } else { sight.saturating_sub(short) / window };
         if step == 0 {
-            return Err(Error::TooLarge { what: "bytes of a tile", requested: 2 * window * widest, limit: limits.window_bytes });
+            return Err(Error::TooLarge { what: "bytes of a tile", requested: (window + short) * widest, limit: limits.window_bytes });
         }
         let map = task.key_bits();
         let compared = (task.bits.start..task.bits.end).fold(0u64, |mask, bit| mask | 1 << bit);
         chunks(task.n.div_ceil(window), step, |first, count| {
             let begin = first * window;
-            let len = ((count + 1) * window).min(task.n - begin);
+            let len = (count * window + short).min(task.n - begin);
             let mut at = [
                 task.n as u32,
                 self.parts as u32,
@@ -159,6 +164,7 @@ pub(super) fn holes(step: Step, form: Form) -> Vec<(&'static str, u32)> {
     vec![
         ("threads", THREADS),
         ("items", items(key_bytes)),
+        ("span", span(key_bytes) as u32),
         ("tile", tile(form.items) as u32),
         ("stays", STAYS),
         ("windows", is(!sorts)),

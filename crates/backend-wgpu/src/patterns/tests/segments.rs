@@ -6,6 +6,7 @@ use super::{Sample, both, device, own_device, same_bits};
 use crate::context::Options;
 use crate::device::Wgpu;
 use crate::patterns::accumulator::Accumulator;
+use crate::patterns::segmented_sort;
 use crate::patterns::segments::{Step, holes, program};
 use isowarp_core::backend::Run;
 use isowarp_core::buffer::{Buffer, Memory as _};
@@ -119,6 +120,61 @@ fn small_windows_do_not_show_in_sorts_of_segments() {
         for mean in [1, 20, 400, 1500] {
             check_sorts(&gpu, 30_001, &offsets(30_001, mean));
         }
+    }
+}
+
+/// Bounds after these lengths, again and again, up to `n` keys.
+fn offsets_of(n: u32, lengths: &[u32]) -> Vec<u32> {
+    let mut at = 3;
+    let first = std::iter::once(at);
+    first.chain(lengths.iter().cycle().map_while(|l| (at < n).then(|| (at += l, at.min(n)).1))).collect()
+}
+
+#[test]
+fn lengths_at_every_edge_are_sorted_as_slices() {
+    let gpu = device();
+    let mut all =
+        vec![vec![1], vec![2], vec![3, 2, 0, 1, 1], vec![15, 16, 17, 31, 32, 33, 0, 1, 2, 8, 9], vec![17], vec![16], vec![64, 63, 65]];
+    for (room, span) in [4, 8].map(|bytes| (segmented_sort::short(bytes) as u32, segmented_sort::span(bytes) as u32)) {
+        all.push(vec![room - 1, room, room + 1]);
+        all.push(vec![5, room + 1, 7, room, 1, 1, room]);
+        // Parts that end where windows do, and where the room behind them does.
+        all.push(vec![span - 3, span, span / 2, span / 2, 1, span - 1]);
+        all.push(vec![span - 4, room - span + 1, span - 1]);
+        all.push(vec![span - 4, room - span + 2, 2 * span, 20]);
+    }
+    let mut sparse = vec![0; 5000];
+    sparse.extend([40, 1, 5000]);
+    all.push(sparse);
+    for lengths in &all {
+        check_sorts(gpu, 20_011, &offsets_of(20_011, lengths));
+    }
+    let (cpu, n) = (Cpu::new(), 20_011);
+    for lengths in &all[3..] {
+        let (co, go) = both(gpu, &offsets_of(n, lengths));
+        // Many equal keys; wide keys, and some of their bits.
+        let (cx, gx) = both(gpu, &u64::samples(n as usize, 21));
+        let (cf, gf) = both(gpu, &u32::samples(n as usize, 22).iter().map(|x| x % 3).collect::<Vec<_>>());
+        let (cv, gv) = both(gpu, &u32::samples(n as usize, 23));
+        for order in [SortOrder::Ascending.bits(0..64), SortOrder::Descending.bits(7..41)] {
+            let sorted =
+                (cpu.segmented_sort(&cx, &co, order.clone()).expect("cpu"), gpu.segmented_sort(&gx, &go, order.clone()).expect("gpu"));
+            same_bits("wide keys", &sorted.0, &sorted.1);
+            let (ck, cp) = cpu.segmented_sort_pairs(&cx, &cv, &co, order.clone()).expect("cpu");
+            let (gk, gp) = gpu.segmented_sort_pairs(&gx, &gv, &go, order).expect("gpu");
+            same_bits("wide keys of pairs", &ck, &gk);
+            same_bits("what travels with wide keys", &cp, &gp);
+        }
+        let (ck, cp) = cpu.segmented_sort_pairs(&cf, &cv, &co, SortOrder::Ascending).expect("cpu");
+        let (gk, gp) = gpu.segmented_sort_pairs(&gf, &gv, &go, SortOrder::Ascending).expect("gpu");
+        same_bits("equal keys", &ck, &gk);
+        same_bits("what travels with equal keys", &cp, &gp);
+        let bits = SortOrder::Ascending.bits(3..11);
+        same_bits(
+            "some bits",
+            &cpu.segmented_sort(&cv, &co, bits.clone()).expect("cpu"),
+            &gpu.segmented_sort(&gv, &go, bits).expect("gpu"),
+        );
     }
 }
 
