@@ -1,24 +1,22 @@
 // Stable sorts of parts of an array, of any lengths: part p is the keys between bounds p - 1 and p, which do not fall; before the first and behind the last
 // lies a part more on either side, whose keys stay as they are or are left out.
 // segmented_short: a workgroup takes the parts that begin in a window of the array. Only the last of them can reach behind what the workgroup has room for:
-// if it has that many keys at most it is sorted by itself afterwards, and otherwise its tiles are put on a list, which sort.wgsl sorts digit by digit; where
-// they stand in it depends on timing, and shows nowhere. All other keys, from the first part's on, are sorted together: runs of a part are ranked by
-// counting how many keys come before, and merged by how many keys of the other run come before.
+// with that many keys at most it is sorted by itself afterwards, and otherwise its tiles are put on a list, which sort.wgsl sorts digit by digit; where they
+// stand in it depends on timing, and shows nowhere. All other keys, from the first part's on, are sorted together: an invocation takes a run of a part into
+// its registers, where a fixed network sorts it; of two runs that are merged, it takes a piece of the result.
 // segmented_windows: how many parts begin before each window.
 const THREADS = {{ threads }}u;
-const ITEMS = {{ items }}u;
-// Keys of a short part at most, and of a window.
-const ROOM = THREADS * ITEMS;
-const SPAN = {{ span }}u;
-const MASKS = ROOM / 32u;
+// Keys of an invocation that lie in the window, and of a window.
+const SURE = {{ sure }}u;
+const SPAN = THREADS * SURE;
+// Keys of a run, and of a piece.
+const RUN = 16u;
+// Keys of a short part at most: with one that begins at the window's end there are not more pieces than invocations.
+const ROOM = {{ room }}u;
 // Keys of a tile of the list.
 const TILE = {{ tile }}u;
 // Marks the size of a tile whose keys stay where they are.
 const STAYS = {{ stays }}u;
-// Keys that are ranked by counting.
-const RUN = 16u;
-// Where a key is that is of no short part.
-const NONE = 0xffffffffu;
 
 fn part_begin(part: u32) -> u32 {
     if (part == 0u) {
@@ -61,49 +59,131 @@ fn segmented_windows(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workg
 
 {% include "sort_key.wgsl" %}
 
-var<workgroup> keys: array<Key, ROOM>;
-// Bits to places of the window: where parts begin.
-var<workgroup> begins: array<atomic<u32>, MASKS>;
-// The last beginning before a word of these, plus one, and the first one behind it.
-var<workgroup> before: array<u32, MASKS>;
-var<workgroup> behind: array<u32, MASKS>;
+// What is sorted: mapped keys by themselves, equal ones being the same bits; or the compared bits above the place, so that all differ.
+{% set placed = travels or not all_bits %}
+{% if words == 3 %}
+alias Word = vec3<u32>;
+{% elif words == 2 %}
+alias Word = vec2<u32>;
+{% else %}
+alias Word = u32;
+{% endif %}
+const LAST = Word(0xffffffffu);
+// A word lies one further for every 32 before it, or 16, so that invocations that sort neighbouring runs meet in few banks.
+const SKEW = {{ 5 if words == 1 else 4 }}u;
+// A merge reads on behind the last word.
+const PLACES = ROOM + RUN + ((ROOM + RUN) >> SKEW) + 1u;
+{% if words == 3 %}
+var<workgroup> word_keys: array<vec2<u32>, PLACES>;
+var<workgroup> word_places: array<u32, PLACES>;
+{% else %}
+var<workgroup> words: array<Word, PLACES>;
+{% endif %}
+// Runs of the parts of more than a run, from the list's end on, and parts of less, from its front on: where the part begins (12 bits), which of its runs
+// it is (8 bits), and how many keys the part has.
+const ENTRIES = ROOM / 2u;
+const NEXT_RUN = 1u << 12u;
+var<workgroup> list: array<u32, ENTRIES>;
+// How many of the former there are and, in the upper half, of the latter.
+var<workgroup> counts: atomic<u32>;
 var<workgroup> longest: atomic<u32>;
-var<workgroup> known: u32;
+// Of parts of more than SERIAL runs, where their first one is listed; all invocations list the others.
+const SERIAL = 8u;
+var<workgroup> bigs: array<u32, ROOM / (SERIAL * RUN)>;
+var<workgroup> big_count: atomic<u32>;
 // Where the tiles of a long part stand in the list.
 var<workgroup> listed_at: u32;
 
-// The bits of a key that are compared.
-fn held(key: Key) -> Key {
-{% if key_words == 2 %}
-    return mapped(key) & vec2(args.compared_low, args.compared_high);
+fn word_of(key: Key, i: u32) -> Word {
+{% if all_bits %}
+    let bits = mapped(key);
+{% elif key_words == 2 %}
+    let bits = mapped(key) & vec2(args.compared_low, args.compared_high);
 {% else %}
-    return mapped(key) & args.compared_low;
+    let bits = mapped(key) & args.compared_low;
+{% endif %}
+{% if not placed %}
+    return bits;
+{% elif words == 1 %}
+    return (bits << 16u) | i;
+{% else %}
+    return Word(i, bits);
+{% endif %}
+}
+{% if placed %}
+
+fn place_of(word: Word) -> u32 {
+    return {{ "word & 0xffffu" if words == 1 else "word.x" }};
+}
+{% endif %}
+{% if all_bits and write_keys %}
+
+// The key that was mapped.
+fn key_of(word: Word) -> Key {
+{% if not placed %}
+    let bits = word;
+{% elif words == 1 %}
+    let bits = word >> 16u;
+{% else %}
+    let bits = word.{{ "yz" if words == 3 else "y" }};
+{% endif %}
+{% if key_words == 2 %}
+    let key = bits ^ vec2(args.flip_low, args.flip_high);
+    return key ^ select(vec2(0u), vec2(args.negative_low, args.negative_high), (key.y >> 31u) != 0u);
+{% else %}
+    let key = bits ^ args.flip_low;
+    return key ^ select(0u, args.negative_low, ((key >> args.sign_bit) & 1u) != 0u);
+{% endif %}
+}
+{% endif %}
+
+fn comes_before(a: Word, b: Word) -> bool {
+{% if words == 3 %}
+    return a.z < b.z || (a.z == b.z && (a.y < b.y || (a.y == b.y && a.x < b.x)));
+{% elif words == 2 %}
+    return a.y < b.y || (a.y == b.y && a.x < b.x);
+{% else %}
+    return a < b;
 {% endif %}
 }
 
-// Whether a key comes before another, or, where equal ones count, is not behind it.
-fn precedes(a: Key, b: Key, or_equal: bool) -> bool {
-{% if key_words == 2 %}
-    return a.y < b.y || (a.y == b.y && (a.x < b.x || (or_equal && a.x == b.x)));
-{% else %}
-    return a < b || (or_equal && a == b);
-{% endif %}
+fn skewed(i: u32) -> u32 {
+    return i + (i >> SKEW);
 }
-{% if travels %}
 
-// What travels is put in order where keys were.
-fn put_word(at: u32, word: u32) {
-{% if key_words == 2 %}
-    keys[at].x = word;
+fn load_word(at: u32) -> Word {
+    return {{ "Word(word_places[at], word_keys[at])" if words == 3 else "words[at]" }};
+}
+
+fn store_word(at: u32, word: Word) {
+{% if words == 3 %}
+    word_places[at] = word.x;
+    word_keys[at] = word.yz;
 {% else %}
-    keys[at] = word;
+    words[at] = word;
 {% endif %}
 }
 
-fn word_at(at: u32) -> u32 {
-    return keys[at]{{ ".x" if key_words == 2 }};
+fn word_at(i: u32) -> Word {
+    return load_word(skewed(i));
 }
-{% endif %}
+
+fn put_word(i: u32, word: Word) {
+    store_word(skewed(i), word);
+}
+
+fn part_of(entry: u32) -> u32 {
+    return entry & 0xfffu;
+}
+
+// Keys of the part before the run.
+fn offset_of(entry: u32) -> u32 {
+    return ((entry >> 12u) & 0xffu) * RUN;
+}
+
+fn size_of(entry: u32) -> u32 {
+    return entry >> 20u;
+}
 
 // args: n keys, parts, the first window of this dispatch and the last one's end; the first element that is bound; tiles of the list at most;
 // whether parts in no segment are left out.
@@ -118,208 +198,246 @@ fn segmented_short(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgro
     if (first_part == last_part) {
         return;
     }
-    // What follows is done for each of the invocation's places: written out, so that they are registers, or as loops, which compile faster.
-{% set places = ["k"] if rolled else range(items) %}
-{% set u = "" if rolled else "u" %}
-{% set for_each = "for (var k = 0u; k < ITEMS; k++) {" if rolled else "{" %}
-    var key: array<Key, ITEMS>;
-    // Where the part of a place begins and, in the upper half, ends.
-    var part: array<u32, ITEMS>;
-    var place: array<u32, ITEMS>;
     var window = at * SPAN;
+    let own = skewed(lane);
+    // What follows is done for each of the invocation's places: written out, so that they are registers, or as loops, which compile faster.
+{% set u = "" if rolled else "u" %}
+{% set places = ["k"] if rolled else range(sure + 1) %}
+{% set sure_places = ["k"] if rolled else range(sure) %}
+{% set of_run = ["k"] if rolled else range(16) %}
+{% set for_each = "for (var k = 0u; k <= SURE; k++) {" if rolled else "{" %}
+{% set for_sure = "for (var k = 0u; k < SURE; k++) {" if rolled else "{" %}
+{% set for_run = "for (var k = 0u; k < RUN; k++) {" if rolled else "{" %}
     loop {
+        var key: array<Key, SURE + 1u>;
         // On their way while it is found out which of them are wanted.
-{% for k in places %}
-        {{ for_each }}
+{% for k in sure_places %}
+        {{ for_sure }}
             let i = lane + {{ k }}{{ u }} * THREADS;
-            if (i < SPAN && i < args.n - window) {
-                key[{{ k }}{{ u }}] = key_at(window + i);
-            }
+            key[{{ k }}{{ u }}] = key_at(window + min(i, args.n - 1u - window));
         }
 {% endfor %}
+        if (lane == 0u) {
+            atomicStore(&counts, 0u);
+            atomicStore(&longest, 2u * RUN);
+            atomicStore(&big_count, 0u);
+        }
+        workgroupBarrier();
         let last_begin = part_begin(last_part - 1u) - window;
         let end = part_begin(last_part) - window;
         // Parts in no segment are the first and the last of all.
         let leaves = args.leaves_rest != 0u;
-        let leaves_last = leaves && (last_part == 1u || last_part == args.parts);
+        let last_stays = last_part == 1u || last_part == args.parts;
+        let leaves_last = leaves && last_stays;
         let stop = select(end, last_begin, end > ROOM || leaves_last);
         let start = min(part_begin(first_part + u32(leaves && first_part == 0u)) - window, stop);
-        var still_until = 0u;
-        if (first_part == 0u) {
-            still_until = part_begin(1u) - window;
-        }
-        let still_from = select(ROOM, last_begin, last_part == args.parts);
-        for (var w = lane; w < MASKS; w += THREADS) {
-            atomicStore(&begins[w], 0u);
-        }
+        // The last part, where it is not sorted with the others.
         let length = select(0u, end - last_begin, end > ROOM && !leaves_last);
         let tiles = select(0u, length / TILE + u32(length % TILE != 0u), length > ROOM);
-        if (lane == 0u) {
-            atomicStore(&longest, 0u);
-            if (tiles > 0u) {
-                listed_at = atomicAdd(&listed[0], tiles);
+        if (lane == 0u && tiles > 0u) {
+            listed_at = atomicAdd(&listed[0], tiles);
+        }
+        for (var part = first_part + lane; part < last_part; part += THREADS) {
+            let begin = part_begin(part) - window;
+            let behind = min(part_begin(part + 1u) - window, stop);
+            // A key alone is sorted, and one in no segment stays.
+            if (begin + 1u >= behind || part == 0u || part + 1u == args.parts) {
+                continue;
+            }
+            let size = behind - begin;
+            let entry = begin | (size << 20u);
+            if (size <= RUN) {
+                list[atomicAdd(&counts, 1u << 16u) >> 16u] = entry;
+                continue;
+            }
+            let runs = (size + RUN - 1u) / RUN;
+            let first = ENTRIES - 1u - (atomicAdd(&counts, runs) & 0xffffu);
+            for (var r = 0u; r < min(runs, SERIAL); r++) {
+                list[first - r] = entry + r * NEXT_RUN;
+            }
+            if (size > 2u * RUN) {
+                atomicMax(&longest, size);
+            }
+            if (runs > SERIAL) {
+                bigs[atomicAdd(&big_count, 1u)] = first;
             }
         }
-        workgroupBarrier();
-        let stays = select(0u, STAYS, last_part == 1u || last_part == args.parts);
+        if (lane + SPAN < stop) {
+            key[SURE] = key_at(window + SPAN + lane);
+        }
+{% for k in places %}
+        {{ for_each }}
+            let i = lane + {{ k }}{{ u }} * THREADS;
+            if (i >= start && i < stop) {
+                store_word(own + {{ k }}{{ u }} * (THREADS + (THREADS >> SKEW)), word_of(key[{{ k }}{{ u }}], i));
+            }
+        }
+{% endfor %}
+        let most = workgroupUniformLoad(&longest);
         for (var t = lane; t < tiles; t += THREADS) {
             let tile = listed_at + t;
             table[tile] = window + last_begin + t * TILE;
-            table[args.tiles + tile] = min(TILE, length - t * TILE) | stays;
+            table[args.tiles + tile] = min(TILE, length - t * TILE) | select(0u, STAYS, last_stays);
             table[2u * args.tiles + tile] = listed_at;
             table[3u * args.tiles + tile] = tiles;
         }
-        for (var p = first_part + lane; p < last_part; p += THREADS) {
-            let begin = part_begin(p) - window;
-            let behind_it = min(part_begin(p + 1u) - window, stop);
-            if (begin < behind_it) {
-                atomicOr(&begins[begin / 32u], 1u << (begin % 32u));
-                atomicMax(&longest, select(behind_it - begin, 1u, p == 0u || p + 1u == args.parts));
-            }
-        }
-        workgroupBarrier();
-        if (lane == 0u) {
-            known = atomicLoad(&longest);
-        }
-        for (var w = lane; w < MASKS; w += THREADS) {
-            var left = 0u;
-            for (var v = w; v > 0u; v--) {
-                let word = atomicLoad(&begins[v - 1u]);
-                if (word != 0u) {
-                    left = v * 32u - countLeadingZeros(word);
-                    break;
+        if (most > SERIAL * RUN) {
+            for (var b = 0u; b < atomicLoad(&big_count); b++) {
+                let first = bigs[b];
+                let entry = list[first];
+                for (var r = SERIAL + lane; r * RUN < size_of(entry); r += THREADS) {
+                    list[first - r] = entry + r * NEXT_RUN;
                 }
             }
-            before[w] = left;
-            var right = ROOM;
-            for (var v = w + 1u; v < MASKS; v++) {
-                let word = atomicLoad(&begins[v]);
-                if (word != 0u) {
-                    right = v * 32u + firstTrailingBit(word);
-                    break;
-                }
-            }
-            behind[w] = right;
-        }
-        let most = workgroupUniformLoad(&known);
-{% for k in places %}
-        {{ for_each }}
-            let i = lane + {{ k }}{{ u }} * THREADS;
-            place[{{ k }}{{ u }}] = NONE;
-            if (i >= start && i < stop) {
-                let word = atomicLoad(&begins[i / 32u]);
-                let up_to = 0xffffffffu >> (31u - i % 32u);
-                let left = word & up_to;
-                let right = word & ~up_to;
-                let base = i / 32u * 32u;
-                let head = select(before[i / 32u], base + 32u - countLeadingZeros(left), left != 0u) - 1u;
-                let next = min(select(behind[i / 32u], base + firstTrailingBit(right), right != 0u), stop);
-                let still = i < still_until || i >= still_from;
-                part[{{ k }}{{ u }}] = select(head | (next << 16u), i | ((i + 1u) << 16u), still);
-                place[{{ k }}{{ u }}] = i;
-                if (i >= SPAN) {
-                    key[{{ k }}{{ u }}] = key_at(window + i);
-                }
-                keys[i] = held(key[{{ k }}{{ u }}]);
-            }
-        }
-{% endfor %}
-        workgroupBarrier();
-        // Runs of a part.
-{% for k in places %}
-        {{ for_each }}
-            if (place[{{ k }}{{ u }}] != NONE) {
-                let i = place[{{ k }}{{ u }}];
-                let begin = part[{{ k }}{{ u }}] & 0xffffu;
-                let own = held(key[{{ k }}{{ u }}]);
-                let first = begin + (i - begin) / RUN * RUN;
-                let end = min(first + RUN, part[{{ k }}{{ u }}] >> 16u);
-                var rank = first;
-                for (var j = first; j < end; j++) {
-                    rank += u32(precedes(keys[j], own, j < i));
-                }
-                place[{{ k }}{{ u }}] = rank;
-            }
-        }
-{% endfor %}
-        for (var run = RUN;; run *= 2u) {
             workgroupBarrier();
-{% for k in places %}
-            {{ for_each }}
-                if (place[{{ k }}{{ u }}] != NONE) {
-                    keys[place[{{ k }}{{ u }}]] = held(key[{{ k }}{{ u }}]);
+        }
+        let pieces = atomicLoad(&counts) & 0xffffu;
+        let runs = pieces + (atomicLoad(&counts) >> 16u);
+        // Batcher's odd-even merge sort (Knuth, The Art of Computer Programming, volume 3, 5.3.4), of eight words or twice as many.
+        for (var r = lane; r < runs; r += THREADS) {
+            let entry = list[select(r - pieces, ENTRIES - 1u - r, r < pieces)];
+            let begin = part_of(entry) + offset_of(entry);
+            let count = min(size_of(entry) - offset_of(entry), RUN);
+            var word: array<Word, RUN>;
+{% if rolled %}
+            for (var k = 0u; k < RUN; k++) {
+                word[k] = LAST;
+                if (k < count) {
+                    word[k] = word_at(begin + k);
                 }
             }
-{% endfor %}
-            workgroupBarrier();
-            if (run >= most) {
-                break;
-            }
-{% for k in places %}
-            {{ for_each }}
-                let begin = part[{{ k }}{{ u }}] & 0xffffu;
-                let end = part[{{ k }}{{ u }}] >> 16u;
-                if (place[{{ k }}{{ u }}] != NONE && end - begin > run) {
-                    let own = held(key[{{ k }}{{ u }}]);
-                    let offset = place[{{ k }}{{ u }}] - begin;
-                    let pair = begin + offset / (2u * run) * (2u * run);
-                    let right = (offset & run) != 0u;
-                    let first = select(pair + run, pair, right);
-                    let last = min(first + run, end);
-                    var low = first;
-                    for (var step = run; step > 0u; step /= 2u) {
-                        let further = low + step;
-                        if (further <= last && precedes(keys[min(further, last) - 1u], own, right)) {
-                            low = further;
+            for (var half = 1u; half < RUN; half *= 2u) {
+                for (var apart = half; apart > 0u; apart /= 2u) {
+                    for (var k = apart % half; k + apart < RUN; k++) {
+                        if ((k - apart % half) / apart % 2u != 0u || k / (2u * half) != (k + apart) / (2u * half)) {
+                            continue;
                         }
-                    }
-                    place[{{ k }}{{ u }}] += low - first;
-                    if (right) {
-                        place[{{ k }}{{ u }}] -= run;
+                        let a = word[k];
+                        let b = word[k + apart];
+                        let falls = comes_before(b, a);
+                        word[k] = select(a, b, falls);
+                        word[k + apart] = select(b, a, falls);
                     }
                 }
             }
-{% endfor %}
-        }
-{% if write_keys %}
-        workgroupBarrier();
-{% for k in places %}
-        {{ for_each }}
-            if (place[{{ k }}{{ u }}] != NONE) {
-                keys[place[{{ k }}{{ u }}]] = key[{{ k }}{{ u }}];
+            for (var k = 0u; k < count; k++) {
+                put_word(begin + k, word[k]);
             }
-        }
+{% else %}
+{% for part in range(3) %}
+{% if part == 1 %}
+            if (count > 8u) {
+{% endif %}
+{% if part < 2 %}
+{% for k in range(8 * part, 8 * part + 8) %}
+            word[{{ k }}u] = select(LAST, word_at(begin + {{ k }}u), {{ k }}u < count);
 {% endfor %}
+{% endif %}
+{% set from = 8 if part == 1 else 0 %}
+{% set to = 8 if part == 0 else 16 %}
+{% for half, apart in ([[8, 8], [8, 4], [8, 2], [8, 1]] if part == 2 else [[1, 1], [2, 2], [2, 1], [4, 4], [4, 2], [4, 1]]) %}
+{% for j in range(from + apart % half, to - apart, 2 * apart) %}
+{% for k in range(j, [j + apart, to - apart]|min) %}
+{% if k // (2 * half) == (k + apart) // (2 * half) %}
+            {
+                let a = word[{{ k }}u];
+                let b = word[{{ k + apart }}u];
+{% if words == 1 %}
+                word[{{ k }}u] = min(a, b);
+                word[{{ k + apart }}u] = max(a, b);
+{% else %}
+                let falls = comes_before(b, a);
+                word[{{ k }}u] = select(a, b, falls);
+                word[{{ k + apart }}u] = select(b, a, falls);
+{% endif %}
+            }
+{% endif %}
+{% endfor %}
+{% endfor %}
+{% endfor %}
+{% endfor %}
+{% for k in range(15, -1, -1) %}
+            if ({{ k }}u < count) {
+                put_word(begin + {{ k }}u, word[{{ k }}u]);
+            }
+{% if k == 8 %}
+            }
+{% endif %}
+{% endfor %}
+{% endif %}
+        }
         workgroupBarrier();
+        var entry = 0u;
+        if (lane < pieces) {
+            entry = list[ENTRIES - 1u - lane];
+        }
+        let part = part_of(entry);
+        let offset = offset_of(entry);
+        let size = size_of(entry);
+        for (var run = RUN; run < most; run *= 2u) {
+            var word: array<Word, RUN>;
+            let pair = offset & ~(2u * run - 1u);
+            let merges = pair + run < size;
+            if (merges) {
+                let left = part + pair;
+                let middle = left + run;
+                let behind = part + min(pair + 2u * run, size);
+                let skipped = offset - pair;
+                // How many of those that are skipped are of the first run.
+                var low = skipped - min(skipped, behind - middle);
+                var high = min(skipped, run);
+                while (low < high) {
+                    let half = (low + high) / 2u;
+                    if (comes_before(word_at(middle + skipped - 1u - half), word_at(left + half))) {
+                        high = half;
+                    } else {
+                        low = half + 1u;
+                    }
+                }
+                var a = left + low;
+                var b = middle + skipped - low;
+                var of_left = word_at(a);
+                var of_right = word_at(b);
+{% for k in of_run %}
+                {{ for_run }}
+                    let falls = b < behind && (a >= middle || comes_before(of_right, of_left));
+                    word[{{ k }}{{ u }}] = select(of_left, of_right, falls);
+                    let next = word_at(select(a, b, falls) + 1u);
+                    of_left = select(next, of_left, falls);
+                    of_right = select(of_right, next, falls);
+                    a += select(1u, 0u, falls);
+                    b += select(0u, 1u, falls);
+                }
+{% endfor %}
+            }
+            workgroupBarrier();
+            if (merges) {
+{% for k in of_run %}
+                {{ for_run }}
+                    if (offset + {{ k }}{{ u }} < size) {
+                        put_word(part + offset + {{ k }}{{ u }}, word[{{ k }}{{ u }}]);
+                    }
+                }
+{% endfor %}
+            }
+            workgroupBarrier();
+        }
 {% for k in places %}
         {{ for_each }}
             let i = lane + {{ k }}{{ u }} * THREADS;
-            if (place[{{ k }}{{ u }}] != NONE) {
-                keys_out[window + i - args.in_first + args.out_skip] = keys[i];
-            }
-        }
-{% endfor %}
+            if (i >= start && i < stop) {
+                let word = load_word(own + {{ k }}{{ u }} * (THREADS + (THREADS >> SKEW)));
+                let out = window + i - args.in_first;
+{% if write_keys %}
+                keys_out[out + args.out_skip] = {{ "key_of(word)" if all_bits else "key_at(window + place_of(word))" }};
 {% endif %}
 {% if travels %}
-        workgroupBarrier();
-{% for k in places %}
-        {{ for_each }}
-            let i = window + lane + {{ k }}{{ u }} * THREADS;
-            if (place[{{ k }}{{ u }}] != NONE) {
-                put_word(place[{{ k }}{{ u }}], {{ "i" if indices else "payload_in[i - args.in_first + args.payload_in_skip]" }});
-            }
-        }
-{% endfor %}
-        workgroupBarrier();
-{% for k in places %}
-        {{ for_each }}
-            let i = lane + {{ k }}{{ u }} * THREADS;
-            if (place[{{ k }}{{ u }}] != NONE) {
-                payload_out[window + i - args.in_first + args.payload_out_skip] = word_at(i);
-            }
-        }
-{% endfor %}
+                let source = window + place_of(word);
+                payload_out[out + args.payload_out_skip] = {{ "source" if indices else "payload_in[source - args.in_first + args.payload_in_skip]" }};
 {% endif %}
+            }
+        }
+{% endfor %}
         if (length == 0u || tiles > 0u) {
             break;
         }

@@ -13,29 +13,53 @@ use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::buffer::{Buffer as Typed, Memory as _};
 use isowarp_core::caps::Numerics;
 use isowarp_core::error::{Error, Result};
-use isowarp_core::patterns::{SegmentedSortTask, SortPayload};
+use isowarp_core::patterns::{SegmentedSortTask, SortPayload, SortTask};
 use isowarp_shaders::kernels::SEGMENTED_SORT;
 
-/// Keys of an invocation: what 16 KiB hold beside the bits that say where parts begin.
-const ITEMS: u32 = 12;
-const WIDE_ITEMS: u32 = 6;
 /// Arrays of numbers that say where tiles lie.
 const TABLE_ROWS: u64 = 4;
 /// Marks the size of a tile whose keys stay where they are.
 pub(super) const STAYS: u32 = 1 << 31;
 
-const fn items(key_bytes: u64) -> u32 {
-    if key_bytes == 8 { WIDE_ITEMS } else { ITEMS }
+/// What a kernel of short parts depends on beside a sort's form: whether all bits of keys are compared.
+#[derive(Clone, Copy)]
+pub(super) struct Short {
+    pub(super) key_bytes: u64,
+    pub(super) travels: bool,
+    pub(super) all_bits: bool,
 }
 
-/// Keys of a short part at most, by bytes of a key.
-pub(super) const fn short(key_bytes: u64) -> u64 {
-    (THREADS * items(key_bytes)) as u64
-}
+impl Short {
+    fn of(task: &SortTask) -> Self {
+        let key_bytes = task.dtype.size_bytes();
+        let all_bits = u64::from(task.bits.end - task.bits.start) == 8 * key_bytes;
+        Self { key_bytes, travels: task.payload != SortPayload::Nothing, all_bits }
+    }
 
-/// Keys of a window: what is left is for a part that reaches into the next one.
-pub(super) const fn span(key_bytes: u64) -> u64 {
-    short(key_bytes) / 6 * 5
+    /// Words of what is sorted in shared memory: a key and, where it says more than the compared bits, its place, which fits beside a narrow key.
+    const fn words(self) -> u32 {
+        let placed = self.travels || !self.all_bits;
+        match self.key_bytes {
+            8 => 2 + placed as u32,
+            4 => 1 + placed as u32,
+            _ => 1,
+        }
+    }
+
+    /// Keys of a window to an invocation: with the list of runs, what 16 KiB hold.
+    const fn sure(self) -> u32 {
+        [8, 5, 3][self.words() as usize - 1]
+    }
+
+    /// Keys of a window.
+    pub(super) const fn span(self) -> u64 {
+        (THREADS * self.sure()) as u64
+    }
+
+    /// Keys of a short part at most. Of the parts before one that begins at a window's end, each 17 keys have two runs: 240 of 2048, and 16 are left.
+    pub(super) const fn room(self) -> u64 {
+        self.span() + 240
+    }
 }
 
 impl Run<SegmentedSortTask> for Wgpu {
@@ -46,7 +70,7 @@ impl Run<SegmentedSortTask> for Wgpu {
         if task.parts * 4 > self.window_limits().window_bytes {
             return task.in_steps(self, leaves, outs);
         }
-        let (short, window) = (short(sort.dtype.size_bytes()), span(sort.dtype.size_bytes()));
+        let (short, window) = (Short::of(sort).room(), Short::of(sort).span());
         // Every part has one tile that is not full, at most, and more keys than the short ones.
         let tiles = if sort.n > short { sort.n / tile(sort::ITEMS) + task.parts.min(sort.n / (short + 1)) + 1 } else { 0 };
         let form = Form { parts: true, ..self.sort_form(sort, places.sort.payload_bytes, tiles, tiles > 0)? };
@@ -82,10 +106,12 @@ impl Parts {
         let (task, wgpu) = (sort.task, sort.wgpu);
         let Some(keys) = from.keys else { return Ok(()) };
         let indices = task.payload == SortPayload::Indices;
-        let form = Form { key_bytes: keys.size, indices, writes_keys: to.keys.is_some(), ..sort.form };
-        let (short, window) = (short(keys.size), span(keys.size));
-        self.find_windows(wgpu, form, task.n)?;
-        let (signature, holes) = (Signature::default(), holes(Step::Short, form));
+        let rolled = wgpu.patterns().rolls_merges(wgpu.tuning());
+        let form = Form { key_bytes: keys.size, indices, writes_keys: to.keys.is_some(), rolled, ..sort.form };
+        let of = Short::of(task);
+        let (short, window) = (of.room(), of.span());
+        self.find_windows(wgpu, form, of, task.n)?;
+        let (signature, holes) = (Signature::default(), holes(Step::Short, form, of));
         let kernel = wgpu.program("segmented sort", &program(Step::Short, &signature, &holes))?;
         let limits = wgpu.window_limits();
         let widest = [from.keys, from.payload, to.keys, to.payload].into_iter().flatten().map(|p| p.size).max().unwrap_or(4);
@@ -134,8 +160,8 @@ impl Parts {
         })
     }
 
-    fn find_windows(&self, wgpu: &Wgpu, form: Form, n: u64) -> Result<()> {
-        let (signature, holes) = (Signature::default(), holes(Step::Windows, form));
+    fn find_windows(&self, wgpu: &Wgpu, form: Form, of: Short, n: u64) -> Result<()> {
+        let (signature, holes) = (Signature::default(), holes(Step::Windows, form, of));
         let kernel = wgpu.program("segmented sort", &program(Step::Windows, &signature, &holes))?;
         let mut at = [0; 18];
         (at[0], at[1]) = (n as u32, self.parts as u32);
@@ -157,14 +183,16 @@ pub(super) enum Step {
     Short,
 }
 
-pub(super) fn holes(step: Step, form: Form) -> Vec<(&'static str, u32)> {
+pub(super) fn holes(step: Step, form: Form, of: Short) -> Vec<(&'static str, u32)> {
     let Form { rolled, key_bytes, payload_bytes, indices, writes_keys, .. } = form;
     let is = |yes: bool| u32::from(yes);
     let sorts = step == Step::Short;
     vec![
         ("threads", THREADS),
-        ("items", items(key_bytes)),
-        ("span", span(key_bytes) as u32),
+        ("sure", of.sure()),
+        ("room", of.room() as u32),
+        ("words", of.words()),
+        ("all_bits", is(of.all_bits)),
         ("tile", tile(form.items) as u32),
         ("stays", STAYS),
         ("windows", is(!sorts)),

@@ -6,7 +6,7 @@ use super::{Sample, both, device, own_device, same_bits};
 use crate::context::Options;
 use crate::device::Wgpu;
 use crate::patterns::accumulator::Accumulator;
-use crate::patterns::segmented_sort;
+use crate::patterns::segmented_sort::Short;
 use crate::patterns::segments::{Step, holes, program};
 use isowarp_core::backend::Run;
 use isowarp_core::buffer::{Buffer, Memory as _};
@@ -16,6 +16,7 @@ use isowarp_core::patterns::{
     MapTask, ReduceTask, ScanTask, ScatterTask, Segmented, SegmentedReduceTask, SegmentedSort, SelectTask, SortOrder,
 };
 use isowarp_cpu::Cpu;
+use std::sync::atomic::Ordering;
 
 #[test]
 fn segments_of_every_type_operator_and_form() {
@@ -132,10 +133,23 @@ fn offsets_of(n: u32, lengths: &[u32]) -> Vec<u32> {
 
 #[test]
 fn lengths_at_every_edge_are_sorted_as_slices() {
-    let gpu = device();
+    check_edges(device());
+}
+
+#[test]
+fn runs_sorted_in_registers_or_in_loops_are_alike() {
+    let gpu = own_device(&Options::default());
+    gpu.patterns().written_out.store(true, Ordering::Relaxed);
+    check_edges(&gpu);
+}
+
+/// Parts of lengths at which what is done with them changes.
+fn check_edges(gpu: &Wgpu) {
     let mut all =
         vec![vec![1], vec![2], vec![3, 2, 0, 1, 1], vec![15, 16, 17, 31, 32, 33, 0, 1, 2, 8, 9], vec![17], vec![16], vec![64, 63, 65]];
-    for (room, span) in [4, 8].map(|bytes| (segmented_sort::short(bytes) as u32, segmented_sort::span(bytes) as u32)) {
+    for (key_bytes, travels) in [(4, false), (4, true), (8, true)] {
+        let short = Short { key_bytes, travels, all_bits: true };
+        let (room, span) = (short.room() as u32, short.span() as u32);
         all.push(vec![room - 1, room, room + 1]);
         all.push(vec![5, room + 1, 7, room, 1, 1, room]);
         // Parts that end where windows do, and where the room behind them does.

@@ -5,6 +5,7 @@ use super::trees::{scan_signature, tree};
 use crate::patterns::program::{Operators, Program, Sink, Source};
 use crate::patterns::reduce::{Form, ROWS, Shape, TILES, form_holes};
 use crate::patterns::scan::{self, Step};
+use crate::patterns::segmented_sort::{self, Short};
 use crate::patterns::{Dialect, layout, map, merge_sort, moves, select, sort};
 use crate::seal::{self, SealOptions, Zeroes};
 use isowarp_core::caps::Numerics;
@@ -170,6 +171,22 @@ fn sorts_selections_and_moves_stay_small() {
         let holes = sort::holes(step, form);
         size(&sort::program(step, &none, &holes))
     };
+    let of_parts = |key_bytes, payload_bytes, all_bits| {
+        let digits = sort::Form {
+            items: sort::ITEMS,
+            digit_bits: 8,
+            subgroups: true,
+            wide: false,
+            rolled: false,
+            key_bytes,
+            payload_bytes,
+            indices: false,
+            writes_keys: true,
+            parts: true,
+        };
+        let holes = segmented_sort::holes(segmented_sort::Step::Short, digits, Short { key_bytes, travels: payload_bytes > 0, all_bits });
+        size(&segmented_sort::program(segmented_sort::Step::Short, &none, &holes))
+    };
     let selected = |kind: SelectKind, served| {
         type Two = (Expr<u32>, Expr<u32>);
         let func = ir::trace(|x: Expr<u32>| (x & 1u32, x)).expect("operator");
@@ -198,6 +215,9 @@ fn sorts_selections_and_moves_stay_small() {
         ("sort_scatter, subgroups", 4900, sorted(sort::Step::Scatter { alone: false }, true, 8, 0)),
         ("sort_scatter of pairs, subgroups", 6000, sorted(sort::Step::Scatter { alone: false }, true, 8, 4)),
         ("sort_scatter", 3100, sorted(sort::Step::Scatter { alone: false }, false, 4, 0)),
+        ("segmented_short", 4300, of_parts(4, 0, true)),
+        ("segmented_short of pairs", 6450, of_parts(4, 4, true)),
+        ("segmented_short of wide keys, some bits", 8350, of_parts(8, 0, false)),
         ("sort_by_tile", 2950, ordered(merge_sort::Step::Tiles, SortPayload::Nothing)),
         ("sort_by_tile of pairs", 4700, ordered(merge_sort::Step::Tiles, SortPayload::Values)),
         ("sort_by_cuts", 140, ordered(merge_sort::Step::Cuts, SortPayload::Nothing)),

@@ -312,12 +312,15 @@ fn sorts_of_every_width_and_form() {
         }
     }
     for key_bytes in [1, 2, 4, 8] {
-        use segmented_sort::Step::{Short, Windows};
-        let kinds = [(Windows, (0, false), true), (Short, (0, false), true), (Short, (4, false), true), (Short, (4, true), false)];
-        for (step, payload, writes_keys) in kinds {
-            let holes = segmented_sort::holes(step, form(ways[0], payload.0 > 0, key_bytes, payload, writes_keys));
-            let shared = accept(&segmented_sort::program(step, &signature, &holes));
-            assert!(shared <= SHARED, "{shared} bytes of shared memory");
+        use segmented_sort::{Short, Step};
+        let kinds = [(Step::Windows, (0, false), true), (Step::Short, (0, false), true), (Step::Short, (4, false), true)];
+        for (step, payload, writes_keys) in kinds.into_iter().chain([(Step::Short, (4, true), false)]) {
+            for (all_bits, rolled) in [(true, false), (true, true), (false, false)] {
+                let of = Short { key_bytes, travels: payload.0 > 0, all_bits };
+                let holes = segmented_sort::holes(step, form(ways[0], rolled, key_bytes, payload, writes_keys), of);
+                let shared = accept(&segmented_sort::program(step, &signature, &holes));
+                assert!(shared <= SHARED, "{shared} bytes of shared memory");
+            }
         }
     }
     // Written out, as real adapters have it.
