@@ -10,9 +10,7 @@ const THREADS = {{ threads }}u;
 const SURE = {{ sure }}u;
 const SPAN = THREADS * SURE;
 // Keys of a run, and of a piece.
-const RUN = {{ run }}u;
-// Keys of a small part, at most: half of a network suffices where runs are longer.
-const SMALL = 16u;
+const RUN = 16u;
 // Keys of a short part at most: with one that begins at the window's end there are not more pieces than invocations.
 const ROOM = {{ room }}u;
 // Keys of a tile of the list.
@@ -81,8 +79,8 @@ var<workgroup> word_places: array<u32, PLACES>;
 {% else %}
 var<workgroup> words: array<Word, PLACES>;
 {% endif %}
-// Runs of parts that are not small, from the list's end on, and small ones, from its front on: where the part begins (12 bits), which of its runs it is
-// (8 bits), and how many keys the part has.
+// Runs of the parts of more than a run, from the list's end on, and parts of less, from its front on: where the part begins (12 bits), which of its runs
+// it is (8 bits), and how many keys the part has.
 const ENTRIES = ROOM / 2u;
 const NEXT_RUN = 1u << 12u;
 var<workgroup> list: array<u32, ENTRIES>;
@@ -206,7 +204,7 @@ fn segmented_short(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgro
 {% set u = "" if rolled else "u" %}
 {% set places = ["k"] if rolled else range(sure + 1) %}
 {% set sure_places = ["k"] if rolled else range(sure) %}
-{% set of_run = ["k"] if rolled else range(run) %}
+{% set of_run = ["k"] if rolled else range(16) %}
 {% set for_each = "for (var k = 0u; k <= SURE; k++) {" if rolled else "{" %}
 {% set for_sure = "for (var k = 0u; k < SURE; k++) {" if rolled else "{" %}
 {% set for_run = "for (var k = 0u; k < RUN; k++) {" if rolled else "{" %}
@@ -221,7 +219,7 @@ fn segmented_short(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgro
 {% endfor %}
         if (lane == 0u) {
             atomicStore(&counts, 0u);
-            atomicStore(&longest, RUN);
+            atomicStore(&longest, 2u * RUN);
             atomicStore(&big_count, 0u);
         }
         workgroupBarrier();
@@ -248,7 +246,7 @@ fn segmented_short(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgro
             }
             let size = behind - begin;
             let entry = begin | (size << 20u);
-            if (size <= SMALL) {
+            if (size <= RUN) {
                 list[atomicAdd(&counts, 1u << 16u) >> 16u] = entry;
                 continue;
             }
@@ -257,7 +255,7 @@ fn segmented_short(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgro
             for (var r = 0u; r < min(runs, SERIAL); r++) {
                 list[first - r] = entry + r * NEXT_RUN;
             }
-            if (size > RUN) {
+            if (size > 2u * RUN) {
                 atomicMax(&longest, size);
             }
             if (runs > SERIAL) {
@@ -295,23 +293,22 @@ fn segmented_short(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgro
         }
         let pieces = atomicLoad(&counts) & 0xffffu;
         let runs = pieces + (atomicLoad(&counts) >> 16u);
-        // Batcher's odd-even merge sort (Knuth, The Art of Computer Programming, volume 3, 5.3.4), of eight words, or twice as many, and so on.
+        // Batcher's odd-even merge sort (Knuth, The Art of Computer Programming, volume 3, 5.3.4), of eight words or twice as many.
         for (var r = lane; r < runs; r += THREADS) {
             let entry = list[select(r - pieces, ENTRIES - 1u - r, r < pieces)];
             let begin = part_of(entry) + offset_of(entry);
             let count = min(size_of(entry) - offset_of(entry), RUN);
             var word: array<Word, RUN>;
 {% if rolled %}
-            let width = select(select(RUN, SMALL, count <= SMALL), 8u, count <= 8u);
-            for (var k = 0u; k < width; k++) {
+            for (var k = 0u; k < RUN; k++) {
                 word[k] = LAST;
                 if (k < count) {
                     word[k] = word_at(begin + k);
                 }
             }
-            for (var half = 1u; half < width; half *= 2u) {
+            for (var half = 1u; half < RUN; half *= 2u) {
                 for (var apart = half; apart > 0u; apart /= 2u) {
-                    for (var k = apart % half; k + apart < width; k++) {
+                    for (var k = apart % half; k + apart < RUN; k++) {
                         if ((k - apart % half) / apart % 2u != 0u || k / (2u * half) != (k + apart) / (2u * half)) {
                             continue;
                         }
@@ -327,18 +324,20 @@ fn segmented_short(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgro
                 put_word(begin + k, word[k]);
             }
 {% else %}
-{% for level in range(3 if run == 32 else 2) %}
-{% if level > 0 %}
-            if (count > {{ 8 * level }}u) {
+{% for part in range(3) %}
+{% if part == 1 %}
+            if (count > 8u) {
 {% endif %}
-{% for k in range([0, 8, 16][level], [8, 16, 32][level]) %}
+{% if part < 2 %}
+{% for k in range(8 * part, 8 * part + 8) %}
             word[{{ k }}u] = select(LAST, word_at(begin + {{ k }}u), {{ k }}u < count);
 {% endfor %}
-{% for first, end, merged in [[[0, 8, 0]], [[8, 16, 0], [0, 16, 8]], [[16, 24, 0], [24, 32, 0], [16, 32, 8], [0, 32, 16]]][level] %}
-{% for half, apart in [[1, 1], [2, 2], [2, 1], [4, 4], [4, 2], [4, 1], [8, 8], [8, 4], [8, 2], [8, 1], [16, 16], [16, 8], [16, 4], [16, 2], [16, 1]] %}
-{% if half == merged or (merged == 0 and half < 8) %}
-{% for j in range(first + apart % half, end - apart, 2 * apart) %}
-{% for k in range(j, [j + apart, end - apart]|min) %}
+{% endif %}
+{% set from = 8 if part == 1 else 0 %}
+{% set to = 8 if part == 0 else 16 %}
+{% for half, apart in ([[8, 8], [8, 4], [8, 2], [8, 1]] if part == 2 else [[1, 1], [2, 2], [2, 1], [4, 4], [4, 2], [4, 1]]) %}
+{% for j in range(from + apart % half, to - apart, 2 * apart) %}
+{% for k in range(j, [j + apart, to - apart]|min) %}
 {% if k // (2 * half) == (k + apart) // (2 * half) %}
             {
                 let a = word[{{ k }}u];
@@ -355,15 +354,13 @@ fn segmented_short(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgro
 {% endif %}
 {% endfor %}
 {% endfor %}
-{% endif %}
 {% endfor %}
 {% endfor %}
-{% endfor %}
-{% for k in range(run - 1, -1, -1) %}
+{% for k in range(15, -1, -1) %}
             if ({{ k }}u < count) {
                 put_word(begin + {{ k }}u, word[{{ k }}u]);
             }
-{% if k == 8 or k == 16 %}
+{% if k == 8 %}
             }
 {% endif %}
 {% endfor %}

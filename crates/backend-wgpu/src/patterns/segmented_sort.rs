@@ -46,11 +46,6 @@ impl Short {
         }
     }
 
-    /// Keys of a run: what a network sorts in as many registers.
-    const fn run(self) -> u32 {
-        if self.words() == 1 { 32 } else { 16 }
-    }
-
     /// Keys of a window to an invocation: with the list of runs, what 16 KiB hold.
     const fn sure(self) -> u32 {
         [8, 5, 3][self.words() as usize - 1]
@@ -61,7 +56,7 @@ impl Short {
         (THREADS * self.sure()) as u64
     }
 
-    /// Keys of a short part at most. Before one that begins at a window's end, each 17 keys have two runs at most: 240 of 2048, and 16 are left.
+    /// Keys of a short part at most. Of the parts before one that begins at a window's end, each 17 keys have two runs: 240 of 2048, and 16 are left.
     pub(super) const fn room(self) -> u64 {
         self.span() + 240
     }
@@ -197,7 +192,6 @@ pub(super) fn holes(step: Step, form: Form, of: Short) -> Vec<(&'static str, u32
         ("sure", of.sure()),
         ("room", of.room() as u32),
         ("words", of.words()),
-        ("run", of.run()),
         ("all_bits", is(of.all_bits)),
         ("tile", tile(form.items) as u32),
         ("stays", STAYS),

