@@ -1,7 +1,7 @@
 // Segments of an array, each reduced as an array of its own: the aligned binary tree counted from the segment's start (reduce.cu), missing right
 // halves skipped, an empty segment the accumulator in u[12..15]. A block takes neighbouring segments (segments_short_w*). Where all are tiny and their
 // elements fit into shared memory, a thread reduces a segment there; else 256 at a time, whose threads share the vectors of 4 elements of the short ones
-// out evenly, whatever the lengths; and where they are long on average, a warp reduces one at a time (segments_warps_w*). Long segments go to a list as
+// out evenly, whatever the lengths; and where they are long on average, a warp reduces one at a time (segments_warps_w*, segments_longer_w*). Long segments go to a list as
 // tiles, which are reduced one to a block (segments_tiles_w*), and the nodes of each long segment's tiles are joined (segments_join_w*). Where a tile stands in the list depends on timing, and shows nowhere. Few elements take one
 // launch instead of three: a cooperative one (segments_joint_w*), or, where that waits longer than a block takes for the longest segment, one whose
 // blocks reduce what they find themselves, of short segments (segments_few_w*) or a segment each (segments_alone_w*).
@@ -327,10 +327,9 @@ IW_DEVICE Acc<W> rows_of_warp(uint64_t begin, uint32_t count) {
     return v[0];
 }
 
-// Reduces segments one to a warp; those that are longer than a warp takes are put on the list.
-template <int W>
+// Reduces segments one to a warp, of 2^LEVELS parts at most; longer ones are put on the list.
+template <int W, int LEVELS>
 IW_DEVICE void segments_warps(const Args& args) {
-    constexpr int LEVELS = 3;
     constexpr uint32_t OF_ROWS = 16 * WARP, MOST = OF_ROWS << LEVELS;
     static_assert(MOST >= SHORT && MOST <= TILE<1>);
     const List<W> list(args);
@@ -403,7 +402,7 @@ IW_DEVICE void segments_joint(const Args& args) {
     static_assert(TREE_SLOTS<W> <= SLOTS<W>);
     __shared__ Acc<W> slots[SLOTS<W>];
     if (args.u[FLAGS] & BY_WARPS)
-        segments_warps<W>(args);
+        segments_warps<W, 1>(args);
     else
         segments_short<W>(args, slots);
     reduce_listed<W, false>(args, Elements<W>(), slots);
@@ -430,7 +429,8 @@ IW_DEVICE void segments_alone(const Args& args) {
         __shared__ Acc<W> slots[SLOTS<W>];                                                                            \
         segments_short<W>(args, slots);                                                                               \
     }                                                                                                                 \
-    IW_KERNEL(THREADS) segments_warps_w##W(const __grid_constant__ Args args) { segments_warps<W>(args); }            \
+    IW_KERNEL(THREADS) segments_warps_w##W(const __grid_constant__ Args args) { segments_warps<W, 1>(args); }         \
+    IW_KERNEL(THREADS) segments_longer_w##W(const __grid_constant__ Args args) { segments_warps<W, 3>(args); }        \
     extern "C" __global__ void __launch_bounds__(THREADS, 4) segments_tiles_w##W(const __grid_constant__ Args args) { \
         segments_tiles<W>(args);                                                                                      \
     }                                                                                                                 \

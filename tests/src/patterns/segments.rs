@@ -128,7 +128,7 @@ fn affine<B: Target>(d: &B, cut: Cut, n: u64) -> Result<(Buffer<B, u32>, Buffer<
 }
 
 fn operators<B: Target>(c: &mut Cases<B>) {
-    for n in [30_011, 100_003, 2_000_003] {
+    for n in [30_011, 100_003, 2_000_003, 9_000_011] {
         c.add(format!("segmented/parts/{n}"), move |d| affine(d, Cut::Parts, n));
     }
     for (cut, name) in CUTS {
@@ -140,7 +140,7 @@ fn operators<B: Target>(c: &mut Cases<B>) {
             c.add(format!("segmented/affine/u32/{name}/{n}"), move |d| affine(d, cut, n));
         }
     }
-    for n in [1025, 30_011, 100_003] {
+    for n in [1025, 30_011, 100_003, 1_200_007] {
         c.add(format!("segmented/three_words/{n}"), move |d| {
             d.segmented_reduce_parts(
                 &input::<B, f32>(d, Fill::Wide, n, "w")?,
