@@ -116,12 +116,16 @@ fn copies_inside_one_buffer_are_allowed() {
 #[test]
 fn long_copies_keep_every_bit_and_what_is_beside_them() {
     let device = device();
-    let n = 100_003_u64;
+    let n = 400_003_u64;
     // Every kind of bits, NaN with payloads among them.
     let data: Vec<u32> = (0..n as u32).map(|i| i.wrapping_mul(2_654_435_761) | if i % 3 == 0 { 0x7f80_0000 } else { 0 }).collect();
     let x = device.allocate_bytes(n * 4).expect("memory");
     device.write_bytes(&x, 0, bytemuck::cast_slice(&data)).expect("upload");
-    for (from, to, len) in [(0, 0, n), (4, 8, 50_001), (4, 4, 16_384), (5, 8, 40_000), (8, 3, 40_000), (0, 4, 16_383), (0, 0, 16_387)] {
+    let short = [(4, 8, 50_001), (4, 4, 16_384), (5, 8, 40_000), (8, 3, 40_000), (0, 4, 16_383), (0, 0, 16_387)];
+    // Of those that begin inside a vector, kernels copy the ones of 1 MiB and more behind the first whole vector.
+    let long =
+        [(0, 0, n), (0, 1, 262_143), (3, 0, 262_144), (0, 1, 262_147), (5, 8, 300_001), (8, 3, 300_002), (7, 7, 399_990), (2, 5, 399_998)];
+    for (from, to, len) in short.into_iter().chain(long) {
         let y = device.allocate_bytes(n * 4).expect("memory");
         device.clear(&y, 0, n * 4).expect("clear");
         device.copy_bytes(&x, from * 4, &y, to * 4, len * 4).expect("copy");
