@@ -1257,6 +1257,8 @@ pub mod segments {
     pub const SEGMENTS_WARPS_W1: Kernel = Kernel::new(Source::Segments, "segments_warps_w1");
     /// `segments_longer_w1`
     pub const SEGMENTS_LONGER_W1: Kernel = Kernel::new(Source::Segments, "segments_longer_w1");
+    /// `segments_blocks_w1`
+    pub const SEGMENTS_BLOCKS_W1: Kernel = Kernel::new(Source::Segments, "segments_blocks_w1");
     /// `segments_tiles_w1`
     pub const SEGMENTS_TILES_W1: Kernel = Kernel::new(Source::Segments, "segments_tiles_w1");
     /// `segments_join_w1`
@@ -1273,6 +1275,8 @@ pub mod segments {
     pub const SEGMENTS_WARPS_W2: Kernel = Kernel::new(Source::Segments, "segments_warps_w2");
     /// `segments_longer_w2`
     pub const SEGMENTS_LONGER_W2: Kernel = Kernel::new(Source::Segments, "segments_longer_w2");
+    /// `segments_blocks_w2`
+    pub const SEGMENTS_BLOCKS_W2: Kernel = Kernel::new(Source::Segments, "segments_blocks_w2");
     /// `segments_tiles_w2`
     pub const SEGMENTS_TILES_W2: Kernel = Kernel::new(Source::Segments, "segments_tiles_w2");
     /// `segments_join_w2`
@@ -1289,6 +1293,8 @@ pub mod segments {
     pub const SEGMENTS_WARPS_W3: Kernel = Kernel::new(Source::Segments, "segments_warps_w3");
     /// `segments_longer_w3`
     pub const SEGMENTS_LONGER_W3: Kernel = Kernel::new(Source::Segments, "segments_longer_w3");
+    /// `segments_blocks_w3`
+    pub const SEGMENTS_BLOCKS_W3: Kernel = Kernel::new(Source::Segments, "segments_blocks_w3");
     /// `segments_tiles_w3`
     pub const SEGMENTS_TILES_W3: Kernel = Kernel::new(Source::Segments, "segments_tiles_w3");
     /// `segments_join_w3`
@@ -1305,6 +1311,8 @@ pub mod segments {
     pub const SEGMENTS_WARPS_W4: Kernel = Kernel::new(Source::Segments, "segments_warps_w4");
     /// `segments_longer_w4`
     pub const SEGMENTS_LONGER_W4: Kernel = Kernel::new(Source::Segments, "segments_longer_w4");
+    /// `segments_blocks_w4`
+    pub const SEGMENTS_BLOCKS_W4: Kernel = Kernel::new(Source::Segments, "segments_blocks_w4");
     /// `segments_tiles_w4`
     pub const SEGMENTS_TILES_W4: Kernel = Kernel::new(Source::Segments, "segments_tiles_w4");
     /// `segments_join_w4`
@@ -1324,6 +1332,7 @@ pub mod segments {
                 Entry { name: "segments_short_w1", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_warps_w1", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_longer_w1", holes: &["load1", "combine", "finish"] },
+                Entry { name: "segments_blocks_w1", holes: &["load4", "combine", "load1", "finish"] },
                 Entry { name: "segments_tiles_w1", holes: &["load4", "combine", "load1", "finish"] },
                 Entry { name: "segments_join_w1", holes: &["combine", "finish"] },
                 Entry { name: "segments_joint_w1", holes: &["load1", "combine", "finish", "load4"] },
@@ -1332,6 +1341,7 @@ pub mod segments {
                 Entry { name: "segments_short_w2", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_warps_w2", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_longer_w2", holes: &["load1", "combine", "finish"] },
+                Entry { name: "segments_blocks_w2", holes: &["load4", "combine", "load1", "finish"] },
                 Entry { name: "segments_tiles_w2", holes: &["load4", "combine", "load1", "finish"] },
                 Entry { name: "segments_join_w2", holes: &["combine", "finish"] },
                 Entry { name: "segments_joint_w2", holes: &["load1", "combine", "finish", "load4"] },
@@ -1340,6 +1350,7 @@ pub mod segments {
                 Entry { name: "segments_short_w3", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_warps_w3", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_longer_w3", holes: &["load1", "combine", "finish"] },
+                Entry { name: "segments_blocks_w3", holes: &["load4", "combine", "load1", "finish"] },
                 Entry { name: "segments_tiles_w3", holes: &["load4", "combine", "load1", "finish"] },
                 Entry { name: "segments_join_w3", holes: &["combine", "finish"] },
                 Entry { name: "segments_joint_w3", holes: &["load1", "combine", "finish", "load4"] },
@@ -1348,6 +1359,7 @@ pub mod segments {
                 Entry { name: "segments_short_w4", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_warps_w4", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_longer_w4", holes: &["load1", "combine", "finish"] },
+                Entry { name: "segments_blocks_w4", holes: &["load4", "combine", "load1", "finish"] },
                 Entry { name: "segments_tiles_w4", holes: &["load4", "combine", "load1", "finish"] },
                 Entry { name: "segments_join_w4", holes: &["combine", "finish"] },
                 Entry { name: "segments_joint_w4", holes: &["load1", "combine", "finish", "load4"] },

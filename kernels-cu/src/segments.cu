@@ -1,7 +1,7 @@
 // Segments of an array, each reduced as an array of its own: the aligned binary tree counted from the segment's start (reduce.cu), missing right
 // halves skipped, an empty segment the accumulator in u[12..15]. A block takes neighbouring segments (segments_short_w*). Where all are tiny and their
 // elements fit into shared memory, a thread reduces a segment there; else 256 at a time, whose threads share the vectors of 4 elements of the short ones
-// out evenly, whatever the lengths; and where they are long on average, a warp reduces one at a time (segments_warps_w*, segments_longer_w*). Long segments go to a list as
+// out evenly, whatever the lengths; and where they are long on average, a warp reduces one at a time (segments_warps_w*, segments_longer_w*), or a block (segments_blocks_w*). Long segments go to a list as
 // tiles, which are reduced one to a block (segments_tiles_w*), and the nodes of each long segment's tiles are joined (segments_join_w*). Where a tile stands in the list depends on timing, and shows nowhere. Few elements take one
 // launch instead of three: a cooperative one (segments_joint_w*), or, where that waits longer than a block takes for the longest segment, one whose
 // blocks reduce what they find themselves, of short segments (segments_few_w*) or a segment each (segments_alone_w*).
@@ -26,7 +26,7 @@ constexpr int FLAGS = 0;
 constexpr int SEGMENTS = 1;
 constexpr int TOGETHER = 4;  // segments of a thread to begin with: 1 to GROUP
 constexpr int NOTHING = 12;
-constexpr uint32_t WIDE = 1, COUNTED = 2, RESETS = 4, BY_WARPS = 8;
+constexpr uint32_t WIDE = 1, COUNTED = 2, RESETS = 4, BY_WARPS = 8, BY_BLOCKS = 16;
 
 IW_DEVICE uint64_t segments_of(const Args& args) {
     const uint32_t most = args.u[SEGMENTS];
@@ -379,6 +379,30 @@ IW_DEVICE void segments_warps(const Args& args) {
     }
 }
 
+// Reduces segments one to a block, of a tile at most; longer ones are put on the list.
+template <int W>
+IW_DEVICE void segments_blocks(const Args& args, Acc<W>* slots) {
+    __shared__ uint32_t base;
+    const List<W> list(args);
+    const uint64_t segments = segments_of(args);
+    for (uint64_t segment = blockIdx.x; segment < segments; segment += gridDim.x) {
+        const uint64_t begin = bound(args, segments, segment), end = bound(args, segments, segment + 1);
+        const uint64_t length = end > begin ? end - begin : 0;
+        if (length > TILE<W>) {
+            if (threadIdx.x == 0) base = take_places(args, list, (uint32_t)segment, length);
+            __syncthreads();
+            put_tiles(args, list, base, (uint32_t)segment, begin, length, threadIdx.x, THREADS);
+            __syncthreads();
+            continue;
+        }
+        Acc<W> v;
+#pragma unroll
+        for (int k = 0; k < W; ++k) v.w[k] = args.u[NOTHING + k];
+        if (length > 0) v = tree<W, false>(Elements<W>(), begin, end, slots);
+        if (threadIdx.x == 0) finish(segment, v);
+    }
+}
+
 // The list of one launch by another.
 template <int W>
 IW_DEVICE void segments_tiles(const Args& args) {
@@ -401,14 +425,16 @@ template <int W>
 IW_DEVICE void segments_joint(const Args& args) {
     static_assert(TREE_SLOTS<W> <= SLOTS<W>);
     __shared__ Acc<W> slots[SLOTS<W>];
-    if (args.u[FLAGS] & BY_WARPS)
+    if (args.u[FLAGS] & BY_BLOCKS)
+        segments_blocks<W>(args, slots);
+    else if (args.u[FLAGS] & BY_WARPS)
         segments_warps<W, 1>(args);
     else
         segments_short<W>(args, slots);
     reduce_listed<W, false>(args, Elements<W>(), slots);
 }
 
-// A segment to a block.
+// A segment to a block, however long.
 template <int W>
 IW_DEVICE void segments_alone(const Args& args) {
     __shared__ Acc<W> slots[TREE_SLOTS<W, MANY>];
@@ -431,6 +457,10 @@ IW_DEVICE void segments_alone(const Args& args) {
     }                                                                                                                 \
     IW_KERNEL(THREADS) segments_warps_w##W(const __grid_constant__ Args args) { segments_warps<W, 1>(args); }         \
     IW_KERNEL(THREADS) segments_longer_w##W(const __grid_constant__ Args args) { segments_warps<W, 3>(args); }        \
+    IW_KERNEL(THREADS) segments_blocks_w##W(const __grid_constant__ Args args) {                                      \
+        __shared__ Acc<W> slots[TREE_SLOTS<W>];                                                                       \
+        segments_blocks<W>(args, slots);                                                                              \
+    }                                                                                                                 \
     extern "C" __global__ void __launch_bounds__(THREADS, 4) segments_tiles_w##W(const __grid_constant__ Args args) { \
         segments_tiles<W>(args);                                                                                      \
     }                                                                                                                 \

@@ -156,11 +156,21 @@ IW_DEVICE Acc<W> tree(const Load& load, uint64_t begin, uint64_t end, Acc<W>* sl
 #pragma unroll
         for (int r = 0; r < ROWS; ++r) slots[run_gapped(r * N + thread)] = of_quad(x[r], end - begin - 4 * (r * N + thread));
     } else {
+        // Rows that there are, read together: what a thread has no quad in, it reads the last one of.
+        constexpr int HELD_ROWS = ROWS < 4 ? ROWS : 4;
 #pragma unroll 1
-        for (int p = thread; p < count; p += N) {
-            Acc<W> x[4];
-            load_quad(x, load, begin + 4 * p, end - begin - 4 * p);
-            slots[run_gapped(p)] = of_quad(x, end - begin - 4 * p);
+        for (int first = 0; first < count; first += HELD_ROWS * N) {
+            Acc<W> x[HELD_ROWS][4] = {};
+#pragma unroll
+            for (int r = 0; r < HELD_ROWS; ++r) {
+                const int p = first + r * N + thread, at = 4 * (p < count ? p : count - 1);
+                if (first + r * N < count) load_quad(x[r], load, begin + at, end - begin - at);
+            }
+#pragma unroll
+            for (int r = 0; r < HELD_ROWS; ++r) {
+                const int p = first + r * N + thread;
+                if (p < count) slots[run_gapped(p)] = of_quad(x[r], end - begin - 4 * p);
+            }
         }
     }
     Acc<W> v = {};

@@ -41,6 +41,7 @@ const WIDE: u32 = 1;
 const COUNTED: u32 = 2;
 const RESETS: u32 = 4;
 const BY_WARPS: u32 = 8;
+const BY_BLOCKS: u32 = 16;
 
 /// Elements up to which one launch is quicker than three: two are what the host takes longest for.
 const FEW: u64 = 1 << 20;
@@ -53,12 +54,13 @@ const ALONE_THREADS: u32 = 1024;
 const WARP_MEAN: u64 = 256;
 const FEW_WARP_MEAN: u64 = 32;
 const FEW_SEGMENTS: u64 = 256;
-/// Mean lengths of segments of many elements that a warp reduces up to 4096 elements of, in the place of 1024: 2^28 in segments of 3000 take 388 us so, and 560
-/// by way of the list; 2^20 take 25 and 11.
+/// Mean lengths of segments that a block reduces one at a time, up to a tile; and where elements are many a warp, up to 4096 elements in the place of 1024.
+/// On an H100 2^20 elements in segments of 3000 take 7.8 us so, and 11.5 to a warp; 2^24 41.5 and 48, 2^28 481 and 415.
 const LONGER: std::ops::Range<u64> = 1024..4096;
-const MANY: u64 = 1 << 23;
+const MANY: u64 = 1 << 26;
 
 const BLOCK_EACH: [Kernel; 4] = [SEGMENTS_ALONE_W1, SEGMENTS_ALONE_W2, SEGMENTS_ALONE_W3, SEGMENTS_ALONE_W4];
+const TO_BLOCKS: [Kernel; 4] = [SEGMENTS_BLOCKS_W1, SEGMENTS_BLOCKS_W2, SEGMENTS_BLOCKS_W3, SEGMENTS_BLOCKS_W4];
 const BLOCKS: [Kernel; 4] = [SEGMENTS_FEW_W1, SEGMENTS_FEW_W2, SEGMENTS_FEW_W3, SEGMENTS_FEW_W4];
 const JOINT: [Kernel; 4] = [SEGMENTS_JOINT_W1, SEGMENTS_JOINT_W2, SEGMENTS_JOINT_W3, SEGMENTS_JOINT_W4];
 const SHORTS: [Kernel; 4] = [SEGMENTS_SHORT_W1, SEGMENTS_SHORT_W2, SEGMENTS_SHORT_W3, SEGMENTS_SHORT_W4];
@@ -96,14 +98,22 @@ impl Run<SegmentedReduceTask> for Cuda {
         bound.args.u[TOGETHER] = together as u32;
         let mean = if task.segments <= FEW_SEGMENTS * several { FEW_WARP_MEAN } else { WARP_MEAN };
         let by_warps = !task.counted && task.n > ALONE && task.n >= mean * task.segments;
-        let of_block = if by_warps { u64::from(THREADS / 32) } else { threads * together };
+        let longer = by_warps && LONGER.contains(&(task.n / task.segments.max(1)));
+        let by_blocks = longer && task.n < MANY;
+        let of_block = match by_warps {
+            _ if by_blocks => 1,
+            true => u64::from(THREADS / 32),
+            false => threads * together,
+        };
         let grid = task.segments.div_ceil(of_block).min(several * u64::from(SHORT_BLOCKS));
         if !task.counted && task.n <= ALONE {
             return self.segments(&operators, &BLOCKS, &bound, grid, THREADS);
         }
-        if by_warps {
-            bound.args.u[FLAGS] |= BY_WARPS;
-        }
+        bound.args.u[FLAGS] |= match by_warps {
+            _ if by_blocks => BY_BLOCKS,
+            true => BY_WARPS,
+            false => 0,
+        };
         let list = self.list_of_segments(task.n, w, &mut bound.args)?;
         if let Some(list) = &list
             && self.reduces_its_list(task.n, &mut bound.args)?
@@ -115,9 +125,10 @@ impl Run<SegmentedReduceTask> for Cuda {
             return unsafe { self.launch_together(&kernel, grid, &bound.args) };
         }
         let table = match by_warps {
-            false => &SHORTS,
-            true if task.n >= MANY && LONGER.contains(&(task.n / task.segments.max(1))) => &LONGER_WARPS,
+            _ if by_blocks => &TO_BLOCKS,
+            _ if longer => &LONGER_WARPS,
             true => &WARPS,
+            false => &SHORTS,
         };
         self.segments(&operators, table, &bound, grid, THREADS)?;
         list.map_or(Ok(()), |list| self.reduce_listed(&operators, &mut bound, &list))
