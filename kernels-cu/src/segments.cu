@@ -287,27 +287,32 @@ IW_DEVICE void segments_short(const Args& args, Acc<W>* slots) {
     }
 }
 
-// The tree over up to 4 * WARP quads from element `begin` on, of `count` elements; all lanes have it.
-template <int W>
+// The tree over up to 4 * WARP quads from element `begin` on, of `count` elements, all of them where FULL; all lanes have it.
+template <int W, bool FULL>
 IW_DEVICE Acc<W> rows_of_warp(uint64_t begin, uint32_t count) {
     constexpr int ROWS = 4;
     const uint32_t lane = lane_id(), quads = (count + 3) / 4;
     Acc<W> x[ROWS][4] = {}, v[ROWS];
 #pragma unroll
     for (int r = 0; r < ROWS; ++r) {
-        const uint32_t p = r * WARP + lane, at = 4 * (p < quads ? p : quads - 1);
-        if (r * WARP < quads) load_quad(x[r], Elements<W>(), begin + at, count - at);
+        const uint32_t p = r * WARP + lane, at = 4 * (FULL || p < quads ? p : quads - 1);
+        if constexpr (FULL) {
+#pragma unroll
+            for (int e = 0; e < 4; ++e) load1(x[r][e], begin + at + e);
+        } else if (r * WARP < quads) {
+            load_quad(x[r], Elements<W>(), begin + at, count - at);
+        }
     }
 #pragma unroll
     for (int r = 0; r < ROWS; ++r) {
         const uint32_t p = r * WARP + lane, at = 4 * (p < quads ? p : quads - 1);
-        v[r] = of_quad(x[r], count - at);
+        v[r] = of_quad(x[r], FULL ? 4 : count - at);
     }
     // Neighbours join while they share the rows out: lanes have two rows each, then one, of two and of four lanes.
     const auto join = [&](const Acc<W>& mine, const Acc<W>& other, uint32_t bit, uint32_t right) {
         const bool upper = lane & bit;
         const Acc<W> l = pick(upper, other, mine), r = pick(upper, mine, other);
-        return right < quads ? combine(l, r) : l;
+        return FULL || right < quads ? combine(l, r) : l;
     };
     uint32_t row = (lane & 1) * 2;
 #pragma unroll
@@ -351,7 +356,7 @@ IW_DEVICE void segments_warps(const Args& args) {
 #pragma unroll 1
         for (uint32_t at = 0; at < length; at += OF_ROWS, ++done) {
             const uint32_t left = (uint32_t)length - at;
-            v = rows_of_warp<W>(begin + at, left < OF_ROWS ? left : OF_ROWS);
+            v = left < OF_ROWS ? rows_of_warp<W, false>(begin + at, left) : rows_of_warp<W, true>(begin + at, OF_ROWS);
             bool waits = false;
 #pragma unroll
             for (int k = 0; k <= LEVELS; ++k) {

@@ -164,7 +164,12 @@ IW_DEVICE Acc<W> tree(const Load& load, uint64_t begin, uint64_t end, Acc<W>* sl
 #pragma unroll
             for (int r = 0; r < HELD_ROWS; ++r) {
                 const int p = first + r * N + thread, at = 4 * (p < count ? p : count - 1);
-                if (first + r * N < count) load_quad(x[r], load, begin + at, end - begin - at);
+                if (4 * (uint64_t)(first + (r + 1) * N) <= end - begin) {
+#pragma unroll
+                    for (int e = 0; e < 4; ++e) load(x[r][e], begin + at + e);
+                } else if (first + r * N < count) {
+                    load_quad(x[r], load, begin + at, end - begin - at);
+                }
             }
 #pragma unroll
             for (int r = 0; r < HELD_ROWS; ++r) {
