@@ -57,7 +57,9 @@ const FEW_SEGMENTS: u64 = 256;
 /// Mean lengths of segments that a block reduces one at a time, up to a tile; and where elements are many a warp, up to 4096 elements in the place of 1024.
 /// On an H200 2^20 elements in segments of 3000 take 7.1 us so, and 11.2 to a warp; 2^24 35 and 39, 2^28 414 and 337.
 const LONGER: std::ops::Range<u64> = 1024..4096;
-const MANY: u64 = 1 << 26;
+/// Many elements, in segments that fill less than two of a block's rows, and in longer ones.
+const MANY: [u64; 2] = [1 << 23, 1 << 26];
+const TWO_ROWS: u64 = 2048;
 
 const BLOCK_EACH: [Kernel; 4] = [SEGMENTS_ALONE_W1, SEGMENTS_ALONE_W2, SEGMENTS_ALONE_W3, SEGMENTS_ALONE_W4];
 const TO_BLOCKS: [Kernel; 4] = [SEGMENTS_BLOCKS_W1, SEGMENTS_BLOCKS_W2, SEGMENTS_BLOCKS_W3, SEGMENTS_BLOCKS_W4];
@@ -98,8 +100,9 @@ impl Run<SegmentedReduceTask> for Cuda {
         bound.args.u[TOGETHER] = together as u32;
         let mean = if task.segments <= FEW_SEGMENTS * several { FEW_WARP_MEAN } else { WARP_MEAN };
         let by_warps = !task.counted && task.n > ALONE && task.n >= mean * task.segments;
-        let longer = by_warps && LONGER.contains(&(task.n / task.segments.max(1)));
-        let by_blocks = longer && task.n < MANY;
+        let average = task.n / task.segments.max(1);
+        let longer = by_warps && LONGER.contains(&average);
+        let by_blocks = longer && task.n < MANY[usize::from(average >= TWO_ROWS)];
         let of_block = match by_warps {
             _ if by_blocks => 1,
             true => u64::from(THREADS / 32),
