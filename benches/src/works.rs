@@ -202,6 +202,7 @@ pub fn works() -> Vec<Work> {
             let side = s.n.isqrt();
             one::<f32>(d, s, move |d, x, out| d.transpose_into(&x.slice(..side * side)?, side, side, out))
         }),
+        work("move/transpose_in_place", DType::F32, 8, turned),
         work("move/gather", DType::F32, 12, |d, s| {
             let at = random_indices(d, s)?;
             one::<f32>(d, s, move |d, x, out| d.gather_into(x, &at, out))
@@ -322,6 +323,24 @@ pub(crate) fn one<T: Element>(
         digest: Box::new({
             let device = d.clone();
             move || digest(&device, &written)
+        }),
+    })
+}
+
+/// Squares of random elements, each transposed where it lies as often as its turn comes.
+fn turned(d: &Device, shape: &Shape) -> Result<Ready> {
+    let (shape, device, side) = (*shape, d.clone(), shape.n.isqrt());
+    let x = random::<f32>(d, shape.n * shape.copies, shape.seed)?;
+    let turn = move |device: &Device, x: &Buffer<Device, f32>| device.transpose_in_place(&x.slice(..side * side)?, side, side);
+    Ok(Ready {
+        enqueue: Box::new(move |k| turn(&device, &turn_of(&x, &shape, k)?)),
+        digest: Box::new({
+            let device = d.clone();
+            move || {
+                let once = random::<f32>(&device, shape.n, shape.seed)?;
+                turn(&device, &once)?;
+                digest(&device, &once)
+            }
         }),
     })
 }

@@ -411,6 +411,30 @@ pub mod layout {
     pub const TRANSPOSE_B4_ANY: Kernel = Kernel::new(Source::Layout, "transpose_b4_any");
     /// `transpose_b8_any`
     pub const TRANSPOSE_B8_ANY: Kernel = Kernel::new(Source::Layout, "transpose_b8_any");
+    /// `transpose_square_b1`
+    pub const TRANSPOSE_SQUARE_B1: Kernel = Kernel::new(Source::Layout, "transpose_square_b1");
+    /// `transpose_square_b2`
+    pub const TRANSPOSE_SQUARE_B2: Kernel = Kernel::new(Source::Layout, "transpose_square_b2");
+    /// `transpose_square_b4`
+    pub const TRANSPOSE_SQUARE_B4: Kernel = Kernel::new(Source::Layout, "transpose_square_b4");
+    /// `transpose_square_b8`
+    pub const TRANSPOSE_SQUARE_B8: Kernel = Kernel::new(Source::Layout, "transpose_square_b8");
+    /// `transpose_square_b1_any`
+    pub const TRANSPOSE_SQUARE_B1_ANY: Kernel = Kernel::new(Source::Layout, "transpose_square_b1_any");
+    /// `transpose_square_b2_any`
+    pub const TRANSPOSE_SQUARE_B2_ANY: Kernel = Kernel::new(Source::Layout, "transpose_square_b2_any");
+    /// `transpose_square_b4_any`
+    pub const TRANSPOSE_SQUARE_B4_ANY: Kernel = Kernel::new(Source::Layout, "transpose_square_b4_any");
+    /// `transpose_square_b8_any`
+    pub const TRANSPOSE_SQUARE_B8_ANY: Kernel = Kernel::new(Source::Layout, "transpose_square_b8_any");
+    /// `swap_square_b1`
+    pub const SWAP_SQUARE_B1: Kernel = Kernel::new(Source::Layout, "swap_square_b1");
+    /// `swap_square_b2`
+    pub const SWAP_SQUARE_B2: Kernel = Kernel::new(Source::Layout, "swap_square_b2");
+    /// `swap_square_b4`
+    pub const SWAP_SQUARE_B4: Kernel = Kernel::new(Source::Layout, "swap_square_b4");
+    /// `swap_square_b8`
+    pub const SWAP_SQUARE_B8: Kernel = Kernel::new(Source::Layout, "swap_square_b8");
 
     pub(super) const BUILDS: &[Build] = &[
         Build {
@@ -429,6 +453,18 @@ pub mod layout {
                 Entry { name: "transpose_b2_any", holes: &[] },
                 Entry { name: "transpose_b4_any", holes: &[] },
                 Entry { name: "transpose_b8_any", holes: &[] },
+                Entry { name: "transpose_square_b1", holes: &[] },
+                Entry { name: "transpose_square_b2", holes: &[] },
+                Entry { name: "transpose_square_b4", holes: &[] },
+                Entry { name: "transpose_square_b8", holes: &[] },
+                Entry { name: "transpose_square_b1_any", holes: &[] },
+                Entry { name: "transpose_square_b2_any", holes: &[] },
+                Entry { name: "transpose_square_b4_any", holes: &[] },
+                Entry { name: "transpose_square_b8_any", holes: &[] },
+                Entry { name: "swap_square_b1", holes: &[] },
+                Entry { name: "swap_square_b2", holes: &[] },
+                Entry { name: "swap_square_b4", holes: &[] },
+                Entry { name: "swap_square_b8", holes: &[] },
             ],
         },
     ];

@@ -2,6 +2,7 @@
 // layout_*: any axes, in the destination's order. transpose_*: planes whose rows become columns, in square tiles: a thread reads V rows of V
 // neighbours (a unit each), turns the block in registers, and leaves it in shared memory, where units are exchanged by their row so that neither
 // writes nor reads meet in a bank; then whole rows of the result are written. transpose_*_any: rows that are not whole, aligned units.
+// transpose_square_*, swap_square_*: squares where they lie.
 #include "iw.cuh"
 
 constexpr int THREADS = 256;
@@ -108,6 +109,78 @@ IW_DEVICE void turn(const Unit<1> (&a)[4], Unit<1> (&t)[4]) {
     }
 }
 
+// The block of V rows of V neighbours that a thread has in the tile at (top, left); zero bits outside.
+template <int SIZE, bool ALIGNED>
+IW_DEVICE void load_block(const typename Bits<SIZE>::T* source, uint64_t pitch, uint64_t top, uint64_t left, uint64_t rows, uint64_t columns,
+                          Unit<SIZE> (&a)[Unit<SIZE>::V]) {
+    using T = typename Bits<SIZE>::T;
+    using U = Unit<SIZE>;
+    constexpr int V = U::V;
+    const uint64_t column = left + threadIdx.x % 16 * V;
+#pragma unroll
+    for (int j = 0; j < V; ++j) {
+        const uint64_t row = top + threadIdx.x / 16 * V + j;
+        const T* p = source + row * pitch + column;
+        a[j] = U{};
+        if (ALIGNED) {
+            if (row < rows && column < columns) a[j] = *(const U*)p;
+        } else {
+            T e[V];
+#pragma unroll
+            for (int i = 0; i < V; ++i) {
+                e[i] = 0;
+                if (row < rows && column + i < columns) e[i] = p[i];
+            }
+#pragma unroll
+            for (int w = 0; w < U::WORDS; ++w) {
+                if (SIZE == 8) a[j].w[w] = (uint32_t)((uint64_t)e[w / 2] >> (w % 2 * 32));
+                else if (SIZE == 4) a[j].w[w] = (uint32_t)e[w];
+                else if (SIZE == 2) a[j].w[w] = e[2 * w % V] | (uint32_t)e[(2 * w + 1) % V] << 16;
+                else a[j].w[w] = e[0] | (uint32_t)e[1] << 8 | (uint32_t)e[2 % V] << 16 | (uint32_t)e[3 % V] << 24;
+            }
+        }
+    }
+}
+
+// A thread's block, turned, into the tile.
+template <int SIZE>
+IW_DEVICE void leave_block(Unit<SIZE>* tile, const Unit<SIZE> (&a)[Unit<SIZE>::V]) {
+    constexpr int V = Unit<SIZE>::V;
+    const uint32_t k = threadIdx.x % 16, m = threadIdx.x / 16;
+    Unit<SIZE> t[V];
+    turn(a, t);
+#pragma unroll
+    for (int j = 0; j < V; ++j) tile[(k * V + j) * 16 + (m ^ k)] = t[j];
+}
+
+// Rows of the turned tile to (top, left) of a plane.
+template <int SIZE, bool ALIGNED>
+IW_DEVICE void store_block(const Unit<SIZE>* tile, typename Bits<SIZE>::T* target, uint64_t pitch, uint64_t top, uint64_t left, uint64_t rows,
+                           uint64_t columns) {
+    using T = typename Bits<SIZE>::T;
+    using U = Unit<SIZE>;
+    constexpr int V = U::V;
+    const uint32_t k = threadIdx.x % 16, m = threadIdx.x / 16;
+    const uint64_t column = left + k * V;
+#pragma unroll
+    for (int j = 0; j < V; ++j) {
+        const uint32_t r = j * 16 + m;
+        const U u = tile[r * 16 + (k ^ (r / V))];
+        T* p = target + (top + r) * pitch + column;
+        if (top + r >= rows) continue;
+        if (ALIGNED) {
+            if (column < columns) store_unit(p, u.w);
+        } else {
+#pragma unroll
+            for (int i = 0; i < V; ++i) {
+                if (column + i >= columns) continue;
+                if (SIZE == 8) p[i] = (T)(u.w[2 * i % U::WORDS] | (uint64_t)u.w[(2 * i + 1) % U::WORDS] << 32);
+                else p[i] = (T)(u.w[i * SIZE / 4 % U::WORDS] >> (i * SIZE % 4 * 8));
+            }
+        }
+    }
+}
+
 // in[1]: pitches of the source's and the destination's rows; in[2 + k]: steps of batch axis k; u[0..1] rows, u[2..3] columns, u[4 + k] lengths of
 // the batch's axes, u[8] how many. grid = tiles of all planes.
 template <int SIZE, bool ALIGNED>
@@ -135,54 +208,11 @@ IW_DEVICE void transpose(const Args& args) {
     T* target = (T*)args.out[0] + to;
     const uint64_t from_pitch = args.in[1].ptr, to_pitch = (uint64_t)args.in[1].stride;
 
-    const uint32_t k = threadIdx.x % 16, m = threadIdx.x / 16;
-    const uint64_t column = left + k * V;
-    U a[V], t[V];
-#pragma unroll
-    for (int j = 0; j < V; ++j) {
-        const uint64_t row = top + m * V + j;
-        const T* p = source + row * from_pitch + column;
-        a[j] = U{};
-        if (ALIGNED) {
-            if (row < rows && column < columns) a[j] = *(const U*)p;
-        } else {
-            T e[V];
-#pragma unroll
-            for (int i = 0; i < V; ++i) {
-                e[i] = 0;
-                if (row < rows && column + i < columns) e[i] = p[i];
-            }
-#pragma unroll
-            for (int w = 0; w < U::WORDS; ++w) {
-                if (SIZE == 8) a[j].w[w] = (uint32_t)((uint64_t)e[w / 2] >> (w % 2 * 32));
-                else if (SIZE == 4) a[j].w[w] = (uint32_t)e[w];
-                else if (SIZE == 2) a[j].w[w] = e[2 * w % V] | (uint32_t)e[(2 * w + 1) % V] << 16;
-                else a[j].w[w] = e[0] | (uint32_t)e[1] << 8 | (uint32_t)e[2 % V] << 16 | (uint32_t)e[3 % V] << 24;
-            }
-        }
-    }
-    turn(a, t);
-#pragma unroll
-    for (int j = 0; j < V; ++j) tile[(k * V + j) * 16 + (m ^ k)] = t[j];
+    U a[V];
+    load_block<SIZE, ALIGNED>(source, from_pitch, top, left, rows, columns, a);
+    leave_block(tile, a);
     __syncthreads();
-    const uint64_t behind = top + k * V;
-#pragma unroll
-    for (int j = 0; j < V; ++j) {
-        const uint32_t c = j * 16 + m;
-        const U u = tile[c * 16 + (k ^ (c / V))];
-        T* p = target + (left + c) * to_pitch + behind;
-        if (left + c >= columns) continue;
-        if (ALIGNED) {
-            if (behind < rows) store_unit(p, u.w);
-        } else {
-#pragma unroll
-            for (int i = 0; i < V; ++i) {
-                if (behind + i >= rows) continue;
-                if (SIZE == 8) p[i] = (T)(u.w[2 * i % U::WORDS] | (uint64_t)u.w[(2 * i + 1) % U::WORDS] << 32);
-                else p[i] = (T)(u.w[i * SIZE / 4 % U::WORDS] >> (i * SIZE % 4 * 8));
-            }
-        }
-    }
+    store_block<SIZE, ALIGNED>(tile, target, to_pitch, left, top, columns, rows);
 }
 
 IW_KERNEL(THREADS) transpose_b1(const __grid_constant__ Args args) { transpose<1, true>(args); }
@@ -193,3 +223,59 @@ IW_KERNEL(THREADS) transpose_b1_any(const __grid_constant__ Args args) { transpo
 IW_KERNEL(THREADS) transpose_b2_any(const __grid_constant__ Args args) { transpose<2, false>(args); }
 IW_KERNEL(THREADS) transpose_b4_any(const __grid_constant__ Args args) { transpose<4, false>(args); }
 IW_KERNEL(THREADS) transpose_b8_any(const __grid_constant__ Args args) { transpose<8, false>(args); }
+
+// Squares where they lie: a block takes two tiles that change places, or one on the diagonal. u[0..1] side, u[2] tiles of a side, u[3] blocks of
+// a plane. The upper triangle lies folded: row r of tiles and row even - 1 - r are even + 1 together, even being their number or one more; a single tile is alone.
+template <int SIZE, bool ALIGNED>
+IW_DEVICE void transpose_square(const Args& args) {
+    using U = Unit<SIZE>;
+    constexpr int SIDE = 16 * U::V;
+    __shared__ U tiles[2][SIDE * 16];
+
+    const uint64_t side = wide(args.u);
+    const uint32_t across = args.u[2], even = across + across % 2;
+    const uint32_t place = blockIdx.x % args.u[3], r = place / (even + 1), c = place % (even + 1);
+    const uint32_t i = c < even - r ? r : even - 1 - r;
+    const uint32_t j = c < even - r ? r + c : c - 1;
+    if (j >= across) return;
+    typename Bits<SIZE>::T* plane = (typename Bits<SIZE>::T*)args.out[0] + blockIdx.x / args.u[3] * (side * side);
+    const uint64_t top = (uint64_t)i * SIDE, left = (uint64_t)j * SIDE;
+    U a[U::V], b[U::V];
+    load_block<SIZE, ALIGNED>(plane, side, top, left, side, side, a);
+    if (i != j) load_block<SIZE, ALIGNED>(plane, side, left, top, side, side, b);
+    leave_block(tiles[0], a);
+    if (i != j) leave_block(tiles[1], b);
+    __syncthreads();
+    store_block<SIZE, ALIGNED>(tiles[0], plane, side, left, top, side, side);
+    if (i != j) store_block<SIZE, ALIGNED>(tiles[1], plane, side, top, left, side, side);
+}
+
+IW_KERNEL(THREADS) transpose_square_b1(const __grid_constant__ Args args) { transpose_square<1, true>(args); }
+IW_KERNEL(THREADS) transpose_square_b2(const __grid_constant__ Args args) { transpose_square<2, true>(args); }
+IW_KERNEL(THREADS) transpose_square_b4(const __grid_constant__ Args args) { transpose_square<4, true>(args); }
+IW_KERNEL(THREADS) transpose_square_b8(const __grid_constant__ Args args) { transpose_square<8, true>(args); }
+IW_KERNEL(THREADS) transpose_square_b1_any(const __grid_constant__ Args args) { transpose_square<1, false>(args); }
+IW_KERNEL(THREADS) transpose_square_b2_any(const __grid_constant__ Args args) { transpose_square<2, false>(args); }
+IW_KERNEL(THREADS) transpose_square_b4_any(const __grid_constant__ Args args) { transpose_square<4, false>(args); }
+IW_KERNEL(THREADS) transpose_square_b8_any(const __grid_constant__ Args args) { transpose_square<8, false>(args); }
+
+// Small squares, element by element: those above the diagonal change places with those below. u[0..1] side; n elements of all planes.
+template <int SIZE>
+IW_DEVICE void swap_square(const Args& args) {
+    using T = typename Bits<SIZE>::T;
+    const uint64_t at = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (at >= args.n) return;
+    const uint32_t side = args.u[0], plane = side * side;
+    const uint32_t k = (uint32_t)(at % plane), row = k / side, column = k % side;
+    if (row >= column) return;
+    T* p = (T*)args.out[0] + (at - k);
+    T* low = p + column * side + row;
+    const T above = p[k], below = *low;
+    p[k] = below;
+    *low = above;
+}
+
+IW_KERNEL(THREADS) swap_square_b1(const __grid_constant__ Args args) { swap_square<1>(args); }
+IW_KERNEL(THREADS) swap_square_b2(const __grid_constant__ Args args) { swap_square<2>(args); }
+IW_KERNEL(THREADS) swap_square_b4(const __grid_constant__ Args args) { swap_square<4>(args); }
+IW_KERNEL(THREADS) swap_square_b8(const __grid_constant__ Args args) { swap_square<8>(args); }

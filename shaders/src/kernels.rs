@@ -56,7 +56,7 @@ impl Template {
 }
 
 /// Parts that templates include.
-const PARTS: [(&str, &str); 18] = [
+const PARTS: [(&str, &str); 20] = [
     ("element_at.wgsl", include_str!("element_at.wgsl")),
     ("lanes.wgsl", include_str!("lanes.wgsl")),
     ("look_back.wgsl", include_str!("look_back.wgsl")),
@@ -75,6 +75,8 @@ const PARTS: [(&str, &str); 18] = [
     ("sort_key.wgsl", include_str!("sort_key.wgsl")),
     ("sort_rank.wgsl", include_str!("sort_rank.wgsl")),
     ("sort_tile.wgsl", include_str!("sort_tile.wgsl")),
+    ("transpose_turn.wgsl", include_str!("transpose_turn.wgsl")),
+    ("transpose_units.wgsl", include_str!("transpose_units.wgsl")),
 ];
 
 /// P01.
@@ -227,6 +229,19 @@ pub const TRANSPOSE: Template = Template {
         Extra { name: "from_", access: "read", ty: WORDS, when: Some("words") },
         Extra { name: "from_", access: "read", ty: "array<vec2<u32>>", when: Some("pairs") },
         Extra { name: "from_", access: "read", ty: "array<vec4<u32>>", when: Some("quads") },
+    ],
+};
+
+/// P09, by shape: squares where they lie.
+pub const TRANSPOSE_SQUARE: Template = Template {
+    name: "transpose_square.wgsl",
+    text: include_str!("transpose_square.wgsl"),
+    args: &["blocks", "skip_to", "rows", "columns", "from_pitch", "to_pitch", "across", "pairs"],
+    bindings: &[
+        Extra { name: "x", access: "read_write", ty: WORDS, when: Some("words") },
+        Extra { name: "x", access: "read_write", ty: PAIRS, when: Some("pairs") },
+        Extra { name: "x", access: "read_write", ty: QUADS, when: Some("quads") },
+        Extra { name: "x", access: "read_write", ty: "array<atomic<u32>>", when: Some("atomic") },
     ],
 };
 

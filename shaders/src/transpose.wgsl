@@ -4,56 +4,12 @@
 // bank; then whole rows of the result are written.
 // args: blocks; elements of each binding before the first; rows, columns, pitches, tiles of a row; the batch's lengths and steps.
 
-{% set unit = "u32" if size == 1 else ("vec2<u32>" if size == 2 else "vec4<u32>") %}
+{% set source = "from_" %}
+{% set target = "to" %}
 {% set side = 16 * v %}
-alias Unit = {{ unit }};
+{% include "transpose_units.wgsl" %}
+
 var<workgroup> tile: array<Unit, {{ side * 16 }}>;
-
-// Elements column .. column + {{ v - 1 }} of a row; those outside are anything.
-fn load(plane: u32, row: u32, column: u32) -> Unit {
-    if (row >= args.rows || column >= args.columns) {
-        return Unit();
-    }
-    let at = plane + row * args.from_pitch + column;
-{% if vector %}
-    return from_[at / {{ v }}u];
-{% elif size == 4 %}
-    let last = plane + row * args.from_pitch + args.columns - 1u;
-    return vec4<u32>(from_[at], from_[min(at + 1u, last)], from_[min(at + 2u, last)], from_[min(at + 3u, last)]);
-{% else %}
-    let next = min(at + 1u, plane + row * args.from_pitch + args.columns - 1u);
-    return vec4<u32>(from_[at * 2u], from_[at * 2u + 1u], from_[next * 2u], from_[next * 2u + 1u]);
-{% endif %}
-}
-
-fn store(plane: u32, row: u32, column: u32, u: Unit) {
-    if (row >= args.columns || column >= args.rows) {
-        return;
-    }
-    let at = plane + row * args.to_pitch + column;
-{% if vector %}
-    to[at / {{ v }}u] = u;
-{% elif size == 4 %}
-    let left = args.rows - column;
-    to[at] = u.x;
-    if (left > 1u) {
-        to[at + 1u] = u.y;
-    }
-    if (left > 2u) {
-        to[at + 2u] = u.z;
-    }
-    if (left > 3u) {
-        to[at + 3u] = u.w;
-    }
-{% else %}
-    to[at * 2u] = u.x;
-    to[at * 2u + 1u] = u.y;
-    if (args.rows - column > 1u) {
-        to[at * 2u + 2u] = u.z;
-        to[at * 2u + 3u] = u.w;
-    }
-{% endif %}
-}
 
 @compute @workgroup_size(256)
 fn transpose(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
@@ -79,23 +35,8 @@ fn transpose(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) g
 {% for j in range(v) %}
     let a{{ j }} = load(source, top + m * {{ v }}u + {{ j }}u, left + k * {{ v }}u);
 {% endfor %}
-{% if size == 4 %}
-{% for c in ["x", "y", "z", "w"] %}
-    let t{{ loop.index0 }} = vec4<u32>(a0.{{ c }}, a1.{{ c }}, a2.{{ c }}, a3.{{ c }});
-{% endfor %}
-{% elif size == 8 %}
-    let t0 = vec4<u32>(a0.xy, a1.xy);
-    let t1 = vec4<u32>(a0.zw, a1.zw);
-{% elif size == 2 %}
-{% for c in ["x", "y"] %}
-    let t{{ 2 * loop.index0 }} = vec2<u32>((a0.{{ c }} & 0xffffu) | (a1.{{ c }} << 16u), (a2.{{ c }} & 0xffffu) | (a3.{{ c }} << 16u));
-    let t{{ 2 * loop.index0 + 1 }} = vec2<u32>((a0.{{ c }} >> 16u) | (a1.{{ c }} & 0xffff0000u), (a2.{{ c }} >> 16u) | (a3.{{ c }} & 0xffff0000u));
-{% endfor %}
-{% else %}
-{% for j in range(4) %}
-    let t{{ j }} = ((a0 >> {{ 8 * j }}u) & 0xffu) | (((a1 >> {{ 8 * j }}u) & 0xffu) << 8u) | (((a2 >> {{ 8 * j }}u) & 0xffu) << 16u) | ((a3 >> {{ 8 * j }}u) << 24u);
-{% endfor %}
-{% endif %}
+{% set a = "a" %}
+{% include "transpose_turn.wgsl" %}
 {% for j in range(v) %}
     tile[(k * {{ v }}u + {{ j }}u) * 16u + (m ^ k)] = t{{ j }};
 {% endfor %}

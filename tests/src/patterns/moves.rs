@@ -106,6 +106,31 @@ fn typed<B: Target, T: Element>(c: &mut Cases<B>) {
         Ok(x)
     })
     .needs(&[t]);
+    c.add(format!("move/transpose_square/{t}"), |d| {
+        let square = |first: u64, batch: u64, side: u64| {
+            let x = input::<B, T>(d, Fill::Bits, first + batch * side * side + 7, "squares")?;
+            d.transpose_batched_in_place(&x.slice(first..first + batch * side * side)?, batch, side, side)?;
+            Ok(x)
+        };
+        let sides =
+            [(0, 3, 0), (0, 5, 1), (0, 100, 2), (1, 70, 3), (3, 1000, 4), (2, 40, 7), (0, 50, 8), (8, 9, 31), (16, 5, 32), (1, 5, 32)];
+        let tiles = [
+            (0, 3, 33),
+            (0, 4, 64),
+            (4, 3, 65),
+            (0, 2, 96),
+            (5, 2, 128),
+            (8, 1, 129),
+            (0, 1, 192),
+            (0, 1, 256),
+            (0, 2, 260),
+            (3, 1, 517),
+            (0, 200, 64),
+            (3, 200, 66),
+        ];
+        sides.into_iter().chain(tiles).map(|(first, batch, side)| square(first, batch, side)).collect::<Result<Vec<_>>>()
+    })
+    .needs(&[t]);
     c.add(format!("move/transpose_slices/{t}"), |d| {
         let x = input::<B, T>(d, Fill::Bits, 20_000, "from")?;
         let mut outs = Vec::new();

@@ -4,7 +4,7 @@ use crate::Cpu;
 use crate::memory::HostBuffer;
 use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::error::{Error, Result};
-use isowarp_core::patterns::{Axis, LayoutTask};
+use isowarp_core::patterns::{Axis, LayoutTask, TransposeTask};
 
 impl Run<LayoutTask> for Cpu {
     fn run(&self, task: &LayoutTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
@@ -18,6 +18,26 @@ impl Run<LayoutTask> for Cpu {
         copy(&task.axes, size as usize, bytemuck::cast_slice(&words), *offset, &mut result, 0);
         drop(words);
         out.raw.write(out.offset * size, &result)
+    }
+}
+
+impl Run<TransposeTask> for Cpu {
+    fn run(&self, task: &TransposeTask, _: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
+        let [out] = outs else {
+            return Err(Error::InvalidArgument { what: "transpose", reason: "it has one output".to_owned() });
+        };
+        let (size, side) = (out.dtype.size_bytes() as usize, task.side as usize);
+        let mut bytes = out.raw.read(out.offset * size as u64, task.planes * task.side * task.side * size as u64)?;
+        for plane in bytes.chunks_exact_mut(side * side * size) {
+            for i in 1..side {
+                let (above, row) = plane.split_at_mut(i * side * size);
+                for j in 0..i {
+                    let at = (j * side + i) * size;
+                    above[at..at + size].swap_with_slice(&mut row[j * size..(j + 1) * size]);
+                }
+            }
+        }
+        out.raw.write(out.offset * size as u64, &bytes)
     }
 }
 

@@ -9,7 +9,7 @@ use isowarp_core::element::Ty;
 use isowarp_core::error::{Error, Result};
 use isowarp_core::ir::Param;
 use isowarp_core::patterns::layout::MAX_AXES;
-use isowarp_core::patterns::{Axis, LayoutTask};
+use isowarp_core::patterns::{Axis, LayoutTask, TransposeTask};
 use isowarp_kernels::Kernel;
 use isowarp_kernels::layout::*;
 
@@ -24,6 +24,16 @@ const UNITS: u64 = 16;
 const LAYOUT: [Kernel; 4] = [LAYOUT_B1, LAYOUT_B2, LAYOUT_B4, LAYOUT_B8];
 const TRANSPOSE: [Kernel; 4] = [TRANSPOSE_B1, TRANSPOSE_B2, TRANSPOSE_B4, TRANSPOSE_B8];
 const TRANSPOSE_ANY: [Kernel; 4] = [TRANSPOSE_B1_ANY, TRANSPOSE_B2_ANY, TRANSPOSE_B4_ANY, TRANSPOSE_B8_ANY];
+
+const TRANSPOSE_SQUARE: [Kernel; 4] = [TRANSPOSE_SQUARE_B1, TRANSPOSE_SQUARE_B2, TRANSPOSE_SQUARE_B4, TRANSPOSE_SQUARE_B8];
+const TRANSPOSE_SQUARE_ANY: [Kernel; 4] =
+    [TRANSPOSE_SQUARE_B1_ANY, TRANSPOSE_SQUARE_B2_ANY, TRANSPOSE_SQUARE_B4_ANY, TRANSPOSE_SQUARE_B8_ANY];
+const SWAP_SQUARE: [Kernel; 4] = [SWAP_SQUARE_B1, SWAP_SQUARE_B2, SWAP_SQUARE_B4, SWAP_SQUARE_B8];
+
+/// Elements of a unit.
+fn per_unit(size: u64) -> u64 {
+    if size == 8 { 2 } else { 4 }
+}
 
 impl Run<LayoutTask> for Cuda {
     fn run(&self, task: &LayoutTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
@@ -45,7 +55,7 @@ impl Run<LayoutTask> for Cuda {
             // SAFETY: the task's contract: every index of the axes is inside source and destination.
             return unsafe { self.launch(&kernel, grid, &args) };
         };
-        let v = if size == 8 { 2 } else { 4 };
+        let v = per_unit(size);
         let (p, q) = (task.axes[plane.from], task.axes[plane.to]);
         // The fastest axis of the destination first.
         let others = (0..task.axes.len()).rev().filter(|&k| k != plane.from && k != plane.to);
@@ -71,5 +81,32 @@ impl Run<LayoutTask> for Cuda {
         let grid = Grid::linear(blocks(tiles)?, THREADS);
         // SAFETY: the task's contract, as above; tiles leave out what is beyond rows and columns.
         unsafe { self.launch(&kernel, grid, &args) }
+    }
+}
+
+impl Run<TransposeTask> for Cuda {
+    fn run(&self, task: &TransposeTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let ([], [Out { dtype, .. }]) = (leaves, outs) else {
+            return Err(Error::InvalidArgument { what: "transpose", reason: "it has one output".to_owned() });
+        };
+        let TransposeTask { planes, side } = *task;
+        let mut args = bind(self, ("transpose_in_place", planes * side * side), &[], leaves, outs)?.args;
+        let (size, kind) = (dtype.size_bytes(), dtype.size_bytes().ilog2() as usize);
+        put_wide(&mut args.u, 0, side);
+        let (kernel, grid) = if side < LEAST_SIDE {
+            (SWAP_SQUARE[kind], args.n.div_ceil(u64::from(THREADS)))
+        } else {
+            let v = per_unit(size);
+            let tiles = side.div_ceil(UNITS * v);
+            let even = tiles.next_multiple_of(2);
+            let pairs = if tiles == 1 { 1 } else { even / 2 * (even + 1) };
+            args.u[2] = blocks(tiles)?;
+            args.u[3] = blocks(pairs)?;
+            let whole = side.is_multiple_of(v) && args.out[0].is_multiple_of(size * v);
+            (if whole { TRANSPOSE_SQUARE[kind] } else { TRANSPOSE_SQUARE_ANY[kind] }, pairs.saturating_mul(planes))
+        };
+        let kernel = self.kernel((kernel, 0), &[])?;
+        // SAFETY: the task's contract: all planes are inside the output; tiles leave out what is beyond a side.
+        unsafe { self.launch(&kernel, Grid::linear(blocks(grid)?, THREADS), &args) }
     }
 }

@@ -6,17 +6,20 @@ use super::program::{Operators, Program};
 use crate::binds::Binding;
 use crate::buffer::{Buffer, window};
 use crate::device::Wgpu;
-use isowarp_core::backend::{Leaf, Out, Run};
+use isowarp_core::backend::{Backend as _, Leaf, Out, Run};
 use isowarp_core::caps::Numerics;
 use isowarp_core::error::{Error, Result};
 use isowarp_core::patterns::layout::{MAX_AXES, Plane};
-use isowarp_core::patterns::{Axis, LayoutTask};
-use isowarp_shaders::kernels::{LAYOUT, TRANSPOSE, Template};
+use isowarp_core::patterns::{Axis, LayoutTask, TransposeTask};
+use isowarp_shaders::kernels::{LAYOUT, TRANSPOSE, TRANSPOSE_SQUARE, Template};
 
 /// Shortest side of a plane that is worth tiles.
 const LEAST_SIDE: u64 = 8;
 /// Units of a side of a tile.
 const UNITS: u64 = 16;
+
+/// Bytes of a block of a square that no binding holds; two such blocks are taken.
+const BLOCK_BYTES: u64 = 16 << 20;
 
 /// One side of a copy.
 #[derive(Clone, Copy)]
@@ -32,6 +35,27 @@ impl Run<LayoutTask> for Wgpu {
         };
         let (from, to) = (Side { raw, offset: *offset }, Side { raw: &out.raw, offset: out.offset });
         self.pieces(self.window_limits(), dtype.size_bytes(), task.axes.clone(), from, to)
+    }
+}
+
+impl Run<TransposeTask> for Wgpu {
+    fn run(&self, task: &TransposeTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let ([], [out]) = (leaves, outs) else {
+            return Err(Error::InvalidArgument { what: "transpose", reason: "it has one output".to_owned() });
+        };
+        let (limits, size) = (self.window_limits(), out.dtype.size_bytes());
+        let most = limits.window_bytes.min(1 << 31).saturating_sub(limits.align + 16) / size;
+        let plane = task.side * task.side;
+        let at = |k: u64| Side { raw: &out.raw, offset: out.offset + k * plane };
+        let together = most / plane;
+        if together == 0 {
+            return (0..task.planes).try_for_each(|k| self.square_in_blocks(limits, size, task.side, at(k)));
+        }
+        for first in (0..task.planes).step_by(together as usize) {
+            let planes = together.min(task.planes - first);
+            self.squares(limits, size, TransposeTask { planes, ..*task }, at(first))?;
+        }
+        Ok(())
     }
 }
 
@@ -116,6 +140,54 @@ impl Wgpu {
     }
 }
 
+impl Wgpu {
+    /// Squares that a binding holds.
+    fn squares(&self, limits: Limits, size: u64, task: TransposeTask, x: Side<'_>) -> Result<()> {
+        let TransposeTask { planes, side } = task;
+        let n = planes * side * side;
+        let window = window(x.offset, n, size, limits.align, limits.window_bytes)?;
+        let v = per_unit(size);
+        let vector = side.is_multiple_of(v) && window.skip.is_multiple_of(v);
+        let each = side < LEAST_SIDE || (size < 4 && !vector);
+        let tiles = side.div_ceil(UNITS * v);
+        let even = tiles.next_multiple_of(2);
+        let pairs = if tiles == 1 { 1 } else { even / 2 * (even + 1) };
+        let blocks = if each { n } else { pairs * planes };
+        let words = [blocks, window.skip, side, side, side, side, tiles, pairs].map(|w| w as u32);
+        let mut launch = Launch::new(0, &words);
+        launch.bindings.push(Binding { buffer: x.raw, offset_bytes: window.offset_bytes, size_bytes: window.size_bytes });
+        let (entry, groups) = if each { ("swap", n.div_ceil(256)) } else { ("turn", blocks) };
+        let (holes, signature) = (square_holes(size, vector, each), Signature::default());
+        let kernel = self.program("transpose_in_place", &program(TRANSPOSE_SQUARE, entry, &holes, &signature))?;
+        self.launch(&kernel, &launch, groups)
+    }
+
+    /// A square above a binding: pairs of blocks that change places, each turned on its way through memory of its size.
+    fn square_in_blocks(&self, limits: Limits, size: u64, side: u64, x: Side<'_>) -> Result<()> {
+        let block = 1 << ((limits.window_bytes.min(BLOCK_BYTES) / size).ilog2() / 2);
+        let turned = [self.allocate_bytes(block * block * size)?, self.allocate_bytes(block * block * size)?];
+        let [above, below] = [&turned[0], &turned[1]].map(|raw| Side { raw, offset: 0 });
+        let step = |n, from: u64, to| Axis { n, from: from as i64, to };
+        for top in (0..side).step_by(block as usize) {
+            for left in (top..side).step_by(block as usize) {
+                let (rows, columns) = (block.min(side - top), block.min(side - left));
+                let upper = Side { offset: x.offset + top * side + left, ..x };
+                let lower = Side { offset: x.offset + left * side + top, ..x };
+                let turn = |rows, columns, from, to| self.pieces(limits, size, vec![step(columns, 1, rows), step(rows, side, 1)], from, to);
+                let back =
+                    |rows, columns, from, to| self.pieces(limits, size, vec![step(rows, columns, side), step(columns, 1, 1)], from, to);
+                turn(rows, columns, upper, above)?;
+                if top != left {
+                    turn(columns, rows, lower, below)?;
+                    back(rows, columns, below, upper)?;
+                }
+                back(columns, rows, above, lower)?;
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Elements of a unit.
 fn per_unit(size: u64) -> u64 {
     if size == 8 { 2 } else { 4 }
@@ -136,6 +208,21 @@ pub(super) fn transpose_holes(size: u64, vector: bool, batch: usize) -> [(&'stat
         ("words", (unit == 4).into()),
         ("pairs", (unit == 8).into()),
         ("quads", (unit == 16).into()),
+    ]
+}
+
+pub(super) fn square_holes(size: u64, vector: bool, each: bool) -> [(&'static str, u32); 8] {
+    let narrow = each && size < 4;
+    let unit = if each { 4 } else { unit_bytes(size, vector) };
+    [
+        ("size", size as u32),
+        ("v", per_unit(size) as u32),
+        ("vector", vector.into()),
+        ("each", each.into()),
+        ("words", (unit == 4 && !narrow).into()),
+        ("pairs", (unit == 8).into()),
+        ("quads", (unit == 16).into()),
+        ("atomic", narrow.into()),
     ]
 }
 

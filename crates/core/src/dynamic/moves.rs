@@ -5,7 +5,7 @@ use crate::backend::Backend;
 use crate::buffer::Buffer;
 use crate::element::DType;
 use crate::error::{Error, Result};
-use crate::patterns::{Atomics, Layout as _, Map as _, Move, Overflow, ScatterCombine, ScatterOp};
+use crate::patterns::{Atomics, Layout, Map as _, Move, Overflow, ScatterCombine, ScatterOp};
 
 /// Runs `$body` with `$I` standing for the type of indices that elements of a type are. An `i64` is taken for the `u64` of its bits: a negative
 /// one is out of range under either name.
@@ -175,19 +175,19 @@ pub fn scatter_combine<B: ScatterCombine>(
     cast(device, &combined, dtype)
 }
 
-/// The array with its axes in another order, as [`Layout::permute_axes`](crate::patterns::Layout::permute_axes).
+/// The array with its axes in another order, as [`Layout::permute_axes`].
 ///
 /// # Errors
-/// As [`Layout::permute_axes`](crate::patterns::Layout::permute_axes).
-pub fn permute_axes<B: Move>(device: &B, x: &DynBuffer<B>, shape: &[u64], order: &[usize]) -> Result<DynBuffer<B>> {
+/// As [`Layout::permute_axes`].
+pub fn permute_axes<B: Layout>(device: &B, x: &DynBuffer<B>, shape: &[u64], order: &[usize]) -> Result<DynBuffer<B>> {
     with_dtype!(x.dtype, T => device.permute_axes(&x.typed::<T>()?, shape, order).map(DynBuffer::from))
 }
 
-/// The elements of a row-major array in Morton order, as [`Layout::to_morton`](crate::patterns::Layout::to_morton).
+/// The elements of a row-major array in Morton order, as [`Layout::to_morton`].
 ///
 /// # Errors
-/// As [`Layout::to_morton`](crate::patterns::Layout::to_morton).
-pub fn to_morton<B: Move>(device: &B, x: &DynBuffer<B>, shape: &[u64]) -> Result<DynBuffer<B>> {
+/// As [`Layout::to_morton`].
+pub fn to_morton<B: Layout>(device: &B, x: &DynBuffer<B>, shape: &[u64]) -> Result<DynBuffer<B>> {
     with_dtype!(x.dtype, T => device.to_morton(&x.typed::<T>()?, shape).map(DynBuffer::from))
 }
 
@@ -195,7 +195,7 @@ pub fn to_morton<B: Move>(device: &B, x: &DynBuffer<B>, shape: &[u64]) -> Result
 ///
 /// # Errors
 /// As [`to_morton`].
-pub fn from_morton<B: Move>(device: &B, x: &DynBuffer<B>, shape: &[u64]) -> Result<DynBuffer<B>> {
+pub fn from_morton<B: Layout>(device: &B, x: &DynBuffer<B>, shape: &[u64]) -> Result<DynBuffer<B>> {
     with_dtype!(x.dtype, T => device.from_morton(&x.typed::<T>()?, shape).map(DynBuffer::from))
 }
 

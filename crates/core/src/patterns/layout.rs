@@ -4,7 +4,7 @@ mod copy;
 mod morton;
 mod task;
 
-pub use task::{Axis, LayoutTask, MAX_AXES, Plane};
+pub use task::{Axis, LayoutTask, MAX_AXES, Plane, TransposeTask};
 
 use super::Map as _;
 use super::moves::Move;
@@ -13,7 +13,7 @@ use crate::buffer::{Buffer, Memory as _};
 use crate::element::Element;
 use crate::error::{Error, Result};
 pub(crate) use copy::copy;
-use copy::{permuted, pitch};
+use copy::{permuted, pitch, turned};
 use morton::{morton_bits, reordered};
 
 /// The order in which the axes of a batch of images lie in memory, the slowest first.
@@ -62,7 +62,7 @@ impl ImageLayout {
 ///
 /// Source: Ansorge, *Programming in Parallel with CUDA*, chapter 9 and appendix G.5; Kirk, Hwu and El Hajj, *Programming Massively Parallel
 /// Processors*, chapter 16, exercise 2.
-pub trait Layout: Run<LayoutTask> + Move {
+pub trait Layout: Run<LayoutTask> + Run<TransposeTask> + Move {
     /// The array with its axes in another order, row-major: axis `k` of the result is axis `order[k]` of `x` (NumPy's `transpose`).
     ///
     /// ```
@@ -138,7 +138,8 @@ pub trait Layout: Run<LayoutTask> + Move {
         self.permute_axes_into(x, &[rows, columns], &[1, 0], out)
     }
 
-    /// As [`Layout::transpose`], where the array lies. Takes memory of the same size for the time being, which a loop gets back each time.
+    /// As [`Layout::transpose`], where the array lies. A square takes no memory; another rectangle takes as much as it is long itself, which a
+    /// loop gets back each time.
     ///
     /// ```
     /// # use isowarp::prelude::*;
@@ -152,8 +153,7 @@ pub trait Layout: Run<LayoutTask> + Move {
     /// # Errors
     /// As [`Layout::permute_axes`].
     fn transpose_in_place<T: Element>(&self, x: &Buffer<Self, T>, rows: u64, columns: u64) -> Result<()> {
-        let turned = self.transpose(x, rows, columns)?;
-        self.copy_into(&turned, x)
+        self.transpose_batched_in_place(x, 1, rows, columns)
     }
 
     /// `batch` matrices, one after the other, each transposed.
@@ -194,6 +194,27 @@ pub trait Layout: Run<LayoutTask> + Move {
         out: &Buffer<Self, T>,
     ) -> Result<()> {
         self.permute_axes_into(x, &[batch, rows, columns], &[0, 2, 1], out)
+    }
+
+    /// As [`Layout::transpose_batched`], where the matrices lie, with the memory of [`Layout::transpose_in_place`].
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(b"abcdABCD")?;
+    /// dev.transpose_batched_in_place(&x, 2, 2, 2)?;
+    /// assert_eq!(x.read_blocking()?, *b"acbdACBD");
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Layout::permute_axes`].
+    fn transpose_batched_in_place<T: Element>(&self, x: &Buffer<Self, T>, batch: u64, rows: u64, columns: u64) -> Result<()> {
+        if rows == columns {
+            return turned(self, x, batch, rows);
+        }
+        let turned = self.transpose_batched(x, batch, rows, columns)?;
+        self.copy_into(&turned, x)
     }
 
     /// A batch of images, `[n, c, h, w]` being its sizes, from one layout to another.
@@ -401,7 +422,7 @@ pub trait Layout: Run<LayoutTask> + Move {
         reordered(self, x, out, &morton_bits(shape, x.len())?, true)
     }
 }
-impl<B: Run<LayoutTask> + Move> Layout for B {}
+impl<B: Run<LayoutTask> + Run<TransposeTask> + Move> Layout for B {}
 
 #[cfg(test)]
 mod tests {

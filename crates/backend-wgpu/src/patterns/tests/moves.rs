@@ -8,14 +8,14 @@ use isowarp_core::backend::Run;
 use isowarp_core::buffer::{Buffer, Memory as _};
 use isowarp_core::element::Element;
 use isowarp_core::input::{counting, index};
-use isowarp_core::patterns::layout::{Axis, Layout as _};
-use isowarp_core::patterns::{MapTask, Move, MoveFrom, ScatterOp};
+use isowarp_core::patterns::layout::{Axis, Layout};
+use isowarp_core::patterns::{MapTask, MoveFrom, ScatterOp};
 use isowarp_cpu::Cpu;
 
 /// Every kind of move of `x`, some of the indices outside.
 fn every_kind<B, T: Element>(d: &B, x: &Buffer<B, T>) -> Vec<Buffer<B, T>>
 where
-    B: Move,
+    B: Layout,
 {
     let n = x.len() as u32;
     let spread = |limit: u32| (0..n).map(|i| i.wrapping_mul(2_654_435_761) % limit).collect::<Vec<u32>>();
@@ -29,6 +29,12 @@ where
     d.scatter_unique_into(x, &unique, &once).expect("scatter");
     let (rows, columns) = (x.len() / 96, 96);
     let plane = x.slice(..rows * columns).expect("inside");
+    let side = (x.len() - 7).isqrt();
+    let (square, squares, many) = (filled(), filled(), filled());
+    d.transpose_in_place(&square.slice(7..7 + side * side).expect("inside"), side, side).expect("transposed");
+    let (third, few) = (side / 3, side / 9 / 4 * 4);
+    d.transpose_batched_in_place(&squares.slice(..7 * third * third).expect("inside"), 7, third, third).expect("transposed");
+    d.transpose_batched_in_place(&many.slice(..80 * few * few).expect("inside"), 80, few, few).expect("transposed");
     let axes = [Axis { n: rows, from: -96, to: 96 }, Axis { n: 48, from: 2, to: 2 }];
     d.copy_strided_into(&axes, (x, (rows - 1) * 96), (&strided, 0)).expect("copied");
     vec![
@@ -36,6 +42,9 @@ where
         last,
         once,
         strided,
+        square,
+        squares,
+        many,
         d.transpose(&plane, rows, columns).expect("transposed"),
         d.transpose(&plane, columns, rows).expect("transposed"),
         d.permute_axes(&plane, &[4, rows, 24], &[2, 0, 1]).expect("permuted"),

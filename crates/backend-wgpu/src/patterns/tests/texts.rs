@@ -14,7 +14,7 @@ use isowarp_core::patterns::layout::MAX_AXES;
 use isowarp_core::patterns::{
     Border, FilterKind, FilterTask, MapTask, ScatterFromTask, ScatterOp, ScatterTask, SearchKind, SelectKind, SelectTask, SortPayload,
 };
-use isowarp_shaders::kernels::{GATHER, LAYOUT, SCATTER, TRANSPOSE};
+use isowarp_shaders::kernels::{GATHER, LAYOUT, SCATTER, TRANSPOSE, TRANSPOSE_SQUARE};
 use std::sync::Arc;
 
 pub(super) const NATIVE: Dialect =
@@ -457,6 +457,8 @@ fn copies_of_every_size_and_rank() {
                 let shared = accept(&layout::program(TRANSPOSE, "transpose", &layout::transpose_holes(size, vector, batch), &none));
                 assert!(shared <= SHARED, "{size}-byte elements: {shared} bytes of shared memory");
             }
+            accept(&layout::program(TRANSPOSE_SQUARE, "turn", &layout::square_holes(size, vector, false), &none));
         }
+        accept(&layout::program(TRANSPOSE_SQUARE, "swap", &layout::square_holes(size, false, true), &none));
     }
 }

@@ -1,6 +1,6 @@
 //! The checks of moves by shape, and what they enqueue.
 
-use super::{Axis, LayoutTask};
+use super::{Axis, LayoutTask, TransposeTask};
 use crate::backend::{Leaf, Out, Run};
 use crate::buffer::Buffer;
 use crate::element::Element;
@@ -68,4 +68,16 @@ pub(crate) fn copy<B: Run<LayoutTask>, T: Element>(
     let read = leaf(x.offset() + first as u64);
     check_aliasing(pattern, &[read], (last - first) as u64 + 1, &[(dst.clone(), (end - i128::from(to)) as u64 + 1)], false)?;
     device.run(&task, &[leaf(x.offset() + from)], &[dst])
+}
+
+/// Checks and enqueues transpositions of `planes` squares where they lie.
+pub(super) fn turned<B: Run<TransposeTask>, T: Element>(device: &B, x: &Buffer<B, T>, planes: u64, side: u64) -> Result<()> {
+    require(device, "transpose_in_place", T::DTYPE)?;
+    x.check_device(device, "the matrix")?;
+    permuted(&[planes, side, side], &[0, 2, 1], x.len())?;
+    if planes == 0 || side < 2 {
+        return Ok(());
+    }
+    let out = Out { raw: x.raw().clone(), dtype: T::DTYPE, offset: x.offset() };
+    device.run(&TransposeTask { planes, side }, &[], &[out])
 }

@@ -22,6 +22,16 @@ pub struct LayoutTask {
     pub axes: Vec<Axis>,
 }
 
+/// Squares transposed where they lie, as data: in each of `planes` planes, one after the other from the output's offset, elements
+/// `i * side + j` and `j * side + i` change places. Raw bits of the output's element size move. There is no leaf.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct TransposeTask {
+    /// How many; at least one.
+    pub planes: u64,
+    /// Rows and columns of each; at least two.
+    pub side: u64,
+}
+
 /// Axes that are left when those that can be joined are.
 pub const MAX_AXES: usize = 6;
 
