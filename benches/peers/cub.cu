@@ -1,8 +1,10 @@
-// NVIDIA's CUB on the problems that `isowarp-bench` measures, in its way: calls in batches between two events, inputs in turn where several would fit
-// the L2, random data, the median.
+// NVIDIA's CUB on the problems that `isowarp-bench` measures, in its way: calls in batches between two events, the device held until all of a batch are
+// enqueued, inputs in turn where several would fit the L2, random data, the median.
 //
 // nvcc -O3 -std=c++17 --extended-lambda -arch=sm_90 cub.cu -o cub && ./cub
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -56,6 +58,13 @@ struct Half {
     __host__ __device__ bool operator()(uint32_t x) const { return x >> 31 == 0; }
 };
 
+// The stream waits here until `open`, 50 ms at most: what is enqueued meanwhile begins together.
+static void wait_for_host(void* open) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+    while (!((std::atomic<bool>*)open)->load() && std::chrono::steady_clock::now() < end) {}
+}
+constexpr int HELD = 50;  // calls of a batch at most, as in `isowarp-bench`
+
 constexpr size_t L2 = size_t(256) << 20;  // bytes that inputs take together, several times the cache
 
 struct Bench {
@@ -88,17 +97,21 @@ struct Bench {
         CHECK(cudaEventCreate(&begin));
         CHECK(cudaEventCreate(&end));
         int turn = 0;
+        std::atomic<bool> open;
         const auto batch = [&](int calls) {
+            open = false;
+            CHECK(cudaLaunchHostFunc(nullptr, wait_for_host, &open));
             CHECK(cudaEventRecord(begin));
             for (int k = 0; k < calls; ++k) call(turn++ % copies);
             CHECK(cudaEventRecord(end));
+            open = true;
             CHECK(cudaEventSynchronize(end));
             float ms;
             CHECK(cudaEventElapsedTime(&ms, begin, end));
             return ms * 1e-3;
         };
         batch(2);
-        const int calls = (int)std::clamp(2e-3 / std::max(batch(4) / 4, 1e-6), 1.0, 256.0);
+        const int calls = (int)std::clamp(2e-3 / std::max(batch(4) / 4, 1e-6), 1.0, (double)HELD);
         std::vector<double> times;
         for (int k = 0; k < 11; ++k) times.push_back(batch(calls) / calls);
         CHECK(cudaGetLastError());

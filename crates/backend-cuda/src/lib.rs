@@ -20,6 +20,7 @@ mod backend;
 mod context;
 mod device;
 mod driver;
+mod hold;
 mod interop;
 mod launch;
 mod memory;
@@ -34,6 +35,7 @@ mod transfer;
 
 pub use backend::Cuda;
 pub use driver::{DeviceInfo, Driver};
+pub use hold::Hold;
 pub use launch::{Args, Extra, Grid, In, MAX_INPUTS, MAX_OUTPUTS, MAX_SCRATCH, MAX_WORDS};
 pub use memory::Buffer;
 pub use module::{Kernel, KernelKey};

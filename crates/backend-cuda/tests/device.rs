@@ -11,6 +11,7 @@ use isowarp_core::backend::{Backend, RawBuffer};
 use isowarp_cuda::{Args, Buffer, Cuda, Grid, Kernel, sys};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 const CHUNK: usize = 4 << 20;
 
@@ -367,4 +368,23 @@ fn a_loan_ends_when_the_device_has_done_with_it() {
     other.copy_bytes(&work, 0, &borrowed, 0, 5000).expect("copied");
     drop(borrowed);
     assert!(ended.load(Ordering::SeqCst), "the lender was dropped before the device was done");
+}
+
+#[test]
+fn a_held_stream_waits_for_the_host_and_not_for_ever() {
+    let Some(gpu) = gpu() else { return };
+    let (from, to) = (uploaded(&gpu, &bytes(CHUNK, 21)), uploaded(&gpu, &bytes(CHUNK, 22)));
+    gpu.synchronize().expect("synchronised");
+    let held = gpu.stream().hold(Duration::from_secs(60)).expect("held");
+    gpu.copy_bytes(&from, 0, &to, 0, CHUNK as u64).expect("enqueued");
+    let behind = gpu.stream().record().expect("recorded");
+    std::thread::sleep(Duration::from_millis(20));
+    assert!(!behind.is_done().expect("asked"));
+    drop(held);
+    behind.synchronize().expect("done");
+    assert_eq!(all(&gpu, &to), bytes(CHUNK, 21));
+
+    let held = gpu.stream().hold(Duration::from_millis(20)).expect("held");
+    gpu.synchronize().expect("the time is up");
+    drop(held);
 }
