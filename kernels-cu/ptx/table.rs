@@ -641,6 +641,8 @@ pub mod merge_sort {
 
     /// `sort_by_cuts_k1`
     pub const SORT_BY_CUTS_K1: Kernel = Kernel::new(Source::MergeSort, "sort_by_cuts_k1");
+    /// `sort_by_cuts_few_k1`
+    pub const SORT_BY_CUTS_FEW_K1: Kernel = Kernel::new(Source::MergeSort, "sort_by_cuts_few_k1");
     /// `sort_by_tile_k1_p0`
     pub const SORT_BY_TILE_K1_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_tile_k1_p0");
     /// `sort_by_tile_k1_p4`
@@ -651,8 +653,14 @@ pub mod merge_sort {
     pub const SORT_BY_MERGE_K1_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_k1_p0");
     /// `sort_by_merge_k1_p4`
     pub const SORT_BY_MERGE_K1_P4: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_k1_p4");
+    /// `sort_by_merge_few_k1_p0`
+    pub const SORT_BY_MERGE_FEW_K1_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_few_k1_p0");
+    /// `sort_by_merge_few_k1_p4`
+    pub const SORT_BY_MERGE_FEW_K1_P4: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_few_k1_p4");
     /// `sort_by_cuts_k2`
     pub const SORT_BY_CUTS_K2: Kernel = Kernel::new(Source::MergeSort, "sort_by_cuts_k2");
+    /// `sort_by_cuts_few_k2`
+    pub const SORT_BY_CUTS_FEW_K2: Kernel = Kernel::new(Source::MergeSort, "sort_by_cuts_few_k2");
     /// `sort_by_tile_k2_p0`
     pub const SORT_BY_TILE_K2_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_tile_k2_p0");
     /// `sort_by_tile_k2_p4`
@@ -663,8 +671,14 @@ pub mod merge_sort {
     pub const SORT_BY_MERGE_K2_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_k2_p0");
     /// `sort_by_merge_k2_p4`
     pub const SORT_BY_MERGE_K2_P4: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_k2_p4");
+    /// `sort_by_merge_few_k2_p0`
+    pub const SORT_BY_MERGE_FEW_K2_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_few_k2_p0");
+    /// `sort_by_merge_few_k2_p4`
+    pub const SORT_BY_MERGE_FEW_K2_P4: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_few_k2_p4");
     /// `sort_by_cuts_k4`
     pub const SORT_BY_CUTS_K4: Kernel = Kernel::new(Source::MergeSort, "sort_by_cuts_k4");
+    /// `sort_by_cuts_few_k4`
+    pub const SORT_BY_CUTS_FEW_K4: Kernel = Kernel::new(Source::MergeSort, "sort_by_cuts_few_k4");
     /// `sort_by_tile_k4_p0`
     pub const SORT_BY_TILE_K4_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_tile_k4_p0");
     /// `sort_by_tile_k4_p4`
@@ -675,8 +689,14 @@ pub mod merge_sort {
     pub const SORT_BY_MERGE_K4_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_k4_p0");
     /// `sort_by_merge_k4_p4`
     pub const SORT_BY_MERGE_K4_P4: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_k4_p4");
+    /// `sort_by_merge_few_k4_p0`
+    pub const SORT_BY_MERGE_FEW_K4_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_few_k4_p0");
+    /// `sort_by_merge_few_k4_p4`
+    pub const SORT_BY_MERGE_FEW_K4_P4: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_few_k4_p4");
     /// `sort_by_cuts_k8`
     pub const SORT_BY_CUTS_K8: Kernel = Kernel::new(Source::MergeSort, "sort_by_cuts_k8");
+    /// `sort_by_cuts_few_k8`
+    pub const SORT_BY_CUTS_FEW_K8: Kernel = Kernel::new(Source::MergeSort, "sort_by_cuts_few_k8");
     /// `sort_by_tile_k8_p0`
     pub const SORT_BY_TILE_K8_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_tile_k8_p0");
     /// `sort_by_tile_k8_p4`
@@ -687,6 +707,10 @@ pub mod merge_sort {
     pub const SORT_BY_MERGE_K8_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_k8_p0");
     /// `sort_by_merge_k8_p4`
     pub const SORT_BY_MERGE_K8_P4: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_k8_p4");
+    /// `sort_by_merge_few_k8_p0`
+    pub const SORT_BY_MERGE_FEW_K8_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_few_k8_p0");
+    /// `sort_by_merge_few_k8_p4`
+    pub const SORT_BY_MERGE_FEW_K8_P4: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_few_k8_p4");
 
     pub(super) const BUILDS: &[Build] = &[
         Build {
@@ -694,29 +718,41 @@ pub mod merge_sort {
             ptx: include_str!("merge_sort.ptx"),
             entries: &[
                 Entry { name: "sort_by_cuts_k1", holes: &["before"] },
+                Entry { name: "sort_by_cuts_few_k1", holes: &["before"] },
                 Entry { name: "sort_by_tile_k1_p0", holes: &["before"] },
                 Entry { name: "sort_by_tile_k1_p4", holes: &["before"] },
                 Entry { name: "sort_by_two_tiles_k1_p0", holes: &["before"] },
                 Entry { name: "sort_by_merge_k1_p0", holes: &["before"] },
                 Entry { name: "sort_by_merge_k1_p4", holes: &["before"] },
+                Entry { name: "sort_by_merge_few_k1_p0", holes: &["before"] },
+                Entry { name: "sort_by_merge_few_k1_p4", holes: &["before"] },
                 Entry { name: "sort_by_cuts_k2", holes: &["before"] },
+                Entry { name: "sort_by_cuts_few_k2", holes: &["before"] },
                 Entry { name: "sort_by_tile_k2_p0", holes: &["before"] },
                 Entry { name: "sort_by_tile_k2_p4", holes: &["before"] },
                 Entry { name: "sort_by_two_tiles_k2_p0", holes: &["before"] },
                 Entry { name: "sort_by_merge_k2_p0", holes: &["before"] },
                 Entry { name: "sort_by_merge_k2_p4", holes: &["before"] },
+                Entry { name: "sort_by_merge_few_k2_p0", holes: &["before"] },
+                Entry { name: "sort_by_merge_few_k2_p4", holes: &["before"] },
                 Entry { name: "sort_by_cuts_k4", holes: &["before"] },
+                Entry { name: "sort_by_cuts_few_k4", holes: &["before"] },
                 Entry { name: "sort_by_tile_k4_p0", holes: &["before"] },
                 Entry { name: "sort_by_tile_k4_p4", holes: &["before"] },
                 Entry { name: "sort_by_two_tiles_k4_p0", holes: &["before"] },
                 Entry { name: "sort_by_merge_k4_p0", holes: &["before"] },
                 Entry { name: "sort_by_merge_k4_p4", holes: &["before"] },
+                Entry { name: "sort_by_merge_few_k4_p0", holes: &["before"] },
+                Entry { name: "sort_by_merge_few_k4_p4", holes: &["before"] },
                 Entry { name: "sort_by_cuts_k8", holes: &["before"] },
+                Entry { name: "sort_by_cuts_few_k8", holes: &["before"] },
                 Entry { name: "sort_by_tile_k8_p0", holes: &["before"] },
                 Entry { name: "sort_by_tile_k8_p4", holes: &["before"] },
                 Entry { name: "sort_by_two_tiles_k8_p0", holes: &["before"] },
                 Entry { name: "sort_by_merge_k8_p0", holes: &["before"] },
                 Entry { name: "sort_by_merge_k8_p4", holes: &["before"] },
+                Entry { name: "sort_by_merge_few_k8_p0", holes: &["before"] },
+                Entry { name: "sort_by_merge_few_k8_p4", holes: &["before"] },
             ],
         },
     ];
@@ -1291,72 +1327,80 @@ pub mod segments {
     pub const SEGMENTS_SHORT_W1: Kernel = Kernel::new(Source::Segments, "segments_short_w1");
     /// `segments_warps_w1`
     pub const SEGMENTS_WARPS_W1: Kernel = Kernel::new(Source::Segments, "segments_warps_w1");
-    /// `segments_longer_w1`
-    pub const SEGMENTS_LONGER_W1: Kernel = Kernel::new(Source::Segments, "segments_longer_w1");
     /// `segments_blocks_w1`
     pub const SEGMENTS_BLOCKS_W1: Kernel = Kernel::new(Source::Segments, "segments_blocks_w1");
     /// `segments_tiles_w1`
     pub const SEGMENTS_TILES_W1: Kernel = Kernel::new(Source::Segments, "segments_tiles_w1");
+    /// `segments_listed_w1`
+    pub const SEGMENTS_LISTED_W1: Kernel = Kernel::new(Source::Segments, "segments_listed_w1");
     /// `segments_join_w1`
     pub const SEGMENTS_JOIN_W1: Kernel = Kernel::new(Source::Segments, "segments_join_w1");
     /// `segments_joint_w1`
     pub const SEGMENTS_JOINT_W1: Kernel = Kernel::new(Source::Segments, "segments_joint_w1");
     /// `segments_few_w1`
     pub const SEGMENTS_FEW_W1: Kernel = Kernel::new(Source::Segments, "segments_few_w1");
+    /// `segments_each_w1`
+    pub const SEGMENTS_EACH_W1: Kernel = Kernel::new(Source::Segments, "segments_each_w1");
     /// `segments_alone_w1`
     pub const SEGMENTS_ALONE_W1: Kernel = Kernel::new(Source::Segments, "segments_alone_w1");
     /// `segments_short_w2`
     pub const SEGMENTS_SHORT_W2: Kernel = Kernel::new(Source::Segments, "segments_short_w2");
     /// `segments_warps_w2`
     pub const SEGMENTS_WARPS_W2: Kernel = Kernel::new(Source::Segments, "segments_warps_w2");
-    /// `segments_longer_w2`
-    pub const SEGMENTS_LONGER_W2: Kernel = Kernel::new(Source::Segments, "segments_longer_w2");
     /// `segments_blocks_w2`
     pub const SEGMENTS_BLOCKS_W2: Kernel = Kernel::new(Source::Segments, "segments_blocks_w2");
     /// `segments_tiles_w2`
     pub const SEGMENTS_TILES_W2: Kernel = Kernel::new(Source::Segments, "segments_tiles_w2");
+    /// `segments_listed_w2`
+    pub const SEGMENTS_LISTED_W2: Kernel = Kernel::new(Source::Segments, "segments_listed_w2");
     /// `segments_join_w2`
     pub const SEGMENTS_JOIN_W2: Kernel = Kernel::new(Source::Segments, "segments_join_w2");
     /// `segments_joint_w2`
     pub const SEGMENTS_JOINT_W2: Kernel = Kernel::new(Source::Segments, "segments_joint_w2");
     /// `segments_few_w2`
     pub const SEGMENTS_FEW_W2: Kernel = Kernel::new(Source::Segments, "segments_few_w2");
+    /// `segments_each_w2`
+    pub const SEGMENTS_EACH_W2: Kernel = Kernel::new(Source::Segments, "segments_each_w2");
     /// `segments_alone_w2`
     pub const SEGMENTS_ALONE_W2: Kernel = Kernel::new(Source::Segments, "segments_alone_w2");
     /// `segments_short_w3`
     pub const SEGMENTS_SHORT_W3: Kernel = Kernel::new(Source::Segments, "segments_short_w3");
     /// `segments_warps_w3`
     pub const SEGMENTS_WARPS_W3: Kernel = Kernel::new(Source::Segments, "segments_warps_w3");
-    /// `segments_longer_w3`
-    pub const SEGMENTS_LONGER_W3: Kernel = Kernel::new(Source::Segments, "segments_longer_w3");
     /// `segments_blocks_w3`
     pub const SEGMENTS_BLOCKS_W3: Kernel = Kernel::new(Source::Segments, "segments_blocks_w3");
     /// `segments_tiles_w3`
     pub const SEGMENTS_TILES_W3: Kernel = Kernel::new(Source::Segments, "segments_tiles_w3");
+    /// `segments_listed_w3`
+    pub const SEGMENTS_LISTED_W3: Kernel = Kernel::new(Source::Segments, "segments_listed_w3");
     /// `segments_join_w3`
     pub const SEGMENTS_JOIN_W3: Kernel = Kernel::new(Source::Segments, "segments_join_w3");
     /// `segments_joint_w3`
     pub const SEGMENTS_JOINT_W3: Kernel = Kernel::new(Source::Segments, "segments_joint_w3");
     /// `segments_few_w3`
     pub const SEGMENTS_FEW_W3: Kernel = Kernel::new(Source::Segments, "segments_few_w3");
+    /// `segments_each_w3`
+    pub const SEGMENTS_EACH_W3: Kernel = Kernel::new(Source::Segments, "segments_each_w3");
     /// `segments_alone_w3`
     pub const SEGMENTS_ALONE_W3: Kernel = Kernel::new(Source::Segments, "segments_alone_w3");
     /// `segments_short_w4`
     pub const SEGMENTS_SHORT_W4: Kernel = Kernel::new(Source::Segments, "segments_short_w4");
     /// `segments_warps_w4`
     pub const SEGMENTS_WARPS_W4: Kernel = Kernel::new(Source::Segments, "segments_warps_w4");
-    /// `segments_longer_w4`
-    pub const SEGMENTS_LONGER_W4: Kernel = Kernel::new(Source::Segments, "segments_longer_w4");
     /// `segments_blocks_w4`
     pub const SEGMENTS_BLOCKS_W4: Kernel = Kernel::new(Source::Segments, "segments_blocks_w4");
     /// `segments_tiles_w4`
     pub const SEGMENTS_TILES_W4: Kernel = Kernel::new(Source::Segments, "segments_tiles_w4");
+    /// `segments_listed_w4`
+    pub const SEGMENTS_LISTED_W4: Kernel = Kernel::new(Source::Segments, "segments_listed_w4");
     /// `segments_join_w4`
     pub const SEGMENTS_JOIN_W4: Kernel = Kernel::new(Source::Segments, "segments_join_w4");
     /// `segments_joint_w4`
     pub const SEGMENTS_JOINT_W4: Kernel = Kernel::new(Source::Segments, "segments_joint_w4");
     /// `segments_few_w4`
     pub const SEGMENTS_FEW_W4: Kernel = Kernel::new(Source::Segments, "segments_few_w4");
+    /// `segments_each_w4`
+    pub const SEGMENTS_EACH_W4: Kernel = Kernel::new(Source::Segments, "segments_each_w4");
     /// `segments_alone_w4`
     pub const SEGMENTS_ALONE_W4: Kernel = Kernel::new(Source::Segments, "segments_alone_w4");
 
@@ -1366,41 +1410,45 @@ pub mod segments {
             ptx: include_str!("segments.ptx"),
             entries: &[
                 Entry { name: "segments_short_w1", holes: &["load1", "combine", "finish"] },
-                Entry { name: "segments_warps_w1", holes: &["load1", "combine", "finish"] },
-                Entry { name: "segments_longer_w1", holes: &["load1", "combine", "finish"] },
-                Entry { name: "segments_blocks_w1", holes: &["load4", "combine", "load1", "finish"] },
-                Entry { name: "segments_tiles_w1", holes: &["load4", "combine", "load1", "finish"] },
+                Entry { name: "segments_warps_w1", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_blocks_w1", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_tiles_w1", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_listed_w1", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_join_w1", holes: &["combine", "finish"] },
                 Entry { name: "segments_joint_w1", holes: &["load1", "combine", "finish", "load4"] },
                 Entry { name: "segments_few_w1", holes: &["load1", "combine", "finish", "load4"] },
-                Entry { name: "segments_alone_w1", holes: &["load4", "combine", "load1", "finish"] },
+                Entry { name: "segments_each_w1", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_alone_w1", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_short_w2", holes: &["load1", "combine", "finish"] },
-                Entry { name: "segments_warps_w2", holes: &["load1", "combine", "finish"] },
-                Entry { name: "segments_longer_w2", holes: &["load1", "combine", "finish"] },
-                Entry { name: "segments_blocks_w2", holes: &["load4", "combine", "load1", "finish"] },
-                Entry { name: "segments_tiles_w2", holes: &["load4", "combine", "load1", "finish"] },
+                Entry { name: "segments_warps_w2", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_blocks_w2", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_tiles_w2", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_listed_w2", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_join_w2", holes: &["combine", "finish"] },
                 Entry { name: "segments_joint_w2", holes: &["load1", "combine", "finish", "load4"] },
                 Entry { name: "segments_few_w2", holes: &["load1", "combine", "finish", "load4"] },
-                Entry { name: "segments_alone_w2", holes: &["load4", "combine", "load1", "finish"] },
+                Entry { name: "segments_each_w2", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_alone_w2", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_short_w3", holes: &["load1", "combine", "finish"] },
-                Entry { name: "segments_warps_w3", holes: &["load1", "combine", "finish"] },
-                Entry { name: "segments_longer_w3", holes: &["load1", "combine", "finish"] },
-                Entry { name: "segments_blocks_w3", holes: &["load4", "combine", "load1", "finish"] },
-                Entry { name: "segments_tiles_w3", holes: &["load4", "combine", "load1", "finish"] },
+                Entry { name: "segments_warps_w3", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_blocks_w3", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_tiles_w3", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_listed_w3", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_join_w3", holes: &["combine", "finish"] },
                 Entry { name: "segments_joint_w3", holes: &["load1", "combine", "finish", "load4"] },
                 Entry { name: "segments_few_w3", holes: &["load1", "combine", "finish", "load4"] },
-                Entry { name: "segments_alone_w3", holes: &["load4", "combine", "load1", "finish"] },
+                Entry { name: "segments_each_w3", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_alone_w3", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_short_w4", holes: &["load1", "combine", "finish"] },
-                Entry { name: "segments_warps_w4", holes: &["load1", "combine", "finish"] },
-                Entry { name: "segments_longer_w4", holes: &["load1", "combine", "finish"] },
-                Entry { name: "segments_blocks_w4", holes: &["load4", "combine", "load1", "finish"] },
-                Entry { name: "segments_tiles_w4", holes: &["load4", "combine", "load1", "finish"] },
+                Entry { name: "segments_warps_w4", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_blocks_w4", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_tiles_w4", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_listed_w4", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_join_w4", holes: &["combine", "finish"] },
                 Entry { name: "segments_joint_w4", holes: &["load1", "combine", "finish", "load4"] },
                 Entry { name: "segments_few_w4", holes: &["load1", "combine", "finish", "load4"] },
-                Entry { name: "segments_alone_w4", holes: &["load4", "combine", "load1", "finish"] },
+                Entry { name: "segments_each_w4", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_alone_w4", holes: &["load1", "load4", "combine", "finish"] },
             ],
         },
     ];

@@ -325,7 +325,12 @@ IW_DEVICE void reduce_by_key(const Args& args, uint32_t* staged) {
         static_assert(TREE_SLOTS<W> <= PLANE);                                                                        \
         __shared__ uint32_t staged[W * PLANE];                                                                        \
         reduce_by_key<W, SERVED>(args, staged);                                                                       \
-        if constexpr (JOINT) reduce_listed<W, true>(args, Values<W>(), (Acc<W>*)staged);                              \
+        if constexpr (JOINT) {                                                                                        \
+            Meeting meeting = meeting_of(args);                                                                       \
+            meeting.arrive();                                                                                         \
+            meeting.wait();                                                                                           \
+            reduce_listed<W, true>(args, Values<W>(), meeting, (Acc<W>*)staged);                                      \
+        }                                                                                                             \
     }
 // Blocks to a multiprocessor, as registers are shared out; arrays of few tiles have one, and those that meet run at the same time.
 #define BY_KEY_ALL(W)                  \

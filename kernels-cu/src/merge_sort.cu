@@ -272,42 +272,69 @@ struct Runs {
         begin = (block - first) * TILE<K>;
         end = min(begin + TILE<K>, m + n);
     }
+    // How many of the first k keys are of the first run, by halving, by a group of 2^LEVELS lanes: each looks at one of the places that the next
+    // LEVELS halvings can come to, so what is asked is what one lane alone would ask, at once.
+    template <int LEVELS>
     IW_DEVICE uint64_t co_rank(uint64_t k) const {
+        constexpr uint32_t LANES = 1u << LEVELS;
+        const uint32_t at = lane_id() % LANES, group = lane_id() / LANES * LANES;
         uint64_t low = k > n ? k - n : 0, high = min(k, m);
-        while (low < high) {
-            const uint64_t i = low + (high - low) / 2;
-            if (before((Held<K>)b[k - 1 - i], (Held<K>)a[i]))
-                high = i;
-            else
-                low = i + 1;
+        while (__any_sync(ALL_LANES, low < high)) {
+            uint64_t from = low, to = high;
+#pragma unroll
+            for (int level = LEVELS - 2; level >= 0; --level) {
+                // Above this lane's place in the tree of halvings, whose root is 1; left is `high = i`.
+                if (at >> level < 2 || from >= to) continue;
+                const uint64_t i = from + (to - from) / 2;
+                if (at >> level & 1) from = i + 1;
+                else to = i;
+            }
+            const uint64_t i = from + (to - from) / 2;
+            const bool is_before = at != 0 && from < to && before((Held<K>)b[k - 1 - i], (Held<K>)a[i]);
+            const uint32_t found = __ballot_sync(ALL_LANES, is_before) >> group;
+            uint32_t node = 1;
+#pragma unroll
+            for (int level = 0; level < LEVELS && low < high; ++level) {
+                const uint64_t middle = low + (high - low) / 2;
+                const bool left = found >> node & 1;
+                if (left) high = middle;
+                else low = middle + 1;
+                node = 2 * node + !left;
+            }
         }
         return low;
     }
 };
 
-// out[0]: of every tile how many keys of its pair's first run are before it.
-template <class K>
+// out[0]: of every tile how many keys of its pair's first run are before it. Where tiles are many, lanes that look ahead cost more reads than they save
+// time, so two search together, of which one does.
+template <class K, int LEVELS>
 IW_DEVICE void cuts_of_tiles(const Args& args) {
-    const uint64_t block = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (block * TILE<K> >= args.n) return;
+    const uint64_t place = ((uint64_t)blockIdx.x * THREADS + threadIdx.x) >> LEVELS, tiles = (args.n + TILE<K> - 1) / TILE<K>;
+    // All lanes of a warp search, some of them for the last tile once more.
+    const uint64_t block = min(place, tiles - 1);
     const Runs<K> runs(args, block);
-    ((uint64_t*)args.out[0])[block] = runs.co_rank(runs.begin);
+    const uint64_t cut = runs.template co_rank<LEVELS>(runs.begin);
+    if (threadIdx.x % (1 << LEVELS) == 0 && place == block) ((uint64_t*)args.out[0])[block] = cut;
 }
 
-// in[2], in[3]: values of the runs; out[0], out[1]: merged keys and values. scratch[0]: where tiles begin; without it, blocks search for themselves.
-template <class K, bool PAIRS>
+// in[2], in[3]: values of the runs; out[0], out[1]: merged keys and values. scratch[0]: where tiles begin, unless blocks search for themselves.
+template <class K, bool PAIRS, bool SEARCHES>
 IW_DEVICE void merge_tile(const Args& args) {
     constexpr int I = PART<K>;
     __shared__ Shared<K, PAIRS, 1> tile;
-    __shared__ uint64_t cuts[2];
+    __shared__ uint64_t cuts[SEARCHES ? 2 : 1];
     const Runs<K> runs(args, blockIdx.x);
     const bool last = runs.end == runs.m + runs.n;
     uint64_t from, to;
-    if (args.scratch[0]) {
+    if constexpr (!SEARCHES) {
         const uint64_t* const starts = (const uint64_t*)args.scratch[0] + blockIdx.x;
         from = starts[0], to = last ? runs.m : starts[1];
     } else {
-        if (lane_id() == 0 && warp_id() < 2) cuts[warp_id()] = runs.co_rank(warp_id() ? runs.end : runs.begin);
+        if (warp_id() < 2) {
+            const uint64_t cut = runs.template co_rank<5>(warp_id() ? runs.end : runs.begin);
+            if (lane_id() == 0) cuts[warp_id()] = cut;
+        }
         __syncthreads();
         from = cuts[0], to = cuts[1];
     }
@@ -366,12 +393,15 @@ IW_DEVICE void merge_tile(const Args& args) {
 #define SORT(NAME, THREADS, BLOCKS, BODY) \
     extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) NAME(const __grid_constant__ Args args) { BODY(args); }
 #define SORTS(B, K, BLOCKS)                                                            \
-    SORT(sort_by_cuts_k##B, THREADS, 1, (cuts_of_tiles<K>))                            \
+    SORT(sort_by_cuts_k##B, THREADS, 1, (cuts_of_tiles<K, 1>))                         \
+    SORT(sort_by_cuts_few_k##B, THREADS, 1, (cuts_of_tiles<K, 3>))                     \
     SORT(sort_by_tile_k##B##_p0, THREADS, BLOCKS, (sort_tile<K, false, 1>))            \
     SORT(sort_by_tile_k##B##_p4, THREADS, 4, (sort_tile<K, true, 1>))                  \
     SORT(sort_by_two_tiles_k##B##_p0, 2 * THREADS, 3, (sort_tile<K, false, 2>))        \
-    SORT(sort_by_merge_k##B##_p0, THREADS, BLOCKS, (merge_tile<K, false>))             \
-    SORT(sort_by_merge_k##B##_p4, THREADS, 5, (merge_tile<K, true>))
+    SORT(sort_by_merge_k##B##_p0, THREADS, BLOCKS, (merge_tile<K, false, false>))      \
+    SORT(sort_by_merge_k##B##_p4, THREADS, 5, (merge_tile<K, true, false>))            \
+    SORT(sort_by_merge_few_k##B##_p0, THREADS, 4, (merge_tile<K, false, true>))        \
+    SORT(sort_by_merge_few_k##B##_p4, THREADS, 4, (merge_tile<K, true, true>))
 
 SORTS(1, uint8_t, 5)
 SORTS(2, unsigned short, 5)

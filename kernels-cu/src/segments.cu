@@ -1,10 +1,10 @@
 // Segments of an array, each reduced as an array of its own: the aligned binary tree counted from the segment's start (reduce.cu), missing right
 // halves skipped, an empty segment the accumulator in u[12..15]. A block takes neighbouring segments (segments_short_w*). Where all are tiny and their
 // elements fit into shared memory, a thread reduces a segment there; else 256 at a time, whose threads share the vectors of 4 elements of the short ones
-// out evenly, whatever the lengths; and where they are long on average, a warp reduces one at a time (segments_warps_w*, segments_longer_w*), or a block (segments_blocks_w*). Long segments go to a list as
-// tiles, which are reduced one to a block (segments_tiles_w*), and the nodes of each long segment's tiles are joined (segments_join_w*). Where a tile stands in the list depends on timing, and shows nowhere. Few elements take one
+// out evenly, whatever the lengths; and where they are long on average, a warp reduces one at a time (segments_warps_w*), or a block (segments_blocks_w*). Long segments go to a list as
+// tiles, which are reduced one to a block (segments_tiles_w*), and the nodes of each long segment's tiles are joined (segments_join_w*; both are segments_listed_w* where blocks may meet). Where a tile stands in the list depends on timing, and shows nowhere. Few elements take one
 // launch instead of three: a cooperative one (segments_joint_w*), or, where that waits longer than a block takes for the longest segment, one whose
-// blocks reduce what they find themselves, of short segments (segments_few_w*) or a segment each (segments_alone_w*).
+// blocks reduce what they find themselves, of short segments (segments_few_w*) or a segment each (segments_each_w*, segments_alone_w*).
 #include "segments.cuh"
 
 constexpr int GROUP = 4;    // segments of a thread, where all are tiny, at most
@@ -48,6 +48,7 @@ IW_DEVICE uint64_t bound(const Args& args, uint64_t segments, uint64_t k) {
 template <int W>
 struct Elements {
     static constexpr bool VECTORS = true;
+    uint64_t n;
     IW_DEVICE void four(Acc<W> (&v)[4], uint64_t i) const { load4(v, i); }
     IW_DEVICE void operator()(Acc<W>& v, uint64_t i) const { load1(v, i); }
 };
@@ -207,7 +208,7 @@ IW_DEVICE void segments_mixed(const Args& args, const List<W>& list, uint64_t se
         if constexpr (LISTS) {
             put_tiles(args, list, long_bases[q], (uint32_t)(first + of), begins[of], lengths[of], thread, THREADS);
         } else {
-            const Acc<W> v = tree_of_tiles<W, false>(Elements<W>(), begins[of], lengths[of], slots);
+            const Acc<W> v = tree_of_tiles<W, false>(Elements<W>{args.n}, begins[of], lengths[of], slots);
             if (thread == 0) finish(first + of, v);
         }
     }
@@ -239,7 +240,7 @@ IW_DEVICE void segments_mixed(const Args& args, const List<W>& list, uint64_t se
             for (int h = 0; h < HELD<W>; ++h) {
                 const int r = first_row + h;
                 left[h] = (uint32_t)lengths[of[r]] - 4 * place[r];
-                if (size[r] > 0) load_quad(x[h], Elements<W>(), begins[of[r]] + 4 * place[r], left[h]);
+                if (size[r] > 0) load_quad(x[h], Elements<W>{args.n}, begins[of[r]] + 4 * place[r], left[h]);
             }
 #pragma unroll
             for (int h = 0; h < HELD<W>; ++h) {
@@ -287,98 +288,31 @@ IW_DEVICE void segments_short(const Args& args, Acc<W>* slots) {
     }
 }
 
-// The tree over up to 4 * WARP quads from element `begin` on, of `count` elements, all of them where FULL; all lanes have it.
-template <int W, bool FULL>
-IW_DEVICE Acc<W> rows_of_warp(uint64_t begin, uint32_t count) {
-    constexpr int ROWS = 4;
-    const uint32_t lane = lane_id(), quads = (count + 3) / 4;
-    Acc<W> x[ROWS][4] = {}, v[ROWS];
-#pragma unroll
-    for (int r = 0; r < ROWS; ++r) {
-        const uint32_t p = r * WARP + lane, at = 4 * (FULL || p < quads ? p : quads - 1);
-        if constexpr (FULL) {
-#pragma unroll
-            for (int e = 0; e < 4; ++e) load1(x[r][e], begin + at + e);
-        } else if (r * WARP < quads) {
-            load_quad(x[r], Elements<W>(), begin + at, count - at);
-        }
-    }
-#pragma unroll
-    for (int r = 0; r < ROWS; ++r) {
-        const uint32_t p = r * WARP + lane, at = 4 * (p < quads ? p : quads - 1);
-        v[r] = of_quad(x[r], FULL ? 4 : count - at);
-    }
-    // Neighbours join while they share the rows out: lanes have two rows each, then one, of two and of four lanes.
-    const auto join = [&](const Acc<W>& mine, const Acc<W>& other, uint32_t bit, uint32_t right) {
-        const bool upper = lane & bit;
-        const Acc<W> l = pick(upper, other, mine), r = pick(upper, mine, other);
-        return FULL || right < quads ? combine(l, r) : l;
-    };
-    uint32_t row = (lane & 1) * 2;
-#pragma unroll
-    for (uint32_t r = 0; r < 2; ++r) {
-        const Acc<W> other = shuffle_xor(pick(lane & 1, v[r], v[r + 2]), 1);
-        v[r] = join(pick(lane & 1, v[r + 2], v[r]), other, 1, (row + r) * WARP + (lane | 1));
-    }
-    row += lane >> 1 & 1;
-    v[0] = join(pick(lane & 2, v[1], v[0]), shuffle_xor(pick(lane & 2, v[0], v[1]), 2), 2, row * WARP + ((lane & ~3u) | 2));
-    // Then the others of a row, and the rows.
-#pragma unroll 1
-    for (uint32_t step = 0; step < 5; ++step) {
-        const uint32_t bit = step < 3 ? 4 << step : 16 >> step, rows = step == 3 ? 1 : 2;
-        const uint32_t right = step < 3 ? row * WARP + ((lane & ~(2 * bit - 1)) | bit) : ((row & ~(2 * rows - 1)) + rows) * WARP;
-        v[0] = join(v[0], shuffle_xor(v[0], bit), bit, right);
-    }
-    return v[0];
-}
-
-// Reduces segments one to a warp, of 2^LEVELS parts at most; longer ones are put on the list.
-template <int W, int LEVELS>
+// Reduces segments one to a warp, of two parts at most; longer ones are put on the list.
+template <int W>
 IW_DEVICE void segments_warps(const Args& args) {
-    constexpr uint32_t OF_ROWS = 16 * WARP, MOST = OF_ROWS << LEVELS;
-    static_assert(MOST >= SHORT && MOST <= TILE<1>);
+    static_assert(SHORT == 2 * OF_ROWS);
     const List<W> list(args);
+    const Elements<W> elements{args.n};
     const uint64_t segments = segments_of(args);
     const int lane = lane_id();
     for (uint64_t segment = (uint64_t)blockIdx.x * WARPS + warp_id(); segment < segments; segment += (uint64_t)gridDim.x * WARPS) {
         const uint64_t begin = bound(args, segments, segment), end = bound(args, segments, segment + 1);
         const uint64_t length = end > begin ? end - begin : 0;
-        if (length > MOST) {
+        if (length > SHORT) {
             uint32_t base = 0;
             if (lane == 0) base = take_places(args, list, (uint32_t)segment, length);
             base = __shfl_sync(ALL_LANES, base, 0);
             put_tiles(args, list, base, (uint32_t)segment, begin, length, lane, WARP);
             continue;
         }
-        // Nodes that wait for their right-hand neighbour: after `done` parts, one for each set bit of `done`.
-        Acc<W> waiting[LEVELS + 1], v;
-        uint32_t done = 0;
-#pragma unroll 1
-        for (uint32_t at = 0; at < length; at += OF_ROWS, ++done) {
-            const uint32_t left = (uint32_t)length - at;
-            v = left < OF_ROWS ? rows_of_warp<W, false>(begin + at, left) : rows_of_warp<W, true>(begin + at, OF_ROWS);
-            bool waits = false;
-#pragma unroll
-            for (int k = 0; k <= LEVELS; ++k) {
-                if (waits) continue;
-                waits = !(done >> k & 1);
-                if (waits)
-                    waiting[k] = v;
-                else
-                    v = combine(waiting[k], v);
-            }
-        }
-        // Missing right halves are skipped: what is left is folded from the smallest node up.
-        bool some = false;
-#pragma unroll
-        for (int k = 0; k <= LEVELS; ++k) {
-            if (!(done >> k & 1)) continue;
-            v = some ? combine(waiting[k], v) : waiting[k];
-            some = true;
-        }
-        if (!some) {
+        Acc<W> v;
+        if (length == 0) {
 #pragma unroll
             for (int k = 0; k < W; ++k) v.w[k] = args.u[NOTHING + k];
+        } else {
+            v = part_of_warp<W>(elements, begin, length);
+            if (length > OF_ROWS) v = combine(v, part_of_warp<W>(elements, begin + OF_ROWS, length - OF_ROWS));
         }
         if (lane == 0) finish(segment, v);
     }
@@ -403,7 +337,7 @@ IW_DEVICE void segments_blocks(const Args& args, Acc<W>* slots) {
         Acc<W> v;
 #pragma unroll
         for (int k = 0; k < W; ++k) v.w[k] = args.u[NOTHING + k];
-        if (length > 0) v = tree<W, false>(Elements<W>(), begin, end, slots);
+        if (length > 0) v = tree<W, false>(Elements<W>{args.n}, begin, end, slots);
         if (threadIdx.x == 0) finish(segment, v);
     }
 }
@@ -411,9 +345,10 @@ IW_DEVICE void segments_blocks(const Args& args, Acc<W>* slots) {
 // The list of one launch by another.
 template <int W>
 IW_DEVICE void segments_tiles(const Args& args) {
-    __shared__ Acc<W> slots[TREE_SLOTS<W>];
+    __shared__ Acc<W> slots[PARTS<W>];
     const List<W> list(args);
-    reduce_tiles<W, false>(args, list, Elements<W>(), slots);
+    if (list.counts[0] == 0) return;
+    reduce_tiles<W, false>(args, list, Elements<W>{args.n}, slots);
     if (args.u[FLAGS] & RESETS) leave(list.counts);
 }
 
@@ -421,6 +356,7 @@ template <int W>
 IW_DEVICE void segments_join(const Args& args) {
     __shared__ Acc<W> slots[TREE_SLOTS<W>];
     const List<W> list(args);
+    if (list.counts[0] == 0) return;
     join_nodes<W, false>(args, list, slots);
     leave(list.counts);
 }
@@ -433,23 +369,34 @@ IW_DEVICE void segments_joint(const Args& args) {
     if (args.u[FLAGS] & BY_BLOCKS)
         segments_blocks<W>(args, slots);
     else if (args.u[FLAGS] & BY_WARPS)
-        segments_warps<W, 1>(args);
+        segments_warps<W>(args);
     else
         segments_short<W>(args, slots);
-    reduce_listed<W, false>(args, Elements<W>(), slots);
+    Meeting meeting = meeting_of(args);
+    meeting.arrive();
+    meeting.wait();
+    reduce_listed<W, false>(args, Elements<W>{args.n}, meeting, slots);
 }
 
-// A segment to a block, however long.
+// The list of a launch before, in one cooperative launch.
 template <int W>
+IW_DEVICE void segments_listed(const Args& args) {
+    __shared__ Acc<W> slots[TREE_SLOTS<W>];
+    Meeting meeting = meeting_of(args);
+    reduce_listed<W, false>(args, Elements<W>{args.n}, meeting, slots);
+}
+
+// A segment to a block of N threads, however long.
+template <int W, int N>
 IW_DEVICE void segments_alone(const Args& args) {
-    __shared__ Acc<W> slots[TREE_SLOTS<W, MANY>];
+    __shared__ Acc<W> slots[PARTS<W, N>];
     const uint64_t segments = segments_of(args);
     for (uint64_t segment = blockIdx.x; segment < segments; segment += gridDim.x) {
         const uint64_t begin = bound(args, segments, segment), end = bound(args, segments, segment + 1);
         Acc<W> v;
 #pragma unroll
         for (int k = 0; k < W; ++k) v.w[k] = args.u[NOTHING + k];
-        if (begin < end) v = tree_of_tiles<W, false, MANY>(Elements<W>(), begin, end - begin, slots);
+        if (begin < end) v = tree_of_tiles<W, false, N>(Elements<W>{args.n}, begin, end - begin, slots);
         if (threadIdx.x == 0) finish(segment, v);
     }
 }
@@ -460,22 +407,23 @@ IW_DEVICE void segments_alone(const Args& args) {
         __shared__ Acc<W> slots[SLOTS<W>];                                                                            \
         segments_short<W>(args, slots);                                                                               \
     }                                                                                                                 \
-    IW_KERNEL(THREADS) segments_warps_w##W(const __grid_constant__ Args args) { segments_warps<W, 1>(args); }         \
-    IW_KERNEL(THREADS) segments_longer_w##W(const __grid_constant__ Args args) { segments_warps<W, 3>(args); }        \
+    IW_KERNEL(THREADS) segments_warps_w##W(const __grid_constant__ Args args) { segments_warps<W>(args); }            \
     IW_KERNEL(THREADS) segments_blocks_w##W(const __grid_constant__ Args args) {                                      \
-        __shared__ Acc<W> slots[TREE_SLOTS<W>];                                                                       \
+        __shared__ Acc<W> slots[PARTS<W>];                                                                            \
         segments_blocks<W>(args, slots);                                                                              \
     }                                                                                                                 \
     extern "C" __global__ void __launch_bounds__(THREADS, 4) segments_tiles_w##W(const __grid_constant__ Args args) { \
         segments_tiles<W>(args);                                                                                      \
     }                                                                                                                 \
+    IW_KERNEL(THREADS) segments_listed_w##W(const __grid_constant__ Args args) { segments_listed<W>(args); }          \
     IW_KERNEL(THREADS) segments_join_w##W(const __grid_constant__ Args args) { segments_join<W>(args); }              \
     IW_KERNEL(THREADS) segments_joint_w##W(const __grid_constant__ Args args) { segments_joint<W>(args); }            \
     IW_KERNEL(THREADS) segments_few_w##W(const __grid_constant__ Args args) {                                         \
         __shared__ Acc<W> slots[SLOTS<W>];                                                                            \
         segments_short<W, false>(args, slots);                                                                        \
     }                                                                                                                 \
-    IW_KERNEL(MANY) segments_alone_w##W(const __grid_constant__ Args args) { segments_alone<W>(args); }
+    IW_KERNEL(THREADS) segments_each_w##W(const __grid_constant__ Args args) { segments_alone<W, THREADS>(args); }     \
+    IW_KERNEL(MANY) segments_alone_w##W(const __grid_constant__ Args args) { segments_alone<W, MANY>(args); }
 
 SEGMENTS_ENTRIES(1)
 SEGMENTS_ENTRIES(2)

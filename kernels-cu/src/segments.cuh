@@ -67,6 +67,53 @@ IW_DEVICE Acc<W> of_quad(Acc<W> (&x)[4], N left) {
     return x[0];
 }
 
+// Rows of vectors become rows of quads that begin K elements behind theirs: the rest of a quad is the beginning of the next lane's vector, of the last
+// lane's quad that of the next row's first, which for the last row is lane 0's `behind`.
+template <int K, int W, int ROWS>
+IW_DEVICE void shift_rows(Acc<W> (&x)[ROWS][4], const Acc<W> (&behind)[4]) {
+    const int lane = lane_id();
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) {
+        Acc<W> next[K];
+#pragma unroll
+        for (int k = 0; k < K; ++k) next[k] = shuffle(pick(lane == 0, r + 1 < ROWS ? x[(r + 1) % ROWS][k] : behind[k], x[r][k]), lane + 1);
+#pragma unroll
+        for (int e = 0; e < 4; ++e) x[r][e] = e + K < 4 ? x[r][(e + K) % 4] : next[(e + K) % 4 % K];
+    }
+}
+
+// The quads from element `begin` on, over `length` > 0 elements, by a warp: row r has quads r * WARP and what follows. They are read as aligned vectors,
+// wherever `begin` lies. What is behind the last element is anything.
+template <int W, int ROWS, class Load>
+IW_DEVICE void load_rows(Acc<W> (&x)[ROWS][4], const Load& load, uint64_t begin, uint32_t length) {
+    const uint32_t lane = lane_id(), shift = (uint32_t)begin % 4, last = (shift + length - 1) / 4;
+    const uint64_t base = begin - shift;
+    if (base + 4 * (uint64_t)last + 4 > load.n) {
+        // The array ends inside the last vector.
+        const uint32_t quads = (length + 3) / 4;
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r) {
+            const uint32_t p = r * WARP + lane, at = 4 * (p < quads ? p : quads - 1);
+            if (r * WARP < quads) load_quad(x[r], load, begin + at, length - at);
+        }
+        return;
+    }
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) {
+        const uint32_t p = r * WARP + lane;
+        if (r * WARP <= last) load.four(x[r], base + 4 * (p < last ? p : last));
+    }
+    if (shift == 0) return;
+    Acc<W> behind[4] = {};
+    if (lane == 0 && ROWS * WARP <= last) load.four(behind, base + 4 * ROWS * WARP);
+    if (shift == 1)
+        shift_rows<1>(x, behind);
+    else if (shift == 2)
+        shift_rows<2>(x, behind);
+    else
+        shift_rows<3>(x, behind);
+}
+
 // Places of the list for a long segment's tiles. Offsets that are not sorted may ask for more than there are.
 template <int W>
 IW_DEVICE uint32_t take_places(const Args& args, const List<W>& list, uint32_t segment, uint64_t length) {
@@ -127,55 +174,108 @@ IW_DEVICE Acc<W> tree_of_8(const Acc<W>* region, int first, int count) {
     return x[0];
 }
 
+// Elements of a part of a tile, which a warp reduces in registers, and parts of a tile.
+constexpr int PART_ROWS = 4;
+constexpr uint32_t OF_ROWS = 4 * PART_ROWS * WARP;
+template <int W, int N = THREADS>
+constexpr uint32_t PARTS = TILE<W, N> / OF_ROWS;
+
+// The node over a part's quads, those of the first `count` elements, all of them where FULL; all lanes have it.
+template <int W, bool FULL>
+IW_DEVICE Acc<W> node_of_rows(Acc<W> (&x)[PART_ROWS][4], uint32_t count) {
+    const uint32_t lane = lane_id(), quads = (count + 3) / 4;
+    Acc<W> v[PART_ROWS];
+#pragma unroll
+    for (int r = 0; r < PART_ROWS; ++r) {
+        const uint32_t p = r * WARP + lane, at = 4 * (p < quads ? p : quads - 1);
+        v[r] = of_quad(x[r], FULL ? 4 : count - at);
+    }
+    // Neighbours join while they share the rows out: lanes have two rows each, then one, of two and of four lanes.
+    const auto join = [&](const Acc<W>& mine, const Acc<W>& other, uint32_t bit, uint32_t right) {
+        const bool upper = lane & bit;
+        const Acc<W> l = pick(upper, other, mine), r = pick(upper, mine, other);
+        return FULL || right < quads ? combine(l, r) : l;
+    };
+    uint32_t row = (lane & 1) * 2;
+#pragma unroll
+    for (uint32_t r = 0; r < 2; ++r) {
+        const Acc<W> other = shuffle_xor(pick(lane & 1, v[r], v[r + 2]), 1);
+        v[r] = join(pick(lane & 1, v[r + 2], v[r]), other, 1, (row + r) * WARP + (lane | 1));
+    }
+    row += lane >> 1 & 1;
+    v[0] = join(pick(lane & 2, v[1], v[0]), shuffle_xor(pick(lane & 2, v[0], v[1]), 2), 2, row * WARP + ((lane & ~3u) | 2));
+    // Then the others of a row, and the rows.
+#pragma unroll 1
+    for (uint32_t step = 0; step < 5; ++step) {
+        const uint32_t bit = step < 3 ? 4 << step : 16 >> step, rows = step == 3 ? 1 : 2;
+        const uint32_t right = step < 3 ? row * WARP + ((lane & ~(2 * bit - 1)) | bit) : ((row & ~(2 * rows - 1)) + rows) * WARP;
+        v[0] = join(v[0], shuffle_xor(v[0], bit), bit, right);
+    }
+    return v[0];
+}
+
+// The node over a part from element `begin` on, of the `left` elements that there are; all lanes have it.
+template <int W, class Load>
+IW_DEVICE Acc<W> part_of_warp(const Load& load, uint64_t begin, uint64_t left) {
+    Acc<W> x[PART_ROWS][4] = {};
+    if (left < OF_ROWS) {
+        load_rows(x, load, begin, (uint32_t)left);
+        return node_of_rows<W, false>(x, (uint32_t)left);
+    }
+    load_rows(x, load, begin, OF_ROWS);
+    return node_of_rows<W, true>(x, OF_ROWS);
+}
+
+// The same as `tree`: each warp reduces parts of the tile, and the first joins them. Threads behind N only meet the others.
+template <int W, int N, class Load>
+IW_DEVICE Acc<W> tree_of_parts(const Load& load, uint64_t begin, uint64_t end, Acc<W>* slots) {
+    constexpr uint32_t EACH = PARTS<W, N> > WARP ? PARTS<W, N> / WARP : 1;  // neighbouring parts to a lane that joins
+    static_assert(EACH <= 2);
+    const uint32_t parts = (uint32_t)((end - begin + OF_ROWS - 1) / OF_ROWS), lane = lane_id();
+#pragma unroll 1
+    for (uint32_t p = warp_id(); p < parts && threadIdx.x < N; p += N / WARP) {
+        const uint64_t at = begin + p * OF_ROWS;
+        const Acc<W> v = part_of_warp<W>(load, at, end - at);
+        if (lane == 0) slots[p] = v;
+    }
+    __syncthreads();
+    Acc<W> v = {};
+    if (threadIdx.x < WARP) {
+        const uint32_t count = (parts + EACH - 1) / EACH;
+        if (lane < count) {
+            v = slots[EACH * lane];
+            if (EACH == 2 && 2 * lane + 1 < parts) v = combine(v, slots[2 * lane + 1]);
+        }
+#pragma unroll 1
+        for (uint32_t d = 1; d < count; d *= 2) {
+            const Acc<W> right = shuffle_down(v, d);
+            if ((lane & (2 * d - 1)) == 0 && lane + d < count) v = combine(v, right);
+        }
+    }
+    __syncthreads();
+    return v;
+}
+
 // The tree over elements begin..end, at most a tile; the result is thread 0's. Where a block has MORE threads, those behind only meet the others.
 template <int W, bool MORE, int N = THREADS, class Load>
 IW_DEVICE Acc<W> tree(const Load& load, uint64_t begin, uint64_t end, Acc<W>* slots) {
-    constexpr int ROWS = TILE_ROWS<W>;
+    if constexpr (Load::VECTORS) return tree_of_parts<W, N>(load, begin, end, slots);
+    constexpr int ROWS = TILE_ROWS<W> < 4 ? TILE_ROWS<W> : 4;
     const int thread = threadIdx.x;
     int count = (int)((end - begin + 3) / 4);
-    bool read = MORE && thread >= N;  // their slots would lie behind the tile's end
-    if constexpr (Load::VECTORS) {
-        if (!read && begin % 4 == 0 && end - begin == TILE<W, N>) {
-            read = true;
-            Acc<W> x[ROWS][4];
-#pragma unroll
-            for (int r = 0; r < ROWS; ++r) load.four(x[r], begin + 4 * (r * N + thread));
-#pragma unroll
-            for (int r = 0; r < ROWS; ++r) slots[run_gapped(r * N + thread)] = of_quad(x[r], 4);
-        }
-    }
-    if (read) {
-        // Nothing is left.
-    } else if (count == TILE_SLOTS<W, N>) {
-        Acc<W> x[ROWS][4];
+    // Rows that there are, read together: what a thread has no quad in, it reads the last one of.
+#pragma unroll 1
+    for (int first = 0; first < count && !(MORE && thread >= N); first += ROWS * N) {
+        Acc<W> x[ROWS][4] = {};
 #pragma unroll
         for (int r = 0; r < ROWS; ++r) {
-            const uint64_t i = begin + 4 * (r * N + thread);
-            load_quad(x[r], load, i, end - i);
+            const int p = first + r * N + thread, at = 4 * (p < count ? p : count - 1);
+            if (first + r * N < count) load_quad(x[r], load, begin + at, end - begin - at);
         }
 #pragma unroll
-        for (int r = 0; r < ROWS; ++r) slots[run_gapped(r * N + thread)] = of_quad(x[r], end - begin - 4 * (r * N + thread));
-    } else {
-        // Rows that there are, read together: what a thread has no quad in, it reads the last one of.
-        constexpr int HELD_ROWS = ROWS < 4 ? ROWS : 4;
-#pragma unroll 1
-        for (int first = 0; first < count; first += HELD_ROWS * N) {
-            Acc<W> x[HELD_ROWS][4] = {};
-#pragma unroll
-            for (int r = 0; r < HELD_ROWS; ++r) {
-                const int p = first + r * N + thread, at = 4 * (p < count ? p : count - 1);
-                if (4 * (uint64_t)(first + (r + 1) * N) <= end - begin) {
-#pragma unroll
-                    for (int e = 0; e < 4; ++e) load(x[r][e], begin + at + e);
-                } else if (first + r * N < count) {
-                    load_quad(x[r], load, begin + at, end - begin - at);
-                }
-            }
-#pragma unroll
-            for (int r = 0; r < HELD_ROWS; ++r) {
-                const int p = first + r * N + thread;
-                if (p < count) slots[run_gapped(p)] = of_quad(x[r], end - begin - 4 * p);
-            }
+        for (int r = 0; r < ROWS; ++r) {
+            const int p = first + r * N + thread;
+            if (p < count) slots[run_gapped(p)] = of_quad(x[r], end - begin - 4 * p);
         }
     }
     Acc<W> v = {};
@@ -253,13 +353,12 @@ IW_DEVICE void join_nodes(const Args& args, const List<W>& list, Acc<W>* slots) 
     }
 }
 
-// All of the list, by the blocks of the cooperative launch that has filled it.
+IW_DEVICE Meeting meeting_of(const Args& args) { return {(uint32_t*)wide(args.u + MEET), 0}; }
+
+// All of the list, once it is filled, by the blocks of a cooperative launch.
 template <int W, bool MORE, class Load>
-IW_DEVICE void reduce_listed(const Args& args, const Load& load, Acc<W>* slots) {
+IW_DEVICE void reduce_listed(const Args& args, const Load& load, Meeting& meeting, Acc<W>* slots) {
     const List<W> list(args);
-    Meeting meeting = {(uint32_t*)wide(args.u + MEET)};
-    meeting.arrive();
-    meeting.wait();
     if (list.counts[0] == 0) return;
     reduce_tiles<W, MORE>(args, list, load, slots);
     if (list.counts[1] != 0) {

@@ -45,30 +45,29 @@ const BY_BLOCKS: u32 = 16;
 
 /// Elements up to which one launch is quicker than three: two are what the host takes longest for.
 const FEW: u64 = 1 << 20;
-/// Elements up to which blocks reduce what they find themselves, and a mean length of segments from which on each has a block to itself.
+/// Elements up to which blocks reduce what they find themselves; a mean length of segments from which on each has a block to itself, and one from which
+/// on that block is large.
 const ALONE: u64 = 1 << 16;
 const ALONE_MEAN: u64 = 256;
-const ALONE_THREADS: u32 = 1024;
+const LARGE_MEAN: u64 = 4096;
+const LARGE_THREADS: u32 = 1024;
 /// Mean length of segments from which on a warp reduces one at a time; and where blocks would be few, each with many segments. On an H200 2^20 elements in
 /// segments of 64 take 12 us so and 24 in blocks, of 256 7 and 54, of 1000 11 and 88; 2^24 in 128 74 and 51, in 256 46 and 61; 2^28 in 256 558 and 587.
 const WARP_MEAN: u64 = 256;
 const FEW_WARP_MEAN: u64 = 32;
 const FEW_SEGMENTS: u64 = 256;
-/// Mean lengths of segments that a block reduces one at a time, up to a tile; and where elements are many a warp, up to 4096 elements in the place of 1024.
-/// On an H200 2^20 elements in segments of 3000 take 7.1 us so, and 11.2 to a warp; 2^24 35 and 39, 2^28 414 and 337.
+/// Mean lengths of segments that a block reduces one at a time, up to a tile.
 const LONGER: std::ops::Range<u64> = 1024..4096;
-/// Many elements, in segments that fill less than two of a block's rows, and in longer ones.
-const MANY: [u64; 2] = [1 << 23, 1 << 26];
-const TWO_ROWS: u64 = 2048;
 
-const BLOCK_EACH: [Kernel; 4] = [SEGMENTS_ALONE_W1, SEGMENTS_ALONE_W2, SEGMENTS_ALONE_W3, SEGMENTS_ALONE_W4];
+const BLOCK_EACH: [Kernel; 4] = [SEGMENTS_EACH_W1, SEGMENTS_EACH_W2, SEGMENTS_EACH_W3, SEGMENTS_EACH_W4];
+const LARGE_BLOCK_EACH: [Kernel; 4] = [SEGMENTS_ALONE_W1, SEGMENTS_ALONE_W2, SEGMENTS_ALONE_W3, SEGMENTS_ALONE_W4];
 const TO_BLOCKS: [Kernel; 4] = [SEGMENTS_BLOCKS_W1, SEGMENTS_BLOCKS_W2, SEGMENTS_BLOCKS_W3, SEGMENTS_BLOCKS_W4];
 const BLOCKS: [Kernel; 4] = [SEGMENTS_FEW_W1, SEGMENTS_FEW_W2, SEGMENTS_FEW_W3, SEGMENTS_FEW_W4];
 const JOINT: [Kernel; 4] = [SEGMENTS_JOINT_W1, SEGMENTS_JOINT_W2, SEGMENTS_JOINT_W3, SEGMENTS_JOINT_W4];
 const SHORTS: [Kernel; 4] = [SEGMENTS_SHORT_W1, SEGMENTS_SHORT_W2, SEGMENTS_SHORT_W3, SEGMENTS_SHORT_W4];
 const WARPS: [Kernel; 4] = [SEGMENTS_WARPS_W1, SEGMENTS_WARPS_W2, SEGMENTS_WARPS_W3, SEGMENTS_WARPS_W4];
-const LONGER_WARPS: [Kernel; 4] = [SEGMENTS_LONGER_W1, SEGMENTS_LONGER_W2, SEGMENTS_LONGER_W3, SEGMENTS_LONGER_W4];
 const TILES: [Kernel; 4] = [SEGMENTS_TILES_W1, SEGMENTS_TILES_W2, SEGMENTS_TILES_W3, SEGMENTS_TILES_W4];
+const LISTED: [Kernel; 4] = [SEGMENTS_LISTED_W1, SEGMENTS_LISTED_W2, SEGMENTS_LISTED_W3, SEGMENTS_LISTED_W4];
 const JOINED: [Kernel; 4] = [SEGMENTS_JOIN_W1, SEGMENTS_JOIN_W2, SEGMENTS_JOIN_W3, SEGMENTS_JOIN_W4];
 
 impl Run<SegmentedReduceTask> for Cuda {
@@ -90,7 +89,9 @@ impl Run<SegmentedReduceTask> for Cuda {
         args.u[NOTHING..].iter_mut().zip(words).for_each(|(to, word)| *to = word);
 
         if !task.counted && task.n <= ALONE && task.n >= ALONE_MEAN * task.segments {
-            return self.segments(&operators, &BLOCK_EACH, &bound, task.segments, ALONE_THREADS);
+            let large = task.n >= LARGE_MEAN * task.segments;
+            let (table, threads) = if large { (&LARGE_BLOCK_EACH, LARGE_THREADS) } else { (&BLOCK_EACH, THREADS) };
+            return self.segments(&operators, table, &bound, task.segments, threads);
         }
         let several = u64::from(self.info().multiprocessors);
         // As many segments to a thread as their elements have room for and still leave every multiprocessor blocks.
@@ -100,9 +101,7 @@ impl Run<SegmentedReduceTask> for Cuda {
         bound.args.u[TOGETHER] = together as u32;
         let mean = if task.segments <= FEW_SEGMENTS * several { FEW_WARP_MEAN } else { WARP_MEAN };
         let by_warps = !task.counted && task.n > ALONE && task.n >= mean * task.segments;
-        let average = task.n / task.segments.max(1);
-        let longer = by_warps && LONGER.contains(&average);
-        let by_blocks = longer && task.n < MANY[usize::from(average >= TWO_ROWS)];
+        let by_blocks = by_warps && LONGER.contains(&(task.n / task.segments.max(1)));
         let of_block = match by_warps {
             _ if by_blocks => 1,
             true => u64::from(THREADS / 32),
@@ -129,7 +128,6 @@ impl Run<SegmentedReduceTask> for Cuda {
         }
         let table = match by_warps {
             _ if by_blocks => &TO_BLOCKS,
-            _ if longer => &LONGER_WARPS,
             true => &WARPS,
             false => &SHORTS,
         };
@@ -174,6 +172,14 @@ impl Cuda {
 
     /// Reduces the tiles of the list, and joins their nodes. The leaves, the elements and the list are those that the kernel had which filled it.
     pub(super) fn reduce_listed(&self, operators: &Operators<'_>, bound: &mut Bound, list: &List) -> Result<()> {
+        if self.may_meet() {
+            put_wide(&mut bound.args.u, MEET, self.meeting()?);
+            let kernel = operators.kernel(self, &LISTED, bound)?;
+            let resident = u64::from(self.info().multiprocessors * kernel.resident_blocks(THREADS, 0)?);
+            let grid = Grid::linear(blocks(list.room.min(resident))?, THREADS);
+            // SAFETY: as in `segments`; all blocks run at the same time.
+            return unsafe { self.launch_together(&kernel, grid, &bound.args) };
+        }
         let join = bound.args.n > TILE[operators.load.result_words() - 1];
         let most = u64::from(self.info().multiprocessors * TILE_BLOCKS);
         bound.args.u[FLAGS] |= if join { 0 } else { RESETS };
