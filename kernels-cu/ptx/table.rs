@@ -323,6 +323,22 @@ pub mod histogram {
     pub const HISTOGRAM_EXACT_WIDE: Kernel = Kernel::new(Source::Histogram, "histogram_exact_wide");
     /// `histogram_exact_wide_output`
     pub const HISTOGRAM_EXACT_WIDE_OUTPUT: Kernel = Kernel::new(Source::Histogram, "histogram_exact_wide_output");
+    /// `histogram_words`
+    pub const HISTOGRAM_WORDS: Kernel = Kernel::new(Source::Histogram, "histogram_words");
+    /// `histogram_words_cached`
+    pub const HISTOGRAM_WORDS_CACHED: Kernel = Kernel::new(Source::Histogram, "histogram_words_cached");
+    /// `histogram_wides`
+    pub const HISTOGRAM_WIDES: Kernel = Kernel::new(Source::Histogram, "histogram_wides");
+    /// `histogram_wides_output`
+    pub const HISTOGRAM_WIDES_OUTPUT: Kernel = Kernel::new(Source::Histogram, "histogram_wides_output");
+    /// `histogram_exacts`
+    pub const HISTOGRAM_EXACTS: Kernel = Kernel::new(Source::Histogram, "histogram_exacts");
+    /// `histogram_exacts_output`
+    pub const HISTOGRAM_EXACTS_OUTPUT: Kernel = Kernel::new(Source::Histogram, "histogram_exacts_output");
+    /// `histogram_exact_wides`
+    pub const HISTOGRAM_EXACT_WIDES: Kernel = Kernel::new(Source::Histogram, "histogram_exact_wides");
+    /// `histogram_exact_wides_output`
+    pub const HISTOGRAM_EXACT_WIDES_OUTPUT: Kernel = Kernel::new(Source::Histogram, "histogram_exact_wides_output");
 
     pub(super) const BUILDS: &[Build] = &[
         Build {
@@ -345,6 +361,14 @@ pub mod histogram {
                 Entry { name: "histogram_exact_output", holes: &["load1", "load4"] },
                 Entry { name: "histogram_exact_wide", holes: &["load1", "load4"] },
                 Entry { name: "histogram_exact_wide_output", holes: &["load1", "load4"] },
+                Entry { name: "histogram_words", holes: &["load1", "load4"] },
+                Entry { name: "histogram_words_cached", holes: &["load1", "load4"] },
+                Entry { name: "histogram_wides", holes: &["load1", "load4"] },
+                Entry { name: "histogram_wides_output", holes: &["load1", "load4"] },
+                Entry { name: "histogram_exacts", holes: &["load1", "load4"] },
+                Entry { name: "histogram_exacts_output", holes: &["load1", "load4"] },
+                Entry { name: "histogram_exact_wides", holes: &["load1", "load4"] },
+                Entry { name: "histogram_exact_wides_output", holes: &["load1", "load4"] },
             ],
         },
     ];

@@ -12,13 +12,40 @@ enum Home { SHARED, CACHED, OUTPUT };
 constexpr int MOST_THREADS = 512;
 constexpr int CELL_BITS = 12, CELLS = 1 << CELL_BITS;  // of a cache
 template <int W>
-constexpr int ROWS = W == 1 ? 8 : W == 2 ? 4 : 2;  // of 4 elements to a thread
+constexpr int ROWS = W == 1 ? 8 : W == 2 ? 4 : W < 5 ? 2 : 1;  // of 4 elements to a thread
 template <int SUM>
 constexpr bool IS_EXACT = SUM == EXACT || SUM == EXACT_WIDE;
 template <int SUM>
 constexpr uint32_t LIMBS = SUM == EXACT_WIDE ? 67 : 10;  // words of an exact sum; its flags lie behind them
 template <int SUM>
 constexpr uint32_t WORDS = IS_EXACT<SUM> ? LIMBS<SUM> + 1 : SUM == WIDE ? 2 : 1;
+
+// Elements of several bins and a weight.
+IW_DEVICE void load1(Acc<5>& v, uint64_t i) {
+    asm volatile("// @op.load1 %0, %1, %2, %3, %4, %5;"
+                 : "=r"(v.w[0]), "=r"(v.w[1]), "=r"(v.w[2]), "=r"(v.w[3]), "=r"(v.w[4])
+                 : "l"(i));
+}
+IW_DEVICE void load1(Acc<6>& v, uint64_t i) {
+    asm volatile("// @op.load1 %0, %1, %2, %3, %4, %5, %6;"
+                 : "=r"(v.w[0]), "=r"(v.w[1]), "=r"(v.w[2]), "=r"(v.w[3]), "=r"(v.w[4]), "=r"(v.w[5])
+                 : "l"(i));
+}
+IW_DEVICE void load4(Acc<5> (&v)[4], uint64_t i) {
+    asm volatile("// @op.load4 %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20;"
+                 : "=r"(v[0].w[0]), "=r"(v[0].w[1]), "=r"(v[0].w[2]), "=r"(v[0].w[3]), "=r"(v[0].w[4]), "=r"(v[1].w[0]), "=r"(v[1].w[1]),
+                   "=r"(v[1].w[2]), "=r"(v[1].w[3]), "=r"(v[1].w[4]), "=r"(v[2].w[0]), "=r"(v[2].w[1]), "=r"(v[2].w[2]), "=r"(v[2].w[3]),
+                   "=r"(v[2].w[4]), "=r"(v[3].w[0]), "=r"(v[3].w[1]), "=r"(v[3].w[2]), "=r"(v[3].w[3]), "=r"(v[3].w[4])
+                 : "l"(i));
+}
+IW_DEVICE void load4(Acc<6> (&v)[4], uint64_t i) {
+    asm volatile("// @op.load4 %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24;"
+                 : "=r"(v[0].w[0]), "=r"(v[0].w[1]), "=r"(v[0].w[2]), "=r"(v[0].w[3]), "=r"(v[0].w[4]), "=r"(v[0].w[5]), "=r"(v[1].w[0]),
+                   "=r"(v[1].w[1]), "=r"(v[1].w[2]), "=r"(v[1].w[3]), "=r"(v[1].w[4]), "=r"(v[1].w[5]), "=r"(v[2].w[0]), "=r"(v[2].w[1]),
+                   "=r"(v[2].w[2]), "=r"(v[2].w[3]), "=r"(v[2].w[4]), "=r"(v[2].w[5]), "=r"(v[3].w[0]), "=r"(v[3].w[1]), "=r"(v[3].w[2]),
+                   "=r"(v[3].w[3]), "=r"(v[3].w[4]), "=r"(v[3].w[5])
+                 : "l"(i));
+}
 
 extern __shared__ uint32_t own[];  // and behind the cells of a cache, the bins that these belong to, plus one
 
@@ -121,7 +148,8 @@ IW_DEVICE void add_wide(Cell at, uint32_t step, uint32_t low, uint32_t high) {
     if (high) at[step].add(high);
 }
 
-template <int W, int SUM, int HOME>
+// Of elements of W words: K bins, and then a weight.
+template <int W, int K, int SUM, int HOME>
 struct Bins {
     Global out;
     Shared all, mine;  // cells, and the lane's copy of the first bin
@@ -146,7 +174,7 @@ struct Bins {
         else count.add(value);
     }
     IW_DEVICE void add(const Acc<W>& x, int k) const {
-        const uint32_t bin = x.w[k], value = SUM == COUNT ? 1 : x.w[W == 1 ? 0 : 1];
+        const uint32_t bin = x.w[k], value = SUM == COUNT ? 1 : x.w[K < W ? K : 0];
         if (HOME == SHARED && (SUM == COUNT || SUM == WORD)) {
             // What is in no bin goes to one behind them, which costs less than a branch.
             const Shared cell = {mine.address + min(bin, bins) * (4u << shift)};
@@ -198,7 +226,7 @@ struct Bins {
 };
 
 // u[0] bins, u[1] log2 of the copies, u[2] words of a count in the output, u[3] words of the output to be cleared; where there are any, scratch[0] is where
-// blocks meet and the launch a cooperative one. Shared memory: words of the bins and of one more, times copies; or two of each cell.
+// blocks meet and the launch a cooperative one. u[4] how many of several bins a weight is added to. Shared memory: words of the bins and of one more, times copies; or two of each cell.
 // Grid: any; as many blocks as are resident is best. Threads: any multiple of a warp up to 512.
 template <int W, int K, int SUM, int HOME>
 IW_DEVICE void histogram(const Args& args) {
@@ -212,12 +240,13 @@ IW_DEVICE void histogram(const Args& args) {
         if (HOME != SHARED) meeting.wait();
     }
     const Shared all = {(uint32_t)__cvta_generic_to_shared(own)};
-    const Bins<W, SUM, HOME> to = {{(uint32_t*)args.out[0]}, all, all[lane_id() & ((1u << shift) - 1)], bins, shift, args.u[2] == 2};
+    const Bins<W, K, SUM, HOME> to = {{(uint32_t*)args.out[0]}, all, all[lane_id() & ((1u << shift) - 1)], bins, shift, args.u[2] == 2};
     if constexpr (HOME != OUTPUT) {
         const uint32_t cells = HOME == CACHED ? 2 * CELLS : (bins + 1) * WORDS<SUM> << shift;
         for (uint32_t c = threadIdx.x; c < cells; c += blockDim.x) own[c] = 0;
         __syncthreads();
     }
+    const uint32_t active = SUM == COUNT || K == 1 ? K : args.u[4];
     const uint32_t row = 4 * blockDim.x;
     const uint64_t step = (uint64_t)gridDim.x * (R * row);
 #pragma unroll 1
@@ -231,7 +260,8 @@ IW_DEVICE void histogram(const Args& args) {
 #pragma unroll
                 for (int e = 0; e < 4; ++e)
 #pragma unroll
-                    for (int k = 0; k < K; ++k) to.add(x[r][e], k);
+                    for (int k = 0; k < K; ++k)
+                        if (k < active) to.add(x[r][e], k);
         } else {
 #pragma unroll 1
             for (uint32_t at = 0; at < 4 * R; ++at) {
@@ -240,7 +270,8 @@ IW_DEVICE void histogram(const Args& args) {
                 Acc<W> x;
                 load1(x, j);
 #pragma unroll
-                for (int k = 0; k < K; ++k) to.add(x, k);
+                for (int k = 0; k < K; ++k)
+                    if (k < active) to.add(x, k);
             }
         }
     }
@@ -269,3 +300,12 @@ HISTOGRAM(exact, 2, 1, EXACT, SHARED, 2)
 HISTOGRAM(exact_output, 2, 1, EXACT, OUTPUT, 2)
 HISTOGRAM(exact_wide, 3, 1, EXACT_WIDE, SHARED, 2)
 HISTOGRAM(exact_wide_output, 3, 1, EXACT_WIDE, OUTPUT, 2)
+// A weight to up to four bins.
+HISTOGRAM(words, 5, 4, WORD, SHARED, 2)
+HISTOGRAM(words_cached, 5, 4, WORD, CACHED, 2)
+HISTOGRAM(wides, 6, 4, WIDE, SHARED, 2)
+HISTOGRAM(wides_output, 6, 4, WIDE, OUTPUT, 2)
+HISTOGRAM(exacts, 5, 4, EXACT, SHARED, 2)
+HISTOGRAM(exacts_output, 5, 4, EXACT, OUTPUT, 2)
+HISTOGRAM(exact_wides, 6, 4, EXACT_WIDE, SHARED, 2)
+HISTOGRAM(exact_wides_output, 6, 4, EXACT_WIDE, OUTPUT, 2)

@@ -131,33 +131,33 @@ fn add_cached(bin: u32, value: u32) {
 }
 {% endif %}
 
-// What one element adds.
+// What one element adds, whose weight lies behind its bins.
 fn add(item: array<u32, {{ words }}>, copy: u32) {
 {% for k in range(bins) %}
     let bin{{ k }} = item[{{ k }}]{{ " - args.first" if not all }};
 {% if all %}
-    atomicAdd(&own[(bin{{ k }} << SHIFT) | copy], {{ "1u" if sum == 0 else "item[1]" }});
+    atomicAdd(&own[(bin{{ k }} << SHIFT) | copy], {{ "1u" if sum == 0 else "item[" ~ bins ~ "]" }});
 {% elif spare %}
     // Costs less than a branch.
-    atomicAdd(&own[(min(bin{{ k }}, args.bins) << args.shift) + copy], {{ "1u" if sum == 0 else "item[1]" }});
+    atomicAdd(&own[(min(bin{{ k }}, args.bins) << args.shift) + copy], {{ "1u" if sum == 0 else "item[" ~ bins ~ "]" }});
 {% else %}
     if (bin{{ k }} < args.bins) {
 {% if sum >= 3 and cells > 0 %}
-        own_exact(((bin{{ k }} * (LIMBS + 1u)) << args.shift) + copy, 1u << args.shift, item[1]{{ ", item[2]" if sum == 4 }});
+        own_exact(((bin{{ k }} * (LIMBS + 1u)) << args.shift) + copy, 1u << args.shift, item[{{ bins }}]{{ ", item[" ~ (bins + 1) ~ "]" if sum == 4 }});
 {% elif sum >= 3 %}
-        out_exact(args.skip_out + bin{{ k }} * (LIMBS + 1u), 1u, item[1]{{ ", item[2]" if sum == 4 }});
+        out_exact(args.skip_out + bin{{ k }} * (LIMBS + 1u), 1u, item[{{ bins }}]{{ ", item[" ~ (bins + 1) ~ "]" if sum == 4 }});
 {% elif cached %}
-        add_cached(bin{{ k }}, {{ "1u" if sum == 0 else "item[1]" }});
+        add_cached(bin{{ k }}, {{ "1u" if sum == 0 else "item[" ~ bins ~ "]" }});
 {% elif cells == 0 %}
-        add_out(bin{{ k }}, {{ "1u" if sum == 0 else "item[1]" }}, {{ "item[2]" if sum == 2 else "0u" }});
+        add_out(bin{{ k }}, {{ "1u" if sum == 0 else "item[" ~ bins ~ "]" }}, {{ "item[" ~ (bins + 1) ~ "]" if sum == 2 else "0u" }});
 {% elif sum == 0 %}
         atomicAdd(&own[(bin{{ k }} << args.shift) + copy], 1u);
 {% elif sum == 1 %}
-        atomicAdd(&own[(bin{{ k }} << args.shift) + copy], item[1]);
+        atomicAdd(&own[(bin{{ k }} << args.shift) + copy], item[{{ bins }}]);
 {% else %}
         let at = ((bin{{ k }} * 2u) << args.shift) + copy;
-        let old = atomicAdd(&own[at], item[1]);
-        let rest = item[2] + select(0u, 1u, old + item[1] < item[1]);
+        let old = atomicAdd(&own[at], item[{{ bins }}]);
+        let rest = item[{{ bins + 1 }}] + select(0u, 1u, old + item[{{ bins }}] < item[{{ bins }}]);
         if (rest != 0u) {
             atomicAdd(&own[at + (1u << args.shift)], rest);
         }

@@ -302,7 +302,7 @@ pub(crate) struct RunArgs {
     /// of up to four where bins are said once, else as many as are said. The result has a row for each
     #[arg(long)]
     pub(crate) channels: Option<u32>,
-    /// Histogram: an .npy file of weights, one to an element
+    /// Histogram: an .npy file of weights, one to an element; with --channels one to a pixel, added to a bin of each channel
     #[arg(long, value_name = "FILE")]
     pub(crate) weights: Option<PathBuf>,
     /// Scan and segmented-scan: leave the element itself out

@@ -93,7 +93,9 @@ fn shapes_that_make_no_sense_are_refused() {
     says(&rgba(&["--channels", "3", "--bins", "4", "--range", "0,256"]), "is not of 3 channels");
     says(&rgba(&["--channels", "4", "--bins", "4,4", "--range", "0,256,0,128,0,64"]), "do not fit 4 channels");
     says(&rgba(&["--channels", "4", "--bins", "4,4,4,4,4", "--range", "0,256"]), "do not fit 4 channels");
-    says(&rgba(&["--channels", "4", "--bins", "4", "--range", "0,256", "--weights", "rgba_u1.npy"]), "without --channels");
+    says(&rgba(&["--channels", "4", "--bins", "4", "--range", "0,256", "--weights", "rgba_u1.npy"]), "expected 143");
+    says(&rgba(&["--channels", "4", "--bins", "4,5", "--range", "0,256", "--weights", "pixel_weights_i4.npy"]), "the same of each channel");
+    says(&rgba(&["--channels", "4", "--edges", "edges_red_u1.npy", "--weights", "pixel_weights_i4.npy"]), "the same of each channel");
     says(&rgba(&["--channels", "4", "--bins", "4", "--range", "0,256", "--chunk-size", "64"]), "without --channels");
     says(&["histogram", "--in", "pixels_f8.npy", "--channels", "6", "--bins", "4", "--range", "0,1"], "6 active ones of 6");
     says(&["histogram", "--in", "rgba_line_u1.npy", "--channels", "3", "--bins", "4", "--range", "0,1"], "no whole pixels of 3");

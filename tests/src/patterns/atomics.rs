@@ -5,7 +5,7 @@ use crate::case::{Cases, Target};
 use crate::data::Fill;
 use isowarp::Result;
 use isowarp::element::{Element, Num};
-use isowarp::patterns::moves::IndexElement;
+use isowarp::patterns::moves::IndexScalar;
 use isowarp::prelude::*;
 
 pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
@@ -66,7 +66,7 @@ fn scattered<B: Target, T: Element<Reg = T> + Num>(d: &B, fill: Fill, op: Scatte
     Ok(out)
 }
 
-fn indexed<B: Target, I: IndexElement>(c: &mut Cases<B>) {
+fn indexed<B: Target, I: IndexScalar>(c: &mut Cases<B>) {
     let i = I::DTYPE;
     c.add(format!("atomics/indices/{i}"), |d| {
         let to: Vec<I> = (0..5000u64).map(|k| I::from_bits64(if k % 7 == 0 { u64::MAX - k } else { k * k % 601 })).collect();

@@ -282,7 +282,44 @@ fn channels<B: Target>(c: &mut Cases<B>) {
         }
     }
     c.add("histogram/channels/f32/3of4", |d| d.histogram_channels(&input::<B, f32>(d, Fill::Plain, 40_004, "x")?, (4, 3), 0.1, 0.9, 3000));
+    channels_weighted::<B, u32>(c);
+    channels_weighted::<B, i64>(c);
+    channels_weighted::<B, f32>(c);
+    channels_weighted::<B, f64>(c);
     own_channels(c);
+}
+
+/// A weight to a pixel.
+fn channels_weighted<B: Target, W: Weight>(c: &mut Cases<B>) {
+    let t = W::DTYPE;
+    // In shared memory, in that of some devices, and in the output.
+    for (channels, active, bins) in [(1u32, 1u32, 7u32), (4, 3, 16), (4, 4, 64), (5, 2, 200), (4, 4, 256)] {
+        for n in [0, 1, 4099] {
+            c.add(format!("histogram/channels_weighted/u8/{t}/{active}of{channels}/{bins}/n={n}"), move |d| {
+                let (all, w) = (n * u64::from(channels), input::<B, W>(d, Fill::Bits, n + 1, "w")?.slice(1..)?);
+                let (x, out) = (input::<B, u8>(d, Fill::Plain, all + 5, "x")?, input::<B, W>(d, Fill::Plain, 1030, "out")?);
+                // Read as words, and byte by byte.
+                d.histogram_channels_weighted_into(
+                    &x.slice(4..4 + all)?,
+                    (channels, active),
+                    10,
+                    256,
+                    bins.min(246),
+                    &w,
+                    &out.slice(3..)?,
+                )?;
+                Ok((out, d.histogram_channels_weighted(&x.slice(1..1 + all)?, (channels, active), 0, 256, bins, &w)?))
+            })
+            .needs(&[u8::DTYPE, t]);
+        }
+    }
+    for bins in [3u32, 1000, 70_000] {
+        c.add(format!("histogram/channels_weighted/f32/{t}/{bins}"), move |d| {
+            let (x, w) = (input::<B, f32>(d, Fill::Plain, 10_006, "x")?, input::<B, W>(d, Fill::Wide, 5003, "w")?);
+            d.histogram_channels_weighted(&x, (2, 2), 0.1, 0.9, bins, &w)
+        })
+        .needs(&[t]);
+    }
 }
 
 /// Channels with bins of their own.

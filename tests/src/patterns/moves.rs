@@ -4,8 +4,8 @@ use super::{ABOVE_BINDING, FEW, FOLDED, input};
 use crate::case::{Cases, Target};
 use crate::data::{self, Fill};
 use half::f16;
-use isowarp::element::{Element, Num};
-use isowarp::patterns::moves::IndexElement;
+use isowarp::element::{Element, Num, Scalar};
+use isowarp::patterns::{IndexElement, IndexScalar};
 use isowarp::prelude::*;
 use isowarp::{Error, Result};
 
@@ -25,10 +25,17 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     checked(c);
     large(c);
     packed(c);
+    // A kernel for each type of indices and size of values: too many to compile in the quick run's minute.
+    c.quick(false);
+    of_type::<B, u8>(c);
+    of_type::<B, i8>(c);
+    of_type::<B, u16>(c);
+    of_type::<B, i16>(c);
+    of_type::<B, i64>(c);
 }
 
 /// Indices mostly below `limit`, with duplicates, some outside.
-fn indices<B: Target, I: IndexElement>(d: &B, n: u64, limit: u64, seed: &str) -> Result<Buffer<B, I>> {
+fn indices<B: Target, I: IndexScalar>(d: &B, n: u64, limit: u64, seed: &str) -> Result<Buffer<B, I>> {
     let seed = data::seed(seed);
     let outside = [u64::MAX, limit, limit + 1, 1 << 31, u64::from(u32::MAX), (1 << 32) + 1];
     let all: Vec<I> = (0..n)
@@ -192,7 +199,7 @@ fn typed<B: Target, T: Element>(c: &mut Cases<B>) {
     .needs(&[t]);
 }
 
-fn indexed<B: Target, T: Element, I: IndexElement>(c: &mut Cases<B>) {
+fn indexed<B: Target, T: Element, I: IndexScalar>(c: &mut Cases<B>) {
     let (t, i) = (T::DTYPE, I::DTYPE);
     for n in FEW {
         c.add(format!("move/gather/{t}/{i}/n={n}"), move |d| {
@@ -221,6 +228,69 @@ fn indexed<B: Target, T: Element, I: IndexElement>(c: &mut Cases<B>) {
         // Targets of a slice that begins inside a word, some of the indices past its end.
         d.scatter_unique_into(&x.slice(3..4002)?, &d.upload(&order)?.slice(100..)?, &out.slice(5..4001)?)?;
         Ok(out)
+    })
+    .needs(&[t, i]);
+}
+
+/// Indices of a type that kernels do not know by its name: of values of each size, as they are and combined, and checked.
+fn of_type<B: Target, I: IndexElement>(c: &mut Cases<B>) {
+    of_values::<B, f32, I>(c);
+    of_values::<B, u8, I>(c);
+    of_values::<B, f16, I>(c);
+    of_values::<B, u64, I>(c);
+    let i = I::DTYPE;
+    // A number of targets that is below the greatest index, and one that is above it.
+    for targets in [100, 70_000] {
+        c.add(format!("move/indices/{i}/reduced/{targets}"), move |d| {
+            let at = input::<B, I>(d, Fill::Bits, 5003, "at")?;
+            let (x, y) = (input::<B, f32>(d, Fill::Plain, 5003, "x")?, input::<B, i32>(d, Fill::Bits, 5003, "y")?);
+            let (sums, totals) = (input::<B, f32>(d, Fill::Plain, targets, "sums")?, input::<B, i32>(d, Fill::Bits, targets, "totals")?);
+            d.scatter_reduce_into(&x, &at, ScatterOp::Sum, &sums)?;
+            d.scatter_reduce_into(&y, &at, ScatterOp::Sub, &totals)?;
+            d.scatter_reduce_into(&y, &at, ScatterOp::Min, &totals.slice(1..)?)?;
+            let counts = d.upload(&vec![3u32; targets as usize])?;
+            d.scatter_inc_into(&at, 7, &counts)?;
+            let last = d.scatter_combine(&y, &at, targets, Op::associative(0, |_, b| b))?;
+            Ok((sums, totals, counts, last))
+        })
+        .needs(&[i]);
+    }
+    c.add(format!("move/indices/{i}/checked"), |d| {
+        let (x, out) = (input::<B, f32>(d, Fill::Bits, 100, "values")?, input::<B, f32>(d, Fill::Bits, 100, "targets")?);
+        let mut outs = Vec::new();
+        for bad in [100, 7, u64::MAX] {
+            let mut order: Vec<I> = permutation(100).into_iter().map(|k| I::narrow(Scalar::from_bits64(k.into()))).collect();
+            (order[40], order[60]) = (I::narrow(Scalar::from_bits64(bad)), I::narrow(Scalar::from_bits64(bad)));
+            let order = d.upload(&order)?;
+            outs.push(d.upload(&said(d.gather_checked(&x, &order).map(drop)))?);
+            outs.push(d.upload(&said(d.scatter_unique_checked_into(&x, &order, &out)))?);
+            outs.push(d.upload(&said(d.scatter_reduce_checked_into(&x, &order, ScatterOp::Max, &out)))?);
+            outs.push(d.upload(&said(d.permute_inverse_checked_into(&x, &order, &out)))?);
+        }
+        Ok((outs, out))
+    })
+    .needs(&[i]);
+}
+
+fn of_values<B: Target, T: Element, I: IndexElement>(c: &mut Cases<B>) {
+    let (t, i) = (T::DTYPE, I::DTYPE);
+    for (n, len) in [(0, 5), (1, 0), (33, 7), (3001, 90), (5003, 70_000)] {
+        c.add(format!("move/indices/{i}/{t}/{n}/{len}"), move |d| {
+            let (x, at) = (input::<B, T>(d, Fill::Bits, len + 3, "x")?, input::<B, I>(d, Fill::Bits, n + 1, "at")?);
+            // Inside words.
+            let (from, at) = (x.slice(3..)?, at.slice(1..)?);
+            let out = input::<B, T>(d, Fill::Wide, len + 5, "out")?;
+            d.scatter_into(&input::<B, T>(d, Fill::Bits, n, "values")?, &at, &out.slice(5..)?)?;
+            Ok((d.gather(&from, &at)?, out))
+        })
+        .needs(&[t, i]);
+    }
+    c.add(format!("move/indices/{i}/{t}/unique"), |d| {
+        let order: Vec<I> = permutation(120).into_iter().map(|k| I::narrow(Scalar::from_bits64(k.into()))).collect();
+        let (x, order, out) = (input::<B, T>(d, Fill::Bits, 120, "x")?, d.upload(&order)?, input::<B, T>(d, Fill::Wide, 110, "out")?);
+        // Some of the indices are past the end.
+        d.scatter_unique_into(&x, &order, &out.slice(1..109)?)?;
+        Ok((out, d.permute_inverse(&d.permute(&x, &order)?, &order)?))
     })
     .needs(&[t, i]);
 }

@@ -206,7 +206,7 @@ fn first_keys<B: Target, K: Element>(c: &mut Cases<B>) {
 }
 
 /// Indices of 8 and 16 bits, of which some name no element.
-fn indices<B: Target, I: Element<Reg: IndexElement>>(c: &mut Cases<B>) {
+fn indices<B: Target, I: IndexElement>(c: &mut Cases<B>) {
     let t = I::DTYPE;
     c.add(format!("move/narrow_indices/{t}"), move |d| {
         let (x, at) = (input::<B, f32>(d, Fill::Plain, 100, "x")?, input::<B, I>(d, Fill::Bits, 3001, "at")?);

@@ -6,7 +6,7 @@ use crate::data::Fill;
 use isowarp::Result;
 use isowarp::element::{DType, Element, Scalar};
 use isowarp::ops::Combine;
-use isowarp::patterns::IndexElement;
+use isowarp::patterns::IndexScalar;
 use isowarp::prelude::*;
 
 pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
@@ -94,7 +94,7 @@ where
 }
 
 /// By indices of one type.
-fn of<B: Target, T: Element<Reg = T> + Scalar, I: IndexElement>(c: &mut Cases<B>, name: &str)
+fn of<B: Target, T: Element<Reg = T> + Scalar, I: IndexScalar>(c: &mut Cases<B>, name: &str)
 where
     Sum: Combine<T>,
     Max: Combine<T>,

@@ -1,10 +1,10 @@
 //! Histograms against plain Rust, exact sums against whole numbers, and what bad input gets. On every device.
 
 use crate::common::{each, each_with, mt19937};
-use isowarp::Error;
 use isowarp::element::DType;
 use isowarp::patterns::HistogramTotal;
 use isowarp::prelude::*;
+use isowarp::{Device, Error};
 
 /// Lengths around blocks, and nothing.
 const LENGTHS: [usize; 5] = [0, 1, 257, 8193, 70_001];
@@ -163,11 +163,42 @@ fn channels_have_bins_of_their_own() {
 }
 
 #[test]
+fn weights_of_pixels_are_added_to_each_channel() {
+    for pixels in LENGTHS {
+        for (channels, active) in [(1usize, 1usize), (2, 2), (4, 3), (4, 4), (7, 4)] {
+            let x: Vec<u8> = mt19937(3, channels * pixels).iter().map(|r| (r >> 24) as u8).collect();
+            let w: Vec<i32> = mt19937(4, pixels).iter().map(|&r| r as i32).collect();
+            let mut sums = vec![0i32; 5 * active];
+            for (pixel, &w) in x.chunks_exact(channels).zip(&w) {
+                for (k, &v) in pixel[..active].iter().enumerate().filter(|(_, v)| (20..220).contains(*v)) {
+                    let bin = 5 * k + (usize::from(v) - 20) / 40;
+                    sums[bin] = sums[bin].wrapping_add(w);
+                }
+            }
+            each(|d| {
+                let (x, w) = (d.upload(&x).unwrap(), d.upload(&w).unwrap());
+                let of = (channels as u32, active as u32);
+                let found = d.histogram_channels_weighted(&x, of, 20, 220, 5, &w).unwrap().read_blocking().unwrap();
+                assert_eq!(found, sums, "{active} of {channels}, {pixels} pixels");
+                // Sums of floats are those of each channel by itself.
+                let w = d.map(&w, |w| w.cast::<f32>() * 1e-3).unwrap();
+                let found = d.histogram_channels_weighted(&x, of, 20, 220, 5, &w).unwrap().read_blocking().unwrap();
+                for (k, found) in found.chunks_exact(5).enumerate().filter(|_| pixels > 0) {
+                    let one = x.strided(k as u64, pixels as u64, channels as i64).unwrap();
+                    let wanted = d.histogram_weighted(even(&one, 20, 220, 5), &w).unwrap().read_blocking().unwrap();
+                    assert_eq!(found.to_vec().map_bits(), wanted.map_bits());
+                }
+            });
+        }
+    }
+}
+
+#[test]
 fn bad_bins_are_refused_and_nothing_is_written() {
     each(|d| {
         let x = d.iota::<u32>(1000, 0, 1).unwrap();
         let f = d.map(&x, Expr::cast::<f32>).unwrap();
-        let out = d.upload(&[7u32; 1000]).unwrap();
+        let (out, float_out) = (d.upload(&[7u32; 1000]).unwrap(), d.upload(&[7.0f32; 1000]).unwrap());
         let invalid = |r: isowarp::Result<()>, text: &str| match r {
             Err(e @ Error::InvalidArgument { .. }) => assert!(e.to_string().contains(text), "{e}"),
             other => panic!("{text}: {other:?}"),
@@ -189,6 +220,26 @@ fn bad_bins_are_refused_and_nothing_is_written() {
         invalid(d.histogram_channels_between(&x, 1, &[&two_edges; 2]).map(drop), "2 active ones of 1");
         let many = d.histogram_channels_even(&x, 2, &[(0, 1 << 30, 1 << 20), (0, 9, 3)]);
         assert!(matches!(many, Err(Error::TooLarge { what: "bins of all channels", requested: 1_048_579, .. })));
+        let weighted = |x: &Buffer<Device, u32>, of, upper, bins, n: u64| {
+            d.histogram_channels_weighted_into(x, of, 0, upper, bins, &f.slice(..n).unwrap().reversed(), &float_out)
+        };
+        invalid(weighted(&x, (4, 5), 9, 3, 250), "5 active ones of 4");
+        invalid(weighted(&x, (4, 0), 9, 3, 250), "0 active ones of 4");
+        invalid(weighted(&x, (8, 5), 9, 3, 125), "5 active ones of 8");
+        invalid(weighted(&x, (3, 1), 9, 3, 333), "no whole pixels of 3");
+        invalid(weighted(&x, (4, 4), 0, 3, 250), "has to be below");
+        invalid(weighted(&x, (4, 4), 9, 0, 250), "there is none");
+        assert!(matches!(weighted(&x, (4, 4), 9, 3, 249), Err(Error::LengthMismatch { expected: 250, found: 249, .. })));
+        assert!(matches!(weighted(&x, (4, 4), 900, 251, 250), Err(Error::BufferTooSmall { required: 1004, available: 1000, .. })));
+        assert!(matches!(
+            d.histogram_channels_weighted_into(&x, (4, 1), 0, 9, 3, &x.slice(..250).unwrap(), &x),
+            Err(Error::Aliasing { .. })
+        ));
+        assert!(matches!(
+            d.histogram_channels_weighted_into(&x, (4, 1), 0, 9, 3, &out.slice(..250).unwrap(), &out),
+            Err(Error::Aliasing { .. })
+        ));
+        assert_eq!(float_out.read_blocking().unwrap(), [7.0; 1000]);
         let many = d.histogram_into(even(&x, 0, 1 << 21, (1 << 20) + 1), &out);
         assert!(matches!(many, Err(Error::TooLarge { requested: 1_048_577, limit: 1_048_576, .. })));
         let table = d.histogram((even(&x, 0, 2048, 2048), even(&x, 0, 1024, 1024)));

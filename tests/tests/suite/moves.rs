@@ -1,8 +1,12 @@
 //! Moves against figures from elsewhere, and what becomes of bad input.
 
-use crate::common::{each, mt19937};
-use isowarp::Error;
+use crate::common::{each, each_with, mt19937};
+use isowarp::backend::Backend as _;
+use isowarp::element::{DType, Element, Scalar};
+use isowarp::patterns::IndexElement;
+use isowarp::patterns::moves::IndexScalar as _;
 use isowarp::prelude::*;
+use isowarp::{Device, Error};
 
 #[test]
 fn morton_order_is_that_of_the_textbook() {
@@ -131,5 +135,83 @@ fn two_halves_of_one_buffer_may_be_source_and_destination() {
         assert!(high.read_blocking().unwrap().iter().zip(0..).all(|(&v, i)| v == (i % 128) * 64 + i / 128));
         d.gather_into(&high, &d.iota(8192, 8191u32, u32::MAX).unwrap(), &low).unwrap();
         assert_eq!(low.read_blocking().unwrap()[0], 8191);
+    });
+}
+
+/// Gathers, scatters and sums by indices of one type against loops, of values whose bits are any.
+fn named_by<I: IndexElement>(d: &Device) {
+    let host: Vec<I> =
+        mt19937(11, 1001).into_iter().map(|r| I::narrow(Scalar::from_bits64(u64::from(r) << 32 | u64::from(r) >> 20))).collect();
+    let place = |i: &I, len: usize| usize::try_from(i.widen().number()).ok().filter(|&k| k < len);
+    let at = d.upload(&host).unwrap();
+    for len in [1usize, 100, 300, 70_000] {
+        let bits = mt19937(12, len.max(1001));
+        macro_rules! moved {
+            ($t:ty, $of:expr) => {{
+                let all: Vec<$t> = bits.iter().map($of).collect();
+                let (x, out) = (d.upload(&all[..len]).unwrap(), d.upload(&all[..len]).unwrap());
+                let raw = |x: &[$t]| bytemuck::cast_slice::<$t, u8>(x).to_vec();
+                let found = d.gather(&x, &at).unwrap().read_blocking().unwrap();
+                let wanted: Vec<$t> = host.iter().map(|i| place(i, len).map_or(<$t>::default(), |k| all[k])).collect();
+                assert_eq!(raw(&found), raw(&wanted), "{} of {}", I::DTYPE, <$t>::DTYPE);
+                let mut wanted = all[..len].to_vec();
+                for (i, &v) in host.iter().zip(&all) {
+                    if let Some(k) = place(i, len) {
+                        wanted[k] = v;
+                    }
+                }
+                d.scatter_into(&d.upload(&all[..1001]).unwrap(), &at, &out).unwrap();
+                assert_eq!(raw(&out.read_blocking().unwrap()), raw(&wanted), "{} of {}", I::DTYPE, <$t>::DTYPE);
+            }};
+        }
+        moved!(f32, |b| f32::from_bits(*b));
+        moved!(u8, |b| *b as u8);
+        if d.caps().supports(DType::U64) {
+            moved!(u64, |b| u64::from(*b) << 31);
+        }
+        let sums = d.upload(&vec![5u32; len]).unwrap();
+        d.scatter_reduce_into(&d.upload(&bits[..1001]).unwrap(), &at, ScatterOp::Sum, &sums).unwrap();
+        let mut wanted = vec![5u32; len];
+        for (i, b) in host.iter().zip(&bits) {
+            if let Some(k) = place(i, len) {
+                wanted[k] = wanted[k].wrapping_add(*b);
+            }
+        }
+        assert_eq!(sums.read_blocking().unwrap(), wanted);
+        let wrong = host.iter().position(|i| place(i, len).is_none());
+        let error = wrong.map(|k| Error::IndexOutOfRange {
+            pattern: "check_indices",
+            position: k as u64,
+            index: host[k].widen().number(),
+            limit: len as u64,
+        });
+        assert_eq!(d.check_indices(&at, len as u64).err(), error);
+    }
+    let order: Vec<I> = (0..100u64).map(|k| I::narrow(Scalar::from_bits64(k * 37 % 100))).collect();
+    let (x, order, out) = (d.iota(100, 0u32, 1).unwrap(), d.upload(&order).unwrap(), d.iota(100, 7u32, 0).unwrap());
+    d.scatter_unique_into(&x, &order, &out).unwrap();
+    assert_eq!(out.read_blocking().unwrap(), d.permute_inverse_checked(&x, &order).unwrap().read_blocking().unwrap());
+    let there_and_back = d.permute_inverse(&d.permute(&x, &order).unwrap(), &order).unwrap();
+    assert_eq!(there_and_back.read_blocking().unwrap(), x.read_blocking().unwrap());
+    // The same memory may not be read and written, and there is one index to a source.
+    assert!(matches!(d.scatter_into(&x, &order, &x), Err(Error::Aliasing { .. })));
+    assert!(matches!(d.gather_into(&x, &order, &x), Err(Error::Aliasing { .. })));
+    assert!(matches!(d.scatter_into(&x.slice(1..).unwrap(), &order, &out), Err(Error::LengthMismatch { .. })));
+    assert!(matches!(d.gather_into(&x, &order, &out.slice(1..).unwrap()), Err(Error::BufferTooSmall { .. })));
+}
+
+#[test]
+fn indices_of_any_size_name_what_a_loop_finds() {
+    each(|d| {
+        named_by::<u8>(d);
+        named_by::<i8>(d);
+        named_by::<u16>(d);
+        named_by::<i16>(d);
+        named_by::<u32>(d);
+        named_by::<i32>(d);
+    });
+    each_with(&[DType::U64, DType::I64], |d| {
+        named_by::<u64>(d);
+        named_by::<i64>(d);
     });
 }

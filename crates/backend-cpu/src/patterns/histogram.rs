@@ -49,13 +49,13 @@ fn part(task: &HistogramTask, words: usize, operands: &Operands<'_>, elements: s
         let lanes = LANES.min((end - at) as usize);
         operands.eval(&task.func, &mut e, at, 1, lanes);
         for l in 0..lanes {
-            let bins = if task.sum == HistogramSum::Count { task.func.results.len() } else { 1 };
+            let bins = task.bins_of_each();
             for k in 0..bins {
                 let bin = e.result(k)[l];
                 if bin >= task.bins {
                     continue;
                 }
-                let value = if task.sum == HistogramSum::Count { 1 } else { e.result(1)[l] };
+                let value = if task.sum == HistogramSum::Count { 1 } else { e.result(bins)[l] };
                 let to = &mut sums[bin as usize * words..][..words];
                 match task.sum {
                     HistogramSum::Exact => add(task.sum, to, &exact::<11>(value, Format { exponent: 8, fraction: 23 })),

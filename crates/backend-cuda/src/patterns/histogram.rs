@@ -30,17 +30,30 @@ const WEIGHTED: [[Kernel; 4]; 2] = [
     [HISTOGRAM_WORD, HISTOGRAM_WIDE, HISTOGRAM_EXACT, HISTOGRAM_EXACT_WIDE],
     [HISTOGRAM_WORD_CACHED, HISTOGRAM_WIDE_OUTPUT, HISTOGRAM_EXACT_OUTPUT, HISTOGRAM_EXACT_WIDE_OUTPUT],
 ];
+/// The same of a weight to several bins, up to so many.
+const SEVERAL: [[Kernel; 4]; 2] = [
+    [HISTOGRAM_WORDS, HISTOGRAM_WIDES, HISTOGRAM_EXACTS, HISTOGRAM_EXACT_WIDES],
+    [HISTOGRAM_WORDS_CACHED, HISTOGRAM_WIDES_OUTPUT, HISTOGRAM_EXACTS_OUTPUT, HISTOGRAM_EXACT_WIDES_OUTPUT],
+];
+const MOST_BINS: usize = 4;
 
 /// The kernel of a task whose bins fit into shared memory, or do not.
 pub(super) fn kernel(task: &HistogramTask, fits: bool) -> Kernel {
+    let weighted = if task.bins_of_each() == 1 { WEIGHTED } else { SEVERAL };
     let [few, many] = match task.sum {
         HistogramSum::Count => COUNT.map(|of| of[(task.func.results.len() - 1).min(3)]),
-        HistogramSum::Word => WEIGHTED.map(|of| of[0]),
-        HistogramSum::Wide => WEIGHTED.map(|of| of[1]),
-        HistogramSum::Exact => WEIGHTED.map(|of| of[2]),
-        HistogramSum::ExactWide => WEIGHTED.map(|of| of[3]),
+        HistogramSum::Word => weighted.map(|of| of[0]),
+        HistogramSum::Wide => weighted.map(|of| of[1]),
+        HistogramSum::Exact => weighted.map(|of| of[2]),
+        HistogramSum::ExactWide => weighted.map(|of| of[3]),
     };
     if fits { few } else { many }
+}
+
+/// The task with as many results as its kernel has: the one of a weight to several bins passes over those that were missing.
+pub(super) fn padded(task: &HistogramTask) -> HistogramTask {
+    let several = task.sum != HistogramSum::Count && task.bins_of_each() > 1;
+    if several { task.padded(MOST_BINS) } else { task.clone() }
 }
 
 /// What bins in shared memory take: log2 of their copies, bytes, threads of a block.
@@ -61,6 +74,7 @@ fn bin_bytes(task: &HistogramTask) -> u64 {
 
 impl Run<HistogramTask> for Cuda {
     fn run(&self, task: &HistogramTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let (task, active) = (&padded(task), task.bins_of_each());
         let mut bound = bind(self, ("histogram", task.n), &task.func.params, leaves, outs)?;
         bound.key = bound.key.func(&task.func).word(task.sum as u64).word(task.numerics as u64);
         let fits = bin_bytes(task) <= u64::from(self.info().shared_bytes);
@@ -68,6 +82,7 @@ impl Run<HistogramTask> for Cuda {
         let (copies, shared, threads) = layout(task, fits);
         let out_bytes = outs.first().map_or(4, |o| o.dtype.size_bytes());
         bound.args.u[..3].copy_from_slice(&[task.bins as u32, copies, (out_bytes / 4) as u32]);
+        bound.args.u[4] = active as u32;
         let resident = u64::from(self.info().multiprocessors) * u64::from(compiled.resident_blocks(threads, shared)?.max(1));
         // A block's counters have 32 bits.
         let least = task.n >> 31;

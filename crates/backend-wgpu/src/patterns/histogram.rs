@@ -134,17 +134,15 @@ impl Run<HistogramTask> for Wgpu {
 
 /// Whether no sample can be in no bin, whatever the elements are.
 fn all_in_bins(task: &HistogramTask, leaves: &[Leaf<Buffer>]) -> bool {
-    let bins = if task.sum == HistogramSum::Count { task.func.results.len() } else { 1 };
     let of_leaf = |p: u16| match leaves.get(usize::from(p)) {
         Some(Leaf::Elements { dtype: DType::U8, .. }) => u64::from(u8::MAX),
         Some(Leaf::Elements { dtype: DType::U16, .. }) => u64::from(u16::MAX),
         _ => u64::MAX,
     };
-    (0..bins).all(|k| task.func.greatest(k, of_leaf) < task.bins)
+    (0..task.bins_of_each()).all(|k| task.func.greatest(k, of_leaf) < task.bins)
 }
 
 pub(super) fn holes(task: &HistogramTask, form: Form) -> [(&'static str, u32); 12] {
-    let bins = if task.sum == HistogramSum::Count { task.func.results.len() } else { 1 };
     [
         ("threads", form.threads),
         ("rows", form.rows),
@@ -156,7 +154,7 @@ pub(super) fn holes(task: &HistogramTask, form: Form) -> [(&'static str, u32); 1
         ("cell_shift", 32 - form.home.cells().max(2).ilog2()),
         ("sum", task.sum as u32),
         ("words", task.func.result_words() as u32),
-        ("bins", bins as u32),
+        ("bins", task.bins_of_each() as u32),
         ("out_words", form.out_words as u32),
     ]
 }

@@ -327,9 +327,6 @@ fn check_bins(args: &RunArgs) -> Result {
             format!("histogram takes one of --bins and two of --range, or one of --edges, for each of {arrays} arrays, not {found}");
         return Err(Failure::usage(message, "say them in the order of --in, such as --bins 16,8 --range 0,1,-5,5"));
     };
-    if args.weights.is_some() {
-        return Err(Failure::usage("--weights is for a histogram without --channels", "leave one of the two out"));
-    }
     if args.chunk_size.is_some() {
         return Err(Failure::usage("--chunk-size is for a histogram without --channels", "leave one of the two out"));
     }

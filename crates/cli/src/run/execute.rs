@@ -161,7 +161,7 @@ fn histogram(device: &Device, of: &Counted, all: &[&Buffer]) -> isowarp::Result<
         return dynamic::histogram_variant(device, variant, samples, &bins);
     }
     match (of.channels, samples) {
-        (Some((channels, _)), &[x]) => dynamic::histogram_channels(device, x, channels, &bins),
+        (Some((channels, _)), &[x]) => dynamic::histogram_channels(device, x, channels, &bins, weights.first().copied()),
         _ => dynamic::histogram_joint(device, samples, &bins, weights.first().copied()),
     }
 }

@@ -1,4 +1,6 @@
 """The part of make.py about several dimensions: histograms of arrays together and of channels, image layouts, Morton order, segments' pairs."""
+import math
+
 import numpy as np
 
 
@@ -52,6 +54,22 @@ def write(save, case, cuts):
     save("pixels_f8", pixels)
     found = [np.histogram(p[p < 8], 8, (-8, 8))[0] for p in pixels[:, :2].T]
     case("histogram_channels_f8", ["histogram", "--in", "pixels_f8.npy", "--channels", "6", "--bins", "8,8", "--range", "-8,8"], np.stack(found).astype(np.uint32))
+    # A weight to a pixel, of the whole image and of its pixels in one line; sums of floats are the exact ones, rounded once.
+    more = np.random.default_rng(20261126)
+    for code in ["i4", "u2", "f4", "f8"]:
+        w = more.normal(size=(13, 11)) * 10.0 ** more.integers(-30, 9, (13, 11))
+        w = w.astype(code) if code[0] == "f" else np.frombuffer(more.bytes(13 * 11 * np.dtype(code).itemsize), code).reshape(13, 11)
+        save(f"pixel_weights_{code}", w)
+        for active, bins in [(4, 16), (3, 64)]:
+            place = rgba[..., :active] // (256 // bins)
+            if code[0] == "f":
+                found = [[math.fsum(w[place[..., k] == b]) for b in range(bins)] for k in range(active)]
+            else:
+                found = [[int(w[place[..., k] == b].astype(np.int64).sum()) for b in range(bins)] for k in range(active)]
+            found = np.array(found).astype({"u2": "u4"}.get(code, code))
+            of = ["--bins", ",".join([str(bins)] * (1 if active == 4 else active)), "--range", "0,256", "--weights", f"pixel_weights_{code}.npy"]
+            source = "rgba_u1.npy" if active == 4 else "rgba_line_u1.npy"
+            case(f"histogram_channels_weighted_{active}_{code}", ["histogram", "--in", source, "--channels", "4", *of], found)
     # Layouts.
     layouts = ["nchw", "nhwc", "chwn"]
     for code in ["u1", "f2", "f4", "f8"]:

@@ -79,17 +79,22 @@ pub fn histogram_variant<B: Run<HistogramVariantTask> + Run<MapTask>>(
 }
 
 /// Interleaved samples counted by channel, `channels` to a pixel: those of the first channel by the first bins, and so on, one channel's counts
-/// behind another's (`u32`, or `u64` where a channel has more than 2^32 - 1 samples). Bins are all even or all between edges.
+/// behind another's (`u32`, or `u64` where a channel has more than 2^32 - 1 samples). Bins are all even or all between edges. With weights, one to a
+/// pixel, the result holds their sums, and all channels have the same even bins.
 ///
 /// # Errors
-/// As [`Histogram::histogram_channels_even`] and [`Histogram::histogram_channels_between`]; [`Error::InvalidArgument`] for bins of both kinds,
-/// and as [`histogram`].
+/// As [`Histogram::histogram_channels_even`], [`Histogram::histogram_channels_between`] and [`Histogram::histogram_channels_weighted`];
+/// [`Error::InvalidArgument`] for bins of both kinds, for weights and bins that are not the same even ones, and as [`histogram`].
 pub fn histogram_channels<B: Run<HistogramTask> + Run<MapTask>>(
     device: &B,
     x: &DynBuffer<B>,
     channels: u32,
     bins: &[DynBins<'_, B>],
+    weights: Option<&DynBuffer<B>>,
 ) -> Result<DynBuffer<B>> {
+    if let Some(weights) = weights {
+        return channels_weighted(device, x, channels, bins, &cast(device, weights, weights.dtype.ty().dtype())?);
+    }
     let many = x.len.checked_div(channels.into()).unwrap_or(0) > u64::from(u32::MAX);
     macro_rules! counted {
         ($count:expr, $into:ident, $x:expr, $of:expr) => {
@@ -121,6 +126,45 @@ pub fn histogram_channels<B: Run<HistogramTask> + Run<MapTask>>(
         } else {
             let of: Vec<_> = edges.iter().collect();
             counted!(edges.iter().map(|e| e.buffer().len() - 1).sum(), histogram_channels_between_into, &x, &of)
+        }
+    })
+}
+
+/// Weights of a type that computes, added to the bins that all channels have.
+fn channels_weighted<B: Run<HistogramTask> + Run<MapTask>>(
+    device: &B,
+    x: &DynBuffer<B>,
+    channels: u32,
+    bins: &[DynBins<'_, B>],
+    weights: &DynBuffer<B>,
+) -> Result<DynBuffer<B>> {
+    let evens = bins.iter().map(|of| match *of {
+        DynBins::Even { lower, upper, bins } => Some((lower, upper, bins)),
+        DynBins::Edges(_) => None,
+    });
+    let evens: Option<Vec<_>> = evens.collect();
+    let (lower, upper, count) = match evens.as_deref() {
+        Some([first, others @ ..]) if others.iter().all(|of| of == first) => *first,
+        _ => {
+            let reason = "weights of channels are added to even bins, the same of each channel".to_owned();
+            return Err(Error::InvalidArgument { what: "bins", reason });
+        }
+    };
+    with_dtype!(x.dtype, T => {
+        let (x, lower, upper) = (x.typed::<T>()?, bound(lower, T::DTYPE)?, bound(upper, T::DTYPE)?);
+        macro_rules! summed {
+            ($w:ty) => {{
+                let of = (channels, bins.len() as u32);
+                device.histogram_channels_weighted(&x, of, lower, upper, count, &weights.typed::<$w>()?).map(DynBuffer::from)
+            }};
+        }
+        match weights.dtype.ty() {
+            Ty::U32 | Ty::Bool => summed!(u32),
+            Ty::I32 => summed!(i32),
+            Ty::U64 => summed!(u64),
+            Ty::I64 => summed!(i64),
+            Ty::F32 => summed!(f32),
+            Ty::F64 => summed!(f64),
         }
     })
 }

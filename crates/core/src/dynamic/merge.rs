@@ -1,10 +1,9 @@
 //! Merges, searches and sets.
 
-use super::moves::{signed, with_index};
+use super::moves::with_index;
 use super::pairs::bits;
-use super::{DynBuffer, with_dtype};
+use super::{DynBuffer, widened, with_dtype};
 use crate::backend::Run;
-use crate::buffer::Buffer;
 use crate::element::DType;
 use crate::error::{Error, Result};
 use crate::patterns::moves::check_indices;
@@ -118,8 +117,8 @@ pub fn co_ranks<B: Merge + Move>(
     ranks: &DynBuffer<B>,
 ) -> Result<DynBuffer<B>> {
     let limit = a.len().saturating_add(b.len()).saturating_add(1);
-    let checked = with_index!(ranks, at: I => check_indices(device, "co_ranks", &at, limit));
-    checked.map_err(|e| signed(e, ranks.dtype()))?;
+    with_index!(ranks, at => check_indices(device, "co_ranks", &at, limit))?;
+    let ranks = &widened(device, ranks)?;
     with_dtype!(a.dtype(), K => {
         let (a, b) = (a.typed::<K>()?, b.typed::<K>()?);
         check_sorted(device, "co_ranks", "the first array", &a, &order.into())?;

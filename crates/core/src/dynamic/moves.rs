@@ -2,59 +2,39 @@
 
 use super::{DynBuffer, Operator, cast, widened, with_dtype, with_register};
 use crate::backend::Backend;
-use crate::buffer::Buffer;
 use crate::element::DType;
 use crate::error::{Error, Result};
 use crate::patterns::{Atomics, Layout, Map as _, Move, Overflow, ScatterCombine, ScatterOp};
 
-/// Runs `$body` with `$I` standing for the type of indices that elements of a type are. An `i64` is taken for the `u64` of its bits: a negative
-/// one is out of range under either name.
+/// Runs `$body` with the elements of a buffer as indices.
 macro_rules! with_index {
-    ($x:expr, $indices:ident : $I:ident => $body:expr) => {
-        match $x.dtype {
-            DType::U32 => with_index!(@ $x, $indices: $I, u32 => $body),
-            DType::I32 => with_index!(@ $x, $indices: $I, i32 => $body),
-            DType::U64 | DType::I64 => with_index!(@ $x, $indices: $I, u64 => $body),
+    ($x:expr, $indices:ident => $body:expr) => {
+        match $x.dtype() {
+            DType::U32 => with_index!(@ $x, $indices, u32 => $body),
+            DType::I32 => with_index!(@ $x, $indices, i32 => $body),
+            DType::U64 => with_index!(@ $x, $indices, u64 => $body),
+            DType::I64 => with_index!(@ $x, $indices, i64 => $body),
+            DType::U8 => with_index!(@ $x, $indices, u8 => $body),
+            DType::I8 => with_index!(@ $x, $indices, i8 => $body),
+            DType::U16 => with_index!(@ $x, $indices, u16 => $body),
+            DType::I16 => with_index!(@ $x, $indices, i16 => $body),
             other => Err(Error::InvalidArgument { what: "indices", reason: format!("{other} elements are no indices") }),
         }
     };
-    (@ $x:expr, $indices:ident : $I:ident, $t:ty => $body:expr) => {{
-        type $I = $t;
-        let $indices = Buffer::<_, $I>::from_raw(&$x.device, $x.raw.clone(), $x.offset, $x.len)?;
+    (@ $x:expr, $indices:ident, $t:ty => $body:expr) => {{
+        let $indices = $x.typed::<$t>()?;
         $body
     }};
 }
 
 pub(super) use with_index;
 
-/// The error with the index as it stands in the buffer.
-pub(super) fn signed(error: Error, dtype: DType) -> Error {
-    match error {
-        Error::IndexOutOfRange { pattern, position, index, limit } if dtype == DType::I64 => {
-            Error::IndexOutOfRange { pattern, position, index: i128::from(index as i64), limit }
-        }
-        other => other,
-    }
-}
-
-/// Indices of 8 and 16 bits as words, which kernels know.
-fn words<B: Move>(device: &B, indices: &DynBuffer<B>) -> Result<DynBuffer<B>> {
-    match indices.dtype {
-        DType::I8 | DType::U8 | DType::I16 | DType::U16 => widened(device, indices),
-        _ => Ok(indices.clone()),
-    }
-}
-
-/// The elements at these indices (integers of any size; those of 8 and 16 bits are widened first), which are checked.
+/// The elements at these indices (integers of any size), which are checked.
 ///
 /// # Errors
 /// As [`Move::gather_checked`]; [`Error::InvalidArgument`] for indices that are no integers.
 pub fn gather<B: Move>(device: &B, values: &DynBuffer<B>, indices: &DynBuffer<B>) -> Result<DynBuffer<B>> {
-    let indices = &words(device, indices)?;
-    let result = with_index!(indices, at: I => with_dtype!(values.dtype, T => {
-        device.gather_checked(&values.typed::<T>()?, &at).map(DynBuffer::from)
-    }));
-    result.map_err(|e| signed(e, indices.dtype))
+    with_index!(indices, at => with_dtype!(values.dtype, T => device.gather_checked(&values.typed::<T>()?, &at).map(DynBuffer::from)))
 }
 
 /// `target` with its elements at these indices replaced by `values`, or combined with them; indices are checked, and nothing is written to
@@ -71,9 +51,8 @@ pub fn scatter<B: Move>(
     target: &DynBuffer<B>,
 ) -> Result<DynBuffer<B>> {
     of_one_type(values, target)?;
-    let indices = &words(device, indices)?;
-    with_index!(indices, at: I => {
-        crate::patterns::moves::check_indices(device, "scatter", &at, target.len).map_err(|e| signed(e, indices.dtype))?;
+    with_index!(indices, at => {
+        crate::patterns::moves::check_indices(device, "scatter", &at, target.len)?;
         macro_rules! combined {
             ($t:ty) => {{
                 let out = device.copy(&target.typed::<$t>()?)?;
@@ -121,9 +100,8 @@ pub fn scatter_fixed<B: Move + Atomics>(
         });
     }
     let values = &values.typed::<f32>()?;
-    let indices = &words(device, indices)?;
-    with_index!(indices, at: I => {
-        crate::patterns::moves::check_indices(device, "scatter", &at, target.len).map_err(|e| signed(e, indices.dtype))?;
+    with_index!(indices, at => {
+        crate::patterns::moves::check_indices(device, "scatter", &at, target.len)?;
         macro_rules! summed {
             ($t:ty) => {{
                 let out = device.copy(&target.typed::<$t>()?)?;
@@ -165,11 +143,11 @@ pub fn scatter_combine<B: ScatterCombine>(
         let reason = format!("{} says what is true of elements; write one of x and y", op.name());
         return Err(Error::InvalidArgument { what: "operator", reason });
     }
-    let (prepared, indices) = (op.prepare(dtype.ty(), dtype)?, &words(device, indices)?);
+    let prepared = op.prepare(dtype.ty(), dtype)?;
     let (values, target) = (widened(device, values)?, widened(device, target)?);
-    let combined: DynBuffer<B> = with_index!(indices, at: I => with_register!(dtype.ty(), T => {
+    let combined: DynBuffer<B> = with_index!(indices, at => with_register!(dtype.ty(), T => {
         let out = device.copy(&target.typed::<T>()?)?;
-        device.scatter_combine_checked_into(&values.typed::<T>()?, &at, &prepared, &out).map_err(|e| signed(e, indices.dtype))?;
+        device.scatter_combine_checked_into(&values.typed::<T>()?, &at, &prepared, &out)?;
         Ok(out.into())
     }))?;
     cast(device, &combined, dtype)

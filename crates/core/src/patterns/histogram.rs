@@ -12,6 +12,7 @@ pub(crate) use exact::Exact;
 pub use exact::{LIMBS, WIDE_LIMBS};
 pub use sample::Sample;
 pub(super) use task::Call;
+use task::weight_bits;
 pub(crate) use task::words_as;
 pub use task::{HistogramSum, HistogramTask, Weight};
 pub use total::HistogramTotal;
@@ -207,6 +208,83 @@ pub trait Histogram: Run<HistogramTask> + Run<MapTask> {
             Ok(channels_bins(&samples, &rule, next, bins))
         };
         Call::new(self, u64::from(bins) * u64::from(active), collect, trace)?.enqueue(self, out)
+    }
+
+    /// As [`Histogram::histogram_channels`], with the sums of weights in the place of counts: a pixel has one weight, which is added to the bin of each of its
+    /// active channels. The sums are those of [`Histogram::histogram_weighted`] over each channel by itself; pixels and weights are read once.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// // Colours weighted by the area that each covers.
+    /// let rgba = dev.upload(&[255u8, 0, 7, 255, 128, 0, 200, 255])?;
+    /// let area = dev.upload(&[0.5f32, 0.25])?;
+    /// let sums = dev.histogram_channels_weighted(&rgba, (4, 3), 0, 256, 2, &area)?;
+    /// assert_eq!(sums.read_blocking()?, [0.0, 0.75, 0.75, 0.0, 0.5, 0.25]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Histogram::histogram_channels`], and [`Error::LengthMismatch`] for other than a weight to each pixel.
+    fn histogram_channels_weighted<T: Element, W: Weight, I: Inputs<Self, Exprs = Expr<W>>>(
+        &self,
+        x: &Buffer<Self, T>,
+        (channels, active): (u32, u32),
+        lower: T::Reg,
+        upper: T::Reg,
+        bins: u32,
+        weights: I,
+    ) -> Result<Buffer<Self, W>>
+    where
+        T::Reg: Sample,
+    {
+        let out = self.buffer(u64::from(active.min(4)) * u64::from(bins))?;
+        self.histogram_channels_weighted_into(x, (channels, active), lower, upper, bins, weights, &out)?;
+        Ok(out)
+    }
+
+    /// As [`Histogram::histogram_channels_weighted`], into the caller's buffer.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (grey_alpha, out) = (dev.upload(&[9u8, 255, 200, 0])?, dev.buffer::<i32>(4)?);
+    /// dev.histogram_channels_weighted_into(&grey_alpha, (2, 2), 0, 256, 2, lazy(counting(2), |i: Expr<u32>| lit(7) - i.cast::<i32>()), &out)?;
+    /// assert_eq!(out.read_blocking()?, [7, 6, 6, 7]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Histogram::histogram_channels_weighted`] and [`Histogram::histogram_into`].
+    #[expect(clippy::too_many_arguments, reason = "those of histogram_channels_into, and the weights")]
+    fn histogram_channels_weighted_into<T: Element, W: Weight, I: Inputs<Self, Exprs = Expr<W>>>(
+        &self,
+        x: &Buffer<Self, T>,
+        (channels, active): (u32, u32),
+        lower: T::Reg,
+        upper: T::Reg,
+        bins: u32,
+        weights: I,
+        out: &Buffer<Self, W>,
+    ) -> Result<()>
+    where
+        T::Reg: Sample,
+    {
+        let samples = Channels::new(x, channels, active)?;
+        let rule = even((), lower, upper, bins).rule()?;
+        let collect = |c: &mut Collector<Self>| {
+            samples.collect(c)?;
+            weights.collect(c)?;
+            rule.collect(c)
+        };
+        let trace = || {
+            let mut next = 0;
+            let (samples, weight) = (samples.exprs(&mut next), weights.exprs(&mut next));
+            let mut results = channels_bins(&samples, &rule, next, bins);
+            results.push(weight_bits(weight));
+            Ok(results)
+        };
+        Call::new(self, u64::from(bins) * u64::from(active), collect, trace)?.sums_of::<W>().enqueue(self, out)
     }
 
     /// As [`Histogram::histogram_channels`], where each channel has bounds and a number of bins of its own: `(lower, upper, bins)` of the first

@@ -42,7 +42,9 @@ pub use merge_sort::{
     SearchBy, SetsBy,
 };
 pub use merge_variants::{LadderKey, MergeVariant, MergeVariantTask, MergeVariants};
-pub use moves::{CheckedMove, GatherTask, IndexElement, Move, MoveFrom, ScatterCombine, ScatterFromTask, ScatterOp, ScatterTask};
+pub use moves::{
+    CheckedMove, GatherTask, IndexElement, IndexScalar, Move, MoveFrom, ScatterCombine, ScatterFromTask, ScatterOp, ScatterTask,
+};
 pub use reduce::{Quadrature, Reduce, ReduceTask, Statistics};
 pub use reduce_variants::{ReduceVariant, ReduceVariantTask, ReduceVariants};
 pub use scan::{Scan, ScanKind, ScanTask, SegmentedScan};

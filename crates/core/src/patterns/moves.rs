@@ -6,14 +6,16 @@ mod computed;
 mod enqueue;
 mod floats;
 mod from;
+mod narrow;
 mod task;
 
 pub use checked::CheckedMove;
 pub use combine::ScatterCombine;
 pub(crate) use enqueue::{check_indices, raw_as};
+pub(super) use enqueue::{gather, scatter};
 pub(crate) use floats::target_word;
 pub use from::MoveFrom;
-pub use task::{GatherTask, IndexElement, ScatterFromTask, ScatterOp, ScatterTask};
+pub use task::{GatherTask, IndexElement, IndexScalar, ScatterFromTask, ScatterOp, ScatterTask};
 
 use super::layout::{self, Axis, LayoutTask};
 use super::map::Map;
@@ -26,12 +28,12 @@ use crate::element::{DType, Element, Num};
 use crate::error::{Error, Result};
 use crate::input::{array, index};
 use crate::ir::{ArrayExpr, Expr};
-use enqueue::{check_scatter, check_unique, enough, enough_bytes, last_sources, rotate, same_length};
-pub(super) use enqueue::{gather, scatter};
+use enqueue::{check_scatter, check_unique, enough, enough_bytes, gather_at, last_sources, rotate, same_length, scatter_to};
 
 /// Elements moved by index. Elements of any type move as raw bits: NaN payloads and the sign of zero stay.
 ///
-/// No access leaves a buffer, whatever the indices are: a gather of an index out of range gives zero bits, a scatter to one writes nothing. The
+/// Indices are integers of 8, 16, 32 or 64 bits. No access leaves a buffer, whatever they are: a gather of an index out of range, such as a negative one,
+/// gives zero bits, a scatter to one writes nothing. The
 /// `_checked` forms, of which [`CheckedMove`] has those of permutations and of what is combined, wait for the device and return
 /// [`Error::IndexOutOfRange`] instead, having changed nothing.
 ///
@@ -43,7 +45,9 @@ pub(super) use enqueue::{gather, scatter};
 /// No output may overlap an input. Work O(indices), and O(targets) in [`Move::scatter_into`], which also takes four bytes of scratch a target.
 ///
 /// Source: NVIDIA's Thrust (gather, scatter); NumPy's `take` and index assignment.
-pub trait Move: Run<GatherTask> + Run<ScatterTask> + Run<LayoutTask> + Run<MapTask> + Run<ReduceTask> + Run<HistogramTask> {
+pub trait Move:
+    Run<GatherTask> + Run<ScatterTask> + Run<ScatterFromTask> + Run<LayoutTask> + Run<MapTask> + Run<ReduceTask> + Run<HistogramTask>
+{
     /// `values[indices[i]]` for every `i`.
     ///
     /// ```
@@ -51,6 +55,9 @@ pub trait Move: Run<GatherTask> + Run<ScatterTask> + Run<LayoutTask> + Run<MapTa
     /// # let dev = isowarp::Cpu::new();
     /// let (x, at) = (dev.upload(&[10.0f32, 20.0, 30.0])?, dev.upload(&[2u32, 0, 2, 9])?);
     /// assert_eq!(dev.gather(&x, &at)?.read_blocking()?, [30.0, 10.0, 30.0, 0.0]); // 9 names no element
+    /// // Indices are integers of any size.
+    /// assert_eq!(dev.gather(&x, &dev.upload(&[1i8, -1])?)?.read_blocking()?, [20.0, 0.0]);
+    /// assert_eq!(dev.gather(&x, &dev.upload(&[2i64, -1])?)?.read_blocking()?, [30.0, 0.0]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     ///
@@ -81,7 +88,7 @@ pub trait Move: Run<GatherTask> + Run<ScatterTask> + Run<LayoutTask> + Run<MapTa
         indices: &Buffer<Self, I>,
         out: &Buffer<Self, T>,
     ) -> Result<()> {
-        gather(self, values, indices, out, false)
+        gather_at(self, values, indices, out)
     }
 
     /// As [`Move::gather`]; an index out of range is an error. Waits for the device.
@@ -176,7 +183,7 @@ pub trait Move: Run<GatherTask> + Run<ScatterTask> + Run<LayoutTask> + Run<MapTa
         out: &Buffer<Self, T>,
     ) -> Result<()> {
         check_scatter(self, "scatter_unique", values, indices, out)?;
-        scatter(self, Some(values.leaf()), indices, out, ScatterOp::Store)
+        scatter_to(self, Some(values), indices, out, ScatterOp::Store)
     }
 
     /// As [`Move::scatter_unique_into`]; an index out of range and one that was there before are errors. Waits for the device.
@@ -242,7 +249,7 @@ pub trait Move: Run<GatherTask> + Run<ScatterTask> + Run<LayoutTask> + Run<MapTa
         check_scatter(self, "scatter_reduce", values, indices, out)?;
         match T::DTYPE {
             DType::F32 | DType::F64 => floats::scatter_floats(self, values, indices, op, out),
-            _ => match scatter(self, Some(values.leaf()), indices, out, op) {
+            _ => match scatter_to(self, Some(values), indices, out, op) {
                 Err(Error::Unsupported { capability: Capability::Atomics64, .. }) => {
                     floats::wide_extremes(self, (values, indices), op, out)
                 }
@@ -330,7 +337,7 @@ pub trait Move: Run<GatherTask> + Run<ScatterTask> + Run<LayoutTask> + Run<MapTa
         let out = out.slice(..x.len())?;
         check_scatter(self, "permute_inverse", x, order, &out)?;
         self.fill(&out, T::zeroed())?;
-        scatter(self, Some(x.leaf()), order, &out, ScatterOp::Store)
+        scatter_to(self, Some(x), order, &out, ScatterOp::Store)
     }
 
     /// The elements from last to first.
@@ -496,4 +503,7 @@ pub trait Move: Run<GatherTask> + Run<ScatterTask> + Run<LayoutTask> + Run<MapTa
         self.generate_into(n, (array(words), index()), |(w, i)| (w.at(i / 4) >> ((i % 4) * 8)) & 0xFFu32, out)
     }
 }
-impl<B: Run<GatherTask> + Run<ScatterTask> + Run<LayoutTask> + Run<MapTask> + Run<ReduceTask> + Run<HistogramTask>> Move for B {}
+impl<B: Run<GatherTask> + Run<ScatterTask> + Run<ScatterFromTask> + Run<LayoutTask> + Run<MapTask> + Run<ReduceTask> + Run<HistogramTask>>
+    Move for B
+{
+}

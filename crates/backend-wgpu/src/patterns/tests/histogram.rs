@@ -31,6 +31,10 @@ fn histograms_of_every_kind_and_home() {
         (one(|x: Expr<u64>| (x.cast::<u32>(), x)), HistogramSum::Wide, DType::U64),
         (one(|x: Expr<f32>| (x.cast::<u32>(), x.bitcast::<u32>())), HistogramSum::Exact, DType::F32),
         (one(|x: Expr<f64>| (x.cast::<u32>(), x.bitcast::<u64>())), HistogramSum::ExactWide, DType::F64),
+        (one(|x: E| (x, x + 1, x + 2, x * 3)), HistogramSum::Word, DType::U32),
+        (one(|x: Expr<u64>| (x.cast::<u32>(), (x >> 9).cast::<u32>(), x)), HistogramSum::Wide, DType::U64),
+        (one(|x: Expr<f32>| (x.cast::<u32>(), (x * 2.0).cast::<u32>(), x.bitcast::<u32>())), HistogramSum::Exact, DType::F32),
+        (one(|x: Expr<f64>| (x.cast::<u32>(), (x * 2.0).cast::<u32>(), x.bitcast::<u64>())), HistogramSum::ExactWide, DType::F64),
     ];
     for ((func, sum, dtype), numerics) in all.into_iter().flat_map(|case| NUMERICS.map(|n| (case.clone(), n))) {
         let task = HistogramTask { func: Arc::new(func), n: 1, bins: 256, sum, clears: false, numerics };

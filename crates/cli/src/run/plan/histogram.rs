@@ -59,6 +59,10 @@ pub(super) fn histogram(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
         Some((lower.clone(), upper.clone(), *bins))
     });
     let even: Vec<_> = even.collect();
+    if args.channels.is_some() && args.weights.is_some() && (even.is_empty() || even.iter().any(|of| *of != even[0])) {
+        let message = "the weights of channels are added to even bins, the same of each channel";
+        return Err(Failure::usage(message, "say --bins and --range once, or the same for each channel; or leave --weights out"));
+    }
     let counts = even.iter().map(|e| e.2.into()).chain(edges.iter().map(|e| e.len().saturating_sub(1)));
     let counts: Vec<u64> = counts.collect();
     let shape = match (&counts[..], args.channels) {

@@ -58,7 +58,7 @@ impl<B: Histogram, I: IndexElement> Sources<'_, B, I> {
         let inputs = (&indices, &values, scalar(self.scale));
         let c = collect(self.device, "scatter_fixed", &inputs)?;
         let func = graph::trace(c.params.clone(), || {
-            let (to, x, scale): (Expr<I>, Expr<f32>, Expr<f32>) = Inputs::<B>::exprs(&inputs, &mut 0);
+            let (to, x, scale): (Expr<I::Reg>, Expr<f32>, Expr<f32>) = Inputs::<B>::exprs(&inputs, &mut 0);
             vec![target_word(to).value(), part((x * scale).round_ties_even().cast()).value()]
         })?;
         let numerics = self.device.numerics();

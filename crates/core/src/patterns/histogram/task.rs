@@ -54,8 +54,8 @@ impl HistogramSum {
 /// A histogram as data. The one output holds `bins` counts or sums (of exact ones [`LIMBS`] or [`WIDE_LIMBS`] words to each).
 #[derive(Clone, Debug)]
 pub struct HistogramTask {
-    /// One parameter a leaf. Its results are, for [`HistogramSum::Count`], one to four bins (`u32`), each of which is counted; else one bin and
-    /// its weight (`u32`, or `u64` for [`HistogramSum::Wide`] and [`HistogramSum::ExactWide`]). A bin that is not below [`HistogramTask::bins`] is none.
+    /// One parameter a leaf. Its results are one to four bins (`u32`), each of which is counted, or, but for [`HistogramSum::Count`], has the weight
+    /// behind them added (`u32`, or `u64` for [`HistogramSum::Wide`] and [`HistogramSum::ExactWide`]). A bin that is not below [`HistogramTask::bins`] is none.
     pub func: Arc<Func>,
     /// Elements.
     pub n: u64,
@@ -70,6 +70,22 @@ pub struct HistogramTask {
 }
 
 impl HistogramTask {
+    /// Bins of an element.
+    #[must_use]
+    pub fn bins_of_each(&self) -> usize {
+        self.func.results.len() - usize::from(self.sum != HistogramSum::Count)
+    }
+
+    /// The same with so many bins of an element, for backends with kernels of one number: those that were missing are the first one again, and are not to
+    /// be added to.
+    #[must_use]
+    pub fn padded(&self, bins: usize) -> Self {
+        let (f, found) = (&self.func, self.bins_of_each());
+        let mut results = f.results.clone();
+        results.splice(found..found, std::iter::repeat_n(f.results[0], bins.saturating_sub(found)));
+        Self { func: Arc::new(Func::new(f.params.clone(), f.nodes.clone(), f.types.clone(), results)), ..self.clone() }
+    }
+
     /// Clears the output, for backends that do not do so on their way.
     ///
     /// # Errors
@@ -139,11 +155,14 @@ impl<B: Backend> Call<B> {
         let trace = || {
             let mut next = 0;
             let bin = bins.bin(&mut next, false)?;
-            let weight = weights.exprs(&mut next);
-            let bits = if W::TY.words() == 1 { weight.bitcast::<u32>().value() } else { weight.bitcast::<u64>().value() };
-            Ok(vec![bin.value(), bits])
+            Ok(vec![bin.value(), weight_bits(weights.exprs(&mut next))])
         };
-        Ok(Self { sum: W::SUM, ..Self::new(device, bins.bins()?, collect, trace)? })
+        Ok(Self::new(device, bins.bins()?, collect, trace)?.sums_of::<W>())
+    }
+
+    /// The same of elements whose last result is a weight.
+    pub(super) fn sums_of<W: Weight>(self) -> Self {
+        Self { sum: W::SUM, ..self }
     }
 
     /// Checks everything and runs the task.
@@ -225,6 +244,11 @@ impl<B: Backend> Call<B> {
         let task = HistogramTask { func: self.func, n, bins: self.bins, sum: self.sum, clears, numerics: device.numerics() };
         device.run(&task, &self.c.leaves, &[to])
     }
+}
+
+/// A weight as a task has it.
+pub(super) fn weight_bits<W: Weight>(weight: Expr<W>) -> Value {
+    if W::TY.words() == 1 { weight.bitcast::<u32>().value() } else { weight.bitcast::<u64>().value() }
 }
 
 /// Where sums are added up, and where they go.

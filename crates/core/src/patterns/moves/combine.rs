@@ -1,7 +1,7 @@
 //! Scatters that combine by an operator of the caller's.
 
 use super::enqueue::{check_indices, check_scatter};
-use super::{IndexElement, MoveFrom, target_word};
+use super::{IndexElement, IndexScalar, MoveFrom, target_word};
 use crate::backend::Backend;
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{DType, Element, Scalar};
@@ -135,7 +135,7 @@ pub trait ScatterCombine: MoveFrom + Sort + Segmented {
     ///
     /// # Errors
     /// As [`ScatterCombine::scatter_combine_into`] and [`Map::map`](crate::patterns::Map::map).
-    fn scatter_combine_from_into<X: Inputs<Self>, T: Element<Reg = T> + Scalar, I: IndexElement>(
+    fn scatter_combine_from_into<X: Inputs<Self>, T: Element<Reg = T> + Scalar, I: IndexScalar>(
         &self,
         inputs: X,
         f: impl FnOnce(X::Exprs) -> (Expr<I>, Expr<T>),
@@ -169,7 +169,7 @@ fn check_sources(n: u64) -> Result<u64> {
 }
 
 /// The number of a target, or how many there are where an index names none.
-fn place<I: IndexElement>(i: Expr<I>, targets: Expr<u32>) -> Expr<u32> {
+fn place<I: IndexScalar>(i: Expr<I>, targets: Expr<u32>) -> Expr<u32> {
     // A negative index is a word above all that are not.
     let named = if I::DTYPE == DType::I32 { targets.min(1 << 31) } else { targets };
     let word = target_word(i);

@@ -3,7 +3,7 @@
 use super::enqueue::{MOST_SOURCES, first_repeated};
 use super::floats::{add_exactly, check_operator, f32_of_key, f64_of_key, key_of_f32, key_of_f64, target_word};
 use super::from::gather;
-use super::{IndexElement, Move, ScatterFromTask, ScatterOp, raw_as};
+use super::{IndexScalar, Move, ScatterFromTask, ScatterOp, raw_as};
 use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, Memory as _};
 use crate::caps::Capability;
@@ -114,7 +114,7 @@ impl<B: Move + Run<ScatterFromTask>, I: Scalar, T: Scalar> Sources<B, I, T> {
 /// Sources whose indices are words, and whose values are bits.
 type Bits<B, W> = Sources<B, u32, W>;
 
-impl<B: Move + Run<ScatterFromTask>, I: IndexElement, T: Scalar> Sources<B, I, T> {
+impl<B: Move + Run<ScatterFromTask>, I: IndexScalar, T: Scalar> Sources<B, I, T> {
     /// The last source of each target stays.
     pub(super) fn store_last<O: Element<Reg = T>>(&self, device: &B, out: &Buffer<B, O>) -> Result<()> {
         let values = Elsewhere::of(device, self.pattern, self.leaves(device)?, self.result(1))?;
@@ -165,7 +165,7 @@ impl<B: Move + Run<ScatterFromTask>, I: IndexElement, T: Scalar> Sources<B, I, T
     }
 }
 
-impl<B: Move + Run<ScatterFromTask>, I: IndexElement, T: Element<Reg = T> + Scalar> Sources<B, I, T> {
+impl<B: Move + Run<ScatterFromTask>, I: IndexScalar, T: Element<Reg = T> + Scalar> Sources<B, I, T> {
     /// Combined with what is there.
     pub(super) fn combine(&self, device: &B, op: ScatterOp, out: &Buffer<B, T>) -> Result<()>
     where
@@ -186,20 +186,10 @@ impl<B: Move + Run<ScatterFromTask>, I: IndexElement, T: Element<Reg = T> + Scal
             }
             (DType::F32, false) => by_keys(device, &self.bits::<u32>(device)?, op, |x| key_of_f32(x, least), f32_of_key, &raw_as(out)?),
             (DType::F64, false) => by_keys(device, &self.bits::<u64>(device)?, op, |x| key_of_f64(x, least), f64_of_key, &raw_as(out)?),
-            (DType::I32 | DType::U32, true) => {
-                let bits = self.bits::<u32>(device)?;
-                let bits = if negate { bits.map(device, |i, x| (i, lit(0u32) - x))? } else { bits };
-                bits.add(device, HistogramSum::Word, &raw_as::<B, T, u32>(out)?)
-            }
-            (_, true) => {
-                let bits = self.bits::<u64>(device)?;
-                let bits = if negate { bits.map(device, |i, x| (i, lit(0u64) - x))? } else { bits };
-                bits.add(device, HistogramSum::Wide, &raw_as::<B, T, u64>(out)?)
-            }
-            (DType::I32 | DType::U32, false) => self.bits::<u32>(device)?.scatter(device, op, out),
+            (DType::I32 | DType::U32, _) => self.bits::<u32>(device)?.integers(device, op, out),
             _ => {
                 let bits = self.bits::<u64>(device)?;
-                match bits.scatter(device, op, out) {
+                match bits.integers(device, op, out) {
                     Err(Error::Unsupported { capability: Capability::Atomics64, .. }) => {
                         let turned = if T::DTYPE == DType::I64 { 1 << 63 } else { 0 };
                         by_keys(device, &bits, op, |x| x ^ turned, |x| x ^ turned, &raw_as(out)?)
@@ -213,13 +203,29 @@ impl<B: Move + Run<ScatterFromTask>, I: IndexElement, T: Element<Reg = T> + Scal
 
 impl<B: Move + Run<ScatterFromTask>, W: Scalar> Bits<B, W> {
     /// Enqueues the task; all was checked.
-    fn scatter<T: Element>(&self, device: &B, op: ScatterOp, out: &Buffer<B, T>) -> Result<()> {
+    pub(super) fn scatter<T: Element>(&self, device: &B, op: ScatterOp, out: &Buffer<B, T>) -> Result<()> {
         let task = ScatterFromTask { func: Arc::clone(&self.func), n: self.n, targets: out.len(), op, numerics: device.numerics() };
         device.run(&task, &self.c.leaves, &[out.out()])
     }
 
-    /// Adds integers, as a histogram does: there is no other order to show.
-    fn add<T: Element>(&self, device: &B, sum: HistogramSum, out: &Buffer<B, T>) -> Result<()> {
+    /// Stored, or combined as integers. They are added as a histogram does: there is no other order to show.
+    pub(super) fn integers<T: Element>(&self, device: &B, op: ScatterOp, out: &Buffer<B, T>) -> Result<()>
+    where
+        W: Element<Reg = W>,
+        Expr<W>: core::ops::Sub<Output = Expr<W>>,
+    {
+        match op {
+            ScatterOp::Sum => self.add(device, &raw_as(out)?),
+            ScatterOp::Sub => self.map(device, |i, x| (i, lit(W::from_bits64(0)) - x))?.add(device, &raw_as(out)?),
+            _ => self.scatter(device, op, out),
+        }
+    }
+
+    fn add(&self, device: &B, out: &Buffer<B, W>) -> Result<()>
+    where
+        W: Element<Reg = W>,
+    {
+        let sum = if W::TY.words() == 1 { HistogramSum::Word } else { HistogramSum::Wide };
         let (func, numerics) = (Arc::clone(&self.func), device.numerics());
         let task = HistogramTask { func, n: self.n, bins: out.len(), sum, clears: false, numerics };
         Run::<HistogramTask>::run(device, &task, &self.c.leaves, &[out.out()])
@@ -324,12 +330,7 @@ fn in_halves<B: Move + Run<ScatterFromTask>, W: Element<Reg = W> + Scalar>(
 }
 
 /// The index at a position.
-pub(super) fn value_at<B: Move, I: IndexElement>(
-    device: &B,
-    pattern: &'static str,
-    indices: &Operand<B, I>,
-    position: u32,
-) -> Result<i128> {
+pub(super) fn value_at<B: Move, I: IndexScalar>(device: &B, pattern: &'static str, indices: &Operand<B, I>, position: u32) -> Result<i128> {
     let of = Elsewhere::new(device, pattern, &indices, |i: Expr<I>| i)?;
     let place = Operand::traced(device, pattern, &(counting(1), scalar(position)), |(_, place)| place)?;
     let out = device.buffer::<I>(1)?;

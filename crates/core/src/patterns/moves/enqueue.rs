@@ -1,7 +1,7 @@
 //! The checks of moves by index, and what they enqueue.
 
-use super::{GatherTask, IndexElement, Move, ScatterOp, ScatterTask};
-use crate::backend::{Leaf, Run};
+use super::{GatherTask, IndexElement, IndexScalar, Move, ScatterOp, ScatterTask, narrow};
+use crate::backend::{Backend, Leaf, Run};
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{DType, Element};
 use crate::error::{Error, Result};
@@ -11,7 +11,7 @@ use crate::ops::Min;
 use crate::patterns::{Map as _, Reduce as _, check_aliasing};
 
 /// The same memory under the name of another type of the same size.
-pub(crate) fn raw_as<B: crate::backend::Backend, T: Element, U: Element>(x: &Buffer<B, T>) -> Result<Buffer<B, U>> {
+pub(crate) fn raw_as<B: Backend, T: Element, U: Element>(x: &Buffer<B, T>) -> Result<Buffer<B, U>> {
     Buffer::from_raw(x.device(), x.raw().clone(), x.offset(), x.len())
 }
 
@@ -19,13 +19,13 @@ pub(super) fn same_length(expected: u64, found: u64) -> Result<()> {
     if expected == found { Ok(()) } else { Err(Error::LengthMismatch { what: "indices", expected, found }) }
 }
 
-pub(super) fn enough<B: crate::backend::Backend, T: Element>(out: &Buffer<B, T>, required: u64) -> Result<()> {
+pub(super) fn enough<B: Backend, T: Element>(out: &Buffer<B, T>, required: u64) -> Result<()> {
     let available = out.len();
     if available < required { Err(Error::BufferTooSmall { what: "the output", required, available }) } else { Ok(()) }
 }
 
 /// As many bytes, four to a word.
-pub(super) fn enough_bytes<B: crate::backend::Backend>(words: &Buffer<B, u32>, n: u64) -> Result<()> {
+pub(super) fn enough_bytes<B: Backend>(words: &Buffer<B, u32>, n: u64) -> Result<()> {
     let len = words.len().saturating_mul(4);
     if n > len { Err(Error::OutOfRange { what: "bytes of the words", start: 0, end: n, len }) } else { Ok(()) }
 }
@@ -45,6 +45,20 @@ pub(super) fn rotate<B: Move, T: Element>(device: &B, x: &Buffer<B, T>, by: i64,
     device.copy_into(&x.slice(n - by..)?, &out.slice(..by)?)
 }
 
+/// Gathers by indices of any size.
+pub(super) fn gather_at<B: Move, T: Element, I: IndexElement>(
+    device: &B,
+    values: &Buffer<B, T>,
+    indices: &Buffer<B, I>,
+    out: &Buffer<B, T>,
+) -> Result<()> {
+    if narrow::is_narrow::<I>() && check_gather(device, values, indices, out)? {
+        return narrow::gather(device, values, indices, out);
+    }
+    gather(device, values, indices, out, false)
+}
+
+/// Gathers by indices that kernels know: of 32 and 64 bits.
 pub(crate) fn gather<B: Run<GatherTask>, T: Element, I: IndexElement>(
     device: &B,
     values: &Buffer<B, T>,
@@ -52,6 +66,19 @@ pub(crate) fn gather<B: Run<GatherTask>, T: Element, I: IndexElement>(
     out: &Buffer<B, T>,
     keep: bool,
 ) -> Result<()> {
+    if !check_gather(device, values, indices, out)? {
+        return Ok(());
+    }
+    device.run(&GatherTask { n: indices.len(), keep }, &[array_leaf(values), index_leaf(indices)], &[out.out()])
+}
+
+/// Whether there is anything to do.
+fn check_gather<B: Run<GatherTask>, T: Element, I: IndexElement>(
+    device: &B,
+    values: &Buffer<B, T>,
+    indices: &Buffer<B, I>,
+    out: &Buffer<B, T>,
+) -> Result<bool> {
     values.check_device(device, "the values")?;
     indices.check_device(device, "the indices")?;
     out.check_device(device, "the output")?;
@@ -59,13 +86,18 @@ pub(crate) fn gather<B: Run<GatherTask>, T: Element, I: IndexElement>(
     require(device, "gather", I::DTYPE)?;
     let n = indices.len();
     enough(out, n)?;
-    let leaves = [Leaf::Array { raw: values.raw().clone(), dtype: T::DTYPE, offset: values.offset(), len: values.len() }, indices.leaf()];
-    let dst = out.out();
-    check_aliasing("gather", &leaves, n, &[(dst.clone(), n)], false)?;
-    if n == 0 {
-        return Ok(());
-    }
-    device.run(&GatherTask { n, keep }, &leaves, &[dst])
+    check_aliasing("gather", &[array_leaf(values), indices.leaf()], n, &[(out.out(), n)], false)?;
+    Ok(n > 0)
+}
+
+fn array_leaf<B: Backend, T: Element>(x: &Buffer<B, T>) -> Leaf<B::Raw> {
+    Leaf::Array { raw: x.raw().clone(), dtype: T::DTYPE, offset: x.offset(), len: x.len() }
+}
+
+/// Indices as kernels know them: an `i64` is the `u64` of its bits, and a negative one beyond every length.
+fn index_leaf<B: Backend, I: IndexElement>(indices: &Buffer<B, I>) -> Leaf<B::Raw> {
+    let dtype = if I::DTYPE == DType::I64 { DType::U64 } else { I::DTYPE };
+    Leaf::Elements { raw: indices.raw().clone(), dtype, offset: indices.offset(), stride: 1 }
 }
 
 pub(super) fn check_scatter<B: Run<ScatterTask>, T: Element, I: IndexElement>(
@@ -95,10 +127,24 @@ pub(super) fn check_scatter<B: Run<ScatterTask>, T: Element, I: IndexElement>(
 /// Positions of sources are kept as `i32`.
 pub(super) const MOST_SOURCES: u64 = i32::MAX as u64;
 
-/// Enqueues a scatter whose operands were checked; without values, of the sources' positions.
+/// Enqueues a scatter by indices of any size, whose operands were checked; without values, of the sources' positions.
+pub(super) fn scatter_to<B: Move, T: Element, I: IndexElement>(
+    device: &B,
+    values: Option<&Buffer<B, T>>,
+    indices: &Buffer<B, I>,
+    out: &Buffer<B, T>,
+    op: ScatterOp,
+) -> Result<()> {
+    if narrow::is_narrow::<I>() && !indices.is_empty() && !out.is_empty() {
+        return narrow::scatter(device, values, indices, out, op);
+    }
+    scatter(device, values, indices, out, op)
+}
+
+/// The same by indices that kernels know: of 32 and 64 bits.
 pub(crate) fn scatter<B: Run<ScatterTask>, T: Element, I: IndexElement>(
     device: &B,
-    values: Option<Leaf<B::Raw>>,
+    values: Option<&Buffer<B, T>>,
     indices: &Buffer<B, I>,
     out: &Buffer<B, T>,
     op: ScatterOp,
@@ -107,27 +153,29 @@ pub(crate) fn scatter<B: Run<ScatterTask>, T: Element, I: IndexElement>(
     if task.n == 0 || task.targets == 0 {
         return Ok(());
     }
-    device.run(&task, &[values.unwrap_or(Leaf::Value { bits: 0 }), indices.leaf()], &[out.out()])
+    let values = values.map_or(Leaf::Value { bits: 0 }, Buffer::leaf);
+    device.run(&task, &[values, index_leaf(indices)], &[out.out()])
 }
 
 /// For every target the position of its last source, or -1.
 pub(super) fn last_sources<B: Move, I: IndexElement>(device: &B, indices: &Buffer<B, I>, targets: u64) -> Result<Buffer<B, i32>> {
     let last = device.buffer::<i32>(targets)?;
     device.fill(&last, -1)?;
-    scatter(device, None, indices, &last, ScatterOp::Max)?;
+    scatter_to(device, None, indices, &last, ScatterOp::Max)?;
     Ok(last)
 }
 
 /// Whether an index is outside `0..limit`, as an expression.
-fn outside<I: IndexElement>(i: Expr<I>, limit: Expr<I>) -> Expr<bool> {
+fn outside<I: IndexScalar>(i: Expr<I>, limit: Expr<I>) -> Expr<bool> {
     i.ge(limit) | i.lt(I::from_bits64(0))
 }
 
 /// The number that an index has to be below, of its own type; none where no index of the type reaches it.
-pub(super) fn below<I: IndexElement>(limit: u64) -> Option<I> {
+pub(super) fn below<I: IndexScalar>(limit: u64) -> Option<I> {
     let most = match I::DTYPE {
         DType::I32 => i32::MAX as u64,
         DType::U32 => u32::MAX.into(),
+        DType::I64 => i64::MAX as u64,
         _ => u64::MAX,
     };
     (limit <= most).then(|| I::from_bits64(limit))
@@ -139,7 +187,7 @@ pub(crate) fn check_indices<B: Move, I: IndexElement>(device: &B, pattern: &'sta
 }
 
 /// The same of `n` indices that are an input; `value_at` reads one.
-pub(super) fn check_inputs<B: Move, I: IndexElement, H: Inputs<B, Exprs = Expr<I>> + Copy>(
+pub(super) fn check_inputs<B: Move, I: IndexScalar, H: Inputs<B, Exprs = Expr<I>> + Copy>(
     device: &B,
     pattern: &'static str,
     (indices, n): (H, u64),
@@ -147,10 +195,10 @@ pub(super) fn check_inputs<B: Move, I: IndexElement, H: Inputs<B, Exprs = Expr<I
     value_at: impl FnOnce(u64) -> Result<i128>,
 ) -> Result<()> {
     let below = below::<I>(limit);
-    if n == 0 || (below.is_none() && I::DTYPE != DType::I32) {
+    if n == 0 || (below.is_none() && !I::TY.is_signed_int()) {
         return Ok(());
     }
-    // An i32 is below any limit above its range unless it is negative.
+    // A signed index is below any limit above its range unless it is negative.
     let outside = |i: Expr<I>, bound: Expr<I>| if below.is_some() { outside(i, bound) } else { i.lt(I::from_bits64(0)) };
     match first_position(device, (indices, n), outside, below.unwrap_or(I::from_bits64(0)))? {
         None => Ok(()),
@@ -158,13 +206,13 @@ pub(super) fn check_inputs<B: Move, I: IndexElement, H: Inputs<B, Exprs = Expr<I
     }
 }
 
-fn value_at<B: crate::backend::Backend, I: IndexElement>(indices: &Buffer<B, I>, position: u64) -> Result<i128> {
+fn value_at<B: Backend, I: IndexElement>(indices: &Buffer<B, I>, position: u64) -> Result<i128> {
     let one = indices.slice(position..=position)?.read_blocking()?;
-    Ok(one.first().map_or(0, |i| i.number()))
+    Ok(one.first().map_or(0, |i| i.widen().number()))
 }
 
 /// The first position whose index meets the condition.
-fn first_position<B: Move, I: IndexElement, H: Inputs<B, Exprs = Expr<I>> + Copy>(
+fn first_position<B: Move, I: IndexScalar, H: Inputs<B, Exprs = Expr<I>> + Copy>(
     device: &B,
     (indices, n): (H, u64),
     meets: impl Fn(Expr<I>, Expr<I>) -> Expr<bool>,
@@ -194,7 +242,7 @@ pub(super) fn check_unique<B: Move, I: IndexElement>(
     }
     let first = device.buffer::<i32>(targets)?;
     device.fill(&first, i32::MAX)?;
-    scatter(device, None, indices, &first, ScatterOp::Min)?;
+    scatter_to(device, None, indices, &first, ScatterOp::Min)?;
     let found = first_repeated(device, (indices, array(&first), index()))?;
     if found == u32::MAX {
         return Ok(());
@@ -203,7 +251,7 @@ pub(super) fn check_unique<B: Move, I: IndexElement>(
 }
 
 /// The first of the positions whose index another one before it has, or the greatest number: indices, the first position of each, and positions.
-pub(super) fn first_repeated<B: Move, I: IndexElement, H: Inputs<B, Exprs = (Expr<I>, ArrayExpr<i32>, Expr<u32>)>>(
+pub(super) fn first_repeated<B: Move, I: IndexScalar, H: Inputs<B, Exprs = (Expr<I>, ArrayExpr<i32>, Expr<u32>)>>(
     device: &B,
     inputs: H,
 ) -> Result<u32> {

@@ -1,7 +1,7 @@
 //! Floats combined where they are scattered to: sums as whole numbers, minima and maxima by the order of integers.
 
-use super::enqueue::{raw_as, scatter};
-use super::{IndexElement, Move, ScatterOp};
+use super::enqueue::{raw_as, scatter_to};
+use super::{IndexElement, IndexScalar, Move, ScatterOp};
 use crate::backend::Run;
 use crate::buffer::{Buffer, Memory as _};
 use crate::caps::Capability;
@@ -56,9 +56,9 @@ pub(super) fn scatter_floats<B: Move, T: Element, I: IndexElement>(
 }
 
 /// The target that an index names, as a word; any that is not below their number is none, of which there are less than 2^31.
-pub(crate) fn target_word<I: IndexElement>(i: Expr<I>) -> Expr<u32> {
-    if I::TY == Ty::U64 {
-        let wide = i.same_as::<u64>();
+pub(crate) fn target_word<I: IndexScalar>(i: Expr<I>) -> Expr<u32> {
+    if I::TY.words() == 2 {
+        let wide = if I::TY == Ty::U64 { i.same_as::<u64>() } else { i.bitcast::<u64>() };
         return select((wide >> 32).eq(0), wide.cast::<u32>(), u32::MAX);
     }
     i.bitcast::<u32>()
@@ -76,7 +76,7 @@ where
 {
     let c = collect(device, "scatter_reduce", &(indices, values))?;
     let func = graph::trace(c.params.clone(), || {
-        let (to, bits): (Expr<I>, Expr<W>) = crate::input::Inputs::<B>::exprs(&(indices, values), &mut 0);
+        let (to, bits): (Expr<I::Reg>, Expr<W>) = crate::input::Inputs::<B>::exprs(&(indices, values), &mut 0);
         vec![target_word(to).value(), if negate { bits ^ lit(W::SIGN) } else { bits }.value()]
     })?;
     add_exactly(device, (&c, Arc::new(func), indices.len()), out)
@@ -149,7 +149,7 @@ fn by_keys<B: Move, W: Element<Reg = W> + Scalar, I: IndexElement>(
     let (from, to): (Buffer<B, W>, Buffer<B, W>) = (device.buffer(values.len())?, device.buffer(out.len())?);
     device.map_into(values, &key, &from)?;
     device.map_into(out, &key, &to)?;
-    match scatter(device, Some(from.leaf()), indices, &to, op) {
+    match scatter_to(device, Some(&from), indices, &to, op) {
         Err(Error::Unsupported { capability: Capability::Atomics64, .. }) => in_halves(device, (&from, indices), op, &to)?,
         result => result?,
     }
@@ -182,15 +182,15 @@ fn in_halves<B: Move, W: Element<Reg = W> + Scalar, I: IndexElement>(
     let (high, low): (Buffer<B, u32>, Buffer<B, u32>) = device.map(keys, halves)?;
     let (before, rest): (Buffer<B, u32>, Buffer<B, u32>) = device.map(to, halves)?;
     let found = device.copy(&before)?;
-    scatter(device, Some(high.leaf()), indices, &found, op)?;
-    let of_found = |(i, high, found): (Expr<I>, Expr<u32>, ArrayExpr<u32>)| {
+    scatter_to(device, Some(&high), indices, &found, op)?;
+    let of_found = |(i, high, found): (Expr<I::Reg>, Expr<u32>, ArrayExpr<u32>)| {
         let target = target_word(i);
         select(found.at(target).eq(high), target, u32::MAX)
     };
     let among = device.map((indices, &high, array(&found)), of_found)?;
     let neutral = if op == ScatterOp::Min { u32::MAX } else { 0 };
     device.map_into((&before, &found, &rest), |(before, found, rest)| select(before.eq(found), rest, neutral), &rest)?;
-    scatter(device, Some(low.leaf()), &among, &rest, op)?;
+    scatter_to(device, Some(&low), &among, &rest, op)?;
     let joined = |(high, low): (Expr<u32>, Expr<u32>)| ((high.cast::<u64>() << 32) | low.cast::<u64>()).same_as::<W>();
     device.map_into((&found, &rest), joined, to)
 }

@@ -86,23 +86,22 @@ pub struct ScatterFromTask {
     pub numerics: Numerics,
 }
 
-/// Types of indices: `u32`, `i32`, `u64`. A negative index is out of range, as is one that is too large.
-pub trait IndexElement: Element<Reg = Self> + Int + Num {
+/// Types of elements that name others: integers of 8, 16, 32 and 64 bits. A negative index is out of range, as is one that is too large.
+pub trait IndexElement: Element<Reg: IndexScalar> {}
+impl<T: Element<Reg: IndexScalar>> IndexElement for T {}
+
+/// Types that operators compute indices in: `u32`, `i32`, `u64`, `i64`.
+pub trait IndexScalar: Element<Reg = Self> + Int + Num {
     /// The index as a number of any sign.
     fn number(self) -> i128;
 }
-impl IndexElement for u32 {
-    fn number(self) -> i128 {
-        self.into()
-    }
+macro_rules! index_scalar {
+    ($($t:ident)*) => {$(
+        impl IndexScalar for $t {
+            fn number(self) -> i128 {
+                self.into()
+            }
+        }
+    )*};
 }
-impl IndexElement for i32 {
-    fn number(self) -> i128 {
-        self.into()
-    }
-}
-impl IndexElement for u64 {
-    fn number(self) -> i128 {
-        self.into()
-    }
-}
+index_scalar! { u32 i32 u64 i64 }

@@ -13,7 +13,7 @@ use crate::ops::{Combine, combine_func, identity};
 use crate::patterns::map::{collect, same, trace};
 use crate::patterns::select::Count;
 use crate::patterns::sort::Call;
-use crate::patterns::{IndexElement, Map as _, MapTask, Selected, SortBy, check_aliasing};
+use crate::patterns::{IndexScalar, Map as _, MapTask, Selected, SortBy, check_aliasing};
 
 /// Patterns over what a selection leaves: the first elements of a buffer, as many as a count on the device says. Nothing waits for the count, and the
 /// work follows it, not the room: kernels take tiles as long as there are. A count above the buffer's length is that.
@@ -73,7 +73,7 @@ pub trait Counted: SegmentedSort + Run<SegmentedReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Counted::sort_counted`] and [`Sort::sort_into`](crate::patterns::Sort::sort_into).
-    fn sort_counted_into<K: Element, C: Count + IndexElement>(
+    fn sort_counted_into<K: Element, C: Count + IndexScalar>(
         &self,
         keys: &Buffer<Self, K>,
         count: &DeviceScalar<Self, C>,
@@ -127,7 +127,7 @@ pub trait Counted: SegmentedSort + Run<SegmentedReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Counted::sort_pairs_counted`] and [`Counted::sort_counted_into`].
-    fn sort_pairs_counted_into<K: Element, V: Element, C: Count + IndexElement>(
+    fn sort_pairs_counted_into<K: Element, V: Element, C: Count + IndexScalar>(
         &self,
         (keys, values): (&Buffer<Self, K>, &Buffer<Self, V>),
         count: &DeviceScalar<Self, C>,
@@ -172,7 +172,7 @@ pub trait Counted: SegmentedSort + Run<SegmentedReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Counted::sort_counted_into`].
-    fn argsort_counted_into<K: Element, C: Count + IndexElement>(
+    fn argsort_counted_into<K: Element, C: Count + IndexScalar>(
         &self,
         keys: &Buffer<Self, K>,
         count: &DeviceScalar<Self, C>,
@@ -216,7 +216,7 @@ pub trait Counted: SegmentedSort + Run<SegmentedReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Counted::reduce_counted`], and [`Error::LengthMismatch`](crate::Error::LengthMismatch).
-    fn reduce_counted_from<I: Inputs<Self>, T: Element<Reg = T> + Scalar, C: Count + IndexElement>(
+    fn reduce_counted_from<I: Inputs<Self>, T: Element<Reg = T> + Scalar, C: Count + IndexScalar>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
@@ -241,7 +241,7 @@ pub trait Counted: SegmentedSort + Run<SegmentedReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Counted::reduce_counted_from`], and [`Error::BufferTooSmall`](crate::Error::BufferTooSmall), [`Error::Aliasing`](crate::Error::Aliasing).
-    fn reduce_counted_from_into<I: Inputs<Self>, T: Element<Reg = T> + Scalar, C: Count + IndexElement>(
+    fn reduce_counted_from_into<I: Inputs<Self>, T: Element<Reg = T> + Scalar, C: Count + IndexScalar>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
@@ -273,7 +273,7 @@ pub trait Counted: SegmentedSort + Run<SegmentedReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Counted::reduce_counted_from`].
-    fn reduce_parts_counted<I: Inputs<Self>, A: Traced, R: Outputs, C: Count + IndexElement>(
+    fn reduce_parts_counted<I: Inputs<Self>, A: Traced, R: Outputs, C: Count + IndexScalar>(
         &self,
         inputs: I,
         count: &DeviceScalar<Self, C>,
@@ -341,12 +341,12 @@ pub trait Counted: SegmentedSort + Run<SegmentedReduceTask> + Run<MapTask> {
 impl<B: SegmentedSort + Run<SegmentedReduceTask> + Run<MapTask>> Counted for B {}
 
 /// The offsets of one segment of as many elements as are counted.
-fn bounds<B: Run<MapTask>, C: Count + IndexElement>(device: &B, count: &DeviceScalar<B, C>) -> Result<Buffer<B, C>> {
+fn bounds<B: Run<MapTask>, C: Count + IndexScalar>(device: &B, count: &DeviceScalar<B, C>) -> Result<Buffer<B, C>> {
     device.map((counting(2), count), |(i, count)| select(i.eq(0), C::from_bits64(0), count))
 }
 
 /// Sorts the first keys of a call, as many as are counted.
-fn run<B: Counted, C: Count + IndexElement>(call: Call<'_, B>, count: &DeviceScalar<B, C>) -> Result<()> {
+fn run<B: Counted, C: Count + IndexScalar>(call: Call<'_, B>, count: &DeviceScalar<B, C>) -> Result<()> {
     count.buffer().check_device(call.device(), "the count")?;
     check_aliasing("sort", &[count.buffer().leaf()], 1, call.outs(), false)?;
     run_parts(call, 3, false, |device, n| {

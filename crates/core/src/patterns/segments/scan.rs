@@ -11,7 +11,7 @@ use crate::ops::Combine;
 use crate::patterns::map::{collect, same};
 use crate::patterns::moves::scatter;
 use crate::patterns::select::Count;
-use crate::patterns::{IndexElement, Map as _, MapTask, ReduceTask, ScanTask, ScatterOp, ScatterTask, SegmentedScan as _};
+use crate::patterns::{IndexScalar, Map as _, MapTask, ReduceTask, ScanTask, ScatterOp, ScatterTask, SegmentedScan as _};
 
 /// Scans that start anew with every segment. Segments are bounded as for [`Segmented`](super::Segmented#segments); elements before the first and
 /// behind the last one are scanned as two segments more. Scans over inputs have [`Segmented::check_offsets`](super::Segmented::check_offsets) called
@@ -34,7 +34,7 @@ pub trait OffsetScan: Run<ScanTask> + Run<ScatterTask> + Run<MapTask> {
     /// # Errors
     /// [`Error::Unsupported`](crate::Error::Unsupported), [`Error::Op`](crate::Error::Op), [`Error::OutOfMemory`](crate::Error::OutOfMemory),
     /// [`Error::WrongDevice`](crate::Error::WrongDevice), [`Error::TooLarge`](crate::Error::TooLarge).
-    fn segmented_scan<T: Element<Reg = T> + Scalar, O: Count + IndexElement>(
+    fn segmented_scan<T: Element<Reg = T> + Scalar, O: Count + IndexScalar>(
         &self,
         x: &Buffer<Self, T>,
         offsets: &Buffer<Self, O>,
@@ -56,7 +56,7 @@ pub trait OffsetScan: Run<ScanTask> + Run<ScatterTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`OffsetScan::segmented_scan`], and [`Error::BufferTooSmall`](crate::Error::BufferTooSmall), [`Error::Aliasing`](crate::Error::Aliasing).
-    fn segmented_scan_into<T: Element<Reg = T> + Scalar, O: Count + IndexElement>(
+    fn segmented_scan_into<T: Element<Reg = T> + Scalar, O: Count + IndexScalar>(
         &self,
         x: &Buffer<Self, T>,
         offsets: &Buffer<Self, O>,
@@ -81,7 +81,7 @@ pub trait OffsetScan: Run<ScanTask> + Run<ScatterTask> + Run<MapTask> {
     /// # Errors
     /// As [`OffsetScan::segmented_scan`]; [`Error::NotSorted`](crate::Error::NotSorted) and
     /// [`Error::IndexOutOfRange`](crate::Error::IndexOutOfRange) with the first offset that is wrong.
-    fn segmented_scan_checked<T: Element<Reg = T> + Scalar, O: Count + IndexElement>(
+    fn segmented_scan_checked<T: Element<Reg = T> + Scalar, O: Count + IndexScalar>(
         &self,
         x: &Buffer<Self, T>,
         offsets: &Buffer<Self, O>,
@@ -108,7 +108,7 @@ pub trait OffsetScan: Run<ScanTask> + Run<ScatterTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`OffsetScan::segmented_scan_checked`] and [`OffsetScan::segmented_scan_into`].
-    fn segmented_scan_checked_into<T: Element<Reg = T> + Scalar, O: Count + IndexElement>(
+    fn segmented_scan_checked_into<T: Element<Reg = T> + Scalar, O: Count + IndexScalar>(
         &self,
         x: &Buffer<Self, T>,
         offsets: &Buffer<Self, O>,
@@ -137,7 +137,7 @@ pub trait OffsetScan: Run<ScanTask> + Run<ScatterTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`OffsetScan::segmented_scan`], and [`Error::LengthMismatch`](crate::Error::LengthMismatch).
-    fn segmented_scan_from<I: Inputs<Self>, T: Element<Reg = T> + Scalar, O: Count + IndexElement>(
+    fn segmented_scan_from<I: Inputs<Self>, T: Element<Reg = T> + Scalar, O: Count + IndexScalar>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
@@ -161,7 +161,7 @@ pub trait OffsetScan: Run<ScanTask> + Run<ScatterTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`OffsetScan::segmented_scan_into`], and [`Error::LengthMismatch`](crate::Error::LengthMismatch).
-    fn segmented_scan_from_into<I: Inputs<Self>, T: Element<Reg = T> + Scalar, O: Count + IndexElement>(
+    fn segmented_scan_from_into<I: Inputs<Self>, T: Element<Reg = T> + Scalar, O: Count + IndexScalar>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
@@ -185,7 +185,7 @@ pub trait OffsetScan: Run<ScanTask> + Run<ScatterTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`OffsetScan::segmented_scan`].
-    fn segmented_scan_exclusive<T: Element<Reg = T> + Scalar, O: Count + IndexElement>(
+    fn segmented_scan_exclusive<T: Element<Reg = T> + Scalar, O: Count + IndexScalar>(
         &self,
         x: &Buffer<Self, T>,
         offsets: &Buffer<Self, O>,
@@ -207,7 +207,7 @@ pub trait OffsetScan: Run<ScanTask> + Run<ScatterTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`OffsetScan::segmented_scan_into`].
-    fn segmented_scan_exclusive_into<T: Element<Reg = T> + Scalar, O: Count + IndexElement>(
+    fn segmented_scan_exclusive_into<T: Element<Reg = T> + Scalar, O: Count + IndexScalar>(
         &self,
         x: &Buffer<Self, T>,
         offsets: &Buffer<Self, O>,
@@ -231,7 +231,7 @@ pub trait OffsetScan: Run<ScanTask> + Run<ScatterTask> + Run<MapTask> {
     /// # Errors
     /// As [`OffsetScan::segmented_scan_exclusive`]; [`Error::NotSorted`](crate::Error::NotSorted) and
     /// [`Error::IndexOutOfRange`](crate::Error::IndexOutOfRange) with the first offset that is wrong.
-    fn segmented_scan_exclusive_checked<T: Element<Reg = T> + Scalar, O: Count + IndexElement>(
+    fn segmented_scan_exclusive_checked<T: Element<Reg = T> + Scalar, O: Count + IndexScalar>(
         &self,
         x: &Buffer<Self, T>,
         offsets: &Buffer<Self, O>,
@@ -257,7 +257,7 @@ pub trait OffsetScan: Run<ScanTask> + Run<ScatterTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`OffsetScan::segmented_scan_exclusive_checked`] and [`OffsetScan::segmented_scan_exclusive_into`].
-    fn segmented_scan_exclusive_checked_into<T: Element<Reg = T> + Scalar, O: Count + IndexElement>(
+    fn segmented_scan_exclusive_checked_into<T: Element<Reg = T> + Scalar, O: Count + IndexScalar>(
         &self,
         x: &Buffer<Self, T>,
         offsets: &Buffer<Self, O>,
@@ -284,7 +284,7 @@ pub trait OffsetScan: Run<ScanTask> + Run<ScatterTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`OffsetScan::segmented_scan`], and [`Error::LengthMismatch`](crate::Error::LengthMismatch).
-    fn segmented_scan_exclusive_from<I: Inputs<Self>, T: Element<Reg = T> + Scalar, O: Count + IndexElement>(
+    fn segmented_scan_exclusive_from<I: Inputs<Self>, T: Element<Reg = T> + Scalar, O: Count + IndexScalar>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
@@ -309,7 +309,7 @@ pub trait OffsetScan: Run<ScanTask> + Run<ScatterTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`OffsetScan::segmented_scan_into`], and [`Error::LengthMismatch`](crate::Error::LengthMismatch).
-    fn segmented_scan_exclusive_from_into<I: Inputs<Self>, T: Element<Reg = T> + Scalar, O: Count + IndexElement>(
+    fn segmented_scan_exclusive_from_into<I: Inputs<Self>, T: Element<Reg = T> + Scalar, O: Count + IndexScalar>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
@@ -324,7 +324,7 @@ pub trait OffsetScan: Run<ScanTask> + Run<ScatterTask> + Run<MapTask> {
 impl<B: Run<ScanTask> + Run<ScatterTask> + Run<MapTask>> OffsetScan for B {}
 
 /// 1 where a segment starts, and where the last one ends, else 0.
-pub(super) fn flags<B, O: Count + IndexElement>(device: &B, n: u64, offsets: &Buffer<B, O>) -> Result<Buffer<B, u32>>
+pub(super) fn flags<B, O: Count + IndexScalar>(device: &B, n: u64, offsets: &Buffer<B, O>) -> Result<Buffer<B, u32>>
 where
     B: Run<ScatterTask> + Run<MapTask>,
 {
@@ -334,6 +334,6 @@ where
     let ones = device.buffer(offsets.len())?;
     device.fill(&ones, 1)?;
     // Empty segments start where others do: whichever is stored, it is 1. An offset behind the end is stored nowhere.
-    scatter(device, Some(ones.leaf()), offsets, &flags, ScatterOp::Store)?;
+    scatter(device, Some(&ones), offsets, &flags, ScatterOp::Store)?;
     Ok(flags)
 }

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::patterns::moves::gather;
 use crate::patterns::select::Count;
 use crate::patterns::sort::Call;
-use crate::patterns::{GatherTask, IndexElement, MapTask, ReduceTask, ScanTask, SortBy, check_aliasing};
+use crate::patterns::{GatherTask, IndexScalar, MapTask, ReduceTask, ScanTask, SortBy, check_aliasing};
 
 /// Stable sorts of every segment by itself. Segments are bounded as for [`Segmented`](super::Segmented#segments); elements in none stay where they are.
 ///
@@ -37,7 +37,7 @@ pub trait SegmentedSort: Run<SegmentedSortTask> + Run<ScanTask> + Run<GatherTask
     ///
     /// # Errors
     /// As [`Sort::sort`](crate::patterns::Sort::sort); [`Error::InvalidArgument`] where there is no offset at all.
-    fn segmented_sort<K: Element, O: Count + IndexElement>(
+    fn segmented_sort<K: Element, O: Count + IndexScalar>(
         &self,
         keys: &Buffer<Self, K>,
         offsets: &Buffer<Self, O>,
@@ -61,7 +61,7 @@ pub trait SegmentedSort: Run<SegmentedSortTask> + Run<ScanTask> + Run<GatherTask
     ///
     /// # Errors
     /// As [`SegmentedSort::segmented_sort`] and [`Sort::sort_into`](crate::patterns::Sort::sort_into).
-    fn segmented_sort_into<K: Element, O: Count + IndexElement>(
+    fn segmented_sort_into<K: Element, O: Count + IndexScalar>(
         &self,
         keys: &Buffer<Self, K>,
         offsets: &Buffer<Self, O>,
@@ -88,7 +88,7 @@ pub trait SegmentedSort: Run<SegmentedSortTask> + Run<ScanTask> + Run<GatherTask
     ///
     /// # Errors
     /// As [`SegmentedSort::segmented_sort`]; [`Error::NotSorted`] and [`Error::IndexOutOfRange`] with the first offset that is wrong.
-    fn segmented_sort_checked<K: Element, O: Count + IndexElement>(
+    fn segmented_sort_checked<K: Element, O: Count + IndexScalar>(
         &self,
         keys: &Buffer<Self, K>,
         offsets: &Buffer<Self, O>,
@@ -115,7 +115,7 @@ pub trait SegmentedSort: Run<SegmentedSortTask> + Run<ScanTask> + Run<GatherTask
     ///
     /// # Errors
     /// As [`SegmentedSort::segmented_sort_checked`] and [`SegmentedSort::segmented_sort_into`].
-    fn segmented_sort_checked_into<K: Element, O: Count + IndexElement>(
+    fn segmented_sort_checked_into<K: Element, O: Count + IndexScalar>(
         &self,
         keys: &Buffer<Self, K>,
         offsets: &Buffer<Self, O>,
@@ -142,7 +142,7 @@ pub trait SegmentedSort: Run<SegmentedSortTask> + Run<ScanTask> + Run<GatherTask
     ///
     /// # Errors
     /// As [`SegmentedSort::segmented_sort`], and [`Error::LengthMismatch`].
-    fn segmented_sort_pairs<K: Element, V: Element, O: Count + IndexElement>(
+    fn segmented_sort_pairs<K: Element, V: Element, O: Count + IndexScalar>(
         &self,
         keys: &Buffer<Self, K>,
         values: &Buffer<Self, V>,
@@ -168,7 +168,7 @@ pub trait SegmentedSort: Run<SegmentedSortTask> + Run<ScanTask> + Run<GatherTask
     ///
     /// # Errors
     /// As [`SegmentedSort::segmented_sort_pairs`] and [`SegmentedSort::segmented_sort_checked`].
-    fn segmented_sort_pairs_checked<K: Element, V: Element, O: Count + IndexElement>(
+    fn segmented_sort_pairs_checked<K: Element, V: Element, O: Count + IndexScalar>(
         &self,
         keys: &Buffer<Self, K>,
         values: &Buffer<Self, V>,
@@ -196,7 +196,7 @@ pub trait SegmentedSort: Run<SegmentedSortTask> + Run<ScanTask> + Run<GatherTask
     ///
     /// # Errors
     /// As [`SegmentedSort::segmented_sort_pairs_checked`] and [`SegmentedSort::segmented_sort_into`].
-    fn segmented_sort_pairs_checked_into<K: Element, V: Element, O: Count + IndexElement>(
+    fn segmented_sort_pairs_checked_into<K: Element, V: Element, O: Count + IndexScalar>(
         &self,
         keys: &Buffer<Self, K>,
         values: &Buffer<Self, V>,
@@ -225,7 +225,7 @@ pub trait SegmentedSort: Run<SegmentedSortTask> + Run<ScanTask> + Run<GatherTask
     ///
     /// # Errors
     /// As [`SegmentedSort::segmented_sort_pairs`] and [`SegmentedSort::segmented_sort_into`].
-    fn segmented_sort_pairs_into<K: Element, V: Element, O: Count + IndexElement>(
+    fn segmented_sort_pairs_into<K: Element, V: Element, O: Count + IndexScalar>(
         &self,
         keys: &Buffer<Self, K>,
         values: &Buffer<Self, V>,
@@ -250,7 +250,7 @@ pub trait SegmentedSort: Run<SegmentedSortTask> + Run<ScanTask> + Run<GatherTask
     ///
     /// # Errors
     /// As [`SegmentedSort::segmented_sort`].
-    fn segmented_argsort<K: Element, O: Count + IndexElement>(
+    fn segmented_argsort<K: Element, O: Count + IndexScalar>(
         &self,
         keys: &Buffer<Self, K>,
         offsets: &Buffer<Self, O>,
@@ -274,7 +274,7 @@ pub trait SegmentedSort: Run<SegmentedSortTask> + Run<ScanTask> + Run<GatherTask
     ///
     /// # Errors
     /// As [`SegmentedSort::segmented_sort_into`].
-    fn segmented_argsort_into<K: Element, O: Count + IndexElement>(
+    fn segmented_argsort_into<K: Element, O: Count + IndexScalar>(
         &self,
         keys: &Buffer<Self, K>,
         offsets: &Buffer<Self, O>,
@@ -288,7 +288,7 @@ pub trait SegmentedSort: Run<SegmentedSortTask> + Run<ScanTask> + Run<GatherTask
 impl<B: Run<SegmentedSortTask> + Run<ScanTask> + Run<GatherTask>> SegmentedSort for B {}
 
 /// Sorts the parts that offsets cut the keys of a sort into.
-fn by_parts<B: SegmentedSort, O: Count + IndexElement>(call: Call<'_, B>, offsets: &Buffer<B, O>) -> Result<()> {
+fn by_parts<B: SegmentedSort, O: Count + IndexScalar>(call: Call<'_, B>, offsets: &Buffer<B, O>) -> Result<()> {
     run_parts(call, offsets.len() + 1, true, |device, n| bounds(device, n, offsets))
 }
 

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::input::{Inputs, Outputs};
 use crate::patterns::select::Count;
 use crate::patterns::sort::{Computed, Keyed};
-use crate::patterns::{IndexElement, MapTask, SortBy, check_aliasing};
+use crate::patterns::{IndexScalar, MapTask, SortBy, check_aliasing};
 
 /// [Sorts of segments](SegmentedSort) of keys, and values, that an operator computes of inputs: what is counted, constant, zipped, permuted, reversed,
 /// or computed.
@@ -41,7 +41,7 @@ pub trait SegmentedSortFrom: SegmentedSort + Run<MapTask> {
         I: Inputs<Self>,
         K: Element,
         R: Outputs<Buffers<Self> = Buffer<Self, K>>,
-        O: Count + IndexElement,
+        O: Count + IndexScalar,
     {
         self.segmented_sort(&computed::<Self, R>(self, Computed::new(self, &inputs, f)?, &[])?, offsets, by)
     }
@@ -71,7 +71,7 @@ pub trait SegmentedSortFrom: SegmentedSort + Run<MapTask> {
         I: Inputs<Self>,
         K: Element,
         R: Outputs<Buffers<Self> = Buffer<Self, K>>,
-        O: Count + IndexElement,
+        O: Count + IndexScalar,
     {
         let keys = computed::<Self, R>(self, Computed::new(self, &inputs, f)?, &[out.out()])?;
         self.segmented_sort_into(&keys, offsets, by, out)
@@ -102,7 +102,7 @@ pub trait SegmentedSortFrom: SegmentedSort + Run<MapTask> {
         K: Element,
         V: Element,
         R: Outputs<Buffers<Self> = Keyed<Self, K, V>>,
-        O: Count + IndexElement,
+        O: Count + IndexScalar,
     {
         let (keys, values) = computed::<Self, R>(self, Computed::new(self, &inputs, f)?, &[])?;
         self.segmented_sort_pairs(&keys, &values, offsets, by)
@@ -134,7 +134,7 @@ pub trait SegmentedSortFrom: SegmentedSort + Run<MapTask> {
         K: Element,
         V: Element,
         R: Outputs<Buffers<Self> = Keyed<Self, K, V>>,
-        O: Count + IndexElement,
+        O: Count + IndexScalar,
     {
         let (keys, values) = computed::<Self, R>(self, Computed::new(self, &inputs, f)?, &[out.0.out(), out.1.out()])?;
         self.segmented_sort_pairs_into(&keys, &values, offsets, by, out)
@@ -163,7 +163,7 @@ pub trait SegmentedSortFrom: SegmentedSort + Run<MapTask> {
         I: Inputs<Self>,
         K: Element,
         R: Outputs<Buffers<Self> = Buffer<Self, K>>,
-        O: Count + IndexElement,
+        O: Count + IndexScalar,
     {
         self.segmented_argsort(&computed::<Self, R>(self, Computed::new(self, &inputs, f)?, &[])?, offsets, by)
     }
@@ -193,7 +193,7 @@ pub trait SegmentedSortFrom: SegmentedSort + Run<MapTask> {
         I: Inputs<Self>,
         K: Element,
         R: Outputs<Buffers<Self> = Buffer<Self, K>>,
-        O: Count + IndexElement,
+        O: Count + IndexScalar,
     {
         let keys = computed::<Self, R>(self, Computed::new(self, &inputs, f)?, &[out.out()])?;
         self.segmented_argsort_into(&keys, offsets, by, out)

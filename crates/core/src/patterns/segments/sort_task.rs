@@ -12,7 +12,7 @@ use crate::ops::{Max, Sum};
 use crate::patterns::moves::gather;
 use crate::patterns::select::Count;
 use crate::patterns::{
-    GatherTask, IndexElement, Map as _, MapTask, Scan as _, ScanTask, ScatterTask, Sort as _, SortOrder, SortPayload, SortPlaces, SortTask,
+    GatherTask, IndexScalar, Map as _, MapTask, Scan as _, ScanTask, ScatterTask, Sort as _, SortOrder, SortPayload, SortPlaces, SortTask,
 };
 
 /// Stable sorts of parts of an array as data. The leaves are those of [`SegmentedSortTask::sort`], then the bounds: an array of `u32`, from the start of its
@@ -90,7 +90,7 @@ impl SegmentedSortTask {
 }
 
 /// The bounds of the parts that offsets cut `n` keys into. They never fall, whatever the offsets are.
-pub(super) fn bounds<B, O: Count + IndexElement>(device: &B, n: u64, offsets: &Buffer<B, O>) -> Result<Buffer<B, u32>>
+pub(super) fn bounds<B, O: Count + IndexScalar>(device: &B, n: u64, offsets: &Buffer<B, O>) -> Result<Buffer<B, u32>>
 where
     B: Run<ScanTask>,
 {
