@@ -202,7 +202,14 @@ pub fn works() -> Vec<Work> {
             let side = s.n.isqrt();
             one::<f32>(d, s, move |d, x, out| d.transpose_into(&x.slice(..side * side)?, side, side, out))
         }),
-        work("move/transpose_in_place", DType::F32, 8, turned),
+        work("move/transpose_in_place", DType::F32, 8, |d, s| turned(d, s, |n| [n.isqrt(); 2])),
+        // Three quarters of a square's rows, and columns that make up for it: of 2^28 elements 12288 x 21844, which no grid of tiles divides.
+        work("move/transpose_rectangle", DType::F32, 8, |d, s| {
+            turned(d, s, |n| {
+                let rows = (n.isqrt() * 3 / 4).max(1);
+                [rows, n / rows / 4 * 4]
+            })
+        }),
         work("move/gather", DType::F32, 12, |d, s| {
             let at = random_indices(d, s)?;
             one::<f32>(d, s, move |d, x, out| d.gather_into(x, &at, out))
@@ -327,11 +334,11 @@ pub(crate) fn one<T: Element>(
     })
 }
 
-/// Squares of random elements, each transposed where it lies as often as its turn comes.
-fn turned(d: &Device, shape: &Shape) -> Result<Ready> {
-    let (shape, device, side) = (*shape, d.clone(), shape.n.isqrt());
+/// Matrices of random elements, each transposed where it lies as often as its turn comes.
+fn turned(d: &Device, shape: &Shape, sides: fn(u64) -> [u64; 2]) -> Result<Ready> {
+    let (shape, device, [rows, columns]) = (*shape, d.clone(), sides(shape.n));
     let x = random::<f32>(d, shape.n * shape.copies, shape.seed)?;
-    let turn = move |device: &Device, x: &Buffer<Device, f32>| device.transpose_in_place(&x.slice(..side * side)?, side, side);
+    let turn = move |device: &Device, x: &Buffer<Device, f32>| device.transpose_in_place(&x.slice(..rows * columns)?, rows, columns);
     Ok(Ready {
         enqueue: Box::new(move |k| turn(&device, &turn_of(&x, &shape, k)?)),
         digest: Box::new({

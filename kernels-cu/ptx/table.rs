@@ -459,6 +459,16 @@ pub mod layout {
     pub const SWAP_SQUARE_B4: Kernel = Kernel::new(Source::Layout, "swap_square_b4");
     /// `swap_square_b8`
     pub const SWAP_SQUARE_B8: Kernel = Kernel::new(Source::Layout, "swap_square_b8");
+    /// `transpose_tiles_b1`
+    pub const TRANSPOSE_TILES_B1: Kernel = Kernel::new(Source::Layout, "transpose_tiles_b1");
+    /// `transpose_tiles_b2`
+    pub const TRANSPOSE_TILES_B2: Kernel = Kernel::new(Source::Layout, "transpose_tiles_b2");
+    /// `transpose_tiles_b4`
+    pub const TRANSPOSE_TILES_B4: Kernel = Kernel::new(Source::Layout, "transpose_tiles_b4");
+    /// `transpose_tiles_b8`
+    pub const TRANSPOSE_TILES_B8: Kernel = Kernel::new(Source::Layout, "transpose_tiles_b8");
+    /// `transpose_tiles_b16`
+    pub const TRANSPOSE_TILES_B16: Kernel = Kernel::new(Source::Layout, "transpose_tiles_b16");
 
     pub(super) const BUILDS: &[Build] = &[
         Build {
@@ -489,6 +499,11 @@ pub mod layout {
                 Entry { name: "swap_square_b2", holes: &[] },
                 Entry { name: "swap_square_b4", holes: &[] },
                 Entry { name: "swap_square_b8", holes: &[] },
+                Entry { name: "transpose_tiles_b1", holes: &[] },
+                Entry { name: "transpose_tiles_b2", holes: &[] },
+                Entry { name: "transpose_tiles_b4", holes: &[] },
+                Entry { name: "transpose_tiles_b8", holes: &[] },
+                Entry { name: "transpose_tiles_b16", holes: &[] },
             ],
         },
     ];

@@ -2,7 +2,7 @@
 // layout_*: any axes, in the destination's order. transpose_*: planes whose rows become columns, in square tiles: a thread reads V rows of V
 // neighbours (a unit each), turns the block in registers, and leaves it in shared memory, where units are exchanged by their row so that neither
 // writes nor reads meet in a bank; then whole rows of the result are written. transpose_*_any: rows that are not whole, aligned units.
-// transpose_square_*, swap_square_*: squares where they lie.
+// transpose_square_*, swap_square_*: squares where they lie. transpose_tiles_*: tiles of square grids that change places as they are.
 #include "iw.cuh"
 
 constexpr int THREADS = 256;
@@ -279,3 +279,52 @@ IW_KERNEL(THREADS) swap_square_b1(const __grid_constant__ Args args) { swap_squa
 IW_KERNEL(THREADS) swap_square_b2(const __grid_constant__ Args args) { swap_square<2>(args); }
 IW_KERNEL(THREADS) swap_square_b4(const __grid_constant__ Args args) { swap_square<4>(args); }
 IW_KERNEL(THREADS) swap_square_b8(const __grid_constant__ Args args) { swap_square<8>(args); }
+
+template <class T> IW_DEVICE void put(T* p, T v) { *p = v; }
+IW_DEVICE void put(Unit<4>* p, Unit<4> v) { store_unit(p, v.w); }
+
+// Tiles (i, j) and (j, i) of a square grid change places; all lengths are units of T: u[0..1] from row to row, u[2..3] a tile's row, u[4..5] from
+// grid to grid, u[6..7] from tile to tile below it, u[8..9] a tile, u[10] tiles of a side, u[11] pairs of a grid, u[12] blocks of a pair. Each of
+// the pairs is a tile and one of those that follow it in a ring, up to half of the way around.
+template <class T, class Index>
+IW_DEVICE void exchange(const Args& args) {
+    const uint32_t side = args.u[10], pairs = args.u[11], each = args.u[12];
+    const uint32_t pair = blockIdx.x / each % pairs, plane = blockIdx.x / each / pairs;
+    const uint32_t i = pair % side, next = i + pair / side + 1, j = next < side ? next : next - side;
+    const uint64_t pitch = wide(args.u), down = wide(args.u + 6);
+    const Index width = (Index)wide(args.u + 2), tile = (Index)wide(args.u + 8);
+    T* grid = (T*)args.out[0] + plane * wide(args.u + 4);
+    T* above = grid + i * down + j * (uint64_t)width;
+    T* below = grid + j * down + i * (uint64_t)width;
+    const Index first = (Index)(blockIdx.x % each) * (THREADS * EACH) + threadIdx.x;
+    T a[EACH], b[EACH];
+    uint64_t at[EACH];
+#pragma unroll
+    for (int e = 0; e < EACH; ++e) {
+        const Index k = first + e * THREADS, row = k / width;
+        at[e] = row * pitch + (k - row * width);
+        if (k < tile) {
+            a[e] = above[at[e]];
+            b[e] = below[at[e]];
+        }
+    }
+#pragma unroll
+    for (int e = 0; e < EACH; ++e) {
+        if (first + e * THREADS < tile) {
+            put(above + at[e], b[e]);
+            put(below + at[e], a[e]);
+        }
+    }
+}
+
+template <class T>
+IW_DEVICE void transpose_tiles(const Args& args) {
+    if (wide(args.u + 8) >> 31 == 0) exchange<T, uint32_t>(args);
+    else exchange<T, uint64_t>(args);
+}
+
+IW_KERNEL(THREADS) transpose_tiles_b1(const __grid_constant__ Args args) { transpose_tiles<uint8_t>(args); }
+IW_KERNEL(THREADS) transpose_tiles_b2(const __grid_constant__ Args args) { transpose_tiles<unsigned short>(args); }
+IW_KERNEL(THREADS) transpose_tiles_b4(const __grid_constant__ Args args) { transpose_tiles<uint32_t>(args); }
+IW_KERNEL(THREADS) transpose_tiles_b8(const __grid_constant__ Args args) { transpose_tiles<uint64_t>(args); }
+IW_KERNEL(THREADS) transpose_tiles_b16(const __grid_constant__ Args args) { transpose_tiles<Unit<4>>(args); }

@@ -245,6 +245,18 @@ pub const TRANSPOSE_SQUARE: Template = Template {
     ],
 };
 
+/// P09, by shape: tiles of square grids that change places.
+pub const TRANSPOSE_TILES: Template = Template {
+    name: "transpose_tiles.wgsl",
+    text: include_str!("transpose_tiles.wgsl"),
+    args: &["blocks", "skip", "side", "pitch", "width", "step", "down", "tile", "pairs", "each"],
+    bindings: &[
+        Extra { name: "x", access: "read_write", ty: WORDS, when: Some("words") },
+        Extra { name: "x", access: "read_write", ty: QUADS, when: Some("quads") },
+        Extra { name: "x", access: "read_write", ty: "array<atomic<u32>>", when: Some("atomic") },
+    ],
+};
+
 /// What bindings of raw bits are.
 const WORDS: &str = "array<u32>";
 /// Those of eight bytes.

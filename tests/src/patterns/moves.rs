@@ -138,6 +138,34 @@ fn typed<B: Target, T: Element>(c: &mut Cases<B>) {
         sides.into_iter().chain(tiles).map(|(first, batch, side)| square(first, batch, side)).collect::<Result<Vec<_>>>()
     })
     .needs(&[t]);
+    c.add(format!("move/transpose_rectangle/{t}"), move |d| {
+        // Where it begins, the matrices, and the elements that they go through, which hold none of them, but for the last.
+        let rectangles = [
+            (0, [1, 256, 512], 8192),
+            (8, [1, 512, 256], 8192),
+            (1, [1, 512, 256], 20_000),
+            (3, [1, 211, 101], 1024),
+            (0, [1, 127, 331], 3000),
+            (5, [3, 68, 132], 2048),
+            (2, [2, 130, 67], 1500),
+            (0, [1, 48, 4096], 8192),
+            (7, [1, 5003, 12], 4096),
+            (1, [1, 7, 5003], 2048),
+            (0, [1, 4096, 4], 1024),
+            (0, [1, 3, 7000], 700),
+            (3, [1, 10_001, 2], 900),
+            (0, [2, 2, 4096], 512),
+            (9, [100, 7, 15], 1024),
+        ];
+        let turned = move |(first, shape, through): (u64, [u64; 3], u64)| {
+            let n: u64 = shape.iter().product();
+            let x = input::<B, T>(d, Fill::Bits, first + n + 7, "rectangles")?;
+            d.transpose_through(&x.slice(first..first + n)?, shape, through * t.size_bytes())?;
+            Ok(x)
+        };
+        rectangles.into_iter().map(turned).collect::<Result<Vec<_>>>()
+    })
+    .needs(&[t]);
     c.add(format!("move/transpose_slices/{t}"), |d| {
         let x = input::<B, T>(d, Fill::Bits, 20_000, "from")?;
         let mut outs = Vec::new();

@@ -4,7 +4,7 @@ use crate::Cpu;
 use crate::memory::HostBuffer;
 use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::error::{Error, Result};
-use isowarp_core::patterns::{Axis, LayoutTask, TransposeTask};
+use isowarp_core::patterns::{Axis, LayoutTask, TileTransposeTask, TransposeTask};
 
 impl Run<LayoutTask> for Cpu {
     fn run(&self, task: &LayoutTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
@@ -38,6 +38,18 @@ impl Run<TransposeTask> for Cpu {
             }
         }
         out.raw.write(out.offset * size as u64, &bytes)
+    }
+}
+
+impl Run<TileTransposeTask> for Cpu {
+    fn run(&self, task: &TileTransposeTask, _: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
+        let [out] = outs else {
+            return Err(Error::InvalidArgument { what: "transpose of tiles", reason: "it has one output".to_owned() });
+        };
+        let size = out.dtype.size_bytes();
+        let mut bytes = out.raw.read(out.offset * size, task.reach() * size)?;
+        task.pairs(|a, b| (0..size).for_each(|byte| bytes.swap((a * size + byte) as usize, (b * size + byte) as usize)));
+        out.raw.write(out.offset * size, &bytes)
     }
 }
 

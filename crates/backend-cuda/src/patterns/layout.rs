@@ -9,12 +9,12 @@ use isowarp_core::element::Ty;
 use isowarp_core::error::{Error, Result};
 use isowarp_core::ir::Param;
 use isowarp_core::patterns::layout::MAX_AXES;
-use isowarp_core::patterns::{Axis, LayoutTask, TransposeTask};
+use isowarp_core::patterns::{Axis, LayoutTask, TileTransposeTask, TransposeTask};
 use isowarp_kernels::Kernel;
 use isowarp_kernels::layout::*;
 
 const THREADS: u32 = 256;
-/// Elements of a block of `layout_*`.
+/// Elements of a block of `layout_*`, units of one of `transpose_tiles_*`.
 const BLOCK: u64 = 1024;
 /// Shortest side of a plane that is worth tiles, and units of a side of a tile.
 const LEAST_SIDE: u64 = 8;
@@ -29,6 +29,9 @@ const TRANSPOSE_SQUARE: [Kernel; 4] = [TRANSPOSE_SQUARE_B1, TRANSPOSE_SQUARE_B2,
 const TRANSPOSE_SQUARE_ANY: [Kernel; 4] =
     [TRANSPOSE_SQUARE_B1_ANY, TRANSPOSE_SQUARE_B2_ANY, TRANSPOSE_SQUARE_B4_ANY, TRANSPOSE_SQUARE_B8_ANY];
 const SWAP_SQUARE: [Kernel; 4] = [SWAP_SQUARE_B1, SWAP_SQUARE_B2, SWAP_SQUARE_B4, SWAP_SQUARE_B8];
+
+/// By a unit's bytes: 1, 2, 4, 8, 16.
+const TRANSPOSE_TILES: [Kernel; 5] = [TRANSPOSE_TILES_B1, TRANSPOSE_TILES_B2, TRANSPOSE_TILES_B4, TRANSPOSE_TILES_B8, TRANSPOSE_TILES_B16];
 
 /// Elements of a unit.
 fn per_unit(size: u64) -> u64 {
@@ -108,5 +111,29 @@ impl Run<TransposeTask> for Cuda {
         let kernel = self.kernel((kernel, 0), &[])?;
         // SAFETY: the task's contract: all planes are inside the output; tiles leave out what is beyond a side.
         unsafe { self.launch(&kernel, Grid::linear(blocks(grid)?, THREADS), &args) }
+    }
+}
+
+impl Run<TileTransposeTask> for Cuda {
+    fn run(&self, task: &TileTransposeTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let ([], [Out { dtype, .. }]) = (leaves, outs) else {
+            return Err(Error::InvalidArgument { what: "transpose of tiles", reason: "it has one output".to_owned() });
+        };
+        let mut args = bind(self, ("transpose_in_place", task.reach()), &[], leaves, outs)?.args;
+        let [pitch, width, step] = [task.pitch, task.width, task.step].map(|x| x * dtype.size_bytes());
+        // The largest unit that everything begins with.
+        let kind = (args.out[0] | pitch | width | step | 16).trailing_zeros();
+        let tile = task.rows * (width >> kind);
+        for (k, words) in [pitch >> kind, width >> kind, step >> kind, task.rows * (pitch >> kind), tile].into_iter().enumerate() {
+            put_wide(&mut args.u, 2 * k, words);
+        }
+        let (pairs, each) = (task.pairs_of_tiles(), tile.div_ceil(BLOCK));
+        args.u[10] = blocks(task.side)?;
+        args.u[11] = blocks(pairs)?;
+        args.u[12] = blocks(each)?;
+        let grid = blocks(task.planes.saturating_mul(pairs).saturating_mul(each))?;
+        let kernel = self.kernel((TRANSPOSE_TILES[kind as usize], 0), &[])?;
+        // SAFETY: the task's contract: all grids are inside the output; a thread leaves out what is beyond its pair of tiles.
+        unsafe { self.launch(&kernel, Grid::linear(grid, THREADS), &args) }
     }
 }

@@ -10,15 +10,15 @@ use isowarp_core::backend::{Backend as _, Leaf, Out, Run};
 use isowarp_core::caps::Numerics;
 use isowarp_core::error::{Error, Result};
 use isowarp_core::patterns::layout::{MAX_AXES, Plane};
-use isowarp_core::patterns::{Axis, LayoutTask, TransposeTask};
-use isowarp_shaders::kernels::{LAYOUT, TRANSPOSE, TRANSPOSE_SQUARE, Template};
+use isowarp_core::patterns::{Axis, LayoutTask, TileTransposeTask, TransposeTask};
+use isowarp_shaders::kernels::{LAYOUT, TRANSPOSE, TRANSPOSE_SQUARE, TRANSPOSE_TILES, Template};
 
 /// Shortest side of a plane that is worth tiles.
 const LEAST_SIDE: u64 = 8;
 /// Units of a side of a tile.
 const UNITS: u64 = 16;
 
-/// Bytes of a block of a square that no binding holds; two such blocks are taken.
+/// Bytes of a block of a square, or of tiles, that no binding holds; two such blocks are taken.
 const BLOCK_BYTES: u64 = 16 << 20;
 
 /// One side of a copy.
@@ -54,6 +54,27 @@ impl Run<TransposeTask> for Wgpu {
         for first in (0..task.planes).step_by(together as usize) {
             let planes = together.min(task.planes - first);
             self.squares(limits, size, TransposeTask { planes, ..*task }, at(first))?;
+        }
+        Ok(())
+    }
+}
+
+impl Run<TileTransposeTask> for Wgpu {
+    fn run(&self, task: &TileTransposeTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
+        let ([], [out]) = (leaves, outs) else {
+            return Err(Error::InvalidArgument { what: "transpose of tiles", reason: "it has one output".to_owned() });
+        };
+        let (limits, size) = (self.window_limits(), out.dtype.size_bytes());
+        let most = limits.window_bytes.min(1 << 31).saturating_sub(limits.align + 16) / size;
+        let at = |k: u64| Side { raw: &out.raw, offset: out.offset + k * task.step };
+        let one = TileTransposeTask { planes: 1, step: 0, ..*task };
+        if one.reach() > most {
+            return (0..task.planes).try_for_each(|k| self.tiles_in_blocks(limits, size, one, at(k)));
+        }
+        let together = if task.planes > 1 { 1 + (most - one.reach()) / task.step } else { 1 };
+        for first in (0..task.planes).step_by(together as usize) {
+            let planes = together.min(task.planes - first);
+            self.tiles(limits, size, TileTransposeTask { planes, ..*task }, at(first))?;
         }
         Ok(())
     }
@@ -188,6 +209,59 @@ impl Wgpu {
     }
 }
 
+impl Wgpu {
+    /// Grids of tiles that a binding holds.
+    fn tiles(&self, limits: Limits, size: u64, task: TileTransposeTask, x: Side<'_>) -> Result<()> {
+        let window = window(x.offset, task.reach(), size, limits.align, limits.window_bytes)?;
+        let lengths = [window.skip, task.pitch, task.width, task.step].map(|x| x * size);
+        let unit = [16, 4].into_iter().find(|unit| lengths.iter().all(|x| x.is_multiple_of(*unit))).unwrap_or(size);
+        let [skip, pitch, width, step] = lengths.map(|x| x / unit);
+        let (pairs, tile) = (task.pairs_of_tiles(), task.rows * width);
+        let each = tile.div_ceil(256);
+        let blocks = task.planes * pairs * each;
+        let words = [blocks, skip, task.side, pitch, width, step, task.rows * pitch, tile, pairs, each].map(|w| w as u32);
+        let mut launch = Launch::new(0, &words);
+        launch.bindings.push(Binding { buffer: x.raw, offset_bytes: window.offset_bytes, size_bytes: window.size_bytes });
+        let (holes, signature) = (tile_holes(size, unit), Signature::default());
+        let kernel = self.program("transpose_in_place", &program(TRANSPOSE_TILES, "exchange", &holes, &signature))?;
+        self.launch(&kernel, &launch, blocks)
+    }
+
+    /// A grid of tiles above a binding: what lies right of the diagonal and what lies below it change places by way of two blocks.
+    fn tiles_in_blocks(&self, limits: Limits, size: u64, task: TileTransposeTask, x: Side<'_>) -> Result<()> {
+        let TileTransposeTask { side, rows, pitch, width, .. } = task;
+        let most = (limits.window_bytes.min(BLOCK_BYTES) / size).max(1);
+        let across = width.min(most);
+        let down = rows.min(most / across);
+        let count = (side - 1).min(most / (across * down));
+        let block = || self.allocate_bytes((count * down * across * size).next_multiple_of(16));
+        let (right, below) = (block()?, block()?);
+        let step = |n, from: u64, to| Axis { n, from: from as i64, to };
+        for i in 0..side {
+            for first in (i + 1..side).step_by(count as usize) {
+                for top in (0..rows).step_by(down as usize) {
+                    for left in (0..width).step_by(across as usize) {
+                        let n = [count.min(side - first), down.min(rows - top), across.min(width - left)];
+                        let place = |i: u64, j: u64| Side { offset: x.offset + (i * rows + top) * pitch + j * width + left, ..x };
+                        let dense = [n[1] * n[2], n[2], 1];
+                        let sides = [(place(i, first), [width, pitch, 1], &right), (place(first, i), [rows * pitch, pitch, 1], &below)];
+                        for (from, steps, raw) in sides {
+                            let axes = (0..3).map(|k| step(n[k], steps[k], dense[k])).collect();
+                            self.pieces(limits, size, axes, from, Side { raw, offset: 0 })?;
+                        }
+                        for ((to, steps, _), raw) in sides.into_iter().zip([&below, &right]) {
+                            let mut axes: Vec<Axis> = (0..3).map(|k| step(n[k], dense[k], steps[k])).collect();
+                            axes.sort_by_key(|a| core::cmp::Reverse(a.to));
+                            self.pieces(limits, size, axes, Side { raw, offset: 0 }, to)?;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Elements of a unit.
 fn per_unit(size: u64) -> u64 {
     if size == 8 { 2 } else { 4 }
@@ -224,6 +298,10 @@ pub(super) fn square_holes(size: u64, vector: bool, each: bool) -> [(&'static st
         ("quads", (unit == 16).into()),
         ("atomic", narrow.into()),
     ]
+}
+
+pub(super) fn tile_holes(size: u64, unit: u64) -> [(&'static str, u32); 4] {
+    [("size", size as u32), ("words", (unit == 4).into()), ("quads", (unit == 16).into()), ("atomic", (unit < 4).into())]
 }
 
 pub(super) fn layout_holes(size: u64, rank: usize, atomic: bool) -> [(&'static str, u32); 4] {

@@ -1,19 +1,19 @@
 //! P09 move, by shape: axes permuted, transposes, strided and pitched copies, image layouts, Morton order.
 
 mod copy;
+mod in_place;
 mod morton;
 mod task;
 
-pub use task::{Axis, LayoutTask, MAX_AXES, Plane, TransposeTask};
+pub use task::{Axis, LayoutTask, MAX_AXES, Plane, TileTransposeTask, TransposeTask};
 
-use super::Map as _;
 use super::moves::Move;
 use crate::backend::Run;
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::Element;
 use crate::error::{Error, Result};
 pub(crate) use copy::copy;
-use copy::{permuted, pitch, turned};
+use copy::{permuted, pitch};
 use morton::{morton_bits, reordered};
 
 /// The order in which the axes of a batch of images lie in memory, the slowest first.
@@ -50,7 +50,7 @@ impl ImageLayout {
 
 /// Elements moved by shape. All of them move raw bits (NaN payloads and the sign of zero stay), of any element type.
 ///
-/// Work O(elements), no scratch. The order of evaluation does not show. No output may overlap its input.
+/// Work O(elements), no scratch but what the forms in place say. The order of evaluation does not show. No output may overlap its input.
 ///
 /// ```
 /// # use isowarp_core::patterns::{Layout, LayoutTask};
@@ -62,7 +62,7 @@ impl ImageLayout {
 ///
 /// Source: Ansorge, *Programming in Parallel with CUDA*, chapter 9 and appendix G.5; Kirk, Hwu and El Hajj, *Programming Massively Parallel
 /// Processors*, chapter 16, exercise 2.
-pub trait Layout: Run<LayoutTask> + Run<TransposeTask> + Move {
+pub trait Layout: Run<LayoutTask> + Run<TransposeTask> + Run<TileTransposeTask> + Move {
     /// The array with its axes in another order, row-major: axis `k` of the result is axis `order[k]` of `x` (NumPy's `transpose`).
     ///
     /// ```
@@ -138,8 +138,8 @@ pub trait Layout: Run<LayoutTask> + Run<TransposeTask> + Move {
         self.permute_axes_into(x, &[rows, columns], &[1, 0], out)
     }
 
-    /// As [`Layout::transpose`], where the array lies. A square takes no memory; another rectangle takes as much as it is long itself, which a
-    /// loop gets back each time.
+    /// As [`Layout::transpose`], where the array lies. A square takes no memory; another rectangle takes as much as it is long itself, but not
+    /// more than about 32 MiB and a hundredth of its length, which a loop gets back each time.
     ///
     /// ```
     /// # use isowarp::prelude::*;
@@ -210,11 +210,13 @@ pub trait Layout: Run<LayoutTask> + Run<TransposeTask> + Move {
     /// # Errors
     /// As [`Layout::permute_axes`].
     fn transpose_batched_in_place<T: Element>(&self, x: &Buffer<Self, T>, batch: u64, rows: u64, columns: u64) -> Result<()> {
-        if rows == columns {
-            return turned(self, x, batch, rows);
-        }
-        let turned = self.transpose_batched(x, batch, rows, columns)?;
-        self.copy_into(&turned, x)
+        in_place::in_place(self, x, [batch, rows, columns], in_place::THROUGH)
+    }
+
+    /// [`Layout::transpose_batched_in_place`] through memory of `bytes`, so that tests need no large arrays.
+    #[doc(hidden)]
+    fn transpose_through<T: Element>(&self, x: &Buffer<Self, T>, shape: [u64; 3], bytes: u64) -> Result<()> {
+        in_place::in_place(self, x, shape, bytes)
     }
 
     /// A batch of images, `[n, c, h, w]` being its sizes, from one layout to another.
@@ -422,7 +424,7 @@ pub trait Layout: Run<LayoutTask> + Run<TransposeTask> + Move {
         reordered(self, x, out, &morton_bits(shape, x.len())?, true)
     }
 }
-impl<B: Run<LayoutTask> + Run<TransposeTask> + Move> Layout for B {}
+impl<B: Run<LayoutTask> + Run<TransposeTask> + Run<TileTransposeTask> + Move> Layout for B {}
 
 #[cfg(test)]
 mod tests {

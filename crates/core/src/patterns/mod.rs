@@ -31,7 +31,7 @@ pub use filter::{Border, Filter, FilterKind, FilterTask, Image};
 pub use groups::{BallotTask, GroupFolds, Groups, Peers, PeersTask, Shuffle};
 pub use histogram::{Bins, Edges, Histogram, HistogramSum, HistogramTask, HistogramTotal, Sample, Weight, between, binned, counted, even};
 pub use histogram_variants::{HistogramVariant, HistogramVariantTask, HistogramVariants};
-pub use layout::{Axis, ImageLayout, Layout, LayoutTask, TransposeTask};
+pub use layout::{Axis, ImageLayout, Layout, LayoutTask, TileTransposeTask, TransposeTask};
 pub use map::{Map, MapTask};
 pub use merge::{
     CheckedMerge, CoRankFromTask, CoRankTask, Merge, MergeFromTask, MergePlaces, MergeTask, Search, SearchFromTask, SearchKind, SearchTask,
@@ -95,6 +95,7 @@ macro_rules! every_task {
             $crate::patterns::ScatterFromTask,
             $crate::patterns::LayoutTask,
             $crate::patterns::TransposeTask,
+            $crate::patterns::TileTransposeTask,
             $crate::patterns::FilterTask
         }
     };

@@ -1,6 +1,6 @@
 //! Moves in windows, against the CPU's.
 
-use super::{Sample, both, own_device, same_bits};
+use super::{Sample, both, bytes, own_device, same_bits};
 use crate::context::Options;
 use crate::device::Wgpu;
 use half::f16;
@@ -35,9 +35,23 @@ where
     let (third, few) = (side / 3, side / 9 / 4 * 4);
     d.transpose_batched_in_place(&squares.slice(..7 * third * third).expect("inside"), 7, third, third).expect("transposed");
     d.transpose_batched_in_place(&many.slice(..80 * few * few).expect("inside"), 80, few, few).expect("transposed");
+    let rectangles = [
+        (0, [1, rows, 96]),
+        (0, [1, 96, rows]),
+        (5, [1, rows - 1, 95]),
+        (3, [3, 4, rows * 7]),
+        (1, [2, rows * 15, 3]),
+        (0, [60, rows / 5, 7]),
+    ];
+    let rectangles = rectangles.map(|(first, [batch, rows, columns])| {
+        let out = filled();
+        let within = out.slice(first..first + batch * rows * columns).expect("inside");
+        d.transpose_through(&within, [batch, rows, columns], x.len() * T::DTYPE.size_bytes() / 10).expect("transposed");
+        out
+    });
     let axes = [Axis { n: rows, from: -96, to: 96 }, Axis { n: 48, from: 2, to: 2 }];
     d.copy_strided_into(&axes, (x, (rows - 1) * 96), (&strided, 0)).expect("copied");
-    vec![
+    let mut all = vec![
         d.gather(x, &at).expect("gathered"),
         last,
         once,
@@ -50,7 +64,9 @@ where
         d.permute_axes(&plane, &[4, rows, 24], &[2, 0, 1]).expect("permuted"),
         d.reverse(x).expect("reversed"),
         d.rotate(x, 12_345).expect("rotated"),
-    ]
+    ];
+    all.extend(rectangles);
+    all
 }
 
 /// A copy, whatever else is in scope.
@@ -78,6 +94,28 @@ fn small_windows_do_not_show_in_moves() {
         check::<f32>(&gpu, 33_013);
         check::<f64>(&gpu, 20_011);
     }
+}
+
+#[test]
+fn rectangles_in_place_are_what_a_transpose_gives() {
+    fn rectangle<B: Layout, T: Sample>(d: &B, shape: [u64; 3], through: u64) {
+        let [batch, rows, columns] = shape;
+        let x = d.upload(&T::samples((batch * rows * columns) as usize, 3)).expect("upload");
+        let turned = d.transpose_batched(&x, batch, rows, columns).expect("transposed");
+        d.transpose_through(&x, shape, through * T::DTYPE.size_bytes()).expect("transposed");
+        assert!(bytes(&turned) == bytes(&x), "{shape:?} through {through} of {}", T::DTYPE);
+    }
+    fn rectangles<B: Layout>(d: &B) {
+        for (shape, through) in
+            [([1, 128, 320], 4096), ([1, 300, 77], 1500), ([2, 89, 211], 1000), ([1, 3, 5000], 600), ([1, 4096, 2], 256)]
+        {
+            rectangle::<_, u8>(d, shape, through);
+            rectangle::<_, f16>(d, shape, through);
+            rectangle::<_, f32>(d, shape, through);
+        }
+    }
+    rectangles(&Cpu::new());
+    rectangles(&own_device(&Options::default()));
 }
 
 /// Moves of what is computed of `x`, some of the indices outside.

@@ -13,7 +13,7 @@ use isowarp_core::element::{DType, Ty};
 use isowarp_core::ir::{self, Expr, Param, Traced as _};
 use isowarp_core::ops::Sum;
 use isowarp_core::patterns::{Lines, MapTask, ScanKind, ScanTask, ScatterOp, ScatterTask, SelectKind, SelectTask, SortPayload};
-use isowarp_shaders::kernels::{GATHER, LAYOUT, SCATTER, TRANSPOSE, TRANSPOSE_SQUARE};
+use isowarp_shaders::kernels::{GATHER, LAYOUT, SCATTER, TRANSPOSE, TRANSPOSE_SQUARE, TRANSPOSE_TILES};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -236,6 +236,8 @@ fn sorts_selections_and_moves_stay_small() {
         ("transpose of bytes", 660, moved(TRANSPOSE, "transpose", &layout::transpose_holes(1, true, 4))),
         ("transpose of squares", 1230, moved(TRANSPOSE_SQUARE, "turn", &layout::square_holes(4, false, false))),
         ("transpose of small squares", 105, moved(TRANSPOSE_SQUARE, "swap", &layout::square_holes(1, false, true))),
+        ("transpose of tiles", 142, moved(TRANSPOSE_TILES, "exchange", &layout::tile_holes(4, 16))),
+        ("transpose of tiles of bytes", 170, moved(TRANSPOSE_TILES, "exchange", &layout::tile_holes(1, 1))),
     ] {
         println!("{name}: {size}");
         assert!(size <= limit, "{name}: {size} instructions");

@@ -14,7 +14,7 @@ use isowarp_core::patterns::layout::MAX_AXES;
 use isowarp_core::patterns::{
     Border, FilterKind, FilterTask, MapTask, ScatterFromTask, ScatterOp, ScatterTask, SearchKind, SelectKind, SelectTask, SortPayload,
 };
-use isowarp_shaders::kernels::{GATHER, LAYOUT, SCATTER, TRANSPOSE, TRANSPOSE_SQUARE};
+use isowarp_shaders::kernels::{GATHER, LAYOUT, SCATTER, TRANSPOSE, TRANSPOSE_SQUARE, TRANSPOSE_TILES};
 use std::sync::Arc;
 
 pub(super) const NATIVE: Dialect =
@@ -460,5 +460,8 @@ fn copies_of_every_size_and_rank() {
             accept(&layout::program(TRANSPOSE_SQUARE, "turn", &layout::square_holes(size, vector, false), &none));
         }
         accept(&layout::program(TRANSPOSE_SQUARE, "swap", &layout::square_holes(size, false, true), &none));
+        for unit in [size.min(4), 4, 16] {
+            accept(&layout::program(TRANSPOSE_TILES, "exchange", &layout::tile_holes(size, unit), &none));
+        }
     }
 }

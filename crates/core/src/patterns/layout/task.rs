@@ -32,6 +32,51 @@ pub struct TransposeTask {
     pub side: u64,
 }
 
+/// Tiles of square grids that change places as they are, as data: in each of `planes` planes, `step` elements apart from the output's offset on,
+/// element `(i * rows + u) * pitch + j * width + v` and the one with `i` and `j` exchanged change places, for all `i` and `j` below `side`, `u`
+/// below `rows` and `v` below `width`. Raw bits of the output's element size move. There is no leaf.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct TileTransposeTask {
+    /// How many grids; at least one.
+    pub planes: u64,
+    /// Elements from one to the next; not less than they are long.
+    pub step: u64,
+    /// Tiles of a side; at least two.
+    pub side: u64,
+    /// Rows of a tile; at least one.
+    pub rows: u64,
+    /// Elements from row to row; at least `side * width`.
+    pub pitch: u64,
+    /// Elements of a tile's row; at least one.
+    pub width: u64,
+}
+
+impl TileTransposeTask {
+    /// Elements from the first to the one after the last.
+    #[must_use]
+    pub fn reach(&self) -> u64 {
+        (self.planes - 1) * self.step + (self.side * self.rows - 1) * self.pitch + self.side * self.width
+    }
+
+    /// Pairs of tiles of a plane.
+    #[must_use]
+    pub fn pairs_of_tiles(&self) -> u64 {
+        self.side * (self.side - 1) / 2
+    }
+
+    /// Calls `swap` with the places of every two elements that change places.
+    pub fn pairs(&self, mut swap: impl FnMut(u64, u64)) {
+        for plane in 0..self.planes {
+            for (i, j) in (0..self.side).flat_map(|i| (0..i).map(move |j| (i, j))) {
+                for u in 0..self.rows {
+                    let at = |i: u64, j: u64| plane * self.step + (i * self.rows + u) * self.pitch + j * self.width;
+                    (0..self.width).for_each(|v| swap(at(i, j) + v, at(j, i) + v));
+                }
+            }
+        }
+    }
+}
+
 /// Axes that are left when those that can be joined are.
 pub const MAX_AXES: usize = 6;
 
