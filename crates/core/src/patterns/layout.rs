@@ -139,7 +139,7 @@ pub trait Layout: Run<LayoutTask> + Run<TransposeTask> + Run<TileTransposeTask> 
     }
 
     /// As [`Layout::transpose`], where the array lies. A square takes no memory; another rectangle takes as much as it is long itself, but not
-    /// more than about 32 MiB and a hundredth of its length, which a loop gets back each time.
+    /// more than about 32 MiB and a hundredth of its length, and through wgpu 32 MiB more where no binding holds it. A loop gets it back each time.
     ///
     /// ```
     /// # use isowarp::prelude::*;
