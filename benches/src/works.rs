@@ -214,6 +214,11 @@ pub fn works() -> Vec<Work> {
             let at = random_indices(d, s)?;
             one::<f32>(d, s, move |d, x, out| d.gather_into(x, &at, out))
         }),
+        // Indices of 16 bits, into the first 2^16 elements.
+        work("move/gather_u16", DType::F32, 10, |d, s| {
+            let at = random::<u16>(d, s.n, !s.seed)?;
+            one::<f32>(d, s, move |d, x, out| d.gather_into(x, &at, out))
+        }),
         work("move/scatter_unique", DType::F32, 12, |d, s| {
             let at = random_indices(d, s)?;
             one::<f32>(d, s, move |d, x, out| d.scatter_unique_into(x, &at, out))

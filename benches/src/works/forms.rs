@@ -44,6 +44,13 @@ fn selections() -> Vec<Work> {
                 d.histogram_channels_into(&x.slice(..x.len() / 4 * 4)?, (4, 3), 0, 256, 256, &counts)
             })
         }),
+        // A weight of 32 bits to a pixel of four bytes.
+        work("histogram/channels_weighted", DType::U8, 2, |d, s| {
+            let weights = random::<u32>(d, s.n / 4, !s.seed)?;
+            results::<u8>(d, s, 3 * 256, move |d, x, sums| {
+                d.histogram_channels_weighted_into(&x.slice(..x.len() / 4 * 4)?, (4, 3), 0, 256, 256, &weights, sums)
+            })
+        }),
         work("histogram/two_dimensions", DType::F32, 8, |d, s| {
             let (y, counts) = (random::<f32>(d, s.n, !s.seed)?, zeroed::<u32>(d, 64 * 64)?);
             one::<f32>(d, s, move |d, x, _| d.histogram_into((even(x, 0.0, 1.0, 64), even(&y, 0.0, 1.0, 64)), &counts))
