@@ -419,6 +419,8 @@ pub mod layout {
     pub const LAYOUT_B4: Kernel = Kernel::new(Source::Layout, "layout_b4");
     /// `layout_b8`
     pub const LAYOUT_B8: Kernel = Kernel::new(Source::Layout, "layout_b8");
+    /// `layout_b16`
+    pub const LAYOUT_B16: Kernel = Kernel::new(Source::Layout, "layout_b16");
     /// `transpose_b1`
     pub const TRANSPOSE_B1: Kernel = Kernel::new(Source::Layout, "transpose_b1");
     /// `transpose_b2`
@@ -479,6 +481,7 @@ pub mod layout {
                 Entry { name: "layout_b2", holes: &[] },
                 Entry { name: "layout_b4", holes: &[] },
                 Entry { name: "layout_b8", holes: &[] },
+                Entry { name: "layout_b16", holes: &[] },
                 Entry { name: "transpose_b1", holes: &[] },
                 Entry { name: "transpose_b2", holes: &[] },
                 Entry { name: "transpose_b4", holes: &[] },

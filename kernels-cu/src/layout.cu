@@ -1,4 +1,4 @@
-// Strided copies, raw bits of 1, 2, 4, 8 bytes: out[sum i_k to_k] = in0[sum i_k from_k], for every index below the axes' lengths.
+// Strided copies, raw bits of 1, 2, 4, 8 bytes, or 16 at a time: out[sum i_k to_k] = in0[sum i_k from_k], for every index below the axes' lengths.
 // layout_*: any axes, in the destination's order. transpose_*: planes whose rows become columns, in square tiles: a thread reads V rows of V
 // neighbours (a unit each), turns the block in registers, and leaves it in shared memory, where units are exchanged by their row so that neither
 // writes nor reads meet in a bank; then whole rows of the result are written. transpose_*_any: rows that are not whole, aligned units.
@@ -9,11 +9,31 @@ constexpr int THREADS = 256;
 constexpr int EACH = 4;
 constexpr int MAX_AXES = 6;
 
+// V elements as WORDS words: 16 bytes of wide elements, 8 and 4 of narrow ones.
+template <int SIZE>
+struct alignas(SIZE == 8 ? 16 : 4 * SIZE) Unit {
+    static constexpr int V = SIZE == 8 ? 2 : 4;
+    static constexpr int WORDS = V * SIZE / 4;
+    uint32_t w[WORDS];
+};
+
+// A unit by one store: the compiler makes one to each word of a copy.
+IW_DEVICE void store_unit(void* p, const uint32_t (&w)[1]) { *(uint32_t*)p = w[0]; }
+IW_DEVICE void store_unit(void* p, const uint32_t (&w)[2]) {
+    asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(p), "r"(w[0]), "r"(w[1]) : "memory");
+}
+IW_DEVICE void store_unit(void* p, const uint32_t (&w)[4]) {
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(p), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]) : "memory");
+}
+template <class T> IW_DEVICE void put(T* p, T v) { *p = v; }
+IW_DEVICE void put(Unit<4>* p, Unit<4> v) { store_unit(p, v.w); }
+
 template <int SIZE> struct Bits;
 template <> struct Bits<1> { using T = uint8_t; };
 template <> struct Bits<2> { using T = unsigned short; };
 template <> struct Bits<4> { using T = uint32_t; };
 template <> struct Bits<8> { using T = uint64_t; };
+template <> struct Bits<16> { using T = Unit<4>; };
 
 // in[1 + k]: steps of axis k in the source (ptr) and the destination (stride), in elements; u[2k], u[2k + 1]: its length; u[12]: axes.
 template <int SIZE, class Index>
@@ -41,12 +61,12 @@ IW_DEVICE void walk(const Args& args) {
             to[e] += (uint64_t)at * (uint64_t)args.in[1 + k].stride;
             rest = next;
         }
-        v[e] = 0;
+        v[e] = T{};
         if (i < args.n) v[e] = source[(int64_t)from];
     }
 #pragma unroll
     for (int e = 0; e < EACH; ++e)
-        if (first + e * THREADS < args.n) target[to[e]] = v[e];
+        if (first + e * THREADS < args.n) put(target + to[e], v[e]);
 }
 
 template <int SIZE>
@@ -59,23 +79,7 @@ IW_KERNEL(THREADS) layout_b1(const __grid_constant__ Args args) { layout<1>(args
 IW_KERNEL(THREADS) layout_b2(const __grid_constant__ Args args) { layout<2>(args); }
 IW_KERNEL(THREADS) layout_b4(const __grid_constant__ Args args) { layout<4>(args); }
 IW_KERNEL(THREADS) layout_b8(const __grid_constant__ Args args) { layout<8>(args); }
-
-// V elements as WORDS words: 16 bytes of wide elements, 8 and 4 of narrow ones.
-template <int SIZE>
-struct alignas(SIZE == 8 ? 16 : 4 * SIZE) Unit {
-    static constexpr int V = SIZE == 8 ? 2 : 4;
-    static constexpr int WORDS = V * SIZE / 4;
-    uint32_t w[WORDS];
-};
-
-// A unit by one store: the compiler makes one to each word of a copy.
-IW_DEVICE void store_unit(void* p, const uint32_t (&w)[1]) { *(uint32_t*)p = w[0]; }
-IW_DEVICE void store_unit(void* p, const uint32_t (&w)[2]) {
-    asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(p), "r"(w[0]), "r"(w[1]) : "memory");
-}
-IW_DEVICE void store_unit(void* p, const uint32_t (&w)[4]) {
-    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(p), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]) : "memory");
-}
+IW_KERNEL(THREADS) layout_b16(const __grid_constant__ Args args) { layout<16>(args); }
 
 // Element j of row r becomes element r of row j.
 IW_DEVICE void turn(const Unit<8> (&a)[2], Unit<8> (&t)[2]) {
@@ -279,9 +283,6 @@ IW_KERNEL(THREADS) swap_square_b1(const __grid_constant__ Args args) { swap_squa
 IW_KERNEL(THREADS) swap_square_b2(const __grid_constant__ Args args) { swap_square<2>(args); }
 IW_KERNEL(THREADS) swap_square_b4(const __grid_constant__ Args args) { swap_square<4>(args); }
 IW_KERNEL(THREADS) swap_square_b8(const __grid_constant__ Args args) { swap_square<8>(args); }
-
-template <class T> IW_DEVICE void put(T* p, T v) { *p = v; }
-IW_DEVICE void put(Unit<4>* p, Unit<4> v) { store_unit(p, v.w); }
 
 // Tiles (i, j) and (j, i) of a square grid change places; all lengths are units of T: u[0..1] from row to row, u[2..3] a tile's row, u[4..5] from
 // grid to grid, u[6..7] from tile to tile below it, u[8..9] a tile, u[10] tiles of a side, u[11] pairs of a grid, u[12] blocks of a pair. Each of

@@ -180,11 +180,12 @@ constexpr uint32_t OF_ROWS = 4 * PART_ROWS * WARP;
 template <int W, int N = THREADS>
 constexpr uint32_t PARTS = TILE<W, N> / OF_ROWS;
 
-// The node over a part's quads, those of the first `count` elements, all of them where FULL; all lanes have it.
-template <int W, bool FULL>
-IW_DEVICE Acc<W> node_of_rows(Acc<W> (&x)[PART_ROWS][4], uint32_t count) {
+// The node over a part from element `begin` on, of `count` elements, all of them where FULL; all lanes have it.
+template <int W, bool FULL, class Load>
+IW_DEVICE Acc<W> rows_of_warp(const Load& load, uint64_t begin, uint32_t count) {
     const uint32_t lane = lane_id(), quads = (count + 3) / 4;
-    Acc<W> v[PART_ROWS];
+    Acc<W> x[PART_ROWS][4] = {}, v[PART_ROWS];
+    load_rows(x, load, begin, FULL ? OF_ROWS : count);
 #pragma unroll
     for (int r = 0; r < PART_ROWS; ++r) {
         const uint32_t p = r * WARP + lane, at = 4 * (p < quads ? p : quads - 1);
@@ -214,16 +215,9 @@ IW_DEVICE Acc<W> node_of_rows(Acc<W> (&x)[PART_ROWS][4], uint32_t count) {
     return v[0];
 }
 
-// The node over a part from element `begin` on, of the `left` elements that there are; all lanes have it.
 template <int W, class Load>
 IW_DEVICE Acc<W> part_of_warp(const Load& load, uint64_t begin, uint64_t left) {
-    Acc<W> x[PART_ROWS][4] = {};
-    if (left < OF_ROWS) {
-        load_rows(x, load, begin, (uint32_t)left);
-        return node_of_rows<W, false>(x, (uint32_t)left);
-    }
-    load_rows(x, load, begin, OF_ROWS);
-    return node_of_rows<W, true>(x, OF_ROWS);
+    return left < OF_ROWS ? rows_of_warp<W, false>(load, begin, (uint32_t)left) : rows_of_warp<W, true>(load, begin, OF_ROWS);
 }
 
 // The same as `tree`: each warp reduces parts of the tile, and the first joins them. Threads behind N only meet the others.

@@ -192,8 +192,10 @@ pub const LAYOUT: Template = Template {
     ],
     bindings: &[
         Extra { name: "to", access: "read_write", ty: WORDS, when: Some("plain") },
+        Extra { name: "to", access: "read_write", ty: QUADS, when: Some("quads") },
         Extra { name: "to", access: "read_write", ty: "array<atomic<u32>>", when: Some("atomic") },
-        Extra { name: "from_", access: "read", ty: WORDS, when: None },
+        Extra { name: "from_", access: "read", ty: QUADS, when: Some("quads") },
+        Extra { name: "from_", access: "read", ty: WORDS, when: Some("words") },
     ],
 };
 

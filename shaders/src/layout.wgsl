@@ -1,5 +1,6 @@
 // Strided copy of {{ rank }} axes, raw bits: to[sum i_k to_k] = from[sum i_k from_k], for every index below the axes' lengths.
-// An invocation takes an element, or where narrow elements lie without gaps a whole word of them; else narrow ones take turns at a word.
+// An invocation takes an element, four words of elements where rows are made of those, or where narrow elements lie without gaps a whole word of them;
+// else narrow ones take turns at a word.
 // args: n; elements of each binding before the first; the axes' lengths and steps, the largest step of the destination first.
 
 // The source of element i in the destination's order.
@@ -34,7 +35,7 @@ fn copy_axes(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) g
     }
     let s = source(i);
     let d = destination(i);
-{% if size == 4 %}
+{% if size != 8 %}
     to[d] = from_[s];
 {% else %}
     let v = vec2<u32>(from_[s * 2u], from_[s * 2u + 1u]);

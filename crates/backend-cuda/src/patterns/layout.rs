@@ -20,8 +20,9 @@ const BLOCK: u64 = 1024;
 const LEAST_SIDE: u64 = 8;
 const UNITS: u64 = 16;
 
+/// By the bytes that are copied at once: 1, 2, 4, 8, 16.
+const LAYOUT: [Kernel; 5] = [LAYOUT_B1, LAYOUT_B2, LAYOUT_B4, LAYOUT_B8, LAYOUT_B16];
 /// Kernels by the element's bytes: 1, 2, 4, 8.
-const LAYOUT: [Kernel; 4] = [LAYOUT_B1, LAYOUT_B2, LAYOUT_B4, LAYOUT_B8];
 const TRANSPOSE: [Kernel; 4] = [TRANSPOSE_B1, TRANSPOSE_B2, TRANSPOSE_B4, TRANSPOSE_B8];
 const TRANSPOSE_ANY: [Kernel; 4] = [TRANSPOSE_B1_ANY, TRANSPOSE_B2_ANY, TRANSPOSE_B4_ANY, TRANSPOSE_B8_ANY];
 
@@ -47,6 +48,10 @@ impl Run<LayoutTask> for Cuda {
         let (size, kind) = (dtype.size_bytes(), dtype.size_bytes().ilog2() as usize);
         let steps = |a: &Axis| In { ptr: a.from as u64, stride: a.to as i64 };
         let Some(plane) = task.plane(LEAST_SIDE) else {
+            // By units as large as rows and addresses are made of.
+            let aligned = (args.inputs[0].ptr | args.out[0]).trailing_zeros().min(4) as usize;
+            let wider = (kind + 1..=aligned).rev().find_map(|k| Some((k, task.in_units(1 << (k - kind))?)));
+            let (kind, task) = wider.as_ref().map_or((kind, task), |(k, wider)| (*k, wider));
             for (k, a) in task.axes.iter().enumerate().take(MAX_AXES) {
                 args.inputs[1 + k] = steps(a);
                 put_wide(&mut args.u, 2 * k, a.n);

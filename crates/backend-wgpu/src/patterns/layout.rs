@@ -146,11 +146,18 @@ impl Wgpu {
                 return self.launch(&kernel, &launch, blocks);
             }
         }
+        // By four words, or by the word, where rows and both sides' beginnings are made of them.
+        let wider = [16, 4].into_iter().filter(|&unit| unit > size).find_map(|unit| {
+            let per = unit / size;
+            let whole = skips.iter().all(|&s| u64::from(s).is_multiple_of(per));
+            task.in_units(per).filter(|_| whole).map(|task| (task, unit, skips.map(|s| s / per as u32)))
+        });
+        let (task, size, skips) = wider.unwrap_or((task, size, skips));
         let n = task.elements();
         let mut words = vec![n as u32, skips[0], skips[1]];
         put_axes(&mut words, &task.axes, MAX_AXES);
         let mut launch = Launch::new(0, &words);
-        launch.bindings.extend(bindings(4));
+        launch.bindings.extend(bindings(if size == 16 { 16 } else { 4 }));
         let atomic = size < 4 && !task.is_dense();
         let holes = layout_holes(size, task.axes.len(), atomic);
         let signature = Signature::default();
@@ -304,8 +311,17 @@ pub(super) fn tile_holes(size: u64, unit: u64) -> [(&'static str, u32); 4] {
     [("size", size as u32), ("words", (unit == 4).into()), ("quads", (unit == 16).into()), ("atomic", (unit < 4).into())]
 }
 
-pub(super) fn layout_holes(size: u64, rank: usize, atomic: bool) -> [(&'static str, u32); 4] {
-    [("size", size as u32), ("rank", rank as u32), ("atomic", atomic.into()), ("plain", (!atomic).into())]
+/// Holes of a copy of `size` bytes at once.
+pub(super) fn layout_holes(size: u64, rank: usize, atomic: bool) -> [(&'static str, u32); 6] {
+    let quads = size == 16;
+    [
+        ("size", size as u32),
+        ("rank", rank as u32),
+        ("atomic", atomic.into()),
+        ("plain", (!atomic && !quads).into()),
+        ("words", (!quads).into()),
+        ("quads", quads.into()),
+    ]
 }
 
 /// Whether every row of either side is whole, aligned units of `v` elements.

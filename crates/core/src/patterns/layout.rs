@@ -452,6 +452,16 @@ mod tests {
     }
 
     #[test]
+    fn rows_of_whole_units_are_copied_by_units() {
+        let rows = |n, from, to| LayoutTask { axes: vec![Axis { n: 5, from, to }, Axis { n, from: 1, to: 1 }] };
+        let units = LayoutTask { axes: vec![Axis { n: 5, from: -6, to: 10 }, Axis { n: 3, from: 1, to: 1 }] };
+        assert_eq!(rows(12, -24, 40).in_units(4), Some(units));
+        assert_eq!(rows(4, 24, 40).in_units(4), Some(LayoutTask { axes: vec![Axis { n: 5, from: 6, to: 10 }] }));
+        assert!([(11, 24, 40), (12, 23, 40), (12, 24, 41)].iter().all(|&(n, from, to)| rows(n, from, to).in_units(4).is_none()));
+        assert_eq!(of(&[40, 50], &[1, 0]).in_units(2), None);
+    }
+
+    #[test]
     fn a_destination_that_two_elements_share_is_refused() {
         let axes = [Axis { n: 3, from: 4, to: 3 }, Axis { n: 4, from: 1, to: 1 }];
         assert!(matches!(LayoutTask::new(&axes), Err(Error::InvalidArgument { .. })));

@@ -138,6 +138,20 @@ impl LayoutTask {
         })
     }
 
+    /// The same copy of units of `per` neighbouring elements each, where both sides have whole ones wherever it goes; that their offsets are units, too,
+    /// is for the caller to see.
+    #[must_use]
+    pub fn in_units(&self, per: u64) -> Option<Self> {
+        let (last, others) = self.axes.split_last()?;
+        let whole = |a: &Axis| a.from.unsigned_abs().is_multiple_of(per) && a.to.is_multiple_of(per);
+        if (last.from, last.to) != (1, 1) || !last.n.is_multiple_of(per) || !others.iter().all(whole) {
+            return None;
+        }
+        let wider = |a: &Axis| Axis { n: a.n, from: a.from / per as i64, to: a.to / per };
+        let axes = others.iter().map(wider).chain(core::iter::once(Axis { n: last.n / per, from: 1, to: 1 }));
+        Some(Self { axes: axes.filter(|a| a.n > 1).collect() })
+    }
+
     /// The plane to cut into tiles: rows of the source along one axis, rows of the destination along another, both at least `least` long.
     #[must_use]
     pub fn plane(&self, least: u64) -> Option<Plane> {
