@@ -32,10 +32,9 @@ use enqueue::{check_scatter, check_unique, enough, enough_bytes, gather_at, last
 
 /// Elements moved by index. Elements of any type move as raw bits: NaN payloads and the sign of zero stay.
 ///
-/// Indices are integers of 8, 16, 32 or 64 bits. No access leaves a buffer, whatever they are: a gather of an index out of range, such as a negative one,
-/// gives zero bits, a scatter to one writes nothing. The
-/// `_checked` forms, of which [`CheckedMove`] has those of permutations and of what is combined, wait for the device and return
-/// [`Error::IndexOutOfRange`] instead, having changed nothing.
+/// Indices are integers of 8, 16, 32 or 64 bits. No access leaves a buffer, whatever they are: a gather of an index out of range, such as a negative
+/// one, gives zero bits, a scatter to one writes nothing. The `_checked` forms, of which [`CheckedMove`] has those of permutations and of what is
+/// combined, wait for the device and return [`Error::IndexOutOfRange`] instead, having changed nothing.
 ///
 /// # Duplicates
 /// Where several sources of [`Move::scatter_into`] have one target, the last of them (the highest position) stays, as in NumPy and as in a loop.
