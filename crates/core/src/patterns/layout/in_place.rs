@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::input::require;
 use crate::patterns::Map as _;
 
-/// Bytes through which an array goes that is longer: what second-level caches hold about, so that going through them costs little.
+/// Bytes through which an array goes that is longer: about what second-level caches hold.
 pub(super) const THROUGH: u64 = 32 << 20;
 
 /// A side of the grid of tiles is at most so many times as long as it has to be.
