@@ -3,6 +3,7 @@
 mod forms;
 mod groups;
 mod histograms;
+mod inputs;
 mod rungs;
 
 use isowarp::backend::Backend as _;
@@ -193,6 +194,7 @@ pub fn works() -> Vec<Work> {
         }),
     ]);
     all.extend(histograms::works());
+    all.extend(inputs::works());
     all.extend(groups::works());
     all.extend(forms::works());
     all.extend(crate::segments::works());
@@ -278,20 +280,9 @@ fn halves<T: Element>(
     shape: &Shape,
     f: impl Fn(&Device, &Buffer<Device, T>, &Buffer<Device, T>, &Buffer<Device, T>) -> Result<()> + 'static,
 ) -> Result<Ready> {
-    let (shape, device, half) = (*shape, d.clone(), shape.n / 2);
-    let x = rising::<T>(d, &shape, shape.copies, true)?;
-    let out = zeroed::<T>(d, shape.n)?;
-    let written = out.clone();
-    Ok(Ready {
-        enqueue: Box::new(move |turn| {
-            let both = turn_of(&x, &shape, turn)?;
-            f(&device, &both.slice(..half)?, &both.slice(half..)?, &out)
-        }),
-        digest: Box::new({
-            let device = d.clone();
-            move || digest(&device, &written)
-        }),
-    })
+    let half = shape.n / 2;
+    let x = rising::<T>(d, shape, shape.copies, true)?;
+    one_of(d, shape, x, move |d, both, out| f(d, &both.slice(..half)?, &both.slice(half..)?, out))
 }
 
 /// A permutation of the indices where `n` is a power of two, with no two neighbours in one cache line.
@@ -326,8 +317,17 @@ pub(crate) fn one<T: Element>(
     shape: &Shape,
     f: impl Fn(&Device, &Buffer<Device, T>, &Buffer<Device, T>) -> Result<()> + 'static,
 ) -> Result<Ready> {
+    one_of(d, shape, random::<T>(d, shape.n * shape.copies, shape.seed)?, f)
+}
+
+/// A pattern of inputs in turn, to one output.
+fn one_of<T: Element>(
+    d: &Device,
+    shape: &Shape,
+    x: Buffer<Device, T>,
+    f: impl Fn(&Device, &Buffer<Device, T>, &Buffer<Device, T>) -> Result<()> + 'static,
+) -> Result<Ready> {
     let (shape, device) = (*shape, d.clone());
-    let x = random::<T>(d, shape.n * shape.copies, shape.seed)?;
     let out = zeroed::<T>(d, shape.n)?;
     let written = out.clone();
     Ok(Ready {
