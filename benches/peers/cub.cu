@@ -1,4 +1,4 @@
-// NVIDIA's CUB on the problems that `isowarp-bench` measures, in its way: calls in batches between two events, the device held until all of a batch are
+// NVIDIA's CUB, and gathers and scatters by hand, on the problems that `isowarp-bench` measures, in its way: calls in batches between two events, the device held until all of a batch are
 // enqueued, inputs in turn where several would fit the L2, random data, the median.
 //
 // nvcc -O3 -std=c++17 --extended-lambda -arch=sm_90 cub.cu -o cub && ./cub
@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <cub/cub.cuh>
 #include <functional>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #define CHECK(call)                                                                   \
@@ -29,7 +31,8 @@ __host__ __device__ inline uint32_t random_word(uint64_t i) {
     return (uint32_t)(z ^ z >> 31);
 }
 
-// 0: words, 1: floats in [0, 1), 2: 0 to 3, 3: half of them 77, 4: 77, 5: 1 in four
+// 0: words, 1: floats in [0, 1), 2: 0 to 3, 3: half of them 77, 4: 77, 5: 1 in four, 6: rising, 7: falling, 8: bytes, 9: places with their bits in
+// reverse, 10: halves that take turns
 __global__ void fill(uint32_t* p, size_t n, int kind) {
     for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x) {
         const uint32_t w = random_word(i);
@@ -38,7 +41,12 @@ __global__ void fill(uint32_t* p, size_t n, int kind) {
                : kind == 2 ? w & 3
                : kind == 3 ? (w & 1 ? w : 77)
                : kind == 4 ? 77
-                           : (w >> 30 == 0);
+               : kind == 5 ? (w >> 30 == 0)
+               : kind == 6 ? (uint32_t)i * (~0u / (uint32_t)n)
+               : kind == 7 ? ~0u - (uint32_t)i * (~0u / (uint32_t)n)
+               : kind == 8 ? w & 255
+               : kind == 9 ? __brev((uint32_t)i)
+                           : (uint32_t)(i < n / 2 ? 2 * i : 2 * (i - n / 2) + 1);
     }
 }
 __global__ void axpy(float a, const float4* x, float4* y, float4* z, size_t n) {
@@ -50,12 +58,46 @@ __global__ void axpy(float a, const float4* x, float4* y, float4* z, size_t n) {
     z[i] = v;
 }
 
+// Gathers and scatters as one writes them by hand: an element to a thread, and four.
+__global__ void gather_1(const float* x, const uint32_t* at, float* z, size_t n) {
+    const size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+    if (i < n) z[i] = x[at[i]];
+}
+__global__ void gather_4(const float* x, const uint4* at, float4* z, size_t n) {
+    const size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    const uint4 k = at[i];
+    z[i] = make_float4(x[k.x], x[k.y], x[k.z], x[k.w]);
+}
+__global__ void scatter_1(const float* x, const uint32_t* at, float* z, size_t n) {
+    const size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+    if (i < n) z[at[i]] = x[i];
+}
+__global__ void scatter_4(const float4* x, const uint4* at, float* z, size_t n) {
+    const size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    const uint4 k = at[i];
+    const float4 v = x[i];
+    z[k.x] = v.x, z[k.y] = v.y, z[k.z] = v.z, z[k.w] = v.w;
+}
+// The permutation of `isowarp-bench`.
+__global__ void permutation(uint32_t* at, uint32_t n) {
+    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+        const uint32_t h = i * 0x9E3779B1u % n;
+        at[i] = (h ^ h >> 7) % n;
+    }
+}
+
 struct Less {
     template <class T>
     __host__ __device__ bool operator()(T a, T b) const { return a < b; }
 };
 struct Half {
     __host__ __device__ bool operator()(uint32_t x) const { return x >> 31 == 0; }
+};
+struct Always {
+    bool yes;
+    __host__ __device__ bool operator()(uint32_t) const { return yes; }
 };
 
 // The stream waits here until `open`, 50 ms at most: what is enqueued meanwhile begins together.
@@ -121,7 +163,7 @@ struct Bench {
         return times[times.size() / 2];
     }
     void print(const char* name, double seconds) const {
-        printf("n=2^%d %-28s %10.1f us\n", (int)std::log2((double)n), name, seconds * 1e6);
+        printf("n=2^%d %-32s %10.1f us\n", (int)std::log2((double)n), name, seconds * 1e6);
         fflush(stdout);
     }
     void run(const char* name, const std::function<void(int)>& call) const { print(name, median(call)); }
@@ -222,6 +264,34 @@ int main() {
             b.cub("segmented/by_key u32", [&](void* t, size_t& s, int c) { return cub::DeviceReduce::ReduceByKey(t, s, x[c], z[c], y[c], sums, few, cuda::std::plus<>{}, n); });
             CHECK(cudaFree(sums));
         }
+        for (const auto& [kind, of, merges] : {std::tuple(6, "rising", "apart"), std::tuple(7, "falling", ""), std::tuple(4, "alike", "alike"),
+                                               std::tuple(2, "few", ""), std::tuple(8, "low_digit", ""), std::tuple(9, "bits_reversed", ""),
+                                               std::tuple(10, "", "turns")}) {
+            b.inputs(x, kind);
+            const auto name = [](const char* pattern, const char* of) { return std::string(pattern) + of + " u32"; };
+            if (kind != 9 && kind != 10)
+                b.cub(name("sort/keys_", of).c_str(), [&](void* t, size_t& s, int c) { return cub::DeviceRadixSort::SortKeys(t, s, x[c], z[c], n); });
+            if (kind != 8 && kind != 10)
+                b.cub(name("sort/by_", of).c_str(), [&](void* t, size_t& s, int c) { return cub::DeviceMergeSort::SortKeysCopy(t, s, x[c], z[c], n, Less{}); });
+            if (*merges)
+                b.cub(name("merge/", merges).c_str(), [&](void* t, size_t& s, int c) { return cub::DeviceMerge::MergeKeys(t, s, x[c], n / 2, x[c] + n / 2, n / 2, z[c], Less{}); });
+            if (kind != 4 && kind != 6) continue;
+            b.cub(name("select/unique_", of).c_str(), [&](void* t, size_t& s, int c) { return cub::DeviceSelect::Unique(t, s, x[c], z[c], few, n); });
+            b.cub(name("select/runs_", of).c_str(), [&](void* t, size_t& s, int c) { return cub::DeviceRunLengthEncode::Encode(t, s, x[c], z[c], y[c], few, n); });
+            b.cub(name("segmented/by_key_", of).c_str(), [&](void* t, size_t& s, int c) { return cub::DeviceReduce::ReduceByKey(t, s, x[c], z[c], x[c], y[c], few, cuda::std::plus<>{}, n); });
+            if (kind != 6) continue;
+            for (const auto& [yes, all] : {std::pair(false, "select/none u32"), std::pair(true, "select/all u32")})
+                b.cub(all, [&, keeps = Always{yes}](void* t, size_t& s, int c) { return cub::DeviceSelect::If(t, s, x[c], z[c], few, n, keeps); });
+            b.cub("select/first_half u32", [&](void* t, size_t& s, int c) { return cub::DeviceSelect::If(t, s, x[c], z[c], few, n, Half{}); });
+            b.cub("select/partition_first_half u32", [&](void* t, size_t& s, int c) { return cub::DevicePartition::If(t, s, x[c], z[c], few, n, Half{}); });
+        }
+        b.inputs(x, 1);
+        for (uint32_t* p : y) permutation<<<4096, 256>>>(p, (uint32_t)n);
+        const unsigned blocks = (unsigned)(n / 256), quarter = (unsigned)(n / 1024);
+        b.run("move/gather f32, by one", [&](int c) { gather_1<<<blocks, 256>>>(f(x[c]), y[c], f(z[c]), n); });
+        b.run("move/gather f32, by four", [&](int c) { gather_4<<<quarter, 256>>>(f(x[c]), (uint4*)y[c], (float4*)z[c], n / 4); });
+        b.run("move/scatter_unique f32, by one", [&](int c) { scatter_1<<<blocks, 256>>>(f(x[c]), y[c], f(z[c]), n); });
+        b.run("move/scatter_unique f32, by four", [&](int c) { scatter_4<<<quarter, 256>>>((float4*)x[c], (uint4*)y[c], f(z[c]), n / 4); });
         b.inputs(x, 1), b.inputs(y, 0);
         for (const auto& [of, host] : {std::pair("power_law", power_law(n)), std::pair("tiny", around(n, 16)), std::pair("hundreds", around(n, 400)),
                                        std::pair("middle", around(n, 3000)), std::pair("one", std::vector<uint32_t>{0, (uint32_t)n})}) {
