@@ -3,6 +3,7 @@
 // A block has bins of its own in shared memory, in several copies: a lane adds to copy lane % copies, and copies of a bin are neighbours, so that
 // equal samples meet in few places and different ones seldom in a bank. Where the bins are too many, a place in shared memory belongs to the
 // first bin that asks for it, which most samples of a frequent bin find there, and the others add to the output.
+#include "five.cuh"
 #include "iw.cuh"
 #include "together.cuh"
 
@@ -20,22 +21,10 @@ constexpr uint32_t LIMBS = SUM == EXACT_WIDE ? 67 : 10;  // words of an exact su
 template <int SUM>
 constexpr uint32_t WORDS = IS_EXACT<SUM> ? LIMBS<SUM> + 1 : SUM == WIDE ? 2 : 1;
 
-// Elements of several bins and a weight.
-IW_DEVICE void load1(Acc<5>& v, uint64_t i) {
-    asm volatile("// @op.load1 %0, %1, %2, %3, %4, %5;"
-                 : "=r"(v.w[0]), "=r"(v.w[1]), "=r"(v.w[2]), "=r"(v.w[3]), "=r"(v.w[4])
-                 : "l"(i));
-}
+// Elements of four bins and a weight of two words.
 IW_DEVICE void load1(Acc<6>& v, uint64_t i) {
     asm volatile("// @op.load1 %0, %1, %2, %3, %4, %5, %6;"
                  : "=r"(v.w[0]), "=r"(v.w[1]), "=r"(v.w[2]), "=r"(v.w[3]), "=r"(v.w[4]), "=r"(v.w[5])
-                 : "l"(i));
-}
-IW_DEVICE void load4(Acc<5> (&v)[4], uint64_t i) {
-    asm volatile("// @op.load4 %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20;"
-                 : "=r"(v[0].w[0]), "=r"(v[0].w[1]), "=r"(v[0].w[2]), "=r"(v[0].w[3]), "=r"(v[0].w[4]), "=r"(v[1].w[0]), "=r"(v[1].w[1]),
-                   "=r"(v[1].w[2]), "=r"(v[1].w[3]), "=r"(v[1].w[4]), "=r"(v[2].w[0]), "=r"(v[2].w[1]), "=r"(v[2].w[2]), "=r"(v[2].w[3]),
-                   "=r"(v[2].w[4]), "=r"(v[3].w[0]), "=r"(v[3].w[1]), "=r"(v[3].w[2]), "=r"(v[3].w[3]), "=r"(v[3].w[4])
                  : "l"(i));
 }
 IW_DEVICE void load4(Acc<6> (&v)[4], uint64_t i) {

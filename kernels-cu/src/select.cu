@@ -3,23 +3,11 @@
 // One launch, input read once: a tile looks back for what the tiles before it hold of each part (look_back.cuh). An element's values go through
 // shared memory to their places, so that neighbours write neighbours; there the tile waits for its fold while its block reads the next one.
 // Where others lie behind, the counts are there before, since places depend on them; few tiles, whose blocks run at the same time, count for themselves.
+#include "five.cuh"
 #include "iw.cuh"
 #include "look_back.cuh"
 #include "ranks.cuh"
 
-// Elements and their part, up to four words and a fifth.
-IW_DEVICE void load1(Acc<5>& v, uint64_t i) {
-    asm volatile("// @op.load1 %0, %1, %2, %3, %4, %5;"
-                 : "=r"(v.w[0]), "=r"(v.w[1]), "=r"(v.w[2]), "=r"(v.w[3]), "=r"(v.w[4])
-                 : "l"(i));
-}
-IW_DEVICE void load4(Acc<5> (&v)[4], uint64_t i) {
-    asm volatile("// @op.load4 %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20;"
-                 : "=r"(v[0].w[0]), "=r"(v[0].w[1]), "=r"(v[0].w[2]), "=r"(v[0].w[3]), "=r"(v[0].w[4]), "=r"(v[1].w[0]), "=r"(v[1].w[1]),
-                   "=r"(v[1].w[2]), "=r"(v[1].w[3]), "=r"(v[1].w[4]), "=r"(v[2].w[0]), "=r"(v[2].w[1]), "=r"(v[2].w[2]), "=r"(v[2].w[3]),
-                   "=r"(v[2].w[4]), "=r"(v[3].w[0]), "=r"(v[3].w[1]), "=r"(v[3].w[2]), "=r"(v[3].w[3]), "=r"(v[3].w[4])
-                 : "l"(i));
-}
 IW_DEVICE void store_length(uint64_t i, uint32_t v) { asm volatile("// @op.length %0, %1;" ::"l"(i), "r"(v) : "memory"); }
 IW_DEVICE void store_lengths(uint64_t i, const uint32_t (&v)[4]) {
     asm volatile("// @op.length4 %0, %1, %2, %3, %4;" ::"l"(i), "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3]) : "memory");
