@@ -165,12 +165,12 @@ pub mod by_key {
             arch: Arch { major: 7, minor: 0, exact: false },
             ptx: include_str!("by_key.ptx"),
             entries: &[
-                Entry { name: "by_key_w1", holes: &["load1", "load4", "key", "combine", "finish", "count", "value1"] },
-                Entry { name: "by_key_joint_w1", holes: &["load1", "load4", "key", "combine", "finish", "count", "value1"] },
-                Entry { name: "by_key_served_w1", holes: &["load1", "load4", "value1", "combine", "finish", "key", "count"] },
-                Entry { name: "by_key_w2", holes: &["load1", "load4", "key", "combine", "finish", "count", "value1"] },
-                Entry { name: "by_key_joint_w2", holes: &["load1", "load4", "key", "combine", "finish", "count", "value1"] },
-                Entry { name: "by_key_served_w2", holes: &["load1", "load4", "value1", "combine", "finish", "key", "count"] },
+                Entry { name: "by_key_w1", holes: &["load1", "load4", "keys", "finish", "combine", "count", "value1"] },
+                Entry { name: "by_key_joint_w1", holes: &["load1", "load4", "keys", "finish", "combine", "count", "value1"] },
+                Entry { name: "by_key_served_w1", holes: &["load1", "load4", "value1", "combine", "finish", "keys", "count"] },
+                Entry { name: "by_key_w2", holes: &["load1", "load4", "keys", "finish", "combine", "count", "value1"] },
+                Entry { name: "by_key_joint_w2", holes: &["load1", "load4", "keys", "finish", "combine", "count", "value1"] },
+                Entry { name: "by_key_served_w2", holes: &["load1", "load4", "value1", "combine", "finish", "keys", "count"] },
             ],
         },
     ];
@@ -1262,12 +1262,12 @@ pub mod segmented_sort {
     pub const SEGMENTED_SHORT_K1_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k1_p4");
     /// `segmented_pass_k1_p0`
     pub const SEGMENTED_PASS_K1_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k1_p0");
-    /// `segmented_alone_k1_p0`
-    pub const SEGMENTED_ALONE_K1_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_alone_k1_p0");
+    /// `segmented_rest_k1_p0`
+    pub const SEGMENTED_REST_K1_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_rest_k1_p0");
     /// `segmented_pass_k1_p4`
     pub const SEGMENTED_PASS_K1_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k1_p4");
-    /// `segmented_alone_k1_p4`
-    pub const SEGMENTED_ALONE_K1_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_alone_k1_p4");
+    /// `segmented_rest_k1_p4`
+    pub const SEGMENTED_REST_K1_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_rest_k1_p4");
     /// `segmented_histogram_k2`
     pub const SEGMENTED_HISTOGRAM_K2: Kernel = Kernel::new(Source::SegmentedSort, "segmented_histogram_k2");
     /// `segmented_short_all_bits_k2`
@@ -1278,12 +1278,12 @@ pub mod segmented_sort {
     pub const SEGMENTED_SHORT_K2_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k2_p4");
     /// `segmented_pass_k2_p0`
     pub const SEGMENTED_PASS_K2_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k2_p0");
-    /// `segmented_alone_k2_p0`
-    pub const SEGMENTED_ALONE_K2_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_alone_k2_p0");
+    /// `segmented_rest_k2_p0`
+    pub const SEGMENTED_REST_K2_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_rest_k2_p0");
     /// `segmented_pass_k2_p4`
     pub const SEGMENTED_PASS_K2_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k2_p4");
-    /// `segmented_alone_k2_p4`
-    pub const SEGMENTED_ALONE_K2_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_alone_k2_p4");
+    /// `segmented_rest_k2_p4`
+    pub const SEGMENTED_REST_K2_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_rest_k2_p4");
     /// `segmented_histogram_k4`
     pub const SEGMENTED_HISTOGRAM_K4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_histogram_k4");
     /// `segmented_short_all_bits_k4`
@@ -1294,12 +1294,12 @@ pub mod segmented_sort {
     pub const SEGMENTED_SHORT_K4_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k4_p4");
     /// `segmented_pass_k4_p0`
     pub const SEGMENTED_PASS_K4_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k4_p0");
-    /// `segmented_alone_k4_p0`
-    pub const SEGMENTED_ALONE_K4_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_alone_k4_p0");
+    /// `segmented_rest_k4_p0`
+    pub const SEGMENTED_REST_K4_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_rest_k4_p0");
     /// `segmented_pass_k4_p4`
     pub const SEGMENTED_PASS_K4_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k4_p4");
-    /// `segmented_alone_k4_p4`
-    pub const SEGMENTED_ALONE_K4_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_alone_k4_p4");
+    /// `segmented_rest_k4_p4`
+    pub const SEGMENTED_REST_K4_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_rest_k4_p4");
     /// `segmented_histogram_k8`
     pub const SEGMENTED_HISTOGRAM_K8: Kernel = Kernel::new(Source::SegmentedSort, "segmented_histogram_k8");
     /// `segmented_short_all_bits_k8`
@@ -1310,12 +1310,12 @@ pub mod segmented_sort {
     pub const SEGMENTED_SHORT_K8_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k8_p4");
     /// `segmented_pass_k8_p0`
     pub const SEGMENTED_PASS_K8_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k8_p0");
-    /// `segmented_alone_k8_p0`
-    pub const SEGMENTED_ALONE_K8_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_alone_k8_p0");
+    /// `segmented_rest_k8_p0`
+    pub const SEGMENTED_REST_K8_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_rest_k8_p0");
     /// `segmented_pass_k8_p4`
     pub const SEGMENTED_PASS_K8_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k8_p4");
-    /// `segmented_alone_k8_p4`
-    pub const SEGMENTED_ALONE_K8_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_alone_k8_p4");
+    /// `segmented_rest_k8_p4`
+    pub const SEGMENTED_REST_K8_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_rest_k8_p4");
 
     pub(super) const BUILDS: &[Build] = &[
         Build {
@@ -1329,33 +1329,33 @@ pub mod segmented_sort {
                 Entry { name: "segmented_short_k1_p0", holes: &[] },
                 Entry { name: "segmented_short_k1_p4", holes: &[] },
                 Entry { name: "segmented_pass_k1_p0", holes: &[] },
-                Entry { name: "segmented_alone_k1_p0", holes: &[] },
+                Entry { name: "segmented_rest_k1_p0", holes: &[] },
                 Entry { name: "segmented_pass_k1_p4", holes: &[] },
-                Entry { name: "segmented_alone_k1_p4", holes: &[] },
+                Entry { name: "segmented_rest_k1_p4", holes: &[] },
                 Entry { name: "segmented_histogram_k2", holes: &[] },
                 Entry { name: "segmented_short_all_bits_k2", holes: &[] },
                 Entry { name: "segmented_short_k2_p0", holes: &[] },
                 Entry { name: "segmented_short_k2_p4", holes: &[] },
                 Entry { name: "segmented_pass_k2_p0", holes: &[] },
-                Entry { name: "segmented_alone_k2_p0", holes: &[] },
+                Entry { name: "segmented_rest_k2_p0", holes: &[] },
                 Entry { name: "segmented_pass_k2_p4", holes: &[] },
-                Entry { name: "segmented_alone_k2_p4", holes: &[] },
+                Entry { name: "segmented_rest_k2_p4", holes: &[] },
                 Entry { name: "segmented_histogram_k4", holes: &[] },
                 Entry { name: "segmented_short_all_bits_k4", holes: &[] },
                 Entry { name: "segmented_short_k4_p0", holes: &[] },
                 Entry { name: "segmented_short_k4_p4", holes: &[] },
                 Entry { name: "segmented_pass_k4_p0", holes: &[] },
-                Entry { name: "segmented_alone_k4_p0", holes: &[] },
+                Entry { name: "segmented_rest_k4_p0", holes: &[] },
                 Entry { name: "segmented_pass_k4_p4", holes: &[] },
-                Entry { name: "segmented_alone_k4_p4", holes: &[] },
+                Entry { name: "segmented_rest_k4_p4", holes: &[] },
                 Entry { name: "segmented_histogram_k8", holes: &[] },
                 Entry { name: "segmented_short_all_bits_k8", holes: &[] },
                 Entry { name: "segmented_short_k8_p0", holes: &[] },
                 Entry { name: "segmented_short_k8_p4", holes: &[] },
                 Entry { name: "segmented_pass_k8_p0", holes: &[] },
-                Entry { name: "segmented_alone_k8_p0", holes: &[] },
+                Entry { name: "segmented_rest_k8_p0", holes: &[] },
                 Entry { name: "segmented_pass_k8_p4", holes: &[] },
-                Entry { name: "segmented_alone_k8_p4", holes: &[] },
+                Entry { name: "segmented_rest_k8_p4", holes: &[] },
             ],
         },
     ];

@@ -2,8 +2,8 @@
 // values once: a tile stages its accumulators in shared memory, looks back for how many runs begin before it and where the last of them does
 // (look_back.cuh), and reduces the runs that lie in it whole while its block has read the next tile. A run of up to TINY elements is reduced by a thread,
 // one of up to SHORT by a warp. What begins before a tile and ends in it is the business of the warp that looks back: it reads it again, from where it
-// begins. Longer runs go to the list that segments_tiles_w* and segments_join_w* reduce; where a tile stands there depends on timing, and shows nowhere. Of few elements
-// the launch is a cooperative one, which reduces them itself (by_key_joint_w*).
+// begins. Longer runs go to the list that segments_tiles_w* and segments_join_w* reduce; where a tile stands there depends on timing, and shows nowhere. Of
+// few elements the launch is a cooperative one, which reduces them itself (by_key_joint_w*).
 #include "iw.cuh"
 #include "look_back.cuh"
 #include "ranks.cuh"
@@ -12,8 +12,13 @@
 // The accumulator of an element, without the word before it: 1 where a run begins, else 0.
 IW_DEVICE void value1(Acc<1>& v, uint64_t i) { asm volatile("// @op.value1 %0, %1;" : "=r"(v.w[0]) : "l"(i)); }
 IW_DEVICE void value1(Acc<2>& v, uint64_t i) { asm volatile("// @op.value1 %0, %1, %2;" : "=r"(v.w[0]), "=r"(v.w[1]) : "l"(i)); }
-// Key `from` of the input to key `to` of the output.
-IW_DEVICE void copy_key(uint64_t to, uint64_t from) { asm volatile("// @op.key %0, %1;" ::"l"(to), "l"(from) : "memory"); }
+// Keys of the input to the output, by their numbers; all are read before any is written.
+constexpr int COPIED = 4;
+IW_DEVICE void copy_keys(const uint64_t (&to)[COPIED], const uint64_t (&from)[COPIED]) {
+    asm volatile("// @op.keys %0, %1, %2, %3, %4, %5, %6, %7;" ::"l"(to[0]), "l"(to[1]), "l"(to[2]), "l"(to[3]), "l"(from[0]), "l"(from[1]), "l"(from[2]),
+                 "l"(from[3])
+                 : "memory");
+}
 IW_DEVICE void store_count(uint32_t v) { asm volatile("// @op.count %0;" ::"r"(v) : "memory"); }
 
 constexpr int R = 4;                // rows of 4 elements to a lane
@@ -49,6 +54,11 @@ struct Staged {
         for (int e = 0; e < N; ++e)
 #pragma unroll
             for (int k = 0; k < W; ++k) x[e].w[k] = words[k * PLANE + gapped_at(place + e)];
+    }
+    IW_DEVICE Acc<W> one(uint32_t place) const {
+        Acc<W> x[1];
+        load(x, place);
+        return x[0];
     }
     IW_DEVICE Acc<W> operator()(uint32_t place, uint32_t left) const {
         Acc<W> x[4];
@@ -258,11 +268,23 @@ IW_DEVICE void reduce_by_key(const Args& args, uint32_t* staged) {
             const uint32_t whole = waiting_total - (waiting != tiles - 1 && waiting_total ? 1 : 0);
             const Staged<W> quads{staged};
 #pragma unroll 1
-            for (uint32_t j = threadIdx.x; j < waiting_total; j += HOLDERS) {
+            for (uint32_t j = threadIdx.x; j < waiting_total; j += COPIED * HOLDERS) {
+                uint64_t to[COPIED], from[COPIED];
+#pragma unroll
+                for (int k = 0; k < COPIED; ++k) {
+                    // The last one may be copied several times.
+                    const uint32_t own = min(j + k * HOLDERS, waiting_total - 1);
+                    to[k] = before + own, from[k] = begin + places[own];
+                }
+                copy_keys(to, from);
+            }
+            const bool single = 2 * waiting_total > (uint32_t)T;  // most runs have one element
+#pragma unroll 1
+            for (uint32_t j = threadIdx.x; j < whole; j += HOLDERS) {
                 const uint32_t place = places[j], length = places[j + 1] - place, run = before + j;
-                copy_key(run, begin + place);
-                if (j >= whole) continue;
-                if (length <= TINY) {
+                if (single && length == 1) {
+                    finish(run, quads.one(place));
+                } else if (length <= TINY) {
                     finish(run, by_thread<W>(quads, place, length));
                 } else if (length <= SHORT) {
                     middles[atomicAdd(&middle_count, 1)] = (unsigned short)j;

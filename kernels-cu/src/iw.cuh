@@ -162,6 +162,20 @@ IW_DEVICE void finish(uint64_t i, const Acc<4>& v) {
                  : "memory");
 }
 
+// Counts blocks that arrive; gives what it was before. What this thread wrote, and those that it has met, is seen by whoever finds that it has arrived, and
+// what those wrote that arrived before, by this thread. A fence, which orders everything for everybody, takes longer.
+IW_DEVICE uint32_t arrive_add(uint32_t* counter, uint32_t v) {
+    uint32_t before;
+    asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;" : "=r"(before) : "l"(counter), "r"(v) : "memory");
+    return before;
+}
+// The same by one, from `last` on from zero again.
+IW_DEVICE uint32_t arrive_inc(uint32_t* counter, uint32_t last) {
+    uint32_t before;
+    asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(before) : "l"(counter), "r"(last) : "memory");
+    return before;
+}
+
 IW_DEVICE int lane_id() { return threadIdx.x % WARP; }
 IW_DEVICE int warp_id() { return threadIdx.x / WARP; }
 constexpr int log2_of(int x) { return x <= 1 ? 0 : 1 + log2_of(x / 2); }

@@ -1,6 +1,7 @@
 // Gather: out[i] = in0[in1[i]]; scatter: out[in1[i]] = op(out[in1[i]], in0[i]); i below n, raw bits of 1, 2, 4, 8 bytes. An index outside gathers
 // zero (or leaves the output, u[0]) and scatters nothing. A scatter that stores is for indices without duplicates; one that combines does so by
-// integer atomics, whose order cannot show. Four elements to a thread, so that their loads are under way together.
+// integer atomics, whose order cannot show. Gathers and scatters that combine take four elements to a thread, so that their loads are under way together; a
+// scatter that stores takes one, since more stores at once find less of what is in the L2.
 #include "iw.cuh"
 
 constexpr int THREADS = 256;
@@ -13,7 +14,7 @@ IW_DEVICE uint64_t place(I index, uint64_t limit) {
     return (uint64_t)index < limit ? (uint64_t)index : NONE;
 }
 
-template <class I>
+template <class I, int EACH>
 IW_DEVICE void places(const Args& args, uint64_t first, uint64_t limit, uint64_t (&at)[EACH]) {
     const I* indices = (const I*)args.in[1].ptr;
 #pragma unroll
@@ -32,7 +33,7 @@ IW_DEVICE void gather(const Args& args) {
     const bool keep = args.u[0] != 0;
     const uint64_t first = first_element();
     uint64_t at[EACH];
-    places<I>(args, first, (uint64_t)args.in[0].stride, at);
+    places<I, EACH>(args, first, (uint64_t)args.in[0].stride, at);
     T v[EACH];
 #pragma unroll
     for (int k = 0; k < EACH; ++k) v[k] = at[k] != NONE ? values[at[k]] : T(0);
@@ -45,17 +46,13 @@ IW_DEVICE void gather(const Args& args) {
 
 template <class T, class I>
 IW_DEVICE void scatter(const Args& args) {
-    const T* values = (const T*)args.in[0].ptr;
-    T* out = (T*)args.out[0];
-    const uint64_t first = first_element();
-    uint64_t at[EACH];
-    places<I>(args, first, wide(args.u), at);
-    T v[EACH];
-#pragma unroll
-    for (int k = 0; k < EACH; ++k) v[k] = at[k] != NONE ? values[first + k * THREADS] : T(0);
-#pragma unroll
-    for (int k = 0; k < EACH; ++k)
-        if (at[k] != NONE) out[at[k]] = v[k];
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i >= args.n) return;
+    // The value is asked for with the index, not after it.
+    const I index = ((const I*)args.in[1].ptr)[i];
+    const T v = ((const T*)args.in[0].ptr)[i];
+    const uint64_t at = place(index, wide(args.u));
+    if (at != NONE) ((T*)args.out[0])[at] = v;
 }
 
 enum Op { STORE, SUM, MIN, MAX, AND, OR, XOR, SUB, SIGNED_MIN, SIGNED_MAX };
@@ -83,13 +80,13 @@ IW_DEVICE void scatter_reduce(const Args& args) {
     T* out = (T*)args.out[0];
     const uint64_t first = first_element();
     uint64_t at[EACH];
-    places<I>(args, first, wide(args.u), at);
+    places<I, EACH>(args, first, wide(args.u), at);
     T v[EACH];
 #pragma unroll
     for (int k = 0; k < EACH; ++k) {
         const uint64_t i = first + k * THREADS;
         v[k] = T(i);
-        if (at[k] != NONE && args.u[3] == 0) v[k] = values[i];
+        if (i < args.n && args.u[3] == 0) v[k] = values[i];
     }
 #pragma unroll
     for (int k = 0; k < EACH; ++k)

@@ -195,11 +195,7 @@ IW_DEVICE void put_partial(uint64_t scratch, uint64_t slot, const Acc<W>& v) {
 // True in all threads of the block that arrives last of `blocks`; the counter is then 0 again for the next launch.
 IW_DEVICE bool arrives_last(uint32_t* counter, uint32_t blocks) {
     __shared__ bool last;
-    if (threadIdx.x == 0) {
-        __threadfence();
-        last = atomicInc(counter, blocks - 1) == blocks - 1;
-        __threadfence();
-    }
+    if (threadIdx.x == 0) last = arrive_inc(counter, blocks - 1) == blocks - 1;
     __syncthreads();
     return last;
 }

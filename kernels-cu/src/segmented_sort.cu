@@ -2,17 +2,21 @@
 // lies a part more on either side, whose keys stay as they are, or, with LEAVES_REST, are left out.
 // segmented_windows: lists the windows of the array that parts begin in. segmented_short_*: a block takes such parts, a window after the other. Those of few
 // keys are sorted there, by networks and merges (runs.cuh), a longer one is put on a list.
-// segmented_alone_*: parts of one tile, digit by digit in shared memory.
+// segmented_rest_*: parts of one tile, digit by digit in shared memory (columns.cuh); and of few keys all that is not short, by blocks that meet.
 // Longer parts: a digit of 8 bits a pass, as sort.cu sorts rows, with tiles that lie in one part each; keys that stay have digits of no bits, so each pass
 // copies them. segmented_histogram_*: how often each value of each digit occurs in each part; segmented_plan turns that into where the keys of each value
 // start. Where parts and windows stand in lists depends on timing, and shows nowhere.
+#include "columns.cuh"
 #include "runs.cuh"
 #include "sort.cuh"
+#include "together.cuh"
 
-// Another bit of FLAGS.
-constexpr uint32_t LEAVES_REST = 16;
-// What in[2] counts, from zero on: tiles of parts that are longer than a tile, parts that are not, windows.
-constexpr int LONG_TILES = 0, ALONE_PARTS = 1, WINDOWS = 2;
+// More bits of FLAGS. FINDS: each window has a block, which looks for its parts itself. TOGETHER: blocks meet, and sort long parts, too. EACH: and any
+// others, of which there is no list. GIVEN: then in[3] holds offsets as they were given, of 64 bits where they are WIDE, which may fall or reach behind the
+// keys.
+constexpr uint32_t LEAVES_REST = 16, FINDS = 32, TOGETHER = 64, EACH = 128, GIVEN = 256, WIDE = 512;
+// What in[2] counts, from zero on: tiles of parts that are longer than a tile, parts that are not, windows; blocks that have ended.
+constexpr int LONG_TILES = 0, ALONE_PARTS = 1, WINDOWS = 2, ENDED = 3;
 IW_DEVICE uint32_t* listed(const Args& args) { return (uint32_t*)args.in[2].ptr; }
 // Parts of one tile: where they begin, how many keys they have, with STAYS.
 struct AlonePart {
@@ -28,10 +32,13 @@ IW_DEVICE Window* windows(const Args& args) { return (Window*)args.in[5].ptr; }
 // The histograms hold [first tile of the part][pass][value] in scratch[1], zero before. A block takes neighbouring tiles, and adds to a part's counts when the
 // next part begins. SHIFT and MASK: as in sort.cu.
 template <class K>
-IW_DEVICE void segmented_histogram(const Args& args) {
-    constexpr int DIGITS = sizeof(K), COPIES = DIGITS <= 4 ? 8 : 4;
-    constexpr uint32_t STEP = HISTOGRAM_THREADS * HISTOGRAM_LOADS;
-    __shared__ uint32_t counters[DIGITS * RADIX * COPIES];
+constexpr int COPIES = sizeof(K) <= 4 ? 8 : 4;
+template <class K>
+constexpr int COUNTERS = (int)sizeof(K) * RADIX * COPIES<K>;
+template <class K, int THREADS>
+IW_DEVICE void segmented_histogram(const Args& args, uint32_t* counters) {
+    constexpr int DIGITS = sizeof(K), COPIES = ::COPIES<K>;
+    constexpr uint32_t STEP = THREADS * HISTOGRAM_LOADS;
     const int passes = args.u[PASSES];
     const uint32_t first = args.u[SHIFT], end = args.u[MASK];
     const K all = end ? (K)(~0ull >> (64 - end)) : (K)0;
@@ -39,7 +46,7 @@ IW_DEVICE void segmented_histogram(const Args& args) {
     if (begin >= tiles) return;
     const uint32_t stop = begin + min(chunk, tiles - begin);
 #pragma unroll 1
-    for (int k = threadIdx.x; k < DIGITS * RADIX * COPIES; k += HISTOGRAM_THREADS) counters[k] = 0;
+    for (int k = threadIdx.x; k < COUNTERS<K>; k += THREADS) counters[k] = 0;
     uint32_t* const own = counters + threadIdx.x % COPIES;
     uint32_t part = 0;
     bool counted = false;
@@ -47,7 +54,7 @@ IW_DEVICE void segmented_histogram(const Args& args) {
         __syncthreads();
         uint32_t* const counts = (uint32_t*)args.scratch[1] + (uint64_t)part * passes * RADIX;
 #pragma unroll 1
-        for (int k = threadIdx.x; k < passes * RADIX; k += HISTOGRAM_THREADS) {
+        for (int k = threadIdx.x; k < passes * RADIX; k += THREADS) {
             uint32_t sum = 0;
 #pragma unroll
             for (int c = 0; c < COPIES; ++c) sum += counters[k * COPIES + c], counters[k * COPIES + c] = 0;
@@ -84,22 +91,21 @@ IW_DEVICE void segmented_histogram(const Args& args) {
         };
         uint32_t i = threadIdx.x;
 #pragma unroll 1
-        for (; i + (HISTOGRAM_LOADS - 1) * HISTOGRAM_THREADS < count; i += STEP) {
+        for (; i + (HISTOGRAM_LOADS - 1) * THREADS < count; i += STEP) {
             K key[HISTOGRAM_LOADS];
 #pragma unroll
-            for (int k = 0; k < HISTOGRAM_LOADS; ++k) key[k] = keys[i + k * HISTOGRAM_THREADS];
+            for (int k = 0; k < HISTOGRAM_LOADS; ++k) key[k] = keys[i + k * THREADS];
 #pragma unroll
             for (int k = 0; k < HISTOGRAM_LOADS; ++k) count_one(key[k]);
         }
 #pragma unroll 1
-        for (; i < count; i += HISTOGRAM_THREADS) count_one(keys[i]);
+        for (; i < count; i += THREADS) count_one(keys[i]);
     }
     if (counted) hand_over();
 }
 
-// Counts become starts, a part to a block at a time.
-IW_KERNEL(RADIX) segmented_plan(const __grid_constant__ Args args) {
-    __shared__ uint32_t sums[RADIX / WARP];
+// Counts become starts, a part to a block of RADIX threads or more at a time.
+IW_DEVICE void segmented_plan(const Args& args, uint32_t* sums) {
     const uint32_t tiles = listed(args)[LONG_TILES];
     const int passes = args.u[PASSES];
 #pragma unroll 1
@@ -108,11 +114,17 @@ IW_KERNEL(RADIX) segmented_plan(const __grid_constant__ Args args) {
         const uint32_t begin = table_of(args, BEGIN)[tile];
         uint32_t* const counts = (uint32_t*)args.scratch[1] + (uint64_t)tile * passes * RADIX;
         for (int p = 0; p < passes; ++p) {
+            const bool has_value = threadIdx.x < RADIX;
             uint32_t* const at = counts + p * RADIX + threadIdx.x;
-            *at = begin + sum_before<RADIX / WARP>(*at, sums);
+            const uint32_t before = sum_before<RADIX / WARP>(has_value ? *at : 0, sums);
+            if (has_value) *at = begin + before;
             __syncthreads();
         }
     }
+}
+IW_KERNEL(RADIX) segmented_plan(const __grid_constant__ Args args) {
+    __shared__ uint32_t sums[RADIX / WARP];
+    segmented_plan(args, sums);
 }
 
 // in[3]: the bounds, one less than there are parts (ROWS).
@@ -142,6 +154,19 @@ IW_DEVICE uint32_t parts_before(const Args& args, uint32_t at) {
             low = middle + 1;
         else
             high = middle;
+    }
+    return low;
+}
+
+// The same by a warp, whose lanes look at places of the bounds at equal distances.
+IW_DEVICE uint32_t parts_before_by_warp(const Args& args, uint32_t at) {
+    uint32_t low = 0, high = at == 0 ? 0 : args.u[ROWS];
+    while (low < high) {
+        const uint32_t left = high - low, step = left / WARP + (left % WARP != 0), ahead = lane_id() * step;
+        const uint32_t below = __popc(__ballot_sync(ALL_LANES, ahead < left && part_begin(args, low + ahead) < at));
+        if (below == 0) break;
+        if (below < WARP) high = low + min(left, below * step);
+        low += (below - 1) * step + 1;
     }
     return low;
 }
@@ -334,112 +359,157 @@ template <class K, int P, bool PLACED>
 IW_DEVICE void segmented_short(const Args& args) {
     __shared__ Marks marks;
     __shared__ ShortKeys<K, PLACED> shared;
-    const uint32_t count = listed(args)[WINDOWS];
+    __shared__ uint32_t ends[2];
+    const bool finds = args.u[FLAGS] & FINDS;
+    const uint32_t count = finds ? gridDim.x : listed(args)[WINDOWS];
 #pragma unroll 1
     for (uint32_t w = blockIdx.x; w < count; w += gridDim.x) {
-        sort_window<K, P, PLACED>(args, windows(args)[w], marks, shared);
-        __syncthreads();
-    }
-}
-
-// A part of at most I keys to a thread.
-template <class K, int P, int I>
-IW_DEVICE void sort_alone(const Args& args, const AlonePart& part, SharedTile<K, P, true>& shared, uint32_t* sums) {
-    using V = typename PayloadOf<P>::Type;
-    const int lane = lane_id(), warp = warp_id(), place = warp * I * WARP + lane, count = part.size & ~STAYS;
-    const K* const keys = (const K*)args.in[0].ptr + part.begin;
-    const V* const values = (const V*)args.in[1].ptr + part.begin;
-    K key[I];
-    V value[P > 0 ? I : 1];
-#pragma unroll
-    for (int k = 0; k < I; ++k) key[k] = place + k * WARP < count ? mapped(keys[place + k * WARP], args) : (K)~(K)0;
-    if constexpr (P > 0) {
-#pragma unroll
-        for (int k = 0; k < I; ++k)
-            value[k] = place + k * WARP >= count     ? (V)0
-                       : args.u[FLAGS] & INDICES ? (V)(part.begin + place + k * WARP)
-                                                 : values[place + k * WARP];
-    }
-    uint32_t* const counters = shared.rank.counters[warp];
-    uint32_t* const matches = shared.rank.matches[warp];
-    // Keys that stay need no pass.
-    const uint32_t end = part.size & STAYS ? args.u[SHIFT] : args.u[MASK];
-#pragma unroll 1
-    for (uint32_t shift = args.u[SHIFT]; shift < end; shift += 8) {
-        const uint32_t mask = end - shift < 8 ? (1u << (end - shift)) - 1 : 255;
-        __syncthreads();
-#pragma unroll
-        for (int k = 0; k < RADIX / WARP; ++k) counters[k * WARP + lane] = 0, matches[k * WARP + lane] = 0;
-        __syncwarp();
-        const auto value_of = [&](int k) { return digit_of(key[k], shift, mask); };
-#pragma unroll
-        for (int k = 0; k < I; ++k) atomicAdd(counters + value_of(k), 1u);
-        __syncthreads();
-        uint32_t total;
-        place_counts(shared.rank.counters, sums, total, [] {});
-        __syncthreads();
-        Halves<I> ranks;
-        rank_keys(ranks, value_of, counters, matches);
-        __syncthreads();
-#pragma unroll
-        for (int k = 0; k < I; ++k) shared.keys[ranks.get(k)] = key[k];
-        __syncthreads();
-#pragma unroll
-        for (int k = 0; k < I; ++k) key[k] = shared.keys[place + k * WARP];
-        if constexpr (P > 0) {
+        Window its;
+        if (finds) {
+            const uint32_t n = args.u[N], begin = w * SPAN, side = warp_id();
+            if (side < 2) {
+                const uint32_t parts = parts_before_by_warp(args, begin + (side == 0 ? 0 : min(SPAN, n - begin)));
+                if (lane_id() == 0) ends[side] = parts;
+            }
             __syncthreads();
-#pragma unroll
-            for (int k = 0; k < I; ++k) shared.payload[ranks.get(k)] = value[k];
-            __syncthreads();
-#pragma unroll
-            for (int k = 0; k < I; ++k) value[k] = shared.payload[place + k * WARP];
+            its = {begin, ends[0], ends[1], 0};
+        } else {
+            its = windows(args)[w];
         }
-    }
-    K* const keys_out = (K*)args.out[0] + part.begin;
-    V* const values_out = (V*)args.out[1] + part.begin;
-#pragma unroll
-    for (int k = 0; k < I; ++k) {
-        if (place + k * WARP >= count) continue;
-        if (!(args.u[FLAGS] & DROPS_KEYS)) keys_out[place + k * WARP] = unmapped(key[k], args);
-        if constexpr (P > 0) values_out[place + k * WARP] = value[k];
+        if (its.first != its.last) sort_window<K, P, PLACED>(args, its, marks, shared);
+        __syncthreads();
     }
 }
 
-// Blocks take one part after the other; fewer keys to a thread where that suffices.
+// Keys that stay, and what travels with them.
 template <class K, int P>
-IW_DEVICE void segmented_alone(const Args& args) {
-    constexpr int I = ITEMS<K, P, true>, HALF = (I + 1) / 2, QUARTER = (I + 3) / 4, EIGHTH = (I + 7) / 8;
-    __shared__ SharedTile<K, P, true> shared;
-    __shared__ uint32_t sums[WARPS];
+IW_DEVICE void copy_part(const Args& args, uint32_t begin, uint32_t count) {
+    using V = typename PayloadOf<P>::Type;
+#pragma unroll 1
+    for (uint32_t at = begin + threadIdx.x; at < begin + count; at += THREADS) {
+        if (!(args.u[FLAGS] & DROPS_KEYS)) ((K*)args.out[0])[at] = ((const K*)args.in[0].ptr)[at];
+        if constexpr (P > 0) ((V*)args.out[1])[at] = args.u[FLAGS] & INDICES ? (V)at : ((const V*)args.in[1].ptr)[at];
+    }
+}
+
+// Blocks take one part after the other.
+template <class K, int P>
+IW_DEVICE void segmented_alone(const Args& args, ColumnRoom<K, P>& room, uint32_t* sums) {
     const uint32_t parts = listed(args)[ALONE_PARTS];
 #pragma unroll 1
     for (uint32_t p = blockIdx.x; p < parts; p += gridDim.x) {
         const AlonePart part = alone_parts(args)[p];
-        const uint32_t count = part.size & ~STAYS;
-        if (EIGHTH * THREADS > SHORT && count <= EIGHTH * THREADS)
-            sort_alone<K, P, EIGHTH>(args, part, shared, sums);
-        else if (count <= QUARTER * THREADS)
-            sort_alone<K, P, QUARTER>(args, part, shared, sums);
-        else if (count <= HALF * THREADS)
-            sort_alone<K, P, HALF>(args, part, shared, sums);
-        else
-            sort_alone<K, P, I>(args, part, shared, sums);
+        if (part.size & STAYS) {
+            copy_part<K, P>(args, part.begin, part.size & ~STAYS);
+            continue;
+        }
+        sort_in_columns(args, part.begin, part.size, room, sums);
         __syncthreads();
     }
 }
 
+// A block's shared memory, of which each step needs all.
+template <class K, int P>
+union RestRoom {
+    ColumnRoom<K, P> columns;
+    uint32_t counters[COUNTERS<K>];
+    PassRoom<K, P, true> pass;
+};
+
+// Where part p begins and ends. All threads of the block call it, and meet before `sums` is used again. Of offsets as they were given, a bound is the
+// largest up to it, as far as there are keys.
+IW_DEVICE uint2 bounds_of(const Args& args, uint32_t p, uint32_t* sums) {
+    const uint32_t n = args.u[N], parts = args.u[ROWS];
+    if (!(args.u[FLAGS] & GIVEN)) return {part_begin(args, p), p + 1 == parts ? n : part_begin(args, p + 1)};
+    const auto offset = [&](uint32_t k) {
+        return args.u[FLAGS] & WIDE ? (uint32_t)min(((const uint64_t*)args.in[3].ptr)[k], (uint64_t)n) : min(((const uint32_t*)args.in[3].ptr)[k], n);
+    };
+    uint32_t most = 0;
+#pragma unroll 1
+    for (uint32_t k = threadIdx.x; k < p; k += THREADS) most = max(most, offset(k));
+    const uint32_t next = p + 1 == parts ? n : offset(p);
+#pragma unroll
+    for (int step = 1; step < WARP; step *= 2) most = max(most, __shfl_xor_sync(ALL_LANES, most, step));
+    if (lane_id() == 0) sums[warp_id()] = most;
+    __syncthreads();
+    uint32_t begin = 0;
+#pragma unroll
+    for (int w = 0; w < WARPS; ++w) begin = max(begin, sums[w]);
+    return {begin, max(begin, next)};
+}
+
+// Blocks take one part after the other, whatever their lengths. Those of several tiles are put on the list.
+template <class K, int P>
+IW_DEVICE void segmented_each(const Args& args, ColumnRoom<K, P>& room, uint32_t* sums) {
+    constexpr uint32_t TILE = ITEMS<K, P, true> * THREADS;
+    const uint32_t parts = args.u[ROWS];
+#pragma unroll 1
+    for (uint32_t p = blockIdx.x; p < parts; p += gridDim.x) {
+        const uint2 bounds = bounds_of(args, p, sums);
+        const uint32_t begin = bounds.x, count = bounds.y - begin;
+        if (p == 0 || p == parts - 1) {
+            if (!(args.u[FLAGS] & LEAVES_REST)) copy_part<K, P>(args, begin, count);
+        } else if (count > TILE) {
+            list_part<TILE>(args, begin, count, 0);
+        } else if (count > 0) {
+            sort_in_columns(args, begin, count, room, sums);
+        }
+        __syncthreads();
+    }
+}
+
+// scratch[3]: where blocks meet.
+template <class K, int P>
+IW_DEVICE void segmented_rest(const Args& args) {
+    __shared__ RestRoom<K, P> room;
+    __shared__ uint32_t sums[WARPS];
+    Meeting meeting{(uint32_t*)args.scratch[3]};
+    const auto meet = [&] {
+        meeting.arrive();
+        meeting.wait();
+    };
+    if (args.u[FLAGS] & EACH) {
+        segmented_each(args, room.columns, sums);
+        meet();
+    } else {
+        segmented_alone(args, room.columns, sums);
+        if (!(args.u[FLAGS] & TOGETHER)) return;
+        __syncthreads();
+    }
+    if (listed(args)[LONG_TILES] != 0) {
+        segmented_histogram<K, THREADS>(args, room.counters);
+        meet();
+        segmented_plan(args, sums);
+        const uint32_t passes = args.u[PASSES], end = args.u[MASK];
+#pragma unroll 1
+        for (uint32_t p = 0, shift = args.u[SHIFT]; p < passes; ++p, shift += 8) {
+            meet();
+            const uint32_t left = passes - 1 - p, bits = min(end - shift, 8u);
+            const uint32_t plan = (p == 0 ? READS_SOURCE : 0) | (left % 2 == 1 ? WRITES_AWAY : READS_AWAY) | (left == 0 ? LAST : 0);
+            const Pass pass = {p, plan, bits == 0 ? 0 : shift, (1u << bits) - 1};
+            while (sort_pass(args, pass, room.pass)) __syncthreads();
+        }
+    }
+    // What was counted is zero again for the next sort.
+    if (threadIdx.x == 0 && arrive_add(listed(args) + ENDED, 1) == gridDim.x - 1) *(uint4*)listed(args) = {0, 0, 0, 0};
+}
+
 #define SEGMENTED_HISTOGRAM(B, K) \
-    IW_KERNEL(HISTOGRAM_THREADS) segmented_histogram_k##B(const __grid_constant__ Args args) { segmented_histogram<K>(args); }
+    IW_KERNEL(HISTOGRAM_THREADS) segmented_histogram_k##B(const __grid_constant__ Args args) { \
+        __shared__ uint32_t counters[COUNTERS<K>];                                             \
+        segmented_histogram<K, HISTOGRAM_THREADS>(args, counters);                             \
+    }
 #define SEGMENTED_SHORT(NAME, K, P, PLACED)                                                                                       \
     extern "C" __global__ void __launch_bounds__(SHORT_THREADS, sizeof(K) == 8 ? 2 : 3) NAME(const __grid_constant__ Args args) { \
         segmented_short<K, P, PLACED>(args);                                                                                      \
     }
 #define SEGMENTED_SORT(B, K, P)                                                                                                      \
     extern "C" __global__ void __launch_bounds__(THREADS, 2) segmented_pass_k##B##_p##P(const __grid_constant__ Args args) {         \
-        while (sort_pass<K, P, true>(args)) __syncthreads();                                                                         \
+        __shared__ PassRoom<K, P, true> room;                                                                                        \
+        while (sort_pass(args, only_pass(args), room)) __syncthreads();                                                              \
     }                                                                                                                                \
-    extern "C" __global__ void __launch_bounds__(THREADS, P > 0 ? 1 : 3) segmented_alone_k##B##_p##P(const __grid_constant__ Args args) { \
-        segmented_alone<K, P>(args);                                                                                                 \
+    extern "C" __global__ void __launch_bounds__(THREADS, P > 0 ? 2 : 3) segmented_rest_k##B##_p##P(const __grid_constant__ Args args) { \
+        segmented_rest<K, P>(args);                                                                                                  \
     }
 #define SEGMENTED(B, K)                                         \
     SEGMENTED_HISTOGRAM(B, K)                                   \

@@ -314,8 +314,7 @@ IW_DEVICE Acc<W> tree_of_tiles(const Load& load, uint64_t begin, uint64_t count,
 IW_DEVICE void leave(uint32_t* counts) {
     __syncthreads();
     if (threadIdx.x != 0) return;
-    __threadfence();
-    if (atomicInc(&counts[2], gridDim.x - 1) == gridDim.x - 1) counts[0] = 0, counts[1] = 0;
+    if (arrive_inc(&counts[2], gridDim.x - 1) == gridDim.x - 1) counts[0] = 0, counts[1] = 0;
 }
 
 // The list's tiles, one to a block at a time.

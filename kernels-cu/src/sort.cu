@@ -98,7 +98,8 @@ IW_KERNEL(RADIX) sort_plan(const __grid_constant__ Args args) {
     IW_KERNEL(HISTOGRAM_THREADS) sort_histogram_k##B(const __grid_constant__ Args args) { sort_histogram<K>(args); }
 #define SORT_PASS(B, K, P)                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS<K, P>) sort_pass_k##B##_p##P(const __grid_constant__ Args args) { \
-        sort_pass<K, P, false>(args);                                                                                              \
+        __shared__ PassRoom<K, P, false> room;                                                                                     \
+        sort_pass(args, only_pass(args), room);                                                                                    \
     }
 #define SORT(B, K)       \
     SORT_HISTOGRAM(B, K) \

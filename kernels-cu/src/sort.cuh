@@ -164,18 +164,30 @@ IW_DEVICE void rank_keys(Halves<I>& ranks, const F& value_of, uint32_t* counters
     }
 }
 
+// What differs between passes: its number among them, its plan, and its digit.
+struct Pass {
+    uint32_t number, plan, shift, mask;
+};
+IW_DEVICE Pass only_pass(const Args& args) { return {args.u[PASS], args.u[PLAN], args.u[SHIFT], args.u[MASK]}; }
+
+// A block's shared memory in a pass.
+template <class K, int P, bool PART>
+struct PassRoom {
+    SharedTile<K, P, PART> tile;
+    uint32_t bases[RADIX], sums[WARPS], ticket, launch;
+    uint32_t entry[PART ? TABLE_ROWS : 1], count_of_all;
+};
+
 // in[0], in[1]: the source's keys and payload; out[0], out[1]: those of home; out[2], out[3]: those away. scratch[0]: see look_back.cuh.
 // A block to each tile; where tiles lie in a PART of any length, of which a table tells, blocks take one after the other, and sort_pass is called until it
 // says that none is left.
 template <class K, int P, bool PART>
-IW_DEVICE bool sort_pass(const Args& args) {
+IW_DEVICE bool sort_pass(const Args& args, const Pass& pass, PassRoom<K, P, PART>& room) {
     using V = typename PayloadOf<P>::Type;
     constexpr int I = ITEMS<K, P, PART>, TILE = I * THREADS;
-    __shared__ SharedTile<K, P, PART> shared;
-    __shared__ uint32_t bases[RADIX], sums[WARPS], ticket, launch;
-    __shared__ uint32_t entry[PART ? TABLE_ROWS : 1], count_of_all;
+    auto& [shared, bases, sums, ticket, launch, entry, count_of_all] = room;
     const bool alone = !PART && args.u[FLAGS] & ALONE;
-    const uint32_t plan = alone || PART ? args.u[PLAN] : ((const uint32_t*)args.scratch[1])[args.u[PASS]];
+    const uint32_t plan = alone || PART ? pass.plan : ((const uint32_t*)args.scratch[1])[pass.number];
     if (plan & SKIP) return false;
 
     uint64_t* const header = (uint64_t*)args.scratch[0];
@@ -197,7 +209,7 @@ IW_DEVICE bool sort_pass(const Args& args) {
     __syncthreads();
     const uint32_t tile = alone ? blockIdx.x : ticket, epoch = alone ? 0 : launch;
     // The row, or the part, and its first tile; the first key, in all and for its index. Of a part's last tile nobody asks for what it publishes.
-    uint32_t row, first, begin, base_index, mask = args.u[MASK];
+    uint32_t row, first, begin, base_index, mask = pass.mask;
     // As many tickets are drawn.
     const uint32_t tiles = PART ? count_of_all + gridDim.x : args.u[TILES];
     bool last;
@@ -234,7 +246,7 @@ IW_DEVICE bool sort_pass(const Args& args) {
             key[k] = place + k * WARP < count ? mapped(from[place + k * WARP], args) : (K)~(K)0;
         }
     }
-    const uint32_t shift = args.u[SHIFT];
+    const uint32_t shift = pass.shift;
     const auto value_of = [&](int k) { return digit_of(key[k], shift, mask); };
 #pragma unroll
     for (int k = 0; k < I; ++k) atomicAdd(counters + value_of(k), 1u);
@@ -257,7 +269,7 @@ IW_DEVICE bool sort_pass(const Args& args) {
         uint32_t base = begin;
         if (!alone) {
             const uint32_t* const starts_of_all =
-                (const uint32_t*)args.scratch[1] + (PART ? 0 : PLAN_WORDS) + ((uint64_t)row * args.u[PASSES] + args.u[PASS]) * RADIX;
+                (const uint32_t*)args.scratch[1] + (PART ? 0 : PLAN_WORDS) + ((uint64_t)row * args.u[PASSES] + pass.number) * RADIX;
             base = starts_of_all[threadIdx.x] - start;
             if (tile != first) {
                 const uint32_t before = counts_before(status + threadIdx.x, tile, first, epoch);

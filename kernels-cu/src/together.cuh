@@ -12,8 +12,7 @@ struct Meeting {
     IW_DEVICE void arrive() {
         __syncthreads();
         if (threadIdx.x != 0) return;
-        __threadfence();
-        before = atomicAdd(word, blockIdx.x == 0 ? TURN - (gridDim.x - 1) : 1);
+        before = arrive_add(word, blockIdx.x == 0 ? TURN - (gridDim.x - 1) : 1);
     }
     // By all threads, any time later.
     IW_DEVICE void wait() const {

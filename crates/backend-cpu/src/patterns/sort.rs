@@ -22,7 +22,7 @@ impl Run<SortTask> for Cpu {
 impl Run<SegmentedSortTask> for Cpu {
     fn run(&self, task: &SegmentedSortTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
         let places = task.places(leaves, outs)?;
-        let bounds: Vec<usize> = places.bounds.read(0, (task.parts - 1) * 4)?.chunks_exact(4).map(|b| word(b) as usize).collect();
+        let bounds: Vec<usize> = task.bounds(self, &places)?.read_blocking()?.into_iter().map(|b| b as usize).collect();
         let keys = Keys::read(&task.sort, &places.sort)?;
         let mut order = identity(&task.sort);
         // What lies before the first bound and behind the last is in no segment.

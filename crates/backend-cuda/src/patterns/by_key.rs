@@ -90,7 +90,7 @@ pub(super) fn with_fills<R>(task: &ReduceByKeyTask, leaves: &[Shape], outs: &[Sh
     let value1 = |s: &Site<'_>| alone.load(1, s);
     let merge = |s: &Site<'_>| combine(&values.combine, numerics, s);
     let finish = |s: &Site<'_>| alone.store(&values.finish, &parts, 1, s);
-    let key = |s: &Site<'_>| copy(key, (of_values, results), numerics, s);
+    let keys = |s: &Site<'_>| copy(key, (of_values, results), numerics, s);
     let count = |s: &Site<'_>| Ok(store_count(task, s, results + 1));
     f(&[
         Fill { name: "load4", body: &load4 },
@@ -98,7 +98,7 @@ pub(super) fn with_fills<R>(task: &ReduceByKeyTask, leaves: &[Shape], outs: &[Sh
         Fill { name: "value1", body: &value1 },
         Fill { name: "combine", body: &merge },
         Fill { name: "finish", body: &finish },
-        Fill { name: "key", body: &key },
+        Fill { name: "keys", body: &keys },
         Fill { name: "count", body: &count },
     ])
 }

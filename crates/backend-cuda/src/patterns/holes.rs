@@ -105,20 +105,30 @@ pub(super) fn before(f: &Func, dtype: DType, numerics: Numerics, site: &Site<'_>
     Ok(p.finish())
 }
 
-/// An element of a contiguous leaf to an output, both by number, as it lies in memory (an `f16` that is NaN becomes the canonical one): registers are the
-/// index to write and the one to read.
+/// Elements of a contiguous leaf to an output, both by number, as they lie in memory (an `f16` that is NaN becomes the canonical one): registers are the
+/// indices to write, then as many to read. All are read before any is written.
 pub(super) fn copy(dtype: DType, (leaf, out): (usize, usize), numerics: Numerics, site: &Site<'_>) -> Result<String> {
-    expect(site, 2)?;
+    let count = site.regs.len() / 2;
+    expect(site, 2 * count)?;
     let mut p = Ptx::new(numerics);
-    let mut place = |offset: usize, i: &str| {
-        let base = param_u64(&mut p, &site.param(), offset);
+    let (to, from) = site.regs.split_at(count);
+    let place = |p: &mut Ptx, offset: usize, i: &str| {
+        let base = param_u64(p, &site.param(), offset);
         p.emit(Ty::U64, |o| format!("mad.lo.u64 {o}, {i}, {}, {}", dtype.size_bytes(), base.reg))
     };
-    let (from, to) = (place(leaf * IN_BYTES, site.regs[1]), place(offset_of!(Args, out) + 8 * out, site.regs[0]));
-    let raw = load1(&mut p, dtype, &from.reg, 0);
-    let value = widen(&mut p, dtype, &raw);
-    let stored = narrow(&mut p, dtype, &value);
-    store1(&mut p, dtype, &to.reg, 0, &stored);
+    let values: Vec<_> = from
+        .iter()
+        .map(|i| {
+            let at = place(&mut p, leaf * IN_BYTES, i);
+            load1(&mut p, dtype, &at.reg, 0)
+        })
+        .collect();
+    for (i, raw) in to.iter().zip(&values) {
+        let at = place(&mut p, offset_of!(Args, out) + 8 * out, i);
+        let value = widen(&mut p, dtype, raw);
+        let stored = narrow(&mut p, dtype, &value);
+        store1(&mut p, dtype, &at.reg, 0, &stored);
+    }
     Ok(p.finish())
 }
 

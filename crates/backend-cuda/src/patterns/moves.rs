@@ -12,9 +12,10 @@ use isowarp_core::patterns::{GatherTask, ScatterOp, ScatterTask};
 use isowarp_kernels::Kernel;
 use isowarp_kernels::moves::*;
 
-/// Elements of a block of `moves.cu`, and its threads.
-const BLOCK: u64 = 1024;
+/// Threads of a block of `moves.cu`, and elements of one: of gathers and scatters that combine, and of scatters that store.
 const THREADS: u32 = 256;
+const SEVERAL: u64 = 4;
+const ONE: u64 = 1;
 
 /// Kernels by the element's bytes (1, 2, 4, 8) and the index's type (u32, i32, u64).
 const GATHER: [[Kernel; 3]; 4] = [
@@ -51,10 +52,10 @@ fn operands() -> Error {
 }
 
 impl Cuda {
-    fn over_indices(&self, kernel: Kernel, n: u64, mut args: Args) -> Result<()> {
+    fn over_indices(&self, kernel: Kernel, n: u64, of_thread: u64, mut args: Args) -> Result<()> {
         args.n = n;
         let kernel = self.kernel((kernel, 0), &[])?;
-        let grid = Grid::linear(blocks(n.div_ceil(BLOCK))?, THREADS);
+        let grid = Grid::linear(blocks(n.div_ceil(of_thread * u64::from(THREADS)))?, THREADS);
         // SAFETY: the task's contract: there are `n` indices (and values or results); every index is compared with what it names.
         unsafe { self.launch(&kernel, grid, &args) }
     }
@@ -65,7 +66,7 @@ impl Run<GatherTask> for Cuda {
         let ([Leaf::Array { dtype, .. }, to], [_]) = (leaves, outs) else { return Err(operands()) };
         let mut args = bind(self, ("gather", 0), &[Param::Array(*dtype), Param::Value(Ty::U32)], leaves, outs)?.args;
         args.u[0] = task.keep.into();
-        self.over_indices(GATHER[dtype.size_bytes().ilog2() as usize][index_kind(to)], task.n, args)
+        self.over_indices(GATHER[dtype.size_bytes().ilog2() as usize][index_kind(to)], task.n, SEVERAL, args)
     }
 }
 
@@ -76,13 +77,13 @@ impl Run<ScatterTask> for Cuda {
         put_wide(&mut args.u, 0, task.targets);
         let size = out.dtype.size_bytes().ilog2() as usize;
         if task.op == ScatterOp::Store && !task.positions {
-            return self.over_indices(SCATTER[size][index_kind(to)], task.n, args);
+            return self.over_indices(SCATTER[size][index_kind(to)], task.n, ONE, args);
         }
         let Some(kernels) = size.checked_sub(2).and_then(|k| SCATTER_REDUCE.get(k)) else { return Err(operands()) };
         let ordered = matches!(task.op, ScatterOp::Min | ScatterOp::Max);
         let signed = matches!(out.dtype, DType::I32 | DType::I64);
         args.u[2] = task.op as u32 + if ordered && signed { SIGNED } else { 0 };
         args.u[3] = task.positions.into();
-        self.over_indices(kernels[index_kind(to)], task.n, args)
+        self.over_indices(kernels[index_kind(to)], task.n, SEVERAL, args)
     }
 }

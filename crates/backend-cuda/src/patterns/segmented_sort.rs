@@ -1,4 +1,5 @@
-//! P05 sorts of segments: a launch over windows of the array for the short ones, and a radix sort's launches over tiles of the long ones.
+//! P05 sorts of segments: a launch over windows of the array for the short ones, and a radix sort's launches over tiles of the long ones; of few keys one in
+//! their place, and where segments are few, too, one in all.
 
 use super::blocks;
 use super::scan::HEADER_WORDS;
@@ -11,6 +12,7 @@ use crate::launch::{Args, Grid};
 use crate::memory::Buffer;
 use crate::module;
 use isowarp_core::backend::{Backend as _, Leaf, Out, Run};
+use isowarp_core::element::DType;
 use isowarp_core::error::Result;
 use isowarp_core::patterns::SegmentedSortTask;
 use isowarp_kernels::Kernel;
@@ -27,37 +29,47 @@ const ALONE_BYTES: u64 = 8;
 const LISTED_BYTES: u64 = 16;
 /// Blocks to a multiprocessor, about those that fit: of short parts, of parts of one tile, and of tiles.
 const SHORT_BLOCKS: u32 = 3;
-const ALONE_BLOCKS: u32 = 3;
+const REST_BLOCKS: u32 = 3;
 const RESIDENT: u32 = 2;
+/// Keys up to which one launch is quicker than those of all digits, most of which find nothing to do; and parts to a multiprocessor up to which each has a
+/// block to itself then.
+const FEW: u64 = 1 << 20;
+const EACH_PARTS: u64 = 4;
 /// Arrays of numbers that say where tiles lie.
 const TABLE_ROWS: u64 = 3;
-/// A bit of `u[FLAGS]`: what is in no segment is left out.
+/// Bits of `u[FLAGS]`: what is in no segment is left out; windows find their parts themselves; blocks meet; each part has
+/// one; its bounds are offsets as they were given, and these are wide.
 const LEAVES_REST: u32 = 16;
+const FINDS: u32 = 32;
+const TOGETHER: u32 = 64;
+const EACH: u32 = 128;
+const GIVEN: u32 = 256;
+const WIDE: u32 = 512;
 
-/// By bytes of a key: what sorts short parts, and those of one tile, each by bytes of the payload (0, 4); longer ones' histogram; and their passes. Short parts
+/// By bytes of a key: what sorts short parts, and those of one tile or all that are not short, each by bytes of the payload (0, 4); longer ones' histogram; and their passes. Short parts
 /// have a third, of keys alone by all of their bits.
 const TABLE: [([Kernel; 3], [Kernel; 2], Kernel, [Kernel; 2]); 4] = [
     (
         [SEGMENTED_SHORT_K1_P0, SEGMENTED_SHORT_K1_P4, SEGMENTED_SHORT_ALL_BITS_K1],
-        [SEGMENTED_ALONE_K1_P0, SEGMENTED_ALONE_K1_P4],
+        [SEGMENTED_REST_K1_P0, SEGMENTED_REST_K1_P4],
         SEGMENTED_HISTOGRAM_K1,
         [SEGMENTED_PASS_K1_P0, SEGMENTED_PASS_K1_P4],
     ),
     (
         [SEGMENTED_SHORT_K2_P0, SEGMENTED_SHORT_K2_P4, SEGMENTED_SHORT_ALL_BITS_K2],
-        [SEGMENTED_ALONE_K2_P0, SEGMENTED_ALONE_K2_P4],
+        [SEGMENTED_REST_K2_P0, SEGMENTED_REST_K2_P4],
         SEGMENTED_HISTOGRAM_K2,
         [SEGMENTED_PASS_K2_P0, SEGMENTED_PASS_K2_P4],
     ),
     (
         [SEGMENTED_SHORT_K4_P0, SEGMENTED_SHORT_K4_P4, SEGMENTED_SHORT_ALL_BITS_K4],
-        [SEGMENTED_ALONE_K4_P0, SEGMENTED_ALONE_K4_P4],
+        [SEGMENTED_REST_K4_P0, SEGMENTED_REST_K4_P4],
         SEGMENTED_HISTOGRAM_K4,
         [SEGMENTED_PASS_K4_P0, SEGMENTED_PASS_K4_P4],
     ),
     (
         [SEGMENTED_SHORT_K8_P0, SEGMENTED_SHORT_K8_P4, SEGMENTED_SHORT_ALL_BITS_K8],
-        [SEGMENTED_ALONE_K8_P0, SEGMENTED_ALONE_K8_P4],
+        [SEGMENTED_REST_K8_P0, SEGMENTED_REST_K8_P4],
         SEGMENTED_HISTOGRAM_K8,
         [SEGMENTED_PASS_K8_P0, SEGMENTED_PASS_K8_P4],
     ),
@@ -82,12 +94,17 @@ impl Run<SegmentedSortTask> for Cuda {
         let counts = 4 * tiles * digits.len() as u64 * RADIX;
         let room = [LISTED_BYTES, windows * WINDOW_BYTES, alone * ALONE_BYTES, 4 * TABLE_ROWS * tiles, counts];
         let scratch = self.allocate_bytes(room.iter().sum())?;
-        self.fill(&scratch, 0, LISTED_BYTES, &[0])?;
         let start = self.address(&scratch, "scratch")?;
-        let [listed, of_windows, of_one_tile, table, counts] = std::array::from_fn(|k| start + room[..k].iter().sum::<u64>());
+        let [mut listed, of_windows, of_one_tile, table, counts] = std::array::from_fn(|k| start + room[..k].iter().sum::<u64>());
+        let few = n <= FEW && self.may_meet();
+        if few {
+            listed = self.stream().scratch().get(self, Use::Counters, LISTED_BYTES)?;
+            args.scratch[3] = self.meeting()?;
+        } else {
+            self.fill(&scratch, 0, LISTED_BYTES, &[0])?;
+        }
         (args.inputs[2].ptr, args.inputs[4].ptr, args.inputs[5].ptr) = (listed, of_one_tile, of_windows);
         (args.scratch[1], args.scratch[2]) = (counts, table);
-        args.inputs[3].ptr = self.address(places.bounds, "the bounds")?;
         for (word, value) in [
             (N, n as u32),
             (ROWS, task.parts as u32),
@@ -100,29 +117,55 @@ impl Run<SegmentedSortTask> for Cuda {
             args.u[word] = value;
         }
 
-        args.u[FLAGS] |= if task.keeps_rest { 0 } else { LEAVES_REST };
-        let (short, alone_kernels, histogram, passes) = TABLE[size.ilog2() as usize];
+        let several = u64::from(self.info().multiprocessors);
+        let finds = windows <= several * u64::from(SHORT_BLOCKS);
+        let each = few && some_alone && task.parts <= several * EACH_PARTS;
+        let given = each && task.given;
+        let (raw, offset, dtype) = places.bounds;
+        // Held until everything is enqueued. Blocks that have a part each make of offsets what they need.
+        let bounds = if given { None } else { Some(task.bounds(self, &places)?) };
+        args.inputs[3].ptr = match &bounds {
+            None => self.address(raw, "the offsets")? + offset * dtype.size_bytes(),
+            Some(bounds) => self.address(bounds.raw(), "the bounds")? + 4 * bounds.offset(),
+        };
+        let wide = given && dtype == DType::U64;
+        let flags = [(!task.keeps_rest, LEAVES_REST), (finds, FINDS), (few, TOGETHER), (each, EACH), (given, GIVEN), (wide, WIDE)];
+        args.u[FLAGS] |= flags.into_iter().map(|(is, flag)| if is { flag } else { 0 }).sum::<u32>();
+        let (short, rest, histogram, passes) = TABLE[size.ilog2() as usize];
         let payload = usize::from(of.payload_bytes > 0);
         let all_bits = sort.bits.start == 0 && u64::from(sort.bits.end) == 8 * size;
         let of_short = if payload == 0 && all_bits { 2 } else { payload };
-        let several = u64::from(self.info().multiprocessors);
         let resident = several * u64::from(RESIDENT);
-        let launch = |kernel: Kernel, grid: u64, threads: u32| {
+        let launch = |kernel: Kernel, grid: u64, threads: u32, args: &Args| {
             let kernel: module::Kernel = self.kernel((kernel, 0), &[])?;
             // SAFETY: the task's contract (views are inside their buffers, bounds do not fall); scratch is as large as the kernels say.
-            unsafe { self.launch(&kernel, Grid::linear(blocks(grid)?, threads), &args) }
+            unsafe { self.launch(&kernel, Grid::linear(blocks(grid)?, threads), args) }
         };
-        launch(SEGMENTED_WINDOWS, windows.div_ceil(WINDOWS_THREADS.into()), WINDOWS_THREADS)?;
-        launch(short[of_short], windows.min(several * u64::from(SHORT_BLOCKS)), SHORT_THREADS)?;
-        if some_alone {
-            launch(alone_kernels[payload], alone.min(several * u64::from(ALONE_BLOCKS)), THREADS)?;
+        if !finds {
+            launch(SEGMENTED_WINDOWS, windows.div_ceil(WINDOWS_THREADS.into()), WINDOWS_THREADS, &args)?;
         }
+        if !each {
+            launch(short[of_short], windows.min(several * u64::from(SHORT_BLOCKS)), SHORT_THREADS, &args)?;
+        }
+        if !some_alone {
+            return Ok(());
+        }
+        if few {
+            args.scratch[0] = self.stream().scratch().get(self, Use::Sort, 8 * (HEADER_WORDS + tiles * RADIX))?;
+            let kernel = self.kernel((rest[payload], 0), &[])?;
+            let resident = several * u64::from(kernel.resident_blocks(THREADS, 0)?);
+            let wanted = tiles.max(if each { task.parts } else { alone });
+            let grid = Grid::linear(blocks(wanted.min(resident))?, THREADS);
+            // SAFETY: as above; all blocks run at the same time.
+            return unsafe { self.launch_together(&kernel, grid, &args) };
+        }
+        launch(rest[payload], alone.min(several * u64::from(REST_BLOCKS)), THREADS, &args)?;
         if !some_long {
             return Ok(());
         }
         let fill = several * u64::from(HISTOGRAM_BLOCKS);
-        launch(histogram, tiles.min(fill), HISTOGRAM_THREADS)?;
-        launch(SEGMENTED_PLAN, tiles.min(fill), RADIX as u32)?;
+        launch(histogram, tiles.min(fill), HISTOGRAM_THREADS, &args)?;
+        launch(SEGMENTED_PLAN, tiles.min(fill), RADIX as u32, &args)?;
         args.scratch[0] = self.stream().scratch().get(self, Use::Sort, 8 * (HEADER_WORDS + tiles * RADIX))?;
         let pass = self.kernel((passes[payload], 0), &[])?;
         self.sort_passes(&digits, &pass, Grid::linear(blocks(tiles.min(resident))?, THREADS), &mut args)

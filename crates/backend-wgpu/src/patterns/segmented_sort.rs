@@ -80,7 +80,7 @@ impl Run<SegmentedSortTask> for Wgpu {
             keeps_rest: task.keeps_rest,
             listed: self.buffer(1)?,
             table: self.buffer(TABLE_ROWS * tiles.max(1))?,
-            bounds: Typed::from_raw(self, places.bounds.clone(), 0, task.parts - 1)?,
+            bounds: task.bounds(self, &places)?,
             starts: self.buffer(sort.n.div_ceil(window) + 1)?,
         };
         Sort { wgpu: self, task: sort, form, tiles, parts: Some(parts), counts }.run(&places.sort)

@@ -3,9 +3,9 @@
 use super::call::{Operators, Segments, enqueue};
 use super::sort::{check_output, pairs, run_parts};
 use super::{Segmented, SegmentedExtremes as _, SegmentedReduceTask, SegmentedSort};
-use crate::backend::Run;
+use crate::backend::{Leaf, Run};
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
-use crate::element::{Element, Num, Scalar};
+use crate::element::{DType, Element, Num, Scalar};
 use crate::error::Result;
 use crate::input::{Inputs, Outputs, counting, scalar};
 use crate::ir::{Expr, Traced, select};
@@ -349,8 +349,9 @@ fn bounds<B: Run<MapTask>, C: Count + IndexScalar>(device: &B, count: &DeviceSca
 fn run<B: Counted, C: Count + IndexScalar>(call: Call<'_, B>, count: &DeviceScalar<B, C>) -> Result<()> {
     count.buffer().check_device(call.device(), "the count")?;
     check_aliasing("sort", &[count.buffer().leaf()], 1, call.outs(), false)?;
-    run_parts(call, 3, false, |device, n| {
+    run_parts(call, (3, false, false), |device, n| {
         let most = scalar(C::from_bits64(n));
-        device.map((counting(2), count, most), |(i, count, n)| select(i.eq(0), 0, count.min(n).cast::<u32>()))
+        let bounds = device.map((counting(2), count, most), |(i, count, n)| select(i.eq(0), 0, count.min(n).cast::<u32>()))?;
+        Ok(Leaf::Array { raw: bounds.raw().clone(), dtype: DType::U32, offset: bounds.offset(), len: bounds.len() })
     })
 }

@@ -1,10 +1,10 @@
 //! Segments sorted, each by itself.
 
 use super::call::check_offsets as check_bounds;
-use super::sort_task::{SegmentedSortTask, bounds};
+use super::sort_task::SegmentedSortTask;
 use crate::backend::{Backend, Leaf, Out, Run};
 use crate::buffer::{Buffer, Memory as _};
-use crate::element::{DType, Element};
+use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::patterns::moves::gather;
 use crate::patterns::select::Count;
@@ -289,22 +289,20 @@ impl<B: Run<SegmentedSortTask> + Run<ScanTask> + Run<GatherTask>> SegmentedSort 
 
 /// Sorts the parts that offsets cut the keys of a sort into.
 fn by_parts<B: SegmentedSort, O: Count + IndexScalar>(call: Call<'_, B>, offsets: &Buffer<B, O>) -> Result<()> {
-    run_parts(call, offsets.len() + 1, true, |device, n| bounds(device, n, offsets))
+    let bounds = Leaf::Array { raw: offsets.raw().clone(), dtype: O::DTYPE, offset: offsets.offset(), len: offsets.len() };
+    run_parts(call, (offsets.len() + 1, true, true), |_, _| Ok(bounds))
 }
 
-/// Sorts parts of the keys of a sort, with their bounds, one less; `keeps_rest` is [the task's](SegmentedSortTask::keeps_rest).
+/// Sorts parts of the keys of a sort, with their bounds; `given` and `keeps_rest` are [the task's](SegmentedSortTask).
 pub(super) fn run_parts<B: Run<SegmentedSortTask>>(
     call: Call<'_, B>,
-    parts: u64,
-    keeps_rest: bool,
-    bounds: impl FnOnce(&B, u64) -> Result<Buffer<B, u32>>,
+    (parts, given, keeps_rest): (u64, bool, bool),
+    bounds: impl FnOnce(&B, u64) -> Result<Leaf<B::Raw>>,
 ) -> Result<()> {
     let n = call.elements();
     call.checked(n, |device, sort, leaves, outs| {
-        let bounds = bounds(device, n)?;
-        let bounds = Leaf::Array { raw: bounds.raw().clone(), dtype: DType::U32, offset: bounds.offset(), len: bounds.len() };
-        let leaves = [leaves, &[bounds]].concat();
-        device.run(&SegmentedSortTask { sort, parts, keeps_rest }, &leaves, outs)
+        let leaves = [leaves, &[bounds(device, n)?]].concat();
+        device.run(&SegmentedSortTask { sort, parts, given, keeps_rest }, &leaves, outs)
     })
 }
 

@@ -15,16 +15,19 @@ use crate::patterns::{
     GatherTask, IndexScalar, Map as _, MapTask, Scan as _, ScanTask, ScatterTask, Sort as _, SortOrder, SortPayload, SortPlaces, SortTask,
 };
 
-/// Stable sorts of parts of an array as data. The leaves are those of [`SegmentedSortTask::sort`], then the bounds: an array of `u32`, from the start of its
-/// memory on, one less than there are parts, which never falls nor is above the number of keys. Part `p` is the keys from bound `p - 1` to bound `p`; the first
-/// part begins with the first key, the last one ends with the last. These two are in no segment, and are not sorted. Indices count from the array's
-/// start. Nothing is lent, no output is an input, and what travels has at most 4 bytes.
+/// Stable sorts of parts of an array as data. The leaves are those of [`SegmentedSortTask::sort`], then the bounds, one less than there are parts: an array of
+/// `u32` which never falls nor is above the number of keys, or [offsets](SegmentedSortTask::given) that stand for one. Part `p` is the keys from bound `p - 1`
+/// to bound `p`; the first part begins with the first key, the last one ends with the last. These two are in no segment, and are not sorted. Indices count
+/// from the array's start. Nothing is lent, no output is an input, and what travels has at most 4 bytes.
 #[derive(Clone, PartialEq, Eq, Debug, Hash)]
 pub struct SegmentedSortTask {
     /// What is sorted by, and what travels; one row of all keys.
     pub sort: SortTask,
     /// Parts, of which two are in no segment.
     pub parts: u64,
+    /// Whether the bounds are offsets as they were given, of `u32` or `u64`: bound `k` is the largest of offsets 0 to `k`, or the number of keys where that
+    /// is less. [`SegmentedSortTask::bounds`] makes the ones of the others.
+    pub given: bool,
     /// Whether these two are written as they are. Else what lies there in the outputs is undefined, and costs no work.
     pub keeps_rest: bool,
 }
@@ -34,8 +37,8 @@ pub struct SegmentedSortTask {
 pub struct SegmentedSortPlaces<'a, R> {
     /// Those of the sort.
     pub sort: SortPlaces<'a, R>,
-    /// The bounds.
-    pub bounds: &'a R,
+    /// The bounds: where they lie, the first of them, and their type.
+    pub bounds: (&'a R, u64, DType),
 }
 
 impl SegmentedSortTask {
@@ -45,8 +48,23 @@ impl SegmentedSortTask {
     /// [`Error::InvalidArgument`] where they are not those of this task.
     pub fn places<'a, R>(&self, leaves: &'a [Leaf<R>], outs: &'a [Out<R>]) -> Result<SegmentedSortPlaces<'a, R>> {
         match leaves {
-            [sort @ .., Leaf::Array { raw, offset: 0, .. }] => Ok(SegmentedSortPlaces { sort: self.sort.places(sort, outs)?, bounds: raw }),
+            [sort @ .., Leaf::Array { raw, offset, dtype, .. }] => {
+                Ok(SegmentedSortPlaces { sort: self.sort.places(sort, outs)?, bounds: (raw, *offset, *dtype) })
+            }
             _ => Err(Error::InvalidArgument { what: "segmented sort", reason: "its operands do not fit".to_owned() }),
+        }
+    }
+
+    /// The bounds as `u32` that never fall nor are above the number of keys, whatever was given.
+    ///
+    /// # Errors
+    /// Those of a scan.
+    pub fn bounds<B: Run<ScanTask>>(&self, device: &B, places: &SegmentedSortPlaces<'_, B::Raw>) -> Result<Buffer<B, u32>> {
+        let ((raw, offset, dtype), n, len) = (places.bounds, self.sort.n, self.parts - 1);
+        match (self.given, dtype) {
+            (false, _) => Buffer::from_raw(device, raw.clone(), offset, len),
+            (true, DType::U64) => rising(device, n, &Buffer::<B, u64>::from_raw(device, raw.clone(), offset, len)?),
+            (true, _) => rising(device, n, &Buffer::<B, u32>::from_raw(device, raw.clone(), offset, len)?),
         }
     }
 
@@ -59,8 +77,8 @@ impl SegmentedSortTask {
         B: Run<SortTask> + Run<ScanTask> + Run<ScatterTask> + Run<GatherTask> + Run<MapTask>,
     {
         let places = self.places(leaves, outs)?;
-        let (n, whole) = (self.sort.n, |raw: &B::Raw, len: u64| Buffer::<B, u32>::from_raw(device, raw.clone(), 0, len));
-        let bounds = whole(places.bounds, self.parts - 1)?;
+        let n = self.sort.n;
+        let bounds = self.bounds(device, &places)?;
         let by_key = device.buffer::<u32>(n)?;
         let indices = SortTask { payload: SortPayload::Indices, keys_out: false, ..self.sort.clone() };
         device.run(&indices, &leaves[..1], &[by_key.out()])?;
@@ -89,10 +107,7 @@ impl SegmentedSortTask {
     }
 }
 
-/// The bounds of the parts that offsets cut `n` keys into. They never fall, whatever the offsets are.
-pub(super) fn bounds<B, O: Count + IndexScalar>(device: &B, n: u64, offsets: &Buffer<B, O>) -> Result<Buffer<B, u32>>
-where
-    B: Run<ScanTask>,
-{
+/// Bounds that never fall nor are above `n`, of any offsets.
+fn rising<B: Run<ScanTask>, O: Count + IndexScalar>(device: &B, n: u64, offsets: &Buffer<B, O>) -> Result<Buffer<B, u32>> {
     device.scan_from((offsets, scalar(n as u32)), |(offset, n)| offset.min(n.cast::<O>()).cast::<u32>(), Max, false)
 }
