@@ -58,7 +58,7 @@ const LOOKING_BACK: &[&str] = &["scan", "select", "sort", "segmented_sort", "by_
 
 /// Patterns that take one cooperative launch for several others, or for few elements.
 #[cfg(feature = "cuda")]
-const TOGETHER: &[&str] = &["histogram", "select", "by_key", "segmented"];
+const TOGETHER: &[&str] = &["histogram", "select", "by_key", "segmented", "segmented_sort"];
 
 impl Present {
     fn new(device: Device, form: &'static str) -> Self {
