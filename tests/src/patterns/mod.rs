@@ -30,6 +30,7 @@ mod scan;
 mod scan_parts;
 mod scan_variants;
 mod scatter_combine;
+mod segmented_sorts;
 mod segments;
 mod select;
 mod sort;

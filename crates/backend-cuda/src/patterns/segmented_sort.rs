@@ -37,8 +37,8 @@ const FEW: u64 = 1 << 20;
 const EACH_PARTS: u64 = 4;
 /// Arrays of numbers that say where tiles lie.
 const TABLE_ROWS: u64 = 3;
-/// Bits of `u[FLAGS]`: what is in no segment is left out; windows find their parts themselves; blocks meet; each part has
-/// one; its bounds are offsets as they were given, and these are wide.
+/// Bits of `u[FLAGS]`: what is in no segment is left out; windows find their parts themselves; blocks meet; each part has one; bounds are offsets as they
+/// were given, and these are wide.
 const LEAVES_REST: u32 = 16;
 const FINDS: u32 = 32;
 const TOGETHER: u32 = 64;
@@ -46,8 +46,8 @@ const EACH: u32 = 128;
 const GIVEN: u32 = 256;
 const WIDE: u32 = 512;
 
-/// By bytes of a key: what sorts short parts, and those of one tile or all that are not short, each by bytes of the payload (0, 4); longer ones' histogram; and their passes. Short parts
-/// have a third, of keys alone by all of their bits.
+/// By bytes of a key: what sorts short parts, and those of one tile or all that are not short, each by bytes of the payload (0, 4); longer ones' histogram;
+/// and their passes. Short parts have a third, of keys alone by all of their bits.
 const TABLE: [([Kernel; 3], [Kernel; 2], Kernel, [Kernel; 2]); 4] = [
     (
         [SEGMENTED_SHORT_K1_P0, SEGMENTED_SHORT_K1_P4, SEGMENTED_SHORT_ALL_BITS_K1],
