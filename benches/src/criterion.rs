@@ -72,7 +72,7 @@ pub fn read(folder: &Path) -> Result<Results, Box<dyn Error>> {
     latest(folder, &mut found).map_err(|e| format!("cannot read {}: {e}", folder.display()))?;
     let figures = found.iter().filter_map(|f| figure(f).transpose()).collect::<Result<Vec<Figure>, _>>()?;
     if figures.is_empty() {
-        return Err(format!("{} holds no results; `cargo bench -p isowarp-benches` makes them", folder.display()).into());
+        return Err(format!("{} holds no results; `cargo bench` makes them", folder.display()).into());
     }
     let mut results = Results { version: env!("CARGO_PKG_VERSION").to_owned(), measured: together(&figures), ..Results::default() };
     results.relate_to_copy();
@@ -185,7 +185,7 @@ mod tests {
         let nothing = read(&folder("nothing")).expect_err("there is no such folder").to_string();
         assert!(nothing.starts_with("cannot read ") && nothing.contains("nothing"), "{nothing}");
         let none = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")).expect_err("sources are no results").to_string();
-        assert!(none.contains("`cargo bench -p isowarp-benches` makes them"), "{none}");
+        assert!(none.contains("`cargo bench` makes them"), "{none}");
     }
 
     #[test]

@@ -4,8 +4,9 @@ use clap::{Args, Parser, Subcommand};
 use isowarp::backend::Backend as _;
 use isowarp::{Device, Selector};
 use isowarp_benches::first::{self, Host};
-use isowarp_benches::results::Machine;
-use isowarp_benches::{Measured, Results, Settings, Work, criterion, measure, render, works};
+use isowarp_benches::results::{Opened, open};
+use isowarp_benches::{Measured, Results, Settings, Work, criterion, measure, parse_size, render, works};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Stdio};
 use std::time::Instant;
@@ -91,17 +92,12 @@ struct FirstArgs {
     json: PathBuf,
 }
 
-fn parse_size(text: &str) -> Result<u64, String> {
-    let fail = || format!("`{text}` is neither a number nor 2^k with k up to 40");
-    match text.strip_prefix("2^") {
-        Some(k) => k.parse::<u32>().ok().filter(|k| *k <= 40).map(|k| 1 << k).ok_or_else(fail),
-        None => text.parse().map_err(|_| fail()),
-    }
-}
-
 fn main() -> ExitCode {
     // `RUST_LOG=trace` shows where a first call's time goes.
-    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("off")).format_timestamp_micros().init();
+    let start = Instant::now();
+    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("off"))
+        .format(move |out, record| writeln!(out, "{:>10} us {} {}", start.elapsed().as_micros(), record.target(), record.args()))
+        .init();
     let done = match Cli::parse().command {
         Command::Run(args) => run(&args),
         Command::First(args) => first_calls(&args).map(|()| true),
@@ -124,7 +120,7 @@ fn run(args: &RunArgs) -> Result<bool, Failure> {
     let settings = Settings { samples: args.samples.max(1), seed, ..Settings::default() };
     let mut results = Results { version: env!("CARGO_PKG_VERSION").to_owned(), seed, ..Results::default() };
     let mut digests = Vec::new();
-    for (device, machine) in devices(&args.backends)? {
+    for Opened { device, machine } in devices(&args.backends)? {
         println!("{}", render::machine(&machine));
         results.machines.push(machine);
         println!("{}", render::HEADER);
@@ -147,7 +143,7 @@ fn run(args: &RunArgs) -> Result<bool, Failure> {
 fn first_calls(args: &FirstArgs) -> Result<(), Failure> {
     let mut results = Results { version: env!("CARGO_PKG_VERSION").to_owned(), seed: FIRST_SEED, ..Results::default() };
     // None stays open while others measure.
-    results.machines = devices(&args.backends)?.into_iter().map(|(_, machine)| machine).collect();
+    results.machines = devices(&args.backends)?.into_iter().map(|opened| opened.machine).collect();
     let wanted = |name: &str| args.patterns.is_empty() || args.patterns.iter().any(|p| name.starts_with(p.as_str()));
     let backends: Vec<String> = results.machines.iter().map(|m| m.backend.clone()).collect();
     let program = std::env::current_exe()?;
@@ -184,25 +180,12 @@ fn first_call(backend: Selector, case: usize, n: u64) -> Result<(), Failure> {
 const FIRST_SEED: u32 = 0x1505_A9B7;
 
 /// One device of each backend asked for, opened one after the other.
-fn devices(backends: &[Selector]) -> Result<Vec<(Device, Machine)>, Failure> {
+fn devices(backends: &[Selector]) -> Result<Vec<Opened>, Failure> {
     let asked = if backends.is_empty() { vec![Selector::Cuda, Selector::Wgpu] } else { backends.to_vec() };
     let mut devices = Vec::new();
     for selector in asked {
-        let start = Instant::now();
-        match Device::open(selector) {
-            Ok(device) => {
-                let open_s = start.elapsed().as_secs_f64();
-                let c = device.caps();
-                let machine = Machine {
-                    backend: c.backend.to_owned(),
-                    device: c.device.clone(),
-                    driver: c.driver.clone(),
-                    numerics: c.numerics.to_string(),
-                    open_s,
-                    own_open_s: Some(device.setup_time().as_secs_f64()),
-                };
-                devices.push((device, machine));
-            }
+        match open(selector) {
+            Ok(opened) => devices.push(opened),
             Err(e) if backends.is_empty() => println!("not measured: {e}"),
             Err(e) => return Err(e.into()),
         }

@@ -40,7 +40,7 @@ pub fn machine(m: &Machine) -> String {
     format!("`{}`: {} ({}), numerics {}, opened in {:.0} ms{parts}", m.backend, m.device, m.driver, m.numerics, m.open_s * 1e3)
 }
 
-fn size(n: u64) -> String {
+pub(crate) fn size(n: u64) -> String {
     let side = n.isqrt();
     if n.is_power_of_two() && n.trailing_zeros() != 26 {
         format!("2^{}", n.trailing_zeros())
@@ -143,7 +143,7 @@ fn middle(mut values: Vec<f64>) -> f64 {
 }
 
 /// The different ones, in order of appearance.
-fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+pub(crate) fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     values.fold(Vec::new(), |mut all, v| {
         if !all.contains(&v) {
             all.push(v);
@@ -152,11 +152,11 @@ fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     })
 }
 
-fn keys(all: &[Results]) -> Vec<(&str, &str, u64)> {
+pub(crate) fn keys(all: &[Results]) -> Vec<(&str, &str, u64)> {
     distinct(all.iter().flat_map(|r| &r.measured).map(|m| (m.name.as_str(), m.dtype.as_str(), m.n)))
 }
 
-fn find<'r>(all: &'r [Results], backend: &str, name: &str, dtype: &str, n: u64) -> Option<&'r Measured> {
+pub(crate) fn find<'r>(all: &'r [Results], backend: &str, name: &str, dtype: &str, n: u64) -> Option<&'r Measured> {
     all.iter().flat_map(|r| &r.measured).find(|m| m.backend == backend && m.name == name && m.dtype == dtype && m.n == n)
 }
 

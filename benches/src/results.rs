@@ -1,6 +1,9 @@
 //! Results as data: what `isowarp-bench` writes and the renderer reads.
 
+use isowarp::backend::Backend as _;
+use isowarp::{Device, Selector};
 use serde::{Deserialize, Serialize};
+use std::time::Instant;
 
 /// One pattern, element type and size on one device.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -78,6 +81,34 @@ pub struct Machine {
     /// Our part of it, with the start-up probe; results of old have no such figure.
     #[serde(default)]
     pub own_open_s: Option<f64>,
+}
+
+/// A device that was opened to be measured.
+pub struct Opened {
+    /// The device.
+    pub device: Device,
+    /// What it is.
+    pub machine: Machine,
+}
+
+/// Opens a device, by the clock.
+///
+/// # Errors
+/// What the backend reports where there is no such device.
+pub fn open(selector: Selector) -> isowarp::Result<Opened> {
+    let start = Instant::now();
+    let device = Device::open(selector)?;
+    let open_s = start.elapsed().as_secs_f64();
+    let c = device.caps();
+    let machine = Machine {
+        backend: c.backend.to_owned(),
+        device: c.device.clone(),
+        driver: c.driver.clone(),
+        numerics: c.numerics.to_string(),
+        open_s,
+        own_open_s: Some(device.setup_time().as_secs_f64()),
+    };
+    Ok(Opened { device, machine })
 }
 
 /// A run.

@@ -10,6 +10,7 @@
 //! - *properties* (`tests/properties.rs`): random shapes and operators, shrunk to the smallest that differs.
 
 pub mod case;
+pub mod coverage;
 pub mod data;
 pub mod devices;
 pub mod patterns;

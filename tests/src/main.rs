@@ -1,7 +1,7 @@
 //! `isowarp-conformance`: the suite as a program that needs no Rust, for machines that only run it.
 
 use clap::{Args, Parser, Subcommand};
-use isowarp_conformance::{Level, Options, recorded, run};
+use isowarp_conformance::{Level, Options, coverage, recorded, run};
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -23,6 +23,9 @@ enum Command {
         /// Compare with the digests of this folder instead of those built in
         #[arg(long)]
         digests: Option<PathBuf>,
+        /// Write into this file which cases each device ran and which it left out, beside what it says of other devices
+        #[arg(long, value_name = "FILE")]
+        devices: Option<PathBuf>,
         /// Print the report as JSON
         #[arg(long)]
         json: bool,
@@ -85,11 +88,14 @@ fn main() -> ExitCode {
 
 fn execute(command: Command) -> Result<bool, Box<dyn std::error::Error>> {
     match command {
-        Command::Validate { select, digests, json } => {
+        Command::Validate { select, digests, devices, json } => {
             let recordings = digests.map_or_else(|| recorded::built_in().map_err(Into::into), |folder| recorded::from_folder(&folder))?;
             let report = run(&select.options(Level::Quick, recordings), progress)?.report;
             clear();
             println!("{}", if json { serde_json::to_string_pretty(&report)? } else { report.text() });
+            if let Some(path) = devices {
+                coverage::write(report.coverage(), &path).map_err(|e| format!("cannot write {}: {e}", path.display()))?;
+            }
             Ok(report.different() == 0)
         }
         Command::Record { select, out } => {

@@ -39,7 +39,7 @@ pub struct Row {
     /// Of these, not equal.
     pub different: u32,
     /// Cases left out, by reason.
-    pub skipped: BTreeMap<String, u32>,
+    pub skipped: BTreeMap<String, Vec<String>>,
     /// The first that differed.
     pub first: Option<Difference>,
     /// Every case that differed.
@@ -64,8 +64,8 @@ impl Row {
     }
 
     /// Counts a case that was left out.
-    pub fn skip(&mut self, reason: String) {
-        *self.skipped.entry(reason).or_default() += 1;
+    pub fn skip(&mut self, case: &str, reason: String) {
+        self.skipped.entry(reason).or_default().push(case.to_owned());
     }
 }
 
@@ -129,7 +129,7 @@ impl Report {
             "seconds",
         ]);
         for (label, pattern, r) in self.all() {
-            let skipped: u32 = r.skipped.values().sum();
+            let skipped: usize = r.skipped.values().map(Vec::len).sum();
             let seconds = if r.seconds == 0.0 { String::new() } else { format!("{:.1}", r.seconds) };
             table.add_row([
                 pattern,
@@ -156,11 +156,13 @@ impl Report {
         lines.join("\n")
     }
 
-    fn reasons(&self) -> Vec<(String, String, u32)> {
-        let mut sums: BTreeMap<(String, String), u32> = BTreeMap::new();
+    /// Why cases were left out: device (or recording), reason, number of cases.
+    #[must_use]
+    pub fn reasons(&self) -> Vec<(String, String, usize)> {
+        let mut sums: BTreeMap<(String, String), usize> = BTreeMap::new();
         for (label, _, r) in self.all() {
-            for (reason, n) in &r.skipped {
-                *sums.entry((label.clone(), reason.clone())).or_default() += n;
+            for (reason, cases) in &r.skipped {
+                *sums.entry((label.clone(), reason.clone())).or_default() += cases.len();
             }
         }
         sums.into_iter().map(|((label, reason), n)| (label, reason, n)).collect()

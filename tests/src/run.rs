@@ -101,7 +101,7 @@ pub fn run(options: &Options, mut progress: impl FnMut(usize, usize, &str, f64))
             match recorded.cases.get(&case.name) {
                 Some(there) if *there == result.key => row.equal(),
                 Some(there) => row.different(&case.name, format!("digest {there} was recorded, the CPU gives {}", result.key)),
-                None => row.skip("not recorded".to_owned()),
+                None => row.skip(&case.name, "not recorded".to_owned()),
             }
         }
         recordings[0].cases.insert(case.name.clone(), result.key);
@@ -247,7 +247,7 @@ impl Compared {
         match self {
             Self::Skipped { reason, seconds } => {
                 row.seconds += seconds;
-                row.skip(reason);
+                row.skip(name, reason);
             }
             Self::Ran { difference, digest, seconds } => {
                 row.seconds += seconds;

@@ -1,6 +1,6 @@
 //! `cargo xtask ci`: what has to hold before a change goes in. Needs no GPU. The tests come last, so that the output ends with their summary.
 
-use crate::{bundle, cuda_stub, package, shell, test, vulkan, workspace};
+use crate::{bundle, coverage, cuda_stub, package, shell, swiftshader, test, vulkan, workspace};
 use anyhow::{Context as _, Result};
 use std::process::Command;
 use std::time::Instant;
@@ -34,6 +34,8 @@ enum Step {
     Build,
     /// Every case on every device against the CPU and the recorded digests
     Validate,
+    /// Every case on SwiftShader, a second software adapter
+    Swiftshader,
     /// What a bare `isowarp` does
     Main,
     /// The folder for GPU machines, put together from the programs of the build and run from its script
@@ -42,7 +44,7 @@ enum Step {
     Test,
 }
 
-const ALL: [Step; 12] = [
+const ALL: [Step; 13] = [
     Step::Fmt,
     Step::Ptx,
     Step::Clippy,
@@ -52,6 +54,7 @@ const ALL: [Step; 12] = [
     Step::Features,
     Step::Build,
     Step::Validate,
+    Step::Swiftshader,
     Step::Main,
     Step::Bundle,
     Step::Test,
@@ -88,20 +91,32 @@ fn one(step: Step) -> Result<()> {
         Step::Features => features(),
         // Benches are checked by clippy, and nothing runs them.
         Step::Build => shell::run(&mut shell::cargo(["build", "--workspace", "--lib", "--bins", "--tests", "--examples", "--quiet"])),
-        Step::Validate => shell::run(built("isowarp-conformance").args(["validate", "--full"])),
-        Step::Main => shell::run(&mut built("isowarp")),
+        Step::Validate => shell::run(&mut suite()),
+        Step::Swiftshader => on_swiftshader(),
+        Step::Main => shell::run(built("isowarp").current_dir(workspace::target())),
         Step::Bundle => bundle::check(),
         Step::Test => test::run(&test::Options::default()),
     }
+}
+
+/// The whole suite. What the devices ran and left out of it is noted.
+fn suite() -> Command {
+    let mut suite = built("isowarp-conformance");
+    suite.args(["validate", "--full", "--devices"]).arg(coverage::found());
+    suite
+}
+
+/// The suite on SwiftShader alone, as it opens by default: what other forms of kernels compute is compared on Mesa's adapter.
+fn on_swiftshader() -> Result<()> {
+    let Some(manifest) = swiftshader::manifest()? else { return Ok(()) };
+    shell::run(suite().args(["--backend", "wgpu", "--no-narrow"]).env(swiftshader::DRIVERS, manifest))?;
+    coverage::check("wgpu: SwiftShader")
 }
 
 /// A program that [`Step::Build`] made: through `cargo run` it would be built again, since the features of its dependencies are others then.
 fn built(program: &str) -> Command {
     let mut command = Command::new(workspace::target().join("debug").join(program));
     command.current_dir(workspace::root());
-    if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
-        command.env("XDG_RUNTIME_DIR", std::env::temp_dir());
-    }
     command
 }
 

@@ -2,12 +2,14 @@
 
 mod bundle;
 mod ci;
+mod coverage;
 mod cuda;
 mod cuda_stub;
 mod package;
 mod ptx;
 mod ptxas;
 mod shell;
+mod swiftshader;
 mod test;
 mod validate;
 mod vulkan;

@@ -30,6 +30,11 @@ pub(crate) fn answers(program: &str, args: &[&str]) -> bool {
     status.is_ok_and(|s| s.success())
 }
 
+/// Whether this process may install packages.
+pub(crate) fn is_root() -> bool {
+    Command::new("id").arg("-u").output().is_ok_and(|o| o.stdout.trim_ascii() == b"0")
+}
+
 /// The command as a person would type it.
 fn text(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program()).to_string_lossy().into_owned();

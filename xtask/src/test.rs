@@ -1,12 +1,15 @@
 //! `cargo xtask test`: everything that can be tested on this machine, after setting up what the tests need.
 
-use crate::{cuda, cuda_stub, ptxas, shell, vulkan};
+use crate::{cuda, cuda_stub, ptxas, shell, swiftshader, vulkan};
 use anyhow::Result;
 use std::process::Command;
 
 /// Options of the command line.
 #[derive(clap::Args, Default)]
 pub(crate) struct Options {
+    /// On SwiftShader in place of the machine's Vulkan adapters, fetched at the first use
+    #[arg(long)]
+    swiftshader: bool,
     /// Passed on to the test runner, for instance a part of a test's name
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     args: Vec<String>,
@@ -35,10 +38,13 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     if has_nextest() {
         // nextest runs no doc tests.
-        shell::run(quiet(&mut shell::cargo(["test", "--workspace", "--doc", "--quiet"])))?;
+        shell::run(&mut shell::cargo(["test", "--workspace", "--doc", "--quiet"]))?;
     }
     let mut tests = runner(&["--workspace"]);
-    shell::run(quiet(tests.args(&options.args)).env(DEVICES, devices).env(ptxas::PTXAS, assembler))
+    if options.swiftshader {
+        tests.env(swiftshader::DRIVERS, swiftshader::locate()?);
+    }
+    shell::run(tests.args(&options.args).env(DEVICES, devices).env(ptxas::PTXAS, assembler))
 }
 
 /// The test runner: nextest, or what comes with cargo. All tests run, also after one has failed.
@@ -54,12 +60,4 @@ pub(crate) fn runner(what: &[&str]) -> Command {
 
 fn has_nextest() -> bool {
     shell::answers("cargo", &["nextest", "--version"])
-}
-
-/// Mesa's loader grumbles where the variable is missing.
-fn quiet(command: &mut Command) -> &mut Command {
-    if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
-        command.env("XDG_RUNTIME_DIR", std::env::temp_dir());
-    }
-    command
 }

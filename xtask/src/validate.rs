@@ -1,11 +1,14 @@
 //! `cargo xtask validate` and `cargo xtask record`: the conformance suite, built and run.
 
-use crate::{shell, vulkan, workspace};
+use crate::{shell, swiftshader, vulkan, workspace};
 use anyhow::Result;
 
 /// Options of `validate`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
+    /// On SwiftShader in place of the machine's Vulkan adapters, fetched at the first use
+    #[arg(long)]
+    swiftshader: bool,
     /// Passed on: `--quick` or `--full`, `--pattern NAME`, `--backend NAME`, `--json`
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     args: Vec<String>,
@@ -14,17 +17,20 @@ pub(crate) struct Options {
 /// Compares every device with the CPU definition and with the recorded digests.
 pub(crate) fn run(options: &Options) -> Result<()> {
     vulkan::ensure()?;
-    shell::run(&mut suite("validate", &options.args))
+    shell::run(&mut suite("validate", options)?)
 }
 
 /// Writes the digests of every device of this machine into the suite.
 pub(crate) fn record(options: &Options) -> Result<()> {
     let folder = workspace::root().join("tests/digests");
-    shell::run(suite("record", &options.args).arg("--out").arg(folder))
+    shell::run(suite("record", options)?.arg("--out").arg(folder))
 }
 
-fn suite(command: &str, args: &[String]) -> std::process::Command {
+fn suite(command: &str, options: &Options) -> Result<std::process::Command> {
     let mut cargo = shell::cargo(["run", "--quiet", "--package", "isowarp-conformance", "--", command]);
-    cargo.args(args);
-    cargo
+    cargo.args(&options.args);
+    if options.swiftshader {
+        cargo.env(swiftshader::DRIVERS, swiftshader::locate()?);
+    }
+    Ok(cargo)
 }

@@ -26,7 +26,7 @@ pub(crate) fn ensure() -> Result<()> {
     if !cfg!(target_os = "linux") {
         return Ok(());
     }
-    let may_install = || shell::answers("apt-get", &["--version"]) && is_root();
+    let may_install = || shell::answers("apt-get", &["--version"]) && shell::is_root();
     match step(adapters(), may_install) {
         Step::Ready(count) => {
             println!("Vulkan adapters: {count}");
@@ -65,10 +65,6 @@ fn install() -> Result<()> {
         Some(n) if n > 0 => Ok(()),
         _ => bail!("the packages are installed, but the Vulkan loader still finds no adapter"),
     }
-}
-
-fn is_root() -> bool {
-    Command::new("id").arg("-u").output().is_ok_and(|o| o.stdout.trim_ascii() == b"0")
 }
 
 /// `VkInstanceCreateInfo` with nothing in it but its type, which is 1.

@@ -5,10 +5,14 @@ use std::path::PathBuf;
 
 /// Parallel patterns that return the same bits on every GPU.
 ///
-/// With no subcommand: a quick validation of every device, then a photograph filtered on each and the results compared byte for byte.
+/// With no subcommand: a quick validation of every device in less than a minute, then a photograph filtered on each; the results are compared byte
+/// for byte, and one is written to isowarp-photograph.png.
 #[derive(Parser, Debug)]
-#[command(name = "isowarp", version)]
+#[command(name = "isowarp", version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Cli {
+    /// Without a subcommand: print what was compared, by pattern and device, and by filter
+    #[arg(long)]
+    pub(crate) verbose: bool,
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }

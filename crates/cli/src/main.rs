@@ -20,10 +20,12 @@ use clap::Parser as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    keep_vulkan_quiet();
     // Silent unless asked: a driver's log would drown the command's own messages.
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("off")).init();
-    let done = match Cli::parse().command {
-        None => main_job::main_job(),
+    let cli = Cli::parse();
+    let done = match cli.command {
+        None => main_job::main_job(cli.verbose),
         Some(Command::Devices(a)) => devices::devices(&a),
         Some(Command::Run(a)) => run::run(&a),
         Some(Command::Image(a)) => image::image(&a),
@@ -36,5 +38,14 @@ fn main() -> ExitCode {
             eprintln!("{failure}");
             failure.exit_code()
         }
+    }
+}
+
+/// Mesa's Vulkan layer looks for a Wayland display whenever a program starts, and complains where no folder is named for its socket: lines that
+/// look like a failure of ours.
+fn keep_vulkan_quiet() {
+    if cfg!(target_os = "linux") && std::env::var_os("XDG_RUNTIME_DIR").is_none() {
+        // SAFETY: the process has no other thread yet that could read the environment.
+        unsafe { std::env::set_var("XDG_RUNTIME_DIR", "/nonexistent") };
     }
 }

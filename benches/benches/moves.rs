@@ -1,6 +1,0 @@
-//! Criterion groups of `move`: `pattern/dtype/size`, a function per backend.
-
-mod common;
-
-criterion::criterion_group!(benches, common::moves);
-criterion::criterion_main!(benches);

@@ -1,0 +1,153 @@
+//! Criterion groups of every pattern, `pattern/variant/dtype/size`, on every backend of this machine: the wall time, and the device's own. Ends in
+//! one table with the backends side by side, which is written as Markdown, HTML and SVG too.
+//!
+//! `cargo bench -- reduce` measures what has that in its name. The textbook variants are measured where they are asked for: `cargo bench --
+//! reduce_variants`. ISOWARP_BENCH_SIZES and ISOWARP_BENCH_SIDES ask for other sizes of arrays and images.
+
+use criterion::{BenchmarkId, Criterion, Throughput};
+use isowarp::Selector;
+use isowarp::backend::Backend as _;
+use isowarp_benches::results::{Opened, open};
+use isowarp_benches::works::{Ready, Shape, Work, copies, works};
+use isowarp_benches::{criterion as measured, page, parse_sizes, render};
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// Elements of arrays, and sides of square images, where nothing else is asked for: all groups together take some ten minutes on a laptop.
+const MEASURED: (&str, &str) = ("2^20", "1024");
+/// The same where each function runs once, to see that it does.
+const TESTED: (&str, &str) = ("2^10", "32");
+
+/// What was measured, as criterion names its groups and functions, and what could not be.
+#[derive(Default)]
+struct Log {
+    measured: RefCell<BTreeSet<(String, String)>>,
+    failed: RefCell<Vec<String>>,
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(e) => {
+            eprintln!("error: {e}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run() -> Result<bool, Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    // As criterion decides it.
+    let has = |option: &str| arguments.iter().any(|a| a.split('=').next() == Some(option));
+    let measuring = has("--bench") && !["--test", "--list", "--profile-time"].into_iter().any(has);
+    let asked = |variable: &str, default: &str| parse_sizes(&std::env::var(variable).unwrap_or_else(|_| default.to_owned()));
+    let (size, side) = if has("--bench") && !has("--test") { MEASURED } else { TESTED };
+    let (sizes, sides) = (asked("ISOWARP_BENCH_SIZES", size)?, asked("ISOWARP_BENCH_SIDES", side)?);
+    let folder = folder()?;
+    let mut criterion = Criterion::default()
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(100))
+        .measurement_time(Duration::from_millis(500))
+        .nresamples(10_000)
+        .output_directory(&folder)
+        .configure_from_args();
+    let devices: Vec<Opened> = [Selector::Cuda, Selector::Wgpu, Selector::Cpu].into_iter().filter_map(|s| open(s).ok()).collect();
+    let variants = arguments.iter().any(|a| a.contains("_variants"));
+    let log = Log::default();
+    for work in works().into_iter().filter(|w| variants || !w.is_rung()) {
+        let sizes: Vec<u64> = if work.is_image() { sides.iter().map(|s| s * s).collect() } else { sizes.clone() };
+        for n in sizes.into_iter().filter(|&n| work.takes(n)) {
+            group(&mut criterion, &work, n, &devices, &log);
+        }
+    }
+    criterion.final_summary();
+    if measuring && !log.measured.borrow().is_empty() {
+        conclude(&folder, devices, &log)?;
+    }
+    let failed = log.failed.into_inner();
+    failed.iter().for_each(|what| println!("not measured: {what}"));
+    Ok(failed.is_empty())
+}
+
+/// `target/criterion`: the test runner's program lies in `target/<profile>/deps`.
+fn folder() -> Result<PathBuf, Box<dyn Error>> {
+    if let Some(home) = std::env::var_os("CRITERION_HOME") {
+        return Ok(home.into());
+    }
+    let program = std::env::current_exe()?;
+    Ok(program.ancestors().nth(3).ok_or("the program lies in no build folder")?.join("criterion"))
+}
+
+/// A group: one pattern on elements of one type and of one number, on every device that has the type.
+fn group(c: &mut Criterion, work: &Work, n: u64, devices: &[Opened], log: &Log) {
+    let id = format!("{}/{}/{n}", work.name, work.dtype);
+    let mut group = c.benchmark_group(&id);
+    group.throughput(Throughput::Bytes(n * work.bytes));
+    for Opened { device, .. } in devices.iter().filter(|d| d.device.caps().supports(work.dtype)) {
+        let backend = device.caps().backend;
+        // Made where a function of the device is to run.
+        let made = OnceCell::new();
+        let ready = || -> &Ready {
+            made.get_or_init(|| {
+                log.measured.borrow_mut().insert((id.clone(), backend.to_owned()));
+                let shape = Shape { n, copies: copies(device, n, work.dtype), seed: 1 };
+                work.ready(device, &shape).expect("the inputs fit")
+            })
+        };
+        let calls = |calls: u64| (0..calls).try_for_each(|turn| ready().enqueue(turn));
+        let wall = |calls_of_one: u64| {
+            device.synchronize().expect("the device works");
+            let start = Instant::now();
+            calls(calls_of_one).expect("the pattern runs");
+            device.synchronize().expect("the device works");
+            start.elapsed()
+        };
+        let clock = |calls_of_one: u64| {
+            let taken = device.time(&mut || calls(calls_of_one)).expect("the pattern runs");
+            Duration::from_secs_f64(taken.expect("the device has a clock"))
+        };
+        // What one device cannot do, of too large a size for instance, is no reason to lose the others' figures.
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            group.bench_function(BenchmarkId::new(backend, "wall"), |b| {
+                ready();
+                b.iter_custom(wall);
+            });
+            if device.caps().timestamps && backend != "cpu" {
+                group.bench_function(BenchmarkId::new(backend, "device"), |b| {
+                    ready();
+                    b.iter_custom(clock);
+                });
+            }
+        }));
+        if done.is_err() {
+            log.failed.borrow_mut().push(format!("{id} on {backend}"));
+        }
+    }
+    group.finish();
+}
+
+/// Prints the table of what was measured in this run, and writes it.
+fn conclude(folder: &Path, devices: Vec<Opened>, log: &Log) -> Result<(), Box<dyn Error>> {
+    let mut results = measured::read(folder)?;
+    let measured = log.measured.borrow();
+    results.measured.retain(|m| measured.contains(&(format!("{}/{}/{}", m.name, m.dtype, m.n), m.backend.clone())));
+    results.machines = devices.into_iter().map(|d| d.machine).collect();
+    results.relate_to_copy();
+    let results = [results];
+    println!("\n{}", page::side_by_side(&results));
+    let report = folder.join("isowarp");
+    fs::create_dir_all(&report)?;
+    let svg = render::svg(&results)?;
+    for (file, text) in [("table.md", render::markdown(&results)), ("report.html", page::html(&results, &svg)), ("shares.svg", svg)] {
+        fs::write(report.join(file), text)?;
+    }
+    println!("wrote table.md, report.html and shares.svg in {}", report.display());
+    Ok(())
+}
