@@ -281,6 +281,7 @@ R cuMemAlloc_v2(Ptr *p, size_t n) { HERE; LOCKED(allocate(p, n)); }
 R cuMemFree_v2(Ptr p) { HERE; drain_all(); LOCKED(release(p)); }
 R cuMemPoolCreate(void **p, const void *props) { (void)props; *p = &pool_object; return OK; }
 R cuMemPoolSetAttribute(void *p, int a, void *v) { (void)p; (void)a; (void)v; return OK; }
+R cuMemPoolGetAttribute(void *p, int a, void *v) { (void)p; (void)a; *(unsigned long long *)v = 0; return OK; }
 R cuMemPoolTrimTo(void *p, size_t n) { (void)p; (void)n; return OK; }
 R cuMemPoolDestroy(void *p) { (void)p; return OK; }
 R cuMemAllocFromPoolAsync(Ptr *p, size_t n, void *pool, Stream *s) { (void)pool; (void)s; return cuMemAlloc_v2(p, n); }

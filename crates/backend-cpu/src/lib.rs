@@ -9,7 +9,7 @@ mod patterns;
 
 pub use memory::HostBuffer;
 
-use isowarp_core::backend::{Backend, ReadFuture};
+use isowarp_core::backend::{Backend, MemoryUsage, ReadFuture};
 use isowarp_core::caps::{Caps, DeviceKind, FmaKind, Numerics, NumericsVerdict};
 use isowarp_core::element::DType;
 use isowarp_core::error::Result;
@@ -83,6 +83,15 @@ impl Backend for Cpu {
 
     fn same_device(&self, _other: &Self) -> bool {
         true
+    }
+
+    /// The processor keeps nothing of what was freed.
+    fn memory_usage(&self) -> MemoryUsage {
+        MemoryUsage { live_bytes: memory::live(), pool_bytes: 0, pool_limit_bytes: 0 }
+    }
+
+    fn set_pool_limit(&self, _bytes: u64) -> Result<()> {
+        Ok(())
     }
 
     fn allocate_bytes(&self, bytes: u64) -> Result<HostBuffer> {

@@ -4,6 +4,7 @@ use isowarp_core::backend::RawBuffer;
 use isowarp_core::error::{Error, Result};
 use parking_lot::{RwLock, RwLockReadGuard};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes from which on an allocation is compared with what the machine has.
 const LARGE: u64 = 64 << 20;
@@ -15,11 +16,37 @@ pub(crate) fn system(line: &str) -> Option<u64> {
     kib.checked_mul(1024)
 }
 
+/// Bytes of all buffers: every handle on the processor is one device.
+static LIVE: AtomicU64 = AtomicU64::new(0);
+
+/// Bytes of all buffers.
+pub(crate) fn live() -> u64 {
+    LIVE.load(Ordering::Relaxed)
+}
+
+/// Bytes that count as long as this is there.
+#[derive(Debug)]
+struct Counted(u64);
+
+impl Counted {
+    fn new(bytes: u64) -> Self {
+        LIVE.fetch_add(bytes, Ordering::Relaxed);
+        Self(bytes)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        LIVE.fetch_sub(self.0, Ordering::Relaxed);
+    }
+}
+
 /// Bytes behind a lock, aligned for every element type.
 #[derive(Clone, Debug)]
 pub struct HostBuffer {
     words: Arc<RwLock<Box<[u64]>>>,
     bytes: u64,
+    _counted: Arc<Counted>,
 }
 
 impl RawBuffer for HostBuffer {
@@ -43,7 +70,8 @@ impl HostBuffer {
         let mut words = Vec::new();
         words.try_reserve_exact(len).map_err(|_| oom())?;
         words.resize(len, 0u64);
-        Ok(Self { words: Arc::new(RwLock::new(words.into_boxed_slice())), bytes })
+        let counted = Arc::new(Counted::new(len as u64 * 8));
+        Ok(Self { words: Arc::new(RwLock::new(words.into_boxed_slice())), bytes, _counted: counted })
     }
 
     /// The words; one thread may hold several of these at once.

@@ -10,7 +10,7 @@ use crate::splice::{Fill, splice};
 use crate::stream::{Event, Stream};
 use crate::{read, transfer};
 use cudarc::driver::sys::CUcontext;
-use isowarp_core::backend::{Backend, ReadFuture};
+use isowarp_core::backend::{Backend, MemoryUsage, ReadFuture};
 use isowarp_core::caps::{Caps, Numerics};
 use isowarp_core::error::{Error, Result};
 use std::sync::Arc;
@@ -222,6 +222,17 @@ impl Backend for Cuda {
 
     fn same_device(&self, other: &Self) -> bool {
         Arc::ptr_eq(self.device(), other.device())
+    }
+
+    fn memory_usage(&self) -> MemoryUsage {
+        // Without its context a device holds nothing that it could tell of.
+        let _ = self.device().bind();
+        self.device().pool.usage()
+    }
+
+    fn set_pool_limit(&self, bytes: u64) -> Result<()> {
+        self.device().bind()?;
+        self.device().pool.set_limit(bytes)
     }
 
     fn allocate_bytes(&self, bytes: u64) -> Result<Buffer> {

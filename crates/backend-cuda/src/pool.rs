@@ -2,16 +2,19 @@
 //!
 //! Small blocks (and all blocks, where the driver has no pools) are kept in free lists by stream and size class: what one
 //! call on a stream freed, the next call on it may use at once, because the device runs them in order. Larger blocks go
-//! through a driver pool of our own whose memory is never returned to the system while we live. A pool's first block takes 7 ms on an H200,
-//! where plain memory takes 0.1: programs that need no large blocks do without it.
+//! through a driver pool of our own, which keeps what was freed. A pool's first block takes 7 ms on an H200,
+//! where plain memory takes 0.1: programs that need no large blocks do without it. What both keep together has a limit: the driver's pool returns
+//! what is above it to the system at the next synchronisation, and free lists above it are emptied before they grow.
 
 use crate::context::Context;
 use crate::driver::{DeviceInfo, check, error};
 use cudarc::driver::sys::{self, CUdeviceptr, CUmemPool_attribute, CUmemPoolProps, CUmemoryPool, CUresult, CUstream};
+use isowarp_core::backend::MemoryUsage;
 use isowarp_core::error::{Error, Result};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 /// Blocks up to this size, or this part of the device's memory, are cached by us even where the driver has pools. Larger ones would strand
@@ -27,7 +30,18 @@ const MIN_BYTES: u64 = 512;
 pub(crate) struct DevicePool {
     pool: Option<Pool>,
     memory_bytes: u64,
-    free: Mutex<HashMap<(usize, u64), Vec<CUdeviceptr>>>,
+    limit_bytes: AtomicU64,
+    /// Bytes of blocks that are held: all, and those of the driver's pool.
+    live_bytes: AtomicU64,
+    pooled_bytes: AtomicU64,
+    free: Mutex<Free>,
+}
+
+/// Blocks that nobody holds, by stream and size class.
+#[derive(Debug, Default)]
+struct Free {
+    blocks: HashMap<(usize, u64), Vec<CUdeviceptr>>,
+    bytes: u64,
 }
 
 #[derive(Debug)]
@@ -49,7 +63,40 @@ impl DevicePool {
     /// The context is current.
     pub(crate) fn new(context: &Context, info: &DeviceInfo) -> Result<Self> {
         let pool = if info.memory_pools { Some(Pool(create(context)?)) } else { None };
-        Ok(Self { pool, memory_bytes: info.memory_bytes, free: Mutex::default() })
+        let limit_bytes = AtomicU64::new((info.memory_bytes / 4).max(256 << 20));
+        let (live_bytes, pooled_bytes, free) = (AtomicU64::new(0), AtomicU64::new(0), Mutex::default());
+        Ok(Self { pool, memory_bytes: info.memory_bytes, limit_bytes, live_bytes, pooled_bytes, free })
+    }
+
+    /// What is held, what is kept, and the limit of that. The context is current.
+    pub(crate) fn usage(&self) -> MemoryUsage {
+        let (pooled, mut reserved) = (self.pooled_bytes.load(Ordering::Relaxed), 0u64);
+        if let Some(pool) = &self.pool {
+            let attribute = CUmemPool_attribute::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT;
+            // SAFETY: the pool is live and the attribute's value is a 64-bit integer.
+            let _ = unsafe { sys::cuMemPoolGetAttribute(pool.0, attribute, (&raw mut reserved).cast()) };
+        }
+        MemoryUsage {
+            live_bytes: self.live_bytes.load(Ordering::Relaxed),
+            pool_bytes: self.free.lock().bytes + reserved.saturating_sub(pooled),
+            pool_limit_bytes: self.limit_bytes.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Keeps at most so much from now on. The context is current.
+    pub(crate) fn set_limit(&self, bytes: u64) -> Result<()> {
+        self.limit_bytes.store(bytes, Ordering::Relaxed);
+        if self.usage().pool_bytes > bytes { self.trim() } else { self.keep(self.free.lock().bytes) }
+    }
+
+    /// Has the driver's pool keep what is held of it, and what the free lists leave of the limit.
+    fn keep(&self, cached: u64) -> Result<()> {
+        let Some(pool) = &self.pool else { return Ok(()) };
+        let rest = self.limit_bytes.load(Ordering::Relaxed).saturating_sub(cached);
+        let mut threshold = self.pooled_bytes.load(Ordering::Relaxed).saturating_add(rest);
+        let attribute = CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+        // SAFETY: the pool is live and the attribute's value is a 64-bit integer.
+        check("cuMemPoolSetAttribute", unsafe { sys::cuMemPoolSetAttribute(pool.0, attribute, (&raw mut threshold).cast()) })
     }
 
     /// A block of at least `bytes`, and its capacity. The context is current.
@@ -58,10 +105,18 @@ impl DevicePool {
             return Err(Error::OutOfMemory { requested: bytes, available: available() });
         }
         let capacity = self.capacity(bytes);
-        if self.caches(capacity)
-            && let Some(block) = self.free.lock().get_mut(&(home.slot, capacity)).and_then(Vec::pop)
-        {
-            return Ok((block, capacity));
+        if self.caches(capacity) {
+            let mut free = self.free.lock();
+            if let Some(block) = free.blocks.get_mut(&(home.slot, capacity)).and_then(Vec::pop) {
+                free.bytes -= capacity;
+                self.live_bytes.fetch_add(capacity, Ordering::Relaxed);
+                return Ok((block, capacity));
+            }
+            let cached = free.bytes;
+            drop(free);
+            if cached > self.limit_bytes.load(Ordering::Relaxed) {
+                self.trim()?;
+            }
         }
         let mut status = self.driver_alloc(home, capacity);
         if matches!(status, Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY)) {
@@ -69,7 +124,14 @@ impl DevicePool {
             status = self.driver_alloc(home, capacity);
         }
         match status {
-            Ok(block) => Ok((block, capacity)),
+            Ok(block) => {
+                self.live_bytes.fetch_add(capacity, Ordering::Relaxed);
+                if !self.caches(capacity) {
+                    self.pooled_bytes.fetch_add(capacity, Ordering::Relaxed);
+                    self.keep(self.free.lock().bytes)?;
+                }
+                Ok((block, capacity))
+            }
             Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY) => Err(Error::OutOfMemory { requested: bytes, available: available() }),
             Err(other) => Err(error("cuMemAlloc", other)),
         }
@@ -77,9 +139,15 @@ impl DevicePool {
 
     /// Takes a block back. Work on its home stream may still use it; the context is current.
     pub(crate) fn release(&self, home: Home, block: CUdeviceptr, capacity: u64) {
+        self.live_bytes.fetch_sub(capacity, Ordering::Relaxed);
         if self.caches(capacity) {
-            self.free.lock().entry((home.slot, capacity)).or_default().push(block);
+            let mut free = self.free.lock();
+            free.blocks.entry((home.slot, capacity)).or_default().push(block);
+            free.bytes += capacity;
         } else {
+            self.pooled_bytes.fetch_sub(capacity, Ordering::Relaxed);
+            // Before the block is freed, so that no synchronisation in between returns more than is above the limit.
+            let _ = self.keep(self.free.lock().bytes);
             // SAFETY: the block came from the pool and nobody holds it; it is freed behind the work of its stream.
             let _ = unsafe { sys::cuMemFreeAsync(block, home.raw) };
         }
@@ -87,7 +155,7 @@ impl DevicePool {
 
     /// Returns cached memory to the driver. Waits for the device.
     pub(crate) fn trim(&self) -> Result<()> {
-        let blocks: Vec<CUdeviceptr> = self.free.lock().drain().flat_map(|(_, blocks)| blocks).collect();
+        let blocks: Vec<CUdeviceptr> = std::mem::take(&mut *self.free.lock()).blocks.into_values().flatten().collect();
         // Cached blocks are free in the order of their streams only, so work in flight may still use them. Waiting comes after
         // taking: a block that another thread releases meanwhile stays in the cache.
         // SAFETY: the context is current.
@@ -150,13 +218,8 @@ fn create(context: &Context) -> Result<CUmemoryPool> {
         reserved: [0; 56],
     };
     let mut pool = ptr::null_mut();
-    let mut threshold = u64::MAX;
-    // SAFETY: `props` is fully initialised, both pointers are live; the attribute's value is a 64-bit integer.
-    unsafe {
-        check("cuMemPoolCreate", sys::cuMemPoolCreate(&raw mut pool, &raw const props))?;
-        let attribute = CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
-        check("cuMemPoolSetAttribute", sys::cuMemPoolSetAttribute(pool, attribute, (&raw mut threshold).cast()))?;
-    }
+    // SAFETY: `props` is fully initialised, and both pointers are live.
+    check("cuMemPoolCreate", unsafe { sys::cuMemPoolCreate(&raw mut pool, &raw const props) })?;
     Ok(pool)
 }
 

@@ -3,16 +3,21 @@
 use crate::binds::{BindGroups, Binding, MAX_BINDINGS};
 use crate::buffer::Buffer;
 use crate::context::Context;
-use crate::faults::guarded;
+use crate::lifetime::Held;
 use crate::pipeline::{Kernel, ParamsVia, Pipelines};
 use crate::seal::Access;
 use isowarp_core::error::{Error, Result};
+use parking_lot::Mutex;
 use std::num::NonZeroU64;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Commands after which a batch is submitted, so that the device does not wait for the host to have recorded everything.
 const MAX_COMMANDS: u32 = 128;
 /// Bytes bound or copied after which a batch is submitted.
 const MAX_BYTES: u64 = 4 << 30;
+/// Bytes that the host writes after which a batch is submitted: until then the driver holds them twice.
+const MAX_STAGED: u64 = 64 << 20;
 /// Bytes of uniform parameters in one batch.
 const ARENA_BYTES: u64 = 64 << 10;
 
@@ -40,22 +45,26 @@ pub fn fold(groups: u64, max: u32) -> Result<Grid> {
 #[derive(Debug)]
 pub(crate) struct Batch {
     // Dropped before the encoder, which it locks.
-    pass: Option<wgpu::ComputePass<'static>>,
-    encoder: Option<wgpu::CommandEncoder>,
-    binds: BindGroups,
+    pass: Option<Held<wgpu::ComputePass<'static>>>,
+    encoder: Option<Held<wgpu::CommandEncoder>>,
+    binds: Arc<Mutex<BindGroups>>,
     arena: Option<Arena>,
     number: u64,
+    /// The last batch that the device has done with.
+    done: Arc<AtomicU64>,
     commands: u32,
     bytes: u64,
+    /// Bytes that the host has written since the last submission.
+    staged: u64,
     last: Option<wgpu::SubmissionIndex>,
-    pipeline: Option<wgpu::ComputePipeline>,
+    pipeline: Option<Held<wgpu::ComputePipeline>>,
 }
 
 /// Parameters of the dispatches of one batch, where they cannot travel with the dispatch.
 #[derive(Debug)]
 struct Arena {
-    buffer: wgpu::Buffer,
-    group: wgpu::BindGroup,
+    buffer: Held<wgpu::Buffer>,
+    group: Held<wgpu::BindGroup>,
     staged: Vec<u8>,
     align: usize,
 }
@@ -65,11 +74,13 @@ impl Batch {
         Self {
             pass: None,
             encoder: None,
-            binds: BindGroups::default(),
+            binds: Arc::default(),
             arena: None,
             number: 1,
+            done: Arc::default(),
             commands: 0,
             bytes: 0,
+            staged: 0,
             last: None,
             pipeline: None,
         }
@@ -80,14 +91,14 @@ impl Batch {
         self.number
     }
 
-    /// Forgets cached bind groups, which keep their buffers alive.
-    pub(crate) fn forget_bind_groups(&mut self) {
-        self.binds.clear();
+    /// The bind groups that are kept.
+    pub(crate) fn bind_groups(&self) -> &Arc<Mutex<BindGroups>> {
+        &self.binds
     }
 
-    /// Bind groups kept.
-    pub(crate) fn bind_groups(&self) -> usize {
-        self.binds.len()
+    /// The number of the last batch that the device has done with.
+    pub(crate) fn done(&self) -> &Arc<AtomicU64> {
+        &self.done
     }
 
     /// Records one dispatch.
@@ -116,17 +127,18 @@ impl Batch {
             ParamsVia::Uniform => Some(self.stage(context, pipelines, params)?),
             _ => None,
         };
-        let group = self.binds.get(context, &kernel.layout, bindings)?;
+        let group = self.binds.lock().get(context, &kernel.layout, bindings)?;
         let encoder = self.encoder.get_or_insert_with(|| new_encoder(context));
-        let pass = self.pass.get_or_insert_with(|| encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default()).forget_lifetime());
-        if self.pipeline.as_ref() != Some(&kernel.pipeline) {
+        let new_pass = || Held::new(encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default()).forget_lifetime());
+        let pass = self.pass.get_or_insert_with(new_pass);
+        if self.pipeline.as_deref() != Some(&*kernel.pipeline) {
             pass.set_pipeline(&kernel.pipeline);
-            self.pipeline = Some(kernel.pipeline.clone());
+            self.pipeline = Some(Held::new(kernel.pipeline.clone()));
         }
-        pass.set_bind_group(0, group, &[]);
+        pass.set_bind_group(0, &**group, &[]);
         match (kernel.params, slot, &self.arena) {
             (ParamsVia::Immediates, ..) => pass.set_immediates(0, params),
-            (ParamsVia::Uniform, Some(offset), Some(arena)) => pass.set_bind_group(1, &arena.group, &[offset]),
+            (ParamsVia::Uniform, Some(offset), Some(arena)) => pass.set_bind_group(1, &*arena.group, &[offset]),
             _ => {}
         }
         pass.dispatch_workgroups(grid[0], grid[1], grid[2]);
@@ -171,23 +183,42 @@ impl Batch {
         self.encoder.get_or_insert_with(|| new_encoder(context))
     }
 
-    /// Submits what has been recorded and returns the last submission, if there has been any.
+    /// Counts bytes that the host wrote, which go before the open batch's commands.
+    pub(crate) fn wrote(&mut self, context: &Context, bytes: u64) -> Result<()> {
+        self.staged += bytes;
+        if self.staged >= MAX_STAGED {
+            self.flush(context)?;
+        }
+        Ok(())
+    }
+
+    /// Submits what has been recorded and written, and returns the last submission, if there has been any. What the host wrote is submitted alone too:
+    /// until then wgpu holds both what was written and what it was written to.
     pub(crate) fn flush(&mut self, context: &Context) -> Result<Option<wgpu::SubmissionIndex>> {
         self.pass = None;
         self.pipeline = None;
-        let Some(encoder) = self.encoder.take() else { return Ok(self.last.clone()) };
+        let encoder = self.encoder.take();
+        if encoder.is_none() && self.staged == 0 {
+            return Ok(self.last.clone());
+        }
+        let (number, done) = (self.number, Arc::clone(&self.done));
         self.number += 1;
         self.commands = 0;
         self.bytes = 0;
+        self.staged = 0;
         let arena = self.arena.as_mut();
-        let submitted = guarded(&context.device, "Queue::submit", 0, || {
+        let submitted = context.guarded("Queue::submit", 0, || {
             if let Some(arena) = arena
                 && !arena.staged.is_empty()
             {
                 context.queue.write_buffer(&arena.buffer, 0, &arena.staged);
                 arena.staged.clear();
             }
-            context.queue.submit([encoder.finish()])
+            let index = context.queue.submit(encoder.map(|encoder| encoder.take().finish()));
+            context.queue.on_submitted_work_done(move || {
+                done.fetch_max(number, Ordering::Relaxed);
+            });
+            index
         });
         match submitted {
             Ok(index) => {
@@ -234,7 +265,7 @@ const SLOT_BYTES: u64 = 256;
 impl Arena {
     fn new(context: &Context, pipelines: &Pipelines) -> Result<Self> {
         let device = &context.device;
-        guarded(device, "create_buffer", ARENA_BYTES, || {
+        context.guarded("create_buffer", ARENA_BYTES, || {
             let buffer = device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("params"),
                 size: ARENA_BYTES + SLOT_BYTES,
@@ -254,13 +285,13 @@ impl Arena {
                 }],
             });
             let align = context.limits.min_uniform_buffer_offset_alignment.max(16) as usize;
-            Self { buffer, group, staged: Vec::with_capacity(ARENA_BYTES as usize), align }
+            Self { buffer: Held::new(buffer), group: Held::new(group), staged: Vec::with_capacity(ARENA_BYTES as usize), align }
         })
     }
 }
 
-fn new_encoder(context: &Context) -> wgpu::CommandEncoder {
-    context.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("isowarp") })
+fn new_encoder(context: &Context) -> Held<wgpu::CommandEncoder> {
+    Held::new(context.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("isowarp") }))
 }
 
 /// Whether a buffer is both read-only and writable in this dispatch.

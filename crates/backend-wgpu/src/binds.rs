@@ -2,12 +2,13 @@
 
 use crate::buffer::Buffer;
 use crate::context::Context;
-use crate::faults::guarded;
+use crate::lifetime::Held;
 use crate::pipeline::Layout;
 use arrayvec::ArrayVec;
 use isowarp_core::error::Result;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
+use std::sync::Arc;
 
 /// Most storage buffers that one kernel binds.
 pub(crate) const MAX_BINDINGS: usize = 16;
@@ -33,11 +34,11 @@ struct Key {
 
 #[derive(Debug)]
 struct Entry {
-    group: wgpu::BindGroup,
+    group: Arc<Held<wgpu::BindGroup>>,
     used: u64,
 }
 
-/// The cache. It keeps the buffers of its groups alive, so it is emptied before an allocation is given up.
+/// The cache. A group keeps its buffers alive, so the pool has those forgotten whose buffers it gives up.
 #[derive(Debug, Default)]
 pub(crate) struct BindGroups {
     entries: HashMap<Key, Entry>,
@@ -46,7 +47,7 @@ pub(crate) struct BindGroups {
 
 impl BindGroups {
     /// The bind group of these windows.
-    pub(crate) fn get(&mut self, context: &Context, layout: &Layout, bindings: &[Binding<'_>]) -> Result<&wgpu::BindGroup> {
+    pub(crate) fn get(&mut self, context: &Context, layout: &Layout, bindings: &[Binding<'_>]) -> Result<Arc<Held<wgpu::BindGroup>>> {
         let windows = bindings.iter().map(|b| (b.buffer.id(), b.offset_bytes, length(b))).collect();
         let key = Key { layout: layout.id, windows };
         self.clock += 1;
@@ -58,7 +59,14 @@ impl BindGroups {
             Slot::Vacant(slot) => slot.insert(Entry { group: create(context, layout, bindings)?, used: 0 }),
         };
         entry.used = self.clock;
-        Ok(&entry.group)
+        Ok(Arc::clone(&entry.group))
+    }
+
+    /// Takes out the groups of a buffer; they go when the caller lets them.
+    #[must_use]
+    pub(crate) fn forget(&mut self, buffer: u64) -> Vec<Arc<Held<wgpu::BindGroup>>> {
+        let of_it = |key: &Key, _: &mut Entry| key.windows.iter().any(|window| window.0 == buffer);
+        self.entries.extract_if(of_it).map(|(_, entry)| entry.group).collect()
     }
 
     /// Drops the older half, so that the cost of looking for the oldest is spread over many insertions.
@@ -67,10 +75,6 @@ impl BindGroups {
         let middle = ages.len() / 2;
         let (_, &mut median, _) = ages.select_nth_unstable(middle);
         self.entries.retain(|_, e| e.used > median);
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.entries.clear();
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -82,7 +86,7 @@ fn length(binding: &Binding<'_>) -> u64 {
     binding.size_bytes.next_multiple_of(4).max(4)
 }
 
-fn create(context: &Context, layout: &Layout, bindings: &[Binding<'_>]) -> Result<wgpu::BindGroup> {
+fn create(context: &Context, layout: &Layout, bindings: &[Binding<'_>]) -> Result<Arc<Held<wgpu::BindGroup>>> {
     let entries: ArrayVec<wgpu::BindGroupEntry<'_>, MAX_BINDINGS> = bindings
         .iter()
         .zip(0..)
@@ -95,7 +99,8 @@ fn create(context: &Context, layout: &Layout, bindings: &[Binding<'_>]) -> Resul
             }),
         })
         .collect();
-    guarded(&context.device, "create_bind_group", 0, || {
+    let group = context.guarded("create_bind_group", 0, || {
         context.device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout: &layout.handle, entries: &entries })
-    })
+    })?;
+    Ok(Arc::new(Held::new(group)))
 }

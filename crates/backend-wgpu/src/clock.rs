@@ -2,7 +2,7 @@
 
 use crate::batch::Batch;
 use crate::context::Context;
-use crate::faults::guarded;
+use crate::lifetime::Held;
 use crate::readback::Mapping;
 use isowarp_core::error::{Error, Result};
 
@@ -16,9 +16,9 @@ pub(crate) struct Clock {
 /// A clock that can run.
 #[derive(Debug)]
 pub(crate) struct Parts {
-    queries: wgpu::QuerySet,
-    resolved: wgpu::Buffer,
-    staging: wgpu::Buffer,
+    queries: Held<wgpu::QuerySet>,
+    resolved: Held<wgpu::Buffer>,
+    staging: Held<wgpu::Buffer>,
     inside_encoders: bool,
     nanoseconds: f64,
 }
@@ -48,14 +48,16 @@ impl Clock {
 impl Parts {
     fn new(context: &Context) -> Result<Self> {
         let device = &context.device;
-        let buffer =
-            |usage| device.create_buffer(&wgpu::BufferDescriptor { label: Some("timestamps"), size: 16, usage, mapped_at_creation: false });
-        guarded(device, "create_query_set", 16, || Self {
-            queries: device.create_query_set(&wgpu::QuerySetDescriptor {
+        let buffer = |usage| {
+            let descriptor = wgpu::BufferDescriptor { label: Some("timestamps"), size: 16, usage, mapped_at_creation: false };
+            Held::new(device.create_buffer(&descriptor))
+        };
+        context.guarded("create_query_set", 16, || Self {
+            queries: Held::new(device.create_query_set(&wgpu::QuerySetDescriptor {
                 label: Some("timestamps"),
                 ty: wgpu::QueryType::Timestamp,
                 count: 2,
-            }),
+            })),
             resolved: buffer(wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC),
             staging: buffer(wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST),
             inside_encoders: context.features.contains(wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS),
@@ -95,10 +97,13 @@ impl Parts {
         let failed = |message: String| Error::Driver { call: "map_async", message };
         let mapping = Mapping::start(context, &self.staging, 16)?;
         mapping.wait(context, Some(index))?.map_err(|e| failed(e.to_string()))?;
-        let view = self.staging.slice(..).get_mapped_range().map_err(|e| failed(e.to_string()))?;
-        let ticks: Vec<u64> = view.chunks_exact(8).filter_map(|c| c.try_into().ok()).map(u64::from_le_bytes).collect();
-        drop(view);
-        self.staging.unmap();
+        let ticks: Vec<u64> = context.cross("get_mapped_range", || {
+            let view = self.staging.slice(..).get_mapped_range().map_err(|e| failed(e.to_string()))?;
+            let ticks = view.chunks_exact(8).filter_map(|c| c.try_into().ok()).map(u64::from_le_bytes).collect();
+            drop(view);
+            self.staging.unmap();
+            Ok::<_, Error>(ticks)
+        })??;
         context.faults.check()?;
         match ticks[..] {
             [start, end] => Ok(end.saturating_sub(start) as f64 * self.nanoseconds * 1e-9),

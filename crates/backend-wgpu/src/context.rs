@@ -1,7 +1,7 @@
 //! Finding adapters and opening devices.
 
 use crate::driver::{self, DriverFacts};
-use crate::faults::Faults;
+use crate::faults::{self, Faults};
 use crate::lifetime::Alive;
 use crate::seal::{Indices, SealOptions, Zeroes};
 use isowarp_core::caps::{DeviceKind, FmaKind};
@@ -12,10 +12,14 @@ use std::sync::Arc;
 /// Which adapter to open, and how.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Graphics APIs to look at. Default: Vulkan, Metal, DX12 and the browser's, and OpenGL only where none of them has an adapter.
+    /// Graphics APIs to look at. Default: all. OpenGL's adapters, which cannot be kept from changing what floats compute, are only opened by
+    /// name ([`Options::adapter`]), or where this is OpenGL alone.
     pub backends: wgpu::Backends,
     /// Part of the adapter's name, in any case of letters. Default: the best adapter.
     pub adapter: Option<String>,
+    /// Most bytes of freed memory that are kept for reuse ([`Wgpu::set_pool_limit`](crate::Wgpu::set_pool_limit)). Default: a quarter of the adapter's
+    /// memory, and 256 MiB at least.
+    pub pool_bytes: Option<u64>,
     /// Whether to seal kernels (SPIR-V with NoContraction and kept subnormals) where the adapter allows it. Default: yes.
     pub seal: bool,
     /// Whether to keep subnormal numbers where the adapter's own `fma` flushes them but its sums and products can be made to keep them
@@ -40,6 +44,7 @@ impl Default for Options {
         Self {
             backends: wgpu::Backends::all(),
             adapter: None,
+            pool_bytes: None,
             seal: true,
             keep_subnormals: true,
             fma: None,
@@ -75,13 +80,21 @@ pub(crate) struct Context {
     pub(crate) fma: Option<FmaKind>,
     /// See [`Options::subgroups`].
     pub(crate) subgroups: Option<bool>,
+    /// See [`Options::pool_bytes`].
+    pub(crate) pool_bytes: Option<u64>,
+    /// Of an application's device, the features that it was opened without and that decide what is refused.
+    pub(crate) missing: wgpu::Features,
     /// How kernels are sealed; `None` where they go through wgpu as WGSL.
     pub(crate) seal: Option<SealOptions>,
     pub(crate) alive: Arc<Alive>,
 }
 
+/// Features that decide what is refused: without the first, floats may not be proven on Vulkan, and the others are element types.
+const DECISIVE: wgpu::Features =
+    wgpu::Features::PASSTHROUGH_SHADERS.union(wgpu::Features::SHADER_F64).union(wgpu::Features::SHADER_INT64);
+
 /// Every feature that some kernel has a faster or wider form for.
-fn useful_features() -> wgpu::Features {
+pub(crate) fn useful_features() -> wgpu::Features {
     use wgpu::Features as F;
     F::SUBGROUP
         | F::SUBGROUP_BARRIER
@@ -99,7 +112,7 @@ fn useful_features() -> wgpu::Features {
         | F::MEMORY_DECORATION_VOLATILE
 }
 
-fn unavailable(reason: impl Into<String>) -> Error {
+pub(crate) fn unavailable(reason: impl Into<String>) -> Error {
     Error::Unavailable { backend: "wgpu", reason: reason.into() }
 }
 
@@ -124,31 +137,41 @@ fn rank(info: &wgpu::AdapterInfo) -> u32 {
 }
 
 /// Adapters of this machine that can run compute kernels, best first: discrete, integrated, virtual, software; drivers' order within
-/// a kind.
+/// a kind. OpenGL's are only among them where `backends` is OpenGL alone. A driver that fails has none.
 pub async fn adapters(backends: wgpu::Backends) -> Vec<Adapter> {
-    let mut found = enumerate(backends & !wgpu::Backends::GL).await;
-    if found.is_empty() && backends.contains(wgpu::Backends::GL) {
-        found = enumerate(wgpu::Backends::GL).await;
-    }
+    let backends = if backends == wgpu::Backends::GL { backends } else { backends & !wgpu::Backends::GL };
+    let mut found = faults::open(async { Ok(enumerate(backends).await) }).await.unwrap_or_else(|error| {
+        log::error!("{error}");
+        Vec::new()
+    });
     found.sort_by_key(|a| rank(&a.info));
     found
 }
 
-/// The instance for these backends, made at the first call and kept for the life of the process. It holds nothing but the loaded
-/// drivers, and unloading them (when the last instance goes) while another thread loads them again deadlocks in NVIDIA's.
-fn instance(backends: wgpu::Backends) -> wgpu::Instance {
-    static INSTANCES: Mutex<Vec<(wgpu::Backends, wgpu::Instance)>> = Mutex::new(Vec::new());
-    let mut instances = INSTANCES.lock();
-    if let Some((_, instance)) = instances.iter().find(|(b, _)| *b == backends) {
-        return instance.clone();
+/// What a process keeps of these backends: the instance, made at the first call and kept for its life. It holds nothing but the loaded drivers, and
+/// unloading them (when the last instance goes) while another thread loads them again deadlocks in NVIDIA's. Of OpenGL it is the adapters too:
+/// each has the instance's one context, and only one that all share guards it.
+#[derive(Clone)]
+struct Loaded {
+    backends: wgpu::Backends,
+    instance: wgpu::Instance,
+    adapters: Option<Vec<wgpu::Adapter>>,
+}
+
+static LOADED: Mutex<Vec<Loaded>> = Mutex::new(Vec::new());
+
+fn load(backends: wgpu::Backends) -> Loaded {
+    let mut all = LOADED.lock();
+    if let Some(loaded) = all.iter().find(|loaded| loaded.backends == backends) {
+        return loaded.clone();
     }
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
     descriptor.backends = backends;
     // The debug-build default turns on validation layers, which cost more than the kernels.
     descriptor.flags = wgpu::InstanceFlags::empty().with_env();
-    let instance = wgpu::Instance::new(descriptor);
-    instances.push((backends, instance.clone()));
-    instance
+    let loaded = Loaded { backends, instance: wgpu::Instance::new(descriptor), adapters: None };
+    all.push(loaded.clone());
+    loaded
 }
 
 async fn enumerate(backends: wgpu::Backends) -> Vec<Adapter> {
@@ -156,12 +179,46 @@ async fn enumerate(backends: wgpu::Backends) -> Vec<Adapter> {
     if backends.is_empty() {
         return Vec::new();
     }
-    let handles = instance(backends).enumerate_adapters(backends).await;
+    if backends.contains(wgpu::Backends::GL) {
+        faults::take_turns();
+    }
+    let loaded = load(backends);
+    let handles = match loaded.adapters {
+        Some(adapters) => adapters,
+        None => loaded.instance.enumerate_adapters(backends).await,
+    };
+    if backends.contains(wgpu::Backends::GL)
+        && let Some(loaded) = LOADED.lock().iter_mut().find(|loaded| loaded.backends == backends)
+    {
+        loaded.adapters.get_or_insert_with(|| handles.clone());
+    }
     handles
         .into_iter()
         .filter(|a| a.get_downlevel_capabilities().flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS))
         .map(|handle| Adapter { info: handle.get_info(), handle })
         .collect()
+}
+
+/// The adapters that `options` ask for, best first; at least one.
+pub(crate) async fn asked(options: &Options) -> Result<Vec<Adapter>> {
+    let found = adapters(options.backends).await;
+    let Some(part) = &options.adapter else {
+        let none = "no adapter with compute shaders was found; is a Vulkan, Metal or DX12 driver installed? (OpenGL adapters are opened by name only)";
+        return if found.is_empty() { Err(unavailable(none)) } else { Ok(found) };
+    };
+    let part = part.to_lowercase();
+    let named = |all: &[Adapter]| -> Vec<Adapter> { all.iter().filter(|a| a.info.name.to_lowercase().contains(&part)).cloned().collect() };
+    let mut all = found;
+    let mut of_it = named(&all);
+    if of_it.is_empty() && options.backends.contains(wgpu::Backends::GL) && options.backends != wgpu::Backends::GL {
+        all.extend(adapters(wgpu::Backends::GL).await);
+        of_it = named(&all);
+    }
+    if of_it.is_empty() {
+        let names: Vec<&str> = all.iter().map(|a| &*a.info.name).collect();
+        return Err(unavailable(format!("no adapter is called `{part}`; there are: {}", names.join(", "))));
+    }
+    Ok(of_it)
 }
 
 /// Opens a device, one at a time. Only in a browser does that take more than one poll, and there is one thread.
@@ -179,30 +236,6 @@ async fn request(adapter: &wgpu::Adapter, descriptor: &wgpu::DeviceDescriptor<'_
 type Opened = std::result::Result<(wgpu::Device, wgpu::Queue), wgpu::RequestDeviceError>;
 
 impl Context {
-    /// Opens the adapter that `options` asks for.
-    pub(crate) async fn open(options: &Options) -> Result<Self> {
-        let mut found = adapters(options.backends).await;
-        if found.is_empty() {
-            return Err(unavailable("no adapter with compute shaders was found; is a Vulkan, Metal or DX12 driver installed?"));
-        }
-        if let Some(part) = &options.adapter {
-            let part = part.to_lowercase();
-            let names: Vec<String> = found.iter().map(|a| a.info.name.clone()).collect();
-            found.retain(|a| a.info.name.to_lowercase().contains(&part));
-            if found.is_empty() {
-                return Err(unavailable(format!("no adapter is called `{part}`; there are: {}", names.join(", "))));
-            }
-        }
-        let mut last = None;
-        for adapter in found {
-            match Self::from_adapter(&adapter, options).await {
-                Ok(context) => return Ok(context),
-                Err(error) => last = Some(error),
-            }
-        }
-        Err(last.unwrap_or_else(|| unavailable("no adapter could be opened")))
-    }
-
     /// Opens one adapter with every useful feature and its full limits.
     pub(crate) async fn from_adapter(adapter: &Adapter, options: &Options) -> Result<Self> {
         let features = adapter.handle.features() & useful_features() & !options.without;
@@ -222,13 +255,24 @@ impl Context {
             keep_subnormals: options.keep_subnormals,
             fma: options.fma,
             subgroups: options.subgroups,
+            pool_bytes: options.pool_bytes,
             ..Self::assemble(device, queue, faults, options.seal, options.driver_bounds)
         })
     }
 
     /// Shares an application's device: no feature is assumed but those that it was opened with, and its error handlers are left alone.
     pub(crate) fn from_device(device: wgpu::Device, queue: wgpu::Queue, seal: bool) -> Self {
-        Self::assemble(device, queue, Arc::new(Faults::default()), seal, false)
+        let missing = DECISIVE - device.features();
+        Self { missing, ..Self::assemble(device, queue, Arc::new(Faults::default()), seal, false) }
+    }
+
+    /// The device's name; of an application's device also what it was opened without.
+    pub(crate) fn device_name(&self) -> String {
+        if self.missing.is_empty() {
+            return self.info.name.clone();
+        }
+        let missing: Vec<&str> = self.missing.iter_names().map(|(name, _)| name).collect();
+        format!("{} (opened by the application without {})", self.info.name, missing.join(", "))
     }
 
     fn assemble(device: wgpu::Device, queue: wgpu::Queue, faults: Arc<Faults>, seal: bool, driver_bounds: bool) -> Self {
@@ -247,6 +291,7 @@ impl Context {
             features,
         });
         let alive = Arc::new(Alive::new(&device, &queue));
+        faults.feel_pulse(&device);
         Self {
             info,
             features,
@@ -256,6 +301,8 @@ impl Context {
             keep_subnormals: true,
             fma: None,
             subgroups: None,
+            pool_bytes: None,
+            missing: wgpu::Features::empty(),
             seal,
             alive,
             device,

@@ -5,20 +5,23 @@ mod upload;
 
 use crate::batch::{Batch, Grid};
 use crate::binds::Binding;
-use crate::buffer::{Buffer, Pool};
+use crate::buffer::Buffer;
 use crate::clock::Clock;
-use crate::context::{Adapter, Context, Options};
+use crate::context::{self, Adapter, Context, Options};
+use crate::faults;
 use crate::patterns::{Kernels, Tuning};
 use crate::pipeline::{Kernel, KernelSource, Pipelines};
+use crate::pool::Pool;
 use crate::probe::{self, Report};
 use crate::readback::{Poller, READ_CHUNK, ReadBack, Staging};
 use crate::seal::Indices;
 use isowarp_core::backend::RawBuffer as _;
-use isowarp_core::caps::{Caps, Numerics};
+use isowarp_core::caps::{Caps, Numerics, NumericsVerdict};
 use isowarp_core::error::{Error, Result};
 use parking_lot::Mutex;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 /// A wgpu device. Clones are handles on the same device and queue, may be used from any thread, and keep one order of commands.
@@ -36,6 +39,8 @@ struct Shared {
     staging: Arc<Staging>,
     poller: Arc<Poller>,
     batch: Mutex<Batch>,
+    /// What pool and staging may keep together.
+    pool_limit: AtomicU64,
     clock: Mutex<Clock>,
     caps: Caps,
     report: Report,
@@ -74,40 +79,80 @@ impl Wgpu {
     /// # Errors
     /// [`Error::Unavailable`] where there is none.
     pub async fn with_options(options: &Options) -> Result<Self> {
-        Self::start(Context::open(options).await?).await
+        let mut last = context::unavailable("no adapter could be opened");
+        for adapter in context::asked(options).await? {
+            match Self::from_adapter(&adapter, options).await {
+                Ok(device) => return Ok(device),
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
     }
 
     /// Opens one of [`crate::adapters`].
     ///
     /// # Errors
-    /// [`Error::Unavailable`] where the driver refuses.
+    /// [`Error::Unavailable`] where the driver refuses, or panics.
     pub async fn from_adapter(adapter: &Adapter, options: &Options) -> Result<Self> {
-        Self::start(Context::from_adapter(adapter, options).await?).await
+        faults::open(async { Self::start(Context::from_adapter(adapter, options).await?).await }).await
     }
 
     /// Shares an application's device and queue. Its features and limits are what this handle can use, and its error handlers are
     /// left alone. Commands enqueued here reach the queue at the latest with [`Self::submit`].
     ///
+    /// Open the device with [`Wgpu::wanted_features`] and [`Wgpu::wanted_limits`] beside what the application needs. On Vulkan, patterns that compute
+    /// floats need `PASSTHROUGH_SHADERS` where the driver contracts or flushes (most do): without it they are [`Error::NotStrict`]. `SHADER_INT64`
+    /// and `SHADER_F64` are element types. The others make kernels faster. [`Device::describe`](https://docs.rs/isowarp/latest/isowarp/enum.Device.html) and
+    /// errors name those of the three that the device was opened without.
+    ///
     /// # Errors
-    /// Whatever the start-up probe meets.
+    /// [`Error::DeviceLost`] of a device that was lost or destroyed, [`Error::Unavailable`] where the driver panics, and whatever else the start-up probe
+    /// meets.
     pub async fn from_device(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
-        Self::start(Context::from_device(device, queue, true)).await
+        faults::open(async {
+            let context = Context::from_device(device, queue, true);
+            context.faults.check()?;
+            Self::start(context).await
+        })
+        .await
+    }
+
+    /// The features that kernels have faster or wider forms for, as far as the adapter has them: what an application's device that is to be shared
+    /// should be opened with.
+    #[must_use]
+    pub fn wanted_features(adapter: &wgpu::Adapter) -> wgpu::Features {
+        adapter.features() & context::useful_features()
+    }
+
+    /// The adapter's own limits: buffers, bindings and workgroups as large as it has them. Kernels make do with less; what none of them can do is
+    /// [`Error::Unsupported`] or [`Error::TooLarge`].
+    #[must_use]
+    pub fn wanted_limits(adapter: &wgpu::Adapter) -> wgpu::Limits {
+        adapter.limits()
     }
 
     async fn start(mut context: Context) -> Result<Self> {
         let taken = probe::web_time();
-        let report = probe::run(&mut context).await?;
+        let mut report = probe::run(&mut context).await?;
+        if let NumericsVerdict::Unproven { witness } = &mut report.numerics
+            && !context.missing.is_empty()
+        {
+            witness.push_str("; `Wgpu::wanted_features` says what to open the device with");
+        }
         let caps = probe::caps(&context, &report);
-        let pool_bytes = (caps.memory_bytes / 4).max(256 << 20);
+        let pool_limit = context.pool_bytes.unwrap_or((caps.memory_bytes / 4).max(256 << 20));
         let context = Arc::new(context);
+        let (batch, staging) = (Batch::new(), Staging::default());
+        let pool = Arc::new(Pool::of(staging.set_limit(pool_limit), &batch));
         let shared = Shared {
             pipelines: Pipelines::new(&context),
             patterns: Kernels::default(),
             tuning: Tuning::of(&context, &report),
-            pool: Arc::new(Pool::new(pool_bytes)),
-            staging: Arc::default(),
+            pool,
+            staging: Arc::new(staging),
             poller: Arc::default(),
-            batch: Mutex::new(Batch::new()),
+            batch: Mutex::new(batch),
+            pool_limit: AtomicU64::new(pool_limit),
             clock: Mutex::new(Clock::new(&context)),
             caps,
             report,
@@ -174,14 +219,16 @@ impl Wgpu {
     /// The kernel of a text, compiled at the first call.
     ///
     /// # Errors
-    /// [`Error::Compile`] with the compiler's message.
+    /// [`Error::Compile`] with the compiler's message; [`Error::Unsupported`] above a limit of the device.
     pub fn kernel(&self, source: &KernelSource<'_>) -> Result<Arc<Kernel>> {
+        self.shared.context.faults.check()?;
         self.shared.pipelines.get(&self.shared.context, source)
     }
 
     /// The same of one of this library, whose indices stay inside its arrays of fixed size, and which writes what it reads of workgroup memory. The unit
     /// tests show it: there an index outside is a trap.
     pub(crate) fn own_kernel(&self, source: &KernelSource<'_>) -> Result<Arc<Kernel>> {
+        self.shared.context.faults.check()?;
         let indices = if cfg!(test) { Indices::Trapped } else { Indices::Trusted };
         self.shared.pipelines.get_with(&self.shared.context, source, indices)
     }
@@ -193,8 +240,20 @@ impl Wgpu {
     /// [`Error::InvalidArgument`] where the arguments do not fit the kernel, [`Error::TooLarge`] above a limit.
     pub fn dispatch(&self, kernel: &Kernel, bindings: &[Binding<'_>], params: &[u8], grid: Grid) -> Result<()> {
         let s = &*self.shared;
-        s.context.faults.check()?;
-        s.batch.lock().dispatch(&s.context, &s.pipelines, kernel, bindings, params, grid)
+        self.record("dispatch", |batch| batch.dispatch(&s.context, &s.pipelines, kernel, bindings, params, grid))
+    }
+
+    /// Records commands, unless the device is lost or earlier work failed.
+    fn record<T>(&self, call: &'static str, work: impl FnOnce(&mut Batch) -> Result<T>) -> Result<T> {
+        self.shared.context.faults.check()?;
+        self.with_batch(call, work)
+    }
+
+    /// The open batch, for calls of the driver.
+    fn with_batch<T>(&self, call: &'static str, work: impl FnOnce(&mut Batch) -> Result<T>) -> Result<T> {
+        let s = &*self.shared;
+        let mut batch = s.batch.lock();
+        s.context.cross(call, || work(&mut batch))?
     }
 
     /// The patterns' kernels.
@@ -239,8 +298,7 @@ impl Wgpu {
         if len == 0 {
             return Ok(());
         }
-        self.shared.context.faults.check()?;
-        self.shared.batch.lock().clear(&self.shared.context, dst, offset_bytes, len)
+        self.record("clear", |batch| batch.clear(&self.shared.context, dst, offset_bytes, len))
     }
 
     /// Hands everything enqueued so far to the device without waiting.
@@ -248,7 +306,7 @@ impl Wgpu {
     /// # Errors
     /// Whatever the driver reports about it.
     pub fn submit(&self) -> Result<()> {
-        self.shared.batch.lock().flush(&self.shared.context).map(drop)
+        self.record("submit", |batch| batch.flush(&self.shared.context)).map(drop)
     }
 
     /// A handle on an application's own buffer of the same device, with the usages STORAGE, `COPY_SRC` and `COPY_DST`.
@@ -261,17 +319,20 @@ impl Wgpu {
 
     /// Gives memory that is kept for reuse back to the driver.
     pub fn trim(&self) {
-        self.shared.batch.lock().forget_bind_groups();
         self.shared.pool.trim();
+        self.shared.staging.trim();
     }
 
     /// Sizes of the caches and counts of what costs time, to see that a loop has reached a steady state.
     #[must_use]
     pub fn usage(&self) -> Usage {
+        let (idle, leaving_bytes) = self.shared.pool.idle_bytes();
         Usage {
             kernels: self.shared.pipelines.len(),
-            bind_groups: self.shared.batch.lock().bind_groups(),
-            idle_bytes: self.shared.pool.idle_bytes(),
+            bind_groups: self.shared.batch.lock().bind_groups().lock().len(),
+            live_bytes: self.shared.pool.live_bytes(),
+            idle_bytes: idle + self.shared.staging.idle_bytes(),
+            leaving_bytes,
             created: self.shared.pool.created(),
             created_bytes: self.shared.pool.created_bytes(),
             waits: self.shared.context.faults.waits(),
@@ -288,10 +349,10 @@ impl Wgpu {
         let from = offset & !3;
         let span = (offset + len - from).next_multiple_of(4);
         let staging = s.staging.take(&s.context, span)?;
-        let mut batch = s.batch.lock();
-        batch.copy_out(&s.context, (src, from), &staging, span);
-        let index = batch.flush(&s.context)?;
-        drop(batch);
+        let index = self.with_batch("read", |batch| {
+            batch.copy_out(&s.context, (src, from), &staging, span);
+            batch.flush(&s.context)
+        })?;
         let lost = || Error::Driver { call: "Queue::submit", message: "nothing was submitted".to_owned() };
         let index = index.ok_or_else(lost)?;
         let parts = (&s.context, &s.staging, &s.poller);
@@ -322,8 +383,13 @@ pub struct Usage {
     pub kernels: usize,
     /// Bind groups kept.
     pub bind_groups: usize,
-    /// Bytes of freed device memory kept for reuse.
+    /// Bytes of device memory that buffers have.
+    pub live_bytes: u64,
+    /// Bytes of freed device memory kept for reuse, and of host-visible memory for read-backs.
     pub idle_bytes: u64,
+    /// Bytes that the driver releases when the device has done what was enqueued: memory that was freed and is not kept, and copies of uploads.
+    /// Together with the idle ones they stay below the pool's limit.
+    pub leaving_bytes: u64,
     /// Buffers that the driver was asked for.
     pub created: u64,
     /// Bytes that they have together, given back or not.

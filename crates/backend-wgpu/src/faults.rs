@@ -1,11 +1,67 @@
-//! wgpu's three ways of reporting trouble (error scopes, the uncaptured-error handler, the device-lost callback) as one [`Error`].
+//! Where this library meets wgpu and the driver. Their ways of reporting trouble (error scopes, the uncaptured-error handler, the device-lost
+//! callback, silence, and panics) become one [`Error`] here.
 
+use crate::context::Context;
+use crate::lifetime::Held;
 use isowarp_core::error::{Error, Result};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, ReentrantMutex};
+use std::any::Any;
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::{Context, Poll, Waker};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::{Poll, Waker};
+
+/// Taken for every driver call once the process has looked for OpenGL adapters. An OpenGL context belongs to one thread at a time, and wgpu panics where two
+/// want it, or one waits for more than a second.
+static OPENGL: ReentrantMutex<()> = ReentrantMutex::new(());
+static OPENGL_IN_USE: AtomicBool = AtomicBool::new(false);
+
+/// Has driver calls take turns from now on.
+pub(crate) fn take_turns() {
+    OPENGL_IN_USE.store(true, Ordering::Relaxed);
+}
+
+/// Runs what calls the driver. A panic in it ends here, and what it says is the error.
+pub(crate) fn cross<T>(work: impl FnOnce() -> T) -> std::result::Result<T, String> {
+    let _turn = OPENGL_IN_USE.load(Ordering::Relaxed).then(|| OPENGL.lock());
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        #[cfg(test)]
+        injected::call();
+        work()
+    }));
+    outcome.map_err(|payload| words(&*payload))
+}
+
+/// The same of an opening, whose failure leaves nothing behind.
+pub(crate) async fn open<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+    let mut work = std::pin::pin!(work);
+    std::future::poll_fn(|cx| {
+        let polled = cross(|| work.as_mut().poll(cx));
+        polled.unwrap_or_else(|panic| Poll::Ready(Err(Error::Unavailable { backend: "wgpu", reason: format!("the driver failed: {panic}") })))
+    })
+    .await
+}
+
+fn words(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied());
+    text.unwrap_or("a panic without words").to_owned()
+}
+
+/// Why a device is lost that does not say it.
+const GONE: &str = "it was destroyed, or the driver gave it up";
+
+/// Whether a buffer can be mapped, which wgpu refuses at once where the device is gone.
+fn answers(buffer: &wgpu::Buffer) -> bool {
+    let refused = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&refused);
+    buffer.slice(..).map_async(wgpu::MapMode::Read, move |mapped| flag.store(mapped.is_err(), Ordering::Relaxed));
+    if refused.load(Ordering::Relaxed) {
+        return false;
+    }
+    buffer.unmap();
+    true
+}
 
 /// What has gone wrong on a device outside of a call that could report it.
 #[derive(Debug, Default)]
@@ -13,6 +69,8 @@ pub(crate) struct Faults {
     lost: Mutex<Option<String>>,
     deferred: Mutex<Option<Error>>,
     waits: AtomicU64,
+    /// A buffer that is mapped and let go to see whether the device still answers.
+    pulse: Mutex<Option<Held<wgpu::Buffer>>>,
 }
 
 impl Faults {
@@ -29,9 +87,31 @@ impl Faults {
         device.set_device_lost_callback(move |reason, message| {
             // Dropping the last handle reports `Destroyed`, which is no fault.
             if let Some(faults) = faults.upgrade() {
-                *faults.lost.lock() = Some(format!("{reason:?}: {message}"));
+                faults.lose(format!("{reason:?}: {message}"));
             }
         });
+    }
+
+    /// Makes what shows whether the device is there, if it is. A browser tells through the callback alone.
+    pub(crate) fn feel_pulse(&self, device: &wgpu::Device) {
+        if cfg!(target_family = "wasm") {
+            return;
+        }
+        let descriptor = wgpu::BufferDescriptor {
+            label: Some("pulse"),
+            size: 8,
+            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        };
+        // A lost device makes an invalid buffer, which is a validation error that nobody else should see.
+        let scope = device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let buffer = Held::new(device.create_buffer(&descriptor));
+        if answers(&buffer) {
+            *self.pulse.lock() = Some(buffer);
+        } else {
+            self.lose(GONE.to_owned());
+        }
+        drop(ready(scope.pop()));
     }
 
     /// Keeps an error that concerns work already enqueued; the first one counts.
@@ -47,10 +127,22 @@ impl Faults {
     /// Reports a lost device, or earlier work that failed. The error stays until [`Self::clear`], since all results after it are
     /// in doubt.
     pub(crate) fn check(&self) -> Result<()> {
+        self.check_device()?;
+        self.deferred.lock().clone().map_or(Ok(()), Err)
+    }
+
+    /// Reports a lost device. wgpu ignores calls on one without a word, but refuses to map its buffers.
+    fn check_device(&self) -> Result<()> {
         if let Some(reason) = &*self.lost.lock() {
             return Err(Error::DeviceLost { reason: reason.clone() });
         }
-        self.deferred.lock().clone().map_or(Ok(()), Err)
+        let reason = match cross(|| self.pulse.lock().as_deref().is_none_or(answers)) {
+            Ok(true) => return Ok(()),
+            Ok(false) => GONE.to_owned(),
+            Err(panic) => format!("the driver failed: {panic}"),
+        };
+        self.lose(reason.clone());
+        Err(Error::DeviceLost { reason })
     }
 
     /// How often the device was waited for.
@@ -64,16 +156,48 @@ impl Faults {
     }
 }
 
-/// Runs `work` with every kind of wgpu error caught on this thread.
-pub(crate) fn guarded<T>(device: &wgpu::Device, call: &'static str, bytes: u64, work: impl FnOnce() -> T) -> Result<T> {
-    let memory = device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
-    let internal = device.push_error_scope(wgpu::ErrorFilter::Internal);
-    let validation = device.push_error_scope(wgpu::ErrorFilter::Validation);
-    let value = work();
-    let errors = [ready(validation.pop()), ready(internal.pop()), ready(memory.pop())];
-    match errors.into_iter().flatten().flatten().next() {
-        Some(error) => Err(translate(call, error, bytes)),
-        None => Ok(value),
+impl Context {
+    /// Runs driver calls. After a panic in them the device is given up, since nobody knows what it holds.
+    pub(crate) fn cross<T>(&self, call: &'static str, work: impl FnOnce() -> T) -> Result<T> {
+        cross(work).map_err(|panic| {
+            let reason = format!("the driver failed in {call}: {panic}");
+            log::error!("{reason}");
+            self.faults.lose(reason.clone());
+            Error::DeviceLost { reason }
+        })
+    }
+
+    /// Runs driver calls with every kind of wgpu error caught on this thread.
+    pub(crate) fn guarded<T>(&self, call: &'static str, bytes: u64, work: impl FnOnce() -> T) -> Result<T> {
+        let outcome = self.cross(call, || {
+            let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+            let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
+            let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
+            let value = work();
+            let errors = [ready(validation.pop()), ready(internal.pop()), ready(memory.pop())];
+            match errors.into_iter().flatten().flatten().next() {
+                Some(error) => Err(translate(call, error, bytes)),
+                None => Ok(value),
+            }
+        })?;
+        // What is made on a lost device is invalid, which is another error than the one that counts.
+        outcome.map_err(|error| self.faults.check_device().err().unwrap_or(error))
+    }
+
+    /// `Device::poll` that reports instead of panicking: wgpu 30 panics where the device is lost during a wait.
+    pub(crate) fn poll(&self, how: wgpu::PollType) -> Result<()> {
+        if !matches!(how, wgpu::PollType::Poll) {
+            self.faults.waits.fetch_add(1, Ordering::Relaxed);
+        }
+        match self.cross("Device::poll", || self.device.poll(how))? {
+            Ok(_) => Ok(()),
+            // wgpu refuses submissions to a device that is gone without a word, and then does not know their number.
+            Err(wgpu::PollError::WrongSubmissionIndex(..)) => {
+                self.faults.lose("a submission was refused".to_owned());
+                self.faults.check()
+            }
+            Err(error) => Err(Error::Driver { call: "Device::poll", message: error.to_string() }),
+        }
     }
 }
 
@@ -81,7 +205,7 @@ pub(crate) fn guarded<T>(device: &wgpu::Device, call: &'static str, bytes: u64, 
 /// uncaptured-error handler.
 fn ready<T>(future: impl Future<Output = T>) -> Option<T> {
     let mut future = std::pin::pin!(future);
-    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+    match future.as_mut().poll(&mut std::task::Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => Some(value),
         Poll::Pending => None,
     }
@@ -96,24 +220,25 @@ fn translate(call: &'static str, error: wgpu::Error, bytes: u64) -> Error {
     }
 }
 
-/// `Device::poll` that reports instead of panicking: wgpu 30 panics where the device is lost during a wait.
-pub(crate) fn poll(device: &wgpu::Device, faults: &Faults, how: wgpu::PollType) -> Result<()> {
-    if !matches!(how, wgpu::PollType::Poll) {
-        faults.waits.fetch_add(1, Ordering::Relaxed);
+/// Panics that tests have the driver fail with.
+#[cfg(test)]
+pub(crate) mod injected {
+    use std::cell::Cell;
+
+    thread_local! {
+        static LEFT: Cell<Option<u32>> = const { Cell::new(None) };
     }
-    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| device.poll(how)));
-    match outcome {
-        Ok(Ok(_)) => Ok(()),
-        // wgpu refuses submissions to a device that is gone without a word, and then does not know their number.
-        Ok(Err(wgpu::PollError::WrongSubmissionIndex(..))) => {
-            faults.lose("a submission was refused".to_owned());
-            faults.check()
-        }
-        Ok(Err(error)) => Err(Error::Driver { call: "Device::poll", message: error.to_string() }),
-        Err(payload) => {
-            let reason = payload.downcast_ref::<String>().cloned().unwrap_or_else(|| "the driver failed while waiting".to_owned());
-            faults.lose(reason);
-            faults.check()
-        }
+
+    /// Lets driver calls of this thread panic from the one after `calls` others on; `None` ends that, and says how many were left.
+    pub(crate) fn after(calls: Option<u32>) -> Option<u32> {
+        LEFT.replace(calls)
+    }
+
+    pub(super) fn call() {
+        LEFT.with(|left| match left.get() {
+            Some(0) => panic!("a driver's panic, as tests have it"),
+            Some(n) => left.set(Some(n - 1)),
+            None => {}
+        });
     }
 }

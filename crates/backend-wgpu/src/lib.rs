@@ -11,9 +11,12 @@ mod context;
 mod device;
 mod driver;
 mod faults;
+#[cfg(test)]
+mod faults_tests;
 mod lifetime;
 mod patterns;
 mod pipeline;
+mod pool;
 mod probe;
 mod readback;
 pub mod seal;

@@ -1,10 +1,10 @@
 //! Kernels: compiled pipelines with what the host has to know to launch them, made once per text.
 
 use crate::context::Context;
-use crate::faults::guarded;
-use crate::lifetime::Alive;
+use crate::lifetime::{Alive, Held};
 use crate::probe::web_time;
 use crate::seal::{self, Access, Indices, Interface, SealOptions, Zeroes};
+use isowarp_core::caps::Capability;
 use isowarp_core::error::{Error, Result};
 use parking_lot::Mutex;
 use std::borrow::Cow;
@@ -42,7 +42,7 @@ pub(crate) enum ParamsVia {
 /// A compiled kernel.
 #[derive(Debug)]
 pub struct Kernel {
-    pub(crate) pipeline: wgpu::ComputePipeline,
+    pub(crate) pipeline: Held<wgpu::ComputePipeline>,
     pub(crate) layout: Arc<Layout>,
     pub(crate) params: ParamsVia,
     interface: Interface,
@@ -72,7 +72,7 @@ impl Kernel {
 #[derive(Debug)]
 pub(crate) struct Layout {
     pub(crate) id: u32,
-    pub(crate) handle: wgpu::BindGroupLayout,
+    pub(crate) handle: Held<wgpu::BindGroupLayout>,
 }
 
 /// All kernels of a device.
@@ -80,8 +80,8 @@ pub(crate) struct Layout {
 pub(crate) struct Pipelines {
     kernels: Mutex<HashMap<u128, Arc<Kernel>>>,
     layouts: Mutex<HashMap<Vec<Access>, Arc<Layout>>>,
-    params_layout: OnceLock<wgpu::BindGroupLayout>,
-    cache: Option<wgpu::PipelineCache>,
+    params_layout: OnceLock<Held<wgpu::BindGroupLayout>>,
+    cache: Option<Held<wgpu::PipelineCache>>,
 }
 
 impl Pipelines {
@@ -89,7 +89,7 @@ impl Pipelines {
         let cache = context.features.contains(wgpu::Features::PIPELINE_CACHE).then(|| {
             let descriptor = wgpu::PipelineCacheDescriptor { label: Some("isowarp"), data: None, fallback: true };
             // SAFETY: no data is handed in, so there is none to be wrong.
-            unsafe { context.device.create_pipeline_cache(&descriptor) }
+            Held::new(unsafe { context.device.create_pipeline_cache(&descriptor) })
         });
         Self { kernels: Mutex::default(), layouts: Mutex::default(), params_layout: OnceLock::new(), cache }
     }
@@ -144,7 +144,7 @@ impl Pipelines {
             n if n <= context.immediates() => ParamsVia::Immediates,
             _ => ParamsVia::Uniform,
         };
-        self.check_limits(context, source.name, &interface)?;
+        self.check_limits(context, &interface)?;
 
         let parsed_in = clock();
         let layout = self.layout(context, &interface.bindings)?;
@@ -158,9 +158,9 @@ impl Pipelines {
         });
         let words = seal.map(|options| parsed.seal(source.entry, &options)).transpose()?;
         let sealed_in = clock();
-        let pipeline = guarded(device, "create_compute_pipeline", 0, || {
+        let pipeline = context.guarded("create_compute_pipeline", 0, || {
             let module = shader_module(device, source, &text, words.as_deref(), interface.workgroup_size);
-            let groups = [Some(&layout.handle), (params == ParamsVia::Uniform).then(|| self.params_layout(device))];
+            let groups = [Some(&*layout.handle), (params == ParamsVia::Uniform).then(|| self.params_layout(device))];
             let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
                 label: Some(source.name),
                 bind_group_layouts: if params == ParamsVia::Uniform { &groups } else { &groups[..1] },
@@ -172,7 +172,7 @@ impl Pipelines {
                 module: &module,
                 entry_point: Some(source.entry),
                 compilation_options: wgpu::PipelineCompilationOptions { zero_initialize_workgroup_memory: !own, ..Default::default() },
-                cache: self.cache.as_ref(),
+                cache: self.cache.as_deref(),
             })
         })
         .map_err(|error| match error {
@@ -190,7 +190,7 @@ impl Pipelines {
             ms(clock() - sealed_in)
         );
         Ok(Kernel {
-            pipeline,
+            pipeline: Held::new(pipeline),
             layout,
             params,
             interface,
@@ -203,24 +203,29 @@ impl Pipelines {
         })
     }
 
-    fn check_limits(&self, context: &Context, name: &str, interface: &Interface) -> Result<()> {
+    fn check_limits(&self, context: &Context, interface: &Interface) -> Result<()> {
         let limits = &context.limits;
-        let refuse = |log: String| Err(Error::Compile { kernel: name.to_owned(), log });
-        if interface.bindings.len() > limits.max_storage_buffers_per_shader_stage as usize {
-            let (n, limit) = (interface.bindings.len(), limits.max_storage_buffers_per_shader_stage);
-            return refuse(format!("{n} storage buffers, but the adapter binds {limit}"));
-        }
-        let invocations: u64 = interface.workgroup_size.iter().map(|&n| u64::from(n)).product();
-        if invocations > u64::from(limits.max_compute_invocations_per_workgroup) {
-            let limit = limits.max_compute_invocations_per_workgroup;
-            return refuse(format!("workgroups of {invocations}, but the adapter runs {limit}"));
-        }
-        Ok(())
+        let [x, y, z] = interface.workgroup_size;
+        let invocations = [x, y, z].iter().fold(1, |all: u32, &n| all.saturating_mul(n));
+        let sides = [limits.max_compute_workgroup_size_x, limits.max_compute_workgroup_size_y, limits.max_compute_workgroup_size_z];
+        let too_long = [x, y, z].into_iter().zip(sides).find(|(n, limit)| n > limit);
+        let (buffers, bindings) = (limits.max_storage_buffers_per_shader_stage, interface.bindings.len() as u32);
+        let capability = if bindings > buffers {
+            Capability::StorageBuffers(bindings)
+        } else if invocations > limits.max_compute_invocations_per_workgroup {
+            Capability::WorkgroupSize { needed: invocations, limit: limits.max_compute_invocations_per_workgroup }
+        } else if let Some((needed, limit)) = too_long {
+            Capability::WorkgroupSize { needed, limit }
+        } else if interface.workgroup_bytes > limits.max_compute_workgroup_storage_size {
+            Capability::WorkgroupMemory { needed: interface.workgroup_bytes, limit: limits.max_compute_workgroup_storage_size }
+        } else {
+            return Ok(());
+        };
+        Err(Error::Unsupported { pattern: "kernel", capability, device: context.device_name() })
     }
 
     fn layout(&self, context: &Context, bindings: &[Access]) -> Result<Arc<Layout>> {
-        let mut layouts = self.layouts.lock();
-        if let Some(layout) = layouts.get(bindings) {
+        if let Some(layout) = self.layouts.lock().get(bindings) {
             return Ok(Arc::clone(layout));
         }
         let entries: Vec<wgpu::BindGroupLayoutEntry> = bindings
@@ -237,18 +242,20 @@ impl Pipelines {
                 count: None,
             })
             .collect();
-        let handle = guarded(&context.device, "create_bind_group_layout", 0, || {
-            context.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries })
+        // Not under the lock: another thread may hold the driver and want the lock.
+        let handle = context.guarded("create_bind_group_layout", 0, || {
+            Held::new(context.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries }))
         })?;
-        let layout = Arc::new(Layout { id: layouts.len() as u32, handle });
-        layouts.insert(bindings.to_vec(), Arc::clone(&layout));
-        Ok(layout)
+        let mut layouts = self.layouts.lock();
+        let id = layouts.len() as u32;
+        let layout = layouts.entry(bindings.to_vec()).or_insert_with(|| Arc::new(Layout { id, handle }));
+        Ok(Arc::clone(layout))
     }
 
     /// The layout of group 1: one uniform block with a dynamic offset.
     pub(crate) fn params_layout(&self, device: &wgpu::Device) -> &wgpu::BindGroupLayout {
         self.params_layout.get_or_init(|| {
-            device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            Held::new(device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
                 label: Some("params"),
                 entries: &[wgpu::BindGroupLayoutEntry {
                     binding: 0,
@@ -260,7 +267,7 @@ impl Pipelines {
                     },
                     count: None,
                 }],
-            })
+            }))
         })
     }
 

@@ -1,16 +1,17 @@
 //! Reading device memory back: pooled staging buffers, a future, and its blocking twin.
 
 use crate::context::Context;
-use crate::faults::{guarded, poll};
+use crate::lifetime::Held;
 use isowarp_core::error::{Error, Result};
 use parking_lot::{Condvar, Mutex};
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// Staging memory kept for the next read-back.
+/// Staging memory kept for the next read-back, at most.
 const KEPT_BYTES: u64 = 256 << 20;
 const SMALLEST: u64 = 4096;
 /// Bytes that a thread copies at least.
@@ -21,34 +22,64 @@ pub(crate) const READ_CHUNK: u64 = 32 << 20;
 /// Host-visible buffers, by power-of-two size.
 #[derive(Debug, Default)]
 pub(crate) struct Staging {
-    free: Mutex<Vec<wgpu::Buffer>>,
+    free: Mutex<Vec<Held<wgpu::Buffer>>>,
+    limit_bytes: AtomicU64,
 }
 
 impl Staging {
+    /// Keeps a part of what a device may keep, and says how much that leaves for its other memory.
+    pub(crate) fn set_limit(&self, of_all: u64) -> u64 {
+        let own = KEPT_BYTES.min(of_all / 4);
+        self.limit_bytes.store(own, Ordering::Relaxed);
+        let mut free = self.free.lock();
+        let mut released = Vec::new();
+        while free.iter().map(|b| b.size()).sum::<u64>() > own {
+            released.extend(free.pop());
+        }
+        drop(free);
+        of_all - own
+    }
+
+    /// Bytes kept.
+    pub(crate) fn idle_bytes(&self) -> u64 {
+        self.free.lock().iter().map(|b| b.size()).sum()
+    }
+
+    /// Gives them back to the driver.
+    pub(crate) fn trim(&self) {
+        drop(std::mem::take(&mut *self.free.lock()));
+    }
+
     /// A staging buffer of at least `bytes`.
-    pub(crate) fn take(&self, context: &Context, bytes: u64) -> Result<wgpu::Buffer> {
+    pub(crate) fn take(&self, context: &Context, bytes: u64) -> Result<Held<wgpu::Buffer>> {
         let size = bytes.max(SMALLEST).next_power_of_two().min(context.limits.max_buffer_size & !7);
         let mut free = self.free.lock();
         if let Some(at) = free.iter().position(|b| b.size() == size) {
-            return Ok(free.swap_remove(at));
+            return Ok(free.remove(at));
         }
         drop(free);
-        guarded(&context.device, "create_buffer", size, || {
-            context.device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some("staging"),
-                size,
-                usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-                mapped_at_creation: false,
-            })
-        })
+        let descriptor = wgpu::BufferDescriptor {
+            label: Some("staging"),
+            size,
+            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        };
+        context.guarded("create_buffer", size, || context.device.create_buffer(&descriptor)).map(Held::new)
     }
 
-    fn put(&self, buffer: wgpu::Buffer) {
-        let mut free = self.free.lock();
-        let kept: u64 = free.iter().map(wgpu::Buffer::size).sum();
-        if kept + buffer.size() <= KEPT_BYTES {
-            free.push(buffer);
+    /// Takes one back. The longest idle ones make room for it.
+    fn put(&self, buffer: Held<wgpu::Buffer>) {
+        let limit = self.limit_bytes.load(Ordering::Relaxed);
+        if buffer.size() > limit {
+            return;
         }
+        let mut free = self.free.lock();
+        free.push(buffer);
+        let mut released = Vec::new();
+        while free.iter().map(|b| b.size()).sum::<u64>() > limit {
+            released.push(free.remove(0));
+        }
+        drop(free);
     }
 }
 
@@ -74,7 +105,7 @@ impl Poller {
                 .name("isowarp-wgpu-poll".to_owned())
                 .spawn(move || {
                     for index in receiver {
-                        if poll(&context.device, &context.faults, wait_for(index)).is_err() {
+                        if context.poll(wait_for(index)).is_err() {
                             break;
                         }
                     }
@@ -129,15 +160,14 @@ impl Mapping {
                 waker.wake();
             }
         };
-        guarded(&context.device, "Buffer::map_async", 0, || buffer.slice(..bytes).map_async(wgpu::MapMode::Read, wake))
-            .map_err(|error| context.faults.check().err().unwrap_or(error))?;
+        context.guarded("Buffer::map_async", 0, || buffer.slice(..bytes).map_async(wgpu::MapMode::Read, wake))?;
         Ok(mapping)
     }
 
     /// Waits for the submission and for the callback, which another thread's poll may have picked up and not run yet.
     pub(crate) fn wait(&self, context: &Context, index: Option<wgpu::SubmissionIndex>) -> Result<Outcome> {
         if let Some(index) = index {
-            poll(&context.device, &context.faults, wait_for(index))?;
+            context.poll(wait_for(index))?;
         }
         loop {
             let mut state = self.state.lock();
@@ -149,7 +179,7 @@ impl Mapping {
             }
             drop(state);
             context.faults.check()?;
-            poll(&context.device, &context.faults, wgpu::PollType::Poll)?;
+            context.poll(wgpu::PollType::Poll)?;
         }
     }
 }
@@ -159,7 +189,7 @@ impl Mapping {
 pub(crate) struct ReadBack {
     staging: Arc<Staging>,
     poller: Arc<Poller>,
-    buffer: Option<wgpu::Buffer>,
+    buffer: Option<Held<wgpu::Buffer>>,
     index: Option<wgpu::SubmissionIndex>,
     mapping: Arc<Mapping>,
     skip: usize,
@@ -172,7 +202,7 @@ impl ReadBack {
     /// Maps a staging buffer whose copy has been submitted as `index`; the result is `len` bytes from `skip` on.
     pub(crate) fn start(
         (context, staging, poller): (&Arc<Context>, &Arc<Staging>, &Arc<Poller>),
-        buffer: wgpu::Buffer,
+        buffer: Held<wgpu::Buffer>,
         index: wgpu::SubmissionIndex,
         skip: usize,
         len: usize,
@@ -213,10 +243,13 @@ impl ReadBack {
         outcome.map_err(|e| failed(e.to_string()))?;
         let buffer = self.buffer.take().ok_or_else(|| failed("polled after completion".to_owned()))?;
         let span = (self.skip + self.len).next_multiple_of(8) as u64;
-        let view = buffer.slice(..span.min(buffer.size())).get_mapped_range().map_err(|e| failed(e.to_string()))?;
-        let taken = take(&view[self.skip..self.skip + self.len]);
-        drop(view);
-        buffer.unmap();
+        let taken = self.context.cross("get_mapped_range", || {
+            let view = buffer.slice(..span.min(buffer.size())).get_mapped_range().map_err(|e| failed(e.to_string()))?;
+            let taken = take(&view[self.skip..self.skip + self.len]);
+            drop(view);
+            buffer.unmap();
+            Ok::<_, Error>(taken)
+        })??;
         self.staging.put(buffer);
         Ok(taken)
     }
@@ -242,7 +275,7 @@ impl Future for ReadBack {
     fn poll(mut self: Pin<&mut Self>, cx: &mut std::task::Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         let waiting = this.mapping.state.lock().outcome.is_none();
-        if waiting && let Err(error) = poll(&this.context.device, &this.context.faults, wgpu::PollType::Poll) {
+        if waiting && let Err(error) = this.context.poll(wgpu::PollType::Poll) {
             return Poll::Ready(Err(error));
         }
         let mut mapped = this.mapping.state.lock();

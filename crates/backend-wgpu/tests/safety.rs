@@ -1,6 +1,7 @@
 //! Sealed kernels skip wgpu's own checks; these tests show that what they promise still holds.
 
 use isowarp_core::backend::Backend;
+use isowarp_core::caps::Capability;
 use isowarp_core::error::Error;
 use isowarp_wgpu::{Binding, Buffer, KernelSource, Wgpu, seal};
 use std::sync::OnceLock;
@@ -144,7 +145,6 @@ fn an_invalid_kernel_is_a_compile_error_with_nagas_message() {
         ("@compute @workgroup_size(1) fn main() { nonsense(); }", "nonsense"),
         ("@group(0) @binding(1) var<storage, read_write> y: array<u32>; @compute @workgroup_size(1) fn main() { y[0] = 1u; }", "gap"),
         ("fn other() {}", "no compute entry point `main`"),
-        ("@compute @workgroup_size(4096) fn main() {}", "4096"),
     ] {
         match device.kernel(&KernelSource { name: "broken", wgsl, entry: "main" }) {
             Err(Error::Compile { kernel, log }) => {
@@ -153,6 +153,29 @@ fn an_invalid_kernel_is_a_compile_error_with_nagas_message() {
             }
             other => panic!("{wgsl}: {other:?}"),
         }
+    }
+}
+
+#[test]
+fn a_kernel_above_a_limit_of_the_device_is_refused_with_the_limit() {
+    let device = device();
+    let limits = device.limits().clone();
+    let refused = |wgsl: &str| match device.kernel(&KernelSource { name: "large", wgsl, entry: "main" }) {
+        Err(Error::Unsupported { pattern: "kernel", capability, .. }) => capability,
+        other => panic!("{wgsl}: {other:?}"),
+    };
+    let most = limits.max_compute_invocations_per_workgroup;
+    let size = Capability::WorkgroupSize { needed: 4 * most, limit: most };
+    assert_eq!(refused(&format!("@compute @workgroup_size({most}, 4) fn main() {{}}")), size);
+    assert!(size.to_string().contains(&format!("its limit is {most}")), "{size}");
+    let words = limits.max_compute_workgroup_storage_size / 4 + 4;
+    let memory = Capability::WorkgroupMemory { needed: 4 * words, limit: limits.max_compute_workgroup_storage_size };
+    let text = format!("var<workgroup> s: array<u32, {words}>; @compute @workgroup_size(1) fn main() {{ s[0] = 1u; }}");
+    assert_eq!(refused(&text), memory);
+    let most = limits.max_storage_buffers_per_shader_stage;
+    let text: String = (0..=most).map(|k| format!("@group(0) @binding({k}) var<storage, read_write> y{k}: array<u32>;\n")).collect();
+    if most < 64 {
+        assert_eq!(refused(&(text + "@compute @workgroup_size(1) fn main() {}")), Capability::StorageBuffers(most + 1));
     }
 }
 

@@ -278,24 +278,6 @@ fn device_time_is_measured_around_work() {
 }
 
 #[test]
-fn a_lost_device_is_a_typed_error() {
-    let _alone = alone();
-    let device = own_device();
-    let kernel = add(&device);
-    let x = device.allocate_bytes(4096).expect("memory");
-    let y = device.allocate_bytes(4096).expect("memory");
-    device.device().destroy();
-    let whole = |buffer| Binding { buffer, offset_bytes: 0, size_bytes: 4096 };
-    let params = [1_u32, 1];
-    let _ = device.dispatch(&kernel, &[whole(&x), whole(&y)], bytemuck::cast_slice(&params), [16, 1, 1]);
-    let read = device.read_bytes_blocking(&y, 0, 4096);
-    assert!(matches!(read, Err(Error::DeviceLost { .. } | Error::Driver { .. })), "{read:?}");
-    let synced = device.synchronize();
-    let allocated = device.allocate_bytes(1 << 20);
-    assert!(matches!(allocated, Err(Error::DeviceLost { .. })), "{read:?} {synced:?} {allocated:?}");
-}
-
-#[test]
 fn devices_open_and_close_on_many_threads() {
     std::thread::scope(|scope| {
         for _ in 0..4 {

@@ -20,6 +20,17 @@ pub trait RawBuffer: Clone + std::fmt::Debug + Send + Sync + 'static {
 /// The future of a read-back: the bytes, once the device has got there.
 pub type ReadFuture = Pin<Box<dyn Future<Output = Result<Vec<u8>>> + Send>>;
 
+/// What a device holds of its memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryUsage {
+    /// Bytes that buffers have.
+    pub live_bytes: u64,
+    /// Bytes that no buffer has any more: kept for reuse, or not released yet.
+    pub pool_bytes: u64,
+    /// The most of these, unless [`Backend::set_pool_limit`] says otherwise.
+    pub pool_limit_bytes: u64,
+}
+
 /// A device (with the stream that this handle enqueues on).
 pub trait Backend: Clone + std::fmt::Debug + Send + Sync + 'static {
     /// Its memory.
@@ -39,6 +50,13 @@ pub trait Backend: Clone + std::fmt::Debug + Send + Sync + 'static {
 
     /// Whether two handles stand for the same device.
     fn same_device(&self, other: &Self) -> bool;
+
+    /// What the device holds of its memory, for all of its handles together.
+    fn memory_usage(&self) -> MemoryUsage;
+
+    /// Sets how much memory that no buffer has any more the device may hold, for reuse or until it is released. With 0 it keeps none. New memory
+    /// waits for the device where more has been freed than this.
+    fn set_pool_limit(&self, bytes: u64) -> Result<()>;
 
     /// Reserves memory; its contents are undefined. Zero bytes are allowed.
     fn allocate_bytes(&self, bytes: u64) -> Result<Self::Raw>;

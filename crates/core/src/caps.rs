@@ -82,6 +82,20 @@ pub enum Capability {
     StorageBuffers(u32),
     /// Atomic minimum and maximum of 64-bit integers.
     Atomics64,
+    /// So many invocations in one workgroup.
+    WorkgroupSize {
+        /// Invocations that the kernel has.
+        needed: u32,
+        /// The most that the device runs.
+        limit: u32,
+    },
+    /// So much workgroup memory.
+    WorkgroupMemory {
+        /// Bytes that the kernel has.
+        needed: u32,
+        /// The most that the device gives.
+        limit: u32,
+    },
 }
 
 impl Capability {
@@ -95,6 +109,9 @@ impl Capability {
             Self::UncontractedProducts => "write the sum in fma form, or use another backend",
             Self::StorageBuffers(_) => "use fewer inputs, or combine them in two steps",
             Self::Atomics64 => "use a 32-bit integer, or another backend",
+            Self::WorkgroupSize { .. } | Self::WorkgroupMemory { .. } => {
+                "open the device with all that its adapter offers (`Wgpu::wanted_limits`), or use another backend"
+            }
         }
     }
 }
@@ -107,6 +124,8 @@ impl fmt::Display for Capability {
             Self::UncontractedProducts => f.write_str("separately rounded products next to sums"),
             Self::StorageBuffers(n) => write!(f, "room for {n} buffers in one kernel"),
             Self::Atomics64 => f.write_str("atomic minimum and maximum of 64 bits"),
+            Self::WorkgroupSize { needed, limit } => write!(f, "room for {needed} invocations in one workgroup: its limit is {limit}"),
+            Self::WorkgroupMemory { needed, limit } => write!(f, "{needed} bytes of workgroup memory: its limit is {limit}"),
         }
     }
 }

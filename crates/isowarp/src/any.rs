@@ -1,7 +1,7 @@
 //! A device of any backend, chosen at run time.
 
 use arrayvec::ArrayVec;
-use isowarp_core::backend::{Backend, Leaf, Out, RawBuffer, ReadFuture, Run};
+use isowarp_core::backend::{Backend, Leaf, MemoryUsage, Out, RawBuffer, ReadFuture, Run};
 use isowarp_core::caps::{Caps, Numerics};
 use isowarp_core::error::{Error, Result};
 
@@ -139,6 +139,14 @@ impl Backend for Device {
             #[allow(unreachable_patterns, reason = "with one backend there is no mismatch")]
             _ => false,
         }
+    }
+
+    fn memory_usage(&self) -> MemoryUsage {
+        each!(Self, self, d => d.memory_usage())
+    }
+
+    fn set_pool_limit(&self, bytes: u64) -> Result<()> {
+        each!(Self, self, d => d.set_pool_limit(bytes))
     }
 
     fn allocate_bytes(&self, bytes: u64) -> Result<AnyRaw> {

@@ -5,15 +5,20 @@ use core::fmt;
 use core::str::FromStr;
 use core::time::Duration;
 use isowarp_core::backend::Backend as _;
+use isowarp_core::caps::NumericsVerdict;
+use isowarp_core::element::DType;
 use isowarp_core::error::{Error, Result};
 
 /// Environment variable that overrides [`Device::auto`]: `cpu`, `wgpu`, `cuda` or `auto`.
 const OVERRIDE: &str = "ISOWARP_BACKEND";
 
+/// Environment variable that sets [`Backend::set_pool_limit`](isowarp_core::backend::Backend::set_pool_limit) of every device that is opened here, in MiB.
+const POOL: &str = "ISOWARP_POOL_MIB";
+
 /// Which backend to open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
 pub enum Selector {
-    /// CUDA if there is a GPU for it, else the best wgpu adapter, else the CPU; `ISOWARP_BACKEND` overrides.
+    /// The first device that can do all work; see [`Device::auto`]. `ISOWARP_BACKEND` overrides.
     #[default]
     Auto,
     /// The CPU.
@@ -31,6 +36,13 @@ pub struct Choice {
     pub device: Device,
     /// Why it is this one: what asked for it, or what kept the better ones out.
     pub why: String,
+}
+
+impl Choice {
+    fn new(device: Device, reasons: &[String]) -> Self {
+        let why = if reasons.is_empty() { "the first choice".to_owned() } else { reasons.join("; ") };
+        Self { device, why }
+    }
 }
 
 impl fmt::Display for Choice {
@@ -53,11 +65,14 @@ impl FromStr for Selector {
 }
 
 impl Device {
-    /// The best device of this machine: CUDA if there is a GPU for it, else the best wgpu adapter, else the CPU. The environment
-    /// variable `ISOWARP_BACKEND` (`cpu`, `wgpu`, `cuda`) overrides the choice. [`Device::describe`] says what was chosen and why.
+    /// The best device of this machine: CUDA if there is a GPU for it, else the best wgpu adapter, else the CPU. A device that cannot do all that
+    /// the CPU can comes after it: an adapter whose arithmetic is not proven, or that lacks element types (Metal has no f64). OpenGL adapters are not
+    /// looked at. The environment variable `ISOWARP_BACKEND` (`cpu`, `wgpu`, `cuda`) overrides the choice, and so does [`Device::open`].
+    /// [`Device::describe`] says what was chosen and why.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] if nothing can be opened, or the override cannot; [`Error::UnknownBackend`] for another override.
+    /// [`Error::Unavailable`] if nothing can be opened, or the override cannot; [`Error::UnknownBackend`] for another override;
+    /// [`Error::InvalidArgument`] if `ISOWARP_POOL_MIB`, the memory that a device may keep for reuse, is no number.
     pub fn auto() -> Result<Self> {
         Ok(Self::choose()?.device)
     }
@@ -96,12 +111,13 @@ impl Device {
         }
     }
 
-    /// Every device of this machine: CUDA devices, wgpu adapters, the CPU; or why one could not be opened.
+    /// Every device of this machine: CUDA devices, wgpu adapters but for OpenGL's, the CPU; or why one could not be opened.
     #[must_use]
     pub fn all() -> Vec<Result<Self>> {
         let mut all = Vec::new();
         Self::push_cuda(&mut all);
-        Self::push_wgpu(&mut all);
+        #[cfg(feature = "wgpu")]
+        all.extend(Self::adapters());
         #[cfg(feature = "cpu")]
         all.push(Self::cpu());
         all
@@ -140,21 +156,52 @@ impl Device {
     }
 
     fn best() -> Result<Choice> {
-        let mut reasons = Vec::new();
-        for (open, name) in [(Self::first_cuda as fn() -> Result<Self>, "cuda"), (Self::wgpu, "wgpu"), (Self::cpu, "cpu")] {
-            match open() {
-                Ok(device) => {
-                    let why = if reasons.is_empty() { "the first choice".to_owned() } else { reasons.join("; ") };
-                    return Ok(Choice { device, why });
-                }
+        let gpus = std::iter::once_with(|| ("cuda", Self::cuda(0))).chain(Self::adapters().map(|opened| ("wgpu", opened)));
+        Self::first_of(gpus.chain(std::iter::once_with(|| ("cpu", Self::cpu()))))
+    }
+
+    /// The first device that can do all that the CPU can, else the first one.
+    fn first_of(candidates: impl Iterator<Item = (&'static str, Result<Self>)>) -> Result<Choice> {
+        let (mut reasons, mut limited) = (Vec::new(), Vec::new());
+        for (name, opened) in candidates {
+            match opened {
+                Ok(device) => match device.limitation() {
+                    None => return Ok(Choice::new(device, &reasons)),
+                    Some(limitation) => {
+                        reasons.push(format!("{name}: {} {limitation}; {OVERRIDE}={name} asks for it", device.caps().device));
+                        limited.push(device);
+                    }
+                },
                 Err(e) => reasons.push(format!("{name}: {e}")),
             }
         }
-        Err(Error::Unavailable { backend: "auto", reason: reasons.join("; ") })
+        match limited.into_iter().next() {
+            Some(device) => Ok(Choice::new(device, &reasons)),
+            None => Err(Error::Unavailable { backend: "auto", reason: reasons.join("; ") }),
+        }
     }
 
-    fn first_cuda() -> Result<Self> {
-        Self::cuda(0)
+    /// What the CPU can do and this device cannot, in words.
+    fn limitation(&self) -> Option<String> {
+        let caps = self.caps();
+        if let NumericsVerdict::Unproven { witness } = &caps.numerics {
+            return Some(format!("is not proven to give the same bits ({witness})"));
+        }
+        let lacking: Vec<&str> = DType::ALL.iter().filter(|d| !caps.supports(**d)).map(|d| d.name()).collect();
+        (!lacking.is_empty()).then(|| format!("has no {}", lacking.join(", ")))
+    }
+
+    /// The device, keeping as much memory as the environment says.
+    #[cfg(any(feature = "wgpu", feature = "cuda"))]
+    fn pooled(self) -> Result<Self> {
+        if let Some(text) = std::env::var_os(POOL) {
+            let text = text.to_string_lossy();
+            let mib: Option<u64> = text.trim().parse().ok();
+            let bytes = mib.and_then(|mib| mib.checked_mul(1 << 20));
+            let reason = || Error::InvalidArgument { what: POOL, reason: format!("`{text}` is no number of MiB") };
+            self.set_pool_limit(bytes.ok_or_else(reason)?)?;
+        }
+        Ok(self)
     }
 
     #[cfg(feature = "cpu")]
@@ -169,7 +216,7 @@ impl Device {
 
     #[cfg(feature = "wgpu")]
     fn wgpu() -> Result<Self> {
-        isowarp_wgpu::Wgpu::new_blocking().map(Self::Wgpu)
+        isowarp_wgpu::Wgpu::new_blocking().map(Self::Wgpu)?.pooled()
     }
 
     #[cfg(not(feature = "wgpu"))]
@@ -179,7 +226,7 @@ impl Device {
 
     #[cfg(feature = "cuda")]
     fn cuda(ordinal: u32) -> Result<Self> {
-        isowarp_cuda::Cuda::new(ordinal).map(Self::Cuda)
+        isowarp_cuda::Cuda::new(ordinal).map(Self::Cuda)?.pooled()
     }
 
     #[cfg(not(feature = "cuda"))]
@@ -198,23 +245,63 @@ impl Device {
     #[cfg(not(feature = "cuda"))]
     fn push_cuda(_all: &mut Vec<Result<Self>>) {}
 
+    /// The adapters of wgpu, best first, each opened when it is asked for; or why there is none.
     #[cfg(feature = "wgpu")]
-    fn push_wgpu(all: &mut Vec<Result<Self>>) {
-        let options = isowarp_wgpu::Options::default();
-        let adapters = pollster::block_on(isowarp_wgpu::adapters(options.backends));
-        if adapters.is_empty() {
-            all.push(Self::wgpu());
-        }
-        for adapter in &adapters {
-            all.push(pollster::block_on(isowarp_wgpu::Wgpu::from_adapter(adapter, &options)).map(Self::Wgpu));
-        }
+    fn adapters() -> impl Iterator<Item = Result<Self>> {
+        std::iter::once_with(|| {
+            let options = isowarp_wgpu::Options::default();
+            let adapters = pollster::block_on(isowarp_wgpu::adapters(options.backends));
+            let none = adapters.is_empty().then(Self::wgpu);
+            let open = move |adapter| pollster::block_on(isowarp_wgpu::Wgpu::from_adapter(&adapter, &options)).map(Self::Wgpu)?.pooled();
+            adapters.into_iter().map(open).chain(none)
+        })
+        .flatten()
     }
 
     #[cfg(not(feature = "wgpu"))]
-    fn push_wgpu(_all: &mut Vec<Result<Self>>) {}
+    fn adapters() -> impl Iterator<Item = Result<Self>> {
+        std::iter::once(Err(not_compiled("wgpu")))
+    }
 }
 
 #[cfg(not(all(feature = "cpu", feature = "wgpu", feature = "cuda")))]
 fn not_compiled(backend: &'static str) -> Error {
     Error::Unavailable { backend, reason: format!("isowarp was built without the feature `{backend}`") }
+}
+
+#[cfg(all(test, feature = "cpu", feature = "wgpu"))]
+mod tests {
+    use super::*;
+    use isowarp_wgpu::{Options, Wgpu};
+
+    /// An adapter as it would be without 64-bit types; `None` where the environment says that there is no adapter.
+    fn narrow() -> Option<Device> {
+        let named = std::env::var("ISOWARP_TEST_DEVICES").ok();
+        if named.is_some_and(|names| !names.split(',').any(|name| name.trim() == "wgpu")) {
+            return None;
+        }
+        let options = Options { without: wgpu::Features::SHADER_INT64, ..Options::default() };
+        Some(Device::Wgpu(pollster::block_on(Wgpu::with_options(&options)).expect("an adapter")))
+    }
+
+    #[test]
+    fn a_device_that_lacks_types_comes_after_the_cpu_and_says_why() {
+        let Some(narrow) = narrow() else { return };
+        let unavailable = Err(Error::Unavailable { backend: "cuda", reason: "there is none".to_owned() });
+        let choice = Device::first_of([("cuda", unavailable), ("wgpu", Ok(narrow.clone())), ("cpu", Device::cpu())].into_iter());
+        let choice = choice.expect("the CPU does all");
+        assert_eq!(choice.device.caps().backend, "cpu");
+        for part in ["cuda: backend `cuda` is not available: there is none", "has no f64", "i64", "ISOWARP_BACKEND=wgpu asks for it"] {
+            assert!(choice.why.contains(part), "{}", choice.why);
+        }
+        let alone = Device::first_of([("wgpu", Ok(narrow))].into_iter()).expect("better than none");
+        assert!(alone.device.caps().backend == "wgpu" && alone.why.contains("has no f64"), "{}", alone.why);
+    }
+
+    #[test]
+    fn candidates_behind_the_one_that_is_taken_are_not_opened() {
+        let behind = std::iter::once_with(|| -> (&'static str, Result<Device>) { panic!("opened for nothing") });
+        let choice = Device::first_of(std::iter::once(("cpu", Device::cpu())).chain(behind)).expect("the CPU");
+        assert_eq!(choice.why, "the first choice");
+    }
 }

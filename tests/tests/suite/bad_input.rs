@@ -1,6 +1,6 @@
 //! Bad input gets a clear error, and loses nothing: outputs are as they were. On every device.
 
-use crate::common::{cpu, each};
+use crate::common::{cpu, each, elsewhere, is_elsewhere};
 use isowarp::backend::Backend as _;
 use isowarp::caps::Capability;
 use isowarp::element::{DType, Element};
@@ -8,7 +8,6 @@ use isowarp::ir::{ArrayExpr, OpError};
 use isowarp::prelude::*;
 use isowarp::{Device, Error, Selector};
 use std::cell::Cell;
-use std::process::Command;
 
 /// A buffer whose elements are all 7, to see that nobody writes to it.
 fn sevens(d: &Device, n: usize) -> Buffer<Device, f32> {
@@ -24,20 +23,6 @@ fn an_unknown_backend_is_named_with_the_known_ones() {
     let error = "metal2".parse::<Selector>().unwrap_err();
     assert_eq!(error, Error::UnknownBackend { name: "metal2".to_owned() });
     assert_eq!(error.to_string(), "unknown backend `metal2`; known: auto, cpu, wgpu, cuda");
-}
-
-/// Runs one test of this program in a process of its own, with other surroundings, and returns what it printed.
-fn elsewhere(test: &str, surroundings: &[(&str, &str)]) -> String {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", test, "--nocapture", "--test-threads=1"]).env("ISOWARP_ELSEWHERE", "1").envs(surroundings.iter().copied());
-    let output = command.output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{text}");
-    text
-}
-
-fn is_elsewhere() -> bool {
-    std::env::var_os("ISOWARP_ELSEWHERE").is_some()
 }
 
 #[cfg(feature = "wgpu")]

@@ -4,6 +4,7 @@ use isowarp::backend::Backend as _;
 use isowarp::element::DType;
 use isowarp::{Device, Selector};
 use isowarp_conformance::{Again, present};
+use std::process::Command;
 use std::sync::OnceLock;
 
 /// Names the backends that a machine has, as `cpu` or `wgpu,cuda`, where it has other than the tests expect.
@@ -62,6 +63,21 @@ pub(crate) fn each_with(needs: &[DType], test: impl Fn(&Device)) {
 /// The same on devices that nobody else uses meanwhile.
 pub(crate) fn each_alone(test: impl Fn(&Device)) {
     open().iter().for_each(test);
+}
+
+/// Runs one test of this program in a process of its own, with other surroundings, and returns what it printed.
+pub(crate) fn elsewhere(test: &str, surroundings: &[(&str, &str)]) -> String {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", test, "--nocapture", "--test-threads=1"]).env("ISOWARP_ELSEWHERE", "1").envs(surroundings.iter().copied());
+    let output = command.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+    text
+}
+
+/// Whether this is that process.
+pub(crate) fn is_elsewhere() -> bool {
+    std::env::var_os("ISOWARP_ELSEWHERE").is_some()
 }
 
 /// The Mersenne Twister MT19937 of Matsumoto and Nishimura (1998), first `n` numbers.

@@ -18,11 +18,14 @@ mod identity;
 mod interop;
 mod into;
 mod lazy;
+mod memory;
 mod merge;
 mod merge_from;
 mod merge_sort;
 mod merge_variants;
 mod moves;
+#[cfg(feature = "wgpu")]
+mod opening;
 mod oracles;
 mod properties;
 mod refused;

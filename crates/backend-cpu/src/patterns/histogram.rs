@@ -24,9 +24,9 @@ impl Run<HistogramTask> for Cpu {
             if task.clears { vec![0; (bytes / 4) as usize] } else { bytemuck::pod_collect_to_vec(&out.raw.read(at, bytes)?) };
         {
             let operands = Operands::lock(leaves);
-            // Sums of its own are worth it to a thread that has more elements than sums.
-            let alone = total.len() as u64 > task.n;
-            let threads = if alone { 1 } else { rayon::current_num_threads() as u64 };
+            // Sums of its own are worth it to a thread that has more elements than sums; so they take no more memory than a word an element.
+            let worth = (task.n / total.len().max(1) as u64).max(1);
+            let threads = (rayon::current_num_threads() as u64).min(worth);
             let share = task.n.div_ceil(threads).max(CHUNK).next_multiple_of(LANES as u64);
             let parts: Vec<Vec<u32>> =
                 (0..task.n.div_ceil(share)).into_par_iter().map(|c| part(task, words, &operands, c * share..(c + 1) * share)).collect();

@@ -2,12 +2,12 @@
 
 use super::{Wgpu, check_range, padded};
 use crate::buffer::Buffer;
-use crate::faults::poll;
 use crate::readback::{READ_CHUNK, ReadBack, wait_for};
-use isowarp_core::backend::{Backend, RawBuffer as _, ReadFuture};
+use isowarp_core::backend::{Backend, MemoryUsage, RawBuffer as _, ReadFuture};
 use isowarp_core::caps::{Caps, Numerics};
 use isowarp_core::error::{Error, Result};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// Bytes from which on a copy runs as a kernel.
 const KERNEL_COPY: u64 = 64 << 10;
@@ -38,15 +38,38 @@ impl Backend for Wgpu {
     fn allocate_bytes(&self, bytes: u64) -> Result<Buffer> {
         let s = &*self.shared;
         s.context.faults.check()?;
+        if let Some(buffer) = s.pool.reuse(&s.context, bytes)? {
+            return Ok(buffer);
+        }
+        self.make_room()?;
         match s.pool.allocate(&s.context, bytes) {
-            // Cached bind groups may hold freed memory: give it up and try once more.
+            // Memory counts until the device has done with it.
             Err(Error::OutOfMemory { .. }) => {
                 self.trim();
-                self.synchronize()?;
-                s.pool.allocate(&s.context, bytes)
+                self.settle()?;
+                s.pool.allocate(&s.context, bytes).map_err(|error| match error {
+                    Error::OutOfMemory { requested, .. } => Error::OutOfMemory { requested, available: s.context.available_bytes() },
+                    other => other,
+                })
             }
             other => other,
         }
+    }
+
+    fn memory_usage(&self) -> MemoryUsage {
+        let usage = self.usage();
+        MemoryUsage {
+            live_bytes: usage.live_bytes,
+            pool_bytes: usage.idle_bytes + usage.leaving_bytes,
+            pool_limit_bytes: self.shared.pool_limit.load(Ordering::Relaxed),
+        }
+    }
+
+    fn set_pool_limit(&self, bytes: u64) -> Result<()> {
+        let s = &*self.shared;
+        s.pool_limit.store(bytes, Ordering::Relaxed);
+        s.pool.set_limit(s.staging.set_limit(bytes));
+        Ok(())
     }
 
     fn write_bytes(&self, dst: &Buffer, offset_bytes: u64, data: &[u8]) -> Result<()> {
@@ -79,17 +102,17 @@ impl Backend for Wgpu {
             return Ok(());
         }
         let s = &*self.shared;
-        s.context.faults.check()?;
         if src.same(dst) {
             // WebGPU has no copy inside one buffer.
-            let between = s.pool.allocate(&s.context, len)?;
-            let mut batch = s.batch.lock();
-            batch.copy(&s.context, (src, src_offset_bytes), (&between, 0), len)?;
-            return batch.copy(&s.context, (&between, 0), (dst, dst_offset_bytes), len);
+            let between = self.allocate_bytes(len)?;
+            return self.record("copy", |batch| {
+                batch.copy(&s.context, (src, src_offset_bytes), (&between, 0), len)?;
+                batch.copy(&s.context, (&between, 0), (dst, dst_offset_bytes), len)
+            });
         }
         let commanded = |at: u64, bytes: u64| match bytes {
             0 => Ok(()),
-            _ => s.batch.lock().copy(&s.context, (src, src_offset_bytes + at), (dst, dst_offset_bytes + at), bytes),
+            _ => self.record("copy", |batch| batch.copy(&s.context, (src, src_offset_bytes + at), (dst, dst_offset_bytes + at), bytes)),
         };
         // Long copies run as a kernel, which writes whole vectors, but for what is odd at either end.
         let head = (dst_offset_bytes.next_multiple_of(16) - dst_offset_bytes).min(len);
@@ -104,13 +127,10 @@ impl Backend for Wgpu {
     }
 
     fn synchronize(&self) -> Result<()> {
-        let s = &*self.shared;
-        let index = s.batch.lock().flush(&s.context)?;
-        if let Some(index) = index {
-            poll(&s.context.device, &s.context.faults, wait_for(index))?;
-        }
-        let outcome = s.context.faults.check();
-        s.context.faults.clear();
+        let faults = &self.shared.context.faults;
+        self.settle()?;
+        let outcome = faults.check();
+        faults.clear();
         outcome
     }
 
@@ -129,13 +149,29 @@ impl Backend for Wgpu {
     fn time(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<Option<f64>> {
         let s = &*self.shared;
         let mut clock = s.clock.lock();
-        let Some(clock) = clock.start(&s.context, &mut s.batch.lock())? else {
+        let Some(clock) = self.record("timestamp", |batch| clock.start(&s.context, batch))? else {
             work()?;
             self.synchronize()?;
             return Ok(None);
         };
         work()?;
-        let index = clock.stop(&s.context, &mut s.batch.lock())?;
+        let index = self.record("timestamp", |batch| clock.stop(&s.context, batch))?;
         clock.read(&s.context, index).map(Some)
+    }
+}
+
+impl Wgpu {
+    /// Submits what was enqueued and waits for it.
+    fn settle(&self) -> Result<()> {
+        let context = &self.shared.context;
+        match self.with_batch("submit", |batch| batch.flush(context))? {
+            Some(index) => context.poll(wait_for(index)),
+            None => Ok(()),
+        }
+    }
+
+    /// Waits for the device where memory that nobody holds is above the pool's limit, so that the driver releases it before there is more.
+    pub(super) fn make_room(&self) -> Result<()> {
+        if self.shared.pool.is_over_limit() { self.settle() } else { Ok(()) }
     }
 }

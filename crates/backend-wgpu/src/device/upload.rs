@@ -2,7 +2,6 @@
 
 use super::{Wgpu, check_range};
 use crate::buffer::Buffer;
-use crate::faults::guarded;
 use crate::probe::web_time;
 use isowarp_core::backend::RawBuffer as _;
 use isowarp_core::error::{Error, Result};
@@ -20,7 +19,6 @@ impl Wgpu {
             let reason = format!("its {size} bytes end in a part of a word, which no command reaches");
             return Err(Error::InvalidArgument { what: "wgpu buffer", reason });
         }
-        self.shared.context.faults.check()?;
         let (head, rest) = data.split_at((offset.wrapping_neg() % 4).min(len) as usize);
         let (words, tail) = rest.split_at(rest.len() & !3);
         let first = offset + head.len() as u64;
@@ -57,23 +55,24 @@ impl Wgpu {
     /// Puts whole words in front of the open batch's commands, or after them where they might read or write the buffer.
     fn write_words(&self, dst: &Buffer, offset: u64, data: &[u8]) -> Result<()> {
         let s = &*self.shared;
-        let mut batch = s.batch.lock();
-        if dst.last_batch() >= batch.number() {
-            batch.flush(&s.context)?;
-        }
         let clock = web_time();
-        let written = guarded(&s.context.device, "Queue::write_buffer", data.len() as u64, || {
-            let mut at = offset;
-            for chunk in data.chunks(UPLOAD_CHUNK) {
-                s.context.queue.write_buffer(dst.as_wgpu(), at, chunk);
-                at += chunk.len() as u64;
-                if data.len() > UPLOAD_CHUNK {
-                    s.context.queue.submit([]);
+        let mut at = offset;
+        for chunk in data.chunks(UPLOAD_CHUNK) {
+            let bytes = chunk.len() as u64;
+            self.make_room()?;
+            self.record("upload", |batch| {
+                if dst.last_batch() >= batch.number() {
+                    batch.flush(&s.context)?;
                 }
-            }
-        });
-        drop(batch);
+                s.context.guarded("Queue::write_buffer", bytes, || s.context.queue.write_buffer(dst.as_wgpu(), at, chunk))?;
+                dst.write_before(batch.number());
+                // The driver has a copy of them until then.
+                s.pool.staged(batch.number(), bytes);
+                batch.wrote(&s.context, bytes)
+            })?;
+            at += bytes;
+        }
         log::trace!("upload: {} bytes in {:.2} ms", data.len(), clock().as_secs_f64() * 1e3);
-        written
+        Ok(())
     }
 }

@@ -184,7 +184,11 @@ impl Wgpu {
             0 => wgsl,
             width => tests::subgroups::emulate(&wgsl, width),
         };
-        let kernel = self.own_kernel(&KernelSource { name: program.entry, wgsl: &wgsl, entry: program.entry })?;
+        let kernel = self.own_kernel(&KernelSource { name: program.entry, wgsl: &wgsl, entry: program.entry });
+        let kernel = kernel.map_err(|error| match error {
+            Error::Unsupported { capability, device, .. } => Error::Unsupported { pattern, capability, device },
+            other => other,
+        })?;
         Ok(Arc::clone(self.patterns().ready.lock().entry(key).or_insert(kernel)))
     }
 

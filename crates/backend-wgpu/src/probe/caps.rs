@@ -25,7 +25,7 @@ pub(crate) fn caps(context: &Context, report: &Report) -> Caps {
     let driver = [context.info.backend.to_str(), &context.info.driver, &context.info.driver_info];
     Caps {
         backend: "wgpu",
-        device: context.info.name.clone(),
+        device: context.device_name(),
         driver: driver.iter().filter(|s| !s.is_empty()).copied().collect::<Vec<_>>().join(" "),
         kind: kind(context.info.device_type),
         dtypes,

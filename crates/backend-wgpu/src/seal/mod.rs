@@ -121,6 +121,8 @@ pub struct Interface {
     pub params_bytes: u32,
     /// Invocations per workgroup.
     pub workgroup_size: [u32; 3],
+    /// Bytes of workgroup memory.
+    pub workgroup_bytes: u32,
 }
 
 /// A kernel that naga has accepted.
@@ -196,7 +198,7 @@ impl Parsed {
             .ok_or_else(|| self.compile_error(format!("no compute entry point `{entry}`")))?;
         let uses = self.info.get_entry_point(index);
         let mut found: Vec<Option<Access>> = Vec::new();
-        let mut params_bytes = 0;
+        let (mut params_bytes, mut workgroup_bytes) = (0, 0u32);
         for (handle, variable) in self.module.global_variables.iter() {
             // All bindings count, used or not, so that one bind group fits every entry of a file; parameters only where used.
             match (variable.space, &variable.binding) {
@@ -218,7 +220,14 @@ impl Parsed {
                         params_bytes = self.module.types[variable.ty].inner.size(self.module.to_ctx());
                     }
                 }
-                (naga::AddressSpace::WorkGroup | naga::AddressSpace::Private, None) => {}
+                (naga::AddressSpace::WorkGroup, None) => {
+                    if !uses[handle].is_empty() {
+                        // As wgpu counts it.
+                        let bytes = self.module.types[variable.ty].inner.size(self.module.to_ctx()).next_multiple_of(16);
+                        workgroup_bytes = workgroup_bytes.saturating_add(bytes);
+                    }
+                }
+                (naga::AddressSpace::Private, None) => {}
                 _ => {
                     let name = variable.name.as_deref().unwrap_or("?");
                     return Err(self.compile_error(format!("`{name}` is neither a storage buffer of group 0 nor the parameter block")));
@@ -227,7 +236,7 @@ impl Parsed {
         }
         let bindings: Option<Vec<Access>> = found.iter().copied().collect();
         let bindings = bindings.ok_or_else(|| self.compile_error("binding numbers of group 0 have a gap"))?;
-        Ok(Interface { bindings, params_bytes, workgroup_size: self.module.entry_points[index].workgroup_size })
+        Ok(Interface { bindings, params_bytes, workgroup_size: self.module.entry_points[index].workgroup_size, workgroup_bytes })
     }
 
     /// Writes one entry point as sealed SPIR-V.
