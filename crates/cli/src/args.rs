@@ -222,7 +222,7 @@ Conventions:
   Sums of f4 that are scattered are exact, rounded once; a minimum or maximum with NaN is NaN, and -0 is below 0. match and tickets take all NaN for
   one value, and -0 and 0 for two.
   Bins of a histogram are half open: the upper end of --range and the last edge are in none (NumPy's last bin is closed), nor is NaN; what is
-  in none is dropped. Sums of f4 and f8 weights are exact, rounded once; sums of integers wrap. Channels with as many bins each have an axis of
+  in none is dropped. Even bins of floats are those between the edges that NumPy's linspace gives. Sums of f4 and f8 weights are exact, rounded once; sums of integers wrap. Channels with as many bins each have an axis of
   their own, the first; else their counts are one line.
   select, partition, count, any, all and find take an expression of x, y, z, w (arrays of one shape) and i, which holds where it is not zero;
   what is kept is of the first array. unique and rle compare neighbours by value: NaN differs from everything, -0 equals 0. sort and
@@ -255,7 +255,8 @@ pub(crate) struct RunArgs {
     /// A name or an expression; reduce and scan, by key and of segments too, default to sum, sort, argsort and merge to the order of values
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) op: Option<String>,
-    /// What an expression of reduce or scan starts with, and gives for nothing: a number such as 0 or -inf
+    /// What leaves other values of an expression of reduce or scan as they are: 0 for x+y, 1 for x*y, -inf for max(x,y). An exclusive scan starts
+    /// with it, and nothing gives it; it is no initial value, and one that changes other values is refused
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) identity: Option<String>,
     /// The axis of reduce or scan; negative ones count from the last. Topk: -1, for the first of every row
@@ -295,7 +296,8 @@ pub(crate) struct RunArgs {
     /// Histogram: the number of bins; of several arrays or channels one each, such as 16,8
     #[arg(long, value_delimiter = ',')]
     pub(crate) bins: Option<Vec<u32>>,
-    /// Histogram: where the first bin starts and where the last one ends, such as 0,256; of several arrays or channels one pair behind the other
+    /// Histogram: where the first bin starts and where the last one ends, such as 0,256 or -0.5,1e2; of several arrays or channels one pair behind the
+    /// other. Integers lie in bins of the real line, so 0,4294967296 has all u4
     #[arg(long, value_name = "LOW,HIGH", value_delimiter = ',', allow_hyphen_values = true)]
     pub(crate) range: Option<Vec<String>>,
     /// Histogram: an .npy file of edges in ascending order, of the input's type, in place of --bins and --range; repeat it for several arrays

@@ -4,11 +4,22 @@ use crate::failure::{Failure, Result};
 use isowarp::backend::Backend as _;
 use isowarp::caps::{Caps, Numerics};
 use isowarp::{Device, Selector};
+use std::sync::OnceLock;
+
+/// The backend of the device that the command computes on, once it is open.
+static OPENED: OnceLock<&'static str> = OnceLock::new();
 
 /// The device of a `--backend` option.
 pub(crate) fn open(backend: &str, numerics: Numerics) -> Result<Device> {
     let selector: Selector = backend.parse()?;
-    Ok(Device::open(selector)?.with_numerics(numerics))
+    let device = Device::open(selector)?.with_numerics(numerics);
+    OPENED.get_or_init(|| device.caps().backend);
+    Ok(device)
+}
+
+/// Whether the command computes on the CPU, so that advice does not send there who is there.
+pub(crate) fn is_cpu() -> bool {
+    OPENED.get() == Some(&"cpu")
 }
 
 /// Fails for a name that is no backend, before anything is read or computed.

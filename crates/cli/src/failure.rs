@@ -1,6 +1,7 @@
 //! What the command says when it cannot do what it was asked.
 
 use isowarp::Error;
+use isowarp::caps::Capability;
 use isowarp::ir::OpError;
 use std::fmt;
 use std::io;
@@ -81,8 +82,8 @@ impl fmt::Display for Failure {
             Self::Library(e @ Error::Op(OpError::Parse { .. })) => write!(f, "error: {e}"),
             Self::Library(e) => {
                 let text = e.to_string();
-                let (message, help) = text.split_once("\n  help: ").unwrap_or_else(|| (&text, advice(e)));
-                lines(f, message, help)
+                let (message, help) = text.split_once("\n  help: ").unwrap_or((&text, ""));
+                lines(f, message, advice(e, crate::device::is_cpu()).unwrap_or(help))
             }
             Self::Usage { message, help } | Self::Failed { message, help } => lines(f, message, help),
         }
@@ -98,9 +99,11 @@ fn one_line(text: &str) -> String {
     text.lines().map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
-/// What to do about an error of the library that does not say so itself.
-fn advice(e: &Error) -> &'static str {
-    match e {
+/// What one who types commands does about an error of the library; `None` where the library says it as well. `on_cpu` says whether the device that
+/// the command computes on is the CPU.
+fn advice(e: &Error, on_cpu: bool) -> Option<&'static str> {
+    let elsewhere = |on_gpu, help| if on_cpu { help } else { on_gpu };
+    Some(match e {
         Error::Unavailable { reason, .. } if reason.contains("built without") => "build with that feature, or use `--backend auto`",
         Error::Unavailable { backend: "cuda", .. } => "install the NVIDIA driver, or use `--backend auto`",
         Error::Unavailable { backend: "wgpu", .. } => {
@@ -108,7 +111,15 @@ fn advice(e: &Error) -> &'static str {
         }
         Error::Unavailable { .. } => "use another `--backend`; `isowarp devices` lists what is there",
         Error::UnknownBackend { .. } => "name a known one with --backend or ISOWARP_BACKEND, or none for the best that is there",
-        Error::OutOfMemory { .. } | Error::TooLarge { .. } => "use a smaller array, or `--backend cpu`",
+        Error::NotStrict { .. } => "use `--backend cpu`; `isowarp run` takes `--numerics fast`, too",
+        Error::Unsupported { capability: Capability::DType(_), .. } => {
+            elsewhere("use `--backend cpu`, or a file of another type", "use a file of another type")
+        }
+        Error::Unsupported { capability: Capability::UncontractedProducts, .. } => {
+            "use `--backend cpu`, or write fma(a, b, c) for a product next to a sum"
+        }
+        Error::Unsupported { .. } => elsewhere("use `--backend cpu`", "ask for less in one run"),
+        Error::OutOfMemory { .. } | Error::TooLarge { .. } => elsewhere("use a smaller array, or `--backend cpu`", "use a smaller array"),
         Error::LengthMismatch { .. } => "give arrays of as many elements as are expected",
         Error::BufferTooSmall { .. } | Error::Aliasing { .. } => "give an output of its own that holds the result",
         Error::OutOfRange { .. } => "ask for elements that are there",
@@ -120,15 +131,19 @@ fn advice(e: &Error) -> &'static str {
         }
         Error::NotSorted { .. } => "sort it first with `isowarp run sort`, --descending if it is used so",
         Error::Empty { .. } => "give an array with elements, or an operator with an identity such as sum",
+        Error::InvalidArgument { what: "identity", .. } => "name the value that leaves others as they are, such as 0 for x+y and 1 for x*y",
         Error::InvalidArgument { .. } => "correct it; --help says what is taken",
-        Error::DeviceLost { .. } => "run it again, or use `--backend cpu`",
-        Error::Compile { .. } | Error::Driver { .. } => "update the device's driver, or use `--backend cpu`; then please report it",
+        Error::DeviceLost { .. } => elsewhere("run it again, or use `--backend cpu`", "run it again"),
+        Error::Compile { .. } | Error::Driver { .. } => {
+            elsewhere("update the device's driver, or use `--backend cpu`; then please report it", "please report it with the command line")
+        }
         Error::Op(OpError::Signature { what: "result of the order", .. }) => "compare x and y, such as x % 100 < y % 100",
         Error::Op(OpError::NoFunction { .. }) => "convert its argument: f32(x)",
         Error::Op(OpError::NoStrictForm { .. }) => "write it in other operations, or use integers",
         Error::Op(_) => "convert values so that the types agree, such as f32(x); `isowarp run --help` lists what there is",
-        _ => "use `--backend cpu`, or see --help",
-    }
+        e if e.to_string().contains("\n  help: ") => return None,
+        _ => elsewhere("use `--backend cpu`, or see --help", "see --help"),
+    })
 }
 
 #[cfg(test)]
@@ -175,11 +190,9 @@ mod tests {
             Error::NotSorted { pattern: "segments", what, index: 1 },
             Error::Aliasing { pattern: "scan", what },
             Error::Empty { pattern: "argmin" },
-            Error::Unsupported {
-                pattern: "scan",
-                capability: isowarp::caps::Capability::DType(isowarp::element::DType::F64),
-                device: text(),
-            },
+            Error::Unsupported { pattern: "scan", capability: Capability::DType(isowarp::element::DType::F64), device: text() },
+            Error::Unsupported { pattern: "map", capability: Capability::UncontractedProducts, device: text() },
+            Error::Unsupported { pattern: "map", capability: Capability::StorageBuffers(9), device: text() },
             Error::NotStrict { device: text(), witness: text() },
             Error::TooLarge { what, requested: 2, limit: 1 },
             Error::InvalidArgument { what, reason: text() },
@@ -198,7 +211,19 @@ mod tests {
             OpError::Signature { what, expected: text(), found: text() }.into(),
         ];
         for e in all {
+            for on_cpu in [false, true] {
+                let text = e.to_string();
+                let help = advice(&e, on_cpu).or(text.split_once("help: ").map(|t| t.1)).expect("advice");
+                assert!(help.contains(' ') && !help.contains("Numerics::"), "{e}: {help}");
+                assert!(!on_cpu || !help.contains("--backend cpu") || not_opened(&e), "{e}: {help}");
+            }
             two_lines(e.into(), "", " ");
         }
+    }
+
+    /// Of errors that a device gives before it is one that the command computes on, or never gives on the CPU.
+    fn not_opened(e: &Error) -> bool {
+        let contracts = matches!(e, Error::Unsupported { capability: Capability::UncontractedProducts, .. });
+        contracts || matches!(e, Error::Unavailable { .. } | Error::NotStrict { .. })
     }
 }

@@ -351,7 +351,7 @@ fn options_that_make_no_sense_are_refused() {
     says(&refused(&["unique", "--in", "x_f4.npy", "--lengths", "l.npy"]), "--lengths is for rle, match and tickets, not for unique");
     says(&refused(&["histogram", "--in", "x_f4.npy", "--bins", "4"]), "histogram needs --bins and --range");
     says(&refused(&["histogram", "--in", "x_f4.npy", "--bins", "4", "--range", "1,0"]), "has to be below the upper one");
-    says(&refused(&["histogram", "--in", "w_i4.npy", "--bins", "4", "--range", "0,1e3"]), "`1e3` is no bound of i32 samples");
+    says(&refused(&["histogram", "--in", "w_i4.npy", "--bins", "4", "--range", "0,1e40"]), "`1e40` is no bound of i32 samples");
     says(&refused(&["histogram", "--in", "x_f4.npy", "--edges", "y_f4.npy"]), "is below edge");
     says(&refused(&["histogram", "--in", "x_f4.npy", "--edges", "edges_i4.npy"]), "it holds i32, not f32");
     says(&refused(&["histogram", "--in", "w_u1.npy", "--bins", "0", "--range", "0,9"]), "bins: there is none");
@@ -379,6 +379,13 @@ fn options_that_make_no_sense_are_refused() {
     says(&refused(&["generate", "--n", "3", "--dtype", "f99", "--op", "i"]), "unknown element type `f99`");
     says(&refused(&["reduce", "--in", "x_f4.npy", "--axis", "3"]), "there is no axis 3 in an array of shape (5, 7, 3)");
     says(&refused(&["reduce", "--in", "x_f4.npy", "--op", "sum", "--identity", "0"]), "has its own");
+    for (pattern, op, identity, says_so) in [
+        ("reduce", "x + y", "100", "identity: 100.0 is none of `x + y`, which makes 101.0 of 100.0 and 1.0"),
+        ("scan", "x * y", "0", "which makes 0.0 of 0.0 and 1.0"),
+        ("scan", "max(x, y)", "inf", "which makes inf of inf and 1.0"),
+    ] {
+        says(&refused(&[pattern, "--in", "x_f4.npy", "--op", op, "--identity", identity]), says_so);
+    }
     says(&refused(&["zip", "--in", "-", "--in", "-", "--op", "x + y"]), "one input only");
 }
 

@@ -103,8 +103,8 @@ impl Capability {
     #[must_use]
     pub fn help(self) -> &'static str {
         match self {
-            Self::DType(DType::F64) => "use f32, or `--backend cpu`",
-            Self::DType(DType::I64 | DType::U64) => "use a 32-bit integer, or `--backend cpu`",
+            Self::DType(DType::F64) => "use f32, or the CPU",
+            Self::DType(DType::I64 | DType::U64) => "use a 32-bit integer, or the CPU",
             Self::DType(_) | Self::Timestamps => "use another backend",
             Self::UncontractedProducts => "write the sum in fma form, or use another backend",
             Self::StorageBuffers(_) => "use fewer inputs, or combine them in two steps",

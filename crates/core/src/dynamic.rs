@@ -48,7 +48,7 @@ use crate::buffer::{Buffer, Memory as _, write_whole};
 use crate::element::{DType, Element, Ty};
 use crate::error::{Error, Result};
 use crate::expression;
-use crate::input::{Collector, Inputs};
+use crate::input::{Collector, Inputs, Narrow};
 use crate::ir::graph::{self, Value};
 use crate::ir::{Expr, Func, OpError, Param};
 use crate::patterns::{Map as _, MapTask};
@@ -279,9 +279,17 @@ pub fn map_into<B: Run<MapTask>>(device: &B, func: &Func, inputs: &[&DynBuffer<B
     single(func)?;
     let inputs = DynInputs { params: &func.params, buffers: inputs };
     with_dtype!(out.dtype, T => {
-        let f = |args: Vec<Value>| inlined::<<T as Element>::Reg>(func, &args).store_as::<T>();
+        let f = |args: Vec<Value>| stored::<T>(func, &args);
         device.map_into(inputs, f, &out.typed::<T>()?)
     })
+}
+
+/// The result of `func` converted by value to an element's type, rounded once.
+fn stored<T: Element>(func: &Func, args: &[Value]) -> Narrow<T> {
+    let is_wide = func.result_types().first() == Some(&Ty::F64);
+    let value: Expr<T::Reg> =
+        if is_wide && T::DTYPE == DType::F16 { inlined::<f64>(func, args).to_odd().same_as() } else { inlined(func, args) };
+    value.store_as::<T>()
 }
 
 /// `func` of the index (and of inputs of length `n`), `n` times.
@@ -302,7 +310,7 @@ pub fn generate_into<B: Run<MapTask>>(device: &B, n: u64, func: &Func, inputs: &
     single(func)?;
     let inputs = DynInputs { params: &func.params, buffers: inputs };
     with_dtype!(out.dtype, T => {
-        let f = |args: Vec<Value>| inlined::<<T as Element>::Reg>(func, &args).store_as::<T>();
+        let f = |args: Vec<Value>| stored::<T>(func, &args);
         device.generate_into(n, inputs, f, &out.typed::<T>()?)
     })
 }

@@ -99,7 +99,7 @@ pub enum Error {
         device: String,
     },
     /// The device's arithmetic is not proven to be that of the contract, and `Numerics::Strict` was asked for.
-    #[error("{device} is not proven to give the same bits: {witness}\n  help: ask for Numerics::Fast, or use `--backend cpu`")]
+    #[error("{device} is not proven to give the same bits: {witness}\n  help: compute with `Numerics::Fast`, or on the CPU")]
     NotStrict {
         /// The device's name.
         device: String,

@@ -24,6 +24,11 @@ impl<B: Backend> Collector<B> {
         Self { device: device.clone(), pattern, len: None, params: Vec::new(), leaves: Vec::new() }
     }
 
+    /// The device that the inputs are for.
+    pub(crate) fn device(&self) -> &B {
+        &self.device
+    }
+
     /// Adds a leaf whose parameter is `param`, checking that its element type is there and its device is the right one.
     ///
     /// # Errors
@@ -334,6 +339,25 @@ impl<R: Scalar> Expr<R> {
     #[must_use]
     pub fn store_as<T: Element<Reg = R>>(self) -> Narrow<T> {
         Narrow(self)
+    }
+}
+
+impl Expr<f64> {
+    /// Stores the value as `f16`, rounded once, to the nearest one, ties to even. By way of an `f32` it would be rounded twice.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # use half::f16;
+    /// # let dev = isowarp::Cpu::new();
+    /// // Hardly above halfway between 1 and the next f16.
+    /// let x = dev.upload(&[1.0 + 2f64.powi(-11) + 2f64.powi(-40)])?;
+    /// assert_eq!(dev.map(&x, |x| x.store_as_f16())?.read_blocking()?, [f16::from_bits(0x3c01)]);
+    /// assert_eq!(dev.map(&x, |x| x.cast::<f32>().store_as::<f16>())?.read_blocking()?, [f16::ONE]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    #[must_use]
+    pub fn store_as_f16(self) -> Narrow<half::f16> {
+        Narrow(self.to_odd())
     }
 }
 

@@ -1,8 +1,8 @@
 //! Operators that combine two values of one type: built-in ones, and your own.
 
 use crate::element::{Float, Int, Num, Scalar, Ty};
-use crate::error::Result;
-use crate::ir::{self, Expr, Func, OpError};
+use crate::error::{Error, Result};
+use crate::ir::{self, Evaluator, Expr, Func, OpError};
 use std::any::TypeId;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -12,7 +12,8 @@ use std::sync::Arc;
 pub trait Combine<T: Scalar> {
     /// `a` combined with `b`, `a` from lower indices.
     fn combine(&self, a: Expr<T>, b: Expr<T>) -> Expr<T>;
-    /// The value that leaves others unchanged: what an exclusive scan starts with.
+    /// The value that leaves others unchanged: what an exclusive scan starts with. It is no value to start from: patterns combine with it as often
+    /// as suits them, or not at all. One that is not even combined with itself to itself is refused.
     fn identity(&self) -> T;
     /// The result of reducing nothing: the identity, or `None` where nothing has no value (a minimum).
     fn of_nothing(&self) -> Option<T> {
@@ -20,6 +21,11 @@ pub trait Combine<T: Scalar> {
     }
     /// The operator's name in messages.
     fn name(&self) -> &'static str;
+    /// The identity, where there is one.
+    #[doc(hidden)]
+    fn known_identity(&self) -> Option<T> {
+        Some(self.identity())
+    }
     /// Whether the name and the type say all about the operator, so that it need not be traced at every call.
     #[doc(hidden)]
     fn is_built_in(&self) -> bool {
@@ -40,6 +46,9 @@ impl<T: Scalar, C: Combine<T>> Combine<T> for &C {
     fn name(&self) -> &'static str {
         (**self).name()
     }
+    fn known_identity(&self) -> Option<T> {
+        (**self).known_identity()
+    }
     fn is_built_in(&self) -> bool {
         (**self).is_built_in()
     }
@@ -48,7 +57,48 @@ impl<T: Scalar, C: Combine<T>> Combine<T> for &C {
 /// The graph of an operator.
 pub(crate) fn combine_func<T: Scalar>(op: &impl Combine<T>) -> Result<Arc<Func>> {
     let trace = || ir::trace(|(a, b): (Expr<T>, Expr<T>)| op.combine(a, b));
-    if op.is_built_in() { kept::<T>(op.name(), trace) } else { Ok(Arc::new(trace()?)) }
+    if op.is_built_in() {
+        return kept::<T>(op.name(), trace);
+    }
+    let func = trace()?;
+    if let Some(identity) = op.known_identity() {
+        check_identity::<T>(&func, identity)?;
+    }
+    Ok(Arc::new(func))
+}
+
+/// Fails for an identity that an operator changes when it combines it with itself. That holds of every identity, whatever values the operator is for;
+/// what NaN comes of says nothing.
+fn check_identity<T: Scalar>(func: &Func, identity: T) -> Result<()> {
+    let found: T = combined(func, identity, identity);
+    if alike(found, identity) || is_nan(found) {
+        return Ok(());
+    }
+    let reason = format!(
+        "{identity:?} is none of the operator, which makes {found:?} of it and itself; name the value that leaves others unchanged"
+    );
+    Err(Error::InvalidArgument { what: "identity", reason })
+}
+
+/// What an operator makes of two values.
+pub(crate) fn combined<T: Scalar>(func: &Func, a: T, b: T) -> T {
+    let mut e = Evaluator::new(func);
+    e.eval_one(&[a.to_bits64(), b.to_bits64()]);
+    T::from_bits64(e.result(0)[0])
+}
+
+/// Whether two values are equal, as -0 and 0 are.
+fn alike<T: Scalar>(a: T, b: T) -> bool {
+    let value = |v: T| if T::TY.is_float() && v.to_bits64() << (65 - 32 * T::TY.words()) == 0 { 0 } else { v.to_bits64() };
+    value(a) == value(b)
+}
+
+fn is_nan<T: Scalar>(v: T) -> bool {
+    match T::TY {
+        Ty::F32 => f32::from_bits(v.to_bits64() as u32).is_nan(),
+        Ty::F64 => f64::from_bits(v.to_bits64()).is_nan(),
+        _ => false,
+    }
 }
 
 /// The graph of the identity on values of type `T`: the transform of a pattern that has none.
@@ -220,7 +270,10 @@ pub struct Custom<T, F> {
 }
 
 impl Op {
-    /// An associative operator with its identity. Order is kept, so it need not commute.
+    /// An associative operator with its identity: the value that leaves every other one unchanged, on either side. Order is kept, so it need not
+    /// commute. The identity is no initial value. An exclusive scan starts with it, a reduction of nothing and an empty segment give it, and that is
+    /// consistent only where it is neutral: patterns refuse one that combined with itself gives another value ([`Error::InvalidArgument`]), such as 100 for a
+    /// sum. To start from another value, combine it with the result.
     ///
     /// ```
     /// use isowarp_core::ops::Op;
@@ -248,4 +301,34 @@ impl<T: Scalar, F: Fn(Expr<T>, Expr<T>) -> Expr<T>> Combine<T> for Custom<T, F> 
 /// A count as a float, rounded to nearest even.
 pub(crate) fn count_as<T: Float>(n: u64) -> T {
     bits_of(n as f32, n as f64, n)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused<T: Scalar>(op: impl Combine<T>) -> Option<String> {
+        combine_func(&op).err().map(|e| e.to_string())
+    }
+
+    #[test]
+    fn an_identity_that_its_operator_changes_is_refused() {
+        let found = refused(Op::associative(100u32, |a, b| a + b)).expect("refused");
+        assert!(found.contains("identity: 100 is none of the operator, which makes 200 of it and itself"), "{found}");
+        assert!(refused(Op::associative(1.0f64, |a, b| a + b)).is_some() && refused(Op::associative(2i64, |a, b| a * b)).is_some());
+    }
+
+    #[test]
+    fn identities_of_every_kind_are_taken() {
+        assert_eq!(refused(Op::associative(-0.0f32, |a, b| a + b)), None);
+        assert_eq!(refused(Op::associative(0.0f32, |a, b| a - b)), None);
+        assert_eq!(refused(Op::associative(0i32, |a, b| a.max(b))), None, "of values that are not below it");
+        assert_eq!(refused(Op::associative(f32::INFINITY, |a, b| a.min(b))), None);
+        // NaN is what infinities give here.
+        assert_eq!(refused(Op::associative(f32::NEG_INFINITY, |a, b| a.max(b) + (-(a - b).abs()).exp().ln_1p())), None);
+        assert_eq!(
+            refused(Op::associative(1u32 << 16, |f, g| ((f >> 16) * (g >> 16)) << 16 | (((f & 0xffff) * (g >> 16) + g) & 0xffff))),
+            None
+        );
+    }
 }

@@ -51,6 +51,41 @@ fn of_two_products_the_left_one_is_fused() {
 }
 
 #[test]
+fn what_is_folded_first_leaves_the_product_to_the_sum() {
+    type Form = fn(F, F) -> F;
+    let product: [(&str, Form); 8] = [
+        ("itself", |x, _| x * x),
+        ("a known choice", |x, _| select(lit(true), x * x, x)),
+        ("a choice by constants", |x, _| select(lit(1.0f32).lt(2.0), x * x, x)),
+        ("a known branch", |x, _| branch(lit(false), || x, || x * x)),
+        ("a choice between equal values", |x, y| select(x.lt(y), x * x, x * x)),
+        ("a conversion to its type", |x, _| (x * x).cast::<f32>()),
+        ("two changes of sign", |x, _| -(-(x * x))),
+        ("the negated square", |x, _| -(-x * x)),
+    ];
+    for (name, f) in product {
+        for (sum, fused) in [
+            (three(|x, y, z| f(x, y) + z), three(|x, _, z| x.mul_add(x, z))),
+            (three(|x, y, z| z + f(x, y)), three(|x, _, z| x.mul_add(x, z))),
+            (three(|x, y, z| f(x, y) - z), three(|x, _, z| x.mul_add(x, -z))),
+        ] {
+            let (x, y, z) = (0x3f80_0801, 0x4000_0000, 0xbf80_1002);
+            assert!(sum.any(|n, _| matches!(n, Node::Fma(..))), "{name}: {:?}", sum.nodes);
+            assert_eq!(eval(&sum, &[x, y, z]), eval(&fused, &[x, y, z]), "{name}");
+        }
+    }
+    // What is left open, rounded by itself, or of another type is none.
+    for f in [
+        three(|x, y, z| select(x.lt(y), x * x, y) - z),
+        three(|x, y, z| branch(x.lt(y), || x * x, || y) - z),
+        three(|x, _, z| select(lit(true), x.mul_rn(x), x) - z),
+        three(|x, _, z| (x.cast::<f64>() * x.cast::<f64>()).cast::<f32>() - z),
+    ] {
+        assert!(!f.any(|n, _| matches!(n, Node::Fma(..))), "{:?}", f.nodes);
+    }
+}
+
+#[test]
 fn a_rounded_product_and_an_integer_product_are_not_fused() {
     let f = three(|a, b, c| a.mul_rn(b) + c);
     assert!(matches!(last(&f), Node::Bin(BinOp::Add, 3, 2)));

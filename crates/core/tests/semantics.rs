@@ -3,7 +3,7 @@
 mod common;
 
 use common::samples;
-use isowarp_core::element::{Scalar, Ty};
+use isowarp_core::element::{Element as _, Scalar, Ty};
 use isowarp_core::ir::{Evaluator, Expr, Func, trace};
 
 fn eval(f: &Func, args: &[u64]) -> u64 {
@@ -123,4 +123,35 @@ fn bits_are_taken_of_the_canonical_nan() {
     let f = trace(|x: Expr<f32>| x.bitcast::<u32>()).unwrap();
     assert_eq!(eval(&f, &[0xFFC1_2345]), 0x7FC0_0000);
     assert_eq!(eval(&f, &[0x8000_0000]), 0x8000_0000);
+}
+
+/// NumPy's `float64` to `float16`, of which two roundings give another for seven.
+#[test]
+fn f64_is_stored_as_f16_with_one_rounding() {
+    let table: [(u64, u16); 15] = [
+        (0x3ff0_0200_0000_1000, 0x3c01),
+        (0xbff0_0200_0000_1000, 0xbc01),
+        (0x3ff0_05ff_ffff_f000, 0x3c01),
+        (0x3e60_0000_0002_0000, 0x0001),
+        (0x3e78_0000_0000_0040, 0x0002),
+        (0x40ef_fdff_ffff_ff80, 0x7bff),
+        (0x40ef_fdff_ffeb_074a, 0x7bff),
+        (0x40a0_0200_0003_5afe, 0x6801),
+        (0x3fb9_9999_9999_999a, 0x2e66),
+        (0x3fd5_5555_5555_5555, 0x3555),
+        (0x3e45_798e_e230_8c3a, 0x0000),
+        (0x7e37_e43c_8800_759c, 0x7c00),
+        (0x81a5_6e1f_c2f8_f359, 0x8000),
+        (0x3e68_0000_0000_0000, 0x0001),
+        (0x3f0f_fffa_98d0_7ab3, 0x0400),
+    ];
+    let f = trace(|x: Expr<f64>| x.store_as_f16()).unwrap();
+    let stored = |x: u64| half::f16::narrow(f32::from_bits(eval(&f, &[x]) as u32)).to_bits();
+    for (x, expected) in table {
+        assert_eq!(stored(x), expected, "{:e}", f64::from_bits(x));
+    }
+    for special in [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, 1.0, 65504.0, 65520.0, 5.960_464_477_539_063e-8] {
+        assert_eq!(stored(special.to_bits()), half::f16::from_f64(special).to_bits(), "{special}");
+    }
+    assert_eq!(stored(f64::NAN.to_bits()), 0x7e00);
 }

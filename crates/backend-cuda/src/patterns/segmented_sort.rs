@@ -19,7 +19,7 @@ use isowarp_kernels::Kernel;
 use isowarp_kernels::segmented_sort::*;
 
 /// Keys of a short part at most, and of a window of the array whose short parts a block sorts; and its threads.
-const SHORT: u64 = 1024;
+pub(super) const SHORT: u64 = 1024;
 const WINDOW: u64 = 3072;
 const SHORT_THREADS: u32 = 512;
 const WINDOWS_THREADS: u32 = 256;

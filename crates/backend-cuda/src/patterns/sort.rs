@@ -69,6 +69,9 @@ const TABLE: [(Kernel, [Kernel; 3]); 4] = [
 impl Run<SortTask> for Cuda {
     fn run(&self, task: &SortTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
         let places = task.places(leaves, outs)?;
+        if task.is_of_short_rows(&places, super::segmented_sort::SHORT) {
+            return task.rows_as_segments(self, leaves, outs);
+        }
         let size = task.dtype.size_bytes();
         let digits = digits(task, &places);
         // Held until everything is enqueued.

@@ -324,24 +324,31 @@ impl Single {
         (slots + u64::from(form.group) + 2) * stride + 16
     }
 
-    /// One dispatch over all tiles.
+    /// One dispatch over all tiles of as many lines as a window holds, which is one at least.
     fn run(scan: &Scan<'_>, operands: &Operands<'_>, tiles: u64) -> Result<()> {
         let Lines { outer, n, .. } = scan.task.lines;
+        let lines = operands.span(scan.limits, outer * n, 1, true) / n;
+        chunks(outer, lines, |first, count| Self::lines(scan, operands, tiles, (first, count)))
+    }
+
+    /// One dispatch over all tiles of `lines` lines from one on.
+    fn lines(scan: &Scan<'_>, operands: &Operands<'_>, tiles: u64, (line, lines): (u64, u64)) -> Result<()> {
+        let n = scan.task.lines.n;
         let features = scan.wgpu.features();
         let wide = features.contains(wgpu::Features::SHADER_INT64 | wgpu::Features::SHADER_INT64_ATOMIC_ALL_OPS);
         let served = tiles > SERVED_FROM_GROUPS * u64::from(scan.form.group);
         let kernel = scan.kernel(Step::Single { wide, served }, operands)?;
-        let blocks = outer * tiles;
+        let blocks = lines * tiles;
         let mut kept = scan.wgpu.patterns().single.lock();
         // A total and a fold to a tile, each word of an accumulator in 64 bits or two halves.
         let single = Self::fresh(kept.take(), scan.wgpu, 2 * blocks * u64::from(Accumulator::new(scan.task.parts()).words()) * 8)?;
         let patience = scan.wgpu.patterns().patience().unwrap_or(PATIENCE);
         let words = [n as u32, 1, tiles as u32, blocks as u32, 0, 0, tiles as u32, single.epoch, patience];
-        let mut launch = Launch::new(0, &words);
+        let mut launch = Launch::new(line * n, &words);
         if let ScanKind::Exclusive { first } = &scan.task.kind {
             push_bits(&mut launch, first, &scan.task.parts());
         }
-        let span = Span::of(0, outer * n);
+        let span = Span::of(line * n, lines * n);
         operands.bind(scan.limits, span, span, &mut launch.bindings, &mut launch.args)?;
         for buffer in [&single.tickets, &single.status] {
             launch.bindings.push(Binding { buffer, offset_bytes: 0, size_bytes: buffer.size_bytes() });

@@ -30,7 +30,7 @@ pub(super) struct Short {
 }
 
 impl Short {
-    fn of(task: &SortTask) -> Self {
+    pub(super) fn of(task: &SortTask) -> Self {
         let key_bytes = task.dtype.size_bytes();
         let all_bits = u64::from(task.bits.end - task.bits.start) == 8 * key_bytes;
         Self { key_bytes, travels: task.payload != SortPayload::Nothing, all_bits }

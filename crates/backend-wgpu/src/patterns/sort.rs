@@ -5,7 +5,7 @@ use super::operands::Signature;
 use super::place::{Place, most};
 use super::program::{Operators, Program, SUBGROUPS};
 use super::reduce::chunks;
-use super::segmented_sort::{Parts, STAYS};
+use super::segmented_sort::{Parts, STAYS, Short};
 use crate::binds::Binding;
 use crate::buffer::Buffer;
 use crate::device::Wgpu;
@@ -115,6 +115,9 @@ pub(super) struct Sort<'a> {
 impl Run<SortTask> for Wgpu {
     fn run(&self, task: &SortTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
         let places = task.places(leaves, outs)?;
+        if task.is_of_short_rows(&places, Short::of(task).room()) {
+            return task.rows_as_segments(self, leaves, outs);
+        }
         let items = self.sort_items(task.dtype.size_bytes(), places.payload_bytes);
         let tiles = task.n.div_ceil(tile(items));
         let form = Form { items, ..self.sort_form(task, places.payload_bytes, task.rows * tiles, tiles > 1)? };

@@ -5,15 +5,18 @@ use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{DType, Element, Ty};
 use crate::error::{Error, Result};
+use crate::patterns::histogram::{Ruled, channels_alike, channels_each, rule_of_text};
 use crate::patterns::{
     Bins, Edges, Histogram, HistogramTask, HistogramTotal as Total, HistogramVariant, HistogramVariantTask, HistogramVariants, MapTask,
-    Sample, between, even,
+    Sample, between,
 };
 
 /// What bins there are.
 #[derive(Clone, Copy, Debug)]
 pub enum DynBins<'a, B: Backend> {
-    /// As [`even`]; bounds are numbers as text, which the samples' type decides.
+    /// As [`even`](crate::patterns::even) of samples of their stored type; bounds are decimal numbers as text. Bins are those of the real line, whatever the samples' type: an
+    /// integer is in the one that it lies in, so bounds may have a fraction (`-0.5` to `255.5`) or be above the greatest of the type (`0` to `4294967296`).
+    /// Edges of floats are made of the bounds in `f64`, and rounded to the samples' type.
     Even {
         /// Where the first bin starts.
         lower: &'a str,
@@ -97,15 +100,15 @@ pub fn histogram_channels<B: Run<HistogramTask> + Run<MapTask>>(
     }
     let many = x.len.checked_div(channels.into()).unwrap_or(0) > u64::from(u32::MAX);
     macro_rules! counted {
-        ($count:expr, $into:ident, $x:expr, $of:expr) => {
+        ($count:expr, |$out:ident| $into:expr) => {
             if many {
-                let out = device.buffer::<u64>($count)?;
-                device.$into($x, channels, $of, &out)?;
-                Ok(out.into())
+                let $out = &device.buffer::<u64>($count)?;
+                $into?;
+                Ok($out.clone().into())
             } else {
-                let out = device.buffer::<u32>($count)?;
-                device.$into($x, channels, $of, &out)?;
-                Ok(out.into())
+                let $out = &device.buffer::<u32>($count)?;
+                $into?;
+                Ok($out.clone().into())
             }
         };
     }
@@ -114,7 +117,9 @@ pub fn histogram_channels<B: Run<HistogramTask> + Run<MapTask>>(
         let (mut evens, mut edges) = (Vec::new(), Vec::new());
         for bins in bins {
             match *bins {
-                DynBins::Even { lower, upper, bins } => evens.push((bound(lower, T::DTYPE)?, bound(upper, T::DTYPE)?, bins)),
+                DynBins::Even { lower, upper, bins } => {
+                    evens.push((rule_of_text::<<T as Element>::Reg>([lower, upper], bins, T::DTYPE)?, bins));
+                }
                 DynBins::Edges(of) => edges.push(Edges::from_buffer(of.typed::<T>()?)?),
             }
         }
@@ -122,10 +127,10 @@ pub fn histogram_channels<B: Run<HistogramTask> + Run<MapTask>>(
             return Err(Error::InvalidArgument { what: "bins", reason: "even ones and ones between edges have kernels of their own".to_owned() });
         }
         if edges.is_empty() {
-            counted!(evens.iter().map(|e| u64::from(e.2)).sum(), histogram_channels_even_into, &x, &evens)
+            counted!(evens.iter().map(|e| u64::from(e.1)).sum(), |out| channels_each(&x, channels, &evens, out))
         } else {
             let of: Vec<_> = edges.iter().collect();
-            counted!(edges.iter().map(|e| e.buffer().len() - 1).sum(), histogram_channels_between_into, &x, &of)
+            counted!(edges.iter().map(|e| e.buffer().len() - 1).sum(), |out| device.histogram_channels_between_into(&x, channels, &of, out))
         }
     })
 }
@@ -151,11 +156,13 @@ fn channels_weighted<B: Run<HistogramTask> + Run<MapTask>>(
         }
     };
     with_dtype!(x.dtype, T => {
-        let (x, lower, upper) = (x.typed::<T>()?, bound(lower, T::DTYPE)?, bound(upper, T::DTYPE)?);
+        let (x, rule) = (x.typed::<T>()?, rule_of_text::<<T as Element>::Reg>([lower, upper], count, T::DTYPE)?);
         macro_rules! summed {
             ($w:ty) => {{
-                let of = (channels, bins.len() as u32);
-                device.histogram_channels_weighted(&x, of, lower, upper, count, &weights.typed::<$w>()?).map(DynBuffer::from)
+                let active = bins.len() as u32;
+                let out = device.buffer::<$w>(u64::from(active) * u64::from(count))?;
+                channels_alike(&x, (channels, active), (&rule, count), Some(&&weights.typed::<$w>()?), &out)?;
+                Ok(out.into())
             }};
         }
         match weights.dtype.ty() {
@@ -176,10 +183,10 @@ fn with_bins<B: Backend, T: Element + PartialOrd, R>(
     f: impl FnOnce(&dyn Bins<B>) -> Result<R>,
 ) -> Result<R>
 where
-    T::Reg: Sample + std::str::FromStr,
+    T::Reg: Sample,
 {
     match *bins {
-        DynBins::Even { lower, upper, bins } => f(&even(x, bound::<T::Reg>(lower, T::DTYPE)?, bound(upper, T::DTYPE)?, bins)),
+        DynBins::Even { lower, upper, bins } => f(&Ruled::new(x, rule_of_text::<T::Reg>([lower, upper], bins, T::DTYPE)?, bins)),
         DynBins::Edges(edges) => f(&between(x, &Edges::from_buffer(edges.typed::<T>()?)?)),
     }
 }
@@ -203,11 +210,6 @@ fn with_all<B: Backend>(
             Err(Error::InvalidArgument { what: "bins", reason })
         }
     }
-}
-
-fn bound<T: std::str::FromStr>(text: &str, dtype: DType) -> Result<T> {
-    let wrong = |_| Error::InvalidArgument { what: "bounds", reason: format!("`{text}` is no bound of {dtype} samples") };
-    text.trim().parse().map_err(wrong)
 }
 
 /// A histogram whose samples come in pieces: see [`crate::patterns::HistogramTotal`]. Counts and sums have the types that [`histogram`] gives them.

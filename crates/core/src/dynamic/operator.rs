@@ -1,11 +1,11 @@
 //! Combining operators by name or by text.
 
-use super::single;
+use super::{single, with_register};
 use crate::element::{DType, Element as _, Scalar, Ty};
 use crate::error::{Error, Result};
 use crate::expression;
 use crate::ir::{Evaluator, Expr, Func, OpError};
-use crate::ops::{Combine, Max, Min, Product, Sum};
+use crate::ops::{Combine, Max, Min, Product, Sum, combined};
 use std::sync::Arc;
 
 /// What reductions and scans combine with, for element types that are known at run time.
@@ -61,7 +61,8 @@ impl Operator {
     }
 
     /// An operator of your own, an expression of `x` (from lower indices) and `y`. It has to be associative. `identity`, an expression without
-    /// variables, is what an exclusive scan starts with and what reducing nothing gives; without it both are errors.
+    /// variables, is what leaves other values unchanged: what an exclusive scan starts with and what reducing nothing gives; without it both are
+    /// errors. It is no initial value, and one that changes 1, 2, 3, 5 or 7 is refused.
     #[must_use]
     pub fn custom(text: &str, identity: Option<&str>) -> Self {
         let identity = identity.map_or(Identity::Unknown, |t| Identity::Text(t.to_owned()));
@@ -102,15 +103,42 @@ impl Operator {
             return Err(OpError::Signature { what: "result of the combining operator", expected, found }.into());
         }
         let identity = self.identity(ty, dtype)?;
+        if let (Identity::Text(_), Some(identity)) = (&self.identity, identity) {
+            with_register!(ty, T => self.check_neutral::<T>(&func, T::from_bits64(identity)))?;
+        }
         // The least of nothing has no value, though an exclusive scan can start with the greatest value there is.
         let of_nothing = identity.filter(|_| !matches!(self.identity, Identity::Greatest | Identity::Least));
         Ok(Prepared { func: Arc::new(func), identity, of_nothing, name: self.name })
     }
 
+    /// Fails for an identity that does not leave a few values as they are: small ones, since an operator may be for values of a kind only. What a float
+    /// is may be rounded.
+    fn check_neutral<T: Scalar>(&self, func: &Func, identity: T) -> Result<()> {
+        for x in [1, 2, 3, 5, 7] {
+            let (value, bits) = match T::TY {
+                Ty::F32 => (f64::from(x), u64::from((x as f32).to_bits())),
+                Ty::F64 => (f64::from(x), f64::from(x).to_bits()),
+                _ => (f64::from(x), u64::from(x as u32)),
+            };
+            let x = T::from_bits64(bits);
+            let found: T = combined(func, identity, x);
+            let is_neutral = match T::TY {
+                Ty::F32 => (f64::from(f32::from_bits(found.to_bits64() as u32)) - value).abs() <= 1e-3 * value,
+                Ty::F64 => (f64::from_bits(found.to_bits64()) - value).abs() <= 1e-3 * value,
+                _ => found.to_bits64() == bits,
+            };
+            if !is_neutral {
+                let reason = format!("{identity:?} is none of `{}`, which makes {found:?} of {identity:?} and {x:?}", self.combine);
+                return Err(Error::InvalidArgument { what: "identity", reason });
+            }
+        }
+        Ok(())
+    }
+
     fn identity(&self, ty: Ty, dtype: DType) -> Result<Option<u64>> {
         macro_rules! of {
             ($op:expr) => {
-                super::with_register!(ty, T => Combine::<T>::identity(&$op).to_bits64())
+                with_register!(ty, T => Combine::<T>::identity(&$op).to_bits64())
             };
         }
         Ok(Some(match (&self.identity, dtype) {
@@ -165,6 +193,9 @@ impl<T: Scalar> Combine<T> for Prepared {
     }
     fn identity(&self) -> T {
         T::from_bits64(self.identity.unwrap_or(0))
+    }
+    fn known_identity(&self) -> Option<T> {
+        self.identity.map(T::from_bits64)
     }
     fn of_nothing(&self) -> Option<T> {
         self.of_nothing.map(T::from_bits64)

@@ -242,6 +242,7 @@ fn fits(item: &Item) -> Result<(), Fault> {
             let sign = if n.negative { "-" } else { "" };
             Err(Fault::new(item.at, format!("{sign}{} does not fit {ty}", n.digits)))
         }
+        What::Number(n) if ty.is_float() => out_of_range(n, ty).map_or(Ok(()), |message| Err(Fault::new(item.at, message))),
         What::Infix(op @ (Infix::Rem | Infix::BitAnd | Infix::BitOr | Infix::BitXor | Infix::Shl | Infix::Shr), ..) if ty.is_float() => {
             refuse(item.at, op.symbol(), settled, "write f32(...) around the integer part")
         }
@@ -252,6 +253,22 @@ fn fits(item: &Item) -> Result<(), Fault> {
         }
         _ => Ok(()),
     }
+}
+
+/// What is wrong with a decimal literal of which a float type would make an infinity, or a zero that it is not.
+fn out_of_range(n: &Number, ty: Ty) -> Option<String> {
+    let found = match (n.form, ty) {
+        (Form::Bits(_), _) => return None,
+        (_, Ty::F32) => f64::from(n.digits.parse::<f32>().ok()?),
+        _ => n.digits.parse::<f64>().ok()?,
+    };
+    let (sign, digits) = (if n.negative { "-" } else { "" }, &n.digits);
+    if found.is_infinite() {
+        return Some(format!("{sign}{digits} does not fit {ty}; write {sign}inf for infinity"));
+    }
+    let mut mantissa = digits.bytes().take_while(|b| !matches!(b, b'e' | b'E'));
+    let is_zero = found == 0.0 && mantissa.any(|b| matches!(b, b'1'..=b'9'));
+    is_zero.then(|| format!("{sign}{digits} is too small for {ty}, which rounds it to zero; write {sign}0.0 for zero"))
 }
 
 /// The bits of a whole literal in an integer type, if it fits. A negative literal of an unsigned type wraps, as all integer arithmetic does.

@@ -5,7 +5,8 @@
 //! - **Variables**: `x`, `y`, `z`, `w` are the inputs in order, `i` is the index.
 //! - **Literals**: `2`, `0.5`, `1e-3`, `.5`, `1_000`, `0xff`, `0b101`, `pi`, `e`, `inf`, `nan`, `true`, `false`. A literal takes the type of what
 //!   it meets; so do the index and an expression of literals and the index alone: `x + i/2` with an f32 `x` is all in f32. Where nothing is met, the
-//!   result type that the caller asked for decides, then: the index is unsigned, other integers are i32, floats f32.
+//!   result type that the caller asked for decides, then: the index is unsigned, other integers are i32, floats f32. One that its type cannot hold is
+//!   refused: `1e400` would be infinite and `1e-60` zero in f32, as `3000000000` would wrap in i32.
 //! - **Operators**, loosest first: `c ? a : b`; `||`; `&&`; `< <= > >= == !=` (they do not chain); `|`; `^`; `&`; `<< >>`; `+ -`; `* / %`;
 //!   unary `- ! ~`. Integers wrap; `%` and the bit operations are for integers (the latter for truth values too).
 //! - **Functions**: `abs min max clamp(x, low, high) select(c, a, b) fma(a, b, c) mul_rn sqrt floor ceil trunc round` (ties to even),

@@ -86,6 +86,21 @@ fn literals_take_the_type_of_what_they_meet() {
 }
 
 #[test]
+fn the_least_and_the_greatest_literals_are_taken() {
+    assert_eq!(f32s("x + 3.4028235e38", &[0.0]), f32::MAX);
+    // Halfway to the next power of two is the first that would be infinite; NumPy's float32("3.4028235677973365e38") is the greatest, too.
+    assert_eq!(f32s("x + 3.4028235677973365e38", &[0.0]), f32::MAX);
+    assert_eq!(f32s("x + 1e-45", &[0.0]).to_bits(), 1);
+    assert_eq!(f32s("x + 8e-46", &[0.0]).to_bits(), 1);
+    assert_eq!(f32s("x + 0e-400", &[1.0]), 1.0);
+    assert_eq!(f32s("x * -0.0", &[1.0]).to_bits(), 1 << 31);
+    assert_eq!(eval("x + 1e308", &[(Ty::F64, 0f64.to_bits())]).1, 1e308f64.to_bits());
+    assert_eq!(eval("x + 5e-324", &[(Ty::F64, 0f64.to_bits())]).1, 1);
+    // A literal has the type of what it meets: f64's are not f32's.
+    assert_eq!(eval("x * 1e200", &[(Ty::F64, 1f64.to_bits())]).1, 1e200f64.to_bits());
+}
+
+#[test]
 fn a_text_of_literals_alone_takes_the_result_type() {
     let ty = |text: &str, result| parse(text, &[F], Some(Ty::U32), result).expect("parses").result_types()[0];
     assert_eq!(ty("x > 0 ? 1 : 0", None), Ty::I32);
@@ -164,6 +179,27 @@ fn a_text_is_the_same_graph_as_the_closure() {
 }
 
 #[test]
+fn texts_fold_as_closures_do() {
+    let fuses = |text: &str| parse(text, &[F; 3], None, None).expect("parses").any(|n, _| matches!(n, Node::Fma(..)));
+    for text in [
+        "x + (true ? x*x : x)",
+        "(x < y ? x*x : x*x) - z",
+        "f32(x*x) - z",
+        "select(1 < 2, x*x, x) + z",
+        "z - -(-(x*x))",
+        "(false ? x : x*y) + z",
+        "((x)*(y)) + z",
+    ] {
+        assert!(fuses(text), "{text}");
+    }
+    for text in ["(x < y ? x*x : y) - z", "f32(f64(x)*f64(x)) - z", "mul_rn(x, y) + z", "abs(x*x) + z", "max(x*x, y) + z"] {
+        assert!(!fuses(text), "{text}");
+    }
+    // x*x is rounded to 1.0009766 and the difference is 0; fused it is what the rounding took.
+    assert_eq!(f32s("x*x - y", &[1.000_488_3, 1.000_976_8]).to_bits(), f32s("f32(x*x) - y", &[1.000_488_3, 1.000_976_8]).to_bits());
+}
+
+#[test]
 fn faults_point_at_their_place() {
     let cases: &[(&str, &[Ty], &str, usize)] = &[
         ("", &[F], "empty", 0),
@@ -201,6 +237,13 @@ fn faults_point_at_their_place() {
         ("x > 1 ? x : (x > 2)", &[F], "`? :` of f32 and bool", 6),
         ("x + 3000000000", &[Ty::I32], "3000000000 does not fit i32", 4),
         ("x + 5000000000", &[Ty::U32], "does not fit u32", 4),
+        ("x + 1e400", &[F], "1e400 does not fit f32; write inf", 4),
+        ("x + 3.4028236e38", &[F], "does not fit f32", 4),
+        ("x * -1e39", &[F], "-1e39 does not fit f32; write -inf", 5),
+        ("x + 1e309", &[Ty::F64], "1e309 does not fit f64", 4),
+        ("x + 7e-46", &[F], "7e-46 is too small for f32, which rounds it to zero; write 0.0", 4),
+        ("x - 1e-400", &[Ty::F64], "too small for f64", 4),
+        ("u32(1e300)", &[], "1e300 does not fit f32", 4),
         ("x << 1.5", &[Ty::U32], "`<<` is not defined for a literal with a fraction", 2),
         ("popcount(x)", &[F], "it takes an integer", 0),
         ("x ? 1", &[Ty::Bool], "expected `:`", 5),

@@ -30,7 +30,7 @@ impl Func {
             Node::Const(c) => c,
             Node::Bin(BinOp::And | BinOp::Min, a, b) => of(a).min(of(b)),
             // No bit above those that either has.
-            Node::Bin(BinOp::Or | BinOp::Xor, a, b) => (of(a) | of(b)).checked_add(1).map_or(u64::MAX, |n| n.next_power_of_two() - 1),
+            Node::Bin(BinOp::Or | BinOp::Xor, a, b) => u64::MAX.checked_shr((of(a) | of(b)).leading_zeros()).unwrap_or(0),
             Node::Bin(BinOp::Max, a, b) => of(a).max(of(b)),
             Node::Bin(BinOp::Add, a, b) => of(a).saturating_add(of(b)),
             Node::Bin(BinOp::Mul, a, b) => of(a).saturating_mul(of(b)),
@@ -72,6 +72,17 @@ mod tests {
         is(0x1ff, 255, |x| (x * 2u32) | 1u32);
         is(255, 255, |x| select(x.lt(256u32), x, lit(u32::MAX)));
         is(ANY, 255, |x| select(x.lt(255u32), x, lit(u32::MAX)));
+    }
+
+    #[test]
+    fn bounds_of_wide_integers_reach_to_the_top() {
+        let greatest = |bound: u64| {
+            let func = trace(|(x, y): (Expr<u64>, Expr<u64>)| (x | y, x ^ y)).expect("a plain operator traces");
+            [0, 1].map(|k| func.greatest(k, |_| bound))
+        };
+        for (bound, expected) in [(0, 0), (1, 1), (4, 7), ((1 << 63) - 1, (1 << 63) - 1), (1 << 63, u64::MAX), (u64::MAX, u64::MAX)] {
+            assert_eq!(greatest(bound), [expected; 2], "{bound:#x}");
+        }
     }
 
     #[test]

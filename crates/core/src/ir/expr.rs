@@ -197,6 +197,18 @@ impl<T: Float> Expr<T> {
     }
 }
 
+impl Expr<f64> {
+    /// The value as an `f32`; of the two around one that is none, that whose last bit is 1. It stands for the value in a rounding to a type with at
+    /// least two bits fewer, which so is the only one.
+    pub(crate) fn to_odd(self) -> Expr<f32> {
+        let nearest = self.cast::<f32>();
+        let back = nearest.cast::<f64>();
+        let bits = nearest.bitcast::<u32>();
+        let towards_zero = bits - back.abs().gt(self.abs()).cast::<u32>();
+        select(back.eq(self) | self.is_nan(), bits, towards_zero | 1u32).bitcast()
+    }
+}
+
 impl<T: Int> Expr<T> {
     /// Number of one bits.
     #[must_use]

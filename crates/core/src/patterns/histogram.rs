@@ -1,18 +1,21 @@
 //! P06 histogram: samples counted, or their weights added up, by bins.
 
 mod bins;
+mod bounds;
 mod channels;
+mod even_floats;
 mod exact;
 mod sample;
 mod task;
 mod total;
 
 pub use bins::{Between, Binned, Bins, CountedBins, Edges, Even, MAX_BINS, between, binned, counted, even};
+pub(crate) use bins::{Ruled, rule_of_text};
+pub(crate) use channels::{alike as channels_alike, each as channels_each};
 pub(crate) use exact::Exact;
 pub use exact::{LIMBS, WIDE_LIMBS};
 pub use sample::Sample;
 pub(super) use task::Call;
-use task::weight_bits;
 pub(crate) use task::words_as;
 pub use task::{HistogramSum, HistogramTask, Weight};
 pub use total::HistogramTotal;
@@ -196,18 +199,9 @@ pub trait Histogram: Run<HistogramTask> + Run<MapTask> {
     where
         T::Reg: Sample,
     {
-        let samples = Channels::new(x, channels, active)?;
+        x.check_device(self, "an input")?;
         let rule = even((), lower, upper, bins).rule()?;
-        let collect = |c: &mut Collector<Self>| {
-            samples.collect(c)?;
-            rule.collect(c)
-        };
-        let trace = || {
-            let mut next = 0;
-            let samples = samples.exprs(&mut next);
-            Ok(channels_bins(&samples, &rule, next, bins))
-        };
-        Call::new(self, u64::from(bins) * u64::from(active), collect, trace)?.enqueue(self, out)
+        channels_alike(x, (channels, active), (&rule, bins), None::<&&Buffer<Self, u32>>, out)
     }
 
     /// As [`Histogram::histogram_channels`], with the sums of weights in the place of counts: a pixel has one weight, which is added to the bin of each of its
@@ -270,21 +264,9 @@ pub trait Histogram: Run<HistogramTask> + Run<MapTask> {
     where
         T::Reg: Sample,
     {
-        let samples = Channels::new(x, channels, active)?;
+        x.check_device(self, "an input")?;
         let rule = even((), lower, upper, bins).rule()?;
-        let collect = |c: &mut Collector<Self>| {
-            samples.collect(c)?;
-            weights.collect(c)?;
-            rule.collect(c)
-        };
-        let trace = || {
-            let mut next = 0;
-            let (samples, weight) = (samples.exprs(&mut next), weights.exprs(&mut next));
-            let mut results = channels_bins(&samples, &rule, next, bins);
-            results.push(weight_bits(weight));
-            Ok(results)
-        };
-        Call::new(self, u64::from(bins) * u64::from(active), collect, trace)?.sums_of::<W>().enqueue(self, out)
+        channels_alike(x, (channels, active), (&rule, bins), Some(&weights), out)
     }
 
     /// As [`Histogram::histogram_channels`], where each channel has bounds and a number of bins of its own: `(lower, upper, bins)` of the first
@@ -340,15 +322,9 @@ pub trait Histogram: Run<HistogramTask> + Run<MapTask> {
     where
         T::Reg: Sample,
     {
-        let samples = Channels::new(x, channels, of.len() as u32)?;
-        let rules = of.iter().map(|&(lower, upper, bins)| even((), lower, upper, bins).rule()).collect::<Result<Vec<_>>>()?;
-        let trace = || {
-            let samples = samples.exprs(&mut 0);
-            let bins = samples.into_iter().zip(&rules).map(|(x, rule)| T::Reg::bin(x, rule, &mut sample::Next::Constants(0)));
-            Ok(behind_each_other(bins.zip(of.iter().map(|o| o.2))))
-        };
-        let bins = all_bins(of.iter().map(|o| Ok(o.2.into())))?;
-        Call::new(self, bins, |c| samples.collect(c), trace)?.enqueue(self, out)
+        x.check_device(self, "an input")?;
+        let rules = of.iter().map(|&(lower, upper, bins)| Ok((even((), lower, upper, bins).rule()?, bins)));
+        channels_each(x, channels, &rules.collect::<Result<Vec<_>>>()?, out)
     }
 
     /// As [`Histogram::histogram_channels_even`], with bins [`between`] edges of a channel's own (CUB's `MultiHistogramRange`).
@@ -472,7 +448,7 @@ pub trait Histogram: Run<HistogramTask> + Run<MapTask> {
         let rule = even((), lower, upper, bins).rule()?;
         let collect = |c: &mut Collector<Self>| {
             inputs.collect(c)?;
-            rule.collect(c)
+            rule.collect::<Self, R>(c, false)
         };
         let trace = || {
             let mut next = 0;

@@ -10,6 +10,7 @@ mod lazy_keys;
 mod scan;
 mod sort;
 mod sort_from;
+mod sort_rows;
 mod sort_task;
 mod task;
 

@@ -288,7 +288,7 @@ pub trait Sort: Run<SortTask> {
     /// ```
     ///
     /// # Errors
-    /// As [`Sort::sort`]; [`Error::LengthMismatch`] unless the rows are whole.
+    /// As [`Sort::sort`]; [`Error::LengthMismatch`] unless the rows are whole, [`Error::InvalidArgument`] for rows of no keys.
     fn sort_rows<K: Element>(&self, keys: &Buffer<Self, K>, n: u64, by: impl Into<SortBy>) -> Result<Buffer<Self, K>> {
         let out = self.buffer(keys.len())?;
         self.sort_rows_into(keys, n, by, &out)?;

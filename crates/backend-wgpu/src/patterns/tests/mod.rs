@@ -13,6 +13,7 @@ mod merge_sort;
 mod merge_variants;
 mod moves;
 mod reduce;
+mod rows;
 mod scan;
 mod seeds;
 mod segments;

@@ -51,7 +51,7 @@ impl<B: Segmented + SegmentedSort + Run<ScanTask> + Run<ScatterTask> + Run<Selec
 
 /// Sums in the tree's order, and by an operator that shows it.
 fn sums<B: Runs>(d: &B, x: &Buffer<B, f32>, offsets: &Buffer<B, u32>) -> [Buffer<B, f32>; 2] {
-    let order = Op::associative(5.0, |a, b| a - b * 0.5);
+    let order = Op::associative(0.0, |a, b| a - b * 0.5);
     [d.segmented_reduce(x, offsets, Sum).expect("sums"), d.segmented_reduce(x, offsets, order).expect("sums")]
 }
 

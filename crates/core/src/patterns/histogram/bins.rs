@@ -1,9 +1,9 @@
 //! What is counted: even bins, bins between edges, bins of an operator, and their products.
 
-use super::sample::{Next, Rule, Sample};
+use super::sample::{Next, Rule, Sample, search};
 use crate::backend::{Backend, Leaf};
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
-use crate::element::{Element, Num, Ty};
+use crate::element::{DType, Element, Num, Ty};
 use crate::error::{Error, Result};
 use crate::input::{Collector, Inputs, array, index};
 use crate::ir::{Expr, Param, Traced, lit, select};
@@ -55,30 +55,99 @@ pub struct Even<I, R> {
     lower: R,
     upper: R,
     bins: u32,
+    inclusive: bool,
 }
 
-/// `bins` bins of one width from `lower` to below `upper`. A sample outside is in none, nor is NaN.
+/// `bins` bins of one width from `lower` to below `upper`, or to `upper` itself where they are [inclusive](Even::inclusive). A sample outside is in none,
+/// nor is NaN.
 ///
-/// The bin of an integer `x` is `(x - lower) * bins / (upper - lower)`, rounded down, without overflow; a bin is at least one wide. That of a float is
-/// `(x - lower) * scale` cut off, with each operation rounded and `scale` the rounded quotient of `bins` and `upper - lower`; it is the last bin where
-/// that gives more.
+/// The bin of an integer `x` is `(x - lower) * bins / (upper - lower)`, rounded down, without overflow; a bin is at least one wide.
+///
+/// Bins of floats are those [`between`] edges, to the last bit, on every device: edge `k` is `lower + k * ((upper - lower) / bins)` in `f64`, each
+/// operation rounded, and then rounded to the type that computes (`f32` also for `f16`); the last edge is `upper`. NumPy's `linspace` has the same, so
+/// its `histogram` counts the same, but for samples that equal `upper`, which it counts. Where edges coincide, as bins are narrower than floats are dense,
+/// the last bin that begins there has the samples.
 ///
 /// ```
 /// # use isowarp::prelude::*;
 /// # let dev = isowarp::Cpu::new();
 /// let x = dev.upload(&[0.1f32, 0.6, 0.7, 1.0, -2.0])?;
 /// assert_eq!(dev.histogram(even(&x, 0.0, 1.0, 2))?.read_blocking()?, [1, 2]);
+/// // The third of twenty edges from 0 to 2 is 0.30000000000000004, so 0.3 is below it.
+/// let y = dev.upload(&[0.3f64])?;
+/// assert_eq!(dev.histogram(even(&y, 0.0, 2.0, 20))?.read_blocking()?[2..4], [1, 0]);
 /// # Ok::<(), isowarp::Error>(())
 /// ```
 pub fn even<I, R: Sample>(inputs: I, lower: R, upper: R, bins: u32) -> Even<I, R> {
-    Even { inputs, lower, upper, bins }
+    Even { inputs, lower, upper, bins, inclusive: false }
 }
 
 impl<I, R: Sample> Even<I, R> {
+    /// The same with samples that equal `upper`. Of integers these are bins of `lower..=upper`, whose range is one more, so that all values of a type can
+    /// be counted; of floats the last bin has them, as NumPy's has.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[0u32, 1 << 31, u32::MAX])?;
+    /// assert_eq!(dev.histogram(even(&x, 0, u32::MAX, 2).inclusive())?.read_blocking()?, [1, 2]);
+    /// let y = dev.upload(&[0.5f32, 1.0])?;
+    /// assert_eq!(dev.histogram(even(&y, 0.0, 1.0, 4).inclusive())?.read_blocking()?, [0, 0, 1, 1]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    #[must_use]
+    pub fn inclusive(self) -> Self {
+        Self { inclusive: true, ..self }
+    }
+
     pub(super) fn rule(&self) -> Result<Rule> {
         check(self.bins.into())?;
-        R::rule(self.lower, self.upper, self.bins)
+        R::rule(self.lower, self.upper, self.bins, self.inclusive)
     }
+}
+
+/// The rule of even bins whose bounds are decimal numbers, for samples that are stored as another type than the one that computes.
+pub(crate) fn rule_of_text<R: Sample>(bounds: [&str; 2], bins: u32, stored: DType) -> Result<Rule> {
+    check(bins.into())?;
+    R::rule_of_text(bounds, bins, stored)
+}
+
+/// Samples, and the rule of their even bins.
+#[derive(Clone, Debug)]
+pub(crate) struct Ruled<I> {
+    inputs: I,
+    rule: Rule,
+    bins: u32,
+}
+
+impl<I> Ruled<I> {
+    pub(crate) fn new(inputs: I, rule: Rule, bins: u32) -> Self {
+        Self { inputs, rule, bins }
+    }
+}
+
+impl<B: Backend, R: Sample, I: Inputs<B, Exprs = Expr<R>>> Bins<B> for Ruled<I> {
+    fn bins(&self) -> Result<u64> {
+        check(self.bins.into())
+    }
+    fn collect(&self, c: &mut Collector<B>, constant: bool) -> Result<()> {
+        self.inputs.collect(c)?;
+        self.rule.collect::<B, R>(c, constant)
+    }
+    fn bin(&self, next: &mut u16, constant: bool) -> Result<Expr<u32>> {
+        bin_of::<B, R, I>(&self.inputs, &self.rule, next, constant)
+    }
+}
+
+fn bin_of<B: Backend, R: Sample, I: Inputs<B, Exprs = Expr<R>>>(
+    inputs: &I,
+    rule: &Rule,
+    next: &mut u16,
+    constant: bool,
+) -> Result<Expr<u32>> {
+    let x = inputs.exprs(next);
+    let mut numbers = if constant { Next::constants(next) } else { Next::params(next) };
+    Ok(R::bin(x, rule, &mut numbers))
 }
 
 impl<B: Backend, R: Sample, I: Inputs<B, Exprs = Expr<R>>> Bins<B> for Even<I, R> {
@@ -88,12 +157,10 @@ impl<B: Backend, R: Sample, I: Inputs<B, Exprs = Expr<R>>> Bins<B> for Even<I, R
     fn collect(&self, c: &mut Collector<B>, constant: bool) -> Result<()> {
         let rule = self.rule()?;
         self.inputs.collect(c)?;
-        if constant { Ok(()) } else { rule.collect(c) }
+        rule.collect::<B, R>(c, constant)
     }
     fn bin(&self, next: &mut u16, constant: bool) -> Result<Expr<u32>> {
-        let x = self.inputs.exprs(next);
-        let mut numbers = if constant { Next::Constants(0) } else { Next::Params(next) };
-        Ok(R::bin(x, &self.rule()?, &mut numbers))
+        bin_of::<B, R, I>(&self.inputs, &self.rule()?, next, constant)
     }
 }
 
@@ -149,13 +216,7 @@ where
             len = Expr::params(*next);
             *next += 1;
         }
-        // How many edges are not above the sample, bit by bit.
-        let mut place = lit(0u32);
-        for step in (0..=count.ilog2()).rev().map(|k| 1 << k) {
-            let to = place + step;
-            place = select(to.le(len) & edges.at(to - 1).le(x), to, place);
-        }
-        place - 1
+        search(x, edges, len, count)
     }
 }
 

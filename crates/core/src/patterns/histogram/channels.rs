@@ -1,14 +1,17 @@
 //! Interleaved channels, and where their bins lie.
 
 use super::sample::{Next, Rule};
-use super::{MAX_BINS, Sample};
-use crate::backend::{Backend, Leaf};
+use super::task::{Call, weight_bits};
+use super::{HistogramTask, MAX_BINS, Sample, Weight};
+use crate::backend::{Backend, Leaf, Run};
 use crate::buffer::Buffer;
 use crate::element::{DType, Element, Ty};
 use crate::error::{Error, Result};
-use crate::input::{Collector, Inputs as _};
+use crate::input::{Collector, Inputs};
 use crate::ir::graph::Value;
 use crate::ir::{Expr, Param, Traced, select};
+use crate::patterns::MapTask;
+use crate::patterns::select::Count;
 
 pub(super) fn no_channels(reason: String) -> Error {
     Error::InvalidArgument { what: "channels", reason }
@@ -80,6 +83,56 @@ pub(super) fn behind_each_other(bins: impl Iterator<Item = (Expr<u32>, u32)>) ->
 
 /// The places of samples, one of a channel, where all channels have the bins of one rule. Its numbers are parameters from `next` on.
 pub(super) fn channels_bins<R: Sample>(samples: &[Expr<R>], rule: &Rule, next: u16, bins: u32) -> Vec<Value> {
-    let bin = |&x: &Expr<R>| (R::bin(x, rule, &mut Next::Params(&mut next.clone())), bins);
+    let bin = |&x: &Expr<R>| (R::bin(x, rule, &mut Next::params(&mut next.clone())), bins);
     behind_each_other(samples.iter().map(bin))
+}
+
+/// Counts of the first channels by bins of one rule, or the sums of their pixels' weights.
+pub(crate) fn alike<B, T: Element, O: Element, I: Inputs<B, Exprs = Expr<W>>, W: Weight>(
+    x: &Buffer<B, T>,
+    (channels, active): (u32, u32),
+    (rule, bins): (&Rule, u32),
+    weights: Option<&I>,
+    out: &Buffer<B, O>,
+) -> Result<()>
+where
+    B: Run<HistogramTask> + Run<MapTask>,
+    T::Reg: Sample,
+{
+    let samples = Channels::new(x, channels, active)?;
+    let collect = |c: &mut Collector<B>| {
+        samples.collect(c)?;
+        weights.map_or(Ok(()), |w| w.collect(c))?;
+        rule.collect::<B, T::Reg>(c, false)
+    };
+    let trace = || {
+        let mut next = 0;
+        let (samples, weight) = (samples.exprs(&mut next), weights.map(|w| w.exprs(&mut next)));
+        let mut results = channels_bins(&samples, rule, next, bins);
+        results.extend(weight.map(weight_bits));
+        Ok(results)
+    };
+    let call = Call::new(x.device(), u64::from(bins) * u64::from(active), collect, trace)?;
+    if weights.is_some() { call.sums_of::<W>().enqueue(x.device(), out) } else { call.enqueue(x.device(), out) }
+}
+
+/// Counts of the first channels, each by bins of a rule of its own, whose numbers are constants.
+pub(crate) fn each<B, T: Element, C: Count>(x: &Buffer<B, T>, channels: u32, of: &[(Rule, u32)], out: &Buffer<B, C>) -> Result<()>
+where
+    B: Run<HistogramTask> + Run<MapTask>,
+    T::Reg: Sample,
+{
+    let samples = Channels::new(x, channels, of.len() as u32)?;
+    let collect = |c: &mut Collector<B>| {
+        samples.collect(c)?;
+        of.iter().try_for_each(|(rule, _)| rule.collect::<B, T::Reg>(c, true))
+    };
+    let trace = || {
+        let mut next = 0;
+        let samples = samples.exprs(&mut next);
+        let bins = samples.into_iter().zip(of).map(|(x, (rule, bins))| (T::Reg::bin(x, rule, &mut Next::constants(&mut next)), *bins));
+        Ok(behind_each_other(bins))
+    };
+    let bins = all_bins(of.iter().map(|o| Ok(o.1.into())))?;
+    Call::new(x.device(), bins, collect, trace)?.enqueue(x.device(), out)
 }

@@ -21,10 +21,16 @@ pub(super) fn bits_of(dtype: DType, by: &SortBy) -> Result<Range<u32>> {
 
 /// Rows of `n` keys are whole.
 pub(super) fn check_rows(keys: u64, n: u64) -> Result<()> {
-    if keys == 0 || (n > 0 && keys.is_multiple_of(n)) {
+    if keys == 0 {
         return Ok(());
     }
-    Err(Error::LengthMismatch { what: "keys of whole rows", expected: keys.next_multiple_of(n.max(1)), found: keys })
+    if n == 0 {
+        return Err(Error::InvalidArgument { what: "keys of a row", reason: format!("rows of none do not hold {keys} keys") });
+    }
+    if keys.is_multiple_of(n) {
+        return Ok(());
+    }
+    Err(Error::LengthMismatch { what: "keys of whole rows", expected: keys.next_multiple_of(n), found: keys })
 }
 
 /// A sort as it is put together.

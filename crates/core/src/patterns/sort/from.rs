@@ -275,7 +275,7 @@ pub trait SortFrom: Run<SortTask> + Run<MapTask> {
     /// ```
     ///
     /// # Errors
-    /// As [`SortFrom::sort_from`]; [`Error::LengthMismatch`](crate::Error::LengthMismatch) unless the rows are whole.
+    /// As [`SortFrom::sort_from`] and [`Sort::sort_rows`](super::Sort::sort_rows).
     fn sort_rows_from<I: Inputs<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
         &self,
         inputs: I,

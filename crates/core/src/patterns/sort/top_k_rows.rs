@@ -1,23 +1,18 @@
 //! P07 top-k of rows: the first keys of every row of a matrix, by the way that its shape makes cheapest.
 
-use super::call::{Call, bits_of};
+use super::call::{Call, bits_of, check_rows};
 use super::top_k::{TopK, TopKTask, check_outputs, select, sorts_whole};
-use super::{Sort as _, SortBy, SortOrder, SortTask, check_len};
+use super::{SortBy, SortTask, check_len};
 use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::input::{array, index, require, scalar};
-use crate::ir::{ArrayExpr, Expr};
+use crate::input::require;
 use crate::patterns::layout::{Axis, LayoutTask, copy};
-use crate::patterns::moves::{GatherTask, gather};
-use crate::patterns::{Map as _, MapTask};
+use crate::patterns::{GatherTask, MapTask};
 
 /// Rows of at least so many keys are searched one after the other, where few of each are wanted.
 const LONG: u64 = 1 << 22;
-/// Rows of fewer keys than this, and at least so many of them, are sorted together.
-const SHORT: u64 = 1 << 10;
-const MANY: u64 = 1 << 10;
 /// Keys that are sorted at once: what bounds the scratch.
 const BATCH: u64 = 1 << 26;
 
@@ -27,7 +22,7 @@ const BATCH: u64 = 1 << 26;
 /// that keys have in their row. So there is one result, on every device. A row has less than 2^32 keys, the matrix may have more. Outputs may not
 /// overlap the keys.
 ///
-/// Work O(rows * n * bits), and that of [`TopK`] for each row of 2^22 keys and more. Scratch is that of a sort of 2^26 keys or of one row, whichever
+/// Work that of sorts of rows, and that of [`TopK`] for each row of 2^22 keys and more. Scratch is that of a sort of 2^26 keys or of one row, whichever
 /// is more, and its result; 16 bytes a key and twice the key's.
 ///
 /// Source: as [`TopK`] and [`Sort`](super::Sort).
@@ -134,19 +129,11 @@ enum Way {
     OneByOne,
     /// Every row sorted by itself, and its start copied.
     Sorted,
-    /// All keys sorted, and then by their rows: a row alone would leave a workgroup idle.
-    Together,
 }
 
-/// What is cheapest for so many rows of this task. The CPU has a core for each row, however short.
-fn way(backend: &str, rows: u64, task: &TopKTask) -> Way {
-    if !sorts_whole(task) && (rows == 1 || task.n >= LONG) {
-        Way::OneByOne
-    } else if task.n < SHORT && rows >= MANY && backend != "cpu" {
-        Way::Together
-    } else {
-        Way::Sorted
-    }
+/// What is cheapest for so many rows of this task.
+fn way(rows: u64, task: &TopKTask) -> Way {
+    if !sorts_whole(task) && (rows == 1 || task.n >= LONG) { Way::OneByOne } else { Way::Sorted }
 }
 
 /// Rows whose first keys are wanted, checked.
@@ -167,10 +154,7 @@ pub(super) fn check_matrix<B: Backend, K: Element>(device: &B, found: u64, (n, k
         return Err(Error::TooLarge { what: "k of a top-k, by the keys of a row", requested: k, limit: n });
     }
     check_len(n)?;
-    if !found.is_multiple_of(n) {
-        let expected = found.next_multiple_of(n.max(1));
-        return Err(Error::LengthMismatch { what: "keys of whole rows", expected, found });
-    }
+    check_rows(found, n)?;
     Ok(found.checked_div(n).unwrap_or(0) * k)
 }
 
@@ -193,7 +177,7 @@ impl<'a, B: TopKRows, K: Element> Matrix<'a, B, K> {
     fn first(&self, first: &Buffer<B, K>, places: Option<&Buffer<B, u32>>) -> Result<()> {
         check_outputs(self.device, self.keys, self.results(), Some(first), places)?;
         let TopKTask { n, k, .. } = self.task;
-        let way = way(self.device.caps().backend, self.rows, &self.task);
+        let way = way(self.rows, &self.task);
         let step = if way == Way::OneByOne { 1 } else { (BATCH / n.max(1)).max(1) };
         for row in (0..if k == 0 { 0 } else { self.rows }).step_by(step as usize) {
             let rows = step.min(self.rows - row);
@@ -203,7 +187,6 @@ impl<'a, B: TopKRows, K: Element> Matrix<'a, B, K> {
             match way {
                 Way::OneByOne => select(self.device, &self.task, &keys, self.by.clone(), Some(&first), places.as_ref())?,
                 Way::Sorted => self.sorted(&keys, rows, &first, places.as_ref())?,
-                Way::Together => self.together(&keys, rows, &first, places.as_ref())?,
             }
         }
         Ok(())
@@ -232,49 +215,21 @@ impl<'a, B: TopKRows, K: Element> Matrix<'a, B, K> {
             _ => Ok(()),
         }
     }
-
-    /// Sorts all keys, and then their indices by row, which keeps the keys' order; what comes first in each row is fetched.
-    fn together(&self, keys: &Buffer<B, K>, rows: u64, first: &Buffer<B, K>, places: Option<&Buffer<B, u32>>) -> Result<()> {
-        let (device, TopKTask { n, k, .. }) = (self.device, &self.task);
-        let by_key = device.argsort(keys, self.by.clone())?;
-        let row_of = device.map((&by_key, scalar(*n as u32)), |(i, n)| i / n)?;
-        let bits = u64::BITS - (rows - 1).leading_zeros();
-        let (_, sorted) = device.sort_pairs(&row_of, &by_key, SortOrder::Ascending.bits(0..bits))?;
-        let inputs = (index(), array(&sorted), scalar(*n as u32), scalar(*k as u32));
-        let of = |(i, sorted, n, k): (Expr<u32>, ArrayExpr<u32>, Expr<u32>, Expr<u32>)| (sorted.at(i / k * n + i % k), n);
-        let at = device.buffer(rows * k)?;
-        match places {
-            Some(places) => {
-                let both = |x| {
-                    let (i, n) = of(x);
-                    (i, i % n)
-                };
-                device.generate_into(rows * k, inputs, both, (&at, places))?;
-            }
-            None => device.generate_into(rows * k, inputs, |x| of(x).0, &at)?,
-        }
-        gather(device, keys, &at, first, false)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::element::DType;
+    use crate::patterns::SortOrder;
 
     #[test]
     fn the_shape_of_a_matrix_says_how_its_rows_are_searched() {
-        let of = |backend, rows, n, k| {
-            let task = TopKTask { dtype: DType::F32, order: SortOrder::Ascending, bits: 0..32, n, k };
-            way(backend, rows, &task)
-        };
-        assert_eq!(of("cuda", 64, LONG, 100), Way::OneByOne);
-        assert_eq!(of("cuda", 1, 1 << 20, 100), Way::OneByOne);
-        assert_eq!(of("cuda", 64, LONG, LONG / 2), Way::Sorted);
-        assert_eq!(of("cuda", 64, LONG - 1, 100), Way::Sorted);
-        assert_eq!(of("wgpu", MANY, SHORT, 3), Way::Sorted);
-        assert_eq!(of("wgpu", MANY, SHORT - 1, 3), Way::Together);
-        assert_eq!(of("wgpu", MANY - 1, 8, 3), Way::Sorted);
-        assert_eq!(of("cpu", MANY, 8, 3), Way::Sorted);
+        let of = |rows, n, k| way(rows, &TopKTask { dtype: DType::F32, order: SortOrder::Ascending, bits: 0..32, n, k });
+        assert_eq!(of(64, LONG, 100), Way::OneByOne);
+        assert_eq!(of(1, 1 << 20, 100), Way::OneByOne);
+        assert_eq!(of(64, LONG, LONG / 2), Way::Sorted);
+        assert_eq!(of(64, LONG - 1, 100), Way::Sorted);
+        assert_eq!(of(1 << 20, 8, 3), Way::Sorted);
     }
 }
