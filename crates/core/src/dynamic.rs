@@ -19,6 +19,7 @@ mod scan;
 mod segments;
 mod select;
 mod sort;
+mod truth;
 
 pub use find::{all, any, count_if, find_if, is_sorted};
 pub use groups::{group_ballot, group_match, tickets};
@@ -41,6 +42,7 @@ pub use select::{
     first, partition, partition_from, partition_three, run_length_decode, run_length_encode, select, select_from, select_with_indices,
     unique,
 };
+pub use truth::of_elements;
 pub use sort::{argsort, argsort_into, sort, sort_into, sort_variant, sort_variant_into, sort_with_indices, top_k};
 
 use crate::backend::{Backend, Leaf, RawBuffer, Run};
