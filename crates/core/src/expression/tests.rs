@@ -120,10 +120,10 @@ fn truth_values_are_operands() {
     let of = |text: &str, x: bool, y: bool| eval(text, &[(Ty::Bool, x.into()), (Ty::Bool, y.into())]);
     for (x, y) in [(false, false), (false, true), (true, false), (true, true)] {
         let is = |text: &str, wanted: bool| assert_eq!(of(text, x, y), (Ty::Bool, wanted.into()), "{text} of {x} and {y}");
-        [("!x", !x), ("~x", !x), ("x && y", x && y), ("x || y", x || y), ("x & y", x & y), ("x | y", x | y)].map(|(t, w)| is(t, w));
-        [("x ^ y", x ^ y), ("x ? y : !y", x == y), ("x == y", x == y), ("x != y", x != y)].map(|(t, w)| is(t, w));
-        [("x < y", !x & y), ("x <= y", x <= y), ("x > y", x & !y), ("x >= y", x >= y)].map(|(t, w)| is(t, w));
-        [("x == 0", !x), ("x != 0", x), ("1 == x", x), ("x != 0x1", !x), ("x > false", x)].map(|(t, w)| is(t, w));
+        let logic = [("!x", !x), ("~x", !x), ("x && y", x && y), ("x || y", x || y), ("x & y", x & y), ("x | y", x | y), ("x ^ y", x ^ y)];
+        let compared = [("x == y", x == y), ("x != y", x != y), ("x < y", !x & y), ("x <= y", x <= y), ("x > y", x & !y), ("x >= y", x >= y)];
+        let literals = [("x == 0", !x), ("x != 0", x), ("1 == x", x), ("x != 0x1", !x), ("x > false", x), ("x ? y : !y", x == y)];
+        logic.into_iter().chain(compared).chain(literals).for_each(|(text, wanted)| is(text, wanted));
         assert_eq!(of("u32(x) + u32(y)", x, y), (Ty::U32, u64::from(x) + u64::from(y)));
     }
     for text in ["x + y", "x == 2", "x == 1.0", "x * 2", "-x", "x < 1", "abs(x)", "x << 1"] {
