@@ -8,8 +8,8 @@ mod tests;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::progress::Progress;
-use isowarp::element::DType;
 use header::{Head, head};
+use isowarp::element::DType;
 use npyz::{WriteOptions, WriterBuilder as _};
 use std::fs::File;
 use std::io::{self, Read};
@@ -229,4 +229,3 @@ pub(crate) fn write(output: &Output, array: &Array) -> Result {
         Ok(())
     })
 }
-

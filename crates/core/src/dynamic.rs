@@ -42,8 +42,8 @@ pub use select::{
     first, partition, partition_from, partition_three, run_length_decode, run_length_encode, select, select_from, select_with_indices,
     unique,
 };
-pub use truth::of_elements;
 pub use sort::{argsort, argsort_into, sort, sort_into, sort_variant, sort_variant_into, sort_with_indices, top_k};
+pub use truth::of_elements;
 
 use crate::backend::{Backend, Leaf, RawBuffer, Run};
 use crate::buffer::{Buffer, Memory as _, write_whole};

@@ -37,11 +37,13 @@ impl Work {
         // By the definition of the arithmetic, so that weights are the same on every host.
         let bell = expression::parse("exp(-0.5 * (x/y) * (x/y))", &[Ty::F32; 2], None, None)?;
         let mut weight = Evaluator::new(&bell);
-        let weights: Vec<f32> = (0..size).map(|k| {
-            let distance = k.abs_diff(radius) as f32;
-            weight.eval_one(&[distance, sigma].map(|v| u64::from(v.to_bits())));
-            f32::from_bits(weight.result(0)[0] as u32)
-        }).collect();
+        let weights: Vec<f32> = (0..size)
+            .map(|k| {
+                let distance = k.abs_diff(radius) as f32;
+                weight.eval_one(&[distance, sigma].map(|v| u64::from(v.to_bits())));
+                f32::from_bits(weight.result(0)[0] as u32)
+            })
+            .collect();
         let sum: f64 = weights.iter().map(|&w| f64::from(w)).sum();
         Ok(Self::Blur(weights.into_iter().map(|w| (f64::from(w) / sum) as f32).collect()))
     }

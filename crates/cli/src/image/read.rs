@@ -9,6 +9,7 @@ use ::image::{ColorType, ImageDecoder, ImageFormat};
 use isowarp::{Cpu, Error};
 use std::io::{Cursor, Read};
 use std::path::Path;
+use tiff::decoder::ifd::Value;
 use tiff::tags::Tag;
 
 /// Bytes by which a file's kind is known.
@@ -107,13 +108,13 @@ fn decoded(bytes: &[u8]) -> Read_<Picture> {
     }
 }
 
-/// Images with several pictures are refused.
-fn one_of(pictures: u64) -> Read_<()> {
-    if pictures <= 1 {
+/// Files of several pictures are refused.
+fn one(has_more: bool) -> Read_<()> {
+    if !has_more {
         return Ok(());
     }
-    let why = format!("it holds {pictures} pictures, and one is filtered");
-    Err(Refused::Other(why, "take one of them first, for instance `magick 'in.gif[0]' out.png`"))
+    let why = "it holds several pictures (an animation, or pages), and one is filtered";
+    Err(Refused::Other(why.to_owned(), "take one of them first, for instance `magick 'in.gif[0]' out.png`"))
 }
 
 /// Room for pixels, if there is as much.
@@ -146,13 +147,7 @@ fn through(mut decoder: impl ImageDecoder, mut metadata: Metadata) -> Read_<Pict
     picture(size, color, pixels, metadata, orientation)
 }
 
-fn picture(
-    (width, height): (u32, u32),
-    color: ColorType,
-    pixels: Vec<u8>,
-    metadata: Metadata,
-    orientation: Orientation,
-) -> Read_<Picture> {
+fn picture((width, height): (u32, u32), color: ColorType, pixels: Vec<u8>, metadata: Metadata, orientation: Orientation) -> Read_<Picture> {
     let channels = color.channel_count();
     let deep = match color.bytes_per_pixel() / channels {
         1 => false,
@@ -174,7 +169,7 @@ fn png_file(bytes: &[u8]) -> Read_<Picture> {
     decoder.set_limits(png::Limits { bytes: usize::try_from(available()).unwrap_or(usize::MAX) });
     decoder.set_transformations(png::Transformations::EXPAND);
     let mut reader = decoder.read_info().map_err(damaged)?;
-    one_of(reader.info().animation_control.map_or(1, |a| a.num_frames.into()))?;
+    one(reader.info().animation_control.is_some_and(|a| a.num_frames > 1))?;
     let mut pixels = room(reader.output_buffer_size().map(|n| n as u64))?;
     reader.next_frame(&mut pixels).map_err(damaged)?;
     reader.finish().map_err(damaged)?;
@@ -225,18 +220,22 @@ fn jpeg_file(bytes: &[u8]) -> Read_<Picture> {
 fn tiff_file(bytes: &[u8]) -> Read_<Picture> {
     let mut pages = tiff::decoder::Decoder::new(Cursor::new(bytes)).map_err(damaged)?;
     let unit = pages.find_tag_unsigned::<u32>(Tag::ResolutionUnit).map_err(damaged)?.unwrap_or(2);
-    let density = [Tag::XResolution, Tag::YResolution].map(|tag| pages.get_tag_f64(tag).ok());
+    let mut density = [0.0; 2];
+    for (tag, density) in [Tag::XResolution, Tag::YResolution].into_iter().zip(&mut density) {
+        if let Some(Value::Rational(n, d)) = pages.find_tag(tag).map_err(damaged)? {
+            *density = f64::from(n) / f64::from(d);
+        }
+    }
     let inks = matches!(pages.colortype().map_err(damaged)?, tiff::ColorType::CMYK(_));
-    let mut count = 1;
+    let mut has_more = false;
     while pages.more_images() {
         pages.next_image().map_err(damaged)?;
         // A smaller copy of the image is no further one.
         let kind = pages.find_tag_unsigned::<u32>(Tag::NewSubfileType).map_err(damaged)?.unwrap_or(0);
-        count += u64::from(kind & 1 == 0);
+        has_more |= kind & 1 == 0;
     }
-    one_of(count)?;
-    let resolution = if let [Some(x), Some(y)] = density { Resolution::of_tiff(unit, [x, y]) } else { None };
-    let metadata = Metadata { resolution, ..Metadata::default() };
+    one(has_more)?;
+    let metadata = Metadata { resolution: Resolution::of_tiff(unit, density), ..Metadata::default() };
     let mut picture = through(TiffDecoder::new(Cursor::new(bytes)).map_err(damaged)?, metadata)?;
     if inks && picture.metadata.icc.take().is_some() {
         picture.metadata.lost.push("the ICC profile, which is of four inks".to_owned());
@@ -253,8 +252,14 @@ fn gif_file(bytes: &[u8]) -> Read_<Picture> {
     while frames.read_next_frame().map_err(damaged)?.is_some() {
         count += 1;
     }
-    one_of(count)?;
-    through(GifDecoder::new(Cursor::new(bytes)).map_err(damaged)?, Metadata::default())
+    one(count > 1)?;
+    let mut picture = through(GifDecoder::new(Cursor::new(bytes)).map_err(damaged)?, Metadata::default())?;
+    // The decoder gives alpha whether there is a transparent colour or not.
+    if picture.pixels.as_chunks::<4>().0.iter().all(|p| p[3] == 255) {
+        picture.pixels = picture.pixels.as_chunks::<4>().0.iter().flat_map(|p| [p[0], p[1], p[2]]).collect();
+        picture.channels = 3;
+    }
+    Ok(picture)
 }
 
 fn webp_file(bytes: &[u8]) -> Read_<Picture> {
@@ -263,6 +268,6 @@ fn webp_file(bytes: &[u8]) -> Read_<Picture> {
         return Err(Refused::Damaged(format!("the file is truncated: it announces {announced} bytes, {} are there", bytes.len())));
     }
     let decoder = WebPDecoder::new(Cursor::new(bytes)).map_err(damaged)?;
-    one_of(1 + u64::from(decoder.has_animation()))?;
+    one(decoder.has_animation())?;
     through(decoder, Metadata::default())
 }

@@ -121,7 +121,8 @@ fn truth_values_are_operands() {
     for (x, y) in [(false, false), (false, true), (true, false), (true, true)] {
         let is = |text: &str, wanted: bool| assert_eq!(of(text, x, y), (Ty::Bool, wanted.into()), "{text} of {x} and {y}");
         let logic = [("!x", !x), ("~x", !x), ("x && y", x && y), ("x || y", x || y), ("x & y", x & y), ("x | y", x | y), ("x ^ y", x ^ y)];
-        let compared = [("x == y", x == y), ("x != y", x != y), ("x < y", !x & y), ("x <= y", x <= y), ("x > y", x & !y), ("x >= y", x >= y)];
+        let compared =
+            [("x == y", x == y), ("x != y", x != y), ("x < y", !x & y), ("x <= y", x <= y), ("x > y", x & !y), ("x >= y", x >= y)];
         let literals = [("x == 0", !x), ("x != 0", x), ("1 == x", x), ("x != 0x1", !x), ("x > false", x), ("x ? y : !y", x == y)];
         logic.into_iter().chain(compared).chain(literals).for_each(|(text, wanted)| is(text, wanted));
         assert_eq!(of("u32(x) + u32(y)", x, y), (Ty::U32, u64::from(x) + u64::from(y)));
