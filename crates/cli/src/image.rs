@@ -65,7 +65,7 @@ pub(crate) fn image(args: &ImageArgs) -> Result {
     let device = device::open(&args.device.backend, Numerics::Strict)?;
     progress.say(format!("filtering on {}", device::label(device.caps())));
     let pixels = filtered(&device, &picture, &work, border)?;
-    let input = picture.clone();
+    let input = args.stats.then(|| picture.clone());
     picture.pixels = pixels;
     progress.say("writing the image");
     let warning = write::warning(&picture, format);
@@ -75,7 +75,7 @@ pub(crate) fn image(args: &ImageArgs) -> Result {
     if let Some(warning) = warning {
         eprintln!("{warning}");
     }
-    if args.stats {
+    if let Some(input) = input {
         let elements = input.pixels.len() as u64;
         let mut again = || filtered(&device, &input, &work, border).map(drop);
         stats::report(&device, "filter", (elements, 2 * elements, Vec::new()), (args.json, output.is_stdout()), &mut again)?;

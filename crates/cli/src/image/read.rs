@@ -6,7 +6,7 @@ use crate::failure::{Failure, Result};
 use ::image::codecs::{bmp::BmpDecoder, gif::GifDecoder, jpeg::JpegDecoder, tiff::TiffDecoder, webp::WebPDecoder};
 use ::image::metadata::Orientation;
 use ::image::{ColorType, ImageDecoder, ImageFormat};
-use isowarp::{Cpu, Error};
+use isowarp::Cpu;
 use std::io::{Cursor, Read};
 use std::path::Path;
 use tiff::decoder::ifd::Value;
@@ -24,7 +24,8 @@ pub(super) enum Refused {
     Damaged(String),
     /// It is a kind of image that is not for here.
     Other(String, &'static str),
-    Memory(Error),
+    /// There is no memory for so many bytes, but for so many.
+    Memory(u64, u64),
 }
 
 type Read_<T> = std::result::Result<T, Refused>;
@@ -39,7 +40,10 @@ impl Refused {
         match self {
             Self::Damaged(why) => Failure::failed(format!("cannot read {name}: {why}"), WHOLE),
             Self::Other(why, help) => Failure::failed(format!("cannot read {name}: {why}"), help),
-            Self::Memory(e) => e.into(),
+            Self::Memory(bytes, available) => {
+                let message = format!("cannot read {name}: the image takes {bytes} bytes of memory, and may take {available}");
+                Failure::failed(message, "use a smaller image, or a machine with more memory")
+            }
         }
     }
 }
@@ -64,7 +68,7 @@ fn contents(mut from: impl Read, name: &str) -> std::result::Result<Vec<u8>, std
     let most = available();
     from.take(most).read_to_end(&mut bytes).map_err(Err)?;
     if bytes.len() as u64 > most {
-        return Err(Ok(Error::OutOfMemory { requested: bytes.len() as u64, available: Some(most) }.into()));
+        return Err(Ok(Refused::Memory(bytes.len() as u64, most).about(name)));
     }
     Ok(bytes)
 }
@@ -120,7 +124,7 @@ fn one(has_more: bool) -> Read_<()> {
 /// Room for pixels, if there is as much.
 fn room(bytes: Option<u64>) -> Read_<Vec<u8>> {
     let (requested, available) = (bytes.unwrap_or(u64::MAX), available());
-    let none = || Refused::Memory(Error::OutOfMemory { requested, available: Some(available) });
+    let none = || Refused::Memory(requested, available);
     let mut room = Vec::new();
     let length = usize::try_from(requested).ok().filter(|_| requested <= available).ok_or_else(none)?;
     room.try_reserve_exact(length).map_err(|_| none())?;
