@@ -23,7 +23,7 @@ pub(crate) enum Command {
     Devices(DevicesArgs),
     /// Run a pattern over NumPy files
     Run(Box<RunArgs>),
-    /// Filter a PNG or JPEG image
+    /// Filter an image
     Image(ImageArgs),
     /// Compare every pattern on every device with the CPU definition, bit for bit
     Validate(ValidateArgs),
@@ -238,7 +238,12 @@ Conventions:
   Offsets of segments are u4, i4, u8 or i8, one more than there are segments; one that is below the one before it, or behind the end, is an
   error. An empty segment gives what the operator starts with: 0 for a sum, inf or the greatest value for a minimum.
 
-Files: .npy of f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 or bool (read as u1), little-endian, C order. The output is written beside its place and renamed.";
+  Elements of bool files are truth values: !x, x && y, x ? a : b, x == y, x < y; numbers are made of them by u32(x), for + too. What selects, moves and
+  sorts them gives bool files, and so do min, max, and, or, xor and expressions that combine them; a sum of them is a count, a product 1 where
+  all hold, both u4. dot of two says whether both hold somewhere.
+
+Files: .npy of f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 or bool, of either byte order and in C or Fortran order; arrays.npz/name is the array `name` of
+an archive. The output, little-endian and in C order, is written beside its place and renamed.";
 
 #[derive(Args, Debug)]
 #[command(after_help = RUN_HELP)]
@@ -380,9 +385,9 @@ pub(crate) struct RunArgs {
 pub(crate) enum FilterName {
     /// A copy
     Identity,
-    /// Mean of 3x3
+    /// Mean of a square, 3x3 unless --size says otherwise
     Box,
-    /// Gaussian blur (--size 3 or 5)
+    /// Gaussian blur (--size, --sigma)
     Gaussian,
     /// The image less --alpha of its blur
     Sharpen,
@@ -406,10 +411,20 @@ pub(crate) enum BorderArg {
     Mirror,
 }
 
+/// The conventions of `isowarp image`.
+const IMAGE_HELP: &str = "\
+Reads PNG, JPEG, TIFF, BMP, WebP and GIF: one picture, grey or RGB, with alpha or without, of 8 or 16 bits in a channel. A file that is damaged
+or cut is an error, as far as its format can tell, and so are several pictures in one (animations, pages).
+
+The output has the input's channels and bits, and its size, upright: the orientation that a camera noted is applied. ICC profile, EXIF, gamma and
+resolution are kept where the output's format has a place for them; what is left out is named in a warning. identity copies.
+
+Colours are weighed by alpha, and alpha is filtered as they are, so that what is transparent gives no colour to what is not. sobel, laplacian and
+highpass, which find differences, take colours as they are seen before black, and leave alpha. Pixels are computed in f32, rounded half up.
+A gaussian of another size than 3 and 5, a box of another than 3, and one with --sigma goes across and then down, each sum rounded to f32.";
+
 #[derive(Args, Debug)]
-#[command(
-    after_help = "Grey, grey with alpha, RGB and RGBA with 8 bits; alpha passes through. The output has the input's size and channels."
-)]
+#[command(after_help = IMAGE_HELP)]
 pub(crate) struct ImageArgs {
     /// The filter
     #[arg(value_enum)]
@@ -417,12 +432,15 @@ pub(crate) struct ImageArgs {
     /// The input image, or - for standard input
     #[arg(long = "in", value_name = "FILE")]
     pub(crate) input: PathBuf,
-    /// The output image: .png, .jpg or .jpeg, or - for a PNG on standard output
+    /// The output image: .png, .jpg, .tiff, .webp (lossless) or .bmp, or - for a PNG on standard output
     #[arg(long = "out", value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// Gaussian: window size, 3 or 5 (default 3)
+    /// Gaussian and box: window size, odd (default 3; of a gaussian with --sigma three deviations on each side)
     #[arg(long)]
     pub(crate) size: Option<u32>,
+    /// Gaussian: standard deviation in pixels (default 0.3 (r - 1) + 0.8 for a window of 2 r + 1)
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) sigma: Option<f32>,
     /// Sharpen: strength, at least 0 and below 1 (default 0.5)
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) alpha: Option<f32>,

@@ -57,8 +57,7 @@ impl Output {
         if path.as_os_str() == "-" {
             return Ok(Self::Stdout);
         }
-        // A link is followed, so that what it points at is replaced.
-        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let target = place(path);
         match fs::metadata(&target) {
             Ok(m) if m.is_dir() => {
                 return Err(Failure::failed(format!("cannot write {}: it is a directory", path.display()), "name a file in it"));
@@ -85,9 +84,13 @@ impl Output {
         matches!(self, Self::Stdout)
     }
 
-    /// Whether both are one file, so that the later result would replace the earlier one.
+    /// Whether both are one file, so that the later result would replace the earlier one, or one pipe, which would carry both.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        matches!((self, other), (Self::File(a), Self::File(b)) if a == b)
+        match (self, other) {
+            (Self::File(a), Self::File(b)) => a == b,
+            (Self::Stream(a), Self::Stream(b)) => a == b && a != Path::new("/dev/null"),
+            _ => false,
+        }
     }
 
     /// The folder that temporary files may go to: that of the result, or where it has none the system's.
@@ -132,6 +135,13 @@ impl Output {
             Self::File(path) => replace(path, body).map_err(|e| Failure::file("write", path, &e)),
         }
     }
+}
+
+/// The one spelling of a path. A link is followed, so that what it points at is replaced; a file that does not exist yet is known by its folder
+/// and its name.
+fn place(path: &Path) -> PathBuf {
+    let beside = || Some(fs::canonicalize(folder(path)).ok()?.join(path.file_name()?));
+    fs::canonicalize(path).ok().or_else(beside).unwrap_or_else(|| path.to_owned())
 }
 
 fn folder(target: &Path) -> &Path {

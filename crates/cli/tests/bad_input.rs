@@ -200,14 +200,47 @@ fn a_condition_that_is_none_is_refused() {
 #[test]
 fn files_that_are_no_arrays_for_us_say_why() {
     let map = |file: &str| refused(&["map", "--in", file, "--op", "x"]);
-    advises(&map("fortran.npy"), "cannot read fortran.npy: the array is in Fortran order", "np.ascontiguousarray");
-    advises(&map("big_endian.npy"), "cannot read big_endian.npy: it is big-endian (>f4)", "newbyteorder");
     advises(&map("objects.npy"), "holds Python objects", "a.astype");
     advises(&map("records.npy"), "holds records", "one of the fields");
     advises(&map("complex.npy"), "elements of type <c8 are not supported", "a.astype");
     says(&map("make.py"), "cannot read make.py: it is no .npy file");
     advises(&map("missing.npy"), "cannot read missing.npy: No such file", "check the name");
     advises(&map("."), "cannot read .: it is a directory", "name a .npy file in it");
+}
+
+#[test]
+fn archives_say_what_they_hold() {
+    let map = |file: &str| refused(&["map", "--in", file, "--op", "x"]);
+    advises(&map("stored.npz"), "cannot read stored.npz: it is an archive of arrays", "arrays.npz/arr_0");
+    advises(&map("stored.npz/lost"), "there is no array `lost` in stored.npz, which holds turned, truth, arr_0", "name one");
+    says(&map("short.npy/x"), "cannot read short.npy/x: ");
+    says(&map("nothing.npz/x"), "No such file");
+}
+
+#[test]
+fn damaged_archives_are_refused() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("damaged.npz");
+    let member = path.join("turned").display().to_string();
+    for name in ["stored.npz", "deflated.npz"] {
+        let whole = fs::read(data(name)).expect("a fixture");
+        let try_with = |bytes: &[u8]| {
+            fs::write(&path, bytes).expect("a file");
+            isowarp(&["run", "sort", "--in", &member, "--out", "-"])
+        };
+        let wanted = try_with(&whole);
+        common::succeeded(&wanted);
+        for at in (0..whole.len()).step_by(5) {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 0x11;
+            let found = try_with(&damaged);
+            // What is damaged is refused, or not of this array.
+            assert!(found.status.code() == Some(1) || found.stdout == wanted.stdout, "{name} at {at}");
+        }
+        for end in (0..whole.len()).step_by(31) {
+            assert_eq!(lines(&try_with(&whole[..end])).len(), 2, "{name} cut at {end}");
+        }
+    }
 }
 
 #[test]

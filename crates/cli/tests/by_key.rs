@@ -162,3 +162,35 @@ fn two_results_have_two_files() {
     assert!(lines_of_failure(&run)[0].contains("two results cannot go to one file"));
     assert_eq!(fs::read_dir(dir.path()).expect("a directory").count(), 0);
 }
+
+/// Every spelling of a file that does not exist yet, and of one that does.
+#[cfg(unix)]
+#[test]
+fn two_results_have_two_files_however_they_are_spelt() {
+    let dir = tempfile::tempdir().expect("a directory");
+    fs::create_dir(dir.path().join("sub")).expect("a directory");
+    std::os::unix::fs::symlink(dir.path(), dir.path().join("link")).expect("a link");
+    let whole = dir.path().join("q.npy").display().to_string();
+    let spellings = ["q.npy", "./q.npy", "sub/../q.npy", "link/q.npy", "link/sub/../q.npy", &whole];
+    let input = common::data("w_i4.npy").display().to_string();
+    for exists in [false, true] {
+        if exists {
+            fs::write(dir.path().join("q.npy"), "old").expect("a file");
+        }
+        for (first, second) in spellings.iter().zip(spellings.iter().cycle().skip(1)).chain([(&"sub/../q.npy", &whole.as_str())]) {
+            let options =
+                [(&["topk", "-k", "1"][..], "--indices"), (&["rle"], "--lengths"), (&["sort", "--by-key", "--in", &input], "--keys-out")];
+            for (pattern, option) in options {
+                let args = [&["run"], pattern, &["--in", &input, "--out", first, option, second]].concat();
+                let run = common::command().current_dir(dir.path()).args(args).output().expect("the command starts");
+                assert!(lines_of_failure(&run)[0].contains("two results cannot go to one file"), "{first} and {second}");
+            }
+        }
+        let there = fs::read(dir.path().join("q.npy")).ok();
+        assert_eq!(there.as_deref(), exists.then_some(&b"old"[..]));
+    }
+    // The input may be a result: it is read before it is replaced.
+    fs::copy(&input, dir.path().join("q.npy")).expect("a copy");
+    let args = ["run", "sort", "--in", "q.npy", "--out", "link/q.npy"];
+    common::succeeded(&common::command().current_dir(dir.path()).args(args).output().expect("the command starts"));
+}

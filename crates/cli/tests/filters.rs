@@ -4,7 +4,7 @@ mod common;
 
 use common::{backends, isowarp, succeeded};
 use image::codecs::jpeg::JpegEncoder;
-use image::{DynamicImage, ExtendedColorType, GrayImage, Luma, Rgb, RgbImage, Rgba, RgbaImage};
+use image::{DynamicImage, ExtendedColorType, GrayImage, ImageBuffer, Luma, Rgb, RgbImage, Rgba, RgbaImage};
 use std::path::Path;
 
 const SIZE: (u32, u32) = (13, 9);
@@ -80,7 +80,7 @@ const FILTERS: [(&[&str], Formula); 10] = [
     (&["median"], median),
 ];
 
-/// The picture that a filter gives: rounded half up, saturated, alpha as it was.
+/// The picture that a filter gives where there is no alpha: rounded half up, saturated.
 fn expected(picture: &DynamicImage, channels: u32, formula: Formula, border: &str) -> Vec<u8> {
     let (w, h) = (i64::from(picture.width()), i64::from(picture.height()));
     let pixels = picture.as_bytes();
@@ -92,10 +92,45 @@ fn expected(picture: &DynamicImage, channels: u32, formula: Formula, border: &st
                 (Some(x), Some(y)) => i64::from(at(x, y, c)),
                 _ => 0,
             };
-            out.push(if c == 3 { at(x, y, c) } else { (formula(&window) + 0.5).floor().clamp(0.0, 255.0) as u8 });
+            out.push((formula(&window) + 0.5).floor().clamp(0.0, 255.0) as u8);
         }
     }
     out
+}
+
+/// Fails unless a picture is what a filter gives.
+#[track_caller]
+fn check(found: &DynamicImage, picture: &DynamicImage, channels: u32, (filter, formula): (&[&str], Formula), border: &str) {
+    if channels != 4 {
+        let wanted = expected(picture, channels, formula, border);
+        assert_eq!(found.as_bytes(), wanted, "{filter:?} with {border} borders on {channels} channels");
+        return;
+    }
+    let differs = matches!(filter[0], "sobel" | "laplacian" | "highpass");
+    let (w, h, pixels) = (i64::from(picture.width()), i64::from(picture.height()), picture.as_bytes());
+    let at = |x: i64, y: i64, c: i64| i64::from(pixels[((y * w + x) * 4 + c) as usize]);
+    for (place, (x, y, c)) in (0..h).flat_map(|y| (0..w).flat_map(move |x| (0..4).map(move |c| (x, y, c)))).enumerate() {
+        // What is outside and zero is transparent.
+        let window = |f: &dyn Fn(i64, i64) -> i64, dx, dy| match (inside(border, x + dx, w), inside(border, y + dy, h)) {
+            (Some(x), Some(y)) => f(x, y),
+            _ => 0,
+        };
+        let alpha = |x, y| at(x, y, 3);
+        let weighted = |x, y| at(x, y, c) * at(x, y, 3);
+        let (colour, weight) = (formula(&|dx, dy| window(&weighted, dx, dy)), formula(&|dx, dy| window(&alpha, dx, dy)));
+        let exact = match (filter[0], c) {
+            ("identity", _) => at(x, y, c) as f64,
+            (_, 3) if differs => alpha(x, y) as f64,
+            (_, 3) => weight,
+            _ if differs => colour / 255.0,
+            _ if weight > 0.0 => colour / weight,
+            _ => 0.0,
+        };
+        // The nearest whole number; of two that are nearly as near, either.
+        let found = f64::from(found.as_bytes()[place]);
+        let exact = exact.clamp(0.0, 255.0);
+        assert!((found - exact).abs() <= 0.5 + 1e-4, "{filter:?} with {border} borders at {x}, {y}, {c}: {found} is not {exact}");
+    }
 }
 
 fn filtered(input: &Path, filter: &[&str], more: &[&str]) -> DynamicImage {
@@ -119,11 +154,10 @@ fn every_filter_is_its_formula_on_every_kind_of_image_with_every_border() {
             for border in BORDERS {
                 let found = filtered(&path, filter, &["--border", border]);
                 assert_eq!((found.color(), found.width(), found.height()), (picture.color(), SIZE.0, SIZE.1));
-                let wanted = expected(&picture, channels, formula, border);
-                assert_eq!(found.as_bytes(), wanted, "{filter:?} with {border} borders on {channels} channels");
+                check(&found, &picture, channels, (filter, formula), border);
             }
-            let wanted = expected(&picture, channels, formula, "clamp");
-            assert_eq!(filtered(&path, filter, &[]).as_bytes(), wanted, "{filter:?}: borders clamp unless told otherwise");
+            // Borders clamp unless told otherwise.
+            check(&filtered(&path, filter, &[]), &picture, channels, (filter, formula), "clamp");
         }
     }
 }
@@ -137,7 +171,7 @@ fn every_backend_filters_alike() {
         for (filter, formula) in [FILTERS[3], FILTERS[6], FILTERS[9]] {
             for backend in backends() {
                 let found = filtered(&path, filter, &["--backend", &backend, "--border", "mirror"]);
-                assert_eq!(found.as_bytes(), expected(&picture, channels, formula, "mirror"), "{filter:?} on {backend}");
+                check(&found, &picture, channels, (filter, formula), "mirror");
             }
         }
     }
@@ -177,6 +211,100 @@ fn images_smaller_than_a_window_are_filtered() {
                     expected(&picture, 1, formula, border),
                     "{filter:?} {w}x{h}"
                 );
+            }
+        }
+    }
+}
+
+/// The exact result of one weight after another, across and then down.
+fn blurred(picture: &[f64], (w, h): (i64, i64), weights: &[f64], border: &str) -> Vec<f64> {
+    let r = weights.len() as i64 / 2;
+    let pass = |of: &[f64], dx: i64, dy: i64| -> Vec<f64> {
+        let places = (0..h).flat_map(|y| (0..w).map(move |x| (x, y)));
+        let sum = |(x, y): (i64, i64)| {
+            let taps = (-r..=r).zip(weights).map(|(k, weight)| match (around(border, x + k * dx, w), around(border, y + k * dy, h)) {
+                (Some(x), Some(y)) => weight * of[(y * w + x) as usize],
+                _ => 0.0,
+            });
+            taps.sum()
+        };
+        places.map(sum).collect()
+    };
+    pass(&pass(picture, 1, 0), 0, 1)
+}
+
+/// As [`inside`], for windows that reach further than the picture does.
+fn around(border: &str, i: i64, n: i64) -> Option<i64> {
+    if border != "mirror" || n == 1 {
+        return inside(if n == 1 && border == "mirror" { "clamp" } else { border }, i, n);
+    }
+    let k = i.rem_euclid(2 * (n - 1));
+    Some(k.min(2 * (n - 1) - k))
+}
+
+#[test]
+fn blurs_of_any_size_are_their_formulas() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (w, h) = (23u32, 17u32);
+    let bytes = GrayImage::from_fn(w, h, |x, y| Luma([value(x, y, 0)]));
+    let deep = ImageBuffer::<Luma<u16>, _>::from_fn(w, h, |x, y| Luma([u16::from(value(x, y, 0)) * 251 + x as u16]));
+    let pictures = [DynamicImage::from(bytes), DynamicImage::from(deep)];
+    let bell = |size: i64, sigma: f64| {
+        let weights: Vec<f64> = (0..size).map(|k| (-((k - size / 2) as f64 / sigma).powi(2) / 2.0).exp()).collect();
+        let sum: f64 = weights.iter().sum();
+        weights.iter().map(|w| w / sum).collect::<Vec<f64>>()
+    };
+    let filters: [(&[&str], Vec<f64>); 6] = [
+        (&["box", "--size", "7"], vec![1.0 / 7.0; 7]),
+        (&["box", "--size", "51"], vec![1.0 / 51.0; 51]),
+        (&["gaussian", "--size", "7"], bell(7, 1.4)),
+        (&["gaussian", "--size", "35"], bell(35, 5.6)),
+        (&["gaussian", "--size", "3", "--sigma", "0.5"], bell(3, 0.5)),
+        (&["gaussian", "--sigma", "2.5"], bell(17, 2.5)),
+    ];
+    for picture in &pictures {
+        let path = dir.path().join("in.png");
+        picture.save(&path).expect("saved");
+        let greatest = if picture.color() == image::ColorType::L16 { 65_535.0 } else { 255.0 };
+        let samples = |p: &DynamicImage| match p {
+            DynamicImage::ImageLuma16(p) => p.iter().map(|&s| f64::from(s)).collect::<Vec<f64>>(),
+            other => other.as_bytes().iter().map(|&s| f64::from(s)).collect(),
+        };
+        for (filter, weights) in &filters {
+            for border in BORDERS {
+                let wanted = blurred(&samples(picture), (w.into(), h.into()), weights, border);
+                for backend in backends() {
+                    let found = filtered(&path, filter, &["--border", border, "--backend", &backend]);
+                    assert_eq!(found.color(), picture.color());
+                    for (found, exact) in samples(&found).into_iter().zip(&wanted) {
+                        let error = (found - exact).abs();
+                        assert!(error <= 0.5 + 1e-6 * greatest, "{filter:?} {border} on {backend}: {found} is not {exact}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn sixteen_bits_are_filtered_by_the_same_formulas() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (w, h) = SIZE;
+    let at = |x: i64, y: i64| i64::from(value(x as u32, y as u32, 0)) * 257 - i64::from(x == 3);
+    let picture = ImageBuffer::<Luma<u16>, _>::from_fn(w, h, |x, y| Luma([at(x.into(), y.into()).max(0) as u16]));
+    let path = dir.path().join("deep.png");
+    picture.save(&path).expect("saved");
+    for (filter, formula) in FILTERS {
+        for border in BORDERS {
+            let found = filtered(&path, filter, &["--border", border]).into_luma16();
+            for (x, y, found) in found.enumerate_pixels() {
+                let window =
+                    |dx: i64, dy: i64| match (inside(border, i64::from(x) + dx, w.into()), inside(border, i64::from(y) + dy, h.into())) {
+                        (Some(x), Some(y)) => at(x, y).max(0),
+                        _ => 0,
+                    };
+                let exact = formula(&window).clamp(0.0, 65_535.0);
+                assert!((f64::from(found.0[0]) - exact).abs() <= 0.5 + 0.01, "{filter:?} with {border} borders at {x}, {y}");
             }
         }
     }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{data, isowarp, isowarp_with_input, stderr, stdout, succeeded};
-use image::{DynamicImage, GrayAlphaImage, GrayImage, ImageBuffer, ImageFormat, Luma, RgbImage, RgbaImage};
+use image::{DynamicImage, GrayAlphaImage, GrayImage, Luma, RgbImage, RgbaImage};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -52,7 +52,8 @@ fn every_filter_keeps_size_and_channels() {
             if name == "identity" {
                 assert_eq!(out, input);
             }
-            if input.color().has_alpha() {
+            // Filters that find differences leave alpha, and the others filter it.
+            if input.color().has_alpha() && matches!(name, "identity" | "sobel" | "laplacian" | "highpass") {
                 let alphas = |i: &DynamicImage| i.to_rgba8().pixels().map(|p| p.0[3]).collect::<Vec<_>>();
                 assert_eq!(alphas(&out), alphas(&input), "{name}: alpha passes through");
             }
@@ -147,8 +148,6 @@ fn bad_images_are_refused_and_nothing_is_left() {
     };
     let photo = fs::read(photograph()).expect("the photograph");
     let (empty, noise, cut) = (file("empty.png", b""), file("noise.png", b"not an image"), file("cut.png", &photo[..5000]));
-    let deep = dir.path().join("deep.png");
-    ImageBuffer::<Luma<u16>, _>::from_pixel(2, 2, Luma([500])).save_with_format(&deep, ImageFormat::Png).expect("saved");
     let alpha = dir.path().join("alpha.png");
     RgbaImage::new(2, 2).save(&alpha).expect("saved");
     let before = fs::read_dir(dir.path()).expect("a directory").count();
@@ -156,16 +155,17 @@ fn bad_images_are_refused_and_nothing_is_left() {
     let out = text(&out);
 
     refused(&["image", "box", "--in", &empty, "--out", out], "empty.png: the file is empty (0 bytes)");
-    refused(&["image", "box", "--in", &noise, "--out", out], "neither a PNG nor a JPEG");
+    refused(&["image", "box", "--in", &noise, "--out", out], "it is no PNG, JPEG, TIFF, BMP, WebP or GIF image");
     refused(&["image", "box", "--in", &cut, "--out", out], "cannot read");
-    refused(&["image", "box", "--in", text(&deep), "--out", out], "16 bits in a channel");
     refused(&["image", "box", "--in", "nowhere.png", "--out", out], "No such file");
     refused(&["image", "box", "--in", text(&alpha), "--out", text(&dir.path().join("o.jpg"))], "no alpha channel");
     refused(&["image", "box", "--in", text(&photograph()), "--out", text(&dir.path().join("o.gif"))], "name it .png");
     refused(&["image", "box", "--in", text(&photograph()), "--out", text(&dir.path().join("no/o.png"))], "cannot write");
     refused(&["image", "box", "--in", text(&photograph()), "--out", out, "--backend", "gpu"], "unknown backend `gpu`");
     refused(&["image", "sharpen", "--alpha", "1.5", "--in", text(&photograph()), "--out", out], "1.5 is not in 0..1");
-    refused(&["image", "gaussian", "--size", "4", "--in", text(&photograph()), "--out", out], "--size is 3 or 5");
-    refused(&["image", "median", "--size", "5", "--in", text(&photograph()), "--out", out], "--size is for gaussian");
+    refused(&["image", "gaussian", "--size", "4", "--in", text(&photograph()), "--out", out], "--size is odd, and from 3 to 65535, not 4");
+    refused(&["image", "gaussian", "--sigma", "0", "--in", text(&photograph()), "--out", out], "--sigma is from 0.1");
+    refused(&["image", "box", "--sigma", "2", "--in", text(&photograph()), "--out", out], "--sigma is for gaussian");
+    refused(&["image", "median", "--size", "5", "--in", text(&photograph()), "--out", out], "--size is for gaussian and box");
     assert_eq!(fs::read_dir(dir.path()).expect("a directory").count(), before);
 }

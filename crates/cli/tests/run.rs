@@ -7,11 +7,13 @@ use std::fs;
 
 #[test]
 fn results_are_numpys() {
-    let cases: serde_json::Value = serde_json::from_slice(&fs::read(data("oracle.json")).expect("the table")).expect("JSON");
-    let cases = cases.as_array().expect("a list");
+    let table = |name: &str| -> Vec<serde_json::Value> {
+        serde_json::from_slice(&fs::read(data(name)).expect("the table")).expect("a list in JSON")
+    };
+    let cases = [table("oracle.json"), table("files.json")].concat();
     assert!(cases.len() > 60);
     let dir = tempfile::tempdir().expect("a directory");
-    for case in cases {
+    for case in &cases {
         let name = case["name"].as_str().expect("a name");
         let out = dir.path().join(format!("{name}.npy"));
         let mut args: Vec<String> = vec!["run".to_owned()];

@@ -19,6 +19,7 @@ mod scan;
 mod segments;
 mod select;
 mod sort;
+mod truth;
 
 pub use find::{all, any, count_if, find_if, is_sorted};
 pub use groups::{group_ballot, group_match, tickets};
@@ -42,6 +43,7 @@ pub use select::{
     unique,
 };
 pub use sort::{argsort, argsort_into, sort, sort_into, sort_variant, sort_variant_into, sort_with_indices, top_k};
+pub use truth::of_elements;
 
 use crate::backend::{Backend, Leaf, RawBuffer, Run};
 use crate::buffer::{Buffer, Memory as _, write_whole};

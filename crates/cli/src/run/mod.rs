@@ -3,6 +3,7 @@
 mod check;
 mod chunks;
 mod execute;
+mod order;
 mod plan;
 
 use crate::args::{NumericsArg, Pattern, RunArgs};
@@ -27,15 +28,21 @@ pub(crate) fn run(args: &RunArgs) -> Result {
     chunks::folder(args, &outputs.result)?;
     let inputs = open_inputs(args)?;
     if !chunks::may_take(args.pattern) {
+        let fortran: Vec<bool> = inputs.iter().map(Reader::is_fortran).collect();
         let arrays = read(inputs)?;
         let plan = Plan::new(args, &arrays)?;
         let device = open(args)?;
+        let arrays = arrays.into_iter().zip(fortran).map(|(a, fortran)| if fortran { order::in_c_order(&device, a) } else { Ok(a) });
+        let arrays = arrays.collect::<Result<Vec<_>>>()?;
         return whole(args, &device, &plan, &arrays, &outputs);
     }
     // Whether the array is read at once is for the device's memory to say.
     let heads: Vec<Array> = inputs.iter().map(|r| r.head().clone()).collect();
     let plan = Plan::new(args, &heads)?;
     let device = open(args)?;
+    // Another order needs the whole array.
+    let in_order = |r: Reader| if r.is_fortran() { order::in_c_order(&device, r.all()?).map(Reader::from) } else { Ok(r) };
+    let inputs = inputs.into_iter().map(in_order).collect::<Result<Vec<_>>>()?;
     if let Some(chunk) = chunks::wanted(args, &device, &plan, &heads)? {
         return chunks::run(args, &device, &plan, inputs, chunk, &outputs);
     }

@@ -1,6 +1,7 @@
 //! From arguments to what is to be computed, checked as far as it can be without a device.
 
 mod condition;
+mod elements;
 mod histogram;
 mod order;
 
@@ -9,6 +10,7 @@ use crate::failure::{Failure, Result};
 use crate::npy::Array;
 pub(crate) use condition::Question;
 use condition::{asked, condition, selected};
+use elements::{parse, stays_truth, ty};
 pub(crate) use histogram::Counted;
 use isowarp::dynamic::{Norm, Operator, SetOp};
 use isowarp::element::{DType, Ty};
@@ -193,7 +195,7 @@ impl Plan {
             Pattern::IsSorted => {
                 let input = first(inputs)?;
                 let work = match &args.op {
-                    Some(text) => Work::IsSortedBy(own_order(text, input)?),
+                    Some(text) => Work::IsSortedBy(own_order(text, ty(input))?),
                     None => Work::IsSorted(by(args, input)?),
                 };
                 Ok(Self { name, work, shape: vec![1], boolean: true })
@@ -222,6 +224,10 @@ impl Plan {
             Pattern::Histogram => histogram::histogram(args, inputs),
             Pattern::Argmin => one(Work::Argmin),
             Pattern::Argmax => one(Work::Argmax),
+            // As NumPy's: whether both hold somewhere.
+            Pattern::Dot if inputs.len() == 2 && inputs.iter().all(|a| a.boolean) => {
+                one(Work::Ask(Question::Any, condition("x && y", inputs)?)).map(|p| Self { boolean: true, ..p })
+            }
             Pattern::Dot => one(Work::Dot),
             Pattern::Mean => one(Work::Mean),
             Pattern::Norm => one(Work::Norm(match args.ord {
@@ -242,16 +248,16 @@ fn map(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let too_many = || Failure::usage("the shape has more than 2^64 elements", "ask for fewer");
     let n = shape.iter().try_fold(1u64, |a, &b| a.checked_mul(b)).ok_or_else(too_many)?;
     let wanted = args.dtype.as_deref().map(dtype).transpose()?;
-    let types: Vec<Ty> = inputs.iter().map(|a| a.dtype.ty()).collect();
     // A u32 numbers 2^32 elements.
     let index = if n > 1 << 32 { Ty::U64 } else { Ty::U32 };
-    let text = expression::applied(args.op.as_deref().unwrap_or_default(), types.len());
-    let result = wanted.map(DType::ty).or(types.first().copied());
-    let func = expression::parse(&text, &types, Some(index), result)?;
+    let text = expression::applied(args.op.as_deref().unwrap_or_default(), inputs.len());
+    let result = wanted.map(DType::ty).or(inputs.first().map(ty));
+    let func = parse(&text, inputs, Some(index), result)?;
     let ty = func.result_types().first().copied().unwrap_or(Ty::U32);
     let boolean = ty == Ty::Bool && wanted.is_none();
     // What was read from a narrow type and is still of its register type goes back into it.
-    let same = inputs.first().map(|a| a.dtype).filter(|d| d.ty() == ty && inputs.iter().all(|a| a.dtype == *d));
+    let mut numbers = inputs.iter().filter(|a| !a.boolean).map(|a| a.dtype);
+    let same = numbers.next().filter(|d| d.ty() == ty && numbers.all(|other| other == *d));
     let dtype = wanted.unwrap_or(if boolean { DType::U8 } else { same.unwrap_or(ty.dtype()) });
     Ok(Plan { name: args.pattern.name(), work: Work::Map { func, n, dtype }, shape, boolean })
 }
@@ -260,7 +266,7 @@ fn moved(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let input = first(inputs)?;
     let (work, of) = match args.pattern {
         Pattern::Gather => (Work::Gather, inputs.get(1).unwrap_or(input)),
-        Pattern::Scatter => (scatter(args, input)?, inputs.get(2).unwrap_or(input)),
+        Pattern::Scatter => (scatter(args, inputs)?, inputs.get(2).unwrap_or(input)),
         Pattern::Transpose => (Work::Transpose(input.shape.clone(), axes(args, &input.shape)?), input),
         Pattern::Layout => (Work::Transpose(input.shape.clone(), layout(args, &input.shape)?), input),
         Pattern::ToMorton => (Work::ToMorton(input.shape.clone()), input),
@@ -280,7 +286,7 @@ fn moved(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
 }
 
 /// What sources of a scatter do to what is there: by a name, or an expression of x and y.
-fn scatter(args: &RunArgs, values: &Array) -> Result<Work> {
+fn scatter(args: &RunArgs, inputs: &[Array]) -> Result<Work> {
     if let Some(digits) = args.digits {
         if args.op.as_deref().is_some_and(|op| op.trim() != ScatterOp::Sum.name()) {
             return Err(Failure::usage("--digits is for sums", "leave --op out, or name sum"));
@@ -300,7 +306,9 @@ fn scatter(args: &RunArgs, values: &Array) -> Result<Work> {
             "use a known one or an expression of x and y, or leave --op out to store",
         ));
     }
-    checked(args, values).map(Work::ScatterCombine)
+    // Numbers among truth values make numbers of all.
+    let combined = inputs.iter().step_by(2).find(|a| !a.boolean).map_or_else(|| first(inputs), Ok)?;
+    checked(args, combined).map(Work::ScatterCombine)
 }
 
 fn operator(args: &RunArgs) -> Result<Operator> {
@@ -316,6 +324,7 @@ fn operator(args: &RunArgs) -> Result<Operator> {
 /// The operator, checked against the input's type: before a device is opened.
 fn checked(args: &RunArgs, input: &Array) -> Result<Operator> {
     let op = operator(args)?;
+    let op = if input.boolean { op.of_truth() } else { op };
     op.check(input.dtype)?;
     Ok(op)
 }
@@ -324,7 +333,7 @@ fn reduce(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let input = first(inputs)?;
     let op = checked(args, input)?;
     let variant = variant(args, ReduceVariant::AlignedTree, ReduceVariant::named, &ReduceVariant::ALL.map(ReduceVariant::name))?;
-    let boolean = matches!(op.name(), "any" | "all");
+    let boolean = stays_truth(&op, input);
     let axis = args.axis.map(|a| axis(a, &input.shape)).transpose()?;
     let shape = match axis {
         None => vec![1],
@@ -338,11 +347,11 @@ fn scan(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let input = carried(args, inputs)?;
     let op = checked(args, input)?;
     if args.by_key {
-        let (boolean, shape) = (matches!(op.name(), "any" | "all"), vec![input.len()]);
+        let (boolean, shape) = (stays_truth(&op, input), vec![input.len()]);
         return Ok(Plan { name: "scan", work: Work::ScanByKey { op, exclusive: args.exclusive }, shape, boolean });
     }
     let variant = variant(args, ScanVariant::SinglePass, ScanVariant::named, &ScanVariant::ALL.map(ScanVariant::name))?;
-    let boolean = matches!(op.name(), "any" | "all");
+    let boolean = stays_truth(&op, input);
     let axis = args.axis.map(|a| axis(a, &input.shape)).transpose()?;
     // As NumPy's cumsum: without an axis the array is one line.
     let shape = if axis.is_some() { input.shape.clone() } else { vec![input.len()] };
@@ -353,7 +362,7 @@ fn scan(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
 fn by_key(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let values = inputs.get(1).map_or_else(|| first(inputs), Ok)?;
     let op = checked(args, values)?;
-    let boolean = matches!(op.name(), "any" | "all");
+    let boolean = stays_truth(&op, values);
     Ok(Plan { name: args.pattern.name(), work: Work::ReduceByKey(op), shape: vec![values.len()], boolean })
 }
 
@@ -364,7 +373,7 @@ fn segments(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let work = match args.pattern {
         Pattern::SegmentedReduce | Pattern::SegmentedScan => {
             let op = checked(args, input)?;
-            boolean = matches!(op.name(), "any" | "all");
+            boolean = stays_truth(&op, input);
             if args.pattern == Pattern::SegmentedReduce {
                 Work::SegmentedReduce(op)
             } else {

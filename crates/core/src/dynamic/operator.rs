@@ -18,6 +18,8 @@ pub struct Operator {
     identity: Identity,
     /// The element type of the result, where it is not the input's.
     pub(super) result: Option<DType>,
+    /// Whether an operator of the caller's combines truth values.
+    truth: bool,
 }
 
 /// What leaves others unchanged.
@@ -57,7 +59,7 @@ impl Operator {
             "any" => (IS_TRUE, "x | y", Identity::Zero, Some(DType::U32)),
             _ => (IS_TRUE, "x & y", Identity::One, Some(DType::U32)),
         };
-        Some(Self { name, load, combine: combine.to_owned(), identity, result })
+        Some(Self { name, load, combine: combine.to_owned(), identity, result, truth: false })
     }
 
     /// An operator of your own, an expression of `x` (from lower indices) and `y`. It has to be associative. `identity`, an expression without
@@ -66,7 +68,28 @@ impl Operator {
     #[must_use]
     pub fn custom(text: &str, identity: Option<&str>) -> Self {
         let identity = identity.map_or(Identity::Unknown, |t| Identity::Text(t.to_owned()));
-        Self { name: "custom operator", load: SAME, combine: text.to_owned(), identity, result: None }
+        Self { name: "custom operator", load: SAME, combine: text.to_owned(), identity, result: None, truth: false }
+    }
+
+    /// The operator over truth values, which lie in the array as 0 and 1, as NumPy has it: a sum counts those that hold, a product is 1 where all
+    /// hold (both `u32`), and an expression of your own is one of `bool`s.
+    ///
+    /// ```
+    /// use isowarp_core::dynamic::{self, DynBuffer, Operator};
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let mask = DynBuffer::from(dev.upload(&[1u8; 300])?);
+    /// let count = dynamic::reduce(&dev, &mask, &Operator::custom("x != y", Some("false")).of_truth())?;
+    /// assert_eq!(count.read_blocking()?, [0]); // an even number of them holds
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    #[must_use]
+    pub fn of_truth(self) -> Self {
+        match self.name {
+            "sum" | "product" => Self { load: IS_TRUE, result: Some(DType::U32), ..self },
+            "custom operator" => Self { truth: true, ..self },
+            _ => self,
+        }
     }
 
     /// The operator's name in messages.
@@ -96,12 +119,14 @@ impl Operator {
 
     /// The operator on values of type `ty`, which elements of type `dtype` became.
     pub(super) fn prepare(&self, ty: Ty, dtype: DType) -> Result<Prepared> {
-        let func = expression::parse(&self.combine, &[ty, ty], None, Some(ty))?;
+        let of = if self.truth { Ty::Bool } else { ty };
+        let func = expression::parse(&self.combine, &[of, of], None, Some(of))?;
         let found = single(&func)?;
-        if found != ty {
-            let (expected, found) = (ty.to_string(), found.to_string());
+        if found != of {
+            let (expected, found) = (of.to_string(), found.to_string());
             return Err(OpError::Signature { what: "result of the combining operator", expected, found }.into());
         }
+        let func = super::of_elements(&func)?;
         let identity = self.identity(ty, dtype)?;
         if let (Identity::Text(_), Some(identity)) = (&self.identity, identity) {
             with_register!(ty, T => self.check_neutral::<T>(&func, T::from_bits64(identity)))?;
@@ -154,10 +179,13 @@ impl Operator {
             (Identity::AllOnes, _) if ty.words() == 2 => u64::MAX,
             (Identity::AllOnes, _) => u64::from(u32::MAX),
             (Identity::Text(text), _) => {
-                let func = expression::parse(text, &[], None, Some(ty))?;
-                if single(&func)? != ty {
+                let of = if self.truth { Ty::Bool } else { ty };
+                // 0 and 1 are truth values too.
+                let text = if self.truth && matches!(text.trim(), "0" | "1") { format!("{text} != 0") } else { text.clone() };
+                let func = expression::parse(&text, &[], None, Some(of))?;
+                if single(&func)? != of {
                     let found = single(&func)?.to_string();
-                    return Err(OpError::Signature { what: "identity", expected: ty.to_string(), found }.into());
+                    return Err(OpError::Signature { what: "identity", expected: of.to_string(), found }.into());
                 }
                 let mut e = Evaluator::new(&func);
                 e.eval_one(&[]);

@@ -47,7 +47,10 @@ impl Rules<'_> {
             What::Index if self.index.is_none() => Err(Fault::new(item.at, "there is no index `i` in this operator")),
             What::Index => own(Kind::Whole { index: true }),
             What::Prefix(op, a) => own(prefix(item.at, *op, kind(*a))?),
-            What::Infix(op, a, b) => infix(item.at, *op, kind(*a), kind(*b)),
+            What::Infix(op, a, b) => {
+                let [a, b] = compared(*op, [&tree.items[*a], &tree.items[*b]]);
+                infix(item.at, *op, a, b)
+            }
             What::Select(c, a, b) => own(select(item.at, "? :", [kind(*c), kind(*a), kind(*b)])?),
             What::Call(function, args) => {
                 let args: Vec<Kind> = args.iter().map(|&a| kind(a)).collect();
@@ -166,6 +169,16 @@ fn prefix(at: usize, op: Prefix, a: Kind) -> Result<Kind, Fault> {
     }
 }
 
+/// The kinds of two operands: 0 and 1 are truth values where they are compared with one.
+fn compared(op: Infix, [a, b]: [&Item; 2]) -> [Kind; 2] {
+    let is_truth = |item: &Item| matches!(&item.what, What::Number(n) if n.form != Form::Float && matches!(whole(n, Ty::U32), Some(0 | 1)));
+    match (op, is_bool(a.kind), is_bool(b.kind)) {
+        (Infix::Eq | Infix::Ne, true, false) if is_truth(b) => [a.kind; 2],
+        (Infix::Eq | Infix::Ne, false, true) if is_truth(a) => [b.kind; 2],
+        _ => [a.kind, b.kind],
+    }
+}
+
 fn infix(at: usize, op: Infix, a: Kind, b: Kind) -> Result<(Kind, Kind), Fault> {
     let truth = Kind::Is(Ty::Bool);
     match op {
@@ -180,7 +193,6 @@ fn infix(at: usize, op: Infix, a: Kind, b: Kind) -> Result<(Kind, Kind), Fault> 
         _ => {
             let both = join(at, op.symbol(), a, b)?;
             let bits = matches!(op, Infix::BitAnd | Infix::BitOr | Infix::BitXor);
-            let equality = matches!(op, Infix::Eq | Infix::Ne);
             if is_float(both) && bits {
                 let advice = if op == Infix::BitXor { "write pow(a, b) for a power" } else { "compare first, or convert to an integer" };
                 return refuse(at, op.symbol(), both, advice);
@@ -188,7 +200,7 @@ fn infix(at: usize, op: Infix, a: Kind, b: Kind) -> Result<(Kind, Kind), Fault> 
             if is_float(both) && op == Infix::Rem {
                 return refuse(at, "%", both, "write a - b*trunc(a/b)");
             }
-            if is_bool(both) && !bits && !equality {
+            if is_bool(both) && !bits && !op.is_comparison() {
                 return refuse(at, op.symbol(), both, "write u32(...) around it");
             }
             Ok((if op.is_comparison() { truth } else { both }, both))

@@ -2,7 +2,7 @@
 
 use super::check::whole;
 use super::names::{Builtin, Constant};
-use super::tree::{Form, Infix, Item, Number, Prefix, Tree, What};
+use super::tree::{Form, Infix, Item, Kind, Number, Prefix, Tree, What};
 use crate::element::{Scalar as _, Ty};
 use crate::ir::graph::{self, Graph};
 use crate::ir::{BinOp, Func, Id, OpError, Param, UnOp};
@@ -50,6 +50,11 @@ fn node(g: &mut Graph, item: &Item, ids: &[Id], index_param: u16) -> Id {
         }
         What::Prefix(Prefix::Neg, a) => g.un(UnOp::Neg, ids[*a]),
         What::Prefix(Prefix::Not, a) => g.un(UnOp::Not, ids[*a]),
+        // False is below true.
+        What::Infix(op, a, b) if op.is_comparison() && item.operands == Kind::Is(Ty::Bool) => {
+            let [a, b] = [*a, *b].map(|k| g.cast(ids[k], Ty::U32));
+            infix(g, *op, a, b)
+        }
         What::Infix(op, a, b) => infix(g, *op, ids[*a], ids[*b]),
         What::Select(c, a, b) => g.select(ids[*c], ids[*a], ids[*b]),
         What::Call(function, args) => {

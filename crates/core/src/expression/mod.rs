@@ -9,6 +9,8 @@
 //!   refused: `1e400` would be infinite and `1e-60` zero in f32, as `3000000000` would wrap in i32.
 //! - **Operators**, loosest first: `c ? a : b`; `||`; `&&`; `< <= > >= == !=` (they do not chain); `|`; `^`; `&`; `<< >>`; `+ -`; `* / %`;
 //!   unary `- ! ~`. Integers wrap; `%` and the bit operations are for integers (the latter for truth values too).
+//! - **Truth values** are compared, combined by `! ~ && || & | ^` and chosen by; false is below true, and one may be compared with 0 and 1
+//!   (`x == 0`). They are no numbers: arithmetic wants `u32(x)`.
 //! - **Functions**: `abs min max clamp(x, low, high) select(c, a, b) fma(a, b, c) mul_rn sqrt floor ceil trunc round` (ties to even),
 //!   `isnan popcount clz reverse_bits`, the casts `f32 f64 i32 u32 i64 u64` (as Rust's `as`), and every elementary function of
 //!   [`crate::numerics`] by its name (`ln` is `log`).

@@ -131,6 +131,23 @@ fn the_index_is_a_parameter_only_where_it_is_used() {
 }
 
 #[test]
+fn truth_values_are_operands() {
+    let of = |text: &str, x: bool, y: bool| eval(text, &[(Ty::Bool, x.into()), (Ty::Bool, y.into())]);
+    for (x, y) in [(false, false), (false, true), (true, false), (true, true)] {
+        let is = |text: &str, wanted: bool| assert_eq!(of(text, x, y), (Ty::Bool, wanted.into()), "{text} of {x} and {y}");
+        let logic = [("!x", !x), ("~x", !x), ("x && y", x && y), ("x || y", x || y), ("x & y", x & y), ("x | y", x | y), ("x ^ y", x ^ y)];
+        let compared =
+            [("x == y", x == y), ("x != y", x != y), ("x < y", !x & y), ("x <= y", x <= y), ("x > y", x & !y), ("x >= y", x >= y)];
+        let literals = [("x == 0", !x), ("x != 0", x), ("1 == x", x), ("x != 0x1", !x), ("x > false", x), ("x ? y : !y", x == y)];
+        logic.into_iter().chain(compared).chain(literals).for_each(|(text, wanted)| is(text, wanted));
+        assert_eq!(of("u32(x) + u32(y)", x, y), (Ty::U32, u64::from(x) + u64::from(y)));
+    }
+    for text in ["x + y", "x == 2", "x == 1.0", "x * 2", "-x", "x < 1", "abs(x)", "x << 1"] {
+        assert!(parse(text, &[Ty::Bool, Ty::Bool], None, None).is_err(), "{text}");
+    }
+}
+
+#[test]
 fn functions_and_casts_compute() {
     assert_eq!(f32s("sqrt(x) + abs(-x) + floor(1.5) + ceil(x/8) + trunc(-2.5)", &[4.0]), 2.0 + 4.0 + 1.0 + 1.0 - 2.0);
     assert_eq!(f32s("round(x) + round(x + 1)", &[2.5]), 6.0, "ties go to even");

@@ -1,6 +1,6 @@
 //! P13 image filters: small windows over grey, RGB and RGBA images.
 
-use super::check_aliasing;
+use super::{Map as _, MapTask, check_aliasing};
 use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, Memory};
 use crate::caps::{Numerics, NumericsVerdict};
@@ -49,9 +49,9 @@ impl Border {
 /// What a window computes.
 #[derive(Clone, PartialEq, Debug)]
 pub enum FilterKind {
-    /// Weighted sum over `size * size` pixels, `size` 3 or 5, weights row by row.
+    /// Weighted sum over `size * size` pixels, `size` 3 or 5, weights row by row. A single pixel of weight 1 is a copy.
     Weighted {
-        /// 3 or 5.
+        /// 3 or 5, or 1 of a copy.
         size: u32,
         /// `size * size` weights.
         weights: Vec<f32>,
@@ -67,10 +67,24 @@ impl FilterKind {
         Self::Weighted { size, weights: weights.into_iter().map(|w| w / divisor).collect() }
     }
 
-    /// Copies the image.
+    /// Copies the image, bit for bit.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let pixels = [f32::NAN, f32::INFINITY, -0.0, 1.0];
+    /// let copy = dev.filter(&Image::new(dev.upload(&pixels)?, 2, 2, 1)?, FilterKind::identity(), Border::Zero)?;
+    /// assert_eq!(copy.buffer().read_blocking()?.map(f32::to_bits), pixels.map(f32::to_bits));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
     #[must_use]
     pub fn identity() -> Self {
-        Self::weighted(3, [0., 0., 0., 0., 1., 0., 0., 0., 0.], 1.0)
+        Self::weighted(1, [1.0], 1.0)
+    }
+
+    /// Whether nothing is to be computed.
+    fn is_copy(&self) -> bool {
+        matches!(self, Self::Weighted { size: 1, weights } if weights[..] == [1.0])
     }
 
     /// Mean of the 3x3 window.
@@ -222,11 +236,11 @@ impl Pixel for f32 {}
 ///   `sqrt(fma(dx, dx, dy * dy))`;
 /// - median: the fifth of the nine values in order (IEEE total order with every NaN above infinity).
 ///
-/// Pixels are `u8` or `f32`. `u8` pixels are computed in f32 and stored as `floor(v + 0.5)`, saturated. The fourth channel, if any, is copied. The output has
-/// the input's size and may not overlap it. Work O(pixels * window), no scratch.
+/// Pixels are `u8` or `f32`. `u8` pixels are computed in f32 and stored as `floor(v + 0.5)`, saturated. The fourth channel, if any, is that of the
+/// input, by value: a NaN is the canonical one, as in every result that is computed. The output has the input's size and may not overlap it. Work O(pixels * window), no scratch.
 ///
 /// Source: Ansorge, *Programming in Parallel with CUDA*, chapter 4.
-pub trait Filter: Run<FilterTask> {
+pub trait Filter: Run<FilterTask> + Run<MapTask> {
     /// The filtered image.
     ///
     /// ```
@@ -266,6 +280,7 @@ pub trait Filter: Run<FilterTask> {
     /// As [`Filter::filter`], and [`Error::LengthMismatch`], [`Error::Aliasing`], [`Error::WrongDevice`].
     fn filter_into<T: Pixel>(&self, image: &Image<Self, T>, kind: FilterKind, border: Border, out: &Image<Self, T>) -> Result<()> {
         if let FilterKind::Weighted { size, weights } = &kind
+            && !kind.is_copy()
             && (!matches!(size, 3 | 5) || weights.len() as u32 != size * size)
         {
             return Err(Error::InvalidArgument {
@@ -286,6 +301,9 @@ pub trait Filter: Run<FilterTask> {
             return Err(Error::WrongDevice { what: "an image" });
         }
         crate::input::require(self, "filter", T::DTYPE)?;
+        if kind.is_copy() {
+            return self.copy_into(&image.buffer, &out.buffer);
+        }
         let numerics = self.numerics();
         let caps = self.caps();
         if let (NumericsVerdict::Unproven { witness }, Numerics::Strict) = (&caps.numerics, numerics) {
@@ -301,4 +319,4 @@ pub trait Filter: Run<FilterTask> {
         self.run(&FilterTask { kind, border, height, width, channels, dtype: T::DTYPE, numerics }, &[leaf], &[dst])
     }
 }
-impl<B: Run<FilterTask>> Filter for B {}
+impl<B: Run<FilterTask> + Run<MapTask>> Filter for B {}

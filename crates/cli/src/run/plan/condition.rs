@@ -1,11 +1,10 @@
 //! Plans of what asks for a condition: selections, and questions about elements.
 
-use super::{Plan, Work, first};
+use super::{Plan, Work, first, parse};
 use crate::args::{Pattern, RunArgs};
 use crate::failure::Result;
 use crate::npy::Array;
 use isowarp::element::Ty;
-use isowarp::expression;
 use isowarp::ir::Func;
 
 /// A question about elements.
@@ -19,8 +18,7 @@ pub(crate) enum Question {
 /// A condition over elements of the inputs and their index.
 pub(super) fn condition(text: &str, inputs: &[Array]) -> Result<Func> {
     let index = if first(inputs)?.len() > 1 << 32 { Ty::U64 } else { Ty::U32 };
-    let types: Vec<Ty> = inputs.iter().map(|a| a.dtype.ty()).collect();
-    Ok(expression::parse(text, &types, Some(index), Some(Ty::Bool))?)
+    parse(text, inputs, Some(index), Some(Ty::Bool))
 }
 
 /// What is kept of the first input, in one line.

@@ -1,10 +1,10 @@
 //! Plans of what puts elements in order, or takes elements that are.
 
-use super::{Plan, Work, axis, first, variant};
+use super::{Plan, Work, axis, first, ty, variant};
 use crate::args::{Pattern, RunArgs, Side};
 use crate::failure::{Failure, Result};
 use crate::npy::Array;
-use isowarp::dynamic::SetOp;
+use isowarp::dynamic::{SetOp, of_elements};
 use isowarp::element::{DType, Ty};
 use isowarp::expression;
 use isowarp::ir::{Func, OpError};
@@ -43,6 +43,7 @@ pub(super) fn of_sorted(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
         return Err(Failure::usage(message, "convert one of them, for instance with `isowarp run map --op x --dtype`"));
     }
     let total = vec![a.len() + b.len()];
+    let of = if ty(a) == ty(b) { ty(a) } else { a.dtype.ty() };
     let (work, shape) = match args.pattern {
         Pattern::CoRanks => (Work::CoRanks(order), inputs.get(2).unwrap_or(a).shape.clone()),
         Pattern::Search => {
@@ -52,7 +53,7 @@ pub(super) fn of_sorted(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
                 Some(Side::Left) | None => SearchKind::Lower,
             };
             let work = match &args.op {
-                Some(text) => Work::SearchBy(kind, own_order(text, a)?),
+                Some(text) => Work::SearchBy(kind, own_order(text, of)?),
                 None => Work::Search(kind, order),
             };
             (work, b.shape.clone())
@@ -65,7 +66,7 @@ pub(super) fn of_sorted(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
                 _ => SetOp::SymmetricDifference,
             };
             let work = match &args.op {
-                Some(text) => Work::SetsBy(op, own_order(text, a)?),
+                Some(text) => Work::SetsBy(op, own_order(text, of)?),
                 None => Work::Sets(op, order),
             };
             (work, total)
@@ -82,8 +83,8 @@ pub(super) fn of_sorted(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
             (Work::MergeVariant { variant, order }, total)
         }
         _ => match &args.op {
-            Some(text) if args.by_key => (Work::MergePairsBy(own_order(text, a)?), total),
-            Some(text) => (Work::MergeBy(own_order(text, a)?), total),
+            Some(text) if args.by_key => (Work::MergePairsBy(own_order(text, of)?), total),
+            Some(text) => (Work::MergeBy(own_order(text, of)?), total),
             None if args.by_key => (Work::MergePairs(order), total),
             None => (Work::Merge(order), total),
         },
@@ -119,7 +120,7 @@ pub(super) fn sort(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
             ));
         }
         Some(text) => {
-            let before = own_order(text, input)?;
+            let before = own_order(text, ty(input))?;
             match (indices, args.by_key) {
                 (true, _) => Work::ArgsortBy(before),
                 (_, true) => Work::SortPairsBy(before),
@@ -162,11 +163,10 @@ pub(super) fn top_k(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
 }
 
 /// An order of the caller's: whether x comes before y.
-pub(super) fn own_order(text: &str, of: &Array) -> Result<Func> {
-    let ty = of.dtype.ty();
-    let before = expression::parse(text, &[ty, ty], None, Some(Ty::Bool))?;
+pub(super) fn own_order(text: &str, of: Ty) -> Result<Func> {
+    let before = expression::parse(text, &[of, of], None, Some(Ty::Bool))?;
     match before.result_types()[..] {
-        [Ty::Bool] => Ok(before),
+        [Ty::Bool] => Ok(of_elements(&before)?),
         ref found => {
             let found = found.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
             Err(OpError::Signature { what: "result of the order", expected: "bool".to_owned(), found }.into())

@@ -1,0 +1,109 @@
+//! What image files say beside their pixels: kept where the output's format has a place for it, else named.
+
+use ::image::codecs::jpeg::{PixelDensity, PixelDensityUnit};
+use ::image::metadata::Orientation;
+use png::{PixelDimensions, ScaledFloat, SourceChromaticities, SrgbRenderingIntent, Unit};
+
+/// Metres in an inch.
+const INCH: f64 = 0.0254;
+
+/// Beside the pixels.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub(crate) struct Metadata {
+    pub(super) icc: Option<Vec<u8>>,
+    pub(super) exif: Option<Vec<u8>>,
+    pub(super) resolution: Option<Resolution>,
+    /// PNG's words about colours.
+    pub(super) srgb: Option<SrgbRenderingIntent>,
+    pub(super) gamma: Option<ScaledFloat>,
+    pub(super) chromaticities: Option<SourceChromaticities>,
+    /// What no output keeps.
+    pub(super) lost: Vec<String>,
+}
+
+impl Metadata {
+    /// How the image is to be turned, which is done once: nothing turns it again.
+    pub(super) fn turn_exif(&mut self) -> Option<Orientation> {
+        self.exif.as_mut().and_then(|exif| Orientation::remove_from_exif_chunk(exif))
+    }
+
+    /// Whether colours mean what they mean in files that say nothing.
+    fn is_srgb(&self) -> bool {
+        let gamma = self.gamma.is_none_or(|g| g.into_scaled() == 45_455);
+        let pair = |x, y| (ScaledFloat::from_scaled(x), ScaledFloat::from_scaled(y));
+        let [white, red, green, blue] = [pair(31_270, 32_900), pair(64_000, 33_000), pair(30_000, 60_000), pair(15_000, 6_000)];
+        self.srgb.is_some() || gamma && self.chromaticities.is_none_or(|c| c == SourceChromaticities { white, red, green, blue })
+    }
+
+    /// What is there that a format has no place for.
+    pub(super) fn left_out(&self, has: &Places) -> Vec<String> {
+        let missing = [
+            (self.icc.is_some() && !has.icc, "the ICC profile"),
+            (self.exif.is_some() && !has.exif, "EXIF metadata"),
+            (self.resolution.is_some() && !has.resolution, "the resolution"),
+            (!has.gamma && self.icc.is_none() && !self.is_srgb(), "gamma and chromaticities"),
+        ];
+        missing.iter().filter(|m| m.0).map(|m| m.1.to_owned()).chain(self.lost.iter().cloned()).collect()
+    }
+}
+
+/// What a format has a place for.
+pub(super) struct Places {
+    pub(super) icc: bool,
+    pub(super) exif: bool,
+    pub(super) resolution: bool,
+    pub(super) gamma: bool,
+}
+
+/// Pixels of a length across and down.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Resolution {
+    /// In a metre; else only their ratio means something.
+    metre: bool,
+    density: [f64; 2],
+}
+
+impl Resolution {
+    /// None for pixels that are squares of no size, as all are that nothing is said of.
+    fn new(metre: bool, density: [f64; 2]) -> Option<Self> {
+        let says = density.iter().all(|d| d.is_finite() && *d > 0.0) && (metre || density[0] != density[1]);
+        says.then_some(Self { metre, density })
+    }
+
+    pub(super) fn of_png(d: PixelDimensions) -> Option<Self> {
+        Self::new(d.unit == Unit::Meter, [d.xppu.into(), d.yppu.into()])
+    }
+
+    pub(super) fn of_jfif(unit: u8, density: [f64; 2]) -> Option<Self> {
+        match unit {
+            1 => Self::new(true, density.map(|d| d / INCH)),
+            2 => Self::new(true, density.map(|d| d * 100.0)),
+            _ => Self::new(false, density),
+        }
+    }
+
+    /// By TIFF's numbers of units.
+    pub(super) fn of_tiff(unit: u32, density: [f64; 2]) -> Option<Self> {
+        Self::of_jfif(unit.saturating_sub(1) as u8, density)
+    }
+
+    pub(super) fn of_metres(density: [u32; 2]) -> Option<Self> {
+        Self::new(true, density.map(f64::from))
+    }
+
+    /// Of the image on its side.
+    pub(super) fn swapped(self) -> Self {
+        Self { density: [self.density[1], self.density[0]], ..self }
+    }
+
+    pub(super) fn png(self) -> PixelDimensions {
+        let [xppu, yppu] = self.density.map(|d| d.round() as u32);
+        PixelDimensions { xppu, yppu, unit: if self.metre { Unit::Meter } else { Unit::Unspecified } }
+    }
+
+    pub(super) fn jpeg(self) -> PixelDensity {
+        let unit = if self.metre { PixelDensityUnit::Inches } else { PixelDensityUnit::PixelAspectRatio };
+        let [x, y] = self.density.map(|d| (if self.metre { d * INCH } else { d }).round().max(1.0) as u16);
+        PixelDensity { density: (x, y), unit }
+    }
+}

@@ -1,0 +1,277 @@
+//! Reading image files, whole or not at all.
+
+use super::metadata::{Metadata, Resolution};
+use super::{Picture, jpeg, turn};
+use crate::failure::{Failure, Result};
+use ::image::codecs::{bmp::BmpDecoder, gif::GifDecoder, jpeg::JpegDecoder, tiff::TiffDecoder, webp::WebPDecoder};
+use ::image::metadata::Orientation;
+use ::image::{ColorType, ImageDecoder, ImageFormat};
+use isowarp::Cpu;
+use std::io::{Cursor, Read};
+use std::path::Path;
+use tiff::decoder::ifd::Value;
+use tiff::tags::Tag;
+
+/// Bytes by which a file's kind is known.
+const MAGIC: u64 = 64;
+
+/// What to do about half a file.
+const WHOLE: &str = "save or copy the image again; it has to be a whole PNG, JPEG, TIFF, BMP, WebP or GIF file";
+
+/// Why a file is refused.
+pub(super) enum Refused {
+    /// It is damaged.
+    Damaged(String),
+    /// It is a kind of image that is not for here.
+    Other(String, &'static str),
+    /// There is no memory for so many bytes, but for so many.
+    Memory(u64, u64),
+}
+
+type Read_<T> = std::result::Result<T, Refused>;
+
+/// For the errors of decoders.
+fn damaged(e: impl ToString) -> Refused {
+    Refused::Damaged(e.to_string())
+}
+
+impl Refused {
+    fn about(self, name: &str) -> Failure {
+        match self {
+            Self::Damaged(why) => Failure::failed(format!("cannot read {name}: {why}"), WHOLE),
+            Self::Other(why, help) => Failure::failed(format!("cannot read {name}: {why}"), help),
+            Self::Memory(bytes, available) => {
+                let message = format!("cannot read {name}: the image takes {bytes} bytes of memory, and may take {available}");
+                Failure::failed(message, "use a smaller image, or a machine with more memory")
+            }
+        }
+    }
+}
+
+/// Reads an image file, or standard input for `-`.
+pub(super) fn read(path: &Path) -> Result<Picture> {
+    let name = if path.as_os_str() == "-" { "standard input".to_owned() } else { path.display().to_string() };
+    let bytes = if path.as_os_str() == "-" {
+        contents(std::io::stdin().lock(), &name).map_err(|e| e.map_err(|e| Failure::stream("read standard input", &e)))
+    } else {
+        let file = std::fs::File::open(path).map_err(|e| Failure::file("read", path, &e))?;
+        contents(file, &name).map_err(|e| e.map_err(|e| Failure::file("read", path, &e)))
+    };
+    decode(&bytes.map_err(|e| e.unwrap_or_else(|failure| failure))?, &name)
+}
+
+/// All bytes of what is an image by its first ones, as many as there is memory for.
+fn contents(mut from: impl Read, name: &str) -> std::result::Result<Vec<u8>, std::result::Result<Failure, std::io::Error>> {
+    let mut bytes = Vec::new();
+    from.by_ref().take(MAGIC).read_to_end(&mut bytes).map_err(Err)?;
+    format(&bytes).map_err(|e| Ok(e.about(name)))?;
+    let most = available();
+    from.take(most).read_to_end(&mut bytes).map_err(Err)?;
+    if bytes.len() as u64 > most {
+        return Err(Ok(Refused::Memory(bytes.len() as u64, most).about(name)));
+    }
+    Ok(bytes)
+}
+
+/// Memory that an image may take. Its file, its pixels and those of the result are there at once.
+fn available() -> u64 {
+    Cpu::available_bytes().map_or(u64::MAX, |bytes| bytes / 4)
+}
+
+/// The kind of a file by its first bytes.
+fn format(bytes: &[u8]) -> Read_<ImageFormat> {
+    use ImageFormat::{Bmp, Gif, Jpeg, Png, Tiff, WebP};
+    if bytes.is_empty() {
+        return Err(Refused::Damaged("the file is empty (0 bytes)".to_owned()));
+    }
+    let known = ::image::guess_format(bytes).ok().filter(|f| matches!(f, Bmp | Gif | Jpeg | Png | Tiff | WebP));
+    known.ok_or_else(|| {
+        let why = "it is no PNG, JPEG, TIFF, BMP, WebP or GIF image";
+        Refused::Other(why.to_owned(), "convert it first, for instance `magick in.jp2 out.png`")
+    })
+}
+
+/// The picture of an image file's bytes.
+pub(crate) fn decode(bytes: &[u8], name: &str) -> Result<Picture> {
+    decoded(bytes).map_err(|e| e.about(name))
+}
+
+fn decoded(bytes: &[u8]) -> Read_<Picture> {
+    match format(bytes)? {
+        ImageFormat::Png => png_file(bytes),
+        ImageFormat::Jpeg => jpeg_file(bytes),
+        ImageFormat::Tiff => tiff_file(bytes),
+        ImageFormat::Bmp => {
+            // The headers that the resolution is in; the oldest one has none.
+            let at = |k: usize| bytes.get(k..k + 4).and_then(|b| b.first_chunk()).map_or(0, |b| u32::from_le_bytes(*b));
+            let resolution = if at(14) >= 40 { Resolution::of_metres([at(38), at(42)]) } else { None };
+            through(BmpDecoder::new(Cursor::new(bytes)).map_err(damaged)?, Metadata { resolution, ..Metadata::default() })
+        }
+        ImageFormat::Gif => gif_file(bytes),
+        _ => webp_file(bytes),
+    }
+}
+
+/// Files of several pictures are refused.
+fn one(has_more: bool) -> Read_<()> {
+    if !has_more {
+        return Ok(());
+    }
+    let why = "it holds several pictures (an animation, or pages), and one is filtered";
+    Err(Refused::Other(why.to_owned(), "take one of them first, for instance `magick 'in.gif[0]' out.png`"))
+}
+
+/// Room for pixels, if there is as much.
+fn room(bytes: Option<u64>) -> Read_<Vec<u8>> {
+    let (requested, available) = (bytes.unwrap_or(u64::MAX), available());
+    let none = || Refused::Memory(requested, available);
+    let mut room = Vec::new();
+    let length = usize::try_from(requested).ok().filter(|_| requested <= available).ok_or_else(none)?;
+    room.try_reserve_exact(length).map_err(|_| none())?;
+    room.resize(length, 0);
+    Ok(room)
+}
+
+/// Reads through a decoder of the image crate.
+fn through(mut decoder: impl ImageDecoder, mut metadata: Metadata) -> Read_<Picture> {
+    let color = decoder.color_type();
+    let size = decoder.dimensions();
+    metadata.icc = decoder.icc_profile().map_err(damaged)?;
+    metadata.exif = decoder.exif_metadata().map_err(damaged)?;
+    if decoder.xmp_metadata().map_err(damaged)?.is_some() {
+        metadata.lost.push("XMP metadata".to_owned());
+    }
+    if decoder.iptc_metadata().map_err(damaged)?.is_some() {
+        metadata.lost.push("IPTC metadata".to_owned());
+    }
+    let orientation = decoder.orientation().map_err(damaged)?;
+    metadata.turn_exif();
+    let mut pixels = room(Some(decoder.total_bytes()))?;
+    decoder.read_image(&mut pixels).map_err(damaged)?;
+    picture(size, color, pixels, metadata, orientation)
+}
+
+fn picture((width, height): (u32, u32), color: ColorType, pixels: Vec<u8>, metadata: Metadata, orientation: Orientation) -> Read_<Picture> {
+    let channels = color.channel_count();
+    let deep = match color.bytes_per_pixel() / channels {
+        1 => false,
+        2 => true,
+        bytes => {
+            let why = format!("it has {} bits in a channel, and 8 and 16 are supported", 8 * bytes);
+            return Err(Refused::Other(why, "convert it first, for instance `magick in.tiff -depth 16 out.png`"));
+        }
+    };
+    Ok(turn::turned(Picture { width, height, channels: channels.into(), deep, pixels, metadata }, orientation))
+}
+
+fn png_file(bytes: &[u8]) -> Read_<Picture> {
+    let mut options = png::DecodeOptions::default();
+    options.set_ignore_adler32(false);
+    options.set_skip_ancillary_crc_failures(false);
+    options.set_ignore_text_chunk(true);
+    let mut decoder = png::Decoder::new_with_options(Cursor::new(bytes), options);
+    decoder.set_limits(png::Limits { bytes: usize::try_from(available()).unwrap_or(usize::MAX) });
+    decoder.set_transformations(png::Transformations::EXPAND);
+    let mut reader = decoder.read_info().map_err(damaged)?;
+    one(reader.info().animation_control.is_some_and(|a| a.num_frames > 1))?;
+    let mut pixels = room(reader.output_buffer_size().map(|n| n as u64))?;
+    reader.next_frame(&mut pixels).map_err(damaged)?;
+    reader.finish().map_err(damaged)?;
+    let color = match reader.output_color_type() {
+        (png::ColorType::Grayscale, png::BitDepth::Eight) => ColorType::L8,
+        (png::ColorType::GrayscaleAlpha, png::BitDepth::Eight) => ColorType::La8,
+        (png::ColorType::Rgb, png::BitDepth::Eight) => ColorType::Rgb8,
+        (png::ColorType::Rgba, png::BitDepth::Eight) => ColorType::Rgba8,
+        (png::ColorType::Grayscale, png::BitDepth::Sixteen) => ColorType::L16,
+        (png::ColorType::GrayscaleAlpha, png::BitDepth::Sixteen) => ColorType::La16,
+        (png::ColorType::Rgb, png::BitDepth::Sixteen) => ColorType::Rgb16,
+        (png::ColorType::Rgba, png::BitDepth::Sixteen) => ColorType::Rgba16,
+        (color, depth) => return Err(Refused::Damaged(format!("its pixels are {color:?} of {depth:?} bits"))),
+    };
+    if color.bytes_per_pixel() > color.channel_count() {
+        pixels.as_chunks_mut::<2>().0.iter_mut().for_each(|s| *s = u16::from_be_bytes(*s).to_ne_bytes());
+    }
+    let info = reader.info();
+    let mut metadata = Metadata {
+        icc: info.icc_profile.as_deref().map(<[u8]>::to_vec),
+        exif: info.exif_metadata.as_deref().map(<[u8]>::to_vec),
+        resolution: info.pixel_dims.and_then(Resolution::of_png),
+        srgb: info.srgb,
+        gamma: info.gama_chunk,
+        chromaticities: info.chrm_chunk,
+        lost: Vec::new(),
+    };
+    if info.coding_independent_code_points.is_some() {
+        metadata.lost.push("the colour space's code points (cICP)".to_owned());
+    }
+    let orientation = metadata.turn_exif().unwrap_or(Orientation::NoTransforms);
+    picture((info.width, info.height), color, pixels, metadata, orientation)
+}
+
+fn jpeg_file(bytes: &[u8]) -> Read_<Picture> {
+    let seen = jpeg::walk(bytes).map_err(Refused::Damaged)?;
+    let mut metadata = Metadata { resolution: seen.resolution, ..Metadata::default() };
+    if seen.behind > 0 {
+        metadata.lost.push(format!("{} bytes behind the image", seen.behind));
+    }
+    let mut picture = through(JpegDecoder::new(Cursor::new(bytes)).map_err(damaged)?, metadata)?;
+    if seen.components == 4 && picture.metadata.icc.take().is_some() {
+        picture.metadata.lost.push("the ICC profile, which is of four inks".to_owned());
+    }
+    Ok(picture)
+}
+
+fn tiff_file(bytes: &[u8]) -> Read_<Picture> {
+    let mut pages = tiff::decoder::Decoder::new(Cursor::new(bytes)).map_err(damaged)?;
+    let unit = pages.find_tag_unsigned::<u32>(Tag::ResolutionUnit).map_err(damaged)?.unwrap_or(2);
+    let mut density = [0.0; 2];
+    for (tag, density) in [Tag::XResolution, Tag::YResolution].into_iter().zip(&mut density) {
+        if let Some(Value::Rational(n, d)) = pages.find_tag(tag).map_err(damaged)? {
+            *density = f64::from(n) / f64::from(d);
+        }
+    }
+    let inks = matches!(pages.colortype().map_err(damaged)?, tiff::ColorType::CMYK(_));
+    let mut has_more = false;
+    while pages.more_images() {
+        pages.next_image().map_err(damaged)?;
+        // A smaller copy of the image is no further one.
+        let kind = pages.find_tag_unsigned::<u32>(Tag::NewSubfileType).map_err(damaged)?.unwrap_or(0);
+        has_more |= kind & 1 == 0;
+    }
+    one(has_more)?;
+    let metadata = Metadata { resolution: Resolution::of_tiff(unit, density), ..Metadata::default() };
+    let mut picture = through(TiffDecoder::new(Cursor::new(bytes)).map_err(damaged)?, metadata)?;
+    if inks && picture.metadata.icc.take().is_some() {
+        picture.metadata.lost.push("the ICC profile, which is of four inks".to_owned());
+    }
+    Ok(picture)
+}
+
+fn gif_file(bytes: &[u8]) -> Read_<Picture> {
+    let mut options = gif::DecodeOptions::new();
+    options.check_frame_consistency(true);
+    options.check_lzw_end_code(true);
+    let mut frames = options.read_info(bytes).map_err(damaged)?;
+    let mut count = 0;
+    while frames.read_next_frame().map_err(damaged)?.is_some() {
+        count += 1;
+    }
+    one(count > 1)?;
+    let mut picture = through(GifDecoder::new(Cursor::new(bytes)).map_err(damaged)?, Metadata::default())?;
+    // The decoder gives alpha whether there is a transparent colour or not.
+    if picture.pixels.as_chunks::<4>().0.iter().all(|p| p[3] == 255) {
+        picture.pixels = picture.pixels.as_chunks::<4>().0.iter().flat_map(|p| [p[0], p[1], p[2]]).collect();
+        picture.channels = 3;
+    }
+    Ok(picture)
+}
+
+fn webp_file(bytes: &[u8]) -> Read_<Picture> {
+    let announced = bytes.get(4..8).and_then(|b| b.first_chunk()).map_or(0, |b| u64::from(u32::from_le_bytes(*b)) + 8);
+    if announced > bytes.len() as u64 {
+        return Err(Refused::Damaged(format!("the file is truncated: it announces {announced} bytes, {} are there", bytes.len())));
+    }
+    let decoder = WebPDecoder::new(Cursor::new(bytes)).map_err(damaged)?;
+    one(decoder.has_animation())?;
+    through(decoder, Metadata::default())
+}

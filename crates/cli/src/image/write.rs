@@ -1,0 +1,141 @@
+//! Encoding image files.
+
+use super::Picture;
+use super::metadata::Places;
+use crate::failure::{Failure, Result};
+use ::image::codecs::{bmp::BmpEncoder, jpeg::JpegEncoder, tiff::TiffEncoder, webp::WebPEncoder};
+use ::image::{ExtendedColorType, ImageEncoder, ImageFormat};
+use std::io::Cursor;
+use std::path::Path;
+
+/// Quality of JPEG files that are written, 1 to 100.
+const JPEG_QUALITY: u8 = 92;
+
+/// The format that the output's name asks for.
+pub(super) fn format(path: &Path) -> Result<ImageFormat> {
+    let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
+    match extension.as_deref() {
+        Some("png") => Ok(ImageFormat::Png),
+        Some("jpg" | "jpeg") => Ok(ImageFormat::Jpeg),
+        Some("tif" | "tiff") => Ok(ImageFormat::Tiff),
+        Some("bmp") => Ok(ImageFormat::Bmp),
+        Some("webp") => Ok(ImageFormat::WebP),
+        None if path.as_os_str() == "-" => Ok(ImageFormat::Png),
+        _ => Err(Failure::usage(format!("cannot tell the format of {}", path.display()), "name it .png, .jpg, .tiff, .webp or .bmp")),
+    }
+}
+
+/// Refuses what the format has no pixels for.
+pub(super) fn check(p: &Picture, format: ImageFormat) -> Result {
+    let deep = matches!(format, ImageFormat::Png | ImageFormat::Tiff);
+    if p.has_alpha() && format == ImageFormat::Jpeg {
+        return Err(Failure::failed("a JPEG file has no alpha channel, but the input has one", "write a .png file"));
+    }
+    if p.deep && !deep {
+        let message = format!("a {} file has 8 bits in a channel, but the input has 16", name(format));
+        return Err(Failure::failed(message, "write a .png or a .tiff file"));
+    }
+    Ok(())
+}
+
+/// As people write it.
+fn name(format: ImageFormat) -> &'static str {
+    match format {
+        ImageFormat::Png => "PNG",
+        ImageFormat::Jpeg => "JPEG",
+        ImageFormat::Tiff => "TIFF",
+        ImageFormat::Bmp => "BMP",
+        _ => "WebP",
+    }
+}
+
+/// What there is beside the pixels that a file of this format won't say, as a warning.
+pub(super) fn warning(p: &Picture, format: ImageFormat) -> Option<String> {
+    let (icc, exif, resolution) = match format {
+        ImageFormat::Png | ImageFormat::Jpeg => (true, true, true),
+        ImageFormat::Tiff => (true, false, false),
+        ImageFormat::WebP => (true, true, false),
+        _ => (false, false, false),
+    };
+    let left_out = p.metadata.left_out(&Places { icc, exif, resolution, gamma: format == ImageFormat::Png });
+    (!left_out.is_empty()).then(|| format!("warning: the {} file is without {}", name(format), left_out.join(", ")))
+}
+
+/// The bytes of a file.
+pub(super) fn encode(mut p: Picture, format: ImageFormat) -> Result<Vec<u8>> {
+    let grey_alpha = p.channels == 2 && matches!(format, ImageFormat::Tiff | ImageFormat::Bmp);
+    if grey_alpha {
+        let sample = if p.deep { 2 } else { 1 };
+        p.pixels = p.pixels.chunks_exact(2 * sample).flat_map(|q| [&q[..sample], &q[..sample], q].concat()).collect();
+        p.channels = 4;
+    }
+    let mut out = Cursor::new(Vec::new());
+    let done = match format {
+        ImageFormat::Png => png_file(&p, &mut out).map_err(|e| e.to_string()),
+        _ => through(&p, &mut out, format).map_err(|e| e.to_string()),
+    };
+    done.map_err(|e| Failure::failed(format!("cannot encode the image: {e}"), "write a .png file, or a smaller image"))?;
+    Ok(out.into_inner())
+}
+
+/// Writes through an encoder of the image crate.
+fn through(p: &Picture, out: &mut Cursor<Vec<u8>>, format: ImageFormat) -> ::image::ImageResult<()> {
+    match format {
+        ImageFormat::Jpeg => {
+            let mut encoder = JpegEncoder::new_with_quality(out, JPEG_QUALITY);
+            if let Some(resolution) = p.metadata.resolution {
+                encoder.set_pixel_density(resolution.jpeg());
+            }
+            write(p, encoder)
+        }
+        ImageFormat::Tiff => write(p, TiffEncoder::new(out)),
+        ImageFormat::Bmp => write(p, BmpEncoder::new(out)),
+        _ => write(p, WebPEncoder::new_lossless(out)),
+    }
+}
+
+fn write(p: &Picture, mut encoder: impl ImageEncoder) -> ::image::ImageResult<()> {
+    let color = match (p.channels, p.deep) {
+        (1, false) => ExtendedColorType::L8,
+        (2, false) => ExtendedColorType::La8,
+        (3, false) => ExtendedColorType::Rgb8,
+        (_, false) => ExtendedColorType::Rgba8,
+        (1, true) => ExtendedColorType::L16,
+        (2, true) => ExtendedColorType::La16,
+        (3, true) => ExtendedColorType::Rgb16,
+        (_, true) => ExtendedColorType::Rgba16,
+    };
+    // A format without a place for them was warned of.
+    if let Some(icc) = &p.metadata.icc {
+        let _ = encoder.set_icc_profile(icc.clone());
+    }
+    if let Some(exif) = &p.metadata.exif {
+        let _ = encoder.set_exif_metadata(exif.clone());
+    }
+    encoder.write_image(&p.pixels, p.width, p.height, color)
+}
+
+fn png_file(p: &Picture, out: &mut Cursor<Vec<u8>>) -> Result<(), png::EncodingError> {
+    let mut info = png::Info::with_size(p.width, p.height);
+    info.color_type = match p.channels {
+        1 => png::ColorType::Grayscale,
+        2 => png::ColorType::GrayscaleAlpha,
+        3 => png::ColorType::Rgb,
+        _ => png::ColorType::Rgba,
+    };
+    info.bit_depth = if p.deep { png::BitDepth::Sixteen } else { png::BitDepth::Eight };
+    info.pixel_dims = p.metadata.resolution.map(super::metadata::Resolution::png);
+    info.srgb = p.metadata.srgb;
+    info.source_gamma = p.metadata.gamma;
+    info.source_chromaticities = p.metadata.chromaticities;
+    info.icc_profile = p.metadata.icc.as_deref().map(Into::into);
+    info.exif_metadata = p.metadata.exif.as_deref().map(Into::into);
+    let mut writer = png::Encoder::with_info(out, info)?.write_header()?;
+    if p.deep {
+        let big: Vec<u8> = p.pixels.as_chunks::<2>().0.iter().flat_map(|s| u16::from_ne_bytes(*s).to_be_bytes()).collect();
+        writer.write_image_data(&big)?;
+    } else {
+        writer.write_image_data(&p.pixels)?;
+    }
+    writer.finish()
+}

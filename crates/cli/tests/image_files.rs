@@ -1,0 +1,215 @@
+//! Files that `isowarp image` reads and writes: those of other programs, whole, damaged, and with what they say beside their pixels.
+
+mod common;
+
+use common::{data, isowarp, isowarp_with_input, lines_of_failure, npy, stderr, succeeded};
+use image::codecs::tiff::TiffDecoder;
+use image::{DynamicImage, ImageDecoder, ImageReader};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+fn file(name: &str) -> PathBuf {
+    data("images").join(name)
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("text")
+}
+
+fn identity(input: &Path, out: &Path) -> Output {
+    isowarp(&["image", "identity", "--in", text(input), "--out", text(out)])
+}
+
+/// A copy, in a file with this extension, and what was said.
+#[track_caller]
+fn copied(name: &str, extension: &str) -> (tempfile::TempDir, PathBuf, String) {
+    let dir = tempfile::tempdir().expect("a directory");
+    let out = dir.path().join(format!("out.{extension}"));
+    let run = identity(&file(name), &out);
+    succeeded(&run);
+    (dir, out, stderr(&run))
+}
+
+fn copy(name: &str) -> DynamicImage {
+    let (_dir, out, _) = copied(name, "png");
+    image::open(&out).expect("an image")
+}
+
+#[test]
+fn every_format_is_read() {
+    let upright = image::open(file("upright.png")).expect("an image").to_rgb8();
+    for name in ["upright.png", "still.webp", "still.bmp", "still.tiff"] {
+        assert_eq!(copy(name), DynamicImage::from(upright.clone()), "{name}");
+    }
+    assert_eq!(copy("still.gif"), image::open(file("still_gif.png")).expect("an image"));
+    // Decoders agree within rounding of their transforms.
+    let baseline = copy("baseline.jpg").to_rgb8();
+    for name in ["progressive.jpg", "restarts.jpg"] {
+        let found = copy(name).to_rgb8();
+        assert!(found.iter().zip(baseline.iter()).all(|(a, b)| a.abs_diff(*b) <= 1), "{name}");
+    }
+}
+
+#[test]
+fn sixteen_bits_stay_sixteen() {
+    let samples = npy(&fs::read(file("deep_grey.npy")).expect("the samples")).bytes;
+    for name in ["deep_grey.png", "deep_grey.tiff"] {
+        for extension in ["png", "tiff"] {
+            let (_dir, out, said) = copied(name, extension);
+            let found = image::open(&out).expect("an image");
+            assert_eq!((found.color(), found.as_bytes(), said.as_str()), (image::ColorType::L16, &samples[..], ""), "{name} {extension}");
+        }
+        for extension in ["jpg", "webp", "bmp"] {
+            let dir = tempfile::tempdir().expect("a directory");
+            let lines = lines_of_failure(&identity(&file(name), &dir.path().join(format!("o.{extension}"))));
+            assert!(lines[0].contains("8 bits in a channel, but the input has 16") && lines[1].contains(".png"), "{lines:?}");
+        }
+    }
+}
+
+#[test]
+fn every_format_is_written_as_it_was_read() {
+    for (name, extensions) in [
+        ("upright.png", &["png", "tiff", "tif", "webp", "bmp"][..]),
+        ("bleed.png", &["png", "tiff", "webp", "bmp"]),
+        ("deep_grey.png", &["png", "tiff"]),
+    ] {
+        let wanted = image::open(file(name)).expect("an image");
+        for extension in extensions {
+            let (_dir, out, said) = copied(name, extension);
+            assert_eq!((image::open(&out).expect("an image").into_rgba16(), said.as_str()), (wanted.to_rgba16(), ""), "{name} {extension}");
+        }
+    }
+}
+
+#[test]
+fn pictures_come_upright() {
+    let upright = image::open(file("upright.png")).expect("an image");
+    for k in 1..=8 {
+        assert_eq!(copy(&format!("orientation_{k}.png")), upright, "orientation {k}");
+    }
+    for name in ["orientation_6.webp", "orientation_6.tiff"] {
+        assert_eq!(copy(name), upright, "{name}");
+    }
+    for extension in ["png", "jpg", "webp"] {
+        let (_dir, out, said) = copied("exif6.jpg", extension);
+        let mut decoder = ImageReader::open(&out).expect("a file").into_decoder().expect("an image");
+        // Upright, and not to be turned again.
+        assert_eq!((decoder.dimensions(), said.as_str()), ((40, 60), ""), "{extension}");
+        assert_eq!(decoder.orientation().expect("metadata"), image::metadata::Orientation::NoTransforms, "{extension}");
+        assert!(decoder.exif_metadata().expect("metadata").is_some(), "{extension}");
+    }
+}
+
+#[test]
+fn profiles_gamma_and_resolution_are_kept_or_named() {
+    let profile = fs::read(file("srgb.icc")).expect("the profile");
+    for name in ["icc.png", "icc.jpg"] {
+        for extension in ["png", "jpg", "tiff", "webp", "bmp"] {
+            let (_dir, out, said) = copied(name, extension);
+            assert_eq!(profile_of(&out), (extension != "bmp").then(|| profile.clone()), "{name} {extension}");
+            assert_eq!(said.contains("the ICC profile"), extension == "bmp", "{said}");
+            assert_eq!(said.contains("the resolution"), !matches!(extension, "png" | "jpg"), "{said}");
+            assert!(said.is_empty() || said.starts_with("warning: the ") && said.lines().count() == 1, "{said}");
+        }
+        let (_dir, out, _) = copied(name, "png");
+        let bytes = fs::read(out).expect("the file");
+        // 300 dots in an inch are 11811 in a metre.
+        assert!(chunk(&bytes, b"pHYs").is_some_and(|c| c == [0, 0, 0x2e, 0x23, 0, 0, 0x2e, 0x23, 1]), "{name}");
+        let (_dir, out, _) = copied(name, "jpg");
+        assert_eq!(fs::read(out).expect("the file")[13..18], [1, 1, 44, 1, 44], "{name}");
+    }
+    for name in ["still.bmp", "still.tiff"] {
+        let (_dir, out, _) = copied(name, "png");
+        assert!(chunk(&fs::read(out).expect("the file"), b"pHYs").is_some(), "{name}");
+    }
+    let (_dir, out, said) = copied("gamma.png", "png");
+    assert_eq!((chunk(&fs::read(out).expect("the file"), b"gAMA"), said.as_str()), (Some(100_000u32.to_be_bytes().to_vec()), ""));
+    assert!(copied("gamma.png", "jpg").2.contains("the JPEG file is without gamma and chromaticities"));
+    let (_dir, out, said) = copied("inks.jpg", "png");
+    assert!(said.contains("the ICC profile, which is of four inks"), "{said}");
+    assert_eq!(chunk(&fs::read(out).expect("the file"), b"iCCP"), None, "a profile of inks is none of RGB");
+}
+
+fn profile_of(path: &Path) -> Option<Vec<u8>> {
+    // Within the limits that it sets, the reader for every format finds none in a TIFF file.
+    if path.extension().is_some_and(|e| e == "tiff") {
+        let file = std::io::BufReader::new(fs::File::open(path).expect("a file"));
+        return TiffDecoder::new(file).expect("an image").icc_profile().expect("metadata");
+    }
+    ImageReader::open(path).expect("a file").into_decoder().expect("an image").icc_profile().expect("metadata")
+}
+
+/// The contents of a PNG chunk.
+fn chunk(bytes: &[u8], name: &[u8; 4]) -> Option<Vec<u8>> {
+    let mut rest = &bytes[8..];
+    while let Some((length, after)) = rest.split_first_chunk::<4>() {
+        let length = u32::from_be_bytes(*length) as usize;
+        if after.starts_with(name) {
+            return Some(after[4..4 + length].to_vec());
+        }
+        rest = &after[8 + length..];
+    }
+    None
+}
+
+#[track_caller]
+fn refused(bytes: &[u8]) -> String {
+    let run = isowarp_with_input(&["image", "identity", "--in", "-", "--out", "-"], bytes);
+    assert!(run.stdout.is_empty());
+    let lines = lines_of_failure(&run);
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    lines[0].clone()
+}
+
+#[test]
+fn files_of_several_pictures_are_refused() {
+    for name in ["apng3.png", "animated.gif", "animated.webp", "pages.tiff"] {
+        assert!(refused(&fs::read(file(name)).expect("a file")).contains("several pictures"), "{name}");
+    }
+}
+
+#[test]
+fn files_that_are_cut_are_refused_in_every_format() {
+    assert!(refused(&fs::read(file("cut_half.jpg")).expect("a file")).contains("truncated in its image data"));
+    for name in ["upright.png", "deep_grey.png", "whole.jpg", "progressive.jpg", "still.tiff", "still.bmp", "still.webp", "still.gif"] {
+        let bytes = fs::read(file(name)).expect("a file");
+        let last = bytes.len() - 1;
+        for end in (1..last).step_by(last / 24).chain(last - 3..=last) {
+            refused(&bytes[..end]);
+        }
+    }
+}
+
+#[test]
+fn damage_that_checksums_know_of_is_found() {
+    let bytes = fs::read(file("icc.png")).expect("a file");
+    // Also in what is beside the pixels.
+    for at in (8..bytes.len()).step_by(7) {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 4;
+        refused(&damaged);
+    }
+}
+
+#[test]
+fn streams_without_end_are_no_images() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let lines = lines_of_failure(&identity(Path::new("/dev/zero"), &dir.path().join("o.png")));
+    assert!(lines[0].contains("it is no PNG, JPEG, TIFF, BMP, WebP or GIF image"), "{lines:?}");
+}
+
+#[test]
+fn transparent_pixels_give_no_colour() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (bleed, out) = (file("bleed.png"), dir.path().join("o.png"));
+    for filter in [&["gaussian", "--size", "5"][..], &["gaussian", "--size", "9"], &["box"], &["median"], &["sharpen"]] {
+        let args = [&["image"], filter, &["--in", text(&bleed), "--out", text(&out)]].concat();
+        succeeded(&isowarp(&args));
+        let found = image::open(&out).expect("an image").to_rgba8();
+        // White in a transparent red: white wherever there is something.
+        assert!(found.pixels().all(|p| p.0[3] == 0 || p.0[..3] == [255; 3]), "{filter:?}");
+        assert!(found.pixels().any(|p| p.0[3] == 255) || filter[0] != "median", "{filter:?}");
+    }
+}
