@@ -6,8 +6,8 @@ use isowarp::dynamic::DynBuffer;
 use isowarp::element::{DType, Ty};
 use isowarp::ir::{Evaluator, Expr, lit};
 use isowarp::patterns::{Border, Filter as _, FilterKind, Image, Map as _};
-use isowarp::prelude::{array, index};
-use isowarp::{Device, Error, Result, backend::Backend as _, expression};
+use isowarp::prelude::{Memory as _, array, index, scalar};
+use isowarp::{Device, Result, backend::Backend as _, expression};
 
 /// Samples of a plane that a band holds, with its margins.
 const BAND: usize = 1 << 24;
@@ -181,23 +181,25 @@ impl Band<'_> {
         }
     }
 
-    /// Sums over samples that lie `step` apart, around each; the first product is rounded, and every other one is added by fma.
+    /// Sums over samples that lie `step` apart, around each: the first product is rounded, and every other one is added by fma.
     fn weighted(&self, plane: &Plane, weights: &[f32], step: usize) -> Result<Plane> {
-        let before = (weights.len() / 2 * step) as u32;
-        let mut sums: Option<Plane> = None;
-        for (k, weights) in weights.chunks(TAPS).enumerate() {
-            let tap = |i: Expr<u32>, e: usize| i + lit(((k * TAPS + e) * step) as u32) - lit(before);
-            sums = Some(match &sums {
-                None => self.device.generate(plane.len(), (index(), array(plane)), |(i, x)| {
-                    let rest = weights.iter().enumerate().skip(1);
-                    rest.fold(x.at(tap(i, 0)).mul_rn(weights[0]), |sum, (e, &w)| x.at(tap(i, e)).mul_add(w, sum))
-                })?,
-                Some(sums) => self.device.generate(plane.len(), (index(), array(plane), sums), |(i, x, sum)| {
-                    weights.iter().enumerate().fold(sum, |sum, (e, &w)| x.at(tap(i, e)).mul_add(w, sum))
-                })?,
-            });
+        let (device, n) = (self.device, plane.len());
+        // Whole groups of taps, so that one kernel does for all sizes and both ways; what is added to them weighs nothing.
+        let mut padded = weights.to_vec();
+        padded.resize(weights.len().next_multiple_of(TAPS), 0.0);
+        let padded = device.upload(&padded)?;
+        let mut sums = device.buffer::<f32>(n)?;
+        device.fill(&sums, 0.0)?;
+        for first in (0..weights.len()).step_by(TAPS) {
+            // Wraps where the first taps lie before the plane, as the index does.
+            let start = (first.wrapping_sub(weights.len() / 2)).wrapping_mul(step) as u32;
+            let places = (index(), scalar(start), scalar(step as u32));
+            sums = device.generate(n, (places, (array(plane), array(&padded), scalar(first as u32)), &sums), |(places, arrays, sum)| {
+                let ((i, start, step), (x, weights, first)) = (places, arrays);
+                (0..TAPS as u32).fold(sum, |sum, e| x.at(i + start + step * e).mul_add(weights.at(first + e), sum))
+            })?;
         }
-        sums.ok_or(Error::Empty { pattern: "blur" })
+        Ok(sums)
     }
 
     /// Samples rounded half up, and saturated.
