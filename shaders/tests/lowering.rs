@@ -168,3 +168,48 @@ fn an_index_past_32_bits_is_outside_every_array() {
         }
     }
 }
+
+/// Operators of more calls than are written one behind the other, with what outlives a call: chains, sums, and values that wait for the end.
+fn of_many_calls() -> Vec<(&'static str, Func)> {
+    use isowarp_core::ir::{Expr, select, trace};
+    type F = Expr<f32>;
+    type D = Expr<f64>;
+    let chain = trace(|x: F| (0..40).fold(x, |v, _| v.sin())).unwrap();
+    let kinds = trace(|(x, y): (F, F)| (0..13).fold(x, |v, k| if k % 2 == 0 { (v * y).exp() / (v.abs() + 1.0) } else { v.sqrt().powf(y) }))
+        .unwrap();
+    let sum = trace(|(x, y): (F, F)| (0..20).fold(y, |sum, k| sum + (x * k as f32).cos() * sum)).unwrap();
+    let kept = trace(|(x, y): (F, F)| {
+        let (first, quotient) = (x.sin(), x / y);
+        let last = (0..14).fold(first, |v, k| select(v.lt(y), v.tan(), quotient + k as f32).atan());
+        (last, first - quotient, x.lt(y), last)
+    })
+    .unwrap();
+    let wide = trace(|(x, y): (D, D)| (0..14).fold(x, |v, _| (v / y + x).abs().sqrt())).unwrap();
+    vec![("a chain", chain), ("functions of several kinds", kinds), ("a sum", sum), ("values that wait", kept), ("wide ones", wide)]
+}
+
+#[test]
+fn operators_of_many_calls_give_the_bits_of_the_evaluator() {
+    for (name, f) in of_many_calls() {
+        let all = arguments(&f);
+        let single = common::validated(&lower(&f, true, Numerics::Strict));
+        let four = common::validated(&lower_4(&f, WgslFma::Native));
+        for k in 0..all.len().min(60) {
+            let at = |j: usize| all[(k * 7 + j * 13) % all.len()].as_slice();
+            assert_eq!(interpreted(&single, &f, at(0)), evaluated(&f, at(0)), "{name} of {:x?}", at(0));
+            let args: [&[u64]; 4] = std::array::from_fn(at);
+            assert_eq!(interpreted_4(&four, &f, args), args.map(|args| evaluated(&f, args)), "{name} of {args:x?}");
+        }
+    }
+}
+
+#[test]
+fn operators_of_many_calls_hold_each_function_once() {
+    for (name, f) in of_many_calls() {
+        let (mut calls, options) = (BTreeSet::new(), WgslOptions { fma: WgslFma::Native, numerics: Numerics::Strict });
+        let text = wgsl_function(&f, "op", options, &mut calls);
+        for function in ["iw_sin(", "iw_exp(", "iw_div(", "iw_cos(", "iw_tan(", "iw_sqrt(", "iw_div64(", "iw_sqrt64("] {
+            assert!(text.matches(function).count() <= 1, "{name}: {text}");
+        }
+    }
+}

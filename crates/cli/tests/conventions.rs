@@ -90,6 +90,30 @@ fn a_literal_that_its_type_cannot_hold_is_refused() {
         let lines = lines_of_failure(&isowarp(&line_of(&[&whole], &["map", "--op", op], "cpu")));
         assert_eq!((lines.len(), lines[1].trim(), lines[2].trim()), (3, op, "^"), "{lines:?}");
     }
+    let float = f.line("<f4", &f32s(&[1.0]));
+    for (op, says) in [("x + 1e400", "1e400 does not fit f32"), ("x + 1e-60", "1e-60 is too small for f32")] {
+        let lines = lines_of_failure(&isowarp(&line_of(&[&float], &["map", "--op", op], "cpu")));
+        assert!(lines.len() == 3 && lines[0].contains(says) && lines[2].trim() == "^", "{lines:?}");
+    }
+}
+
+/// Counts are those of `numpy.histogram(x, bins, (low, high))[0]`.
+#[test]
+fn even_bins_are_those_between_their_edges() {
+    let f = Files::new();
+    let counts = |all: &[u32]| all.iter().map(|v| v.to_le_bytes()).collect::<Vec<_>>();
+    let of = |x: &std::path::PathBuf, bins: &str, range: &str, wanted: &[u32]| {
+        let found = run(&[x], &["histogram", "--bins", bins, &format!("--range={range}")]);
+        is(&found, "'<u4'", &[wanted.len() as u64], &counts(wanted));
+    };
+    let near = f.line("<f8", &[0.3f64, 0.6, 0.7, 1.2, 1.4].map(f64::to_le_bytes));
+    of(&near, "20", "0,2", &[0, 0, 1, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0]);
+    let greatest = f.line("<u4", &counts(&[0, 1 << 31, u32::MAX]));
+    of(&greatest, "2", "0,4294967296", &[1, 2]);
+    let bytes = f.line("<i1", &[-128i8, -1, 0, 127].map(i8::to_le_bytes));
+    of(&bytes, "4", "-128.0,128", &[1, 1, 1, 1]);
+    of(&bytes, "2", "-0.5,1e2", &[1, 0]);
+    of(&bytes, "5", "-1000,1e3", &[0, 0, 4, 0, 0]);
 }
 
 #[test]

@@ -124,6 +124,26 @@ impl Frame<'_> {
                     }
                     self.block(continuing);
                 },
+                S::Switch { selector, cases } => {
+                    let V::U32(chosen) = self.value(*selector) else { panic!("a switch of no u32") };
+                    let is = |case: &&naga::SwitchCase| match case.value {
+                        naga::SwitchValue::U32(value) => value == chosen,
+                        naga::SwitchValue::I32(value) => value as u32 == chosen,
+                        naga::SwitchValue::Default => false,
+                    };
+                    let default = |case: &&naga::SwitchCase| case.value == naga::SwitchValue::Default;
+                    let found = cases.iter().position(|case| is(&case)).or_else(|| cases.iter().position(|case| default(&case)));
+                    // Cases that fall through share the body of the next one that does not.
+                    for case in cases.iter().skip(found.expect("a default")) {
+                        match self.block(&case.body) {
+                            Flow::Next | Flow::Break => {}
+                            flow => return flow,
+                        }
+                        if !case.fall_through {
+                            break;
+                        }
+                    }
+                }
                 S::Break => return Flow::Break,
                 S::Continue => return Flow::Continue,
                 S::Return { value } => return Flow::Return(value.map(|v| self.value(v))),

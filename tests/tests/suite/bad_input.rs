@@ -234,7 +234,9 @@ fn sorts_refuse_what_does_not_fit() {
         assert!(matches!(d.sort_into(&x, up, &d.buffer(99).unwrap()), Err(Error::BufferTooSmall { required: 100, available: 99, .. })));
         assert!(matches!(d.sort_pairs(&x, &low, up), Err(Error::LengthMismatch { expected: 100, found: 60, .. })));
         assert!(matches!(d.sort_rows(&x, 7, up), Err(Error::LengthMismatch { .. })));
-        assert!(matches!(d.sort_rows(&x, 0, up), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.sort_rows(&x, 0, up), Err(Error::InvalidArgument { what: "keys of a row", .. })));
+        let said = d.argsort_rows(&x, 0, up).unwrap_err().to_string();
+        assert_eq!(said, "keys of a row: rows of none do not hold 100 keys");
         for bits in [0..33, 33..33, std::ops::Range { start: 4, end: 3 }] {
             assert!(matches!(d.sort(&x, up.bits(bits)), Err(Error::InvalidArgument { what: "bits", .. })));
         }
@@ -263,7 +265,7 @@ fn more_of_the_first_keys_than_there_are_keys_is_refused() {
         assert!(matches!(d.top_k_rows(&x, 10, 11, up), Err(Error::TooLarge { requested: 11, limit: 10, .. })));
         assert!(matches!(d.top_k_rows(&x, 0, 1, up), Err(Error::TooLarge { requested: 1, limit: 0, .. })));
         assert!(matches!(d.top_k_rows_keys(&x, 30, 1, up), Err(Error::LengthMismatch { expected: 120, found: 100, .. })));
-        assert!(matches!(d.top_k_rows_keys(&x, 0, 0, up), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.top_k_rows_keys(&x, 0, 0, up), Err(Error::InvalidArgument { .. })));
         assert!(matches!(d.top_k_rows_into(&x, 10, 1, up, (&out, &few)), Err(Error::BufferTooSmall { required: 10, available: 9, .. })));
         assert!(matches!(d.top_k_rows_keys_into(&x, 10, 2, up, &x.slice(50..).unwrap()), Err(Error::Aliasing { .. })));
         untouched(&x);

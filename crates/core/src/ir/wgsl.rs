@@ -3,6 +3,7 @@
 mod fused;
 mod joint;
 mod ops;
+mod stages;
 
 use super::node::{Func, Id, Node, Param};
 use crate::caps::Numerics;
@@ -119,7 +120,9 @@ impl Writer<'_> {
             let _ = writeln!(self.text, "struct {name}_result {{ {} }}", members.join(", "));
         }
         let _ = writeln!(self.text, "fn {name}({}) -> {result} {{", self.params().join(", "));
-        self.range(0, self.f.nodes.len() as Id, 1);
+        if !self.staged() {
+            self.range(0, self.f.nodes.len() as Id, 1);
+        }
         let results: Vec<String> = self.f.results.iter().map(|&r| self.value(r)).collect();
         let _ = if types.len() == 1 {
             writeln!(self.text, "    return {};\n}}", results[0])

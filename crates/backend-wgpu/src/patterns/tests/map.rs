@@ -10,7 +10,7 @@ use isowarp_core::element::{Element, Num, Scalar};
 use isowarp_core::error::Error;
 use isowarp_core::input::{array, index, index64, lazy, scalar};
 use isowarp_core::ir::{ArrayExpr, Expr};
-use isowarp_core::ops::Max;
+use isowarp_core::ops::{Max, Sum};
 use isowarp_core::patterns::{Map, Reduce as _};
 use isowarp_cpu::Cpu;
 
@@ -269,4 +269,23 @@ fn maps_of_any_workgroup_and_groups_have_the_cpus_bits() {
             same_bits(&what, &expected.2, &found.2);
         }
     }
+}
+
+#[test]
+fn operators_of_many_calls_compute_what_the_cpu_does() {
+    let gpu = device();
+    let (cx, gx) = both(gpu, &f32::samples(20_011, 91));
+    let chain = |x: Expr<f32>| (0..100).fold(x, |v, _| v.sin());
+    let expected = Cpu::new().map(&cx, chain).expect("cpu");
+    same_bits("nested sines", &expected, &gpu.map(&gx, chain).expect("gpu"));
+    let mixed = |x: Expr<f32>| {
+        let sum = (1..20).fold(x, |sum, k| (sum / (x + k as f32)).atan() + (x * k as f32).cos());
+        (sum, x.sqrt(), sum.lt(x).cast::<u32>())
+    };
+    let (expected, found) = (Cpu::new().map(&cx, mixed).expect("cpu"), gpu.map(&gx, mixed).expect("gpu"));
+    same_bits("sums", &expected.0, &found.0);
+    same_bits("roots", &expected.1, &found.1);
+    same_bits("comparisons", &expected.2, &found.2);
+    let expected = Cpu::new().reduce_from(&cx, chain, Sum).expect("cpu");
+    same_bits("a sum of nested sines", expected.buffer(), gpu.reduce_from(&gx, chain, Sum).expect("gpu").buffer());
 }

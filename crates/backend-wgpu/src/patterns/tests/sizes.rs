@@ -134,6 +134,23 @@ fn a_map_has_its_operator_and_each_slow_way_once() {
     }
 }
 
+/// A hundred nested functions are as long as a few, and what a call more adds is a line.
+#[test]
+fn operators_of_many_calls_stay_small() {
+    type F = Expr<f32>;
+    let size = |f: isowarp_core::ir::Func| {
+        let task = MapTask { func: Arc::new(f), n: 1, numerics: Numerics::Strict };
+        let signature = signature(&[(DType::F32, 0)], &[(DType::F32, 0)]);
+        size(&map_program(&task, &signature))
+    };
+    let chain = |n: u32| size(ir::trace(|x: F| (0..n).fold(x, |v, _| v.sin())).expect("operator"));
+    let sum = |n: u32| size(ir::trace(|x: F| (0..n).fold(x, |v, k| v + (x * k as f32).cos())).expect("operator"));
+    let sizes = [1, 4, 11, 12, 100].map(chain);
+    println!("nested sines: {sizes:?}, sums of cosines: {:?}", [12, 100].map(sum));
+    assert!(sizes[4] < sizes[1] && sizes[4] < sizes[3] + 8 * 88, "{sizes:?}");
+    assert!(sum(100) < sum(12) + 60 * 88);
+}
+
 #[test]
 fn seeds_add_little_to_divisions_and_roots() {
     let params = || vec![Param::Value(Ty::F32), Param::Value(Ty::F32)];

@@ -57,9 +57,13 @@ impl Writer<'_> {
         }
     }
 
+    /// Whether WGSL has the function, which `Fast` takes.
+    pub(super) fn is_builtin(name: &str) -> bool {
+        matches!(name, "exp" | "exp2" | "log" | "log2")
+    }
+
     fn elementary(&mut self, name: &str, args: &[String]) -> String {
-        let builtin = matches!(name, "exp" | "exp2" | "log" | "log2");
-        if self.options.numerics == Numerics::Fast && builtin {
+        if self.options.numerics == Numerics::Fast && Self::is_builtin(name) {
             return format!("{name}({})", args.join(", "));
         }
         self.call(&format!("iw_{name}"), args)
