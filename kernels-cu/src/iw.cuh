@@ -29,6 +29,7 @@ struct Args {
     uint64_t n;
     uint64_t scratch[4];
     uint32_t u[16];
+    uint64_t zero;  // at every launch; read by spliced PTX alone
 };
 
 IW_DEVICE uint64_t wide(const uint32_t* u) { return u[0] | (uint64_t)u[1] << 32; }

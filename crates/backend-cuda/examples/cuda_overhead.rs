@@ -9,7 +9,7 @@ const EMPTY: &str = "\
 .version 7.0
 .target sm_70
 .address_size 64
-.visible .entry empty(.param .align 8 .b8 empty_param_0[264])
+.visible .entry empty(.param .align 8 .b8 empty_param_0[272])
 {
 \tret;
 }

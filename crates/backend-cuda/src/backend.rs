@@ -148,7 +148,7 @@ impl Cuda {
     /// [`Error::Compile`] with the compiler's log.
     pub fn kernel_from_ptx(&self, ptx: &str, entry: &str) -> Result<Kernel> {
         let device = self.device();
-        device.kernels.of_text(ptx, entry, || module::load(&device.context, device.info.shared_bytes, ptx, entry))
+        device.kernels.of_text(ptx, entry, || module::load(&device.context, (device.info.shared_bytes, device.level), ptx, entry))
     }
 
     /// The address of a buffer for a kernel that is about to be launched on this handle's stream, for [`Args`].

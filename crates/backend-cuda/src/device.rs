@@ -3,6 +3,7 @@
 use crate::context::Context;
 use crate::driver::{self, DeviceInfo, Driver, check};
 use crate::module::KernelCache;
+use crate::patterns::probe;
 use crate::pinned::PinnedPool;
 use crate::pool::DevicePool;
 use cudarc::driver::sys::{self, CUevent, CUevent_flags, CUstream, CUstream_flags};
@@ -24,6 +25,8 @@ pub(crate) struct Device {
     pub(crate) pool: DevicePool,
     pub(crate) pinned: PinnedPool,
     pub(crate) kernels: KernelCache,
+    /// The optimisation level of the driver's assembler, where the probe has found its own wrong.
+    pub(crate) level: Option<u32>,
     /// Launches after which those that look back start numbering themselves anew.
     pub(crate) launch_numbers: AtomicU32,
     /// Whether the blocks of a launch may wait for each other.
@@ -67,7 +70,8 @@ impl Device {
         context.bind()?;
         let info = context.describe()?;
         let context = Arc::new(context);
-        let caps = caps(driver, &info);
+        let verdict = probe::verdict(driver, &context, &info)?;
+        let caps = caps(driver, &info, verdict.numerics);
         let pool = DevicePool::new(&context, &info)?;
         Ok(Arc::new(Self {
             meets: AtomicBool::new(info.cooperative),
@@ -77,6 +81,7 @@ impl Device {
             pool,
             pinned: PinnedPool::default(),
             kernels: KernelCache::default(),
+            level: verdict.level,
             launch_numbers: AtomicU32::new(u32::MAX),
             streams: Mutex::default(),
             marks: Mutex::default(),
@@ -240,7 +245,7 @@ impl Drop for Device {
 }
 
 /// Capabilities as the patterns see them.
-fn caps(driver: Driver, info: &DeviceInfo) -> Caps {
+fn caps(driver: Driver, info: &DeviceInfo, numerics: NumericsVerdict) -> Caps {
     let (major, minor) = driver.version();
     Caps {
         backend: driver::BACKEND,
@@ -260,9 +265,7 @@ fn caps(driver: Driver, info: &DeviceInfo) -> Caps {
         max_workgroup_size: info.max_block_threads,
         // The x dimension; y and z stop at 65,535.
         max_groups_per_dim: i32::MAX as u32,
-        // The PTX instruction set fixes the result of every instruction that the kernels use (`.rn`, no `.ftz`), and
-        // `xtask ptx` refuses kernels with any other.
-        numerics: NumericsVerdict::Strict,
+        numerics,
         fma: FmaKind::Native,
         timestamps: true,
         chosen: std::sync::OnceLock::new(),

@@ -43,6 +43,8 @@ pub struct Args {
     pub scratch: [u64; MAX_SCRATCH],
     /// What the pattern's kernel says they are.
     pub u: [u32; MAX_WORDS],
+    /// Zero at every launch, which no assembler can know: operators are joined with it where `ptxas` goes wrong (`isowarp_core::ir::Ptx`).
+    pub zero: u64,
 }
 
 const _: () = {
@@ -50,7 +52,8 @@ const _: () = {
     assert!(offset_of!(Args, n) == 160);
     assert!(offset_of!(Args, scratch) == 168);
     assert!(offset_of!(Args, u) == 200);
-    assert!(size_of::<Args>() == 264);
+    assert!(offset_of!(Args, zero) == 264);
+    assert!(size_of::<Args>() == 272);
 };
 
 /// How many threads run a kernel.

@@ -115,11 +115,12 @@ impl Kernel {
     }
 }
 
-/// Compiles `ptx` for the context's device and finds `entry` in it. `shared_limit` is what a block may have after opting in.
-pub(crate) fn load(context: &Arc<Context>, shared_limit: u32, ptx: &str, entry: &str) -> Result<Kernel> {
+/// Compiles `ptx` for the context's device and finds `entry` in it. `shared_limit` is what a block may have after opting in, `level` the assembler's
+/// optimisation where it is not its own.
+pub(crate) fn load(context: &Arc<Context>, (shared_limit, level): (u32, Option<u32>), ptx: &str, entry: &str) -> Result<Kernel> {
     context.bind()?;
     let start = Instant::now();
-    let module = compile(ptx, entry)?;
+    let module = compile(ptx, entry, level)?;
     match inspect(context, shared_limit, module, entry) {
         Ok(loaded) => {
             log::debug!(
@@ -140,12 +141,16 @@ pub(crate) fn load(context: &Arc<Context>, shared_limit: u32, ptx: &str, entry: 
     }
 }
 
-fn compile(ptx: &str, entry: &str) -> Result<CUmodule> {
+fn compile(ptx: &str, entry: &str, level: Option<u32>) -> Result<CUmodule> {
     let text = c_string(ptx, entry)?;
     let mut log = vec![0u8; LOG_BYTES];
-    let mut options = [CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
-    // The size is passed in the pointer itself.
-    let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), ptr::without_provenance_mut(LOG_BYTES)];
+    let mut options = vec![CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
+    // Numbers are passed in the pointer itself.
+    let mut values: Vec<*mut c_void> = vec![log.as_mut_ptr().cast(), ptr::without_provenance_mut(LOG_BYTES)];
+    if let Some(level) = level {
+        options.push(CUjit_option::CU_JIT_OPTIMIZATION_LEVEL);
+        values.push(ptr::without_provenance_mut(level as usize));
+    }
     let mut module = ptr::null_mut();
     // SAFETY: the context is current; text and log outlive the call; both arrays have the stated length.
     let status = unsafe {

@@ -13,7 +13,7 @@ const TEMPLATE: &str = "\
 .global .align 4 .b8 table[8] = {1, 2, 3};
 
 .visible .entry other(
-\t.param .align 8 .b8 other_param_0[264]
+\t.param .align 8 .b8 other_param_0[272]
 )
 {
 \t.reg .b32 %r<3>;
@@ -22,7 +22,7 @@ const TEMPLATE: &str = "\
 }
 \t// .globl\tmain_w1
 .visible .entry main_w1(
-\t.param .align 8 .b8 main_w1_param_0[264]
+\t.param .align 8 .b8 main_w1_param_0[272]
 )
 .maxntid 256, 1, 1
 {

@@ -21,7 +21,7 @@ const COPY: &str = "\
 .target sm_70
 .address_size 64
 .visible .entry copy_bytes(
-\t.param .align 8 .b8 copy_bytes_param_0[264]
+\t.param .align 8 .b8 copy_bytes_param_0[272]
 )
 {
 \t.reg .pred %p<2>;

@@ -8,14 +8,14 @@ mod common;
 use common::{fetches, operations};
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::Ty;
-use isowarp_core::ir::{Expr, Func, Param, Ptx, PtxValue, branch, trace};
+use isowarp_core::ir::{Expr, Func, Param, Ptx, PtxValue, branch, lit, trace};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
 
 /// One scope that loads an operator's operands, computes it twice (a hole may stand twice in a kernel), and stores the results.
 fn scope(f: &Func, numerics: Numerics, at: usize) -> String {
-    let mut p = Ptx::new(numerics);
+    let mut p = Ptx::new(numerics, "zero");
     let args: Vec<PtxValue> = f
         .params
         .iter()
@@ -53,7 +53,10 @@ fn load(p: &mut Ptx, ty: Ty, offset: usize) -> PtxValue {
 fn module(arch: &str, numerics: Numerics) -> String {
     let mut text = format!(".version 8.4\n.target {arch}\n.address_size 64\n");
     for (k, (name, f)) in operations().into_iter().chain(fetches()).enumerate() {
-        let _ = write!(text, "// {name}\n.visible .entry op{k}(.param .u64 out) {{\n\t.reg .b64 %base;\n\tld.param.u64 %base, [out];\n");
+        let _ = write!(
+            text,
+            "// {name}\n.visible .entry op{k}(.param .u64 out, .param .u64 zero) {{\n\t.reg .b64 %base;\n\tld.param.u64 %base, [out];\n"
+        );
         let body = scope(&f, numerics, 0);
         let _ = write!(text, "{{\n{body}}}\n{{\n{body}}}\n\tret;\n}}\n");
     }
@@ -151,11 +154,64 @@ fn float_arithmetic_names_its_rounding() {
     }
 }
 
+/// Each of these was assembled to something else in some company (`ir/ptx/forms.rs`).
+#[test]
+fn integers_are_written_in_forms_that_the_assembler_gets_right() {
+    let named = |name: &str, f: Func| (name.to_owned(), f);
+    let compositions = [
+        named("negation", trace(|(a, b): (Expr<i32>, Expr<i32>)| (-a, lit(0) - b, a * -1, a * (b | -1))).unwrap()),
+        named("low_word", trace(|a: Expr<i64>| ((a * -1).cast::<i32>(), (-a).cast::<u32>())).unwrap()),
+        named("bits", trace(|a: Expr<i32>| (a.bitcast::<u32>().cast::<f32>(), a.cast::<u32>().cast::<u64>())).unwrap()),
+        named("scaled", trace(|a: Expr<u64>| ((a << 31) * 3 + 1, a * 65537 * 65537 + 1)).unwrap()),
+    ];
+    for (name, f) in operations().into_iter().chain(compositions) {
+        let text = scope(&f, Numerics::Strict, 0);
+        let unknown: Vec<&str> = text.lines().filter(|l| l.contains("%izero")).filter_map(|l| l.split([' ', ',']).nth(1)).collect();
+        for line in text.lines() {
+            let mut words = line.split_whitespace();
+            let instruction = words.next().unwrap_or("");
+            for form in ["neg.s32", "neg.s64", "abs.s32", "abs.s64", "cvt.s64.u32", "cvt.u64.s32"] {
+                assert_ne!(instruction, form, "{name}: {line}");
+            }
+            if instruction == "shl.b64" {
+                let amount = words.last().unwrap().trim_end_matches(';');
+                assert!(unknown.contains(&amount), "{name}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn differences_that_may_be_negations_are_none_to_the_assembler() {
+    let sub = |f: Func| scope(&f, Numerics::Strict, 0).lines().filter(|l| l.contains("sub.") && !l.contains("%izero")).count();
+    assert_eq!(sub(trace(|(a, b): (Expr<i32>, Expr<i32>)| lit(0) - a + ((a & b) - b)).unwrap()), 0);
+    assert_eq!(sub(trace(|(a, b): (Expr<u64>, Expr<u64>)| lit(0) - a + ((a & b) - b)).unwrap()), 0);
+    // Twice, since the scope holds the operator twice.
+    assert_eq!(sub(trace(|a: Expr<i32>| (lit(5) - a) + (a * a - 7)).unwrap()), 4);
+}
+
+#[test]
+fn what_the_assembler_knows_nothing_of_needs_no_zero() {
+    let f = trace(|(a, b): (Expr<i32>, Expr<i32>)| (a * b, a * 3 - b, (a + 5) * 7, a - b)).unwrap();
+    let text = |loaded: bool| {
+        let mut p = Ptx::new(Numerics::Strict, "zero");
+        if loaded {
+            p.parameters_are_loaded();
+        }
+        let args = ["%r1", "%r2"].map(|reg| PtxValue { reg: reg.to_owned(), ty: Ty::I32 });
+        p.call(&f, &args, &mut |p, _| p.constant(Ty::F32, 0));
+        p.finish()
+    };
+    // One of the differences is to a product.
+    assert_eq!(text(true).matches(", %izero").count(), 1, "{}", text(true));
+    assert_eq!(text(false).matches(", %izero").count(), 3, "{}", text(false));
+}
+
 #[test]
 fn results_may_lie_in_the_registers_of_operands() {
     // The exchange of two values: each result is written after both operands were read.
     let f = trace(|(a, b): (isowarp_core::ir::Expr<f32>, isowarp_core::ir::Expr<f32>)| (b, a)).unwrap();
-    let mut p = Ptx::new(Numerics::Strict);
+    let mut p = Ptx::new(Numerics::Strict, "zero");
     let words = ["%r0".to_owned(), "%r1".to_owned()];
     let args = [p.from_words(Ty::F32, &words[..1]), p.from_words(Ty::F32, &words[1..])];
     let results = p.call(&f, &args, &mut |p, _| p.constant(Ty::F32, 0));
@@ -171,7 +227,7 @@ fn results_may_lie_in_the_registers_of_operands() {
 fn the_last_instruction_writes_its_result_where_it_is_wanted() {
     let f = trace(|(a, b): (isowarp_core::ir::Expr<f32>, isowarp_core::ir::Expr<f32>)| a + b).unwrap();
     let write = |twice: bool| {
-        let mut p = Ptx::new(Numerics::Strict);
+        let mut p = Ptx::new(Numerics::Strict, "zero");
         let args = ["%r1", "%r2"].map(|reg| PtxValue { reg: reg.to_owned(), ty: Ty::F32 });
         let sum = p.call(&f, &args, &mut |p, _| p.constant(Ty::F32, 0)).swap_remove(0);
         let (values, words) =

@@ -35,7 +35,7 @@ fn all(f: &Func) -> String {
 }
 
 fn ptx(f: &Func, numerics: Numerics) -> String {
-    let mut p = Ptx::new(numerics);
+    let mut p = Ptx::new(numerics, "kernel_param_0+264");
     let args: Vec<PtxValue> = f
         .params
         .iter()

@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn entries_list_their_holes_once_each() {
-        let ptx = ".visible .entry a(\n.param .b8 a_param_0[264]\n)\n{\n// @op.load1 %r1, %rd1;\n// @op.load1 %r2, %rd2;\n// @op.store1 %rd1, %r1;\n}\n.visible .entry b()\n{ ret; }\n";
+        let ptx = ".visible .entry a(\n.param .b8 a_param_0[272]\n)\n{\n// @op.load1 %r1, %rd1;\n// @op.load1 %r2, %rd2;\n// @op.store1 %rd1, %r1;\n}\n.visible .entry b()\n{ ret; }\n";
         let found = entries(ptx);
         assert_eq!(found.len(), 2);
         assert_eq!(found[0].name, "a");

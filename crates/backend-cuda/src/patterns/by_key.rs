@@ -1,6 +1,6 @@
 //! P05 by key: one launch that reads its input once, and where runs may be long those that reduce them; of few elements none besides.
 
-use super::holes::{Holes, Shape, combine, copy, param_u64};
+use super::holes::{Holes, Shape, combine, copy, param_u64, scope};
 use super::lines::Operators;
 use super::scan::{EPOCHS, GROUP, HEADER_WORDS};
 use super::scratch::Use;
@@ -11,7 +11,6 @@ use crate::memory::Buffer;
 use crate::splice::{Fill, Site};
 use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::error::Result;
-use isowarp_core::ir::Ptx;
 use isowarp_core::patterns::ReduceByKeyTask;
 use isowarp_kernels::Kernel;
 use isowarp_kernels::by_key::*;
@@ -105,7 +104,7 @@ pub(super) fn with_fills<R>(task: &ReduceByKeyTask, leaves: &[Shape], outs: &[Sh
 
 /// The number of runs to its output.
 fn store_count(task: &ReduceByKeyTask, site: &Site<'_>, out: usize) -> String {
-    let mut p = Ptx::new(task.values.numerics);
+    let mut p = scope(task.values.numerics, site);
     if let [v] = site.regs[..] {
         let base = param_u64(&mut p, &site.param(), offset_of!(Args, out) + 8 * out);
         p.line(format!("st.global.b32 [{}], {v}", base.reg));

@@ -50,6 +50,11 @@ pub(super) struct Holes<'a> {
 
 const IN_BYTES: usize = 16;
 
+/// The scope that takes a hole's place.
+pub(super) fn scope(numerics: Numerics, site: &Site<'_>) -> Ptx {
+    Ptx::new(numerics, format!("{}+{}", site.param(), offset_of!(Args, zero)))
+}
+
 /// Values of these types from consecutive words.
 fn values(p: &mut Ptx, types: &[Ty], words: &[&str]) -> Vec<PtxValue> {
     let words = owned(words);
@@ -85,7 +90,7 @@ pub(super) fn combine(f: &Func, numerics: Numerics, site: &Site<'_>) -> Result<S
     let w = f.result_words();
     expect(site, 3 * w)?;
     let types = f.result_types();
-    let mut p = Ptx::new(numerics);
+    let mut p = scope(numerics, site);
     let mut args = values(&mut p, &types, &site.regs[w..2 * w]);
     args.extend(values(&mut p, &types, &site.regs[2 * w..]));
     let results = p.call(f, &args, &mut no_fetch);
@@ -97,7 +102,7 @@ pub(super) fn combine(f: &Func, numerics: Numerics, site: &Site<'_>) -> Result<S
 pub(super) fn before(f: &Func, dtype: DType, numerics: Numerics, site: &Site<'_>) -> Result<String> {
     let w = dtype.ty().words();
     expect(site, 1 + 2 * w)?;
-    let mut p = Ptx::new(numerics);
+    let mut p = scope(numerics, site);
     let keys = values(&mut p, &[raw_type(dtype); 2], &site.regs[1..]);
     let args: Vec<PtxValue> = keys.iter().map(|key| of_bits(&mut p, dtype, key)).collect();
     let results = p.call(f, &args, &mut no_fetch);
@@ -110,7 +115,7 @@ pub(super) fn before(f: &Func, dtype: DType, numerics: Numerics, site: &Site<'_>
 pub(super) fn copy(dtype: DType, (leaf, out): (usize, usize), numerics: Numerics, site: &Site<'_>) -> Result<String> {
     let count = site.regs.len() / 2;
     expect(site, 2 * count)?;
-    let mut p = Ptx::new(numerics);
+    let mut p = scope(numerics, site);
     let (to, from) = site.regs.split_at(count);
     let place = |p: &mut Ptx, offset: usize, i: &str| {
         let base = param_u64(p, &site.param(), offset);
@@ -141,7 +146,7 @@ fn unused_bits(dtype: DType) -> u64 {
 pub(super) fn put_element(dtype: DType, out: usize, numerics: Numerics, site: &Site<'_>) -> Result<String> {
     let w = dtype.ty().words();
     expect(site, 1 + w)?;
-    let mut p = Ptx::new(numerics);
+    let mut p = scope(numerics, site);
     let base = param_u64(&mut p, &site.param(), offset_of!(Args, out) + 8 * out);
     let address = p.emit(Ty::U64, |o| format!("mad.lo.u64 {o}, {}, {}, {}", site.regs[0], dtype.size_bytes(), base.reg));
     let shift = unused_bits(dtype);
@@ -167,7 +172,7 @@ impl Holes<'_> {
     pub(super) fn load(&self, count: usize, site: &Site<'_>) -> Result<String> {
         let w = self.load.result_words();
         expect(site, count * w + 1)?;
-        let mut p = Ptx::new(self.numerics);
+        let mut p = scope(self.numerics, site);
         let results = self.compute(&mut p, site, count, site.regs[count * w]);
         p.to_words(&results.concat(), &owned(&site.regs[..count * w]));
         Ok(p.finish())
@@ -176,7 +181,7 @@ impl Holes<'_> {
     /// Loads, computes and stores `count` consecutive elements: the register is the index.
     pub(super) fn body(&self, count: usize, site: &Site<'_>) -> Result<String> {
         expect(site, 1)?;
-        let mut p = Ptx::new(self.numerics);
+        let mut p = scope(self.numerics, site);
         let results = self.compute(&mut p, site, count, site.regs[0]);
         self.put(&mut p, site, site.regs[0], &results);
         Ok(p.finish())
@@ -186,7 +191,7 @@ impl Holes<'_> {
     pub(super) fn store(&self, finish: &Func, parts: &[Ty], count: usize, site: &Site<'_>) -> Result<String> {
         let w: usize = parts.iter().map(|t| t.words()).sum();
         expect(site, 1 + count * w)?;
-        let mut p = Ptx::new(self.numerics);
+        let mut p = scope(self.numerics, site);
         let args: Vec<Vec<PtxValue>> = (0..count).map(|e| values(&mut p, parts, &site.regs[1 + e * w..1 + (e + 1) * w])).collect();
         let results = p.call_lanes(finish, &args, &mut no_fetch);
         self.put(&mut p, site, site.regs[0], &results);
@@ -197,7 +202,7 @@ impl Holes<'_> {
     pub(super) fn element(&self, dtype: DType, site: &Site<'_>) -> Result<String> {
         let w = dtype.ty().words();
         expect(site, w + 1)?;
-        let mut p = Ptx::new(self.numerics);
+        let mut p = scope(self.numerics, site);
         let results = self.compute(&mut p, site, 1, site.regs[w]);
         let bits: Vec<PtxValue> = results.concat().iter().map(|v| in_memory(&mut p, dtype, v)).collect();
         let shift = unused_bits(dtype);
@@ -220,6 +225,7 @@ impl Holes<'_> {
         }
         let param = site.param();
         let leaves = self.leaves;
+        p.parameters_are_loaded();
         p.call_lanes(self.load, &args, &mut |p: &mut Ptx, at: Fetched<'_>| {
             let k = usize::from(at.param);
             let (dtype, twin) = match leaves.get(k) {

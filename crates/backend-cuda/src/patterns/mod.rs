@@ -13,6 +13,7 @@ mod merge;
 mod merge_sort;
 mod merge_variants;
 mod moves;
+pub(crate) mod probe;
 mod reduce;
 mod reduce_variants;
 mod scan;

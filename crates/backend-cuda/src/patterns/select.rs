@@ -1,6 +1,6 @@
 //! P04 select: one launch that reads its input once; of a partition of many elements one that counts, before it.
 
-use super::holes::{Holes, Shape, combine, param_u64};
+use super::holes::{Holes, Shape, combine, param_u64, scope};
 use super::scan::{EPOCHS, GROUP, HEADER_WORDS};
 use super::scratch::Use;
 use super::tuning::TUNING;
@@ -147,7 +147,7 @@ fn base(p: &mut Ptx, site: &Site<'_>, out: usize) -> PtxValue {
 
 /// Register 1 to element register 0 of the lengths.
 fn store_length(task: &SelectTask, site: &Site<'_>, out: usize) -> String {
-    let mut p = Ptx::new(task.numerics);
+    let mut p = scope(task.numerics, site);
     if let [i, v] = site.regs[..] {
         let base = base(&mut p, site, out);
         let address = p.emit(Ty::U64, |o| format!("mad.lo.u64 {o}, {i}, 4, {}", base.reg));
@@ -158,7 +158,7 @@ fn store_length(task: &SelectTask, site: &Site<'_>, out: usize) -> String {
 
 /// Registers 1 to 4 to element register 0 of the lengths and those behind it; its number is a multiple of four.
 fn store_lengths(task: &SelectTask, site: &Site<'_>, out: usize, shape: Shape) -> String {
-    let mut p = Ptx::new(task.numerics);
+    let mut p = scope(task.numerics, site);
     if let [i, a, b, c, d] = site.regs[..] {
         let base = base(&mut p, site, out);
         let address = p.emit(Ty::U64, |o| format!("mad.lo.u64 {o}, {i}, 4, {}", base.reg));
@@ -175,7 +175,7 @@ fn store_lengths(task: &SelectTask, site: &Site<'_>, out: usize, shape: Shape) -
 
 /// The count, where this task finds it out.
 fn store_count(task: &SelectTask, site: &Site<'_>, out: usize) -> String {
-    let mut p = Ptx::new(task.numerics);
+    let mut p = scope(task.numerics, site);
     if let ([v], false) = (&site.regs[..], task.kind.counts_first()) {
         let base = base(&mut p, site, out);
         if task.count == DType::U64 {
@@ -190,7 +190,7 @@ fn store_count(task: &SelectTask, site: &Site<'_>, out: usize) -> String {
 
 /// The counts, as many as the kind has.
 fn store_counts(task: &SelectTask, site: &Site<'_>, out: usize) -> String {
-    let mut p = Ptx::new(task.numerics);
+    let mut p = scope(task.numerics, site);
     let base = base(&mut p, site, out);
     for (k, v) in site.regs.iter().take(task.kind.counts() as usize).enumerate() {
         if task.count == DType::U64 {
@@ -205,7 +205,7 @@ fn store_counts(task: &SelectTask, site: &Site<'_>, out: usize) -> String {
 
 /// A count that is there already.
 fn count_of(task: &SelectTask, site: &Site<'_>, out: usize, k: u64) -> String {
-    let mut p = Ptx::new(task.numerics);
+    let mut p = scope(task.numerics, site);
     if let [v] = site.regs[..] {
         let base = base(&mut p, site, out);
         if task.count == DType::U64 {

@@ -1,10 +1,12 @@
 //! Lowering to PTX: the text that replaces a hole in a kernel.
 //!
-//! Registers are untyped (`.b32`, `.b64`, `.pred`); every float instruction carries `.rn`, so that nothing is contracted.
+//! Registers are untyped (`.b32`, `.b64`, `.pred`); every float instruction carries `.rn`, so that nothing is contracted. Integer operations that
+//! NVIDIA's assembler gets wrong beside others are written in forms that it cannot see through: see `forms`.
 
+mod forms;
 mod ops;
 
-use super::node::{Func, Id, Node};
+use super::node::{BinOp, Func, Id, Node};
 use super::symbolic::definition;
 use crate::caps::Numerics;
 use crate::element::Ty;
@@ -32,6 +34,10 @@ pub struct Ptx {
     /// Where the last line starts and the fresh register that it writes, if that is what it does.
     last: Option<(usize, String)>,
     numerics: Numerics,
+    /// Whether value parameters are elements from memory, of which the assembler knows nothing.
+    loaded: bool,
+    /// Where 64 bits lie that are zero whenever the kernel runs, and whether the text reads one word or both of them.
+    zero: (String, [bool; 2]),
 }
 
 /// One fetch from an array parameter.
@@ -51,10 +57,16 @@ pub struct Fetched<'a> {
 pub type Fetch<'a> = &'a mut dyn FnMut(&mut Ptx, Fetched<'_>) -> PtxValue;
 
 impl Ptx {
-    /// An empty scope.
+    /// An empty scope of a kernel that has a 64-bit parameter at `zero` (`kernel_param_0+264`), which every launch sets to zero and of which the
+    /// assembler knows nothing.
     #[must_use]
-    pub fn new(numerics: Numerics) -> Self {
-        Self { numerics, ..Self::default() }
+    pub fn new(numerics: Numerics, zero: impl Into<String>) -> Self {
+        Self { numerics, zero: (zero.into(), [false; 2]), ..Self::default() }
+    }
+
+    /// Says that the value parameters of what is called from now on are elements from memory or of the argument block, not results of operations.
+    pub fn parameters_are_loaded(&mut self) {
+        self.loaded = true;
     }
 
     /// A fresh register for a value of this type.
@@ -101,7 +113,8 @@ impl Ptx {
     /// The text; in braces where it declares registers or labels, which are a compiler's work too.
     #[must_use]
     pub fn finish(self) -> String {
-        if [self.words, self.doubles, self.predicates, self.labels] == [0; 4] {
+        let (zero, reads) = &self.zero;
+        if [self.words, self.doubles, self.predicates, self.labels] == [0; 4] && !reads.contains(&true) {
             return self.text;
         }
         let mut out = String::from("{\n");
@@ -109,6 +122,10 @@ impl Ptx {
             if n > 0 {
                 let _ = writeln!(out, "\t.reg .{kind} {prefix}<{n}>;");
             }
+        }
+        // Before all branches: what reads it may stand in any of them.
+        for ((reg, kind), _) in forms::ZEROS.iter().zip(reads).filter(|(_, read)| **read) {
+            let _ = writeln!(out, "\t.reg .{kind} {reg};\n\tld.param.{kind} {reg}, [{zero}];");
         }
         out.push_str(&self.text);
         out.push_str("}\n");
@@ -223,7 +240,6 @@ impl Ptx {
                 i = else_end;
                 continue;
             }
-            let ty = f.types[i as usize];
             if let Node::Call1(..) | Node::Call2(..) = node {
                 self.elementary(node, i, values);
             } else {
@@ -232,7 +248,7 @@ impl Ptx {
                         let (index, sum) = (&value(&values[lane], a), f.param_and_constant(a));
                         fetch(self, Fetched { param, index, sum, lane })
                     } else {
-                        self.step(node, ty, args, &values[lane])
+                        self.step(f, i, args, &values[lane])
                     };
                     values[lane][i as usize] = Some(v);
                 }
@@ -241,18 +257,26 @@ impl Ptx {
         }
     }
 
-    fn step(&mut self, node: Node, ty: Ty, args: &[PtxValue], values: &[Option<PtxValue>]) -> PtxValue {
+    fn step(&mut self, f: &Func, i: Id, args: &[PtxValue], values: &[Option<PtxValue>]) -> PtxValue {
+        let (node, ty) = (f.nodes[i as usize], f.types[i as usize]);
         match node {
             Node::Param(k) => args.get(usize::from(k)).cloned().unwrap_or_else(|| self.constant(ty, 0)),
             Node::Const(bits) => self.constant(ty, bits),
             Node::Un(op, a) => self.un(op, &value(values, a), ty),
+            Node::Bin(BinOp::Mul, a, b) if ty.is_int() => self.product(f, (a, b), &value(values, a), &value(values, b)),
+            Node::Bin(BinOp::Sub, a, b) if ty.is_int() => self.difference(f, (a, b), &value(values, a), &value(values, b)),
             Node::Bin(op, a, b) => self.bin(op, &value(values, a), &value(values, b), ty),
             Node::Fma(a, b, c) => {
                 let (a, b, c) = (value(values, a), value(values, b), value(values, c));
                 self.emit(ty, |o| format!("fma.rn.{} {o}, {}, {}, {}", ty.name(), a.reg, b.reg, c.reg))
             }
             Node::Select(c, a, b) => self.select(&value(values, c), &value(values, a), &value(values, b)),
+            Node::Cast(a) if forms::is_low_word(f, a, ty) => {
+                let v = self.cast(&value(values, a), ty);
+                self.unknown(&v)
+            }
             Node::Cast(a) => self.cast(&value(values, a), ty),
+            Node::Bitcast(a) if f.types[a as usize].is_int() && ty.is_int() => self.cast(&value(values, a), ty),
             Node::Bitcast(a) => {
                 let v = self.canonical(&value(values, a));
                 PtxValue { reg: v.reg, ty }

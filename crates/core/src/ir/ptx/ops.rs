@@ -13,10 +13,10 @@ impl Ptx {
         let x = &a.reg;
         match op {
             UnOp::Neg if n.is_float() => self.emit(ty, |o| format!("neg.{t} {o}, {x}")),
-            UnOp::Neg => self.emit(ty, |o| format!("neg.{} {o}, {x}", int.replace('u', "s"))),
+            UnOp::Neg => self.negated(a),
             UnOp::Abs if n.is_float() => self.emit(ty, |o| format!("abs.{t} {o}, {x}")),
             UnOp::Abs if n.is_signed_int() => {
-                let m = self.emit(ty, |o| format!("neg.{int} {o}, {x}"));
+                let m = self.negated(a);
                 self.emit(ty, |o| format!("max.{int} {o}, {x}, {}", m.reg))
             }
             UnOp::Abs => a.clone(),
@@ -75,7 +75,10 @@ impl Ptx {
             BinOp::Div | BinOp::Rem => self.int_division(op, a, b),
             BinOp::Shl | BinOp::Shr => {
                 let width = a.ty.words() as u32 * 32 - 1;
-                let n = self.emit(Ty::U32, |o| format!("and.b32 {o}, {y}, {width}"));
+                let mut n = self.emit(Ty::U32, |o| format!("and.b32 {o}, {y}, {width}"));
+                if op == BinOp::Shl && width == 63 {
+                    n = self.unknown(&n);
+                }
                 let name = if op == BinOp::Shl { format!("shl.{b_ty}") } else { format!("shr.{int}") };
                 self.emit(ty, |o| format!("{name} {o}, {x}, {}", n.reg))
             }
@@ -174,8 +177,13 @@ impl Ptx {
             (true, true) if to == Ty::F32 => self.emit(to, |o| format!("cvt.rn.f32.f64 {o}, {x}")),
             (true, true) => self.emit(to, |o| format!("cvt.f64.f32 {o}, {x}")),
             (false, true) => self.emit(to, |o| format!("cvt.rn.{}.{} {o}, {x}", to.name(), int_name(from))),
+            (false, false) if (from, to) == (Ty::I32, Ty::U32) => self.unknown(&PtxValue { reg: a.reg.clone(), ty: to }),
             (false, false) if from.words() == to.words() => PtxValue { reg: a.reg.clone(), ty: to },
-            (false, false) => self.emit(to, |o| format!("cvt.{}.{} {o}, {x}", int_name(to), int_name(from))),
+            (false, false) if to.words() == 1 => self.emit(to, |o| format!("cvt.u32.u64 {o}, {x}")),
+            (false, false) => {
+                let sign = if from.is_signed_int() { 's' } else { 'u' };
+                self.emit(to, |o| format!("cvt.{sign}64.{sign}32 {o}, {x}"))
+            }
             (true, false) => {
                 let v = self.emit(to, |o| format!("cvt.rzi.{}.{} {o}, {x}", int_name(to), from.name()));
                 if from == Ty::F32 && to.words() == 1 {
@@ -197,7 +205,7 @@ pub(super) fn bits(ty: Ty) -> &'static str {
     }
 }
 
-fn int_name(ty: Ty) -> &'static str {
+pub(super) fn int_name(ty: Ty) -> &'static str {
     match ty {
         Ty::I32 => "s32",
         Ty::I64 => "s64",

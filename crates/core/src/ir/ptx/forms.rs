@@ -1,0 +1,90 @@
+//! Forms of integer operations that NVIDIA's assembler gets right.
+//!
+//! PTX defines every instruction, but `ptxas` makes one machine instruction of several, or of other ones, and has been wrong in doing so. An
+//! operation that was seen to go wrong beside others is written so that there is nothing to join: with 64 bits that are zero whenever the kernel
+//! runs and of which the assembler knows nothing. They lie in the constant bank, so that most instructions take them for nothing.
+//!
+//! | seen, of ptxas 12.4 and 13.0 | written |
+//! |---|---|
+//! | `max(a, max(b, -c))` of words becomes `VIMNMX3` and loses the sign (13.0, `sm_90` and `sm_100`); `-c` may be found in `0 - c`, `c * -1`, `c * (d \| -1)`, the low word of either in 64 bits | a sign is changed by a difference to the zero, and a difference whose first operand may be zero is the sum with that; a product of words that may be by -1 has the zero added; the low word of what was computed in 64 bits is joined with it |
+//! | `abs.s32(x) < 0` is taken to be false, and the remainder of one for that of a number without sign | the greater of `x` and `-x` |
+//! | `shl.b64` by a constant of `cvt.s64.u32` extends a sign (12.4 and 13.0, `sm_70` and up) | a conversion has the signedness of its operand on both sides, as compilers write it: `cvt.u64.u32`, `cvt.s64.s32` |
+//! | `(x << 31) * 3 + c`, `(x * 65537) * 65537 + c` in 64 bits: the constants' product loses its high word (both, `sm_70` and up) | shifts to the left in 64 bits are by an amount joined with the zero; the constant of a product whose other factor was computed is |
+//! | `cvt.rn.f32.u32` of a byte that was loaded four at once with its sign becomes `I2F.S8` (both) | a signed word becomes an unsigned one by an `or` with the zero |
+
+use super::{Ptx, PtxValue};
+use crate::element::Ty;
+use crate::ir::node::{Func, Id, Node, Param};
+
+/// The registers that are zero when the kernel runs, and their types.
+pub(super) const ZEROS: [(&str, &str); 2] = [("%izero", "b32"), ("%izeros", "b64")];
+
+impl Ptx {
+    /// The register that is zero when the kernel runs, of as many words as the type.
+    pub(super) fn zero(&mut self, ty: Ty) -> &'static str {
+        let at = ty.words() - 1;
+        self.zero.1[at] = true;
+        ZEROS[at].0
+    }
+
+    /// An integer of which the assembler knows nothing.
+    pub(super) fn unknown(&mut self, a: &PtxValue) -> PtxValue {
+        let zero = self.zero(a.ty);
+        self.emit(a.ty, |o| format!("or.{} {o}, {}, {zero}", super::ops::bits(a.ty), a.reg))
+    }
+
+    /// An integer with its sign changed, which is no negation to the assembler.
+    pub(super) fn negated(&mut self, a: &PtxValue) -> PtxValue {
+        let zero = self.zero(a.ty);
+        self.emit(a.ty, |o| format!("sub.{} {o}, {zero}, {}", super::ops::int_name(a.ty), a.reg))
+    }
+
+    /// The difference of the integers `a` and `b`, the first of which is the value of node `x`: a negation where the assembler finds that it is zero.
+    pub(super) fn difference(&mut self, f: &Func, (x, y): (Id, Id), a: &PtxValue, b: &PtxValue) -> PtxValue {
+        let int = super::ops::int_name(a.ty);
+        let open = match (f.nodes[x as usize], f.nodes[y as usize]) {
+            (_, Node::Const(_)) => false,
+            (Node::Const(bits), _) => bits == 0,
+            _ => self.is_computed(f, x),
+        };
+        if !open {
+            return self.emit(a.ty, |o| format!("sub.{int} {o}, {}, {}", a.reg, b.reg));
+        }
+        let n = self.negated(b);
+        self.emit(a.ty, |o| format!("add.{int} {o}, {}, {}", a.reg, n.reg))
+    }
+
+    /// The product of the integers `a` and `b`, which are the values of nodes `x` and `y`.
+    pub(super) fn product(&mut self, f: &Func, (x, y): (Id, Id), a: &PtxValue, b: &PtxValue) -> PtxValue {
+        let (mut a, mut b) = (a.clone(), b.clone());
+        let int = super::ops::int_name(a.ty);
+        let constant = |id: Id| if let Node::Const(bits) = f.nodes[id as usize] { Some(bits) } else { None };
+        let computed = self.is_computed(f, x) || self.is_computed(f, y);
+        if a.ty.words() == 2 {
+            match (constant(x), constant(y)) {
+                (Some(_), _) if computed => a = self.unknown(&a),
+                (_, Some(_)) if computed => b = self.unknown(&b),
+                _ => {}
+            }
+        } else if constant(x).or(constant(y)).map_or(computed, |bits| bits == u64::from(u32::MAX)) {
+            let zero = self.zero(a.ty);
+            return self.emit(a.ty, |o| format!("mad.lo.{int} {o}, {}, {}, {zero}", a.reg, b.reg));
+        }
+        self.emit(a.ty, |o| format!("mul.lo.{int} {o}, {}, {}", a.reg, b.reg))
+    }
+
+    /// Whether the assembler may see what a node's value was made of.
+    fn is_computed(&self, f: &Func, id: Id) -> bool {
+        match f.nodes[id as usize] {
+            Node::Param(k) => !self.loaded || matches!(f.params.get(usize::from(k)), Some(Param::Index(_))),
+            Node::Const(_) | Node::Fetch(..) => false,
+            _ => true,
+        }
+    }
+}
+
+/// Whether a conversion of node `a` to `to` takes the low word of an integer that was computed in 64 bits.
+pub(super) fn is_low_word(f: &Func, a: Id, to: Ty) -> bool {
+    let from = f.types[a as usize];
+    from.is_int() && from.words() == 2 && to.is_int() && to.words() == 1 && !matches!(f.nodes[a as usize], Node::Param(_) | Node::Fetch(..))
+}
