@@ -87,3 +87,38 @@ fn a_device_keeps_nothing_where_it_is_told_so() {
         assert_eq!(d.sum(&d.upload(&[2u32, 3]).unwrap()).unwrap().read_blocking().unwrap(), 5, "it works all the same");
     });
 }
+
+/// A process whose addresses are limited has less memory than its software adapters say.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_that_the_process_may_not_have_is_a_typed_error() {
+    use isowarp::Error;
+    let name = "memory::memory_that_the_process_may_not_have_is_a_typed_error";
+    if !is_elsewhere() {
+        let program = std::env::current_exe().unwrap();
+        for mib in [500, 900, 1300, 2000] {
+            let limited = format!("ulimit -v {} && exec \"$0\" --exact {name} --nocapture --test-threads=1", mib << 10);
+            let mut command = std::process::Command::new("sh");
+            let output = command.args(["-c", &limited]).arg(&program).env("ISOWARP_ELSEWHERE", "1").output().unwrap();
+            let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{mib} MiB: {}\n{text}", output.status);
+        }
+        return;
+    }
+    let typed = |error: &Error| matches!(error, Error::OutOfMemory { .. } | Error::DeviceLost { .. } | Error::Unavailable { .. });
+    for device in Device::all().into_iter().filter(|d| d.as_ref().map_or(true, |d| d.caps().backend != "cpu")) {
+        let fill = |d: &Device| -> isowarp::Result<()> {
+            let mut held = Vec::new();
+            for _ in 0..64 {
+                held.push(d.iota(16 << 20, 0u32, 1)?);
+                d.cumsum(held.last().unwrap())?;
+                d.synchronize()?;
+            }
+            Ok(())
+        };
+        match device.and_then(|d| fill(&d)) {
+            Ok(()) => println!("4 GiB fit"),
+            Err(e) => assert!(typed(&e), "{e:?}"),
+        }
+    }
+}
