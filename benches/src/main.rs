@@ -6,7 +6,7 @@ use isowarp::{Device, Selector};
 use isowarp_benches::first::{self, Host};
 use isowarp_benches::results::{Opened, open};
 use isowarp_benches::{Measured, Results, Settings, Work, criterion, measure, parse_size, render, works};
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Stdio};
 use std::time::Instant;
@@ -107,11 +107,21 @@ fn main() -> ExitCode {
     match done {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
+        // Nobody reads any more.
+        Err(e) if e.downcast_ref().is_some_and(|e: &io::Error| e.kind() == io::ErrorKind::BrokenPipe) => ExitCode::SUCCESS,
         Err(e) => {
-            eprintln!("error: {e}");
+            // Where that cannot be said, the exit status alone says it.
+            let _ = writeln!(io::stderr(), "error: {e}");
             ExitCode::from(2)
         }
     }
+}
+
+/// Says something on standard output, and ends the line.
+fn say(text: impl std::fmt::Display) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{text}")?;
+    out.flush()
 }
 
 fn run(args: &RunArgs) -> Result<bool, Failure> {
@@ -121,9 +131,9 @@ fn run(args: &RunArgs) -> Result<bool, Failure> {
     let mut results = Results { version: env!("CARGO_PKG_VERSION").to_owned(), seed, ..Results::default() };
     let mut digests = Vec::new();
     for Opened { device, machine } in devices(&args.backends)? {
-        println!("{}", render::machine(&machine));
+        say(render::machine(&machine))?;
         results.machines.push(machine);
-        println!("{}", render::HEADER);
+        say(render::HEADER)?;
         for work in works() {
             let wanted = if args.patterns.is_empty() { !work.is_rung() } else { args.patterns.iter().any(|p| work.is_meant_by(p)) };
             if wanted {
@@ -131,11 +141,11 @@ fn run(args: &RunArgs) -> Result<bool, Failure> {
             }
         }
     }
-    compare(&mut results, &digests);
+    compare(&mut results, &digests)?;
     results.relate_to_copy();
-    println!("{}", render::markdown(std::slice::from_ref(&results)));
+    say(render::markdown(std::slice::from_ref(&results)))?;
     std::fs::write(&args.json, serde_json::to_string_pretty(&results)? + "\n")?;
-    println!("wrote {}; outputs {}", args.json.display(), if results.all_equal() { "equal" } else { "DIFFERENT" });
+    say(format!("wrote {}; outputs {}", args.json.display(), if results.all_equal() { "equal" } else { "DIFFERENT" }))?;
     Ok(results.all_equal())
 }
 
@@ -157,22 +167,22 @@ fn first_calls(args: &FirstArgs) -> Result<(), Failure> {
                         results.first_calls.push(serde_json::from_slice(&run.stdout)?);
                     } else {
                         // As in a run: what one case lacks is no reason to lose the others.
-                        println!("{} {} n={n} on {backend}: {}", case.name, case.dtype, run.status);
+                        say(format!("{} {} n={n} on {backend}: {}", case.name, case.dtype, run.status))?;
                     }
                 }
             }
         }
     }
-    println!("{}", render::markdown(std::slice::from_ref(&results)));
+    say(render::markdown(std::slice::from_ref(&results)))?;
     std::fs::write(&args.json, serde_json::to_string_pretty(&results)? + "\n")?;
-    println!("wrote {}", args.json.display());
+    say(format!("wrote {}", args.json.display()))?;
     Ok(())
 }
 
 fn first_call(backend: Selector, case: usize, n: u64) -> Result<(), Failure> {
     let case = first::cases().into_iter().nth(case).ok_or("there is no such case")?;
     let call = first::first_call(backend, &case, &Host::new(n, FIRST_SEED))?;
-    println!("{}", serde_json::to_string(&call)?);
+    say(serde_json::to_string(&call)?)?;
     Ok(())
 }
 
@@ -186,7 +196,7 @@ fn devices(backends: &[Selector]) -> Result<Vec<Opened>, Failure> {
     for selector in asked {
         match open(selector) {
             Ok(opened) => devices.push(opened),
-            Err(e) if backends.is_empty() => println!("not measured: {e}"),
+            Err(e) if backends.is_empty() => say(format!("not measured: {e}"))?,
             Err(e) => return Err(e.into()),
         }
     }
@@ -214,12 +224,12 @@ fn on_device(
                 if n <= 1 << 20 && device.caps().backend != "cpu" {
                     measured.checked.push(("cpu".to_owned(), on_cpu(work, n, settings)? == digest));
                 }
-                println!("{}", render::line(&measured));
+                say(render::line(&measured))?;
                 digests.push((results.measured.len(), work.name, work.dtype.name(), n, digest));
                 results.measured.push(measured);
             }
             // Too little memory for a size is no reason to lose the others.
-            Err(e) => println!("{} {} n={n}: {e}", work.name, work.dtype),
+            Err(e) => say(format!("{} {} n={n}: {e}", work.name, work.dtype))?,
         }
     }
     Ok(())
@@ -231,7 +241,7 @@ fn on_cpu(work: &Work, n: u64, settings: &Settings) -> Result<u32, Failure> {
 }
 
 /// Compares outputs of the same input across backends.
-fn compare(results: &mut Results, digests: &[Digest]) {
+fn compare(results: &mut Results, digests: &[Digest]) -> io::Result<()> {
     for &(at, name, dtype, n, digest) in digests {
         let own = results.measured[at].backend.clone();
         let others: Vec<(String, bool)> = digests
@@ -244,8 +254,9 @@ fn compare(results: &mut Results, digests: &[Digest]) {
     }
     let different: Vec<&Measured> = results.measured.iter().filter(|m| m.checked.iter().any(|c| !c.1)).collect();
     for m in different {
-        println!("DIFFERENT: {} {} n={} on {}: {:?}", m.name, m.dtype, m.n, m.backend, m.checked);
+        say(format!("DIFFERENT: {} {} n={} on {}: {:?}", m.name, m.dtype, m.n, m.backend, m.checked))?;
     }
+    Ok(())
 }
 
 fn render_files(files: &[PathBuf], folder: Option<&Path>, markdown: Option<PathBuf>, svg: Option<PathBuf>) -> Result<(), Failure> {
@@ -255,7 +266,7 @@ fn render_files(files: &[PathBuf], folder: Option<&Path>, markdown: Option<PathB
     let table = render::markdown(&results);
     match markdown {
         Some(path) => std::fs::write(path, table)?,
-        None => println!("{table}"),
+        None => say(table)?,
     }
     if let Some(path) = svg {
         std::fs::write(path, render::svg(&results)?)?;

@@ -6,6 +6,7 @@
 mod memory;
 mod operands;
 mod patterns;
+mod threads;
 
 pub use memory::HostBuffer;
 
@@ -13,6 +14,7 @@ use isowarp_core::backend::{Backend, MemoryUsage, ReadFuture};
 use isowarp_core::caps::{Caps, DeviceKind, FmaKind, Numerics, NumericsVerdict};
 use isowarp_core::element::DType;
 use isowarp_core::error::Result;
+use isowarp_core::host;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -24,10 +26,11 @@ pub struct Cpu {
 }
 
 impl Cpu {
-    /// Opens the processor. Always succeeds.
+    /// Opens the processor. Always succeeds: where the system grants fewer threads than it has processors, those that it grants compute, and where it
+    /// grants none, the thread that first opened the processor does.
     #[must_use]
     pub fn new() -> Self {
-        let threads = rayon::current_num_threads() as u32;
+        let threads = threads::start() as u32;
         let caps = Caps {
             backend: "cpu",
             device: format!("CPU ({threads} threads)"),
@@ -37,7 +40,7 @@ impl Cpu {
             subgroup: (1, 1),
             compute_units: threads,
             l2_bytes: 0,
-            memory_bytes: memory::system("MemTotal:").unwrap_or(0),
+            memory_bytes: host::total().unwrap_or(0),
             max_buffer_bytes: isize::MAX as u64,
             max_binding_bytes: isize::MAX as u64,
             max_storage_buffers: u32::MAX,
@@ -52,10 +55,10 @@ impl Cpu {
         Self { caps: Arc::new(caps), numerics: Numerics::Strict }
     }
 
-    /// Memory that programs may still take, where the system tells.
+    /// Memory that this process may still take, by every limit on it; see [`host::available`].
     #[must_use]
     pub fn available_bytes() -> Option<u64> {
-        memory::system("MemAvailable:")
+        host::available()
     }
 }
 
@@ -112,7 +115,7 @@ impl Backend for Cpu {
     }
 
     fn copy_bytes(&self, src: &HostBuffer, src_offset_bytes: u64, dst: &HostBuffer, dst_offset_bytes: u64, len_bytes: u64) -> Result<()> {
-        dst.write(dst_offset_bytes, &src.read(src_offset_bytes, len_bytes)?)
+        dst.copy(dst_offset_bytes, src, src_offset_bytes, len_bytes)
     }
 
     fn synchronize(&self) -> Result<()> {

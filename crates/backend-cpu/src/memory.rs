@@ -2,19 +2,11 @@
 
 use isowarp_core::backend::RawBuffer;
 use isowarp_core::error::{Error, Result};
+use isowarp_core::host::{self, Promise};
 use parking_lot::{RwLock, RwLockReadGuard};
+use rayon::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Bytes from which on an allocation is compared with what the machine has.
-const LARGE: u64 = 64 << 20;
-
-/// A line of the machine's memory statistics, in bytes; `None` where there are none (they are Linux's).
-pub(crate) fn system(line: &str) -> Option<u64> {
-    let all = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let kib: u64 = all.lines().find_map(|l| l.strip_prefix(line))?.split_whitespace().next()?.parse().ok()?;
-    kib.checked_mul(1024)
-}
 
 /// Bytes of all buffers: every handle on the processor is one device.
 static LIVE: AtomicU64 = AtomicU64::new(0);
@@ -44,9 +36,16 @@ impl Drop for Counted {
 /// Bytes behind a lock, aligned for every element type.
 #[derive(Clone, Debug)]
 pub struct HostBuffer {
-    words: Arc<RwLock<Box<[u64]>>>,
+    memory: Arc<Memory>,
     bytes: u64,
-    _counted: Arc<Counted>,
+}
+
+#[derive(Debug)]
+struct Memory {
+    words: RwLock<Box<[u64]>>,
+    /// What nobody has written yet is no memory of the machine's, but was promised.
+    promise: Promise,
+    _counted: Counted,
 }
 
 impl RawBuffer for HostBuffer {
@@ -55,28 +54,35 @@ impl RawBuffer for HostBuffer {
     }
 
     fn same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.words, &other.words)
+        Arc::ptr_eq(&self.memory, &other.memory)
     }
+}
+
+/// The elements of so many bytes at these places, one behind the other.
+pub(crate) fn gathered(bytes: &[u8], size: u64, places: impl ExactSizeIterator<Item = usize>) -> Result<Vec<u8>> {
+    let mut all = host::reserved(places.len() as u64 * size)?;
+    let size = size as usize;
+    places.for_each(|k| all.extend_from_slice(&bytes[k * size..][..size]));
+    Ok(all)
+}
+
+/// As `collect`, where memory may end.
+pub(crate) fn collected<T: Send>(elements: impl IndexedParallelIterator<Item = T>) -> Result<Vec<T>> {
+    let mut all = host::reserved(elements.len() as u64)?;
+    elements.collect_into_vec(&mut all);
+    Ok(all)
 }
 
 impl HostBuffer {
     pub(crate) fn new(bytes: u64) -> Result<Self> {
-        let oom = || Error::OutOfMemory { requested: bytes, available: system("MemAvailable:") };
-        // Linux promises more than it has, and ends a process that takes it at its word.
-        if bytes >= LARGE && system("MemAvailable:").is_some_and(|available| bytes > available) {
-            return Err(oom());
-        }
-        let len = usize::try_from(bytes.div_ceil(8)).map_err(|_| oom())?;
-        let mut words = Vec::new();
-        words.try_reserve_exact(len).map_err(|_| oom())?;
-        words.resize(len, 0u64);
-        let counted = Arc::new(Counted::new(len as u64 * 8));
-        Ok(Self { words: Arc::new(RwLock::new(words.into_boxed_slice())), bytes, _counted: counted })
+        let (promise, words) = host::zeros(bytes.div_ceil(8))?;
+        let counted = Counted::new(words.len() as u64 * 8);
+        Ok(Self { memory: Arc::new(Memory { words: RwLock::new(words.into_boxed_slice()), promise, _counted: counted }), bytes })
     }
 
     /// The words; one thread may hold several of these at once.
     pub(crate) fn lock(&self) -> RwLockReadGuard<'_, Box<[u64]>> {
-        self.words.read_recursive()
+        self.memory.words.read_recursive()
     }
 
     fn range(&self, offset: u64, len: u64) -> Result<core::ops::Range<usize>> {
@@ -90,14 +96,30 @@ impl HostBuffer {
         let range = self.range(offset, len)?;
         let words = self.lock();
         let bytes: &[u8] = bytemuck::cast_slice(&words);
-        Ok(bytes[range].to_vec())
+        host::copied(&bytes[range])
     }
 
     pub(crate) fn write(&self, offset: u64, data: &[u8]) -> Result<()> {
         let range = self.range(offset, data.len() as u64)?;
-        let mut words = self.words.write();
+        let (end, mut words) = (range.end, self.memory.words.write());
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut words);
         bytes[range].copy_from_slice(data);
+        self.memory.promise.filled(end as u64);
         Ok(())
+    }
+
+    /// Copies bytes from another buffer, or from another place of this one.
+    pub(crate) fn copy(&self, offset: u64, from: &Self, from_offset: u64, len: u64) -> Result<()> {
+        let (range, source) = (self.range(offset, len)?, from.range(from_offset, len)?);
+        if self.same(from) {
+            let mut words = self.memory.words.write();
+            let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut words);
+            bytes.copy_within(source, range.start);
+            self.memory.promise.filled(range.end as u64);
+            return Ok(());
+        }
+        let words = from.lock();
+        let bytes: &[u8] = bytemuck::cast_slice(&words);
+        self.write(offset, &bytes[source])
     }
 }

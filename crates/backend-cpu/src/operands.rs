@@ -5,6 +5,7 @@ use half::f16;
 use isowarp_core::backend::{Leaf, Out};
 use isowarp_core::element::{DType, Element as _, Scalar as _};
 use isowarp_core::error::Result;
+use isowarp_core::host;
 use isowarp_core::ir::{Evaluator, Func, Param, canonical_nan};
 use parking_lot::RwLockReadGuard;
 
@@ -90,8 +91,13 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    pub(crate) fn new(dtype: DType, elements: u64) -> Self {
-        Self { dtype, bytes: vec![0; (elements * dtype.size_bytes()) as usize] }
+    pub(crate) fn new(dtype: DType, elements: u64) -> Result<Self> {
+        Ok(Self { dtype, bytes: host::filled(elements * dtype.size_bytes(), 0)? })
+    }
+
+    /// One for each output.
+    pub(crate) fn of(outs: &[Out<HostBuffer>], elements: u64) -> Result<Vec<Self>> {
+        outs.iter().map(|out| Self::new(out.dtype, elements)).collect()
     }
 
     pub(crate) fn element_bytes(&self) -> usize {

@@ -103,11 +103,11 @@ impl Future for Pending {
             return Poll::Pending;
         };
         // SAFETY: the copy into the first `len` bytes is done.
-        let bytes = unsafe { std::slice::from_raw_parts(piece.as_mut_ptr(), self.len) }.to_vec();
+        let bytes = isowarp_core::host::copied(unsafe { std::slice::from_raw_parts(piece.as_mut_ptr(), self.len) });
         mark.give(&self.device);
         let bound = self.device.bind();
         self.device.pinned.give(piece);
-        Poll::Ready(bound.map(|()| bytes))
+        Poll::Ready(bound.and(bytes))
     }
 }
 

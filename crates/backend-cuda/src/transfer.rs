@@ -45,8 +45,7 @@ pub(crate) fn read_blocking(stream: &Stream, src: &Buffer, offset: u64, len: u64
     let device = stream.device();
     device.bind()?;
     let len = host_len(len)?;
-    let mut out = Vec::new();
-    out.try_reserve_exact(len).map_err(|_| Error::TooLarge { what: "read-back", requested: len as u64, limit: isize::MAX as u64 })?;
+    let mut out = isowarp_core::host::reserved(len as u64)?;
     let mut ahead: VecDeque<(Mark, Pinned, usize)> = VecDeque::with_capacity(READ_AHEAD);
     for start in (0..len).step_by(CHUNK) {
         if ahead.len() == READ_AHEAD {

@@ -362,7 +362,7 @@ impl Wgpu {
     /// Reads chunk by chunk, with the device one chunk ahead, through staging memory that is kept for the next time.
     fn read_long(&self, src: &Buffer, offset: u64, len: u64) -> Result<Vec<u8>> {
         check_range(src, offset, len, "read")?;
-        let mut out = vec![0; len as usize];
+        let mut out = isowarp_core::host::zeroed::<u8>(len)?;
         let mut ahead = self.start_read(src, offset, READ_CHUNK.min(len))?;
         let mut at = offset;
         for part in out.chunks_mut(READ_CHUNK as usize) {

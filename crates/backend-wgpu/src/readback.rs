@@ -234,7 +234,7 @@ impl ReadBack {
     }
 
     fn finish(&mut self, outcome: Outcome) -> Result<Vec<u8>> {
-        self.with_bytes(outcome, <[u8]>::to_vec)
+        self.with_bytes(outcome, isowarp_core::host::copied)?
     }
 
     fn with_bytes<T>(&mut self, outcome: Outcome, take: impl FnOnce(&[u8]) -> T) -> Result<T> {
@@ -262,11 +262,13 @@ fn copy(from: &[u8], to: &mut [u8]) {
     if cfg!(target_family = "wasm") || part >= from.len() {
         return to.copy_from_slice(from);
     }
-    std::thread::scope(|scope| {
-        for (from, to) in from.chunks(part).zip(to.chunks_mut(part)) {
-            scope.spawn(move || to.copy_from_slice(from));
+    let parts = Mutex::new(from.chunks(part).zip(to.chunks_mut(part)));
+    let work = || {
+        while let Some((from, to)) = { parts.lock().next() } {
+            to.copy_from_slice(from);
         }
-    });
+    };
+    crate::pipeline::beside((1..threads).map(|_| work), work);
 }
 
 impl Future for ReadBack {

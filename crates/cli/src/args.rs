@@ -232,8 +232,8 @@ Conventions:
   With --by-key values of any type travel with the elements of sort, topk and merge, and of segmented-sort, whose offsets come last; unique gives the first value of each run of equal keys,
   and scan combines the values of each run. --out gets the values, --keys-out their keys.
   merge, search, co-ranks and the set operations take arrays as one line each, sorted as sort sorts them; one that is not is an error.
-  sort, argsort and histogram take an array that is too large for the device, or for the host, in chunks, with the same result to the bit; so
-  do they with --chunk-size. A row that is longer than a chunk goes through temporary files as large as it is, without a name, in
+  sort, argsort, histogram and scan take an array that is too large for the device, or for what the host may use (its limits and those of its
+  control groups count), in chunks, with the same result to the bit; so do they with --chunk-size, which is the memory to work in. A row that is longer than a chunk goes through temporary files as large as it is, without a name, in
   --temp-dir. Where a comparison of your own contradicts itself, chunks do show. Counts of more than 2^32 - 1 samples are u8.
   Offsets of segments are u4, i4, u8 or i8, one more than there are segments; one that is below the one before it, or behind the end, is an
   error. An empty segment gives what the operator starts with: 0 for a sum, inf or the greatest value for a minimum.
@@ -360,12 +360,12 @@ pub(crate) struct RunArgs {
     /// The output's element type (map, zip, generate): f16 f32 f64, or bits of an integer as in i8 i16 i32 i64 u8 u16 u32 u64; values are converted
     #[arg(long)]
     pub(crate) dtype: Option<String>,
-    /// Sort, argsort and histogram: bytes of the array (of the keys, with --by-key) to take at a time, such as 2^30 or 512M. By default an
-    /// array that is too large for the device's memory or the host's is taken in chunks that fit
+    /// Sort, argsort, histogram and scan: memory to work in, such as 2^30 or 512M, beside what the command takes by itself. The array is taken in
+    /// chunks that fit it. By default three quarters of what may be used, of the device's memory and the host's
     #[arg(long, value_name = "BYTES")]
     pub(crate) chunk_size: Option<String>,
-    /// Sort and argsort in chunks: the folder of the temporary files, as large as the array; by default that of the output, for
-    /// standard output the system's
+    /// Sort and argsort in chunks, and whatever goes to a pipe: the folder of the temporary files, as large as the array; by default that of the
+    /// output, for standard output the system's
     #[arg(long, value_name = "DIR")]
     pub(crate) temp_dir: Option<PathBuf>,
     #[command(flatten)]

@@ -3,6 +3,7 @@
 use crate::args::DevicesArgs;
 use crate::failure::{Failure, Result};
 use crate::progress::Progress;
+use crate::screen::say;
 use crate::{device, stats, table};
 use isowarp::Device;
 use isowarp::backend::Backend as _;
@@ -55,13 +56,12 @@ pub(crate) fn devices(args: &DevicesArgs) -> Result {
     drop(progress);
     let unavailable: Vec<String> = refused.iter().map(ToString::to_string).collect();
     if args.json {
-        println!("{}", table::json(&Report { devices: rows, unavailable })?);
-        return Ok(());
+        return say(table::json(&Report { devices: rows, unavailable })?);
     }
-    println!("{}", overview(&rows, args.measure));
-    println!("{}", limits(&rows));
+    say(overview(&rows, args.measure))?;
+    say(limits(&rows))?;
     for e in refused {
-        println!("{}", Failure::from(e).to_string().replacen("error: ", "not there: ", 1));
+        say(Failure::from(e).to_string().replacen("error: ", "not there: ", 1))?;
     }
     Ok(())
 }

@@ -15,6 +15,8 @@ pub(crate) enum Failure {
     Library(Error),
     /// The arguments make no sense together.
     Usage { message: String, help: String },
+    /// Nobody reads what is written any more: the other end of the pipe is closed. Nothing is said, since nothing went wrong.
+    Closed,
     /// Anything else: files, images, differing results.
     Failed { message: String, help: String },
 }
@@ -33,11 +35,19 @@ impl Failure {
 
     /// A file that could not be read or written.
     pub(crate) fn file(doing: &str, path: &Path, error: &io::Error) -> Self {
+        if doing == "write" && error.kind() == io::ErrorKind::BrokenPipe {
+            return Self::Closed;
+        }
+        if let Some(e) = of_library(error) {
+            return Self::Library(e);
+        }
         let help = match error.kind() {
             io::ErrorKind::NotFound if doing == "write" => "make its folder first, or name another place",
             io::ErrorKind::NotFound => "check the name, and the folder that it is looked for in",
             io::ErrorKind::PermissionDenied => "ask for permission to it, or name another file",
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "make room, or name a place that has some",
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+                "make room, or name a place that has some"
+            }
             io::ErrorKind::NotADirectory => "a part of its path is a file; name a path of folders",
             _ => "name another file, or look into what the system says of this one",
         };
@@ -46,7 +56,16 @@ impl Failure {
 
     /// Standard input or output that failed.
     pub(crate) fn stream(doing: &str, error: &io::Error) -> Self {
-        Self::failed(format!("cannot {doing}: {error}"), "look at the other end of the pipe, or name a file in place of -")
+        if let Some(e) = of_library(error) {
+            return Self::Library(e);
+        }
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::Closed,
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+                Self::failed(format!("cannot {doing}: {error}"), "make room, or name a place that has some")
+            }
+            _ => Self::failed(format!("cannot {doing}: {error}"), "look at the other end of the pipe, or name a file in place of -"),
+        }
     }
 
     /// Something that no input should lead to.
@@ -54,13 +73,19 @@ impl Failure {
         Self::failed(message, "this is a defect of isowarp: please report it with the command line")
     }
 
-    /// 2 where the request itself is wrong, 1 where it could not be carried out.
+    /// 2 where the request itself is wrong, 1 where it could not be carried out, 0 where its result is no longer wanted.
     pub(crate) fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
             Self::Usage { .. } | Self::Library(Error::UnknownBackend { .. } | Error::Op(_) | Error::InvalidArgument { .. }) => 2,
             Self::Library(_) | Self::Failed { .. } => 1,
+            Self::Closed => 0,
         })
     }
+}
+
+/// The library's error, where what was to be written could not be made.
+fn of_library(error: &io::Error) -> Option<Error> {
+    error.get_ref()?.downcast_ref().cloned()
 }
 
 impl From<Error> for Failure {
@@ -86,6 +111,7 @@ impl fmt::Display for Failure {
                 lines(f, message, advice(e, crate::device::is_cpu()).unwrap_or(help))
             }
             Self::Usage { message, help } | Self::Failed { message, help } => lines(f, message, help),
+            Self::Closed => Ok(()),
         }
     }
 }
@@ -173,7 +199,13 @@ mod tests {
         ] {
             two_lines(Failure::file(doing, Path::new("x.npy"), &kind.into()), &format!("cannot {doing} x.npy: "), help);
         }
-        two_lines(Failure::stream("write standard output", &io::ErrorKind::BrokenPipe.into()), "standard output", "pipe");
+        two_lines(Failure::stream("write standard output", &io::ErrorKind::Other.into()), "standard output", "pipe");
+        two_lines(Failure::stream("write standard output", &io::ErrorKind::StorageFull.into()), "standard output", "make room");
+        for closed in
+            [io::ErrorKind::BrokenPipe.into()].iter().flat_map(|e| [Failure::stream("write", e), Failure::file("write", Path::new("x"), e)])
+        {
+            assert!(matches!(closed, Failure::Closed) && closed.to_string().is_empty());
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::args::{BorderArg, FilterName, ImageArgs};
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::{device, stats};
+use crate::{device, screen, stats};
 use filter::{Work, filtered};
 use isowarp::Device;
 use isowarp::backend::Backend as _;
@@ -19,7 +19,6 @@ use isowarp::buffer::Memory as _;
 use isowarp::caps::Numerics;
 use isowarp::patterns::{Border, FilterKind, Image};
 use metadata::Metadata;
-pub(crate) use read::decode;
 
 /// Greatest window, which reaches as far as a JPEG file goes.
 const MAX_SIZE: u32 = 65_535;
@@ -73,7 +72,7 @@ pub(crate) fn image(args: &ImageArgs) -> Result {
     output.write(|w| w.write_all(&encoded))?;
     drop(progress);
     if let Some(warning) = warning {
-        eprintln!("{warning}");
+        screen::complain(warning);
     }
     if let Some(input) = input {
         let elements = input.pixels.len() as u64;

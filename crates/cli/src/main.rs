@@ -11,19 +11,24 @@ mod npy;
 mod output;
 mod progress;
 mod run;
+mod screen;
 mod stats;
 mod table;
 mod validate;
 
 use args::{Cli, Command};
 use clap::Parser as _;
+use failure::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     keep_vulkan_quiet();
     // Silent unless asked: a driver's log would drown the command's own messages.
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("off")).init();
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(said) => return help(&said),
+    };
     let done = match cli.command {
         None => main_job::main_job(cli.verbose),
         Some(Command::Devices(a)) => devices::devices(&a),
@@ -34,11 +39,24 @@ fn main() -> ExitCode {
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            eprintln!("{failure}");
-            failure.exit_code()
-        }
+        Err(failure) => end(&failure),
     }
+}
+
+/// Says what was asked for with --help, or what is wrong with the request.
+fn help(said: &clap::Error) -> ExitCode {
+    match said.print() {
+        Ok(()) => ExitCode::from(said.exit_code() as u8),
+        Err(e) => end(&Failure::stream("write standard output", &e)),
+    }
+}
+
+/// Says what went wrong, and with what status the command ends.
+fn end(failure: &Failure) -> ExitCode {
+    if !matches!(failure, Failure::Closed) {
+        screen::complain(failure);
+    }
+    failure.exit_code()
 }
 
 /// Mesa's Vulkan layer looks for a Wayland display whenever a program starts, and complains where no folder is named for its socket: lines that

@@ -6,13 +6,14 @@ mod header;
 mod tests;
 
 use crate::failure::{Failure, Result};
-use crate::output::Output;
+use crate::output::{self, Body, Output};
 use crate::progress::Progress;
 use header::{Head, head};
 use isowarp::element::DType;
+use isowarp::host;
 use npyz::{WriteOptions, WriterBuilder as _};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 /// Bytes that are read or written between two steps of the progress bar.
@@ -104,7 +105,8 @@ impl Reader {
     /// So many bytes of whole elements, or the rest where there are fewer.
     pub(crate) fn next(&mut self, bytes: u64, progress: &Progress) -> Result<Vec<u8>> {
         let want = bytes.min(self.expected - self.taken);
-        let found = body(&mut self.from, (self.taken, want, self.expected), progress).and_then(|found| {
+        let into = host::reserved(want)?;
+        let found = body(&mut self.from, into, (self.taken, want, self.expected), progress).and_then(|found| {
             self.taken += want;
             if self.taken == self.expected && !self.sized {
                 self.sized = true;
@@ -178,8 +180,12 @@ fn check_length(expected: u64, found: u64) -> Result<(), Refused> {
 }
 
 /// `want` bytes after the `taken` first of `expected`.
-fn body(reader: &mut dyn Read, (taken, want, expected): (u64, u64, u64), progress: &Progress) -> Result<Vec<u8>, Refused> {
-    let mut bytes = Vec::new();
+fn body(
+    reader: &mut dyn Read,
+    mut bytes: Vec<u8>,
+    (taken, want, expected): (u64, u64, u64),
+    progress: &Progress,
+) -> Result<Vec<u8>, Refused> {
     while (bytes.len() as u64) < want {
         let step = (want - bytes.len() as u64).min(CHUNK as u64);
         let got = reader.take(step).read_to_end(&mut bytes).map_err(|e| Refused::new(e.to_string()))? as u64;
@@ -216,16 +222,22 @@ pub(crate) fn header_of(shape: &[u64], dtype: DType, boolean: bool) -> Result<Ve
     Ok(bytes)
 }
 
-/// Writes a file, or standard output.
-pub(crate) fn write(output: &Output, array: &Array) -> Result {
+/// Writes arrays to files, or standard output: all of them, or none.
+pub(crate) fn write(results: &[(&Output, &Array)]) -> Result {
+    let progress = Progress::new("writing", results.iter().map(|(_, array)| array.bytes.len() as u64).sum());
+    let mut bodies = results.iter().map(|(_, array)| body_of(array, &progress)).collect::<Result<Vec<_>>>()?;
+    let all = results.iter().zip(&mut bodies).map(|((output, _), body)| (*output, body as &mut Body<'_>));
+    output::write_all(&mut all.collect::<Vec<_>>())
+}
+
+/// What writes an array.
+fn body_of<'a>(array: &'a Array, progress: &'a Progress) -> Result<impl FnMut(&mut dyn Write) -> io::Result<()> + 'a> {
     let header = header_of(&array.shape, array.dtype, array.boolean)?;
-    let progress = Progress::new("writing", array.bytes.len() as u64);
-    output.write(|w| {
+    Ok(move |w: &mut dyn Write| {
         w.write_all(&header)?;
-        for chunk in array.bytes.chunks(CHUNK) {
-            w.write_all(chunk)?;
+        array.bytes.chunks(CHUNK).try_for_each(|chunk| {
             progress.advance(chunk.len() as u64);
-        }
-        Ok(())
+            w.write_all(chunk)
+        })
     })
 }

@@ -1,55 +1,27 @@
-//! Output that is there whole or not at all: written beside its place, then renamed into it.
+//! Output that is there whole or not at all: written beside its place, then renamed into it; of several results all or none.
+
+mod part;
 
 use crate::failure::{Failure, Result};
-use std::fs;
-use std::io::{self, BufWriter, Write};
+use part::{Part, folder};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Seek as _, Write};
 use std::path::{Path, PathBuf};
-use tempfile::{Builder, NamedTempFile};
 
-/// Why a result that is made as it is written was not written.
-#[derive(Debug)]
-pub(crate) enum Halted {
-    /// It could not be written.
-    Io(io::Error),
-    /// It could not be made.
-    Failure(Failure),
-}
-
-impl Halted {
-    fn about(self, path: &Path) -> Failure {
-        match self {
-            Self::Io(e) => Failure::file("write", path, &e),
-            Self::Failure(failure) => failure,
-        }
-    }
-}
-
-impl From<io::Error> for Halted {
-    fn from(e: io::Error) -> Self {
-        Self::Io(e)
-    }
-}
-
-impl From<Failure> for Halted {
-    fn from(failure: Failure) -> Self {
-        Self::Failure(failure)
-    }
-}
-
-impl From<isowarp::Error> for Halted {
-    fn from(e: isowarp::Error) -> Self {
-        Self::Failure(e.into())
-    }
-}
+/// Links that are followed one after the other.
+const LINKS: usize = 40;
 
 /// Where a result goes.
 #[derive(Debug)]
 pub(crate) enum Output {
     Stdout,
-    /// Something that cannot be replaced by renaming: a pipe, a device.
+    /// Something that cannot be replaced by renaming: a pipe, a device, what the command was given open.
     Stream(PathBuf),
     File(PathBuf),
 }
+
+/// What writes a result.
+pub(crate) type Body<'a> = dyn FnMut(&mut dyn Write) -> io::Result<()> + 'a;
 
 impl Output {
     /// Looks whether the path can be written, before any work is done for it. `-` is standard output.
@@ -57,7 +29,13 @@ impl Output {
         if path.as_os_str() == "-" {
             return Ok(Self::Stdout);
         }
-        let target = place(path);
+        let target = followed(path).map_err(|e| Failure::file("write", path, &e))?;
+        match descriptor(&target) {
+            Some(1) => return Ok(Self::Stdout),
+            Some(_) => return Ok(Self::Stream(target)),
+            None => {}
+        }
+        let target = spelling(&target);
         match fs::metadata(&target) {
             Ok(m) if m.is_dir() => {
                 return Err(Failure::failed(format!("cannot write {}: it is a directory", path.display()), "name a file in it"));
@@ -75,20 +53,24 @@ impl Output {
                 "name a file, or - for standard output",
             ));
         }
-        let output = Self::File(target.clone());
-        beside(&target).map(drop).map_err(|e| Failure::file("write", path, &e))?;
-        Ok(output)
+        Part::new(&target).map(drop).map_err(|e| Failure::file("write", path, &e))?;
+        Ok(Self::File(target))
     }
 
     pub(crate) fn is_stdout(&self) -> bool {
         matches!(self, Self::Stdout)
     }
 
-    /// Whether both are one file, so that the later result would replace the earlier one, or one pipe, which would carry both.
+    pub(crate) fn is_file(&self) -> bool {
+        matches!(self, Self::File(_))
+    }
+
+    /// Whether both are one file or pipe, so that the later result would replace the earlier one, or come behind it.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::File(a), Self::File(b)) => a == b,
             (Self::Stream(a), Self::Stream(b)) => a == b && a != Path::new("/dev/null"),
+            (Self::Stdout, Self::Stdout) => true,
             _ => false,
         }
     }
@@ -101,146 +83,182 @@ impl Output {
         }
     }
 
-    /// Writes a result that is made as it is written. On failure the path is as it was, and what cannot be replaced has got nothing: that gets
-    /// the whole from a file in `temp`.
-    pub(crate) fn stream(&self, temp: &Path, body: impl FnOnce(&mut dyn Write) -> Result<(), Halted>) -> Result {
-        if let Self::File(path) = self {
-            return replace(path, body).map_err(|e| e.about(path));
-        }
-        let spooled = || {
-            let mut w = BufWriter::new(tempfile::tempfile_in(temp)?);
-            body(&mut w)?;
-            let mut file = w.into_inner().map_err(io::IntoInnerError::into_error)?;
-            io::Seek::rewind(&mut file)?;
-            Ok(file)
+    /// Begins a result that is made as it is written; what cannot be replaced gets the whole of it from a file in `temp`.
+    pub(crate) fn begin(&self, temp: &Path) -> Result<Writing<'_>> {
+        let to = match self {
+            Self::File(path) => To::Part(Part::new(path).map_err(|e| Failure::file("write", path, &e))?),
+            Self::Stdout | Self::Stream(_) => {
+                To::Spool(self, temp.to_owned(), tempfile::tempfile_in(temp).map_err(|e| Failure::file("write", temp, &e))?)
+            }
         };
-        let mut file = spooled().map_err(|e: Halted| e.about(temp))?;
-        self.write(|w| io::copy(&mut file, w).map(drop))
+        Ok(Writing(BufWriter::new(to)))
     }
 
     /// Writes the result. On failure the path is as it was.
-    pub(crate) fn write(&self, body: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result {
+    pub(crate) fn write(&self, mut body: impl FnMut(&mut dyn Write) -> io::Result<()>) -> Result {
+        write_all(&mut [(self, &mut body)])
+    }
+
+    /// Writes to what cannot be replaced.
+    fn pour(&self, body: &mut Body<'_>) -> Result {
         match self {
             Self::Stdout => {
                 let mut w = BufWriter::new(io::stdout().lock());
                 body(&mut w).and_then(|()| w.flush()).map_err(|e| Failure::stream("write standard output", &e))
             }
-            Self::Stream(path) => {
-                let write = || {
-                    let mut w = BufWriter::new(fs::OpenOptions::new().write(true).open(path)?);
+            Self::Stream(path) | Self::File(path) => {
+                let mut write = || {
+                    // Behind what is there, where that is a file.
+                    let mut w = BufWriter::new(File::options().append(true).open(path)?);
                     body(&mut w).and_then(|()| w.flush())
                 };
                 write().map_err(|e| Failure::file("write", path, &e))
             }
-            Self::File(path) => replace(path, body).map_err(|e| Failure::file("write", path, &e)),
         }
     }
 }
 
-/// The one spelling of a path. A link is followed, so that what it points at is replaced; a file that does not exist yet is known by its folder
-/// and its name.
-fn place(path: &Path) -> PathBuf {
+/// Writes results, each from memory. On failure every path is as it was.
+pub(crate) fn write_all(results: &mut [(&Output, &mut Body<'_>)]) -> Result {
+    let mut written = Vec::new();
+    for (output, body) in results.iter_mut() {
+        if let Output::File(path) = output {
+            let mut part = output.begin(path)?;
+            body(&mut part.0).map_err(|e| Failure::file("write", path, &e))?;
+            written.push(part.whole()?);
+        }
+    }
+    for (output, body) in results.iter_mut().filter(|(output, _)| !matches!(output, Output::File(_))) {
+        output.pour(*body)?;
+    }
+    place(written)
+}
+
+/// Ends results: when all of them are whole and on the disk, they take their places.
+pub(crate) fn finish(results: Vec<Writing<'_>>) -> Result {
+    let whole = results.into_iter().map(Writing::whole).collect::<Result<Vec<To<'_>>>>()?;
+    let mut parts = Vec::new();
+    for to in whole {
+        match to {
+            To::Part(_) => parts.push(to),
+            To::Spool(output, _, mut file) => output.pour(&mut |w| io::copy(&mut file, w).map(drop))?,
+        }
+    }
+    place(parts)
+}
+
+/// Gives parts their places; if one does not get it, the others give theirs back.
+fn place(parts: Vec<To<'_>>) -> Result {
+    let keep = parts.len() > 1;
+    let mut placed = Vec::new();
+    for to in parts {
+        let To::Part(part) = to else { continue };
+        let target = part.target().to_owned();
+        match part.take_place(keep) {
+            Ok(before) => placed.push(before),
+            Err(e) => {
+                // The first error is what went wrong.
+                placed.into_iter().rev().for_each(|(before, target): (part::Before, PathBuf)| drop(before.restore(&target)));
+                return Err(Failure::file("write", &target, &e));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A result that is being written.
+pub(crate) struct Writing<'a>(BufWriter<To<'a>>);
+
+/// What it is written to.
+enum To<'a> {
+    Part(Part),
+    /// A file without a name in this folder, and where its bytes go when it is whole.
+    Spool(&'a Output, PathBuf, File),
+}
+
+impl To<'_> {
+    fn file(&mut self) -> &mut File {
+        match self {
+            Self::Part(part) => &mut part.file,
+            Self::Spool(_, _, file) => file,
+        }
+    }
+
+    /// What a user knows it by.
+    fn path(&self) -> &Path {
+        match self {
+            Self::Part(part) => part.target(),
+            Self::Spool(_, folder, _) => folder,
+        }
+    }
+}
+
+impl Write for To<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file().flush()
+    }
+}
+
+impl<'a> Writing<'a> {
+    /// Writes the next bytes.
+    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result {
+        self.0.write_all(bytes).map_err(|e| Failure::file("write", self.0.get_ref().path(), &e))
+    }
+
+    /// Everything is written: to the disk itself, where it is a file's.
+    fn whole(mut self) -> Result<To<'a>> {
+        let mut done = || {
+            self.0.flush()?;
+            match self.0.get_mut() {
+                To::Part(part) => part.sync(),
+                To::Spool(_, _, file) => file.rewind(),
+            }
+        };
+        if let Err(e) = done() {
+            return Err(Failure::file("write", self.0.get_ref().path(), &e));
+        }
+        self.0.into_inner().map_err(|e| Failure::defect(e.to_string()))
+    }
+}
+
+/// The one spelling of a path; a file that does not exist yet is known by its folder and its name.
+fn spelling(path: &Path) -> PathBuf {
     let beside = || Some(fs::canonicalize(folder(path)).ok()?.join(path.file_name()?));
     fs::canonicalize(path).ok().or_else(beside).unwrap_or_else(|| path.to_owned())
 }
 
-fn folder(target: &Path) -> &Path {
-    target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// A file beside the place that it will take.
-enum Part {
-    /// Without a name until it is whole, so that nothing is left of a command that is killed.
-    #[cfg(target_os = "linux")]
-    Unnamed(fs::File),
-    Named(NamedTempFile),
-}
-
-impl Part {
-    fn file(&mut self) -> &mut fs::File {
-        match self {
-            #[cfg(target_os = "linux")]
-            Self::Unnamed(file) => file,
-            Self::Named(file) => file.as_file_mut(),
+/// Where a path leads, its links followed also where nothing is at their end yet, but not what the command was given open.
+fn followed(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..LINKS {
+        match fs::read_link(&path) {
+            Ok(next) if descriptor(&path).is_none() => path = folder(&path).join(next),
+            _ => return Ok(path),
         }
     }
+    Err(io::Error::other("its links lead in a circle"))
+}
 
-    /// Takes its place, with the permissions of what is there.
-    fn persist(self, target: &Path) -> io::Result<()> {
-        let file = match self {
-            Self::Named(file) => file.into_temp_path(),
-            #[cfg(target_os = "linux")]
-            Self::Unnamed(file) => linked(file, folder(target))?,
-        };
-        if let Ok(old) = fs::metadata(target) {
-            fs::set_permissions(&file, old.permissions())?;
-        }
-        file.persist(target).map_err(|e| e.error)
+/// The number of what the command was given open, if the path is its name.
+fn descriptor(path: &Path) -> Option<u32> {
+    match path.to_str()? {
+        "/dev/stdout" => Some(1),
+        "/dev/stderr" => Some(2),
+        path => path.strip_prefix("/dev/fd/").or_else(|| path.strip_prefix("/proc/self/fd/"))?.parse().ok(),
     }
-}
-
-/// A file without a name, if the system and the folder's file system have such.
-#[cfg(target_os = "linux")]
-fn unnamed(folder: &Path) -> Option<fs::File> {
-    use rustix::fs::{CWD, Mode, OFlags, openat};
-    // As any new file: less what the umask takes away.
-    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-    openat(CWD, folder, flags, Mode::from_raw_mode(0o666)).ok().map(fs::File::from)
-}
-
-/// Gives a file a name, under which it can be renamed.
-#[cfg(target_os = "linux")]
-fn linked(mut file: fs::File, folder: &Path) -> io::Result<tempfile::TempPath> {
-    use rustix::fs::{AtFlags, CWD, linkat};
-    use std::os::fd::AsRawFd as _;
-    let open = format!("/proc/self/fd/{}", file.as_raw_fd());
-    let link = |path: &Path| linkat(CWD, &open, CWD, path, AtFlags::SYMLINK_FOLLOW).map_err(io::Error::from);
-    if let Ok(linked) = builder().make_in(folder, link) {
-        return Ok(linked.into_temp_path());
-    }
-    // Without /proc there is only a copy.
-    let mut named = builder().tempfile_in(folder)?;
-    io::Seek::rewind(&mut file)?;
-    io::copy(&mut file, &mut named)?;
-    Ok(named.into_temp_path())
-}
-
-fn builder() -> Builder<'static, 'static> {
-    let mut builder = Builder::new();
-    builder.prefix(".isowarp-").suffix(".part");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    builder
-}
-
-fn beside(target: &Path) -> io::Result<Part> {
-    let folder = folder(target);
-    #[cfg(target_os = "linux")]
-    if let Some(file) = unnamed(folder) {
-        return Ok(Part::Unnamed(file));
-    }
-    builder().tempfile_in(folder).map(Part::Named).map_err(|e| {
-        // The temporary file's name means nothing to the user.
-        let text = e.to_string();
-        io::Error::new(e.kind(), text.split(" at path ").next().unwrap_or_default())
-    })
-}
-
-fn replace<E: From<io::Error>>(path: &Path, body: impl FnOnce(&mut dyn Write) -> Result<(), E>) -> Result<(), E> {
-    let mut part = beside(path)?;
-    let mut w = BufWriter::new(part.file());
-    body(&mut w)?;
-    w.flush()?;
-    drop(w);
-    Ok(part.persist(path)?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn content(path: &Path) -> Option<Vec<u8>> {
+        fs::read(path).ok()
+    }
 
     /// A disk that is full after the first bytes.
     fn fails(w: &mut dyn Write) -> io::Result<()> {
@@ -280,5 +298,57 @@ mod tests {
         });
         assert!(done.is_ok());
         seen(b"new");
+    }
+
+    #[test]
+    fn of_several_results_all_are_replaced_or_none() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let [a, b] = ["a.npy", "b.npy"].map(|name| dir.path().join(name));
+        fs::write(&a, b"old").expect("a file");
+        let [to_a, to_b] = [&a, &b].map(|path| Output::new(path).expect("the place can be written"));
+        let mut whole = |w: &mut dyn Write| w.write_all(b"new");
+        let error = write_all(&mut [(&to_a, &mut whole), (&to_b, &mut fails)]).expect_err("the disk is full").to_string();
+        assert!(error.contains("b.npy"), "{error}");
+        assert_eq!((content(&a), content(&b)), (Some(b"old".to_vec()), None));
+        // Made as they are written.
+        let begin = || [&to_a, &to_b].map(|to| to.begin(dir.path()).expect("room"));
+        let [mut first, _] = begin();
+        first.put(b"half").expect("room");
+        drop(first);
+        assert_eq!((content(&a), content(&b)), (Some(b"old".to_vec()), None));
+        // One that does not get its place: the one before gives its own back.
+        let [mut first, mut second] = begin();
+        first.put(b"new").and_then(|()| second.put(b"new")).expect("room");
+        fs::create_dir_all(b.join("in the way")).expect("a directory");
+        assert!(finish(vec![first, second]).is_err());
+        assert_eq!(content(&a), Some(b"old".to_vec()));
+        fs::remove_dir_all(&b).expect("the directory");
+        let both = begin().map(|mut to| to.put(b"new").map(|()| to).expect("room"));
+        assert!(finish(both.into()).is_ok());
+        assert_eq!((content(&a), content(&b)), (Some(b"new".to_vec()), Some(b"new".to_vec())));
+        assert_eq!(fs::read_dir(dir.path()).expect("a directory").count(), 2, "nothing is left beside them");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_to_where_nothing_is_yet() {
+        use std::os::unix::fs::symlink;
+        let dir = tempfile::tempdir().expect("a directory");
+        let [link, far, circle] = ["link.npy", "far.npy", "circle.npy"].map(|name| dir.path().join(name));
+        symlink("far.npy", &link).expect("a link");
+        symlink(&circle, &circle).expect("a link");
+        Output::new(&link).and_then(|to| to.write(|w| w.write_all(b"new"))).expect("the place can be written");
+        assert!(link.is_symlink() && content(&far) == Some(b"new".to_vec()));
+        assert!(Output::new(&circle).is_err_and(|e| e.to_string().contains("circle")));
+    }
+
+    #[test]
+    fn what_was_given_open_is_written_to_and_not_replaced() {
+        for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+            assert!(Output::new(Path::new(name)).is_ok_and(|to| to.is_stdout()), "{name}");
+        }
+        let [stdout, error, again] = ["-", "/dev/stderr", "/dev/stderr"].map(|name| Output::new(Path::new(name)).expect("it is open"));
+        assert!(matches!(error, Output::Stream(_)) && error.is_same(&again) && !error.is_same(&stdout));
+        assert!(stdout.is_same(&Output::Stdout));
     }
 }

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 /// Work that takes no longer shows no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// From one turn of the spinner to the next.
+const TICK: Duration = Duration::from_millis(100);
 
 /// A bar that appears when its work has taken a second and goes when it is dropped.
 pub(crate) struct Progress {
@@ -30,13 +32,19 @@ impl Progress {
         bar.set_message(what);
         let (alive, gone) = channel::<()>();
         let shown = bar.clone();
-        let waiter = std::thread::spawn(move || {
-            if matches!(gone.recv_timeout(patience), Err(RecvTimeoutError::Timeout)) {
-                shown.set_draw_target(target());
-                shown.enable_steady_tick(Duration::from_millis(100));
+        let wait = move || {
+            let (mut pause, mut target) = (patience, Some(target));
+            while matches!(gone.recv_timeout(pause), Err(RecvTimeoutError::Timeout)) {
+                if let Some(target) = target.take() {
+                    shown.set_draw_target(target());
+                }
+                shown.tick();
+                pause = TICK;
             }
-        });
-        Self { bar, alive: Some(alive), waiter: Some(waiter) }
+        };
+        // Where the system grants no thread, work goes on without a bar.
+        let waiter = std::thread::Builder::new().spawn(wait).ok();
+        Self { bar, alive: Some(alive), waiter }
     }
 
     /// The number of steps, where it is known later than that there is work.

@@ -2,6 +2,7 @@
 
 use crate::failure::Result;
 use crate::progress::Progress;
+use crate::screen::{say, say_beside};
 use crate::table;
 use isowarp::backend::Backend as _;
 use isowarp::buffer::Memory as _;
@@ -73,8 +74,18 @@ pub(crate) struct Chunked {
     pub(crate) chunk_bytes: u64,
     /// Passes over all elements that merged chunks.
     pub(crate) merges: u32,
+    /// The most memory that the command took, where the system tells: with what it takes by itself, and its device's driver.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) peak_bytes: Option<u64>,
     /// With reading and writing, on the host's clock.
     pub(crate) total_seconds: f64,
+}
+
+/// The most memory that this process had so far, where the system tells.
+pub(crate) fn peak_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let kib: u64 = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.split_whitespace().next()?.parse().ok()?;
+    kib.checked_mul(1024)
 }
 
 /// What `--stats` prints.
@@ -162,12 +173,7 @@ fn print(
         chunked,
     };
     let text = if json { table::json(&stats)? } else { people(&stats, time) };
-    if to_stderr {
-        eprintln!("{text}");
-    } else {
-        println!("{text}");
-    }
-    Ok(())
+    if to_stderr { say_beside(text) } else { say(text) }
 }
 
 fn people(s: &Stats, time: Time) -> String {
@@ -182,7 +188,8 @@ fn people(s: &Stats, time: Time) -> String {
         Some(c) => {
             let merges = if c.merges > 0 { format!(", merged in {}", passes(c.merges)) } else { String::new() };
             let (size, all) = (table::bytes(c.chunk_bytes), table::seconds(c.total_seconds));
-            format!("{clock} time of {} chunks of up to {size}{merges}; {all} with reading and writing", c.chunks)
+            let peak = c.peak_bytes.map_or(String::new(), |peak| format!(", with at most {} of memory", table::bytes(peak)));
+            format!("{clock} time of {} chunks of up to {size}{merges}; {all} with reading and writing{peak}", c.chunks)
         }
     };
     let parts = match s.parts[..] {

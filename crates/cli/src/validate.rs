@@ -3,6 +3,7 @@
 use crate::args::ValidateArgs;
 use crate::failure::{Failure, Result};
 use crate::progress::Progress;
+use crate::screen::say;
 use crate::table;
 use isowarp_conformance::{Level, Options, Report, recorded, run};
 
@@ -10,12 +11,14 @@ use isowarp_conformance::{Level, Options, Report, recorded, run};
 pub(crate) fn validate(args: &ValidateArgs) -> Result {
     let level = if args.full { Level::Full } else { Level::Quick };
     let report = compare(level, &args.patterns)?;
-    println!("{}", if args.json { table::json(&report)? } else { report.text() });
+    let mut text = if args.json { table::json(&report)? } else { report.text() };
     if report.equal() + report.different() == 0 && !args.json {
-        println!("nothing was compared: this machine has the CPU only, and no recorded digests fit");
+        text += "\nnothing was compared: this machine has the CPU only, and no recorded digests fit";
     }
+    let said = say(text);
     match report.different() {
-        0 => Ok(()),
+        0 => said,
+        // Also where nobody reads the report.
         n => Err(differs(n)),
     }
 }

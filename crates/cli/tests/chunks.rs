@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Npy, backends, command, data, isowarp, isowarp_with_input, lines_of_failure, npy, save_npy, stderr, stdout, succeeded};
+use common::{Npy, backends, command, data, isowarp, isowarp_with_input, lines_of_failure, npy, room, save_npy, stderr, stdout, succeeded};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -119,7 +119,7 @@ fn sorts_in_chunks_are_stable_sorts_of_every_type() {
             let (values, places) = sorted(descr, size, n, &bytes, descending);
             for backend in backends() {
                 // Seven chunks of the same number of elements of each type, and a rest.
-                let chunk = (2800 * size).to_string();
+                let chunk = room(2800, size);
                 let mut args = vec!["sort", "--in", &input, "--chunk-size", &chunk, "--backend", &backend];
                 if descending {
                     args.push("--descending");
@@ -139,19 +139,21 @@ fn sorts_in_chunks_are_stable_sorts_of_every_type() {
 #[test]
 fn chunks_of_any_number_and_size_do_not_show() {
     let folders = Folders::new();
-    // One chunk exactly, one and an element, two; merges in several passes; chunks smaller than an element.
+    // One chunk exactly, one and an element, two; merges in several passes; memory for less than an element.
+    let rooms = |elements: &[usize]| elements.iter().map(|&k| room(k, 4)).collect::<Vec<_>>();
+    let small = || ["1", "2^3", "64"].map(str::to_owned).to_vec();
     for (n, chunks) in [
-        (5000, &["20000", "20001", "20004", "19999", "19996", "10000", "1K"][..]),
-        (5001, &["20000", "20004"]),
-        (40, &["1", "4", "7", "2^3"]),
-        (2, &["4"]),
-        (1, &["1", "64"]),
-        (0, &["1", "64"]),
+        (5000, rooms(&[5000, 5001, 4999, 2500, 256])),
+        (5001, rooms(&[5000, 5001])),
+        (40, [rooms(&[1, 7]), small()].concat()),
+        (2, rooms(&[1])),
+        (1, small()),
+        (0, small()),
     ] {
         let bytes = elements("<f4", 4, n, n as u64);
         let input = folders.input("x.npy", "<f4", &[n as u64], &bytes);
         let (values, places) = sorted("<f4", 4, n.max(1), &bytes, false);
-        for chunk in chunks {
+        for chunk in &chunks {
             let found = folders.run(&["sort", "--in", &input, "--chunk-size", chunk]);
             assert!(found.bytes == values && found.shape == [n as u64], "{n} in {chunk}");
             assert!(folders.run(&["argsort", "--in", &input, "--chunk-size", chunk]).bytes == places, "indices of {n} in {chunk}");
@@ -171,8 +173,8 @@ fn megabytes_are_merged_from_blocks_of_many_runs() {
         let input = folders.input("x.npy", "<u4", &[n as u64], &bytes);
         let (values, places) = sorted("<u4", 4, n, &bytes, true);
         // Eight runs at once, in blocks smaller than they are; and 32 runs by twos.
-        for chunk in ["256K", "64K"] {
-            let down = ["--descending", "--in", &input, "--chunk-size", chunk];
+        for chunk in [1 << 16, 1 << 14].map(|k| room(k, 4)) {
+            let down = ["--descending", "--in", &input, "--chunk-size", &chunk];
             assert!(folders.run(&[&["sort"], &down[..]].concat()).bytes == values, "{name} in {chunk}");
             assert!(folders.run(&[&["argsort"], &down[..]].concat()).bytes == places, "indices, {name} in {chunk}");
         }
@@ -186,7 +188,8 @@ fn rows_are_sorted_by_themselves_whether_a_chunk_holds_them_or_not() {
         let bytes = elements("<i4", 4, rows * row, 3);
         let input = folders.input("x.npy", "<i4", &[1, rows as u64, row as u64], &bytes);
         let (values, places) = sorted("<i4", 4, row, &bytes, false);
-        for chunk in ["4", "100", "1K", "1200", "2404", "8399"] {
+        for chunk in [1, 25, 256, 300, 601, 2099].map(|k| room(k, 4)) {
+            let chunk = &chunk;
             let found = folders.run(&["sort", "--in", &input, "--chunk-size", chunk]);
             assert!(found.bytes == values && found.shape == [1, rows as u64, row as u64], "{rows} rows of {row} in {chunk}");
             let found = folders.run(&["argsort", "--in", &input, "--chunk-size", chunk]);
@@ -228,8 +231,8 @@ fn orders_of_your_own_in_chunks_are_those_of_the_whole() {
             let (whole, indices) = (run("sort", &[]), run("argsort", &[]));
             assert!(whole.bytes == values && indices.bytes == places, "{op} of {descr} at once on {backend}");
             // Three chunks, and as many as take merges of merges.
-            for chunk in [2500 * size, 400 * size] {
-                let chunk = ["--chunk-size", &chunk.to_string()];
+            for chunk in [2500, 400].map(|k| room(k, size)) {
+                let chunk = ["--chunk-size", &chunk];
                 assert_eq!(run("sort", &chunk), whole, "{op} of {descr} on {backend}");
                 assert_eq!(run("argsort", &chunk), indices, "indices, {op} of {descr} on {backend}");
             }
@@ -237,7 +240,7 @@ fn orders_of_your_own_in_chunks_are_those_of_the_whole() {
     }
     // Where a comparison contradicts itself there are as many elements as there were.
     let input = folders.input("x.npy", "<f4", &[3000], &elements("<f4", 4, 3000, 4));
-    assert_eq!(folders.run(&["sort", "--op", "x < y", "--in", &input, "--chunk-size", "1K"]).bytes.len(), 12_000);
+    assert_eq!(folders.run(&["sort", "--op", "x < y", "--in", &input, "--chunk-size", &room(256, 4)]).bytes.len(), 12_000);
 }
 
 #[test]
@@ -258,7 +261,7 @@ fn histograms_in_chunks_are_those_of_the_whole() {
         for backend in backends() {
             let run = |rest: &[&str]| {
                 let at_once = folders.run(&[&["histogram", "--in", &input, "--backend", &backend], rest].concat());
-                for chunk in ["5000", "8K"] {
+                for chunk in ["25000", "50K"] {
                     let in_chunks =
                         folders.run(&[&["histogram", "--in", &input, "--backend", &backend, "--chunk-size", chunk], rest].concat());
                     assert_eq!(in_chunks, at_once, "{descr} {rest:?} in {chunk} on {backend}");
@@ -304,11 +307,12 @@ fn standard_streams_and_one_file_for_both_are_taken_in_chunks_too() {
     let input = folders.input("x.npy", "<f4", &[3000], &bytes);
     let (values, _) = sorted("<f4", 4, 3000, &bytes, false);
     let file = fs::read(&input).expect("the input");
-    let run = isowarp_with_input(&["run", "sort", "--in", "-", "--out", "-", "--chunk-size", "1000", "--stats", "--json"], &file);
+    let chunk = room(250, 4);
+    let run = isowarp_with_input(&["run", "sort", "--in", "-", "--out", "-", "--chunk-size", &chunk, "--stats", "--json"], &file);
     succeeded(&run);
     assert!(npy(&run.stdout).bytes == values);
     assert!(stderr(&run).contains("\"chunks\": 12"), "{}", stderr(&run));
-    succeeded(&isowarp(&["run", "sort", "--in", &input, "--out", &input, "--chunk-size", "1000"]));
+    succeeded(&isowarp(&["run", "sort", "--in", &input, "--out", &input, "--chunk-size", &chunk]));
     assert!(npy(&fs::read(&input).expect("the result")).bytes == values);
     assert_eq!(fs::read_dir(folders.path("in")).expect("a directory").count(), 1, "nothing is left beside the output");
     let counts = ["run", "histogram", "--in", "-", "--out", "-", "--bins", "3", "--range=-1,2", "--chunk-size", "1000"];
@@ -323,7 +327,7 @@ fn stats_are_of_all_chunks() {
     let input = folders.input("x.npy", "<i4", &[5000], &elements("<i4", 4, 5000, 1));
     let out = folders.path("out").join("o.npy").display().to_string();
     let run = |rest: &[&str]| {
-        let run = isowarp(&[&["run", "sort", "--in", &input, "--out", &out, "--chunk-size", "3K", "--stats"], rest].concat());
+        let run = isowarp(&[&["run", "sort", "--in", &input, "--out", &out, "--chunk-size", &room(768, 4), "--stats"], rest].concat());
         succeeded(&run);
         stdout(&run)
     };
@@ -359,7 +363,8 @@ fn an_array_that_ends_in_its_middle_leaves_nothing() {
     let temp = folders.path("temp").display().to_string();
     for cut in [whole.len() - 1, whole.len() - 4000, whole.len() - 11_999, 20] {
         // Rows in chunks, and rows of chunks; of a stream, whose end nobody knows, and of a file.
-        for args in [&["sort", "--chunk-size", "1K"][..], &["sort", "--chunk-size", "64"], &["argsort", "--chunk-size", "1K"]] {
+        let [large, small] = [256, 16].map(|k| room(k, 4));
+        for args in [&["sort", "--chunk-size", &large][..], &["sort", "--chunk-size", &small], &["argsort", "--chunk-size", &large]] {
             let lines = refused(&folders, &[args, &["--in", "-", "--temp-dir", &temp]].concat(), &whole[..cut]);
             assert!(lines[0].contains("cannot read standard input: the file is truncated"), "{lines:?}");
             let short = folders.path("in").join("short.npy");
@@ -398,8 +403,9 @@ fn options_of_chunks_that_make_no_sense_are_refused() {
     for size in ["0", "x", "1.5M", "-1"] {
         says(&["sort", "--in", &x, &format!("--chunk-size={size}")], "is no size");
     }
-    says(&["map", "--in", &x, "--op", "x", "--chunk-size", "1K"], "--chunk-size is for sort, argsort and histogram, not for map");
-    says(&["scan", "--in", &x, "--temp-dir", "."], "--temp-dir is for sort and argsort, not for scan");
+    says(&["map", "--in", &x, "--op", "x", "--chunk-size", "1K"], "--chunk-size is for sort, argsort, histogram and scan, not for map");
+    says(&["reduce", "--in", &x, "--temp-dir", "."], "--temp-dir is for sort, argsort and scan, not for reduce");
+    says(&["scan", "--in", &x, "--variant", "coarsened", "--chunk-size", "1K"], "without --by-key and --variant");
     let fast = ["sort", "--in", &x, "--op", "x < y", "--chunk-size", "1K", "--numerics", "fast"];
     says(&fast, "chunks are merged by the definition of the arithmetic");
     let bins = ["histogram", "--in", &x, "--bins", "2", "--range", "0,1", "--chunk-size", "1K"];
@@ -416,7 +422,7 @@ fn nothing_is_left_of_a_sort_that_is_killed() {
     let out = folders.path("out").join("out.npy");
     for milliseconds in [50, 200, 500, 1000, 1500, 2500] {
         let mut child = command()
-            .args(["run", "sort", "--in", &input, "--chunk-size", "64K", "--out", out.to_str().expect("text")])
+            .args(["run", "sort", "--in", &input, "--chunk-size", &room(1 << 14, 4), "--out", out.to_str().expect("text")])
             .args(["--temp-dir", folders.path("temp").to_str().expect("text")])
             .spawn()
             .expect("the command starts");
@@ -430,4 +436,71 @@ fn nothing_is_left_of_a_sort_that_is_killed() {
         folders.nothing_is_left();
     }
     assert!(Path::new(&input).exists());
+}
+
+/// Floats whose sums depend on the order in which they are added: tiles of 8192, whatever the chunks are.
+#[test]
+fn scans_in_chunks_are_those_of_the_whole() {
+    let folders = Folders::new();
+    let n = 70_001;
+    let number = |k: usize| [1e7, -3.25, 0.125, -1e7 / 3.0, -0.0][k % 5] * (1 + k * 7919 % 401) as f64 / 3e6;
+    let all: [(&str, usize, &[&str]); 7] = [
+        ("<f4", 4, &["sum", "x * y", "count"]),
+        ("<f8", 8, &["sum"]),
+        ("<f2", 2, &["sum", "max"]),
+        ("<i4", 4, &["min"]),
+        ("|u1", 1, &["sum"]),
+        ("<i2", 2, &["max"]),
+        ("|b1", 1, &["any"]),
+    ];
+    for (descr, size, ops) in all {
+        let of = |k: usize| match descr.as_bytes()[1] {
+            b'f' => element(descr, size, number(k)),
+            b'b' => vec![u8::from(k > 9000)],
+            _ => (k as i64 * 40_503).to_le_bytes()[..size].to_vec(),
+        };
+        let input = folders.input("x.npy", descr, &[n as u64], &(0..n).flat_map(of).collect::<Vec<u8>>());
+        for op in ops {
+            let scan = ["scan", "--in", &input, "--op", op, "--identity", "1"];
+            let scan = if *op == "x * y" { &scan[..] } else { &scan[..5] };
+            for backend in backends() {
+                // Tiles of one each, and several.
+                for rest in [&["--chunk-size", "1"][..], &["--chunk-size", "1M", "--exclusive"]] {
+                    let run = |rest: &[&str]| folders.run(&[scan, &["--backend", &backend], rest].concat());
+                    assert!(run(rest) == run(&rest[2..]), "{op} of {descr} {rest:?} on {backend}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn lines_are_scanned_by_themselves_whether_a_chunk_holds_them_or_not() {
+    let folders = Folders::new();
+    let bytes = elements("<i4", 4, 60_000, 3);
+    for shape in [[3, 20_000, 1], [300, 10, 20], [2, 3, 10_000]] {
+        let input = folders.input("x.npy", "<i4", &shape, &bytes);
+        for axis in ["0", "1", "2"] {
+            let scan = ["scan", "--in", &input, "--axis", axis];
+            let whole = folders.run(&scan);
+            for chunk in ["1M", "200K", "20K"] {
+                let run = || folders.run(&[&scan[..], &["--chunk-size", chunk]].concat());
+                // Lines that lie in each other are not cut.
+                let k: usize = axis.parse().expect("a number");
+                let (line, inner): (u64, u64) = (shape[k..].iter().product(), shape[k + 1..].iter().product());
+                if inner == 1 || line * 44 < bytes_of(chunk) {
+                    assert!(run() == whole, "{shape:?} along {axis} in {chunk}");
+                }
+            }
+        }
+    }
+    let input = folders.input("x.npy", "<i4", &[2, 3, 10_000], &bytes);
+    let lines = refused(&folders, &["scan", "--in", &input, "--axis", "1", "--chunk-size", "20K"], &[]);
+    assert!(lines[0].contains("do not fit"), "{lines:?}");
+}
+
+/// The bytes of a size such as 20K.
+fn bytes_of(text: &str) -> u64 {
+    let (number, letter) = text.split_at(text.len() - 1);
+    number.parse::<u64>().expect("a number") << if letter == "M" { 20 } else { 10 }
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{backends, data, isowarp, lines_of_failure, npy, save_npy, stdout, succeeded};
+use common::{backends, data, isowarp, lines_of_failure, npy, room, save_npy, stdout, succeeded};
 use std::fs;
 
 /// The oracle's cases of narrow types on the devices that it was not compared with.
@@ -82,7 +82,7 @@ fn sorts_by_some_bits_in_chunks_are_those_of_the_whole() {
             for pattern in ["sort", "argsort"] {
                 let whole = run(pattern, &["--descending"]);
                 assert!(
-                    run(pattern, &["--descending", "--chunk-size", &(900 * size).to_string()]) == whole,
+                    run(pattern, &["--descending", "--chunk-size", &room(900, size)]) == whole,
                     "{pattern} {descr} {bits} on {backend}"
                 );
             }

@@ -62,7 +62,7 @@ fn histograms_of_several_arrays_in_chunks_are_those_of_the_whole() {
         for (name, rest) in
             [("two", &even[..]), ("two_edges", &edges), ("two_weighted", &[&even[..], &["--weights", "joint_f8.npy"]].concat())]
         {
-            let chunks = ["--chunk-size", "400", "--backend", &backend];
+            let chunks = ["--chunk-size", "4000", "--backend", &backend];
             succeeded(&isowarp(&[&["run", "histogram"], &two[..], rest, &chunks].concat()));
             let wanted = fs::read(data(&format!("want_histogram_{name}.npy"))).expect("the oracle");
             assert_eq!(npy(&fs::read(&out).expect("the result")), npy(&wanted), "{name} on {backend}");

@@ -153,7 +153,7 @@ pub(crate) fn write_whole<B: Backend>(device: &B, raw: &B::Raw, bytes: &[u8]) ->
 }
 
 fn to_elements<T: Element>(bytes: &[u8], len: u64) -> Result<Vec<T>> {
-    let mut out = vec![T::zeroed(); len as usize];
+    let mut out = crate::host::zeroed(len)?;
     let target: &mut [u8] = bytemuck::cast_slice_mut(&mut out);
     if bytes.len() < target.len() {
         return Err(Error::LengthMismatch { what: "bytes read back", expected: target.len() as u64, found: bytes.len() as u64 });

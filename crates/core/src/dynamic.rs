@@ -16,6 +16,7 @@ mod operator;
 mod pairs;
 mod reduce;
 mod scan;
+mod scan_total;
 mod segments;
 mod select;
 mod sort;
@@ -34,6 +35,7 @@ pub use operator::Operator;
 pub use pairs::{DynPairs, merge_pairs, merge_pairs_by, sort_pairs, sort_pairs_by, top_k_pairs, unique_by_key};
 pub use reduce::{Norm, argmax, argmin, dot, mean, norm, reduce, reduce_axis, reduce_from, reduce_variant};
 pub use scan::{scan, scan_axis, scan_by_key, scan_into, scan_variant, scan_variant_into};
+pub use scan_total::ScanTotal;
 pub use segments::{
     adjacent_difference, reduce_by_key, segmented_argmax, segmented_argmin, segmented_reduce, segmented_scan, segmented_sort,
     segmented_sort_pairs,

@@ -10,6 +10,7 @@ pub mod dynamic;
 pub mod element;
 pub mod error;
 pub mod expression;
+pub mod host;
 pub mod input;
 pub mod ir;
 pub mod numerics;

@@ -177,7 +177,7 @@ mod select;
 
 pub use any::{AnyEvent, AnyRaw, Device};
 pub use isowarp_core::{Error, Result, every_task};
-pub use isowarp_core::{backend, buffer, caps, dynamic, element, error, expression, input, ir, numerics, ops, patterns};
+pub use isowarp_core::{backend, buffer, caps, dynamic, element, error, expression, host, input, ir, numerics, ops, patterns};
 pub use select::{Choice, Selector};
 
 #[cfg(feature = "cpu")]

@@ -19,7 +19,7 @@ impl Run<FilterTask> for Cpu {
         let row = u64::from(task.width) * u64::from(task.channels) * size;
         let source = raw.read(offset * size, row * u64::from(task.height))?;
         let image = Source { task, bytes: &source };
-        let mut result = vec![0; source.len()];
+        let mut result = isowarp_core::host::filled(source.len() as u64, 0)?;
         result.par_chunks_mut(row as usize).enumerate().for_each(|(y, row)| {
             for (i, bytes) in row.chunks_exact_mut(size as usize).enumerate() {
                 let (x, c) = ((i as u32 / task.channels).into(), i as u32 % task.channels);

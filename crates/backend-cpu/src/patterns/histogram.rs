@@ -5,6 +5,7 @@ use crate::memory::HostBuffer;
 use crate::operands::Operands;
 use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::error::{Error, Result};
+use isowarp_core::host;
 use isowarp_core::ir::{Evaluator, LANES};
 use isowarp_core::patterns::{HistogramSum, HistogramTask};
 use rayon::prelude::*;
@@ -20,14 +21,17 @@ impl Run<HistogramTask> for Cpu {
         let words = task.sum.words(out.dtype.size_bytes()) as usize;
         let bytes = task.bins * words as u64 * 4;
         let at = out.offset * out.dtype.size_bytes();
-        let mut total: Vec<u32> =
-            if task.clears { vec![0; (bytes / 4) as usize] } else { bytemuck::pod_collect_to_vec(&out.raw.read(at, bytes)?) };
+        let mut total: Vec<u32> = host::filled(bytes / 4, 0)?;
+        if !task.clears {
+            bytemuck::cast_slice_mut(&mut total).copy_from_slice(&out.raw.read(at, bytes)?);
+        }
         {
             let operands = Operands::lock(leaves);
             // Sums of its own are worth it to a thread that has more elements than sums; so they take no more memory than a word an element.
             let worth = (task.n / total.len().max(1) as u64).max(1);
             let threads = (rayon::current_num_threads() as u64).min(worth);
             let share = task.n.div_ceil(threads).max(CHUNK).next_multiple_of(LANES as u64);
+            host::room(task.n.div_ceil(share) * bytes)?;
             let parts: Vec<Vec<u32>> =
                 (0..task.n.div_ceil(share)).into_par_iter().map(|c| part(task, words, &operands, c * share..(c + 1) * share)).collect();
             for sums in parts {

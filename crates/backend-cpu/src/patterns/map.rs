@@ -15,7 +15,7 @@ const CHUNK: usize = 64 * LANES;
 impl Run<MapTask> for Cpu {
     fn run(&self, task: &MapTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
         let operands = Operands::lock(leaves);
-        let mut pending: Vec<Pending> = outs.iter().map(|o| Pending::new(o.dtype, task.n)).collect();
+        let mut pending = Pending::of(outs, task.n)?;
         let chunks = (task.n as usize).div_ceil(CHUNK);
         let mut parts: Vec<Vec<&mut [u8]>> = (0..chunks).map(|_| Vec::new()).collect();
         for p in &mut pending {

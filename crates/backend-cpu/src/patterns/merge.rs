@@ -2,10 +2,11 @@
 
 use super::sort::word;
 use crate::Cpu;
-use crate::memory::HostBuffer;
+use crate::memory::{HostBuffer, collected};
 use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::element::DType;
 use isowarp_core::error::Result;
+use isowarp_core::host;
 use isowarp_core::patterns::merge::{Place, co_rank};
 use isowarp_core::patterns::{CoRankFromTask, CoRankTask, KeyBits, MergeFromTask, MergeTask, SearchFromTask, SearchKind, SearchTask};
 use rayon::prelude::*;
@@ -15,18 +16,20 @@ fn read((raw, offset): Place<'_, HostBuffer>, n: u64, size: u64) -> Result<Vec<u
 }
 
 /// Keys as unsigned integers that compare as they do.
-fn mapped(map: KeyBits, bytes: &[u8]) -> Vec<u64> {
-    bytes.par_chunks_exact(map.width as usize / 8).map(|key| map.of(word(key))).collect()
+fn mapped(map: KeyBits, bytes: &[u8]) -> Result<Vec<u64>> {
+    collected(bytes.par_chunks_exact(map.width as usize / 8).map(|key| map.of(word(key))))
 }
 
 /// Writes numbers as elements of the output's type.
 fn write(out: &Out<HostBuffer>, numbers: &[u64]) -> Result<()> {
     let size = out.dtype.size_bytes();
-    let bytes = match out.dtype {
-        DType::U32 => numbers.iter().flat_map(|&v| (v as u32).to_ne_bytes()).collect(),
-        _ => bytemuck::cast_slice(numbers).to_vec(),
-    };
-    out.raw.write(out.offset * size, &bytes)
+    match out.dtype {
+        DType::U32 => {
+            let narrow = host::listed(numbers.len() as u64, numbers.iter().map(|&v| v as u32))?;
+            out.raw.write(out.offset * size, bytemuck::cast_slice(&narrow))
+        }
+        _ => out.raw.write(out.offset * size, bytemuck::cast_slice(numbers)),
+    }
 }
 
 impl Run<MergeTask> for Cpu {
@@ -35,7 +38,7 @@ impl Run<MergeTask> for Cpu {
         let (m, n, size) = (task.m as usize, task.n as usize, task.dtype.size_bytes());
         let (a, b) = (read(places.keys[0], task.m, size)?, read(places.keys[1], task.n, size)?);
         // Where each element comes from, those of b behind those of a.
-        let (x, y) = (mapped(task.key_bits(), &a), mapped(task.key_bits(), &b));
+        let (x, y) = (mapped(task.key_bits(), &a)?, mapped(task.key_bits(), &b)?);
         let (mut i, mut j) = (0, 0);
         let next = |_| {
             let of_a = j == n || i < m && x[i] <= y[j];
@@ -46,12 +49,13 @@ impl Run<MergeTask> for Cpu {
             }
             if of_a { i - 1 } else { m + j - 1 }
         };
-        let from: Vec<usize> = (0..m + n).map(next).collect();
+        let from: Vec<usize> = host::listed((m + n) as u64, (0..m + n).map(next))?;
 
         let merge = |a: &[u8], b: &[u8], out: &Out<HostBuffer>| {
             let size = out.dtype.size_bytes() as usize;
             let element = |&k: &usize| if k < m { &a[k * size..][..size] } else { &b[(k - m) * size..][..size] };
-            let merged: Vec<u8> = from.iter().flat_map(element).copied().collect();
+            let mut merged = host::reserved((from.len() * size) as u64)?;
+            from.iter().for_each(|k| merged.extend_from_slice(element(k)));
             out.raw.write(out.offset * size as u64, &merged)
         };
         merge(&a, &b, places.keys_out)?;
@@ -67,10 +71,10 @@ impl Run<CoRankTask> for Cpu {
     fn run(&self, task: &CoRankTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
         let ([a, b, ranks], out) = task.places(leaves, outs)?;
         let size = task.dtype.size_bytes();
-        let (x, y) = (mapped(task.key_bits(), &read(a, task.m, size)?), mapped(task.key_bits(), &read(b, task.n, size)?));
+        let (x, y) = (mapped(task.key_bits(), &read(a, task.m, size)?)?, mapped(task.key_bits(), &read(b, task.n, size)?)?);
         let ranks = read(ranks, task.ranks, out.dtype.size_bytes())?;
         let of = |rank: &[u8]| co_rank(word(rank), task.m, task.n, |i, j| x[i as usize] <= y[j as usize]);
-        let found: Vec<u64> = ranks.par_chunks_exact(out.dtype.size_bytes() as usize).map(of).collect();
+        let found = collected(ranks.par_chunks_exact(out.dtype.size_bytes() as usize).map(of))?;
         write(out, &found)
     }
 }
@@ -80,8 +84,8 @@ impl Run<SearchTask> for Cpu {
         let ([sorted, needles], out) = task.places(leaves, outs)?;
         let size = task.dtype.size_bytes();
         let map = task.key_bits();
-        let sorted = mapped(map, &read(sorted, task.n, size)?);
-        let needles = mapped(map, &read(needles, task.needles, size)?);
+        let sorted = mapped(map, &read(sorted, task.n, size)?)?;
+        let needles = mapped(map, &read(needles, task.needles, size)?)?;
         let find = |needle: &u64| {
             let (lower, upper) = (|| sorted.partition_point(|k| k < needle), || sorted.partition_point(|k| k <= needle));
             let found = match task.kind {
@@ -91,7 +95,7 @@ impl Run<SearchTask> for Cpu {
             };
             found as u64
         };
-        write(out, &needles.par_iter().map(find).collect::<Vec<u64>>())
+        write(out, &collected(needles.par_iter().map(find))?)
     }
 }
 

@@ -3,10 +3,11 @@
 
 use super::sort::word;
 use crate::Cpu;
-use crate::memory::HostBuffer;
+use crate::memory::{HostBuffer, collected, gathered};
 use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::element::DType;
 use isowarp_core::error::Result;
+use isowarp_core::host;
 use isowarp_core::ir::{Evaluator, Func, LANES};
 use isowarp_core::patterns::merge::Place;
 use isowarp_core::patterns::{MergeByTask, MergeSortTask, MergeTiling};
@@ -28,9 +29,9 @@ struct Part<'a> {
 }
 
 impl<'a> Keys<'a> {
-    fn new(bytes: &[u8], dtype: DType, before: &'a Func) -> Self {
-        let values = bytes.par_chunks_exact(dtype.size_bytes() as usize).map(|key| dtype.widen(word(key))).collect();
-        Self { values, before, tiling: MergeTiling::of(dtype) }
+    fn new(bytes: &[u8], dtype: DType, before: &'a Func) -> Result<Self> {
+        let values = collected(bytes.par_chunks_exact(dtype.size_bytes() as usize).map(|key| dtype.widen(word(key))))?;
+        Ok(Self { values, before, tiling: MergeTiling::of(dtype) })
     }
 
     /// For each pair of keys whether the first comes before the second.
@@ -126,20 +127,20 @@ impl<'a> Keys<'a> {
     }
 
     /// Which key comes first, second, and so on.
-    fn sorted(&self) -> Vec<usize> {
+    fn sorted(&self) -> Result<Vec<usize>> {
         let n = self.values.len();
-        let mut order: Vec<usize> = (0..n).collect();
+        let mut order: Vec<usize> = host::listed(n as u64, 0..n)?;
         let mut run = self.tiling.tile as usize;
         order.par_chunks_mut(run).for_each(|tile| self.sort_tile(tile));
         while run < n {
-            let from = order.clone();
+            let from = host::copied(&order)?;
             for (pair, out) in from.chunks(2 * run).zip(order.chunks_mut(2 * run)) {
                 let (a, b) = pair.split_at(run.min(pair.len()));
                 self.merge(a, b, out);
             }
             run *= 2;
         }
-        order
+        Ok(order)
     }
 }
 
@@ -152,23 +153,21 @@ fn put(out: Option<&Out<HostBuffer>>, order: &[usize], elements: impl FnOnce(u64
     let Some(out) = out else { return Ok(()) };
     let size = out.dtype.size_bytes();
     let bytes = elements(size)?;
-    let size = size as usize;
-    let put: Vec<u8> = order.iter().flat_map(|&k| &bytes[k * size..][..size]).copied().collect();
-    out.raw.write(out.offset * size as u64, &put)
+    out.raw.write(out.offset * size, &gathered(&bytes, size, order.iter().copied())?)
 }
 
 /// The numbers 0, 1, 2, ... as elements.
-fn numbers(n: u64) -> Vec<u8> {
-    (0..n as u32).flat_map(u32::to_ne_bytes).collect()
+fn numbers(n: u64) -> Result<Vec<u8>> {
+    host::listed(4 * n, (0..n as u32).flat_map(u32::to_ne_bytes))
 }
 
 impl Run<MergeSortTask> for Cpu {
     fn run(&self, task: &MergeSortTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
         let places = task.places(leaves, outs)?;
         let bytes = read(places.keys[0], task.n, task.dtype.size_bytes())?;
-        let order = Keys::new(&bytes, task.dtype, &task.before).sorted();
+        let order = Keys::new(&bytes, task.dtype, &task.before)?.sorted()?;
         // Values are read before keys are written, which may be in their place.
-        put(places.payload_out, &order, |size| places.values.map_or_else(|| Ok(numbers(task.n)), |[v]| read(v, task.n, size)))?;
+        put(places.payload_out, &order, |size| places.values.map_or_else(|| numbers(task.n), |[v]| read(v, task.n, size)))?;
         put(places.keys_out, &order, |_| Ok(bytes))
     }
 }
@@ -176,13 +175,19 @@ impl Run<MergeSortTask> for Cpu {
 impl Run<MergeByTask> for Cpu {
     fn run(&self, task: &MergeByTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
         let places = task.places(leaves, outs)?;
-        let both = |[a, b]: [Place<'_, HostBuffer>; 2], size: u64| Ok([read(a, task.m, size)?, read(b, task.n, size)?].concat());
+        let both = |[a, b]: [Place<'_, HostBuffer>; 2], size: u64| -> Result<Vec<u8>> {
+            let mut all = host::reserved((task.m + task.n) * size)?;
+            all.extend_from_slice(&read(a, task.m, size)?);
+            all.extend_from_slice(&read(b, task.n, size)?);
+            Ok(all)
+        };
         let bytes = both(places.keys, task.dtype.size_bytes())?;
-        let keys = Keys::new(&bytes, task.dtype, &task.before);
-        let (a, b): (Vec<usize>, Vec<usize>) = (0..task.total() as usize).partition(|&k| k < task.m as usize);
-        let mut order = vec![0; task.total() as usize];
-        keys.merge(&a, &b, &mut order);
-        put(places.payload_out, &order, |size| places.values.map_or_else(|| Ok(numbers(task.total())), |values| both(values, size)))?;
+        let keys = Keys::new(&bytes, task.dtype, &task.before)?;
+        let all = host::listed(task.total(), 0..task.total() as usize)?;
+        let (a, b) = all.split_at(task.m as usize);
+        let mut order = host::filled(task.total(), 0)?;
+        keys.merge(a, b, &mut order);
+        put(places.payload_out, &order, |size| places.values.map_or_else(|| numbers(task.total()), |values| both(values, size)))?;
         put(places.keys_out, &order, |_| Ok(bytes))
     }
 }

@@ -6,6 +6,7 @@ use crate::memory::HostBuffer;
 use crate::operands::{Operands, Pending};
 use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::error::Result;
+use isowarp_core::host;
 use isowarp_core::ir::Func;
 use isowarp_core::patterns::ReduceTask;
 use rayon::prelude::*;
@@ -17,17 +18,22 @@ impl Run<ReduceTask> for Cpu {
     fn run(&self, task: &ReduceTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
         let operands = Operands::lock(leaves);
         let lines = task.lines;
-        let roots: Vec<Accumulators> = (0..lines.count())
-            .into_par_iter()
-            .map(|line| {
-                let (o, i) = (line / lines.inner, line % lines.inner);
-                root(&task.load, &task.combine, &operands, (o * lines.n * lines.inner + i, lines.inner), lines.n)
-            })
-            .collect();
-        let mut all = Accumulators::new(task.load.results.len());
-        roots.iter().for_each(|r| all.push(r, 0));
-        let mut pending: Vec<Pending> = outs.iter().map(|o| Pending::new(o.dtype, lines.count())).collect();
-        finish(&task.finish, &all, |out, i, v| pending[out].put(i as u64, v));
+        let parts = task.load.results.len();
+        host::room(2 * 8 * parts as u64 * lines.count())?;
+        let with_next = |mut roots: Accumulators, line: u64| {
+            let (o, i) = (line / lines.inner, line % lines.inner);
+            let first = o * lines.n * lines.inner + i;
+            roots.push(&root(&task.load, &task.combine, &operands, (first, lines.inner), lines.n), 0);
+            roots
+        };
+        // Some lines in order, and those that follow.
+        let all: Vec<Accumulators> = (0..lines.count()).into_par_iter().fold(|| Accumulators::new(parts), with_next).collect();
+        let mut pending = Pending::of(outs, lines.count())?;
+        let mut line = 0;
+        for roots in &all {
+            finish(&task.finish, roots, |out, i, v| pending[out].put(line + i as u64, v));
+            line += roots.len() as u64;
+        }
         drop(operands);
         pending.iter().zip(outs).try_for_each(|(p, o)| p.write(o))
     }

@@ -21,6 +21,7 @@ impl Run<ReduceVariantTask> for Cpu {
         }
         let operands = Operands::lock(leaves);
         let n = reduce.lines.n;
+        isowarp_core::host::room(2 * 8 * reduce.load.results.len() as u64 * variant.tile().map_or(n, |tile| n.div_ceil(tile)))?;
         let elements = |first: u64, count: u64| Accumulators::load(&operands, &reduce.load, first, 1, count as usize);
         let result = match variant.tile() {
             None => fold_in_half(&mut Combiner::new(&reduce.combine), elements(0, n)),
@@ -34,7 +35,7 @@ impl Run<ReduceVariantTask> for Cpu {
             }
         };
         drop(operands);
-        let mut pending: Vec<Pending> = outs.iter().map(|o| Pending::new(o.dtype, 1)).collect();
+        let mut pending = Pending::of(outs, 1)?;
         finish(&reduce.finish, &result.part(0, 1), |out, i, v| pending[out].put(i as u64, v));
         pending.iter().zip(outs).try_for_each(|(p, o)| p.write(o))
     }

@@ -6,53 +6,81 @@ use crate::memory::HostBuffer;
 use crate::operands::{Operands, Pending};
 use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::error::Result;
+use isowarp_core::host;
 use isowarp_core::patterns::plan::SCAN_TILE;
 use isowarp_core::patterns::{ScanKind, ScanTask};
 use rayon::prelude::*;
+use std::ops::Range;
+
+/// Elements whose prefixes are in memory at a time, as accumulators: some tiles for each thread.
+fn round() -> u64 {
+    8 * SCAN_TILE * rayon::current_num_threads() as u64
+}
 
 impl Run<ScanTask> for Cpu {
     fn run(&self, task: &ScanTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
         let operands = Operands::lock(leaves);
-        let lines = task.lines;
-        let mut pending: Vec<Pending> = outs.iter().map(|o| Pending::new(o.dtype, lines.elements())).collect();
-        let scanned: Vec<Vec<Accumulators>> = (0..lines.count())
-            .into_par_iter()
-            .map(|line| {
-                let base = line / lines.inner * lines.n * lines.inner + line % lines.inner;
-                let tiles = (0..lines.n.div_ceil(SCAN_TILE)).into_par_iter();
-                let mut tiles: Vec<Accumulators> = tiles
-                    .map(|t| {
-                        let first = t * SCAN_TILE;
-                        let count = SCAN_TILE.min(lines.n - first) as usize;
-                        sklansky(task, Accumulators::load(&operands, &task.load, base + first * lines.inner, lines.inner, count))
-                    })
-                    .collect();
-                fold_tiles(task, &mut tiles);
-                tiles
-            })
-            .collect();
-        drop(operands);
-        for (line, tiles) in scanned.iter().enumerate() {
-            let line = line as u64;
-            let base = line / lines.inner * lines.n * lines.inner + line % lines.inner;
-            let shift = match &task.kind {
-                ScanKind::Inclusive => 0,
-                ScanKind::Exclusive { first } => {
-                    let start = Accumulators { parts: first.iter().map(|&b| vec![b]).collect() };
-                    finish(&task.finish, &start, |out, _, v| pending[out].put(base, v));
-                    1
+        let (lines, round) = (task.lines, round());
+        let mut pending = Pending::of(outs, lines.elements())?;
+        host::room(2 * 8 * task.load.results.len() as u64 * round.min(lines.elements()))?;
+        // Lines that fit beside each other, or tiles of one that does not.
+        let tiles = lines.n.div_ceil(SCAN_TILE);
+        let abreast = (round / lines.n.max(1)).max(1) as usize;
+        for first in (0..lines.count()).step_by(abreast) {
+            let mut folds = vec![None; abreast.min((lines.count() - first) as usize)];
+            for begin in (0..tiles).step_by((round / SCAN_TILE) as usize) {
+                let some = begin..tiles.min(begin + round / SCAN_TILE);
+                let of = |(k, fold): (usize, &mut Option<Accumulators>)| line(task, &operands, first + k as u64, some.clone(), fold);
+                let scanned: Vec<Vec<Accumulators>> = folds.par_iter_mut().enumerate().map(of).collect();
+                for (k, tiles) in scanned.iter().enumerate() {
+                    put(task, first + k as u64, (begin, tiles), &mut pending);
                 }
-            };
-            for (t, tile) in tiles.iter().enumerate() {
-                finish(&task.finish, tile, |out, i, v| {
-                    let i = t as u64 * SCAN_TILE + i as u64 + shift;
-                    if i < lines.n {
-                        pending[out].put(base + i * lines.inner, v);
-                    }
-                });
             }
         }
+        drop(operands);
         pending.iter().zip(outs).try_for_each(|(p, o)| p.write(o))
+    }
+}
+
+/// The first element of a line.
+fn base(task: &ScanTask, line: u64) -> u64 {
+    let lines = task.lines;
+    line / lines.inner * lines.n * lines.inner + line % lines.inner
+}
+
+/// Inclusive prefixes of some tiles of a line, behind the fold of all tiles before.
+fn line(task: &ScanTask, operands: &Operands<'_>, line: u64, tiles: Range<u64>, fold: &mut Option<Accumulators>) -> Vec<Accumulators> {
+    let (lines, base) = (task.lines, base(task, line));
+    let tile = |t: u64| {
+        let first = t * SCAN_TILE;
+        let count = SCAN_TILE.min(lines.n - first) as usize;
+        sklansky(task, Accumulators::load(operands, &task.load, base + first * lines.inner, lines.inner, count))
+    };
+    let mut tiles: Vec<Accumulators> = tiles.into_par_iter().map(tile).collect();
+    fold_tiles(task, &mut tiles, fold);
+    tiles
+}
+
+/// Puts the prefixes of a line from its tile `begin` on where they belong.
+fn put(task: &ScanTask, line: u64, (begin, tiles): (u64, &[Accumulators]), pending: &mut [Pending]) {
+    let (lines, base) = (task.lines, base(task, line));
+    let shift = match &task.kind {
+        ScanKind::Inclusive => 0,
+        ScanKind::Exclusive { first } => {
+            let start = Accumulators { parts: first.iter().map(|&b| vec![b]).collect() };
+            if begin == 0 {
+                finish(&task.finish, &start, |out, _, v| pending[out].put(base, v));
+            }
+            1
+        }
+    };
+    for (t, tile) in (begin..).zip(tiles) {
+        finish(&task.finish, tile, |out, i, v| {
+            let i = t * SCAN_TILE + i as u64 + shift;
+            if i < lines.n {
+                pending[out].put(base + i * lines.inner, v);
+            }
+        });
     }
 }
 
@@ -73,10 +101,9 @@ fn sklansky(task: &ScanTask, mut tile: Accumulators) -> Accumulators {
     tile
 }
 
-/// Puts the left fold of the totals before each tile in front of its elements.
-fn fold_tiles(task: &ScanTask, tiles: &mut [Accumulators]) {
+/// Puts the left fold of the totals before each tile in front of its elements, and leaves that of all.
+fn fold_tiles(task: &ScanTask, tiles: &mut [Accumulators], fold: &mut Option<Accumulators>) {
     let mut combiner = Combiner::new(&task.combine);
-    let mut fold: Option<Accumulators> = None;
     for tile in tiles {
         let last = tile.len() - 1;
         let mut total = Accumulators::new(tile.parts.len());
@@ -86,7 +113,7 @@ fn fold_tiles(task: &ScanTask, tiles: &mut [Accumulators]) {
         combiner.pairs(&before, tile, tile.len(), |l| (0, l), |part, l, v| folded.parts[part][l] = v);
         let mut total = Accumulators::new(tile.parts.len());
         total.push(&folded, last);
-        fold = Some(total);
+        *fold = Some(total);
         *tile = folded;
     }
 }

@@ -18,10 +18,11 @@ impl Run<ScanVariantTask> for Cpu {
         }
         let operands = Operands::lock(leaves);
         let n = scan.lines.n;
+        isowarp_core::host::room(2 * 8 * scan.load.results.len() as u64 * n)?;
         let load = |first: u64, count: u64| Accumulators::load(&operands, &scan.load, first, 1, count as usize);
         let tiles = prefixes(task, n, &load)?;
         drop(operands);
-        let mut pending: Vec<Pending> = outs.iter().map(|o| Pending::new(o.dtype, n)).collect();
+        let mut pending = Pending::of(outs, n)?;
         let shift = match &scan.kind {
             ScanKind::Inclusive => 0,
             ScanKind::Exclusive { first } => {

@@ -8,6 +8,7 @@ use crate::memory::HostBuffer;
 use crate::operands::{Operands, Pending};
 use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::error::Result;
+use isowarp_core::host;
 use isowarp_core::patterns::{ReduceByKeyTask, SegmentPlaces, SegmentedReduceTask};
 use rayon::prelude::*;
 
@@ -33,6 +34,8 @@ impl Run<SegmentedReduceTask> for Cpu {
             Some((raw, offset)) => word(&raw.read(offset * 4, 4)?).min(task.segments),
             None => task.segments,
         };
+        // Bounds, and accumulators by chunks and together.
+        host::room(segments * (32 + 2 * 8 * task.load.results.len() as u64))?;
         let segments_of = bounds(task, &places, segments)?;
         let operands = Operands::lock(places.leaves);
         let chunks: Vec<Accumulators> = segments_of.par_chunks(CHUNK).map(|chunk| roots(task, &operands, chunk)).collect();
@@ -40,7 +43,7 @@ impl Run<SegmentedReduceTask> for Cpu {
         for chunk in &chunks {
             all.parts.iter_mut().zip(&chunk.parts).for_each(|(to, from)| to.extend_from_slice(from));
         }
-        let mut pending: Vec<Pending> = outs.iter().map(|o| Pending::new(o.dtype, segments)).collect();
+        let mut pending = Pending::of(outs, segments)?;
         finish(&task.finish, &all, |out, i, v| pending[out].put(i as u64, v));
         drop(operands);
         pending.iter().zip(outs).try_for_each(|(p, o)| p.write(o))

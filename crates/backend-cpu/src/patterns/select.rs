@@ -5,12 +5,15 @@ use crate::memory::HostBuffer;
 use crate::operands::{Operands, Pending};
 use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::error::Result;
+use isowarp_core::host;
 use isowarp_core::ir::{Evaluator, LANES};
 use isowarp_core::patterns::{SelectKind, SelectTask};
 use rayon::prelude::*;
 
 /// Elements that one thread takes at a time.
 const CHUNK: u64 = 64 * LANES as u64;
+/// Chunks that a thread takes until they are written.
+const EACH: u64 = 16;
 
 /// What went to one part: how many elements, their indices where lengths come of them, and the bytes of each output.
 #[derive(Default)]
@@ -22,34 +25,79 @@ struct Part {
 
 impl Run<SelectTask> for Cpu {
     fn run(&self, task: &SelectTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
-        let values = task.func.results.len() - 1;
-        let operands = Operands::lock(leaves);
-        let chunks: Vec<Vec<Part>> =
-            (0..task.n.div_ceil(CHUNK)).into_par_iter().map(|c| parts(task, &operands, &outs[..values], c * CHUNK)).collect();
-        drop(operands);
-        for (k, out) in outs[..values].iter().enumerate() {
-            // Part by part, and inside a part in order.
-            let mut at = out.offset * out.dtype.size_bytes();
-            for part in 0..parts_of(task.kind) {
-                for chunk in &chunks {
-                    out.raw.write(at, &chunk[part].bytes[k])?;
-                    at += chunk[part].bytes[k].len() as u64;
+        let (stored, values) = (parts_of(task.kind), task.func.results.len() - 1);
+        let mut to = To::new(&outs[..values]);
+        let (mut counts, mut later) = (vec![0; stored + 1], Vec::new());
+        let mut runs = (task.kind == SelectKind::Runs).then(|| Lengths { out: &outs[values], started: None, written: 0 });
+        let (chunks, round) = (task.n.div_ceil(CHUNK), EACH * rayon::current_num_threads() as u64);
+        let each: u64 = outs[..values].iter().map(|out| out.dtype.size_bytes()).sum();
+        for first in (0..chunks).step_by(round as usize) {
+            host::room(2 * CHUNK * round.min(chunks - first) * (each + 8 * u64::from(runs.is_some())))?;
+            let operands = Operands::lock(leaves);
+            let some = (first..chunks.min(first + round)).into_par_iter();
+            let some: Vec<Vec<Part>> = some.map(|c| parts(task, &operands, &outs[..values], c * CHUNK)).collect();
+            drop(operands);
+            for mut chunk in some {
+                chunk.iter().zip(&mut counts).for_each(|(part, count)| *count += part.count);
+                to.put(&chunk[0])?;
+                if let Some(runs) = &mut runs {
+                    runs.put(&chunk[0].places)?;
                 }
+                // What comes behind all that goes first has to wait for it.
+                later.push(chunk.drain(1..).take(stored - 1).collect::<Vec<Part>>());
             }
         }
-        let count = |part: usize| chunks.iter().map(|c| c[part].count).sum::<u64>();
-        if task.kind == SelectKind::Runs {
-            let places: Vec<u64> = chunks.iter().flat_map(|c| &c[0].places).copied().chain([task.n]).collect();
-            let lengths: Vec<u32> = places.windows(2).map(|w| (w[1] - w[0]) as u32).collect();
-            let out = &outs[values];
-            out.raw.write(out.offset * 4, bytemuck::cast_slice(&lengths))?;
+        for part in 0..stored - 1 {
+            later.iter().try_for_each(|chunk| to.put(&chunk[part]))?;
+        }
+        if let Some(mut runs) = runs {
+            runs.put(&[task.n])?;
         }
         if let Some(out) = outs.last() {
             let size = out.dtype.size_bytes();
             for part in 0..task.kind.counts() {
-                out.raw.write((out.offset + part) * size, &count(part as usize).to_le_bytes()[..size as usize])?;
+                out.raw.write((out.offset + part) * size, &counts[part as usize].to_le_bytes()[..size as usize])?;
             }
         }
+        Ok(())
+    }
+}
+
+/// Where the next element of each output goes, in bytes.
+struct To<'a> {
+    outs: &'a [Out<HostBuffer>],
+    at: Vec<u64>,
+}
+
+impl<'a> To<'a> {
+    fn new(outs: &'a [Out<HostBuffer>]) -> Self {
+        Self { outs, at: outs.iter().map(|out| out.offset * out.dtype.size_bytes()).collect() }
+    }
+
+    fn put(&mut self, part: &Part) -> Result<()> {
+        for ((out, at), bytes) in self.outs.iter().zip(&mut self.at).zip(&part.bytes) {
+            out.raw.write(*at, bytes)?;
+            *at += bytes.len() as u64;
+        }
+        Ok(())
+    }
+}
+
+/// The lengths of runs: each ends where the next one starts.
+struct Lengths<'a> {
+    out: &'a Out<HostBuffer>,
+    started: Option<u64>,
+    written: u64,
+}
+
+impl Lengths<'_> {
+    fn put(&mut self, starts: &[u64]) -> Result<()> {
+        let mut lengths = Vec::with_capacity(starts.len());
+        for &start in starts {
+            lengths.extend(self.started.replace(start).map(|before| (start - before) as u32));
+        }
+        self.out.raw.write((self.out.offset + self.written) * 4, bytemuck::cast_slice(&lengths))?;
+        self.written += lengths.len() as u64;
         Ok(())
     }
 }

@@ -1,9 +1,10 @@
 //! P07 sort: the indices of each row, or segment, sorted by a stable sort, and what lies at them.
 
 use crate::Cpu;
-use crate::memory::HostBuffer;
+use crate::memory::{HostBuffer, collected, gathered};
 use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::error::Result;
+use isowarp_core::host;
 use isowarp_core::patterns::{SegmentedSortTask, SortPlaces, SortTask};
 use rayon::prelude::*;
 
@@ -12,7 +13,7 @@ impl Run<SortTask> for Cpu {
         let places = task.places(leaves, outs)?;
         let keys = Keys::read(task, &places)?;
         let n = task.n as usize;
-        let mut order = identity(task);
+        let mut order = identity(task)?;
         order.par_chunks_exact_mut(n).for_each(|row| keys.sort(row));
         let in_row = |i: u32| i % task.n as u32;
         keys.write(task, &places, &order, in_row)
@@ -24,7 +25,8 @@ impl Run<SegmentedSortTask> for Cpu {
         let places = task.places(leaves, outs)?;
         let bounds: Vec<usize> = task.bounds(self, &places)?.read_blocking()?.into_iter().map(|b| b as usize).collect();
         let keys = Keys::read(&task.sort, &places.sort)?;
-        let mut order = identity(&task.sort);
+        host::room(16 * task.parts)?;
+        let mut order = identity(&task.sort)?;
         // What lies before the first bound and behind the last is in no segment.
         let mut rest = &mut order[bounds[0]..];
         let mut segments = Vec::new();
@@ -39,8 +41,11 @@ impl Run<SegmentedSortTask> for Cpu {
 }
 
 /// The place of every key.
-fn identity(task: &SortTask) -> Vec<u32> {
-    (0..task.elements() as u32).collect()
+fn identity(task: &SortTask) -> Result<Vec<u32>> {
+    let order = host::listed(task.elements(), 0..task.elements() as u32)?;
+    // A stable sort takes as much again.
+    host::room(4 * task.elements())?;
+    Ok(order)
 }
 
 /// What is sorted: the keys, and what they compare by.
@@ -54,7 +59,7 @@ impl Keys {
         let (size, (raw, offset)) = (task.dtype.size_bytes(), places.keys);
         let bytes = raw.read(offset * size, task.elements() * size)?;
         let compared = (task.bits.start..task.bits.end).fold(0, |mask, bit| mask | 1u64 << bit);
-        let mapped = bytes.par_chunks_exact(size as usize).map(|key| task.key_bits().of(word(key)) & compared).collect();
+        let mapped = collected(bytes.par_chunks_exact(size as usize).map(|key| task.key_bits().of(word(key)) & compared))?;
         Ok(Self { bytes, mapped })
     }
 
@@ -71,21 +76,18 @@ impl Keys {
         order: &[u32],
         index: impl Fn(u32) -> u32 + Sync + Send,
     ) -> Result<()> {
-        let gathered = |bytes: &[u8], size: u64| -> Vec<u8> {
-            let size = size as usize;
-            order.iter().flat_map(|&i| &bytes[i as usize * size..][..size]).copied().collect()
-        };
+        let gathered = |bytes: &[u8], size: u64| gathered(bytes, size, order.iter().map(|&i| i as usize));
         let size = task.dtype.size_bytes();
         if let Some(out) = places.keys_out {
-            out.raw.write(out.offset * size, &gathered(&self.bytes, size))?;
+            out.raw.write(out.offset * size, &gathered(&self.bytes, size)?)?;
         }
         if let Some(out) = places.payload_out {
             let size = places.payload_bytes;
-            let payload = match places.values {
-                Some((raw, offset)) => gathered(&raw.read(offset * size, task.elements() * size)?, size),
-                None => bytemuck::cast_slice(&order.par_iter().map(|&i| index(i)).collect::<Vec<u32>>()).to_vec(),
-            };
-            out.raw.write(out.offset * size, &payload)?;
+            let at = out.offset * size;
+            match places.values {
+                Some((raw, offset)) => out.raw.write(at, &gathered(&raw.read(offset * size, task.elements() * size)?, size)?)?,
+                None => out.raw.write(at, bytemuck::cast_slice(&collected(order.par_iter().map(|&i| index(i)))?))?,
+            }
         }
         Ok(())
     }

@@ -2,9 +2,10 @@
 
 use super::sort::word;
 use crate::Cpu;
-use crate::memory::HostBuffer;
+use crate::memory::{HostBuffer, gathered};
 use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::error::Result;
+use isowarp_core::host;
 use isowarp_core::patterns::sort_variants::network::{Network, NetworkStep, TILE};
 use isowarp_core::patterns::sort_variants::sample::SamplePlan;
 use isowarp_core::patterns::{SortVariant, SortVariantTask};
@@ -24,23 +25,22 @@ impl Run<SortVariantTask> for Cpu {
         let keys = places.keys.0.read(places.keys.1 * size, sort.n * size)?;
         let compared = (sort.bits.start..sort.bits.end).fold(0, |mask, bit| mask | 1u64 << bit);
         let of = |(key, i): (&[u8], u32)| (sort.key_bits().of(word(key)) & compared, i);
-        let mut items: Vec<Item> = keys.chunks_exact(size as usize).zip(0..).map(of).collect();
+        let mut items: Vec<Item> = host::listed(sort.n, keys.chunks_exact(size as usize).zip(0..).map(of))?;
+        // Buckets, or zeros and ones, and both together.
+        host::room(2 * size_of::<Item>() as u64 * sort.n)?;
         match (task.variant, task.variant.network()) {
             (_, Some(network)) => exchange(network, &mut items),
             (SortVariant::Sample, _) => sample(&mut items),
             _ => sort.bits.clone().for_each(|bit| split(&mut items, bit)),
         }
 
-        let gathered = |bytes: &[u8], size: u64| -> Vec<u8> {
-            let of = |&(_, i): &Item| &bytes[i as usize * size as usize..][..size as usize];
-            items.iter().flat_map(of).copied().collect()
-        };
+        let gathered = |bytes: &[u8], size: u64| gathered(bytes, size, items.iter().map(|&(_, i)| i as usize));
         if let Some(out) = places.keys_out {
-            out.raw.write(out.offset * size, &gathered(&keys, size))?;
+            out.raw.write(out.offset * size, &gathered(&keys, size)?)?;
         }
         if let (Some(out), Some((raw, offset))) = (places.payload_out, places.values) {
             let size = places.payload_bytes;
-            out.raw.write(out.offset * size, &gathered(&raw.read(offset * size, sort.n * size)?, size))?;
+            out.raw.write(out.offset * size, &gathered(&raw.read(offset * size, sort.n * size)?, size)?)?;
         }
         Ok(())
     }

@@ -8,6 +8,7 @@ use crate::args::BenchArgs;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::screen::{say, say_beside};
 use crate::{device, stats, table};
 use cases::{Case, cases};
 use isowarp::backend::Backend as _;
@@ -80,17 +81,13 @@ pub(crate) fn bench(args: &BenchArgs) -> Result {
 }
 
 fn print(args: &BenchArgs, rows: &[Row], left_out: &[String], refused: Vec<Error>) -> Result {
-    if args.json {
-        println!("{}", table::json(rows)?);
-    } else {
-        println!("{}", text(rows));
-    }
+    say(if args.json { table::json(rows)? } else { text(rows) })?;
     for line in left_out {
-        eprintln!("left out: {}", line.lines().next().unwrap_or_default());
+        say_beside(format!("left out: {}", line.lines().next().unwrap_or_default()))?;
     }
     if args.backend.is_none() && !args.json {
         for e in refused {
-            println!("{}", Failure::from(e).to_string().replacen("error: ", "not there: ", 1));
+            say(Failure::from(e).to_string().replacen("error: ", "not there: ", 1))?;
         }
     }
     Ok(())

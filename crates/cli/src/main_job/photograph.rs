@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, Result};
 use crate::progress::Progress;
+use crate::screen::say;
 use crate::{device, table};
 use ::image::GrayImage;
 use isowarp::backend::Backend as _;
@@ -50,17 +51,16 @@ pub(super) fn filter_everywhere(verbose: bool) -> Result {
     if verbose {
         let names: Vec<String> = devices.iter().map(|d| device::label(d.caps())).collect();
         let header: Vec<&str> = ["filter, border"].into_iter().chain(names.iter().map(String::as_str)).collect();
-        println!("{}", table::table(&header, &[], &found.rows));
+        say(table::table(&header, &[], &found.rows))?;
     }
     let (width, height) = photograph.dimensions();
     let what = format!("Photograph: {width}x{height} pixels through {} filters", jobs.len());
-    println!("{}", conclusion(&what, devices.len() - found.not_run.len(), &found.differing)?);
+    say(conclusion(&what, devices.len() - found.not_run.len(), &found.differing)?)?;
     for e in found.not_run {
-        println!("{}", Failure::from(e).to_string().replacen("error: ", "Not run: ", 1));
+        say(Failure::from(e).to_string().replacen("error: ", "Not run: ", 1))?;
     }
     let edges = GrayImage::from_raw(width, height, found.edges).ok_or_else(|| Failure::defect("a filter changed the size"))?;
-    println!("Written: {} (its edges)", write(&edges, Path::new("."))?.display());
-    Ok(())
+    say(format!("Written: {} (its edges)", write(&edges, Path::new("."))?.display()))
 }
 
 /// Every border rule, so that edges of the picture are compared too.

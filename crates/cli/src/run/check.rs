@@ -205,8 +205,8 @@ pub(crate) fn check(args: &RunArgs) -> Result {
         (args.n.is_some() && p != Pattern::Generate, "--n", "generate"),
         (args.shape.is_some() && !matches!(p, Pattern::Generate | Pattern::FromMorton), "--shape", "generate and from-morton"),
         (args.dtype.is_some() && !p.is_map(), "--dtype", "map, zip and generate"),
-        (args.chunk_size.is_some() && !chunks::may_take(p), "--chunk-size", "sort, argsort and histogram"),
-        (args.temp_dir.is_some() && (p == Pattern::Histogram || !chunks::may_take(p)), "--temp-dir", "sort and argsort"),
+        (args.chunk_size.is_some() && !chunks::may_take(p), "--chunk-size", "sort, argsort, histogram and scan"),
+        (args.temp_dir.is_some() && (p == Pattern::Histogram || !chunks::may_take(p)), "--temp-dir", "sort, argsort and scan"),
     ];
     if let Some((_, option, patterns)) = misplaced.iter().find(|m| m.0) {
         return Err(Failure::usage(
@@ -249,6 +249,9 @@ pub(crate) fn check(args: &RunArgs) -> Result {
     }
     if let Some(text) = &args.chunk_size {
         crate::bench::size(text)?;
+        if p == Pattern::Scan && (args.by_key || args.variant.is_some()) {
+            return Err(Failure::usage("--chunk-size is for a scan without --by-key and --variant", "leave one of the two out"));
+        }
     }
     if args.variant.is_some() && args.axis.is_some() {
         return Err(Failure::usage("--variant is for a whole array, not for lines along --axis", "leave one of the two out"));

@@ -1,9 +1,10 @@
-//! Arrays that the device or the host does not hold at once: sorts and histograms chunk by chunk.
+//! Arrays that the device or the host does not hold at once: sorts, histograms and scans chunk by chunk.
 
 mod histogram;
 mod keys;
 mod merge;
 mod runs;
+mod scan;
 mod sort;
 
 use super::Outputs;
@@ -16,7 +17,8 @@ use crate::progress::Progress;
 use crate::stats::{self, Chunked};
 use isowarp::backend::Backend as _;
 use isowarp::caps::DeviceKind;
-use isowarp::{Cpu, Device, Error};
+use isowarp::patterns::ScanVariant;
+use isowarp::{Device, Error, host};
 use keys::Order;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -33,12 +35,14 @@ fn possible(device: &Device, work: &Work) -> bool {
     match work {
         Work::SortBy(before) | Work::ArgsortBy(before) | Work::SortPairsBy(before) => Order::Own(before).is_exact(device),
         Work::Histogram(of) => of.channels.is_none() && of.variant.is_none(),
+        Work::Scan { variant, .. } => *variant == ScanVariant::SinglePass,
         work => matches!(work, Work::Sort { .. } | Work::Argsort { .. } | Work::SortPairs { .. }),
     }
 }
 
-/// Elements of a chunk, where the array is to be taken in chunks: because its chunks' size was given, or because it is too large for this device.
+/// Elements of a chunk, where the array is to be taken in chunks: because the memory for it was given, or because it is too large for this device.
 pub(super) fn wanted(args: &RunArgs, device: &Device, plan: &Plan, inputs: &[Array]) -> Result<Option<u64>> {
+    let Some(array) = inputs.first() else { return Ok(None) };
     if !possible(device, &plan.work) {
         return match args.chunk_size {
             Some(_) if may_take(args.pattern) && args.op.is_some() => Err(Failure::usage(
@@ -48,47 +52,94 @@ pub(super) fn wanted(args: &RunArgs, device: &Device, plan: &Plan, inputs: &[Arr
             _ => Ok(None),
         };
     }
-    let Some(array) = inputs.first() else { return Ok(None) };
+    let each = Each::of(device, plan, inputs);
     let most = match &args.chunk_size {
-        Some(text) => (crate::bench::size(text)? / array.dtype.size_bytes()).max(1),
-        None => most(device, plan, inputs).max(1),
+        Some(text) => {
+            let bytes = crate::bench::size(text)?;
+            each.fit(device, bytes, bytes)
+        }
+        None => most(device, &each),
     };
-    Ok((array.len() > most).then_some(most))
+    let chunk = (array.len() > most).then_some(most.max(1));
+    match chunk {
+        Some(chunk) if !scan::fits(&plan.work, chunk) => match args.chunk_size {
+            Some(_) => Err(Failure::usage(
+                "the lines along this axis do not fit, and lie in each other",
+                "raise --chunk-size, or scan along the last axis",
+            )),
+            None => Ok(None),
+        },
+        chunk => Ok(chunk),
+    }
 }
 
-/// Elements that a sort or a histogram may take at once.
-fn most(device: &Device, plan: &Plan, inputs: &[Array]) -> u64 {
-    let size = inputs.first().map_or(1, |a| a.dtype.size_bytes());
-    // Some devices sort narrow keys as words.
-    let word = size.max(4);
-    // Values that travel with the keys; narrow ones are fetched by indices.
-    let values = match &plan.work {
-        Work::SortPairs { .. } | Work::SortPairsBy(_) => inputs.get(1).map_or(0, |a| a.dtype.size_bytes()),
-        // Samples of other dimensions.
-        Work::Histogram(of) => inputs.iter().take(of.arrays).skip(1).map(|a| a.dtype.size_bytes()).sum(),
-        _ => 0,
+/// Bytes that an element takes at most while its chunk is worked on.
+struct Each {
+    host: u64,
+    device: u64,
+    /// In the largest buffer.
+    buffer: u64,
+    /// Elements that may be taken at once.
+    limit: u64,
+}
+
+impl Each {
+    fn of(device: &Device, plan: &Plan, inputs: &[Array]) -> Self {
+        let size = inputs.first().map_or(1, |a| a.dtype.size_bytes());
+        // Some devices sort narrow keys as words, and prefixes are combined as words.
+        let word = size.max(4);
+        // Values that travel with the keys; narrow ones are fetched by indices.
+        let values = match &plan.work {
+            Work::SortPairs { .. } | Work::SortPairsBy(_) => inputs.get(1).map_or(0, |a| a.dtype.size_bytes()),
+            // Samples of other dimensions.
+            Work::Histogram(of) => inputs.iter().take(of.arrays).skip(1).map(|a| a.dtype.size_bytes()).sum(),
+            _ => 0,
+        };
+        let (device_bytes, buffer, limit) = match plan.work {
+            // Keys, sorted keys and those of the passes between; and the same of indices.
+            Work::Sort { .. } | Work::SortBy(_) => (2 * size + 2 * word, word, KEYS),
+            Work::Argsort { .. } | Work::ArgsortBy(_) => (2 * size + 2 * word + 12, word, KEYS),
+            Work::SortPairs { .. } | Work::SortPairsBy(_) => (2 * size + 2 * word + 12 + 4 * values, word.max(values), KEYS),
+            // Elements, what each of them becomes, prefixes, and these as they are stored.
+            Work::Scan { .. } => (2 * size + 2 * word, word, KEYS),
+            // Samples, and weights of at most eight bytes, which may be converted.
+            _ => (size + values + if inputs.len() > 1 { 16 } else { 0 }, size.max(values), u64::MAX),
+        };
+        let caps = device.caps();
+        let beside = match (caps.kind, &plan.work) {
+            // The processor's sorts take keys as numbers, their order and room to change it, and gather what is sorted.
+            (DeviceKind::Cpu, Work::Histogram(_)) if caps.backend == "cpu" => device_bytes,
+            (DeviceKind::Cpu, Work::Scan { .. }) if caps.backend == "cpu" => device_bytes + size + word,
+            (DeviceKind::Cpu, _) if caps.backend == "cpu" => device_bytes + size + 16 + word.max(values),
+            // What is on its way to such a device and back is in the same memory, and what its pool keeps for the next chunk.
+            (DeviceKind::Cpu | DeviceKind::Integrated, _) => device_bytes + size + values + 16,
+            _ => 0,
+        };
+        // As it was read, as it comes back, and what the allocator keeps between.
+        Self { host: 2 * (size + values) + 8 + beside, device: device_bytes, buffer, limit }
+    }
+
+    /// Elements that fit memory of the host and of the device.
+    fn fit(&self, device: &Device, host: u64, memory: u64) -> u64 {
+        [host / self.host, memory / self.device, device.caps().max_buffer_bytes / self.buffer, self.limit]
+            .into_iter()
+            .fold(u64::MAX, u64::min)
+    }
+}
+
+/// Elements that may be taken at once.
+fn most(device: &Device, each: &Each) -> u64 {
+    let memory = match device.caps().memory_bytes {
+        0 => UNKNOWN,
+        memory => memory,
     };
-    let (on_device, in_one, limit) = match plan.work {
-        // Keys, sorted keys and those of the passes between; and the same of indices.
-        Work::Sort { .. } | Work::SortBy(_) => (2 * size + 2 * word, word, KEYS),
-        Work::Argsort { .. } | Work::ArgsortBy(_) => (2 * size + 2 * word + 12, word, KEYS),
-        Work::SortPairs { .. } | Work::SortPairsBy(_) => (2 * size + 2 * word + 12 + 4 * values, word.max(values), KEYS),
-        // Samples, and weights of at most eight bytes, which may be converted.
-        _ => (size + values + if inputs.len() > 1 { 16 } else { 0 }, size.max(values), u64::MAX),
-    };
-    let caps = device.caps();
-    let memory = if caps.memory_bytes == 0 { UNKNOWN } else { caps.memory_bytes };
-    // A chunk as it was read, as it comes back, and an upload between; a processor's own sort takes numbers beside.
-    let shared = matches!(caps.kind, DeviceKind::Cpu | DeviceKind::Integrated);
-    let on_host = 3 * (size + values) + 8 + if shared { on_device + 24 } else { 0 };
-    let host = Cpu::available_bytes().unwrap_or(UNKNOWN);
-    let share = |memory: u64, each: u64| memory / 4 * QUARTERS / each;
-    [share(memory, on_device), share(host, on_host), caps.max_buffer_bytes / in_one, limit].into_iter().fold(u64::MAX, u64::min)
+    let share = |memory: u64| memory / 4 * QUARTERS;
+    each.fit(device, share(host::available().unwrap_or(UNKNOWN)), share(memory))
 }
 
 /// Whether chunks of a pattern may give what the whole does.
 pub(super) fn may_take(pattern: Pattern) -> bool {
-    matches!(pattern, Pattern::Sort | Pattern::Argsort | Pattern::Histogram)
+    matches!(pattern, Pattern::Sort | Pattern::Argsort | Pattern::Histogram | Pattern::Scan)
 }
 
 /// Whether a smaller chunk may fit where this error came of.
@@ -97,8 +148,8 @@ fn too_large(e: &Error) -> bool {
 }
 
 /// Whether the array may fit in chunks that did not fit at once.
-pub(super) fn may_fit(device: &Device, plan: &Plan, failure: &Failure) -> bool {
-    possible(device, &plan.work) && matches!(failure, Failure::Library(e) if too_large(e))
+pub(super) fn may_fit(device: &Device, plan: &Plan, chunk: u64, failure: &Failure) -> bool {
+    possible(device, &plan.work) && scan::fits(&plan.work, chunk) && matches!(failure, Failure::Library(e) if too_large(e))
 }
 
 /// What every step of the work needs.
@@ -181,12 +232,14 @@ pub(super) fn run(args: &RunArgs, device: &Device, plan: &Plan, inputs: Vec<Read
         Work::ArgsortBy(before) => sort::sort(&mut job, plan, inputs, (elements, Order::Own(before), true), outputs)?,
         Work::SortPairs { n, by } => sort::sort(&mut job, plan, inputs, (*n, Order::Values(by), false), outputs)?,
         Work::SortPairsBy(before) => sort::sort(&mut job, plan, inputs, (elements, Order::Own(before), false), outputs)?,
+        Work::Scan { op, axis, exclusive, .. } => scan::scan(&mut job, plan, inputs, (op, axis.as_ref(), *exclusive), &outputs.result)?,
         _ => histogram::histogram(&mut job, plan, inputs, &outputs.result)?,
     };
     let Job { progress, seconds, on_device, chunks, chunk_bytes, merges, .. } = job;
     drop(progress);
     let Some(seconds) = seconds else { return Ok(()) };
-    let chunked = Chunked { chunks, chunk_bytes, merges, total_seconds: start.elapsed().as_secs_f64() };
+    let peak_bytes = stats::peak_bytes();
+    let chunked = Chunked { chunks, chunk_bytes, merges, peak_bytes, total_seconds: start.elapsed().as_secs_f64() };
     let time = stats::Time { seconds, on_device, runs: 1 };
     stats::report_chunks(device, plan.name, (elements, read + written), (args.json, outputs.result.is_stdout()), time, chunked)
 }
@@ -214,14 +267,14 @@ mod tests {
         let sorts = sorts.into_iter().chain([Work::SortPairs { n: 9, by: by() }, Work::SortPairsBy(before())]);
         for work in sorts.chain([Work::Histogram(super::super::plan::Counted::default())]) {
             assert!(possible(&device, &work));
-            let plan = plan(work);
-            assert!(most(&device, &plan, &of(1)) >= 1000);
+            let each = Each::of(&device, &plan(work), &of(1 << 50));
             // Of more than any memory holds a chunk is what fits, with its copies.
-            let chunk = most(&device, &plan, &of(1 << 50));
+            let chunk = most(&device, &each);
+            assert!(chunk >= 1000 && each.fit(&device, 1 << 20, 1 << 20) * each.host <= 1 << 20);
             assert!(chunk < 1 << 40 && 4 * chunk < device.caps().memory_bytes.max(UNKNOWN), "{chunk}");
         }
         let plan = plan(Work::Sort { n: 9, by: by() });
-        assert!(most(&device, &plan, &of(1 << 40)) <= KEYS, "indices of a sort are u32");
+        assert!(Each::of(&device, &plan, &of(1 << 40)).fit(&device, u64::MAX, u64::MAX) <= KEYS, "indices of a sort are u32");
         assert!(too_large(&Error::OutOfMemory { requested: 1, available: None }) && !too_large(&Error::Empty { pattern: "sort" }));
     }
 

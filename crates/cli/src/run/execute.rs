@@ -208,26 +208,30 @@ pub(crate) fn repeat(device: &Device, plan: &Plan, inputs: &[Buffer], result: &B
     }
 }
 
-/// The result on the host.
-pub(crate) fn download(plan: &Plan, result: &Buffer) -> Result<Array> {
+/// The result's shape and type in a file.
+pub(crate) fn head(plan: &Plan, result: &Buffer) -> Array {
     // How many elements are kept, or bins there are, is known here at the earliest.
     let shape = if plan.work.counts() { vec![result.len()] } else { plan.shape.clone() };
-    array(result, shape, plan.boolean)
+    of_file(result, shape, plan.boolean)
 }
 
-/// What there is beside a result of some shape on the host; keys may be truth values.
-pub(crate) fn download_beside(what: Beside, found: &Buffer, shape: &[u64], boolean: bool) -> Result<Array> {
+/// The same of what there is beside a result of some shape; keys may be truth values.
+pub(crate) fn head_beside(what: Beside, found: &Buffer, shape: &[u64], boolean: bool) -> Array {
     let shape = if matches!(what, Beside::Lengths | Beside::Count) { vec![found.len()] } else { shape.to_vec() };
-    array(found, shape, boolean && what == Beside::Keys)
+    of_file(found, shape, boolean && what == Beside::Keys)
 }
 
-fn array(found: &Buffer, shape: Vec<u64>, boolean: bool) -> Result<Array> {
-    let mut bytes = found.read_blocking()?;
-    let mut dtype = found.dtype();
-    if boolean {
-        let size = dtype.size_bytes() as usize;
-        bytes = bytes.chunks_exact(size).map(|e| u8::from(e.iter().any(|&b| b != 0))).collect();
-        dtype = DType::U8;
+fn of_file(found: &Buffer, shape: Vec<u64>, boolean: bool) -> Array {
+    let dtype = if boolean { DType::U8 } else { found.dtype() };
+    Array { shape, dtype, boolean, bytes: Vec::new() }
+}
+
+/// Truth values of a byte in the place of elements.
+pub(crate) fn truths(bytes: &mut Vec<u8>, dtype: DType) {
+    let size = dtype.size_bytes() as usize;
+    let elements = bytes.len() / size;
+    for k in 0..elements {
+        bytes[k] = u8::from(bytes[k * size..][..size].iter().any(|&b| b != 0));
     }
-    Ok(Array { shape, dtype, boolean, bytes })
+    bytes.truncate(elements);
 }

@@ -5,10 +5,11 @@ mod chunks;
 mod execute;
 mod order;
 mod plan;
+mod save;
 
 use crate::args::{NumericsArg, Pattern, RunArgs};
 use crate::failure::{Failure, Result};
-use crate::npy::{self, Array, Reader};
+use crate::npy::{Array, Reader};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::{device, stats};
@@ -18,6 +19,7 @@ use isowarp::backend::Backend as _;
 use isowarp::caps::Numerics;
 use isowarp::dynamic::DynBuffer;
 use plan::Plan;
+use save::Saved;
 use std::path::PathBuf;
 
 /// Reads, computes, writes; in that order of what can be found wrong first: the request, the output's place, the inputs, the operator, the device.
@@ -33,8 +35,11 @@ pub(crate) fn run(args: &RunArgs) -> Result {
         let plan = Plan::new(args, &arrays)?;
         let device = open(args)?;
         let arrays = arrays.into_iter().zip(fortran).map(|(a, fortran)| if fortran { order::in_c_order(&device, a) } else { Ok(a) });
-        let arrays = arrays.collect::<Result<Vec<_>>>()?;
-        return whole(args, &device, &plan, &arrays, &outputs);
+        let mut arrays = arrays.collect::<Result<Vec<_>>>()?;
+        let on_device = upload(&device, &arrays)?;
+        // On the device they are, once.
+        arrays.iter_mut().for_each(|a| a.bytes = Vec::new());
+        return whole(args, &device, &plan, (&arrays, on_device), &outputs);
     }
     // Whether the array is read at once is for the device's memory to say.
     let heads: Vec<Array> = inputs.iter().map(|r| r.head().clone()).collect();
@@ -47,10 +52,11 @@ pub(crate) fn run(args: &RunArgs) -> Result {
         return chunks::run(args, &device, &plan, inputs, chunk, &outputs);
     }
     let arrays = read(inputs)?;
-    match whole(args, &device, &plan, &arrays, &outputs) {
+    let half = heads.first().map_or(1, |a| a.len().div_ceil(2).max(1));
+    let on_device = upload(&device, &arrays).map_err(Failure::from);
+    match on_device.and_then(|on_device| whole(args, &device, &plan, (&arrays, on_device), &outputs)) {
         // There is less memory than the device has.
-        Err(failure) if chunks::may_fit(&device, &plan, &failure) => {
-            let half = heads.first().map_or(1, |a| a.len().div_ceil(2).max(1));
+        Err(failure) if chunks::may_fit(&device, &plan, half, &failure) => {
             chunks::run(args, &device, &plan, arrays.into_iter().map(Reader::from).collect(), half, &outputs)
         }
         done => done,
@@ -77,7 +83,7 @@ impl Outputs {
         let beside = named.map(|(what, path)| Ok((what, Output::new(path)?))).collect::<Result<Vec<_>>>()?;
         let all: Vec<&Output> = std::iter::once(&result).chain(beside.iter().map(|b| &b.1)).collect();
         if all.iter().enumerate().any(|(k, a)| all[..k].iter().any(|b| a.is_same(b))) {
-            return Err(Failure::usage("two results cannot go to one file", "name a file of its own for each"));
+            return Err(Failure::usage("two results cannot go to one file or pipe", "name a file of its own for each"));
         }
         Ok(Self { result, beside })
     }
@@ -101,34 +107,39 @@ fn read(inputs: Vec<Reader>) -> Result<Vec<Array>> {
     inputs.into_iter().map(Reader::all).collect()
 }
 
-/// Computes and writes the result of arrays that are in memory.
-fn whole(args: &RunArgs, device: &Device, plan: &Plan, arrays: &[Array], outputs: &Outputs) -> Result {
+fn upload(device: &Device, arrays: &[Array]) -> isowarp::Result<Vec<DynBuffer<Device>>> {
+    let _progress = Progress::new("uploading", 0);
+    arrays.iter().map(|a| DynBuffer::upload(device, a.dtype, &a.bytes)).collect()
+}
+
+/// Computes and writes the result of arrays that are on the device.
+fn whole(args: &RunArgs, device: &Device, plan: &Plan, (arrays, inputs): (&[Array], Vec<DynBuffer<Device>>), outputs: &Outputs) -> Result {
     let progress = Progress::new(format!("computing on {}", device::label(device.caps())), 0);
-    let inputs = arrays.iter().map(|a| DynBuffer::upload(device, a.dtype, &a.bytes)).collect::<isowarp::Result<Vec<_>>>()?;
     let (result, found) = execute::execute(device, plan, &inputs)?;
-    let array = execute::download(plan, &result)?;
+    drop(progress);
+    let read = inputs.iter().map(DynBuffer::size_bytes).sum::<u64>();
+    // Nobody needs them any more, unless everything is measured again.
+    let inputs = if args.stats { inputs } else { Vec::new() };
+    let head = execute::head(plan, &result);
     // Of merged keys both arrays are truth values, or neither counts as such.
     let keys = arrays.iter().step_by(2).take(if args.pattern == Pattern::Merge { 2 } else { 1 });
     let boolean = keys.clone().next().is_some() && keys.clone().all(|keys| keys.boolean);
-    let mut beside = Vec::new();
-    for (what, buffer) in &found {
+    let shape = head.shape.clone();
+    let mut all = vec![Saved { device, output: &outputs.result, head, elements: &result }];
+    for (what, elements) in &found {
         if let Some(output) = outputs.of(*what) {
-            beside.push((output, execute::download_beside(*what, buffer, &array.shape, boolean)?));
+            all.push(Saved { device, output, head: execute::head_beside(*what, elements, &shape, boolean), elements });
         }
     }
-    drop(progress);
-    npy::write(&outputs.result, &array)?;
-    for (output, array) in &beside {
-        npy::write(output, array)?;
-    }
+    save::save(&all)?;
     if args.stats {
         let mut parts = Vec::new();
         for (_, count) in found.iter().filter(|f| f.0 == Beside::Count) {
             parts.extend(count.read_blocking()?.chunks_exact(4).map(|b| u64::from(u32::from_le_bytes([b[0], b[1], b[2], b[3]]))));
         }
         let elements = arrays.first().map_or(result.len(), Array::len);
-        let all = inputs.iter().chain([&result]).chain(found.iter().map(|f| &f.1));
-        let bytes = all.map(DynBuffer::size_bytes).sum();
+        let written: u64 = [&result].into_iter().chain(found.iter().map(|f| &f.1)).map(DynBuffer::size_bytes).sum();
+        let bytes = read + written;
         let mut again = || execute::repeat(device, plan, &inputs, &result);
         stats::report(device, plan.name, (elements, bytes, parts), (args.json, outputs.result.is_stdout()), &mut again)?;
     }

@@ -71,6 +71,11 @@ pub(crate) fn save_npy(path: &Path, descr: &str, shape: &[u64], bytes: &[u8]) {
     std::fs::write(path, file).expect("a file");
 }
 
+/// Memory in which chunks of so many elements are sorted on the processor.
+pub(crate) fn room(elements: usize, size: usize) -> String {
+    (elements * (5 * size + 3 * size.max(4) + 24)).to_string()
+}
+
 /// The backends that a test of the command runs on: the CPU, and wgpu unless the environment says that this machine has no adapter.
 pub(crate) fn backends() -> Vec<String> {
     let named = std::env::var("ISOWARP_TEST_DEVICES").unwrap_or_else(|_| "cpu,wgpu".to_owned());

@@ -67,6 +67,6 @@ pub(super) fn histogram(job: &mut Job<'_>, plan: &Plan, inputs: Vec<Reader>, out
     let result = Array { shape: plan.shape.clone(), dtype: found.dtype(), boolean: false, bytes: found.read_blocking()? };
     // Closed before their places are taken.
     drop((samples, weights));
-    npy::write(output, &result)?;
+    npy::write(&[(output, &result)])?;
     Ok(found.size_bytes())
 }

@@ -4,7 +4,7 @@
 use super::Job;
 use super::keys::Keys;
 use super::runs::{Runs, Writer, unwritable};
-use crate::output::Halted;
+use crate::failure::Result;
 use isowarp::Device;
 use isowarp::dynamic::DynBuffer;
 use isowarp::element::DType;
@@ -100,12 +100,7 @@ fn merged(job: &mut Job<'_>, keys: &Keys<'_>, mut parts: Vec<Vec<Vec<u8>>>) -> i
 }
 
 /// Merges runs `of`, handing the result on in pieces.
-fn pass(
-    job: &mut Job<'_>,
-    keys: &Keys<'_>,
-    (runs, of): (&Runs, Range<usize>),
-    mut put: impl FnMut(Vec<Vec<u8>>) -> Result<(), Halted>,
-) -> Result<(), Halted> {
+fn pass(job: &mut Job<'_>, keys: &Keys<'_>, (runs, of): (&Runs, Range<usize>), mut put: impl FnMut(Vec<Vec<u8>>) -> Result) -> Result {
     // Half a chunk in all: buffers of ever other sizes are kept for a while by the device's pool.
     let elements = (job.chunk / 2 / of.len() as u64).max(1);
     let block = |k| Block { parts: vec![Vec::new(); keys.sizes.len()], next: runs.start(k), end: runs.ends[k] };
@@ -141,19 +136,14 @@ pub(super) fn passes(job: &Job<'_>, keys: &Keys<'_>, mut runs: u64) -> u32 {
 }
 
 /// Merges all runs, handing the result on in pieces.
-pub(super) fn merge(
-    job: &mut Job<'_>,
-    keys: &Keys<'_>,
-    mut runs: Runs,
-    put: impl FnMut(Vec<Vec<u8>>) -> Result<(), Halted>,
-) -> Result<(), Halted> {
+pub(super) fn merge(job: &mut Job<'_>, keys: &Keys<'_>, mut runs: Runs, put: impl FnMut(Vec<Vec<u8>>) -> Result) -> Result {
     let (most, folder) = (fan_in(job, keys), job.temp.clone());
     while runs.ends.len() > most {
         job.merges += 1;
         let mut writer = Writer::new(&folder, &keys.sizes)?;
         for first in (0..runs.ends.len()).step_by(most) {
             let of = first..runs.ends.len().min(first + most);
-            pass(job, keys, (&runs, of), |parts| Ok(writer.write(&parts)?))?;
+            pass(job, keys, (&runs, of), |parts| writer.write(&parts))?;
             writer.end();
         }
         runs = writer.done()?;

@@ -7,14 +7,14 @@ use super::runs::{Runs, Writer};
 use super::{Job, KEYS, Sorted};
 use crate::failure::{Failure, Result};
 use crate::npy::{self, Array, Reader};
-use crate::output::Halted;
+use crate::output::{self, Writing};
 use crate::progress::Progress;
 use crate::run::Outputs;
 use crate::run::execute::Beside;
 use crate::run::plan::Plan;
 use isowarp::dynamic::DynBuffer;
 use isowarp::{Device, Error};
-use std::io::Write;
+use std::iter;
 
 /// Bytes of keys, and of what goes with them.
 type Parts = Vec<Vec<u8>>;
@@ -39,47 +39,43 @@ pub(super) fn sort(job: &mut Job<'_>, plan: &Plan, inputs: Vec<Reader>, (n, orde
     let passes = if n > job.chunk { merge::passes(job, &keys, n.div_ceil(job.chunk)) } else { 0 };
     job.progress.expect(elements * (keys.read_bytes() + keys.sizes[0] * u64::from(passes)));
     let temp = job.temp.clone();
+    let mut result = outputs.result.begin(&temp)?;
+    result.put(&header)?;
     // Where keys go too, if values travel with them.
-    let beside = outputs.of(Beside::Keys);
-    let mut work = |w: &mut dyn Write, mut k: Option<&mut dyn Write>| -> Result<(), Halted> {
-        w.write_all(&header)?;
-        if let Some(k) = &mut k {
-            k.write_all(&of_keys)?;
-        }
-        let mut left = elements;
-        let mut put = |mut parts: Parts| {
-            put(w, parts.pop().unwrap_or_default(), plan.boolean)?;
-            match (&mut k, parts.pop()) {
-                (Some(k), Some(keys)) => put(*k, keys, truth),
-                _ => Ok(()),
-            }
-        };
-        while left > 0 {
-            left -= if n > job.chunk {
-                row(job, &keys, &mut from, n, &mut put)?;
-                n
-            } else {
-                rows(job, &keys, &mut from, (n, left), &mut put)?
-            };
-        }
-        // Closed before its place is taken, which may be its own.
-        from.clear();
-        Ok(())
-    };
-    match beside {
-        None => outputs.result.stream(&temp, |w| work(w, None))?,
-        Some(beside) => outputs.result.stream(&temp, |w| Ok(beside.stream(&temp, |k| work(w, Some(k)))?))?,
+    let mut beside = outputs.of(Beside::Keys).map(|output| output.begin(&temp)).transpose()?;
+    if let Some(beside) = &mut beside {
+        beside.put(&of_keys)?;
     }
-    let written = out.size_bytes() + if beside.is_some() { dtype.size_bytes() } else { 0 };
+    let mut left = elements;
+    let mut put = |mut parts: Parts| {
+        put(&mut result, parts.pop().unwrap_or_default(), plan.boolean)?;
+        match (&mut beside, parts.pop()) {
+            (Some(beside), Some(keys)) => put(beside, keys, truth),
+            _ => Ok(()),
+        }
+    };
+    while left > 0 {
+        left -= if n > job.chunk {
+            row(job, &keys, &mut from, n, &mut put)?;
+            n
+        } else {
+            rows(job, &keys, &mut from, (n, left), &mut put)?
+        };
+    }
+    // Closed before its place is taken, which may be its own.
+    from.clear();
+    let with_keys = beside.is_some();
+    output::finish(iter::once(result).chain(beside).collect())?;
+    let written = out.size_bytes() + if with_keys { dtype.size_bytes() } else { 0 };
     Ok(elements * written)
 }
 
 /// Writes a piece of the result.
-fn put(w: &mut dyn Write, mut bytes: Vec<u8>, boolean: bool) -> Result<(), Halted> {
+fn put(w: &mut Writing<'_>, mut bytes: Vec<u8>, boolean: bool) -> Result {
     if boolean {
         bytes.iter_mut().for_each(|b| *b = u8::from(*b != 0));
     }
-    Ok(w.write_all(&bytes)?)
+    w.put(&bytes)
 }
 
 /// So many elements of every input.
@@ -114,8 +110,8 @@ fn rows(
     keys: &Keys<'_>,
     from: &mut [Reader],
     (n, left): (u64, u64),
-    put: &mut impl FnMut(Parts) -> Result<(), Halted>,
-) -> Result<u64, Halted> {
+    put: &mut impl FnMut(Parts) -> Result,
+) -> Result<u64> {
     job.progress.say("sorting rows");
     let taken = (job.chunk / n * n).min(left);
     let mut waiting = vec![read(from, taken, &job.progress)?];
@@ -144,13 +140,7 @@ fn rows(
 }
 
 /// Sorts a row that is longer than a chunk.
-fn row(
-    job: &mut Job<'_>,
-    keys: &Keys<'_>,
-    from: &mut [Reader],
-    n: u64,
-    put: &mut impl FnMut(Parts) -> Result<(), Halted>,
-) -> Result<(), Halted> {
+fn row(job: &mut Job<'_>, keys: &Keys<'_>, from: &mut [Reader], n: u64, put: &mut impl FnMut(Parts) -> Result) -> Result {
     job.progress.say("sorting chunks");
     let runs = chunks(job, keys, from, n)?;
     job.progress.say("merging");

@@ -1,0 +1,184 @@
+//! Limits on a process' memory and threads: work goes on in smaller pieces, or ends with an error that says so.
+
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use common::{command, lines_of_failure, npy, save_npy, stderr, succeeded};
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+const MIB: u64 = 1 << 20;
+
+/// A folder with inputs.
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a folder"))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Numbers in no order, `mib` of them in MiB.
+    fn words(&self, name: &str, mib: u64) {
+        let n = mib * MIB / 4;
+        let bytes: Vec<u8> = (0..n as u32).flat_map(|k| k.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
+        save_npy(&self.path(name), "<u4", &[n], &bytes);
+    }
+
+    /// Runs the command on the processor, in the folder, behind what the shell is told first: `ulimit -d` counts KiB of private memory.
+    fn run(&self, before: &str, args: &[&str]) -> Output {
+        let script = format!("{before} exec \"$@\"");
+        let mut sh = Command::new("sh");
+        sh.args(["-c", &script, "sh", env!("CARGO_BIN_EXE_isowarp"), "run"]).args(args).args(["--backend", "cpu"]);
+        // Few threads, so that what each of them keeps for itself does not count.
+        sh.current_dir(self.0.path()).env("RAYON_NUM_THREADS", "2").output().expect("a shell")
+    }
+
+    fn bytes(&self, name: &str) -> Vec<u8> {
+        npy(&fs::read(self.path(name)).expect("a result")).bytes
+    }
+}
+
+fn stats(run: &Output) -> serde_json::Value {
+    succeeded(run);
+    serde_json::from_slice(&run.stdout).expect("JSON")
+}
+
+/// What would be too large under a limit goes in chunks, without being told, with the same result.
+#[test]
+fn what_does_not_fit_a_limit_goes_in_chunks_by_itself() {
+    let folder = Folder::new();
+    folder.words("x.npy", 12);
+    for args in [
+        &["sort", "--in", "x.npy"][..],
+        &["argsort", "--in", "x.npy"],
+        &["histogram", "--in", "x.npy", "--bins", "64", "--range", "0,4294967040"],
+        &["scan", "--in", "x.npy"],
+    ] {
+        succeeded(&folder.run("", &[args, &["--out", "whole.npy"]].concat()));
+        let limited = folder.run("ulimit -d 60000;", &[args, &["--out", "limited.npy", "--stats", "--json"]].concat());
+        assert!(stats(&limited)["chunks"].as_u64().is_some_and(|chunks| chunks > 1), "{args:?}: {}", stderr(&limited));
+        assert!(folder.bytes("limited.npy") == folder.bytes("whole.npy"), "{args:?}");
+    }
+}
+
+/// The peak that the system counted, less that of a run of next to nothing.
+#[test]
+fn the_size_of_chunks_is_the_memory_that_they_take() {
+    let folder = Folder::new();
+    folder.words("x.npy", 32);
+    folder.words("small.npy", 1);
+    let peak = |args: &[&str], size: &str| {
+        let run = folder.run("", &[args, &["--out", "o.npy", "--chunk-size", size, "--stats", "--json"]].concat());
+        stats(&run)["peak_bytes"].as_u64().expect("Linux counts it")
+    };
+    for args in [
+        &["sort"][..],
+        &["argsort"],
+        &["histogram", "--bins", "64", "--range", "0,4294967040"],
+        &["scan"],
+        &["scan", "--exclusive", "--op", "max"],
+    ] {
+        let [base, most] = [("small.npy", "1M"), ("x.npy", "40M")].map(|(name, size)| peak(&[args, &["--in", name]].concat(), size));
+        assert!(most - base <= 40 * MIB, "{args:?}: {} MiB above {} MiB", (most - base) / MIB, base / MIB);
+    }
+}
+
+#[test]
+fn memory_that_ends_is_an_error_and_leaves_nothing() {
+    let folder = Folder::new();
+    folder.words("x.npy", 24);
+    let listed = || fs::read_dir(folder.0.path()).expect("the folder").count();
+    for args in [
+        &["map", "--op", "x * 3", "--in", "x.npy"][..],
+        &["rle", "--in", "x.npy", "--lengths", "l.npy"],
+        &["select", "--op", "x > 9", "--in", "x.npy"],
+        &["topk", "-k", "5000000", "--in", "x.npy"],
+        &["unique", "--in", "x.npy"],
+        &["reverse", "--in", "x.npy"],
+        &["generate", "--shape", "100000,10000", "--dtype", "f64", "--op", "f64(i)"],
+        &["sort", "--variant", "sample", "--in", "x.npy"],
+        &["scan", "--variant", "brent-kung", "--in", "x.npy"],
+        &["reduce-by-key", "--in", "x.npy", "--in", "x.npy"],
+        &["merge", "--in", "x.npy", "--in", "x.npy"],
+    ] {
+        // From next to nothing on: where memory ends differs.
+        for limit in [36_000, 60_000, 90_000] {
+            let run = folder.run(&format!("ulimit -d {limit};"), &[args, &["--out", "o.npy"]].concat());
+            if run.status.success() {
+                continue;
+            }
+            let lines = lines_of_failure(&run);
+            assert!(lines.len() == 2 && lines[0].contains("out of device memory"), "{args:?} in {limit} KiB: {lines:?}");
+            assert_eq!(listed(), 1, "{args:?} in {limit} KiB");
+        }
+        let _ = (fs::remove_file(folder.path("o.npy")), fs::remove_file(folder.path("l.npy")));
+    }
+}
+
+/// A header may announce what no machine has.
+#[test]
+fn announced_elements_take_no_memory_before_they_come() {
+    let folder = Folder::new();
+    for (shape, pattern) in [("(1099511627776,)", "map"), ("(1048576, 1048576)", "reduce"), ("(1099511627776,)", "select")] {
+        let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n");
+        let mut file = b"\x93NUMPY\x01\x00".to_vec();
+        file.extend((header.len() as u16).to_le_bytes());
+        file.extend(header.as_bytes());
+        file.extend([0; 4096]);
+        let args = ["run", pattern, "--in", "-", "--out", "o.npy"];
+        let op: &[&str] = if pattern == "reduce" { &[] } else { &["--op", "x + 1"] };
+        let mut run = command()
+            .args(args)
+            .args(op)
+            .current_dir(folder.0.path())
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        // It may have ended before it read all of this.
+        let _ = run.stdin.take().expect("a pipe").write_all(&file);
+        let run = run.wait_with_output().expect("it ends");
+        assert!(lines_of_failure(&run)[0].contains("out of device memory: 4398046511104 bytes requested"), "{}", stderr(&run));
+    }
+}
+
+/// The command as somebody whom limits bind: they do not bind root.
+fn bound(folder: &Path, script: &str) -> Output {
+    let mine = fs::metadata("/proc/self").map(|m| std::os::unix::fs::MetadataExt::uid(&m)).expect("Linux says it");
+    let mut sh = if mine == 0 {
+        let mut setpriv = Command::new("setpriv");
+        setpriv.args(["--reuid", "65534", "--regid", "65534", "--clear-groups", "bash"]);
+        setpriv
+    } else {
+        Command::new("bash")
+    };
+    sh.args(["-c", script]).current_dir(folder).env("XDG_RUNTIME_DIR", folder).output().expect("a shell")
+}
+
+#[test]
+fn a_limit_on_threads_gives_fewer_threads() {
+    let folder = Folder::new();
+    folder.words("x.npy", 1);
+    // A place that anybody may go to.
+    fs::copy(env!("CARGO_BIN_EXE_isowarp"), folder.path("isowarp")).expect("a copy");
+    let open = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755);
+    fs::set_permissions(folder.0.path(), open).expect("a folder of ours");
+    let whole = folder.run("", &["sort", "--in", "x.npy", "--out", "-"]);
+    succeeded(&whole);
+    // What the user has running already counts: from one process to a few.
+    for limit in [1, 2, 3, 5, 1000] {
+        let run = bound(
+            folder.0.path(),
+            &format!("ulimit -u {limit}; RAYON_NUM_THREADS=8 exec ./isowarp run sort --in x.npy --out - --backend cpu"),
+        );
+        succeeded(&run);
+        assert!(run.stdout == whole.stdout && run.stderr.is_empty(), "{limit}: {}", stderr(&run));
+    }
+}
