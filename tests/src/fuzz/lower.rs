@@ -124,6 +124,14 @@ impl Places {
         Self { dtypes: dtypes.to_vec(), elements, arrays, index }
     }
 
+    /// Elements of all inputs, and the index if it is read.
+    #[must_use]
+    pub(super) fn all(dtypes: &[DType], index: bool) -> Self {
+        let n = dtypes.len() as u16;
+        let elements = (0..n).map(Some).collect();
+        Self { dtypes: dtypes.to_vec(), elements, arrays: vec![None; dtypes.len()], index: index.then_some(n) }
+    }
+
     /// The parameters as a graph declares them.
     #[must_use]
     pub(super) fn params(&self) -> Vec<Param> {

@@ -93,7 +93,7 @@ fn column(tree: &Tree, reads: &Reads, n: usize) -> Vec<u64> {
 }
 
 /// One operation on operands of which the first has type `of`.
-fn one(op: Op, of: Ty, to: Ty, [a, b, c]: [u64; 3]) -> u64 {
+pub(super) fn one(op: Op, of: Ty, to: Ty, [a, b, c]: [u64; 3]) -> u64 {
     match op {
         Op::Select | Op::Branch => return if a != 0 { b } else { c },
         Op::Cast(_) => return cast(of, to, a),

@@ -214,7 +214,7 @@ impl<P: Fn(&Find) + Sync> Run<'_, P> {
             return false;
         }
         let seed = seed_of(self.options.seed, k);
-        let verbs = if self.options.verbs.is_empty() { &Verb::ALL } else { &self.options.verbs[..] };
+        let verbs = if self.options.verbs.is_empty() { Verb::ALL } else { &self.options.verbs[..] };
         let trial = trial(seed, verbs);
         if self.options.verbose {
             println!("{} {seed}", trial.verb.name());

@@ -39,10 +39,10 @@ pub fn pairs() -> Vec<(String, Trial)> {
     }
     for dtype in DType::STORED {
         all.unary_over_unary(dtype);
-        all.binary_over_unary(dtype);
+        all.over_conversions(dtype);
     }
-    for ty in [Ty::F32, Ty::F64] {
-        all.zeros(ty);
+    for others in [[DType::F32, DType::I32, DType::U32], [DType::F64, DType::I32, DType::U64]] {
+        all.zeros(others);
     }
     all.functions();
     all.trials()
@@ -90,27 +90,41 @@ impl Expressions {
     /// The result of one operation as either operand of another, beside another value, itself before the operation, and constants.
     fn binary_over_unary(&mut self, dtype: DType) {
         for first in unary_of(&input(0, &[dtype])) {
-            let inputs = [dtype, first.ty().dtype()];
-            let x = input(0, &inputs);
             if first.ty() != Ty::Bool {
-                let y = input(1, &inputs);
-                for second in binary_of(&first, &y).into_iter().chain(binary_of(&y, &first)) {
+                let inputs = [dtype, first.ty().dtype()];
+                for second in both_of(&first, &input(1, &inputs)) {
                     self.add("binary_over_unary", &inputs, Some(second));
                 }
             }
-            let mut with = constants(first.ty());
-            if first.ty() == x.ty() {
-                with.push(x);
+            self.beside_what_is_known(dtype, &first);
+        }
+    }
+
+    /// Of loads of a stored type: what they are converted to, or have as their size, in every operation.
+    fn over_conversions(&mut self, dtype: DType) {
+        let converts = |t: &Tree| matches!(t, Tree::Node(Op::Cast(_) | Op::Abs, ..));
+        for first in unary_of(&input(0, &[dtype])).into_iter().filter(converts) {
+            self.beside_what_is_known(dtype, &first);
+        }
+    }
+
+    /// Operations on a value and constants or what it was made of, and its shifts by constants.
+    fn beside_what_is_known(&mut self, dtype: DType, value: &Tree) {
+        let x = input(0, &[dtype]);
+        if value.ty() == x.ty() {
+            for over in both_of(value, &x) {
+                self.add("binary_over_unary", &[dtype], Some(over));
             }
-            for other in &with {
-                for second in binary_of(&first, other) {
-                    self.add("binary_over_unary", &inputs[..1], Some(second));
-                }
+        }
+        for other in constants(value.ty()).iter().step_by(2) {
+            let compared = [Op::Gt, Op::Ge].into_iter().filter_map(|op| made(op, [value, other]));
+            for over in binary_of(value, other).into_iter().chain(compared) {
+                self.add("binary_over_unary", &[dtype], Some(over));
             }
-            for by in [1, 7, 16, 31, 32, 33, 63] {
-                for op in [Op::Shl, Op::Shr] {
-                    self.add("constant_shifts", &inputs[..1], made(op, [&first, &Tree::Const(Ty::U32, by)]));
-                }
+        }
+        for by in [1, 9, 16, 31, 32, 63] {
+            for op in [Op::Shl, Op::Shr] {
+                self.add("constant_shifts", &[dtype], made(op, [value, &Tree::Const(Ty::U32, by)]));
             }
         }
     }
@@ -119,7 +133,7 @@ impl Expressions {
         let inputs = [dtype, dtype];
         let [x, y] = [0, 1].map(|k| input(k, &inputs));
         for first in binary_of(&x, &y) {
-            for second in binary_of(&first, &x).into_iter().chain(binary_of(&y, &first)) {
+            for second in both_of(&first, &x) {
                 self.add("binary_over_binary", &inputs, Some(second));
             }
         }
@@ -151,7 +165,7 @@ impl Expressions {
             (&other, &y),
         ];
         for op in [Op::Lt, Op::Le, Op::Gt, Op::Ge, Op::Eq, Op::Ne] {
-            for against in [&y, &zero, &other] {
+            for against in [&y, &zero] {
                 for (a, b) in arms {
                     let cond = made(op, [&x, against]);
                     self.add("choices", &inputs, cond.and_then(|c| made(Op::Select, [&c, a, b])));
@@ -172,13 +186,11 @@ impl Expressions {
             [(Op::Lt, &y), (Op::Eq, &y), (Op::Ge, &nothing)].iter().filter_map(|(op, b)| made(*op, [&x, b])).collect();
         for (k, c) in compared.iter().enumerate() {
             for ty in NUMBERS {
-                let Some(number) = made(Op::Cast(ty), [c]) else { continue };
-                for over in unary_of(&number) {
-                    self.add("truths", &inputs, Some(over));
-                }
-                let Some(beside) = made(Op::Cast(ty), [&x]) else { continue };
-                let beside = if beside.ty() == x.ty() { y.clone() } else { beside };
-                for over in binary_of(&number, &beside).into_iter().chain(binary_of(&beside, &number)) {
+                // One comparison as a number of every type, the others as one of their own.
+                let number = made(Op::Cast(ty), [c]).filter(|_| k == 0 || ty == x.ty());
+                let beside = if ty == x.ty() { Some(y.clone()) } else { made(Op::Cast(ty), [&x]) };
+                let (Some(number), Some(beside)) = (number, beside) else { continue };
+                for over in unary_of(&number).into_iter().chain(both_of(&number, &beside)) {
                     self.add("truths", &inputs, Some(over));
                 }
             }
@@ -188,10 +200,11 @@ impl Expressions {
         }
     }
 
-    /// Zeros that an optimiser derives, where their sign or a NaN beside them counts.
-    fn zeros(&mut self, ty: Ty) {
-        for other in NUMBERS.map(Ty::dtype) {
-            let inputs = [ty.dtype(), other];
+    /// Zeros that an optimiser derives, where their sign or a NaN beside them counts: in the first of these types, from each of them.
+    fn zeros(&mut self, types: [DType; 3]) {
+        let ty = types[0].ty();
+        for other in types {
+            let inputs = [types[0], other];
             let [x, y] = [0, 1].map(|k| input(k, &inputs));
             let nothing = Tree::Const(y.ty(), 0);
             let derived = [
@@ -200,29 +213,28 @@ impl Expressions {
                 made(Op::Mul, [&y, &nothing]),
                 made(Op::Xor, [&y, &y]),
                 made(Op::Lt, [&y, &y]),
-                made(Op::Ne, [&y, &y]),
-                if y.ty().is_float() { None } else { made(Op::Lt, [&y, &nothing]) },
+                made(Op::Lt, [&y, &nothing]),
                 made(Op::Min, [&y, &nothing]),
             ];
             for zero in derived.into_iter().flatten() {
                 let zero = if zero.ty() == ty { zero } else { Tree::Node(Op::Cast(ty), ty, vec![zero]) };
-                for over in binary_of(&x, &zero).into_iter().chain(binary_of(&zero, &x)).chain(unary_of(&zero)) {
-                    self.add("zeros", &inputs, Some(over));
+                let minus = Tree::Node(Op::Neg, ty, vec![zero.clone()]);
+                let product = Tree::Node(Op::Mul, ty, vec![zero.clone(), x.clone()]);
+                let mut over =
+                    vec![made(Op::Sub, [&product, &zero]), made(Op::Add, [&minus, &x]), made(Op::Mul, [&minus, &x]), Some(minus)];
+                for op in [Op::Add, Op::Sub, Op::Mul, Op::MulRn, Op::Div, Op::Min, Op::Max] {
+                    over.extend([made(op, [&x, &zero]), made(op, [&zero, &x])]);
                 }
-                for args in [[&x, &zero, &x], [&zero, &x, &x], [&x, &x, &zero], [&zero, &zero, &x], [&zero, &x, &zero]] {
-                    self.add("zeros", &inputs, made(Op::Fma, args));
-                }
-                let product = made(Op::Mul, [&zero, &x]);
-                self.add("zeros", &inputs, product.and_then(|p| made(Op::Sub, [&p, &zero])));
-                let minus = made(Op::Neg, [&zero]);
-                self.add("zeros", &inputs, minus.and_then(|m| made(Op::Add, [&m, &x])));
-                let chosen = made(Op::Lt, [&x, &zero]).and_then(|c| made(Op::Select, [&c, &zero, &x]));
-                self.add("zeros", &inputs, chosen);
+                over.extend([Op::Abs, Op::Sqrt, Op::Recip, Op::Cast(Ty::I32)].map(|op| made(op, [&zero])));
+                over.extend([[&x, &zero, &x], [&x, &x, &zero], [&zero, &x, &zero]].map(|args| made(Op::Fma, args)));
+                over.push(made(Op::Lt, [&x, &zero]).and_then(|c| made(Op::Select, [&c, &zero, &x])));
+                over.into_iter().for_each(|tree| self.add("zeros", &inputs, tree));
             }
         }
     }
 
-    /// Elementary functions next to what changes a sign, a type or nothing but the bits' name. Not each beside each: one is as long as fifty operations.
+    /// Elementary functions next to what changes a sign, a type or nothing but the bits' name. Each over one of these, since one is as long as fifty
+    /// operations; what is over a function shares it.
     fn functions(&mut self) {
         let inputs = [DType::F32, DType::I32];
         let [x, y] = [0, 1].map(|k| input(k, &inputs));
@@ -233,15 +245,14 @@ impl Expressions {
             made(Op::Bitcast(Ty::F32), [&y]),
             made(Op::Mul, [&x, &x]),
         ];
-        for &f in Elementary::ALL {
-            let args: Vec<&Tree> = std::iter::repeat_n(&x, f.arity()).collect();
-            let called = Tree::node(Op::Call(f), args.into_iter().cloned().collect(), &[]);
-            for b in before.iter().flatten() {
-                let mut args = vec![b.clone(); f.arity()];
-                args[f.arity() - 1] = if f.arity() == 2 { x.clone() } else { b.clone() };
-                self.add("functions", &inputs, Tree::node(Op::Call(f), args, &[]));
-            }
-            let Some(called) = called else { continue };
+        for (k, &f) in Elementary::ALL.iter().enumerate() {
+            let call = |a: &Tree| {
+                let mut args = vec![a.clone(), x.clone()];
+                args.truncate(f.arity());
+                Tree::node(Op::Call(f), args, &[])
+            };
+            self.add("functions", &inputs, before[k % before.len()].as_ref().and_then(call));
+            let Some(called) = call(&x) else { continue };
             for op in
                 [Op::Neg, Op::Abs, Op::IsNan, Op::Floor, Op::Cast(Ty::I32), Op::Cast(Ty::U32), Op::Bitcast(Ty::U32), Op::Cast(Ty::Bool)]
             {
@@ -284,13 +295,21 @@ fn unary_of(a: &Tree) -> Vec<Tree> {
     Op::all().into_iter().filter(plain).filter(same).filter_map(|op| made(op, [a])).collect()
 }
 
+/// Every operation of two operands on two values. `a > b` is `b < a` from the start, so whoever has both orders has all comparisons.
 fn binary_of(a: &Tree, b: &Tree) -> Vec<Tree> {
-    let plain = |op: &Op| op.arity() == 2 && !matches!(op, Op::Call(_));
+    let plain = |op: &Op| op.arity() == 2 && !matches!(op, Op::Call(_) | Op::Gt | Op::Ge);
     let mut all: Vec<Tree> = Op::all().into_iter().filter(plain).filter_map(|op| made(op, [a, b])).collect();
     if a.ty().is_int() && b.ty() != Ty::U32 && b.ty() != Ty::Bool {
         let by = Tree::Node(Op::Cast(Ty::U32), Ty::U32, vec![b.clone()]);
         all.extend([Op::Shl, Op::Shr].into_iter().filter_map(|op| made(op, [a, &by])));
     }
+    all
+}
+
+/// The same in both orders.
+fn both_of(a: &Tree, b: &Tree) -> Vec<Tree> {
+    let mut all = binary_of(a, b);
+    all.extend(binary_of(b, a));
     all
 }
 

@@ -27,6 +27,7 @@ mod moves;
 #[cfg(feature = "wgpu")]
 mod opening;
 mod oracles;
+mod pairs;
 mod properties;
 mod refused;
 mod runs;
