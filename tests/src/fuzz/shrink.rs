@@ -112,3 +112,27 @@ fn replaced(tree: &Tree) -> Vec<Tree> {
     }
     all
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fuzz::tree::Op;
+    use crate::fuzz::{Verb, trial};
+
+    #[test]
+    fn what_fails_by_one_operation_on_one_element_is_cut_down_to_these() {
+        let divides = |t: &Trial| t.trees.iter().any(|(t, _)| t.any(|t| matches!(t, Tree::Node(Op::Div, ..))));
+        let seed = (0..).find(|&s| divides(&trial(s, &[Verb::Map]))).unwrap_or_default();
+        let small = shrink(trial(seed, &[Verb::Map]), 5000, |t| t.n > 0 && divides(t));
+        assert_eq!((small.n, small.trees.len(), small.inputs.len()), (1, 1, 1), "{small}");
+        assert!(small.trees[0].0.size() <= 3, "{small}");
+    }
+
+    #[test]
+    fn what_fails_by_one_element_keeps_it() {
+        let trial = trial(3, &[Verb::Sort]);
+        let wanted = trial.inputs[0].bits[trial.n / 2];
+        let small = shrink(trial, 5000, |t| t.inputs[0].bits.contains(&wanted));
+        assert_eq!((small.n, small.inputs[0].bits.len()), (1, 1), "{small}");
+    }
+}

@@ -10,6 +10,7 @@ mod common;
 mod conformance;
 mod dependencies;
 mod documents;
+mod fuzz;
 mod groups;
 mod histogram;
 mod histogram_variants;
