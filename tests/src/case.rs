@@ -57,6 +57,12 @@ pub trait Outputs {
     fn outputs(&self) -> Result<Vec<Output>>;
 }
 
+impl Outputs for Output {
+    fn outputs(&self) -> Result<Vec<Output>> {
+        Ok(vec![self.clone()])
+    }
+}
+
 impl<B: Backend, T: Element> Outputs for Buffer<B, T> {
     fn outputs(&self) -> Result<Vec<Output>> {
         Ok(vec![Output { dtype: T::DTYPE, bytes: bytemuck::cast_slice(&self.read_blocking()?).to_vec() }])

@@ -1,7 +1,7 @@
 //! `isowarp-conformance`: the suite as a program that needs no Rust, for machines that only run it.
 
 use clap::{Args, Parser, Subcommand};
-use isowarp_conformance::{Level, Options, coverage, recorded, run};
+use isowarp_conformance::{Level, Options, coverage, fuzz, recorded, run};
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -38,8 +38,44 @@ enum Command {
         #[arg(long, default_value = "digests")]
         out: PathBuf,
     },
+    /// Try random operators and patterns: the CPU against plain loops, every device against the CPU; exit status 1 if any bit differs
+    Fuzz(Fuzz),
     /// List the cases
     List,
+}
+
+#[derive(Args)]
+struct Fuzz {
+    /// How long
+    #[arg(long, default_value_t = 60)]
+    seconds: u64,
+    /// Stop after so many trials
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    trials: u64,
+    /// What decides every trial [default: the time]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Only this pattern; may be given several times
+    #[arg(long = "pattern", value_name = "NAME")]
+    patterns: Vec<String>,
+    /// Only this backend (wgpu or cuda), which then must be there; may be given several times
+    #[arg(long = "backend", value_name = "NAME")]
+    backends: Vec<String>,
+    /// Open devices again in other forms, as a full run of the cases does
+    #[arg(long)]
+    forms: bool,
+    /// How many trials may run at once, each on devices opened for it [default: as many as there are cores, at most 8]
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    jobs: usize,
+    /// Steps that make a difference smaller before it is printed
+    #[arg(long, default_value_t = 400)]
+    shrink: usize,
+    /// Print each trial's seed before it runs
+    #[arg(long)]
+    verbose: bool,
+    /// Run one trial, a line that an earlier run printed, and nothing else
+    #[arg(long, value_name = "LINE")]
+    case: Option<String>,
 }
 
 #[derive(Args)]
@@ -121,12 +157,43 @@ fn execute(command: Command) -> Result<bool, Box<dyn std::error::Error>> {
             }
             Ok(ran.report.different() == 0)
         }
+        Command::Fuzz(options) => options.run(),
         Command::List => {
             for case in isowarp_conformance::table::<isowarp::Device>() {
                 say(format!("{}{}", case.name, if case.quick { "" } else { "  (full)" }))?;
             }
             Ok(true)
         }
+    }
+}
+
+impl Fuzz {
+    fn run(self) -> Result<bool, Box<dyn std::error::Error>> {
+        if let Some(line) = &self.case {
+            let (compared, different) = fuzz::compare(&fuzz::Trial::parse(line)?, &self.backends)?;
+            different.iter().for_each(|d| println!("DIFFERENT on {d}"));
+            println!("{compared} comparisons, {} differ", different.len());
+            return Ok(different.is_empty());
+        }
+        let verb = |name: &String| fuzz::Verb::named(name).ok_or_else(|| format!("`{name}` is no pattern; known: {}", fuzz::Verb::names()));
+        let clock = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?;
+        // Short enough to be typed again.
+        let seed = self.seed.unwrap_or(clock.as_nanos() as u64 % 1_000_000_007);
+        println!("seed {seed}");
+        let options = fuzz::Options {
+            time: std::time::Duration::from_secs(self.seconds),
+            trials: self.trials,
+            seed,
+            verbs: self.patterns.iter().map(verb).collect::<Result<_, _>>()?,
+            backends: self.backends,
+            forms: self.forms,
+            jobs: self.jobs,
+            shrinks: self.shrink,
+            verbose: self.verbose,
+        };
+        let found = fuzz::fuzz(&options, |find| print!("{}", find.text()))?;
+        println!("{}", found.text(seed));
+        Ok(found.different() == 0)
     }
 }
 

@@ -216,7 +216,7 @@ fn take_cases<F: Fn() -> Result<Vec<Present>> + Send>(
 }
 
 fn compare(case: &Case<Device>, cpu: &Device, devices: &[Present]) -> CaseResult {
-    let expected = guarded(case, cpu);
+    let expected = caught(|| case.run(cpu));
     let key = digest(&expected);
     let devices = devices.iter().map(|d| d.runs(case).then(|| one(case, d, &expected, &key))).collect();
     CaseResult { key, devices }
@@ -245,8 +245,8 @@ fn line(label: String, device: &Device) -> DeviceLine {
 }
 
 /// A panic is a result too: of a library that promises none, and worth more in a report than a run that ended.
-fn guarded(case: &Case<Device>, device: &Device) -> Result<Vec<Output>> {
-    catch_unwind(AssertUnwindSafe(|| case.run(device))).unwrap_or_else(|panic| {
+pub(crate) fn caught(work: impl FnOnce() -> Result<Vec<Output>>) -> Result<Vec<Output>> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
         Err(Error::Driver { call: "panic", message: text.unwrap_or_default() })
     })
@@ -289,7 +289,7 @@ fn one(case: &Case<Device>, present: &Present, expected: &Result<Vec<Output>>, k
         return skipped(format!("needs a buffer of {} MiB, above the device's {}", case.bytes >> 20, caps.max_buffer_bytes >> 20));
     }
     let started = Instant::now();
-    let found = guarded(case, &present.device);
+    let found = caught(|| case.run(&present.device));
     let seconds = started.elapsed().as_secs_f64();
     if expected.is_ok()
         && let Err(e) = &found
@@ -302,7 +302,7 @@ fn one(case: &Case<Device>, present: &Present, expected: &Result<Vec<Output>>, k
 }
 
 /// Whether a device may refuse: what it says that it lacks, it has to lack.
-fn excused(error: &Error, device: &Device) -> bool {
+pub(crate) fn excused(error: &Error, device: &Device) -> bool {
     let caps = device.caps();
     match error {
         Error::Unsupported { capability: Capability::DType(d), .. } => !caps.supports(*d),

@@ -41,12 +41,13 @@ pub(crate) fn check() -> Result<()> {
     }
     fs::rename(&bundle, &moved)?;
     let photograph = workspace::root().join("crates/cli/assets/camera.png");
-    let lines: [&[&str]; 9] = [
+    let lines: [&[&str]; 10] = [
         &[],
         &["devices"],
         &["validate", "--quick", "--pattern", "memory/copy", "--pattern", "reduce/sum/u32"],
         &["record", "--pattern", "memory/overwrite"],
         &["validate", "--pattern", "memory/overwrite", "--digests", "digests.new"],
+        &["fuzz", "--pattern", "map", "--trials", "3", "--seed", "1"],
         &["bench", "--backend", "wgpu", "--pattern", "copy", "--size", "2^16", "--side", "64", "--samples", "1", "--json", "bench.json"],
         &["first", "--backend", "wgpu", "--pattern", "map/exp", "--size", "2^16", "--samples", "1", "--json", "first.json"],
         &["run", "generate", "--n", "3", "--dtype", "f32", "--op", "i", "--out", "out.npy", "--stats"],

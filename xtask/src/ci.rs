@@ -36,6 +36,8 @@ enum Step {
     Validate,
     /// Every case on SwiftShader, a second software adapter
     Swiftshader,
+    /// Random operators and patterns, a minute in all on the software adapters
+    Fuzz,
     /// What a bare `isowarp` does
     Main,
     /// The folder for GPU machines, put together from the programs of the build and run from its script
@@ -44,7 +46,7 @@ enum Step {
     Test,
 }
 
-const ALL: [Step; 13] = [
+const ALL: [Step; 14] = [
     Step::Fmt,
     Step::Ptx,
     Step::Clippy,
@@ -55,6 +57,7 @@ const ALL: [Step; 13] = [
     Step::Build,
     Step::Validate,
     Step::Swiftshader,
+    Step::Fuzz,
     Step::Main,
     Step::Bundle,
     Step::Test,
@@ -93,6 +96,7 @@ fn one(step: Step) -> Result<()> {
         Step::Build => shell::run(&mut shell::cargo(["build", "--workspace", "--lib", "--bins", "--tests", "--examples", "--quiet"])),
         Step::Validate => shell::run(&mut suite()),
         Step::Swiftshader => on_swiftshader(),
+        Step::Fuzz => fuzz(),
         Step::Main => shell::run(built("isowarp").current_dir(workspace::target())),
         Step::Bundle => bundle::check(),
         Step::Test => test::run(&test::Options::default()),
@@ -111,6 +115,21 @@ fn on_swiftshader() -> Result<()> {
     let Some(manifest) = swiftshader::manifest()? else { return Ok(()) };
     shell::run(suite().args(["--backend", "wgpu", "--no-narrow"]).env(swiftshader::DRIVERS, manifest))?;
     coverage::check("wgpu: SwiftShader")
+}
+
+/// Time of the fuzzer on each software adapter.
+const FUZZED: &str = "30";
+
+/// A seed of its own each time, which is printed: what is found is found once more by it.
+fn fuzz() -> Result<()> {
+    let fuzz = || {
+        let mut fuzz = built("isowarp-conformance");
+        fuzz.args(["fuzz", "--seconds", FUZZED]);
+        fuzz
+    };
+    shell::run(&mut fuzz())?;
+    let Some(manifest) = swiftshader::manifest()? else { return Ok(()) };
+    shell::run(fuzz().args(["--backend", "wgpu"]).env(swiftshader::DRIVERS, manifest))
 }
 
 /// A program that [`Step::Build`] made: through `cargo run` it would be built again, since the features of its dependencies are others then.

@@ -40,6 +40,8 @@ enum Command {
     Validate(validate::Options),
     /// Write the digests of every device of this machine into tests/digests
     Record(validate::Options),
+    /// Try random operators and patterns on every device of this machine: `--seconds N`, `--seed S`, `--backend NAME`, `--pattern NAME`
+    Fuzz(validate::Options),
     /// Collect the programs that a GPU machine needs under target/bundle, with a script that needs no Rust
     Bundle(bundle::Options),
     /// Set up what the tests need, then run all of them
@@ -55,6 +57,7 @@ fn main() -> anyhow::Result<()> {
         Command::CudaStub(options) => cuda_stub::run(&options),
         Command::Validate(options) => validate::run(&options),
         Command::Record(options) => validate::record(&options),
+        Command::Fuzz(options) => validate::fuzz(&options),
         Command::Bundle(options) => bundle::run(&options),
         Command::Test(options) => test::run(&options),
         Command::Ci(options) => ci::run(&options),

@@ -4,6 +4,7 @@
 #   run.sh validate [--full] ...       compare every device with the CPU and the recorded digests (or those of --digests DIR); exit status 1
 #                                      on any difference
 #   run.sh record [--out DIR] ...      write the digests of every device (default: digests.new beside this script)
+#   run.sh fuzz [--seconds N] ...      try random operators and patterns on every device; exit status 1 on any difference
 #   run.sh bench [--json FILE] ...     measure every GPU backend
 #   run.sh first [--json FILE] ...     measure first calls, each in a process of its own
 #   run.sh image ... | run ...         the isowarp command
@@ -25,8 +26,9 @@ case "$command" in
             *) exec "$here/isowarp-conformance" record --out "$here/digests.new" "$@" ;;
         esac
         ;;
+    fuzz) exec "$here/isowarp-conformance" fuzz "$@" ;;
     bench) exec "$here/isowarp-bench" run "$@" ;;
     first) exec "$here/isowarp-bench" first "$@" ;;
     devices | run | image) exec "$here/isowarp" "$command" "$@" ;;
-    *) sed -n '3,9s/^#   //p' "$0" ;;
+    *) sed -n '3,10s/^#   //p' "$0" ;;
 esac

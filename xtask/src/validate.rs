@@ -1,15 +1,15 @@
-//! `cargo xtask validate` and `cargo xtask record`: the conformance suite, built and run.
+//! `cargo xtask validate`, `cargo xtask record` and `cargo xtask fuzz`: the conformance suite, built and run.
 
 use crate::{shell, swiftshader, vulkan, workspace};
 use anyhow::Result;
 
-/// Options of `validate`.
+/// Options of the suite's program.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// On SwiftShader in place of the machine's Vulkan adapters, fetched at the first use
     #[arg(long)]
     swiftshader: bool,
-    /// Passed on: `--quick` or `--full`, `--pattern NAME`, `--backend NAME`, `--json`
+    /// Passed on, as `--pattern NAME` and `--backend NAME`: see `--help` after `--`
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     args: Vec<String>,
 }
@@ -24,6 +24,12 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 pub(crate) fn record(options: &Options) -> Result<()> {
     let folder = workspace::root().join("tests/digests");
     shell::run(suite("record", options)?.arg("--out").arg(folder))
+}
+
+/// Tries random operators and patterns on every device.
+pub(crate) fn fuzz(options: &Options) -> Result<()> {
+    vulkan::ensure()?;
+    shell::run(&mut suite("fuzz", options)?)
 }
 
 fn suite(command: &str, options: &Options) -> Result<std::process::Command> {

@@ -90,8 +90,7 @@ pub(crate) struct Context {
 }
 
 /// Features that decide what is refused: without the first, floats may not be proven on Vulkan, and the others are element types.
-const DECISIVE: wgpu::Features =
-    wgpu::Features::PASSTHROUGH_SHADERS.union(wgpu::Features::SHADER_F64).union(wgpu::Features::SHADER_INT64);
+const DECISIVE: wgpu::Features = wgpu::Features::PASSTHROUGH_SHADERS.union(wgpu::Features::SHADER_F64).union(wgpu::Features::SHADER_INT64);
 
 /// Every feature that some kernel has a faster or wider form for.
 pub(crate) fn useful_features() -> wgpu::Features {

@@ -38,7 +38,8 @@ pub(crate) async fn open<T>(work: impl Future<Output = Result<T>>) -> Result<T> 
     let mut work = std::pin::pin!(work);
     std::future::poll_fn(|cx| {
         let polled = cross(|| work.as_mut().poll(cx));
-        polled.unwrap_or_else(|panic| Poll::Ready(Err(Error::Unavailable { backend: "wgpu", reason: format!("the driver failed: {panic}") })))
+        polled
+            .unwrap_or_else(|panic| Poll::Ready(Err(Error::Unavailable { backend: "wgpu", reason: format!("the driver failed: {panic}") })))
     })
     .await
 }

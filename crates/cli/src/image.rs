@@ -82,6 +82,11 @@ pub(crate) fn image(args: &ImageArgs) -> Result {
     Ok(())
 }
 
+/// Fails where the arguments name no filter.
+pub(crate) fn check(args: &ImageArgs) -> Result {
+    work(args).map(drop)
+}
+
 /// The filter of the arguments.
 fn work(args: &ImageArgs) -> Result<Work> {
     let gaussian = args.filter == FilterName::Gaussian;

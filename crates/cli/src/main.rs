@@ -1,69 +1,7 @@
-//! The `isowarp` command: what devices there are, patterns over NumPy files, image filters, validation and benchmarks.
+//! The `isowarp` command.
 
-mod args;
-mod bench;
-mod device;
-mod devices;
-mod failure;
-mod image;
-mod main_job;
-mod npy;
-mod output;
-mod progress;
-mod run;
-mod screen;
-mod stats;
-mod table;
-mod validate;
-
-use args::{Cli, Command};
-use clap::Parser as _;
-use failure::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    keep_vulkan_quiet();
-    // Silent unless asked: a driver's log would drown the command's own messages.
-    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("off")).init();
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(said) => return help(&said),
-    };
-    let done = match cli.command {
-        None => main_job::main_job(cli.verbose),
-        Some(Command::Devices(a)) => devices::devices(&a),
-        Some(Command::Run(a)) => run::run(&a),
-        Some(Command::Image(a)) => image::image(&a),
-        Some(Command::Validate(a)) => validate::validate(&a),
-        Some(Command::Bench(a)) => bench::bench(&a),
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => end(&failure),
-    }
-}
-
-/// Says what was asked for with --help, or what is wrong with the request.
-fn help(said: &clap::Error) -> ExitCode {
-    match said.print() {
-        Ok(()) => ExitCode::from(said.exit_code() as u8),
-        Err(e) => end(&Failure::stream("write standard output", &e)),
-    }
-}
-
-/// Says what went wrong, and with what status the command ends.
-fn end(failure: &Failure) -> ExitCode {
-    if !matches!(failure, Failure::Closed) {
-        screen::complain(failure);
-    }
-    failure.exit_code()
-}
-
-/// Mesa's Vulkan layer looks for a Wayland display whenever a program starts, and complains where no folder is named for its socket: lines that
-/// look like a failure of ours.
-fn keep_vulkan_quiet() {
-    if cfg!(target_os = "linux") && std::env::var_os("XDG_RUNTIME_DIR").is_none() {
-        // SAFETY: the process has no other thread yet that could read the environment.
-        unsafe { std::env::set_var("XDG_RUNTIME_DIR", "/nonexistent") };
-    }
+    isowarp_cli::main()
 }

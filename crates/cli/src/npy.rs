@@ -83,7 +83,8 @@ impl Reader {
         Self::new(path.display().to_string(), Box::new(file), meta.is_file().then_some(meta.len()))
     }
 
-    fn new(name: String, mut from: Box<dyn Read>, size: Option<u64>) -> Result<Self> {
+    /// Reads the header of what has this size, if it is known.
+    pub(crate) fn new(name: String, mut from: Box<dyn Read>, size: Option<u64>) -> Result<Self> {
         match head(&mut from, size) {
             Ok(Head { array, expected, swapped, fortran }) => {
                 Ok(Self { name, from, head: array, swapped, fortran, expected, taken: 0, sized: size.is_some() })

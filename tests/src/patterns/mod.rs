@@ -8,6 +8,7 @@ mod elementary;
 mod examples;
 mod filter;
 mod forms;
+mod found;
 mod groups;
 mod histogram;
 mod histogram_variants;
@@ -21,6 +22,7 @@ mod merge_sort;
 mod merge_variants;
 mod moves;
 mod narrow;
+mod pairs;
 mod probe;
 mod reduce;
 mod reduce_custom;
@@ -38,6 +40,8 @@ mod sort_variants;
 mod top_k;
 
 pub use elementary::{UNARY, Unary};
+pub use found::found;
+pub use pairs::pairs as pairs_of_operations;
 
 use crate::case::{Case, Cases, Target};
 use crate::data::{self, Fill};
@@ -85,6 +89,8 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         runs::cases,
         by_order::cases,
         narrow::cases,
+        pairs::cases,
+        found::cases,
     ] {
         cases.quick(true);
         add(&mut cases);

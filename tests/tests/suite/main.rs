@@ -10,6 +10,7 @@ mod common;
 mod conformance;
 mod dependencies;
 mod documents;
+mod fuzz;
 mod groups;
 mod histogram;
 mod histogram_variants;
@@ -27,6 +28,7 @@ mod moves;
 #[cfg(feature = "wgpu")]
 mod opening;
 mod oracles;
+mod pairs;
 mod properties;
 mod refused;
 mod runs;

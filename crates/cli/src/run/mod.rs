@@ -63,6 +63,12 @@ pub(crate) fn run(args: &RunArgs) -> Result {
     }
 }
 
+/// Fails where the arguments make no sense, by themselves or for inputs like these.
+pub(crate) fn plan(args: &RunArgs, inputs: &[Array]) -> Result {
+    check::check(args)?;
+    Plan::new(args, inputs).map(drop)
+}
+
 /// Where results go.
 struct Outputs {
     result: Output,

@@ -1,0 +1,204 @@
+//! Reductions and scans, of everything, of segments and by key: in the documented order, which shows in floats.
+
+use super::{arrays, choice, edges, few, length, narrowed, operator, output, parts, picked};
+use crate::case::{Output, Target};
+use crate::fuzz::random::Maker;
+use crate::fuzz::rules;
+use crate::fuzz::tree::Op;
+use crate::fuzz::trial::{Array, Trial};
+use crate::fuzz::values::Random;
+use crate::fuzz::verbs::{Verb, map};
+use isowarp::Result;
+use isowarp::dynamic::{self, DynBuffer, Operator};
+use isowarp::element::{DType, Ty};
+
+/// Elements of a tile of a scan: part of its contract.
+const TILE: usize = 8192;
+
+const COMBINING: [(&str, Op); 7] =
+    [("sum", Op::Add), ("min", Op::Min), ("max", Op::Max), ("product", Op::Mul), ("and", Op::And), ("or", Op::Or), ("xor", Op::Xor)];
+
+pub(super) fn trial(verb: Verb, r: &mut Random) -> Trial {
+    let dtype = picked(r);
+    let n = if verb == Verb::Scan && r.chance(10) { TILE - 3 + r.below(9000) } else { length(r).max(1) };
+    let mut numbers = vec![("op".to_owned(), r.below(COMBINING.len()) as u64)];
+    let mut inputs = vec![Array { lead: r.below(4) as u64, ..Array::plain(dtype, edges(dtype, n, r)) }];
+    let mut trees = Vec::new();
+    match verb {
+        Verb::Reduce => {
+            if r.chance(50) {
+                inputs.push(Array::plain(dtype, edges(dtype, n, r)));
+            }
+            let dtypes: Vec<DType> = inputs.iter().map(|a| a.dtype).collect();
+            let mut maker = Maker::new(r, &dtypes, dtype.ty().words() == 2).within(6);
+            maker.fetches = false;
+            trees.push((maker.tree(dtype.ty(), 3), dtype.ty().dtype()));
+        }
+        Verb::ReduceByKey => inputs.insert(0, few(dtype, n, r)),
+        Verb::SegmentedReduce | Verb::SegmentedScan => {
+            let segments = 1 + r.below(60);
+            inputs.push(Array::plain(DType::U32, (0..segments).map(|_| r.below(n + 1) as u64).collect()));
+        }
+        _ => {}
+    }
+    if matches!(verb, Verb::Scan | Verb::SegmentedScan) {
+        numbers.push(("exclusive".to_owned(), r.below(2) as u64));
+    }
+    Trial { verb, n, numbers, inputs, trees }
+}
+
+/// What combines elements of a type: bits only of integers.
+fn combining(trial: &Trial, ty: Ty) -> (&'static str, Op) {
+    // The order of float sums in segmented scans is that of scans by flags, which plain loops here do not follow.
+    match (ty.is_float(), trial.verb) {
+        (true, Verb::SegmentedScan) => choice(trial, "op", &COMBINING[1..3]),
+        (true, _) => choice(trial, "op", &COMBINING[..4]),
+        _ => choice(trial, "op", &COMBINING),
+    }
+}
+
+pub(super) fn run<B: Target>(trial: &Trial, device: &B) -> Result<Vec<Output>> {
+    let all = arrays(trial, device)?;
+    let values = if trial.verb == Verb::ReduceByKey { &all[1] } else { &all[0] };
+    let (name, _) = combining(trial, values.dtype().ty());
+    let op = Operator::named(name).unwrap_or_else(|| Operator::custom(name, None));
+    let exclusive = trial.number("exclusive") % 2 == 1;
+    match trial.verb {
+        Verb::Reduce => {
+            let (tree, _) = &trial.trees[0];
+            parts(&[dynamic::reduce_from(device, &operator(tree, &trial.dtypes())?, &all.iter().collect::<Vec<_>>(), &op)?])
+        }
+        Verb::Scan => parts(&[dynamic::scan(device, values, &op, exclusive)?]),
+        Verb::SegmentedReduce => parts(&[dynamic::segmented_reduce(device, values, &offsets(trial, device)?, &op)?]),
+        Verb::SegmentedScan => {
+            // What lies in no segment is undefined: the first starts at 0 and the last ends at the end.
+            parts(&[dynamic::segmented_scan(device, values, &offsets(trial, device)?, &op, exclusive)?])
+        }
+        _ => {
+            let found = dynamic::reduce_by_key(device, &all[0], values, &op)?;
+            let (keys, sums) = (dynamic::first(&found.values.0, &found.count)?, dynamic::first(&found.values.1, &found.count)?);
+            parts(&[keys, sums])
+        }
+    }
+}
+
+/// Ascending offsets from 0 to the end, whatever numbers a trial has in their place.
+pub(super) fn bounds(trial: &Trial) -> Vec<u64> {
+    let n = trial.n as u64;
+    let mut all: Vec<u64> = trial.inputs[1].bits.iter().map(|b| b % (n + 1)).collect();
+    all.sort_unstable();
+    all.insert(0, 0);
+    all.push(n);
+    all
+}
+
+pub(super) fn offsets<B: Target>(trial: &Trial, device: &B) -> Result<DynBuffer<B>> {
+    crate::fuzz::lower::upload(device, DType::U32, &bounds(trial))
+}
+
+fn combine(op: Op, ty: Ty, a: u64, b: u64) -> u64 {
+    rules::one(op, ty, ty, [a, b, 0])
+}
+
+/// What leaves others as they are, in the values of an element type.
+fn identity(op: Op, dtype: DType) -> u64 {
+    let ty = dtype.ty();
+    let bits = 8 * dtype.size_bytes() as u32;
+    let all = u64::MAX >> (64 - 32 * ty.words() as u32);
+    let signed = matches!(dtype, DType::I8 | DType::I16 | DType::I32 | DType::I64);
+    match (op, ty.is_float()) {
+        (Op::Mul, true) => rules::widen(ty.dtype(), if ty == Ty::F32 { 0x3F80_0000 } else { 0x3FF0_0000_0000_0000 }),
+        (Op::Min, true) => {
+            if ty == Ty::F32 {
+                0x7F80_0000
+            } else {
+                0x7FF0_0000_0000_0000
+            }
+        }
+        (Op::Max, true) => {
+            if ty == Ty::F32 {
+                0xFF80_0000
+            } else {
+                0xFFF0_0000_0000_0000
+            }
+        }
+        (Op::Mul, false) => 1,
+        (Op::Min, false) if signed => (1u64 << (bits - 1)) - 1,
+        (Op::Max, false) if signed => rules::widen(dtype, 1 << (bits - 1)),
+        (Op::Min | Op::And, false) => all,
+        _ => 0,
+    }
+}
+
+/// The aligned binary tree: neighbours, then pairs of them, and so on; what has no neighbour stays.
+fn tree(op: Op, ty: Ty, mut values: Vec<u64>) -> Option<u64> {
+    while values.len() > 1 {
+        values = values.chunks(2).map(|c| if let [a, b] = *c { combine(op, ty, a, b) } else { c[0] }).collect();
+    }
+    values.first().copied()
+}
+
+/// Sklansky's prefixes in tiles, whose totals are folded from left to right.
+fn prefixes(op: Op, ty: Ty, mut values: Vec<u64>) -> Vec<u64> {
+    let mut fold: Option<u64> = None;
+    for tile in values.chunks_mut(TILE) {
+        let mut step = 1;
+        while step < tile.len() {
+            for i in 0..tile.len() {
+                if i & step != 0 {
+                    tile[i] = combine(op, ty, tile[(i & !(step - 1)) - 1], tile[i]);
+                }
+            }
+            step *= 2;
+        }
+        let total = tile[tile.len() - 1];
+        if let Some(fold) = fold {
+            tile.iter_mut().for_each(|v| *v = combine(op, ty, fold, *v));
+        }
+        fold = Some(fold.map_or(total, |f| combine(op, ty, f, total)));
+    }
+    values
+}
+
+pub(super) fn expected(trial: &Trial) -> Vec<Output> {
+    let at = usize::from(trial.verb == Verb::ReduceByKey);
+    let array = &trial.inputs[at];
+    let (dtype, ty) = (array.dtype, array.dtype.ty());
+    let (_, op) = combining(trial, ty);
+    let values: Vec<u64> = array.bits.iter().map(|&b| rules::widen(dtype, b)).collect();
+    let none = identity(op, dtype);
+    let scanned = |values: &[u64], of: fn(Op, Ty, Vec<u64>) -> Vec<u64>| {
+        let mut all = of(op, ty, values.to_vec());
+        if trial.number("exclusive") % 2 == 1 && !all.is_empty() {
+            all.rotate_right(1);
+            all[0] = none;
+        }
+        all
+    };
+    let segments = |bounds: &[u64]| bounds.windows(2).map(|w| w[0] as usize..w[1] as usize).collect::<Vec<_>>();
+    match trial.verb {
+        Verb::Reduce => {
+            let (load, stored) = &trial.trees[0];
+            // What an operator of its own gives is reduced in its type.
+            let loaded = rules::values(load, &map::reads(trial), trial.n);
+            vec![output(*stored, narrowed(*stored, ty, tree(op, ty, loaded)))]
+        }
+        Verb::Scan => vec![output(dtype, narrowed(dtype, ty, scanned(&values, prefixes)))],
+        Verb::SegmentedReduce => {
+            let all = segments(&bounds(trial)).into_iter().map(|s| tree(op, ty, values[s].to_vec()).unwrap_or(none));
+            vec![output(dtype, narrowed(dtype, ty, all))]
+        }
+        Verb::SegmentedScan => {
+            let all = segments(&bounds(trial)).into_iter().flat_map(|s| scanned(&values[s], prefixes));
+            vec![output(dtype, narrowed(dtype, ty, all))]
+        }
+        _ => {
+            let keys = &trial.inputs[0];
+            let starts = super::picks::run_starts(keys.dtype, &keys.bits);
+            let ends = starts.iter().skip(1).copied().chain([keys.bits.len()]);
+            let sums = starts.iter().zip(ends).filter_map(|(&a, b)| tree(op, ty, values[a..b].to_vec()));
+            let firsts = starts.iter().map(|&s| super::picks::kept(keys.dtype, keys.bits[s]));
+            vec![output(keys.dtype, firsts), output(dtype, narrowed(dtype, ty, sums))]
+        }
+    }
+}
