@@ -263,6 +263,7 @@ fn caps(driver: Driver, info: &DeviceInfo) -> Caps {
         // The PTX instruction set fixes the result of every instruction that the kernels use (`.rn`, no `.ftz`), and
         // `xtask ptx` refuses kernels with any other.
         numerics: NumericsVerdict::Strict,
+        unproven: Vec::new(),
         fma: FmaKind::Native,
         timestamps: true,
         chosen: std::sync::OnceLock::new(),
