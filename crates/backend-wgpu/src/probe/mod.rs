@@ -167,7 +167,12 @@ impl Questions {
             facts: checks::wgsl(),
             facts_f64: f64.then(wide::wgsl),
             lanes: has(wgpu::Features::SUBGROUP),
-            trials: kinds.into_iter().filter(|k| k.0).map(|(_, kind)| Trial::new(kind, plain, |_| true)).collect::<Result<_>>()?,
+            trials: kinds
+                .into_iter()
+                .filter(|k| k.0)
+                .map(|(_, kind)| Trial::all(kind, plain, |_| true))
+                .collect::<Result<Vec<_>>>()?
+                .concat(),
             shapes: shapes::wgsl(fma_prelude(FmaKind::Native)),
         })
     }
@@ -227,13 +232,16 @@ async fn attempt(context: &mut Context) -> Result<Report> {
             .inspect_err(|e| log::warn!("no f64: {e}"))
             .is_ok()
     });
-    let mut tried = Vec::new();
+    let (mut tried, mut missing) = (Vec::new(), Vec::new());
     for trial in &questions.trials {
         match bench.enqueue_trial(context, trial) {
             Ok(()) => tried.push(trial),
             Err(error) if trial.kind == Kind::Narrow => return Err(error),
-            // A wide type whose kernel does not compile is a type that the adapter does not have.
-            Err(error) => log::warn!("{}: {error}", trial.kind.name()),
+            Err(error) => {
+                // A wide type whose kernel does not compile is a type that the adapter does not have.
+                log::warn!("{}: {error}", trial.kind.name());
+                missing.push(trial.kind);
+            }
         }
     }
     let mut results = bench.finish(context).await?.into_iter();
@@ -244,7 +252,7 @@ async fn attempt(context: &mut Context) -> Result<Report> {
     let facts_f64 = f64.then(&mut next);
     let mut faults = Faults::default();
     tried.iter().for_each(|trial| faults.extend(trial.judge(&to_words(&next()))));
-    let has = |kind| tried.iter().any(|t| t.kind == kind);
+    let has = |kind| tried.iter().any(|t| t.kind == kind) && !missing.contains(&kind);
 
     let fact = |name| first_failure(&triples, &facts, name, triples.normal).is_none();
     let mut witnesses: Vec<String> =
@@ -253,7 +261,7 @@ async fn attempt(context: &mut Context) -> Result<Report> {
     let int64 = has(Kind::Int64).then(|| !faults.reach(verdict::needs_of_int64));
     let f64 = facts_f64.filter(|_| has(Kind::F64)).map(|bytes| f64_report(&bytes, &faults));
     let mut dialect = Dialect { int64: int64 == Some(true), ..Dialect::PLAIN };
-    let kinds: Vec<Kind> = tried.iter().map(|t| t.kind).collect();
+    let kinds: Vec<Kind> = [Kind::Narrow, Kind::Int64, Kind::F64].into_iter().filter(|&k| has(k)).collect();
     dialect.repairs = verdict::repair(context, &pipelines, dialect, &kinds, &mut faults).await?;
 
     let mut numerics = faults.verdict();
@@ -270,8 +278,9 @@ async fn attempt(context: &mut Context) -> Result<Report> {
     let seeds = if proven { seeds::choose(context, &pipelines, fma).await } else { Seeds::NONE };
     if proven {
         let dialect = Dialect { fma, ..dialect.with_f64(f64.as_ref()) };
-        let kinds = [(true, Kind::Fused), (f64.is_some(), Kind::Fused64)];
-        let found = verdict::run(context, &pipelines, dialect, &kinds, |_| true).await?;
+        let kinds = [Kind::Fused, Kind::Fused64];
+        let kinds = if f64.is_some() { &kinds[..] } else { &kinds[..1] };
+        let found = verdict::run(context, &pipelines, dialect, kinds, |_| true).await?;
         witnesses.extend(found.iter().map(|f| f.witness.clone()));
         faults.extend(found);
         numerics = faults.verdict_after(numerics);
@@ -309,7 +318,7 @@ fn likely(context: &Context) -> Result<Vec<(&'static str, String)>> {
         out.push((fma::NAME, checks::fma_wgsl(fma_prelude(FmaKind::Guarded))));
         let int64 = context.features.contains(wgpu::Features::SHADER_INT64);
         let guarded = Dialect { fma: FmaKind::Guarded, int64, ..Dialect::PLAIN };
-        out.push((Kind::Fused.name(), Trial::new(Kind::Fused, guarded, |_| true)?.wgsl));
+        out.extend(Trial::all(Kind::Fused, guarded, |_| true)?.into_iter().map(|trial| (trial.kind.name(), trial.wgsl)));
     }
     Ok(out)
 }

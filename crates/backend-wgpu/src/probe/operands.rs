@@ -13,10 +13,10 @@ struct Floats<'a> {
     edges: &'a [u64],
 }
 
-/// Every pair of `values`, with a third that goes through them too.
-fn pairs(values: &[u64], out: &mut Vec<[u64; 3]>) {
+/// Every pair of `values` but those of the first `done` ones, with a third that goes through them too.
+fn pairs(values: &[u64], done: usize, out: &mut Vec<[u64; 3]>) {
     for (n, &a) in values.iter().enumerate() {
-        for (m, &b) in values.iter().enumerate() {
+        for (m, &b) in values.iter().enumerate().filter(|&(m, _)| n >= done || m >= done) {
             out.push([a, b, values[(n * 5 + m * 7) % values.len()]]);
         }
     }
@@ -24,36 +24,12 @@ fn pairs(values: &[u64], out: &mut Vec<[u64; 3]>) {
 
 /// Boundaries of integers of this width, and shift amounts around widths.
 fn integers(bits: u32) -> Vec<u64> {
-    let mut out = vec![
-        0,
-        1,
-        2,
-        3,
-        5,
-        31,
-        32,
-        33,
-        63,
-        64,
-        100,
-        127,
-        128,
-        255,
-        256,
-        0x7fff,
-        0x8000,
-        0xffff,
-        0x1_0000,
-        0xff_ffff,
-        0x100_0001,
-        0x5555_5555,
-    ];
+    let mut out = vec![0, 1, 2, 3, 31, 32, 33, 63, 64, 100, 0x80, 0x7fff, 0xff_ffff, 0x100_0001, 0x5555_5555];
     out.extend([0x7fff_ffff, 0x8000_0000, 0x8000_0001, 0xffff_ffff]);
     if bits == 64 {
-        out.extend([1 << 32, (1 << 53) + 1, 1 << 62, 1 << 63, (1 << 63) - 1, 0x8000_0080_0000_0001]);
+        out.extend([1 << 32, (1 << 53) + 1, 1 << 63, (1 << 63) - 1, 0x8000_0080_0000_0001]);
     }
-    let mask = u64::MAX >> (64 - bits);
-    let negative: Vec<u64> = [1, 2, 3, 7, 100, 128, 0x8000, 0x7fff_ffff].iter().map(|n: &u64| n.wrapping_neg() & mask).collect();
+    let negative = [1, 2, 5, 100, 0x8000].map(|n: u64| n.wrapping_neg() & (u64::MAX >> (64 - bits)));
     out.extend(negative);
     out
 }
@@ -61,20 +37,20 @@ fn integers(bits: u32) -> Vec<u64> {
 fn build(floats: &Floats<'_>, bits: u32, hard: impl Fn(&mut Random) -> [u64; 3], tiny: impl Fn(&mut Random) -> [u64; 3]) -> Operands {
     let mut random = Random(0x1505_2d1f_77aa_9e37);
     let mut all = Vec::new();
-    pairs(floats.ordinary, &mut all);
-    while !all.len().is_multiple_of(64) || all.len() < 640 {
+    pairs(floats.ordinary, 0, &mut all);
+    for _ in 0..128 {
         all.push(hard(&mut random));
     }
-    let ordinary = all.len();
     let every: Vec<u64> = floats.ordinary.iter().chain(floats.edges).copied().collect();
-    pairs(&every, &mut all);
-    pairs(&integers(bits), &mut all);
-    for _ in 0..128 {
+    pairs(&every, floats.ordinary.len(), &mut all);
+    pairs(&integers(bits), 0, &mut all);
+    for _ in 0..64 {
         all.push(tiny(&mut random));
     }
     let mut any = || u64::from(random.next()) << 32 | u64::from(random.next());
     let mask = u64::MAX >> (64 - bits);
-    while !all.len().is_multiple_of(64) || all.len() < ordinary + 1536 {
+    let random_bits = all.len() + 128;
+    while !all.len().is_multiple_of(64) || all.len() < random_bits {
         let shift = any() % u64::from(bits);
         all.push([any() & mask, (any() & mask) >> shift, any() & mask]);
     }

@@ -3,6 +3,7 @@
 
 use super::operands::{Operands, narrow, wide};
 use crate::patterns::{Dialect, from_words};
+use crate::pipeline::KernelSource;
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::Ty;
 use isowarp_core::error::{Error, Result};
@@ -106,7 +107,11 @@ impl Kind {
     }
 }
 
+/// Subjects of one kernel: drivers compile several at a time, and take longer for a large one than for its parts.
+const PER_KERNEL: usize = 24;
+
 /// Some subjects of a kind, with the kernel that computes them.
+#[derive(Clone)]
 pub(crate) struct Trial {
     pub(crate) kind: Kind,
     pub(crate) subjects: Vec<&'static Subject>,
@@ -123,10 +128,15 @@ pub(crate) struct Fault {
 }
 
 impl Trial {
-    pub(crate) fn new(kind: Kind, dialect: Dialect, wanted: impl Fn(&Subject) -> bool) -> Result<Self> {
+    /// Those of the kind's subjects that are wanted.
+    pub(crate) fn all(kind: Kind, dialect: Dialect, wanted: impl Fn(&Subject) -> bool) -> Result<Vec<Self>> {
         let subjects: Vec<_> = kind.subjects().iter().filter(|s| wanted(s)).collect();
-        let wgsl = wgsl(kind, &subjects, dialect)?;
-        Ok(Self { kind, subjects, wgsl })
+        let new = |some: &[&'static Subject]| Ok(Self { kind, subjects: some.to_vec(), wgsl: wgsl(kind, some, dialect)? });
+        subjects.chunks(PER_KERNEL).map(new).collect()
+    }
+
+    pub(crate) fn source(&self) -> KernelSource<'_> {
+        KernelSource { name: self.kind.name(), wgsl: &self.wgsl, entry: "main" }
     }
 
     /// Words that its kernel writes.

@@ -8,7 +8,7 @@ use crate::pipeline::Pipelines;
 use isowarp_core::caps::NumericsVerdict;
 use isowarp_core::element::Ty;
 use isowarp_core::error::Result;
-use isowarp_core::ir::{BinOp, Operation, Operations};
+use isowarp_core::ir::{BinOp, Operation, Operations, UnOp};
 use std::sync::Arc;
 
 /// What differs from its definition.
@@ -84,7 +84,7 @@ impl Faults {
         }
     }
 
-    /// What cannot be trusted, each with a witness: operations, and where a composition of ones that pass is wrong, those of floats that it is made of.
+    /// What cannot be trusted, each with a witness.
     pub(super) fn unproven(&self) -> Vec<(Operation, String)> {
         let mut seen = Operations::NONE;
         let mut out = Vec::new();
@@ -100,13 +100,23 @@ impl Faults {
     }
 }
 
+/// What is refused for a subject that differs: the operation, or where a composition of ones that pass is wrong, all that computes floats of this
+/// type, since then the compiler takes liberties with them, and what else the composition is made of.
 fn blamed(subject: &Subject) -> Vec<Operation> {
     if let Some(op) = subject.single {
         return vec![op];
     }
-    let all: Vec<Operation> = subject.operations.iter().collect();
-    let floats: Vec<Operation> = all.iter().copied().filter(|op| op.is_of_floats()).collect();
-    if floats.is_empty() { all } else { floats }
+    let own: Vec<Operation> = subject.operations.iter().collect();
+    let float = [Ty::F64, Ty::F32].into_iter().find(|&ty| subject.func.any(|_, t| t == ty));
+    let Some(float) = float else { return own };
+    let computes = |op: &Operation| match *op {
+        Operation::Un(op, ty) => ty == float && op != UnOp::IsNan,
+        Operation::Bin(op, ty) => ty == float && !op.is_comparison(),
+        Operation::Fma(ty) | Operation::Cast(_, ty) => ty == float,
+        Operation::Select(_) | Operation::Bitcast(..) => false,
+    };
+    let others = Operation::all().iter().copied().filter(computes);
+    own.into_iter().filter(|op| op.is_of_floats()).chain(others).collect()
 }
 
 /// Tries some subjects of these kinds.
@@ -114,20 +124,21 @@ pub(super) async fn run(
     context: &Context,
     pipelines: &Arc<Pipelines>,
     dialect: Dialect,
-    kinds: &[(bool, Kind)],
+    kinds: &[Kind],
     wanted: impl Fn(&Subject) -> bool,
 ) -> Result<Vec<Fault>> {
     let mut bench = Bench::new(pipelines);
     let mut trials = Vec::new();
-    for &(_, kind) in kinds.iter().filter(|k| k.0) {
-        let trial = Trial::new(kind, dialect, &wanted)?;
-        if !trial.subjects.is_empty() {
-            bench.enqueue_trial(context, &trial)?;
-            trials.push(trial);
-        }
+    for &kind in kinds {
+        trials.extend(Trial::all(kind, dialect, &wanted)?);
     }
     if trials.is_empty() {
         return Ok(Vec::new());
+    }
+    let sources: Vec<_> = trials.iter().map(Trial::source).collect();
+    pipelines.prepare(context, &sources);
+    for trial in &trials {
+        bench.enqueue_trial(context, trial)?;
     }
     let results = bench.finish(context).await?;
     Ok(trials.iter().zip(results).flat_map(|(trial, bytes)| trial.judge(&to_words(&bytes))).collect())
@@ -156,9 +167,8 @@ pub(super) async fn repair(
         return Ok(repairs);
     }
     log::info!("in exact forms: {}", repairs.iter().map(|op| op.to_string()).collect::<Vec<_>>().join(", "));
-    let kinds: Vec<(bool, Kind)> = kinds.iter().map(|&k| (true, k)).collect();
     let again = |s: &Subject| s.operations.iter().any(|op| repairs.contains(op));
-    let found = run(context, pipelines, Dialect { repairs, ..dialect }, &kinds, again).await?;
+    let found = run(context, pipelines, Dialect { repairs, ..dialect }, kinds, again).await?;
     faults.all.retain(|f| !again(f.subject));
     let failed: Operations = found.iter().filter_map(|f| f.subject.single).collect();
     faults.extend(found);
