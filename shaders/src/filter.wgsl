@@ -10,6 +10,8 @@ const SIDE = {{ radius * c }}i;       // samples that a window reaches beyond th
 {% set v = n + 2 * radius * c %}
 {% set k_ = 2 * radius + 1 %}
 {% set fma = "iw_fma_native" if normal or guarded else "iw_fma" %}
+{# Sums and products in their exact forms, where the device's own would take subnormal numbers for zeros, and there may be some. #}
+{% set careful = exact and not normal %}
 {% if median %}
 alias Value = u32;
 {% else %}
@@ -72,7 +74,7 @@ fn result(v: Value) -> u32 {
     let r = v + 0.5f;
     let bits = bitcast<u32>(r);
     let below = bits < 0x43800000u;
-    let whole = u32(select(0.0f, r, below));
+    let whole = {% if exact %}iw_exact_cast_f32_u32(r){% else %}u32(select(0.0f, r, below)){% endif %};
     return select(select(0u, 255u, bits <= 0x7f800000u), whole, below);
 {% endif %}
 }
@@ -293,7 +295,7 @@ fn careful_sums(line: Line, before: array<f32, {{ (k_ - 1) * n }}>) -> array<f32
             let w = weights[d * {{ k_ }}u + e];
             let tap = x[k + e * {{ c }}u];
             if (d == 0u && e == 0u) {
-                v = w * tap;
+                v = {% if careful %}iw_exact_mul_f32(w, tap){% else %}w * tap{% endif %};
             } else {
                 v = iw_fma(w, tap, v);
             }
@@ -317,11 +319,16 @@ fn careful_sobel(above: Line, at: Line, below: Line) -> array<f32, {{ n }}> {
         var d = array<f32, 2>();
         for (var axis = 0u; axis < rounds(2u); axis++) {
             let across = axis == 0u;
-            let inner = select(top[m] - line[m], middle[r] - middle[k], across);
-            let first = select(top[k] - line[k], top[r] - top[k], across);
+            let inner = {% if careful %}iw_exact_sub_f32(select(top[m], middle[r], across), select(line[m], middle[k], across)){% else %}select(top[m] - line[m], middle[r] - middle[k], across){% endif %};
+            let first = {% if careful %}iw_exact_sub_f32(top[select(k, r, across)], select(line[k], top[k], across)){% else %}select(top[k] - line[k], top[r] - top[k], across){% endif %};
+{% if careful %}
+            let last = iw_exact_sub_f32(select(top[r], line[r], across), line[select(r, k, across)]);
+            d[axis] = iw_exact_add_f32(iw_fma(2.0f, inner, first), last);
+{% else %}
             d[axis] = iw_fma(2.0f, inner, first) + select(top[r] - line[r], line[r] - line[k], across);
+{% endif %}
         }
-        done[k] = iw_fma(d[0], d[0], d[1] * d[1]);
+        done[k] = iw_fma(d[0], d[0], {% if careful %}iw_exact_mul_f32(d[1], d[1]){% else %}d[1] * d[1]{% endif %});
     }
     return done;
 }
@@ -446,7 +453,7 @@ fn image_filter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
 {% for d in range(k_ - 1, -1, -1) %}
 {% for k in range(n) %}
 {% if not (c == 4 and k % 4 == 3) %}
-        var a{{ d }}_{{ k }} = {% if d == 0 %}weight0 * line[{{ k }}]{% else %}{{ fma }}(weight{{ d * k_ }}, line[{{ k }}], sum{{ d }}_{{ k }}){% endif %};
+        var a{{ d }}_{{ k }} = {% if d == 0 and exact and not normal and not guarded %}iw_exact_mul_f32(weight0, line[{{ k }}]){% elif d == 0 %}weight0 * line[{{ k }}]{% else %}{{ fma }}(weight{{ d * k_ }}, line[{{ k }}], sum{{ d }}_{{ k }}){% endif %};
 {% for e in range(1, k_) %}
         a{{ d }}_{{ k }} = {{ fma }}(weight{{ d * k_ + e }}, line[{{ k + e * c }}], a{{ d }}_{{ k }});
 {% endfor %}
@@ -461,9 +468,21 @@ fn image_filter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
 {% endif %}
 {% if sobel %}
 {% for k in range(n) if not (c == 4 and k % 4 == 3) %}
+{% if careful and not guarded %}
+        let dx{{ k }} = iw_exact_add_f32(
+            iw_fma(2.0f, iw_exact_sub_f32(middle{{ k + 2 * c }}, middle{{ k }}), iw_exact_sub_f32(top{{ k + 2 * c }}, top{{ k }})),
+            iw_exact_sub_f32(line[{{ k + 2 * c }}], line[{{ k }}]),
+        );
+        let dy{{ k }} = iw_exact_add_f32(
+            iw_fma(2.0f, iw_exact_sub_f32(top{{ k + c }}, line[{{ k + c }}]), iw_exact_sub_f32(top{{ k }}, line[{{ k }}])),
+            iw_exact_sub_f32(top{{ k + 2 * c }}, line[{{ k + 2 * c }}]),
+        );
+        squares[{{ k }}] = iw_fma(dx{{ k }}, dx{{ k }}, iw_exact_mul_f32(dy{{ k }}, dy{{ k }}));
+{% else %}
         let dx{{ k }} = {{ fma }}(2.0f, middle{{ k + 2 * c }} - middle{{ k }}, top{{ k + 2 * c }} - top{{ k }}) + (line[{{ k + 2 * c }}] - line[{{ k }}]);
         let dy{{ k }} = {{ fma }}(2.0f, top{{ k + c }} - line[{{ k + c }}], top{{ k }} - line[{{ k }}]) + (top{{ k + 2 * c }} - line[{{ k + 2 * c }}]);
         squares[{{ k }}] = {{ fma }}(dx{{ k }}, dx{{ k }}, dy{{ k }} * dy{{ k }});
+{% endif %}
 {% endfor %}
 {% endif %}
 {% if guarded %}

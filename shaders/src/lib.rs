@@ -32,3 +32,6 @@ pub const DOUBLE: &str = include_str!("double.wgsl");
 
 /// Generated elementary functions: `iw_exp`, `iw_div`, ... of f32.
 pub const NUMERICS: &str = include_str!("numerics.wgsl");
+
+/// Exact forms of operations, for devices that get these wrong.
+pub const EXACT: &str = include_str!("exact.wgsl");

@@ -89,9 +89,9 @@ fn iw_div(p0: f32, p1: f32) -> f32 {
         let v94 = (v92 + v93);
         let v96 = (v89 & 8388607u);
         let v98 = (v96 | 8388608u);
-        let v99 = (0.0f < v88);
+        let v99 = (iw_bits(0u) < v88);
         let v102 = select(0u, 1u, v99);
-        let v103 = (v88 < 0.0f);
+        let v103 = (v88 < iw_bits(0u));
         let v104 = select(0u, 1u, v103);
         let v106 = (v98 << 2u);
         let v107 = (v106 + v102);
@@ -212,9 +212,9 @@ fn iw_div_anywhere(p0: f32, p1: f32) -> f32 {
     let v64 = (v62 + v63);
     let v66 = (v59 & 8388607u);
     let v68 = (v66 | 8388608u);
-    let v69 = (0.0f < v58);
+    let v69 = (iw_bits(0u) < v58);
     let v72 = select(0u, 1u, v69);
-    let v73 = (v58 < 0.0f);
+    let v73 = (v58 < iw_bits(0u));
     let v74 = select(0u, 1u, v73);
     let v76 = (v68 << 2u);
     let v77 = (v76 + v72);
@@ -357,10 +357,10 @@ fn iw_sqrt(p0: f32) -> f32 {
         let v62 = (v60 * 2.3283064e-10f);
         let v64 = (p0 == iw_bits(2139095040u));
         let v65 = select(v62, p0, v64);
-        let v67 = (p0 == 0.0f);
+        let v67 = (p0 == iw_bits(0u));
         let v68 = select(v65, p0, v67);
         let v69 = iw_is_nan(p0);
-        let v70 = (p0 < 0.0f);
+        let v70 = (p0 < iw_bits(0u));
         let v71 = (v69 || v70);
         let v73 = select(v68, iw_bits(2143289344u), v71);
         v34 = v73;
@@ -398,10 +398,10 @@ fn iw_sqrt_anywhere(p0: f32) -> f32 {
     let v33 = (v31 * 2.3283064e-10f);
     let v35 = (p0 == iw_bits(2139095040u));
     let v36 = select(v33, p0, v35);
-    let v38 = (p0 == 0.0f);
+    let v38 = (p0 == iw_bits(0u));
     let v39 = select(v36, p0, v38);
     let v40 = iw_is_nan(p0);
-    let v41 = (p0 < 0.0f);
+    let v41 = (p0 < iw_bits(0u));
     let v42 = (v40 || v41);
     let v44 = select(v39, iw_bits(2143289344u), v42);
     return v44;
@@ -519,7 +519,7 @@ fn iw_exp2(p0: f32) -> f32 {
     return v27;
 }
 
-//@ iw_expm1: iw_f32_to_i32 iw_fma
+//@ iw_expm1: iw_bits iw_f32_to_i32 iw_fma
 fn iw_expm1(p0: f32) -> f32 {
     let v2 = (p0 * 1.442695f);
     let v3 = round(v2);
@@ -549,7 +549,7 @@ fn iw_expm1(p0: f32) -> f32 {
     let v38 = (v37 + v34);
     let v39 = iw_fma(v31, v24, v38);
     let v40 = (v35 + v39);
-    let v42 = (p0 == 0.0f);
+    let v42 = (p0 == iw_bits(0u));
     let v43 = select(v40, p0, v42);
     let v44 = abs(p0);
     let v46 = (v44 <= 87.0f);
@@ -557,7 +557,7 @@ fn iw_expm1(p0: f32) -> f32 {
     if (v46) {
         v47 = v43;
     } else {
-        let v48 = (p0 < 0.0f);
+        let v48 = (p0 < iw_bits(0u));
         let v51 = (p0 < -110.0f);
         let v52 = select(p0, -110.0f, v51);
         let v54 = (90.0f < v52);
@@ -602,7 +602,7 @@ fn iw_log(p0: f32) -> f32 {
     let v8 = (v2 - v7);
     let v9 = bitcast<u32>(v8);
     let v10 = bitcast<f32>(v9);
-    let v11 = f32(v6);
+    let v11 = iw_bits(bitcast<u32>(f32(v6)));
     let v13 = (v10 - 1.0f);
     let v16 = iw_fma(v11, 0.69314575f, v13);
     let v17 = (-v11);
@@ -635,7 +635,7 @@ fn iw_log(p0: f32) -> f32 {
         let v53 = (v49 - v52);
         let v54 = bitcast<u32>(v53);
         let v55 = bitcast<f32>(v54);
-        let v56 = f32(v51);
+        let v56 = iw_bits(bitcast<u32>(f32(v51)));
         let v57 = (v55 - 1.0f);
         let v59 = (v56 - 24.0f);
         let v60 = iw_fma(v59, 0.69314575f, v57);
@@ -656,10 +656,10 @@ fn iw_log(p0: f32) -> f32 {
         let v75 = (v60 + v74);
         let v77 = (p0 == iw_bits(2139095040u));
         let v78 = select(v75, p0, v77);
-        let v80 = (p0 == 0.0f);
+        let v80 = (p0 == iw_bits(0u));
         let v82 = select(v78, iw_bits(4286578688u), v80);
         let v83 = iw_is_nan(p0);
-        let v84 = (p0 < 0.0f);
+        let v84 = (p0 < iw_bits(0u));
         let v85 = (v83 || v84);
         let v87 = select(v82, iw_bits(2143289344u), v85);
         v45 = v87;
@@ -677,7 +677,7 @@ fn iw_log2(p0: f32) -> f32 {
     let v8 = (v2 - v7);
     let v9 = bitcast<u32>(v8);
     let v10 = bitcast<f32>(v9);
-    let v11 = f32(v6);
+    let v11 = iw_bits(bitcast<u32>(f32(v6)));
     let v13 = (v10 - 1.0f);
     let v15 = iw_fma(v13, 1.442695f, v11);
     let v16 = (v11 - v15);
@@ -709,7 +709,7 @@ fn iw_log2(p0: f32) -> f32 {
         let v52 = (v48 - v51);
         let v53 = bitcast<u32>(v52);
         let v54 = bitcast<f32>(v53);
-        let v55 = f32(v50);
+        let v55 = iw_bits(bitcast<u32>(f32(v50)));
         let v56 = (v54 - 1.0f);
         let v58 = (v55 - 24.0f);
         let v59 = iw_fma(v56, 1.442695f, v58);
@@ -729,10 +729,10 @@ fn iw_log2(p0: f32) -> f32 {
         let v73 = (v59 + v72);
         let v75 = (p0 == iw_bits(2139095040u));
         let v76 = select(v73, p0, v75);
-        let v78 = (p0 == 0.0f);
+        let v78 = (p0 == iw_bits(0u));
         let v80 = select(v76, iw_bits(4286578688u), v78);
         let v81 = iw_is_nan(p0);
-        let v82 = (p0 < 0.0f);
+        let v82 = (p0 < iw_bits(0u));
         let v83 = (v81 || v82);
         let v85 = select(v80, iw_bits(2143289344u), v83);
         v44 = v85;
@@ -750,7 +750,7 @@ fn iw_log10(p0: f32) -> f32 {
     let v8 = (v2 - v7);
     let v9 = bitcast<u32>(v8);
     let v10 = bitcast<f32>(v9);
-    let v11 = f32(v6);
+    let v11 = iw_bits(bitcast<u32>(f32(v6)));
     let v13 = (v10 - 1.0f);
     let v16 = (v11 * 0.3010254f);
     let v17 = iw_fma(v13, 0.4342945f, v16);
@@ -785,7 +785,7 @@ fn iw_log10(p0: f32) -> f32 {
         let v57 = (v53 - v56);
         let v58 = bitcast<u32>(v57);
         let v59 = bitcast<f32>(v58);
-        let v60 = f32(v55);
+        let v60 = iw_bits(bitcast<u32>(f32(v55)));
         let v61 = (v59 - 1.0f);
         let v63 = (v60 - 24.0f);
         let v64 = (v63 * 0.3010254f);
@@ -808,10 +808,10 @@ fn iw_log10(p0: f32) -> f32 {
         let v81 = (v65 + v80);
         let v83 = (p0 == iw_bits(2139095040u));
         let v84 = select(v81, p0, v83);
-        let v86 = (p0 == 0.0f);
+        let v86 = (p0 == iw_bits(0u));
         let v88 = select(v84, iw_bits(4286578688u), v86);
         let v89 = iw_is_nan(p0);
-        let v90 = (p0 < 0.0f);
+        let v90 = (p0 < iw_bits(0u));
         let v91 = (v89 || v90);
         let v93 = select(v88, iw_bits(2143289344u), v91);
         v49 = v93;
@@ -830,7 +830,7 @@ fn iw_log1p(p0: f32) -> f32 {
     let v10 = (v4 - v9);
     let v11 = bitcast<u32>(v10);
     let v12 = bitcast<f32>(v11);
-    let v13 = f32(v8);
+    let v13 = iw_bits(bitcast<u32>(f32(v8)));
     let v14 = (v12 - 1.0f);
     let v15 = (-v13);
     let v16 = iw_f32_to_i32(v15);
@@ -864,7 +864,7 @@ fn iw_log1p(p0: f32) -> f32 {
     let v56 = iw_fma(v23, v55, 1.0f);
     let v57 = iw_fma(v29, v56, v54);
     let v58 = (v32 + v57);
-    let v60 = (p0 == 0.0f);
+    let v60 = (p0 == iw_bits(0u));
     let v61 = select(v58, p0, v60);
     let v63 = (-1.0f < p0);
     let v65 = (p0 < 1e18f);
@@ -903,7 +903,7 @@ fn iw_log1p(p0: f32) -> f32 {
             let v95 = (v91 - v94);
             let v96 = bitcast<u32>(v95);
             let v97 = bitcast<f32>(v96);
-            let v98 = f32(v93);
+            let v98 = iw_bits(bitcast<u32>(f32(v93)));
             let v99 = (v97 - 1.0f);
             let v101 = (v98 - 24.0f);
             let v102 = iw_fma(v101, 0.69314575f, v99);
@@ -924,10 +924,10 @@ fn iw_log1p(p0: f32) -> f32 {
             let v117 = (v102 + v116);
             let v119 = (v2 == iw_bits(2139095040u));
             let v120 = select(v117, v2, v119);
-            let v121 = (v2 == 0.0f);
+            let v121 = (v2 == iw_bits(0u));
             let v123 = select(v120, iw_bits(4286578688u), v121);
             let v124 = iw_is_nan(v2);
-            let v125 = (v2 < 0.0f);
+            let v125 = (v2 < iw_bits(0u));
             let v126 = (v124 || v125);
             let v128 = select(v123, iw_bits(2143289344u), v126);
             v87 = v128;
@@ -1028,15 +1028,15 @@ fn iw_sin(p0: f32) -> f32 {
         let v118 = (v113 - v117);
         let v119 = bitcast<i32>(v118);
         let v121 = (v119 >> 6u);
-        let v122 = f32(v121);
+        let v122 = iw_bits(bitcast<u32>(f32(v121)));
         let v123 = bitcast<u32>(v119);
         let v125 = (v123 & 63u);
         let v127 = (v125 << 18u);
         let v129 = (v107 >> 14u);
         let v130 = (v127 | v129);
-        let v131 = f32(v130);
+        let v131 = iw_bits(bitcast<u32>(f32(v130)));
         let v133 = (v107 & 16383u);
-        let v134 = f32(v133);
+        let v134 = iw_bits(bitcast<u32>(f32(v133)));
         let v138 = (v131 * 3.5527137e-15f);
         let v139 = iw_fma(v122, 5.9604645e-8f, v138);
         let v140 = (-v139);
@@ -1173,15 +1173,15 @@ fn iw_cos(p0: f32) -> f32 {
         let v119 = (v114 - v118);
         let v120 = bitcast<i32>(v119);
         let v122 = (v120 >> 6u);
-        let v123 = f32(v122);
+        let v123 = iw_bits(bitcast<u32>(f32(v122)));
         let v124 = bitcast<u32>(v120);
         let v126 = (v124 & 63u);
         let v128 = (v126 << 18u);
         let v130 = (v108 >> 14u);
         let v131 = (v128 | v130);
-        let v132 = f32(v131);
+        let v132 = iw_bits(bitcast<u32>(f32(v131)));
         let v134 = (v108 & 16383u);
-        let v135 = f32(v134);
+        let v135 = iw_bits(bitcast<u32>(f32(v134)));
         let v139 = (v132 * 3.5527137e-15f);
         let v140 = iw_fma(v123, 5.9604645e-8f, v139);
         let v141 = (-v140);
@@ -1332,15 +1332,15 @@ fn iw_tan(p0: f32) -> f32 {
         let v138 = (v132 - v137);
         let v139 = bitcast<i32>(v138);
         let v141 = (v139 >> 6u);
-        let v142 = f32(v141);
+        let v142 = iw_bits(bitcast<u32>(f32(v141)));
         let v143 = bitcast<u32>(v139);
         let v145 = (v143 & 63u);
         let v147 = (v145 << 18u);
         let v149 = (v126 >> 14u);
         let v150 = (v147 | v149);
-        let v151 = f32(v150);
+        let v151 = iw_bits(bitcast<u32>(f32(v150)));
         let v153 = (v126 & 16383u);
-        let v154 = f32(v153);
+        let v154 = iw_bits(bitcast<u32>(f32(v153)));
         let v158 = (v151 * 3.5527137e-15f);
         let v159 = iw_fma(v142, 5.9604645e-8f, v158);
         let v160 = (-v159);
@@ -1513,7 +1513,7 @@ fn iw_acos(p0: f32) -> f32 {
     let v66 = iw_fma(-2.0f, v56, -8.742278e-8f);
     let v67 = (v64 + v66);
     let v68 = (v62 + v67);
-    let v69 = (p0 < 0.0f);
+    let v69 = (p0 < iw_bits(0u));
     let v70 = select(v59, v68, v69);
     let v71 = (0.5f < v1);
     let v72 = select(v22, v70, v71);
@@ -1578,7 +1578,7 @@ fn iw_atan(p0: f32) -> f32 {
     return v69;
 }
 
-//@ iw_sinh: iw_f32_to_i32 iw_fma
+//@ iw_sinh: iw_bits iw_f32_to_i32 iw_fma
 fn iw_sinh(p0: f32) -> f32 {
     let v1 = abs(p0);
     let v3 = (v1 * 1.442695f);
@@ -1661,7 +1661,7 @@ fn iw_sinh(p0: f32) -> f32 {
     let v97 = bitcast<u32>(v58);
     let v98 = (v97 ^ v96);
     let v99 = bitcast<f32>(v98);
-    let v101 = (p0 == 0.0f);
+    let v101 = (p0 == iw_bits(0u));
     let v102 = select(v99, p0, v101);
     return v102;
 }
@@ -1917,10 +1917,10 @@ fn iw_rsqrt(p0: f32) -> f32 {
         let v68 = (v1 & 2147483648u);
         let v70 = (2139095040u ^ v68);
         let v71 = bitcast<f32>(v70);
-        let v72 = (p0 == 0.0f);
+        let v72 = (p0 == iw_bits(0u));
         let v73 = select(v66, v71, v72);
         let v74 = iw_is_nan(p0);
-        let v75 = (p0 < 0.0f);
+        let v75 = (p0 < iw_bits(0u));
         let v76 = (v74 || v75);
         let v78 = select(v73, iw_bits(2143289344u), v76);
         v34 = v78;
@@ -1987,7 +1987,7 @@ fn iw_pow(p0: f32, p1: f32) -> f32 {
     let v9 = (v3 - v8);
     let v10 = bitcast<u32>(v9);
     let v11 = bitcast<f32>(v10);
-    let v12 = f32(v7);
+    let v12 = iw_bits(bitcast<u32>(f32(v7)));
     let v14 = (v11 - 1.0f);
     let v16 = (v14 + 2.0f);
     let v17 = (v16 - 2.0f);
@@ -2095,7 +2095,7 @@ fn iw_pow(p0: f32, p1: f32) -> f32 {
         let v143 = (v139 - v142);
         let v144 = bitcast<u32>(v143);
         let v145 = bitcast<f32>(v144);
-        let v146 = f32(v141);
+        let v146 = iw_bits(bitcast<u32>(f32(v141)));
         let v147 = (v145 - 1.0f);
         let v149 = (v146 - 24.0f);
         let v150 = select(v146, v149, v134);
@@ -2184,13 +2184,13 @@ fn iw_pow(p0: f32, p1: f32) -> f32 {
         let v233 = bitcast<f32>(v232);
         let v234 = (v229 * v233);
         let v235 = (1.0f < v132);
-        let v236 = (0.0f < p1);
+        let v236 = (iw_bits(0u) < p1);
         let v237 = (v235 && v236);
         let v238 = (v132 < 1.0f);
-        let v239 = (p1 < 0.0f);
+        let v239 = (p1 < iw_bits(0u));
         let v240 = (v238 && v239);
         let v241 = (v237 || v240);
-        let v242 = (v132 == 0.0f);
+        let v242 = (v132 == iw_bits(0u));
         let v243 = (v132 == iw_bits(2139095040u));
         let v244 = (v242 || v243);
         let v245 = abs(p1);
@@ -2209,7 +2209,7 @@ fn iw_pow(p0: f32, p1: f32) -> f32 {
         let v261 = bitcast<u32>(v249);
         let v262 = (v261 ^ v260);
         let v263 = bitcast<f32>(v262);
-        let v264 = (p0 < 0.0f);
+        let v264 = (p0 < iw_bits(0u));
         let v265 = (v132 < iw_bits(2139095040u));
         let v266 = (v264 && v265);
         let v267 = (!v253);
@@ -2222,7 +2222,7 @@ fn iw_pow(p0: f32, p1: f32) -> f32 {
         let v276 = (p0 == -1.0f);
         let v277 = (v276 && v246);
         let v278 = (p0 == 1.0f);
-        let v279 = (p1 == 0.0f);
+        let v279 = (p1 == iw_bits(0u));
         let v280 = (v278 || v279);
         let v281 = (v277 || v280);
         let v282 = select(v274, 1.0f, v281);
@@ -2281,7 +2281,7 @@ fn iw_atan2(p0: f32, p1: f32) -> f32 {
     let v64 = iw_fma(v36, v60, v63);
     let v65 = iw_fma(v45, v64, v44);
     let v66 = iw_fma(v45, v62, v65);
-    let v68 = (p1 < 0.0f);
+    let v68 = (p1 < iw_bits(0u));
     let v69 = (v4 || v68);
     let v70 = (!v4);
     let v71 = (v68 && v70);
@@ -2302,7 +2302,7 @@ fn iw_atan2(p0: f32, p1: f32) -> f32 {
     let v91 = (v5 * 9.094947e-13f);
     let v92 = (v91 <= v6);
     let v94 = (v5 < iw_bits(2139095040u));
-    let v95 = (0.0f < v6);
+    let v95 = (iw_bits(0u) < v6);
     let v96 = (v94 && v95);
     let v97 = (v92 && v96);
     var v98: f32;
@@ -2314,7 +2314,7 @@ fn iw_atan2(p0: f32, p1: f32) -> f32 {
         let v103 = (v101 != 0u);
         let v104 = (v3 < v2);
         let v105 = select(v3, v2, v104);
-        let v106 = (v105 == 0.0f);
+        let v106 = (v105 == iw_bits(0u));
         let v107 = iw_div(v2, v3);
         let v108 = select(v107, iw_bits(0u), v106);
         let v109 = select(v108, 3.1415927f, v103);

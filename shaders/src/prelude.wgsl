@@ -3,15 +3,28 @@
 // backend makes for an adapter. Float results are chosen and assembled as integers: a shader compiler may assume that no NaN exists,
 // and may flush subnormals that pass through float instructions.
 
-//@ iw_bits:
-// A float by its bits, where WGSL has no literal: -0, subnormals, infinities, NaN.
-fn iw_bits(bits: u32) -> f32 {
-    return bitcast<f32>(bits);
+//@ iw_zero:
+// A zero that joins what a driver must not see through. The backend brings one that is known at run time only.
+fn iw_zero() -> u32 {
+    return 0u;
 }
 
-//@ iw_bits64:
+//@ iw_bits: iw_zero
+// A float by its bits: where WGSL has no literal (-0, subnormals, infinities, NaN), and where a driver could derive a zero, which many then fold as
+// if it had no sign and NaN did not exist.
+fn iw_bits(bits: u32) -> f32 {
+    return bitcast<f32>(bits ^ iw_zero());
+}
+
+//@ iw_bits64: iw_zero
 fn iw_bits64(bits: u64) -> f64 {
-    return bitcast<f64>(bits);
+    return bitcast<f64>(bits ^ (u64(iw_zero()) << 32u));
+}
+
+//@ iw_opaque64: iw_zero
+// What was widened from 32 bits, so that nothing is done in these instead.
+fn iw_opaque64(bits: u64) -> u64 {
+    return bits ^ (u64(iw_zero()) << 32u);
 }
 
 //@ iw_is_nan:
@@ -231,36 +244,38 @@ fn iw_f64_to_u32(x: f64) -> u32 {
     return u32(min(iw_f64_to_u64(x), 4294967295lu));
 }
 
-//@ iw_u64_to_f32: iw_leading_zeros64
+//@ iw_u64_to_f32_bits: iw_leading_zeros64
 // To nearest even, in integers: the rounding of a device's 64-bit conversion is not promised.
-fn iw_u64_to_f32(x: u64) -> f32 {
-    if x == 0lu {
-        return 0.0f;
-    }
+fn iw_u64_to_f32_bits(x: u64) -> u32 {
     let zeros = iw_leading_zeros64(x);
-    let shifted = x << zeros;
+    let shifted = x << (zeros & 63u);
     let kept = u32(shifted >> 40u);
     let rest = shifted & 0xfffffffffflu;
     let up = rest > 0x8000000000lu || (rest == 0x8000000000lu && (kept & 1u) != 0u);
-    return bitcast<f32>(((189u - zeros) << 23u) + kept + select(0u, 1u, up));
+    return select(((189u - zeros) << 23u) + kept + select(0u, 1u, up), 0u, x == 0lu);
 }
 
-//@ iw_i64_to_f32: iw_u64_to_f32
+//@ iw_u64_to_f32: iw_u64_to_f32_bits iw_bits
+fn iw_u64_to_f32(x: u64) -> f32 {
+    return iw_bits(iw_u64_to_f32_bits(x));
+}
+
+//@ iw_i64_to_f32: iw_u64_to_f32_bits iw_bits
 fn iw_i64_to_f32(x: i64) -> f32 {
     let bits = bitcast<u64>(x);
-    let size = iw_u64_to_f32(select(bits, 0lu - bits, x < 0li));
-    return select(size, -size, x < 0li);
+    let negative = x < 0li;
+    return iw_bits(iw_u64_to_f32_bits(select(bits, 0lu - bits, negative)) | select(0u, 0x80000000u, negative));
 }
 
-//@ iw_u64_to_f64:
+//@ iw_u64_to_f64: iw_bits64
 // Both halves and the product are exact, so the sum is the one rounding, contracted or not.
 fn iw_u64_to_f64(x: u64) -> f64 {
-    return f64(u32(x >> 32u)) * 4294967296.0lf + f64(u32(x & 0xfffffffflu));
+    return iw_bits64(bitcast<u64>(f64(u32(x >> 32u)) * 4294967296.0lf + f64(u32(x & 0xfffffffflu))));
 }
 
-//@ iw_i64_to_f64:
+//@ iw_i64_to_f64: iw_bits64
 fn iw_i64_to_f64(x: i64) -> f64 {
-    return f64(i32(x >> 32u)) * 4294967296.0lf + f64(u32(bitcast<u64>(x) & 0xfffffffflu));
+    return iw_bits64(bitcast<u64>(f64(i32(x >> 32u)) * 4294967296.0lf + f64(u32(bitcast<u64>(x) & 0xfffffffflu))));
 }
 
 //@ iw_count_ones64:

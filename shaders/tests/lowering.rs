@@ -5,10 +5,13 @@ mod common;
 #[path = "../../crates/core/tests/common/mod.rs"]
 mod operations;
 
-use common::interp::{V, call};
+use common::interp::{V, call, flushing};
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::Ty;
-use isowarp_core::ir::{Evaluator, Func, WgslFma, WgslOptions, canonical_nan, numerics_of_4, wgsl_function, wgsl_function_4, wgsl_type};
+use isowarp_core::ir::{
+    Evaluator, Expr, Func, Operation, Operations, UnOp, WgslFma, WgslOptions, canonical_nan, numerics_of_4, wgsl_function, wgsl_function_4,
+    wgsl_type,
+};
 use operations::random::{operator, programs};
 use operations::{arguments, fetches, is_stored_narrow, operations, value_types};
 use proptest::prelude::*;
@@ -16,14 +19,18 @@ use std::collections::BTreeSet;
 
 fn lower(f: &Func, native_fma: bool, numerics: Numerics) -> String {
     let mut calls = BTreeSet::new();
-    let text =
-        wgsl_function(f, "op", WgslOptions { fma: if native_fma { WgslFma::Native } else { WgslFma::Prelude }, numerics }, &mut calls);
+    let text = wgsl_function(
+        f,
+        "op",
+        WgslOptions { fma: if native_fma { WgslFma::Native } else { WgslFma::Prelude }, numerics, repairs: Operations::NONE },
+        &mut calls,
+    );
     format!("{}{text}", isowarp_shaders::prelude(&calls, &mut common::native).unwrap())
 }
 
 /// The form for four elements at once, and the single one, which operators of 64 bits call.
 fn lower_4(f: &Func, fma: WgslFma) -> String {
-    let (mut calls, options) = (BTreeSet::new(), WgslOptions { fma, numerics: Numerics::Strict });
+    let (mut calls, options) = (BTreeSet::new(), WgslOptions { fma, numerics: Numerics::Strict, repairs: Operations::NONE });
     let text = [wgsl_function(f, "op", options, &mut calls), wgsl_function_4(f, "op", options, &[], &mut calls)].concat();
     let mut resolve = |name: &str| common::native(name).or_else(|| numerics_of_4(name.strip_suffix("_4")?));
     format!("{}{text}", isowarp_shaders::prelude(&calls, &mut resolve).unwrap())
@@ -104,6 +111,68 @@ fn evaluated(f: &Func, args: &[u64]) -> Vec<u64> {
     let mut evaluator = Evaluator::new(f);
     evaluator.eval_one(args);
     f.result_types().into_iter().enumerate().map(|(k, ty)| canonical_nan(ty, evaluator.result(k)[0])).collect()
+}
+
+/// The operations that have exact forms, each as an operator, lowered to that.
+fn exact_forms() -> impl Iterator<Item = (Operation, Func, naga::Module)> {
+    let has_one = |op: &Operation| isowarp_shaders::snippet(&format!("iw_exact_{op}")).is_some();
+    Operation::all().iter().copied().filter(has_one).map(|op| {
+        let f = op.func().unwrap();
+        let mut calls = BTreeSet::new();
+        let options = WgslOptions { fma: WgslFma::Native, numerics: Numerics::Strict, repairs: Operations::from_iter([op]) };
+        let text = wgsl_function(&f, "op", options, &mut calls);
+        assert!(calls.contains(&format!("iw_exact_{op}")), "{op}:\n{text}");
+        let module = common::validated(&format!("{}{text}", isowarp_shaders::prelude(&calls, &mut common::native).unwrap()));
+        (op, f, module)
+    })
+}
+
+#[test]
+fn exact_forms_give_the_bits_of_the_evaluator_on_a_device_that_flushes() {
+    let mut state = 11_u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 29) as u32
+    };
+    let mut count = 0;
+    for (op, f, module) in exact_forms() {
+        let types = value_types(&f);
+        // Small numbers, whose sums and products are near the least normal one, numbers that are near each other, and any.
+        let mut random = |k: u32| -> Vec<u64> {
+            let first = next();
+            let of = |(p, ty): (usize, &Ty)| match (ty, k % 4, p) {
+                (Ty::Bool, ..) => u64::from(next() & 1),
+                (_, 0, _) => u64::from(next() & 0x81ff_ffff),
+                (_, 1, _) => u64::from(first.wrapping_add(next() % 64) ^ (next() << 31)),
+                (_, 2, _) => u64::from((next() & 0x807f_ffff) | ((40 + next() % 50) << 23)),
+                _ => u64::from(next() >> (next() % 32)),
+            };
+            types.iter().enumerate().map(of).collect()
+        };
+        let tried: Vec<Vec<u64>> = (0..4000).map(&mut random).collect();
+        for args in arguments(&f).into_iter().chain(tried) {
+            let found = flushing(|| interpreted(&module, &f, &args));
+            assert_eq!(found, evaluated(&f, &args), "{op} of {args:x?}");
+        }
+        count += 1;
+    }
+    assert!(count >= 40, "{count} exact forms");
+}
+
+#[test]
+fn four_elements_in_a_loop_are_those_of_the_single_form() {
+    let f = isowarp_core::ir::trace(|(a, b): (Expr<f32>, Expr<i32>)| ((a / 3.0).floor() + a, a.lt(0.5) & b.gt(2), b)).unwrap();
+    let repairs = Operations::from_iter([Operation::Un(UnOp::Floor, Ty::F32)]);
+    let options = WgslOptions { fma: WgslFma::Prelude, numerics: Numerics::Strict, repairs };
+    let mut calls = BTreeSet::new();
+    let text = [wgsl_function(&f, "op", options, &mut calls), wgsl_function_4(&f, "op", options, &[], &mut calls)].concat();
+    assert!(text.contains("for (var k = 0u"), "{text}");
+    let module = common::validated(&format!("{}{text}", isowarp_shaders::prelude(&calls, &mut common::native).unwrap()));
+    let all: Vec<Vec<u64>> = arguments(&f);
+    for four in all.chunks_exact(4) {
+        let four: [&[u64]; 4] = std::array::from_fn(|k| four[k].as_slice());
+        assert_eq!(interpreted_4(&module, &f, four), four.map(|args| evaluated(&f, args)), "{four:x?}:\n{text}");
+    }
 }
 
 proptest! {

@@ -48,6 +48,7 @@ impl Cpu {
             max_workgroup_size: 1,
             max_groups_per_dim: u32::MAX,
             numerics: NumericsVerdict::Strict,
+            unproven: Vec::new(),
             fma: FmaKind::Native,
             timestamps: true,
             chosen: OnceLock::new(),

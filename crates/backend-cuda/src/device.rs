@@ -266,6 +266,7 @@ fn caps(driver: Driver, info: &DeviceInfo, numerics: NumericsVerdict) -> Caps {
         // The x dimension; y and z stop at 65,535.
         max_groups_per_dim: i32::MAX as u32,
         numerics,
+        unproven: Vec::new(),
         fma: FmaKind::Native,
         timestamps: true,
         chosen: std::sync::OnceLock::new(),

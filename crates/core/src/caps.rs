@@ -1,6 +1,7 @@
 //! What a device can do, found out once when it is opened.
 
 use crate::element::DType;
+use crate::ir::{Func, Operation};
 use core::fmt;
 use std::sync::OnceLock;
 
@@ -165,6 +166,8 @@ pub struct Caps {
     pub max_groups_per_dim: u32,
     /// The verdict on its arithmetic.
     pub numerics: NumericsVerdict,
+    /// Operations that the device computes otherwise, each with a witness: operators made of them are refused in `Numerics::Strict`.
+    pub unproven: Vec<(Operation, String)>,
     /// How `fma` is computed.
     pub fma: FmaKind,
     /// Whether device time can be measured.
@@ -178,5 +181,15 @@ impl Caps {
     #[must_use]
     pub fn supports(&self, dtype: DType) -> bool {
         self.dtypes.contains(&dtype)
+    }
+
+    /// Why the device cannot be trusted with an operator under the strict contract: a witness against one of its operations, if there is one.
+    #[must_use]
+    pub fn witness_against(&self, operator: &Func) -> Option<&str> {
+        if self.unproven.is_empty() {
+            return None;
+        }
+        let operations = operator.operations();
+        self.unproven.iter().find(|(op, _)| operations.contains(*op)).map(|(_, witness)| witness.as_str())
     }
 }

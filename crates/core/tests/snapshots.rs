@@ -3,8 +3,8 @@
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::Ty;
 use isowarp_core::ir::{
-    ArrayExpr, Expr, Func, Param, Ptx, PtxValue, Traced, WgslFma, WgslOptions, array_expr, branch, cuda_function, lit, numerics_of_4, pack,
-    select, trace, wgsl_function, wgsl_function_4,
+    ArrayExpr, Expr, Func, Operations, Param, Ptx, PtxValue, Traced, WgslFma, WgslOptions, array_expr, branch, cuda_function, lit,
+    numerics_of_4, pack, select, trace, wgsl_function, wgsl_function_4,
 };
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -18,7 +18,11 @@ fn all(f: &Func) -> String {
         let text = wgsl_function(
             f,
             "op",
-            WgslOptions { fma: if native_fma { WgslFma::Native } else { WgslFma::Prelude }, numerics: Numerics::Strict },
+            WgslOptions {
+                fma: if native_fma { WgslFma::Native } else { WgslFma::Prelude },
+                numerics: Numerics::Strict,
+                repairs: Operations::NONE,
+            },
             &mut calls,
         );
         let fused = if native_fma { "native fma" } else { "iw_fma" };
@@ -27,7 +31,13 @@ fn all(f: &Func) -> String {
         }
     }
     let mut calls = BTreeSet::new();
-    let text = wgsl_function_4(f, "op", WgslOptions { fma: WgslFma::Guarded, numerics: Numerics::Strict }, &[], &mut calls);
+    let text = wgsl_function_4(
+        f,
+        "op",
+        WgslOptions { fma: WgslFma::Guarded, numerics: Numerics::Strict, repairs: Operations::NONE },
+        &[],
+        &mut calls,
+    );
     let _ = writeln!(out, "// WGSL, four elements, guarded fma; calls {calls:?}\n{text}");
     let _ = writeln!(out, "// PTX\n{}", ptx(f, Numerics::Strict));
     let _ = write!(out, "// CUDA C++\n{}", cuda_function(f, "op"));
@@ -92,7 +102,13 @@ fn neighbours_that_the_four_hold_are_not_fetched() {
     })
     .unwrap();
     let text = |twins: &[Option<u8>]| {
-        wgsl_function_4(&f, "op", WgslOptions { fma: WgslFma::Native, numerics: Numerics::Strict }, twins, &mut BTreeSet::new())
+        wgsl_function_4(
+            &f,
+            "op",
+            WgslOptions { fma: WgslFma::Native, numerics: Numerics::Strict, repairs: Operations::NONE },
+            twins,
+            &mut BTreeSet::new(),
+        )
     };
     let fetches = |text: &str| text.matches("op_fetch1(").count();
     // What lies behind an element may not have been loaded.

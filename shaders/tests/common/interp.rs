@@ -51,6 +51,28 @@ impl V {
     }
 }
 
+thread_local! {
+    /// Whether arithmetic of f32 takes subnormal operands for zeros, and gives zeros for subnormal results.
+    static FLUSHES: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// Does something on a device that flushes subnormal numbers, and rounds 32-bit integers to f32 as it likes.
+pub(crate) fn flushing<R>(f: impl FnOnce() -> R) -> R {
+    FLUSHES.set(true);
+    let result = f();
+    FLUSHES.set(false);
+    result
+}
+
+/// A float as it passes through an instruction.
+fn passed(bits: u32) -> u32 {
+    if FLUSHES.get() && f32::from_bits(bits).is_subnormal() { bits & 0x8000_0000 } else { bits }
+}
+
+fn passed_value(v: V) -> V {
+    if let V::F32(bits) = v { V::F32(passed(bits)) } else { v }
+}
+
 /// Calls a function of the module by name.
 pub(crate) fn call(module: &Module, name: &str, args: &[V]) -> V {
     let f = module.functions.iter().find(|(_, f)| f.name.as_deref() == Some(name)).unwrap_or_else(|| panic!("no function {name}")).0;
@@ -227,7 +249,7 @@ fn each(args: &[V], f: &dyn Fn(&[V]) -> V) -> V {
 
 fn unary(op: U, a: &V) -> V {
     match (op, a) {
-        (U::Negate, &V::F32(v)) => V::F32(v ^ 0x8000_0000),
+        (U::Negate, &V::F32(v)) => V::F32(passed(v) ^ 0x8000_0000),
         (U::Negate, &V::F64(v)) => V::F64(v ^ (1 << 63)),
         (U::Negate, &V::I32(v)) => V::I32(v.wrapping_neg()),
         (U::Negate, &V::I64(v)) => V::I64(v.wrapping_neg()),
@@ -294,7 +316,7 @@ fn binary(op: B, a: &V, b: &V) -> V {
         };
     }
     match (a, b) {
-        (&V::F32(x), &V::F32(y)) => float_binary!(op, f32::from_bits(x), f32::from_bits(y), V::f32),
+        (&V::F32(x), &V::F32(y)) => passed_value(float_binary!(op, f32::from_bits(passed(x)), f32::from_bits(passed(y)), V::f32)),
         (&V::F64(x), &V::F64(y)) => float_binary!(op, f64::from_bits(x), f64::from_bits(y), V::f64),
         (&V::I32(x), &V::I32(y)) => int_binary!(op, x, y, V::I32),
         (&V::U32(x), &V::U32(y)) => int_binary!(op, x, y, V::U32),
@@ -329,13 +351,14 @@ fn cast(a: &V, kind: K, convert: Option<u8>) -> V {
         (K::Float, 8) => V::f64(value as f64),
         (K::Float, _) => {
             assert!(!from_wide, "the rounding of 64-bit integers is not promised");
-            V::f32(value as f32)
+            let up = u32::from(FLUSHES.get() && value.unsigned_abs() >= 1 << 24);
+            V::F32((value as f32).to_bits() + up)
         }
         (K::Sint, 8) if !from_wide => V::I64(i64::from(bits as u32 as i32)),
         _ => V::of(kind, width, bits),
     };
     match *a {
-        V::F32(v) => float(f64::from(f32::from_bits(v))),
+        V::F32(v) => float(f64::from(f32::from_bits(passed(v)))),
         V::F64(v) => float(f64::from_bits(v)),
         V::I32(v) => int(u64::from(v as u32), false, i128::from(v)),
         V::U32(v) => int(u64::from(v), false, i128::from(v)),
@@ -361,7 +384,7 @@ macro_rules! float_math {
 
 fn math(fun: M, args: &[V]) -> V {
     match (fun, args) {
-        (M::Abs, &[V::F32(v)]) => V::F32(v & 0x7FFF_FFFF),
+        (M::Abs, &[V::F32(v)]) => V::F32(passed(v) & 0x7FFF_FFFF),
         (M::Abs, &[V::F64(v)]) => V::F64(v & !(1 << 63)),
         (M::Abs, &[V::I32(v)]) => V::I32(v.wrapping_abs()),
         (M::Abs, &[V::I64(v)]) => V::I64(v.wrapping_abs()),
@@ -383,7 +406,7 @@ fn math(fun: M, args: &[V]) -> V {
         (M::Min | M::Max, &[V::U32(a), V::U32(b)]) => V::U32(if fun == M::Min { a.min(b) } else { a.max(b) }),
         (M::Min | M::Max, &[V::I64(a), V::I64(b)]) => V::I64(if fun == M::Min { a.min(b) } else { a.max(b) }),
         (M::Min | M::Max, &[V::U64(a), V::U64(b)]) => V::U64(if fun == M::Min { a.min(b) } else { a.max(b) }),
-        (_, &[V::F32(v)]) => V::f32(float_math!(fun, f32::from_bits(v))),
+        (_, &[V::F32(v)]) => V::f32(float_math!(fun, f32::from_bits(passed(v)))),
         (_, &[V::F64(v)]) => V::f64(float_math!(fun, f64::from_bits(v))),
         _ => panic!("{fun:?} {args:?}"),
     }

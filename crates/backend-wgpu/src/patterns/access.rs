@@ -44,7 +44,7 @@ pub(super) fn members(signature: &Signature) -> Vec<String> {
 }
 
 /// The value of register type `ty` in the word or words of an expression.
-pub(super) fn from_words(ty: Ty, low: &str, high: &str) -> String {
+pub(crate) fn from_words(ty: Ty, low: &str, high: &str) -> String {
     let wide = || format!("(u64({low}) | (u64({high}) << 32u))");
     match ty {
         Ty::Bool => format!("({low} != 0u)"),
@@ -149,7 +149,15 @@ pub(super) fn leaf(signature: &Signature, k: usize, calls: &mut BTreeSet<String>
 pub(super) fn fetch(signature: &Signature, operator: &str, k: usize, calls: &mut BTreeSet<String>) -> String {
     let LeafKind::Array { slot, dtype, windows, each, .. } = signature.leaves[k] else { return String::new() };
     let t = wgsl_type(dtype.ty());
-    let mut text = format!("fn {operator}_fetch{k}(i: u32) -> {t} {{\n    if (i >= args.len{k}) {{\n        return {t}();\n    }}\n");
+    let outside = match dtype.ty() {
+        ty @ (Ty::F32 | Ty::F64) => {
+            let (function, zero) = if ty == Ty::F32 { ("iw_bits", "0u") } else { ("iw_bits64", "0lu") };
+            calls.insert(function.to_owned());
+            format!("{function}({zero})")
+        }
+        _ => format!("{t}()"),
+    };
+    let mut text = format!("fn {operator}_fetch{k}(i: u32) -> {t} {{\n    if (i >= args.len{k}) {{\n        return {outside};\n    }}\n");
     let mut from = |s: u8, first: &str| {
         let value = element(signature.slots[usize::from(s)], s, dtype, "at", calls);
         format!("let at = args.skip{s} + i{first};\n    return {value};\n")

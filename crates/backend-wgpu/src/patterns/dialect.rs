@@ -1,32 +1,32 @@
 //! The functions that kernels call, in the form that an adapter needs, for one element and for four at once.
 
-use crate::probe::{Seed, Seeds};
+use crate::probe::{F64Report, Seed, Seeds};
 use isowarp_core::caps::{FmaKind, Numerics};
-use isowarp_core::ir::{WgslFma, WgslOptions, numerics_of_4};
+use isowarp_core::element::Ty;
+use isowarp_core::ir::{BinOp, Operation, Operations, UnOp, WgslFma, WgslOptions, numerics_of, numerics_of_4};
 use isowarp_core::numerics;
 use isowarp_shaders::Snippet;
 use std::collections::BTreeSet;
 
 /// What a kernel's text depends on besides the task: the adapter's arithmetic.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Dialect {
-    pub(super) fma: FmaKind,
-    pub(super) native_fma64: bool,
-    pub(super) native_div64: bool,
-    pub(super) native_sqrt64: bool,
-    /// Whether there are 64-bit integers.
-    pub(super) int64: bool,
+pub(crate) struct Dialect {
+    pub(crate) fma: FmaKind,
+    pub(crate) native_fma64: bool,
+    pub(crate) native_div64: bool,
+    pub(crate) native_sqrt64: bool,
+    /// Whether there are 64-bit integers that compute as defined.
+    pub(crate) int64: bool,
     /// Which of the adapter's approximations division and root start from.
-    pub(super) seeds: Seeds,
+    pub(crate) seeds: Seeds,
+    /// Operations that the adapter gets wrong.
+    pub(crate) repairs: Operations,
 }
 
-/// Floats by their bits, which no compiler can see through: Mesa folds `x + 0.0`, `0.0 - x` and `x * 0.0` as if zero had no sign and
-/// NaN did not exist. Element indices stay below 2^63, so the highest bit of the first one is a zero that is known at run time only.
-const OPAQUE_BITS: &str = "fn iw_bits(bits: u32) -> f32 {
-    return bitcast<f32>(bits ^ (args.base_high & 0x80000000u));
-}";
-const OPAQUE_BITS64: &str = "fn iw_bits64(bits: u64) -> f64 {
-    return bitcast<f64>(bits ^ u64(args.base_high & 0x80000000u));
+/// A zero that no compiler can see through: Mesa folds `x + 0.0`, `0.0 - x` and `x * 0.0` as if zero had no sign and NaN did not exist. Element
+/// indices stay below 2^63, so every bit is the sign of the first one.
+const OPAQUE_ZERO: &str = "fn iw_zero() -> u32 {
+    return bitcast<u32>(bitcast<i32>(args.base_high) >> 31u);
 }";
 
 /// `iw_fma` for operands and results that are zero or normal: without a guard.
@@ -120,12 +120,29 @@ impl Seeds {
 }
 
 impl Dialect {
+    /// An adapter with nothing of its own: every function is the prelude's.
+    pub(crate) const PLAIN: Self = Self {
+        fma: FmaKind::ViaInteger,
+        native_fma64: false,
+        native_div64: false,
+        native_sqrt64: false,
+        int64: false,
+        seeds: Seeds::NONE,
+        repairs: Operations::NONE,
+    };
+
+    /// With what is the adapter's own of f64.
+    pub(crate) fn with_f64(self, report: Option<&F64Report>) -> Self {
+        let is = |fact: fn(&F64Report) -> bool| report.is_some_and(fact);
+        let (native_fma64, native_div64, native_sqrt64) = (is(|r| r.fma_is_fused), is(|r| r.division_rounds), is(|r| r.sqrt_rounds));
+        Self { native_fma64, native_div64, native_sqrt64, ..self }
+    }
+
     /// The text of a function where it is not the prelude's own.
-    pub(super) fn resolve(self, name: &str) -> Option<Snippet> {
+    pub(crate) fn resolve(self, name: &str) -> Option<Snippet> {
         let wide = |native: bool| isowarp_shaders::snippet(&format!("{name}@{}", if native { "native" } else { "integer" }));
         match name {
-            "iw_bits" => Some((OPAQUE_BITS.to_owned(), BTreeSet::new())),
-            "iw_bits64" => Some((OPAQUE_BITS64.to_owned(), BTreeSet::new())),
+            "iw_zero" => Some((OPAQUE_ZERO.to_owned(), BTreeSet::new())),
             "iw_fma" if self.fma == FmaKind::Guarded => {
                 Some((crate::probe::FMA_GUARD.to_owned(), BTreeSet::from(["iw_fma_bits".to_owned()])))
             }
@@ -140,6 +157,8 @@ impl Dialect {
             "iw_div64" => wide(self.native_div64),
             "iw_sqrt64" => wide(self.native_sqrt64),
             _ if name.ends_with(OF_4) => self.resolve_of_4(&name[..name.len() - OF_4.len()]),
+            // What starts from the adapter's approximations meets no number that needs an exact form.
+            _ if self.seeds.snippet(name).is_none_or(|s| s == name) && self.repaired(name, false).is_some() => self.repaired(name, false),
             _ => match (self.seeds.snippet(name), self.fma) {
                 // No operand or result of theirs is subnormal where that would change a bit.
                 (Some(snippet), FmaKind::Guarded) => over_native_fma(snippet, name),
@@ -163,6 +182,7 @@ impl Dialect {
                 }
             },
             NATIVE_FMA if guarded => isowarp_shaders::renamed("iw_fma_4@native", "iw_fma_native_4"),
+            _ if self.seeds.snippet(name).is_none_or(|s| s == name) && self.repaired(name, true).is_some() => self.repaired(name, true),
             _ => match self.seeds.snippet(name) {
                 Some(snippet) => {
                     let (function, variant) = snippet.split_once('@').map_or((snippet, String::new()), |(f, v)| (f, format!("@{v}")));
@@ -177,14 +197,24 @@ impl Dialect {
         }
     }
 
+    /// A definition over exact forms, where some operation needs one.
+    fn repaired(self, name: &str, of_4: bool) -> Option<Snippet> {
+        if self.repairs.is_empty() { None } else { numerics_of(name, self.repairs, of_4) }
+    }
+
     /// How operators are written.
-    pub(super) fn options(self, numerics: Numerics) -> WgslOptions {
+    pub(crate) fn options(self, numerics: Numerics) -> WgslOptions {
         let fma = match self.fma {
             FmaKind::Native | FmaKind::Contracted => WgslFma::Native,
             FmaKind::Guarded if numerics == Numerics::Fast => WgslFma::Native,
             FmaKind::Guarded => WgslFma::Guarded,
             FmaKind::ViaF64 | FmaKind::ViaInteger => WgslFma::Prelude,
         };
-        WgslOptions { fma, numerics }
+        let mut repairs = self.repairs;
+        if numerics == Numerics::Fast {
+            repairs.remove(Operation::Un(UnOp::Sqrt, Ty::F32));
+            repairs.remove(Operation::Bin(BinOp::Div, Ty::F32));
+        }
+        WgslOptions { fma, numerics, repairs }
     }
 }

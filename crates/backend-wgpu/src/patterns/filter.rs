@@ -71,8 +71,9 @@ fn strip(rows: u64, groups: u64) -> u64 {
     [16, 8, 4, 2].into_iter().find(|&s| rows / s * groups >= 1 << 16).unwrap_or(1)
 }
 
-pub(super) fn holes(task: &FilterTask, signature: &Signature, dialect: Dialect) -> [(&'static str, u32); 14] {
+pub(super) fn holes(task: &FilterTask, signature: &Signature, dialect: Dialect) -> [(&'static str, u32); 15] {
     let vector = |v: bool| u32::from(v);
+    let exact = !dialect.repairs.is_empty() && task.kind != FilterKind::Median3;
     let reads = signature.leaves.iter().any(|l| matches!(l, super::operands::LeafKind::Vector { .. }));
     [
         ("n", samples(task)),
@@ -92,7 +93,8 @@ pub(super) fn holes(task: &FilterTask, signature: &Signature, dialect: Dialect) 
         ("weighted", vector(matches!(task.kind, FilterKind::Weighted { .. }))),
         ("sobel", vector(task.kind == FilterKind::Sobel)),
         ("median", vector(task.kind == FilterKind::Median3)),
-        ("seeded", vector(task.kind == FilterKind::Sobel && task.dtype != DType::U8 && dialect.seeds.root)),
+        ("exact", vector(exact)),
+        ("seeded", vector(task.kind == FilterKind::Sobel && task.dtype != DType::U8 && dialect.seeds.root && !exact)),
         ("byte_seeded", vector(task.kind == FilterKind::Sobel && task.dtype == DType::U8 && dialect.seeds.byte_root)),
         ("normal", vector(stays_normal(task))),
         ("guarded", vector(dialect.fma == FmaKind::Guarded && task.kind != FilterKind::Median3 && !stays_normal(task))),
@@ -136,9 +138,23 @@ fn risk_of(exponent: i32) -> u32 {
     ((biased as u32) << 24) - 1
 }
 
+/// What the kernel calls where the adapter gets operations wrong.
+const EXACT: [&str; 9] = [
+    NATIVE_FMA,
+    "iw_fma",
+    "iw_sqrt",
+    "iw_byte_root",
+    "iw_canonical",
+    "iw_exact_add_f32",
+    "iw_exact_sub_f32",
+    "iw_exact_mul_f32",
+    "iw_exact_cast_f32_u32",
+];
+
 pub(super) fn program<'a>(task: &FilterTask, signature: &'a Signature, holes: &'a [(&'static str, u32)]) -> Program<'a> {
     let is = |name| holes.contains(&(name, 1));
     let calls: &[&str] = match (&task.kind, is("normal"), is("guarded")) {
+        _ if is("exact") => &EXACT,
         (FilterKind::Median3, ..) => &[],
         (FilterKind::Sobel, true, _) if is("byte_seeded") => &[NATIVE_FMA, "iw_byte_root", "iw_canonical"],
         (FilterKind::Sobel, ..) if is("seeded") => {

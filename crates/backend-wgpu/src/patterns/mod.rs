@@ -34,8 +34,9 @@ mod tuning;
 use crate::binds::Binding;
 use crate::device::Wgpu;
 use crate::pipeline::{Kernel, KernelSource};
+pub(crate) use access::from_words;
 use arrayvec::ArrayVec;
-use dialect::Dialect;
+pub(crate) use dialect::Dialect;
 use isowarp_core::backend::Backend as _;
 use isowarp_core::caps::Capability;
 use isowarp_core::error::{Error, Result};
@@ -198,14 +199,8 @@ impl Wgpu {
         if let Some(dialect) = *self.patterns().dialect.lock() {
             return dialect;
         }
-        Dialect {
-            fma: self.caps().fma,
-            native_fma64: wide.is_some_and(|r| r.fma_is_fused),
-            native_div64: wide.is_some_and(|r| r.division_rounds),
-            native_sqrt64: wide.is_some_and(|r| r.sqrt_rounds),
-            int64: self.features().contains(wgpu::Features::SHADER_INT64),
-            seeds: self.report().seeds,
-        }
+        let plain = Dialect { int64: self.report().int64 == Some(true), ..Dialect::PLAIN };
+        Dialect { fma: self.caps().fma, seeds: self.report().seeds, repairs: self.report().repairs, ..plain.with_f64(wide) }
     }
 
     /// Invocations of a workgroup: so many if the adapter has them, else as many as every adapter has.
@@ -251,17 +246,4 @@ impl Wgpu {
         let grid = crate::batch::fold(groups, self.caps().max_groups_per_dim)?;
         self.dispatch(kernel, &launch.bindings, launch.args.bytes(), grid)
     }
-}
-
-impl Dialect {
-    /// An adapter with nothing of its own: every function is the prelude's.
-    #[cfg(test)]
-    const PLAIN: Self = Self {
-        fma: isowarp_core::caps::FmaKind::ViaInteger,
-        native_fma64: false,
-        native_div64: false,
-        native_sqrt64: false,
-        int64: false,
-        seeds: crate::probe::Seeds::NONE,
-    };
 }

@@ -265,7 +265,7 @@ impl Writer<'_> {
     /// are left, the last one is computed repeatedly.
     fn body(&mut self, f: &Func) {
         self.leaves("op_body");
-        if !f.is_joint() {
+        if !f.is_joint() || self.options.rolls(f) {
             self.function(f, "op_body");
         }
         self.function_4(f, "op_body");

@@ -1,5 +1,6 @@
 //! Running the probe's kernels before the device handle exists.
 
+use super::operations::Trial;
 use crate::batch::Batch;
 use crate::binds::Binding;
 use crate::buffer::{Buffer, Pool};
@@ -52,15 +53,16 @@ impl Bench {
             Binding { buffer: &source, offset_bytes: 0, size_bytes: input.len() as u64 },
             Binding { buffer: &target, offset_bytes: 0, size_bytes: bytes },
         ];
-        self.batch.dispatch(context, &self.pipelines, kernel, &bindings, &[], [groups, 1, 1])?;
+        let params = vec![0; kernel.interface().params_bytes as usize];
+        self.batch.dispatch(context, &self.pipelines, kernel, &bindings, &params, [groups, 1, 1])?;
         self.outputs.push((target, bytes));
         Ok(())
     }
 
-    pub(super) fn try_enqueue(&mut self, context: &Context, name: &str, wgsl: &str, pairs: &[u64], checks: usize) -> bool {
-        self.enqueue(context, name, wgsl, bytemuck::cast_slice(pairs), checks * pairs.len() / 2, 8)
-            .inspect_err(|e| log::warn!("{name}: {e}"))
-            .is_ok()
+    /// Enqueues what tries the subjects of a kind.
+    pub(super) fn enqueue_trial(&mut self, context: &Context, trial: &Trial) -> Result<()> {
+        let input = trial.input();
+        self.enqueue_groups(context, trial.kind.name(), &trial.wgsl, bytemuck::cast_slice(&input), trial.results(), trial.groups())
     }
 
     pub(super) async fn finish(mut self, context: &Context) -> Result<Vec<Vec<u8>>> {

@@ -11,7 +11,7 @@ pub(crate) fn caps(context: &Context, report: &Report) -> Caps {
     let limits = &context.limits;
     let mut dtypes = vec![DType::F32, DType::I32, DType::U32];
     // Kernels take f64 apart in 64-bit integers.
-    if report.f64.as_ref().is_some_and(|r| r.arithmetic) && report.int64 == Some(true) {
+    if report.f64.is_some() && report.int64 == Some(true) {
         dtypes.push(DType::F64);
     }
     if report.int64 == Some(true) {
@@ -40,6 +40,7 @@ pub(crate) fn caps(context: &Context, report: &Report) -> Caps {
         max_workgroup_size: limits.max_compute_invocations_per_workgroup,
         max_groups_per_dim: limits.max_compute_workgroups_per_dimension,
         numerics: report.numerics.clone(),
+        unproven: report.unproven.clone(),
         fma: report.fma,
         timestamps: context.features.contains(wgpu::Features::TIMESTAMP_QUERY),
         chosen: OnceLock::new(),

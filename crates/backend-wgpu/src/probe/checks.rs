@@ -1,8 +1,7 @@
-//! What the probe asks of 32-bit arithmetic: a WGSL expression beside the Rust that defines it.
+//! Facts about 32-bit arithmetic that choose an implementation: a WGSL expression beside the Rust that defines it. What the contract stands on is asked
+//! by [`super::operations`].
 //!
-//! In WGSL, `a`, `b`, `c` are floats, `x`, `y`, `z` their bits, `i`, `j` the bits of the first two as signed
-//! integers, and `zero` a zero. Everything
-//! comes from a buffer, so nothing can be folded at compile time.
+//! In WGSL, `a`, `b`, `c` are floats, and `zero` a zero. Everything comes from a buffer, so nothing can be folded at compile time.
 
 /// The bits that an expression has to give for the bits of three inputs; `None` where it is not defined.
 pub(crate) type Expect = fn(u32, u32, u32) -> Option<u32>;
@@ -14,8 +13,6 @@ pub(crate) struct Check {
     /// An expression of type u32.
     pub(crate) wgsl: &'static str,
     pub(crate) expect: Expect,
-    /// Whether the contract stands on it, or it is only worth knowing.
-    pub(crate) required: bool,
 }
 
 fn f(bits: u32) -> f32 {
@@ -38,8 +35,8 @@ pub(crate) const ZEROS: [&str; 3] = ["a + 0", "0 - a", "a * 0"];
 pub(crate) const CONTRACTED: &str = "a * b + c";
 
 macro_rules! table {
-    ($($required:literal $name:literal, $wgsl:literal, |$x:pat_param, $y:pat_param, $z:pat_param| $expect:expr;)*) => {
-        &[$(Check { name: $name, wgsl: $wgsl, expect: |$x, $y, $z| $expect, required: $required }),*]
+    ($($name:literal, $wgsl:literal, |$x:pat_param, $y:pat_param, $z:pat_param| $expect:expr;)*) => {
+        &[$(Check { name: $name, wgsl: $wgsl, expect: |$x, $y, $z| $expect }),*]
     };
 }
 
@@ -56,68 +53,20 @@ fn ordered(x: u32, y: u32) -> bool {
     !(f(x).is_nan() || f(y).is_nan() || (f(x) == 0.0 && f(y) == 0.0))
 }
 
-/// The table (kernels build their own minimum and maximum, by comparison). `false` marks facts that choose an implementation rather than decide the verdict.
+/// The table (kernels build their own minimum and maximum, by comparison).
 pub(crate) const TABLE: &[Check] = table! {
-    false "fma(a, b, c)", "bitcast<u32>(fma(a, b, c))", |x, y, z| out(f(x).mul_add(f(y), f(z)));
-    false "a * b + c", "bitcast<u32>(a * b + c)", |x, y, z| out(f(x) * f(y) + f(z));
-    false "a * k + b * k", "bitcast<u32>(a * 0.1 + b * 0.1)", |x, y, _| out(f(x) * 0.1 + f(y) * 0.1);
-    false "a / b", "bitcast<u32>(a / b)", |x, y, _| out(f(x) / f(y));
-    false "sqrt(a)", "bitcast<u32>(sqrt(a))", |x, _, _| out(f(x).sqrt());
-    true "a + b", "bitcast<u32>(a + b)", |x, y, _| out(f(x) + f(y));
-    true "a - b", "bitcast<u32>(a - b)", |x, y, _| out(f(x) - f(y));
-    true "a * b", "bitcast<u32>(a * b)", |x, y, _| out(f(x) * f(y));
-    true "-a", "bitcast<u32>(-a)", |x, _, _| out(-f(x));
-    true "(a + b) + c", "bitcast<u32>((a + b) + c)", |x, y, z| out((f(x) + f(y)) + f(z));
-    true "a + (b + c)", "bitcast<u32>(a + (b + c))", |x, y, z| out(f(x) + (f(y) + f(z)));
-    true "(a * b) * c", "bitcast<u32>((a * b) * c)", |x, y, z| out((f(x) * f(y)) * f(z));
-    true "(a + b) - a", "bitcast<u32>((a + b) - a)", |x, y, _| out((f(x) + f(y)) - f(x));
-    true "(a - b) + b", "bitcast<u32>((a - b) + b)", |x, y, _| out((f(x) - f(y)) + f(y));
-    true "(a * 0.1) * 3", "bitcast<u32>((a * 0.1) * 3.0)", |x, _, _| out((f(x) * 0.1) * 3.0);
-    true "(a + 0.1) + 3", "bitcast<u32>((a + 0.1) + 3.0)", |x, _, _| out((f(x) + 0.1) + 3.0);
-    true "(a + 0.1) - 0.1", "bitcast<u32>((a + 0.1) - 0.1)", |x, _, _| out((f(x) + 0.1) - 0.1);
-    true "(a * 3) * (1/3)", "bitcast<u32>((a * 3.0) * 0.33333334)", |x, _, _| out((f(x) * 3.0) * 0.333_333_34);
-    false "a + 0", "bitcast<u32>(a + 0.0)", |x, _, _| out(f(x) + 0.0);
-    false "0 - a", "bitcast<u32>(0.0 - a)", |x, _, _| out(0.0 - f(x));
-    false "a * 0", "bitcast<u32>(a * 0.0)", |x, _, _| out(f(x) * 0.0);
-    true "a + zero from memory", "bitcast<u32>(a + zero)", |x, _, _| out(f(x) + 0.0);
-    true "zero from memory - a", "bitcast<u32>(zero - a)", |x, _, _| out(0.0 - f(x));
-    true "a * zero from memory", "bitcast<u32>(a * zero)", |x, _, _| out(f(x) * 0.0);
-    true "a * 1", "bitcast<u32>(a * 1.0)", |x, _, _| out(f(x));
-    true "a - a", "bitcast<u32>(a - a)", |x, _, _| out(f(x) - f(x));
-    true "a < b", "select(0u, 1u, a < b)", |x, y, _| truth(f(x) < f(y));
-    true "a <= b", "select(0u, 1u, a <= b)", |x, y, _| truth(f(x) <= f(y));
-    true "a == b", "select(0u, 1u, a == b)", |x, y, _| truth(f(x) == f(y));
-    true "!(a >= b)", "select(0u, 1u, !(a >= b))", |x, y, _| truth(f(x).partial_cmp(&f(y)).is_none_or(std::cmp::Ordering::is_lt));
-    true "!(a == a)", "select(0u, 1u, !(a == a))", |x, _, _| truth(f(x).is_nan());
-    true "!(a == b)", "select(0u, 1u, !(a == b))", |x, y, _| truth(f(x) != f(y));
-    false "a != a", "select(0u, 1u, a != a)", |x, _, _| truth(f(x).is_nan());
-    false "a != b", "select(0u, 1u, a != b)", |x, y, _| truth(f(x) != f(y));
-    true "select by <", "bitcast<u32>(select(b, a, a < b))", |x, y, _| out(if f(x) < f(y) { f(x) } else { f(y) });
-    false "min(a, b)", "bitcast<u32>(min(a, b))", |x, y, _| ordered(x, y).then(|| canon(f(x).min(f(y))));
-    false "max(a, b)", "bitcast<u32>(max(a, b))", |x, y, _| ordered(x, y).then(|| canon(f(x).max(f(y))));
-    true "abs(a)", "bitcast<u32>(abs(a))", |x, _, _| out(f(x).abs());
-    true "floor(a)", "bitcast<u32>(floor(a))", |x, _, _| out(f(x).floor());
-    true "ceil(a)", "bitcast<u32>(ceil(a))", |x, _, _| out(f(x).ceil());
-    true "trunc(a)", "bitcast<u32>(trunc(a))", |x, _, _| out(f(x).trunc());
-    true "round(a)", "bitcast<u32>(round(a))", |x, _, _| out(f(x).round_ties_even());
-    true "f32(u32)", "bitcast<u32>(f32(x))", |x, _, _| out(x as f32);
-    true "f32(i32)", "bitcast<u32>(f32(i))", |x, _, _| out(x as i32 as f32);
-    true "u32(f32)", "u32(a)", |x, _, _| (f(x) > -1.0 && f(x) < 4.0e9).then(|| f(x) as u32);
-    true "i32(f32)", "bitcast<u32>(i32(a))", |x, _, _| (f(x).abs() < 2.0e9).then(|| f(x) as i32 as u32);
-    true "x / y", "x / y", |x, y, _| Some(x.checked_div(y).unwrap_or(x));
-    true "x % y", "x % y", |x, y, _| Some(x.checked_rem(y).unwrap_or(0));
-    true "i / j", "bitcast<u32>(i / j)", |x, y, _| (y != 0).then(|| (x as i32).wrapping_div(y as i32) as u32);
-    true "i % j", "bitcast<u32>(i % j)", |x, y, _| (y != 0).then(|| (x as i32).wrapping_rem(y as i32) as u32);
-    true "x * y", "x * y", |x, y, _| Some(x.wrapping_mul(y));
-    true "i * j", "bitcast<u32>(i * j)", |x, y, _| Some(x.wrapping_mul(y));
-    true "x << y", "x << (y & 31u)", |x, y, _| Some(x << (y & 31));
-    true "x >> y", "x >> (y & 31u)", |x, y, _| Some(x >> (y & 31));
-    true "i >> y", "bitcast<u32>(i >> (y & 31u))", |x, y, _| Some(((x as i32) >> (y & 31)) as u32);
-    true "min(i, j)", "bitcast<u32>(min(i, j))", |x, y, _| Some((x as i32).min(y as i32) as u32);
-    true "countLeadingZeros", "countLeadingZeros(x)", |x, _, _| Some(x.leading_zeros());
-    true "countTrailingZeros", "countTrailingZeros(x)", |x, _, _| Some(x.trailing_zeros());
-    true "countOneBits", "countOneBits(x)", |x, _, _| Some(x.count_ones());
-    true "reverseBits", "reverseBits(x)", |x, _, _| Some(x.reverse_bits());
+    "fma(a, b, c)", "bitcast<u32>(fma(a, b, c))", |x, y, z| out(f(x).mul_add(f(y), f(z)));
+    "a * b + c", "bitcast<u32>(a * b + c)", |x, y, z| out(f(x) * f(y) + f(z));
+    "a * k + b * k", "bitcast<u32>(a * 0.1 + b * 0.1)", |x, y, _| out(f(x) * 0.1 + f(y) * 0.1);
+    "a / b", "bitcast<u32>(a / b)", |x, y, _| out(f(x) / f(y));
+    "sqrt(a)", "bitcast<u32>(sqrt(a))", |x, _, _| out(f(x).sqrt());
+    "a + 0", "bitcast<u32>(a + 0.0)", |x, _, _| out(f(x) + 0.0);
+    "0 - a", "bitcast<u32>(0.0 - a)", |x, _, _| out(0.0 - f(x));
+    "a * 0", "bitcast<u32>(a * 0.0)", |x, _, _| out(f(x) * 0.0);
+    "a != a", "select(0u, 1u, a != a)", |x, _, _| truth(f(x).is_nan());
+    "a != b", "select(0u, 1u, a != b)", |x, y, _| truth(f(x) != f(y));
+    "min(a, b)", "bitcast<u32>(min(a, b))", |x, y, _| ordered(x, y).then(|| canon(f(x).min(f(y))));
+    "max(a, b)", "bitcast<u32>(max(a, b))", |x, y, _| ordered(x, y).then(|| canon(f(x).max(f(y))));
 };
 
 /// The kernel that evaluates the table on every triple.
@@ -127,7 +76,7 @@ pub(crate) fn wgsl() -> String {
     for (check, at) in TABLE.iter().zip(0..) {
         let _ = writeln!(body, "    results[base + {at}u] = {};", check.wgsl);
     }
-    format!("{HEAD}    let i = bitcast<i32>(x);\n    let j = bitcast<i32>(y);\n    let base = id.x * {}u;\n{body}}}\n", TABLE.len())
+    format!("{HEAD}    let base = id.x * {}u;\n{body}}}\n", TABLE.len())
 }
 
 /// The kernel that evaluates an emulated fma on every triple.

@@ -269,6 +269,12 @@ impl<'f> Evaluator<'f> {
         &self.registers[self.func.results[k] as usize]
     }
 
+    /// Lanes of a node: of one in a branch's block that no lane took, those of an earlier evaluation.
+    #[must_use]
+    pub fn node(&self, id: Id) -> &[u64; LANES] {
+        &self.registers[id as usize]
+    }
+
     fn range(&mut self, from: Id, to: Id, lanes: usize, load: &mut impl FnMut(u16, &mut [u64]), fetch: &mut impl FnMut(u16, u64) -> u64) {
         let mut i = from;
         while i < to {

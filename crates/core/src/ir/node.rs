@@ -39,6 +39,47 @@ pub enum UnOp {
     SqrtApprox,
 }
 
+impl UnOp {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Self; 14] = [
+        Self::Neg,
+        Self::Abs,
+        Self::Not,
+        Self::Sqrt,
+        Self::Floor,
+        Self::Ceil,
+        Self::Trunc,
+        Self::Rint,
+        Self::IsNan,
+        Self::CountOnes,
+        Self::LeadingZeros,
+        Self::ReverseBits,
+        Self::RcpApprox,
+        Self::SqrtApprox,
+    ];
+
+    /// What it is called in messages and in the names of functions.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Neg => "neg",
+            Self::Abs => "abs",
+            Self::Not => "not",
+            Self::Sqrt => "sqrt",
+            Self::Floor => "floor",
+            Self::Ceil => "ceil",
+            Self::Trunc => "trunc",
+            Self::Rint => "rint",
+            Self::IsNan => "is_nan",
+            Self::CountOnes => "count_ones",
+            Self::LeadingZeros => "leading_zeros",
+            Self::ReverseBits => "reverse_bits",
+            Self::RcpApprox => "rcp_approx",
+            Self::SqrtApprox => "sqrt_approx",
+        }
+    }
+}
+
 /// Operations with two operands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum BinOp {
@@ -83,6 +124,55 @@ pub enum BinOp {
 }
 
 impl BinOp {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Self; 19] = [
+        Self::Add,
+        Self::Sub,
+        Self::Mul,
+        Self::MulRn,
+        Self::Div,
+        Self::Rem,
+        Self::Min,
+        Self::Max,
+        Self::And,
+        Self::Or,
+        Self::Xor,
+        Self::Shl,
+        Self::Shr,
+        Self::MulHi,
+        Self::Lt,
+        Self::Le,
+        Self::Eq,
+        Self::Ne,
+        Self::DivApprox,
+    ];
+
+    /// What it is called in messages and in the names of functions.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Add => "add",
+            Self::Sub => "sub",
+            Self::Mul => "mul",
+            Self::MulRn => "mul_rn",
+            Self::Div => "div",
+            Self::Rem => "rem",
+            Self::Min => "min",
+            Self::Max => "max",
+            Self::And => "and",
+            Self::Or => "or",
+            Self::Xor => "xor",
+            Self::Shl => "shl",
+            Self::Shr => "shr",
+            Self::MulHi => "mul_hi",
+            Self::Lt => "lt",
+            Self::Le => "le",
+            Self::Eq => "eq",
+            Self::Ne => "ne",
+            Self::DivApprox => "div_approx",
+        }
+    }
+
     /// Whether the result is a truth value.
     #[must_use]
     pub const fn is_comparison(self) -> bool {
@@ -278,5 +368,19 @@ impl Func {
                 f(else_result);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BinOp, UnOp};
+
+    #[test]
+    fn operations_are_listed_in_the_order_of_their_numbers() {
+        // An operation that is added has to be named, and is then found missing from its list here.
+        assert!(UnOp::ALL.iter().enumerate().all(|(k, &op)| op as usize == k));
+        assert!(BinOp::ALL.iter().enumerate().all(|(k, &op)| op as usize == k));
+        assert_eq!(UnOp::SqrtApprox as usize + 1, UnOp::ALL.len());
+        assert_eq!(BinOp::DivApprox as usize + 1, BinOp::ALL.len());
     }
 }

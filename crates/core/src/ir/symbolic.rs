@@ -5,7 +5,7 @@ use super::expr::{self, Expr};
 use super::graph;
 use super::node::{BinOp, Func, Param, UnOp};
 use crate::element::{Scalar, Ty};
-use crate::numerics::{Arith, Func as Elementary};
+use crate::numerics::{Arith, Func as Elementary, div_anywhere, soft_div, soft_reciprocal, soft_sqrt, sqrt_anywhere};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// [`Arith`] over symbolic values.
@@ -151,4 +151,24 @@ fn trace_definition(f: Elementary) -> Result<Func, OpError> {
         let args: Vec<F> = (0..f.arity() as u16).map(|k| F::from_value(graph::with(|g| g.param(k)))).collect();
         f.apply::<Symbolic>(&args)
     })
+}
+
+/// Division and square root without the device's own, their ways for operands that are out of range, and the reciprocal.
+pub(super) const SOFTWARE: [&str; 5] = ["div", "div_anywhere", "reciprocal", "sqrt", "sqrt_anywhere"];
+
+/// The graph of one of [`SOFTWARE`], traced once.
+pub(super) fn software(name: &str) -> Option<Arc<Func>> {
+    static TRACED: OnceLock<Vec<Arc<Func>>> = OnceLock::new();
+    let traced = TRACED.get_or_init(|| trace_software().unwrap_or_default().into_iter().map(Arc::new).collect());
+    traced.get(SOFTWARE.iter().position(|n| *n == name)?).cloned()
+}
+
+fn trace_software() -> Result<Vec<Func>, OpError> {
+    Ok(vec![
+        expr::trace(|(a, b): (F, F)| soft_div::<Symbolic>(a, b))?,
+        expr::trace(|(a, b): (F, F)| div_anywhere::<Symbolic>(a, b))?,
+        expr::trace(|b: F| soft_reciprocal::<Symbolic>(b))?,
+        expr::trace(|x: F| soft_sqrt::<Symbolic>(x))?,
+        expr::trace(|x: F| sqrt_anywhere::<Symbolic>(x))?,
+    ])
 }

@@ -6,6 +6,7 @@ mod ops;
 mod stages;
 
 use super::node::{Func, Id, Node, Param};
+use super::operation::Operations;
 use crate::caps::Numerics;
 use crate::element::{DType, Ty};
 use core::fmt::Write as _;
@@ -18,6 +19,8 @@ pub struct WgslOptions {
     pub fma: WgslFma,
     /// Strict calls the numerics prelude for division, square root and elementary functions, Fast the built-ins.
     pub numerics: Numerics,
+    /// Operations that the device gets wrong: written as calls of `iw_exact_{operation}`, which are made of others.
+    pub repairs: Operations,
 }
 
 /// How a fused multiply-add of f32 is written.

@@ -102,10 +102,10 @@ macro_rules! every_task {
 }
 
 use crate::backend::{Backend, Leaf, Out, RawBuffer};
-use crate::caps::{Capability, Numerics, NumericsVerdict};
+use crate::caps::{Capability, Numerics};
 use crate::element::{DType, Ty};
 use crate::error::{Error, Result};
-use crate::ir::{BinOp, Evaluator, Func, Node, OpError};
+use crate::ir::{Evaluator, Func, OpError};
 
 /// The array that a line pattern (reduce, scan) works on: `outer * inner` lines of `n` elements, row-major as `[outer, n, inner]`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -190,14 +190,6 @@ pub(crate) fn constants(func: &Func) -> Vec<u64> {
     (0..func.results.len()).map(|k| e.result(k)[0]).collect()
 }
 
-/// Whether an operator computes floats, whose bits depend on the device's arithmetic.
-fn computes_floats(f: &Func) -> bool {
-    f.any(|n, t| {
-        let made = matches!(n, Node::Un(..) | Node::Bin(..) | Node::Fma(..) | Node::Cast(_) | Node::Call1(..) | Node::Call2(..));
-        made && t.is_float()
-    })
-}
-
 /// Fails where the device cannot run these operators, or cannot be trusted with them under the strict contract.
 pub(crate) fn check_ops<B: Backend>(device: &B, pattern: &'static str, numerics: Numerics, ops: &[&Func]) -> Result<()> {
     let caps = device.caps();
@@ -208,10 +200,9 @@ pub(crate) fn check_ops<B: Backend>(device: &B, pattern: &'static str, numerics:
             }
         }
         if numerics == Numerics::Strict
-            && let NumericsVerdict::Unproven { witness } = &caps.numerics
-            && (computes_floats(f) || f.any(|n, _| matches!(n, Node::Bin(BinOp::MulRn, ..))))
+            && let Some(witness) = caps.witness_against(f)
         {
-            return Err(Error::NotStrict { device: caps.device.clone(), witness: witness.clone() });
+            return Err(Error::NotStrict { device: caps.device.clone(), witness: witness.to_owned() });
         }
     }
     Ok(())

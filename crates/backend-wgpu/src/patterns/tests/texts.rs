@@ -9,7 +9,7 @@ use crate::probe::{Seed, Seeds};
 use crate::seal;
 use isowarp_core::caps::{FmaKind, Numerics};
 use isowarp_core::element::{DType, Scalar, Ty};
-use isowarp_core::ir::{self, Expr, Func, Param};
+use isowarp_core::ir::{self, Expr, Func, Operation, Param};
 use isowarp_core::patterns::layout::MAX_AXES;
 use isowarp_core::patterns::{
     Border, FilterKind, FilterTask, MapTask, ScatterFromTask, ScatterOp, ScatterTask, SearchKind, SelectKind, SelectTask, SortPayload,
@@ -18,11 +18,17 @@ use isowarp_shaders::kernels::{GATHER, LAYOUT, SCATTER, TRANSPOSE, TRANSPOSE_SQU
 use std::sync::Arc;
 
 pub(super) const NATIVE: Dialect =
-    Dialect { fma: FmaKind::Native, native_fma64: true, native_div64: true, native_sqrt64: true, int64: true, seeds: Seeds::NONE };
+    Dialect { fma: FmaKind::Native, native_fma64: true, native_div64: true, native_sqrt64: true, int64: true, ..Dialect::PLAIN };
 pub(super) const SEEDED: Dialect = Dialect { seeds: Seeds { reciprocal: Some(Seed::Close), root: true, byte_root: true }, ..NATIVE };
 pub(super) const GUARDED: Dialect =
     Dialect { fma: FmaKind::Guarded, seeds: Seeds { reciprocal: Some(Seed::Coarse), root: true, byte_root: true }, ..NATIVE };
 const DIALECTS: [Dialect; 4] = [Dialect::PLAIN, SEEDED, Dialect { fma: FmaKind::ViaF64, ..Dialect::PLAIN }, GUARDED];
+
+/// An adapter that gets every operation wrong that has an exact form.
+fn repaired() -> Dialect {
+    let exact = |op: &Operation| isowarp_shaders::snippet(&format!("iw_exact_{op}")).is_some();
+    Dialect { repairs: Operation::all().iter().copied().filter(exact).collect(), ..Dialect::PLAIN }
+}
 
 /// Checks a program's text; returns its bytes of workgroup memory.
 #[track_caller]
@@ -35,7 +41,7 @@ pub(super) fn accept(program: &Program<'_>) -> u32 {
 pub(super) fn accept_wide(program: &Program<'_>, invocations: u32) -> u32 {
     let mut most = 0;
     let mut seen: Vec<String> = Vec::new();
-    for dialect in DIALECTS {
+    for dialect in DIALECTS.into_iter().chain([repaired()]) {
         let text = program.text(dialect).expect("text");
         // Integers are computed alike in all of them.
         if seen.contains(&text) {
@@ -176,7 +182,7 @@ fn filters_of_every_kind_border_and_channel_count() {
                     let task = FilterTask { kind: kind.clone(), border, height: 9, width: 9, channels, dtype, numerics };
                     for (leaf, out) in [(0, 0), (1, 1)] {
                         let signature = signature(&[(dtype, leaf)], &[(dtype, out)]);
-                        for dialect in [NATIVE, SEEDED, GUARDED] {
+                        for dialect in [NATIVE, SEEDED, GUARDED, repaired(), Dialect { fma: FmaKind::Guarded, ..repaired() }] {
                             let holes = filter::holes(&task, &signature, dialect);
                             accept(&filter::program(&task, &signature, &holes));
                         }

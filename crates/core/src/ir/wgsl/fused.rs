@@ -29,13 +29,13 @@ impl Writer<'_> {
 #[cfg(test)]
 mod tests {
     use crate::caps::Numerics;
-    use crate::ir::{Expr, OpError, WgslFma, WgslOptions, trace, wgsl_function};
+    use crate::ir::{Expr, OpError, Operations, WgslFma, WgslOptions, trace, wgsl_function};
     use std::collections::BTreeSet;
 
     type F = Expr<f32>;
 
     fn is_bare(f: Result<crate::ir::Func, OpError>) -> bool {
-        let options = WgslOptions { fma: WgslFma::Guarded, numerics: Numerics::Strict };
+        let options = WgslOptions { fma: WgslFma::Guarded, numerics: Numerics::Strict, repairs: Operations::NONE };
         wgsl_function(&f.expect("operator"), "op", options, &mut BTreeSet::new()).contains("iw_fma_native(")
     }
 

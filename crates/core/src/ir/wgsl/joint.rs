@@ -1,7 +1,8 @@
 //! Four elements at once: what differs from one.
 
-use super::{Form, WgslOptions, Writer, wgsl_type};
+use super::{Form, WgslFma, WgslOptions, Writer, wgsl_type};
 use crate::ir::node::{Func, Id, Node, Param};
+use crate::ir::operation::Operation;
 use crate::numerics::Func as Elementary;
 use core::fmt::Write as _;
 use std::collections::BTreeSet;
@@ -13,7 +14,7 @@ const FEW: Id = 16;
 /// Whether the prelude has the function as `{function}_4`.
 pub(super) fn has_form_of_4(function: &str) -> bool {
     match function {
-        "iw_fma" | "iw_fma_native" | "iw_div" | "iw_sqrt" => true,
+        "iw_bits" | "iw_fma" | "iw_fma_native" | "iw_div" | "iw_sqrt" => true,
         "iw_is_nan" | "iw_canonical" | "iw_min" | "iw_max" | "iw_f32_to_i32" | "iw_f32_to_u32" => true,
         _ => function.strip_prefix("iw_").is_some_and(|name| Elementary::ALL.iter().any(|f| f.name() == name)),
     }
@@ -35,7 +36,17 @@ pub(super) fn function(
     calls: &mut BTreeSet<String>,
 ) -> String {
     let w = Writer { f, name, options, text: String::new(), calls, form, twins };
-    if f.is_joint() { w.function(&format!("{name}_4")) } else { four_calls(w) }
+    if f.is_joint() && !options.rolls(f) { w.function(&format!("{name}_4")) } else { four_calls(w) }
+}
+
+impl WgslOptions {
+    /// Whether four elements are computed one after the other in a loop, so that the operator stands in a kernel once: where `fma` and other operations
+    /// are emulated at length, drivers take seconds to compile them in every place.
+    #[must_use]
+    pub fn rolls(&self, f: &Func) -> bool {
+        let long = |op| self.repairs.contains(op) || matches!(op, Operation::Fma(_));
+        self.fma == WgslFma::Prelude && !self.repairs.is_empty() && f.operations().iter().any(long)
+    }
 }
 
 /// The form of four that calls the single form for each.
@@ -50,6 +61,10 @@ fn four_calls(w: Writer<'_>) -> String {
         let _ = writeln!(text, "struct {result} {{ {} }}", members.join(", "));
     }
     let _ = writeln!(text, "fn {name}_4({}) -> {result} {{", params.join(", "));
+    if w.options.rolls(f) {
+        rolled_calls(&mut text, f, name, &names, &result);
+        return text;
+    }
     for c in COMPONENTS {
         let args: Vec<String> = names.iter().map(|p| format!("{p}.{c}")).collect();
         let _ = writeln!(text, "    let {c} = {name}({});", args.join(", "));
@@ -60,6 +75,27 @@ fn four_calls(w: Writer<'_>) -> String {
         n => writeln!(text, "    return {result}({});\n}}", (0..n).map(member).collect::<Vec<_>>().join(", ")),
     };
     text
+}
+
+/// The single form in a loop. Elements are picked and put by selection, as in [`Writer::rolled`].
+fn rolled_calls(text: &mut String, f: &Func, name: &str, params: &[&str], result: &str) {
+    let types = f.result_types();
+    for (r, &ty) in types.iter().enumerate() {
+        let _ = writeln!(text, "    var r{r} = vec4<{}>();", wgsl_type(ty));
+    }
+    let pick = |p: &&str| format!("select(select({p}.x, {p}.y, k == 1u), select({p}.z, {p}.w, k == 3u), k >= 2u)");
+    let args: Vec<String> = params.iter().map(pick).collect();
+    let _ = writeln!(text, "    for (var k = 0u; k < 4u; k++) {{\n        let v = {name}({});", args.join(", "));
+    text.push_str("        let here = vec4<u32>(k) == vec4<u32>(0u, 1u, 2u, 3u);\n");
+    for (r, &ty) in types.iter().enumerate() {
+        let value = if types.len() == 1 { "v".to_owned() } else { format!("v.r{r}") };
+        let _ = writeln!(text, "        r{r} = select(r{r}, vec4<{}>({value}), here);", wgsl_type(ty));
+    }
+    let all: Vec<String> = (0..types.len()).map(|r| format!("r{r}")).collect();
+    let _ = match types.len() {
+        1 => writeln!(text, "    }}\n    return r0;\n}}"),
+        _ => writeln!(text, "    }}\n    return {result}({});\n}}", all.join(", ")),
+    };
 }
 
 impl Writer<'_> {

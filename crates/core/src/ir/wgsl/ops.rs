@@ -3,10 +3,16 @@
 use super::{Form, WgslFma, Writer, wgsl_literal};
 use crate::caps::Numerics;
 use crate::element::Ty;
-use crate::ir::node::{BinOp, Id, Node, UnOp};
+use crate::ir::node::{BinOp, Func, Id, Node, UnOp};
 
 impl Writer<'_> {
     pub(super) fn expression(&mut self, node: Node, ty: Ty) -> String {
+        if let Some(op) = self.f.operation(&node, ty).filter(|&op| self.options.repairs.contains(op)) {
+            let mut operands = Vec::new();
+            Func::operands(&node, |id| operands.push(id));
+            let args: Vec<String> = operands.into_iter().map(|id| self.value(id)).collect();
+            return self.call(&format!("iw_exact_{op}"), &args);
+        }
         match node {
             Node::Un(op, a) => self.un(op, a),
             Node::Bin(op, a, b) => self.bin(op, a, b),
@@ -28,6 +34,7 @@ impl Writer<'_> {
                 let v = match from {
                     Ty::F32 => self.call("iw_canonical", &[v]),
                     Ty::F64 => self.call("iw_canonical64", &[v]),
+                    _ if ty.is_float() => return self.float_of_bits(from, ty, v),
                     _ => v,
                 };
                 format!("bitcast<{}>({v})", self.spelt(ty))
@@ -145,26 +152,20 @@ impl Writer<'_> {
     }
 
     /// A comparison of floats that holds what IEEE says of NaN: naga writes `!=` as the comparison that fails for NaN on Vulkan, and a
-    /// comparison of a value with itself is left to no compiler. Zeros are literals here, since there is nothing to fold.
+    /// comparison of a value with itself is left to no compiler. Zeros are no literals here either: Mesa makes `sign` of `i32(0 < x) - i32(x < 0)`,
+    /// whatever NaN gives.
     fn compare(&mut self, op: BinOp, a: Id, b: Id) -> String {
-        let (t, x) = (self.ty(a), self.literal_or_value(a));
+        let (t, x) = (self.ty(a), self.value(a));
         if a == b && op != BinOp::Lt {
             let is_nan = self.call(if t == Ty::F64 { "iw_is_nan64" } else { "iw_is_nan" }, &[x]);
             return if op == BinOp::Ne { is_nan } else { format!("(!{is_nan})") };
         }
-        let y = self.literal_or_value(b);
+        let y = self.value(b);
         match op {
             BinOp::Lt => format!("({x} < {y})"),
             BinOp::Le => format!("({x} <= {y})"),
             BinOp::Eq => format!("({x} == {y})"),
             _ => format!("(!({x} == {y}))"),
-        }
-    }
-
-    fn literal_or_value(&mut self, id: Id) -> String {
-        match self.f.nodes[id as usize] {
-            Node::Const(0) => self.literal(self.ty(id), &wgsl_literal(self.ty(id), 0)),
-            _ => self.value(id),
         }
     }
 
@@ -177,33 +178,52 @@ impl Writer<'_> {
         }
     }
 
+    /// A conversion by value. Drivers know what it can give, and use that: they derive that `f32(y & 0)` is the literal zero, which they then fold
+    /// as if it had no sign, negate integers where a float was to be negated, and compare in narrow integers what was widened. So what becomes a float
+    /// or 64 bits wide goes through a function that they cannot see through.
     fn cast(&mut self, a: Id, to: Ty) -> String {
         let (from, v) = (self.ty(a), self.value(a));
         match (from, to) {
+            (Ty::Bool, Ty::F32) => {
+                let bits = format!("select({}, {}, {v})", self.literal(Ty::U32, "0u"), self.literal(Ty::U32, "0x3f800000u"));
+                self.call("iw_bits", &[bits])
+            }
+            (Ty::Bool, Ty::F64) => self.call("iw_bits64", &[format!("select(0lu, 0x3ff0000000000000lu, {v})")]),
+            (Ty::Bool, Ty::I64 | Ty::U64) => self.widened(to, &format!("select(0lu, 1lu, {v})")),
             (Ty::Bool, _) => {
-                format!("select({}, {}, {v})", self.literal(to, &wgsl_literal(to, 0)), self.literal(to, one(to)))
+                format!("select({}, {}, {v})", self.literal(to, &wgsl_literal(to, 0)), self.literal(to, &wgsl_literal(to, 1)))
             }
             (_, Ty::Bool) => format!("(!({v} == {}))", self.literal(from, &wgsl_literal(from, 0))),
+            (Ty::I32 | Ty::U32, Ty::F32) => {
+                let bits = format!("bitcast<{}>({}({v}))", self.spelt(Ty::U32), self.spelt(to));
+                self.call("iw_bits", &[bits])
+            }
+            (Ty::I32 | Ty::U32, Ty::F64) => self.call("iw_bits64", &[format!("bitcast<u64>(f64({v}))")]),
             (Ty::F32 | Ty::F64, t) if t.is_int() => self.call(&format!("iw_{}_to_{}", from.name(), to.name()), &[v]),
             (Ty::I64 | Ty::U64, Ty::F32 | Ty::F64) => self.call(&format!("iw_{}_to_{}", from.name(), to.name()), &[v]),
             // Widening follows the source's sign, but naga takes the target's: so widen first, then change the sign.
-            (Ty::I32, Ty::U64) => format!("bitcast<u64>(i64({v}))"),
-            (Ty::U32, Ty::I64) => format!("bitcast<i64>(u64({v}))"),
+            (Ty::I32, Ty::I64 | Ty::U64) => self.widened(to, &format!("bitcast<u64>(i64({v}))")),
+            (Ty::U32, Ty::I64 | Ty::U64) => self.widened(to, &format!("u64({v})")),
             (Ty::I32 | Ty::U32, t) if t.is_int() && t.words() == 1 => format!("bitcast<{}>({v})", self.spelt(to)),
             _ => format!("{}({v})", self.spelt(to)),
         }
     }
-}
 
-fn one(ty: Ty) -> &'static str {
-    match ty {
-        Ty::Bool => "true",
-        Ty::F32 => "1.0f",
-        Ty::F64 => "1.0lf",
-        Ty::I32 => "1i",
-        Ty::U32 => "1u",
-        Ty::I64 => "1li",
-        Ty::U64 => "1lu",
+    /// A 64-bit integer of these bits, an expression that widens.
+    fn widened(&mut self, to: Ty, bits: &str) -> String {
+        let opaque = self.call("iw_opaque64", &[bits.to_owned()]);
+        if to == Ty::U64 { opaque } else { format!("bitcast<i64>({opaque})") }
+    }
+
+    /// A float by its bits, which may be ones that the driver derives.
+    fn float_of_bits(&mut self, from: Ty, to: Ty, v: String) -> String {
+        let bits = if matches!(from, Ty::U32 | Ty::U64) {
+            v
+        } else {
+            let unsigned = if from.words() == 2 { Ty::U64 } else { Ty::U32 };
+            format!("bitcast<{}>({v})", self.spelt(unsigned))
+        };
+        self.call(if to == Ty::F64 { "iw_bits64" } else { "iw_bits" }, &[bits])
     }
 }
 

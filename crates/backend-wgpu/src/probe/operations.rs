@@ -1,0 +1,304 @@
+//! Every operation of the IR, and compositions that compilers have got wrong: lowered as in all kernels, with the evaluator's values for oracle. What
+//! the device computes wrongly is tried again in its exact form.
+
+use super::operands::{Operands, narrow, wide};
+use crate::patterns::{Dialect, from_words};
+use crate::pipeline::KernelSource;
+use isowarp_core::caps::Numerics;
+use isowarp_core::element::Ty;
+use isowarp_core::error::{Error, Result};
+use isowarp_core::ir::{Evaluator, Func, LANES, Operation, Operations, canonical_nan, wgsl_function};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::sync::OnceLock;
+
+/// Something to compute.
+pub(crate) struct Subject {
+    pub(crate) name: String,
+    pub(crate) func: Func,
+    /// What it is made of.
+    pub(crate) operations: Operations,
+    /// Whether it is one operation, and no composition.
+    pub(crate) single: Option<Operation>,
+}
+
+impl std::fmt::Debug for Subject {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl Subject {
+    pub(super) fn new(name: &str, func: Func) -> Self {
+        Self { name: name.to_owned(), operations: func.operations(), func, single: None }
+    }
+
+    /// Words of its result.
+    fn words(&self) -> usize {
+        self.func.result_words()
+    }
+}
+
+/// Subjects of one kernel, by what an adapter needs to run them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// 32 bits.
+    Narrow,
+    /// 64-bit integers.
+    Int64,
+    /// f64.
+    F64,
+    /// Those of f32 that an `fma` plays a part in, which is chosen before.
+    Fused,
+    /// Those of f64.
+    Fused64,
+}
+
+impl Kind {
+    #[cfg(test)]
+    const ALL: [Self; 5] = [Self::Narrow, Self::Int64, Self::F64, Self::Fused, Self::Fused64];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Narrow => "probe operations",
+            Self::Int64 => "probe int64",
+            Self::F64 => "probe f64",
+            Self::Fused => "probe fused",
+            Self::Fused64 => "probe fused f64",
+        }
+    }
+
+    /// The kind of a graph.
+    fn of(f: &Func, operations: Operations) -> Self {
+        let has = |ty: Ty| f.any(|_, t| t == ty);
+        let fused = |ty| operations.contains(Operation::Fma(ty)) || operations.iter().any(|op| !op.is_primitive());
+        match (has(Ty::F64), has(Ty::I64) || has(Ty::U64)) {
+            (true, _) if fused(Ty::F64) => Self::Fused64,
+            (true, _) => Self::F64,
+            (_, true) => Self::Int64,
+            _ if fused(Ty::F32) => Self::Fused,
+            _ => Self::Narrow,
+        }
+    }
+
+    /// Its subjects.
+    pub(crate) fn subjects(self) -> &'static [Subject] {
+        static ALL: OnceLock<[Vec<Subject>; 5]> = OnceLock::new();
+        let all = ALL.get_or_init(|| {
+            let mut kinds: [Vec<Subject>; 5] = Default::default();
+            let single = |op: &Operation| op.func().ok().map(|f| Subject { single: Some(*op), ..Subject::new(&op.to_string(), f) });
+            for subject in Operation::all().iter().filter_map(single).chain(super::compositions::all()) {
+                kinds[Self::of(&subject.func, subject.operations) as usize].push(subject);
+            }
+            kinds
+        });
+        &all[self as usize]
+    }
+
+    /// The operands that its subjects are tried on.
+    pub(crate) fn operands(self) -> &'static Operands {
+        static NARROW: OnceLock<Operands> = OnceLock::new();
+        static WIDE: OnceLock<Operands> = OnceLock::new();
+        if self.is_wide() { WIDE.get_or_init(wide) } else { NARROW.get_or_init(narrow) }
+    }
+
+    fn is_wide(self) -> bool {
+        matches!(self, Self::Int64 | Self::F64 | Self::Fused64)
+    }
+}
+
+/// Subjects of one kernel: drivers compile several at a time, and take longer for a large one than for its parts.
+const PER_KERNEL: usize = 24;
+
+/// Some subjects of a kind, with the kernel that computes them.
+#[derive(Clone)]
+pub(crate) struct Trial {
+    pub(crate) kind: Kind,
+    pub(crate) subjects: Vec<&'static Subject>,
+    pub(crate) wgsl: String,
+}
+
+/// How a subject differs from its definition.
+#[derive(Clone, Debug)]
+pub(crate) struct Fault {
+    pub(crate) subject: &'static Subject,
+    /// Whether it does so for operands and results other than subnormal numbers.
+    pub(crate) ordinary: bool,
+    pub(crate) witness: String,
+}
+
+impl Trial {
+    /// Those of the kind's subjects that are wanted.
+    pub(crate) fn all(kind: Kind, dialect: Dialect, wanted: impl Fn(&Subject) -> bool) -> Result<Vec<Self>> {
+        let subjects: Vec<_> = kind.subjects().iter().filter(|s| wanted(s)).collect();
+        let new = |some: &[&'static Subject]| Ok(Self { kind, subjects: some.to_vec(), wgsl: wgsl(kind, some, dialect)? });
+        subjects.chunks(PER_KERNEL).map(new).collect()
+    }
+
+    pub(crate) fn source(&self) -> KernelSource<'_> {
+        KernelSource { name: self.kind.name(), wgsl: &self.wgsl, entry: "main" }
+    }
+
+    /// Words that its kernel writes.
+    pub(crate) fn results(&self) -> usize {
+        self.kind.operands().all.len() * self.per_lane()
+    }
+
+    fn per_lane(&self) -> usize {
+        self.subjects.iter().map(|s| s.words()).sum()
+    }
+
+    pub(crate) fn groups(&self) -> u32 {
+        (self.kind.operands().all.len() / 64) as u32
+    }
+
+    /// The operands as the kernel reads them.
+    pub(crate) fn input(&self) -> Vec<u32> {
+        let words = |lane: &[u64; 3]| {
+            let [a, b, c] = *lane;
+            if self.kind.is_wide() {
+                vec![a as u32, (a >> 32) as u32, b as u32, (b >> 32) as u32, c as u32, (c >> 32) as u32, 0, 0]
+            } else {
+                vec![a as u32, b as u32, c as u32, 0]
+            }
+        };
+        self.kind.operands().all.iter().flat_map(words).collect()
+    }
+
+    /// The subjects that differ, the first time that they do so for ordinary operands, or else at all.
+    pub(crate) fn judge(&self, words: &[u32]) -> Vec<Fault> {
+        let stride = self.per_lane();
+        let mut at = 0;
+        let mut faults = Vec::new();
+        for &subject in &self.subjects {
+            let got = |lane: usize| {
+                let place = lane * stride + at;
+                let low = words.get(place).copied().map(u64::from)?;
+                if subject.words() == 1 { Some(low) } else { Some(low | u64::from(*words.get(place + 1)?) << 32) }
+            };
+            faults.extend(first_fault(subject, self.kind.operands(), got));
+            at += subject.words();
+        }
+        faults
+    }
+}
+
+/// A lane's value of a type.
+fn operand(ty: Ty, bits: u64) -> u64 {
+    match ty {
+        Ty::Bool => bits & 1,
+        _ if ty.words() == 1 => bits & 0xffff_ffff,
+        _ => bits,
+    }
+}
+
+fn is_subnormal(ty: Ty, bits: u64) -> bool {
+    match ty {
+        // The least normal number too, which a device may flush before it rounds.
+        Ty::F32 => (1..=0x0080_0000).contains(&(bits & 0x7fff_ffff)),
+        Ty::F64 => (1..=1 << 52).contains(&(bits & (u64::MAX >> 1))),
+        _ => false,
+    }
+}
+
+fn first_fault(subject: &'static Subject, operands: &Operands, got: impl Fn(usize) -> Option<u64>) -> Option<Fault> {
+    let (f, types) = (&subject.func, subject.func.params.iter().map(|p| p.ty()).collect::<Vec<_>>());
+    let ty = f.result_types()[0];
+    let mut evaluator = Evaluator::new(f);
+    let mut at_edge = None;
+    for (k, chunk) in operands.all.chunks(LANES).enumerate() {
+        let load = |p: u16, out: &mut [u64]| {
+            for (o, lane) in out.iter_mut().zip(chunk) {
+                *o = operand(types[usize::from(p)], lane[usize::from(p)]);
+            }
+        };
+        evaluator.eval(chunk.len(), load, |_, _| 0);
+        for (l, lane) in chunk.iter().enumerate() {
+            let at = k * LANES + l;
+            let expected = canonical_nan(ty, evaluator.result(0)[l]);
+            let found = got(at).map(|bits| canonical_nan(ty, bits));
+            if found == Some(expected) {
+                continue;
+            }
+            // Those between operands and result of a composition count too.
+            let small = (0..).zip(&f.types).any(|(id, &t)| is_subnormal(t, evaluator.node(id)[l]));
+            let witness = || {
+                let args: Vec<String> = types.iter().zip(lane).map(|(&t, &bits)| format!("{:#x}", operand(t, bits))).collect();
+                let found = found.map_or_else(|| "nothing".to_owned(), |bits| format!("{bits:#x}"));
+                format!("{} of {} gave {found}, expected {expected:#x}", subject.name, args.join(", "))
+            };
+            if !small {
+                return Some(Fault { subject, ordinary: true, witness: witness() });
+            }
+            at_edge.get_or_insert_with(|| Fault { subject, ordinary: false, witness: witness() });
+        }
+    }
+    at_edge
+}
+
+fn wgsl(kind: Kind, subjects: &[&Subject], dialect: Dialect) -> Result<String> {
+    let (mut functions, mut calls, mut body) = (String::new(), BTreeSet::new(), String::new());
+    let mut at = 0;
+    for (k, subject) in subjects.iter().enumerate() {
+        functions.push_str(&wgsl_function(&subject.func, &format!("subject{k}"), dialect.options(Numerics::Strict), &mut calls));
+        let value = |(p, ty): (usize, Ty)| {
+            let (low, high) = match (p, kind.is_wide()) {
+                (_, false) => (["v.x", "v.y", "v.z"][p], ""),
+                (_, true) => [("v.x", "v.y"), ("v.z", "v.w"), ("w.x", "w.y")][p],
+            };
+            if ty == Ty::Bool { format!("(({low} & 1u) != 0u)") } else { from_words(ty, low, high) }
+        };
+        let args: Vec<String> = subject.func.params.iter().map(|p| p.ty()).enumerate().map(value).collect();
+        let result = format!("subject{k}({})", args.join(", "));
+        let ty = subject.func.result_types()[0];
+        let _ = match (ty, ty.words()) {
+            (Ty::Bool, _) => writeln!(body, "    results[base + {at}u] = select(0u, 1u, {result});"),
+            (_, 1) => writeln!(body, "    results[base + {at}u] = bitcast<u32>({result});"),
+            _ => writeln!(
+                body,
+                "    let r{k} = bitcast<u64>({result});\n    results[base + {at}u] = u32(r{k} & 0xfffffffflu);\n    results[base + {}u] = u32(r{k} >> 32u);",
+                at + 1
+            ),
+        };
+        at += subject.words();
+    }
+    let prelude = isowarp_shaders::prelude(&calls, &mut |name| dialect.resolve(name))
+        .map_err(|e| Error::Compile { kernel: kind.name().to_owned(), log: e.to_string() })?;
+    let load = if kind.is_wide() { "let v = words[id.x * 2u];\n    let w = words[id.x * 2u + 1u];" } else { "let v = words[id.x];" };
+    Ok(format!(
+        "struct Args {{
+    base: u32,
+    base_high: u32,
+}}
+var<immediate> args: Args;
+@group(0) @binding(0) var<storage, read> words: array<vec4<u32>>;
+@group(0) @binding(1) var<storage, read_write> results: array<u32>;
+{prelude}{functions}
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
+    {load}
+    let base = id.x * {at}u;
+{body}}}
+"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_operation_of_the_ir_is_a_subject() {
+        for &op in Operation::all() {
+            let found = Kind::ALL.iter().flat_map(|k| k.subjects()).filter(|s| s.single == Some(op)).count();
+            assert_eq!(found, 1, "{op}");
+        }
+    }
+
+    #[test]
+    fn operands_fill_workgroups() {
+        for kind in Kind::ALL {
+            assert!(kind.operands().all.len().is_multiple_of(64), "{kind:?}");
+        }
+    }
+}

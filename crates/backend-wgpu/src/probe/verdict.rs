@@ -1,0 +1,176 @@
+//! From what differs to what is repaired, refused, or good for all but subnormal numbers.
+
+use super::bench::{Bench, to_words};
+use super::operations::{Fault, Kind, Subject, Trial};
+use crate::context::Context;
+use crate::patterns::Dialect;
+use crate::pipeline::Pipelines;
+use isowarp_core::caps::NumericsVerdict;
+use isowarp_core::element::Ty;
+use isowarp_core::error::Result;
+use isowarp_core::ir::{BinOp, Operation, Operations, UnOp};
+use std::sync::Arc;
+
+/// What differs from its definition.
+#[derive(Default)]
+pub(super) struct Faults {
+    all: Vec<Fault>,
+    /// Why no `fma` is exact.
+    fma: Option<String>,
+}
+
+/// What this library's own kernels take 64-bit integers for granted in: positions, sorted keys, f64 in parts.
+pub(super) fn needs_of_int64(op: Operation) -> bool {
+    let wide = |ty| matches!(ty, Ty::I64 | Ty::U64);
+    match op {
+        Operation::Bin(BinOp::Div | BinOp::Rem | BinOp::Min | BinOp::Max, _) => false,
+        Operation::Bin(_, ty) | Operation::Select(ty) => wide(ty),
+        Operation::Cast(a, b) | Operation::Bitcast(a, b) => (wide(a) || wide(b)) && !a.is_float() && !b.is_float(),
+        Operation::Un(..) | Operation::Fma(_) => false,
+    }
+}
+
+/// Whether a subnormal operand or result is all that can make the operation wrong, so that it may be left as it is where subnormal numbers need not be
+/// kept.
+fn is_sum(op: Operation) -> bool {
+    matches!(op, Operation::Bin(BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::MulRn, Ty::F32 | Ty::F64))
+}
+
+impl Faults {
+    pub(super) fn extend(&mut self, more: impl IntoIterator<Item = Fault>) {
+        self.all.extend(more);
+    }
+
+    pub(super) fn witnesses(&self) -> impl Iterator<Item = String> {
+        self.all.iter().map(|f| f.witness.clone())
+    }
+
+    /// Whether nothing of this kind differs.
+    pub(super) fn spare(&self, kind: Kind) -> bool {
+        !self.all.iter().any(|f| kind.subjects().iter().any(|s| std::ptr::eq(s, f.subject)))
+    }
+
+    /// Whether one of these operations differs.
+    pub(super) fn reach(&self, which: impl Fn(Operation) -> bool) -> bool {
+        self.all.iter().any(|f| f.subject.single.is_some_and(&which))
+    }
+
+    /// The verdict on 32 bits; wider types are refused operation by operation.
+    pub(super) fn verdict(&self) -> NumericsVerdict {
+        let narrow = || self.all.iter().filter(|f| !f.subject.func.any(|_, ty| ty.words() == 2));
+        match (narrow().find(|f| f.ordinary), narrow().next()) {
+            (Some(f), _) => NumericsVerdict::Unproven { witness: f.witness.clone() },
+            (None, Some(f)) => {
+                log::info!("subnormal numbers are not kept: {}", f.witness);
+                NumericsVerdict::StrictNormal
+            }
+            (None, None) => NumericsVerdict::Strict,
+        }
+    }
+
+    /// The verdict, no better than one that was given before.
+    pub(super) fn verdict_after(&self, before: NumericsVerdict) -> NumericsVerdict {
+        match (&before, self.verdict()) {
+            (NumericsVerdict::Strict, now) => now,
+            (NumericsVerdict::StrictNormal, now @ NumericsVerdict::Unproven { .. }) => now,
+            _ => before,
+        }
+    }
+
+    /// Takes note of the verdict on `fma`, where that is why nothing is proven.
+    pub(super) fn refuse_fma(&mut self, verdict: &NumericsVerdict) {
+        if let (NumericsVerdict::Unproven { witness }, false) = (verdict, matches!(self.verdict(), NumericsVerdict::Unproven { .. })) {
+            self.fma = Some(witness.clone());
+        }
+    }
+
+    /// What cannot be trusted, each with a witness.
+    pub(super) fn unproven(&self) -> Vec<(Operation, String)> {
+        let mut seen = Operations::NONE;
+        let mut out = Vec::new();
+        let fma = self.fma.iter().map(|w| (Operation::Fma(Ty::F32), w.clone()));
+        let others = self.all.iter().filter(|f| f.ordinary).flat_map(|f| blamed(f.subject).into_iter().map(|op| (op, f.witness.clone())));
+        for (op, witness) in fma.chain(others) {
+            if !seen.contains(op) {
+                seen.insert(op);
+                out.push((op, witness));
+            }
+        }
+        out
+    }
+}
+
+/// What is refused for a subject that differs: the operation, or where a composition of ones that pass is wrong, all that computes floats of this
+/// type, since then the compiler takes liberties with them, and what else the composition is made of.
+fn blamed(subject: &Subject) -> Vec<Operation> {
+    if let Some(op) = subject.single {
+        return vec![op];
+    }
+    let own: Vec<Operation> = subject.operations.iter().collect();
+    let float = [Ty::F64, Ty::F32].into_iter().find(|&ty| subject.func.any(|_, t| t == ty));
+    let Some(float) = float else { return own };
+    let computes = |op: &Operation| match *op {
+        Operation::Un(op, ty) => ty == float && op != UnOp::IsNan,
+        Operation::Bin(op, ty) => ty == float && !op.is_comparison(),
+        Operation::Fma(ty) | Operation::Cast(_, ty) => ty == float,
+        Operation::Select(_) | Operation::Bitcast(..) => false,
+    };
+    let others = Operation::all().iter().copied().filter(computes);
+    own.into_iter().filter(|op| op.is_of_floats()).chain(others).collect()
+}
+
+/// Tries some subjects of these kinds.
+pub(super) async fn run(
+    context: &Context,
+    pipelines: &Arc<Pipelines>,
+    dialect: Dialect,
+    kinds: &[Kind],
+    wanted: impl Fn(&Subject) -> bool,
+) -> Result<Vec<Fault>> {
+    let mut bench = Bench::new(pipelines);
+    let mut trials = Vec::new();
+    for &kind in kinds {
+        trials.extend(Trial::all(kind, dialect, &wanted)?);
+    }
+    if trials.is_empty() {
+        return Ok(Vec::new());
+    }
+    let sources: Vec<_> = trials.iter().map(Trial::source).collect();
+    pipelines.prepare(context, &sources);
+    for trial in &trials {
+        bench.enqueue_trial(context, trial)?;
+    }
+    let results = bench.finish(context).await?;
+    Ok(trials.iter().zip(results).flat_map(|(trial, bytes)| trial.judge(&to_words(&bytes))).collect())
+}
+
+/// Puts exact forms in the place of operations that differ, and tries these, and what is made of them. Returns those that hold; what still differs stays
+/// a fault.
+pub(super) async fn repair(
+    context: &Context,
+    pipelines: &Arc<Pipelines>,
+    dialect: Dialect,
+    kinds: &[Kind],
+    faults: &mut Faults,
+) -> Result<Operations> {
+    let repairable = |f: &Fault| {
+        let op = f.subject.single?;
+        let left = !f.ordinary && is_sum(op) && !context.keep_subnormals;
+        (!left && isowarp_shaders::snippet(&format!("iw_exact_{op}")).is_some()).then_some(op)
+    };
+    let mut repairs: Operations = faults.all.iter().filter_map(repairable).collect();
+    if !dialect.int64 && faults.reach(needs_of_int64) {
+        // What was tried was made of 64-bit integers.
+        repairs.insert(Operation::Bin(BinOp::MulHi, Ty::U32));
+    }
+    if repairs.is_empty() {
+        return Ok(repairs);
+    }
+    log::info!("in exact forms: {}", repairs.iter().map(|op| op.to_string()).collect::<Vec<_>>().join(", "));
+    let again = |s: &Subject| s.operations.iter().any(|op| repairs.contains(op));
+    let found = run(context, pipelines, Dialect { repairs, ..dialect }, kinds, again).await?;
+    faults.all.retain(|f| !again(f.subject));
+    let failed: Operations = found.iter().filter_map(|f| f.subject.single).collect();
+    faults.extend(found);
+    Ok(repairs.iter().filter(|&op| !failed.contains(op)).collect())
+}
