@@ -19,6 +19,7 @@ use isowarp::buffer::Memory as _;
 use isowarp::caps::Numerics;
 use isowarp::patterns::{Border, FilterKind, Image};
 use metadata::Metadata;
+pub(crate) use read::decode;
 
 /// Greatest window, which reaches as far as a JPEG file goes.
 const MAX_SIZE: u32 = 65_535;
