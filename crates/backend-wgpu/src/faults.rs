@@ -22,9 +22,14 @@ pub(crate) fn take_turns() {
     OPENGL_IN_USE.store(true, Ordering::Relaxed);
 }
 
+/// Whether they do. Whoever has the turn must not wait for another thread that wants it.
+pub(crate) fn takes_turns() -> bool {
+    OPENGL_IN_USE.load(Ordering::Relaxed)
+}
+
 /// Runs what calls the driver. A panic in it ends here, and what it says is the error.
 pub(crate) fn cross<T>(work: impl FnOnce() -> T) -> std::result::Result<T, String> {
-    let _turn = OPENGL_IN_USE.load(Ordering::Relaxed).then(|| OPENGL.lock());
+    let _turn = takes_turns().then(|| OPENGL.lock());
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         #[cfg(test)]
         injected::call();
@@ -38,7 +43,8 @@ pub(crate) async fn open<T>(work: impl Future<Output = Result<T>>) -> Result<T> 
     let mut work = std::pin::pin!(work);
     std::future::poll_fn(|cx| {
         let polled = cross(|| work.as_mut().poll(cx));
-        polled.unwrap_or_else(|panic| Poll::Ready(Err(Error::Unavailable { backend: "wgpu", reason: format!("the driver failed: {panic}") })))
+        polled
+            .unwrap_or_else(|panic| Poll::Ready(Err(Error::Unavailable { backend: "wgpu", reason: format!("the driver failed: {panic}") })))
     })
     .await
 }

@@ -55,9 +55,7 @@ fn a_panic_in_any_call_is_a_lost_device() {
         device.sort(&x, SortOrder::Ascending)?;
         device.synchronize()
     });
-    at_every_call("time", next, with_buffer, |(device, x)| {
-        device.time(&mut || device.copy_bytes(x.raw(), 0, x.raw(), 4, 4)).map(drop)
-    });
+    at_every_call("time", next, with_buffer, |(device, x)| device.time(&mut || device.copy_bytes(x.raw(), 0, x.raw(), 4, 4)).map(drop));
     at_every_call("read later", next, with_buffer, |(device, x)| pollster::block_on(device.read_bytes(x.raw(), 0, 12)).map(drop));
 }
 
@@ -69,14 +67,24 @@ fn a_panic_while_something_is_released_stays_inside() {
         device.copy_bytes(&x[0], 0, &x[1], 0, 4096).expect("copied");
         (device, ManuallyDrop::new(x))
     };
-    at_every_call("trim", |n| n + 1, used, |(device, x)| {
-        drop(ManuallyDrop::into_inner(x));
-        device.trim();
-        Ok(())
-    });
-    at_every_call("close", |n| n + 1, used, |(device, x)| {
-        drop(device);
-        drop(ManuallyDrop::into_inner(x));
-        Ok(())
-    });
+    at_every_call(
+        "trim",
+        |n| n + 1,
+        used,
+        |(device, x)| {
+            drop(ManuallyDrop::into_inner(x));
+            device.trim();
+            Ok(())
+        },
+    );
+    at_every_call(
+        "close",
+        |n| n + 1,
+        used,
+        |(device, x)| {
+            drop(device);
+            drop(ManuallyDrop::into_inner(x));
+            Ok(())
+        },
+    );
 }

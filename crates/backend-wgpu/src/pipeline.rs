@@ -158,27 +158,28 @@ impl Pipelines {
         });
         let words = seal.map(|options| parsed.seal(source.entry, &options)).transpose()?;
         let sealed_in = clock();
-        let pipeline = context.guarded("create_compute_pipeline", 0, || {
-            let module = shader_module(device, source, &text, words.as_deref(), interface.workgroup_size);
-            let groups = [Some(&*layout.handle), (params == ParamsVia::Uniform).then(|| self.params_layout(device))];
-            let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-                label: Some(source.name),
-                bind_group_layouts: if params == ParamsVia::Uniform { &groups } else { &groups[..1] },
-                immediate_size: if params == ParamsVia::Immediates { interface.params_bytes } else { 0 },
-            });
-            device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                label: Some(source.name),
-                layout: Some(&pipeline_layout),
-                module: &module,
-                entry_point: Some(source.entry),
-                compilation_options: wgpu::PipelineCompilationOptions { zero_initialize_workgroup_memory: !own, ..Default::default() },
-                cache: self.cache.as_deref(),
+        let pipeline = context
+            .guarded("create_compute_pipeline", 0, || {
+                let module = shader_module(device, source, &text, words.as_deref(), interface.workgroup_size);
+                let groups = [Some(&*layout.handle), (params == ParamsVia::Uniform).then(|| self.params_layout(device))];
+                let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                    label: Some(source.name),
+                    bind_group_layouts: if params == ParamsVia::Uniform { &groups } else { &groups[..1] },
+                    immediate_size: if params == ParamsVia::Immediates { interface.params_bytes } else { 0 },
+                });
+                device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                    label: Some(source.name),
+                    layout: Some(&pipeline_layout),
+                    module: &module,
+                    entry_point: Some(source.entry),
+                    compilation_options: wgpu::PipelineCompilationOptions { zero_initialize_workgroup_memory: !own, ..Default::default() },
+                    cache: self.cache.as_deref(),
+                })
             })
-        })
-        .map_err(|error| match error {
-            Error::Driver { message, .. } => Error::Compile { kernel: source.name.to_owned(), log: message },
-            other => other,
-        })?;
+            .map_err(|error| match error {
+                Error::Driver { message, .. } => Error::Compile { kernel: source.name.to_owned(), log: message },
+                other => other,
+            })?;
         let ms = |time: Duration| time.as_secs_f64() * 1e3;
         log::debug!(
             "compiled {} in {:.1} ms: {:.1} parsing and validating, {:.1} writing {} bytes of SPIR-V, {:.1} in the driver",
@@ -303,10 +304,10 @@ fn shader_module(
     unsafe { device.create_shader_module_passthrough(descriptor) }
 }
 
-/// Does the `others` on threads of their own while it does `own`; leaves them out where there is one processor, or no thread to be had
-/// (a browser).
+/// Does the `others` on threads of their own while it does `own`; leaves them out where there is one processor, no thread to be had
+/// (a browser), or a driver whose calls take turns.
 pub(crate) fn beside<T>(others: impl ExactSizeIterator<Item: FnOnce() + Send>, own: impl FnOnce() -> T) -> T {
-    let alone = others.len() == 0 || std::thread::available_parallelism().map_or(1, usize::from) == 1;
+    let alone = others.len() == 0 || crate::faults::takes_turns() || std::thread::available_parallelism().map_or(1, usize::from) == 1;
     if alone {
         return own();
     }
