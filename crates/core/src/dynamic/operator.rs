@@ -139,7 +139,9 @@ impl Operator {
     /// Fails for an identity that does not leave a few values as they are: small ones, since an operator may be for values of a kind only. What a float
     /// is may be rounded.
     fn check_neutral<T: Scalar>(&self, func: &Func, identity: T) -> Result<()> {
-        for x in [1, 2, 3, 5, 7] {
+        // There are two truth values.
+        let values: &[i32] = if self.truth { &[0, 1] } else { &[1, 2, 3, 5, 7] };
+        for &x in values {
             let (value, bits) = match T::TY {
                 Ty::F32 => (f64::from(x), u64::from((x as f32).to_bits())),
                 Ty::F64 => (f64::from(x), f64::from(x).to_bits()),

@@ -74,7 +74,8 @@ impl FilterKind {
     /// # let dev = isowarp::Cpu::new();
     /// let pixels = [f32::NAN, f32::INFINITY, -0.0, 1.0];
     /// let copy = dev.filter(&Image::new(dev.upload(&pixels)?, 2, 2, 1)?, FilterKind::identity(), Border::Zero)?;
-    /// assert_eq!(copy.buffer().read_blocking()?.map(f32::to_bits), pixels.map(f32::to_bits));
+    /// let bits: Vec<u32> = copy.buffer().read_blocking()?.into_iter().map(f32::to_bits).collect();
+    /// assert_eq!(bits, pixels.map(f32::to_bits));
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     #[must_use]
