@@ -88,3 +88,18 @@ fn cases_are_listed_with_the_runs_that_they_belong_to() {
     assert!(run.status.success() && list.lines().any(|l| l == CASE));
     assert!(list.lines().any(|l| l.starts_with("map/above_binding_limit/") && l.ends_with("(full)")));
 }
+
+#[cfg(unix)]
+#[test]
+fn a_closed_pipe_ends_quietly_and_a_full_disk_is_an_error() {
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let program = || Command::new(env!("CARGO_BIN_EXE_isowarp-conformance"));
+    let closed = program().arg("list").stdout(writer).stderr(std::process::Stdio::piped()).output().expect("the program starts");
+    assert!(closed.status.success() && closed.stderr.is_empty(), "{closed:?}");
+    if let Ok(full) = std::fs::File::options().write(true).open("/dev/full") {
+        let full = program().arg("list").stdout(full).stderr(std::process::Stdio::piped()).output().expect("the program starts");
+        let said = String::from_utf8_lossy(&full.stderr);
+        assert!(full.status.code() == Some(2) && said.starts_with("error: No space left on device"), "{full:?}");
+    }
+}
