@@ -129,7 +129,7 @@ impl Operator {
         let func = super::of_elements(&func)?;
         let identity = self.identity(ty, dtype)?;
         if let (Identity::Text(_), Some(identity)) = (&self.identity, identity) {
-            with_register!(ty, T => self.check_neutral::<T>(&func, T::from_bits64(identity)))?;
+            with_register!(ty, T => self.check_neutral::<T>(&func, T::from_bits64(identity), ty))?;
         }
         // The least of nothing has no value, though an exclusive scan can start with the greatest value there is.
         let of_nothing = identity.filter(|_| !matches!(self.identity, Identity::Greatest | Identity::Least));
@@ -138,8 +138,9 @@ impl Operator {
 
     /// Fails for an identity that does not leave a few values as they are: small ones, since an operator may be for values of a kind only. What a float
     /// is may be rounded.
-    fn check_neutral<T: Scalar>(&self, func: &Func, identity: T) -> Result<()> {
-        for x in [1, 2, 3, 5, 7] {
+    fn check_neutral<T: Scalar>(&self, func: &Func, identity: T, ty: Ty) -> Result<()> {
+        let values: &[i32] = if ty == Ty::Bool { &[0, 1] } else { &[1, 2, 3, 5, 7] };
+        for &x in values {
             let (value, bits) = match T::TY {
                 Ty::F32 => (f64::from(x), u64::from((x as f32).to_bits())),
                 Ty::F64 => (f64::from(x), f64::from(x).to_bits()),
