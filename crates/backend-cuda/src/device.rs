@@ -10,6 +10,7 @@ use cudarc::driver::sys::{self, CUevent, CUevent_flags, CUstream, CUstream_flags
 use isowarp_core::caps::{Caps, DeviceKind, FmaKind, NumericsVerdict};
 use isowarp_core::element::DType;
 use isowarp_core::error::Result;
+use isowarp_core::ir::Operation;
 use parking_lot::Mutex;
 use std::ptr;
 use std::sync::Arc;
@@ -71,7 +72,7 @@ impl Device {
         let info = context.describe()?;
         let context = Arc::new(context);
         let verdict = probe::verdict(driver, &context, &info)?;
-        let caps = caps(driver, &info, verdict.numerics);
+        let caps = caps(driver, &info, verdict.numerics, verdict.unproven);
         let pool = DevicePool::new(&context, &info)?;
         Ok(Arc::new(Self {
             meets: AtomicBool::new(info.cooperative),
@@ -245,7 +246,7 @@ impl Drop for Device {
 }
 
 /// Capabilities as the patterns see them.
-fn caps(driver: Driver, info: &DeviceInfo, numerics: NumericsVerdict) -> Caps {
+fn caps(driver: Driver, info: &DeviceInfo, numerics: NumericsVerdict, unproven: Vec<(Operation, String)>) -> Caps {
     let (major, minor) = driver.version();
     Caps {
         backend: driver::BACKEND,
@@ -266,7 +267,7 @@ fn caps(driver: Driver, info: &DeviceInfo, numerics: NumericsVerdict) -> Caps {
         // The x dimension; y and z stop at 65,535.
         max_groups_per_dim: i32::MAX as u32,
         numerics,
-        unproven: Vec::new(),
+        unproven,
         fma: FmaKind::Native,
         timestamps: true,
         chosen: std::sync::OnceLock::new(),

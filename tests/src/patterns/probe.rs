@@ -1,5 +1,5 @@
 //! What a device's arithmetic has to do for the contract to hold: the questions that the wgpu backend asks an adapter when it is opened, put to
-//! every device as maps. CUDA is not asked at the start, since the PTX instruction set defines its instructions; here it is.
+//! every device as maps. A CUDA device is asked for other things at the start, since the PTX instruction set defines single instructions; here it is.
 
 use crate::case::{Cases, Target};
 use crate::data::{self, Fill};

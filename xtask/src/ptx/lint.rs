@@ -1,9 +1,10 @@
 //! PTX that would break the numerics contract is refused at build time.
 //!
 //! ptxas may contract `mul` and `add` that carry no rounding modifier into an fma, may flush where
-//! `.ftz` is written, and `.approx` instructions differ between GPU generations.
+//! `.ftz` is written, and `.approx` instructions differ between GPU generations. It has also been wrong where it joined
+//! integer instructions (`isowarp_core::ir::Ptx` says how operators are kept from that); kernels must not have those shapes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Instructions that a source may use all the same: source, instruction, and why its result is still the contract's.
 const WAIVERS: &[(&str, &str, &str)] = &[
@@ -20,9 +21,12 @@ pub(super) fn check(source: &str, ptx: &str) -> Vec<String> {
     let waived = |opcode: &str| WAIVERS.iter().any(|&(file, instruction, _)| file == source && instruction == opcode);
     // Instruction: its fault, where it first stands, how often it stands.
     let mut found: BTreeMap<&str, (&str, usize, usize)> = BTreeMap::new();
+    let mut written = Written::default();
     for (index, line) in ptx.lines().enumerate() {
         let Some(opcode) = opcode(line) else { continue };
-        let fault = if opcode.contains(".approx") {
+        let fault = if let Some(fault) = written.joined(opcode, line) {
+            fault
+        } else if opcode.contains(".approx") {
             "differs between GPU generations"
         } else if opcode.contains(".ftz") {
             "flushes subnormal numbers"
@@ -36,6 +40,34 @@ pub(super) fn check(source: &str, ptx: &str) -> Vec<String> {
         }
     }
     found.into_iter().map(|(opcode, (fault, line, count))| format!("`{opcode}` {fault} ({count} times, first in line {line})")).collect()
+}
+
+/// Which instruction wrote each register last, looked up through copies and choices.
+#[derive(Default)]
+struct Written<'a>(HashMap<&'a str, Vec<&'a str>>);
+
+impl<'a> Written<'a> {
+    /// The fault of an integer instruction that the assembler has joined wrongly with what its operands come from.
+    fn joined(&mut self, opcode: &'a str, line: &'a str) -> Option<&'static str> {
+        let operands = line.split_once(opcode).map_or("", |(_, rest)| rest).trim().trim_end_matches(';');
+        let mut registers = operands.split([',', '{', '}', '[', ']', ' ', '\t', '+']).filter(|word| word.starts_with('%'));
+        let to = registers.next()?;
+        let from: Vec<&str> = registers.flat_map(|reg| self.0.get(reg).into_iter().flatten().copied()).collect();
+        let fault = match opcode {
+            "cvt.s64.u32" | "cvt.u64.s32" => Some("is extended by the other signedness where it is shifted"),
+            "abs.s32" | "abs.s64" => Some("is taken to have no sign"),
+            "min.s32" | "max.s32" | "min.u32" | "max.u32" if from.iter().any(|op| op.starts_with("neg.")) => {
+                Some("may lose a sign of its operand")
+            }
+            "cvt.rn.f32.u32" | "cvt.rn.f64.u32" if from.iter().any(|op| op.ends_with(".s8") || op.ends_with(".s16")) => {
+                Some("may read its operand as a signed byte")
+            }
+            _ => None,
+        };
+        let copies = opcode.starts_with("mov.") || opcode.starts_with("selp.");
+        self.0.insert(to, if copies { from } else { vec![opcode] });
+        fault
+    }
 }
 
 /// The instruction on a line, without its predicate and operands.
@@ -76,6 +108,15 @@ mod tests {
                 "`mul.f32` may be contracted to an fma (2 times, first in line 1)",
             ]
         );
+    }
+
+    #[test]
+    fn integers_that_the_assembler_has_joined_wrongly_are_refused() {
+        let faults = |ptx: &str| check("any.cu", ptx).len();
+        assert_eq!(faults("\tneg.s32 %r2, %r1;\n\tmov.u32 %r3, %r2;\n\tmax.s32 %r4, %r1, %r3;\n"), 1);
+        assert_eq!(faults("\tneg.s32 %r2, %r1;\n\tadd.s32 %r2, %r1, 1;\n\tmax.s32 %r4, %r1, %r2;\n"), 0);
+        assert_eq!(faults("\tld.global.s8 %r1, [%rd1+4];\n\tcvt.rn.f32.u32 %f1, %r1;\n\tcvt.rn.f32.s32 %f2, %r1;\n"), 1);
+        assert_eq!(faults("\tcvt.s64.u32 %rd1, %r1;\n\tabs.s32 %r2, %r1;\n\tcvt.u64.u32 %rd2, %r1;\n"), 2);
     }
 
     #[test]

@@ -14,11 +14,11 @@ use cudarc::driver::sys::{self, CUstream, CUstream_flags};
 use isowarp_core::caps::{Numerics, NumericsVerdict};
 use isowarp_core::element::{DType, Ty};
 use isowarp_core::error::{Error, Result};
-use isowarp_core::ir::{Evaluator, Expr, Func, Traced, canonical_nan, lit, trace};
+use isowarp_core::ir::{Evaluator, Expr, Func, OpError, Operation, Operations, Traced, canonical_nan, lit, trace};
 use parking_lot::Mutex;
 use std::ffi::c_void;
 use std::fmt::Write as _;
-use std::mem::{offset_of, size_of};
+use std::mem::size_of;
 use std::ptr;
 use std::sync::Arc;
 use std::time::Instant;
@@ -29,6 +29,8 @@ pub(crate) struct Verdict {
     /// The assembler's optimisation level, where its own is not to be trusted.
     pub(crate) level: Option<u32>,
     pub(crate) numerics: NumericsVerdict,
+    /// The operations of what differs, each with a witness.
+    pub(crate) unproven: Vec<(Operation, String)>,
 }
 
 /// Verdicts of this process, in which a driver has one version. The driver keeps the assembled probe on disk itself.
@@ -60,21 +62,27 @@ pub(crate) fn verdict(driver: Driver, context: &Arc<Context>, info: &DeviceInfo)
     let start = Instant::now();
     let questions = questions().map_err(|error| Error::Compile { kernel: ENTRY.to_owned(), log: error.to_string() })?;
     let text = text(&questions)?;
-    let ask = |level| module::load(context, (info.shared_bytes, level), &text, ENTRY).and_then(|kernel| differs(&kernel, &questions));
+    let ask = |level| module::load(context, (info.shared_bytes, level), &text, ENTRY).and_then(|kernel| differ(&kernel, &questions));
     let verdict = decide(ask)?;
     log::debug!("probe of {}: {verdict:?} in {:.1} ms", info.name, start.elapsed().as_secs_f64() * 1e3);
     known.push((driver.version(), info.name.clone(), verdict.clone()));
     Ok(verdict)
 }
 
+/// What differs: the operations of each operator, and the first result in words.
+type Differences = Vec<(Operations, String)>;
+
 /// The verdict from what differs at an optimisation level of the assembler.
-fn decide(ask: impl Fn(Option<u32>) -> Result<Option<String>>) -> Result<Verdict> {
-    let Some(witness) = ask(None)? else { return Ok(Verdict { level: None, numerics: NumericsVerdict::Strict }) };
+fn decide(ask: impl Fn(Option<u32>) -> Result<Differences>) -> Result<Verdict> {
+    let strict = |level| Verdict { level, numerics: NumericsVerdict::Strict, unproven: Vec::new() };
+    let Some((_, witness)) = ask(None)?.into_iter().next() else { return Ok(strict(None)) };
     log::warn!("the CUDA driver's assembler is wrong: {witness}; kernels are assembled without optimisation");
-    Ok(match ask(Some(0))? {
-        None => Verdict { level: Some(0), numerics: NumericsVerdict::Strict },
-        Some(witness) => Verdict { level: None, numerics: NumericsVerdict::Unproven { witness } },
-    })
+    let differences = ask(Some(0))?;
+    let Some((_, witness)) = differences.first() else { return Ok(strict(Some(0))) };
+    let numerics = NumericsVerdict::Unproven { witness: witness.clone() };
+    // Which operation of a composition is at fault is not known: operators of any of them are refused.
+    let unproven = differences.iter().flat_map(|(all, witness)| all.iter().map(|op| (op, witness.clone()))).collect();
+    Ok(Verdict { level: None, numerics, unproven })
 }
 
 fn ask<A: Traced, R: Traced>(
@@ -82,7 +90,7 @@ fn ask<A: Traced, R: Traced>(
     dtype: DType,
     names: &'static [&'static str],
     f: impl FnOnce(A) -> R,
-) -> core::result::Result<(), isowarp_core::ir::OpError> {
+) -> core::result::Result<(), OpError> {
     list.push(Question { dtype, func: trace(f)?, names });
     Ok(())
 }
@@ -90,7 +98,7 @@ fn ask<A: Traced, R: Traced>(
 type Three<T> = (Expr<T>, Expr<T>, Expr<T>);
 
 /// Compositions that an assembler got wrong, of each type in which it did, and floats whose bits the contract stands on.
-fn questions() -> core::result::Result<Vec<Question>, isowarp_core::ir::OpError> {
+fn questions() -> core::result::Result<Vec<Question>, OpError> {
     let mut list = Vec::new();
     let l = &mut list;
     let names = &["max(x, abs(x))", "max(max(x, -y), z)", "min(min(x, 0 - y), z)", "max(max(x, y * -1), z)"];
@@ -239,8 +247,8 @@ fn right(question: &Question) -> Vec<Vec<u8>> {
     types.iter().enumerate().map(bytes).collect()
 }
 
-/// Runs the kernel: the first result that differs from the evaluator's, in words.
-fn differs(kernel: &Kernel, questions: &[Question]) -> Result<Option<String>> {
+/// Runs the kernel: what differs from the evaluator's results.
+fn differ(kernel: &Kernel, questions: &[Question]) -> Result<Differences> {
     let right: Vec<Vec<u8>> = questions.iter().flat_map(right).collect();
     let mut host: Vec<u8> = Vec::new();
     for q in questions {
@@ -279,14 +287,18 @@ fn differs(kernel: &Kernel, questions: &[Question]) -> Result<Option<String>> {
     let mut found = vec![0u8; results];
     memory.run(kernel, &mut blocks, &host, (out, &mut found))?;
     let named = questions.iter().flat_map(|q| q.names.iter().zip(q.func.result_types()).map(move |(name, ty)| (q, *name, ty)));
-    Ok(named.zip(right.iter().zip(found.chunks(SLOT))).find_map(|((q, name, ty), (right, found))| {
-        let size = stored(ty).size_bytes() as usize;
-        let lane = right.chunks(size).zip(found.chunks(size)).position(|(right, found)| right != found)?;
-        let bits =
-            |bytes: &[u8]| bytes[lane * size..][..size].iter().rev().fold(String::from("0x"), |text, byte| format!("{text}{byte:02x}"));
-        let [x, y, z] = [0, 1, 2].map(|slot| self::operand(q.dtype, slot, lane));
-        Some(format!("{name} of {} x = {x:#x}, y = {y:#x}, z = {z:#x} is {} where {} is right", q.dtype, bits(found), bits(right)))
-    }))
+    let results = named.zip(right.iter().zip(found.chunks(SLOT)));
+    Ok(results.filter_map(|((q, name, ty), (right, found))| Some((q.func.operations(), witness(q, name, ty, right, found)?))).collect())
+}
+
+/// The first element of a result that is not right, in words.
+fn witness(q: &Question, name: &str, ty: Ty, right: &[u8], found: &[u8]) -> Option<String> {
+    let size = stored(ty).size_bytes() as usize;
+    let lane = right.chunks(size).zip(found.chunks(size)).position(|(right, found)| right != found)?;
+    let bits = |bytes: &[u8]| bytes[lane * size..][..size].iter().rev().fold(String::from("0x"), |text, byte| format!("{text}{byte:02x}"));
+    let [x, y, z] = [0, 1, 2].map(|slot| operand(q.dtype, slot, lane));
+    let (found, right) = (bits(found), bits(right));
+    Some(format!("{name} of {} x = {x:#x}, y = {y:#x}, z = {z:#x} is {found} where {right} is right", q.dtype))
 }
 
 /// Device memory and a stream of the probe's own.
@@ -337,8 +349,6 @@ impl Drop for Memory {
     }
 }
 
-const _: () = assert!(offset_of!(Args, zero) % 8 == 0);
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -353,11 +363,29 @@ mod tests {
 
     #[test]
     fn the_first_right_level_decides_and_none_is_unproven() {
-        let of =
-            |wrong: &'static [Option<u32>]| decide(move |level| Ok(wrong.contains(&level).then(|| "x is y".to_owned()))).expect("asked");
-        assert_eq!(of(&[]), Verdict { level: None, numerics: NumericsVerdict::Strict });
-        assert_eq!(of(&[None]), Verdict { level: Some(0), numerics: NumericsVerdict::Strict });
-        assert_eq!(of(&[None, Some(0)]).numerics, NumericsVerdict::Unproven { witness: "x is y".to_owned() });
+        let wrong = (Operations::from_iter([Operation::Fma(Ty::F32)]), "x is y".to_owned());
+        let of = |levels: &[Option<u32>]| {
+            decide(|level| Ok(levels.contains(&level).then(|| wrong.clone()).into_iter().collect())).expect("asked")
+        };
+        assert_eq!(of(&[]), Verdict { level: None, numerics: NumericsVerdict::Strict, unproven: Vec::new() });
+        assert_eq!(of(&[None]), Verdict { level: Some(0), numerics: NumericsVerdict::Strict, unproven: Vec::new() });
+        let unproven = of(&[None, Some(0)]);
+        assert_eq!(unproven.numerics, NumericsVerdict::Unproven { witness: "x is y".to_owned() });
+        assert_eq!(unproven.unproven, [(Operation::Fma(Ty::F32), "x is y".to_owned())]);
+    }
+
+    #[test]
+    fn a_result_that_is_not_right_is_named_with_its_operands() {
+        let all = questions().expect("operators");
+        let right = right(&all[0]);
+        assert_eq!(witness(&all[0], "max(x, abs(x))", Ty::I32, &right[0], &right[0]), None);
+        let mut found = right[0].clone();
+        found[4 * 2] ^= 1;
+        let text = witness(&all[0], "max(x, abs(x))", Ty::I32, &right[0], &found).expect("it differs");
+        assert!(
+            text.starts_with("max(x, abs(x)) of i32 x = 0xffffffff, ") && text.ends_with(" is 0x00000000 where 0x00000001 is right"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -39,14 +39,12 @@ impl Ptx {
         self.emit(a.ty, |o| format!("sub.{} {o}, {zero}, {}", super::ops::int_name(a.ty), a.reg))
     }
 
-    /// The difference of the integers `a` and `b`, the first of which is the value of node `x`: a negation where the assembler finds that it is zero.
+    /// The difference of the integers `a` and `b`, which are the values of nodes `x` and `y`: a negation where the assembler finds that the first
+    /// is zero, or adds a constant that takes it away: `(5 - y) - 5`.
     pub(super) fn difference(&mut self, f: &Func, (x, y): (Id, Id), a: &PtxValue, b: &PtxValue) -> PtxValue {
         let int = super::ops::int_name(a.ty);
-        let open = match (f.nodes[x as usize], f.nodes[y as usize]) {
-            (_, Node::Const(_)) => false,
-            (Node::Const(bits), _) => bits == 0,
-            _ => self.is_computed(f, x),
-        };
+        let is_constant = |id: Id| matches!(f.nodes[id as usize], Node::Const(_));
+        let open = !is_constant(y) && (is_constant(x) || self.is_computed(f, x));
         if !open {
             return self.emit(a.ty, |o| format!("sub.{int} {o}, {}, {}", a.reg, b.reg));
         }
