@@ -101,7 +101,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
 }
 
 /// Cases with kernels of their own that the quick run does without: each takes a software adapter's compiler a second or two.
-const OWN_KERNELS: [&str; 24] = [
+const OWN_KERNELS: [&str; 30] = [
     "examples/power_series_of_log/25",
     "move/checked",
     "move/morton/f16",
@@ -126,6 +126,12 @@ const OWN_KERNELS: [&str; 24] = [
     "reduce/three_parts/",
     "reduce/two_doubles",
     "scan_variants/coarsened/slice/",
+    "segmented/by_lazy_key/",
+    "segmented/counted/wide",
+    "segmented/counted_extremes/",
+    "segmented/extremes/f64",
+    "segmented/extremes/i32",
+    "segmented/extremes/u64",
 ];
 
 /// Cases that the quick run does without, since a software adapter's compiler takes seconds over each new scan, and its execution over many
