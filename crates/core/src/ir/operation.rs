@@ -152,7 +152,7 @@ impl fmt::Display for Operation {
 }
 
 /// A set of operations.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Operations([u64; BITCAST.div_ceil(64)]);
 
 impl Operations {
@@ -187,6 +187,12 @@ impl Operations {
     /// All of them.
     pub fn iter(self) -> impl Iterator<Item = Operation> {
         Operation::all().iter().copied().filter(move |&op| self.contains(op))
+    }
+}
+
+impl fmt::Debug for Operations {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter().map(|op| op.to_string())).finish()
     }
 }
 
