@@ -84,8 +84,8 @@ pub struct Fuzzed {
 /// Differences that are shrunk; further ones are counted.
 const SHRUNK: usize = 24;
 
-/// Trials after which a software adapter is opened anew: it keeps what it has compiled as long as it is open.
-const ANEW: u64 = 150;
+/// Trials after which a thread opens its devices anew, software adapters and others: they keep what they have compiled as long as they are open.
+const ANEW: [u64; 2] = [150, 1500];
 
 const MAX_JOBS: usize = 8;
 
@@ -159,6 +159,7 @@ pub fn fuzz(options: &Options, progress: impl Fn(&Find) + Sync) -> Result<Fuzzed
     found.lines.push((format!("cpu: {}", cpu.caps().device), Line::default()));
     found.lines.extend(first.iter().map(|d| (d.label(), Line::default())));
     let software = first.iter().any(|d| d.device.caps().kind == DeviceKind::Cpu);
+    let anew = if software { ANEW[0] } else { ANEW[1] };
     let jobs =
         if options.jobs > 0 { options.jobs } else { std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MAX_JOBS) };
 
@@ -181,7 +182,7 @@ pub fn fuzz(options: &Options, progress: impl Fn(&Find) + Sync) -> Result<Fuzzed
                 let mut since = 0;
                 while run.one(&devices) {
                     since += 1;
-                    if software && since == ANEW {
+                    if since == anew {
                         since = 0;
                         devices = opened(devices)?;
                     }
