@@ -275,7 +275,8 @@ fn operators_of_many_calls_give_the_bits_of_the_evaluator() {
 #[test]
 fn operators_of_many_calls_hold_each_function_once() {
     for (name, f) in of_many_calls() {
-        let (mut calls, options) = (BTreeSet::new(), WgslOptions { fma: WgslFma::Native, numerics: Numerics::Strict, repairs: Operations::NONE });
+        let (mut calls, options) =
+            (BTreeSet::new(), WgslOptions { fma: WgslFma::Native, numerics: Numerics::Strict, repairs: Operations::NONE });
         let text = wgsl_function(&f, "op", options, &mut calls);
         for function in ["iw_sin(", "iw_exp(", "iw_div(", "iw_cos(", "iw_tan(", "iw_sqrt(", "iw_div64(", "iw_sqrt64("] {
             assert!(text.matches(function).count() <= 1, "{name}: {text}");
