@@ -139,6 +139,10 @@ fn rank(info: &wgpu::AdapterInfo) -> u32 {
 /// a kind. OpenGL's are only among them where `backends` is OpenGL alone. A driver that fails has none.
 pub async fn adapters(backends: wgpu::Backends) -> Vec<Adapter> {
     let backends = if backends == wgpu::Backends::GL { backends } else { backends & !wgpu::Backends::GL };
+    if backends == wgpu::Backends::GL {
+        // Before the turn that the search is.
+        faults::take_turns();
+    }
     let mut found = faults::open(async { Ok(enumerate(backends).await) }).await.unwrap_or_else(|error| {
         log::error!("{error}");
         Vec::new()
@@ -177,9 +181,6 @@ async fn enumerate(backends: wgpu::Backends) -> Vec<Adapter> {
     let backends = backends & wgpu::Instance::enabled_backend_features();
     if backends.is_empty() {
         return Vec::new();
-    }
-    if backends.contains(wgpu::Backends::GL) {
-        faults::take_turns();
     }
     let loaded = load(backends);
     let handles = match loaded.adapters {

@@ -22,9 +22,14 @@ pub(crate) fn take_turns() {
     OPENGL_IN_USE.store(true, Ordering::Relaxed);
 }
 
+/// Whether they do. Whoever has the turn must not wait for another thread that wants it.
+pub(crate) fn takes_turns() -> bool {
+    OPENGL_IN_USE.load(Ordering::Relaxed)
+}
+
 /// Runs what calls the driver. A panic in it ends here, and what it says is the error.
 pub(crate) fn cross<T>(work: impl FnOnce() -> T) -> std::result::Result<T, String> {
-    let _turn = OPENGL_IN_USE.load(Ordering::Relaxed).then(|| OPENGL.lock());
+    let _turn = takes_turns().then(|| OPENGL.lock());
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         #[cfg(test)]
         injected::call();

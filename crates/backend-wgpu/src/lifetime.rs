@@ -57,11 +57,11 @@ impl<T> Drop for Held<T> {
 
 /// Held, as their last field, by everything that holds parts of a device: the device is closed when the last of them goes, here.
 #[derive(Debug)]
-pub(crate) struct Alive(Option<Held<(wgpu::Device, wgpu::Queue)>>);
+pub(crate) struct Alive(Option<(wgpu::Device, wgpu::Queue)>);
 
 impl Alive {
     pub(crate) fn new(device: &wgpu::Device, queue: &wgpu::Queue) -> Self {
-        Self(Some(Held::new((device.clone(), queue.clone()))))
+        Self(Some((device.clone(), queue.clone())))
     }
 }
 

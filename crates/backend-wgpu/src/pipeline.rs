@@ -304,10 +304,10 @@ fn shader_module(
     unsafe { device.create_shader_module_passthrough(descriptor) }
 }
 
-/// Does the `others` on threads of their own while it does `own`; leaves them out where there is one processor, or no thread to be had
-/// (a browser).
+/// Does the `others` on threads of their own while it does `own`; leaves them out where there is one processor, no thread to be had
+/// (a browser), or a driver whose calls take turns.
 pub(crate) fn beside<T>(others: impl ExactSizeIterator<Item: FnOnce() + Send>, own: impl FnOnce() -> T) -> T {
-    let alone = others.len() == 0 || std::thread::available_parallelism().map_or(1, usize::from) == 1;
+    let alone = others.len() == 0 || crate::faults::takes_turns() || std::thread::available_parallelism().map_or(1, usize::from) == 1;
     if alone {
         return own();
     }
