@@ -57,8 +57,43 @@ fn words(payload: &(dyn Any + Send)) -> String {
 /// Why a device is lost that does not say it.
 const GONE: &str = "it was destroyed, or the driver gave it up";
 
-/// Whether a buffer can be mapped, which wgpu refuses at once where the device is gone.
-fn answers(buffer: &wgpu::Buffer) -> bool {
+/// What shows whether a device is still there: a buffer that is mapped and let go.
+#[derive(Debug)]
+struct Pulse {
+    device: Held<wgpu::Device>,
+    buffer: Held<wgpu::Buffer>,
+}
+
+impl Pulse {
+    fn new(device: &wgpu::Device) -> Self {
+        let descriptor = wgpu::BufferDescriptor {
+            label: Some("pulse"),
+            size: 8,
+            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        };
+        Self { device: Held::new(device.clone()), buffer: Held::new(device.create_buffer(&descriptor)) }
+    }
+
+    /// Whether the device is there: wgpu refuses at once to map a buffer of one that is gone. While another thread waits for the device, the buffer may
+    /// be between two states, and stay mapped; then a new one, which no other thread has seen, tells.
+    fn beats(&mut self) -> bool {
+        // What is wrong with the buffer nobody else should see.
+        let device = self.device.clone();
+        let scope = device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let mut beats = maps(&self.buffer);
+        let failed = matches!(ready(scope.pop()), Some(Some(_)));
+        if failed || !beats {
+            let scope = device.push_error_scope(wgpu::ErrorFilter::Validation);
+            *self = Self::new(&device);
+            beats = maps(&self.buffer);
+            drop(ready(scope.pop()));
+        }
+        beats
+    }
+}
+
+fn maps(buffer: &wgpu::Buffer) -> bool {
     let refused = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&refused);
     buffer.slice(..).map_async(wgpu::MapMode::Read, move |mapped| flag.store(mapped.is_err(), Ordering::Relaxed));
@@ -75,8 +110,7 @@ pub(crate) struct Faults {
     lost: Mutex<Option<String>>,
     deferred: Mutex<Option<Error>>,
     waits: AtomicU64,
-    /// A buffer that is mapped and let go to see whether the device still answers.
-    pulse: Mutex<Option<Held<wgpu::Buffer>>>,
+    pulse: Mutex<Option<Pulse>>,
 }
 
 impl Faults {
@@ -103,21 +137,15 @@ impl Faults {
         if cfg!(target_family = "wasm") {
             return;
         }
-        let descriptor = wgpu::BufferDescriptor {
-            label: Some("pulse"),
-            size: 8,
-            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        };
         // A lost device makes an invalid buffer, which is a validation error that nobody else should see.
         let scope = device.push_error_scope(wgpu::ErrorFilter::Validation);
-        let buffer = Held::new(device.create_buffer(&descriptor));
-        if answers(&buffer) {
-            *self.pulse.lock() = Some(buffer);
+        let mut pulse = Pulse::new(device);
+        drop(ready(scope.pop()));
+        if pulse.beats() {
+            *self.pulse.lock() = Some(pulse);
         } else {
             self.lose(GONE.to_owned());
         }
-        drop(ready(scope.pop()));
     }
 
     /// Keeps an error that concerns work already enqueued; the first one counts.
@@ -142,7 +170,7 @@ impl Faults {
         if let Some(reason) = &*self.lost.lock() {
             return Err(Error::DeviceLost { reason: reason.clone() });
         }
-        let reason = match cross(|| self.pulse.lock().as_deref().is_none_or(answers)) {
+        let reason = match cross(|| self.pulse.lock().as_mut().is_none_or(Pulse::beats)) {
             Ok(true) => return Ok(()),
             Ok(false) => GONE.to_owned(),
             Err(panic) => format!("the driver failed: {panic}"),

@@ -7,6 +7,7 @@ use crate::context::Context;
 use crate::lifetime::Held;
 use crate::probe::web_time;
 use isowarp_core::error::{Error, Result};
+use isowarp_core::host;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -16,6 +17,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const GRAIN: u64 = 256;
 /// Above this, classes are 2 MiB apart, so that large arrays waste little.
 const LARGE: u64 = 64 << 20;
+/// Addresses that a software adapter's driver may take beside a buffer: blocks of memory, code, threads. Where they end it ends the process.
+const HOST_SPARE: u64 = 256 << 20;
 
 /// Freed memory, kept for reuse by size class. Work is in queue order, so memory may be handed out again at once.
 #[derive(Debug)]
@@ -235,6 +238,10 @@ impl Pool {
             mapped_at_creation: false,
         };
         let clock = web_time();
+        if context.info.device_type == wgpu::DeviceType::Cpu {
+            // A software adapter takes the host's memory: addresses at once, pages when they are written.
+            host::room(capacity.saturating_add(HOST_SPARE)).map_err(|_| Error::OutOfMemory { requested: capacity, available: None })?;
+        }
         let handle = context.guarded("create_buffer", capacity, || context.device.create_buffer(&descriptor))?;
         log::trace!("device memory: {capacity} bytes in {:.2} ms", clock().as_secs_f64() * 1e3);
         self.created.fetch_add(1, Ordering::Relaxed);

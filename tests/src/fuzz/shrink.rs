@@ -44,6 +44,10 @@ fn smaller(trial: &Trial) -> Vec<Trial> {
         for r in replaced(tree) {
             all.push(changed(&|t| t.trees[k].0 = r.clone()));
         }
+        // A result may be of any type.
+        if let (true, Tree::Node(_, _, args)) = (trial.verb.has_results(), tree) {
+            all.extend(args.iter().map(|a| changed(&|t| t.trees[k] = (a.clone(), a.ty().dtype()))));
+        }
     }
     for k in 0..trial.numbers.len() {
         for to in [0, trial.numbers[k].1 / 2] {

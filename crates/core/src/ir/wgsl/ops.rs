@@ -50,9 +50,14 @@ impl Writer<'_> {
             }
             Node::Fetch(k, a) => {
                 let (t, v) = (self.ty(a), self.value(a));
-                let index = match t {
-                    Ty::U32 => v,
-                    Ty::I64 | Ty::U64 => format!("select(0xffffffffu, u32({v}), u64({v}) < 0xfffffffflu)"),
+                let index = match (t, self.f.nodes[a as usize]) {
+                    (Ty::U32, _) => v,
+                    // naga converts a constant itself, and refuses one that is outside.
+                    (_, Node::Const(bits)) => {
+                        let negative = t == Ty::I32 && (bits as u32 as i32) < 0;
+                        self.literal(Ty::U32, &format!("{}u", if negative { u32::MAX } else { u32::try_from(bits).unwrap_or(u32::MAX) }))
+                    }
+                    (Ty::I64 | Ty::U64, _) => format!("select(0xffffffffu, u32({v}), u64({v}) < 0xfffffffflu)"),
                     _ => format!("{}({v})", self.spelt(Ty::U32)),
                 };
                 match self.form {
