@@ -46,7 +46,8 @@ enum Step {
     Test,
 }
 
-const ALL: [Step; 14] = [
+/// Those of a run that names none. SwiftShader and the fuzzer are run by name as long as what SwiftShader leaves out is not kept.
+const ALL: [Step; 12] = [
     Step::Fmt,
     Step::Ptx,
     Step::Clippy,
@@ -56,8 +57,6 @@ const ALL: [Step; 14] = [
     Step::Features,
     Step::Build,
     Step::Validate,
-    Step::Swiftshader,
-    Step::Fuzz,
     Step::Main,
     Step::Bundle,
     Step::Test,

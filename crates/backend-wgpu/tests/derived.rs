@@ -1,6 +1,8 @@
 //! Values that a driver knows something about: zeros that it derives, truth values and integers that become floats, integers that were widened. Each
 //! element is what plain Rust gives.
 
+#![allow(clippy::eq_op, clippy::erasing_op, clippy::precedence, reason = "what is known to give zero is what is tried")]
+
 use isowarp_core::buffer::Memory as _;
 use isowarp_core::element::DType;
 use isowarp_core::ir::Expr;

@@ -1,6 +1,8 @@
 //! Compositions that some compiler got wrong, or is free to: sums in another order, constants that meet, zeros that a driver derives, conversions that
 //! it looks through.
 
+#![allow(clippy::eq_op, clippy::erasing_op, reason = "operators that are known to give zero are what is asked for")]
+
 use super::operations::Subject;
 use isowarp_core::ir::{Expr, OpError, Traced, select, trace};
 

@@ -191,7 +191,7 @@ impl Verb {
         let mut all = Vec::new();
         // Parts of what goes together, then of each other input.
         let groups =
-            [(0..self.parallel().min(trial.inputs.len()))].into_iter().chain((self.parallel()..trial.inputs.len()).map(|k| k..k + 1));
+            std::iter::once(0..self.parallel().min(trial.inputs.len())).chain((self.parallel()..trial.inputs.len()).map(|k| k..k + 1));
         for group in groups {
             let len = trial.inputs[group.start].bits.len();
             for pieces in [2, 4, 16] {
