@@ -448,7 +448,7 @@ pub trait Histogram: Run<HistogramTask> + Run<MapTask> {
         let rule = even((), lower, upper, bins).rule()?;
         let collect = |c: &mut Collector<Self>| {
             inputs.collect(c)?;
-            rule.collect::<Self, R>(c, false)
+            rule.collect_for_channels::<Self, R>(c)
         };
         let trace = || {
             let mut next = 0;

@@ -122,7 +122,7 @@ fn rows_above_the_real_limit_are_scanned() {
     let gpu = super::device();
     // 34 million bytes, whose sums are 136 MB: more than a binding holds where an adapter has no more than WebGPU asks for.
     let shape = [3400, 10_000];
-    let x = gpu.generate(shape[0] * shape[1], index(), |i| (i % 10_000u32 & 1u32).store_as::<u8>()).expect("generate");
+    let x = gpu.generate(shape[0] * shape[1], index(), |i| ((i % 10_000u32) & 1u32).store_as::<u8>()).expect("generate");
     let sums = gpu.scan_axis_from(&x, |x| x, (&shape, 1), Sum, false).expect("scan");
     let wrong = gpu.count((&sums, index()), |(s, i)| s.ne((i % 10_000u32 + 1u32) >> 1u32)).expect("count");
     assert_eq!(wrong.read_blocking().expect("read"), 0);

@@ -81,9 +81,14 @@ pub(super) fn behind_each_other(bins: impl Iterator<Item = (Expr<u32>, u32)>) ->
     bins.map(place).collect()
 }
 
-/// The places of samples, one of a channel, where all channels have the bins of one rule. Its numbers are parameters from `next` on.
+/// The places of samples, one of a channel, where all channels have the bins of one rule. Its numbers are parameters from `next` on, as
+/// [`Rule::collect_for_channels`] adds them.
 pub(super) fn channels_bins<R: Sample>(samples: &[Expr<R>], rule: &Rule, next: u16, bins: u32) -> Vec<Value> {
-    let bin = |&x: &Expr<R>| (R::bin(x, rule, &mut Next::params(&mut next.clone())), bins);
+    let bin = |&x: &Expr<R>| {
+        let mut next = next;
+        let mut next = if rule.is_constant_for_channels() { Next::constants(&mut next) } else { Next::params(&mut next) };
+        (R::bin(x, rule, &mut next), bins)
+    };
     behind_each_other(samples.iter().map(bin))
 }
 
@@ -103,7 +108,7 @@ where
     let collect = |c: &mut Collector<B>| {
         samples.collect(c)?;
         weights.map_or(Ok(()), |w| w.collect(c))?;
-        rule.collect::<B, T::Reg>(c, false)
+        rule.collect_for_channels::<B, T::Reg>(c)
     };
     let trace = || {
         let mut next = 0;

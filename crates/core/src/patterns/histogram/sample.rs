@@ -105,6 +105,15 @@ impl Rule {
         array(&c.device().upload(&edges)?).collect(c)
     }
 
+    /// Whether channels have the numbers as constants: beside edges, four samples and a weight they are more than a kernel takes.
+    pub(super) fn is_constant_for_channels(&self) -> bool {
+        !self.edges.is_empty()
+    }
+
+    pub(super) fn collect_for_channels<B: Backend, T: Sample>(&self, c: &mut Collector<B>) -> Result<()> {
+        self.collect::<B, T>(c, self.is_constant_for_channels())
+    }
+
     /// The rule whose bins lie between edges, of which the last need not be there.
     pub(super) fn search(edges: Vec<u64>) -> Self {
         Self { form: Form::Search, values: vec![(Ty::U32, edges.len() as u64)], edges }
