@@ -13,8 +13,9 @@ fn iw_div64(a: f64, b: f64) -> f64 {
 }
 
 //@ iw_sqrt64@native:
+// Mesa takes a root to have no sign, and leaves out an `abs` of it: the root of -0 is -0.
 fn iw_sqrt64(x: f64) -> f64 {
-    return sqrt(x);
+    return select(sqrt(x), x, bitcast<u64>(x) << 1u == 0lu);
 }
 
 //@ iw_pack64:
