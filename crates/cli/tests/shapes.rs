@@ -87,7 +87,7 @@ fn shapes_that_make_no_sense_are_refused() {
     says(&of_two(&["--edges", "edges_joint_f4.npy"]), "for each of 2 arrays, not 1 of --edges");
     says(&of_two(&["--bins", "16,8", "--range", "0,1,9,2"]), "has to be below the upper one");
     says(&of_two(&["--bins", "2048,1024", "--range", "0,1,0,4096"]), "2097152");
-    says(&of_two(&["--channels", "2", "--bins", "4", "--range", "0,4"]), "histogram takes one input");
+    says(&of_two(&["--channels", "2", "--bins", "4", "--range", "0,1"]), "histogram takes one input");
     says(&["histogram", "--in", "joint_f4.npy", "--in", "x_f4.npy", "--bins", "4,4", "--range", "0,1,0,1"], "the inputs' shapes differ");
     let rgba = |rest: &[&'static str]| [&["histogram", "--in", "rgba_u1.npy"][..], rest].concat();
     says(&rgba(&["--channels", "3", "--bins", "4", "--range", "0,256"]), "is not of 3 channels");
@@ -98,7 +98,7 @@ fn shapes_that_make_no_sense_are_refused() {
     says(&rgba(&["--channels", "4", "--edges", "edges_red_u1.npy", "--weights", "pixel_weights_i4.npy"]), "the same of each channel");
     says(&rgba(&["--channels", "4", "--bins", "4", "--range", "0,256", "--chunk-size", "64"]), "without --channels");
     says(&["histogram", "--in", "pixels_f8.npy", "--channels", "6", "--bins", "4", "--range", "0,1"], "6 active ones of 6");
-    says(&["histogram", "--in", "rgba_line_u1.npy", "--channels", "3", "--bins", "4", "--range", "0,1"], "no whole pixels of 3");
+    says(&["histogram", "--in", "rgba_line_u1.npy", "--channels", "3", "--bins", "4", "--range", "0,256"], "no whole pixels of 3");
     says(&["layout", "--in", "rgba_u1.npy", "--from", "nchw", "--to", "nhwc"], "with four axes, not of an array of shape");
     says(&["layout", "--in", "batch_f4.npy", "--from", "nchw"], "layout needs --from and --to");
     says(&["transpose", "--in", "batch_f4.npy", "--from", "nchw"], "--from and --to is for layout, not for transpose");
