@@ -24,7 +24,7 @@ const MEASURED: (&str, &str) = ("2^20", "1024");
 /// The same where each function runs once, to see that it does.
 const TESTED: (&str, &str) = ("2^10", "32");
 
-/// What was measured, as criterion names its groups and functions, and what could not be.
+/// Results by criterion's names of groups and functions, and the cases that failed.
 #[derive(Default)]
 struct Log {
     measured: RefCell<BTreeSet<(String, String)>>,
@@ -113,7 +113,7 @@ fn group(c: &mut Criterion, work: &Work, n: u64, devices: &[Opened], log: &Log) 
             let taken = device.time(&mut || calls(calls_of_one)).expect("the pattern runs");
             Duration::from_secs_f64(taken.expect("the device has a clock"))
         };
-        // What one device cannot do, of too large a size for instance, is no reason to lose the others' figures.
+        // A case that one device cannot run, for its size say, must not lose the figures of the others.
         let done = catch_unwind(AssertUnwindSafe(|| {
             group.bench_function(BenchmarkId::new(backend, "wall"), |b| {
                 ready();

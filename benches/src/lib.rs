@@ -20,7 +20,7 @@ pub use works::{Ready, Work, works};
 /// A number of elements, in digits or as a power of two.
 ///
 /// # Errors
-/// What else is written there.
+/// Names of the other files written there.
 pub fn parse_size(text: &str) -> Result<u64, String> {
     let fail = || format!("`{text}` is neither a number nor 2^k with k up to 40");
     match text.strip_prefix("2^") {

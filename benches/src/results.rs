@@ -87,14 +87,14 @@ pub struct Machine {
 pub struct Opened {
     /// The device.
     pub device: Device,
-    /// What it is.
+    /// The opened device.
     pub machine: Machine,
 }
 
 /// Opens a device, by the clock.
 ///
 /// # Errors
-/// What the backend reports where there is no such device.
+/// Error of a backend that has no such device.
 pub fn open(selector: Selector) -> isowarp::Result<Opened> {
     let start = Instant::now();
     let device = Device::open(selector)?;

@@ -1,4 +1,4 @@
-//! What devices hold of their memory after every pattern that is measured, over arrays of several lengths.
+//! Memory held by devices after every pattern that is measured, over arrays of several lengths.
 
 use isowarp::backend::Backend as _;
 use isowarp::{Device, Selector};
