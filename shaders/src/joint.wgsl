@@ -7,6 +7,16 @@ fn iw_bits_4(bits: vec4<u32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bits ^ vec4<u32>(iw_zero()));
 }
 
+//@ iw_opaque_4: iw_zero
+fn iw_opaque_4(bits: vec4<u32>) -> vec4<u32> {
+    return bits ^ vec4<u32>(iw_zero());
+}
+
+//@ iw_minus_4: iw_zero
+fn iw_minus_4(x: vec4<u32>) -> vec4<u32> {
+    return vec4<u32>(iw_zero()) - x;
+}
+
 //@ iw_set_of_4:
 // The elements for which c holds, a bit each.
 fn iw_set_of_4(c: vec4<bool>) -> u32 {

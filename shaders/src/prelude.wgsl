@@ -21,6 +21,23 @@ fn iw_bits64(bits: u64) -> f64 {
     return bitcast<f64>(bits ^ (u64(iw_zero()) << 32u));
 }
 
+//@ iw_opaque: iw_zero
+// The same bits, of which a compiler knows nothing.
+fn iw_opaque(bits: u32) -> u32 {
+    return bits ^ iw_zero();
+}
+
+//@ iw_minus: iw_zero
+// -x, which is no negation to a compiler.
+fn iw_minus(x: u32) -> u32 {
+    return iw_zero() - x;
+}
+
+//@ iw_minus64: iw_zero
+fn iw_minus64(x: u64) -> u64 {
+    return (u64(iw_zero()) << 32u) - x;
+}
+
 //@ iw_opaque64: iw_zero
 // What was widened from 32 bits, so that nothing is done in these instead.
 fn iw_opaque64(bits: u64) -> u64 {

@@ -137,6 +137,11 @@ fn questions() -> core::result::Result<Vec<Question>, OpError> {
     ask(l, DType::F32, names, |(x, y, z): Three<f32>| (x * y + z, x.mul_rn(y) + z, x.min(y), x.max(y)))?;
     let names = &["x + y", "-(f32(x < y))", "u32(x < y)", "i32(x)"];
     ask(l, DType::F32, names, |(x, y, _): Three<f32>| (x + y, -(x.lt(y).cast::<f32>()), x.lt(y).cast::<u32>(), x.cast::<i32>()))?;
+    let names = &["u32(abs(x) >= 0)", "u32(abs(x) > -2.5)", "u32(x * x >= 0)", "u32(max(abs(x), y) >= 0)"];
+    ask(l, DType::F32, names, |(x, y, _): Three<f32>| {
+        let is = |c: Expr<bool>| c.cast::<u32>();
+        (is(x.abs().ge(0.0)), is(x.abs().gt(-2.5)), is((x * x).ge(0.0)), is(x.abs().max(y).ge(0.0)))
+    })?;
     Ok(list)
 }
 

@@ -20,7 +20,7 @@ fn add<A: Traced, R: Traced>(all: &mut Vec<Subject>, name: &str, f: impl FnOnce(
 
 /// How many there are.
 #[cfg(test)]
-pub(super) const COUNT: usize = 57;
+pub(super) const COUNT: usize = 66;
 
 pub(super) fn all() -> Vec<Subject> {
     let mut list = Vec::with_capacity(64);
@@ -51,6 +51,9 @@ fn sums(all: &mut Vec<Subject>) {
     add(all, "i32(0 < a) - i32(a < 0)", |a: F| a.gt(0.0).cast::<i32>() - a.lt(0.0).cast::<i32>());
     add(all, "min(-a, b)", |(a, b): (F, F)| (-a).min(b));
     add(all, "floor(abs(a))", |a: F| a.abs().floor());
+    add(all, "abs(a) >= 0", |a: F| a.abs().ge(0.0));
+    add(all, "abs(a) > -2.5", |a: F| a.abs().gt(-2.5));
+    add(all, "a * a >= 0", |a: F| (a * a).ge(0.0));
 }
 
 /// Zeros, literal and derived, have a sign, and meet NaN and infinity.
@@ -76,6 +79,9 @@ fn conversions(all: &mut Vec<Subject>) {
     add(all, "max(i, abs(i))", |i: I| i.max(i.abs()));
     add(all, "max(abs(i), j)", |(i, j): (I, I)| i.abs().max(j));
     add(all, "max(i, max(i, -i))", |i: I| i.max(i.max(-i)));
+    add(all, "max(max(i, -j), k)", |(i, j, k): (I, I, I)| i.max(-j).max(k));
+    add(all, "min(min(i, j * -1), k)", |(i, j, k): (I, I, I)| i.min(j * -1).min(k));
+    add(all, "abs(i) < 0", |i: I| i.abs().lt(0));
     add(all, "f32(u32(i))", |i: I| i.cast::<u32>().cast::<f32>());
     add(all, "f32(i8)", |u: U| ((u.cast::<i32>() << 24u32) >> 24u32).cast::<f32>());
     add(all, "u32(f32(i))", |i: I| i.cast::<f32>().cast::<u32>());
@@ -94,6 +100,9 @@ fn wide(all: &mut Vec<Subject>) {
     add(all, "i64(u) << 16", |u: U| u.cast::<i64>() << 16u32);
     add(all, "i64(u32(i)) << 16", |i: I| i.cast::<u32>().cast::<i64>() << 16u32);
     add(all, "u64(i64(i)) << 9", |i: I| i.cast::<i64>().cast::<u64>() << 9u32);
+    add(all, "(l << 47) >= 2^57", |l: L| (l << 47u32).ge(1 << 57));
+    add(all, "(l << 31) * 3 + 100", |l: L| (l << 31u32) * 3 + 100);
+    add(all, "max(max(i, i32(-l)), j)", |(i, j, l): (I, I, L)| i.max((-l).cast::<i32>()).max(j));
     add(all, "i32(i64(i) >> 3)", |i: I| (i.cast::<i64>() >> 3u32).cast::<i32>());
 }
 

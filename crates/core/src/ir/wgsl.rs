@@ -1,5 +1,6 @@
 //! Lowering to WGSL: a graph becomes one function; operations that WGSL leaves loose are calls of the numerics prelude (`iw_...`).
 
+mod forms;
 mod fused;
 mod joint;
 mod ops;

@@ -1,4 +1,4 @@
-//! Forms of integer operations that NVIDIA's assembler gets right.
+//! Forms of operations that NVIDIA's assembler gets right.
 //!
 //! PTX defines every instruction, but `ptxas` makes one machine instruction of several, or of other ones, and has been wrong in doing so. An
 //! operation that was seen to go wrong beside others is written so that there is nothing to join: with 64 bits that are zero whenever the kernel
@@ -7,6 +7,7 @@
 //! | seen, of ptxas 12.4 and 13.0 | written |
 //! |---|---|
 //! | `max(a, max(b, -c))` of words becomes `VIMNMX3` and loses the sign (13.0, `sm_90` and `sm_100`); `-c` may be found in `0 - c`, `c * -1`, `c * (d \| -1)`, the low word of either in 64 bits | a sign is changed by a difference to the zero, and a difference whose first operand may be zero is the sum with that; a product of words that may be by -1 has the zero added; the low word of what was computed in 64 bits is joined with it |
+//! | `abs.f32(x) >= 0` is taken to hold for NaN too (13.0), and `abs.f32(x) > -2.5` | the sign bit is taken off, and the rest joined with the zero |
 //! | `abs.s32(x) < 0` is taken to be false, and the remainder of one for that of a number without sign | the greater of `x` and `-x` |
 //! | `shl.b64` by a constant of `cvt.s64.u32` extends a sign (12.4 and 13.0, `sm_70` and up) | a conversion has the signedness of its operand on both sides, as compilers write it: `cvt.u64.u32`, `cvt.s64.s32` |
 //! | `(x << 31) * 3 + c`, `(x * 65537) * 65537 + c` in 64 bits: the constants' product loses its high word (both, `sm_70` and up) | shifts to the left in 64 bits are by an amount joined with the zero; the constant of a product whose other factor was computed is |
@@ -27,7 +28,7 @@ impl Ptx {
         ZEROS[at].0
     }
 
-    /// An integer of which the assembler knows nothing.
+    /// A value of whose bits the assembler knows nothing.
     pub(super) fn unknown(&mut self, a: &PtxValue) -> PtxValue {
         let zero = self.zero(a.ty);
         self.emit(a.ty, |o| format!("or.{} {o}, {}, {zero}", super::ops::bits(a.ty), a.reg))
@@ -37,6 +38,13 @@ impl Ptx {
     pub(super) fn negated(&mut self, a: &PtxValue) -> PtxValue {
         let zero = self.zero(a.ty);
         self.emit(a.ty, |o| format!("sub.{} {o}, {zero}, {}", super::ops::int_name(a.ty), a.reg))
+    }
+
+    /// The float without its sign, of which the assembler does not know that it is not below zero, which it takes for an answer where it is NaN.
+    pub(super) fn size(&mut self, a: &PtxValue) -> PtxValue {
+        let mask = if a.ty == Ty::F64 { "0x7FFFFFFFFFFFFFFF" } else { "0x7FFFFFFF" };
+        let size = self.emit(a.ty, |o| format!("and.{} {o}, {}, {mask}", super::ops::bits(a.ty), a.reg));
+        self.unknown(&size)
     }
 
     /// The difference of the integers `a` and `b`, which are the values of nodes `x` and `y`: a negation where the assembler finds that the first

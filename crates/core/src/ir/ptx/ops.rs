@@ -14,7 +14,7 @@ impl Ptx {
         match op {
             UnOp::Neg if n.is_float() => self.emit(ty, |o| format!("neg.{t} {o}, {x}")),
             UnOp::Neg => self.negated(a),
-            UnOp::Abs if n.is_float() => self.emit(ty, |o| format!("abs.{t} {o}, {x}")),
+            UnOp::Abs if n.is_float() => self.size(a),
             UnOp::Abs if n.is_signed_int() => {
                 let m = self.negated(a);
                 self.emit(ty, |o| format!("max.{int} {o}, {x}, {}", m.reg))

@@ -34,7 +34,7 @@ impl Writer<'_> {
                 let v = match from {
                     Ty::F32 => self.call("iw_canonical", &[v]),
                     Ty::F64 => self.call("iw_canonical64", &[v]),
-                    _ if ty.is_float() => return self.float_of_bits(from, ty, v),
+                    _ if ty.is_float() => return self.float_of_bits(from, ty, &v),
                     _ => v,
                 };
                 format!("bitcast<{}>({v})", self.spelt(ty))
@@ -85,10 +85,11 @@ impl Writer<'_> {
         let (t, v) = (self.ty(a), self.value(a));
         let fast = self.options.numerics == Numerics::Fast;
         match op {
-            UnOp::Neg if matches!(t, Ty::U32 | Ty::U64) => format!("({} - {v})", self.literal(t, &wgsl_literal(t, 0))),
+            UnOp::Neg if t.is_int() => self.negated(t, &v),
             UnOp::Neg => format!("(-{v})"),
-            UnOp::Abs if matches!(t, Ty::U32 | Ty::U64 | Ty::Bool) => v,
-            UnOp::Abs => format!("abs({v})"),
+            UnOp::Abs if t.is_float() => self.size(t, &v),
+            UnOp::Abs if t.is_signed_int() => self.opaque(t, &format!("abs({v})")),
+            UnOp::Abs => v,
             UnOp::Not if t == Ty::Bool => format!("(!{v})"),
             UnOp::Not => format!("(~{v})"),
             UnOp::Sqrt if t == Ty::F64 => self.call("iw_sqrt64", &[v]),
@@ -127,7 +128,9 @@ impl Writer<'_> {
         let fast = self.options.numerics == Numerics::Fast;
         match op {
             BinOp::Add => infix("+"),
+            BinOp::Sub if t.is_int() => self.difference(t, (a, b), [&x, &y]),
             BinOp::Sub => infix("-"),
+            BinOp::Mul | BinOp::MulRn if t.is_int() => self.product(t, (a, b), [&x, &y]),
             BinOp::Mul | BinOp::MulRn => infix("*"),
             BinOp::DivApprox => infix("/"),
             BinOp::Div if t == Ty::F32 && fast => infix("/"),
@@ -178,6 +181,7 @@ impl Writer<'_> {
     fn amount(&mut self, ty: Ty, by: Id) -> String {
         let mask = ty.words() as u64 * 32 - 1;
         match self.f.nodes[by as usize] {
+            Node::Const(n) if mask == 63 => self.opaque(Ty::U32, &format!("{}u", n & mask)),
             Node::Const(n) => self.literal(Ty::U32, &format!("{}u", n & mask)),
             _ => format!("({} & {})", self.value(by), self.literal(Ty::U32, &format!("{mask}u"))),
         }
@@ -209,26 +213,10 @@ impl Writer<'_> {
             // Widening follows the source's sign, but naga takes the target's: so widen first, then change the sign.
             (Ty::I32, Ty::I64 | Ty::U64) => self.widened(to, &format!("bitcast<u64>(i64({v}))")),
             (Ty::U32, Ty::I64 | Ty::U64) => self.widened(to, &format!("u64({v})")),
+            (Ty::I64 | Ty::U64, t) if t.is_int() && t.words() == 1 => self.opaque(to, &format!("{}({v})", self.spelt(to))),
             (Ty::I32 | Ty::U32, t) if t.is_int() && t.words() == 1 => format!("bitcast<{}>({v})", self.spelt(to)),
             _ => format!("{}({v})", self.spelt(to)),
         }
-    }
-
-    /// A 64-bit integer of these bits, an expression that widens.
-    fn widened(&mut self, to: Ty, bits: &str) -> String {
-        let opaque = self.call("iw_opaque64", &[bits.to_owned()]);
-        if to == Ty::U64 { opaque } else { format!("bitcast<i64>({opaque})") }
-    }
-
-    /// A float by its bits, which may be ones that the driver derives.
-    fn float_of_bits(&mut self, from: Ty, to: Ty, v: String) -> String {
-        let bits = if matches!(from, Ty::U32 | Ty::U64) {
-            v
-        } else {
-            let unsigned = if from.words() == 2 { Ty::U64 } else { Ty::U32 };
-            format!("bitcast<{}>({v})", self.spelt(unsigned))
-        };
-        self.call(if to == Ty::F64 { "iw_bits64" } else { "iw_bits" }, &[bits])
     }
 }
 

@@ -1,0 +1,105 @@
+//! Forms of operations that compilers get right.
+//!
+//! What a driver's compiler knows of a value it uses, and has been wrong in doing so: NVIDIA's has the faults for Vulkan that its assembler has for
+//! CUDA (`ir/ptx/forms.rs` has them), Mesa's has others. So an operation that was seen to go wrong beside others is joined with a zero of which
+//! no compiler knows anything (`iw_zero`).
+//!
+//! | seen | written |
+//! |---|---|
+//! | `abs(x) > -2.5` is taken to hold, for NaN too (NVIDIA) | the sign bit is taken off, and the rest joined with the zero |
+//! | `abs(x) < 0` of the least integer is taken to be false (NVIDIA) | `abs(x)` is joined with the zero |
+//! | `max(max(x, -y), z)` of words loses the sign, however it was written: `0 - y`, `y * -1`, the low word of either (NVIDIA) | `-y` is the difference to the zero, `x - y` the sum with that, a product has the zero added, the low word of 64 bits is joined with it |
+//! | `(x << 47) >= c` in 64 bits (NVIDIA) | the amount of a shift is joined with the zero |
+//! | `x * 65537 * 65537` in 64 bits (NVIDIA, for CUDA) | the constant of a product is joined with it |
+//! | `i64(x) < 100` is compared in 32 bits (Mesa), `-f32(x < y)` is negated as an integer (NVIDIA), `x * f32(y & 0)` is zero (Mesa) | what becomes a float, or 64 bits wide, is joined with the zero |
+
+use super::Writer;
+use crate::element::Ty;
+use crate::ir::node::{Id, Node};
+
+impl Writer<'_> {
+    /// A value of a type as the words without sign that hold it.
+    fn words(&self, ty: Ty, v: &str) -> String {
+        let words = if ty.words() == 2 { Ty::U64 } else { Ty::U32 };
+        if ty == words { v.to_owned() } else { format!("bitcast<{}>({v})", self.spelt(words)) }
+    }
+
+    /// An integer by the words without sign that hold it.
+    fn integer(&self, ty: Ty, words: String) -> String {
+        if ty.is_signed_int() { format!("bitcast<{}>({words})", self.spelt(ty)) } else { words }
+    }
+
+    /// An integer of which a compiler knows nothing. What is written may be a literal of one element.
+    pub(super) fn opaque(&mut self, ty: Ty, v: &str) -> String {
+        let words = self.words(ty, v);
+        let joined = self.call(if ty.words() == 2 { "iw_opaque64" } else { "iw_opaque" }, &[words]);
+        self.integer(ty, joined)
+    }
+
+    /// A 64-bit integer of these bits, an expression that widens.
+    pub(super) fn widened(&mut self, to: Ty, bits: &str) -> String {
+        let opaque = self.call("iw_opaque64", &[bits.to_owned()]);
+        self.integer(to, opaque)
+    }
+
+    /// An integer with its sign changed, which is no negation to a compiler.
+    pub(super) fn negated(&mut self, ty: Ty, v: &str) -> String {
+        let words = self.words(ty, v);
+        let minus = self.call(if ty.words() == 2 { "iw_minus64" } else { "iw_minus" }, &[words]);
+        self.integer(ty, minus)
+    }
+
+    /// A float without its sign, of which a compiler does not know that it is not below zero.
+    pub(super) fn size(&mut self, ty: Ty, v: &str) -> String {
+        let words = self.words(ty, v);
+        if ty == Ty::F64 {
+            return self.call("iw_bits64", &[format!("({words} & 0x7ffffffffffffffflu)")]);
+        }
+        let mask = self.literal(Ty::U32, "0x7fffffffu");
+        self.call("iw_bits", &[format!("({words} & {mask})")])
+    }
+
+    /// The difference of integers `x - y`, the values of nodes `a` and `b`: a negation where a compiler finds that the first is zero.
+    pub(super) fn difference(&mut self, ty: Ty, (a, b): (Id, Id), [x, y]: [&str; 2]) -> String {
+        if self.is_constant(b) || self.is_loaded(a) {
+            return format!("({x} - {y})");
+        }
+        let minus = self.negated(ty, y);
+        format!("({x} + {minus})")
+    }
+
+    /// The product of integers `x * y`, the values of nodes `a` and `b`.
+    pub(super) fn product(&mut self, ty: Ty, (a, b): (Id, Id), [x, y]: [&str; 2]) -> String {
+        let [one, other] = [a, b].map(|id| self.is_constant(id));
+        let computed = !self.is_loaded(a) && !one || !self.is_loaded(b) && !other;
+        if ty.words() == 2 {
+            return match (computed, one, other) {
+                (true, true, _) => format!("({} * {y})", self.opaque(ty, x)),
+                (true, _, true) => format!("({x} * {})", self.opaque(ty, y)),
+                _ => format!("({x} * {y})"),
+            };
+        }
+        let minus_one = [a, b].iter().any(|&id| matches!(self.f.nodes[id as usize], Node::Const(bits) if bits as u32 == u32::MAX));
+        if minus_one || computed && !one && !other {
+            self.calls.insert("iw_zero".to_owned());
+            let zero = self.integer(ty, self.literal(Ty::U32, "iw_zero()"));
+            return format!("({x} * {y} + {zero})");
+        }
+        format!("({x} * {y})")
+    }
+
+    /// A float by its bits, which may be ones that the driver derives.
+    pub(super) fn float_of_bits(&mut self, from: Ty, to: Ty, v: &str) -> String {
+        let words = self.words(from, v);
+        self.call(if to == Ty::F64 { "iw_bits64" } else { "iw_bits" }, &[words])
+    }
+
+    fn is_constant(&self, id: Id) -> bool {
+        matches!(self.f.nodes[id as usize], Node::Const(_))
+    }
+
+    /// Whether it comes from memory as it is, so that a compiler knows nothing of it. Of parameters that is not known.
+    fn is_loaded(&self, id: Id) -> bool {
+        matches!(self.f.nodes[id as usize], Node::Fetch(..))
+    }
+}
