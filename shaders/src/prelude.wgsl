@@ -39,9 +39,9 @@ fn iw_minus64(x: u64) -> u64 {
 }
 
 //@ iw_opaque64: iw_zero
-// What was widened from 32 bits, so that nothing is done in these instead.
+// The same bits, of which a compiler knows nothing: what was widened is not computed in 32 bits.
 fn iw_opaque64(bits: u64) -> u64 {
-    return bits ^ (u64(iw_zero()) << 32u);
+    return bits ^ ((u64(iw_zero()) << 32u) | u64(iw_zero()));
 }
 
 //@ iw_is_nan:
@@ -129,26 +129,27 @@ fn iw_rem_u32(a: u32, b: u32) -> u32 {
     return a % select(b, 1u, b == 0u);
 }
 
-//@ iw_div_i64:
+//@ iw_div_i64: iw_opaque64
+// In 64 bits division is made of other instructions, and NVIDIA's compiler joined them wrongly with what came behind: `y % x - c` was `y - c`.
 fn iw_div_i64(a: i64, b: i64) -> i64 {
     let special = b == 0li || (a == (-9223372036854775807li - 1li) && b == -1li);
-    return a / select(b, 1li, special);
+    return bitcast<i64>(iw_opaque64(bitcast<u64>(a / select(b, 1li, special))));
 }
 
-//@ iw_rem_i64:
+//@ iw_rem_i64: iw_opaque64
 fn iw_rem_i64(a: i64, b: i64) -> i64 {
     let special = b == 0li || (a == (-9223372036854775807li - 1li) && b == -1li);
-    return a % select(b, 1li, special);
+    return bitcast<i64>(iw_opaque64(bitcast<u64>(a % select(b, 1li, special))));
 }
 
-//@ iw_div_u64:
+//@ iw_div_u64: iw_opaque64
 fn iw_div_u64(a: u64, b: u64) -> u64 {
-    return a / select(b, 1lu, b == 0lu);
+    return iw_opaque64(a / select(b, 1lu, b == 0lu));
 }
 
-//@ iw_rem_u64:
+//@ iw_rem_u64: iw_opaque64
 fn iw_rem_u64(a: u64, b: u64) -> u64 {
-    return a % select(b, 1lu, b == 0lu);
+    return iw_opaque64(a % select(b, 1lu, b == 0lu));
 }
 
 //@ iw_mul_hi:

@@ -125,7 +125,7 @@ pub enum Error {
         reason: String,
     },
     /// The device has no memory left for this.
-    #[error("out of device memory: {requested} bytes requested{}", match available { Some(a) => format!(", {a} available"), None => String::new() })]
+    #[error("out of memory: {requested} bytes requested{}", match available { Some(a) => format!(", {a} available"), None => String::new() })]
     OutOfMemory {
         /// Bytes asked for.
         requested: u64,

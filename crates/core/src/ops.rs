@@ -75,7 +75,7 @@ fn check_identity<T: Scalar>(func: &Func, identity: T) -> Result<()> {
         return Ok(());
     }
     let reason = format!(
-        "{identity:?} is none of the operator, which makes {found:?} of it and itself; name the value that leaves others unchanged"
+        "{identity:?} is no identity of the operator, which makes {found:?} of it and itself; name the value that leaves others unchanged"
     );
     Err(Error::InvalidArgument { what: "identity", reason })
 }
@@ -314,7 +314,7 @@ mod tests {
     #[test]
     fn an_identity_that_its_operator_changes_is_refused() {
         let found = refused(Op::associative(100u32, |a, b| a + b)).expect("refused");
-        assert!(found.contains("identity: 100 is none of the operator, which makes 200 of it and itself"), "{found}");
+        assert!(found.contains("identity: 100 is no identity of the operator, which makes 200 of it and itself"), "{found}");
         assert!(refused(Op::associative(1.0f64, |a, b| a + b)).is_some() && refused(Op::associative(2i64, |a, b| a * b)).is_some());
     }
 

@@ -13,6 +13,7 @@ use isowarp_core::error::{Error, Result};
 const OVERRIDE: &str = "ISOWARP_BACKEND";
 
 /// Environment variable that sets [`Backend::set_pool_limit`](isowarp_core::backend::Backend::set_pool_limit) of every device that is opened here, in MiB.
+#[cfg(any(feature = "wgpu", feature = "cuda"))]
 const POOL: &str = "ISOWARP_POOL_MIB";
 
 /// Which backend to open.
@@ -186,6 +187,13 @@ impl Device {
         let caps = self.caps();
         if let NumericsVerdict::Unproven { witness } = &caps.numerics {
             return Some(format!("is not proven to give the same bits ({witness})"));
+        }
+        if let Some((operation, witness)) = caps.unproven.first() {
+            let more = match caps.unproven.len() - 1 {
+                0 => String::new(),
+                n => format!(" and {n} other operations"),
+            };
+            return Some(format!("refuses {operation}{more}, which it computes otherwise ({witness})"));
         }
         let lacking: Vec<&str> = DType::ALL.iter().filter(|d| !caps.supports(**d)).map(|d| d.name()).collect();
         (!lacking.is_empty()).then(|| format!("has no {}", lacking.join(", ")))

@@ -155,7 +155,7 @@ impl Operator {
                 _ => found.to_bits64() == bits,
             };
             if !is_neutral {
-                let reason = format!("{identity:?} is none of `{}`, which makes {found:?} of {identity:?} and {x:?}", self.combine);
+                let reason = format!("{identity:?} is no identity of `{}`, which makes {found:?} of {identity:?} and {x:?}", self.combine);
                 return Err(Error::InvalidArgument { what: "identity", reason });
             }
         }
