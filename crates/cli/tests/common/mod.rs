@@ -2,13 +2,37 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
-use std::io::Write as _;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io::{Cursor, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::LazyLock;
 
-/// The fixtures.
+/// A file that is kept with the tests, or one of the arrays in `data/arrays.zip`.
 pub(crate) fn data(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
+    if !name.is_empty() && kept.exists() { kept } else { arrays().join(name) }
+}
+
+/// The folder of the arrays, unpacked by the first test that asks, whatever its process. It is named after what it holds.
+fn arrays() -> &'static Path {
+    static ARRAYS: LazyLock<PathBuf> = LazyLock::new(|| {
+        let archive = include_bytes!("../data/arrays.zip");
+        let mut hasher = DefaultHasher::new();
+        archive.hash(&mut hasher);
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("arrays-{:016x}", hasher.finish()));
+        if !folder.exists() {
+            let part = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+            let mut archive = zip::ZipArchive::new(Cursor::new(archive)).expect("the archive");
+            archive.extract(part.path()).expect("the arrays");
+            // Another process may have been faster.
+            if std::fs::rename(part.path(), &folder).is_ok() {
+                let _ = part.keep();
+            }
+        }
+        folder
+    });
+    &ARRAYS
 }
 
 /// The command, on the CPU whatever the machine has.

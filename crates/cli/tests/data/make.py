@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the inputs of the command's tests, and what NumPy makes of them (tested with NumPy 2.4).
 
-Run it in this directory. `oracle.json` lists the cases: arguments after `isowarp run`, the file that the result must equal, and the relative
+`archive.py` runs it. `oracle.json` lists the cases: arguments after `isowarp run`, the file that the result must equal, and the relative
 tolerance (0: bit for bit; NumPy computes the reference of a tolerance in f64).
 """
 import json

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes inputs of the command's tests that are bool files, or files as NumPy writes them on other machines, and what NumPy makes of them (tested
-with NumPy 2.4). Run it in this directory, after `make.py`. `files.json` lists the cases as `oracle.json` does.
+with NumPy 2.4). `archive.py` runs it, after `make.py`. `files.json` lists the cases as `oracle.json` does.
 """
 import json
 
