@@ -398,6 +398,14 @@ pub struct Usage {
     pub waits: u64,
 }
 
+impl Usage {
+    /// The same without what is leaving, which goes by itself as the device gets on: what a loop that allocates nothing does not change.
+    #[must_use]
+    pub fn settled(self) -> Self {
+        Self { leaving_bytes: 0, ..self }
+    }
+}
+
 fn check_range(buffer: &Buffer, offset: u64, len: u64, what: &'static str) -> Result<()> {
     let size = buffer.size_bytes();
     match offset.checked_add(len) {

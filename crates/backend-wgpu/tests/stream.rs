@@ -185,7 +185,7 @@ fn a_loop_reaches_a_steady_state() {
             run(&device, &kernel, &x, &y, [step, 1]);
         }
         device.read_bytes_blocking(&x, 0, 4).expect("read");
-        device.usage()
+        device.usage().settled()
     };
     let first = round();
     for turn in 1..=10 {

@@ -110,7 +110,7 @@ fn a_loop_of_odd_uploads_allocates_nothing() {
         for round in 0..20 {
             device.write_bytes(&buffer, 1 + u64::from(round) * 3, &other(1001, round)).expect("upload");
         }
-        device.usage()
+        device.usage().settled()
     };
     let warm = twenty();
     assert_eq!(twenty(), warm, "memory, kernels, bind groups, waits");

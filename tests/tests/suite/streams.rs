@@ -359,7 +359,7 @@ fn scratch_is_at_most_a_hundredth_of_the_input() {
 fn usage(d: &Device) -> String {
     match d {
         #[cfg(feature = "wgpu")]
-        Device::Wgpu(w) => format!("{:?}", w.usage()),
+        Device::Wgpu(w) => format!("{:?}", w.usage().settled()),
         _ => String::new(),
     }
 }
