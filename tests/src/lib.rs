@@ -2,7 +2,7 @@
 //!
 //! [`table`] lists the cases. A case computes outputs from inputs that are functions of its name alone, so its result is a function of its name
 //! too: the same bytes on every device. [`run`] computes every case on the CPU, which is the definition, and on every device of the machine, and
-//! compares all bytes; and it compares a digest of them with those that other devices produced elsewhere and that lie in `digests/`.
+//! compares all bytes; and it compares a digest of them with those that other devices produced elsewhere and that `digests.json` keeps.
 //!
 //! Which comparison answers what:
 //! - *identity* (this library): do all devices return the same bits? No tolerance, no rounding, nothing skipped without a reason in the report;

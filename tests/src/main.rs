@@ -1,6 +1,7 @@
 //! `isowarp-conformance`: the suite as a program that needs no Rust, for machines that only run it.
 
 use clap::{Args, Parser, Subcommand};
+use isowarp_conformance::recorded::Kept;
 use isowarp_conformance::{Level, Options, coverage, fuzz, recorded, run};
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::PathBuf;
@@ -20,7 +21,7 @@ enum Command {
     Validate {
         #[command(flatten)]
         select: Select,
-        /// Compare with the digests of this folder instead of those built in
+        /// Compare with the digests of this file, or of the folder that `record` wrote, instead of those built in
         #[arg(long)]
         digests: Option<PathBuf>,
         /// Write into this file which cases each device ran and which it left out, beside what it says of other devices
@@ -37,6 +38,14 @@ enum Command {
         /// Where to write them
         #[arg(long, default_value = "digests")]
         out: PathBuf,
+    },
+    /// Put what `record` wrote on any machine into the file that keeps every digest once; the CPU, which defines them, is left out
+    Keep {
+        /// The folder that `record` wrote
+        folder: PathBuf,
+        /// The file, which is made if it is not there
+        #[arg(long, default_value = "digests.json")]
+        file: PathBuf,
     },
     /// Try random operators and patterns: the CPU against plain loops, every device against the CPU; exit status 1 if any bit differs
     Fuzz(Fuzz),
@@ -135,7 +144,7 @@ fn say(text: impl std::fmt::Display) -> io::Result<()> {
 fn execute(command: Command) -> Result<bool, Box<dyn std::error::Error>> {
     match command {
         Command::Validate { select, digests, devices, json } => {
-            let recordings = digests.map_or_else(|| recorded::built_in().map_err(Into::into), |folder| recorded::from_folder(&folder))?;
+            let recordings = digests.map_or_else(|| recorded::built_in().map_err(Into::into), |folder| recorded::from_path(&folder))?;
             let report = run(&select.options(Level::Quick, recordings), progress)?.report;
             clear();
             let said = say(if json { serde_json::to_string_pretty(&report)? } else { report.text() });
@@ -156,6 +165,17 @@ fn execute(command: Command) -> Result<bool, Box<dyn std::error::Error>> {
                 say(format!("{} cases: {}", recording.cases.len(), recording.write(&out)?.display()))?;
             }
             Ok(ran.report.different() == 0)
+        }
+        Command::Keep { folder, file } => {
+            let kept = if file.exists() { Kept::read(&file)? } else { Kept::default() };
+            let new = recorded::from_path(&folder)?.into_iter().filter(|r| r.backend != "cpu").collect();
+            let table = isowarp_conformance::table::<isowarp::Device>().into_iter().map(|case| case.name).collect();
+            let kept = kept.with(new, &table)?;
+            kept.write(&file)?;
+            for recording in kept.recordings() {
+                say(format!("{} cases: {}", recording.cases.len(), recording.label()))?;
+            }
+            Ok(true)
         }
         Command::Fuzz(options) => options.run(),
         Command::List => {

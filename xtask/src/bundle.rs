@@ -73,18 +73,13 @@ fn assemble(programs: &Path, bundle: &Path) -> Result<()> {
     if bundle.exists() {
         fs::remove_dir_all(bundle)?;
     }
-    fs::create_dir_all(bundle.join("digests"))?;
+    fs::create_dir_all(bundle)?;
     for program in PROGRAMS {
         let from = programs.join(format!("{program}{}", std::env::consts::EXE_SUFFIX));
         let to = bundle.join(from.file_name().context("a program has a name")?);
         fs::copy(&from, to).with_context(|| format!("copying {}", from.display()))?;
     }
-    for entry in fs::read_dir(workspace::root().join("tests/digests"))? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|e| e == "json") {
-            fs::copy(&path, bundle.join("digests").join(path.file_name().context("a file has a name")?))?;
-        }
-    }
+    fs::copy(workspace::root().join("tests/digests.json"), bundle.join("digests.json"))?;
     script(&bundle.join("run.sh"))
 }
 

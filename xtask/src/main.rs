@@ -38,7 +38,7 @@ enum Command {
     CudaStub(cuda_stub::Options),
     /// Compare every device of this machine with the CPU definition and with the recorded digests
     Validate(validate::Options),
-    /// Write the digests of every device of this machine into tests/digests
+    /// Put the digests of every device of this machine into tests/digests.json
     Record(validate::Options),
     /// Try random operators and patterns on every device of this machine: `--seconds N`, `--seed S`, `--backend NAME`, `--pattern NAME`
     Fuzz(validate::Options),

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs the bundled programs; nothing has to be installed but a GPU driver.
 #   run.sh devices                     what is here
-#   run.sh validate [--full] ...       compare every device with the CPU and the recorded digests (or those of --digests DIR); exit status 1
+#   run.sh validate [--full] ...       compare every device with the CPU and the recorded digests (or those of --digests PATH); exit status 1
 #                                      on any difference
 #   run.sh record [--out DIR] ...      write the digests of every device (default: digests.new beside this script)
 #   run.sh fuzz [--seconds N] ...      try random operators and patterns on every device; exit status 1 on any difference
@@ -17,7 +17,7 @@ case "$command" in
     validate)
         case " $* " in
             *" --digests"*) exec "$here/isowarp-conformance" validate "$@" ;;
-            *) exec "$here/isowarp-conformance" validate --digests "$here/digests" "$@" ;;
+            *) exec "$here/isowarp-conformance" validate --digests "$here/digests.json" "$@" ;;
         esac
         ;;
     record)

@@ -20,10 +20,15 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     shell::run(&mut suite("validate", options)?)
 }
 
-/// Writes the digests of every device of this machine into the suite.
+/// Puts the digests of every device of this machine into the suite.
 pub(crate) fn record(options: &Options) -> Result<()> {
-    let folder = workspace::root().join("tests/digests");
-    shell::run(suite("record", options)?.arg("--out").arg(folder))
+    let folder = workspace::target().join("recorded");
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder)?;
+    }
+    shell::run(suite("record", options)?.arg("--out").arg(&folder))?;
+    let mut keep = shell::cargo(["run", "--quiet", "--package", "isowarp-conformance", "--", "keep", "--file"]);
+    shell::run(keep.arg(workspace::root().join("tests/digests.json")).arg(folder))
 }
 
 /// Tries random operators and patterns on every device.

@@ -24,7 +24,7 @@ fn recorded_here() -> (tempfile::TempDir, Vec<Recording>) {
     let folder = tempfile::tempdir().expect("a folder");
     let run = conformance(&["record", "--pattern", CASE, "--no-narrow", "--out", text(folder.path())]);
     assert!(run.status.success(), "{}{}", stdout(&run), String::from_utf8_lossy(&run.stderr));
-    let recordings = recorded::from_folder(folder.path()).expect("recordings");
+    let recordings = recorded::from_path(folder.path()).expect("recordings");
     (folder, recordings)
 }
 
