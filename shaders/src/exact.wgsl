@@ -20,17 +20,17 @@ fn iw_value_order(x: f32) -> i32 {
 
 //@ iw_exact_lt_f32: iw_value_order iw_is_nan
 fn iw_exact_lt_f32(a: f32, b: f32) -> bool {
-    return iw_value_order(a) < iw_value_order(b) && !(iw_is_nan(a) || iw_is_nan(b));
+    return (iw_value_order(a) < iw_value_order(b)) & !(iw_is_nan(a) | iw_is_nan(b));
 }
 
 //@ iw_exact_le_f32: iw_value_order iw_is_nan
 fn iw_exact_le_f32(a: f32, b: f32) -> bool {
-    return iw_value_order(a) <= iw_value_order(b) && !(iw_is_nan(a) || iw_is_nan(b));
+    return (iw_value_order(a) <= iw_value_order(b)) & !(iw_is_nan(a) | iw_is_nan(b));
 }
 
 //@ iw_exact_eq_f32: iw_value_order iw_is_nan
 fn iw_exact_eq_f32(a: f32, b: f32) -> bool {
-    return iw_value_order(a) == iw_value_order(b) && !(iw_is_nan(a) || iw_is_nan(b));
+    return (iw_value_order(a) == iw_value_order(b)) & !(iw_is_nan(a) | iw_is_nan(b));
 }
 
 //@ iw_exact_ne_f32: iw_exact_eq_f32
@@ -58,7 +58,7 @@ fn iw_floor_bits(bits: u32) -> u32 {
     let negative = bits > 0x80000000u;
     // The bits below the point; adding one above them carries into the exponent where it has to.
     let fraction = 0x7fffffu >> (((size >> 23u) - 127u) & 31u);
-    let down = select(0u, fraction + 1u, negative && (bits & fraction) != 0u);
+    let down = select(0u, fraction + 1u, negative & ((bits & fraction) != 0u));
     let whole = select((bits & ~fraction) + down, bits, size >= 0x4b000000u);
     return select(whole, select(bits & 0x80000000u, 0xbf800000u, negative), size < 0x3f800000u);
 }
@@ -82,7 +82,7 @@ fn iw_exact_rint_f32(x: f32) -> f32 {
     let rest = bits & fraction;
     let down = bits & ~fraction;
     // From 1 to 2 the last whole bit is that of the exponent, which is set.
-    let up = rest > (unit >> 1u) || (rest == (unit >> 1u) && (down & unit) != 0u);
+    let up = (rest > (unit >> 1u)) | ((rest == (unit >> 1u)) & ((down & unit) != 0u));
     let whole = select(down + select(0u, unit, up), bits, size >= 0x4b000000u);
     let small = (bits & 0x80000000u) | select(0u, 0x3f800000u, size > 0x3f000000u);
     return bitcast<f32>(select(whole, small, size < 0x3f800000u));
@@ -145,7 +145,7 @@ fn iw_product_bits(a: u32, b: u32) -> u32 {
     let kept = m >> shift;
     let rest = m & ((1u << shift) - 1u);
     let half = 1u << (shift - 1u);
-    let up = rest > half || (rest == half && (kept & 1u) != 0u);
+    let up = (rest > half) | ((rest == half) & ((kept & 1u) != 0u));
     // Below half of the least number nothing is left.
     let rounded = select(kept + select(0u, 1u, up), 0u, e < -23i);
     return min((u32(max(e - 1i, 0i)) << 23u) + rounded, 0x7f800000u);
@@ -173,7 +173,7 @@ fn iw_exact_mul_f32(a: f32, b: f32) -> f32 {
     let y = (bitcast<u32>(b) << 1u) - 2u;
     let w = bitcast<u32>(r) << 1u;
     // A factor of zero makes it exact.
-    if min(min(x, y), w) < 0x1000001u && max(x, y) != 0xfffffffeu {
+    if (min(min(x, y), w) < 0x1000001u) & (max(x, y) != 0xfffffffeu) {
         let sign = (bitcast<u32>(a) ^ bitcast<u32>(b)) & 0x80000000u;
         let p = bitcast<u32>(a) & 0x7fffffffu;
         let q = bitcast<u32>(b) & 0x7fffffffu;
@@ -194,7 +194,7 @@ fn iw_rounded_bits(m: u32, e: i32) -> u32 {
     let kept = m >> shift;
     let rest = m & ((1u << shift) - 1u);
     let half = 1u << (shift - 1u);
-    let up = rest > half || (rest == half && (kept & 1u) != 0u);
+    let up = (rest > half) | ((rest == half) & ((kept & 1u) != 0u));
     // The highest bit of a normal number adds one to the exponent.
     return min((u32(max(e - 1i, 0i)) << 23u) + kept + select(0u, 1u, up), 0x7f800000u);
 }
@@ -205,9 +205,9 @@ fn iw_exact_div_f32(a: f32, b: f32) -> f32 {
     let sign = (bitcast<u32>(a) ^ bitcast<u32>(b)) & 0x80000000u;
     let p = bitcast<u32>(a) & 0x7fffffffu;
     let q = bitcast<u32>(b) & 0x7fffffffu;
-    if max(p, q) >= 0x7f800000u || min(p, q) == 0u {
-        let size = select(0u, 0x7f800000u, q == 0u || p == 0x7f800000u);
-        return bitcast<f32>(select(sign | size, 0x7fc00000u, p == q || max(p, q) > 0x7f800000u));
+    if (max(p, q) >= 0x7f800000u) | (min(p, q) == 0u) {
+        let size = select(0u, 0x7f800000u, (q == 0u) | (p == 0x7f800000u));
+        return bitcast<f32>(select(sign | size, 0x7fc00000u, (p == q) | (max(p, q) > 0x7f800000u)));
     }
     let zp = (iw_exact_leading_zeros_u32(p) - 8u) & 31u;
     let zq = (iw_exact_leading_zeros_u32(q) - 8u) & 31u;
@@ -231,7 +231,7 @@ fn iw_exact_div_f32(a: f32, b: f32) -> f32 {
 // Digit by digit, likewise.
 fn iw_exact_sqrt_f32(x: f32) -> f32 {
     let bits = bitcast<u32>(x);
-    if (bits << 1u) == 0u || bits == 0x7f800000u {
+    if ((bits << 1u) == 0u) | (bits == 0x7f800000u) {
         return x;
     }
     if bits > 0x7f800000u {
@@ -268,7 +268,7 @@ fn iw_u32_to_f32_bits(x: u32) -> u32 {
     let shifted = x << (zeros & 31u);
     let kept = shifted >> 8u;
     let rest = shifted & 0xffu;
-    let up = rest > 0x80u || (rest == 0x80u && (kept & 1u) != 0u);
+    let up = (rest > 0x80u) | ((rest == 0x80u) & ((kept & 1u) != 0u));
     return select(((157u - zeros) << 23u) + kept + select(0u, 1u, up), 0u, x == 0u);
 }
 
@@ -417,7 +417,7 @@ fn iw_divided(a: u32, b: u32) -> vec2<u32> {
         // What is shifted out of the remainder makes it larger than any divisor.
         let over = (rest >> 31u) != 0u;
         rest = (rest << 1u) | ((a >> (31u - k)) & 1u);
-        let fits = over || rest >= b;
+        let fits = over | (rest >= b);
         rest = select(rest, rest - b, fits);
         quotient = (quotient << 1u) | select(0u, 1u, fits);
     }

@@ -1,7 +1,7 @@
 // Generated from isowarp_core::numerics by isowarp_core::ir::numerics_header; do not edit. After a change there:
 // `ISOWARP_BLESS=1 cargo test -p isowarp-shaders`.
 
-//@ iw_div: iw_bits iw_fma iw_is_nan
+//@ iw_div: iw_bits iw_fma iw_is_nan iw_minus
 fn iw_div(p0: f32, p1: f32) -> f32 {
     let v2 = bitcast<u32>(p0);
     let v4 = (v2 & 2147483647u);
@@ -11,8 +11,8 @@ fn iw_div(p0: f32, p1: f32) -> f32 {
     let v10 = (v9 & 2147483647u);
     let v11 = (v10 - 545259520u);
     let v12 = (v11 < 1040187392u);
-    let v13 = (v8 && v12);
-    let v15 = (2130706432u - v9);
+    let v13 = (v8 & v12);
+    let v15 = (2130706432u + iw_minus(v9));
     let v16 = bitcast<f32>(v15);
     let v17 = (-p1);
     let v19 = iw_fma(v17, v16, 1.0f);
@@ -34,7 +34,7 @@ fn iw_div(p0: f32, p1: f32) -> f32 {
     if (v13) {
         v34 = v33;
     } else {
-        let v35 = abs(p0);
+        let v35 = iw_bits((bitcast<u32>(p0) & 0x7fffffffu));
         let v37 = (v35 < 1.1754944e-38f);
         let v39 = (v35 * 16777216.0f);
         let v40 = select(v35, v39, v37);
@@ -43,11 +43,11 @@ fn iw_div(p0: f32, p1: f32) -> f32 {
         let v44 = (v42 >> 23u);
         let v45 = bitcast<i32>(v44);
         let v48 = select(0i, 24i, v37);
-        let v49 = (v45 - v48);
+        let v49 = (v45 + bitcast<i32>(iw_minus(bitcast<u32>(v48))));
         let v51 = (v41 & 8388607u);
         let v53 = (v51 | 1065353216u);
         let v54 = bitcast<f32>(v53);
-        let v55 = abs(p1);
+        let v55 = iw_bits((bitcast<u32>(p1) & 0x7fffffffu));
         let v56 = (v55 < 1.1754944e-38f);
         let v57 = (v55 * 16777216.0f);
         let v58 = select(v55, v57, v56);
@@ -56,12 +56,12 @@ fn iw_div(p0: f32, p1: f32) -> f32 {
         let v61 = (v60 >> 23u);
         let v62 = bitcast<i32>(v61);
         let v63 = select(0i, 24i, v56);
-        let v64 = (v62 - v63);
+        let v64 = (v62 + bitcast<i32>(iw_minus(bitcast<u32>(v63))));
         let v65 = (v59 & 8388607u);
         let v66 = (v65 | 1065353216u);
         let v67 = bitcast<f32>(v66);
         let v68 = bitcast<u32>(v67);
-        let v69 = (2130706432u - v68);
+        let v69 = (2130706432u + iw_minus(v68));
         let v70 = bitcast<f32>(v69);
         let v71 = (-v67);
         let v72 = iw_fma(v71, v70, 1.0f);
@@ -85,7 +85,7 @@ fn iw_div(p0: f32, p1: f32) -> f32 {
         let v90 = (v89 & 2147483647u);
         let v91 = (v90 >> 23u);
         let v92 = bitcast<i32>(v91);
-        let v93 = (v49 - v64);
+        let v93 = (v49 + bitcast<i32>(iw_minus(bitcast<u32>(v64))));
         let v94 = (v92 + v93);
         let v96 = (v89 & 8388607u);
         let v98 = (v96 | 8388608u);
@@ -95,9 +95,9 @@ fn iw_div(p0: f32, p1: f32) -> f32 {
         let v104 = select(0u, 1u, v103);
         let v106 = (v98 << 2u);
         let v107 = (v106 + v102);
-        let v108 = (v107 - v104);
+        let v108 = (v107 + iw_minus(v104));
         let v110 = (1i <= v94);
-        let v113 = (3i - v94);
+        let v113 = (3i + bitcast<i32>(iw_minus(bitcast<u32>(v94))));
         let v114 = select(v113, 2i, v110);
         let v116 = (v114 < 31i);
         let v117 = select(31i, v114, v116);
@@ -134,30 +134,30 @@ fn iw_div(p0: f32, p1: f32) -> f32 {
         let v151 = (v10 == 0u);
         let v152 = (v4 == 2139095040u);
         let v153 = (v10 == 2139095040u);
-        let v154 = (v150 || v153);
+        let v154 = (v150 | v153);
         let v155 = (0u ^ v146);
         let v156 = bitcast<f32>(v155);
         let v157 = select(v149, v156, v154);
-        let v158 = (v152 || v151);
+        let v158 = (v152 | v151);
         let v159 = (2139095040u ^ v146);
         let v160 = bitcast<f32>(v159);
         let v161 = select(v157, v160, v158);
-        let v162 = (v150 && v151);
-        let v163 = (v152 && v153);
-        let v164 = (v162 || v163);
+        let v162 = (v150 & v151);
+        let v163 = (v152 & v153);
+        let v164 = (v162 | v163);
         let v165 = iw_is_nan(p0);
         let v166 = iw_is_nan(p1);
-        let v167 = (v165 || v166);
-        let v168 = (v164 || v167);
+        let v167 = (v165 | v166);
+        let v168 = (v164 | v167);
         let v170 = select(v161, iw_bits(2143289344u), v168);
         v34 = v170;
     }
     return v34;
 }
 
-//@ iw_div_anywhere: iw_bits iw_fma iw_is_nan
+//@ iw_div_anywhere: iw_bits iw_fma iw_is_nan iw_minus
 fn iw_div_anywhere(p0: f32, p1: f32) -> f32 {
-    let v2 = abs(p0);
+    let v2 = iw_bits((bitcast<u32>(p0) & 0x7fffffffu));
     let v4 = (v2 < 1.1754944e-38f);
     let v6 = (v2 * 16777216.0f);
     let v7 = select(v2, v6, v4);
@@ -166,11 +166,11 @@ fn iw_div_anywhere(p0: f32, p1: f32) -> f32 {
     let v12 = (v10 >> 23u);
     let v13 = bitcast<i32>(v12);
     let v16 = select(0i, 24i, v4);
-    let v17 = (v13 - v16);
+    let v17 = (v13 + bitcast<i32>(iw_minus(bitcast<u32>(v16))));
     let v19 = (v8 & 8388607u);
     let v21 = (v19 | 1065353216u);
     let v22 = bitcast<f32>(v21);
-    let v23 = abs(p1);
+    let v23 = iw_bits((bitcast<u32>(p1) & 0x7fffffffu));
     let v24 = (v23 < 1.1754944e-38f);
     let v25 = (v23 * 16777216.0f);
     let v26 = select(v23, v25, v24);
@@ -179,12 +179,12 @@ fn iw_div_anywhere(p0: f32, p1: f32) -> f32 {
     let v29 = (v28 >> 23u);
     let v30 = bitcast<i32>(v29);
     let v31 = select(0i, 24i, v24);
-    let v32 = (v30 - v31);
+    let v32 = (v30 + bitcast<i32>(iw_minus(bitcast<u32>(v31))));
     let v33 = (v27 & 8388607u);
     let v34 = (v33 | 1065353216u);
     let v35 = bitcast<f32>(v34);
     let v37 = bitcast<u32>(v35);
-    let v38 = (2130706432u - v37);
+    let v38 = (2130706432u + iw_minus(v37));
     let v39 = bitcast<f32>(v38);
     let v40 = (-v35);
     let v42 = iw_fma(v40, v39, 1.0f);
@@ -208,7 +208,7 @@ fn iw_div_anywhere(p0: f32, p1: f32) -> f32 {
     let v60 = (v59 & 2147483647u);
     let v61 = (v60 >> 23u);
     let v62 = bitcast<i32>(v61);
-    let v63 = (v17 - v32);
+    let v63 = (v17 + bitcast<i32>(iw_minus(bitcast<u32>(v32))));
     let v64 = (v62 + v63);
     let v66 = (v59 & 8388607u);
     let v68 = (v66 | 8388608u);
@@ -218,9 +218,9 @@ fn iw_div_anywhere(p0: f32, p1: f32) -> f32 {
     let v74 = select(0u, 1u, v73);
     let v76 = (v68 << 2u);
     let v77 = (v76 + v72);
-    let v78 = (v77 - v74);
+    let v78 = (v77 + iw_minus(v74));
     let v80 = (1i <= v64);
-    let v83 = (3i - v64);
+    let v83 = (3i + bitcast<i32>(iw_minus(bitcast<u32>(v64))));
     let v84 = select(v83, 2i, v80);
     let v86 = (v84 < 31i);
     let v87 = select(31i, v84, v86);
@@ -261,29 +261,29 @@ fn iw_div_anywhere(p0: f32, p1: f32) -> f32 {
     let v125 = (v123 == 0u);
     let v126 = (v122 == 2139095040u);
     let v127 = (v123 == 2139095040u);
-    let v128 = (v124 || v127);
+    let v128 = (v124 | v127);
     let v129 = (0u ^ v118);
     let v130 = bitcast<f32>(v129);
     let v131 = select(v121, v130, v128);
-    let v132 = (v126 || v125);
+    let v132 = (v126 | v125);
     let v133 = (2139095040u ^ v118);
     let v134 = bitcast<f32>(v133);
     let v135 = select(v131, v134, v132);
-    let v136 = (v124 && v125);
-    let v137 = (v126 && v127);
-    let v138 = (v136 || v137);
+    let v136 = (v124 & v125);
+    let v137 = (v126 & v127);
+    let v138 = (v136 | v137);
     let v139 = iw_is_nan(p0);
     let v140 = iw_is_nan(p1);
-    let v141 = (v139 || v140);
-    let v142 = (v138 || v141);
+    let v141 = (v139 | v140);
+    let v142 = (v138 | v141);
     let v144 = select(v135, iw_bits(2143289344u), v142);
     return v144;
 }
 
-//@ iw_reciprocal: iw_fma
+//@ iw_reciprocal: iw_fma iw_minus
 fn iw_reciprocal(p0: f32) -> f32 {
     let v2 = bitcast<u32>(p0);
-    let v3 = (2130706432u - v2);
+    let v3 = (2130706432u + iw_minus(v2));
     let v4 = bitcast<f32>(v3);
     let v5 = (-p0);
     let v7 = iw_fma(v5, v4, 1.0f);
@@ -297,13 +297,13 @@ fn iw_reciprocal(p0: f32) -> f32 {
     return v14;
 }
 
-//@ iw_sqrt: iw_bits iw_fma iw_is_nan
+//@ iw_sqrt: iw_bits iw_fma iw_is_nan iw_minus
 fn iw_sqrt(p0: f32) -> f32 {
     let v1 = bitcast<u32>(p0);
     let v3 = (v1 - 226492416u);
     let v5 = (v3 < 1912602624u);
     let v7 = (v1 >> 1u);
-    let v9 = (1597458432u - v7);
+    let v9 = (1597458432u + iw_minus(v7));
     let v10 = bitcast<f32>(v9);
     let v11 = (p0 * v10);
     let v12 = (-v11);
@@ -332,7 +332,7 @@ fn iw_sqrt(p0: f32) -> f32 {
         let v36 = (p0 * 1.8446744e19f);
         let v37 = bitcast<u32>(v36);
         let v38 = (v37 >> 1u);
-        let v39 = (1597458432u - v38);
+        let v39 = (1597458432u + iw_minus(v38));
         let v40 = bitcast<f32>(v39);
         let v41 = (v36 * v40);
         let v42 = (-v41);
@@ -361,19 +361,19 @@ fn iw_sqrt(p0: f32) -> f32 {
         let v68 = select(v65, p0, v67);
         let v69 = iw_is_nan(p0);
         let v70 = (p0 < iw_bits(0u));
-        let v71 = (v69 || v70);
+        let v71 = (v69 | v70);
         let v73 = select(v68, iw_bits(2143289344u), v71);
         v34 = v73;
     }
     return v34;
 }
 
-//@ iw_sqrt_anywhere: iw_bits iw_fma iw_is_nan
+//@ iw_sqrt_anywhere: iw_bits iw_fma iw_is_nan iw_minus
 fn iw_sqrt_anywhere(p0: f32) -> f32 {
     let v2 = (p0 * 1.8446744e19f);
     let v3 = bitcast<u32>(v2);
     let v5 = (v3 >> 1u);
-    let v7 = (1597458432u - v5);
+    let v7 = (1597458432u + iw_minus(v5));
     let v8 = bitcast<f32>(v7);
     let v9 = (v2 * v8);
     let v10 = (-v9);
@@ -402,12 +402,12 @@ fn iw_sqrt_anywhere(p0: f32) -> f32 {
     let v39 = select(v36, p0, v38);
     let v40 = iw_is_nan(p0);
     let v41 = (p0 < iw_bits(0u));
-    let v42 = (v40 || v41);
+    let v42 = (v40 | v41);
     let v44 = select(v39, iw_bits(2143289344u), v42);
     return v44;
 }
 
-//@ iw_exp: iw_f32_to_i32 iw_fma
+//@ iw_exp: iw_bits iw_f32_to_i32 iw_fma iw_minus
 fn iw_exp(p0: f32) -> f32 {
     let v2 = (p0 * 1.442695f);
     let v3 = round(v2);
@@ -427,7 +427,7 @@ fn iw_exp(p0: f32) -> f32 {
     let v26 = (v23 + v25);
     let v27 = bitcast<u32>(v26);
     let v28 = bitcast<f32>(v27);
-    let v29 = abs(p0);
+    let v29 = iw_bits((bitcast<u32>(p0) & 0x7fffffffu));
     let v31 = (v29 <= 87.0f);
     var v32: f32;
     if (v31) {
@@ -450,7 +450,7 @@ fn iw_exp(p0: f32) -> f32 {
         let v49 = iw_fma(v43, v48, 1.0f);
         let v50 = iw_f32_to_i32(v40);
         let v52 = (v50 >> 1u);
-        let v53 = (v50 - v52);
+        let v53 = (v50 + bitcast<i32>(iw_minus(bitcast<u32>(v52))));
         let v55 = (v52 + 127i);
         let v56 = (v55 << 23u);
         let v57 = bitcast<u32>(v56);
@@ -466,7 +466,7 @@ fn iw_exp(p0: f32) -> f32 {
     return v32;
 }
 
-//@ iw_exp2: iw_f32_to_i32 iw_fma
+//@ iw_exp2: iw_bits iw_f32_to_i32 iw_fma iw_minus
 fn iw_exp2(p0: f32) -> f32 {
     let v1 = round(p0);
     let v2 = (p0 - v1);
@@ -483,7 +483,7 @@ fn iw_exp2(p0: f32) -> f32 {
     let v21 = (v18 + v20);
     let v22 = bitcast<u32>(v21);
     let v23 = bitcast<f32>(v22);
-    let v24 = abs(p0);
+    let v24 = iw_bits((bitcast<u32>(p0) & 0x7fffffffu));
     let v26 = (v24 <= 125.0f);
     var v27: f32;
     if (v26) {
@@ -503,7 +503,7 @@ fn iw_exp2(p0: f32) -> f32 {
         let v41 = iw_fma(v35, v40, 1.0f);
         let v42 = iw_f32_to_i32(v34);
         let v44 = (v42 >> 1u);
-        let v45 = (v42 - v44);
+        let v45 = (v42 + bitcast<i32>(iw_minus(bitcast<u32>(v44))));
         let v47 = (v44 + 127i);
         let v48 = (v47 << 23u);
         let v49 = bitcast<u32>(v48);
@@ -519,7 +519,7 @@ fn iw_exp2(p0: f32) -> f32 {
     return v27;
 }
 
-//@ iw_expm1: iw_bits iw_f32_to_i32 iw_fma
+//@ iw_expm1: iw_bits iw_f32_to_i32 iw_fma iw_minus
 fn iw_expm1(p0: f32) -> f32 {
     let v2 = (p0 * 1.442695f);
     let v3 = round(v2);
@@ -551,7 +551,7 @@ fn iw_expm1(p0: f32) -> f32 {
     let v40 = (v35 + v39);
     let v42 = (p0 == iw_bits(0u));
     let v43 = select(v40, p0, v42);
-    let v44 = abs(p0);
+    let v44 = iw_bits((bitcast<u32>(p0) & 0x7fffffffu));
     let v46 = (v44 <= 87.0f);
     var v47: f32;
     if (v46) {
@@ -575,7 +575,7 @@ fn iw_expm1(p0: f32) -> f32 {
         let v71 = iw_fma(v60, v70, 1.0f);
         let v72 = iw_f32_to_i32(v57);
         let v74 = (v72 >> 1u);
-        let v75 = (v72 - v74);
+        let v75 = (v72 + bitcast<i32>(iw_minus(bitcast<u32>(v74))));
         let v76 = (v74 + 127i);
         let v77 = (v76 << 23u);
         let v78 = bitcast<u32>(v77);
@@ -592,14 +592,14 @@ fn iw_expm1(p0: f32) -> f32 {
     return v47;
 }
 
-//@ iw_log: iw_bits iw_fma iw_is_nan
+//@ iw_log: iw_bits iw_fma iw_is_nan iw_minus
 fn iw_log(p0: f32) -> f32 {
     let v1 = bitcast<u32>(p0);
     let v2 = bitcast<i32>(v1);
     let v4 = (v2 - 1059868672i);
     let v6 = (v4 >> 23u);
     let v7 = (v6 << 23u);
-    let v8 = (v2 - v7);
+    let v8 = (v2 + bitcast<i32>(iw_minus(bitcast<u32>(v7))));
     let v9 = bitcast<u32>(v8);
     let v10 = bitcast<f32>(v9);
     let v11 = iw_bits(bitcast<u32>(f32(v6)));
@@ -632,7 +632,7 @@ fn iw_log(p0: f32) -> f32 {
         let v50 = (v49 - 1059868672i);
         let v51 = (v50 >> 23u);
         let v52 = (v51 << 23u);
-        let v53 = (v49 - v52);
+        let v53 = (v49 + bitcast<i32>(iw_minus(bitcast<u32>(v52))));
         let v54 = bitcast<u32>(v53);
         let v55 = bitcast<f32>(v54);
         let v56 = iw_bits(bitcast<u32>(f32(v51)));
@@ -660,21 +660,21 @@ fn iw_log(p0: f32) -> f32 {
         let v82 = select(v78, iw_bits(4286578688u), v80);
         let v83 = iw_is_nan(p0);
         let v84 = (p0 < iw_bits(0u));
-        let v85 = (v83 || v84);
+        let v85 = (v83 | v84);
         let v87 = select(v82, iw_bits(2143289344u), v85);
         v45 = v87;
     }
     return v45;
 }
 
-//@ iw_log2: iw_bits iw_fma iw_is_nan
+//@ iw_log2: iw_bits iw_fma iw_is_nan iw_minus
 fn iw_log2(p0: f32) -> f32 {
     let v1 = bitcast<u32>(p0);
     let v2 = bitcast<i32>(v1);
     let v4 = (v2 - 1059868672i);
     let v6 = (v4 >> 23u);
     let v7 = (v6 << 23u);
-    let v8 = (v2 - v7);
+    let v8 = (v2 + bitcast<i32>(iw_minus(bitcast<u32>(v7))));
     let v9 = bitcast<u32>(v8);
     let v10 = bitcast<f32>(v9);
     let v11 = iw_bits(bitcast<u32>(f32(v6)));
@@ -706,7 +706,7 @@ fn iw_log2(p0: f32) -> f32 {
         let v49 = (v48 - 1059868672i);
         let v50 = (v49 >> 23u);
         let v51 = (v50 << 23u);
-        let v52 = (v48 - v51);
+        let v52 = (v48 + bitcast<i32>(iw_minus(bitcast<u32>(v51))));
         let v53 = bitcast<u32>(v52);
         let v54 = bitcast<f32>(v53);
         let v55 = iw_bits(bitcast<u32>(f32(v50)));
@@ -733,21 +733,21 @@ fn iw_log2(p0: f32) -> f32 {
         let v80 = select(v76, iw_bits(4286578688u), v78);
         let v81 = iw_is_nan(p0);
         let v82 = (p0 < iw_bits(0u));
-        let v83 = (v81 || v82);
+        let v83 = (v81 | v82);
         let v85 = select(v80, iw_bits(2143289344u), v83);
         v44 = v85;
     }
     return v44;
 }
 
-//@ iw_log10: iw_bits iw_fma iw_is_nan
+//@ iw_log10: iw_bits iw_fma iw_is_nan iw_minus
 fn iw_log10(p0: f32) -> f32 {
     let v1 = bitcast<u32>(p0);
     let v2 = bitcast<i32>(v1);
     let v4 = (v2 - 1059868672i);
     let v6 = (v4 >> 23u);
     let v7 = (v6 << 23u);
-    let v8 = (v2 - v7);
+    let v8 = (v2 + bitcast<i32>(iw_minus(bitcast<u32>(v7))));
     let v9 = bitcast<u32>(v8);
     let v10 = bitcast<f32>(v9);
     let v11 = iw_bits(bitcast<u32>(f32(v6)));
@@ -782,7 +782,7 @@ fn iw_log10(p0: f32) -> f32 {
         let v54 = (v53 - 1059868672i);
         let v55 = (v54 >> 23u);
         let v56 = (v55 << 23u);
-        let v57 = (v53 - v56);
+        let v57 = (v53 + bitcast<i32>(iw_minus(bitcast<u32>(v56))));
         let v58 = bitcast<u32>(v57);
         let v59 = bitcast<f32>(v58);
         let v60 = iw_bits(bitcast<u32>(f32(v55)));
@@ -812,14 +812,14 @@ fn iw_log10(p0: f32) -> f32 {
         let v88 = select(v84, iw_bits(4286578688u), v86);
         let v89 = iw_is_nan(p0);
         let v90 = (p0 < iw_bits(0u));
-        let v91 = (v89 || v90);
+        let v91 = (v89 | v90);
         let v93 = select(v88, iw_bits(2143289344u), v91);
         v49 = v93;
     }
     return v49;
 }
 
-//@ iw_log1p: iw_bits iw_f32_to_i32 iw_fma iw_is_nan
+//@ iw_log1p: iw_bits iw_f32_to_i32 iw_fma iw_is_nan iw_minus
 fn iw_log1p(p0: f32) -> f32 {
     let v2 = (p0 + 1.0f);
     let v3 = bitcast<u32>(v2);
@@ -827,7 +827,7 @@ fn iw_log1p(p0: f32) -> f32 {
     let v6 = (v4 - 1059868672i);
     let v8 = (v6 >> 23u);
     let v9 = (v8 << 23u);
-    let v10 = (v4 - v9);
+    let v10 = (v4 + bitcast<i32>(iw_minus(bitcast<u32>(v9))));
     let v11 = bitcast<u32>(v10);
     let v12 = bitcast<f32>(v11);
     let v13 = iw_bits(bitcast<u32>(f32(v8)));
@@ -868,7 +868,7 @@ fn iw_log1p(p0: f32) -> f32 {
     let v61 = select(v58, p0, v60);
     let v63 = (-1.0f < p0);
     let v65 = (p0 < 1e18f);
-    let v66 = (v63 && v65);
+    let v66 = (v63 & v65);
     var v67: f32;
     if (v66) {
         v67 = v61;
@@ -900,7 +900,7 @@ fn iw_log1p(p0: f32) -> f32 {
             let v92 = (v91 - 1059868672i);
             let v93 = (v92 >> 23u);
             let v94 = (v93 << 23u);
-            let v95 = (v91 - v94);
+            let v95 = (v91 + bitcast<i32>(iw_minus(bitcast<u32>(v94))));
             let v96 = bitcast<u32>(v95);
             let v97 = bitcast<f32>(v96);
             let v98 = iw_bits(bitcast<u32>(f32(v93)));
@@ -928,7 +928,7 @@ fn iw_log1p(p0: f32) -> f32 {
             let v123 = select(v120, iw_bits(4286578688u), v121);
             let v124 = iw_is_nan(v2);
             let v125 = (v2 < iw_bits(0u));
-            let v126 = (v124 || v125);
+            let v126 = (v124 | v125);
             let v128 = select(v123, iw_bits(2143289344u), v126);
             v87 = v128;
         }
@@ -937,9 +937,9 @@ fn iw_log1p(p0: f32) -> f32 {
     return v67;
 }
 
-//@ iw_sin: iw_bits iw_fma iw_mul_hi
+//@ iw_sin: iw_bits iw_fma iw_minus iw_mul_hi iw_zero
 fn iw_sin(p0: f32) -> f32 {
-    let v1 = abs(p0);
+    let v1 = iw_bits((bitcast<u32>(p0) & 0x7fffffffu));
     let v4 = iw_fma(v1, 0.63661975f, 12582912.0f);
     let v5 = (v4 - 12582912.0f);
     let v6 = (-v5);
@@ -1000,7 +1000,7 @@ fn iw_sin(p0: f32) -> f32 {
         let v88 = select(v84, 1011060801u, v68);
         let v89 = select(v85, 4266746795u, v68);
         let v91 = (v59 & 31u);
-        let v92 = (31u - v91);
+        let v92 = (31u + iw_minus(v91));
         let v93 = (v87 >> 1u);
         let v94 = (v93 >> (v92 & 31u));
         let v95 = (v86 << (v91 & 31u));
@@ -1013,19 +1013,19 @@ fn iw_sin(p0: f32) -> f32 {
         let v102 = (v101 >> (v92 & 31u));
         let v103 = (v88 << (v91 & 31u));
         let v104 = (v103 | v102);
-        let v105 = (v55 * v100);
+        let v105 = (v55 * v100 + iw_zero());
         let v106 = iw_mul_hi(v55, v104);
         let v107 = (v105 + v106);
         let v108 = (v107 < v105);
         let v109 = select(0u, 1u, v108);
-        let v110 = (v55 * v96);
+        let v110 = (v55 * v96 + iw_zero());
         let v111 = iw_mul_hi(v55, v100);
         let v112 = (v111 + v109);
         let v113 = (v110 + v112);
         let v115 = (v113 + 536870912u);
         let v116 = (v115 >> 30u);
         let v117 = (v116 << 30u);
-        let v118 = (v113 - v117);
+        let v118 = (v113 + iw_minus(v117));
         let v119 = bitcast<i32>(v118);
         let v121 = (v119 >> 6u);
         let v122 = iw_bits(bitcast<u32>(f32(v121)));
@@ -1081,9 +1081,9 @@ fn iw_sin(p0: f32) -> f32 {
     return v180;
 }
 
-//@ iw_cos: iw_bits iw_fma iw_mul_hi
+//@ iw_cos: iw_bits iw_fma iw_minus iw_mul_hi iw_zero
 fn iw_cos(p0: f32) -> f32 {
-    let v1 = abs(p0);
+    let v1 = iw_bits((bitcast<u32>(p0) & 0x7fffffffu));
     let v4 = iw_fma(v1, 0.63661975f, 12582912.0f);
     let v5 = (v4 - 12582912.0f);
     let v6 = (-v5);
@@ -1145,7 +1145,7 @@ fn iw_cos(p0: f32) -> f32 {
         let v89 = select(v85, 1011060801u, v69);
         let v90 = select(v86, 4266746795u, v69);
         let v92 = (v60 & 31u);
-        let v93 = (31u - v92);
+        let v93 = (31u + iw_minus(v92));
         let v94 = (v88 >> 1u);
         let v95 = (v94 >> (v93 & 31u));
         let v96 = (v87 << (v92 & 31u));
@@ -1158,19 +1158,19 @@ fn iw_cos(p0: f32) -> f32 {
         let v103 = (v102 >> (v93 & 31u));
         let v104 = (v89 << (v92 & 31u));
         let v105 = (v104 | v103);
-        let v106 = (v56 * v101);
+        let v106 = (v56 * v101 + iw_zero());
         let v107 = iw_mul_hi(v56, v105);
         let v108 = (v106 + v107);
         let v109 = (v108 < v106);
         let v110 = select(0u, 1u, v109);
-        let v111 = (v56 * v97);
+        let v111 = (v56 * v97 + iw_zero());
         let v112 = iw_mul_hi(v56, v101);
         let v113 = (v112 + v110);
         let v114 = (v111 + v113);
         let v116 = (v114 + 536870912u);
         let v117 = (v116 >> 30u);
         let v118 = (v117 << 30u);
-        let v119 = (v114 - v118);
+        let v119 = (v114 + iw_minus(v118));
         let v120 = bitcast<i32>(v119);
         let v122 = (v120 >> 6u);
         let v123 = iw_bits(bitcast<u32>(f32(v122)));
@@ -1222,9 +1222,9 @@ fn iw_cos(p0: f32) -> f32 {
     return v51;
 }
 
-//@ iw_tan: iw_bits iw_fma iw_mul_hi
+//@ iw_tan: iw_bits iw_fma iw_minus iw_mul_hi iw_zero
 fn iw_tan(p0: f32) -> f32 {
-    let v1 = abs(p0);
+    let v1 = iw_bits((bitcast<u32>(p0) & 0x7fffffffu));
     let v4 = iw_fma(v1, 0.63661975f, 12582912.0f);
     let v5 = (v4 - 12582912.0f);
     let v6 = (-v5);
@@ -1256,7 +1256,7 @@ fn iw_tan(p0: f32) -> f32 {
     let v43 = (v38 - v40);
     let v44 = (v42 + v43);
     let v46 = bitcast<u32>(v39);
-    let v47 = (2130706432u - v46);
+    let v47 = (2130706432u + iw_minus(v46));
     let v48 = bitcast<f32>(v47);
     let v49 = (-v39);
     let v51 = iw_fma(v49, v48, 1.0f);
@@ -1304,7 +1304,7 @@ fn iw_tan(p0: f32) -> f32 {
         let v107 = select(v103, 1011060801u, v87);
         let v108 = select(v104, 4266746795u, v87);
         let v110 = (v78 & 31u);
-        let v111 = (31u - v110);
+        let v111 = (31u + iw_minus(v110));
         let v112 = (v106 >> 1u);
         let v113 = (v112 >> (v111 & 31u));
         let v114 = (v105 << (v110 & 31u));
@@ -1317,19 +1317,19 @@ fn iw_tan(p0: f32) -> f32 {
         let v121 = (v120 >> (v111 & 31u));
         let v122 = (v107 << (v110 & 31u));
         let v123 = (v122 | v121);
-        let v124 = (v74 * v119);
+        let v124 = (v74 * v119 + iw_zero());
         let v125 = iw_mul_hi(v74, v123);
         let v126 = (v124 + v125);
         let v127 = (v126 < v124);
         let v128 = select(0u, 1u, v127);
-        let v129 = (v74 * v115);
+        let v129 = (v74 * v115 + iw_zero());
         let v130 = iw_mul_hi(v74, v119);
         let v131 = (v130 + v128);
         let v132 = (v129 + v131);
         let v134 = (v132 + 536870912u);
         let v136 = (v134 >> 30u);
         let v137 = (v136 << 30u);
-        let v138 = (v132 - v137);
+        let v138 = (v132 + iw_minus(v137));
         let v139 = bitcast<i32>(v138);
         let v141 = (v139 >> 6u);
         let v142 = iw_bits(bitcast<u32>(f32(v141)));
@@ -1375,7 +1375,7 @@ fn iw_tan(p0: f32) -> f32 {
         let v190 = (v185 - v187);
         let v191 = (v189 + v190);
         let v192 = bitcast<u32>(v186);
-        let v193 = (2130706432u - v192);
+        let v193 = (2130706432u + iw_minus(v192));
         let v194 = bitcast<f32>(v193);
         let v195 = (-v186);
         let v196 = iw_fma(v195, v194, 1.0f);
@@ -1404,9 +1404,9 @@ fn iw_tan(p0: f32) -> f32 {
     return v219;
 }
 
-//@ iw_asin: iw_bits iw_fma
+//@ iw_asin: iw_bits iw_fma iw_minus
 fn iw_asin(p0: f32) -> f32 {
-    let v1 = abs(p0);
+    let v1 = iw_bits((bitcast<u32>(p0) & 0x7fffffffu));
     let v3 = (v1 * v1);
     let v4 = (v1 * v3);
     let v7 = iw_fma(0.042158388f, v3, 0.024184743f);
@@ -1418,7 +1418,7 @@ fn iw_asin(p0: f32) -> f32 {
     let v18 = iw_fma(-0.5f, v1, 0.5f);
     let v19 = bitcast<u32>(v18);
     let v21 = (v19 >> 1u);
-    let v23 = (1597458432u - v21);
+    let v23 = (1597458432u + iw_minus(v21));
     let v24 = bitcast<f32>(v23);
     let v25 = (v18 * v24);
     let v26 = (-v25);
@@ -1461,9 +1461,9 @@ fn iw_asin(p0: f32) -> f32 {
     return v69;
 }
 
-//@ iw_acos: iw_bits iw_fma
+//@ iw_acos: iw_bits iw_fma iw_minus
 fn iw_acos(p0: f32) -> f32 {
-    let v1 = abs(p0);
+    let v1 = iw_bits((bitcast<u32>(p0) & 0x7fffffffu));
     let v3 = (p0 * p0);
     let v4 = (p0 * v3);
     let v7 = iw_fma(0.042158388f, v3, 0.024184743f);
@@ -1480,7 +1480,7 @@ fn iw_acos(p0: f32) -> f32 {
     let v25 = iw_fma(-0.5f, v1, 0.5f);
     let v26 = bitcast<u32>(v25);
     let v28 = (v26 >> 1u);
-    let v30 = (1597458432u - v28);
+    let v30 = (1597458432u + iw_minus(v28));
     let v31 = bitcast<f32>(v30);
     let v32 = (v25 * v31);
     let v33 = (-v32);
@@ -1522,14 +1522,14 @@ fn iw_acos(p0: f32) -> f32 {
     return v75;
 }
 
-//@ iw_atan: iw_bits iw_fma
+//@ iw_atan: iw_bits iw_fma iw_minus
 fn iw_atan(p0: f32) -> f32 {
-    let v1 = abs(p0);
+    let v1 = iw_bits((bitcast<u32>(p0) & 0x7fffffffu));
     let v3 = (1.0f <= v1);
     let v5 = (1000000000.0f < v1);
     let v6 = select(v1, 1000000000.0f, v5);
     let v8 = bitcast<u32>(v6);
-    let v9 = (2130706432u - v8);
+    let v9 = (2130706432u + iw_minus(v8));
     let v10 = bitcast<f32>(v9);
     let v11 = (-v6);
     let v12 = iw_fma(v11, v10, 1.0f);
@@ -1578,9 +1578,9 @@ fn iw_atan(p0: f32) -> f32 {
     return v69;
 }
 
-//@ iw_sinh: iw_bits iw_f32_to_i32 iw_fma
+//@ iw_sinh: iw_bits iw_f32_to_i32 iw_fma iw_minus
 fn iw_sinh(p0: f32) -> f32 {
-    let v1 = abs(p0);
+    let v1 = iw_bits((bitcast<u32>(p0) & 0x7fffffffu));
     let v3 = (v1 * 1.442695f);
     let v4 = round(v3);
     let v5 = (-v4);
@@ -1603,7 +1603,7 @@ fn iw_sinh(p0: f32) -> f32 {
     let v33 = (v31 << 23u);
     let v34 = bitcast<u32>(v33);
     let v35 = bitcast<f32>(v34);
-    let v37 = (-1i - v12);
+    let v37 = (-1i + bitcast<i32>(iw_minus(bitcast<u32>(v12))));
     let v38 = (v37 + 127i);
     let v39 = (v38 << 23u);
     let v40 = bitcast<u32>(v39);
@@ -1643,7 +1643,7 @@ fn iw_sinh(p0: f32) -> f32 {
         let v79 = iw_f32_to_i32(v63);
         let v80 = (v79 - 1i);
         let v82 = (v80 >> 1u);
-        let v83 = (v80 - v82);
+        let v83 = (v80 + bitcast<i32>(iw_minus(bitcast<u32>(v82))));
         let v84 = (v82 + 127i);
         let v85 = (v84 << 23u);
         let v86 = bitcast<u32>(v85);
@@ -1666,9 +1666,9 @@ fn iw_sinh(p0: f32) -> f32 {
     return v102;
 }
 
-//@ iw_cosh: iw_f32_to_i32 iw_fma
+//@ iw_cosh: iw_bits iw_f32_to_i32 iw_fma iw_minus
 fn iw_cosh(p0: f32) -> f32 {
-    let v1 = abs(p0);
+    let v1 = iw_bits((bitcast<u32>(p0) & 0x7fffffffu));
     let v3 = (v1 * 1.442695f);
     let v4 = round(v3);
     let v5 = (-v4);
@@ -1691,7 +1691,7 @@ fn iw_cosh(p0: f32) -> f32 {
     let v33 = (v31 << 23u);
     let v34 = bitcast<u32>(v33);
     let v35 = bitcast<f32>(v34);
-    let v37 = (-1i - v12);
+    let v37 = (-1i + bitcast<i32>(iw_minus(bitcast<u32>(v12))));
     let v38 = (v37 + 127i);
     let v39 = (v38 << 23u);
     let v40 = bitcast<u32>(v39);
@@ -1728,7 +1728,7 @@ fn iw_cosh(p0: f32) -> f32 {
         let v76 = iw_f32_to_i32(v60);
         let v77 = (v76 - 1i);
         let v79 = (v77 >> 1u);
-        let v80 = (v77 - v79);
+        let v80 = (v77 + bitcast<i32>(iw_minus(bitcast<u32>(v79))));
         let v81 = (v79 + 127i);
         let v82 = (v81 << 23u);
         let v83 = bitcast<u32>(v82);
@@ -1744,9 +1744,9 @@ fn iw_cosh(p0: f32) -> f32 {
     return v55;
 }
 
-//@ iw_tanh: iw_f32_to_i32 iw_fma
+//@ iw_tanh: iw_bits iw_f32_to_i32 iw_fma iw_minus
 fn iw_tanh(p0: f32) -> f32 {
-    let v1 = abs(p0);
+    let v1 = iw_bits((bitcast<u32>(p0) & 0x7fffffffu));
     let v2 = (v1 * v1);
     let v3 = (v1 * v2);
     let v6 = iw_fma(-0.00035839248f, v2, 0.0023012194f);
@@ -1782,7 +1782,7 @@ fn iw_tanh(p0: f32) -> f32 {
     let v54 = (v52 + 1.0f);
     let v55 = iw_fma(v52, v45, v54);
     let v58 = bitcast<u32>(v55);
-    let v59 = (2130706432u - v58);
+    let v59 = (2130706432u + iw_minus(v58));
     let v60 = bitcast<f32>(v59);
     let v61 = (-v55);
     let v62 = iw_fma(v61, v60, 1.0f);
@@ -1802,9 +1802,9 @@ fn iw_tanh(p0: f32) -> f32 {
     return v76;
 }
 
-//@ iw_erf: iw_f32_to_i32 iw_fma
+//@ iw_erf: iw_bits iw_f32_to_i32 iw_fma
 fn iw_erf(p0: f32) -> f32 {
-    let v1 = abs(p0);
+    let v1 = iw_bits((bitcast<u32>(p0) & 0x7fffffffu));
     let v2 = (v1 * v1);
     let v5 = iw_fma(7.806904e-5f, v2, -0.0007997853f);
     let v7 = iw_fma(v5, v2, 0.005187162f);
@@ -1854,13 +1854,13 @@ fn iw_erf(p0: f32) -> f32 {
     return v75;
 }
 
-//@ iw_rsqrt: iw_bits iw_fma iw_is_nan
+//@ iw_rsqrt: iw_bits iw_fma iw_is_nan iw_minus
 fn iw_rsqrt(p0: f32) -> f32 {
     let v1 = bitcast<u32>(p0);
     let v3 = (v1 - 8388608u);
     let v5 = (v3 < 2130706432u);
     let v7 = (v1 >> 1u);
-    let v9 = (1597458432u - v7);
+    let v9 = (1597458432u + iw_minus(v7));
     let v10 = bitcast<f32>(v9);
     let v11 = (p0 * v10);
     let v12 = (-v11);
@@ -1889,7 +1889,7 @@ fn iw_rsqrt(p0: f32) -> f32 {
         let v36 = (p0 * 16777216.0f);
         let v37 = bitcast<u32>(v36);
         let v38 = (v37 >> 1u);
-        let v39 = (1597458432u - v38);
+        let v39 = (1597458432u + iw_minus(v38));
         let v40 = bitcast<f32>(v39);
         let v41 = (v36 * v40);
         let v42 = (-v41);
@@ -1921,22 +1921,22 @@ fn iw_rsqrt(p0: f32) -> f32 {
         let v73 = select(v66, v71, v72);
         let v74 = iw_is_nan(p0);
         let v75 = (p0 < iw_bits(0u));
-        let v76 = (v74 || v75);
+        let v76 = (v74 | v75);
         let v78 = select(v73, iw_bits(2143289344u), v76);
         v34 = v78;
     }
     return v34;
 }
 
-//@ iw_cbrt: iw_fma iw_mul_hi
+//@ iw_cbrt: iw_bits iw_fma iw_minus iw_mul_hi
 fn iw_cbrt(p0: f32) -> f32 {
-    let v1 = abs(p0);
+    let v1 = iw_bits((bitcast<u32>(p0) & 0x7fffffffu));
     let v3 = (v1 < 8.6736174e-19f);
     let v5 = (v1 * 7.9228163e28f);
     let v6 = select(v1, v5, v3);
     let v7 = bitcast<u32>(v6);
     let v9 = iw_mul_hi(v7, 1431655766u);
-    let v11 = (1419898880u - v9);
+    let v11 = (1419898880u + iw_minus(v9));
     let v12 = bitcast<f32>(v11);
     let v13 = (v6 * v12);
     let v14 = (-v13);
@@ -1968,7 +1968,7 @@ fn iw_cbrt(p0: f32) -> f32 {
     let v45 = (v43 & 2147483647u);
     let v47 = (2139095040u <= v45);
     let v49 = (v45 == 0u);
-    let v50 = (v47 || v49);
+    let v50 = (v47 | v49);
     let v52 = (v43 & 2147483648u);
     let v53 = bitcast<u32>(v42);
     let v54 = (v53 ^ v52);
@@ -1977,14 +1977,14 @@ fn iw_cbrt(p0: f32) -> f32 {
     return v56;
 }
 
-//@ iw_pow: iw_bits iw_f32_to_i32 iw_fma iw_is_nan
+//@ iw_pow: iw_bits iw_f32_to_i32 iw_fma iw_is_nan iw_minus
 fn iw_pow(p0: f32, p1: f32) -> f32 {
     let v2 = bitcast<u32>(p0);
     let v3 = bitcast<i32>(v2);
     let v5 = (v3 - 1059868672i);
     let v7 = (v5 >> 23u);
     let v8 = (v7 << 23u);
-    let v9 = (v3 - v8);
+    let v9 = (v3 + bitcast<i32>(iw_minus(bitcast<u32>(v8))));
     let v10 = bitcast<u32>(v9);
     let v11 = bitcast<f32>(v10);
     let v12 = iw_bits(bitcast<u32>(f32(v7)));
@@ -1993,7 +1993,7 @@ fn iw_pow(p0: f32, p1: f32) -> f32 {
     let v17 = (v16 - 2.0f);
     let v18 = (v14 - v17);
     let v20 = bitcast<u32>(v16);
-    let v21 = (2130706432u - v20);
+    let v21 = (2130706432u + iw_minus(v20));
     let v22 = bitcast<f32>(v21);
     let v23 = (-v16);
     let v24 = iw_fma(v23, v22, 1.0f);
@@ -2062,7 +2062,7 @@ fn iw_pow(p0: f32, p1: f32) -> f32 {
     let v105 = (v88 + v104);
     let v106 = iw_f32_to_i32(v82);
     let v108 = (v106 >> 1u);
-    let v109 = (v106 - v108);
+    let v109 = (v106 + bitcast<i32>(iw_minus(bitcast<u32>(v108))));
     let v111 = (v108 + 127i);
     let v112 = (v111 << 23u);
     let v113 = bitcast<u32>(v112);
@@ -2078,12 +2078,12 @@ fn iw_pow(p0: f32, p1: f32) -> f32 {
     let v124 = bitcast<u32>(p1);
     let v126 = (v124 & 2147483647u);
     let v128 = (v126 < 2139095040u);
-    let v129 = (v123 && v128);
+    let v129 = (v123 & v128);
     var v130: f32;
     if (v129) {
         v130 = v120;
     } else {
-        let v132 = abs(p0);
+        let v132 = iw_bits((bitcast<u32>(p0) & 0x7fffffffu));
         let v134 = (v132 < 1.1754944e-38f);
         let v136 = (v132 * 16777216.0f);
         let v137 = select(v132, v136, v134);
@@ -2092,7 +2092,7 @@ fn iw_pow(p0: f32, p1: f32) -> f32 {
         let v140 = (v139 - 1059868672i);
         let v141 = (v140 >> 23u);
         let v142 = (v141 << 23u);
-        let v143 = (v139 - v142);
+        let v143 = (v139 + bitcast<i32>(iw_minus(bitcast<u32>(v142))));
         let v144 = bitcast<u32>(v143);
         let v145 = bitcast<f32>(v144);
         let v146 = iw_bits(bitcast<u32>(f32(v141)));
@@ -2103,7 +2103,7 @@ fn iw_pow(p0: f32, p1: f32) -> f32 {
         let v152 = (v151 - 2.0f);
         let v153 = (v147 - v152);
         let v154 = bitcast<u32>(v151);
-        let v155 = (2130706432u - v154);
+        let v155 = (2130706432u + iw_minus(v154));
         let v156 = bitcast<f32>(v155);
         let v157 = (-v151);
         let v158 = iw_fma(v157, v156, 1.0f);
@@ -2172,7 +2172,7 @@ fn iw_pow(p0: f32, p1: f32) -> f32 {
         let v221 = (v210 + v220);
         let v222 = iw_f32_to_i32(v205);
         let v223 = (v222 >> 1u);
-        let v224 = (v222 - v223);
+        let v224 = (v222 + bitcast<i32>(iw_minus(bitcast<u32>(v223))));
         let v225 = (v223 + 127i);
         let v226 = (v225 << 23u);
         let v227 = bitcast<u32>(v226);
@@ -2185,17 +2185,17 @@ fn iw_pow(p0: f32, p1: f32) -> f32 {
         let v234 = (v229 * v233);
         let v235 = (1.0f < v132);
         let v236 = (iw_bits(0u) < p1);
-        let v237 = (v235 && v236);
+        let v237 = (v235 & v236);
         let v238 = (v132 < 1.0f);
         let v239 = (p1 < iw_bits(0u));
-        let v240 = (v238 && v239);
-        let v241 = (v237 || v240);
+        let v240 = (v238 & v239);
+        let v241 = (v237 | v240);
         let v242 = (v132 == iw_bits(0u));
         let v243 = (v132 == iw_bits(2139095040u));
-        let v244 = (v242 || v243);
-        let v245 = abs(p1);
+        let v244 = (v242 | v243);
+        let v245 = iw_bits((bitcast<u32>(p1) & 0x7fffffffu));
         let v246 = (v245 == iw_bits(2139095040u));
-        let v247 = (v244 || v246);
+        let v247 = (v244 | v246);
         let v248 = select(iw_bits(0u), iw_bits(2139095040u), v241);
         let v249 = select(v234, v248, v247);
         let v251 = (p1 * 0.5f);
@@ -2203,7 +2203,7 @@ fn iw_pow(p0: f32, p1: f32) -> f32 {
         let v253 = (v252 == p1);
         let v254 = trunc(v251);
         let v255 = (!(v254 == v251));
-        let v256 = (v253 && v255);
+        let v256 = (v253 & v255);
         let v258 = (v2 & 2147483648u);
         let v260 = select(0u, v258, v256);
         let v261 = bitcast<u32>(v249);
@@ -2211,30 +2211,30 @@ fn iw_pow(p0: f32, p1: f32) -> f32 {
         let v263 = bitcast<f32>(v262);
         let v264 = (p0 < iw_bits(0u));
         let v265 = (v132 < iw_bits(2139095040u));
-        let v266 = (v264 && v265);
+        let v266 = (v264 & v265);
         let v267 = (!v253);
-        let v268 = (v266 && v267);
+        let v268 = (v266 & v267);
         let v269 = iw_is_nan(p0);
         let v270 = iw_is_nan(p1);
-        let v271 = (v269 || v270);
-        let v272 = (v268 || v271);
+        let v271 = (v269 | v270);
+        let v272 = (v268 | v271);
         let v274 = select(v263, iw_bits(2143289344u), v272);
         let v276 = (p0 == -1.0f);
-        let v277 = (v276 && v246);
+        let v277 = (v276 & v246);
         let v278 = (p0 == 1.0f);
         let v279 = (p1 == iw_bits(0u));
-        let v280 = (v278 || v279);
-        let v281 = (v277 || v280);
+        let v280 = (v278 | v279);
+        let v281 = (v277 | v280);
         let v282 = select(v274, 1.0f, v281);
         v130 = v282;
     }
     return v130;
 }
 
-//@ iw_atan2: iw_bits iw_div iw_fma iw_is_nan
+//@ iw_atan2: iw_bits iw_div iw_fma iw_is_nan iw_minus
 fn iw_atan2(p0: f32, p1: f32) -> f32 {
-    let v2 = abs(p0);
-    let v3 = abs(p1);
+    let v2 = iw_bits((bitcast<u32>(p0) & 0x7fffffffu));
+    let v3 = iw_bits((bitcast<u32>(p1) & 0x7fffffffu));
     let v4 = (v3 <= v2);
     let v5 = select(v3, v2, v4);
     let v6 = select(v2, v3, v4);
@@ -2245,7 +2245,7 @@ fn iw_atan2(p0: f32, p1: f32) -> f32 {
     let v16 = (v5 * v15);
     let v17 = (v6 * v15);
     let v19 = bitcast<u32>(v16);
-    let v20 = (2130706432u - v19);
+    let v20 = (2130706432u + iw_minus(v19));
     let v21 = bitcast<f32>(v20);
     let v22 = (-v16);
     let v23 = iw_fma(v22, v21, 1.0f);
@@ -2282,12 +2282,12 @@ fn iw_atan2(p0: f32, p1: f32) -> f32 {
     let v65 = iw_fma(v45, v64, v44);
     let v66 = iw_fma(v45, v62, v65);
     let v68 = (p1 < iw_bits(0u));
-    let v69 = (v4 || v68);
+    let v69 = (v4 | v68);
     let v70 = (!v4);
-    let v71 = (v68 && v70);
+    let v71 = (v68 & v70);
     let v74 = select(1.5707964f, 3.1415927f, v71);
     let v77 = select(-4.371139e-8f, -8.742278e-8f, v71);
-    let v78 = (v68 && v4);
+    let v78 = (v68 & v4);
     let v79 = select(v32, v33, v78);
     let v80 = (-v66);
     let v81 = select(v66, v80, v78);
@@ -2303,8 +2303,8 @@ fn iw_atan2(p0: f32, p1: f32) -> f32 {
     let v92 = (v91 <= v6);
     let v94 = (v5 < iw_bits(2139095040u));
     let v95 = (iw_bits(0u) < v6);
-    let v96 = (v94 && v95);
-    let v97 = (v92 && v96);
+    let v96 = (v94 & v95);
+    let v97 = (v92 & v96);
     var v98: f32;
     if (v97) {
         v98 = v89;
@@ -2322,11 +2322,11 @@ fn iw_atan2(p0: f32, p1: f32) -> f32 {
         let v113 = select(0.7853982f, 2.3561945f, v103);
         let v114 = (v2 == iw_bits(2139095040u));
         let v115 = (v3 == iw_bits(2139095040u));
-        let v116 = (v114 && v115);
+        let v116 = (v114 & v115);
         let v117 = select(v110, v113, v116);
         let v118 = iw_is_nan(v2);
         let v119 = iw_is_nan(v3);
-        let v120 = (v118 || v119);
+        let v120 = (v118 | v119);
         let v122 = select(v117, iw_bits(2143289344u), v120);
         v98 = v122;
     }

@@ -38,12 +38,12 @@ fn iw_fma_bits(a: u32, b: u32, c: u32) -> u32 {
     let abs_c = c & 0x7fffffffu;
     let greatest = max(abs_a, max(abs_b, abs_c));
     if greatest >= 0x7f800000u {
-        let invalid = min(abs_a, abs_b) == 0u || (abs_c == 0x7f800000u && c_sign != product_sign);
+        let invalid = (min(abs_a, abs_b) == 0u) | ((abs_c == 0x7f800000u) & (c_sign != product_sign));
         let infinite = select(product_sign | 0x7f800000u, 0x7fc00000u, invalid);
         return select(select(infinite, c, max(abs_a, abs_b) < 0x7f800000u), 0x7fc00000u, greatest > 0x7f800000u);
     }
     if min(abs_a, abs_b) == 0u {
-        return select(0u, c, abs_c != 0u || c_sign == product_sign);
+        return select(0u, c, (abs_c != 0u) | (c_sign == product_sign));
     }
     let fa = iw_split(abs_a);
     let fb = iw_split(abs_b);
@@ -59,7 +59,7 @@ fn iw_fma_bits(a: u32, b: u32, c: u32) -> u32 {
     let ec = select(i32(fc.y), ep, abs_c == 0u);
     let gap = ep - ec;
     // The addend has no low word.
-    let swapped = gap < 0 || (gap == 0 && product.y < addend.y);
+    let swapped = (gap < 0) | ((gap == 0) & (product.y < addend.y));
     let larger = select(product, addend, swapped);
     let smaller = iw_shr64_sticky(select(addend, product, swapped), min(u32(abs(gap)), 63u));
     let minus = product_sign != c_sign;
@@ -86,5 +86,5 @@ fn iw_fma_bits(a: u32, b: u32, c: u32) -> u32 {
     }
     let rounded = ((m + 0x40u) >> 7u) & ~u32((m & 0x7fu) == 0x40u);
     let finite = select(0u, u32(e) << 23u, rounded != 0u) + rounded;
-    return sign | select(finite, 0x7f800000u, e > 0xfd || (e == 0xfd && m + 0x40u >= 0x80000000u));
+    return sign | select(finite, 0x7f800000u, (e > 0xfd) | ((e == 0xfd) & (m + 0x40u >= 0x80000000u)));
 }
