@@ -34,7 +34,7 @@ fn iw_pack64(sign: u64, e: i32, m: u64) -> f64 {
     let kept = wide >> shift;
     let rest = wide & ((1lu << shift) - 1lu);
     let half = 1lu << (shift - 1u);
-    let up = rest > half || (rest == half && (kept & 1lu) != 0lu);
+    let up = (rest > half) | ((rest == half) & ((kept & 1lu) != 0lu));
     // The hidden bit adds one to the exponent field of a normal number.
     let field = u64(u32(max(biased - 1i, 0i))) << 52u;
     return bitcast<f64>(sign | (field + kept + select(0lu, 1lu, up)));
@@ -76,11 +76,11 @@ fn iw_fma64(a: f64, b: f64, c: f64) -> f64 {
         if max(sa, sb) < infinity {
             return c;
         }
-        let undefined = min(sa, sb) == 0lu || (sc == infinity && c_sign != product_sign);
+        let undefined = (min(sa, sb) == 0lu) | ((sc == infinity) & (c_sign != product_sign));
         return bitcast<f64>(select(product_sign | infinity, nan, undefined));
     }
     if min(sa, sb) == 0lu {
-        return bitcast<f64>(select(uc, 0lu, sc == 0lu && c_sign != product_sign));
+        return bitcast<f64>(select(uc, 0lu, (sc == 0lu) & (c_sign != product_sign)));
     }
     // The product of the significands, 128 bits wide, from 32-bit halves.
     let ma = iw_significand64(sa);
@@ -110,7 +110,7 @@ fn iw_fma64(a: f64, b: f64, c: f64) -> f64 {
     let other_e = iw_exponent64(sc) + 1i;
     // The smaller is aligned to the larger; what falls off is kept as a sticky bit.
     var sign = product_sign;
-    let swap = other_e > e || (other_e == e && (other_high > high || (other_high == high && other_low > low)));
+    let swap = (other_e > e) | ((other_e == e) & ((other_high > high) | ((other_high == high) & (other_low > low))));
     if swap {
         let h = high;
         let l = low;
@@ -168,11 +168,11 @@ fn iw_div64(a: f64, b: f64) -> f64 {
     let sign = (ua ^ ub) & top;
     let sa = ua & ~top;
     let sb = ub & ~top;
-    if max(sa, sb) >= infinity || min(sa, sb) == 0lu {
-        if max(sa, sb) > infinity || sa == sb {
+    if (max(sa, sb) >= infinity) | (min(sa, sb) == 0lu) {
+        if (max(sa, sb) > infinity) | (sa == sb) {
             return bitcast<f64>(nan);
         }
-        return bitcast<f64>(select(sign | infinity, sign, sa == 0lu || sb == infinity));
+        return bitcast<f64>(select(sign | infinity, sign, (sa == 0lu) | (sb == infinity)));
     }
     let ma = iw_significand64(sa) >> 11u;
     let mb = iw_significand64(sb) >> 11u;
@@ -197,7 +197,7 @@ fn iw_div64(a: f64, b: f64) -> f64 {
 fn iw_sqrt64(x: f64) -> f64 {
     let bits = bitcast<u64>(x);
     let size = bits & 0x7ffffffffffffffflu;
-    if size == 0lu || bits == 0x7ff0000000000000lu {
+    if (size == 0lu) | (bits == 0x7ff0000000000000lu) {
         return x;
     }
     if bits > 0x7ff0000000000000lu {

@@ -20,17 +20,17 @@ fn iw_value_order(x: f32) -> i32 {
 
 //@ iw_exact_lt_f32: iw_value_order iw_is_nan
 fn iw_exact_lt_f32(a: f32, b: f32) -> bool {
-    return iw_value_order(a) < iw_value_order(b) && !(iw_is_nan(a) || iw_is_nan(b));
+    return (iw_value_order(a) < iw_value_order(b)) & !(iw_is_nan(a) | iw_is_nan(b));
 }
 
 //@ iw_exact_le_f32: iw_value_order iw_is_nan
 fn iw_exact_le_f32(a: f32, b: f32) -> bool {
-    return iw_value_order(a) <= iw_value_order(b) && !(iw_is_nan(a) || iw_is_nan(b));
+    return (iw_value_order(a) <= iw_value_order(b)) & !(iw_is_nan(a) | iw_is_nan(b));
 }
 
 //@ iw_exact_eq_f32: iw_value_order iw_is_nan
 fn iw_exact_eq_f32(a: f32, b: f32) -> bool {
-    return iw_value_order(a) == iw_value_order(b) && !(iw_is_nan(a) || iw_is_nan(b));
+    return (iw_value_order(a) == iw_value_order(b)) & !(iw_is_nan(a) | iw_is_nan(b));
 }
 
 //@ iw_exact_ne_f32: iw_exact_eq_f32
@@ -58,7 +58,7 @@ fn iw_floor_bits(bits: u32) -> u32 {
     let negative = bits > 0x80000000u;
     // The bits below the point; adding one above them carries into the exponent where it has to.
     let fraction = 0x7fffffu >> (((size >> 23u) - 127u) & 31u);
-    let down = select(0u, fraction + 1u, negative && (bits & fraction) != 0u);
+    let down = select(0u, fraction + 1u, negative & ((bits & fraction) != 0u));
     let whole = select((bits & ~fraction) + down, bits, size >= 0x4b000000u);
     return select(whole, select(bits & 0x80000000u, 0xbf800000u, negative), size < 0x3f800000u);
 }
@@ -82,7 +82,7 @@ fn iw_exact_rint_f32(x: f32) -> f32 {
     let rest = bits & fraction;
     let down = bits & ~fraction;
     // From 1 to 2 the last whole bit is that of the exponent, which is set.
-    let up = rest > (unit >> 1u) || (rest == (unit >> 1u) && (down & unit) != 0u);
+    let up = (rest > (unit >> 1u)) | ((rest == (unit >> 1u)) & ((down & unit) != 0u));
     let whole = select(down + select(0u, unit, up), bits, size >= 0x4b000000u);
     let small = (bits & 0x80000000u) | select(0u, 0x3f800000u, size > 0x3f000000u);
     return bitcast<f32>(select(whole, small, size < 0x3f800000u));
@@ -132,20 +132,17 @@ fn iw_product_bits(a: u32, b: u32) -> u32 {
     let ea = select(i32(a >> 23u), 9i - i32(za), a < 0x800000u);
     let eb = select(i32(b >> 23u), 9i - i32(zb), b < 0x800000u);
     // The upper word of the product, with a sticky lowest bit.
-    var high = iw_high_product(ma, mb);
-    var low = ma * mb;
-    var e = ea + eb - 126i;
-    if high < 0x80000000u {
-        high = (high << 1u) | (low >> 31u);
-        low = low << 1u;
-        e -= 1i;
-    }
+    let top = iw_high_product(ma, mb);
+    let short = top < 0x80000000u;
+    let high = select(top, (top << 1u) | ((ma * mb) >> 31u), short);
+    let low = select(ma * mb, (ma * mb) << 1u, short);
+    let e = ea + eb - select(126i, 127i, short);
     let shift = 7u + u32(clamp(1i - e, 0i, 24i));
     let m = (high >> 1u) | (high & 1u) | select(0u, 1u, low != 0u);
     let kept = m >> shift;
     let rest = m & ((1u << shift) - 1u);
     let half = 1u << (shift - 1u);
-    let up = rest > half || (rest == half && (kept & 1u) != 0u);
+    let up = (rest > half) | ((rest == half) & ((kept & 1u) != 0u));
     // Below half of the least number nothing is left.
     let rounded = select(kept + select(0u, 1u, up), 0u, e < -23i);
     return min((u32(max(e - 1i, 0i)) << 23u) + rounded, 0x7f800000u);
@@ -167,17 +164,17 @@ fn iw_high_product(a: u32, b: u32) -> u32 {
 //@ iw_exact_mul_f32: iw_product_bits
 // For devices that take subnormal numbers for zeros: products with one and those that may be one are computed in integers.
 fn iw_exact_mul_f32(a: f32, b: f32) -> f32 {
-    let r = a * b;
+    var r = a * b;
     // Twice the size, less two: small for subnormal numbers only (and the least two normal ones), since zero wraps around.
     let x = (bitcast<u32>(a) << 1u) - 2u;
     let y = (bitcast<u32>(b) << 1u) - 2u;
     let w = bitcast<u32>(r) << 1u;
     // A factor of zero makes it exact.
-    if min(min(x, y), w) < 0x1000001u && max(x, y) != 0xfffffffeu {
+    if (min(min(x, y), w) < 0x1000001u) & (max(x, y) != 0xfffffffeu) {
         let sign = (bitcast<u32>(a) ^ bitcast<u32>(b)) & 0x80000000u;
         let p = bitcast<u32>(a) & 0x7fffffffu;
         let q = bitcast<u32>(b) & 0x7fffffffu;
-        return bitcast<f32>(sign | select(iw_product_bits(p, q), max(p, q), max(p, q) >= 0x7f800000u));
+        r = bitcast<f32>(sign | select(iw_product_bits(p, q), max(p, q), max(p, q) >= 0x7f800000u));
     }
     return r;
 }
@@ -194,7 +191,7 @@ fn iw_rounded_bits(m: u32, e: i32) -> u32 {
     let kept = m >> shift;
     let rest = m & ((1u << shift) - 1u);
     let half = 1u << (shift - 1u);
-    let up = rest > half || (rest == half && (kept & 1u) != 0u);
+    let up = (rest > half) | ((rest == half) & ((kept & 1u) != 0u));
     // The highest bit of a normal number adds one to the exponent.
     return min((u32(max(e - 1i, 0i)) << 23u) + kept + select(0u, 1u, up), 0x7f800000u);
 }
@@ -205,38 +202,29 @@ fn iw_exact_div_f32(a: f32, b: f32) -> f32 {
     let sign = (bitcast<u32>(a) ^ bitcast<u32>(b)) & 0x80000000u;
     let p = bitcast<u32>(a) & 0x7fffffffu;
     let q = bitcast<u32>(b) & 0x7fffffffu;
-    if max(p, q) >= 0x7f800000u || min(p, q) == 0u {
-        let size = select(0u, 0x7f800000u, q == 0u || p == 0x7f800000u);
-        return bitcast<f32>(select(sign | size, 0x7fc00000u, p == q || max(p, q) > 0x7f800000u));
-    }
     let zp = (iw_exact_leading_zeros_u32(p) - 8u) & 31u;
     let zq = (iw_exact_leading_zeros_u32(q) - 8u) & 31u;
-    var rest = select((p & 0x7fffffu) | 0x800000u, p << zp, p < 0x800000u);
+    let dividend = select((p & 0x7fffffu) | 0x800000u, p << zp, p < 0x800000u);
     let divisor = select((q & 0x7fffffu) | 0x800000u, q << zq, q < 0x800000u);
-    var e = 127i + select(i32(p >> 23u), 1i - i32(zp), p < 0x800000u) - select(i32(q >> 23u), 1i - i32(zq), q < 0x800000u);
-    if rest < divisor {
-        rest = rest << 1u;
-        e -= 1i;
-    }
+    let short = dividend < divisor;
+    let e = select(127i, 126i, short) + select(i32(p >> 23u), 1i - i32(zp), p < 0x800000u) - select(i32(q >> 23u), 1i - i32(zq), q < 0x800000u);
+    var rest = select(dividend, dividend << 1u, short);
     var quotient = 0u;
     for (var k = 0u; k < 26u; k++) {
         let fits = rest >= divisor;
         rest = select(rest, rest - divisor, fits) << 1u;
         quotient = (quotient << 1u) | select(0u, 1u, fits);
     }
-    return bitcast<f32>(sign | iw_rounded_bits(quotient | select(0u, 1u, rest != 0u), e));
+    let finite = sign | iw_rounded_bits(quotient | select(0u, 1u, rest != 0u), e);
+    let size = select(0u, 0x7f800000u, (q == 0u) | (p == 0x7f800000u));
+    let special = select(sign | size, 0x7fc00000u, (p == q) | (max(p, q) > 0x7f800000u));
+    return bitcast<f32>(select(finite, special, (max(p, q) >= 0x7f800000u) | (min(p, q) == 0u)));
 }
 
 //@ iw_exact_sqrt_f32: iw_exact_leading_zeros_u32 iw_rounded_bits
 // Digit by digit, likewise.
 fn iw_exact_sqrt_f32(x: f32) -> f32 {
     let bits = bitcast<u32>(x);
-    if (bits << 1u) == 0u || bits == 0x7f800000u {
-        return x;
-    }
-    if bits > 0x7f800000u {
-        return bitcast<f32>(0x7fc00000u);
-    }
     let zeros = (iw_exact_leading_zeros_u32(bits) - 8u) & 31u;
     let significand = select((bits & 0x7fffffu) | 0x800000u, bits << zeros, bits < 0x800000u);
     let e = select(i32(bits >> 23u), 1i - i32(zeros), bits < 0x800000u) - 127i;
@@ -253,7 +241,10 @@ fn iw_exact_sqrt_f32(x: f32) -> f32 {
         rest = select(rest, rest - trial, fits);
         root = (root << 1u) | select(0u, 1u, fits);
     }
-    return bitcast<f32>(iw_rounded_bits((root << 1u) | select(0u, 1u, rest != 0u), (e >> 1u) + 127i));
+    let rounded = iw_rounded_bits((root << 1u) | select(0u, 1u, rest != 0u), (e >> 1u) + 127i);
+    // The square root of a zero or infinity is itself, that of what is below zero NaN.
+    let number = select(rounded, bits, ((bits << 1u) == 0u) | (bits == 0x7f800000u));
+    return bitcast<f32>(select(number, 0x7fc00000u, (bits > 0x7f800000u) & (bits != 0x80000000u)));
 }
 
 //@ iw_exact_cast_f32_bool:
@@ -268,7 +259,7 @@ fn iw_u32_to_f32_bits(x: u32) -> u32 {
     let shifted = x << (zeros & 31u);
     let kept = shifted >> 8u;
     let rest = shifted & 0xffu;
-    let up = rest > 0x80u || (rest == 0x80u && (kept & 1u) != 0u);
+    let up = (rest > 0x80u) | ((rest == 0x80u) & ((kept & 1u) != 0u));
     return select(((157u - zeros) << 23u) + kept + select(0u, 1u, up), 0u, x == 0u);
 }
 
@@ -408,20 +399,17 @@ fn iw_exact_reverse_bits_i32(x: i32) -> i32 {
 //@ iw_divided:
 // Quotient and remainder, digit by digit; of a division by zero the dividend and zero.
 fn iw_divided(a: u32, b: u32) -> vec2<u32> {
-    if b == 0u {
-        return vec2<u32>(a, 0u);
-    }
     var quotient = 0u;
     var rest = 0u;
     for (var k = 0u; k < 32u; k++) {
         // What is shifted out of the remainder makes it larger than any divisor.
         let over = (rest >> 31u) != 0u;
         rest = (rest << 1u) | ((a >> (31u - k)) & 1u);
-        let fits = over || rest >= b;
+        let fits = over | (rest >= b);
         rest = select(rest, rest - b, fits);
         quotient = (quotient << 1u) | select(0u, 1u, fits);
     }
-    return vec2<u32>(quotient, rest);
+    return select(vec2<u32>(quotient, rest), vec2<u32>(a, 0u), b == 0u);
 }
 
 //@ iw_exact_div_u32: iw_divided

@@ -12,6 +12,8 @@ const SIDE = {{ radius * c }}i;       // samples that a window reaches beyond th
 {% set fma = "iw_fma_native" if normal or guarded else "iw_fma" %}
 {# Sums and products in their exact forms, where the device's own would take subnormal numbers for zeros, and there may be some. #}
 {% set careful = exact and not normal %}
+{# An fma in integers is a hundred operations, and a window many of them: it stands in the kernel once, for all samples. #}
+{% set careful_too = guarded or rolled %}
 {% if median %}
 alias Value = u32;
 {% else %}
@@ -25,20 +27,14 @@ alias Line = array<Value, {{ v }}>;
 {% set start_bit = (400 - radius * c) % 4 * 8 if in_vector else 0 %}
 alias Row = array<u32, {{ v if wide else words }}>;
 
-// The index that a tap at i reads, or -1 for zero.
+// The index that a tap at i reads, or -1 for zero. Without a branch: it stands in the kernel for each sample of a window.
 fn resolve(i: i32, n: i32) -> i32 {
-    if (i >= 0i && i < n) {
-        return i;
-    }
 {% if border == 0 %}
     return clamp(i, 0i, n - 1i);
 {% elif border == 1 %}
-    return -1i;
+    return select(-1i, i, (i >= 0i) & (i < n));
 {% else %}
-    if (n == 1i) {
-        return 0i;
-    }
-    let period = 2i * (n - 1i);
+    let period = max(2i * (n - 1i), 1i);
     let k = ((i % period) + period) % period;
     return min(k, period - k);
 {% endif %}
@@ -149,15 +145,17 @@ fn load_row(y: i32, s: i32) -> Row {
 {% for k in range(v) %}
     {
         let x = resolve((s + {{ k }}i) / CHANNELS - RADIUS, i32(args.width));
-        if (x >= 0i) {
-            let bits = sample(start + u32(x * CHANNELS + (s + {{ k }}i) % CHANNELS));
+{% if border == 1 %}
+        let bits = select(0u, sample(start + u32(max(x, 0i) * CHANNELS + (s + {{ k }}i) % CHANNELS)), x >= 0i);
+{% else %}
+        let bits = sample(start + u32(x * CHANNELS + (s + {{ k }}i) % CHANNELS));
+{% endif %}
 {% if wide %}
-            line[{{ k }}] = bits;
+        line[{{ k }}] = bits;
 {% else %}
 {% set bit = start_bit + 8 * k %}
-            line[{{ bit // 32 }}] |= bits << {{ bit % 32 }}u;
+        line[{{ bit // 32 }}] |= bits << {{ bit % 32 }}u;
 {% endif %}
-        }
     }
 {% endfor %}
     return line;
@@ -240,7 +238,7 @@ fn risky(line: Line) -> bool {
 }
 
 {% endif %}
-{% if guarded or sobel %}
+{% if careful_too or sobel %}
 // A number of rounds that the driver does not know, so that it compiles one guarded fma, or one root of any number, and not many.
 fn rounds(n: u32) -> u32 {
     return n + (args.base_high >> 31u);
@@ -275,7 +273,7 @@ fn roots(squares: array<f32, {{ n }}>) -> array<u32, {{ n }}> {
 }
 {% endif %}
 {% endif %}
-{% if guarded and weighted %}
+{% if careful_too and weighted %}
 
 // What a row of samples makes of the sums before it, slowly and always right: {{ k_ }} rows of N, of which the last is done.
 fn careful_sums(line: Line, before: array<f32, {{ (k_ - 1) * n }}>) -> array<f32, {{ k_ * n }}> {
@@ -305,7 +303,7 @@ fn careful_sums(line: Line, before: array<f32, {{ (k_ - 1) * n }}>) -> array<f32
     return done;
 }
 {% endif %}
-{% if guarded and sobel %}
+{% if careful_too and sobel %}
 
 fn careful_sobel(above: Line, at: Line, below: Line) -> array<f32, {{ n }}> {
     var top = above;
@@ -430,6 +428,8 @@ fn image_filter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
 {% if guarded %}
         careful = select(max(careful, 1u) - 1u, {{ k_ }}u, risky(line));
         if (careful != 0u) {
+{% endif %}
+{% if careful_too %}
 {% if weighted %}
             let sums = careful_sums(line, array<f32, {{ (k_ - 1) * n }}>(
 {%- for d in range(1, k_) %}{% for k in range(n) %}sum{{ d }}_{{ k }}, {% endfor %}{% endfor -%}
@@ -447,9 +447,11 @@ fn image_filter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
                 line,
             );
 {% endif %}
+{% endif %}
+{% if guarded %}
         } else {
 {% endif %}
-{% if weighted %}
+{% if weighted and not rolled %}
 {% for d in range(k_ - 1, -1, -1) %}
 {% for k in range(n) %}
 {% if not (c == 4 and k % 4 == 3) %}
@@ -466,7 +468,7 @@ fn image_filter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
 {% endfor %}
 {% endfor %}
 {% endif %}
-{% if sobel %}
+{% if sobel and not rolled %}
 {% for k in range(n) if not (c == 4 and k % 4 == 3) %}
 {% if careful and not guarded %}
         let dx{{ k }} = iw_exact_add_f32(

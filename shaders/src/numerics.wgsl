@@ -11,7 +11,7 @@ fn iw_div(p0: f32, p1: f32) -> f32 {
     let v10 = (v9 & 2147483647u);
     let v11 = (v10 - 545259520u);
     let v12 = (v11 < 1040187392u);
-    let v13 = (v8 && v12);
+    let v13 = (v8 & v12);
     let v15 = (2130706432u + iw_minus(v9));
     let v16 = bitcast<f32>(v15);
     let v17 = (-p1);
@@ -134,21 +134,21 @@ fn iw_div(p0: f32, p1: f32) -> f32 {
         let v151 = (v10 == 0u);
         let v152 = (v4 == 2139095040u);
         let v153 = (v10 == 2139095040u);
-        let v154 = (v150 || v153);
+        let v154 = (v150 | v153);
         let v155 = (0u ^ v146);
         let v156 = bitcast<f32>(v155);
         let v157 = select(v149, v156, v154);
-        let v158 = (v152 || v151);
+        let v158 = (v152 | v151);
         let v159 = (2139095040u ^ v146);
         let v160 = bitcast<f32>(v159);
         let v161 = select(v157, v160, v158);
-        let v162 = (v150 && v151);
-        let v163 = (v152 && v153);
-        let v164 = (v162 || v163);
+        let v162 = (v150 & v151);
+        let v163 = (v152 & v153);
+        let v164 = (v162 | v163);
         let v165 = iw_is_nan(p0);
         let v166 = iw_is_nan(p1);
-        let v167 = (v165 || v166);
-        let v168 = (v164 || v167);
+        let v167 = (v165 | v166);
+        let v168 = (v164 | v167);
         let v170 = select(v161, iw_bits(2143289344u), v168);
         v34 = v170;
     }
@@ -261,21 +261,21 @@ fn iw_div_anywhere(p0: f32, p1: f32) -> f32 {
     let v125 = (v123 == 0u);
     let v126 = (v122 == 2139095040u);
     let v127 = (v123 == 2139095040u);
-    let v128 = (v124 || v127);
+    let v128 = (v124 | v127);
     let v129 = (0u ^ v118);
     let v130 = bitcast<f32>(v129);
     let v131 = select(v121, v130, v128);
-    let v132 = (v126 || v125);
+    let v132 = (v126 | v125);
     let v133 = (2139095040u ^ v118);
     let v134 = bitcast<f32>(v133);
     let v135 = select(v131, v134, v132);
-    let v136 = (v124 && v125);
-    let v137 = (v126 && v127);
-    let v138 = (v136 || v137);
+    let v136 = (v124 & v125);
+    let v137 = (v126 & v127);
+    let v138 = (v136 | v137);
     let v139 = iw_is_nan(p0);
     let v140 = iw_is_nan(p1);
-    let v141 = (v139 || v140);
-    let v142 = (v138 || v141);
+    let v141 = (v139 | v140);
+    let v142 = (v138 | v141);
     let v144 = select(v135, iw_bits(2143289344u), v142);
     return v144;
 }
@@ -361,7 +361,7 @@ fn iw_sqrt(p0: f32) -> f32 {
         let v68 = select(v65, p0, v67);
         let v69 = iw_is_nan(p0);
         let v70 = (p0 < iw_bits(0u));
-        let v71 = (v69 || v70);
+        let v71 = (v69 | v70);
         let v73 = select(v68, iw_bits(2143289344u), v71);
         v34 = v73;
     }
@@ -402,7 +402,7 @@ fn iw_sqrt_anywhere(p0: f32) -> f32 {
     let v39 = select(v36, p0, v38);
     let v40 = iw_is_nan(p0);
     let v41 = (p0 < iw_bits(0u));
-    let v42 = (v40 || v41);
+    let v42 = (v40 | v41);
     let v44 = select(v39, iw_bits(2143289344u), v42);
     return v44;
 }
@@ -660,7 +660,7 @@ fn iw_log(p0: f32) -> f32 {
         let v82 = select(v78, iw_bits(4286578688u), v80);
         let v83 = iw_is_nan(p0);
         let v84 = (p0 < iw_bits(0u));
-        let v85 = (v83 || v84);
+        let v85 = (v83 | v84);
         let v87 = select(v82, iw_bits(2143289344u), v85);
         v45 = v87;
     }
@@ -733,7 +733,7 @@ fn iw_log2(p0: f32) -> f32 {
         let v80 = select(v76, iw_bits(4286578688u), v78);
         let v81 = iw_is_nan(p0);
         let v82 = (p0 < iw_bits(0u));
-        let v83 = (v81 || v82);
+        let v83 = (v81 | v82);
         let v85 = select(v80, iw_bits(2143289344u), v83);
         v44 = v85;
     }
@@ -812,7 +812,7 @@ fn iw_log10(p0: f32) -> f32 {
         let v88 = select(v84, iw_bits(4286578688u), v86);
         let v89 = iw_is_nan(p0);
         let v90 = (p0 < iw_bits(0u));
-        let v91 = (v89 || v90);
+        let v91 = (v89 | v90);
         let v93 = select(v88, iw_bits(2143289344u), v91);
         v49 = v93;
     }
@@ -868,7 +868,7 @@ fn iw_log1p(p0: f32) -> f32 {
     let v61 = select(v58, p0, v60);
     let v63 = (-1.0f < p0);
     let v65 = (p0 < 1e18f);
-    let v66 = (v63 && v65);
+    let v66 = (v63 & v65);
     var v67: f32;
     if (v66) {
         v67 = v61;
@@ -928,7 +928,7 @@ fn iw_log1p(p0: f32) -> f32 {
             let v123 = select(v120, iw_bits(4286578688u), v121);
             let v124 = iw_is_nan(v2);
             let v125 = (v2 < iw_bits(0u));
-            let v126 = (v124 || v125);
+            let v126 = (v124 | v125);
             let v128 = select(v123, iw_bits(2143289344u), v126);
             v87 = v128;
         }
@@ -1921,7 +1921,7 @@ fn iw_rsqrt(p0: f32) -> f32 {
         let v73 = select(v66, v71, v72);
         let v74 = iw_is_nan(p0);
         let v75 = (p0 < iw_bits(0u));
-        let v76 = (v74 || v75);
+        let v76 = (v74 | v75);
         let v78 = select(v73, iw_bits(2143289344u), v76);
         v34 = v78;
     }
@@ -1968,7 +1968,7 @@ fn iw_cbrt(p0: f32) -> f32 {
     let v45 = (v43 & 2147483647u);
     let v47 = (2139095040u <= v45);
     let v49 = (v45 == 0u);
-    let v50 = (v47 || v49);
+    let v50 = (v47 | v49);
     let v52 = (v43 & 2147483648u);
     let v53 = bitcast<u32>(v42);
     let v54 = (v53 ^ v52);
@@ -2078,7 +2078,7 @@ fn iw_pow(p0: f32, p1: f32) -> f32 {
     let v124 = bitcast<u32>(p1);
     let v126 = (v124 & 2147483647u);
     let v128 = (v126 < 2139095040u);
-    let v129 = (v123 && v128);
+    let v129 = (v123 & v128);
     var v130: f32;
     if (v129) {
         v130 = v120;
@@ -2185,17 +2185,17 @@ fn iw_pow(p0: f32, p1: f32) -> f32 {
         let v234 = (v229 * v233);
         let v235 = (1.0f < v132);
         let v236 = (iw_bits(0u) < p1);
-        let v237 = (v235 && v236);
+        let v237 = (v235 & v236);
         let v238 = (v132 < 1.0f);
         let v239 = (p1 < iw_bits(0u));
-        let v240 = (v238 && v239);
-        let v241 = (v237 || v240);
+        let v240 = (v238 & v239);
+        let v241 = (v237 | v240);
         let v242 = (v132 == iw_bits(0u));
         let v243 = (v132 == iw_bits(2139095040u));
-        let v244 = (v242 || v243);
+        let v244 = (v242 | v243);
         let v245 = iw_bits((bitcast<u32>(p1) & 0x7fffffffu));
         let v246 = (v245 == iw_bits(2139095040u));
-        let v247 = (v244 || v246);
+        let v247 = (v244 | v246);
         let v248 = select(iw_bits(0u), iw_bits(2139095040u), v241);
         let v249 = select(v234, v248, v247);
         let v251 = (p1 * 0.5f);
@@ -2203,7 +2203,7 @@ fn iw_pow(p0: f32, p1: f32) -> f32 {
         let v253 = (v252 == p1);
         let v254 = trunc(v251);
         let v255 = (!(v254 == v251));
-        let v256 = (v253 && v255);
+        let v256 = (v253 & v255);
         let v258 = (v2 & 2147483648u);
         let v260 = select(0u, v258, v256);
         let v261 = bitcast<u32>(v249);
@@ -2211,20 +2211,20 @@ fn iw_pow(p0: f32, p1: f32) -> f32 {
         let v263 = bitcast<f32>(v262);
         let v264 = (p0 < iw_bits(0u));
         let v265 = (v132 < iw_bits(2139095040u));
-        let v266 = (v264 && v265);
+        let v266 = (v264 & v265);
         let v267 = (!v253);
-        let v268 = (v266 && v267);
+        let v268 = (v266 & v267);
         let v269 = iw_is_nan(p0);
         let v270 = iw_is_nan(p1);
-        let v271 = (v269 || v270);
-        let v272 = (v268 || v271);
+        let v271 = (v269 | v270);
+        let v272 = (v268 | v271);
         let v274 = select(v263, iw_bits(2143289344u), v272);
         let v276 = (p0 == -1.0f);
-        let v277 = (v276 && v246);
+        let v277 = (v276 & v246);
         let v278 = (p0 == 1.0f);
         let v279 = (p1 == iw_bits(0u));
-        let v280 = (v278 || v279);
-        let v281 = (v277 || v280);
+        let v280 = (v278 | v279);
+        let v281 = (v277 | v280);
         let v282 = select(v274, 1.0f, v281);
         v130 = v282;
     }
@@ -2282,12 +2282,12 @@ fn iw_atan2(p0: f32, p1: f32) -> f32 {
     let v65 = iw_fma(v45, v64, v44);
     let v66 = iw_fma(v45, v62, v65);
     let v68 = (p1 < iw_bits(0u));
-    let v69 = (v4 || v68);
+    let v69 = (v4 | v68);
     let v70 = (!v4);
-    let v71 = (v68 && v70);
+    let v71 = (v68 & v70);
     let v74 = select(1.5707964f, 3.1415927f, v71);
     let v77 = select(-4.371139e-8f, -8.742278e-8f, v71);
-    let v78 = (v68 && v4);
+    let v78 = (v68 & v4);
     let v79 = select(v32, v33, v78);
     let v80 = (-v66);
     let v81 = select(v66, v80, v78);
@@ -2303,8 +2303,8 @@ fn iw_atan2(p0: f32, p1: f32) -> f32 {
     let v92 = (v91 <= v6);
     let v94 = (v5 < iw_bits(2139095040u));
     let v95 = (iw_bits(0u) < v6);
-    let v96 = (v94 && v95);
-    let v97 = (v92 && v96);
+    let v96 = (v94 & v95);
+    let v97 = (v92 & v96);
     var v98: f32;
     if (v97) {
         v98 = v89;
@@ -2322,11 +2322,11 @@ fn iw_atan2(p0: f32, p1: f32) -> f32 {
         let v113 = select(0.7853982f, 2.3561945f, v103);
         let v114 = (v2 == iw_bits(2139095040u));
         let v115 = (v3 == iw_bits(2139095040u));
-        let v116 = (v114 && v115);
+        let v116 = (v114 & v115);
         let v117 = select(v110, v113, v116);
         let v118 = iw_is_nan(v2);
         let v119 = iw_is_nan(v3);
-        let v120 = (v118 || v119);
+        let v120 = (v118 | v119);
         let v122 = select(v117, iw_bits(2143289344u), v120);
         v98 = v122;
     }

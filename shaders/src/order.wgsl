@@ -11,7 +11,7 @@ fn all_bits() -> Key {
 }
 
 fn before(x: Key, y: Key) -> bool {
-    return x.y < y.y || (x.y == y.y && x.x < y.x);
+    return (x.y < y.y) | ((x.y == y.y) & (x.x < y.x));
 }
 {% else %}
 alias Key = u32;

@@ -1,7 +1,8 @@
 // The numerics prelude: what WGSL leaves loose, made exact. Each snippet starts with `//@ name: functions it calls`; a kernel gets the
 // snippets that it needs and no others, so that i64 and f64 appear only where they are used. `name@variant` is a choice that the
 // backend makes for an adapter. Float results are chosen and assembled as integers: a shader compiler may assume that no NaN exists,
-// and may flush subnormals that pass through float instructions.
+// and may flush subnormals that pass through float instructions. Truth values are joined by `&` and `|`: naga makes branches of `&&` and `||`, and
+// functions stand in kernels a hundred times.
 
 //@ iw_zero:
 // A zero that joins what a driver must not see through. The backend brings one that is known at run time only.
@@ -78,14 +79,14 @@ fn iw_order(x: f32) -> i32 {
 // IEEE 754-2019 minimum: NaN propagates, -0 is below +0.
 fn iw_min(a: f32, b: f32) -> f32 {
     let smaller = select(bitcast<u32>(b), bitcast<u32>(a), iw_order(a) <= iw_order(b));
-    return bitcast<f32>(select(smaller, 0x7fc00000u, iw_is_nan(a) || iw_is_nan(b)));
+    return bitcast<f32>(select(smaller, 0x7fc00000u, iw_is_nan(a) | iw_is_nan(b)));
 }
 
 //@ iw_max: iw_order iw_is_nan
 // IEEE 754-2019 maximum: NaN propagates, +0 is above -0.
 fn iw_max(a: f32, b: f32) -> f32 {
     let larger = select(bitcast<u32>(b), bitcast<u32>(a), iw_order(a) >= iw_order(b));
-    return bitcast<f32>(select(larger, 0x7fc00000u, iw_is_nan(a) || iw_is_nan(b)));
+    return bitcast<f32>(select(larger, 0x7fc00000u, iw_is_nan(a) | iw_is_nan(b)));
 }
 
 //@ iw_order64:
@@ -97,25 +98,25 @@ fn iw_order64(x: f64) -> i64 {
 //@ iw_min64: iw_order64 iw_is_nan64
 fn iw_min64(a: f64, b: f64) -> f64 {
     let smaller = select(bitcast<u64>(b), bitcast<u64>(a), iw_order64(a) <= iw_order64(b));
-    return bitcast<f64>(select(smaller, 0x7ff8000000000000lu, iw_is_nan64(a) || iw_is_nan64(b)));
+    return bitcast<f64>(select(smaller, 0x7ff8000000000000lu, iw_is_nan64(a) | iw_is_nan64(b)));
 }
 
 //@ iw_max64: iw_order64 iw_is_nan64
 fn iw_max64(a: f64, b: f64) -> f64 {
     let larger = select(bitcast<u64>(b), bitcast<u64>(a), iw_order64(a) >= iw_order64(b));
-    return bitcast<f64>(select(larger, 0x7ff8000000000000lu, iw_is_nan64(a) || iw_is_nan64(b)));
+    return bitcast<f64>(select(larger, 0x7ff8000000000000lu, iw_is_nan64(a) | iw_is_nan64(b)));
 }
 
 //@ iw_div_i32:
 // Integer division never meets a divisor that hardware does not define: dividing by one gives x / 0 = x, x % 0 = 0, MIN / -1 = MIN.
 fn iw_div_i32(a: i32, b: i32) -> i32 {
-    let special = b == 0i || (a == (-2147483647i - 1i) && b == -1i);
+    let special = (b == 0i) | ((a == (-2147483647i - 1i)) & (b == -1i));
     return a / select(b, 1i, special);
 }
 
 //@ iw_rem_i32:
 fn iw_rem_i32(a: i32, b: i32) -> i32 {
-    let special = b == 0i || (a == (-2147483647i - 1i) && b == -1i);
+    let special = (b == 0i) | ((a == (-2147483647i - 1i)) & (b == -1i));
     return a % select(b, 1i, special);
 }
 
@@ -132,13 +133,13 @@ fn iw_rem_u32(a: u32, b: u32) -> u32 {
 //@ iw_div_i64: iw_opaque64
 // In 64 bits division is made of other instructions, and NVIDIA's compiler joined them wrongly with what came behind: `y % x - c` was `y - c`.
 fn iw_div_i64(a: i64, b: i64) -> i64 {
-    let special = b == 0li || (a == (-9223372036854775807li - 1li) && b == -1li);
+    let special = (b == 0li) | ((a == (-9223372036854775807li - 1li)) & (b == -1li));
     return bitcast<i64>(iw_opaque64(bitcast<u64>(a / select(b, 1li, special))));
 }
 
 //@ iw_rem_i64: iw_opaque64
 fn iw_rem_i64(a: i64, b: i64) -> i64 {
-    let special = b == 0li || (a == (-9223372036854775807li - 1li) && b == -1li);
+    let special = (b == 0li) | ((a == (-9223372036854775807li - 1li)) & (b == -1li));
     return bitcast<i64>(iw_opaque64(bitcast<u64>(a % select(b, 1li, special))));
 }
 
@@ -269,7 +270,7 @@ fn iw_u64_to_f32_bits(x: u64) -> u32 {
     let shifted = x << (zeros & 63u);
     let kept = u32(shifted >> 40u);
     let rest = shifted & 0xfffffffffflu;
-    let up = rest > 0x8000000000lu || (rest == 0x8000000000lu && (kept & 1u) != 0u);
+    let up = (rest > 0x8000000000lu) | ((rest == 0x8000000000lu) & ((kept & 1u) != 0u));
     return select(((189u - zeros) << 23u) + kept + select(0u, 1u, up), 0u, x == 0lu);
 }
 
@@ -362,7 +363,7 @@ fn iw_div(a: f32, b: f32) -> f32 {
     let a_above = (bitcast<u32>(a) << 1u) - 0x41000000u;
     let b_above = (bitcast<u32>(b) << 1u) - 0x41000000u;
     // Newton's iteration misses the reciprocal of a mantissa of all ones alone.
-    if max(a_above, b_above) < 0x7c000000u && (bitcast<u32>(b) | 0xff800000u) != 0xffffffffu {
+    if (max(a_above, b_above) < 0x7c000000u) & ((bitcast<u32>(b) | 0xff800000u) != 0xffffffffu) {
         let r = iw_seeded_reciprocal(b);
         var q = a * r;
         q = iw_fma(iw_fma(-q, b, a), r, q);

@@ -139,9 +139,9 @@ fn key_of(word: Word) -> Key {
 
 fn comes_before(a: Word, b: Word) -> bool {
 {% if words == 3 %}
-    return a.z < b.z || (a.z == b.z && (a.y < b.y || (a.y == b.y && a.x < b.x)));
+    return (a.z < b.z) | ((a.z == b.z) & ((a.y < b.y) | ((a.y == b.y) & (a.x < b.x))));
 {% elif words == 2 %}
-    return a.y < b.y || (a.y == b.y && a.x < b.x);
+    return (a.y < b.y) | ((a.y == b.y) & (a.x < b.x));
 {% else %}
     return a < b;
 {% endif %}

@@ -37,10 +37,10 @@ fn shifted(v: Key, by: u32) -> Key {
     return select(Key(low, high), Key(0u), by >= 64u);
 }
 fn before(a: Key, b: Key) -> bool {
-    return a.y < b.y || (a.y == b.y && a.x < b.x);
+    return (a.y < b.y) | ((a.y == b.y) & (a.x < b.x));
 }
 fn same(a: Key, b: Key) -> bool {
-    return a.x == b.x && a.y == b.y;
+    return (a.x == b.x) & (a.y == b.y);
 }
 fn low_word(v: Key) -> u32 {
     return v.x;

@@ -145,30 +145,35 @@ pub(super) fn leaf(signature: &Signature, k: usize, calls: &mut BTreeSet<String>
     }
 }
 
-/// `{operator}_fetch{k}`: an element of an array leaf, zero outside.
+/// `{operator}_fetch{k}`: an element of an array leaf, zero outside. Without a branch around the load: operators fetch many, and of thirty loads behind
+/// branches SwiftShader's compiler makes gigabytes. What is outside reads the first element.
 pub(super) fn fetch(signature: &Signature, operator: &str, k: usize, calls: &mut BTreeSet<String>) -> String {
     let LeafKind::Array { slot, dtype, windows, each, .. } = signature.leaves[k] else { return String::new() };
     let t = wgsl_type(dtype.ty());
-    let outside = match dtype.ty() {
-        ty @ (Ty::F32 | Ty::F64) => {
-            let (function, zero) = if ty == Ty::F32 { ("iw_bits", "0u") } else { ("iw_bits64", "0lu") };
-            calls.insert(function.to_owned());
-            format!("{function}({zero})")
-        }
-        _ => format!("{t}()"),
-    };
-    let mut text = format!("fn {operator}_fetch{k}(i: u32) -> {t} {{\n    if (i >= args.len{k}) {{\n        return {outside};\n    }}\n");
-    let mut from = |s: u8, first: &str| {
+    let mut element_of = |s: u8, first: &str| {
         let value = element(signature.slots[usize::from(s)], s, dtype, "at", calls);
-        format!("let at = args.skip{s} + i{first};\n    return {value};\n")
+        format!("let at = args.skip{s} + inside{first};\n    return {value};\n")
     };
+    let mut text = format!("fn {operator}_element{k}(inside: u32) -> {t} {{\n");
     for w in 1..windows {
         let (s, end) = (slot + w - 1, u32::from(w) * each);
         let first = if w == 1 { String::new() } else { format!(" - {}u", end - each) };
-        let _ = writeln!(text, "    if (i < {end}u) {{\n    {}    }}", from(s, &first));
+        let _ = writeln!(text, "    if (inside < {end}u) {{\n    {}    }}", element_of(s, &first));
     }
     let first = if windows == 1 { String::new() } else { format!(" - {}u", u32::from(windows - 1) * each) };
-    let _ = writeln!(text, "    {}}}", from(slot + windows - 1, &first));
+    let _ = writeln!(text, "    {}}}", element_of(slot + windows - 1, &first));
+    let found = format!("{operator}_element{k}(select(0u, i, i < args.len{k}))");
+    let value = match dtype.ty() {
+        Ty::F32 => format!("iw_bits(select(0u, bitcast<u32>({found}), i < args.len{k}))"),
+        Ty::F64 => format!("iw_bits64(select(0lu, bitcast<u64>({found}), i < args.len{k}))"),
+        _ => format!("select({t}(), {found}, i < args.len{k})"),
+    };
+    calls.extend(match dtype.ty() {
+        Ty::F32 => Some("iw_bits".to_owned()),
+        Ty::F64 => Some("iw_bits64".to_owned()),
+        _ => None,
+    });
+    let _ = writeln!(text, "fn {operator}_fetch{k}(i: u32) -> {t} {{\n    return {value};\n}}");
     text
 }
 

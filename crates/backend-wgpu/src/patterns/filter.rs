@@ -71,7 +71,7 @@ fn strip(rows: u64, groups: u64) -> u64 {
     [16, 8, 4, 2].into_iter().find(|&s| rows / s * groups >= 1 << 16).unwrap_or(1)
 }
 
-pub(super) fn holes(task: &FilterTask, signature: &Signature, dialect: Dialect) -> [(&'static str, u32); 15] {
+pub(super) fn holes(task: &FilterTask, signature: &Signature, dialect: Dialect) -> [(&'static str, u32); 16] {
     let vector = |v: bool| u32::from(v);
     let exact = !dialect.repairs.is_empty() && task.kind != FilterKind::Median3;
     let reads = signature.leaves.iter().any(|l| matches!(l, super::operands::LeafKind::Vector { .. }));
@@ -97,6 +97,7 @@ pub(super) fn holes(task: &FilterTask, signature: &Signature, dialect: Dialect) 
         ("seeded", vector(task.kind == FilterKind::Sobel && task.dtype != DType::U8 && dialect.seeds.root && !exact)),
         ("byte_seeded", vector(task.kind == FilterKind::Sobel && task.dtype == DType::U8 && dialect.seeds.byte_root)),
         ("normal", vector(stays_normal(task))),
+        ("rolled", vector(dialect.fma == FmaKind::ViaInteger && task.kind != FilterKind::Median3)),
         ("guarded", vector(dialect.fma == FmaKind::Guarded && task.kind != FilterKind::Median3 && !stays_normal(task))),
     ]
 }

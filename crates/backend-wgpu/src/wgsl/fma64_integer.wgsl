@@ -57,7 +57,7 @@ fn iw_round_pack64(sign: u64, exponent: i32, significand: u64) -> u64 {
     if e < 0 {
         m = iw_shr128_sticky(vec2<u64>(m, 0lu), u32(-e)).x;
         e = 0;
-    } else if e > 0x7fd || (e == 0x7fd && m + 0x200lu >= 0x8000000000000000lu) {
+    } else if (e > 0x7fd) | ((e == 0x7fd) & (m + 0x200lu >= 0x8000000000000000lu)) {
         return sign | 0x7ff0000000000000lu;
     }
     let tie = (m & 0x3fflu) == 0x200lu;
@@ -85,13 +85,13 @@ fn iw_fma64_bits(a: u64, b: u64, c: u64) -> u64 {
         if max(abs_a, abs_b) < 0x7ff0000000000000lu {
             return c;
         }
-        if min(abs_a, abs_b) == 0lu || (abs_c == 0x7ff0000000000000lu && c_sign != product_sign) {
+        if (min(abs_a, abs_b) == 0lu) | ((abs_c == 0x7ff0000000000000lu) & (c_sign != product_sign)) {
             return 0x7ff8000000000000lu;
         }
         return product_sign | 0x7ff0000000000000lu;
     }
     if min(abs_a, abs_b) == 0lu {
-        if abs_c != 0lu || c_sign == product_sign {
+        if (abs_c != 0lu) | (c_sign == product_sign) {
             return c;
         }
         return 0lu;

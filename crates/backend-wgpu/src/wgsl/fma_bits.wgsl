@@ -36,39 +36,25 @@ fn iw_fma_bits(a: u32, b: u32, c: u32) -> u32 {
     let abs_a = a & 0x7fffffffu;
     let abs_b = b & 0x7fffffffu;
     let abs_c = c & 0x7fffffffu;
-    let greatest = max(abs_a, max(abs_b, abs_c));
-    if greatest >= 0x7f800000u {
-        let invalid = min(abs_a, abs_b) == 0u || (abs_c == 0x7f800000u && c_sign != product_sign);
-        let infinite = select(product_sign | 0x7f800000u, 0x7fc00000u, invalid);
-        return select(select(infinite, c, max(abs_a, abs_b) < 0x7f800000u), 0x7fc00000u, greatest > 0x7f800000u);
-    }
-    if min(abs_a, abs_b) == 0u {
-        return select(0u, c, abs_c != 0u || c_sign == product_sign);
-    }
     let fa = iw_split(abs_a);
     let fb = iw_split(abs_b);
     let fc = iw_split(abs_c);
-    var ep = i32(fa.y + fb.y) - 0x7e;
-    var product = iw_mul64((fa.x | 0x800000u) << 7u, (fb.x | 0x800000u) << 7u);
-    if product.y < 0x20000000u {
-        ep -= 1;
-        product = vec2<u32>(product.x << 1u, (product.y << 1u) | (product.x >> 31u));
-    }
+    let wide = iw_mul64((fa.x | 0x800000u) << 7u, (fb.x | 0x800000u) << 7u);
     // Leading ones at bit 61; no addend has the product's exponent.
+    let short = wide.y < 0x20000000u;
+    let product = select(wide, vec2<u32>(wide.x << 1u, (wide.y << 1u) | (wide.x >> 31u)), short);
+    let ep = i32(fa.y + fb.y) - select(0x7e, 0x7f, short);
     let addend = vec2<u32>(0u, select((fc.x | 0x800000u) << 6u, 0u, abs_c == 0u));
     let ec = select(i32(fc.y), ep, abs_c == 0u);
     let gap = ep - ec;
     // The addend has no low word.
-    let swapped = gap < 0 || (gap == 0 && product.y < addend.y);
+    let swapped = (gap < 0) | ((gap == 0) & (product.y < addend.y));
     let larger = select(product, addend, swapped);
     let smaller = iw_shr64_sticky(select(addend, product, swapped), min(u32(abs(gap)), 63u));
     let minus = product_sign != c_sign;
     let low = select(larger.x + smaller.x, larger.x - smaller.x, minus);
     let carry = select(u32(low < larger.x), u32(larger.x < smaller.x), minus);
     let high = select(larger.y + smaller.y + carry, larger.y - smaller.y - carry, minus);
-    if (low | high) == 0u {
-        return 0u;
-    }
     let sign = select(product_sign, c_sign, swapped);
     // The leading one goes to bit 62: bits 6..0 of the upper word and all of the lower one are rounded away.
     let zeros = select(countLeadingZeros(high), 32u + countLeadingZeros(low), high == 0u);
@@ -76,15 +62,20 @@ fn iw_fma_bits(a: u32, b: u32, c: u32) -> u32 {
     let s = (zeros - 1u) & 31u;
     let upper = select(high, low, far);
     let lower = select(low, 0u, far);
-    var m = (upper << s) | ((lower >> 1u) >> (31u - s)) | select(0u, 1u, (lower << s) != 0u);
+    let significand = (upper << s) | ((lower >> 1u) >> (31u - s)) | select(0u, 1u, (lower << s) != 0u);
     // One below the biased exponent, since the leading one is added to it.
-    var e = max(ep, ec) - i32(zeros - 1u);
-    if e < 0 {
-        let n = u32(min(-e, 31));
-        m = (m >> n) | select(0u, 1u, (m & ((1u << n) - 1u)) != 0u);
-        e = 0;
-    }
+    let scale = max(ep, ec) - i32(zeros - 1u);
+    let n = u32(clamp(-scale, 0, 31));
+    let m = (significand >> n) | select(0u, 1u, (significand & ((1u << n) - 1u)) != 0u);
+    let e = max(scale, 0);
     let rounded = ((m + 0x40u) >> 7u) & ~u32((m & 0x7fu) == 0x40u);
-    let finite = select(0u, u32(e) << 23u, rounded != 0u) + rounded;
-    return sign | select(finite, 0x7f800000u, e > 0xfd || (e == 0xfd && m + 0x40u >= 0x80000000u));
+    let whole = select(0u, u32(e) << 23u, rounded != 0u) + rounded;
+    let finite = sign | select(whole, 0x7f800000u, (e > 0xfd) | ((e == 0xfd) & (m + 0x40u >= 0x80000000u)));
+    let sum = select(finite, 0u, (low | high) == 0u);
+    // Of a product that is zero the addend is left, and of what is no number no digits count.
+    let added = select(sum, select(0u, c, (abs_c != 0u) | (c_sign == product_sign)), min(abs_a, abs_b) == 0u);
+    let greatest = max(abs_a, max(abs_b, abs_c));
+    let invalid = (min(abs_a, abs_b) == 0u) | ((abs_c == 0x7f800000u) & (c_sign != product_sign));
+    let infinite = select(select(product_sign | 0x7f800000u, 0x7fc00000u, invalid), c, max(abs_a, abs_b) < 0x7f800000u);
+    return select(added, select(infinite, 0x7fc00000u, greatest > 0x7f800000u), greatest >= 0x7f800000u);
 }

@@ -14,12 +14,12 @@ fn iw_fma(a: f32, b: f32, c: f32) -> f32 {
     }
     // From halfway between the largest f32 and 2^128 on, the neighbour is no f32.
     if abs(s) >= 340282356779733661637539395458142568448.0lf {
-        let inward = abs(s) == 340282356779733661637539395458142568448.0lf && (e < 0.0lf) != (s < 0.0lf);
+        let inward = (abs(s) == 340282356779733661637539395458142568448.0lf) & ((e < 0.0lf) != (s < 0.0lf));
         return select(r, bitcast<f32>((bitcast<u32>(r) & 0x80000000u) | 0x7f7fffffu), inward);
     }
     let d = s - f64(r);
     let other = f32(s + d);
-    if d == 0.0lf || f64(other) != s + d {
+    if (d == 0.0lf) | (f64(other) != s + d) {
         return r;
     }
     return select(r, other, (e > 0.0lf) == (d > 0.0lf));

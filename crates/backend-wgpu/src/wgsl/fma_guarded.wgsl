@@ -10,7 +10,7 @@ fn iw_fma(a: f32, b: f32, c: f32) -> f32 {
     let w = bitcast<u32>(r) << 1u;
     if min(min(x, y), min(z, w)) < 0x1000001u {
         // A zero factor, which wrapped around, next to nothing subnormal: the sum is exact.
-        if max(x, y) == 0xfffffffeu && min(min(x, y), z) >= 0x1000001u {
+        if (max(x, y) == 0xfffffffeu) & (min(min(x, y), z) >= 0x1000001u) {
             return r;
         }
         return bitcast<f32>(iw_fma_bits(bitcast<u32>(a), bitcast<u32>(b), bitcast<u32>(c)));

@@ -122,7 +122,7 @@ impl Writer<'_> {
         }
         let (x, y) = (self.value(a), self.value(b));
         if t == Ty::Bool {
-            return bool_bin(op, &x, &y, self.is_joint());
+            return bool_bin(op, &x, &y);
         }
         let infix = |o: &str| format!("({x} {o} {y})");
         let fast = self.options.numerics == Numerics::Fast;
@@ -220,14 +220,14 @@ impl Writer<'_> {
     }
 }
 
-/// Vectors of truth values have no `&&`.
-fn bool_bin(op: BinOp, x: &str, y: &str, joint: bool) -> String {
-    let (and, or) = if joint { ("&", "|") } else { ("&&", "||") };
+/// Both operands are there, and vectors of truth values have no `&&`: naga makes branches of `&&` and `||`, which a compiler has to take back in each
+/// place that a function is inlined. SwiftShader's takes minutes and gigabytes for a scan with a hundred of them.
+fn bool_bin(op: BinOp, x: &str, y: &str) -> String {
     match op {
-        BinOp::And | BinOp::Min | BinOp::Mul | BinOp::MulRn => format!("({x} {and} {y})"),
-        BinOp::Or | BinOp::Max => format!("({x} {or} {y})"),
-        BinOp::Lt => format!("(!{x} {and} {y})"),
-        BinOp::Le => format!("(!{x} {or} {y})"),
+        BinOp::And | BinOp::Min | BinOp::Mul | BinOp::MulRn => format!("({x} & {y})"),
+        BinOp::Or | BinOp::Max => format!("({x} | {y})"),
+        BinOp::Lt => format!("(!{x} & {y})"),
+        BinOp::Le => format!("(!{x} | {y})"),
         BinOp::Eq => format!("({x} == {y})"),
         _ => format!("({x} != {y})"),
     }
