@@ -121,7 +121,7 @@ fn a_map_has_its_operator_and_each_slow_way_once() {
         ("a * x + y", 950, ir::trace(|(a, x, y): (F, F, F)| a * x + y)),
         ("sine", 600, ir::trace(|x: F| (x * 6.0).sin())),
         ("exponential", 450, ir::trace(|x: F| x.exp())),
-        ("quotient of a root", 800, ir::trace(|x: F| (x * x + 1.0).sqrt() / (x + 0.5) - x)),
+        ("quotient of a root", 850, ir::trace(|x: F| (x * x + 1.0).sqrt() / (x + 0.5) - x)),
     ];
     for (name, limit, func) in operators {
         let func = func.expect("operator");
