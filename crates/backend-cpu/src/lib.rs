@@ -5,6 +5,7 @@
 
 mod memory;
 mod operands;
+mod outputs;
 mod patterns;
 mod threads;
 

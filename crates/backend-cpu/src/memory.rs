@@ -1,9 +1,10 @@
 //! Host memory as device memory.
 
-use isowarp_core::backend::RawBuffer;
+use bytemuck::Pod;
+use isowarp_core::backend::{Out, RawBuffer};
 use isowarp_core::error::{Error, Result};
 use isowarp_core::host::{self, Promise};
-use parking_lot::{RwLock, RwLockReadGuard};
+use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use rayon::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -58,12 +59,21 @@ impl RawBuffer for HostBuffer {
     }
 }
 
-/// The elements of so many bytes at these places, one behind the other.
-pub(crate) fn gathered(bytes: &[u8], size: u64, places: impl ExactSizeIterator<Item = usize>) -> Result<Vec<u8>> {
-    let mut all = host::reserved(places.len() as u64 * size)?;
-    let size = size as usize;
-    places.for_each(|k| all.extend_from_slice(&bytes[k * size..][..size]));
-    Ok(all)
+/// Words that are being written.
+pub(crate) type Writing<'a> = RwLockWriteGuard<'a, Box<[u64]>>;
+
+/// Writes the elements at these places, one behind the other.
+pub(crate) fn write_gathered(out: &Out<HostBuffer>, bytes: &[u8], places: impl IndexedParallelIterator<Item = usize>) -> Result<()> {
+    fn write<T: Pod + Send>(out: &Out<HostBuffer>, bytes: &[u8], places: impl IndexedParallelIterator<Item = usize>) -> Result<()> {
+        let element = |k: usize| bytemuck::pod_read_unaligned::<T>(&bytes[k * size_of::<T>()..][..size_of::<T>()]);
+        out.raw.write(out.offset * size_of::<T>() as u64, bytemuck::cast_slice(&collected(places.map(element))?))
+    }
+    match out.dtype.size_bytes() {
+        1 => write::<u8>(out, bytes, places),
+        2 => write::<u16>(out, bytes, places),
+        4 => write::<u32>(out, bytes, places),
+        _ => write::<u64>(out, bytes, places),
+    }
 }
 
 /// As `collect`, where memory may end.
@@ -83,6 +93,16 @@ impl HostBuffer {
     /// The words; one thread may hold several of these at once.
     pub(crate) fn lock(&self) -> RwLockReadGuard<'_, Box<[u64]>> {
         self.memory.words.read_recursive()
+    }
+
+    /// The words to write, if nobody else has to do with them now; [`HostBuffer::filled`] follows.
+    pub(crate) fn try_write(&self) -> Option<Writing<'_>> {
+        self.memory.words.try_write()
+    }
+
+    /// Says that the bytes before this one are written.
+    pub(crate) fn filled(&self, end: u64) {
+        self.memory.promise.filled(end);
     }
 
     fn range(&self, offset: u64, len: u64) -> Result<core::ops::Range<usize>> {

@@ -1,12 +1,14 @@
-//! Leaves as lanes of the evaluator, and lanes as stored elements.
+//! Leaves as lanes of a block, and lanes as stored elements.
 
 use crate::memory::HostBuffer;
+use bytemuck::Pod;
 use half::f16;
+use half::slice::HalfFloatSliceExt as _;
 use isowarp_core::backend::{Leaf, Out};
-use isowarp_core::element::{DType, Element as _, Scalar as _};
+use isowarp_core::element::{DType, Element as _, Ty};
 use isowarp_core::error::Result;
 use isowarp_core::host;
-use isowarp_core::ir::{Evaluator, Func, Param, canonical_nan};
+use isowarp_core::ir::{Blocks, Func, Lanes, LanesMut, Param, Source};
 use parking_lot::RwLockReadGuard;
 
 /// The leaves of a task, locked for reading.
@@ -35,64 +37,135 @@ impl<'a> Operands<'a> {
         Self { leaves }
     }
 
+    /// The words of a leaf that is a buffer.
+    pub(crate) fn words(&self, leaf: usize) -> &[u64] {
+        match self.leaves.get(leaf) {
+            Some(Locked::Elements { words, .. } | Locked::Array { words, .. }) => words,
+            _ => &[],
+        }
+    }
+
     /// Evaluates the operator at the indices `first, first + step, ...`, one a lane.
-    pub(crate) fn eval(&self, func: &Func, e: &mut Evaluator<'_>, first: u64, step: u64, lanes: usize) {
-        let load = |k: u16, out: &mut [u64]| {
-            if matches!(func.params[usize::from(k)], Param::Index(_)) {
-                for (l, o) in out.iter_mut().enumerate() {
-                    *o = first + l as u64 * step;
-                }
-                return;
-            }
-            match &self.leaves[usize::from(k)] {
-                Locked::Elements { words, dtype, offset, stride } => {
-                    for (l, o) in out.iter_mut().enumerate() {
-                        let i = first + l as u64 * step;
-                        *o = load(words, *dtype, offset.wrapping_add_signed((i as i64).wrapping_mul(*stride)));
-                    }
-                }
-                Locked::Value { bits } => out.fill(*bits),
-                Locked::Array { .. } => out.fill(0),
-            }
-        };
-        let fetch = |k: u16, i: u64| match &self.leaves[usize::from(k)] {
-            Locked::Array { words, dtype, offset, len } if i < *len => self::load(words, *dtype, offset + i),
-            _ => 0,
-        };
-        e.eval(lanes, load, fetch);
+    pub(crate) fn eval(&self, func: &Func, blocks: &mut Blocks, first: u64, step: u64, lanes: usize) {
+        blocks.eval(lanes, &At { operands: self, func, first, step });
     }
 }
 
-/// The element at an index, widened.
-fn load(words: &[u64], dtype: DType, i: u64) -> u64 {
-    let i = i as usize;
-    match dtype.size_bytes() {
-        8 => words[i],
-        4 => u64::from(bytemuck::cast_slice::<_, u32>(words)[i]),
-        2 => dtype.widen(bytemuck::cast_slice::<_, u16>(words)[i].into()),
-        _ => dtype.widen(bytemuck::cast_slice::<_, u8>(words)[i].into()),
+/// The lanes of some indices.
+struct At<'a> {
+    operands: &'a Operands<'a>,
+    func: &'a Func,
+    first: u64,
+    step: u64,
+}
+
+impl Source for At<'_> {
+    fn load(&self, param: u16, lanes: LanesMut<'_>) {
+        if matches!(self.func.params[usize::from(param)], Param::Index(_)) {
+            let index = |l: usize| self.first + l as u64 * self.step;
+            return match lanes {
+                LanesMut::Narrow(all) => all.iter_mut().enumerate().for_each(|(l, o)| *o = index(l) as u32),
+                LanesMut::Wide(all) => all.iter_mut().enumerate().for_each(|(l, o)| *o = index(l)),
+            };
+        }
+        match &self.operands.leaves[usize::from(param)] {
+            Locked::Elements { words, dtype, offset, stride } => {
+                let from = offset.wrapping_add_signed((self.first as i64).wrapping_mul(*stride));
+                load(words, *dtype, (from, (self.step as i64).wrapping_mul(*stride)), lanes);
+            }
+            Locked::Value { bits } => lanes.fill(*bits),
+            Locked::Array { .. } => lanes.fill(0),
+        }
+    }
+
+    fn fetch(&self, param: u16, ty: Ty, indices: Lanes<'_>, lanes: LanesMut<'_>) {
+        let Locked::Array { words, dtype, offset, len } = &self.operands.leaves[usize::from(param)] else { return lanes.fill(0) };
+        // A negative index is outside every array.
+        let index = |l: usize| if ty == Ty::I32 { indices.get(l) as u32 as i32 as u64 } else { indices.get(l) };
+        let place = |l: usize| Some(index(l)).filter(|i| i < len).map(|i| (offset + i) as usize);
+        widen(words, *dtype, lanes, Fetched(place));
     }
 }
 
-/// Narrows a lane to an element's bytes, little-endian, with canonical NaN.
-fn store(dtype: DType, lane: u64, bytes: &mut [u8]) {
-    let lane = canonical_nan(dtype.ty(), lane);
-    let narrowed = match dtype {
-        DType::F16 => u64::from(f16::narrow(f32::from_bits64(lane)).to_bits()),
-        _ => lane,
-    };
-    bytes.copy_from_slice(&narrowed.to_le_bytes()[..bytes.len()]);
+/// Elements from the first one on, one every so many.
+fn load(words: &[u64], dtype: DType, (from, step): (u64, i64), lanes: LanesMut<'_>) {
+    match (lanes, step) {
+        (LanesMut::Narrow(all), 1) if dtype == DType::F16 => {
+            let of: &[f16] = &bytemuck::cast_slice(words)[from as usize..][..all.len()];
+            of.convert_to_f32_slice(bytemuck::cast_slice_mut(all));
+        }
+        (lanes, 1) => widen(words, dtype, lanes, InOrder(from as usize)),
+        (lanes, _) => {
+            let place = |l: usize| Some(from.wrapping_add_signed((l as i64).wrapping_mul(step)) as usize);
+            widen(words, dtype, lanes, Fetched(place));
+        }
+    }
 }
 
-/// Values of one output, computed apart and written when the locks on the inputs are gone.
+/// Which elements lanes read.
+trait Places {
+    fn read<S: Pod, D: Pod>(&self, elements: &[S], lanes: &mut [D], f: impl Fn(S) -> D);
+}
+
+struct InOrder(usize);
+
+impl Places for InOrder {
+    fn read<S: Pod, D: Pod>(&self, elements: &[S], lanes: &mut [D], f: impl Fn(S) -> D) {
+        let elements = &elements[self.0..][..lanes.len()];
+        lanes.iter_mut().zip(elements).for_each(|(o, &x)| *o = f(x));
+    }
+}
+
+/// The place of each lane, or zero for those that have none.
+struct Fetched<F>(F);
+
+impl<F: Fn(usize) -> Option<usize>> Places for Fetched<F> {
+    fn read<S: Pod, D: Pod>(&self, elements: &[S], lanes: &mut [D], f: impl Fn(S) -> D) {
+        lanes.iter_mut().enumerate().for_each(|(l, o)| *o = (self.0)(l).map_or_else(D::zeroed, |i| f(elements[i])));
+    }
+}
+
+/// Widens elements into lanes.
+fn widen(words: &[u64], dtype: DType, lanes: LanesMut<'_>, places: impl Places) {
+    match (lanes, dtype) {
+        (LanesMut::Narrow(o), DType::F16) => places.read(bytemuck::cast_slice(words), o, |x: f16| x.widen().to_bits()),
+        (LanesMut::Narrow(o), DType::U8) => places.read(bytemuck::cast_slice(words), o, |x: u8| x.into()),
+        (LanesMut::Narrow(o), DType::I8) => places.read(bytemuck::cast_slice(words), o, |x: i8| i32::from(x) as u32),
+        (LanesMut::Narrow(o), DType::U16) => places.read(bytemuck::cast_slice(words), o, |x: u16| x.into()),
+        (LanesMut::Narrow(o), DType::I16) => places.read(bytemuck::cast_slice(words), o, |x: i16| i32::from(x) as u32),
+        (LanesMut::Narrow(o), _) => places.read(bytemuck::cast_slice(words), o, |x: u32| x),
+        (LanesMut::Wide(o), _) => places.read(words, o, |x: u64| x),
+    }
+}
+
+/// Narrows lanes to elements, with canonical NaN.
+pub(crate) fn store(dtype: DType, lanes: Lanes<'_>, bytes: &mut [u8]) {
+    fn put<S: Pod, D: Pod>(lanes: &[S], bytes: &mut [u8], f: impl Fn(S) -> D) {
+        bytemuck::cast_slice_mut::<_, D>(bytes).iter_mut().zip(lanes).for_each(|(o, &x)| *o = f(x));
+    }
+    match (lanes, dtype) {
+        (Lanes::Narrow(all), DType::F32) => put(all, bytes, |x| if x & 0x7FFF_FFFF > 0x7F80_0000 { 0x7FC0_0000u32 } else { x }),
+        (Lanes::Narrow(all), DType::F16) => put(all, bytes, |x| f16::narrow(f32::from_bits(x))),
+        (Lanes::Narrow(all), DType::U8 | DType::I8) => put(all, bytes, |x| x as u8),
+        (Lanes::Narrow(all), DType::U16 | DType::I16) => put(all, bytes, |x| x as u16),
+        (Lanes::Narrow(all), _) => put(all, bytes, |x| x),
+        (Lanes::Wide(all), DType::F64) => {
+            put(all, bytes, |x| if x & (u64::MAX >> 1) > 0x7FF0 << 48 { 0x7FF8u64 << 48 } else { x });
+        }
+        (Lanes::Wide(all), _) => put(all, bytes, |x| x),
+    }
+}
+
+/// Elements of one output, computed apart and written when the locks on the inputs are gone.
 pub(crate) struct Pending {
     dtype: DType,
-    pub(crate) bytes: Vec<u8>,
+    words: Vec<u64>,
+    elements: u64,
 }
 
 impl Pending {
     pub(crate) fn new(dtype: DType, elements: u64) -> Result<Self> {
-        Ok(Self { dtype, bytes: host::filled(elements * dtype.size_bytes(), 0)? })
+        Ok(Self { dtype, words: host::zeroed((elements * dtype.size_bytes()).div_ceil(8))?, elements })
     }
 
     /// One for each output.
@@ -100,24 +173,25 @@ impl Pending {
         outs.iter().map(|out| Self::new(out.dtype, elements)).collect()
     }
 
-    pub(crate) fn element_bytes(&self) -> usize {
-        self.dtype.size_bytes() as usize
+    /// The bytes of all elements.
+    pub(crate) fn bytes(&mut self) -> &mut [u8] {
+        &mut bytemuck::cast_slice_mut(&mut self.words)[..(self.elements * self.dtype.size_bytes()) as usize]
     }
 
-    pub(crate) fn put(&mut self, i: u64, lane: u64) {
-        let size = self.element_bytes();
-        let at = i as usize * size;
-        store(self.dtype, lane, &mut self.bytes[at..at + size]);
+    /// Stores lanes from an element on.
+    pub(crate) fn put(&mut self, first: u64, lanes: Lanes<'_>) {
+        let (dtype, size) = (self.dtype, self.dtype.size_bytes() as usize);
+        store(dtype, lanes, &mut self.bytes()[first as usize * size..][..lanes.len() * size]);
     }
 
-    /// Stores lanes into a part of the bytes.
-    pub(crate) fn put_lanes(dtype: DType, lanes: &[u64], bytes: &mut [u8]) {
-        for (b, &lane) in bytes.chunks_exact_mut(dtype.size_bytes() as usize).zip(lanes) {
-            store(dtype, lane, b);
-        }
+    /// Takes what is there.
+    pub(crate) fn read(&mut self, out: &Out<HostBuffer>) -> Result<()> {
+        let (offset, bytes) = (out.offset * self.dtype.size_bytes(), self.bytes());
+        bytes.copy_from_slice(&out.raw.read(offset, bytes.len() as u64)?);
+        Ok(())
     }
 
-    pub(crate) fn write(&self, out: &Out<HostBuffer>) -> Result<()> {
-        out.raw.write(out.offset * self.dtype.size_bytes(), &self.bytes)
+    pub(crate) fn write(&mut self, out: &Out<HostBuffer>) -> Result<()> {
+        out.raw.write(out.offset * self.dtype.size_bytes(), self.bytes())
     }
 }

@@ -1,5 +1,6 @@
 //! The threads that patterns are spread over: as many as there are processors, or as many as the system grants.
 
+use rayon::prelude::*;
 use rayon::{ThreadBuilder, ThreadPoolBuilder};
 use std::sync::{Once, mpsc};
 use std::thread::{Builder, available_parallelism};
@@ -36,4 +37,20 @@ fn waiting() -> std::io::Result<mpsc::Sender<ThreadBuilder>> {
     let (sender, receiver) = mpsc::channel::<ThreadBuilder>();
     Builder::new().name("isowarp-cpu".to_owned()).spawn(move || receiver.recv().map(ThreadBuilder::run))?;
     Ok(sender)
+}
+
+/// Does something with every part, each thread with a state of its own; one part alone wakes no thread.
+pub(crate) fn each<P: Send, S: Clone + Send + Sync>(mut parts: Vec<P>, state: &S, work: impl Fn(&mut S, usize, P) + Send + Sync) {
+    if parts.len() == 1 {
+        return parts.drain(..).for_each(|part| work(&mut state.clone(), 0, part));
+    }
+    parts.into_par_iter().enumerate().for_each_init(|| state.clone(), |state, (k, part)| work(state, k, part));
+}
+
+/// What comes of every number below `count`; as [`each`].
+pub(crate) fn map<R: Send, S: Clone + Send + Sync>(count: u64, state: &S, work: impl Fn(&mut S, u64) -> R + Send + Sync) -> Vec<R> {
+    if count == 1 {
+        return vec![work(&mut state.clone(), 0)];
+    }
+    (0..count).into_par_iter().map_init(|| state.clone(), work).collect()
 }

@@ -1,108 +1,290 @@
-//! Accumulators of several parts, as lanes.
+//! Accumulators of several parts, as columns.
 
 use crate::operands::Operands;
-use isowarp_core::ir::{Evaluator, Func, LANES};
+use isowarp_core::element::Ty;
+use isowarp_core::ir::{BLOCK, Blocks, Func, Lanes, LanesMut, Source};
 
-/// Accumulators: one row of lanes for each part.
+/// One part of many accumulators.
+#[derive(Clone, Debug)]
+pub(super) enum Column {
+    Narrow(Vec<u32>),
+    Wide(Vec<u64>),
+}
+
+/// Accumulators: one column for each part.
 #[derive(Clone, Debug)]
 pub(super) struct Accumulators {
-    pub(super) parts: Vec<Vec<u64>>,
+    parts: Vec<Column>,
+}
+
+/// Which accumulators lanes take, one after the other.
+#[derive(Clone, Copy)]
+pub(super) enum Places<'a> {
+    /// Those from this one on.
+    Row(usize),
+    /// As many from this one on as the second number says, again and again.
+    Again(usize, usize),
+    /// Of every two neighbours the first one, or the second.
+    OfTwo(usize),
+    /// Those named.
+    List(&'a [usize]),
+}
+
+/// Fills lanes from lane `at` on.
+fn pick<T: Copy>(all: &[T], places: Places<'_>, at: usize, lanes: &mut [T]) {
+    match places {
+        Places::Row(first) => lanes.copy_from_slice(&all[first + at..][..lanes.len()]),
+        Places::Again(first, 1) => lanes.fill(all[first]),
+        Places::Again(first, count) => {
+            // Lanes up to the next repetition, then as many as there are in one.
+            let mut rest = lanes;
+            let mut at = at % count;
+            while !rest.is_empty() {
+                let some = rest.len().min(count - at);
+                let (now, later) = rest.split_at_mut(some);
+                now.copy_from_slice(&all[first + at..][..some]);
+                (rest, at) = (later, 0);
+            }
+        }
+        Places::OfTwo(which) => lanes.iter_mut().zip(all[2 * at..].chunks_exact(2)).for_each(|(o, two)| *o = two[which & 1]),
+        Places::List(list) => lanes.iter_mut().zip(&list[at..]).for_each(|(o, &i)| *o = all[i]),
+    }
+}
+
+impl Column {
+    fn new(ty: Ty) -> Self {
+        if ty.words() == 1 { Self::Narrow(Vec::new()) } else { Self::Wide(Vec::new()) }
+    }
+
+    fn len(&self) -> usize {
+        self.lanes().len()
+    }
+
+    fn lanes(&self) -> Lanes<'_> {
+        match self {
+            Self::Narrow(all) => Lanes::Narrow(all),
+            Self::Wide(all) => Lanes::Wide(all),
+        }
+    }
+
+    fn extend(&mut self, lanes: Lanes<'_>) {
+        match (self, lanes) {
+            (Self::Narrow(all), Lanes::Narrow(more)) => all.extend_from_slice(more),
+            (Self::Wide(all), Lanes::Wide(more)) => all.extend_from_slice(more),
+            (all, more) => (0..more.len()).for_each(|l| all.push(more.get(l))),
+        }
+    }
+
+    fn push(&mut self, bits: u64) {
+        match self {
+            Self::Narrow(all) => all.push(bits as u32),
+            Self::Wide(all) => all.push(bits),
+        }
+    }
+
+    fn set(&mut self, i: usize, bits: u64) {
+        match self {
+            Self::Narrow(all) => all[i] = bits as u32,
+            Self::Wide(all) => all[i] = bits,
+        }
+    }
+
+    fn part(&self, first: usize, count: usize) -> Self {
+        match self {
+            Self::Narrow(all) => Self::Narrow(all[first..][..count].to_vec()),
+            Self::Wide(all) => Self::Wide(all[first..][..count].to_vec()),
+        }
+    }
+
+    fn pick(&self, places: Places<'_>, at: usize, lanes: LanesMut<'_>) {
+        match (self, lanes) {
+            (Self::Narrow(all), LanesMut::Narrow(lanes)) => pick(all, places, at, lanes),
+            (Self::Wide(all), LanesMut::Wide(lanes)) => pick(all, places, at, lanes),
+            (_, lanes) => lanes.fill(0),
+        }
+    }
 }
 
 impl Accumulators {
-    pub(super) fn new(parts: usize) -> Self {
-        Self { parts: vec![Vec::new(); parts] }
+    /// None yet, of the types that an operator returns.
+    pub(super) fn of(func: &Func) -> Self {
+        Self { parts: func.result_types().into_iter().map(Column::new).collect() }
+    }
+
+    /// None yet, of the same types.
+    pub(super) fn none(&self) -> Self {
+        self.part(0, 0)
+    }
+
+    /// One accumulator of the types that an operator returns.
+    pub(super) fn one(func: &Func, bits: &[u64]) -> Self {
+        let mut one = Self::of(func);
+        one.push_bits(bits);
+        one
     }
 
     pub(super) fn len(&self) -> usize {
-        self.parts.first().map_or(0, Vec::len)
+        self.parts.first().map_or(0, Column::len)
     }
 
     /// Loads the elements `first, first + step, ...`.
-    pub(super) fn load(operands: &Operands<'_>, load: &Func, first: u64, step: u64, count: usize) -> Self {
-        let mut e = Evaluator::new(load);
-        let mut all = Self::new(load.results.len());
-        for at in (0..count).step_by(LANES) {
-            let lanes = LANES.min(count - at);
-            operands.eval(load, &mut e, first + at as u64 * step, step, lanes);
-            for (k, part) in all.parts.iter_mut().enumerate() {
-                part.extend_from_slice(&e.result(k)[..lanes]);
-            }
+    pub(super) fn load(operands: &Operands<'_>, load: &Func, blocks: &mut Blocks, first: u64, step: u64, count: usize) -> Self {
+        let mut all = Self::of(load);
+        for at in (0..count).step_by(BLOCK) {
+            operands.eval(load, blocks, first + at as u64 * step, step, BLOCK.min(count - at));
+            all.append(blocks);
         }
         all
     }
 
+    /// Adds what an operator came to.
+    fn append(&mut self, blocks: &Blocks) {
+        self.parts.iter_mut().enumerate().for_each(|(k, part)| part.extend(blocks.result(k)));
+    }
+
+    /// Adds all of others.
+    pub(super) fn extend(&mut self, of: &Self) {
+        self.parts.iter_mut().zip(&of.parts).for_each(|(to, from)| to.extend(from.lanes()));
+    }
+
     /// Elements `first..first + count`.
     pub(super) fn part(&self, first: usize, count: usize) -> Self {
-        Self { parts: self.parts.iter().map(|p| p[first..first + count].to_vec()).collect() }
+        Self { parts: self.parts.iter().map(|p| p.part(first, count)).collect() }
+    }
+
+    /// Those of these places.
+    pub(super) fn picked(&self, places: Places<'_>, count: usize) -> Self {
+        let pick = |part: &Column| {
+            let mut picked = match part {
+                Column::Narrow(_) => Column::Narrow(vec![0; count]),
+                Column::Wide(_) => Column::Wide(vec![0; count]),
+            };
+            match &mut picked {
+                Column::Narrow(all) => part.pick(places, 0, LanesMut::Narrow(all)),
+                Column::Wide(all) => part.pick(places, 0, LanesMut::Wide(all)),
+            }
+            picked
+        };
+        Self { parts: self.parts.iter().map(pick).collect() }
     }
 
     pub(super) fn push(&mut self, of: &Self, i: usize) {
+        self.parts.iter_mut().zip(&of.parts).for_each(|(to, from)| to.push(from.lanes().get(i)));
+    }
+
+    pub(super) fn push_bits(&mut self, bits: &[u64]) {
+        self.parts.iter_mut().zip(bits).for_each(|(to, &bits)| to.push(bits));
+    }
+
+    /// Puts others in these places.
+    pub(super) fn set(&mut self, places: impl Iterator<Item = usize> + Clone, of: &Self) {
         for (to, from) in self.parts.iter_mut().zip(&of.parts) {
-            to.push(from[i]);
+            places.clone().enumerate().for_each(|(k, i)| to.set(i, from.lanes().get(k)));
+        }
+    }
+
+    /// Puts others from this place on.
+    pub(super) fn set_row(&mut self, first: usize, of: &Self) {
+        for (to, from) in self.parts.iter_mut().zip(&of.parts) {
+            match (to, from) {
+                (Column::Narrow(to), Column::Narrow(from)) => to[first..][..from.len()].copy_from_slice(from),
+                (Column::Wide(to), Column::Wide(from)) => to[first..][..from.len()].copy_from_slice(from),
+                _ => {}
+            }
+        }
+    }
+
+    /// Rows of a matrix with so many columns as its columns: element `(r, c)` goes to place `c * rows + r`.
+    pub(super) fn transposed(&self, columns: usize) -> Self {
+        fn of<T: Copy>(all: &[T], columns: usize) -> Vec<T> {
+            let rows = all.len() / columns;
+            (0..columns).flat_map(|c| (0..rows).map(move |r| all[r * columns + c])).collect()
+        }
+        let part = |part: &Column| match part {
+            Column::Narrow(all) => Column::Narrow(of(all, columns)),
+            Column::Wide(all) => Column::Wide(of(all, columns)),
+        };
+        Self { parts: self.parts.iter().map(part).collect() }
+    }
+
+    /// Makes them as many as that, by repeating the last one or by leaving some out.
+    pub(super) fn resize(&mut self, count: usize) {
+        for part in &mut self.parts {
+            match part {
+                Column::Narrow(all) => all.resize(count, all.last().copied().unwrap_or(0)),
+                Column::Wide(all) => all.resize(count, all.last().copied().unwrap_or(0)),
+            }
         }
     }
 }
 
-/// The combining operator, with its registers.
-pub(super) struct Combiner<'f> {
-    evaluator: Evaluator<'f>,
+/// The combining operator, with its columns.
+#[derive(Clone)]
+pub(super) struct Combiner {
+    blocks: Blocks,
     parts: usize,
 }
 
-impl<'f> Combiner<'f> {
-    pub(super) fn new(combine: &'f Func) -> Self {
-        Self { evaluator: Evaluator::new(combine), parts: combine.results.len() }
+/// Operands of some lanes from lane `at` on.
+struct Pairs<'a> {
+    left: (&'a Accumulators, Places<'a>),
+    right: (&'a Accumulators, Places<'a>),
+    at: usize,
+}
+
+impl Source for Pairs<'_> {
+    fn load(&self, param: u16, lanes: LanesMut<'_>) {
+        let (k, parts) = (usize::from(param), self.left.0.parts.len());
+        let (all, places) = if k < parts { self.left } else { self.right };
+        all.parts[k % parts].pick(places, self.at, lanes);
     }
 
-    /// Combines pairs of accumulators: `pairs(l)` gives the places of the left and the right operand of lane `l`, and `put(part, l, value)` takes the results.
-    pub(super) fn pairs(
-        &mut self,
-        left: &Accumulators,
-        right: &Accumulators,
-        count: usize,
-        pairs: impl Fn(usize) -> (usize, usize),
-        mut put: impl FnMut(usize, usize, u64),
-    ) {
-        let parts = self.parts;
-        for at in (0..count).step_by(LANES) {
-            let lanes = LANES.min(count - at);
-            let load = |k: u16, out: &mut [u64]| {
-                let k = usize::from(k);
-                for (l, o) in out.iter_mut().enumerate() {
-                    let (a, b) = pairs(at + l);
-                    *o = if k < parts { left.parts[k][a] } else { right.parts[k - parts][b] };
-                }
-            };
-            self.evaluator.eval(lanes, load, |_, _| 0);
-            for part in 0..parts {
-                for (l, &v) in self.evaluator.result(part)[..lanes].iter().enumerate() {
-                    put(part, at + l, v);
-                }
-            }
-        }
-    }
-
-    /// For every pair of places, all at once: the element at `to(pair)` becomes the left one combined with the right one.
-    pub(super) fn merge(&mut self, x: &mut Accumulators, pairs: &[(usize, usize)], to: impl Fn((usize, usize)) -> usize) {
-        let mut made = Accumulators::new(self.parts);
-        self.pairs(x, x, pairs.len(), |l| pairs[l], |part, _, v| made.parts[part].push(v));
-        for (all, new) in x.parts.iter_mut().zip(&made.parts) {
-            pairs.iter().zip(new).for_each(|(&pair, &v)| all[to(pair)] = v);
-        }
+    fn fetch(&self, _: u16, _: Ty, _: Lanes<'_>, lanes: LanesMut<'_>) {
+        lanes.fill(0);
     }
 }
 
-/// Applies the finishing operator to accumulators; `put(output, index, value)` takes its results.
-pub(super) fn finish(func: &Func, a: &Accumulators, mut put: impl FnMut(usize, usize, u64)) {
-    let mut e = Evaluator::new(func);
-    for at in (0..a.len()).step_by(LANES) {
-        let lanes = LANES.min(a.len() - at);
-        e.eval(lanes, |k, out| out.copy_from_slice(&a.parts[usize::from(k)][at..at + out.len()]), |_, _| 0);
-        for r in 0..func.results.len() {
-            for (l, &v) in e.result(r)[..lanes].iter().enumerate() {
-                put(r, at + l, v);
-            }
+impl Combiner {
+    pub(super) fn new(combine: &Func) -> Self {
+        Self { blocks: Blocks::new(combine), parts: combine.results.len() }
+    }
+
+    /// So many accumulators of either side combined, one by one.
+    pub(super) fn combine(&mut self, left: (&Accumulators, Places<'_>), right: (&Accumulators, Places<'_>), count: usize) -> Accumulators {
+        let mut made = right.0.none();
+        debug_assert_eq!(made.parts.len(), self.parts);
+        for at in (0..count).step_by(BLOCK) {
+            self.blocks.eval(BLOCK.min(count - at), &Pairs { left, right, at });
+            made.append(&self.blocks);
         }
+        made
+    }
+
+    /// For every pair of places, all at once: the element at `to(pair)` becomes the left one combined with the right one.
+    pub(super) fn merge(&mut self, x: &mut Accumulators, pairs: &[(usize, usize)], to: impl Fn((usize, usize)) -> usize + Clone) {
+        let (left, right): (Vec<usize>, Vec<usize>) = pairs.iter().copied().unzip();
+        let made = self.combine((x, Places::List(&left)), (x, Places::List(&right)), pairs.len());
+        x.set(pairs.iter().map(|&pair| to(pair)), &made);
+    }
+}
+
+/// Accumulators as operands, from one on.
+struct Finished<'a>(&'a Accumulators, usize);
+
+impl Source for Finished<'_> {
+    fn load(&self, param: u16, lanes: LanesMut<'_>) {
+        self.0.parts[usize::from(param)].pick(Places::Row(self.1), 0, lanes);
+    }
+
+    fn fetch(&self, _: u16, _: Ty, _: Lanes<'_>, lanes: LanesMut<'_>) {
+        lanes.fill(0);
+    }
+}
+
+/// Applies the finishing operator to accumulators; `put(output, first, lanes)` takes its results.
+pub(super) fn finish(blocks: &mut Blocks, results: usize, a: &Accumulators, mut put: impl FnMut(usize, usize, Lanes<'_>)) {
+    for at in (0..a.len()).step_by(BLOCK) {
+        blocks.eval(BLOCK.min(a.len() - at), &Finished(a, at));
+        (0..results).for_each(|k| put(k, at, blocks.result(k)));
     }
 }

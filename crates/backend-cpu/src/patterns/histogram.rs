@@ -1,17 +1,16 @@
 //! P06 histogram: one sum for each bin, whole.
 
-use crate::Cpu;
 use crate::memory::HostBuffer;
 use crate::operands::Operands;
+use crate::{Cpu, threads};
 use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::error::{Error, Result};
 use isowarp_core::host;
-use isowarp_core::ir::{Evaluator, LANES};
+use isowarp_core::ir::{BLOCK, Blocks, Lanes};
 use isowarp_core::patterns::{HistogramSum, HistogramTask};
-use rayon::prelude::*;
 
 /// Elements that one thread takes at least.
-const CHUNK: u64 = 64 * LANES as u64;
+const CHUNK: u64 = 32 * BLOCK as u64;
 
 impl Run<HistogramTask> for Cpu {
     fn run(&self, task: &HistogramTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
@@ -30,10 +29,11 @@ impl Run<HistogramTask> for Cpu {
             // Sums of its own are worth it to a thread that has more elements than sums; so they take no more memory than a word an element.
             let worth = (task.n / total.len().max(1) as u64).max(1);
             let threads = (rayon::current_num_threads() as u64).min(worth);
-            let share = task.n.div_ceil(threads).max(CHUNK).next_multiple_of(LANES as u64);
+            let share = task.n.div_ceil(threads).max(CHUNK).next_multiple_of(BLOCK as u64);
             host::room(task.n.div_ceil(share) * bytes)?;
-            let parts: Vec<Vec<u32>> =
-                (0..task.n.div_ceil(share)).into_par_iter().map(|c| part(task, words, &operands, c * share..(c + 1) * share)).collect();
+            let parts = threads::map(task.n.div_ceil(share), &Blocks::new(&task.func), |blocks, c| {
+                part(task, blocks, words, &operands, c * share..(c + 1) * share)
+            });
             for sums in parts {
                 for (to, sum) in total.chunks_exact_mut(words).zip(sums.chunks_exact(words)) {
                     add(task.sum, to, sum);
@@ -45,31 +45,43 @@ impl Run<HistogramTask> for Cpu {
 }
 
 /// The sums over some of the elements.
-fn part(task: &HistogramTask, words: usize, operands: &Operands<'_>, elements: std::ops::Range<u64>) -> Vec<u32> {
-    let mut sums = vec![0; task.bins as usize * words];
-    let mut e = Evaluator::new(&task.func);
+fn part(task: &HistogramTask, blocks: &mut Blocks, words: usize, operands: &Operands<'_>, elements: std::ops::Range<u64>) -> Vec<u32> {
+    let mut sums = vec![0u32; task.bins as usize * words];
     let end = elements.end.min(task.n);
-    for at in (elements.start..end).step_by(LANES) {
-        let lanes = LANES.min((end - at) as usize);
-        operands.eval(&task.func, &mut e, at, 1, lanes);
-        for l in 0..lanes {
-            let bins = task.bins_of_each();
-            for k in 0..bins {
-                let bin = e.result(k)[l];
-                if bin >= task.bins {
-                    continue;
-                }
-                let value = if task.sum == HistogramSum::Count { 1 } else { e.result(bins)[l] };
-                let to = &mut sums[bin as usize * words..][..words];
-                match task.sum {
-                    HistogramSum::Exact => add(task.sum, to, &exact::<11>(value, Format { exponent: 8, fraction: 23 })),
-                    HistogramSum::ExactWide => add(task.sum, to, &exact::<68>(value, Format { exponent: 11, fraction: 52 })),
-                    _ => add(task.sum, to, &[value as u32, (value >> 32) as u32][..words]),
+    for at in (elements.start..end).step_by(BLOCK) {
+        let lanes = BLOCK.min((end - at) as usize);
+        operands.eval(&task.func, blocks, at, 1, lanes);
+        let each = task.bins_of_each();
+        for k in 0..each {
+            match blocks.result(k) {
+                Lanes::Narrow(bins) if task.sum == HistogramSum::Count && words == 1 => bins.iter().for_each(|&bin| {
+                    if let Some(sum) = sums.get_mut(bin as usize) {
+                        *sum = sum.wrapping_add(1);
+                    }
+                }),
+                bins => {
+                    add_each(task, words, bins, |l| if task.sum == HistogramSum::Count { 1 } else { blocks.result(each).get(l) }, &mut sums)
                 }
             }
         }
     }
     sums
+}
+
+/// Adds the values of lanes to the sums of their bins.
+fn add_each(task: &HistogramTask, words: usize, bins: Lanes<'_>, value: impl Fn(usize) -> u64, sums: &mut [u32]) {
+    for l in 0..bins.len() {
+        let (bin, value) = (bins.get(l), value(l));
+        if bin >= task.bins {
+            continue;
+        }
+        let to = &mut sums[bin as usize * words..][..words];
+        match task.sum {
+            HistogramSum::Exact => add(task.sum, to, &exact::<11>(value, Format { exponent: 8, fraction: 23 })),
+            HistogramSum::ExactWide => add(task.sum, to, &exact::<68>(value, Format { exponent: 11, fraction: 52 })),
+            _ => add(task.sum, to, &[value as u32, (value >> 32) as u32][..words]),
+        }
+    }
 }
 
 /// Adds whole numbers of several words, and of exact sums the flags.

@@ -1,23 +1,26 @@
 //! P09 move, by shape: one element after the other.
 
-use crate::Cpu;
 use crate::memory::HostBuffer;
+use crate::{Cpu, outputs};
 use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::error::{Error, Result};
 use isowarp_core::patterns::{Axis, LayoutTask, TileTransposeTask, TransposeTask};
 
 impl Run<LayoutTask> for Cpu {
     fn run(&self, task: &LayoutTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
-        let ([Leaf::Elements { raw, dtype, offset, .. }], [out]) = (leaves, outs) else {
+        let ([Leaf::Elements { dtype, offset, .. }], [_]) = (leaves, outs) else {
             return Err(Error::InvalidArgument { what: "layout", reason: "it has one input and one output".to_owned() });
         };
-        let size = dtype.size_bytes();
         let reach: u64 = task.axes.iter().map(|a| (a.n - 1) * a.to).sum();
-        let mut result = out.raw.read(out.offset * size, (reach + 1) * size)?;
-        let words = raw.lock();
-        copy(&task.axes, size as usize, bytemuck::cast_slice(&words), *offset, &mut result, 0);
-        drop(words);
-        out.raw.write(out.offset * size, &result)
+        outputs::write(leaves, outs, reach + 1, true, |operands, mut results| {
+            let (axes, words, bytes) = (&task.axes, operands.words(0), results.remove(0));
+            match dtype.size_bytes() {
+                1 => copy::<u8>(axes, bytemuck::cast_slice(words), *offset, bytes, 0),
+                2 => copy::<u16>(axes, bytemuck::cast_slice(words), *offset, bytemuck::cast_slice_mut(bytes), 0),
+                4 => copy::<u32>(axes, bytemuck::cast_slice(words), *offset, bytemuck::cast_slice_mut(bytes), 0),
+                _ => copy::<u64>(axes, words, *offset, bytemuck::cast_slice_mut(bytes), 0),
+            }
+        })
     }
 }
 
@@ -54,14 +57,17 @@ impl Run<TileTransposeTask> for Cpu {
 }
 
 /// Copies everything along these axes from element `from` to element `to`.
-fn copy(axes: &[Axis], size: usize, source: &[u8], from: u64, target: &mut [u8], to: u64) {
-    let Some((axis, inner)) = axes.split_first() else {
-        let (f, t) = (from as usize * size, to as usize * size);
-        target[t..t + size].copy_from_slice(&source[f..f + size]);
-        return;
-    };
-    for i in 0..axis.n {
-        let from = from.wrapping_add_signed((i as i64).wrapping_mul(axis.from));
-        copy(inner, size, source, from, target, to + i * axis.to);
+fn copy<T: Copy>(axes: &[Axis], source: &[T], from: u64, target: &mut [T], to: u64) {
+    match axes {
+        [] => target[to as usize] = source[from as usize],
+        [Axis { n, from: 1, to: 1 }] => {
+            target[to as usize..][..*n as usize].copy_from_slice(&source[from as usize..][..*n as usize]);
+        }
+        [axis, inner @ ..] => {
+            for i in 0..axis.n {
+                let from = from.wrapping_add_signed((i as i64).wrapping_mul(axis.from));
+                copy(inner, source, from, target, to + i * axis.to);
+            }
+        }
     }
 }

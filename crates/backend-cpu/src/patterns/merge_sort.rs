@@ -3,7 +3,7 @@
 
 use super::sort::word;
 use crate::Cpu;
-use crate::memory::{HostBuffer, collected, gathered};
+use crate::memory::{HostBuffer, collected, write_gathered};
 use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::element::DType;
 use isowarp_core::error::Result;
@@ -151,9 +151,7 @@ fn read((raw, offset): Place<'_, HostBuffer>, n: u64, size: u64) -> Result<Vec<u
 /// Writes the elements of these numbers.
 fn put(out: Option<&Out<HostBuffer>>, order: &[usize], elements: impl FnOnce(u64) -> Result<Vec<u8>>) -> Result<()> {
     let Some(out) = out else { return Ok(()) };
-    let size = out.dtype.size_bytes();
-    let bytes = elements(size)?;
-    out.raw.write(out.offset * size, &gathered(&bytes, size, order.iter().copied())?)
+    write_gathered(out, &elements(out.dtype.size_bytes())?, order.par_iter().copied())
 }
 
 /// The numbers 0, 1, 2, ... as elements.

@@ -1,30 +1,65 @@
 //! P09 move, by index: from the first index to the last.
 
-use crate::Cpu;
 use crate::memory::HostBuffer;
-use crate::operands::Operands;
+use crate::{Cpu, outputs, threads};
+use bytemuck::Pod;
 use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::element::DType;
 use isowarp_core::error::{Error, Result};
-use isowarp_core::ir::{Evaluator, LANES};
+use isowarp_core::ir::{BLOCK, Blocks};
 use isowarp_core::patterns::{GatherTask, ScatterFromTask, ScatterOp, ScatterTask};
 
-/// Index `i` of a buffer of indices, if it is below `limit`.
-fn index(bytes: &[u8], dtype: DType, i: u64, limit: u64) -> Option<u64> {
-    let word = load(bytes, dtype.size_bytes() as usize, i);
+/// Elements that one thread takes at a time.
+const CHUNK: usize = 32 * BLOCK;
+
+/// An element of any type as its bits.
+trait Word: Pod + Send + Sync {
+    fn bits(self) -> u64;
+    fn of(bits: u64) -> Self;
+}
+
+macro_rules! words {
+    ($($t:ident)*) => {$(
+        impl Word for $t {
+            fn bits(self) -> u64 {
+                self.into()
+            }
+            fn of(bits: u64) -> Self {
+                bits as $t
+            }
+        }
+    )*};
+}
+words!(u8 u16 u32 u64);
+
+/// Runs code for the words of a size.
+macro_rules! of_size {
+    ($size:expr, $word:ident, $code:expr) => {
+        match $size {
+            1 => {
+                type $word = u8;
+                $code
+            }
+            2 => {
+                type $word = u16;
+                $code
+            }
+            4 => {
+                type $word = u32;
+                $code
+            }
+            _ => {
+                type $word = u64;
+                $code
+            }
+        }
+    };
+}
+
+/// An index of a type, if it is below `limit`.
+fn below(dtype: DType, word: u64, limit: u64) -> Option<u64> {
     let negative = dtype == DType::I32 && word >> 31 != 0;
     (!negative && word < limit).then_some(word)
-}
-
-/// The bits of element `i`.
-fn load(bytes: &[u8], size: usize, i: u64) -> u64 {
-    let mut word = [0; 8];
-    word[..size].copy_from_slice(&bytes[i as usize * size..][..size]);
-    u64::from_le_bytes(word)
-}
-
-fn store(bytes: &mut [u8], size: usize, i: u64, word: u64) {
-    bytes[i as usize * size..][..size].copy_from_slice(&word.to_le_bytes()[..size]);
 }
 
 fn operands() -> Error {
@@ -33,76 +68,79 @@ fn operands() -> Error {
 
 impl Run<GatherTask> for Cpu {
     fn run(&self, task: &GatherTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
-        let ([Leaf::Array { raw, dtype, offset, len }, Leaf::Elements { raw: indices, dtype: of_index, offset: first, .. }], [out]) =
-            (leaves, outs)
-        else {
+        let ([Leaf::Array { dtype, offset, len, .. }, Leaf::Elements { dtype: of_index, offset: first, .. }], [_]) = (leaves, outs) else {
             return Err(operands());
         };
-        let size = dtype.size_bytes();
-        let mut result = out.raw.read(out.offset * size, task.n * size)?;
-        {
-            let (values, indices) = (raw.lock(), indices.lock());
-            let (values, indices) = (bytemuck::cast_slice(&values), bytemuck::cast_slice(&indices));
-            for i in 0..task.n {
-                match index(indices, *of_index, first + i, *len) {
-                    Some(at) => store(&mut result, size as usize, i, load(values, size as usize, offset + at)),
-                    None if task.keep => {}
-                    None => store(&mut result, size as usize, i, 0),
-                }
-            }
-        }
-        out.raw.write(out.offset * size, &result)
+        outputs::write(leaves, outs, task.n, task.keep, |operands, mut results| {
+            of_size!(
+                dtype.size_bytes(),
+                T,
+                of_size!(of_index.size_bytes(), I, {
+                    let values = &bytemuck::cast_slice::<_, T>(operands.words(0))[*offset as usize..][..*len as usize];
+                    let indices = &bytemuck::cast_slice::<_, I>(operands.words(1))[*first as usize..][..task.n as usize];
+                    let chunks = bytemuck::cast_slice_mut::<_, T>(results.remove(0)).chunks_mut(CHUNK).zip(indices.chunks(CHUNK));
+                    threads::each(chunks.collect(), &(), |(), _, (out, indices)| {
+                        for (o, &i) in out.iter_mut().zip(indices) {
+                            match below(*of_index, i.bits(), *len) {
+                                Some(at) => *o = values[at as usize],
+                                None if task.keep => {}
+                                None => *o = 0,
+                            }
+                        }
+                    });
+                })
+            );
+        })
     }
 }
 
 impl Run<ScatterTask> for Cpu {
     fn run(&self, task: &ScatterTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
-        let ([values, Leaf::Elements { raw: indices, dtype: of_index, offset: first, .. }], [out]) = (leaves, outs) else {
+        let ([values, Leaf::Elements { dtype: of_index, offset: first, .. }], [out]) = (leaves, outs) else {
             return Err(operands());
         };
-        let size = out.dtype.size_bytes();
-        let mut result = out.raw.read(out.offset * size, task.targets * size)?;
-        {
-            let locked = match values {
-                Leaf::Elements { raw, offset, .. } => Some((raw.lock(), *offset)),
-                _ => None,
-            };
-            let indices = indices.lock();
-            let indices = bytemuck::cast_slice(&indices);
-            for i in 0..task.n {
-                let Some(at) = index(indices, *of_index, first + i, task.targets) else { continue };
-                let value = match &locked {
-                    Some((values, offset)) => load(bytemuck::cast_slice(values), size as usize, offset + i),
-                    None => i,
-                };
-                let old = load(&result, size as usize, at);
-                store(&mut result, size as usize, at, combine(task.op, out.dtype, old, value));
-            }
-        }
-        out.raw.write(out.offset * size, &result)
+        let offset = match values {
+            Leaf::Elements { offset, .. } => Some(*offset),
+            _ => None,
+        };
+        outputs::write(leaves, outs, task.targets, true, |operands, mut results| {
+            of_size!(
+                out.dtype.size_bytes(),
+                T,
+                of_size!(of_index.size_bytes(), I, {
+                    let targets = bytemuck::cast_slice_mut::<_, T>(results.remove(0));
+                    let indices = &bytemuck::cast_slice::<_, I>(operands.words(1))[*first as usize..][..task.n as usize];
+                    let values = offset.map(|offset| &bytemuck::cast_slice::<_, T>(operands.words(0))[offset as usize..]);
+                    for (i, &index) in indices.iter().enumerate() {
+                        let Some(at) = below(*of_index, index.bits(), task.targets) else { continue };
+                        let value = values.map_or(i as u64, |values| values[i].bits());
+                        let target = &mut targets[at as usize];
+                        *target = T::of(combine(task.op, out.dtype, target.bits(), value));
+                    }
+                })
+            );
+        })
     }
 }
 
 impl Run<ScatterFromTask> for Cpu {
     fn run(&self, task: &ScatterFromTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
         let [out] = outs else { return Err(operands()) };
-        let size = out.dtype.size_bytes();
-        let mut result = out.raw.read(out.offset * size, task.targets * size)?;
-        {
-            let (operands, mut e) = (Operands::lock(leaves), Evaluator::new(&task.func));
-            for at in (0..task.n).step_by(LANES) {
-                let lanes = LANES.min((task.n - at) as usize);
-                operands.eval(&task.func, &mut e, at, 1, lanes);
-                for l in 0..lanes {
-                    let (target, value) = (e.result(0)[l], e.result(1)[l]);
-                    if target < task.targets {
-                        let old = load(&result, size as usize, target);
-                        store(&mut result, size as usize, target, combine(task.op, out.dtype, old, value));
+        outputs::write(leaves, outs, task.targets, true, |operands, mut results| {
+            of_size!(out.dtype.size_bytes(), T, {
+                let targets = bytemuck::cast_slice_mut::<_, T>(results.remove(0));
+                let mut blocks = Blocks::new(&task.func);
+                for at in (0..task.n).step_by(BLOCK) {
+                    let lanes = BLOCK.min((task.n - at) as usize);
+                    operands.eval(&task.func, &mut blocks, at, 1, lanes);
+                    let (indices, values) = (blocks.result(0), blocks.result(1));
+                    for l in (0..lanes).filter(|&l| indices.get(l) < task.targets) {
+                        let target = &mut targets[indices.get(l) as usize];
+                        *target = T::of(combine(task.op, out.dtype, target.bits(), values.get(l)));
                     }
                 }
-            }
-        }
-        out.raw.write(out.offset * size, &result)
+            });
+        })
     }
 }
 

@@ -1,11 +1,12 @@
 //! P02 reduce, the rungs of the ladder: tiles of lanes, then the tiles' results in the same way.
 
-use super::accumulators::{Accumulators, Combiner, finish};
+use super::accumulators::{Accumulators, Combiner, Places, finish};
 use crate::Cpu;
 use crate::memory::HostBuffer;
 use crate::operands::{Operands, Pending};
 use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::error::{Error, Result};
+use isowarp_core::ir::Blocks;
 use isowarp_core::patterns::reduce_variants::{GROUP, LANES, SERIAL};
 use isowarp_core::patterns::{ReduceVariant, ReduceVariantTask};
 use rayon::prelude::*;
@@ -22,7 +23,8 @@ impl Run<ReduceVariantTask> for Cpu {
         let operands = Operands::lock(leaves);
         let n = reduce.lines.n;
         isowarp_core::host::room(2 * 8 * reduce.load.results.len() as u64 * variant.tile().map_or(n, |tile| n.div_ceil(tile)))?;
-        let elements = |first: u64, count: u64| Accumulators::load(&operands, &reduce.load, first, 1, count as usize);
+        let loading = Blocks::new(&reduce.load);
+        let elements = |first: u64, count: u64| Accumulators::load(&operands, &reduce.load, &mut loading.clone(), first, 1, count as usize);
         let result = match variant.tile() {
             None => fold_in_half(&mut Combiner::new(&reduce.combine), elements(0, n)),
             Some(tile) => {
@@ -36,23 +38,24 @@ impl Run<ReduceVariantTask> for Cpu {
         };
         drop(operands);
         let mut pending = Pending::of(outs, 1)?;
-        finish(&reduce.finish, &result.part(0, 1), |out, i, v| pending[out].put(i as u64, v));
-        pending.iter().zip(outs).try_for_each(|(p, o)| p.write(o))
+        let mut finishing = Blocks::new(&reduce.finish);
+        finish(&mut finishing, outs.len(), &result.part(0, 1), |out, first, lanes| pending[out].put(first as u64, lanes));
+        pending.iter_mut().zip(outs).try_for_each(|(p, o)| p.write(o))
     }
 }
 
 /// The results of all tiles of a level, whose elements `of(first, count)` gives.
 fn tiles(task: &ReduceVariantTask, n: u64, tile: u64, of: impl Fn(u64, u64) -> Accumulators + Sync) -> Result<Accumulators> {
-    let results: Vec<Accumulators> =
-        (0..n.div_ceil(tile)).into_par_iter().map(|t| one_tile(task, of(t * tile, tile.min(n - t * tile)))).collect::<Result<_>>()?;
-    let mut level = Accumulators::new(task.reduce.load.results.len());
+    let combiner = Combiner::new(&task.reduce.combine);
+    let result = |t: u64| one_tile(task, &mut combiner.clone(), of(t * tile, tile.min(n - t * tile)));
+    let results: Vec<Accumulators> = (0..n.div_ceil(tile)).into_par_iter().map(result).collect::<Result<_>>()?;
+    let mut level = Accumulators::of(&task.reduce.load);
     results.iter().for_each(|r| level.push(r, 0));
     Ok(level)
 }
 
 /// The lanes' own elements, then the tree over the lanes: the result is element 0.
-fn one_tile(task: &ReduceVariantTask, mut x: Accumulators) -> Result<Accumulators> {
-    let c = &mut Combiner::new(&task.reduce.combine);
+fn one_tile(task: &ReduceVariantTask, c: &mut Combiner, mut x: Accumulators) -> Result<Accumulators> {
     let x_ = &mut x;
     match task.variant {
         ReduceVariant::Interleaved | ReduceVariant::Convergent => near_first(c, x_),
@@ -79,13 +82,13 @@ fn one_tile(task: &ReduceVariantTask, mut x: Accumulators) -> Result<Accumulator
 }
 
 /// `x[a]` becomes `combine(x[a], x[b])` for every pair (a, b) of elements that exist.
-fn merge(c: &mut Combiner<'_>, x: &mut Accumulators, pairs: impl Iterator<Item = (usize, usize)>) {
+fn merge(c: &mut Combiner, x: &mut Accumulators, pairs: impl Iterator<Item = (usize, usize)>) {
     let count = x.len();
     let pairs: Vec<(usize, usize)> = pairs.filter(|&(_, b)| b < count).collect();
     c.merge(x, &pairs, |(a, _)| a);
 }
 
-fn fold_in_half(c: &mut Combiner<'_>, mut x: Accumulators) -> Accumulators {
+fn fold_in_half(c: &mut Combiner, mut x: Accumulators) -> Accumulators {
     while x.len() > 1 {
         let half = x.len().div_ceil(2);
         merge(c, &mut x, (0..half).map(|i| (i, i + half)));
@@ -95,7 +98,7 @@ fn fold_in_half(c: &mut Combiner<'_>, mut x: Accumulators) -> Accumulators {
 }
 
 /// Every lane folds elements `lane`, `lane + 256`, ... from left to right.
-fn rows(c: &mut Combiner<'_>, x: &mut Accumulators, count: usize) {
+fn rows(c: &mut Combiner, x: &mut Accumulators, count: usize) {
     for k in 1..count {
         merge(c, x, (0..L).map(|lane| (lane, k * L + lane)));
     }
@@ -103,7 +106,7 @@ fn rows(c: &mut Combiner<'_>, x: &mut Accumulators, count: usize) {
 }
 
 /// Every lane folds four vectors component by component, then its components from left to right.
-fn vectors(c: &mut Combiner<'_>, x: &mut Accumulators) {
+fn vectors(c: &mut Combiner, x: &mut Accumulators) {
     for k in 1..SERIAL as usize / 4 {
         merge(c, x, (0..4 * L).map(|i| (i, k * 4 * L + i)));
     }
@@ -111,25 +114,24 @@ fn vectors(c: &mut Combiner<'_>, x: &mut Accumulators) {
     for e in 1..4 {
         merge(c, x, (0..L).map(|lane| (4 * lane, 4 * lane + e)));
     }
-    let mut lanes = Accumulators::new(x.parts.len());
-    (0..x.len()).step_by(4).for_each(|i| lanes.push(x, i));
-    *x = lanes;
+    let firsts: Vec<usize> = (0..x.len()).step_by(4).collect();
+    *x = x.picked(Places::List(&firsts), firsts.len());
 }
 
-fn near_first(c: &mut Combiner<'_>, x: &mut Accumulators) {
+fn near_first(c: &mut Combiner, x: &mut Accumulators) {
     for s in (0..).map(|k| 1 << k).take_while(|&s| s < L) {
         merge(c, x, (0..L).step_by(2 * s).map(|i| (i, i + s)));
     }
 }
 
-fn far_first(c: &mut Combiner<'_>, x: &mut Accumulators) {
+fn far_first(c: &mut Combiner, x: &mut Accumulators) {
     for s in halves(L) {
         merge(c, x, (0..s).map(|i| (i, i + s)));
     }
 }
 
 /// Groups of 32 lanes, then the groups' values.
-fn grouped(c: &mut Combiner<'_>, x: &mut Accumulators) {
+fn grouped(c: &mut Combiner, x: &mut Accumulators) {
     for s in halves(G) {
         merge(c, x, (0..L).filter(|i| i % G < s).map(|i| (i, i + s)));
     }

@@ -1,45 +1,47 @@
 //! P03 scan: Sklansky's prefixes inside a tile, a strict left fold of the tiles' totals.
 
-use super::accumulators::{Accumulators, Combiner, finish};
-use crate::Cpu;
+use super::accumulators::{Accumulators, Combiner, Places, finish};
 use crate::memory::HostBuffer;
-use crate::operands::{Operands, Pending};
+use crate::operands::{Operands, Pending, store};
+use crate::{Cpu, outputs, threads};
 use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::error::Result;
 use isowarp_core::host;
+use isowarp_core::ir::Blocks;
 use isowarp_core::patterns::plan::SCAN_TILE;
 use isowarp_core::patterns::{ScanKind, ScanTask};
-use rayon::prelude::*;
-use std::ops::Range;
 
-/// Elements whose prefixes are in memory at a time, as accumulators: some tiles for each thread.
-fn round() -> u64 {
-    8 * SCAN_TILE * rayon::current_num_threads() as u64
-}
+/// Columns of the matrix that a tile is while its neighbours are combined.
+const COLUMNS: usize = 64;
 
 impl Run<ScanTask> for Cpu {
     fn run(&self, task: &ScanTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
-        let operands = Operands::lock(leaves);
-        let (lines, round) = (task.lines, round());
+        let lines = task.lines;
+        host::room(2 * 8 * task.load.results.len() as u64 * (round() * SCAN_TILE).min(lines.elements()))?;
+        if lines.inner == 1 {
+            return outputs::write(leaves, outs, lines.elements(), false, |operands, results| scan(task, operands, outs, results));
+        }
+        // One line after the other, and then each element where it belongs.
+        let mut scanned = Pending::of(outs, lines.elements())?;
+        scan(task, &Operands::lock(leaves), outs, scanned.iter_mut().map(Pending::bytes).collect());
         let mut pending = Pending::of(outs, lines.elements())?;
-        host::room(2 * 8 * task.load.results.len() as u64 * round.min(lines.elements()))?;
-        // Lines that fit beside each other, or tiles of one that does not.
-        let tiles = lines.n.div_ceil(SCAN_TILE);
-        let abreast = (round / lines.n.max(1)).max(1) as usize;
-        for first in (0..lines.count()).step_by(abreast) {
-            let mut folds = vec![None; abreast.min((lines.count() - first) as usize)];
-            for begin in (0..tiles).step_by((round / SCAN_TILE) as usize) {
-                let some = begin..tiles.min(begin + round / SCAN_TILE);
-                let of = |(k, fold): (usize, &mut Option<Accumulators>)| line(task, &operands, first + k as u64, some.clone(), fold);
-                let scanned: Vec<Vec<Accumulators>> = folds.par_iter_mut().enumerate().map(of).collect();
-                for (k, tiles) in scanned.iter().enumerate() {
-                    put(task, first + k as u64, (begin, tiles), &mut pending);
+        for ((from, to), out) in scanned.iter_mut().zip(&mut pending).zip(outs) {
+            let size = out.dtype.size_bytes() as usize;
+            let (from, to) = (from.bytes(), to.bytes());
+            for (line, elements) in from.chunks_exact(lines.n as usize * size).enumerate() {
+                for (i, element) in elements.chunks_exact(size).enumerate() {
+                    let at = (base(task, line as u64) + i as u64 * lines.inner) as usize * size;
+                    to[at..at + size].copy_from_slice(element);
                 }
             }
         }
-        drop(operands);
-        pending.iter().zip(outs).try_for_each(|(p, o)| p.write(o))
+        pending.iter_mut().zip(outs).try_for_each(|(p, out)| p.write(out))
     }
+}
+
+/// Tiles whose prefixes are in memory at a time, as accumulators: some for each thread.
+fn round() -> u64 {
+    8 * rayon::current_num_threads() as u64
 }
 
 /// The first element of a line.
@@ -48,72 +50,96 @@ fn base(task: &ScanTask, line: u64) -> u64 {
     line / lines.inner * lines.n * lines.inner + line % lines.inner
 }
 
-/// Inclusive prefixes of some tiles of a line, behind the fold of all tiles before.
-fn line(task: &ScanTask, operands: &Operands<'_>, line: u64, tiles: Range<u64>, fold: &mut Option<Accumulators>) -> Vec<Accumulators> {
-    let (lines, base) = (task.lines, base(task, line));
-    let tile = |t: u64| {
-        let first = t * SCAN_TILE;
-        let count = SCAN_TILE.min(lines.n - first) as usize;
-        sklansky(task, Accumulators::load(operands, &task.load, base + first * lines.inner, lines.inner, count))
-    };
-    let mut tiles: Vec<Accumulators> = tiles.into_par_iter().map(tile).collect();
-    fold_tiles(task, &mut tiles, fold);
-    tiles
-}
-
-/// Puts the prefixes of a line from its tile `begin` on where they belong.
-fn put(task: &ScanTask, line: u64, (begin, tiles): (u64, &[Accumulators]), pending: &mut [Pending]) {
-    let (lines, base) = (task.lines, base(task, line));
-    let shift = match &task.kind {
-        ScanKind::Inclusive => 0,
-        ScanKind::Exclusive { first } => {
-            let start = Accumulators { parts: first.iter().map(|&b| vec![b]).collect() };
-            if begin == 0 {
-                finish(&task.finish, &start, |out, _, v| pending[out].put(base, v));
-            }
-            1
-        }
-    };
-    for (t, tile) in (begin..).zip(tiles) {
-        finish(&task.finish, tile, |out, i, v| {
-            let i = t * SCAN_TILE + i as u64 + shift;
-            if i < lines.n {
-                pending[out].put(base + i * lines.inner, v);
-            }
+/// Prefixes of all lines, one line behind the other.
+fn scan(task: &ScanTask, operands: &Operands<'_>, outs: &[Out<HostBuffer>], mut results: Vec<&mut [u8]>) {
+    let lines = task.lines;
+    let (load, mut combiner, finishing) = (Blocks::new(&task.load), Combiner::new(&task.combine), Blocks::new(&task.finish));
+    let shift = u64::from(task.kind != ScanKind::Inclusive);
+    let per_line = lines.n.div_ceil(SCAN_TILE);
+    let all = lines.count() * per_line;
+    let mut fold = None;
+    for first in (0..all).step_by(round() as usize) {
+        let count = round().min(all - first);
+        let tiles = threads::map(count, &(load.clone(), combiner.clone()), |(load, combiner), k| {
+            let (line, t) = ((first + k) / per_line, (first + k) % per_line);
+            let count = SCAN_TILE.min(lines.n - t * SCAN_TILE) as usize;
+            let begin = base(task, line) + t * SCAN_TILE * lines.inner;
+            combiner.sklansky(Accumulators::load(operands, &task.load, load, begin, lines.inner, count))
         });
+        let parts = (first..).zip(tiles).map(|(k, tile)| {
+            let t = k % per_line;
+            let before = if t == 0 { None } else { fold.take() };
+            let total = (&tile, Places::Row(tile.len() - 1));
+            fold = Some(match &before {
+                Some(before) => combiner.combine((before, Places::Row(0)), total, 1),
+                None => tile.part(tile.len() - 1, 1),
+            });
+            // Of exclusive prefixes the first one comes before a line's first tile, and the last one is left out.
+            let elements = lines.n.min((t + 1) * SCAN_TILE + shift) - if t == 0 { 0 } else { t * SCAN_TILE + shift };
+            let parts = results.iter_mut().zip(outs);
+            let part = parts.map(|(bytes, out)| bytes.split_off_mut(..(elements * out.dtype.size_bytes()) as usize).unwrap_or_default());
+            (tile, before, part.collect::<Vec<_>>())
+        });
+        threads::each(
+            parts.collect(),
+            &(combiner.clone(), finishing.clone()),
+            |(combiner, finishing), _, (mut tile, before, mut results)| {
+                let mut begin = 0;
+                if let Some(before) = before {
+                    tile = combiner.combine((&before, Places::Again(0, 1)), (&tile, Places::Row(0)), tile.len());
+                } else if let ScanKind::Exclusive { first } = &task.kind {
+                    put(finishing, &Accumulators::one(&task.load, first), outs, &mut results, 0);
+                    begin = 1;
+                }
+                put(finishing, &tile, outs, &mut results, begin);
+            },
+        );
     }
 }
 
-/// Inclusive prefixes of one tile.
-fn sklansky(task: &ScanTask, mut tile: Accumulators) -> Accumulators {
-    let mut combiner = Combiner::new(&task.combine);
-    let n = tile.len();
-    let mut half = 1;
-    while half < n {
-        // The elements whose index has this bit set, in order, and the last element of the block before each.
-        let right: Vec<usize> = (0..n).filter(|i| i & half != 0).collect();
-        let left = |i: usize| (i & !(half - 1)) - 1;
-        let mut combined = tile.clone();
-        combiner.pairs(&tile, &tile, right.len(), |l| (left(right[l]), right[l]), |part, l, v| combined.parts[part][right[l]] = v);
-        tile = combined;
-        half *= 2;
-    }
-    tile
+/// Finishes prefixes and stores them from an element on, as far as there is room.
+fn put(finishing: &mut Blocks, prefixes: &Accumulators, outs: &[Out<HostBuffer>], results: &mut [&mut [u8]], begin: usize) {
+    finish(finishing, outs.len(), prefixes, |k, first, lanes| {
+        let size = outs[k].dtype.size_bytes() as usize;
+        let room = &mut results[k][(begin + first) * size..];
+        let end = room.len().min(lanes.len() * size);
+        store(outs[k].dtype, lanes, &mut room[..end]);
+    });
 }
 
-/// Puts the left fold of the totals before each tile in front of its elements, and leaves that of all.
-fn fold_tiles(task: &ScanTask, tiles: &mut [Accumulators], fold: &mut Option<Accumulators>) {
-    let mut combiner = Combiner::new(&task.combine);
-    for tile in tiles {
-        let last = tile.len() - 1;
-        let mut total = Accumulators::new(tile.parts.len());
-        total.push(tile, last);
-        let Some(before) = fold.replace(total) else { continue };
-        let mut folded = tile.clone();
-        combiner.pairs(&before, tile, tile.len(), |l| (0, l), |part, l, v| folded.parts[part][l] = v);
-        let mut total = Accumulators::new(tile.parts.len());
-        total.push(&folded, last);
-        *fold = Some(total);
-        *tile = folded;
+impl Combiner {
+    /// Inclusive prefixes of one tile: for every bit, an element whose index has it is put behind the last one of the block before.
+    fn sklansky(&mut self, mut tile: Accumulators) -> Accumulators {
+        let n = tile.len();
+        // Near neighbours by whole columns of a matrix; rows that end early are filled up with elements that nobody looks at.
+        let columns = n.next_power_of_two().min(COLUMNS);
+        let rows = n.div_ceil(columns);
+        tile.resize(rows * columns);
+        tile = tile.transposed(columns);
+        for half in doubles(1, columns) {
+            for block in (0..columns).step_by(2 * half) {
+                let left = Places::Again((block + half - 1) * rows, rows);
+                self.prepend(&mut tile, left, (block + half) * rows, half * rows);
+            }
+        }
+        tile = tile.transposed(rows);
+        tile.resize(n);
+        for half in doubles(columns, n) {
+            for first in (half..n).step_by(2 * half) {
+                self.prepend(&mut tile, Places::Again(first - 1, 1), first, half.min(n - first));
+            }
+        }
+        tile
     }
+
+    /// So many elements from the first one on become these combined with them.
+    fn prepend(&mut self, x: &mut Accumulators, left: Places<'_>, first: usize, count: usize) {
+        let made = self.combine((x, left), (x, Places::Row(first)), count);
+        x.set_row(first, &made);
+    }
+}
+
+/// `from`, twice that, ... below `n`.
+fn doubles(from: usize, n: usize) -> impl Iterator<Item = usize> {
+    std::iter::successors(Some(from), |half| Some(2 * half)).take_while(move |&half| half < n)
 }

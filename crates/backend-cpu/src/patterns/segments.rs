@@ -1,16 +1,16 @@
 //! P05 segmented: each segment reduced as an array of its own, neighbouring short ones level by level together.
 
-use super::accumulators::{Accumulators, Combiner, finish};
-use super::reduce::root;
+use super::accumulators::{Accumulators, Places, finish};
+use super::reduce::Tree;
 use super::sort::word;
-use crate::Cpu;
 use crate::memory::HostBuffer;
 use crate::operands::{Operands, Pending};
+use crate::{Cpu, threads};
 use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::error::Result;
 use isowarp_core::host;
+use isowarp_core::ir::Blocks;
 use isowarp_core::patterns::{ReduceByKeyTask, SegmentPlaces, SegmentedReduceTask};
-use rayon::prelude::*;
 
 /// Segments that one thread takes at a time.
 const CHUNK: usize = 1024;
@@ -38,15 +38,17 @@ impl Run<SegmentedReduceTask> for Cpu {
         host::room(segments * (32 + 2 * 8 * task.load.results.len() as u64))?;
         let segments_of = bounds(task, &places, segments)?;
         let operands = Operands::lock(places.leaves);
-        let chunks: Vec<Accumulators> = segments_of.par_chunks(CHUNK).map(|chunk| roots(task, &operands, chunk)).collect();
-        let mut all = Accumulators::new(task.load.results.len());
-        for chunk in &chunks {
-            all.parts.iter_mut().zip(&chunk.parts).for_each(|(to, from)| to.extend_from_slice(from));
-        }
+        let tree = Tree::new(&task.load, &task.combine);
+        let chunks = threads::map(segments.div_ceil(CHUNK as u64), &tree, |tree, c| {
+            let first = c as usize * CHUNK;
+            roots(task, tree, &operands, &segments_of[first..segments_of.len().min(first + CHUNK)])
+        });
+        let mut all = Accumulators::of(&task.load);
+        chunks.iter().for_each(|chunk| all.extend(chunk));
         let mut pending = Pending::of(outs, segments)?;
-        finish(&task.finish, &all, |out, i, v| pending[out].put(i as u64, v));
+        finish(&mut Blocks::new(&task.finish), outs.len(), &all, |out, first, lanes| pending[out].put(first as u64, lanes));
         drop(operands);
-        pending.iter().zip(outs).try_for_each(|(p, o)| p.write(o))
+        pending.iter_mut().zip(outs).try_for_each(|(p, o)| p.write(o))
     }
 }
 
@@ -63,12 +65,12 @@ fn bounds(task: &SegmentedReduceTask, places: &SegmentPlaces<'_, HostBuffer>, se
 }
 
 /// The accumulator of every segment.
-fn roots(task: &SegmentedReduceTask, operands: &Operands<'_>, segments: &[Segment]) -> Accumulators {
-    let mut all = Accumulators::new(task.load.results.len());
+fn roots(task: &SegmentedReduceTask, tree: &mut Tree<'_>, operands: &Operands<'_>, segments: &[Segment]) -> Accumulators {
+    let mut all = Accumulators::of(&task.load);
     let mut rest = segments;
     while let [(begin, end), ..] = *rest {
         if end - begin > SHORT {
-            all.push(&root(&task.load, &task.combine, operands, (begin, 1), end - begin), 0);
+            all.extend(&tree.root(operands, (begin, 1), end - begin));
             rest = &rest[1..];
             continue;
         }
@@ -78,50 +80,51 @@ fn roots(task: &SegmentedReduceTask, operands: &Operands<'_>, segments: &[Segmen
             end - begin <= SHORT && elements <= TOGETHER
         };
         let count = rest.iter().take_while(fits).count();
-        together(task, operands, &rest[..count], &mut all);
+        together(task, tree, operands, &rest[..count], &mut all);
         rest = &rest[count..];
     }
     all
 }
 
 /// Adds the accumulators of short segments: their trees grow side by side.
-fn together(task: &SegmentedReduceTask, operands: &Operands<'_>, segments: &[Segment], all: &mut Accumulators) {
-    let parts = task.load.results.len();
-    let mut level = Accumulators::new(parts);
+fn together(task: &SegmentedReduceTask, tree: &mut Tree<'_>, operands: &Operands<'_>, segments: &[Segment], all: &mut Accumulators) {
+    let mut level = Accumulators::of(&task.load);
     let mut at = 0;
     while at < segments.len() {
         // As many as follow each other without a gap.
         let run = 1 + segments[at..].windows(2).take_while(|s| s[0].1 == s[1].0).count();
         let (begin, end) = (segments[at].0, segments[at + run - 1].1);
-        let loaded = Accumulators::load(operands, &task.load, begin, 1, (end - begin) as usize);
-        level.parts.iter_mut().zip(&loaded.parts).for_each(|(to, from)| to.extend_from_slice(from));
+        level.extend(&tree.load(operands, (begin, 1), (end - begin) as usize));
         at += run;
     }
     let mut sizes: Vec<usize> = segments.iter().map(|(begin, end)| (end - begin) as usize).collect();
-    let mut combiner = Combiner::new(&task.combine);
     while sizes.iter().any(|&size| size > 1) {
-        let firsts = sizes.iter().scan(0, |first, &size| Some(std::mem::replace(first, *first + size)));
-        let pairs: Vec<usize> = firsts.zip(&sizes).flat_map(|(first, &size)| (0..size / 2).map(move |j| first + 2 * j)).collect();
-        let mut made = Accumulators::new(parts);
-        combiner.pairs(&level, &level, pairs.len(), |l| (pairs[l], pairs[l] + 1), |part, _, v| made.parts[part].push(v));
-        let mut next = Accumulators::new(parts);
-        let (mut first, mut done) = (0, 0);
+        // Every pair's left element, and where each segment's own results and its element without a neighbour go: that one moves up as it is.
+        let (mut left, mut kept, mut to, mut over) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut first, mut next) = (0, 0);
         for size in &mut sizes {
-            (done..done + *size / 2).for_each(|k| next.push(&made, k));
-            done += *size / 2;
-            // One without a neighbour moves up as it is.
+            let pairs = *size / 2;
+            left.extend((0..pairs).map(|j| first + 2 * j));
+            to.extend(next..next + pairs);
             if *size % 2 == 1 {
-                next.push(&level, first + *size - 1);
+                kept.push(first + *size - 1);
+                over.push(next + pairs);
             }
             first += *size;
             *size = size.div_ceil(2);
+            next += *size;
         }
-        level = next;
+        let right: Vec<usize> = left.iter().map(|i| i + 1).collect();
+        let made = tree.combiner.combine((&level, Places::List(&left)), (&level, Places::List(&right)), left.len());
+        let kept = level.picked(Places::List(&kept), kept.len());
+        level.resize(next);
+        level.set(to.into_iter(), &made);
+        level.set(over.into_iter(), &kept);
     }
     let mut first = 0;
     for size in sizes {
         if size == 0 {
-            all.parts.iter_mut().zip(&task.nothing).for_each(|(part, &v)| part.push(v));
+            all.push_bits(&task.nothing);
         } else {
             all.push(&level, first);
         }

@@ -1,31 +1,32 @@
 //! P04 select: every element to the end of its part, in order.
 
-use crate::Cpu;
 use crate::memory::HostBuffer;
-use crate::operands::{Operands, Pending};
+use crate::operands::{Operands, store};
+use crate::{Cpu, threads};
+use bytemuck::Pod;
 use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::error::Result;
 use isowarp_core::host;
-use isowarp_core::ir::{Evaluator, LANES};
+use isowarp_core::ir::{BLOCK, Blocks};
 use isowarp_core::patterns::{SelectKind, SelectTask};
-use rayon::prelude::*;
 
 /// Elements that one thread takes at a time.
-const CHUNK: u64 = 64 * LANES as u64;
+const CHUNK: u64 = 8 * BLOCK as u64;
 /// Chunks that a thread takes until they are written.
 const EACH: u64 = 16;
 
-/// What went to one part: how many elements, their indices where lengths come of them, and the bytes of each output.
+/// What went to one part: how many elements, their indices where lengths come of them, and those of each output.
 #[derive(Default)]
 struct Part {
     count: u64,
     places: Vec<u64>,
-    bytes: Vec<Vec<u8>>,
+    words: Vec<Vec<u64>>,
 }
 
 impl Run<SelectTask> for Cpu {
     fn run(&self, task: &SelectTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
         let (stored, values) = (parts_of(task.kind), task.func.results.len() - 1);
+        let blocks = Blocks::new(&task.func);
         let mut to = To::new(&outs[..values]);
         let (mut counts, mut later) = (vec![0; stored + 1], Vec::new());
         let mut runs = (task.kind == SelectKind::Runs).then(|| Lengths { out: &outs[values], started: None, written: 0 });
@@ -34,8 +35,9 @@ impl Run<SelectTask> for Cpu {
         for first in (0..chunks).step_by(round as usize) {
             host::room(2 * CHUNK * round.min(chunks - first) * (each + 8 * u64::from(runs.is_some())))?;
             let operands = Operands::lock(leaves);
-            let some = (first..chunks.min(first + round)).into_par_iter();
-            let some: Vec<Vec<Part>> = some.map(|c| parts(task, &operands, &outs[..values], c * CHUNK)).collect();
+            let some = threads::map(round.min(chunks - first), &blocks, |blocks, c| {
+                parts(task, blocks, &operands, &outs[..values], (first + c) * CHUNK)
+            });
             drop(operands);
             for mut chunk in some {
                 chunk.iter().zip(&mut counts).for_each(|(part, count)| *count += part.count);
@@ -75,9 +77,10 @@ impl<'a> To<'a> {
     }
 
     fn put(&mut self, part: &Part) -> Result<()> {
-        for ((out, at), bytes) in self.outs.iter().zip(&mut self.at).zip(&part.bytes) {
-            out.raw.write(*at, bytes)?;
-            *at += bytes.len() as u64;
+        for ((out, at), words) in self.outs.iter().zip(&mut self.at).zip(&part.words) {
+            let bytes = part.count * out.dtype.size_bytes();
+            out.raw.write(*at, &bytemuck::cast_slice(words)[..bytes as usize])?;
+            *at += bytes;
         }
         Ok(())
     }
@@ -112,28 +115,63 @@ fn parts_of(kind: SelectKind) -> usize {
 }
 
 /// The elements of one chunk, by parts.
-fn parts(task: &SelectTask, operands: &Operands<'_>, outs: &[Out<HostBuffer>], first: u64) -> Vec<Part> {
+fn parts(task: &SelectTask, blocks: &mut Blocks, operands: &Operands<'_>, outs: &[Out<HostBuffer>], first: u64) -> Vec<Part> {
     let stored = parts_of(task.kind);
     // Whatever is in no part of its own is in the last one, which is stored or not.
     let last = if stored == 1 { 1 } else { stored - 1 };
-    let mut all: Vec<Part> = (0..=last).map(|_| Part { bytes: vec![Vec::new(); outs.len()], ..Part::default() }).collect();
-    let mut e = Evaluator::new(&task.func);
     let end = (first + CHUNK).min(task.n);
-    for at in (first..end).step_by(LANES) {
-        let lanes = LANES.min((end - at) as usize);
-        operands.eval(&task.func, &mut e, at, 1, lanes);
-        for l in 0..lanes {
-            let part = &mut all[(e.result(0)[l] as usize).min(last)];
-            part.count += 1;
+    let mut all: Vec<Part> = (0..=last).map(|p| Part::new(outs, if p < stored { end - first } else { 0 })).collect();
+    let (mut part_of, mut elements) = ([0u8; BLOCK], [0u64; BLOCK]);
+    for at in (first..end).step_by(BLOCK) {
+        let lanes = BLOCK.min((end - at) as usize);
+        operands.eval(&task.func, blocks, at, 1, lanes);
+        let (part_of, parts) = (&mut part_of[..lanes], blocks.result(0));
+        part_of.iter_mut().enumerate().for_each(|(l, part)| *part = parts.get(l).min(last as u64) as u8);
+        for (k, out) in outs.iter().enumerate() {
+            let size = out.dtype.size_bytes() as usize;
+            let elements = &mut bytemuck::cast_slice_mut(&mut elements)[..lanes * size];
+            store(out.dtype, blocks.result(k + 1), elements);
+            for (p, part) in all.iter_mut().enumerate().take(stored) {
+                part.keep(k, size, elements, |l| usize::from(part_of[l]) == p);
+            }
+        }
+        for (p, part) in all.iter_mut().enumerate() {
             if task.kind == SelectKind::Runs {
-                part.places.push(at + l as u64);
+                part.places.extend((0..lanes).filter(|&l| usize::from(part_of[l]) == p).map(|l| at + l as u64));
             }
-            for (k, (bytes, out)) in part.bytes.iter_mut().zip(outs).enumerate() {
-                let from = bytes.len();
-                bytes.resize(from + out.dtype.size_bytes() as usize, 0);
-                Pending::put_lanes(out.dtype, &e.result(k + 1)[l..=l], &mut bytes[from..]);
-            }
+            part.count += part_of.iter().filter(|&&of| usize::from(of) == p).count() as u64;
         }
     }
     all
+}
+
+impl Part {
+    /// Room for so many elements of each output, and for one more.
+    fn new(outs: &[Out<HostBuffer>], elements: u64) -> Self {
+        let room = |out: &Out<HostBuffer>| vec![0; ((elements + 1) * out.dtype.size_bytes()).div_ceil(8) as usize];
+        Self { words: outs.iter().map(room).collect(), ..Self::default() }
+    }
+
+    /// Adds the elements of output `k` that belong to this part.
+    fn keep(&mut self, k: usize, size: usize, elements: &[u8], is_kept: impl Fn(usize) -> bool) {
+        fn keep<T: Pod>(elements: &[u8], to: &mut [u8], is_kept: impl Fn(usize) -> bool) {
+            let (elements, to) = (bytemuck::cast_slice::<_, T>(elements), bytemuck::cast_slice_mut::<_, T>(to));
+            let mut count = 0;
+            // Written in any case, and overwritten if it is not kept: a branch would be guessed wrong too often.
+            for (l, &x) in elements.iter().enumerate() {
+                to[count] = x;
+                count += usize::from(is_kept(l));
+            }
+        }
+        let to = &mut bytemuck::cast_slice_mut(&mut self.words[k])[self.count as usize * size..];
+        let to = match to.len() / size * size {
+            whole => &mut to[..whole],
+        };
+        match size {
+            1 => keep::<u8>(elements, to, is_kept),
+            2 => keep::<u16>(elements, to, is_kept),
+            4 => keep::<u32>(elements, to, is_kept),
+            _ => keep::<u64>(elements, to, is_kept),
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::sort::word;
 use crate::Cpu;
-use crate::memory::{HostBuffer, gathered};
+use crate::memory::{HostBuffer, write_gathered};
 use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::error::Result;
 use isowarp_core::host;
@@ -34,13 +34,13 @@ impl Run<SortVariantTask> for Cpu {
             _ => sort.bits.clone().for_each(|bit| split(&mut items, bit)),
         }
 
-        let gathered = |bytes: &[u8], size: u64| gathered(bytes, size, items.iter().map(|&(_, i)| i as usize));
+        let order = || items.par_iter().map(|&(_, i)| i as usize);
         if let Some(out) = places.keys_out {
-            out.raw.write(out.offset * size, &gathered(&keys, size)?)?;
+            write_gathered(out, &keys, order())?;
         }
         if let (Some(out), Some((raw, offset))) = (places.payload_out, places.values) {
             let size = places.payload_bytes;
-            out.raw.write(out.offset * size, &gathered(&raw.read(offset * size, sort.n * size)?, size)?)?;
+            write_gathered(out, &raw.read(offset * size, sort.n * size)?, order())?;
         }
         Ok(())
     }

@@ -1,10 +1,10 @@
-//! The evaluator: what every operation means, bit for bit. The CPU backend runs operators through it, lane blocks at a time.
-//!
-//! Values travel as zero-extended bits in `u64` lanes.
+//! The evaluator: what every operation means, bit for bit, and the plain way to evaluate an operator: zero-extended bits in `u64` lanes, elementary
+//! functions by their definitions. [`super::Blocks`] gives the same bits faster.
 
 use super::node::{BinOp, Func, Id, Node, UnOp};
 use crate::element::{Scalar, Ty};
 use crate::numerics::{Arith as _, Native};
+use bytemuck::Pod;
 
 /// The NaN that results show: quiet, positive, no payload.
 #[must_use]
@@ -16,74 +16,134 @@ pub const fn canonical_nan(ty: Ty, bits: u64) -> u64 {
     }
 }
 
-fn map1<A: Scalar, R: Scalar>(a: &[u64], out: &mut [u64], f: impl Fn(A) -> R) {
-    for (o, &x) in out.iter_mut().zip(a) {
-        *o = f(A::from_bits64(x)).to_bits64();
+/// A value of a register type as its lane holds it in a column: in 32 bits (a truth value too) or in 64.
+pub(super) trait Lane: Scalar {
+    /// `u32` or `u64`.
+    type Bits: Pod;
+    /// The lane.
+    fn to_lane(self) -> Self::Bits;
+    /// The value.
+    fn of_lane(bits: Self::Bits) -> Self;
+}
+
+macro_rules! lanes {
+    ($($t:ident $bits:ident)*) => {$(
+        impl Lane for $t {
+            type Bits = $bits;
+            #[inline(always)]
+            fn to_lane(self) -> $bits {
+                self.to_bits64() as $bits
+            }
+            #[inline(always)]
+            fn of_lane(bits: $bits) -> Self {
+                Self::from_bits64(bits.into())
+            }
+        }
+    )*};
+}
+lanes!(bool u32 f32 u32 i32 u32 u32 u32 f64 u64 i64 u64 u64 u64);
+
+/// Lanes of operands and of a result that one operation goes over. What every operation means is written once, over this.
+pub(super) trait Apply {
+    /// Of one operand.
+    fn map1<A: Lane, R: Lane>(self, f: impl Fn(A) -> R);
+    /// Of two.
+    fn map2<A: Lane, B: Lane, R: Lane>(self, f: impl Fn(A, B) -> R);
+    /// Of three.
+    fn map3<A: Lane, B: Lane, C: Lane, R: Lane>(self, f: impl Fn(A, B, C) -> R);
+}
+
+/// Zero-extended bits, one lane after the other.
+struct Plain<'a> {
+    a: &'a [u64],
+    b: &'a [u64],
+    c: &'a [u64],
+    out: &'a mut [u64],
+}
+
+impl<'a> Plain<'a> {
+    fn new(operands: [&'a [u64]; 3], out: &'a mut [u64]) -> Self {
+        let [a, b, c] = operands;
+        Self { a, b, c, out }
     }
 }
 
-fn map2<A: Scalar, B: Scalar, R: Scalar>(a: &[u64], b: &[u64], out: &mut [u64], f: impl Fn(A, B) -> R) {
-    for ((o, &x), &y) in out.iter_mut().zip(a).zip(b) {
-        *o = f(A::from_bits64(x), B::from_bits64(y)).to_bits64();
+impl Apply for Plain<'_> {
+    fn map1<A: Lane, R: Lane>(self, f: impl Fn(A) -> R) {
+        for (o, &x) in self.out.iter_mut().zip(self.a) {
+            *o = f(A::from_bits64(x)).to_bits64();
+        }
+    }
+
+    fn map2<A: Lane, B: Lane, R: Lane>(self, f: impl Fn(A, B) -> R) {
+        for ((o, &x), &y) in self.out.iter_mut().zip(self.a).zip(self.b) {
+            *o = f(A::from_bits64(x), B::from_bits64(y)).to_bits64();
+        }
+    }
+
+    fn map3<A: Lane, B: Lane, C: Lane, R: Lane>(self, f: impl Fn(A, B, C) -> R) {
+        for (((o, &x), &y), &z) in self.out.iter_mut().zip(self.a).zip(self.b).zip(self.c) {
+            *o = f(A::from_bits64(x), B::from_bits64(y), C::from_bits64(z)).to_bits64();
+        }
     }
 }
 
-fn nothing(out: &mut [u64]) {
-    out.fill(0);
+/// An operation that its type does not have.
+#[inline(always)]
+fn nothing<A: Lane>(to: impl Apply) {
+    to.map1(|_: A| 0u64);
 }
 
 macro_rules! float_un {
-    ($t:ty, $op:expr, $a:expr, $out:expr) => {
+    ($t:ty, $op:expr, $to:expr) => {
         match $op {
-            UnOp::Neg => map1($a, $out, |x: $t| -x),
-            UnOp::Abs => map1($a, $out, <$t>::abs),
-            UnOp::Sqrt | UnOp::SqrtApprox => map1($a, $out, <$t>::sqrt),
-            UnOp::Floor => map1($a, $out, <$t>::floor),
-            UnOp::Ceil => map1($a, $out, <$t>::ceil),
-            UnOp::Trunc => map1($a, $out, <$t>::trunc),
-            UnOp::Rint => map1($a, $out, <$t>::round_ties_even),
-            UnOp::IsNan => map1($a, $out, <$t>::is_nan),
-            UnOp::RcpApprox => map1($a, $out, |x: $t| 1.0 / x),
-            UnOp::Not | UnOp::CountOnes | UnOp::LeadingZeros | UnOp::ReverseBits => nothing($out),
+            UnOp::Neg => $to.map1(|x: $t| -x),
+            UnOp::Abs => $to.map1(|x: $t| x.abs()),
+            UnOp::Sqrt | UnOp::SqrtApprox => $to.map1(|x: $t| x.sqrt()),
+            UnOp::Floor => $to.map1(|x: $t| x.floor()),
+            UnOp::Ceil => $to.map1(|x: $t| x.ceil()),
+            UnOp::Trunc => $to.map1(|x: $t| x.trunc()),
+            UnOp::Rint => $to.map1(|x: $t| x.round_ties_even()),
+            UnOp::IsNan => $to.map1(|x: $t| x.is_nan()),
+            UnOp::RcpApprox => $to.map1(|x: $t| 1.0 / x),
+            UnOp::Not | UnOp::CountOnes | UnOp::LeadingZeros | UnOp::ReverseBits => nothing::<$t>($to),
         }
     };
 }
 
 macro_rules! int_un {
-    ($t:ty, $op:expr, $a:expr, $out:expr, $neg:expr, $abs:expr) => {
+    ($t:ty, $op:expr, $to:expr, $abs:expr) => {
         match $op {
-            UnOp::Neg => map1($a, $out, $neg),
-            UnOp::Abs => map1($a, $out, $abs),
-            UnOp::Not => map1($a, $out, |x: $t| !x),
-            UnOp::CountOnes => map1($a, $out, <$t>::count_ones),
-            UnOp::LeadingZeros => map1($a, $out, <$t>::leading_zeros),
-            UnOp::ReverseBits => map1($a, $out, <$t>::reverse_bits),
-            UnOp::Floor | UnOp::Ceil | UnOp::Trunc | UnOp::Rint => out_copy($a, $out),
-            UnOp::IsNan | UnOp::Sqrt | UnOp::SqrtApprox | UnOp::RcpApprox => nothing($out),
+            UnOp::Neg => $to.map1(|x: $t| x.wrapping_neg()),
+            UnOp::Abs => $to.map1($abs),
+            UnOp::Not => $to.map1(|x: $t| !x),
+            UnOp::CountOnes => $to.map1(|x: $t| x.count_ones()),
+            UnOp::LeadingZeros => $to.map1(|x: $t| x.leading_zeros()),
+            UnOp::ReverseBits => $to.map1(|x: $t| x.reverse_bits()),
+            UnOp::Floor | UnOp::Ceil | UnOp::Trunc | UnOp::Rint => $to.map1(|x: $t| x),
+            UnOp::IsNan | UnOp::Sqrt | UnOp::SqrtApprox | UnOp::RcpApprox => nothing::<$t>($to),
         }
     };
 }
 
-fn out_copy(a: &[u64], out: &mut [u64]) {
-    out.copy_from_slice(&a[..out.len()]);
-}
-
 /// One-operand operation on lanes of type `ty`.
-pub(super) fn un(op: UnOp, ty: Ty, a: &[u64], out: &mut [u64]) {
+#[inline(always)]
+pub(super) fn un(op: UnOp, ty: Ty, to: impl Apply) {
     match ty {
-        Ty::Bool => map1(a, out, |x: bool| !x),
-        Ty::F32 => float_un!(f32, op, a, out),
-        Ty::F64 => float_un!(f64, op, a, out),
-        Ty::I32 => int_un!(i32, op, a, out, i32::wrapping_neg, i32::wrapping_abs),
-        Ty::I64 => int_un!(i64, op, a, out, i64::wrapping_neg, i64::wrapping_abs),
-        Ty::U32 => int_un!(u32, op, a, out, u32::wrapping_neg, |x: u32| x),
-        Ty::U64 => int_un!(u64, op, a, out, u64::wrapping_neg, |x: u64| x),
+        Ty::Bool => to.map1(|x: bool| !x),
+        Ty::F32 => float_un!(f32, op, to),
+        Ty::F64 => float_un!(f64, op, to),
+        Ty::I32 => int_un!(i32, op, to, |x: i32| x.wrapping_abs()),
+        Ty::I64 => int_un!(i64, op, to, |x: i64| x.wrapping_abs()),
+        Ty::U32 => int_un!(u32, op, to, |x: u32| x),
+        Ty::U64 => int_un!(u64, op, to, |x: u64| x),
     }
 }
 
 macro_rules! float_min_max {
     ($min:ident, $max:ident, $t:ty) => {
         /// IEEE 754-2019 minimum: NaN propagates, -0 is below +0.
+        #[inline(always)]
         fn $min(a: $t, b: $t) -> $t {
             if a.is_nan() || b.is_nan() {
                 <$t>::NAN
@@ -96,6 +156,7 @@ macro_rules! float_min_max {
             }
         }
         /// IEEE 754-2019 maximum: NaN propagates, +0 is above -0.
+        #[inline(always)]
         fn $max(a: $t, b: $t) -> $t {
             if a.is_nan() || b.is_nan() {
                 <$t>::NAN
@@ -113,119 +174,143 @@ float_min_max!(minimum32, maximum32, f32);
 float_min_max!(minimum64, maximum64, f64);
 
 macro_rules! float_bin {
-    ($t:ty, $op:expr, $a:expr, $b:expr, $out:expr, $min:expr, $max:expr) => {
+    ($t:ty, $op:expr, $to:expr, $min:expr, $max:expr) => {
         match $op {
-            BinOp::Add => map2($a, $b, $out, |x: $t, y: $t| x + y),
-            BinOp::Sub => map2($a, $b, $out, |x: $t, y: $t| x - y),
-            BinOp::Mul | BinOp::MulRn => map2($a, $b, $out, |x: $t, y: $t| x * y),
-            BinOp::Div | BinOp::DivApprox => map2($a, $b, $out, |x: $t, y: $t| x / y),
-            BinOp::Min => map2($a, $b, $out, $min),
-            BinOp::Max => map2($a, $b, $out, $max),
-            BinOp::Lt => map2($a, $b, $out, |x: $t, y: $t| x < y),
-            BinOp::Le => map2($a, $b, $out, |x: $t, y: $t| x <= y),
-            BinOp::Eq => map2($a, $b, $out, |x: $t, y: $t| x == y),
-            BinOp::Ne => map2($a, $b, $out, |x: $t, y: $t| x != y),
-            BinOp::Rem | BinOp::And | BinOp::Or | BinOp::Xor | BinOp::Shl | BinOp::Shr | BinOp::MulHi => nothing($out),
+            BinOp::Add => $to.map2(|x: $t, y: $t| x + y),
+            BinOp::Sub => $to.map2(|x: $t, y: $t| x - y),
+            BinOp::Mul | BinOp::MulRn => $to.map2(|x: $t, y: $t| x * y),
+            BinOp::Div | BinOp::DivApprox => $to.map2(|x: $t, y: $t| x / y),
+            BinOp::Min => $to.map2(|x: $t, y: $t| $min(x, y)),
+            BinOp::Max => $to.map2(|x: $t, y: $t| $max(x, y)),
+            BinOp::Lt => $to.map2(|x: $t, y: $t| x < y),
+            BinOp::Le => $to.map2(|x: $t, y: $t| x <= y),
+            BinOp::Eq => $to.map2(|x: $t, y: $t| x == y),
+            BinOp::Ne => $to.map2(|x: $t, y: $t| x != y),
+            BinOp::Rem | BinOp::And | BinOp::Or | BinOp::Xor | BinOp::Shl | BinOp::Shr | BinOp::MulHi => nothing::<$t>($to),
         }
     };
 }
 
 macro_rules! int_bin {
-    ($t:ty, $op:expr, $a:expr, $b:expr, $out:expr) => {
+    ($t:ty, $op:expr, $to:expr) => {
         match $op {
-            BinOp::Add => map2($a, $b, $out, <$t>::wrapping_add),
-            BinOp::Sub => map2($a, $b, $out, <$t>::wrapping_sub),
-            BinOp::Mul | BinOp::MulRn => map2($a, $b, $out, <$t>::wrapping_mul),
-            BinOp::Div | BinOp::DivApprox => map2($a, $b, $out, |x: $t, y: $t| if y == 0 { x } else { x.wrapping_div(y) }),
-            BinOp::Rem => map2($a, $b, $out, |x: $t, y: $t| if y == 0 { 0 } else { x.wrapping_rem(y) }),
-            BinOp::Min => map2($a, $b, $out, |x: $t, y: $t| x.min(y)),
-            BinOp::Max => map2($a, $b, $out, |x: $t, y: $t| x.max(y)),
-            BinOp::And => map2($a, $b, $out, |x: $t, y: $t| x & y),
-            BinOp::Or => map2($a, $b, $out, |x: $t, y: $t| x | y),
-            BinOp::Xor => map2($a, $b, $out, |x: $t, y: $t| x ^ y),
-            BinOp::Shl => map2($a, $b, $out, |x: $t, y: u32| x.wrapping_shl(y)),
-            BinOp::Shr => map2($a, $b, $out, |x: $t, y: u32| x.wrapping_shr(y)),
-            BinOp::MulHi => map2($a, $b, $out, |x: u32, y: u32| ((u64::from(x) * u64::from(y)) >> 32) as u32),
-            BinOp::Lt => map2($a, $b, $out, |x: $t, y: $t| x < y),
-            BinOp::Le => map2($a, $b, $out, |x: $t, y: $t| x <= y),
-            BinOp::Eq => map2($a, $b, $out, |x: $t, y: $t| x == y),
-            BinOp::Ne => map2($a, $b, $out, |x: $t, y: $t| x != y),
+            BinOp::Add => $to.map2(|x: $t, y: $t| x.wrapping_add(y)),
+            BinOp::Sub => $to.map2(|x: $t, y: $t| x.wrapping_sub(y)),
+            BinOp::Mul | BinOp::MulRn => $to.map2(|x: $t, y: $t| x.wrapping_mul(y)),
+            BinOp::Div | BinOp::DivApprox => $to.map2(|x: $t, y: $t| if y == 0 { x } else { x.wrapping_div(y) }),
+            BinOp::Rem => $to.map2(|x: $t, y: $t| if y == 0 { 0 } else { x.wrapping_rem(y) }),
+            BinOp::Min => $to.map2(|x: $t, y: $t| x.min(y)),
+            BinOp::Max => $to.map2(|x: $t, y: $t| x.max(y)),
+            BinOp::And => $to.map2(|x: $t, y: $t| x & y),
+            BinOp::Or => $to.map2(|x: $t, y: $t| x | y),
+            BinOp::Xor => $to.map2(|x: $t, y: $t| x ^ y),
+            BinOp::Shl => $to.map2(|x: $t, y: u32| x.wrapping_shl(y)),
+            BinOp::Shr => $to.map2(|x: $t, y: u32| x.wrapping_shr(y)),
+            BinOp::MulHi => $to.map2(|x: u32, y: u32| ((u64::from(x) * u64::from(y)) >> 32) as u32),
+            BinOp::Lt => $to.map2(|x: $t, y: $t| x < y),
+            BinOp::Le => $to.map2(|x: $t, y: $t| x <= y),
+            BinOp::Eq => $to.map2(|x: $t, y: $t| x == y),
+            BinOp::Ne => $to.map2(|x: $t, y: $t| x != y),
         }
     };
 }
 
 /// Two-operand operation on lanes whose first operand has type `ty`.
-pub(super) fn bin(op: BinOp, ty: Ty, a: &[u64], b: &[u64], out: &mut [u64]) {
+#[inline(always)]
+pub(super) fn bin(op: BinOp, ty: Ty, to: impl Apply) {
     match ty {
-        Ty::Bool => map2(a, b, out, |x: bool, y: bool| match op {
-            BinOp::And | BinOp::Min | BinOp::Mul | BinOp::MulRn => x & y,
-            BinOp::Or | BinOp::Max => x | y,
-            BinOp::Lt => !x & y,
-            BinOp::Le => !x | y,
-            BinOp::Eq => x == y,
-            _ => x ^ y,
-        }),
-        Ty::F32 => float_bin!(f32, op, a, b, out, minimum32, maximum32),
-        Ty::F64 => float_bin!(f64, op, a, b, out, minimum64, maximum64),
-        Ty::I32 => int_bin!(i32, op, a, b, out),
-        Ty::U32 => int_bin!(u32, op, a, b, out),
-        Ty::I64 => int_bin!(i64, op, a, b, out),
-        Ty::U64 => int_bin!(u64, op, a, b, out),
+        Ty::Bool => match op {
+            BinOp::And | BinOp::Min | BinOp::Mul | BinOp::MulRn => to.map2(|x: bool, y: bool| x & y),
+            BinOp::Or | BinOp::Max => to.map2(|x: bool, y: bool| x | y),
+            BinOp::Lt => to.map2(|x: bool, y: bool| !x & y),
+            BinOp::Le => to.map2(|x: bool, y: bool| !x | y),
+            BinOp::Eq => to.map2(|x: bool, y: bool| x == y),
+            _ => to.map2(|x: bool, y: bool| x ^ y),
+        },
+        Ty::F32 => float_bin!(f32, op, to, minimum32, maximum32),
+        Ty::F64 => float_bin!(f64, op, to, minimum64, maximum64),
+        Ty::I32 => int_bin!(i32, op, to),
+        Ty::U32 => int_bin!(u32, op, to),
+        Ty::I64 => int_bin!(i64, op, to),
+        Ty::U64 => int_bin!(u64, op, to),
     }
 }
 
-fn fma(ty: Ty, a: &[u64], b: &[u64], c: &[u64], out: &mut [u64]) {
-    for (i, o) in out.iter_mut().enumerate() {
-        *o = fma1(ty, a[i], b[i], c[i]);
+/// `a * b + c`, rounded once; `fused` says that the lanes' processor has an instruction for it.
+#[inline(always)]
+pub(super) fn fma(ty: Ty, fused: bool, to: impl Apply) {
+    match (ty, fused) {
+        (Ty::F64, _) => to.map3(|x: f64, y: f64, z: f64| x.mul_add(y, z)),
+        (_, true) => to.map3(|x: f32, y: f32, z: f32| x.mul_add(y, z)),
+        (_, false) => to.map3(Native::fma),
     }
 }
 
-pub(super) fn fma1(ty: Ty, a: u64, b: u64, c: u64) -> u64 {
-    if ty == Ty::F64 {
-        f64::from_bits(a).mul_add(f64::from_bits(b), f64::from_bits(c)).to_bits()
-    } else {
-        Native::fma(f32::from_bits64(a), f32::from_bits64(b), f32::from_bits64(c)).to_bits64()
+/// The second operand where the first is true, else the third.
+#[inline(always)]
+pub(super) fn select(ty: Ty, to: impl Apply) {
+    match ty.words() {
+        1 => to.map3(|c: bool, x: u32, y: u32| if c { x } else { y }),
+        _ => to.map3(|c: bool, x: u64, y: u64| if c { x } else { y }),
     }
 }
 
-fn cast(from: Ty, to: Ty, a: &[u64], out: &mut [u64]) {
+/// Conversion by value.
+#[inline(always)]
+pub(super) fn cast(from: Ty, ty: Ty, to: impl Apply) {
     macro_rules! arms {
         ($($ft:ident $fv:ident),*) => {
-            match (from, to) {
+            match (from, ty) {
                 $(
-                    (Ty::$fv, Ty::F32) => map1(a, out, |x: $ft| x as f32),
-                    (Ty::$fv, Ty::F64) => map1(a, out, |x: $ft| x as f64),
-                    (Ty::$fv, Ty::I32) => map1(a, out, |x: $ft| x as i32),
-                    (Ty::$fv, Ty::U32) => map1(a, out, |x: $ft| x as u32),
-                    (Ty::$fv, Ty::I64) => map1(a, out, |x: $ft| x as i64),
-                    (Ty::$fv, Ty::U64) => map1(a, out, |x: $ft| x as u64),
-                    (Ty::$fv, Ty::Bool) => map1(a, out, |x: $ft| x != (0 as $ft)),
+                    (Ty::$fv, Ty::F32) => to.map1(|x: $ft| x as f32),
+                    (Ty::$fv, Ty::F64) => to.map1(|x: $ft| x as f64),
+                    (Ty::$fv, Ty::I32) => to.map1(|x: $ft| x as i32),
+                    (Ty::$fv, Ty::U32) => to.map1(|x: $ft| x as u32),
+                    (Ty::$fv, Ty::I64) => to.map1(|x: $ft| x as i64),
+                    (Ty::$fv, Ty::U64) => to.map1(|x: $ft| x as u64),
+                    (Ty::$fv, Ty::Bool) => to.map1(|x: $ft| x != (0 as $ft)),
                 )*
-                (Ty::Bool, Ty::F32) => map1(a, out, |x: bool| f32::from(u8::from(x))),
-                (Ty::Bool, Ty::F64) => map1(a, out, |x: bool| f64::from(u8::from(x))),
-                (Ty::Bool, _) => out_copy(a, out),
+                (Ty::Bool, Ty::F32) => to.map1(|x: bool| f32::from(u8::from(x))),
+                (Ty::Bool, Ty::F64) => to.map1(|x: bool| f64::from(u8::from(x))),
+                (Ty::Bool, Ty::I64 | Ty::U64) => to.map1(|x: bool| u64::from(x)),
+                (Ty::Bool, _) => to.map1(|x: bool| x),
             }
         };
     }
     arms!(f32 F32, f64 F64, i32 I32, u32 U32, i64 I64, u64 U64);
 }
 
+/// The same bits, of which those of a NaN are made canonical where `visible`.
+#[inline(always)]
+pub(super) fn bits(ty: Ty, visible: bool, to: impl Apply) {
+    match (ty, ty.words()) {
+        (Ty::F32, _) if visible => to.map1(|x: f32| if x.is_nan() { f32::NAN } else { x }),
+        (Ty::F64, _) if visible => to.map1(|x: f64| if x.is_nan() { f64::NAN } else { x }),
+        (_, 1) => to.map1(|x: u32| x),
+        _ => to.map1(|x: u64| x),
+    }
+}
+
 pub(super) fn un1(op: UnOp, ty: Ty, a: u64) -> u64 {
-    let mut o = [0];
-    un(op, ty, &[a], &mut o);
-    o[0]
+    one([a, 0, 0], |to| un(op, ty, to))
 }
 
 pub(super) fn bin1(op: BinOp, ty: Ty, a: u64, b: u64) -> u64 {
-    let mut o = [0];
-    bin(op, ty, &[a], &[b], &mut o);
-    o[0]
+    one([a, b, 0], |to| bin(op, ty, to))
 }
 
-pub(super) fn cast1(from: Ty, to: Ty, a: u64) -> u64 {
-    let mut o = [0];
-    cast(from, to, &[a], &mut o);
-    o[0]
+pub(super) fn fma1(ty: Ty, a: u64, b: u64, c: u64) -> u64 {
+    one([a, b, c], |to| fma(ty, false, to))
+}
+
+pub(super) fn cast1(from: Ty, ty: Ty, a: u64) -> u64 {
+    one([a, 0, 0], |to| cast(from, ty, to))
+}
+
+fn one(operands: [u64; 3], op: impl FnOnce(Plain<'_>)) -> u64 {
+    let mut out = [0];
+    op(Plain::new(operands.each_ref().map(std::slice::from_ref), &mut out));
+    out[0]
 }
 
 /// Lanes that [`Evaluator::eval`] computes at once.
@@ -307,27 +392,19 @@ impl<'f> Evaluator<'f> {
         let out = &mut rest[0][..lanes];
         let r = |a: Id| &before[a as usize][..lanes];
         let t = |a: Id| types[a as usize];
+        let ty = types[i as usize];
         match node {
             Node::Param(k) => load(k, out),
             Node::Const(_) | Node::Branch { .. } => {}
-            Node::Un(op, a) => un(op, t(a), r(a), out),
-            Node::Bin(op, a, b) => bin(op, t(a), r(a), r(b), out),
-            Node::Fma(a, b, c) => fma(t(a), r(a), r(b), r(c), out),
-            Node::Select(c, a, b) => {
-                let (c, a, b) = (r(c), r(a), r(b));
-                for (l, o) in out.iter_mut().enumerate() {
-                    *o = if c[l] != 0 { a[l] } else { b[l] };
-                }
-            }
-            Node::Cast(a) => cast(t(a), types[i as usize], r(a), out),
-            Node::Bitcast(a) => {
-                for (o, &x) in out.iter_mut().zip(r(a)) {
-                    *o = canonical_nan(t(a), x);
-                }
-            }
-            Node::Reinterpret(a) => out_copy(r(a), out),
-            Node::Call1(f, a) => map1(r(a), out, |x: f32| f.eval1(x)),
-            Node::Call2(f, a, b) => map2(r(a), r(b), out, |x: f32, y: f32| f.eval2(x, y)),
+            Node::Un(op, a) => un(op, t(a), Plain::new([r(a), &[], &[]], out)),
+            Node::Bin(op, a, b) => bin(op, t(a), Plain::new([r(a), r(b), &[]], out)),
+            Node::Fma(a, b, c) => fma(t(a), false, Plain::new([r(a), r(b), r(c)], out)),
+            Node::Select(c, a, b) => select(ty, Plain::new([r(c), r(a), r(b)], out)),
+            Node::Cast(a) => cast(t(a), ty, Plain::new([r(a), &[], &[]], out)),
+            Node::Bitcast(a) => bits(t(a), true, Plain::new([r(a), &[], &[]], out)),
+            Node::Reinterpret(a) => bits(t(a), false, Plain::new([r(a), &[], &[]], out)),
+            Node::Call1(f, a) => Plain::new([r(a), &[], &[]], out).map1(|x: f32| f.eval1(x)),
+            Node::Call2(f, a, b) => Plain::new([r(a), r(b), &[]], out).map2(|x: f32, y: f32| f.eval2(x, y)),
             Node::Fetch(k, a) => {
                 // A negative i32 or i64 index is outside every array.
                 let signed = t(a).is_signed_int();

@@ -10,6 +10,7 @@
 //!   product that is left of them; a choice that is left open is none;
 //! - a NaN that becomes visible (stored, or its bits taken) is `0x7FC00000` (`0x7FF8000000000000` for f64).
 
+mod blocks;
 mod bound;
 mod cuda;
 mod eval;
@@ -23,6 +24,7 @@ mod ptx;
 mod symbolic;
 mod wgsl;
 
+pub use blocks::{BLOCK, Blocks, Lanes, LanesMut, Source};
 pub use cuda::{cuda_function, cuda_type};
 pub use eval::{Evaluator, LANES, canonical_nan};
 pub use expr::{ArrayExpr, Expr, Traced, TracedValue, array_expr, branch, lit, pack, select, trace};

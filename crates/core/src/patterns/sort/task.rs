@@ -181,6 +181,14 @@ impl KeyBits {
         let negative = if bits >> (self.width - 1) & 1 == 1 { self.negative } else { 0 };
         bits ^ negative ^ self.flip
     }
+
+    /// The bits of the key of an unsigned integer.
+    #[must_use]
+    pub const fn back(self, word: u64) -> u64 {
+        // Only the bits below the highest are flipped in keys where that is set.
+        let bits = word ^ self.flip;
+        if bits >> (self.width - 1) & 1 == 1 { bits ^ self.negative } else { bits }
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,180 @@
+//! Operators over blocks: one node after the other, each over a column of lanes in its own type, in loops that the compiler vectorises. The bits are
+//! those of [`super::Evaluator`].
+
+mod plan;
+mod typed;
+
+use super::node::{Func, Id, Node};
+use crate::element::Ty;
+use plan::Plan;
+use std::sync::Arc;
+use typed::{CHUNK, Instructions, Operand};
+
+/// Lanes of a block, at most: columns of some nodes fit a processor's first cache.
+pub const BLOCK: usize = 1024;
+
+/// Lanes of one value: bits of a type of 32 bits, or a truth value as 0 or 1; or bits of a type of 64.
+#[derive(Clone, Copy, Debug)]
+pub enum Lanes<'a> {
+    /// Of `f32`, `i32`, `u32`, `bool`.
+    Narrow(&'a [u32]),
+    /// Of `f64`, `i64`, `u64`.
+    Wide(&'a [u64]),
+}
+
+/// As [`Lanes`], to be filled.
+#[derive(Debug)]
+pub enum LanesMut<'a> {
+    /// Of `f32`, `i32`, `u32`, `bool`.
+    Narrow(&'a mut [u32]),
+    /// Of `f64`, `i64`, `u64`.
+    Wide(&'a mut [u64]),
+}
+
+impl<'a> Lanes<'a> {
+    fn new(ty: Ty, column: &'a [u64], lanes: usize) -> Self {
+        match ty.words() {
+            1 => Self::Narrow(&bytemuck::cast_slice(column)[..lanes]),
+            _ => Self::Wide(&column[..lanes]),
+        }
+    }
+
+    /// Bits of one lane, zero-extended.
+    #[must_use]
+    pub fn get(self, lane: usize) -> u64 {
+        match self {
+            Self::Narrow(all) => all[lane].into(),
+            Self::Wide(all) => all[lane],
+        }
+    }
+
+    /// Number of lanes.
+    #[must_use]
+    pub fn len(self) -> usize {
+        match self {
+            Self::Narrow(all) => all.len(),
+            Self::Wide(all) => all.len(),
+        }
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<'a> LanesMut<'a> {
+    fn new(ty: Ty, column: &'a mut [u64], lanes: usize) -> Self {
+        match ty.words() {
+            1 => Self::Narrow(&mut bytemuck::cast_slice_mut(column)[..lanes]),
+            _ => Self::Wide(&mut column[..lanes]),
+        }
+    }
+
+    /// The same bits in every lane.
+    pub fn fill(self, bits: u64) {
+        match self {
+            Self::Narrow(all) => all.fill(bits as u32),
+            Self::Wide(all) => all.fill(bits),
+        }
+    }
+}
+
+/// What an operator's parameters stand for.
+pub trait Source {
+    /// Fills the lanes of a value or index parameter.
+    fn load(&self, param: u16, lanes: LanesMut<'_>);
+    /// Reads an array parameter at indices of a type; outside the array it gives zero.
+    fn fetch(&self, param: u16, ty: Ty, indices: Lanes<'_>, lanes: LanesMut<'_>);
+}
+
+/// An operator made ready for blocks. Threads that evaluate it clone this, each for its own columns.
+#[derive(Clone, Debug)]
+pub struct Blocks {
+    plan: Arc<Plan>,
+    instructions: Instructions,
+    columns: Vec<Box<[u64]>>,
+    lanes: usize,
+}
+
+impl Blocks {
+    /// Columns for `func`, evaluated with the best instructions of this processor.
+    #[must_use]
+    pub fn new(func: &Func) -> Self {
+        Self::with(func, Instructions::best())
+    }
+
+    /// As [`Blocks::new`], with the instructions that every processor of its kind has.
+    #[must_use]
+    pub fn portable(func: &Func) -> Self {
+        Self::with(func, Instructions::portable())
+    }
+
+    fn with(func: &Func, instructions: Instructions) -> Self {
+        let plan = Plan::new(func);
+        let columns = plan.columns();
+        Self { plan: Arc::new(plan), instructions, columns, lanes: 0 }
+    }
+
+    /// Evaluates up to [`BLOCK`] lanes; the results are then read with [`Blocks::result`].
+    pub fn eval(&mut self, lanes: usize, source: &impl Source) {
+        self.lanes = lanes.min(BLOCK);
+        self.range(0, self.plan.nodes.len() as Id, source);
+    }
+
+    /// Lanes of result `k`.
+    #[must_use]
+    pub fn result(&self, k: usize) -> Lanes<'_> {
+        let id = self.plan.results[k] as usize;
+        Lanes::new(self.plan.types[id], &self.columns[self.plan.column[id] as usize], self.lanes)
+    }
+
+    fn range(&mut self, from: Id, to: Id, source: &dyn Source) {
+        let mut i = from;
+        while i < to {
+            let node = self.plan.nodes[i as usize];
+            if let Node::Branch { cond, then_end, else_end, .. } = node {
+                let cond = &bytemuck::cast_slice::<_, u32>(&self.columns[self.plan.column[cond as usize] as usize])[..self.lanes];
+                let taken = cond.iter().filter(|&&c| c != 0).count();
+                if taken > 0 {
+                    self.range(i + 1, then_end, source);
+                }
+                if taken < self.lanes {
+                    self.range(then_end, else_end, source);
+                }
+                self.step(i, node, source);
+                i = else_end;
+                continue;
+            }
+            self.step(i, node, source);
+            i += 1;
+        }
+    }
+
+    fn step(&mut self, i: Id, node: Node, source: &dyn Source) {
+        let plan = &self.plan;
+        let (column, ty) = (plan.column[i as usize] as usize, plan.types[i as usize]);
+        // Never the column of an operand: those are in use until the node is done.
+        let mut out = std::mem::take(&mut self.columns[column]);
+        let operand = |id: Id| &self.columns[plan.column[id as usize] as usize];
+        match node {
+            Node::Const(_) => {}
+            Node::Param(k) => source.load(k, LanesMut::new(ty, &mut out, self.lanes)),
+            Node::Fetch(k, at) => {
+                let of = plan.types[at as usize];
+                source.fetch(k, of, Lanes::new(of, operand(at), self.lanes), LanesMut::new(ty, &mut out, self.lanes));
+            }
+            _ => {
+                let mut operands = [Operand { words: &[], ty }; 3];
+                let mut k = 0;
+                Func::operands(&node, |id| {
+                    operands[k] = Operand { words: operand(id), ty: plan.types[id as usize] };
+                    k += 1;
+                });
+                self.instructions.step(node, ty, operands, &mut out, self.lanes.div_ceil(CHUNK));
+            }
+        }
+        self.columns[column] = out;
+    }
+}
