@@ -1,7 +1,7 @@
 //! The CPU backend: the executable definition of every pattern, in canonical order.
 //!
-//! It is written to be read beside the kernels, not to win benchmarks: operators run through the evaluator of
-//! [`isowarp_core::ir`], lane blocks at a time, spread over the cores with rayon. Every call is done when it returns.
+//! Operators run over blocks of columns ([`Blocks`](isowarp_core::ir::Blocks)) with the bits of the plain evaluator of
+//! [`isowarp_core::ir`], spread over the cores with rayon. Every call is done when it returns.
 
 mod memory;
 mod operands;

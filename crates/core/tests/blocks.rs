@@ -6,7 +6,8 @@ mod common;
 use common::random::{PARAMS, operator, programs};
 use isowarp_core::element::Ty;
 use isowarp_core::ir::{
-    BLOCK, Blocks, Evaluator, Expr, Func, LANES, Lanes, LanesMut, Operation, Param, Source, array_expr, canonical_nan, definition, trace,
+    BLOCK, Blocks, Evaluator, Expr, Func, LANES, Lanes, LanesMut, Operation, Param, Source, array_expr, canonical_nan, definition, lit,
+    trace,
 };
 use isowarp_core::numerics::Func as Elementary;
 use proptest::prelude::*;
@@ -200,6 +201,8 @@ fn fetches_at_indices_of_every_type_give_zero_outside_the_array() {
             })
             .unwrap();
             check(&f, &columns(&f, BLOCK, 3), BLOCK, Ty::$ty, stringify!($t));
+            let f = isowarp_core::ir::pack(vec![Param::Array(DType::U32)], || array_expr::<u32>(0).at(lit::<$t>(7))).unwrap();
+            check(&f, &columns(&f, BLOCK, 3), BLOCK, Ty::$ty, "a constant");
         )*};
     }
     of!(u32 U32 i32 I32 u64 U64 i64 I64);

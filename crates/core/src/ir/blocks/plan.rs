@@ -92,13 +92,20 @@ impl Plan {
             _ => 2 * i as Id + 1,
         };
         let mut last: Vec<Id> = (0..n).map(when).collect();
+        let mut whole = vec![false; n];
         for (i, node) in self.nodes.iter().enumerate() {
             let now = when(i);
             Func::operands(node, |a| last[a as usize] = last[a as usize].max(now));
+            // What is read lane by lane needs a whole column, even of a constant.
+            if let Node::Fetch(_, a) | Node::Branch { cond: a, .. } = *node {
+                whole[a as usize] = true;
+            }
         }
-        self.results.iter().for_each(|&r| last[r as usize] = Id::MAX);
+        self.results.iter().for_each(|&r| whole[r as usize] = true);
         let constant = |i: usize| matches!(self.nodes[i], Node::Const(_));
-        // Constants that are results have whole columns from the beginning on.
+        self.results.iter().for_each(|&r| last[r as usize] = Id::MAX);
+        (0..n).filter(|&i| constant(i) && whole[i]).for_each(|i| last[i] = Id::MAX);
+        // Constants that are results, or read lane by lane, have whole columns from the beginning on.
         let whole = (0..n).filter(|&i| constant(i) && last[i] == Id::MAX);
         let mut computed: Vec<usize> = (0..n).filter(|&i| !constant(i)).collect();
         // Of branches that end at the same place the inner one is the later node.
