@@ -126,10 +126,8 @@ impl Plan {
             });
             used.push(i);
         }
-        let mut next = self.shared;
-        for i in (0..n).filter(|&i| constant(i) && last[i] != Id::MAX) {
+        for (next, i) in (self.shared..).zip((0..n).filter(|&i| constant(i) && last[i] != Id::MAX)) {
             column[i] = next;
-            next += 1;
         }
         self.column = column;
     }
