@@ -60,7 +60,13 @@ fn part(task: &HistogramTask, blocks: &mut Blocks, words: usize, operands: &Oper
                     }
                 }),
                 bins => {
-                    add_each(task, words, bins, |l| if task.sum == HistogramSum::Count { 1 } else { blocks.result(each).get(l) }, &mut sums)
+                    add_each(
+                        task,
+                        words,
+                        bins,
+                        |l| if task.sum == HistogramSum::Count { 1 } else { blocks.result(each).get(l) },
+                        &mut sums,
+                    );
                 }
             }
         }

@@ -164,9 +164,8 @@ impl Part {
             }
         }
         let to = &mut bytemuck::cast_slice_mut(&mut self.words[k])[self.count as usize * size..];
-        let to = match to.len() / size * size {
-            whole => &mut to[..whole],
-        };
+        let whole = to.len() / size * size;
+        let to = &mut to[..whole];
         match size {
             1 => keep::<u8>(elements, to, is_kept),
             2 => keep::<u16>(elements, to, is_kept),
