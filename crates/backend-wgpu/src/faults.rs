@@ -32,7 +32,7 @@ pub(crate) fn cross<T>(work: impl FnOnce() -> T) -> std::result::Result<T, Strin
     let _turn = takes_turns().then(|| OPENGL.lock());
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         #[cfg(test)]
-        injected::call();
+        crate::faults_tests::injected::call();
         work()
     }));
     outcome.map_err(|payload| words(&*payload))
@@ -57,7 +57,7 @@ fn words(payload: &(dyn Any + Send)) -> String {
 /// Why a device is lost that does not say it.
 const GONE: &str = "it was destroyed, or the driver gave it up";
 
-/// What shows whether a device is still there: a buffer that is mapped and let go.
+/// Test for a lost device: a buffer that is mapped and unmapped.
 #[derive(Debug)]
 struct Pulse {
     device: Held<wgpu::Device>,
@@ -251,28 +251,5 @@ fn translate(call: &'static str, error: wgpu::Error, bytes: u64) -> Error {
         wgpu::Error::Validation { description, .. } | wgpu::Error::Internal { description, .. } => {
             Error::Driver { call, message: description }
         }
-    }
-}
-
-/// Panics that tests have the driver fail with.
-#[cfg(test)]
-pub(crate) mod injected {
-    use std::cell::Cell;
-
-    thread_local! {
-        static LEFT: Cell<Option<u32>> = const { Cell::new(None) };
-    }
-
-    /// Lets driver calls of this thread panic from the one after `calls` others on; `None` ends that, and says how many were left.
-    pub(crate) fn after(calls: Option<u32>) -> Option<u32> {
-        LEFT.replace(calls)
-    }
-
-    pub(super) fn call() {
-        LEFT.with(|left| match left.get() {
-            Some(0) => panic!("a driver's panic, as tests have it"),
-            Some(n) => left.set(Some(n - 1)),
-            None => {}
-        });
     }
 }

@@ -1,7 +1,7 @@
 //! A panic of the driver at any call, from opening a device to letting it go, is a typed error and stays inside.
 
-use crate::faults::injected::after;
 use crate::{Buffer, Wgpu};
+use injected::after;
 use isowarp_core::backend::Backend as _;
 use isowarp_core::buffer::Memory as _;
 use isowarp_core::error::{Error, Result};
@@ -87,4 +87,26 @@ fn a_panic_while_something_is_released_stays_inside() {
             Ok(())
         },
     );
+}
+
+/// Panics that tests have the driver fail with.
+pub(crate) mod injected {
+    use std::cell::Cell;
+
+    thread_local! {
+        static LEFT: Cell<Option<u32>> = const { Cell::new(None) };
+    }
+
+    /// Lets driver calls of this thread panic from the one after `calls` others on; `None` ends that, and says how many were left.
+    pub(crate) fn after(calls: Option<u32>) -> Option<u32> {
+        LEFT.replace(calls)
+    }
+
+    pub(crate) fn call() {
+        LEFT.with(|left| match left.get() {
+            Some(0) => panic!("a driver's panic, as tests have it"),
+            Some(n) => left.set(Some(n - 1)),
+            None => {}
+        });
+    }
 }

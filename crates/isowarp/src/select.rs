@@ -308,8 +308,13 @@ mod tests {
 
     #[test]
     fn candidates_behind_the_one_that_is_taken_are_not_opened() {
-        let behind = std::iter::once_with(|| -> (&'static str, Result<Device>) { panic!("opened for nothing") });
+        let opened = std::cell::Cell::new(false);
+        let behind = std::iter::once_with(|| {
+            opened.set(true);
+            ("cpu", Device::cpu())
+        });
         let choice = Device::first_of(std::iter::once(("cpu", Device::cpu())).chain(behind)).expect("the CPU");
         assert_eq!(choice.why, "the first choice");
+        assert!(!opened.get());
     }
 }

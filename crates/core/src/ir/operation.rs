@@ -261,7 +261,7 @@ mod tests {
         let mut places = BTreeSet::new();
         for &op in Operation::all() {
             assert!(names.insert(op.to_string()) && places.insert(op.index()), "{op}");
-            let f = op.func().unwrap_or_else(|e| panic!("{op}: {e}"));
+            let f = op.func().expect("a listed operation is defined for its types");
             assert!(f.operations().contains(op), "{op}");
             assert_eq!(f.params.len(), op.operands().len(), "{op}");
         }
