@@ -56,8 +56,9 @@ impl Template {
 }
 
 /// Parts that templates include.
-const PARTS: [(&str, &str); 20] = [
+const PARTS: [(&str, &str); 21] = [
     ("element_at.wgsl", include_str!("element_at.wgsl")),
+    ("filter_careful.wgsl", include_str!("filter_careful.wgsl")),
     ("lanes.wgsl", include_str!("lanes.wgsl")),
     ("look_back.wgsl", include_str!("look_back.wgsl")),
     ("look_back_groups.wgsl", include_str!("look_back_groups.wgsl")),

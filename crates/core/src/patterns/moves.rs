@@ -17,7 +17,7 @@ pub(crate) use floats::target_word;
 pub use from::MoveFrom;
 pub use task::{GatherTask, IndexElement, IndexScalar, ScatterFromTask, ScatterOp, ScatterTask};
 
-use super::layout::{self, Axis, LayoutTask};
+use super::layout::LayoutTask;
 use super::map::Map;
 use super::reduce::ReduceTask;
 use super::{HistogramTask, MapTask};
@@ -371,19 +371,7 @@ pub trait Move:
     /// # Errors
     /// As [`Map::map_into`].
     fn reverse_into<T: Element>(&self, x: &Buffer<Self, T>, out: &Buffer<Self, T>) -> Result<()> {
-        enough(out, x.len())?;
-        macro_rules! mapped {
-            ($word:ty) => {{
-                let (x, out) = (raw_as::<Self, T, $word>(x)?, raw_as::<Self, T, $word>(out)?);
-                self.map_into(&x.reversed(), Expr::store_as::<$word>, &out)
-            }};
-        }
-        match T::DTYPE.size_bytes() {
-            1 => mapped!(u8),
-            4 => mapped!(u32),
-            8 => mapped!(u64),
-            _ => layout::copy(self, "reverse", &[Axis { n: x.len(), from: -1, to: 1 }], (x, x.len().saturating_sub(1)), (out, 0)),
-        }
+        enqueue::reverse(self, x, out)
     }
 
     /// The elements moved up by `by` places, those that leave at the end coming back at the start: element `i` goes to `(i + by) mod n`

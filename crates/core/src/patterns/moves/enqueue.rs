@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::input::{Inputs, array, index, index64, require, scalar};
 use crate::ir::{ArrayExpr, Expr, select};
 use crate::ops::Min;
+use crate::patterns::layout::{self, Axis};
 use crate::patterns::{Map as _, Reduce as _, check_aliasing};
 
 /// The same memory under the name of another type of the same size.
@@ -43,6 +44,23 @@ pub(super) fn rotate<B: Move, T: Element>(device: &B, x: &Buffer<B, T>, by: i64,
     let by = i128::from(by).rem_euclid(i128::from(n)) as u64;
     device.copy_into(&x.slice(..n - by)?, &out.slice(by..)?)?;
     device.copy_into(&x.slice(n - by..)?, &out.slice(..by)?)
+}
+
+/// Copies elements in reverse order, as words of their size.
+pub(super) fn reverse<B: Move, T: Element>(device: &B, x: &Buffer<B, T>, out: &Buffer<B, T>) -> Result<()> {
+    enough(out, x.len())?;
+    macro_rules! mapped {
+        ($word:ty) => {{
+            let (x, out) = (raw_as::<B, T, $word>(x)?, raw_as::<B, T, $word>(out)?);
+            device.map_into(&x.reversed(), Expr::store_as::<$word>, &out)
+        }};
+    }
+    match T::DTYPE.size_bytes() {
+        1 => mapped!(u8),
+        4 => mapped!(u32),
+        8 => mapped!(u64),
+        _ => layout::copy(device, "reverse", &[Axis { n: x.len(), from: -1, to: 1 }], (x, x.len().saturating_sub(1)), (out, 0)),
+    }
 }
 
 /// Gathers by indices of any size.
