@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// What is kept, as it was when the suite was built.
+/// Digests that are kept, as they were when the suite was built.
 const KEPT: &str = include_str!("../digests.json");
 
 /// What one device returned for every case that it ran.
@@ -57,7 +57,7 @@ impl Recording {
         if self.backend == "cpu" { "cpu".to_owned() } else { format!("{}: {} ({}{form})", self.backend, self.device, self.driver) }
     }
 
-    /// What it is called: backend, device and form.
+    /// Name of the recording: backend, device and form.
     #[must_use]
     pub fn name(&self) -> String {
         let slug = |s: &str| {
@@ -90,7 +90,7 @@ fn write(path: &Path, value: &impl Serialize) -> io::Result<()> {
     fs::rename(&beside, path)
 }
 
-/// What devices agreed on: each digest once, beside those that returned it.
+/// Digests that devices agreed on, each once, with the devices that returned it.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Kept {
     /// The devices by [`Recording::name`], with the names of the drivers and the day; without cases.
@@ -106,7 +106,7 @@ struct Agreed {
 }
 
 impl Kept {
-    /// What the devices of these recordings agreed on.
+    /// Merges recordings of devices that agree.
     ///
     /// # Errors
     /// The first case of which two of them returned different bits.
@@ -133,7 +133,7 @@ impl Kept {
         Ok(Self { devices, agreed })
     }
 
-    /// What each device returned.
+    /// Splits into a recording for each device.
     #[must_use]
     pub fn recordings(&self) -> Vec<Recording> {
         let cases = |name: &String| {
@@ -143,8 +143,8 @@ impl Kept {
         self.devices.iter().map(|(name, device)| Recording { cases: cases(name), ..device.clone() }).collect()
     }
 
-    /// With what these devices returned. Cases that one of them ran again are as it returned them: where its bits are new, other devices no longer
-    /// agree. Only cases of the table stay.
+    /// Adds recordings. A case that was run again takes its new digest, and other devices that returned another one no longer agree. Cases that the table
+    /// does not have are dropped.
     ///
     /// # Errors
     /// A case of which two of the new ones returned different bits.
@@ -165,7 +165,7 @@ impl Kept {
         Self::of(&all.into_values().collect::<Vec<_>>())
     }
 
-    /// What a file keeps.
+    /// Reads a file of kept digests.
     ///
     /// # Errors
     /// What the file system reports, or a file that keeps no digests.

@@ -46,7 +46,7 @@ enum Step {
     Test,
 }
 
-/// Those of a run that names none: all.
+/// Steps of a run that names none: all.
 const ALL: [Step; 14] = [
     Step::Fmt,
     Step::Ptx,

@@ -102,7 +102,7 @@ fn load(words: &[u64], dtype: DType, (from, step): (u64, i64), lanes: LanesMut<'
     }
 }
 
-/// Which elements lanes read.
+/// Access of lanes to elements.
 trait Places {
     fn read<S: Pod, D: Pod>(&self, elements: &[S], lanes: &mut [D], f: impl Fn(S) -> D);
 }

@@ -1,12 +1,14 @@
-//! Where results go: into the outputs' memory itself, or apart until the locks on the inputs are gone.
+//! Outputs, written in their own memory or apart until the locks on the inputs are released.
 
 use crate::memory::HostBuffer;
 use crate::operands::{Operands, Pending};
 use isowarp_core::backend::{Leaf, Out, RawBuffer as _};
 use isowarp_core::error::Result;
 
-/// Has `work` write so many elements of every output: all of them, or else some, if those that it leaves are `kept`. Memory is written in its place where only this task has to do with it, and by
-/// threads that wait for nothing but their own work: one of rayon's may meanwhile take up another task, which needs the same lock.
+/// Calls `work` with the memory of `elements` elements of every output. It writes all of them, unless those that it leaves are `kept`.
+///
+/// Outputs are written in place where no other task holds their memory and the caller is no thread of rayon's: while such a thread waits it may run
+/// another task, which needs the same lock.
 pub(crate) fn write(
     leaves: &[Leaf<HostBuffer>],
     outs: &[Out<HostBuffer>],

@@ -39,7 +39,7 @@ fn waiting() -> std::io::Result<mpsc::Sender<ThreadBuilder>> {
     Ok(sender)
 }
 
-/// Does something with every part, each thread with a state of its own; one part alone wakes no thread.
+/// Runs `work` on every part, each thread with a state of its own; one part alone wakes no thread.
 pub(crate) fn each<P: Send, S: Clone + Send + Sync>(mut parts: Vec<P>, state: &S, work: impl Fn(&mut S, usize, P) + Send + Sync) {
     if parts.len() == 1 {
         return parts.drain(..).for_each(|part| work(&mut state.clone(), 0, part));
@@ -47,7 +47,7 @@ pub(crate) fn each<P: Send, S: Clone + Send + Sync>(mut parts: Vec<P>, state: &S
     parts.into_par_iter().enumerate().for_each_init(|| state.clone(), |state, (k, part)| work(state, k, part));
 }
 
-/// What comes of every number below `count`; as [`each`].
+/// Collects `work` of every index below `count`, on threads as [`each`] does.
 pub(crate) fn map<R: Send, S: Clone + Send + Sync>(count: u64, state: &S, work: impl Fn(&mut S, u64) -> R + Send + Sync) -> Vec<R> {
     if count == 1 {
         return vec![work(&mut state.clone(), 0)];

@@ -399,7 +399,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// The same without what is leaving, which goes by itself as the device gets on: what a loop that allocates nothing does not change.
+    /// Returns the usage without `leaving_bytes`, which fall as the device makes progress: a loop that allocates nothing leaves the rest unchanged.
     #[must_use]
     pub fn settled(self) -> Self {
         Self { leaving_bytes: 0, ..self }

@@ -42,7 +42,7 @@ pub(super) fn check(source: &str, ptx: &str) -> Vec<String> {
     found.into_iter().map(|(opcode, (fault, line, count))| format!("`{opcode}` {fault} ({count} times, first in line {line})")).collect()
 }
 
-/// Which instruction wrote each register last, looked up through copies and choices.
+/// Last instruction that wrote each register, looked up through copies and selections.
 #[derive(Default)]
 struct Written<'a>(HashMap<&'a str, Vec<&'a str>>);
 

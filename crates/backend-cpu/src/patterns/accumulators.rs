@@ -4,7 +4,7 @@ use crate::operands::Operands;
 use isowarp_core::element::Ty;
 use isowarp_core::ir::{BLOCK, Blocks, Func, Lanes, LanesMut, Source};
 
-/// One part of many accumulators.
+/// Column of one part of the accumulators.
 #[derive(Clone, Debug)]
 pub(super) enum Column {
     Narrow(Vec<u32>),
@@ -17,16 +17,16 @@ pub(super) struct Accumulators {
     parts: Vec<Column>,
 }
 
-/// Which accumulators lanes take, one after the other.
+/// Index of the accumulator that each lane reads.
 #[derive(Clone, Copy)]
 pub(super) enum Places<'a> {
-    /// Those from this one on.
+    /// Consecutive accumulators from this one on.
     Row(usize),
-    /// As many from this one on as the second number says, again and again.
+    /// Accumulators `first..first + count`, repeated.
     Again(usize, usize),
-    /// Of every two neighbours the first one, or the second.
+    /// First (0) or second (1) of each pair of neighbours.
     OfTwo(usize),
-    /// Those named.
+    /// Accumulators of a list of indices.
     List(&'a [usize]),
 }
 
@@ -116,7 +116,7 @@ impl Accumulators {
         self.part(0, 0)
     }
 
-    /// One accumulator of the types that an operator returns.
+    /// Returns a single accumulator of the types that an operator returns.
     pub(super) fn one(func: &Func, bits: &[u64]) -> Self {
         let mut one = Self::of(func);
         one.push_bits(bits);
@@ -152,7 +152,7 @@ impl Accumulators {
         Self { parts: self.parts.iter().map(|p| p.part(first, count)).collect() }
     }
 
-    /// Those of these places.
+    /// Gathers the accumulators at these indices.
     pub(super) fn picked(&self, places: Places<'_>, count: usize) -> Self {
         let pick = |part: &Column| {
             let mut picked = match part {
@@ -249,7 +249,7 @@ impl Combiner {
         Self { blocks: Blocks::new(combine), parts: combine.results.len() }
     }
 
-    /// So many accumulators of either side combined, one by one.
+    /// Combines `count` accumulators of either side, pair by pair.
     pub(super) fn combine(&mut self, left: (&Accumulators, Places<'_>), right: (&Accumulators, Places<'_>), count: usize) -> Accumulators {
         let mut made = right.0.none();
         debug_assert_eq!(made.parts.len(), self.parts);

@@ -54,7 +54,7 @@ impl<'a> Tree<'a> {
         Self { load, loading: Blocks::new(load), combiner: Combiner::new(combine) }
     }
 
-    /// So many elements from the first place on, one every so many.
+    /// Loads `count` elements from index `first` on, `step` apart.
     pub(super) fn load(&mut self, operands: &Operands<'_>, (first, step): (u64, u64), count: usize) -> Accumulators {
         Accumulators::load(operands, self.load, &mut self.loading, first, step, count)
     }

@@ -132,7 +132,7 @@ impl Combiner {
         tile
     }
 
-    /// So many elements from the first one on become these combined with them.
+    /// Combines `left` with each of `count` elements from `first` on, in place.
     fn prepend(&mut self, x: &mut Accumulators, left: Places<'_>, first: usize, count: usize) {
         let made = self.combine((x, left), (x, Places::Row(first)), count);
         x.set_row(first, &made);

@@ -15,7 +15,7 @@ const CHUNK: u64 = 8 * BLOCK as u64;
 /// Chunks that a thread takes until they are written.
 const EACH: u64 = 16;
 
-/// What went to one part: how many elements, their indices where lengths come of them, and those of each output.
+/// Elements of one part: their count, their indices where run lengths are computed, and their values for each output.
 #[derive(Default)]
 struct Part {
     count: u64,

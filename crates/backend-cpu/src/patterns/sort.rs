@@ -20,7 +20,7 @@ const MANY: usize = 1 << 16;
 impl Run<SortTask> for Cpu {
     fn run(&self, task: &SortTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
         let rows = vec![task.n as usize; task.rows as usize];
-        sort(task, &task.places(leaves, outs)?, 0, &rows, |i| i % task.n as u32)
+        sort(task, &task.places(leaves, outs)?, (0, &rows), |i| i % task.n as u32)
     }
 }
 
@@ -31,11 +31,11 @@ impl Run<SegmentedSortTask> for Cpu {
         host::room(16 * task.parts)?;
         let segments: Vec<usize> = bounds.windows(2).map(|b| (b[1] - b[0]) as usize).collect();
         // What lies before the first bound and behind the last is in no segment.
-        sort(&task.sort, &places.sort, bounds[0] as usize, &segments, |i| i)
+        sort(&task.sort, &places.sort, (bounds[0] as usize, &segments), |i| i)
     }
 }
 
-/// What is sorted: a key as the unsigned integer that it compares as, and where it was if something travels.
+/// Item of a sort: its key as the unsigned integer that it compares as, and its index where a payload follows.
 trait Item: Pod + Send + Sync {
     fn new(key: u64, index: u32) -> Self;
     fn key(self) -> u64;
@@ -70,28 +70,27 @@ macro_rules! items {
 }
 items!(u32 u64);
 
-/// Sorts parts of these lengths that follow each other from the first key on.
+/// Sorts consecutive parts, given by their lengths, from the first key on.
 fn sort(
     task: &SortTask,
     places: &SortPlaces<'_, HostBuffer>,
-    first: usize,
-    parts: &[usize],
+    parts: (usize, &[usize]),
     index: impl Fn(u32) -> u32 + Sync + Send,
 ) -> Result<()> {
-    match (task.dtype.size_bytes(), task.payload) {
-        (8, SortPayload::Nothing) => sort_items::<u64>(task, places, first, parts, index),
-        (8, _) => sort_items::<[u64; 2]>(task, places, first, parts, index),
-        (_, SortPayload::Nothing) => sort_items::<u32>(task, places, first, parts, index),
-        _ => sort_items::<[u32; 2]>(task, places, first, parts, index),
-    }
+    let sort = match (task.dtype.size_bytes(), task.payload) {
+        (8, SortPayload::Nothing) => sort_items::<u64, _>,
+        (8, _) => sort_items::<[u64; 2], _>,
+        (_, SortPayload::Nothing) => sort_items::<u32, _>,
+        _ => sort_items::<[u32; 2], _>,
+    };
+    sort(task, places, parts, index)
 }
 
-fn sort_items<T: Item>(
+fn sort_items<T: Item, I: Fn(u32) -> u32 + Sync + Send>(
     task: &SortTask,
     places: &SortPlaces<'_, HostBuffer>,
-    first: usize,
-    parts: &[usize],
-    index: impl Fn(u32) -> u32 + Sync + Send,
+    (first, parts): (usize, &[usize]),
+    index: I,
 ) -> Result<()> {
     let mut items: Vec<T> = read(task, places)?;
     let mut spare = host::zeroed(task.elements())?;
@@ -134,7 +133,7 @@ fn sort_items<T: Item>(
     }
 }
 
-/// All keys, in their order.
+/// Reads all keys, in order.
 fn read<T: Item>(task: &SortTask, places: &SortPlaces<'_, HostBuffer>) -> Result<Vec<T>> {
     fn of<S: Pod + Sync, T: Item>(words: &[u64], task: &SortTask, first: u64, word: impl Fn(S) -> u64 + Send + Sync) -> Result<Vec<T>> {
         let keys = &bytemuck::cast_slice::<_, S>(words)[first as usize..][..task.elements() as usize];

@@ -69,7 +69,7 @@ pub(crate) fn verdict(driver: Driver, context: &Arc<Context>, info: &DeviceInfo)
     Ok(verdict)
 }
 
-/// What differs: the operations of each operator, and the first result in words.
+/// Differences found: the operations of each operator, and its first wrong result in words.
 type Differences = Vec<(Operations, String)>;
 
 /// The verdict from what differs at an optimisation level of the assembler.

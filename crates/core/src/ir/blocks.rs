@@ -16,18 +16,18 @@ pub const BLOCK: usize = 1024;
 /// Lanes of one value: bits of a type of 32 bits, or a truth value as 0 or 1; or bits of a type of 64.
 #[derive(Clone, Copy, Debug)]
 pub enum Lanes<'a> {
-    /// Of `f32`, `i32`, `u32`, `bool`.
+    /// Lanes of `f32`, `i32`, `u32`, `bool`.
     Narrow(&'a [u32]),
-    /// Of `f64`, `i64`, `u64`.
+    /// Lanes of `f64`, `i64`, `u64`.
     Wide(&'a [u64]),
 }
 
-/// As [`Lanes`], to be filled.
+/// Lanes to be filled; see [`Lanes`].
 #[derive(Debug)]
 pub enum LanesMut<'a> {
-    /// Of `f32`, `i32`, `u32`, `bool`.
+    /// Lanes of `f32`, `i32`, `u32`, `bool`.
     Narrow(&'a mut [u32]),
-    /// Of `f64`, `i64`, `u64`.
+    /// Lanes of `f64`, `i64`, `u64`.
     Wide(&'a mut [u64]),
 }
 
@@ -72,7 +72,7 @@ impl<'a> LanesMut<'a> {
         }
     }
 
-    /// The same bits in every lane.
+    /// Fills every lane with the same bits.
     pub fn fill(self, bits: u64) {
         match self {
             Self::Narrow(all) => all.fill(bits as u32),
@@ -81,7 +81,7 @@ impl<'a> LanesMut<'a> {
     }
 }
 
-/// What an operator's parameters stand for.
+/// Source of an operator's parameters.
 pub trait Source {
     /// Fills the lanes of a value or index parameter.
     fn load(&self, param: u16, lanes: LanesMut<'_>);
@@ -105,7 +105,7 @@ impl Blocks {
         Self::with(func, Instructions::best())
     }
 
-    /// As [`Blocks::new`], with the instructions that every processor of its kind has.
+    /// Columns for `func`, evaluated with the instructions that every processor of the architecture has.
     #[must_use]
     pub fn portable(func: &Func) -> Self {
         Self::with(func, Instructions::portable())

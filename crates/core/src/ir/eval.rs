@@ -45,11 +45,11 @@ lanes!(bool u32 f32 u32 i32 u32 u32 u32 f64 u64 i64 u64 u64 u64);
 
 /// Lanes of operands and of a result that one operation goes over. What every operation means is written once, over this.
 pub(super) trait Apply {
-    /// Of one operand.
+    /// Applies `f` to lanes of one operand.
     fn map1<A: Lane, R: Lane>(self, f: impl Fn(A) -> R);
-    /// Of two.
+    /// Applies `f` to lanes of two operands.
     fn map2<A: Lane, B: Lane, R: Lane>(self, f: impl Fn(A, B) -> R);
-    /// Of three.
+    /// Applies `f` to lanes of three operands.
     fn map3<A: Lane, B: Lane, C: Lane, R: Lane>(self, f: impl Fn(A, B, C) -> R);
 }
 
@@ -280,7 +280,7 @@ pub(super) fn cast(from: Ty, ty: Ty, to: impl Apply) {
     arms!(f32 F32, f64 F64, i32 I32, u32 U32, i64 I64, u64 U64);
 }
 
-/// The same bits, of which those of a NaN are made canonical where `visible`.
+/// Copies bits, with NaN made canonical where `visible`.
 #[inline(always)]
 pub(super) fn bits(ty: Ty, visible: bool, to: impl Apply) {
     match (ty, ty.words()) {

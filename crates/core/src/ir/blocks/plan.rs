@@ -1,4 +1,4 @@
-//! What a block evaluates: the operator with the functions that it calls written out, and a column for every node while its value is in use.
+//! Plan of a block: the operator with the functions that it calls inlined, and a column for every node while its value is in use.
 
 use super::super::node::{Func, Id, Node};
 use super::super::symbolic::definition;

@@ -1,4 +1,4 @@
-//! One node over columns, in loops over chunks of lanes.
+//! Evaluation of one node over columns, in loops over chunks of lanes.
 
 use super::super::eval::{self, Apply, Lane};
 use super::super::node::Node;
@@ -15,10 +15,10 @@ pub(super) struct Operand<'a> {
     pub(super) ty: Ty,
 }
 
-/// Which instructions the loops are compiled to.
+/// Instruction set that the loops are compiled for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Instructions {
-    /// Only ever true where the processor has them.
+    /// Set only where the processor has both.
     avx2_and_fma: bool,
 }
 
@@ -46,7 +46,7 @@ impl Instructions {
     }
 }
 
-/// The same loops compiled for wider registers: sums, products and fused products are rounded alike on every processor.
+/// Compiles the same loops for wider registers: sums, products and fused products are rounded alike on every processor.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 fn with_avx2_and_fma(node: Node, ty: Ty, operands: [Operand<'_>; 3], out: &mut [u64], chunks: usize) {

@@ -1,6 +1,6 @@
 //! Forms of operations that compilers get right.
 //!
-//! What a driver's compiler knows of a value it uses, and has been wrong in doing so: NVIDIA's has the faults for Vulkan that its assembler has for
+//! Compilers of drivers derive what a value can be, and have been wrong in using it: NVIDIA's has the faults for Vulkan that its assembler has for
 //! CUDA (`ir/ptx/forms.rs` has them), Mesa's has others. So an operation that was seen to go wrong beside others is joined with a zero of which
 //! no compiler knows anything (`iw_zero`).
 //!

@@ -220,7 +220,7 @@ impl Writer<'_> {
     }
 }
 
-/// Both operands are there, and vectors of truth values have no `&&`: naga makes branches of `&&` and `||`, which a compiler has to take back in each
+/// Writes an operation on truth values, without `&&` and `||`: vectors have neither, and naga makes branches of `&&` and `||`, which a compiler has to take back in each
 /// place that a function is inlined. SwiftShader's takes minutes and gigabytes for a scan with a hundred of them.
 fn bool_bin(op: BinOp, x: &str, y: &str) -> String {
     match op {
