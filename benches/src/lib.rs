@@ -20,7 +20,7 @@ pub use works::{Ready, Work, works};
 /// A number of elements, in digits or as a power of two.
 ///
 /// # Errors
-/// Names of the other files written there.
+/// A message that quotes a text of neither form.
 pub fn parse_size(text: &str) -> Result<u64, String> {
     let fail = || format!("`{text}` is neither a number nor 2^k with k up to 40");
     match text.strip_prefix("2^") {

@@ -87,7 +87,7 @@ pub struct Machine {
 pub struct Opened {
     /// The device.
     pub device: Device,
-    /// The opened device.
+    /// Description of the device and its driver.
     pub machine: Machine,
 }
 

@@ -17,8 +17,8 @@ pub struct Options {
     pub backends: wgpu::Backends,
     /// Part of the adapter's name, in any case of letters. Default: the best adapter.
     pub adapter: Option<String>,
-    /// Most bytes of freed memory that are kept for reuse ([`Wgpu::set_pool_limit`](isowarp_core::backend::Backend::set_pool_limit)). Default: a quarter of the adapter's
-    /// memory, and 256 MiB at least.
+    /// Most bytes of freed memory that are kept for reuse, as [`Backend::set_pool_limit`](isowarp_core::backend::Backend::set_pool_limit) sets.
+    /// Default: a quarter of the adapter's memory, and 256 MiB at least.
     pub pool_bytes: Option<u64>,
     /// Whether to seal kernels (SPIR-V with NoContraction and kept subnormals) where the adapter allows it. Default: yes.
     pub seal: bool,

@@ -22,7 +22,7 @@ pub(crate) fn take_turns() {
     OPENGL_IN_USE.store(true, Ordering::Relaxed);
 }
 
-/// Whether they do. Whoever has the turn must not wait for another thread that wants it.
+/// Whether the driver's calls take turns. A thread that has the turn must not wait for another one that wants it.
 pub(crate) fn takes_turns() -> bool {
     OPENGL_IN_USE.load(Ordering::Relaxed)
 }
@@ -78,7 +78,7 @@ impl Pulse {
     /// Whether the device is there: wgpu refuses at once to map a buffer of one that is gone. While another thread waits for the device, the buffer may
     /// be between two states, and stay mapped; then a new one, which no other thread has seen, tells.
     fn beats(&mut self) -> bool {
-        // What is wrong with the buffer nobody else should see.
+        // Errors of this buffer are nobody else's.
         let device = self.device.clone();
         let scope = device.push_error_scope(wgpu::ErrorFilter::Validation);
         let mut beats = maps(&self.buffer);

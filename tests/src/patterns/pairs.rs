@@ -1,8 +1,9 @@
 //! Every pair of operations, generated: where two meet, optimisers of drivers err. One operation over another in each place that an operand has, over
 //! loads of every stored type, with constants, zeros that are derived and truth values among the operands; all special values meet.
 //!
-//! A kernel has up to 32 expressions, and 8 if they call elementary functions: of eight, the bits are folded into one result (`31 * folded + bits`). The same expressions are computed by plain
-//! loops in the test `pairs_of_operations_are_those_of_loops`; a case that differs is taken apart by `isowarp-conformance fuzz`.
+//! A kernel has up to 32 expressions, and 8 if they call elementary functions: of eight, the bits are folded into one result
+//! (`31 * folded + bits`). The same expressions are computed by plain loops in the test `pairs_of_operations_are_those_of_loops`; a case that differs is
+//! taken apart by `isowarp-conformance fuzz`.
 
 use crate::case::{Cases, Output, Target};
 use crate::fuzz::{Op, Tree, Trial, Verb, crossed, input};

@@ -97,8 +97,8 @@ fn ask<A: Traced, R: Traced>(
 
 type Three<T> = (Expr<T>, Expr<T>, Expr<T>);
 
-#[allow(clippy::eq_op, reason = "a difference that is known to be zero is what is asked for")]
 /// Compositions that an assembler got wrong, of each type in which it did, and floats whose bits the contract stands on.
+#[allow(clippy::eq_op, reason = "a difference that is known to be zero is what is asked for")]
 fn questions() -> core::result::Result<Vec<Question>, OpError> {
     let mut list = Vec::new();
     let l = &mut list;

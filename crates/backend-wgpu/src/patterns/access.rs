@@ -145,8 +145,8 @@ pub(super) fn leaf(signature: &Signature, k: usize, calls: &mut BTreeSet<String>
     }
 }
 
-/// `{operator}_fetch{k}`: an element of an array leaf, zero outside. Without a branch around the load: operators fetch many, and of thirty loads behind
-/// branches SwiftShader's compiler makes gigabytes. What is outside reads the first element.
+/// Function `{operator}_fetch{k}`: an element of an array leaf, zero outside, where the first element is read. No branch is around the load: operators
+/// fetch many, and of thirty loads behind branches SwiftShader's compiler makes gigabytes.
 pub(super) fn fetch(signature: &Signature, operator: &str, k: usize, calls: &mut BTreeSet<String>) -> String {
     let LeafKind::Array { slot, dtype, windows, each, .. } = signature.leaves[k] else { return String::new() };
     let t = wgsl_type(dtype.ty());

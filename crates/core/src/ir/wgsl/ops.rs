@@ -220,8 +220,8 @@ impl Writer<'_> {
     }
 }
 
-/// Writes an operation on truth values, without `&&` and `||`: vectors have neither, and naga makes branches of `&&` and `||`, which a compiler has to take back in each
-/// place that a function is inlined. SwiftShader's takes minutes and gigabytes for a scan with a hundred of them.
+/// Writes an operation on truth values, without `&&` and `||`: vectors have neither, and naga makes branches of them, which a compiler has to take
+/// back wherever a function is inlined. SwiftShader's takes minutes and gigabytes for a scan with a hundred of them.
 fn bool_bin(op: BinOp, x: &str, y: &str) -> String {
     match op {
         BinOp::And | BinOp::Min | BinOp::Mul | BinOp::MulRn => format!("({x} & {y})"),
