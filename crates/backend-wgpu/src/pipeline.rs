@@ -6,6 +6,7 @@ use crate::probe::web_time;
 use crate::seal::{self, Access, Indices, Interface, SealOptions, Zeroes};
 use isowarp_core::caps::Capability;
 use isowarp_core::error::{Error, Result};
+use isowarp_core::host;
 use parking_lot::Mutex;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -304,18 +305,34 @@ fn shader_module(
     unsafe { device.create_shader_module_passthrough(descriptor) }
 }
 
-/// Does the `others` on threads of their own while it does `own`; leaves them out where there is one processor, no thread to be had
-/// (a browser), or a driver whose calls take turns.
-pub(crate) fn beside<T>(others: impl ExactSizeIterator<Item: FnOnce() + Send>, own: impl FnOnce() -> T) -> T {
-    let alone = others.len() == 0 || crate::faults::takes_turns() || std::thread::available_parallelism().map_or(1, usize::from) == 1;
-    if alone {
+/// Addresses of a thread: its stack, what the C library's allocator reserves for it, and what a compiler takes meanwhile.
+const THREAD_ADDRESSES: u64 = 256 << 20;
+
+/// Runs the `others` on further threads beside `own`, on as many as there are processors, and addresses for them where these are limited. Without further
+/// threads (one processor, no room, a browser, a driver whose calls take turns) the `others` are left out.
+pub(crate) fn beside<T>(others: impl ExactSizeIterator<Item: FnOnce() + Send> + Send, own: impl FnOnce() -> T) -> T {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let room = host::available().map_or(usize::MAX, |bytes| (bytes / THREAD_ADDRESSES) as usize);
+    // This one is the first of them.
+    let more = others.len().min(processors.min(room).saturating_sub(1));
+    if more == 0 || crate::faults::takes_turns() {
         return own();
     }
-    std::thread::scope(|scope| {
-        for work in others {
-            let _ = std::thread::Builder::new().name("isowarp compiles".to_owned()).spawn_scoped(scope, work);
+    let others = Mutex::new(others);
+    let next = || others.lock().next();
+    let rest = || {
+        while let Some(work) = next() {
+            work();
         }
-        own()
+    };
+    std::thread::scope(|scope| {
+        let spawn = |_: &usize| std::thread::Builder::new().name("isowarp compiles".to_owned()).spawn_scoped(scope, rest).is_ok();
+        let spawned = (0..more).take_while(spawn).count();
+        let made = own();
+        if spawned > 0 {
+            rest();
+        }
+        made
     })
 }
 
