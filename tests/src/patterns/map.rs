@@ -23,7 +23,9 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
 
 fn sizes<B: Target>(c: &mut Cases<B>) {
     for n in SIZES {
-        c.add(format!("map/axpy/f32/n={n}"), move |d| d.axpy(1.1, &input(d, Fill::Plain, n, "x")?, &input(d, Fill::Plain, n, "y")?));
+        c.add(format!("map/axpy/f32/n={n}"), move |d| d.axpy(1.1f32, &input(d, Fill::Plain, n, "x")?, &input(d, Fill::Plain, n, "y")?));
+        c.add(format!("map/axpy/f64/n={n}"), move |d| d.axpy(1.1f64, &input(d, Fill::Plain, n, "x")?, &input(d, Fill::Plain, n, "y")?))
+            .needs(&[f64::DTYPE]);
         c.add(format!("map/iota/u32/n={n}"), move |d| d.iota(n, 5u32, 3));
     }
     for n in FEW {
@@ -151,12 +153,8 @@ fn arrays<B: Target>(c: &mut Cases<B>) {
 }
 
 fn places<B: Target>(c: &mut Cases<B>) {
-    c.add("map/axpy_in_place/f32", |d| {
-        let (x, y) = (input(d, Fill::Plain, 70_001, "x")?, input(d, Fill::Plain, 70_001, "y")?);
-        d.axpy_in_place(0.3, &x, &y)?;
-        d.axpy_in_place(-0.7, &x, &y)?;
-        Ok((x, y))
-    });
+    axpy_in_place(c, 0.3f32, -0.7);
+    axpy_in_place(c, 0.3f64, -0.7).needs(&[f64::DTYPE]);
     c.add("map/in_place_slice/i32", |d| {
         let x = input::<B, i32>(d, Fill::Wide, 1000, "x")?;
         let part = x.slice(101..900)?;
@@ -219,4 +217,13 @@ fn large<B: Target>(c: &mut Cases<B>) {
     })
     .bytes(4 * ABOVE_BINDING)
     .full();
+}
+
+fn axpy_in_place<B: Target, T: Scalar + Num + Element<Reg = T>>(c: &mut Cases<B>, first: T, second: T) -> &mut Case<B> {
+    c.add(format!("map/axpy_in_place/{}", T::DTYPE), move |d| {
+        let (x, y) = (input(d, Fill::Plain, 70_001, "x")?, input(d, Fill::Plain, 70_001, "y")?);
+        d.axpy_in_place(first, &x, &y)?;
+        d.axpy_in_place(second, &x, &y)?;
+        Ok((x, y))
+    })
 }
