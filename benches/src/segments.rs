@@ -22,7 +22,7 @@ pub(crate) fn works() -> Vec<Work> {
         work("segmented/by_key", DType::U32, 10, |d, s| {
             // A run goes on with three of four elements.
             let random = random::<u32>(d, s.n, s.seed)?;
-            let keys = d.scan_from(&random, |x| (x >> 30).eq(0).cast::<u32>(), Sum, false)?;
+            let keys = d.scan(random.map(|x| (x >> 30).eq(0).cast::<u32>()), Sum).run()?;
             let (found, count) = (zeroed::<u32>(d, s.n)?, zeroed::<u32>(d, 1)?);
             one::<u32>(d, s, move |d, x, out| d.reduce_by_key_into(&keys, x, Sum, (&found, out), &count))
         }),

@@ -128,10 +128,10 @@ pub fn works() -> Vec<Work> {
         work("reduce/sum", DType::F32, 4, |d, s| one::<f32>(d, s, |d, x, out| d.reduce_into(x, Sum, out))),
         work("reduce/sum", DType::U32, 4, |d, s| one::<u32>(d, s, |d, x, out| d.reduce_into(x, Sum, out))),
         work("reduce/argmin", DType::F32, 4, |d, s| result(d, s, isowarp::prelude::Statistics::argmin)),
-        work("scan/inclusive", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.scan_inclusive_into(x, Sum, out))),
-        work("scan/inclusive", DType::U32, 8, |d, s| one::<u32>(d, s, |d, x, out| d.scan_inclusive_into(x, Sum, out))),
-        work("scan/exclusive", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.scan_exclusive_into(x, Sum, out))),
-        work("scan/exclusive", DType::U32, 8, |d, s| one::<u32>(d, s, |d, x, out| d.scan_exclusive_into(x, Sum, out))),
+        work("scan/inclusive", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.scan(x, Sum).write_to(out))),
+        work("scan/inclusive", DType::U32, 8, |d, s| one::<u32>(d, s, |d, x, out| d.scan(x, Sum).write_to(out))),
+        work("scan/exclusive", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.scan(x, Sum).exclusive().write_to(out))),
+        work("scan/exclusive", DType::U32, 8, |d, s| one::<u32>(d, s, |d, x, out| d.scan(x, Sum).exclusive().write_to(out))),
         work("select/half", DType::U32, 6, |d, s| {
             counted::<u32>(d, s, |d, x, out, count| d.select_into(x, |x| (x >> 31).eq(0), out, count))
         }),

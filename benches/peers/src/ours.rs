@@ -44,7 +44,7 @@ pub(crate) fn rows(dev: &Wgpu, device_clock: bool, host: &Host, samples: usize) 
         Ok(())
     })?;
     rows.push(host.row(US, "sum, read back", 4, times, one.read_blocking()? == [host.sum()]));
-    let times = time(&|| dev.scan_inclusive_into(&words, Sum, &out))?;
+    let times = time(&|| dev.scan(&words, Sum).write_to(&out))?;
     rows.push(host.row(US, "inclusive scan", 8, times, out.read_blocking()? == host.prefixes()));
     let times = time(&|| dev.select_from_into((&words, &flags), |(w, f)| (f.ne(0), w), &out, &one))?;
     rows.push(host.row(US, "select by flags", 10, times, begins(&out, &host.kept())?));

@@ -78,7 +78,7 @@ fn runs() -> Vec<Work> {
         }),
         work("scan/by_key", DType::F32, 12, |d, s| {
             let keys = d.map(&random::<u32>(d, s.n, !s.seed)?, |x| x >> 28)?;
-            one::<f32>(d, s, move |d, x, out| d.scan_by_key_into(&keys, x, Sum, out))
+            one::<f32>(d, s, move |d, x, out| d.scan(x, Sum).by_key(&keys).write_to(out))
         }),
         work("segmented/argmin", DType::F32, 4, |d, s| {
             let offsets = d.generate(s.n / 1000 + 1, index(), |k| k * 1000)?;

@@ -17,7 +17,7 @@ pub(super) fn works() -> Vec<Work> {
     macro_rules! prefixes {
         ($name:literal, $variant:ident) => {
             work(concat!("scan_variants/", $name), DType::F32, 8, |d, s| {
-                one::<f32>(d, s, |d, x, out| d.scan_variant_into(ScanVariant::$variant, x, Sum, false, out))
+                one::<f32>(d, s, |d, x, out| d.scan(x, Sum).variant(ScanVariant::$variant).write_to(out))
             })
         };
     }

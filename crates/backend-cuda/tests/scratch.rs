@@ -39,10 +39,10 @@ fn scratch_is_at_most_a_hundredth_of_the_input() {
         ("sums of rows", &|d| d.reduce_axis_into(&x, &wide, 1, Sum, &y)),
         ("sums of columns", &|d| d.reduce_axis_into(&x, &wide, 0, Sum, &y)),
         ("sums of few columns", &|d| d.reduce_axis_into(&x, &tall, 0, Sum, &y)),
-        ("scan", &|d| d.cumsum_into(&x, &y)),
-        ("scan of rows", &|d| d.scan_axis_into(&x, &wide, 1, Sum, false, &y)),
-        ("scan of columns", &|d| d.scan_axis_into(&x, &wide, 0, Sum, false, &y)),
-        ("scan of few columns", &|d| d.scan_axis_into(&x, &tall, 0, Sum, false, &y)),
+        ("scan", &|d| d.scan(&x, Sum).write_to(&y)),
+        ("scan of rows", &|d| d.scan(&x, Sum).axis(&wide, 1).write_to(&y)),
+        ("scan of columns", &|d| d.scan(&x, Sum).axis(&wide, 0).write_to(&y)),
+        ("scan of few columns", &|d| d.scan(&x, Sum).axis(&tall, 0).write_to(&y)),
     ];
     // A stream keeps its scratch, so what all of them hold together is what is counted.
     let before = left();

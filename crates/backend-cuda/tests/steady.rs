@@ -7,19 +7,17 @@ use common::gpu;
 use half::f16;
 use isowarp_core::backend::Backend as _;
 use isowarp_core::buffer::{Buffer, DeviceScalar, Memory as _};
-use isowarp_core::input::{index, lazy, scalar};
-use isowarp_core::ir::{Expr, lit};
+use isowarp_core::input::{Source as _, index, scalar};
+use isowarp_core::ir::Expr;
 use isowarp_core::ops::{Max, Min, Sum};
 use isowarp_core::patterns::{Atomics as _, Groups as _, Histogram as _, Overflow, Shuffle, even};
 use isowarp_core::patterns::{Border, Filter as _, FilterKind, Image, Layout as _, Map as _, Move as _, Reduce as _, Scan as _, ScatterOp};
-use isowarp_core::patterns::{
-    Counted as _, Difference as _, LazyKeys as _, OffsetScan as _, Segmented as _, SegmentedSort as _, UniqueFrom as _,
-};
+use isowarp_core::patterns::{Counted as _, Difference as _, LazyKeys as _, Segmented as _, SegmentedSort as _, UniqueFrom as _};
 use isowarp_core::patterns::{GroupFolds as _, MergeByFrom as _, SearchBy as _, SetsBy as _};
 use isowarp_core::patterns::{
     Merge as _, MergeSort as _, RunLengths as _, Search as _, Select as _, Sets as _, Sort as _, SortOrder, TopK as _, TopKRows as _,
 };
-use isowarp_core::patterns::{Quadrature as _, SegmentedScan as _, Statistics as _};
+use isowarp_core::patterns::{Quadrature as _, Statistics as _};
 use isowarp_cuda::Cuda;
 
 /// The stub's counts of calls that allocate memory, and of calls that wait for the device; `None` where the driver is no stub.
@@ -36,7 +34,7 @@ fn counts() -> Option<(u64, u64)> {
 /// One round of every pattern into the caller's buffers.
 fn round(gpu: &Cuda, x: &Buffer<Cuda, f32>, y: &Buffer<Cuda, f32>, one: &Buffer<Cuda, f32>, k: f32) -> isowarp_core::Result<()> {
     gpu.map_into((x, scalar(k)), |(x, k)| x * k + 1.0, y)?;
-    gpu.scan_inclusive_into(y, Sum, x)?;
+    gpu.scan(y, Sum).write_to(x)?;
     gpu.reduce_into(x, Max, one)?;
     gpu.filter_into(&Image::new(x.clone(), 100, 100, 1)?, FilterKind::gaussian3(), Border::Clamp, &Image::new(y.clone(), 100, 100, 1)?)?;
     gpu.copy_into(y, x)?;
@@ -124,7 +122,7 @@ fn counted_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<
     gpu.reduce_counted_from_into(z, |x| x, &kept, Sum, &gpu.buffer(1)?)?;
     gpu.unique_by_key_from_into((x, index()), |(x, i)| (x >> 8, i), (y, z), count)?;
     gpu.non_trivial_runs_into(x, |x| x >> 8, (y, z), count)?;
-    gpu.reduce_by_lazy_key_into(lazy(x, |x| x >> 8), x, |x| x, Sum, (y, z), count)?;
+    gpu.reduce_by_lazy_key_into(x.map(|x| x >> 8), x, |x| x, Sum, (y, z), count)?;
     gpu.run_length_decode_into(x, y, &kept, z)?;
     gpu.lower_bound_by_into(x, y, Expr::lt, z)?;
     gpu.merge_by_from_into((&x.slice(..4000)?, |x| x), (&x.slice(4000..)?, |x| x), Expr::lt, z)?;
@@ -180,26 +178,26 @@ fn reductions_round(d: &Cuda, f: &Forms<'_>, k: f32) -> isowarp_core::Result<()>
 
 fn scans_round(d: &Cuda, f: &Forms<'_>, k: f32) -> isowarp_core::Result<()> {
     let Forms { x, y, words, .. } = *f;
-    d.cumsum_into(x, y)?;
-    d.scan_exclusive_into(x, Sum, y)?;
-    d.scan_from_into((x, scalar(k)), |(x, k)| x * k, Max, false, y)?;
-    d.scan_axis_into(x, &[100, 100], 0, Sum, false, y)?;
-    d.scan_axis_into(x, &[100, 100], 1, Sum, true, y)?;
-    d.scan_axis_from_into((x, scalar(k)), |(x, k)| x * k, (&[10, 1000], 1), Sum, false, y)?;
-    d.scan_parts_into((x, words), |(x, w)| (x, w.cast::<f32>()), |a: Pair, b| (a.0 * b.0, a.1 * b.0 + b.1), |a| a.1, y)?;
-    d.scan_parts_exclusive_into(x, |x| (x, x), || (lit(0.0), lit(0.5)), |a: Pair, b| (a.0 + b.0, a.1.max(b.1)), |a| a.1, y)?;
-    d.scan_segmented_into(x, words, Sum, y)?;
-    d.scan_segmented_from_into((x, scalar(k)), |(x, k)| x + k, words, Sum, y)?;
-    d.scan_segmented_exclusive_into(x, words, Sum, y)?;
-    d.scan_by_key_into(words, x, Sum, y)?;
-    d.scan_by_key_from_into(words, (x, scalar(k)), |(x, k)| x + k, Sum, y)?;
-    d.scan_by_key_exclusive_into(words, x, Sum, y)?;
-    d.scan_segmented_exclusive_from_into((x, scalar(k)), |(x, k)| x + k, words, Sum, y)?;
-    d.scan_by_key_exclusive_from_into(words, (x, scalar(k)), |(x, k)| x + k, Sum, y)?;
-    d.segmented_scan_into(x, words, Sum, y)?;
-    d.segmented_scan_from_into((x, scalar(k)), |(x, k)| x * k, words, Sum, y)?;
-    d.segmented_scan_exclusive_from_into((x, scalar(k)), |(x, k)| x * k, words, Sum, y)?;
-    d.segmented_scan_exclusive_into(x, words, Sum, y)
+    d.scan(x, Sum).write_to(y)?;
+    d.scan(x, Sum).exclusive().write_to(y)?;
+    d.scan((x, scalar(k)).map(|(x, k)| x * k), Max).write_to(y)?;
+    d.scan(x, Sum).axis(&[100, 100], 0).write_to(y)?;
+    d.scan(x, Sum).axis(&[100, 100], 1).exclusive().write_to(y)?;
+    d.scan((x, scalar(k)).map(|(x, k)| x * k), Sum).axis(&[10, 1000], 1).write_to(y)?;
+    d.scan_by((x, words).map(|(x, w)| (x, w.cast::<f32>())), |a: Pair, b| (a.0 * b.0, a.1 * b.0 + b.1)).finish(|a| a.1).write_to(y)?;
+    d.scan_by(x.map(|x| (x, x)), |a: Pair, b| (a.0 + b.0, a.1.max(b.1))).exclusive_from((0.0, 0.5)).finish(|a| a.1).write_to(y)?;
+    d.scan(x, Sum).by_flags(words).write_to(y)?;
+    d.scan((x, scalar(k)).map(|(x, k)| x + k), Sum).by_flags(words).write_to(y)?;
+    d.scan(x, Sum).by_flags(words).exclusive().write_to(y)?;
+    d.scan(x, Sum).by_key(words).write_to(y)?;
+    d.scan((x, scalar(k)).map(|(x, k)| x + k), Sum).by_key(words).write_to(y)?;
+    d.scan(x, Sum).by_key(words).exclusive().write_to(y)?;
+    d.scan((x, scalar(k)).map(|(x, k)| x + k), Sum).by_flags(words).exclusive().write_to(y)?;
+    d.scan((x, scalar(k)).map(|(x, k)| x + k), Sum).by_key(words).exclusive().write_to(y)?;
+    d.scan(x, Sum).segments(words).write_to(y)?;
+    d.scan((x, scalar(k)).map(|(x, k)| x * k), Sum).segments(words).write_to(y)?;
+    d.scan((x, scalar(k)).map(|(x, k)| x * k), Sum).segments(words).exclusive().write_to(y)?;
+    d.scan(x, Sum).segments(words).exclusive().write_to(y)
 }
 
 type Pair = (Expr<f32>, Expr<f32>);

@@ -30,7 +30,7 @@ fn sums_scans_and_norms_are_the_typed_ones_bit_for_bit() -> isowarp::Result<()> 
     assert_eq!(bits(values::<f32>(&dynamic::mean(&dev, &x)?)[0]), bits(dev.mean(&typed)?.read_blocking()?));
     assert_eq!(bits(values::<f32>(&dynamic::dot(&dev, &x, &x)?)[0]), bits(dev.dot(&typed, &typed)?.read_blocking()?));
     let scanned = values::<f32>(&dynamic::scan(&dev, &x, &named("sum"), true)?);
-    assert_eq!(scanned, dev.scan_exclusive(&typed, Sum)?.read_blocking()?);
+    assert_eq!(scanned, dev.scan(&typed, Sum).exclusive().run()?.read_blocking()?);
     let lines = values::<f32>(&dynamic::reduce_axis(&dev, &x, &[100, 200], 0, &named("max"))?);
     assert_eq!(lines, dev.reduce_axis(&typed, &[100, 200], 0, Max)?.read_blocking()?);
     Ok(())
@@ -186,7 +186,7 @@ fn values_travel_with_keys_as_the_typed_patterns_move_them() -> isowarp::Result<
     let found = dynamic::unique_by_key(&dev, &x.0, &x.1)?;
     assert_eq!(found.len_blocking()?, n as u64);
     assert_eq!(values::<u64>(&found.values.1)[..n], first.values.1.read_blocking()?[..n]);
-    let scanned = dev.scan_by_key_exclusive(&sorted, &keys, Max)?.read_blocking()?;
+    let scanned = dev.scan(&keys, Max).by_key(&sorted).exclusive().run()?.read_blocking()?;
     assert_eq!(values::<i32>(&dynamic::scan_by_key(&dev, &x.0, &k, &named("max"), true)?), scanned);
     Ok(())
 }

@@ -8,7 +8,6 @@
 mod find;
 mod groups;
 mod histogram;
-mod inline;
 mod merge;
 mod merge_sort;
 mod moves;
@@ -25,7 +24,6 @@ mod truth;
 pub use find::{all, any, count_if, find_if, is_sorted};
 pub use groups::{group_ballot, group_match, tickets};
 pub use histogram::{DynBins, HistogramTotal, histogram, histogram_channels, histogram_joint, histogram_variant};
-pub(crate) use inline::{inline, inline_behind};
 pub use merge::{SetOp, co_ranks, merge, merge_into, merge_variant, search, search_into, set_operation};
 pub use merge_sort::{
     argsort_by, argsort_by_into, is_sorted_by, merge_by, merge_by_into, search_by, set_operation_by, sort_by, sort_by_into,
@@ -52,9 +50,9 @@ use crate::buffer::{Buffer, Memory as _, write_whole};
 use crate::element::{DType, Element, Ty};
 use crate::error::{Error, Result};
 use crate::expression;
-use crate::input::{Collector, Inputs, Narrow};
+use crate::input::{Collector, Input, Narrow, Source};
 use crate::ir::graph::{self, Value};
-use crate::ir::{Expr, Func, OpError, Param};
+use crate::ir::{Expr, Func, OpError, Param, inline};
 use crate::patterns::{Map as _, MapTask};
 
 /// Runs `$body` with `$T` standing for the Rust type of an element type.
@@ -200,9 +198,7 @@ struct DynInputs<'a, B: Backend> {
     buffers: &'a [&'a DynBuffer<B>],
 }
 
-impl<B: Backend> Inputs<B> for DynInputs<'_, B> {
-    type Exprs = Vec<Value>;
-
+impl<B: Backend> Input<B> for DynInputs<'_, B> {
     fn collect(&self, c: &mut Collector<B>) -> Result<()> {
         let mut buffers = self.buffers.iter();
         let found = || self.buffers.iter().map(|b| b.dtype.ty().to_string()).collect::<Vec<_>>().join(", ");
@@ -225,6 +221,10 @@ impl<B: Backend> Inputs<B> for DynInputs<'_, B> {
         }
         if buffers.next().is_some() { Err(mismatch()) } else { Ok(()) }
     }
+}
+
+impl<B: Backend> Source for DynInputs<'_, B> {
+    type Exprs = Vec<Value>;
 
     fn exprs(&self, next: &mut u16) -> Vec<Value> {
         let first = *next;
@@ -255,7 +255,7 @@ fn single(func: &Func) -> Result<Ty> {
 
 /// The only result of an operator over these arguments, converted by value to `T`.
 fn inlined<T: crate::element::Scalar>(func: &Func, args: &[Value]) -> Expr<T> {
-    let results = inline::inline(func, args);
+    let results = inline(func, args);
     Expr::from_value(graph::with(|g| {
         let id = match results.first() {
             Some(&v) => g.id(v, T::TY),

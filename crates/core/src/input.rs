@@ -94,19 +94,42 @@ pub(crate) fn require<B: Backend>(device: &B, pattern: &'static str, dtype: DTyp
     Err(Error::Unsupported { pattern, capability: Capability::DType(dtype), device: caps.device.clone() })
 }
 
-/// Something that a pattern can read, or a tuple of up to four of them.
-pub trait Inputs<B: Backend> {
-    /// What the operator sees.
+/// Something that patterns read, as an operator sees it: a buffer, a view, a scalar, the index, an array, or a tuple of up to six of them. That a device
+/// can read it is [`Input`].
+pub trait Source: Sized {
+    /// The values of an element, which operators take.
     type Exprs;
 
+    /// The symbolic values, for parameters from `next` on, which is moved past them.
+    #[doc(hidden)]
+    fn exprs(&self, next: &mut u16) -> Self::Exprs;
+
+    /// The values `f` of this, as an input: computed where they are read, and stored nowhere.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, y) = (dev.upload(&[1.0f32, 2.0, 3.0])?, dev.upload(&[4.0f32, 5.0, 6.0])?);
+    /// // One kernel, which reads each array once.
+    /// let products = dev.scan((&x, &y).map(|(x, y)| x * y), Sum).run()?;
+    /// assert_eq!(products.read_blocking()?, [4.0, 14.0, 32.0]);
+    /// // Whatever takes an input takes these, as `map` itself does.
+    /// assert_eq!(dev.map((x.map(|x| x * x), &y), |(square, y)| square - y)?.read_blocking()?, [-3.0, -1.0, 3.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    fn map<R, F: Fn(Self::Exprs) -> R>(self, f: F) -> Mapped<Self, F> {
+        Mapped { inputs: self, f }
+    }
+}
+
+/// A [`Source`] that device `B` can read.
+pub trait Input<B: Backend>: Source {
     /// Adds the leaves.
     ///
     /// # Errors
     /// Lengths that differ, a missing element type, a buffer of another device.
+    #[doc(hidden)]
     fn collect(&self, c: &mut Collector<B>) -> Result<()>;
-
-    /// The symbolic values, for parameters from `next` on, which is moved past them.
-    fn exprs(&self, next: &mut u16) -> Self::Exprs;
 }
 
 fn take(next: &mut u16) -> u16 {
@@ -115,39 +138,48 @@ fn take(next: &mut u16) -> u16 {
     k
 }
 
-impl<B: Backend, T: Element> Inputs<B> for &Buffer<B, T> {
+impl<B: Backend, T: Element> Source for &Buffer<B, T> {
     type Exprs = Expr<T::Reg>;
-    fn collect(&self, c: &mut Collector<B>) -> Result<()> {
-        c.length(self.len())?;
-        c.push(Some(self.device()), T::DTYPE, Param::Value(T::DTYPE.ty()), self.leaf())
-    }
     fn exprs(&self, next: &mut u16) -> Self::Exprs {
         Expr::params(take(next))
     }
 }
 
-impl<B: Backend, T: Element> Inputs<B> for &View<B, T> {
+impl<B: Backend, T: Element> Input<B> for &Buffer<B, T> {
+    fn collect(&self, c: &mut Collector<B>) -> Result<()> {
+        c.length(self.len())?;
+        c.push(Some(self.device()), T::DTYPE, Param::Value(T::DTYPE.ty()), self.leaf())
+    }
+}
+
+impl<B: Backend, T: Element> Source for &View<B, T> {
     type Exprs = Expr<T::Reg>;
+    fn exprs(&self, next: &mut u16) -> Self::Exprs {
+        Expr::params(take(next))
+    }
+}
+
+impl<B: Backend, T: Element> Input<B> for &View<B, T> {
     fn collect(&self, c: &mut Collector<B>) -> Result<()> {
         c.length(self.len)?;
         let b = &self.buffer;
         let leaf = Leaf::Elements { raw: b.raw().clone(), dtype: T::DTYPE, offset: b.offset() + self.start, stride: self.stride };
         c.push(Some(b.device()), T::DTYPE, Param::Value(T::DTYPE.ty()), leaf)
     }
+}
+
+impl<B: Backend, T: Element> Source for &DeviceScalar<B, T> {
+    type Exprs = Expr<T::Reg>;
     fn exprs(&self, next: &mut u16) -> Self::Exprs {
         Expr::params(take(next))
     }
 }
 
-impl<B: Backend, T: Element> Inputs<B> for &DeviceScalar<B, T> {
-    type Exprs = Expr<T::Reg>;
+impl<B: Backend, T: Element> Input<B> for &DeviceScalar<B, T> {
     fn collect(&self, c: &mut Collector<B>) -> Result<()> {
         let b = self.buffer();
         let leaf = Leaf::Elements { raw: b.raw().clone(), dtype: T::DTYPE, offset: b.offset(), stride: 0 };
         c.push(Some(b.device()), T::DTYPE, Param::Value(T::DTYPE.ty()), leaf)
-    }
-    fn exprs(&self, next: &mut u16) -> Self::Exprs {
-        Expr::params(take(next))
     }
 }
 
@@ -161,13 +193,16 @@ pub fn scalar<T: Scalar>(value: T) -> HostScalar<T> {
     HostScalar(value)
 }
 
-impl<B: Backend, T: Scalar> Inputs<B> for HostScalar<T> {
+impl<T: Scalar> Source for HostScalar<T> {
     type Exprs = Expr<T>;
-    fn collect(&self, c: &mut Collector<B>) -> Result<()> {
-        c.push(None, T::TY.dtype(), Param::Value(T::TY), Leaf::Value { bits: self.0.to_bits64() })
-    }
     fn exprs(&self, next: &mut u16) -> Expr<T> {
         Expr::params(take(next))
+    }
+}
+
+impl<B: Backend, T: Scalar> Input<B> for HostScalar<T> {
+    fn collect(&self, c: &mut Collector<B>) -> Result<()> {
+        c.push(None, T::TY.dtype(), Param::Value(T::TY), Leaf::Value { bits: self.0.to_bits64() })
     }
 }
 
@@ -187,13 +222,16 @@ pub fn index64() -> Index<u64> {
     Index(PhantomData)
 }
 
-impl<B: Backend, T: Scalar> Inputs<B> for Index<T> {
+impl<T: Scalar> Source for Index<T> {
     type Exprs = Expr<T>;
-    fn collect(&self, c: &mut Collector<B>) -> Result<()> {
-        c.push(None, T::TY.dtype(), Param::Index(T::TY), Leaf::Value { bits: 0 })
-    }
     fn exprs(&self, next: &mut u16) -> Expr<T> {
         Expr::params(take(next))
+    }
+}
+
+impl<B: Backend, T: Scalar> Input<B> for Index<T> {
+    fn collect(&self, c: &mut Collector<B>) -> Result<()> {
+        c.push(None, T::TY.dtype(), Param::Index(T::TY), Leaf::Value { bits: 0 })
     }
 }
 
@@ -207,7 +245,7 @@ pub struct Counting(u64);
 /// ```
 /// # use isowarp::prelude::*;
 /// # let dev = isowarp::Cpu::new();
-/// assert_eq!(dev.scan_from(counting(4), |i| i * i, Sum, false)?.read_blocking()?, [0, 1, 5, 14]);
+/// assert_eq!(dev.scan(counting(4).map(|i| i * i), Sum).run()?.read_blocking()?, [0, 1, 5, 14]);
 /// let multiples = dev.select_from((counting(10), scalar(3u32)), |(i, k)| ((i % k).eq(0), i))?;
 /// assert_eq!(multiples.read_blocking()?, [0, 3, 6, 9]);
 /// # Ok::<(), isowarp::Error>(())
@@ -217,14 +255,17 @@ pub const fn counting(n: u64) -> Counting {
     Counting(n)
 }
 
-impl<B: Backend> Inputs<B> for Counting {
+impl Source for Counting {
     type Exprs = Expr<u32>;
+    fn exprs(&self, next: &mut u16) -> Expr<u32> {
+        Expr::params(take(next))
+    }
+}
+
+impl<B: Backend> Input<B> for Counting {
     fn collect(&self, c: &mut Collector<B>) -> Result<()> {
         c.length(self.0)?;
         index().collect(c)
-    }
-    fn exprs(&self, next: &mut u16) -> Expr<u32> {
-        Expr::params(take(next))
     }
 }
 
@@ -237,15 +278,18 @@ pub fn array<B: Backend, T: Element>(buffer: &Buffer<B, T>) -> Array<'_, B, T> {
     Array(buffer)
 }
 
-impl<B: Backend, T: Element> Inputs<B> for Array<'_, B, T> {
+impl<B: Backend, T: Element> Source for Array<'_, B, T> {
     type Exprs = ArrayExpr<T>;
+    fn exprs(&self, next: &mut u16) -> ArrayExpr<T> {
+        ir::array_expr(take(next))
+    }
+}
+
+impl<B: Backend, T: Element> Input<B> for Array<'_, B, T> {
     fn collect(&self, c: &mut Collector<B>) -> Result<()> {
         let b = self.0;
         let leaf = Leaf::Array { raw: b.raw().clone(), dtype: T::DTYPE, offset: b.offset(), len: b.len() };
         c.push(Some(b.device()), T::DTYPE, Param::Array(T::DTYPE), leaf)
-    }
-    fn exprs(&self, next: &mut u16) -> ArrayExpr<T> {
-        ir::array_expr(take(next))
     }
 }
 
@@ -263,10 +307,10 @@ pub struct Permuted<'a, B: Backend, T, I> {
 /// # use isowarp::prelude::*;
 /// # let dev = isowarp::Cpu::new();
 /// let (x, order) = (dev.upload(&[10.0f32, 20.0, 30.0])?, dev.upload(&[2u32, 0, 2, 9])?);
-/// assert_eq!(dev.scan_from(permuted(&x, &order), |x| x, Sum, false)?.read_blocking()?, [30.0, 40.0, 70.0, 70.0]);
+/// assert_eq!(dev.scan(permuted(&x, &order), Sum).run()?.read_blocking()?, [30.0, 40.0, 70.0, 70.0]);
 /// // The even ones of the odd ones, zipped with their number.
 /// let x = dev.iota(9, 0u32, 10)?;
-/// let fourth = permuted(&x, permuted(&x, lazy(counting(2), |i: Expr<u32>| i * 2)));
+/// let fourth = permuted(&x, permuted(&x, counting(2).map(|i| i * 2)));
 /// assert_eq!(dev.map((fourth, index()), |(x, i)| x + i)?.read_blocking()?, [0, 1]);
 /// # Ok::<(), isowarp::Error>(())
 /// ```
@@ -274,52 +318,54 @@ pub fn permuted<B: Backend, T: Element, I>(values: &Buffer<B, T>, indices: I) ->
     Permuted { values, indices }
 }
 
-impl<B: Backend, T: Element, X: Int, I: Inputs<B, Exprs = Expr<X>>> Inputs<B> for Permuted<'_, B, T, I> {
+impl<B: Backend, T: Element, X: Int, I: Source<Exprs = Expr<X>>> Source for Permuted<'_, B, T, I> {
     type Exprs = Expr<T::Reg>;
-    fn collect(&self, c: &mut Collector<B>) -> Result<()> {
-        array(self.values).collect(c)?;
-        self.indices.collect(c)
-    }
     fn exprs(&self, next: &mut u16) -> Self::Exprs {
-        let values = Inputs::<B>::exprs(&array(self.values), next);
+        let values = Source::exprs(&array(self.values), next);
         values.at(self.indices.exprs(next))
     }
 }
 
-/// An operator over other inputs, as an input.
-#[derive(Clone, Debug)]
-pub struct Lazy<I, F> {
+impl<B: Backend, T: Element, X: Int, I: Input<B, Exprs = Expr<X>>> Input<B> for Permuted<'_, B, T, I> {
+    fn collect(&self, c: &mut Collector<B>) -> Result<()> {
+        array(self.values).collect(c)?;
+        self.indices.collect(c)
+    }
+}
+
+/// See [`Source::map`].
+#[derive(Clone, Copy, Debug)]
+pub struct Mapped<I, F> {
     inputs: I,
     f: F,
 }
 
-/// The values `f(inputs)`, computed where they are consumed.
-///
-/// `lazy(&x, |x| x * x)` summed is one kernel that reads `x` once.
-pub fn lazy<I, F>(inputs: I, f: F) -> Lazy<I, F> {
-    Lazy { inputs, f }
-}
-
-impl<B: Backend, I: Inputs<B>, R, F: Fn(I::Exprs) -> R> Inputs<B> for Lazy<I, F> {
+impl<I: Source, R, F: Fn(I::Exprs) -> R> Source for Mapped<I, F> {
     type Exprs = R;
-    fn collect(&self, c: &mut Collector<B>) -> Result<()> {
-        self.inputs.collect(c)
-    }
     fn exprs(&self, next: &mut u16) -> R {
         (self.f)(self.inputs.exprs(next))
     }
 }
 
+impl<B: Backend, I: Input<B>, R, F: Fn(I::Exprs) -> R> Input<B> for Mapped<I, F> {
+    fn collect(&self, c: &mut Collector<B>) -> Result<()> {
+        self.inputs.collect(c)
+    }
+}
+
 macro_rules! input_tuple {
     ($($t:ident $i:tt),*) => {
-        impl<Bk: Backend, $($t: Inputs<Bk>),*> Inputs<Bk> for ($($t,)*) {
+        impl<$($t: Source),*> Source for ($($t,)*) {
             type Exprs = ($($t::Exprs,)*);
+            fn exprs(&self, next: &mut u16) -> Self::Exprs {
+                ($(self.$i.exprs(next),)*)
+            }
+        }
+
+        impl<Bk: Backend, $($t: Input<Bk>),*> Input<Bk> for ($($t,)*) {
             fn collect(&self, c: &mut Collector<Bk>) -> Result<()> {
                 $(self.$i.collect(c)?;)*
                 Ok(())
-            }
-            fn exprs(&self, next: &mut u16) -> Self::Exprs {
-                ($(self.$i.exprs(next),)*)
             }
         }
     };

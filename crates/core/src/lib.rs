@@ -5,6 +5,7 @@
 
 pub mod backend;
 pub mod buffer;
+pub mod call;
 pub mod caps;
 pub mod dynamic;
 pub mod element;

@@ -17,7 +17,7 @@
 //! |---|---|
 //! | map | [`Map`](patterns::Map), [`Difference`](patterns::Difference) |
 //! | reduce | [`Reduce`](patterns::Reduce), [`Statistics`](patterns::Statistics), [`Quadrature`](patterns::Quadrature), [`Find`](patterns::Find) |
-//! | scan | [`Scan`](patterns::Scan), [`SegmentedScan`](patterns::SegmentedScan), [`OffsetScan`](patterns::OffsetScan) |
+//! | scan | [`Scan`](patterns::Scan): over a whole array, lines along an axis, and segments |
 //! | select | [`Select`](patterns::Select), [`UniqueFrom`](patterns::UniqueFrom), [`RunLengths`](patterns::RunLengths) |
 //! | by key and segmented | [`Segmented`](patterns::Segmented), [`LazyKeys`](patterns::LazyKeys), [`SegmentedExtremes`](patterns::SegmentedExtremes), [`SegmentedSort`](patterns::SegmentedSort), [`SegmentedSortFrom`](patterns::SegmentedSortFrom) |
 //! | as many as are counted | [`Counted`](patterns::Counted), [`CountedRuns`](patterns::CountedRuns) |
@@ -27,7 +27,7 @@
 //! | move | [`Move`](patterns::Move), [`MoveFrom`](patterns::MoveFrom), [`ScatterCombine`](patterns::ScatterCombine), [`Layout`](patterns::Layout) |
 //! | lanes and memory | [`Groups`](patterns::Groups), [`GroupFolds`](patterns::GroupFolds), [`Atomics`](patterns::Atomics) |
 //! | image | [`Filter`](patterns::Filter) |
-//! | textbooks' ladders | [`ReduceVariants`](patterns::ReduceVariants), [`ScanVariants`](patterns::ScanVariants), [`SortVariants`](patterns::SortVariants), [`HistogramVariants`](patterns::HistogramVariants), [`MergeVariants`](patterns::MergeVariants) |
+//! | textbooks' ladders | [`ReduceVariants`](patterns::ReduceVariants), [`ScanVariant`](patterns::ScanVariant), [`SortVariants`](patterns::SortVariants), [`HistogramVariants`](patterns::HistogramVariants), [`MergeVariants`](patterns::MergeVariants) |
 //!
 //! They run on [`Device`], which is chosen at run time, and on each backend's own handle ([`Cpu`], `Wgpu`, `Cuda`) where the choice is made at compile
 //! time:
@@ -54,7 +54,7 @@
 //! assert_eq!((dev.argmax(&x)?.read_blocking()?, dev.mean(&x)?.read_blocking()?), (2, 2.0));
 //! assert_eq!(dev.reduce_axis_from(&x, |x| x * x, (&[2, 2], 1), Sum)?.read_blocking()?, [5.0, 25.0]);
 //! // y = a y + b for each (a, b) in turn, from y = 0: affine maps, composed.
-//! let y = dev.scan_parts(&x, |b| (lit(0.5f32), b), |f, g| (f.0 * g.0, f.1 * g.0 + g.1), |f| f.1)?;
+//! let y = dev.scan_by(x.map(|b| (lit(0.5f32), b)), |f, g| (f.0 * g.0, f.1 * g.0 + g.1)).finish(|f| f.1).run()?;
 //! assert_eq!(y.read_blocking()?, [2.0, 0.0, 4.0, 5.0]);
 //!
 //! let image = Image::new(dev.upload(&[0u8, 0, 9, 0, 0, 9, 0, 0, 9])?, 3, 3, 1)?;
@@ -144,7 +144,7 @@
 //! ```
 //!
 //! The rungs of the textbooks' ladders, from the first idea to what became the pattern, stay available for teaching and for benchmarks:
-//! [`ReduceVariants`](patterns::ReduceVariants), [`ScanVariants`](patterns::ScanVariants), [`SortVariants`](patterns::SortVariants), [`HistogramVariants`](patterns::HistogramVariants), [`MergeVariants`](patterns::MergeVariants). Where order counts, each has one of its own, the same on every device:
+//! [`ReduceVariants`](patterns::ReduceVariants), [`ScanVariant`](patterns::ScanVariant), [`SortVariants`](patterns::SortVariants), [`HistogramVariants`](patterns::HistogramVariants), [`MergeVariants`](patterns::MergeVariants). Where order counts, each has one of its own, the same on every device:
 //!
 //! ```
 //! use isowarp::prelude::*;
@@ -152,7 +152,7 @@
 //! let dev = isowarp::Cpu::new();
 //! let x = dev.upload(&[2u32, 1, 3, 1, 0, 4, 1, 2])?;
 //! for variant in ScanVariant::ALL {
-//!     let y = dev.scan_variant(variant, &x, Sum, false)?;
+//!     let y = dev.scan(&x, Sum).variant(variant).run()?;
 //!     assert_eq!(y.read_blocking()?, [2, 3, 6, 7, 7, 11, 12, 14], "{}", variant.name());
 //! }
 //! for variant in SortVariant::ALL {
@@ -199,7 +199,7 @@ pub mod prelude {
     pub use crate::Device;
     pub use isowarp_core::buffer::{Buffer, DeviceScalar, Memory, View};
     pub use isowarp_core::caps::Numerics;
-    pub use isowarp_core::input::{array, counting, index, index64, lazy, permuted, scalar};
+    pub use isowarp_core::input::{Source, array, counting, index, index64, permuted, scalar};
     pub use isowarp_core::ir::{Expr, branch, lit, select};
     pub use isowarp_core::ops::{And, Combine, Max, Min, Op, Or, Product, Sum, Xor};
     pub use isowarp_core::patterns::{Atomics, GroupFolds, Groups, Overflow, Shuffle};
@@ -209,11 +209,11 @@ pub mod prelude {
         Border, Filter, FilterKind, Find, Image, Map, Reduce, RunLengths, Scan, Select, Selected, UniqueFrom,
     };
     pub use isowarp_core::patterns::{CheckedMerge, CheckedMergeByFrom, CheckedMergeSort, CheckedMove, SelectInto};
-    pub use isowarp_core::patterns::{Counted, CountedRuns, Difference, LazyKeys, OffsetScan, Segmented, SegmentedExtremes};
+    pub use isowarp_core::patterns::{Counted, CountedRuns, Difference, LazyKeys, Segmented, SegmentedExtremes};
     pub use isowarp_core::patterns::{HistogramVariant, HistogramVariants, MergeVariant, MergeVariants};
     pub use isowarp_core::patterns::{Merge, MergeByFrom, MergeSort, MergeSortFrom, Search, SearchBy, Sets, SetsBy};
-    pub use isowarp_core::patterns::{Quadrature, SegmentedScan, Statistics};
-    pub use isowarp_core::patterns::{ReduceVariant, ReduceVariants, ScanVariant, ScanVariants, SortVariant, SortVariants};
+    pub use isowarp_core::patterns::{Quadrature, Statistics};
+    pub use isowarp_core::patterns::{ReduceVariant, ReduceVariants, ScanVariant, SortVariant, SortVariants};
     pub use isowarp_core::patterns::{SegmentedSort, SegmentedSortFrom};
     pub use isowarp_core::patterns::{Sort, SortBy, SortFrom, SortOrder, TopK, TopKFrom, TopKRows};
 }

@@ -4,7 +4,7 @@ use super::tree::{Op, Tree};
 use isowarp::backend::{Backend, Leaf, Out};
 use isowarp::dynamic::DynBuffer;
 use isowarp::element::{DType, Scalar, Ty};
-use isowarp::input::{Collector, Inputs, Outputs};
+use isowarp::input::{self, Collector, Input, Outputs};
 use isowarp::ir::{self, Expr, OpError, Param, Traced, TracedValue};
 use isowarp::{Error, Result};
 
@@ -426,9 +426,7 @@ pub(super) struct Sources<'a, B: Backend> {
     pub(super) n: u64,
 }
 
-impl<B: Backend> Inputs<B> for Sources<'_, B> {
-    type Exprs = Places;
-
+impl<B: Backend> Input<B> for Sources<'_, B> {
     fn collect(&self, c: &mut Collector<B>) -> Result<()> {
         c.length(self.n)?;
         let present =
@@ -448,6 +446,10 @@ impl<B: Backend> Inputs<B> for Sources<'_, B> {
         }
         Ok(())
     }
+}
+
+impl<B: Backend> input::Source for Sources<'_, B> {
+    type Exprs = Places;
 
     fn exprs(&self, next: &mut u16) -> Places {
         *next += self.places.params().len() as u16;

@@ -24,7 +24,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
             let own = d.new_stream()?;
             own.wait(&ready)?;
             let y = own.map((&x, scalar(k as f32)), |(x, k)| x * k + 1.0)?;
-            let (sum, scanned) = (own.sum(&y)?, own.scan_exclusive(&y, Max)?);
+            let (sum, scanned) = (own.sum(&y)?, own.scan(&y, Max).exclusive().run()?);
             let out = own.zip((&scanned, &sum), |(s, sum)| s.bitcast::<u32>() ^ sum.bitcast::<u32>())?;
             own.synchronize()?;
             Ok(out)
@@ -60,7 +60,7 @@ fn lost() -> Error {
 /// Patterns that depend on each other, over as many tiles as threads differ by.
 fn chain<B: Target>(d: &B, k: u64) -> Result<Buffer<B, u32>> {
     let x = input::<B, f32>(d, Fill::Cancel, 20_000 + 8192 * k, "x")?;
-    let y = d.scan_inclusive(&x, Sum)?;
+    let y = d.scan(&x, Sum).run()?;
     let greatest = d.reduce(&y, Max)?;
     let z = d.zip((&y, &greatest, index()), |(y, t, i)| y * 0.5 + t * (i % 7).cast::<f32>())?;
     let least = d.argmin(&z)?;

@@ -73,30 +73,30 @@ fn scans<B: Target>(c: &mut Cases<B>) {
     for axis in 0..3 {
         c.add(format!("scan/axis_from/u8/axis={axis}"), move |d| {
             let x = input::<B, u8>(d, Fill::Plain, 20 * 33 * 17, "x")?;
-            d.scan_axis_from((&x, index()), |(x, i)| x * x + i, (&[20, 33, 17], axis), Sum, true)
+            d.scan((&x, index()).map(|(x, i)| x * x + i), Sum).axis(&[20, 33, 17], axis).exclusive().run()
         })
         .needs(&[u8::DTYPE]);
     }
     c.add("scan/segmented_from/f32", |d| {
         let (x, y) = (input::<B, f32>(d, Fill::Cancel, 5003, "x")?, input::<B, f32>(d, Fill::Plain, 5003, "y")?);
         let flags = d.map(&input::<B, u32>(d, Fill::Plain, 5003, "flags")?, |f| ((f >> 5) % 50).eq(0).cast::<u32>())?;
-        d.scan_segmented_from((&x, &y), |(x, y)| x * y, &flags, Sum)
+        d.scan((&x, &y).map(|(x, y)| x * y), Sum).by_flags(&flags).run()
     });
     c.add("scan/by_key_from/u32", |d| {
         let keys = d.map(&input::<B, u32>(d, Fill::Sorted, 5003, "keys")?, |k| k >> 3)?;
-        d.scan_by_key_from(&keys, (&keys, index()), |(k, i)| k ^ i, Max)
+        d.scan((&keys, index()).map(|(k, i)| k ^ i), Max).by_key(&keys).run()
     });
     for n in [5003, 24_577] {
         c.add(format!("scan/segmented_exclusive_from/f32/n={n}"), move |d| {
             let (x, y) = (input::<B, f32>(d, Fill::Cancel, n, "x")?, input::<B, f32>(d, Fill::Plain, n, "y")?);
             let flags = d.map(&input::<B, u32>(d, Fill::Plain, n, "flags")?, |f| ((f >> 5) % 50).eq(0).cast::<u32>())?;
-            d.scan_segmented_exclusive_from((&x, &y, scalar(0.5f32)), |(x, y, k)| x * y + k, &flags, Sum)
+            d.scan((&x, &y, scalar(0.5f32)).map(|(x, y, k)| x * y + k), Sum).by_flags(&flags).exclusive().run()
         });
     }
     c.add("scan/by_key_exclusive_from/u8", |d| {
         let (keys, x) = (input::<B, u8>(d, Fill::Sorted, 9001, "keys")?, input::<B, u8>(d, Fill::Plain, 9001, "x")?);
         let neighbours = |(all, x, i): (ArrayExpr<u8>, Expr<u32>, Expr<u32>)| (all.at(i + 1) - x) ^ i;
-        d.scan_by_key_exclusive_from(&keys, (array(&x), &x, index()), neighbours, Sum)
+        d.scan((array(&x), &x, index()).map(neighbours), Sum).by_key(&keys).exclusive().run()
     })
     .needs(&[u8::DTYPE]);
     // From the end, every third, and one for all.
@@ -104,7 +104,7 @@ fn scans<B: Target>(c: &mut Cases<B>) {
         let (x, third) = (input::<B, u32>(d, Fill::Plain, 5003, "x")?, input::<B, u32>(d, Fill::Plain, 15_010, "y")?.strided(1, 5003, 3)?);
         let (back, one) = (input::<B, u32>(d, Fill::Plain, 10_006, "z")?.strided(10_005, 5003, -2)?, d.upload_scalar(77u32)?);
         let flags = d.map(&x, |x| (x % 90).eq(0).cast::<u32>())?;
-        d.scan_segmented_exclusive_from((&third, &back, &one), |(a, b, k)| a + b * k, &flags, Sum)
+        d.scan((&third, &back, &one).map(|(a, b, k)| a + b * k), Sum).by_flags(&flags).exclusive().run()
     });
     offsets(c);
     neighbours(c);
@@ -148,16 +148,16 @@ fn offsets<B: Target>(c: &mut Cases<B>) {
         c.add(format!("segmented_scan/from/zipped/f32/n={n}"), move |d| {
             let (x, y, offsets) = (input::<B, f32>(d, Fill::Cancel, n, "x")?, input::<B, f32>(d, Fill::Plain, n, "y")?, bounds(d, n)?);
             let f = |(x, y, k): (Expr<f32>, Expr<f32>, Expr<f32>)| x * y + k;
-            let inclusive = d.segmented_scan_from((&x, &y, scalar(0.5f32)), f, &offsets, Sum)?;
-            Ok((inclusive, d.segmented_scan_exclusive_from((&x, &y, scalar(0.5f32)), f, &offsets, Sum)?))
+            let inclusive = d.scan((&x, &y, scalar(0.5f32)).map(f), Sum).segments(&offsets).run()?;
+            Ok((inclusive, d.scan((&x, &y, scalar(0.5f32)).map(f), Sum).segments(&offsets).exclusive().run()?))
         });
     }
     c.add("segmented_scan/from/counting/u32", move |d| {
         let f = |i: Expr<u32>| i * i;
         let offsets = bounds(d, 9001)?;
-        let inclusive = d.segmented_scan_from(counting(9001), f, &offsets, Sum)?;
-        let constant = d.segmented_scan_exclusive_from((counting(9001), scalar(3u32)), |(_, three)| three, &offsets, Sum)?;
-        Ok((inclusive, d.segmented_scan_exclusive_from(counting(9001), f, &offsets, Sum)?, constant))
+        let inclusive = d.scan(counting(9001).map(f), Sum).segments(&offsets).run()?;
+        let constant = d.scan((counting(9001), scalar(3u32)).map(|(_, three)| three), Sum).segments(&offsets).exclusive().run()?;
+        Ok((inclusive, d.scan(counting(9001).map(f), Sum).segments(&offsets).exclusive().run()?, constant))
     });
     // From the end, every third, permuted, into the middle of a buffer.
     c.add("segmented_scan/from/views/u32", move |d| {
@@ -165,8 +165,8 @@ fn offsets<B: Target>(c: &mut Cases<B>) {
         let (third, back, offsets) = (x.strided(1, n, 3)?, x.strided(10_005, n, -2)?, bounds(d, n)?);
         let out: Vec<Buffer<B, u32>> = (0..2).map(|_| input(d, Fill::Plain, n + 7, "out")).collect::<Result<_, _>>()?;
         let f = |(a, b, x, i): (Expr<u32>, Expr<u32>, ArrayExpr<u32>, Expr<u32>)| a + b * x.at((i * 7) % 5003);
-        d.segmented_scan_from_into((&third, &back, array(&x), index()), f, &offsets, Sum, &out[0].slice(3..n + 3)?)?;
-        d.segmented_scan_exclusive_from_into((&third, &back, array(&x), index()), f, &offsets, Max, &out[1].slice(3..n + 3)?)?;
+        d.scan((&third, &back, array(&x), index()).map(f), Sum).segments(&offsets).write_to(&out[0].slice(3..n + 3)?)?;
+        d.scan((&third, &back, array(&x), index()).map(f), Max).segments(&offsets).exclusive().write_to(&out[1].slice(3..n + 3)?)?;
         Ok(out)
     });
 }

@@ -115,7 +115,7 @@ fn shuffles<B: Target, T: Element>(c: &mut Cases<B>) {
             let (x, out) = (input::<B, T>(d, Fill::Bits, 2011, "x")?, input::<B, T>(d, Fill::Plain, 2020, "out")?);
             let from = few_keys(d, 2011, 40)?;
             d.group_shuffle_by_into(&x, width, &from, &out.slice(5..)?)?;
-            Ok((out, d.group_shuffle_by(&x, width, lazy(&from, |k| k * 3 - 7))?))
+            Ok((out, d.group_shuffle_by(&x, width, from.map(|k| k * 3 - 7))?))
         })
         .needs(&[t]);
     }
@@ -172,7 +172,7 @@ fn sources<B: Target>(c: &mut Cases<B>) {
         c.add(format!("groups/of_lazy_inputs/{width}"), move |d| {
             let (x, y) = (few_keys(d, 9001, 100)?, input::<B, f32>(d, Fill::Plain, 9001, "y")?);
             let (back, third) = (x.reversed(), y.strided(8999, 3000, -3)?);
-            let some = lazy((&x, &y, index()), |(x, y, i): (Expr<u32>, Expr<f32>, Expr<u32>)| (x + i) & y.gt(0.5).cast::<u32>());
+            let some = (&x, &y, index()).map(|(x, y, i)| (x + i) & y.gt(0.5).cast::<u32>());
             Ok((d.group_ballot(some, width, odd)?, d.group_rank(&back, width, odd)?, d.group_count(&third, width, |y| y.lt(0.25))?))
         });
         c.add(format!("groups/slices/{width}"), move |d| {

@@ -97,7 +97,7 @@ fn bins<B: Target>(c: &mut Cases<B>) {
         for (skew, name) in ["uniform", "skewed", "one_bin"].into_iter().enumerate() {
             c.add(format!("histogram/many_bins_{name}/{bins}"), move |d| {
                 let x = sample(d, 200_003, skew as u32)?;
-                counted(d, bins, even(lazy(&x, move |x| x >> 11), 0, 1 << 21, bins as u32))
+                counted(d, bins, even(x.map(move |x| x >> 11), 0, 1 << 21, bins as u32))
             });
         }
     }
@@ -108,7 +108,7 @@ fn bins<B: Target>(c: &mut Cases<B>) {
     .needs(&[f64::DTYPE]);
     c.add("histogram/even/u64", |d| {
         let x = input::<B, u64>(d, Fill::Plain, 10_007, "x")?;
-        let low = lazy(&x, |x: Expr<u64>| x >> 30);
+        let low = x.map(|x| x >> 30);
         let all = (even(&x, 1 << 40, (1 << 40) + (1 << 62), 64), even(low, 1_000_000_000, 5_000_000_000, 33));
         Ok((counted(d, 64, all.0)?, counted(d, 33, all.1)?))
     })
@@ -127,7 +127,7 @@ fn bins<B: Target>(c: &mut Cases<B>) {
     c.add("histogram/even/i64_any_width", |d| {
         // Thirds of all numbers, whose bins are no power of two wide.
         let (x, y) = (input::<B, i64>(d, Fill::Bits, 10_007, "x")?, input::<B, i64>(d, Fill::Wide, 10_007, "y")?);
-        let all = (even(&x, i64::MIN, i64::MAX, 3), even(lazy(&y, |y: Expr<i64>| y << 30), -5_000_000_000_000, 7_000_000_000_001, 1000));
+        let all = (even(&x, i64::MIN, i64::MAX, 3), even(y.map(|y| y << 30), -5_000_000_000_000, 7_000_000_000_001, 1000));
         counted(d, 3000, all)
     })
     .needs(&[i64::DTYPE]);
@@ -376,7 +376,7 @@ fn sources<B: Target>(c: &mut Cases<B>) {
         });
         c.add(format!("histogram/of_lazy_inputs/n={n}"), move |d| {
             let (x, y) = (input::<B, f32>(d, Fill::Plain, n, "x")?, input::<B, f32>(d, Fill::Plain, n, "y")?);
-            let radius = lazy((&x, &y), |(x, y)| x * x + y * y);
+            let radius = (&x, &y).map(|(x, y)| x * x + y * y);
             counted(d, 64, even(radius, 0.0f32, 1.5, 64))
         });
     }
@@ -411,14 +411,14 @@ fn large<B: Target>(c: &mut Cases<B>) {
         for (skew, name) in ["uniform", "skewed", "one_bin"].into_iter().enumerate() {
             c.add(format!("histogram/large_{name}/u32/n={n}"), move |d| {
                 let x = sample(d, n, skew as u32)?;
-                Ok((d.histogram(even(&x, 0, 1 << 31, 256))?, d.histogram(even(lazy(&x, |x| x >> 1), 0, 1 << 31, 1 << 16))?))
+                Ok((d.histogram(even(&x, 0, 1 << 31, 256))?, d.histogram(even(x.map(|x| x >> 1), 0, 1 << 31, 1 << 16))?))
             })
             .bytes(4 * n)
             .quick &= n < 2_000_000;
         }
         c.add(format!("histogram/large_weighted/f32/n={n}"), move |d| {
             let x = sample(d, n, 0)?;
-            d.histogram_weighted(even(&x, 0, 1 << 31, 256), lazy(&x, |x: Expr<u32>| (x & 0x3FFF_FFFF).bitcast::<f32>()))
+            d.histogram_weighted(even(&x, 0, 1 << 31, 256), x.map(|x| (x & 0x3FFF_FFFF).bitcast::<f32>()))
         })
         .bytes(4 * n)
         .quick &= n < 2_000_000;

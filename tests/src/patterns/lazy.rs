@@ -49,7 +49,7 @@ fn permutations<B: Target>(c: &mut Cases<B>) {
         let at = places(d, 9001, 5003)?;
         let back = at.reversed();
         // A view of indices, indices that are permuted themselves, signed ones of which some are below zero.
-        let signed = lazy(&at, |i: Expr<u32>| i.bitcast::<i32>() - 40);
+        let signed = at.map(|i| i.bitcast::<i32>() - 40);
         let inputs = (permuted(&x, &back), permuted(&x, permuted(&at, counting(9001))), permuted(&y, signed));
         d.reduce_from(inputs, |(x, y, k)| x * y + k.cast::<f32>(), Sum)
     })
@@ -325,16 +325,16 @@ fn heads<B: Target>(c: &mut Cases<B>) {
     for n in [0, 1, 33, 8193, 24_577] {
         c.add(format!("scan/flags_from/f32/n={n}"), move |d| {
             let x = input::<B, f32>(d, Fill::Cancel, n, "x")?;
-            let hashed = || lazy(counting(n), |i: Expr<u32>| ((i * 2_654_435_761) >> 26).eq(0).cast::<u32>());
-            let sums = d.scan_segmented_from(&x, |x| x * 0.5, hashed(), Sum)?;
-            Ok((sums, d.scan_segmented_exclusive_from((&x.reversed(), index()), |(x, i)| x + i.cast::<f32>(), hashed(), Sum)?))
+            let hashed = || counting(n).map(|i| ((i * 2_654_435_761) >> 26).eq(0).cast::<u32>());
+            let sums = d.scan(x.map(|x| x * 0.5), Sum).by_flags(hashed()).run()?;
+            Ok((sums, d.scan((&x.reversed(), index()).map(|(x, i)| x + i.cast::<f32>()), Sum).by_flags(hashed()).exclusive().run()?))
         });
         c.add(format!("scan/keys_from/u32/n={n}"), move |d| {
             let (x, k) = (input::<B, u32>(d, Fill::Plain, n, "x")?, input::<B, u32>(d, Fill::Sorted, n, "k")?);
             let at = d.generate(n, (index(), scalar(n as u32)), |(i, n)| (i / 3) % n)?;
-            let zipped = || lazy((permuted(&k, &at), index()), |(k, i): (Expr<u32>, Expr<u32>)| k ^ (i >> 6));
-            let sums = d.scan_by_key_from(zipped(), (&x.reversed(), &k), |(x, k)| x ^ k, Sum)?;
-            Ok((sums, d.scan_by_key_exclusive_from(zipped(), (array(&x), index()), |(x, i)| x.at(i ^ 1), Max)?))
+            let zipped = || (permuted(&k, &at), index()).map(|(k, i)| k ^ (i >> 6));
+            let sums = d.scan((&x.reversed(), &k).map(|(x, k)| x ^ k), Sum).by_key(zipped()).run()?;
+            Ok((sums, d.scan((array(&x), index()).map(|(x, i)| x.at(i ^ 1)), Max).by_key(zipped()).exclusive().run()?))
         });
     }
 }

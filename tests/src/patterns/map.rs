@@ -1,10 +1,10 @@
 //! P01 map: sizes, views, arrays, several inputs and outputs, in place, above the limits of grids and bindings.
 
 use super::{ABOVE_BINDING, FEW, FOLDED, SIZES, input};
-use crate::case::{Cases, Target};
+use crate::case::{Case, Cases, Target};
 use crate::data::Fill;
 use half::f16;
-use isowarp::element::Element;
+use isowarp::element::{Element, Num, Scalar};
 use isowarp::ir::{branch, lit};
 use isowarp::prelude::*;
 
@@ -90,7 +90,7 @@ fn inputs<B: Target>(c: &mut Cases<B>) {
     c.add("map/lazy_and_scalars", |d| {
         let x = input::<B, f32>(d, Fill::Plain, 5000, "x")?;
         let total = d.sum(&x)?;
-        let squares = lazy(&x, |x| x * x);
+        let squares = x.map(|x| x * x);
         d.zip((squares, scalar(0.25f32), &total, index()), |(s, k, total, i)| s * k / total + i.cast::<f32>())
     });
     c.add("map/one_kernel_many_values", |d| {

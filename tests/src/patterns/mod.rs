@@ -29,6 +29,7 @@ mod reduce_custom;
 mod reduce_variants;
 mod runs;
 mod scan;
+mod scan_modifiers;
 mod scan_parts;
 mod scan_variants;
 mod scatter_combine;
@@ -64,6 +65,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         reduce_custom::cases,
         reduce_variants::cases,
         scan::cases,
+        scan_modifiers::cases,
         scan_parts::cases,
         scan_variants::cases,
         segments::cases,

@@ -245,10 +245,8 @@ where
 {
     let t = T::DTYPE;
     for n in [1, 1025] {
-        c.add(format!("scan/narrow/{t}/n={n}"), move |d| {
-            d.scan_from(&input::<B, T>(d, Fill::Bits, n + 3, "x")?.slice(3..n + 3)?, |x| x, Max, false)
-        })
-        .needs(&[t]);
+        c.add(format!("scan/narrow/{t}/n={n}"), move |d| d.scan(&input::<B, T>(d, Fill::Bits, n + 3, "x")?.slice(3..n + 3)?, Max).run())
+            .needs(&[t]);
     }
     c.add(format!("segmented/narrow/{t}/{SEGMENTED}"), move |d| {
         let (x, offsets) = (input::<B, T>(d, Fill::Bits, SEGMENTED, "x")?, d.upload(&CUT)?);

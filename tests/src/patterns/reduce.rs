@@ -138,7 +138,7 @@ fn narrow<B: Target>(c: &mut Cases<B>) {
     c.add("reduce/fused_inputs/f32", |d| {
         let (x, y) = (input::<B, f32>(d, Fill::Plain, 50_000, "x")?, input::<B, f32>(d, Fill::Plain, 50_000, "y")?);
         let inside = d.reduce_from((&x, &y, index()), |(x, y, _)| (x * x + y * y).le(1.0).cast::<u32>(), Sum)?;
-        let weighted = d.reduce_from((lazy((&x, &y), |(x, y)| x * y), index()), |(p, i)| p * i.cast::<f32>(), Sum)?;
+        let weighted = d.reduce_from(((&x, &y).map(|(x, y)| x * y), index()), |(p, i)| p * i.cast::<f32>(), Sum)?;
         Ok((inside, weighted))
     });
     c.add("reduce/negated", |d| d.reduce_from(&d.upload(&[10i32, 20, 30])?, |x| -x, Sum));

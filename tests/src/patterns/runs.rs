@@ -40,7 +40,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         });
         c.add(format!("segmented/by_lazy_key/f32/n={n}"), move |d| {
             let (k, x) = (input::<B, u32>(d, Fill::Plain, n, "k")?, input::<B, f32>(d, Fill::Cancel, n, "x")?);
-            pairs_written(&d.reduce_by_lazy_key(lazy(&k.reversed(), |k| k >> 30), (&x, index()), |(x, i)| x * i.cast::<f32>(), Sum)?)
+            pairs_written(&d.reduce_by_lazy_key(k.reversed().map(|k| k >> 30), (&x, index()), |(x, i)| x * i.cast::<f32>(), Sum)?)
         });
     }
     for count in COUNTS {
@@ -59,7 +59,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         });
         c.add(format!("histogram/counted/{count}"), move |d| {
             let x = first(d, count)?;
-            let of = |bins| d.histogram_weighted(counted(binned(&x.values, bins, |x| x % 5), &x.count), lazy(index(), |i: Expr<u32>| i));
+            let of = |bins| d.histogram_weighted(counted(binned(&x.values, bins, |x| x % 5), &x.count), index().map(|i| i));
             Ok((d.histogram(counted(even(&x.values, 0, 4, 2), &x.count))?, of(5)?, of(3)?))
         });
         c.add(format!("segmented/counted_extremes/f32/{count}"), move |d| {
@@ -117,7 +117,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
 fn first<B: Target>(d: &B, count: u64) -> Result<Selected<B, Buffer<B, u32>>> {
     let of = |i: Expr<u32>| ((i * 2_654_435_761) >> 29).eq(0).cast::<u32>();
     let steps = d.generate(ROOM, index(), of)?;
-    let values = d.map(&d.scan_inclusive(&steps, Sum)?, |x| x % 4)?;
+    let values = d.map(&d.scan(&steps, Sum).run()?, |x| x % 4)?;
     Ok(Selected { values, count: d.upload_scalar(count as u32)? })
 }
 

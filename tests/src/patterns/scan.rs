@@ -14,11 +14,11 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     for n in SIZES.into_iter().chain(TILES.into_iter().filter(|n| !SIZES.contains(n))) {
         c.add(format!("scan/sum/f32/cancel/n={n}"), move |d| {
             let x = input::<B, f32>(d, Fill::Cancel, n, "x")?;
-            Ok((d.scan_inclusive(&x, Sum)?, d.scan_exclusive(&x, Sum)?))
+            Ok((d.scan(&x, Sum).run()?, d.scan(&x, Sum).exclusive().run()?))
         });
         c.add(format!("scan/sum/u32/plain/n={n}"), move |d| {
             let x = input::<B, u32>(d, Fill::Plain, n, "x")?;
-            Ok((d.cumsum(&x)?, d.scan_exclusive(&x, Sum)?))
+            Ok((d.cumsum(&x)?, d.scan(&x, Sum).exclusive().run()?))
         });
     }
     numbers::<B, f32>(c);
@@ -44,9 +44,10 @@ fn numbers<B: Target, T: Element<Reg = T> + Num>(c: &mut Cases<B>) {
         }
     }
     for n in FEW {
-        c.add(format!("scan/product/{t}/n={n}"), move |d| d.scan_inclusive(&input::<B, T>(d, Fill::Plain, n, "x")?, Product)).needs(&[t]);
-        c.add(format!("scan/running_max/{t}/n={n}"), move |d| d.scan_inclusive(&input::<B, T>(d, Fill::Bits, n, "x")?, Max)).needs(&[t]);
-        c.add(format!("scan/exclusive_min/{t}/n={n}"), move |d| d.scan_exclusive(&input::<B, T>(d, Fill::Wide, n, "x")?, Min)).needs(&[t]);
+        c.add(format!("scan/product/{t}/n={n}"), move |d| d.scan(&input::<B, T>(d, Fill::Plain, n, "x")?, Product).run()).needs(&[t]);
+        c.add(format!("scan/running_max/{t}/n={n}"), move |d| d.scan(&input::<B, T>(d, Fill::Bits, n, "x")?, Max).run()).needs(&[t]);
+        c.add(format!("scan/exclusive_min/{t}/n={n}"), move |d| d.scan(&input::<B, T>(d, Fill::Wide, n, "x")?, Min).exclusive().run())
+            .needs(&[t]);
     }
 }
 
@@ -55,20 +56,21 @@ fn custom<B: Target>(c: &mut Cases<B>) {
         // x -> a x + b over 16-bit numbers, both in one word; composed from left to right.
         c.add(format!("scan/affine/u32/n={n}"), move |d| {
             let x = input::<B, u32>(d, Fill::Plain, n, "x")?;
-            d.scan_inclusive(
+            d.scan(
                 &x,
                 Op::associative(1 << 16, |f: Expr<u32>, g: Expr<u32>| {
                     let (a, b) = ((f >> 16) * (g >> 16), (f & 0xFFFFu32) * (g >> 16) + (g & 0xFFFFu32));
                     (a << 16) | (b & 0xFFFFu32)
                 }),
             )
+            .run()
         });
     }
     for n in FEW {
         // Products of 2 x 2 matrices over bytes, one matrix a word, row by row from the low byte.
         c.add(format!("scan/matrix_product/u32/n={n}"), move |d| {
             let x = input::<B, u32>(d, Fill::Plain, n, "x")?;
-            d.scan_inclusive(
+            d.scan(
                 &x,
                 Op::associative(0x0100_0001, |p: Expr<u32>, q: Expr<u32>| {
                     let at = |m: Expr<u32>, k: u32| (m >> (8 * k)) & 0xFFu32;
@@ -77,6 +79,7 @@ fn custom<B: Target>(c: &mut Cases<B>) {
                     entry(0, 0) | entry(0, 1) | entry(1, 0) | entry(1, 1)
                 }),
             )
+            .run()
         });
         c.add(format!("scan/wide_affine/u64/n={n}"), move |d| {
             let x = input::<B, u64>(d, Fill::Plain, n, "x")?;
@@ -84,25 +87,25 @@ fn custom<B: Target>(c: &mut Cases<B>) {
                 let low = |v: Expr<u64>| v & 0xFFFF_FFFFu64;
                 (((f >> 32) * (g >> 32)) << 32) | low(low(f) * (g >> 32) + low(g))
             };
-            d.scan_exclusive(&x, Op::associative(1 << 32, compose))
+            d.scan(&x, Op::associative(1 << 32, compose)).exclusive().run()
         })
         .needs(&[u64::DTYPE]);
         c.add(format!("scan/last_non_zero/u32/n={n}"), move |d| {
-            d.scan_inclusive(&input::<B, u32>(d, Fill::Subnormal, n, "x")?, Op::associative(0, |a: Expr<u32>, b| select(b.ne(0), b, a)))
+            d.scan(&input::<B, u32>(d, Fill::Subnormal, n, "x")?, Op::associative(0, |a: Expr<u32>, b| select(b.ne(0), b, a))).run()
         });
         c.add(format!("scan/first/f32/n={n}"), move |d| {
-            d.scan_inclusive(&input::<B, f32>(d, Fill::Plain, n, "x")?, Op::associative(0.0, |a, _| a))
+            d.scan(&input::<B, f32>(d, Fill::Plain, n, "x")?, Op::associative(0.0, |a, _| a)).run()
         });
         c.add(format!("scan/subtraction_shows_order/f32/n={n}"), move |d| {
             // Not associative: only the contract's own order gives these bits.
-            d.scan_inclusive(&input::<B, f32>(d, Fill::Wide, n, "x")?, Op::associative(0.0, |a, b| a - b * 0.5))
+            d.scan(&input::<B, f32>(d, Fill::Wide, n, "x")?, Op::associative(0.0, |a, b| a - b * 0.5)).run()
         });
     }
     // Exponential and logarithm in every step of the tree: a software adapter's compiler takes a minute over it.
     for n in [33, 8193] {
         c.add(format!("scan/log_sum_exp/f32/n={n}"), move |d| {
             let x = input::<B, f32>(d, Fill::Plain, n, "x")?;
-            d.scan_exclusive(&x, Op::associative(f32::NEG_INFINITY, |a, b| a.max(b) + (-(a - b).abs()).exp().ln_1p()))
+            d.scan(&x, Op::associative(f32::NEG_INFINITY, |a, b| a.max(b) + (-(a - b).abs()).exp().ln_1p())).exclusive().run()
         })
         .full();
     }
@@ -110,23 +113,25 @@ fn custom<B: Target>(c: &mut Cases<B>) {
 
 fn sources<B: Target>(c: &mut Cases<B>) {
     for n in FEW {
-        c.add(format!("scan/of_lengths/u8/n={n}"), move |d| d.scan_from(&input::<B, u8>(d, Fill::Plain, n, "x")?, |x| x, Sum, true))
+        c.add(format!("scan/of_lengths/u8/n={n}"), move |d| d.scan(&input::<B, u8>(d, Fill::Plain, n, "x")?, Sum).exclusive().run())
             .needs(&[u8::DTYPE]);
-        c.add(format!("scan/of_halves/f16/n={n}"), move |d| d.scan_from(&input::<B, f16>(d, Fill::Wide, n, "x")?, |x| x, Sum, false))
+        c.add(format!("scan/of_halves/f16/n={n}"), move |d| d.scan(&input::<B, f16>(d, Fill::Wide, n, "x")?, Sum).run())
             .needs(&[f16::DTYPE]);
         c.add(format!("scan/of_flags/n={n}"), move |d| {
-            d.scan_from((&input::<B, f32>(d, Fill::Bits, n, "x")?, index()), |(x, i)| (x.gt(0.5) & (i % 7).ne(3)).cast::<u32>(), Sum, true)
+            d.scan((&input::<B, f32>(d, Fill::Bits, n, "x")?, index()).map(|(x, i)| (x.gt(0.5) & (i % 7).ne(3)).cast::<u32>()), Sum)
+                .exclusive()
+                .run()
         });
     }
     for start in [1, 3, 8191] {
         c.add(format!("scan/slice/f32/+{start}"), move |d| {
             let (x, out) = (input::<B, f32>(d, Fill::Cancel, 30_000, "x")?, input::<B, f32>(d, Fill::Plain, 30_000, "out")?);
-            d.scan_inclusive_into(&x.slice(start..20_000)?, Sum, &out.slice(start + 2..)?)?;
+            d.scan(&x.slice(start..20_000)?, Sum).write_to(&out.slice(start + 2..)?)?;
             Ok(out)
         });
     }
-    c.add("scan/reversed/f32", |d| d.scan_from(&input::<B, f32>(d, Fill::Cancel, 20_001, "x")?.reversed(), |x| x, Sum, false));
-    c.add("scan/strided/u32", |d| d.scan_from(&input::<B, u32>(d, Fill::Plain, 60_000, "x")?.strided(2, 19_999, 3)?, |x| x, Sum, true));
+    c.add("scan/reversed/f32", |d| d.scan(&input::<B, f32>(d, Fill::Cancel, 20_001, "x")?.reversed(), Sum).run());
+    c.add("scan/strided/u32", |d| d.scan(&input::<B, u32>(d, Fill::Plain, 60_000, "x")?.strided(2, 19_999, 3)?, Sum).exclusive().run());
 }
 
 fn segments<B: Target>(c: &mut Cases<B>) {
@@ -135,24 +140,24 @@ fn segments<B: Target>(c: &mut Cases<B>) {
             c.add(format!("scan/segmented_{name}/f32/n={n}"), move |d| {
                 let x = input::<B, f32>(d, Fill::Cancel, n, "x")?;
                 let flags = d.map(&input::<B, u32>(d, Fill::Plain, n, "flags")?, |f| ((f >> 5) % every).eq(0).cast::<u32>())?;
-                Ok((d.scan_segmented(&x, &flags, Sum)?, d.scan_segmented_exclusive(&x, &flags, Sum)?))
+                Ok((d.scan(&x, Sum).by_flags(&flags).run()?, d.scan(&x, Sum).by_flags(&flags).exclusive().run()?))
             });
             c.add(format!("scan/by_key_{name}/u32/n={n}"), move |d| {
                 let x = input::<B, u32>(d, Fill::Plain, n, "x")?;
                 let keys = d.cumsum(&d.map(&input::<B, u32>(d, Fill::Plain, n, "keys")?, |f| ((f >> 5) % every).eq(0).cast::<u32>())?)?;
-                Ok((d.scan_by_key(&keys, &x, Sum)?, d.scan_by_key_exclusive(&keys, &x, Max)?))
+                Ok((d.scan(&x, Sum).by_key(&keys).run()?, d.scan(&x, Max).by_key(&keys).exclusive().run()?))
             });
         }
         c.add(format!("scan/by_float_key/n={n}"), move |d| {
-            d.scan_by_key(&input::<B, f32>(d, Fill::Sorted, n, "keys")?, &input::<B, i32>(d, Fill::Wide, n, "x")?, Sum)
+            d.scan(&input::<B, i32>(d, Fill::Wide, n, "x")?, Sum).by_key(&input::<B, f32>(d, Fill::Sorted, n, "keys")?).run()
         });
         c.add(format!("scan/by_byte_key/n={n}"), move |d| {
-            d.scan_by_key(&input::<B, u8>(d, Fill::Sorted, n, "keys")?, &input::<B, f32>(d, Fill::Wide, n, "x")?, Min)
+            d.scan(&input::<B, f32>(d, Fill::Wide, n, "x")?, Min).by_key(&input::<B, u8>(d, Fill::Sorted, n, "keys")?).run()
         })
         .needs(&[u8::DTYPE]);
     }
     c.add("scan/by_key_with_nan", |d| {
-        d.scan_by_key(&input::<B, f32>(d, Fill::Bits, 5000, "keys")?, &input::<B, u32>(d, Fill::Equal, 5000, "x")?, Sum)
+        d.scan(&input::<B, u32>(d, Fill::Equal, 5000, "x")?, Sum).by_key(&input::<B, f32>(d, Fill::Bits, 5000, "keys")?).run()
     });
 }
 
@@ -163,7 +168,7 @@ fn axes<B: Target, T: Element<Reg = T> + Num>(c: &mut Cases<B>) {
             let n = shape.iter().product();
             c.add(format!("scan/axis/{t}/{}x{}x{}/axis={axis}", shape[0], shape[1], shape[2]), move |d| {
                 let x = input::<B, T>(d, Fill::Cancel, n, "x")?;
-                Ok((d.scan_axis(&x, &shape, axis, Sum, false)?, d.scan_axis(&x, &shape, axis, Max, true)?))
+                Ok((d.scan(&x, Sum).axis(&shape, axis).run()?, d.scan(&x, Max).axis(&shape, axis).exclusive().run()?))
             })
             .needs(&[t]);
         }
@@ -185,7 +190,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
         .quick &= n < 2_000_000;
         c.add(format!("scan/large_sum/u32/n={n}"), move |d| {
             let x = d.generate(n, index(), |i| i * 2_654_435_761)?;
-            let out = d.scan_exclusive(&x, Sum)?;
+            let out = d.scan(&x, Sum).exclusive().run()?;
             Ok((out.slice(n - 1000..)?, d.reduce_from((&out, index()), |(x, i)| x * (i | 1), Sum)?))
         })
         .bytes(4 * n)
@@ -197,7 +202,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
         c.add(format!("scan/large_lines/f32/{}x{}", shape[0], shape[1]), move |d| {
             let x = d.generate(n, index(), |i| (i * 2_654_435_761).bitcast::<i32>().cast::<f32>())?;
             let digest = |out: Buffer<B, f32>| d.reduce_from((&out, index()), |(x, i)| x.bitcast::<u32>() * (i | 1), Sum);
-            Ok((digest(d.scan_axis(&x, &shape, 1, Sum, false)?)?, digest(d.scan_axis(&x, &shape, 1, Sum, true)?)?))
+            Ok((digest(d.scan(&x, Sum).axis(&shape, 1).run()?)?, digest(d.scan(&x, Sum).axis(&shape, 1).exclusive().run()?)?))
         })
         .bytes(4 * n)
         .full();
@@ -207,7 +212,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
     let n = shape.iter().product();
     c.add(format!("scan/axis_above_binding_limit/f64/{}x{}", shape[0], shape[1]), move |d| {
         let x = d.generate(n, index(), |i| (i * 2_654_435_761).bitcast::<i32>().cast::<f64>() * 1e-3)?;
-        let out = d.scan_axis(&x, &shape, 0, Sum, true)?;
+        let out = d.scan(&x, Sum).axis(&shape, 0).exclusive().run()?;
         d.reduce_from((&out, index()), |(x, i)| x.bitcast::<u64>() * (i | 1).cast::<u64>(), Sum)
     })
     .bytes(8 * n)
@@ -216,7 +221,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
     c.add(format!("scan/by_key_folded/f32/n={FOLDED}"), |d| {
         let x = d.generate(FOLDED, index(), |i| (i * 2_654_435_761).bitcast::<i32>().cast::<f32>())?;
         let keys = d.generate(FOLDED, index(), |i| i / 100_003)?;
-        let out = d.scan_by_key(&keys, &x, Sum)?;
+        let out = d.scan(&x, Sum).by_key(&keys).run()?;
         Ok((out.slice(FOLDED - 1000..)?, d.reduce_from((&out, index()), |(x, i)| x.bitcast::<u32>() * (i | 1), Sum)?))
     })
     .bytes(4 * FOLDED)

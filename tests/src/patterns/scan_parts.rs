@@ -16,7 +16,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         c.add(format!("scan/parts_running_argmax/f32/n={n}"), move |d| {
             let x = input::<B, f32>(d, Fill::Sorted, n, "x")?;
             let best = |a: Pair<f32, u32>, b: Pair<f32, u32>| (a.0.max(b.0), a.0.ge(b.0).select(a.1, b.1));
-            d.scan_parts((&x, index()), |(x, i)| (x * (i % 5).cast::<f32>(), i), best, |a| a)
+            d.scan_by((&x, index()).map(|(x, i)| (x * (i % 5).cast::<f32>(), i)), best).run()
         })
         .full();
     }
@@ -25,7 +25,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
             let (a, b) = (input::<B, f32>(d, Fill::Plain, n, "a")?, input::<B, f32>(d, Fill::Wide, n, "b")?);
             // x -> a x + b, composed from left to right: the pairs do not commute.
             let compose = |f: Pair<f32, f32>, g: Pair<f32, f32>| (f.0 * g.0, f.1 * g.0 + g.1);
-            d.scan_parts((&a, &b), |(a, b)| (a + 0.5, b), compose, |f| f)
+            d.scan_by((&a, &b).map(|(a, b)| (a + 0.5, b)), compose).run()
         })
         .full();
     }
@@ -34,7 +34,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         // Near one, so that products neither vanish nor overflow.
         let near_one = |(x, y): Pair<f32, f32>| (x.mul_rn(1e-3) + 0.9995, y * 1e-2);
         let product = |a: Pair<f32, f32>, b: Pair<f32, f32>| (a.0.mul_rn(b.0) - a.1.mul_rn(b.1), a.0.mul_rn(b.1) + a.1.mul_rn(b.0));
-        d.scan_parts_exclusive((&x, &y), near_one, || (lit(1.0f32), lit(0.0f32)), product, |z| z)
+        d.scan_by((&x, &y).map(near_one), product).exclusive_from((1.0f32, 0.0f32)).run()
     })
     .full();
     more_words(c);
@@ -45,8 +45,8 @@ fn more_words<B: Target>(c: &mut Cases<B>) {
         let (x, y) = (input::<B, f32>(d, Fill::Wide, 5003, "x")?, input::<B, i32>(d, Fill::Wide, 5003, "y")?);
         type Acc = (Expr<f32>, Expr<i32>, Expr<u32>);
         let combine = |a: Acc, b: Acc| (a.0.max(b.0), a.1 * 3 + b.1, a.2 ^ (b.2 << 1));
-        let first = || (lit(f32::NEG_INFINITY), lit(7i32), lit(9u32));
-        d.scan_parts_exclusive((&x, &y, index()), |a| a, first, combine, |a| (a.0, a.1, a.2.store_as::<u8>()))
+        let first = (f32::NEG_INFINITY, 7, 9);
+        d.scan_by((&x, &y, index()), combine).exclusive_from(first).finish(|a| (a.0, a.1, a.2.store_as::<u8>())).run()
     })
     .needs(&[u8::DTYPE])
     .full();
@@ -54,12 +54,12 @@ fn more_words<B: Target>(c: &mut Cases<B>) {
         let k: Vec<Buffer<B, u32>> = ["a", "b"].iter().map(|s| input(d, Fill::Plain, 5003, s)).collect::<Result<_, _>>()?;
         type M = (Expr<u32>, Expr<u32>, Expr<u32>, Expr<u32>);
         let product = |p: M, q: M| (p.0 * q.0 + p.1 * q.2, p.0 * q.1 + p.1 * q.3, p.2 * q.0 + p.3 * q.2, p.2 * q.1 + p.3 * q.3);
-        d.scan_parts((&k[0], &k[1]), |(a, b)| (a, b, b ^ 5, a ^ 3), product, |m| (m.0 ^ m.1, m.2 ^ m.3))
+        d.scan_by((&k[0], &k[1]).map(|(a, b)| (a, b, b ^ 5, a ^ 3)), product).finish(|m| (m.0 ^ m.1, m.2 ^ m.3)).run()
     })
     .full();
     c.add("scan/parts_two_doubles", |d| {
         let x = input::<B, f64>(d, Fill::Cancel, MANY, "x")?;
-        d.scan_parts(&x, |x| (x, x * x), |a: Pair<f64, f64>, b| (a.0 + b.0, a.1 + b.1), |a| a)
+        d.scan_by(x.map(|x| (x, x * x)), |a: Pair<f64, f64>, b| (a.0 + b.0, a.1 + b.1)).run()
     })
     .needs(&[f64::DTYPE])
     .full();

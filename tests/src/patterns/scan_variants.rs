@@ -33,11 +33,11 @@ fn sizes<B: Target>(c: &mut Cases<B>, variant: ScanVariant) {
     for n in SIZES {
         c.add(format!("scan_variants/{v}/sum/f32/cancel/n={n}"), move |d| {
             let x = input::<B, f32>(d, Fill::Cancel, n, "x")?;
-            Ok((d.scan_variant(variant, &x, Sum, false)?, d.scan_variant(variant, &x, Sum, true)?))
+            Ok((d.scan(&x, Sum).variant(variant).run()?, d.scan(&x, Sum).variant(variant).exclusive().run()?))
         });
         c.add(format!("scan_variants/{v}/sum/u32/plain/n={n}"), move |d| {
             let x = input::<B, u32>(d, Fill::Plain, n, "x")?;
-            Ok((d.scan_variant(variant, &x, Sum, false)?, d.scan_variant(variant, &x, Sum, true)?))
+            Ok((d.scan(&x, Sum).variant(variant).run()?, d.scan(&x, Sum).variant(variant).exclusive().run()?))
         })
         .full();
     }
@@ -50,9 +50,9 @@ fn numbers<B: Target, T: Element<Reg = T> + Num>(c: &mut Cases<B>, variant: Scan
             c.add(format!("scan_variants/{v}/all/{t}/{}/n={n}", fill.name()), move |d| {
                 let x = input::<B, T>(d, fill, n, "x")?;
                 Ok((
-                    d.scan_variant(variant, &x, Sum, false)?,
-                    d.scan_variant(variant, &x, Max, false)?,
-                    d.scan_variant(variant, &x, Min, true)?,
+                    d.scan(&x, Sum).variant(variant).run()?,
+                    d.scan(&x, Max).variant(variant).run()?,
+                    d.scan(&x, Min).variant(variant).exclusive().run()?,
                 ))
             })
             .needs(&[t])
@@ -66,23 +66,23 @@ fn operators<B: Target>(c: &mut Cases<B>, variant: ScanVariant) {
     for n in [2, 33, 257, 1025, 4097, 70_001] {
         c.add(format!("scan_variants/{v}/subtraction_shows_order/f32/n={n}"), move |d| {
             // Not associative: only the algorithm's own order gives these bits.
-            d.scan_variant(variant, &input::<B, f32>(d, Fill::Wide, n, "x")?, Op::associative(0.0, |a, b| a - b * 0.5), false)
+            d.scan(&input::<B, f32>(d, Fill::Wide, n, "x")?, Op::associative(0.0, |a, b| a - b * 0.5)).variant(variant).run()
         });
         c.add(format!("scan_variants/{v}/affine/u32/n={n}"), move |d| {
-            d.scan_variant(variant, &input::<B, u32>(d, Fill::Plain, n, "x")?, Op::associative(1 << 16, compose), true)
+            d.scan(&input::<B, u32>(d, Fill::Plain, n, "x")?, Op::associative(1 << 16, compose)).variant(variant).exclusive().run()
         })
         .full();
     }
     for start in [1, 3, 1023] {
         c.add(format!("scan_variants/{v}/slice/f32/+{start}"), move |d| {
             let (x, out) = (input::<B, f32>(d, Fill::Cancel, 9000, "x")?, input::<B, f32>(d, Fill::Plain, 9000, "out")?);
-            d.scan_variant_into(variant, &x.slice(start..7000)?, Sum, start == 3, &out.slice(start + 2..)?)?;
+            d.scan(&x.slice(start..7000)?, Sum).variant(variant).exclusive_if(start == 3).write_to(&out.slice(start + 2..)?)?;
             Ok(out)
         });
     }
     c.add(format!("scan_variants/{v}/of_lengths/u8"), move |d| {
         let (x, out) = (input::<B, u8>(d, Fill::Plain, 9001, "x")?, d.buffer::<u32>(9001)?);
-        d.scan_variant_from_into(variant, (&x.reversed(), index()), |(x, i)| x + i, Sum, true, &out)?;
+        d.scan((&x.reversed(), index()).map(|(x, i)| x + i), Sum).variant(variant).exclusive().write_to(&out)?;
         Ok(out)
     })
     .needs(&[u8::DTYPE])
@@ -94,7 +94,7 @@ fn large<B: Target>(c: &mut Cases<B>, variant: ScanVariant) {
     for n in [(1 << 20) + 1, FOLDED, ABOVE_BINDING] {
         c.add(format!("scan_variants/{v}/large_sum/f32/n={n}"), move |d| {
             let x = d.generate(n, index(), |i| (i * 2_654_435_761).bitcast::<i32>().cast::<f32>())?;
-            let out = d.scan_variant(variant, &x, Sum, n % 2 == 0)?;
+            let out = d.scan(&x, Sum).variant(variant).exclusive_if(n % 2 == 0).run()?;
             Ok((out.slice(n - 1000..)?, d.reduce_from((&out, index()), |(x, i)| x.bitcast::<u32>() * (i | 1), Sum)?))
         })
         .bytes(4 * n)

@@ -292,7 +292,7 @@ fn runs<B: Target>(c: &mut Cases<B>) {
     c.add("by_key/many_inputs/20011", move |d| {
         let (n, key) = (20_011, d.map(&d.iota::<u32>(20_011, 0, 1)?, |i| i / 3)?);
         let (k, v, count) = (d.upload(&vec![0u32; n])?, d.upload(&vec![0u32; n])?, d.buffer(1)?);
-        let first = lazy((&key, index(), scalar(3u32), scalar(5u32)), |(x, i, a, b)| (x * a) ^ (i * b));
+        let first = (&key, index(), scalar(3u32), scalar(5u32)).map(|(x, i, a, b)| (x * a) ^ (i * b));
         d.reduce_by_key_from_into(&key, (first, scalar(7u32), scalar(9u32)), |(x, a, b)| x * a + b, Sum, (&k, &v), &count)?;
         Ok((k, v, count))
     });
@@ -336,7 +336,7 @@ fn scans<B: Target + isowarp::backend::Run<ScanTask>>(c: &mut Cases<B>) {
         for n in [0, 1, 257, 30_011] {
             c.add(format!("segmented_scan/f32/{name}/{n}"), move |d| {
                 let (x, offsets) = (input::<B, f32>(d, Fill::Cancel, n, "x")?, cut.upload(d, n)?);
-                Ok((d.segmented_scan(&x, &offsets, Sum)?, d.segmented_scan_exclusive(&x, &offsets, Max)?))
+                Ok((d.scan(&x, Sum).segments(&offsets).run()?, d.scan(&x, Max).segments(&offsets).exclusive().run()?))
             });
         }
     }

@@ -26,7 +26,7 @@ fn prefix_sums_of_the_whole_numbers_are_the_triangular_numbers() {
     each(|d| {
         let x = d.iota(30_000, 0u32, 1).unwrap();
         let inclusive = d.cumsum(&x).unwrap().read_blocking().unwrap();
-        let exclusive = d.scan_exclusive(&x, Sum).unwrap().read_blocking().unwrap();
+        let exclusive = d.scan(&x, Sum).exclusive().run().unwrap().read_blocking().unwrap();
         for (i, (a, b)) in (0u32..).zip(inclusive.iter().zip(&exclusive)) {
             assert_eq!((*a, *b), (i * (i + 1) / 2, i * i.saturating_sub(1) / 2));
         }
@@ -50,8 +50,7 @@ fn prefix_products_of_a_matrix_are_all_fibonacci_numbers() {
         type M = (Expr<u32>, Expr<u32>, Expr<u32>, Expr<u32>);
         let product = |p: M, q: M| (p.0 * q.0 + p.1 * q.2, p.0 * q.1 + p.1 * q.3, p.2 * q.0 + p.3 * q.2, p.2 * q.1 + p.3 * q.3);
         let ones = d.upload(&[1u32; 20_000]).unwrap();
-        let first = || (lit(1u32), lit(0u32), lit(0u32), lit(1u32));
-        let f = d.scan_parts_exclusive(&ones, |one| (one, one, one, one - 1), first, product, |m| m.1).unwrap();
+        let f = d.scan_by(ones.map(|one| (one, one, one, one - 1)), product).exclusive_from((1, 0, 0, 1)).finish(|m| m.1).run().unwrap();
         let mut next = (0u32, 1u32);
         for (i, f) in f.read_blocking().unwrap().into_iter().enumerate() {
             assert_eq!(f, next.0, "number {i}");

@@ -148,14 +148,14 @@ fn lengths_that_differ_are_named_and_nothing_is_written() {
         assert_eq!(d.dot(&x, &y).unwrap_err(), expected);
         assert!(matches!(d.copy_into(&x, &out), Err(Error::LengthMismatch { .. })));
         assert!(matches!(d.reduce_axis(&x, &[2, 3], 0, Sum), Err(Error::LengthMismatch { .. })));
-        assert!(matches!(d.scan_axis(&x, &[5], 0, Sum, false), Err(Error::LengthMismatch { .. })));
-        assert!(matches!(d.scan_axis_from(&x, |x| x, (&[5], 0), Sum, false), Err(Error::LengthMismatch { expected: 5, found: 4, .. })));
+        assert!(matches!(d.scan(&x, Sum).axis(&[5], 0).run(), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.scan(&x, Sum).axis(&[5], 0).run(), Err(Error::LengthMismatch { expected: 5, found: 4, .. })));
         assert!(matches!(d.reduce_axis_from(&x, |x| x, (&[5], 0), Sum), Err(Error::LengthMismatch { expected: 5, found: 4, .. })));
         let flags = d.buffer::<u32>(5).unwrap();
-        assert!(matches!(d.scan_segmented_into(&x, &flags, Sum, &out), Err(Error::LengthMismatch { .. })));
-        assert!(matches!(d.scan_segmented_exclusive_into(&x, &flags, Sum, &out), Err(Error::LengthMismatch { .. })));
-        assert!(matches!(d.scan_by_key_into(&flags, &x, Sum, &out), Err(Error::LengthMismatch { .. })));
-        assert!(matches!(d.scan_by_key_exclusive_into(&flags, &x, Sum, &out), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.scan(&x, Sum).by_flags(&flags).write_to(&out), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.scan(&x, Sum).by_flags(&flags).exclusive().write_to(&out), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.scan(&x, Sum).by_key(&flags).write_to(&out), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.scan(&x, Sum).by_key(&flags).exclusive().write_to(&out), Err(Error::LengthMismatch { .. })));
         assert!(matches!(Image::new(x.clone(), 3, 2, 1), Err(Error::LengthMismatch { .. })));
         let image = |b: &Buffer<Device, f32>, w: u32, h: u32| Image::new(b.slice(..u64::from(w * h)).unwrap(), w, h, 1).unwrap();
         let (from, to) = (image(&x, 2, 2), image(&out, 4, 1));
@@ -183,11 +183,11 @@ fn an_output_that_is_too_small_is_refused_with_both_sizes() {
         let (x, out) = (sevens(d, 100), sevens(d, 99));
         let expected = Error::BufferTooSmall { what: "the output", required: 100, available: 99 };
         assert_eq!(d.map_into(&x, |x| x + 1.0, &out).unwrap_err(), expected);
-        assert_eq!(d.scan_inclusive_into(&x, Sum, &out).unwrap_err(), expected);
+        assert_eq!(d.scan(&x, Sum).write_to(&out).unwrap_err(), expected);
         assert!(matches!(d.reduce_into(&x, Sum, &out.slice(..0).unwrap()), Err(Error::BufferTooSmall { required: 1, available: 0, .. })));
         assert!(matches!(d.reduce_axis_into(&x, &[100, 1], 1, Sum, &out), Err(Error::BufferTooSmall { .. })));
-        assert_eq!(d.scan_axis_into(&x, &[10, 10], 1, Sum, true, &out).unwrap_err(), expected);
-        assert_eq!(d.scan_parts_into(&x, |x| x, |a, b| a + b, |a| a, &out).unwrap_err(), expected);
+        assert_eq!(d.scan(&x, Sum).axis(&[10, 10], 1).exclusive().write_to(&out).unwrap_err(), expected);
+        assert_eq!(d.scan_by(&x, |a, b| a + b).write_to(&out).unwrap_err(), expected);
         assert_eq!(d.cast_into(&x, &out).unwrap_err(), expected);
         let (none, place) = (out.slice(..0).unwrap(), d.upload(&[7u32]).unwrap());
         assert!(matches!(d.mean_into(&x, &none), Err(Error::BufferTooSmall { required: 1, .. })));
@@ -211,7 +211,7 @@ fn overlap_is_refused_except_element_for_element() {
         ));
         assert!(matches!(d.generate_into(100, (array(&x), index()), |(x, i)| x.at(i + 1), &x), Err(Error::Aliasing { .. })));
         assert!(matches!(d.zip((&low, &low), |(a, _)| a).and(d.map_into(&low, |a| (a, a), (&high, &high))), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.scan_inclusive_into(&x, Sum, &x), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.scan(&x, Sum).write_to(&x), Err(Error::Aliasing { .. })));
         assert!(matches!(d.reduce_into(&x, Sum, &x), Err(Error::Aliasing { .. })));
         assert!(matches!(d.copy_into(&low, &high), Err(Error::Aliasing { .. })));
         let image = Image::new(x.clone(), 10, 10, 1).unwrap();
@@ -287,7 +287,7 @@ fn a_view_out_of_range_is_refused() {
         }
         assert!(matches!(Buffer::<Device, f32>::from_raw(d, x.raw().clone(), 5, 6), Err(Error::OutOfRange { .. })));
         assert!(matches!(d.reduce_axis(&x, &[10], 1, Sum), Err(Error::InvalidArgument { .. })));
-        assert!(matches!(d.scan_axis(&x, &[u64::MAX, 10], 0, Sum, false), Err(Error::InvalidArgument { .. })));
+        assert!(matches!(d.scan(&x, Sum).axis(&[u64::MAX, 10], 0).run(), Err(Error::InvalidArgument { .. })));
     });
 }
 
@@ -384,7 +384,7 @@ fn a_value_of_another_operator_is_refused() {
         assert_eq!(d.map(&x, |v| v + foreign).unwrap_err(), Error::Op(OpError::ForeignValue));
         assert_eq!(d.map_into(&x, |_| foreign * 2.0, &out).unwrap_err(), Error::Op(OpError::ForeignValue));
         assert_eq!(d.reduce(&x, Op::associative(0.0, |a, _| a + foreign)).unwrap_err(), Error::Op(OpError::ForeignValue));
-        assert!(matches!(d.scan_inclusive_into(&x, Op::associative(0.0, |a, _| a + foreign), &out), Err(Error::Op(_))));
+        assert!(matches!(d.scan(&x, Op::associative(0.0, |a, _| a + foreign)).write_to(&out), Err(Error::Op(_))));
         untouched(&out);
     });
 }

@@ -290,10 +290,10 @@ fn segments_that_are_checked_name_the_offset_and_write_nothing() {
             (vec![0, 9000, 9001, u32::MAX], beyond("segments", 2, 9001, 9001)),
         ] {
             let at = d.upload(&offsets).unwrap();
-            assert_eq!(d.segmented_scan_checked(&x, &at, Sum).unwrap_err(), wrong);
-            assert_eq!(d.segmented_scan_checked_into(&x, &at, Sum, &out).unwrap_err(), wrong);
-            assert_eq!(d.segmented_scan_exclusive_checked(&x, &at, Sum).unwrap_err(), wrong);
-            assert_eq!(d.segmented_scan_exclusive_checked_into(&x, &at, Sum, &out).unwrap_err(), wrong);
+            assert_eq!(d.scan(&x, Sum).segments(&at).checked().run().unwrap_err(), wrong);
+            assert_eq!(d.scan(&x, Sum).segments(&at).checked().write_to(&out).unwrap_err(), wrong);
+            assert_eq!(d.scan(&x, Sum).segments(&at).checked().exclusive().run().unwrap_err(), wrong);
+            assert_eq!(d.scan(&x, Sum).segments(&at).checked().exclusive().write_to(&out).unwrap_err(), wrong);
             assert_eq!(d.segmented_sort_checked(&x, &at, DOWN).unwrap_err(), wrong);
             assert_eq!(d.segmented_sort_checked_into(&x, &at, DOWN, &out).unwrap_err(), wrong);
             assert_eq!(d.segmented_sort_pairs_checked(&x, &x, &at, DOWN).unwrap_err(), wrong);
@@ -301,8 +301,9 @@ fn segments_that_are_checked_name_the_offset_and_write_nothing() {
         }
         assert_eq!((host(&out), host(&more)), (vec![7; 9000], vec![7; 9000]));
         let at = d.upload(&[5u32, 5, 300, 8999]).unwrap();
-        assert_eq!(host(&d.segmented_scan_checked(&x, &at, Sum).unwrap()), host(&d.segmented_scan(&x, &at, Sum).unwrap()));
-        let (found, expected) = (d.segmented_scan_exclusive_checked(&x, &at, Max), d.segmented_scan_exclusive(&x, &at, Max));
+        assert_eq!(host(&d.scan(&x, Sum).segments(&at).checked().run().unwrap()), host(&d.scan(&x, Sum).segments(&at).run().unwrap()));
+        let (found, expected) =
+            (d.scan(&x, Max).segments(&at).checked().exclusive().run(), d.scan(&x, Max).segments(&at).exclusive().run());
         assert_eq!(host(&found.unwrap()), host(&expected.unwrap()));
         let expected = host(&d.segmented_sort(&x, &at, DOWN).unwrap());
         assert_eq!(host(&d.segmented_sort_checked(&x, &at, DOWN).unwrap()), expected);

@@ -134,21 +134,24 @@ fn segments_begin_where_computed_flags_and_keys_say() {
             let flags = d.generate(n, index(), |i| (i % 13).eq(0).cast::<u32>()).unwrap();
             let f = |x: Expr<u32>| (x >> 9).cast::<f32>();
             let array = d.map(&x, f).unwrap();
-            let lazy_keys = || lazy(counting(n), key);
-            let lazy_flags = || lazy(counting(n), |i: Expr<u32>| (i % 13).eq(0).cast::<u32>());
-            assert_eq!(words(&d.scan_by_key_from(lazy_keys(), &x, f, Sum).unwrap()), words(&d.scan_by_key(&keys, &array, Sum).unwrap()));
-            let expected = d.scan_by_key_exclusive(&keys, &array, Sum).unwrap();
-            assert_eq!(words(&d.scan_by_key_exclusive_from(lazy_keys(), &x, f, Sum).unwrap()), words(&expected));
-            let expected = d.scan_segmented(&array, &flags, Sum).unwrap();
-            assert_eq!(words(&d.scan_segmented_from(&x, f, lazy_flags(), Sum).unwrap()), words(&expected));
-            let expected = d.scan_segmented_exclusive(&array, &flags, Sum).unwrap();
-            assert_eq!(words(&d.scan_segmented_exclusive_from(&x, f, lazy_flags(), Sum).unwrap()), words(&expected));
+            let lazy_keys = || counting(n).map(key);
+            let lazy_flags = || counting(n).map(|i| (i % 13).eq(0).cast::<u32>());
+            assert_eq!(
+                words(&d.scan(x.map(f), Sum).by_key(lazy_keys()).run().unwrap()),
+                words(&d.scan(&array, Sum).by_key(&keys).run().unwrap())
+            );
+            let expected = d.scan(&array, Sum).by_key(&keys).exclusive().run().unwrap();
+            assert_eq!(words(&d.scan(x.map(f), Sum).by_key(lazy_keys()).exclusive().run().unwrap()), words(&expected));
+            let expected = d.scan(&array, Sum).by_flags(&flags).run().unwrap();
+            assert_eq!(words(&d.scan(x.map(f), Sum).by_flags(lazy_flags()).run().unwrap()), words(&expected));
+            let expected = d.scan(&array, Sum).by_flags(&flags).exclusive().run().unwrap();
+            assert_eq!(words(&d.scan(x.map(f), Sum).by_flags(lazy_flags()).exclusive().run().unwrap()), words(&expected));
             // Keys that are read backwards, and through indices.
             let mirrored = d.reverse(&keys).unwrap();
-            let expected = words(&d.scan_by_key(&mirrored, &array, Sum).unwrap());
-            assert_eq!(words(&d.scan_by_key_from(&keys.reversed(), &x, f, Sum).unwrap()), expected);
+            let expected = words(&d.scan(&array, Sum).by_key(&mirrored).run().unwrap());
+            assert_eq!(words(&d.scan(x.map(f), Sum).by_key(&keys.reversed()).run().unwrap()), expected);
             let order = d.generate(n, (index(), scalar(n as u32)), |(i, n)| n - i - 1).unwrap();
-            assert_eq!(words(&d.scan_by_key_from(permuted(&keys, &order), &x, f, Sum).unwrap()), expected);
+            assert_eq!(words(&d.scan(x.map(f), Sum).by_key(permuted(&keys, &order)).run().unwrap()), expected);
         });
     }
 }
@@ -203,10 +206,10 @@ fn inputs_that_do_not_fit_are_refused_and_nothing_is_written() {
         assert!(matches!(many, Err(Error::TooLarge { requested, .. }) if requested == most), "{many:?}");
         let wrong = Error::IndexOutOfRange { pattern: "scatter", position: 50, index: 100, limit: 100 };
         assert_eq!(d.scatter_checked_from_into(counting(70), |i| (i * 2, i), &out).unwrap_err(), wrong);
-        let flags = || lazy(&few, |f: Expr<u32>| f & 1u32);
-        assert!(matches!(d.scan_segmented_from_into(&x, |x| x, flags(), Sum, &out), Err(Error::LengthMismatch { .. })));
-        assert!(matches!(d.scan_by_key_exclusive_from_into(flags(), &x, |x| x, Sum, &out), Err(Error::LengthMismatch { .. })));
-        assert!(matches!(d.scan_by_key_from_into(permuted(&out, &x), &x, |x| x, Sum, &out), Err(Error::Aliasing { .. })));
+        let flags = || few.map(|f| f & 1u32);
+        assert!(matches!(d.scan(&x, Sum).by_flags(flags()).write_to(&out), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.scan(&x, Sum).by_key(flags()).exclusive().write_to(&out), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.scan(&x, Sum).by_key(permuted(&out, &x)).write_to(&out), Err(Error::Aliasing { .. })));
         assert_eq!((out.read_blocking().unwrap(), places.read_blocking().unwrap()), (vec![7; 100], vec![7; 100]));
         assert_eq!(x.read_blocking().unwrap(), (1..=100).collect::<Vec<u32>>());
     });

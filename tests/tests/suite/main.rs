@@ -32,6 +32,7 @@ mod pairs;
 mod properties;
 mod refused;
 mod runs;
+mod scan;
 mod segments;
 mod select;
 mod sizes;

@@ -50,7 +50,7 @@ fn radix_pass(d: &Device, keys: &Buffer<Device, u32>, (low, bits): (u32, u32)) -
     let digit = move |k: Expr<u32>| (k >> low) & ((1 << bits) - 1u32);
     let cell = move |(k, i): (Expr<u32>, Expr<u32>)| digit(k) * 4 + i / 4;
     let table = d.histogram(binned((keys, index()), 4 << bits, cell)).unwrap();
-    let starts = d.scan_exclusive(&table, Sum).unwrap();
+    let starts = d.scan(&table, Sum).exclusive().run().unwrap();
     // A key's place among those of its block that have its digit.
     let equal = d.group_match_mask(keys, 4, digit).unwrap();
     let target = |(k, i, equal, starts): (Expr<u32>, Expr<u32>, Expr<u32>, isowarp::ir::ArrayExpr<u32>)| {
@@ -76,7 +76,7 @@ fn the_textbooks_radix_tables_are_histograms_and_their_scans() {
     ];
     each(|d| {
         let x = d.upload(&keys).unwrap();
-        let ones_before = d.scan_from(&x, |k| k & 1u32, Sum, true).unwrap();
+        let ones_before = d.scan(x.map(|k| k & 1u32), Sum).exclusive().run().unwrap();
         assert_eq!(ones_before.read_blocking().unwrap(), [0, 0, 1, 1, 2, 3, 3, 4, 4, 5, 5, 6, 7, 7, 7, 8]);
         let (table, starts, targets, _) = radix_pass(d, &x, (0, 1));
         assert_eq!(table, [2, 2, 1, 3, 2, 2, 3, 1]);
@@ -122,7 +122,7 @@ fn integer_sums_and_prefixes_equal_numpys() -> Result<()> {
     each(|d| {
         let x = d.upload(&x).unwrap();
         assert_eq!(sha(&d.cumsum(&x).unwrap()), f["ints cumsum"]);
-        assert_eq!(sha(&d.scan_inclusive(&x, Max).unwrap()), f["ints running max"]);
+        assert_eq!(sha(&d.scan(&x, Max).run().unwrap()), f["ints running max"]);
         assert_eq!(d.sum(&x).unwrap().read_blocking().unwrap(), f["ints sum"].as_i64().unwrap() as i32);
         assert_eq!(d.reduce(&x, Xor).unwrap().read_blocking().unwrap(), f["ints xor"].as_i64().unwrap() as i32);
     });
@@ -204,7 +204,7 @@ fn sums_and_prefixes_along_axes_equal_numpys() {
         for axis in 0..3 {
             let sums = d.reduce_axis(&x, &[10, 25, 20], axis, Sum).unwrap().read_blocking().unwrap();
             assert_eq!(sums, ints(&f["small axis sums"][axis]));
-            let prefixes = d.scan_axis(&x, &[10, 25, 20], axis, Sum, false).unwrap();
+            let prefixes = d.scan(&x, Sum).axis(&[10, 25, 20], axis).run().unwrap();
             assert_eq!(sha(&prefixes), f["small axis cumsums"][axis]);
         }
     });

@@ -88,10 +88,10 @@ fn scans_agree() {
         let x = x.slice((*skip).min(x.len())..)?;
         match op {
             0 => d.cumsum(&x)?.outputs(),
-            1 => d.scan_exclusive(&x, Xor)?.outputs(),
-            2 => d.scan_inclusive(&x, Op::associative(0, |a: Expr<u32>, b| select(b.lt(1 << 28), a, b)))?.outputs(),
-            3 => d.scan_from(&x, isowarp::prelude::Expr::cast::<f32>, Sum, false)?.outputs(),
-            _ => d.scan_segmented(&x, &d.map(&x, |x| (x % 50).eq(0).cast::<u32>())?, Sum)?.outputs(),
+            1 => d.scan(&x, Xor).exclusive().run()?.outputs(),
+            2 => d.scan(&x, Op::associative(0, |a: Expr<u32>, b| select(b.lt(1 << 28), a, b))).run()?.outputs(),
+            3 => d.scan(x.map(isowarp::prelude::Expr::cast::<f32>), Sum).run()?.outputs(),
+            _ => d.scan(&x, Sum).by_flags(&d.map(&x, |x| (x % 50).eq(0).cast::<u32>())?).run()?.outputs(),
         }
     });
 }
@@ -101,7 +101,7 @@ fn lines_along_axes_agree() {
     agree(((1u64..40, 1u64..300, 1u64..40), 0usize..3, any::<bool>()), |d, ((a, b, c), axis, exclusive)| {
         let shape = [*a, *b, *c];
         let x = d.generate(a * b * c, index(), |i| (i * 2_654_435_761).bitcast::<i32>().cast::<f32>())?;
-        (d.reduce_axis(&x, &shape, *axis, Sum)?, d.scan_axis(&x, &shape, *axis, Sum, *exclusive)?).outputs()
+        (d.reduce_axis(&x, &shape, *axis, Sum)?, d.scan(&x, Sum).axis(&shape, *axis).exclusive_if(*exclusive).run()?).outputs()
     });
 }
 

@@ -79,7 +79,7 @@ fn long_runs_and_first_ones_are_found_in_what_is_computed() {
             let m = found.len_blocking().unwrap();
             assert_eq!(of(&found.values.0, m), all.iter().map(|run| run.0).collect::<Vec<_>>());
             assert_eq!(of(&found.values.1, m), all.iter().map(|run| run.1).collect::<Vec<_>>());
-            let lengths = d.reduce_by_lazy_key(lazy(&device, |x| x / 2), counting(n as u64), |_| lit(1u32), Sum).unwrap();
+            let lengths = d.reduce_by_lazy_key(device.map(|x| x / 2), counting(n as u64), |_| lit(1u32), Sum).unwrap();
             let m = lengths.len_blocking().unwrap();
             assert_eq!(of(&lengths.values.1, m), all.iter().map(|run| run.2).collect::<Vec<_>>());
         });
@@ -162,11 +162,11 @@ fn keys_that_do_not_fit_change_nothing() {
     each(|d| {
         let (x, out) = (d.upload(&[1u32, 2, 3]).unwrap(), (d.upload(&[9u32; 3]).unwrap(), d.upload(&[9u32; 3]).unwrap()));
         let count = d.upload(&[7u32]).unwrap();
-        let short = d.reduce_by_lazy_key_into(lazy(counting(2), |i| i), &x, |x| x, Sum, (&out.0, &out.1), &count);
+        let short = d.reduce_by_lazy_key_into(counting(2).map(|i| i), &x, |x| x, Sum, (&out.0, &out.1), &count);
         assert!(matches!(short, Err(Error::LengthMismatch { what: "keys", expected: 3, found: 2 })));
-        let small = d.reduce_by_lazy_key_into(lazy(&x, |x| x), &x, |x| x, Sum, (&out.0, &out.1.slice(..2).unwrap()), &count);
+        let small = d.reduce_by_lazy_key_into(x.map(|x| x), &x, |x| x, Sum, (&out.0, &out.1.slice(..2).unwrap()), &count);
         assert!(matches!(small, Err(Error::BufferTooSmall { .. })));
-        let aliased = d.reduce_by_lazy_key_into(lazy(&out.0, |x| x), &x, |x| x, Sum, (&out.0, &out.1), &count);
+        let aliased = d.reduce_by_lazy_key_into(out.0.map(|x| x), &x, |x| x, Sum, (&out.0, &out.1), &count);
         assert!(matches!(aliased, Err(Error::Aliasing { .. })));
         let values = d.upload(&[1u32, 2]).unwrap();
         let error = d.top_k_pairs_into(&x, &values, 1, SortOrder::Ascending, (&out.0, &out.1)).unwrap_err();

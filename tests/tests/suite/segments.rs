@@ -88,17 +88,17 @@ fn exclusive_scans_of_segments_over_inputs_are_those_of_arrays() {
         each(|d| {
             let (x, flags) = (d.upload(&x).unwrap(), d.upload(&starts).unwrap());
             let f = |(x, i): (Expr<u32>, Expr<u32>)| (x >> 9) * (i + 3);
-            let found = d.scan_segmented_exclusive_from((&x, index()), f, &flags, Sum).unwrap();
+            let found = d.scan((&x, index()).map(f), Sum).by_flags(&flags).exclusive().run().unwrap();
             assert_eq!(found.read_blocking().unwrap(), sums, "{n}");
             let keys = d.cumsum(&flags).unwrap();
-            let found = d.scan_by_key_exclusive_from(&keys, (&x, index()), f, Sum).unwrap();
+            let found = d.scan((&x, index()).map(f), Sum).by_key(&keys).exclusive().run().unwrap();
             assert_eq!(found.read_blocking().unwrap(), sums, "{n}");
             // Of floats every bit is that of the scan of what was computed before; of a view, of one that was copied.
             let wave = |(x, i): (Expr<u32>, Expr<u32>)| (x.cast::<f32>() * 1e-3 + i.cast::<f32>()).sin() * 0.7;
             for (view, of) in [(x.reversed(), "reversed"), (x.strided(0, n as u64, 1).unwrap(), "whole")] {
-                let found = d.scan_segmented_exclusive_from((&view, index()), wave, &flags, Sum).unwrap().read_blocking().unwrap();
+                let found = d.scan((&view, index()).map(wave), Sum).by_flags(&flags).exclusive().run().unwrap().read_blocking().unwrap();
                 let computed = d.map((&view, index()), wave).unwrap();
-                let expected = d.scan_segmented_exclusive(&computed, &flags, Sum).unwrap().read_blocking().unwrap();
+                let expected = d.scan(&computed, Sum).by_flags(&flags).exclusive().run().unwrap().read_blocking().unwrap();
                 assert!(found.iter().map(|v| v.to_bits()).eq(expected.iter().map(|v| v.to_bits())), "{n} {of}");
             }
         });
@@ -116,14 +116,18 @@ fn scans_by_offsets_over_inputs_are_those_of_arrays() {
             };
             // What is counted and constant, a view, and what is fetched from elsewhere.
             let reversed = x.reversed();
-            let inputs = || (counting(n as u64), scalar(1e-3f32), lazy(&reversed, |x| x >> 9), array(&x));
+            let inputs = || (counting(n as u64), scalar(1e-3f32), reversed.map(|x| x >> 9), array(&x));
             let wave = |(i, k, back, all): (Expr<u32>, Expr<f32>, Expr<u32>, isowarp::ir::ArrayExpr<u32>)| {
                 (back.cast::<f32>() * k + i.cast::<f32>()).sin() * (all.at(i ^ 1) >> 20).cast::<f32>()
             };
             let array = d.map(inputs(), wave).unwrap();
-            assert_eq!(bits(d.segmented_scan_from(inputs(), wave, &offsets, Sum)), bits(d.segmented_scan(&array, &offsets, Sum)), "{n}");
-            let expected = d.segmented_scan_exclusive(&array, &offsets, Sum);
-            assert_eq!(bits(d.segmented_scan_exclusive_from(inputs(), wave, &offsets, Sum)), bits(expected), "{n}");
+            assert_eq!(
+                bits(d.scan(inputs().map(wave), Sum).segments(&offsets).run()),
+                bits(d.scan(&array, Sum).segments(&offsets).run()),
+                "{n}"
+            );
+            let expected = d.scan(&array, Sum).segments(&offsets).exclusive().run();
+            assert_eq!(bits(d.scan(inputs().map(wave), Sum).segments(&offsets).exclusive().run()), bits(expected), "{n}");
         });
     }
 }
@@ -172,7 +176,7 @@ fn segments_are_sorted_and_scanned_as_their_slices_are() {
             assert_eq!(d.segmented_sort(&x, &offsets, SortOrder::Ascending).unwrap().read_blocking().unwrap(), sorted);
             let order = d.segmented_argsort(&x, &offsets, SortOrder::Ascending).unwrap();
             assert_eq!(d.gather(&x, &order).unwrap().read_blocking().unwrap(), sorted);
-            let found = d.segmented_scan(&x, &offsets, Sum).unwrap().read_blocking().unwrap();
+            let found = d.scan(&x, Sum).segments(&offsets).run().unwrap().read_blocking().unwrap();
             assert_eq!(found[inside.clone()], scanned[inside.clone()]);
         });
     }
@@ -254,7 +258,7 @@ fn offsets_that_are_wrong_do_no_harm_elsewhere() {
         // Whatever is where, nothing is lost or added.
         let sorted = d.segmented_argsort(&x, &wrong, SortOrder::Descending).unwrap().read_blocking().unwrap();
         assert!(sorted.iter().all(|&i| u64::from(i) < n));
-        assert_eq!(d.segmented_scan(&x, &wrong, Max).unwrap().len(), n);
+        assert_eq!(d.scan(&x, Max).segments(&wrong).run().unwrap().len(), n);
         // The next call finds everything as it should be.
         let whole = d.segmented_reduce(&x, &d.upload(&[0u32, 50_000]).unwrap(), Sum).unwrap();
         let sum = d.sum(&x).unwrap().read_blocking().unwrap();

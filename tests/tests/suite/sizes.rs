@@ -32,7 +32,7 @@ fn arrays_may_have_more_elements_than_32_bits_number() {
         let beyond = d.reduce_from((&bytes, index64()), |(_, i)| i.ge(1u64 << 32).cast::<u32>(), Sum).unwrap();
         assert_eq!(u64::from(beyond.read_blocking().unwrap()), BEYOND);
 
-        let sums = d.scan_from(&bytes, Expr::cast::<u64>, Sum, false).unwrap();
+        let sums = d.scan(bytes.map(Expr::cast::<u64>), Sum).run().unwrap();
         let last: Vec<u64> = sums.slice(N - 2..).unwrap().read_blocking().unwrap();
         assert_eq!(last, [SUM - (BEYOND - 1), SUM]);
 

@@ -11,7 +11,7 @@ use std::thread;
 /// A sequence of patterns that depend on each other, and its result's bits.
 fn chain(d: &Device, seed: u64) -> Vec<u32> {
     let x = d.upload(&data::data::<f32>(Fill::Cancel, 20_000 + seed % 97, seed)).unwrap();
-    let y = d.scan_inclusive(&x, Sum).unwrap();
+    let y = d.scan(&x, Sum).run().unwrap();
     let total = d.reduce(&y, Max).unwrap();
     let z = d.zip((&y, &total, index()), |(y, t, i)| (y / t).exp() + (i % 7).cast::<f32>()).unwrap();
     let k = d.argmin(&z).unwrap();
@@ -98,7 +98,7 @@ fn time_is_measured_and_the_work_is_done() {
 /// One round of every pattern into the caller's buffers.
 fn round(d: &Device, x: &Buffer<Device, f32>, y: &Buffer<Device, f32>, one: &Buffer<Device, f32>, k: f32) {
     d.map_into((x, scalar(k)), |(x, k)| x * k + 1.0, y).unwrap();
-    d.scan_inclusive_into(y, Sum, x).unwrap();
+    d.scan(y, Sum).write_to(x).unwrap();
     d.reduce_into(x, Max, one).unwrap();
     let image = |b: &Buffer<Device, f32>| Image::new(b.clone(), 100, 100, 1).unwrap();
     d.filter_into(&image(x), FilterKind::gaussian3(), Border::Clamp, &image(y)).unwrap();
@@ -177,7 +177,7 @@ fn counted_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], count: &Buffe
     d.argsort_counted_into(y, &kept, up, z).unwrap();
     d.reduce_counted_from_into(z, |x| x, &kept, Sum, &one).unwrap();
     d.unique_by_key_from_into((x, index()), |(x, i)| (x >> 20, i), (y, z), count).unwrap();
-    d.reduce_by_lazy_key_into(lazy(x, |x| x >> 20), x, |x| x, Sum, (y, z), count).unwrap();
+    d.reduce_by_lazy_key_into(x.map(|x| x >> 20), x, |x| x, Sum, (y, z), count).unwrap();
     d.run_length_decode_into(x, y, &kept, z).unwrap();
     d.lower_bound_by_into(x, y, Expr::lt, z).unwrap();
     d.merge_by_from_into((&x.slice(..4000).unwrap(), |x| x), (&x.slice(4000..).unwrap(), |x| x), Expr::lt, z).unwrap();
@@ -270,26 +270,26 @@ fn reductions_round(d: &Device, f: &Forms<'_>, k: f32) -> isowarp::Result<()> {
 
 fn scans_round(d: &Device, f: &Forms<'_>, k: f32) -> isowarp::Result<()> {
     let Forms { x, y, words, .. } = *f;
-    d.cumsum_into(x, y)?;
-    d.scan_exclusive_into(x, Sum, y)?;
-    d.scan_from_into((x, scalar(k)), |(x, k)| x * k, Max, false, y)?;
-    d.scan_axis_into(x, &[100, 100], 0, Sum, false, y)?;
-    d.scan_axis_into(x, &[100, 100], 1, Sum, true, y)?;
-    d.scan_axis_from_into((x, scalar(k)), |(x, k)| x * k, (&[10, 1000], 1), Sum, false, y)?;
-    d.scan_parts_into((x, words), |(x, w)| (x, w.cast::<f32>()), |a: Pair, b| (a.0 * b.0, a.1 * b.0 + b.1), |a| a.1, y)?;
-    d.scan_parts_exclusive_into(x, |x| (x, x), || (lit(0.0), lit(0.5)), |a: Pair, b| (a.0 + b.0, a.1.max(b.1)), |a| a.1, y)?;
-    d.scan_segmented_into(x, words, Sum, y)?;
-    d.scan_segmented_from_into((x, scalar(k)), |(x, k)| x + k, words, Sum, y)?;
-    d.scan_segmented_exclusive_into(x, words, Sum, y)?;
-    d.scan_by_key_into(words, x, Sum, y)?;
-    d.scan_by_key_from_into(words, (x, scalar(k)), |(x, k)| x + k, Sum, y)?;
-    d.scan_by_key_exclusive_into(words, x, Sum, y)?;
-    d.scan_segmented_exclusive_from_into((x, scalar(k)), |(x, k)| x + k, words, Sum, y)?;
-    d.scan_by_key_exclusive_from_into(words, (x, scalar(k)), |(x, k)| x + k, Sum, y)?;
-    d.segmented_scan_into(x, words, Sum, y)?;
-    d.segmented_scan_from_into((x, scalar(k)), |(x, k)| x * k, words, Sum, y)?;
-    d.segmented_scan_exclusive_from_into((x, scalar(k)), |(x, k)| x * k, words, Sum, y)?;
-    d.segmented_scan_exclusive_into(x, words, Sum, y)
+    d.scan(x, Sum).write_to(y)?;
+    d.scan(x, Sum).exclusive().write_to(y)?;
+    d.scan((x, scalar(k)).map(|(x, k)| x * k), Max).write_to(y)?;
+    d.scan(x, Sum).axis(&[100, 100], 0).write_to(y)?;
+    d.scan(x, Sum).axis(&[100, 100], 1).exclusive().write_to(y)?;
+    d.scan((x, scalar(k)).map(|(x, k)| x * k), Sum).axis(&[10, 1000], 1).write_to(y)?;
+    d.scan_by((x, words).map(|(x, w)| (x, w.cast::<f32>())), |a: Pair, b| (a.0 * b.0, a.1 * b.0 + b.1)).finish(|a| a.1).write_to(y)?;
+    d.scan_by(x.map(|x| (x, x)), |a: Pair, b| (a.0 + b.0, a.1.max(b.1))).exclusive_from((0.0, 0.5)).finish(|a| a.1).write_to(y)?;
+    d.scan(x, Sum).by_flags(words).write_to(y)?;
+    d.scan((x, scalar(k)).map(|(x, k)| x + k), Sum).by_flags(words).write_to(y)?;
+    d.scan(x, Sum).by_flags(words).exclusive().write_to(y)?;
+    d.scan(x, Sum).by_key(words).write_to(y)?;
+    d.scan((x, scalar(k)).map(|(x, k)| x + k), Sum).by_key(words).write_to(y)?;
+    d.scan(x, Sum).by_key(words).exclusive().write_to(y)?;
+    d.scan((x, scalar(k)).map(|(x, k)| x + k), Sum).by_flags(words).exclusive().write_to(y)?;
+    d.scan((x, scalar(k)).map(|(x, k)| x + k), Sum).by_key(words).exclusive().write_to(y)?;
+    d.scan(x, Sum).segments(words).write_to(y)?;
+    d.scan((x, scalar(k)).map(|(x, k)| x * k), Sum).segments(words).write_to(y)?;
+    d.scan((x, scalar(k)).map(|(x, k)| x * k), Sum).segments(words).exclusive().write_to(y)?;
+    d.scan(x, Sum).segments(words).exclusive().write_to(y)
 }
 
 type Pair = (Expr<f32>, Expr<f32>);
@@ -335,10 +335,10 @@ fn scratch_is_at_most_a_hundredth_of_the_input() {
             ("sums of rows", &|d| d.reduce_axis_into(&x, &wide, 1, Sum, &y)),
             ("sums of columns", &|d| d.reduce_axis_into(&x, &wide, 0, Sum, &y)),
             ("sums of few columns", &|d| d.reduce_axis_into(&x, &tall, 0, Sum, &y)),
-            ("scan", &|d| d.cumsum_into(&x, &y)),
-            ("scan of rows", &|d| d.scan_axis_into(&x, &wide, 1, Sum, false, &y)),
-            ("scan of columns", &|d| d.scan_axis_into(&x, &wide, 0, Sum, false, &y)),
-            ("scan of few columns", &|d| d.scan_axis_into(&x, &tall, 0, Sum, false, &y)),
+            ("scan", &|d| d.scan(&x, Sum).write_to(&y)),
+            ("scan of rows", &|d| d.scan(&x, Sum).axis(&wide, 1).write_to(&y)),
+            ("scan of columns", &|d| d.scan(&x, Sum).axis(&wide, 0).write_to(&y)),
+            ("scan of few columns", &|d| d.scan(&x, Sum).axis(&tall, 0).write_to(&y)),
         ];
         let mut all = 0;
         for (what, work) in works {

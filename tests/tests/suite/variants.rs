@@ -29,7 +29,9 @@ fn prefixes_of_ones_and_of_whole_numbers_are_the_closed_forms() {
         for n in [1u64, 255, 257, 1025, 70_001] {
             let (ones, x) = (d.iota(n, 1u32, 0).unwrap(), d.iota(n, 0u32, 1).unwrap());
             for variant in ScanVariant::ALL {
-                let scan = |x, exclusive| d.scan_variant(variant, x, Sum, exclusive).unwrap().read_blocking().unwrap();
+                let scan = |x: &Buffer<_, u32>, exclusive| {
+                    d.scan(x, Sum).variant(variant).exclusive_if(exclusive).run().unwrap().read_blocking().unwrap()
+                };
                 assert!(scan(&ones, false).into_iter().eq(1..=n as u32), "{} of {n} ones", variant.name());
                 assert!(scan(&ones, true).into_iter().eq(0..n as u32), "{} of {n} ones", variant.name());
                 let triangular = (0..n as u32).map(|i| (u64::from(i) * (u64::from(i) + 1) / 2) as u32);
@@ -50,7 +52,12 @@ fn the_tables_of_a_radix_sort_are_the_printed_ones() {
         for (table, starts) in counts {
             let x = d.upload(table).unwrap();
             for variant in ScanVariant::ALL {
-                assert_eq!(d.scan_variant(variant, &x, Sum, true).unwrap().read_blocking().unwrap(), starts, "{}", variant.name());
+                assert_eq!(
+                    d.scan(&x, Sum).variant(variant).exclusive().run().unwrap().read_blocking().unwrap(),
+                    starts,
+                    "{}",
+                    variant.name()
+                );
             }
         }
     });
@@ -79,7 +86,7 @@ fn operators_that_do_not_commute_need_a_rung_that_keeps_order() {
             assert_eq!(last == 1000, variant.keeps_order(), "{}: {last}", variant.name());
         }
         for variant in ScanVariant::ALL {
-            let first = d.scan_variant(variant, &x, Op::associative(0, |a, _| a), false).unwrap().read_blocking().unwrap();
+            let first = d.scan(&x, Op::associative(0, |a, _| a)).variant(variant).run().unwrap().read_blocking().unwrap();
             assert!(first.iter().all(|&v| v == 1), "{}", variant.name());
         }
     });
@@ -178,7 +185,7 @@ fn prefixes_of_one_block_are_those_of_the_printed_kernels() {
     let x: Vec<f32> = data::data(Fill::Cancel, 1024, 3);
     let bits = |v: Vec<f32>| v.into_iter().map(f32::to_bits).collect::<Vec<_>>();
     let d = cpu();
-    let on = |variant, x: &[f32]| bits(d.scan_variant(variant, &d.upload(x).unwrap(), Sum, false).unwrap().read_blocking().unwrap());
+    let on = |variant, x: &[f32]| bits(d.scan(&d.upload(x).unwrap(), Sum).variant(variant).run().unwrap().read_blocking().unwrap());
     assert_eq!(on(ScanVariant::KoggeStone, &x[..256]), bits(printed_kogge_stone(x[..256].to_vec())));
     assert_eq!(on(ScanVariant::BrentKung, &x[..512]), bits(printed_brent_kung(x[..512].to_vec())));
     assert_eq!(on(ScanVariant::Coarsened, &x), bits(printed_coarsened(&x)));
@@ -204,9 +211,9 @@ fn bad_input_is_refused_on_every_rung_and_nothing_is_written() {
         }
         for variant in ScanVariant::ALL {
             let expected = Error::BufferTooSmall { what: "the output", required: 100, available: 99 };
-            assert_eq!(d.scan_variant_into(variant, &x, Sum, false, &small).unwrap_err(), expected);
-            assert!(matches!(d.scan_variant_into(variant, &x, Sum, true, &x), Err(Error::Aliasing { .. })));
-            assert!(d.scan_variant(variant, &nothing, Sum, true).unwrap().read_blocking().unwrap().is_empty());
+            assert_eq!(d.scan(&x, Sum).variant(variant).write_to(&small).unwrap_err(), expected);
+            assert!(matches!(d.scan(&x, Sum).variant(variant).exclusive().write_to(&x), Err(Error::Aliasing { .. })));
+            assert!(d.scan(&nothing, Sum).variant(variant).exclusive().run().unwrap().read_blocking().unwrap().is_empty());
         }
         for b in [&x, &small, &out] {
             assert!(b.read_blocking().unwrap().iter().all(|v| *v == 7.0), "a buffer was changed by a call that failed");

@@ -270,7 +270,7 @@ impl Sort<'_> {
                 let launch = self.launch(&mut at, window, from, Side { keys: None, payload: None }, Some(counts))?;
                 self.wgpu.launch(&kernel, &launch, window.blocks)?;
             }
-            self.wgpu.scan_exclusive_into(counts, Sum, offsets)?;
+            self.wgpu.scan(counts, Sum).exclusive().write_to(offsets)?;
         }
         let kernel = self.kernel(Step::Scatter { alone: self.counts.is_none() }, form)?;
         for &window in &windows {

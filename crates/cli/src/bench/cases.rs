@@ -85,7 +85,7 @@ fn combined() -> Vec<Case> {
         other("all", ONE, |d, h| made(d, h.words(), |d, x| Ok(d.all(x, |x| x.ge(0))?.buffer().clone()))),
         other("find", ONE, |d, h| made(d, h.words(), |d, x| Ok(d.find_if(x, |x| x.lt(0))?.buffer().clone()))),
         other("is-sorted", ONE, |d, h| made(d, h.rising(), |d, x| Ok(d.is_sorted(x, SortOrder::Ascending)?.buffer().clone()))),
-        usual("scan", TWO, |d, h| into(d, h.floats(), h.n, |d, x, y| d.scan_inclusive_into(x, Sum, y))),
+        usual("scan", TWO, |d, h| into(d, h.floats(), h.n, |d, x, y| d.scan(x, Sum).write_to(y))),
     ]
 }
 
@@ -230,7 +230,7 @@ fn segmented() -> Vec<Case> {
         }),
         other("segmented-scan", TWO, |d, h| {
             let offsets = d.upload(h.offsets())?;
-            into(d, h.floats(), h.n, move |d, x, y| d.segmented_scan_into(x, &offsets, Sum, y))
+            into(d, h.floats(), h.n, move |d, x, y| d.scan(x, Sum).segments(&offsets).write_to(y))
         }),
         other("segmented-sort", TWO, |d, h| {
             let offsets = d.upload(h.offsets())?;

@@ -7,15 +7,15 @@ use crate::backend::{Backend, Run};
 use crate::element::{DType, Ty};
 use crate::error::{Error, Result};
 use crate::expression;
-use crate::input::lazy;
+use crate::input::Source as _;
 use crate::ir::graph::Value;
 use crate::ir::{Expr, Func};
-use crate::patterns::{MapTask, Scan as _, ScanTask, ScanVariant, ScanVariantTask, ScanVariants as _, SegmentedScan as _};
+use crate::patterns::{MapTask, Scan as _, ScanTask, ScanVariant, ScanVariantTask};
 
 /// Every prefix combined, of [`Operator::result`]'s type; exclusive: of the elements before.
 ///
 /// # Errors
-/// As [`Scan::scan_inclusive`](crate::patterns::Scan::scan_inclusive); [`Error::InvalidArgument`] for an exclusive scan by an operator without
+/// As [`ScanCall::run`](crate::patterns::ScanCall::run); [`Error::InvalidArgument`] for an exclusive scan by an operator without
 /// identity.
 pub fn scan<B: Run<ScanTask> + Run<MapTask>>(device: &B, x: &DynBuffer<B>, op: &Operator, exclusive: bool) -> Result<DynBuffer<B>> {
     let out = DynBuffer::new(device, op.result(x.dtype()), x.len())?;
@@ -37,7 +37,8 @@ pub fn scan_into<B: Run<ScanTask> + Run<MapTask>>(
     let Setup { load, ty, prepared, wide } = setup(device, x, op, exclusive, out)?;
     let inputs = DynInputs { params: &load.params, buffers: &[x] };
     with_register!(ty, T => {
-        device.scan_from_into(inputs, |args| super::inlined::<T>(&load, &args), &prepared, exclusive, &wide.typed::<T>()?)?;
+        let loaded = inputs.map(|args| super::inlined::<T>(&load, &args));
+        device.scan(loaded, &prepared).exclusive_if(exclusive).write_to(&wide.typed::<T>()?)?;
     });
     narrow(device, &wide, out)
 }
@@ -46,7 +47,7 @@ pub fn scan_into<B: Run<ScanTask> + Run<MapTask>>(
 ///
 /// # Errors
 /// As [`scan`].
-pub fn scan_variant<B: Run<ScanVariantTask> + Run<MapTask>>(
+pub fn scan_variant<B: Run<ScanTask> + Run<ScanVariantTask> + Run<MapTask>>(
     device: &B,
     variant: ScanVariant,
     x: &DynBuffer<B>,
@@ -62,7 +63,7 @@ pub fn scan_variant<B: Run<ScanVariantTask> + Run<MapTask>>(
 ///
 /// # Errors
 /// As [`scan_into`].
-pub fn scan_variant_into<B: Run<ScanVariantTask> + Run<MapTask>>(
+pub fn scan_variant_into<B: Run<ScanTask> + Run<ScanVariantTask> + Run<MapTask>>(
     device: &B,
     variant: ScanVariant,
     x: &DynBuffer<B>,
@@ -73,8 +74,8 @@ pub fn scan_variant_into<B: Run<ScanVariantTask> + Run<MapTask>>(
     let Setup { load, ty, prepared, wide } = setup(device, x, op, exclusive, out)?;
     let inputs = DynInputs { params: &load.params, buffers: &[x] };
     with_register!(ty, T => {
-        let wide = wide.typed::<T>()?;
-        device.scan_variant_from_into(variant, inputs, |args| super::inlined::<T>(&load, &args), &prepared, exclusive, &wide)?;
+        let loaded = inputs.map(|args| super::inlined::<T>(&load, &args));
+        device.scan(loaded, &prepared).variant(variant).exclusive_if(exclusive).write_to(&wide.typed::<T>()?)?;
     });
     narrow(device, &wide, out)
 }
@@ -118,7 +119,7 @@ fn same(dtype: DType) -> Result<crate::ir::Func> {
 /// Every line along `axis` of a row-major array of this shape scanned on its own.
 ///
 /// # Errors
-/// As [`Scan::scan_axis`](crate::patterns::Scan::scan_axis), and as [`scan`].
+/// As [`ScanCall::run`](crate::patterns::ScanCall::run), and as [`scan`].
 pub fn scan_axis<B: Run<ScanTask> + Run<MapTask>>(
     device: &B,
     x: &DynBuffer<B>,
@@ -133,7 +134,7 @@ pub fn scan_axis<B: Run<ScanTask> + Run<MapTask>>(
         prepared.require_identity("exclusive scan")?;
     }
     let scanned: DynBuffer<B> = with_register!(loaded.dtype().ty(), T => {
-        device.scan_axis(&loaded.typed::<T>()?, shape, axis, &prepared, exclusive)?.into()
+        device.scan(&loaded.typed::<T>()?, &prepared).axis(shape, axis).exclusive_if(exclusive).run()?.into()
     });
     cast(device, &scanned, op.result(x.dtype()))
 }
@@ -141,7 +142,7 @@ pub fn scan_axis<B: Run<ScanTask> + Run<MapTask>>(
 /// Every prefix of each run of equal neighbours among the keys combined, of [`Operator::result`]'s type; exclusive: of the elements before.
 ///
 /// # Errors
-/// As [`SegmentedScan::scan_by_key`](crate::patterns::SegmentedScan::scan_by_key), and as [`scan`].
+/// As [`ScanCall::run`](crate::patterns::ScanCall::run), and as [`scan`].
 pub fn scan_by_key<B: Run<ScanTask> + Run<MapTask>>(
     device: &B,
     keys: &DynBuffer<B>,
@@ -161,9 +162,9 @@ pub fn scan_by_key<B: Run<ScanTask> + Run<MapTask>>(
     let (of_keys, inputs) = (DynInputs { params: &key.params, buffers: &[keys] }, DynInputs { params: &load.params, buffers: &[x] });
     let scanned: DynBuffer<B> = with_register!(keys.dtype().ty(), K => with_register!(ty, T => {
         // Keys are compared by value, so in their register type.
-        let keys = lazy(of_keys, |args: Vec<Value>| -> Expr<K> { super::inlined(&key, &args) });
-        let f = |args: Vec<Value>| super::inlined::<T>(&load, &args);
-        if exclusive { device.scan_by_key_exclusive_from(keys, inputs, f, &prepared) } else { device.scan_by_key_from(keys, inputs, f, &prepared) }?.into()
+        let keys = of_keys.map(|args: Vec<Value>| -> Expr<K> { super::inlined(&key, &args) });
+        let loaded = inputs.map(|args| super::inlined::<T>(&load, &args));
+        device.scan(loaded, &prepared).by_key(keys).exclusive_if(exclusive).run()?.into()
     }));
     cast(device, &scanned, op.result(x.dtype()))
 }

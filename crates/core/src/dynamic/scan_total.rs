@@ -5,7 +5,7 @@ use crate::backend::Run;
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
-use crate::input::index64;
+use crate::input::{Source as _, index64};
 use crate::ir::{Expr, select};
 use crate::ops::Combine;
 use crate::patterns::plan::SCAN_TILE;
@@ -60,7 +60,7 @@ impl<B: Run<ScanTask> + Run<MapTask>> ScanTotal<B> {
             map_into(&self.device, &load, &[x], &all.slice(lead..)?.into())?;
             let scanned = match &fold {
                 Some(fold) => self.behind(fold, &all, &prepared)?,
-                None => self.device.scan_inclusive(&all, &prepared)?,
+                None => self.device.scan(&all, &prepared).run()?,
             };
             drop(all);
             let last = self.device.buffer::<T>(1)?;
@@ -76,12 +76,12 @@ impl<B: Run<ScanTask> + Run<MapTask>> ScanTotal<B> {
     fn behind<T: Element<Reg = T> + Scalar>(&self, fold: &Buffer<B, T>, all: &Buffer<B, T>, op: &impl Combine<T>) -> Result<Buffer<B, T>> {
         self.device.copy_into(fold, &all.slice(..1)?)?;
         let counts = |i: Expr<u64>| select(i.eq(0), 1u32, select(i.lt(SCAN_TILE), 0u32, 1u32));
-        self.device.scan_parts(
-            (all, index64()),
-            |(x, i)| (x, counts(i)),
-            |(x, of_x), (y, of_y)| (select(of_y.eq(0), x, select(of_x.eq(0), y, op.combine(x, y))), of_x | of_y),
-            |(x, _)| x,
-        )
+        self.device
+            .scan_by((all, index64()).map(|(x, i)| (x, counts(i))), |(x, of_x), (y, of_y)| {
+                (select(of_y.eq(0), x, select(of_x.eq(0), y, op.combine(x, y))), of_x | of_y)
+            })
+            .finish(|(x, _)| x)
+            .run()
     }
 
     /// The prefixes of a part that begins at element `lead`, each at its element, or exclusive behind it.

@@ -9,7 +9,7 @@ use crate::element::{DType, Ty};
 use crate::error::{Error, Result};
 use crate::expression;
 use crate::patterns::{
-    Difference as _, MapTask, Move, OffsetScan as _, ReduceByKeyTask, ReduceTask, ScanTask, ScatterTask, Segmented, SegmentedExtremes as _,
+    Difference as _, MapTask, Move, ReduceByKeyTask, ReduceTask, Scan as _, ScanTask, ScatterTask, Segmented, SegmentedExtremes as _,
     SegmentedReduceTask, SegmentedSort, Selected, SortOrder,
 };
 
@@ -119,7 +119,7 @@ pub fn reduce_by_key<B: Run<SegmentedReduceTask> + Run<ReduceByKeyTask> + Run<Re
 /// Every segment scanned; exclusive: of the elements before. The offsets are checked.
 ///
 /// # Errors
-/// As [`OffsetScan::segmented_scan`](crate::patterns::OffsetScan::segmented_scan); [`Error::NotSorted`], [`Error::IndexOutOfRange`]; [`Error::InvalidArgument`] for an operator without identity.
+/// As [`ScanCall::run`](crate::patterns::ScanCall::run); [`Error::NotSorted`], [`Error::IndexOutOfRange`]; [`Error::InvalidArgument`] for an operator without identity.
 pub fn segmented_scan<B>(device: &B, x: &DynBuffer<B>, offsets: &DynBuffer<B>, op: &Operator, exclusive: bool) -> Result<DynBuffer<B>>
 where
     B: Run<SegmentedReduceTask> + Run<ReduceByKeyTask> + Run<ReduceTask> + Run<MapTask> + Run<ScanTask> + Run<ScatterTask>,
@@ -133,7 +133,7 @@ where
     let scanned: DynBuffer<B> = with_register!(loaded.dtype().ty(), T => with_offsets!(offsets, O => {
         let (x, offsets) = (loaded.typed::<T>()?, offsets.typed::<O>()?);
         device.check_offsets(&offsets, x.len())?;
-        if exclusive { device.segmented_scan_exclusive(&x, &offsets, &prepared) } else { device.segmented_scan(&x, &offsets, &prepared) }?.into()
+        device.scan(&x, &prepared).segments(&offsets).exclusive_if(exclusive).run()?.into()
     }));
     cast(device, &scanned, op.result(x.dtype()))
 }

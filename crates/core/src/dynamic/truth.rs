@@ -1,9 +1,8 @@
 //! Truth values in buffers, which hold elements and no bits of their own.
 
-use super::inline;
 use crate::element::Ty;
 use crate::ir::graph;
-use crate::ir::{BinOp, Func, OpError, Param};
+use crate::ir::{BinOp, Func, OpError, Param, inline};
 
 /// `func` over elements of an unsigned type of up to 32 bits in place of its truth values: one that is not 0 is true. What it gives is
 /// unchanged.

@@ -303,7 +303,7 @@ pub(super) fn fma1(ty: Ty, a: u64, b: u64, c: u64) -> u64 {
     one([a, b, c], |to| fma(ty, false, to))
 }
 
-pub(super) fn cast1(from: Ty, ty: Ty, a: u64) -> u64 {
+pub(crate) fn cast1(from: Ty, ty: Ty, a: u64) -> u64 {
     one([a, 0, 0], |to| cast(from, ty, to))
 }
 

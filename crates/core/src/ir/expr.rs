@@ -310,6 +310,28 @@ pub trait Traced: Copy {
     fn push_values(self, out: &mut Vec<TracedValue>);
 }
 
+/// A value that patterns combine with others of its kind: one, or a tuple of up to four, also of tuples.
+pub trait Accumulator: Traced {
+    /// The value with these parts, in order.
+    #[doc(hidden)]
+    fn from_values(parts: &mut impl Iterator<Item = TracedValue>) -> Self;
+}
+
+/// [`select`] of each part.
+#[must_use]
+pub fn select_each<A: Accumulator>(cond: Expr<bool>, if_true: A, if_false: A) -> A {
+    let (mut a, mut b) = (Vec::new(), Vec::new());
+    if_true.push_values(&mut a);
+    if_false.push_values(&mut b);
+    let selected = |((a, b), ty): ((&TracedValue, &TracedValue), &Ty)| {
+        TracedValue(graph::with(|g| {
+            let (c, a, b) = (g.id(cond.value, Ty::Bool), g.id(a.0, *ty), g.id(b.0, *ty));
+            g.select(c, a, b)
+        }))
+    };
+    A::from_values(&mut a.iter().zip(&b).zip(&A::types()).map(selected))
+}
+
 /// One part of a traced result; opaque.
 #[derive(Clone, Copy, Debug)]
 pub struct TracedValue(pub(crate) Value);
@@ -323,6 +345,12 @@ impl<T: Scalar> Traced for Expr<T> {
     }
     fn push_values(self, out: &mut Vec<TracedValue>) {
         out.push(TracedValue(self.value));
+    }
+}
+
+impl<T: Scalar> Accumulator for Expr<T> {
+    fn from_values(parts: &mut impl Iterator<Item = TracedValue>) -> Self {
+        parts.next().map_or_else(|| lit(T::from_bits64(0)), |part| Self::from_value(part.0))
     }
 }
 
@@ -345,6 +373,12 @@ macro_rules! traced_tuple {
             }
             fn push_values(self, out: &mut Vec<TracedValue>) {
                 $(self.$i.push_values(out);)*
+            }
+        }
+
+        impl<$($t: Accumulator),*> Accumulator for ($($t,)*) {
+            fn from_values(parts: &mut impl Iterator<Item = TracedValue>) -> Self {
+                ($($t::from_values(parts),)*)
             }
         }
     };

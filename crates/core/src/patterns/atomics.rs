@@ -11,7 +11,7 @@ use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
-use crate::input::{Collector, Inputs, require, scalar};
+use crate::input::{Collector, Input, require, scalar};
 use crate::ir::{Expr, graph, select};
 use crate::patterns::groups::Call;
 use crate::patterns::map::collect;
@@ -59,7 +59,7 @@ pub trait Atomics: Groups + Histogram {
     ///
     /// # Errors
     /// [`Error::TooLarge`], [`Error::LengthMismatch`], [`Error::Unsupported`], [`Error::Op`], [`Error::OutOfMemory`], [`Error::WrongDevice`].
-    fn tickets<I: Inputs<Self>, K: Scalar>(
+    fn tickets<I: Input<Self>, K: Scalar>(
         &self,
         inputs: I,
         key: impl FnOnce(I::Exprs) -> Expr<K>,
@@ -74,7 +74,7 @@ pub trait Atomics: Groups + Histogram {
     ///
     /// # Errors
     /// As [`Atomics::tickets`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
-    fn tickets_into<I: Inputs<Self>, K: Scalar>(
+    fn tickets_into<I: Input<Self>, K: Scalar>(
         &self,
         inputs: I,
         key: impl FnOnce(I::Exprs) -> Expr<K>,

@@ -3,7 +3,7 @@
 use crate::backend::{Backend, Leaf};
 use crate::element::{Scalar, Ty};
 use crate::error::{Error, Result};
-use crate::input::{Collector, Inputs, index, scalar};
+use crate::input::{Collector, Input, index, scalar};
 use crate::ir::graph::{self, Value};
 use crate::ir::{self, Expr, Func, Param, Traced, lit};
 use crate::patterns::map::{collect, trace};
@@ -104,7 +104,7 @@ pub(super) fn inlined<T: Scalar>(value: &Func, args: &[Value], before: u16) -> E
 /// The same of whatever type it is.
 fn inlined_value(value: &Func, args: &[Value], before: u16) -> Value {
     let zero = || graph::with(|g| g.constant(value.result_types().first().copied().unwrap_or(Ty::U32), 0));
-    crate::dynamic::inline_behind(value, args, before).first().copied().unwrap_or_else(zero)
+    crate::ir::inline_behind(value, args, before).first().copied().unwrap_or_else(zero)
 }
 
 /// An operator over inputs that is computed for an element and for a neighbour. Its leaves come first, so that arrays keep their numbers.
@@ -116,7 +116,7 @@ pub(super) struct Neighbours<B: Backend> {
 }
 
 impl<B: Backend> Neighbours<B> {
-    pub(super) fn new<I: Inputs<B>, R: Traced>(
+    pub(super) fn new<I: Input<B>, R: Traced>(
         device: &B,
         pattern: &'static str,
         inputs: &I,
@@ -168,7 +168,7 @@ impl<B: Backend> Neighbours<B> {
     pub(super) fn trace_all<T: Scalar>(&self, g: impl FnOnce(Expr<T>, Vec<Value>, Expr<u32>) -> Vec<Value>) -> Result<Arc<Func>> {
         let build = || {
             let (before, ours, i) = self.both(|i| i - 1);
-            g(inlined(&self.value, &before, 0), crate::dynamic::inline(&self.value, &ours), i)
+            g(inlined(&self.value, &before, 0), crate::ir::inline(&self.value, &ours), i)
         };
         Ok(Arc::new(graph::trace(self.c.params.clone(), build)?))
     }
@@ -176,7 +176,7 @@ impl<B: Backend> Neighbours<B> {
     /// Result `k` of the operator for an element, where what this is called in is traced.
     pub(super) fn own<T: Scalar>(&self, k: usize) -> Expr<T> {
         let ours: Vec<Value> = (0..self.before.len() as u16).map(|k| own(&self.c.params, k)).collect();
-        crate::dynamic::inline(&self.value, &ours).get(k).map_or_else(|| lit(T::from_bits64(0)), |&v| Expr::from_value(v))
+        crate::ir::inline(&self.value, &ours).get(k).map_or_else(|| lit(T::from_bits64(0)), |&v| Expr::from_value(v))
     }
 
     /// The operator's arguments for another element and for its own, whose index is the third.
@@ -199,7 +199,7 @@ pub(super) struct Elsewhere<B: Backend> {
 }
 
 impl<B: Backend> Elsewhere<B> {
-    pub(super) fn new<I: Inputs<B>, R: Traced>(
+    pub(super) fn new<I: Input<B>, R: Traced>(
         device: &B,
         pattern: &'static str,
         inputs: &I,
@@ -228,13 +228,13 @@ impl<B: Backend> Elsewhere<B> {
     /// What the operator gives for element `i`, which is one, as far as leaves with these parameters, of which its own are the first, say.
     pub(super) fn results(&self, params: &[Param], i: Expr<u32>) -> Vec<Value> {
         let args: Vec<Value> = self.moved.iter().map(|&of| argument(params, of, i)).collect();
-        crate::dynamic::inline(&self.value, &args)
+        crate::ir::inline(&self.value, &args)
     }
 
     /// The same where its leaves are behind `first` others.
     pub(super) fn results_behind(&self, first: u16, i: Expr<u32>) -> Vec<Value> {
         let args: Vec<Value> = self.moved.iter().map(|&of| argument_behind(&self.c.params, of, i, first)).collect();
-        crate::dynamic::inline_behind(&self.value, &args, first)
+        crate::ir::inline_behind(&self.value, &args, first)
     }
 
     /// The types of the results.

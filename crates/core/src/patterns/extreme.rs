@@ -7,7 +7,7 @@ use super::select::Count;
 use crate::buffer::Buffer;
 use crate::element::{Element, Num, Scalar, Ty};
 use crate::error::Result;
-use crate::input::{Collector, Inputs, Outputs, index};
+use crate::input::{Collector, Input, Outputs, Source, index};
 use crate::ir::{self, Expr, Traced, lit};
 use crate::ops::{Combine, Max, Min, kept};
 
@@ -81,7 +81,7 @@ pub(super) fn extreme_into<B: Reduce, T: Element<Reg = T> + Num, R: Outputs>(
 }
 
 /// An end of the order of each segment: `f` gives an element and its index.
-pub(super) fn segments<B: Segmented, I: Inputs<B>, T: Element<Reg = T> + Num, R: Outputs, O: Count>(
+pub(super) fn segments<B: Segmented, I: Input<B>, T: Element<Reg = T> + Num, R: Outputs, O: Count>(
     device: &B,
     inputs: I,
     f: impl FnOnce(I::Exprs) -> (Expr<T>, Expr<u32>),
@@ -95,7 +95,7 @@ pub(super) fn segments<B: Segmented, I: Inputs<B>, T: Element<Reg = T> + Num, R:
 }
 
 /// The same, into the caller's buffers.
-pub(super) fn segments_into<B: Segmented, I: Inputs<B>, T: Element<Reg = T> + Num, R: Outputs, O: Count>(
+pub(super) fn segments_into<B: Segmented, I: Input<B>, T: Element<Reg = T> + Num, R: Outputs, O: Count>(
     device: &B,
     (inputs, f): (I, impl FnOnce(I::Exprs) -> (Expr<T>, Expr<u32>)),
     offsets: &Buffer<B, O>,
@@ -175,7 +175,7 @@ fn kept_parts<B: Reduce, T: Element<Reg = T> + Scalar, A: Traced, R: Outputs>(
     let inputs = (x, index());
     let c = collect(device, "reduce", &inputs)?;
     let params = || c.params.clone();
-    let load = kept::<T>(load_name, || ir::pack(params(), || load(<_ as Inputs<B>>::exprs(&inputs, &mut 0))))?;
+    let load = kept::<T>(load_name, || ir::pack(params(), || load(Source::exprs(&inputs, &mut 0))))?;
     let combine = kept::<T>(combine_name, || ir::trace(|(a, b): (A, A)| combine(a, b)))?;
     let finish = kept::<T>(finish_name, || ir::trace(finish))?;
     Ok((c, Parts { load, combine, finish }))

@@ -20,7 +20,7 @@ use crate::element::{Element, Scalar};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::input::{Inputs, array, index, scalar};
+use crate::input::{Input, array, index, scalar};
 use crate::ir::{ArrayExpr, Expr, lit};
 use call::{bits_of_group, of_bits, per_group};
 use shuffle::shuffled;
@@ -88,7 +88,7 @@ pub trait Groups: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort {
     ///
     /// # Errors
     /// As [`Groups::group_shuffle`], and [`Error::LengthMismatch`].
-    fn group_shuffle_by<T: Element, I: Inputs<Self, Exprs = Expr<u32>>>(
+    fn group_shuffle_by<T: Element, I: Input<Self, Exprs = Expr<u32>>>(
         &self,
         x: &Buffer<Self, T>,
         width: u64,
@@ -103,7 +103,7 @@ pub trait Groups: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort {
     ///
     /// # Errors
     /// As [`Groups::group_shuffle_by`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
-    fn group_shuffle_by_into<T: Element, I: Inputs<Self, Exprs = Expr<u32>>>(
+    fn group_shuffle_by_into<T: Element, I: Input<Self, Exprs = Expr<u32>>>(
         &self,
         x: &Buffer<Self, T>,
         width: u64,
@@ -128,7 +128,7 @@ pub trait Groups: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort {
     /// # Errors
     /// [`Error::InvalidArgument`] for a width of 0, [`Error::TooLarge`], [`Error::LengthMismatch`], [`Error::Unsupported`], [`Error::Op`],
     /// [`Error::OutOfMemory`], [`Error::WrongDevice`].
-    fn group_ballot<I: Inputs<Self>>(&self, inputs: I, width: u64, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<Buffer<Self, u32>> {
+    fn group_ballot<I: Input<Self>>(&self, inputs: I, width: u64, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<Buffer<Self, u32>> {
         let call = Call::condition(self, "group_ballot", &inputs, width, f)?;
         let out = self.buffer(call.ballot_words())?;
         call.ballot(self, &out)?;
@@ -148,7 +148,7 @@ pub trait Groups: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort {
     ///
     /// # Errors
     /// As [`Groups::group_ballot`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
-    fn group_ballot_into<I: Inputs<Self>>(
+    fn group_ballot_into<I: Input<Self>>(
         &self,
         inputs: I,
         width: u64,
@@ -170,7 +170,7 @@ pub trait Groups: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort {
     ///
     /// # Errors
     /// As [`Groups::group_ballot`].
-    fn group_count<I: Inputs<Self>>(&self, inputs: I, width: u64, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<Buffer<Self, u32>> {
+    fn group_count<I: Input<Self>>(&self, inputs: I, width: u64, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<Buffer<Self, u32>> {
         voted(self, "group_count", &inputs, width, f, |count, _| count)
     }
 
@@ -178,7 +178,7 @@ pub trait Groups: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort {
     ///
     /// # Errors
     /// As [`Groups::group_ballot_into`].
-    fn group_count_into<I: Inputs<Self>>(
+    fn group_count_into<I: Input<Self>>(
         &self,
         inputs: I,
         width: u64,
@@ -200,7 +200,7 @@ pub trait Groups: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort {
     ///
     /// # Errors
     /// As [`Groups::group_ballot`].
-    fn group_any<I: Inputs<Self>>(&self, inputs: I, width: u64, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<Buffer<Self, u32>> {
+    fn group_any<I: Input<Self>>(&self, inputs: I, width: u64, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<Buffer<Self, u32>> {
         voted(self, "group_any", &inputs, width, f, any)
     }
 
@@ -208,7 +208,7 @@ pub trait Groups: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort {
     ///
     /// # Errors
     /// As [`Groups::group_ballot_into`].
-    fn group_any_into<I: Inputs<Self>>(
+    fn group_any_into<I: Input<Self>>(
         &self,
         inputs: I,
         width: u64,
@@ -230,7 +230,7 @@ pub trait Groups: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort {
     ///
     /// # Errors
     /// As [`Groups::group_ballot`].
-    fn group_all<I: Inputs<Self>>(&self, inputs: I, width: u64, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<Buffer<Self, u32>> {
+    fn group_all<I: Input<Self>>(&self, inputs: I, width: u64, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<Buffer<Self, u32>> {
         voted(self, "group_all", &inputs, width, f, all)
     }
 
@@ -238,7 +238,7 @@ pub trait Groups: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort {
     ///
     /// # Errors
     /// As [`Groups::group_ballot_into`].
-    fn group_all_into<I: Inputs<Self>>(
+    fn group_all_into<I: Input<Self>>(
         &self,
         inputs: I,
         width: u64,
@@ -261,7 +261,7 @@ pub trait Groups: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort {
     ///
     /// # Errors
     /// As [`Groups::group_ballot`].
-    fn group_rank<I: Inputs<Self>>(&self, inputs: I, width: u64, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<Buffer<Self, u32>> {
+    fn group_rank<I: Input<Self>>(&self, inputs: I, width: u64, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<Buffer<Self, u32>> {
         let call = Call::condition(self, "group_rank", &inputs, width, f)?;
         let out = self.buffer(call.n)?;
         ranks(self, &call, &out)?;
@@ -272,7 +272,7 @@ pub trait Groups: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort {
     ///
     /// # Errors
     /// As [`Groups::group_ballot_into`].
-    fn group_rank_into<I: Inputs<Self>>(
+    fn group_rank_into<I: Input<Self>>(
         &self,
         inputs: I,
         width: u64,
@@ -295,7 +295,7 @@ pub trait Groups: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort {
     ///
     /// # Errors
     /// As [`Groups::group_ballot`]; [`Error::InvalidArgument`] for groups wider than 32.
-    fn group_match_mask<I: Inputs<Self>, K: Scalar>(
+    fn group_match_mask<I: Input<Self>, K: Scalar>(
         &self,
         inputs: I,
         width: u64,
@@ -311,7 +311,7 @@ pub trait Groups: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort {
     ///
     /// # Errors
     /// As [`Groups::group_match_mask`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
-    fn group_match_mask_into<I: Inputs<Self>, K: Scalar>(
+    fn group_match_mask_into<I: Input<Self>, K: Scalar>(
         &self,
         inputs: I,
         width: u64,
@@ -335,7 +335,7 @@ pub trait Groups: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort {
     ///
     /// # Errors
     /// As [`Groups::group_ballot`].
-    fn group_match<I: Inputs<Self>, K: Scalar>(
+    fn group_match<I: Input<Self>, K: Scalar>(
         &self,
         inputs: I,
         width: u64,
@@ -351,7 +351,7 @@ pub trait Groups: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort {
     ///
     /// # Errors
     /// As [`Groups::group_ballot_into`].
-    fn group_match_into<I: Inputs<Self>, K: Scalar>(
+    fn group_match_into<I: Input<Self>, K: Scalar>(
         &self,
         inputs: I,
         width: u64,
@@ -376,7 +376,7 @@ pub trait Groups: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort {
     ///
     /// # Errors
     /// As [`Groups::group_ballot`].
-    fn group_partition<I: Inputs<Self>, K: Scalar>(
+    fn group_partition<I: Input<Self>, K: Scalar>(
         &self,
         inputs: I,
         width: u64,
@@ -392,7 +392,7 @@ pub trait Groups: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort {
     ///
     /// # Errors
     /// As [`Groups::group_ballot_into`].
-    fn group_partition_into<I: Inputs<Self>, K: Scalar>(
+    fn group_partition_into<I: Input<Self>, K: Scalar>(
         &self,
         inputs: I,
         width: u64,
@@ -405,7 +405,7 @@ pub trait Groups: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort {
 impl<B: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort> Groups for B {}
 
 /// One output element to a group.
-fn voted<B: Groups, I: Inputs<B>>(
+fn voted<B: Groups, I: Input<B>>(
     device: &B,
     pattern: &'static str,
     inputs: &I,

@@ -28,7 +28,7 @@ use crate::element::{Element, Num};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::input::{Collector, Inputs, array};
+use crate::input::{Collector, Input, array};
 use crate::ir::Expr;
 use channels::{Channels, all_bins, behind_each_other, channels_bins, no_channels};
 
@@ -49,10 +49,10 @@ use channels::{Channels, all_bins, behind_each_other, channels_bins, no_channels
 /// ```
 /// # use isowarp_core::patterns::*;
 /// # fn example<B: Histogram>(dev: &B) -> isowarp_core::Result<()> {
-/// # use isowarp_core::{buffer::Memory, input::lazy};
+/// # use isowarp_core::{buffer::Memory, input::Source as _};
 /// let x = dev.upload(&[0.5f32, 2.0, -0.1, 0.3])?;
 /// let counts = dev.histogram(even(&x, -1.0, 1.0, 8))?;
-/// let of_squares = dev.histogram(even(lazy(&x, |x| x * x), 0.0, 4.0, 8))?;
+/// let of_squares = dev.histogram(even(x.map(|x| x * x), 0.0, 4.0, 8))?;
 /// # let _ = (counts, of_squares); Ok(()) }
 /// ```
 ///
@@ -111,7 +111,7 @@ pub trait Histogram: Run<HistogramTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Histogram::histogram`].
-    fn histogram_weighted<N: Bins<Self>, W: Weight, I: Inputs<Self, Exprs = Expr<W>>>(
+    fn histogram_weighted<N: Bins<Self>, W: Weight, I: Input<Self, Exprs = Expr<W>>>(
         &self,
         bins: N,
         weights: I,
@@ -127,14 +127,14 @@ pub trait Histogram: Run<HistogramTask> + Run<MapTask> {
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let (x, out) = (dev.upload(&[0u32, 1, 1])?, dev.buffer::<i32>(2)?);
-    /// dev.histogram_weighted_into(even(&x, 0, 2, 2), lazy(&x, |x: Expr<u32>| x.cast::<i32>() - 3), &out)?;
+    /// dev.histogram_weighted_into(even(&x, 0, 2, 2), x.map(|x| x.cast::<i32>() - 3), &out)?;
     /// assert_eq!(out.read_blocking()?, [-3, -4]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`Histogram::histogram_into`].
-    fn histogram_weighted_into<N: Bins<Self>, W: Weight, I: Inputs<Self, Exprs = Expr<W>>>(
+    fn histogram_weighted_into<N: Bins<Self>, W: Weight, I: Input<Self, Exprs = Expr<W>>>(
         &self,
         bins: N,
         weights: I,
@@ -220,7 +220,7 @@ pub trait Histogram: Run<HistogramTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Histogram::histogram_channels`], and [`Error::LengthMismatch`] for other than a weight to each pixel.
-    fn histogram_channels_weighted<T: Element, W: Weight, I: Inputs<Self, Exprs = Expr<W>>>(
+    fn histogram_channels_weighted<T: Element, W: Weight, I: Input<Self, Exprs = Expr<W>>>(
         &self,
         x: &Buffer<Self, T>,
         (channels, active): (u32, u32),
@@ -243,7 +243,7 @@ pub trait Histogram: Run<HistogramTask> + Run<MapTask> {
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let (grey_alpha, out) = (dev.upload(&[9u8, 255, 200, 0])?, dev.buffer::<i32>(4)?);
-    /// dev.histogram_channels_weighted_into(&grey_alpha, (2, 2), 0, 256, 2, lazy(counting(2), |i: Expr<u32>| lit(7) - i.cast::<i32>()), &out)?;
+    /// dev.histogram_channels_weighted_into(&grey_alpha, (2, 2), 0, 256, 2, counting(2).map(|i| lit(7) - i.cast::<i32>()), &out)?;
     /// assert_eq!(out.read_blocking()?, [7, 6, 6, 7]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
@@ -251,7 +251,7 @@ pub trait Histogram: Run<HistogramTask> + Run<MapTask> {
     /// # Errors
     /// As [`Histogram::histogram_channels_weighted`] and [`Histogram::histogram_into`].
     #[expect(clippy::too_many_arguments, reason = "those of histogram_channels_into, and the weights")]
-    fn histogram_channels_weighted_into<T: Element, W: Weight, I: Inputs<Self, Exprs = Expr<W>>>(
+    fn histogram_channels_weighted_into<T: Element, W: Weight, I: Input<Self, Exprs = Expr<W>>>(
         &self,
         x: &Buffer<Self, T>,
         (channels, active): (u32, u32),
@@ -407,7 +407,7 @@ pub trait Histogram: Run<HistogramTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Histogram::histogram`]; [`Error::InvalidArgument`] for no channel and for more than four.
-    fn histogram_channels_from<I: Inputs<Self>, R: Sample, const N: usize>(
+    fn histogram_channels_from<I: Input<Self>, R: Sample, const N: usize>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> [Expr<R>; N],
@@ -433,7 +433,7 @@ pub trait Histogram: Run<HistogramTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Histogram::histogram_channels_from`] and [`Histogram::histogram_into`].
-    fn histogram_channels_from_into<I: Inputs<Self>, R: Sample, C: Count, const N: usize>(
+    fn histogram_channels_from_into<I: Input<Self>, R: Sample, C: Count, const N: usize>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> [Expr<R>; N],

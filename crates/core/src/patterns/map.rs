@@ -6,7 +6,7 @@ use crate::buffer::Buffer;
 use crate::caps::Numerics;
 use crate::element::{DType, Element, Num, Scalar};
 use crate::error::{Error, Result};
-use crate::input::{Collector, Inputs, Narrow, Outputs, index, require, scalar};
+use crate::input::{Collector, Input, Narrow, Outputs, index, require, scalar};
 use crate::ir::{self, Expr, Func};
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ pub trait Map: Run<MapTask> {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`], [`Error::Unsupported`], [`Error::Op`], [`Error::OutOfMemory`], [`Error::WrongDevice`].
-    fn map<I: Inputs<Self>, R: Outputs>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> R) -> Result<R::Buffers<Self>> {
+    fn map<I: Input<Self>, R: Outputs>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> R) -> Result<R::Buffers<Self>> {
         let c = collect(self, "map", &inputs)?;
         let n = c.len()?;
         self.map_new(inputs, c, n, f)
@@ -68,7 +68,7 @@ pub trait Map: Run<MapTask> {
     ///
     /// # Errors
     /// As [`Map::map`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
-    fn map_into<I: Inputs<Self>, R: Outputs>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> R, out: R::Refs<'_, Self>) -> Result<()> {
+    fn map_into<I: Input<Self>, R: Outputs>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> R, out: R::Refs<'_, Self>) -> Result<()> {
         let c = collect(self, "map", &inputs)?;
         let n = c.len()?;
         let func = trace(&inputs, &c, f)?;
@@ -87,7 +87,7 @@ pub trait Map: Run<MapTask> {
     ///
     /// # Errors
     /// As [`Map::map`].
-    fn zip<I: Inputs<Self>, R: Outputs>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> R) -> Result<R::Buffers<Self>> {
+    fn zip<I: Input<Self>, R: Outputs>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> R) -> Result<R::Buffers<Self>> {
         self.map(inputs, f)
     }
 
@@ -104,7 +104,7 @@ pub trait Map: Run<MapTask> {
     ///
     /// # Errors
     /// As [`Map::map_into`].
-    fn zip_into<I: Inputs<Self>, R: Outputs>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> R, out: R::Refs<'_, Self>) -> Result<()> {
+    fn zip_into<I: Input<Self>, R: Outputs>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> R, out: R::Refs<'_, Self>) -> Result<()> {
         self.map_into(inputs, f, out)
     }
 
@@ -122,7 +122,7 @@ pub trait Map: Run<MapTask> {
     ///
     /// # Errors
     /// As [`Map::map`].
-    fn generate<I: Inputs<Self>, R: Outputs>(&self, n: u64, inputs: I, f: impl FnOnce(I::Exprs) -> R) -> Result<R::Buffers<Self>> {
+    fn generate<I: Input<Self>, R: Outputs>(&self, n: u64, inputs: I, f: impl FnOnce(I::Exprs) -> R) -> Result<R::Buffers<Self>> {
         let mut c = collect(self, "generate", &inputs)?;
         c.length(n)?;
         self.map_new(inputs, c, n, f)
@@ -141,7 +141,7 @@ pub trait Map: Run<MapTask> {
     ///
     /// # Errors
     /// As [`Map::map_into`].
-    fn generate_into<I: Inputs<Self>, R: Outputs>(
+    fn generate_into<I: Input<Self>, R: Outputs>(
         &self,
         n: u64,
         inputs: I,
@@ -384,7 +384,7 @@ pub trait Map: Run<MapTask> {
     }
 
     #[doc(hidden)]
-    fn map_new<I: Inputs<Self>, R: Outputs>(
+    fn map_new<I: Input<Self>, R: Outputs>(
         &self,
         inputs: I,
         c: Collector<Self>,
@@ -409,14 +409,14 @@ fn replaced<T: Element>((x, old, new): (Expr<T::Reg>, Expr<T::Reg>, Expr<T::Reg>
     ir::select(x.eq(old), new, x).store_as::<T>()
 }
 
-pub(crate) fn collect<B: Backend, I: Inputs<B>>(device: &B, pattern: &'static str, inputs: &I) -> Result<Collector<B>> {
+pub(crate) fn collect<B: Backend, I: Input<B>>(device: &B, pattern: &'static str, inputs: &I) -> Result<Collector<B>> {
     let mut c = Collector::new(device, pattern);
     inputs.collect(&mut c)?;
     Ok(c)
 }
 
 /// The leaves of inputs that are as many as an array of these lines has elements.
-pub(crate) fn collect_lines<B: Backend, I: Inputs<B>>(
+pub(crate) fn collect_lines<B: Backend, I: Input<B>>(
     device: &B,
     pattern: &'static str,
     inputs: &I,
@@ -430,7 +430,7 @@ pub(crate) fn collect_lines<B: Backend, I: Inputs<B>>(
     }
 }
 
-pub(crate) fn trace<B: Backend, I: Inputs<B>, R: ir::Traced>(
+pub(crate) fn trace<B: Backend, I: Input<B>, R: ir::Traced>(
     inputs: &I,
     c: &Collector<B>,
     f: impl FnOnce(I::Exprs) -> R,

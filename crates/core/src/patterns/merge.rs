@@ -21,7 +21,7 @@ use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::Element;
 use crate::error::Result;
-use crate::input::{Inputs, Stored};
+use crate::input::{Input, Stored};
 use crate::ir::Traced;
 pub(super) use call::merge_by;
 use call::{co_ranks, merge};
@@ -45,7 +45,7 @@ pub type Pairs<'a, B, K, V> = (&'a Buffer<B, K>, &'a Buffer<B, V>);
 /// wgpu, arrays above the binding limit are merged by searching every element's place, which takes O((m + n) log(m + n)) and four bytes an
 /// element. Outputs may not overlap inputs.
 ///
-/// The `_from` forms merge what operators make of any [inputs](crate::input::Inputs): views, counted numbers, constants, arrays that are fetched from,
+/// The `_from` forms merge what operators make of any [inputs](crate::input::Source): views, counted numbers, constants, arrays that are fetched from,
 /// several of these together. What they make is computed where it is read, once an element (some twenty pairs to a tile again, to find where it begins),
 /// and lies in no memory. Through wgpu, inputs above the binding limit, and ones of more buffers than a kernel binds, are made into arrays first; so are
 /// those of more than eight leaves on CUDA. Keys and values that an operator only passes on keep their bits (an `f16` that is NaN becomes the canonical
@@ -201,7 +201,7 @@ pub trait Merge: Run<MergeTask> + Run<MergeFromTask> + Run<CoRankTask> + Run<CoR
     /// # Errors
     /// As [`Merge::merge`], [`Error::Op`](crate::Error::Op), [`Error::LengthMismatch`](crate::Error::LengthMismatch) for inputs of one side that have
     /// different lengths.
-    fn merge_from<I: Inputs<Self>, J: Inputs<Self>, K: Stored, L: Stored<Element = K::Element>>(
+    fn merge_from<I: Input<Self>, J: Input<Self>, K: Stored, L: Stored<Element = K::Element>>(
         &self,
         a: (I, impl FnOnce(I::Exprs) -> K),
         b: (J, impl FnOnce(J::Exprs) -> L),
@@ -227,7 +227,7 @@ pub trait Merge: Run<MergeTask> + Run<MergeFromTask> + Run<CoRankTask> + Run<CoR
     ///
     /// # Errors
     /// As [`Merge::merge_from`] and [`Merge::merge_into`]: an output that an input reads is one, too.
-    fn merge_from_into<I: Inputs<Self>, J: Inputs<Self>, K: Stored, L: Stored<Element = K::Element>>(
+    fn merge_from_into<I: Input<Self>, J: Input<Self>, K: Stored, L: Stored<Element = K::Element>>(
         &self,
         a: (I, impl FnOnce(I::Exprs) -> K),
         b: (J, impl FnOnce(J::Exprs) -> L),
@@ -252,8 +252,8 @@ pub trait Merge: Run<MergeTask> + Run<MergeFromTask> + Run<CoRankTask> + Run<CoR
     /// # Errors
     /// As [`Merge::merge_from`].
     fn merge_pairs_from<
-        I: Inputs<Self>,
-        J: Inputs<Self>,
+        I: Input<Self>,
+        J: Input<Self>,
         K: Stored,
         V: Stored,
         L: Stored<Element = K::Element>,
@@ -286,8 +286,8 @@ pub trait Merge: Run<MergeTask> + Run<MergeFromTask> + Run<CoRankTask> + Run<CoR
     /// # Errors
     /// As [`Merge::merge_from_into`].
     fn merge_pairs_from_into<
-        I: Inputs<Self>,
-        J: Inputs<Self>,
+        I: Input<Self>,
+        J: Input<Self>,
         K: Stored,
         V: Stored,
         L: Stored<Element = K::Element>,
@@ -368,7 +368,7 @@ pub trait Merge: Run<MergeTask> + Run<MergeFromTask> + Run<CoRankTask> + Run<CoR
     ///
     /// # Errors
     /// As [`Merge::co_ranks`] and [`Merge::merge_from`].
-    fn co_ranks_from<I: Inputs<Self>, J: Inputs<Self>, K: Stored, L: Stored<Element = K::Element>, P: Count>(
+    fn co_ranks_from<I: Input<Self>, J: Input<Self>, K: Stored, L: Stored<Element = K::Element>, P: Count>(
         &self,
         a: (I, impl FnOnce(I::Exprs) -> K),
         b: (J, impl FnOnce(J::Exprs) -> L),
@@ -393,7 +393,7 @@ pub trait Merge: Run<MergeTask> + Run<MergeFromTask> + Run<CoRankTask> + Run<CoR
     ///
     /// # Errors
     /// As [`Merge::co_ranks_from`] and [`Merge::merge_into`].
-    fn co_ranks_from_into<I: Inputs<Self>, J: Inputs<Self>, K: Stored, L: Stored<Element = K::Element>, P: Count>(
+    fn co_ranks_from_into<I: Input<Self>, J: Input<Self>, K: Stored, L: Stored<Element = K::Element>, P: Count>(
         &self,
         a: (I, impl FnOnce(I::Exprs) -> K),
         b: (J, impl FnOnce(J::Exprs) -> L),
@@ -408,7 +408,7 @@ pub trait Merge: Run<MergeTask> + Run<MergeFromTask> + Run<CoRankTask> + Run<CoR
 }
 
 /// Both inputs of a merge of keys.
-fn sides<B: Backend, K: Element, I: Inputs<B>, J: Inputs<B>, R: Stored, S: Stored>(
+fn sides<B: Backend, K: Element, I: Input<B>, J: Input<B>, R: Stored, S: Stored>(
     device: &B,
     a: (I, impl FnOnce(I::Exprs) -> R),
     b: (J, impl FnOnce(J::Exprs) -> S),
@@ -417,7 +417,7 @@ fn sides<B: Backend, K: Element, I: Inputs<B>, J: Inputs<B>, R: Stored, S: Store
 }
 
 /// Both inputs of a merge of pairs.
-fn pairs<B: Backend, K: Element, V: Element, I: Inputs<B>, J: Inputs<B>, R: Traced, S: Traced>(
+fn pairs<B: Backend, K: Element, V: Element, I: Input<B>, J: Input<B>, R: Traced, S: Traced>(
     device: &B,
     a: (I, impl FnOnce(I::Exprs) -> R),
     b: (J, impl FnOnce(J::Exprs) -> S),

@@ -47,10 +47,10 @@ pub use moves::{
 };
 pub use reduce::{Quadrature, Reduce, ReduceTask, Statistics};
 pub use reduce_variants::{ReduceVariant, ReduceVariantTask, ReduceVariants};
-pub use scan::{Scan, ScanKind, ScanTask, SegmentedScan};
-pub use scan_variants::{ScanVariant, ScanVariantTask, ScanVariants};
+pub use scan::{Convert, Converted, Described, Scan, ScanCall, ScanDomain, ScanKind, ScanTask};
+pub use scan_variants::{ByVariant, ScanVariant, ScanVariantTask};
 pub use segments::{
-    ByKeyPlaces, Counted, CountedRuns, Difference, LazyKeys, OffsetScan, ReduceByKeyTask, SegmentPlaces, Segmented, SegmentedExtremes,
+    ByKeyPlaces, Counted, CountedRuns, Difference, LazyKeys, ReduceByKeyTask, SegmentPlaces, Segmented, SegmentedExtremes,
     SegmentedReduceTask, SegmentedSort, SegmentedSortFrom, SegmentedSortPlaces, SegmentedSortTask,
 };
 pub use select::{Find, RunLengths, Select, SelectInto, SelectKind, SelectTask, Selected, UniqueFrom};

@@ -5,13 +5,13 @@ use super::map::{collect, trace};
 use crate::backend::Backend;
 use crate::element::Scalar;
 use crate::error::Result;
-use crate::input::{Collector, Inputs};
+use crate::input::{Collector, Input, Source};
 use crate::ir::graph::Value;
 use crate::ir::{Expr, Func};
 use core::marker::PhantomData;
 use std::sync::Arc;
 
-/// An operator with one result, and its leaves. Unlike [`Lazy`](crate::input::Lazy) it is traced once, however often it is an input.
+/// An operator with one result, and its leaves. Unlike [`Mapped`](crate::input::Mapped) it is traced once, however often it is an input.
 pub(super) struct Operand<B: Backend, T> {
     c: Collector<B>,
     func: Arc<Func>,
@@ -25,7 +25,7 @@ impl<B: Backend, T: Scalar> Operand<B, T> {
     }
 
     /// `f` of the inputs.
-    pub(super) fn traced<I: Inputs<B>>(device: &B, pattern: &'static str, inputs: &I, f: impl FnOnce(I::Exprs) -> Expr<T>) -> Result<Self> {
+    pub(super) fn traced<I: Input<B>>(device: &B, pattern: &'static str, inputs: &I, f: impl FnOnce(I::Exprs) -> Expr<T>) -> Result<Self> {
         let c = collect(device, pattern, inputs)?;
         let func = trace(inputs, &c, f)?;
         Ok(Self::new(c, func))
@@ -37,11 +37,14 @@ impl<B: Backend, T: Scalar> Operand<B, T> {
     }
 }
 
-impl<B: Backend, T: Scalar> Inputs<B> for &Operand<B, T> {
-    type Exprs = Expr<T>;
+impl<B: Backend, T: Scalar> Input<B> for &Operand<B, T> {
     fn collect(&self, c: &mut Collector<B>) -> Result<()> {
         c.append(&self.c)
     }
+}
+
+impl<B: Backend, T: Scalar> Source for &Operand<B, T> {
+    type Exprs = Expr<T>;
     fn exprs(&self, next: &mut u16) -> Expr<T> {
         let first = *next;
         *next += self.c.params.len() as u16;

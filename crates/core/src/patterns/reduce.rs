@@ -18,7 +18,7 @@ use crate::backend::Run;
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::{Element, Num, Scalar};
 use crate::error::Result;
-use crate::input::{Inputs, Outputs};
+use crate::input::{Input, Outputs};
 use crate::ir::{Expr, Traced};
 use crate::ops::{Combine, Sum, identity};
 use call::{lines_into, one};
@@ -88,7 +88,7 @@ pub trait Reduce: Run<ReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Reduce::reduce`], and [`Error::LengthMismatch`](crate::Error::LengthMismatch).
-    fn reduce_from<I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+    fn reduce_from<I: Input<Self>, T: Element<Reg = T> + Scalar>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
@@ -111,7 +111,7 @@ pub trait Reduce: Run<ReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Reduce::reduce_from`] and [`Reduce::reduce_into`].
-    fn reduce_from_into<I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+    fn reduce_from_into<I: Input<Self>, T: Element<Reg = T> + Scalar>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
@@ -134,7 +134,7 @@ pub trait Reduce: Run<ReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Reduce::reduce_from`].
-    fn reduce_range<I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+    fn reduce_range<I: Input<Self>, T: Element<Reg = T> + Scalar>(
         &self,
         n: u64,
         inputs: I,
@@ -157,7 +157,7 @@ pub trait Reduce: Run<ReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Reduce::reduce_from_into`].
-    fn reduce_range_into<I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+    fn reduce_range_into<I: Input<Self>, T: Element<Reg = T> + Scalar>(
         &self,
         n: u64,
         inputs: I,
@@ -238,7 +238,7 @@ pub trait Reduce: Run<ReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Reduce::reduce_axis`] and [`Reduce::reduce_from`].
-    fn reduce_axis_from<I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+    fn reduce_axis_from<I: Input<Self>, T: Element<Reg = T> + Scalar>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
@@ -263,7 +263,7 @@ pub trait Reduce: Run<ReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Reduce::reduce_axis_from`] and [`Reduce::reduce_into`].
-    fn reduce_axis_from_into<I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+    fn reduce_axis_from_into<I: Input<Self>, T: Element<Reg = T> + Scalar>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
@@ -298,7 +298,7 @@ pub trait Reduce: Run<ReduceTask> + Run<MapTask> {
     /// # Errors
     /// As [`Reduce::reduce_from`]; an empty input is [`Error::Empty`](crate::Error::Empty), an accumulator of more than four words
     /// [`Error::TooLarge`](crate::Error::TooLarge).
-    fn reduce_parts<I: Inputs<Self>, A: Traced, R: Outputs>(
+    fn reduce_parts<I: Input<Self>, A: Traced, R: Outputs>(
         &self,
         inputs: I,
         load: impl FnOnce(I::Exprs) -> A,
@@ -324,7 +324,7 @@ pub trait Reduce: Run<ReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Reduce::reduce_parts`] and [`Reduce::reduce_into`].
-    fn reduce_parts_into<I: Inputs<Self>, A: Traced, R: Outputs>(
+    fn reduce_parts_into<I: Input<Self>, A: Traced, R: Outputs>(
         &self,
         inputs: I,
         load: impl FnOnce(I::Exprs) -> A,
@@ -414,7 +414,7 @@ pub trait Reduce: Run<ReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Reduce::reduce_from`]; [`Error::TooLarge`](crate::Error::TooLarge) for more than 2^32 - 1 elements (see [`Reduce::count_into`]).
-    fn count<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
+    fn count<I: Input<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
         one(self, |out| self.count_into(inputs, f, out))
     }
 
@@ -431,7 +431,7 @@ pub trait Reduce: Run<ReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Reduce::count`] and [`Reduce::reduce_from_into`].
-    fn count_into<I: Inputs<Self>, C: Count + Element<Reg = C> + Num>(
+    fn count_into<I: Input<Self>, C: Count + Element<Reg = C> + Num>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<bool>,

@@ -7,7 +7,7 @@ use crate::backend::Run;
 use crate::buffer::{Buffer, DeviceScalar, Memory};
 use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
-use crate::input::{Inputs, Outputs};
+use crate::input::{Input, Outputs};
 use crate::ir::Expr;
 use crate::ops::{Combine, combine_func, identity};
 
@@ -209,7 +209,7 @@ pub trait ReduceVariants: Run<ReduceVariantTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`ReduceVariants::reduce_variant_into`], and [`Error::LengthMismatch`].
-    fn reduce_variant_from_into<I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+    fn reduce_variant_from_into<I: Input<Self>, T: Element<Reg = T> + Scalar>(
         &self,
         variant: ReduceVariant,
         inputs: I,

@@ -1,15 +1,13 @@
 //! P03 scan, the textbooks' algorithms: kept for teaching and for benchmarks. [`Scan`](super::Scan) is what to use.
 
-use super::map::{collect, same, trace};
-use super::scan::checked;
-use super::{Lines, ScanKind, ScanTask};
+use super::map::collect;
+use super::scan::{Described, checked};
+use super::{ScanCall, ScanDomain, ScanTask};
 use crate::backend::Run;
-use crate::buffer::{Buffer, Memory};
-use crate::element::{Element, Scalar};
+use crate::call::{Accumulate, Finish};
 use crate::error::Result;
-use crate::input::{Inputs, Outputs};
-use crate::ir::Expr;
-use crate::ops::{Combine, combine_func, identity};
+use crate::input::{Input, Outputs};
+use crate::ir::Accumulator;
 
 /// Lanes of a tile: what one workgroup scans.
 pub const LANES: u64 = 256;
@@ -95,104 +93,55 @@ pub struct ScanVariantTask {
     pub scan: ScanTask,
 }
 
-/// Scans by the textbooks' algorithms.
-///
-/// # Order of evaluation
-/// That of the [`ScanVariant`], a function of the number of elements alone: the same bits on every device. Integers give the bits of the
-/// pattern. An exclusive scan moves the inclusive one by an element and starts with the identity.
-///
-/// Two launches a level (totals, then prefixes); memory traffic 3n, scratch n / 256 accumulators or fewer. Outputs may not overlap inputs.
-///
-/// Source: Kirk, Hwu and El Hajj, *Programming Massively Parallel Processors*, chapter 11.
-pub trait ScanVariants: Run<ScanVariantTask> {
-    /// Inclusive (`out[i]` combines the elements `0..=i`) or exclusive (`0..i`, the operator's identity first).
+/// All elements as one line, by a certain algorithm.
+#[derive(Clone, Copy, Debug)]
+pub struct ByVariant(ScanVariant);
+
+impl<'d, B, I, O, F> ScanCall<'d, B, I, O, F> {
+    /// The scan is one line's by a textbook's algorithm.
+    ///
+    /// # Order of evaluation
+    /// That of the [`ScanVariant`], a function of the number of elements alone: the same bits on every device. Integers give the bits of the
+    /// pattern. An exclusive scan moves the inclusive one by an element and starts with the identity.
+    ///
+    /// Two launches a level (totals, then prefixes); memory traffic 3n, scratch n / 256 accumulators or fewer.
+    ///
+    /// Source: Kirk, Hwu and El Hajj, *Programming Massively Parallel Processors*, chapter 11.
     ///
     /// ```
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let x = dev.upload(&[2u32, 1, 3])?;
-    /// assert_eq!(dev.scan_variant(ScanVariant::BrentKung, &x, Sum, false)?.read_blocking()?, [2, 3, 6]);
-    /// assert_eq!(dev.scan_variant(ScanVariant::KoggeStone, &x, Sum, true)?.read_blocking()?, [0, 2, 3]);
+    /// assert_eq!(dev.scan(&x, Sum).variant(ScanVariant::BrentKung).run()?.read_blocking()?, [2, 3, 6]);
+    /// assert_eq!(dev.scan(&x, Sum).variant(ScanVariant::KoggeStone).exclusive().run()?.read_blocking()?, [0, 2, 3]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    ///
-    /// # Errors
-    /// As [`Scan::scan_inclusive`](super::Scan::scan_inclusive).
-    fn scan_variant<T: Element<Reg = T> + Scalar>(
-        &self,
-        variant: ScanVariant,
-        x: &Buffer<Self, T>,
-        op: impl Combine<T>,
-        exclusive: bool,
-    ) -> Result<Buffer<Self, T>> {
-        let out = self.buffer(x.len())?;
-        self.scan_variant_into(variant, x, op, exclusive, &out)?;
-        Ok(out)
-    }
-
-    /// As [`ScanVariants::scan_variant`], into the caller's buffer.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, out) = (dev.upload(&[5i32, 2, 7])?, dev.buffer(3)?);
-    /// dev.scan_variant_into(ScanVariant::Coarsened, &x, Max, false, &out)?;
-    /// assert_eq!(out.read_blocking()?, [5, 5, 7]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Scan::scan_inclusive_into`](super::Scan::scan_inclusive_into).
-    fn scan_variant_into<T: Element<Reg = T> + Scalar>(
-        &self,
-        variant: ScanVariant,
-        x: &Buffer<Self, T>,
-        op: impl Combine<T>,
-        exclusive: bool,
-        out: &Buffer<Self, T>,
-    ) -> Result<()> {
-        self.scan_variant_from_into(variant, x, same, op, exclusive, out)
-    }
-
-    /// A scan of `f` of the inputs, which never lies in memory, into the caller's buffer.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (bytes, out) = (dev.upload(b"abc")?, dev.buffer(3)?);
-    /// dev.scan_variant_from_into(ScanVariant::KoggeStone, &bytes, |b| b - 96, Sum, false, &out)?;
-    /// assert_eq!(out.read_blocking()?, [1, 3, 6]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`ScanVariants::scan_variant_into`], and [`Error::LengthMismatch`](crate::Error::LengthMismatch).
-    fn scan_variant_from_into<I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
-        &self,
-        variant: ScanVariant,
-        inputs: I,
-        f: impl FnOnce(I::Exprs) -> Expr<T>,
-        op: impl Combine<T>,
-        exclusive: bool,
-        out: &Buffer<Self, T>,
-    ) -> Result<()> {
-        let c = collect(self, "scan", &inputs)?;
-        let lines = Lines::one(c.len()?);
-        let load = trace(&inputs, &c, f)?;
-        let kind = if exclusive { ScanKind::Exclusive { first: vec![op.identity().to_bits64()] } } else { ScanKind::Inclusive };
-        let combine = combine_func(&op)?;
-        let finish = identity::<T>()?;
-        let scan = ScanTask { load, combine, finish, lines, kind, numerics: self.numerics() };
-        let mut outs = Vec::new();
-        Expr::<T>::outs(self, out, lines.n, &mut outs)?;
-        let outs = checked(self, &c, &scan, &outs)?;
-        if lines.n == 0 {
-            return Ok(());
-        }
-        self.run(&ScanVariantTask { variant, scan }, &c.leaves, &outs)
+    pub fn variant(self, variant: ScanVariant) -> ScanCall<'d, B, I, O, F, ByVariant> {
+        self.over(ByVariant(variant))
     }
 }
-impl<B: Run<ScanVariantTask>> ScanVariants for B {}
+
+impl<B: Run<ScanVariantTask>> ScanDomain<B> for ByVariant {
+    fn len<I: Input<B>>(&self, device: &B, inputs: &I) -> Result<u64> {
+        collect(device, "scan", inputs)?.len()
+    }
+
+    fn enqueue<I, O, F>(&self, scan: &Described<'_, B, I, O, F>, out: <F::Out as Outputs>::Refs<'_, B>) -> Result<()>
+    where
+        I: Input<B, Exprs: Accumulator>,
+        O: Accumulate<I::Exprs>,
+        F: Finish<I::Exprs>,
+    {
+        let (device, c, task) = scan.line()?;
+        let mut outs = Vec::new();
+        F::Out::outs(device, out, task.lines.n, &mut outs)?;
+        let outs = checked(device, &c, &task, &outs)?;
+        if task.lines.n == 0 {
+            return Ok(());
+        }
+        device.run(&ScanVariantTask { variant: self.0, scan: task }, &c.leaves, &outs)
+    }
+}
 
 #[cfg(test)]
 mod tests {

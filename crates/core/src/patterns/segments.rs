@@ -7,7 +7,6 @@ mod counted_runs;
 mod difference;
 mod extreme;
 mod lazy_keys;
-mod scan;
 mod sort;
 mod sort_from;
 mod sort_rows;
@@ -20,7 +19,6 @@ pub use counted_runs::CountedRuns;
 pub use difference::Difference;
 pub use extreme::SegmentedExtremes;
 pub use lazy_keys::LazyKeys;
-pub use scan::OffsetScan;
 pub use sort::SegmentedSort;
 pub use sort_from::SegmentedSortFrom;
 pub use sort_task::{SegmentedSortPlaces, SegmentedSortTask};
@@ -33,13 +31,14 @@ use crate::backend::Run;
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
-use crate::input::{Inputs, Outputs};
+use crate::input::{Input, Outputs};
 use crate::ir::{self, Expr, Traced};
 use crate::ops::{Combine, combine_func, identity};
-use call::{Operators, Segments, check_offsets, enqueue};
+pub(super) use call::check_offsets;
+use call::{Operators, Segments, enqueue};
 use std::sync::Arc;
 
-/// Reductions of segments; [`OffsetScan`] has their scans.
+/// Reductions of segments; [`ScanCall::segments`](super::ScanCall::segments) is their scan.
 ///
 /// # Segments
 /// `s + 1` offsets on the device, `u32` or `u64`, bound `s` segments: segment `k` is the elements `offsets[k]..offsets[k + 1]`. Segments may be empty
@@ -189,7 +188,7 @@ pub trait Segmented: Run<SegmentedReduceTask> + Run<ReduceByKeyTask> + Run<Reduc
     ///
     /// # Errors
     /// As [`Segmented::segmented_reduce`], and [`Error::LengthMismatch`].
-    fn segmented_reduce_from<I: Inputs<Self>, T: Element<Reg = T> + Scalar, O: Count>(
+    fn segmented_reduce_from<I: Input<Self>, T: Element<Reg = T> + Scalar, O: Count>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
@@ -214,7 +213,7 @@ pub trait Segmented: Run<SegmentedReduceTask> + Run<ReduceByKeyTask> + Run<Reduc
     ///
     /// # Errors
     /// As [`Segmented::segmented_reduce_from`] and [`Segmented::segmented_reduce_into`].
-    fn segmented_reduce_from_into<I: Inputs<Self>, T: Element<Reg = T> + Scalar, O: Count>(
+    fn segmented_reduce_from_into<I: Input<Self>, T: Element<Reg = T> + Scalar, O: Count>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
@@ -249,7 +248,7 @@ pub trait Segmented: Run<SegmentedReduceTask> + Run<ReduceByKeyTask> + Run<Reduc
     ///
     /// # Errors
     /// As [`Segmented::segmented_reduce_from`].
-    fn segmented_reduce_parts<I: Inputs<Self>, A: Traced, R: Outputs, O: Count>(
+    fn segmented_reduce_parts<I: Input<Self>, A: Traced, R: Outputs, O: Count>(
         &self,
         inputs: I,
         offsets: &Buffer<Self, O>,
@@ -280,7 +279,7 @@ pub trait Segmented: Run<SegmentedReduceTask> + Run<ReduceByKeyTask> + Run<Reduc
     /// # Errors
     /// As [`Segmented::segmented_reduce_parts`] and [`Segmented::segmented_reduce_into`].
     #[expect(clippy::too_many_arguments, reason = "the four operators of a reduction by parts")]
-    fn segmented_reduce_parts_into<I: Inputs<Self>, A: Traced, R: Outputs, O: Count>(
+    fn segmented_reduce_parts_into<I: Input<Self>, A: Traced, R: Outputs, O: Count>(
         &self,
         inputs: I,
         offsets: &Buffer<Self, O>,
@@ -364,7 +363,7 @@ pub trait Segmented: Run<SegmentedReduceTask> + Run<ReduceByKeyTask> + Run<Reduc
     ///
     /// # Errors
     /// As [`Segmented::reduce_by_key`], and [`Error::LengthMismatch`].
-    fn reduce_by_key_from<K: Element, I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+    fn reduce_by_key_from<K: Element, I: Input<Self>, T: Element<Reg = T> + Scalar>(
         &self,
         keys: &Buffer<Self, K>,
         inputs: I,
@@ -391,7 +390,7 @@ pub trait Segmented: Run<SegmentedReduceTask> + Run<ReduceByKeyTask> + Run<Reduc
     ///
     /// # Errors
     /// As [`Segmented::reduce_by_key_into`], and [`Error::LengthMismatch`].
-    fn reduce_by_key_from_into<K: Element, I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+    fn reduce_by_key_from_into<K: Element, I: Input<Self>, T: Element<Reg = T> + Scalar>(
         &self,
         keys: &Buffer<Self, K>,
         inputs: I,

@@ -21,7 +21,7 @@ use crate::backend::Run;
 use crate::buffer::{Buffer, DeviceScalar, Memory};
 use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
-use crate::input::{Inputs, Outputs, array, index};
+use crate::input::{Input, Outputs, array, index};
 use crate::ir::{self, ArrayExpr, Expr, Traced, TracedValue};
 pub(super) use task::{Call, beginnings, enqueue, word, words};
 
@@ -134,7 +134,7 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Select::select`], and [`Error::LengthMismatch`].
-    fn select_from<I: Inputs<Self>, R: Outputs>(
+    fn select_from<I: Input<Self>, R: Outputs>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> (Expr<bool>, R),
@@ -159,7 +159,7 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Select::select_into`], and [`Error::LengthMismatch`].
-    fn select_from_into<I: Inputs<Self>, R: Outputs, C: Count>(
+    fn select_from_into<I: Input<Self>, R: Outputs, C: Count>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> (Expr<bool>, R),
@@ -200,7 +200,7 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Select::select_from`].
-    fn select_flagged_if<T: Element, F: Inputs<Self>>(
+    fn select_flagged_if<T: Element, F: Input<Self>>(
         &self,
         x: &Buffer<Self, T>,
         flags: F,
@@ -261,7 +261,7 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Select::select_from`].
-    fn partition_from<I: Inputs<Self>, R: Outputs>(
+    fn partition_from<I: Input<Self>, R: Outputs>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> (Expr<bool>, R),
@@ -285,7 +285,7 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Select::select_from_into`].
-    fn partition_from_into<I: Inputs<Self>, R: Outputs, C: Count>(
+    fn partition_from_into<I: Input<Self>, R: Outputs, C: Count>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> (Expr<bool>, R),
@@ -337,7 +337,7 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Select::select_from_into`].
-    fn partition_three_from_into<I: Inputs<Self>, R: Outputs>(
+    fn partition_three_from_into<I: Input<Self>, R: Outputs>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> (Expr<u32>, R),
@@ -419,7 +419,7 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Select::select_from`].
-    fn unique_from<I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+    fn unique_from<I: Input<Self>, T: Element<Reg = T> + Scalar>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
@@ -442,7 +442,7 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Select::select_from_into`].
-    fn unique_from_into<I: Inputs<Self>, T: Element<Reg = T> + Scalar, C: Count>(
+    fn unique_from_into<I: Input<Self>, T: Element<Reg = T> + Scalar, C: Count>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,

@@ -8,6 +8,7 @@ use isowarp_core::backend::{Backend as _, Leaf, Out, Run};
 use isowarp_core::buffer::{Buffer, Memory as _};
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::DType;
+use isowarp_core::input::Source as _;
 use isowarp_core::ir::{self, Expr, Func};
 use isowarp_core::patterns::histogram::WIDE_LIMBS;
 use isowarp_core::patterns::{Histogram as _, HistogramSum, HistogramTask, MapTask, even};
@@ -63,7 +64,7 @@ fn all<B: Run<HistogramTask> + Run<MapTask>>(d: &B, x: &Buffer<B, u32>) -> Vec<B
     let many = d.upload(&vec![7u32; 70_003]).expect("upload");
     d.histogram_into(even(x, 0, 4_200_000_000, 70_000), &many).expect("counts");
     let sums = d.histogram_weighted(even(x, 1000, 4_000_000_000, 33), x).expect("sums");
-    let exact = d.histogram_weighted(even(x, 0, 4_000_000_000, 9), isowarp_core::input::lazy(x, |x: Expr<u32>| x.bitcast::<f32>()));
+    let exact = d.histogram_weighted(even(x, 0, 4_000_000_000, 9), x.map(isowarp_core::ir::Expr::bitcast::<f32>));
     let exact = isowarp_core::patterns::Map::map(d, &exact.expect("sums"), Expr::bitcast::<u32>).expect("bits");
     vec![of(3), of(100), of(256), of(5000), many, sums, exact]
 }

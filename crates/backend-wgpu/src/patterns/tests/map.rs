@@ -8,7 +8,7 @@ use isowarp_core::backend::Backend as _;
 use isowarp_core::buffer::Memory as _;
 use isowarp_core::element::{Element, Num, Scalar};
 use isowarp_core::error::Error;
-use isowarp_core::input::{array, index, index64, lazy, scalar};
+use isowarp_core::input::{Source as _, array, index, index64, scalar};
 use isowarp_core::ir::{ArrayExpr, Expr};
 use isowarp_core::ops::{Max, Sum};
 use isowarp_core::patterns::{Map, Reduce as _};
@@ -142,7 +142,7 @@ fn indices_scalars_arrays_and_lazy_inputs() {
     let (ck, gk) = both(gpu, &u8::samples(n, 9));
     macro_rules! on {
         ($d:expr, $x:expr, $k:expr) => {
-            $d.map((array($x), lazy(($k, index()), |(k, i)| k * 5 + i), scalar(1.25_f32), index64(), array($k)), |(x, j, s, i, k)| {
+            $d.map((array($x), ($k, index()).map(|(k, i)| k * 5 + i), scalar(1.25_f32), index64(), array($k)), |(x, j, s, i, k)| {
                 (x.at(j) * s + i.cast::<f32>(), k.at(j - 7), i + 1)
             })
             .expect("map")

@@ -92,11 +92,17 @@ fn every_verb_over_rows_works_where_a_window_holds_some_of_them() {
         let what = |verb: &str| format!("{verb} of {shape:?}");
         for axis in [0, 1] {
             for exclusive in [false, true] {
-                let (a, b) = (cpu.scan_axis(&x, &shape, axis, Sum, exclusive), gpu.scan_axis(&y, &shape, axis, Sum, exclusive));
+                let (a, b) = (
+                    cpu.scan(&x, Sum).axis(&shape, axis).exclusive_if(exclusive).run(),
+                    gpu.scan(&y, Sum).axis(&shape, axis).exclusive_if(exclusive).run(),
+                );
                 same_bits(&what("scan"), &a.expect("cpu"), &b.expect("gpu"));
             }
             let of = |axis| (&shape[..], axis);
-            let (a, b) = (cpu.scan_axis_from(&u, |x| x, of(axis), Max, true), gpu.scan_axis_from(&v, |x| x, of(axis), Max, true));
+            let (a, b) = (
+                cpu.scan(&u, Max).axis(of(axis).0, of(axis).1).exclusive().run(),
+                gpu.scan(&v, Max).axis(of(axis).0, of(axis).1).exclusive().run(),
+            );
             same_bits(&what("scan of bytes"), &a.expect("cpu"), &b.expect("gpu"));
             let (a, b) = (cpu.reduce_axis(&x, &shape, axis, Sum), gpu.reduce_axis(&y, &shape, axis, Sum));
             same_bits(&what("reduction"), &a.expect("cpu"), &b.expect("gpu"));
@@ -123,7 +129,7 @@ fn rows_above_the_real_limit_are_scanned() {
     // 34 million bytes, whose sums are 136 MB: more than a binding holds where an adapter has no more than WebGPU asks for.
     let shape = [3400, 10_000];
     let x = gpu.generate(shape[0] * shape[1], index(), |i| ((i % 10_000u32) & 1u32).store_as::<u8>()).expect("generate");
-    let sums = gpu.scan_axis_from(&x, |x| x, (&shape, 1), Sum, false).expect("scan");
+    let sums = gpu.scan(&x, Sum).axis(&shape, 1).run().expect("scan");
     let wrong = gpu.count((&sums, index()), |(s, i)| s.ne((i % 10_000u32 + 1u32) >> 1u32)).expect("count");
     assert_eq!(wrong.read_blocking().expect("read"), 0);
 }

@@ -9,7 +9,7 @@ use isowarp_core::element::{Element, Num, Scalar};
 use isowarp_core::input::index;
 use isowarp_core::ir::{Expr, select};
 use isowarp_core::ops::{Combine, Max, Op, Sum};
-use isowarp_core::patterns::{Map, Reduce, Scan, SegmentedScan as _};
+use isowarp_core::patterns::{Map, Reduce, Scan};
 use isowarp_cpu::Cpu;
 
 const LENGTHS: [usize; 5] = [1, 2, 1000, 8193, 70_001];
@@ -22,10 +22,10 @@ pub(super) fn check<T: Sample + Element<Reg = T> + Scalar + Num>(gpu: &Wgpu, siz
     for &n in sizes {
         let (cx, gx) = both(gpu, &T::samples(n, 21));
         let what = |kind: &str| format!("{kind} {} of {n} {}", op.name(), T::DTYPE);
-        let expected = Cpu::new().scan_inclusive(&cx, op).expect("cpu");
-        same_bits(&what("inclusive"), &expected, &gpu.scan_inclusive(&gx, op).expect("gpu"));
-        let expected = Cpu::new().scan_exclusive(&cx, op).expect("cpu");
-        same_bits(&what("exclusive"), &expected, &gpu.scan_exclusive(&gx, op).expect("gpu"));
+        let expected = Cpu::new().scan(&cx, op).run().expect("cpu");
+        same_bits(&what("inclusive"), &expected, &gpu.scan(&gx, op).run().expect("gpu"));
+        let expected = Cpu::new().scan(&cx, op).exclusive().run().expect("cpu");
+        same_bits(&what("exclusive"), &expected, &gpu.scan(&gx, op).exclusive().run().expect("gpu"));
     }
 }
 
@@ -79,8 +79,8 @@ fn long_lines_are_served() {
     let (rows, n) = (2, 8192 * 270 + 4);
     let (cx, gx) = both(device(), &u32::samples(rows * n, 26));
     let shape = [rows as u64, n as u64];
-    let expected = Cpu::new().scan_axis(&cx, &shape, 1, Sum, true).expect("cpu");
-    same_bits("two lines", &expected, &device().scan_axis(&gx, &shape, 1, Sum, true).expect("gpu"));
+    let expected = Cpu::new().scan(&cx, Sum).axis(&shape, 1).exclusive().run().expect("cpu");
+    same_bits("two lines", &expected, &device().scan(&gx, Sum).axis(&shape, 1).exclusive().run().expect("gpu"));
 }
 
 #[test]
@@ -124,10 +124,14 @@ pub(super) fn segments(gpu: &Wgpu, sizes: &[usize]) {
         let (ck, gk) = both(gpu, &keys);
         let (cy, gy) = both(gpu, &f64::samples(n, 25));
         let what = format!("of {n}");
-        same_bits(&what, &Cpu::new().scan_segmented(&cx, &cf, Sum).expect("cpu"), &gpu.scan_segmented(&gx, &gf, Sum).expect("gpu"));
-        let expected = Cpu::new().scan_segmented_exclusive(&cy, &cf, Sum).expect("cpu");
-        same_bits(&what, &expected, &gpu.scan_segmented_exclusive(&gy, &gf, Sum).expect("gpu"));
-        same_bits(&what, &Cpu::new().scan_by_key(&ck, &cx, Sum).expect("cpu"), &gpu.scan_by_key(&gk, &gx, Sum).expect("gpu"));
+        same_bits(
+            &what,
+            &Cpu::new().scan(&cx, Sum).by_flags(&cf).run().expect("cpu"),
+            &gpu.scan(&gx, Sum).by_flags(&gf).run().expect("gpu"),
+        );
+        let expected = Cpu::new().scan(&cy, Sum).by_flags(&cf).exclusive().run().expect("cpu");
+        same_bits(&what, &expected, &gpu.scan(&gy, Sum).by_flags(&gf).exclusive().run().expect("gpu"));
+        same_bits(&what, &Cpu::new().scan(&cx, Sum).by_key(&ck).run().expect("cpu"), &gpu.scan(&gx, Sum).by_key(&gk).run().expect("gpu"));
     }
 }
 
@@ -142,8 +146,8 @@ pub(super) fn axes(gpu: &Wgpu, shapes: &[[u64; 3]]) {
         let (cx, gx) = both(gpu, &f32::samples(n, 26));
         for axis in (0..3).filter(|&a| shape[a] > 1) {
             for exclusive in [false, true] {
-                let expected = Cpu::new().scan_axis(&cx, shape, axis, Sum, exclusive).expect("cpu");
-                let found = gpu.scan_axis(&gx, shape, axis, Sum, exclusive).expect("gpu");
+                let expected = Cpu::new().scan(&cx, Sum).axis(shape, axis).exclusive_if(exclusive).run().expect("cpu");
+                let found = gpu.scan(&gx, Sum).axis(shape, axis).exclusive_if(exclusive).run().expect("gpu");
                 same_bits(&format!("axis {axis} of {shape:?}"), &expected, &found);
             }
         }
@@ -161,12 +165,12 @@ fn long_columns_walk_the_tiles() {
     let shape = [8300, 2100];
     let x = gpu.generate(shape[0] * shape[1], index(), |i| (i * 2_654_435_761_u32) >> 9).expect("generate");
     let y = gpu.map(&x, |x| x.cast::<f32>() * 1e-3).expect("map");
-    let scanned = gpu.scan_axis(&y, &shape, 0, Sum, false).expect("scan");
+    let scanned = gpu.scan(&y, Sum).axis(&shape, 0).run().expect("scan");
     for column in [0, 1, 2099] {
         let of = |b: &Buffer<Wgpu, f32>| gpu.map(&b.strided(column, shape[0], shape[1] as i64).expect("view"), |x| x).expect("map");
         let line = of(&y).read_blocking().expect("read");
         let (cx, _) = both(gpu, &line);
-        same_bits(&format!("column {column}"), &Cpu::new().scan_inclusive(&cx, Sum).expect("cpu"), &of(&scanned));
+        same_bits(&format!("column {column}"), &Cpu::new().scan(&cx, Sum).run().expect("cpu"), &of(&scanned));
     }
 }
 
@@ -186,7 +190,7 @@ fn an_array_above_the_real_limit_works() {
     let gpu = device();
     let n = (40 << 20) + 3_u64;
     let x = gpu.generate(n, index(), |i| i & 0xff).expect("generate");
-    let found = gpu.scan_inclusive(&x, Sum).expect("scan").read_blocking().expect("read");
+    let found = gpu.scan(&x, Sum).run().expect("scan").read_blocking().expect("read");
     let mut sum = 0_u32;
     for (i, &v) in found.iter().enumerate() {
         sum = sum.wrapping_add(i as u32 & 0xff);
@@ -199,7 +203,7 @@ fn rows_above_the_real_limit_are_scanned_along_columns() {
     let gpu = device();
     let columns = (32 << 20) + 5_u64;
     let x = gpu.generate(2 * columns, index(), |i| i * 3).expect("generate");
-    let sums = gpu.scan_axis(&x, &[2, columns], 0, Sum, false).expect("scan");
+    let sums = gpu.scan(&x, Sum).axis(&[2, columns], 0).run().expect("scan");
     let second = columns as u32;
     let expected = |i: Expr<u32>| select(i.lt(second), i * 3, i * 6 - 3 * second);
     let wrong = gpu.count((&sums, index()), |(s, i)| s.ne(expected(i))).expect("count");
@@ -211,10 +215,10 @@ fn a_loop_allocates_nothing() {
     let gpu = own_device(&Options::default());
     let (_, x) = both(&gpu, &f32::samples(100_000, 27));
     let (_, out) = both(&gpu, &vec![0.0_f32; 100_000]);
-    gpu.scan_exclusive_into(&x, Sum, &out).expect("scan");
+    gpu.scan(&x, Sum).exclusive().write_to(&out).expect("scan");
     let before = gpu.usage().settled();
     for _ in 0..10 {
-        gpu.scan_exclusive_into(&x, Sum, &out).expect("scan");
+        gpu.scan(&x, Sum).exclusive().write_to(&out).expect("scan");
     }
     assert_eq!(gpu.usage().settled(), before);
 }

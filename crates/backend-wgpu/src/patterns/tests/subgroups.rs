@@ -108,8 +108,8 @@ fn a_missing_total_is_computed_in_subgroups_of_every_width() {
         let gpu = device(width);
         gpu.patterns().patience.store(1, Ordering::Relaxed);
         let (cx, gx) = both(&gpu, &f32::samples(8192 * 70 + 5, 31));
-        let expected = Cpu::new().scan_exclusive(&cx, Sum).expect("cpu");
-        same_bits(&format!("width {width}"), &expected, &gpu.scan_exclusive(&gx, Sum).expect("gpu"));
+        let expected = Cpu::new().scan(&cx, Sum).exclusive().run().expect("cpu");
+        same_bits(&format!("width {width}"), &expected, &gpu.scan(&gx, Sum).exclusive().run().expect("gpu"));
     }
 }
 

@@ -10,10 +10,10 @@ use half::f16;
 use isowarp_core::buffer::Memory as _;
 use isowarp_core::element::{Element, Num, Scalar};
 use isowarp_core::error::Error;
-use isowarp_core::input::index;
+use isowarp_core::input::{Source as _, index};
 use isowarp_core::ops::{Combine, Max, Op, Sum};
 use isowarp_core::patterns::{Lines, ReduceTask, ReduceVariant, ReduceVariantTask, ReduceVariants};
-use isowarp_core::patterns::{ScanKind, ScanTask, ScanVariant, ScanVariantTask, ScanVariants};
+use isowarp_core::patterns::{Scan as _, ScanKind, ScanTask, ScanVariant, ScanVariantTask};
 use isowarp_cpu::Cpu;
 use std::sync::Arc;
 
@@ -77,8 +77,8 @@ fn check<T: Sample + Element<Reg = T> + Scalar + Num>(gpu: &Wgpu, sizes: &[usize
         }
         for variant in ScanVariant::ALL {
             for exclusive in [false, true] {
-                let expected = Cpu::new().scan_variant(variant, &cx, op, exclusive).expect("cpu");
-                let found = gpu.scan_variant(variant, &gx, op, exclusive).expect("gpu");
+                let expected = Cpu::new().scan(&cx, op).variant(variant).exclusive_if(exclusive).run().expect("cpu");
+                let found = gpu.scan(&gx, op).variant(variant).exclusive_if(exclusive).run().expect("gpu");
                 same_bits(&format!("{variant:?} {} of {n} {}, exclusive: {exclusive}", op.name(), T::DTYPE), &expected, &found);
             }
         }
@@ -114,8 +114,8 @@ fn arrays_above_the_binding_limit_are_cut() {
         for n in [8193, 20_000, 70_001] {
             let (cx, gx) = both(&gpu, &f32::samples(n, 33));
             for exclusive in [false, true] {
-                let expected = Cpu::new().scan_variant(variant, &cx, Sum, exclusive).expect("cpu");
-                let found = gpu.scan_variant(variant, &gx, Sum, exclusive).expect("gpu");
+                let expected = Cpu::new().scan(&cx, Sum).variant(variant).exclusive_if(exclusive).run().expect("cpu");
+                let found = gpu.scan(&gx, Sum).variant(variant).exclusive_if(exclusive).run().expect("gpu");
                 same_bits(&format!("{variant:?} of {n}"), &expected, &found);
             }
         }
@@ -132,7 +132,7 @@ fn inputs_and_outputs_of_any_form() {
             let out = $d.upload(&vec![7.0_f32; n as usize + 8]).expect("upload");
             let view = $x.slice(3..3 + n).expect("slice").reversed();
             let load = |(x, i): (isowarp_core::ir::Expr<f32>, isowarp_core::ir::Expr<u32>)| x + i.cast::<f32>();
-            $d.scan_variant_from_into($variant, (&view, index()), load, Max, true, &out.slice(5..).expect("slice")).expect("scan");
+            $d.scan((&view, index()).map(load), Max).variant($variant).exclusive().write_to(&out.slice(5..).expect("slice")).expect("scan");
             out
         }};
     }
@@ -156,6 +156,6 @@ fn a_loop_allocates_nothing() {
         steady(v.name(), &|| gpu.reduce_variant_into(v, &x, Sum, &out).expect("reduce"));
     }
     for v in ScanVariant::ALL {
-        steady(v.name(), &|| gpu.scan_variant_into(v, &x, Sum, true, &out).expect("scan"));
+        steady(v.name(), &|| gpu.scan(&x, Sum).variant(v).exclusive().write_to(&out).expect("scan"));
     }
 }

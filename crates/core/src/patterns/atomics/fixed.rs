@@ -7,7 +7,7 @@ use crate::backend::Run;
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
-use crate::input::{Inputs, scalar};
+use crate::input::{Source, scalar};
 use crate::ir::{Expr, graph, select};
 use crate::patterns::map::collect;
 use std::ops::Range;
@@ -58,7 +58,7 @@ impl<B: Histogram, I: IndexElement> Sources<'_, B, I> {
         let inputs = (&indices, &values, scalar(self.scale));
         let c = collect(self.device, "scatter_fixed", &inputs)?;
         let func = graph::trace(c.params.clone(), || {
-            let (to, x, scale): (Expr<I::Reg>, Expr<f32>, Expr<f32>) = Inputs::<B>::exprs(&inputs, &mut 0);
+            let (to, x, scale): (Expr<I::Reg>, Expr<f32>, Expr<f32>) = Source::exprs(&inputs, &mut 0);
             vec![target_word(to).value(), part((x * scale).round_ties_even().cast()).value()]
         })?;
         let numerics = self.device.numerics();

@@ -5,7 +5,7 @@ use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
-use crate::input::{Collector, Inputs, array, index, require, scalar};
+use crate::input::{Collector, Input, Source as _, array, index, require, scalar};
 use crate::ir::{ArrayExpr, Expr, Func, lit, select};
 use crate::ops::Sum;
 use crate::patterns::map::{check_index, collect, trace};
@@ -43,7 +43,7 @@ pub(crate) struct Call<B: Backend> {
 }
 
 impl<B: Backend> Call<B> {
-    fn new<I: Inputs<B>, K: Scalar>(
+    fn new<I: Input<B>, K: Scalar>(
         device: &B,
         pattern: &'static str,
         inputs: &I,
@@ -63,7 +63,7 @@ impl<B: Backend> Call<B> {
         Ok(Self { pattern, c, func, n, width })
     }
 
-    pub(super) fn condition<I: Inputs<B>>(
+    pub(super) fn condition<I: Input<B>>(
         device: &B,
         pattern: &'static str,
         inputs: &I,
@@ -73,7 +73,7 @@ impl<B: Backend> Call<B> {
         Self::new(device, pattern, inputs, Some(width), f)
     }
 
-    pub(super) fn key<I: Inputs<B>, K: Scalar>(
+    pub(super) fn key<I: Input<B>, K: Scalar>(
         device: &B,
         pattern: &'static str,
         inputs: &I,
@@ -84,7 +84,7 @@ impl<B: Backend> Call<B> {
     }
 
     /// All elements in one group.
-    pub(crate) fn whole<I: Inputs<B>, K: Scalar>(
+    pub(crate) fn whole<I: Input<B>, K: Scalar>(
         device: &B,
         pattern: &'static str,
         inputs: &I,
@@ -217,7 +217,7 @@ pub(super) fn per_group<B: Groups>(
 
 /// Ones up to and with each word.
 pub(super) fn sums<B: Groups>(device: &B, bits: &Buffer<B, u32>) -> Result<Buffer<B, u32>> {
-    device.scan_from(bits, Expr::count_ones, Sum, false)
+    device.scan(bits.map(Expr::count_ones), Sum).run()
 }
 
 /// Ones before bit `i`. What is fetched from before the first word, or behind the last, is zero.

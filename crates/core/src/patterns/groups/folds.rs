@@ -7,7 +7,7 @@ use crate::element::{Element, Scalar};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::input::Inputs;
+use crate::input::Input;
 use crate::ir::Expr;
 use crate::ops::Combine;
 use crate::patterns::{Reduce, check_aliasing};
@@ -117,13 +117,13 @@ pub trait GroupFolds: Groups + Reduce {
         check_out(self, x.len(), out)?;
         check_aliasing("group_scan", &[x.leaf()], x.len(), &[(out.out(), x.len())], false)?;
         if rows > 0 {
-            self.scan_axis_into(&x.slice(..whole)?, &[rows, width], 1, &op, exclusive, &out.slice(..whole)?)?;
+            self.scan(&x.slice(..whole)?, &op).axis(&[rows, width], 1).exclusive_if(exclusive).write_to(&out.slice(..whole)?)?;
         }
         let (tail, out) = (x.slice(whole..)?, out.slice(whole..)?);
         match (tail.is_empty(), exclusive) {
             (true, _) => Ok(()),
-            (_, false) => self.scan_inclusive_into(&tail, &op, &out),
-            (_, true) => self.scan_exclusive_into(&tail, &op, &out),
+            (_, false) => self.scan(&tail, &op).write_to(&out),
+            (_, true) => self.scan(&tail, &op).exclusive().write_to(&out),
         }
     }
 
@@ -139,7 +139,7 @@ pub trait GroupFolds: Groups + Reduce {
     ///
     /// # Errors
     /// As [`Groups::group_match`].
-    fn group_match_all<I: Inputs<Self>, K: Scalar>(
+    fn group_match_all<I: Input<Self>, K: Scalar>(
         &self,
         inputs: I,
         width: u64,

@@ -5,7 +5,7 @@ use super::{Groups, MASK_WIDTH, Peers};
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{Element, Scalar};
 use crate::error::Result;
-use crate::input::{array, index, scalar};
+use crate::input::{Source as _, array, index, scalar};
 use crate::ir::{ArrayExpr, Expr, select};
 use crate::ops::{Max, Min};
 use crate::patterns::{Map as _, SortOrder};
@@ -48,26 +48,26 @@ fn sorted<B: Groups, K: Element<Reg = K> + Scalar>(
     let (keys, order) = in_order(device, call, &call.keys::<K>(device)?)?;
     // Where the run of equal keys starts, for each position in the order; and where it ends, from the last position to the first.
     let inputs = ((&keys, array(&keys)), (&order, array(&order)), index(), width);
-    let start = device.scan_from(
-        inputs,
-        |((key, keys), (from, order), j, width)| {
-            let here = Place { key, keys, from, order, width };
-            select(j.eq(0) | here.differs(j - 1u32), j, 0u32)
-        },
-        Max,
-        false,
-    )?;
+    let start = device
+        .scan(
+            inputs.map(|((key, keys), (from, order), j, width)| {
+                let here = Place { key, keys, from, order, width };
+                select(j.eq(0) | here.differs(j - 1u32), j, 0u32)
+            }),
+            Max,
+        )
+        .run()?;
     let (keys_back, order_back) = (keys.reversed(), order.reversed());
     let inputs = ((&keys_back, array(&keys)), (&order_back, array(&order)), index(), scalar(n as u32), width);
-    let end = device.scan_from(
-        inputs,
-        |((key, keys), (from, order), i, n, width)| {
-            let here = Place { key, keys, from, order, width };
-            select(i.eq(0) | here.differs(n - i), n - i, u32::MAX)
-        },
-        Min,
-        false,
-    )?;
+    let end = device
+        .scan(
+            inputs.map(|((key, keys), (from, order), i, n, width)| {
+                let here = Place { key, keys, from, order, width };
+                select(i.eq(0) | here.differs(n - i), n - i, u32::MAX)
+            }),
+            Min,
+        )
+        .run()?;
     let (values, counts): (Buffer<B, u32>, Buffer<B, u32>) = (device.buffer(n)?, device.buffer(n)?);
     let end = end.reversed();
     let inputs = (&start, &end, index(), array(&order), width);

@@ -5,7 +5,7 @@ use crate::backend::Run;
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::Element;
 use crate::error::Result;
-use crate::input::{Inputs, array, index, scalar};
+use crate::input::{Input, array, index, scalar};
 use crate::ir::{Expr, select};
 use crate::patterns::moves::raw_as;
 use crate::patterns::{Map as _, MapTask, Move};
@@ -42,7 +42,7 @@ impl Shuffle {
 }
 
 /// Elements of places that `source` names, of a group's length, the element's place and further inputs.
-pub(super) fn shuffled<B: Run<MapTask> + Move, T: Element, I: Inputs<B>>(
+pub(super) fn shuffled<B: Run<MapTask> + Move, T: Element, I: Input<B>>(
     device: &B,
     x: &Buffer<B, T>,
     width: u64,

@@ -5,7 +5,7 @@ use crate::backend::{Backend, Leaf};
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::{DType, Element, Num, Ty};
 use crate::error::{Error, Result};
-use crate::input::{Collector, Inputs, array, index};
+use crate::input::{Collector, Input, Source, array, index};
 use crate::ir::{Expr, Param, Traced, lit, select};
 
 /// The most bins of a histogram.
@@ -126,7 +126,7 @@ impl<I> Ruled<I> {
     }
 }
 
-impl<B: Backend, R: Sample, I: Inputs<B, Exprs = Expr<R>>> Bins<B> for Ruled<I> {
+impl<B: Backend, R: Sample, I: Input<B, Exprs = Expr<R>>> Bins<B> for Ruled<I> {
     fn bins(&self) -> Result<u64> {
         check(self.bins.into())
     }
@@ -139,7 +139,7 @@ impl<B: Backend, R: Sample, I: Inputs<B, Exprs = Expr<R>>> Bins<B> for Ruled<I> 
     }
 }
 
-fn bin_of<B: Backend, R: Sample, I: Inputs<B, Exprs = Expr<R>>>(
+fn bin_of<B: Backend, R: Sample, I: Input<B, Exprs = Expr<R>>>(
     inputs: &I,
     rule: &Rule,
     next: &mut u16,
@@ -150,7 +150,7 @@ fn bin_of<B: Backend, R: Sample, I: Inputs<B, Exprs = Expr<R>>>(
     Ok(R::bin(x, rule, &mut numbers))
 }
 
-impl<B: Backend, R: Sample, I: Inputs<B, Exprs = Expr<R>>> Bins<B> for Even<I, R> {
+impl<B: Backend, R: Sample, I: Input<B, Exprs = Expr<R>>> Bins<B> for Even<I, R> {
     fn bins(&self) -> Result<u64> {
         check(self.bins.into())
     }
@@ -209,7 +209,7 @@ where
 
     /// The bin of a sample; how many edges there are is a constant of the kernel, or a parameter.
     pub(super) fn bin(&self, x: Expr<T::Reg>, next: &mut u16, constant: bool) -> Expr<u32> {
-        let edges = Inputs::<B>::exprs(&array(&self.buffer), next);
+        let edges = Source::exprs(&array(&self.buffer), next);
         let count = self.buffer.len() as u32;
         let mut len = lit(count);
         if !constant {
@@ -256,7 +256,7 @@ pub fn between<I, B: Backend, T>(inputs: I, edges: &Edges<B, T>) -> Between<'_, 
     Between { inputs, edges }
 }
 
-impl<B: Backend, T: Element, I: Inputs<B, Exprs = Expr<T::Reg>>> Bins<B> for Between<'_, I, B, T>
+impl<B: Backend, T: Element, I: Input<B, Exprs = Expr<T::Reg>>> Bins<B> for Between<'_, I, B, T>
 where
     T::Reg: Num,
 {
@@ -295,11 +295,11 @@ pub struct Binned<I, F> {
 /// assert_eq!(dev.histogram(binned(&x, 5, |x| 32 - x.leading_zeros()))?.read_blocking()?, [0, 0, 0, 1, 3]);
 /// # Ok::<(), isowarp::Error>(())
 /// ```
-pub fn binned<B: Backend, I: Inputs<B>, F: Fn(I::Exprs) -> Expr<u32>>(inputs: I, bins: u32, f: F) -> Binned<I, F> {
+pub fn binned<B: Backend, I: Input<B>, F: Fn(I::Exprs) -> Expr<u32>>(inputs: I, bins: u32, f: F) -> Binned<I, F> {
     Binned { inputs, bins, f }
 }
 
-impl<B: Backend, I: Inputs<B>, F: Fn(I::Exprs) -> Expr<u32>> Bins<B> for Binned<I, F> {
+impl<B: Backend, I: Input<B>, F: Fn(I::Exprs) -> Expr<u32>> Bins<B> for Binned<I, F> {
     fn bins(&self) -> Result<u64> {
         check(self.bins.into())
     }
@@ -343,7 +343,7 @@ impl<B: Backend, N: Bins<B>> Bins<B> for CountedBins<'_, N, B> {
     }
     fn bin(&self, next: &mut u16, _: bool) -> Result<Expr<u32>> {
         let bin = self.bins.bin(next, true)?;
-        let (i, count) = Inputs::<B>::exprs(&(index(), self.count), next);
+        let (i, count) = Source::exprs(&(index(), self.count), next);
         Ok(select(i.lt(count), bin, u32::MAX))
     }
 }

@@ -7,7 +7,7 @@ use crate::backend::{Backend, Leaf, Run};
 use crate::buffer::Buffer;
 use crate::element::{DType, Element, Ty};
 use crate::error::{Error, Result};
-use crate::input::{Collector, Inputs};
+use crate::input::{Collector, Input};
 use crate::ir::graph::Value;
 use crate::ir::{Expr, Param, Traced, select};
 use crate::patterns::MapTask;
@@ -93,7 +93,7 @@ pub(super) fn channels_bins<R: Sample>(samples: &[Expr<R>], rule: &Rule, next: u
 }
 
 /// Counts of the first channels by bins of one rule, or the sums of their pixels' weights.
-pub(crate) fn alike<B, T: Element, O: Element, I: Inputs<B, Exprs = Expr<W>>, W: Weight>(
+pub(crate) fn alike<B, T: Element, O: Element, I: Input<B, Exprs = Expr<W>>, W: Weight>(
     x: &Buffer<B, T>,
     (channels, active): (u32, u32),
     (rule, bins): (&Rule, u32),

@@ -6,7 +6,7 @@ use crate::backend::{Backend, Leaf};
 use crate::buffer::Memory as _;
 use crate::element::{DType, Element, Num, Scalar, Ty};
 use crate::error::{Error, Result};
-use crate::input::{Collector, Inputs as _, array};
+use crate::input::{Collector, Input as _, array};
 use crate::ir::{ArrayExpr, Expr, Param, array_expr, lit, select};
 
 /// A type that even bins are laid over: integers (`u32` also for `u8` and `u16`, `i32` for `i8` and `i16`) and floats (`f32` also for `f16`).

@@ -10,7 +10,7 @@ use crate::buffer::{Buffer, Memory as _};
 use crate::caps::Numerics;
 use crate::element::{DType, Element, Scalar};
 use crate::error::{Error, Result};
-use crate::input::{Collector, Inputs, array, index, require};
+use crate::input::{Collector, Input, array, index, require};
 use crate::ir::graph::{self, Value};
 use crate::ir::{Expr, Func};
 use crate::patterns::{Map as _, MapTask};
@@ -147,7 +147,7 @@ impl<B: Backend> Call<B> {
         }
     }
 
-    pub(super) fn weighted<N: Bins<B>, W: Weight, I: Inputs<B, Exprs = Expr<W>>>(device: &B, bins: &N, weights: &I) -> Result<Self> {
+    pub(super) fn weighted<N: Bins<B>, W: Weight, I: Input<B, Exprs = Expr<W>>>(device: &B, bins: &N, weights: &I) -> Result<Self> {
         let collect = |c: &mut Collector<B>| {
             bins.collect(c, false)?;
             weights.collect(c)

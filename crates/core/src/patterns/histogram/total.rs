@@ -6,7 +6,7 @@ use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::input::Inputs;
+use crate::input::Input;
 use crate::ir::Expr;
 use crate::patterns::MapTask;
 use crate::patterns::select::Count;
@@ -84,7 +84,7 @@ impl<B: Run<HistogramTask> + Run<MapTask>, T: Element> HistogramTotal<B, T> {
     ///
     /// # Errors
     /// As [`HistogramTotal::add`].
-    pub fn add_weighted<N: Bins<B>, I: Inputs<B, Exprs = Expr<T>>>(&mut self, bins: N, weights: I) -> Result<()>
+    pub fn add_weighted<N: Bins<B>, I: Input<B, Exprs = Expr<T>>>(&mut self, bins: N, weights: I) -> Result<()>
     where
         T: Weight,
     {

@@ -5,7 +5,7 @@ use crate::backend::Run;
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{DType, Element};
 use crate::error::Result;
-use crate::input::{Inputs, Stored};
+use crate::input::{Input, Stored};
 use crate::patterns::sort::check_sorted;
 use crate::patterns::{MapTask, ReduceTask, SortOrder};
 
@@ -83,7 +83,7 @@ pub trait CheckedMerge: Merge {
     /// # Errors
     /// As [`Merge::merge_from`], and [`Error::NotSorted`](crate::Error::NotSorted) with the first index whose key comes before its left neighbour;
     /// [`Error::TooLarge`](crate::Error::TooLarge) for an input of 2^32 elements.
-    fn merge_checked_from<I: Inputs<Self>, J: Inputs<Self>, K: Stored, L: Stored<Element = K::Element>>(
+    fn merge_checked_from<I: Input<Self>, J: Input<Self>, K: Stored, L: Stored<Element = K::Element>>(
         &self,
         a: (I, impl FnOnce(I::Exprs) -> K),
         b: (J, impl FnOnce(J::Exprs) -> L),
@@ -114,7 +114,7 @@ pub trait CheckedMerge: Merge {
     ///
     /// # Errors
     /// As [`CheckedMerge::merge_checked_from`] and [`Merge::merge_from_into`].
-    fn merge_checked_from_into<I: Inputs<Self>, J: Inputs<Self>, K: Stored, L: Stored<Element = K::Element>>(
+    fn merge_checked_from_into<I: Input<Self>, J: Input<Self>, K: Stored, L: Stored<Element = K::Element>>(
         &self,
         a: (I, impl FnOnce(I::Exprs) -> K),
         b: (J, impl FnOnce(J::Exprs) -> L),
@@ -140,8 +140,8 @@ pub trait CheckedMerge: Merge {
     /// # Errors
     /// As [`CheckedMerge::merge_checked_from`].
     fn merge_pairs_checked_from<
-        I: Inputs<Self>,
-        J: Inputs<Self>,
+        I: Input<Self>,
+        J: Input<Self>,
         K: Stored,
         V: Stored,
         L: Stored<Element = K::Element>,
@@ -177,8 +177,8 @@ pub trait CheckedMerge: Merge {
     /// # Errors
     /// As [`CheckedMerge::merge_checked_from_into`].
     fn merge_pairs_checked_from_into<
-        I: Inputs<Self>,
-        J: Inputs<Self>,
+        I: Input<Self>,
+        J: Input<Self>,
         K: Stored,
         V: Stored,
         L: Stored<Element = K::Element>,

@@ -5,11 +5,11 @@ use super::{CoRankTask, Count, MergeTask, SearchKind, SearchTask};
 use crate::backend::{Backend, Leaf, Out, Run};
 use crate::buffer::Buffer;
 use crate::caps::Numerics;
-use crate::dynamic::inline_behind;
 use crate::element::{DType, Element, Ty};
 use crate::error::Result;
-use crate::input::{Collector, Inputs, require};
+use crate::input::{Collector, Input, require};
 use crate::ir::graph::{self, Value};
+use crate::ir::inline_behind;
 use crate::ir::{Func, Param, Traced};
 use crate::patterns::before::Neighbours;
 use crate::patterns::map::{check_index, collect, trace};
@@ -176,7 +176,7 @@ pub(super) struct Source<B: Backend> {
 
 impl<B: Backend> Source<B> {
     /// Checks an input whose results are stored as these types.
-    pub(super) fn new<I: Inputs<B>, R: Traced>(
+    pub(super) fn new<I: Input<B>, R: Traced>(
         device: &B,
         pattern: &'static str,
         (inputs, f): (I, impl FnOnce(I::Exprs) -> R),
@@ -207,7 +207,7 @@ pub(super) struct Side<B: Backend>(Source<B>);
 
 impl<B: Backend> Side<B> {
     /// As [`Source::new`].
-    pub(super) fn new<I: Inputs<B>, R: Traced>(
+    pub(super) fn new<I: Input<B>, R: Traced>(
         device: &B,
         pattern: &'static str,
         input: (I, impl FnOnce(I::Exprs) -> R),

@@ -4,11 +4,11 @@ use super::call::check_output;
 use super::lazy::{Source, argument, merge, search};
 use super::{Count, SearchKind, Sets};
 use crate::buffer::{Buffer, Memory as _};
-use crate::dynamic::inline;
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::input::{Inputs, Narrow, Stored, index};
+use crate::input::{Input, Narrow, Stored, index};
 use crate::ir::graph::{self, Value};
+use crate::ir::inline;
 use crate::ir::{Expr, Func, Traced, lit};
 use crate::patterns::select::{Call, enqueue, kept_or_not};
 use crate::patterns::{SelectKind, SortOrder};
@@ -22,7 +22,7 @@ pub(super) type Two<B> = [Source<B>; 2];
 type Outs<'a, B, K, C> = (&'a Buffer<B, K>, &'a Buffer<B, C>);
 
 /// Checks both inputs.
-pub(super) fn two<B: Sets, I: Inputs<B>, J: Inputs<B>, K: Stored, L: Stored<Element = K::Element>>(
+pub(super) fn two<B: Sets, I: Input<B>, J: Input<B>, K: Stored, L: Stored<Element = K::Element>>(
     device: &B,
     a: (I, impl FnOnce(I::Exprs) -> K),
     b: (J, impl FnOnce(J::Exprs) -> L),

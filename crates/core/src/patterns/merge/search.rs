@@ -7,7 +7,7 @@ use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::Element;
 use crate::error::Result;
-use crate::input::{Inputs, Stored};
+use crate::input::{Input, Stored};
 use crate::patterns::SortOrder;
 
 /// Searches for many elements (needles) in a sorted array, by halving.
@@ -19,7 +19,7 @@ use crate::patterns::SortOrder;
 ///
 /// Positions are `u32`; the `_into` forms also give `u64`, for longer arrays. Outputs may not overlap inputs. Work O(needles * log n), no scratch.
 ///
-/// The `_from` forms search what an operator makes of any [inputs](crate::input::Inputs), for needles that another makes: a function that rises is
+/// The `_from` forms search what an operator makes of any [inputs](crate::input::Source), for needles that another makes: a function that rises is
 /// inverted without a table of it. Both are computed where they are read, an element of the sorted input as often as a search looks at it; keys, and where
 /// arrays are made first after all, are as in [merges](super::super::Merge).
 ///
@@ -92,7 +92,7 @@ pub trait Search: Run<SearchTask> + Run<SearchFromTask> {
     /// # Errors
     /// As [`Search::lower_bound`], [`Error::Op`](crate::Error::Op), [`Error::LengthMismatch`](crate::Error::LengthMismatch) for inputs of one side that have
     /// different lengths.
-    fn lower_bound_from<I: Inputs<Self>, J: Inputs<Self>, K: Stored, L: Stored<Element = K::Element>>(
+    fn lower_bound_from<I: Input<Self>, J: Input<Self>, K: Stored, L: Stored<Element = K::Element>>(
         &self,
         sorted: (I, impl FnOnce(I::Exprs) -> K),
         needles: (J, impl FnOnce(J::Exprs) -> L),
@@ -118,7 +118,7 @@ pub trait Search: Run<SearchTask> + Run<SearchFromTask> {
     ///
     /// # Errors
     /// As [`Search::lower_bound_from`] and [`Search::lower_bound_into`]: an output that an input reads is one, too.
-    fn lower_bound_from_into<I: Inputs<Self>, J: Inputs<Self>, K: Stored, L: Stored<Element = K::Element>, P: Count>(
+    fn lower_bound_from_into<I: Input<Self>, J: Input<Self>, K: Stored, L: Stored<Element = K::Element>, P: Count>(
         &self,
         sorted: (I, impl FnOnce(I::Exprs) -> K),
         needles: (J, impl FnOnce(J::Exprs) -> L),
@@ -184,7 +184,7 @@ pub trait Search: Run<SearchTask> + Run<SearchFromTask> {
     /// # Errors
     /// As [`Search::upper_bound`], [`Error::Op`](crate::Error::Op), [`Error::LengthMismatch`](crate::Error::LengthMismatch) for inputs of one side that have
     /// different lengths.
-    fn upper_bound_from<I: Inputs<Self>, J: Inputs<Self>, K: Stored, L: Stored<Element = K::Element>>(
+    fn upper_bound_from<I: Input<Self>, J: Input<Self>, K: Stored, L: Stored<Element = K::Element>>(
         &self,
         sorted: (I, impl FnOnce(I::Exprs) -> K),
         needles: (J, impl FnOnce(J::Exprs) -> L),
@@ -210,7 +210,7 @@ pub trait Search: Run<SearchTask> + Run<SearchFromTask> {
     ///
     /// # Errors
     /// As [`Search::upper_bound_from`] and [`Search::upper_bound_into`]: an output that an input reads is one, too.
-    fn upper_bound_from_into<I: Inputs<Self>, J: Inputs<Self>, K: Stored, L: Stored<Element = K::Element>, P: Count>(
+    fn upper_bound_from_into<I: Input<Self>, J: Input<Self>, K: Stored, L: Stored<Element = K::Element>, P: Count>(
         &self,
         sorted: (I, impl FnOnce(I::Exprs) -> K),
         needles: (J, impl FnOnce(J::Exprs) -> L),
@@ -275,7 +275,7 @@ pub trait Search: Run<SearchTask> + Run<SearchFromTask> {
     /// # Errors
     /// As [`Search::count_equal`], [`Error::Op`](crate::Error::Op), [`Error::LengthMismatch`](crate::Error::LengthMismatch) for inputs of one side that have
     /// different lengths.
-    fn count_equal_from<I: Inputs<Self>, J: Inputs<Self>, K: Stored, L: Stored<Element = K::Element>>(
+    fn count_equal_from<I: Input<Self>, J: Input<Self>, K: Stored, L: Stored<Element = K::Element>>(
         &self,
         sorted: (I, impl FnOnce(I::Exprs) -> K),
         needles: (J, impl FnOnce(J::Exprs) -> L),
@@ -303,7 +303,7 @@ pub trait Search: Run<SearchTask> + Run<SearchFromTask> {
     ///
     /// # Errors
     /// As [`Search::count_equal_from`] and [`Search::count_equal_into`]: an output that an input reads is one, too.
-    fn count_equal_from_into<I: Inputs<Self>, J: Inputs<Self>, K: Stored, L: Stored<Element = K::Element>, P: Count>(
+    fn count_equal_from_into<I: Input<Self>, J: Input<Self>, K: Stored, L: Stored<Element = K::Element>, P: Count>(
         &self,
         sorted: (I, impl FnOnce(I::Exprs) -> K),
         needles: (J, impl FnOnce(J::Exprs) -> L),
@@ -316,7 +316,7 @@ pub trait Search: Run<SearchTask> + Run<SearchFromTask> {
 impl<B: Run<SearchTask> + Run<SearchFromTask>> Search for B {}
 
 /// Both inputs of a search.
-fn sides<B: Backend, I: Inputs<B>, J: Inputs<B>, K: Stored, L: Stored<Element = K::Element>>(
+fn sides<B: Backend, I: Input<B>, J: Input<B>, K: Stored, L: Stored<Element = K::Element>>(
     device: &B,
     sorted: (I, impl FnOnce(I::Exprs) -> K),
     needles: (J, impl FnOnce(J::Exprs) -> L),

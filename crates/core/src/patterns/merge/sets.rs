@@ -5,7 +5,7 @@ use super::{Count, Merge, Search};
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::input::{Inputs, Stored, index};
+use crate::input::{Input, Stored, index};
 use crate::ir::Expr;
 use crate::patterns::{Map as _, Select, Selected, SortOrder, check_aliasing};
 
@@ -30,7 +30,7 @@ use crate::patterns::{Map as _, Select, Selected, SortOrder, check_aliasing};
 /// or does not; scratch is eight bytes to an element of `a`, and in unions and symmetric differences of `b` too, beside the merged elements with
 /// a flag of four bytes.
 ///
-/// The `_from` forms take what operators make of any [inputs](crate::input::Inputs), which lies in no memory but in the merged elements of unions and
+/// The `_from` forms take what operators make of any [inputs](crate::input::Source), which lies in no memory but in the merged elements of unions and
 /// symmetric differences: it is computed for every search, and again where it is kept. Keys are those of [merges](super::super::Merge) of inputs.
 ///
 /// Source: `std::set_union`, `std::set_intersection`, `std::set_difference`, `std::set_symmetric_difference` of C++.
@@ -90,7 +90,7 @@ pub trait Sets: Merge + Search + Select {
     ///
     /// # Errors
     /// As [`Sets::union`] and [`Merge::merge_from`].
-    fn union_from<I: Inputs<Self>, J: Inputs<Self>, K: Stored, L: Stored<Element = K::Element>>(
+    fn union_from<I: Input<Self>, J: Input<Self>, K: Stored, L: Stored<Element = K::Element>>(
         &self,
         a: (I, impl FnOnce(I::Exprs) -> K),
         b: (J, impl FnOnce(J::Exprs) -> L),
@@ -115,7 +115,7 @@ pub trait Sets: Merge + Search + Select {
     ///
     /// # Errors
     /// As [`Sets::union_from`] and [`Sets::union_into`].
-    fn union_from_into<I: Inputs<Self>, J: Inputs<Self>, K: Stored, L: Stored<Element = K::Element>, C: Count>(
+    fn union_from_into<I: Input<Self>, J: Input<Self>, K: Stored, L: Stored<Element = K::Element>, C: Count>(
         &self,
         a: (I, impl FnOnce(I::Exprs) -> K),
         b: (J, impl FnOnce(J::Exprs) -> L),
@@ -187,7 +187,7 @@ pub trait Sets: Merge + Search + Select {
     ///
     /// # Errors
     /// As [`Sets::intersection`] and [`Merge::merge_from`].
-    fn intersection_from<I: Inputs<Self>, J: Inputs<Self>, K: Stored, L: Stored<Element = K::Element>>(
+    fn intersection_from<I: Input<Self>, J: Input<Self>, K: Stored, L: Stored<Element = K::Element>>(
         &self,
         a: (I, impl FnOnce(I::Exprs) -> K),
         b: (J, impl FnOnce(J::Exprs) -> L),
@@ -212,7 +212,7 @@ pub trait Sets: Merge + Search + Select {
     ///
     /// # Errors
     /// As [`Sets::intersection_from`] and [`Sets::union_into`].
-    fn intersection_from_into<I: Inputs<Self>, J: Inputs<Self>, K: Stored, L: Stored<Element = K::Element>, C: Count>(
+    fn intersection_from_into<I: Input<Self>, J: Input<Self>, K: Stored, L: Stored<Element = K::Element>, C: Count>(
         &self,
         a: (I, impl FnOnce(I::Exprs) -> K),
         b: (J, impl FnOnce(J::Exprs) -> L),
@@ -285,7 +285,7 @@ pub trait Sets: Merge + Search + Select {
     ///
     /// # Errors
     /// As [`Sets::difference`] and [`Merge::merge_from`].
-    fn difference_from<I: Inputs<Self>, J: Inputs<Self>, K: Stored, L: Stored<Element = K::Element>>(
+    fn difference_from<I: Input<Self>, J: Input<Self>, K: Stored, L: Stored<Element = K::Element>>(
         &self,
         a: (I, impl FnOnce(I::Exprs) -> K),
         b: (J, impl FnOnce(J::Exprs) -> L),
@@ -310,7 +310,7 @@ pub trait Sets: Merge + Search + Select {
     ///
     /// # Errors
     /// As [`Sets::difference_from`] and [`Sets::union_into`].
-    fn difference_from_into<I: Inputs<Self>, J: Inputs<Self>, K: Stored, L: Stored<Element = K::Element>, C: Count>(
+    fn difference_from_into<I: Input<Self>, J: Input<Self>, K: Stored, L: Stored<Element = K::Element>, C: Count>(
         &self,
         a: (I, impl FnOnce(I::Exprs) -> K),
         b: (J, impl FnOnce(J::Exprs) -> L),
@@ -381,7 +381,7 @@ pub trait Sets: Merge + Search + Select {
     ///
     /// # Errors
     /// As [`Sets::symmetric_difference`] and [`Merge::merge_from`].
-    fn symmetric_difference_from<I: Inputs<Self>, J: Inputs<Self>, K: Stored, L: Stored<Element = K::Element>>(
+    fn symmetric_difference_from<I: Input<Self>, J: Input<Self>, K: Stored, L: Stored<Element = K::Element>>(
         &self,
         a: (I, impl FnOnce(I::Exprs) -> K),
         b: (J, impl FnOnce(J::Exprs) -> L),
@@ -406,7 +406,7 @@ pub trait Sets: Merge + Search + Select {
     ///
     /// # Errors
     /// As [`Sets::symmetric_difference_from`] and [`Sets::union_into`].
-    fn symmetric_difference_from_into<I: Inputs<Self>, J: Inputs<Self>, K: Stored, L: Stored<Element = K::Element>, C: Count>(
+    fn symmetric_difference_from_into<I: Input<Self>, J: Input<Self>, K: Stored, L: Stored<Element = K::Element>, C: Count>(
         &self,
         a: (I, impl FnOnce(I::Exprs) -> K),
         b: (J, impl FnOnce(J::Exprs) -> L),

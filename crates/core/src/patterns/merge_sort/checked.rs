@@ -7,7 +7,7 @@ use crate::backend::Run;
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
-use crate::input::{Inputs, array, index};
+use crate::input::{Input, array, index};
 use crate::ir::{ArrayExpr, Expr, Func, select};
 use crate::ops::Min;
 use crate::patterns::before::{Neighbours, inlined};
@@ -75,7 +75,7 @@ pub trait CheckedMergeSort: MergeSort + Run<ReduceTask> {
     ///
     /// # Errors
     /// As [`CheckedMergeSort::is_sorted_by`], and [`Error::LengthMismatch`].
-    fn is_sorted_by_from<I: Inputs<Self>, T: Scalar>(
+    fn is_sorted_by_from<I: Input<Self>, T: Scalar>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
@@ -125,7 +125,7 @@ pub trait CheckedMergeSort: MergeSort + Run<ReduceTask> {
     ///
     /// # Errors
     /// [`Error::NotSorted`], and as [`CheckedMergeSort::is_sorted_by_from`].
-    fn check_sorted_by_from<I: Inputs<Self>, T: Scalar>(
+    fn check_sorted_by_from<I: Input<Self>, T: Scalar>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,

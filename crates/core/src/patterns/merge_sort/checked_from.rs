@@ -8,7 +8,7 @@ use crate::backend::Run;
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{Element, Scalar};
 use crate::error::Result;
-use crate::input::{Collector, Inputs, Outputs};
+use crate::input::{Collector, Input, Outputs};
 use crate::ir::{Expr, Func, Traced};
 use crate::patterns::ReduceTask;
 use crate::patterns::before::{Elsewhere, Neighbours};
@@ -39,7 +39,7 @@ pub trait CheckedMergeByFrom: MergeByFrom + Run<ReduceTask> {
     ///
     /// # Errors
     /// As [`MergeByFrom::merge_by_from`], and [`Error::NotSorted`](crate::Error::NotSorted).
-    fn merge_by_checked_from<I: Inputs<Self>, J: Inputs<Self>, K: Element<Reg = K> + Scalar>(
+    fn merge_by_checked_from<I: Input<Self>, J: Input<Self>, K: Element<Reg = K> + Scalar>(
         &self,
         a: (I, impl FnOnce(I::Exprs) -> Expr<K>),
         b: (J, impl FnOnce(J::Exprs) -> Expr<K>),
@@ -67,7 +67,7 @@ pub trait CheckedMergeByFrom: MergeByFrom + Run<ReduceTask> {
     ///
     /// # Errors
     /// As [`CheckedMergeByFrom::merge_by_checked_from`] and [`MergeByFrom::merge_by_from_into`].
-    fn merge_by_checked_from_into<I: Inputs<Self>, J: Inputs<Self>, K: Element<Reg = K> + Scalar>(
+    fn merge_by_checked_from_into<I: Input<Self>, J: Input<Self>, K: Element<Reg = K> + Scalar>(
         &self,
         a: (I, impl FnOnce(I::Exprs) -> Expr<K>),
         b: (J, impl FnOnce(J::Exprs) -> Expr<K>),
@@ -94,7 +94,7 @@ pub trait CheckedMergeByFrom: MergeByFrom + Run<ReduceTask> {
     ///
     /// # Errors
     /// As [`CheckedMergeByFrom::merge_by_checked_from`].
-    fn merge_pairs_by_checked_from<I: Inputs<Self>, J: Inputs<Self>, K: Element<Reg = K> + Scalar, R: Outputs>(
+    fn merge_pairs_by_checked_from<I: Input<Self>, J: Input<Self>, K: Element<Reg = K> + Scalar, R: Outputs>(
         &self,
         a: (I, impl FnOnce(I::Exprs) -> (Expr<K>, R)),
         b: (J, impl FnOnce(J::Exprs) -> (Expr<K>, R)),
@@ -123,7 +123,7 @@ pub trait CheckedMergeByFrom: MergeByFrom + Run<ReduceTask> {
     ///
     /// # Errors
     /// As [`CheckedMergeByFrom::merge_pairs_by_checked_from`] and [`MergeByFrom::merge_pairs_by_from_into`].
-    fn merge_pairs_by_checked_from_into<'a, I: Inputs<Self>, J: Inputs<Self>, K: Element<Reg = K> + Scalar, R: Outputs>(
+    fn merge_pairs_by_checked_from_into<'a, I: Input<Self>, J: Input<Self>, K: Element<Reg = K> + Scalar, R: Outputs>(
         &self,
         a: (I, impl FnOnce(I::Exprs) -> (Expr<K>, R)),
         b: (J, impl FnOnce(J::Exprs) -> (Expr<K>, R)),
@@ -137,7 +137,7 @@ pub trait CheckedMergeByFrom: MergeByFrom + Run<ReduceTask> {
 impl<B: MergeByFrom + Run<ReduceTask>> CheckedMergeByFrom for B {}
 
 /// Both inputs of a merge, which are sorted by the first results of their operators.
-fn both<B: CheckedMergeByFrom, I: Inputs<B>, J: Inputs<B>, K: Scalar, R: Traced>(
+fn both<B: CheckedMergeByFrom, I: Input<B>, J: Input<B>, K: Scalar, R: Traced>(
     device: &B,
     a: (I, impl FnOnce(I::Exprs) -> R),
     b: (J, impl FnOnce(J::Exprs) -> R),
@@ -147,7 +147,7 @@ fn both<B: CheckedMergeByFrom, I: Inputs<B>, J: Inputs<B>, K: Scalar, R: Traced>
     Ok([a, side::<B, J, K, R>(device, "the second input", b, order)?])
 }
 
-fn side<B: CheckedMergeByFrom, I: Inputs<B>, K: Scalar, R: Traced>(
+fn side<B: CheckedMergeByFrom, I: Input<B>, K: Scalar, R: Traced>(
     device: &B,
     what: &'static str,
     (inputs, f): (I, impl FnOnce(I::Exprs) -> R),

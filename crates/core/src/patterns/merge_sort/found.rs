@@ -4,7 +4,7 @@ use crate::backend::{Backend, Run};
 use crate::buffer::Buffer;
 use crate::element::{Scalar, Ty};
 use crate::error::{Error, Result};
-use crate::input::{Collector, Inputs, Narrow, Outputs, index, scalar};
+use crate::input::{Collector, Input, Narrow, Outputs, Source, index, scalar};
 use crate::ir::graph::{self, Value};
 use crate::ir::{Expr, Func, lit, select};
 use crate::patterns::before::{Elsewhere, inlined};
@@ -67,7 +67,7 @@ pub(super) fn search<B: Run<MapTask>, K: Scalar, P: Count>(
     let rest = (needles, scalar(sorted.len as u32));
     rest.collect(&mut c)?;
     let build = || {
-        let (needle, n) = Inputs::<B>::exprs(&rest, &mut { first });
+        let (needle, n) = Source::exprs(&rest, &mut { first });
         let found: Vec<Expr<u32>> =
             ends.iter().map(|&end| if sorted.len == 0 { lit(0u32) } else { bound(order, sorted, (n, end), needle.value()) }).collect();
         let place = match found[..] {
@@ -104,7 +104,7 @@ pub(super) fn merge<B: Run<MapTask>, R: Outputs>(
     let at_a = |i: Expr<u32>| a.results_behind(0, i);
     let at_b = |i: Expr<u32>| b.results_behind(of_b, i);
     let build = || {
-        let (k, m, n) = Inputs::<B>::exprs(&rest, &mut { first });
+        let (k, m, n) = Source::exprs(&rest, &mut { first });
         if a.len == 0 || b.len == 0 {
             return if a.len == 0 { at_b(k) } else { at_a(k) };
         }

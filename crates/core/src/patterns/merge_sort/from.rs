@@ -5,7 +5,7 @@ use super::call::{order, sort};
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::Element;
 use crate::error::Result;
-use crate::input::{Inputs, Outputs, index};
+use crate::input::{Input, Outputs, index};
 use crate::ir::{Expr, Func};
 use crate::patterns::sort::{Computed, Keyed};
 use crate::patterns::{check_aliasing, check_ops};
@@ -30,7 +30,7 @@ pub trait MergeSortFrom: MergeSort {
     ///
     /// # Errors
     /// As [`MergeSort::sort_by`] and [`Map::map`](crate::patterns::Map::map).
-    fn sort_by_from<I: Inputs<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
+    fn sort_by_from<I: Input<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> R,
@@ -55,7 +55,7 @@ pub trait MergeSortFrom: MergeSort {
     ///
     /// # Errors
     /// As [`MergeSortFrom::sort_by_from`] and [`MergeSort::sort_by_into`].
-    fn sort_by_from_into<I: Inputs<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
+    fn sort_by_from_into<I: Input<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> R,
@@ -79,7 +79,7 @@ pub trait MergeSortFrom: MergeSort {
     ///
     /// # Errors
     /// As [`MergeSortFrom::sort_by_from`].
-    fn sort_pairs_by_from<I: Inputs<Self>, K: Element, V: Element, R: Outputs<Buffers<Self> = Keyed<Self, K, V>>>(
+    fn sort_pairs_by_from<I: Input<Self>, K: Element, V: Element, R: Outputs<Buffers<Self> = Keyed<Self, K, V>>>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> R,
@@ -104,7 +104,7 @@ pub trait MergeSortFrom: MergeSort {
     ///
     /// # Errors
     /// As [`MergeSortFrom::sort_by_from_into`].
-    fn sort_pairs_by_from_into<I: Inputs<Self>, K: Element, V: Element, R: Outputs<Buffers<Self> = Keyed<Self, K, V>>>(
+    fn sort_pairs_by_from_into<I: Input<Self>, K: Element, V: Element, R: Outputs<Buffers<Self> = Keyed<Self, K, V>>>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> R,
@@ -126,7 +126,7 @@ pub trait MergeSortFrom: MergeSort {
     ///
     /// # Errors
     /// As [`MergeSortFrom::sort_by_from`].
-    fn argsort_by_from<I: Inputs<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
+    fn argsort_by_from<I: Input<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> R,
@@ -151,7 +151,7 @@ pub trait MergeSortFrom: MergeSort {
     ///
     /// # Errors
     /// As [`MergeSortFrom::sort_by_from_into`].
-    fn argsort_by_from_into<I: Inputs<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
+    fn argsort_by_from_into<I: Input<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> R,

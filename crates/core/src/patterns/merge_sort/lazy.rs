@@ -6,14 +6,14 @@ use crate::backend::Run;
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{Element, Scalar};
 use crate::error::Result;
-use crate::input::{Inputs, Outputs};
+use crate::input::{Input, Outputs};
 use crate::ir::{Expr, Traced};
 use crate::patterns::MapTask;
 use crate::patterns::before::Elsewhere;
 
 const PATTERN: &str = "merge_by";
 
-/// [Merges by an order of the caller's](super::MergeSort::merge_by) of what operators make of any [inputs](crate::input::Inputs): views, counted numbers,
+/// [Merges by an order of the caller's](super::MergeSort::merge_by) of what operators make of any [inputs](crate::input::Source): views, counted numbers,
 /// constants, arrays that are fetched from, several of these together. It lies in no memory.
 ///
 /// Both inputs have to be sorted in the order, which has to be [strict and weak](super::MergeSort#order); the result is then that of a merge of arrays that a
@@ -37,7 +37,7 @@ pub trait MergeByFrom: Run<MapTask> {
     ///
     /// # Errors
     /// As [`Map::map`](crate::patterns::Map::map); [`Error::TooLarge`](crate::Error::TooLarge) for 2^32 elements together, and for more than eight leaves.
-    fn merge_by_from<I: Inputs<Self>, J: Inputs<Self>, K: Element<Reg = K> + Scalar>(
+    fn merge_by_from<I: Input<Self>, J: Input<Self>, K: Element<Reg = K> + Scalar>(
         &self,
         a: (I, impl FnOnce(I::Exprs) -> Expr<K>),
         b: (J, impl FnOnce(J::Exprs) -> Expr<K>),
@@ -62,7 +62,7 @@ pub trait MergeByFrom: Run<MapTask> {
     ///
     /// # Errors
     /// As [`MergeByFrom::merge_by_from`], and [`Error::BufferTooSmall`](crate::Error::BufferTooSmall), [`Error::Aliasing`](crate::Error::Aliasing).
-    fn merge_by_from_into<I: Inputs<Self>, J: Inputs<Self>, K: Element<Reg = K> + Scalar>(
+    fn merge_by_from_into<I: Input<Self>, J: Input<Self>, K: Element<Reg = K> + Scalar>(
         &self,
         a: (I, impl FnOnce(I::Exprs) -> Expr<K>),
         b: (J, impl FnOnce(J::Exprs) -> Expr<K>),
@@ -87,7 +87,7 @@ pub trait MergeByFrom: Run<MapTask> {
     ///
     /// # Errors
     /// As [`MergeByFrom::merge_by_from`].
-    fn merge_pairs_by_from<I: Inputs<Self>, J: Inputs<Self>, K: Element<Reg = K> + Scalar, R: Outputs>(
+    fn merge_pairs_by_from<I: Input<Self>, J: Input<Self>, K: Element<Reg = K> + Scalar, R: Outputs>(
         &self,
         a: (I, impl FnOnce(I::Exprs) -> (Expr<K>, R)),
         b: (J, impl FnOnce(J::Exprs) -> (Expr<K>, R)),
@@ -114,7 +114,7 @@ pub trait MergeByFrom: Run<MapTask> {
     ///
     /// # Errors
     /// As [`MergeByFrom::merge_by_from_into`].
-    fn merge_pairs_by_from_into<'a, I: Inputs<Self>, J: Inputs<Self>, K: Element<Reg = K> + Scalar, R: Outputs>(
+    fn merge_pairs_by_from_into<'a, I: Input<Self>, J: Input<Self>, K: Element<Reg = K> + Scalar, R: Outputs>(
         &self,
         a: (I, impl FnOnce(I::Exprs) -> (Expr<K>, R)),
         b: (J, impl FnOnce(J::Exprs) -> (Expr<K>, R)),
@@ -127,7 +127,7 @@ pub trait MergeByFrom: Run<MapTask> {
 impl<B: Run<MapTask>> MergeByFrom for B {}
 
 /// Both inputs of a merge.
-fn both<B: Run<MapTask>, I: Inputs<B>, J: Inputs<B>, R: Traced>(
+fn both<B: Run<MapTask>, I: Input<B>, J: Input<B>, R: Traced>(
     device: &B,
     a: (I, impl FnOnce(I::Exprs) -> R),
     b: (J, impl FnOnce(J::Exprs) -> R),

@@ -6,7 +6,7 @@ use crate::backend::Run;
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{Element, Scalar};
 use crate::error::Result;
-use crate::input::Inputs;
+use crate::input::Input;
 use crate::ir::Expr;
 use crate::patterns::MapTask;
 use crate::patterns::before::Elsewhere;
@@ -18,7 +18,7 @@ use crate::patterns::select::Count;
 ///
 /// `before(a, b)` says whether `a` comes before `b`; it has to be [strict and weak](super::MergeSort#order), and the array sorted by it. Where either is not
 /// so, positions are not determined, the same on every device, and none is above the array's length. The `_from` forms search in what an operator makes of
-/// any [inputs](crate::input::Inputs), for needles that another makes: neither lies in memory.
+/// any [inputs](crate::input::Source), for needles that another makes: neither lies in memory.
 ///
 /// Positions are `u32`; the `_into` forms also give `u64`. Outputs may not overlap inputs. Work O(needles * log n), in one launch whose steps of halving are
 /// written out, so each power of two of elements to search has a kernel of its own; no scratch. The sorted input, and the views that it is made of, have less
@@ -87,7 +87,7 @@ pub trait SearchBy: Run<MapTask> {
     ///
     /// # Errors
     /// As [`SearchBy::lower_bound_by`].
-    fn lower_bound_by_from<I: Inputs<Self>, J: Inputs<Self>, K: Scalar>(
+    fn lower_bound_by_from<I: Input<Self>, J: Input<Self>, K: Scalar>(
         &self,
         sorted: (I, impl FnOnce(I::Exprs) -> Expr<K>),
         needles: (J, impl FnOnce(J::Exprs) -> Expr<K>),
@@ -112,7 +112,7 @@ pub trait SearchBy: Run<MapTask> {
     ///
     /// # Errors
     /// As [`SearchBy::lower_bound_by_into`].
-    fn lower_bound_by_from_into<I: Inputs<Self>, J: Inputs<Self>, K: Scalar, P: Count>(
+    fn lower_bound_by_from_into<I: Input<Self>, J: Input<Self>, K: Scalar, P: Count>(
         &self,
         sorted: (I, impl FnOnce(I::Exprs) -> Expr<K>),
         needles: (J, impl FnOnce(J::Exprs) -> Expr<K>),
@@ -183,7 +183,7 @@ pub trait SearchBy: Run<MapTask> {
     ///
     /// # Errors
     /// As [`SearchBy::upper_bound_by`].
-    fn upper_bound_by_from<I: Inputs<Self>, J: Inputs<Self>, K: Scalar>(
+    fn upper_bound_by_from<I: Input<Self>, J: Input<Self>, K: Scalar>(
         &self,
         sorted: (I, impl FnOnce(I::Exprs) -> Expr<K>),
         needles: (J, impl FnOnce(J::Exprs) -> Expr<K>),
@@ -208,7 +208,7 @@ pub trait SearchBy: Run<MapTask> {
     ///
     /// # Errors
     /// As [`SearchBy::upper_bound_by_into`].
-    fn upper_bound_by_from_into<I: Inputs<Self>, J: Inputs<Self>, K: Scalar, P: Count>(
+    fn upper_bound_by_from_into<I: Input<Self>, J: Input<Self>, K: Scalar, P: Count>(
         &self,
         sorted: (I, impl FnOnce(I::Exprs) -> Expr<K>),
         needles: (J, impl FnOnce(J::Exprs) -> Expr<K>),
@@ -278,7 +278,7 @@ pub trait SearchBy: Run<MapTask> {
     ///
     /// # Errors
     /// As [`SearchBy::count_equal_by`].
-    fn count_equal_by_from<I: Inputs<Self>, J: Inputs<Self>, K: Scalar>(
+    fn count_equal_by_from<I: Input<Self>, J: Input<Self>, K: Scalar>(
         &self,
         sorted: (I, impl FnOnce(I::Exprs) -> Expr<K>),
         needles: (J, impl FnOnce(J::Exprs) -> Expr<K>),
@@ -303,7 +303,7 @@ pub trait SearchBy: Run<MapTask> {
     ///
     /// # Errors
     /// As [`SearchBy::count_equal_by_into`].
-    fn count_equal_by_from_into<I: Inputs<Self>, J: Inputs<Self>, K: Scalar, P: Count>(
+    fn count_equal_by_from_into<I: Input<Self>, J: Input<Self>, K: Scalar, P: Count>(
         &self,
         sorted: (I, impl FnOnce(I::Exprs) -> Expr<K>),
         needles: (J, impl FnOnce(J::Exprs) -> Expr<K>),
@@ -317,7 +317,7 @@ pub trait SearchBy: Run<MapTask> {
 impl<B: Run<MapTask>> SearchBy for B {}
 
 /// What is searched, and the needles.
-fn inputs<B: Run<MapTask>, I: Inputs<B>, J: Inputs<B>, K: Scalar>(
+fn inputs<B: Run<MapTask>, I: Input<B>, J: Input<B>, K: Scalar>(
     device: &B,
     sorted: (I, impl FnOnce(I::Exprs) -> Expr<K>),
     needles: (J, impl FnOnce(J::Exprs) -> Expr<K>),

@@ -6,7 +6,7 @@ use crate::backend::Backend;
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{DType, Element, Scalar};
 use crate::error::{Error, Result};
-use crate::input::{Inputs, array, index, permuted, scalar};
+use crate::input::{Input, array, index, permuted, scalar};
 use crate::ir::{Expr, select};
 use crate::ops::Combine;
 use crate::patterns::map::collect;
@@ -135,7 +135,7 @@ pub trait ScatterCombine: MoveFrom + Sort + Segmented {
     ///
     /// # Errors
     /// As [`ScatterCombine::scatter_combine_into`] and [`Map::map`](crate::patterns::Map::map).
-    fn scatter_combine_from_into<X: Inputs<Self>, T: Element<Reg = T> + Scalar, I: IndexScalar>(
+    fn scatter_combine_from_into<X: Input<Self>, T: Element<Reg = T> + Scalar, I: IndexScalar>(
         &self,
         inputs: X,
         f: impl FnOnce(X::Exprs) -> (Expr<I>, Expr<T>),

@@ -9,7 +9,7 @@ use crate::buffer::{Buffer, Memory as _};
 use crate::caps::Capability;
 use crate::element::{DType, Element, Num, Scalar};
 use crate::error::{Error, Result};
-use crate::input::{Collector, Inputs, array, counting, index, require, scalar};
+use crate::input::{Collector, Input, Source, array, counting, index, require, scalar};
 use crate::ir::graph::{self, Value};
 use crate::ir::{self, ArrayExpr, Expr, Func, Traced, lit, select};
 use crate::patterns::before::{Elsewhere, own_behind};
@@ -29,7 +29,7 @@ pub(super) struct Sources<B: Backend, I, T> {
 
 impl<B: Move + Run<ScatterFromTask>, I: Scalar, T: Scalar> Sources<B, I, T> {
     /// The value is whatever register type the stored one has.
-    pub(super) fn new<X: Inputs<B>, R: Traced>(
+    pub(super) fn new<X: Input<B>, R: Traced>(
         device: &B,
         pattern: &'static str,
         inputs: &X,
@@ -83,7 +83,7 @@ impl<B: Move + Run<ScatterFromTask>, I: Scalar, T: Scalar> Sources<B, I, T> {
     }
 
     /// Other sources, of index and value of these, and of more inputs.
-    fn with<X: Inputs<B>, J: Scalar, U: Scalar>(
+    fn with<X: Input<B>, J: Scalar, U: Scalar>(
         &self,
         device: &B,
         more: &X,
@@ -102,7 +102,7 @@ impl<B: Move + Run<ScatterFromTask>, I: Scalar, T: Scalar> Sources<B, I, T> {
     ) -> Result<Sources<B, J, U>> {
         let build = || {
             let args: Vec<Value> = (0..self.c.params.len() as u16).map(|k| own_behind(&c.params, k, 0)).collect();
-            let found = crate::dynamic::inline(&self.func, &args);
+            let found = crate::ir::inline(&self.func, &args);
             let of = |k: usize| found.get(k).copied().unwrap_or_else(|| lit(0u32).value());
             g(Expr::from_value(of(0)), Expr::from_value(of(1)))
         };
@@ -245,7 +245,7 @@ fn fetch_last<B: Run<MapTask>, W: Element<Reg = W> + Scalar>(
     let rest = (last, out);
     rest.collect(&mut c)?;
     let build = || {
-        let (last, old) = Inputs::<B>::exprs(&rest, &mut { first });
+        let (last, old) = Source::exprs(&rest, &mut { first });
         let (types, found) = (values.types(), values.results(&c.params, last.bitcast::<u32>()));
         let value = match (found.first(), types.first()) {
             (Some(&value), Some(&ty)) => Expr::<W>::from_value(graph::with(|g| {
@@ -276,7 +276,7 @@ fn fetch_last_bytes<B: Run<MapTask>>(
     rest.collect(&mut c)?;
     let size = dtype.size_bytes() as u32;
     let build = || {
-        let (last, old, i) = Inputs::<B>::exprs(&rest, &mut { first });
+        let (last, old, i) = Source::exprs(&rest, &mut { first });
         let last = last.at(i / size);
         let (types, found) = (values.types(), values.results(&c.params, last.bitcast::<u32>()));
         let byte = match (found.first(), types.first()) {

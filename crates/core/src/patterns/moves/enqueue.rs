@@ -5,7 +5,7 @@ use crate::backend::{Backend, Leaf, Run};
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{DType, Element};
 use crate::error::{Error, Result};
-use crate::input::{Inputs, array, index, index64, require, scalar};
+use crate::input::{Input, array, index, index64, require, scalar};
 use crate::ir::{ArrayExpr, Expr, select};
 use crate::ops::Min;
 use crate::patterns::layout::{self, Axis};
@@ -205,7 +205,7 @@ pub(crate) fn check_indices<B: Move, I: IndexElement>(device: &B, pattern: &'sta
 }
 
 /// The same of `n` indices that are an input; `value_at` reads one.
-pub(super) fn check_inputs<B: Move, I: IndexScalar, H: Inputs<B, Exprs = Expr<I>> + Copy>(
+pub(super) fn check_inputs<B: Move, I: IndexScalar, H: Input<B, Exprs = Expr<I>> + Copy>(
     device: &B,
     pattern: &'static str,
     (indices, n): (H, u64),
@@ -230,7 +230,7 @@ fn value_at<B: Backend, I: IndexElement>(indices: &Buffer<B, I>, position: u64) 
 }
 
 /// The first position whose index meets the condition.
-fn first_position<B: Move, I: IndexScalar, H: Inputs<B, Exprs = Expr<I>> + Copy>(
+fn first_position<B: Move, I: IndexScalar, H: Input<B, Exprs = Expr<I>> + Copy>(
     device: &B,
     (indices, n): (H, u64),
     meets: impl Fn(Expr<I>, Expr<I>) -> Expr<bool>,
@@ -269,7 +269,7 @@ pub(super) fn check_unique<B: Move, I: IndexElement>(
 }
 
 /// The first of the positions whose index another one before it has, or the greatest number: indices, the first position of each, and positions.
-pub(super) fn first_repeated<B: Move, I: IndexScalar, H: Inputs<B, Exprs = (Expr<I>, ArrayExpr<i32>, Expr<u32>)>>(
+pub(super) fn first_repeated<B: Move, I: IndexScalar, H: Input<B, Exprs = (Expr<I>, ArrayExpr<i32>, Expr<u32>)>>(
     device: &B,
     inputs: H,
 ) -> Result<u32> {

@@ -76,7 +76,7 @@ where
 {
     let c = collect(device, "scatter_reduce", &(indices, values))?;
     let func = graph::trace(c.params.clone(), || {
-        let (to, bits): (Expr<I::Reg>, Expr<W>) = crate::input::Inputs::<B>::exprs(&(indices, values), &mut 0);
+        let (to, bits): (Expr<I::Reg>, Expr<W>) = crate::input::Source::exprs(&(indices, values), &mut 0);
         vec![target_word(to).value(), if negate { bits ^ lit(W::SIGN) } else { bits }.value()]
     })?;
     add_exactly(device, (&c, Arc::new(func), indices.len()), out)

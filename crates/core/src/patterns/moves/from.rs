@@ -8,7 +8,7 @@ use crate::backend::{Backend, Run};
 use crate::buffer::Buffer;
 use crate::element::{Element, Num, Scalar, Ty};
 use crate::error::Result;
-use crate::input::{Collector, Inputs, Outputs, Stored, scalar};
+use crate::input::{Collector, Input, Outputs, Source, Stored, scalar};
 use crate::ir::graph::{self, Value};
 use crate::ir::{Expr, Func};
 use crate::patterns::MapTask;
@@ -47,7 +47,7 @@ pub trait MoveFrom: Move + Run<ScatterFromTask> {
     ///
     /// # Errors
     /// As [`Map::map`](crate::patterns::Map::map), and [`Error::TooLarge`](crate::Error::TooLarge).
-    fn gather_from<V: Inputs<Self>, R: Outputs, H: Inputs<Self>, I: IndexScalar>(
+    fn gather_from<V: Input<Self>, R: Outputs, H: Input<Self>, I: IndexScalar>(
         &self,
         (values, f): (V, impl FnOnce(V::Exprs) -> R),
         (indices, g): (H, impl FnOnce(H::Exprs) -> Expr<I>),
@@ -71,7 +71,7 @@ pub trait MoveFrom: Move + Run<ScatterFromTask> {
     ///
     /// # Errors
     /// As [`MoveFrom::gather_from`], and [`Error::BufferTooSmall`](crate::Error::BufferTooSmall), [`Error::Aliasing`](crate::Error::Aliasing).
-    fn gather_from_into<V: Inputs<Self>, R: Outputs, H: Inputs<Self>, I: IndexScalar>(
+    fn gather_from_into<V: Input<Self>, R: Outputs, H: Input<Self>, I: IndexScalar>(
         &self,
         (values, f): (V, impl FnOnce(V::Exprs) -> R),
         (indices, g): (H, impl FnOnce(H::Exprs) -> Expr<I>),
@@ -94,7 +94,7 @@ pub trait MoveFrom: Move + Run<ScatterFromTask> {
     ///
     /// # Errors
     /// As [`MoveFrom::gather_from`], and [`Error::IndexOutOfRange`](crate::Error::IndexOutOfRange) with the first offending position.
-    fn gather_checked_from<V: Inputs<Self>, R: Outputs, H: Inputs<Self>, I: IndexScalar>(
+    fn gather_checked_from<V: Input<Self>, R: Outputs, H: Input<Self>, I: IndexScalar>(
         &self,
         (values, f): (V, impl FnOnce(V::Exprs) -> R),
         (indices, g): (H, impl FnOnce(H::Exprs) -> Expr<I>),
@@ -121,7 +121,7 @@ pub trait MoveFrom: Move + Run<ScatterFromTask> {
     ///
     /// # Errors
     /// As [`MoveFrom::gather_checked_from`] and [`MoveFrom::gather_from_into`].
-    fn gather_checked_from_into<V: Inputs<Self>, R: Outputs, H: Inputs<Self>, I: IndexScalar>(
+    fn gather_checked_from_into<V: Input<Self>, R: Outputs, H: Input<Self>, I: IndexScalar>(
         &self,
         (values, f): (V, impl FnOnce(V::Exprs) -> R),
         (indices, g): (H, impl FnOnce(H::Exprs) -> Expr<I>),
@@ -145,12 +145,7 @@ pub trait MoveFrom: Move + Run<ScatterFromTask> {
     /// # Errors
     /// [`Error::IndexOutOfRange`](crate::Error::IndexOutOfRange) with the first offending position, and as
     /// [`Reduce::reduce_from`](crate::patterns::Reduce::reduce_from).
-    fn check_indices_from<H: Inputs<Self>, I: IndexScalar>(
-        &self,
-        inputs: H,
-        g: impl FnOnce(H::Exprs) -> Expr<I>,
-        limit: u64,
-    ) -> Result<()> {
+    fn check_indices_from<H: Input<Self>, I: IndexScalar>(&self, inputs: H, g: impl FnOnce(H::Exprs) -> Expr<I>, limit: u64) -> Result<()> {
         check_operand(self, "check_indices", &Operand::traced(self, "check_indices", &inputs, g)?, limit)
     }
 
@@ -171,7 +166,7 @@ pub trait MoveFrom: Move + Run<ScatterFromTask> {
     ///
     /// # Errors
     /// As [`Move::scatter_into`], and [`Error::Op`](crate::Error::Op); [`Error::TooLarge`](crate::Error::TooLarge) for 2^32 targets.
-    fn scatter_from_into<X: Inputs<Self>, I: IndexScalar, R: Stored>(
+    fn scatter_from_into<X: Input<Self>, I: IndexScalar, R: Stored>(
         &self,
         inputs: X,
         f: impl FnOnce(X::Exprs) -> (Expr<I>, R),
@@ -195,7 +190,7 @@ pub trait MoveFrom: Move + Run<ScatterFromTask> {
     ///
     /// # Errors
     /// As [`MoveFrom::scatter_from_into`], and [`Error::IndexOutOfRange`](crate::Error::IndexOutOfRange) with the first offending position.
-    fn scatter_checked_from_into<X: Inputs<Self>, I: IndexScalar, R: Stored>(
+    fn scatter_checked_from_into<X: Input<Self>, I: IndexScalar, R: Stored>(
         &self,
         inputs: X,
         f: impl FnOnce(X::Exprs) -> (Expr<I>, R),
@@ -221,7 +216,7 @@ pub trait MoveFrom: Move + Run<ScatterFromTask> {
     ///
     /// # Errors
     /// As [`MoveFrom::scatter_from_into`].
-    fn scatter_unique_from_into<X: Inputs<Self>, I: IndexScalar, R: Stored>(
+    fn scatter_unique_from_into<X: Input<Self>, I: IndexScalar, R: Stored>(
         &self,
         inputs: X,
         f: impl FnOnce(X::Exprs) -> (Expr<I>, R),
@@ -246,7 +241,7 @@ pub trait MoveFrom: Move + Run<ScatterFromTask> {
     /// # Errors
     /// As [`MoveFrom::scatter_checked_from_into`], and [`Error::DuplicateIndex`](crate::Error::DuplicateIndex) with the first position whose index was
     /// there before.
-    fn scatter_unique_checked_from_into<X: Inputs<Self>, I: IndexScalar, R: Stored>(
+    fn scatter_unique_checked_from_into<X: Input<Self>, I: IndexScalar, R: Stored>(
         &self,
         inputs: X,
         f: impl FnOnce(X::Exprs) -> (Expr<I>, R),
@@ -279,7 +274,7 @@ pub trait MoveFrom: Move + Run<ScatterFromTask> {
     ///
     /// # Errors
     /// As [`Move::scatter_reduce_into`] and [`MoveFrom::scatter_from_into`].
-    fn scatter_reduce_from_into<X: Inputs<Self>, I: IndexScalar, T: Element<Reg = T> + Scalar + Num>(
+    fn scatter_reduce_from_into<X: Input<Self>, I: IndexScalar, T: Element<Reg = T> + Scalar + Num>(
         &self,
         inputs: X,
         f: impl FnOnce(X::Exprs) -> (Expr<I>, Expr<T>),
@@ -305,7 +300,7 @@ pub trait MoveFrom: Move + Run<ScatterFromTask> {
     ///
     /// # Errors
     /// As [`MoveFrom::scatter_reduce_from_into`], and [`Error::IndexOutOfRange`](crate::Error::IndexOutOfRange) with the first offending position.
-    fn scatter_reduce_checked_from_into<X: Inputs<Self>, I: IndexScalar, T: Element<Reg = T> + Scalar + Num>(
+    fn scatter_reduce_checked_from_into<X: Input<Self>, I: IndexScalar, T: Element<Reg = T> + Scalar + Num>(
         &self,
         inputs: X,
         f: impl FnOnce(X::Exprs) -> (Expr<I>, Expr<T>),
@@ -346,7 +341,7 @@ fn at_indices<B: Backend, I: IndexScalar>(device: &B, values: Elsewhere<B>, indi
     let rest = (indices, scalar(bound.unwrap_or(I::from_bits64(0))));
     rest.collect(&mut c)?;
     let build = || {
-        let (i, bound_of) = Inputs::<B>::exprs(&rest, &mut { first });
+        let (i, bound_of) = Source::exprs(&rest, &mut { first });
         let zero = |ty: Ty| graph::with(|g| g.constant(ty, 0));
         let types = values.types();
         if len == 0 {

@@ -4,7 +4,7 @@ use super::Reduce;
 use super::call::one;
 use crate::buffer::{Buffer, DeviceScalar};
 use crate::error::{Error, Result};
-use crate::input::{index, lazy, scalar};
+use crate::input::{Source as _, index, scalar};
 use crate::ir::{self, Expr};
 use crate::ops::Sum;
 use crate::patterns::Map as _;
@@ -106,7 +106,7 @@ fn integral<B: Reduce>(
     }
     let h = (b - a) / intervals as f32;
     let inputs = (index(), scalar(a), scalar(h), scalar(intervals));
-    let points = lazy(inputs, move |(i, a, h, n): (Expr<u32>, Expr<f32>, Expr<f32>, Expr<u32>)| weigh(i, n, f(i.cast::<f32>() * h + a)));
+    let points = inputs.map(move |(i, a, h, n)| weigh(i, n, f(i.cast::<f32>() * h + a)));
     device.reduce_range_into(u64::from(intervals) + 1, points, |y| y, Sum, out)?;
     let out = out.slice(..1)?;
     device.map_into((&out, scalar(h / divisor)), |(sum, w)| sum.mul_rn(w), &out)

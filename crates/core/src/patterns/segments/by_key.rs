@@ -160,7 +160,7 @@ fn flagged<K: Element>(load: &Func) -> Result<Arc<Func>> {
         let (key, all, i) = (Expr::params(first), ir::array_expr::<K>(first + 1), Expr::params(first + 2));
         let begins = ir::select(starts(Expr::eq, all, key, i), 1u32, 0u32);
         let args: Vec<Value> = (0..first).map(|p| graph::with(|g| g.param(p))).collect();
-        [vec![begins.value()], crate::dynamic::inline(load, &args)].concat()
+        [vec![begins.value()], crate::ir::inline(load, &args)].concat()
     };
     Ok(Arc::new(graph::trace([&load.params[..], &keys].concat(), build)?))
 }

@@ -97,7 +97,7 @@ pub(super) fn enqueue<B: Run<SegmentedReduceTask>, R: Outputs, O: Count>(
 }
 
 /// Fails for the first offset that is below the one before it, or above `n`. Waits for the device.
-pub(super) fn check_offsets<B, O: Count>(device: &B, pattern: &'static str, offsets: &Buffer<B, O>, n: u64) -> Result<()>
+pub(in crate::patterns) fn check_offsets<B, O: Count>(device: &B, pattern: &'static str, offsets: &Buffer<B, O>, n: u64) -> Result<()>
 where
     B: Run<crate::patterns::ReduceTask> + Run<crate::patterns::MapTask>,
 {

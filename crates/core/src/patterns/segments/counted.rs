@@ -7,7 +7,7 @@ use crate::backend::{Leaf, Run};
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::{DType, Element, Num, Scalar};
 use crate::error::Result;
-use crate::input::{Inputs, Outputs, counting, scalar};
+use crate::input::{Input, Outputs, counting, scalar};
 use crate::ir::{Expr, Traced, select};
 use crate::ops::{Combine, combine_func, identity};
 use crate::patterns::map::{collect, same, trace};
@@ -216,7 +216,7 @@ pub trait Counted: SegmentedSort + Run<SegmentedReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Counted::reduce_counted`], and [`Error::LengthMismatch`](crate::Error::LengthMismatch).
-    fn reduce_counted_from<I: Inputs<Self>, T: Element<Reg = T> + Scalar, C: Count + IndexScalar>(
+    fn reduce_counted_from<I: Input<Self>, T: Element<Reg = T> + Scalar, C: Count + IndexScalar>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
@@ -241,7 +241,7 @@ pub trait Counted: SegmentedSort + Run<SegmentedReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Counted::reduce_counted_from`], and [`Error::BufferTooSmall`](crate::Error::BufferTooSmall), [`Error::Aliasing`](crate::Error::Aliasing).
-    fn reduce_counted_from_into<I: Inputs<Self>, T: Element<Reg = T> + Scalar, C: Count + IndexScalar>(
+    fn reduce_counted_from_into<I: Input<Self>, T: Element<Reg = T> + Scalar, C: Count + IndexScalar>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
@@ -273,7 +273,7 @@ pub trait Counted: SegmentedSort + Run<SegmentedReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Counted::reduce_counted_from`].
-    fn reduce_parts_counted<I: Inputs<Self>, A: Traced, R: Outputs, C: Count + IndexScalar>(
+    fn reduce_parts_counted<I: Input<Self>, A: Traced, R: Outputs, C: Count + IndexScalar>(
         &self,
         inputs: I,
         count: &DeviceScalar<Self, C>,

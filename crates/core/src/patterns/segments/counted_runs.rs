@@ -6,7 +6,7 @@ use crate::backend::Run;
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
-use crate::input::{Inputs, Narrow, Outputs, index, scalar};
+use crate::input::{Input, Narrow, Outputs, index, scalar};
 use crate::ir::graph::Value;
 use crate::ir::{Expr, lit, select};
 use crate::ops::Combine;
@@ -73,7 +73,7 @@ pub trait CountedRuns: Select + Run<SegmentedReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Select::select_from`].
-    fn select_counted_from<I: Inputs<Self>, R: Outputs>(
+    fn select_counted_from<I: Input<Self>, R: Outputs>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> (Expr<bool>, R),

@@ -4,7 +4,7 @@ use crate::backend::Run;
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{Element, Num, Scalar};
 use crate::error::Result;
-use crate::input::{Inputs, array, index, scalar};
+use crate::input::{Input, array, index, scalar};
 use crate::ir::{Expr, select};
 use crate::patterns::before::Neighbours;
 use crate::patterns::map::{apart, collect};
@@ -158,7 +158,7 @@ pub trait Difference: Run<MapTask> {
     ///
     /// # Errors
     /// As [`Difference::adjacent_difference`].
-    fn adjacent_from<I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+    fn adjacent_from<I: Input<Self>, T: Element<Reg = T> + Scalar>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
@@ -182,7 +182,7 @@ pub trait Difference: Run<MapTask> {
     ///
     /// # Errors
     /// As [`Difference::adjacent_difference_into`].
-    fn adjacent_from_into<I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+    fn adjacent_from_into<I: Input<Self>, T: Element<Reg = T> + Scalar>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
@@ -251,7 +251,7 @@ pub trait Difference: Run<MapTask> {
     ///
     /// # Errors
     /// As [`Difference::adjacent_difference`].
-    fn adjacent_right_from<I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+    fn adjacent_right_from<I: Input<Self>, T: Element<Reg = T> + Scalar>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
@@ -275,7 +275,7 @@ pub trait Difference: Run<MapTask> {
     ///
     /// # Errors
     /// As [`Difference::adjacent_difference_into`].
-    fn adjacent_right_from_into<I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+    fn adjacent_right_from_into<I: Input<Self>, T: Element<Reg = T> + Scalar>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,

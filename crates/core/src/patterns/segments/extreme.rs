@@ -6,7 +6,7 @@ use crate::element::{Element, Num};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::input::{Inputs, index};
+use crate::input::{Input, index};
 use crate::ir::Expr;
 use crate::patterns::extreme::{End, segments, segments_into};
 use crate::patterns::map::same;
@@ -203,7 +203,7 @@ pub trait SegmentedExtremes: Segmented {
     ///
     /// # Errors
     /// As [`Segmented::segmented_reduce_from`].
-    fn segmented_argmin_from<I: Inputs<Self>, T: Element<Reg = T> + Num, O: Count>(
+    fn segmented_argmin_from<I: Input<Self>, T: Element<Reg = T> + Num, O: Count>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
@@ -225,7 +225,7 @@ pub trait SegmentedExtremes: Segmented {
     ///
     /// # Errors
     /// As [`SegmentedExtremes::segmented_argmin_from`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
-    fn segmented_argmin_from_into<I: Inputs<Self>, T: Element<Reg = T> + Num, O: Count>(
+    fn segmented_argmin_from_into<I: Input<Self>, T: Element<Reg = T> + Num, O: Count>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
@@ -247,7 +247,7 @@ pub trait SegmentedExtremes: Segmented {
     ///
     /// # Errors
     /// As [`Segmented::segmented_reduce_from`].
-    fn segmented_argmax_from<I: Inputs<Self>, T: Element<Reg = T> + Num, O: Count>(
+    fn segmented_argmax_from<I: Input<Self>, T: Element<Reg = T> + Num, O: Count>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
@@ -269,7 +269,7 @@ pub trait SegmentedExtremes: Segmented {
     ///
     /// # Errors
     /// As [`SegmentedExtremes::segmented_argmax_from`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
-    fn segmented_argmax_from_into<I: Inputs<Self>, T: Element<Reg = T> + Num, O: Count>(
+    fn segmented_argmax_from_into<I: Input<Self>, T: Element<Reg = T> + Num, O: Count>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,

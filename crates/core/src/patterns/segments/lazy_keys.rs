@@ -6,7 +6,7 @@ use crate::backend::Run;
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
-use crate::input::{Inputs, index};
+use crate::input::{Input, index};
 use crate::ir::Expr;
 use crate::ops::Combine;
 use crate::patterns::map::{check_index, collect, trace};
@@ -27,7 +27,7 @@ pub trait LazyKeys: Run<SelectTask> + Run<SegmentedReduceTask> + Run<ReduceTask>
     /// # let dev = isowarp::Cpu::new();
     /// // Sums by the tens of what is sorted, and how many there are.
     /// let x = dev.upload(&[10u32, 12, 23, 27, 29, 41])?;
-    /// let sums = dev.reduce_by_lazy_key(lazy(&x, |x| x / 10), &x, |x| x, Sum)?;
+    /// let sums = dev.reduce_by_lazy_key(x.map(|x| x / 10), &x, |x| x, Sum)?;
     /// let n = sums.len_blocking()?;
     /// assert_eq!(sums.values.0.slice(..n)?.read_blocking()?, [1, 2, 4]);
     /// assert_eq!(sums.values.1.slice(..n)?.read_blocking()?, [22, 79, 41]);
@@ -37,9 +37,9 @@ pub trait LazyKeys: Run<SelectTask> + Run<SegmentedReduceTask> + Run<ReduceTask>
     /// # Errors
     /// As [`Segmented::reduce_by_key_from`](super::Segmented::reduce_by_key_from).
     #[allow(clippy::type_complexity, reason = "two buffers of a selection")]
-    fn reduce_by_lazy_key<K: Element<Reg = K> + Scalar, I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+    fn reduce_by_lazy_key<K: Element<Reg = K> + Scalar, I: Input<Self>, T: Element<Reg = T> + Scalar>(
         &self,
-        keys: impl Inputs<Self, Exprs = Expr<K>>,
+        keys: impl Input<Self, Exprs = Expr<K>>,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
         op: impl Combine<T>,
@@ -56,16 +56,16 @@ pub trait LazyKeys: Run<SelectTask> + Run<SegmentedReduceTask> + Run<ReduceTask>
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let (k, v, count) = (dev.buffer(9)?, dev.buffer(9)?, dev.buffer(1)?);
-    /// dev.reduce_by_lazy_key_into(lazy(counting(9), |i| i / 4), counting(9), |i| i, Max, (&k, &v), &count)?;
+    /// dev.reduce_by_lazy_key_into(counting(9).map(|i| i / 4), counting(9), |i| i, Max, (&k, &v), &count)?;
     /// assert_eq!((count.read_blocking()?, v.slice(..3)?.read_blocking()?), (vec![3], vec![3, 7, 8]));
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`LazyKeys::reduce_by_lazy_key`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
-    fn reduce_by_lazy_key_into<K: Element<Reg = K> + Scalar, I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+    fn reduce_by_lazy_key_into<K: Element<Reg = K> + Scalar, I: Input<Self>, T: Element<Reg = T> + Scalar>(
         &self,
-        keys: impl Inputs<Self, Exprs = Expr<K>>,
+        keys: impl Input<Self, Exprs = Expr<K>>,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
         op: impl Combine<T>,

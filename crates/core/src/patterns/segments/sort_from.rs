@@ -5,7 +5,7 @@ use crate::backend::{Out, Run};
 use crate::buffer::Buffer;
 use crate::element::Element;
 use crate::error::Result;
-use crate::input::{Inputs, Outputs};
+use crate::input::{Input, Outputs};
 use crate::patterns::select::Count;
 use crate::patterns::sort::{Computed, Keyed};
 use crate::patterns::{IndexScalar, MapTask, SortBy, check_aliasing};
@@ -38,7 +38,7 @@ pub trait SegmentedSortFrom: SegmentedSort + Run<MapTask> {
         by: impl Into<SortBy>,
     ) -> Result<Buffer<Self, K>>
     where
-        I: Inputs<Self>,
+        I: Input<Self>,
         K: Element,
         R: Outputs<Buffers<Self> = Buffer<Self, K>>,
         O: Count + IndexScalar,
@@ -68,7 +68,7 @@ pub trait SegmentedSortFrom: SegmentedSort + Run<MapTask> {
         out: &Buffer<Self, K>,
     ) -> Result<()>
     where
-        I: Inputs<Self>,
+        I: Input<Self>,
         K: Element,
         R: Outputs<Buffers<Self> = Buffer<Self, K>>,
         O: Count + IndexScalar,
@@ -98,7 +98,7 @@ pub trait SegmentedSortFrom: SegmentedSort + Run<MapTask> {
         by: impl Into<SortBy>,
     ) -> Result<Keyed<Self, K, V>>
     where
-        I: Inputs<Self>,
+        I: Input<Self>,
         K: Element,
         V: Element,
         R: Outputs<Buffers<Self> = Keyed<Self, K, V>>,
@@ -130,7 +130,7 @@ pub trait SegmentedSortFrom: SegmentedSort + Run<MapTask> {
         out: (&Buffer<Self, K>, &Buffer<Self, V>),
     ) -> Result<()>
     where
-        I: Inputs<Self>,
+        I: Input<Self>,
         K: Element,
         V: Element,
         R: Outputs<Buffers<Self> = Keyed<Self, K, V>>,
@@ -160,7 +160,7 @@ pub trait SegmentedSortFrom: SegmentedSort + Run<MapTask> {
         by: impl Into<SortBy>,
     ) -> Result<Buffer<Self, u32>>
     where
-        I: Inputs<Self>,
+        I: Input<Self>,
         K: Element,
         R: Outputs<Buffers<Self> = Buffer<Self, K>>,
         O: Count + IndexScalar,
@@ -190,7 +190,7 @@ pub trait SegmentedSortFrom: SegmentedSort + Run<MapTask> {
         out: &Buffer<Self, u32>,
     ) -> Result<()>
     where
-        I: Inputs<Self>,
+        I: Input<Self>,
         K: Element,
         R: Outputs<Buffers<Self> = Buffer<Self, K>>,
         O: Count + IndexScalar,

@@ -1,15 +1,15 @@
 //! Sorts of segments as data.
 
-use super::scan::flags;
 use crate::backend::{Leaf, Out, Run};
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::dynamic::with_dtype;
 use crate::element::DType;
 use crate::error::{Error, Result};
-use crate::input::{index, scalar};
+use crate::input::{Source as _, index, scalar};
 use crate::ir::select;
 use crate::ops::{Max, Sum};
 use crate::patterns::moves::gather;
+use crate::patterns::scan::flags;
 use crate::patterns::select::Count;
 use crate::patterns::{
     GatherTask, IndexScalar, Map as _, MapTask, Scan as _, ScanTask, ScatterTask, Sort as _, SortOrder, SortPayload, SortPlaces, SortTask,
@@ -82,7 +82,7 @@ impl SegmentedSortTask {
         let by_key = device.buffer::<u32>(n)?;
         let indices = SortTask { payload: SortPayload::Indices, keys_out: false, ..self.sort.clone() };
         device.run(&indices, &leaves[..1], &[by_key.out()])?;
-        let (numbers, of_key) = (device.scan_inclusive(&flags(device, n, &bounds)?, Sum)?, device.buffer(n)?);
+        let (numbers, of_key) = (device.scan(&flags(device, n, &bounds)?, Sum).run()?, device.buffer(n)?);
         gather(device, &numbers, &by_key, &of_key, false)?;
         let bits = u64::BITS - self.parts.min(n).leading_zeros();
         let (_, order) = device.sort_pairs(&of_key, &by_key, SortOrder::Ascending.bits(0..bits.min(32)))?;
@@ -109,5 +109,5 @@ impl SegmentedSortTask {
 
 /// Bounds that never fall nor are above `n`, of any offsets.
 fn rising<B: Run<ScanTask>, O: Count + IndexScalar>(device: &B, n: u64, offsets: &Buffer<B, O>) -> Result<Buffer<B, u32>> {
-    device.scan_from((offsets, scalar(n as u32)), |(offset, n)| offset.min(n.cast::<O>()).cast::<u32>(), Max, false)
+    device.scan((offsets, scalar(n as u32)).map(|(offset, n)| offset.min(n.cast::<O>()).cast::<u32>()), Max).run()
 }

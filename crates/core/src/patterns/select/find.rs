@@ -3,7 +3,7 @@
 use crate::backend::Run;
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::error::{Error, Result};
-use crate::input::{Inputs, index, scalar};
+use crate::input::{Input, index, scalar};
 use crate::ir::{self, Expr};
 use crate::ops::{Min, Or};
 use crate::patterns::map::collect;
@@ -26,7 +26,7 @@ pub trait Find: Run<ReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Reduce::reduce_from`].
-    fn find_if<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
+    fn find_if<I: Input<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
         let out = self.buffer(1)?;
         self.find_if_into(inputs, f, &out)?;
         DeviceScalar::from_buffer(out)
@@ -45,7 +45,7 @@ pub trait Find: Run<ReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Reduce::reduce_from_into`].
-    fn find_if_into<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>, out: &Buffer<Self, u32>) -> Result<()> {
+    fn find_if_into<I: Input<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>, out: &Buffer<Self, u32>) -> Result<()> {
         let n = collect(self, "find_if", &inputs)?.len()?;
         let Ok(end) = u32::try_from(n) else {
             return Err(Error::TooLarge { what: "elements to find one in", requested: n, limit: u32::MAX.into() });
@@ -68,7 +68,7 @@ pub trait Find: Run<ReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Reduce::reduce_from`].
-    fn any<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
+    fn any<I: Input<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
         self.reduce_from(inputs, |x| f(x).cast::<u32>(), Or)
     }
 
@@ -85,7 +85,7 @@ pub trait Find: Run<ReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Reduce::reduce_from_into`].
-    fn any_into<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>, out: &Buffer<Self, u32>) -> Result<()> {
+    fn any_into<I: Input<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>, out: &Buffer<Self, u32>) -> Result<()> {
         self.reduce_from_into(inputs, |x| f(x).cast::<u32>(), Or, out)
     }
 
@@ -101,7 +101,7 @@ pub trait Find: Run<ReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Reduce::reduce_from`].
-    fn all<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
+    fn all<I: Input<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
         let out = self.buffer(1)?;
         self.all_into(inputs, f, &out)?;
         DeviceScalar::from_buffer(out)
@@ -120,7 +120,7 @@ pub trait Find: Run<ReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Reduce::reduce_from_into`].
-    fn all_into<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>, out: &Buffer<Self, u32>) -> Result<()> {
+    fn all_into<I: Input<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>, out: &Buffer<Self, u32>) -> Result<()> {
         if collect(self, "all", &inputs)?.len()? == 0 {
             return self.generate_into(1, scalar(1u32), |one| one, out);
         }
@@ -140,7 +140,7 @@ pub trait Find: Run<ReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Reduce::reduce_from`].
-    fn none<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
+    fn none<I: Input<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
         self.all(inputs, |x| !f(x))
     }
 
@@ -157,7 +157,7 @@ pub trait Find: Run<ReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Reduce::reduce_from_into`].
-    fn none_into<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>, out: &Buffer<Self, u32>) -> Result<()> {
+    fn none_into<I: Input<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>, out: &Buffer<Self, u32>) -> Result<()> {
         self.all_into(inputs, |x| !f(x), out)
     }
 
@@ -173,7 +173,7 @@ pub trait Find: Run<ReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Reduce::reduce_from`].
-    fn count_if<I: Inputs<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
+    fn count_if<I: Input<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
         Reduce::count(self, inputs, f)
     }
 }

@@ -6,7 +6,7 @@ use crate::backend::Run;
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
-use crate::input::{Inputs, Narrow, Outputs, array, counting, index, scalar};
+use crate::input::{Input, Narrow, Outputs, Source as _, array, counting, index, scalar};
 use crate::ir::{self, ArrayExpr, Expr};
 use crate::ops::Op;
 use crate::patterns::before::Neighbours;
@@ -84,7 +84,7 @@ pub trait RunLengths: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Select::select_from`](super::Select::select_from).
-    fn run_length_encode_from<I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+    fn run_length_encode_from<I: Input<Self>, T: Element<Reg = T> + Scalar>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
@@ -108,7 +108,7 @@ pub trait RunLengths: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Select::select_from_into`](super::Select::select_from_into).
-    fn run_length_encode_from_into<I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+    fn run_length_encode_from_into<I: Input<Self>, T: Element<Reg = T> + Scalar>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
@@ -203,10 +203,10 @@ pub trait RunLengths: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`RunLengths::run_length_decode`], and [`Error::Op`].
-    fn run_length_decode_from<V: Inputs<Self>, R: Outputs, L: Inputs<Self>>(
+    fn run_length_decode_from<V: Input<Self>, R: Outputs, L: Input<Self>>(
         &self,
         (values, f): (V, impl FnOnce(V::Exprs) -> R),
-        (lengths, g): (L, impl FnOnce(L::Exprs) -> Expr<u32>),
+        (lengths, g): (L, impl Fn(L::Exprs) -> Expr<u32>),
         runs: &DeviceScalar<Self, u32>,
         n: u64,
     ) -> Result<R::Buffers<Self>>
@@ -237,14 +237,14 @@ fn check_runs(values: u64, lengths: u64, n: u64) -> Result<()> {
 }
 
 /// Where runs end; those that do not count are empty. What is beyond 32 bits ends at the greatest number, behind every element that there can be.
-fn ends<B: Run<ScanTask>, I: Inputs<B>>(
+fn ends<B: Run<ScanTask>, I: Input<B>>(
     device: &B,
     lengths: I,
-    g: impl FnOnce(I::Exprs) -> Expr<u32>,
+    g: impl Fn(I::Exprs) -> Expr<u32>,
     runs: &DeviceScalar<B, u32>,
 ) -> Result<Buffer<B, u32>> {
     let saturating = |a: Expr<u32>, b: Expr<u32>| ir::select((a + b).lt(a), u32::MAX, a + b);
-    device.scan_from((lengths, index(), runs), |(x, i, runs)| ir::select(i.lt(runs), g(x), 0), Op::associative(0u32, saturating), false)
+    device.scan((lengths, index(), runs).map(|(x, i, runs)| ir::select(i.lt(runs), g(x), 0)), Op::associative(0u32, saturating)).run()
 }
 
 /// The run that element `i` is of: how many of the `m` runs, `of` them, end at or before it, from the highest bit down.

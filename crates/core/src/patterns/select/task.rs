@@ -194,7 +194,7 @@ pub(in crate::patterns) fn words<B: Backend>(
                 _ => param(p),
             })
             .collect();
-        let mut results = crate::dynamic::inline(&func, &args);
+        let mut results = crate::ir::inline(&func, &args);
         for (k, f) in found.iter().enumerate() {
             if let Some((p, _)) = f {
                 results[first + k] = param(*p);
@@ -257,7 +257,7 @@ fn count_parts<B: Run<ReduceTask>>(device: &B, task: &SelectTask, leaves: &[Leaf
     let ty = if task.wide() { Ty::U64 } else { Ty::U32 };
     let load = graph::trace(task.func.params.clone(), || {
         let args: Vec<Value> = (0..task.func.params.len()).map(|p| graph::with(|g| g.param(p as u16))).collect();
-        let part = Expr::<u32>::from_value(crate::dynamic::inline(&task.func, &args)[0]);
+        let part = Expr::<u32>::from_value(crate::ir::inline(&task.func, &args)[0]);
         (0..parts as u32)
             .map(|k| {
                 let there = part.eq(k);

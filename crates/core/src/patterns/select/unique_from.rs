@@ -5,7 +5,7 @@ use super::{Count, Select, SelectKind, Selected, kept_or_not};
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::{Element, Scalar};
 use crate::error::Result;
-use crate::input::{Inputs, Outputs, index};
+use crate::input::{Input, Outputs, index};
 use crate::ir::graph::Value;
 use crate::ir::{Expr, Traced};
 use crate::patterns::before::Neighbours;
@@ -31,7 +31,7 @@ pub trait UniqueFrom: Select {
     ///
     /// # Errors
     /// As [`Select::select_from`].
-    fn unique_with_from<I: Inputs<Self>, T: Element<Reg = T> + Scalar>(
+    fn unique_with_from<I: Input<Self>, T: Element<Reg = T> + Scalar>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
@@ -55,7 +55,7 @@ pub trait UniqueFrom: Select {
     ///
     /// # Errors
     /// As [`Select::select_from_into`].
-    fn unique_with_from_into<I: Inputs<Self>, T: Element<Reg = T> + Scalar, C: Count>(
+    fn unique_with_from_into<I: Input<Self>, T: Element<Reg = T> + Scalar, C: Count>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
@@ -84,7 +84,7 @@ pub trait UniqueFrom: Select {
     /// # Errors
     /// As [`Select::select_from`].
     #[allow(clippy::type_complexity, reason = "buffers of a selection")]
-    fn unique_by_key_from<I: Inputs<Self>, K: Element<Reg = K> + Scalar, R: Outputs>(
+    fn unique_by_key_from<I: Input<Self>, K: Element<Reg = K> + Scalar, R: Outputs>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> (Expr<K>, R),
@@ -108,7 +108,7 @@ pub trait UniqueFrom: Select {
     ///
     /// # Errors
     /// As [`Select::select_from_into`].
-    fn unique_by_key_from_into<'a, I: Inputs<Self>, K: Element<Reg = K> + Scalar, R: Outputs, C: Count>(
+    fn unique_by_key_from_into<'a, I: Input<Self>, K: Element<Reg = K> + Scalar, R: Outputs, C: Count>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> (Expr<K>, R),
@@ -136,7 +136,7 @@ pub trait UniqueFrom: Select {
     /// # Errors
     /// As [`Select::select_from`].
     #[allow(clippy::type_complexity, reason = "two buffers of a selection")]
-    fn non_trivial_runs<I: Inputs<Self>, T: Scalar>(
+    fn non_trivial_runs<I: Input<Self>, T: Scalar>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
@@ -160,7 +160,7 @@ pub trait UniqueFrom: Select {
     ///
     /// # Errors
     /// As [`Select::select_from_into`].
-    fn non_trivial_runs_into<I: Inputs<Self>, T: Scalar>(
+    fn non_trivial_runs_into<I: Input<Self>, T: Scalar>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
@@ -185,7 +185,7 @@ fn starts<T: Scalar>(before: Expr<T>, own: Value, i: Expr<u32>, equal: impl FnOn
 }
 
 /// The selection of the first of each run of what an operator gives first.
-fn firsts<B: Select, I: Inputs<B>, T: Scalar, R: Traced>(
+fn firsts<B: Select, I: Input<B>, T: Scalar, R: Traced>(
     device: &B,
     inputs: &I,
     f: impl FnOnce(I::Exprs) -> R,

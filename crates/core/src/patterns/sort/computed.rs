@@ -6,7 +6,7 @@ use crate::backend::Run;
 use crate::buffer::Buffer;
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::input::{Collector, Inputs, Outputs};
+use crate::input::{Collector, Input, Outputs};
 use crate::ir::Func;
 use crate::patterns::MapTask;
 use crate::patterns::map::{apart, collect, trace};
@@ -20,7 +20,7 @@ pub(in crate::patterns) struct Computed<B: Run<MapTask>> {
 }
 
 impl<B: Run<MapTask>> Computed<B> {
-    pub(in crate::patterns) fn new<I: Inputs<B>, R: Outputs>(device: &B, inputs: &I, f: impl FnOnce(I::Exprs) -> R) -> Result<Self> {
+    pub(in crate::patterns) fn new<I: Input<B>, R: Outputs>(device: &B, inputs: &I, f: impl FnOnce(I::Exprs) -> R) -> Result<Self> {
         let c = collect(device, "sort", inputs)?;
         let (n, func) = (c.len()?, trace(inputs, &c, f)?);
         check_len(n)?;

@@ -6,7 +6,7 @@ use crate::backend::Run;
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::Element;
 use crate::error::Result;
-use crate::input::{Inputs, Outputs, Stored, index, scalar};
+use crate::input::{Input, Outputs, Stored, index, scalar};
 use crate::ir::Expr;
 use crate::patterns::before::Neighbours;
 use crate::patterns::{MapTask, ReduceTask};
@@ -34,7 +34,7 @@ pub trait SortFrom: Run<SortTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Sort::sort`](super::Sort::sort) and [`Map::map`](crate::patterns::Map::map).
-    fn sort_from<I: Inputs<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
+    fn sort_from<I: Input<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> R,
@@ -59,7 +59,7 @@ pub trait SortFrom: Run<SortTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`SortFrom::sort_from`], and [`Error::BufferTooSmall`](crate::Error::BufferTooSmall), [`Error::Aliasing`](crate::Error::Aliasing), [`Error::WrongDevice`](crate::Error::WrongDevice).
-    fn sort_from_into<I: Inputs<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
+    fn sort_from_into<I: Input<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> R,
@@ -83,7 +83,7 @@ pub trait SortFrom: Run<SortTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`SortFrom::sort_from_into`].
-    fn sort_from_with<I: Inputs<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
+    fn sort_from_with<I: Input<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> R,
@@ -109,7 +109,7 @@ pub trait SortFrom: Run<SortTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`SortFrom::sort_from`].
-    fn sort_pairs_from<I: Inputs<Self>, K: Element, V: Payload, R: Outputs<Buffers<Self> = Keyed<Self, K, V>>>(
+    fn sort_pairs_from<I: Input<Self>, K: Element, V: Payload, R: Outputs<Buffers<Self> = Keyed<Self, K, V>>>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> R,
@@ -134,7 +134,7 @@ pub trait SortFrom: Run<SortTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`SortFrom::sort_from_into`].
-    fn sort_pairs_from_into<I: Inputs<Self>, K: Element, V: Payload, R: Outputs<Buffers<Self> = Keyed<Self, K, V>>>(
+    fn sort_pairs_from_into<I: Input<Self>, K: Element, V: Payload, R: Outputs<Buffers<Self> = Keyed<Self, K, V>>>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> R,
@@ -158,7 +158,7 @@ pub trait SortFrom: Run<SortTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`SortFrom::sort_from_into`].
-    fn sort_pairs_from_with<I: Inputs<Self>, K: Element, V: Payload, R: Outputs<Buffers<Self> = Keyed<Self, K, V>>>(
+    fn sort_pairs_from_with<I: Input<Self>, K: Element, V: Payload, R: Outputs<Buffers<Self> = Keyed<Self, K, V>>>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> R,
@@ -182,7 +182,7 @@ pub trait SortFrom: Run<SortTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`SortFrom::sort_from`].
-    fn argsort_from<I: Inputs<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
+    fn argsort_from<I: Input<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> R,
@@ -204,7 +204,7 @@ pub trait SortFrom: Run<SortTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`SortFrom::sort_from_into`].
-    fn argsort_from_into<I: Inputs<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
+    fn argsort_from_into<I: Input<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> R,
@@ -229,7 +229,7 @@ pub trait SortFrom: Run<SortTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`SortFrom::sort_from`].
-    fn sort_with_indices_from<I: Inputs<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
+    fn sort_with_indices_from<I: Input<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> R,
@@ -254,7 +254,7 @@ pub trait SortFrom: Run<SortTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`SortFrom::sort_from_into`].
-    fn sort_with_indices_from_into<I: Inputs<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
+    fn sort_with_indices_from_into<I: Input<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> R,
@@ -276,7 +276,7 @@ pub trait SortFrom: Run<SortTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`SortFrom::sort_from`] and [`Sort::sort_rows`](super::Sort::sort_rows).
-    fn sort_rows_from<I: Inputs<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
+    fn sort_rows_from<I: Input<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> R,
@@ -302,7 +302,7 @@ pub trait SortFrom: Run<SortTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`SortFrom::sort_rows_from`] and [`SortFrom::sort_from_into`].
-    fn sort_rows_from_into<I: Inputs<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
+    fn sort_rows_from_into<I: Input<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> R,
@@ -325,7 +325,7 @@ pub trait SortFrom: Run<SortTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`SortFrom::sort_rows_from`].
-    fn argsort_rows_from<I: Inputs<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
+    fn argsort_rows_from<I: Input<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> R,
@@ -356,7 +356,7 @@ pub trait SortFrom: Run<SortTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`Sort::is_sorted`](super::Sort::is_sorted), and [`Error::LengthMismatch`](crate::Error::LengthMismatch), [`Error::Op`](crate::Error::Op).
-    fn is_sorted_from<I: Inputs<Self>, R: Stored>(
+    fn is_sorted_from<I: Input<Self>, R: Stored>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> R,
@@ -384,7 +384,7 @@ pub trait SortFrom: Run<SortTask> + Run<MapTask> {
     ///
     /// # Errors
     /// [`Error::NotSorted`](crate::Error::NotSorted), and as [`SortFrom::is_sorted_from`].
-    fn check_sorted_from<I: Inputs<Self>, R: Stored>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> R, by: impl Into<SortBy>) -> Result<()>
+    fn check_sorted_from<I: Input<Self>, R: Stored>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> R, by: impl Into<SortBy>) -> Result<()>
     where
         Self: Run<ReduceTask>,
     {

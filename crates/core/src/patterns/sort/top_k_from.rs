@@ -8,7 +8,7 @@ use crate::backend::Run;
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::input::{Inputs, Outputs};
+use crate::input::{Input, Outputs};
 use crate::patterns::{MapTask, check_aliasing};
 
 /// The [first keys in order](TopK) of what an operator computes of inputs: what is counted, constant, zipped, permuted, reversed, or computed.
@@ -31,7 +31,7 @@ pub trait TopKFrom: TopK + Run<SortTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`TopK::top_k`] and [`Map::map`](crate::patterns::Map::map).
-    fn top_k_from<I: Inputs<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
+    fn top_k_from<I: Input<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> R,
@@ -54,7 +54,7 @@ pub trait TopKFrom: TopK + Run<SortTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`TopKFrom::top_k_from`] and [`TopK::top_k_into`].
-    fn top_k_from_into<I: Inputs<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
+    fn top_k_from_into<I: Input<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> R,
@@ -78,7 +78,7 @@ pub trait TopKFrom: TopK + Run<SortTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`TopKFrom::top_k_from`].
-    fn top_k_keys_from<I: Inputs<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
+    fn top_k_keys_from<I: Input<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> R,
@@ -101,7 +101,7 @@ pub trait TopKFrom: TopK + Run<SortTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`TopKFrom::top_k_from_into`].
-    fn top_k_keys_from_into<I: Inputs<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
+    fn top_k_keys_from_into<I: Input<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> R,
@@ -126,7 +126,7 @@ pub trait TopKFrom: TopK + Run<SortTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`TopKRows::top_k_rows`] and [`Map::map`](crate::patterns::Map::map).
-    fn top_k_rows_from<I: Inputs<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
+    fn top_k_rows_from<I: Input<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> R,
@@ -158,7 +158,7 @@ pub trait TopKFrom: TopK + Run<SortTask> + Run<MapTask> {
     ///
     /// # Errors
     /// As [`TopKFrom::top_k_rows_from`] and [`TopKRows::top_k_rows_into`].
-    fn top_k_rows_from_into<I: Inputs<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
+    fn top_k_rows_from_into<I: Input<Self>, K: Element, R: Outputs<Buffers<Self> = Buffer<Self, K>>>(
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> R,

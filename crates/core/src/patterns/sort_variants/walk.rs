@@ -315,7 +315,7 @@ impl<B: LaunchSort> Walk<'_, B> {
         let [starts, counts, offsets] = [self.table(plan.table())?, self.table(plan.table())?, self.table(plan.table())?];
         let (from, samples) = (&sides.front, &samples.front);
         self.launch(SortLaunch::Bounds { plan, from, samples, starts: starts.raw(), counts: counts.raw() })?;
-        self.device.scan_exclusive_into(&counts, Sum, &offsets)?;
+        self.device.scan(&counts, Sum).exclusive().write_to(&offsets)?;
         self.launch(SortLaunch::Scatter { plan, from, starts: starts.raw(), offsets: offsets.raw(), to: &sides.back })?;
         sides.turn();
         let buckets = SortBuckets { starts: offsets.raw(), stride: plan.tiles, count: plan.buckets, most: plan.most() };
@@ -333,7 +333,7 @@ impl<B: LaunchSort> Walk<'_, B> {
             self.launch(SortLaunch::Local { digit, from: &sides.front, to: &sides.back, starts: starts.raw(), counts: counts.raw() })?;
             sides.turn();
             let table = ..digit.table();
-            self.device.scan_exclusive_into(&counts.slice(table)?, Sum, &offsets.slice(table)?)?;
+            self.device.scan(&counts.slice(table)?, Sum).exclusive().write_to(&offsets.slice(table)?)?;
             let (starts, offsets) = (starts.raw(), offsets.raw());
             self.launch(SortLaunch::Runs { digit, from: &sides.front, starts, offsets, to: &sides.back })?;
             sides.turn();
@@ -346,7 +346,7 @@ impl<B: LaunchSort> Walk<'_, B> {
         let (flags, ones) = (self.table(n)?, self.table(n)?);
         for bit in self.sorting.task.bits.clone() {
             self.launch(SortLaunch::Flags { from: &sides.front, bit, flags: flags.raw() })?;
-            self.device.scan_exclusive_into(&flags, Sum, &ones)?;
+            self.device.scan(&flags, Sum).exclusive().write_to(&ones)?;
             self.launch(SortLaunch::Split { from: &sides.front, bit, ones: ones.raw(), to: &sides.back })?;
             sides.turn();
         }
