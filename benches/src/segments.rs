@@ -24,7 +24,7 @@ pub(crate) fn works() -> Vec<Work> {
             let random = random::<u32>(d, s.n, s.seed)?;
             let keys = d.scan(random.map(|x| (x >> 30).eq(0).cast::<u32>()), Sum).run()?;
             let (found, count) = (zeroed::<u32>(d, s.n)?, zeroed::<u32>(d, 1)?);
-            one::<u32>(d, s, move |d, x, out| d.reduce_by_key_into(&keys, x, Sum, (&found, out), &count))
+            one::<u32>(d, s, move |d, x, out| d.reduce(x, Sum).by_key(&keys).write_to(((&found, out), &count)))
         }),
         work("segmented/sort", DType::U32, 8, |d, s| sorted(d, s, &power_law(s))),
         work("segmented/sort_middle", DType::U32, 8, |d, s| sorted(d, s, &around(s, MIDDLE))),
@@ -35,7 +35,7 @@ pub(crate) fn works() -> Vec<Work> {
 /// Sums of segments.
 fn of(d: &Device, s: &Shape, offsets: &[u32]) -> Result<Ready> {
     let offsets = d.upload(offsets)?;
-    one::<f32>(d, s, move |d, x, out| d.segmented_reduce_into(x, &offsets, Sum, out))
+    one::<f32>(d, s, move |d, x, out| d.reduce(x, Sum).segments(&offsets).write_to(out))
 }
 
 /// Segments in order.

@@ -125,9 +125,9 @@ pub fn works() -> Vec<Work> {
         work("map/custom", DType::U32, 8, |d, s| {
             one::<u32>(d, s, |d, x, out| d.map_into(x, |x| (x ^ (x >> 15)) * 0x2C1B_3C6D + x.count_ones(), out))
         }),
-        work("reduce/sum", DType::F32, 4, |d, s| one::<f32>(d, s, |d, x, out| d.reduce_into(x, Sum, out))),
-        work("reduce/sum", DType::U32, 4, |d, s| one::<u32>(d, s, |d, x, out| d.reduce_into(x, Sum, out))),
-        work("reduce/argmin", DType::F32, 4, |d, s| result(d, s, isowarp::prelude::Statistics::argmin)),
+        work("reduce/sum", DType::F32, 4, |d, s| one::<f32>(d, s, |d, x, out| d.reduce(x, Sum).write_to(out))),
+        work("reduce/sum", DType::U32, 4, |d, s| one::<u32>(d, s, |d, x, out| d.reduce(x, Sum).write_to(out))),
+        work("reduce/argmin", DType::F32, 4, |d, s| result(d, s, |d, x| d.argmin(x))),
         work("scan/inclusive", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.scan(x, Sum).write_to(out))),
         work("scan/inclusive", DType::U32, 8, |d, s| one::<u32>(d, s, |d, x, out| d.scan(x, Sum).write_to(out))),
         work("scan/exclusive", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.scan(x, Sum).exclusive().write_to(out))),
@@ -157,7 +157,7 @@ pub fn works() -> Vec<Work> {
                 d.select_into(x, |x| (x >> 26).eq(0), &kept, count)?;
                 let count = DeviceScalar::from_buffer(count.clone())?;
                 d.sort_counted_into(&kept, &count, SortOrder::Ascending, out)?;
-                d.reduce_counted_from(out, |x| x, &count, Sum).map(drop)
+                d.reduce(out, Sum).length(&count).run().map(drop)
             })
         }),
         work("sort/keys", DType::U32, 8, |d, s| one::<u32>(d, s, |d, x, out| d.sort_into(x, SortOrder::Ascending, out))),
@@ -303,7 +303,7 @@ fn digest<T: Element>(d: &Device, out: &Buffer<Device, T>) -> Result<u32> {
         let x = x.bitcast::<u64>();
         (x ^ (x >> 32)).cast::<u32>()
     };
-    d.reduce_from((out, index()), |(x, i)| word(x) * (i * 2 + 1), Sum)?.read_blocking()
+    d.reduce((out, index()).map(|(x, i)| word(x) * (i * 2 + 1)), Sum).run()?.read_blocking()
 }
 
 /// Slice `turn` of a buffer that holds several inputs.

@@ -163,7 +163,7 @@ pub mod by_key {
     pub(super) const BUILDS: &[Build] = &[
         Build {
             arch: Arch { major: 7, minor: 0, exact: false },
-            ptx: include_str!("by_key.ptx"),
+            ptx: text!("by_key.ptx"),
             entries: &[
                 Entry { name: "by_key_w1", holes: &["load1", "load4", "keys", "finish", "combine", "count", "value1"] },
                 Entry { name: "by_key_joint_w1", holes: &["load1", "load4", "keys", "finish", "combine", "count", "value1"] },
@@ -232,7 +232,7 @@ pub mod filter {
     pub(super) const BUILDS: &[Build] = &[
         Build {
             arch: Arch { major: 7, minor: 0, exact: false },
-            ptx: include_str!("filter.ptx"),
+            ptx: text!("filter.ptx"),
             entries: &[
                 Entry { name: "filter3_f32_c1", holes: &[] },
                 Entry { name: "filter5_f32_c1", holes: &[] },
@@ -277,7 +277,7 @@ pub mod groups {
     pub(super) const BUILDS: &[Build] = &[
         Build {
             arch: Arch { major: 7, minor: 0, exact: false },
-            ptx: include_str!("groups.ptx"),
+            ptx: text!("groups.ptx"),
             entries: &[
                 Entry { name: "groups_ballot", holes: &["load1", "load4"] },
                 Entry { name: "groups_peers_w1", holes: &["load1"] },
@@ -343,7 +343,7 @@ pub mod histogram {
     pub(super) const BUILDS: &[Build] = &[
         Build {
             arch: Arch { major: 7, minor: 0, exact: false },
-            ptx: include_str!("histogram.ptx"),
+            ptx: text!("histogram.ptx"),
             entries: &[
                 Entry { name: "histogram_count1", holes: &["load1", "load4"] },
                 Entry { name: "histogram_count2", holes: &["load1", "load4"] },
@@ -394,7 +394,7 @@ pub mod histogram_variants {
     pub(super) const BUILDS: &[Build] = &[
         Build {
             arch: Arch { major: 7, minor: 0, exact: false },
-            ptx: include_str!("histogram_variants.ptx"),
+            ptx: text!("histogram_variants.ptx"),
             entries: &[
                 Entry { name: "histogram_atomic", holes: &["load1"] },
                 Entry { name: "histogram_private_memory", holes: &["load1"] },
@@ -475,7 +475,7 @@ pub mod layout {
     pub(super) const BUILDS: &[Build] = &[
         Build {
             arch: Arch { major: 7, minor: 0, exact: false },
-            ptx: include_str!("layout.ptx"),
+            ptx: text!("layout.ptx"),
             entries: &[
                 Entry { name: "layout_b1", holes: &[] },
                 Entry { name: "layout_b2", holes: &[] },
@@ -524,7 +524,7 @@ pub mod map {
     pub(super) const BUILDS: &[Build] = &[
         Build {
             arch: Arch { major: 7, minor: 0, exact: false },
-            ptx: include_str!("map.ptx"),
+            ptx: text!("map.ptx"),
             entries: &[
                 Entry { name: "map_vec", holes: &["body4", "body1"] },
                 Entry { name: "map_one", holes: &["body1"] },
@@ -597,7 +597,7 @@ pub mod merge {
     pub(super) const BUILDS: &[Build] = &[
         Build {
             arch: Arch { major: 7, minor: 0, exact: false },
-            ptx: include_str!("merge.ptx"),
+            ptx: text!("merge.ptx"),
             entries: &[
                 Entry { name: "merge_co_ranks_k1", holes: &[] },
                 Entry { name: "search_k1", holes: &[] },
@@ -660,7 +660,7 @@ pub mod merge_from {
     pub(super) const BUILDS: &[Build] = &[
         Build {
             arch: Arch { major: 7, minor: 0, exact: false },
-            ptx: include_str!("merge_from.ptx"),
+            ptx: text!("merge_from.ptx"),
             entries: &[
                 Entry { name: "merge_from_co_ranks_k4", holes: &["key_a", "key_b"] },
                 Entry { name: "search_from_k4", holes: &["key_b", "key_a"] },
@@ -757,7 +757,7 @@ pub mod merge_sort {
     pub(super) const BUILDS: &[Build] = &[
         Build {
             arch: Arch { major: 7, minor: 0, exact: false },
-            ptx: include_str!("merge_sort.ptx"),
+            ptx: text!("merge_sort.ptx"),
             entries: &[
                 Entry { name: "sort_by_cuts_k1", holes: &["before"] },
                 Entry { name: "sort_by_cuts_few_k1", holes: &["before"] },
@@ -814,7 +814,7 @@ pub mod merge_variants {
     pub(super) const BUILDS: &[Build] = &[
         Build {
             arch: Arch { major: 7, minor: 0, exact: false },
-            ptx: include_str!("merge_variants.ptx"),
+            ptx: text!("merge_variants.ptx"),
             entries: &[
                 Entry { name: "merge_basic", holes: &[] },
                 Entry { name: "merge_tiled", holes: &[] },
@@ -892,7 +892,7 @@ pub mod moves {
     pub(super) const BUILDS: &[Build] = &[
         Build {
             arch: Arch { major: 7, minor: 0, exact: false },
-            ptx: include_str!("moves.ptx"),
+            ptx: text!("moves.ptx"),
             entries: &[
                 Entry { name: "gather_b1_u32", holes: &[] },
                 Entry { name: "gather_b2_u32", holes: &[] },
@@ -969,7 +969,7 @@ pub mod reduce {
     pub(super) const BUILDS: &[Build] = &[
         Build {
             arch: Arch { major: 7, minor: 0, exact: false },
-            ptx: include_str!("reduce.ptx"),
+            ptx: text!("reduce.ptx"),
             entries: &[
                 Entry { name: "reduce_w1", holes: &["load4", "load1", "combine", "finish"] },
                 Entry { name: "reduce_rows_w1", holes: &["load4", "combine", "load1", "finish"] },
@@ -1072,7 +1072,7 @@ pub mod reduce_variants {
     pub(super) const BUILDS: &[Build] = &[
         Build {
             arch: Arch { major: 7, minor: 0, exact: false },
-            ptx: include_str!("reduce_variants.ptx"),
+            ptx: text!("reduce_variants.ptx"),
             entries: &[
                 Entry { name: "reduce_fold_w1", holes: &["load1", "combine", "finish"] },
                 Entry { name: "reduce_interleaved_w1", holes: &["load1", "combine", "finish"] },
@@ -1151,7 +1151,7 @@ pub mod scan {
     pub(super) const BUILDS: &[Build] = &[
         Build {
             arch: Arch { major: 7, minor: 0, exact: false },
-            ptx: include_str!("scan.ptx"),
+            ptx: text!("scan.ptx"),
             entries: &[
                 Entry { name: "scan_w1", holes: &["load4", "load1", "combine", "store4", "store1"] },
                 Entry { name: "scan_w2", holes: &["load4", "load1", "combine", "store4", "store1"] },
@@ -1204,7 +1204,7 @@ pub mod scan_variants {
     pub(super) const BUILDS: &[Build] = &[
         Build {
             arch: Arch { major: 7, minor: 0, exact: false },
-            ptx: include_str!("scan_variants.ptx"),
+            ptx: text!("scan_variants.ptx"),
             entries: &[
                 Entry { name: "scan_kogge_stone_w1", holes: &["load1", "combine", "store1"] },
                 Entry { name: "scan_brent_kung_w1", holes: &["load1", "combine", "store1"] },
@@ -1235,7 +1235,7 @@ pub mod scatter {
     pub(super) const BUILDS: &[Build] = &[
         Build {
             arch: Arch { major: 7, minor: 0, exact: false },
-            ptx: include_str!("scatter.ptx"),
+            ptx: text!("scatter.ptx"),
             entries: &[
                 Entry { name: "scatter_b4", holes: &["load1", "load4"] },
                 Entry { name: "scatter_b8", holes: &["load1", "load4"] },
@@ -1320,7 +1320,7 @@ pub mod segmented_sort {
     pub(super) const BUILDS: &[Build] = &[
         Build {
             arch: Arch { major: 7, minor: 0, exact: false },
-            ptx: include_str!("segmented_sort.ptx"),
+            ptx: text!("segmented_sort.ptx"),
             entries: &[
                 Entry { name: "segmented_plan", holes: &[] },
                 Entry { name: "segmented_windows", holes: &[] },
@@ -1449,7 +1449,7 @@ pub mod segments {
     pub(super) const BUILDS: &[Build] = &[
         Build {
             arch: Arch { major: 7, minor: 0, exact: false },
-            ptx: include_str!("segments.ptx"),
+            ptx: text!("segments.ptx"),
             entries: &[
                 Entry { name: "segments_short_w1", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_warps_w1", holes: &["load1", "load4", "combine", "finish"] },
@@ -1600,7 +1600,7 @@ pub mod select {
     pub(super) const BUILDS: &[Build] = &[
         Build {
             arch: Arch { major: 7, minor: 0, exact: false },
-            ptx: include_str!("select.ptx"),
+            ptx: text!("select.ptx"),
             entries: &[
                 Entry { name: "select_w1", holes: &["load1", "load4", "store1", "store4", "count", "combine"] },
                 Entry { name: "select_served_w1", holes: &["load1", "load4", "store1", "store4", "count", "combine"] },
@@ -1697,7 +1697,7 @@ pub mod sort {
     pub(super) const BUILDS: &[Build] = &[
         Build {
             arch: Arch { major: 7, minor: 0, exact: false },
-            ptx: include_str!("sort.ptx"),
+            ptx: text!("sort.ptx"),
             entries: &[
                 Entry { name: "sort_plan", holes: &[] },
                 Entry { name: "sort_histogram_k1", holes: &[] },
@@ -1785,7 +1785,7 @@ pub mod sort_variants {
     pub(super) const BUILDS: &[Build] = &[
         Build {
             arch: Arch { major: 7, minor: 0, exact: false },
-            ptx: include_str!("sort_variants.ptx"),
+            ptx: text!("sort_variants.ptx"),
             entries: &[
                 Entry { name: "sort_load_k1", holes: &[] },
                 Entry { name: "sort_store_k1", holes: &[] },
@@ -1860,7 +1860,7 @@ pub mod top_k {
     pub(super) const BUILDS: &[Build] = &[
         Build {
             arch: Arch { major: 7, minor: 0, exact: false },
-            ptx: include_str!("top_k.ptx"),
+            ptx: text!("top_k.ptx"),
             entries: &[
                 Entry { name: "top_k_start_k1", holes: &[] },
                 Entry { name: "top_k_filter_k1", holes: &[] },

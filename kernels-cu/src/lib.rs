@@ -1,16 +1,34 @@
 //! The CUDA kernels of isowarp: CUDA C++ sources and the PTX that `cargo xtask ptx` built from them.
 //!
-//! The crate holds text only; it needs neither a GPU nor a CUDA toolkit. A kernel is named by a
-//! constant (one module per source file), so a typo does not compile:
+//! The crate holds text only; it needs neither a GPU nor a CUDA toolkit. A program carries the PTX packed, a twelfth of its size, and an
+//! entry is unpacked when it is first used. A kernel is named by a constant (one module per source file), so a typo does not compile:
 //!
 //! ```
 //! use isowarp_kernels::Source;
 //!
 //! for source in Source::ALL {
 //!     let baseline = &source.builds()[0];
-//!     assert!(baseline.ptx.contains(".version"));
+//!     assert!(baseline.ptx().contains(".version"));
 //! }
 //! ```
+
+#[cfg(test)]
+mod pack;
+mod packed;
+#[cfg(test)]
+mod tests;
+mod text;
+
+/// A function that returns the text of a file of `ptx`. Constants may name a function, but no text that is unpacked later.
+macro_rules! text {
+    ($file:literal) => {{
+        fn text() -> &'static crate::text::Text {
+            static TEXT: crate::text::Text = crate::text::Text::new(include_bytes!(concat!(env!("OUT_DIR"), "/", $file, ".packed")));
+            &TEXT
+        }
+        text
+    }};
+}
 
 #[rustfmt::skip]
 #[path = "../ptx/table.rs"]
@@ -51,14 +69,28 @@ pub struct Entry {
 }
 
 /// The PTX of one source for one architecture.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Build {
     /// What it was built for.
     pub arch: Arch,
-    /// The PTX text, a template where its entries have holes.
-    pub ptx: &'static str,
     /// Its entry points.
     pub entries: &'static [Entry],
+    ptx: fn() -> &'static text::Text,
+}
+
+impl Build {
+    /// Returns the whole text, a template where its entries have holes. Unpacked at every call: what a program uses is a [`Build::template`].
+    #[must_use]
+    pub fn ptx(&self) -> String {
+        (self.ptx)().whole()
+    }
+
+    /// Returns the text with one entry, a template where that has holes. `None` without such an entry. Unpacked at the first call, and kept.
+    #[must_use]
+    pub fn template(&self, entry: &str) -> Option<&'static str> {
+        let place = self.entries.iter().position(|found| found.name == entry)?;
+        Some((self.ptx)().template(place))
+    }
 }
 
 /// A kernel by name: a source file and an entry point in it.
@@ -102,109 +134,5 @@ impl Kernel {
             .filter(|build| build.arch.runs_on(major, minor))
             .filter(|build| build.entries.iter().any(|entry| entry.name == self.entry))
             .max_by_key(|build| build.arch)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use sha2::{Digest, Sha256};
-    use std::collections::BTreeSet;
-    use std::fs;
-    use std::path::Path;
-
-    fn manifest() -> serde_json::Value {
-        serde_json::from_str(include_str!("../ptx/manifest.json")).expect("the manifest is JSON")
-    }
-
-    fn text<'a>(value: &'a serde_json::Value, key: &str) -> &'a str {
-        value[key].as_str().unwrap_or_else(|| panic!("the manifest has no `{key}`"))
-    }
-
-    fn sha256(path: &Path) -> String {
-        let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect()
-    }
-
-    fn sources(extension: &str) -> BTreeSet<String> {
-        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-        fs::read_dir(dir)
-            .expect("src")
-            .map(|entry| entry.expect("entry").path())
-            .filter(|path| path.extension().is_some_and(|found| found == extension))
-            .map(|path| path.file_name().expect("name").to_string_lossy().into_owned())
-            .collect()
-    }
-
-    #[test]
-    fn the_ptx_was_built_from_these_sources() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let manifest = manifest();
-        let mut stale = Vec::new();
-        let mut built = BTreeSet::new();
-        for module in manifest["modules"].as_array().expect("modules") {
-            let source = text(module, "source");
-            built.insert(source.to_owned());
-            if sha256(&root.join("src").join(source)) != text(module, "source_sha256") {
-                stale.push(source.to_owned());
-            }
-            let ptx = text(module, "ptx");
-            if sha256(&root.join("ptx").join(ptx)) != text(module, "ptx_sha256") {
-                stale.push(ptx.to_owned());
-            }
-        }
-        let headers = manifest["headers"].as_object().expect("headers");
-        for (name, hash) in headers {
-            if hash.as_str() != Some(&sha256(&root.join("src").join(name))) {
-                stale.push(name.clone());
-            }
-        }
-        assert!(stale.is_empty(), "run `cargo xtask ptx`; stale: {stale:?}");
-        assert_eq!(built, sources("cu"), "run `cargo xtask ptx`");
-        assert_eq!(headers.keys().cloned().collect::<BTreeSet<_>>(), sources("cuh"), "run `cargo xtask ptx`");
-    }
-
-    #[test]
-    fn the_table_lists_what_the_manifest_lists() {
-        let manifest = manifest();
-        let listed: Vec<&serde_json::Value> = manifest["modules"].as_array().expect("modules").iter().collect();
-        let builds: Vec<(Source, &Build)> =
-            Source::ALL.iter().flat_map(|&source| source.builds().iter().map(move |build| (source, build))).collect();
-        assert_eq!(listed.len(), builds.len());
-        for (module, (source, build)) in listed.iter().zip(builds) {
-            assert_eq!(text(module, "source"), format!("{}.cu", source.name()));
-            let entries = module["entries"].as_array().expect("entries");
-            assert_eq!(entries.len(), build.entries.len());
-            for (listed, entry) in entries.iter().zip(build.entries) {
-                assert_eq!(text(listed, "name"), entry.name);
-                assert!(build.ptx.contains(&format!(".entry {}(", entry.name)));
-                for hole in entry.holes {
-                    assert!(build.ptx.contains(&format!("// @op.{hole} ")), "{hole}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn every_source_has_a_baseline_that_runs_since_volta() {
-        for source in Source::ALL {
-            let baseline = source.builds()[0];
-            assert_eq!(baseline.arch, Arch { major: 7, minor: 0, exact: false });
-            assert!(baseline.ptx.contains(".version 8.4"), "PTX that R550 loads");
-            for entry in baseline.entries {
-                let kernel = Kernel::new(*source, entry.name);
-                assert!(kernel.build(7, 0).is_some());
-                assert!(kernel.build(6, 1).is_none());
-            }
-        }
-    }
-
-    #[test]
-    fn an_exact_architecture_runs_on_itself_only() {
-        let hopper = Arch { major: 9, minor: 0, exact: true };
-        assert!(hopper.runs_on(9, 0));
-        assert!(!hopper.runs_on(10, 0));
-        let ampere = Arch { major: 8, minor: 0, exact: false };
-        assert!(ampere.runs_on(8, 6) && ampere.runs_on(9, 0) && !ampere.runs_on(7, 5));
     }
 }

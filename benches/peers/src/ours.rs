@@ -34,11 +34,11 @@ pub(crate) fn rows(dev: &Wgpu, device_clock: bool, host: &Host, samples: usize) 
 
     let times = time(&|| dev.copy_into(&words, &out))?;
     rows.push(host.row(US, "copy", 8, times, out.read_blocking()? == host.words));
-    let times = time(&|| dev.reduce_into(&words, Sum, &one))?;
+    let times = time(&|| dev.reduce(&words, Sum).write_to(&one))?;
     rows.push(host.row(US, "sum", 4, times, one.read_blocking()? == [host.sum()]));
     let times = plan.waiting(&mut || {
         (0..plan.calls).try_for_each(|_| {
-            dev.reduce_into(&words, Sum, &one)?;
+            dev.reduce(&words, Sum).write_to(&one)?;
             one.read_blocking().map(drop)
         })?;
         Ok(())
@@ -50,7 +50,7 @@ pub(crate) fn rows(dev: &Wgpu, device_clock: bool, host: &Host, samples: usize) 
     rows.push(host.row(US, "select by flags", 10, times, begins(&out, &host.kept())?));
     let times = time(&|| dev.unique_into(&few, &out, &one))?;
     rows.push(host.row(US, "unique, 3 of 4", 7, times, begins(&out, &host.unique())?));
-    let times = time(&|| dev.reduce_by_key_into(&runs, &words, Sum, (&out, &second), &one))?;
+    let times = time(&|| dev.reduce(&words, Sum).by_key(&runs).write_to(((&out, &second), &one)))?;
     let (keys, sums) = host.sums_by_key();
     rows.push(host.row(US, "reduce by key, runs of 4", 10, times, begins(&out, &keys)? && begins(&second, &sums)?));
     let times = time(&|| dev.histogram_into(binned(&bytes, 256, |b| b), &counts))?;

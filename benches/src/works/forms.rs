@@ -82,7 +82,7 @@ fn runs() -> Vec<Work> {
         }),
         work("segmented/argmin", DType::F32, 4, |d, s| {
             let offsets = d.generate(s.n / 1000 + 1, index(), |k| k * 1000)?;
-            results::<f32>(d, s, s.n / 1000, move |d, x, out| d.copy_into(&d.segmented_argmin(x, &offsets)?, out))
+            results::<f32>(d, s, s.n / 1000, move |d, x, out| d.copy_into(&d.reduce(x, Min).segments(&offsets).index().run()?, out))
         }),
     ]
 }

@@ -89,5 +89,5 @@ fn runs(d: &Device, s: &Shape, kind: Kind) -> Result<Ready> {
 /// Sums of the keys themselves.
 fn by_key(d: &Device, s: &Shape, kind: Kind) -> Result<Ready> {
     let found = zeroed::<u32>(d, s.n)?;
-    counted_of(d, s, made(d, s, kind)?, move |d, x, out, count| d.reduce_by_key_into(x, x, Sum, (&found, out), count))
+    counted_of(d, s, made(d, s, kind)?, move |d, x, out, count| d.reduce(x, Sum).by_key(x).write_to(((&found, out), count)))
 }

@@ -10,7 +10,7 @@ pub(super) fn works() -> Vec<Work> {
     macro_rules! sum {
         ($name:literal, $variant:ident) => {
             work(concat!("reduce_variants/", $name), DType::F32, 4, |d, s| {
-                one::<f32>(d, s, |d, x, out| d.reduce_variant_into(ReduceVariant::$variant, x, Sum, out))
+                one::<f32>(d, s, |d, x, out| d.reduce(x, Sum).variant(ReduceVariant::$variant).write_to(out))
             })
         };
     }

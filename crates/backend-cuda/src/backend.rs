@@ -136,7 +136,7 @@ impl Cuda {
             kernel: entry.to_owned(),
             log: format!("there is no build for compute capability {major}.{minor}"),
         })?;
-        let text = splice(build.ptx, entry, fills).map_err(|error| error.into_error(entry))?;
+        let text = splice(build.template(entry).unwrap_or_default(), entry, fills).map_err(|error| error.into_error(entry))?;
         let kernel = self.kernel_from_ptx(&text, entry)?;
         self.device().kernels.insert(key, kernel.clone());
         Ok(kernel)

@@ -5,8 +5,8 @@ mod common;
 use common::gpu;
 use isowarp_core::backend::Backend as _;
 use isowarp_core::buffer::Memory as _;
-use isowarp_core::ops::Sum;
-use isowarp_core::patterns::{Reduce as _, Scan as _, Statistics as _};
+use isowarp_core::ops::{Min, Sum};
+use isowarp_core::patterns::{Reduce as _, Scan as _};
 use isowarp_cuda::Cuda;
 
 /// The memory that the stub has left; `None` where the driver is no stub.
@@ -34,11 +34,11 @@ fn scratch_is_at_most_a_hundredth_of_the_input() {
     let (one, place) = (gpu.buffer::<f32>(1).expect("allocated"), gpu.buffer::<u32>(1).expect("allocated"));
     let (wide, tall) = ([1 << 12, 1 << 12], [1 << 20, 1 << 4]);
     let works: [Work<'_>; 9] = [
-        ("sum", &|d| d.sum_into(&x, &one)),
-        ("argmin", &|d| d.argmin_into(&x, &place)),
-        ("sums of rows", &|d| d.reduce_axis_into(&x, &wide, 1, Sum, &y)),
-        ("sums of columns", &|d| d.reduce_axis_into(&x, &wide, 0, Sum, &y)),
-        ("sums of few columns", &|d| d.reduce_axis_into(&x, &tall, 0, Sum, &y)),
+        ("sum", &|d| d.reduce(&x, Sum).write_to(&one)),
+        ("argmin", &|d| d.reduce(&x, Min).index().write_to(&place)),
+        ("sums of rows", &|d| d.reduce(&x, Sum).axis(&wide, 1).write_to(&y)),
+        ("sums of columns", &|d| d.reduce(&x, Sum).axis(&wide, 0).write_to(&y)),
+        ("sums of few columns", &|d| d.reduce(&x, Sum).axis(&tall, 0).write_to(&y)),
         ("scan", &|d| d.scan(&x, Sum).write_to(&y)),
         ("scan of rows", &|d| d.scan(&x, Sum).axis(&wide, 1).write_to(&y)),
         ("scan of columns", &|d| d.scan(&x, Sum).axis(&wide, 0).write_to(&y)),

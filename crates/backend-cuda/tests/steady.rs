@@ -7,12 +7,12 @@ use common::gpu;
 use half::f16;
 use isowarp_core::backend::Backend as _;
 use isowarp_core::buffer::{Buffer, DeviceScalar, Memory as _};
-use isowarp_core::input::{Source as _, index, scalar};
+use isowarp_core::input::{Source as _, counting, index, scalar};
 use isowarp_core::ir::Expr;
 use isowarp_core::ops::{Max, Min, Sum};
 use isowarp_core::patterns::{Atomics as _, Groups as _, Histogram as _, Overflow, Shuffle, even};
 use isowarp_core::patterns::{Border, Filter as _, FilterKind, Image, Layout as _, Map as _, Move as _, Reduce as _, Scan as _, ScatterOp};
-use isowarp_core::patterns::{Counted as _, Difference as _, LazyKeys as _, Segmented as _, SegmentedSort as _, UniqueFrom as _};
+use isowarp_core::patterns::{Counted as _, Difference as _, SegmentedSort as _, UniqueFrom as _};
 use isowarp_core::patterns::{GroupFolds as _, MergeByFrom as _, SearchBy as _, SetsBy as _};
 use isowarp_core::patterns::{
     Merge as _, MergeSort as _, RunLengths as _, Search as _, Select as _, Sets as _, Sort as _, SortOrder, TopK as _, TopKRows as _,
@@ -35,7 +35,7 @@ fn counts() -> Option<(u64, u64)> {
 fn round(gpu: &Cuda, x: &Buffer<Cuda, f32>, y: &Buffer<Cuda, f32>, one: &Buffer<Cuda, f32>, k: f32) -> isowarp_core::Result<()> {
     gpu.map_into((x, scalar(k)), |(x, k)| x * k + 1.0, y)?;
     gpu.scan(y, Sum).write_to(x)?;
-    gpu.reduce_into(x, Max, one)?;
+    gpu.reduce(x, Max).write_to(one)?;
     gpu.filter_into(&Image::new(x.clone(), 100, 100, 1)?, FilterKind::gaussian3(), Border::Clamp, &Image::new(y.clone(), 100, 100, 1)?)?;
     gpu.copy_into(y, x)?;
     // A temporary takes the memory that the last one gave back.
@@ -63,8 +63,8 @@ fn words_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<Cu
     gpu.run_length_encode_into(x, y, z, count)?;
     gpu.histogram_into(even(x, 0, limit + 1, 1), y)?;
     gpu.histogram_weighted_into(even(x, 0, 1 << 20, 1 << 10), x, y)?;
-    gpu.segmented_reduce_into(x, y, Sum, z)?;
-    gpu.reduce_by_key_into(x, x, Sum, (y, z), count)?;
+    gpu.reduce(x, Sum).segments(y).write_to(z)?;
+    gpu.reduce(x, Sum).by_key(x).write_to(((y, z), count))?;
     gpu.segmented_sort_into(x, z, up, y)?;
     gpu.adjacent_difference_into(x, y)?;
     gpu.gather_into(x, z, y)?;
@@ -119,10 +119,10 @@ fn counted_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<
     gpu.sort_counted_into(y, &kept, up, z)?;
     gpu.argsort_counted_into(y, &kept, up, z)?;
     gpu.sort_pairs_counted_into((x, y), &kept, up, (&gpu.buffer(10_000)?, z))?;
-    gpu.reduce_counted_from_into(z, |x| x, &kept, Sum, &gpu.buffer(1)?)?;
+    gpu.reduce(z, Sum).length(&kept).write_to(&gpu.buffer(1)?)?;
     gpu.unique_by_key_from_into((x, index()), |(x, i)| (x >> 8, i), (y, z), count)?;
     gpu.non_trivial_runs_into(x, |x| x >> 8, (y, z), count)?;
-    gpu.reduce_by_lazy_key_into(x.map(|x| x >> 8), x, |x| x, Sum, (y, z), count)?;
+    gpu.reduce(x, Sum).by_key(x.map(|x| x >> 8)).write_to(((y, z), count))?;
     gpu.run_length_decode_into(x, y, &kept, z)?;
     gpu.lower_bound_by_into(x, y, Expr::lt, z)?;
     gpu.merge_by_from_into((&x.slice(..4000)?, |x| x), (&x.slice(4000..)?, |x| x), Expr::lt, z)?;
@@ -153,18 +153,18 @@ fn maps_round(d: &Cuda, f: &Forms<'_>, k: f32) -> isowarp_core::Result<()> {
 
 fn reductions_round(d: &Cuda, f: &Forms<'_>, k: f32) -> isowarp_core::Result<()> {
     let Forms { x, y, one, two, place, .. } = *f;
-    d.reduce_from_into((x, scalar(k)), |(x, k)| x * k, Max, one)?;
-    d.reduce_range_into(10_000, (index(), scalar(k)), |(i, k)| i.cast::<f32>() + k, Min, one)?;
-    d.reduce_axis_into(x, &[100, 100], 0, Sum, y)?;
-    d.reduce_axis_into(x, &[100, 100], 1, Sum, y)?;
-    d.reduce_axis_from_into((x, scalar(k)), |(x, k)| x - k, (&[10, 1000], 1), Max, y)?;
-    d.reduce_parts_into(x, |x| (x, x * x), |a: Pair, b| (a.0 + b.0, a.1 + b.1), |a| a, (one, two))?;
-    d.sum_wide_into(f.halves, one)?;
+    d.reduce((x, scalar(k)).map(|(x, k)| x * k), Max).write_to(one)?;
+    d.reduce((counting(10_000), scalar(k)).map(|(i, k)| i.cast::<f32>() + k), Min).write_to(one)?;
+    d.reduce(x, Sum).axis(&[100, 100], 0).write_to(y)?;
+    d.reduce(x, Sum).axis(&[100, 100], 1).write_to(y)?;
+    d.reduce((x, scalar(k)).map(|(x, k)| x - k), Max).axis(&[10, 1000], 1).write_to(y)?;
+    d.reduce_by(x.map(|x| (x, x * x)), |a: Pair, b| (a.0 + b.0, a.1 + b.1)).write_to((one, two))?;
+    d.reduce(f.halves, Sum).write_to(one)?;
     d.count_into((x, scalar(k)), |(x, k)| x.gt(k), place)?;
-    d.min_with_index_into(x, (one, place))?;
-    d.max_with_index_into(x, (one, place))?;
-    d.argmin_into(x, place)?;
-    d.argmax_into(x, place)?;
+    d.reduce(x, Min).with_index().write_to((one, place))?;
+    d.reduce(x, Max).with_index().write_to((one, place))?;
+    d.reduce(x, Min).index().write_to(place)?;
+    d.reduce(x, Max).index().write_to(place)?;
     d.minmax_into(x, (one, two))?;
     d.mean_into(x, one)?;
     d.dot_into(x, x, one)?;
@@ -185,7 +185,7 @@ fn scans_round(d: &Cuda, f: &Forms<'_>, k: f32) -> isowarp_core::Result<()> {
     d.scan(x, Sum).axis(&[100, 100], 1).exclusive().write_to(y)?;
     d.scan((x, scalar(k)).map(|(x, k)| x * k), Sum).axis(&[10, 1000], 1).write_to(y)?;
     d.scan_by((x, words).map(|(x, w)| (x, w.cast::<f32>())), |a: Pair, b| (a.0 * b.0, a.1 * b.0 + b.1)).finish(|a| a.1).write_to(y)?;
-    d.scan_by(x.map(|x| (x, x)), |a: Pair, b| (a.0 + b.0, a.1.max(b.1))).exclusive_from((0.0, 0.5)).finish(|a| a.1).write_to(y)?;
+    d.scan_by(x.map(|x| (x, x)), |a: Pair, b| (a.0 + b.0, a.1.max(b.1))).identity((0.0, 0.5)).exclusive().finish(|a| a.1).write_to(y)?;
     d.scan(x, Sum).by_flags(words).write_to(y)?;
     d.scan((x, scalar(k)).map(|(x, k)| x + k), Sum).by_flags(words).write_to(y)?;
     d.scan(x, Sum).by_flags(words).exclusive().write_to(y)?;

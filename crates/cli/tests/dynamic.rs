@@ -32,7 +32,7 @@ fn sums_scans_and_norms_are_the_typed_ones_bit_for_bit() -> isowarp::Result<()> 
     let scanned = values::<f32>(&dynamic::scan(&dev, &x, &named("sum"), true)?);
     assert_eq!(scanned, dev.scan(&typed, Sum).exclusive().run()?.read_blocking()?);
     let lines = values::<f32>(&dynamic::reduce_axis(&dev, &x, &[100, 200], 0, &named("max"))?);
-    assert_eq!(lines, dev.reduce_axis(&typed, &[100, 200], 0, Max)?.read_blocking()?);
+    assert_eq!(lines, dev.reduce(&typed, Max).axis(&[100, 200], 0).run()?.read_blocking()?);
     Ok(())
 }
 
@@ -240,7 +240,7 @@ fn questions_parts_runs_and_cuts_are_those_of_the_typed_patterns() -> isowarp::R
     assert_eq!(values::<u64>(&dynamic::co_ranks(&dev, &sorted, &sorted, up, &ranks)?), [0, 9, 2000]);
     let cuts = dev.upload(&[0u32, 3, 3, 1999])?;
     let ends = dynamic::segmented_argmin(&dev, &x, &DynBuffer::from(cuts.clone()))?;
-    assert_eq!(values::<u32>(&ends), dev.segmented_argmin(&typed, &cuts)?.read_blocking()?);
+    assert_eq!(values::<u32>(&ends), dev.reduce(&typed, Min).segments(&cuts).index().run()?.read_blocking()?);
     let lengths = DynBuffer::from(dev.upload(&[2i64, 0, 3])?);
     let decoded = dynamic::run_length_decode(&dev, &DynBuffer::from(dev.upload(b"abc")?), &lengths)?;
     assert_eq!(values::<u8>(&decoded), *b"aaccc");

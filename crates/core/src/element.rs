@@ -208,11 +208,15 @@ pub trait Scalar: Copy + PartialEq + fmt::Debug + Send + Sync + 'static {
 pub trait Float: Scalar {}
 /// Marker for the integers.
 pub trait Int: Scalar {}
-/// Marker for everything that can be added.
-pub trait Num: Scalar {}
+/// Everything that can be added.
+pub trait Num: Scalar {
+    /// A type whose order by `<` is the total order of this one's values; for integers the type itself.
+    #[doc(hidden)]
+    type Key: Num;
+}
 
 macro_rules! plain {
-    ($($t:ident $dtype:ident $to:expr, $from:expr;)*) => {$(
+    ($($t:ident $dtype:ident $key:ident $to:expr, $from:expr;)*) => {$(
         impl Element for $t {
             const DTYPE: DType = DType::$dtype;
             type Reg = Self;
@@ -224,16 +228,18 @@ macro_rules! plain {
             fn to_bits64(self) -> u64 { $to(self) }
             fn from_bits64(bits: u64) -> Self { $from(bits) }
         }
-        impl Num for $t {}
+        impl Num for $t {
+            type Key = $key;
+        }
     )*};
 }
 plain! {
-    f32 F32 |v: f32| u64::from(v.to_bits()), |b| f32::from_bits(b as u32);
-    i32 I32 |v: i32| u64::from(v as u32), |b| b as u32 as i32;
-    u32 U32 |v: u32| u64::from(v), |b| b as u32;
-    f64 F64 |v: f64| v.to_bits(), f64::from_bits;
-    i64 I64 |v: i64| v as u64, |b| b as i64;
-    u64 U64 |v: u64| v, |b| b;
+    f32 F32 i32 |v: f32| u64::from(v.to_bits()), |b| f32::from_bits(b as u32);
+    i32 I32 i32 |v: i32| u64::from(v as u32), |b| b as u32 as i32;
+    u32 U32 u32 |v: u32| u64::from(v), |b| b as u32;
+    f64 F64 i64 |v: f64| v.to_bits(), f64::from_bits;
+    i64 I64 i64 |v: i64| v as u64, |b| b as i64;
+    u64 U64 u64 |v: u64| v, |b| b;
 }
 impl Float for f32 {}
 impl Float for f64 {}

@@ -80,7 +80,7 @@ impl<B: Backend> Collector<B> {
     pub(crate) fn len(&self) -> Result<u64> {
         self.len.ok_or_else(|| Error::InvalidArgument {
             what: "inputs",
-            reason: "none of them has a length; use `generate`, or pass a buffer".to_owned(),
+            reason: "none of them has a length; pass a buffer or `counting(n)`, or use `generate`".to_owned(),
         })
     }
 }
@@ -132,6 +132,45 @@ pub trait Input<B: Backend>: Source {
     fn collect(&self, c: &mut Collector<B>) -> Result<()>;
 }
 
+/// An [`Input`] with one value to each element, which has an element type that it can be stored as.
+pub trait Elements<B: Backend>: Input<B, Exprs = Expr<<Self::Element as Element>::Reg>> {
+    /// The element type.
+    type Element: Element;
+
+    /// The buffer that it is, if it is one.
+    #[doc(hidden)]
+    fn plain(&self) -> Option<&Buffer<B, Self::Element>> {
+        None
+    }
+}
+
+impl<B: Backend, T: Element> Elements<B> for &Buffer<B, T> {
+    type Element = T;
+    fn plain(&self) -> Option<&Buffer<B, T>> {
+        Some(self)
+    }
+}
+
+impl<B: Backend, T: Element> Elements<B> for &View<B, T> {
+    type Element = T;
+}
+
+impl<B: Backend, T: Scalar + Element<Reg = T>> Elements<B> for Index<T> {
+    type Element = T;
+}
+
+impl<B: Backend, T: Scalar + Element<Reg = T>> Elements<B> for Counting<T> {
+    type Element = T;
+}
+
+impl<B: Backend, T: Element, X: Int, I: Input<B, Exprs = Expr<X>>> Elements<B> for Permuted<'_, B, T, I> {
+    type Element = T;
+}
+
+impl<B: Backend, I: Input<B>, T: Scalar + Element<Reg = T>, F: Fn(I::Exprs) -> Expr<T>> Elements<B> for Mapped<I, F> {
+    type Element = T;
+}
+
 fn take(next: &mut u16) -> u16 {
     let k = *next;
     *next += 1;
@@ -180,6 +219,37 @@ impl<B: Backend, T: Element> Input<B> for &DeviceScalar<B, T> {
         let b = self.buffer();
         let leaf = Leaf::Elements { raw: b.raw().clone(), dtype: T::DTYPE, offset: b.offset(), stride: 0 };
         c.push(Some(b.device()), T::DTYPE, Param::Value(T::DTYPE.ty()), leaf)
+    }
+}
+
+/// As by reference: a view is a few words.
+impl<B: Backend, T: Element> Source for View<B, T> {
+    type Exprs = Expr<T::Reg>;
+    fn exprs(&self, next: &mut u16) -> Self::Exprs {
+        Source::exprs(&self, next)
+    }
+}
+
+impl<B: Backend, T: Element> Input<B> for View<B, T> {
+    fn collect(&self, c: &mut Collector<B>) -> Result<()> {
+        Input::collect(&self, c)
+    }
+}
+
+impl<B: Backend, T: Element> Elements<B> for View<B, T> {
+    type Element = T;
+}
+
+impl<B: Backend, T: Element> Source for DeviceScalar<B, T> {
+    type Exprs = Expr<T::Reg>;
+    fn exprs(&self, next: &mut u16) -> Self::Exprs {
+        Source::exprs(&self, next)
+    }
+}
+
+impl<B: Backend, T: Element> Input<B> for DeviceScalar<B, T> {
+    fn collect(&self, c: &mut Collector<B>) -> Result<()> {
+        Input::collect(&self, c)
     }
 }
 
@@ -237,7 +307,10 @@ impl<B: Backend, T: Scalar> Input<B> for Index<T> {
 
 /// The index, and with it a length: an input that needs no other beside it.
 #[derive(Clone, Copy, Debug)]
-pub struct Counting(u64);
+pub struct Counting<T = u32> {
+    n: u64,
+    of: PhantomData<T>,
+}
 
 /// `0, 1, 2, ..., n - 1` as `u32`s, in no memory; for at most 2^32 of them. Patterns over other inputs that have no length of their own, a host's or
 /// a device's scalar, take theirs from it.
@@ -252,20 +325,26 @@ pub struct Counting(u64);
 /// ```
 #[must_use]
 pub const fn counting(n: u64) -> Counting {
-    Counting(n)
+    Counting { n, of: PhantomData }
 }
 
-impl Source for Counting {
-    type Exprs = Expr<u32>;
-    fn exprs(&self, next: &mut u16) -> Expr<u32> {
+/// The same as `u64`s (a capability), for any number of them.
+#[must_use]
+pub const fn counting64(n: u64) -> Counting<u64> {
+    Counting { n, of: PhantomData }
+}
+
+impl<T: Scalar> Source for Counting<T> {
+    type Exprs = Expr<T>;
+    fn exprs(&self, next: &mut u16) -> Expr<T> {
         Expr::params(take(next))
     }
 }
 
-impl<B: Backend> Input<B> for Counting {
+impl<B: Backend, T: Scalar> Input<B> for Counting<T> {
     fn collect(&self, c: &mut Collector<B>) -> Result<()> {
-        c.length(self.0)?;
-        index().collect(c)
+        c.length(self.n)?;
+        Index::<T>(PhantomData).collect(c)
     }
 }
 
@@ -330,6 +409,22 @@ impl<B: Backend, T: Element, X: Int, I: Input<B, Exprs = Expr<X>>> Input<B> for 
     fn collect(&self, c: &mut Collector<B>) -> Result<()> {
         array(self.values).collect(c)?;
         self.indices.collect(c)
+    }
+}
+
+/// An input that is lent.
+pub(crate) struct Lent<'a, I>(pub(crate) &'a I);
+
+impl<I: Source> Source for Lent<'_, I> {
+    type Exprs = I::Exprs;
+    fn exprs(&self, next: &mut u16) -> I::Exprs {
+        self.0.exprs(next)
+    }
+}
+
+impl<B: Backend, I: Input<B>> Input<B> for Lent<'_, I> {
+    fn collect(&self, c: &mut Collector<B>) -> Result<()> {
+        self.0.collect(c)
     }
 }
 
@@ -437,6 +532,8 @@ impl<T: Element> Stored for Narrow<T> {
 pub trait Outputs: Traced {
     /// The buffers that hold the values.
     type Buffers<B: Backend>;
+    /// The values of buffers of one element.
+    type Scalars<B: Backend>;
     /// References to buffers that a caller brings.
     type Refs<'a, B: Backend>: Copy;
     /// Reserves the buffers.
@@ -444,6 +541,11 @@ pub trait Outputs: Traced {
     /// # Errors
     /// As [`Memory::buffer`].
     fn allocate<B: Backend>(device: &B, len: u64) -> Result<Self::Buffers<B>>;
+    /// The values of buffers of one element.
+    ///
+    /// # Errors
+    /// [`Error::BufferTooSmall`].
+    fn scalars<B: Backend>(buffers: Self::Buffers<B>) -> Result<Self::Scalars<B>>;
     /// Borrows them.
     fn refs<B: Backend>(buffers: &Self::Buffers<B>) -> Self::Refs<'_, B>;
     /// Adds their handles, checking that each holds `len` elements.
@@ -457,9 +559,13 @@ macro_rules! single_output {
     ($expr:ty, $elem:ty $(, $g:ident : $($bound:tt)*)?) => {
         impl$(<$g: $($bound)*>)? Outputs for $expr {
             type Buffers<Bk: Backend> = Buffer<Bk, $elem>;
+            type Scalars<Bk: Backend> = DeviceScalar<Bk, $elem>;
             type Refs<'a, Bk: Backend> = &'a Buffer<Bk, $elem>;
             fn allocate<Bk: Backend>(device: &Bk, len: u64) -> Result<Buffer<Bk, $elem>> {
                 device.buffer(len)
+            }
+            fn scalars<Bk: Backend>(buffers: Buffer<Bk, $elem>) -> Result<DeviceScalar<Bk, $elem>> {
+                DeviceScalar::from_buffer(buffers)
             }
             fn refs<Bk: Backend>(buffers: &Buffer<Bk, $elem>) -> &Buffer<Bk, $elem> {
                 buffers
@@ -485,9 +591,13 @@ macro_rules! output_tuple {
     ($($t:ident $i:tt),*) => {
         impl<$($t: Outputs),*> Outputs for ($($t,)*) {
             type Buffers<Bk: Backend> = ($($t::Buffers<Bk>,)*);
+            type Scalars<Bk: Backend> = ($($t::Scalars<Bk>,)*);
             type Refs<'a, Bk: Backend> = ($($t::Refs<'a, Bk>,)*);
             fn allocate<Bk: Backend>(device: &Bk, len: u64) -> Result<Self::Buffers<Bk>> {
                 Ok(($($t::allocate(device, len)?,)*))
+            }
+            fn scalars<Bk: Backend>(buffers: Self::Buffers<Bk>) -> Result<Self::Scalars<Bk>> {
+                Ok(($($t::scalars(buffers.$i)?,)*))
             }
             fn refs<Bk: Backend>(buffers: &Self::Buffers<Bk>) -> Self::Refs<'_, Bk> {
                 ($($t::refs(&buffers.$i),)*)

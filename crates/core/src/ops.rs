@@ -9,6 +9,10 @@ use std::sync::Arc;
 
 /// An associative operator on values of type `T`: what [reductions](crate::patterns::Reduce) and [scans](crate::patterns::Scan)
 /// combine with. It need not commute: the left operand always comes from lower indices.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no operator on `{T}`",
+    note = "operators are `Sum`, `Max` and their kin, and `Op::associative(identity, |a, b| ..)`; closures go to `scan_by` and `reduce_by`"
+)]
 pub trait Combine<T: Scalar> {
     /// `a` combined with `b`, `a` from lower indices.
     fn combine(&self, a: Expr<T>, b: Expr<T>) -> Expr<T>;
@@ -71,7 +75,7 @@ pub(crate) fn combine_func<T: Scalar>(op: &impl Combine<T>) -> Result<Arc<Func>>
 /// what NaN comes of says nothing.
 fn check_identity<T: Scalar>(func: &Func, identity: T) -> Result<()> {
     let found: T = combined(func, identity, identity);
-    if alike(found, identity) || is_nan(found) {
+    if same_value(T::TY, found.to_bits64(), identity.to_bits64()) || is_nan(T::TY, found.to_bits64()) {
         return Ok(());
     }
     let reason = format!(
@@ -88,15 +92,16 @@ pub(crate) fn combined<T: Scalar>(func: &Func, a: T, b: T) -> T {
 }
 
 /// Whether two values are equal, as -0 and 0 are.
-fn alike<T: Scalar>(a: T, b: T) -> bool {
-    let value = |v: T| if T::TY.is_float() && v.to_bits64() << (65 - 32 * T::TY.words()) == 0 { 0 } else { v.to_bits64() };
+pub(crate) fn same_value(ty: Ty, a: u64, b: u64) -> bool {
+    let value = |bits: u64| if ty.is_float() && bits << (65 - 32 * ty.words()) == 0 { 0 } else { bits };
     value(a) == value(b)
 }
 
-fn is_nan<T: Scalar>(v: T) -> bool {
-    match T::TY {
-        Ty::F32 => f32::from_bits(v.to_bits64() as u32).is_nan(),
-        Ty::F64 => f64::from_bits(v.to_bits64()).is_nan(),
+/// Whether a value is NaN.
+pub(crate) fn is_nan(ty: Ty, bits: u64) -> bool {
+    match ty {
+        Ty::F32 => f32::from_bits(bits as u32).is_nan(),
+        Ty::F64 => f64::from_bits(bits).is_nan(),
         _ => false,
     }
 }

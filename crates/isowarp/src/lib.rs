@@ -6,12 +6,12 @@
 //! let dev = Device::auto()?; // CUDA, else wgpu, else the CPU
 //! let x = dev.upload(&[3.0f32, 1.0, 2.0])?;
 //! let y = dev.map(&x, |x| x * 2.0 + 1.0)?; // traced once, compiled into the kernel
-//! let total = dev.reduce(&y, Sum)?; // stays on the device
+//! let total = dev.reduce(&y, Sum).run()?; // stays on the device
 //! assert_eq!(total.read_blocking()?, 15.0);
 //! # Ok::<(), isowarp::Error>(())
 //! ```
 //!
-//! The patterns are traits with one method a variant:
+//! A pattern is a verb; reductions and scans return a [call], whose modifiers say the rest. The other patterns are traits with one method a variant:
 //!
 //! | group | traits |
 //! |---|---|
@@ -19,7 +19,7 @@
 //! | reduce | [`Reduce`](patterns::Reduce), [`Statistics`](patterns::Statistics), [`Quadrature`](patterns::Quadrature), [`Find`](patterns::Find) |
 //! | scan | [`Scan`](patterns::Scan): over a whole array, lines along an axis, and segments |
 //! | select | [`Select`](patterns::Select), [`UniqueFrom`](patterns::UniqueFrom), [`RunLengths`](patterns::RunLengths) |
-//! | by key and segmented | [`Segmented`](patterns::Segmented), [`LazyKeys`](patterns::LazyKeys), [`SegmentedExtremes`](patterns::SegmentedExtremes), [`SegmentedSort`](patterns::SegmentedSort), [`SegmentedSortFrom`](patterns::SegmentedSortFrom) |
+//! | by key and segmented | reductions and scans by [`segments`](call::Call::segments) and [`by_key`](call::Call::by_key), [`Segmented`](patterns::Segmented), [`SegmentedSort`](patterns::SegmentedSort), [`SegmentedSortFrom`](patterns::SegmentedSortFrom) |
 //! | as many as are counted | [`Counted`](patterns::Counted), [`CountedRuns`](patterns::CountedRuns) |
 //! | histogram | [`Histogram`](patterns::Histogram) |
 //! | sort | [`Sort`](patterns::Sort), [`SortFrom`](patterns::SortFrom), [`MergeSort`](patterns::MergeSort), [`MergeSortFrom`](patterns::MergeSortFrom), [`TopK`](patterns::TopK), [`TopKFrom`](patterns::TopKFrom), [`TopKRows`](patterns::TopKRows) |
@@ -27,7 +27,7 @@
 //! | move | [`Move`](patterns::Move), [`MoveFrom`](patterns::MoveFrom), [`ScatterCombine`](patterns::ScatterCombine), [`Layout`](patterns::Layout) |
 //! | lanes and memory | [`Groups`](patterns::Groups), [`GroupFolds`](patterns::GroupFolds), [`Atomics`](patterns::Atomics) |
 //! | image | [`Filter`](patterns::Filter) |
-//! | textbooks' ladders | [`ReduceVariants`](patterns::ReduceVariants), [`ScanVariant`](patterns::ScanVariant), [`SortVariants`](patterns::SortVariants), [`HistogramVariants`](patterns::HistogramVariants), [`MergeVariants`](patterns::MergeVariants) |
+//! | textbooks' ladders | [`ReduceVariant`](patterns::ReduceVariant), [`ScanVariant`](patterns::ScanVariant), [`SortVariants`](patterns::SortVariants), [`HistogramVariants`](patterns::HistogramVariants), [`MergeVariants`](patterns::MergeVariants) |
 //!
 //! They run on [`Device`], which is chosen at run time, and on each backend's own handle ([`Cpu`], `Wgpu`, `Cuda`) where the choice is made at compile
 //! time:
@@ -35,9 +35,9 @@
 //! ```
 //! use isowarp::prelude::*;
 //!
-//! fn normalise<B: Map + Reduce>(dev: &B, x: &Buffer<B, f32>) -> isowarp::Result<Buffer<B, f32>> {
-//!     let greatest = dev.reduce(x, Max)?;
-//!     dev.zip((x, &greatest), |(x, m)| x / m)
+//! fn normalise<B: Patterns>(dev: &B, x: &Buffer<B, f32>) -> isowarp::Result<Buffer<B, f32>> {
+//!     let greatest = dev.max(x)?;
+//!     dev.map((x, &greatest), |(x, m)| x / m)
 //! }
 //! # let dev = isowarp::Cpu::new();
 //! # assert_eq!(normalise(&dev, &dev.upload(&[1.0, 4.0])?)?.read_blocking()?, [0.25, 1.0]);
@@ -52,7 +52,7 @@
 //! let dev = isowarp::Cpu::new();
 //! let x = dev.upload(&[2.0f32, -1.0, 4.0, 3.0])?;
 //! assert_eq!((dev.argmax(&x)?.read_blocking()?, dev.mean(&x)?.read_blocking()?), (2, 2.0));
-//! assert_eq!(dev.reduce_axis_from(&x, |x| x * x, (&[2, 2], 1), Sum)?.read_blocking()?, [5.0, 25.0]);
+//! assert_eq!(dev.reduce(x.map(|x| x * x), Sum).axis(&[2, 2], 1).run()?.read_blocking()?, [5.0, 25.0]);
 //! // y = a y + b for each (a, b) in turn, from y = 0: affine maps, composed.
 //! let y = dev.scan_by(x.map(|b| (lit(0.5f32), b)), |f, g| (f.0 * g.0, f.1 * g.0 + g.1)).finish(|f| f.1).run()?;
 //! assert_eq!(y.read_blocking()?, [2.0, 0.0, 4.0, 5.0]);
@@ -120,7 +120,7 @@
 //! let dev = isowarp::Cpu::new();
 //! let x = dev.upload(&[0.5f32, 2.0, 0.25, 0.375])?;
 //! let kept = dev.select(&x, |x| x.gt(0.25) & x.lt(0.75))?;
-//! let sum = dev.reduce_from((&kept.values, index(), &kept.count), |(x, i, n)| i.lt(n).select(x, 0.0), Sum)?;
+//! let sum = dev.reduce((&kept.values, index(), &kept.count).map(|(x, i, n)| i.lt(n).select(x, 0.0)), Sum).run()?;
 //! assert_eq!((sum.read_blocking()?, kept.read_blocking()?), (0.875, vec![0.5, 0.375]));
 //! # Ok::<(), isowarp::Error>(())
 //! ```
@@ -144,7 +144,7 @@
 //! ```
 //!
 //! The rungs of the textbooks' ladders, from the first idea to what became the pattern, stay available for teaching and for benchmarks:
-//! [`ReduceVariants`](patterns::ReduceVariants), [`ScanVariant`](patterns::ScanVariant), [`SortVariants`](patterns::SortVariants), [`HistogramVariants`](patterns::HistogramVariants), [`MergeVariants`](patterns::MergeVariants). Where order counts, each has one of its own, the same on every device:
+//! [`ReduceVariant`](patterns::ReduceVariant), [`ScanVariant`](patterns::ScanVariant), [`SortVariants`](patterns::SortVariants), [`HistogramVariants`](patterns::HistogramVariants), [`MergeVariants`](patterns::MergeVariants). Where order counts, each has one of its own, the same on every device:
 //!
 //! ```
 //! use isowarp::prelude::*;
@@ -166,7 +166,7 @@
 //!     assert_eq!(dev.merge_variant(variant, &a, &b, SortOrder::Ascending)?.read_blocking()?, [1, 7, 7, 8, 10], "{}", variant.name());
 //! }
 //! let x = dev.upload(&[1e8f32, 1.0, -1e8, 1.0])?;
-//! let sum = |variant| dev.reduce_variant(variant, &x, Sum)?.read_blocking();
+//! let sum = |variant| dev.reduce(&x, Sum).variant(variant).run()?.read_blocking();
 //! assert_eq!(sum(ReduceVariant::Convergent)?, 0.0); // (1e8 + 1) + (-1e8 + 1): both ones are lost
 //! assert_eq!(sum(ReduceVariant::FoldInHalf)?, 2.0); // (1e8 - 1e8) + (1 + 1)
 //! # Ok::<(), isowarp::Error>(())
@@ -177,7 +177,7 @@ mod select;
 
 pub use any::{AnyEvent, AnyRaw, Device};
 pub use isowarp_core::{Error, Result, every_task};
-pub use isowarp_core::{backend, buffer, caps, dynamic, element, error, expression, host, input, ir, numerics, ops, patterns};
+pub use isowarp_core::{backend, buffer, call, caps, dynamic, element, error, expression, host, input, ir, numerics, ops, patterns};
 pub use select::{Choice, Selector};
 
 #[cfg(feature = "cpu")]
@@ -199,7 +199,7 @@ pub mod prelude {
     pub use crate::Device;
     pub use isowarp_core::buffer::{Buffer, DeviceScalar, Memory, View};
     pub use isowarp_core::caps::Numerics;
-    pub use isowarp_core::input::{Source, array, counting, index, index64, permuted, scalar};
+    pub use isowarp_core::input::{Source, array, counting, counting64, index, index64, permuted, scalar};
     pub use isowarp_core::ir::{Expr, branch, lit, select};
     pub use isowarp_core::ops::{And, Combine, Max, Min, Op, Or, Product, Sum, Xor};
     pub use isowarp_core::patterns::{Atomics, GroupFolds, Groups, Overflow, Shuffle};
@@ -209,11 +209,11 @@ pub mod prelude {
         Border, Filter, FilterKind, Find, Image, Map, Reduce, RunLengths, Scan, Select, Selected, UniqueFrom,
     };
     pub use isowarp_core::patterns::{CheckedMerge, CheckedMergeByFrom, CheckedMergeSort, CheckedMove, SelectInto};
-    pub use isowarp_core::patterns::{Counted, CountedRuns, Difference, LazyKeys, Segmented, SegmentedExtremes};
+    pub use isowarp_core::patterns::{Counted, CountedRuns, Difference, Segmented};
     pub use isowarp_core::patterns::{HistogramVariant, HistogramVariants, MergeVariant, MergeVariants};
     pub use isowarp_core::patterns::{Merge, MergeByFrom, MergeSort, MergeSortFrom, Search, SearchBy, Sets, SetsBy};
-    pub use isowarp_core::patterns::{Quadrature, Statistics};
-    pub use isowarp_core::patterns::{ReduceVariant, ReduceVariants, ScanVariant, SortVariant, SortVariants};
+    pub use isowarp_core::patterns::{Patterns, Quadrature, Statistics};
+    pub use isowarp_core::patterns::{ReduceVariant, ScanVariant, SortVariant, SortVariants};
     pub use isowarp_core::patterns::{SegmentedSort, SegmentedSortFrom};
     pub use isowarp_core::patterns::{Sort, SortBy, SortFrom, SortOrder, TopK, TopKFrom, TopKRows};
 }

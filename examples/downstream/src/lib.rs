@@ -17,14 +17,10 @@ pub fn normalise<B: Map + Reduce>(device: &B, x: &Buffer<B, f32>) -> isowarp::Re
 /// What the patterns return.
 pub fn entropy<B: Map + Reduce>(device: &B, weights: &Buffer<B, f32>) -> isowarp::Result<DeviceScalar<B, f32>> {
     let total = device.sum(weights)?;
-    device.reduce_from(
-        (weights, &total),
-        |(w, total)| {
+    device.reduce((weights, &total).map(|(w, total)| {
             let p = w / total;
             select(p.gt(0.0), -p * p.log2(), 0.0)
-        },
-        Sum,
-    )
+        }), Sum).run()
 }
 
 #[cfg(test)]

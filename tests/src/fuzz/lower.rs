@@ -384,9 +384,13 @@ impl Traced for Results {
 
 impl Outputs for Results {
     type Buffers<B: Backend> = Vec<DynBuffer<B>>;
+    type Scalars<B: Backend> = Vec<DynBuffer<B>>;
     type Refs<'a, B: Backend> = &'a [DynBuffer<B>];
     fn allocate<B: Backend>(_: &B, _: u64) -> Result<Vec<DynBuffer<B>>> {
         Err(Error::InvalidArgument { what: "outputs", reason: "their types are known at run time only; bring them".to_owned() })
+    }
+    fn scalars<B: Backend>(buffers: Vec<DynBuffer<B>>) -> Result<Vec<DynBuffer<B>>> {
+        Ok(buffers)
     }
     fn refs<B: Backend>(buffers: &Vec<DynBuffer<B>>) -> &[DynBuffer<B>] {
         buffers

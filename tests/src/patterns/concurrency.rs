@@ -61,7 +61,7 @@ fn lost() -> Error {
 fn chain<B: Target>(d: &B, k: u64) -> Result<Buffer<B, u32>> {
     let x = input::<B, f32>(d, Fill::Cancel, 20_000 + 8192 * k, "x")?;
     let y = d.scan(&x, Sum).run()?;
-    let greatest = d.reduce(&y, Max)?;
+    let greatest = d.reduce(&y, Max).run()?;
     let z = d.zip((&y, &greatest, index()), |(y, t, i)| y * 0.5 + t * (i % 7).cast::<f32>())?;
     let least = d.argmin(&z)?;
     let out = d.zip((&z, &least), |(z, k)| z.bitcast::<u32>() ^ k)?;

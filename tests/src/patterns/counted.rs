@@ -22,8 +22,8 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         });
         c.add(format!("segmented/counted/f32/{count}"), move |d| {
             let x = first::<B, f32>(d, Fill::Cancel, count)?;
-            let max = d.reduce_counted_from((&x.values, index()), |(x, i)| x.abs() + i.cast::<f32>(), &x.count, Max)?;
-            Ok((d.reduce_counted(&x, Sum)?, max))
+            let max = d.reduce((&x.values, index()).map(|(x, i)| x.abs() + i.cast::<f32>()), Max).length(&x.count).run()?;
+            Ok((d.reduce(&x.values, Sum).length(&x.count).run()?, max))
         });
     }
     of::<B, u8>(c);
@@ -40,7 +40,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     });
     c.add("segmented/counted/wide".to_owned(), move |d| {
         let (x, count) = (input::<B, u32>(d, Fill::Plain, N, "x")?, d.upload_scalar(1u64 << 40)?);
-        d.reduce_counted_from(&x, |x| x, &count, Sum)
+        d.reduce(&x, Sum).length(&count).run()
     })
     .needs(&[DType::U64]);
     // Most of the room, and little of it.
@@ -49,7 +49,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
             let x = input::<B, u32>(d, Fill::Plain, 100_003, "x")?;
             let kept = d.select(&x, |x| x.lt(most))?;
             let sorted = d.sort_counted(&kept, SortOrder::Descending)?;
-            let sum = d.reduce_counted(&sorted, Sum)?;
+            let sum = d.reduce(&sorted.values, Sum).length(&sorted.count).run()?;
             let runs = d.unique_from((&sorted.values, index(), &sorted.count), |(x, i, n)| i.lt(n).select(x >> 20, u32::MAX))?;
             let n = kept.len_blocking()?;
             Ok((sorted.values.slice(..n)?, sum, runs.count))

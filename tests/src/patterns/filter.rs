@@ -124,14 +124,14 @@ fn chains<B: Target>(c: &mut Cases<B>) {
         let (width, height) = (8191, 4103);
         let x = d.generate(u64::from(width * height), index(), |i| ((i * 2_654_435_761) >> 8).cast::<f32>())?;
         let out = d.filter(&Image::new(x, width, height, 1)?, FilterKind::gaussian3(), Border::Mirror)?;
-        d.reduce_from((out.buffer(), index()), |(x, i)| x.bitcast::<u32>() * (i | 1), Sum)
+        d.reduce((out.buffer(), index()).map(|(x, i)| x.bitcast::<u32>() * (i | 1)), Sum).run()
     })
     .bytes(4 * 8191 * 4103)
     .full();
     for (width, height) in [(1920, 1080), (4097, 515)] {
         c.add(format!("filter/large/{width}x{height}"), move |d| {
             let image = Image::new(input::<B, f32>(d, Fill::Plain, u64::from(width * height), "large")?, width, height, 1)?;
-            let hash = |d: &B, i: &Image<B, f32>| d.reduce_from((i.buffer(), index()), |(x, i)| x.bitcast::<u32>() * (i | 1), Sum);
+            let hash = |d: &B, i: &Image<B, f32>| d.reduce((i.buffer(), index()).map(|(x, i)| x.bitcast::<u32>() * (i | 1)), Sum).run();
             let out = [FilterKind::gaussian3(), FilterKind::Sobel, FilterKind::Median3]
                 .map(|k| d.filter(&image, k, Border::Mirror).and_then(|o| hash(d, &o)));
             out.into_iter().collect::<Result<Vec<_>>>()

@@ -36,10 +36,10 @@ fn reductions<B: Target>(c: &mut Cases<B>) {
         let (x, y) = (input::<B, f32>(d, Fill::Plain, 5003, "x")?, input::<B, f32>(d, Fill::Wide, 5003, "y")?);
         let (out, places) = (input::<B, f32>(d, Fill::Plain, 20, "out")?, input::<B, u32>(d, Fill::Plain, 8, "places")?);
         let (at, place) = (|k: u64| out.slice(k..), |k: u64| places.slice(k..));
-        d.min_with_index_into(&x, (&at(1)?, &place(1)?))?;
-        d.max_with_index_into(&x, (&at(2)?, &place(2)?))?;
-        d.argmin_into(&x, &place(3)?)?;
-        d.argmax_into(&x, &place(4)?)?;
+        d.reduce(&x, Min).with_index().write_to((&at(1)?, &place(1)?))?;
+        d.reduce(&x, Max).with_index().write_to((&at(2)?, &place(2)?))?;
+        d.reduce(&x, Min).index().write_to(&place(3)?)?;
+        d.reduce(&x, Max).index().write_to(&place(4)?)?;
         d.count_into(&x, |x| x.gt(0.5), &place(5)?)?;
         d.minmax_into(&y, (&at(3)?, &at(4)?))?;
         d.mean_into(&x, &at(5)?)?;
@@ -48,10 +48,10 @@ fn reductions<B: Target>(c: &mut Cases<B>) {
         d.norm2_into(&x, &at(8)?)?;
         d.norm_inf_into(&x, &at(9)?)?;
         d.max_abs_diff_into(&x, &y, &at(10)?)?;
-        d.sum_into(&x, &at(11)?)?;
+        d.reduce(&x, Sum).write_to(&at(11)?)?;
         d.trapezoid_into(0.0, 2.0, 1000, Expr::sin, &at(12)?)?;
         d.simpson_into(0.0, 2.0, 1000, |x| (-x * x).exp(), &at(13)?)?;
-        d.reduce_range_into(1000, index(), |i| i * i, Sum, &place(6)?)?;
+        d.reduce(counting(1000).map(|i| i * i), Sum).write_to(&place(6)?)?;
         Ok((out, places))
     });
     c.add("reduce/count_wide/u64", |d| {
@@ -63,7 +63,7 @@ fn reductions<B: Target>(c: &mut Cases<B>) {
     for axis in 0..3 {
         c.add(format!("reduce/axis_from/u8/axis={axis}"), move |d| {
             let x = input::<B, u8>(d, Fill::Plain, 20 * 33 * 17, "x")?;
-            d.reduce_axis_from((&x, index()), |(x, i)| x * x + i, (&[20, 33, 17], axis), Sum)
+            d.reduce((&x, index()).map(|(x, i)| x * x + i), Sum).axis(&[20, 33, 17], axis).run()
         })
         .needs(&[u8::DTYPE]);
     }
@@ -127,7 +127,7 @@ fn neighbours<B: Target>(c: &mut Cases<B>) {
     }
     c.add("select/parts_from/counting/n=9001", |d| {
         let parts = d.partition_from(counting(9001), |i| (((i * 2_654_435_761) >> 7).lt(1 << 24), (i, i * i)))?;
-        let runs = d.reduce_by_key_from(&d.map(&parts.values.1, |x| x >> 21)?, counting(9001), |i| i | 1, Sum)?;
+        let runs = d.reduce(counting(9001).map(|i| i | 1), Sum).by_key(&d.map(&parts.values.1, |x| x >> 21)?).run()?;
         let n = runs.len_blocking()?;
         Ok((parts.values, parts.count, runs.values.0.slice(..n)?, runs.values.1.slice(..n)?))
     });

@@ -188,7 +188,7 @@ fn sources<B: Target>(c: &mut Cases<B>) {
 
 /// The sum of all words, each times an odd number of its own.
 fn hash<B: Target>(d: &B, out: &Buffer<B, u32>) -> Result<DeviceScalar<B, u32>> {
-    d.reduce_from((out, index()), |(x, i)| x * (i * 2 + 1), Sum)
+    d.reduce((out, index()).map(|(x, i)| x * (i * 2 + 1)), Sum).run()
 }
 
 fn large<B: Target>(c: &mut Cases<B>) {

@@ -51,7 +51,7 @@ fn permutations<B: Target>(c: &mut Cases<B>) {
         // A view of indices, indices that are permuted themselves, signed ones of which some are below zero.
         let signed = at.map(|i| i.bitcast::<i32>() - 40);
         let inputs = (permuted(&x, &back), permuted(&x, permuted(&at, counting(9001))), permuted(&y, signed));
-        d.reduce_from(inputs, |(x, y, k)| x * y + k.cast::<f32>(), Sum)
+        d.reduce(inputs.map(|(x, y, k)| x * y + k.cast::<f32>()), Sum).run()
     })
     .needs(&[u8::DTYPE]);
 }
@@ -97,7 +97,7 @@ fn sorts<B: Target>(c: &mut Cases<B>) {
     c.add(format!("sort/large_from/f32/n={n}"), move |d| {
         let f = |i: Expr<u32>| ((i * 2_654_435_761) >> 12).bitcast::<i32>().cast::<f32>();
         let out = d.argsort_from(counting(n), f, SortOrder::Ascending)?;
-        let digest = d.reduce_from((&out, index()), |(x, i)| x * (i | 1), Sum)?;
+        let digest = d.reduce((&out, index()).map(|(x, i)| x * (i | 1)), Sum).run()?;
         Ok((out.slice(n - 1000..)?, digest, d.is_sorted_from(permuted(&d.generate(n, index(), f)?, &out), |x| x, SortOrder::Ascending)?))
     });
 }
@@ -261,7 +261,7 @@ fn scatters<B: Target>(c: &mut Cases<B>) {
     c.add("move/scatter_unique_from/above_binding_limit", move |d| {
         let out = d.iota(n, 0u32, 7)?;
         d.scatter_unique_from_into(counting(100_003), |i| (i * 419 + 5, i * i), &out)?;
-        d.reduce_from((&out, index()), |(x, i)| x * (i * 2 + 1), Sum)
+        d.reduce((&out, index()).map(|(x, i)| x * (i * 2 + 1)), Sum).run()
     })
     .bytes(4 * n);
 }
@@ -296,7 +296,7 @@ fn narrow<B: Target>(c: &mut Cases<B>) {
         let out = d.buffer::<f16>(n)?;
         d.fill(&out, f16::from_f32(3.0))?;
         d.scatter_from_into(counting(100_003), |i| (i * 419 + 5, i.cast::<f32>().store_as::<f16>()), &out)?;
-        d.reduce_from((&out, index()), |(x, i)| x.bitcast::<u32>() * (i * 2 + 1), Sum)
+        d.reduce((&out, index()).map(|(x, i)| x.bitcast::<u32>() * (i * 2 + 1)), Sum).run()
     })
     .needs(&[f16::DTYPE])
     .bytes(4 * n);

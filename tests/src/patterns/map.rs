@@ -198,7 +198,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
         let at = |start: u64| x.slice(start..(start + 1000).min(ABOVE_BINDING));
         // Both ends, and around 128 MiB.
         let parts = [at(0)?, at((128 << 20) / 4 - 500)?, at(ABOVE_BINDING - 1000)?];
-        let sum = d.reduce_from(&x, isowarp::prelude::Expr::bitcast::<u32>, Xor)?;
+        let sum = d.reduce(x.map(isowarp::prelude::Expr::bitcast::<u32>), Xor).run()?;
         Ok((parts.to_vec(), sum))
     })
     .bytes(4 * ABOVE_BINDING)
@@ -212,7 +212,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
     .full();
     c.add(format!("map/reversed_above_binding_limit/u32/n={ABOVE_BINDING}"), |d| {
         let x = d.iota(ABOVE_BINDING, 1u32, 1)?;
-        let y = d.map(&x.reversed(), |x| x)?;
+        let y = d.map(x.reversed(), |x| x)?;
         Ok((y.slice(..1000)?, y.slice((128 << 20) / 4 - 500..(128 << 20) / 4 + 500)?, y.slice(ABOVE_BINDING - 1000..)?))
     })
     .bytes(4 * ABOVE_BINDING)

@@ -222,7 +222,7 @@ fn sets<B: Target>(c: &mut Cases<B>) {
                 let (a, b) = (of(d, m, "a", DOWN)?, of(d, n, "b", DOWN)?);
                 let (union, rest) = (d.union(&a, &b, DOWN)?, d.difference(&a, &b, DOWN)?);
                 let fits = |all: &Buffer<B, u32>, count: &DeviceScalar<B, u32>| {
-                    d.reduce_from((all, index(), count), |(x, i, n)| select(i.lt(n), x * (i | 1), 0), Sum)
+                    d.reduce((all, index(), count).map(|(x, i, n)| select(i.lt(n), x * (i | 1), 0)), Sum).run()
                 };
                 Ok((fits(&union.values, &union.count)?, union.count, fits(&rest.values, &rest.count)?, rest.count))
             });
@@ -284,7 +284,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
             let a = d.generate(n / 3, index(), |i| (i | 0xff) * 3)?;
             let b = d.generate(n - n / 3, index(), |i| i + (i >> 1))?;
             let out = d.merge(&a, &b, UP)?;
-            let digest = d.reduce_from((&out, index()), |(x, i)| x * (i | 1), Sum)?;
+            let digest = d.reduce((&out, index()).map(|(x, i)| x * (i | 1)), Sum).run()?;
             Ok((out.slice(n / 2..n / 2 + 1000)?, digest))
         })
         .bytes(8 * n)
@@ -296,7 +296,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
         let a = d.generate(m, index(), |i| (i >> 17).store_as::<u8>())?;
         let b = d.generate(n, index(), |i| select(i.lt(9_000_000), i >> 22, (i >> 20) + 100).store_as::<u8>())?;
         let out = d.merge(&a, &b, UP)?;
-        let digest = d.reduce_from((&out, index()), |(x, i)| x * (i | 1), Sum)?;
+        let digest = d.reduce((&out, index()).map(|(x, i)| x * (i | 1)), Sum).run()?;
         Ok((out.slice(n..n + 1000)?, digest))
     })
     .bytes(2 * (m + n))
@@ -306,7 +306,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
         let array = d.generate(n, index(), |i| i * 3)?;
         let needles = d.generate(n, index(), |i| i * 2_654_435_761)?;
         let found = d.lower_bound(&array, &needles, UP)?;
-        let digest = d.reduce_from((&found, index()), |(x, i)| x * (i | 1), Sum)?;
+        let digest = d.reduce((&found, index()).map(|(x, i)| x * (i | 1)), Sum).run()?;
         Ok((found.slice(n - 1000..)?, digest))
     })
     .bytes(12 * n)

@@ -227,14 +227,14 @@ fn large<B: Target>(c: &mut Cases<B>) {
             // The even and the odd numbers, and their places beside them.
             let odd = (counting(n / 2), |i: Expr<u32>| (i * 2 + 1, i));
             let (keys, values) = d.merge_pairs_from((counting(n - n / 2), |i: Expr<u32>| (i * 2, i)), odd, UP)?;
-            let digest = |x: &Buffer<B, u32>| d.reduce_from((x, index()), |(x, i)| x * (i | 1), Sum);
+            let digest = |x: &Buffer<B, u32>| d.reduce((x, index()).map(|(x, i)| x * (i | 1)), Sum).run();
             Ok((keys.slice(n / 2..n / 2 + 1000)?, digest(&keys)?, digest(&values)?))
         })
         .bytes(4 * n);
     }
     c.add("merge/from/squares", |d| {
         let roots = d.lower_bound_from((counting(1 << 16), |i| i * i), (counting(1 << 22), |i| i * 1023), UP)?;
-        Ok((d.reduce_from((&roots, index()), |(x, i)| x * (i | 1), Sum)?, roots.slice(4_000_000..4_001_000)?))
+        Ok((d.reduce((&roots, index()).map(|(x, i)| x * (i | 1)), Sum).run()?, roots.slice(4_000_000..4_001_000)?))
     })
     .bytes(4 << 22);
 }

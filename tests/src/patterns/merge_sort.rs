@@ -270,8 +270,8 @@ fn large<B: Target>(c: &mut Cases<B>) {
             let keys = d.generate(n, index(), |i| i * 2_654_435_761)?;
             let order = |a: Expr<u32>, b: Expr<u32>| (a >> 12).gt(b >> 12);
             let out = d.sort_by(&keys, order)?;
-            let digest = d.reduce_from((&out, index()), |(x, i)| x * (i | 1), Sum)?;
-            let places = d.reduce_from((&d.argsort_by(&keys, order)?, index()), |(x, i)| x * (i | 1), Sum)?;
+            let digest = d.reduce((&out, index()).map(|(x, i)| x * (i | 1)), Sum).run()?;
+            let places = d.reduce((&d.argsort_by(&keys, order)?, index()).map(|(x, i)| x * (i | 1)), Sum).run()?;
             Ok((out.slice(n - 1000..)?, digest, places))
         })
         .bytes(4 * n);
@@ -280,7 +280,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
     c.add(format!("sort_by/large/u64/n={n}"), move |d| {
         let keys = d.generate(n, index(), |i| (i * 2_654_435_761).cast::<u64>())?;
         let out = d.sort_by(&keys, |a, b| (a & 0xffffu64).lt(b & 0xffffu64))?;
-        let digest = d.reduce_from((&out, index64()), |(x, i)| x * (i | 1), Sum)?;
+        let digest = d.reduce((&out, index64()).map(|(x, i)| x * (i | 1)), Sum).run()?;
         Ok((out.slice(n - 1000..)?, digest))
     })
     .needs(&[DType::U64])
@@ -290,7 +290,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
         let of = |n: u64| d.generate(n, index(), |i| (i >> 2) | (i << 28));
         let (v, w) = (d.iota(m, 0u32, 1)?, d.iota(n, 1u32 << 24, 1)?);
         let (keys, values) = d.merge_pairs_by((&of(m)?, &v), (&of(n)?, &w), |a, b| (a & 0xfff_ffffu32).lt(b & 0xfff_ffffu32))?;
-        let digest = |x: &Buffer<B, u32>| d.reduce_from((x, index()), |(x, i)| x * (i | 1), Sum);
+        let digest = |x: &Buffer<B, u32>| d.reduce((x, index()).map(|(x, i)| x * (i | 1)), Sum).run();
         Ok((digest(&keys)?, digest(&values)?, values.slice(1_000_000..1_001_000)?))
     })
     .bytes(4 * (m + n));
@@ -299,7 +299,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
     c.add("sort_by/above_binding_limit/u64", move |d| {
         let keys = d.generate(n, index64(), |i| i)?;
         d.sort_by_in_place(&keys, |a, b| (a & 1u64).lt(b & 1u64))?;
-        let digest = d.reduce_from((&keys, index64()), |(x, i)| x * (i | 1), Sum)?;
+        let digest = d.reduce((&keys, index64()).map(|(x, i)| x * (i | 1)), Sum).run()?;
         Ok((keys.slice(n - 1000..)?, digest))
     })
     .needs(&[DType::U64])
@@ -310,7 +310,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
         let of = |n: u64, step: u32| d.generate(n, (index(), scalar(step)), |(i, step)| i * step);
         let order = |a: Expr<u32>, b: Expr<u32>| (((a * 2_654_435_761) ^ (b * 40_503)) >> 17 & 1u32).eq(1);
         let keys = d.merge_by(&of(m, 7)?, &of(n, 9)?, order)?;
-        let digest = d.reduce_from((&keys, index()), |(x, i)| x * (i | 1), Sum)?;
+        let digest = d.reduce((&keys, index()).map(|(x, i)| x * (i | 1)), Sum).run()?;
         Ok((keys.slice(m + n - 1000..)?, digest))
     })
     .bytes(4 * (m + n));

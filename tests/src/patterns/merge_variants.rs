@@ -140,7 +140,7 @@ fn large<B: Target>(c: &mut Cases<B>, variant: MergeVariant) {
             let m = total / 3;
             let (a, b) = (d.generate(m, index(), |i| i * 3 + (i & 1u32))?, d.generate(total - m, index(), |i| i + (i >> 1))?);
             let keys = d.merge_variant(variant, &a, &b, SortOrder::Ascending)?;
-            let digest = d.reduce_from((&keys, index()), |(k, i)| k * (i | 1), Sum)?;
+            let digest = d.reduce((&keys, index()).map(|(k, i)| k * (i | 1)), Sum).run()?;
             Ok((keys.slice(total - 1000..)?, digest))
         })
         .bytes(8 * total)

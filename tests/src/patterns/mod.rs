@@ -26,6 +26,7 @@ mod pairs;
 mod probe;
 mod reduce;
 mod reduce_custom;
+mod reduce_modifiers;
 mod reduce_variants;
 mod runs;
 mod scan;
@@ -63,6 +64,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         examples::cases,
         reduce::cases,
         reduce_custom::cases,
+        reduce_modifiers::cases,
         reduce_variants::cases,
         scan::cases,
         scan_modifiers::cases,

@@ -365,7 +365,7 @@ fn checked<B: Target>(c: &mut Cases<B>) {
 
 /// The sum of all words, each times an odd number of its own.
 fn hash<B: Target>(d: &B, out: &Buffer<B, u32>) -> Result<DeviceScalar<B, u32>> {
-    d.reduce_from((out, index()), |(x, i)| x * (i * 2 + 1), Sum)
+    d.reduce((out, index()).map(|(x, i)| x * (i * 2 + 1)), Sum).run()
 }
 
 fn large<B: Target>(c: &mut Cases<B>) {
@@ -397,7 +397,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
     c.add("move/transpose/u8/12000x12000", |d| {
         let x = d.generate(12_000 * 12_000, index(), |i| ((i * 0x9E37_79B1) >> 13).store_as::<u8>())?;
         let y = d.transpose(&x, 12_000, 12_000)?;
-        d.reduce_from((&y, index()), |(x, i)| x * (i * 2 + 1), Sum)
+        d.reduce((&y, index()).map(|(x, i)| x * (i * 2 + 1)), Sum).run()
     })
     .needs(&[u8::DTYPE])
     .bytes(144_000_000)

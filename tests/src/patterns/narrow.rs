@@ -108,7 +108,7 @@ fn reductions<B: Target, T: Element<Reg: Num>>(c: &mut Cases<B>) {
     for n in [1, 1025] {
         c.add(format!("reduce/narrow/{t}/n={n}"), move |d| {
             let x = input::<B, T>(d, Fill::Bits, n + 2, "x")?.slice(1..n + 1)?;
-            d.reduce_parts(&x, |x| (x, x), |a, b| (a.0.min(b.0), a.1 + b.1), |v| (v.0.store_as::<T>(), v.1.store_as::<T>()))
+            d.reduce_by(x.map(|x| (x, x)), |a, b| (a.0.min(b.0), a.1 + b.1)).finish(|v| (v.0.store_as::<T>(), v.1.store_as::<T>())).run()
         })
         .needs(&[t]);
     }
@@ -250,12 +250,12 @@ where
     }
     c.add(format!("segmented/narrow/{t}/{SEGMENTED}"), move |d| {
         let (x, offsets) = (input::<B, T>(d, Fill::Bits, SEGMENTED, "x")?, d.upload(&CUT)?);
-        d.segmented_reduce_parts(&x, &offsets, |x| x, || lit(T::Reg::from_bits64(7)), Expr::min, Expr::store_as::<T>)
+        d.reduce_by(&x, Expr::min).segments(&offsets).identity(T::Reg::from_bits64(7)).finish(Expr::store_as::<T>).run()
     })
     .needs(&[t]);
     c.add(format!("by_key/narrow/{t}"), move |d| {
         let (keys, x) = (input::<B, T>(d, Fill::Sorted, SEGMENTED, "k")?, input::<B, T>(d, Fill::Bits, SEGMENTED, "x")?);
-        let found = d.reduce_by_key(&keys, &d.map(&x, |x| x)?, Sum)?;
+        let found = d.reduce(&d.map(&x, |x| x)?, Sum).by_key(&keys).run()?;
         let within = |out: Expr<T::Reg>, i: Expr<u32>, count: Expr<u32>| select(i.lt(count), out, lit(T::Reg::from_bits64(0)));
         let keys = d.map((&found.values.0, index(), &found.count), |(k, i, count)| within(k, i, count))?;
         Ok((keys, d.map((&found.values.1, index(), &found.count), |(k, i, count)| within(k, i, count))?, found.count))

@@ -37,12 +37,14 @@ fn numbers<B: Target, T: Element<Reg = T> + Num>(c: &mut Cases<B>) {
     for n in FEW {
         c.add(format!("reduce/sum_product/{t}/n={n}"), move |d| {
             let x = input::<B, T>(d, Fill::Plain, n, "x")?;
-            Ok((d.reduce(&x, Sum)?, d.reduce(&x, Product)?))
+            Ok((d.reduce(&x, Sum).run()?, d.reduce(&x, Product).run()?))
         })
         .needs(&[t])
         .quick = quick;
-        c.add(format!("reduce/min/{t}/n={n}"), move |d| d.reduce(&input::<B, T>(d, Fill::Plain, n, "x")?, Min)).needs(&[t]).quick = quick;
-        c.add(format!("reduce/max/{t}/n={n}"), move |d| d.reduce(&input::<B, T>(d, Fill::Plain, n, "x")?, Max)).needs(&[t]).quick = quick;
+        c.add(format!("reduce/min/{t}/n={n}"), move |d| d.reduce(&input::<B, T>(d, Fill::Plain, n, "x")?, Min).run()).needs(&[t]).quick =
+            quick;
+        c.add(format!("reduce/max/{t}/n={n}"), move |d| d.reduce(&input::<B, T>(d, Fill::Plain, n, "x")?, Max).run()).needs(&[t]).quick =
+            quick;
         c.add(format!("reduce/dot/{t}/n={n}"), move |d| {
             d.dot(&input::<B, T>(d, Fill::Wide, n, "x")?, &input::<B, T>(d, Fill::Plain, n, "y")?)
         })
@@ -56,7 +58,7 @@ fn numbers<B: Target, T: Element<Reg = T> + Num>(c: &mut Cases<B>) {
             c.add(format!("reduce/sum/{t}/{f}/n={n}"), move |d| d.sum(&input::<B, T>(d, fill, n, "x")?)).needs(&[t]);
             c.add(format!("reduce/min_max_with_index/{t}/{f}/n={n}"), move |d| {
                 let x = input::<B, T>(d, fill, n, "x")?;
-                Ok((d.min_with_index(&x)?, d.max_with_index(&x)?, d.minmax(&x)?))
+                Ok((d.reduce(&x, Min).with_index().run()?, d.reduce(&x, Max).with_index().run()?, d.minmax(&x)?))
             })
             .needs(&[t])
             .quick = quick;
@@ -110,7 +112,7 @@ where
 {
     c.add(format!("reduce/and_or_xor/{}/n={n}", T::DTYPE), move |d| {
         let x = input::<B, T>(d, Fill::Bits, n, "x")?;
-        Ok((d.reduce(&x, And)?, d.reduce(&x, Or)?, d.reduce(&x, Xor)?))
+        Ok((d.reduce(&x, And).run()?, d.reduce(&x, Or).run()?, d.reduce(&x, Xor).run()?))
     })
     .needs(&[T::DTYPE])
     .quick = T::DTYPE.size_bytes() < 8;
@@ -118,14 +120,14 @@ where
 
 fn narrow<B: Target>(c: &mut Cases<B>) {
     for n in FEW {
-        c.add(format!("reduce/sum_wide/f16/n={n}"), move |d| d.sum_wide(&input::<B, f16>(d, Fill::Wide, n, "x")?)).needs(&[f16::DTYPE]);
-        c.add(format!("reduce/sum_from/u8/n={n}"), move |d| d.reduce_from(&input::<B, u8>(d, Fill::Plain, n, "x")?, |x| x, Sum))
+        c.add(format!("reduce/sum_wide/f16/n={n}"), move |d| d.sum(&input::<B, f16>(d, Fill::Wide, n, "x")?)).needs(&[f16::DTYPE]);
+        c.add(format!("reduce/sum_from/u8/n={n}"), move |d| d.reduce(&input::<B, u8>(d, Fill::Plain, n, "x")?, Sum).run())
             .needs(&[u8::DTYPE]);
     }
     for start in [0, 1, 2, 3, 7] {
         c.add(format!("reduce/slice/u8/+{start}"), move |d| {
             let x = input::<B, u8>(d, Fill::Plain, 10_007, "x")?.slice(start..10_000)?;
-            Ok((d.reduce_from(&x, |x| x, Sum)?, d.reduce_from(&x, |x| x, Max)?))
+            Ok((d.reduce(&x, Sum).run()?, d.reduce(&x, Max).run()?))
         })
         .needs(&[u8::DTYPE]);
         c.add(format!("reduce/slice/f32/+{start}"), move |d| d.sum(&input::<B, f32>(d, Fill::Cancel, 10_007, "x")?.slice(start..10_000)?));
@@ -133,22 +135,22 @@ fn narrow<B: Target>(c: &mut Cases<B>) {
     c.add("reduce/views/f32", |d| {
         let x = input::<B, f32>(d, Fill::Cancel, 30_000, "x")?;
         let views = [x.reversed(), x.strided(1, 9_999, 3)?, x.strided(5, 1000, 0)?];
-        views.iter().map(|v| d.reduce_from(v, |x| x, Sum)).collect::<Result<Vec<_>, _>>()
+        views.iter().map(|v| d.reduce(v, Sum).run()).collect::<Result<Vec<_>, _>>()
     });
     c.add("reduce/fused_inputs/f32", |d| {
         let (x, y) = (input::<B, f32>(d, Fill::Plain, 50_000, "x")?, input::<B, f32>(d, Fill::Plain, 50_000, "y")?);
-        let inside = d.reduce_from((&x, &y, index()), |(x, y, _)| (x * x + y * y).le(1.0).cast::<u32>(), Sum)?;
-        let weighted = d.reduce_from(((&x, &y).map(|(x, y)| x * y), index()), |(p, i)| p * i.cast::<f32>(), Sum)?;
+        let inside = d.reduce((&x, &y, index()).map(|(x, y, _)| (x * x + y * y).le(1.0).cast::<u32>()), Sum).run()?;
+        let weighted = d.reduce(((&x, &y).map(|(x, y)| x * y), index()).map(|(p, i)| p * i.cast::<f32>()), Sum).run()?;
         Ok((inside, weighted))
     });
-    c.add("reduce/negated", |d| d.reduce_from(&d.upload(&[10i32, 20, 30])?, |x| -x, Sum));
+    c.add("reduce/negated", |d| d.reduce(d.upload(&[10i32, 20, 30])?.map(|x| -x), Sum).run());
     c.add("reduce/into_slice/f32", |d| {
         let (x, out) = (input::<B, f32>(d, Fill::Plain, 5000, "x")?, input::<B, f32>(d, Fill::Plain, 9, "out")?);
-        d.reduce_into(&x, Sum, &out.slice(3..4)?)?;
-        d.reduce_into(&x, Max, &out.slice(5..)?)?;
+        d.reduce(&x, Sum).write_to(&out.slice(3..4)?)?;
+        d.reduce(&x, Max).write_to(&out.slice(5..)?)?;
         Ok(out)
     });
-    c.add("reduce/range_without_length", |d| d.reduce_range(12_345, index(), |i| i * i, Sum));
+    c.add("reduce/range_without_length", |d| d.reduce(counting(12_345).map(|i| i * i), Sum).run());
 }
 
 /// Row-major shapes with long, short and single axes.
@@ -162,11 +164,11 @@ fn axes<B: Target, T: Element<Reg = T> + Num>(c: &mut Cases<B>) {
             let n = shape.iter().product();
             let name = format!("{}x{}x{}/axis={axis}", shape[0], shape[1], shape[2]);
             c.add(format!("reduce/axis_sum/{t}/{name}"), move |d| {
-                d.reduce_axis(&input::<B, T>(d, Fill::Cancel, n, "x")?, &shape, axis, Sum)
+                d.reduce(&input::<B, T>(d, Fill::Cancel, n, "x")?, Sum).axis(&shape, axis).run()
             })
             .needs(&[t]);
             c.add(format!("reduce/axis_max/{t}/{name}"), move |d| {
-                d.reduce_axis(&input::<B, T>(d, Fill::Wide, n, "x")?, &shape, axis, Max)
+                d.reduce(&input::<B, T>(d, Fill::Wide, n, "x")?, Max).axis(&shape, axis).run()
             })
             .needs(&[t])
             .quick = t.size_bytes() < 8;
@@ -175,7 +177,7 @@ fn axes<B: Target, T: Element<Reg = T> + Num>(c: &mut Cases<B>) {
     for (rows, columns) in [(1u64, 5000u64), (5000, 1), (100, 100), (33, 8193), (8193, 33), (3000, 7)] {
         for axis in 0..2 {
             c.add(format!("reduce/axis_sum/{t}/{rows}x{columns}/axis={axis}"), move |d| {
-                d.reduce_axis(&input::<B, T>(d, Fill::Cancel, rows * columns, "x")?, &[rows, columns], axis, Sum)
+                d.reduce(&input::<B, T>(d, Fill::Cancel, rows * columns, "x")?, Sum).axis(&[rows, columns], axis).run()
             })
             .needs(&[t]);
         }
@@ -195,12 +197,12 @@ fn large<B: Target>(c: &mut Cases<B>) {
     for n in [1 << 20, (1 << 20) + 1, FOLDED, ABOVE_BINDING] {
         let full = n > 2_000_000;
         c.add(format!("reduce/generated_sum/f32/n={n}"), move |d| {
-            d.reduce_range(n, index(), |i| (i * 2_654_435_761).cast::<f32>() * 1e-3 - 2_147_483.0, Sum)
+            d.reduce(counting(n).map(|i| (i * 2_654_435_761).cast::<f32>() * 1e-3 - 2_147_483.0), Sum).run()
         })
         .quick &= !full;
         c.add(format!("reduce/generated_min/u32/n={n}"), move |d| {
             let x = d.generate(n, index(), |i| (i ^ (i >> 15)) * 0x2C1B_3C6D)?;
-            Ok((d.min_with_index(&x)?, d.reduce(&x, Sum)?))
+            Ok((d.reduce(&x, Min).with_index().run()?, d.reduce(&x, Sum).run()?))
         })
         .bytes(4 * n)
         .quick &= !full;
@@ -214,9 +216,9 @@ fn large<B: Target>(c: &mut Cases<B>) {
     let [rows, columns] = ROWS_ABOVE_BINDING;
     c.add(format!("reduce/axis_above_binding_limit/f32/{rows}x{columns}"), move |d| {
         let x = d.generate(rows * columns, index(), |i| (i * 2_654_435_761).bitcast::<i32>().cast::<f32>())?;
-        let sums = d.reduce_axis(&x, &ROWS_ABOVE_BINDING, 0, Sum)?;
-        let digest = d.reduce_from((&sums, index()), |(x, i)| x.bitcast::<u32>() * (i | 1), Sum)?;
-        Ok((sums.slice(columns - 1000..)?, digest, d.reduce_axis(&x, &ROWS_ABOVE_BINDING, 1, Sum)?))
+        let sums = d.reduce(&x, Sum).axis(&ROWS_ABOVE_BINDING, 0).run()?;
+        let digest = d.reduce((&sums, index()).map(|(x, i)| x.bitcast::<u32>() * (i | 1)), Sum).run()?;
+        Ok((sums.slice(columns - 1000..)?, digest, d.reduce(&x, Sum).axis(&ROWS_ABOVE_BINDING, 1).run()?))
     })
     .bytes(4 * rows * columns)
     .full();

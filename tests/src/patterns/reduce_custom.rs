@@ -14,7 +14,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         c.add(format!("reduce/affine/u32/n={n}"), move |d| {
             let (a, b) = (input::<B, u32>(d, Fill::Plain, n, "a")?, input::<B, u32>(d, Fill::Plain, n, "b")?);
             // x -> a x + b, composed from left to right.
-            d.reduce_parts((&a, &b), |(a, b)| (a | 1, b), |f: Pair<u32, u32>, g| (f.0 * g.0, f.1 * g.0 + g.1), |f| f)
+            d.reduce_by((&a, &b).map(|(a, b)| (a | 1, b)), |f: Pair<u32, u32>, g| (f.0 * g.0, f.1 * g.0 + g.1)).run()
         });
     }
     for n in FEW {
@@ -23,17 +23,17 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     c.add("reduce/three_parts/mixed", |d| {
         let (x, y) = (input::<B, f32>(d, Fill::Wide, 20_001, "x")?, input::<B, i32>(d, Fill::Wide, 20_001, "y")?);
         type Acc = (Expr<f32>, Expr<i32>, Expr<u32>);
-        d.reduce_parts((&x, &y, index()), |(x, y, i)| (x, y, i), |a: Acc, b| (a.0.max(b.0), a.1 * 3 + b.1, a.2 ^ (b.2 << 1)), |a| a)
+        d.reduce_by((&x, &y, index()).map(|(x, y, i)| (x, y, i)), |a: Acc, b| (a.0.max(b.0), a.1 * 3 + b.1, a.2 ^ (b.2 << 1))).run()
     });
     c.add("reduce/two_doubles", |d| {
         let x = input::<B, f64>(d, Fill::Cancel, 20_001, "x")?;
-        d.reduce_parts(&x, |x| (x, x * x), |a: Pair<f64, f64>, b| (a.0 + b.0, a.1 + b.1), |a| a)
+        d.reduce_by(x.map(|x| (x, x * x)), |a: Pair<f64, f64>, b| (a.0 + b.0, a.1 + b.1)).run()
     })
     .needs(&[f64::DTYPE]);
     c.add("reduce/narrow_results", |d| {
         let x = input::<B, u32>(d, Fill::Plain, 20_001, "x")?;
         let last = |_: Expr<u32>, b: Expr<u32>| b;
-        d.reduce_parts(&x, |x| x, last, |v| (v.store_as::<u8>(), v.cast::<f32>().store_as::<half::f16>()))
+        d.reduce_by(&x, last).finish(|v| (v.store_as::<u8>(), v.cast::<f32>().store_as::<half::f16>())).run()
     })
     .needs(&[u8::DTYPE, half::f16::DTYPE]);
 }
@@ -43,22 +43,26 @@ fn sized<B: Target>(c: &mut Cases<B>, n: u64) {
         let k: Vec<Buffer<B, u32>> = ["a", "b", "c", "d"].iter().map(|s| input(d, Fill::Plain, n, s)).collect::<Result<_, _>>()?;
         type M = (Expr<u32>, Expr<u32>, Expr<u32>, Expr<u32>);
         let product = |p: M, q: M| (p.0 * q.0 + p.1 * q.2, p.0 * q.1 + p.1 * q.3, p.2 * q.0 + p.3 * q.2, p.2 * q.1 + p.3 * q.3);
-        d.reduce_parts((&k[0], &k[1], &k[2], &k[3]), |m| m, product, |m| m)
+        d.reduce_by((&k[0], &k[1], &k[2], &k[3]).map(|m| m), product).run()
     });
     c.add(format!("reduce/log_sum_exp/f32/n={n}"), move |d| {
         let x = input::<B, f32>(d, Fill::Plain, n, "x")?;
-        d.reduce(&x, Op::associative(f32::NEG_INFINITY, |a, b| a.max(b) + (-(a - b).abs()).exp().ln_1p()))
+        d.reduce(&x, Op::associative(f32::NEG_INFINITY, |a, b| a.max(b) + (-(a - b).abs()).exp().ln_1p())).run()
     });
-    c.add(format!("reduce/first/u32/n={n}"), move |d| d.reduce(&input::<B, u32>(d, Fill::Plain, n, "x")?, Op::associative(0, |a, _| a)));
-    c.add(format!("reduce/last/u32/n={n}"), move |d| d.reduce(&input::<B, u32>(d, Fill::Plain, n, "x")?, Op::associative(0, |_, b| b)));
+    c.add(format!("reduce/first/u32/n={n}"), move |d| {
+        d.reduce(&input::<B, u32>(d, Fill::Plain, n, "x")?, Op::associative(0, |a, _| a)).run()
+    });
+    c.add(format!("reduce/last/u32/n={n}"), move |d| {
+        d.reduce(&input::<B, u32>(d, Fill::Plain, n, "x")?, Op::associative(0, |_, b| b)).run()
+    });
     c.add(format!("reduce/first_and_last_index/n={n}"), move |d| {
         let x = input::<B, f32>(d, Fill::Plain, n, "x")?;
-        d.reduce_parts((&x, index()), |(_, i)| (i, i), |a: Pair<u32, u32>, b| (a.0, b.1), |a| a)
+        d.reduce_by((&x, index()).map(|(_, i)| (i, i)), |a: Pair<u32, u32>, b| (a.0, b.1)).run()
     });
     c.add(format!("reduce/polynomial_hash/u32/n={n}"), move |d| {
         // (hash, 31^length): the hash of a text from the hashes of its halves.
         let x = input::<B, u32>(d, Fill::Plain, n, "text")?;
-        d.reduce_parts(&x, |x| (x, lit(31u32)), |a: Pair<u32, u32>, b| (a.0 * b.1 + b.0, a.1 * b.1), |a| a.0)
+        d.reduce_by(x.map(|x| (x, lit(31u32))), |a: Pair<u32, u32>, b| (a.0 * b.1 + b.0, a.1 * b.1)).finish(|a| a.0).run()
     });
     c.add(format!("reduce/brackets/n={n}"), move |d| {
         // (unmatched closing, unmatched opening) brackets.
@@ -67,7 +71,7 @@ fn sized<B: Target>(c: &mut Cases<B>, n: u64) {
             let matched = a.1.min(b.0);
             (a.0 + b.0 - matched, a.1 + b.1 - matched)
         };
-        d.reduce_parts(&x, |x| (x.eq(0).cast(), x.eq(1).cast()), join, |a| a)
+        d.reduce_by(x.map(|x| (x.eq(0).cast(), x.eq(1).cast())), join).run()
     });
     c.add(format!("reduce/mean_and_variance/f32/n={n}"), move |d| {
         let x = input::<B, f32>(d, Fill::Plain, n, "x")?;
@@ -76,10 +80,10 @@ fn sized<B: Target>(c: &mut Cases<B>, n: u64) {
             let (count, delta) = (a.0 + b.0, b.1 - a.1);
             (count, a.1 + delta * (b.0 / count), a.2 + b.2 + delta * delta * (a.0 * b.0 / count))
         };
-        d.reduce_parts(&x, |x| (lit(1.0f32), x, lit(0.0f32)), merge, |s| (s.1, s.2 / s.0))
+        d.reduce_by(x.map(|x| (lit(1.0f32), x, lit(0.0f32))), merge).finish(|s| (s.1, s.2 / s.0)).run()
     });
     c.add(format!("reduce/subtraction_shows_order/f32/n={n}"), move |d| {
         // Not associative: only the tree's own order gives these bits.
-        d.reduce(&input::<B, f32>(d, Fill::Wide, n, "x")?, Op::associative(0.0, |a, b| a - b * 0.5))
+        d.reduce(&input::<B, f32>(d, Fill::Wide, n, "x")?, Op::associative(0.0, |a, b| a - b * 0.5)).run()
     });
 }

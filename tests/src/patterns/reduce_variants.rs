@@ -32,10 +32,10 @@ fn sizes<B: Target>(c: &mut Cases<B>, variant: ReduceVariant) {
     let v = variant.name();
     for n in SIZES {
         c.add(format!("reduce_variants/{v}/sum/f32/cancel/n={n}"), move |d| {
-            d.reduce_variant(variant, &input::<B, f32>(d, Fill::Cancel, n, "x")?, Sum)
+            d.reduce(&input::<B, f32>(d, Fill::Cancel, n, "x")?, Sum).variant(variant).run()
         });
         c.add(format!("reduce_variants/{v}/sum/u32/plain/n={n}"), move |d| {
-            d.reduce_variant(variant, &input::<B, u32>(d, Fill::Plain, n, "x")?, Sum)
+            d.reduce(&input::<B, u32>(d, Fill::Plain, n, "x")?, Sum).variant(variant).run()
         });
     }
 }
@@ -46,14 +46,18 @@ fn numbers<B: Target, T: Element<Reg = T> + Num>(c: &mut Cases<B>, variant: Redu
         let f = fill.name();
         c.add(format!("reduce_variants/{v}/all/{t}/{f}"), move |d| {
             let x = input::<B, T>(d, fill, 5003, "x")?;
-            Ok((d.reduce_variant(variant, &x, Sum)?, d.reduce_variant(variant, &x, Min)?, d.reduce_variant(variant, &x, Max)?))
+            Ok((
+                d.reduce(&x, Sum).variant(variant).run()?,
+                d.reduce(&x, Min).variant(variant).run()?,
+                d.reduce(&x, Max).variant(variant).run()?,
+            ))
         })
         .needs(&[t])
         .quick &= T::DTYPE == isowarp::element::DType::F32 && fill == Fill::Bits;
     }
     for n in FEW {
         c.add(format!("reduce_variants/{v}/min/{t}/n={n}"), move |d| {
-            d.reduce_variant(variant, &input::<B, T>(d, Fill::Plain, n, "x")?, Min)
+            d.reduce(&input::<B, T>(d, Fill::Plain, n, "x")?, Min).variant(variant).run()
         })
         .needs(&[t])
         .full();
@@ -65,23 +69,23 @@ fn operators<B: Target>(c: &mut Cases<B>, variant: ReduceVariant) {
     for n in [2, 33, 257, 513, 3073, 4097, 70_001] {
         c.add(format!("reduce_variants/{v}/subtraction_shows_order/f32/n={n}"), move |d| {
             // Neither associative nor commutative: only the rung's own order gives these bits.
-            d.reduce_variant(variant, &input::<B, f32>(d, Fill::Wide, n, "x")?, Op::associative(0.0, |a, b| a - b * 0.5))
+            d.reduce(&input::<B, f32>(d, Fill::Wide, n, "x")?, Op::associative(0.0, |a, b| a - b * 0.5)).variant(variant).run()
         });
         c.add(format!("reduce_variants/{v}/affine/u32/n={n}"), move |d| {
             let x = input::<B, u32>(d, Fill::Plain, n, "x")?;
-            d.reduce_variant(variant, &x, Op::associative(1 << 16, compose))
+            d.reduce(&x, Op::associative(1 << 16, compose)).variant(variant).run()
         })
         .full();
     }
     c.add(format!("reduce_variants/{v}/log_sum_exp/f32"), move |d| {
         let x = input::<B, f32>(d, Fill::Plain, 5003, "x")?;
-        d.reduce_variant(variant, &x, Op::associative(f32::NEG_INFINITY, |a, b| a.max(b) + (-(a - b).abs()).exp().ln_1p()))
+        d.reduce(&x, Op::associative(f32::NEG_INFINITY, |a, b| a.max(b) + (-(a - b).abs()).exp().ln_1p())).variant(variant).run()
     })
     .full();
     c.add(format!("reduce_variants/{v}/slices/f32"), move |d| {
         let (x, out) = (input::<B, f32>(d, Fill::Cancel, 10_007, "x")?, input::<B, f32>(d, Fill::Plain, 9, "out")?);
         for k in 0..4 {
-            d.reduce_variant_into(variant, &x.slice(k..10_000)?, Sum, &out.slice(2 * k..)?)?;
+            d.reduce(&x.slice(k..10_000)?, Sum).variant(variant).write_to(&out.slice(2 * k..)?)?;
         }
         Ok(out)
     });
@@ -89,7 +93,7 @@ fn operators<B: Target>(c: &mut Cases<B>, variant: ReduceVariant) {
         let x = input::<B, half::f16>(d, Fill::Wide, 9001, "x")?;
         let out = d.buffer::<f32>(1)?;
         let load = |(x, i): (Expr<f32>, Expr<u32>)| x * 0.5 + i.cast::<f32>();
-        d.reduce_variant_from_into(variant, (&x.reversed(), index()), load, Sum, &out)?;
+        d.reduce((&x.reversed(), index()).map(load), Sum).variant(variant).write_to(&out)?;
         Ok(out)
     })
     .needs(&[half::f16::DTYPE])
@@ -110,7 +114,7 @@ fn large<B: Target>(c: &mut Cases<B>, variant: ReduceVariant) {
             continue;
         }
         c.add(format!("reduce_variants/{v}/large_sum/f32/n={n}"), move |d| {
-            d.reduce_variant(variant, &d.generate(n, index(), |i| (i * 2_654_435_761).bitcast::<i32>().cast::<f32>())?, Sum)
+            d.reduce(&d.generate(n, index(), |i| (i * 2_654_435_761).bitcast::<i32>().cast::<f32>())?, Sum).variant(variant).run()
         })
         .bytes(4 * n)
         .full();

@@ -40,7 +40,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         });
         c.add(format!("segmented/by_lazy_key/f32/n={n}"), move |d| {
             let (k, x) = (input::<B, u32>(d, Fill::Plain, n, "k")?, input::<B, f32>(d, Fill::Cancel, n, "x")?);
-            pairs_written(&d.reduce_by_lazy_key(k.reversed().map(|k| k >> 30), (&x, index()), |(x, i)| x * i.cast::<f32>(), Sum)?)
+            pairs_written(&d.reduce((&x, index()).map(|(x, i)| x * i.cast::<f32>()), Sum).by_key(k.reversed().map(|k| k >> 30)).run()?)
         });
     }
     for count in COUNTS {
@@ -65,8 +65,12 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         c.add(format!("segmented/counted_extremes/f32/{count}"), move |d| {
             let x = Selected { values: input::<B, f32>(d, Fill::Bits, ROOM, "x")?, count: d.upload_scalar(count as u32)? };
             let add = |a: (Expr<f32>, Expr<u32>), b: (Expr<f32>, Expr<u32>)| (a.0.max(b.0), a.1 + b.1);
-            let all = d.reduce_parts_counted(&x.values, &x.count, |x| (x, lit(1u32)), || (lit(0.0f32), lit(0u32)), add, |a| a)?;
-            Ok((d.min_with_index_counted(&x)?, d.max_with_index_counted(&x)?, all))
+            let all = d.reduce_by(x.values.map(|x| (x, lit(1u32))), add).length(&x.count).identity((0.0f32, 0u32)).run()?;
+            Ok((
+                d.reduce(&x.values, Min).length(&x.count).with_index().run()?,
+                d.reduce(&x.values, Max).length(&x.count).with_index().run()?,
+                all,
+            ))
         });
     }
     // Keys of a byte; sums of lengths beyond 32 bits.
@@ -139,9 +143,9 @@ fn extremes<B: Target, T: Element<Reg = T> + Num>(c: &mut Cases<B>) {
         let x = input::<B, T>(d, Fill::Bits, 30_011, "x")?;
         // Lengths from none to some thousands.
         let offsets = d.upload(&[0u32, 0, 1, 2, 40, 1000, 1000, 1100, 9000, 20_000, 20_033, 30_000])?;
-        let by_index = d.segmented_argmax_from((&x, index()), |(_, i)| i % 1009, &offsets)?;
-        let of = (d.segmented_min_with_index(&x, &offsets)?, d.segmented_max_with_index(&x, &offsets)?);
-        Ok((of, d.segmented_argmin(&x, &offsets)?, by_index))
+        let by_index = d.reduce((&x, index()).map(|(_, i)| i % 1009), Max).segments(&offsets).index().run()?;
+        let of = (d.reduce(&x, Min).segments(&offsets).with_index().run()?, d.reduce(&x, Max).segments(&offsets).with_index().run()?);
+        Ok((of, d.reduce(&x, Min).segments(&offsets).index().run()?, by_index))
     })
     .needs(&[t]);
     c.add(format!("segmented/extremes_into/{t}"), move |d| {
@@ -149,11 +153,11 @@ fn extremes<B: Target, T: Element<Reg = T> + Num>(c: &mut Cases<B>) {
         let offsets = d.upload(&[3u32, 3, 4, 1000, 5000, 5003])?;
         let (ends, places) = (input::<B, T>(d, Fill::Plain, 12, "out")?, d.upload(&[7u32; 30])?);
         let (end, place) = (|k: u64| ends.slice(6 * k..), |k: u64| places.slice(6 * k..));
-        d.segmented_min_with_index_into(&x, &offsets, (&end(0)?, &place(0)?))?;
-        d.segmented_max_with_index_into(&x, &offsets, (&end(1)?, &place(1)?))?;
-        d.segmented_argmin_into(&x, &offsets, &place(2)?)?;
-        d.segmented_argmax_into(&x, &offsets, &place(3)?)?;
-        d.segmented_argmin_from_into((&x.reversed(), index()), |(_, i)| i % 997, &offsets, &place(4)?)?;
+        d.reduce(&x, Min).segments(&offsets).with_index().write_to((&end(0)?, &place(0)?))?;
+        d.reduce(&x, Max).segments(&offsets).with_index().write_to((&end(1)?, &place(1)?))?;
+        d.reduce(&x, Min).segments(&offsets).index().write_to(&place(2)?)?;
+        d.reduce(&x, Max).segments(&offsets).index().write_to(&place(3)?)?;
+        d.reduce((&x.reversed(), index()).map(|(_, i)| i % 997), Min).segments(&offsets).index().write_to(&place(4)?)?;
         Ok((ends, places))
     })
     .needs(&[t]);

@@ -182,8 +182,8 @@ fn large<B: Target>(c: &mut Cases<B>) {
             let out = d.cumsum(&x)?;
             Ok((
                 out.slice(n - 1000..)?,
-                d.reduce_from(&out, isowarp::prelude::Expr::bitcast::<u32>, Xor)?,
-                d.reduce_from(&out, |x| x.bitcast::<u32>() * 0x9E37, Sum)?,
+                d.reduce(out.map(isowarp::prelude::Expr::bitcast::<u32>), Xor).run()?,
+                d.reduce(out.map(|x| x.bitcast::<u32>() * 0x9E37), Sum).run()?,
             ))
         })
         .bytes(4 * n)
@@ -191,7 +191,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
         c.add(format!("scan/large_sum/u32/n={n}"), move |d| {
             let x = d.generate(n, index(), |i| i * 2_654_435_761)?;
             let out = d.scan(&x, Sum).exclusive().run()?;
-            Ok((out.slice(n - 1000..)?, d.reduce_from((&out, index()), |(x, i)| x * (i | 1), Sum)?))
+            Ok((out.slice(n - 1000..)?, d.reduce((&out, index()).map(|(x, i)| x * (i | 1)), Sum).run()?))
         })
         .bytes(4 * n)
         .quick &= n < 2_000_000;
@@ -201,7 +201,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
         let n = shape.iter().product();
         c.add(format!("scan/large_lines/f32/{}x{}", shape[0], shape[1]), move |d| {
             let x = d.generate(n, index(), |i| (i * 2_654_435_761).bitcast::<i32>().cast::<f32>())?;
-            let digest = |out: Buffer<B, f32>| d.reduce_from((&out, index()), |(x, i)| x.bitcast::<u32>() * (i | 1), Sum);
+            let digest = |out: Buffer<B, f32>| d.reduce((&out, index()).map(|(x, i)| x.bitcast::<u32>() * (i | 1)), Sum).run();
             Ok((digest(d.scan(&x, Sum).axis(&shape, 1).run()?)?, digest(d.scan(&x, Sum).axis(&shape, 1).exclusive().run()?)?))
         })
         .bytes(4 * n)
@@ -213,7 +213,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
     c.add(format!("scan/axis_above_binding_limit/f64/{}x{}", shape[0], shape[1]), move |d| {
         let x = d.generate(n, index(), |i| (i * 2_654_435_761).bitcast::<i32>().cast::<f64>() * 1e-3)?;
         let out = d.scan(&x, Sum).axis(&shape, 0).exclusive().run()?;
-        d.reduce_from((&out, index()), |(x, i)| x.bitcast::<u64>() * (i | 1).cast::<u64>(), Sum)
+        d.reduce((&out, index()).map(|(x, i)| x.bitcast::<u64>() * (i | 1).cast::<u64>()), Sum).run()
     })
     .bytes(8 * n)
     .needs(&[f64::DTYPE, u64::DTYPE])
@@ -222,7 +222,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
         let x = d.generate(FOLDED, index(), |i| (i * 2_654_435_761).bitcast::<i32>().cast::<f32>())?;
         let keys = d.generate(FOLDED, index(), |i| i / 100_003)?;
         let out = d.scan(&x, Sum).by_key(&keys).run()?;
-        Ok((out.slice(FOLDED - 1000..)?, d.reduce_from((&out, index()), |(x, i)| x.bitcast::<u32>() * (i | 1), Sum)?))
+        Ok((out.slice(FOLDED - 1000..)?, d.reduce((&out, index()).map(|(x, i)| x.bitcast::<u32>() * (i | 1)), Sum).run()?))
     })
     .bytes(4 * FOLDED)
     .full();

@@ -77,7 +77,7 @@ fn parts<B: Target>(c: &mut Cases<B>) {
         let x = input::<B, f32>(d, Fill::Wide, N, "x")?;
         let starts = || index().map(|i| (i % 1021).eq(5).cast::<u32>());
         let inclusive = d.scan_by((&x, index()), better).by_flags(starts()).run()?;
-        let before = d.scan_by((&x, index()), better).by_flags(starts()).exclusive_from((f32::NEG_INFINITY, 0)).run()?;
+        let before = d.scan_by((&x, index()), better).by_flags(starts()).identity((f32::NEG_INFINITY, 0)).exclusive().run()?;
         Ok((inclusive, before))
     })
     .full();
@@ -92,13 +92,13 @@ fn parts<B: Target>(c: &mut Cases<B>) {
         // x -> a x + b of 32 bits each, composed from left to right.
         let maps = (&x, index()).map(|(x, i)| (x | 1, i));
         let composed = d.scan_by(maps, |f, g| (f.0 * g.0, f.1 * g.0 + g.1)).segments(&offsets);
-        composed.exclusive_from((1, 0)).initial((3, 5)).run()
+        composed.identity((1, 0)).exclusive().initial((3, 5)).run()
     })
     .full();
     c.add("scan/parts_axis/f32", |d| {
         let x = input::<B, f32>(d, Fill::Wide, 41 * 487, "x")?;
         let columns = d.scan_by((&x, index()), better).axis(&[41, 487], 0).run()?;
-        Ok((columns, d.scan_by((&x, index()), better).axis(&[41, 487], 1).exclusive_from((f32::NEG_INFINITY, u32::MAX)).run()?))
+        Ok((columns, d.scan_by((&x, index()), better).axis(&[41, 487], 1).identity((f32::NEG_INFINITY, u32::MAX)).exclusive().run()?))
     })
     .full();
 }

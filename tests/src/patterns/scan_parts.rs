@@ -34,7 +34,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         // Near one, so that products neither vanish nor overflow.
         let near_one = |(x, y): Pair<f32, f32>| (x.mul_rn(1e-3) + 0.9995, y * 1e-2);
         let product = |a: Pair<f32, f32>, b: Pair<f32, f32>| (a.0.mul_rn(b.0) - a.1.mul_rn(b.1), a.0.mul_rn(b.1) + a.1.mul_rn(b.0));
-        d.scan_by((&x, &y).map(near_one), product).exclusive_from((1.0f32, 0.0f32)).run()
+        d.scan_by((&x, &y).map(near_one), product).identity((1.0f32, 0.0f32)).exclusive().run()
     })
     .full();
     more_words(c);
@@ -46,7 +46,7 @@ fn more_words<B: Target>(c: &mut Cases<B>) {
         type Acc = (Expr<f32>, Expr<i32>, Expr<u32>);
         let combine = |a: Acc, b: Acc| (a.0.max(b.0), a.1 * 3 + b.1, a.2 ^ (b.2 << 1));
         let first = (f32::NEG_INFINITY, 7, 9);
-        d.scan_by((&x, &y, index()), combine).exclusive_from(first).finish(|a| (a.0, a.1, a.2.store_as::<u8>())).run()
+        d.scan_by((&x, &y, index()), combine).identity(first).exclusive().finish(|a| (a.0, a.1, a.2.store_as::<u8>())).run()
     })
     .needs(&[u8::DTYPE])
     .full();

@@ -95,7 +95,7 @@ fn large<B: Target>(c: &mut Cases<B>, variant: ScanVariant) {
         c.add(format!("scan_variants/{v}/large_sum/f32/n={n}"), move |d| {
             let x = d.generate(n, index(), |i| (i * 2_654_435_761).bitcast::<i32>().cast::<f32>())?;
             let out = d.scan(&x, Sum).variant(variant).exclusive_if(n % 2 == 0).run()?;
-            Ok((out.slice(n - 1000..)?, d.reduce_from((&out, index()), |(x, i)| x.bitcast::<u32>() * (i | 1), Sum)?))
+            Ok((out.slice(n - 1000..)?, d.reduce((&out, index()).map(|(x, i)| x.bitcast::<u32>() * (i | 1)), Sum).run()?))
         })
         .bytes(4 * n)
         .full();

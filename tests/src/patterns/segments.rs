@@ -102,7 +102,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     for (cut, name) in CUTS {
         for n in SIZES {
             c.add(format!("segmented/sum/f32/cancel/{name}/{n}"), move |d| {
-                d.segmented_reduce(&input::<B, f32>(d, Fill::Cancel, n, "s")?, &cut.upload(d, n)?, Sum)
+                d.reduce(&input::<B, f32>(d, Fill::Cancel, n, "s")?, Sum).segments(&cut.upload(d, n)?).run()
             });
         }
     }
@@ -124,7 +124,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
 fn affine<B: Target>(d: &B, cut: Cut, n: u64) -> Result<(Buffer<B, u32>, Buffer<B, u32>)> {
     let (a, b) = (input::<B, u32>(d, Fill::Plain, n, "a")?, input::<B, u32>(d, Fill::Plain, n, "b")?);
     let then = |f: (Expr<u32>, Expr<u32>), g: (Expr<u32>, Expr<u32>)| (f.0 * g.0, f.1 * g.0 + g.1);
-    d.segmented_reduce_parts((&a, &b), &cut.upload(d, n)?, |p| p, || (lit(1u32), lit(0u32)), then, |f| f)
+    d.reduce_by((&a, &b).map(|p| p), then).segments(&cut.upload(d, n)?).identity((1u32, 0u32)).run()
 }
 
 fn operators<B: Target>(c: &mut Cases<B>) {
@@ -135,46 +135,42 @@ fn operators<B: Target>(c: &mut Cases<B>) {
         for n in [257, 8193, 100_003] {
             c.add(format!("segmented/min_and_max/f32/bits/{name}/{n}"), move |d| {
                 let (x, offsets) = (input::<B, f32>(d, Fill::Bits, n, "m")?, cut.upload(d, n)?);
-                Ok((d.segmented_reduce(&x, &offsets, Min)?, d.segmented_reduce(&x, &offsets, Max)?))
+                Ok((d.reduce(&x, Min).segments(&offsets).run()?, d.reduce(&x, Max).segments(&offsets).run()?))
             });
             c.add(format!("segmented/affine/u32/{name}/{n}"), move |d| affine(d, cut, n));
         }
     }
     for n in [1025, 30_011, 100_003, 1_200_007] {
         c.add(format!("segmented/three_words/{n}"), move |d| {
-            d.segmented_reduce_parts(
-                &input::<B, f32>(d, Fill::Wide, n, "w")?,
-                &Cut::Mixed.upload(d, n)?,
-                |x| (x, x.abs(), lit(1u32)),
-                || (lit(0.0f32), lit(-1.0f32), lit(0u32)),
-                |a, b| (a.0 + b.0, a.1.max(b.1), a.2 + b.2),
-                |(sum, most, count)| (sum, most, count),
-            )
+            d.reduce_by(input::<B, f32>(d, Fill::Wide, n, "w")?.map(|x| (x, x.abs(), lit(1u32))), |a, b| {
+                (a.0 + b.0, a.1.max(b.1), a.2 + b.2)
+            })
+            .segments(&Cut::Mixed.upload(d, n)?)
+            .identity((0.0f32, -1.0f32, 0u32))
+            .finish(|(sum, most, count)| (sum, most, count))
+            .run()
         });
         c.add(format!("segmented/four_words/{n}"), move |d| {
             let x = input::<B, u32>(d, Fill::Plain, n, "w")?;
-            d.segmented_reduce_parts(
-                (&x, index()),
-                &Cut::Mixed.upload(d, n)?,
-                |(x, i)| (x, i, x, i),
-                || (lit(0u32), lit(7u32), lit(u32::MAX), lit(9u32)),
-                |a, b| {
-                    let (more, less) = (b.0.gt(a.0), b.2.lt(a.2));
-                    (more.select(b.0, a.0), more.select(b.1, a.1), less.select(b.2, a.2), less.select(b.3, a.3))
-                },
-                |(_, high, _, low)| (high, low),
-            )
+            d.reduce_by((&x, index()).map(|(x, i)| (x, i, x, i)), |a, b| {
+                let (more, less) = (b.0.gt(a.0), b.2.lt(a.2));
+                (more.select(b.0, a.0), more.select(b.1, a.1), less.select(b.2, a.2), less.select(b.3, a.3))
+            })
+            .segments(&Cut::Mixed.upload(d, n)?)
+            .identity((0u32, 7u32, u32::MAX, 9u32))
+            .finish(|(_, high, _, low)| (high, low))
+            .run()
         });
         c.add(format!("segmented/sparse_rows/{n}"), move |d| {
             let (values, columns) = (input::<B, f32>(d, Fill::Cancel, n, "a")?, input::<B, u32>(d, Fill::Plain, n, "c")?);
             let v = input::<B, f32>(d, Fill::Wide, 1000, "v")?;
-            d.segmented_reduce_from((&values, &columns, array(&v)), |(a, k, v)| a * v.at(k % 1000), &Cut::Tiny.upload(d, n)?, Sum)
+            d.reduce((&values, &columns, array(&v)).map(|(a, k, v)| a * v.at(k % 1000)), Sum).segments(&Cut::Tiny.upload(d, n)?).run()
         });
         c.add(format!("segmented/slices_and_wide_offsets/{n}"), move |d| {
             let x = input::<B, f32>(d, Fill::Cancel, n, "x")?.slice(3..)?;
             let offsets = d.upload(&Cut::Power.offsets(n - 3))?.slice(1..)?;
             let out = d.upload(&vec![9.0f32; offsets.len() as usize + 4])?;
-            d.segmented_reduce_into(&x, &offsets, Sum, &out.slice(2..)?)?;
+            d.reduce(&x, Sum).segments(&offsets).write_to(&out.slice(2..)?)?;
             Ok(out)
         })
         .needs(&[DType::U64]);
@@ -182,7 +178,7 @@ fn operators<B: Target>(c: &mut Cases<B>) {
     // A heavy operator takes a software adapter's compiler long.
     c.add("segmented/log_sum_exp/30011", |d| {
         let op = Op::associative(f32::NEG_INFINITY, |a: Expr<f32>, b: Expr<f32>| a.max(b) + (-(a - b).abs()).exp().ln_1p());
-        d.segmented_reduce(&input::<B, f32>(d, Fill::Plain, 30_011, "l")?, &Cut::Mixed.upload(d, 30_011)?, op)
+        d.reduce(&input::<B, f32>(d, Fill::Plain, 30_011, "l")?, op).segments(&Cut::Mixed.upload(d, 30_011)?).run()
     });
 }
 
@@ -192,7 +188,7 @@ fn types<B: Target>(c: &mut Cases<B>) {
         for n in [1025, 30_011] {
             c.add(format!("segmented/sum_and_min/{t}/{n}"), move |d| {
                 let (x, offsets) = (input::<B, T>(d, Fill::Bits, n, "t")?, Cut::Mixed.upload(d, n)?);
-                Ok((d.segmented_reduce(&x, &offsets, Sum)?, d.segmented_reduce(&x, &offsets, Min)?))
+                Ok((d.reduce(&x, Sum).segments(&offsets).run()?, d.reduce(&x, Min).segments(&offsets).run()?))
             })
             .needs(&[t]);
         }
@@ -204,12 +200,12 @@ fn types<B: Target>(c: &mut Cases<B>) {
     one::<B, f64>(c);
     c.add("segmented/narrow/f16/30011", move |d| {
         let (x, offsets) = (input::<B, f16>(d, Fill::Plain, 30_011, "h")?, Cut::Tiny.upload(d, 30_011)?);
-        d.segmented_reduce_parts(&x, &offsets, |x| x, || lit(0.0f32), |a, b| a + b, Expr::store_as::<f16>)
+        d.reduce_by(&x, |a, b| a + b).segments(&offsets).identity(0.0f32).finish(Expr::store_as::<f16>).run()
     })
     .needs(&[DType::F16]);
     c.add("segmented/narrow/u8/30011", move |d| {
         let (x, offsets) = (input::<B, u8>(d, Fill::Plain, 30_011, "b")?, Cut::Tiny.upload(d, 30_011)?);
-        d.segmented_reduce_parts(&x, &offsets, |x| x, || lit(0u32), Expr::max, Expr::store_as::<u8>)
+        d.reduce_by(&x, Expr::max).segments(&offsets).identity(0u32).finish(Expr::store_as::<u8>).run()
     })
     .needs(&[DType::U8]);
 }
@@ -241,7 +237,7 @@ fn of_keys<B: Target, T: Element<Reg = T> + Scalar>(
     let zeros = |n: u64| d.upload(&vec![0u32; n as usize]);
     let (k, count) = (zeros(n)?, zeros(1)?);
     let out = d.upload(&vec![T::zeroed(); n as usize])?;
-    d.reduce_by_key_into(&d.upload(keys)?, values, op, (&k, &out), &count)?;
+    d.reduce(values, op).by_key(&d.upload(keys)?).write_to(((&k, &out), &count))?;
     Ok((k, out, count))
 }
 
@@ -286,14 +282,14 @@ fn runs<B: Target>(c: &mut Cases<B>) {
         let keys = d.map(&d.iota::<u32>(20_003, 0, 1)?, |i| i / 5)?.slice(3..)?;
         let values = input::<B, f32>(d, Fill::Cancel, 20_001, "v")?.slice(1..)?;
         let (k, v, count) = (d.upload(&vec![0u32; 20_001])?, d.upload(&vec![0.0f32; 20_002])?, d.upload(&[7u32; 3])?);
-        d.reduce_by_key_into(&keys, &values, Sum, (&k.slice(1..)?, &v.slice(2..)?), &count.slice(1..)?)?;
+        d.reduce(&values, Sum).by_key(&keys).write_to(((&k.slice(1..)?, &v.slice(2..)?), &count.slice(1..)?))?;
         Ok((k, v, count))
     });
     c.add("by_key/many_inputs/20011", move |d| {
         let (n, key) = (20_011, d.map(&d.iota::<u32>(20_011, 0, 1)?, |i| i / 3)?);
         let (k, v, count) = (d.upload(&vec![0u32; n])?, d.upload(&vec![0u32; n])?, d.buffer(1)?);
         let first = (&key, index(), scalar(3u32), scalar(5u32)).map(|(x, i, a, b)| (x * a) ^ (i * b));
-        d.reduce_by_key_from_into(&key, (first, scalar(7u32), scalar(9u32)), |(x, a, b)| x * a + b, Sum, (&k, &v), &count)?;
+        d.reduce((first, scalar(7u32), scalar(9u32)).map(|(x, a, b)| x * a + b), Sum).by_key(&key).write_to(((&k, &v), &count))?;
         Ok((k, v, count))
     });
 }
@@ -312,7 +308,7 @@ fn keys<B: Target>(c: &mut Cases<B>) {
             let keys = input::<B, K>(d, Fill::Sorted, n, "k")?;
             let (values, k) = (input::<B, u32>(d, Fill::Plain, n, "v")?, d.upload(&vec![K::zeroed(); n as usize])?);
             let (v, count) = (d.upload(&vec![0u32; n as usize])?, d.buffer(1)?);
-            d.reduce_by_key_from_into(&keys, (&values, index()), |(v, i)| v ^ i, Xor, (&k, &v), &count)?;
+            d.reduce((&values, index()).map(|(v, i)| v ^ i), Xor).by_key(&keys).write_to(((&k, &v), &count))?;
             Ok((k, v, count))
         })
         .needs(&[t]);
@@ -326,7 +322,7 @@ fn keys<B: Target>(c: &mut Cases<B>) {
     c.add("by_key/rest_stays/100003", move |d| {
         let (out, k, count) = (d.upload(&vec![5u32; 100_003])?, d.upload(&vec![6u32; 100_003])?, d.buffer(1)?);
         let keys = d.map(&d.iota::<u32>(100_003, 0, 1)?, |i| i / 1000)?;
-        d.reduce_by_key_into(&keys, &keys, Sum, (&k, &out), &count)?;
+        d.reduce(&keys, Sum).by_key(&keys).write_to(((&k, &out), &count))?;
         Ok((k, out, count))
     });
 }
@@ -369,22 +365,22 @@ fn large<B: Target>(c: &mut Cases<B>) {
     // More segments than blocks of a launch take at once.
     c.add("segmented/many/3000001", |d| {
         let offsets = d.map(&d.iota::<u32>(3_000_002, 0, 1)?, |i| i - (i % 3 + 1) / 2)?;
-        d.segmented_reduce_from(&d.iota::<u32>(3_000_001, 0, 1)?, |i| (i * 2_654_435_761u32).cast::<f32>(), &offsets, Sum)
+        d.reduce(d.iota::<u32>(3_000_001, 0, 1)?.map(|i| (i * 2_654_435_761u32).cast::<f32>()), Sum).segments(&offsets).run()
     });
     for (name, mean) in [("hundreds", 100), ("thousands", 1000)] {
         c.add(format!("segmented/{name}/4000037"), move |d| {
             let offsets = d.generate(4_000_000 / mean + 1, index(), |i| i * mean as u32 + (i % 13) * (mean as u32 / 40))?;
-            d.segmented_reduce_from(&d.iota::<u32>(4_000_037, 0, 1)?, |i| (i * 2_654_435_761u32).cast::<f32>(), &offsets, Sum)
+            d.reduce(d.iota::<u32>(4_000_037, 0, 1)?.map(|i| (i * 2_654_435_761u32).cast::<f32>()), Sum).segments(&offsets).run()
         });
     }
     c.add("segmented/long/5000011", |d| {
         let offsets = d.upload(&[0u32, 3_000_001, 3_000_002, 3_000_002, 5_000_011])?;
-        d.segmented_reduce_from(&d.iota::<u32>(5_000_011, 0, 1)?, |i| (i * 2_654_435_761u32).cast::<f32>(), &offsets, Sum)
+        d.reduce(d.iota::<u32>(5_000_011, 0, 1)?.map(|i| (i * 2_654_435_761u32).cast::<f32>()), Sum).segments(&offsets).run()
     });
     c.add("segmented/above_binding_limit/sum", |d| {
         let offsets = d.upload(&[5u32, 6, 1 << 25, (1 << 25) + 900, 40_000_000, ABOVE_BINDING as u32])?;
         let x = d.map(&d.iota::<u32>(ABOVE_BINDING, 0, 1)?, |i| (i * 2_654_435_761u32).cast::<f32>())?;
-        d.segmented_reduce(&x, &offsets, Sum)
+        d.reduce(&x, Sum).segments(&offsets).run()
     })
     .bytes(4 * ABOVE_BINDING);
 }

@@ -113,27 +113,28 @@ fn neighbours<B: Target>(c: &mut Cases<B>, n: u64) {
             let x = keys(d, every)?;
             let encoded = d.run_length_encode(&x)?;
             let back = d.run_length_decode(&encoded.values.0, &encoded.values.1, &encoded.count, n + 5)?;
-            Ok((back.slice(..n)?, d.reduce_from((&back.slice(..n)?, &x), |(a, b)| a ^ b, Or)?))
+            Ok((back.slice(..n)?, d.reduce((&back.slice(..n)?, &x).map(|(a, b)| a ^ b), Or).run()?))
         });
     }
     c.add(format!("select/unique_by_key/n={n}"), move |d| {
         let (k, x) = (keys(d, 5)?, input::<B, f32>(d, Fill::Bits, n, "x")?);
         let kept = d.unique_by_key(&k, &x)?;
         // As much of the outputs as the device says: no read-back in between.
-        let bits =
-            d.reduce_from((&kept.values.1, index(), &kept.count), |(x, i, m)| select(i.lt(m), x.bitcast::<u32>() * (i | 1), 0), Sum)?;
-        let sum = d.reduce_from((&kept.values.0, index(), &kept.count), |(x, i, m)| select(i.lt(m), x * (i | 1), 0), Sum)?;
+        let bits = d
+            .reduce((&kept.values.1, index(), &kept.count).map(|(x, i, m)| select(i.lt(m), x.bitcast::<u32>() * (i | 1), 0)), Sum)
+            .run()?;
+        let sum = d.reduce((&kept.values.0, index(), &kept.count).map(|(x, i, m)| select(i.lt(m), x * (i | 1), 0)), Sum).run()?;
         Ok((kept.count, sum, bits))
     });
     c.add(format!("select/unique_with_nan/f32/n={n}"), move |d| {
         let kept = d.unique(&d.map(&input::<B, f32>(d, Fill::Bits, n, "x")?, |x| select(x.gt(0.0), 0.0, x))?)?;
         let bits =
-            d.reduce_from((&kept.values, index(), &kept.count), |(x, i, m)| select(i.lt(m), x.bitcast::<u32>() * (i | 1), 0), Sum)?;
+            d.reduce((&kept.values, index(), &kept.count).map(|(x, i, m)| select(i.lt(m), x.bitcast::<u32>() * (i | 1), 0)), Sum).run()?;
         Ok((kept.count, bits))
     });
     c.add(format!("select/unique_within_one/i32/n={n}"), move |d| {
         let kept = d.unique_with(&input::<B, i32>(d, Fill::Wide, n, "x")?, |a, b| (a - b).abs().le(400))?;
-        let sum = d.reduce_from((&kept.values, index(), &kept.count), |(x, i, m)| select(i.lt(m), x * (i | 1).cast(), 0), Sum)?;
+        let sum = d.reduce((&kept.values, index(), &kept.count).map(|(x, i, m)| select(i.lt(m), x * (i | 1).cast(), 0)), Sum).run()?;
         Ok((kept.count, sum))
     });
 }
@@ -216,14 +217,14 @@ fn sources<B: Target>(c: &mut Cases<B>) {
     c.add("select/reversed_and_strided", |d| {
         let x = input::<B, u32>(d, Fill::Plain, 60_000, "x")?;
         let kept = d.select_from((&x.strided(59_997, 19_999, -3)?, index()), |(x, i)| ((x & 1u32).eq(0), x ^ i))?;
-        let sum = d.reduce_from((&kept.values, index(), &kept.count), |(x, i, m)| select(i.lt(m), x * (i | 1), 0), Sum)?;
+        let sum = d.reduce((&kept.values, index(), &kept.count).map(|(x, i, m)| select(i.lt(m), x * (i | 1), 0)), Sum).run()?;
         Ok((kept.count, sum))
     });
     // What was kept is kept again: the count of the first feeds the second.
     c.add("select/chain", |d| {
         let first = d.select(&input::<B, u32>(d, Fill::Plain, 50_000, "x")?, |x| (x & 1u32).eq(0))?;
         let second = d.select_from((&first.values, index(), &first.count), |(x, i, m)| (i.lt(m) & (x & 2u32).eq(0), x))?;
-        let sum = d.reduce_from((&second.values, index(), &second.count), |(x, i, m)| select(i.lt(m), x * (i | 1), 0), Sum)?;
+        let sum = d.reduce((&second.values, index(), &second.count).map(|(x, i, m)| select(i.lt(m), x * (i | 1), 0)), Sum).run()?;
         Ok((first.count, second.count, sum))
     });
     // What was kept is sorted, its greatest first, and a part of it summed: only the device knows how much there is.
@@ -235,7 +236,7 @@ fn sources<B: Target>(c: &mut Cases<B>) {
         d.select_into(&x, |x| (x & 1u32).eq(0), &kept, &count)?;
         d.sort_in_place(&kept, SortOrder::Descending)?;
         let count = DeviceScalar::from_buffer(count)?;
-        let sum = d.reduce_from((&kept, index(), &count), |(x, i, m)| select(i.lt(m / 2), x * (i | 1), 0), Sum)?;
+        let sum = d.reduce((&kept, index(), &count).map(|(x, i, m)| select(i.lt(m / 2), x * (i | 1), 0)), Sum).run()?;
         Ok((count, sum))
     });
 }
@@ -245,8 +246,8 @@ fn large<B: Target>(c: &mut Cases<B>) {
         let digest = |d: &B, x: &Buffer<B, u32>, m: &Buffer<B, u32>| {
             let m = DeviceScalar::from_buffer(m.slice(..1)?)?;
             Ok::<_, isowarp::Error>((
-                d.reduce_from((x, index(), &m), |(x, i, m)| select(i.lt(m), x * (i | 1), 0), Sum)?,
-                d.reduce_from((x, index(), &m), |(x, i, m)| select(i.lt(m), 0, x ^ BEFORE), Or)?,
+                d.reduce((x, index(), &m).map(|(x, i, m)| select(i.lt(m), x * (i | 1), 0)), Sum).run()?,
+                d.reduce((x, index(), &m).map(|(x, i, m)| select(i.lt(m), 0, x ^ BEFORE)), Or).run()?,
             ))
         };
         let hashed = move |d: &B| d.generate(n, index(), |i| i * 2_654_435_761);
@@ -262,18 +263,18 @@ fn large<B: Target>(c: &mut Cases<B>) {
         }
         c.add(format!("select/large_partition/u32/n={n}"), move |d| {
             let p = d.partition(&hashed(d)?, |x| (x >> 30).eq(0))?;
-            let sum = d.reduce_from((&p.values, index()), |(x, i)| x * (i | 1), Sum)?;
+            let sum = d.reduce((&p.values, index()).map(|(x, i)| x * (i | 1)), Sum).run()?;
             Ok((p.count, sum))
         })
         .bytes(4 * n);
         c.add(format!("select/large_three_ways/u32/n={n}"), move |d| {
             let (out, counts) = d.partition_three(&hashed(d)?, |x| (x >> 30).eq(0), |x| (x >> 30).eq(2))?;
-            Ok((counts, d.reduce_from((&out, index()), |(x, i)| x * (i | 1), Sum)?))
+            Ok((counts, d.reduce((&out, index()).map(|(x, i)| x * (i | 1)), Sum).run()?))
         })
         .bytes(4 * n);
         c.add(format!("select/large_runs/u32/n={n}"), move |d| {
             let (values, lengths, count) = runs(d, &d.map(&hashed(d)?, |x| x >> 31)?)?;
-            let sum = |x: &Buffer<B, u32>| d.reduce_from((x, index()), |(x, i)| x * (i | 1), Sum);
+            let sum = |x: &Buffer<B, u32>| d.reduce((x, index()).map(|(x, i)| x * (i | 1)), Sum).run();
             Ok((sum(&values)?, sum(&lengths)?, count))
         })
         .bytes(4 * n);

@@ -203,7 +203,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
         c.add(format!("sort/large/u32/n={n}"), move |d| {
             let keys = d.generate(n, index(), |i| i * 2_654_435_761)?;
             let out = d.sort(&keys, SortOrder::Descending.bits(0..12))?;
-            let digest = d.reduce_from((&out, index()), |(x, i)| x * (i | 1), Sum)?;
+            let digest = d.reduce((&out, index()).map(|(x, i)| x * (i | 1)), Sum).run()?;
             Ok((out.slice(n - 1000..)?, digest))
         })
         .bytes(4 * n)
@@ -213,7 +213,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
     c.add(format!("sort/large_argsort/f32/n={n}"), move |d| {
         let keys = d.generate(n, index(), |i| ((i * 2_654_435_761) >> 12).bitcast::<i32>().cast::<f32>())?;
         let out = d.argsort(&keys, SortOrder::Ascending)?;
-        let digest = d.reduce_from((&out, index()), |(x, i)| x * (i | 1), Sum)?;
+        let digest = d.reduce((&out, index()).map(|(x, i)| x * (i | 1)), Sum).run()?;
         Ok((out.slice(n - 1000..)?, digest))
     })
     .full();

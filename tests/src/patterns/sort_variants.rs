@@ -161,7 +161,7 @@ fn large<B: Target>(c: &mut Cases<B>, variant: SortVariant) {
         c.add(format!("sort_variants/{v}/large/u32/n={n}"), move |d| {
             let keys = d.generate(n, index(), |i| (i * 2_654_435_761) >> 3)?;
             let (keys, values) = d.sort_pairs_variant(variant, &keys, &d.iota(n, 0u32, 1)?, SortOrder::Descending.bits(bits.clone()))?;
-            let digest = d.reduce_from((&keys, &values, index()), |(k, v, i)| (k + v * 7) * (i | 1), Sum)?;
+            let digest = d.reduce((&keys, &values, index()).map(|(k, v, i)| (k + v * 7) * (i | 1)), Sum).run()?;
             Ok((keys.slice(n - 1000..)?, digest))
         })
         .bytes(24 * n)

@@ -10,11 +10,11 @@ use isowarp_conformance::patterns::UNARY;
 fn the_sum_of_the_first_whole_numbers_is_the_closed_form() {
     each(|d| {
         for n in [1u64, 2, 255, 256, 1000, 65_537] {
-            let sum = d.reduce_range(n, index(), |i| i, Sum).unwrap().read_blocking().unwrap();
+            let sum = d.reduce(counting(n), Sum).run().unwrap().read_blocking().unwrap();
             assert_eq!(u64::from(sum), n * (n - 1) / 2 % (1 << 32));
             // In floats too, as long as every partial sum is below 2^24.
             if n <= 4096 {
-                let sum = d.reduce_range(n, index(), isowarp::prelude::Expr::cast::<f32>, Sum).unwrap().read_blocking().unwrap();
+                let sum = d.reduce(counting(n).map(isowarp::prelude::Expr::cast::<f32>), Sum).run().unwrap().read_blocking().unwrap();
                 assert_eq!(sum, (n * (n - 1) / 2) as f32);
             }
         }
@@ -39,8 +39,8 @@ fn powers_of_a_matrix_are_fibonacci_numbers() {
         type M = (Expr<u32>, Expr<u32>, Expr<u32>, Expr<u32>);
         let product = |p: M, q: M| (p.0 * q.0 + p.1 * q.2, p.0 * q.1 + p.1 * q.3, p.2 * q.0 + p.3 * q.2, p.2 * q.1 + p.3 * q.3);
         let ones = d.upload(&[1u32; 40]).unwrap();
-        let (_, f, _, _) = d.reduce_parts(&ones, |one| (one, one, one, one - 1), product, |m| m).unwrap();
-        assert_eq!(f.read_blocking().unwrap(), [102_334_155], "the 40th");
+        let (_, f, _, _) = d.reduce_by(ones.map(|one| (one, one, one, one - 1)), product).run().unwrap();
+        assert_eq!(f.read_blocking().unwrap(), 102_334_155, "the 40th");
     });
 }
 
@@ -50,7 +50,8 @@ fn prefix_products_of_a_matrix_are_all_fibonacci_numbers() {
         type M = (Expr<u32>, Expr<u32>, Expr<u32>, Expr<u32>);
         let product = |p: M, q: M| (p.0 * q.0 + p.1 * q.2, p.0 * q.1 + p.1 * q.3, p.2 * q.0 + p.3 * q.2, p.2 * q.1 + p.3 * q.3);
         let ones = d.upload(&[1u32; 20_000]).unwrap();
-        let f = d.scan_by(ones.map(|one| (one, one, one, one - 1)), product).exclusive_from((1, 0, 0, 1)).finish(|m| m.1).run().unwrap();
+        let f =
+            d.scan_by(ones.map(|one| (one, one, one, one - 1)), product).identity((1, 0, 0, 1)).exclusive().finish(|m| m.1).run().unwrap();
         let mut next = (0u32, 1u32);
         for (i, f) in f.read_blocking().unwrap().into_iter().enumerate() {
             assert_eq!(f, next.0, "number {i}");
@@ -114,7 +115,7 @@ fn textbook_transforms_give_the_printed_results() {
         assert_eq!(d.replace(&z, 1, 10).unwrap().read_blocking().unwrap(), [0, 10, 0, 10, 0, 10, 0, 10, 0, 10]);
         let v = d.upload(&[1.0f32, 2.0, 3.0, 4.0]).unwrap();
         assert_eq!(d.norm2(&v).unwrap().read_blocking().unwrap(), 5.477_226);
-        let negated = d.reduce_from(&d.upload(&[10i32, 20, 30]).unwrap(), |x| -x, Sum).unwrap();
+        let negated = d.reduce(d.upload(&[10i32, 20, 30]).unwrap().map(|x| -x), Sum).run().unwrap();
         assert_eq!(negated.read_blocking().unwrap(), -60);
         let rank = d.generate(2 * 4, index(), |i| (i / 4, i % 4)).unwrap();
         assert_eq!(
@@ -153,7 +154,7 @@ fn log_sum_exp_is_near_the_f64_value() {
         let x: Vec<f32> = data::data::<f32>(Fill::Plain, 10_000, 9).into_iter().map(|v| 200.0 * v - 100.0).collect();
         let exact = f64::from(100.0f32) + x.iter().map(|v| (f64::from(*v) - 100.0).exp()).sum::<f64>().ln();
         let lse = Op::associative(f32::NEG_INFINITY, |a, b| a.max(b) + (-(a - b).abs()).exp().ln_1p());
-        let found = d.reduce(&d.upload(&x[..]).unwrap(), lse).unwrap().read_blocking().unwrap();
+        let found = d.reduce(&d.upload(&x[..]).unwrap(), lse).run().unwrap().read_blocking().unwrap();
         // 14 levels of a tree, none of which enlarges the errors below it: a sum below 128 rounded, and a logarithm below 1 whose operand is.
         let bound = 14.0 * (2f64.powi(-18) + 2f64.powi(-21));
         assert!((f64::from(found) - exact).abs() <= bound, "{found} against {exact}, bound {bound}");

@@ -42,7 +42,7 @@ fn indices_are_checked_by_themselves() {
         let n = 70_001;
         let long = d.generate(n, index(), |i| (i.eq(40_000) | i.eq(65_537)).select(i + 1_000_000, i)).unwrap();
         assert_eq!(d.check_indices(&long, n).unwrap_err(), beyond("check_indices", 40_000, 1_040_000, n));
-        assert_eq!(d.check_indices_from(&long.reversed(), |i| i, n).unwrap_err(), beyond("check_indices", 70_000 - 65_537, 1_065_537, n));
+        assert_eq!(d.check_indices_from(long.reversed(), |i| i, n).unwrap_err(), beyond("check_indices", 70_000 - 65_537, 1_065_537, n));
         assert_eq!(d.check_indices_from(counting(n), |i| i / 3, 20_000).unwrap_err(), beyond("check_indices", 60_000, 20_000, 20_000));
         d.check_indices_from((counting(n), scalar(3u32)), |(i, k)| i / k, 23_334).unwrap();
     });
@@ -155,7 +155,7 @@ fn orders_of_the_callers_are_checked() {
         let x = d.upload(&[0.5f32, f32::NAN, -1.0]).unwrap();
         let nan_last = |a: Expr<f32>, b: Expr<f32>| a.lt(b) | (b.is_nan() & !a.is_nan());
         assert_eq!(d.check_sorted_by(&x, nan_last).unwrap_err(), unsorted("check_sorted", "the array", 2));
-        let error = d.check_sorted_by_from(&x.reversed(), |x| x, nan_last).unwrap_err();
+        let error = d.check_sorted_by_from(x.reversed(), |x| x, nan_last).unwrap_err();
         assert_eq!(error, unsorted("check_sorted", "the input", 2));
         d.check_sorted_by_from(permuted(&x, &d.upload(&[2u32, 0, 1]).unwrap()), |x| x, nan_last).unwrap();
         // Halves and bytes are compared as what they widen to.

@@ -221,7 +221,7 @@ fn bad_bins_are_refused_and_nothing_is_written() {
         let many = d.histogram_channels_even(&x, 2, &[(0, 1 << 30, 1 << 20), (0, 9, 3)]);
         assert!(matches!(many, Err(Error::TooLarge { what: "bins of all channels", requested: 1_048_579, .. })));
         let weighted = |x: &Buffer<Device, u32>, of, upper, bins, n: u64| {
-            d.histogram_channels_weighted_into(x, of, 0, upper, bins, &f.slice(..n).unwrap().reversed(), &float_out)
+            d.histogram_channels_weighted_into(x, of, 0, upper, bins, f.slice(..n).unwrap().reversed(), &float_out)
         };
         invalid(weighted(&x, (4, 5), 9, 3, 250), "5 active ones of 4");
         invalid(weighted(&x, (4, 0), 9, 3, 250), "0 active ones of 4");

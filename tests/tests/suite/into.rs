@@ -125,14 +125,14 @@ fn segments_are_reduced_by_parts_into_buffers() {
         let offsets = d.upload(&[3u32, 3, 40, 8000, 9000]).unwrap();
         let (low, high) = (d.upload(&[7u32; 6]).unwrap(), d.upload(&[7u32; 6]).unwrap());
         type Pair = (Expr<u32>, Expr<u32>);
-        let (load, nothing) = (|x: Expr<u32>| (x, x), || (lit(u32::MAX), lit(0u32)));
+        let (load, nothing) = (|x: Expr<u32>| (x, x), (u32::MAX, 0));
         let (both, finish) = (|a: Pair, b: Pair| (a.0.min(b.0), a.1.max(b.1)), |x: Pair| x);
-        d.segmented_reduce_parts_into(&x, &offsets, load, nothing, both, finish, (&low, &high)).unwrap();
-        let (a, b) = d.segmented_reduce_parts(&x, &offsets, load, nothing, both, finish).unwrap();
+        d.reduce_by(x.map(load), both).segments(&offsets).identity(nothing).finish(finish).write_to((&low, &high)).unwrap();
+        let (a, b) = d.reduce_by(x.map(load), both).segments(&offsets).identity(nothing).finish(finish).run().unwrap();
         assert_eq!((host(&low), host(&high)), ([host(&a), vec![7; 2]].concat(), [host(&b), vec![7; 2]].concat()));
-        assert_eq!(host(&a), host(&d.segmented_reduce(&x, &offsets, Min).unwrap()));
+        assert_eq!(host(&a), host(&d.reduce(&x, Min).segments(&offsets).run().unwrap()));
         let reduce = |low: &Buffer<Device, u32>, high: &Buffer<Device, u32>| {
-            d.segmented_reduce_parts_into(&x, &offsets, load, nothing, both, finish, (low, high))
+            d.reduce_by(x.map(load), both).segments(&offsets).identity(nothing).finish(finish).write_to((low, high))
         };
         let (before, small) = (host(&low), high.slice(..3).unwrap());
         assert!(matches!(reduce(&low, &small), Err(Error::BufferTooSmall { required: 4, available: 3, .. })));

@@ -30,6 +30,7 @@ mod opening;
 mod oracles;
 mod pairs;
 mod properties;
+mod reduce;
 mod refused;
 mod runs;
 mod scan;

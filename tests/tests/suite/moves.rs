@@ -74,7 +74,7 @@ fn scattered_values_are_combined_in_their_order() {
             for k in [0, targets / 2, targets - 1] {
                 let of: Vec<f32> = sources.iter().zip(&at).filter(|(_, a)| **a == k).map(|(x, _)| *x).collect();
                 let wanted =
-                    if of.is_empty() { 0.1 } else { 0.1 + d.reduce(&d.upload(&of).unwrap(), Sum).unwrap().read_blocking().unwrap() };
+                    if of.is_empty() { 0.1 } else { 0.1 + d.reduce(&d.upload(&of).unwrap(), Sum).run().unwrap().read_blocking().unwrap() };
                 assert_eq!(sums.read_blocking().unwrap()[k as usize].to_bits(), wanted.to_bits(), "{k} of {targets}");
             }
         });

@@ -124,7 +124,7 @@ fn integer_sums_and_prefixes_equal_numpys() -> Result<()> {
         assert_eq!(sha(&d.cumsum(&x).unwrap()), f["ints cumsum"]);
         assert_eq!(sha(&d.scan(&x, Max).run().unwrap()), f["ints running max"]);
         assert_eq!(d.sum(&x).unwrap().read_blocking().unwrap(), f["ints sum"].as_i64().unwrap() as i32);
-        assert_eq!(d.reduce(&x, Xor).unwrap().read_blocking().unwrap(), f["ints xor"].as_i64().unwrap() as i32);
+        assert_eq!(d.reduce(&x, Xor).run().unwrap().read_blocking().unwrap(), f["ints xor"].as_i64().unwrap() as i32);
     });
     Ok(())
 }
@@ -202,7 +202,7 @@ fn sums_and_prefixes_along_axes_equal_numpys() {
     each(|d| {
         let x = d.upload(&x).unwrap();
         for axis in 0..3 {
-            let sums = d.reduce_axis(&x, &[10, 25, 20], axis, Sum).unwrap().read_blocking().unwrap();
+            let sums = d.reduce(&x, Sum).axis(&[10, 25, 20], axis).run().unwrap().read_blocking().unwrap();
             assert_eq!(sums, ints(&f["small axis sums"][axis]));
             let prefixes = d.scan(&x, Sum).axis(&[10, 25, 20], axis).run().unwrap();
             assert_eq!(sha(&prefixes), f["small axis cumsums"][axis]);

@@ -72,9 +72,9 @@ fn reductions_agree() {
         let x = d.upload(x)?;
         match op {
             0 => d.sum(&x)?.outputs(),
-            1 => d.reduce(&x, Min)?.outputs(),
+            1 => d.reduce(&x, Min).run()?.outputs(),
             2 => d.argmax(&x)?.outputs(),
-            3 => d.reduce(&x, Op::associative(0.0, |a, b| a - b * 0.5))?.outputs(),
+            3 => d.reduce(&x, Op::associative(0.0, |a, b| a - b * 0.5)).run()?.outputs(),
             4 => d.norm2(&x)?.outputs(),
             _ => d.minmax(&x)?.outputs(),
         }
@@ -101,7 +101,7 @@ fn lines_along_axes_agree() {
     agree(((1u64..40, 1u64..300, 1u64..40), 0usize..3, any::<bool>()), |d, ((a, b, c), axis, exclusive)| {
         let shape = [*a, *b, *c];
         let x = d.generate(a * b * c, index(), |i| (i * 2_654_435_761).bitcast::<i32>().cast::<f32>())?;
-        (d.reduce_axis(&x, &shape, *axis, Sum)?, d.scan(&x, Sum).axis(&shape, *axis).exclusive_if(*exclusive).run()?).outputs()
+        (d.reduce(&x, Sum).axis(&shape, *axis).run()?, d.scan(&x, Sum).axis(&shape, *axis).exclusive_if(*exclusive).run()?).outputs()
     });
 }
 

@@ -46,7 +46,7 @@ fn what_is_counted_is_selected_as_the_slice_is() {
             let counts = d.histogram(counted(even(&of_x.values, 0, 4, 4), &of_x.count)).unwrap();
             let wanted: Vec<u32> = (0..4).map(|k| slice.iter().filter(|&&x| x == k).count() as u32).collect();
             assert_eq!(counts.read_blocking().unwrap(), wanted);
-            let (greatest, at) = d.max_with_index_counted(&of_x).unwrap();
+            let (greatest, at) = d.reduce(&of_x.values, Max).length(&of_x.count).with_index().run().unwrap();
             let most = slice.iter().max().copied();
             let place = most.and_then(|m| slice.iter().position(|&x| x == m));
             assert_eq!(greatest.read_blocking().unwrap(), most.unwrap_or(0));
@@ -79,7 +79,7 @@ fn long_runs_and_first_ones_are_found_in_what_is_computed() {
             let m = found.len_blocking().unwrap();
             assert_eq!(of(&found.values.0, m), all.iter().map(|run| run.0).collect::<Vec<_>>());
             assert_eq!(of(&found.values.1, m), all.iter().map(|run| run.1).collect::<Vec<_>>());
-            let lengths = d.reduce_by_lazy_key(device.map(|x| x / 2), counting(n as u64), |_| lit(1u32), Sum).unwrap();
+            let lengths = d.reduce(counting(n as u64).map(|_| lit(1u32)), Sum).by_key(device.map(|x| x / 2)).run().unwrap();
             let m = lengths.len_blocking().unwrap();
             assert_eq!(of(&lengths.values.1, m), all.iter().map(|run| run.2).collect::<Vec<_>>());
         });
@@ -113,17 +113,17 @@ fn ends_of_segments_are_those_of_the_slices() {
     let offsets = [0u32, 0, 1, 40, 1000, 1003, 5000, 5003];
     each(|d| {
         let (x_, offsets_) = (d.upload(&x).unwrap(), d.upload(&offsets).unwrap());
-        let (least, at) = d.segmented_min_with_index(&x_, &offsets_).unwrap();
-        let greatest = d.segmented_argmax(&x_, &offsets_).unwrap().read_blocking().unwrap();
+        let (least, at) = d.reduce(&x_, Min).segments(&offsets_).with_index().run().unwrap();
+        let greatest = d.reduce(&x_, Max).segments(&offsets_).index().run().unwrap().read_blocking().unwrap();
         let (least, at) = (least.read_blocking().unwrap(), at.read_blocking().unwrap());
         let (ends, places, short) = (d.upload(&[9.0f32; 8]).unwrap(), d.upload(&[9u32; 8]).unwrap(), d.upload(&[9u32; 6]).unwrap());
-        d.segmented_min_with_index_into(&x_, &offsets_, (&ends, &places)).unwrap();
+        d.reduce(&x_, Min).segments(&offsets_).with_index().write_to((&ends, &places)).unwrap();
         assert_eq!((ends.read_blocking().unwrap()[7], places.read_blocking().unwrap()), (9.0, [&at[..], &[9]].concat()));
-        d.segmented_argmax_into(&x_, &offsets_, &places).unwrap();
+        d.reduce(&x_, Max).segments(&offsets_).index().write_to(&places).unwrap();
         assert_eq!(places.read_blocking().unwrap(), [&greatest[..], &[9]].concat());
-        let no_room = d.segmented_argmin_into(&x_, &offsets_, &short);
+        let no_room = d.reduce(&x_, Min).segments(&offsets_).index().write_to(&short);
         assert!(matches!(no_room, Err(Error::BufferTooSmall { required: 7, available: 6, .. })));
-        assert!(matches!(d.segmented_argmin_into(&x_, &offsets_, &offsets_), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.reduce(&x_, Min).segments(&offsets_).index().write_to(&offsets_), Err(Error::Aliasing { .. })));
         assert_eq!(short.read_blocking().unwrap(), [9; 6]);
         for (k, b) in offsets.windows(2).enumerate() {
             let segment: Vec<(f32, u32)> = (b[0]..b[1]).map(|i| (x[i as usize], i)).collect();
@@ -162,11 +162,11 @@ fn keys_that_do_not_fit_change_nothing() {
     each(|d| {
         let (x, out) = (d.upload(&[1u32, 2, 3]).unwrap(), (d.upload(&[9u32; 3]).unwrap(), d.upload(&[9u32; 3]).unwrap()));
         let count = d.upload(&[7u32]).unwrap();
-        let short = d.reduce_by_lazy_key_into(counting(2).map(|i| i), &x, |x| x, Sum, (&out.0, &out.1), &count);
+        let short = d.reduce(&x, Sum).by_key(counting(2).map(|i| i)).write_to(((&out.0, &out.1), &count));
         assert!(matches!(short, Err(Error::LengthMismatch { what: "keys", expected: 3, found: 2 })));
-        let small = d.reduce_by_lazy_key_into(x.map(|x| x), &x, |x| x, Sum, (&out.0, &out.1.slice(..2).unwrap()), &count);
+        let small = d.reduce(&x, Sum).by_key(x.map(|x| x)).write_to(((&out.0, &out.1.slice(..2).unwrap()), &count));
         assert!(matches!(small, Err(Error::BufferTooSmall { .. })));
-        let aliased = d.reduce_by_lazy_key_into(out.0.map(|x| x), &x, |x| x, Sum, (&out.0, &out.1), &count);
+        let aliased = d.reduce(&x, Sum).by_key(out.0.map(|x| x)).write_to(((&out.0, &out.1), &count));
         assert!(matches!(aliased, Err(Error::Aliasing { .. })));
         let values = d.upload(&[1u32, 2]).unwrap();
         let error = d.top_k_pairs_into(&x, &values, 1, SortOrder::Ascending, (&out.0, &out.1)).unwrap_err();

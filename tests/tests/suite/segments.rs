@@ -36,14 +36,14 @@ fn segments_are_reduced_as_their_slices_are() {
         let longest = slices(&x, &offsets).enumerate().max_by_key(|(_, s)| s.len()).map_or(0, |(k, _)| k);
         each(|d| {
             let (x, offsets) = (d.upload(&x).unwrap(), d.upload(&offsets).unwrap());
-            assert_eq!(d.segmented_reduce_checked(&x, &offsets, Sum).unwrap().read_blocking().unwrap(), sums);
-            assert_eq!(d.segmented_reduce(&x, &offsets, Min).unwrap().read_blocking().unwrap(), least);
+            assert_eq!(d.reduce(&x, Sum).segments(&offsets).checked().run().unwrap().read_blocking().unwrap(), sums);
+            assert_eq!(d.reduce(&x, Min).segments(&offsets).run().unwrap().read_blocking().unwrap(), least);
             // The order is the slice's own, wherever it lies.
             let noise = d.map(&x, |x| (x.cast::<f32>() * 1e-3).sin()).unwrap();
-            let found = d.segmented_reduce(&noise, &offsets, Sum).unwrap().read_blocking().unwrap();
+            let found = d.reduce(&noise, Sum).segments(&offsets).run().unwrap().read_blocking().unwrap();
             let bounds = offsets.read_blocking().unwrap();
             if let Some(b) = bounds.windows(2).nth(longest) {
-                let alone = d.reduce(&noise.slice(u64::from(b[0])..u64::from(b[1])).unwrap(), Sum).unwrap().read_blocking().unwrap();
+                let alone = d.reduce(&noise.slice(u64::from(b[0])..u64::from(b[1])).unwrap(), Sum).run().unwrap().read_blocking().unwrap();
                 assert_eq!(found[longest].to_bits(), alone.to_bits());
             }
         });
@@ -65,7 +65,7 @@ fn runs_of_keys_are_reduced_as_a_loop_does() {
             }
         }
         each(|d| {
-            let runs = d.reduce_by_key(&d.upload(&keys).unwrap(), &d.upload(&values).unwrap(), Sum).unwrap();
+            let runs = d.reduce(&d.upload(&values).unwrap(), Sum).by_key(&d.upload(&keys).unwrap()).run().unwrap();
             let n = runs.len_blocking().unwrap();
             assert_eq!(runs.values.0.slice(..n).unwrap().read_blocking().unwrap(), found);
             assert_eq!(runs.values.1.slice(..n).unwrap().read_blocking().unwrap(), sums);
@@ -116,7 +116,7 @@ fn scans_by_offsets_over_inputs_are_those_of_arrays() {
             };
             // What is counted and constant, a view, and what is fetched from elsewhere.
             let reversed = x.reversed();
-            let inputs = || (counting(n as u64), scalar(1e-3f32), reversed.map(|x| x >> 9), array(&x));
+            let inputs = || (counting(n as u64), scalar(1e-3f32), (&reversed).map(|x| x >> 9), array(&x));
             let wave = |(i, k, back, all): (Expr<u32>, Expr<f32>, Expr<u32>, isowarp::ir::ArrayExpr<u32>)| {
                 (back.cast::<f32>() * k + i.cast::<f32>()).sin() * (all.at(i ^ 1) >> 20).cast::<f32>()
             };
@@ -195,7 +195,7 @@ fn chains_follow_counts() {
             let found = d.select(&d.upload(&x).unwrap(), |x| x.lt(most)).unwrap();
             let sorted = d.sort_counted(&found, SortOrder::Ascending).unwrap();
             assert_eq!(sorted.read_blocking().unwrap(), kept);
-            assert_eq!(d.reduce_counted(&sorted, Sum).unwrap().read_blocking().unwrap(), sum);
+            assert_eq!(d.reduce(&sorted.values, Sum).length(&sorted.count).run().unwrap().read_blocking().unwrap(), sum);
             assert_eq!(d.argsort_counted(&found, SortOrder::Ascending).unwrap().read_blocking().unwrap(), order);
         });
     }
@@ -216,7 +216,7 @@ fn what_is_counted_has_room() {
         let error = d.sort_counted_into(&x, &count, SortOrder::Ascending.bits(3..33), &d.buffer(3).unwrap()).unwrap_err();
         assert!(matches!(error, Error::InvalidArgument { what: "bits", .. }), "{error}");
         assert_eq!((x.read_blocking().unwrap(), counted.read_blocking().unwrap()), (vec![3, 1, 2], vec![5, 2, 9, 2]));
-        let found = d.reduce_counted_from(&x, |x| x, &d.upload_scalar(0u64).unwrap(), Min).unwrap();
+        let found = d.reduce(&x, Min).length(&d.upload_scalar(0u64).unwrap()).run().unwrap();
         assert_eq!(found.read_blocking().unwrap(), u32::MAX);
     });
 }
@@ -235,7 +235,7 @@ fn differences_are_undone_by_sums() {
 fn offsets_that_are_wrong_are_named_and_nothing_is_written() {
     each(|d| {
         let (x, out) = (d.iota(9000, 0u32, 1).unwrap(), d.iota(3, 7u32, 0).unwrap());
-        let check = |offsets: &[u32]| d.segmented_reduce_checked_into(&x, &d.upload(offsets).unwrap(), Sum, &out).unwrap_err();
+        let check = |offsets: &[u32]| d.reduce(&x, Sum).segments(&d.upload(offsets).unwrap()).checked().write_to(&out).unwrap_err();
         let falls = Error::NotSorted { pattern: "segments", what: "the array of offsets", index: 2 };
         assert_eq!(check(&[0, 8000, 7999, 9000]), falls);
         let beyond = Error::IndexOutOfRange { pattern: "segments", position: 2, index: 9001, limit: 9001 };
@@ -252,7 +252,7 @@ fn offsets_that_are_wrong_do_no_harm_elsewhere() {
         let x = d.iota(n, 1.0f32, 0.5).unwrap();
         let wrong = d.generate(2001, index(), |i| i * 2_654_435_761u32).unwrap();
         let out = d.iota(2020, 7.0f32, 0.0).unwrap();
-        d.segmented_reduce_into(&x, &wrong, Sum, &out.slice(10..2010).unwrap()).unwrap();
+        d.reduce(&x, Sum).segments(&wrong).write_to(&out.slice(10..2010).unwrap()).unwrap();
         let found = out.read_blocking().unwrap();
         assert!(found[..10].iter().chain(&found[2010..]).all(|&v| v == 7.0));
         // Whatever is where, nothing is lost or added.
@@ -260,7 +260,7 @@ fn offsets_that_are_wrong_do_no_harm_elsewhere() {
         assert!(sorted.iter().all(|&i| u64::from(i) < n));
         assert_eq!(d.scan(&x, Max).segments(&wrong).run().unwrap().len(), n);
         // The next call finds everything as it should be.
-        let whole = d.segmented_reduce(&x, &d.upload(&[0u32, 50_000]).unwrap(), Sum).unwrap();
+        let whole = d.reduce(&x, Sum).segments(&d.upload(&[0u32, 50_000]).unwrap()).run().unwrap();
         let sum = d.sum(&x).unwrap().read_blocking().unwrap();
         assert_eq!(whole.read_blocking().unwrap()[0].to_bits(), sum.to_bits());
     });
@@ -274,18 +274,18 @@ fn segments_refuse_what_does_not_fit() {
         let none: Buffer<Device, u32> = d.buffer(0).unwrap();
         let (out, count) = (d.iota(100, 7u32, 0).unwrap(), d.iota(1, 7u32, 0).unwrap());
         let small = |n: u64| out.slice(..n).unwrap();
-        assert!(matches!(d.segmented_reduce(&x, &none, Sum), Err(Error::InvalidArgument { what: "offsets", .. })));
+        assert!(matches!(d.reduce(&x, Sum).segments(&none).run(), Err(Error::InvalidArgument { what: "offsets", .. })));
         assert!(matches!(d.segmented_sort(&x, &none, SortOrder::Ascending), Err(Error::InvalidArgument { what: "offsets", .. })));
-        let short = d.segmented_reduce_into(&x, &offsets, Sum, &small(1));
+        let short = d.reduce(&x, Sum).segments(&offsets).write_to(&small(1));
         assert!(matches!(short, Err(Error::BufferTooSmall { required: 2, available: 1, .. })));
-        assert!(matches!(d.segmented_reduce_into(&x, &offsets, Sum, &x), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.segmented_reduce_into(&x, &offsets, Sum, &offsets), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.reduce(&x, Sum).segments(&offsets).write_to(&x), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.reduce(&x, Sum).segments(&offsets).write_to(&offsets), Err(Error::Aliasing { .. })));
         assert!(matches!(d.segmented_sort_into(&x, &offsets, SortOrder::Ascending, &small(99)), Err(Error::BufferTooSmall { .. })));
         assert!(matches!(d.segmented_sort_into(&x, &offsets, SortOrder::Ascending, &x), Err(Error::Aliasing { .. })));
-        let uneven = d.reduce_by_key(&x, &small(99), Sum);
+        let uneven = d.reduce(&small(99), Sum).by_key(&x).run();
         assert!(matches!(uneven, Err(Error::LengthMismatch { expected: 99, found: 100, .. })));
         let by_key =
-            |k: &Buffer<Device, u32>, v: &Buffer<Device, u32>, c: &Buffer<Device, u32>| d.reduce_by_key_into(&x, &x, Sum, (k, v), c);
+            |k: &Buffer<Device, u32>, v: &Buffer<Device, u32>, c: &Buffer<Device, u32>| d.reduce(&x, Sum).by_key(&x).write_to(((k, v), c));
         let other = d.iota(100, 7u32, 0).unwrap();
         assert!(matches!(by_key(&out, &small(99), &count), Err(Error::BufferTooSmall { .. })));
         assert!(matches!(by_key(&out, &out, &count), Err(Error::Aliasing { .. })));

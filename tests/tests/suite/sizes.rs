@@ -28,8 +28,8 @@ fn arrays_may_have_more_elements_than_32_bits_number() {
         let expected: Vec<u8> = [0xfd, 0xfe].into_iter().chain(0..BEYOND as u8).collect();
         assert_eq!(bytes.slice(tail..).unwrap().read_blocking().unwrap(), expected);
 
-        assert_eq!(d.reduce_from(&bytes, Expr::cast::<u64>, Sum).unwrap().read_blocking().unwrap(), SUM);
-        let beyond = d.reduce_from((&bytes, index64()), |(_, i)| i.ge(1u64 << 32).cast::<u32>(), Sum).unwrap();
+        assert_eq!(d.reduce(bytes.map(Expr::cast::<u64>), Sum).run().unwrap().read_blocking().unwrap(), SUM);
+        let beyond = d.reduce((&bytes, index64()).map(|(_, i)| i.ge(1u64 << 32).cast::<u32>()), Sum).run().unwrap();
         assert_eq!(u64::from(beyond.read_blocking().unwrap()), BEYOND);
 
         let sums = d.scan(bytes.map(Expr::cast::<u64>), Sum).run().unwrap();

@@ -12,7 +12,7 @@ use std::thread;
 fn chain(d: &Device, seed: u64) -> Vec<u32> {
     let x = d.upload(&data::data::<f32>(Fill::Cancel, 20_000 + seed % 97, seed)).unwrap();
     let y = d.scan(&x, Sum).run().unwrap();
-    let total = d.reduce(&y, Max).unwrap();
+    let total = d.reduce(&y, Max).run().unwrap();
     let z = d.zip((&y, &total, index()), |(y, t, i)| (y / t).exp() + (i % 7).cast::<f32>()).unwrap();
     let k = d.argmin(&z).unwrap();
     d.zip((&z, &k), |(z, k)| z.bitcast::<u32>() ^ k).unwrap().read_blocking().unwrap()
@@ -99,7 +99,7 @@ fn time_is_measured_and_the_work_is_done() {
 fn round(d: &Device, x: &Buffer<Device, f32>, y: &Buffer<Device, f32>, one: &Buffer<Device, f32>, k: f32) {
     d.map_into((x, scalar(k)), |(x, k)| x * k + 1.0, y).unwrap();
     d.scan(y, Sum).write_to(x).unwrap();
-    d.reduce_into(x, Max, one).unwrap();
+    d.reduce(x, Max).write_to(one).unwrap();
     let image = |b: &Buffer<Device, f32>| Image::new(b.clone(), 100, 100, 1).unwrap();
     d.filter_into(&image(x), FilterKind::gaussian3(), Border::Clamp, &image(y)).unwrap();
     d.copy_into(y, x).unwrap();
@@ -119,8 +119,8 @@ fn words_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], count: &Buffer<
     d.partition_from_into(x, |x| ((x & 1u32).eq(1), x), y, count).unwrap();
     d.unique_into(x, y, count).unwrap();
     d.run_length_encode_into(x, y, z, count).unwrap();
-    d.segmented_reduce_into(x, y, Sum, z).unwrap();
-    d.reduce_by_key_into(x, x, Sum, (y, z), count).unwrap();
+    d.reduce(x, Sum).segments(y).write_to(z).unwrap();
+    d.reduce(x, Sum).by_key(x).write_to(((y, z), count)).unwrap();
     d.segmented_sort_into(x, z, up, y).unwrap();
     d.adjacent_difference_into(x, y).unwrap();
     d.gather_into(x, z, y).unwrap();
@@ -175,9 +175,9 @@ fn counted_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], count: &Buffe
     let kept = DeviceScalar::from_buffer(count.clone()).unwrap();
     d.sort_counted_into(y, &kept, up, z).unwrap();
     d.argsort_counted_into(y, &kept, up, z).unwrap();
-    d.reduce_counted_from_into(z, |x| x, &kept, Sum, &one).unwrap();
+    d.reduce(z, Sum).length(&kept).write_to(&one).unwrap();
     d.unique_by_key_from_into((x, index()), |(x, i)| (x >> 20, i), (y, z), count).unwrap();
-    d.reduce_by_lazy_key_into(x.map(|x| x >> 20), x, |x| x, Sum, (y, z), count).unwrap();
+    d.reduce(x, Sum).by_key(x.map(|x| x >> 20)).write_to(((y, z), count)).unwrap();
     d.run_length_decode_into(x, y, &kept, z).unwrap();
     d.lower_bound_by_into(x, y, Expr::lt, z).unwrap();
     d.merge_by_from_into((&x.slice(..4000).unwrap(), |x| x), (&x.slice(4000..).unwrap(), |x| x), Expr::lt, z).unwrap();
@@ -245,18 +245,18 @@ fn maps_round(d: &Device, f: &Forms<'_>, k: f32) -> isowarp::Result<()> {
 
 fn reductions_round(d: &Device, f: &Forms<'_>, k: f32) -> isowarp::Result<()> {
     let Forms { x, y, one, two, place, .. } = *f;
-    d.reduce_from_into((x, scalar(k)), |(x, k)| x * k, Max, one)?;
-    d.reduce_range_into(10_000, (index(), scalar(k)), |(i, k)| i.cast::<f32>() + k, Min, one)?;
-    d.reduce_axis_into(x, &[100, 100], 0, Sum, y)?;
-    d.reduce_axis_into(x, &[100, 100], 1, Sum, y)?;
-    d.reduce_axis_from_into((x, scalar(k)), |(x, k)| x - k, (&[10, 1000], 1), Max, y)?;
-    d.reduce_parts_into(x, |x| (x, x * x), |a: Pair, b| (a.0 + b.0, a.1 + b.1), |a| a, (one, two))?;
-    d.sum_wide_into(f.halves, one)?;
+    d.reduce((x, scalar(k)).map(|(x, k)| x * k), Max).write_to(one)?;
+    d.reduce((counting(10_000), scalar(k)).map(|(i, k)| i.cast::<f32>() + k), Min).write_to(one)?;
+    d.reduce(x, Sum).axis(&[100, 100], 0).write_to(y)?;
+    d.reduce(x, Sum).axis(&[100, 100], 1).write_to(y)?;
+    d.reduce((x, scalar(k)).map(|(x, k)| x - k), Max).axis(&[10, 1000], 1).write_to(y)?;
+    d.reduce_by(x.map(|x| (x, x * x)), |a: Pair, b| (a.0 + b.0, a.1 + b.1)).write_to((one, two))?;
+    d.reduce(f.halves, Sum).write_to(one)?;
     d.count_into((x, scalar(k)), |(x, k)| x.gt(k), place)?;
-    d.min_with_index_into(x, (one, place))?;
-    d.max_with_index_into(x, (one, place))?;
-    d.argmin_into(x, place)?;
-    d.argmax_into(x, place)?;
+    d.reduce(x, Min).with_index().write_to((one, place))?;
+    d.reduce(x, Max).with_index().write_to((one, place))?;
+    d.reduce(x, Min).index().write_to(place)?;
+    d.reduce(x, Max).index().write_to(place)?;
     d.minmax_into(x, (one, two))?;
     d.mean_into(x, one)?;
     d.dot_into(x, x, one)?;
@@ -277,7 +277,7 @@ fn scans_round(d: &Device, f: &Forms<'_>, k: f32) -> isowarp::Result<()> {
     d.scan(x, Sum).axis(&[100, 100], 1).exclusive().write_to(y)?;
     d.scan((x, scalar(k)).map(|(x, k)| x * k), Sum).axis(&[10, 1000], 1).write_to(y)?;
     d.scan_by((x, words).map(|(x, w)| (x, w.cast::<f32>())), |a: Pair, b| (a.0 * b.0, a.1 * b.0 + b.1)).finish(|a| a.1).write_to(y)?;
-    d.scan_by(x.map(|x| (x, x)), |a: Pair, b| (a.0 + b.0, a.1.max(b.1))).exclusive_from((0.0, 0.5)).finish(|a| a.1).write_to(y)?;
+    d.scan_by(x.map(|x| (x, x)), |a: Pair, b| (a.0 + b.0, a.1.max(b.1))).identity((0.0, 0.5)).exclusive().finish(|a| a.1).write_to(y)?;
     d.scan(x, Sum).by_flags(words).write_to(y)?;
     d.scan((x, scalar(k)).map(|(x, k)| x + k), Sum).by_flags(words).write_to(y)?;
     d.scan(x, Sum).by_flags(words).exclusive().write_to(y)?;
@@ -330,11 +330,11 @@ fn scratch_is_at_most_a_hundredth_of_the_input() {
         let (one, place) = (d.buffer::<f32>(1).unwrap(), d.buffer::<u32>(1).unwrap());
         let (wide, tall) = ([1 << 12, 1 << 12], [1 << 20, 1 << 4]);
         let works: [Work<'_>; 9] = [
-            ("sum", &|d| d.sum_into(&x, &one)),
-            ("argmin", &|d| d.argmin_into(&x, &place)),
-            ("sums of rows", &|d| d.reduce_axis_into(&x, &wide, 1, Sum, &y)),
-            ("sums of columns", &|d| d.reduce_axis_into(&x, &wide, 0, Sum, &y)),
-            ("sums of few columns", &|d| d.reduce_axis_into(&x, &tall, 0, Sum, &y)),
+            ("sum", &|d| d.reduce(&x, Sum).write_to(&one)),
+            ("argmin", &|d| d.reduce(&x, Min).index().write_to(&place)),
+            ("sums of rows", &|d| d.reduce(&x, Sum).axis(&wide, 1).write_to(&y)),
+            ("sums of columns", &|d| d.reduce(&x, Sum).axis(&wide, 0).write_to(&y)),
+            ("sums of few columns", &|d| d.reduce(&x, Sum).axis(&tall, 0).write_to(&y)),
             ("scan", &|d| d.scan(&x, Sum).write_to(&y)),
             ("scan of rows", &|d| d.scan(&x, Sum).axis(&wide, 1).write_to(&y)),
             ("scan of columns", &|d| d.scan(&x, Sum).axis(&wide, 0).write_to(&y)),

@@ -7,7 +7,7 @@ use isowarp::{Device, Error};
 use isowarp_conformance::data::{self, Fill};
 
 fn sum(d: &Device, variant: ReduceVariant, x: &Buffer<Device, f32>) -> u32 {
-    d.reduce_variant(variant, x, Sum).unwrap().read_blocking().unwrap().to_bits()
+    d.reduce(x, Sum).variant(variant).run().unwrap().read_blocking().unwrap().to_bits()
 }
 
 #[test]
@@ -16,7 +16,7 @@ fn sums_of_whole_numbers_are_the_closed_form_on_every_rung() {
         for n in [1u64, 2, 255, 256, 257, 4095, 4097, 65_537, 1_000_003] {
             let x = d.iota(n, 0u32, 1).unwrap();
             for variant in ReduceVariant::ALL {
-                let found = d.reduce_variant(variant, &x, Sum).unwrap().read_blocking().unwrap();
+                let found = d.reduce(&x, Sum).variant(variant).run().unwrap().read_blocking().unwrap();
                 assert_eq!(u64::from(found), n * (n - 1) / 2 % (1 << 32), "{} of {n}", variant.name());
             }
         }
@@ -82,7 +82,7 @@ fn operators_that_do_not_commute_need_a_rung_that_keeps_order() {
     each(|d| {
         let x = d.iota(1000, 1u32, 1).unwrap();
         for variant in ReduceVariant::ALL {
-            let last = d.reduce_variant(variant, &x, Op::associative(0, |_, b| b)).unwrap().read_blocking().unwrap();
+            let last = d.reduce(&x, Op::associative(0, |_, b| b)).variant(variant).run().unwrap().read_blocking().unwrap();
             assert_eq!(last == 1000, variant.keeps_order(), "{}: {last}", variant.name());
         }
         for variant in ScanVariant::ALL {
@@ -202,12 +202,15 @@ fn bad_input_is_refused_on_every_rung_and_nothing_is_written() {
         let out = d.upload(&[7.0f32; 1]).unwrap();
         for variant in ReduceVariant::ALL {
             let none = out.slice(..0).unwrap();
-            assert!(matches!(d.reduce_variant_into(variant, &x, Sum, &none), Err(Error::BufferTooSmall { required: 1, available: 0, .. })));
-            assert!(matches!(d.reduce_variant_into(variant, &x, Sum, &x), Err(Error::Aliasing { .. })));
-            assert_eq!(d.reduce_variant_into(variant, &nothing, Min, &out).unwrap_err(), Error::Empty { pattern: "min" });
-            let differ = d.reduce_variant_from_into(variant, (&x, &small), |(x, y)| x + y, Sum, &out);
+            assert!(matches!(
+                d.reduce(&x, Sum).variant(variant).write_to(&none),
+                Err(Error::BufferTooSmall { required: 1, available: 0, .. })
+            ));
+            assert!(matches!(d.reduce(&x, Sum).variant(variant).write_to(&x), Err(Error::Aliasing { .. })));
+            assert_eq!(d.reduce(&nothing, Min).variant(variant).write_to(&out).unwrap_err(), Error::Empty { pattern: "min" });
+            let differ = d.reduce((&x, &small).map(|(x, y)| x + y), Sum).variant(variant).write_to(&out);
             assert_eq!(differ.unwrap_err(), Error::LengthMismatch { what: "an input", expected: 100, found: 99 });
-            assert_eq!(d.reduce_variant(variant, &nothing, Sum).unwrap().read_blocking().unwrap().to_bits(), 0);
+            assert_eq!(d.reduce(&nothing, Sum).variant(variant).run().unwrap().read_blocking().unwrap().to_bits(), 0);
         }
         for variant in ScanVariant::ALL {
             let expected = Error::BufferTooSmall { what: "the output", required: 100, available: 99 };

@@ -58,7 +58,7 @@ fn entries(out: &mut String, stem: &str, builds: &[&Module]) -> Result<()> {
     for build in builds {
         writeln!(
             out,
-            "        Build {{\n            arch: {},\n            ptx: include_str!(\"{}\"),\n            entries: &[",
+            "        Build {{\n            arch: {},\n            ptx: text!(\"{}\"),\n            entries: &[",
             arch(&build.architecture)?,
             build.ptx
         )?;

@@ -22,7 +22,7 @@ fn one<A: ir::Traced, R: ir::Traced>(f: impl FnOnce(A) -> R) -> Func {
 /// Fills the entry and, if asked to, assembles it for the oldest and a current architecture.
 fn check(source: Source, entry: &str, fills: &[Fill<'_>]) {
     let build = &source.builds()[0];
-    let text = splice(build.ptx, entry, fills).unwrap_or_else(|e| panic!("{entry}: {e}"));
+    let text = splice(build.template(entry).unwrap_or_default(), entry, fills).unwrap_or_else(|e| panic!("{entry}: {e}"));
     assert!(!text.contains("@op."), "{entry}: a hole is left");
     let Some(ptxas) = std::env::var_os("PTXAS") else { return };
     let dir = std::env::temp_dir();

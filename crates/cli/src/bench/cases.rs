@@ -70,9 +70,9 @@ fn elementwise() -> Vec<Case> {
 
 fn combined() -> Vec<Case> {
     vec![
-        usual("reduce", ONE, |d, h| into(d, h.floats(), 1, |d, x, y| d.reduce_into(x, Sum, y))),
-        other("argmin", ONE, |d, h| into(d, h.floats(), 1, Statistics::argmin_into)),
-        usual("argmax", ONE, |d, h| into(d, h.floats(), 1, Statistics::argmax_into)),
+        usual("reduce", ONE, |d, h| into(d, h.floats(), 1, |d, x, y| d.reduce(x, Sum).write_to(y))),
+        other("argmin", ONE, |d, h| into(d, h.floats(), 1, |d, x, y| d.reduce(x, Min).index().write_to(y))),
+        usual("argmax", ONE, |d, h| into(d, h.floats(), 1, |d, x, y| d.reduce(x, Max).index().write_to(y))),
         other("dot", TWO, |d, h| {
             let y = d.upload(h.floats())?;
             into(d, h.floats(), 1, move |d, x, z| d.dot_into(x, &y, z))
@@ -213,20 +213,20 @@ fn segmented() -> Vec<Case> {
             |n| 16 * n,
             |d, h| {
                 let values = d.upload(h.words())?;
-                several(d, h.runs(), move |d, x, out, count| d.reduce_by_key_into(x, &values, Sum, out, count))
+                several(d, h.runs(), move |d, x, out, count| d.reduce(&values, Sum).by_key(x).write_to((out, count)))
             },
         ),
         other("segmented-reduce", ONE, |d, h| {
             let offsets = d.upload(h.offsets())?;
-            into(d, h.floats(), h.offsets().len() as u64 - 1, move |d, x, y| d.segmented_reduce_into(x, &offsets, Sum, y))
+            into(d, h.floats(), h.offsets().len() as u64 - 1, move |d, x, y| d.reduce(x, Sum).segments(&offsets).write_to(y))
         }),
         other("segmented-argmin", ONE, |d, h| {
             let offsets = d.upload(h.offsets())?;
-            made(d, h.words(), move |d, x| d.segmented_argmin(x, &offsets))
+            made(d, h.words(), move |d, x| d.reduce(x, Min).segments(&offsets).index().run())
         }),
         other("segmented-argmax", ONE, |d, h| {
             let offsets = d.upload(h.offsets())?;
-            made(d, h.words(), move |d, x| d.segmented_argmax(x, &offsets))
+            made(d, h.words(), move |d, x| d.reduce(x, Max).segments(&offsets).index().run())
         }),
         other("segmented-scan", TWO, |d, h| {
             let offsets = d.upload(h.offsets())?;

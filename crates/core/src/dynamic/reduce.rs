@@ -5,14 +5,15 @@ use crate::backend::{Backend, Run};
 use crate::element::{DType, Ty};
 use crate::error::{Error, Result};
 use crate::expression;
+use crate::input::Source as _;
 use crate::ir::{Func, OpError};
 use crate::patterns::reduce::check_count;
-use crate::patterns::{MapTask, Reduce as _, ReduceTask, ReduceVariant, ReduceVariantTask, ReduceVariants as _, Statistics as _};
+use crate::patterns::{MapTask, Reduce as _, ReduceTask, ReduceVariant, ReduceVariantTask, Statistics as _};
 
 /// All elements combined into one, of [`Operator::result`]'s type.
 ///
 /// # Errors
-/// As [`Reduce::reduce`](crate::patterns::Reduce::reduce).
+/// As [`Call::run`](crate::call::Call::run).
 pub fn reduce<B: Run<ReduceTask> + Run<MapTask>>(device: &B, x: &DynBuffer<B>, op: &Operator) -> Result<DynBuffer<B>> {
     counts_fit(op, x.len())?;
     let combined = reduce_from(device, &op.load(x.dtype())?, &[x], op)?;
@@ -22,8 +23,8 @@ pub fn reduce<B: Run<ReduceTask> + Run<MapTask>>(device: &B, x: &DynBuffer<B>, o
 /// As [`reduce`] by a certain rung.
 ///
 /// # Errors
-/// As [`ReduceVariants::reduce_variant`](crate::patterns::ReduceVariants::reduce_variant).
-pub fn reduce_variant<B: Run<ReduceVariantTask> + Run<MapTask>>(
+/// As [`Call::run`](crate::call::Call::run).
+pub fn reduce_variant<B: Run<ReduceTask> + Run<ReduceVariantTask> + Run<MapTask>>(
     device: &B,
     variant: ReduceVariant,
     x: &DynBuffer<B>,
@@ -37,7 +38,7 @@ pub fn reduce_variant<B: Run<ReduceVariantTask> + Run<MapTask>>(
     let out = DynBuffer::new(device, ty.dtype(), 1)?;
     let inputs = DynInputs { params: &load.params, buffers: &[x] };
     with_register!(ty, T => {
-        device.reduce_variant_from_into(variant, inputs, |args| super::inlined::<T>(&load, &args), &prepared, &out.typed::<T>()?)?;
+        device.reduce(inputs.map(|args| super::inlined::<T>(&load, &args)), &prepared).variant(variant).write_to(&out.typed::<T>()?)?;
     });
     cast(device, &out, op.result(x.dtype()))
 }
@@ -45,7 +46,7 @@ pub fn reduce_variant<B: Run<ReduceVariantTask> + Run<MapTask>>(
 /// `load` of the inputs, element by element, combined; nothing lies in memory in between. The result has the type of `load`'s.
 ///
 /// # Errors
-/// As [`Reduce::reduce_from`](crate::patterns::Reduce::reduce_from).
+/// As [`Call::run`](crate::call::Call::run).
 pub fn reduce_from<B: Run<ReduceTask> + Run<MapTask>>(
     device: &B,
     load: &Func,
@@ -57,7 +58,7 @@ pub fn reduce_from<B: Run<ReduceTask> + Run<MapTask>>(
     let prepared = op.prepare(ty, ty.dtype())?;
     let inputs = DynInputs { params: &load.params, buffers: inputs };
     with_register!(ty, T => {
-        let r = device.reduce_from(inputs, |args| super::inlined::<T>(load, &args), &prepared)?;
+        let r = device.reduce(inputs.map(|args| super::inlined::<T>(load, &args)), &prepared).run()?;
         Ok(r.buffer().clone().into())
     })
 }
@@ -65,7 +66,7 @@ pub fn reduce_from<B: Run<ReduceTask> + Run<MapTask>>(
 /// Every line along `axis` of a row-major array of this shape combined; the result has the other axes.
 ///
 /// # Errors
-/// As [`Reduce::reduce_axis`](crate::patterns::Reduce::reduce_axis).
+/// As [`Call::run`](crate::call::Call::run).
 pub fn reduce_axis<B: Run<ReduceTask> + Run<MapTask>>(
     device: &B,
     x: &DynBuffer<B>,
@@ -77,7 +78,7 @@ pub fn reduce_axis<B: Run<ReduceTask> + Run<MapTask>>(
     let loaded = loaded(device, x, op)?;
     let prepared = op.prepare(loaded.dtype().ty(), x.dtype())?;
     let combined: DynBuffer<B> = with_register!(loaded.dtype().ty(), T => {
-        device.reduce_axis(&loaded.typed::<T>()?, shape, axis, &prepared)?.into()
+        device.reduce(&loaded.typed::<T>()?, &prepared).axis(shape, axis).run()?.into()
     });
     cast(device, &combined, op.result(x.dtype()))
 }

@@ -15,7 +15,7 @@ use crate::patterns::{MapTask, Scan as _, ScanTask, ScanVariant, ScanVariantTask
 /// Every prefix combined, of [`Operator::result`]'s type; exclusive: of the elements before.
 ///
 /// # Errors
-/// As [`ScanCall::run`](crate::patterns::ScanCall::run); [`Error::InvalidArgument`] for an exclusive scan by an operator without
+/// As [`Call::run`](crate::call::Call::run); [`Error::InvalidArgument`] for an exclusive scan by an operator without
 /// identity.
 pub fn scan<B: Run<ScanTask> + Run<MapTask>>(device: &B, x: &DynBuffer<B>, op: &Operator, exclusive: bool) -> Result<DynBuffer<B>> {
     let out = DynBuffer::new(device, op.result(x.dtype()), x.len())?;
@@ -119,7 +119,7 @@ fn same(dtype: DType) -> Result<crate::ir::Func> {
 /// Every line along `axis` of a row-major array of this shape scanned on its own.
 ///
 /// # Errors
-/// As [`ScanCall::run`](crate::patterns::ScanCall::run), and as [`scan`].
+/// As [`Call::run`](crate::call::Call::run), and as [`scan`].
 pub fn scan_axis<B: Run<ScanTask> + Run<MapTask>>(
     device: &B,
     x: &DynBuffer<B>,
@@ -142,7 +142,7 @@ pub fn scan_axis<B: Run<ScanTask> + Run<MapTask>>(
 /// Every prefix of each run of equal neighbours among the keys combined, of [`Operator::result`]'s type; exclusive: of the elements before.
 ///
 /// # Errors
-/// As [`ScanCall::run`](crate::patterns::ScanCall::run), and as [`scan`].
+/// As [`Call::run`](crate::call::Call::run), and as [`scan`].
 pub fn scan_by_key<B: Run<ScanTask> + Run<MapTask>>(
     device: &B,
     keys: &DynBuffer<B>,

@@ -8,9 +8,11 @@ use crate::buffer::{Buffer, Memory as _};
 use crate::element::{DType, Ty};
 use crate::error::{Error, Result};
 use crate::expression;
+use crate::input::Source as _;
+use crate::ops::{Max, Min};
 use crate::patterns::{
-    Difference as _, MapTask, Move, ReduceByKeyTask, ReduceTask, Scan as _, ScanTask, ScatterTask, Segmented, SegmentedExtremes as _,
-    SegmentedReduceTask, SegmentedSort, Selected, SortOrder,
+    Difference as _, MapTask, Move, Reduce as _, ReduceByKeyTask, ReduceTask, Scan as _, ScanTask, ScatterTask, Segmented,
+    SegmentedReduceTask, SegmentedSort, SelectTask, Selected, SortOrder,
 };
 
 /// Offsets as an array of `u32` or `u64`: those of signed types are converted, and a negative one is then above every limit.
@@ -38,7 +40,7 @@ macro_rules! with_offsets {
 /// Every segment combined, of [`Operator::result`]'s type. The offsets are checked.
 ///
 /// # Errors
-/// As [`Segmented::segmented_reduce_checked`]; [`Error::InvalidArgument`] for an operator without identity.
+/// As [`Call::run`](crate::call::Call::run); [`Error::InvalidArgument`] for an operator without identity.
 pub fn segmented_reduce<B: Run<SegmentedReduceTask> + Run<ReduceByKeyTask> + Run<ReduceTask> + Run<MapTask>>(
     device: &B,
     x: &DynBuffer<B>,
@@ -54,26 +56,24 @@ pub fn segmented_reduce<B: Run<SegmentedReduceTask> + Run<ReduceByKeyTask> + Run
     let inputs = DynInputs { params: &load.params, buffers: &[x] };
     let combined: DynBuffer<B> = with_register!(ty, T => with_offsets!(offsets, O => {
         let offsets = offsets.typed::<O>()?;
-        device.check_offsets(&offsets, x.len())?;
-        device.segmented_reduce_from(inputs, |args| super::inlined::<T>(&load, &args), &offsets, &prepared)?.into()
+        device.reduce(inputs.map(|args| super::inlined::<T>(&load, &args)), &prepared).segments(&offsets).checked().run()?.into()
     }));
     cast(device, &combined, op.result(x.dtype()))
 }
 
 macro_rules! extreme {
-    ($(#[$doc:meta])* $name:ident, $typed:ident) => {
+    ($(#[$doc:meta])* $name:ident, $op:expr) => {
         $(#[$doc])*
         ///
         /// # Errors
-        /// As [`Segmented::segmented_reduce_checked`].
-        pub fn $name<B: Segmented>(device: &B, x: &DynBuffer<B>, offsets: &DynBuffer<B>) -> Result<DynBuffer<B>> {
+        /// As [`Call::run`](crate::call::Call::run).
+        pub fn $name<B: Segmented + Run<SegmentedReduceTask>>(device: &B, x: &DynBuffer<B>, offsets: &DynBuffer<B>) -> Result<DynBuffer<B>> {
             let offsets = unsigned(device, offsets)?;
             let load = expression::parse("x", &[x.dtype().ty()], None, None)?;
             let inputs = DynInputs { params: &load.params, buffers: &[x] };
             with_register!(x.dtype().ty(), T => with_offsets!(offsets, O => {
                 let offsets = offsets.typed::<O>()?;
-                device.check_offsets(&offsets, x.len())?;
-                device.$typed(inputs, |args| super::inlined::<T>(&load, &args), &offsets).map(DynBuffer::from)
+                device.reduce(inputs.map(|args| super::inlined::<T>(&load, &args)), $op).segments(&offsets).checked().index().run().map(DynBuffer::from)
             }))
         }
     };
@@ -83,19 +83,19 @@ extreme!(
     /// The lowest index of the least element of each segment, as `u32` from the start of the array; `u32::MAX` for one without elements. The offsets
     /// are checked.
     segmented_argmin,
-    segmented_argmin_from
+    Min
 );
 extreme!(
     /// The same of the greatest element.
     segmented_argmax,
-    segmented_argmax_from
+    Max
 );
 
 /// The first key of each run of equal neighbours, and the run's values combined, of [`Operator::result`]'s type.
 ///
 /// # Errors
-/// As [`Segmented::reduce_by_key`].
-pub fn reduce_by_key<B: Run<SegmentedReduceTask> + Run<ReduceByKeyTask> + Run<ReduceTask> + Run<MapTask>>(
+/// As [`Call::run`](crate::call::Call::run).
+pub fn reduce_by_key<B: Run<SelectTask> + Run<SegmentedReduceTask> + Run<ReduceByKeyTask> + Run<ReduceTask> + Run<MapTask>>(
     device: &B,
     keys: &DynBuffer<B>,
     values: &DynBuffer<B>,
@@ -110,7 +110,7 @@ pub fn reduce_by_key<B: Run<SegmentedReduceTask> + Run<ReduceByKeyTask> + Run<Re
     let count: Buffer<B, u32> = device.buffer(1)?;
     with_dtype!(keys.dtype(), K => with_register!(ty, T => {
         let out = (&found.typed::<K>()?, &combined.typed::<T>()?);
-        device.reduce_by_key_from_into(&keys.typed::<K>()?, inputs, |args| super::inlined::<T>(&load, &args), &prepared, out, &count)?;
+        device.reduce(inputs.map(|args| super::inlined::<T>(&load, &args)), &prepared).by_key(&keys.typed::<K>()?).write_to((out, &count))?;
     }));
     let combined = cast(device, &combined, op.result(values.dtype()))?;
     Ok(Selected { values: (found, combined), count: crate::buffer::DeviceScalar::from_buffer(count)? })
@@ -119,7 +119,7 @@ pub fn reduce_by_key<B: Run<SegmentedReduceTask> + Run<ReduceByKeyTask> + Run<Re
 /// Every segment scanned; exclusive: of the elements before. The offsets are checked.
 ///
 /// # Errors
-/// As [`ScanCall::run`](crate::patterns::ScanCall::run); [`Error::NotSorted`], [`Error::IndexOutOfRange`]; [`Error::InvalidArgument`] for an operator without identity.
+/// As [`Call::run`](crate::call::Call::run); [`Error::NotSorted`], [`Error::IndexOutOfRange`]; [`Error::InvalidArgument`] for an operator without identity.
 pub fn segmented_scan<B>(device: &B, x: &DynBuffer<B>, offsets: &DynBuffer<B>, op: &Operator, exclusive: bool) -> Result<DynBuffer<B>>
 where
     B: Run<SegmentedReduceTask> + Run<ReduceByKeyTask> + Run<ReduceTask> + Run<MapTask> + Run<ScanTask> + Run<ScatterTask>,
@@ -132,8 +132,7 @@ where
     }
     let scanned: DynBuffer<B> = with_register!(loaded.dtype().ty(), T => with_offsets!(offsets, O => {
         let (x, offsets) = (loaded.typed::<T>()?, offsets.typed::<O>()?);
-        device.check_offsets(&offsets, x.len())?;
-        device.scan(&x, &prepared).segments(&offsets).exclusive_if(exclusive).run()?.into()
+        device.scan(&x, &prepared).segments(&offsets).checked().exclusive_if(exclusive).run()?.into()
     }));
     cast(device, &scanned, op.result(x.dtype()))
 }

@@ -312,6 +312,17 @@ pub trait Traced: Copy {
 
 /// A value that patterns combine with others of its kind: one, or a tuple of up to four, also of tuples.
 pub trait Accumulator: Traced {
+    /// Whether it has the index of an element.
+    #[doc(hidden)]
+    const INDEXED: bool = false;
+
+    /// The same with another index.
+    #[doc(hidden)]
+    #[must_use]
+    fn reindexed(self, _index: impl Fn(Expr<u32>) -> Expr<u32>) -> Self {
+        self
+    }
+
     /// The value with these parts, in order.
     #[doc(hidden)]
     fn from_values(parts: &mut impl Iterator<Item = TracedValue>) -> Self;

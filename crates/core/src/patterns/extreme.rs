@@ -1,182 +1,222 @@
-//! The ends of the order, with the index: what `argmin`, `argmax` and their kin combine.
+//! The ends of the order, with the index: the accumulators of `with_index` and `index`.
 
-use super::map::collect;
-use super::reduce::{Parts, Reduce};
-use super::segments::Segmented;
-use super::select::Count;
-use crate::buffer::Buffer;
-use crate::element::{Element, Num, Scalar, Ty};
+use super::reduce::Reducing;
+use crate::call::{Accumulate, ByOperator, Call, Described, Finish, HostValue, Unchanged};
+use crate::element::{Element, Num, Ty};
 use crate::error::Result;
-use crate::input::{Collector, Input, Outputs, Source, index};
-use crate::ir::{self, Expr, Traced, lit};
+use crate::input::{Index, Mapped, Source, index};
+use crate::ir::{self, Accumulator, Expr, Func, Traced, TracedValue, lit};
 use crate::ops::{Combine, Max, Min, kept};
+use core::marker::PhantomData;
+use std::sync::Arc;
 
-/// Which end of the order wins.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
-    Least,
-    Greatest,
+/// An end of the order: that of [`Min`] or of [`Max`].
+pub trait End: Copy + Default + 'static {
+    /// Whether the greatest value wins.
+    #[doc(hidden)]
+    const GREATEST: bool;
 }
 
-/// Of two (key, index) pairs the one whose key wins; the left one (of lower indices) of equals.
-fn best<K: Num>(a: (Expr<K>, Expr<u32>), b: (Expr<K>, Expr<u32>), end: End) -> (Expr<K>, Expr<u32>) {
-    let keep = match end {
-        End::Least => a.0.le(b.0),
-        End::Greatest => a.0.ge(b.0),
-    };
-    (ir::select(keep, a.0, b.0), ir::select(keep, a.1, b.1))
+impl End for Min {
+    const GREATEST: bool = false;
+}
+
+impl End for Max {
+    const GREATEST: bool = true;
+}
+
+/// A value that may be the least or the greatest one, by its place in the order, and its index.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate<T: Num, E> {
+    key: Expr<T::Key>,
+    index: Expr<u32>,
+    end: PhantomData<E>,
 }
 
 /// A float's place in the order as a signed integer: -0 below +0, and NaN at the end that wins. Integers compare in one
 /// instruction, where IEEE minimum and the test which operand it was take ten.
-fn key32(x: Expr<f32>, end: End) -> Expr<i32> {
+fn key32(x: Expr<f32>, greatest: bool) -> Expr<i32> {
     let bits = x.bitcast::<i32>();
     let key = bits ^ ((bits >> 31) & i32::MAX);
     // A canonical NaN is above infinity as it is.
-    if end == End::Least { ir::select(x.is_nan(), i32::MIN, key) } else { key }
+    if greatest { key } else { ir::select(x.is_nan(), i32::MIN, key) }
 }
 
 /// The float of a key.
-fn float32(key: Expr<i32>, end: End) -> Expr<f32> {
+fn float32(key: Expr<i32>, greatest: bool) -> Expr<f32> {
     let value = (key ^ ((key >> 31) & i32::MAX)).bitcast::<f32>();
-    if end == End::Least { ir::select(key.eq(i32::MIN), f32::NAN, value) } else { value }
+    if greatest { value } else { ir::select(key.eq(i32::MIN), f32::NAN, value) }
 }
 
 /// As [`key32`].
-fn key64(x: Expr<f64>, end: End) -> Expr<i64> {
+fn key64(x: Expr<f64>, greatest: bool) -> Expr<i64> {
     let bits = x.bitcast::<i64>();
     let key = bits ^ ((bits >> 63) & i64::MAX);
-    if end == End::Least { ir::select(x.is_nan(), i64::MIN, key) } else { key }
+    if greatest { key } else { ir::select(x.is_nan(), i64::MIN, key) }
 }
 
 /// As [`float32`].
-fn float64(key: Expr<i64>, end: End) -> Expr<f64> {
+fn float64(key: Expr<i64>, greatest: bool) -> Expr<f64> {
     let value = (key ^ ((key >> 63) & i64::MAX)).bitcast::<f64>();
-    if end == End::Least { ir::select(key.eq(i64::MIN), f64::NAN, value) } else { value }
+    if greatest { value } else { ir::select(key.eq(i64::MIN), f64::NAN, value) }
 }
 
-/// An end of the order in new buffers: `finish` is told the value and the index.
-pub(super) fn extreme<B: Reduce, T: Element<Reg = T> + Num, R: Outputs>(
-    device: &B,
-    x: &Buffer<B, T>,
-    end: End,
-    names: [&'static str; 3],
-    finish: impl FnOnce(Expr<T>, Expr<u32>) -> R,
-) -> Result<R::Buffers<B>> {
-    let (c, parts) = prepared(device, x, end, names, finish)?;
-    parts.reduce::<B, R>(device, c)
-}
-
-/// The same, into the caller's buffers.
-pub(super) fn extreme_into<B: Reduce, T: Element<Reg = T> + Num, R: Outputs>(
-    device: &B,
-    x: &Buffer<B, T>,
-    end: End,
-    names: [&'static str; 3],
-    finish: impl FnOnce(Expr<T>, Expr<u32>) -> R,
-    out: R::Refs<'_, B>,
-) -> Result<()> {
-    let (c, parts) = prepared(device, x, end, names, finish)?;
-    parts.reduce_into::<B, R>(device, c, out)
-}
-
-/// An end of the order of each segment: `f` gives an element and its index.
-pub(super) fn segments<B: Segmented, I: Input<B>, T: Element<Reg = T> + Num, R: Outputs, O: Count>(
-    device: &B,
-    inputs: I,
-    f: impl FnOnce(I::Exprs) -> (Expr<T>, Expr<u32>),
-    offsets: &Buffer<B, O>,
-    end: End,
-    finish: impl FnOnce(Expr<T>, Expr<u32>) -> R,
-) -> Result<R::Buffers<B>> {
-    let out = R::allocate(device, offsets.len().saturating_sub(1))?;
-    segments_into(device, (inputs, f), offsets, end, finish, R::refs(&out))?;
-    Ok(out)
-}
-
-/// The same, into the caller's buffers.
-pub(super) fn segments_into<B: Segmented, I: Input<B>, T: Element<Reg = T> + Num, R: Outputs, O: Count>(
-    device: &B,
-    (inputs, f): (I, impl FnOnce(I::Exprs) -> (Expr<T>, Expr<u32>)),
-    offsets: &Buffer<B, O>,
-    end: End,
-    finish: impl FnOnce(Expr<T>, Expr<u32>) -> R,
-    out: R::Refs<'_, B>,
-) -> Result<()> {
-    let nothing: T = if end == End::Least { Combine::identity(&Min) } else { Combine::identity(&Max) };
-    macro_rules! reduce {
-        ($key:expr, $value:expr) => {{
-            let key = |x: Expr<T>| $key(x.same_as(), end);
-            let load = |x| {
-                let (x, i) = f(x);
-                (key(x), i)
-            };
-            let value = |(k, i)| finish($value(k, end).same_as(), i);
-            device.segmented_reduce_parts_into(
-                inputs,
-                offsets,
-                load,
-                || (key(lit(nothing)), lit(u32::MAX)),
-                |a, b| best(a, b, end),
-                value,
-                out,
-            )
-        }};
-    }
-    match T::TY {
-        Ty::F32 => reduce!(key32, float32),
-        Ty::F64 => reduce!(key64, float64),
-        _ => reduce!(itself::<T>, itself::<T>),
-    }
-}
-
-fn itself<T: Num>(x: Expr<T>, _: End) -> Expr<T> {
-    x
-}
-
-fn prepared<B: Reduce, T: Element<Reg = T> + Num, R: Outputs>(
-    device: &B,
-    x: &Buffer<B, T>,
-    end: End,
-    names: [&'static str; 3],
-    finish: impl FnOnce(Expr<T>, Expr<u32>) -> R,
-) -> Result<(Collector<B>, Parts)> {
+impl<T: Num, E: End> Candidate<T, E> {
     // The type is known where this is compiled, so each arm but one is never run; values change their name, not their bits.
-    match T::TY {
-        Ty::F32 => kept_parts(
-            device,
-            x,
-            names,
-            |(x, i)| (key32(x.same_as(), end), i),
-            |a, b| best(a, b, end),
-            |(k, i)| finish(float32(k, end).same_as(), i),
-        ),
-        Ty::F64 => kept_parts(
-            device,
-            x,
-            names,
-            |(x, i)| (key64(x.same_as(), end), i),
-            |a, b| best(a, b, end),
-            |(k, i)| finish(float64(k, end).same_as(), i),
-        ),
-        _ => kept_parts(device, x, names, |p| p, |a, b| best(a, b, end), |(value, i)| finish(value, i)),
+    fn new((x, index): (Expr<T>, Expr<u32>)) -> Self {
+        let key = match T::TY {
+            Ty::F32 => key32(x.same_as(), E::GREATEST).same_as(),
+            Ty::F64 => key64(x.same_as(), E::GREATEST).same_as(),
+            _ => x.same_as(),
+        };
+        Self { key, index, end: PhantomData }
+    }
+
+    fn value(self) -> Expr<T> {
+        match T::TY {
+            Ty::F32 => float32(self.key.same_as(), E::GREATEST).same_as(),
+            Ty::F64 => float64(self.key.same_as(), E::GREATEST).same_as(),
+            _ => self.key.same_as(),
+        }
+    }
+
+    /// The parts of a value of the host's that has no index.
+    fn bits(value: T) -> Vec<u64> {
+        let func = ir::pack(Vec::new(), || Self::new((lit(value), lit(u32::MAX))));
+        func.map(|func| super::constants(&func)).unwrap_or_default()
     }
 }
 
-/// The operators of a reduction of a buffer and its indices, which are [`kept`] by these names.
-fn kept_parts<B: Reduce, T: Element<Reg = T> + Scalar, A: Traced, R: Outputs>(
-    device: &B,
-    x: &Buffer<B, T>,
-    [load_name, combine_name, finish_name]: [&'static str; 3],
-    load: impl FnOnce((Expr<T>, Expr<u32>)) -> A,
-    combine: impl FnOnce(A, A) -> A,
-    finish: impl FnOnce(A) -> R,
-) -> Result<(Collector<B>, Parts)> {
-    let inputs = (x, index());
-    let c = collect(device, "reduce", &inputs)?;
-    let params = || c.params.clone();
-    let load = kept::<T>(load_name, || ir::pack(params(), || load(Source::exprs(&inputs, &mut 0))))?;
-    let combine = kept::<T>(combine_name, || ir::trace(|(a, b): (A, A)| combine(a, b)))?;
-    let finish = kept::<T>(finish_name, || ir::trace(finish))?;
-    Ok((c, Parts { load, combine, finish }))
+impl<T: Num, E: End> Traced for Candidate<T, E> {
+    fn types() -> Vec<Ty> {
+        <(Expr<T::Key>, Expr<u32>)>::types()
+    }
+    fn params(first: u16) -> Self {
+        let (key, index) = Traced::params(first);
+        Self { key, index, end: PhantomData }
+    }
+    fn push_values(self, out: &mut Vec<TracedValue>) {
+        (self.key, self.index).push_values(out);
+    }
+}
+
+impl<T: Num, E: End> Accumulator for Candidate<T, E> {
+    const INDEXED: bool = true;
+
+    fn reindexed(self, index: impl Fn(Expr<u32>) -> Expr<u32>) -> Self {
+        Self { index: index(self.index), ..self }
+    }
+
+    fn from_values(parts: &mut impl Iterator<Item = TracedValue>) -> Self {
+        let (key, index) = Accumulator::from_values(parts);
+        Self { key, index, end: PhantomData }
+    }
+}
+
+impl<T: Num, E: End> HostValue<Candidate<T, E>> for T {
+    fn push_bits(self, out: &mut Vec<u64>) {
+        out.extend(Candidate::<T, E>::bits(self));
+    }
+}
+
+/// The least or the greatest value with its index: of equal ones the first.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ByEnd<E>(PhantomData<E>);
+
+impl<T: Num, E: End> Accumulate<Candidate<T, E>> for ByEnd<E> {
+    fn accumulate(&self, a: Candidate<T, E>, b: Candidate<T, E>) -> Candidate<T, E> {
+        let keep = if E::GREATEST { a.key.ge(b.key) } else { a.key.le(b.key) };
+        Candidate { key: ir::select(keep, a.key, b.key), index: ir::select(keep, a.index, b.index), end: PhantomData }
+    }
+    fn combine_func(&self) -> Result<Arc<Func>> {
+        kept::<(T, E)>("better of two", || ir::trace(|(a, b): (Candidate<T, E>, Candidate<T, E>)| self.accumulate(a, b)))
+    }
+    fn identity_bits(&self) -> Vec<u64> {
+        Candidate::<T, E>::bits(if E::GREATEST { Combine::identity(&Max) } else { Combine::identity(&Min) })
+    }
+    fn of_nothing_bits(&self) -> Option<Vec<u64>> {
+        None
+    }
+    fn name(&self) -> &'static str {
+        "reduce"
+    }
+}
+
+/// Stores value and index of the least or the greatest one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ValueAndIndex;
+
+impl<T: Num + Element<Reg = T>, E: End> Finish<Candidate<T, E>> for ValueAndIndex {
+    type Out = (Expr<T>, Expr<u32>);
+    fn finish(&self, a: Candidate<T, E>) -> Self::Out {
+        (a.value(), a.index)
+    }
+    fn finish_func(&self) -> Result<Arc<Func>> {
+        kept::<(T, E)>("value and index", || ir::trace(|a| Finish::<Candidate<T, E>>::finish(self, a)))
+    }
+}
+
+/// Stores the index of the least or the greatest value.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct IndexAlone;
+
+impl<T: Num, E: End> Finish<Candidate<T, E>> for IndexAlone {
+    type Out = Expr<u32>;
+    fn finish(&self, a: Candidate<T, E>) -> Expr<u32> {
+        a.index
+    }
+    fn finish_func(&self) -> Result<Arc<Func>> {
+        kept::<(T, E)>("index", || ir::trace(|a| Finish::<Candidate<T, E>>::finish(self, a)))
+    }
+}
+
+/// An input whose elements are candidates for the least or the greatest one.
+pub type Candidates<I, T, E> = Mapped<(I, Index<u32>), fn((Expr<T>, Expr<u32>)) -> Candidate<T, E>>;
+
+/// A call for the least or the greatest element with its index.
+pub type IndexedCall<'d, B, I, T, E, F, P> = Call<'d, Reducing, B, Candidates<I, T, E>, ByEnd<E>, F, P>;
+
+impl<'d, B, I, T: Num, E: End, P> Call<'d, Reducing, B, I, ByOperator<E>, Unchanged, P>
+where
+    I: Source<Exprs = Expr<T>>,
+{
+    /// Gives the index of the least or the greatest element beside its value: of equal ones the first; along an axis, the index in the line.
+    ///
+    /// -0 is below +0, and NaN wins at either end, the first one. An [initial value](Call::initial) has the index `u32::MAX`, and an empty segment the
+    /// operator's identity and that index. There are at most 2^32 elements.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[3.0f32, -1.0, 5.0, 5.0, 0.0, -1.0])?;
+    /// let (least, at) = dev.reduce(&x, Min).with_index().run()?;
+    /// assert_eq!((least.read_blocking()?, at.read_blocking()?), (-1.0, 1));
+    /// let (greatest, column) = dev.reduce(&x, Max).axis(&[2, 3], 1).with_index().run()?;
+    /// assert_eq!((greatest.read_blocking()?, column.read_blocking()?), (vec![5.0, 5.0], vec![2, 0]));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    pub fn with_index(self) -> IndexedCall<'d, B, I, T, E, ValueAndIndex, P> {
+        self.candidates(ValueAndIndex)
+    }
+
+    /// Gives the index of the least or the greatest element, as [`with_index`](Self::with_index) has it.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, offsets) = (dev.upload(&[3.0f32, -1.0, 5.0, 5.0])?, dev.upload(&[0u32, 2, 2, 4])?);
+    /// assert_eq!(dev.reduce(&x, Max).segments(&offsets).index().run()?.read_blocking()?, [0, u32::MAX, 2]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    pub fn index(self) -> IndexedCall<'d, B, I, T, E, IndexAlone, P> {
+        self.candidates(IndexAlone)
+    }
+
+    fn candidates<F>(self, finish: F) -> IndexedCall<'d, B, I, T, E, F, P> {
+        let Described { device, inputs, initial, .. } = self.what;
+        let initial = initial.and_then(|bits| bits.first().map(|&value| Candidate::<T, E>::bits(T::from_bits64(value))));
+        let inputs = (inputs, index()).map(Candidate::new as fn((Expr<T>, Expr<u32>)) -> Candidate<T, E>);
+        let what = Described { device, inputs, op: ByEnd(PhantomData), finish, exclusive: false, initial };
+        Call::of(what, self.domain)
+    }
 }

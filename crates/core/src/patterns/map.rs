@@ -23,7 +23,7 @@ pub struct MapTask {
 
 /// Element-wise patterns.
 ///
-/// Inputs are buffers, views, device or host scalars, the index, arrays to fetch from, lazy operators, or tuples of up to six
+/// Inputs are buffers, views, device or host scalars, the index, arrays to fetch from, what [`map`](crate::input::Source::map) makes of these, or tuples of up to six
 /// of them; all inputs that have a length must agree in it. An operator returns one value or a tuple of up to four.
 /// Elements have any type that the device has; operators see `f16` as `f32`, `u8` and `u16` as `u32`, `i8` and `i16` as `i32`, and [`Expr::store_as`] stores as one.
 /// Every output element depends on its own index only, so there is no order to state. Work O(n), no scratch.

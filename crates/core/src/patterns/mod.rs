@@ -27,6 +27,7 @@ pub mod sort_variants;
 mod stored;
 
 pub use atomics::{Atomics, FixedPoint, Overflow};
+pub use extreme::{ByEnd, Candidate, Candidates, End, IndexAlone, IndexedCall, ValueAndIndex};
 pub use filter::{Border, Filter, FilterKind, FilterTask, Image};
 pub use groups::{BallotTask, GroupFolds, Groups, Peers, PeersTask, Shuffle};
 pub use histogram::{Bins, Edges, Histogram, HistogramSum, HistogramTask, HistogramTotal, Sample, Weight, between, binned, counted, even};
@@ -45,13 +46,13 @@ pub use merge_variants::{LadderKey, MergeVariant, MergeVariantTask, MergeVariant
 pub use moves::{
     CheckedMove, GatherTask, IndexElement, IndexScalar, Move, MoveFrom, ScatterCombine, ScatterFromTask, ScatterOp, ScatterTask,
 };
-pub use reduce::{Quadrature, Reduce, ReduceTask, Statistics};
-pub use reduce_variants::{ReduceVariant, ReduceVariantTask, ReduceVariants};
-pub use scan::{Convert, Converted, Described, Scan, ScanCall, ScanDomain, ScanKind, ScanTask};
+pub use reduce::{Quadrature, Reduce, ReduceCall, ReduceTask, Reducing, Statistics};
+pub use reduce_variants::{ByReduceVariant, ReduceVariant, ReduceVariantTask};
+pub use scan::{Scan, ScanCall, ScanDomain, ScanKind, ScanTask, Scanning};
 pub use scan_variants::{ByVariant, ScanVariant, ScanVariantTask};
 pub use segments::{
-    ByKeyPlaces, Counted, CountedRuns, Difference, LazyKeys, ReduceByKeyTask, SegmentPlaces, Segmented, SegmentedExtremes,
-    SegmentedReduceTask, SegmentedSort, SegmentedSortFrom, SegmentedSortPlaces, SegmentedSortTask,
+    ByKeyPlaces, Counted, CountedRuns, Difference, ReduceByKeyTask, SegmentPlaces, Segmented, SegmentedReduceTask, SegmentedSort,
+    SegmentedSortFrom, SegmentedSortPlaces, SegmentedSortTask,
 };
 pub use select::{Find, RunLengths, Select, SelectInto, SelectKind, SelectTask, Selected, UniqueFrom};
 pub use sort::{
@@ -101,7 +102,27 @@ macro_rules! every_task {
     };
 }
 
-use crate::backend::{Backend, Leaf, Out, RawBuffer};
+macro_rules! all_patterns {
+    ($($task:ty),*) => {
+        /// A device that runs every pattern, as those of all backends do: one bound for generic code.
+        ///
+        /// ```
+        /// use isowarp::prelude::*;
+        /// fn normalised<B: Patterns>(dev: &B, x: &Buffer<B, f32>) -> isowarp::Result<Buffer<B, f32>> {
+        ///     let greatest = dev.max(x)?;
+        ///     dev.map((x, &greatest), |(x, m)| x / m)
+        /// }
+        /// # let dev = isowarp::Cpu::new();
+        /// assert_eq!(normalised(&dev, &dev.upload(&[1.0f32, 4.0])?)?.read_blocking()?, [0.25, 1.0]);
+        /// # Ok::<(), isowarp::Error>(())
+        /// ```
+        pub trait Patterns: Backend $(+ Run<$task>)* {}
+        impl<B: Backend $(+ Run<$task>)*> Patterns for B {}
+    };
+}
+every_task!(all_patterns);
+
+use crate::backend::{Backend, Leaf, Out, RawBuffer, Run};
 use crate::caps::{Capability, Numerics};
 use crate::element::{DType, Ty};
 use crate::error::{Error, Result};

@@ -1,15 +1,14 @@
 //! P02 reduce, the rungs of the textbooks' ladder: kept for teaching and for benchmarks. [`Reduce`](super::Reduce) is what to use.
 
-use super::map::{Map, MapTask, collect, same, trace};
-use super::reduce::checked;
+use super::map::{MapTask, collect, trace};
+use super::reduce::{Reducing, reduce_lines};
 use super::{Lines, ReduceTask};
 use crate::backend::Run;
-use crate::buffer::{Buffer, DeviceScalar, Memory};
-use crate::element::{Element, Scalar};
-use crate::error::{Error, Result};
+use crate::call::{Accumulate, Call, Described, Domain, Finish};
+use crate::error::Result;
 use crate::input::{Input, Outputs};
-use crate::ir::Expr;
-use crate::ops::{Combine, combine_func, identity};
+use crate::ir::Accumulator;
+use core::convert::identity;
 
 /// Lanes of a tile: what one workgroup combines.
 pub const LANES: u64 = 256;
@@ -137,103 +136,60 @@ pub struct ReduceVariantTask {
     pub reduce: ReduceTask,
 }
 
-/// Reductions by the rungs of the ladder.
-///
-/// # Order of evaluation
-/// That of the [`ReduceVariant`], a function of the number of elements alone: the same bits on every device. Integers give the bits of the
-/// pattern; floats give them where the order is the same.
-///
-/// Work O(n); scratch n / 256 accumulators or fewer, for [`ReduceVariant::FoldInHalf`] n / 2.
-///
-/// Source: Ansorge, *Programming in Parallel with CUDA*, chapters 2 and 3; Kirk, Hwu and El Hajj, *Programming Massively Parallel Processors*,
-/// chapter 10.
-pub trait ReduceVariants: Run<ReduceVariantTask> + Run<MapTask> {
-    /// All elements combined.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let x = dev.upload(&[1e8f32, 1.0, -1e8, 1.0])?;
-    /// assert_eq!(dev.reduce_variant(ReduceVariant::Convergent, &x, Sum)?.read_blocking()?, 0.0); // (1e8 + 1) + (-1e8 + 1)
-    /// assert_eq!(dev.reduce_variant(ReduceVariant::Sequential, &x, Sum)?.read_blocking()?, 2.0); // (1e8 - 1e8) + (1 + 1)
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Reduce::reduce`](super::Reduce::reduce); [`Error::TooLarge`] where a device would have to bind more at once than it can
-    /// ([`ReduceVariant::FoldInHalf`] on WebGPU).
-    fn reduce_variant<T: Element<Reg = T> + Scalar>(
-        &self,
-        variant: ReduceVariant,
-        x: &Buffer<Self, T>,
-        op: impl Combine<T>,
-    ) -> Result<DeviceScalar<Self, T>> {
-        let out = self.buffer(1)?;
-        self.reduce_variant_into(variant, x, op, &out)?;
-        DeviceScalar::from_buffer(out)
-    }
+/// All elements as one line, by a certain algorithm.
+#[derive(Clone, Copy, Debug)]
+pub struct ByReduceVariant(ReduceVariant);
 
-    /// As [`ReduceVariants::reduce_variant`], into a buffer of the caller's with at least one element.
+impl<'d, B, I, O, F> Call<'d, Reducing, B, I, O, F> {
+    /// Reduces by a textbook's algorithm.
+    ///
+    /// # Order of evaluation
+    /// That of the [`ReduceVariant`], a function of the number of elements alone: the same bits on every device. Integers give the bits of the pattern.
+    /// Floats give them where the order is the same. Work O(n); scratch n / 256 accumulators or fewer, for [`ReduceVariant::FoldInHalf`] n / 2.
+    ///
+    /// Source: Ansorge, *Programming in Parallel with CUDA*, chapters 2 and 3; Kirk, Hwu and El Hajj, *Programming Massively Parallel Processors*,
+    /// chapter 10.
     ///
     /// ```
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
-    /// let (x, out) = (dev.upload(&[3u32, 9, 4])?, dev.buffer(1)?);
-    /// dev.reduce_variant_into(ReduceVariant::Shuffle, &x, Max, &out)?;
-    /// assert_eq!(out.read_blocking()?, [9]);
+    /// let x = dev.upload(&[2u32, 1, 3])?;
+    /// assert_eq!(dev.reduce(&x, Sum).variant(ReduceVariant::Sequential).run()?.read_blocking()?, 6);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    ///
-    /// # Errors
-    /// As [`ReduceVariants::reduce_variant`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
-    fn reduce_variant_into<T: Element<Reg = T> + Scalar>(
-        &self,
-        variant: ReduceVariant,
-        x: &Buffer<Self, T>,
-        op: impl Combine<T>,
-        out: &Buffer<Self, T>,
-    ) -> Result<()> {
-        self.reduce_variant_from_into(variant, x, same, op, out)
-    }
-
-    /// `f` of the inputs, element by element, combined into a buffer of the caller's; nothing lies in memory in between.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, y, out) = (dev.upload(&[1u32, 2, 3])?, dev.upload(&[4u32, 5, 6])?, dev.buffer(1)?);
-    /// dev.reduce_variant_from_into(ReduceVariant::Vectorised, (&x, &y), |(x, y)| x * y, Sum, &out)?;
-    /// assert_eq!(out.read_blocking()?, [32]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`ReduceVariants::reduce_variant_into`], and [`Error::LengthMismatch`].
-    fn reduce_variant_from_into<I: Input<Self>, T: Element<Reg = T> + Scalar>(
-        &self,
-        variant: ReduceVariant,
-        inputs: I,
-        f: impl FnOnce(I::Exprs) -> Expr<T>,
-        op: impl Combine<T>,
-        out: &Buffer<Self, T>,
-    ) -> Result<()> {
-        let c = collect(self, "reduce", &inputs)?;
-        let lines = Lines::one(c.len()?);
-        let load = trace(&inputs, &c, f)?;
-        let mut outs = Vec::new();
-        Expr::<T>::outs(self, out, 1, &mut outs)?;
-        if lines.n == 0 {
-            let Some(v) = op.of_nothing() else { return Err(Error::Empty { pattern: op.name() }) };
-            return self.fill(&out.slice(..1)?, v);
-        }
-        let combine = combine_func(&op)?;
-        let finish = identity::<T>()?;
-        let reduce = ReduceTask { load, combine, finish, lines, numerics: self.numerics() };
-        let outs = checked(self, &c, &reduce, &outs)?;
-        self.run(&ReduceVariantTask { variant, reduce }, &c.leaves, &outs)
+    pub fn variant(self, variant: ReduceVariant) -> Call<'d, Reducing, B, I, O, F, ByReduceVariant> {
+        self.over(|_| ByReduceVariant(variant))
     }
 }
-impl<B: Run<ReduceVariantTask> + Run<MapTask>> ReduceVariants for B {}
+
+impl<B: Run<ReduceVariantTask> + Run<MapTask>> Domain<Reducing, B> for ByReduceVariant {
+    type New<R: Outputs> = R::Scalars<B>;
+    type Refs<'a, R: Outputs> = R::Refs<'a, B>;
+
+    fn run<I, O, F>(&self, call: &Described<'_, B, I, O, F>) -> Result<<F::Out as Outputs>::Scalars<B>>
+    where
+        I: Input<B, Exprs: Accumulator>,
+        O: Accumulate<I::Exprs>,
+        F: Finish<I::Exprs>,
+    {
+        let out = F::Out::allocate(call.device, 1)?;
+        self.write(call, F::Out::refs(&out))?;
+        F::Out::scalars(out)
+    }
+
+    fn write<I, O, F>(&self, call: &Described<'_, B, I, O, F>, out: <F::Out as Outputs>::Refs<'_, B>) -> Result<()>
+    where
+        I: Input<B, Exprs: Accumulator>,
+        O: Accumulate<I::Exprs>,
+        F: Finish<I::Exprs>,
+    {
+        let c = collect(call.device, "reduce", &call.inputs)?;
+        let load = trace(&call.inputs, &c, identity)?;
+        let lines = Lines::one(c.len()?);
+        let run = |device: &B, reduce, outs: &[_]| device.run(&ReduceVariantTask { variant: self.0, reduce }, &c.leaves, outs);
+        reduce_lines(call, &c, (lines, load), out, run)
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,10 +1,10 @@
 //! P03 scan, the textbooks' algorithms: kept for teaching and for benchmarks. [`Scan`](super::Scan) is what to use.
 
 use super::map::collect;
-use super::scan::{Described, checked};
-use super::{ScanCall, ScanDomain, ScanTask};
+use super::scan::checked;
+use super::{ScanDomain, ScanTask, Scanning};
 use crate::backend::Run;
-use crate::call::{Accumulate, Finish};
+use crate::call::{Accumulate, Call, Described, Finish};
 use crate::error::Result;
 use crate::input::{Input, Outputs};
 use crate::ir::Accumulator;
@@ -97,8 +97,8 @@ pub struct ScanVariantTask {
 #[derive(Clone, Copy, Debug)]
 pub struct ByVariant(ScanVariant);
 
-impl<'d, B, I, O, F> ScanCall<'d, B, I, O, F> {
-    /// The scan is one line's by a textbook's algorithm.
+impl<'d, B, I, O, F> Call<'d, Scanning, B, I, O, F> {
+    /// Scans all elements as one line by a textbook's algorithm.
     ///
     /// # Order of evaluation
     /// That of the [`ScanVariant`], a function of the number of elements alone: the same bits on every device. Integers give the bits of the
@@ -116,8 +116,8 @@ impl<'d, B, I, O, F> ScanCall<'d, B, I, O, F> {
     /// assert_eq!(dev.scan(&x, Sum).variant(ScanVariant::KoggeStone).exclusive().run()?.read_blocking()?, [0, 2, 3]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    pub fn variant(self, variant: ScanVariant) -> ScanCall<'d, B, I, O, F, ByVariant> {
-        self.over(ByVariant(variant))
+    pub fn variant(self, variant: ScanVariant) -> Call<'d, Scanning, B, I, O, F, ByVariant> {
+        self.over(|_| ByVariant(variant))
     }
 }
 

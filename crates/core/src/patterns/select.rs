@@ -62,11 +62,11 @@ pub(super) fn kept_or_not(keep: Expr<bool>) -> Expr<u32> {
 /// ```
 /// # use isowarp_core::patterns::*;
 /// # fn example<B: Select + Map>(dev: &B) -> isowarp_core::Result<()> {
-/// # use isowarp_core::{buffer::Memory, input::index, ops::Sum};
+/// # use isowarp_core::{buffer::Memory, input::{Source, index}, ops::Sum};
 /// let x = dev.upload(&[0.5f32, 2.0, 0.1, 0.3])?;
 /// let kept = dev.select(&x, |x| x.gt(0.25) & x.lt(0.75))?;
 /// // The sum of what was kept, without asking how much that is.
-/// let sum = dev.reduce_from((&kept.values, index(), &kept.count), |(x, i, n)| i.lt(n).select(x, 0.0), Sum)?;
+/// let sum = dev.reduce((&kept.values, index(), &kept.count).map(|(x, i, n)| i.lt(n).select(x, 0.0)), Sum).run()?;
 /// # let _ = sum; Ok(()) }
 /// ```
 ///

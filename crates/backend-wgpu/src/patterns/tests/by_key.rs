@@ -12,7 +12,7 @@ use crate::patterns::operands::{LeafKind, Slot, Unit};
 use isowarp_core::buffer::{Buffer, Memory as _};
 use isowarp_core::element::{DType, Element, Scalar, Ty};
 use isowarp_core::ops::{Combine, Max, Op, Sum};
-use isowarp_core::patterns::{ReduceByKeyTask, Segmented, SegmentedReduceTask};
+use isowarp_core::patterns::{Reduce as _, ReduceByKeyTask, Segmented, SegmentedReduceTask};
 use isowarp_cpu::Cpu;
 
 #[test]
@@ -120,7 +120,7 @@ fn check<K: Element, T: Sample + Scalar + Element<Reg = T>>(gpu: &Wgpu, what: &s
         // What lies behind the last run stays.
         let out = (d.upload(&vec![K::zeroed(); n]).expect("upload"), d.upload(&vec![T::zeroed(); n]).expect("upload"));
         let count = d.upload(&[7u32]).expect("upload");
-        d.reduce_by_key_into(keys, x, op, (&out.0, &out.1), &count).expect("reduced");
+        d.reduce(x, op).by_key(keys).write_to(((&out.0, &out.1), &count)).expect("reduced");
         (out.0, out.1, count)
     }
     let (ck, gk) = both(gpu, keys);

@@ -98,8 +98,8 @@ fn strides_repeat_reverse_and_step() {
             let (cx, gx) = both(gpu, &x);
             for (start, stride) in [(0, 1), (1, 1), (0, 3), (4, 2), (3 * n as u64 + 4, -1), (3 * n as u64 + 2, -3), (2, 0)] {
                 let op = |x: Expr<T::Reg>| x.store_as::<T>();
-                let expected = Cpu::new().map(&cx.strided(start, n as u64, stride).expect("view"), op).expect("cpu");
-                let found = gpu.map(&gx.strided(start, n as u64, stride).expect("view"), op).expect("gpu");
+                let expected = Cpu::new().map(cx.strided(start, n as u64, stride).expect("view"), op).expect("cpu");
+                let found = gpu.map(gx.strided(start, n as u64, stride).expect("view"), op).expect("gpu");
                 same_bits(&format!("{} of {n} from {start} by {stride}", T::DTYPE), &expected, &found);
             }
         }
@@ -212,7 +212,10 @@ fn an_operator_fetches_from_every_window_of_an_array() {
                     let x = $x.slice(range.clone()).expect("slice");
                     let last = x.len() as u32 + 2;
                     let f = move |(a, i, v): (ArrayExpr<T>, Expr<u32>, Expr<T>)| a.at(last - i).max(a.at(i * 7)).min(v);
-                    ($d.map((array(&x), index(), &x), f).expect("map"), $d.reduce_from((array(&x), index(), &x), f, Max).expect("reduce"))
+                    (
+                        $d.map((array(&x), index(), &x), f).expect("map"),
+                        $d.reduce((array(&x), index(), &x).map(f), Max).run().expect("reduce"),
+                    )
                 }};
             }
             let (expected, found) = (on!(Cpu::new(), cx), on!(gpu, gx));
@@ -286,6 +289,6 @@ fn operators_of_many_calls_compute_what_the_cpu_does() {
     same_bits("sums", &expected.0, &found.0);
     same_bits("roots", &expected.1, &found.1);
     same_bits("comparisons", &expected.2, &found.2);
-    let expected = Cpu::new().reduce_from(&cx, chain, Sum).expect("cpu");
-    same_bits("a sum of nested sines", expected.buffer(), gpu.reduce_from(&gx, chain, Sum).expect("gpu").buffer());
+    let expected = Cpu::new().reduce(cx.map(chain), Sum).run().expect("cpu");
+    same_bits("a sum of nested sines", expected.buffer(), gpu.reduce(gx.map(chain), Sum).run().expect("gpu").buffer());
 }

@@ -8,7 +8,7 @@ use half::f16;
 use isowarp_core::backend::Backend as _;
 use isowarp_core::buffer::Buffer;
 use isowarp_core::element::{Element, Num, Scalar};
-use isowarp_core::input::index;
+use isowarp_core::input::{Source as _, index};
 use isowarp_core::ops::{Combine, Max, Min, Op, Product, Sum};
 use isowarp_core::patterns::{Map, Reduce, Statistics as _};
 use isowarp_cpu::Cpu;
@@ -19,8 +19,8 @@ pub(super) fn check<T: Sample + Element<Reg = T> + Scalar + Num>(gpu: &Wgpu, siz
     }
     for &n in sizes.iter().filter(|&&n| n > 0) {
         let (cx, gx) = both(gpu, &T::samples(n, 11));
-        let expected = Cpu::new().reduce(&cx, op).expect("cpu");
-        let found = gpu.reduce(&gx, op).expect("gpu");
+        let expected = Cpu::new().reduce(&cx, op).run().expect("cpu");
+        let found = gpu.reduce(&gx, op).run().expect("gpu");
         same_bits(&format!("{} of {n} {}", op.name(), T::DTYPE), expected.buffer(), found.buffer());
     }
 }
@@ -85,7 +85,7 @@ fn inputs_of_any_form() {
             ($d:expr, $x:expr, $k:expr) => {{
                 let keys = $k.slice(3..3 + n as u64).expect("slice");
                 let view = $x.strided(3 * n as u64 + 2, n as u64, -3).expect("view");
-                $d.reduce_from((&view, &keys, index()), |(x, k, i)| x * k.cast::<f32>() + i.cast::<f32>(), Sum).expect("reduce")
+                $d.reduce((&view, &keys, index()).map(|(x, k, i)| x * k.cast::<f32>() + i.cast::<f32>()), Sum).run().expect("reduce")
             }};
         }
         same_bits(&format!("of {n}"), on!(Cpu::new(), cx, ck).buffer(), on!(gpu, gx, gk).buffer());
@@ -97,8 +97,8 @@ pub(super) fn axes<T: Sample + Element<Reg = T> + Scalar + Num>(gpu: &Wgpu, shap
         let n = shape.iter().product::<u64>() as usize;
         let (cx, gx) = both(gpu, &T::samples(n, 16));
         for axis in 0..3 {
-            let expected = Cpu::new().reduce_axis(&cx, shape, axis, Sum).expect("cpu");
-            let found = gpu.reduce_axis(&gx, shape, axis, Sum).expect("gpu");
+            let expected = Cpu::new().reduce(&cx, Sum).axis(shape, axis).run().expect("cpu");
+            let found = gpu.reduce(&gx, Sum).axis(shape, axis).run().expect("gpu");
             same_bits(&format!("axis {axis} of {shape:?}"), &expected, &found);
         }
     }
@@ -156,7 +156,7 @@ fn an_array_above_the_real_limit_works() {
     let gpu = device();
     let n = (40 << 20) + 3_u64;
     let x = gpu.generate(n, index(), |i| i).expect("generate");
-    let sum = gpu.reduce(&x, Sum).expect("reduce").read_blocking().expect("read");
+    let sum = gpu.reduce(&x, Sum).run().expect("reduce").read_blocking().expect("read");
     assert_eq!(u64::from(sum), n * (n - 1) / 2 % (1 << 32));
 }
 
@@ -165,7 +165,7 @@ fn rows_above_the_real_limit_are_reduced_along_columns() {
     let gpu = device();
     let columns = (32 << 20) + 5_u64;
     let x = gpu.generate(2 * columns, index(), |i| i * 3).expect("generate");
-    let sums = gpu.reduce_axis(&x, &[2, columns], 0, Sum).expect("reduce");
+    let sums = gpu.reduce(&x, Sum).axis(&[2, columns], 0).run().expect("reduce");
     let wrong = gpu.count((&sums, index()), |(s, i)| s.ne(i * 6 + (3 * columns) as u32)).expect("count");
     assert_eq!(wrong.read_blocking().expect("read"), 0);
 }
@@ -176,10 +176,10 @@ fn a_loop_allocates_nothing() {
     let (_, x) = both(&gpu, &f32::samples(500_000, 17));
     let (_, out) = both(&gpu, &[0.0_f32]);
     let out: Buffer<Wgpu, f32> = out;
-    gpu.reduce_into(&x, Sum, &out).expect("reduce");
+    gpu.reduce(&x, Sum).write_to(&out).expect("reduce");
     let before = gpu.usage().settled();
     for _ in 0..10 {
-        gpu.reduce_into(&x, Sum, &out).expect("reduce");
+        gpu.reduce(&x, Sum).write_to(&out).expect("reduce");
     }
     assert_eq!(gpu.usage().settled(), before);
 }
@@ -191,10 +191,10 @@ fn columns_in_windows_allocate_nothing_in_a_loop() {
     let shape = [3, 60_000];
     let (_, x) = both(&gpu, &f32::samples(180_000, 28));
     let (_, out) = both(&gpu, &vec![0.0_f32; 60_000]);
-    gpu.reduce_axis_into(&x, &shape, 0, Sum, &out).expect("reduce");
+    gpu.reduce(&x, Sum).axis(&shape, 0).write_to(&out).expect("reduce");
     let before = gpu.usage().settled();
     for _ in 0..10 {
-        gpu.reduce_axis_into(&x, &shape, 0, Sum, &out).expect("reduce");
+        gpu.reduce(&x, Sum).axis(&shape, 0).write_to(&out).expect("reduce");
     }
     assert_eq!(gpu.usage().settled(), before);
 }

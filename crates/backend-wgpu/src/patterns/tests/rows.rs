@@ -104,7 +104,7 @@ fn every_verb_over_rows_works_where_a_window_holds_some_of_them() {
                 gpu.scan(&v, Max).axis(of(axis).0, of(axis).1).exclusive().run(),
             );
             same_bits(&what("scan of bytes"), &a.expect("cpu"), &b.expect("gpu"));
-            let (a, b) = (cpu.reduce_axis(&x, &shape, axis, Sum), gpu.reduce_axis(&y, &shape, axis, Sum));
+            let (a, b) = (cpu.reduce(&x, Sum).axis(&shape, axis).run(), gpu.reduce(&y, Sum).axis(&shape, axis).run());
             same_bits(&what("reduction"), &a.expect("cpu"), &b.expect("gpu"));
         }
         let row = shape[1];

@@ -167,7 +167,7 @@ fn long_columns_walk_the_tiles() {
     let y = gpu.map(&x, |x| x.cast::<f32>() * 1e-3).expect("map");
     let scanned = gpu.scan(&y, Sum).axis(&shape, 0).run().expect("scan");
     for column in [0, 1, 2099] {
-        let of = |b: &Buffer<Wgpu, f32>| gpu.map(&b.strided(column, shape[0], shape[1] as i64).expect("view"), |x| x).expect("map");
+        let of = |b: &Buffer<Wgpu, f32>| gpu.map(b.strided(column, shape[0], shape[1] as i64).expect("view"), |x| x).expect("map");
         let line = of(&y).read_blocking().expect("read");
         let (cx, _) = both(gpu, &line);
         same_bits(&format!("column {column}"), &Cpu::new().scan(&cx, Sum).run().expect("cpu"), &of(&scanned));

@@ -13,7 +13,7 @@ use isowarp_core::buffer::{Buffer, Memory as _};
 use isowarp_core::element::Element;
 use isowarp_core::ops::{Max, Op, Sum};
 use isowarp_core::patterns::{
-    MapTask, ReduceTask, ScanTask, ScatterTask, Segmented, SegmentedReduceTask, SegmentedSort, SelectTask, SortOrder,
+    MapTask, Reduce as _, ReduceTask, ScanTask, ScatterTask, Segmented, SegmentedReduceTask, SegmentedSort, SelectTask, SortOrder,
 };
 use isowarp_cpu::Cpu;
 use std::sync::atomic::Ordering;
@@ -52,7 +52,7 @@ impl<B: Segmented + SegmentedSort + Run<ScanTask> + Run<ScatterTask> + Run<Selec
 /// Sums in the tree's order, and by an operator that shows it.
 fn sums<B: Runs>(d: &B, x: &Buffer<B, f32>, offsets: &Buffer<B, u32>) -> [Buffer<B, f32>; 2] {
     let order = Op::associative(0.0, |a, b| a - b * 0.5);
-    [d.segmented_reduce(x, offsets, Sum).expect("sums"), d.segmented_reduce(x, offsets, order).expect("sums")]
+    [d.reduce(x, Sum).segments(offsets).run().expect("sums"), d.reduce(x, order).segments(offsets).run().expect("sums")]
 }
 
 /// Neighbours' lengths differ by orders of magnitude; some segments are empty.
@@ -209,8 +209,8 @@ fn heavy_operators_take_fewer_rows_and_the_same_tree() {
     let (cx, gx) = both(gpu, &u32::samples(30_001, 3));
     let (co, go) = both(gpu, &offsets(30_001, 200));
     let heavy = || super::scan::heavy(48);
-    let expected = Cpu::new().segmented_reduce(&cx, &co, heavy()).expect("cpu");
-    same_bits("heavy", &expected, &gpu.segmented_reduce(&gx, &go, heavy()).expect("gpu"));
+    let expected = Cpu::new().reduce(&cx, heavy()).segments(&co).run().expect("cpu");
+    same_bits("heavy", &expected, &gpu.reduce(&gx, heavy()).segments(&go).run().expect("gpu"));
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn offsets_that_fall_do_no_harm_elsewhere() {
     let bad: Vec<u32> = (0..3000u32).map(|k| if k % 2 == 0 { k.wrapping_mul(2_654_435_761) } else { 70_001 - k }).collect();
     let (offsets, x) = (gpu.upload(&bad).expect("upload"), gpu.upload(&f32::samples(70_001, 5)).expect("upload"));
     let out = gpu.upload(&vec![7.0f32; 3003]).expect("upload");
-    gpu.segmented_reduce_into(&x, &offsets, Max, &out.slice(2..3001).expect("inside")).expect("enqueued");
+    gpu.reduce(&x, Max).segments(&offsets).write_to(&out.slice(2..3001).expect("inside")).expect("enqueued");
     let found = out.read_blocking().expect("read");
     assert_eq!((&found[..2], &found[3001..]), (&[7.0; 2][..], &[7.0; 2][..]), "what lies beside the results stays");
 }
@@ -235,8 +235,8 @@ fn a_loop_allocates_nothing() {
     let (_, offsets) = both(&gpu, &offsets(n as u32, 3000));
     let (keys, out, out_keys, count) = (into::<u32>(&gpu, n), into::<f32>(&gpu, n), into::<u32>(&gpu, n), into::<u32>(&gpu, 1));
     let round = || {
-        gpu.segmented_reduce_into(&x, &offsets, Sum, &out).expect("reduce");
-        gpu.reduce_by_key_into(&keys, &x, Sum, (&out_keys, &out), &count).expect("by key");
+        gpu.reduce(&x, Sum).segments(&offsets).write_to(&out).expect("reduce");
+        gpu.reduce(&x, Sum).by_key(&keys).write_to(((&out_keys, &out), &count)).expect("by key");
         gpu.segmented_sort_into(&x, &offsets, SortOrder::Ascending, &out).expect("sort");
     };
     round();

@@ -12,7 +12,7 @@ use isowarp_core::element::{Element, Num, Scalar};
 use isowarp_core::error::Error;
 use isowarp_core::input::{Source as _, index};
 use isowarp_core::ops::{Combine, Max, Op, Sum};
-use isowarp_core::patterns::{Lines, ReduceTask, ReduceVariant, ReduceVariantTask, ReduceVariants};
+use isowarp_core::patterns::{Lines, Reduce as _, ReduceTask, ReduceVariant, ReduceVariantTask};
 use isowarp_core::patterns::{Scan as _, ScanKind, ScanTask, ScanVariant, ScanVariantTask};
 use isowarp_cpu::Cpu;
 use std::sync::Arc;
@@ -71,8 +71,8 @@ fn check<T: Sample + Element<Reg = T> + Scalar + Num>(gpu: &Wgpu, sizes: &[usize
     for &n in sizes {
         let (cx, gx) = both(gpu, &T::samples(n, 31));
         for variant in ReduceVariant::ALL {
-            let expected = Cpu::new().reduce_variant(variant, &cx, op).expect("cpu");
-            let found = gpu.reduce_variant(variant, &gx, op).expect("gpu");
+            let expected = Cpu::new().reduce(&cx, op).variant(variant).run().expect("cpu");
+            let found = gpu.reduce(&gx, op).variant(variant).run().expect("gpu");
             same_bits(&format!("{variant:?} {} of {n} {}", op.name(), T::DTYPE), expected.buffer(), found.buffer());
         }
         for variant in ScanVariant::ALL {
@@ -101,12 +101,12 @@ fn arrays_above_the_binding_limit_are_cut() {
     for variant in ReduceVariant::ALL {
         for n in [8193, 20_000, 70_001] {
             let (cx, gx) = both(&gpu, &f32::samples(n, 32));
-            let found = gpu.reduce_variant(variant, &gx, Sum);
+            let found = gpu.reduce(&gx, Sum).variant(variant).run();
             if variant == ReduceVariant::FoldInHalf && n > 10_000 {
                 assert!(matches!(found, Err(Error::TooLarge { .. })), "{found:?}");
                 continue;
             }
-            let expected = Cpu::new().reduce_variant(variant, &cx, Sum).expect("cpu");
+            let expected = Cpu::new().reduce(&cx, Sum).variant(variant).run().expect("cpu");
             same_bits(&format!("{variant:?} of {n}"), expected.buffer(), found.expect("gpu").buffer());
         }
     }
@@ -153,7 +153,7 @@ fn a_loop_allocates_nothing() {
         assert_eq!(gpu.usage().settled(), before, "{what}");
     };
     for v in ReduceVariant::ALL {
-        steady(v.name(), &|| gpu.reduce_variant_into(v, &x, Sum, &out).expect("reduce"));
+        steady(v.name(), &|| gpu.reduce(&x, Sum).variant(v).write_to(&out).expect("reduce"));
     }
     for v in ScanVariant::ALL {
         steady(v.name(), &|| gpu.scan(&x, Sum).variant(v).exclusive().write_to(&out).expect("scan"));

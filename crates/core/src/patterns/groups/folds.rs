@@ -29,7 +29,7 @@ pub trait GroupFolds: Groups + Reduce {
     /// ```
     ///
     /// # Errors
-    /// As [`Reduce::reduce_axis`]; [`Error::InvalidArgument`] for groups of no elements; [`Error::TooLarge`] for 2^32 - 64 elements.
+    /// As [`Call::run`](crate::call::Call::run); [`Error::InvalidArgument`] for groups of no elements; [`Error::TooLarge`] for 2^32 - 64 elements.
     fn group_reduce<T: Element<Reg = T> + Scalar>(&self, x: &Buffer<Self, T>, width: u64, op: impl Combine<T>) -> Result<Buffer<Self, T>> {
         let out = self.buffer(x.len().div_ceil(check_width(width, x.len())?))?;
         self.group_reduce_into(x, width, op, &out)?;
@@ -61,9 +61,9 @@ pub trait GroupFolds: Groups + Reduce {
         check_out(self, x.len().div_ceil(width), out)?;
         check_aliasing("group_reduce", &[x.leaf()], x.len(), &[(out.out(), x.len().div_ceil(width))], false)?;
         if rows > 0 {
-            self.reduce_axis_into(&x.slice(..whole)?, &[rows, width], 1, &op, &out.slice(..rows)?)?;
+            self.reduce(&x.slice(..whole)?, &op).axis(&[rows, width], 1).write_to(&out.slice(..rows)?)?;
         }
-        if whole < x.len() { self.reduce_into(&x.slice(whole..)?, &op, &out.slice(rows..)?) } else { Ok(()) }
+        if whole < x.len() { self.reduce(&x.slice(whole..)?, &op).write_to(&out.slice(rows..)?) } else { Ok(()) }
     }
 
     /// For each element, its group's elements up to it combined; without the element itself where it is `exclusive`.

@@ -43,7 +43,7 @@ impl<'a, B: Backend, T: Element> Channels<'a, B, T> {
     pub(super) fn collect(&self, c: &mut Collector<B>) -> Result<()> {
         let (x, pixels) = (self.x, self.x.len() / u64::from(self.channels));
         if !self.words {
-            let each = |k: u64| (&x.strided(k.min(x.len()), pixels, self.channels.into())?).collect(c);
+            let each = |k: u64| x.strided(k.min(x.len()), pixels, self.channels.into())?.collect(c);
             return (0..u64::from(self.active)).try_for_each(each);
         }
         let leaf = Leaf::Elements { raw: x.raw().clone(), dtype: DType::U32, offset: x.offset() / 4, stride: 1 };

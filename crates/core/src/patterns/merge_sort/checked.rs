@@ -7,7 +7,7 @@ use crate::backend::Run;
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
-use crate::input::{Input, array, index};
+use crate::input::{Input, Source as _, array, counting};
 use crate::ir::{ArrayExpr, Expr, Func, select};
 use crate::ops::Min;
 use crate::patterns::before::{Neighbours, inlined};
@@ -49,7 +49,7 @@ pub trait CheckedMergeSort: MergeSort + Run<ReduceTask> {
     fn is_sorted_by<K: Element>(
         &self,
         keys: &Buffer<Self, K>,
-        before: impl FnOnce(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>,
+        before: impl Fn(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>,
     ) -> Result<DeviceScalar<Self, u32>> {
         let n = keys.len();
         check_len(n)?;
@@ -57,7 +57,7 @@ pub trait CheckedMergeSort: MergeSort + Run<ReduceTask> {
             return self.upload_scalar(1);
         }
         let fits = |(k, i): (ArrayExpr<K>, Expr<u32>)| (!before(k.at(i + 1), k.at(i))).cast::<u32>();
-        self.reduce_range(n - 1, (array(keys), index()), fits, Min)
+        self.reduce((array(keys), counting(n - 1)).map(fits), Min).run()
     }
 
     /// As [`CheckedMergeSort::is_sorted_by`] of `f` of the inputs, which never lies in memory: it is computed for an element and for the one before,
@@ -79,7 +79,7 @@ pub trait CheckedMergeSort: MergeSort + Run<ReduceTask> {
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
-        before: impl FnOnce(Expr<T>, Expr<T>) -> Expr<bool>,
+        before: impl Fn(Expr<T>, Expr<T>) -> Expr<bool>,
     ) -> Result<DeviceScalar<Self, u32>> {
         let found = Neighbours::new(self, "is_sorted", &inputs, f)?;
         let n = found.c.len()?;
@@ -88,7 +88,7 @@ pub trait CheckedMergeSort: MergeSort + Run<ReduceTask> {
             return self.upload_scalar(1);
         }
         let func = found.trace(|left, key, i| (i.eq(0) | !before(key, left)).cast::<u32>())?;
-        self.reduce_from(&Operand::new(found.c, func), |fits: Expr<u32>| fits, Min)
+        self.reduce(&Operand::<_, u32>::new(found.c, func), Min).run()
     }
 
     /// Fails for keys that are not in order, naming the first that comes before its left neighbour. Waits for the device.
@@ -104,11 +104,7 @@ pub trait CheckedMergeSort: MergeSort + Run<ReduceTask> {
     ///
     /// # Errors
     /// [`Error::NotSorted`]; [`Error::Unsupported`], [`Error::Op`], [`Error::NotStrict`], [`Error::OutOfMemory`], [`Error::WrongDevice`].
-    fn check_sorted_by<K: Element>(
-        &self,
-        keys: &Buffer<Self, K>,
-        before: impl FnOnce(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>,
-    ) -> Result<()> {
+    fn check_sorted_by<K: Element>(&self, keys: &Buffer<Self, K>, before: impl Fn(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>) -> Result<()> {
         let before = order::<K>(before)?;
         check_sorted_by(self, "check_sorted", "the array", keys, comparison(&before))
     }
@@ -129,7 +125,7 @@ pub trait CheckedMergeSort: MergeSort + Run<ReduceTask> {
         &self,
         inputs: I,
         f: impl FnOnce(I::Exprs) -> Expr<T>,
-        before: impl FnOnce(Expr<T>, Expr<T>) -> Expr<bool>,
+        before: impl Fn(Expr<T>, Expr<T>) -> Expr<bool>,
     ) -> Result<()> {
         let found = Neighbours::new(self, "check_sorted", &inputs, f)?;
         check_len(found.c.len()?)?;
@@ -153,7 +149,7 @@ pub trait CheckedMergeSort: MergeSort + Run<ReduceTask> {
         &self,
         a: &Buffer<Self, K>,
         b: &Buffer<Self, K>,
-        before: impl FnOnce(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>,
+        before: impl Fn(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>,
     ) -> Result<Buffer<Self, K>> {
         let out = self.buffer(a.len() + b.len())?;
         self.merge_by_checked_into(a, b, before, &out)?;
@@ -179,7 +175,7 @@ pub trait CheckedMergeSort: MergeSort + Run<ReduceTask> {
         &self,
         a: &Buffer<Self, K>,
         b: &Buffer<Self, K>,
-        before: impl FnOnce(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>,
+        before: impl Fn(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>,
         out: &Buffer<Self, K>,
     ) -> Result<()> {
         let before = order::<K>(before)?;
@@ -206,7 +202,7 @@ pub trait CheckedMergeSort: MergeSort + Run<ReduceTask> {
         &self,
         a: Pairs<'_, Self, K, V>,
         b: Pairs<'_, Self, K, V>,
-        before: impl FnOnce(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>,
+        before: impl Fn(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>,
     ) -> Result<(Buffer<Self, K>, Buffer<Self, V>)> {
         let n = a.0.len() + b.0.len();
         let out = (self.buffer(n)?, self.buffer(n)?);
@@ -233,7 +229,7 @@ pub trait CheckedMergeSort: MergeSort + Run<ReduceTask> {
         &self,
         a: Pairs<'_, Self, K, V>,
         b: Pairs<'_, Self, K, V>,
-        before: impl FnOnce(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>,
+        before: impl Fn(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>,
         out: Pairs<'_, Self, K, V>,
     ) -> Result<()> {
         let before = order::<K>(before)?;
@@ -253,13 +249,13 @@ pub(super) fn check_neighbours<B: Run<ReduceTask> + Run<MapTask>, T: Scalar>(
     device: &B,
     (pattern, what): (&'static str, &'static str),
     found: Neighbours<B>,
-    before: impl FnOnce(Expr<T>, Expr<T>) -> Expr<bool>,
+    before: impl Fn(Expr<T>, Expr<T>) -> Expr<bool>,
 ) -> Result<()> {
     if found.c.len()? < 2 {
         return Ok(());
     }
     let func = found.trace(|left, key, i| select(i.eq(0) | !before(key, left), u32::MAX, i))?;
-    match device.reduce_from(&Operand::new(found.c, func), |i: Expr<u32>| i, Min)?.read_blocking()? {
+    match device.reduce(&Operand::<_, u32>::new(found.c, func), Min).run()?.read_blocking()? {
         u32::MAX => Ok(()),
         index => Err(Error::NotSorted { pattern, what, index: index.into() }),
     }

@@ -4,7 +4,7 @@ use crate::backend::Run;
 use crate::buffer::Buffer;
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::input::{array, index};
+use crate::input::{Source as _, array, counting};
 use crate::ir::{ArrayExpr, Expr, select};
 use crate::ops::Min;
 use crate::patterns::{MapTask, Reduce as _, ReduceTask};
@@ -26,7 +26,7 @@ pub(crate) fn check_sorted_by<B: Run<ReduceTask> + Run<MapTask>, K: Element>(
         let end = n.min(start + most + 1);
         let piece = keys.slice(start..end)?;
         let wrong = |(k, i): (ArrayExpr<K>, Expr<u32>)| select(before(k.at(i + 1), k.at(i)), i, u32::MAX);
-        let found = device.reduce_range(end - start - 1, (array(&piece), index()), wrong, Min)?.read_blocking()?;
+        let found = device.reduce((array(&piece), counting(end - start - 1)).map(wrong), Min).run()?.read_blocking()?;
         if found != u32::MAX {
             return Err(Error::NotSorted { pattern, what, index: start + u64::from(found) + 1 });
         }

@@ -10,7 +10,7 @@ use crate::input::{Input, array, index, permuted, scalar};
 use crate::ir::{Expr, select};
 use crate::ops::Combine;
 use crate::patterns::map::collect;
-use crate::patterns::{Map as _, Segmented, Sort, SortOrder, check_aliasing};
+use crate::patterns::{Map as _, Reduce as _, Segmented, Sort, SortOrder, check_aliasing};
 
 const PATTERN: &str = "scatter_combine";
 
@@ -18,7 +18,7 @@ const PATTERN: &str = "scatter_combine";
 /// sources of one target are combined in the order of their positions.
 ///
 /// # Order
-/// What is scattered to a target is combined as [`Reduce::reduce`](crate::patterns::Reduce::reduce) combines an array of these sources, in the order of their
+/// What is scattered to a target is combined as [`Call::run`](crate::call::Call::run) combines an array of these sources, in the order of their
 /// positions: in the canonical order, whatever the others are. What the target held comes before that result, in one step more. A target without
 /// sources keeps every bit; an index out of range writes nothing. Floats are combined as the operator says, each step rounded, where
 /// [`Move::scatter_reduce_into`](super::Move::scatter_reduce_into) has exact sums.
@@ -205,7 +205,7 @@ fn in_order<B: ScatterCombine, T: Element<Reg = T> + Scalar>(
     // Sources that name no target have the number behind the last one.
     let by = SortOrder::Ascending.bits(0..u32::BITS - targets.leading_zeros());
     let (sorted, order) = device.sort_with_indices(places, by)?;
-    let found = device.reduce_by_key_from(&sorted, permuted(values, &order), |x| x, op)?;
+    let found = device.reduce(permuted(values, &order), op).by_key(&sorted).run()?;
     let (to, mut sums) = found.values;
     if adds {
         sums = device.map((&to, array(out), &sums), |(to, out, sum)| op.combine(out.at(to), sum))?;

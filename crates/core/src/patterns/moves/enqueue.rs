@@ -5,7 +5,7 @@ use crate::backend::{Backend, Leaf, Run};
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{DType, Element};
 use crate::error::{Error, Result};
-use crate::input::{Input, array, index, index64, require, scalar};
+use crate::input::{Input, Source as _, array, index, index64, require, scalar};
 use crate::ir::{ArrayExpr, Expr, select};
 use crate::ops::Min;
 use crate::patterns::layout::{self, Axis};
@@ -240,11 +240,11 @@ fn first_position<B: Move, I: IndexScalar, H: Input<B, Exprs = Expr<I>> + Copy>(
     if n < u32::MAX.into() {
         let none = u32::MAX;
         let f = |(x, bound, i): (Expr<I>, Expr<I>, Expr<u32>)| select(meets(x, bound), i, none);
-        let found = device.reduce_from((indices, bound, index()), f, Min)?.read_blocking()?;
+        let found = device.reduce((indices, bound, index()).map(f), Min).run()?.read_blocking()?;
         return Ok((found != none).then_some(found.into()));
     }
     let f = |(x, bound, i): (Expr<I>, Expr<I>, Expr<u64>)| select(meets(x, bound), i, u64::MAX);
-    let found = device.reduce_from((indices, bound, index64()), f, Min)?.read_blocking()?;
+    let found = device.reduce((indices, bound, index64()).map(f), Min).run()?.read_blocking()?;
     Ok((found != u64::MAX).then_some(found))
 }
 
@@ -274,5 +274,5 @@ pub(super) fn first_repeated<B: Move, I: IndexScalar, H: Input<B, Exprs = (Expr<
     inputs: H,
 ) -> Result<u32> {
     let repeated = |(x, first, i): (Expr<I>, ArrayExpr<i32>, Expr<u32>)| select(first.at(x).cast::<u32>().ne(i), i, u32::MAX);
-    device.reduce_from(inputs, repeated, Min)?.read_blocking()
+    device.reduce(inputs.map(repeated), Min).run()?.read_blocking()
 }

@@ -144,7 +144,7 @@ pub trait MoveFrom: Move + Run<ScatterFromTask> {
     ///
     /// # Errors
     /// [`Error::IndexOutOfRange`](crate::Error::IndexOutOfRange) with the first offending position, and as
-    /// [`Reduce::reduce_from`](crate::patterns::Reduce::reduce_from).
+    /// [`Call::run`](crate::call::Call::run).
     fn check_indices_from<H: Input<Self>, I: IndexScalar>(&self, inputs: H, g: impl FnOnce(H::Exprs) -> Expr<I>, limit: u64) -> Result<()> {
         check_operand(self, "check_indices", &Operand::traced(self, "check_indices", &inputs, g)?, limit)
     }

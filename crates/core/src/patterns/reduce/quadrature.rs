@@ -4,7 +4,7 @@ use super::Reduce;
 use super::call::one;
 use crate::buffer::{Buffer, DeviceScalar};
 use crate::error::{Error, Result};
-use crate::input::{Source as _, index, scalar};
+use crate::input::{Source as _, counting, scalar};
 use crate::ir::{self, Expr};
 use crate::ops::Sum;
 use crate::patterns::Map as _;
@@ -28,7 +28,7 @@ pub trait Quadrature: Reduce {
     /// ```
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for no intervals or more than 2^24; as [`Reduce::reduce_from`].
+    /// [`Error::InvalidArgument`] for no intervals or more than 2^24; as [`Call::run`](crate::call::Call::run).
     fn trapezoid(&self, a: f32, b: f32, intervals: u32, f: impl Fn(Expr<f32>) -> Expr<f32>) -> Result<DeviceScalar<Self, f32>> {
         one(self, |out| self.trapezoid_into(a, b, intervals, f, out))
     }
@@ -105,9 +105,9 @@ fn integral<B: Reduce>(
         return Err(Error::InvalidArgument { what: "intervals", reason: format!("{intervals} is not in 1..=16777216") });
     }
     let h = (b - a) / intervals as f32;
-    let inputs = (index(), scalar(a), scalar(h), scalar(intervals));
+    let inputs = (counting(u64::from(intervals) + 1), scalar(a), scalar(h), scalar(intervals));
     let points = inputs.map(move |(i, a, h, n)| weigh(i, n, f(i.cast::<f32>() * h + a)));
-    device.reduce_range_into(u64::from(intervals) + 1, points, |y| y, Sum, out)?;
+    device.reduce(points, Sum).write_to(out)?;
     let out = out.slice(..1)?;
     device.map_into((&out, scalar(h / divisor)), |(sum, w)| sum.mul_rn(w), &out)
 }

@@ -5,105 +5,20 @@ use super::call::one;
 use crate::buffer::{Buffer, DeviceScalar};
 use crate::element::{Element, Float, Num};
 use crate::error::{Error, Result};
-use crate::input::scalar;
+use crate::input::{Input, Source as _, scalar};
 use crate::ir::Expr;
-use crate::ops::{Max, Sum};
+use crate::ops::{Max, Min, Sum};
 use crate::patterns::Map as _;
-use crate::patterns::extreme::{End, extreme, extreme_into};
 
 type Pair<T> = (Expr<T>, Expr<T>);
-
-/// The traces that `argmin`, `argmax` and their kin are kept under: what they load, combine and give.
-const LEAST: [&str; 3] = ["least", "least of two", "least and its index"];
-const LEAST_AT: [&str; 3] = ["least", "least of two", "index of the least"];
-const GREATEST: [&str; 3] = ["greatest", "greatest of two", "greatest and its index"];
-const GREATEST_AT: [&str; 3] = ["greatest", "greatest of two", "index of the greatest"];
 
 /// Extremes, means, norms and distances of all elements.
 ///
 /// Everything here is a [`Reduce`]: in its order of evaluation, with its work, scratch and sources. The `_into` forms write the first element of the
 /// caller's buffers, which may not overlap the inputs. Extremes take every type that can be added, the others floats; types narrower than 32 bits are
-/// [cast](crate::patterns::Map::cast) first, or reduced by [`Reduce::reduce_from`].
+/// [cast](crate::patterns::Map::cast) first, or mapped to `f32`.
 pub trait Statistics: Reduce {
-    /// The least element and the lowest index at which it stands. -0 is below +0; the first NaN wins.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let x = dev.upload(&[4.0f32, -1.0, 7.0, -1.0])?;
-    /// let (least, place) = dev.min_with_index(&x)?;
-    /// assert_eq!((least.read_blocking()?, place.read_blocking()?), (-1.0, 1));
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Empty`] for an empty input; [`Error::TooLarge`] for more than 2^32 elements; as [`Reduce::reduce`].
-    fn min_with_index<T: Element<Reg = T> + Num>(&self, x: &Buffer<Self, T>) -> Result<(DeviceScalar<Self, T>, DeviceScalar<Self, u32>)> {
-        let (v, i) = extreme(self, x, End::Least, LEAST, |v, i| (v, i))?;
-        Ok((DeviceScalar::from_buffer(v)?, DeviceScalar::from_buffer(i)?))
-    }
-
-    /// As [`Statistics::min_with_index`], into buffers of the caller's with at least one element each.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, least, place) = (dev.upload(&[4i32, -1, 7])?, dev.buffer(1)?, dev.buffer(1)?);
-    /// dev.min_with_index_into(&x, (&least, &place))?;
-    /// assert_eq!((least.read_blocking()?, place.read_blocking()?), (vec![-1], vec![1]));
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Statistics::min_with_index`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
-    fn min_with_index_into<T: Element<Reg = T> + Num>(
-        &self,
-        x: &Buffer<Self, T>,
-        out: (&Buffer<Self, T>, &Buffer<Self, u32>),
-    ) -> Result<()> {
-        extreme_into(self, x, End::Least, LEAST, |v, i| (v, i), out)
-    }
-
-    /// The greatest element and the lowest index at which it stands. +0 is above -0; the first NaN wins.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let x = dev.upload(&[4u64, 1, 7, 7])?;
-    /// let (greatest, place) = dev.max_with_index(&x)?;
-    /// assert_eq!((greatest.read_blocking()?, place.read_blocking()?), (7, 2));
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Statistics::min_with_index`].
-    fn max_with_index<T: Element<Reg = T> + Num>(&self, x: &Buffer<Self, T>) -> Result<(DeviceScalar<Self, T>, DeviceScalar<Self, u32>)> {
-        let (v, i) = extreme(self, x, End::Greatest, GREATEST, |v, i| (v, i))?;
-        Ok((DeviceScalar::from_buffer(v)?, DeviceScalar::from_buffer(i)?))
-    }
-
-    /// As [`Statistics::max_with_index`], into buffers of the caller's with at least one element each.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, greatest, place) = (dev.upload(&[-0.0f32, 0.0])?, dev.buffer(1)?, dev.buffer(1)?);
-    /// dev.max_with_index_into(&x, (&greatest, &place))?;
-    /// assert_eq!(place.read_blocking()?, [1]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Statistics::max_with_index`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
-    fn max_with_index_into<T: Element<Reg = T> + Num>(
-        &self,
-        x: &Buffer<Self, T>,
-        out: (&Buffer<Self, T>, &Buffer<Self, u32>),
-    ) -> Result<()> {
-        extreme_into(self, x, End::Greatest, GREATEST, |v, i| (v, i), out)
-    }
-
-    /// The lowest index of the least element; see [`Statistics::min_with_index`].
+    /// The lowest index of the least element; see [`with_index`](crate::call::Call::with_index).
     ///
     /// ```
     /// # use isowarp::prelude::*;
@@ -114,29 +29,12 @@ pub trait Statistics: Reduce {
     /// ```
     ///
     /// # Errors
-    /// As [`Statistics::min_with_index`].
-    fn argmin<T: Element<Reg = T> + Num>(&self, x: &Buffer<Self, T>) -> Result<DeviceScalar<Self, u32>> {
-        DeviceScalar::from_buffer(extreme(self, x, End::Least, LEAST_AT, |_, i| i)?)
+    /// [`Error::Empty`] for an empty input; [`Error::TooLarge`] for more than 2^32 elements; as [`Call::run`](crate::call::Call::run).
+    fn argmin<I: Input<Self, Exprs = Expr<T>>, T: Num>(&self, inputs: I) -> Result<DeviceScalar<Self, u32>> {
+        self.reduce(inputs, Min).index().run()
     }
 
-    /// As [`Statistics::argmin`], into a buffer of the caller's with at least one element.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, out) = (dev.upload(&[3u32, 1, 2])?, dev.upload(&[9u32; 3])?);
-    /// dev.argmin_into(&x, &out.slice(1..)?)?;
-    /// assert_eq!(out.read_blocking()?, [9, 1, 9]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Statistics::min_with_index_into`].
-    fn argmin_into<T: Element<Reg = T> + Num>(&self, x: &Buffer<Self, T>, out: &Buffer<Self, u32>) -> Result<()> {
-        extreme_into(self, x, End::Least, LEAST_AT, |_, i| i, out)
-    }
-
-    /// The lowest index of the greatest element; see [`Statistics::max_with_index`].
+    /// The lowest index of the greatest element; see [`with_index`](crate::call::Call::with_index).
     ///
     /// ```
     /// # use isowarp::prelude::*;
@@ -147,26 +45,9 @@ pub trait Statistics: Reduce {
     /// ```
     ///
     /// # Errors
-    /// As [`Statistics::min_with_index`].
-    fn argmax<T: Element<Reg = T> + Num>(&self, x: &Buffer<Self, T>) -> Result<DeviceScalar<Self, u32>> {
-        DeviceScalar::from_buffer(extreme(self, x, End::Greatest, GREATEST_AT, |_, i| i)?)
-    }
-
-    /// As [`Statistics::argmax`], into a buffer of the caller's with at least one element.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, out) = (dev.upload(&[3i64, 1, 2])?, dev.buffer(1)?);
-    /// dev.argmax_into(&x, &out)?;
-    /// assert_eq!(out.read_blocking()?, [0]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Statistics::min_with_index_into`].
-    fn argmax_into<T: Element<Reg = T> + Num>(&self, x: &Buffer<Self, T>, out: &Buffer<Self, u32>) -> Result<()> {
-        extreme_into(self, x, End::Greatest, GREATEST_AT, |_, i| i, out)
+    /// [`Error::Empty`] for an empty input; [`Error::TooLarge`] for more than 2^32 elements; as [`Call::run`](crate::call::Call::run).
+    fn argmax<I: Input<Self, Exprs = Expr<T>>, T: Num>(&self, inputs: I) -> Result<DeviceScalar<Self, u32>> {
+        self.reduce(inputs, Max).index().run()
     }
 
     /// The least and the greatest element, in one pass. NaN, if there is one, is both.
@@ -181,10 +62,9 @@ pub trait Statistics: Reduce {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Empty`] for an empty input; as [`Reduce::reduce`].
+    /// [`Error::Empty`] for an empty input; as [`Call::run`](crate::call::Call::run).
     fn minmax<T: Element<Reg = T> + Num>(&self, x: &Buffer<Self, T>) -> Result<(DeviceScalar<Self, T>, DeviceScalar<Self, T>)> {
-        let (low, high) = self.reduce_parts(x, twice, ends, |a| a)?;
-        Ok((DeviceScalar::from_buffer(low)?, DeviceScalar::from_buffer(high)?))
+        self.reduce_by(x.map(twice), ends).run()
     }
 
     /// As [`Statistics::minmax`], into buffers of the caller's with at least one element each.
@@ -201,7 +81,7 @@ pub trait Statistics: Reduce {
     /// # Errors
     /// As [`Statistics::minmax`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
     fn minmax_into<T: Element<Reg = T> + Num>(&self, x: &Buffer<Self, T>, out: (&Buffer<Self, T>, &Buffer<Self, T>)) -> Result<()> {
-        self.reduce_parts_into(x, twice, ends, |a: Pair<T>| a, out)
+        self.reduce_by(x.map(twice), ends).write_to(out)
     }
 
     /// Sum divided by the number of elements (converted to `T`, rounding to nearest even).
@@ -215,7 +95,7 @@ pub trait Statistics: Reduce {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Empty`] for an empty input; as [`Reduce::reduce`].
+    /// [`Error::Empty`] for an empty input; as [`Call::run`](crate::call::Call::run).
     fn mean<T: Element<Reg = T> + Float + Num>(&self, x: &Buffer<Self, T>) -> Result<DeviceScalar<Self, T>> {
         one(self, |out| self.mean_into(x, out))
     }
@@ -237,7 +117,7 @@ pub trait Statistics: Reduce {
         if x.is_empty() {
             return Err(Error::Empty { pattern: "mean" });
         }
-        self.reduce_into(x, Sum, out)?;
+        self.reduce(x, Sum).write_to(out)?;
         let out = out.slice(..1)?;
         self.map_into((&out, scalar(crate::ops::count_as::<T>(x.len()))), |(sum, n)| sum / n, &out)
     }
@@ -253,9 +133,9 @@ pub trait Statistics: Reduce {
     /// ```
     ///
     /// # Errors
-    /// As [`Reduce::reduce_from`].
+    /// As [`Call::run`](crate::call::Call::run).
     fn dot<T: Element<Reg = T> + Num>(&self, x: &Buffer<Self, T>, y: &Buffer<Self, T>) -> Result<DeviceScalar<Self, T>> {
-        self.reduce_from((x, y), |(x, y)| x * y, Sum)
+        self.reduce((x, y).map(|(x, y)| x * y), Sum).run()
     }
 
     /// As [`Statistics::dot`], into a buffer of the caller's with at least one element.
@@ -270,9 +150,9 @@ pub trait Statistics: Reduce {
     /// ```
     ///
     /// # Errors
-    /// As [`Reduce::reduce_from_into`].
+    /// As [`Call::write_to`](crate::call::Call::write_to).
     fn dot_into<T: Element<Reg = T> + Num>(&self, x: &Buffer<Self, T>, y: &Buffer<Self, T>, out: &Buffer<Self, T>) -> Result<()> {
-        self.reduce_from_into((x, y), |(x, y)| x * y, Sum, out)
+        self.reduce((x, y).map(|(x, y)| x * y), Sum).write_to(out)
     }
 
     /// Sum of the absolute values; 0 for an empty input.
@@ -286,9 +166,9 @@ pub trait Statistics: Reduce {
     /// ```
     ///
     /// # Errors
-    /// As [`Reduce::reduce`].
+    /// As [`Call::run`](crate::call::Call::run).
     fn norm1<T: Element<Reg = T> + Float + Num>(&self, x: &Buffer<Self, T>) -> Result<DeviceScalar<Self, T>> {
-        self.reduce_from(x, Expr::abs, Sum)
+        self.reduce(x.map(Expr::abs), Sum).run()
     }
 
     /// As [`Statistics::norm1`], into a buffer of the caller's with at least one element.
@@ -303,9 +183,9 @@ pub trait Statistics: Reduce {
     /// ```
     ///
     /// # Errors
-    /// As [`Reduce::reduce_into`].
+    /// As [`Call::write_to`](crate::call::Call::write_to).
     fn norm1_into<T: Element<Reg = T> + Float + Num>(&self, x: &Buffer<Self, T>, out: &Buffer<Self, T>) -> Result<()> {
-        self.reduce_from_into(x, Expr::abs, Sum, out)
+        self.reduce(x.map(Expr::abs), Sum).write_to(out)
     }
 
     /// Square root of the sum of the squares, each square rounded; no scaling, so squares may overflow. 0 for an empty input.
@@ -319,7 +199,7 @@ pub trait Statistics: Reduce {
     /// ```
     ///
     /// # Errors
-    /// As [`Reduce::reduce`].
+    /// As [`Call::run`](crate::call::Call::run).
     fn norm2<T: Element<Reg = T> + Float + Num>(&self, x: &Buffer<Self, T>) -> Result<DeviceScalar<Self, T>> {
         one(self, |out| self.norm2_into(x, out))
     }
@@ -336,12 +216,12 @@ pub trait Statistics: Reduce {
     /// ```
     ///
     /// # Errors
-    /// As [`Reduce::reduce_into`].
+    /// As [`Call::write_to`](crate::call::Call::write_to).
     fn norm2_into<T: Element<Reg = T> + Float + Num>(&self, x: &Buffer<Self, T>, out: &Buffer<Self, T>) -> Result<()> {
         if x.is_empty() {
-            return self.reduce_into(x, Sum, out);
+            return self.reduce(x, Sum).write_to(out);
         }
-        self.reduce_parts_into(x, |x| x * x, |a, b| a + b, Expr::sqrt, out)
+        self.reduce_by(x.map(|x| x * x), |a, b| a + b).finish(Expr::sqrt).write_to(out)
     }
 
     /// Greatest absolute value; 0 for an empty input.
@@ -355,7 +235,7 @@ pub trait Statistics: Reduce {
     /// ```
     ///
     /// # Errors
-    /// As [`Reduce::reduce`].
+    /// As [`Call::run`](crate::call::Call::run).
     fn norm_inf<T: Element<Reg = T> + Float + Num>(&self, x: &Buffer<Self, T>) -> Result<DeviceScalar<Self, T>> {
         one(self, |out| self.norm_inf_into(x, out))
     }
@@ -372,12 +252,12 @@ pub trait Statistics: Reduce {
     /// ```
     ///
     /// # Errors
-    /// As [`Reduce::reduce_into`].
+    /// As [`Call::write_to`](crate::call::Call::write_to).
     fn norm_inf_into<T: Element<Reg = T> + Float + Num>(&self, x: &Buffer<Self, T>, out: &Buffer<Self, T>) -> Result<()> {
         if x.is_empty() {
-            return self.reduce_into(x, Sum, out);
+            return self.reduce(x, Sum).write_to(out);
         }
-        self.reduce_from_into(x, Expr::abs, Max, out)
+        self.reduce(x.map(Expr::abs), Max).write_to(out)
     }
 
     /// Greatest absolute difference of elements at the same index: the test of an iteration's convergence.
@@ -391,9 +271,9 @@ pub trait Statistics: Reduce {
     /// ```
     ///
     /// # Errors
-    /// As [`Reduce::reduce_from`]; [`Error::Empty`] for empty inputs.
+    /// As [`Call::run`](crate::call::Call::run); [`Error::Empty`] for empty inputs.
     fn max_abs_diff<T: Element<Reg = T> + Float + Num>(&self, x: &Buffer<Self, T>, y: &Buffer<Self, T>) -> Result<DeviceScalar<Self, T>> {
-        self.reduce_from((x, y), |(x, y)| (x - y).abs(), Max)
+        self.reduce((x, y).map(|(x, y)| (x - y).abs()), Max).run()
     }
 
     /// As [`Statistics::max_abs_diff`], into a buffer of the caller's with at least one element.
@@ -415,7 +295,7 @@ pub trait Statistics: Reduce {
         y: &Buffer<Self, T>,
         out: &Buffer<Self, T>,
     ) -> Result<()> {
-        self.reduce_from_into((x, y), |(x, y)| (x - y).abs(), Max, out)
+        self.reduce((x, y).map(|(x, y)| (x - y).abs()), Max).write_to(out)
     }
 }
 impl<B: Reduce> Statistics for B {}

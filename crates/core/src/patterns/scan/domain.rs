@@ -1,36 +1,30 @@
 //! The elements that a scan takes together.
 
-use super::enqueue::enqueue;
+use super::enqueue::{checked, enqueue};
 use super::shifted::exclusive_load;
-use super::{Described, ScanTask};
+use super::{ScanTask, Scanning};
 use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, Memory as _};
-use crate::call::{Accumulate, Axis, Checked, Finish, Flags, Keys, Offsets, Whole};
-use crate::element::Scalar;
+use crate::call::{Accumulate, Along, Checked, Described, Domain, Finish, Flag, Flags, Keys, Offsets, Whole};
+use crate::element::{Element, Scalar};
 use crate::error::Result;
 use crate::input::{Input, Outputs};
-use crate::ir::{self, Accumulator, Expr};
+use crate::ir::{self, Accumulator, Expr, lit};
 use crate::patterns::before::Neighbours;
 use crate::patterns::map::{collect, collect_lines, trace};
 use crate::patterns::moves::scatter;
 use crate::patterns::operand::Operand;
 use crate::patterns::segments::check_offsets;
 use crate::patterns::select::Count;
-use crate::patterns::{IndexScalar, Lines, Map as _, MapTask, ReduceTask, ScatterOp, ScatterTask};
+use crate::patterns::{IndexScalar, Lines, Map as _, MapTask, ReduceTask, ScatterOp, ScatterTask, check_aliasing};
 use core::convert::identity;
 use std::sync::Arc;
 
-/// The elements that a scan takes together, on a device that can do it: [`Whole`], [`Axis`], [`Flags`], [`Keys`] or [`Offsets`].
+/// The elements that a scan takes together, on a device that can do it: [`Whole`], [`Along`], [`Flags`], [`Keys`] or [`Offsets`].
 pub trait ScanDomain<B: Backend> {
     /// Elements of the result.
     #[doc(hidden)]
     fn len<I: Input<B>>(&self, device: &B, inputs: &I) -> Result<u64>;
-
-    /// Checks that wait for the device.
-    #[doc(hidden)]
-    fn check<I: Input<B>>(&self, _device: &B, _inputs: &I) -> Result<()> {
-        Ok(())
-    }
 
     /// Checks and enqueues the scan.
     #[doc(hidden)]
@@ -39,6 +33,31 @@ pub trait ScanDomain<B: Backend> {
         I: Input<B, Exprs: Accumulator>,
         O: Accumulate<I::Exprs>,
         F: Finish<I::Exprs>;
+}
+
+impl<B: Backend, P: ScanDomain<B>> Domain<Scanning, B> for P {
+    type New<R: Outputs> = R::Buffers<B>;
+    type Refs<'a, R: Outputs> = R::Refs<'a, B>;
+
+    fn run<I, O, F>(&self, scan: &Described<'_, B, I, O, F>) -> Result<<F::Out as Outputs>::Buffers<B>>
+    where
+        I: Input<B, Exprs: Accumulator>,
+        O: Accumulate<I::Exprs>,
+        F: Finish<I::Exprs>,
+    {
+        let out = F::Out::allocate(scan.device, self.len(scan.device, &scan.inputs)?)?;
+        self.enqueue(scan, F::Out::refs(&out))?;
+        Ok(out)
+    }
+
+    fn write<I, O, F>(&self, scan: &Described<'_, B, I, O, F>, out: <F::Out as Outputs>::Refs<'_, B>) -> Result<()>
+    where
+        I: Input<B, Exprs: Accumulator>,
+        O: Accumulate<I::Exprs>,
+        F: Finish<I::Exprs>,
+    {
+        self.enqueue(scan, out)
+    }
 }
 
 impl<B: Run<ScanTask>> ScanDomain<B> for Whole {
@@ -57,7 +76,7 @@ impl<B: Run<ScanTask>> ScanDomain<B> for Whole {
     }
 }
 
-impl<B: Run<ScanTask>> ScanDomain<B> for Axis {
+impl<B: Run<ScanTask>> ScanDomain<B> for Along {
     fn len<I: Input<B>>(&self, device: &B, inputs: &I) -> Result<u64> {
         let lines = Lines::along(&self.shape, self.axis)?;
         collect_lines(device, "scan", inputs, &lines)?.len()
@@ -76,7 +95,7 @@ impl<B: Run<ScanTask>> ScanDomain<B> for Axis {
     }
 }
 
-impl<B: Run<ScanTask>, H: Input<B, Exprs = Expr<u32>>> ScanDomain<B> for Flags<H> {
+impl<B: Run<ScanTask>, H: Input<B, Exprs: Flag>> ScanDomain<B> for Flags<H> {
     fn len<I: Input<B>>(&self, device: &B, inputs: &I) -> Result<u64> {
         let mut c = collect(device, "scan", inputs)?;
         self.0.collect(&mut c)?;
@@ -106,7 +125,8 @@ impl<B: Run<ScanTask>, K: Scalar, J: Input<B, Exprs = Expr<K>>> ScanDomain<B> fo
         O: Accumulate<I::Exprs>,
         F: Finish<I::Exprs>,
     {
-        by_flags(scan, &&starts(scan.device, &self.0)?, out)
+        let n = self.len(scan.device, &scan.inputs)?;
+        by_flags(scan, &&starts(scan.device, &self.0, n)?, out)
     }
 }
 
@@ -124,7 +144,7 @@ where
         O: Accumulate<I::Exprs>,
         F: Finish<I::Exprs>,
     {
-        let n = collect(scan.device, "scan", &scan.inputs)?.len()?;
+        let n = check_before_offsets(scan, self.0, out)?;
         by_flags(scan, &&flags(scan.device, n, self.0)?, out)
     }
 }
@@ -137,24 +157,47 @@ where
         self.0.len(device, inputs)
     }
 
-    fn check<I: Input<B>>(&self, device: &B, inputs: &I) -> Result<()> {
-        check_offsets(device, "segments", self.0.0, self.0.len(device, inputs)?)
-    }
-
     fn enqueue<I, O, F>(&self, scan: &Described<'_, B, I, O, F>, out: <F::Out as Outputs>::Refs<'_, B>) -> Result<()>
     where
         I: Input<B, Exprs: Accumulator>,
         O: Accumulate<I::Exprs>,
         F: Finish<I::Exprs>,
     {
+        let n = check_before_offsets(scan, self.0.0, out)?;
+        check_offsets(scan.device, "segments", self.0.0, n)?;
         self.0.enqueue(scan, out)
     }
+}
+
+/// The number of elements, after all checks that need neither flags nor the offsets' values: nothing is enqueued for a call that is refused.
+fn check_before_offsets<B, T, I, O, F>(
+    scan: &Described<'_, B, I, O, F>,
+    offsets: &Buffer<B, T>,
+    out: <F::Out as Outputs>::Refs<'_, B>,
+) -> Result<u64>
+where
+    B: Backend,
+    T: Element,
+    I: Input<B, Exprs: Accumulator>,
+    O: Accumulate<I::Exprs>,
+    F: Finish<I::Exprs>,
+{
+    offsets.check_device(scan.device, "the offsets")?;
+    let c = collect(scan.device, "scan", &scan.inputs)?;
+    let n = c.len()?;
+    let load = trace(&scan.inputs, &c, |x| (lit(0u32), x))?;
+    let task = scan.task_of_pairs::<I::Exprs>(n, load)?;
+    let mut outs = Vec::new();
+    F::Out::outs(scan.device, out, n, &mut outs)?;
+    checked(scan.device, &c, &task, &outs)?;
+    check_aliasing("scan", &[offsets.leaf()], offsets.len(), &outs, false)?;
+    Ok(n)
 }
 
 fn by_flags<B, H, I, O, F>(scan: &Described<'_, B, I, O, F>, flags: &H, out: <F::Out as Outputs>::Refs<'_, B>) -> Result<()>
 where
     B: Run<ScanTask>,
-    H: Input<B, Exprs = Expr<u32>>,
+    H: Input<B, Exprs: Flag>,
     I: Input<B, Exprs: Accumulator>,
     O: Accumulate<I::Exprs>,
     F: Finish<I::Exprs>,
@@ -167,7 +210,7 @@ where
             Arc::new(ir::pack(c.params.clone(), || {
                 let next = &mut 0;
                 let x = scan.inputs.exprs(next);
-                (flags.exprs(next), x)
+                (flags.exprs(next).word(), x)
             })?)
         }
     };
@@ -175,9 +218,12 @@ where
     enqueue::<B, F::Out>(scan.device, &c, &task, out)
 }
 
-/// Flags where runs of equal neighbours start.
-fn starts<B: Backend, K: Scalar>(device: &B, keys: &impl Input<B, Exprs = Expr<K>>) -> Result<Operand<B, u32>> {
-    let found = Neighbours::new(device, "scan", keys, identity)?;
+/// Flags where runs of equal neighbours start among `n` keys.
+fn starts<B: Backend, K: Scalar>(device: &B, keys: &impl Input<B, Exprs = Expr<K>>, n: u64) -> Result<Operand<B, u32>> {
+    let mut c = collect(device, "scan", keys)?;
+    c.length(n)?;
+    let value = trace(keys, &c, identity)?;
+    let found = Neighbours::of(c, value)?;
     let func = found.trace(|before: Expr<K>, key, i| (i.eq(0) | key.ne(before)).cast::<u32>())?;
     Ok(Operand::new(found.c, func))
 }

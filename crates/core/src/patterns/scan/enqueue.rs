@@ -1,8 +1,8 @@
 //! The checks of scans, and the tasks that they enqueue.
 
-use super::{Described, ScanKind, ScanTask, Start};
+use super::{ScanKind, ScanTask};
 use crate::backend::{Backend, Out, Run};
-use crate::call::{Accumulate, Finish, constant};
+use crate::call::{Accumulate, Described, Finish};
 use crate::error::Result;
 use crate::input::{Collector, Input, Outputs, require};
 use crate::ir::{self, Accumulator, Expr, Func, Traced, select_each};
@@ -20,23 +20,7 @@ impl<B, I, O, F> Described<'_, B, I, O, F> {
     where
         O: Accumulate<A>,
     {
-        match &self.start {
-            Start::Inclusive => None,
-            Start::Identity => Some(self.op.identity_bits()),
-            Start::Value(bits) => Some(bits.clone()),
-        }
-    }
-
-    /// What is stored of an accumulator.
-    fn stored<A: Accumulator>(&self, a: A) -> F::Out
-    where
-        O: Accumulate<A>,
-        F: Finish<A>,
-    {
-        match &self.initial {
-            None => self.finish.finish(a),
-            Some(value) => self.finish.finish(self.op.accumulate(constant(value), a)),
-        }
+        self.exclusive.then(|| self.op.identity_bits())
     }
 
     /// The task of a scan of lines of these accumulators.
@@ -47,8 +31,8 @@ impl<B, I, O, F> Described<'_, B, I, O, F> {
         F: Finish<A>,
     {
         let kind = self.first().map_or(ScanKind::Inclusive, |first| ScanKind::Exclusive { first });
-        let finish = if self.initial.is_none() { self.finish.finish_func()? } else { Arc::new(ir::trace(|a: A| self.stored(a))?) };
-        Ok(ScanTask { load, combine: self.op.combine_func()?, finish, lines, kind, numerics: self.device.numerics() })
+        let (combine, finish) = (self.op.combine_func()?, self.stored_func()?);
+        Ok(ScanTask { load, combine, finish, lines, kind, numerics: self.device.numerics() })
     }
 
     /// The device, the inputs, and the task of a scan of all elements as one line.
@@ -72,7 +56,7 @@ impl<B, I, O, F> Described<'_, B, I, O, F> {
         O: Accumulate<A>,
         F: Finish<A>,
     {
-        // What is wrong with the operator by itself is said of it.
+        // Errors of the operator itself come first.
         self.op.combine_func()?;
         let combine = ir::trace(|(a, b): (Pair<A>, Pair<A>)| {
             let starts = b.0.ne(0);

@@ -2,11 +2,11 @@
 
 use super::enqueue::Pair;
 use crate::backend::Backend;
-use crate::call::constant;
+use crate::call::{Flag, constant};
 use crate::error::Result;
 use crate::input::{Collector, Input, Source as _, index};
 use crate::ir::graph::Value;
-use crate::ir::{self, Accumulator, Expr, Func, TracedValue, inline, select_each};
+use crate::ir::{self, Accumulator, Func, TracedValue, inline, select_each};
 use crate::patterns::before::{Moved, argument, moved};
 use crate::patterns::map::trace;
 use core::convert::identity;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// The load of pairs: the flag of an element, and the value before it, or `first` where the flag is set and at the very first element. `c` has the leaves of
 /// the inputs, and gets those of the flags.
-pub(super) fn exclusive_load<B: Backend, H: Input<B, Exprs = Expr<u32>>, I: Input<B, Exprs: Accumulator>>(
+pub(super) fn exclusive_load<B: Backend, H: Input<B, Exprs: Flag>, I: Input<B, Exprs: Accumulator>>(
     c: &mut Collector<B>,
     inputs: &I,
     flags: &H,
@@ -29,7 +29,7 @@ pub(super) fn exclusive_load<B: Backend, H: Input<B, Exprs = Expr<u32>>, I: Inpu
     let before: Vec<Moved> = (0..leaves).map(|k| moved(c, k, n, false)).collect::<Result<_>>()?;
     let load = ir::pack(c.params.clone(), || {
         let next = &mut { leaves };
-        let (flag, i) = (flags.exprs(next), index().exprs(next));
+        let (flag, i) = (flags.exprs(next).word(), index().exprs(next));
         let args: Vec<Value> = before.iter().map(|&of| argument(&c.params, of, i - 1)).collect();
         let (flag, value): Pair<I::Exprs> = (flag, I::Exprs::from_values(&mut inline(&value, &args).into_iter().map(TracedValue)));
         (flag, select_each(flag.ne(0) | i.eq(0), constant(first), value))

@@ -1,17 +1,18 @@
 //! Reductions by key as data, their checks, and their two steps.
 
+use super::BY_KEY;
 use super::SegmentedReduceTask;
-use super::call::Operators;
+use super::call::{Operators, Segments, check, enqueue};
 use crate::backend::{Leaf, Out, RawBuffer, Run};
-use crate::buffer::Buffer;
-use crate::element::{DType, Element, Scalar, Ty};
+use crate::buffer::{Buffer, DeviceScalar, Memory as _};
+use crate::element::{DType, Element, Ty};
 use crate::error::{Error, Result};
-use crate::input::{Collector, Narrow, Outputs, array, index, require, scalar};
+use crate::input::{Collector, Elements, Lent, Narrow, Outputs, array, counting, index, require, scalar};
 use crate::ir::graph::{self, Value};
 use crate::ir::{self, Expr, Func, Param, Traced as _};
 use crate::patterns::map::{check_index, collect};
 use crate::patterns::select::{beginnings, starts, word};
-use crate::patterns::{Map as _, MapTask, SelectTask, check_accumulators, check_aliasing, check_ops};
+use crate::patterns::{Map as _, MapTask, ReduceTask, SelectTask, UniqueFrom as _, check_accumulators, check_aliasing, check_ops};
 use std::sync::Arc;
 
 /// A reduction of each run of equal keys as data: the two tasks that it is made of, and what a backend needs that runs both as one. The leaves are those
@@ -110,25 +111,24 @@ fn in_words<R: RawBuffer>(leaf: &Leaf<R>) -> Leaf<R> {
 }
 
 /// Checks everything, then runs the task. There are as many inputs as keys.
-pub(super) fn enqueue<B: Run<ReduceByKeyTask> + Run<MapTask>, K: Element, T: Scalar + Element<Reg = T>>(
+pub(in crate::patterns) fn by_array<B: Run<ReduceByKeyTask> + Run<MapTask>, K: Element, R: Outputs>(
     device: &B,
     keys: &Buffer<B, K>,
     c: Collector<B>,
     ops: Operators,
-    out: (&Buffer<B, K>, &Buffer<B, T>),
+    out: (&Buffer<B, K>, R::Refs<'_, B>),
     count: &Buffer<B, u32>,
 ) -> Result<()> {
-    const PATTERN: &str = "reduction by key";
     let n = keys.len();
     let Operators { load, combine, finish, nothing } = ops;
     check_accumulators(&load, &combine, &finish)?;
     let numerics = device.numerics();
-    let of_keys = collect(device, PATTERN, &(keys, array(keys), index()))?;
+    let of_keys = collect(device, BY_KEY, &(keys, array(keys), index()))?;
     let values = SegmentedReduceTask { load, combine, finish, nothing, n, segments: n, counted: true, numerics };
     let task = ReduceByKeyTask::new::<K>(values)?;
-    check_ops(device, PATTERN, numerics, &[&task.load, &task.values.combine, &task.values.finish, &task.runs.func])?;
+    check_ops(device, BY_KEY, numerics, &[&task.load, &task.values.combine, &task.values.finish, &task.runs.func])?;
     let mut outs = Vec::new();
-    Expr::<T>::outs(device, out.1, n, &mut outs)?;
+    R::outs(device, out.1, n, &mut outs)?;
     Narrow::<K>::outs(device, out.0, n, &mut outs)?;
     count.check_device(device, "the count")?;
     if count.is_empty() {
@@ -136,7 +136,7 @@ pub(super) fn enqueue<B: Run<ReduceByKeyTask> + Run<MapTask>, K: Element, T: Sca
     }
     outs.push((count.out(), 1));
     for (o, _) in &outs {
-        require(device, PATTERN, o.dtype)?;
+        require(device, BY_KEY, o.dtype)?;
     }
     if n > u64::from(u32::MAX) {
         return Err(Error::TooLarge { what: "elements that a u32 counts", requested: n, limit: u32::MAX.into() });
@@ -144,7 +144,7 @@ pub(super) fn enqueue<B: Run<ReduceByKeyTask> + Run<MapTask>, K: Element, T: Sca
     check_index(&c, n)?;
     let mut leaves = c.leaves;
     leaves.extend(of_keys.leaves);
-    check_aliasing(PATTERN, &leaves, n, &outs, false)?;
+    check_aliasing(BY_KEY, &leaves, n, &outs, false)?;
     if n == 0 {
         return device.generate_into(1, scalar(0u32), |zero| zero, count);
     }
@@ -163,4 +163,34 @@ fn flagged<K: Element>(load: &Func) -> Result<Arc<Func>> {
         [vec![begins.value()], crate::ir::inline(load, &args)].concat()
     };
     Ok(Arc::new(graph::trace([&load.params[..], &keys].concat(), build)?))
+}
+
+/// A reduction by keys of any input in two steps: where runs start, and the runs as segments.
+pub(in crate::patterns) fn by_input<B, J: Elements<B>, R: Outputs>(
+    device: &B,
+    keys: &J,
+    c: Collector<B>,
+    ops: Operators,
+    out: (&Buffer<B, J::Element>, R::Refs<'_, B>),
+    count: &Buffer<B, u32>,
+) -> Result<()>
+where
+    B: Run<SelectTask> + Run<SegmentedReduceTask> + Run<ReduceTask> + Run<MapTask>,
+{
+    let (n, of_keys) = (c.len()?, collect(device, BY_KEY, keys)?);
+    match of_keys.len() {
+        Ok(found) if found != n => return Err(Error::LengthMismatch { what: "keys", expected: n, found }),
+        // Keys without a length of their own are as many as there are values.
+        _ => {}
+    }
+    check_index(&c, n)?;
+    // What the second step would refuse, before the first one writes.
+    let mut outs = check::<B, R>(device, &c, &ops, out.1, n)?;
+    outs.extend([(out.0.out(), n), (count.out(), 1)]);
+    check_aliasing(BY_KEY, &[c.leaves.clone(), of_keys.leaves].concat(), n, &outs, false)?;
+    let begins = device.buffer(n)?;
+    let with_index = |(key, i): (Expr<<J::Element as Element>::Reg>, Expr<u32>)| (key.store_as::<J::Element>(), i);
+    device.unique_by_key_from_into((Lent(keys), counting(n)), with_index, (out.0, &begins), count)?;
+    let runs = DeviceScalar::from_buffer(count.slice(..1)?)?;
+    enqueue::<B, R, u32>(device, c, ops, &Segments { bounds: &begins, count: Some(&runs) }, out.1)
 }

@@ -13,23 +13,23 @@ use crate::patterns::{check_accumulators, check_aliasing, check_ops};
 use std::sync::Arc;
 
 /// The operators of a segmented reduction.
-pub(super) struct Operators {
-    pub(super) load: Arc<Func>,
-    pub(super) combine: Arc<Func>,
-    pub(super) finish: Arc<Func>,
-    pub(super) nothing: Vec<u64>,
+pub(in crate::patterns) struct Operators {
+    pub(in crate::patterns) load: Arc<Func>,
+    pub(in crate::patterns) combine: Arc<Func>,
+    pub(in crate::patterns) finish: Arc<Func>,
+    pub(in crate::patterns) nothing: Vec<u64>,
 }
 
 /// The bounds of the segments.
-pub(super) struct Segments<'a, B: Backend, O> {
-    pub(super) bounds: &'a Buffer<B, O>,
+pub(in crate::patterns) struct Segments<'a, B: Backend, O> {
+    pub(in crate::patterns) bounds: &'a Buffer<B, O>,
     /// How many segments there are, where the device knows it.
-    pub(super) count: Option<&'a DeviceScalar<B, u32>>,
+    pub(in crate::patterns) count: Option<&'a DeviceScalar<B, u32>>,
 }
 
 impl<B: Backend, O: Count> Segments<'_, B, O> {
     /// Segments, or the most that there may be.
-    pub(super) fn most(&self) -> Result<u64> {
+    pub(in crate::patterns) fn most(&self) -> Result<u64> {
         match (self.count, self.bounds.len()) {
             (Some(_), n) => Ok(n),
             (None, 0) => {
@@ -67,29 +67,43 @@ pub(super) fn check<B: Backend, R: Outputs>(
     Ok(outs)
 }
 
-pub(super) fn enqueue<B: Run<SegmentedReduceTask>, R: Outputs, O: Count>(
+/// The operands of a reduction of segments, and the results, after all checks but of the offsets' values.
+#[allow(clippy::type_complexity, reason = "two lists of operands")]
+pub(in crate::patterns) fn check_all<B: Run<SegmentedReduceTask>, R: Outputs, O: Count>(
+    device: &B,
+    c: &Collector<B>,
+    ops: &Operators,
+    segments: &Segments<'_, B, O>,
+    out: R::Refs<'_, B>,
+) -> Result<(Vec<Leaf<B::Raw>>, Vec<(Out<B::Raw>, u64)>)> {
+    segments.bounds.check_device(device, "the offsets")?;
+    require(device, PATTERN, O::DTYPE)?;
+    let outs = check::<B, R>(device, c, ops, out, segments.most()?)?;
+    let b = segments.bounds;
+    let mut leaves = c.leaves.clone();
+    leaves.push(Leaf::Array { raw: b.raw().clone(), dtype: O::DTYPE, offset: b.offset(), len: b.len() });
+    if let Some(count) = segments.count {
+        count.buffer().check_device(device, "the number of segments")?;
+        leaves.push(Leaf::Elements { raw: count.buffer().raw().clone(), dtype: u32::DTYPE, offset: count.buffer().offset(), stride: 0 });
+    }
+    check_aliasing(PATTERN, &leaves, c.len()?, &outs, false)?;
+    Ok((leaves, outs))
+}
+
+/// Checks a reduction of segments, and enqueues it.
+pub(in crate::patterns) fn enqueue<B: Run<SegmentedReduceTask>, R: Outputs, O: Count>(
     device: &B,
     c: Collector<B>,
     ops: Operators,
     segments: &Segments<'_, B, O>,
     out: R::Refs<'_, B>,
 ) -> Result<()> {
+    let (leaves, outs) = check_all::<B, R, O>(device, &c, &ops, segments, out)?;
     let (n, most, numerics) = (c.len()?, segments.most()?, device.numerics());
-    segments.bounds.check_device(device, "the offsets")?;
-    require(device, PATTERN, O::DTYPE)?;
-    let outs = check::<B, R>(device, &c, &ops, out, most)?;
-    let Operators { load, combine, finish, nothing } = ops;
-    let b = segments.bounds;
-    let mut leaves = c.leaves;
-    leaves.push(Leaf::Array { raw: b.raw().clone(), dtype: O::DTYPE, offset: b.offset(), len: b.len() });
-    if let Some(count) = segments.count {
-        count.buffer().check_device(device, "the number of segments")?;
-        leaves.push(Leaf::Elements { raw: count.buffer().raw().clone(), dtype: u32::DTYPE, offset: count.buffer().offset(), stride: 0 });
-    }
-    check_aliasing(PATTERN, &leaves, n, &outs, false)?;
     if most == 0 {
         return Ok(());
     }
+    let Operators { load, combine, finish, nothing } = ops;
     let counted = segments.count.is_some();
     let task = SegmentedReduceTask { load, combine, finish, nothing, n, segments: most, counted, numerics };
     let outs: Vec<_> = outs.into_iter().map(|(o, _)| o).collect();

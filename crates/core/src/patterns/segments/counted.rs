@@ -1,16 +1,13 @@
 //! Patterns over as many elements as the device has counted.
 
-use super::call::{Operators, Segments, enqueue};
+use super::SegmentedSort;
 use super::sort::{check_output, pairs, run_parts};
-use super::{Segmented, SegmentedExtremes as _, SegmentedReduceTask, SegmentedSort};
 use crate::backend::{Leaf, Run};
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
-use crate::element::{DType, Element, Num, Scalar};
+use crate::element::{DType, Element};
 use crate::error::Result;
-use crate::input::{Input, Outputs, counting, scalar};
-use crate::ir::{Expr, Traced, select};
-use crate::ops::{Combine, combine_func, identity};
-use crate::patterns::map::{collect, same, trace};
+use crate::input::{counting, scalar};
+use crate::ir::select;
 use crate::patterns::select::Count;
 use crate::patterns::sort::Call;
 use crate::patterns::{IndexScalar, Map as _, MapTask, Selected, SortBy, check_aliasing};
@@ -33,11 +30,11 @@ use crate::patterns::{IndexScalar, Map as _, MapTask, Selected, SortBy, check_al
 /// // A selection, a sort of what it keeps, and the sum of that: nothing is read back in between.
 /// let kept = dev.select(&x, |x| x.gt(0.0))?;
 /// let sorted = dev.sort_counted(&kept, SortOrder::Ascending)?;
-/// let sum = dev.reduce_counted(&sorted, Sum)?;
+/// let sum = dev.reduce(&sorted.values, Sum).length(&sorted.count).run()?;
 /// assert_eq!((sorted.read_blocking()?, sum.read_blocking()?), (vec![3.0, 4.0, 5.0], 12.0));
 /// # Ok::<(), isowarp::Error>(())
 /// ```
-pub trait Counted: SegmentedSort + Run<SegmentedReduceTask> + Run<MapTask> {
+pub trait Counted: SegmentedSort + Run<MapTask> {
     /// The keys in order, as many as are counted.
     ///
     /// ```
@@ -91,7 +88,7 @@ pub trait Counted: SegmentedSort + Run<SegmentedReduceTask> + Run<MapTask> {
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let (keys, values) = (dev.upload(&[7u32, 7, 3, 3, 5])?, dev.upload(&[1.0f32, 2.0, 4.0, 8.0, 16.0])?);
-    /// let sums = dev.reduce_by_key(&keys, &values, Sum)?;
+    /// let sums = dev.reduce(&values, Sum).by_key(&keys).run()?;
     /// let sorted = dev.sort_pairs_counted(&sums, SortOrder::Ascending)?;
     /// let n = sorted.len_blocking()?;
     /// assert_eq!(sorted.values.0.slice(..n)?.read_blocking()?, [3, 5, 7]);
@@ -181,167 +178,11 @@ pub trait Counted: SegmentedSort + Run<SegmentedReduceTask> + Run<MapTask> {
     ) -> Result<()> {
         run(Call::new(self, keys, by)?.indices().payload_to(out)?, count)
     }
-
-    /// The elements combined, as many as are counted, in the order of a [reduction](crate::patterns::Reduce#order-of-evaluation); of none the operator's
-    /// identity.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let kept = dev.select(&dev.upload(&[4u32, 9, 2, 7])?, |x| x.lt(9))?;
-    /// assert_eq!(dev.reduce_counted(&kept, Max)?.read_blocking()?, 7);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Reduce::reduce`](crate::patterns::Reduce::reduce), and [`Error::WrongDevice`](crate::Error::WrongDevice).
-    fn reduce_counted<T: Element<Reg = T> + Scalar>(
-        &self,
-        x: &Selected<Self, Buffer<Self, T>>,
-        op: impl Combine<T>,
-    ) -> Result<DeviceScalar<Self, T>> {
-        self.reduce_counted_from(&x.values, same, &x.count, op)
-    }
-
-    /// `f` of the inputs, element by element, combined as far as is counted; nothing lies in memory in between.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, count) = (dev.upload(&[1.0f32, 2.0, 3.0, 100.0])?, dev.upload_scalar(3u32)?);
-    /// let squares = dev.reduce_counted_from(&x, |x| x * x, &count, Sum)?;
-    /// assert_eq!(squares.read_blocking()?, 14.0);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Counted::reduce_counted`], and [`Error::LengthMismatch`](crate::Error::LengthMismatch).
-    fn reduce_counted_from<I: Input<Self>, T: Element<Reg = T> + Scalar, C: Count + IndexScalar>(
-        &self,
-        inputs: I,
-        f: impl FnOnce(I::Exprs) -> Expr<T>,
-        count: &DeviceScalar<Self, C>,
-        op: impl Combine<T>,
-    ) -> Result<DeviceScalar<Self, T>> {
-        let out = self.buffer(1)?;
-        self.reduce_counted_from_into(inputs, f, count, op, &out)?;
-        DeviceScalar::from_buffer(out)
-    }
-
-    /// As [`Counted::reduce_counted_from`], into a buffer of the caller's with at least one element.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (count, out) = (dev.upload_scalar(4u32)?, dev.buffer(1)?);
-    /// dev.reduce_counted_from_into(counting(100), |i| i + 1, &count, Product, &out)?;
-    /// assert_eq!(out.read_blocking()?, [24]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Counted::reduce_counted_from`], and [`Error::BufferTooSmall`](crate::Error::BufferTooSmall), [`Error::Aliasing`](crate::Error::Aliasing).
-    fn reduce_counted_from_into<I: Input<Self>, T: Element<Reg = T> + Scalar, C: Count + IndexScalar>(
-        &self,
-        inputs: I,
-        f: impl FnOnce(I::Exprs) -> Expr<T>,
-        count: &DeviceScalar<Self, C>,
-        op: impl Combine<T>,
-        out: &Buffer<Self, T>,
-    ) -> Result<()> {
-        let c = collect(self, "reduction", &inputs)?;
-        let finish = identity::<T>()?;
-        let nothing = vec![op.identity().to_bits64()];
-        let ops = Operators { load: trace(&inputs, &c, f)?, combine: combine_func(&op)?, finish, nothing };
-        enqueue::<Self, Expr<T>, C>(self, c, ops, &Segments { bounds: &bounds(self, count)?, count: None }, out)
-    }
-
-    /// The general form: accumulators of several parts, as in [`Segmented::segmented_reduce_parts`](super::Segmented::segmented_reduce_parts), of the first
-    /// elements, as many as are counted. Each output has one element.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// // The mean of what is kept.
-    /// let kept = dev.select(&dev.upload(&[1.0f32, -9.0, 2.0, 6.0])?, |x| x.gt(0.0))?;
-    /// let add = |a: (Expr<f32>, Expr<u32>), b: (Expr<f32>, Expr<u32>)| (a.0 + b.0, a.1 + b.1);
-    /// let mean = |(sum, n): (Expr<f32>, Expr<u32>)| sum / n.cast::<f32>();
-    /// let of_kept = dev.reduce_parts_counted(&kept.values, &kept.count, |x| (x, lit(1u32)), || (lit(0.0f32), lit(0u32)), add, mean)?;
-    /// assert_eq!(of_kept.read_blocking()?, [3.0]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Counted::reduce_counted_from`].
-    fn reduce_parts_counted<I: Input<Self>, A: Traced, R: Outputs, C: Count + IndexScalar>(
-        &self,
-        inputs: I,
-        count: &DeviceScalar<Self, C>,
-        load: impl FnOnce(I::Exprs) -> A,
-        nothing: impl FnOnce() -> A,
-        combine: impl FnOnce(A, A) -> A,
-        finish: impl FnOnce(A) -> R,
-    ) -> Result<R::Buffers<Self>>
-    where
-        Self: Segmented,
-    {
-        self.segmented_reduce_parts(inputs, &bounds(self, count)?, load, nothing, combine, finish)
-    }
-
-    /// The least element of those that are counted and its lowest index: see [`SegmentedExtremes`](super::SegmentedExtremes).
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let kept = dev.select(&dev.upload(&[4u32, 1, 7, 3])?, |x| x.gt(2))?;
-    /// let (least, at) = dev.min_with_index_counted(&kept)?;
-    /// assert_eq!((least.read_blocking()?, at.read_blocking()?), (3, 2)); // of 4, 7, 3
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Counted::reduce_counted`].
-    #[allow(clippy::type_complexity, reason = "a value and its index")]
-    fn min_with_index_counted<T: Element<Reg = T> + Num>(
-        &self,
-        x: &Selected<Self, Buffer<Self, T>>,
-    ) -> Result<(DeviceScalar<Self, T>, DeviceScalar<Self, u32>)>
-    where
-        Self: Segmented,
-    {
-        let (value, at) = self.segmented_min_with_index(&x.values, &bounds(self, &x.count)?)?;
-        Ok((DeviceScalar::from_buffer(value)?, DeviceScalar::from_buffer(at)?))
-    }
-
-    /// The greatest element of those that are counted and its lowest index: see [`SegmentedExtremes`](super::SegmentedExtremes).
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let kept = dev.select(&dev.upload(&[-4.0f32, 1.0, 7.0, 3.0])?, |x| x.lt(5.0))?;
-    /// let (greatest, at) = dev.max_with_index_counted(&kept)?;
-    /// assert_eq!((greatest.read_blocking()?, at.read_blocking()?), (3.0, 2)); // of -4, 1, 3
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Counted::reduce_counted`].
-    #[allow(clippy::type_complexity, reason = "a value and its index")]
-    fn max_with_index_counted<T: Element<Reg = T> + Num>(
-        &self,
-        x: &Selected<Self, Buffer<Self, T>>,
-    ) -> Result<(DeviceScalar<Self, T>, DeviceScalar<Self, u32>)>
-    where
-        Self: Segmented,
-    {
-        let (value, at) = self.segmented_max_with_index(&x.values, &bounds(self, &x.count)?)?;
-        Ok((DeviceScalar::from_buffer(value)?, DeviceScalar::from_buffer(at)?))
-    }
 }
-impl<B: SegmentedSort + Run<SegmentedReduceTask> + Run<MapTask>> Counted for B {}
+impl<B: SegmentedSort + Run<MapTask>> Counted for B {}
 
 /// The offsets of one segment of as many elements as are counted.
-fn bounds<B: Run<MapTask>, C: Count + IndexScalar>(device: &B, count: &DeviceScalar<B, C>) -> Result<Buffer<B, C>> {
+pub(in crate::patterns) fn bounds<B: Run<MapTask>, C: Count + IndexScalar>(device: &B, count: &DeviceScalar<B, C>) -> Result<Buffer<B, C>> {
     device.map((counting(2), count), |(i, count)| select(i.eq(0), C::from_bits64(0), count))
 }
 

@@ -1,7 +1,7 @@
 //! Selections, runs and reductions by key of as many elements as the device has counted.
 
+use super::SegmentedReduceTask;
 use super::call::{Operators, Segments, enqueue as reduce};
-use super::{SegmentedReduceTask, operators};
 use crate::backend::Run;
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::{Element, Scalar};
@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::input::{Input, Narrow, Outputs, index, scalar};
 use crate::ir::graph::Value;
 use crate::ir::{Expr, lit, select};
-use crate::ops::Combine;
+use crate::ops::{Combine, combine_func, identity};
 use crate::patterns::before::Neighbours;
 use crate::patterns::map::{collect, same, trace};
 use crate::patterns::select::{Call, enqueue};
@@ -147,7 +147,7 @@ pub trait CountedRuns: Select + Run<SegmentedReduceTask> + Run<MapTask> {
     /// ```
     ///
     /// # Errors
-    /// As [`Segmented::reduce_by_key`](super::Segmented::reduce_by_key).
+    /// As [`Call::run`](crate::call::Call::run).
     fn reduce_by_key_counted<K: Element, T: Element<Reg = T> + Scalar>(
         &self,
         pairs: &Pairs<Self, K, T>,
@@ -158,7 +158,8 @@ pub trait CountedRuns: Select + Run<SegmentedReduceTask> + Run<MapTask> {
             return Err(Error::LengthMismatch { what: "values", expected: n, found: values.len() });
         }
         let c = collect(self, "reduction by key", &values)?;
-        let ops = Operators { load: trace(&values, &c, same)?, ..operators(&op)? };
+        let nothing = vec![op.identity().to_bits64()];
+        let ops = Operators { load: trace(&values, &c, same)?, combine: combine_func(&op)?, finish: identity::<T>()?, nothing };
         let (first, sums, starts, runs) = (self.buffer(n)?, self.buffer(n)?, self.buffer::<u32>(n)?, self.buffer(1)?);
         let found = Neighbours::new(self, PATTERN, &(keys, &pairs.count), |x| x)?;
         let func = found.trace_all::<K::Reg>(|before, ours, i| vec![begins(before, &ours, i), ours[0], i.value()])?;

@@ -3,7 +3,7 @@
 use crate::backend::Run;
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::error::{Error, Result};
-use crate::input::{Input, index, scalar};
+use crate::input::{Input, Source as _, index, scalar};
 use crate::ir::{self, Expr};
 use crate::ops::{Min, Or};
 use crate::patterns::map::collect;
@@ -25,8 +25,8 @@ pub trait Find: Run<ReduceTask> + Run<MapTask> {
     /// ```
     ///
     /// # Errors
-    /// As [`Reduce::reduce_from`].
-    fn find_if<I: Input<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
+    /// As [`Call::run`](crate::call::Call::run).
+    fn find_if<I: Input<Self>>(&self, inputs: I, f: impl Fn(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
         let out = self.buffer(1)?;
         self.find_if_into(inputs, f, &out)?;
         DeviceScalar::from_buffer(out)
@@ -44,8 +44,8 @@ pub trait Find: Run<ReduceTask> + Run<MapTask> {
     /// ```
     ///
     /// # Errors
-    /// As [`Reduce::reduce_from_into`].
-    fn find_if_into<I: Input<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>, out: &Buffer<Self, u32>) -> Result<()> {
+    /// As [`Call::write_to`](crate::call::Call::write_to).
+    fn find_if_into<I: Input<Self>>(&self, inputs: I, f: impl Fn(I::Exprs) -> Expr<bool>, out: &Buffer<Self, u32>) -> Result<()> {
         let n = collect(self, "find_if", &inputs)?.len()?;
         let Ok(end) = u32::try_from(n) else {
             return Err(Error::TooLarge { what: "elements to find one in", requested: n, limit: u32::MAX.into() });
@@ -53,7 +53,7 @@ pub trait Find: Run<ReduceTask> + Run<MapTask> {
         if n == 0 {
             return self.generate_into(1, scalar(end), |end| end, out);
         }
-        self.reduce_from_into((inputs, index(), scalar(end)), |(x, i, end)| ir::select(f(x), i, end), Min, out)
+        self.reduce((inputs, index(), scalar(end)).map(|(x, i, end)| ir::select(f(x), i, end)), Min).write_to(out)
     }
 
     /// 1 if `f` holds for some element, else 0.
@@ -67,9 +67,9 @@ pub trait Find: Run<ReduceTask> + Run<MapTask> {
     /// ```
     ///
     /// # Errors
-    /// As [`Reduce::reduce_from`].
-    fn any<I: Input<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
-        self.reduce_from(inputs, |x| f(x).cast::<u32>(), Or)
+    /// As [`Call::run`](crate::call::Call::run).
+    fn any<I: Input<Self>>(&self, inputs: I, f: impl Fn(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
+        self.reduce(inputs.map(|x| f(x).cast::<u32>()), Or).run()
     }
 
     /// As [`Find::any`], into a buffer of the caller's with at least one element.
@@ -84,9 +84,9 @@ pub trait Find: Run<ReduceTask> + Run<MapTask> {
     /// ```
     ///
     /// # Errors
-    /// As [`Reduce::reduce_from_into`].
-    fn any_into<I: Input<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>, out: &Buffer<Self, u32>) -> Result<()> {
-        self.reduce_from_into(inputs, |x| f(x).cast::<u32>(), Or, out)
+    /// As [`Call::write_to`](crate::call::Call::write_to).
+    fn any_into<I: Input<Self>>(&self, inputs: I, f: impl Fn(I::Exprs) -> Expr<bool>, out: &Buffer<Self, u32>) -> Result<()> {
+        self.reduce(inputs.map(|x| f(x).cast::<u32>()), Or).write_to(out)
     }
 
     /// 1 if `f` holds for every element (of none, too), else 0.
@@ -100,8 +100,8 @@ pub trait Find: Run<ReduceTask> + Run<MapTask> {
     /// ```
     ///
     /// # Errors
-    /// As [`Reduce::reduce_from`].
-    fn all<I: Input<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
+    /// As [`Call::run`](crate::call::Call::run).
+    fn all<I: Input<Self>>(&self, inputs: I, f: impl Fn(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
         let out = self.buffer(1)?;
         self.all_into(inputs, f, &out)?;
         DeviceScalar::from_buffer(out)
@@ -119,13 +119,13 @@ pub trait Find: Run<ReduceTask> + Run<MapTask> {
     /// ```
     ///
     /// # Errors
-    /// As [`Reduce::reduce_from_into`].
-    fn all_into<I: Input<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>, out: &Buffer<Self, u32>) -> Result<()> {
+    /// As [`Call::write_to`](crate::call::Call::write_to).
+    fn all_into<I: Input<Self>>(&self, inputs: I, f: impl Fn(I::Exprs) -> Expr<bool>, out: &Buffer<Self, u32>) -> Result<()> {
         if collect(self, "all", &inputs)?.len()? == 0 {
             return self.generate_into(1, scalar(1u32), |one| one, out);
         }
         let both = |a: Expr<u32>, b: Expr<u32>| a & b;
-        self.reduce_parts_into(inputs, |x| f(x).cast::<u32>(), both, |all| all, out)
+        self.reduce_by(inputs.map(|x| f(x).cast::<u32>()), both).write_to(out)
     }
 
     /// 1 if `f` holds for no element, else 0.
@@ -139,8 +139,8 @@ pub trait Find: Run<ReduceTask> + Run<MapTask> {
     /// ```
     ///
     /// # Errors
-    /// As [`Reduce::reduce_from`].
-    fn none<I: Input<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
+    /// As [`Call::run`](crate::call::Call::run).
+    fn none<I: Input<Self>>(&self, inputs: I, f: impl Fn(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
         self.all(inputs, |x| !f(x))
     }
 
@@ -156,8 +156,8 @@ pub trait Find: Run<ReduceTask> + Run<MapTask> {
     /// ```
     ///
     /// # Errors
-    /// As [`Reduce::reduce_from_into`].
-    fn none_into<I: Input<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>, out: &Buffer<Self, u32>) -> Result<()> {
+    /// As [`Call::write_to`](crate::call::Call::write_to).
+    fn none_into<I: Input<Self>>(&self, inputs: I, f: impl Fn(I::Exprs) -> Expr<bool>, out: &Buffer<Self, u32>) -> Result<()> {
         self.all_into(inputs, |x| !f(x), out)
     }
 
@@ -172,8 +172,8 @@ pub trait Find: Run<ReduceTask> + Run<MapTask> {
     /// ```
     ///
     /// # Errors
-    /// As [`Reduce::reduce_from`].
-    fn count_if<I: Input<Self>>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
+    /// As [`Call::run`](crate::call::Call::run).
+    fn count_if<I: Input<Self>>(&self, inputs: I, f: impl Fn(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
         Reduce::count(self, inputs, f)
     }
 }

@@ -87,7 +87,7 @@ impl SelectTask {
     /// Writes the counts, where [`SelectKind::counts_first`] says that they have to be there first, for backends that do not count on their way.
     ///
     /// # Errors
-    /// As [`Reduce::reduce`](crate::patterns::Reduce::reduce).
+    /// As [`Call::run`](crate::call::Call::run).
     pub fn count_first<B: Run<ReduceTask>>(&self, device: &B, leaves: &[Leaf<B::Raw>], outs: &[Out<B::Raw>]) -> Result<()> {
         match outs.last() {
             Some(counts) if self.kind.counts_first() => count_parts(device, self, leaves, counts),

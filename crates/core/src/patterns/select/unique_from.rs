@@ -5,7 +5,7 @@ use super::{Count, Select, SelectKind, Selected, kept_or_not};
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::{Element, Scalar};
 use crate::error::Result;
-use crate::input::{Input, Outputs, index};
+use crate::input::{Input, Outputs, Stored, index};
 use crate::ir::graph::Value;
 use crate::ir::{Expr, Traced};
 use crate::patterns::before::Neighbours;
@@ -108,15 +108,15 @@ pub trait UniqueFrom: Select {
     ///
     /// # Errors
     /// As [`Select::select_from_into`].
-    fn unique_by_key_from_into<'a, I: Input<Self>, K: Element<Reg = K> + Scalar, R: Outputs, C: Count>(
+    fn unique_by_key_from_into<'a, I: Input<Self>, K: Stored + Outputs, R: Outputs, C: Count>(
         &self,
         inputs: I,
-        f: impl FnOnce(I::Exprs) -> (Expr<K>, R),
-        out: (&'a Buffer<Self, K>, R::Refs<'a, Self>),
+        f: impl FnOnce(I::Exprs) -> (K, R),
+        out: (K::Refs<'a, Self>, R::Refs<'a, Self>),
         count: &Buffer<Self, C>,
     ) -> Result<()> {
-        let call = firsts::<Self, I, K, (Expr<K>, R)>(self, &inputs, f, Expr::eq)?;
-        enqueue::<Self, (Expr<K>, R), C>(self, call, out, None, count)
+        let call = firsts::<Self, I, <K::Element as Element>::Reg, (K, R)>(self, &inputs, f, Expr::eq)?;
+        enqueue::<Self, (K, R), C>(self, call, out, None, count)
     }
 
     /// Where runs of two equal neighbours and more begin, and how long they are: the runs of [`RunLengths`](super::RunLengths) without those of one element.

@@ -5,7 +5,7 @@ use crate::backend::Run;
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::{DType, Element};
 use crate::error::{Error, Result};
-use crate::input::{array, index, index64, scalar};
+use crate::input::{Source as _, array, counting, counting64, scalar};
 use crate::ir::{ArrayExpr, Expr, select};
 use crate::ops::Min;
 use crate::patterns::before::Neighbours;
@@ -62,7 +62,7 @@ pub(super) fn is_sorted_from<B: Run<ReduceTask> + Run<MapTask>>(
     if n < 2 {
         return device.upload_scalar(1);
     }
-    device.reduce_from(&compared(keys, dtype, by, |fits, _| fits.cast::<u32>())?, |fits: Expr<u32>| fits, Min)
+    device.reduce(compared(keys, dtype, by, |fits, _| fits.cast::<u32>())?.map(|fits| fits), Min).run()
 }
 
 /// Fails for the first of an operator's keys that comes before its left neighbour, as they would be stored as elements of this type. Waits for the
@@ -80,7 +80,7 @@ pub(in crate::patterns) fn check_sorted_from<B: Run<ReduceTask> + Run<MapTask>>(
         return Ok(());
     }
     let wrong = compared(keys, dtype, by, |fits, i| select(fits, u32::MAX, i))?;
-    match device.reduce_from(&wrong, |i: Expr<u32>| i, Min)?.read_blocking()? {
+    match device.reduce(wrong.map(|i| i), Min).run()?.read_blocking()? {
         u32::MAX => Ok(()),
         index => Err(Error::NotSorted { pattern, what, index: index.into() }),
     }
@@ -154,29 +154,24 @@ fn over_neighbours<B: Run<ReduceTask> + Run<MapTask>, K: Element>(
     if size == 8 {
         let words = Buffer::<B, u64>::from_raw(device, keys.raw().clone(), keys.offset(), n)?;
         let fits = |(k, i): (ArrayExpr<u64>, Expr<u32>)| found(compared.wide(k.at(i), k.at(i + 1)), i);
-        return device.reduce_range_into(n - 1, (array(&words), index()), fits, Min, out);
+        return device.reduce((array(&words), counting(n - 1)).map(fits), Min).write_to(out);
     }
     let ordered = |a: Expr<u32>, b: Expr<u32>| compared.words(a, b);
     if size == 4 {
         let words = Buffer::<B, u32>::from_raw(device, keys.raw().clone(), keys.offset(), n)?;
         let fits = |(k, i): (ArrayExpr<u32>, Expr<u32>)| found(ordered(k.at(i), k.at(i + 1)), i);
-        return device.reduce_range_into(n - 1, (array(&words), index()), fits, Min, out);
+        return device.reduce((array(&words), counting(n - 1)).map(fits), Min).write_to(out);
     }
     let bytes = Buffer::<B, u8>::from_raw(device, keys.raw().clone(), keys.offset() * size, n * size)?;
     let pair = |low: Expr<u32>, high: Expr<u32>| low | (high << 8);
     if size == 1 {
-        device.reduce_range_into(n - 1, (array(&bytes), index()), |(k, i)| found(ordered(k.at(i), k.at(i + 1)), i), Min, out)
+        device.reduce((array(&bytes), counting(n - 1)).map(|(k, i)| found(ordered(k.at(i), k.at(i + 1)), i)), Min).write_to(out)
     } else if n * size <= MOST {
         let key = |k: ArrayExpr<u8>, i: Expr<u32>| pair(k.at(i * 2), k.at(i * 2 + 1));
-        device.reduce_range_into(n - 1, (array(&bytes), index()), |(k, i)| found(ordered(key(k, i), key(k, i + 1)), i), Min, out)
+        device.reduce((array(&bytes), counting(n - 1)).map(|(k, i)| found(ordered(key(k, i), key(k, i + 1)), i)), Min).write_to(out)
     } else {
         let key = |k: ArrayExpr<u8>, i: Expr<u64>| pair(k.at(i * 2), k.at(i * 2 + 1));
-        device.reduce_range_into(
-            n - 1,
-            (array(&bytes), index64()),
-            |(k, i)| found(ordered(key(k, i), key(k, i + 1)), i.cast::<u32>()),
-            Min,
-            out,
-        )
+        let pairs = (array(&bytes), counting64(n - 1));
+        device.reduce(pairs.map(|(k, i)| found(ordered(key(k, i), key(k, i + 1)), i.cast::<u32>())), Min).write_to(out)
     }
 }
