@@ -59,9 +59,9 @@ pub(crate) enum Pattern {
     Generate,
     /// All elements combined into one (shape (1,)), or along --axis
     Reduce,
-    /// The lowest index of the least element, u32
+    /// The lowest index of the least element, u32; with --axis of each line, in the line
     Argmin,
-    /// The lowest index of the greatest element, u32
+    /// The lowest index of the greatest element, u32; with --axis of each line, in the line
     Argmax,
     /// Sum of the products of two arrays
     Dot,
@@ -214,9 +214,9 @@ Variants (--variant), for teaching; those of reduce and scan have orders of eval
   histogram    atomic private-memory private-shared coarsened-contiguous coarsened-interleaved aggregated replicated (counts, at once)
 
 Conventions:
-  A literal takes the type of what it meets, and so does the index. Integers wrap. A product that meets a sum is one fused multiply-add;
+  A literal takes the type of what it meets, and so does the index. Integers wrap, sums too: --dtype u64 holds more. A product that meets a sum is one fused multiply-add;
   mul_rn(a, b) is the separately rounded product. A sum of nothing is 0, a minimum of nothing an error. argmin and argmax give the lowest
-  index, u32. A reduction writes shape (1,) in the input's type, or the other axes with --axis. Comparisons are written as NumPy bool.
+  index, u32. A reduction writes shape (1,) in the input's type or in that of --dtype, or the other axes with --axis. Comparisons are written as NumPy bool.
   The output of f2, i1, i2, u1 and u2 inputs has their type again, unless --dtype says otherwise. gather and scatter take indices of any integer type
   into the array as one line; one that is negative or too large is an error. Of several scattered to one place the last stays.
   Sums of f4 that are scattered are exact, rounded once; a minimum or maximum with NaN is NaN, and -0 is below 0. match and tickets take all NaN for
@@ -264,7 +264,7 @@ pub(crate) struct RunArgs {
     /// with it, and nothing gives it; it is no initial value, and one that changes other values is refused
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) identity: Option<String>,
-    /// The axis of reduce or scan; negative ones count from the last. Topk: -1, for the first of every row
+    /// The axis of reduce, scan, argmin or argmax; negative ones count from the last. Topk: -1, for the first of every row
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) axis: Option<i64>,
     /// Transpose: the axes in the order that they get, such as 0,2,1
@@ -357,7 +357,8 @@ pub(crate) struct RunArgs {
     /// Generate and from-morton: the shape, such as 480,640
     #[arg(long, value_delimiter = ',')]
     pub(crate) shape: Option<Vec<u64>>,
-    /// The output's element type (map, zip, generate): f16 f32 f64, or bits of an integer as in i8 i16 i32 i64 u8 u16 u32 u64; values are converted
+    /// The output's element type: f16 f32 f64, or bits of an integer as in i8 i16 i32 i64 u8 u16 u32 u64. Values of map, zip and generate are converted;
+    /// reduce and scan, by key and of segments too, convert elements and combine them in it
     #[arg(long)]
     pub(crate) dtype: Option<String>,
     /// Sort, argsort, histogram and scan: memory to work in, such as 2^30 or 512M, beside what the command takes by itself. The array is taken in

@@ -339,7 +339,7 @@ fn options_that_make_no_sense_are_refused() {
         &refused(&["argmin", "--in", "x_f4.npy", "--op", "x"]),
         "--op is for map, zip, generate, reduce, scan, reduce-by-key, segmented-reduce, segmented-scan, select, partition, count, any, all, find, ballot, sort, argsort, is-sorted, merge, search, union, intersection, difference, symmetric-difference and scatter, not for argmin",
     );
-    says(&refused(&["map", "--in", "x_f4.npy", "--op", "x", "--axis", "0"]), "--axis is for reduce, scan and topk");
+    says(&refused(&["map", "--in", "x_f4.npy", "--op", "x", "--axis", "0"]), "--axis is for reduce, scan, argmin, argmax and topk");
     says(&refused(&["reduce", "--in", "x_f4.npy", "--exclusive"]), "--exclusive is for scan");
     says(
         &refused(&["mean", "--in", "x_f4.npy", "--variant", "shuffle"]),

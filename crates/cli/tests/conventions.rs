@@ -373,3 +373,58 @@ fn a_product_next_to_a_sum_is_fused_on_every_backend_and_mul_rn_is_not() {
     // Of two products the left one is fused: x*x + (-1)*x*x is the rounding error of the right one.
     is(&run(&[&x], &["map", "--op", "x*x - x*x"]), "'<f4'", &[1], &f32s(&[term]));
 }
+
+#[test]
+fn sums_and_counts_are_combined_in_the_type_that_is_asked_for() {
+    let f = Files::new();
+    let ones = f.line("|u1", &vec![[1u8]; 300]);
+    is(&run(&[&ones], &["reduce", "--dtype", "u32"]), "'<u4'", &[1], &[300u32.to_le_bytes()]);
+    is(&run(&[&ones], &["reduce", "--dtype", "float64", "--op", "count"]), "'<f8'", &[1], &[300f64.to_le_bytes()]);
+    is(&run(&[&ones], &["reduce"]), "'|u1'", &[1], &[[44u8]]);
+    let x = f.array("|i1", &[2, 3], &[100, 100, 156, 127, 127, 127]);
+    let rows = [[100i64, 200, 100], [127, 254, 381]].concat().into_iter().map(i64::to_le_bytes).collect::<Vec<_>>();
+    is(&run(&[&x], &["scan", "--axis", "-1", "--dtype", "i64"]), "'<i8'", &[2, 3], &rows);
+    is(&run(&[&x], &["reduce", "--axis", "0", "--dtype", "i16"]), "'<i2'", &[3], &[227i16, 227, 27].map(i16::to_le_bytes));
+    let least = [100i64, 100, -100, -100, -100, -100].map(i64::to_le_bytes);
+    is(&run(&[&x], &["scan", "--op", "min", "--dtype", "i64"]), "'<i8'", &[6], &least);
+    let before = [i64::MAX, 100, 100, -100, -100, -100].map(i64::to_le_bytes);
+    is(&run(&[&x], &["scan", "--op", "min", "--exclusive", "--dtype", "i64"]), "'<i8'", &[6], &before);
+    let offsets = f.line("<u4", &[0u32, 2, 2, 6].map(u32::to_le_bytes));
+    is(&run(&[&x, &offsets], &["segmented-reduce", "--dtype", "i32"]), "'<i4'", &[3], &i32s(&[200, 0, 281]));
+    is(&run(&[&x, &offsets], &["segmented-scan", "--dtype", "i32"]), "'<i4'", &[6], &i32s(&[100, 200, -100, 27, 154, 281]));
+    let keys = f.line("|u1", &[[1u8], [1], [1], [2], [2], [2]]);
+    let line = f.line("|i1", &[[100u8], [100], [156], [127], [127], [127]]);
+    is(&run(&[&keys, &line], &["reduce-by-key", "--dtype", "f32"]), "'<f4'", &[2], &f32s(&[100.0, 381.0]));
+    let mask = f.line("|b1", &[[1u8], [0], [1]]);
+    is(&run(&[&mask], &["scan", "--dtype", "u8"]), "'|u1'", &[3], &[[1u8], [1], [2]]);
+    is(&run(&[&mask], &["reduce", "--op", "max", "--dtype", "i32"]), "'<i4'", &[1], &i32s(&[1]));
+    let bad = isowarp(&line_of(&[&ones], &["sort", "--dtype", "u32"], "cpu"));
+    assert!(lines_of_failure(&bad)[0].contains("--dtype is for map, zip, generate, reduce, scan"), "{bad:?}");
+}
+
+#[test]
+fn scans_in_chunks_are_combined_in_the_type_that_is_asked_for() {
+    let f = Files::new();
+    let x = f.line("|u1", &(0..40_000u32).map(|i| [(i * 7 % 251) as u8]).collect::<Vec<_>>());
+    let mut sum = 0;
+    let sums: Vec<_> = (0..40_000u64)
+        .map(|i| {
+            sum += i * 7 % 251;
+            sum.to_le_bytes()
+        })
+        .collect();
+    is(&run(&[&x], &["scan", "--dtype", "u64"]), "'<u8'", &[40_000], &sums);
+    is(&run(&[&x], &["scan", "--dtype", "u64", "--chunk-size", "400000"]), "'<u8'", &[40_000], &sums);
+}
+
+#[test]
+fn indices_along_an_axis_are_those_in_the_line() {
+    let f = Files::new();
+    let x = f.array("<f4", &[2, 3], &f32s(&[3.0, -1.0, 5.0, 5.0, 0.0, -1.0]).concat());
+    let words = |v: &[u32]| v.iter().map(|x| x.to_le_bytes()).collect::<Vec<_>>();
+    is(&run(&[&x], &["argmin", "--axis", "1"]), "'<u4'", &[2], &words(&[1, 2]));
+    is(&run(&[&x], &["argmax", "--axis", "0"]), "'<u4'", &[3], &words(&[1, 1, 0]));
+    is(&run(&[&x], &["argmax"]), "'<u4'", &[1], &words(&[2]));
+    let bytes = f.array("|i1", &[2, 2], &[255, 128, 1, 2]);
+    is(&run(&[&bytes], &["argmin", "--axis", "-1"]), "'<u4'", &[2], &words(&[1, 0]));
+}

@@ -31,7 +31,7 @@ pub use merge_sort::{
 pub use moves::{from_morton, gather, permute_axes, reverse, rotate, scatter, scatter_combine, scatter_fixed, to_morton};
 pub use operator::Operator;
 pub use pairs::{DynPairs, merge_pairs, merge_pairs_by, sort_pairs, sort_pairs_by, top_k_pairs, unique_by_key};
-pub use reduce::{Norm, argmax, argmin, dot, mean, norm, reduce, reduce_axis, reduce_from, reduce_variant};
+pub use reduce::{Norm, argmax, argmax_axis, argmin, argmin_axis, dot, mean, norm, reduce, reduce_axis, reduce_from, reduce_variant};
 pub use scan::{scan, scan_axis, scan_by_key, scan_into, scan_variant, scan_variant_into};
 pub use scan_total::ScanTotal;
 pub use segments::{

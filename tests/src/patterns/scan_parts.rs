@@ -41,12 +41,27 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
 }
 
 fn more_words<B: Target>(c: &mut Cases<B>) {
+    type Acc = (Expr<f32>, Expr<i32>, Expr<u32>);
+    // Behind a first result that is no identity: the operator is not even associative.
     c.add("scan/parts_three", |d| {
         let (x, y) = (input::<B, f32>(d, Fill::Wide, 5003, "x")?, input::<B, i32>(d, Fill::Wide, 5003, "y")?);
-        type Acc = (Expr<f32>, Expr<i32>, Expr<u32>);
         let combine = |a: Acc, b: Acc| (a.0.max(b.0), a.1 * 3 + b.1, a.2 ^ (b.2 << 1));
-        let first = (f32::NEG_INFINITY, 7, 9);
-        d.scan_by((&x, &y, index()), combine).identity(first).exclusive().finish(|a| (a.0, a.1, a.2.store_as::<u8>())).run()
+        let out = (d.buffer::<f32>(5003)?, d.buffer::<i32>(5003)?, d.buffer::<u8>(5003)?);
+        d.fill(&out.0, f32::NEG_INFINITY)?;
+        d.fill(&out.1, 7)?;
+        d.fill(&out.2, 9)?;
+        let rest = (&out.0.slice(1..)?, &out.1.slice(1..)?, &out.2.slice(1..)?);
+        let inputs = (&x.slice(..5002)?, &y.slice(..5002)?, index());
+        d.scan_by(inputs, combine).finish(|a| (a.0, a.1, a.2.store_as::<u8>())).write_to(rest)?;
+        Ok(out)
+    })
+    .needs(&[u8::DTYPE])
+    .full();
+    c.add("scan/parts_three_exclusive", |d| {
+        let (x, y) = (input::<B, f32>(d, Fill::Wide, 20_011, "x")?, input::<B, i32>(d, Fill::Wide, 20_011, "y")?);
+        let combine = |a: Acc, b: Acc| (a.0.max(b.0), a.1 + b.1, a.2 ^ b.2);
+        let of = d.scan_by((&x, &y, index()), combine).identity((f32::NEG_INFINITY, 0, 0)).exclusive();
+        of.finish(|a| (a.0, a.1, a.2.store_as::<u8>())).run()
     })
     .needs(&[u8::DTYPE])
     .full();

@@ -166,7 +166,11 @@ pub(crate) fn check(args: &RunArgs) -> Result {
         (args.by.is_some() && p != Pattern::Rotate, "--by", "rotate"),
         (args.digits.is_some() && p != Pattern::Scatter, "--digits", "scatter"),
         (args.identity.is_some() && !p.combines(), "--identity", "reduce, scan, reduce-by-key, segmented-reduce and segmented-scan"),
-        (args.axis.is_some() && !line && p != Pattern::Topk, "--axis", "reduce, scan and topk"),
+        (
+            args.axis.is_some() && !line && !matches!(p, Pattern::Topk | Pattern::Argmin | Pattern::Argmax),
+            "--axis",
+            "reduce, scan, argmin, argmax and topk",
+        ),
         (args.lengths.is_some() && !p.gives_lengths(), "--lengths", "rle, match and tickets"),
         (args.width.is_some() && !p.has_groups(), "--width", "ballot and match"),
         (args.k.is_some() && p != Pattern::Topk, "-k", "topk"),
@@ -204,7 +208,11 @@ pub(crate) fn check(args: &RunArgs) -> Result {
         (args.ord.is_some() && p != Pattern::Norm, "--ord", "norm"),
         (args.n.is_some() && p != Pattern::Generate, "--n", "generate"),
         (args.shape.is_some() && !matches!(p, Pattern::Generate | Pattern::FromMorton), "--shape", "generate and from-morton"),
-        (args.dtype.is_some() && !p.is_map(), "--dtype", "map, zip and generate"),
+        (
+            args.dtype.is_some() && !p.is_map() && !p.combines(),
+            "--dtype",
+            "map, zip, generate, reduce, scan, reduce-by-key, segmented-reduce and segmented-scan",
+        ),
         (args.chunk_size.is_some() && !chunks::may_take(p), "--chunk-size", "sort, argsort, histogram and scan"),
         (args.temp_dir.is_some() && (p == Pattern::Histogram || !chunks::may_take(p)), "--temp-dir", "sort, argsort and scan"),
     ];

@@ -86,8 +86,13 @@ struct Each {
 impl Each {
     fn of(device: &Device, plan: &Plan, inputs: &[Array]) -> Self {
         let size = inputs.first().map_or(1, |a| a.dtype.size_bytes());
+        // Prefixes may be wider than elements.
+        let stored = match (&plan.work, inputs.first()) {
+            (Work::Scan { op, .. }, Some(x)) => op.result(x.dtype).size_bytes(),
+            _ => size,
+        };
         // Some devices sort narrow keys as words, and prefixes are combined as words.
-        let word = size.max(4);
+        let word = size.max(stored).max(4);
         // Values that travel with the keys; narrow ones are fetched by indices.
         let values = match &plan.work {
             Work::SortPairs { .. } | Work::SortPairsBy(_) => inputs.get(1).map_or(0, |a| a.dtype.size_bytes()),
@@ -101,7 +106,7 @@ impl Each {
             Work::Argsort { .. } | Work::ArgsortBy(_) => (2 * size + 2 * word + 12, word, KEYS),
             Work::SortPairs { .. } | Work::SortPairsBy(_) => (2 * size + 2 * word + 12 + 4 * values, word.max(values), KEYS),
             // Elements, what each of them becomes, prefixes, and these as they are stored.
-            Work::Scan { .. } => (2 * size + 2 * word, word, KEYS),
+            Work::Scan { .. } => (size + stored + 2 * word, word, KEYS),
             // Samples, and weights of at most eight bytes, which may be converted.
             _ => (size + values + if inputs.len() > 1 { 16 } else { 0 }, size.max(values), u64::MAX),
         };
@@ -109,14 +114,14 @@ impl Each {
         let beside = match (caps.kind, &plan.work) {
             // The processor's sorts take keys as numbers, their order and room to change it, and gather what is sorted.
             (DeviceKind::Cpu, Work::Histogram(_)) if caps.backend == "cpu" => device_bytes,
-            (DeviceKind::Cpu, Work::Scan { .. }) if caps.backend == "cpu" => device_bytes + size + word,
+            (DeviceKind::Cpu, Work::Scan { .. }) if caps.backend == "cpu" => device_bytes + stored + word,
             (DeviceKind::Cpu, _) if caps.backend == "cpu" => device_bytes + size + 16 + word.max(values),
             // What is on its way to such a device and back is in the same memory, and what its pool keeps for the next chunk.
             (DeviceKind::Cpu | DeviceKind::Integrated, _) => device_bytes + size + values + 16,
             _ => 0,
         };
         // As it was read, as it comes back, and what the allocator keeps between.
-        Self { host: 2 * (size + values) + 8 + beside, device: device_bytes, buffer, limit }
+        Self { host: size + stored + 2 * values + 8 + beside, device: device_bytes, buffer, limit }
     }
 
     /// Elements that fit memory of the host and of the device.

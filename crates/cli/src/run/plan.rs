@@ -57,8 +57,9 @@ pub(crate) enum Work {
         op: Operator,
         exclusive: bool,
     },
-    Argmin,
-    Argmax,
+    /// Of all elements, or of each line along an axis of a shape.
+    Argmin(Option<(Vec<u64>, usize)>),
+    Argmax(Option<(Vec<u64>, usize)>),
     Dot,
     Norm(Norm),
     Mean,
@@ -222,8 +223,8 @@ impl Plan {
                 first(inputs).map(|x| Self { name, work, shape: vec![x.len()], boolean: x.boolean })
             }
             Pattern::Histogram => histogram::histogram(args, inputs),
-            Pattern::Argmin => one(Work::Argmin),
-            Pattern::Argmax => one(Work::Argmax),
+            Pattern::Argmin => extreme(args, inputs, Work::Argmin),
+            Pattern::Argmax => extreme(args, inputs, Work::Argmax),
             // As NumPy's: whether both hold somewhere.
             Pattern::Dot if inputs.len() == 2 && inputs.iter().all(|a| a.boolean) => {
                 one(Work::Ask(Question::Any, condition("x && y", inputs)?)).map(|p| Self { boolean: true, ..p })
@@ -325,6 +326,10 @@ fn operator(args: &RunArgs) -> Result<Operator> {
 fn checked(args: &RunArgs, input: &Array) -> Result<Operator> {
     let op = operator(args)?;
     let op = if input.boolean { op.of_truth() } else { op };
+    let op = match &args.dtype {
+        Some(name) => op.accumulate_in(dtype(name)?),
+        None => op,
+    };
     op.check(input.dtype)?;
     Ok(op)
 }
@@ -333,25 +338,37 @@ fn reduce(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let input = first(inputs)?;
     let op = checked(args, input)?;
     let variant = variant(args, ReduceVariant::AlignedTree, ReduceVariant::named, &ReduceVariant::ALL.map(ReduceVariant::name))?;
-    let boolean = stays_truth(&op, input);
+    let boolean = args.dtype.is_none() && stays_truth(&op, input);
+    let (axis, shape) = lines(args, input)?;
+    Ok(Plan { name: "reduce", work: Work::Reduce { op, axis, variant }, shape, boolean })
+}
+
+/// The least or the greatest element's index.
+fn extreme(args: &RunArgs, inputs: &[Array], work: fn(Option<(Vec<u64>, usize)>) -> Work) -> Result<Plan> {
+    let (axis, shape) = lines(args, first(inputs)?)?;
+    Ok(Plan { name: args.pattern.name(), work: work(axis), shape, boolean: false })
+}
+
+/// The lines that are reduced, where there is an axis, and the shape of the results.
+#[allow(clippy::type_complexity, reason = "a shape and an axis, and a shape")]
+fn lines(args: &RunArgs, input: &Array) -> Result<(Option<(Vec<u64>, usize)>, Vec<u64>)> {
     let axis = args.axis.map(|a| axis(a, &input.shape)).transpose()?;
     let shape = match axis {
         None => vec![1],
         Some(a) => input.shape.iter().enumerate().filter(|&(k, _)| k != a).map(|(_, &n)| n).collect(),
     };
-    let axis = axis.map(|a| (input.shape.clone(), a));
-    Ok(Plan { name: "reduce", work: Work::Reduce { op, axis, variant }, shape, boolean })
+    Ok((axis.map(|a| (input.shape.clone(), a)), shape))
 }
 
 fn scan(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let input = carried(args, inputs)?;
     let op = checked(args, input)?;
     if args.by_key {
-        let (boolean, shape) = (stays_truth(&op, input), vec![input.len()]);
+        let (boolean, shape) = (args.dtype.is_none() && stays_truth(&op, input), vec![input.len()]);
         return Ok(Plan { name: "scan", work: Work::ScanByKey { op, exclusive: args.exclusive }, shape, boolean });
     }
     let variant = variant(args, ScanVariant::SinglePass, ScanVariant::named, &ScanVariant::ALL.map(ScanVariant::name))?;
-    let boolean = stays_truth(&op, input);
+    let boolean = args.dtype.is_none() && stays_truth(&op, input);
     let axis = args.axis.map(|a| axis(a, &input.shape)).transpose()?;
     // As NumPy's cumsum: without an axis the array is one line.
     let shape = if axis.is_some() { input.shape.clone() } else { vec![input.len()] };
@@ -362,7 +379,7 @@ fn scan(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
 fn by_key(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let values = inputs.get(1).map_or_else(|| first(inputs), Ok)?;
     let op = checked(args, values)?;
-    let boolean = stays_truth(&op, values);
+    let boolean = args.dtype.is_none() && stays_truth(&op, values);
     Ok(Plan { name: args.pattern.name(), work: Work::ReduceByKey(op), shape: vec![values.len()], boolean })
 }
 
@@ -373,7 +390,7 @@ fn segments(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let work = match args.pattern {
         Pattern::SegmentedReduce | Pattern::SegmentedScan => {
             let op = checked(args, input)?;
-            boolean = stays_truth(&op, input);
+            boolean = args.dtype.is_none() && stays_truth(&op, input);
             if args.pattern == Pattern::SegmentedReduce {
                 Work::SegmentedReduce(op)
             } else {

@@ -18,6 +18,8 @@ pub struct Operator {
     identity: Identity,
     /// The element type of the result, where it is not the input's.
     pub(super) result: Option<DType>,
+    /// The type that elements are converted to first, and the result has.
+    into: Option<DType>,
     /// Whether an operator of the caller's combines truth values.
     truth: bool,
 }
@@ -59,7 +61,7 @@ impl Operator {
             "any" => (IS_TRUE, "x | y", Identity::Zero, Some(DType::U32)),
             _ => (IS_TRUE, "x & y", Identity::One, Some(DType::U32)),
         };
-        Some(Self { name, load, combine: combine.to_owned(), identity, result, truth: false })
+        Some(Self { name, load, combine: combine.to_owned(), identity, result, into: None, truth: false })
     }
 
     /// An operator of your own, an expression of `x` (from lower indices) and `y`. It has to be associative. `identity`, an expression without
@@ -68,7 +70,7 @@ impl Operator {
     #[must_use]
     pub fn custom(text: &str, identity: Option<&str>) -> Self {
         let identity = identity.map_or(Identity::Unknown, |t| Identity::Text(t.to_owned()));
-        Self { name: "custom operator", load: SAME, combine: text.to_owned(), identity, result: None, truth: false }
+        Self { name: "custom operator", load: SAME, combine: text.to_owned(), identity, result: None, into: None, truth: false }
     }
 
     /// The operator over truth values, which lie in the array as 0 and 1, as NumPy has it: a sum counts those that hold, a product is 1 where all
@@ -92,6 +94,29 @@ impl Operator {
         }
     }
 
+    /// The operator over elements that are converted to another type first, by value as Rust's `as`, which the result has: the sum of bytes that does not
+    /// wrap, a count of more than 2^32. A type of 8 or 16 bits is combined in the 32-bit one that it widens to, and the result narrowed.
+    ///
+    /// ```
+    /// use isowarp_core::dynamic::{self, DynBuffer, Operator};
+    /// use isowarp_core::element::DType;
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = DynBuffer::from(dev.upload(&[250u8; 1000])?);
+    /// let sum = dynamic::reduce(&dev, &x, &Operator::named("sum").expect("known").accumulate_in(DType::U64))?;
+    /// assert_eq!((sum.dtype(), sum.read_blocking()?), (DType::U64, 250_000u64.to_le_bytes().to_vec()));
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    #[must_use]
+    pub fn accumulate_in(self, dtype: DType) -> Self {
+        Self { into: Some(dtype), result: Some(dtype), truth: false, ..self }
+    }
+
+    /// Whether results are counts that 32 bits hold.
+    pub(super) fn counts_in_words(&self) -> bool {
+        self.name == "count" && self.result.is_some_and(|dtype| dtype.size_bytes() <= 4)
+    }
+
     /// The operator's name in messages.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -108,7 +133,8 @@ impl Operator {
 
     /// What each element of type `dtype` becomes first.
     pub(super) fn load(&self, dtype: DType) -> Result<Func> {
-        Ok(expression::parse(self.load, &[dtype.ty()], None, None)?)
+        let text = self.into.map_or_else(|| self.load.to_owned(), |into| format!("{}({})", into.ty(), self.load));
+        Ok(expression::parse(&text, &[dtype.ty()], None, None)?)
     }
 
     /// The element type of the result for elements of type `dtype`.
@@ -163,6 +189,7 @@ impl Operator {
     }
 
     fn identity(&self, ty: Ty, dtype: DType) -> Result<Option<u64>> {
+        let dtype = self.result(dtype);
         macro_rules! of {
             ($op:expr) => {
                 with_register!(ty, T => Combine::<T>::identity(&$op).to_bits64())

@@ -7,8 +7,9 @@ use crate::error::{Error, Result};
 use crate::expression;
 use crate::input::Source as _;
 use crate::ir::{Func, OpError};
+use crate::ops::{Combine, Max, Min};
 use crate::patterns::reduce::check_count;
-use crate::patterns::{MapTask, Reduce as _, ReduceTask, ReduceVariant, ReduceVariantTask, Statistics as _};
+use crate::patterns::{End, MapTask, Reduce as _, ReduceTask, ReduceVariant, ReduceVariantTask, Statistics as _};
 
 /// All elements combined into one, of [`Operator::result`]'s type.
 ///
@@ -75,25 +76,20 @@ pub fn reduce_axis<B: Run<ReduceTask> + Run<MapTask>>(
     op: &Operator,
 ) -> Result<DynBuffer<B>> {
     counts_fit(op, shape.get(axis).copied().unwrap_or(0))?;
-    let loaded = loaded(device, x, op)?;
-    let prepared = op.prepare(loaded.dtype().ty(), x.dtype())?;
-    let combined: DynBuffer<B> = with_register!(loaded.dtype().ty(), T => {
-        device.reduce(&loaded.typed::<T>()?, &prepared).axis(shape, axis).run()?.into()
+    let load = op.load(x.dtype())?;
+    let ty = super::single(&load)?;
+    let ty = if ty == Ty::Bool { Ty::U32 } else { ty };
+    let prepared = op.prepare(ty, x.dtype())?;
+    let inputs = DynInputs { params: &load.params, buffers: &[x] };
+    let combined: DynBuffer<B> = with_register!(ty, T => {
+        device.reduce(inputs.map(|args| super::inlined::<T>(&load, &args)), &prepared).axis(shape, axis).run()?.into()
     });
     cast(device, &combined, op.result(x.dtype()))
 }
 
-/// A count is a `u32`.
+/// Fails for more elements than a count holds.
 fn counts_fit(op: &Operator, n: u64) -> Result<()> {
-    if op.name() == "count" { check_count(n) } else { Ok(()) }
-}
-
-/// What the operator combines, as elements of a register type.
-pub(super) fn loaded<B: Run<MapTask>>(device: &B, x: &DynBuffer<B>, op: &Operator) -> Result<DynBuffer<B>> {
-    match op.result {
-        None => widened(device, x),
-        Some(dtype) => super::map(device, &op.load(x.dtype())?, &[x], dtype),
-    }
+    if op.counts_in_words() { check_count(n) } else { Ok(()) }
 }
 
 /// The lowest index of the least element, a `u32`. -0 is below +0; the first NaN wins.
@@ -117,6 +113,34 @@ pub fn argmax<B: Run<ReduceTask> + Run<MapTask>>(device: &B, x: &DynBuffer<B>) -
 }
 
 /// The typed pattern would name the one it is made of.
+/// The index of the least element of each line along `axis` of a row-major array of this shape, in its line, as `u32`: of equal ones the first.
+///
+/// # Errors
+/// [`Error::Empty`] for lines without elements; as [`Call::run`](crate::call::Call::run).
+pub fn argmin_axis<B: Run<ReduceTask> + Run<MapTask>>(device: &B, x: &DynBuffer<B>, shape: &[u64], axis: usize) -> Result<DynBuffer<B>> {
+    extreme_axis(device, x, shape, axis, Min)
+}
+
+/// As [`argmin_axis`], of the greatest element.
+///
+/// # Errors
+/// As [`argmin_axis`].
+pub fn argmax_axis<B: Run<ReduceTask> + Run<MapTask>>(device: &B, x: &DynBuffer<B>, shape: &[u64], axis: usize) -> Result<DynBuffer<B>> {
+    extreme_axis(device, x, shape, axis, Max)
+}
+
+fn extreme_axis<B, E: End>(device: &B, x: &DynBuffer<B>, shape: &[u64], axis: usize, end: E) -> Result<DynBuffer<B>>
+where
+    B: Run<ReduceTask> + Run<MapTask>,
+    E: Combine<f32> + Combine<f64> + Combine<i32> + Combine<u32> + Combine<i64> + Combine<u64>,
+{
+    let load = expression::parse("x", &[x.dtype().ty()], None, None)?;
+    let inputs = DynInputs { params: &load.params, buffers: &[x] };
+    with_register!(x.dtype().ty(), T => {
+        Ok(device.reduce(inputs.map(|args| super::inlined::<T>(&load, &args)), end).axis(shape, axis).index().run()?.into())
+    })
+}
+
 fn not_empty<B: Backend>(pattern: &'static str, x: &DynBuffer<B>) -> Result<()> {
     if x.is_empty() { Err(Error::Empty { pattern }) } else { Ok(()) }
 }

@@ -1,7 +1,6 @@
 //! Scans.
 
 use super::operator::Prepared;
-use super::reduce::loaded;
 use super::{DynBuffer, DynInputs, Operator, cast, map_into, with_register};
 use crate::backend::{Backend, Run};
 use crate::element::{DType, Ty};
@@ -128,13 +127,16 @@ pub fn scan_axis<B: Run<ScanTask> + Run<MapTask>>(
     op: &Operator,
     exclusive: bool,
 ) -> Result<DynBuffer<B>> {
-    let loaded = loaded(device, x, op)?;
-    let prepared = op.prepare(loaded.dtype().ty(), x.dtype())?;
+    let load = op.load(x.dtype())?;
+    let ty = super::single(&load)?;
+    let prepared = op.prepare(ty, x.dtype())?;
     if exclusive {
         prepared.require_identity("exclusive scan")?;
     }
-    let scanned: DynBuffer<B> = with_register!(loaded.dtype().ty(), T => {
-        device.scan(&loaded.typed::<T>()?, &prepared).axis(shape, axis).exclusive_if(exclusive).run()?.into()
+    let inputs = DynInputs { params: &load.params, buffers: &[x] };
+    let scanned: DynBuffer<B> = with_register!(ty, T => {
+        let loaded = inputs.map(|args| super::inlined::<T>(&load, &args));
+        device.scan(loaded, &prepared).axis(shape, axis).exclusive_if(exclusive).run()?.into()
     });
     cast(device, &scanned, op.result(x.dtype()))
 }

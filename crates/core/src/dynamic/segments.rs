@@ -1,7 +1,6 @@
 //! Segments, keys and neighbours.
 
 use super::pairs::{bits, fetched, of_bits, same_length};
-use super::reduce::loaded;
 use super::{DynBuffer, DynInputs, DynPairs, Operator, cast, with_dtype, with_register};
 use crate::backend::Run;
 use crate::buffer::{Buffer, Memory as _};
@@ -125,14 +124,16 @@ where
     B: Run<SegmentedReduceTask> + Run<ReduceByKeyTask> + Run<ReduceTask> + Run<MapTask> + Run<ScanTask> + Run<ScatterTask>,
 {
     let offsets = unsigned(device, offsets)?;
-    let loaded = loaded(device, x, op)?;
-    let prepared = op.prepare(loaded.dtype().ty(), x.dtype())?;
+    let load = op.load(x.dtype())?;
+    let ty = super::single(&load)?;
+    let prepared = op.prepare(ty, x.dtype())?;
     if exclusive {
         prepared.require_identity("exclusive scan")?;
     }
-    let scanned: DynBuffer<B> = with_register!(loaded.dtype().ty(), T => with_offsets!(offsets, O => {
-        let (x, offsets) = (loaded.typed::<T>()?, offsets.typed::<O>()?);
-        device.scan(&x, &prepared).segments(&offsets).checked().exclusive_if(exclusive).run()?.into()
+    let inputs = DynInputs { params: &load.params, buffers: &[x] };
+    let scanned: DynBuffer<B> = with_register!(ty, T => with_offsets!(offsets, O => {
+        let (loaded, offsets) = (inputs.map(|args| super::inlined::<T>(&load, &args)), offsets.typed::<O>()?);
+        device.scan(loaded, &prepared).segments(&offsets).checked().exclusive_if(exclusive).run()?.into()
     }));
     cast(device, &scanned, op.result(x.dtype()))
 }
