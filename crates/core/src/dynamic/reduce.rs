@@ -129,10 +129,10 @@ pub fn argmax_axis<B: Run<ReduceTask> + Run<MapTask>>(device: &B, x: &DynBuffer<
     extreme_axis(device, x, shape, axis, Max)
 }
 
-fn extreme_axis<B, E: End>(device: &B, x: &DynBuffer<B>, shape: &[u64], axis: usize, end: E) -> Result<DynBuffer<B>>
+fn extreme_axis<B, E>(device: &B, x: &DynBuffer<B>, shape: &[u64], axis: usize, end: E) -> Result<DynBuffer<B>>
 where
     B: Run<ReduceTask> + Run<MapTask>,
-    E: Combine<f32> + Combine<f64> + Combine<i32> + Combine<u32> + Combine<i64> + Combine<u64>,
+    E: End + Combine<f32> + Combine<f64> + Combine<i32> + Combine<u32> + Combine<i64> + Combine<u64>,
 {
     let load = expression::parse("x", &[x.dtype().ty()], None, None)?;
     let inputs = DynInputs { params: &load.params, buffers: &[x] };
