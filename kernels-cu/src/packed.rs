@@ -17,7 +17,7 @@ pub(crate) const NEAR: u32 = 16;
 /// the lowest byte first.
 pub(crate) const HEAD: usize = 16;
 
-/// What an entry begins with, at the start of a line.
+/// Beginning of an entry, at the start of a line.
 const ENTRY: &str = "\n.visible .entry ";
 
 /// The numbers that names had lately, the latest first, by the byte before the number: `r` in `%r188`, `_` in `$L__BB0_28`.

@@ -1,4 +1,4 @@
-//! What is committed belongs together, fits its budgets, and is what programs carry.
+//! Checks that the committed files belong together, fit their budgets, and are what programs carry.
 
 use crate::{Arch, Build, Kernel, Source};
 use sha2::{Digest, Sha256};

@@ -144,7 +144,7 @@ impl<'d, B, I, O, F> Call<'d, Reducing, B, I, O, F> {
     /// Reduces by a textbook's algorithm.
     ///
     /// # Order of evaluation
-    /// That of the [`ReduceVariant`], a function of the number of elements alone: the same bits on every device. Integers give the bits of the pattern.
+    /// The [`ReduceVariant`]'s own, a function of the number of elements alone: the same bits on every device. Integers give the bits of the pattern.
     /// Floats give them where the order is the same. Work O(n); scratch n / 256 accumulators or fewer, for [`ReduceVariant::FoldInHalf`] n / 2.
     ///
     /// Source: Ansorge, *Programming in Parallel with CUDA*, chapters 2 and 3; Kirk, Hwu and El Hajj, *Programming Massively Parallel Processors*,

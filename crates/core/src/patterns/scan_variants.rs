@@ -101,7 +101,7 @@ impl<'d, B, I, O, F> Call<'d, Scanning, B, I, O, F> {
     /// Scans all elements as one line by a textbook's algorithm.
     ///
     /// # Order of evaluation
-    /// That of the [`ScanVariant`], a function of the number of elements alone: the same bits on every device. Integers give the bits of the
+    /// The [`ScanVariant`]'s own, a function of the number of elements alone: the same bits on every device. Integers give the bits of the
     /// pattern. An exclusive scan moves the inclusive one by an element and starts with the identity.
     ///
     /// Two launches a level (totals, then prefixes); memory traffic 3n, scratch n / 256 accumulators or fewer.

@@ -18,7 +18,7 @@ const PATTERN: &str = "scatter_combine";
 /// sources of one target are combined in the order of their positions.
 ///
 /// # Order
-/// What is scattered to a target is combined as [`Call::run`](crate::call::Call::run) combines an array of these sources, in the order of their
+/// Sources of one target are combined as [`Call::run`](crate::call::Call::run) combines an array of them, in the order of their
 /// positions: in the canonical order, whatever the others are. What the target held comes before that result, in one step more. A target without
 /// sources keeps every bit; an index out of range writes nothing. Floats are combined as the operator says, each step rounded, where
 /// [`Move::scatter_reduce_into`](super::Move::scatter_reduce_into) has exact sums.

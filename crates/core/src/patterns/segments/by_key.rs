@@ -184,7 +184,7 @@ where
         _ => {}
     }
     check_index(&c, n)?;
-    // What the second step would refuse, before the first one writes.
+    // Refuse what the second step would, before the first one writes.
     let mut outs = check::<B, R>(device, &c, &ops, out.1, n)?;
     outs.extend([(out.0.out(), n), (count.out(), 1)]);
     check_aliasing(BY_KEY, &[c.leaves.clone(), of_keys.leaves].concat(), n, &outs, false)?;
