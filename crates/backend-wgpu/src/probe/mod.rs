@@ -123,6 +123,7 @@ pub(crate) async fn run(context: &mut Context) -> Result<Report> {
         return Ok(Report { elapsed: start(), ..report });
     }
     let report = measure(context).await?;
+    log::debug!("probe of {}: {:?} in {:.1} ms", context.info.name, report.numerics, start().as_secs_f64() * 1e3);
     FOUND.lock().push((identity, report.clone(), context.seal));
     Ok(report)
 }
@@ -192,7 +193,9 @@ fn start_bench(context: &mut Context, questions: &Questions, triples: &Triples) 
     loop {
         let pipelines = Arc::new(Pipelines::new(context));
         let ahead = questions.sources().into_iter().chain(likely.iter().map(|(n, w)| (*n, &**w)));
-        let ahead: Vec<_> = ahead.map(|(name, wgsl)| KernelSource { name, wgsl, entry: "main" }).collect();
+        let mut ahead: Vec<_> = ahead.map(|(name, wgsl)| KernelSource { name, wgsl, entry: "main" }).collect();
+        // The longest first, which the others are compiled beside.
+        ahead.sort_by_key(|source| core::cmp::Reverse(source.wgsl.len()));
         pipelines.prepare(context, &ahead);
         let mut bench = Bench::new(&pipelines);
         match bench.enqueue(context, "probe", &questions.facts, as_bytes(&triples.words), TABLE.len() * triples.words.len(), 4) {
@@ -317,8 +320,13 @@ fn likely(context: &Context) -> Result<Vec<(&'static str, String)>> {
     if context.fma.is_none() && context.keep_subnormals {
         out.push((fma::NAME, checks::fma_wgsl(fma_prelude(FmaKind::Guarded))));
         let int64 = context.features.contains(wgpu::Features::SHADER_INT64);
-        let guarded = Dialect { fma: FmaKind::Guarded, int64, ..Dialect::PLAIN };
-        out.extend(Trial::all(Kind::Fused, guarded, |_| true)?.into_iter().map(|trial| (trial.kind.name(), trial.wgsl)));
+        let f64 = int64 && context.features.contains(wgpu::Features::SHADER_F64);
+        let wide = F64Report { arithmetic: f64, fma_is_fused: f64, division_rounds: f64, sqrt_rounds: f64 };
+        let guarded = Dialect { fma: FmaKind::Guarded, int64, ..Dialect::PLAIN }.with_f64(Some(&wide));
+        let kinds = if f64 { &[Kind::Fused, Kind::Fused64][..] } else { &[Kind::Fused][..] };
+        for &kind in kinds {
+            out.extend(Trial::all(kind, guarded, |_| true)?.into_iter().map(|trial| (trial.kind.name(), trial.wgsl)));
+        }
     }
     Ok(out)
 }
