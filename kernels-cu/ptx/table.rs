@@ -1252,38 +1252,10 @@ pub mod segmented_sort {
     pub const SEGMENTED_PLAN: Kernel = Kernel::new(Source::SegmentedSort, "segmented_plan");
     /// `segmented_windows`
     pub const SEGMENTED_WINDOWS: Kernel = Kernel::new(Source::SegmentedSort, "segmented_windows");
-    /// `segmented_histogram_k1`
-    pub const SEGMENTED_HISTOGRAM_K1: Kernel = Kernel::new(Source::SegmentedSort, "segmented_histogram_k1");
-    /// `segmented_short_all_bits_k1`
-    pub const SEGMENTED_SHORT_ALL_BITS_K1: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_all_bits_k1");
-    /// `segmented_short_k1_p0`
-    pub const SEGMENTED_SHORT_K1_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k1_p0");
-    /// `segmented_short_k1_p4`
-    pub const SEGMENTED_SHORT_K1_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k1_p4");
-    /// `segmented_pass_k1_p0`
-    pub const SEGMENTED_PASS_K1_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k1_p0");
-    /// `segmented_rest_k1_p0`
-    pub const SEGMENTED_REST_K1_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_rest_k1_p0");
-    /// `segmented_pass_k1_p4`
-    pub const SEGMENTED_PASS_K1_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k1_p4");
-    /// `segmented_rest_k1_p4`
-    pub const SEGMENTED_REST_K1_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_rest_k1_p4");
-    /// `segmented_histogram_k2`
-    pub const SEGMENTED_HISTOGRAM_K2: Kernel = Kernel::new(Source::SegmentedSort, "segmented_histogram_k2");
-    /// `segmented_short_all_bits_k2`
-    pub const SEGMENTED_SHORT_ALL_BITS_K2: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_all_bits_k2");
     /// `segmented_short_k2_p0`
     pub const SEGMENTED_SHORT_K2_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k2_p0");
     /// `segmented_short_k2_p4`
     pub const SEGMENTED_SHORT_K2_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k2_p4");
-    /// `segmented_pass_k2_p0`
-    pub const SEGMENTED_PASS_K2_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k2_p0");
-    /// `segmented_rest_k2_p0`
-    pub const SEGMENTED_REST_K2_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_rest_k2_p0");
-    /// `segmented_pass_k2_p4`
-    pub const SEGMENTED_PASS_K2_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k2_p4");
-    /// `segmented_rest_k2_p4`
-    pub const SEGMENTED_REST_K2_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_rest_k2_p4");
     /// `segmented_histogram_k4`
     pub const SEGMENTED_HISTOGRAM_K4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_histogram_k4");
     /// `segmented_short_all_bits_k4`
@@ -1324,30 +1296,16 @@ pub mod segmented_sort {
             entries: &[
                 Entry { name: "segmented_plan", holes: &[] },
                 Entry { name: "segmented_windows", holes: &[] },
-                Entry { name: "segmented_histogram_k1", holes: &[] },
-                Entry { name: "segmented_short_all_bits_k1", holes: &[] },
-                Entry { name: "segmented_short_k1_p0", holes: &[] },
-                Entry { name: "segmented_short_k1_p4", holes: &[] },
-                Entry { name: "segmented_pass_k1_p0", holes: &[] },
-                Entry { name: "segmented_rest_k1_p0", holes: &[] },
-                Entry { name: "segmented_pass_k1_p4", holes: &[] },
-                Entry { name: "segmented_rest_k1_p4", holes: &[] },
-                Entry { name: "segmented_histogram_k2", holes: &[] },
-                Entry { name: "segmented_short_all_bits_k2", holes: &[] },
-                Entry { name: "segmented_short_k2_p0", holes: &[] },
-                Entry { name: "segmented_short_k2_p4", holes: &[] },
-                Entry { name: "segmented_pass_k2_p0", holes: &[] },
-                Entry { name: "segmented_rest_k2_p0", holes: &[] },
-                Entry { name: "segmented_pass_k2_p4", holes: &[] },
-                Entry { name: "segmented_rest_k2_p4", holes: &[] },
-                Entry { name: "segmented_histogram_k4", holes: &[] },
-                Entry { name: "segmented_short_all_bits_k4", holes: &[] },
-                Entry { name: "segmented_short_k4_p0", holes: &[] },
-                Entry { name: "segmented_short_k4_p4", holes: &[] },
-                Entry { name: "segmented_pass_k4_p0", holes: &[] },
-                Entry { name: "segmented_rest_k4_p0", holes: &[] },
-                Entry { name: "segmented_pass_k4_p4", holes: &[] },
-                Entry { name: "segmented_rest_k4_p4", holes: &[] },
+                Entry { name: "segmented_short_k2_p0", holes: &["key_at", "key_load", "key_store"] },
+                Entry { name: "segmented_short_k2_p4", holes: &["key_at", "key_load", "key_store"] },
+                Entry { name: "segmented_histogram_k4", holes: &["key_at", "key_load"] },
+                Entry { name: "segmented_short_all_bits_k4", holes: &["key_at", "key_load", "key_store"] },
+                Entry { name: "segmented_short_k4_p0", holes: &["key_at", "key_load", "key_store"] },
+                Entry { name: "segmented_short_k4_p4", holes: &["key_at", "key_load", "key_store"] },
+                Entry { name: "segmented_pass_k4_p0", holes: &["key_at", "key_load", "key_store"] },
+                Entry { name: "segmented_rest_k4_p0", holes: &["key_at", "key_load", "key_store"] },
+                Entry { name: "segmented_pass_k4_p4", holes: &["key_at", "key_load", "key_store"] },
+                Entry { name: "segmented_rest_k4_p4", holes: &["key_at", "key_load", "key_store"] },
                 Entry { name: "segmented_histogram_k8", holes: &[] },
                 Entry { name: "segmented_short_all_bits_k8", holes: &[] },
                 Entry { name: "segmented_short_k8_p0", holes: &[] },
@@ -1504,18 +1462,12 @@ pub mod select {
     pub const SELECT_W1: Kernel = Kernel::new(Source::Select, "select_w1");
     /// `select_served_w1`
     pub const SELECT_SERVED_W1: Kernel = Kernel::new(Source::Select, "select_served_w1");
-    /// `select_two_w1`
-    pub const SELECT_TWO_W1: Kernel = Kernel::new(Source::Select, "select_two_w1");
     /// `select_two_served_w1`
     pub const SELECT_TWO_SERVED_W1: Kernel = Kernel::new(Source::Select, "select_two_served_w1");
     /// `select_two_joint_w1`
     pub const SELECT_TWO_JOINT_W1: Kernel = Kernel::new(Source::Select, "select_two_joint_w1");
-    /// `select_wide_w1`
-    pub const SELECT_WIDE_W1: Kernel = Kernel::new(Source::Select, "select_wide_w1");
     /// `select_wide_served_w1`
     pub const SELECT_WIDE_SERVED_W1: Kernel = Kernel::new(Source::Select, "select_wide_served_w1");
-    /// `select_three_w1`
-    pub const SELECT_THREE_W1: Kernel = Kernel::new(Source::Select, "select_three_w1");
     /// `select_three_served_w1`
     pub const SELECT_THREE_SERVED_W1: Kernel = Kernel::new(Source::Select, "select_three_served_w1");
     /// `select_three_joint_w1`
@@ -1528,18 +1480,12 @@ pub mod select {
     pub const SELECT_W2: Kernel = Kernel::new(Source::Select, "select_w2");
     /// `select_served_w2`
     pub const SELECT_SERVED_W2: Kernel = Kernel::new(Source::Select, "select_served_w2");
-    /// `select_two_w2`
-    pub const SELECT_TWO_W2: Kernel = Kernel::new(Source::Select, "select_two_w2");
     /// `select_two_served_w2`
     pub const SELECT_TWO_SERVED_W2: Kernel = Kernel::new(Source::Select, "select_two_served_w2");
     /// `select_two_joint_w2`
     pub const SELECT_TWO_JOINT_W2: Kernel = Kernel::new(Source::Select, "select_two_joint_w2");
-    /// `select_wide_w2`
-    pub const SELECT_WIDE_W2: Kernel = Kernel::new(Source::Select, "select_wide_w2");
     /// `select_wide_served_w2`
     pub const SELECT_WIDE_SERVED_W2: Kernel = Kernel::new(Source::Select, "select_wide_served_w2");
-    /// `select_three_w2`
-    pub const SELECT_THREE_W2: Kernel = Kernel::new(Source::Select, "select_three_w2");
     /// `select_three_served_w2`
     pub const SELECT_THREE_SERVED_W2: Kernel = Kernel::new(Source::Select, "select_three_served_w2");
     /// `select_three_joint_w2`
@@ -1552,18 +1498,12 @@ pub mod select {
     pub const SELECT_W3: Kernel = Kernel::new(Source::Select, "select_w3");
     /// `select_served_w3`
     pub const SELECT_SERVED_W3: Kernel = Kernel::new(Source::Select, "select_served_w3");
-    /// `select_two_w3`
-    pub const SELECT_TWO_W3: Kernel = Kernel::new(Source::Select, "select_two_w3");
     /// `select_two_served_w3`
     pub const SELECT_TWO_SERVED_W3: Kernel = Kernel::new(Source::Select, "select_two_served_w3");
     /// `select_two_joint_w3`
     pub const SELECT_TWO_JOINT_W3: Kernel = Kernel::new(Source::Select, "select_two_joint_w3");
-    /// `select_wide_w3`
-    pub const SELECT_WIDE_W3: Kernel = Kernel::new(Source::Select, "select_wide_w3");
     /// `select_wide_served_w3`
     pub const SELECT_WIDE_SERVED_W3: Kernel = Kernel::new(Source::Select, "select_wide_served_w3");
-    /// `select_three_w3`
-    pub const SELECT_THREE_W3: Kernel = Kernel::new(Source::Select, "select_three_w3");
     /// `select_three_served_w3`
     pub const SELECT_THREE_SERVED_W3: Kernel = Kernel::new(Source::Select, "select_three_served_w3");
     /// `select_three_joint_w3`
@@ -1576,18 +1516,12 @@ pub mod select {
     pub const SELECT_W4: Kernel = Kernel::new(Source::Select, "select_w4");
     /// `select_served_w4`
     pub const SELECT_SERVED_W4: Kernel = Kernel::new(Source::Select, "select_served_w4");
-    /// `select_two_w4`
-    pub const SELECT_TWO_W4: Kernel = Kernel::new(Source::Select, "select_two_w4");
     /// `select_two_served_w4`
     pub const SELECT_TWO_SERVED_W4: Kernel = Kernel::new(Source::Select, "select_two_served_w4");
     /// `select_two_joint_w4`
     pub const SELECT_TWO_JOINT_W4: Kernel = Kernel::new(Source::Select, "select_two_joint_w4");
-    /// `select_wide_w4`
-    pub const SELECT_WIDE_W4: Kernel = Kernel::new(Source::Select, "select_wide_w4");
     /// `select_wide_served_w4`
     pub const SELECT_WIDE_SERVED_W4: Kernel = Kernel::new(Source::Select, "select_wide_served_w4");
-    /// `select_three_w4`
-    pub const SELECT_THREE_W4: Kernel = Kernel::new(Source::Select, "select_three_w4");
     /// `select_three_served_w4`
     pub const SELECT_THREE_SERVED_W4: Kernel = Kernel::new(Source::Select, "select_three_served_w4");
     /// `select_three_joint_w4`
@@ -1604,48 +1538,36 @@ pub mod select {
             entries: &[
                 Entry { name: "select_w1", holes: &["load1", "load4", "store1", "store4", "count", "combine"] },
                 Entry { name: "select_served_w1", holes: &["load1", "load4", "store1", "store4", "count", "combine"] },
-                Entry { name: "select_two_w1", holes: &["load1", "load4", "count0", "store1", "store4", "combine"] },
                 Entry { name: "select_two_served_w1", holes: &["load1", "load4", "count0", "store1", "store4", "combine"] },
                 Entry { name: "select_two_joint_w1", holes: &["load1", "load4", "counts", "store1", "store4", "combine"] },
-                Entry { name: "select_wide_w1", holes: &["load1", "load4", "count0", "store1", "store4", "count", "combine"] },
                 Entry { name: "select_wide_served_w1", holes: &["load1", "load4", "count0", "store1", "store4", "count", "combine"] },
-                Entry { name: "select_three_w1", holes: &["load1", "load4", "count0", "count1", "store1", "store4", "combine"] },
                 Entry { name: "select_three_served_w1", holes: &["load1", "load4", "count0", "count1", "store1", "store4", "combine"] },
                 Entry { name: "select_three_joint_w1", holes: &["load1", "load4", "counts", "store1", "store4", "combine"] },
                 Entry { name: "select_runs_w1", holes: &["load1", "load4", "store1", "store4", "length", "length4", "count", "combine"] },
                 Entry { name: "select_runs_served_w1", holes: &["load1", "load4", "store1", "store4", "length", "length4", "count", "combine"] },
                 Entry { name: "select_w2", holes: &["load1", "load4", "store1", "count", "combine"] },
                 Entry { name: "select_served_w2", holes: &["load1", "load4", "store1", "count", "combine"] },
-                Entry { name: "select_two_w2", holes: &["load1", "load4", "count0", "store1", "combine"] },
                 Entry { name: "select_two_served_w2", holes: &["load1", "load4", "count0", "store1", "combine"] },
                 Entry { name: "select_two_joint_w2", holes: &["load1", "load4", "counts", "store1", "combine"] },
-                Entry { name: "select_wide_w2", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
                 Entry { name: "select_wide_served_w2", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
-                Entry { name: "select_three_w2", holes: &["load1", "load4", "count0", "count1", "store1", "combine"] },
                 Entry { name: "select_three_served_w2", holes: &["load1", "load4", "count0", "count1", "store1", "combine"] },
                 Entry { name: "select_three_joint_w2", holes: &["load1", "load4", "counts", "store1", "combine"] },
                 Entry { name: "select_runs_w2", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
                 Entry { name: "select_runs_served_w2", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
                 Entry { name: "select_w3", holes: &["load1", "load4", "store1", "count", "combine"] },
                 Entry { name: "select_served_w3", holes: &["load1", "load4", "store1", "count", "combine"] },
-                Entry { name: "select_two_w3", holes: &["load1", "load4", "count0", "store1", "combine"] },
                 Entry { name: "select_two_served_w3", holes: &["load1", "load4", "count0", "store1", "combine"] },
                 Entry { name: "select_two_joint_w3", holes: &["load1", "load4", "counts", "store1", "combine"] },
-                Entry { name: "select_wide_w3", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
                 Entry { name: "select_wide_served_w3", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
-                Entry { name: "select_three_w3", holes: &["load1", "load4", "count0", "count1", "store1", "combine"] },
                 Entry { name: "select_three_served_w3", holes: &["load1", "load4", "count0", "count1", "store1", "combine"] },
                 Entry { name: "select_three_joint_w3", holes: &["load1", "load4", "counts", "store1", "combine"] },
                 Entry { name: "select_runs_w3", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
                 Entry { name: "select_runs_served_w3", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
                 Entry { name: "select_w4", holes: &["load1", "load4", "store1", "count", "combine"] },
                 Entry { name: "select_served_w4", holes: &["load1", "load4", "store1", "count", "combine"] },
-                Entry { name: "select_two_w4", holes: &["load1", "load4", "count0", "store1", "combine"] },
                 Entry { name: "select_two_served_w4", holes: &["load1", "load4", "count0", "store1", "combine"] },
                 Entry { name: "select_two_joint_w4", holes: &["load1", "load4", "counts", "store1", "combine"] },
-                Entry { name: "select_wide_w4", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
                 Entry { name: "select_wide_served_w4", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
-                Entry { name: "select_three_w4", holes: &["load1", "load4", "count0", "count1", "store1", "combine"] },
                 Entry { name: "select_three_served_w4", holes: &["load1", "load4", "count0", "count1", "store1", "combine"] },
                 Entry { name: "select_three_joint_w4", holes: &["load1", "load4", "counts", "store1", "combine"] },
                 Entry { name: "select_runs_w4", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
@@ -1661,22 +1583,6 @@ pub mod sort {
 
     /// `sort_plan`
     pub const SORT_PLAN: Kernel = Kernel::new(Source::Sort, "sort_plan");
-    /// `sort_histogram_k1`
-    pub const SORT_HISTOGRAM_K1: Kernel = Kernel::new(Source::Sort, "sort_histogram_k1");
-    /// `sort_pass_k1_p0`
-    pub const SORT_PASS_K1_P0: Kernel = Kernel::new(Source::Sort, "sort_pass_k1_p0");
-    /// `sort_pass_k1_p4`
-    pub const SORT_PASS_K1_P4: Kernel = Kernel::new(Source::Sort, "sort_pass_k1_p4");
-    /// `sort_pass_k1_p8`
-    pub const SORT_PASS_K1_P8: Kernel = Kernel::new(Source::Sort, "sort_pass_k1_p8");
-    /// `sort_histogram_k2`
-    pub const SORT_HISTOGRAM_K2: Kernel = Kernel::new(Source::Sort, "sort_histogram_k2");
-    /// `sort_pass_k2_p0`
-    pub const SORT_PASS_K2_P0: Kernel = Kernel::new(Source::Sort, "sort_pass_k2_p0");
-    /// `sort_pass_k2_p4`
-    pub const SORT_PASS_K2_P4: Kernel = Kernel::new(Source::Sort, "sort_pass_k2_p4");
-    /// `sort_pass_k2_p8`
-    pub const SORT_PASS_K2_P8: Kernel = Kernel::new(Source::Sort, "sort_pass_k2_p8");
     /// `sort_histogram_k4`
     pub const SORT_HISTOGRAM_K4: Kernel = Kernel::new(Source::Sort, "sort_histogram_k4");
     /// `sort_pass_k4_p0`
@@ -1700,18 +1606,10 @@ pub mod sort {
             ptx: text!("sort.ptx"),
             entries: &[
                 Entry { name: "sort_plan", holes: &[] },
-                Entry { name: "sort_histogram_k1", holes: &[] },
-                Entry { name: "sort_pass_k1_p0", holes: &[] },
-                Entry { name: "sort_pass_k1_p4", holes: &[] },
-                Entry { name: "sort_pass_k1_p8", holes: &[] },
-                Entry { name: "sort_histogram_k2", holes: &[] },
-                Entry { name: "sort_pass_k2_p0", holes: &[] },
-                Entry { name: "sort_pass_k2_p4", holes: &[] },
-                Entry { name: "sort_pass_k2_p8", holes: &[] },
-                Entry { name: "sort_histogram_k4", holes: &[] },
-                Entry { name: "sort_pass_k4_p0", holes: &[] },
-                Entry { name: "sort_pass_k4_p4", holes: &[] },
-                Entry { name: "sort_pass_k4_p8", holes: &[] },
+                Entry { name: "sort_histogram_k4", holes: &["key_at", "key_load"] },
+                Entry { name: "sort_pass_k4_p0", holes: &["key_at", "key_load", "key_store"] },
+                Entry { name: "sort_pass_k4_p4", holes: &["key_at", "key_load", "key_store"] },
+                Entry { name: "sort_pass_k4_p8", holes: &["key_at", "key_load", "key_store"] },
                 Entry { name: "sort_histogram_k8", holes: &[] },
                 Entry { name: "sort_pass_k8_p0", holes: &[] },
                 Entry { name: "sort_pass_k8_p4", holes: &[] },

@@ -79,14 +79,13 @@ template <class K, int P, int I>
 IW_DEVICE void sort_in_columns(const Args& args, uint32_t begin, uint32_t count, ColumnRoom<K, P>& room, uint32_t* sums) {
     static_assert(I % 2 == 1, "neighbours' keys lie in different banks");
     using V = typename PayloadOf<P>::Type;
-    const K* const keys = (const K*)args.in[0].ptr + begin;
+    const Keys<K> keys((uint64_t)args.in[0].ptr, begin + threadIdx.x);
     const uint32_t mine = threadIdx.x * I;
     // What is read as it lies is handed on to whom it belongs to. Places past the end hold the greatest value, after all others.
-#pragma unroll
-    for (int k = 0; k < I; ++k) {
+    unrolled<I>([&](auto k) {
         const uint32_t at = threadIdx.x + k * THREADS;
-        room.keys[at] = at < count ? mapped(keys[at], args) : (K)~(K)0;
-    }
+        room.keys[at] = at < count ? mapped(keys.template load<k.value * THREADS>(), args) : (K)~(K)0;
+    });
     __syncthreads();
     using Bits = typename Integer<sizeof(K) == 8>::Type;
     Bits key[I];
@@ -144,7 +143,7 @@ IW_DEVICE void sort_in_columns(const Args& args, uint32_t begin, uint32_t count,
     asm volatile("" : "+r"(count));
     // And back, so that neighbours store to neighbouring places. Keys that are alone lie there still.
     if (!(args.u[FLAGS] & DROPS_KEYS)) {
-        K* const keys_out = (K*)args.out[0] + begin;
+        const Keys<K> keys_out((uint64_t)args.out[0], begin);
         if constexpr (P > 0) {
             __syncthreads();
 #pragma unroll
@@ -154,7 +153,7 @@ IW_DEVICE void sort_in_columns(const Args& args, uint32_t begin, uint32_t count,
 #pragma unroll
         for (int k = 0; k < I; ++k) {
             const uint32_t at = threadIdx.x + k * THREADS;
-            if (at < count) keys_out[at] = unmapped(room.keys[at], args);
+            if (at < count) keys_out.store(at, unmapped(room.keys[at], args));
         }
     }
     if constexpr (P > 0) {

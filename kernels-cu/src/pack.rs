@@ -8,7 +8,7 @@ use miniz_oxide::deflate::compress_to_vec;
 const LEVEL: u8 = 6;
 
 /// Bytes that the text of a part has at most, where it is not one longer entry. A program asks for one entry at a
-/// time, and unpacks the whole part for it: 2 ms for each MB. Today's PTX takes 1.83 MB with an entry in each part, 1.53 MB so, and
+/// time, and unpacks the whole part for it: 2 ms for each MB. PTX of 18.8 MB took 1.83 MB with an entry in each part, 1.53 MB so, and
 /// 1.48 MB with whole files.
 const PART: usize = 256 << 10;
 

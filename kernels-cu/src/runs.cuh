@@ -12,6 +12,17 @@ IW_DEVICE bool comes_before(uint32_t a, uint32_t b) { return a < b; }
 IW_DEVICE bool comes_before(uint64_t a, uint64_t b) { return a < b; }
 IW_DEVICE bool comes_before(const PlacedKey& a, const PlacedKey& b) { return a.key < b.key || (a.key == b.key && a.place < b.place); }
 
+// Keys of two bytes at most, the high half of a word, which leaves room for their place.
+struct Narrow {};
+template <class K>
+struct WordOf {
+    using Type = K;
+};
+template <>
+struct WordOf<Narrow> {
+    using Type = uint32_t;
+};
+
 template <bool WIDE>
 struct Integer {
     using Type = uint32_t;
@@ -25,7 +36,7 @@ struct Integer<true> {
 template <class K, bool PLACED, int SIZE>
 struct Sorted {
     using Word = typename Integer<(sizeof(K) + (PLACED ? 2 : 0) > 4)>::Type;
-    static constexpr int BITS = PLACED ? (sizeof(K) == 4 ? 32 : 16) : 0;
+    static constexpr int BITS = PLACED ? 32 : 0;
     Word words[SIZE];
     IW_DEVICE Word load(uint32_t at) const { return words[at]; }
     IW_DEVICE void store(uint32_t at, Word word) { words[at] = word; }
@@ -33,6 +44,17 @@ struct Sorted {
     IW_DEVICE static K key_of(Word word) { return (K)(word >> BITS); }
     IW_DEVICE static uint32_t place_of(Word word) { return (uint32_t)word & (uint32_t)((1ull << BITS) - 1); }
     IW_DEVICE static Word last() { return ~(Word)0; }
+};
+template <int SIZE>
+struct Sorted<Narrow, true, SIZE> {
+    using Word = uint32_t;
+    Word words[SIZE];
+    IW_DEVICE Word load(uint32_t at) const { return words[at]; }
+    IW_DEVICE void store(uint32_t at, Word word) { words[at] = word; }
+    IW_DEVICE static Word word_of(uint32_t key, uint32_t place) { return key | place; }
+    IW_DEVICE static uint32_t key_of(Word word) { return word & ~0xffffu; }
+    IW_DEVICE static uint32_t place_of(Word word) { return word & 0xffff; }
+    IW_DEVICE static Word last() { return ~0u; }
 };
 template <int SIZE>
 struct Sorted<uint64_t, true, SIZE> {

@@ -63,7 +63,7 @@ IW_DEVICE void segmented_histogram(const Args& args, uint32_t* counters) {
         }
         part = of, counted = true;
         const K compared = size & STAYS ? (K)0 : all;
-        const K* const keys = (const K*)args.in[0].ptr + table_of(args, BEGIN)[tile];
+        const Keys<K> keys((uint64_t)args.in[0].ptr, table_of(args, BEGIN)[tile]);
         tile = high;
         const auto count_one = [&](K key) {
             const K bits = (K)((mapped(key, args) & compared) >> first);
@@ -74,14 +74,14 @@ IW_DEVICE void segmented_histogram(const Args& args, uint32_t* counters) {
         uint32_t i = threadIdx.x;
 #pragma unroll 1
         for (; i + (HISTOGRAM_LOADS - 1) * THREADS < count; i += STEP) {
+            const Keys<K> own = keys.behind(i);
             K key[HISTOGRAM_LOADS];
-#pragma unroll
-            for (int k = 0; k < HISTOGRAM_LOADS; ++k) key[k] = keys[i + k * THREADS];
+            unrolled<HISTOGRAM_LOADS>([&](auto k) { key[k] = own.template load<k.value * THREADS>(); });
 #pragma unroll
             for (int k = 0; k < HISTOGRAM_LOADS; ++k) count_one(key[k]);
         }
 #pragma unroll 1
-        for (; i < count; i += THREADS) count_one(keys[i]);
+        for (; i < count; i += THREADS) count_one(keys.behind(i).template load<0>());
     }
     if (counted) hand_over();
 }
@@ -128,26 +128,11 @@ IW_KERNEL(256) segmented_windows(const __grid_constant__ Args args) {
 template <class K, int P>
 IW_DEVICE void copy_part(const Args& args, uint32_t begin, uint32_t count) {
     using V = typename PayloadOf<P>::Type;
+    const Keys<K> keys((uint64_t)args.in[0].ptr, 0), keys_out((uint64_t)args.out[0], 0);
 #pragma unroll 1
     for (uint32_t at = begin + threadIdx.x; at < begin + count; at += THREADS) {
-        if (!(args.u[FLAGS] & DROPS_KEYS)) ((K*)args.out[0])[at] = ((const K*)args.in[0].ptr)[at];
+        if (!(args.u[FLAGS] & DROPS_KEYS)) keys_out.store(at, keys.behind(at).template load<0>());
         if constexpr (P > 0) ((V*)args.out[1])[at] = args.u[FLAGS] & INDICES ? (V)at : ((const V*)args.in[1].ptr)[at];
-    }
-}
-
-// Blocks take one part after the other.
-template <class K, int P>
-IW_DEVICE void segmented_alone(const Args& args, ColumnRoom<K, P>& room, uint32_t* sums) {
-    const uint32_t parts = listed(args)[ALONE_PARTS];
-#pragma unroll 1
-    for (uint32_t p = blockIdx.x; p < parts; p += gridDim.x) {
-        const AlonePart part = alone_parts(args)[p];
-        if (part.size & STAYS) {
-            copy_part<K, P>(args, part.begin, part.size & ~STAYS);
-            continue;
-        }
-        sort_in_columns(args, part.begin, part.size, room, sums);
-        __syncthreads();
     }
 }
 
@@ -181,21 +166,33 @@ IW_DEVICE uint2 bounds_of(const Args& args, uint32_t p, uint32_t* sums) {
     return {begin, max(begin, next)};
 }
 
-// Blocks take one part after the other, whatever their lengths. Those of several tiles are put on the list.
+// Blocks take one part after the other: with EACH whatever their lengths, and those of several tiles are put on the list; else those of one tile.
 template <class K, int P>
-IW_DEVICE void segmented_each(const Args& args, ColumnRoom<K, P>& room, uint32_t* sums) {
+IW_DEVICE void segmented_parts(const Args& args, ColumnRoom<K, P>& room, uint32_t* sums) {
     constexpr uint32_t TILE = ITEMS<K, P, true> * THREADS;
-    const uint32_t parts = args.u[ROWS];
+    const bool each = args.u[FLAGS] & EACH;
+    const uint32_t parts = each ? args.u[ROWS] : listed(args)[ALONE_PARTS];
 #pragma unroll 1
     for (uint32_t p = blockIdx.x; p < parts; p += gridDim.x) {
-        const uint2 bounds = bounds_of(args, p, sums);
-        const uint32_t begin = bounds.x, count = bounds.y - begin;
-        if (p == 0 || p == parts - 1) {
-            if (!(args.u[FLAGS] & LEAVES_REST)) copy_part<K, P>(args, begin, count);
-        } else if (count > TILE) {
-            list_part<TILE>(args, begin, count, 0);
-        } else if (count > 0) {
-            sort_in_columns(args, begin, count, room, sums);
+        uint32_t begin, count;
+        bool stays, left = false;
+        if (each) {
+            const uint2 bounds = bounds_of(args, p, sums);
+            begin = bounds.x, count = bounds.y - begin;
+            stays = p == 0 || p == parts - 1, left = stays && args.u[FLAGS] & LEAVES_REST;
+            if (!stays && count > TILE) {
+                list_part<TILE>(args, begin, count, 0);
+                left = true;
+            }
+        } else {
+            const AlonePart part = alone_parts(args)[p];
+            begin = part.begin, count = part.size & ~STAYS, stays = part.size & STAYS;
+        }
+        if (count > 0 && !left) {
+            if (stays)
+                copy_part<K, P>(args, begin, count);
+            else
+                sort_in_columns(args, begin, count, room, sums);
         }
         __syncthreads();
     }
@@ -211,14 +208,11 @@ IW_DEVICE void segmented_rest(const Args& args) {
         meeting.arrive();
         meeting.wait();
     };
-    if (args.u[FLAGS] & EACH) {
-        segmented_each(args, room.columns, sums);
+    segmented_parts(args, room.columns, sums);
+    if (args.u[FLAGS] & EACH)
         meet();
-    } else {
-        segmented_alone(args, room.columns, sums);
-        if (!(args.u[FLAGS] & TOGETHER)) return;
-        __syncthreads();
-    }
+    else if (!(args.u[FLAGS] & TOGETHER))
+        return;
     if (listed(args)[LONG_TILES] != 0) {
         segmented_histogram<K, THREADS>(args, room.counters);
         meet();
@@ -227,7 +221,7 @@ IW_DEVICE void segmented_rest(const Args& args) {
 #pragma unroll 1
         for (uint32_t p = 0, shift = args.u[SHIFT]; p < passes; ++p, shift += 8) {
             meet();
-            const uint32_t left = passes - 1 - p, bits = min(end - shift, 8u);
+            const uint32_t left = passes - 1 - p, bits = shift < end ? min(end - shift, 8u) : 0;
             const uint32_t plan = (p == 0 ? READS_SOURCE : 0) | (left % 2 == 1 ? WRITES_AWAY : READS_AWAY) | (left == 0 ? LAST : 0);
             const Pass pass = {p, plan, bits == 0 ? 0 : shift, (1u << bits) - 1};
             while (sort_pass(args, pass, room.pass)) __syncthreads();
@@ -254,6 +248,7 @@ IW_DEVICE void segmented_rest(const Args& args) {
     extern "C" __global__ void __launch_bounds__(THREADS, P > 0 ? 2 : 3) segmented_rest_k##B##_p##P(const __grid_constant__ Args args) { \
         segmented_rest<K, P>(args);                                                                                                  \
     }
+// Keys of up to 4 bytes, and of 8; and short parts of up to 2.
 #define SEGMENTED(B, K)                                         \
     SEGMENTED_HISTOGRAM(B, K)                                   \
     SEGMENTED_SHORT(segmented_short_all_bits_k##B, K, 0, false) \
@@ -262,7 +257,7 @@ IW_DEVICE void segmented_rest(const Args& args) {
     SEGMENTED_SORT(B, K, 0)                                     \
     SEGMENTED_SORT(B, K, 4)
 
-SEGMENTED(1, uint8_t)
-SEGMENTED(2, unsigned short)
+SEGMENTED_SHORT(segmented_short_k2_p0, Narrow, 0, true)
+SEGMENTED_SHORT(segmented_short_k2_p4, Narrow, 4, true)
 SEGMENTED(4, uint32_t)
 SEGMENTED(8, uint64_t)

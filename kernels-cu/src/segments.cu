@@ -279,11 +279,18 @@ IW_DEVICE void segments_short(const Args& args, Acc<W>* slots) {
     const int together = (int)args.u[TOGETHER];
     const uint64_t step = (uint64_t)together * THREADS;
     for (uint64_t first = blockIdx.x * step; first < segments; first += gridDim.x * step) {
-        if (segments_tiny<W>(args, segments, first, together, slots)) continue;
+        // All at once, or else 256 at a time.
+        int rows = together;
 #pragma unroll 1
-        for (uint64_t part = first; part < first + step && part < segments; part += THREADS) {
-            if (together > 1 && segments_tiny<W>(args, segments, part, 1, slots)) continue;
-            segments_mixed<W, LISTS>(args, list, segments, part, slots);
+        for (uint64_t part = first; part < first + step && part < segments;) {
+            if (segments_tiny<W>(args, segments, part, rows, slots)) {
+                part += rows * THREADS;
+            } else if (rows > 1) {
+                rows = 1;
+            } else {
+                segments_mixed<W, LISTS>(args, list, segments, part, slots);
+                part += THREADS;
+            }
         }
     }
 }
@@ -311,8 +318,15 @@ IW_DEVICE void segments_warps(const Args& args) {
 #pragma unroll
             for (int k = 0; k < W; ++k) v.w[k] = args.u[NOTHING + k];
         } else {
-            v = part_of_warp<W>(elements, begin, length);
-            if (length > OF_ROWS) v = combine(v, part_of_warp<W>(elements, begin + OF_ROWS, length - OF_ROWS));
+            Acc<W> left = {};
+#pragma unroll 1
+            for (uint32_t k = 0, parts = length > OF_ROWS ? 2 : 1; k < parts; ++k) {
+                v = part_of_warp<W>(elements, begin + k * OF_ROWS, length - k * OF_ROWS);
+                if (k == 0)
+                    left = v;
+                else
+                    v = combine(left, v);
+            }
         }
         if (lane == 0) finish(segment, v);
     }

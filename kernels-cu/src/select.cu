@@ -342,17 +342,17 @@ IW_DEVICE void select(const Args& args) {
         name##_w##W(const __grid_constant__ Args args) {                                       \
         select<W, A, WIDE, PAIRED, RUN, TWO, SERVED, JOINT>(args);                             \
     }
-#define SELECT_BOTH(name, W, A, WIDE, PAIRED, RUN, TWO)      \
-    SELECT(name, W, A, WIDE, PAIRED, RUN, TWO, false, false) \
-    SELECT(name##_served, W, A, WIDE, PAIRED, RUN, TWO, true, false)
-#define SELECT_ALL(W)                                                        \
-    SELECT_BOTH(select, W, 1, false, false, false, false)                    \
-    SELECT_BOTH(select_two, W, 1, false, false, false, true)                 \
-    SELECT(select_two_joint, W, 1, false, false, false, true, false, true)   \
-    SELECT_BOTH(select_wide, W, 2, true, false, false, false)                \
-    SELECT_BOTH(select_three, W, 2, false, true, false, false)               \
-    SELECT(select_three_joint, W, 2, false, true, false, false, false, true) \
-    SELECT_BOTH(select_runs, W, 2, false, false, true, false)
+// Partitions that are not joint are served, and so are arrays of 2^32 elements, which have many tiles.
+#define SELECT_ALL(W)                                                         \
+    SELECT(select, W, 1, false, false, false, false, false, false)            \
+    SELECT(select_served, W, 1, false, false, false, false, true, false)      \
+    SELECT(select_two_served, W, 1, false, false, false, true, true, false)   \
+    SELECT(select_two_joint, W, 1, false, false, false, true, false, true)    \
+    SELECT(select_wide_served, W, 2, true, false, false, false, true, false)  \
+    SELECT(select_three_served, W, 2, false, true, false, false, true, false) \
+    SELECT(select_three_joint, W, 2, false, true, false, false, false, true)  \
+    SELECT(select_runs, W, 2, false, false, true, false, false, false)        \
+    SELECT(select_runs_served, W, 2, false, false, true, false, true, false)
 SELECT_ALL(1)
 SELECT_ALL(2)
 SELECT_ALL(3)

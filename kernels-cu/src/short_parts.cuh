@@ -6,8 +6,8 @@
 
 // More bits of FLAGS. FINDS: each window has a block, which looks for its parts itself. TOGETHER: blocks meet, and sort long parts, too. EACH: and any
 // others, of which there is no list. GIVEN: then in[3] holds offsets as they were given, of 64 bits where they are WIDE, which may fall or reach behind the
-// keys.
-constexpr uint32_t LEAVES_REST = 16, FINDS = 32, TOGETHER = 64, EACH = 128, GIVEN = 256, WIDE = 512;
+// keys. SOME_BITS: not all bits of keys are compared.
+constexpr uint32_t LEAVES_REST = 16, FINDS = 32, TOGETHER = 64, EACH = 128, GIVEN = 256, WIDE = 512, SOME_BITS = 1024;
 // What in[2] counts, from zero on: tiles of parts that are longer than a tile, parts that are not, windows; blocks that have ended.
 constexpr int LONG_TILES = 0, ALONE_PARTS = 1, WINDOWS = 2, ENDED = 3;
 IW_DEVICE uint32_t* listed(const Args& args) { return (uint32_t*)args.in[2].ptr; }
@@ -173,14 +173,13 @@ template <class K, int P, bool PLACED>
 IW_DEVICE void sort_window(const Args& args, const Window& its, Marks& marks, ShortKeys<K, PLACED>& shared) {
     using S = Sorted<K, PLACED, SKEWED>;
     using Word = typename S::Word;
+    using Key = typename WordOf<K>::Type;
     constexpr int I = SHORT_ITEMS, STEP = SHORT_THREADS;
     const uint32_t window = its.begin, n = args.u[N];
     // On their way while it is found out which of them are wanted.
-    const K* const keys_in = (const K*)args.in[0].ptr + window;
-    const K* const own_in = keys_in + threadIdx.x;
-    K key[I];
-#pragma unroll
-    for (int k = 0; k < I; ++k) key[k] = k * STEP + threadIdx.x < n - window ? own_in[k * STEP] : (K)0;
+    const Keys<Key> keys_in((uint64_t)args.in[0].ptr, window), own_in = keys_in.behind(threadIdx.x);
+    Key key[I];
+    unrolled<I>([&](auto k) { key[k] = k * STEP + threadIdx.x < n - window ? own_in.template load<k.value * STEP>() : (Key)0; });
     if (threadIdx.x < MASKS) marks.begins[threadIdx.x] = 0, marks.others[threadIdx.x] = 0, marks.stays[threadIdx.x] = 0;
     if (threadIdx.x == 0) marks.end = 0, marks.longest = 0, marks.long_count = 0, shared.parts.counts = 0;
     __syncthreads();
@@ -189,18 +188,18 @@ IW_DEVICE void sort_window(const Args& args, const Window& its, Marks& marks, Sh
     const uint32_t stop = marks.end, most = marks.longest, parts_to_list = marks.long_count;
 #pragma unroll 1
     for (uint32_t p = 0; p < parts_to_list; ++p)
-        list_part<ITEMS<K, P, true> * THREADS>(args, window + marks.long_begins[p], marks.long_ends[p] - marks.long_begins[p], marks.long_stays[p]);
+        list_part<ITEMS<Key, P, true> * THREADS>(args, window + marks.long_begins[p], marks.long_ends[p] - marks.long_begins[p], marks.long_stays[p]);
     if (stop == 0) return;
     if (warp_id() == 0) look_back(marks);
     __syncthreads();
 
     const uint32_t bits = args.u[SHIFT], end_bit = args.u[MASK];
-    const K compared = end_bit > bits ? (K)((~0ull >> (64 - (end_bit - bits))) << bits) : (K)0;
+    const Key compared = end_bit > bits ? (Key)((~0ull >> (64 - (end_bit - bits))) << bits) : (Key)0;
     uint32_t skews[I / 4] = {};  // four to a word
 #pragma unroll
     for (int k = 0; k < I; ++k) {
         const uint32_t i = k * STEP + threadIdx.x, skew = i < stop ? skew_of(marks, i) : NONE;
-        if (skew != NONE) shared.sorted.store(i + skew, S::word_of(PLACED ? (K)(mapped(key[k], args) & compared) : mapped(key[k], args), i));
+        if (skew != NONE) shared.sorted.store(i + skew, S::word_of(PLACED ? (Key)(mapped(key[k], args) & compared) : mapped(key[k], args), i));
         skews[k / 4] |= skew << k % 4 * 8;
     }
     // As the words that they are: the compiler would keep eight registers.
@@ -217,12 +216,12 @@ IW_DEVICE void sort_window(const Args& args, const Window& its, Marks& marks, Sh
         }
     };
     if (!(args.u[FLAGS] & DROPS_KEYS)) {
-        K* const keys_out = (K*)args.out[0] + window + threadIdx.x;
+        const Keys<Key> keys_out((uint64_t)args.out[0], window + threadIdx.x);
         // Bits that are not compared are not there.
-        if (!PLACED || compared == (K)~(K)0)
-            for_each([&](int k, const Word& word) { keys_out[k] = unmapped(S::key_of(word), args); });
+        if (!PLACED || !(args.u[FLAGS] & SOME_BITS))
+            for_each([&](int k, const Word& word) { keys_out.store(k, unmapped(S::key_of(word), args)); });
         else
-            for_each([&](int k, const Word& word) { keys_out[k] = keys_in[S::place_of(word)]; });
+            for_each([&](int k, const Word& word) { keys_out.store(k, keys_in.behind(S::place_of(word)).template load<0>()); });
     }
     if constexpr (P > 0) {
         using V = typename PayloadOf<P>::Type;

@@ -8,15 +8,15 @@
 // compared; MASK: the number of the one behind the last. Lanes that count the same value are added up by the shared memory itself.
 template <class K>
 IW_DEVICE void sort_histogram(const Args& args) {
-    // A byte sorted in place has a second digit of no bits. As many copies as there is room for: lanes of different copies never meet in a bank.
-    constexpr int DIGITS = sizeof(K) == 1 ? 2 : sizeof(K), COPIES = DIGITS <= 4 ? 8 : 4;
+    // As many copies as there is room for: lanes of different copies never meet in a bank.
+    constexpr int DIGITS = sizeof(K), COPIES = DIGITS <= 4 ? 8 : 4;
     __shared__ uint32_t counters[DIGITS * RADIX * COPIES];
     const int passes = args.u[PASSES];
     const uint32_t first = args.u[SHIFT], end = args.u[MASK];
     const K compared = end ? (K)(~0ull >> (64 - end)) : (K)0;
     const uint32_t n = args.u[N], chunks = args.u[CHUNKS], row = blockIdx.x / chunks, chunk = blockIdx.x % chunks;
     constexpr uint32_t STEP = HISTOGRAM_THREADS * HISTOGRAM_LOADS;
-    const K* const keys = (const K*)args.in[0].ptr + (uint64_t)row * n;
+    const Keys<K> keys((uint64_t)args.in[0].ptr, row * n + threadIdx.x);
 #pragma unroll 1
     for (int k = threadIdx.x; k < DIGITS * RADIX * COPIES; k += HISTOGRAM_THREADS) counters[k] = 0;
     __syncthreads();
@@ -31,16 +31,16 @@ IW_DEVICE void sort_histogram(const Args& args) {
     const uint32_t steps = n / STEP + (n % STEP != 0);
 #pragma unroll 1
     for (uint32_t s = chunk; s < steps; s += chunks) {
-        const uint64_t i = (uint64_t)(steps - 1 - s) * STEP;
-        if (i + STEP <= n) {
+        const uint32_t i = (steps - 1 - s) * STEP;
+        if (n - i >= STEP) {
+            const Keys<K> own = keys.behind(i);
             K key[HISTOGRAM_LOADS];
-#pragma unroll
-            for (int k = 0; k < HISTOGRAM_LOADS; ++k) key[k] = keys[i + k * HISTOGRAM_THREADS + threadIdx.x];
+            unrolled<HISTOGRAM_LOADS>([&](auto k) { key[k] = own.template load<k.value * HISTOGRAM_THREADS>(); });
 #pragma unroll
             for (int k = 0; k < HISTOGRAM_LOADS; ++k) count(key[k]);
         } else {
 #pragma unroll 1
-            for (uint64_t j = i + threadIdx.x; j < n; j += HISTOGRAM_THREADS) count(keys[j]);
+            for (uint32_t j = i + threadIdx.x; j < n; j += HISTOGRAM_THREADS) count(keys.behind(j - threadIdx.x).template load<0>());
         }
     }
     __syncthreads();
@@ -107,7 +107,6 @@ IW_KERNEL(RADIX) sort_plan(const __grid_constant__ Args args) {
     SORT_PASS(B, K, 4)   \
     SORT_PASS(B, K, 8)
 
-SORT(1, uint8_t)
-SORT(2, unsigned short)
+// Keys of up to 4 bytes, and of 8.
 SORT(4, uint32_t)
 SORT(8, uint64_t)

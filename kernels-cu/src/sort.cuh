@@ -21,6 +21,46 @@ constexpr uint32_t SKIP = 1, READS_SOURCE = 2, READS_AWAY = 4, WRITES_AWAY = 8, 
 // Rows: scratch[1] holds the plans of MAX_PASSES passes, then starts; scratch[2] counts, zero between sorts; both [row][pass][value].
 constexpr int PLAN_WORDS = 8;
 
+// Calls `act` for the numbers below COUNT, each a constant.
+template <int K>
+struct Constant {
+    static constexpr int value = K;
+    IW_DEVICE constexpr operator int() const { return K; }
+};
+template <int COUNT, int K = 0, class F>
+IW_DEVICE void unrolled(const F& act) {
+    if constexpr (K < COUNT) {
+        act(Constant<K>());
+        unrolled<COUNT, K + 1>(act);
+    }
+}
+
+// Keys in memory. Those of up to four bytes are the high bits of a word: holes hold how many bytes each takes, and so its bits begin at 8 times what is left.
+template <class K>
+struct Keys {
+    K* first;
+    IW_DEVICE Keys(uint64_t base, uint32_t begin) : first((K*)base + begin) {}
+    IW_DEVICE Keys behind(uint32_t at) const { return Keys((uint64_t)first, at); }
+    template <int AT>
+    IW_DEVICE K load() const {
+        return first[AT];
+    }
+    IW_DEVICE void store(uint32_t at, K key) const { first[at] = key; }
+};
+template <>
+struct Keys<uint32_t> {
+    uint64_t first;
+    IW_DEVICE Keys(uint64_t base, uint32_t begin) { asm("// @op.key_at %0, %1, %2;" : "=l"(first) : "l"(base), "r"(begin)); }
+    IW_DEVICE Keys behind(uint32_t at) const { return Keys(first, at); }
+    template <int AT>
+    IW_DEVICE uint32_t load() const {
+        uint32_t key;
+        asm volatile("// @op.key_load %0, %1, %2;" : "=r"(key) : "l"(first), "n"(AT));
+        return key;
+    }
+    IW_DEVICE void store(uint32_t at, uint32_t key) const { asm volatile("// @op.key_store %0, %1, %2;" ::"l"(first), "r"(at), "r"(key) : "memory"); }
+};
+
 // What a key is compared by, as an unsigned integer.
 template <class K>
 IW_DEVICE K mapped(K key, const Args& args) {
@@ -232,19 +272,15 @@ IW_DEVICE bool sort_pass(const Args& args, const Pass& pass, PassRoom<K, P, PART
     }
     const int place = warp * I * WARP + lane;  // of the lane's first key; the others follow WARP apart
 
-    const K* const from = (const K*)(plan & READS_SOURCE ? args.in[0].ptr : args.out[plan & READS_AWAY ? 2 : 0]) + begin;
+    const Keys<K> from(plan & READS_SOURCE ? (uint64_t)args.in[0].ptr : (uint64_t)args.out[plan & READS_AWAY ? 2 : 0], begin + place);
     K key[I];
     if (count == TILE) {
-#pragma unroll
-        for (int k = 0; k < I; ++k) key[k] = from[place + k * WARP];
+        unrolled<I>([&](auto k) { key[k] = from.template load<k.value * WARP>(); });
 #pragma unroll
         for (int k = 0; k < I; ++k) key[k] = mapped(key[k], args);
     } else {
         // Places past the end hold the greatest value, after all others: they take no key's rank, and nobody asks for this tile's counts.
-#pragma unroll
-        for (int k = 0; k < I; ++k) {
-            key[k] = place + k * WARP < count ? mapped(from[place + k * WARP], args) : (K)~(K)0;
-        }
+        unrolled<I>([&](auto k) { key[k] = place + k * WARP < count ? mapped(from.template load<k.value * WARP>(), args) : (K)~(K)0; });
     }
     const uint32_t shift = pass.shift;
     const auto value_of = [&](int k) { return digit_of(key[k], shift, mask); };
@@ -283,7 +319,7 @@ IW_DEVICE bool sort_pass(const Args& args, const Pass& pass, PassRoom<K, P, PART
     if (threadIdx.x == 0 && !alone) looked_back(header, epoch, args.u[EPOCHS]);
 
     const bool writes_keys = !(plan & LAST) || !(args.u[FLAGS] & DROPS_KEYS);
-    K* const keys_to = (K*)args.out[plan & WRITES_AWAY ? 2 : 0];
+    const Keys<K> keys_to((uint64_t)args.out[plan & WRITES_AWAY ? 2 : 0], 0);
     Halves<I> values_in_order;
 #pragma unroll
     for (int k = 0; k < I; ++k) {
@@ -291,7 +327,7 @@ IW_DEVICE bool sort_pass(const Args& args, const Pass& pass, PassRoom<K, P, PART
         const K sorted = shared.keys[r];
         const uint32_t value = digit_of(sorted, shift, mask);
         if constexpr (P > 0) values_in_order.put(k, value);
-        if (writes_keys && r < count) keys_to[bases[value] + r] = unmapped(sorted, args);
+        if (writes_keys && r < count) keys_to.store(bases[value] + r, unmapped(sorted, args));
     }
     if constexpr (P > 0) {
         V payload[I];

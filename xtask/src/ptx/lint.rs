@@ -23,6 +23,10 @@ pub(super) fn check(source: &str, ptx: &str) -> Vec<String> {
     let mut found: BTreeMap<&str, (&str, usize, usize)> = BTreeMap::new();
     let mut written = Written::default();
     for (index, line) in ptx.lines().enumerate() {
+        if line.contains(".entry ") {
+            // Each has registers of its own.
+            written = Written::default();
+        }
         let Some(opcode) = opcode(line) else { continue };
         let fault = if let Some(fault) = written.joined(opcode, line) {
             fault
@@ -115,6 +119,7 @@ mod tests {
         let faults = |ptx: &str| check("any.cu", ptx).len();
         assert_eq!(faults("\tneg.s32 %r2, %r1;\n\tmov.u32 %r3, %r2;\n\tmax.s32 %r4, %r1, %r3;\n"), 1);
         assert_eq!(faults("\tneg.s32 %r2, %r1;\n\tadd.s32 %r2, %r1, 1;\n\tmax.s32 %r4, %r1, %r2;\n"), 0);
+        assert_eq!(faults("\tneg.s32 %r2, %r1;\n.visible .entry next(\n\tmax.s32 %r4, %r1, %r2;\n"), 0);
         assert_eq!(faults("\tld.global.s8 %r1, [%rd1+4];\n\tcvt.rn.f32.u32 %f1, %r1;\n\tcvt.rn.f32.s32 %f2, %r1;\n"), 1);
         assert_eq!(faults("\tcvt.s64.u32 %rd1, %r1;\n\tabs.s32 %r2, %r1;\n\tcvt.u64.u32 %rd2, %r1;\n"), 2);
     }

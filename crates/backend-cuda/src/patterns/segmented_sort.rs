@@ -5,7 +5,8 @@ use super::blocks;
 use super::scan::HEADER_WORDS;
 use super::scratch::Use;
 use super::sort::{
-    EPOCHS, FLAGS, HISTOGRAM_BLOCKS, HISTOGRAM_THREADS, MASK, N, PASSES, RADIX, ROWS, SHIFT, THREADS, TILES, digits, tile_of,
+    EPOCHS, FLAGS, HISTOGRAM_BLOCKS, HISTOGRAM_THREADS, MASK, N, PASSES, RADIX, ROWS, SHIFT, Stores, THREADS, TILES, digits, raised,
+    tile_of,
 };
 use crate::backend::Cuda;
 use crate::launch::{Args, Grid};
@@ -38,41 +39,26 @@ const EACH_PARTS: u64 = 4;
 /// Arrays of numbers that say where tiles lie.
 const TABLE_ROWS: u64 = 3;
 /// Bits of `u[FLAGS]`: what is in no segment is left out; windows find their parts themselves; blocks meet; each part has one; bounds are offsets as they
-/// were given, and these are wide.
+/// were given, and these are wide; not all bits of keys are compared.
 const LEAVES_REST: u32 = 16;
 const FINDS: u32 = 32;
 const TOGETHER: u32 = 64;
 const EACH: u32 = 128;
 const GIVEN: u32 = 256;
 const WIDE: u32 = 512;
+const SOME_BITS: u32 = 1024;
 
-/// By bytes of a key: what sorts short parts, and those of one tile or all that are not short, each by bytes of the payload (0, 4); longer ones' histogram;
-/// and their passes. Short parts have a third, of keys alone by all of their bits.
-const TABLE: [([Kernel; 3], [Kernel; 2], Kernel, [Kernel; 2]); 4] = [
-    (
-        [SEGMENTED_SHORT_K1_P0, SEGMENTED_SHORT_K1_P4, SEGMENTED_SHORT_ALL_BITS_K1],
-        [SEGMENTED_REST_K1_P0, SEGMENTED_REST_K1_P4],
-        SEGMENTED_HISTOGRAM_K1,
-        [SEGMENTED_PASS_K1_P0, SEGMENTED_PASS_K1_P4],
-    ),
-    (
-        [SEGMENTED_SHORT_K2_P0, SEGMENTED_SHORT_K2_P4, SEGMENTED_SHORT_ALL_BITS_K2],
-        [SEGMENTED_REST_K2_P0, SEGMENTED_REST_K2_P4],
-        SEGMENTED_HISTOGRAM_K2,
-        [SEGMENTED_PASS_K2_P0, SEGMENTED_PASS_K2_P4],
-    ),
-    (
-        [SEGMENTED_SHORT_K4_P0, SEGMENTED_SHORT_K4_P4, SEGMENTED_SHORT_ALL_BITS_K4],
-        [SEGMENTED_REST_K4_P0, SEGMENTED_REST_K4_P4],
-        SEGMENTED_HISTOGRAM_K4,
-        [SEGMENTED_PASS_K4_P0, SEGMENTED_PASS_K4_P4],
-    ),
-    (
-        [SEGMENTED_SHORT_K8_P0, SEGMENTED_SHORT_K8_P4, SEGMENTED_SHORT_ALL_BITS_K8],
-        [SEGMENTED_REST_K8_P0, SEGMENTED_REST_K8_P4],
-        SEGMENTED_HISTOGRAM_K8,
-        [SEGMENTED_PASS_K8_P0, SEGMENTED_PASS_K8_P4],
-    ),
+/// What sorts short parts, by bytes of the payload (0, 4): of keys of up to 2 bytes, of up to 4, and of 8; and of keys alone by all of their bits.
+const SHORT_PARTS: [[Kernel; 2]; 3] = [
+    [SEGMENTED_SHORT_K2_P0, SEGMENTED_SHORT_K2_P4],
+    [SEGMENTED_SHORT_K4_P0, SEGMENTED_SHORT_K4_P4],
+    [SEGMENTED_SHORT_K8_P0, SEGMENTED_SHORT_K8_P4],
+];
+const SHORT_ALL_BITS: [Kernel; 2] = [SEGMENTED_SHORT_ALL_BITS_K4, SEGMENTED_SHORT_ALL_BITS_K8];
+/// For keys of up to 4 bytes, and of 8: what sorts parts of one tile or all that are not short; longer ones' histogram; and their passes.
+const TABLE: [([Kernel; 2], Kernel, [Kernel; 2]); 2] = [
+    ([SEGMENTED_REST_K4_P0, SEGMENTED_REST_K4_P4], SEGMENTED_HISTOGRAM_K4, [SEGMENTED_PASS_K4_P0, SEGMENTED_PASS_K4_P4]),
+    ([SEGMENTED_REST_K8_P0, SEGMENTED_REST_K8_P4], SEGMENTED_HISTOGRAM_K8, [SEGMENTED_PASS_K8_P0, SEGMENTED_PASS_K8_P4]),
 ];
 
 impl Run<SegmentedSortTask> for Cuda {
@@ -111,8 +97,8 @@ impl Run<SegmentedSortTask> for Cuda {
             (TILES, blocks(tiles)?),
             (PASSES, digits.len() as u32),
             (EPOCHS, self.epochs_of_sorts()),
-            (SHIFT, sort.bits.start),
-            (MASK, sort.bits.end),
+            (SHIFT, sort.bits.start + raised(size)),
+            (MASK, sort.bits.end + raised(size)),
         ] {
             args.u[word] = value;
         }
@@ -129,45 +115,54 @@ impl Run<SegmentedSortTask> for Cuda {
             Some(bounds) => self.address(bounds.raw(), "the bounds")? + 4 * bounds.offset(),
         };
         let wide = given && dtype == DType::U64;
-        let flags = [(!task.keeps_rest, LEAVES_REST), (finds, FINDS), (few, TOGETHER), (each, EACH), (given, GIVEN), (wide, WIDE)];
-        args.u[FLAGS] |= flags.into_iter().map(|(is, flag)| if is { flag } else { 0 }).sum::<u32>();
-        let (short, rest, histogram, passes) = TABLE[size.ilog2() as usize];
-        let payload = usize::from(of.payload_bytes > 0);
         let all_bits = sort.bits.start == 0 && u64::from(sort.bits.end) == 8 * size;
-        let of_short = if payload == 0 && all_bits { 2 } else { payload };
+        let flags = [
+            (!task.keeps_rest, LEAVES_REST),
+            (finds, FINDS),
+            (few, TOGETHER),
+            (each, EACH),
+            (given, GIVEN),
+            (wide, WIDE),
+            (!all_bits, SOME_BITS),
+        ];
+        args.u[FLAGS] |= flags.into_iter().map(|(is, flag)| if is { flag } else { 0 }).sum::<u32>();
+        let (rest, histogram, passes) = TABLE[usize::from(size > 4)];
+        let payload = usize::from(of.payload_bytes > 0);
+        let by_words = SHORT_PARTS[(size.ilog2() as usize).saturating_sub(1)][payload];
+        let short = if payload == 0 && all_bits { SHORT_ALL_BITS[usize::from(size > 4)] } else { by_words };
         let resident = several * u64::from(RESIDENT);
-        let launch = |kernel: Kernel, grid: u64, threads: u32, args: &Args| {
-            let kernel: module::Kernel = self.kernel((kernel, 0), &[])?;
+        let launch = |kernel: &module::Kernel, grid: u64, threads: u32, args: &Args| {
             // SAFETY: the task's contract (views are inside their buffers, bounds do not fall); scratch is as large as the kernels say.
-            unsafe { self.launch(&kernel, Grid::linear(blocks(grid)?, threads), args) }
+            unsafe { self.launch(kernel, Grid::linear(blocks(grid)?, threads), args) }
         };
+        let of_keys = |kernel: Kernel| self.key_kernel(kernel, size, Stores::Keys);
         if !finds {
-            launch(SEGMENTED_WINDOWS, windows.div_ceil(WINDOWS_THREADS.into()), WINDOWS_THREADS, &args)?;
+            launch(&self.kernel((SEGMENTED_WINDOWS, 0), &[])?, windows.div_ceil(WINDOWS_THREADS.into()), WINDOWS_THREADS, &args)?;
         }
         if !each {
-            launch(short[of_short], windows.min(several * u64::from(SHORT_BLOCKS)), SHORT_THREADS, &args)?;
+            launch(&of_keys(short)?, windows.min(several * u64::from(SHORT_BLOCKS)), SHORT_THREADS, &args)?;
         }
         if !some_alone {
             return Ok(());
         }
         if few {
             args.scratch[0] = self.stream().scratch().get(self, Use::Sort, 8 * (HEADER_WORDS + tiles * RADIX))?;
-            let kernel = self.kernel((rest[payload], 0), &[])?;
+            let kernel = of_keys(rest[payload])?;
             let resident = several * u64::from(kernel.resident_blocks(THREADS, 0)?);
             let wanted = tiles.max(if each { task.parts } else { alone });
             let grid = Grid::linear(blocks(wanted.min(resident))?, THREADS);
             // SAFETY: as above; all blocks run at the same time.
             return unsafe { self.launch_together(&kernel, grid, &args) };
         }
-        launch(rest[payload], alone.min(several * u64::from(REST_BLOCKS)), THREADS, &args)?;
+        launch(&of_keys(rest[payload])?, alone.min(several * u64::from(REST_BLOCKS)), THREADS, &args)?;
         if !some_long {
             return Ok(());
         }
         let fill = several * u64::from(HISTOGRAM_BLOCKS);
-        launch(histogram, tiles.min(fill), HISTOGRAM_THREADS, &args)?;
-        launch(SEGMENTED_PLAN, tiles.min(fill), RADIX as u32, &args)?;
+        launch(&self.key_kernel(histogram, size, Stores::Nothing)?, tiles.min(fill), HISTOGRAM_THREADS, &args)?;
+        launch(&self.kernel((SEGMENTED_PLAN, 0), &[])?, tiles.min(fill), RADIX as u32, &args)?;
         args.scratch[0] = self.stream().scratch().get(self, Use::Sort, 8 * (HEADER_WORDS + tiles * RADIX))?;
-        let pass = self.kernel((passes[payload], 0), &[])?;
+        let pass = of_keys(passes[payload])?;
         self.sort_passes(&digits, &pass, Grid::linear(blocks(tiles.min(resident))?, THREADS), &mut args)
     }
 }

@@ -43,14 +43,16 @@ impl Run<SelectTask> for Cuda {
         if tiles > limit {
             return Err(Error::TooLarge { what: "tiles of a selection", requested: tiles, limit });
         }
-        let served = tiles > GROUP;
+        let few = tiles <= GROUP;
+        // Few tiles of a partition have a kernel of their own, where they can meet.
+        let served = !few || task.kind.counts_first();
         let servers = u64::from(served);
         let states = (1 + servers) * tiles * task.combine.result_words() as u64;
         bound.args.scratch[0] = self.stream().scratch().get(self, Use::Scan, 8 * (HEADER_WORDS + states))?;
         bound.args.u[0] = task.kind as u32;
         bound.args.u[EPOCHS] = self.device().launch_numbers.load(Ordering::Relaxed);
         if task.kind.counts_first() {
-            if let (true, Some(joint)) = (!served && self.may_meet(), joint(task)) {
+            if let (true, Some(joint)) = (few && self.may_meet(), joint(task)) {
                 let kernel = self.select_kernel(task, joint[words - 1], &bound)?;
                 if tiles <= u64::from(self.info().multiprocessors * kernel.resident_blocks(THREADS, 0)?) {
                     // SAFETY: as below; there is a block to each tile, and all of them run at the same time.
@@ -74,14 +76,10 @@ fn entries(task: &SelectTask, served: bool) -> [Kernel; 4] {
     match (task.kind, served) {
         (SelectKind::Runs, false) => [SELECT_RUNS_W1, SELECT_RUNS_W2, SELECT_RUNS_W3, SELECT_RUNS_W4],
         (SelectKind::Runs, true) => [SELECT_RUNS_SERVED_W1, SELECT_RUNS_SERVED_W2, SELECT_RUNS_SERVED_W3, SELECT_RUNS_SERVED_W4],
-        (SelectKind::ThreeWays, false) => [SELECT_THREE_W1, SELECT_THREE_W2, SELECT_THREE_W3, SELECT_THREE_W4],
-        (SelectKind::ThreeWays, true) => [SELECT_THREE_SERVED_W1, SELECT_THREE_SERVED_W2, SELECT_THREE_SERVED_W3, SELECT_THREE_SERVED_W4],
-        (SelectKind::TwoWays, false) if !task.wide() => [SELECT_TWO_W1, SELECT_TWO_W2, SELECT_TWO_W3, SELECT_TWO_W4],
-        (SelectKind::TwoWays, true) if !task.wide() => {
-            [SELECT_TWO_SERVED_W1, SELECT_TWO_SERVED_W2, SELECT_TWO_SERVED_W3, SELECT_TWO_SERVED_W4]
-        }
-        (_, false) if task.wide() => [SELECT_WIDE_W1, SELECT_WIDE_W2, SELECT_WIDE_W3, SELECT_WIDE_W4],
-        (_, true) if task.wide() => [SELECT_WIDE_SERVED_W1, SELECT_WIDE_SERVED_W2, SELECT_WIDE_SERVED_W3, SELECT_WIDE_SERVED_W4],
+        (SelectKind::ThreeWays, _) => [SELECT_THREE_SERVED_W1, SELECT_THREE_SERVED_W2, SELECT_THREE_SERVED_W3, SELECT_THREE_SERVED_W4],
+        // So many elements have many tiles.
+        _ if task.wide() => [SELECT_WIDE_SERVED_W1, SELECT_WIDE_SERVED_W2, SELECT_WIDE_SERVED_W3, SELECT_WIDE_SERVED_W4],
+        (SelectKind::TwoWays, _) => [SELECT_TWO_SERVED_W1, SELECT_TWO_SERVED_W2, SELECT_TWO_SERVED_W3, SELECT_TWO_SERVED_W4],
         (_, false) => [SELECT_W1, SELECT_W2, SELECT_W3, SELECT_W4],
         (_, true) => [SELECT_SERVED_W1, SELECT_SERVED_W2, SELECT_SERVED_W3, SELECT_SERVED_W4],
     }

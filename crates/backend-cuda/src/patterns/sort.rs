@@ -7,8 +7,9 @@ use crate::backend::Cuda;
 use crate::launch::{Args, Grid};
 use crate::memory::Buffer;
 use crate::module;
+use crate::splice::{Fill, Site};
 use isowarp_core::backend::{Backend as _, Leaf, Out, RawBuffer as _, Run};
-use isowarp_core::error::Result;
+use isowarp_core::error::{Error, Result};
 use isowarp_core::patterns::plan::tiles;
 use isowarp_core::patterns::{Digit, SortPayload, SortPlaces, SortTask};
 use isowarp_kernels::Kernel;
@@ -58,10 +59,8 @@ const READS_AWAY: u32 = 4;
 const WRITES_AWAY: u32 = 8;
 const LAST: u32 = 16;
 
-/// By bytes of a key (1, 2, 4, 8): its histogram, and its passes by bytes of the payload (0, 4, 8).
-const TABLE: [(Kernel, [Kernel; 3]); 4] = [
-    (SORT_HISTOGRAM_K1, [SORT_PASS_K1_P0, SORT_PASS_K1_P4, SORT_PASS_K1_P8]),
-    (SORT_HISTOGRAM_K2, [SORT_PASS_K2_P0, SORT_PASS_K2_P4, SORT_PASS_K2_P8]),
+/// For keys of up to 4 bytes, and of 8: their histogram, and their passes by bytes of the payload (0, 4, 8).
+const TABLE: [(Kernel, [Kernel; 3]); 2] = [
     (SORT_HISTOGRAM_K4, [SORT_PASS_K4_P0, SORT_PASS_K4_P4, SORT_PASS_K4_P8]),
     (SORT_HISTOGRAM_K8, [SORT_PASS_K8_P0, SORT_PASS_K8_P4, SORT_PASS_K8_P8]),
 ];
@@ -81,8 +80,8 @@ impl Run<SortTask> for Cuda {
         let tile = tile_of(size, places.payload_bytes, false);
         let tiles_of_row = tiles(task.n, tile);
         let grid = Grid::linear(blocks(task.rows * tiles_of_row)?, THREADS);
-        let (histogram, passes) = TABLE[size.ilog2() as usize];
-        let pass = self.kernel((passes[places.payload_bytes as usize / 4], 0), &[])?;
+        let (histogram, passes) = TABLE[usize::from(size > 4)];
+        let pass = self.key_kernel(passes[places.payload_bytes as usize / 4], size, Stores::Keys)?;
         let alone = tiles_of_row == 1;
         for (word, value) in [
             (N, task.n as u32),
@@ -112,14 +111,36 @@ pub(super) fn tile_of(size: u64, payload: u64, part: bool) -> u64 {
 /// The digits of the passes. A sort in place ends where it started after an even number of them.
 pub(super) fn digits(task: &SortTask, places: &SortPlaces<'_, Buffer>) -> Vec<Digit> {
     let mut digits = task.digits(DIGIT);
+    digits.iter_mut().for_each(|digit| digit.shift += raised(task.dtype.size_bytes()));
     if in_place(places) && digits.len() % 2 == 1 {
         digits.push(Digit { shift: 0, bits: 0 });
     }
     digits
 }
 
+/// How far up bits of a key stand in the word that a kernel holds it in: narrow keys are its high bits, so that one kernel sorts all of up to 4 bytes.
+pub(super) fn raised(size: u64) -> u32 {
+    32u32.saturating_sub(8 * size as u32)
+}
+
+/// Whether a kernel stores keys, or reads them alone.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stores {
+    Keys,
+    Nothing,
+}
+
 fn in_place(places: &SortPlaces<'_, Buffer>) -> bool {
     places.keys_out.is_some_and(|o| o.raw.same(places.keys.0) && o.offset == places.keys.1)
+}
+
+/// The three operands of a hole.
+fn operands<'a>(site: &Site<'a>) -> Result<[&'a str; 3]> {
+    site.regs[..].try_into().map_err(|_| malformed(site))
+}
+
+fn malformed(site: &Site<'_>) -> Error {
+    Error::Compile { kernel: site.entry.to_owned(), log: format!("hole `{}` of keys has the operands {:?}", site.name, site.regs) }
 }
 
 fn mask(digit: Digit) -> u32 {
@@ -159,11 +180,39 @@ impl Cuda {
             };
         }
         let map = task.key_bits();
-        put_wide(&mut args.u, NEGATIVE, map.negative);
-        put_wide(&mut args.u, FLIP, map.flip);
+        put_wide(&mut args.u, NEGATIVE, map.negative << raised(size));
+        put_wide(&mut args.u, FLIP, map.flip << raised(size));
         let flags = [(task.payload == SortPayload::Indices, INDICES), (!task.keys_out, DROPS_KEYS), (in_place(places), IN_PLACE)];
         args.u[FLAGS] = flags.into_iter().map(|(is, flag)| if is { flag } else { 0 }).sum();
         Ok([home, away, away_payload])
+    }
+
+    /// A kernel over keys of `size` bytes, whose holes load and store them as they lie in memory: see `Keys` in `sort.cuh`.
+    pub(super) fn key_kernel(&self, kernel: Kernel, size: u64, stores: Stores) -> Result<module::Kernel> {
+        if size == 8 {
+            return self.kernel((kernel, 0), &[]);
+        }
+        let (bits, above) = (8 * size, raised(size));
+        let at = |site: &Site<'_>| {
+            let [at, base, i] = operands(site)?;
+            Ok(format!("mad.wide.u32 {at}, {i}, {size}, {base};"))
+        };
+        let load = |site: &Site<'_>| {
+            let [key, base, offset] = operands(site)?;
+            let offset: u64 = offset.parse().map_err(|_| malformed(site))?;
+            let up = if above > 0 { format!(" shl.b32 {key}, {key}, {above};") } else { String::new() };
+            Ok(format!("ld.global.u{bits} {key}, [{base}+{}];{up}", size * offset))
+        };
+        let store = |site: &Site<'_>| {
+            let [base, i, key] = operands(site)?;
+            let down = format!("shr.u32 %word, {key}, {above};");
+            let (down, word) = if above > 0 { (&*down, "%word") } else { ("", key) };
+            let place = format!("mad.wide.u32 %at, {i}, {size}, {base};");
+            Ok(format!("{{ .reg .b32 %word; .reg .b64 %at; {down} {place} st.global.u{bits} [%at], {word}; }}"))
+        };
+        let fills = [Fill { name: "key_at", body: &at }, Fill { name: "key_load", body: &load }, Fill { name: "key_store", body: &store }];
+        let some = if stores == Stores::Keys { 3 } else { 2 };
+        self.kernel((kernel, size.into()), &fills[..some])
     }
 
     pub(super) fn epochs_of_sorts(&self) -> u32 {
@@ -192,11 +241,13 @@ impl Cuda {
         args.scratch[0] = scratch.get(self, Use::Sort, 8 * (HEADER_WORDS + u64::from(args.u[TILES]) * RADIX))?;
         args.scratch[1] = scratch.get(self, Use::Partials, 4 * (PLAN_WORDS + counters))?;
         args.scratch[2] = scratch.get(self, Use::Counters, 4 * counters)?;
-        let kernels: [module::Kernel; 2] = [self.kernel((histogram, 0), &[])?, self.kernel((SORT_PLAN, 0), &[])?];
+        let histogram = self.key_kernel(histogram, task.dtype.size_bytes(), Stores::Nothing)?;
+        let kernels: [module::Kernel; 2] = [histogram, self.kernel((SORT_PLAN, 0), &[])?];
         let fill = u64::from(self.info().multiprocessors * HISTOGRAM_BLOCKS).div_ceil(task.rows);
         let chunks = tiles(task.n, HISTOGRAM_STEP).min(fill);
         args.u[CHUNKS] = chunks as u32;
-        (args.u[SHIFT], args.u[MASK]) = (task.bits.start, task.bits.end);
+        let above = raised(task.dtype.size_bytes());
+        (args.u[SHIFT], args.u[MASK]) = (task.bits.start + above, task.bits.end + above);
         // SAFETY: as in `run`; scratch holds counters, starts and plans.
         unsafe {
             self.launch(&kernels[0], Grid::linear(blocks(task.rows * chunks)?, HISTOGRAM_THREADS), args)?;
