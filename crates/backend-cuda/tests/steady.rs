@@ -170,7 +170,7 @@ fn reductions_round(d: &Cuda, f: &Forms<'_>, k: f32) -> isowarp_core::Result<()>
     d.reduce((x, x).map(|(x, y)| x * y), Sum).write_to(one)?;
     d.reduce(x.map(Expr::abs), Sum).write_to(one)?;
     d.reduce(x.map(|x| x * x), Sum).finish(Expr::sqrt).write_to(one)?;
-    d.reduce_by(x.map(Expr::abs), |a, b| a.max(b)).identity(0.0).write_to(one)?;
+    d.reduce_by(x.map(Expr::abs), Expr::max).identity(0.0).write_to(one)?;
     d.reduce((x, y).map(|(x, y)| (x - y).abs()), Max).write_to(one)?;
     d.trapezoid(0.0, k, 1000, |x| x * x).write_to(one)?;
     d.simpson(0.0, k, 1000, |x| x * x).write_to(one)

@@ -46,7 +46,7 @@ fn reductions<B: Target>(c: &mut Cases<B>) {
         d.reduce((&x, &y).map(|(x, y)| x * y), Sum).write_to(&at(6)?)?;
         d.reduce(x.map(Expr::abs), Sum).write_to(&at(7)?)?;
         d.reduce(x.map(|x| x * x), Sum).finish(Expr::sqrt).write_to(&at(8)?)?;
-        d.reduce_by(x.map(Expr::abs), |a, b| a.max(b)).identity(0.0).write_to(&at(9)?)?;
+        d.reduce_by(x.map(Expr::abs), Expr::max).identity(0.0).write_to(&at(9)?)?;
         d.reduce((&x, &y).map(|(x, y)| (x - y).abs()), Max).write_to(&at(10)?)?;
         d.reduce(&x, Sum).write_to(&at(11)?)?;
         d.trapezoid(0.0, 2.0, 1000, Expr::sin).write_to(&at(12)?)?;

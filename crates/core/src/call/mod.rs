@@ -199,7 +199,7 @@ impl<'d, V, B: Backend, I, O, F> Call<'d, V, B, I, O, F> {
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let x = dev.upload(&[5.0f32, -1.0, 3.0, -2.0])?;
-    /// let kept = dev.select(&x, |x| x.gt(0.0))?;
+    /// let kept = dev.select(&x, |x| x.gt(0.0)).run()?;
     /// assert_eq!(dev.reduce(&kept.values, Sum).length(&kept.count).run()?.read_blocking()?, 8.0);
     /// # Ok::<(), isowarp::Error>(())
     /// ```

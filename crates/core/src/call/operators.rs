@@ -128,14 +128,14 @@ pub trait Flag {
 
     /// Whether it is set.
     #[doc(hidden)]
-    fn is_set(self) -> Expr<bool>;
+    fn holds(self) -> Expr<bool>;
 }
 
 impl Flag for Expr<u32> {
     fn word(self) -> Expr<u32> {
         self
     }
-    fn is_set(self) -> Expr<bool> {
+    fn holds(self) -> Expr<bool> {
         self.ne(0)
     }
 }
@@ -144,7 +144,7 @@ impl Flag for Expr<bool> {
     fn word(self) -> Expr<u32> {
         self.cast()
     }
-    fn is_set(self) -> Expr<bool> {
+    fn holds(self) -> Expr<bool> {
         self
     }
 }

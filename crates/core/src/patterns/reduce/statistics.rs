@@ -164,7 +164,7 @@ pub trait Statistics: Reduce {
     /// # Errors
     /// As [`Call::run`](crate::call::Call::run).
     fn norm_inf<T: Element<Reg = T> + Float + Num>(&self, x: &Buffer<Self, T>) -> Result<DeviceScalar<Self, T>> {
-        self.reduce_by(x.map(Expr::abs), |a, b| a.max(b)).identity(T::from_bits64(0)).run()
+        self.reduce_by(x.map(Expr::abs), Expr::max).identity(T::from_bits64(0)).run()
     }
 
     /// Greatest absolute difference of elements at the same index: the test of an iteration's convergence.

@@ -79,7 +79,7 @@ impl<B: Backend, X, H: Input<B, Exprs: Flag>> Condition<B, X> for Flagged<H> {
         self.0.collect(c)
     }
     fn holds(self, _: X, next: &mut u16) -> Expr<bool> {
-        self.0.exprs(next).is_set()
+        self.0.exprs(next).holds()
     }
 }
 
