@@ -133,20 +133,17 @@ pub fn works() -> Vec<Work> {
         work("scan/exclusive", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.scan(x, Sum).exclusive().write_to(out))),
         work("scan/exclusive", DType::U32, 8, |d, s| one::<u32>(d, s, |d, x, out| d.scan(x, Sum).exclusive().write_to(out))),
         work("select/half", DType::U32, 6, |d, s| {
-            counted::<u32>(d, s, |d, x, out, count| d.select_into(x, |x| (x >> 31).eq(0), out, count))
+            counted::<u32>(d, s, |d, x, out, count| d.select(x, |x| (x >> 31).eq(0)).write_to((out, count)))
         }),
-        work("select/half", DType::F32, 6, |d, s| counted::<f32>(d, s, |d, x, out, count| d.select_into(x, |x| x.lt(0.5), out, count))),
+        work("select/half", DType::F32, 6, |d, s| {
+            counted::<f32>(d, s, |d, x, out, count| d.select(x, |x| x.lt(0.5)).write_to((out, count)))
+        }),
         work("select/partition", DType::U32, 8, |d, s| {
-            counted::<u32>(d, s, |d, x, out, count| d.partition_from_into(x, |x| ((x >> 31).eq(0), x), out, count))
+            counted::<u32>(d, s, |d, x, out, count| d.partition(x, |x| (x >> 31).eq(0)).write_to((out, count)))
         }),
         work("select/unique", DType::U32, 7, |d, s| {
-            counted::<u32>(d, s, |d, x, out, count| {
-                // Of random values below 4: three of four differ from the one before.
-                let starts = |(x, all, i): (Expr<u32>, isowarp::ir::ArrayExpr<u32>, Expr<u32>)| {
-                    (i.eq(0) | (x >> 30).ne(all.at(i - 1) >> 30), x >> 30)
-                };
-                d.select_from_into((x, array(x), index()), starts, out, count)
-            })
+            // Of random values below 4: three of four differ from the one before.
+            counted::<u32>(d, s, |d, x, out, count| d.unique(x.map(|x| x >> 30)).write_to((out, count)))
         }),
     ];
     all.extend([
@@ -154,7 +151,7 @@ pub fn works() -> Vec<Work> {
             // One of 64 elements, in order, and their sum: what follows the selection follows its count.
             let kept = zeroed::<u32>(d, s.n)?;
             counted::<u32>(d, s, move |d, x, out, count| {
-                d.select_into(x, |x| (x >> 26).eq(0), &kept, count)?;
+                d.select(x, |x| (x >> 26).eq(0)).write_to((&kept, count))?;
                 let count = DeviceScalar::from_buffer(count.clone())?;
                 d.sort_counted_into(&kept, &count, SortOrder::Ascending, out)?;
                 d.reduce(out, Sum).length(&count).run().map(drop)

@@ -46,9 +46,9 @@ pub(crate) fn rows(dev: &Wgpu, device_clock: bool, host: &Host, samples: usize) 
     rows.push(host.row(US, "sum, read back", 4, times, one.read_blocking()? == [host.sum()]));
     let times = time(&|| dev.scan(&words, Sum).write_to(&out))?;
     rows.push(host.row(US, "inclusive scan", 8, times, out.read_blocking()? == host.prefixes()));
-    let times = time(&|| dev.select_from_into((&words, &flags), |(w, f)| (f.ne(0), w), &out, &one))?;
+    let times = time(&|| dev.select_flagged(&words, &flags).write_to((&out, &one)))?;
     rows.push(host.row(US, "select by flags", 10, times, begins(&out, &host.kept())?));
-    let times = time(&|| dev.unique_into(&few, &out, &one))?;
+    let times = time(&|| dev.unique(&few).write_to((&out, &one)))?;
     rows.push(host.row(US, "unique, 3 of 4", 7, times, begins(&out, &host.unique())?));
     let times = time(&|| dev.reduce(&words, Sum).by_key(&runs).write_to(((&out, &second), &one)))?;
     let (keys, sums) = host.sums_by_key();

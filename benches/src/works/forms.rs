@@ -14,20 +14,22 @@ fn selections() -> Vec<Work> {
     vec![
         work("select/flagged", DType::U32, 10, |d, s| {
             let flags = d.map(&random::<u32>(d, s.n, !s.seed)?, |x| x >> 31)?;
-            counted::<u32>(d, s, move |d, x, out, count| d.select_from_into((x, &flags), |(x, flag)| (flag.ne(0), x), out, count))
+            counted::<u32>(d, s, move |d, x, out, count| d.select_flagged(x, &flags).write_to((out, count)))
         }),
         work("select/three_ways", DType::U32, 8, |d, s| {
             let counts = zeroed::<u32>(d, 2)?;
-            one::<u32>(d, s, move |d, x, out| d.partition_three_from_into(x, |x| ((x >> 30).min(2u32), x), out, &counts))
+            one::<u32>(d, s, move |d, x, out| d.partition_three(x, |x| (x >> 30).min(2u32)).write_to((out, &counts)))
         }),
         work("select/unique_by_key", DType::U32, 14, |d, s| {
             let (keys, values) = (zeroed::<u32>(d, s.n)?, random::<u32>(d, s.n, !s.seed)?);
             counted::<u32>(d, s, move |d, x, out, count| {
-                d.unique_by_key_from_into((x, &values), |(x, value)| (x >> 30, value), (&keys, out), count)
+                d.unique((x, &values).map(|(x, value)| (x >> 30, value))).by(|a, b| a.0.eq(b.0)).write_to(((&keys, out), count))
             })
         }),
-        work("select/find", DType::U32, 4, |d, s| results::<u32>(d, s, 1, |d, x, out| d.find_if_into(x, |x| x.eq(1), out))),
-        work("select/any", DType::U32, 4, |d, s| results::<u32>(d, s, 1, |d, x, out| d.any_into(x, |x| x.eq(1), out))),
+        work("select/find", DType::U32, 4, |d, s| results::<u32>(d, s, 1, |d, x, out| d.find_if(x, |x| x.eq(1)).write_to(out))),
+        work("select/any", DType::U32, 4, |d, s| {
+            results::<u32>(d, s, 1, |d, x, out| d.reduce(x.map(|x| x.eq(1).cast::<u32>()), Or).write_to(out))
+        }),
         work("histogram/edges", DType::F32, 4, |d, s| {
             let all: Vec<f32> = (0..=256u16).map(|k| f32::from(k) / 256.0).collect();
             let (edges, counts) = (Edges::new(d, &all)?, zeroed::<u32>(d, 256)?);
@@ -67,14 +69,14 @@ fn runs() -> Vec<Work> {
     vec![
         work("select/runs", DType::U32, 10, |d, s| {
             let lengths = zeroed::<u32>(d, s.n)?;
-            counted::<u32>(d, s, move |d, x, out, count| d.run_length_encode_from_into(x, run_of, out, &lengths, count))
+            counted::<u32>(d, s, move |d, x, out, count| d.run_length_encode(x.map(run_of)).write_to(((out, &lengths), count)))
         }),
         work("select/decode", DType::U32, 10, |d, s| {
             // Half as many runs, of one to three elements.
             let half = (s.n / 2).max(1);
             let lengths = d.map(&random::<u32>(d, half, !s.seed)?, |x| x % 3 + 1)?;
             let runs = d.upload_scalar(half as u32)?;
-            one::<u32>(d, s, move |d, x, out| d.run_length_decode_into(&x.slice(..half)?, &lengths, &runs, out))
+            one::<u32>(d, s, move |d, x, out| d.run_length_decode(&x.slice(..half)?, &lengths, out.len()).length(&runs).write_to(out))
         }),
         work("scan/by_key", DType::F32, 12, |d, s| {
             let keys = d.map(&random::<u32>(d, s.n, !s.seed)?, |x| x >> 28)?;

@@ -40,7 +40,7 @@ pub(super) fn works() -> Vec<Work> {
         work("select/all", DType::U32, 8, |d, s| selected(d, s, |x| x.ge(0))),
         work("select/first_half", DType::U32, 6, |d, s| selected(d, s, |x| (x >> 31).eq(0))),
         work("select/partition_first_half", DType::U32, 8, |d, s| {
-            counted_of(d, s, made(d, s, RISING)?, |d, x, out, count| d.partition_from_into(x, |x| ((x >> 31).eq(0), x), out, count))
+            counted_of(d, s, made(d, s, RISING)?, |d, x, out, count| d.partition(x, |x| (x >> 31).eq(0)).write_to((out, count)))
         }),
         work("select/unique_alike", DType::U32, 4, |d, s| unique(d, s, ALIKE)),
         work("select/unique_rising", DType::U32, 8, |d, s| unique(d, s, RISING)),
@@ -74,16 +74,16 @@ fn merged(d: &Device, s: &Shape, kind: Kind) -> Result<Ready> {
 }
 
 fn selected(d: &Device, s: &Shape, condition: fn(Expr<u32>) -> Expr<bool>) -> Result<Ready> {
-    counted_of(d, s, made(d, s, RISING)?, move |d, x, out, count| d.select_into(x, condition, out, count))
+    counted_of(d, s, made(d, s, RISING)?, move |d, x, out, count| d.select(x, condition).write_to((out, count)))
 }
 
 fn unique(d: &Device, s: &Shape, kind: Kind) -> Result<Ready> {
-    counted_of(d, s, made(d, s, kind)?, Select::unique_into)
+    counted_of(d, s, made(d, s, kind)?, |d, x, out, count| d.unique(x).write_to((out, count)))
 }
 
 fn runs(d: &Device, s: &Shape, kind: Kind) -> Result<Ready> {
     let lengths = zeroed::<u32>(d, s.n)?;
-    counted_of(d, s, made(d, s, kind)?, move |d, x, out, count| d.run_length_encode_into(x, out, &lengths, count))
+    counted_of(d, s, made(d, s, kind)?, move |d, x, out, count| d.run_length_encode(x).write_to(((out, &lengths), count)))
 }
 
 /// Sums of the keys themselves.

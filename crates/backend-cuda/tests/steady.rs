@@ -10,14 +10,14 @@ use isowarp_core::buffer::{Buffer, DeviceScalar, Memory as _};
 use isowarp_core::input::{Source as _, counting, index, scalar};
 use isowarp_core::ir::Expr;
 use isowarp_core::ops::{Max, Min, Sum};
+use isowarp_core::patterns::Quadrature as _;
 use isowarp_core::patterns::{Atomics as _, Groups as _, Histogram as _, Overflow, Shuffle, even};
 use isowarp_core::patterns::{Border, Filter as _, FilterKind, Image, Layout as _, Map as _, Move as _, Reduce as _, Scan as _, ScatterOp};
-use isowarp_core::patterns::{Counted as _, Difference as _, SegmentedSort as _, UniqueFrom as _};
+use isowarp_core::patterns::{Counted as _, Difference as _, SegmentedSort as _};
 use isowarp_core::patterns::{GroupFolds as _, MergeByFrom as _, SearchBy as _, SetsBy as _};
 use isowarp_core::patterns::{
     Merge as _, MergeSort as _, RunLengths as _, Search as _, Select as _, Sets as _, Sort as _, SortOrder, TopK as _, TopKRows as _,
 };
-use isowarp_core::patterns::{Quadrature as _, Statistics as _};
 use isowarp_cuda::Cuda;
 
 /// The stub's counts of calls that allocate memory, and of calls that wait for the device; `None` where the driver is no stub.
@@ -57,16 +57,16 @@ fn words_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<Cu
     gpu.top_k_rows_into(x, 8, 2, up, (y, z))?;
     // So many that they are not sorted.
     gpu.top_k_into(&gpu.buffer(1 << 18)?, 1000, up, (y, z))?;
-    gpu.select_from_into((x, scalar(limit)), |(x, k)| (x.gt(k), x), y, count)?;
-    gpu.partition_from_into(x, |x| ((x & 1u32).eq(1), x), y, count)?;
-    gpu.unique_into(x, y, count)?;
-    gpu.run_length_encode_into(x, y, z, count)?;
+    gpu.select((x, scalar(limit)), |(x, k)| x.gt(k)).finish(|(x, _)| x).write_to((y, count))?;
+    gpu.partition(x, |x| (x & 1u32).eq(1)).write_to((y, count))?;
+    gpu.unique(x).write_to((y, count))?;
+    gpu.run_length_encode(x).write_to(((y, z), count))?;
     gpu.histogram_into(even(x, 0, limit + 1, 1), y)?;
     gpu.histogram_weighted_into(even(x, 0, 1 << 20, 1 << 10), x, y)?;
     gpu.reduce(x, Sum).segments(y).write_to(z)?;
     gpu.reduce(x, Sum).by_key(x).write_to(((y, z), count))?;
     gpu.segmented_sort_into(x, z, up, y)?;
-    gpu.adjacent_difference_into(x, y)?;
+    gpu.adjacent_difference(x).write_to(y)?;
     gpu.gather_into(x, z, y)?;
     gpu.scatter_unique_into(x, z, y)?;
     gpu.scatter_into(x, z, y)?;
@@ -114,16 +114,16 @@ fn groups_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], floats: &Buffer<
 /// A selection, a sort and a sum that follow its count, and what else reads a number that the device has found.
 fn counted_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<Cuda, u32>, limit: u32) -> isowarp_core::Result<()> {
     let up = SortOrder::Ascending;
-    gpu.select_from_into((x, scalar(limit)), |(x, k)| (x.gt(k), x), y, count)?;
+    gpu.select((x, scalar(limit)), |(x, k)| x.gt(k)).finish(|(x, _)| x).write_to((y, count))?;
     let kept = DeviceScalar::from_buffer(count.clone())?;
     gpu.sort_counted_into(y, &kept, up, z)?;
     gpu.argsort_counted_into(y, &kept, up, z)?;
     gpu.sort_pairs_counted_into((x, y), &kept, up, (&gpu.buffer(10_000)?, z))?;
     gpu.reduce(z, Sum).length(&kept).write_to(&gpu.buffer(1)?)?;
-    gpu.unique_by_key_from_into((x, index()), |(x, i)| (x >> 8, i), (y, z), count)?;
-    gpu.non_trivial_runs_into(x, |x| x >> 8, (y, z), count)?;
+    gpu.unique((x, index()).map(|(x, i)| (x >> 8, i))).by(|a, b| a.0.eq(b.0)).write_to(((y, z), count))?;
+    gpu.non_trivial_runs(x.map(|x| x >> 8)).write_to(((y, z), count))?;
     gpu.reduce(x, Sum).by_key(x.map(|x| x >> 8)).write_to(((y, z), count))?;
-    gpu.run_length_decode_into(x, y, &kept, z)?;
+    gpu.run_length_decode(x, y, z.len()).length(&kept).write_to(z)?;
     gpu.lower_bound_by_into(x, y, Expr::lt, z)?;
     gpu.merge_by_from_into((&x.slice(..4000)?, |x| x), (&x.slice(4000..)?, |x| x), Expr::lt, z)?;
     gpu.union_by_into(&y.slice(..5000)?, &y.slice(6000..)?, Expr::lt, z, count)?;
@@ -160,20 +160,20 @@ fn reductions_round(d: &Cuda, f: &Forms<'_>, k: f32) -> isowarp_core::Result<()>
     d.reduce((x, scalar(k)).map(|(x, k)| x - k), Max).axis(&[10, 1000], 1).write_to(y)?;
     d.reduce_by(x.map(|x| (x, x * x)), |a: Pair, b| (a.0 + b.0, a.1 + b.1)).write_to((one, two))?;
     d.reduce(f.halves, Sum).write_to(one)?;
-    d.count_into((x, scalar(k)), |(x, k)| x.gt(k), place)?;
+    d.reduce((x, scalar(k)).map(|(x, k)| x.gt(k).cast::<u32>()), Sum).write_to(place)?;
     d.reduce(x, Min).with_index().write_to((one, place))?;
     d.reduce(x, Max).with_index().write_to((one, place))?;
     d.reduce(x, Min).index().write_to(place)?;
     d.reduce(x, Max).index().write_to(place)?;
-    d.minmax_into(x, (one, two))?;
-    d.mean_into(x, one)?;
-    d.dot_into(x, x, one)?;
-    d.norm1_into(x, one)?;
-    d.norm2_into(x, one)?;
-    d.norm_inf_into(x, one)?;
-    d.max_abs_diff_into(x, y, one)?;
-    d.trapezoid_into(0.0, k, 1000, |x| x * x, one)?;
-    d.simpson_into(0.0, k, 1000, |x| x * x, one)
+    d.reduce_by(x.map(|x| (x, x)), |a, b| (a.0.min(b.0), a.1.max(b.1))).write_to((one, two))?;
+    d.reduce(x, Sum).finish(|sum| sum / x.len() as f32).write_to(one)?;
+    d.reduce((x, x).map(|(x, y)| x * y), Sum).write_to(one)?;
+    d.reduce(x.map(Expr::abs), Sum).write_to(one)?;
+    d.reduce(x.map(|x| x * x), Sum).finish(Expr::sqrt).write_to(one)?;
+    d.reduce_by(x.map(Expr::abs), Expr::max).identity(0.0).write_to(one)?;
+    d.reduce((x, y).map(|(x, y)| (x - y).abs()), Max).write_to(one)?;
+    d.trapezoid(0.0, k, 1000, |x| x * x).write_to(one)?;
+    d.simpson(0.0, k, 1000, |x| x * x).write_to(one)
 }
 
 fn scans_round(d: &Cuda, f: &Forms<'_>, k: f32) -> isowarp_core::Result<()> {

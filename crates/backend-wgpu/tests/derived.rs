@@ -99,7 +99,7 @@ fn widened_integers_compare_as_they_are() {
     same!(bits64, |(_, y): P| y.cast::<i64>().cast::<f64>(), |_, y: i32| f64::from(y));
     same!(i128::from, |(_, y): P| y.cast::<u32>().cast::<i64>() << 16u32, |_, y: i32| i64::from(y as u32) << 16);
     let gpu = device();
-    let kept = gpu.select(&gpu.upload(&INTEGERS).expect("upload"), |y: Expr<i32>| y.cast::<i64>().lt(100)).expect("select");
+    let kept = gpu.select(&gpu.upload(&INTEGERS).expect("upload"), |y: Expr<i32>| y.cast::<i64>().lt(100)).run().expect("select");
     let expected: Vec<i32> = INTEGERS.into_iter().filter(|&y| y < 100).collect();
     assert_eq!(kept.read_blocking().expect("read"), expected);
 }

@@ -126,7 +126,7 @@ fn orders_moves_and_selections_are_the_typed_ones_bit_for_bit() -> isowarp::Resu
     assert_eq!(bits(values(&dynamic::reverse(&dev, &x)?)), read(dev.reverse(&typed)?)?);
     assert_eq!(bits(values(&dynamic::rotate(&dev, &x, -7)?)), read(dev.rotate(&typed, -7)?)?);
     let positive = expression::parse("x > 0 && i % 3 != 1", &[Ty::F32], Some(Ty::U32), None)?;
-    let kept = dev.select_from((&typed, index()), |(x, i)| (x.gt(0.0) & (i % 3).ne(1), x))?;
+    let kept = dev.select((&typed, index()), |(x, i)| x.gt(0.0) & (i % 3).ne(1)).finish(|(x, _)| x).run()?;
     assert_eq!(bits(values(&dynamic::select(&dev, &x, &positive)?.trimmed()?)), bits(kept.read_blocking()?));
     let parts = dynamic::partition(&dev, &x, &positive)?;
     assert_eq!(parts.len_blocking()?, kept.len_blocking()?);
@@ -181,7 +181,7 @@ fn values_travel_with_keys_as_the_typed_patterns_move_them() -> isowarp::Result<
     let [x, y] = [a, b].map(|(k, v)| (DynBuffer::from(k.clone()), DynBuffer::from(v.clone())));
     let found = dynamic::merge_pairs(&dev, (&x.0, &x.1), (&y.0, &y.1), SortOrder::Descending)?;
     assert_eq!((values::<i32>(&found.0), values::<u64>(&found.1)), (merged.read_blocking()?, with.read_blocking()?));
-    let first = dev.unique_by_key(&sorted, &carried)?;
+    let first = dev.unique(&carried).by_key(&sorted).run()?;
     let n = first.len_blocking()? as usize;
     let found = dynamic::unique_by_key(&dev, &x.0, &x.1)?;
     assert_eq!(found.len_blocking()?, n as u64);
@@ -218,9 +218,9 @@ fn questions_parts_runs_and_cuts_are_those_of_the_typed_patterns() -> isowarp::R
     let (x, flags) =
         (DynBuffer::from(typed.clone()), DynBuffer::from(dev.upload(&(0..2000u32).map(|k| (k % 3) as u8).collect::<Vec<u8>>())?));
     let high = expression::parse("x > 4", &[Ty::F32], None, Some(Ty::Bool))?;
-    let answers = [dynamic::find_if, dynamic::any, dynamic::all, dynamic::count_if].map(|ask| ask(&dev, &high, &[&x])?.read_blocking());
-    let wanted = [dev.find_if(&typed, |x| x.gt(4.0))?, dev.any(&typed, |x| x.gt(4.0))?, dev.all(&typed, |x| x.gt(4.0))?];
-    for (found, wanted) in answers.into_iter().zip(wanted.into_iter().chain([dev.count_if(&typed, |x| x.gt(4.0))?])) {
+    let answers = [dynamic::find_if, dynamic::any, dynamic::all, dynamic::count].map(|ask| ask(&dev, &high, &[&x])?.read_blocking());
+    let wanted = [dev.find_if(&typed, |x| x.gt(4.0)).run()?, dev.any(&typed, |x| x.gt(4.0))?, dev.all(&typed, |x| x.gt(4.0))?];
+    for (found, wanted) in answers.into_iter().zip(wanted.into_iter().chain([dev.count(&typed, |x| x.gt(4.0))?])) {
         assert_eq!(found?, wanted.read_blocking()?);
     }
     let flagged = expression::parse("y != 0 && x < 1", &[Ty::F32, Ty::U32], None, Some(Ty::Bool))?;
@@ -232,7 +232,7 @@ fn questions_parts_runs_and_cuts_are_those_of_the_typed_patterns() -> isowarp::R
     assert_eq!(dynamic::partition_from(&dev, &x, &flagged, &[&x, &flags])?.len_blocking()?, places.len() as u64);
     let low = expression::parse("x < 0", &[Ty::F32], None, Some(Ty::Bool))?;
     let (parts, counts) = dynamic::partition_three(&dev, &x, (&high, &low), &[&x])?;
-    let (wanted, sizes) = dev.partition_three(&typed, |x| x.gt(4.0), |x| x.lt(0.0))?;
+    let (wanted, sizes) = dev.partition(&typed, |x| x.gt(4.0)).three_way(|x| x.lt(0.0)).run()?;
     assert_eq!((values::<f32>(&parts), values::<u32>(&counts)), (wanted.read_blocking()?, sizes.read_blocking()?));
     let (up, sorted) = (SortOrder::Ascending, dynamic::sort(&dev, &x, 2000, SortOrder::Ascending)?);
     assert_eq!([&x, &sorted].map(|b| dynamic::is_sorted(&dev, b, up).and_then(|s| s.read_blocking())), [Ok(0), Ok(1)]);

@@ -21,7 +21,7 @@ mod select;
 mod sort;
 mod truth;
 
-pub use find::{all, any, count_if, find_if, is_sorted};
+pub use find::{all, any, count, find_if, is_sorted};
 pub use groups::{group_ballot, group_match, tickets};
 pub use histogram::{DynBins, HistogramTotal, histogram, histogram_channels, histogram_joint, histogram_variant};
 pub use merge::{SetOp, co_ranks, merge, merge_into, merge_variant, search, search_into, set_operation};

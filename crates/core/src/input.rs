@@ -4,7 +4,7 @@
 mod elements;
 mod outputs;
 
-pub use elements::Elements;
+pub use elements::{Elements, Items};
 pub use outputs::{Narrow, Outputs, Stored};
 
 use crate::backend::{Backend, Leaf};
@@ -282,7 +282,7 @@ pub struct Counting<T = u32> {
 /// # use isowarp::prelude::*;
 /// # let dev = isowarp::Cpu::new();
 /// assert_eq!(dev.scan(counting(4).map(|i| i * i), Sum).run()?.read_blocking()?, [0, 1, 5, 14]);
-/// let multiples = dev.select_from((counting(10), scalar(3u32)), |(i, k)| ((i % k).eq(0), i))?;
+/// let multiples = dev.select((counting(10), scalar(3u32)), |(i, k)| (i % k).eq(0)).finish(|(i, _)| i).run()?;
 /// assert_eq!(multiples.read_blocking()?, [0, 3, 6, 9]);
 /// # Ok::<(), isowarp::Error>(())
 /// ```

@@ -106,11 +106,6 @@ pub(crate) fn is_nan(ty: Ty, bits: u64) -> bool {
     }
 }
 
-/// The graph of the identity on values of type `T`: the transform of a pattern that has none.
-pub(crate) fn identity<T: Scalar>() -> Result<Arc<Func>> {
-    kept::<T>("identity", || ir::trace(|x: Expr<T>| x))
-}
-
 /// The graph of a function of this crate that its name and the type `T` determine, traced at its first use on a thread.
 pub(crate) fn kept<T: 'static>(name: &'static str, trace: impl FnOnce() -> Result<Func, OpError>) -> Result<Arc<Func>> {
     type Kept = Vec<(TypeId, &'static str, Arc<Func>)>;

@@ -11,16 +11,16 @@
 //! # Ok::<(), isowarp::Error>(())
 //! ```
 //!
-//! A pattern is a verb; reductions and scans return a [call], whose modifiers say the rest. The other patterns are traits with one method a variant:
+//! A pattern is a verb; reductions, scans, selections, runs and neighbours return a [call], whose modifiers say the rest. The other patterns are traits with one method a variant:
 //!
 //! | group | traits |
 //! |---|---|
 //! | map | [`Map`](patterns::Map), [`Difference`](patterns::Difference) |
 //! | reduce | [`Reduce`](patterns::Reduce), [`Statistics`](patterns::Statistics), [`Quadrature`](patterns::Quadrature), [`Find`](patterns::Find) |
 //! | scan | [`Scan`](patterns::Scan): over a whole array, lines along an axis, and segments |
-//! | select | [`Select`](patterns::Select), [`UniqueFrom`](patterns::UniqueFrom), [`RunLengths`](patterns::RunLengths) |
+//! | select | [`Select`](patterns::Select), [`RunLengths`](patterns::RunLengths) |
 //! | by key and segmented | reductions and scans by [`segments`](call::Call::segments) and [`by_key`](call::Call::by_key), [`Segmented`](patterns::Segmented), [`SegmentedSort`](patterns::SegmentedSort), [`SegmentedSortFrom`](patterns::SegmentedSortFrom) |
-//! | as many as are counted | [`Counted`](patterns::Counted), [`CountedRuns`](patterns::CountedRuns) |
+//! | as many as are counted | [`Counted`](patterns::Counted) |
 //! | histogram | [`Histogram`](patterns::Histogram) |
 //! | sort | [`Sort`](patterns::Sort), [`SortFrom`](patterns::SortFrom), [`MergeSort`](patterns::MergeSort), [`MergeSortFrom`](patterns::MergeSortFrom), [`TopK`](patterns::TopK), [`TopKFrom`](patterns::TopKFrom), [`TopKRows`](patterns::TopKRows) |
 //! | merge | [`Merge`](patterns::Merge), [`Search`](patterns::Search), [`Sets`](patterns::Sets); by an order: [`MergeByFrom`](patterns::MergeByFrom), [`SearchBy`](patterns::SearchBy), [`SetsBy`](patterns::SetsBy) |
@@ -119,7 +119,7 @@
 //!
 //! let dev = isowarp::Cpu::new();
 //! let x = dev.upload(&[0.5f32, 2.0, 0.25, 0.375])?;
-//! let kept = dev.select(&x, |x| x.gt(0.25) & x.lt(0.75))?;
+//! let kept = dev.select(&x, |x| x.gt(0.25) & x.lt(0.75)).run()?;
 //! let sum = dev.reduce((&kept.values, index(), &kept.count).map(|(x, i, n)| i.lt(n).select(x, 0.0)), Sum).run()?;
 //! assert_eq!((sum.read_blocking()?, kept.read_blocking()?), (0.875, vec![0.5, 0.375]));
 //! # Ok::<(), isowarp::Error>(())
@@ -205,11 +205,9 @@ pub mod prelude {
     pub use isowarp_core::patterns::{Atomics, GroupFolds, Groups, Overflow, Shuffle};
     pub use isowarp_core::patterns::{Axis, ImageLayout, Layout, Move, MoveFrom, ScatterCombine, ScatterOp};
     pub use isowarp_core::patterns::{Bins, Edges, Histogram, between, binned, counted, even};
-    pub use isowarp_core::patterns::{
-        Border, Filter, FilterKind, Find, Image, Map, Reduce, RunLengths, Scan, Select, Selected, UniqueFrom,
-    };
-    pub use isowarp_core::patterns::{CheckedMerge, CheckedMergeByFrom, CheckedMergeSort, CheckedMove, SelectInto};
-    pub use isowarp_core::patterns::{Counted, CountedRuns, Difference, Segmented};
+    pub use isowarp_core::patterns::{Border, Filter, FilterKind, Find, Image, Map, Reduce, RunLengths, Scan, Select, Selected};
+    pub use isowarp_core::patterns::{CheckedMerge, CheckedMergeByFrom, CheckedMergeSort, CheckedMove};
+    pub use isowarp_core::patterns::{Counted, Difference, Segmented};
     pub use isowarp_core::patterns::{HistogramVariant, HistogramVariants, MergeVariant, MergeVariants};
     pub use isowarp_core::patterns::{Merge, MergeByFrom, MergeSort, MergeSortFrom, Search, SearchBy, Sets, SetsBy};
     pub use isowarp_core::patterns::{Patterns, Quadrature, Statistics};

@@ -47,10 +47,10 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     for (name, most) in [("most", 0xf000_0000u32), ("few", 0x0100_0000)] {
         c.add(format!("segmented_sort/counted/chain/{name}"), move |d| {
             let x = input::<B, u32>(d, Fill::Plain, 100_003, "x")?;
-            let kept = d.select(&x, |x| x.lt(most))?;
+            let kept = d.select(&x, |x| x.lt(most)).run()?;
             let sorted = d.sort_counted(&kept, SortOrder::Descending)?;
             let sum = d.reduce(&sorted.values, Sum).length(&sorted.count).run()?;
-            let runs = d.unique_from((&sorted.values, index(), &sorted.count), |(x, i, n)| i.lt(n).select(x >> 20, u32::MAX))?;
+            let runs = d.unique((&sorted.values, index(), &sorted.count).map(|(x, i, n)| i.lt(n).select(x >> 20, u32::MAX))).run()?;
             let n = kept.len_blocking()?;
             Ok((sorted.values.slice(..n)?, sum, runs.count))
         });

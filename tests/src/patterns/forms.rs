@@ -40,23 +40,24 @@ fn reductions<B: Target>(c: &mut Cases<B>) {
         d.reduce(&x, Max).with_index().write_to((&at(2)?, &place(2)?))?;
         d.reduce(&x, Min).index().write_to(&place(3)?)?;
         d.reduce(&x, Max).index().write_to(&place(4)?)?;
-        d.count_into(&x, |x| x.gt(0.5), &place(5)?)?;
-        d.minmax_into(&y, (&at(3)?, &at(4)?))?;
-        d.mean_into(&x, &at(5)?)?;
-        d.dot_into(&x, &y, &at(6)?)?;
-        d.norm1_into(&x, &at(7)?)?;
-        d.norm2_into(&x, &at(8)?)?;
-        d.norm_inf_into(&x, &at(9)?)?;
-        d.max_abs_diff_into(&x, &y, &at(10)?)?;
+        d.reduce(x.map(|x| x.gt(0.5).cast::<u32>()), Sum).write_to(&place(5)?)?;
+        d.reduce_by(y.map(|x| (x, x)), |a, b| (a.0.min(b.0), a.1.max(b.1))).write_to((&at(3)?, &at(4)?))?;
+        d.reduce(&x, Sum).finish(|sum| sum / x.len() as f32).write_to(&at(5)?)?;
+        d.reduce((&x, &y).map(|(x, y)| x * y), Sum).write_to(&at(6)?)?;
+        d.reduce(x.map(Expr::abs), Sum).write_to(&at(7)?)?;
+        d.reduce(x.map(|x| x * x), Sum).finish(Expr::sqrt).write_to(&at(8)?)?;
+        d.reduce_by(x.map(Expr::abs), Expr::max).identity(0.0).write_to(&at(9)?)?;
+        d.reduce((&x, &y).map(|(x, y)| (x - y).abs()), Max).write_to(&at(10)?)?;
         d.reduce(&x, Sum).write_to(&at(11)?)?;
-        d.trapezoid_into(0.0, 2.0, 1000, Expr::sin, &at(12)?)?;
-        d.simpson_into(0.0, 2.0, 1000, |x| (-x * x).exp(), &at(13)?)?;
+        d.trapezoid(0.0, 2.0, 1000, Expr::sin).write_to(&at(12)?)?;
+        d.simpson(0.0, 2.0, 1000, |x| (-x * x).exp()).write_to(&at(13)?)?;
         d.reduce(counting(1000).map(|i| i * i), Sum).write_to(&place(6)?)?;
         Ok((out, places))
     });
     c.add("reduce/count_wide/u64", |d| {
         let out = d.upload(&[9u64, 9, 9])?;
-        d.count_into(&input::<B, f32>(d, Fill::Bits, 20_011, "x")?, |x| x.gt(0.25), &out.slice(1..)?)?;
+        let x = input::<B, f32>(d, Fill::Bits, 20_011, "x")?;
+        d.reduce(x.map(|x| x.gt(0.25).cast::<u64>()), Sum).write_to(&out.slice(1..)?)?;
         Ok(out)
     })
     .needs(&[u64::DTYPE]);
@@ -115,25 +116,25 @@ fn neighbours<B: Target>(c: &mut Cases<B>) {
     for n in [0, 1, 24_577] {
         c.add(format!("select/unique_from/u32/n={n}"), move |d| {
             let (x, out, count) = (input::<B, u32>(d, Fill::Plain, n, "x")?, d.iota::<u32>(n, 0, 1)?, d.buffer::<u32>(1)?);
-            d.unique_from_into((&x.reversed(), index()), |(x, i)| (x >> 31) + i / 40, &out, &count)?;
+            d.unique((&x.reversed(), index()).map(|(x, i)| (x >> 31) + i / 40)).write_to((&out, &count))?;
             Ok((out, count))
         });
         c.add(format!("select/runs_from/f32/n={n}"), move |d| {
             let (values, lengths, count) = (input::<B, f32>(d, Fill::Plain, n, "v")?, d.iota::<u32>(n, 0, 1)?, d.buffer(1)?);
             let (x, y) = (input::<B, f32>(d, Fill::Sorted, n, "x")?, input::<B, f32>(d, Fill::Plain, n, "y")?);
-            d.run_length_encode_from_into((&x, &y), |(x, y)| x.floor() + y.gt(0.9).select(1.0, 0.0), &values, &lengths, &count)?;
+            d.run_length_encode((&x, &y).map(|(x, y)| x.floor() + y.gt(0.9).select(1.0, 0.0))).write_to(((&values, &lengths), &count))?;
             Ok((values, lengths, count))
         });
     }
     c.add("select/parts_from/counting/n=9001", |d| {
-        let parts = d.partition_from(counting(9001), |i| (((i * 2_654_435_761) >> 7).lt(1 << 24), (i, i * i)))?;
+        let parts = d.partition(counting(9001), |i| ((i * 2_654_435_761) >> 7).lt(1 << 24)).finish(|i| (i, i * i)).run()?;
         let runs = d.reduce(counting(9001).map(|i| i | 1), Sum).by_key(&d.map(&parts.values.1, |x| x >> 21)?).run()?;
         let n = runs.len_blocking()?;
         Ok((parts.values, parts.count, runs.values.0.slice(..n)?, runs.values.1.slice(..n)?))
     });
     c.add("difference/from/f32/n=9001", |d| {
         let (x, y) = (input::<B, f32>(d, Fill::Cancel, 9001, "x")?, input::<B, f32>(d, Fill::Bits, 18_002, "y")?.strided(1, 9001, 2)?);
-        d.adjacent_from((&x, &y, scalar(0.5f32)), |(x, y, k)| x * k + y, |before, x| x - before)
+        d.adjacent((&x, &y, scalar(0.5f32)).map(|(x, y, k)| x * k + y), |before, x| x - before).run()
     });
 }
 

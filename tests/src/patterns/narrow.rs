@@ -120,9 +120,9 @@ fn selections<B: Target, T: Element<Reg: Num>>(c: &mut Cases<B>) {
         c.add(format!("select/narrow/{t}/n={n}"), move |d| {
             let x = input::<B, T>(d, Fill::Bits, n + 1, "x")?.slice(1..)?;
             let (kept, count) = (input::<B, T>(d, Fill::Equal, n + 5, "kept")?, d.buffer::<u32>(1)?);
-            d.select_into(&x, |x| x.cast::<i32>().gt(0), &kept.slice(3..)?, &count)?;
+            d.select(&x, |x| x.cast::<i32>().gt(0)).write_to((&kept.slice(3..)?, &count))?;
             let (unique, found) = (input::<B, T>(d, Fill::Equal, n, "unique")?, d.buffer::<u32>(1)?);
-            d.unique_into(&d.sort(&x, UP)?, &unique, &found)?;
+            d.unique(&d.sort(&x, UP)?).write_to((&unique, &found))?;
             Ok(((kept, count), (unique, found)))
         })
         .needs(&[t]);
@@ -229,7 +229,7 @@ fn segments<B: Target, T: Element<Reg: Num>>(c: &mut Cases<B>) {
     for n in [1, 1025] {
         c.add(format!("difference/narrow/{t}/{n}"), move |d| {
             let x = input::<B, T>(d, Fill::Bits, n, "x")?;
-            Ok((d.adjacent_difference(&x)?, d.adjacent_difference_right(&x)?, d.adjacent(&x, Expr::max)?))
+            Ok((d.adjacent_difference(&x).run()?, d.adjacent_difference(&x).right().run()?, d.adjacent(&x, Expr::max).run()?))
         })
         .needs(&[t]);
     }

@@ -186,9 +186,9 @@ fn axes<B: Target, T: Element<Reg = T> + Num>(c: &mut Cases<B>) {
 
 fn quadrature<B: Target>(c: &mut Cases<B>) {
     for intervals in [1, 2, 10, 1000, 65_536, 1_000_000] {
-        c.add(format!("reduce/trapezoid/{intervals}"), move |d| d.trapezoid(0.0, core::f32::consts::PI, intervals, Expr::sin)).full();
+        c.add(format!("reduce/trapezoid/{intervals}"), move |d| d.trapezoid(0.0, core::f32::consts::PI, intervals, Expr::sin).run()).full();
         if intervals % 2 == 0 {
-            c.add(format!("reduce/simpson/{intervals}"), move |d| d.simpson(-1.0, 2.0, intervals, |x| (-x * x).exp())).full();
+            c.add(format!("reduce/simpson/{intervals}"), move |d| d.simpson(-1.0, 2.0, intervals, |x| (-x * x).exp()).run()).full();
         }
     }
 }

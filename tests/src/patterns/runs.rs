@@ -19,24 +19,24 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         c.add(format!("select/unique_with_from/f32/n={n}"), move |d| {
             let (x, y) = (input::<B, f32>(d, Fill::Wide, n, "x")?, input::<B, u32>(d, Fill::Plain, n, "y")?);
             let near = |a: Expr<f32>, b: Expr<f32>| (a - b).abs().lt(0.5);
-            let kept = d.unique_with_from((&x, &y.reversed()), |(x, y)| x.floor() + (y & 3u32).cast::<f32>(), near)?;
+            let kept = d.unique((&x, &y.reversed()).map(|(x, y)| x.floor() + (y & 3u32).cast::<f32>())).by(near).run()?;
             written(&kept.values, kept.len_blocking()?)
         });
         c.add(format!("select/unique_by_key_from/u32/n={n}"), move |d| {
             let x = input::<B, u32>(d, Fill::Plain, n, "x")?;
-            let first = d.unique_by_key_from((&x, index()), |(x, i)| (x >> 30, (i, x)))?;
+            let first = d.unique((&x, index()).map(|(x, i)| (x >> 30, (i, x)))).by(|a, b| a.0.eq(b.0)).run()?;
             let (count, (keys, (places, found))) = (first.len_blocking()?, first.values);
             Ok((written(&keys, count)?, written(&places, count)?, written(&found, count)?))
         });
         c.add(format!("select/non_trivial_runs/u32/n={n}"), move |d| {
             let x = input::<B, u32>(d, Fill::Plain, n, "x")?;
-            pairs_written(&d.non_trivial_runs(&x, |x| x >> 31)?)
+            pairs_written(&d.non_trivial_runs(x.map(|x| x >> 31)).run()?)
         });
         c.add(format!("select/decoded_from/n={n}"), move |d| {
             let x = input::<B, u32>(d, Fill::Plain, n, "x")?;
             let runs = d.upload_scalar((n - n / 5) as u32)?;
-            let values = (&x.reversed(), |x: Expr<u32>| (x, x.cast::<f32>()));
-            d.run_length_decode_from(values, (&x, |x| x >> 29), &runs, 3 * n)
+            let values = x.reversed().map(|x| (x, x.cast::<f32>()));
+            d.run_length_decode(values, x.map(|x| x >> 29), 3 * n).length(&runs).run()
         });
         c.add(format!("segmented/by_lazy_key/f32/n={n}"), move |d| {
             let (k, x) = (input::<B, u32>(d, Fill::Plain, n, "k")?, input::<B, f32>(d, Fill::Cancel, n, "x")?);
@@ -46,15 +46,19 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     for count in COUNTS {
         c.add(format!("select/counted/{count}"), move |d| {
             let x = first(d, count)?;
-            let (kept, unique) = (d.select_counted(&x, |x| (x & 2u32).ne(0))?, d.unique_counted(&x)?);
-            let places = d.select_counted_from(counting(ROOM), |i| ((i % 3).eq(1), i), &x.count)?;
+            let (kept, unique) =
+                (d.select(&x.values, |x| (x & 2u32).ne(0)).length(&x.count).run()?, d.unique(&x.values).length(&x.count).run()?);
+            let places = d.select(counting(ROOM), |i| (i % 3).eq(1)).length(&x.count).run()?;
             let of = |found: &Selected<B, Buffer<B, u32>>| written(&found.values, found.len_blocking()?);
             Ok((of(&kept)?, of(&unique)?, of(&places)?))
         });
         c.add(format!("select/counted_runs/{count}"), move |d| {
             let x = first(d, count)?;
             let sums = Selected { values: (x.values.clone(), input::<B, f32>(d, Fill::Cancel, ROOM, "v")?), count: x.count.clone() };
-            let (lengths, sums) = (d.run_length_encode_counted(&x)?, d.reduce_by_key_counted(&sums, Sum)?);
+            let (lengths, sums) = (
+                d.run_length_encode(&x.values).length(&x.count).run()?,
+                d.reduce(&sums.values.1, Sum).by_key(&sums.values.0).length(&sums.count).run()?,
+            );
             Ok((pairs_written(&lengths)?, pairs_written(&sums)?))
         });
         c.add(format!("histogram/counted/{count}"), move |d| {
@@ -78,19 +82,20 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         let keys = d.map(&first(d, 0)?.values, Expr::store_as::<u8>)?;
         let pairs = Selected { values: (keys, input::<B, u32>(d, Fill::Plain, ROOM, "v")?), count: d.upload_scalar(15_001u32)? };
         let keys = Selected { values: pairs.values.0.clone(), count: pairs.count.clone() };
-        let (lengths, unique) = (d.run_length_encode_counted(&keys)?, d.unique_counted(&keys)?);
+        let (lengths, unique) =
+            (d.run_length_encode(&keys.values).length(&keys.count).run()?, d.unique(&keys.values).length(&keys.count).run()?);
         Ok((
             pairs_written(&lengths)?,
             written(&unique.values, unique.len_blocking()?)?,
-            pairs_written(&d.reduce_by_key_counted(&pairs, Max)?)?,
+            pairs_written(&d.reduce(&pairs.values.1, Max).by_key(&pairs.values.0).length(&pairs.count).run()?)?,
         ))
     })
     .needs(&[DType::U8]);
     c.add("select/decoded_beyond", |d| {
         let (values, lengths) = (d.upload(&[3u32, 4, 5, 6])?, d.upload(&[2, u32::MAX - 2, 1, 5])?);
         let runs = d.upload_scalar(4u32)?;
-        let back = d.run_length_decode(&values, &lengths, &runs, 1000)?;
-        let more = d.run_length_decode_from((&values, |v| v), (&lengths, |x| x | 1), &runs, 1000)?;
+        let back = d.run_length_decode(&values, &lengths, 1000).length(&runs).run()?;
+        let more = d.run_length_decode(&values, lengths.map(|x| x | 1), 1000).length(&runs).run()?;
         Ok((back, more))
     });
     extremes::<B, f32>(c);
@@ -167,7 +172,7 @@ fn neighbours<B: Target>(c: &mut Cases<B>) {
     for n in SIZES {
         c.add(format!("map/adjacent_right_from/f32/n={n}"), move |d| {
             let (x, y) = (input::<B, f32>(d, Fill::Bits, n, "x")?, input::<B, f32>(d, Fill::Wide, n, "y")?);
-            d.adjacent_right_from((&x, &y.reversed(), index()), |(x, y, i)| x * y + i.cast::<f32>(), |x, behind| behind - x)
+            d.adjacent((&x, &y.reversed(), index()).map(|(x, y, i)| x * y + i.cast::<f32>()), |x, behind| behind - x).right().run()
         });
     }
 }

@@ -347,7 +347,7 @@ fn differences<B: Target>(c: &mut Cases<B>) {
         for n in [0, 1, 2, 1025, 30_011] {
             c.add(format!("difference/{t}/{n}"), move |d| {
                 let x = input::<B, T>(d, Fill::Bits, n, "x")?;
-                Ok((d.adjacent_difference(&x)?, d.adjacent_difference_right(&x)?, d.adjacent(&x, Expr::max)?))
+                Ok((d.adjacent_difference(&x).run()?, d.adjacent_difference(&x).right().run()?, d.adjacent(&x, Expr::max).run()?))
             })
             .needs(&[t]);
         }

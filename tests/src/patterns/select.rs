@@ -15,7 +15,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     for n in SIZES.into_iter().chain(TILES.into_iter().filter(|n| !SIZES.contains(n))) {
         c.add(format!("select/half/f32/bits/n={n}"), move |d| keep(d, &input::<B, f32>(d, Fill::Bits, n, "x")?, |x| x.gt(0.0)));
         c.add(format!("select/partition/u32/plain/n={n}"), move |d| {
-            let p = d.partition(&input::<B, u32>(d, Fill::Plain, n, "x")?, |x| (x & 3u32).eq(0))?;
+            let p = d.partition(&input::<B, u32>(d, Fill::Plain, n, "x")?, |x| (x & 3u32).eq(0)).run()?;
             Ok((p.values, p.count))
         });
         c.add(format!("select/runs/u32/sorted/n={n}"), move |d| runs(d, &input::<B, u32>(d, Fill::Sorted, n, "x")?));
@@ -57,7 +57,7 @@ fn keep<B: Target, T: Element>(
     let bytes = vec![BEFORE.to_ne_bytes()[0]; ((x.len() + 3) * size) as usize];
     let before: Vec<T> = bytes.chunks_exact(size as usize).map(bytemuck::pod_read_unaligned).collect();
     let (out, count) = (d.upload(&before)?, d.upload(&[7u32, 8])?);
-    d.select_into(x, f, &out, &count)?;
+    d.select(x, f).write_to((&out, &count))?;
     Ok((out, count))
 }
 
@@ -71,27 +71,27 @@ fn runs<B: Target, T: Element>(d: &B, x: &Buffer<B, T>) -> Result<(Buffer<B, T>,
     let values = d.buffer::<T>(x.len())?;
     d.fill(&values, bytemuck::pod_read_unaligned(&[0x55; 8][..size as usize]))?;
     let (lengths, count) = (d.generate(x.len(), scalar(BEFORE), |v| v)?, d.upload(&[9u32])?);
-    d.run_length_encode_into(x, &values, &lengths, &count)?;
+    d.run_length_encode(x).write_to(((&values, &lengths), &count))?;
     Ok((values, lengths, count))
 }
 
 fn ways<B: Target>(c: &mut Cases<B>, n: u64) {
     c.add(format!("select/three_ways/f32/n={n}"), move |d| {
-        d.partition_three(&input::<B, f32>(d, Fill::Bits, n, "x")?, |x| x.lt(-1.0), |x| x.le(1.0))
+        d.partition(&input::<B, f32>(d, Fill::Bits, n, "x")?, |x| x.lt(-1.0)).three_way(|x| x.le(1.0)).run()
     });
     c.add(format!("select/three_ways_one_empty/u32/n={n}"), move |d| {
-        d.partition_three(&input::<B, u32>(d, Fill::Plain, n, "x")?, |x| (x & 1u32).eq(0), |x| x.ne(x))
+        d.partition(&input::<B, u32>(d, Fill::Plain, n, "x")?, |x| (x & 1u32).eq(0)).three_way(|x| x.ne(x)).run()
     });
     for (name, above) in [("all", 0u32), ("none", u32::MAX)] {
         c.add(format!("select/partition_{name}/n={n}"), move |d| {
-            let p = d.partition(&d.iota::<u32>(n, 0, 1)?, |x| x.ge(above))?;
+            let p = d.partition(&d.iota::<u32>(n, 0, 1)?, |x| x.ge(above)).run()?;
             Ok((p.values, p.count))
         });
     }
     c.add(format!("select/partition_pairs/n={n}"), move |d| {
         let (x, y) = (input::<B, f32>(d, Fill::Bits, n, "x")?, input::<B, u32>(d, Fill::Plain, n, "y")?);
         let (a, b, count) = (d.buffer::<f32>(n)?, d.buffer::<u32>(n)?, d.buffer::<u32>(1)?);
-        d.partition_from_into((&x, &y), |(x, y)| ((y & 1u32).eq(1), (x, y)), (&a, &b), &count)?;
+        d.partition((&x, &y), |(_, y)| (y & 1u32).eq(1)).write_to(((&a, &b), &count))?;
         Ok((a, b, count))
     });
 }
@@ -105,20 +105,20 @@ fn neighbours<B: Target>(c: &mut Cases<B>, n: u64) {
         c.add(format!("select/unique_{name}/u32/n={n}"), move |d| {
             let x = keys(d, every)?;
             let (out, count) = (d.generate(n, scalar(BEFORE), |v| v)?, d.buffer::<u32>(1)?);
-            d.unique_into(&x, &out, &count)?;
+            d.unique(&x).write_to((&out, &count))?;
             Ok((out, count))
         });
         c.add(format!("select/runs_{name}/u32/n={n}"), move |d| runs(d, &keys(d, every)?));
         c.add(format!("select/decoded_{name}/u32/n={n}"), move |d| {
             let x = keys(d, every)?;
-            let encoded = d.run_length_encode(&x)?;
-            let back = d.run_length_decode(&encoded.values.0, &encoded.values.1, &encoded.count, n + 5)?;
+            let encoded = d.run_length_encode(&x).run()?;
+            let back = d.run_length_decode(&encoded.values.0, &encoded.values.1, n + 5).length(&encoded.count).run()?;
             Ok((back.slice(..n)?, d.reduce((&back.slice(..n)?, &x).map(|(a, b)| a ^ b), Or).run()?))
         });
     }
     c.add(format!("select/unique_by_key/n={n}"), move |d| {
         let (k, x) = (keys(d, 5)?, input::<B, f32>(d, Fill::Bits, n, "x")?);
-        let kept = d.unique_by_key(&k, &x)?;
+        let kept = d.unique(&x).by_key(&k).run()?;
         // As much of the outputs as the device says: no read-back in between.
         let bits = d
             .reduce((&kept.values.1, index(), &kept.count).map(|(x, i, m)| select(i.lt(m), x.bitcast::<u32>() * (i | 1), 0)), Sum)
@@ -127,13 +127,13 @@ fn neighbours<B: Target>(c: &mut Cases<B>, n: u64) {
         Ok((kept.count, sum, bits))
     });
     c.add(format!("select/unique_with_nan/f32/n={n}"), move |d| {
-        let kept = d.unique(&d.map(&input::<B, f32>(d, Fill::Bits, n, "x")?, |x| select(x.gt(0.0), 0.0, x))?)?;
+        let kept = d.unique(&d.map(&input::<B, f32>(d, Fill::Bits, n, "x")?, |x| select(x.gt(0.0), 0.0, x))?).run()?;
         let bits =
             d.reduce((&kept.values, index(), &kept.count).map(|(x, i, m)| select(i.lt(m), x.bitcast::<u32>() * (i | 1), 0)), Sum).run()?;
         Ok((kept.count, bits))
     });
     c.add(format!("select/unique_within_one/i32/n={n}"), move |d| {
-        let kept = d.unique_with(&input::<B, i32>(d, Fill::Wide, n, "x")?, |a, b| (a - b).abs().le(400))?;
+        let kept = d.unique(&input::<B, i32>(d, Fill::Wide, n, "x")?).by(|a, b| (a - b).abs().le(400)).run()?;
         let sum = d.reduce((&kept.values, index(), &kept.count).map(|(x, i, m)| select(i.lt(m), x * (i | 1).cast(), 0)), Sum).run()?;
         Ok((kept.count, sum))
     });
@@ -143,8 +143,8 @@ fn searches<B: Target>(c: &mut Cases<B>, n: u64) {
     c.add(format!("select/find/n={n}"), move |d| {
         // 0 before the middle, 1 there, 2 behind it: the same kernels serve every size.
         let x = d.generate(n, (index(), scalar((n / 2) as u32)), |(i, half)| select(i.lt(half), 0, select(i.eq(half), 1, 2u32)))?;
-        let found = (d.find_if(&x, |x| x.ge(1))?, d.find_if(&x, |x| x.ge(3))?, d.find_if(&x, |x| x.ge(0))?);
-        let said = (d.any(&x, |x| x.eq(1))?, d.all(&x, |x| x.le(1))?, d.none(&x, |x| x.gt(2))?, d.count_if(&x, |x| x.lt(1))?);
+        let found = (d.find_if(&x, |x| x.ge(1)).run()?, d.find_if(&x, |x| x.ge(3)).run()?, d.find_if(&x, |x| x.ge(0)).run()?);
+        let said = (d.any(&x, |x| x.eq(1))?, d.all(&x, |x| x.le(1))?, d.none(&x, |x| x.gt(2))?, d.count(&x, |x| x.lt(1))?);
         Ok((found, said))
     });
 }
@@ -158,8 +158,8 @@ where
         c.add(format!("select/types/{t}/{}", fill.name()), move |d| {
             let x = input::<B, T>(d, fill, 10_007, "x")?;
             let flags = d.map(&input::<B, u32>(d, Fill::Plain, 10_007, "flags")?, |f| f & 6u32)?;
-            let flagged = d.select_flagged(&x, &flags)?;
-            let p = d.partition(&x, |x| x.eq(x) & x.cast::<u32>().ge(1))?;
+            let flagged = d.select_flagged(&x, &flags).run()?;
+            let p = d.partition(&x, |x| x.eq(x) & x.cast::<u32>().ge(1)).run()?;
             Ok((keep(d, &x, |x| x.cast::<u32>().ge(1))?, p.values, p.count, flagged.values.slice(..100)?))
         })
         .needs(&[t]);
@@ -178,7 +178,9 @@ fn sources<B: Target>(c: &mut Cases<B>) {
             d.fill(&i, BEFORE)?;
             let count = d.buffer::<u32>(1)?;
             // One value as it was, one computed, one index.
-            d.select_from_into((&x, &y, index()), |(x, y, i)| ((y & 1u32).eq(1), (x, x * 2.0, i)), (&a, &b, &i), &count)?;
+            d.select((&x, &y, index()), |(_, y, _)| (y & 1u32).eq(1))
+                .finish(|(x, _, i)| (x, x * 2.0, i))
+                .write_to(((&a, &b, &i), &count))?;
             Ok((a, b, i, count))
         });
         c.add(format!("select/wide_tuples/n={n}"), move |d| {
@@ -186,7 +188,7 @@ fn sources<B: Target>(c: &mut Cases<B>) {
             let (a, b, count) = (d.buffer::<f64>(n)?, d.buffer::<u64>(n)?, d.buffer::<u64>(1)?);
             d.fill(&a, 0.5)?;
             d.fill(&b, 3)?;
-            d.select_from_into((&x, &y), |(x, y)| ((y & 1u64).eq(1), (x, y)), (&a, &b), &count)?;
+            d.select((&x, &y), |(_, y)| (y & 1u64).eq(1)).write_to(((&a, &b), &count))?;
             Ok((a, b, count))
         })
         .needs(&[f64::DTYPE, u64::DTYPE]);
@@ -194,7 +196,7 @@ fn sources<B: Target>(c: &mut Cases<B>) {
             let x = input::<B, u32>(d, Fill::Plain, n, "x")?;
             let (out, count) = (d.buffer::<u8>(n)?, d.buffer::<u32>(1)?);
             d.fill(&out, 0xEE)?;
-            d.select_from_into(&x, |x| ((x & 7u32).ne(3), (x >> 9).store_as::<u8>()), &out, &count)?;
+            d.select(&x, |x| (x & 7u32).ne(3)).finish(|x| (x >> 9).store_as::<u8>()).write_to((&out, &count))?;
             Ok((out, count))
         })
         .needs(&[u8::DTYPE]);
@@ -203,27 +205,28 @@ fn sources<B: Target>(c: &mut Cases<B>) {
         c.add(format!("select/slice/f32/+{start}"), move |d| {
             let (x, out) = (input::<B, f32>(d, Fill::Bits, 30_000, "x")?, input::<B, f32>(d, Fill::Plain, 30_000, "out")?);
             let count = d.upload(&[5u32; 4])?;
-            d.select_into(&x.slice(start..20_000)?, |x| x.lt(0.0), &out.slice(start + 2..)?, &count.slice(2..)?)?;
+            d.select(&x.slice(start..20_000)?, |x| x.lt(0.0)).write_to((&out.slice(start + 2..)?, &count.slice(2..)?))?;
             Ok((out, count))
         });
         c.add(format!("select/slice/u8/+{start}"), move |d| {
             let (x, out) = (input::<B, u8>(d, Fill::Plain, 30_000, "x")?, input::<B, u8>(d, Fill::Sorted, 30_000, "out")?);
             let count = d.upload(&[5u32; 4])?;
-            d.select_into(&x.slice(start..20_000)?, |x| (x & 1u32).eq(0), &out.slice(start + 2..)?, &count.slice(3..)?)?;
+            d.select(&x.slice(start..20_000)?, |x| (x & 1u32).eq(0)).write_to((&out.slice(start + 2..)?, &count.slice(3..)?))?;
             Ok((out, count))
         })
         .needs(&[u8::DTYPE]);
     }
     c.add("select/reversed_and_strided", |d| {
         let x = input::<B, u32>(d, Fill::Plain, 60_000, "x")?;
-        let kept = d.select_from((&x.strided(59_997, 19_999, -3)?, index()), |(x, i)| ((x & 1u32).eq(0), x ^ i))?;
+        let kept = d.select((&x.strided(59_997, 19_999, -3)?, index()), |(x, _)| (x & 1u32).eq(0)).finish(|(x, i)| x ^ i).run()?;
         let sum = d.reduce((&kept.values, index(), &kept.count).map(|(x, i, m)| select(i.lt(m), x * (i | 1), 0)), Sum).run()?;
         Ok((kept.count, sum))
     });
     // What was kept is kept again: the count of the first feeds the second.
     c.add("select/chain", |d| {
-        let first = d.select(&input::<B, u32>(d, Fill::Plain, 50_000, "x")?, |x| (x & 1u32).eq(0))?;
-        let second = d.select_from((&first.values, index(), &first.count), |(x, i, m)| (i.lt(m) & (x & 2u32).eq(0), x))?;
+        let first = d.select(&input::<B, u32>(d, Fill::Plain, 50_000, "x")?, |x| (x & 1u32).eq(0)).run()?;
+        let second =
+            d.select((&first.values, index(), &first.count), |(x, i, m)| i.lt(m) & (x & 2u32).eq(0)).finish(|(x, _, _)| x).run()?;
         let sum = d.reduce((&second.values, index(), &second.count).map(|(x, i, m)| select(i.lt(m), x * (i | 1), 0)), Sum).run()?;
         Ok((first.count, second.count, sum))
     });
@@ -233,7 +236,7 @@ fn sources<B: Target>(c: &mut Cases<B>) {
         let (kept, count) = (d.buffer::<u32>(50_000)?, d.buffer::<u32>(1)?);
         // What comes last in the order lies behind what is kept, and stays there.
         d.fill(&kept, 0)?;
-        d.select_into(&x, |x| (x & 1u32).eq(0), &kept, &count)?;
+        d.select(&x, |x| (x & 1u32).eq(0)).write_to((&kept, &count))?;
         d.sort_in_place(&kept, SortOrder::Descending)?;
         let count = DeviceScalar::from_buffer(count)?;
         let sum = d.reduce((&kept, index(), &count).map(|(x, i, m)| select(i.lt(m / 2), x * (i | 1), 0)), Sum).run()?;
@@ -262,13 +265,13 @@ fn large<B: Target>(c: &mut Cases<B>) {
             continue;
         }
         c.add(format!("select/large_partition/u32/n={n}"), move |d| {
-            let p = d.partition(&hashed(d)?, |x| (x >> 30).eq(0))?;
+            let p = d.partition(&hashed(d)?, |x| (x >> 30).eq(0)).run()?;
             let sum = d.reduce((&p.values, index()).map(|(x, i)| x * (i | 1)), Sum).run()?;
             Ok((p.count, sum))
         })
         .bytes(4 * n);
         c.add(format!("select/large_three_ways/u32/n={n}"), move |d| {
-            let (out, counts) = d.partition_three(&hashed(d)?, |x| (x >> 30).eq(0), |x| (x >> 30).eq(2))?;
+            let (out, counts) = d.partition(&hashed(d)?, |x| (x >> 30).eq(0)).three_way(|x| (x >> 30).eq(2)).run()?;
             Ok((counts, d.reduce((&out, index()).map(|(x, i)| x * (i | 1)), Sum).run()?))
         })
         .bytes(4 * n);

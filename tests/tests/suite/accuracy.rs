@@ -63,9 +63,9 @@ fn prefix_products_of_a_matrix_are_all_fibonacci_numbers() {
 #[test]
 fn the_integral_of_the_sine_over_half_a_period_is_two() {
     each(|d| {
-        let area = d.trapezoid(0.0, core::f32::consts::PI, 4096, Expr::sin).unwrap().read_blocking().unwrap();
+        let area = d.trapezoid(0.0, core::f32::consts::PI, 4096, Expr::sin).run().unwrap().read_blocking().unwrap();
         assert!((area - 2.0).abs() < 2e-6, "{area}");
-        let area = d.simpson(0.0, core::f32::consts::PI, 256, Expr::sin).unwrap().read_blocking().unwrap();
+        let area = d.simpson(0.0, core::f32::consts::PI, 256, Expr::sin).run().unwrap().read_blocking().unwrap();
         // The rule itself is 3e-10 off.
         assert_eq!(format!("{area:.6}"), "2.000000");
     });

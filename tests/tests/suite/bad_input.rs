@@ -170,9 +170,6 @@ fn more_elements_than_a_u32_counts_are_refused() {
         let many = d.upload(&[1.0f32]).unwrap().strided(0, 1 << 32, 0).unwrap();
         let expected = Error::TooLarge { what: "elements to count", requested: 1 << 32, limit: u32::MAX.into() };
         assert_eq!(d.count(&many, |x| x.gt(0.0)).unwrap_err(), expected);
-        let out = d.upload(&[7u32]).unwrap();
-        assert_eq!(d.count_into(&many, |x| x.gt(0.0), &out).unwrap_err(), expected);
-        assert_eq!(out.read_blocking().unwrap(), [7]);
     });
 }
 
@@ -192,9 +189,12 @@ fn an_output_that_is_too_small_is_refused_with_both_sizes() {
         assert_eq!(d.scan_by(&x, |a, b| a + b).write_to(&out).unwrap_err(), expected);
         assert_eq!(d.cast_into(&x, &out).unwrap_err(), expected);
         let (none, place) = (out.slice(..0).unwrap(), d.upload(&[7u32]).unwrap());
-        assert!(matches!(d.mean_into(&x, &none), Err(Error::BufferTooSmall { required: 1, .. })));
+        assert!(matches!(
+            d.reduce(&x, Sum).finish(|sum| sum / x.len() as f32).write_to(&none),
+            Err(Error::BufferTooSmall { required: 1, .. })
+        ));
         assert!(matches!(d.reduce(&x, Min).with_index().write_to((&none, &place)), Err(Error::BufferTooSmall { required: 1, .. })));
-        assert!(matches!(d.simpson_into(0.0, 1.0, 2, |x| x, &none), Err(Error::BufferTooSmall { required: 1, .. })));
+        assert!(matches!(d.simpson(0.0, 1.0, 2, |x| x).write_to(&none), Err(Error::BufferTooSmall { required: 1, .. })));
         assert_eq!(place.read_blocking().unwrap(), [7]);
         untouched(&out);
     });
@@ -417,8 +417,8 @@ fn filters_refuse_what_is_no_image_and_no_window() {
             let kind = FilterKind::Weighted { size, weights: vec![1.0; weights] };
             assert!(matches!(d.filter(&image, kind, Border::Clamp), Err(Error::InvalidArgument { what: "weights", .. })));
         }
-        assert!(matches!(d.trapezoid(0.0, 1.0, 0, |x| x), Err(Error::InvalidArgument { .. })));
-        assert!(matches!(d.simpson(0.0, 1.0, 3, |x| x), Err(Error::InvalidArgument { .. })));
+        assert!(matches!(d.trapezoid(0.0, 1.0, 0, |x| x).run(), Err(Error::InvalidArgument { .. })));
+        assert!(matches!(d.simpson(0.0, 1.0, 3, |x| x).run(), Err(Error::InvalidArgument { .. })));
     });
 }
 

@@ -65,30 +65,30 @@ fn selections_into_buffers_are_the_others() {
             let (out, more, count, wide) =
                 (d.buffer(n).unwrap(), d.buffer(n).unwrap(), d.buffer::<u32>(1).unwrap(), d.buffer::<u32>(2).unwrap());
             let kept = |out: &Buffer<Device, u32>| host(&out.slice(..u64::from(host(&count)[0])).unwrap());
-            d.select_flagged_into(&x, &flags, &out, &count).unwrap();
-            assert_eq!(kept(&out), d.select_flagged(&x, &flags).unwrap().read_blocking().unwrap(), "{n}");
+            d.select_flagged(&x, &flags).write_to((&out, &count)).unwrap();
+            assert_eq!(kept(&out), d.select_flagged(&x, &flags).run().unwrap().read_blocking().unwrap(), "{n}");
             let near = |a: Expr<u32>, b: Expr<u32>| (a >> 1).eq(b >> 1);
-            d.unique_with_into(&keys, near, &out, &count).unwrap();
-            assert_eq!(kept(&out), d.unique_with(&keys, near).unwrap().read_blocking().unwrap(), "{n}");
-            d.unique_by_key_into(&keys, &x, (&out, &more), &count).unwrap();
-            let expected = d.unique_by_key(&keys, &x).unwrap();
+            d.unique(&keys).by(near).write_to((&out, &count)).unwrap();
+            assert_eq!(kept(&out), d.unique(&keys).by(near).run().unwrap().read_blocking().unwrap(), "{n}");
+            d.unique(&x).by_key(&keys).write_to(((&out, &more), &count)).unwrap();
+            let expected = d.unique(&x).by_key(&keys).run().unwrap();
             let first = |b: &Buffer<Device, u32>| host(&b.slice(..expected.len_blocking().unwrap()).unwrap());
             assert_eq!((kept(&out), kept(&more)), (first(&expected.values.0), first(&expected.values.1)), "{n}");
             let (low, middle) = (|k: Expr<u32>| k.lt(1 << 30), |k: Expr<u32>| k.lt(3 << 30));
-            d.partition_three_into(&x, low, middle, &out, &wide).unwrap();
-            let (parts, counts) = d.partition_three(&x, low, middle).unwrap();
+            d.partition(&x, low).three_way(middle).write_to((&out, &wide)).unwrap();
+            let (parts, counts) = d.partition(&x, low).three_way(middle).run().unwrap();
             assert_eq!((host(&out), host(&wide)), (host(&parts), host(&counts)), "{n}");
-            let runs = d.run_length_encode(&keys).unwrap();
+            let runs = d.run_length_encode(&keys).run().unwrap();
             let (values, lengths) = &runs.values;
             for count in [n, n / 2] {
-                let expected = d.run_length_decode(values, lengths, &runs.count, count).unwrap();
+                let expected = d.run_length_decode(values, lengths, count).length(&runs.count).run().unwrap();
                 assert_eq!(
-                    into(d, count, 7, |out| d.run_length_decode_into(values, lengths, &runs.count, &out.slice(..count)?)),
+                    into(d, count, 7, |out| d.run_length_decode(values, lengths, count).length(&runs.count).write_to(out)),
                     host(&expected),
                     "{n}"
                 );
             }
-            assert_eq!(host(&d.run_length_decode(values, lengths, &runs.count, n).unwrap()), host(&keys), "{n}");
+            assert_eq!(host(&d.run_length_decode(values, lengths, n).length(&runs.count).run().unwrap()), host(&keys), "{n}");
         }
     });
 }
@@ -102,12 +102,14 @@ fn questions_are_answered_into_buffers_as_elsewhere() {
                 let found = |run: &dyn Fn(&Buffer<Device, u32>) -> Result<()>| into(d, 1, 7, run)[0];
                 let one = |x: Expr<u32>| x.ne(0);
                 let there = u32::from(place < n);
-                assert_eq!(found(&|out| d.find_if_into(&x, one, out)), place.min(n) as u32, "{n} {place}");
-                assert_eq!(found(&|out| d.any_into(&x, one, out)), there, "{n} {place}");
-                assert_eq!(found(&|out| d.none_into(&x, one, out)), 1 - there, "{n} {place}");
-                assert_eq!(found(&|out| d.all_into(&x, |x| x.eq(0), out)), 1 - there, "{n} {place}");
+                assert_eq!(found(&|out| d.find_if(&x, one).write_to(out)), place.min(n) as u32, "{n} {place}");
+                // As the documentation of `Find` says.
+                let word = |f: fn(Expr<u32>) -> Expr<bool>| x.map(move |x| f(x).cast::<u32>());
+                assert_eq!(found(&|out| d.reduce(word(one), Or).write_to(out)), there, "{n} {place}");
+                let all = |f: fn(Expr<u32>) -> Expr<bool>| found(&|out| d.reduce_by(word(f), |a, b| a & b).identity(1).write_to(out));
+                assert_eq!((all(|x| x.eq(0)), all(|x| !x.ne(0))), (1 - there, 1 - there), "{n} {place}");
                 let read = |answer: Result<isowarp::buffer::DeviceScalar<Device, u32>>| answer.unwrap().read_blocking().unwrap();
-                assert_eq!(read(d.find_if(&x, one)), place.min(n) as u32, "{n} {place}");
+                assert_eq!(read(d.find_if(&x, one).run()), place.min(n) as u32, "{n} {place}");
                 assert_eq!((read(d.any(&x, one)), read(d.none(&x, one)), read(d.all(&x, |x| x.eq(0)))), (there, 1 - there, 1 - there));
                 // A one before the last place is followed by less.
                 let sorted = u32::from(place + 1 >= n);
@@ -160,18 +162,14 @@ fn buffers_that_do_not_fit_are_refused_and_not_written() {
         too_small(d.to_morton_into(&x, &[4, 4], &small));
         too_small(d.from_morton_into(&x, &[4, 4], &small));
         too_small(d.sort_rows_from_into(&x, |x| x, 4, UP, &small));
-        too_small(d.select_flagged_into(&x, &x, &small, &count));
-        too_small(d.select_flagged_into(&x, &x, &out, &none));
-        too_small(d.unique_with_into(&x, Expr::eq, &small, &count));
-        too_small(d.unique_by_key_into(&x, &x, (&out, &small), &count));
-        too_small(d.partition_three_into(&x, odd, odd, &out, &count));
-        for answer in [d.find_if_into(&x, odd, &none), d.any_into(&x, odd, &none), d.all_into(&x, odd, &none), d.none_into(&x, odd, &none)]
-        {
-            too_small(answer);
-        }
+        too_small(d.select_flagged(&x, &x).write_to((&small, &count)));
+        too_small(d.select_flagged(&x, &x).write_to((&out, &none)));
+        too_small(d.unique(&x).by(Expr::eq).write_to((&small, &count)));
+        too_small(d.unique(&x).by_key(&x).write_to(((&out, &small), &count)));
+        too_small(d.partition(&x, odd).three_way(odd).write_to((&out, &count)));
+        too_small(d.find_if(&x, odd).write_to(&none));
         let nothing = x.slice(..0).unwrap();
-        too_small(d.find_if_into(&nothing, odd, &none));
-        too_small(d.all_into(&nothing, odd, &none));
+        too_small(d.find_if(&nothing, odd).write_to(&none));
         too_small(d.is_sorted_into(&x, UP, &none));
         too_small(d.is_sorted_into(&nothing, UP, &none));
         overlap(d.permute_into(&x, &other, &x));
@@ -183,13 +181,11 @@ fn buffers_that_do_not_fit_are_refused_and_not_written() {
         overlap(d.convert_layout_into(&x, image.0, image.1, image.2, &x));
         overlap(d.to_morton_into(&x, &[4, 4], &x));
         overlap(d.sort_rows_from_into(&x, |x| x, 4, UP, &x));
-        overlap(d.select_flagged_into(&x, &other, &x, &count));
-        overlap(d.unique_with_into(&x, Expr::eq, &x, &count));
-        overlap(d.unique_by_key_into(&x, &other, (&out, &out), &count));
-        overlap(d.partition_three_into(&x, odd, odd, &out, &out));
-        for answer in [d.find_if_into(&x, odd, &x), d.any_into(&x, odd, &x), d.all_into(&x, odd, &x), d.none_into(&x, odd, &x)] {
-            overlap(answer);
-        }
+        overlap(d.select_flagged(&x, &other).write_to((&x, &count)));
+        overlap(d.unique(&x).by(Expr::eq).write_to((&x, &count)));
+        overlap(d.unique(&other).by_key(&x).write_to(((&out, &out), &count)));
+        overlap(d.partition(&x, odd).three_way(odd).write_to((&out, &out)));
+        overlap(d.find_if(&x, odd).write_to(&x));
         overlap(d.is_sorted_into(&x, UP, &x.slice(4..).unwrap()));
         assert!(matches!(d.sort_rows_from_into(&x, |x| x, 5, UP, &out), Err(Error::LengthMismatch { .. })));
         assert!(matches!(d.is_sorted_into(&x, UP.bits(3..33), &out), Err(Error::InvalidArgument { what: "bits", .. })));

@@ -145,13 +145,13 @@ fn selections_agree() {
         let (out, count) = (d.iota(x.len(), 7u32, 0)?, d.upload(&[0u32; 2])?);
         let runs = d.map(&x, |x| x >> 30)?;
         match op {
-            0 => d.select_from_into((&x, scalar(*k)), |(x, k)| (x.lt(k), x), &out, &count)?,
-            1 => d.partition_from_into((&x, scalar(*k)), |(x, k)| (x.lt(k), x), &out, &count)?,
-            2 => d.partition_three_from_into(&x, |x| (x >> 30, x), &out, &count)?,
-            3 => d.unique_into(&runs, &out, &count)?,
+            0 => d.select((&x, scalar(*k)), |(x, k)| x.lt(k)).finish(|(x, _)| x).write_to((&out, &count))?,
+            1 => d.partition((&x, scalar(*k)), |(x, k)| x.lt(k)).finish(|(x, _)| x).write_to((&out, &count))?,
+            2 => d.partition_three(&x, |x| x >> 30).write_to((&out, &count))?,
+            3 => d.unique(&runs).write_to((&out, &count))?,
             _ => {
                 let values = d.iota(x.len(), 7u32, 0)?;
-                d.run_length_encode_into(&runs, &values, &out, &count)?;
+                d.run_length_encode(&runs).write_to(((&values, &out), &count))?;
                 return (out, values, count).outputs();
             }
         }

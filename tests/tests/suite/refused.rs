@@ -35,8 +35,8 @@ fn values_that_are_not_as_many_as_their_keys_are_refused() {
         assert_eq!(d.sort_pairs_counted(&pairs, UP).unwrap_err(), wrong);
         assert_eq!(d.sort_pairs_counted_into((&keys, &values), &count, UP, (&k, &v)).unwrap_err(), wrong);
         assert_eq!(d.sort_pairs_counted_into((&keys, &bytes), &count, UP, (&k, &d.upload(&[7u8; 10]).unwrap())).unwrap_err(), wrong);
-        assert_eq!(d.unique_by_key(&keys, &values).unwrap_err(), wrong);
-        assert_eq!(d.unique_by_key_into(&keys, &values, (&k, &v), &sevens(d, 1)).unwrap_err(), wrong);
+        assert_eq!(d.unique(&values).by_key(&keys).run().unwrap_err(), wrong);
+        assert_eq!(d.unique(&values).by_key(&keys).write_to(((&k, &v), &sevens(d, 1))).unwrap_err(), wrong);
         untouched(&[&k, &v]);
     });
 }
@@ -46,18 +46,18 @@ fn lengths_of_runs_that_are_not_as_many_as_their_values_are_refused() {
     each(|d| {
         let (values, shorter, count, out) = (sevens(d, 5), sevens(d, 4), d.upload_scalar(4u32).unwrap(), sevens(d, 20));
         let wrong = lengths("lengths", 5, 4);
-        assert_eq!(d.run_length_decode(&values, &shorter, &count, 20).unwrap_err(), wrong);
-        assert_eq!(d.run_length_decode_into(&values, &shorter, &count, &out).unwrap_err(), wrong);
+        assert_eq!(d.run_length_decode(&values, &shorter, 20).length(&count).run().unwrap_err(), wrong);
+        assert_eq!(d.run_length_decode(&values, &shorter, out.len()).length(&count).write_to(&out).unwrap_err(), wrong);
         // What is read before the output is written may not be there either.
         let (low, high) = (out.slice(..5).unwrap(), out.slice(5..10).unwrap());
-        assert!(matches!(d.run_length_decode_into(&values, &low, &count, &low), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.run_length_decode_into(&low, &values, &count, &low), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.run_length_decode(&values, &low, low.len()).length(&count).write_to(&low), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.run_length_decode(&low, &values, low.len()).length(&count).write_to(&low), Err(Error::Aliasing { .. })));
         let inside = DeviceScalar::from_buffer(low.slice(4..).unwrap()).unwrap();
-        assert!(matches!(d.run_length_decode_into(&values, &high, &inside, &low), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.run_length_decode(&values, &high, low.len()).length(&inside).write_to(&low), Err(Error::Aliasing { .. })));
         untouched(&[&out]);
         // The number of runs may lie in the output's buffer beside it, and so close that as many as there are values would overlap.
         let beside = DeviceScalar::from_buffer(out.slice(..1).unwrap()).unwrap();
-        d.run_length_decode_into(&values, &values, &beside, &out.slice(1..6).unwrap()).unwrap();
+        d.run_length_decode(&values, &values, 5).length(&beside).write_to(&out.slice(1..6).unwrap()).unwrap();
         untouched(&[&out]);
     });
 }

@@ -32,15 +32,15 @@ fn what_is_counted_is_selected_as_the_slice_is() {
         each(|d| {
             let of_x = Selected { values: d.upload(&x).unwrap(), count: d.upload_scalar(count as u32).unwrap() };
             let (keys, lengths): (Vec<u32>, Vec<u32>) = expected.iter().copied().unzip();
-            assert_eq!(d.unique_counted(&of_x).unwrap().read_blocking().unwrap(), keys);
+            assert_eq!(d.unique(&of_x.values).length(&of_x.count).run().unwrap().read_blocking().unwrap(), keys);
             let odd: Vec<u32> = slice.iter().copied().filter(|x| x & 1 == 1).collect();
-            assert_eq!(d.select_counted(&of_x, |x| (x & 1u32).eq(1)).unwrap().read_blocking().unwrap(), odd);
-            let found = d.run_length_encode_counted(&of_x).unwrap();
+            assert_eq!(d.select(&of_x.values, |x| (x & 1u32).eq(1)).length(&of_x.count).run().unwrap().read_blocking().unwrap(), odd);
+            let found = d.run_length_encode(&of_x.values).length(&of_x.count).run().unwrap();
             let m = found.len_blocking().unwrap();
             assert_eq!((of(&found.values.0, m), of(&found.values.1, m)), (keys.clone(), lengths));
             let places = d.iota::<u32>(n as u64, 0, 1).unwrap();
             let pairs = Selected { values: (of_x.values.clone(), places), count: of_x.count.clone() };
-            let by_key = d.reduce_by_key_counted(&pairs, Sum).unwrap();
+            let by_key = d.reduce(&pairs.values.1, Sum).by_key(&pairs.values.0).length(&pairs.count).run().unwrap();
             let m = by_key.len_blocking().unwrap();
             assert_eq!((of(&by_key.values.0, m), of(&by_key.values.1, m)), (keys, sums.clone()));
             let counts = d.histogram(counted(even(&of_x.values, 0, 4, 4), &of_x.count)).unwrap();
@@ -71,11 +71,11 @@ fn long_runs_and_first_ones_are_found_in_what_is_computed() {
         let long: Vec<_> = all.iter().filter(|run| run.2 > 1).collect();
         each(|d| {
             let device = d.upload(&x).unwrap();
-            let found = d.non_trivial_runs(&device, |x| x / 2).unwrap();
+            let found = d.non_trivial_runs(device.map(|x| x / 2)).run().unwrap();
             let m = found.len_blocking().unwrap();
             assert_eq!(of(&found.values.0, m), long.iter().map(|run| run.1).collect::<Vec<_>>());
             assert_eq!(of(&found.values.1, m), long.iter().map(|run| run.2).collect::<Vec<_>>());
-            let found = d.unique_by_key_from((&device, index()), |(x, i)| (x / 2, i)).unwrap();
+            let found = d.unique((&device, index()).map(|(x, i)| (x / 2, i))).by(|a, b| a.0.eq(b.0)).run().unwrap();
             let m = found.len_blocking().unwrap();
             assert_eq!(of(&found.values.0, m), all.iter().map(|run| run.0).collect::<Vec<_>>());
             assert_eq!(of(&found.values.1, m), all.iter().map(|run| run.1).collect::<Vec<_>>());
@@ -92,15 +92,15 @@ fn lengths_beyond_32_bits_are_decoded() {
     each(|d| {
         let (values, lengths) = (d.upload(&[7u32, 8, 9]).unwrap(), d.upload(&[u32::MAX, 1, 5]).unwrap());
         let runs = d.upload_scalar(3u32).unwrap();
-        let back = d.run_length_decode(&values, &lengths, &runs, 5).unwrap();
+        let back = d.run_length_decode(&values, &lengths, 5).length(&runs).run().unwrap();
         assert_eq!(back.read_blocking().unwrap(), [7; 5]);
         let (first, lazy) = (d.upload(&[2u32, u32::MAX, u32::MAX]).unwrap(), |x| x);
-        let back = d.run_length_decode_from((&values, |v| v * 2), (&first, lazy), &runs, 4).unwrap();
+        let back = d.run_length_decode(values.map(|v| v * 2), first.map(lazy), 4).length(&runs).run().unwrap();
         assert_eq!(back.read_blocking().unwrap(), [14, 14, 16, 16]);
         let (out, kept) = (d.upload(&[5u32; 3]).unwrap(), d.upload(&[1u32, 2]).unwrap());
-        let error = d.run_length_decode_into(&values, &kept, &runs, &out).unwrap_err();
+        let error = d.run_length_decode(&values, &kept, out.len()).length(&runs).write_to(&out).unwrap_err();
         assert!(matches!(error, Error::LengthMismatch { expected: 3, found: 2, .. }), "{error}");
-        assert!(matches!(d.run_length_decode_into(&values, &values, &runs, &values), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.run_length_decode(&values, &values, values.len()).length(&runs).write_to(&values), Err(Error::Aliasing { .. })));
         assert_eq!((out.read_blocking().unwrap(), values.read_blocking().unwrap()), (vec![5; 3], vec![7, 8, 9]));
     });
 }

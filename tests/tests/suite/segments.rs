@@ -145,16 +145,16 @@ fn neighbours_of_what_is_computed_are_those_of_arrays() {
                 ((back >> 30) + (i / 5) + (all.at(i) >> 31)).cast::<f32>()
             };
             let array = d.map(inputs(), few).unwrap();
-            let (found, expected) = (d.unique_from(inputs(), few).unwrap(), d.unique(&array).unwrap());
+            let (found, expected) = (d.unique(inputs().map(few)).run().unwrap(), d.unique(&array).run().unwrap());
             assert_eq!(found.read_blocking().unwrap(), expected.read_blocking().unwrap(), "{n}");
-            let (found, expected) = (d.run_length_encode_from(inputs(), few).unwrap(), d.run_length_encode(&array).unwrap());
+            let (found, expected) = (d.run_length_encode(inputs().map(few)).run().unwrap(), d.run_length_encode(&array).run().unwrap());
             let runs = expected.len_blocking().unwrap();
             assert_eq!(found.len_blocking().unwrap(), runs);
             let first = |b: &Buffer<Device, u32>| b.slice(..runs).unwrap().read_blocking().unwrap();
             assert_eq!(first(&found.values.1), first(&expected.values.1), "{n}");
             let step = |a: Expr<f32>, b: Expr<f32>| b * 3.0 - a;
-            let found = d.adjacent_from(inputs(), few, step).unwrap().read_blocking().unwrap();
-            assert_eq!(found, d.adjacent(&array, step).unwrap().read_blocking().unwrap(), "{n}");
+            let found = d.adjacent(inputs().map(few), step).run().unwrap().read_blocking().unwrap();
+            assert_eq!(found, d.adjacent(&array, step).run().unwrap().read_blocking().unwrap(), "{n}");
         });
     }
 }
@@ -192,7 +192,7 @@ fn chains_follow_counts() {
         order.sort_by_key(|&i| kept[i as usize]);
         kept.sort_unstable();
         each(|d| {
-            let found = d.select(&d.upload(&x).unwrap(), |x| x.lt(most)).unwrap();
+            let found = d.select(&d.upload(&x).unwrap(), |x| x.lt(most)).run().unwrap();
             let sorted = d.sort_counted(&found, SortOrder::Ascending).unwrap();
             assert_eq!(sorted.read_blocking().unwrap(), kept);
             assert_eq!(d.reduce(&sorted.values, Sum).length(&sorted.count).run().unwrap().read_blocking().unwrap(), sum);
@@ -226,7 +226,7 @@ fn differences_are_undone_by_sums() {
     let x = mt19937(3, 10_001);
     each(|d| {
         let device = d.upload(&x).unwrap();
-        let back = d.cumsum(&d.adjacent_difference(&device).unwrap()).unwrap();
+        let back = d.cumsum(&d.adjacent_difference(&device).run().unwrap()).unwrap();
         assert_eq!(back.read_blocking().unwrap(), x);
     });
 }
@@ -292,8 +292,8 @@ fn segments_refuse_what_does_not_fit() {
         assert!(matches!(by_key(&x, &out, &count), Err(Error::Aliasing { .. })));
         assert!(matches!(by_key(&other, &x, &count), Err(Error::Aliasing { .. })));
         assert!(matches!(by_key(&other, &out, &none), Err(Error::BufferTooSmall { .. })));
-        assert!(matches!(d.adjacent_difference_into(&x, &x.slice(1..).unwrap()), Err(Error::BufferTooSmall { .. })));
-        assert!(matches!(d.adjacent_difference_into(&x, &x), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.adjacent_difference(&x).write_to(&x.slice(1..).unwrap()), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(d.adjacent_difference(&x).write_to(&x), Err(Error::Aliasing { .. })));
         assert_eq!((out.read_blocking().unwrap(), count.read_blocking().unwrap()), (vec![7; 100], vec![7]));
         assert!(x.read_blocking().unwrap().into_iter().eq(0..100));
     });

@@ -13,18 +13,18 @@ fn selections_are_those_of_iterators() {
         let x = mt19937(5489, n);
         each(|d| {
             let device = d.upload(&x).unwrap();
-            let kept = d.select(&device, |x| (x % 3).eq(0)).unwrap();
+            let kept = d.select(&device, |x| (x % 3).eq(0)).run().unwrap();
             assert_eq!(kept.read_blocking().unwrap(), x.iter().copied().filter(|x| x % 3 == 0).collect::<Vec<_>>());
             let flags = d.upload(&x.iter().map(|x| x >> 31).collect::<Vec<u32>>()).unwrap();
-            let flagged = d.select_flagged(&device, &flags).unwrap();
+            let flagged = d.select_flagged(&device, &flags).run().unwrap();
             assert_eq!(flagged.read_blocking().unwrap(), x.iter().copied().filter(|x| x >> 31 != 0).collect::<Vec<_>>());
 
-            let parted = d.partition(&device, |x| (x & 1u32).eq(0)).unwrap();
+            let parted = d.partition(&device, |x| (x & 1u32).eq(0)).run().unwrap();
             let (even, odd): (Vec<u32>, Vec<u32>) = x.iter().partition(|x| *x & 1 == 0);
             assert_eq!(parted.len_blocking().unwrap(), even.len() as u64);
             assert_eq!(parted.values.read_blocking().unwrap(), [even, odd].concat());
 
-            let (values, counts) = d.partition_three(&device, |x| x.lt(1 << 30), |x| x.ge(3 << 30)).unwrap();
+            let (values, counts) = d.partition(&device, |x| x.lt(1 << 30)).three_way(|x| x.ge(3 << 30)).run().unwrap();
             let part = |x: &u32| if *x < 1 << 30 { 0 } else { 1 + usize::from(*x < 3 << 30) };
             let mut sorted = x.clone();
             sorted.sort_by_key(part);
@@ -45,12 +45,12 @@ fn runs_are_chunks_of_equals_and_decode_to_what_they_were() {
         let lengths: Vec<u32> = x.chunk_by(|a, b| a == b).map(|c| c.len() as u32).collect();
         each(|d| {
             let device = d.upload(&x).unwrap();
-            assert_eq!(d.unique(&device).unwrap().read_blocking().unwrap(), expected);
-            let runs = d.run_length_encode(&device).unwrap();
+            assert_eq!(d.unique(&device).run().unwrap().read_blocking().unwrap(), expected);
+            let runs = d.run_length_encode(&device).run().unwrap();
             let m = runs.len_blocking().unwrap();
             assert_eq!(runs.values.0.slice(..m).unwrap().read_blocking().unwrap(), expected);
             assert_eq!(runs.values.1.slice(..m).unwrap().read_blocking().unwrap(), lengths);
-            let back = d.run_length_decode(&runs.values.0, &runs.values.1, &runs.count, n as u64).unwrap();
+            let back = d.run_length_decode(&runs.values.0, &runs.values.1, n as u64).length(&runs.count).run().unwrap();
             assert_eq!(back.read_blocking().unwrap(), x);
         });
     }
@@ -64,12 +64,12 @@ fn moved_floats_keep_every_bit() {
     let to_bits = |x: Vec<f32>| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
     each(|d| {
         let device = d.upload(&x).unwrap();
-        let all = d.select_from((&device, index()), |(x, i)| (i.ge(0), x)).unwrap();
+        let all = d.select((&device, index()), |(_, i)| i.ge(0)).finish(|(x, _)| x).run().unwrap();
         assert_eq!(to_bits(all.read_blocking().unwrap()), expected);
-        let numbers = d.select(&device, |x| x.eq(x)).unwrap();
+        let numbers = d.select(&device, |x| x.eq(x)).run().unwrap();
         let (nan, number): (Vec<u32>, Vec<u32>) = expected.iter().partition(|b| f32::from_bits(**b).is_nan());
         assert_eq!(to_bits(numbers.read_blocking().unwrap()), number);
-        let parted = d.partition(&device, Expr::is_nan).unwrap();
+        let parted = d.partition(&device, Expr::is_nan).run().unwrap();
         assert_eq!(to_bits(parted.values.read_blocking().unwrap()), [nan, number].concat());
     });
 }
@@ -78,14 +78,14 @@ fn moved_floats_keep_every_bit() {
 fn searches_find_the_first_and_count_all() {
     each(|d| {
         let x = d.iota::<u32>(10_000, 0, 3).unwrap();
-        let find = |at: u32| d.find_if(&x, |x| x.ge(at)).unwrap().read_blocking().unwrap();
+        let find = |at: u32| d.find_if(&x, |x| x.ge(at)).run().unwrap().read_blocking().unwrap();
         assert_eq!([find(0), find(1), find(29_997), find(29_998)], [0, 1, 9999, 10_000]);
         let none = d.buffer::<u32>(0).unwrap();
-        assert_eq!(d.find_if(&none, |x| x.eq(0)).unwrap().read_blocking().unwrap(), 0);
+        assert_eq!(d.find_if(&none, |x| x.eq(0)).run().unwrap().read_blocking().unwrap(), 0);
         let said = |s: DeviceScalar<_, u32>| s.read_blocking().unwrap();
         assert_eq!([said(d.any(&none, |x| x.eq(0)).unwrap()), said(d.all(&none, |x| x.eq(0)).unwrap())], [0, 1]);
         assert_eq!([said(d.any(&x, |x| x.eq(3)).unwrap()), said(d.all(&x, |x| x.lt(29_997)).unwrap())], [1, 0]);
-        assert_eq!([said(d.none(&x, |x| x.eq(2)).unwrap()), said(d.count_if(&x, |x| x.lt(300)).unwrap())], [1, 100]);
+        assert_eq!([said(d.none(&x, |x| x.eq(2)).unwrap()), said(d.count(&x, |x| x.lt(300)).unwrap())], [1, 100]);
     });
 }
 
@@ -96,15 +96,15 @@ fn bad_outputs_are_refused_and_nothing_is_written() {
         let sevens = |n: usize| d.upload(&vec![7u32; n]).unwrap();
         let (out, small, count) = (sevens(1000), sevens(999), sevens(1));
         let odd = |x: Expr<u32>| (x & 1u32).eq(1);
-        assert!(matches!(d.select_into(&x, odd, &small, &count), Err(Error::BufferTooSmall { required: 1000, available: 999, .. })));
-        assert!(matches!(d.select_into(&x, odd, &out, &sevens(0)), Err(Error::BufferTooSmall { required: 1, available: 0, .. })));
-        assert!(matches!(d.select_into(&x, odd, &x, &count), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.select_into(&x, odd, &out, &out.slice(5..6).unwrap()), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.select_flagged(&x, &small), Err(Error::LengthMismatch { expected: 1000, found: 999, .. })));
-        assert!(matches!(d.unique_by_key(&x, &small), Err(Error::LengthMismatch { .. })));
-        let three = d.partition_three_from_into(&x, |x| (x % 3, x), &out, &count);
+        assert!(matches!(d.select(&x, odd).write_to((&small, &count)), Err(Error::BufferTooSmall { required: 1000, available: 999, .. })));
+        assert!(matches!(d.select(&x, odd).write_to((&out, &sevens(0))), Err(Error::BufferTooSmall { required: 1, available: 0, .. })));
+        assert!(matches!(d.select(&x, odd).write_to((&x, &count)), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.select(&x, odd).write_to((&out, &out.slice(5..6).unwrap())), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.select_flagged(&x, &small).run(), Err(Error::LengthMismatch { expected: 1000, found: 999, .. })));
+        assert!(matches!(d.unique(&small).by_key(&x).run(), Err(Error::LengthMismatch { .. })));
+        let three = d.partition_three(&x, |x| x % 3).write_to((&out, &count));
         assert!(matches!(three, Err(Error::BufferTooSmall { required: 2, available: 1, .. })));
-        assert!(matches!(d.run_length_encode_into(&x, &out, &out, &count), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.run_length_encode(&x).write_to(((&out, &out), &count)), Err(Error::Aliasing { .. })));
         for untouched in [&out, &small, &count] {
             assert!(untouched.read_blocking().unwrap().iter().all(|&v| v == 7));
         }

@@ -115,14 +115,14 @@ fn words_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], count: &Buffer<
     d.sort_in_place(x, up).unwrap();
     d.sort_pairs_in_place(x, z, up).unwrap();
     d.sort_rows_into(x, 100, up, z).unwrap();
-    d.select_from_into((x, scalar(limit)), |(x, k)| (x.gt(k), x), y, count).unwrap();
-    d.partition_from_into(x, |x| ((x & 1u32).eq(1), x), y, count).unwrap();
-    d.unique_into(x, y, count).unwrap();
-    d.run_length_encode_into(x, y, z, count).unwrap();
+    d.select((x, scalar(limit)), |(x, k)| x.gt(k)).finish(|(x, _)| x).write_to((y, count)).unwrap();
+    d.partition(x, |x| (x & 1u32).eq(1)).write_to((y, count)).unwrap();
+    d.unique(x).write_to((y, count)).unwrap();
+    d.run_length_encode(x).write_to(((y, z), count)).unwrap();
     d.reduce(x, Sum).segments(y).write_to(z).unwrap();
     d.reduce(x, Sum).by_key(x).write_to(((y, z), count)).unwrap();
     d.segmented_sort_into(x, z, up, y).unwrap();
-    d.adjacent_difference_into(x, y).unwrap();
+    d.adjacent_difference(x).write_to(y).unwrap();
     d.gather_into(x, z, y).unwrap();
     d.scatter_unique_into(x, z, y).unwrap();
     d.scatter_into(x, z, y).unwrap();
@@ -171,14 +171,14 @@ fn groups_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], floats: &Buffe
 /// A selection, a sort and a sum that follow its count, and what else reads a number that the device has found.
 fn counted_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], count: &Buffer<Device, u32>, limit: u32) {
     let (up, one) = (SortOrder::Ascending, d.buffer(1).unwrap());
-    d.select_from_into((x, scalar(limit << 20)), |(x, k)| (x.gt(k), x), y, count).unwrap();
+    d.select((x, scalar(limit << 20)), |(x, k)| x.gt(k)).finish(|(x, _)| x).write_to((y, count)).unwrap();
     let kept = DeviceScalar::from_buffer(count.clone()).unwrap();
     d.sort_counted_into(y, &kept, up, z).unwrap();
     d.argsort_counted_into(y, &kept, up, z).unwrap();
     d.reduce(z, Sum).length(&kept).write_to(&one).unwrap();
-    d.unique_by_key_from_into((x, index()), |(x, i)| (x >> 20, i), (y, z), count).unwrap();
+    d.unique((x, index()).map(|(x, i)| (x >> 20, i))).by(|a, b| a.0.eq(b.0)).write_to(((y, z), count)).unwrap();
     d.reduce(x, Sum).by_key(x.map(|x| x >> 20)).write_to(((y, z), count)).unwrap();
-    d.run_length_decode_into(x, y, &kept, z).unwrap();
+    d.run_length_decode(x, y, z.len()).length(&kept).write_to(z).unwrap();
     d.lower_bound_by_into(x, y, Expr::lt, z).unwrap();
     d.merge_by_from_into((&x.slice(..4000).unwrap(), |x| x), (&x.slice(4000..).unwrap(), |x| x), Expr::lt, z).unwrap();
     d.union_by_into(&y.slice(..5000).unwrap(), &y.slice(6000..).unwrap(), Expr::lt, z, count).unwrap();
@@ -252,20 +252,20 @@ fn reductions_round(d: &Device, f: &Forms<'_>, k: f32) -> isowarp::Result<()> {
     d.reduce((x, scalar(k)).map(|(x, k)| x - k), Max).axis(&[10, 1000], 1).write_to(y)?;
     d.reduce_by(x.map(|x| (x, x * x)), |a: Pair, b| (a.0 + b.0, a.1 + b.1)).write_to((one, two))?;
     d.reduce(f.halves, Sum).write_to(one)?;
-    d.count_into((x, scalar(k)), |(x, k)| x.gt(k), place)?;
+    d.reduce((x, scalar(k)).map(|(x, k)| x.gt(k).cast::<u32>()), Sum).write_to(place)?;
     d.reduce(x, Min).with_index().write_to((one, place))?;
     d.reduce(x, Max).with_index().write_to((one, place))?;
     d.reduce(x, Min).index().write_to(place)?;
     d.reduce(x, Max).index().write_to(place)?;
-    d.minmax_into(x, (one, two))?;
-    d.mean_into(x, one)?;
-    d.dot_into(x, x, one)?;
-    d.norm1_into(x, one)?;
-    d.norm2_into(x, one)?;
-    d.norm_inf_into(x, one)?;
-    d.max_abs_diff_into(x, y, one)?;
-    d.trapezoid_into(0.0, k, 1000, |x| x * x, one)?;
-    d.simpson_into(0.0, k, 1000, |x| x * x, one)
+    d.reduce_by(x.map(|x| (x, x)), |a, b| (a.0.min(b.0), a.1.max(b.1))).write_to((one, two))?;
+    d.reduce(x, Sum).finish(|sum| sum / x.len() as f32).write_to(one)?;
+    d.reduce((x, x).map(|(x, y)| x * y), Sum).write_to(one)?;
+    d.reduce(x.map(Expr::abs), Sum).write_to(one)?;
+    d.reduce(x.map(|x| x * x), Sum).finish(Expr::sqrt).write_to(one)?;
+    d.reduce_by(x.map(Expr::abs), Expr::max).identity(0.0).write_to(one)?;
+    d.reduce((x, y).map(|(x, y)| (x - y).abs()), Max).write_to(one)?;
+    d.trapezoid(0.0, k, 1000, |x| x * x).write_to(one)?;
+    d.simpson(0.0, k, 1000, |x| x * x).write_to(one)
 }
 
 fn scans_round(d: &Device, f: &Forms<'_>, k: f32) -> isowarp::Result<()> {

@@ -75,15 +75,15 @@ fn combined() -> Vec<Case> {
         usual("argmax", ONE, |d, h| into(d, h.floats(), 1, |d, x, y| d.reduce(x, Max).index().write_to(y))),
         other("dot", TWO, |d, h| {
             let y = d.upload(h.floats())?;
-            into(d, h.floats(), 1, move |d, x, z| d.dot_into(x, &y, z))
+            into(d, h.floats(), 1, move |d, x, z| d.reduce((x, &y).map(|(x, y)| x * y), Sum).write_to(z))
         }),
-        other("norm", ONE, |d, h| into(d, h.floats(), 1, Statistics::norm2_into)),
-        other("mean", ONE, |d, h| into(d, h.floats(), 1, Statistics::mean_into)),
-        other("count", ONE, |d, h| made(d, h.words(), |d, x| Ok(d.count_if(x, |x| (x >> 31).eq(0))?.buffer().clone()))),
+        other("norm", ONE, |d, h| into(d, h.floats(), 1, |d, x, y| d.reduce(x.map(|x| x * x), Sum).finish(Expr::sqrt).write_to(y))),
+        other("mean", ONE, |d, h| into(d, h.floats(), 1, |d, x, y| d.reduce(x, Sum).finish(|sum| sum / x.len() as f32).write_to(y))),
+        other("count", ONE, |d, h| made(d, h.words(), |d, x| Ok(d.count(x, |x| (x >> 31).eq(0))?.buffer().clone()))),
         // All of these go to the end.
         other("any", ONE, |d, h| made(d, h.words(), |d, x| Ok(d.any(x, |x| x.lt(0))?.buffer().clone()))),
         other("all", ONE, |d, h| made(d, h.words(), |d, x| Ok(d.all(x, |x| x.ge(0))?.buffer().clone()))),
-        other("find", ONE, |d, h| made(d, h.words(), |d, x| Ok(d.find_if(x, |x| x.lt(0))?.buffer().clone()))),
+        other("find", ONE, |d, h| made(d, h.words(), |d, x| Ok(d.find_if(x, |x| x.lt(0)).run()?.buffer().clone()))),
         other("is-sorted", ONE, |d, h| made(d, h.rising(), |d, x| Ok(d.is_sorted(x, SortOrder::Ascending)?.buffer().clone()))),
         usual("scan", TWO, |d, h| into(d, h.floats(), h.n, |d, x, y| d.scan(x, Sum).write_to(y))),
     ]
@@ -181,15 +181,17 @@ fn ordered() -> Vec<Case> {
 
 fn found() -> Vec<Case> {
     vec![
-        usual("select", TWO, |d, h| part(d, h.words(), |d, x, y, count| d.select_into(x, |x| (x >> 31).eq(0), y, count))),
-        other("partition", TWO, |d, h| part(d, h.words(), |d, x, y, count| d.partition_from_into(x, |x| ((x >> 31).eq(0), x), y, count))),
-        other("unique", TWO, |d, h| part(d, h.runs(), Select::unique_into)),
-        other("rle", THREE, |d, h| several(d, h.runs(), |d, x, (y, lengths), count| d.run_length_encode_into(x, y, lengths, count))),
+        usual("select", TWO, |d, h| part(d, h.words(), |d, x, y, count| d.select(x, |x| (x >> 31).eq(0)).write_to((y, count)))),
+        other("partition", TWO, |d, h| part(d, h.words(), |d, x, y, count| d.partition(x, |x| (x >> 31).eq(0)).write_to((y, count)))),
+        other("unique", TWO, |d, h| part(d, h.runs(), |d, x, y, count| d.unique(x).write_to((y, count)))),
+        other("rle", THREE, |d, h| {
+            several(d, h.runs(), |d, x, (y, lengths), count| d.run_length_encode(x).write_to(((y, lengths), count)))
+        }),
         other("rle-decode", ONE, |d, h| {
             // Runs of four.
             let (runs, n) = (h.n.div_ceil(4), h.n);
             let (lengths, count) = (d.upload(&vec![4u32; runs as usize])?, d.upload_scalar(runs as u32)?);
-            made(d, &h.words()[..runs as usize], move |d, x| d.run_length_decode(x, &lengths, &count, n))
+            made(d, &h.words()[..runs as usize], move |d, x| d.run_length_decode(x, &lengths, n).length(&count).run())
         }),
         usual("histogram", ONE, |d, h| {
             into(d, h.words(), 256, |d, x, y: &Buffer<Device, u32>| d.histogram_into(even(x, 0, u32::MAX, 256), y))
@@ -240,7 +242,7 @@ fn segmented() -> Vec<Case> {
             let offsets = d.upload(h.offsets())?;
             into(d, h.words(), h.n, move |d, x, y| d.segmented_argsort_into(x, &offsets, UP, y))
         }),
-        other("adjacent-difference", TWO, |d, h| into(d, h.words(), h.n, Difference::adjacent_difference_into)),
+        other("adjacent-difference", TWO, |d, h| into(d, h.words(), h.n, |d, x, y| d.adjacent_difference(x).write_to(y))),
     ]
 }
 

@@ -112,7 +112,7 @@ pub(crate) fn execute(device: &Device, plan: &Plan, inputs: &[Buffer]) -> Result
             let answer = match question {
                 Question::Any => dynamic::any(device, holds, &all)?,
                 Question::All => dynamic::all(device, holds, &all)?,
-                Question::Count => dynamic::count_if(device, holds, &all)?,
+                Question::Count => dynamic::count(device, holds, &all)?,
             };
             answer.buffer().clone().into()
         }

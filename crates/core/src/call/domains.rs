@@ -58,6 +58,13 @@ pub struct Offsets<'a, B: Backend, T>(pub(crate) &'a Buffer<B, T>);
 #[derive(Debug)]
 pub struct Counted<'a, B: Backend, C>(pub(crate) &'a DeviceScalar<B, C>);
 
+/// Runs of equal neighbours among the first keys, as many as a number on the device says.
+#[derive(Clone, Debug)]
+pub struct CountedKeys<'a, B: Backend, K> {
+    pub(crate) keys: Keys<K>,
+    pub(crate) length: &'a DeviceScalar<B, u32>,
+}
+
 /// Domains whose operands are checked first; see the modifier `checked`.
 #[derive(Clone, Copy, Debug)]
 pub struct Checked<P>(pub(crate) P);

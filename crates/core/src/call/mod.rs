@@ -12,7 +12,7 @@
 mod domains;
 mod operators;
 
-pub use domains::{Along, Checked, Counted, Domain, Flags, Keys, Offsets, Whole};
+pub use domains::{Along, Checked, Counted, CountedKeys, Domain, Flags, Keys, Offsets, Whole};
 pub use operators::{Accumulate, Associative, ByClosure, ByOperator, Finish, Finished, Flag, HostValue, Unchanged};
 pub(crate) use operators::{bits, constant};
 
@@ -199,12 +199,30 @@ impl<'d, V, B: Backend, I, O, F> Call<'d, V, B, I, O, F> {
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let x = dev.upload(&[5.0f32, -1.0, 3.0, -2.0])?;
-    /// let kept = dev.select(&x, |x| x.gt(0.0))?;
+    /// let kept = dev.select(&x, |x| x.gt(0.0)).run()?;
     /// assert_eq!(dev.reduce(&kept.values, Sum).length(&kept.count).run()?.read_blocking()?, 8.0);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     pub fn length<C: Count + IndexScalar>(self, length: &'d DeviceScalar<B, C>) -> Call<'d, V, B, I, O, F, Counted<'d, B, C>> {
         self.over(|_| Counted(length))
+    }
+}
+
+impl<'d, V, B: Backend, I, O, F, K> Call<'d, V, B, I, O, F, Keys<K>> {
+    /// Takes the first elements only, as many as a number on the device says, or all, if there are fewer. Nothing waits for the number. Later elements are
+    /// looked at and dropped: the work is that of all, and one result more may be stored after those that count.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (keys, x) = (dev.upload(&[1u32, 1, 2, 2, 2])?, dev.upload(&[1.0f32, 2.0, 4.0, 8.0, 99.0])?);
+    /// let count = dev.upload_scalar(4u32)?;
+    /// let sums = dev.reduce(&x, Sum).by_key(&keys).length(&count).run()?;
+    /// assert_eq!(sums.values.1.slice(..sums.len_blocking()?)?.read_blocking()?, [3.0, 12.0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    pub fn length(self, length: &'d DeviceScalar<B, u32>) -> Call<'d, V, B, I, O, F, CountedKeys<'d, B, K>> {
+        self.over(|keys| CountedKeys { keys, length })
     }
 }
 

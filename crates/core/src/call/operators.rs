@@ -125,17 +125,27 @@ pub trait Flag {
     /// 0 where it is not set.
     #[doc(hidden)]
     fn word(self) -> Expr<u32>;
+
+    /// Whether it is set.
+    #[doc(hidden)]
+    fn holds(self) -> Expr<bool>;
 }
 
 impl Flag for Expr<u32> {
     fn word(self) -> Expr<u32> {
         self
     }
+    fn holds(self) -> Expr<bool> {
+        self.ne(0)
+    }
 }
 
 impl Flag for Expr<bool> {
     fn word(self) -> Expr<u32> {
         self.cast()
+    }
+    fn holds(self) -> Expr<bool> {
+        self
     }
 }
 

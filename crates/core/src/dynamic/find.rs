@@ -5,10 +5,10 @@ use crate::backend::Run;
 use crate::buffer::DeviceScalar;
 use crate::error::Result;
 use crate::ir::Func;
-use crate::patterns::{Find as _, MapTask, ReduceTask, Sort as _, SortBy, SortTask};
+use crate::patterns::{Find as _, MapTask, Reduce as _, ReduceTask, Sort as _, SortBy, SortTask};
 
 macro_rules! question {
-    ($(#[$doc:meta])* $name:ident) => {
+    ($(#[$doc:meta])* $name:ident $(. $run:ident)?) => {
         $(#[$doc])*
         ///
         /// # Errors
@@ -16,14 +16,14 @@ macro_rules! question {
         pub fn $name<B: Run<ReduceTask> + Run<MapTask>>(device: &B, condition: &Func, inputs: &[&DynBuffer<B>]) -> Result<DeviceScalar<B, u32>> {
             single(condition)?;
             let inputs = DynInputs { params: &condition.params, buffers: inputs };
-            device.$name(inputs, |args| inlined::<bool>(condition, &args))
+            device.$name(inputs, |args| inlined::<bool>(condition, &args))$(.$run())?
         }
     };
 }
 
 question!(
     /// The lowest index at which `condition` of the inputs is not zero, or the number of elements.
-    find_if
+    find_if.run
 );
 question!(
     /// 1 where `condition` is not zero for some element, else 0.
@@ -35,7 +35,7 @@ question!(
 );
 question!(
     /// The number of elements for which `condition` is not zero.
-    count_if
+    count
 );
 
 /// 1 where no key comes before its left neighbour, else 0.

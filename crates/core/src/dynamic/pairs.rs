@@ -177,7 +177,7 @@ where
 /// The first key of each run of equal neighbours, and its value.
 ///
 /// # Errors
-/// As [`Select::unique_by_key`](crate::patterns::Select::unique_by_key).
+/// As [`Select::unique`](crate::patterns::Select::unique) with keys.
 pub fn unique_by_key<B>(device: &B, keys: &DynBuffer<B>, values: &DynBuffer<B>) -> Result<Selected<B, Pair<B>>>
 where
     B: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> + Move,
@@ -186,7 +186,7 @@ where
     macro_rules! travelling {
         ($V:ty) => {
             with_dtype!(keys.dtype, K => {
-                let found = device.unique_by_key(&keys.typed::<K>()?, &bits::<B, $V>(values)?)?;
+                let found = device.unique(&bits::<B, $V>(values)?).by_key(&keys.typed::<K>()?).run()?;
                 Ok(Selected { values: (found.values.0.into(), of_bits(found.values.1, values.dtype)), count: found.count })
             })
         };
@@ -200,7 +200,7 @@ where
     // element stands there.
     let firsts = device.iota::<u32>(keys.len, 0, 1)?;
     let (found, places, count) = with_dtype!(keys.dtype, K => {
-        let found = device.unique_by_key(&keys.typed::<K>()?, &firsts)?;
+        let found = device.unique(&firsts).by_key(&keys.typed::<K>()?).run()?;
         (DynBuffer::from(found.values.0), found.values.1, found.count)
     });
     let at = device.map((&places, index(), &count), |(at, i, n): (Expr<u32>, Expr<u32>, Expr<u32>)| select(i.lt(n), at, 0))?;

@@ -192,6 +192,7 @@ where
 pub fn adjacent_difference<B: Run<MapTask>>(device: &B, x: &DynBuffer<B>, right: bool) -> Result<DynBuffer<B>> {
     with_dtype!(x.dtype(), T => {
         let x = x.typed::<T>()?;
-        if right { device.adjacent_difference_right(&x) } else { device.adjacent_difference(&x) }.map(DynBuffer::from)
+        let difference = device.adjacent_difference(&x);
+        if right { difference.right() } else { difference }.run().map(DynBuffer::from)
     })
 }

@@ -4,11 +4,11 @@ use super::pairs::{bits, fetched, of_bits};
 use super::{DynBuffer, DynInputs, inlined, single, with_dtype};
 use crate::backend::{Backend, Run};
 use crate::buffer::{DeviceScalar, Memory as _};
-use crate::element::{Element, Ty};
+use crate::element::Ty;
 use crate::error::{Error, Result};
 use crate::input::index;
 use crate::ir::graph::Value;
-use crate::ir::{self, Expr, Func};
+use crate::ir::{self, Func};
 use crate::patterns::{Map as _, MapTask, Move, ReduceTask, RunLengths as _, ScanTask, Select as _, SelectTask, Selected};
 
 /// A buffer with room for every element, and how many it holds.
@@ -52,7 +52,7 @@ where
     single(keep)?;
     let inputs = DynInputs { params: &keep.params, buffers: inputs };
     with_dtype!(x.dtype, T => {
-        let kept = device.select_from((inputs, &x.typed::<T>()?), |(args, x)| (inlined::<bool>(keep, &args), x.store_as::<T>()))?;
+        let kept = device.select((inputs, &x.typed::<T>()?), |(args, _)| inlined::<bool>(keep, &args)).finish(|(_, x)| x.store_as::<T>()).run()?;
         Ok(Selected { values: kept.values.into(), count: kept.count })
     })
 }
@@ -70,8 +70,9 @@ pub fn select_with_indices<B: Run<SelectTask> + Run<ReduceTask> + Run<MapTask>>(
     single(keep)?;
     let inputs = DynInputs { params: &keep.params, buffers: inputs };
     with_dtype!(x.dtype, T => {
-        let f = |(args, x, i): (Vec<Value>, Expr<<T as Element>::Reg>, Expr<u32>)| (inlined::<bool>(keep, &args), (x.store_as::<T>(), i));
-        let kept = device.select_from((inputs, &x.typed::<T>()?, index()), f)?;
+        let x = x.typed::<T>()?;
+        let kept = device.select((inputs, &x, index()), |(args, ..)| inlined::<bool>(keep, &args));
+        let kept = kept.finish(|(_, x, i)| (x.store_as::<T>(), i)).run()?;
         Ok(Selected { values: (kept.values.0.into(), kept.values.1.into()), count: kept.count })
     })
 }
@@ -96,8 +97,9 @@ where
     let inputs = DynInputs { params: &first.params, buffers: inputs };
     with_dtype!(x.dtype, T => {
         let (values, count) = (DynBuffer::new(device, x.dtype, x.len)?, device.buffer::<u32>(1)?);
-        let f = |(args, x): (Vec<Value>, Expr<<T as Element>::Reg>)| (inlined::<bool>(first, &args), x.store_as::<T>());
-        device.partition_from_into((inputs, &x.typed::<T>()?), f, &values.typed::<T>()?, &count)?;
+        let (x, out) = (x.typed::<T>()?, values.typed::<T>()?);
+        let parts = device.partition((inputs, &x), |(args, _)| inlined::<bool>(first, &args));
+        parts.finish(|(_, x)| x.store_as::<T>()).write_to((&out, &count))?;
         Ok(Selected { values, count: DeviceScalar::from_buffer(count)? })
     })
 }
@@ -119,8 +121,9 @@ pub fn partition_three<B: Run<SelectTask> + Run<ReduceTask> + Run<MapTask>>(
     with_dtype!(x.dtype, T => {
         let (values, counts) = (DynBuffer::new(device, x.dtype, x.len)?, device.buffer::<u32>(2)?);
         let part = |one: &[Value], two: &[Value]| ir::select(inlined::<bool>(first, one), 0, ir::select(inlined::<bool>(second, two), 1, 2));
-        let f = |(one, two, x): (Vec<Value>, Vec<Value>, Expr<<T as Element>::Reg>)| (part(&one, &two), x.store_as::<T>());
-        device.partition_three_from_into((one, two, &x.typed::<T>()?), f, &values.typed::<T>()?, &counts)?;
+        let (x, out) = (x.typed::<T>()?, values.typed::<T>()?);
+        let parts = device.partition_three((one, two, &x), |(one, two, _)| part(&one, &two));
+        parts.finish(|(.., x)| x.store_as::<T>()).write_to((&out, &counts))?;
         Ok((values, counts.into()))
     })
 }
@@ -131,7 +134,7 @@ pub fn partition_three<B: Run<SelectTask> + Run<ReduceTask> + Run<MapTask>>(
 /// As [`Select::unique`](crate::patterns::Select::unique).
 pub fn unique<B: Run<SelectTask> + Run<ReduceTask> + Run<MapTask>>(device: &B, x: &DynBuffer<B>) -> Kept<B> {
     with_dtype!(x.dtype, T => {
-        let kept = device.unique(&x.typed::<T>()?)?;
+        let kept = device.unique(&x.typed::<T>()?).run()?;
         Ok(Selected { values: kept.values.into(), count: kept.count })
     })
 }
@@ -145,7 +148,7 @@ pub fn run_length_encode<B: Run<SelectTask> + Run<ReduceTask> + Run<MapTask>>(
     x: &DynBuffer<B>,
 ) -> Result<Selected<B, (DynBuffer<B>, DynBuffer<B>)>> {
     with_dtype!(x.dtype, T => {
-        let runs = device.run_length_encode(&x.typed::<T>()?)?;
+        let runs = device.run_length_encode(&x.typed::<T>()?).run()?;
         Ok(Selected { values: (runs.values.0.into(), runs.values.1.into()), count: runs.count })
     })
 }
@@ -185,11 +188,11 @@ where
     }
     let (lengths, runs) = (device.upload(&words)?, device.upload_scalar(runs)?);
     match values.dtype.size_bytes() {
-        4 => Ok(of_bits(device.run_length_decode(&bits::<B, u32>(values)?, &lengths, &runs, total)?, values.dtype)),
-        8 => Ok(of_bits(device.run_length_decode(&bits::<B, u64>(values)?, &lengths, &runs, total)?, values.dtype)),
+        4 => Ok(of_bits(device.run_length_decode(&bits::<B, u32>(values)?, &lengths, total).length(&runs).run()?, values.dtype)),
+        8 => Ok(of_bits(device.run_length_decode(&bits::<B, u64>(values)?, &lengths, total).length(&runs).run()?, values.dtype)),
         // What is narrower is fetched, since what is read into an operator does not keep the bits of every f16.
         _ => {
-            let places = device.run_length_decode(&device.iota::<u32>(values.len, 0, 1)?, &lengths, &runs, total)?;
+            let places = device.run_length_decode(&device.iota::<u32>(values.len, 0, 1)?, &lengths, total).length(&runs).run()?;
             fetched(device, values, &places.into())
         }
     }

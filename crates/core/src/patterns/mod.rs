@@ -46,15 +46,18 @@ pub use merge_variants::{LadderKey, MergeVariant, MergeVariantTask, MergeVariant
 pub use moves::{
     CheckedMove, GatherTask, IndexElement, IndexScalar, Move, MoveFrom, ScatterCombine, ScatterFromTask, ScatterOp, ScatterTask,
 };
-pub use reduce::{Quadrature, Reduce, ReduceCall, ReduceTask, Reducing, Statistics};
+pub use reduce::{Integral, Quadrature, Reduce, ReduceCall, ReduceTask, Reducing, Statistics};
 pub use reduce_variants::{ByReduceVariant, ReduceVariant, ReduceVariantTask};
 pub use scan::{Scan, ScanCall, ScanDomain, ScanKind, ScanTask, Scanning};
 pub use scan_variants::{ByVariant, ScanVariant, ScanVariantTask};
 pub use segments::{
-    ByKeyPlaces, Counted, CountedRuns, Difference, ReduceByKeyTask, SegmentPlaces, Segmented, SegmentedReduceTask, SegmentedSort,
-    SegmentedSortFrom, SegmentedSortPlaces, SegmentedSortTask,
+    Adjacent, ByKeyPlaces, Counted, Difference, Less, OfNeighbours, ReduceByKeyTask, SegmentPlaces, Segmented, SegmentedReduceTask,
+    SegmentedSort, SegmentedSortFrom, SegmentedSortPlaces, SegmentedSortTask,
 };
-pub use select::{Find, RunLengths, Select, SelectInto, SelectKind, SelectTask, Selected, UniqueFrom};
+pub use select::{
+    By, ByKeys, ByValue, Condition, Decode, Each, Equality, Find, FindIf, First, Flagged, InThree, InTwo, Kept, NonTrivialRuns, Numbered,
+    OneOf, PartOf, RunLengths, Select, SelectKind, SelectTask, Selected, Selection, StoredOf, Unique, Ways, Where, WithCounts,
+};
 pub use sort::{
     Digit, KeyBits, Keyed, Payload, Sort, SortBy, SortFrom, SortOrder, SortPayload, SortPlaces, SortTask, TopK, TopKFrom, TopKRows,
     TopKTask,

@@ -8,21 +8,19 @@ mod task;
 
 pub(crate) use call::check_count;
 pub(super) use domain::reduce_lines;
-pub use quadrature::Quadrature;
+pub use quadrature::{Integral, Quadrature};
 pub use statistics::Statistics;
 pub use task::ReduceTask;
 
 use super::map::{MapTask, collect};
-use super::select::Count;
 use crate::backend::Run;
-use crate::buffer::{Buffer, DeviceScalar};
+use crate::buffer::DeviceScalar;
 use crate::call::{ByClosure, ByOperator, Call, Unchanged, Whole};
 use crate::element::{Element, Num, Scalar};
 use crate::error::Result;
 use crate::input::Input;
 use crate::ir::Expr;
 use crate::ops::{Combine, Max, Min, Sum};
-use call::one;
 
 /// Reductions of a whole array, of lines along an axis, of segments, and of runs of equal keys. Those with names of their own are in [`Statistics`] and
 /// [`Quadrature`].
@@ -155,34 +153,11 @@ pub trait Reduce: Run<ReduceTask> + Run<MapTask> {
     /// ```
     ///
     /// # Errors
-    /// As [`Call::run`]; [`Error::TooLarge`](crate::Error::TooLarge) for more than 2^32 - 1 elements (see [`Reduce::count_into`]).
+    /// As [`Call::run`]; [`Error::TooLarge`](crate::Error::TooLarge) for more than 2^32 - 1 elements: sum up
+    /// conditions that are cast to `u64` of these, `dev.reduce(x.map(|x| x.gt(0.0).cast::<u64>()), Sum)`.
     fn count<I: Input<Self>>(&self, inputs: I, f: impl Fn(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
-        one(self, |out| self.count_into(inputs, f, out))
-    }
-
-    /// As [`Reduce::count`], into a buffer of the caller's with at least one element; a `u64` counts more than 2^32 - 1.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, y, out) = (dev.upload(&[1u32, 2, 3])?, dev.upload(&[1u32, 5, 3])?, dev.buffer::<u64>(1)?);
-    /// dev.count_into((&x, &y), |(x, y)| x.eq(y), &out)?;
-    /// assert_eq!(out.read_blocking()?, [2]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Reduce::count`] and [`Call::write_to`].
-    fn count_into<I: Input<Self>, C: Count + Element<Reg = C> + Num>(
-        &self,
-        inputs: I,
-        f: impl Fn(I::Exprs) -> Expr<bool>,
-        out: &Buffer<Self, C>,
-    ) -> Result<()> {
-        if C::DTYPE.size_bytes() == 4 {
-            check_count(collect(self, "reduce", &inputs)?.len()?)?;
-        }
-        self.reduce(inputs.map(|x| f(x).cast::<C>()), Sum).write_to(out)
+        check_count(collect(self, "reduce", &inputs)?.len()?)?;
+        self.reduce(inputs.map(|x| f(x).cast::<u32>()), Sum).run()
     }
 }
 impl<B: Run<ReduceTask> + Run<MapTask>> Reduce for B {}

@@ -3,7 +3,6 @@
 mod by_key;
 mod call;
 mod counted;
-mod counted_runs;
 mod difference;
 mod sort;
 mod sort_from;
@@ -13,8 +12,7 @@ mod task;
 
 pub use by_key::{ByKeyPlaces, ReduceByKeyTask};
 pub use counted::Counted;
-pub use counted_runs::CountedRuns;
-pub use difference::Difference;
+pub use difference::{Adjacent, Difference, Less, OfNeighbours};
 pub use sort::SegmentedSort;
 pub use sort_from::SegmentedSortFrom;
 pub use sort_task::{SegmentedSortPlaces, SegmentedSortTask};

@@ -1,29 +1,29 @@
 //! P04 select: elements kept, parted or run together, in their order.
 
+mod decode;
 mod find;
-mod into;
 mod runs;
 mod selected;
+mod selection;
 mod task;
-mod unique_from;
+mod unique;
 
-pub use find::Find;
-pub use into::SelectInto;
-pub use runs::RunLengths;
+pub use decode::Decode;
+pub use find::{Find, FindIf};
+pub use runs::{NonTrivialRuns, RunLengths};
 pub use selected::{Count, Selected};
+pub use selection::{Condition, Each, Flagged, InThree, InTwo, Kept, Numbered, OneOf, PartOf, Selection, StoredOf, Ways, Where};
 pub use task::{SelectKind, SelectTask};
-pub use unique_from::UniqueFrom;
+pub use unique::{By, ByKeys, ByValue, Equality, First, Unique, WithCounts};
 
-use super::before::Neighbours;
-use super::map::{collect, trace};
 use super::{Map, MapTask, ReduceTask};
 use crate::backend::Run;
-use crate::buffer::{Buffer, DeviceScalar, Memory};
+use crate::call::Flag;
 use crate::element::{Element, Scalar};
-use crate::error::{Error, Result};
-use crate::input::{Input, Outputs, array, index};
+use crate::input::{Input, Outputs};
 use crate::ir::{self, ArrayExpr, Expr, Traced, TracedValue};
 pub(super) use task::{Call, beginnings, enqueue, word, words};
+pub(super) use unique::without_rest;
 
 /// The part that an element goes to, and what of it is stored.
 #[derive(Clone, Copy)]
@@ -49,10 +49,14 @@ pub(super) fn kept_or_not(keep: Expr<bool>) -> Expr<u32> {
 
 /// Elements kept by a condition, parted by it, and the first of runs of equal ones; [`RunLengths`] has how long these are.
 ///
+/// Every verb takes any input and returns a call, which `run` enqueues into new memory and `write_to` into the caller's. What is stored of an element is the
+/// element, in its type, of several inputs a tuple; `finish` stores what it makes of them. `length` takes the first elements only, as many as the device has
+/// counted.
+///
 /// Everything here is stable, so there is no order of evaluation to state. Elements that are moved keep their bits: a NaN its payload, a zero
 /// its sign (an `f16` that is NaN becomes the canonical one). What an operator computes is stored as a [map](Map) stores it.
 ///
-/// Counts stay on the device. Outputs hold as many elements as the input; what lies behind those that are written stays as it was. Outputs may
+/// Counts stay on the device. Outputs hold as many elements as the input; what lies after those that are written stays as it was. Outputs may
 /// not overlap inputs.
 ///
 /// What only asks about elements is [`Find`].
@@ -60,14 +64,16 @@ pub(super) fn kept_or_not(keep: Expr<bool>) -> Expr<u32> {
 /// Work O(n). A selection reads its inputs once; a partition twice, since the elements that are not kept have to know how many are.
 ///
 /// ```
-/// # use isowarp_core::patterns::*;
-/// # fn example<B: Select + Map>(dev: &B) -> isowarp_core::Result<()> {
-/// # use isowarp_core::{buffer::Memory, input::{Source, index}, ops::Sum};
-/// let x = dev.upload(&[0.5f32, 2.0, 0.1, 0.3])?;
-/// let kept = dev.select(&x, |x| x.gt(0.25) & x.lt(0.75))?;
-/// // The sum of what was kept, without asking how much that is.
-/// let sum = dev.reduce((&kept.values, index(), &kept.count).map(|(x, i, n)| i.lt(n).select(x, 0.0)), Sum).run()?;
-/// # let _ = sum; Ok(()) }
+/// # use isowarp::prelude::*;
+/// # let dev = isowarp::Cpu::new();
+/// // The values of the good samples summed up by their names, and the largest sums' names: nothing is read back in between.
+/// let (names, x) = (dev.upload(&[7u32, 3, 7, 5, 3, 7])?, dev.upload(&[1.0f32, 2.0, -1.0, 3.0, 4.0, 5.0])?);
+/// let good = dev.select((&names, &x), |(_, x)| x.gt(0.0)).run()?;
+/// let sorted = dev.sort_pairs_counted(&good, SortOrder::Ascending)?;
+/// let sums = dev.reduce(&sorted.values.1, Sum).by_key(&sorted.values.0).length(&sorted.count).run()?;
+/// let large = dev.select((&sums.values.0, &sums.values.1), |(_, sum)| sum.gt(4.0)).length(&sums.count).finish(|(name, _)| name).run()?;
+/// assert_eq!(large.read_blocking()?, [3, 7]);
+/// # Ok::<(), isowarp::Error>(())
 /// ```
 ///
 /// Source: Merrill and Garland, *Single-pass parallel prefix scan with decoupled look-back* (2016), section 5; Kirk, Hwu and El Hajj,
@@ -79,406 +85,106 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let x = dev.upload(&[0.5f32, 2.0, 0.1, 0.3])?;
-    /// let kept = dev.select(&x, |x| x.gt(0.25) & x.lt(0.75))?;
+    /// let kept = dev.select(&x, |x| x.gt(0.25) & x.lt(0.75)).run()?;
     /// assert_eq!((kept.len_blocking()?, kept.read_blocking()?), (2, vec![0.5, 0.3]));
+    /// // The sum of what was kept, without asking how much that is.
+    /// assert_eq!(dev.reduce(&kept.values, Sum).length(&kept.count).run()?.read_blocking()?, 0.8);
+    /// // Where two arrays differ, and by how much.
+    /// let y = dev.upload(&[0.5f32, 1.0, 0.1, 0.05])?;
+    /// let found = dev.select((&x, &y, index()), |(x, y, _)| x.ne(y)).finish(|(x, y, i)| (i, x - y)).run()?;
+    /// assert_eq!(found.values.0.slice(..found.len_blocking()?)?.read_blocking()?, [1, 3]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`], [`Error::Op`], [`Error::OutOfMemory`], [`Error::WrongDevice`]; [`Error::TooLarge`] for more than 2^32 - 1 elements
-    /// (see [`Select::select_from_into`]).
-    fn select<T: Element>(
-        &self,
-        x: &Buffer<Self, T>,
-        keep: impl FnOnce(Expr<T::Reg>) -> Expr<bool>,
-    ) -> Result<Selected<Self, Buffer<Self, T>>> {
-        self.select_from(x, |x| (keep(x), x.store_as::<T>()))
+    fn select<I: Input<Self>, F: FnOnce(I::Exprs) -> Expr<bool>>(&self, inputs: I, keep: F) -> Selection<'_, Self, I, Where<F>> {
+        Selection::new(self, inputs, Where(keep))
     }
 
-    /// As [`Select::select`], into the caller's buffers: elements, and their number.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, out, count) = (dev.iota::<u32>(6, 0, 1)?, dev.upload(&[99u32; 6])?, dev.upload(&[0u32])?);
-    /// dev.select_into(&x, |x| (x & 1u32).eq(1), &out, &count)?;
-    /// assert_eq!((out.read_blocking()?, count.read_blocking()?), (vec![1, 3, 5, 99, 99, 99], vec![3]));
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Select::select`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
-    fn select_into<T: Element, C: Count>(
-        &self,
-        x: &Buffer<Self, T>,
-        keep: impl FnOnce(Expr<T::Reg>) -> Expr<bool>,
-        out: &Buffer<Self, T>,
-        count: &Buffer<Self, C>,
-    ) -> Result<()> {
-        self.select_from_into(x, |x| (keep(x), x.store_as::<T>()), out, count)
-    }
-
-    /// Where the first result of `f` holds: the second, a value or a tuple of up to four.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// // Where the elements lie that are above a half, and their squares.
-    /// let x = dev.upload(&[0.25f32, 0.75, 1.0])?;
-    /// let found = dev.select_from((&x, index()), |(x, i)| (x.gt(0.5), (i, x * x)))?;
-    /// let n = found.len_blocking()?;
-    /// assert_eq!(found.values.0.slice(..n)?.read_blocking()?, [1, 2]);
-    /// assert_eq!(found.values.1.slice(..n)?.read_blocking()?, [0.5625, 1.0]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Select::select`], and [`Error::LengthMismatch`].
-    fn select_from<I: Input<Self>, R: Outputs>(
-        &self,
-        inputs: I,
-        f: impl FnOnce(I::Exprs) -> (Expr<bool>, R),
-    ) -> Result<Selected<Self, R::Buffers<Self>>> {
-        let c = collect(self, "select", &inputs)?;
-        let (values, count) = (R::allocate(self, c.len()?)?, self.buffer::<u32>(1)?);
-        self.select_from_into(inputs, f, R::refs(&values), &count)?;
-        Ok(Selected { values, count: DeviceScalar::from_buffer(count)? })
-    }
-
-    /// As [`Select::select_from`], into the caller's buffers; the count may be a `u64`, for more elements than a `u32` can number.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let x = dev.upload(&[3i32, -1, 4])?;
-    /// let (out, count) = (dev.buffer::<i32>(3)?, dev.buffer::<u64>(1)?);
-    /// dev.select_from_into(&x, |x| (x.gt(0), x * 2), &out, &count)?;
-    /// assert_eq!((count.read_blocking()?, out.slice(..2)?.read_blocking()?), (vec![2], vec![6, 8]));
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Select::select_into`], and [`Error::LengthMismatch`].
-    fn select_from_into<I: Input<Self>, R: Outputs, C: Count>(
-        &self,
-        inputs: I,
-        f: impl FnOnce(I::Exprs) -> (Expr<bool>, R),
-        out: R::Refs<'_, Self>,
-        count: &Buffer<Self, C>,
-    ) -> Result<()> {
-        let c = collect(self, "select", &inputs)?;
-        let parted = |(keep, values)| Parted(kept_or_not(keep), values);
-        let func = trace(&inputs, &c, |x| parted(f(x)))?;
-        enqueue::<Self, R, C>(self, Call { c, func, kind: SelectKind::Keep }, out, None, count)
-    }
-
-    /// The elements whose flags are not zero.
+    /// The elements whose flags are set: are not zero, or true. There are as many flags as elements.
     ///
     /// ```
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let (x, flags) = (dev.upload(b"abcd")?, dev.upload(&[0u32, 1, 0, 7])?);
-    /// assert_eq!(dev.select_flagged(&x, &flags)?.read_blocking()?, *b"bd");
+    /// assert_eq!(dev.select_flagged(&x, &flags).run()?.read_blocking()?, *b"bd");
+    /// // Flags are any input, words or conditions.
+    /// let weights = dev.upload(&[0.5f32, -1.0, 2.0, 0.25])?;
+    /// assert_eq!(dev.select_flagged(&x, weights.map(|w| w.gt(0.3))).run()?.read_blocking()?, *b"ac");
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    ///
-    /// # Errors
-    /// As [`Select::select_from`].
-    fn select_flagged<T: Element>(&self, x: &Buffer<Self, T>, flags: &Buffer<Self, u32>) -> Result<Selected<Self, Buffer<Self, T>>> {
-        self.select_from((x, flags), |(x, flag)| (flag.ne(0), x.store_as::<T>()))
+    fn select_flagged<I: Input<Self>, H: Input<Self, Exprs: Flag>>(&self, inputs: I, flags: H) -> Selection<'_, Self, I, Flagged<H>> {
+        Selection::new(self, inputs, Flagged(flags))
     }
 
-    /// The elements whose flags `f` holds for.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, flags) = (dev.upload(b"abcd")?, dev.upload(&[0.5f32, -1.0, 2.0, 0.25])?);
-    /// assert_eq!(dev.select_flagged_if(&x, &flags, |flag| flag.gt(0.3))?.read_blocking()?, *b"ac");
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Select::select_from`].
-    fn select_flagged_if<T: Element, F: Input<Self>>(
-        &self,
-        x: &Buffer<Self, T>,
-        flags: F,
-        f: impl FnOnce(F::Exprs) -> Expr<bool>,
-    ) -> Result<Selected<Self, Buffer<Self, T>>> {
-        self.select_from((x, flags), |(x, flag)| (f(flag), x.store_as::<T>()))
-    }
-
-    /// All elements: those whose flags are not zero, then the others; both in their order.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, flags) = (dev.upload(b"abcd")?, dev.upload(&[0u32, 1, 0, 7])?);
-    /// let parts = dev.partition_flagged(&x, &flags)?;
-    /// assert_eq!((parts.len_blocking()?, parts.values.read_blocking()?), (2, b"bdac".to_vec()));
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Select::select_from`].
-    fn partition_flagged<T: Element>(&self, x: &Buffer<Self, T>, flags: &Buffer<Self, u32>) -> Result<Selected<Self, Buffer<Self, T>>> {
-        self.partition_from((x, flags), |(x, flag)| (flag.ne(0), x.store_as::<T>()))
-    }
-
-    /// All elements: those for which `first` holds, then the others; both in their order.
+    /// All elements: those for which `first` holds, then the others; both in their order. The count is that of the first part.
     ///
     /// ```
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let x = dev.iota::<u32>(6, 0, 1)?;
-    /// let parts = dev.partition(&x, |x| (x % 3).eq(0))?;
+    /// let parts = dev.partition(&x, |x| (x % 3).eq(0)).run()?;
     /// assert_eq!((parts.len_blocking()?, parts.values.read_blocking()?), (2, vec![0, 3, 1, 2, 4, 5]));
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Select::select`].
-    fn partition<T: Element>(
-        &self,
-        x: &Buffer<Self, T>,
-        first: impl FnOnce(Expr<T::Reg>) -> Expr<bool>,
-    ) -> Result<Selected<Self, Buffer<Self, T>>> {
-        self.partition_from(x, |x| (first(x), x.store_as::<T>()))
-    }
-
-    /// As [`Select::partition`] of values that `f` gives beside the condition: a value or a tuple of up to four.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
     /// // Where the negative ones lie, and then where the others do.
     /// let x = dev.upload(&[1.0f32, -2.0, -3.0])?;
-    /// let parts = dev.partition_from((&x, index()), |(x, i)| (x.lt(0.0), i))?;
+    /// let parts = dev.partition((&x, index()), |(x, _)| x.lt(0.0)).finish(|(_, i)| i).run()?;
     /// assert_eq!((parts.len_blocking()?, parts.values.read_blocking()?), (2, vec![1, 2, 0]));
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    ///
-    /// # Errors
-    /// As [`Select::select_from`].
-    fn partition_from<I: Input<Self>, R: Outputs>(
+    fn partition<I: Input<Self>, F: FnOnce(I::Exprs) -> Expr<bool>>(
         &self,
         inputs: I,
-        f: impl FnOnce(I::Exprs) -> (Expr<bool>, R),
-    ) -> Result<Selected<Self, R::Buffers<Self>>> {
-        let (values, count) = (R::allocate(self, collect(self, "partition", &inputs)?.len()?)?, self.buffer::<u32>(1)?);
-        self.partition_from_into(inputs, f, R::refs(&values), &count)?;
-        Ok(Selected { values, count: DeviceScalar::from_buffer(count)? })
+        first: F,
+    ) -> Selection<'_, Self, I, Where<F>, Each, InTwo> {
+        Selection::new(self, inputs, Where(first))
     }
 
-    /// As [`Select::partition`] of values that `f` gives beside the condition, into the caller's buffers.
+    /// All elements: those whose flags are set, then the others; both in their order. The count is that of the first part.
     ///
     /// ```
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
-    /// let (keys, x) = (dev.upload(&[7u32, 2, 9])?, dev.upload(&[0.5f32, 1.5, 2.5])?);
-    /// let (k, v, count) = (dev.buffer::<u32>(3)?, dev.buffer::<f32>(3)?, dev.buffer::<u32>(1)?);
-    /// dev.partition_from_into((&keys, &x), |(k, x)| (k.lt(5), (k, x)), (&k, &v), &count)?;
-    /// assert_eq!((k.read_blocking()?, v.read_blocking()?), (vec![2, 7, 9], vec![1.5, 0.5, 2.5]));
+    /// let (x, flags) = (dev.upload(b"abcd")?, dev.upload(&[0u32, 1, 0, 7])?);
+    /// let parts = dev.partition_flagged(&x, &flags).run()?;
+    /// assert_eq!((parts.len_blocking()?, parts.values.read_blocking()?), (2, b"bdac".to_vec()));
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    ///
-    /// # Errors
-    /// As [`Select::select_from_into`].
-    fn partition_from_into<I: Input<Self>, R: Outputs, C: Count>(
+    fn partition_flagged<I: Input<Self>, H: Input<Self, Exprs: Flag>>(
         &self,
         inputs: I,
-        f: impl FnOnce(I::Exprs) -> (Expr<bool>, R),
-        out: R::Refs<'_, Self>,
-        count: &Buffer<Self, C>,
-    ) -> Result<()> {
-        let c = collect(self, "partition", &inputs)?;
-        let parted = |(first, values)| Parted(kept_or_not(first), values);
-        let func = trace(&inputs, &c, |x| parted(f(x)))?;
-        enqueue::<Self, R, C>(self, Call { c, func, kind: SelectKind::TwoWays }, out, None, count)
+        flags: H,
+    ) -> Selection<'_, Self, I, Flagged<H>, Each, InTwo> {
+        Selection::new(self, inputs, Flagged(flags))
     }
 
-    /// All elements in three parts, each in its order: those for which `first` holds; of the others those for which `second` holds; the rest.
-    /// The two counts are those of the first two parts.
+    /// All elements in three parts, each in its order: `part` gives 0 for those of the first, 1 for those of the second, else the third. The two counts are
+    /// those of the first two. By conditions it is [`partition`](Self::partition) with [`three_way`](Selection::three_way).
     ///
     /// ```
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
-    /// let x = dev.upload(&[5i32, -3, 0, 8, 0, -1])?;
-    /// let (parts, counts) = dev.partition_three(&x, |x| x.lt(0), |x| x.eq(0))?;
-    /// assert_eq!((parts.read_blocking()?, counts.read_blocking()?), (vec![-3, -1, 0, 0, 5, 8], vec![2, 2]));
+    /// let (parts, counts) = dev.partition_three(&dev.iota::<u32>(7, 0, 1)?, |x| x % 3).run()?;
+    /// assert_eq!((parts.read_blocking()?, counts.read_blocking()?), (vec![0, 3, 6, 1, 4, 2, 5], vec![3, 2]));
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    ///
-    /// # Errors
-    /// As [`Select::select`].
-    fn partition_three<T: Element>(
-        &self,
-        x: &Buffer<Self, T>,
-        first: impl FnOnce(Expr<T::Reg>) -> Expr<bool>,
-        second: impl FnOnce(Expr<T::Reg>) -> Expr<bool>,
-    ) -> Result<(Buffer<Self, T>, Buffer<Self, u32>)> {
-        let (values, counts) = (self.buffer::<T>(x.len())?, self.buffer::<u32>(2)?);
-        let part = |x| ir::select(first(x), 0, ir::select(second(x), 1, 2));
-        self.partition_three_from_into(x, |x| (part(x), x.store_as::<T>()), &values, &counts)?;
-        Ok((values, counts))
+    fn partition_three<I: Input<Self>, F: FnOnce(I::Exprs) -> Expr<u32>>(&self, inputs: I, part: F) -> InThree<'_, Self, I, Numbered<F>> {
+        InThree::new(self, inputs, Numbered(part))
     }
 
-    /// As [`Select::partition_three`] of values that `f` gives beside the part (0, 1, else the third), into the caller's buffers.
+    /// The first of each run of equal neighbours (compared by value: NaN differs from everything, -0 equals 0; of several inputs, each is).
     ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, out, counts) = (dev.iota::<u32>(6, 0, 1)?, dev.buffer::<u32>(6)?, dev.buffer::<u32>(2)?);
-    /// dev.partition_three_from_into(&x, |x| (x % 3, x * 10), &out, &counts)?;
-    /// assert_eq!(out.read_blocking()?, [0, 30, 10, 40, 20, 50]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Select::select_from_into`].
-    fn partition_three_from_into<I: Input<Self>, R: Outputs>(
-        &self,
-        inputs: I,
-        f: impl FnOnce(I::Exprs) -> (Expr<u32>, R),
-        out: R::Refs<'_, Self>,
-        counts: &Buffer<Self, u32>,
-    ) -> Result<()> {
-        let c = collect(self, "partition", &inputs)?;
-        let parted = |(part, values)| Parted(part, values);
-        let func = trace(&inputs, &c, |x| parted(f(x)))?;
-        enqueue::<Self, R, u32>(self, Call { c, func, kind: SelectKind::ThreeWays }, out, None, counts)
-    }
-
-    /// The first of each run of equal neighbours (compared by value: NaN differs from everything, -0 equals 0).
+    /// Inputs that are computed never lie in memory: they are computed for an element and for the one before, which is fetched from arrays and views, of at
+    /// most 2^32 elements from the first to the last.
     ///
     /// ```
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let x = dev.upload(&[1u32, 1, 2, 2, 2, 1])?;
-    /// assert_eq!(dev.unique(&x)?.read_blocking()?, [1, 2, 1]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Select::select`].
-    fn unique<T: Element>(&self, x: &Buffer<Self, T>) -> Result<Selected<Self, Buffer<Self, T>>> {
-        self.unique_with(x, Expr::eq)
-    }
-
-    /// As [`Select::unique`] with an equality of your own between an element and the one before it.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// // Within a tenth of the one before.
-    /// let x = dev.upload(&[1.0f32, 1.05, 1.1, 2.0])?;
-    /// let near = dev.unique_with(&x, |a, b| (a - b).abs().lt(0.1))?;
-    /// assert_eq!(near.read_blocking()?, [1.0, 2.0]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Select::select`].
-    fn unique_with<T: Element>(
-        &self,
-        x: &Buffer<Self, T>,
-        equal: impl FnOnce(Expr<T::Reg>, Expr<T::Reg>) -> Expr<bool>,
-    ) -> Result<Selected<Self, Buffer<Self, T>>> {
-        self.select_from((x, array(x), index()), |(x, all, i)| (starts(equal, all, x, i), x.store_as::<T>()))
-    }
-
-    /// As [`Select::unique`], into the caller's buffers.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, out, count) = (dev.upload(b"aabccc")?, dev.buffer(6)?, dev.buffer::<u32>(1)?);
-    /// dev.unique_into(&x, &out, &count)?;
-    /// assert_eq!((count.read_blocking()?, out.slice(..3)?.read_blocking()?), (vec![3], b"abc".to_vec()));
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Select::select_into`].
-    fn unique_into<T: Element, C: Count>(&self, x: &Buffer<Self, T>, out: &Buffer<Self, T>, count: &Buffer<Self, C>) -> Result<()> {
-        let f = |(x, all, i): (Expr<T::Reg>, ArrayExpr<T>, Expr<u32>)| (starts(Expr::eq, all, x, i), x.store_as::<T>());
-        self.select_from_into((x, array(x), index()), f, out, count)
-    }
-
-    /// As [`Select::unique`] of `f` of the inputs, which never lies in memory: `f` is computed for an element and for the one before, which is
-    /// fetched from arrays and views, of at most 2^32 elements from the first to the last.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
+    /// assert_eq!(dev.unique(&x).run()?.read_blocking()?, [1, 2, 1]);
     /// let x = dev.upload(&[10u32, 12, 23, 27, 14])?;
-    /// assert_eq!(dev.unique_from(&x, |x| x / 10)?.read_blocking()?, [1, 2, 1]);
+    /// assert_eq!(dev.unique(x.map(|x| x / 10)).run()?.read_blocking()?, [1, 2, 1]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    ///
-    /// # Errors
-    /// As [`Select::select_from`].
-    fn unique_from<I: Input<Self>, T: Element<Reg = T> + Scalar>(
-        &self,
-        inputs: I,
-        f: impl FnOnce(I::Exprs) -> Expr<T>,
-    ) -> Result<Selected<Self, Buffer<Self, T>>> {
-        let (values, count) = (self.buffer::<T>(collect(self, "select", &inputs)?.len()?)?, self.buffer::<u32>(1)?);
-        self.unique_from_into(inputs, f, &values, &count)?;
-        Ok(Selected { values, count: DeviceScalar::from_buffer(count)? })
-    }
-
-    /// As [`Select::unique_from`], into the caller's buffers.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, out, count) = (dev.upload(&[1i32, -1, 2])?, dev.buffer(3)?, dev.buffer::<u32>(1)?);
-    /// dev.unique_from_into(&x.reversed(), |x| x.abs(), &out, &count)?;
-    /// assert_eq!((count.read_blocking()?, out.slice(..2)?.read_blocking()?), (vec![2], vec![2, 1]));
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Select::select_from_into`].
-    fn unique_from_into<I: Input<Self>, T: Element<Reg = T> + Scalar, C: Count>(
-        &self,
-        inputs: I,
-        f: impl FnOnce(I::Exprs) -> Expr<T>,
-        out: &Buffer<Self, T>,
-        count: &Buffer<Self, C>,
-    ) -> Result<()> {
-        let found = Neighbours::new(self, "select", &inputs, f)?;
-        let func = found.trace(|before: Expr<T>, x, i| Parted(kept_or_not(i.eq(0) | before.ne(x)), x))?;
-        enqueue::<Self, Expr<T>, C>(self, Call { c: found.c, func, kind: SelectKind::Keep }, out, None, count)
-    }
-
-    /// The first key of each run of equal keys, and its value.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (keys, values) = (dev.upload(&[7u32, 7, 9])?, dev.upload(&[0.5f32, 1.5, 2.5])?);
-    /// let first = dev.unique_by_key(&keys, &values)?;
-    /// let n = first.len_blocking()?;
-    /// assert_eq!(first.values.1.slice(..n)?.read_blocking()?, [0.5, 2.5]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Select::select_from`].
-    fn unique_by_key<K: Element, V: Element>(
-        &self,
-        keys: &Buffer<Self, K>,
-        values: &Buffer<Self, V>,
-    ) -> Result<Selected<Self, (Buffer<Self, K>, Buffer<Self, V>)>> {
-        if keys.len() != values.len() {
-            return Err(Error::LengthMismatch { what: "values", expected: keys.len(), found: values.len() });
-        }
-        self.select_from((keys, values, array(keys), index()), |(key, value, all, i)| {
-            (starts(Expr::eq, all, key, i), (key.store_as::<K>(), value.store_as::<V>()))
-        })
+    fn unique<I: Input<Self>>(&self, inputs: I) -> Unique<'_, Self, I> {
+        Unique::new(self, inputs)
     }
 }
 impl<B: Run<SelectTask> + Run<ReduceTask> + Run<MapTask>> Select for B {}

@@ -15,13 +15,13 @@ type Words<B> = Vec<Buffer<B, u32>>;
 fn every_kind<B: Run<SelectTask> + Run<ReduceTask> + Run<MapTask>>(d: &B, x: &Buffer<B, u32>) -> Words<B> {
     let made = |n: u64| d.upload(&vec![0xABAB_ABAB_u32; n as usize]).expect("upload");
     let (kept, kept_count) = (made(x.len()), made(1));
-    d.select_into(x, |x| (x & 7u32).lt(3), &kept, &kept_count).expect("select");
+    d.select(x, |x| (x & 7u32).lt(3)).write_to((&kept, &kept_count)).expect("select");
     let (parts, parts_count) = (made(x.len()), made(1));
-    d.partition_from_into(x, |x| ((x >> 30).eq(1), x), &parts, &parts_count).expect("partition");
-    let (three, three_counts) = d.partition_three(x, |x| (x & 3u32).eq(2), |x| (x & 4u32).eq(0)).expect("three ways");
+    d.partition(x, |x| (x >> 30).eq(1)).write_to((&parts, &parts_count)).expect("partition");
+    let (three, three_counts) = d.partition(x, |x| (x & 3u32).eq(2)).three_way(|x| (x & 4u32).eq(0)).run().expect("three ways");
     let (values, lengths, runs) = (made(x.len()), made(x.len()), made(1));
     let bits = isowarp_core::patterns::Map::map(d, x, |x| x >> 30).expect("map");
-    d.run_length_encode_into(&bits, &values, &lengths, &runs).expect("runs");
+    d.run_length_encode(&bits).write_to(((&values, &lengths), &runs)).expect("runs");
     vec![kept, kept_count, parts, parts_count, three, three_counts, values, lengths, runs]
 }
 

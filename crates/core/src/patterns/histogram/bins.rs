@@ -324,7 +324,7 @@ pub struct CountedBins<'a, N, B: Backend> {
 /// ```
 /// # use isowarp::prelude::*;
 /// # let dev = isowarp::Cpu::new();
-/// let kept = dev.select(&dev.upload(&[0.25f32, -1.0, 0.75, 0.5])?, |x| x.ge(0.0))?;
+/// let kept = dev.select(&dev.upload(&[0.25f32, -1.0, 0.75, 0.5])?, |x| x.ge(0.0)).run()?;
 /// let counts = dev.histogram(counted(even(&kept.values, 0.0, 1.0, 2), &kept.count))?;
 /// assert_eq!(counts.read_blocking()?, [1, 2]);
 /// # Ok::<(), isowarp::Error>(())

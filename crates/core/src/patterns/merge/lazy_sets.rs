@@ -120,5 +120,5 @@ pub(super) fn both<B: Sets, K: Element, C: Count>(
     let sides = [of_a.side(&types)?, kept(&two[1], &two[0])?.side(&types)?];
     let (keys, flags) = (device.buffer::<K>(total)?, device.buffer::<u32>(total)?);
     merge(device, sides, order, (&keys, Some(&flags)))?;
-    device.select_from_into((&keys, &flags), |(x, flag)| (flag.ne(0), x.store_as::<K>()), out, count)
+    device.select_flagged(&keys, &flags).write_to((out, count))
 }

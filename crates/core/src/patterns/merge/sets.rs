@@ -460,11 +460,11 @@ fn one<B: Sets, K: Element, C: Count>(
 ) -> Result<()> {
     check(device, (a, b), (out, count), a.len())?;
     let (first, others) = among(device, (a, b), order)?;
-    let keeps = move |(x, first, others, i): (Expr<K::Reg>, Expr<u32>, Expr<u32>, Expr<u32>)| {
+    let keeps = move |(_, first, others, i): (Expr<K::Reg>, Expr<u32>, Expr<u32>, Expr<u32>)| {
         let keep = is_shared(first, others, i);
-        (if shared { keep } else { !keep }, x.store_as::<K>())
+        if shared { keep } else { !keep }
     };
-    device.select_from_into((a, &first, &others, index()), keeps, out, count)
+    device.select((a, &first, &others, index()), keeps).finish(|(x, ..)| x.store_as::<K>()).write_to((out, count))
 }
 
 /// The merge of both arrays, without the elements of `b` that `a` has too, and possibly without those of `a` that `b` has.
@@ -488,5 +488,5 @@ fn both<B: Sets, K: Element, C: Count>(
         all
     };
     let (keys, flags) = device.merge_pairs((a, &of_a), (b, &kept(b, a)?), order)?;
-    device.select_from_into((&keys, &flags), |(x, flag)| (flag.ne(0), x.store_as::<K>()), out, count)
+    device.select_flagged(&keys, &flags).write_to((out, count))
 }

@@ -278,11 +278,11 @@ fn one<B: SetsBy, K: Element, C: Count>(
 ) -> Result<()> {
     check(device, (a, b), &order, (out, count), a.len())?;
     let (first, others) = among(device, a, b, &order)?;
-    let keep = |(x, i, first, others): (Expr<K::Reg>, Expr<u32>, Expr<u32>, Expr<u32>)| {
+    let keep = |(_, i, first, others): (Expr<K::Reg>, Expr<u32>, Expr<u32>, Expr<u32>)| {
         let is_shared = (i - first).lt(others);
-        (if shared { is_shared } else { !is_shared }, x.store_as::<K>())
+        if shared { is_shared } else { !is_shared }
     };
-    device.select_from_into((a, index(), &first, &others), keep, out, count)
+    device.select((a, index(), &first, &others), keep).finish(|(x, ..)| x.store_as::<K>()).write_to((out, count))
 }
 
 /// The merge of both arrays, without the elements of the second that the first has too, and possibly without those of the first that the second has.
@@ -303,5 +303,5 @@ fn both<B: SetsBy, K: Element, C: Count>(
     let of_b = stays(b, a)?;
     let (keys, flags) = (device.buffer::<K>(total)?, device.buffer::<u32>(total)?);
     merge(device, (a, Some(&of_a)), (b, Some(&of_b)), order, (&keys, Some(&flags)))?;
-    device.select_from_into((&keys, &flags), |(x, flag)| (flag.ne(0), x.store_as::<K>()), out, count)
+    device.select_flagged(&keys, &flags).write_to((out, count))
 }

@@ -2,19 +2,10 @@
 
 use super::ReduceTask;
 use crate::backend::{Backend, Out};
-use crate::buffer::{Buffer, DeviceScalar, Memory as _};
-use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::input::{Collector, require};
 use crate::patterns::map::check_index;
 use crate::patterns::{check_accumulators, check_aliasing, check_ops};
-
-/// A new device scalar that `fill` writes.
-pub(super) fn one<B: Backend, T: Element>(device: &B, fill: impl FnOnce(&Buffer<B, T>) -> Result<()>) -> Result<DeviceScalar<B, T>> {
-    let out = device.buffer(1)?;
-    fill(&out)?;
-    DeviceScalar::from_buffer(out)
-}
 
 /// The outputs of a reduction that keeps what backends rely on.
 pub(in crate::patterns) fn checked<B: Backend>(

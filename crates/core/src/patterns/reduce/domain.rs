@@ -4,7 +4,7 @@ use super::call::checked;
 use super::{ReduceTask, Reducing};
 use crate::backend::{Backend, Out, Run};
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
-use crate::call::{Accumulate, Along, Checked, Counted, Described, Domain, Finish, Keys, Offsets, Whole, constant};
+use crate::call::{Accumulate, Along, Checked, Counted, CountedKeys, Described, Domain, Finish, Keys, Offsets, Whole, constant};
 use crate::error::{Error, Result};
 use crate::input::{Collector, Elements, Input, Outputs, Source, counting, scalar};
 use crate::ir::{self, Accumulator, Func, Traced};
@@ -273,7 +273,37 @@ where
         match self.0.plain() {
             Some(of) if of.len() != n => Err(Error::LengthMismatch { what: "keys", expected: n, found: of.len() }),
             Some(of) if one_kernel => segments::by_array::<B, _, F::Out>(call.device, of, c, operators, (keys, values), count),
-            _ => segments::by_input::<B, J, F::Out>(call.device, &self.0, c, operators, (keys, values), count),
+            _ => segments::by_input::<B, J, F::Out>(call.device, &self.0, c, operators, (keys, values), (count, None)),
         }
+    }
+}
+
+impl<B, J: Elements<B>> Domain<Reducing, B> for CountedKeys<'_, B, J>
+where
+    B: Run<ReduceByKeyTask> + Run<SelectTask> + Run<SegmentedReduceTask> + Run<ReduceTask> + Run<MapTask>,
+{
+    type New<R: Outputs> = Selected<B, (Buffer<B, J::Element>, R::Buffers<B>)>;
+    type Refs<'a, R: Outputs> = ((&'a Buffer<B, J::Element>, R::Refs<'a, B>), &'a Buffer<B, u32>);
+
+    fn run<I, O, F>(&self, call: &Described<'_, B, I, O, F>) -> Result<Self::New<F::Out>>
+    where
+        I: Input<B, Exprs: Accumulator>,
+        O: Accumulate<I::Exprs>,
+        F: Finish<I::Exprs>,
+    {
+        let n = collect(call.device, segments::BY_KEY, &call.inputs)?.len()?;
+        let (keys, values, count) = (call.device.buffer(n)?, F::Out::allocate(call.device, n)?, call.device.buffer(1)?);
+        self.write(call, ((&keys, F::Out::refs(&values)), &count))?;
+        Ok(Selected { values: (keys, values), count: DeviceScalar::from_buffer(count)? })
+    }
+
+    fn write<I, O, F>(&self, call: &Described<'_, B, I, O, F>, ((keys, values), count): Self::Refs<'_, F::Out>) -> Result<()>
+    where
+        I: Input<B, Exprs: Accumulator>,
+        O: Accumulate<I::Exprs>,
+        F: Finish<I::Exprs>,
+    {
+        let (c, operators) = call.loaded(segments::BY_KEY)?;
+        segments::by_input::<B, J, F::Out>(call.device, &self.keys.0, c, operators, (keys, values), (count, Some(self.length)))
     }
 }

@@ -1,13 +1,13 @@
 //! Integrals of functions of one variable.
 
 use super::Reduce;
-use super::call::one;
-use crate::buffer::{Buffer, DeviceScalar};
+use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::error::{Error, Result};
 use crate::input::{Source as _, counting, scalar};
 use crate::ir::{self, Expr};
 use crate::ops::Sum;
 use crate::patterns::Map as _;
+use core::fmt;
 
 /// Quadrature: integrals as sums of a function's values, which never lie in memory.
 ///
@@ -22,32 +22,12 @@ pub trait Quadrature: Reduce {
     /// ```
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
-    /// let area = dev.trapezoid(0.0, 2.0, 4, |x| x * x)?; // 0.5 * (0 + 0.25 + 1 + 2.25 + 4 / 2)
+    /// let area = dev.trapezoid(0.0, 2.0, 4, |x| x * x).run()?; // 0.5 * (0 + 0.25 + 1 + 2.25 + 4 / 2)
     /// assert_eq!(area.read_blocking()?, 2.75);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    ///
-    /// # Errors
-    /// [`Error::InvalidArgument`] for no intervals or more than 2^24; as [`Call::run`](crate::call::Call::run).
-    fn trapezoid(&self, a: f32, b: f32, intervals: u32, f: impl Fn(Expr<f32>) -> Expr<f32>) -> Result<DeviceScalar<Self, f32>> {
-        one(self, |out| self.trapezoid_into(a, b, intervals, f, out))
-    }
-
-    /// As [`Quadrature::trapezoid`], into a buffer of the caller's with at least one element.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let out = dev.buffer(1)?;
-    /// dev.trapezoid_into(-1.0, 1.0, 8, |x| x * 3.0 + 0.5, &out)?;
-    /// assert_eq!(out.read_blocking()?, [1.0]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Quadrature::trapezoid`], and [`Error::BufferTooSmall`], [`Error::WrongDevice`].
-    fn trapezoid_into(&self, a: f32, b: f32, intervals: u32, f: impl Fn(Expr<f32>) -> Expr<f32>, out: &Buffer<Self, f32>) -> Result<()> {
-        integral(self, (a, b, intervals), f, |i, n, y| ir::select(i.eq(0) | i.eq(n), y.mul_rn(0.5), y), 1.0, out)
+    fn trapezoid<F: Fn(Expr<f32>) -> Expr<f32>>(&self, a: f32, b: f32, intervals: u32, f: F) -> Integral<'_, Self, F> {
+        Integral { device: self, bounds: (a, b), intervals, f, rule: Rule::Trapezoid }
     }
 
     /// As [`Quadrature::trapezoid`] by Simpson's rule: weights 1, 4, 2, 4, ..., 4, 1 and the sum times `h / 3`; `intervals` is even.
@@ -55,31 +35,71 @@ pub trait Quadrature: Reduce {
     /// ```
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
-    /// let area = dev.simpson(0.0, 6.0, 2, |x| x * x)?; // (0 + 4 * 9 + 36) * 3 / 3
+    /// let area = dev.simpson(0.0, 6.0, 2, |x| x * x).run()?; // (0 + 4 * 9 + 36) * 3 / 3
     /// assert_eq!(area.read_blocking()?, 72.0);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
+    fn simpson<F: Fn(Expr<f32>) -> Expr<f32>>(&self, a: f32, b: f32, intervals: u32, f: F) -> Integral<'_, Self, F> {
+        Integral { device: self, bounds: (a, b), intervals, f, rule: Rule::Simpson }
+    }
+}
+impl<B: Reduce> Quadrature for B {}
+
+/// A rule of quadrature.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Rule {
+    Trapezoid,
+    Simpson,
+}
+
+/// A call that integrates a function: [`run`](Self::run) and [`write_to`](Self::write_to) enqueue it. See [`Quadrature::trapezoid`].
+#[must_use = "nothing is computed before `run` or `write_to`"]
+pub struct Integral<'d, B, F> {
+    device: &'d B,
+    bounds: (f32, f32),
+    intervals: u32,
+    f: F,
+    rule: Rule,
+}
+
+impl<B, F> fmt::Debug for Integral<'_, B, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { bounds, intervals, rule, .. } = self;
+        f.debug_struct("Integral").field("bounds", bounds).field("intervals", intervals).field("rule", rule).finish_non_exhaustive()
+    }
+}
+
+impl<B: Reduce, F: Fn(Expr<f32>) -> Expr<f32>> Integral<'_, B, F> {
+    /// Enqueues the call into new memory, which it returns.
     ///
     /// # Errors
-    /// As [`Quadrature::trapezoid`], and [`Error::InvalidArgument`] for an odd number of intervals.
-    fn simpson(&self, a: f32, b: f32, intervals: u32, f: impl Fn(Expr<f32>) -> Expr<f32>) -> Result<DeviceScalar<Self, f32>> {
-        one(self, |out| self.simpson_into(a, b, intervals, f, out))
+    /// [`Error::InvalidArgument`] for no intervals or more than 2^24, or, by Simpson's rule, an odd number of them; as
+    /// [`Call::run`](crate::call::Call::run).
+    pub fn run(self) -> Result<DeviceScalar<B, f32>> {
+        let out = self.device.buffer(1)?;
+        self.write_to(&out)?;
+        DeviceScalar::from_buffer(out)
     }
 
-    /// As [`Quadrature::simpson`], into a buffer of the caller's with at least one element.
+    /// Enqueues the call into a buffer of the caller's with at least one element.
     ///
     /// ```
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let out = dev.buffer(1)?;
-    /// dev.simpson_into(0.0, 6.0, 2, |x| x * x * x, &out)?;
+    /// dev.simpson(0.0, 6.0, 2, |x| x * x * x).write_to(&out)?;
     /// assert_eq!(out.read_blocking()?, [324.0]); // exact for cubics
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     ///
     /// # Errors
-    /// As [`Quadrature::simpson`], and [`Error::BufferTooSmall`], [`Error::WrongDevice`].
-    fn simpson_into(&self, a: f32, b: f32, intervals: u32, f: impl Fn(Expr<f32>) -> Expr<f32>, out: &Buffer<Self, f32>) -> Result<()> {
+    /// As [`run`](Self::run), and [`Error::BufferTooSmall`], [`Error::WrongDevice`].
+    pub fn write_to(self, out: &Buffer<B, f32>) -> Result<()> {
+        let Self { device, bounds, intervals, f, rule } = self;
+        let bounds = (bounds.0, bounds.1, intervals);
+        if rule == Rule::Trapezoid {
+            return integral(device, bounds, f, |i, n, y| ir::select(i.eq(0) | i.eq(n), y.mul_rn(0.5), y), 1.0, out);
+        }
         if !intervals.is_multiple_of(2) {
             return Err(Error::InvalidArgument { what: "intervals", reason: format!("{intervals} is odd") });
         }
@@ -87,10 +107,9 @@ pub trait Quadrature: Reduce {
             let inner = ir::select((i & 1u32).eq(1), y.mul_rn(4.0), y.mul_rn(2.0));
             ir::select(i.eq(0) | i.eq(n), y, inner)
         };
-        integral(self, (a, b, intervals), f, weigh, 3.0, out)
+        integral(device, bounds, f, weigh, 3.0, out)
     }
 }
-impl<B: Reduce> Quadrature for B {}
 
 fn integral<B: Reduce>(
     device: &B,

@@ -1,7 +1,6 @@
 //! Reductions that have names of their own: extremes and where they stand, means, norms.
 
 use super::Reduce;
-use super::call::one;
 use crate::buffer::{Buffer, DeviceScalar};
 use crate::element::{Element, Float, Num};
 use crate::error::{Error, Result};
@@ -14,9 +13,25 @@ type Pair<T> = (Expr<T>, Expr<T>);
 
 /// Extremes, means, norms and distances of all elements.
 ///
-/// Everything here is a [`Reduce`]: in its order of evaluation, with its work, scratch and sources. The `_into` forms write the first element of the
-/// caller's buffers, which may not overlap the inputs. Extremes take every type that can be added, the others floats; types narrower than 32 bits are
-/// [cast](crate::patterns::Map::cast) first, or mapped to `f32`.
+/// Everything here is a [`Reduce`]: in its order of evaluation, with its work, scratch and sources. Extremes take every type that can be added, the others
+/// floats; types narrower than 32 bits are [cast](crate::patterns::Map::cast) first, or mapped to `f32`.
+///
+/// Into buffers of the caller's, of other inputs, along an axis or by key they are written out:
+///
+/// ```
+/// # use isowarp::prelude::*;
+/// # let dev = isowarp::Cpu::new();
+/// let (x, y, out) = (dev.upload(&[3.0f32, -4.0])?, dev.upload(&[1.0f32, 2.0])?, dev.buffer::<f32>(7)?);
+/// let at = |k: u64| out.slice(k..);
+/// dev.reduce_by(x.map(|x| (x, x)), |a, b| (a.0.min(b.0), a.1.max(b.1))).write_to((&at(0)?, &at(1)?))?; // minmax
+/// dev.reduce((&x, &y).map(|(x, y)| x * y), Sum).write_to(&at(2)?)?; // dot
+/// dev.reduce(x.map(|x| x.abs()), Sum).write_to(&at(3)?)?; // norm1
+/// dev.reduce(x.map(|x| x * x), Sum).finish(|sum| sum.sqrt()).write_to(&at(4)?)?; // norm2
+/// dev.reduce_by(x.map(|x| x.abs()), |a, b| a.max(b)).identity(0.0).write_to(&at(5)?)?; // norm_inf
+/// dev.reduce(&x, Sum).finish(|sum| sum / 2.0).write_to(&at(6)?)?; // mean of two
+/// assert_eq!(out.read_blocking()?, [-4.0, 3.0, -5.0, 7.0, 5.0, 4.0, -0.5]);
+/// # Ok::<(), isowarp::Error>(())
+/// ```
 pub trait Statistics: Reduce {
     /// The lowest index of the least element; see [`with_index`](crate::call::Call::with_index).
     ///
@@ -67,23 +82,6 @@ pub trait Statistics: Reduce {
         self.reduce_by(x.map(twice), ends).run()
     }
 
-    /// As [`Statistics::minmax`], into buffers of the caller's with at least one element each.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, ends) = (dev.upload(&[0.5f32, 2.5, 1.0])?, dev.buffer(2)?);
-    /// dev.minmax_into(&x, (&ends.slice(..1)?, &ends.slice(1..)?))?;
-    /// assert_eq!(ends.read_blocking()?, [0.5, 2.5]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Statistics::minmax`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
-    fn minmax_into<T: Element<Reg = T> + Num>(&self, x: &Buffer<Self, T>, out: (&Buffer<Self, T>, &Buffer<Self, T>)) -> Result<()> {
-        self.reduce_by(x.map(twice), ends).write_to(out)
-    }
-
     /// Sum divided by the number of elements (converted to `T`, rounding to nearest even).
     ///
     /// ```
@@ -97,29 +95,12 @@ pub trait Statistics: Reduce {
     /// # Errors
     /// [`Error::Empty`] for an empty input; as [`Call::run`](crate::call::Call::run).
     fn mean<T: Element<Reg = T> + Float + Num>(&self, x: &Buffer<Self, T>) -> Result<DeviceScalar<Self, T>> {
-        one(self, |out| self.mean_into(x, out))
-    }
-
-    /// As [`Statistics::mean`], into a buffer of the caller's with at least one element.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, out) = (dev.upload(&[1.0f64, 2.0])?, dev.buffer(1)?);
-    /// dev.mean_into(&x, &out)?;
-    /// assert_eq!(out.read_blocking()?, [1.5]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Statistics::mean`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
-    fn mean_into<T: Element<Reg = T> + Float + Num>(&self, x: &Buffer<Self, T>, out: &Buffer<Self, T>) -> Result<()> {
         if x.is_empty() {
             return Err(Error::Empty { pattern: "mean" });
         }
-        self.reduce(x, Sum).write_to(out)?;
-        let out = out.slice(..1)?;
-        self.map_into((&out, scalar(crate::ops::count_as::<T>(x.len()))), |(sum, n)| sum / n, &out)
+        let out = self.reduce(x, Sum).run()?.buffer().clone();
+        self.map_into((&out, scalar(crate::ops::count_as::<T>(x.len()))), |(sum, n)| sum / n, &out)?;
+        DeviceScalar::from_buffer(out)
     }
 
     /// Sum of the products of elements at the same index: every product is rounded, then summed in the tree's order. Integers wrap.
@@ -138,23 +119,6 @@ pub trait Statistics: Reduce {
         self.reduce((x, y).map(|(x, y)| x * y), Sum).run()
     }
 
-    /// As [`Statistics::dot`], into a buffer of the caller's with at least one element.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, y, out) = (dev.upload(&[1.0f32, 2.0])?, dev.upload(&[0.5f32, -1.0])?, dev.buffer(1)?);
-    /// dev.dot_into(&x, &y, &out)?;
-    /// assert_eq!(out.read_blocking()?, [-1.5]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Call::write_to`](crate::call::Call::write_to).
-    fn dot_into<T: Element<Reg = T> + Num>(&self, x: &Buffer<Self, T>, y: &Buffer<Self, T>, out: &Buffer<Self, T>) -> Result<()> {
-        self.reduce((x, y).map(|(x, y)| x * y), Sum).write_to(out)
-    }
-
     /// Sum of the absolute values; 0 for an empty input.
     ///
     /// ```
@@ -171,23 +135,6 @@ pub trait Statistics: Reduce {
         self.reduce(x.map(Expr::abs), Sum).run()
     }
 
-    /// As [`Statistics::norm1`], into a buffer of the caller's with at least one element.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, out) = (dev.upload(&[3.0f32, -4.0])?, dev.buffer(1)?);
-    /// dev.norm1_into(&x, &out)?;
-    /// assert_eq!(out.read_blocking()?, [7.0]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Call::write_to`](crate::call::Call::write_to).
-    fn norm1_into<T: Element<Reg = T> + Float + Num>(&self, x: &Buffer<Self, T>, out: &Buffer<Self, T>) -> Result<()> {
-        self.reduce(x.map(Expr::abs), Sum).write_to(out)
-    }
-
     /// Square root of the sum of the squares, each square rounded; no scaling, so squares may overflow. 0 for an empty input.
     ///
     /// ```
@@ -201,27 +148,7 @@ pub trait Statistics: Reduce {
     /// # Errors
     /// As [`Call::run`](crate::call::Call::run).
     fn norm2<T: Element<Reg = T> + Float + Num>(&self, x: &Buffer<Self, T>) -> Result<DeviceScalar<Self, T>> {
-        one(self, |out| self.norm2_into(x, out))
-    }
-
-    /// As [`Statistics::norm2`], into a buffer of the caller's with at least one element.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, out) = (dev.upload(&[6.0f64, 8.0])?, dev.buffer(1)?);
-    /// dev.norm2_into(&x, &out)?;
-    /// assert_eq!(out.read_blocking()?, [10.0]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Call::write_to`](crate::call::Call::write_to).
-    fn norm2_into<T: Element<Reg = T> + Float + Num>(&self, x: &Buffer<Self, T>, out: &Buffer<Self, T>) -> Result<()> {
-        if x.is_empty() {
-            return self.reduce(x, Sum).write_to(out);
-        }
-        self.reduce_by(x.map(|x| x * x), |a, b| a + b).finish(Expr::sqrt).write_to(out)
+        self.reduce(x.map(|x| x * x), Sum).finish(Expr::sqrt).run()
     }
 
     /// Greatest absolute value; 0 for an empty input.
@@ -237,27 +164,7 @@ pub trait Statistics: Reduce {
     /// # Errors
     /// As [`Call::run`](crate::call::Call::run).
     fn norm_inf<T: Element<Reg = T> + Float + Num>(&self, x: &Buffer<Self, T>) -> Result<DeviceScalar<Self, T>> {
-        one(self, |out| self.norm_inf_into(x, out))
-    }
-
-    /// As [`Statistics::norm_inf`], into a buffer of the caller's with at least one element.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, out) = (dev.upload(&[0.25f32, -0.5])?, dev.buffer(1)?);
-    /// dev.norm_inf_into(&x, &out)?;
-    /// assert_eq!(out.read_blocking()?, [0.5]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Call::write_to`](crate::call::Call::write_to).
-    fn norm_inf_into<T: Element<Reg = T> + Float + Num>(&self, x: &Buffer<Self, T>, out: &Buffer<Self, T>) -> Result<()> {
-        if x.is_empty() {
-            return self.reduce(x, Sum).write_to(out);
-        }
-        self.reduce(x.map(Expr::abs), Max).write_to(out)
+        self.reduce_by(x.map(Expr::abs), Expr::max).identity(T::from_bits64(0)).run()
     }
 
     /// Greatest absolute difference of elements at the same index: the test of an iteration's convergence.
@@ -274,28 +181,6 @@ pub trait Statistics: Reduce {
     /// As [`Call::run`](crate::call::Call::run); [`Error::Empty`] for empty inputs.
     fn max_abs_diff<T: Element<Reg = T> + Float + Num>(&self, x: &Buffer<Self, T>, y: &Buffer<Self, T>) -> Result<DeviceScalar<Self, T>> {
         self.reduce((x, y).map(|(x, y)| (x - y).abs()), Max).run()
-    }
-
-    /// As [`Statistics::max_abs_diff`], into a buffer of the caller's with at least one element.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, y, out) = (dev.upload(&[1.0f32, 5.0])?, dev.upload(&[1.5f32, 5.0])?, dev.buffer(1)?);
-    /// dev.max_abs_diff_into(&x, &y, &out)?;
-    /// assert_eq!(out.read_blocking()?, [0.5]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Statistics::max_abs_diff`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
-    fn max_abs_diff_into<T: Element<Reg = T> + Float + Num>(
-        &self,
-        x: &Buffer<Self, T>,
-        y: &Buffer<Self, T>,
-        out: &Buffer<Self, T>,
-    ) -> Result<()> {
-        self.reduce((x, y).map(|(x, y)| (x - y).abs()), Max).write_to(out)
     }
 }
 impl<B: Reduce> Statistics for B {}

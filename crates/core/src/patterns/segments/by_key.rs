@@ -11,8 +11,8 @@ use crate::input::{Collector, Elements, Lent, Narrow, Outputs, array, counting, 
 use crate::ir::graph::{self, Value};
 use crate::ir::{self, Expr, Func, Param, Traced as _};
 use crate::patterns::map::{check_index, collect};
-use crate::patterns::select::{beginnings, starts, word};
-use crate::patterns::{Map as _, MapTask, ReduceTask, SelectTask, UniqueFrom as _, check_accumulators, check_aliasing, check_ops};
+use crate::patterns::select::{Select as _, beginnings, starts, without_rest, word};
+use crate::patterns::{Map as _, MapTask, ReduceTask, SelectTask, check_accumulators, check_aliasing, check_ops};
 use std::sync::Arc;
 
 /// A reduction of each run of equal keys as data: the two tasks that it is made of, and what a backend needs that runs both as one. The leaves are those
@@ -165,14 +165,15 @@ fn flagged<K: Element>(load: &Func) -> Result<Arc<Func>> {
     Ok(Arc::new(graph::trace([&load.params[..], &keys].concat(), build)?))
 }
 
-/// A reduction by keys of any input in two steps: where runs start, and the runs as segments.
+/// A reduction by keys of any input in two steps: where runs start, and the runs as segments. With a length, elements after it are a run that the count leaves
+/// out.
 pub(in crate::patterns) fn by_input<B, J: Elements<B>, R: Outputs>(
     device: &B,
     keys: &J,
     c: Collector<B>,
     ops: Operators,
     out: (&Buffer<B, J::Element>, R::Refs<'_, B>),
-    count: &Buffer<B, u32>,
+    (count, length): (&Buffer<B, u32>, Option<&DeviceScalar<B, u32>>),
 ) -> Result<()>
 where
     B: Run<SelectTask> + Run<SegmentedReduceTask> + Run<ReduceTask> + Run<MapTask>,
@@ -186,11 +187,29 @@ where
     check_index(&c, n)?;
     // Refuse what the second step would, before the first one writes.
     let mut outs = check::<B, R>(device, &c, &ops, out.1, n)?;
+    if count.is_empty() {
+        return Err(Error::BufferTooSmall { what: "the count", required: 1, available: 0 });
+    }
     outs.extend([(out.0.out(), n), (count.out(), 1)]);
     check_aliasing(BY_KEY, &[c.leaves.clone(), of_keys.leaves].concat(), n, &outs, false)?;
     let begins = device.buffer(n)?;
-    let with_index = |(key, i): (Expr<<J::Element as Element>::Reg>, Expr<u32>)| (key.store_as::<J::Element>(), i);
-    device.unique_by_key_from_into((Lent(keys), counting(n)), with_index, (out.0, &begins), count)?;
-    let runs = DeviceScalar::from_buffer(count.slice(..1)?)?;
+    let starts = device
+        .unique((Lent(keys), counting(n)))
+        .by(|a, b| a.0.eq(b.0))
+        .finish(|(key, i): (Expr<<J::Element as Element>::Reg>, Expr<u32>)| (key.store_as::<J::Element>(), i));
+    let runs = match length {
+        None => {
+            starts.write_to(((out.0, &begins), count))?;
+            count.slice(..1)?
+        }
+        Some(length) => {
+            let runs = device.buffer(1)?;
+            check_aliasing(BY_KEY, &[length.buffer().leaf()], 1, &outs, false)?;
+            starts.length(length).write_ended(((out.0, &begins), &runs))?;
+            without_rest(device, &runs, (length, n), count)?;
+            runs
+        }
+    };
+    let runs = DeviceScalar::from_buffer(runs)?;
     enqueue::<B, R, u32>(device, c, ops, &Segments { bounds: &begins, count: Some(&runs) }, out.1)
 }

@@ -19,8 +19,8 @@ use crate::patterns::{IndexScalar, Map as _, MapTask, Selected, SortBy, check_al
 /// [`Reduce`](crate::patterns::Reduce) of the slice, bit for bit. What lies behind the count in a sort's outputs is undefined. Scratch is that of
 /// [`SegmentedSort`] and [`Segmented`](super::Segmented) for the whole room. Buffers hold less than 2^32 elements.
 ///
-/// Selections, runs and reductions by key have [such forms](super::CountedRuns), and histograms [such bins](crate::patterns::counted), whose work is that of
-/// the room. What has none looks at the count by itself: `(&kept.values, index(), &kept.count)` and a comparison are inputs of every pattern that takes any.
+/// Selections, runs and reductions by key have a [`length`](crate::patterns::Selection::length), and histograms [such bins](crate::patterns::counted), whose
+/// work is that of the room. What has none looks at the count by itself: `(&kept.values, index(), &kept.count)` and a comparison are inputs of every pattern that takes any.
 /// Maps and scans need not: what they make of elements behind the count is behind it, too.
 ///
 /// ```
@@ -28,7 +28,7 @@ use crate::patterns::{IndexScalar, Map as _, MapTask, Selected, SortBy, check_al
 /// # let dev = isowarp::Cpu::new();
 /// let x = dev.upload(&[5.0f32, -1.0, 3.0, -2.0, 4.0])?;
 /// // A selection, a sort of what it keeps, and the sum of that: nothing is read back in between.
-/// let kept = dev.select(&x, |x| x.gt(0.0))?;
+/// let kept = dev.select(&x, |x| x.gt(0.0)).run()?;
 /// let sorted = dev.sort_counted(&kept, SortOrder::Ascending)?;
 /// let sum = dev.reduce(&sorted.values, Sum).length(&sorted.count).run()?;
 /// assert_eq!((sorted.read_blocking()?, sum.read_blocking()?), (vec![3.0, 4.0, 5.0], 12.0));
@@ -40,7 +40,7 @@ pub trait Counted: SegmentedSort + Run<MapTask> {
     /// ```
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
-    /// let kept = dev.select(&dev.upload(&[4u32, 9, 2, 7])?, |x| x.lt(9))?;
+    /// let kept = dev.select(&dev.upload(&[4u32, 9, 2, 7])?, |x| x.lt(9)).run()?;
     /// assert_eq!(dev.sort_counted(&kept, SortOrder::Descending)?.read_blocking()?, [7, 4, 2]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
@@ -139,7 +139,7 @@ pub trait Counted: SegmentedSort + Run<MapTask> {
     /// ```
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
-    /// let kept = dev.select(&dev.upload(&[4u32, 9, 2, 7])?, |x| x.lt(9))?;
+    /// let kept = dev.select(&dev.upload(&[4u32, 9, 2, 7])?, |x| x.lt(9)).run()?;
     /// assert_eq!(dev.argsort_counted(&kept, SortOrder::Ascending)?.read_blocking()?, [1, 0, 2]); // of 4, 2, 7
     /// # Ok::<(), isowarp::Error>(())
     /// ```

@@ -1,17 +1,31 @@
 //! Questions about elements: where a condition holds, and whether and how often.
 
-use crate::backend::Run;
+use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::error::{Error, Result};
 use crate::input::{Input, Source as _, index, scalar};
 use crate::ir::{self, Expr};
 use crate::ops::{Min, Or};
 use crate::patterns::map::collect;
-use crate::patterns::{Map, MapTask, Reduce, ReduceTask};
+use crate::patterns::{Map as _, MapTask, Reduce as _, ReduceTask};
+use core::fmt;
 
-/// Where a condition holds, and whether and how often.
+/// Where a condition holds, and whether; how often, says [`count`](crate::patterns::Reduce::count).
 ///
 /// Results are integers, so there is no order of evaluation to state. They stay on the device. Work O(n), in one pass over the inputs.
+///
+/// Answers to [`any`](Self::any), [`all`](Self::all) and [`none`](Self::none) in a buffer of the caller's are the reductions that these are:
+///
+/// ```
+/// # use isowarp::prelude::*;
+/// # let dev = isowarp::Cpu::new();
+/// let (x, out) = (dev.upload(&[1u32, 2])?, dev.buffer::<u32>(3)?);
+/// dev.reduce(x.map(|x| x.eq(2).cast::<u32>()), Or).write_to(&out)?; // any
+/// dev.reduce_by(x.map(|x| x.lt(2).cast::<u32>()), |a, b| a & b).identity(1).write_to(&out.slice(1..)?)?; // all
+/// dev.reduce(x.map(|x| x.ge(1).cast::<u32>()), Sum).write_to(&out.slice(2..)?)?; // count
+/// assert_eq!(out.read_blocking()?, [1, 0, 2]);
+/// # Ok::<(), isowarp::Error>(())
+/// ```
 pub trait Find: Run<ReduceTask> + Run<MapTask> {
     /// The lowest index at which `f` holds, or the number of elements.
     ///
@@ -19,41 +33,12 @@ pub trait Find: Run<ReduceTask> + Run<MapTask> {
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let x = dev.upload(&[1.0f32, -2.0, -3.0])?;
-    /// assert_eq!(dev.find_if(&x, |x| x.lt(0.0))?.read_blocking()?, 1);
-    /// assert_eq!(dev.find_if(&x, |x| x.gt(9.0))?.read_blocking()?, 3); // none: the number of elements
+    /// assert_eq!(dev.find_if(&x, |x| x.lt(0.0)).run()?.read_blocking()?, 1);
+    /// assert_eq!(dev.find_if(&x, |x| x.gt(9.0)).run()?.read_blocking()?, 3); // none: the number of elements
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    ///
-    /// # Errors
-    /// As [`Call::run`](crate::call::Call::run).
-    fn find_if<I: Input<Self>>(&self, inputs: I, f: impl Fn(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
-        let out = self.buffer(1)?;
-        self.find_if_into(inputs, f, &out)?;
-        DeviceScalar::from_buffer(out)
-    }
-
-    /// As [`Find::find_if`], into a buffer of the caller's with at least one element.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, out) = (dev.upload(&[1i32, -2, -3])?, dev.upload(&[9u32, 9])?);
-    /// dev.find_if_into(&x, |x| x.lt(0), &out)?;
-    /// assert_eq!(out.read_blocking()?, [1, 9]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Call::write_to`](crate::call::Call::write_to).
-    fn find_if_into<I: Input<Self>>(&self, inputs: I, f: impl Fn(I::Exprs) -> Expr<bool>, out: &Buffer<Self, u32>) -> Result<()> {
-        let n = collect(self, "find_if", &inputs)?.len()?;
-        let Ok(end) = u32::try_from(n) else {
-            return Err(Error::TooLarge { what: "elements to find one in", requested: n, limit: u32::MAX.into() });
-        };
-        if n == 0 {
-            return self.generate_into(1, scalar(end), |end| end, out);
-        }
-        self.reduce((inputs, index(), scalar(end)).map(|(x, i, end)| ir::select(f(x), i, end)), Min).write_to(out)
+    fn find_if<I: Input<Self>, F: Fn(I::Exprs) -> Expr<bool>>(&self, inputs: I, f: F) -> FindIf<'_, Self, I, F> {
+        FindIf { device: self, inputs, f }
     }
 
     /// 1 if `f` holds for some element, else 0.
@@ -72,23 +57,6 @@ pub trait Find: Run<ReduceTask> + Run<MapTask> {
         self.reduce(inputs.map(|x| f(x).cast::<u32>()), Or).run()
     }
 
-    /// As [`Find::any`], into a buffer of the caller's with at least one element.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, out) = (dev.upload(&[1u32, 2])?, dev.buffer(1)?);
-    /// dev.any_into(&x, |x| x.eq(2), &out)?;
-    /// assert_eq!(out.read_blocking()?, [1]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Call::write_to`](crate::call::Call::write_to).
-    fn any_into<I: Input<Self>>(&self, inputs: I, f: impl Fn(I::Exprs) -> Expr<bool>, out: &Buffer<Self, u32>) -> Result<()> {
-        self.reduce(inputs.map(|x| f(x).cast::<u32>()), Or).write_to(out)
-    }
-
     /// 1 if `f` holds for every element (of none, too), else 0.
     ///
     /// ```
@@ -102,39 +70,16 @@ pub trait Find: Run<ReduceTask> + Run<MapTask> {
     /// # Errors
     /// As [`Call::run`](crate::call::Call::run).
     fn all<I: Input<Self>>(&self, inputs: I, f: impl Fn(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
-        let out = self.buffer(1)?;
-        self.all_into(inputs, f, &out)?;
-        DeviceScalar::from_buffer(out)
-    }
-
-    /// As [`Find::all`], into a buffer of the caller's with at least one element.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, out) = (dev.upload(&[1u32, 2])?, dev.buffer(1)?);
-    /// dev.all_into(&x, |x| x.lt(2), &out)?;
-    /// assert_eq!(out.read_blocking()?, [0]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Call::write_to`](crate::call::Call::write_to).
-    fn all_into<I: Input<Self>>(&self, inputs: I, f: impl Fn(I::Exprs) -> Expr<bool>, out: &Buffer<Self, u32>) -> Result<()> {
-        if collect(self, "all", &inputs)?.len()? == 0 {
-            return self.generate_into(1, scalar(1u32), |one| one, out);
-        }
         let both = |a: Expr<u32>, b: Expr<u32>| a & b;
-        self.reduce_by(inputs.map(|x| f(x).cast::<u32>()), both).write_to(out)
+        self.reduce_by(inputs.map(|x| f(x).cast::<u32>()), both).identity(1).run()
     }
 
-    /// 1 if `f` holds for no element, else 0.
+    /// 1 if `f` holds for no element (of none, too), else 0.
     ///
     /// ```
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
-    /// let x = dev.upload(&[1i32, 2])?;
-    /// assert_eq!(dev.none(&x, |x| x.lt(0))?.read_blocking()?, 1);
+    /// assert_eq!(dev.none(&dev.upload(&[1u32, 2])?, |x| x.eq(3))?.read_blocking()?, 1);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     ///
@@ -143,38 +88,56 @@ pub trait Find: Run<ReduceTask> + Run<MapTask> {
     fn none<I: Input<Self>>(&self, inputs: I, f: impl Fn(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
         self.all(inputs, |x| !f(x))
     }
-
-    /// As [`Find::none`], into a buffer of the caller's with at least one element.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, out) = (dev.upload(&[0.5f32, 1.0])?, dev.buffer(1)?);
-    /// dev.none_into(&x, |x| x.is_nan(), &out)?;
-    /// assert_eq!(out.read_blocking()?, [1]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Call::write_to`](crate::call::Call::write_to).
-    fn none_into<I: Input<Self>>(&self, inputs: I, f: impl Fn(I::Exprs) -> Expr<bool>, out: &Buffer<Self, u32>) -> Result<()> {
-        self.all_into(inputs, |x| !f(x), out)
-    }
-
-    /// The number of elements for which `f` holds: [`Reduce::count`].
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let x = dev.iota::<u32>(100, 0, 1)?;
-    /// assert_eq!(dev.count_if(&x, |x| (x % 7).eq(0))?.read_blocking()?, 15);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Call::run`](crate::call::Call::run).
-    fn count_if<I: Input<Self>>(&self, inputs: I, f: impl Fn(I::Exprs) -> Expr<bool>) -> Result<DeviceScalar<Self, u32>> {
-        Reduce::count(self, inputs, f)
-    }
 }
 impl<B: Run<ReduceTask> + Run<MapTask>> Find for B {}
+
+/// A call that finds an element: [`run`](Self::run) and [`write_to`](Self::write_to) enqueue it. See [`Find::find_if`].
+#[must_use = "nothing is computed before `run` or `write_to`"]
+pub struct FindIf<'d, B: Backend, I, F> {
+    device: &'d B,
+    inputs: I,
+    f: F,
+}
+
+impl<B: Backend, I, F> fmt::Debug for FindIf<'_, B, I, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FindIf").finish_non_exhaustive()
+    }
+}
+
+impl<B: Find, I: Input<B>, F: Fn(I::Exprs) -> Expr<bool>> FindIf<'_, B, I, F> {
+    /// Enqueues the call into new memory, which it returns.
+    ///
+    /// # Errors
+    /// As [`Call::run`](crate::call::Call::run); [`Error::TooLarge`] for more than 2^32 - 1 elements.
+    pub fn run(self) -> Result<DeviceScalar<B, u32>> {
+        let out = self.device.buffer(1)?;
+        self.write_to(&out)?;
+        DeviceScalar::from_buffer(out)
+    }
+
+    /// Enqueues the call into a buffer of the caller's with at least one element.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let (x, out) = (dev.upload(&[1i32, -2, -3])?, dev.upload(&[9u32, 9])?);
+    /// dev.find_if(&x, |x| x.lt(0)).write_to(&out)?;
+    /// assert_eq!(out.read_blocking()?, [1, 9]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), and [`Error::BufferTooSmall`], [`Error::Aliasing`].
+    pub fn write_to(self, out: &Buffer<B, u32>) -> Result<()> {
+        let Self { device, inputs, f } = self;
+        let n = collect(device, "find_if", &inputs)?.len()?;
+        let Ok(end) = u32::try_from(n) else {
+            return Err(Error::TooLarge { what: "elements to find one in", requested: n, limit: u32::MAX.into() });
+        };
+        if n == 0 {
+            return device.generate_into(1, scalar(end), |end| end, out);
+        }
+        device.reduce((inputs, index(), scalar(end)).map(|(x, i, end)| ir::select(f(x), i, end)), Min).write_to(out)
+    }
+}
