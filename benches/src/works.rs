@@ -214,16 +214,16 @@ pub fn works() -> Vec<Work> {
         }),
         work("move/gather", DType::F32, 12, |d, s| {
             let at = random_indices(d, s)?;
-            one::<f32>(d, s, move |d, x, out| d.gather_into(x, &at, out))
+            one::<f32>(d, s, move |d, x, out| d.gather(x, &at).write_to(out))
         }),
         // Indices of 16 bits, into the first 2^16 elements.
         work("move/gather_u16", DType::F32, 10, |d, s| {
             let at = random::<u16>(d, s.n, !s.seed)?;
-            one::<f32>(d, s, move |d, x, out| d.gather_into(x, &at, out))
+            one::<f32>(d, s, move |d, x, out| d.gather(x, &at).write_to(out))
         }),
         work("move/scatter_unique", DType::F32, 12, |d, s| {
             let at = random_indices(d, s)?;
-            one::<f32>(d, s, move |d, x, out| d.scatter_unique_into(x, &at, out))
+            one::<f32>(d, s, move |d, x, out| d.scatter(x, &at).unique().write_to(out))
         }),
         work("filter/sobel", DType::U8, 2, |d, s| image::<u8>(d, s, FilterKind::Sobel)),
         work("filter/sobel", DType::F32, 8, |d, s| image::<f32>(d, s, FilterKind::Sobel)),

@@ -147,14 +147,14 @@ fn moves() -> Vec<Work> {
             let side = s.n.isqrt();
             one::<f32>(d, s, move |d, x, out| d.copy_2d_into((x, side), (out, side), side - side / 8, side))
         }),
-        work("move/rotate", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.rotate_into(x, 12_345, out))),
-        work("move/reverse", DType::F32, 8, |d, s| one::<f32>(d, s, Move::reverse_into)),
+        work("move/rotate", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.rotate(x, 12_345).write_to(out))),
+        work("move/reverse", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.reverse(x).write_to(out))),
         work("move/morton", DType::F32, 8, |d, s| {
             // A square whose side is a power of two.
             let side = 1u64 << (s.n.max(1).ilog2() / 2);
             one::<f32>(d, s, move |d, x, out| d.to_morton_into(&x.slice(..side * side)?, &[side, side], out))
         }),
-        work("move/pack", DType::U32, 5, |d, s| one::<u32>(d, s, Move::pack_u8_into)),
+        work("move/pack", DType::U32, 5, |d, s| one::<u32>(d, s, |d, x, out| d.pack_u8(x).write_to(out))),
         work("move/layout", DType::F32, 8, |d, s| {
             // Images of 64 x 64 and three channels.
             let images = s.n / (3 * 4096);

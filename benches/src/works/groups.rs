@@ -17,7 +17,7 @@ pub(super) fn works() -> Vec<Work> {
         work("atomics/scatter_sum_2^16", DType::F32, 8, |d, s| sums(d, s, 1 << 16)),
         work("atomics/scatter_sum_2^24", DType::F32, 8, |d, s| sums(d, s, 1 << 24)),
         work("atomics/scatter_min_2^16", DType::F32, 8, |d, s| {
-            scattered(d, s, 1 << 16, 0.0, |d, x, at, out| d.scatter_reduce_into(x, at, ScatterOp::Min, out))
+            scattered(d, s, 1 << 16, 0.0, |d, x, at, out| d.scatter(x, at).reduce(ScatterOp::Min).write_to(out))
         }),
         work("atomics/scatter_fixed_2^16", DType::F32, 8, |d, s| {
             scattered(d, s, 1 << 16, 0i32, |d, x, at, out| d.scatter_fixed_into(x, at, 16, Overflow::Wrap, out))
@@ -30,7 +30,7 @@ pub(super) fn works() -> Vec<Work> {
 }
 
 fn sums(d: &Device, shape: &Shape, targets: u64) -> Result<Ready> {
-    scattered(d, shape, targets, 0.0, |d, x, at, out| d.scatter_reduce_into(x, at, ScatterOp::Sum, out))
+    scattered(d, shape, targets, 0.0, |d, x, at, out| d.scatter(x, at).reduce(ScatterOp::Sum).write_to(out))
 }
 
 /// Sources scattered at random; the targets are cleared before, so that each turn gives what the first one did.

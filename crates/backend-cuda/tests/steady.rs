@@ -67,12 +67,12 @@ fn words_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<Cu
     gpu.reduce(x, Sum).by_key(x).write_to(((y, z), count))?;
     gpu.segmented_sort_into(x, z, up, y)?;
     gpu.adjacent_difference_into(x, y)?;
-    gpu.gather_into(x, z, y)?;
-    gpu.scatter_unique_into(x, z, y)?;
-    gpu.scatter_into(x, z, y)?;
-    gpu.scatter_reduce_into(x, z, ScatterOp::Sum, y)?;
-    gpu.reverse_into(x, y)?;
-    gpu.rotate_into(x, i64::from(limit), y)?;
+    gpu.gather(x, z).write_to(y)?;
+    gpu.scatter(x, z).unique().write_to(y)?;
+    gpu.scatter(x, z).write_to(y)?;
+    gpu.scatter(x, z).reduce(ScatterOp::Sum).write_to(y)?;
+    gpu.reverse(x).write_to(y)?;
+    gpu.rotate(x, i64::from(limit)).write_to(y)?;
     gpu.transpose_into(x, 100, 100, y)?;
     gpu.transpose_in_place(y, 200, 50)?;
     gpu.permute_axes_into(x, &[10, 50, 20], &[2, 0, 1], y)?;
@@ -105,8 +105,8 @@ fn groups_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], floats: &Buffer<
     gpu.tickets_into(x, |x| x, (y, z))?;
     gpu.scatter_inc_into(x, limit, y)?;
     let (values, sums) = (floats.slice(..5000)?, floats.slice(5000..)?);
-    gpu.scatter_reduce_into(&values, &x.slice(..5000)?, ScatterOp::Sum, &sums)?;
-    gpu.scatter_reduce_into(&values, &x.slice(..5000)?, ScatterOp::Min, &sums)?;
+    gpu.scatter(&values, &x.slice(..5000)?).reduce(ScatterOp::Sum).write_to(&sums)?;
+    gpu.scatter(&values, &x.slice(..5000)?).reduce(ScatterOp::Min).write_to(&sums)?;
     let fixed = gpu.buffer::<i64>(100)?;
     gpu.scatter_fixed_into(&values, &x.slice(..5000)?, 10, Overflow::Saturate, &fixed)
 }

@@ -24,7 +24,7 @@
 //! | histogram | [`Histogram`](patterns::Histogram) |
 //! | sort | [`Sort`](patterns::Sort), [`SortFrom`](patterns::SortFrom), [`MergeSort`](patterns::MergeSort), [`MergeSortFrom`](patterns::MergeSortFrom), [`TopK`](patterns::TopK), [`TopKFrom`](patterns::TopKFrom), [`TopKRows`](patterns::TopKRows) |
 //! | merge | [`Merge`](patterns::Merge), [`Search`](patterns::Search), [`Sets`](patterns::Sets); by an order: [`MergeByFrom`](patterns::MergeByFrom), [`SearchBy`](patterns::SearchBy), [`SetsBy`](patterns::SetsBy) |
-//! | move | [`Move`](patterns::Move), [`MoveFrom`](patterns::MoveFrom), [`ScatterCombine`](patterns::ScatterCombine), [`Layout`](patterns::Layout) |
+//! | move | [`Move`](patterns::Move), [`Layout`](patterns::Layout) |
 //! | lanes and memory | [`Groups`](patterns::Groups), [`GroupFolds`](patterns::GroupFolds), [`Atomics`](patterns::Atomics) |
 //! | image | [`Filter`](patterns::Filter) |
 //! | textbooks' ladders | [`ReduceVariant`](patterns::ReduceVariant), [`ScanVariant`](patterns::ScanVariant), [`SortVariants`](patterns::SortVariants), [`HistogramVariants`](patterns::HistogramVariants), [`MergeVariants`](patterns::MergeVariants) |
@@ -81,7 +81,7 @@
 //! // A payload of any width follows the indices.
 //! let (names, ages) = (dev.upload(b"cab")?, dev.upload(&[30u32, 10, 20])?);
 //! let youngest_first = dev.argsort(&ages, SortOrder::Ascending)?;
-//! assert_eq!(dev.permute(&names, &youngest_first)?.read_blocking()?, *b"abc");
+//! assert_eq!(dev.permute(&names, &youngest_first).run()?.read_blocking()?, *b"abc");
 //! # Ok::<(), isowarp::Error>(())
 //! ```
 //!
@@ -138,7 +138,7 @@
 //! assert_eq!((ticket.read_blocking()?, length.read_blocking()?), (vec![0, 0, 1, 0, 1, 2], vec![3, 2, 3, 1, 2, 3]));
 //!
 //! let (v, at, sums) = (dev.upload(&[1e30f32, 0.5, -1e30])?, dev.upload(&[0u32; 3])?, dev.upload(&[1.0f32])?);
-//! dev.scatter_reduce_into(&v, &at, ScatterOp::Sum, &sums)?;
+//! dev.scatter(&v, &at).reduce(ScatterOp::Sum).write_to(&sums)?;
 //! assert_eq!(sums.read_blocking()?, [1.5]); // exact, rounded once
 //! # Ok::<(), isowarp::Error>(())
 //! ```
@@ -203,12 +203,12 @@ pub mod prelude {
     pub use isowarp_core::ir::{Expr, branch, lit, select};
     pub use isowarp_core::ops::{And, Combine, Max, Min, Op, Or, Product, Sum, Xor};
     pub use isowarp_core::patterns::{Atomics, GroupFolds, Groups, Overflow, Shuffle};
-    pub use isowarp_core::patterns::{Axis, ImageLayout, Layout, Move, MoveFrom, ScatterCombine, ScatterOp};
+    pub use isowarp_core::patterns::{Axis, ImageLayout, Layout, Move, ScatterOp};
     pub use isowarp_core::patterns::{Bins, Edges, Histogram, between, binned, counted, even};
     pub use isowarp_core::patterns::{
         Border, Filter, FilterKind, Find, Image, Map, Reduce, RunLengths, Scan, Select, Selected, UniqueFrom,
     };
-    pub use isowarp_core::patterns::{CheckedMerge, CheckedMergeByFrom, CheckedMergeSort, CheckedMove, SelectInto};
+    pub use isowarp_core::patterns::{CheckedMerge, CheckedMergeByFrom, CheckedMergeSort, SelectInto};
     pub use isowarp_core::patterns::{Counted, CountedRuns, Difference, Segmented};
     pub use isowarp_core::patterns::{HistogramVariant, HistogramVariants, MergeVariant, MergeVariants};
     pub use isowarp_core::patterns::{Merge, MergeByFrom, MergeSort, MergeSortFrom, Search, SearchBy, Sets, SetsBy};

@@ -210,10 +210,10 @@ fn indices<B: Target, I: IndexElement>(c: &mut Cases<B>) {
     let t = I::DTYPE;
     c.add(format!("move/narrow_indices/{t}"), move |d| {
         let (x, at) = (input::<B, f32>(d, Fill::Plain, 100, "x")?, input::<B, I>(d, Fill::Bits, 3001, "at")?);
-        let of = |n: u64| d.gather_from((&x.slice(..n)?, |x: Expr<f32>| x), (&at, |i: Expr<I::Reg>| i));
+        let of = |n: u64| d.gather(x.slice(..n)?.map(|x: Expr<f32>| x), at.map(|i: Expr<I::Reg>| i)).run();
         let (stored, summed) = (input::<B, f32>(d, Fill::Plain, 3001, "out")?, input::<B, u32>(d, Fill::Plain, 90, "out")?);
-        d.scatter_from_into((&at, index()), |(at, i)| (at, i.cast::<f32>()), &stored)?;
-        d.scatter_reduce_from_into((&at, index()), |(at, i)| (at, i), ScatterOp::Sum, &summed)?;
+        d.scatter_pairs((&at, index()).map(|(at, i)| (at, i.cast::<f32>()))).write_to(&stored)?;
+        d.scatter_pairs((&at, index()).map(|(at, i)| (at, i))).reduce(ScatterOp::Sum).write_to(&summed)?;
         Ok((of(100)?, of(33)?, stored, summed))
     })
     .needs(&[t]);
@@ -330,14 +330,14 @@ fn moves<B: Target, T: Element<Reg: Num>>(c: &mut Cases<B>) {
         let x = input::<B, T>(d, Fill::Bits, 3001, "x")?;
         let at = d.generate(1003, index(), |i| (i * 2_654_435_761) % 3010)?;
         let out = input::<B, T>(d, Fill::Wide, 3001, "targets")?;
-        d.scatter_into(&x.slice(5..1008)?, &at, &out.slice(3..)?)?;
-        let computed = d.gather_from((&x.reversed(), |x: Expr<T::Reg>| (x + x).store_as::<T>()), (&at, |i: Expr<u32>| i))?;
-        Ok((d.gather(&x.slice(1..)?, &at)?, out, computed))
+        d.scatter(&x.slice(5..1008)?, &at).write_to(&out.slice(3..)?)?;
+        let computed = d.gather(x.reversed().map(|x: Expr<T::Reg>| (x + x).store_as::<T>()), at.map(|i: Expr<u32>| i)).run()?;
+        Ok((d.gather(&x.slice(1..)?, &at).run()?, out, computed))
     })
     .needs(&[t]);
     c.add(format!("move/narrow/{t}/shapes"), |d| {
         let x = input::<B, T>(d, Fill::Bits, 20_000, "x")?;
-        let mut outs = vec![d.reverse(&x.slice(3..4102)?)?, d.rotate(&x.slice(1..1026)?, -77)?];
+        let mut outs = vec![d.reverse(&x.slice(3..4102)?).run()?, d.rotate(&x.slice(1..1026)?, -77).run()?];
         for (rows, columns) in [(1, 1), (65, 63), (96, 136)] {
             outs.push(d.transpose(&x.slice(3..3 + rows * columns)?, rows, columns)?);
         }

@@ -27,12 +27,19 @@ fn moves_into_buffers_are_the_others() {
             let x = d.upload(&mt19937(7, n as usize)).unwrap();
             let bytes = d.map(&x, Expr::store_as::<u8>).unwrap();
             let order = d.argsort(&x, UP).unwrap();
-            assert_eq!(into(d, n, 7, |out| d.permute_into(&x, &order, out)), host(&d.permute(&x, &order).unwrap()), "{n}");
-            assert_eq!(into(d, n, 7, |out| d.permute_inverse_into(&x, &order, out)), host(&d.permute_inverse(&x, &order).unwrap()), "{n}");
-            assert_eq!(into(d, n, 7, |out| d.permute_inverse_into(&bytes, &order, out)), host(&d.permute_inverse(&bytes, &order).unwrap()));
-            let packed = d.pack_u8(&x).unwrap();
-            assert_eq!(into(d, n.div_ceil(4), 7, |out| d.pack_u8_into(&x, out)), host(&packed), "{n}");
-            assert_eq!(into(d, n, 7, |out| d.unpack_u8_into(&packed, n, out)), host(&d.unpack_u8(&packed, n).unwrap()), "{n}");
+            assert_eq!(into(d, n, 7, |out| d.permute(&x, &order).write_to(out)), host(&d.permute(&x, &order).run().unwrap()), "{n}");
+            assert_eq!(
+                into(d, n, 7, |out| d.permute(&x, &order).inverse().write_to(out)),
+                host(&d.permute(&x, &order).inverse().run().unwrap()),
+                "{n}"
+            );
+            assert_eq!(
+                into(d, n, 7, |out| d.permute(&bytes, &order).inverse().write_to(out)),
+                host(&d.permute(&bytes, &order).inverse().run().unwrap())
+            );
+            let packed = d.pack_u8(&x).run().unwrap();
+            assert_eq!(into(d, n.div_ceil(4), 7, |out| d.pack_u8(&x).write_to(out)), host(&packed), "{n}");
+            assert_eq!(into(d, n, 7, |out| d.unpack_u8(&packed, n).write_to(out)), host(&d.unpack_u8(&packed, n).run().unwrap()), "{n}");
             let rows = n / 5;
             let whole = x.slice(..rows * 5).unwrap();
             let expected = d.transpose_batched(&whole, 5, rows, 1).unwrap();
@@ -152,9 +159,9 @@ fn buffers_that_do_not_fit_are_refused_and_not_written() {
         let overlap = |found: Result<()>| assert!(matches!(found, Err(Error::Aliasing { .. })), "{found:?}");
         let odd = |x: Expr<u32>| (x & 1u32).ne(0);
         let image = ([1, 2, 2, 4], ImageLayout::Nchw, ImageLayout::Nhwc);
-        too_small(d.permute_into(&x, &x, &small));
-        too_small(d.permute_inverse_into(&x, &x, &small));
-        too_small(d.pack_u8_into(&x, &small));
+        too_small(d.permute(&x, &x).write_to(&small));
+        too_small(d.permute(&x, &x).inverse().write_to(&small));
+        too_small(d.pack_u8(&x).write_to(&small));
         too_small(d.transpose_batched_into(&x, 2, 2, 4, &small));
         too_small(d.convert_layout_into(&x, image.0, image.1, image.2, &small));
         too_small(d.to_morton_into(&x, &[4, 4], &small));
@@ -174,11 +181,11 @@ fn buffers_that_do_not_fit_are_refused_and_not_written() {
         too_small(d.all_into(&nothing, odd, &none));
         too_small(d.is_sorted_into(&x, UP, &none));
         too_small(d.is_sorted_into(&nothing, UP, &none));
-        overlap(d.permute_into(&x, &other, &x));
-        overlap(d.permute_inverse_into(&x, &out, &x));
-        overlap(d.permute_inverse_into(&out, &x, &x));
-        overlap(d.pack_u8_into(&x, &x));
-        overlap(d.unpack_u8_into(&x, 16, &x));
+        overlap(d.permute(&x, &other).write_to(&x));
+        overlap(d.permute(&x, &out).inverse().write_to(&x));
+        overlap(d.permute(&out, &x).inverse().write_to(&x));
+        overlap(d.pack_u8(&x).write_to(&x));
+        overlap(d.unpack_u8(&x, 16).write_to(&x));
         overlap(d.transpose_batched_into(&x, 2, 2, 4, &x));
         overlap(d.convert_layout_into(&x, image.0, image.1, image.2, &x));
         overlap(d.to_morton_into(&x, &[4, 4], &x));

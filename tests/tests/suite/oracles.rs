@@ -58,7 +58,7 @@ fn radix_pass(d: &Device, keys: &Buffer<Device, u32>, (low, bits): (u32, u32)) -
     };
     let targets = d.map((keys, index(), &equal, array(&starts)), target).unwrap();
     let out = d.buffer(keys.len()).unwrap();
-    d.scatter_unique_checked_into(keys, &targets, &out).unwrap();
+    d.scatter(keys, &targets).unique().checked().write_to(&out).unwrap();
     (table.read_blocking().unwrap(), starts.read_blocking().unwrap(), targets.read_blocking().unwrap(), out)
 }
 
@@ -106,7 +106,7 @@ fn the_textbooks_people_are_sorted_by_one_column_and_by_two() -> Result<()> {
         assert_eq!(its_ages.read_blocking().unwrap(), [30, 32, 29, 22]);
         // The second column first, then stably the first one.
         let order = d.argsort(&age, SortOrder::Ascending).unwrap();
-        let income_by_age = d.permute(&income, &order).unwrap();
+        let income_by_age = d.permute(&income, &order).run().unwrap();
         let (_, order) = d.sort_pairs(&income_by_age, &order, SortOrder::Ascending).unwrap();
         assert_eq!(order.read_blocking().unwrap(), [2, 3, 1, 0]);
         let list = d.upload(&[5u32, 2, 7, 1, 3, 2, 8]).unwrap();

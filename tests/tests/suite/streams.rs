@@ -123,12 +123,12 @@ fn words_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], count: &Buffer<
     d.reduce(x, Sum).by_key(x).write_to(((y, z), count)).unwrap();
     d.segmented_sort_into(x, z, up, y).unwrap();
     d.adjacent_difference_into(x, y).unwrap();
-    d.gather_into(x, z, y).unwrap();
-    d.scatter_unique_into(x, z, y).unwrap();
-    d.scatter_into(x, z, y).unwrap();
-    d.scatter_reduce_into(x, z, ScatterOp::Sum, y).unwrap();
-    d.reverse_into(x, y).unwrap();
-    d.rotate_into(x, i64::from(limit), y).unwrap();
+    d.gather(x, z).write_to(y).unwrap();
+    d.scatter(x, z).unique().write_to(y).unwrap();
+    d.scatter(x, z).write_to(y).unwrap();
+    d.scatter(x, z).reduce(ScatterOp::Sum).write_to(y).unwrap();
+    d.reverse(x).write_to(y).unwrap();
+    d.rotate(x, i64::from(limit)).write_to(y).unwrap();
     d.transpose_into(x, 100, 100, y).unwrap();
     d.transpose_in_place(y, 200, 50).unwrap();
     d.permute_axes_into(x, &[10, 50, 20], &[2, 0, 1], y).unwrap();
@@ -164,8 +164,8 @@ fn groups_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], floats: &Buffe
     d.tickets_into(x, |x| x, (y, z)).unwrap();
     d.scatter_inc_into(x, limit, y).unwrap();
     let (values, sums) = (floats.slice(..5000).unwrap(), floats.slice(5000..).unwrap());
-    d.scatter_reduce_into(&values, &x.slice(..5000).unwrap(), ScatterOp::Sum, &sums).unwrap();
-    d.scatter_reduce_into(&values, &x.slice(..5000).unwrap(), ScatterOp::Min, &sums).unwrap();
+    d.scatter(&values, &x.slice(..5000).unwrap()).reduce(ScatterOp::Sum).write_to(&sums).unwrap();
+    d.scatter(&values, &x.slice(..5000).unwrap()).reduce(ScatterOp::Min).write_to(&sums).unwrap();
 }
 
 /// A selection, a sort and a sum that follow its count, and what else reads a number that the device has found.

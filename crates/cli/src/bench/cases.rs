@@ -102,11 +102,11 @@ fn moved() -> Vec<Case> {
     vec![
         other("gather", THREE, |d, h| {
             let at = d.upload(h.places())?;
-            into(d, h.floats(), h.n, move |d, x, y| d.gather_into(x, &at, y))
+            into(d, h.floats(), h.n, move |d, x, y| d.gather(x, &at).write_to(y))
         }),
         other("scatter", THREE, |d, h| {
             let at = d.upload(h.places())?;
-            into(d, h.floats(), h.n, move |d, x, y| d.scatter_into(x, &at, y))
+            into(d, h.floats(), h.n, move |d, x, y| d.scatter(x, &at).write_to(y))
         }),
         of_square(other("transpose", TWO, |d, h| {
             let side = h.side().into();
@@ -126,10 +126,10 @@ fn moved() -> Vec<Case> {
             let (n, shape) = sides(h.n);
             into(d, &h.floats()[..n as usize], n, move |d, x, y| d.from_morton_into(x, &shape, y))
         }),
-        other("reverse", TWO, |d, h| into(d, h.floats(), h.n, Move::reverse_into)),
+        other("reverse", TWO, |d, h| into(d, h.floats(), h.n, |d, x, out| d.reverse(x).write_to(out))),
         other("rotate", TWO, |d, h| {
             let by = h.n as i64 / 3;
-            into(d, h.floats(), h.n, move |d, x, y| d.rotate_into(x, by, y))
+            into(d, h.floats(), h.n, move |d, x, y| d.rotate(x, by).write_to(y))
         }),
     ]
 }

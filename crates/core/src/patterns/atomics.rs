@@ -34,7 +34,7 @@ const MOST_TARGETS: u64 = i32::MAX as u64;
 /// Atomic operations as array patterns. An atomic operation's old value, and a float's sum, depend on which thread comes first; these do not.
 ///
 /// - Sums, differences, minima, maxima and bit operations, also of floats, where programs loop over compare-and-swap:
-///   [`Move::scatter_reduce_into`](super::Move::scatter_reduce_into).
+///   [`ScatterCall::reduce`](super::ScatterCall::reduce).
 /// - Tickets, which `atomicAdd` on a counter hands out in any order: here in the order of the elements.
 /// - Counters that wrap at a limit (CUDA's `atomicInc` and `atomicDec`): how often they are counted up says all.
 /// - Sums of floats as fixed-point numbers, which programs take for an order that does not show.

@@ -44,7 +44,7 @@ pub use merge_sort::{
 };
 pub use merge_variants::{LadderKey, MergeVariant, MergeVariantTask, MergeVariants};
 pub use moves::{
-    CheckedMove, GatherTask, IndexElement, IndexScalar, Move, MoveFrom, ScatterCombine, ScatterFromTask, ScatterOp, ScatterTask,
+    GatherCall, GatherTask, IndexElement, IndexScalar, Move, PermuteCall, ScatterCall, ScatterFromTask, ScatterOp, ScatterTask,
 };
 pub use reduce::{Quadrature, Reduce, ReduceCall, ReduceTask, Reducing, Statistics};
 pub use reduce_variants::{ByReduceVariant, ReduceVariant, ReduceVariantTask};

@@ -49,8 +49,8 @@ fn all<B: Atomics>(d: &B, x: &Buffer<B, u32>, width: u64) -> Vec<Buffer<B, u32>>
     let sums = d.upload(&vec![1.5f32; 20_003]).expect("upload");
     let values = isowarp_core::patterns::Map::map(d, x, |x: Expr<u32>| (x >> 20).cast::<f32>()).expect("values");
     let at = isowarp_core::patterns::Map::map(d, x, |x: Expr<u32>| x % 25_000).expect("indices");
-    d.scatter_reduce_into(&values, &at, ScatterOp::Sum, &sums).expect("sums");
-    d.scatter_reduce_into(&values, &at, ScatterOp::Max, &sums).expect("maxima");
+    d.scatter(&values, &at).reduce(ScatterOp::Sum).write_to(&sums).expect("sums");
+    d.scatter(&values, &at).reduce(ScatterOp::Max).write_to(&sums).expect("maxima");
     let bits = isowarp_core::patterns::Map::map(d, &sums, Expr::bitcast::<u32>).expect("bits");
     let ballot = d.group_ballot(x, width, odd).expect("bits");
     let ranks = d.group_rank(x, width, odd).expect("ranks");

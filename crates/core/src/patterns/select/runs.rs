@@ -11,7 +11,8 @@ use crate::ir::{self, ArrayExpr, Expr};
 use crate::ops::Op;
 use crate::patterns::before::Neighbours;
 use crate::patterns::map::{collect, trace};
-use crate::patterns::{Map as _, MapTask, MoveFrom, ReduceTask, Scan as _, ScanTask, check_aliasing};
+use crate::patterns::moves::gather_of;
+use crate::patterns::{Map as _, MapTask, Move, ReduceTask, Scan as _, ScanTask, check_aliasing};
 
 const PATTERN: &str = "run-length encoding";
 
@@ -211,13 +212,13 @@ pub trait RunLengths: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
         n: u64,
     ) -> Result<R::Buffers<Self>>
     where
-        Self: MoveFrom + Run<ScanTask>,
+        Self: Move + Run<ScanTask>,
     {
         let of = collect(self, DECODING, &values)?.len()?;
         check_runs(of, collect(self, DECODING, &lengths)?.len()?, n)?;
         let ends = ends(self, lengths, g, runs)?;
         let inputs = (counting(n), array(&ends), scalar(of as u32));
-        self.gather_from((values, f), (inputs, |(i, ends, m): (Expr<u32>, ArrayExpr<u32>, Expr<u32>)| run_of(ends, (m, of), i)))
+        gather_of(self, (values, f), (inputs, |(i, ends, m): (Expr<u32>, ArrayExpr<u32>, Expr<u32>)| run_of(ends, (m, of), i)))
     }
 }
 impl<B: Run<SelectTask> + Run<ReduceTask> + Run<MapTask>> RunLengths for B {}
