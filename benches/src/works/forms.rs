@@ -31,29 +31,29 @@ fn selections() -> Vec<Work> {
         work("histogram/edges", DType::F32, 4, |d, s| {
             let all: Vec<f32> = (0..=256u16).map(|k| f32::from(k) / 256.0).collect();
             let (edges, counts) = (Edges::new(d, &all)?, zeroed::<u32>(d, 256)?);
-            one::<f32>(d, s, move |d, x, _| d.histogram_into(between(x, &edges), &counts))
+            one::<f32>(d, s, move |d, x, _| d.histogram(between(x, &edges)).write_to(&counts))
         }),
         work("histogram/own", DType::U32, 4, |d, s| {
             let counts = zeroed::<u32>(d, 33)?;
-            one::<u32>(d, s, move |d, x, _| d.histogram_into(binned(x, 33, Expr::leading_zeros), &counts))
+            one::<u32>(d, s, move |d, x, _| d.histogram(binned(x, 33, Expr::leading_zeros)).write_to(&counts))
         }),
         work("histogram/channels", DType::U8, 1, |d, s| {
             let counts = zeroed::<u32>(d, 3 * 256)?;
             one::<u8>(d, s, move |d, x, _| {
                 // Whole pixels of four channels, of which three are counted.
-                d.histogram_channels_into(&x.slice(..x.len() / 4 * 4)?, (4, 3), 0, 256, 256, &counts)
+                d.histogram(channels_alike(&x.slice(..x.len() / 4 * 4)?, (4, 3), 0, 256, 256)).write_to(&counts)
             })
         }),
         // A weight of 32 bits to a pixel of four bytes.
         work("histogram/channels_weighted", DType::U8, 2, |d, s| {
             let weights = random::<u32>(d, s.n / 4, !s.seed)?;
             results::<u8>(d, s, 3 * 256, move |d, x, sums| {
-                d.histogram_channels_weighted_into(&x.slice(..x.len() / 4 * 4)?, (4, 3), 0, 256, 256, &weights, sums)
+                d.histogram(channels_alike(&x.slice(..x.len() / 4 * 4)?, (4, 3), 0, 256, 256)).weighted(&weights).write_to(sums)
             })
         }),
         work("histogram/two_dimensions", DType::F32, 8, |d, s| {
             let (y, counts) = (random::<f32>(d, s.n, !s.seed)?, zeroed::<u32>(d, 64 * 64)?);
-            one::<f32>(d, s, move |d, x, _| d.histogram_into((even(x, 0.0, 1.0, 64), even(&y, 0.0, 1.0, 64)), &counts))
+            one::<f32>(d, s, move |d, x, _| d.histogram((even(x, 0.0, 1.0, 64), even(&y, 0.0, 1.0, 64))).write_to(&counts))
         }),
     ]
 }

@@ -61,8 +61,8 @@ fn words_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<Cu
     gpu.partition_from_into(x, |x| ((x & 1u32).eq(1), x), y, count)?;
     gpu.unique_into(x, y, count)?;
     gpu.run_length_encode_into(x, y, z, count)?;
-    gpu.histogram_into(even(x, 0, limit + 1, 1), y)?;
-    gpu.histogram_weighted_into(even(x, 0, 1 << 20, 1 << 10), x, y)?;
+    gpu.histogram(even(x, 0, limit + 1, 1)).write_to(y)?;
+    gpu.histogram(even(x, 0, 1 << 20, 1 << 10)).weighted(x).write_to(y)?;
     gpu.reduce(x, Sum).segments(y).write_to(z)?;
     gpu.reduce(x, Sum).by_key(x).write_to(((y, z), count))?;
     gpu.segmented_sort_into(x, z, up, y)?;

@@ -27,7 +27,7 @@
 //! | move | [`Move`](patterns::Move), [`Layout`](patterns::Layout) |
 //! | lanes and memory | [`Groups`](patterns::Groups), [`GroupFolds`](patterns::GroupFolds), [`Atomics`](patterns::Atomics) |
 //! | image | [`Filter`](patterns::Filter) |
-//! | textbooks' ladders | [`ReduceVariant`](patterns::ReduceVariant), [`ScanVariant`](patterns::ScanVariant), [`SortVariants`](patterns::SortVariants), [`HistogramVariants`](patterns::HistogramVariants), [`MergeVariants`](patterns::MergeVariants) |
+//! | textbooks' ladders | [`ReduceVariant`](patterns::ReduceVariant), [`ScanVariant`](patterns::ScanVariant), [`SortVariants`](patterns::SortVariants), [`HistogramCall::variant`](patterns::HistogramCall::variant), [`MergeVariants`](patterns::MergeVariants) |
 //!
 //! They run on [`Device`], which is chosen at run time, and on each backend's own handle ([`Cpu`], `Wgpu`, `Cuda`) where the choice is made at compile
 //! time:
@@ -144,7 +144,7 @@
 //! ```
 //!
 //! The rungs of the textbooks' ladders, from the first idea to what became the pattern, stay available for teaching and for benchmarks:
-//! [`ReduceVariant`](patterns::ReduceVariant), [`ScanVariant`](patterns::ScanVariant), [`SortVariants`](patterns::SortVariants), [`HistogramVariants`](patterns::HistogramVariants), [`MergeVariants`](patterns::MergeVariants). Where order counts, each has one of its own, the same on every device:
+//! [`ReduceVariant`](patterns::ReduceVariant), [`ScanVariant`](patterns::ScanVariant), [`SortVariants`](patterns::SortVariants), [`HistogramCall::variant`](patterns::HistogramCall::variant), [`MergeVariants`](patterns::MergeVariants). Where order counts, each has one of its own, the same on every device:
 //!
 //! ```
 //! use isowarp::prelude::*;
@@ -159,7 +159,7 @@
 //!     assert_eq!(dev.sort_variant(variant, &x, SortOrder::Ascending)?.read_blocking()?, [0, 1, 1, 1, 2, 2, 3, 4], "{}", variant.name());
 //! }
 //! for variant in HistogramVariant::ALL {
-//!     assert_eq!(dev.histogram_variant(variant, even(&x, 0, 6, 3))?.read_blocking()?, [4, 3, 1], "{}", variant.name());
+//!     assert_eq!(dev.histogram(even(&x, 0, 6, 3)).variant(variant).run()?.read_blocking()?, [4, 3, 1], "{}", variant.name());
 //! }
 //! let (a, b) = (dev.upload(&[1u32, 7, 8])?, dev.upload(&[7u32, 10])?);
 //! for variant in MergeVariant::ALL {
@@ -204,13 +204,15 @@ pub mod prelude {
     pub use isowarp_core::ops::{And, Combine, Max, Min, Op, Or, Product, Sum, Xor};
     pub use isowarp_core::patterns::{Atomics, GroupFolds, Groups, Overflow, Shuffle};
     pub use isowarp_core::patterns::{Axis, ImageLayout, Layout, Move, ScatterOp};
-    pub use isowarp_core::patterns::{Bins, Edges, Histogram, between, binned, counted, even};
+    pub use isowarp_core::patterns::{
+        Bins, Edges, Histogram, between, binned, channels_alike, channels_between, channels_even, channels_of, counted, even,
+    };
     pub use isowarp_core::patterns::{
         Border, Filter, FilterKind, Find, Image, Map, Reduce, RunLengths, Scan, Select, Selected, UniqueFrom,
     };
     pub use isowarp_core::patterns::{CheckedMerge, CheckedMergeByFrom, CheckedMergeSort, SelectInto};
     pub use isowarp_core::patterns::{Counted, CountedRuns, Difference, Segmented};
-    pub use isowarp_core::patterns::{HistogramVariant, HistogramVariants, MergeVariant, MergeVariants};
+    pub use isowarp_core::patterns::{HistogramVariant, MergeVariant, MergeVariants};
     pub use isowarp_core::patterns::{Merge, MergeByFrom, MergeSort, MergeSortFrom, Search, SearchBy, Sets, SetsBy};
     pub use isowarp_core::patterns::{Patterns, Quadrature, Statistics};
     pub use isowarp_core::patterns::{ReduceVariant, ScanVariant, SortVariant, SortVariants};

@@ -49,7 +49,7 @@ fn the_textbooks_sixteen_keys_go_where_it_says() -> Result<()> {
 fn radix_pass(d: &Device, keys: &Buffer<Device, u32>, (low, bits): (u32, u32)) -> (Vec<u32>, Vec<u32>, Vec<u32>, Buffer<Device, u32>) {
     let digit = move |k: Expr<u32>| (k >> low) & ((1 << bits) - 1u32);
     let cell = move |(k, i): (Expr<u32>, Expr<u32>)| digit(k) * 4 + i / 4;
-    let table = d.histogram(binned((keys, index()), 4 << bits, cell)).unwrap();
+    let table = d.histogram(binned((keys, index()), 4 << bits, cell)).run().unwrap();
     let starts = d.scan(&table, Sum).exclusive().run().unwrap();
     // A key's place among those of its block that have its digit.
     let equal = d.group_match_mask(keys, 4, digit).unwrap();

@@ -192,7 +192,7 @@ fn found() -> Vec<Case> {
             made(d, &h.words()[..runs as usize], move |d, x| d.run_length_decode(x, &lengths, &count, n))
         }),
         usual("histogram", ONE, |d, h| {
-            into(d, h.words(), 256, |d, x, y: &Buffer<Device, u32>| d.histogram_into(even(x, 0, u32::MAX, 256), y))
+            into(d, h.words(), 256, |d, x, y: &Buffer<Device, u32>| d.histogram(even(x, 0, u32::MAX, 256)).write_to(y))
         }),
         // A bit to an element.
         other(

@@ -30,8 +30,11 @@ pub use atomics::{Atomics, FixedPoint, Overflow};
 pub use extreme::{ByEnd, Candidate, Candidates, End, IndexAlone, IndexedCall, ValueAndIndex};
 pub use filter::{Border, Filter, FilterKind, FilterTask, Image};
 pub use groups::{BallotTask, GroupFolds, Groups, Peers, PeersTask, Shuffle};
-pub use histogram::{Bins, Edges, Histogram, HistogramSum, HistogramTask, HistogramTotal, Sample, Weight, between, binned, counted, even};
-pub use histogram_variants::{HistogramVariant, HistogramVariantTask, HistogramVariants};
+pub use histogram::{
+    Binning, Bins, Edges, Histogram, HistogramCall, HistogramSum, HistogramTask, HistogramTotal, Sample, Weight, between, binned,
+    channels_alike, channels_between, channels_even, channels_of, counted, even,
+};
+pub use histogram_variants::{HistogramVariant, HistogramVariantTask};
 pub use layout::{Axis, ImageLayout, Layout, LayoutTask, TileTransposeTask, TransposeTask};
 pub use map::{Map, MapTask};
 pub use merge::{
