@@ -87,7 +87,7 @@ pub fn cases() -> Vec<Case> {
         case("atomics/tickets", u32, |d, h| d.tickets(&d.upload(&h.words)?, |x| x >> 12).map(drop)),
         case("move/transpose", f32, |d, h| {
             let side = u64::from(h.side());
-            d.transpose(&d.upload(&h.floats[..(side * side) as usize])?, side, side).map(drop)
+            d.transpose(&d.upload(&h.floats[..(side * side) as usize])?, side, side).run().map(drop)
         }),
         case("filter/sobel", u8, |d, h| filter(d, &h.bytes, h.side(), FilterKind::Sobel)),
         case("filter/sobel", f32, |d, h| filter(d, &h.floats, h.side(), FilterKind::Sobel)),

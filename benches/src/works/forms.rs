@@ -136,12 +136,12 @@ fn moves() -> Vec<Work> {
             let matrices = (s.n / 4096).max(1);
             let (rows, columns) = if s.n < 4096 { (1, s.n) } else { (64, 64) };
             let whole = matrices * rows * columns;
-            one::<f32>(d, s, move |d, x, out| d.transpose_batched_into(&x.slice(..whole)?, matrices, rows, columns, out))
+            one::<f32>(d, s, move |d, x, out| d.transpose(&x.slice(..whole)?, rows, columns).batch(matrices).write_to(out))
         }),
         work("move/axes", DType::F32, 8, |d, s| {
             let sides = sides(s.n);
             let whole = sides.iter().product::<u64>();
-            one::<f32>(d, s, move |d, x, out| d.permute_axes_into(&x.slice(..whole)?, &sides, &[2, 0, 1], out))
+            one::<f32>(d, s, move |d, x, out| d.permute_axes(&x.slice(..whole)?, &sides, &[2, 0, 1]).write_to(out))
         }),
         work("move/pitched", DType::F32, 8, |d, s| {
             let side = s.n.isqrt();
@@ -152,7 +152,7 @@ fn moves() -> Vec<Work> {
         work("move/morton", DType::F32, 8, |d, s| {
             // A square whose side is a power of two.
             let side = 1u64 << (s.n.max(1).ilog2() / 2);
-            one::<f32>(d, s, move |d, x, out| d.to_morton_into(&x.slice(..side * side)?, &[side, side], out))
+            one::<f32>(d, s, move |d, x, out| d.to_morton(&x.slice(..side * side)?, &[side, side]).write_to(out))
         }),
         work("move/pack", DType::U32, 5, |d, s| one::<u32>(d, s, |d, x, out| d.pack_u8(x).write_to(out))),
         work("move/layout", DType::F32, 8, |d, s| {
@@ -160,7 +160,9 @@ fn moves() -> Vec<Work> {
             let images = s.n / (3 * 4096);
             let shape = if images == 0 { [1, 1, 1, s.n] } else { [images, 3, 64, 64] };
             let whole = shape.iter().product::<u64>();
-            one::<f32>(d, s, move |d, x, out| d.convert_layout_into(&x.slice(..whole)?, shape, ImageLayout::Nchw, ImageLayout::Nhwc, out))
+            one::<f32>(d, s, move |d, x, out| {
+                d.convert_layout(&x.slice(..whole)?, shape, ImageLayout::Nchw, ImageLayout::Nhwc).write_to(out)
+            })
         }),
     ]
 }

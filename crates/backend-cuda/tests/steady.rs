@@ -8,7 +8,7 @@ use half::f16;
 use isowarp_core::backend::Backend as _;
 use isowarp_core::buffer::{Buffer, DeviceScalar, Memory as _};
 use isowarp_core::input::{Source as _, counting, index, scalar};
-use isowarp_core::ir::Expr;
+use isowarp_core::ir::{Expr, select};
 use isowarp_core::ops::{Max, Min, Sum};
 use isowarp_core::patterns::{Atomics as _, Groups as _, Histogram as _, Overflow, Shuffle, even};
 use isowarp_core::patterns::{Border, Filter as _, FilterKind, Image, Layout as _, Map as _, Move as _, Reduce as _, Scan as _, ScatterOp};
@@ -73,9 +73,9 @@ fn words_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<Cu
     gpu.scatter(x, z).reduce(ScatterOp::Sum).write_to(y)?;
     gpu.reverse(x).write_to(y)?;
     gpu.rotate(x, i64::from(limit)).write_to(y)?;
-    gpu.transpose_into(x, 100, 100, y)?;
-    gpu.transpose_in_place(y, 200, 50)?;
-    gpu.permute_axes_into(x, &[10, 50, 20], &[2, 0, 1], y)?;
+    gpu.transpose(x, 100, 100).write_to(y)?;
+    gpu.transpose(y, 200, 50).in_place()?;
+    gpu.permute_axes(x, &[10, 50, 20], &[2, 0, 1]).write_to(y)?;
     gpu.copy_2d_into((x, 100), (y, 90), 100, 80)?;
     gpu.merge_into(&x.slice(..4000)?, &x.slice(4000..)?, up, y)?;
     gpu.sort_by_into(x, |a, b| (a >> 3).gt(b >> 3), y)?;
@@ -143,11 +143,11 @@ struct Forms<'a> {
 }
 
 fn maps_round(d: &Cuda, f: &Forms<'_>, k: f32) -> isowarp_core::Result<()> {
-    d.iota_into(k, 0.5, f.x)?;
-    d.axpy_into(k, f.x, f.x, f.y)?;
-    d.zip_into((f.x, f.y), |(x, y)| x.min(y), f.y)?;
-    d.replace_into(f.y, 1.0, k, f.y)?;
-    d.cast_into(f.y, f.halves)?;
+    d.map_into((counting(f.x.len()), scalar(k), scalar(0.5)), |(i, start, step)| i.cast::<f32>() * step + start, f.x)?;
+    d.map_into((scalar(k), f.x, f.x), |(a, x, y)| a * x + y, f.y)?;
+    d.map_into((f.x, f.y), |(x, y)| x.min(y), f.y)?;
+    d.map_into((f.y, scalar(1.0), scalar(k)), |(x, old, new)| select(x.eq(old), new, x), f.y)?;
+    d.map_into(f.y, |x| x.store_as::<half::f16>(), f.halves)?;
     d.generate_into(10_000, (index(), scalar(k)), |(i, k)| (i % 97).eq(k.cast::<u32>()).cast::<u32>(), f.words)
 }
 

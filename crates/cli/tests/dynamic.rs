@@ -122,7 +122,7 @@ fn orders_moves_and_selections_are_the_typed_ones_bit_for_bit() -> isowarp::Resu
     let out = dev.copy(&typed)?;
     dev.scatter(&typed, &order).write_to(&out)?;
     assert_eq!(bits(values(&dynamic::scatter(&dev, &x, &at, ScatterOp::Store, &x)?)), read(out)?);
-    assert_eq!(bits(values(&dynamic::permute_axes(&dev, &x, &[20, 50], &[1, 0])?)), read(dev.transpose(&typed, 20, 50)?)?);
+    assert_eq!(bits(values(&dynamic::permute_axes(&dev, &x, &[20, 50], &[1, 0])?)), read(dev.transpose(&typed, 20, 50).run()?)?);
     assert_eq!(bits(values(&dynamic::reverse(&dev, &x)?)), read(dev.reverse(&typed).run()?)?);
     assert_eq!(bits(values(&dynamic::rotate(&dev, &x, -7)?)), read(dev.rotate(&typed, -7).run()?)?);
     let positive = expression::parse("x > 0 && i % 3 != 1", &[Ty::F32], Some(Ty::U32), None)?;

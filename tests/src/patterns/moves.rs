@@ -98,25 +98,25 @@ fn typed<B: Target, T: Element>(c: &mut Cases<B>) {
         c.add(format!("move/rotate/{t}/n={n}/by={by}"), move |d| d.rotate(&input::<B, T>(d, Fill::Bits, n, "x")?, by).run()).needs(&[t]);
     }
     c.add(format!("move/transpose/{t}"), |d| {
-        SHAPES.iter().map(|&(r, q)| d.transpose(&input::<B, T>(d, Fill::Bits, r * q, "matrix")?, r, q)).collect::<Result<Vec<_>>>()
+        SHAPES.iter().map(|&(r, q)| d.transpose(&input::<B, T>(d, Fill::Bits, r * q, "matrix")?, r, q).run()).collect::<Result<Vec<_>>>()
     })
     .needs(&[t]);
     c.add(format!("move/transpose_batched/{t}"), |d| {
-        let of = |n, r, q| d.transpose_batched(&input::<B, T>(d, Fill::Bits, n * r * q, "batch")?, n, r, q);
+        let of = |n, r, q| d.transpose(&input::<B, T>(d, Fill::Bits, n * r * q, "batch")?, r, q).batch(n).run();
         Ok((of(3, 65, 66)?, of(7, 16, 8)?, of(100, 3, 4)?))
     })
     .needs(&[t]);
     c.add(format!("move/transpose_in_place/{t}"), |d| {
         let x = input::<B, T>(d, Fill::Bits, 20_000, "matrix")?;
-        d.transpose_in_place(&x.slice(5..5 + 96 * 136)?, 96, 136)?;
-        d.transpose_in_place(&x.slice(15_001..15_001 + 65 * 65)?, 65, 65)?;
+        d.transpose(&x.slice(5..5 + 96 * 136)?, 96, 136).in_place()?;
+        d.transpose(&x.slice(15_001..15_001 + 65 * 65)?, 65, 65).in_place()?;
         Ok(x)
     })
     .needs(&[t]);
     c.add(format!("move/transpose_square/{t}"), |d| {
         let square = |first: u64, batch: u64, side: u64| {
             let x = input::<B, T>(d, Fill::Bits, first + batch * side * side + 7, "squares")?;
-            d.transpose_batched_in_place(&x.slice(first..first + batch * side * side)?, batch, side, side)?;
+            d.transpose(&x.slice(first..first + batch * side * side)?, side, side).batch(batch).in_place()?;
             Ok(x)
         };
         let sides =
@@ -171,7 +171,7 @@ fn typed<B: Target, T: Element>(c: &mut Cases<B>) {
         let mut outs = Vec::new();
         for (from, to) in [(0, 0), (1, 0), (0, 3), (5, 2), (8, 8)] {
             let out = input::<B, T>(d, Fill::Bits, 20_000, "to")?;
-            d.transpose_into(&x.slice(from..from + 96 * 136)?, 96, 136, &out.slice(to..to + 96 * 136)?)?;
+            d.transpose(&x.slice(from..from + 96 * 136)?, 96, 136).write_to(&out.slice(to..to + 96 * 136)?)?;
             outs.push(out);
         }
         Ok(outs)
@@ -180,7 +180,7 @@ fn typed<B: Target, T: Element>(c: &mut Cases<B>) {
     c.add(format!("move/permute_axes/{t}"), |d| {
         let x = input::<B, T>(d, Fill::Bits, 5 * 12 * 17 * 24, "axes")?;
         let orders = [[0, 1, 2, 3], [3, 2, 1, 0], [0, 3, 1, 2], [2, 3, 0, 1], [1, 0, 3, 2], [3, 1, 0, 2], [0, 2, 1, 3]];
-        orders.iter().map(|o| d.permute_axes(&x, &[5, 12, 17, 24], o)).collect::<Result<Vec<_>>>()
+        orders.iter().map(|o| d.permute_axes(&x, &[5, 12, 17, 24], o).run()).collect::<Result<Vec<_>>>()
     })
     .needs(&[t]);
     c.add(format!("move/image_layouts/{t}"), |d| {
@@ -189,7 +189,7 @@ fn typed<B: Target, T: Element>(c: &mut Cases<B>) {
             let x = input::<B, T>(d, Fill::Bits, 2 * channels * 19 * 21, "images")?;
             for from in ImageLayout::ALL {
                 for to in ImageLayout::ALL {
-                    outs.push(d.convert_layout(&x, [2, channels, 19, 21], from, to)?);
+                    outs.push(d.convert_layout(&x, [2, channels, 19, 21], from, to).run()?);
                 }
             }
         }
@@ -218,8 +218,8 @@ fn typed<B: Target, T: Element>(c: &mut Cases<B>) {
         let mut outs = Vec::new();
         for shape in shapes {
             let x = input::<B, T>(d, Fill::Bits, shape.iter().product(), "field")?;
-            let m = d.to_morton(&x, shape)?;
-            outs.push(d.from_morton(&m, shape)?);
+            let m = d.to_morton(&x, shape).run()?;
+            outs.push(d.from_morton(&m, shape).run()?);
             outs.push(m);
         }
         Ok(outs)
@@ -391,14 +391,14 @@ fn large<B: Target>(c: &mut Cases<B>) {
     .full();
     for (rows, columns) in [(2048u64, 4096u64), (4099, 4101), (6500, 6456), (8_400_000, 5), (5, 8_400_000)] {
         c.add(format!("move/transpose/u32/{rows}x{columns}"), move |d| {
-            hash(d, &d.transpose(&d.iota(rows * columns, 5u32, 3)?, rows, columns)?)
+            hash(d, &d.transpose(&d.iota(rows * columns, 5u32, 3)?, rows, columns).run()?)
         })
         .bytes(4 * rows * columns)
         .full();
     }
     c.add("move/transpose/u8/12000x12000", |d| {
         let x = d.generate(12_000 * 12_000, index(), |i| ((i * 0x9E37_79B1) >> 13).store_as::<u8>())?;
-        let y = d.transpose(&x, 12_000, 12_000)?;
+        let y = d.transpose(&x, 12_000, 12_000).run()?;
         d.reduce((&y, index()).map(|(x, i)| x * (i * 2 + 1)), Sum).run()
     })
     .needs(&[u8::DTYPE])

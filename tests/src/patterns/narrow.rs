@@ -76,7 +76,7 @@ where
         c.add(format!("map/narrow/{t}/n={n}"), move |d| {
             let (x, y) = (input::<B, T>(d, Fill::Bits, n, "x")?, input::<B, T>(d, Fill::Plain, n, "y")?);
             // Widened, combined and narrowed, and compared.
-            d.zip((&x, &y), |(x, y)| (x, (x * y - x).store_as::<T>(), x.max(y).store_as::<T>(), x.lt(y)))
+            d.map((&x, &y), |(x, y)| (x, (x * y - x).store_as::<T>(), x.max(y).store_as::<T>(), x.lt(y)))
         })
         .needs(&[t]);
     }
@@ -339,10 +339,10 @@ fn moves<B: Target, T: Element<Reg: Num>>(c: &mut Cases<B>) {
         let x = input::<B, T>(d, Fill::Bits, 20_000, "x")?;
         let mut outs = vec![d.reverse(&x.slice(3..4102)?).run()?, d.rotate(&x.slice(1..1026)?, -77).run()?];
         for (rows, columns) in [(1, 1), (65, 63), (96, 136)] {
-            outs.push(d.transpose(&x.slice(3..3 + rows * columns)?, rows, columns)?);
+            outs.push(d.transpose(&x.slice(3..3 + rows * columns)?, rows, columns).run()?);
         }
-        outs.push(d.permute_axes(&x.slice(..5 * 12 * 17)?, &[5, 12, 17], &[2, 0, 1])?);
-        outs.push(d.to_morton(&x.slice(1..257)?, &[16, 16])?);
+        outs.push(d.permute_axes(&x.slice(..5 * 12 * 17)?, &[5, 12, 17], &[2, 0, 1]).run()?);
+        outs.push(d.to_morton(&x.slice(1..257)?, &[16, 16]).run()?);
         let pitched = input::<B, T>(d, Fill::Wide, 2000, "pitched")?;
         d.copy_2d_into((&x.slice(3..)?, 101), (&pitched.slice(1..)?, 130), 11, 99)?;
         outs.push(pitched);

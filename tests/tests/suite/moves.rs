@@ -12,7 +12,7 @@ use isowarp::{Device, Error};
 fn morton_order_is_that_of_the_textbook() {
     // Ansorge, appendix G.5, 16 x 16: x in the even bits and y in the odd ones.
     each(|d| {
-        let codes = d.from_morton(&d.iota(256, 0u32, 1).unwrap(), &[16, 16]).unwrap().read_blocking().unwrap();
+        let codes = d.from_morton(&d.iota(256, 0u32, 1).unwrap(), &[16, 16]).run().unwrap().read_blocking().unwrap();
         assert_eq!(codes[..16], [0, 1, 4, 5, 16, 17, 20, 21, 64, 65, 68, 69, 80, 81, 84, 85]);
         assert_eq!((codes[16], codes[15 * 16], codes[255]), (2, 170, 255));
     });
@@ -22,7 +22,7 @@ fn morton_order_is_that_of_the_textbook() {
 fn moves_are_their_formulas() {
     each(|d| {
         let x: Vec<u32> = (0..6 * 7 * 8).collect();
-        let y = d.permute_axes(&d.upload(&x).unwrap(), &[6, 7, 8], &[2, 0, 1]).unwrap().read_blocking().unwrap();
+        let y = d.permute_axes(&d.upload(&x).unwrap(), &[6, 7, 8], &[2, 0, 1]).run().unwrap().read_blocking().unwrap();
         let formula = |i: u32| (i / 7 % 6) * 56 + (i % 7) * 8 + i / 42;
         assert!(y.iter().zip(0..).all(|(&v, i)| v == formula(i)));
         let x = d.iota(10, 0i32, 1).unwrap();
@@ -116,12 +116,12 @@ fn indices_that_are_wrong_are_named_and_nothing_is_written() {
         assert!(matches!(d.scatter(&x, &far).write_to(&x), Err(Error::Aliasing { .. })));
         assert!(matches!(d.gather(&x, &far).write_to(&out.slice(1..).unwrap()), Err(Error::BufferTooSmall { .. })));
         assert!(matches!(d.gather(&x, &far).write_to(&x), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.transpose(&x, 3, 2), Err(Error::LengthMismatch { .. })));
-        assert!(matches!(d.transpose_into(&x, 2, 2, &x), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.permute_axes(&x, &[2, 2], &[0, 0]), Err(Error::InvalidArgument { .. })));
+        assert!(matches!(d.transpose(&x, 3, 2).run(), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.transpose(&x, 2, 2).write_to(&x), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.permute_axes(&x, &[2, 2], &[0, 0]).run(), Err(Error::InvalidArgument { .. })));
         assert!(matches!(d.copy_2d_into((&x, 2), (&out, 1), 2, 2), Err(Error::InvalidArgument { .. })));
         assert!(matches!(d.copy_2d_into((&x, 3), (&out, 2), 2, 2), Err(Error::OutOfRange { .. })));
-        assert!(matches!(d.to_morton(&x, &[1, 3]), Err(Error::InvalidArgument { .. })));
+        assert!(matches!(d.to_morton(&x, &[1, 3]).run(), Err(Error::InvalidArgument { .. })));
         assert_eq!(out.read_blocking().unwrap(), [7; 4]);
     });
 }
@@ -131,7 +131,7 @@ fn two_halves_of_one_buffer_may_be_source_and_destination() {
     each(|d| {
         let x = d.iota(128 * 64 * 2, 0u32, 1).unwrap();
         let (low, high) = (x.slice(..8192).unwrap(), x.slice(8192..).unwrap());
-        d.transpose_into(&low, 128, 64, &high).unwrap();
+        d.transpose(&low, 128, 64).write_to(&high).unwrap();
         assert!(high.read_blocking().unwrap().iter().zip(0..).all(|(&v, i)| v == (i % 128) * 64 + i / 128));
         d.gather(&high, &d.iota(8192, 8191u32, u32::MAX).unwrap()).write_to(&low).unwrap();
         assert_eq!(low.read_blocking().unwrap()[0], 8191);

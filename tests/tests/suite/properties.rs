@@ -169,7 +169,7 @@ fn moves_agree() {
         let out = d.iota(15_000, 7u32, 0)?;
         d.scatter(&x, &at).write_to(&out)?;
         let all = d.iota(a * b * c, 1u32, 3)?;
-        let turned = d.permute_axes(&all, &[*a, *b, *c], &ORDERS[*order])?;
+        let turned = d.permute_axes(&all, &[*a, *b, *c], &ORDERS[*order]).run()?;
         ((d.gather(&x, &at).run()?, d.rotate(&x, *by).run()?, d.reverse(&x).run()?), (turned, out)).outputs()
     });
 }

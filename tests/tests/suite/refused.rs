@@ -84,26 +84,26 @@ fn shapes_of_another_size_are_refused() {
     each(|d| {
         let (x, out) = (sevens(d, 24), sevens(d, 24));
         let wrong = |expected| lengths("elements of the shape", expected, 24);
-        assert_eq!(d.transpose_batched(&x, 2, 3, 5).unwrap_err(), wrong(30));
-        assert_eq!(d.transpose_batched_into(&x, 2, 3, 5, &out).unwrap_err(), wrong(30));
+        assert_eq!(d.transpose(&x, 3, 5).batch(2).run().unwrap_err(), wrong(30));
+        assert_eq!(d.transpose(&x, 3, 5).batch(2).write_to(&out).unwrap_err(), wrong(30));
         let (from, to) = (ImageLayout::Nchw, ImageLayout::Nhwc);
-        assert_eq!(d.convert_layout(&x, [1, 3, 4, 4], from, to).unwrap_err(), wrong(48));
-        assert_eq!(d.convert_layout_into(&x, [1, 3, 4, 4], from, to, &out).unwrap_err(), wrong(48));
+        assert_eq!(d.convert_layout(&x, [1, 3, 4, 4], from, to).run().unwrap_err(), wrong(48));
+        assert_eq!(d.convert_layout(&x, [1, 3, 4, 4], from, to).write_to(&out).unwrap_err(), wrong(48));
         // A size that no number holds is no length either.
-        assert_eq!(d.transpose_batched(&x, u64::MAX, 2, 2).unwrap_err(), wrong(u64::MAX));
-        assert_eq!(d.to_morton(&x, &[4, 8]).unwrap_err(), wrong(32));
-        assert_eq!(d.to_morton_into(&x, &[4, 8], &out).unwrap_err(), wrong(32));
-        assert_eq!(d.from_morton(&x, &[16]).unwrap_err(), wrong(16));
-        assert_eq!(d.from_morton_into(&x, &[16], &out).unwrap_err(), wrong(16));
+        assert_eq!(d.transpose(&x, 2, 2).batch(u64::MAX).run().unwrap_err(), wrong(u64::MAX));
+        assert_eq!(d.to_morton(&x, &[4, 8]).run().unwrap_err(), wrong(32));
+        assert_eq!(d.to_morton(&x, &[4, 8]).write_to(&out).unwrap_err(), wrong(32));
+        assert_eq!(d.from_morton(&x, &[16]).run().unwrap_err(), wrong(16));
+        assert_eq!(d.from_morton(&x, &[16]).write_to(&out).unwrap_err(), wrong(16));
         let axes = |found: Error| match &found {
             Error::InvalidArgument { what: "shape", reason } => assert!(reason.contains("one to three"), "{reason}"),
             other => panic!("{other}"),
         };
         let square = x.slice(..16).unwrap();
-        axes(d.to_morton(&square, &[2, 2, 2, 2]).unwrap_err());
-        axes(d.to_morton_into(&square, &[2, 2, 2, 2], &out).unwrap_err());
-        axes(d.from_morton(&square, &[2, 2, 2, 2]).unwrap_err());
-        axes(d.to_morton(&square, &[]).unwrap_err());
+        axes(d.to_morton(&square, &[2, 2, 2, 2]).run().unwrap_err());
+        axes(d.to_morton(&square, &[2, 2, 2, 2]).write_to(&out).unwrap_err());
+        axes(d.from_morton(&square, &[2, 2, 2, 2]).run().unwrap_err());
+        axes(d.to_morton(&square, &[]).run().unwrap_err());
         untouched(&[&x, &out]);
     });
 }

@@ -110,21 +110,21 @@ fn moved() -> Vec<Case> {
         }),
         of_square(other("transpose", TWO, |d, h| {
             let side = h.side().into();
-            into(d, h.floats(), h.n, move |d, x, y| d.transpose_into(x, side, side, y))
+            into(d, h.floats(), h.n, move |d, x, y| d.transpose(x, side, side).write_to(y))
         })),
         other("layout", TWO, |d, h| {
             // Planes of four channels become pixels.
             let channels = if h.n.is_multiple_of(4) { 4 } else { 1 };
             let sizes = [1, channels, 1, h.n / channels];
-            into(d, h.floats(), h.n, move |d, x, y| d.convert_layout_into(x, sizes, ImageLayout::Nchw, ImageLayout::Nhwc, y))
+            into(d, h.floats(), h.n, move |d, x, y| d.convert_layout(x, sizes, ImageLayout::Nchw, ImageLayout::Nhwc).write_to(y))
         }),
         other("to-morton", OF_POWER, |d, h| {
             let (n, shape) = sides(h.n);
-            into(d, &h.floats()[..n as usize], n, move |d, x, y| d.to_morton_into(x, &shape, y))
+            into(d, &h.floats()[..n as usize], n, move |d, x, y| d.to_morton(x, &shape).write_to(y))
         }),
         other("from-morton", OF_POWER, |d, h| {
             let (n, shape) = sides(h.n);
-            into(d, &h.floats()[..n as usize], n, move |d, x, y| d.from_morton_into(x, &shape, y))
+            into(d, &h.floats()[..n as usize], n, move |d, x, y| d.from_morton(x, &shape).write_to(y))
         }),
         other("reverse", TWO, |d, h| into(d, h.floats(), h.n, |d, x, out| d.reverse(x).write_to(out))),
         other("rotate", TWO, |d, h| {

@@ -158,7 +158,7 @@ pub fn scatter_combine<B: Move + Sort + Segmented>(
 /// # Errors
 /// As [`Layout::permute_axes`].
 pub fn permute_axes<B: Layout>(device: &B, x: &DynBuffer<B>, shape: &[u64], order: &[usize]) -> Result<DynBuffer<B>> {
-    with_dtype!(x.dtype, T => device.permute_axes(&x.typed::<T>()?, shape, order).map(DynBuffer::from))
+    with_dtype!(x.dtype, T => device.permute_axes(&x.typed::<T>()?, shape, order).run().map(DynBuffer::from))
 }
 
 /// The elements of a row-major array in Morton order, as [`Layout::to_morton`].
@@ -166,7 +166,7 @@ pub fn permute_axes<B: Layout>(device: &B, x: &DynBuffer<B>, shape: &[u64], orde
 /// # Errors
 /// As [`Layout::to_morton`].
 pub fn to_morton<B: Layout>(device: &B, x: &DynBuffer<B>, shape: &[u64]) -> Result<DynBuffer<B>> {
-    with_dtype!(x.dtype, T => device.to_morton(&x.typed::<T>()?, shape).map(DynBuffer::from))
+    with_dtype!(x.dtype, T => device.to_morton(&x.typed::<T>()?, shape).run().map(DynBuffer::from))
 }
 
 /// The inverse of [`to_morton`].
@@ -174,7 +174,7 @@ pub fn to_morton<B: Layout>(device: &B, x: &DynBuffer<B>, shape: &[u64]) -> Resu
 /// # Errors
 /// As [`to_morton`].
 pub fn from_morton<B: Layout>(device: &B, x: &DynBuffer<B>, shape: &[u64]) -> Result<DynBuffer<B>> {
-    with_dtype!(x.dtype, T => device.from_morton(&x.typed::<T>()?, shape).map(DynBuffer::from))
+    with_dtype!(x.dtype, T => device.from_morton(&x.typed::<T>()?, shape).run().map(DynBuffer::from))
 }
 
 /// The elements from last to first.

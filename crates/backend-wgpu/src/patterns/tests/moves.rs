@@ -31,10 +31,10 @@ where
     let plane = x.slice(..rows * columns).expect("inside");
     let side = (x.len() - 7).isqrt();
     let (square, squares, many) = (filled(), filled(), filled());
-    d.transpose_in_place(&square.slice(7..7 + side * side).expect("inside"), side, side).expect("transposed");
+    d.transpose(&square.slice(7..7 + side * side).expect("inside"), side, side).in_place().expect("transposed");
     let (third, few) = (side / 3, side / 9 / 4 * 4);
-    d.transpose_batched_in_place(&squares.slice(..7 * third * third).expect("inside"), 7, third, third).expect("transposed");
-    d.transpose_batched_in_place(&many.slice(..80 * few * few).expect("inside"), 80, few, few).expect("transposed");
+    d.transpose(&squares.slice(..7 * third * third).expect("inside"), third, third).batch(7).in_place().expect("transposed");
+    d.transpose(&many.slice(..80 * few * few).expect("inside"), few, few).batch(80).in_place().expect("transposed");
     let rectangles = [
         (0, [1, rows, 96]),
         (0, [1, 96, rows]),
@@ -59,9 +59,9 @@ where
         square,
         squares,
         many,
-        d.transpose(&plane, rows, columns).expect("transposed"),
-        d.transpose(&plane, columns, rows).expect("transposed"),
-        d.permute_axes(&plane, &[4, rows, 24], &[2, 0, 1]).expect("permuted"),
+        d.transpose(&plane, rows, columns).run().expect("transposed"),
+        d.transpose(&plane, columns, rows).run().expect("transposed"),
+        d.permute_axes(&plane, &[4, rows, 24], &[2, 0, 1]).run().expect("permuted"),
         d.reverse(x).run().expect("reversed"),
         d.rotate(x, 12_345).run().expect("rotated"),
     ];
@@ -101,7 +101,7 @@ fn rectangles_in_place_are_what_a_transpose_gives() {
     fn rectangle<B: Layout, T: Sample>(d: &B, shape: [u64; 3], through: u64) {
         let [batch, rows, columns] = shape;
         let x = d.upload(&T::samples((batch * rows * columns) as usize, 3)).expect("upload");
-        let turned = d.transpose_batched(&x, batch, rows, columns).expect("transposed");
+        let turned = d.transpose(&x, rows, columns).batch(batch).run().expect("transposed");
         d.transpose_through(&x, shape, through * T::DTYPE.size_bytes()).expect("transposed");
         assert!(bytes(&turned) == bytes(&x), "{shape:?} through {through} of {}", T::DTYPE);
     }

@@ -114,7 +114,7 @@ fn every_verb_over_rows_works_where_a_window_holds_some_of_them() {
         let (a, b) = (cpu.top_k_rows(&x, row, 2, order).expect("cpu"), gpu.top_k_rows(&y, row, 2, order).expect("gpu"));
         same_bits(&what("first keys"), &a.0, &b.0);
         same_bits(&what("their places"), &a.1, &b.1);
-        let (a, b) = (cpu.permute_axes(&x, &shape, &[1, 0]), gpu.permute_axes(&y, &shape, &[1, 0]));
+        let (a, b) = (cpu.permute_axes(&x, &shape, &[1, 0]).run(), gpu.permute_axes(&y, &shape, &[1, 0]).run());
         same_bits(&what("transpose"), &a.expect("cpu"), &b.expect("gpu"));
         if shape[1] % 4 == 0 {
             let (a, b) =
