@@ -96,13 +96,13 @@ fn words_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<Cu
 
 /// The same of groups and atomics.
 fn groups_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], floats: &Buffer<Cuda, f32>, limit: u32) -> isowarp_core::Result<()> {
-    gpu.group_shuffle_into(x, 40, Shuffle::Down(limit), y)?;
-    gpu.group_ballot_into((x, scalar(limit)), 33, |(x, k)| x.gt(k), y)?;
-    gpu.group_count_into(x, 100, |x| x.gt(3), y)?;
-    gpu.group_rank_into(x, 100, |x| x.gt(3), y)?;
-    gpu.group_match_into(x, 32, |x| x, (y, z))?;
-    gpu.group_partition_into(x, 500, |x| x, (y, z))?;
-    gpu.tickets_into(x, |x| x, (y, z))?;
+    gpu.group_shuffle(x, 40, Shuffle::Down(limit)).write_to(y)?;
+    gpu.group_ballot((x, scalar(limit)).map(|(x, k)| x.gt(k)), 33).write_to(y)?;
+    gpu.group_count(x.map(|x| x.gt(3)), 100).write_to(y)?;
+    gpu.group_rank(x.map(|x| x.gt(3)), 100).write_to(y)?;
+    gpu.group_match(x, 32).write_to((y, z))?;
+    gpu.group_partition(x, 500).write_to((y, z))?;
+    gpu.tickets(x).write_to((y, z))?;
     gpu.scatter_inc_into(x, limit, y)?;
     let (values, sums) = (floats.slice(..5000)?, floats.slice(5000..)?);
     gpu.scatter(&values, &x.slice(..5000)?).reduce(ScatterOp::Sum).write_to(&sums)?;
@@ -127,8 +127,8 @@ fn counted_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<
     gpu.lower_bound_by_into(x, y, Expr::lt, z)?;
     gpu.merge_by_from_into((&x.slice(..4000)?, |x| x), (&x.slice(4000..)?, |x| x), Expr::lt, z)?;
     gpu.union_by_into(&y.slice(..5000)?, &y.slice(6000..)?, Expr::lt, z, count)?;
-    gpu.group_reduce_into(x, 33, Sum, y)?;
-    gpu.group_scan_into(x, 33, Sum, true, y)
+    gpu.group_reduce(x, 33, Sum).write_to(y)?;
+    gpu.group_scan(x, 33, Sum).exclusive().write_to(y)
 }
 
 /// Everything that maps, reduces and scans, in the forms that the others leave out: 10,000 floats, as many words, and where single values go.

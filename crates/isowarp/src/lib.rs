@@ -132,9 +132,9 @@
 //!
 //! let dev = isowarp::Cpu::new();
 //! let x = dev.upload(&[3u32, 8, 3, 1, 8, 3])?;
-//! assert_eq!(dev.group_ballot(&x, 3, |x| x.gt(2))?.read_blocking()?, [0b111, 0b110]);
-//! assert_eq!(dev.group_rank(&x, 6, |x| x.eq(3))?.read_blocking()?, [0, 1, 1, 2, 2, 2]);
-//! let (ticket, length) = dev.tickets(&x, |x| x)?;
+//! assert_eq!(dev.group_ballot(x.map(|x| x.gt(2)), 3).run()?.read_blocking()?, [0b111, 0b110]);
+//! assert_eq!(dev.group_rank(x.map(|x| x.eq(3)), 6).run()?.read_blocking()?, [0, 1, 1, 2, 2, 2]);
+//! let (ticket, length) = dev.tickets(&x).run()?;
 //! assert_eq!((ticket.read_blocking()?, length.read_blocking()?), (vec![0, 0, 1, 0, 1, 2], vec![3, 2, 3, 1, 2, 3]));
 //!
 //! let (v, at, sums) = (dev.upload(&[1e30f32, 0.5, -1e30])?, dev.upload(&[0u32; 3])?, dev.upload(&[1.0f32])?);

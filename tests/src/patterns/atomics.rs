@@ -83,12 +83,12 @@ fn indexed<B: Target, I: IndexScalar>(c: &mut Cases<B>) {
 fn tickets<B: Target>(c: &mut Cases<B>) {
     for n in FEW {
         for keys in [1u64, 40, 70_000] {
-            c.add(format!("atomics/tickets/{keys}/n={n}"), move |d| d.tickets(&indices(d, n, keys)?, |k| k));
+            c.add(format!("atomics/tickets/{keys}/n={n}"), move |d| d.tickets(&indices(d, n, keys)?).run());
         }
         c.add(format!("atomics/tickets/f32/n={n}"), move |d| {
             let x = input::<B, f32>(d, Fill::Bits, n, "x")?;
             let out = (d.upload(&vec![7u32; n as usize + 2])?, d.upload(&vec![8u32; n as usize + 2])?);
-            d.tickets_into((&x, index()), |(x, i)| select((i & 1u32).eq(0), x, 1.0), (&out.0, &out.1))?;
+            d.tickets((&x, index()).map(|(x, i)| select((i & 1u32).eq(0), x, 1.0))).write_to((&out.0, &out.1))?;
             Ok(out)
         });
     }
@@ -117,7 +117,7 @@ fn fixed<B: Target>(c: &mut Cases<B>) {
                     let (x, to) = (input::<B, f32>(d, Fill::Bits, n, "x")?, indices(d, n, targets)?);
                     let out = input::<B, i64>(d, Fill::Plain, targets + 2, "out")?;
                     d.scatter_fixed_into(&x, &to, digits, overflow, &out.slice(1..targets + 1)?)?;
-                    Ok((d.fixed_to_float(&out, digits)?, out))
+                    Ok((d.fixed_to_float(&out, digits).run()?, out))
                 })
                 .needs(&[i64::DTYPE, u64::DTYPE]);
                 if digits.abs() <= 24 {
@@ -125,7 +125,7 @@ fn fixed<B: Target>(c: &mut Cases<B>) {
                         let (x, to) = (input::<B, f32>(d, Fill::Bits, n, "x")?, indices(d, n, targets)?);
                         let out = input::<B, i32>(d, Fill::Plain, targets + 2, "out")?;
                         d.scatter_fixed_into(&x, &to, digits, overflow, &out.slice(1..targets + 1)?)?;
-                        Ok((d.fixed_to_float(&out, digits)?, out))
+                        Ok((d.fixed_to_float(&out, digits).run()?, out))
                     });
                 }
             }

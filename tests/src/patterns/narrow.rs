@@ -355,7 +355,11 @@ fn groups<B: Target, T: Element>(c: &mut Cases<B>) {
     let t = T::DTYPE;
     c.add(format!("groups/narrow/{t}"), |d| {
         let x = input::<B, T>(d, Fill::Bits, 3001, "x")?;
-        Ok((d.group_shuffle(&x, 5, Shuffle::Up(1))?, d.group_match(&x, 40, |x| x)?, d.group_ballot(&x, 32, |x| x.cast::<i32>().lt(0))?))
+        Ok((
+            d.group_shuffle(&x, 5, Shuffle::Up(1)).run()?,
+            d.group_match(&x, 40).run()?,
+            d.group_ballot(x.map(|x| x.cast::<i32>().lt(0)), 32).run()?,
+        ))
     })
     .needs(&[t]);
 }

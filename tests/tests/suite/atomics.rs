@@ -137,7 +137,7 @@ fn tickets_are_handed_out_in_order() {
             .collect();
         let totals: Vec<u32> = keys.iter().map(|k| counts[k]).collect();
         each(|d| {
-            let (ticket, total) = d.tickets(&d.upload(&keys).unwrap(), |k| k).unwrap();
+            let (ticket, total) = d.tickets(&d.upload(&keys).unwrap()).run().unwrap();
             assert_eq!((ticket.read_blocking().unwrap(), total.read_blocking().unwrap()), (tickets.clone(), totals.clone()));
         });
     }
@@ -182,7 +182,7 @@ macro_rules! fixed_point_sums {
                 let out = d.upload(&old).unwrap();
                 d.scatter_fixed_into(&d.upload(&x).unwrap(), &d.upload(&at).unwrap(), digits, overflow, &out).unwrap();
                 assert_eq!(out.read_blocking().unwrap(), want, "{digits} {overflow:?}");
-                let floats = d.fixed_to_float(&out, digits).unwrap().read_blocking().unwrap();
+                let floats = d.fixed_to_float(&out, digits).run().unwrap().read_blocking().unwrap();
                 let exact: Vec<f32> = want.iter().map(|&v| v as f32 * 2f32.powi(-digits)).collect();
                 assert_eq!(floats, exact);
             });
@@ -226,7 +226,7 @@ fn bad_operands_are_refused_and_nothing_is_written() {
             d.scatter(&x, &at.slice(..7).unwrap()).reduce(ScatterOp::Sum).write_to(&out),
             d.scatter(&x, &at).reduce(ScatterOp::Sum).write_to(&x),
             d.scatter_inc_into(&at, 3, &at),
-            d.tickets_into(&at, |k| k, (&at.slice(..4).unwrap(), &at)),
+            d.tickets(&at).write_to((&at.slice(..4).unwrap(), &at)),
         ];
         let kinds = ["InvalidArgument", "InvalidArgument", "LengthMismatch", "Aliasing", "Aliasing", "BufferTooSmall"];
         for (result, kind) in refused.into_iter().zip(kinds) {

@@ -52,7 +52,7 @@ fn radix_pass(d: &Device, keys: &Buffer<Device, u32>, (low, bits): (u32, u32)) -
     let table = d.histogram(binned((keys, index()), 4 << bits, cell)).run().unwrap();
     let starts = d.scan(&table, Sum).exclusive().run().unwrap();
     // A key's place among those of its block that have its digit.
-    let equal = d.group_match_mask(keys, 4, digit).unwrap();
+    let equal = d.group_match_mask(keys.map(digit), 4).run().unwrap();
     let target = |(k, i, equal, starts): (Expr<u32>, Expr<u32>, Expr<u32>, isowarp::ir::ArrayExpr<u32>)| {
         starts.at(cell((k, i))) + (equal & ((lit(1u32) << (i % 4)) - 1u32)).count_ones()
     };

@@ -156,12 +156,12 @@ fn words_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], count: &Buffer<
 
 /// The same of groups and atomics.
 fn groups_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], floats: &Buffer<Device, f32>, limit: u32) {
-    d.group_shuffle_into(x, 40, Shuffle::Down(limit), y).unwrap();
-    d.group_ballot_into((x, scalar(limit)), 33, |(x, k)| x.gt(k), y).unwrap();
-    d.group_rank_into(x, 100, |x| x.gt(3), y).unwrap();
-    d.group_match_into(x, 32, |x| x, (y, z)).unwrap();
-    d.group_partition_into(x, 500, |x| x, (y, z)).unwrap();
-    d.tickets_into(x, |x| x, (y, z)).unwrap();
+    d.group_shuffle(x, 40, Shuffle::Down(limit)).write_to(y).unwrap();
+    d.group_ballot((x, scalar(limit)).map(|(x, k)| x.gt(k)), 33).write_to(y).unwrap();
+    d.group_rank(x.map(|x| x.gt(3)), 100).write_to(y).unwrap();
+    d.group_match(x, 32).write_to((y, z)).unwrap();
+    d.group_partition(x, 500).write_to((y, z)).unwrap();
+    d.tickets(x).write_to((y, z)).unwrap();
     d.scatter_inc_into(x, limit, y).unwrap();
     let (values, sums) = (floats.slice(..5000).unwrap(), floats.slice(5000..).unwrap());
     d.scatter(&values, &x.slice(..5000).unwrap()).reduce(ScatterOp::Sum).write_to(&sums).unwrap();
@@ -182,7 +182,7 @@ fn counted_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], count: &Buffe
     d.lower_bound_by_into(x, y, Expr::lt, z).unwrap();
     d.merge_by_from_into((&x.slice(..4000).unwrap(), |x| x), (&x.slice(4000..).unwrap(), |x| x), Expr::lt, z).unwrap();
     d.union_by_into(&y.slice(..5000).unwrap(), &y.slice(6000..).unwrap(), Expr::lt, z, count).unwrap();
-    d.group_scan_into(x, 33, Sum, true, y).unwrap();
+    d.group_scan(x, 33, Sum).exclusive().write_to(y).unwrap();
 }
 
 #[test]

@@ -198,10 +198,10 @@ fn found() -> Vec<Case> {
         other(
             "ballot",
             |n| 4 * n + 4 * n.div_ceil(32),
-            |d, h| into(d, h.words(), h.n.div_ceil(32), |d, x, y| d.group_ballot_into(x, 32, |x| (x >> 31).eq(0), y)),
+            |d, h| into(d, h.words(), h.n.div_ceil(32), |d, x, y| d.group_ballot(x.map(|x| (x >> 31).eq(0)), 32).write_to(y)),
         ),
-        other("match", THREE, |d, h| several(d, h.words(), |d, x, out, _| d.group_match_into(x, 32, |x| x >> 28, out))),
-        other("tickets", THREE, |d, h| several(d, h.words(), |d, x, out, _| d.tickets_into(x, |x| x >> 12, out))),
+        other("match", THREE, |d, h| several(d, h.words(), |d, x, out, _| d.group_match(x.map(|x| x >> 28), 32).write_to(out))),
+        other("tickets", THREE, |d, h| several(d, h.words(), |d, x, out, _| d.tickets(x.map(|x| x >> 12)).write_to(out))),
     ]
 }
 
