@@ -81,13 +81,13 @@ pub fn cases() -> Vec<Case> {
         case("sort/pairs", u32, |d, h| d.sort_pairs(&d.upload(&h.words)?, &d.upload(&h.words)?, UP).map(drop)),
         case("sort/by", u32, |d, h| d.sort_by(&d.upload(&h.words)?, Expr::lt).map(drop)),
         case("merge/keys", u32, |d, h| d.merge(&d.upload(&h.rising)?, &d.upload(&h.rising)?, UP).map(drop)),
-        case("histogram/even", u32, |d, h| d.histogram(even(&d.upload(&h.words)?, 0, u32::MAX, 256)).map(drop)),
+        case("histogram/even", u32, |d, h| d.histogram(even(&d.upload(&h.words)?, 0, u32::MAX, 256)).run().map(drop)),
         case("segmented/by_key", u32, |d, h| d.reduce(&d.upload(&h.words)?, Sum).by_key(&d.upload(&h.rising)?).run().map(drop)),
-        case("groups/ballot", u32, |d, h| d.group_ballot(&d.upload(&h.words)?, 32, |x| (x >> 31).eq(0)).map(drop)),
-        case("atomics/tickets", u32, |d, h| d.tickets(&d.upload(&h.words)?, |x| x >> 12).map(drop)),
+        case("groups/ballot", u32, |d, h| d.group_ballot(d.upload(&h.words)?.map(|x| (x >> 31).eq(0)), 32).run().map(drop)),
+        case("atomics/tickets", u32, |d, h| d.tickets(d.upload(&h.words)?.map(|x| x >> 12)).run().map(drop)),
         case("move/transpose", f32, |d, h| {
             let side = u64::from(h.side());
-            d.transpose(&d.upload(&h.floats[..(side * side) as usize])?, side, side).map(drop)
+            d.transpose(&d.upload(&h.floats[..(side * side) as usize])?, side, side).run().map(drop)
         }),
         case("filter/sobel", u8, |d, h| filter(d, &h.bytes, h.side(), FilterKind::Sobel)),
         case("filter/sobel", f32, |d, h| filter(d, &h.floats, h.side(), FilterKind::Sobel)),

@@ -199,7 +199,7 @@ pub fn works() -> Vec<Work> {
     all.extend([
         work("move/transpose", DType::F32, 8, |d, s| {
             let side = s.n.isqrt();
-            one::<f32>(d, s, move |d, x, out| d.transpose_into(&x.slice(..side * side)?, side, side, out))
+            one::<f32>(d, s, move |d, x, out| d.transpose(&x.slice(..side * side)?, side, side).write_to(out))
         }),
         work("move/transpose_in_place", DType::F32, 8, |d, s| turned(d, s, |n| [n.isqrt(); 2])),
         // Three quarters of a square's rows, and columns that make up for it: of 2^28 elements 12288 x 21844, which no grid of tiles divides.
@@ -211,16 +211,16 @@ pub fn works() -> Vec<Work> {
         }),
         work("move/gather", DType::F32, 12, |d, s| {
             let at = random_indices(d, s)?;
-            one::<f32>(d, s, move |d, x, out| d.gather_into(x, &at, out))
+            one::<f32>(d, s, move |d, x, out| d.gather(x, &at).write_to(out))
         }),
         // Indices of 16 bits, into the first 2^16 elements.
         work("move/gather_u16", DType::F32, 10, |d, s| {
             let at = random::<u16>(d, s.n, !s.seed)?;
-            one::<f32>(d, s, move |d, x, out| d.gather_into(x, &at, out))
+            one::<f32>(d, s, move |d, x, out| d.gather(x, &at).write_to(out))
         }),
         work("move/scatter_unique", DType::F32, 12, |d, s| {
             let at = random_indices(d, s)?;
-            one::<f32>(d, s, move |d, x, out| d.scatter_unique_into(x, &at, out))
+            one::<f32>(d, s, move |d, x, out| d.scatter(x, &at).unique().write_to(out))
         }),
         work("filter/sobel", DType::U8, 2, |d, s| image::<u8>(d, s, FilterKind::Sobel)),
         work("filter/sobel", DType::F32, 8, |d, s| image::<f32>(d, s, FilterKind::Sobel)),
@@ -340,7 +340,7 @@ fn one_of<T: Element>(
 fn turned(d: &Device, shape: &Shape, sides: fn(u64) -> [u64; 2]) -> Result<Ready> {
     let (shape, device, [rows, columns]) = (*shape, d.clone(), sides(shape.n));
     let x = random::<f32>(d, shape.n * shape.copies, shape.seed)?;
-    let turn = move |device: &Device, x: &Buffer<Device, f32>| device.transpose_in_place(&x.slice(..rows * columns)?, rows, columns);
+    let turn = move |device: &Device, x: &Buffer<Device, f32>| device.transpose(&x.slice(..rows * columns)?, rows, columns).in_place();
     Ok(Ready {
         enqueue: Box::new(move |k| turn(&device, &turn_of(&x, &shape, k)?)),
         digest: Box::new({

@@ -144,7 +144,7 @@ fn division(fast: &Device, stride: u64) -> Result<()> {
     let mut all = [Worst::default(); PARTS];
     for chunk in 0..((1u64 << 32) / stride).div_ceil(CHUNK) {
         let (x, y): (Vec<f32>, Vec<f32>) = (0..CHUNK).into_par_iter().map(|i| pair((chunk * CHUNK + i) * stride + 1)).unzip();
-        let found = fast.zip((&fast.upload(&x)?, &fast.upload(&y)?), |(x, y)| x / y)?.read_blocking()?;
+        let found = fast.map((&fast.upload(&x)?, &fast.upload(&y)?), |(x, y)| x / y)?.read_blocking()?;
         let pairs = x.par_iter().zip(&y).zip(&found).filter(|((_, y), _)| divisors.contains(&y.abs()));
         let these = worst("division", pairs.map(|((&x, &y), &found)| (y, found, f64::from(x) / f64::from(y))));
         all.iter_mut().zip(these).for_each(|(a, b)| *a = a.join(b));

@@ -53,7 +53,7 @@ pub(crate) fn rows(dev: &Wgpu, device_clock: bool, host: &Host, samples: usize) 
     let times = time(&|| dev.reduce(&words, Sum).by_key(&runs).write_to(((&out, &second), &one)))?;
     let (keys, sums) = host.sums_by_key();
     rows.push(host.row(US, "reduce by key, runs of 4", 10, times, begins(&out, &keys)? && begins(&second, &sums)?));
-    let times = time(&|| dev.histogram_into(binned(&bytes, 256, |b| b), &counts))?;
+    let times = time(&|| dev.histogram(binned(&bytes, 256, |b| b)).write_to(&counts))?;
     rows.push(host.row(US, "histogram, 256 bins", 4, times, counts.read_blocking()? == host.counts()));
     let times = time(&|| dev.merge_into(&halves.0, &halves.1, SortOrder::Ascending, &out))?;
     rows.push(host.row(US, "merge of halves", 8, times, out.read_blocking()? == host.sorted()));

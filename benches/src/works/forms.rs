@@ -33,29 +33,29 @@ fn selections() -> Vec<Work> {
         work("histogram/edges", DType::F32, 4, |d, s| {
             let all: Vec<f32> = (0..=256u16).map(|k| f32::from(k) / 256.0).collect();
             let (edges, counts) = (Edges::new(d, &all)?, zeroed::<u32>(d, 256)?);
-            one::<f32>(d, s, move |d, x, _| d.histogram_into(between(x, &edges), &counts))
+            one::<f32>(d, s, move |d, x, _| d.histogram(between(x, &edges)).write_to(&counts))
         }),
         work("histogram/own", DType::U32, 4, |d, s| {
             let counts = zeroed::<u32>(d, 33)?;
-            one::<u32>(d, s, move |d, x, _| d.histogram_into(binned(x, 33, Expr::leading_zeros), &counts))
+            one::<u32>(d, s, move |d, x, _| d.histogram(binned(x, 33, Expr::leading_zeros)).write_to(&counts))
         }),
         work("histogram/channels", DType::U8, 1, |d, s| {
             let counts = zeroed::<u32>(d, 3 * 256)?;
             one::<u8>(d, s, move |d, x, _| {
                 // Whole pixels of four channels, of which three are counted.
-                d.histogram_channels_into(&x.slice(..x.len() / 4 * 4)?, (4, 3), 0, 256, 256, &counts)
+                d.histogram(channels_alike(&x.slice(..x.len() / 4 * 4)?, (4, 3), 0, 256, 256)).write_to(&counts)
             })
         }),
         // A weight of 32 bits to a pixel of four bytes.
         work("histogram/channels_weighted", DType::U8, 2, |d, s| {
             let weights = random::<u32>(d, s.n / 4, !s.seed)?;
             results::<u8>(d, s, 3 * 256, move |d, x, sums| {
-                d.histogram_channels_weighted_into(&x.slice(..x.len() / 4 * 4)?, (4, 3), 0, 256, 256, &weights, sums)
+                d.histogram(channels_alike(&x.slice(..x.len() / 4 * 4)?, (4, 3), 0, 256, 256)).weighted(&weights).write_to(sums)
             })
         }),
         work("histogram/two_dimensions", DType::F32, 8, |d, s| {
             let (y, counts) = (random::<f32>(d, s.n, !s.seed)?, zeroed::<u32>(d, 64 * 64)?);
-            one::<f32>(d, s, move |d, x, _| d.histogram_into((even(x, 0.0, 1.0, 64), even(&y, 0.0, 1.0, 64)), &counts))
+            one::<f32>(d, s, move |d, x, _| d.histogram((even(x, 0.0, 1.0, 64), even(&y, 0.0, 1.0, 64))).write_to(&counts))
         }),
     ]
 }
@@ -138,31 +138,33 @@ fn moves() -> Vec<Work> {
             let matrices = (s.n / 4096).max(1);
             let (rows, columns) = if s.n < 4096 { (1, s.n) } else { (64, 64) };
             let whole = matrices * rows * columns;
-            one::<f32>(d, s, move |d, x, out| d.transpose_batched_into(&x.slice(..whole)?, matrices, rows, columns, out))
+            one::<f32>(d, s, move |d, x, out| d.transpose(&x.slice(..whole)?, rows, columns).batch(matrices).write_to(out))
         }),
         work("move/axes", DType::F32, 8, |d, s| {
             let sides = sides(s.n);
             let whole = sides.iter().product::<u64>();
-            one::<f32>(d, s, move |d, x, out| d.permute_axes_into(&x.slice(..whole)?, &sides, &[2, 0, 1], out))
+            one::<f32>(d, s, move |d, x, out| d.permute_axes(&x.slice(..whole)?, &sides, &[2, 0, 1]).write_to(out))
         }),
         work("move/pitched", DType::F32, 8, |d, s| {
             let side = s.n.isqrt();
             one::<f32>(d, s, move |d, x, out| d.copy_2d_into((x, side), (out, side), side - side / 8, side))
         }),
-        work("move/rotate", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.rotate_into(x, 12_345, out))),
-        work("move/reverse", DType::F32, 8, |d, s| one::<f32>(d, s, Move::reverse_into)),
+        work("move/rotate", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.rotate(x, 12_345).write_to(out))),
+        work("move/reverse", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.reverse(x).write_to(out))),
         work("move/morton", DType::F32, 8, |d, s| {
             // A square whose side is a power of two.
             let side = 1u64 << (s.n.max(1).ilog2() / 2);
-            one::<f32>(d, s, move |d, x, out| d.to_morton_into(&x.slice(..side * side)?, &[side, side], out))
+            one::<f32>(d, s, move |d, x, out| d.to_morton(&x.slice(..side * side)?, &[side, side]).write_to(out))
         }),
-        work("move/pack", DType::U32, 5, |d, s| one::<u32>(d, s, Move::pack_u8_into)),
+        work("move/pack", DType::U32, 5, |d, s| one::<u32>(d, s, |d, x, out| d.pack_u8(x).write_to(out))),
         work("move/layout", DType::F32, 8, |d, s| {
             // Images of 64 x 64 and three channels.
             let images = s.n / (3 * 4096);
             let shape = if images == 0 { [1, 1, 1, s.n] } else { [images, 3, 64, 64] };
             let whole = shape.iter().product::<u64>();
-            one::<f32>(d, s, move |d, x, out| d.convert_layout_into(&x.slice(..whole)?, shape, ImageLayout::Nchw, ImageLayout::Nhwc, out))
+            one::<f32>(d, s, move |d, x, out| {
+                d.convert_layout(&x.slice(..whole)?, shape, ImageLayout::Nchw, ImageLayout::Nhwc).write_to(out)
+            })
         }),
     ]
 }

@@ -36,7 +36,7 @@ pub(super) fn works() -> Vec<Work> {
                     d,
                     s,
                     |x| x % 26 + 97,
-                    |d, x, out| d.histogram_variant_into(HistogramVariant::$variant, binned(x, 7, |x| (x - 97) / 4), out),
+                    |d, x, out| d.histogram(binned(x, 7, |x| (x - 97) / 4)).variant(HistogramVariant::$variant).write_to(out),
                 )
             })
         };

@@ -8,7 +8,7 @@ use half::f16;
 use isowarp_core::backend::Backend as _;
 use isowarp_core::buffer::{Buffer, DeviceScalar, Memory as _};
 use isowarp_core::input::{Source as _, counting, index, scalar};
-use isowarp_core::ir::Expr;
+use isowarp_core::ir::{Expr, select};
 use isowarp_core::ops::{Max, Min, Sum};
 use isowarp_core::patterns::Quadrature as _;
 use isowarp_core::patterns::{Atomics as _, Groups as _, Histogram as _, Overflow, Shuffle, even};
@@ -61,21 +61,21 @@ fn words_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<Cu
     gpu.partition(x, |x| (x & 1u32).eq(1)).write_to((y, count))?;
     gpu.unique(x).write_to((y, count))?;
     gpu.run_length_encode(x).write_to(((y, z), count))?;
-    gpu.histogram_into(even(x, 0, limit + 1, 1), y)?;
-    gpu.histogram_weighted_into(even(x, 0, 1 << 20, 1 << 10), x, y)?;
+    gpu.histogram(even(x, 0, limit + 1, 1)).write_to(y)?;
+    gpu.histogram(even(x, 0, 1 << 20, 1 << 10)).weighted(x).write_to(y)?;
     gpu.reduce(x, Sum).segments(y).write_to(z)?;
     gpu.reduce(x, Sum).by_key(x).write_to(((y, z), count))?;
     gpu.segmented_sort_into(x, z, up, y)?;
     gpu.adjacent_difference(x).write_to(y)?;
-    gpu.gather_into(x, z, y)?;
-    gpu.scatter_unique_into(x, z, y)?;
-    gpu.scatter_into(x, z, y)?;
-    gpu.scatter_reduce_into(x, z, ScatterOp::Sum, y)?;
-    gpu.reverse_into(x, y)?;
-    gpu.rotate_into(x, i64::from(limit), y)?;
-    gpu.transpose_into(x, 100, 100, y)?;
-    gpu.transpose_in_place(y, 200, 50)?;
-    gpu.permute_axes_into(x, &[10, 50, 20], &[2, 0, 1], y)?;
+    gpu.gather(x, z).write_to(y)?;
+    gpu.scatter(x, z).unique().write_to(y)?;
+    gpu.scatter(x, z).write_to(y)?;
+    gpu.scatter(x, z).reduce(ScatterOp::Sum).write_to(y)?;
+    gpu.reverse(x).write_to(y)?;
+    gpu.rotate(x, i64::from(limit)).write_to(y)?;
+    gpu.transpose(x, 100, 100).write_to(y)?;
+    gpu.transpose(y, 200, 50).in_place()?;
+    gpu.permute_axes(x, &[10, 50, 20], &[2, 0, 1]).write_to(y)?;
     gpu.copy_2d_into((x, 100), (y, 90), 100, 80)?;
     gpu.merge_into(&x.slice(..4000)?, &x.slice(4000..)?, up, y)?;
     gpu.sort_by_into(x, |a, b| (a >> 3).gt(b >> 3), y)?;
@@ -96,17 +96,17 @@ fn words_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<Cu
 
 /// The same of groups and atomics.
 fn groups_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], floats: &Buffer<Cuda, f32>, limit: u32) -> isowarp_core::Result<()> {
-    gpu.group_shuffle_into(x, 40, Shuffle::Down(limit), y)?;
-    gpu.group_ballot_into((x, scalar(limit)), 33, |(x, k)| x.gt(k), y)?;
-    gpu.group_count_into(x, 100, |x| x.gt(3), y)?;
-    gpu.group_rank_into(x, 100, |x| x.gt(3), y)?;
-    gpu.group_match_into(x, 32, |x| x, (y, z))?;
-    gpu.group_partition_into(x, 500, |x| x, (y, z))?;
-    gpu.tickets_into(x, |x| x, (y, z))?;
+    gpu.group_shuffle(x, 40, Shuffle::Down(limit)).write_to(y)?;
+    gpu.group_ballot((x, scalar(limit)).map(|(x, k)| x.gt(k)), 33).write_to(y)?;
+    gpu.group_count(x.map(|x| x.gt(3)), 100).write_to(y)?;
+    gpu.group_rank(x.map(|x| x.gt(3)), 100).write_to(y)?;
+    gpu.group_match(x, 32).write_to((y, z))?;
+    gpu.group_partition(x, 500).write_to((y, z))?;
+    gpu.tickets(x).write_to((y, z))?;
     gpu.scatter_inc_into(x, limit, y)?;
     let (values, sums) = (floats.slice(..5000)?, floats.slice(5000..)?);
-    gpu.scatter_reduce_into(&values, &x.slice(..5000)?, ScatterOp::Sum, &sums)?;
-    gpu.scatter_reduce_into(&values, &x.slice(..5000)?, ScatterOp::Min, &sums)?;
+    gpu.scatter(&values, &x.slice(..5000)?).reduce(ScatterOp::Sum).write_to(&sums)?;
+    gpu.scatter(&values, &x.slice(..5000)?).reduce(ScatterOp::Min).write_to(&sums)?;
     let fixed = gpu.buffer::<i64>(100)?;
     gpu.scatter_fixed_into(&values, &x.slice(..5000)?, 10, Overflow::Saturate, &fixed)
 }
@@ -127,8 +127,8 @@ fn counted_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<
     gpu.lower_bound_by_into(x, y, Expr::lt, z)?;
     gpu.merge_by_from_into((&x.slice(..4000)?, |x| x), (&x.slice(4000..)?, |x| x), Expr::lt, z)?;
     gpu.union_by_into(&y.slice(..5000)?, &y.slice(6000..)?, Expr::lt, z, count)?;
-    gpu.group_reduce_into(x, 33, Sum, y)?;
-    gpu.group_scan_into(x, 33, Sum, true, y)
+    gpu.group_reduce(x, 33, Sum).write_to(y)?;
+    gpu.group_scan(x, 33, Sum).exclusive().write_to(y)
 }
 
 /// Everything that maps, reduces and scans, in the forms that the others leave out: 10,000 floats, as many words, and where single values go.
@@ -143,11 +143,11 @@ struct Forms<'a> {
 }
 
 fn maps_round(d: &Cuda, f: &Forms<'_>, k: f32) -> isowarp_core::Result<()> {
-    d.iota_into(k, 0.5, f.x)?;
-    d.axpy_into(k, f.x, f.x, f.y)?;
-    d.zip_into((f.x, f.y), |(x, y)| x.min(y), f.y)?;
-    d.replace_into(f.y, 1.0, k, f.y)?;
-    d.cast_into(f.y, f.halves)?;
+    d.map_into((counting(f.x.len()), scalar(k), scalar(0.5)), |(i, start, step)| i.cast::<f32>() * step + start, f.x)?;
+    d.map_into((scalar(k), f.x, f.x), |(a, x, y)| a * x + y, f.y)?;
+    d.map_into((f.x, f.y), |(x, y)| x.min(y), f.y)?;
+    d.map_into((f.y, scalar(1.0), scalar(k)), |(x, old, new)| select(x.eq(old), new, x), f.y)?;
+    d.map_into(f.y, |x| x.store_as::<half::f16>(), f.halves)?;
     d.generate_into(10_000, (index(), scalar(k)), |(i, k)| (i % 97).eq(k.cast::<u32>()).cast::<u32>(), f.words)
 }
 

@@ -118,13 +118,13 @@ fn orders_moves_and_selections_are_the_typed_ones_bit_for_bit() -> isowarp::Resu
     let order = dev.argsort(&typed, SortOrder::Descending)?;
     assert_eq!(values::<u32>(&dynamic::argsort(&dev, &x, 1000, SortOrder::Descending)?), order.read_blocking()?);
     let at = DynBuffer::from(order.clone());
-    assert_eq!(bits(values(&dynamic::gather(&dev, &x, &at)?)), read(dev.gather(&typed, &order)?)?);
+    assert_eq!(bits(values(&dynamic::gather(&dev, &x, &at)?)), read(dev.gather(&typed, &order).run()?)?);
     let out = dev.copy(&typed)?;
-    dev.scatter_into(&typed, &order, &out)?;
+    dev.scatter(&typed, &order).write_to(&out)?;
     assert_eq!(bits(values(&dynamic::scatter(&dev, &x, &at, ScatterOp::Store, &x)?)), read(out)?);
-    assert_eq!(bits(values(&dynamic::permute_axes(&dev, &x, &[20, 50], &[1, 0])?)), read(dev.transpose(&typed, 20, 50)?)?);
-    assert_eq!(bits(values(&dynamic::reverse(&dev, &x)?)), read(dev.reverse(&typed)?)?);
-    assert_eq!(bits(values(&dynamic::rotate(&dev, &x, -7)?)), read(dev.rotate(&typed, -7)?)?);
+    assert_eq!(bits(values(&dynamic::permute_axes(&dev, &x, &[20, 50], &[1, 0])?)), read(dev.transpose(&typed, 20, 50).run()?)?);
+    assert_eq!(bits(values(&dynamic::reverse(&dev, &x)?)), read(dev.reverse(&typed).run()?)?);
+    assert_eq!(bits(values(&dynamic::rotate(&dev, &x, -7)?)), read(dev.rotate(&typed, -7).run()?)?);
     let positive = expression::parse("x > 0 && i % 3 != 1", &[Ty::F32], Some(Ty::U32), None)?;
     let kept = dev.select((&typed, index()), |(x, i)| x.gt(0.0) & (i % 3).ne(1)).finish(|(x, _)| x).run()?;
     assert_eq!(bits(values(&dynamic::select(&dev, &x, &positive)?.trimmed()?)), bits(kept.read_blocking()?));

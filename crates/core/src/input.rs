@@ -3,9 +3,11 @@
 
 mod elements;
 mod outputs;
+mod values;
 
 pub use elements::{Elements, Items};
 pub use outputs::{Narrow, Outputs, Stored};
+pub use values::Values;
 
 use crate::backend::{Backend, Leaf};
 use crate::buffer::{Buffer, DeviceScalar, View};

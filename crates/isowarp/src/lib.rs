@@ -24,10 +24,10 @@
 //! | histogram | [`Histogram`](patterns::Histogram) |
 //! | sort | [`Sort`](patterns::Sort), [`SortFrom`](patterns::SortFrom), [`MergeSort`](patterns::MergeSort), [`MergeSortFrom`](patterns::MergeSortFrom), [`TopK`](patterns::TopK), [`TopKFrom`](patterns::TopKFrom), [`TopKRows`](patterns::TopKRows) |
 //! | merge | [`Merge`](patterns::Merge), [`Search`](patterns::Search), [`Sets`](patterns::Sets); by an order: [`MergeByFrom`](patterns::MergeByFrom), [`SearchBy`](patterns::SearchBy), [`SetsBy`](patterns::SetsBy) |
-//! | move | [`Move`](patterns::Move), [`MoveFrom`](patterns::MoveFrom), [`ScatterCombine`](patterns::ScatterCombine), [`Layout`](patterns::Layout) |
+//! | move | [`Move`](patterns::Move), [`Layout`](patterns::Layout) |
 //! | lanes and memory | [`Groups`](patterns::Groups), [`GroupFolds`](patterns::GroupFolds), [`Atomics`](patterns::Atomics) |
 //! | image | [`Filter`](patterns::Filter) |
-//! | textbooks' ladders | [`ReduceVariant`](patterns::ReduceVariant), [`ScanVariant`](patterns::ScanVariant), [`SortVariants`](patterns::SortVariants), [`HistogramVariants`](patterns::HistogramVariants), [`MergeVariants`](patterns::MergeVariants) |
+//! | textbooks' ladders | [`ReduceVariant`](patterns::ReduceVariant), [`ScanVariant`](patterns::ScanVariant), [`SortVariants`](patterns::SortVariants), [`HistogramCall::variant`](patterns::HistogramCall::variant), [`MergeVariants`](patterns::MergeVariants) |
 //!
 //! They run on [`Device`], which is chosen at run time, and on each backend's own handle ([`Cpu`], `Wgpu`, `Cuda`) where the choice is made at compile
 //! time:
@@ -81,7 +81,7 @@
 //! // A payload of any width follows the indices.
 //! let (names, ages) = (dev.upload(b"cab")?, dev.upload(&[30u32, 10, 20])?);
 //! let youngest_first = dev.argsort(&ages, SortOrder::Ascending)?;
-//! assert_eq!(dev.permute(&names, &youngest_first)?.read_blocking()?, *b"abc");
+//! assert_eq!(dev.permute(&names, &youngest_first).run()?.read_blocking()?, *b"abc");
 //! # Ok::<(), isowarp::Error>(())
 //! ```
 //!
@@ -132,19 +132,19 @@
 //!
 //! let dev = isowarp::Cpu::new();
 //! let x = dev.upload(&[3u32, 8, 3, 1, 8, 3])?;
-//! assert_eq!(dev.group_ballot(&x, 3, |x| x.gt(2))?.read_blocking()?, [0b111, 0b110]);
-//! assert_eq!(dev.group_rank(&x, 6, |x| x.eq(3))?.read_blocking()?, [0, 1, 1, 2, 2, 2]);
-//! let (ticket, length) = dev.tickets(&x, |x| x)?;
+//! assert_eq!(dev.group_ballot(x.map(|x| x.gt(2)), 3).run()?.read_blocking()?, [0b111, 0b110]);
+//! assert_eq!(dev.group_rank(x.map(|x| x.eq(3)), 6).run()?.read_blocking()?, [0, 1, 1, 2, 2, 2]);
+//! let (ticket, length) = dev.tickets(&x).run()?;
 //! assert_eq!((ticket.read_blocking()?, length.read_blocking()?), (vec![0, 0, 1, 0, 1, 2], vec![3, 2, 3, 1, 2, 3]));
 //!
 //! let (v, at, sums) = (dev.upload(&[1e30f32, 0.5, -1e30])?, dev.upload(&[0u32; 3])?, dev.upload(&[1.0f32])?);
-//! dev.scatter_reduce_into(&v, &at, ScatterOp::Sum, &sums)?;
+//! dev.scatter(&v, &at).reduce(ScatterOp::Sum).write_to(&sums)?;
 //! assert_eq!(sums.read_blocking()?, [1.5]); // exact, rounded once
 //! # Ok::<(), isowarp::Error>(())
 //! ```
 //!
 //! The rungs of the textbooks' ladders, from the first idea to what became the pattern, stay available for teaching and for benchmarks:
-//! [`ReduceVariant`](patterns::ReduceVariant), [`ScanVariant`](patterns::ScanVariant), [`SortVariants`](patterns::SortVariants), [`HistogramVariants`](patterns::HistogramVariants), [`MergeVariants`](patterns::MergeVariants). Where order counts, each has one of its own, the same on every device:
+//! [`ReduceVariant`](patterns::ReduceVariant), [`ScanVariant`](patterns::ScanVariant), [`SortVariants`](patterns::SortVariants), [`HistogramCall::variant`](patterns::HistogramCall::variant), [`MergeVariants`](patterns::MergeVariants). Where order counts, each has one of its own, the same on every device:
 //!
 //! ```
 //! use isowarp::prelude::*;
@@ -159,7 +159,7 @@
 //!     assert_eq!(dev.sort_variant(variant, &x, SortOrder::Ascending)?.read_blocking()?, [0, 1, 1, 1, 2, 2, 3, 4], "{}", variant.name());
 //! }
 //! for variant in HistogramVariant::ALL {
-//!     assert_eq!(dev.histogram_variant(variant, even(&x, 0, 6, 3))?.read_blocking()?, [4, 3, 1], "{}", variant.name());
+//!     assert_eq!(dev.histogram(even(&x, 0, 6, 3)).variant(variant).run()?.read_blocking()?, [4, 3, 1], "{}", variant.name());
 //! }
 //! let (a, b) = (dev.upload(&[1u32, 7, 8])?, dev.upload(&[7u32, 10])?);
 //! for variant in MergeVariant::ALL {
@@ -203,12 +203,14 @@ pub mod prelude {
     pub use isowarp_core::ir::{Expr, branch, lit, select};
     pub use isowarp_core::ops::{And, Combine, Max, Min, Op, Or, Product, Sum, Xor};
     pub use isowarp_core::patterns::{Atomics, GroupFolds, Groups, Overflow, Shuffle};
-    pub use isowarp_core::patterns::{Axis, ImageLayout, Layout, Move, MoveFrom, ScatterCombine, ScatterOp};
-    pub use isowarp_core::patterns::{Bins, Edges, Histogram, between, binned, counted, even};
+    pub use isowarp_core::patterns::{Axis, ImageLayout, Layout, Move, ScatterOp};
+    pub use isowarp_core::patterns::{
+        Bins, Edges, Histogram, between, binned, channels_alike, channels_between, channels_even, channels_of, counted, even,
+    };
     pub use isowarp_core::patterns::{Border, Filter, FilterKind, Find, Image, Map, Reduce, RunLengths, Scan, Select, Selected};
-    pub use isowarp_core::patterns::{CheckedMerge, CheckedMergeByFrom, CheckedMergeSort, CheckedMove};
+    pub use isowarp_core::patterns::{CheckedMerge, CheckedMergeByFrom, CheckedMergeSort};
     pub use isowarp_core::patterns::{Counted, Difference, Segmented};
-    pub use isowarp_core::patterns::{HistogramVariant, HistogramVariants, MergeVariant, MergeVariants};
+    pub use isowarp_core::patterns::{HistogramVariant, MergeVariant, MergeVariants};
     pub use isowarp_core::patterns::{Merge, MergeByFrom, MergeSort, MergeSortFrom, Search, SearchBy, Sets, SetsBy};
     pub use isowarp_core::patterns::{Patterns, Quadrature, Statistics};
     pub use isowarp_core::patterns::{ReduceVariant, ScanVariant, SortVariant, SortVariants};

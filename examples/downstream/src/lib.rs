@@ -8,7 +8,7 @@ use isowarp::prelude::*;
 /// What the patterns return; [`isowarp::Error::Empty`] for an empty `x`.
 pub fn normalise<B: Map + Reduce>(device: &B, x: &Buffer<B, f32>) -> isowarp::Result<Buffer<B, f32>> {
     let (low, high) = device.minmax(x)?;
-    device.zip((x, &low, &high), |(x, low, high)| (x - low) / (high - low))
+    device.map((x, &low, &high), |(x, low, high)| (x - low) / (high - low))
 }
 
 /// The entropy, in bits, of weights that need not sum to one.

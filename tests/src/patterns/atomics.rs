@@ -62,7 +62,7 @@ fn indices<B: Target>(d: &B, n: u64, targets: u64) -> Result<Buffer<B, u32>> {
 /// The targets and what surrounds them.
 fn scattered<B: Target, T: Element<Reg = T> + Num>(d: &B, fill: Fill, op: ScatterOp, (n, targets): (u64, u64)) -> Result<Buffer<B, T>> {
     let out = input::<B, T>(d, Fill::Bits, targets + 3, "targets")?;
-    d.scatter_reduce_into(&input::<B, T>(d, fill, n, "values")?, &indices(d, n, targets)?, op, &out.slice(1..targets + 1)?)?;
+    d.scatter(&input::<B, T>(d, fill, n, "values")?, &indices(d, n, targets)?).reduce(op).write_to(&out.slice(1..targets + 1)?)?;
     Ok(out)
 }
 
@@ -72,8 +72,8 @@ fn indexed<B: Target, I: IndexScalar>(c: &mut Cases<B>) {
         let to: Vec<I> = (0..5000u64).map(|k| I::from_bits64(if k % 7 == 0 { u64::MAX - k } else { k * k % 601 })).collect();
         let (to, x) = (d.upload(&to)?, input::<B, f32>(d, Fill::Plain, 5000, "x")?);
         let (sums, most, counts) = (d.upload(&[1.5f32; 600])?, d.upload(&[0.5f32; 600])?, d.upload(&[3u32; 600])?);
-        d.scatter_reduce_into(&x, &to, ScatterOp::Sum, &sums)?;
-        d.scatter_reduce_into(&x, &to, ScatterOp::Max, &most)?;
+        d.scatter(&x, &to).reduce(ScatterOp::Sum).write_to(&sums)?;
+        d.scatter(&x, &to).reduce(ScatterOp::Max).write_to(&most)?;
         d.scatter_inc_into(&to, 10, &counts)?;
         Ok((sums, most, counts))
     })
@@ -83,12 +83,12 @@ fn indexed<B: Target, I: IndexScalar>(c: &mut Cases<B>) {
 fn tickets<B: Target>(c: &mut Cases<B>) {
     for n in FEW {
         for keys in [1u64, 40, 70_000] {
-            c.add(format!("atomics/tickets/{keys}/n={n}"), move |d| d.tickets(&indices(d, n, keys)?, |k| k));
+            c.add(format!("atomics/tickets/{keys}/n={n}"), move |d| d.tickets(&indices(d, n, keys)?).run());
         }
         c.add(format!("atomics/tickets/f32/n={n}"), move |d| {
             let x = input::<B, f32>(d, Fill::Bits, n, "x")?;
             let out = (d.upload(&vec![7u32; n as usize + 2])?, d.upload(&vec![8u32; n as usize + 2])?);
-            d.tickets_into((&x, index()), |(x, i)| select((i & 1u32).eq(0), x, 1.0), (&out.0, &out.1))?;
+            d.tickets((&x, index()).map(|(x, i)| select((i & 1u32).eq(0), x, 1.0))).write_to((&out.0, &out.1))?;
             Ok(out)
         });
     }
@@ -117,7 +117,7 @@ fn fixed<B: Target>(c: &mut Cases<B>) {
                     let (x, to) = (input::<B, f32>(d, Fill::Bits, n, "x")?, indices(d, n, targets)?);
                     let out = input::<B, i64>(d, Fill::Plain, targets + 2, "out")?;
                     d.scatter_fixed_into(&x, &to, digits, overflow, &out.slice(1..targets + 1)?)?;
-                    Ok((d.fixed_to_float(&out, digits)?, out))
+                    Ok((d.fixed_to_float(&out, digits).run()?, out))
                 })
                 .needs(&[i64::DTYPE, u64::DTYPE]);
                 if digits.abs() <= 24 {
@@ -125,7 +125,7 @@ fn fixed<B: Target>(c: &mut Cases<B>) {
                         let (x, to) = (input::<B, f32>(d, Fill::Bits, n, "x")?, indices(d, n, targets)?);
                         let out = input::<B, i32>(d, Fill::Plain, targets + 2, "out")?;
                         d.scatter_fixed_into(&x, &to, digits, overflow, &out.slice(1..targets + 1)?)?;
-                        Ok((d.fixed_to_float(&out, digits)?, out))
+                        Ok((d.fixed_to_float(&out, digits).run()?, out))
                     });
                 }
             }
@@ -144,7 +144,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
     c.add("atomics/large/scatter_sum", move |d| {
         let out = d.generate(targets, index(), |i| (i & 0xffff).cast::<f32>())?;
         let x = d.generate(n, index(), |i| i.cast::<f32>() * 0.125)?;
-        d.scatter_reduce_into(&x, &indices(d, n, targets)?, ScatterOp::Sum, &out)?;
+        d.scatter(&x, &indices(d, n, targets)?).reduce(ScatterOp::Sum).write_to(&out)?;
         hash(d, &d.map(&out, Expr::bitcast::<u32>)?)
     })
     .bytes(44 * targets);
@@ -152,7 +152,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
     c.add("atomics/large/scatter_min", move |d| {
         let out = d.generate(5000, index(), |i| (i & 0xffff).cast::<f32>())?;
         let x = d.generate(n, index(), |i| (i ^ (i >> 9)).cast::<f32>() - 5000.0)?;
-        d.scatter_reduce_into(&x, &indices(d, n, 5000)?, ScatterOp::Min, &out)?;
+        d.scatter(&x, &indices(d, n, 5000)?).reduce(ScatterOp::Min).write_to(&out)?;
         Ok(out)
     })
     .bytes(4 * n);

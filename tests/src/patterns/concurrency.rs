@@ -25,7 +25,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
             own.wait(&ready)?;
             let y = own.map((&x, scalar(k as f32)), |(x, k)| x * k + 1.0)?;
             let (sum, scanned) = (own.sum(&y)?, own.scan(&y, Max).exclusive().run()?);
-            let out = own.zip((&scanned, &sum), |(s, sum)| s.bitcast::<u32>() ^ sum.bitcast::<u32>())?;
+            let out = own.map((&scanned, &sum), |(s, sum)| s.bitcast::<u32>() ^ sum.bitcast::<u32>())?;
             own.synchronize()?;
             Ok(out)
         })
@@ -62,9 +62,9 @@ fn chain<B: Target>(d: &B, k: u64) -> Result<Buffer<B, u32>> {
     let x = input::<B, f32>(d, Fill::Cancel, 20_000 + 8192 * k, "x")?;
     let y = d.scan(&x, Sum).run()?;
     let greatest = d.reduce(&y, Max).run()?;
-    let z = d.zip((&y, &greatest, index()), |(y, t, i)| y * 0.5 + t * (i % 7).cast::<f32>())?;
+    let z = d.map((&y, &greatest, index()), |(y, t, i)| y * 0.5 + t * (i % 7).cast::<f32>())?;
     let least = d.argmin(&z)?;
-    let out = d.zip((&z, &least), |(z, k)| z.bitcast::<u32>() ^ k)?;
+    let out = d.map((&z, &least), |(z, k)| z.bitcast::<u32>() ^ k)?;
     d.synchronize()?;
     Ok(out)
 }

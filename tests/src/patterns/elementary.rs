@@ -59,13 +59,13 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         for fill in [Fill::Bits, Fill::Wide, Fill::Plain, Fill::Sorted] {
             c.add(format!("elementary/{name}/{}", fill.name()), move |d| {
                 let (x, y) = pairs::<B, f32>(d, fill, 20_000, name)?;
-                d.zip((&x, &y), |(x, y)| f(x, y))
+                d.map((&x, &y), |(x, y)| f(x, y))
             });
         }
     }
     c.add("elementary/pow/moderate", |d| {
         let (x, y) = (input::<B, f32>(d, Fill::Plain, 50_000, "base")?, input::<B, f32>(d, Fill::Plain, 50_000, "exponent")?);
-        d.zip((&x, &y), |(x, y)| (x * 20.0).powf(y * 60.0 - 30.0))
+        d.map((&x, &y), |(x, y)| (x * 20.0).powf(y * 60.0 - 30.0))
     });
     c.add("elementary/composed", |d| {
         d.map(&input::<B, f32>(d, Fill::Plain, 50_000, "x")?, |x| {

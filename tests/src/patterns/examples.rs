@@ -22,13 +22,13 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     c.add("examples/iterated_axpy", |d| {
         let (x, y) = (input::<B, f32>(d, Fill::Plain, 33_333, "x")?, input::<B, f32>(d, Fill::Plain, 33_333, "y")?);
         for k in 0..50 {
-            d.axpy_in_place(0.01 * k as f32 - 0.25, &x, &y)?;
+            d.map_into((scalar(0.01 * k as f32 - 0.25), &x, &y), |(a, x, y)| a * x + y, &y)?;
         }
         Ok(y)
     });
     c.add("examples/predicated_by_mask", |d| {
         let (x, mask) = (input::<B, f32>(d, Fill::Bits, 10_000, "x")?, input::<B, u32>(d, Fill::Bits, 10_000, "mask")?);
-        d.zip((&x, &mask), |(x, m)| select((m & 0x10u32).ne(0) & !x.is_nan(), x.abs(), lit(-1.0)))
+        d.map((&x, &mask), |(x, m)| select((m & 0x10u32).ne(0) & !x.is_nan(), x.abs(), lit(-1.0)))
     });
 }
 

@@ -15,15 +15,15 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         // Each into the middle of a buffer: what lies before and behind stays.
         let out: Vec<Buffer<B, f32>> = (0..4).map(|_| input(d, Fill::Plain, 5010, "out")).collect::<Result<_, _>>()?;
         let part = |k: usize| out[k].slice(3..5006);
-        d.axpy_into(0.7, &x, &y, &part(0)?)?;
-        d.zip_into((&x, &y), |(x, y)| x.max(y), &part(1)?)?;
-        d.iota_into(1.0, 0.3, &part(2)?)?;
-        d.replace_into(&part(0)?, 0.0, 1.0, &part(3)?)?;
+        d.map_into((scalar(0.7), &x, &y), |(a, x, y)| a * x + y, &part(0)?)?;
+        d.map_into((&x, &y), |(x, y)| x.max(y), &part(1)?)?;
+        d.map_into((counting(part(2)?.len()), scalar(1.0), scalar(0.3)), |(i, start, step)| i.cast::<f32>() * step + start, &part(2)?)?;
+        d.map_into((&part(0)?, scalar(0.0), scalar(1.0)), |(x, old, new)| select(x.eq(old), new, x), &part(3)?)?;
         Ok(out)
     });
     c.add("map/cast_into/f16", |d| {
         let (x, out) = (input::<B, f32>(d, Fill::Bits, 5003, "x")?, input::<B, f16>(d, Fill::Plain, 5010, "out")?);
-        d.cast_into(&x, &out.slice(5..)?)?;
+        d.map_into(&x, |x| x.store_as::<f16>(), &out.slice(5..)?)?;
         Ok(out)
     })
     .needs(&[f16::DTYPE]);

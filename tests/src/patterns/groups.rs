@@ -15,11 +15,11 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     for n in SIZES {
         c.add(format!("groups/ballot/f32/n={n}"), move |d| {
             let x = input::<B, f32>(d, Fill::Bits, n, "x")?;
-            behind(d, n.div_ceil(32), |out| d.group_ballot_into(&x, 32, |x| x.gt(0.0), out))
+            behind(d, n.div_ceil(32), |out| d.group_ballot(x.map(|x| x.gt(0.0)), 32).write_to(out))
         });
         c.add(format!("groups/match_mask/u32/n={n}"), move |d| {
             let x = few_keys(d, n, 5)?;
-            behind(d, n, |out| d.group_match_mask_into(&x, 32, |x| x, out))
+            behind(d, n, |out| d.group_match_mask(&x, 32).write_to(out))
         });
     }
     // Another kernel for each form and type: too many to compile in the quick run's minute.
@@ -29,7 +29,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
             let n = *n;
             c.add(format!("groups/rank/{width}/n={n}"), move |d| {
                 let x = input::<B, f32>(d, Fill::Bits, n, "x")?;
-                behind(d, n, |out| d.group_rank_into(&x, width, |x| x.gt(0.0), out))
+                behind(d, n, |out| d.group_rank(x.map(|x| x.gt(0.0)), width).write_to(out))
             });
         }
     }
@@ -67,10 +67,14 @@ fn folds<B: Target>(c: &mut Cases<B>) {
     for (n, width) in [(0, 5), (1, 1), (33, 32), (10_007, 3), (10_007, 1000), (10_007, 20_000)] {
         c.add(format!("groups/folds/{width}/n={n}"), move |d| {
             let (x, k) = (input::<B, f32>(d, Fill::Cancel, n, "x")?, few_keys(d, n, 2)?);
-            let scans = (d.group_scan(&x, width, Sum, false)?, d.group_scan(&x, width, Max, true)?);
-            Ok((d.group_reduce(&x, width, Sum)?, scans, behind(d, n.div_ceil(width), |out| d.group_reduce_into(&k, width, Max, out))?))
+            let scans = (d.group_scan(&x, width, Sum).run()?, d.group_scan(&x, width, Max).exclusive().run()?);
+            Ok((
+                d.group_reduce(&x, width, Sum).run()?,
+                scans,
+                behind(d, n.div_ceil(width), |out| d.group_reduce(&k, width, Max).write_to(out))?,
+            ))
         });
-        c.add(format!("groups/match_all/{width}/n={n}"), move |d| d.group_match_all(&few_keys(d, n, 2)?, width.min(40), |x| x));
+        c.add(format!("groups/match_all/{width}/n={n}"), move |d| d.group_match_all(&few_keys(d, n, 2)?, width.min(40)).run());
     }
 }
 
@@ -84,16 +88,20 @@ fn widths<B: Target>(c: &mut Cases<B>) {
             c.add(format!("groups/votes/{width}/n={n}"), move |d| {
                 let x = few_keys(d, n, 1000)?;
                 let few = |x: Expr<u32>| x.lt(20);
-                Ok((d.group_any(&x, width, few)?, d.group_all(&x, width, |x| x.ge(20))?, d.group_count(&x, width, odd)?))
+                Ok((
+                    d.group_any(x.map(few), width).run()?,
+                    d.group_all(x.map(|x| x.ge(20)), width).run()?,
+                    d.group_count(x.map(odd), width).run()?,
+                ))
             });
-            c.add(format!("groups/ballot_of_width/{width}/n={n}"), move |d| d.group_ballot(&few_keys(d, n, 1000)?, width, odd));
+            c.add(format!("groups/ballot_of_width/{width}/n={n}"), move |d| d.group_ballot(few_keys(d, n, 1000)?.map(odd), width).run());
             c.add(format!("groups/match/{width}/n={n}"), move |d| {
                 let x = few_keys(d, n, 7)?;
-                d.group_match(&x, width, |x| x)
+                d.group_match(&x, width).run()
             });
             c.add(format!("groups/partition/{width}/n={n}"), move |d| {
                 let x = few_keys(d, n, 300)?;
-                d.group_partition(&x, width, |x| x)
+                d.group_partition(&x, width).run()
             });
         }
     }
@@ -107,15 +115,15 @@ fn shuffles<B: Target, T: Element>(c: &mut Cases<B>) {
             let all = [Shuffle::From(0), Shuffle::From(4), Shuffle::Up(1), Shuffle::Up(40), Shuffle::Down(2), Shuffle::Down(u32::MAX)];
             all.into_iter()
                 .chain([Shuffle::Xor(1), Shuffle::Xor(17)])
-                .map(|how| d.group_shuffle(&x, width, how))
+                .map(|how| d.group_shuffle(&x, width, how).run())
                 .collect::<Result<Vec<_>>>()
         })
         .needs(&[t]);
         c.add(format!("groups/shuffle_by/{t}/{width}"), move |d| {
             let (x, out) = (input::<B, T>(d, Fill::Bits, 2011, "x")?, input::<B, T>(d, Fill::Plain, 2020, "out")?);
             let from = few_keys(d, 2011, 40)?;
-            d.group_shuffle_by_into(&x, width, &from, &out.slice(5..)?)?;
-            Ok((out, d.group_shuffle_by(&x, width, from.map(|k| k * 3 - 7))?))
+            d.group_shuffle_by(&x, width, &from).write_to(&out.slice(5..)?)?;
+            Ok((out, d.group_shuffle_by(&x, width, from.map(|k| k * 3 - 7)).run()?))
         })
         .needs(&[t]);
     }
@@ -128,32 +136,32 @@ fn keys<B: Target>(c: &mut Cases<B>) {
                 let x = input::<B, f32>(d, Fill::Bits, n, "x")?;
                 // Halves of the specials meet each other.
                 let some = |(x, i): (Expr<f32>, Expr<u32>)| select(odd(i), x, 0.0);
-                d.group_match((&x, index()), width, some)
+                d.group_match((&x, index()).map(some), width).run()
             });
             c.add(format!("groups/partition/u64/{width}/n={n}"), move |d| {
                 let x = few_keys(d, n, 9)?;
-                d.group_partition(&x, width, |x| (x.cast::<u64>() << 31) * 3)
+                d.group_partition(x.map(|x| (x.cast::<u64>() << 31) * 3), width).run()
             })
             .needs(&[u64::DTYPE]);
         }
         c.add(format!("groups/match/f64/{width}"), move |d| {
             let x = input::<B, f64>(d, Fill::Bits, 3001, "x")?;
-            d.group_match(&x, width, Expr::abs)
+            d.group_match(x.map(Expr::abs), width).run()
         })
         .needs(&[f64::DTYPE]);
         c.add(format!("groups/match/u8/{width}"), move |d| {
             let x = input::<B, u8>(d, Fill::Plain, 3001, "x")?;
-            d.group_match(&x, width, |x| x & 3u32)
+            d.group_match(x.map(|x| x & 3u32), width).run()
         })
         .needs(&[u8::DTYPE]);
         c.add(format!("groups/match/bool/{width}"), move |d| {
             let x = few_keys(d, 3001, 50)?;
-            d.group_match(&x, width, odd)
+            d.group_match(x.map(odd), width).run()
         });
     }
     c.add("groups/match_mask/every_width", |d| {
         let x = few_keys(d, 1003, 4)?;
-        (1..=32).map(|width| d.group_match_mask(&x, width, |x| x)).collect::<Result<Vec<_>>>()
+        (1..=32).map(|width| d.group_match_mask(&x, width).run()).collect::<Result<Vec<_>>>()
     });
 }
 
@@ -161,26 +169,30 @@ fn sources<B: Target>(c: &mut Cases<B>) {
     for width in [32, 45] {
         c.add(format!("groups/ballot/u8/{width}"), move |d| {
             let x = input::<B, u8>(d, Fill::Plain, 20_011, "x")?;
-            Ok((d.group_ballot(&x, width, odd)?, d.group_ballot(&x.slice(3..10_000)?, width, odd)?))
+            Ok((d.group_ballot(x.map(odd), width).run()?, d.group_ballot(x.slice(3..10_000)?.map(odd), width).run()?))
         })
         .needs(&[u8::DTYPE]);
         c.add(format!("groups/ballot/f64/{width}"), move |d| {
             let x = input::<B, f64>(d, Fill::Bits, 20_011, "x")?;
-            d.group_ballot(&x, width, |x| x.is_nan() | x.lt(-1.0))
+            d.group_ballot(x.map(|x| x.is_nan() | x.lt(-1.0)), width).run()
         })
         .needs(&[f64::DTYPE]);
         c.add(format!("groups/of_lazy_inputs/{width}"), move |d| {
             let (x, y) = (few_keys(d, 9001, 100)?, input::<B, f32>(d, Fill::Plain, 9001, "y")?);
             let (back, third) = (x.reversed(), y.strided(8999, 3000, -3)?);
             let some = (&x, &y, index()).map(|(x, y, i)| (x + i) & y.gt(0.5).cast::<u32>());
-            Ok((d.group_ballot(some, width, odd)?, d.group_rank(&back, width, odd)?, d.group_count(&third, width, |y| y.lt(0.25))?))
+            Ok((
+                d.group_ballot(some.map(odd), width).run()?,
+                d.group_rank(back.map(odd), width).run()?,
+                d.group_count(third.map(|y| y.lt(0.25)), width).run()?,
+            ))
         });
         c.add(format!("groups/slices/{width}"), move |d| {
             let (x, out) = (few_keys(d, 9000, 6)?, d.upload(&[BEFORE; 9000])?);
             let x = x.slice(7..7008)?;
-            d.group_rank_into(&x, width, odd, &out.slice(1..)?)?;
+            d.group_rank(x.map(odd), width).write_to(&out.slice(1..)?)?;
             let more = d.upload(&[BEFORE; 18_000])?;
-            d.group_match_into(&x, width, |x| x, (&more.slice(3..8000)?, &more.slice(9001..)?))?;
+            d.group_match(&x, width).write_to((&more.slice(3..8000)?, &more.slice(9001..)?))?;
             Ok((out, more))
         });
     }
@@ -195,16 +207,16 @@ fn large<B: Target>(c: &mut Cases<B>) {
     for (n, width) in [(FOLDED, 31), (ABOVE_BINDING, 32)] {
         c.add(format!("groups/large/{width}/n={n}"), move |d| {
             let x = few_keys(d, n, 11)?;
-            let ballot = hash(d, &d.group_ballot(&x, width, odd)?)?;
-            Ok((ballot, hash(d, &d.group_match_mask(&x, width, |x| x)?)?))
+            let ballot = hash(d, &d.group_ballot(x.map(odd), width).run()?)?;
+            Ok((ballot, hash(d, &d.group_match_mask(&x, width).run()?)?))
         })
         .bytes(4 * n);
     }
     let n = ABOVE_BINDING;
-    c.add("groups/large_rank/1000", move |d| hash(d, &d.group_rank(&few_keys(d, n, 11)?, 1000, odd)?)).bytes(4 * n);
+    c.add("groups/large_rank/1000", move |d| hash(d, &d.group_rank(few_keys(d, n, 11)?.map(odd), 1000).run()?)).bytes(4 * n);
     c.add("groups/large_partition/600000", |d| {
         let x = few_keys(d, 1_500_001, 50_000)?;
-        let (rank, size) = d.group_partition(&x, 600_000, |x| x)?;
+        let (rank, size) = d.group_partition(&x, 600_000).run()?;
         Ok((hash(d, &rank)?, hash(d, &size)?))
     });
 }

@@ -51,7 +51,7 @@ const BEFORE: u32 = 0xABAB_ABAB;
 /// The caller's output whole.
 fn counted<B: Target>(d: &B, bins: u64, of: impl Bins<B>) -> Result<Buffer<B, u32>> {
     let out = d.upload(&vec![BEFORE; bins as usize + 3])?;
-    d.histogram_into(of, &out)?;
+    d.histogram(&of).write_to(&out)?;
     Ok(out)
 }
 
@@ -134,9 +134,9 @@ fn bins<B: Target>(c: &mut Cases<B>) {
     c.add("histogram/counts/u64", |d| {
         let x = sample(d, 100_003, 1)?;
         let out = d.upload(&[u64::MAX; 1003])?;
-        d.histogram_into(even(&x, 0, 4_000_000_000, 1000), &out)?;
+        d.histogram(even(&x, 0, 4_000_000_000, 1000)).write_to(&out)?;
         let many = d.upload(&[u64::MAX; 70_001])?;
-        d.histogram_into(even(&x, 0, 4_000_000_000, 70_000), &many)?;
+        d.histogram(even(&x, 0, 4_000_000_000, 70_000)).write_to(&many)?;
         Ok((out, many))
     })
     .needs(&[u64::DTYPE]);
@@ -149,7 +149,7 @@ fn weights<B: Target, W: Weight>(c: &mut Cases<B>) {
             c.add(format!("histogram/weighted_{name}/{t}/{bins}"), move |d| {
                 let (x, w) = (by_remainder(d, &sample(d, 10_007, skew as u32)?, bins)?, input::<B, W>(d, Fill::Wide, 10_007, "w")?);
                 let big = input::<B, W>(d, Fill::Plain, 10_007, "w")?;
-                Ok((d.histogram_weighted(identity(&x, bins), &w)?, d.histogram_weighted(identity(&x, bins), &big)?))
+                Ok((d.histogram(identity(&x, bins)).weighted(&w).run()?, d.histogram(identity(&x, bins)).weighted(&big).run()?))
             })
             .needs(&[t]);
         }
@@ -158,7 +158,7 @@ fn weights<B: Target, W: Weight>(c: &mut Cases<B>) {
         c.add(format!("histogram/weighted_into/{t}/n={n}"), move |d| {
             let (x, w) = (input::<B, f32>(d, Fill::Plain, n, "x")?, input::<B, W>(d, Fill::Plain, n, "w")?);
             let out = input::<B, W>(d, Fill::Plain, 20, "out")?;
-            d.histogram_weighted_into(even(&x, 0.25, 1.0, 10), &w, &out.slice(3..)?)?;
+            d.histogram(even(&x, 0.25, 1.0, 10)).weighted(&w).write_to(&out.slice(3..)?)?;
             Ok(out)
         })
         .needs(&[t]);
@@ -170,7 +170,7 @@ fn exact_sums<B: Target>(c: &mut Cases<B>) {
         for bins in [1u32, 9, 256, 5000] {
             c.add(format!("histogram/exact/{}/{bins}", fill.name()), move |d| {
                 let (x, w) = (by_remainder(d, &sample(d, 20_011, 0)?, bins)?, input::<B, f32>(d, fill, 20_011, "w")?);
-                d.histogram_weighted(identity(&x, bins), &w)
+                d.histogram(identity(&x, bins)).weighted(&w).run()
             });
         }
     }
@@ -179,7 +179,7 @@ fn exact_sums<B: Target>(c: &mut Cases<B>) {
     c.add("histogram/exact/over_the_top", |d| {
         let values = [f32::MAX, f32::MAX, f32::MIN, 1e-45, f32::MIN];
         let x = d.upload(&values.iter().flat_map(|&v| [v; 100]).collect::<Vec<_>>())?;
-        let sums = |n: u64| d.histogram_weighted(binned((&x.slice(..n)?, index()), 2, |(_, i)| i & 1u32), &x.slice(..n)?);
+        let sums = |n: u64| d.histogram(binned((&x.slice(..n)?, index()), 2, |(_, i)| i & 1u32)).weighted(&x.slice(..n)?).run();
         Ok((sums(100)?, sums(200)?, sums(300)?, sums(500)?))
     });
     // Halfway between two floats, a little above, a little below, and so with the sign turned.
@@ -194,7 +194,7 @@ fn exact_sums<B: Target>(c: &mut Cases<B>) {
         ];
         let all: Vec<f32> = tie.iter().flat_map(|t| t.iter().copied().chain(t.iter().map(|v| -v))).collect();
         let w = d.upload(&all)?;
-        d.histogram_weighted(binned((&w, index()), 10, |(_, i)| i / 3), &w)
+        d.histogram(binned((&w, index()), 10, |(_, i)| i / 3)).weighted(&w).run()
     });
 }
 
@@ -206,7 +206,7 @@ fn wide_sums<B: Target>(c: &mut Cases<B>) {
         for bins in [9u32, 300, 5000] {
             c.add(format!("histogram/exact_f64/{}/{bins}", fill.name()), move |d| {
                 let (x, w) = (by_remainder(d, &sample(d, 8011, 0)?, bins)?, input::<B, f64>(d, fill, 8011, "w")?);
-                d.histogram_weighted(identity(&x, bins), &w)
+                d.histogram(identity(&x, bins)).weighted(&w).run()
             })
             .needs(&needs);
         }
@@ -226,7 +226,7 @@ fn wide_sums<B: Target>(c: &mut Cases<B>) {
         ];
         let all: Vec<f64> = sums.iter().flat_map(|t| t.iter().copied().chain(t.iter().map(|v| -v))).collect();
         let w = d.upload(&all)?;
-        d.histogram_weighted(binned((&w, index()), 18, |(_, i)| i / 3), &w)
+        d.histogram(binned((&w, index()), 18, |(_, i)| i / 3)).weighted(&w).run()
     })
     .needs(&needs);
 }
@@ -274,14 +274,16 @@ fn channels<B: Target>(c: &mut Cases<B>) {
                 let x = input::<B, u8>(d, Fill::Plain, pixels + 5, "x")?;
                 let out = d.upload(&vec![BEFORE; (active * bins) as usize + 2])?;
                 let upper = 10 + bins.max(200);
-                let of = |start: u64| d.histogram_channels(&x.slice(start..start + pixels)?, (channels, active), 0, 256, bins);
-                d.histogram_channels_into(&x.slice(4..4 + pixels)?, (channels, active), 10, upper, bins, &out)?;
+                let of = |start: u64| d.histogram(channels_alike(&x.slice(start..start + pixels)?, (channels, active), 0, 256, bins)).run();
+                d.histogram(channels_alike(&x.slice(4..4 + pixels)?, (channels, active), 10, upper, bins)).write_to(&out)?;
                 Ok((of(0)?, of(1)?, out))
             })
             .needs(&[u8::DTYPE]);
         }
     }
-    c.add("histogram/channels/f32/3of4", |d| d.histogram_channels(&input::<B, f32>(d, Fill::Plain, 40_004, "x")?, (4, 3), 0.1, 0.9, 3000));
+    c.add("histogram/channels/f32/3of4", |d| {
+        d.histogram(channels_alike(&input::<B, f32>(d, Fill::Plain, 40_004, "x")?, (4, 3), 0.1, 0.9, 3000)).run()
+    });
     channels_weighted::<B, u32>(c);
     channels_weighted::<B, i64>(c);
     channels_weighted::<B, f32>(c);
@@ -299,16 +301,10 @@ fn channels_weighted<B: Target, W: Weight>(c: &mut Cases<B>) {
                 let (all, w) = (n * u64::from(channels), input::<B, W>(d, Fill::Bits, n + 1, "w")?.slice(1..)?);
                 let (x, out) = (input::<B, u8>(d, Fill::Plain, all + 5, "x")?, input::<B, W>(d, Fill::Plain, 1030, "out")?);
                 // Read as words, and byte by byte.
-                d.histogram_channels_weighted_into(
-                    &x.slice(4..4 + all)?,
-                    (channels, active),
-                    10,
-                    256,
-                    bins.min(246),
-                    &w,
-                    &out.slice(3..)?,
-                )?;
-                Ok((out, d.histogram_channels_weighted(&x.slice(1..1 + all)?, (channels, active), 0, 256, bins, &w)?))
+                d.histogram(channels_alike(&x.slice(4..4 + all)?, (channels, active), 10, 256, bins.min(246)))
+                    .weighted(&w)
+                    .write_to(&out.slice(3..)?)?;
+                Ok((out, d.histogram(channels_alike(&x.slice(1..1 + all)?, (channels, active), 0, 256, bins)).weighted(&w).run()?))
             })
             .needs(&[u8::DTYPE, t]);
         }
@@ -316,7 +312,7 @@ fn channels_weighted<B: Target, W: Weight>(c: &mut Cases<B>) {
     for bins in [3u32, 1000, 70_000] {
         c.add(format!("histogram/channels_weighted/f32/{t}/{bins}"), move |d| {
             let (x, w) = (input::<B, f32>(d, Fill::Plain, 10_006, "x")?, input::<B, W>(d, Fill::Wide, 5003, "w")?);
-            d.histogram_channels_weighted(&x, (2, 2), 0.1, 0.9, bins, &w)
+            d.histogram(channels_alike(&x, (2, 2), 0.1, 0.9, bins)).weighted(&w).run()
         })
         .needs(&[t]);
     }
@@ -335,9 +331,12 @@ fn own_channels<B: Target>(c: &mut Cases<B>) {
             // Read as words, and byte by byte.
             let (even, odd) = (x.slice(4..4 + pixels)?, x.slice(1..1 + pixels)?);
             let out = d.upload(&[BEFORE; 300])?;
-            d.histogram_channels_even_into(&even, channels, of, &out)?;
-            let between = (d.histogram_channels_between(&even, channels, &edges)?, d.histogram_channels_between(&odd, channels, &edges)?);
-            Ok((out, d.histogram_channels_even(&odd, channels, of)?, between.0, between.1))
+            d.histogram(channels_even(&even, channels, of)).write_to(&out)?;
+            let between = (
+                d.histogram(channels_between(&even, channels, &edges)).run()?,
+                d.histogram(channels_between(&odd, channels, &edges)).run()?,
+            );
+            Ok((out, d.histogram(channels_even(&odd, channels, of)).run()?, between.0, between.1))
         })
         .needs(&[u8::DTYPE]);
         for n in FEW {
@@ -346,8 +345,8 @@ fn own_channels<B: Target>(c: &mut Cases<B>) {
                 let of = &[(-1.0, 1.0, 100), (0.0, 1e30, 3), (-2.5, 7.0, 1000), (-1e30, 1e30, 2)][..active];
                 let edges = [&[-1.0f32, 0.0, 1e-45, 2.5][..], &[f32::NEG_INFINITY, -0.0, f32::INFINITY], &[0.0, 1.0], &[-1e10, 1e10]];
                 let edges = edges.iter().take(active).map(|e| Edges::new(d, e)).collect::<Result<Vec<_>>>()?;
-                let (all, out) = (d.histogram_channels_even(&x, channels, of)?, d.upload(&[BEFORE; 9])?);
-                d.histogram_channels_between_into(&x, channels, &edges.iter().collect::<Vec<_>>(), &out)?;
+                let (all, out) = (d.histogram(channels_even(&x, channels, of)).run()?, d.upload(&[BEFORE; 9])?);
+                d.histogram(channels_between(&x, channels, &edges.iter().collect::<Vec<_>>())).write_to(&out)?;
                 Ok((all, out))
             });
         }
@@ -356,7 +355,7 @@ fn own_channels<B: Target>(c: &mut Cases<B>) {
     c.add("histogram/own_channels/i64", |d| {
         let x = input::<B, i64>(d, Fill::Bits, 20_010, "x")?;
         let out = d.upload(&[u64::MAX; 70_100])?;
-        d.histogram_channels_even_into(&x, 3, &[(i64::MIN, i64::MAX, 70_000), (0, 1 << 62, 3), (-(1 << 40), 1 << 62, 90)], &out)?;
+        d.histogram(channels_even(&x, 3, &[(i64::MIN, i64::MAX, 70_000), (0, 1 << 62, 3), (-(1 << 40), 1 << 62, 90)])).write_to(&out)?;
         Ok(out)
     })
     .needs(&[i64::DTYPE, u64::DTYPE]);
@@ -372,7 +371,7 @@ fn sources<B: Target>(c: &mut Cases<B>) {
             let (x, y) = (input::<B, f32>(d, Fill::Plain, n, "x")?, input::<B, u32>(d, Fill::Plain, n, "y")?);
             let edges = Edges::new(d, &[0.0f32, 0.125, 0.5, 0.75])?;
             let all = (between(&x, &edges), binned(&y, 4, |y| y >> 30), even(&y, 1 << 20, 1 << 31, 5));
-            Ok((d.histogram_weighted((between(&x, &edges), even(&y, 0, 1 << 31, 3)), &x)?, counted(d, 60, all)?))
+            Ok((d.histogram((between(&x, &edges), even(&y, 0, 1 << 31, 3))).weighted(&x).run()?, counted(d, 60, all)?))
         });
         c.add(format!("histogram/of_lazy_inputs/n={n}"), move |d| {
             let (x, y) = (input::<B, f32>(d, Fill::Plain, n, "x")?, input::<B, f32>(d, Fill::Plain, n, "y")?);
@@ -383,12 +382,12 @@ fn sources<B: Target>(c: &mut Cases<B>) {
     for start in [1u64, 3, 1023] {
         c.add(format!("histogram/slice/f32/+{start}"), move |d| {
             let (x, out) = (input::<B, f32>(d, Fill::Plain, 30_000, "x")?, d.upload(&[BEFORE; 3000])?);
-            d.histogram_into(even(&x.slice(start..20_001)?, 0.0, 1.0, 321), &out.slice(start..)?)?;
+            d.histogram(even(&x.slice(start..20_001)?, 0.0, 1.0, 321)).write_to(&out.slice(start..)?)?;
             Ok(out)
         });
         c.add(format!("histogram/slice/u8/+{start}"), move |d| {
             let (x, out) = (input::<B, u8>(d, Fill::Plain, 30_000, "x")?, d.upload(&[BEFORE; 3000])?);
-            d.histogram_into(even(&x.slice(start..20_001)?, 0, 200, 100), &out.slice(start..)?)?;
+            d.histogram(even(&x.slice(start..20_001)?, 0, 200, 100)).write_to(&out.slice(start..)?)?;
             Ok(out)
         })
         .needs(&[u8::DTYPE]);
@@ -401,7 +400,7 @@ fn sources<B: Target>(c: &mut Cases<B>) {
     // Input and output are parts of one buffer.
     c.add("histogram/beside_the_input", |d| {
         let x = sample(d, 10_000, 0)?;
-        d.histogram_into(even(&x.slice(1000..)?, 0, 4_000_000_000, 500), &x.slice(..1000)?)?;
+        d.histogram(even(&x.slice(1000..)?, 0, 4_000_000_000, 500)).write_to(&x.slice(..1000)?)?;
         Ok(x)
     });
 }
@@ -411,14 +410,14 @@ fn large<B: Target>(c: &mut Cases<B>) {
         for (skew, name) in ["uniform", "skewed", "one_bin"].into_iter().enumerate() {
             c.add(format!("histogram/large_{name}/u32/n={n}"), move |d| {
                 let x = sample(d, n, skew as u32)?;
-                Ok((d.histogram(even(&x, 0, 1 << 31, 256))?, d.histogram(even(x.map(|x| x >> 1), 0, 1 << 31, 1 << 16))?))
+                Ok((d.histogram(even(&x, 0, 1 << 31, 256)).run()?, d.histogram(even(x.map(|x| x >> 1), 0, 1 << 31, 1 << 16)).run()?))
             })
             .bytes(4 * n)
             .quick &= n < 2_000_000;
         }
         c.add(format!("histogram/large_weighted/f32/n={n}"), move |d| {
             let x = sample(d, n, 0)?;
-            d.histogram_weighted(even(&x, 0, 1 << 31, 256), x.map(|x| (x & 0x3FFF_FFFF).bitcast::<f32>()))
+            d.histogram(even(&x, 0, 1 << 31, 256)).weighted(x.map(|x| (x & 0x3FFF_FFFF).bitcast::<f32>())).run()
         })
         .bytes(4 * n)
         .quick &= n < 2_000_000;
@@ -434,7 +433,7 @@ fn pieces<B: Target>(c: &mut Cases<B>) {
             for cut in [0..0, 0..1, 1..9000, 9000..30_000, 30_000..30_011] {
                 total.add_weighted(even(&x.slice(cut.clone())?, 0, 1 << 31, 300), &w.slice(cut)?)?;
             }
-            let whole = d.histogram_weighted(even(&x, 0, 1 << 31, 300), &w)?;
+            let whole = d.histogram(even(&x, 0, 1 << 31, 300)).weighted(&w).run()?;
             Ok((total.result()?, whole))
         })
         .needs(&[W::DTYPE]);

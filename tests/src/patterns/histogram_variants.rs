@@ -28,7 +28,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
 /// The caller's output whole.
 fn counted<B: Target>(d: &B, variant: HistogramVariant, bins: u64, of: impl Bins<B>) -> Result<Buffer<B, u32>> {
     let out = d.upload(&vec![BEFORE; bins as usize + 3])?;
-    d.histogram_variant_into(variant, of, &out)?;
+    d.histogram(&of).variant(variant).write_to(&out)?;
     Ok(out)
 }
 
@@ -94,12 +94,10 @@ fn kinds<B: Target>(c: &mut Cases<B>, variant: HistogramVariant) {
     c.add(format!("histogram_variants/{v}/views/u32"), move |d| {
         let (x, out) = (input::<B, u32>(d, Fill::Plain, 9001, "x")?, input::<B, u32>(d, Fill::Plain, 300, "out")?);
         let (odd, back) = (x.strided(1, 4500, 2)?, x.slice(3..5003)?.reversed());
-        d.histogram_variant_into(variant, binned(&odd, 100, |x: Expr<u32>| x >> 24), &out.slice(5..105)?)?;
-        d.histogram_variant_into(
-            variant,
-            binned((&back, index()), 100, |(x, i): (Expr<u32>, Expr<u32>)| (x ^ i) >> 25),
-            &out.slice(150..)?,
-        )?;
+        d.histogram(binned(&odd, 100, |x: Expr<u32>| x >> 24)).variant(variant).write_to(&out.slice(5..105)?)?;
+        d.histogram(binned((&back, index()), 100, |(x, i): (Expr<u32>, Expr<u32>)| (x ^ i) >> 25))
+            .variant(variant)
+            .write_to(&out.slice(150..)?)?;
         Ok(out)
     });
 }

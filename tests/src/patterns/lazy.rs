@@ -179,39 +179,36 @@ fn gathers<B: Target>(c: &mut Cases<B>) {
             // Zipped and strided values, a number that is their index, and a constant; indices of a view, of which some name nothing.
             let at = places(d, n, 3001)?;
             let values = (&x.reversed(), &y.strided(2, 3001, 3)?, index(), scalar(3u32));
-            d.gather_from((values, |(x, y, i, k)| (x - y, i * k)), (&at.reversed(), |at| at))
+            d.gather(values.map(|(x, y, i, k)| (x - y, i * k)), at.reversed().map(|at| at)).run()
         });
         c.add(format!("move/gather_from/signed/n={n}"), move |d| {
             let x = input::<B, u8>(d, Fill::Plain, 999, "x")?;
             let out = d.iota::<u32>(n + 2, 5, 3)?;
             // From 100 elements before the first one on; of a table at what it says itself.
             let table = (array(&x), &x);
-            d.gather_from_into(
-                (table, |(all, x)| all.at(x * 3) * 1000 + x),
-                (counting(n), |i| (i * 7).bitcast::<i32>() - 100),
-                &out.slice(1..)?,
-            )?;
+            d.gather(table.map(|(all, x)| all.at(x * 3) * 1000 + x), counting(n).map(|i| (i * 7).bitcast::<i32>() - 100))
+                .write_to(&out.slice(1..)?)?;
             Ok(out)
         })
         .needs(&[DType::U8]);
     }
     c.add("move/gather_from/nothing", |d| {
         let x = d.buffer::<f32>(0)?;
-        d.gather_from(((&x, index()), |(x, i)| (x + 1.0, i + 1)), (counting(500), |i| i))
+        d.gather((&x, index()).map(|(x, i)| (x + 1.0, i + 1)), counting(500).map(|i| i)).run()
     });
     c.add("move/gather_from/wide", |d| {
         let (x, at) = (input::<B, u64>(d, Fill::Bits, 700, "x")?, input::<B, u64>(d, Fill::Bits, 5003, "at")?);
         let far = |(at, i): (Expr<u64>, Expr<u32>)| select((i & 3u32).eq(0), at, at % 800);
-        d.gather_from((&x, |x| x ^ 1), ((&at, index()), far))
+        d.gather(x.map(|x| x ^ 1), (&at, index()).map(far)).run()
     })
     .needs(&[DType::U64]);
     c.add("move/gather_checked_from", |d| {
         let x = input::<B, f32>(d, Fill::Plain, 100, "x")?;
         let said = |to: u32| {
-            let found = d.gather_checked_from((&x, |x| x * 2.0), (counting(90), |i| i + to));
+            let found = d.gather(x.map(|x| x * 2.0), counting(90).map(|i| i + to)).checked().run();
             d.upload(&found.err().map_or_else(Vec::new, |e| e.to_string().bytes().map(u32::from).collect()))
         };
-        Ok((said(10)?, said(11)?, d.gather_checked_from((&x, |x| x * 2.0), (counting(90), |i| i + 10))?))
+        Ok((said(10)?, said(11)?, d.gather(x.map(|x| x * 2.0), counting(90).map(|i| i + 10)).checked().run()?))
     });
 }
 
@@ -227,24 +224,24 @@ fn scatters<B: Target>(c: &mut Cases<B>) {
             let (x, y) = (input::<B, f32>(d, Fill::Bits, n, "x")?, input::<B, f32>(d, Fill::Bits, n, "y")?);
             let out: Vec<_> = (0..2).map(|_| input::<B, f32>(d, Fill::Bits, 3001, "targets")).collect::<Result<_>>()?;
             let f = |(x, y, i): (Expr<f32>, Expr<f32>, Expr<u32>)| (spread(i, 2990), x - y);
-            d.scatter_from_into((&x, &y.reversed(), index()), f, &out[0].slice(5..2995)?)?;
+            d.scatter_pairs((&x, &y.reversed(), index()).map(f)).write_to(&out[0].slice(5..2995)?)?;
             // Signed targets, a constant value.
-            d.scatter_from_into((counting(n), scalar(0.1f32)), |(i, k)| ((i * 7).bitcast::<i32>() - 50, k), &out[1])?;
+            d.scatter_pairs((counting(n), scalar(0.1f32)).map(|(i, k)| ((i * 7).bitcast::<i32>() - 50, k))).write_to(&out[1])?;
             Ok(out)
         });
         c.add(format!("move/scatter_from/permuted/u32/n={n}"), move |d| {
             let (x, out) = (input::<B, u32>(d, Fill::Plain, 3001, "x")?, d.iota(5000, 7u32, 3)?);
             let (at, third) = (places(d, n, 3001)?, input::<B, u32>(d, Fill::Plain, 3 * n + 2, "y")?);
             let inputs = (permuted(&x, &at), &third.strided(1, n, 3)?, &at.reversed());
-            d.scatter_from_into(inputs, |(x, y, to)| (to, x ^ y), &out.slice(1000..)?)?;
+            d.scatter_pairs(inputs.map(|(x, y, to)| (to, x ^ y))).write_to(&out.slice(1000..)?)?;
             Ok(out)
         });
         c.add(format!("move/scatter_unique_from/n={n}"), move |d| {
             let (words, wide) = (d.iota(n + 5, 7u32, 3)?, input::<B, f64>(d, Fill::Bits, n + 5, "targets")?);
             let x = input::<B, f64>(d, Fill::Bits, n, "x")?;
             // From the end to the beginning; past it, and past the end.
-            d.scatter_unique_from_into((counting(n), scalar(n as u32)), |(i, n)| (n - i + 2, i * i), &words.slice(..n + 2)?)?;
-            d.scatter_unique_from_into((&x, index()), |(x, i)| (i.cast::<u64>() + 3, x + 1.0), &wide.slice(..n + 1)?)?;
+            d.scatter_pairs((counting(n), scalar(n as u32)).map(|(i, n)| (n - i + 2, i * i))).unique().write_to(&words.slice(..n + 2)?)?;
+            d.scatter_pairs((&x, index()).map(|(x, i)| (i.cast::<u64>() + 3, x + 1.0))).unique().write_to(&wide.slice(..n + 1)?)?;
             Ok((words, wide))
         })
         .needs(&[DType::F64, DType::U64]);
@@ -252,7 +249,7 @@ fn scatters<B: Target>(c: &mut Cases<B>) {
     c.add("move/scatter_checked_from", |d| {
         let out = d.iota(100, 7u32, 3)?;
         let said = |targets: u64| {
-            let found = d.scatter_checked_from_into(counting(90), |i| (i + 8, i), &out.slice(..targets)?);
+            let found = d.scatter_pairs(counting(90).map(|i| (i + 8, i))).checked().write_to(&out.slice(..targets)?);
             d.upload(&found.err().map_or_else(Vec::new, |e| e.to_string().bytes().map(u32::from).collect()))
         };
         Ok((said(97)?, said(98)?, out.clone()))
@@ -260,7 +257,7 @@ fn scatters<B: Target>(c: &mut Cases<B>) {
     let n = ABOVE_BINDING;
     c.add("move/scatter_unique_from/above_binding_limit", move |d| {
         let out = d.iota(n, 0u32, 7)?;
-        d.scatter_unique_from_into(counting(100_003), |i| (i * 419 + 5, i * i), &out)?;
+        d.scatter_pairs(counting(100_003).map(|i| (i * 419 + 5, i * i))).unique().write_to(&out)?;
         d.reduce((&out, index()).map(|(x, i)| x * (i * 2 + 1)), Sum).run()
     })
     .bytes(4 * n);
@@ -271,10 +268,11 @@ fn narrow<B: Target>(c: &mut Cases<B>) {
     for n in [0, 1, 33, 4097, 100_003] {
         c.add(format!("move/scatter_from/u8/n={n}"), move |d| {
             let (x, out) = (input::<B, u32>(d, Fill::Bits, n, "x")?, input::<B, u8>(d, Fill::Bits, 3001, "targets")?);
-            d.scatter_from_into((&x.reversed(), index()), |(x, i)| (spread(i, 2990), (x >> 3).store_as::<u8>()), &out.slice(5..2995)?)?;
+            d.scatter_pairs((&x.reversed(), index()).map(|(x, i)| (spread(i, 2990), (x >> 3).store_as::<u8>())))
+                .write_to(&out.slice(5..2995)?)?;
             let unique = input::<B, u8>(d, Fill::Bits, n + 5, "unique")?;
             let f = |(i, n): (Expr<u32>, Expr<u32>)| (n - i + 2, (i * i).store_as::<u8>());
-            d.scatter_unique_from_into((counting(n), scalar(n as u32)), f, &unique.slice(..n + 2)?)?;
+            d.scatter_pairs((counting(n), scalar(n as u32)).map(f)).unique().write_to(&unique.slice(..n + 2)?)?;
             let bytes = || (&x, |x: Expr<u32>| (x >> 24).store_as::<u8>());
             let sorted = d.is_sorted_from(bytes().0, bytes().1, SortOrder::Ascending)?;
             Ok((out, unique, sorted, d.is_sorted_from(counting(n), |i| (i >> 9).store_as::<u8>(), SortOrder::Ascending)?))
@@ -282,10 +280,10 @@ fn narrow<B: Target>(c: &mut Cases<B>) {
         c.add(format!("move/scatter_from/f16/n={n}"), move |d| {
             // Every magnitude, and NaN; targets that are NaN with bits of their own.
             let (x, out) = (input::<B, f32>(d, Fill::Bits, n, "x")?, input::<B, f16>(d, Fill::Bits, 3001, "targets")?);
-            d.scatter_from_into((&x, index()), |(x, i)| (spread(i, 2990), x.store_as::<f16>()), &out.slice(5..2995)?)?;
+            d.scatter_pairs((&x, index()).map(|(x, i)| (spread(i, 2990), x.store_as::<f16>()))).write_to(&out.slice(5..2995)?)?;
             let unique = input::<B, f16>(d, Fill::Bits, n + 5, "unique")?;
             let f = |(i, k): (Expr<u32>, Expr<f32>)| (i.cast::<i32>() - 3, (i.cast::<f32>() * k).store_as::<f16>());
-            d.scatter_unique_from_into((counting(n), scalar(1e-6f32)), f, &unique.slice(1..)?)?;
+            d.scatter_pairs((counting(n), scalar(1e-6f32)).map(f)).unique().write_to(&unique.slice(1..)?)?;
             let rising = d.is_sorted_from(counting(n), |i| (i.cast::<f32>() * 1e-9).store_as::<f16>(), SortOrder::Ascending)?;
             Ok((out, unique, rising, d.is_sorted_from(&x, Expr::store_as::<f16>, SortOrder::Descending)?))
         })
@@ -295,7 +293,7 @@ fn narrow<B: Target>(c: &mut Cases<B>) {
     c.add("move/scatter_from/f16/above_binding_limit", move |d| {
         let out = d.buffer::<f16>(n)?;
         d.fill(&out, f16::from_f32(3.0))?;
-        d.scatter_from_into(counting(100_003), |i| (i * 419 + 5, i.cast::<f32>().store_as::<f16>()), &out)?;
+        d.scatter_pairs(counting(100_003).map(|i| (i * 419 + 5, i.cast::<f32>().store_as::<f16>()))).write_to(&out)?;
         d.reduce((&out, index()).map(|(x, i)| x.bitcast::<u32>() * (i * 2 + 1)), Sum).run()
     })
     .needs(&[f16::DTYPE])
@@ -311,7 +309,7 @@ fn combined<B: Target, T: Element<Reg = T> + Num>(c: &mut Cases<B>, ops: &'stati
             for &op in ops {
                 let out = input::<B, T>(d, Fill::Bits, targets + 3, "targets")?;
                 let f = |(x, y, i): (Expr<T>, Expr<T>, Expr<u32>)| (spread(i, targets), select((i % 3).eq(0), x, y));
-                d.scatter_reduce_from_into((&x.reversed(), &y, index()), f, op, &out.slice(1..targets + 1)?)?;
+                d.scatter_pairs((&x.reversed(), &y, index()).map(f)).reduce(op).write_to(&out.slice(1..targets + 1)?)?;
                 outs.push(out);
             }
             Ok(outs)

@@ -50,7 +50,7 @@ fn views<B: Target, T: Element>(c: &mut Cases<B>) {
     c.add(format!("map/reversed_slice/{t}"), |d| {
         let x = input::<B, T>(d, Fill::Bits, 1000, "reversed")?;
         let y = x.slice(3..501)?;
-        d.zip((&y, &x.slice(502..1000)?.reversed()), |(a, b)| (a.eq(b), select(a.ne(b), b, a).store_as::<T>()))
+        d.map((&y, &x.slice(502..1000)?.reversed()), |(a, b)| (a.eq(b), select(a.ne(b), b, a).store_as::<T>()))
     })
     .needs(&[t]);
     for offset in [0, 1, 2, 3, 5] {
@@ -74,24 +74,24 @@ fn inputs<B: Target>(c: &mut Cases<B>) {
     for n in FEW {
         c.add(format!("map/four_in_four_out/f32/n={n}"), move |d| {
             let x: Vec<Buffer<B, f32>> = ["a", "b", "c", "d"].iter().map(|k| input(d, Fill::Wide, n, k)).collect::<Result<_, _>>()?;
-            d.zip((&x[0], &x[1], &x[2], &x[3]), |(a, b, c, d)| (a * b + c, a.min(b).max(c), select(a.lt(d), b, c) - d, a * b - c * d))
+            d.map((&x[0], &x[1], &x[2], &x[3]), |(a, b, c, d)| (a * b + c, a.min(b).max(c), select(a.lt(d), b, c) - d, a * b - c * d))
         });
         c.add(format!("map/mixed_in_out/n={n}"), move |d| {
             let (a, b) = (input::<B, f32>(d, Fill::Wide, n, "a")?, input::<B, i32>(d, Fill::Wide, n, "b")?);
             let e = input::<B, u32>(d, Fill::Bits, n, "e")?;
-            d.zip((&a, &b, &e, index()), |(a, b, e, i)| (a + b.cast::<f32>(), (b * 3) ^ i.cast::<i32>(), e.reverse_bits() + i, a.lt(0.0)))
+            d.map((&a, &b, &e, index()), |(a, b, e, i)| (a + b.cast::<f32>(), (b * 3) ^ i.cast::<i32>(), e.reverse_bits() + i, a.lt(0.0)))
         });
     }
     c.add("map/narrow_in_out", |d| {
         let (a, b) = (input::<B, u8>(d, Fill::Plain, 1001, "a")?, input::<B, f16>(d, Fill::Wide, 1001, "b")?);
-        d.zip((&a, &b), |(a, b)| ((a + 250).store_as::<u8>(), (b * a.cast::<f32>()).store_as::<f16>(), b.cast::<i32>() + a.cast::<i32>()))
+        d.map((&a, &b), |(a, b)| ((a + 250).store_as::<u8>(), (b * a.cast::<f32>()).store_as::<f16>(), b.cast::<i32>() + a.cast::<i32>()))
     })
     .needs(&[u8::DTYPE, f16::DTYPE]);
     c.add("map/lazy_and_scalars", |d| {
         let x = input::<B, f32>(d, Fill::Plain, 5000, "x")?;
         let total = d.sum(&x)?;
         let squares = x.map(|x| x * x);
-        d.zip((squares, scalar(0.25f32), &total, index()), |(s, k, total, i)| s * k / total + i.cast::<f32>())
+        d.map((squares, scalar(0.25f32), &total, index()), |(s, k, total, i)| s * k / total + i.cast::<f32>())
     });
     c.add("map/one_kernel_many_values", |d| {
         let x = input::<B, f32>(d, Fill::Plain, 100, "x")?;
@@ -107,15 +107,15 @@ fn inputs<B: Target>(c: &mut Cases<B>) {
     });
     c.add("map/fusion_rule", |d| {
         let (a, b) = (input::<B, f32>(d, Fill::Cancel, 4099, "a")?, input::<B, f32>(d, Fill::Cancel, 4099, "b")?);
-        d.zip((&a, &b), |(a, b)| (a * b + b * b, a * a - b * b, a * 0.1 + (b * 0.1 + a * 0.3), (a * 0.7) * 1.3 + (a * 0.7 + a * 0.3)))
+        d.map((&a, &b), |(a, b)| (a * b + b * b, a * a - b * b, a * 0.1 + (b * 0.1 + a * 0.3), (a * 0.7) * 1.3 + (a * 0.7 + a * 0.3)))
     });
     c.add("map/separate_rounding", |d| {
         let (a, b) = (input::<B, f32>(d, Fill::Cancel, 4099, "a")?, input::<B, f32>(d, Fill::Plain, 4099, "b")?);
-        d.zip((&a, &b), |(a, b)| (a.mul_rn(b) + a, a.mul_rn(a) - b.mul_rn(b)))
+        d.map((&a, &b), |(a, b)| (a.mul_rn(b) + a, a.mul_rn(a) - b.mul_rn(b)))
     });
     c.add("map/sums_keep_their_order", |d| {
         let (a, b) = (input::<B, f32>(d, Fill::Cancel, 4099, "a")?, input::<B, f32>(d, Fill::Plain, 4099, "b")?);
-        d.zip((&a, &b), |(a, b)| ((a + b) - a, (a + 1e10) - 1e10, (b * 3.0) / 3.0, a + (b + a) + (b + 0.1) + 0.1))
+        d.map((&a, &b), |(a, b)| ((a + b) - a, (a + 1e10) - 1e10, (b * 3.0) / 3.0, a + (b + a) + (b + 0.1) + 0.1))
     });
 }
 
@@ -221,9 +221,9 @@ fn large<B: Target>(c: &mut Cases<B>) {
 
 fn axpy_in_place<B: Target, T: Scalar + Num + Element<Reg = T>>(c: &mut Cases<B>, first: T, second: T) -> &mut Case<B> {
     c.add(format!("map/axpy_in_place/{}", T::DTYPE), move |d| {
-        let (x, y) = (input(d, Fill::Plain, 70_001, "x")?, input(d, Fill::Plain, 70_001, "y")?);
-        d.axpy_in_place(first, &x, &y)?;
-        d.axpy_in_place(second, &x, &y)?;
+        let (x, y) = (input::<B, T>(d, Fill::Plain, 70_001, "x")?, input(d, Fill::Plain, 70_001, "y")?);
+        d.map_into((scalar(first), &x, &y), |(a, x, y)| a * x + y, &y)?;
+        d.map_into((scalar(second), &x, &y), |(a, x, y)| a * x + y, &y)?;
         Ok((x, y))
     })
 }

@@ -30,17 +30,17 @@ fn numbers<B: Target, T: Element<Reg = T> + Num>(c: &mut Cases<B>) {
         let f = fill.name();
         c.add(format!("map/arithmetic/{t}/{f}"), move |d| {
             let (x, y) = pairs::<B, T>(d, fill, 4099, "arithmetic")?;
-            d.zip((&x, &y), |(x, y)| (x + y, x - y, x * y, x / y))
+            d.map((&x, &y), |(x, y)| (x + y, x - y, x * y, x / y))
         })
         .needs(&[t]);
         c.add(format!("map/min_max_abs/{t}/{f}"), move |d| {
             let (x, y) = pairs::<B, T>(d, fill, 4099, "min_max")?;
-            d.zip((&x, &y), |(x, y)| (x.min(y), x.max(y), x.abs(), x * y + x))
+            d.map((&x, &y), |(x, y)| (x.min(y), x.max(y), x.abs(), x * y + x))
         })
         .needs(&[t]);
         c.add(format!("map/compare/{t}/{f}"), move |d| {
             let (x, y) = pairs::<B, T>(d, fill, 4099, "compare")?;
-            d.zip((&x, &y), |(x, y)| (x.lt(y), x.le(y), x.eq(y) | x.gt(y), x.ne(y) & !x.ge(y)))
+            d.map((&x, &y), |(x, y)| (x.lt(y), x.le(y), x.eq(y) | x.gt(y), x.ne(y) & !x.ge(y)))
         })
         .needs(&[t]);
     }
@@ -55,7 +55,7 @@ where
         let f = fill.name();
         c.add(format!("map/roots/{t}/{f}"), move |d| {
             let (x, y) = pairs::<B, T>(d, fill, 4099, "roots")?;
-            d.zip((&x, &y), |(x, y)| (x.sqrt(), x.recip(), x.abs().sqrt() / y, -x))
+            d.map((&x, &y), |(x, y)| (x.sqrt(), x.recip(), x.abs().sqrt() / y, -x))
         })
         .needs(&[t]);
         c.add(format!("map/rounding/{t}/{f}"), move |d| {
@@ -65,7 +65,7 @@ where
         .needs(&[t]);
         c.add(format!("map/fma/{t}/{f}"), move |d| {
             let (x, y) = pairs::<B, T>(d, fill, 4099, "fma")?;
-            d.zip((&x, &y, &x.reversed()), |(x, y, z)| (x.mul_add(y, z), x.mul_add(y, -z), x.mul_rn(y), x.is_nan()))
+            d.map((&x, &y, &x.reversed()), |(x, y, z)| (x.mul_add(y, z), x.mul_add(y, -z), x.mul_rn(y), x.is_nan()))
         })
         .needs(&[t]);
     }
@@ -75,12 +75,12 @@ fn integers<B: Target, T: Element<Reg = T> + Int + Num>(c: &mut Cases<B>) {
     let t = T::DTYPE;
     c.add(format!("map/remainder_and_shifts/{t}"), move |d| {
         let (x, y) = pairs::<B, T>(d, Fill::Bits, 4099, "remainder")?;
-        d.zip((&x, &y), |(x, y)| (x % y, x << y.cast::<u32>(), x >> y.cast::<u32>(), x.reverse_bits()))
+        d.map((&x, &y), |(x, y)| (x % y, x << y.cast::<u32>(), x >> y.cast::<u32>(), x.reverse_bits()))
     })
     .needs(&[t]);
     c.add(format!("map/small_division/{t}"), move |d| {
         let (x, y) = pairs::<B, T>(d, Fill::Wide, 4099, "division")?;
-        d.zip((&x, &y), |(x, y)| (x / y, x % y, x.count_ones(), x.leading_zeros()))
+        d.map((&x, &y), |(x, y)| (x / y, x % y, x.count_ones(), x.leading_zeros()))
     })
     .needs(&[t]);
     c.add(format!("map/constant_shifts/{t}"), move |d| {
@@ -94,7 +94,7 @@ macro_rules! bit_cases {
     ($c:ident, $($t:ident)*) => {$(
         $c.add(concat!("map/bits/", stringify!($t)), |d| {
             let (x, y) = pairs::<B, $t>(d, Fill::Bits, 4099, "bits")?;
-            d.zip((&x, &y), |(x, y)| (x & y, x | y, x ^ y, !x & 0x55))
+            d.map((&x, &y), |(x, y)| (x & y, x | y, x ^ y, !x & 0x55))
         })
         .needs(&[$t::DTYPE]);
     )*};
@@ -104,7 +104,7 @@ fn bits<B: Target>(c: &mut Cases<B>) {
     bit_cases!(c, i32 u32 i64 u64);
     c.add("map/mul_hi/u32", |d| {
         let (x, y) = pairs::<B, u32>(d, Fill::Bits, 4099, "mul_hi")?;
-        d.zip((&x, &y), |(x, y)| (x.mul_hi(y), x.mul_hi(x), (x ^ y).mul_hi(0x9E37_79B9)))
+        d.map((&x, &y), |(x, y)| (x.mul_hi(y), x.mul_hi(x), (x ^ y).mul_hi(0x9E37_79B9)))
     });
     c.add("map/bitcast/f32", |d| {
         let (x, _) = pairs::<B, f32>(d, Fill::Bits, 4099, "bitcast")?;

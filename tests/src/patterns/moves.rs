@@ -87,36 +87,36 @@ fn typed<B: Target, T: Element>(c: &mut Cases<B>) {
     c.add(format!("move/permute/{t}"), |d| {
         let x = input::<B, T>(d, Fill::Bits, 5003, "x")?;
         let order = d.upload(&permutation(5003))?;
-        let y = d.permute(&x, &order)?;
-        Ok((d.permute_inverse(&y, &order)?, y))
+        let y = d.permute(&x, &order).run()?;
+        Ok((d.permute(&y, &order).inverse().run()?, y))
     })
     .needs(&[t]);
     for n in SIZES {
-        c.add(format!("move/reverse/{t}/n={n}"), move |d| d.reverse(&input::<B, T>(d, Fill::Bits, n, "x")?)).needs(&[t]);
+        c.add(format!("move/reverse/{t}/n={n}"), move |d| d.reverse(&input::<B, T>(d, Fill::Bits, n, "x")?).run()).needs(&[t]);
     }
     for (n, by) in [(0, 3), (1, -5), (33, 1), (1025, -1), (4099, 1000), (4099, 4099), (100_003, -77_777)] {
-        c.add(format!("move/rotate/{t}/n={n}/by={by}"), move |d| d.rotate(&input::<B, T>(d, Fill::Bits, n, "x")?, by)).needs(&[t]);
+        c.add(format!("move/rotate/{t}/n={n}/by={by}"), move |d| d.rotate(&input::<B, T>(d, Fill::Bits, n, "x")?, by).run()).needs(&[t]);
     }
     c.add(format!("move/transpose/{t}"), |d| {
-        SHAPES.iter().map(|&(r, q)| d.transpose(&input::<B, T>(d, Fill::Bits, r * q, "matrix")?, r, q)).collect::<Result<Vec<_>>>()
+        SHAPES.iter().map(|&(r, q)| d.transpose(&input::<B, T>(d, Fill::Bits, r * q, "matrix")?, r, q).run()).collect::<Result<Vec<_>>>()
     })
     .needs(&[t]);
     c.add(format!("move/transpose_batched/{t}"), |d| {
-        let of = |n, r, q| d.transpose_batched(&input::<B, T>(d, Fill::Bits, n * r * q, "batch")?, n, r, q);
+        let of = |n, r, q| d.transpose(&input::<B, T>(d, Fill::Bits, n * r * q, "batch")?, r, q).batch(n).run();
         Ok((of(3, 65, 66)?, of(7, 16, 8)?, of(100, 3, 4)?))
     })
     .needs(&[t]);
     c.add(format!("move/transpose_in_place/{t}"), |d| {
         let x = input::<B, T>(d, Fill::Bits, 20_000, "matrix")?;
-        d.transpose_in_place(&x.slice(5..5 + 96 * 136)?, 96, 136)?;
-        d.transpose_in_place(&x.slice(15_001..15_001 + 65 * 65)?, 65, 65)?;
+        d.transpose(&x.slice(5..5 + 96 * 136)?, 96, 136).in_place()?;
+        d.transpose(&x.slice(15_001..15_001 + 65 * 65)?, 65, 65).in_place()?;
         Ok(x)
     })
     .needs(&[t]);
     c.add(format!("move/transpose_square/{t}"), |d| {
         let square = |first: u64, batch: u64, side: u64| {
             let x = input::<B, T>(d, Fill::Bits, first + batch * side * side + 7, "squares")?;
-            d.transpose_batched_in_place(&x.slice(first..first + batch * side * side)?, batch, side, side)?;
+            d.transpose(&x.slice(first..first + batch * side * side)?, side, side).batch(batch).in_place()?;
             Ok(x)
         };
         let sides =
@@ -171,7 +171,7 @@ fn typed<B: Target, T: Element>(c: &mut Cases<B>) {
         let mut outs = Vec::new();
         for (from, to) in [(0, 0), (1, 0), (0, 3), (5, 2), (8, 8)] {
             let out = input::<B, T>(d, Fill::Bits, 20_000, "to")?;
-            d.transpose_into(&x.slice(from..from + 96 * 136)?, 96, 136, &out.slice(to..to + 96 * 136)?)?;
+            d.transpose(&x.slice(from..from + 96 * 136)?, 96, 136).write_to(&out.slice(to..to + 96 * 136)?)?;
             outs.push(out);
         }
         Ok(outs)
@@ -180,7 +180,7 @@ fn typed<B: Target, T: Element>(c: &mut Cases<B>) {
     c.add(format!("move/permute_axes/{t}"), |d| {
         let x = input::<B, T>(d, Fill::Bits, 5 * 12 * 17 * 24, "axes")?;
         let orders = [[0, 1, 2, 3], [3, 2, 1, 0], [0, 3, 1, 2], [2, 3, 0, 1], [1, 0, 3, 2], [3, 1, 0, 2], [0, 2, 1, 3]];
-        orders.iter().map(|o| d.permute_axes(&x, &[5, 12, 17, 24], o)).collect::<Result<Vec<_>>>()
+        orders.iter().map(|o| d.permute_axes(&x, &[5, 12, 17, 24], o).run()).collect::<Result<Vec<_>>>()
     })
     .needs(&[t]);
     c.add(format!("move/image_layouts/{t}"), |d| {
@@ -189,7 +189,7 @@ fn typed<B: Target, T: Element>(c: &mut Cases<B>) {
             let x = input::<B, T>(d, Fill::Bits, 2 * channels * 19 * 21, "images")?;
             for from in ImageLayout::ALL {
                 for to in ImageLayout::ALL {
-                    outs.push(d.convert_layout(&x, [2, channels, 19, 21], from, to)?);
+                    outs.push(d.convert_layout(&x, [2, channels, 19, 21], from, to).run()?);
                 }
             }
         }
@@ -218,8 +218,8 @@ fn typed<B: Target, T: Element>(c: &mut Cases<B>) {
         let mut outs = Vec::new();
         for shape in shapes {
             let x = input::<B, T>(d, Fill::Bits, shape.iter().product(), "field")?;
-            let m = d.to_morton(&x, shape)?;
-            outs.push(d.from_morton(&m, shape)?);
+            let m = d.to_morton(&x, shape).run()?;
+            outs.push(d.from_morton(&m, shape).run()?);
             outs.push(m);
         }
         Ok(outs)
@@ -231,12 +231,12 @@ fn indexed<B: Target, T: Element, I: IndexScalar>(c: &mut Cases<B>) {
     let (t, i) = (T::DTYPE, I::DTYPE);
     for n in FEW {
         c.add(format!("move/gather/{t}/{i}/n={n}"), move |d| {
-            d.gather(&input::<B, T>(d, Fill::Bits, 3001, "values")?, &indices::<B, I>(d, n, 3001, "gather")?)
+            d.gather(&input::<B, T>(d, Fill::Bits, 3001, "values")?, &indices::<B, I>(d, n, 3001, "gather")?).run()
         })
         .needs(&[t, i]);
         c.add(format!("move/scatter/{t}/{i}/n={n}"), move |d| {
             let out = input::<B, T>(d, Fill::Bits, 3001, "targets")?;
-            d.scatter_into(&input::<B, T>(d, Fill::Bits, n, "values")?, &indices::<B, I>(d, n, 3001, "scatter")?, &out)?;
+            d.scatter(&input::<B, T>(d, Fill::Bits, n, "values")?, &indices::<B, I>(d, n, 3001, "scatter")?).write_to(&out)?;
             Ok(out)
         })
         .needs(&[t, i]);
@@ -244,8 +244,8 @@ fn indexed<B: Target, T: Element, I: IndexScalar>(c: &mut Cases<B>) {
     c.add(format!("move/gather_slices/{t}/{i}"), |d| {
         let (x, to) = (input::<B, T>(d, Fill::Bits, 999, "values")?, indices::<B, I>(d, 500, 700, "slices")?);
         let out = input::<B, T>(d, Fill::Bits, 700, "around")?;
-        d.gather_into(&x.slice(5..705)?, &to.slice(3..)?, &out.slice(7..601)?)?;
-        d.gather_into(&x.slice(..0)?, &to.slice(..2)?, &out.slice(650..)?)?;
+        d.gather(&x.slice(5..705)?, &to.slice(3..)?).write_to(&out.slice(7..601)?)?;
+        d.gather(&x.slice(..0)?, &to.slice(..2)?).write_to(&out.slice(650..)?)?;
         Ok(out)
     })
     .needs(&[t, i]);
@@ -254,7 +254,7 @@ fn indexed<B: Target, T: Element, I: IndexScalar>(c: &mut Cases<B>) {
         let out = input::<B, T>(d, Fill::Bits, 5000, "around")?;
         let x = input::<B, T>(d, Fill::Bits, 5000, "values")?;
         // Targets of a slice that begins inside a word, some of the indices past its end.
-        d.scatter_unique_into(&x.slice(3..4002)?, &d.upload(&order)?.slice(100..)?, &out.slice(5..4001)?)?;
+        d.scatter(&x.slice(3..4002)?, &d.upload(&order)?.slice(100..)?).unique().write_to(&out.slice(5..4001)?)?;
         Ok(out)
     })
     .needs(&[t, i]);
@@ -273,12 +273,12 @@ fn of_type<B: Target, I: IndexElement>(c: &mut Cases<B>) {
             let at = input::<B, I>(d, Fill::Bits, 5003, "at")?;
             let (x, y) = (input::<B, f32>(d, Fill::Plain, 5003, "x")?, input::<B, i32>(d, Fill::Bits, 5003, "y")?);
             let (sums, totals) = (input::<B, f32>(d, Fill::Plain, targets, "sums")?, input::<B, i32>(d, Fill::Bits, targets, "totals")?);
-            d.scatter_reduce_into(&x, &at, ScatterOp::Sum, &sums)?;
-            d.scatter_reduce_into(&y, &at, ScatterOp::Sub, &totals)?;
-            d.scatter_reduce_into(&y, &at, ScatterOp::Min, &totals.slice(1..)?)?;
+            d.scatter(&x, &at).reduce(ScatterOp::Sum).write_to(&sums)?;
+            d.scatter(&y, &at).reduce(ScatterOp::Sub).write_to(&totals)?;
+            d.scatter(&y, &at).reduce(ScatterOp::Min).write_to(&totals.slice(1..)?)?;
             let counts = d.upload(&vec![3u32; targets as usize])?;
             d.scatter_inc_into(&at, 7, &counts)?;
-            let last = d.scatter_combine(&y, &at, targets, Op::associative(0, |_, b| b))?;
+            let last = d.scatter(&y, &at).combine(Op::associative(0, |_, b| b)).run(targets)?;
             Ok((sums, totals, counts, last))
         })
         .needs(&[i]);
@@ -290,10 +290,10 @@ fn of_type<B: Target, I: IndexElement>(c: &mut Cases<B>) {
             let mut order: Vec<I> = permutation(100).into_iter().map(|k| I::narrow(Scalar::from_bits64(k.into()))).collect();
             (order[40], order[60]) = (I::narrow(Scalar::from_bits64(bad)), I::narrow(Scalar::from_bits64(bad)));
             let order = d.upload(&order)?;
-            outs.push(d.upload(&said(d.gather_checked(&x, &order).map(drop)))?);
-            outs.push(d.upload(&said(d.scatter_unique_checked_into(&x, &order, &out)))?);
-            outs.push(d.upload(&said(d.scatter_reduce_checked_into(&x, &order, ScatterOp::Max, &out)))?);
-            outs.push(d.upload(&said(d.permute_inverse_checked_into(&x, &order, &out)))?);
+            outs.push(d.upload(&said(d.gather(&x, &order).checked().run().map(drop)))?);
+            outs.push(d.upload(&said(d.scatter(&x, &order).unique().checked().write_to(&out)))?);
+            outs.push(d.upload(&said(d.scatter(&x, &order).reduce(ScatterOp::Max).checked().write_to(&out)))?);
+            outs.push(d.upload(&said(d.permute(&x, &order).inverse().checked().write_to(&out)))?);
         }
         Ok((outs, out))
     })
@@ -308,8 +308,8 @@ fn of_values<B: Target, T: Element, I: IndexElement>(c: &mut Cases<B>) {
             // Inside words.
             let (from, at) = (x.slice(3..)?, at.slice(1..)?);
             let out = input::<B, T>(d, Fill::Wide, len + 5, "out")?;
-            d.scatter_into(&input::<B, T>(d, Fill::Bits, n, "values")?, &at, &out.slice(5..)?)?;
-            Ok((d.gather(&from, &at)?, out))
+            d.scatter(&input::<B, T>(d, Fill::Bits, n, "values")?, &at).write_to(&out.slice(5..)?)?;
+            Ok((d.gather(&from, &at).run()?, out))
         })
         .needs(&[t, i]);
     }
@@ -317,8 +317,8 @@ fn of_values<B: Target, T: Element, I: IndexElement>(c: &mut Cases<B>) {
         let order: Vec<I> = permutation(120).into_iter().map(|k| I::narrow(Scalar::from_bits64(k.into()))).collect();
         let (x, order, out) = (input::<B, T>(d, Fill::Bits, 120, "x")?, d.upload(&order)?, input::<B, T>(d, Fill::Wide, 110, "out")?);
         // Some of the indices are past the end.
-        d.scatter_unique_into(&x, &order, &out.slice(1..109)?)?;
-        Ok((out, d.permute_inverse(&d.permute(&x, &order)?, &order)?))
+        d.scatter(&x, &order).unique().write_to(&out.slice(1..109)?)?;
+        Ok((out, d.permute(&d.permute(&x, &order).run()?, &order).inverse().run()?))
     })
     .needs(&[t, i]);
 }
@@ -330,7 +330,7 @@ fn combined<B: Target, T: Element<Reg = T> + Num>(c: &mut Cases<B>) {
             c.add(format!("move/scatter_reduce/{}/{t}/{n}->{targets}", op.name()), move |d| {
                 let out = input::<B, T>(d, Fill::Bits, targets + 3, "targets")?;
                 let to = indices::<B, u32>(d, n, targets, "reduce")?;
-                d.scatter_reduce_into(&input::<B, T>(d, Fill::Bits, n, "values")?, &to, op, &out.slice(1..targets + 1)?)?;
+                d.scatter(&input::<B, T>(d, Fill::Bits, n, "values")?, &to).reduce(op).write_to(&out.slice(1..targets + 1)?)?;
                 Ok(out)
             })
             .needs(&[t]);
@@ -352,13 +352,13 @@ fn checked<B: Target>(c: &mut Cases<B>) {
             (order[40], order[60]) = (bad, bad);
             let order = d.upload(&order)?;
             let out = input::<B, f32>(d, Fill::Bits, 100, "targets")?;
-            outs.push(d.upload(&said(d.gather_checked(&x, &order).map(drop)))?);
-            outs.push(d.upload(&said(d.scatter_unique_checked_into(&x, &order, &out)))?);
-            outs.push(d.upload(&said(d.scatter_checked_into(&x, &order, &out)))?);
+            outs.push(d.upload(&said(d.gather(&x, &order).checked().run().map(drop)))?);
+            outs.push(d.upload(&said(d.scatter(&x, &order).unique().checked().write_to(&out)))?);
+            outs.push(d.upload(&said(d.scatter(&x, &order).checked().write_to(&out)))?);
             outs.push(d.upload(&out.read_blocking()?.iter().map(|v| v.to_bits()).collect::<Vec<_>>())?);
         }
         let signed = d.upload(&[3i32, 0, -1, -2])?;
-        outs.push(d.upload(&said(d.gather_checked(&x, &signed).map(drop)))?);
+        outs.push(d.upload(&said(d.gather(&x, &signed).checked().run().map(drop)))?);
         Ok(outs)
     });
 }
@@ -372,31 +372,33 @@ fn large<B: Target>(c: &mut Cases<B>) {
     let n = ABOVE_BINDING;
     // An odd multiplier takes every index somewhere else, a few beyond the end.
     let spread = |d: &B, n: u64| d.generate(n, index(), move |i| (i * 0x9E37_79B1) % (n as u32 + 1000));
-    c.add("move/gather/u32/above_binding_limit", move |d| hash(d, &d.gather(&d.iota(n, 5u32, 3)?, &spread(d, n)?)?)).bytes(4 * n).full();
+    c.add("move/gather/u32/above_binding_limit", move |d| hash(d, &d.gather(&d.iota(n, 5u32, 3)?, &spread(d, n)?).run()?))
+        .bytes(4 * n)
+        .full();
     c.add("move/scatter/u32/above_binding_limit", move |d| {
         let out = d.iota(n, 0u32, 7)?;
-        d.scatter_into(&d.iota(n, 5u32, 3)?, &spread(d, n)?, &out)?;
+        d.scatter(&d.iota(n, 5u32, 3)?, &spread(d, n)?).write_to(&out)?;
         hash(d, &out)
     })
     .bytes(4 * n)
     .full();
     c.add("move/scatter_reduce/sum/u32/folded_grid", move |d| {
         let out = d.iota(FOLDED, 0u32, 7)?;
-        d.scatter_reduce_into(&d.iota(FOLDED, 5u32, 3)?, &spread(d, FOLDED)?, ScatterOp::Sum, &out)?;
+        d.scatter(&d.iota(FOLDED, 5u32, 3)?, &spread(d, FOLDED)?).reduce(ScatterOp::Sum).write_to(&out)?;
         hash(d, &out)
     })
     .bytes(4 * FOLDED)
     .full();
     for (rows, columns) in [(2048u64, 4096u64), (4099, 4101), (6500, 6456), (8_400_000, 5), (5, 8_400_000)] {
         c.add(format!("move/transpose/u32/{rows}x{columns}"), move |d| {
-            hash(d, &d.transpose(&d.iota(rows * columns, 5u32, 3)?, rows, columns)?)
+            hash(d, &d.transpose(&d.iota(rows * columns, 5u32, 3)?, rows, columns).run()?)
         })
         .bytes(4 * rows * columns)
         .full();
     }
     c.add("move/transpose/u8/12000x12000", |d| {
         let x = d.generate(12_000 * 12_000, index(), |i| ((i * 0x9E37_79B1) >> 13).store_as::<u8>())?;
-        let y = d.transpose(&x, 12_000, 12_000)?;
+        let y = d.transpose(&x, 12_000, 12_000).run()?;
         d.reduce((&y, index()).map(|(x, i)| x * (i * 2 + 1)), Sum).run()
     })
     .needs(&[u8::DTYPE])
@@ -407,8 +409,8 @@ fn large<B: Target>(c: &mut Cases<B>) {
 fn packed<B: Target>(c: &mut Cases<B>) {
     for n in [0, 1, 3, 4, 1025, 100_003] {
         c.add(format!("move/pack/n={n}"), move |d| {
-            let words = d.pack_u8(&input::<B, u32>(d, Fill::Bits, n, "bytes")?)?;
-            Ok((d.unpack_u8(&words, n)?, words))
+            let words = d.pack_u8(&input::<B, u32>(d, Fill::Bits, n, "bytes")?).run()?;
+            Ok((d.unpack_u8(&words, n).run()?, words))
         });
     }
 }

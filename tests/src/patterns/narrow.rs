@@ -76,7 +76,7 @@ where
         c.add(format!("map/narrow/{t}/n={n}"), move |d| {
             let (x, y) = (input::<B, T>(d, Fill::Bits, n, "x")?, input::<B, T>(d, Fill::Plain, n, "y")?);
             // Widened, combined and narrowed, and compared.
-            d.zip((&x, &y), |(x, y)| (x, (x * y - x).store_as::<T>(), x.max(y).store_as::<T>(), x.lt(y)))
+            d.map((&x, &y), |(x, y)| (x, (x * y - x).store_as::<T>(), x.max(y).store_as::<T>(), x.lt(y)))
         })
         .needs(&[t]);
     }
@@ -137,11 +137,11 @@ where
     for n in [1, 30_011] {
         c.add(format!("histogram/narrow/{t}/n={n}"), move |d| {
             let x = input::<B, T>(d, Fill::Bits, n + 1, "x")?.slice(1..)?;
-            let of = |bins| d.histogram(even(&x, lower, upper, bins));
+            let of = |bins| d.histogram(even(&x, lower, upper, bins)).run();
             // Some of the edges are equal: bins of no width.
             let mut edges = data::data::<T>(Fill::Bits, 40, 7);
             edges.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
-            Ok((of(100)?, d.histogram(between(&x, &Edges::new(d, &edges)?))?))
+            Ok((of(100)?, d.histogram(between(&x, &Edges::new(d, &edges)?)).run()?))
         })
         .needs(&[t]);
     }
@@ -210,10 +210,10 @@ fn indices<B: Target, I: IndexElement>(c: &mut Cases<B>) {
     let t = I::DTYPE;
     c.add(format!("move/narrow_indices/{t}"), move |d| {
         let (x, at) = (input::<B, f32>(d, Fill::Plain, 100, "x")?, input::<B, I>(d, Fill::Bits, 3001, "at")?);
-        let of = |n: u64| d.gather_from((&x.slice(..n)?, |x: Expr<f32>| x), (&at, |i: Expr<I::Reg>| i));
+        let of = |n: u64| d.gather(x.slice(..n)?.map(|x: Expr<f32>| x), at.map(|i: Expr<I::Reg>| i)).run();
         let (stored, summed) = (input::<B, f32>(d, Fill::Plain, 3001, "out")?, input::<B, u32>(d, Fill::Plain, 90, "out")?);
-        d.scatter_from_into((&at, index()), |(at, i)| (at, i.cast::<f32>()), &stored)?;
-        d.scatter_reduce_from_into((&at, index()), |(at, i)| (at, i), ScatterOp::Sum, &summed)?;
+        d.scatter_pairs((&at, index()).map(|(at, i)| (at, i.cast::<f32>()))).write_to(&stored)?;
+        d.scatter_pairs((&at, index()).map(|(at, i)| (at, i))).reduce(ScatterOp::Sum).write_to(&summed)?;
         Ok((of(100)?, of(33)?, stored, summed))
     })
     .needs(&[t]);
@@ -330,19 +330,19 @@ fn moves<B: Target, T: Element<Reg: Num>>(c: &mut Cases<B>) {
         let x = input::<B, T>(d, Fill::Bits, 3001, "x")?;
         let at = d.generate(1003, index(), |i| (i * 2_654_435_761) % 3010)?;
         let out = input::<B, T>(d, Fill::Wide, 3001, "targets")?;
-        d.scatter_into(&x.slice(5..1008)?, &at, &out.slice(3..)?)?;
-        let computed = d.gather_from((&x.reversed(), |x: Expr<T::Reg>| (x + x).store_as::<T>()), (&at, |i: Expr<u32>| i))?;
-        Ok((d.gather(&x.slice(1..)?, &at)?, out, computed))
+        d.scatter(&x.slice(5..1008)?, &at).write_to(&out.slice(3..)?)?;
+        let computed = d.gather(x.reversed().map(|x: Expr<T::Reg>| (x + x).store_as::<T>()), at.map(|i: Expr<u32>| i)).run()?;
+        Ok((d.gather(&x.slice(1..)?, &at).run()?, out, computed))
     })
     .needs(&[t]);
     c.add(format!("move/narrow/{t}/shapes"), |d| {
         let x = input::<B, T>(d, Fill::Bits, 20_000, "x")?;
-        let mut outs = vec![d.reverse(&x.slice(3..4102)?)?, d.rotate(&x.slice(1..1026)?, -77)?];
+        let mut outs = vec![d.reverse(&x.slice(3..4102)?).run()?, d.rotate(&x.slice(1..1026)?, -77).run()?];
         for (rows, columns) in [(1, 1), (65, 63), (96, 136)] {
-            outs.push(d.transpose(&x.slice(3..3 + rows * columns)?, rows, columns)?);
+            outs.push(d.transpose(&x.slice(3..3 + rows * columns)?, rows, columns).run()?);
         }
-        outs.push(d.permute_axes(&x.slice(..5 * 12 * 17)?, &[5, 12, 17], &[2, 0, 1])?);
-        outs.push(d.to_morton(&x.slice(1..257)?, &[16, 16])?);
+        outs.push(d.permute_axes(&x.slice(..5 * 12 * 17)?, &[5, 12, 17], &[2, 0, 1]).run()?);
+        outs.push(d.to_morton(&x.slice(1..257)?, &[16, 16]).run()?);
         let pitched = input::<B, T>(d, Fill::Wide, 2000, "pitched")?;
         d.copy_2d_into((&x.slice(3..)?, 101), (&pitched.slice(1..)?, 130), 11, 99)?;
         outs.push(pitched);
@@ -355,7 +355,11 @@ fn groups<B: Target, T: Element>(c: &mut Cases<B>) {
     let t = T::DTYPE;
     c.add(format!("groups/narrow/{t}"), |d| {
         let x = input::<B, T>(d, Fill::Bits, 3001, "x")?;
-        Ok((d.group_shuffle(&x, 5, Shuffle::Up(1))?, d.group_match(&x, 40, |x| x)?, d.group_ballot(&x, 32, |x| x.cast::<i32>().lt(0))?))
+        Ok((
+            d.group_shuffle(&x, 5, Shuffle::Up(1)).run()?,
+            d.group_match(&x, 40).run()?,
+            d.group_ballot(x.map(|x| x.cast::<i32>().lt(0)), 32).run()?,
+        ))
     })
     .needs(&[t]);
 }

@@ -53,7 +53,7 @@ fn floats<B: Target, R: isowarp::input::Outputs + 'static>(
 {
     c.add(format!("probe/{name}"), move |d| {
         let [a, b, c] = triples(d)?;
-        d.zip((&a, &b, &c), move |(a, b, c)| f(a, b, c))
+        d.map((&a, &b, &c), move |(a, b, c)| f(a, b, c))
     })
     .full();
 }

@@ -63,8 +63,8 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         });
         c.add(format!("histogram/counted/{count}"), move |d| {
             let x = first(d, count)?;
-            let of = |bins| d.histogram_weighted(counted(binned(&x.values, bins, |x| x % 5), &x.count), index().map(|i| i));
-            Ok((d.histogram(counted(even(&x.values, 0, 4, 2), &x.count))?, of(5)?, of(3)?))
+            let of = |bins| d.histogram(counted(binned(&x.values, bins, |x| x % 5), &x.count)).weighted(index().map(|i| i)).run();
+            Ok((d.histogram(counted(even(&x.values, 0, 4, 2), &x.count)).run()?, of(5)?, of(3)?))
         });
         c.add(format!("segmented/counted_extremes/f32/{count}"), move |d| {
             let x = Selected { values: input::<B, f32>(d, Fill::Bits, ROOM, "x")?, count: d.upload_scalar(count as u32)? };
@@ -115,9 +115,9 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     });
     c.add("histogram/channels_from", |d| {
         let (x, y) = (input::<B, f32>(d, Fill::Wide, 10_007, "x")?, input::<B, u32>(d, Fill::Plain, 10_007, "y")?);
-        let two = d.histogram_channels_from((&x, &y), |(x, y)| [x, x * (y >> 30).cast::<f32>()], -2.0, 3.0, 100)?;
+        let two = d.histogram(channels_of((&x, &y).map(|(x, y)| [x, x * (y >> 30).cast::<f32>()]), -2.0, 3.0, 100)).run()?;
         let out = d.upload(&[7u32; 11])?;
-        d.histogram_channels_from_into(&y, |y| [y, y >> 8, y >> 16, y >> 24], 0, 1 << 16, 2, &out)?;
+        d.histogram(channels_of(y.map(|y| [y, y >> 8, y >> 16, y >> 24]), 0, 1 << 16, 2)).write_to(&out)?;
         Ok((two, out))
     });
 }

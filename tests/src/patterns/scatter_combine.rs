@@ -18,8 +18,8 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
                 let x = input::<B, u32>(d, Fill::Plain, n, "x")?;
                 let at = places(d, n, targets as u32)?;
                 let out = input::<B, u32>(d, Fill::Plain, targets, "out")?;
-                d.scatter_combine_into(&x, &at, behind(), &out)?;
-                Ok((d.scatter_combine(&x, &at, targets, behind())?, out))
+                d.scatter(&x, &at).combine(behind()).write_to(&out)?;
+                Ok((d.scatter(&x, &at).combine(behind()).run(targets)?, out))
             });
         }
     }
@@ -44,20 +44,20 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
             })?;
             let out = input::<B, f32>(d, Fill::Cancel, 1000, "out")?;
             let sizes = Op::associative(0.0, |a: Expr<f32>, b: Expr<f32>| (a * a + b * b).sqrt());
-            d.scatter_combine_into(&x, &at, Sum, &out)?;
-            Ok((out, d.scatter_combine(&x, &at, 1001, sizes)?, d.scatter_combine(&x, &at, 1000, Product)?))
+            d.scatter(&x, &at).combine(Sum).write_to(&out)?;
+            Ok((out, d.scatter(&x, &at).combine(sizes).run(1001)?, d.scatter(&x, &at).combine(Product).run(1000)?))
         });
     }
     c.add("move/combine/from", |d| {
         let (x, out) = (input::<B, f32>(d, Fill::Plain, 20_011, "x")?, input::<B, f32>(d, Fill::Plain, 300, "out")?);
         let parts = |(x, i): (Expr<f32>, Expr<u32>)| ((i * 7919) % 310, x * i.cast::<f32>());
-        d.scatter_combine_from_into((&x.reversed(), index()), parts, Sum, &out.slice(3..)?)?;
+        d.scatter_pairs((&x.reversed(), index()).map(parts)).combine(Sum).write_to(&out.slice(3..)?)?;
         Ok(out)
     });
     // Source, indices and targets are parts of one buffer.
     c.add("move/combine/parts_of_one_buffer", |d| {
         let x = d.map(&input::<B, u32>(d, Fill::Plain, 9000, "x")?, |x| x % 4001)?;
-        d.scatter_combine_into(&x.slice(1..4000)?, &x.slice(4001..8000)?, behind(), &x.slice(8001..)?)?;
+        d.scatter(&x.slice(1..4000)?, &x.slice(4001..8000)?).combine(behind()).write_to(&x.slice(8001..)?)?;
         Ok(x)
     });
 }
@@ -86,8 +86,8 @@ where
     c.add(format!("move/combine/first/{t}"), move |d| {
         let (x, at) = (input::<B, T>(d, Fill::Bits, 5003, "x")?, places(d, 5003, 2000)?);
         let out = input::<B, T>(d, Fill::Plain, 2000, "out")?;
-        d.scatter_combine_into(&x, &at, Op::associative(T::from_bits64(0), |a: Expr<T>, _: Expr<T>| a), &out)?;
-        let last = d.scatter_combine(&x, &at, 2000, Op::associative(T::from_bits64(0), |_: Expr<T>, b: Expr<T>| b))?;
+        d.scatter(&x, &at).combine(Op::associative(T::from_bits64(0), |a: Expr<T>, _: Expr<T>| a)).write_to(&out)?;
+        let last = d.scatter(&x, &at).combine(Op::associative(T::from_bits64(0), |_: Expr<T>, b: Expr<T>| b)).run(2000)?;
         Ok((out, last))
     })
     .needs(&[t]);
@@ -105,9 +105,9 @@ where
         // Far ones and negative ones, too.
         let at = input::<B, I>(d, Fill::Wide, 5003, "at")?;
         let out = input::<B, T>(d, Fill::Plain, 70, "out")?;
-        d.scatter_combine_into(&x, &at, Sum, &out)?;
-        d.scatter_combine_into(&x, &at, Max, &out.slice(5..)?)?;
-        Ok((d.scatter_combine(&x, &at, 400, Max)?, out))
+        d.scatter(&x, &at).combine(Sum).write_to(&out)?;
+        d.scatter(&x, &at).combine(Max).write_to(&out.slice(5..)?)?;
+        Ok((d.scatter(&x, &at).combine(Max).run(400)?, out))
     })
     .needs(&[t, I::DTYPE, DType::U32]);
 }

@@ -262,7 +262,7 @@ fn fast_functions_are_within_their_stated_bounds() {
                 within(backend, name, exact.zip(found));
             }
         }
-        let found = fast.zip((&fast.upload(&x).unwrap(), &fast.upload(&y).unwrap()), |(x, y)| x / y).unwrap().read_blocking().unwrap();
+        let found = fast.map((&fast.upload(&x).unwrap(), &fast.upload(&y).unwrap()), |(x, y)| x / y).unwrap().read_blocking().unwrap();
         let exact = x.iter().zip(&y).map(|(x, y)| (f64::from(*y), f64::from(*x) / f64::from(*y)));
         within(backend, "division", exact.zip(found));
     });

@@ -26,7 +26,7 @@ fn scattered_sums_are_rounded_once() {
             let (dx, dat) = (d.upload(&x).unwrap(), d.upload(&at).unwrap());
             for (op, want) in [(ScatterOp::Sum, &sums), (ScatterOp::Sub, &less)] {
                 let out = d.upload(&old).unwrap();
-                d.scatter_reduce_into(&dx, &dat, op, &out).unwrap();
+                d.scatter(&dx, &dat).reduce(op).write_to(&out).unwrap();
                 let want: Vec<u32> = want.iter().map(|&v| (v as f32).to_bits()).collect();
                 assert_eq!(out.read_blocking().unwrap().into_iter().map(f32::to_bits).collect::<Vec<_>>(), want, "{op:?} {n}");
             }
@@ -58,7 +58,7 @@ fn scattered_sums_of_wide_floats_are_rounded_once() {
             let dat = d.upload(&at).unwrap();
             for (op, want) in [(ScatterOp::Sum, &sums), (ScatterOp::Sub, &less)] {
                 let out = d.upload(&old).unwrap();
-                d.scatter_reduce_into(&dx, &dat, op, &out).unwrap();
+                d.scatter(&dx, &dat).reduce(op).write_to(&out).unwrap();
                 let found = out.read_blocking().unwrap();
                 assert!(found.iter().zip(want).all(|(f, &w)| f.to_bits() == float(w).to_bits()), "{op:?} {n} {scale}");
             }
@@ -89,7 +89,7 @@ fn special_floats_follow_the_rules() {
         let (x, at) = (d.upload(&x).unwrap(), d.upload(&at).unwrap());
         for (k, op) in [ScatterOp::Sum, ScatterOp::Min, ScatterOp::Max].into_iter().enumerate() {
             let out = d.upload(&old).unwrap();
-            d.scatter_reduce_into(&x, &at, op, &out).unwrap();
+            d.scatter(&x, &at).reduce(op).write_to(&out).unwrap();
             for (t, (found, a)) in out.read_blocking().unwrap().into_iter().zip(&all).enumerate() {
                 assert_eq!(found.to_bits(), a.2[k], "{op:?} of {:?} into {}, target {t}: {found}", a.0, a.1);
             }
@@ -111,13 +111,13 @@ fn wide_minima_are_those_of_a_loop() {
     each_with(&[DType::I64, DType::F64], |d| {
         let dx = d.upload(&x).unwrap();
         let (dat, low, high) = (d.upload(&at).unwrap(), d.upload(&old).unwrap(), d.upload(&old).unwrap());
-        d.scatter_reduce_into(&dx, &dat, ScatterOp::Min, &low).unwrap();
-        d.scatter_reduce_into(&dx, &dat, ScatterOp::Max, &high).unwrap();
+        d.scatter(&dx, &dat).reduce(ScatterOp::Min).write_to(&low).unwrap();
+        d.scatter(&dx, &dat).reduce(ScatterOp::Max).write_to(&high).unwrap();
         assert_eq!((low.read_blocking().unwrap(), high.read_blocking().unwrap()), (least.clone(), most.clone()));
         // The same numbers as floats, all of which an f64 holds.
         let floats: Vec<f64> = x.iter().map(|&v| v as f64).collect();
         let (fx, out) = (d.upload(&floats).unwrap(), d.upload(&[-5f64; 300]).unwrap());
-        d.scatter_reduce_into(&fx, &dat, ScatterOp::Min, &out).unwrap();
+        d.scatter(&fx, &dat).reduce(ScatterOp::Min).write_to(&out).unwrap();
         assert_eq!(out.read_blocking().unwrap(), least.iter().map(|&v| v as f64).collect::<Vec<_>>());
     });
 }
@@ -137,7 +137,7 @@ fn tickets_are_handed_out_in_order() {
             .collect();
         let totals: Vec<u32> = keys.iter().map(|k| counts[k]).collect();
         each(|d| {
-            let (ticket, total) = d.tickets(&d.upload(&keys).unwrap(), |k| k).unwrap();
+            let (ticket, total) = d.tickets(&d.upload(&keys).unwrap()).run().unwrap();
             assert_eq!((ticket.read_blocking().unwrap(), total.read_blocking().unwrap()), (tickets.clone(), totals.clone()));
         });
     }
@@ -182,7 +182,7 @@ macro_rules! fixed_point_sums {
                 let out = d.upload(&old).unwrap();
                 d.scatter_fixed_into(&d.upload(&x).unwrap(), &d.upload(&at).unwrap(), digits, overflow, &out).unwrap();
                 assert_eq!(out.read_blocking().unwrap(), want, "{digits} {overflow:?}");
-                let floats = d.fixed_to_float(&out, digits).unwrap().read_blocking().unwrap();
+                let floats = d.fixed_to_float(&out, digits).run().unwrap().read_blocking().unwrap();
                 let exact: Vec<f32> = want.iter().map(|&v| v as f32 * 2f32.powi(-digits)).collect();
                 assert_eq!(floats, exact);
             });
@@ -221,12 +221,12 @@ fn bad_operands_are_refused_and_nothing_is_written() {
         let (x, at) = (d.upload(&[1.0f32; 8]).unwrap(), d.upload(&[1u32; 8]).unwrap());
         let out = d.upload(&[7.0f32; 8]).unwrap();
         let refused = [
-            d.scatter_reduce_into(&x, &at, ScatterOp::Store, &out),
-            d.scatter_reduce_into(&x, &at, ScatterOp::Xor, &out),
-            d.scatter_reduce_into(&x, &at.slice(..7).unwrap(), ScatterOp::Sum, &out),
-            d.scatter_reduce_into(&x, &at, ScatterOp::Sum, &x),
+            d.scatter(&x, &at).reduce(ScatterOp::Store).write_to(&out),
+            d.scatter(&x, &at).reduce(ScatterOp::Xor).write_to(&out),
+            d.scatter(&x, &at.slice(..7).unwrap()).reduce(ScatterOp::Sum).write_to(&out),
+            d.scatter(&x, &at).reduce(ScatterOp::Sum).write_to(&x),
             d.scatter_inc_into(&at, 3, &at),
-            d.tickets_into(&at, |k| k, (&at.slice(..4).unwrap(), &at)),
+            d.tickets(&at).write_to((&at.slice(..4).unwrap(), &at)),
         ];
         let kinds = ["InvalidArgument", "InvalidArgument", "LengthMismatch", "Aliasing", "Aliasing", "BufferTooSmall"];
         for (result, kind) in refused.into_iter().zip(kinds) {

@@ -143,7 +143,7 @@ fn lengths_that_differ_are_named_and_nothing_is_written() {
     each(|d| {
         let (x, y, out) = (sevens(d, 4), sevens(d, 5), sevens(d, 8));
         let expected = Error::LengthMismatch { what: "an input", expected: 4, found: 5 };
-        assert_eq!(d.zip((&x, &y), |(x, y)| x + y).unwrap_err(), expected);
+        assert_eq!(d.map((&x, &y), |(x, y)| x + y).unwrap_err(), expected);
         assert_eq!(d.map_into((&x, &y), |(x, y)| x * y, &out).unwrap_err(), expected);
         assert_eq!(d.dot(&x, &y).unwrap_err(), expected);
         assert!(matches!(d.copy_into(&x, &out), Err(Error::LengthMismatch { .. })));
@@ -187,7 +187,7 @@ fn an_output_that_is_too_small_is_refused_with_both_sizes() {
         assert!(matches!(d.reduce(&x, Sum).axis(&[100, 1], 1).write_to(&out), Err(Error::BufferTooSmall { .. })));
         assert_eq!(d.scan(&x, Sum).axis(&[10, 10], 1).exclusive().write_to(&out).unwrap_err(), expected);
         assert_eq!(d.scan_by(&x, |a, b| a + b).write_to(&out).unwrap_err(), expected);
-        assert_eq!(d.cast_into(&x, &out).unwrap_err(), expected);
+        assert_eq!(d.map_into(&x, |x| x, &out).unwrap_err(), expected);
         let (none, place) = (out.slice(..0).unwrap(), d.upload(&[7u32]).unwrap());
         assert!(matches!(
             d.reduce(&x, Sum).finish(|sum| sum / x.len() as f32).write_to(&none),
@@ -212,7 +212,7 @@ fn overlap_is_refused_except_element_for_element() {
             Err(Error::InvalidArgument { .. })
         ));
         assert!(matches!(d.generate_into(100, (array(&x), index()), |(x, i)| x.at(i + 1), &x), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.zip((&low, &low), |(a, _)| a).and(d.map_into(&low, |a| (a, a), (&high, &high))), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.map((&low, &low), |(a, _)| a).and(d.map_into(&low, |a| (a, a), (&high, &high))), Err(Error::Aliasing { .. })));
         assert!(matches!(d.scan(&x, Sum).write_to(&x), Err(Error::Aliasing { .. })));
         assert!(matches!(d.reduce(&x, Sum).write_to(&x), Err(Error::Aliasing { .. })));
         assert!(matches!(d.copy_into(&low, &high), Err(Error::Aliasing { .. })));

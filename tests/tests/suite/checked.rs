@@ -42,14 +42,14 @@ fn indices_are_checked_by_themselves() {
         let n = 70_001;
         let long = d.generate(n, index(), |i| (i.eq(40_000) | i.eq(65_537)).select(i + 1_000_000, i)).unwrap();
         assert_eq!(d.check_indices(&long, n).unwrap_err(), beyond("check_indices", 40_000, 1_040_000, n));
-        assert_eq!(d.check_indices_from(long.reversed(), |i| i, n).unwrap_err(), beyond("check_indices", 70_000 - 65_537, 1_065_537, n));
-        assert_eq!(d.check_indices_from(counting(n), |i| i / 3, 20_000).unwrap_err(), beyond("check_indices", 60_000, 20_000, 20_000));
-        d.check_indices_from((counting(n), scalar(3u32)), |(i, k)| i / k, 23_334).unwrap();
+        assert_eq!(d.check_indices(long.reversed().map(|i| i), n).unwrap_err(), beyond("check_indices", 70_000 - 65_537, 1_065_537, n));
+        assert_eq!(d.check_indices(counting(n).map(|i| i / 3), 20_000).unwrap_err(), beyond("check_indices", 60_000, 20_000, 20_000));
+        d.check_indices((counting(n), scalar(3u32)).map(|(i, k)| i / k), 23_334).unwrap();
     });
     each_with(&[DType::U64], |d| {
         let at = d.upload(&[1u64 << 40, 5, u64::MAX]).unwrap();
         assert_eq!(d.check_indices(&at, 1 << 41).unwrap_err(), beyond("check_indices", 2, u64::MAX.into(), 1 << 41));
-        assert_eq!(d.check_indices_from(&at, |i| i + 1, 6).unwrap_err(), beyond("check_indices", 0, (1 << 40) + 1, 6));
+        assert_eq!(d.check_indices(at.map(|i| i + 1), 6).unwrap_err(), beyond("check_indices", 0, (1 << 40) + 1, 6));
     });
 }
 
@@ -58,42 +58,42 @@ fn moves_that_are_checked_write_nothing_for_a_wrong_index() {
     each(|d| {
         let (x, out) = (d.iota(4, 1u32, 1).unwrap(), d.iota(5, 7u32, 0).unwrap());
         let far = d.upload(&[0u32, 4, 1, 9]).unwrap();
-        assert_eq!(d.gather_checked_into(&x, &far, &out).unwrap_err(), beyond("gather", 1, 4, 4));
-        assert_eq!(d.gather_checked_from_into((&x, |x| x * 2), (&far, |i| i), &out).unwrap_err(), beyond("gather", 1, 4, 4));
+        assert_eq!(d.gather(&x, &far).checked().write_to(&out).unwrap_err(), beyond("gather", 1, 4, 4));
+        assert_eq!(d.gather(x.map(|x| x * 2), far.map(|i| i)).checked().write_to(&out).unwrap_err(), beyond("gather", 1, 4, 4));
         for op in ScatterOp::COMBINING {
             let targets = out.slice(..4).unwrap();
-            assert_eq!(d.scatter_reduce_checked_into(&x, &far, op, &targets).unwrap_err(), beyond("scatter_reduce", 1, 4, 4));
+            assert_eq!(d.scatter(&x, &far).reduce(op).checked().write_to(&targets).unwrap_err(), beyond("scatter_reduce", 1, 4, 4));
             let sources = |(x, i): (Expr<u32>, Expr<u32>)| (i * 3, x);
-            let found = d.scatter_reduce_checked_from_into((&x, index()), sources, op, &out).unwrap_err();
+            let found = d.scatter_pairs((&x, index()).map(sources)).reduce(op).checked().write_to(&out).unwrap_err();
             assert_eq!(found, beyond("scatter_reduce", 2, 6, 5));
         }
-        assert!(matches!(d.scatter_reduce_checked_into(&x, &far, ScatterOp::Store, &out), Err(Error::InvalidArgument { .. })));
+        assert!(matches!(d.scatter(&x, &far).reduce(ScatterOp::Store).checked().write_to(&out), Err(Error::InvalidArgument { .. })));
         let sources = |k: u32| move |(x, i): (Expr<u32>, Expr<u32>)| (i * k % 6, x);
-        let scattered = |k: u32| d.scatter_unique_checked_from_into((&x, index()), sources(k), &out).unwrap_err();
+        let scattered = |k: u32| d.scatter_pairs((&x, index()).map(sources(k))).unique().checked().write_to(&out).unwrap_err();
         assert_eq!(scattered(5), beyond("scatter_unique", 1, 5, 5));
         assert_eq!(scattered(3), twice("scatter_unique", 2, 0));
         let orders = [(vec![1u32, 0, 4, 2], beyond("permute", 2, 4, 4)), (vec![1, 3, 3, 1], twice("permute", 2, 3))];
         for (order, wrong) in orders {
             let order = d.upload(&order).unwrap();
-            assert_eq!(d.permute_checked(&x, &order).unwrap_err(), wrong);
-            assert_eq!(d.permute_checked_into(&x, &order, &out).unwrap_err(), wrong);
+            assert_eq!(d.permute(&x, &order).checked().run().unwrap_err(), wrong);
+            assert_eq!(d.permute(&x, &order).checked().write_to(&out).unwrap_err(), wrong);
             let wrong = match wrong {
                 Error::IndexOutOfRange { position, index, limit, .. } => beyond("permute_inverse", position, index, limit),
                 Error::DuplicateIndex { position, index, .. } => twice("permute_inverse", position, index),
                 other => panic!("{other}"),
             };
-            assert_eq!(d.permute_inverse_checked(&x, &order).unwrap_err(), wrong);
-            assert_eq!(d.permute_inverse_checked_into(&x, &order, &out).unwrap_err(), wrong);
+            assert_eq!(d.permute(&x, &order).inverse().checked().run().unwrap_err(), wrong);
+            assert_eq!(d.permute(&x, &order).inverse().checked().write_to(&out).unwrap_err(), wrong);
         }
         let order = d.upload(&[3i32, 1, 0, 2]).unwrap();
         let small = out.slice(..3).unwrap();
-        assert!(matches!(d.permute_checked_into(&x, &order, &small), Err(Error::BufferTooSmall { required: 4, available: 3, .. })));
-        assert!(matches!(d.permute_inverse_checked_into(&x, &order, &small), Err(Error::BufferTooSmall { .. })));
-        assert!(matches!(d.permute_inverse_checked_into(&x, &order, &x), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.permute_checked(&x.slice(1..).unwrap(), &order), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.permute(&x, &order).checked().write_to(&small), Err(Error::BufferTooSmall { required: 4, available: 3, .. })));
+        assert!(matches!(d.permute(&x, &order).inverse().checked().write_to(&small), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(d.permute(&x, &order).inverse().checked().write_to(&x), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.permute(&x.slice(1..).unwrap(), &order).checked().run(), Err(Error::LengthMismatch { .. })));
         assert_eq!((host(&out), host(&x)), (vec![7; 5], vec![1, 2, 3, 4]));
-        assert_eq!(host(&d.permute_checked(&x, &order).unwrap()), [4, 2, 1, 3]);
-        assert_eq!(host(&d.permute_inverse_checked(&d.permute(&x, &order).unwrap(), &order).unwrap()), host(&x));
+        assert_eq!(host(&d.permute(&x, &order).checked().run().unwrap()), [4, 2, 1, 3]);
+        assert_eq!(host(&d.permute(&d.permute(&x, &order).run().unwrap(), &order).inverse().checked().run().unwrap()), host(&x));
     });
 }
 
@@ -104,20 +104,20 @@ fn moves_that_are_checked_are_the_others_where_nothing_is_wrong() {
             let x = d.generate(n, index(), |i| (i * 2_654_435_761) >> 7).unwrap();
             let order = d.argsort(&x, UP).unwrap();
             let out = d.buffer(n).unwrap();
-            d.gather_checked_into(&x, &order, &out).unwrap();
-            assert_eq!(host(&out), host(&d.permute(&x, &order).unwrap()), "{n}");
-            d.gather_checked_from_into((&x, |x| x + 1), (&order, |i| i), &out).unwrap();
-            assert_eq!(host(&out), host(&d.gather_from((&x, |x| x + 1), (&order, |i| i)).unwrap()), "{n}");
-            d.permute_inverse_checked_into(&x, &order, &out).unwrap();
-            assert_eq!(host(&out), host(&d.permute_inverse(&x, &order).unwrap()), "{n}");
-            d.scatter_unique_checked_from_into((&order, &x), |(i, x)| (i, x ^ 5), &out).unwrap();
-            assert_eq!(host(&out), host(&d.map(&d.permute_inverse(&x, &order).unwrap(), |x| x ^ 5).unwrap()), "{n}");
+            d.gather(&x, &order).checked().write_to(&out).unwrap();
+            assert_eq!(host(&out), host(&d.permute(&x, &order).run().unwrap()), "{n}");
+            d.gather(x.map(|x| x + 1), order.map(|i| i)).checked().write_to(&out).unwrap();
+            assert_eq!(host(&out), host(&d.gather(x.map(|x| x + 1), order.map(|i| i)).run().unwrap()), "{n}");
+            d.permute(&x, &order).inverse().checked().write_to(&out).unwrap();
+            assert_eq!(host(&out), host(&d.permute(&x, &order).inverse().run().unwrap()), "{n}");
+            d.scatter_pairs((&order, &x).map(|(i, x)| (i, x ^ 5))).unique().checked().write_to(&out).unwrap();
+            assert_eq!(host(&out), host(&d.map(&d.permute(&x, &order).inverse().run().unwrap(), |x| x ^ 5).unwrap()), "{n}");
             let (sums, more) = (d.iota(10, 0u32, 1).unwrap(), d.iota(10, 0u32, 1).unwrap());
             let digit = d.map(&x, |x| x % 10).unwrap();
-            d.scatter_reduce_checked_into(&x, &digit, ScatterOp::Sum, &sums).unwrap();
-            d.scatter_reduce_checked_from_into(&x, |x| (x % 10, x), ScatterOp::Sum, &more).unwrap();
+            d.scatter(&x, &digit).reduce(ScatterOp::Sum).checked().write_to(&sums).unwrap();
+            d.scatter_pairs(x.map(|x| (x % 10, x))).reduce(ScatterOp::Sum).checked().write_to(&more).unwrap();
             let expected = d.iota(10, 0u32, 1).unwrap();
-            d.scatter_reduce_into(&x, &digit, ScatterOp::Sum, &expected).unwrap();
+            d.scatter(&x, &digit).reduce(ScatterOp::Sum).write_to(&expected).unwrap();
             assert_eq!((host(&sums), host(&more)), (host(&expected), host(&expected)), "{n}");
         }
     });
@@ -336,20 +336,20 @@ fn bytes_and_halves_are_scattered_as_a_loop_does() {
         // Inside a buffer, at an odd place.
         let out = d.upload(&old).unwrap();
         let inside = out.slice(3..targets as u64 + 3).unwrap();
-        d.scatter_from_into((&indices, &x), |(i, x)| (i, store(x & 0xFFu32)), &inside).unwrap();
+        d.scatter_pairs((&indices, &x).map(|(i, x)| (i, store(x & 0xFFu32)))).write_to(&inside).unwrap();
         let same = |found: Vec<T>, expected: &[T]| found.iter().map(|&v| bits(v)).eq(expected.iter().map(|&v| bits(v)));
         assert!(same(host(&out), &expected), "{} {n} {targets}", T::DTYPE);
         let out = d.upload(&old).unwrap();
         let inside = out.slice(3..targets as u64 + 3).unwrap();
         if n > 0 {
-            let error = d.scatter_checked_from_into(&indices, |i| (i + targets as u32, store(i)), &inside).unwrap_err();
+            let error = d.scatter_pairs(indices.map(|i| (i + targets as u32, store(i)))).checked().write_to(&inside).unwrap_err();
             assert!(matches!(error, Error::IndexOutOfRange { pattern: "scatter", position: 0, .. }));
         }
         assert!(same(host(&out), &old));
         // A permutation, by the form for such.
         let count = targets.min(n) as u64;
         let last = scalar(targets as u32);
-        d.scatter_unique_from_into((counting(count), last), |(i, last)| (last - 1 - i, store(i & 0xFFu32)), &inside).unwrap();
+        d.scatter_pairs((counting(count), last).map(|(i, last)| (last - 1 - i, store(i & 0xFFu32)))).unique().write_to(&inside).unwrap();
         let mut expected = old;
         for i in 0..count as usize {
             expected[targets - 1 - i + 3] = given(i as u32 & 0xFF);
@@ -366,9 +366,10 @@ fn bytes_and_halves_are_scattered_as_a_loop_does() {
     }
     each(|d| {
         let out = d.upload(&[1u8; 4]).unwrap();
-        let twice_given = d.scatter_unique_checked_from_into(counting(3), |i| (i & 1u32, i.store_as::<u8>()), &out).unwrap_err();
+        let twice_given =
+            d.scatter_pairs(counting(3).map(|i| (i & 1u32, i.store_as::<u8>()))).unique().checked().write_to(&out).unwrap_err();
         assert_eq!(twice_given, twice("scatter_unique", 2, 0));
-        assert!(matches!(d.scatter_from_into(&out, |x| (x, x.store_as::<u8>()), &out), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.scatter_pairs(out.map(|x| (x, x.store_as::<u8>()))).write_to(&out), Err(Error::Aliasing { .. })));
         assert_eq!(host(&out), [1; 4]);
     });
 }

@@ -22,12 +22,12 @@ fn groups_are_folded_as_chunks_are() {
         let same: Vec<u32> = x.chunks(width).map(|g| u32::from(g.iter().all(|v| v >> 31 == g[0] >> 31))).collect();
         each(|d| {
             let (x, w) = (d.upload(&x).unwrap(), width as u64);
-            assert_eq!(d.group_reduce(&x, w, Sum).unwrap().read_blocking().unwrap(), sums, "{n} in {width}");
-            assert_eq!(d.group_scan(&x, w, Min, false).unwrap().read_blocking().unwrap(), least, "{n} in {width}");
-            assert_eq!(d.group_scan(&x, w, Sum, true).unwrap().read_blocking().unwrap(), before, "{n} in {width}");
-            assert_eq!(d.group_match_all(&x, w, |x| x >> 31).unwrap().read_blocking().unwrap(), same, "{n} in {width}");
+            assert_eq!(d.group_reduce(&x, w, Sum).run().unwrap().read_blocking().unwrap(), sums, "{n} in {width}");
+            assert_eq!(d.group_scan(&x, w, Min).run().unwrap().read_blocking().unwrap(), least, "{n} in {width}");
+            assert_eq!(d.group_scan(&x, w, Sum).exclusive().run().unwrap().read_blocking().unwrap(), before, "{n} in {width}");
+            assert_eq!(d.group_match_all(x.map(|x| x >> 31), w).run().unwrap().read_blocking().unwrap(), same, "{n} in {width}");
             let out = d.upload(&[7u32; 1]).unwrap();
-            assert!(d.group_reduce_into(&x, 0, Sum, &out).is_err());
+            assert!(d.group_reduce(&x, 0, Sum).write_to(&out).is_err());
             assert_eq!(out.read_blocking().unwrap(), [7]);
         });
     }
@@ -42,8 +42,8 @@ fn a_thread_of_partitions_is_where_the_textbook_has_it() {
         each(|d| {
             let start = u64::from(id / block * block);
             let ids = d.iota::<u32>(start + u64::from(block), 0, 1).unwrap().slice(start..).unwrap();
-            let ranks = d.group_rank(&ids, width.into(), |i| i.ge(0)).unwrap().read_blocking().unwrap();
-            let counts = d.group_count(&ids, width.into(), |i| i.eq(id)).unwrap().read_blocking().unwrap();
+            let ranks = d.group_rank(ids.map(|i| i.ge(0)), width.into()).run().unwrap().read_blocking().unwrap();
+            let counts = d.group_count(ids.map(|i| i.eq(id)), width.into()).run().unwrap().read_blocking().unwrap();
             assert_eq!((ranks[(id % block) as usize], counts.len()), (place, groups));
             assert_eq!(counts.iter().position(|&c| c == 1), Some(group));
         });
@@ -73,12 +73,12 @@ fn votes_ballots_and_ranks_are_those_of_loops() {
             }
             let third = |x: Expr<u32>| (x % 3).eq(0);
             let w = width as u64;
-            assert_eq!(d.group_ballot(&dx, w, third).unwrap().read_blocking().unwrap(), ballot, "{width}");
-            assert_eq!(d.group_rank(&dx, w, third).unwrap().read_blocking().unwrap(), ranks, "{width}");
+            assert_eq!(d.group_ballot(dx.map(third), w).run().unwrap().read_blocking().unwrap(), ballot, "{width}");
+            assert_eq!(d.group_rank(dx.map(third), w).run().unwrap().read_blocking().unwrap(), ranks, "{width}");
             let votes = |of: fn((u32, u32)) -> u32| counts.iter().map(|&c| of(c)).collect::<Vec<_>>();
-            assert_eq!(d.group_count(&dx, w, third).unwrap().read_blocking().unwrap(), votes(|c| c.0), "{width}");
-            assert_eq!(d.group_any(&dx, w, third).unwrap().read_blocking().unwrap(), votes(|c| u32::from(c.0 > 0)), "{width}");
-            assert_eq!(d.group_all(&dx, w, third).unwrap().read_blocking().unwrap(), votes(|c| u32::from(c.0 == c.1)), "{width}");
+            assert_eq!(d.group_count(dx.map(third), w).run().unwrap().read_blocking().unwrap(), votes(|c| c.0), "{width}");
+            assert_eq!(d.group_any(dx.map(third), w).run().unwrap().read_blocking().unwrap(), votes(|c| u32::from(c.0 > 0)), "{width}");
+            assert_eq!(d.group_all(dx.map(third), w).run().unwrap().read_blocking().unwrap(), votes(|c| u32::from(c.0 == c.1)), "{width}");
         }
     });
 }
@@ -105,10 +105,10 @@ fn matches_and_partitions_are_those_of_loops() {
             }
             let w = width as u64;
             let read = |(a, b): (Buffer<_, u32>, Buffer<_, u32>)| (a.read_blocking().unwrap(), b.read_blocking().unwrap());
-            assert_eq!(read(d.group_match(&dx, w, |x| x).unwrap()), (first, count.clone()), "{width}");
-            assert_eq!(read(d.group_partition(&dx, w, |x| x).unwrap()), (rank, count), "{width}");
+            assert_eq!(read(d.group_match(&dx, w).run().unwrap()), (first, count.clone()), "{width}");
+            assert_eq!(read(d.group_partition(&dx, w).run().unwrap()), (rank, count), "{width}");
             if width <= 32 {
-                assert_eq!(d.group_match_mask(&dx, w, |x| x).unwrap().read_blocking().unwrap(), masks, "{width}");
+                assert_eq!(d.group_match_mask(&dx, w).run().unwrap().read_blocking().unwrap(), masks, "{width}");
             }
         }
     });
@@ -130,7 +130,7 @@ fn shuffles_are_those_of_the_table() {
                 };
                 let one = |(g, k): (&[u32], usize)| source(k as u64).and_then(|s| g.get(s as usize)).copied().unwrap_or(g[k]);
                 let want: Vec<u32> = x.chunks(width).flat_map(|g| (0..g.len()).map(move |k| (g, k))).map(one).collect();
-                let got = d.group_shuffle(&dx, width as u64, how).unwrap().read_blocking().unwrap();
+                let got = d.group_shuffle(&dx, width as u64, how).run().unwrap().read_blocking().unwrap();
                 assert_eq!(got, want, "{how:?} in groups of {width}");
             }
         }
@@ -142,11 +142,11 @@ fn shuffles_are_those_of_the_table() {
 fn printed_numbers_come_out() {
     each(|d| {
         let lanes = d.iota(64, 0u32, 1).unwrap();
-        assert_eq!(d.group_ballot(&lanes, 32, |i| i.eq(12)).unwrap().read_blocking().unwrap(), [0x1000, 0]);
-        let ranks = d.group_rank(&lanes, 16, |i| i.ge(0)).unwrap().read_blocking().unwrap();
+        assert_eq!(d.group_ballot(lanes.map(|i| i.eq(12)), 32).run().unwrap().read_blocking().unwrap(), [0x1000, 0]);
+        let ranks = d.group_rank(lanes.map(|i| i.ge(0)), 16).run().unwrap().read_blocking().unwrap();
         assert_eq!(ranks, (0..64).map(|i| i % 16).collect::<Vec<u32>>());
-        assert_eq!(d.group_count(&lanes, 32, |i| (i % 3).eq(0)).unwrap().read_blocking().unwrap(), [11, 11]);
-        assert_eq!(d.group_count(&lanes, 32, |i| (i % 3).eq(2)).unwrap().read_blocking().unwrap(), [10, 11]);
+        assert_eq!(d.group_count(lanes.map(|i| (i % 3).eq(0)), 32).run().unwrap().read_blocking().unwrap(), [11, 11]);
+        assert_eq!(d.group_count(lanes.map(|i| (i % 3).eq(2)), 32).run().unwrap().read_blocking().unwrap(), [10, 11]);
     });
 }
 
@@ -156,14 +156,14 @@ fn bad_groups_are_refused_and_nothing_is_written() {
         let x = d.iota(100, 0u32, 1).unwrap();
         let out = d.upload(&[7u32; 99]).unwrap();
         let refused = [
-            d.group_ballot_into(&x, 0, |x| x.gt(1), &out),
-            d.group_rank_into(&x, 5, |x| x.gt(1), &out),
-            d.group_match_mask_into(&x, 33, |x| x, &out),
-            d.group_shuffle_into(&x, 8, Shuffle::Up(1), &out),
-            d.group_shuffle_into(&x, 8, Shuffle::Up(1), &x),
-            d.group_ballot_into(&x, 8, |x| x.gt(1), &x),
-            d.group_match_into(&x, 40, |x| x, (&out, &out)),
-            d.group_shuffle_by(&x, 8, &out).map(drop),
+            d.group_ballot(x.map(|x| x.gt(1)), 0).write_to(&out),
+            d.group_rank(x.map(|x| x.gt(1)), 5).write_to(&out),
+            d.group_match_mask(&x, 33).write_to(&out),
+            d.group_shuffle(&x, 8, Shuffle::Up(1)).write_to(&out),
+            d.group_shuffle(&x, 8, Shuffle::Up(1)).write_to(&x),
+            d.group_ballot(x.map(|x| x.gt(1)), 8).write_to(&x),
+            d.group_match(&x, 40).write_to((&out, &out)),
+            d.group_shuffle_by(&x, 8, &out).run().map(drop),
         ];
         let texts: Vec<String> = refused.into_iter().map(|r| format!("{:?}", r.unwrap_err())).collect();
         let kinds = [

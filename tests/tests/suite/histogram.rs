@@ -27,12 +27,12 @@ fn histograms_are_those_of_loops() {
         each(|d| {
             let device = d.upload(&x).unwrap();
             let bins = || even(&device, 10, u32::MAX, 1000);
-            assert_eq!(d.histogram(bins()).unwrap().read_blocking().unwrap(), counts);
-            let weighted = d.histogram_weighted(bins(), device.map(|x| x * 3)).unwrap();
+            assert_eq!(d.histogram(bins()).run().unwrap().read_blocking().unwrap(), counts);
+            let weighted = d.histogram(bins()).weighted(device.map(|x| x * 3)).run().unwrap();
             assert_eq!(weighted.read_blocking().unwrap(), sums);
             let edges = Edges::new(d, &[0u32, 1 << 30, 1 << 30, 3 << 30]).unwrap();
-            assert_eq!(d.histogram(between(&device, &edges)).unwrap().read_blocking().unwrap(), [low, 0, high]);
-            let parity = d.histogram(binned(&device, 1, |x| x & 1u32)).unwrap();
+            assert_eq!(d.histogram(between(&device, &edges)).run().unwrap().read_blocking().unwrap(), [low, 0, high]);
+            let parity = d.histogram(binned(&device, 1, |x| x & 1u32)).run().unwrap();
             assert_eq!(parity.read_blocking().unwrap(), [x.iter().filter(|v| **v & 1 == 0).count() as u32]);
         });
     }
@@ -65,7 +65,7 @@ fn sums_of_floats_are_rounded_once() {
         each(|d| {
             let weights = d.upload(&w).unwrap();
             let places = d.iota::<u32>(n as u64, 0, 1).unwrap();
-            let found = d.histogram_weighted(binned(&places, 7, |i| i % 7), &weights).unwrap().read_blocking().unwrap();
+            let found = d.histogram(binned(&places, 7, |i| i % 7)).weighted(&weights).run().unwrap().read_blocking().unwrap();
             assert_eq!(found.iter().map(|f| f.to_bits()).collect::<Vec<_>>(), sums.iter().map(|f| f.to_bits()).collect::<Vec<_>>(), "{n}");
         });
     }
@@ -99,7 +99,7 @@ fn sums_of_wide_floats_are_rounded_once() {
         each_with(&[DType::F64, DType::U64], |d| {
             let weights = d.upload(&w).unwrap();
             let places = d.iota::<u32>(n as u64, 0, 1).unwrap();
-            let found = d.histogram_weighted(binned(&places, 7, |i| i % 7), &weights).unwrap().read_blocking().unwrap();
+            let found = d.histogram(binned(&places, 7, |i| i % 7)).weighted(&weights).run().unwrap().read_blocking().unwrap();
             assert_eq!(found.iter().map(|f| f.to_bits()).collect::<Vec<_>>(), sums, "{n}");
         });
     }
@@ -112,14 +112,14 @@ fn special_weights_stay_special() {
     let sums = [3.0, inf, nan, nan, -inf, 0.0, inf, -inf];
     each(|d| {
         let weights = d.upload(w.as_flattened()).unwrap();
-        let found = d.histogram_weighted(binned((&weights, index()), 8, |(_, i)| i / 2), &weights).unwrap().read_blocking().unwrap();
+        let found = d.histogram(binned((&weights, index()), 8, |(_, i)| i / 2)).weighted(&weights).run().unwrap().read_blocking().unwrap();
         assert_eq!(found.map_bits(), sums.to_vec().map_bits());
     });
     let wide =
         |w: &[f32]| w.iter().map(|&w| if w.abs() == f32::MAX { f64::MAX.copysign(w.into()) } else { w.into() }).collect::<Vec<f64>>();
     each_with(&[DType::F64, DType::U64], |d| {
         let weights = d.upload(&wide(w.as_flattened())).unwrap();
-        let found = d.histogram_weighted(binned((&weights, index()), 8, |(_, i)| i / 2), &weights).unwrap().read_blocking().unwrap();
+        let found = d.histogram(binned((&weights, index()), 8, |(_, i)| i / 2)).weighted(&weights).run().unwrap().read_blocking().unwrap();
         assert!(found.iter().zip(wide(&sums)).all(|(f, s)| f.to_bits() == s.to_bits() || (f.to_bits() == 0x7FF8 << 48 && s.is_nan())));
     });
 }
@@ -153,10 +153,10 @@ fn channels_have_bins_of_their_own() {
         }
         each(|d| {
             let x = d.upload(&x).unwrap();
-            let found = d.histogram_channels_even(&x, 3, &[(0, u32::MAX, 7), (1 << 20, 1 << 31, 1000)]).unwrap();
+            let found = d.histogram(channels_even(&x, 3, &[(0, u32::MAX, 7), (1 << 20, 1 << 31, 1000)])).run().unwrap();
             assert_eq!(found.read_blocking().unwrap(), even);
             let edges = (Edges::new(d, &[0, 1 << 31, 3 << 30]).unwrap(), Edges::new(d, &[0, 100, 1 << 31, u32::MAX]).unwrap());
-            let found = d.histogram_channels_between(&x, 3, &[&edges.0, &edges.1]).unwrap();
+            let found = d.histogram(channels_between(&x, 3, &[&edges.0, &edges.1])).run().unwrap();
             assert_eq!(found.read_blocking().unwrap(), ranges);
         });
     }
@@ -178,14 +178,14 @@ fn weights_of_pixels_are_added_to_each_channel() {
             each(|d| {
                 let (x, w) = (d.upload(&x).unwrap(), d.upload(&w).unwrap());
                 let of = (channels as u32, active as u32);
-                let found = d.histogram_channels_weighted(&x, of, 20, 220, 5, &w).unwrap().read_blocking().unwrap();
+                let found = d.histogram(channels_alike(&x, of, 20, 220, 5)).weighted(&w).run().unwrap().read_blocking().unwrap();
                 assert_eq!(found, sums, "{active} of {channels}, {pixels} pixels");
                 // Sums of floats are those of each channel by itself.
                 let w = d.map(&w, |w| w.cast::<f32>() * 1e-3).unwrap();
-                let found = d.histogram_channels_weighted(&x, of, 20, 220, 5, &w).unwrap().read_blocking().unwrap();
+                let found = d.histogram(channels_alike(&x, of, 20, 220, 5)).weighted(&w).run().unwrap().read_blocking().unwrap();
                 for (k, found) in found.chunks_exact(5).enumerate().filter(|_| pixels > 0) {
                     let one = x.strided(k as u64, pixels as u64, channels as i64).unwrap();
-                    let wanted = d.histogram_weighted(even(&one, 20, 220, 5), &w).unwrap().read_blocking().unwrap();
+                    let wanted = d.histogram(even(&one, 20, 220, 5)).weighted(&w).run().unwrap().read_blocking().unwrap();
                     assert_eq!(found.to_vec().map_bits(), wanted.map_bits());
                 }
             });
@@ -203,25 +203,25 @@ fn bad_bins_are_refused_and_nothing_is_written() {
             Err(e @ Error::InvalidArgument { .. }) => assert!(e.to_string().contains(text), "{e}"),
             other => panic!("{text}: {other:?}"),
         };
-        invalid(d.histogram_into(even(&x, 5, 5, 2), &out), "has to be below");
-        invalid(d.histogram_into(even(&x, 0, 10, 11), &out), "one wide");
-        invalid(d.histogram_into(even(&x, 0, 10, 0), &out), "there is none");
-        invalid(d.histogram_into(even(&f, 0.0, f32::NAN, 4), &out), "has to be below");
-        invalid(d.histogram_into(even(&f, f32::MIN, f32::MAX, 4), &out), "no width");
+        invalid(d.histogram(even(&x, 5, 5, 2)).write_to(&out), "has to be below");
+        invalid(d.histogram(even(&x, 0, 10, 11)).write_to(&out), "one wide");
+        invalid(d.histogram(even(&x, 0, 10, 0)).write_to(&out), "there is none");
+        invalid(d.histogram(even(&f, 0.0, f32::NAN, 4)).write_to(&out), "has to be below");
+        invalid(d.histogram(even(&f, f32::MIN, f32::MAX, 4)).write_to(&out), "no width");
         invalid(Edges::new(d, &[0.0f32]).map(drop), "1 of them");
         invalid(Edges::new(d, &[0.0f32, 2.0, 1.0]).map(drop), "edge 2 (1.0) is below edge 1 (2.0)");
         invalid(Edges::from_buffer(d.upload(&[0.0f32, f32::NAN]).unwrap()).map(drop), "edge 1 is NaN");
-        invalid(d.histogram_channels(&x, (4, 5), 0, 9, 3).map(drop), "5 active ones of 4");
-        invalid(d.histogram_channels(&x, (3, 1), 0, 9, 3).map(drop), "no whole pixels of 3");
+        invalid(d.histogram(channels_alike(&x, (4, 5), 0, 9, 3)).run().map(drop), "5 active ones of 4");
+        invalid(d.histogram(channels_alike(&x, (3, 1), 0, 9, 3)).run().map(drop), "no whole pixels of 3");
         let two_edges = Edges::new(d, &[0u32, 9]).unwrap();
-        invalid(d.histogram_channels_even(&x, 4, &[]).map(drop), "0 active ones of 4");
-        invalid(d.histogram_channels_even(&x, 4, &[(0, 9, 3), (9, 9, 3)]).map(drop), "has to be below");
-        invalid(d.histogram_channels_between(&x, 3, &[&two_edges]).map(drop), "no whole pixels of 3");
-        invalid(d.histogram_channels_between(&x, 1, &[&two_edges; 2]).map(drop), "2 active ones of 1");
-        let many = d.histogram_channels_even(&x, 2, &[(0, 1 << 30, 1 << 20), (0, 9, 3)]);
+        invalid(d.histogram(channels_even(&x, 4, &[])).run().map(drop), "0 active ones of 4");
+        invalid(d.histogram(channels_even(&x, 4, &[(0, 9, 3), (9, 9, 3)])).run().map(drop), "has to be below");
+        invalid(d.histogram(channels_between(&x, 3, &[&two_edges])).run().map(drop), "no whole pixels of 3");
+        invalid(d.histogram(channels_between(&x, 1, &[&two_edges; 2])).run().map(drop), "2 active ones of 1");
+        let many = d.histogram(channels_even(&x, 2, &[(0, 1 << 30, 1 << 20), (0, 9, 3)])).run();
         assert!(matches!(many, Err(Error::TooLarge { what: "bins of all channels", requested: 1_048_579, .. })));
         let weighted = |x: &Buffer<Device, u32>, of, upper, bins, n: u64| {
-            d.histogram_channels_weighted_into(x, of, 0, upper, bins, f.slice(..n).unwrap().reversed(), &float_out)
+            d.histogram(channels_alike(x, of, 0, upper, bins)).weighted(f.slice(..n).unwrap().reversed()).write_to(&float_out)
         };
         invalid(weighted(&x, (4, 5), 9, 3, 250), "5 active ones of 4");
         invalid(weighted(&x, (4, 0), 9, 3, 250), "0 active ones of 4");
@@ -232,22 +232,22 @@ fn bad_bins_are_refused_and_nothing_is_written() {
         assert!(matches!(weighted(&x, (4, 4), 9, 3, 249), Err(Error::LengthMismatch { expected: 250, found: 249, .. })));
         assert!(matches!(weighted(&x, (4, 4), 900, 251, 250), Err(Error::BufferTooSmall { required: 1004, available: 1000, .. })));
         assert!(matches!(
-            d.histogram_channels_weighted_into(&x, (4, 1), 0, 9, 3, &x.slice(..250).unwrap(), &x),
+            d.histogram(channels_alike(&x, (4, 1), 0, 9, 3)).weighted(&x.slice(..250).unwrap()).write_to(&x),
             Err(Error::Aliasing { .. })
         ));
         assert!(matches!(
-            d.histogram_channels_weighted_into(&x, (4, 1), 0, 9, 3, &out.slice(..250).unwrap(), &out),
+            d.histogram(channels_alike(&x, (4, 1), 0, 9, 3)).weighted(&out.slice(..250).unwrap()).write_to(&out),
             Err(Error::Aliasing { .. })
         ));
         assert_eq!(float_out.read_blocking().unwrap(), [7.0; 1000]);
-        let many = d.histogram_into(even(&x, 0, 1 << 21, (1 << 20) + 1), &out);
+        let many = d.histogram(even(&x, 0, 1 << 21, (1 << 20) + 1)).write_to(&out);
         assert!(matches!(many, Err(Error::TooLarge { requested: 1_048_577, limit: 1_048_576, .. })));
-        let table = d.histogram((even(&x, 0, 2048, 2048), even(&x, 0, 1024, 1024)));
+        let table = d.histogram((even(&x, 0, 2048, 2048), even(&x, 0, 1024, 1024))).run();
         assert!(matches!(table, Err(Error::TooLarge { requested: 2_097_152, .. })));
-        let small = d.histogram_into(even(&x, 0, 4000, 1001), &out);
+        let small = d.histogram(even(&x, 0, 4000, 1001)).write_to(&out);
         assert!(matches!(small, Err(Error::BufferTooSmall { required: 1001, available: 1000, .. })));
-        assert!(matches!(d.histogram_into(even(&x, 0, 10, 5), &x), Err(Error::Aliasing { .. })));
-        let short = d.histogram_weighted(even(&x, 0, 10, 5), &out.slice(1..).unwrap());
+        assert!(matches!(d.histogram(even(&x, 0, 10, 5)).write_to(&x), Err(Error::Aliasing { .. })));
+        let short = d.histogram(even(&x, 0, 10, 5)).weighted(&out.slice(1..).unwrap()).run();
         assert!(matches!(short, Err(Error::LengthMismatch { expected: 1000, found: 999, .. })));
         assert!(out.read_blocking().unwrap().iter().all(|&v| v == 7));
         assert_eq!(x.read_blocking().unwrap()[..3], [0, 1, 2]);
@@ -270,8 +270,8 @@ fn histograms_of_pieces_are_those_of_the_whole() {
             sums.add_weighted(even(&x, 0, u32::MAX, 77), &w).unwrap();
         }
         let (counts, sums) = (counts.result().unwrap().read_blocking().unwrap(), sums.result().unwrap().read_blocking().unwrap());
-        assert_eq!(counts, d.histogram(even(&x, 0, u32::MAX, 77)).unwrap().read_blocking().unwrap());
-        let whole = d.histogram_weighted(even(&x, 0, u32::MAX, 77), &w).unwrap().read_blocking().unwrap();
+        assert_eq!(counts, d.histogram(even(&x, 0, u32::MAX, 77)).run().unwrap().read_blocking().unwrap());
+        let whole = d.histogram(even(&x, 0, u32::MAX, 77)).weighted(&w).run().unwrap().read_blocking().unwrap();
         assert!(sums.iter().zip(&whole).all(|(a, b)| a.to_bits() == b.to_bits()));
     });
 }

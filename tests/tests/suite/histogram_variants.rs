@@ -9,7 +9,7 @@ use isowarp_conformance::data::{self, Fill};
 /// Counts of letters, four to a bin: a sample that is no letter is in no bin.
 fn letters(d: &Device, variant: HistogramVariant, text: &[u8]) -> Vec<u32> {
     let text = d.upload(text).unwrap();
-    d.histogram_variant(variant, binned(&text, 7, |x| select(x.lt(123), (x - 97) / 4, u32::MAX))).unwrap().read_blocking().unwrap()
+    d.histogram(binned(&text, 7, |x| select(x.lt(123), (x - 97) / 4, u32::MAX))).variant(variant).run().unwrap().read_blocking().unwrap()
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn every_sample_is_counted_once_at_every_edge() {
             let numbers = d.iota(n, 0u32, 1).unwrap();
             for variant in HistogramVariant::ALL {
                 // Each bin has the numbers of one remainder.
-                let counts = d.histogram_variant(variant, binned(&numbers, 10, |i| i % 10)).unwrap().read_blocking().unwrap();
+                let counts = d.histogram(binned(&numbers, 10, |i| i % 10)).variant(variant).run().unwrap().read_blocking().unwrap();
                 assert!(counts.iter().zip(0..).all(|(&c, r)| u64::from(c) == (n + 9 - r) / 10), "{} of {n}: {counts:?}", variant.name());
             }
         }
@@ -61,11 +61,11 @@ fn bad_input_is_refused_on_every_rung_and_nothing_is_written() {
         let (x, out) = (d.upload(&[7u32; 100]).unwrap(), d.upload(&[7u32; 99]).unwrap());
         for variant in HistogramVariant::ALL {
             let expected = Error::BufferTooSmall { what: "the output", required: 100, available: 99 };
-            assert_eq!(d.histogram_variant_into(variant, even(&x, 0, 100, 100), &out).unwrap_err(), expected);
-            assert!(matches!(d.histogram_variant_into(variant, even(&x, 0, 100, 100), &x), Err(Error::Aliasing { .. })));
-            assert!(matches!(d.histogram_variant(variant, even(&x, 5, 5, 2)), Err(Error::InvalidArgument { .. })));
-            assert!(matches!(d.histogram_variant(variant, even(&x, 0, 9, 0)), Err(Error::InvalidArgument { .. })));
-            let many = d.histogram_variant(variant, even(&x, 0, 1 << 20, SHARED_BINS as u32 + 1));
+            assert_eq!(d.histogram(even(&x, 0, 100, 100)).variant(variant).write_to(&out).unwrap_err(), expected);
+            assert!(matches!(d.histogram(even(&x, 0, 100, 100)).variant(variant).write_to(&x), Err(Error::Aliasing { .. })));
+            assert!(matches!(d.histogram(even(&x, 5, 5, 2)).variant(variant).run(), Err(Error::InvalidArgument { .. })));
+            assert!(matches!(d.histogram(even(&x, 0, 9, 0)).variant(variant).run(), Err(Error::InvalidArgument { .. })));
+            let many = d.histogram(even(&x, 0, 1 << 20, SHARED_BINS as u32 + 1)).variant(variant).run();
             match variant.most_bins() {
                 None => assert_eq!(many.unwrap().read_blocking().unwrap().iter().sum::<u32>(), 100),
                 Some(limit) => assert!(matches!(many, Err(Error::TooLarge { requested: 4097, limit: l, .. }) if l == limit), "{many:?}"),

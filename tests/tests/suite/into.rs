@@ -27,19 +27,30 @@ fn moves_into_buffers_are_the_others() {
             let x = d.upload(&mt19937(7, n as usize)).unwrap();
             let bytes = d.map(&x, Expr::store_as::<u8>).unwrap();
             let order = d.argsort(&x, UP).unwrap();
-            assert_eq!(into(d, n, 7, |out| d.permute_into(&x, &order, out)), host(&d.permute(&x, &order).unwrap()), "{n}");
-            assert_eq!(into(d, n, 7, |out| d.permute_inverse_into(&x, &order, out)), host(&d.permute_inverse(&x, &order).unwrap()), "{n}");
-            assert_eq!(into(d, n, 7, |out| d.permute_inverse_into(&bytes, &order, out)), host(&d.permute_inverse(&bytes, &order).unwrap()));
-            let packed = d.pack_u8(&x).unwrap();
-            assert_eq!(into(d, n.div_ceil(4), 7, |out| d.pack_u8_into(&x, out)), host(&packed), "{n}");
-            assert_eq!(into(d, n, 7, |out| d.unpack_u8_into(&packed, n, out)), host(&d.unpack_u8(&packed, n).unwrap()), "{n}");
+            assert_eq!(into(d, n, 7, |out| d.permute(&x, &order).write_to(out)), host(&d.permute(&x, &order).run().unwrap()), "{n}");
+            assert_eq!(
+                into(d, n, 7, |out| d.permute(&x, &order).inverse().write_to(out)),
+                host(&d.permute(&x, &order).inverse().run().unwrap()),
+                "{n}"
+            );
+            assert_eq!(
+                into(d, n, 7, |out| d.permute(&bytes, &order).inverse().write_to(out)),
+                host(&d.permute(&bytes, &order).inverse().run().unwrap())
+            );
+            let packed = d.pack_u8(&x).run().unwrap();
+            assert_eq!(into(d, n.div_ceil(4), 7, |out| d.pack_u8(&x).write_to(out)), host(&packed), "{n}");
+            assert_eq!(into(d, n, 7, |out| d.unpack_u8(&packed, n).write_to(out)), host(&d.unpack_u8(&packed, n).run().unwrap()), "{n}");
             let rows = n / 5;
             let whole = x.slice(..rows * 5).unwrap();
-            let expected = d.transpose_batched(&whole, 5, rows, 1).unwrap();
-            assert_eq!(into(d, rows * 5, 7, |out| d.transpose_batched_into(&whole, 5, rows, 1, out)), host(&expected), "{n}");
+            let expected = d.transpose(&whole, rows, 1).batch(5).run().unwrap();
+            assert_eq!(into(d, rows * 5, 7, |out| d.transpose(&whole, rows, 1).batch(5).write_to(out)), host(&expected), "{n}");
             let (from, to) = (ImageLayout::Nhwc, ImageLayout::Chwn);
-            let expected = d.convert_layout(&whole, [rows, 5, 1, 1], from, to).unwrap();
-            assert_eq!(into(d, rows * 5, 7, |out| d.convert_layout_into(&whole, [rows, 5, 1, 1], from, to, out)), host(&expected), "{n}");
+            let expected = d.convert_layout(&whole, [rows, 5, 1, 1], from, to).run().unwrap();
+            assert_eq!(
+                into(d, rows * 5, 7, |out| d.convert_layout(&whole, [rows, 5, 1, 1], from, to).write_to(out)),
+                host(&expected),
+                "{n}"
+            );
             let rule = |i: Expr<u32>| (i * 2_654_435_761) >> 5;
             let expected = d.sort_rows_from(counting(rows * 5), rule, 5, UP).unwrap();
             assert_eq!(into(d, rows * 5, 7, |out| d.sort_rows_from_into(counting(rows * 5), rule, 5, UP, out)), host(&expected), "{n}");
@@ -48,10 +59,13 @@ fn moves_into_buffers_are_the_others() {
             let n = shape.iter().product();
             let x = d.upload(&mt19937(9, n as usize)).unwrap();
             let halves = d.map(&x, |x| (x >> 20).cast::<f32>().store_as::<half::f16>()).unwrap();
-            assert_eq!(into(d, n, 7, |out| d.to_morton_into(&x, &shape, out)), host(&d.to_morton(&x, &shape).unwrap()));
-            assert_eq!(into(d, n, 7, |out| d.from_morton_into(&x, &shape, out)), host(&d.from_morton(&x, &shape).unwrap()));
+            assert_eq!(into(d, n, 7, |out| d.to_morton(&x, &shape).write_to(out)), host(&d.to_morton(&x, &shape).run().unwrap()));
+            assert_eq!(into(d, n, 7, |out| d.from_morton(&x, &shape).write_to(out)), host(&d.from_morton(&x, &shape).run().unwrap()));
             let seven = half::f16::from_f32(7.0);
-            assert_eq!(into(d, n, seven, |out| d.to_morton_into(&halves, &shape, out)), host(&d.to_morton(&halves, &shape).unwrap()));
+            assert_eq!(
+                into(d, n, seven, |out| d.to_morton(&halves, &shape).write_to(out)),
+                host(&d.to_morton(&halves, &shape).run().unwrap())
+            );
         }
     });
 }
@@ -154,13 +168,13 @@ fn buffers_that_do_not_fit_are_refused_and_not_written() {
         let overlap = |found: Result<()>| assert!(matches!(found, Err(Error::Aliasing { .. })), "{found:?}");
         let odd = |x: Expr<u32>| (x & 1u32).ne(0);
         let image = ([1, 2, 2, 4], ImageLayout::Nchw, ImageLayout::Nhwc);
-        too_small(d.permute_into(&x, &x, &small));
-        too_small(d.permute_inverse_into(&x, &x, &small));
-        too_small(d.pack_u8_into(&x, &small));
-        too_small(d.transpose_batched_into(&x, 2, 2, 4, &small));
-        too_small(d.convert_layout_into(&x, image.0, image.1, image.2, &small));
-        too_small(d.to_morton_into(&x, &[4, 4], &small));
-        too_small(d.from_morton_into(&x, &[4, 4], &small));
+        too_small(d.permute(&x, &x).write_to(&small));
+        too_small(d.permute(&x, &x).inverse().write_to(&small));
+        too_small(d.pack_u8(&x).write_to(&small));
+        too_small(d.transpose(&x, 2, 4).batch(2).write_to(&small));
+        too_small(d.convert_layout(&x, image.0, image.1, image.2).write_to(&small));
+        too_small(d.to_morton(&x, &[4, 4]).write_to(&small));
+        too_small(d.from_morton(&x, &[4, 4]).write_to(&small));
         too_small(d.sort_rows_from_into(&x, |x| x, 4, UP, &small));
         too_small(d.select_flagged(&x, &x).write_to((&small, &count)));
         too_small(d.select_flagged(&x, &x).write_to((&out, &none)));
@@ -172,14 +186,14 @@ fn buffers_that_do_not_fit_are_refused_and_not_written() {
         too_small(d.find_if(&nothing, odd).write_to(&none));
         too_small(d.is_sorted_into(&x, UP, &none));
         too_small(d.is_sorted_into(&nothing, UP, &none));
-        overlap(d.permute_into(&x, &other, &x));
-        overlap(d.permute_inverse_into(&x, &out, &x));
-        overlap(d.permute_inverse_into(&out, &x, &x));
-        overlap(d.pack_u8_into(&x, &x));
-        overlap(d.unpack_u8_into(&x, 16, &x));
-        overlap(d.transpose_batched_into(&x, 2, 2, 4, &x));
-        overlap(d.convert_layout_into(&x, image.0, image.1, image.2, &x));
-        overlap(d.to_morton_into(&x, &[4, 4], &x));
+        overlap(d.permute(&x, &other).write_to(&x));
+        overlap(d.permute(&x, &out).inverse().write_to(&x));
+        overlap(d.permute(&out, &x).inverse().write_to(&x));
+        overlap(d.pack_u8(&x).write_to(&x));
+        overlap(d.unpack_u8(&x, 16).write_to(&x));
+        overlap(d.transpose(&x, 2, 4).batch(2).write_to(&x));
+        overlap(d.convert_layout(&x, image.0, image.1, image.2).write_to(&x));
+        overlap(d.to_morton(&x, &[4, 4]).write_to(&x));
         overlap(d.sort_rows_from_into(&x, |x| x, 4, UP, &x));
         overlap(d.select_flagged(&x, &other).write_to((&x, &count)));
         overlap(d.unique(&x).by(Expr::eq).write_to((&x, &count)));

@@ -81,11 +81,11 @@ fn gathers_of_what_is_computed_are_those_of_arrays() {
             let at = d.generate(n, index(), g).unwrap();
             for view in [x.reversed(), third] {
                 let array = d.map((&view, index()), f).unwrap();
-                let found = d.gather_from(((&view, index()), f), (counting(n), g)).unwrap();
-                assert_eq!(words(&found), words(&d.gather(&array, &at).unwrap()), "{len} {n}");
-                let found = d.gather_from((&array, |x| x), (&at, |at| at.bitcast::<i32>() - 1)).unwrap();
+                let found = d.gather((&view, index()).map(f), counting(n).map(g)).run().unwrap();
+                assert_eq!(words(&found), words(&d.gather(&array, &at).run().unwrap()), "{len} {n}");
+                let found = d.gather(array.map(|x| x), at.map(|at| at.bitcast::<i32>() - 1)).run().unwrap();
                 let signed = d.map(&at, |at| at.bitcast::<i32>() - 1).unwrap();
-                assert_eq!(words(&found), words(&d.gather(&array, &signed).unwrap()), "{len} {n}");
+                assert_eq!(words(&found), words(&d.gather(&array, &signed).run().unwrap()), "{len} {n}");
             }
         });
     }
@@ -104,19 +104,19 @@ fn scatters_of_what_is_computed_are_those_of_arrays() {
             let array = d.map(&back, value).unwrap();
             let fresh = || d.upload(&old.iter().map(|&b| f32::from_bits(b)).collect::<Vec<_>>()).unwrap();
             let (found, expected) = (fresh(), fresh());
-            d.scatter_from_into((&back, index()), |(x, i)| (place(i), value(x)), &found).unwrap();
-            d.scatter_into(&array, &at, &expected).unwrap();
+            d.scatter_pairs((&back, index()).map(|(x, i)| (place(i), value(x)))).write_to(&found).unwrap();
+            d.scatter(&array, &at).write_to(&expected).unwrap();
             assert_eq!(words(&found), words(&expected), "{n} {targets}");
             for op in [ScatterOp::Sum, ScatterOp::Sub, ScatterOp::Min, ScatterOp::Max] {
                 let (found, expected) = (fresh(), fresh());
-                d.scatter_reduce_from_into((&back, index()), |(x, i)| (place(i), value(x)), op, &found).unwrap();
-                d.scatter_reduce_into(&array, &at, op, &expected).unwrap();
+                d.scatter_pairs((&back, index()).map(|(x, i)| (place(i), value(x)))).reduce(op).write_to(&found).unwrap();
+                d.scatter(&array, &at).reduce(op).write_to(&expected).unwrap();
                 assert_eq!(words(&found), words(&expected), "{n} {targets} {op:?}");
             }
             for op in ScatterOp::COMBINING {
                 let (found, expected) = (d.upload(&old).unwrap(), d.upload(&old).unwrap());
-                d.scatter_reduce_from_into((&back, &at), |(x, at)| (at.bitcast::<i32>(), x), op, &found).unwrap();
-                d.scatter_reduce_into(&d.reverse(&x).unwrap(), &at, op, &expected).unwrap();
+                d.scatter_pairs((&back, &at).map(|(x, at)| (at.bitcast::<i32>(), x))).reduce(op).write_to(&found).unwrap();
+                d.scatter(&d.reverse(&x).run().unwrap(), &at).reduce(op).write_to(&expected).unwrap();
                 assert_eq!(found.read_blocking().unwrap(), expected.read_blocking().unwrap(), "{n} {targets} {op:?}");
             }
         });
@@ -147,7 +147,7 @@ fn segments_begin_where_computed_flags_and_keys_say() {
             let expected = d.scan(&array, Sum).by_flags(&flags).exclusive().run().unwrap();
             assert_eq!(words(&d.scan(x.map(f), Sum).by_flags(lazy_flags()).exclusive().run().unwrap()), words(&expected));
             // Keys that are read backwards, and through indices.
-            let mirrored = d.reverse(&keys).unwrap();
+            let mirrored = d.reverse(&keys).run().unwrap();
             let expected = words(&d.scan(&array, Sum).by_key(&mirrored).run().unwrap());
             assert_eq!(words(&d.scan(x.map(f), Sum).by_key(&keys.reversed()).run().unwrap()), expected);
             let order = d.generate(n, (index(), scalar(n as u32)), |(i, n)| n - i - 1).unwrap();
@@ -185,27 +185,30 @@ fn inputs_that_do_not_fit_are_refused_and_nothing_is_written() {
         let offsets = d.upload(&[0u32, 100]).unwrap();
         assert!(matches!(d.segmented_sort_from_into(&x, |x| x, &offsets, up, &x), Err(Error::Aliasing { .. })));
         assert!(matches!(d.segmented_sort_from_into(&x, |x| x, &offsets, up, &short), Err(Error::BufferTooSmall { .. })));
-        assert!(matches!(d.gather_from_into((&x, |x| x), (&few, |i| i), &short.slice(..59).unwrap()), Err(Error::BufferTooSmall { .. })));
-        assert!(matches!(d.gather_from_into((&x, |x| x), (&few, |i| i), &few), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.gather_from((index(), |i| i), (&few, |i| i)), Err(Error::InvalidArgument { .. })), "no length");
-        let far = d.gather_checked_from((&x, |x| x), (counting(70), |i| i * 2 - 4)).unwrap_err();
+        assert!(matches!(d.gather(x.map(|x| x), few.map(|i| i)).write_to(&short.slice(..59).unwrap()), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(d.gather(x.map(|x| x), few.map(|i| i)).write_to(&few), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.gather(index().map(|i| i), few.map(|i| i)).run(), Err(Error::InvalidArgument { .. })), "no length");
+        let far = d.gather(x.map(|x| x), counting(70).map(|i| i * 2 - 4)).checked().run().unwrap_err();
         assert_eq!(far, Error::IndexOutOfRange { pattern: "gather", position: 0, index: i128::from(u32::MAX - 3), limit: 100 });
         let all = |i: Expr<u32>| (i, i);
-        assert!(matches!(d.scatter_from_into(&x, all, &x), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.scatter_from_into(permuted(&x, &few), all, &x), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.scatter_unique_from_into(&x, all, &few), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.scatter_from_into((&x, &few), |(i, _)| (i, i), &out), Err(Error::LengthMismatch { .. })));
-        assert!(matches!(d.scatter_from_into(index(), all, &out), Err(Error::InvalidArgument { .. })), "no length");
-        assert!(matches!(d.scatter_reduce_from_into(&x, all, ScatterOp::Store, &out), Err(Error::InvalidArgument { .. })));
+        assert!(matches!(d.scatter_pairs(x.map(all)).write_to(&x), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.scatter_pairs(permuted(&x, &few).map(all)).write_to(&x), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.scatter_pairs(x.map(all)).unique().write_to(&few), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.scatter_pairs((&x, &few).map(|(i, _)| (i, i))).write_to(&out), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.scatter_pairs(index().map(all)).write_to(&out), Err(Error::InvalidArgument { .. })), "no length");
+        assert!(matches!(d.scatter_pairs(x.map(all)).reduce(ScatterOp::Store).write_to(&out), Err(Error::InvalidArgument { .. })));
         let floats = d.iota(100, 0.0f32, 1.0).unwrap();
-        let xor = d.scatter_reduce_from_into(&x, |i| (i, i.cast::<f32>()), ScatterOp::Xor, &floats);
+        let xor = d.scatter_pairs(x.map(|i| (i, i.cast::<f32>()))).reduce(ScatterOp::Xor).write_to(&floats);
         assert!(matches!(xor, Err(Error::InvalidArgument { what: "operator", .. })));
-        assert!(matches!(d.scatter_reduce_from_into(&floats, |x| (lit(0u32), x), ScatterOp::Sum, &floats), Err(Error::Aliasing { .. })));
+        assert!(matches!(
+            d.scatter_pairs(floats.map(|x| (lit(0u32), x))).reduce(ScatterOp::Sum).write_to(&floats),
+            Err(Error::Aliasing { .. })
+        ));
         let most = 1 << 31;
-        let many = d.scatter_from_into(counting(most), all, &out);
+        let many = d.scatter_pairs(counting(most).map(all)).write_to(&out);
         assert!(matches!(many, Err(Error::TooLarge { requested, .. }) if requested == most), "{many:?}");
         let wrong = Error::IndexOutOfRange { pattern: "scatter", position: 50, index: 100, limit: 100 };
-        assert_eq!(d.scatter_checked_from_into(counting(70), |i| (i * 2, i), &out).unwrap_err(), wrong);
+        assert_eq!(d.scatter_pairs(counting(70).map(|i| (i * 2, i))).checked().write_to(&out).unwrap_err(), wrong);
         let flags = || few.map(|f| f & 1u32);
         assert!(matches!(d.scan(&x, Sum).by_flags(flags()).write_to(&out), Err(Error::LengthMismatch { .. })));
         assert!(matches!(d.scan(&x, Sum).by_key(flags()).exclusive().write_to(&out), Err(Error::LengthMismatch { .. })));

@@ -119,7 +119,7 @@ fn sorts_by_an_order_refuse_what_does_not_fit() {
         assert!(matches!(d.sort_by_into(&x, up, &small), Err(Error::BufferTooSmall { required: 100, available: 99, .. })));
         assert!(matches!(d.sort_by_into(&x, up, &x), Err(Error::Aliasing { .. })));
         assert!(matches!(d.sort_by_into(&x.slice(1..40).unwrap(), up, &x.slice(30..).unwrap()), Err(Error::Aliasing { .. })));
-        let (lent, other) = (d.buffer_like(&x).unwrap(), d.buffer_like(&x).unwrap());
+        let (lent, other) = (d.buffer(x.len()).unwrap(), d.buffer(x.len()).unwrap());
         assert!(matches!(d.sort_by_with(&x, up, &small, &out), Err(Error::BufferTooSmall { available: 99, .. })));
         assert!(matches!(d.sort_by_with(&x, up, &lent, &small), Err(Error::BufferTooSmall { what: "the output", .. })));
         assert!(matches!(d.sort_by_with(&x, up, &x, &out), Err(Error::Aliasing { .. })));

@@ -49,16 +49,16 @@ fn the_textbooks_sixteen_keys_go_where_it_says() -> Result<()> {
 fn radix_pass(d: &Device, keys: &Buffer<Device, u32>, (low, bits): (u32, u32)) -> (Vec<u32>, Vec<u32>, Vec<u32>, Buffer<Device, u32>) {
     let digit = move |k: Expr<u32>| (k >> low) & ((1 << bits) - 1u32);
     let cell = move |(k, i): (Expr<u32>, Expr<u32>)| digit(k) * 4 + i / 4;
-    let table = d.histogram(binned((keys, index()), 4 << bits, cell)).unwrap();
+    let table = d.histogram(binned((keys, index()), 4 << bits, cell)).run().unwrap();
     let starts = d.scan(&table, Sum).exclusive().run().unwrap();
     // A key's place among those of its block that have its digit.
-    let equal = d.group_match_mask(keys, 4, digit).unwrap();
+    let equal = d.group_match_mask(keys.map(digit), 4).run().unwrap();
     let target = |(k, i, equal, starts): (Expr<u32>, Expr<u32>, Expr<u32>, isowarp::ir::ArrayExpr<u32>)| {
         starts.at(cell((k, i))) + (equal & ((lit(1u32) << (i % 4)) - 1u32)).count_ones()
     };
     let targets = d.map((keys, index(), &equal, array(&starts)), target).unwrap();
     let out = d.buffer(keys.len()).unwrap();
-    d.scatter_unique_checked_into(keys, &targets, &out).unwrap();
+    d.scatter(keys, &targets).unique().checked().write_to(&out).unwrap();
     (table.read_blocking().unwrap(), starts.read_blocking().unwrap(), targets.read_blocking().unwrap(), out)
 }
 
@@ -106,7 +106,7 @@ fn the_textbooks_people_are_sorted_by_one_column_and_by_two() -> Result<()> {
         assert_eq!(its_ages.read_blocking().unwrap(), [30, 32, 29, 22]);
         // The second column first, then stably the first one.
         let order = d.argsort(&age, SortOrder::Ascending).unwrap();
-        let income_by_age = d.permute(&income, &order).unwrap();
+        let income_by_age = d.permute(&income, &order).run().unwrap();
         let (_, order) = d.sort_pairs(&income_by_age, &order, SortOrder::Ascending).unwrap();
         assert_eq!(order.read_blocking().unwrap(), [2, 3, 1, 0]);
         let list = d.upload(&[5u32, 2, 7, 1, 3, 2, 8]).unwrap();

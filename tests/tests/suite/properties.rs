@@ -167,10 +167,10 @@ fn moves_agree() {
         let x = d.upload(x)?;
         let at = d.map(&x, |x| x % 20_011)?;
         let out = d.iota(15_000, 7u32, 0)?;
-        d.scatter_into(&x, &at, &out)?;
+        d.scatter(&x, &at).write_to(&out)?;
         let all = d.iota(a * b * c, 1u32, 3)?;
-        let turned = d.permute_axes(&all, &[*a, *b, *c], &ORDERS[*order])?;
-        ((d.gather(&x, &at)?, d.rotate(&x, *by)?, d.reverse(&x)?), (turned, out)).outputs()
+        let turned = d.permute_axes(&all, &[*a, *b, *c], &ORDERS[*order]).run()?;
+        ((d.gather(&x, &at).run()?, d.rotate(&x, *by).run()?, d.reverse(&x).run()?), (turned, out)).outputs()
     });
 }
 

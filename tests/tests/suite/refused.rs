@@ -67,14 +67,14 @@ fn permutations_and_rotations_of_another_length_are_refused() {
     each(|d| {
         let (x, order, out) = (sevens(d, 6), d.iota(5, 0u32, 1).unwrap(), sevens(d, 7));
         let wrong = lengths("indices", 6, 5);
-        assert_eq!(d.permute(&x, &order).unwrap_err(), wrong);
-        assert_eq!(d.permute_into(&x, &order, &out).unwrap_err(), wrong);
-        assert_eq!(d.permute_inverse(&x, &order).unwrap_err(), wrong);
-        assert_eq!(d.permute_inverse_into(&x, &order, &out).unwrap_err(), lengths("indices", 6, 5));
+        assert_eq!(d.permute(&x, &order).run().unwrap_err(), wrong);
+        assert_eq!(d.permute(&x, &order).write_to(&out).unwrap_err(), wrong);
+        assert_eq!(d.permute(&x, &order).inverse().run().unwrap_err(), wrong);
+        assert_eq!(d.permute(&x, &order).inverse().write_to(&out).unwrap_err(), lengths("indices", 6, 5));
         for to in [&out, &out.slice(..5).unwrap()] {
-            assert_eq!(d.rotate_into(&x, 2, to).unwrap_err(), lengths("the output", 6, to.len()));
+            assert_eq!(d.rotate(&x, 2).write_to(to).unwrap_err(), lengths("the output", 6, to.len()));
         }
-        assert!(matches!(d.rotate_into(&out.slice(..4).unwrap(), 1, &out.slice(3..).unwrap()), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.rotate(&out.slice(..4).unwrap(), 1).write_to(&out.slice(3..).unwrap()), Err(Error::Aliasing { .. })));
         untouched(&[&x, &out]);
     });
 }
@@ -84,26 +84,26 @@ fn shapes_of_another_size_are_refused() {
     each(|d| {
         let (x, out) = (sevens(d, 24), sevens(d, 24));
         let wrong = |expected| lengths("elements of the shape", expected, 24);
-        assert_eq!(d.transpose_batched(&x, 2, 3, 5).unwrap_err(), wrong(30));
-        assert_eq!(d.transpose_batched_into(&x, 2, 3, 5, &out).unwrap_err(), wrong(30));
+        assert_eq!(d.transpose(&x, 3, 5).batch(2).run().unwrap_err(), wrong(30));
+        assert_eq!(d.transpose(&x, 3, 5).batch(2).write_to(&out).unwrap_err(), wrong(30));
         let (from, to) = (ImageLayout::Nchw, ImageLayout::Nhwc);
-        assert_eq!(d.convert_layout(&x, [1, 3, 4, 4], from, to).unwrap_err(), wrong(48));
-        assert_eq!(d.convert_layout_into(&x, [1, 3, 4, 4], from, to, &out).unwrap_err(), wrong(48));
+        assert_eq!(d.convert_layout(&x, [1, 3, 4, 4], from, to).run().unwrap_err(), wrong(48));
+        assert_eq!(d.convert_layout(&x, [1, 3, 4, 4], from, to).write_to(&out).unwrap_err(), wrong(48));
         // A size that no number holds is no length either.
-        assert_eq!(d.transpose_batched(&x, u64::MAX, 2, 2).unwrap_err(), wrong(u64::MAX));
-        assert_eq!(d.to_morton(&x, &[4, 8]).unwrap_err(), wrong(32));
-        assert_eq!(d.to_morton_into(&x, &[4, 8], &out).unwrap_err(), wrong(32));
-        assert_eq!(d.from_morton(&x, &[16]).unwrap_err(), wrong(16));
-        assert_eq!(d.from_morton_into(&x, &[16], &out).unwrap_err(), wrong(16));
+        assert_eq!(d.transpose(&x, 2, 2).batch(u64::MAX).run().unwrap_err(), wrong(u64::MAX));
+        assert_eq!(d.to_morton(&x, &[4, 8]).run().unwrap_err(), wrong(32));
+        assert_eq!(d.to_morton(&x, &[4, 8]).write_to(&out).unwrap_err(), wrong(32));
+        assert_eq!(d.from_morton(&x, &[16]).run().unwrap_err(), wrong(16));
+        assert_eq!(d.from_morton(&x, &[16]).write_to(&out).unwrap_err(), wrong(16));
         let axes = |found: Error| match &found {
             Error::InvalidArgument { what: "shape", reason } => assert!(reason.contains("one to three"), "{reason}"),
             other => panic!("{other}"),
         };
         let square = x.slice(..16).unwrap();
-        axes(d.to_morton(&square, &[2, 2, 2, 2]).unwrap_err());
-        axes(d.to_morton_into(&square, &[2, 2, 2, 2], &out).unwrap_err());
-        axes(d.from_morton(&square, &[2, 2, 2, 2]).unwrap_err());
-        axes(d.to_morton(&square, &[]).unwrap_err());
+        axes(d.to_morton(&square, &[2, 2, 2, 2]).run().unwrap_err());
+        axes(d.to_morton(&square, &[2, 2, 2, 2]).write_to(&out).unwrap_err());
+        axes(d.from_morton(&square, &[2, 2, 2, 2]).run().unwrap_err());
+        axes(d.to_morton(&square, &[]).run().unwrap_err());
         untouched(&[&x, &out]);
     });
 }
@@ -136,10 +136,10 @@ fn bytes_behind_the_last_word_are_not_unpacked() {
     each(|d| {
         let (words, out) = (sevens(d, 3), sevens(d, 13));
         let wrong = Error::OutOfRange { what: "bytes of the words", start: 0, end: 13, len: 12 };
-        assert_eq!(d.unpack_u8(&words, 13).unwrap_err(), wrong);
-        assert_eq!(d.unpack_u8_into(&words, 13, &out).unwrap_err(), wrong);
-        assert!(matches!(d.unpack_u8(&words, u64::MAX), Err(Error::OutOfRange { .. })));
-        let small = d.unpack_u8_into(&words, 12, &out.slice(..11).unwrap()).unwrap_err();
+        assert_eq!(d.unpack_u8(&words, 13).run().unwrap_err(), wrong);
+        assert_eq!(d.unpack_u8(&words, 13).write_to(&out).unwrap_err(), wrong);
+        assert!(matches!(d.unpack_u8(&words, u64::MAX).run(), Err(Error::OutOfRange { .. })));
+        let small = d.unpack_u8(&words, 12).write_to(&out.slice(..11).unwrap()).unwrap_err();
         assert_eq!(small, Error::BufferTooSmall { what: "the output", required: 12, available: 11 });
         untouched(&[&words, &out]);
     });

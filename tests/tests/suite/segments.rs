@@ -175,7 +175,7 @@ fn segments_are_sorted_and_scanned_as_their_slices_are() {
             let (x, offsets) = (d.upload(&x).unwrap(), d.upload(&offsets).unwrap());
             assert_eq!(d.segmented_sort(&x, &offsets, SortOrder::Ascending).unwrap().read_blocking().unwrap(), sorted);
             let order = d.segmented_argsort(&x, &offsets, SortOrder::Ascending).unwrap();
-            assert_eq!(d.gather(&x, &order).unwrap().read_blocking().unwrap(), sorted);
+            assert_eq!(d.gather(&x, &order).run().unwrap().read_blocking().unwrap(), sorted);
             let found = d.scan(&x, Sum).segments(&offsets).run().unwrap().read_blocking().unwrap();
             assert_eq!(found[inside.clone()], scanned[inside.clone()]);
         });

@@ -13,9 +13,9 @@ fn chain(d: &Device, seed: u64) -> Vec<u32> {
     let x = d.upload(&data::data::<f32>(Fill::Cancel, 20_000 + seed % 97, seed)).unwrap();
     let y = d.scan(&x, Sum).run().unwrap();
     let total = d.reduce(&y, Max).run().unwrap();
-    let z = d.zip((&y, &total, index()), |(y, t, i)| (y / t).exp() + (i % 7).cast::<f32>()).unwrap();
+    let z = d.map((&y, &total, index()), |(y, t, i)| (y / t).exp() + (i % 7).cast::<f32>()).unwrap();
     let k = d.argmin(&z).unwrap();
-    d.zip((&z, &k), |(z, k)| z.bitcast::<u32>() ^ k).unwrap().read_blocking().unwrap()
+    d.map((&z, &k), |(z, k)| z.bitcast::<u32>() ^ k).unwrap().read_blocking().unwrap()
 }
 
 #[test]
@@ -123,15 +123,15 @@ fn words_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], count: &Buffer<
     d.reduce(x, Sum).by_key(x).write_to(((y, z), count)).unwrap();
     d.segmented_sort_into(x, z, up, y).unwrap();
     d.adjacent_difference(x).write_to(y).unwrap();
-    d.gather_into(x, z, y).unwrap();
-    d.scatter_unique_into(x, z, y).unwrap();
-    d.scatter_into(x, z, y).unwrap();
-    d.scatter_reduce_into(x, z, ScatterOp::Sum, y).unwrap();
-    d.reverse_into(x, y).unwrap();
-    d.rotate_into(x, i64::from(limit), y).unwrap();
-    d.transpose_into(x, 100, 100, y).unwrap();
-    d.transpose_in_place(y, 200, 50).unwrap();
-    d.permute_axes_into(x, &[10, 50, 20], &[2, 0, 1], y).unwrap();
+    d.gather(x, z).write_to(y).unwrap();
+    d.scatter(x, z).unique().write_to(y).unwrap();
+    d.scatter(x, z).write_to(y).unwrap();
+    d.scatter(x, z).reduce(ScatterOp::Sum).write_to(y).unwrap();
+    d.reverse(x).write_to(y).unwrap();
+    d.rotate(x, i64::from(limit)).write_to(y).unwrap();
+    d.transpose(x, 100, 100).write_to(y).unwrap();
+    d.transpose(y, 200, 50).in_place().unwrap();
+    d.permute_axes(x, &[10, 50, 20], &[2, 0, 1]).write_to(y).unwrap();
     d.copy_2d_into((x, 100), (y, 90), 100, 80).unwrap();
     d.sort_into(x, SortOrder::Ascending, z).unwrap();
     let (low, high) = (z.slice(..4000).unwrap(), z.slice(4000..).unwrap());
@@ -156,16 +156,16 @@ fn words_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], count: &Buffer<
 
 /// The same of groups and atomics.
 fn groups_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], floats: &Buffer<Device, f32>, limit: u32) {
-    d.group_shuffle_into(x, 40, Shuffle::Down(limit), y).unwrap();
-    d.group_ballot_into((x, scalar(limit)), 33, |(x, k)| x.gt(k), y).unwrap();
-    d.group_rank_into(x, 100, |x| x.gt(3), y).unwrap();
-    d.group_match_into(x, 32, |x| x, (y, z)).unwrap();
-    d.group_partition_into(x, 500, |x| x, (y, z)).unwrap();
-    d.tickets_into(x, |x| x, (y, z)).unwrap();
+    d.group_shuffle(x, 40, Shuffle::Down(limit)).write_to(y).unwrap();
+    d.group_ballot((x, scalar(limit)).map(|(x, k)| x.gt(k)), 33).write_to(y).unwrap();
+    d.group_rank(x.map(|x| x.gt(3)), 100).write_to(y).unwrap();
+    d.group_match(x, 32).write_to((y, z)).unwrap();
+    d.group_partition(x, 500).write_to((y, z)).unwrap();
+    d.tickets(x).write_to((y, z)).unwrap();
     d.scatter_inc_into(x, limit, y).unwrap();
     let (values, sums) = (floats.slice(..5000).unwrap(), floats.slice(5000..).unwrap());
-    d.scatter_reduce_into(&values, &x.slice(..5000).unwrap(), ScatterOp::Sum, &sums).unwrap();
-    d.scatter_reduce_into(&values, &x.slice(..5000).unwrap(), ScatterOp::Min, &sums).unwrap();
+    d.scatter(&values, &x.slice(..5000).unwrap()).reduce(ScatterOp::Sum).write_to(&sums).unwrap();
+    d.scatter(&values, &x.slice(..5000).unwrap()).reduce(ScatterOp::Min).write_to(&sums).unwrap();
 }
 
 /// A selection, a sort and a sum that follow its count, and what else reads a number that the device has found.
@@ -182,16 +182,16 @@ fn counted_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], count: &Buffe
     d.lower_bound_by_into(x, y, Expr::lt, z).unwrap();
     d.merge_by_from_into((&x.slice(..4000).unwrap(), |x| x), (&x.slice(4000..).unwrap(), |x| x), Expr::lt, z).unwrap();
     d.union_by_into(&y.slice(..5000).unwrap(), &y.slice(6000..).unwrap(), Expr::lt, z, count).unwrap();
-    d.group_scan_into(x, 33, Sum, true, y).unwrap();
+    d.group_scan(x, 33, Sum).exclusive().write_to(y).unwrap();
 }
 
 #[test]
 fn after_a_warm_up_a_loop_of_into_calls_allocates_nothing_and_waits_for_nothing() {
     each_alone(|d| {
         let x = d.upload(&data::data::<f32>(Fill::Plain, 10_000, 1)).unwrap();
-        let (y, one) = (d.buffer_like(&x).unwrap(), d.upload(&[0.0f32]).unwrap());
+        let (y, one) = (d.buffer(x.len()).unwrap(), d.upload(&[0.0f32]).unwrap());
         let words = d.iota(10_000, 0u32, 7919).unwrap();
-        let (more, most, count) = (d.buffer_like(&words).unwrap(), d.buffer_like(&words).unwrap(), d.upload(&[0u32]).unwrap());
+        let (more, most, count) = (d.buffer(words.len()).unwrap(), d.buffer(words.len()).unwrap(), d.upload(&[0u32]).unwrap());
         let turns = |from: u32| {
             for turn in from..from + 20 {
                 round(d, &x, &y, &one, 0.5 + turn as f32 * 1e-3);
@@ -213,7 +213,7 @@ fn after_a_warm_up_a_loop_of_into_calls_allocates_nothing_and_waits_for_nothing(
 fn a_chain_behind_a_count_reads_nothing_back() {
     each_alone(|d| {
         let words = d.iota(10_000, 0u32, 7919 << 12).unwrap();
-        let (more, most, count) = (d.buffer_like(&words).unwrap(), d.buffer_like(&words).unwrap(), d.upload(&[0u32]).unwrap());
+        let (more, most, count) = (d.buffer(words.len()).unwrap(), d.buffer(words.len()).unwrap(), d.upload(&[0u32]).unwrap());
         let turns = |from: u32| (from..from + 20).for_each(|turn| counted_round(d, [&words, &more, &most], &count, turn));
         turns(0);
         d.synchronize().unwrap();
@@ -235,11 +235,11 @@ struct Forms<'a> {
 }
 
 fn maps_round(d: &Device, f: &Forms<'_>, k: f32) -> isowarp::Result<()> {
-    d.iota_into(k, 0.5, f.x)?;
-    d.axpy_into(k, f.x, f.x, f.y)?;
-    d.zip_into((f.x, f.y), |(x, y)| x.min(y), f.y)?;
-    d.replace_into(f.y, 1.0, k, f.y)?;
-    d.cast_into(f.y, f.halves)?;
+    d.map_into((counting(f.x.len()), scalar(k), scalar(0.5)), |(i, start, step)| i.cast::<f32>() * step + start, f.x)?;
+    d.map_into((scalar(k), f.x, f.x), |(a, x, y)| a * x + y, f.y)?;
+    d.map_into((f.x, f.y), |(x, y)| x.min(y), f.y)?;
+    d.map_into((f.y, scalar(1.0), scalar(k)), |(x, old, new)| select(x.eq(old), new, x), f.y)?;
+    d.map_into(f.y, |x| x.store_as::<half::f16>(), f.halves)?;
     d.generate_into(10_000, (index(), scalar(k)), |(i, k)| (i % 97).eq(k.cast::<u32>()).cast::<u32>(), f.words)
 }
 
@@ -369,6 +369,6 @@ fn buffers_of_another_device_are_refused() {
     let Some(gpu) = gpus().into_iter().next() else { return };
     let (here, there) = (cpu().upload(&[1.0f32; 4]).unwrap(), gpu.upload(&[1.0f32; 4]).unwrap());
     assert!(matches!(gpu.map(&here, |x| x), Err(isowarp::Error::WrongDevice { .. })));
-    assert!(matches!(cpu().zip((&here, &there), |(x, y)| x + y), Err(isowarp::Error::WrongDevice { .. })));
+    assert!(matches!(cpu().map((&here, &there), |(x, y)| x + y), Err(isowarp::Error::WrongDevice { .. })));
     assert!(matches!(gpu.copy_into(&there, &here), Err(isowarp::Error::WrongDevice { .. })));
 }

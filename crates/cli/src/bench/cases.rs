@@ -102,34 +102,34 @@ fn moved() -> Vec<Case> {
     vec![
         other("gather", THREE, |d, h| {
             let at = d.upload(h.places())?;
-            into(d, h.floats(), h.n, move |d, x, y| d.gather_into(x, &at, y))
+            into(d, h.floats(), h.n, move |d, x, y| d.gather(x, &at).write_to(y))
         }),
         other("scatter", THREE, |d, h| {
             let at = d.upload(h.places())?;
-            into(d, h.floats(), h.n, move |d, x, y| d.scatter_into(x, &at, y))
+            into(d, h.floats(), h.n, move |d, x, y| d.scatter(x, &at).write_to(y))
         }),
         of_square(other("transpose", TWO, |d, h| {
             let side = h.side().into();
-            into(d, h.floats(), h.n, move |d, x, y| d.transpose_into(x, side, side, y))
+            into(d, h.floats(), h.n, move |d, x, y| d.transpose(x, side, side).write_to(y))
         })),
         other("layout", TWO, |d, h| {
             // Planes of four channels become pixels.
             let channels = if h.n.is_multiple_of(4) { 4 } else { 1 };
             let sizes = [1, channels, 1, h.n / channels];
-            into(d, h.floats(), h.n, move |d, x, y| d.convert_layout_into(x, sizes, ImageLayout::Nchw, ImageLayout::Nhwc, y))
+            into(d, h.floats(), h.n, move |d, x, y| d.convert_layout(x, sizes, ImageLayout::Nchw, ImageLayout::Nhwc).write_to(y))
         }),
         other("to-morton", OF_POWER, |d, h| {
             let (n, shape) = sides(h.n);
-            into(d, &h.floats()[..n as usize], n, move |d, x, y| d.to_morton_into(x, &shape, y))
+            into(d, &h.floats()[..n as usize], n, move |d, x, y| d.to_morton(x, &shape).write_to(y))
         }),
         other("from-morton", OF_POWER, |d, h| {
             let (n, shape) = sides(h.n);
-            into(d, &h.floats()[..n as usize], n, move |d, x, y| d.from_morton_into(x, &shape, y))
+            into(d, &h.floats()[..n as usize], n, move |d, x, y| d.from_morton(x, &shape).write_to(y))
         }),
-        other("reverse", TWO, |d, h| into(d, h.floats(), h.n, Move::reverse_into)),
+        other("reverse", TWO, |d, h| into(d, h.floats(), h.n, |d, x, out| d.reverse(x).write_to(out))),
         other("rotate", TWO, |d, h| {
             let by = h.n as i64 / 3;
-            into(d, h.floats(), h.n, move |d, x, y| d.rotate_into(x, by, y))
+            into(d, h.floats(), h.n, move |d, x, y| d.rotate(x, by).write_to(y))
         }),
     ]
 }
@@ -194,16 +194,16 @@ fn found() -> Vec<Case> {
             made(d, &h.words()[..runs as usize], move |d, x| d.run_length_decode(x, &lengths, n).length(&count).run())
         }),
         usual("histogram", ONE, |d, h| {
-            into(d, h.words(), 256, |d, x, y: &Buffer<Device, u32>| d.histogram_into(even(x, 0, u32::MAX, 256), y))
+            into(d, h.words(), 256, |d, x, y: &Buffer<Device, u32>| d.histogram(even(x, 0, u32::MAX, 256)).write_to(y))
         }),
         // A bit to an element.
         other(
             "ballot",
             |n| 4 * n + 4 * n.div_ceil(32),
-            |d, h| into(d, h.words(), h.n.div_ceil(32), |d, x, y| d.group_ballot_into(x, 32, |x| (x >> 31).eq(0), y)),
+            |d, h| into(d, h.words(), h.n.div_ceil(32), |d, x, y| d.group_ballot(x.map(|x| (x >> 31).eq(0)), 32).write_to(y)),
         ),
-        other("match", THREE, |d, h| several(d, h.words(), |d, x, out, _| d.group_match_into(x, 32, |x| x >> 28, out))),
-        other("tickets", THREE, |d, h| several(d, h.words(), |d, x, out, _| d.tickets_into(x, |x| x >> 12, out))),
+        other("match", THREE, |d, h| several(d, h.words(), |d, x, out, _| d.group_match(x.map(|x| x >> 28), 32).write_to(out))),
+        other("tickets", THREE, |d, h| several(d, h.words(), |d, x, out, _| d.tickets(x.map(|x| x >> 12)).write_to(out))),
     ]
 }
 

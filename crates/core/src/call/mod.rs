@@ -9,9 +9,11 @@
 //! # Ok::<(), isowarp::Error>(())
 //! ```
 
+mod array;
 mod domains;
 mod operators;
 
+pub use array::{ArrayCall, Arrays};
 pub use domains::{Along, Checked, Counted, CountedKeys, Domain, Flags, Keys, Offsets, Whole};
 pub use operators::{Accumulate, Associative, ByClosure, ByOperator, Finish, Finished, Flag, HostValue, Unchanged};
 pub(crate) use operators::{bits, constant};

@@ -2,6 +2,7 @@
 
 use super::{DynBuffer, DynInputs, inlined, single, with_dtype};
 use crate::error::Result;
+use crate::input::Source as _;
 use crate::ir::Func;
 use crate::patterns::{Atomics, Groups};
 
@@ -12,7 +13,7 @@ use crate::patterns::{Atomics, Groups};
 pub fn group_ballot<B: Groups>(device: &B, x: &DynBuffer<B>, width: u64, holds: &Func) -> Result<DynBuffer<B>> {
     single(holds)?;
     let inputs = DynInputs { params: &holds.params, buffers: &[x] };
-    device.group_ballot(inputs, width, |args| inlined::<bool>(holds, &args)).map(DynBuffer::from)
+    device.group_ballot(inputs.map(|args| inlined::<bool>(holds, &args)), width).run().map(DynBuffer::from)
 }
 
 /// For each element the lowest place in its group of `width` that has an element of the same bits, and how many have.
@@ -21,7 +22,7 @@ pub fn group_ballot<B: Groups>(device: &B, x: &DynBuffer<B>, width: u64, holds: 
 /// As [`Groups::group_match`].
 pub fn group_match<B: Groups>(device: &B, x: &DynBuffer<B>, width: u64) -> Result<(DynBuffer<B>, DynBuffer<B>)> {
     with_dtype!(x.dtype, T => {
-        let (first, count) = device.group_match(&x.typed::<T>()?, width, |x| x)?;
+        let (first, count) = device.group_match(&x.typed::<T>()?, width).run()?;
         Ok((first.into(), count.into()))
     })
 }
@@ -32,7 +33,7 @@ pub fn group_match<B: Groups>(device: &B, x: &DynBuffer<B>, width: u64) -> Resul
 /// As [`Atomics::tickets`].
 pub fn tickets<B: Atomics>(device: &B, x: &DynBuffer<B>) -> Result<(DynBuffer<B>, DynBuffer<B>)> {
     with_dtype!(x.dtype, T => {
-        let (ticket, count) = device.tickets(&x.typed::<T>()?, |x| x)?;
+        let (ticket, count) = device.tickets(&x.typed::<T>()?).run()?;
         Ok((ticket.into(), count.into()))
     })
 }

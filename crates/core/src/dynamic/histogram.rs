@@ -5,10 +5,10 @@ use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{DType, Element, Ty};
 use crate::error::{Error, Result};
-use crate::patterns::histogram::{Ruled, channels_alike, channels_each, rule_of_text};
+use crate::patterns::histogram::{Ruled, alike_into, each_into, rule_of_text};
 use crate::patterns::{
-    Bins, Edges, Histogram, HistogramTask, HistogramTotal as Total, HistogramVariant, HistogramVariantTask, HistogramVariants, MapTask,
-    Sample, between,
+    Bins, Edges, Histogram, HistogramTask, HistogramTotal as Total, HistogramVariant, HistogramVariantTask, MapTask, Sample, between,
+    channels_between,
 };
 
 /// What bins there are.
@@ -65,8 +65,8 @@ pub fn histogram_joint<B: Run<HistogramTask> + Run<MapTask>>(
 /// The counts (`u32`) of one to three arrays, as [`histogram_joint`] has them, by a rung of the textbook's ladder.
 ///
 /// # Errors
-/// As [`histogram_joint`] and [`HistogramVariants::histogram_variant`]; [`Error::TooLarge`] for more samples than 32 bits count.
-pub fn histogram_variant<B: Run<HistogramVariantTask> + Run<MapTask>>(
+/// As [`histogram_joint`] and [`HistogramCall::variant`](crate::patterns::HistogramCall::variant); [`Error::TooLarge`] for more samples than 32 bits count.
+pub fn histogram_variant<B: Run<HistogramTask> + Run<HistogramVariantTask> + Run<MapTask>>(
     device: &B,
     variant: HistogramVariant,
     x: &[&DynBuffer<B>],
@@ -74,7 +74,7 @@ pub fn histogram_variant<B: Run<HistogramVariantTask> + Run<MapTask>>(
 ) -> Result<DynBuffer<B>> {
     let mut counts = None;
     with_all(x, bins, &[], &mut |bins| {
-        counts = Some(device.histogram_variant(variant, bins)?);
+        counts = Some(device.histogram(bins).variant(variant).run()?);
         Ok(())
     })?;
     let none = || Error::InvalidArgument { what: "bins", reason: "there are none".to_owned() };
@@ -86,7 +86,7 @@ pub fn histogram_variant<B: Run<HistogramVariantTask> + Run<MapTask>>(
 /// pixel, the result holds their sums, and all channels have the same even bins.
 ///
 /// # Errors
-/// As [`Histogram::histogram_channels_even`], [`Histogram::histogram_channels_between`] and [`Histogram::histogram_channels_weighted`];
+/// As [`Histogram::histogram`] of [channels](crate::patterns::channels_alike);
 /// [`Error::InvalidArgument`] for bins of both kinds, for weights and bins that are not the same even ones, and as [`histogram`].
 pub fn histogram_channels<B: Run<HistogramTask> + Run<MapTask>>(
     device: &B,
@@ -127,10 +127,10 @@ pub fn histogram_channels<B: Run<HistogramTask> + Run<MapTask>>(
             return Err(Error::InvalidArgument { what: "bins", reason: "even ones and ones between edges have kernels of their own".to_owned() });
         }
         if edges.is_empty() {
-            counted!(evens.iter().map(|e| u64::from(e.1)).sum(), |out| channels_each(&x, channels, &evens, out))
+            counted!(evens.iter().map(|e| u64::from(e.1)).sum(), |out| each_into(&x, channels, &evens, out))
         } else {
             let of: Vec<_> = edges.iter().collect();
-            counted!(edges.iter().map(|e| e.buffer().len() - 1).sum(), |out| device.histogram_channels_between_into(&x, channels, &of, out))
+            counted!(edges.iter().map(|e| e.buffer().len() - 1).sum(), |out| device.histogram(channels_between(&x, channels, &of)).write_to(out))
         }
     })
 }
@@ -161,7 +161,7 @@ fn channels_weighted<B: Run<HistogramTask> + Run<MapTask>>(
             ($w:ty) => {{
                 let active = bins.len() as u32;
                 let out = device.buffer::<$w>(u64::from(active) * u64::from(count))?;
-                channels_alike(&x, (channels, active), (&rule, count), Some(&&weights.typed::<$w>()?), &out)?;
+                alike_into(&x, (channels, active), (&rule, count), Some(&&weights.typed::<$w>()?), &out)?;
                 Ok(out.into())
             }};
         }

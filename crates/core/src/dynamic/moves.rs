@@ -4,7 +4,7 @@ use super::{DynBuffer, Operator, cast, widened, with_dtype, with_register};
 use crate::backend::Backend;
 use crate::element::DType;
 use crate::error::{Error, Result};
-use crate::patterns::{Atomics, Layout, Map as _, Move, Overflow, ScatterCombine, ScatterOp};
+use crate::patterns::{Atomics, Layout, Map as _, Move, Overflow, ScatterOp, Segmented, Sort};
 
 /// Runs `$body` with the elements of a buffer as indices.
 macro_rules! with_index {
@@ -32,16 +32,16 @@ pub(super) use with_index;
 /// The elements at these indices (integers of any size), which are checked.
 ///
 /// # Errors
-/// As [`Move::gather_checked`]; [`Error::InvalidArgument`] for indices that are no integers.
+/// As a checked [`Move::gather`]; [`Error::InvalidArgument`] for indices that are no integers.
 pub fn gather<B: Move>(device: &B, values: &DynBuffer<B>, indices: &DynBuffer<B>) -> Result<DynBuffer<B>> {
-    with_index!(indices, at => with_dtype!(values.dtype, T => device.gather_checked(&values.typed::<T>()?, &at).map(DynBuffer::from)))
+    with_index!(indices, at => with_dtype!(values.dtype, T => device.gather(&values.typed::<T>()?, &at).checked().run().map(DynBuffer::from)))
 }
 
 /// `target` with its elements at these indices replaced by `values`, or combined with them; indices are checked, and nothing is written to
 /// `target` itself.
 ///
 /// # Errors
-/// As [`Move::scatter_checked_into`]; [`Error::InvalidArgument`] for indices that are no integers, values of another type than the target's, and
+/// As a checked [`Move::scatter`]; [`Error::InvalidArgument`] for indices that are no integers, values of another type than the target's, and
 /// for combining elements of other than 32 and 64 bits, or floats by what there is for integers only.
 pub fn scatter<B: Move>(
     device: &B,
@@ -56,14 +56,14 @@ pub fn scatter<B: Move>(
         macro_rules! combined {
             ($t:ty) => {{
                 let out = device.copy(&target.typed::<$t>()?)?;
-                device.scatter_reduce_into(&values.typed::<$t>()?, &at, op, &out)?;
+                device.scatter(&values.typed::<$t>()?, &at).reduce(op).write_to(&out)?;
                 Ok(out.into())
             }};
         }
         match (op, target.dtype) {
             (ScatterOp::Store, dtype) => with_dtype!(dtype, T => {
                 let out = device.copy(&target.typed::<T>()?)?;
-                device.scatter_into(&values.typed::<T>()?, &at, &out)?;
+                device.scatter(&values.typed::<T>()?, &at).write_to(&out)?;
                 Ok(out.into())
             }),
             (_, DType::U32) => combined!(u32),
@@ -125,12 +125,12 @@ fn of_one_type<B: Backend>(values: &DynBuffer<B>, target: &DynBuffer<B>) -> Resu
     Err(Error::InvalidArgument { what: "values", reason })
 }
 
-/// As [`scatter`] by an operator that is combined in the order of the sources, as [`ScatterCombine`] says; it gives elements of the target's type.
+/// As [`scatter`] by an operator that is combined in the order of the sources, as [`ScatterCall::combine`](crate::patterns::ScatterCall::combine) says; it gives elements of the target's type.
 ///
 /// # Errors
-/// As [`ScatterCombine::scatter_combine_checked_into`]; [`Error::InvalidArgument`] for indices that are no integers, values of another type than the
+/// As [`scatter`]; [`Error::InvalidArgument`] for indices that are no integers, values of another type than the
 /// target's, and operators that count.
-pub fn scatter_combine<B: ScatterCombine>(
+pub fn scatter_combine<B: Move + Sort + Segmented>(
     device: &B,
     values: &DynBuffer<B>,
     indices: &DynBuffer<B>,
@@ -147,7 +147,7 @@ pub fn scatter_combine<B: ScatterCombine>(
     let (values, target) = (widened(device, values)?, widened(device, target)?);
     let combined: DynBuffer<B> = with_index!(indices, at => with_register!(dtype.ty(), T => {
         let out = device.copy(&target.typed::<T>()?)?;
-        device.scatter_combine_checked_into(&values.typed::<T>()?, &at, &prepared, &out)?;
+        device.scatter(&values.typed::<T>()?, &at).combine(&prepared).checked().write_to(&out)?;
         Ok(out.into())
     }))?;
     cast(device, &combined, dtype)
@@ -158,7 +158,7 @@ pub fn scatter_combine<B: ScatterCombine>(
 /// # Errors
 /// As [`Layout::permute_axes`].
 pub fn permute_axes<B: Layout>(device: &B, x: &DynBuffer<B>, shape: &[u64], order: &[usize]) -> Result<DynBuffer<B>> {
-    with_dtype!(x.dtype, T => device.permute_axes(&x.typed::<T>()?, shape, order).map(DynBuffer::from))
+    with_dtype!(x.dtype, T => device.permute_axes(&x.typed::<T>()?, shape, order).run().map(DynBuffer::from))
 }
 
 /// The elements of a row-major array in Morton order, as [`Layout::to_morton`].
@@ -166,7 +166,7 @@ pub fn permute_axes<B: Layout>(device: &B, x: &DynBuffer<B>, shape: &[u64], orde
 /// # Errors
 /// As [`Layout::to_morton`].
 pub fn to_morton<B: Layout>(device: &B, x: &DynBuffer<B>, shape: &[u64]) -> Result<DynBuffer<B>> {
-    with_dtype!(x.dtype, T => device.to_morton(&x.typed::<T>()?, shape).map(DynBuffer::from))
+    with_dtype!(x.dtype, T => device.to_morton(&x.typed::<T>()?, shape).run().map(DynBuffer::from))
 }
 
 /// The inverse of [`to_morton`].
@@ -174,7 +174,7 @@ pub fn to_morton<B: Layout>(device: &B, x: &DynBuffer<B>, shape: &[u64]) -> Resu
 /// # Errors
 /// As [`to_morton`].
 pub fn from_morton<B: Layout>(device: &B, x: &DynBuffer<B>, shape: &[u64]) -> Result<DynBuffer<B>> {
-    with_dtype!(x.dtype, T => device.from_morton(&x.typed::<T>()?, shape).map(DynBuffer::from))
+    with_dtype!(x.dtype, T => device.from_morton(&x.typed::<T>()?, shape).run().map(DynBuffer::from))
 }
 
 /// The elements from last to first.
@@ -182,7 +182,7 @@ pub fn from_morton<B: Layout>(device: &B, x: &DynBuffer<B>, shape: &[u64]) -> Re
 /// # Errors
 /// As [`Move::reverse`].
 pub fn reverse<B: Move>(device: &B, x: &DynBuffer<B>) -> Result<DynBuffer<B>> {
-    with_dtype!(x.dtype, T => device.reverse(&x.typed::<T>()?).map(DynBuffer::from))
+    with_dtype!(x.dtype, T => device.reverse(&x.typed::<T>()?).run().map(DynBuffer::from))
 }
 
 /// The elements moved up by `by` places, as [`Move::rotate`].
@@ -190,5 +190,5 @@ pub fn reverse<B: Move>(device: &B, x: &DynBuffer<B>) -> Result<DynBuffer<B>> {
 /// # Errors
 /// As [`Move::rotate`].
 pub fn rotate<B: Move>(device: &B, x: &DynBuffer<B>, by: i64) -> Result<DynBuffer<B>> {
-    with_dtype!(x.dtype, T => device.rotate(&x.typed::<T>()?, by).map(DynBuffer::from))
+    with_dtype!(x.dtype, T => device.rotate(&x.typed::<T>()?, by).run().map(DynBuffer::from))
 }

@@ -42,7 +42,7 @@ pub(super) fn same_length<B: Backend>((keys, values): DynPairs<'_, B>) -> Result
 pub(super) fn fetched<B: Move>(device: &B, x: &DynBuffer<B>, at: &DynBuffer<B>) -> Result<DynBuffer<B>> {
     with_dtype!(x.dtype, T => {
         let x = x.typed::<T>()?;
-        if at.dtype == DType::U64 { device.gather(&x, &at.typed::<u64>()?) } else { device.gather(&x, &at.typed::<u32>()?) }.map(DynBuffer::from)
+        if at.dtype == DType::U64 { device.gather(&x, &at.typed::<u64>()?).run() } else { device.gather(&x, &at.typed::<u32>()?).run() }.map(DynBuffer::from)
     })
 }
 

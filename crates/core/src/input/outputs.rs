@@ -50,17 +50,27 @@ impl<T: Element> Traced for Narrow<T> {
 }
 
 /// One value of an operator, and the elements that it is stored as.
-pub trait Stored: Traced {
+pub trait Stored: Outputs {
     /// The element type.
     type Element: Element;
+
+    /// The buffer that holds the values.
+    #[doc(hidden)]
+    fn target<'a, B: Backend>(out: Self::Refs<'a, B>) -> &'a Buffer<B, Self::Element>;
 }
 
 impl<T: Scalar + Element<Reg = T>> Stored for Expr<T> {
     type Element = T;
+    fn target<'a, B: Backend>(out: <Self as Outputs>::Refs<'a, B>) -> &'a Buffer<B, T> {
+        out
+    }
 }
 
 impl<T: Element> Stored for Narrow<T> {
     type Element = T;
+    fn target<'a, B: Backend>(out: <Self as Outputs>::Refs<'a, B>) -> &'a Buffer<B, T> {
+        out
+    }
 }
 
 /// Results of an operator whose values are stored: a value, or a tuple of up to four.

@@ -2,18 +2,18 @@
 
 mod fixed;
 
-pub use fixed::FixedPoint;
+pub use fixed::{FixedPoint, FixedToFloat};
 
-use super::groups::{Peers, rank_into};
+use super::groups::{MatchCall, Matching, Peers};
 use super::moves::target_word;
 use super::{Groups, Histogram, HistogramSum, HistogramTask, IndexElement, Map as _, check_aliasing};
 use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, Memory as _};
+use crate::call::ArrayCall;
 use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
 use crate::input::{Collector, Input, require, scalar};
 use crate::ir::{Expr, graph, select};
-use crate::patterns::groups::Call;
 use crate::patterns::map::collect;
 use fixed::{Sources, power_of_two};
 use std::sync::Arc;
@@ -34,7 +34,7 @@ const MOST_TARGETS: u64 = i32::MAX as u64;
 /// Atomic operations as array patterns. An atomic operation's old value, and a float's sum, depend on which thread comes first; these do not.
 ///
 /// - Sums, differences, minima, maxima and bit operations, also of floats, where programs loop over compare-and-swap:
-///   [`Move::scatter_reduce_into`](super::Move::scatter_reduce_into).
+///   [`ScatterCall::reduce`](super::ScatterCall::reduce).
 /// - Tickets, which `atomicAdd` on a counter hands out in any order: here in the order of the elements.
 /// - Counters that wrap at a limit (CUDA's `atomicInc` and `atomicDec`): how often they are counted up says all.
 /// - Sums of floats as fixed-point numbers, which programs take for an order that does not show.
@@ -51,7 +51,7 @@ pub trait Atomics: Groups + Histogram {
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let queues = dev.upload(&[3u32, 1, 3, 3, 1])?;
-    /// let (ticket, length) = dev.tickets(&queues, |q| q)?;
+    /// let (ticket, length) = dev.tickets(&queues).run()?;
     /// assert_eq!(ticket.read_blocking()?, [0, 0, 1, 2, 1]);
     /// assert_eq!(length.read_blocking()?, [3, 2, 3, 3, 2]);
     /// # Ok::<(), isowarp::Error>(())
@@ -59,28 +59,8 @@ pub trait Atomics: Groups + Histogram {
     ///
     /// # Errors
     /// [`Error::TooLarge`], [`Error::LengthMismatch`], [`Error::Unsupported`], [`Error::Op`], [`Error::OutOfMemory`], [`Error::WrongDevice`].
-    fn tickets<I: Input<Self>, K: Scalar>(
-        &self,
-        inputs: I,
-        key: impl FnOnce(I::Exprs) -> Expr<K>,
-    ) -> Result<(Buffer<Self, u32>, Buffer<Self, u32>)> {
-        let call = Call::whole(self, "tickets", &inputs, key)?;
-        let out = (self.buffer(call.len())?, self.buffer(call.len())?);
-        rank_into(self, &call, Peers::Rank, (&out.0, &out.1))?;
-        Ok(out)
-    }
-
-    /// As [`Atomics::tickets`], into the caller's buffers.
-    ///
-    /// # Errors
-    /// As [`Atomics::tickets`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
-    fn tickets_into<I: Input<Self>, K: Scalar>(
-        &self,
-        inputs: I,
-        key: impl FnOnce(I::Exprs) -> Expr<K>,
-        out: (&Buffer<Self, u32>, &Buffer<Self, u32>),
-    ) -> Result<()> {
-        rank_into(self, &Call::whole(self, "tickets", &inputs, key)?, Peers::Rank, out)
+    fn tickets<K: Scalar, I: Input<Self, Exprs = Expr<K>>>(&self, keys: I) -> MatchCall<'_, Self, I> {
+        ArrayCall::new(self, Matching { keys, width: None, pattern: "tickets", peers: Peers::Rank })
     }
 
     /// `out[indices[i]]` becomes 0 where it is `limit` or above, else one more, for every `i`: CUDA's `atomicInc`. Scratch: 4 bytes a target.
@@ -172,19 +152,8 @@ pub trait Atomics: Groups + Histogram {
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for more than 120 digits before or behind the point; as [`Map::map`](super::Map::map).
-    fn fixed_to_float<A: FixedPoint>(&self, x: &Buffer<Self, A>, digits: i32) -> Result<Buffer<Self, f32>> {
-        let out = self.buffer(x.len())?;
-        self.fixed_to_float_into(x, digits, &out)?;
-        Ok(out)
-    }
-
-    /// As [`Atomics::fixed_to_float`], into the caller's buffer.
-    ///
-    /// # Errors
-    /// As [`Atomics::fixed_to_float`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
-    fn fixed_to_float_into<A: FixedPoint>(&self, x: &Buffer<Self, A>, digits: i32, out: &Buffer<Self, f32>) -> Result<()> {
-        let scale = power_of_two(-digits)?;
-        self.map_into((x, scalar(scale)), |(x, scale)| x.cast::<f32>() * scale, out)
+    fn fixed_to_float<'a, A: FixedPoint>(&'a self, x: &'a Buffer<Self, A>, digits: i32) -> ArrayCall<'a, Self, FixedToFloat<'a, Self, A>> {
+        ArrayCall::new(self, FixedToFloat { x, digits })
     }
 }
 impl<B: Groups + Histogram> Atomics for B {}

@@ -5,25 +5,26 @@ mod folds;
 mod ranked;
 mod shuffle;
 mod task;
+mod verbs;
 
-pub(crate) use call::Call;
-pub use folds::GroupFolds;
-pub(crate) use ranked::rank_into;
+use call::Call;
+pub use folds::{Agreeing, Folding, GroupFolds, GroupScanCall, GroupScanning};
 pub use shuffle::Shuffle;
 pub use task::{BallotTask, MASK_WIDTH, Peers, PeersTask};
+pub use verbs::{Masking, MatchCall, Matching, Shuffling, ShufflingBy, Vote, VoteCall, Voting};
 
 use super::map::MapTask;
 use super::{Map as _, Move, Scan, Sort};
 use crate::backend::Run;
-use crate::buffer::{Buffer, Memory as _};
+use crate::buffer::Buffer;
+use crate::call::ArrayCall;
 use crate::element::{Element, Scalar};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
 use crate::input::{Input, array, index, scalar};
 use crate::ir::{ArrayExpr, Expr, lit};
-use call::{bits_of_group, of_bits, per_group};
-use shuffle::shuffled;
+use call::{bits_of_group, of_bits};
 
 /// What the lanes of a warp do for each other, for groups of any width.
 ///
@@ -46,34 +47,24 @@ pub trait Groups: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort {
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let x = dev.upload(&[10.0f32, 11.0, 12.0, 13.0, 14.0])?;
-    /// assert_eq!(dev.group_shuffle(&x, 4, Shuffle::Down(1))?.read_blocking()?, [11.0, 12.0, 13.0, 13.0, 14.0]);
-    /// assert_eq!(dev.group_shuffle(&x, 3, Shuffle::From(1))?.read_blocking()?, [11.0, 11.0, 11.0, 14.0, 14.0]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::InvalidArgument`] for a width of 0, [`Error::TooLarge`], [`Error::Unsupported`], [`Error::OutOfMemory`], [`Error::WrongDevice`].
-    fn group_shuffle<T: Element>(&self, x: &Buffer<Self, T>, width: u64, how: Shuffle) -> Result<Buffer<Self, T>> {
-        let out = self.buffer(x.len())?;
-        self.group_shuffle_into(x, width, how, &out)?;
-        Ok(out)
-    }
-
-    /// As [`Groups::group_shuffle`], into the caller's buffer.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
+    /// assert_eq!(dev.group_shuffle(&x, 4, Shuffle::Down(1)).run()?.read_blocking()?, [11.0, 12.0, 13.0, 13.0, 14.0]);
+    /// assert_eq!(dev.group_shuffle(&x, 3, Shuffle::From(1)).run()?.read_blocking()?, [11.0, 11.0, 11.0, 14.0, 14.0]);
     /// let (x, out) = (dev.upload(b"subgroup")?, dev.buffer(8)?);
-    /// dev.group_shuffle_into(&x, 4, Shuffle::Xor(3), &out)?;
+    /// dev.group_shuffle(&x, 4, Shuffle::Xor(3)).write_to(&out)?;
     /// assert_eq!(out.read_blocking()?, *b"gbuspuor");
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     ///
     /// # Errors
-    /// As [`Groups::group_shuffle`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
-    fn group_shuffle_into<T: Element>(&self, x: &Buffer<Self, T>, width: u64, how: Shuffle, out: &Buffer<Self, T>) -> Result<()> {
-        shuffled(self, x, width, scalar(how.by()), |place, len, by| how.source(place, len, by), out)
+    /// [`Error::InvalidArgument`] for a width of 0, [`Error::TooLarge`], [`Error::Unsupported`], [`Error::OutOfMemory`], [`Error::WrongDevice`],
+    /// [`Error::BufferTooSmall`], [`Error::Aliasing`].
+    fn group_shuffle<'a, T: Element>(
+        &'a self,
+        x: &'a Buffer<Self, T>,
+        width: u64,
+        how: Shuffle,
+    ) -> ArrayCall<'a, Self, Shuffling<'a, Self, T>> {
+        ArrayCall::new(self, Shuffling { x, width, how })
     }
 
     /// Each element names the place in its group whose element it gets; a place that is not there gives the element itself.
@@ -82,35 +73,19 @@ pub trait Groups: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort {
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let (x, from) = (dev.upload(&[5i64, 6, 7, 8, 9])?, dev.upload(&[2u32, 0, 3, 1, 1])?);
-    /// assert_eq!(dev.group_shuffle_by(&x, 3, &from)?.read_blocking()?, [7, 5, 7, 9, 9]);
+    /// assert_eq!(dev.group_shuffle_by(&x, 3, &from).run()?.read_blocking()?, [7, 5, 7, 9, 9]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`Groups::group_shuffle`], and [`Error::LengthMismatch`].
-    fn group_shuffle_by<T: Element, I: Input<Self, Exprs = Expr<u32>>>(
-        &self,
-        x: &Buffer<Self, T>,
+    fn group_shuffle_by<'a, T: Element, I: Input<Self, Exprs = Expr<u32>>>(
+        &'a self,
+        x: &'a Buffer<Self, T>,
         width: u64,
         from: I,
-    ) -> Result<Buffer<Self, T>> {
-        let out = self.buffer(x.len())?;
-        self.group_shuffle_by_into(x, width, from, &out)?;
-        Ok(out)
-    }
-
-    /// As [`Groups::group_shuffle_by`], into the caller's buffer.
-    ///
-    /// # Errors
-    /// As [`Groups::group_shuffle_by`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
-    fn group_shuffle_by_into<T: Element, I: Input<Self, Exprs = Expr<u32>>>(
-        &self,
-        x: &Buffer<Self, T>,
-        width: u64,
-        from: I,
-        out: &Buffer<Self, T>,
-    ) -> Result<()> {
-        shuffled(self, x, width, from, |_, _, from| from, out)
+    ) -> ArrayCall<'a, Self, ShufflingBy<'a, Self, T, I>> {
+        ArrayCall::new(self, ShufflingBy { x, width, from })
     }
 
     /// For each group, the bits of whether the condition holds: `width / 32` words, rounded up; bit `i % 32` of word `i / 32` is that of the element
@@ -120,42 +95,16 @@ pub trait Groups: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort {
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let x = dev.iota(40, 0u32, 1)?;
-    /// assert_eq!(dev.group_ballot(&x, 32, |x| x.eq(12))?.read_blocking()?, [0x1000, 0]);
-    /// assert_eq!(dev.group_ballot(&x, 20, |x| (x & 1u32).eq(0))?.read_blocking()?, [0x55555; 2]);
+    /// assert_eq!(dev.group_ballot(x.map(|x| x.eq(12)), 32).run()?.read_blocking()?, [0x1000, 0]);
+    /// assert_eq!(dev.group_ballot(x.map(|x| (x & 1u32).eq(0)), 20).run()?.read_blocking()?, [0x55555; 2]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for a width of 0, [`Error::TooLarge`], [`Error::LengthMismatch`], [`Error::Unsupported`], [`Error::Op`],
-    /// [`Error::OutOfMemory`], [`Error::WrongDevice`].
-    fn group_ballot<I: Input<Self>>(&self, inputs: I, width: u64, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<Buffer<Self, u32>> {
-        let call = Call::condition(self, "group_ballot", &inputs, width, f)?;
-        let out = self.buffer(call.ballot_words())?;
-        call.ballot(self, &out)?;
-        Ok(out)
-    }
-
-    /// As [`Groups::group_ballot`], into the caller's buffer.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, out) = (dev.upload(&[1.5f32, -2.0, 0.0, 7.0])?, dev.buffer(1)?);
-    /// dev.group_ballot_into(&x, 32, |x| x.gt(0.0), &out)?;
-    /// assert_eq!(out.read_blocking()?, [0b1001]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Groups::group_ballot`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
-    fn group_ballot_into<I: Input<Self>>(
-        &self,
-        inputs: I,
-        width: u64,
-        f: impl FnOnce(I::Exprs) -> Expr<bool>,
-        out: &Buffer<Self, u32>,
-    ) -> Result<()> {
-        Call::condition(self, "group_ballot", &inputs, width, f)?.ballot(self, out)
+    /// [`Error::OutOfMemory`], [`Error::WrongDevice`], [`Error::BufferTooSmall`], [`Error::Aliasing`].
+    fn group_ballot<I: Input<Self, Exprs = Expr<bool>>>(&self, holds: I, width: u64) -> VoteCall<'_, Self, I> {
+        ArrayCall::new(self, Voting { inputs: holds, width, vote: Vote::Ballot })
     }
 
     /// For how many elements of each group the condition holds.
@@ -164,28 +113,14 @@ pub trait Groups: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort {
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let x = dev.iota(10, 0u32, 1)?;
-    /// assert_eq!(dev.group_count(&x, 4, |x| x.gt(2))?.read_blocking()?, [1, 4, 2]);
+    /// assert_eq!(dev.group_count(x.map(|x| x.gt(2)), 4).run()?.read_blocking()?, [1, 4, 2]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`Groups::group_ballot`].
-    fn group_count<I: Input<Self>>(&self, inputs: I, width: u64, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<Buffer<Self, u32>> {
-        voted(self, "group_count", &inputs, width, f, |count, _| count)
-    }
-
-    /// As [`Groups::group_count`], into the caller's buffer.
-    ///
-    /// # Errors
-    /// As [`Groups::group_ballot_into`].
-    fn group_count_into<I: Input<Self>>(
-        &self,
-        inputs: I,
-        width: u64,
-        f: impl FnOnce(I::Exprs) -> Expr<bool>,
-        out: &Buffer<Self, u32>,
-    ) -> Result<()> {
-        per_group(self, &Call::condition(self, "group_count", &inputs, width, f)?, |count, _| count, out)
+    fn group_count<I: Input<Self, Exprs = Expr<bool>>>(&self, holds: I, width: u64) -> VoteCall<'_, Self, I> {
+        ArrayCall::new(self, Voting { inputs: holds, width, vote: Vote::Count })
     }
 
     /// 1 for each group in which the condition holds for at least one element, else 0.
@@ -194,28 +129,14 @@ pub trait Groups: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort {
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let x = dev.iota(10, 0u32, 1)?;
-    /// assert_eq!(dev.group_any(&x, 4, |x| x.gt(6))?.read_blocking()?, [0, 1, 1]);
+    /// assert_eq!(dev.group_any(x.map(|x| x.gt(6)), 4).run()?.read_blocking()?, [0, 1, 1]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`Groups::group_ballot`].
-    fn group_any<I: Input<Self>>(&self, inputs: I, width: u64, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<Buffer<Self, u32>> {
-        voted(self, "group_any", &inputs, width, f, any)
-    }
-
-    /// As [`Groups::group_any`], into the caller's buffer.
-    ///
-    /// # Errors
-    /// As [`Groups::group_ballot_into`].
-    fn group_any_into<I: Input<Self>>(
-        &self,
-        inputs: I,
-        width: u64,
-        f: impl FnOnce(I::Exprs) -> Expr<bool>,
-        out: &Buffer<Self, u32>,
-    ) -> Result<()> {
-        per_group(self, &Call::condition(self, "group_any", &inputs, width, f)?, any, out)
+    fn group_any<I: Input<Self, Exprs = Expr<bool>>>(&self, holds: I, width: u64) -> VoteCall<'_, Self, I> {
+        ArrayCall::new(self, Voting { inputs: holds, width, vote: Vote::Any })
     }
 
     /// 1 for each group in which the condition holds for all elements, else 0.
@@ -224,28 +145,14 @@ pub trait Groups: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort {
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let x = dev.iota(10, 0u32, 1)?;
-    /// assert_eq!(dev.group_all(&x, 4, |x| x.gt(3))?.read_blocking()?, [0, 1, 1]);
+    /// assert_eq!(dev.group_all(x.map(|x| x.gt(3)), 4).run()?.read_blocking()?, [0, 1, 1]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`Groups::group_ballot`].
-    fn group_all<I: Input<Self>>(&self, inputs: I, width: u64, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<Buffer<Self, u32>> {
-        voted(self, "group_all", &inputs, width, f, all)
-    }
-
-    /// As [`Groups::group_all`], into the caller's buffer.
-    ///
-    /// # Errors
-    /// As [`Groups::group_ballot_into`].
-    fn group_all_into<I: Input<Self>>(
-        &self,
-        inputs: I,
-        width: u64,
-        f: impl FnOnce(I::Exprs) -> Expr<bool>,
-        out: &Buffer<Self, u32>,
-    ) -> Result<()> {
-        per_group(self, &Call::condition(self, "group_all", &inputs, width, f)?, all, out)
+    fn group_all<I: Input<Self, Exprs = Expr<bool>>>(&self, holds: I, width: u64) -> VoteCall<'_, Self, I> {
+        ArrayCall::new(self, Voting { inputs: holds, width, vote: Vote::All })
     }
 
     /// For each element, the number of elements before it in its group for which the condition holds: where it holds for the element too, its rank
@@ -255,31 +162,14 @@ pub trait Groups: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort {
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let x = dev.upload(&[3u32, 8, 4, 1, 6, 2])?;
-    /// assert_eq!(dev.group_rank(&x, 4, |x| (x & 1u32).eq(0))?.read_blocking()?, [0, 0, 1, 2, 0, 1]);
+    /// assert_eq!(dev.group_rank(x.map(|x| (x & 1u32).eq(0)), 4).run()?.read_blocking()?, [0, 0, 1, 2, 0, 1]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`Groups::group_ballot`].
-    fn group_rank<I: Input<Self>>(&self, inputs: I, width: u64, f: impl FnOnce(I::Exprs) -> Expr<bool>) -> Result<Buffer<Self, u32>> {
-        let call = Call::condition(self, "group_rank", &inputs, width, f)?;
-        let out = self.buffer(call.n)?;
-        ranks(self, &call, &out)?;
-        Ok(out)
-    }
-
-    /// As [`Groups::group_rank`], into the caller's buffer.
-    ///
-    /// # Errors
-    /// As [`Groups::group_ballot_into`].
-    fn group_rank_into<I: Input<Self>>(
-        &self,
-        inputs: I,
-        width: u64,
-        f: impl FnOnce(I::Exprs) -> Expr<bool>,
-        out: &Buffer<Self, u32>,
-    ) -> Result<()> {
-        ranks(self, &Call::condition(self, "group_rank", &inputs, width, f)?, out)
+    fn group_rank<I: Input<Self, Exprs = Expr<bool>>>(&self, holds: I, width: u64) -> VoteCall<'_, Self, I> {
+        ArrayCall::new(self, Voting { inputs: holds, width, vote: Vote::Rank })
     }
 
     /// For each element the elements of its group, of at most 32, whose keys have the same bits, as a mask: bit `i` for the one at place `i`. All
@@ -289,36 +179,14 @@ pub trait Groups: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort {
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let x = dev.upload(&[7u32, 9, 7, 9, 9])?;
-    /// assert_eq!(dev.group_match_mask(&x, 4, |x| x)?.read_blocking()?, [0b101, 0b1010, 0b101, 0b1010, 1]);
+    /// assert_eq!(dev.group_match_mask(&x, 4).run()?.read_blocking()?, [0b101, 0b1010, 0b101, 0b1010, 1]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`Groups::group_ballot`]; [`Error::InvalidArgument`] for groups wider than 32.
-    fn group_match_mask<I: Input<Self>, K: Scalar>(
-        &self,
-        inputs: I,
-        width: u64,
-        key: impl FnOnce(I::Exprs) -> Expr<K>,
-    ) -> Result<Buffer<Self, u32>> {
-        let call = Call::key(self, "group_match_mask", &inputs, width, key)?;
-        let out = self.buffer(call.n)?;
-        call.masks(self, width, &out)?;
-        Ok(out)
-    }
-
-    /// As [`Groups::group_match_mask`], into the caller's buffer.
-    ///
-    /// # Errors
-    /// As [`Groups::group_match_mask`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
-    fn group_match_mask_into<I: Input<Self>, K: Scalar>(
-        &self,
-        inputs: I,
-        width: u64,
-        key: impl FnOnce(I::Exprs) -> Expr<K>,
-        out: &Buffer<Self, u32>,
-    ) -> Result<()> {
-        Call::key(self, "group_match_mask", &inputs, width, key)?.masks(self, width, out)
+    fn group_match_mask<K: Scalar, I: Input<Self, Exprs = Expr<K>>>(&self, keys: I, width: u64) -> ArrayCall<'_, Self, Masking<I>> {
+        ArrayCall::new(self, Masking { keys, width })
     }
 
     /// For each element, the lowest place in its group whose key has the same bits, and how many have. All NaN are one key; -0 and +0 are two.
@@ -327,7 +195,7 @@ pub trait Groups: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort {
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let x = dev.upload(&[7u32, 9, 7, 9, 9])?;
-    /// let (first, count) = dev.group_match(&x, 4, |x| x)?;
+    /// let (first, count) = dev.group_match(&x, 4).run()?;
     /// assert_eq!(first.read_blocking()?, [0, 1, 0, 1, 0]);
     /// assert_eq!(count.read_blocking()?, [2, 2, 2, 2, 1]);
     /// # Ok::<(), isowarp::Error>(())
@@ -335,30 +203,8 @@ pub trait Groups: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort {
     ///
     /// # Errors
     /// As [`Groups::group_ballot`].
-    fn group_match<I: Input<Self>, K: Scalar>(
-        &self,
-        inputs: I,
-        width: u64,
-        key: impl FnOnce(I::Exprs) -> Expr<K>,
-    ) -> Result<(Buffer<Self, u32>, Buffer<Self, u32>)> {
-        let call = Call::key(self, "group_match", &inputs, width, key)?;
-        let out = (self.buffer(call.n)?, self.buffer(call.n)?);
-        rank_into(self, &call, Peers::First, (&out.0, &out.1))?;
-        Ok(out)
-    }
-
-    /// As [`Groups::group_match`], into the caller's buffers.
-    ///
-    /// # Errors
-    /// As [`Groups::group_ballot_into`].
-    fn group_match_into<I: Input<Self>, K: Scalar>(
-        &self,
-        inputs: I,
-        width: u64,
-        key: impl FnOnce(I::Exprs) -> Expr<K>,
-        out: (&Buffer<Self, u32>, &Buffer<Self, u32>),
-    ) -> Result<()> {
-        rank_into(self, &Call::key(self, "group_match", &inputs, width, key)?, Peers::First, out)
+    fn group_match<K: Scalar, I: Input<Self, Exprs = Expr<K>>>(&self, keys: I, width: u64) -> MatchCall<'_, Self, I> {
+        ArrayCall::new(self, Matching { keys, width: Some(width), pattern: "group_match", peers: Peers::First })
     }
 
     /// Each group parted by label: for each element, how many of its group with the same label come before it, and how many there are. Labels are
@@ -368,7 +214,7 @@ pub trait Groups: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort {
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let x = dev.upload(&[7u32, 9, 7, 9, 9])?;
-    /// let (rank, size) = dev.group_partition(&x, 5, |x| x)?;
+    /// let (rank, size) = dev.group_partition(&x, 5).run()?;
     /// assert_eq!(rank.read_blocking()?, [0, 0, 1, 1, 2]);
     /// assert_eq!(size.read_blocking()?, [2, 3, 2, 3, 3]);
     /// # Ok::<(), isowarp::Error>(())
@@ -376,48 +222,11 @@ pub trait Groups: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort {
     ///
     /// # Errors
     /// As [`Groups::group_ballot`].
-    fn group_partition<I: Input<Self>, K: Scalar>(
-        &self,
-        inputs: I,
-        width: u64,
-        label: impl FnOnce(I::Exprs) -> Expr<K>,
-    ) -> Result<(Buffer<Self, u32>, Buffer<Self, u32>)> {
-        let call = Call::key(self, "group_partition", &inputs, width, label)?;
-        let out = (self.buffer(call.n)?, self.buffer(call.n)?);
-        rank_into(self, &call, Peers::Rank, (&out.0, &out.1))?;
-        Ok(out)
-    }
-
-    /// As [`Groups::group_partition`], into the caller's buffers.
-    ///
-    /// # Errors
-    /// As [`Groups::group_ballot_into`].
-    fn group_partition_into<I: Input<Self>, K: Scalar>(
-        &self,
-        inputs: I,
-        width: u64,
-        label: impl FnOnce(I::Exprs) -> Expr<K>,
-        out: (&Buffer<Self, u32>, &Buffer<Self, u32>),
-    ) -> Result<()> {
-        rank_into(self, &Call::key(self, "group_partition", &inputs, width, label)?, Peers::Rank, out)
+    fn group_partition<K: Scalar, I: Input<Self, Exprs = Expr<K>>>(&self, labels: I, width: u64) -> MatchCall<'_, Self, I> {
+        ArrayCall::new(self, Matching { keys: labels, width: Some(width), pattern: "group_partition", peers: Peers::Rank })
     }
 }
 impl<B: Run<BallotTask> + Run<PeersTask> + Move + Scan + Sort> Groups for B {}
-
-/// One output element to a group.
-fn voted<B: Groups, I: Input<B>>(
-    device: &B,
-    pattern: &'static str,
-    inputs: &I,
-    width: u64,
-    f: impl FnOnce(I::Exprs) -> Expr<bool>,
-    vote: impl Fn(Expr<u32>, Expr<u32>) -> Expr<u32>,
-) -> Result<Buffer<B, u32>> {
-    let call = Call::condition(device, pattern, inputs, width, f)?;
-    let out = device.buffer(call.groups())?;
-    per_group(device, &call, vote, &out)?;
-    Ok(out)
-}
 
 fn any(count: Expr<u32>, _: Expr<u32>) -> Expr<u32> {
     count.ne(0).cast()

@@ -1,9 +1,6 @@
 //! P06 histogram, the rungs of the textbook's ladder: kept for teaching and for benchmarks. [`Histogram`](super::Histogram) is what to use.
 
-use super::histogram::{Bins, Call};
-use super::{HistogramTask, MapTask};
-use crate::backend::Run;
-use crate::buffer::{Buffer, Memory};
+use super::HistogramTask;
 use crate::error::{Error, Result};
 
 /// Lanes of a workgroup.
@@ -119,60 +116,16 @@ pub struct HistogramVariantTask {
     pub histogram: HistogramTask,
 }
 
-/// Histograms by the rungs of the textbook's ladder.
-///
-/// Samples, bins and counts are [`Histogram`](super::Histogram)'s, and so are the results. The output is cleared in a launch of its own, and samples are
-/// counted in a second one, which reads them once. Outputs may not overlap inputs.
-///
-/// Source: Kirk, Hwu and El Hajj, *Programming Massively Parallel Processors*, chapter 9.
-pub trait HistogramVariants: Run<HistogramVariantTask> + Run<MapTask> {
-    /// The number of samples in each bin.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// // Letters of a text, four to a bin.
-    /// let text = dev.upload(b"programming massively parallel processors")?;
-    /// let letters = || binned(&text, 7, |x| (x - 97) / 4);
-    /// let counts = dev.histogram_variant(HistogramVariant::PrivateShared, letters())?;
-    /// assert_eq!(counts.read_blocking()?, [5, 5, 6, 10, 10, 1, 1]);
-    /// assert_eq!(dev.histogram_variant(HistogramVariant::Aggregated, letters())?.read_blocking()?, counts.read_blocking()?);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Histogram::histogram`](super::Histogram::histogram); [`Error::TooLarge`] for more bins than
-    /// [`HistogramVariant::most_bins`].
-    fn histogram_variant<N: Bins<Self>>(&self, variant: HistogramVariant, bins: N) -> Result<Buffer<Self, u32>> {
-        let count = bins.bins()?;
-        variant.check(count)?;
-        let out = self.buffer(count)?;
-        self.histogram_variant_into(variant, bins, &out)?;
-        Ok(out)
-    }
+/// The mode of a [histogram](super::HistogramCall) that counts by a rung.
+#[derive(Clone, Copy, Debug)]
+pub struct ByRung(pub(super) HistogramVariant);
 
-    /// As [`HistogramVariants::histogram_variant`], into the caller's buffer, whose elements behind the bins stay as they were.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, out) = (dev.upload(&[0.5f32, 2.5, 0.25, -1.0])?, dev.buffer(3)?);
-    /// dev.histogram_variant_into(HistogramVariant::Atomic, even(&x, 0.0, 3.0, 3), &out)?;
-    /// assert_eq!(out.read_blocking()?, [2, 0, 1]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`HistogramVariants::histogram_variant`], and [`Error::BufferTooSmall`], [`Error::Aliasing`], [`Error::WrongDevice`].
-    fn histogram_variant_into<N: Bins<Self>>(&self, variant: HistogramVariant, bins: N, out: &Buffer<Self, u32>) -> Result<()> {
-        let count = bins.bins()?;
-        variant.check(count)?;
-        let collect = |c: &mut _| bins.collect(c, false);
-        let call = Call::new(self, count, collect, || Ok(vec![bins.bin(&mut 0, false)?.value()]))?;
-        call.counted(self, out, |histogram, leaves, outs| self.run(&HistogramVariantTask { variant, histogram }, leaves, outs))
+impl ByRung {
+    /// Fails for more bins than it counts in.
+    pub(super) fn check(self, bins: u64) -> Result<()> {
+        self.0.check(bins)
     }
 }
-impl<B: Run<HistogramVariantTask> + Run<MapTask>> HistogramVariants for B {}
 
 #[cfg(test)]
 mod tests {

@@ -1,20 +1,24 @@
 //! P09 move, by shape: axes permuted, transposes, strided and pitched copies, image layouts, Morton order.
 
+mod call;
 mod copy;
 mod in_place;
 mod morton;
 mod task;
 
+pub use call::{AxesCall, MortonCall, PermutingAxes, Reordering, TransposeCall, Transposing};
 pub use task::{Axis, LayoutTask, MAX_AXES, Plane, TileTransposeTask, TransposeTask};
 
 use super::moves::Move;
 use crate::backend::Run;
-use crate::buffer::{Buffer, Memory as _};
+use crate::buffer::Buffer;
+use crate::call::ArrayCall;
 use crate::element::Element;
-use crate::error::{Error, Result};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
 pub(crate) use copy::copy;
-use copy::{permuted, pitch};
-use morton::{morton_bits, reordered};
+use copy::pitch;
 
 /// The order in which the axes of a batch of images lie in memory, the slowest first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -55,8 +59,8 @@ impl ImageLayout {
 /// ```
 /// # use isowarp_core::patterns::{Layout, LayoutTask};
 /// # fn f<B: Layout>(dev: &B, x: &isowarp_core::buffer::Buffer<B, f32>) -> isowarp_core::Result<()> {
-/// let t = dev.transpose(x, 480, 640)?; // 480 rows of 640 become 640 rows of 480
-/// let hwc = dev.permute_axes(x, &[3, 320, 320], &[1, 2, 0])?; // planes become interleaved channels
+/// let t = dev.transpose(x, 480, 640).run()?; // 480 rows of 640 become 640 rows of 480
+/// let hwc = dev.permute_axes(x, &[3, 320, 320], &[1, 2, 0]).run()?; // planes become interleaved channels
 /// # Ok(()) }
 /// ```
 ///
@@ -70,150 +74,36 @@ pub trait Layout: Run<LayoutTask> + Run<TransposeTask> + Run<TileTransposeTask> 
     /// # let dev = isowarp::Cpu::new();
     /// // Two planes of 1 x 3 pixels become three pixels of two channels.
     /// let x = dev.upload(&[1u8, 2, 3, 10, 20, 30])?;
-    /// assert_eq!(dev.permute_axes(&x, &[2, 1, 3], &[1, 2, 0])?.read_blocking()?, [1, 10, 2, 20, 3, 30]);
+    /// assert_eq!(dev.permute_axes(&x, &[2, 1, 3], &[1, 2, 0]).run()?.read_blocking()?, [1, 10, 2, 20, 3, 30]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     ///
     /// # Errors
     /// [`Error::LengthMismatch`] if the shape has another number of elements; [`Error::InvalidArgument`] if `order` is no permutation of the
-    /// axes; [`Error::TooLarge`], [`Error::Unsupported`], [`Error::OutOfMemory`], [`Error::WrongDevice`].
-    fn permute_axes<T: Element>(&self, x: &Buffer<Self, T>, shape: &[u64], order: &[usize]) -> Result<Buffer<Self, T>> {
-        let axes = permuted(shape, order, x.len())?;
-        let out = self.buffer(x.len())?;
-        copy(self, "permute_axes", &axes, (x, 0), (&out, 0))?;
-        Ok(out)
+    /// axes; [`Error::TooLarge`], [`Error::Unsupported`], [`Error::OutOfMemory`], [`Error::WrongDevice`], [`Error::BufferTooSmall`],
+    /// [`Error::Aliasing`].
+    fn permute_axes<'a, T: Element>(&'a self, x: &'a Buffer<Self, T>, shape: &[u64], order: &[usize]) -> AxesCall<'a, Self, T> {
+        ArrayCall::new(self, PermutingAxes { x, shape: shape.to_vec(), order: order.to_vec() })
     }
 
-    /// As [`Layout::permute_axes`], into the caller's buffer.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, out) = (dev.iota::<u32>(6, 0, 1)?, dev.buffer(6)?);
-    /// dev.permute_axes_into(&x, &[1, 2, 3], &[2, 0, 1], &out)?;
-    /// assert_eq!(out.read_blocking()?, [0, 3, 1, 4, 2, 5]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Layout::permute_axes`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
-    fn permute_axes_into<T: Element>(&self, x: &Buffer<Self, T>, shape: &[u64], order: &[usize], out: &Buffer<Self, T>) -> Result<()> {
-        let axes = permuted(shape, order, x.len())?;
-        if out.len() < x.len() {
-            return Err(Error::BufferTooSmall { what: "the output", required: x.len(), available: out.len() });
-        }
-        copy(self, "permute_axes", &axes, (x, 0), (out, 0))
-    }
-
-    /// `rows` rows of `columns` elements become `columns` rows of `rows`.
+    /// `rows` rows of `columns` elements become `columns` rows of `rows`. Modifiers: [`batch`](TransposeCall::batch); and
+    /// [`in_place`](TransposeCall::in_place) enqueues it where the array lies.
     ///
     /// ```
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let x = dev.upload(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
-    /// assert_eq!(dev.transpose(&x, 2, 3)?.read_blocking()?, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+    /// assert_eq!(dev.transpose(&x, 2, 3).run()?.read_blocking()?, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`Layout::permute_axes`].
-    fn transpose<T: Element>(&self, x: &Buffer<Self, T>, rows: u64, columns: u64) -> Result<Buffer<Self, T>> {
-        self.permute_axes(x, &[rows, columns], &[1, 0])
+    fn transpose<'a, T: Element>(&'a self, x: &'a Buffer<Self, T>, rows: u64, columns: u64) -> TransposeCall<'a, Self, T> {
+        ArrayCall::new(self, Transposing { x, batch: None, rows, columns })
     }
 
-    /// As [`Layout::transpose`], into the caller's buffer.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, out) = (dev.iota::<u64>(4, 0, 1)?, dev.buffer(4)?);
-    /// dev.transpose_into(&x, 2, 2, &out)?;
-    /// assert_eq!(out.read_blocking()?, [0, 2, 1, 3]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Layout::permute_axes_into`].
-    fn transpose_into<T: Element>(&self, x: &Buffer<Self, T>, rows: u64, columns: u64, out: &Buffer<Self, T>) -> Result<()> {
-        self.permute_axes_into(x, &[rows, columns], &[1, 0], out)
-    }
-
-    /// As [`Layout::transpose`], where the array lies. A square takes no memory; another rectangle takes as much as it is long itself, but not
-    /// more than about 32 MiB and a hundredth of its length, and through wgpu 32 MiB more where no binding holds it. A loop gets it back each time.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let x = dev.upload(&[1u8, 2, 3, 4, 5, 6])?;
-    /// dev.transpose_in_place(&x, 2, 3)?;
-    /// assert_eq!(x.read_blocking()?, [1, 4, 2, 5, 3, 6]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Layout::permute_axes`].
-    fn transpose_in_place<T: Element>(&self, x: &Buffer<Self, T>, rows: u64, columns: u64) -> Result<()> {
-        self.transpose_batched_in_place(x, 1, rows, columns)
-    }
-
-    /// `batch` matrices, one after the other, each transposed.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let x = dev.iota::<i32>(8, 0, 1)?;
-    /// assert_eq!(dev.transpose_batched(&x, 2, 2, 2)?.read_blocking()?, [0, 2, 1, 3, 4, 6, 5, 7]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Layout::permute_axes`].
-    fn transpose_batched<T: Element>(&self, x: &Buffer<Self, T>, batch: u64, rows: u64, columns: u64) -> Result<Buffer<Self, T>> {
-        self.permute_axes(x, &[batch, rows, columns], &[0, 2, 1])
-    }
-
-    /// As [`Layout::transpose_batched`], into the caller's buffer.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, out) = (dev.upload(b"abcdefABCDEF")?, dev.buffer(12)?);
-    /// dev.transpose_batched_into(&x, 2, 2, 3, &out)?;
-    /// assert_eq!(out.read_blocking()?, *b"adbecfADBECF");
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Layout::permute_axes_into`].
-    fn transpose_batched_into<T: Element>(
-        &self,
-        x: &Buffer<Self, T>,
-        batch: u64,
-        rows: u64,
-        columns: u64,
-        out: &Buffer<Self, T>,
-    ) -> Result<()> {
-        self.permute_axes_into(x, &[batch, rows, columns], &[0, 2, 1], out)
-    }
-
-    /// As [`Layout::transpose_batched`], where the matrices lie, with the memory of [`Layout::transpose_in_place`].
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let x = dev.upload(b"abcdABCD")?;
-    /// dev.transpose_batched_in_place(&x, 2, 2, 2)?;
-    /// assert_eq!(x.read_blocking()?, *b"acbdACBD");
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Layout::permute_axes`].
-    fn transpose_batched_in_place<T: Element>(&self, x: &Buffer<Self, T>, batch: u64, rows: u64, columns: u64) -> Result<()> {
-        in_place::in_place(self, x, [batch, rows, columns], in_place::THROUGH)
-    }
-
-    /// [`Layout::transpose_batched_in_place`] through memory of `bytes`, so that tests need no large arrays.
+    /// A transpose [in place](TransposeCall::in_place) through memory of `bytes`, so that tests need no large arrays.
     #[doc(hidden)]
     fn transpose_through<T: Element>(&self, x: &Buffer<Self, T>, shape: [u64; 3], bytes: u64) -> Result<()> {
         in_place::in_place(self, x, shape, bytes)
@@ -226,48 +116,22 @@ pub trait Layout: Run<LayoutTask> + Run<TransposeTask> + Run<TileTransposeTask> 
     /// # let dev = isowarp::Cpu::new();
     /// // One image of two channels and 1 x 3 pixels: planes become interleaved channels.
     /// let x = dev.upload(&[1.0f32, 2.0, 3.0, -1.0, -2.0, -3.0])?;
-    /// let y = dev.convert_layout(&x, [1, 2, 1, 3], ImageLayout::Nchw, ImageLayout::Nhwc)?;
+    /// let y = dev.convert_layout(&x, [1, 2, 1, 3], ImageLayout::Nchw, ImageLayout::Nhwc).run()?;
     /// assert_eq!(y.read_blocking()?, [1.0, -1.0, 2.0, -2.0, 3.0, -3.0]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`Layout::permute_axes`].
-    fn convert_layout<T: Element>(
-        &self,
-        x: &Buffer<Self, T>,
+    fn convert_layout<'a, T: Element>(
+        &'a self,
+        x: &'a Buffer<Self, T>,
         sizes: [u64; 4],
         from: ImageLayout,
         to: ImageLayout,
-    ) -> Result<Buffer<Self, T>> {
+    ) -> AxesCall<'a, Self, T> {
         let (shape, order) = from.to(to, sizes);
         self.permute_axes(x, &shape, &order)
-    }
-
-    /// As [`Layout::convert_layout`], into the caller's buffer.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// // A pixel of three channels in each of two images.
-    /// let (x, out) = (dev.upload(b"rgbRGB")?, dev.buffer(6)?);
-    /// dev.convert_layout_into(&x, [2, 3, 1, 1], ImageLayout::Nhwc, ImageLayout::Chwn, &out)?;
-    /// assert_eq!(out.read_blocking()?, *b"rRgGbB");
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Layout::permute_axes_into`].
-    fn convert_layout_into<T: Element>(
-        &self,
-        x: &Buffer<Self, T>,
-        sizes: [u64; 4],
-        from: ImageLayout,
-        to: ImageLayout,
-        out: &Buffer<Self, T>,
-    ) -> Result<()> {
-        let (shape, order) = from.to(to, sizes);
-        self.permute_axes_into(x, &shape, &order, out)
     }
 
     /// A copy between two places of any strides: source element `from + sum i_k * axes[k].from` goes to element `to + sum i_k * axes[k].to`.
@@ -355,34 +219,14 @@ pub trait Layout: Run<LayoutTask> + Run<TransposeTask> + Run<TileTransposeTask> 
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let x = dev.iota::<u32>(8, 0, 1)?; // 2 rows of 4
-    /// assert_eq!(dev.to_morton(&x, &[2, 4])?.read_blocking()?, [0, 1, 4, 5, 2, 3, 6, 7]);
+    /// assert_eq!(dev.to_morton(&x, &[2, 4]).run()?.read_blocking()?, [0, 1, 4, 5, 2, 3, 6, 7]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for other shapes; [`Error::LengthMismatch`], [`Error::TooLarge`] above 2^32 elements, and as [`Map::map`](super::Map::map).
-    fn to_morton<T: Element>(&self, x: &Buffer<Self, T>, shape: &[u64]) -> Result<Buffer<Self, T>> {
-        let places = morton_bits(shape, x.len())?;
-        let out = self.buffer(x.len())?;
-        reordered(self, x, &out, &places, false)?;
-        Ok(out)
-    }
-
-    /// As [`Layout::to_morton`], into the caller's buffer.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, out) = (dev.iota::<u64>(8, 0, 1)?, dev.buffer(8)?);
-    /// dev.to_morton_into(&x, &[2, 2, 2], &out)?; // in a cube of two every axis has one bit
-    /// assert_eq!(out.read_blocking()?, x.read_blocking()?);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Layout::to_morton`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
-    fn to_morton_into<T: Element>(&self, x: &Buffer<Self, T>, shape: &[u64], out: &Buffer<Self, T>) -> Result<()> {
-        reordered(self, x, out, &morton_bits(shape, x.len())?, false)
+    fn to_morton<'a, T: Element>(&'a self, x: &'a Buffer<Self, T>, shape: &[u64]) -> MortonCall<'a, Self, T> {
+        ArrayCall::new(self, Reordering { x, shape: shape.to_vec(), back: false })
     }
 
     /// The inverse of [`Layout::to_morton`].
@@ -391,7 +235,7 @@ pub trait Layout: Run<LayoutTask> + Run<TransposeTask> + Run<TileTransposeTask> 
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let x = dev.iota::<u32>(16, 0, 1)?;
-    /// let back = dev.from_morton(&dev.to_morton(&x, &[4, 4])?, &[4, 4])?;
+    /// let back = dev.from_morton(&dev.to_morton(&x, &[4, 4]).run()?, &[4, 4]).run()?;
     /// assert_eq!(back.read_blocking()?, x.read_blocking()?);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
@@ -399,36 +243,17 @@ pub trait Layout: Run<LayoutTask> + Run<TransposeTask> + Run<TileTransposeTask> 
     /// # Errors
     /// As [`Layout::to_morton`].
     #[expect(clippy::wrong_self_convention, reason = "the device is `self`; what is converted is an array")]
-    fn from_morton<T: Element>(&self, x: &Buffer<Self, T>, shape: &[u64]) -> Result<Buffer<Self, T>> {
-        let places = morton_bits(shape, x.len())?;
-        let out = self.buffer(x.len())?;
-        reordered(self, x, &out, &places, true)?;
-        Ok(out)
-    }
-
-    /// As [`Layout::from_morton`], into the caller's buffer.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, out) = (dev.upload(b"abcdefgh")?, dev.buffer(8)?);
-    /// dev.from_morton_into(&x, &[2, 4], &out)?;
-    /// assert_eq!(out.read_blocking()?, *b"abefcdgh");
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Layout::from_morton`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
-    #[expect(clippy::wrong_self_convention, reason = "the device is `self`; what is converted is an array")]
-    fn from_morton_into<T: Element>(&self, x: &Buffer<Self, T>, shape: &[u64], out: &Buffer<Self, T>) -> Result<()> {
-        reordered(self, x, out, &morton_bits(shape, x.len())?, true)
+    fn from_morton<'a, T: Element>(&'a self, x: &'a Buffer<Self, T>, shape: &[u64]) -> MortonCall<'a, Self, T> {
+        ArrayCall::new(self, Reordering { x, shape: shape.to_vec(), back: true })
     }
 }
 impl<B: Run<LayoutTask> + Run<TransposeTask> + Run<TileTransposeTask> + Move> Layout for B {}
 
 #[cfg(test)]
 mod tests {
+    use super::copy::permuted;
     use super::*;
+    use crate::error::Error;
 
     fn of(shape: &[u64], order: &[usize]) -> LayoutTask {
         let axes = permuted(shape, order, shape.iter().product()).expect("valid");

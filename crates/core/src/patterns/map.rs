@@ -50,7 +50,7 @@ pub trait Map: Run<MapTask> {
     fn map<I: Input<Self>, R: Outputs>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> R) -> Result<R::Buffers<Self>> {
         let c = collect(self, "map", &inputs)?;
         let n = c.len()?;
-        self.map_new(inputs, c, n, f)
+        computed(self, &inputs, c, n, f)
     }
 
     /// As [`Map::map`], into the caller's buffers, which hold at least as many elements as the inputs; later ones stay as they are.
@@ -75,39 +75,6 @@ pub trait Map: Run<MapTask> {
         enqueue::<Self, R>(self, c, n, func, out)
     }
 
-    /// Another name of [`Map::map`] for several inputs.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, y) = (dev.upload(&[1.0f32, 2.0])?, dev.upload(&[10.0f32, 20.0])?);
-    /// assert_eq!(dev.zip((&x, &y), |(x, y)| x.max(y) - 1.0)?.read_blocking()?, [9.0, 19.0]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Map::map`].
-    fn zip<I: Input<Self>, R: Outputs>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> R) -> Result<R::Buffers<Self>> {
-        self.map(inputs, f)
-    }
-
-    /// Another name of [`Map::map_into`] for several inputs.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, y, out) = (dev.upload(&[1u32, 2])?, dev.upload(&[3u32, 5])?, dev.buffer(2)?);
-    /// dev.zip_into((&x, &y), |(x, y)| x ^ y, &out)?;
-    /// assert_eq!(out.read_blocking()?, [2, 7]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Map::map_into`].
-    fn zip_into<I: Input<Self>, R: Outputs>(&self, inputs: I, f: impl FnOnce(I::Exprs) -> R, out: R::Refs<'_, Self>) -> Result<()> {
-        self.map_into(inputs, f, out)
-    }
-
     /// `f` of the inputs at every index below `n`; for inputs without a length of their own: the index, scalars, arrays.
     ///
     /// ```
@@ -125,7 +92,7 @@ pub trait Map: Run<MapTask> {
     fn generate<I: Input<Self>, R: Outputs>(&self, n: u64, inputs: I, f: impl FnOnce(I::Exprs) -> R) -> Result<R::Buffers<Self>> {
         let mut c = collect(self, "generate", &inputs)?;
         c.length(n)?;
-        self.map_new(inputs, c, n, f)
+        computed(self, &inputs, c, n, f)
     }
 
     /// As [`Map::generate`], into the caller's buffers.
@@ -188,23 +155,6 @@ pub trait Map: Run<MapTask> {
         self.generate(n, (index(), scalar(start), scalar(step)), rising)
     }
 
-    /// As [`Map::iota`], into all of the caller's buffer.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let out = dev.buffer(3)?;
-    /// dev.iota_into(5u32, 2, &out)?;
-    /// assert_eq!(out.read_blocking()?, [5, 7, 9]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Map::map_into`].
-    fn iota_into<T: Scalar + Num + Element<Reg = T>>(&self, start: T, step: T, out: &Buffer<Self, T>) -> Result<()> {
-        self.generate_into(out.len(), (index(), scalar(start), scalar(step)), rising, out)
-    }
-
     /// `a * x + y`, each element one fused multiply-add.
     ///
     /// ```
@@ -212,6 +162,8 @@ pub trait Map: Run<MapTask> {
     /// # let dev = isowarp::Cpu::new();
     /// let (x, y) = (dev.upload(&[1.0f32, 2.0])?, dev.upload(&[10.0f32, 20.0])?);
     /// assert_eq!(dev.axpy(3.0, &x, &y)?.read_blocking()?, [13.0, 26.0]);
+    /// dev.map_into((&x, &y), |(x, y)| x * 3.0 + y, &y)?; // in place, by a constant of the kernel
+    /// assert_eq!(y.read_blocking()?, [13.0, 26.0]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     ///
@@ -221,46 +173,6 @@ pub trait Map: Run<MapTask> {
         self.map((scalar(a), x, y), |(a, x, y)| a * x + y)
     }
 
-    /// As [`Map::axpy`], into the caller's buffer.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, y, out) = (dev.upload(&[1.0f32, 2.0])?, dev.upload(&[10.0f32, 20.0])?, dev.buffer(2)?);
-    /// dev.axpy_into(-1.0, &x, &y, &out)?;
-    /// assert_eq!(out.read_blocking()?, [9.0, 18.0]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Map::map_into`].
-    fn axpy_into<T: Scalar + Num + Element<Reg = T>>(
-        &self,
-        a: T,
-        x: &Buffer<Self, T>,
-        y: &Buffer<Self, T>,
-        out: &Buffer<Self, T>,
-    ) -> Result<()> {
-        self.map_into((scalar(a), x, y), |(a, x, y)| a * x + y, out)
-    }
-
-    /// `y` becomes `a * x + y`.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, y) = (dev.upload(&[1u32, 2])?, dev.upload(&[10u32, 20])?);
-    /// dev.axpy_in_place(3, &x, &y)?;
-    /// assert_eq!(y.read_blocking()?, [13, 26]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Map::map_into`].
-    fn axpy_in_place<T: Scalar + Num + Element<Reg = T>>(&self, a: T, x: &Buffer<Self, T>, y: &Buffer<Self, T>) -> Result<()> {
-        self.axpy_into(a, x, y, y)
-    }
-
     /// Converts every element by value, as Rust's `as` (to an integer of 8 or 16 bits keeps the low ones of the `u32` or `i32`).
     ///
     /// ```
@@ -268,6 +180,9 @@ pub trait Map: Run<MapTask> {
     /// # let dev = isowarp::Cpu::new();
     /// let x = dev.upload(&[1.75f32, -3.5, f32::NAN])?;
     /// assert_eq!(dev.cast::<_, i32>(&x)?.read_blocking()?, [1, -3, 0]);
+    /// let out = dev.buffer::<u8>(3)?;
+    /// dev.map_into(&x, |x| x.cast::<u32>().store_as::<u8>(), &out)?;
+    /// assert_eq!(out.read_blocking()?, [1, 0, 0]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     ///
@@ -275,23 +190,6 @@ pub trait Map: Run<MapTask> {
     /// As [`Map::map`].
     fn cast<T: Element, U: Element>(&self, x: &Buffer<Self, T>) -> Result<Buffer<Self, U>> {
         self.map(x, |x| -> Narrow<U> { x.cast::<U::Reg>().store_as::<U>() })
-    }
-
-    /// As [`Map::cast`], into the caller's buffer.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (x, out) = (dev.upload(&[-1i32, 258])?, dev.buffer::<u8>(2)?);
-    /// dev.cast_into(&x, &out)?;
-    /// assert_eq!(out.read_blocking()?, [255, 2]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Map::map_into`].
-    fn cast_into<T: Element, U: Element>(&self, x: &Buffer<Self, T>, out: &Buffer<Self, U>) -> Result<()> {
-        self.map_into(x, |x| -> Narrow<U> { x.cast::<U::Reg>().store_as::<U>() }, out)
     }
 
     /// Every element equal to `old` becomes `new` (so no NaN is ever replaced).
@@ -310,23 +208,6 @@ pub trait Map: Run<MapTask> {
         self.map((x, scalar(old.widen()), scalar(new.widen())), replaced::<T>)
     }
 
-    /// As [`Map::replace`], into the caller's buffer, which may be the input.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let x = dev.upload(&[-0.0f32, 1.0, 0.0])?;
-    /// dev.replace_into(&x, 0.0, 8.0, &x)?; // -0 equals 0
-    /// assert_eq!(x.read_blocking()?, [8.0, 1.0, 8.0]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Map::map_into`].
-    fn replace_into<T: Element>(&self, x: &Buffer<Self, T>, old: T, new: T, out: &Buffer<Self, T>) -> Result<()> {
-        self.map_into((x, scalar(old.widen()), scalar(new.widen())), replaced::<T>, out)
-    }
-
     /// A copy, bit for bit.
     ///
     /// ```
@@ -340,7 +221,7 @@ pub trait Map: Run<MapTask> {
     /// # Errors
     /// As [`Map::map`].
     fn copy<T: Element>(&self, x: &Buffer<Self, T>) -> Result<Buffer<Self, T>> {
-        let out = self.buffer_like(x)?;
+        let out = crate::buffer::Memory::buffer(self, x.len())?;
         self.copy_into(x, &out)?;
         Ok(out)
     }
@@ -377,27 +258,22 @@ pub trait Map: Run<MapTask> {
         let dst = Out { raw: out.raw().clone(), dtype: DType::U8, offset: to };
         self.run(&MapTask { func, n: bytes, numerics: self.numerics() }, &[leaf], &[dst])
     }
-
-    #[doc(hidden)]
-    fn buffer_like<T: Element>(&self, x: &Buffer<Self, T>) -> Result<Buffer<Self, T>> {
-        crate::buffer::Memory::buffer(self, x.len())
-    }
-
-    #[doc(hidden)]
-    fn map_new<I: Input<Self>, R: Outputs>(
-        &self,
-        inputs: I,
-        c: Collector<Self>,
-        n: u64,
-        f: impl FnOnce(I::Exprs) -> R,
-    ) -> Result<R::Buffers<Self>> {
-        let func = trace(&inputs, &c, f)?;
-        let out = R::allocate(self, n)?;
-        enqueue::<Self, R>(self, c, n, func, R::refs(&out))?;
-        Ok(out)
-    }
 }
 impl<B: Run<MapTask>> Map for B {}
+
+/// Results in new memory.
+fn computed<B: Run<MapTask>, I: Input<B>, R: Outputs>(
+    device: &B,
+    inputs: &I,
+    c: Collector<B>,
+    n: u64,
+    f: impl FnOnce(I::Exprs) -> R,
+) -> Result<R::Buffers<B>> {
+    let func = trace(inputs, &c, f)?;
+    let out = R::allocate(device, n)?;
+    enqueue::<B, R>(device, c, n, func, R::refs(&out))?;
+    Ok(out)
+}
 
 /// Element `i` of an arithmetic progression.
 fn rising<T: Scalar + Num>((i, start, step): (Expr<u32>, Expr<T>, Expr<T>)) -> Expr<T> {

@@ -30,8 +30,11 @@ pub use atomics::{Atomics, FixedPoint, Overflow};
 pub use extreme::{ByEnd, Candidate, Candidates, End, IndexAlone, IndexedCall, ValueAndIndex};
 pub use filter::{Border, Filter, FilterKind, FilterTask, Image};
 pub use groups::{BallotTask, GroupFolds, Groups, Peers, PeersTask, Shuffle};
-pub use histogram::{Bins, Edges, Histogram, HistogramSum, HistogramTask, HistogramTotal, Sample, Weight, between, binned, counted, even};
-pub use histogram_variants::{HistogramVariant, HistogramVariantTask, HistogramVariants};
+pub use histogram::{
+    Binning, Bins, Edges, Histogram, HistogramCall, HistogramSum, HistogramTask, HistogramTotal, Sample, Weight, between, binned,
+    channels_alike, channels_between, channels_even, channels_of, counted, even,
+};
+pub use histogram_variants::{HistogramVariant, HistogramVariantTask};
 pub use layout::{Axis, ImageLayout, Layout, LayoutTask, TileTransposeTask, TransposeTask};
 pub use map::{Map, MapTask};
 pub use merge::{
@@ -44,7 +47,7 @@ pub use merge_sort::{
 };
 pub use merge_variants::{LadderKey, MergeVariant, MergeVariantTask, MergeVariants};
 pub use moves::{
-    CheckedMove, GatherTask, IndexElement, IndexScalar, Move, MoveFrom, ScatterCombine, ScatterFromTask, ScatterOp, ScatterTask,
+    GatherCall, GatherTask, IndexElement, IndexScalar, Move, PermuteCall, ScatterCall, ScatterFromTask, ScatterOp, ScatterTask,
 };
 pub use reduce::{Integral, Quadrature, Reduce, ReduceCall, ReduceTask, Reducing, Statistics};
 pub use reduce_variants::{ByReduceVariant, ReduceVariant, ReduceVariantTask};

@@ -6,6 +6,7 @@ use crate::context::Options;
 use crate::patterns::groups::{ballot_holes, ballot_program, peers_holes, peers_program};
 use isowarp_core::buffer::{Buffer, Memory as _};
 use isowarp_core::element::DType;
+use isowarp_core::input::Source as _;
 use isowarp_core::ir::{self, Expr, Func};
 use isowarp_core::patterns::{Atomics, Peers, ScatterOp};
 use isowarp_cpu::Cpu;
@@ -44,17 +45,17 @@ fn groups_of_every_kind_fit_the_default_limits() {
 fn all<B: Atomics>(d: &B, x: &Buffer<B, u32>, width: u64) -> Vec<Buffer<B, u32>> {
     let odd = |x: Expr<u32>| (x & 1u32).ne(0);
     let few = |x: Expr<u32>| x >> 28;
-    let (first, count) = d.group_match(x, width, few).expect("matches");
-    let (rank, size) = d.group_partition((x, isowarp_core::input::index()), width, |(x, i)| few(x) ^ (i & 1u32)).expect("parts");
+    let (first, count) = d.group_match(x.map(few), width).run().expect("matches");
+    let (rank, size) = d.group_partition((x, isowarp_core::input::index()).map(|(x, i)| few(x) ^ (i & 1u32)), width).run().expect("parts");
     let sums = d.upload(&vec![1.5f32; 20_003]).expect("upload");
     let values = isowarp_core::patterns::Map::map(d, x, |x: Expr<u32>| (x >> 20).cast::<f32>()).expect("values");
     let at = isowarp_core::patterns::Map::map(d, x, |x: Expr<u32>| x % 25_000).expect("indices");
-    d.scatter_reduce_into(&values, &at, ScatterOp::Sum, &sums).expect("sums");
-    d.scatter_reduce_into(&values, &at, ScatterOp::Max, &sums).expect("maxima");
+    d.scatter(&values, &at).reduce(ScatterOp::Sum).write_to(&sums).expect("sums");
+    d.scatter(&values, &at).reduce(ScatterOp::Max).write_to(&sums).expect("maxima");
     let bits = isowarp_core::patterns::Map::map(d, &sums, Expr::bitcast::<u32>).expect("bits");
-    let ballot = d.group_ballot(x, width, odd).expect("bits");
-    let ranks = d.group_rank(x, width, odd).expect("ranks");
-    let counts = d.group_count(x, width, odd).expect("counts");
+    let ballot = d.group_ballot(x.map(odd), width).run().expect("bits");
+    let ranks = d.group_rank(x.map(odd), width).run().expect("ranks");
+    let counts = d.group_count(x.map(odd), width).run().expect("counts");
     vec![first, count, rank, size, ballot, ranks, counts, bits]
 }
 

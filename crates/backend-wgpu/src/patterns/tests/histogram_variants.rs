@@ -7,7 +7,7 @@ use crate::patterns::histogram_variants::{holes, program};
 use isowarp_core::backend::Backend as _;
 use isowarp_core::element::DType;
 use isowarp_core::ir::{self, Expr};
-use isowarp_core::patterns::{HistogramSum, HistogramTask, HistogramVariant, HistogramVariants as _, binned, even};
+use isowarp_core::patterns::{Histogram as _, HistogramSum, HistogramTask, HistogramVariant, binned, even};
 use isowarp_cpu::Cpu;
 use std::sync::Arc;
 
@@ -44,8 +44,8 @@ fn every_rung_counts_what_there_is() {
         let (a, b) = both(gpu, &x);
         for variant in HistogramVariant::ALL {
             for bins in [1, 7, 256, 4096] {
-                let expected = Cpu::new().histogram_variant(variant, even(&a, 1000, 3_000_000_000, bins)).expect("cpu");
-                let found = gpu.histogram_variant(variant, even(&b, 1000, 3_000_000_000, bins)).expect("gpu");
+                let expected = Cpu::new().histogram(even(&a, 1000, 3_000_000_000, bins)).variant(variant).run().expect("cpu");
+                let found = gpu.histogram(even(&b, 1000, 3_000_000_000, bins)).variant(variant).run().expect("gpu");
                 same_bits(&format!("{variant:?} of {n} in {bins} bins"), &expected, &found);
             }
         }
@@ -61,8 +61,9 @@ fn windows_of_elements_and_of_bins_add_up() {
         let (a, b) = both(&gpu, &x);
         for variant in rungs() {
             for bins in [4000, 70_000].into_iter().filter(|&bins| variant.most_bins().is_none_or(|most| bins <= most as u32)) {
-                let expected = Cpu::new().histogram_variant(variant, binned(&a, bins, move |x: Expr<u32>| x % (bins + 100))).expect("cpu");
-                let found = gpu.histogram_variant(variant, binned(&b, bins, move |x: Expr<u32>| x % (bins + 100))).expect("gpu");
+                let expected =
+                    Cpu::new().histogram(binned(&a, bins, move |x: Expr<u32>| x % (bins + 100))).variant(variant).run().expect("cpu");
+                let found = gpu.histogram(binned(&b, bins, move |x: Expr<u32>| x % (bins + 100))).variant(variant).run().expect("gpu");
                 same_bits(&format!("{variant:?} of {n} in {bins} bins"), &expected, &found);
             }
         }
@@ -75,7 +76,7 @@ fn a_loop_allocates_nothing() {
     let (_, x) = both(&gpu, &(0..50_000u32).collect::<Vec<_>>());
     let (_, out) = both(&gpu, &[0u32; 256]);
     for variant in HistogramVariant::ALL {
-        let count = || gpu.histogram_variant_into(variant, even(&x, 0, 50_000, 256), &out).expect("histogram");
+        let count = || gpu.histogram(even(&x, 0, 50_000, 256)).variant(variant).write_to(&out).expect("histogram");
         (0..3).for_each(|_| count());
         let before = gpu.usage().settled();
         (0..5).for_each(|_| count());

@@ -7,9 +7,9 @@ use half::f16;
 use isowarp_core::backend::Run;
 use isowarp_core::buffer::{Buffer, Memory as _};
 use isowarp_core::element::Element;
-use isowarp_core::input::{counting, index};
+use isowarp_core::input::{Source as _, counting, index};
 use isowarp_core::patterns::layout::{Axis, Layout};
-use isowarp_core::patterns::{MapTask, MoveFrom, ScatterOp};
+use isowarp_core::patterns::{MapTask, Move, ScatterOp};
 use isowarp_cpu::Cpu;
 
 /// Every kind of move of `x`, some of the indices outside.
@@ -25,16 +25,16 @@ where
     let unique = d.upload(&unique).expect("upload");
     let filled = || d.copy_of(x);
     let (last, once, strided) = (filled(), filled(), filled());
-    d.scatter_into(x, &at, &last).expect("scatter");
-    d.scatter_unique_into(x, &unique, &once).expect("scatter");
+    d.scatter(x, &at).write_to(&last).expect("scatter");
+    d.scatter(x, &unique).unique().write_to(&once).expect("scatter");
     let (rows, columns) = (x.len() / 96, 96);
     let plane = x.slice(..rows * columns).expect("inside");
     let side = (x.len() - 7).isqrt();
     let (square, squares, many) = (filled(), filled(), filled());
-    d.transpose_in_place(&square.slice(7..7 + side * side).expect("inside"), side, side).expect("transposed");
+    d.transpose(&square.slice(7..7 + side * side).expect("inside"), side, side).in_place().expect("transposed");
     let (third, few) = (side / 3, side / 9 / 4 * 4);
-    d.transpose_batched_in_place(&squares.slice(..7 * third * third).expect("inside"), 7, third, third).expect("transposed");
-    d.transpose_batched_in_place(&many.slice(..80 * few * few).expect("inside"), 80, few, few).expect("transposed");
+    d.transpose(&squares.slice(..7 * third * third).expect("inside"), third, third).batch(7).in_place().expect("transposed");
+    d.transpose(&many.slice(..80 * few * few).expect("inside"), few, few).batch(80).in_place().expect("transposed");
     let rectangles = [
         (0, [1, rows, 96]),
         (0, [1, 96, rows]),
@@ -52,18 +52,18 @@ where
     let axes = [Axis { n: rows, from: -96, to: 96 }, Axis { n: 48, from: 2, to: 2 }];
     d.copy_strided_into(&axes, (x, (rows - 1) * 96), (&strided, 0)).expect("copied");
     let mut all = vec![
-        d.gather(x, &at).expect("gathered"),
+        d.gather(x, &at).run().expect("gathered"),
         last,
         once,
         strided,
         square,
         squares,
         many,
-        d.transpose(&plane, rows, columns).expect("transposed"),
-        d.transpose(&plane, columns, rows).expect("transposed"),
-        d.permute_axes(&plane, &[4, rows, 24], &[2, 0, 1]).expect("permuted"),
-        d.reverse(x).expect("reversed"),
-        d.rotate(x, 12_345).expect("rotated"),
+        d.transpose(&plane, rows, columns).run().expect("transposed"),
+        d.transpose(&plane, columns, rows).run().expect("transposed"),
+        d.permute_axes(&plane, &[4, rows, 24], &[2, 0, 1]).run().expect("permuted"),
+        d.reverse(x).run().expect("reversed"),
+        d.rotate(x, 12_345).run().expect("rotated"),
     ];
     all.extend(rectangles);
     all
@@ -101,7 +101,7 @@ fn rectangles_in_place_are_what_a_transpose_gives() {
     fn rectangle<B: Layout, T: Sample>(d: &B, shape: [u64; 3], through: u64) {
         let [batch, rows, columns] = shape;
         let x = d.upload(&T::samples((batch * rows * columns) as usize, 3)).expect("upload");
-        let turned = d.transpose_batched(&x, batch, rows, columns).expect("transposed");
+        let turned = d.transpose(&x, rows, columns).batch(batch).run().expect("transposed");
         d.transpose_through(&x, shape, through * T::DTYPE.size_bytes()).expect("transposed");
         assert!(bytes(&turned) == bytes(&x), "{shape:?} through {through} of {}", T::DTYPE);
     }
@@ -119,18 +119,20 @@ fn rectangles_in_place_are_what_a_transpose_gives() {
 }
 
 /// Moves of what is computed of `x`, some of the indices outside.
-fn computed<B: MoveFrom>(d: &B, x: &Buffer<B, f32>) -> Vec<Buffer<B, f32>> {
+fn computed<B: Move>(d: &B, x: &Buffer<B, f32>) -> Vec<Buffer<B, f32>> {
     let n = x.len() as u32;
     let filled = || d.copy_of(x);
     let (last, once, sums, least) = (filled(), filled(), filled(), filled());
     let at = move |i: isowarp_core::ir::Expr<u32>| (i * 2_654_435_761) % (n + 100);
     let (copy, few) = (filled(), counting(1200));
-    d.scatter_from_into((&copy.reversed(), index()), |(x, i)| (at(i), x * 2.0), &last).expect("scatter");
-    d.scatter_unique_from_into(few, |i| (i * 27 + 3, i.cast::<f32>()), &once).expect("scatter");
-    d.scatter_reduce_from_into((&copy, index()), |(x, i)| (at(i) % 700, x), ScatterOp::Sum, &sums.slice(..700).expect("inside"))
+    d.scatter_pairs((&copy.reversed(), index()).map(|(x, i)| (at(i), x * 2.0))).write_to(&last).expect("scatter");
+    d.scatter_pairs(few.map(|i| (i * 27 + 3, i.cast::<f32>()))).unique().write_to(&once).expect("scatter");
+    d.scatter_pairs((&copy, index()).map(|(x, i)| (at(i) % 700, x)))
+        .reduce(ScatterOp::Sum)
+        .write_to(&sums.slice(..700).expect("inside"))
         .expect("scatter");
-    d.scatter_reduce_from_into((&copy, index()), |(x, i)| (at(i), -x), ScatterOp::Min, &least).expect("scatter");
-    let gathered = d.gather_from((few, |i| i.cast::<f32>() * 0.5), ((&copy, index()), move |(_, i)| at(i) % 1300)).expect("gather");
+    d.scatter_pairs((&copy, index()).map(|(x, i)| (at(i), -x))).reduce(ScatterOp::Min).write_to(&least).expect("scatter");
+    let gathered = d.gather(few.map(|i| i.cast::<f32>() * 0.5), (&copy, index()).map(move |(_, i)| at(i) % 1300)).run().expect("gather");
     vec![last, once, sums, least, gathered]
 }
 

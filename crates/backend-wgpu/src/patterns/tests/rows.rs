@@ -8,7 +8,7 @@ use half::f16;
 use isowarp_core::input::index;
 use isowarp_core::ops::{Max, Sum};
 use isowarp_core::patterns::{
-    Histogram as _, Layout as _, Map as _, Reduce as _, Scan as _, Sort as _, SortFrom as _, SortOrder, TopKRows as _,
+    Histogram as _, Layout as _, Map as _, Reduce as _, Scan as _, Sort as _, SortFrom as _, SortOrder, TopKRows as _, channels_alike,
 };
 use isowarp_cpu::Cpu;
 
@@ -114,10 +114,11 @@ fn every_verb_over_rows_works_where_a_window_holds_some_of_them() {
         let (a, b) = (cpu.top_k_rows(&x, row, 2, order).expect("cpu"), gpu.top_k_rows(&y, row, 2, order).expect("gpu"));
         same_bits(&what("first keys"), &a.0, &b.0);
         same_bits(&what("their places"), &a.1, &b.1);
-        let (a, b) = (cpu.permute_axes(&x, &shape, &[1, 0]), gpu.permute_axes(&y, &shape, &[1, 0]));
+        let (a, b) = (cpu.permute_axes(&x, &shape, &[1, 0]).run(), gpu.permute_axes(&y, &shape, &[1, 0]).run());
         same_bits(&what("transpose"), &a.expect("cpu"), &b.expect("gpu"));
         if shape[1] % 4 == 0 {
-            let (a, b) = (cpu.histogram_channels(&u, (4, 3), 0, 256, 9), gpu.histogram_channels(&v, (4, 3), 0, 256, 9));
+            let (a, b) =
+                (cpu.histogram(channels_alike(&u, (4, 3), 0, 256, 9)).run(), gpu.histogram(channels_alike(&v, (4, 3), 0, 256, 9)).run());
             same_bits(&what("histogram"), &a.expect("cpu"), &b.expect("gpu"));
         }
     }

@@ -3,12 +3,14 @@
 use super::super::moves::target_word;
 use super::super::{Histogram, HistogramSum, HistogramTask, IndexElement, Map as _, check_ops};
 use super::Overflow;
-use crate::backend::Run;
+use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, Memory as _};
+use crate::call::Arrays;
 use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
 use crate::input::{Source, scalar};
 use crate::ir::{Expr, graph, select};
+use crate::patterns::MapTask;
 use crate::patterns::map::collect;
 use std::ops::Range;
 use std::sync::Arc;
@@ -143,4 +145,25 @@ pub(super) fn power_of_two(digits: i32) -> Result<f32> {
         return Err(Error::InvalidArgument { what: "digits", reason });
     }
     Ok(f32::from_bits(((127 + digits) as u32) << 23))
+}
+
+/// Fixed-point numbers that become floats.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct FixedToFloat<'a, B: Backend, A> {
+    pub(super) x: &'a Buffer<B, A>,
+    pub(super) digits: i32,
+}
+
+impl<B: Run<MapTask>, A: FixedPoint> Arrays<B> for FixedToFloat<'_, B, A> {
+    type Out = Expr<f32>;
+
+    fn elements(&self, _: &B) -> Result<u64> {
+        Ok(self.x.len())
+    }
+
+    fn write(&self, device: &B, out: &Buffer<B, f32>) -> Result<()> {
+        let scale = power_of_two(-self.digits)?;
+        device.map_into((self.x, scalar(scale)), |(x, scale)| x.cast::<f32>() * scale, out)
+    }
 }

@@ -93,10 +93,6 @@ impl<B: Backend> Call<B> {
         Self::new(device, pattern, inputs, None, f)
     }
 
-    pub(crate) const fn len(&self) -> u64 {
-        self.n
-    }
-
     pub(super) const fn groups(&self) -> u64 {
         self.n.div_ceil(self.width)
     }

@@ -80,8 +80,8 @@ fn sorted<B: Groups, K: Element<Reg = K> + Scalar>(
         },
         (&values, &counts),
     )?;
-    device.scatter_unique_into(&values, &order, &out.0.slice(..n)?)?;
-    device.scatter_unique_into(&counts, &order, &out.1.slice(..n)?)
+    device.scatter(&values, &order).unique().write_to(&out.0.slice(..n)?)?;
+    device.scatter(&counts, &order).unique().write_to(&out.1.slice(..n)?)
 }
 
 /// The keys of each group in order, equal ones as they come, and where they were.
@@ -94,5 +94,5 @@ fn in_order<B: Groups, K: Element>(device: &B, call: &Call<B>, keys: &Buffer<B, 
     let groups = device.map((&by_key, scalar(call.width as u32)), |(i, width)| i / width)?;
     let bits = u64::BITS - (call.groups() - 1).leading_zeros();
     let (_, order) = device.sort_pairs(&groups, &by_key, up.bits(0..bits))?;
-    Ok((device.gather(keys, &order)?, order))
+    Ok((device.gather(keys, &order).run()?, order))
 }

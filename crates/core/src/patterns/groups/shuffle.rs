@@ -75,7 +75,7 @@ pub(super) fn shuffled<B: Run<MapTask> + Move, T: Element, I: Input<B>>(
         _ => {
             let indices: Buffer<B, u32> = device.buffer(n)?;
             device.generate_into(n, all, at, &indices)?;
-            device.gather_into(x, &indices, out)
+            device.gather(x, &indices).write_to(out)
         }
     }
 }

@@ -72,10 +72,10 @@ pub struct Even<I, R> {
 /// # use isowarp::prelude::*;
 /// # let dev = isowarp::Cpu::new();
 /// let x = dev.upload(&[0.1f32, 0.6, 0.7, 1.0, -2.0])?;
-/// assert_eq!(dev.histogram(even(&x, 0.0, 1.0, 2))?.read_blocking()?, [1, 2]);
+/// assert_eq!(dev.histogram(even(&x, 0.0, 1.0, 2)).run()?.read_blocking()?, [1, 2]);
 /// // The third of twenty edges from 0 to 2 is 0.30000000000000004, so 0.3 is below it.
 /// let y = dev.upload(&[0.3f64])?;
-/// assert_eq!(dev.histogram(even(&y, 0.0, 2.0, 20))?.read_blocking()?[2..4], [1, 0]);
+/// assert_eq!(dev.histogram(even(&y, 0.0, 2.0, 20)).run()?.read_blocking()?[2..4], [1, 0]);
 /// # Ok::<(), isowarp::Error>(())
 /// ```
 pub fn even<I, R: Sample>(inputs: I, lower: R, upper: R, bins: u32) -> Even<I, R> {
@@ -90,9 +90,9 @@ impl<I, R: Sample> Even<I, R> {
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let x = dev.upload(&[0u32, 1 << 31, u32::MAX])?;
-    /// assert_eq!(dev.histogram(even(&x, 0, u32::MAX, 2).inclusive())?.read_blocking()?, [1, 2]);
+    /// assert_eq!(dev.histogram(even(&x, 0, u32::MAX, 2).inclusive()).run()?.read_blocking()?, [1, 2]);
     /// let y = dev.upload(&[0.5f32, 1.0])?;
-    /// assert_eq!(dev.histogram(even(&y, 0.0, 1.0, 4).inclusive())?.read_blocking()?, [0, 0, 1, 1]);
+    /// assert_eq!(dev.histogram(even(&y, 0.0, 1.0, 4).inclusive()).run()?.read_blocking()?, [0, 0, 1, 1]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     #[must_use]
@@ -249,7 +249,7 @@ pub struct Between<'a, I, B: Backend, T> {
 /// # let dev = isowarp::Cpu::new();
 /// let edges = Edges::new(&dev, &[0.0f32, 1.0, 10.0, 100.0])?;
 /// let x = dev.upload(&[0.5f32, 5.0, 50.0, 99.0, 100.0])?;
-/// assert_eq!(dev.histogram(between(&x, &edges))?.read_blocking()?, [1, 1, 2]);
+/// assert_eq!(dev.histogram(between(&x, &edges)).run()?.read_blocking()?, [1, 1, 2]);
 /// # Ok::<(), isowarp::Error>(())
 /// ```
 pub fn between<I, B: Backend, T>(inputs: I, edges: &Edges<B, T>) -> Between<'_, I, B, T> {
@@ -292,7 +292,7 @@ pub struct Binned<I, F> {
 /// # let dev = isowarp::Cpu::new();
 /// let x = dev.upload(&[7u32, 8, 9, 10, 1000])?;
 /// // By number of bits, up to four.
-/// assert_eq!(dev.histogram(binned(&x, 5, |x| 32 - x.leading_zeros()))?.read_blocking()?, [0, 0, 0, 1, 3]);
+/// assert_eq!(dev.histogram(binned(&x, 5, |x| 32 - x.leading_zeros())).run()?.read_blocking()?, [0, 0, 0, 1, 3]);
 /// # Ok::<(), isowarp::Error>(())
 /// ```
 pub fn binned<B: Backend, I: Input<B>, F: Fn(I::Exprs) -> Expr<u32>>(inputs: I, bins: u32, f: F) -> Binned<I, F> {
@@ -325,7 +325,7 @@ pub struct CountedBins<'a, N, B: Backend> {
 /// # use isowarp::prelude::*;
 /// # let dev = isowarp::Cpu::new();
 /// let kept = dev.select(&dev.upload(&[0.25f32, -1.0, 0.75, 0.5])?, |x| x.ge(0.0)).run()?;
-/// let counts = dev.histogram(counted(even(&kept.values, 0.0, 1.0, 2), &kept.count))?;
+/// let counts = dev.histogram(counted(even(&kept.values, 0.0, 1.0, 2), &kept.count)).run()?;
 /// assert_eq!(counts.read_blocking()?, [1, 2]);
 /// # Ok::<(), isowarp::Error>(())
 /// ```

@@ -116,7 +116,7 @@ macro_rules! weight {
 weight! { u32 Word 0; i32 Word 0; u64 Wide 0; i64 Wide 0; f32 Exact 0.0; f64 ExactWide 0.0; }
 
 /// A histogram's inputs, and what becomes of an element.
-pub(in crate::patterns) struct Call<B: Backend> {
+pub struct Call<B: Backend> {
     pub(super) c: Collector<B>,
     pub(super) func: Arc<Func>,
     pub(super) bins: u64,

@@ -75,7 +75,7 @@ pub(super) fn reordered<B: Move, T: Element>(
         8 => fused!(u64),
         _ => {
             let order: Buffer<B, u32> = device.generate(n, index(), |i| rearranged(i, &places, inverse))?;
-            device.gather_into(x, &order, out)
+            device.gather(x, &order).write_to(out)
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::enqueue::{MOST_SOURCES, first_repeated};
 use super::floats::{add_exactly, check_operator, f32_of_key, f64_of_key, key_of_f32, key_of_f64, target_word};
-use super::from::gather;
+use super::gather::gather;
 use super::{IndexScalar, Move, ScatterFromTask, ScatterOp, raw_as};
 use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, Memory as _};
@@ -36,7 +36,13 @@ impl<B: Move + Run<ScatterFromTask>, I: Scalar, T: Scalar> Sources<B, I, T> {
         f: impl FnOnce(X::Exprs) -> (Expr<I>, R),
     ) -> Result<Self> {
         let c = collect(device, pattern, inputs)?;
-        let (n, func) = (c.len()?, trace(inputs, &c, f)?);
+        let func = trace(inputs, &c, f)?;
+        Self::of(pattern, c, func)
+    }
+
+    /// Of leaves that were collected, and what was traced over them.
+    pub(super) fn of(pattern: &'static str, c: Collector<B>, func: Arc<Func>) -> Result<Self> {
+        let n = c.len()?;
         if n > MOST_SOURCES {
             return Err(Error::TooLarge { what: "sources of a scatter", requested: n, limit: MOST_SOURCES });
         }
@@ -83,7 +89,7 @@ impl<B: Move + Run<ScatterFromTask>, I: Scalar, T: Scalar> Sources<B, I, T> {
     }
 
     /// Other sources, of index and value of these, and of more inputs.
-    fn with<X: Input<B>, J: Scalar, U: Scalar>(
+    pub(super) fn with<X: Input<B>, J: Scalar, U: Scalar>(
         &self,
         device: &B,
         more: &X,
@@ -198,6 +204,16 @@ impl<B: Move + Run<ScatterFromTask>, I: IndexScalar, T: Element<Reg = T> + Scala
                 }
             }
         }
+    }
+}
+
+impl<B: Move, I: Element<Reg = I> + Scalar, T: Element<Reg = T> + Scalar> Sources<B, I, T> {
+    /// Indices and values, in new memory.
+    pub(super) fn stored(self, device: &B) -> Result<(Buffer<B, I>, Buffer<B, T>)> {
+        let (indices, values) = (device.buffer(self.n)?, device.buffer(self.n)?);
+        let outs = vec![(indices.out(), self.n), (values.out(), self.n)];
+        store(device, "map", (self.c, self.n, self.func), outs, true)?;
+        Ok((indices, values))
     }
 }
 
@@ -341,7 +357,7 @@ pub(super) fn value_at<B: Move, I: IndexScalar>(device: &B, pattern: &'static st
 /// What a combining scatter of these elements refuses.
 pub(super) fn check_combining(op: ScatterOp, dtype: DType) -> Result<()> {
     if op == ScatterOp::Store {
-        return Err(Error::InvalidArgument { what: "operator", reason: "storing combines nothing; use scatter_into".to_owned() });
+        return Err(Error::InvalidArgument { what: "operator", reason: "storing combines nothing; leave out `reduce`".to_owned() });
     }
     check_operator(op, dtype)
 }

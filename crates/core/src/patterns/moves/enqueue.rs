@@ -71,7 +71,7 @@ pub(super) fn gather_at<B: Move, T: Element, I: IndexElement>(
     out: &Buffer<B, T>,
 ) -> Result<()> {
     if narrow::is_narrow::<I>() && check_gather(device, values, indices, out)? {
-        return narrow::gather(device, values, indices, out);
+        return narrow::gather_narrow(device, values, indices, out);
     }
     gather(device, values, indices, out, false)
 }
@@ -91,7 +91,7 @@ pub(crate) fn gather<B: Run<GatherTask>, T: Element, I: IndexElement>(
 }
 
 /// Whether there is anything to do.
-fn check_gather<B: Run<GatherTask>, T: Element, I: IndexElement>(
+pub(super) fn check_gather<B: Run<GatherTask>, T: Element, I: IndexElement>(
     device: &B,
     values: &Buffer<B, T>,
     indices: &Buffer<B, I>,

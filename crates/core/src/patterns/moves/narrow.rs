@@ -1,10 +1,11 @@
-//! Indices of 8 and 16 bits. Kernels know those of 32 and 64, so an operator widens these where they are used, as it does in
-//! [`MoveFrom`](super::MoveFrom).
+//! Indices of 8 and 16 bits. Kernels know those of 32 and 64, so an operator widens these where they are used, as in calls
+//! over computed inputs.
 
 use super::computed::Sources;
 use super::enqueue::{self, last_sources, raw_as};
 use super::floats::target_word;
-use super::{IndexElement, Move, ScatterOp, from};
+use super::gather;
+use super::{IndexElement, Move, ScatterOp};
 use crate::buffer::Buffer;
 use crate::element::{Element, Num, Scalar};
 use crate::error::Result;
@@ -21,7 +22,7 @@ pub(super) fn is_narrow<I: IndexElement>() -> bool {
 }
 
 /// A gather that was checked.
-pub(super) fn gather<B: Move, T: Element, I: IndexElement>(
+pub(super) fn gather_narrow<B: Move, T: Element, I: IndexElement>(
     device: &B,
     values: &Buffer<B, T>,
     indices: &Buffer<B, I>,
@@ -32,7 +33,7 @@ pub(super) fn gather<B: Move, T: Element, I: IndexElement>(
         ($word:ty) => {{
             let (values, out) = (raw_as::<B, T, $word>(&values)?, raw_as::<B, T, $word>(out)?);
             let values = Elsewhere::new(device, "gather", &&values, Expr::store_as::<$word>)?;
-            from::gather::<B, Narrow<$word>, I::Reg>(
+            gather::gather::<B, Narrow<$word>, I::Reg>(
                 device,
                 values,
                 &Operand::<B, I::Reg>::traced(device, "gather", &indices, |at| at)?,
