@@ -5,8 +5,6 @@ use isowarp::element::Element;
 use isowarp::prelude::*;
 use isowarp::{Device, Error, Result};
 
-const UP: SortOrder = SortOrder::Ascending;
-
 fn host<T: Element>(x: &Buffer<Device, T>) -> Vec<T> {
     x.read_blocking().unwrap()
 }
@@ -26,7 +24,7 @@ fn moves_into_buffers_are_the_others() {
         for n in [0u64, 1, 5, 300, 70_001] {
             let x = d.upload(&mt19937(7, n as usize)).unwrap();
             let bytes = d.map(&x, Expr::store_as::<u8>).unwrap();
-            let order = d.argsort(&x, UP).unwrap();
+            let order = d.argsort(&x).run().unwrap();
             assert_eq!(into(d, n, 7, |out| d.permute_into(&x, &order, out)), host(&d.permute(&x, &order).unwrap()), "{n}");
             assert_eq!(into(d, n, 7, |out| d.permute_inverse_into(&x, &order, out)), host(&d.permute_inverse(&x, &order).unwrap()), "{n}");
             assert_eq!(into(d, n, 7, |out| d.permute_inverse_into(&bytes, &order, out)), host(&d.permute_inverse(&bytes, &order).unwrap()));
@@ -41,8 +39,12 @@ fn moves_into_buffers_are_the_others() {
             let expected = d.convert_layout(&whole, [rows, 5, 1, 1], from, to).unwrap();
             assert_eq!(into(d, rows * 5, 7, |out| d.convert_layout_into(&whole, [rows, 5, 1, 1], from, to, out)), host(&expected), "{n}");
             let rule = |i: Expr<u32>| (i * 2_654_435_761) >> 5;
-            let expected = d.sort_rows_from(counting(rows * 5), rule, 5, UP).unwrap();
-            assert_eq!(into(d, rows * 5, 7, |out| d.sort_rows_from_into(counting(rows * 5), rule, 5, UP, out)), host(&expected), "{n}");
+            let expected = d.sort(counting(rows * 5).map(rule)).axis(&[rows, 5], 1).run().unwrap();
+            assert_eq!(
+                into(d, rows * 5, 7, |out| d.sort(counting(rows * 5).map(rule)).axis(&[rows, 5], 1).write_to(out)),
+                host(&expected),
+                "{n}"
+            );
         }
         for shape in [vec![1u64], vec![16], vec![8, 32], vec![4, 2, 64]] {
             let n = shape.iter().product();
@@ -111,8 +113,8 @@ fn questions_are_answered_into_buffers_as_elsewhere() {
                 assert_eq!((read(d.any(&x, one)), read(d.none(&x, one)), read(d.all(&x, |x| x.eq(0)))), (there, 1 - there, 1 - there));
                 // A one before the last place is followed by less.
                 let sorted = u32::from(place + 1 >= n);
-                assert_eq!(found(&|out| d.is_sorted_into(&x, UP, out)), sorted, "{n} {place}");
-                assert_eq!(read(d.is_sorted(&x, UP)), sorted, "{n} {place}");
+                assert_eq!(found(&|out| d.is_sorted(&x).write_to(out)), sorted, "{n} {place}");
+                assert_eq!(read(d.is_sorted(&x).run()), sorted, "{n} {place}");
             }
         }
     });
@@ -159,7 +161,7 @@ fn buffers_that_do_not_fit_are_refused_and_not_written() {
         too_small(d.convert_layout_into(&x, image.0, image.1, image.2, &small));
         too_small(d.to_morton_into(&x, &[4, 4], &small));
         too_small(d.from_morton_into(&x, &[4, 4], &small));
-        too_small(d.sort_rows_from_into(&x, |x| x, 4, UP, &small));
+        too_small(d.sort(&x).axis(&[x.len() / 4, 4], 1).write_to(&small));
         too_small(d.select_flagged_into(&x, &x, &small, &count));
         too_small(d.select_flagged_into(&x, &x, &out, &none));
         too_small(d.unique_with_into(&x, Expr::eq, &small, &count));
@@ -172,8 +174,8 @@ fn buffers_that_do_not_fit_are_refused_and_not_written() {
         let nothing = x.slice(..0).unwrap();
         too_small(d.find_if_into(&nothing, odd, &none));
         too_small(d.all_into(&nothing, odd, &none));
-        too_small(d.is_sorted_into(&x, UP, &none));
-        too_small(d.is_sorted_into(&nothing, UP, &none));
+        too_small(d.is_sorted(&x).write_to(&none));
+        too_small(d.is_sorted(&nothing).write_to(&none));
         overlap(d.permute_into(&x, &other, &x));
         overlap(d.permute_inverse_into(&x, &out, &x));
         overlap(d.permute_inverse_into(&out, &x, &x));
@@ -182,7 +184,7 @@ fn buffers_that_do_not_fit_are_refused_and_not_written() {
         overlap(d.transpose_batched_into(&x, 2, 2, 4, &x));
         overlap(d.convert_layout_into(&x, image.0, image.1, image.2, &x));
         overlap(d.to_morton_into(&x, &[4, 4], &x));
-        overlap(d.sort_rows_from_into(&x, |x| x, 4, UP, &x));
+        overlap(d.sort(&x).axis(&[x.len() / 4, 4], 1).write_to(&x));
         overlap(d.select_flagged_into(&x, &other, &x, &count));
         overlap(d.unique_with_into(&x, Expr::eq, &x, &count));
         overlap(d.unique_by_key_into(&x, &other, (&out, &out), &count));
@@ -190,9 +192,9 @@ fn buffers_that_do_not_fit_are_refused_and_not_written() {
         for answer in [d.find_if_into(&x, odd, &x), d.any_into(&x, odd, &x), d.all_into(&x, odd, &x), d.none_into(&x, odd, &x)] {
             overlap(answer);
         }
-        overlap(d.is_sorted_into(&x, UP, &x.slice(4..).unwrap()));
-        assert!(matches!(d.sort_rows_from_into(&x, |x| x, 5, UP, &out), Err(Error::LengthMismatch { .. })));
-        assert!(matches!(d.is_sorted_into(&x, UP.bits(3..33), &out), Err(Error::InvalidArgument { what: "bits", .. })));
+        overlap(d.is_sorted(&x).write_to(&x.slice(4..).unwrap()));
+        assert!(matches!(d.sort(&x).axis(&[x.len() / 5, 5], 1).write_to(&out), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.is_sorted(&x).bits(3..33).write_to(&out), Err(Error::InvalidArgument { what: "bits", .. })));
         assert!(host(&x).into_iter().eq(0..16));
         assert_eq!((host(&out), host(&other), host(&count)), (vec![7; 16], vec![7; 16], vec![7]));
     });

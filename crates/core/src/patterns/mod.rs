@@ -39,8 +39,8 @@ pub use merge::{
     Sets, Sides,
 };
 pub use merge_sort::{
-    CheckedMergeByFrom, CheckedMergeSort, MergeByFrom, MergeByTask, MergeSort, MergeSortFrom, MergeSortPlaces, MergeSortTask, MergeTiling,
-    SearchBy, SetsBy,
+    CheckedMergeByFrom, CheckedMergeSort, MergeByFrom, MergeByTask, MergeSort, MergeSortPlaces, MergeSortTask, MergeTiling, SearchBy,
+    SetsBy,
 };
 pub use merge_variants::{LadderKey, MergeVariant, MergeVariantTask, MergeVariants};
 pub use moves::{
@@ -51,13 +51,14 @@ pub use reduce_variants::{ByReduceVariant, ReduceVariant, ReduceVariantTask};
 pub use scan::{Scan, ScanCall, ScanDomain, ScanKind, ScanTask, Scanning};
 pub use scan_variants::{ByVariant, ScanVariant, ScanVariantTask};
 pub use segments::{
-    ByKeyPlaces, Counted, CountedRuns, Difference, ReduceByKeyTask, SegmentPlaces, Segmented, SegmentedReduceTask, SegmentedSort,
-    SegmentedSortFrom, SegmentedSortPlaces, SegmentedSortTask,
+    ByKeyPlaces, CountedRuns, Difference, ReduceByKeyTask, SegmentPlaces, Segmented, SegmentedReduceTask, SegmentedSortPlaces,
+    SegmentedSortTask,
 };
 pub use select::{Find, RunLengths, Select, SelectInto, SelectKind, SelectTask, Selected, UniqueFrom};
 pub use sort::{
-    Digit, KeyBits, Keyed, Payload, Sort, SortBy, SortFrom, SortOrder, SortPayload, SortPlaces, SortTask, TopK, TopKFrom, TopKRows,
-    TopKTask,
+    By, Digit, InScratch, IndicesAlone, KeyBits, KeysAlone, Payload, Scratch, Sort, SortBy, SortCall, SortDomain, SortInPlace, SortKeys,
+    SortOrder, SortPayload, SortPlaces, SortRun, SortTask, SortedCall, SortedDomain, TopKCall, TopKDomain, TopKTask, Travels, WithIndices,
+    WithValues,
 };
 pub use sort_variants::{SortVariant, SortVariantTask, SortVariants};
 

@@ -6,17 +6,13 @@ mod counted;
 mod counted_runs;
 mod difference;
 mod sort;
-mod sort_from;
 mod sort_rows;
 mod sort_task;
 mod task;
 
 pub use by_key::{ByKeyPlaces, ReduceByKeyTask};
-pub use counted::Counted;
 pub use counted_runs::CountedRuns;
 pub use difference::Difference;
-pub use sort::SegmentedSort;
-pub use sort_from::SegmentedSortFrom;
 pub use sort_task::{SegmentedSortPlaces, SegmentedSortTask};
 pub use task::{SegmentPlaces, SegmentedReduceTask};
 

@@ -20,7 +20,7 @@ const PATTERN: &str = "select";
 /// A selection of pairs.
 type Pairs<B, K, V> = Selected<B, (Buffer<B, K>, Buffer<B, V>)>;
 
-/// What [`Counted`](super::Counted) is to sorts and reductions, for selections, runs of equal neighbours and reductions by key: of the first elements, as
+/// What [`length`](crate::patterns::SortCall::length) is to sorts and reductions, for selections, runs of equal neighbours and reductions by key: of the first elements, as
 /// many as a count on the device says. Nothing waits for the count; one above the number of elements is that. Histograms have
 /// [`counted`](crate::patterns::counted) bins.
 ///
@@ -34,7 +34,7 @@ type Pairs<B, K, V> = Selected<B, (Buffer<B, K>, Buffer<B, V>)>;
 /// // The values of the good samples summed up by their names, and the largest sums' names: nothing is read back in between.
 /// let (names, x) = (dev.upload(&[7u32, 3, 7, 5, 3, 7])?, dev.upload(&[1.0f32, 2.0, -1.0, 3.0, 4.0, 5.0])?);
 /// let good = dev.select_from((&names, &x), |(name, x)| (x.gt(0.0), (name, x)))?;
-/// let sums = dev.reduce_by_key_counted(&dev.sort_pairs_counted(&good, SortOrder::Ascending)?, Sum)?;
+/// let sums = dev.reduce_by_key_counted(&dev.sort(&good.values.0).with_values(&good.values.1).length(&good.count).run()?, Sum)?;
 /// let large = dev.select_counted_from((&sums.values.0, &sums.values.1), |(name, sum)| (sum.gt(4.0), name), &sums.count)?;
 /// assert_eq!(large.read_blocking()?, [3, 7]);
 /// # Ok::<(), isowarp::Error>(())
@@ -91,7 +91,7 @@ pub trait CountedRuns: Select + Run<SegmentedReduceTask> + Run<MapTask> {
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let kept = dev.select(&dev.upload(&[3u32, 9, 3, 5, 9, 5, 3])?, |x| x.lt(9))?;
-    /// let sorted = dev.sort_counted(&kept, SortOrder::Ascending)?;
+    /// let sorted = dev.sort(&kept.values).length(&kept.count).run()?;
     /// assert_eq!(dev.unique_counted(&sorted)?.read_blocking()?, [3, 5]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
