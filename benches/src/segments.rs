@@ -41,7 +41,7 @@ fn of(d: &Device, s: &Shape, offsets: &[u32]) -> Result<Ready> {
 /// Segments in order.
 fn sorted(d: &Device, s: &Shape, offsets: &[u32]) -> Result<Ready> {
     let offsets = d.upload(offsets)?;
-    one::<u32>(d, s, move |d, x, out| d.segmented_sort_into(x, &offsets, SortOrder::Ascending, out))
+    one::<u32>(d, s, move |d, x, out| d.sort(x).segments(&offsets).write_to(out))
 }
 
 /// A number in [0, 1) for each index.

@@ -153,22 +153,22 @@ pub fn works() -> Vec<Work> {
             counted::<u32>(d, s, move |d, x, out, count| {
                 d.select(x, |x| (x >> 26).eq(0)).write_to((&kept, count))?;
                 let count = DeviceScalar::from_buffer(count.clone())?;
-                d.sort_counted_into(&kept, &count, SortOrder::Ascending, out)?;
+                d.sort(&kept).length(&count).write_to(out)?;
                 d.reduce(out, Sum).length(&count).run().map(drop)
             })
         }),
-        work("sort/keys", DType::U32, 8, |d, s| one::<u32>(d, s, |d, x, out| d.sort_into(x, SortOrder::Ascending, out))),
-        work("sort/keys", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.sort_into(x, SortOrder::Ascending, out))),
-        work("sort/keys", DType::U64, 16, |d, s| one::<u64>(d, s, |d, x, out| d.sort_into(x, SortOrder::Ascending, out))),
+        work("sort/keys", DType::U32, 8, |d, s| one::<u32>(d, s, |d, x, out| d.sort(x).write_to(out))),
+        work("sort/keys", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.sort(x).write_to(out))),
+        work("sort/keys", DType::U64, 16, |d, s| one::<u64>(d, s, |d, x, out| d.sort(x).write_to(out))),
         work("sort/pairs", DType::U32, 16, pairs),
-        work("sort/by", DType::U32, 8, |d, s| one::<u32>(d, s, |d, x, out| d.sort_by_into(x, Expr::lt, out))),
-        work("sort/by", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.sort_by_into(x, |a, b| a.abs().lt(b.abs()), out))),
-        work("sort/by", DType::U64, 16, |d, s| one::<u64>(d, s, |d, x, out| d.sort_by_into(x, Expr::lt, out))),
+        work("sort/by", DType::U32, 8, |d, s| one::<u32>(d, s, |d, x, out| d.sort(x).by(Expr::lt).write_to(out))),
+        work("sort/by", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.sort(x).by(|a, b| a.abs().lt(b.abs())).write_to(out))),
+        work("sort/by", DType::U64, 16, |d, s| one::<u64>(d, s, |d, x, out| d.sort(x).by(Expr::lt).write_to(out))),
         work("sort/pairs_by", DType::U32, 16, |d, s| {
             let keys = zeroed::<u32>(d, s.n)?;
-            one::<u32>(d, s, move |d, x, out| d.sort_pairs_by_into(x, x, Expr::lt, (&keys, out)))
+            one::<u32>(d, s, move |d, x, out| d.sort(x).with_values(x).by(Expr::lt).write_to((&keys, out)))
         }),
-        work("sort/argsort", DType::U32, 8, |d, s| one::<u32>(d, s, |d, x, out| d.argsort_into(x, SortOrder::Ascending, out))),
+        work("sort/argsort", DType::U32, 8, |d, s| one::<u32>(d, s, |d, x, out| d.argsort(x).write_to(out))),
         work("sort/top_k", DType::U32, 4, first_thousand::<u32>),
         work("sort/top_k", DType::F32, 4, first_thousand::<f32>),
     ]);
@@ -401,13 +401,13 @@ fn two(d: &Device, shape: &Shape, f: impl Fn(&Device, &Floats, &Floats, &Floats)
 fn pairs(d: &Device, shape: &Shape) -> Result<Ready> {
     let values = random::<u32>(d, shape.n, !shape.seed)?;
     let keys = zeroed::<u32>(d, shape.n)?;
-    one::<u32>(d, shape, move |d, x, out| d.sort_pairs_into(x, &values, SortOrder::Ascending, (&keys, out)))
+    one::<u32>(d, shape, move |d, x, out| d.sort(x).with_values(&values).write_to((&keys, out)))
 }
 
 /// The thousand greatest, and where they are.
 fn first_thousand<T: Element>(d: &Device, shape: &Shape) -> Result<Ready> {
     let places = zeroed::<u32>(d, 1000)?;
-    one::<T>(d, shape, move |d, x, out| d.top_k_into(x, x.len().min(1000), SortOrder::Descending, (out, &places)))
+    one::<T>(d, shape, move |d, x, out| d.top_k(x, x.len().min(1000)).with_indices().write_to((out, &places)))
 }
 
 /// A pattern that allocates its result, one element.

@@ -57,11 +57,11 @@ pub(crate) fn rows(dev: &Wgpu, device_clock: bool, host: &Host, samples: usize) 
     rows.push(host.row(US, "histogram, 256 bins", 4, times, counts.read_blocking()? == host.counts()));
     let times = time(&|| dev.merge_into(&halves.0, &halves.1, SortOrder::Ascending, &out))?;
     rows.push(host.row(US, "merge of halves", 8, times, out.read_blocking()? == host.sorted()));
-    let times = time(&|| dev.sort_into(&words, SortOrder::Ascending, &out))?;
+    let times = time(&|| dev.sort(&words).write_to(&out))?;
     rows.push(host.row(US, "sort keys", 8, times, out.read_blocking()? == host.sorted()));
-    let times = time(&|| dev.sort_by_into(&words, |a, b| a.lt(b), &out))?;
+    let times = time(&|| dev.sort(&words).by(|a, b| a.lt(b)).write_to(&out))?;
     rows.push(host.row(US, "sort by an order", 8, times, out.read_blocking()? == host.sorted()));
-    let times = time(&|| dev.sort_pairs_into(&words, &places, SortOrder::Ascending, (&out, &second)))?;
+    let times = time(&|| dev.sort(&words).with_values(&places).write_to((&out, &second)))?;
     let right = out.read_blocking()? == host.sorted() && second.read_blocking()? == host.order();
     rows.push(host.row(US, "sort pairs", 16, times, right));
     Ok(rows)

@@ -92,21 +92,21 @@ fn runs() -> Vec<Work> {
 fn orders() -> Vec<Work> {
     const UP: SortOrder = SortOrder::Ascending;
     vec![
-        work("sort/keys", DType::U8, 2, |d, s| one::<u8>(d, s, |d, x, out| d.sort_into(x, UP, out))),
-        work("sort/keys", DType::I16, 4, |d, s| one::<i16>(d, s, |d, x, out| d.sort_into(x, UP, out))),
+        work("sort/keys", DType::U8, 2, |d, s| one::<u8>(d, s, |d, x, out| d.sort(x).write_to(out))),
+        work("sort/keys", DType::I16, 4, |d, s| one::<i16>(d, s, |d, x, out| d.sort(x).write_to(out))),
         work("sort/rows", DType::U32, 8, |d, s| {
             let whole = s.n / 256 * 256;
-            one::<u32>(d, s, move |d, x, out| d.sort_rows_into(&x.slice(..whole)?, 256, UP, &out.slice(..whole)?))
+            one::<u32>(d, s, move |d, x, out| d.sort(&x.slice(..whole)?).axis(&[whole / 256, 256], 1).write_to(&out.slice(..whole)?))
         }),
         work("sort/top_k_rows", DType::F32, 4, |d, s| {
             let (whole, places) = (s.n / 1024 * 1024, zeroed::<u32>(d, s.n / 1024 * 8)?);
             one::<f32>(d, s, move |d, x, out| {
-                d.top_k_rows_into(&x.slice(..whole)?, 1024, 8, SortOrder::Descending, (&out.slice(..whole / 128)?, &places))
+                d.top_k(&x.slice(..whole)?, 8).axis(&[whole / 1024, 1024], 1).with_indices().write_to((&out.slice(..whole / 128)?, &places))
             })
         }),
         work("sort/is_sorted", DType::U32, 4, |d, s| {
             let x = rising::<u32>(d, s, s.copies, false)?;
-            results_of::<u32>(d, s, x, 1, |d, x, out| d.is_sorted_into(x, UP, out))
+            results_of::<u32>(d, s, x, 1, |d, x, out| d.is_sorted(x).write_to(out))
         }),
         work("merge/co_ranks", DType::U32, 8, |d, s| {
             let ranks = d.generate(s.n / 2048 + 1, index(), |k| k * 2048)?;

@@ -61,11 +61,11 @@ fn made(d: &Device, s: &Shape, kind: Kind) -> Result<Buffer<Device, u32>> {
 }
 
 fn keys(d: &Device, s: &Shape, kind: Kind) -> Result<Ready> {
-    one_of(d, s, made(d, s, kind)?, |d, x, out| d.sort_into(x, SortOrder::Ascending, out))
+    one_of(d, s, made(d, s, kind)?, |d, x, out| d.sort(x).write_to(out))
 }
 
 fn by(d: &Device, s: &Shape, kind: Kind) -> Result<Ready> {
-    one_of(d, s, made(d, s, kind)?, |d, x, out| d.sort_by_into(x, Expr::lt, out))
+    one_of(d, s, made(d, s, kind)?, |d, x, out| d.sort(x).by(Expr::lt).write_to(out))
 }
 
 fn merged(d: &Device, s: &Shape, kind: Kind) -> Result<Ready> {

@@ -13,11 +13,9 @@ use isowarp_core::ops::{Max, Min, Sum};
 use isowarp_core::patterns::Quadrature as _;
 use isowarp_core::patterns::{Atomics as _, Groups as _, Histogram as _, Overflow, Shuffle, even};
 use isowarp_core::patterns::{Border, Filter as _, FilterKind, Image, Layout as _, Map as _, Move as _, Reduce as _, Scan as _, ScatterOp};
-use isowarp_core::patterns::{Counted as _, Difference as _, SegmentedSort as _};
+use isowarp_core::patterns::Difference as _;
 use isowarp_core::patterns::{GroupFolds as _, MergeByFrom as _, SearchBy as _, SetsBy as _};
-use isowarp_core::patterns::{
-    Merge as _, MergeSort as _, RunLengths as _, Search as _, Select as _, Sets as _, Sort as _, SortOrder, TopK as _, TopKRows as _,
-};
+use isowarp_core::patterns::{Merge as _, MergeSort as _, RunLengths as _, Search as _, Select as _, Sets as _, Sort as _, SortOrder};
 use isowarp_cuda::Cuda;
 
 /// The stub's counts of calls that allocate memory, and of calls that wait for the device; `None` where the driver is no stub.
@@ -45,18 +43,18 @@ fn round(gpu: &Cuda, x: &Buffer<Cuda, f32>, y: &Buffer<Cuda, f32>, one: &Buffer<
 /// The same of what orders, selects and moves 10,000 words.
 fn words_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<Cuda, u32>, limit: u32) -> isowarp_core::Result<()> {
     let up = SortOrder::Ascending;
-    gpu.sort_into(x, up, z)?;
-    gpu.sort_with(z, SortOrder::Descending, x, y)?;
-    gpu.argsort_into(x, up.bits(3..17), y)?;
-    gpu.sort_in_place(x, up)?;
-    gpu.sort_pairs_in_place(x, z, up)?;
-    gpu.sort_rows_into(x, 100, up, z)?;
-    gpu.top_k_into(x, 1000, up, (y, z))?;
+    gpu.sort(x).write_to(z)?;
+    gpu.sort(z).descending().scratch(x).write_to(y)?;
+    gpu.argsort(x).bits(3..17).write_to(y)?;
+    gpu.sort(x).in_place()?;
+    gpu.sort(x).with_values(z).in_place()?;
+    gpu.sort(x).axis(&[x.len() / 100, 100], 1).write_to(z)?;
+    gpu.top_k(x, 1000).smallest().with_indices().write_to((y, z))?;
     // Rows by themselves, and short ones together.
-    gpu.top_k_rows_into(x, 100, 9, up, (y, z))?;
-    gpu.top_k_rows_into(x, 8, 2, up, (y, z))?;
+    gpu.top_k(x, 9).smallest().axis(&[x.len() / 100, 100], 1).with_indices().write_to((y, z))?;
+    gpu.top_k(x, 2).smallest().axis(&[x.len() / 8, 8], 1).with_indices().write_to((y, z))?;
     // So many that they are not sorted.
-    gpu.top_k_into(&gpu.buffer(1 << 18)?, 1000, up, (y, z))?;
+    gpu.top_k(&gpu.buffer(1 << 18)?, 1000).smallest().with_indices().write_to((y, z))?;
     gpu.select((x, scalar(limit)), |(x, k)| x.gt(k)).finish(|(x, _)| x).write_to((y, count))?;
     gpu.partition(x, |x| (x & 1u32).eq(1)).write_to((y, count))?;
     gpu.unique(x).write_to((y, count))?;
@@ -65,7 +63,7 @@ fn words_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<Cu
     gpu.histogram(even(x, 0, 1 << 20, 1 << 10)).weighted(x).write_to(y)?;
     gpu.reduce(x, Sum).segments(y).write_to(z)?;
     gpu.reduce(x, Sum).by_key(x).write_to(((y, z), count))?;
-    gpu.segmented_sort_into(x, z, up, y)?;
+    gpu.sort(x).segments(z).write_to(y)?;
     gpu.adjacent_difference(x).write_to(y)?;
     gpu.gather(x, z).write_to(y)?;
     gpu.scatter(x, z).unique().write_to(y)?;
@@ -78,15 +76,15 @@ fn words_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<Cu
     gpu.permute_axes(x, &[10, 50, 20], &[2, 0, 1]).write_to(y)?;
     gpu.copy_2d_into((x, 100), (y, 90), 100, 80)?;
     gpu.merge_into(&x.slice(..4000)?, &x.slice(4000..)?, up, y)?;
-    gpu.sort_by_into(x, |a, b| (a >> 3).gt(b >> 3), y)?;
-    gpu.sort_by_in_place(y, Expr::lt)?;
-    gpu.sort_by_with(x, Expr::lt, y, z)?;
-    gpu.argsort_by_into(x, Expr::lt, z)?;
-    gpu.sort_pairs_by_in_place(y, z, Expr::gt)?;
+    gpu.sort(x).by(|a, b| (a >> 3).gt(b >> 3)).write_to(y)?;
+    gpu.sort(y).by(Expr::lt).in_place()?;
+    gpu.sort(x).by(Expr::lt).scratch(y).write_to(z)?;
+    gpu.argsort(x).by(Expr::lt).write_to(z)?;
+    gpu.sort(y).with_values(z).by(Expr::gt).in_place()?;
     let half = |x: &Buffer<Cuda, u32>| Ok::<_, isowarp_core::Error>((x.slice(..5000)?, x.slice(5000..)?));
     let ((a, b), (c, d), (e, f)) = (half(x)?, half(y)?, half(z)?);
-    gpu.sort_pairs_by_with(&a, &b, Expr::lt, (&c, &d), (&e, &f))?;
-    gpu.argsort_by_with(&a, Expr::lt, ([&b, &c], &d), &e)?;
+    gpu.sort(&a).with_values(&b).by(Expr::lt).scratch((&c, &d)).write_to((&e, &f))?;
+    gpu.argsort(&a).by(Expr::lt).scratch(([&b, &c], &d)).write_to(&e)?;
     gpu.merge_by_into(&x.slice(..4000)?, &x.slice(4000..)?, Expr::lt, y)?;
     gpu.upper_bound_into(y, x, up, z)?;
     gpu.co_ranks_into(&y.slice(..5000)?, &y.slice(5000..)?, up, x, z)?;
@@ -113,12 +111,11 @@ fn groups_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], floats: &Buffer<
 
 /// A selection, a sort and a sum that follow its count, and what else reads a number that the device has found.
 fn counted_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<Cuda, u32>, limit: u32) -> isowarp_core::Result<()> {
-    let up = SortOrder::Ascending;
     gpu.select((x, scalar(limit)), |(x, k)| x.gt(k)).finish(|(x, _)| x).write_to((y, count))?;
     let kept = DeviceScalar::from_buffer(count.clone())?;
-    gpu.sort_counted_into(y, &kept, up, z)?;
-    gpu.argsort_counted_into(y, &kept, up, z)?;
-    gpu.sort_pairs_counted_into((x, y), &kept, up, (&gpu.buffer(10_000)?, z))?;
+    gpu.sort(y).length(&kept).write_to(z)?;
+    gpu.argsort(y).length(&kept).write_to(z)?;
+    gpu.sort(x).with_values(y).length(&kept).write_to((&gpu.buffer(10_000)?, z))?;
     gpu.reduce(z, Sum).length(&kept).write_to(&gpu.buffer(1)?)?;
     gpu.unique((x, index()).map(|(x, i)| (x >> 8, i))).by(|a, b| a.0.eq(b.0)).write_to(((y, z), count))?;
     gpu.non_trivial_runs(x.map(|x| x >> 8)).write_to(((y, z), count))?;

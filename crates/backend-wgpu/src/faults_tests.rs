@@ -5,7 +5,7 @@ use injected::after;
 use isowarp_core::backend::Backend as _;
 use isowarp_core::buffer::Memory as _;
 use isowarp_core::error::{Error, Result};
-use isowarp_core::patterns::{Map as _, Sort as _, SortOrder};
+use isowarp_core::patterns::{Map as _, Sort as _};
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -52,7 +52,7 @@ fn a_panic_in_any_call_is_a_lost_device() {
     at_every_call("upload", next, opened, |device| device.upload(&[1u32]).map(drop));
     at_every_call("map and read", next, with_buffer, |(device, x)| device.map(&x, |x| x + 1)?.read_blocking().map(drop));
     at_every_call("sort and wait", next, with_buffer, |(device, x)| {
-        device.sort(&x, SortOrder::Ascending)?;
+        device.sort(&x).run()?;
         device.synchronize()
     });
     at_every_call("time", next, with_buffer, |(device, x)| device.time(&mut || device.copy_bytes(x.raw(), 0, x.raw(), 4, 4)).map(drop));

@@ -114,8 +114,8 @@ fn orders_moves_and_selections_are_the_typed_ones_bit_for_bit() -> isowarp::Resu
     let bits = |v: Vec<f32>| v.into_iter().map(f32::to_bits).collect::<Vec<_>>();
     let read = |b: Buffer<Cpu, f32>| b.read_blocking().map(bits);
     let up = SortOrder::Ascending;
-    assert_eq!(bits(values(&dynamic::sort(&dev, &x, 250, up)?)), read(dev.sort_rows(&typed, 250, up)?)?);
-    let order = dev.argsort(&typed, SortOrder::Descending)?;
+    assert_eq!(bits(values(&dynamic::sort(&dev, &x, 250, up)?)), read(dev.sort(&typed).axis(&[typed.len() / 250, 250], 1).run()?)?);
+    let order = dev.argsort(&typed).descending().run()?;
     assert_eq!(values::<u32>(&dynamic::argsort(&dev, &x, 1000, SortOrder::Descending)?), order.read_blocking()?);
     let at = DynBuffer::from(order.clone());
     assert_eq!(bits(values(&dynamic::gather(&dev, &x, &at)?)), read(dev.gather(&typed, &order).run()?)?);
@@ -169,11 +169,11 @@ fn values_travel_with_keys_as_the_typed_patterns_move_them() -> isowarp::Result<
     let load: Vec<u64> = (0..3000u64).map(|k| k << 40 | k).collect();
     let typed = dev.upload(&load)?;
     let (k, v) = (DynBuffer::from(keys.clone()), DynBuffer::from(typed.clone()));
-    let (sorted, carried) = dev.sort_pairs(&keys, &typed, SortOrder::Descending)?;
+    let (sorted, carried) = dev.sort(&keys).with_values(&typed).descending().run()?;
     let found = dynamic::sort_pairs(&dev, &k, &v, 3000, SortOrder::Descending)?;
     assert_eq!((values::<i32>(&found.0), values::<u64>(&found.1)), (sorted.read_blocking()?, carried.read_blocking()?));
     let before = expression::parse("x % 8 < y % 8", &[Ty::I32, Ty::I32], None, None)?;
-    let (by, moved) = dev.sort_pairs_by(&keys, &typed, |a, b| (a % 8).lt(b % 8))?;
+    let (by, moved) = dev.sort(&keys).with_values(&typed).by(|a, b| (a % 8).lt(b % 8)).run()?;
     let found = dynamic::sort_pairs_by(&dev, &k, &v, &before)?;
     assert_eq!((values::<i32>(&found.0), values::<u64>(&found.1)), (by.read_blocking()?, moved.read_blocking()?));
     let (a, b) = ((&sorted, &carried), (&sorted.slice(7..500)?, &typed.slice(..493)?));

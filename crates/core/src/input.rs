@@ -378,7 +378,9 @@ impl<B: Backend, T: Element, X: Int, I: Input<B, Exprs = Expr<X>>> Input<B> for 
 }
 
 /// An input that is lent.
-pub(crate) struct Lent<'a, I>(pub(crate) &'a I);
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Lent<'a, I>(pub(crate) &'a I);
 
 impl<I: Source> Source for Lent<'_, I> {
     type Exprs = I::Exprs;

@@ -19,10 +19,10 @@
 //! | reduce | [`Reduce`](patterns::Reduce), [`Statistics`](patterns::Statistics), [`Quadrature`](patterns::Quadrature), [`Find`](patterns::Find) |
 //! | scan | [`Scan`](patterns::Scan): over a whole array, lines along an axis, and segments |
 //! | select | [`Select`](patterns::Select), [`RunLengths`](patterns::RunLengths) |
-//! | by key and segmented | reductions and scans by [`segments`](call::Call::segments) and [`by_key`](call::Call::by_key), [`Segmented`](patterns::Segmented), [`SegmentedSort`](patterns::SegmentedSort), [`SegmentedSortFrom`](patterns::SegmentedSortFrom) |
-//! | as many as are counted | [`Counted`](patterns::Counted) |
+//! | by key and segmented | reductions and scans by [`segments`](call::Call::segments) and [`by_key`](call::Call::by_key), [`Segmented`](patterns::Segmented), sorts by [`segments`](patterns::SortCall::segments) |
+//! | as many as are counted | sorts, selections and reductions by `length`: see [`SortCall::length`](patterns::SortCall::length) |
 //! | histogram | [`Histogram`](patterns::Histogram) |
-//! | sort | [`Sort`](patterns::Sort), [`SortFrom`](patterns::SortFrom), [`MergeSort`](patterns::MergeSort), [`MergeSortFrom`](patterns::MergeSortFrom), [`TopK`](patterns::TopK), [`TopKFrom`](patterns::TopKFrom), [`TopKRows`](patterns::TopKRows) |
+//! | sort | [`Sort`](patterns::Sort): `sort`, `argsort`, `top_k`, `is_sorted` |
 //! | merge | [`Merge`](patterns::Merge), [`Search`](patterns::Search), [`Sets`](patterns::Sets); by an order: [`MergeByFrom`](patterns::MergeByFrom), [`SearchBy`](patterns::SearchBy), [`SetsBy`](patterns::SetsBy) |
 //! | move | [`Move`](patterns::Move), [`Layout`](patterns::Layout) |
 //! | lanes and memory | [`Groups`](patterns::Groups), [`GroupFolds`](patterns::GroupFolds), [`Atomics`](patterns::Atomics) |
@@ -70,17 +70,17 @@
 //!
 //! let dev = isowarp::Cpu::new();
 //! let keys = dev.upload(&[3.0f32, -0.0, f32::INFINITY, 0.0, -7.5])?;
-//! assert_eq!(dev.argsort(&keys, SortOrder::Ascending)?.read_blocking()?, [4, 1, 3, 0, 2]);
-//! let (first, places) = dev.top_k(&keys, 2, SortOrder::Descending)?;
+//! assert_eq!(dev.argsort(&keys).run()?.read_blocking()?, [4, 1, 3, 0, 2]);
+//! let (first, places) = dev.top_k(&keys, 2).with_indices().run()?;
 //! assert_eq!((first.read_blocking()?, places.read_blocking()?), (vec![f32::INFINITY, 3.0], vec![2, 0]));
 //!
 //! let (suits, cards) = (dev.upload(&[2u8, 1, 2, 1])?, dev.upload(&[10u32, 11, 12, 13])?);
-//! let (_, by_suit) = dev.sort_pairs(&suits, &cards, SortOrder::Descending.bits(0..2))?;
+//! let (_, by_suit) = dev.sort(&suits).with_values(&cards).descending().bits(0..2).run()?;
 //! assert_eq!(by_suit.read_blocking()?, [10, 12, 11, 13]);
 //!
 //! // A payload of any width follows the indices.
 //! let (names, ages) = (dev.upload(b"cab")?, dev.upload(&[30u32, 10, 20])?);
-//! let youngest_first = dev.argsort(&ages, SortOrder::Ascending)?;
+//! let youngest_first = dev.argsort(&ages).run()?;
 //! assert_eq!(dev.permute(&names, &youngest_first).run()?.read_blocking()?, *b"abc");
 //! # Ok::<(), isowarp::Error>(())
 //! ```
@@ -93,8 +93,8 @@
 //! let dev = isowarp::Cpu::new();
 //! let keys = dev.upload(&[310u32, 120, 20, 111])?;
 //! // By the last two digits; those that agree in them stay as they are.
-//! assert_eq!(dev.sort_by(&keys, |a, b| (a % 100).lt(b % 100))?.read_blocking()?, [310, 111, 120, 20]);
-//! assert_eq!(dev.argsort_by(&keys, |a, b| (a % 100).gt(b % 100))?.read_blocking()?, [1, 2, 3, 0]);
+//! assert_eq!(dev.sort(&keys).by(|a, b| (a % 100).lt(b % 100)).run()?.read_blocking()?, [310, 111, 120, 20]);
+//! assert_eq!(dev.argsort(&keys).by(|a, b| (a % 100).gt(b % 100)).run()?.read_blocking()?, [1, 2, 3, 0]);
 //! # Ok::<(), isowarp::Error>(())
 //! ```
 //!
@@ -209,13 +209,12 @@ pub mod prelude {
     };
     pub use isowarp_core::patterns::{Border, Filter, FilterKind, Find, Image, Map, Reduce, RunLengths, Scan, Select, Selected};
     pub use isowarp_core::patterns::{CheckedMerge, CheckedMergeByFrom, CheckedMergeSort};
-    pub use isowarp_core::patterns::{Counted, Difference, Segmented};
+    pub use isowarp_core::patterns::{Difference, Segmented};
     pub use isowarp_core::patterns::{HistogramVariant, MergeVariant, MergeVariants};
-    pub use isowarp_core::patterns::{Merge, MergeByFrom, MergeSort, MergeSortFrom, Search, SearchBy, Sets, SetsBy};
+    pub use isowarp_core::patterns::{Merge, MergeByFrom, MergeSort, Search, SearchBy, Sets, SetsBy};
     pub use isowarp_core::patterns::{Patterns, Quadrature, Statistics};
     pub use isowarp_core::patterns::{ReduceVariant, ScanVariant, SortVariant, SortVariants};
-    pub use isowarp_core::patterns::{SegmentedSort, SegmentedSortFrom};
-    pub use isowarp_core::patterns::{Sort, SortBy, SortFrom, SortOrder, TopK, TopKFrom, TopKRows};
+    pub use isowarp_core::patterns::{Sort, SortBy, SortOrder};
 }
 
 /// The examples of the README, compiled.

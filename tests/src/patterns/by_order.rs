@@ -17,7 +17,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     for (m, n) in SIZES {
         c.add(format!("merge_by/from/u32/{m}+{n}"), move |d| {
             let (a, b) = (sorted(d, m, "a")?, sorted(d, n, "b")?);
-            let falling = d.sort_by(&b, |a, b| by_tens(b, a))?;
+            let falling = d.sort(&b).by(|a, b| by_tens(b, a)).run()?;
             let merged = d.merge_by_from((&a, |x| x), (&falling.reversed(), |x| x), by_tens)?;
             let pairs = d.merge_pairs_by_from(((&a, index()), |(x, i)| (x, i)), ((&b, index()), |(x, i)| (x, i + 100_000)), by_tens)?;
             Ok((merged, pairs, d.merge_by_from((counting(m), |i| i * 3), (counting(n), |i| i * 2 + 1), |a, b| (a / 8).lt(b / 8))?))
@@ -55,7 +55,7 @@ fn by_tens(a: Expr<u32>, b: Expr<u32>) -> Expr<bool> {
 
 /// Few keys of each ten, in the order of tens.
 fn sorted<B: Target>(d: &B, n: u64, name: &str) -> Result<Buffer<B, u32>> {
-    d.sort_by(&d.map(&input::<B, u32>(d, Fill::Plain, n, name)?, |x| x >> 18)?, by_tens)
+    d.sort(&d.map(&input::<B, u32>(d, Fill::Plain, n, name)?, |x| x >> 18)?).by(by_tens).run()
 }
 
 type FourSets<B, K> = ((Buffer<B, K>, Buffer<B, K>), (Buffer<B, K>, Buffer<B, K>));
@@ -78,7 +78,7 @@ where
     let t = K::DTYPE;
     c.add(format!("merge_by/sets_and_search/{t}"), move |d| {
         let falls = |a: Expr<K::Reg>, b: Expr<K::Reg>| a.gt(b);
-        let of = |n, name| d.sort_by(&input::<B, K>(d, Fill::Wide, n, name)?, falls);
+        let of = |n, name| d.sort(&input::<B, K>(d, Fill::Wide, n, name)?).by(falls).run();
         let (a, b) = (of(3001, "a")?, of(2503, "b")?);
         let places = (d.upper_bound_by(&a, &b, falls)?, d.count_equal_by(&b, &a, falls)?);
         Ok((sets(d, &a, &b, falls)?, places))

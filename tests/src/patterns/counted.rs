@@ -18,7 +18,10 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     for count in COUNTS {
         c.add(format!("segmented_sort/counted/u32/{count}"), move |d| {
             let (x, by) = (first::<B, u32>(d, Fill::Plain, count)?, SortOrder::Ascending);
-            Ok((within(&d.sort_counted(&x, by)?.values, count)?, within(&d.argsort_counted(&x, by)?.values, count)?))
+            Ok((
+                within(&d.sort(&x.values).length(&x.count).order(by).run()?.values, count)?,
+                within(&d.argsort(&x.values).length(&x.count).order(by).run()?.values, count)?,
+            ))
         });
         c.add(format!("segmented/counted/f32/{count}"), move |d| {
             let x = first::<B, f32>(d, Fill::Cancel, count)?;
@@ -36,7 +39,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     pairs::<B, f64>(c);
     c.add("segmented_sort/counted/bits".to_owned(), move |d| {
         let x = first::<B, u32>(d, Fill::Bits, 9001)?;
-        within(&d.sort_counted(&x, SortOrder::Descending.bits(7..19))?.values, 9001)
+        within(&d.sort(&x.values).length(&x.count).descending().bits(7..19).run()?.values, 9001)
     });
     c.add("segmented/counted/wide".to_owned(), move |d| {
         let (x, count) = (input::<B, u32>(d, Fill::Plain, N, "x")?, d.upload_scalar(1u64 << 40)?);
@@ -48,7 +51,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         c.add(format!("segmented_sort/counted/chain/{name}"), move |d| {
             let x = input::<B, u32>(d, Fill::Plain, 100_003, "x")?;
             let kept = d.select(&x, |x| x.lt(most)).run()?;
-            let sorted = d.sort_counted(&kept, SortOrder::Descending)?;
+            let sorted = d.sort(&kept.values).length(&kept.count).descending().run()?;
             let sum = d.reduce(&sorted.values, Sum).length(&sorted.count).run()?;
             let runs = d.unique((&sorted.values, index(), &sorted.count).map(|(x, i, n)| i.lt(n).select(x >> 20, u32::MAX))).run()?;
             let n = kept.len_blocking()?;
@@ -70,7 +73,16 @@ fn within<B: Target, T: Element>(out: &Buffer<B, T>, count: u64) -> Result<Buffe
 fn of<B: Target, K: Element>(c: &mut Cases<B>) {
     let t = K::DTYPE;
     c.add(format!("segmented_sort/counted/{t}"), move |d| {
-        let of = |count: u64, by: SortOrder| within(&d.sort_counted(&first::<B, K>(d, Fill::Bits, count)?, by)?.values, count);
+        let of = |count: u64, by: SortOrder| {
+            within(
+                &d.sort(&first::<B, K>(d, Fill::Bits, count)?.values)
+                    .length(&first::<B, K>(d, Fill::Bits, count)?.count)
+                    .order(by)
+                    .run()?
+                    .values,
+                count,
+            )
+        };
         Ok((of(700, SortOrder::Ascending)?, of(5003, SortOrder::Descending)?, of(18_005, SortOrder::Ascending)?))
     })
     .needs(&[t]);
@@ -81,7 +93,7 @@ fn pairs<B: Target, V: Element>(c: &mut Cases<B>) {
     c.add(format!("segmented_sort/counted/pairs/{t}"), move |d| {
         let keys = d.map(&input::<B, u32>(d, Fill::Plain, N, "x")?, |x| (x >> 9) % 700)?;
         let pairs = Selected { values: (keys, input::<B, V>(d, Fill::Bits, N, "v")?), count: d.upload_scalar(15_000u32)? };
-        let sorted = d.sort_pairs_counted(&pairs, SortOrder::Ascending)?.values;
+        let sorted = d.sort(&pairs.values.0).with_values(&pairs.values.1).length(&pairs.count).run()?.values;
         Ok((within(&sorted.0, 15_000)?, within(&sorted.1, 15_000)?))
     })
     .needs(&[t]);

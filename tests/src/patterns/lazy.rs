@@ -59,46 +59,47 @@ fn permutations<B: Target>(c: &mut Cases<B>) {
 fn sorts<B: Target>(c: &mut Cases<B>) {
     for n in SIZES {
         c.add(format!("sort/from/counting/u32/n={n}"), move |d| {
-            let keys = d.sort_from(counting(n), |i| (i * 2_654_435_761) >> 9, SortOrder::Descending)?;
-            Ok((keys, d.argsort_from(counting(n), |i| (i * 40_503) % 97, SortOrder::Ascending.bits(1..5))?))
+            let keys = d.sort(counting(n).map(|i| (i * 2_654_435_761) >> 9)).descending().run()?;
+            Ok((keys, d.argsort(counting(n).map(|i| (i * 40_503) % 97)).bits(1..5).run()?))
         });
         // Special values meet each other, and what is not a number comes of some.
         c.add(format!("sort/from/zipped/f32/n={n}"), move |d| {
             let (x, y) = (input::<B, f32>(d, Fill::Bits, n, "x")?, input::<B, f32>(d, Fill::Bits, n, "y")?);
             let f = |(x, y, k): (Expr<f32>, Expr<f32>, Expr<f32>)| x * y - k;
-            let pairs = d.sort_pairs_from((&x, &y.reversed()), |(x, y)| (x - y, y), SortOrder::Descending)?;
-            let zipped = d.sort_with_indices_from((&x, &y.reversed(), scalar(0.5f32)), f, SortOrder::Ascending)?;
-            Ok((pairs, zipped, d.sort_from(&x, |x| x, SortOrder::Ascending)?))
+            let pairs =
+                d.sort((&x, &y.reversed()).map(|(x, y)| x - y)).with_values((&x, &y.reversed()).map(|(_, y)| y)).descending().run()?;
+            let zipped = d.sort((&x, &y.reversed(), scalar(0.5f32)).map(f)).with_indices().run()?;
+            Ok((pairs, zipped, d.sort(&x).run()?))
         });
         c.add(format!("sort/from/permuted/u32/n={n}"), move |d| {
             let x = input::<B, u32>(d, Fill::Plain, 3001, "x")?;
             let at = places(d, n, 3001)?;
-            let f = |(x, i): (Expr<u32>, Expr<u32>)| ((x >> 20) ^ (i >> 7), i);
+            let keys = (permuted(&x, &at), index()).map(|(x, i)| (x >> 20) ^ (i >> 7));
             let out = (d.iota::<u32>(n + 3, 0, 1)?, d.iota::<u32>(n + 3, 0, 1)?);
             let lent = (d.buffer(n)?, d.buffer(n)?);
-            d.sort_pairs_from_with((permuted(&x, &at), index()), f, SortOrder::Ascending, (&lent.0, &lent.1), (&out.0, &out.1))?;
-            Ok((out, d.is_sorted_from(permuted(&x, &at), |x| x, SortOrder::Ascending)?))
+            d.sort(keys).with_values(index()).scratch((&lent.0, &lent.1)).write_to((&out.0, &out.1))?;
+            Ok((out, d.is_sorted(permuted(&x, &at)).run()?))
         });
     }
     for (rows, n) in [(1, 5), (300, 3), (5, 4097)] {
         c.add(format!("sort/rows_from/u32/{rows}x{n}"), move |d| {
             let f = |i: Expr<u32>| (i * 2_654_435_761) >> 20;
-            let sorted = d.sort_rows_from(counting(rows * n), f, n, SortOrder::Ascending)?;
-            Ok((sorted, d.argsort_rows_from(counting(rows * n), f, n, SortOrder::Descending)?))
+            let sorted = d.sort(counting(rows * n).map(f)).axis(&[rows, n], 1).run()?;
+            Ok((sorted, d.argsort(counting(rows * n).map(f)).axis(&[rows, n], 1).descending().run()?))
         });
     }
     // All keys alike: no pass is needed, and the payload has to be there all the same.
     c.add("sort/from/constant/u32/n=30011", |d| {
-        let sorted = d.sort_with_indices_from((counting(30_011), scalar(7u32)), |(_, seven)| seven, SortOrder::Descending)?;
-        Ok((sorted, d.argsort_from((counting(30_011), scalar(7u32)), |(_, seven)| seven.store_as::<u8>(), SortOrder::Ascending)?))
+        let sorted = d.sort((counting(30_011), scalar(7u32)).map(|(_, seven)| seven)).with_indices().descending().run()?;
+        Ok((sorted, d.argsort((counting(30_011), scalar(7u32)).map(|(_, seven)| seven.store_as::<u8>())).run()?))
     })
     .needs(&[DType::U8]);
     let n = (1 << 20) + 1;
     c.add(format!("sort/large_from/f32/n={n}"), move |d| {
         let f = |i: Expr<u32>| ((i * 2_654_435_761) >> 12).bitcast::<i32>().cast::<f32>();
-        let out = d.argsort_from(counting(n), f, SortOrder::Ascending)?;
+        let out = d.argsort(counting(n).map(f)).run()?;
         let digest = d.reduce((&out, index()).map(|(x, i)| x * (i | 1)), Sum).run()?;
-        Ok((out.slice(n - 1000..)?, digest, d.is_sorted_from(permuted(&d.generate(n, index(), f)?, &out), |x| x, SortOrder::Ascending)?))
+        Ok((out.slice(n - 1000..)?, digest, d.is_sorted(permuted(&d.generate(n, index(), f)?, &out)).run()?))
     });
 }
 
@@ -107,8 +108,8 @@ fn first_keys<B: Target>(c: &mut Cases<B>) {
     for (n, k) in [(0, 0), (1, 1), (30_011, 500), (300_007, 1), (300_007, 900)] {
         c.add(format!("sort/top_k_from/f32/{k} of {n}"), move |d| {
             let (x, y) = (input::<B, f32>(d, Fill::Bits, n, "x")?, input::<B, f32>(d, Fill::Wide, n, "y")?);
-            let found = d.top_k_from((&x, &y.reversed()), |(x, y)| x + y, k, SortOrder::Descending)?;
-            Ok((found, d.top_k_keys_from(counting(n), |i| (i * 2_654_435_761) >> 11, k, SortOrder::Ascending)?))
+            let found = d.top_k((&x, &y.reversed()).map(|(x, y)| x + y), k).with_indices().run()?;
+            Ok((found, d.top_k(counting(n).map(|i| (i * 2_654_435_761) >> 11), k).smallest().run()?))
         });
     }
 }
@@ -118,20 +119,19 @@ fn sorts_of_narrow_and_wide_keys<B: Target>(c: &mut Cases<B>) {
         c.add(format!("sort/from/f16/n={n}"), move |d| {
             let (x, y) = (input::<B, f16>(d, Fill::Bits, n, "x")?, input::<B, f16>(d, Fill::Bits, n, "y")?);
             let f = |(x, y): (Expr<f32>, Expr<f32>)| (x * y).store_as::<f16>();
-            Ok((d.sort_from((&x, &y), f, SortOrder::Ascending)?, d.argsort_from((&x, &y), f, SortOrder::Descending)?))
+            Ok((d.sort((&x, &y).map(f)).run()?, d.argsort((&x, &y).map(f)).descending().run()?))
         })
         .needs(&[DType::F16]);
         c.add(format!("sort/from/u8/n={n}"), move |d| {
             let x = input::<B, u8>(d, Fill::Plain, n, "x")?;
-            let f = |(x, i): (Expr<u32>, Expr<u32>)| ((x ^ i).store_as::<u8>(), i);
-            d.sort_pairs_from((&x.reversed(), index()), f, SortOrder::Descending)
+            d.sort((&x.reversed(), index()).map(|(x, i)| (x ^ i).store_as::<u8>())).with_values(index()).descending().run()
         })
         .needs(&[DType::U8]);
         c.add(format!("sort/from/f64/n={n}"), move |d| {
             let x = input::<B, f64>(d, Fill::Bits, n, "x")?;
-            let pairs = d.sort_pairs_from((&x, index()), |(x, i)| (x * x - x, i.cast::<u64>()), SortOrder::Ascending)?;
-            let sorted = d.is_sorted_from(&pairs.0, |x| x, SortOrder::Ascending)?;
-            Ok((pairs, sorted, d.is_sorted_from(&x, |x| -x, SortOrder::Descending)?))
+            let pairs = d.sort(x.map(|x| x * x - x)).with_values(index().map(|i| i.cast::<u64>())).run()?;
+            let sorted = d.is_sorted(&pairs.0).run()?;
+            Ok((pairs, sorted, d.is_sorted(x.map(|x| -x)).descending().run()?))
         })
         .needs(&[DType::F64, DType::U64]);
     }
@@ -144,15 +144,15 @@ fn sorts_by_an_order<B: Target>(c: &mut Cases<B>) {
             let last = |a: Expr<f32>, b: Expr<f32>| a.abs().lt(b.abs()) | (b.is_nan() & !a.is_nan());
             let f = |(x, y): (Expr<f32>, Expr<f32>)| x + y;
             let out = d.iota::<f32>(n + 2, 0.0, 1.0)?;
-            d.sort_by_from_into((&x, &y.reversed()), f, last, &out)?;
-            Ok((out, d.argsort_by_from((&x, &y), f, last)?))
+            d.sort((&x, &y.reversed()).map(f)).by(last).write_to(&out)?;
+            Ok((out, d.argsort((&x, &y).map(f)).by(last).run()?))
         });
         c.add(format!("sort_by/pairs_from/u32/n={n}"), move |d| {
             let at = places(d, n, 3001)?;
             let x = input::<B, u32>(d, Fill::Plain, 3001, "x")?;
             let digits = |a: Expr<u32>, b: Expr<u32>| (a % 100).lt(b % 100);
-            let travels = d.sort_pairs_by_from((permuted(&x, &at), index()), |(x, i)| (x, i), digits)?;
-            Ok((travels, d.sort_pairs_by_from(counting(n), |i| (i * 7, (i * 31).store_as::<u8>()), digits)?))
+            let travels = d.sort(permuted(&x, &at)).with_values(index()).by(digits).run()?;
+            Ok((travels, d.sort(counting(n).map(|i| i * 7)).with_values(counting(n).map(|i| (i * 31).store_as::<u8>())).by(digits).run()?))
         })
         .needs(&[DType::U8]);
     }
@@ -165,9 +165,9 @@ fn sorts_of_segments<B: Target>(c: &mut Cases<B>) {
             let bounds: Vec<u32> = [0, 1, 1, 20, 700, 701, 9000, 60_000].into_iter().filter(|&o| u64::from(o) <= n).collect();
             let (offsets, up) = (d.upload(&bounds)?, SortOrder::Ascending);
             let f = |(x, i): (Expr<u32>, Expr<u32>)| (x >> 12) ^ i;
-            let pairs = d.segmented_sort_pairs_from(&x, |x| ((x >> 3).bitcast::<f32>(), x), &offsets, SortOrder::Descending)?;
-            let keys = d.segmented_sort_from((&x.reversed(), index()), f, &offsets, up)?;
-            Ok((pairs, keys, d.segmented_argsort_from((&x, index()), f, &offsets, up)?))
+            let pairs = d.sort(x.map(|x| (x >> 3).bitcast::<f32>())).with_values(&x).segments(&offsets).descending().run()?;
+            let keys = d.sort((&x.reversed(), index()).map(f)).segments(&offsets).order(up).run()?;
+            Ok((pairs, keys, d.argsort((&x, index()).map(f)).segments(&offsets).order(up).run()?))
         });
     }
 }
@@ -274,8 +274,8 @@ fn narrow<B: Target>(c: &mut Cases<B>) {
             let f = |(i, n): (Expr<u32>, Expr<u32>)| (n - i + 2, (i * i).store_as::<u8>());
             d.scatter_pairs((counting(n), scalar(n as u32)).map(f)).unique().write_to(&unique.slice(..n + 2)?)?;
             let bytes = || (&x, |x: Expr<u32>| (x >> 24).store_as::<u8>());
-            let sorted = d.is_sorted_from(bytes().0, bytes().1, SortOrder::Ascending)?;
-            Ok((out, unique, sorted, d.is_sorted_from(counting(n), |i| (i >> 9).store_as::<u8>(), SortOrder::Ascending)?))
+            let sorted = d.is_sorted(bytes().0.map(bytes().1)).run()?;
+            Ok((out, unique, sorted, d.is_sorted(counting(n).map(|i| (i >> 9).store_as::<u8>())).run()?))
         });
         c.add(format!("move/scatter_from/f16/n={n}"), move |d| {
             // Every magnitude, and NaN; targets that are NaN with bits of their own.
@@ -284,8 +284,8 @@ fn narrow<B: Target>(c: &mut Cases<B>) {
             let unique = input::<B, f16>(d, Fill::Bits, n + 5, "unique")?;
             let f = |(i, k): (Expr<u32>, Expr<f32>)| (i.cast::<i32>() - 3, (i.cast::<f32>() * k).store_as::<f16>());
             d.scatter_pairs((counting(n), scalar(1e-6f32)).map(f)).unique().write_to(&unique.slice(1..)?)?;
-            let rising = d.is_sorted_from(counting(n), |i| (i.cast::<f32>() * 1e-9).store_as::<f16>(), SortOrder::Ascending)?;
-            Ok((out, unique, rising, d.is_sorted_from(&x, Expr::store_as::<f16>, SortOrder::Descending)?))
+            let rising = d.is_sorted(counting(n).map(|i| (i.cast::<f32>() * 1e-9).store_as::<f16>())).run()?;
+            Ok((out, unique, rising, d.is_sorted(x.map(Expr::store_as::<f16>)).descending().run()?))
         })
         .needs(&[f16::DTYPE]);
     }

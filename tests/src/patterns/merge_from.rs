@@ -71,7 +71,7 @@ fn canonical<B: Target, K: Element>(d: &B, fill: Fill, n: u64, name: &str) -> Re
 /// Elements in an order; every bit pattern of those that keep theirs.
 fn sorted<B: Target, K: Element>(d: &B, fill: Fill, n: u64, name: &str, order: SortOrder) -> Result<Buffer<B, K>> {
     let keys = if K::DTYPE == DType::F16 { canonical(d, fill, n, name)? } else { input(d, fill, n, name)? };
-    d.sort(&keys, order)
+    d.sort(&keys).order(order).run()
 }
 
 /// A reversed view whose bits stay, beside an array in the order of its sorted indices.
@@ -82,7 +82,7 @@ fn types<B: Target, K: Element>(c: &mut Cases<B>) {
         for (m, n) in FEW {
             c.add(format!("merge/from/types/{t}/{name}/{m}+{n}"), move |d| {
                 let (falling, array_b) = (sorted::<B, K>(d, fill, m, "a", DOWN)?, canonical::<B, K>(d, fill, n, "b")?);
-                let (back, places) = (falling.reversed(), d.argsort(&array_b, UP)?);
+                let (back, places) = (falling.reversed(), d.argsort(&array_b).run()?);
                 let a = (&back, |x: Expr<K::Reg>| x.store_as::<K>());
                 let b = ((&places, array(&array_b)), |(i, x): (Expr<u32>, ArrayExpr<K>)| x.at(i).store_as::<K>());
                 let found = (d.lower_bound_from(a, b.clone(), UP)?, d.count_equal_from(b.clone(), a, UP)?);

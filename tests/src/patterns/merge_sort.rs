@@ -21,10 +21,10 @@ const FEW: [u64; 5] = [1, 33, 4097, 10_007, 30_011];
 pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     for n in SIZES {
         c.add(format!("sort_by/keys/u32/last_digits/n={n}"), move |d| {
-            d.sort_by(&input::<B, u32>(d, Fill::Plain, n, "k")?, |a, b| (a % 1000).lt(b % 1000))
+            d.sort(&input::<B, u32>(d, Fill::Plain, n, "k")?).by(|a, b| (a % 1000).lt(b % 1000)).run()
         });
         c.add(format!("sort_by/argsort/u32/few_values/n={n}"), move |d| {
-            d.argsort_by(&input::<B, u32>(d, Fill::Plain, n, "k")?, |a, b| (a >> 29).gt(b >> 29))
+            d.argsort(&input::<B, u32>(d, Fill::Plain, n, "k")?).by(|a, b| (a >> 29).gt(b >> 29)).run()
         })
         .full();
     }
@@ -58,7 +58,7 @@ macro_rules! of_type {
             for n in FEW {
                 c.add(format!("sort_by/{order}/{t}/{}/n={n}", fill.name()), move |d| {
                     let keys = input::<B, $t>(d, fill, n, "k")?;
-                    Ok((d.sort_by(&keys, $order)?, d.argsort_by(&keys, $order)?))
+                    Ok((d.sort(&keys).by($order).run()?, d.argsort(&keys).by($order).run()?))
                 })
                 .needs(&[t]);
             }
@@ -66,15 +66,15 @@ macro_rules! of_type {
         // Neither inputs nor outputs begin with a word, and what is around the outputs stays; one buffer holds all.
         c.add(format!("sort_by/slices/{order}/{t}"), move |d| {
             let (keys, out) = (input::<B, $t>(d, Fill::Bits, 9000, "k")?, input::<B, $t>(d, Fill::Plain, 19_000, "out")?);
-            d.sort_by_into(&keys.slice(3..8110)?, $order, &out.slice(5..8112)?)?;
-            d.sort_by_into(&out.slice(1..9000)?, $order, &out.slice(9001..18_000)?)?;
-            d.sort_by_in_place(&keys.slice(7..5101)?, $order)?;
+            d.sort(&keys.slice(3..8110)?).by($order).write_to(&out.slice(5..8112)?)?;
+            d.sort(&out.slice(1..9000)?).by($order).write_to(&out.slice(9001..18_000)?)?;
+            d.sort(&keys.slice(7..5101)?).by($order).in_place()?;
             Ok((out, keys))
         })
         .needs(&[t]);
         for (m, n) in [(0, 5), (1, 0), (20, 13), (2100, 1999), (300, 20_011)] {
             c.add(format!("merge_by/{order}/{t}/{m}+{n}"), move |d| {
-                let of = |n: u64, name: &str| d.sort_by(&input::<B, $t>(d, Fill::Bits, n, name)?, $order);
+                let of = |n: u64, name: &str| d.sort(&input::<B, $t>(d, Fill::Bits, n, name)?).by($order).run();
                 d.merge_by(&of(m, "a")?, &of(n, "b")?, $order)
             })
             .needs(&[t]);
@@ -107,7 +107,7 @@ fn shapes<B: Target>(c: &mut Cases<B>) {
     for n in [257, 20_011] {
         c.add(format!("sort_by/reversed/n={n}"), move |d| {
             let keys = d.generate(n, (index(), scalar(n as u32)), |(i, n)| n - i)?;
-            Ok((d.sort_by(&keys, Expr::lt)?, d.argsort_by(&keys, Expr::gt)?))
+            Ok((d.sort(&keys).by(Expr::lt).run()?, d.argsort(&keys).by(Expr::gt).run()?))
         });
         // An order of two parts, the second the other way round; and one that computes.
         c.add(format!("sort_by/two_parts/n={n}"), move |d| {
@@ -116,11 +116,11 @@ fn shapes<B: Target>(c: &mut Cases<B>) {
                 let (x, y) = (a & 7u32, b & 7u32);
                 x.lt(y) | (x.eq(y) & (a >> 28).gt(b >> 28))
             };
-            d.sort_pairs_by(&keys, &d.iota(n, 0u32, 1)?, order)
+            d.sort(&keys).with_values(&d.iota(n, 0u32, 1)?).by(order).run()
         });
         c.add(format!("sort_by/distance/n={n}"), move |d| {
             let keys = input::<B, f32>(d, Fill::Plain, n, "k")?;
-            d.sort_by(&keys, |a, b| (a * a - a * 0.5).exp().lt((b * b - b * 0.5).exp()))
+            d.sort(&keys).by(|a, b| (a * a - a * 0.5).exp().lt((b * b - b * 0.5).exp())).run()
         });
     }
 }
@@ -132,14 +132,14 @@ fn lent<B: Target, K: Element>(c: &mut Cases<B>, order: fn(Expr<K::Reg>, Expr<K:
         c.add(format!("sort_by/lent/{t}/n={n}"), move |d| {
             let keys = input::<B, K>(d, Fill::Bits, n + 3, "k")?;
             let (lent, out) = (input::<B, K>(d, Fill::Plain, n + 9, "l")?, input::<B, K>(d, Fill::Plain, n + 9, "o")?);
-            d.sort_by_with(&keys.slice(3..)?, order, &lent.slice(1..=n)?, &out.slice(5..n + 5)?)?;
+            d.sort(&keys.slice(3..)?).by(order).scratch(&lent.slice(1..=n)?).write_to(&out.slice(5..n + 5)?)?;
             Ok(((keys, out), (lent.slice(..1)?, lent.slice(n + 1..)?)))
         })
         .needs(&[t]);
         c.add(format!("sort_by/lent_in_one_buffer/{t}/n={n}"), move |d| {
             let all = input::<B, K>(d, Fill::Bits, 3 * n + 20, "all")?;
             let part = |from: u64| all.slice(from..from + n);
-            d.sort_by_with(&part(1)?, order, &part(n + 3)?, &part(2 * n + 9)?)?;
+            d.sort(&part(1)?).by(order).scratch(&part(n + 3)?).write_to(&part(2 * n + 9)?)?;
             Ok((all.slice(..n + 3)?, all.slice(2 * n + 3..)?))
         })
         .needs(&[t]);
@@ -157,7 +157,7 @@ fn lent_pairs<B: Target, K: Element, V: Payload>(c: &mut Cases<B>, order: fn(Exp
             let (lent, out) = (input::<B, K>(d, Fill::Plain, n + 9, "l")?, input::<B, K>(d, Fill::Plain, n + 9, "o")?);
             let part = |from: u64| values.slice(from..from + n);
             let (lends, outs) = ((&lent.slice(1..=n)?, &part(n + 3)?), (&out.slice(5..n + 5)?, &part(2 * n + 9)?));
-            d.sort_pairs_by_with(&keys, &part(1)?, order, lends, outs)?;
+            d.sort(&keys).with_values(&part(1)?).by(order).scratch(lends).write_to(outs)?;
             Ok(((out, values.slice(..n + 3)?, values.slice(2 * n + 3..)?), (lent.slice(..1)?, lent.slice(n + 1..)?)))
         })
         .needs(&[k, v]);
@@ -172,7 +172,7 @@ fn lent_indices<B: Target, K: Element>(c: &mut Cases<B>, order: fn(Expr<K::Reg>,
             let part = |from: u64| keys.slice(from..from + n);
             let words = d.iota(2 * n + 15, 7u32, 0)?;
             let (indices, out) = (words.slice(1..=n)?, words.slice(n + 6..2 * n + 6)?);
-            d.argsort_by_with(&part(1)?, order, ([&part(n + 3)?, &part(2 * n + 9)?], &indices), &out)?;
+            d.argsort(&part(1)?).by(order).scratch(([&part(n + 3)?, &part(2 * n + 9)?], &indices)).write_to(&out)?;
             let around = (keys.slice(..n + 3)?, keys.slice(2 * n + 3..2 * n + 9)?, keys.slice(3 * n + 9..)?);
             Ok((around, (words.slice(..1)?, words.slice(n + 1..)?)))
         })
@@ -185,17 +185,17 @@ fn contradictions<B: Target>(c: &mut Cases<B>) {
     for n in [17, 300, 4097, 30_011] {
         c.add(format!("sort_by/always/n={n}"), move |d| {
             let keys = input::<B, u32>(d, Fill::Plain, n, "k")?;
-            d.sort_pairs_by(&keys, &d.iota(n, 0u32, 1)?, |a, _| a.eq(a))
+            d.sort(&keys).with_values(&d.iota(n, 0u32, 1)?).by(|a, _| a.eq(a)).run()
         });
         c.add(format!("sort_by/noise/n={n}"), move |d| {
             let keys = input::<B, u32>(d, Fill::Plain, n, "k")?;
             let order = |a: Expr<u32>, b: Expr<u32>| (((a * 2_654_435_761) ^ (b * 40_503)) >> 17 & 1u32).eq(1);
-            Ok((d.sort_by(&keys, order)?, d.argsort_by(&keys, order)?))
+            Ok((d.sort(&keys).by(order).run()?, d.argsort(&keys).by(order).run()?))
         });
         c.add(format!("sort_by/noise_wide/n={n}"), move |d| {
             let keys = input::<B, u64>(d, Fill::Plain, n, "k")?;
             let order = |a: Expr<u64>, b: Expr<u64>| (((a * 2_654_435_761) ^ (b * 40_503)) >> 17 & 1u64).eq(1);
-            Ok((d.sort_by(&keys, order)?, d.argsort_by(&keys, order)?))
+            Ok((d.sort(&keys).by(order).run()?, d.argsort(&keys).by(order).run()?))
         })
         .needs(&[DType::U64]);
         c.add(format!("merge_by/noise/n={n}"), move |d| {
@@ -213,19 +213,19 @@ fn payloads<B: Target, V: Element>(c: &mut Cases<B>) {
         let (k, t) = (K::DTYPE, V::DTYPE);
         for n in FEW {
             c.add(format!("sort_by/pairs/{k}/{t}/n={n}"), move |d| {
-                d.sort_pairs_by(&input::<B, K>(d, Fill::Plain, n, "k")?, &input::<B, V>(d, Fill::Bits, n, "v")?, order)
+                d.sort(&input::<B, K>(d, Fill::Plain, n, "k")?).with_values(&input::<B, V>(d, Fill::Bits, n, "v")?).by(order).run()
             })
             .needs(&[t, k]);
             c.add(format!("sort_by/pairs_in_place/{k}/{t}/n={n}"), move |d| {
                 let (keys, values) = (input::<B, K>(d, Fill::Plain, n + 9, "k")?, input::<B, V>(d, Fill::Bits, n + 9, "v")?);
-                d.sort_pairs_by_in_place(&keys.slice(1..=n)?, &values.slice(3..n + 3)?, order)?;
+                d.sort(&keys.slice(1..=n)?).with_values(&values.slice(3..n + 3)?).by(order).in_place()?;
                 Ok((keys, values))
             })
             .needs(&[t, k]);
         }
         c.add(format!("merge_by/pairs/{k}/{t}"), move |d| {
             let sorted = |n: u64, name: &str| -> Result<_> {
-                d.sort_pairs_by(&input::<B, K>(d, Fill::Plain, n, name)?, &input::<B, V>(d, Fill::Bits, n, name)?, order)
+                d.sort(&input::<B, K>(d, Fill::Plain, n, name)?).with_values(&input::<B, V>(d, Fill::Bits, n, name)?).by(order).run()
             };
             let (a, b) = (sorted(5000, "a")?, sorted(4001, "b")?);
             let out = (input::<B, K>(d, Fill::Plain, 9010, "k")?, input::<B, V>(d, Fill::Plain, 9010, "o")?);
@@ -240,7 +240,7 @@ fn payloads<B: Target, V: Element>(c: &mut Cases<B>) {
     keyed::<B, i64, V>(c, |a, b| (a >> 58).lt(b >> 58));
     c.add(format!("sort_by/pairs_in_one_buffer/{t}"), move |d| {
         let all = input::<B, V>(d, Fill::Wide, 30_000, "all")?;
-        d.sort_pairs_by_in_place(&all.slice(..9000)?, &all.slice(9001..18_001)?, |_, b| b.ne(b))?;
+        d.sort(&all.slice(..9000)?).with_values(&all.slice(9001..18_001)?).by(|_, b| b.ne(b)).in_place()?;
         Ok(all)
     })
     .needs(&[t]);
@@ -269,9 +269,9 @@ fn large<B: Target>(c: &mut Cases<B>) {
         c.add(format!("sort_by/large/u32/n={n}"), move |d| {
             let keys = d.generate(n, index(), |i| i * 2_654_435_761)?;
             let order = |a: Expr<u32>, b: Expr<u32>| (a >> 12).gt(b >> 12);
-            let out = d.sort_by(&keys, order)?;
+            let out = d.sort(&keys).by(order).run()?;
             let digest = d.reduce((&out, index()).map(|(x, i)| x * (i | 1)), Sum).run()?;
-            let places = d.reduce((&d.argsort_by(&keys, order)?, index()).map(|(x, i)| x * (i | 1)), Sum).run()?;
+            let places = d.reduce((&d.argsort(&keys).by(order).run()?, index()).map(|(x, i)| x * (i | 1)), Sum).run()?;
             Ok((out.slice(n - 1000..)?, digest, places))
         })
         .bytes(4 * n);
@@ -279,7 +279,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
     let n = 1_200_007;
     c.add(format!("sort_by/large/u64/n={n}"), move |d| {
         let keys = d.generate(n, index(), |i| (i * 2_654_435_761).cast::<u64>())?;
-        let out = d.sort_by(&keys, |a, b| (a & 0xffffu64).lt(b & 0xffffu64))?;
+        let out = d.sort(&keys).by(|a, b| (a & 0xffffu64).lt(b & 0xffffu64)).run()?;
         let digest = d.reduce((&out, index64()).map(|(x, i)| x * (i | 1)), Sum).run()?;
         Ok((out.slice(n - 1000..)?, digest))
     })
@@ -298,7 +298,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
     let n = (1 << 24) + 2999;
     c.add("sort_by/above_binding_limit/u64", move |d| {
         let keys = d.generate(n, index64(), |i| i)?;
-        d.sort_by_in_place(&keys, |a, b| (a & 1u64).lt(b & 1u64))?;
+        d.sort(&keys).by(|a, b| (a & 1u64).lt(b & 1u64)).in_place()?;
         let digest = d.reduce((&keys, index64()).map(|(x, i)| x * (i | 1)), Sum).run()?;
         Ok((keys.slice(n - 1000..)?, digest))
     })

@@ -49,7 +49,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
 }
 
 fn sorted<B: Target, K: LadderKey>(d: &B, fill: Fill, n: u64, name: &str, order: SortOrder) -> Result<Buffer<B, K>> {
-    d.sort(&input::<B, K>(d, fill, n, name)?, order)
+    d.sort(&input::<B, K>(d, fill, n, name)?).order(order).run()
 }
 
 fn sizes<B: Target>(c: &mut Cases<B>, variant: MergeVariant) {
@@ -64,7 +64,7 @@ fn sizes<B: Target>(c: &mut Cases<B>, variant: MergeVariant) {
         c.add(format!("merge_variants/{v}/pairs/few_values/m={m}/n={n}"), move |d| {
             let few = |n: u64, name: &str| {
                 let keys = d.map(&input::<B, u32>(d, Fill::Plain, n, name)?, |k| (k >> 7) % 3)?;
-                d.sort(&keys, SortOrder::Descending)
+                d.sort(&keys).descending().run()
             };
             let (v, w) = (d.iota(m, 0u32, 1)?, d.iota(n, 1_000_000u32, 1)?);
             d.merge_pairs_variant(variant, (&few(m, "few")?, &v), (&few(n, "fewer")?, &w), SortOrder::Descending)

@@ -122,7 +122,7 @@ fn selections<B: Target, T: Element<Reg: Num>>(c: &mut Cases<B>) {
             let (kept, count) = (input::<B, T>(d, Fill::Equal, n + 5, "kept")?, d.buffer::<u32>(1)?);
             d.select(&x, |x| x.cast::<i32>().gt(0)).write_to((&kept.slice(3..)?, &count))?;
             let (unique, found) = (input::<B, T>(d, Fill::Equal, n, "unique")?, d.buffer::<u32>(1)?);
-            d.unique(&d.sort(&x, UP)?).write_to((&unique, &found))?;
+            d.unique(&d.sort(&x).run()?).write_to((&unique, &found))?;
             Ok(((kept, count), (unique, found)))
         })
         .needs(&[t]);
@@ -153,9 +153,9 @@ fn sorts<B: Target, K: Element>(c: &mut Cases<B>) {
     for n in [0, 1, 33, 4097, 30_011] {
         c.add(format!("sort/narrow/{t}/n={n}"), move |d| {
             let keys = input::<B, K>(d, Fill::Bits, n + 1, "k")?.slice(1..)?;
-            let (up, down) = (d.sort(&keys, UP)?, d.sort(&keys, DOWN)?);
-            let places = (d.argsort(&keys, UP)?, d.argsort(&keys, DOWN)?);
-            let sorted = (d.is_sorted(&up, UP)?, d.is_sorted(&down, UP)?);
+            let (up, down) = (d.sort(&keys).run()?, d.sort(&keys).descending().run()?);
+            let places = (d.argsort(&keys).run()?, d.argsort(&keys).descending().run()?);
+            let sorted = (d.is_sorted(&up).run()?, d.is_sorted(&down).run()?);
             Ok(((up, down), places, sorted))
         })
         .needs(&[t]);
@@ -163,7 +163,7 @@ fn sorts<B: Target, K: Element>(c: &mut Cases<B>) {
     c.add(format!("sort/narrow/{t}/bits"), move |d| {
         let keys = input::<B, K>(d, Fill::Bits, 5003, "k")?;
         let ranges = [(0, 0), (width / 4, 3 * width / 4), (width - 1, width), (1, width - 1)];
-        let of = |(first, last): (u32, u32)| d.sort_with_indices(&keys, if first == 1 { DOWN } else { UP }.bits(first..last));
+        let of = |(first, last): (u32, u32)| d.sort(&keys).with_indices().order(if first == 1 { DOWN } else { UP }.bits(first..last)).run();
         let all = ranges.map(of).into_iter().collect::<Result<Vec<_>>>()?;
         let (keys, places) = all.into_iter().unzip::<_, _, Vec<_>, Vec<_>>();
         Ok((keys, places))
@@ -171,10 +171,13 @@ fn sorts<B: Target, K: Element>(c: &mut Cases<B>) {
     .needs(&[t]);
     c.add(format!("sort/narrow/{t}/forms"), move |d| {
         let (keys, out) = (input::<B, K>(d, Fill::Bits, 9000, "k")?, input::<B, K>(d, Fill::Plain, 9000, "out")?);
-        d.sort_into(&keys.slice(3..8110)?, UP, &out.slice(5..8112)?)?;
-        let pairs = d.sort_pairs(&keys, &input::<B, f32>(d, Fill::Bits, 9000, "v")?, DOWN)?;
-        let rows = (d.sort_rows(&keys, 45, UP)?, d.argsort_rows(&keys, 4500, DOWN)?);
-        d.sort_in_place(&keys.slice(7..6001)?, DOWN)?;
+        d.sort(&keys.slice(3..8110)?).write_to(&out.slice(5..8112)?)?;
+        let pairs = d.sort(&keys).with_values(&input::<B, f32>(d, Fill::Bits, 9000, "v")?).descending().run()?;
+        let rows = (
+            d.sort(&keys).axis(&[keys.len() / 45, 45], 1).run()?,
+            d.argsort(&keys).axis(&[keys.len() / 4500, 4500], 1).descending().run()?,
+        );
+        d.sort(&keys.slice(7..6001)?).descending().in_place()?;
         Ok((out, keys, pairs, rows))
     })
     .needs(&[t]);
@@ -183,7 +186,7 @@ fn sorts<B: Target, K: Element>(c: &mut Cases<B>) {
         let x = input::<B, K>(d, Fill::Bits, 5003, "x")?;
         let f = |(x, i): (Expr<K::Reg>, Expr<u32>)| (x.cast::<i32>() - i.cast::<i32>()).cast::<K::Reg>().store_as::<K>();
         let from = (&x.reversed(), index());
-        Ok((d.sort_from(from, f, UP)?, d.argsort_from(from, f, DOWN)?))
+        Ok((d.sort(from.map(f)).run()?, d.argsort(from.map(f)).descending().run()?))
     })
     .needs(&[t]);
     for variant in [SortVariant::Bitonic, SortVariant::Sample, SortVariant::Radix] {
@@ -199,8 +202,8 @@ fn first_keys<B: Target, K: Element>(c: &mut Cases<B>) {
     c.add(format!("sort/top_k/narrow/{t}"), |d| {
         let n = 300_007;
         let keys = input::<B, K>(d, Fill::Bits, n, "k")?;
-        let rows = d.top_k_rows(&keys.slice(3..8503)?, 17, 4, UP)?;
-        Ok((d.top_k(&keys.slice(1..)?, 999, UP)?, d.top_k(&keys, 999, DOWN)?, rows))
+        let rows = d.top_k(&keys.slice(3..8503)?, 4).smallest().axis(&[500, 17], 1).with_indices().run()?;
+        Ok((d.top_k(&keys.slice(1..)?, 999).smallest().with_indices().run()?, d.top_k(&keys, 999).with_indices().run()?, rows))
     })
     .needs(&[t]);
 }
@@ -223,7 +226,7 @@ fn segments<B: Target, T: Element<Reg: Num>>(c: &mut Cases<B>) {
     let t = T::DTYPE;
     c.add(format!("segmented_sort/narrow/{t}"), move |d| {
         let (x, offsets) = (input::<B, T>(d, Fill::Bits, SEGMENTED, "x")?, d.upload(&CUT)?);
-        Ok((d.segmented_sort(&x, &offsets, UP)?, d.segmented_argsort(&x, &offsets, DOWN)?))
+        Ok((d.sort(&x).segments(&offsets).run()?, d.argsort(&x).segments(&offsets).descending().run()?))
     })
     .needs(&[t]);
     for n in [1, 1025] {
@@ -311,13 +314,14 @@ fn orders<B: Target, K: Element<Reg: Num>, V: Element>(c: &mut Cases<B>) {
     for n in [1, 33, 10_007] {
         c.add(format!("sort_by/narrow/{t}/n={n}"), move |d| {
             let keys = input::<B, K>(d, Fill::Bits, n + 3, "k")?.slice(3..)?;
-            Ok((d.sort_by(&keys, order)?, d.argsort_by(&keys, order)?))
+            Ok((d.sort(&keys).by(order).run()?, d.argsort(&keys).by(order).run()?))
         })
         .needs(&[t]);
     }
     c.add(format!("merge_by/narrow/{t}/{v}"), move |d| {
-        let pairs =
-            |n: u64, name: &str| d.sort_pairs_by(&input::<B, K>(d, Fill::Bits, n, name)?, &input::<B, V>(d, Fill::Bits, n, name)?, order);
+        let pairs = |n: u64, name: &str| {
+            d.sort(&input::<B, K>(d, Fill::Bits, n, name)?).with_values(&input::<B, V>(d, Fill::Bits, n, name)?).by(order).run()
+        };
         let (a, b) = (pairs(5001, "a")?, pairs(3007, "b")?);
         d.merge_pairs_by((&a.0.slice(1..)?, &a.1.slice(1..)?), (&b.0, &b.1), order)
     })

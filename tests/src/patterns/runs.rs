@@ -106,11 +106,11 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     c.add("sort/top_k_pairs", |d| {
         let (keys, values) = (input::<B, f32>(d, Fill::Bits, 300_007, "k")?, input::<B, u32>(d, Fill::Plain, 300_007, "v")?);
         let few = (keys.slice(..5003)?, values.slice(..5003)?);
-        Ok((d.top_k_pairs(&keys, &values, 900, SortOrder::Descending)?, d.top_k_pairs(&few.0, &few.1, 5003, SortOrder::Ascending)?))
+        Ok((d.top_k(&keys, 900).with_values(&values).run()?, d.top_k(&few.0, 5003).smallest().with_values(&few.1).run()?))
     });
     c.add("sort/top_k_rows_from", |d| {
         let x = input::<B, f32>(d, Fill::Bits, 30_000, "x")?;
-        let of = |n: u64, k: u64| d.top_k_rows_from((&x, &x.reversed()), |(x, y)| x - y, n, k, SortOrder::Descending);
+        let of = |n: u64, k: u64| d.top_k((&x, &x.reversed()).map(|(x, y)| x - y), k).axis(&[30_000 / n, n], 1).with_indices().run();
         Ok((of(3, 2)?, of(10_000, 7)?, of(30_000, 30_000)?))
     });
     c.add("histogram/channels_from", |d| {

@@ -13,7 +13,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         for n in [0, 1, 257, 4097, 30_011] {
             c.add(format!("segmented_sort/keys/u32/{name}/{n}"), move |d| {
                 let (x, offsets) = (input::<B, u32>(d, Fill::Plain, n, "x")?, cut.upload(d, n)?);
-                let of = |order| d.segmented_sort(&x, &offsets, order);
+                let of = |order| d.sort(&x).segments(&offsets).order(order).run();
                 Ok((of(SortOrder::Ascending)?, of(SortOrder::Descending)?))
             });
         }
@@ -21,8 +21,8 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
             let n = 20_011;
             let keys = d.map(&input::<B, u32>(d, Fill::Plain, n, "x")?, |x| (x >> 9) % 5)?;
             let (values, offsets) = (input::<B, u8>(d, Fill::Plain, n, "v")?, cut.upload(d, n)?);
-            let (k, v) = d.segmented_sort_pairs(&keys, &values, &offsets, SortOrder::Descending)?;
-            Ok((k, v, d.segmented_argsort(&keys, &offsets, SortOrder::Ascending)?))
+            let (k, v) = d.sort(&keys).with_values(&values).segments(&offsets).descending().run()?;
+            Ok((k, v, d.argsort(&keys).segments(&offsets).run()?))
         })
         .needs(&[DType::U8]);
     }
@@ -30,7 +30,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         let t = K::DTYPE;
         c.add(format!("segmented_sort/types/{t}"), move |d| {
             let (x, offsets) = (input::<B, K>(d, Fill::Bits, 9001, "x")?, Cut::Mixed.upload(d, 9001)?);
-            let of = |order| d.segmented_sort(&x, &offsets, order);
+            let of = |order| d.sort(&x).segments(&offsets).order(order).run();
             Ok((of(SortOrder::Ascending)?, of(SortOrder::Descending)?))
         })
         .needs(&[t]);
@@ -66,12 +66,8 @@ fn sorts_of_one_tile<B: Target>(c: &mut Cases<B>) {
         c.add(format!("segmented_sort/lengths/{t}"), move |d| {
             let (n, offsets) = (80_021, d.upload(&of_lengths(LENGTHS, 11, 80_021))?);
             let x = input::<B, K>(d, Fill::Bits, n, "x")?;
-            let some_bits = d.segmented_sort(&x, &offsets, SortOrder::Ascending.bits(1..7))?;
-            Ok((
-                d.segmented_sort(&x, &offsets, SortOrder::Descending)?,
-                d.segmented_argsort(&x, &offsets, SortOrder::Ascending)?,
-                some_bits,
-            ))
+            let some_bits = d.sort(&x).segments(&offsets).bits(1..7).run()?;
+            Ok((d.sort(&x).segments(&offsets).descending().run()?, d.argsort(&x).segments(&offsets).run()?, some_bits))
         })
         .needs(&[t]);
     }
@@ -82,22 +78,22 @@ fn sorts_of_one_tile<B: Target>(c: &mut Cases<B>) {
     c.add("segmented_sort/lengths/pairs".to_owned(), move |d| {
         let (n, offsets) = (80_021, d.upload(&of_lengths(LENGTHS, 11, 80_021))?);
         let keys = d.map(&input::<B, u32>(d, Fill::Plain, n, "x")?, |x| (x >> 9) % 700)?;
-        d.segmented_sort_pairs(&keys, &input::<B, f32>(d, Fill::Bits, n, "v")?, &offsets, SortOrder::Ascending)
+        d.sort(&keys).with_values(&input::<B, f32>(d, Fill::Bits, n, "v")?).segments(&offsets).run()
     });
     c.add("segmented_sort/lengths/of_many".to_owned(), move |d| {
         let n = (1 << 20) + 4099;
         let lengths = [1, 40, 1025, 2689, 0, 5000, 7000, 8833, 20_011, 3];
         let (x, offsets) = (input::<B, u32>(d, Fill::Plain, n, "x")?, d.upload(&of_lengths(lengths.into_iter().cycle(), 77, n))?);
-        Ok((d.segmented_sort(&x, &offsets, SortOrder::Ascending)?, d.segmented_argsort(&x, &offsets, SortOrder::Descending)?))
+        Ok((d.sort(&x).segments(&offsets).run()?, d.argsort(&x).segments(&offsets).descending().run()?))
     });
     let wrong = [5, 3000, 2000, 2999, 3001, 9000, 9000, 40_000, 7, 1 << 40];
     c.add("segmented_sort/wrong_offsets/u32".to_owned(), move |d| {
         let (x, offsets) = (input::<B, u32>(d, Fill::Plain, 20_011, "x")?, d.upload(&wrong.map(|o: u64| o.min(u32::MAX.into()) as u32))?);
-        Ok((d.segmented_sort(&x, &offsets, SortOrder::Ascending)?, d.segmented_argsort(&x, &offsets, SortOrder::Descending)?))
+        Ok((d.sort(&x).segments(&offsets).run()?, d.argsort(&x).segments(&offsets).descending().run()?))
     });
     c.add("segmented_sort/wrong_offsets/u64".to_owned(), move |d| {
         let (x, offsets) = (input::<B, u32>(d, Fill::Plain, 20_011, "x")?, d.upload(&wrong)?);
-        Ok((d.segmented_sort(&x, &offsets, SortOrder::Ascending)?, d.segmented_argsort(&x, &offsets, SortOrder::Descending)?))
+        Ok((d.sort(&x).segments(&offsets).run()?, d.argsort(&x).segments(&offsets).descending().run()?))
     })
     .needs(&[DType::U64]);
 }
@@ -108,7 +104,7 @@ fn long_sorts<B: Target>(c: &mut Cases<B>) {
         let t = K::DTYPE;
         c.add(format!("segmented_sort/long/{t}"), move |d| {
             let (x, offsets) = (input::<B, K>(d, Fill::Bits, 51_007, "x")?, Cut::Long.upload(d, 51_007)?);
-            Ok((d.segmented_sort(&x, &offsets, SortOrder::Descending)?, d.segmented_argsort(&x, &offsets, SortOrder::Ascending)?))
+            Ok((d.sort(&x).segments(&offsets).descending().run()?, d.argsort(&x).segments(&offsets).run()?))
         })
         .needs(&[t]);
     }
@@ -118,18 +114,18 @@ fn long_sorts<B: Target>(c: &mut Cases<B>) {
             let n = 40_009;
             let keys = d.map(&input::<B, u32>(d, Fill::Plain, n, "x")?, |x| (x >> 9) % 700)?;
             let (values, offsets) = (input::<B, V>(d, Fill::Bits, n, "v")?, Cut::Long.upload(d, n)?);
-            d.segmented_sort_pairs(&keys, &values, &offsets, SortOrder::Ascending)
+            d.sort(&keys).with_values(&values).segments(&offsets).run()
         })
         .needs(&[t]);
     }
     for n in [25_000, 200_003] {
         c.add(format!("segmented_sort/long/u32/{n}"), move |d| {
-            d.segmented_sort(&input::<B, u32>(d, Fill::Plain, n, "x")?, &Cut::Long.upload(d, n)?, SortOrder::Ascending)
+            d.sort(&input::<B, u32>(d, Fill::Plain, n, "x")?).segments(&Cut::Long.upload(d, n)?).run()
         });
     }
     c.add("segmented_sort/long/bits".to_owned(), move |d| {
         let (x, offsets) = (input::<B, i32>(d, Fill::Bits, 30_011, "x")?, Cut::Long.upload(d, 30_011)?);
-        let of = |bits: core::ops::Range<u32>| d.segmented_sort(&x, &offsets, SortOrder::Ascending.bits(bits));
+        let of = |bits: core::ops::Range<u32>| d.sort(&x).segments(&offsets).bits(bits).run();
         Ok((of(5..18)?, of(7..7)?))
     });
     of::<B, u8>(c);

@@ -237,7 +237,7 @@ fn sources<B: Target>(c: &mut Cases<B>) {
         // What comes last in the order lies behind what is kept, and stays there.
         d.fill(&kept, 0)?;
         d.select(&x, |x| (x & 1u32).eq(0)).write_to((&kept, &count))?;
-        d.sort_in_place(&kept, SortOrder::Descending)?;
+        d.sort(&kept).descending().in_place()?;
         let count = DeviceScalar::from_buffer(count)?;
         let sum = d.reduce((&kept, index(), &count).map(|(x, i, m)| select(i.lt(m / 2), x * (i | 1), 0)), Sum).run()?;
         Ok((count, sum))

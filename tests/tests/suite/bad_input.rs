@@ -229,21 +229,20 @@ fn sorts_refuse_what_does_not_fit() {
     each(|d| {
         let x = sevens(d, 100);
         let (low, high) = (x.slice(..60).unwrap(), x.slice(40..).unwrap());
-        let up = SortOrder::Ascending;
-        assert!(matches!(d.sort_into(&low, up, &high), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.sort_into(&x, up, &x), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.sort_with(&x, up, &x, &d.buffer(100).unwrap()), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.sort_into(&x, up, &d.buffer(99).unwrap()), Err(Error::BufferTooSmall { required: 100, available: 99, .. })));
-        assert!(matches!(d.sort_pairs(&x, &low, up), Err(Error::LengthMismatch { expected: 100, found: 60, .. })));
-        assert!(matches!(d.sort_rows(&x, 7, up), Err(Error::LengthMismatch { .. })));
-        assert!(matches!(d.sort_rows(&x, 0, up), Err(Error::InvalidArgument { what: "keys of a row", .. })));
-        let said = d.argsort_rows(&x, 0, up).unwrap_err().to_string();
+        assert!(matches!(d.sort(&low).write_to(&high), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.sort(&x).write_to(&x), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.sort(&x).scratch(&x).write_to(&d.buffer(100).unwrap()), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.sort(&x).write_to(&d.buffer(99).unwrap()), Err(Error::BufferTooSmall { required: 100, available: 99, .. })));
+        assert!(matches!(d.sort(&x).with_values(&low).run(), Err(Error::LengthMismatch { expected: 100, found: 60, .. })));
+        assert!(matches!(d.sort(&x).axis(&[x.len() / 7, 7], 1).run(), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.sort(&x).axis(&[0, 0], 1).run(), Err(Error::InvalidArgument { what: "keys of a row", .. })));
+        let said = d.argsort(&x).axis(&[0, 0], 1).run().unwrap_err().to_string();
         assert_eq!(said, "keys of a row: rows of none do not hold 100 keys");
         for bits in [0..33, 33..33, std::ops::Range { start: 4, end: 3 }] {
-            assert!(matches!(d.sort(&x, up.bits(bits)), Err(Error::InvalidArgument { what: "bits", .. })));
+            assert!(matches!(d.sort(&x).bits(bits).run(), Err(Error::InvalidArgument { what: "bits", .. })));
         }
         untouched(&x);
-        d.sort_in_place(&x, up).unwrap();
+        d.sort(&x).in_place().unwrap();
         untouched(&x);
     });
 }
@@ -252,30 +251,50 @@ fn sorts_refuse_what_does_not_fit() {
 fn more_of_the_first_keys_than_there_are_keys_is_refused() {
     each(|d| {
         let (x, out, places) = (sevens(d, 100), sevens(d, 200), d.upload(&[7u32; 200]).unwrap());
-        let up = SortOrder::Ascending;
-        assert!(matches!(d.top_k(&x, 101, up), Err(Error::TooLarge { requested: 101, limit: 100, .. })));
-        assert!(matches!(d.top_k_keys(&x, u64::MAX, up), Err(Error::TooLarge { requested: u64::MAX, limit: 100, .. })));
-        assert!(matches!(d.top_k(&x.slice(..0).unwrap(), 1, up), Err(Error::TooLarge { requested: 1, limit: 0, .. })));
-        assert!(matches!(d.top_k_into(&x, 101, up, (&out, &places)), Err(Error::TooLarge { requested: 101, limit: 100, .. })));
+        assert!(matches!(d.top_k(&x, 101).smallest().with_indices().run(), Err(Error::TooLarge { requested: 101, limit: 100, .. })));
+        assert!(matches!(d.top_k(&x, u64::MAX).smallest().run(), Err(Error::TooLarge { requested: u64::MAX, limit: 100, .. })));
+        assert!(matches!(
+            d.top_k(&x.slice(..0).unwrap(), 1).smallest().with_indices().run(),
+            Err(Error::TooLarge { requested: 1, limit: 0, .. })
+        ));
+        assert!(matches!(
+            d.top_k(&x, 101).smallest().with_indices().write_to((&out, &places)),
+            Err(Error::TooLarge { requested: 101, limit: 100, .. })
+        ));
         let (short, few) = (d.buffer(9).unwrap(), d.buffer(9).unwrap());
-        assert!(matches!(d.top_k_into(&x, 10, up, (&out, &few)), Err(Error::BufferTooSmall { required: 10, available: 9, .. })));
-        assert!(matches!(d.top_k_keys_into(&x, 10, up, &short), Err(Error::BufferTooSmall { required: 10, available: 9, .. })));
-        assert!(matches!(d.top_k_keys_into(&x, 10, up, &x.slice(50..).unwrap()), Err(Error::Aliasing { .. })));
+        assert!(matches!(
+            d.top_k(&x, 10).smallest().with_indices().write_to((&out, &few)),
+            Err(Error::BufferTooSmall { required: 10, available: 9, .. })
+        ));
+        assert!(matches!(d.top_k(&x, 10).smallest().write_to(&short), Err(Error::BufferTooSmall { required: 10, available: 9, .. })));
+        assert!(matches!(d.top_k(&x, 10).smallest().write_to(&x.slice(50..).unwrap()), Err(Error::Aliasing { .. })));
         let bits = std::ops::Range { start: 0, end: 33 };
-        assert!(matches!(d.top_k_keys_into(&x, 10, up.bits(bits), &out), Err(Error::InvalidArgument { what: "bits", .. })));
+        assert!(matches!(d.top_k(&x, 10).smallest().bits(bits).write_to(&out), Err(Error::InvalidArgument { what: "bits", .. })));
         // Of rows k is of one, rows are whole, and there is room for all of them.
-        assert!(matches!(d.top_k_rows(&x, 10, 11, up), Err(Error::TooLarge { requested: 11, limit: 10, .. })));
-        assert!(matches!(d.top_k_rows(&x, 0, 1, up), Err(Error::TooLarge { requested: 1, limit: 0, .. })));
-        assert!(matches!(d.top_k_rows_keys(&x, 30, 1, up), Err(Error::LengthMismatch { expected: 120, found: 100, .. })));
-        assert!(matches!(d.top_k_rows_keys(&x, 0, 0, up), Err(Error::InvalidArgument { .. })));
-        assert!(matches!(d.top_k_rows_into(&x, 10, 1, up, (&out, &few)), Err(Error::BufferTooSmall { required: 10, available: 9, .. })));
-        assert!(matches!(d.top_k_rows_keys_into(&x, 10, 2, up, &x.slice(50..).unwrap()), Err(Error::Aliasing { .. })));
+        assert!(matches!(
+            d.top_k(&x, 11).smallest().axis(&[x.len() / 10, 10], 1).with_indices().run(),
+            Err(Error::TooLarge { requested: 11, limit: 10, .. })
+        ));
+        assert!(matches!(
+            d.top_k(&x, 1).smallest().axis(&[0, 0], 1).with_indices().run(),
+            Err(Error::TooLarge { requested: 1, limit: 0, .. })
+        ));
+        assert!(matches!(d.top_k(&x, 1).smallest().axis(&[4, 30], 1).run(), Err(Error::LengthMismatch { expected: 120, found: 100, .. })));
+        assert!(matches!(d.top_k(&x, 0).smallest().axis(&[0, 0], 1).run(), Err(Error::InvalidArgument { .. })));
+        assert!(matches!(
+            d.top_k(&x, 1).smallest().axis(&[x.len() / 10, 10], 1).with_indices().write_to((&out, &few)),
+            Err(Error::BufferTooSmall { required: 10, available: 9, .. })
+        ));
+        assert!(matches!(
+            d.top_k(&x, 2).smallest().axis(&[x.len() / 10, 10], 1).write_to(&x.slice(50..).unwrap()),
+            Err(Error::Aliasing { .. })
+        ));
         untouched(&x);
         untouched(&out);
         assert_eq!(places.read_blocking().unwrap(), [7; 200]);
-        assert!(d.top_k(&x, 0, up).unwrap().0.is_empty());
-        assert!(d.top_k_rows(&x, 10, 0, up).unwrap().0.is_empty());
-        assert!(d.top_k_rows(&x.slice(..0).unwrap(), 10, 3, up).unwrap().1.is_empty());
+        assert!(d.top_k(&x, 0).smallest().with_indices().run().unwrap().0.is_empty());
+        assert!(d.top_k(&x, 0).smallest().axis(&[x.len() / 10, 10], 1).with_indices().run().unwrap().0.is_empty());
+        assert!(d.top_k(&x.slice(..0).unwrap(), 3).smallest().axis(&[0, 10], 1).with_indices().run().unwrap().1.is_empty());
     });
 }
 

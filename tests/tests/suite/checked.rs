@@ -102,7 +102,7 @@ fn moves_that_are_checked_are_the_others_where_nothing_is_wrong() {
     each(|d| {
         for n in [0, 1, 300, 70_001] {
             let x = d.generate(n, index(), |i| (i * 2_654_435_761) >> 7).unwrap();
-            let order = d.argsort(&x, UP).unwrap();
+            let order = d.argsort(&x).run().unwrap();
             let out = d.buffer(n).unwrap();
             d.gather(&x, &order).checked().write_to(&out).unwrap();
             assert_eq!(host(&out), host(&d.permute(&x, &order).run().unwrap()), "{n}");
@@ -135,36 +135,36 @@ fn orders_of_the_callers_are_checked() {
         for (n, places) in [(0, vec![]), (1, vec![]), (2, vec![1]), (300, vec![7, 299]), (70_001, vec![65_536, 40_000, 70_000])] {
             let mut x: Vec<u32> = (0..n as u32).map(|i| (i / 80) % 1000 + 5000 * (i % 7)).collect();
             let good = d.upload(&x).unwrap();
-            assert_eq!(d.is_sorted_by(&good, by).unwrap().read_blocking().unwrap(), 1, "{n}");
-            assert_eq!(d.is_sorted_by_from((&good, scalar(0u32)), |(x, k)| x + k, by).unwrap().read_blocking().unwrap(), 1, "{n}");
-            d.check_sorted_by(&good, by).unwrap();
-            d.check_sorted_by_from(&good, |x| x + 1000, by).unwrap();
+            assert_eq!(d.is_sorted(&good).by(by).run().unwrap().read_blocking().unwrap(), 1, "{n}");
+            assert_eq!(d.is_sorted((&good, scalar(0u32)).map(|(x, k)| x + k)).by(by).run().unwrap().read_blocking().unwrap(), 1, "{n}");
+            d.is_sorted(&good).by(by).check().unwrap();
+            d.is_sorted(good.map(|x| x + 1000)).by(by).check().unwrap();
             for place in places {
                 // The first wrong one is this, or the one behind it.
                 x[place] = if x[place - 1].is_multiple_of(1000) { 999 } else { 1000 };
                 let wrong = first_wrong(&x, |a, b| a % 1000 < b % 1000);
                 let bad = d.upload(&x).unwrap();
-                let found = d.is_sorted_by(&bad, by).unwrap().read_blocking().unwrap();
+                let found = d.is_sorted(&bad).by(by).run().unwrap().read_blocking().unwrap();
                 assert_eq!(found, u32::from(wrong.is_none()), "{n} {place}");
-                assert_eq!(d.is_sorted_by_from(&bad, |x| x, by).unwrap().read_blocking().unwrap(), found, "{n} {place}");
-                assert_eq!(d.check_sorted_by(&bad, by).err(), wrong.map(|at| unsorted("check_sorted", "the array", at)));
-                assert_eq!(d.check_sorted_by_from(&bad, |x| x, by).err(), wrong.map(|at| unsorted("check_sorted", "the input", at)));
+                assert_eq!(d.is_sorted(&bad).by(by).run().unwrap().read_blocking().unwrap(), found, "{n} {place}");
+                assert_eq!(d.is_sorted(&bad).by(by).check().err(), wrong.map(|at| unsorted("check_sorted", "the array", at)));
+                assert_eq!(d.is_sorted(&bad).by(by).check().err(), wrong.map(|at| unsorted("check_sorted", "the input", at)));
             }
         }
         // NaN come last in an order that says so; a view is read from its end.
         let x = d.upload(&[0.5f32, f32::NAN, -1.0]).unwrap();
         let nan_last = |a: Expr<f32>, b: Expr<f32>| a.lt(b) | (b.is_nan() & !a.is_nan());
-        assert_eq!(d.check_sorted_by(&x, nan_last).unwrap_err(), unsorted("check_sorted", "the array", 2));
-        let error = d.check_sorted_by_from(x.reversed(), |x| x, nan_last).unwrap_err();
+        assert_eq!(d.is_sorted(&x).by(nan_last).check().unwrap_err(), unsorted("check_sorted", "the array", 2));
+        let error = d.is_sorted(x.reversed()).by(nan_last).check().unwrap_err();
         assert_eq!(error, unsorted("check_sorted", "the input", 2));
-        d.check_sorted_by_from(permuted(&x, &d.upload(&[2u32, 0, 1]).unwrap()), |x| x, nan_last).unwrap();
+        d.is_sorted(permuted(&x, &d.upload(&[2u32, 0, 1]).unwrap())).by(nan_last).check().unwrap();
         // Halves and bytes are compared as what they widen to.
         let bytes = d.upload(&[3u8, 2, 250, 0]).unwrap();
-        assert_eq!(d.check_sorted_by(&bytes, Expr::gt).unwrap_err(), unsorted("check_sorted", "the array", 2));
+        assert_eq!(d.is_sorted(&bytes).by(Expr::gt).check().unwrap_err(), unsorted("check_sorted", "the array", 2));
         let halves = d.upload(&[1.0, -0.0, 0.0].map(f16::from_f32)).unwrap();
-        assert_eq!(d.is_sorted_by(&halves, Expr::gt).unwrap().read_blocking().unwrap(), 1);
+        assert_eq!(d.is_sorted(&halves).by(Expr::gt).run().unwrap().read_blocking().unwrap(), 1);
         let far = (counting(1 << 33), |i: Expr<u32>| i);
-        assert!(matches!(d.is_sorted_by_from(far.0, far.1, by), Err(Error::TooLarge { .. })));
+        assert!(matches!(d.is_sorted(far.0.map(far.1)).by(by).run(), Err(Error::TooLarge { .. })));
     });
 }
 
@@ -183,9 +183,9 @@ fn inputs_are_in_order_where_their_stored_array_is() {
                 Error::NotSorted { pattern: "check_sorted", index, .. } => index,
                 other => panic!("{other}"),
             };
-            let expected = d.check_sorted(&array, by.clone()).err().map(place);
-            assert_eq!(d.check_sorted_from(x, &f, by.clone()).err().map(place), expected, "{:?} {by:?}", T::DTYPE);
-            let sorted = d.is_sorted_from(x, &f, by.clone()).unwrap().read_blocking().unwrap();
+            let expected = d.is_sorted(&array).order(by.clone()).check().err().map(place);
+            assert_eq!(d.is_sorted(x.map(&f)).order(by.clone()).check().err().map(place), expected, "{:?} {by:?}", T::DTYPE);
+            let sorted = d.is_sorted(x.map(&f)).order(by.clone()).run().unwrap().read_blocking().unwrap();
             assert_eq!(sorted, u32::from(expected.is_none()), "{:?} {by:?}", T::DTYPE);
         }
     }
@@ -210,8 +210,8 @@ fn inputs_are_in_order_where_their_stored_array_is() {
     }
     each(|d| {
         let bits = (counting(9), |i: Expr<u32>| i.store_as::<u8>());
-        assert!(matches!(d.check_sorted_from(bits.0, bits.1, UP.bits(0..9)), Err(Error::InvalidArgument { what: "bits", .. })));
-        assert!(matches!(d.is_sorted_from(counting(1 << 33), |i| i, UP), Err(Error::TooLarge { .. })));
+        assert!(matches!(d.is_sorted(bits.0.map(bits.1)).bits(0..9).check(), Err(Error::InvalidArgument { what: "bits", .. })));
+        assert!(matches!(d.is_sorted(counting(1 << 33)).run(), Err(Error::TooLarge { .. })));
     });
 }
 
@@ -266,7 +266,8 @@ fn merges_that_are_checked_write_nothing_for_what_is_not_sorted() {
 fn merges_that_are_checked_are_the_others_where_all_is_sorted() {
     each(|d| {
         for (m, n) in [(0, 0), (1, 0), (300, 701), (9000, 5003)] {
-            let sorted = |n: u64, seed: u32| d.sort(&d.generate(n, index(), |i| ((i + seed) * 2_654_435_761) >> 20).unwrap(), UP).unwrap();
+            let sorted =
+                |n: u64, seed: u32| d.sort(&d.generate(n, index(), |i| ((i + seed) * 2_654_435_761) >> 20).unwrap()).run().unwrap();
             let (a, b) = (sorted(m, 1), sorted(n, 99));
             let (v, w) = (d.iota(m, 0u32, 1).unwrap(), d.iota(n, m as u32, 1).unwrap());
             let pair = |(x, v): (Buffer<Device, u32>, Buffer<Device, u32>)| (host(&x), host(&v));
@@ -294,10 +295,10 @@ fn segments_that_are_checked_name_the_offset_and_write_nothing() {
             assert_eq!(d.scan(&x, Sum).segments(&at).checked().write_to(&out).unwrap_err(), wrong);
             assert_eq!(d.scan(&x, Sum).segments(&at).checked().exclusive().run().unwrap_err(), wrong);
             assert_eq!(d.scan(&x, Sum).segments(&at).checked().exclusive().write_to(&out).unwrap_err(), wrong);
-            assert_eq!(d.segmented_sort_checked(&x, &at, DOWN).unwrap_err(), wrong);
-            assert_eq!(d.segmented_sort_checked_into(&x, &at, DOWN, &out).unwrap_err(), wrong);
-            assert_eq!(d.segmented_sort_pairs_checked(&x, &x, &at, DOWN).unwrap_err(), wrong);
-            assert_eq!(d.segmented_sort_pairs_checked_into(&x, &x, &at, DOWN, (&out, &more)).unwrap_err(), wrong);
+            assert_eq!(d.sort(&x).segments(&at).checked().descending().run().unwrap_err(), wrong);
+            assert_eq!(d.sort(&x).segments(&at).checked().descending().write_to(&out).unwrap_err(), wrong);
+            assert_eq!(d.sort(&x).with_values(&x).segments(&at).checked().descending().run().unwrap_err(), wrong);
+            assert_eq!(d.sort(&x).with_values(&x).segments(&at).checked().descending().write_to((&out, &more)).unwrap_err(), wrong);
         }
         assert_eq!((host(&out), host(&more)), (vec![7; 9000], vec![7; 9000]));
         let at = d.upload(&[5u32, 5, 300, 8999]).unwrap();
@@ -305,9 +306,9 @@ fn segments_that_are_checked_name_the_offset_and_write_nothing() {
         let (found, expected) =
             (d.scan(&x, Max).segments(&at).checked().exclusive().run(), d.scan(&x, Max).segments(&at).exclusive().run());
         assert_eq!(host(&found.unwrap()), host(&expected.unwrap()));
-        let expected = host(&d.segmented_sort(&x, &at, DOWN).unwrap());
-        assert_eq!(host(&d.segmented_sort_checked(&x, &at, DOWN).unwrap()), expected);
-        let (keys, values) = d.segmented_sort_pairs_checked(&x, &x, &at, DOWN).unwrap();
+        let expected = host(&d.sort(&x).segments(&at).descending().run().unwrap());
+        assert_eq!(host(&d.sort(&x).segments(&at).checked().descending().run().unwrap()), expected);
+        let (keys, values) = d.sort(&x).with_values(&x).segments(&at).checked().descending().run().unwrap();
         assert_eq!((host(&keys), host(&values)), (expected.clone(), expected));
     });
 }

@@ -5,8 +5,6 @@ use isowarp::element::Element;
 use isowarp::prelude::*;
 use isowarp::{Device, Error, Result};
 
-const UP: SortOrder = SortOrder::Ascending;
-
 fn host<T: Element>(x: &Buffer<Device, T>) -> Vec<T> {
     x.read_blocking().unwrap()
 }
@@ -26,7 +24,7 @@ fn moves_into_buffers_are_the_others() {
         for n in [0u64, 1, 5, 300, 70_001] {
             let x = d.upload(&mt19937(7, n as usize)).unwrap();
             let bytes = d.map(&x, Expr::store_as::<u8>).unwrap();
-            let order = d.argsort(&x, UP).unwrap();
+            let order = d.argsort(&x).run().unwrap();
             assert_eq!(into(d, n, 7, |out| d.permute(&x, &order).write_to(out)), host(&d.permute(&x, &order).run().unwrap()), "{n}");
             assert_eq!(
                 into(d, n, 7, |out| d.permute(&x, &order).inverse().write_to(out)),
@@ -52,8 +50,12 @@ fn moves_into_buffers_are_the_others() {
                 "{n}"
             );
             let rule = |i: Expr<u32>| (i * 2_654_435_761) >> 5;
-            let expected = d.sort_rows_from(counting(rows * 5), rule, 5, UP).unwrap();
-            assert_eq!(into(d, rows * 5, 7, |out| d.sort_rows_from_into(counting(rows * 5), rule, 5, UP, out)), host(&expected), "{n}");
+            let expected = d.sort(counting(rows * 5).map(rule)).axis(&[rows, 5], 1).run().unwrap();
+            assert_eq!(
+                into(d, rows * 5, 7, |out| d.sort(counting(rows * 5).map(rule)).axis(&[rows, 5], 1).write_to(out)),
+                host(&expected),
+                "{n}"
+            );
         }
         for shape in [vec![1u64], vec![16], vec![8, 32], vec![4, 2, 64]] {
             let n = shape.iter().product();
@@ -127,8 +129,8 @@ fn questions_are_answered_into_buffers_as_elsewhere() {
                 assert_eq!((read(d.any(&x, one)), read(d.none(&x, one)), read(d.all(&x, |x| x.eq(0)))), (there, 1 - there, 1 - there));
                 // A one before the last place is followed by less.
                 let sorted = u32::from(place + 1 >= n);
-                assert_eq!(found(&|out| d.is_sorted_into(&x, UP, out)), sorted, "{n} {place}");
-                assert_eq!(read(d.is_sorted(&x, UP)), sorted, "{n} {place}");
+                assert_eq!(found(&|out| d.is_sorted(&x).write_to(out)), sorted, "{n} {place}");
+                assert_eq!(read(d.is_sorted(&x).run()), sorted, "{n} {place}");
             }
         }
     });
@@ -175,7 +177,7 @@ fn buffers_that_do_not_fit_are_refused_and_not_written() {
         too_small(d.convert_layout(&x, image.0, image.1, image.2).write_to(&small));
         too_small(d.to_morton(&x, &[4, 4]).write_to(&small));
         too_small(d.from_morton(&x, &[4, 4]).write_to(&small));
-        too_small(d.sort_rows_from_into(&x, |x| x, 4, UP, &small));
+        too_small(d.sort(&x).axis(&[x.len() / 4, 4], 1).write_to(&small));
         too_small(d.select_flagged(&x, &x).write_to((&small, &count)));
         too_small(d.select_flagged(&x, &x).write_to((&out, &none)));
         too_small(d.unique(&x).by(Expr::eq).write_to((&small, &count)));
@@ -184,8 +186,8 @@ fn buffers_that_do_not_fit_are_refused_and_not_written() {
         too_small(d.find_if(&x, odd).write_to(&none));
         let nothing = x.slice(..0).unwrap();
         too_small(d.find_if(&nothing, odd).write_to(&none));
-        too_small(d.is_sorted_into(&x, UP, &none));
-        too_small(d.is_sorted_into(&nothing, UP, &none));
+        too_small(d.is_sorted(&x).write_to(&none));
+        too_small(d.is_sorted(&nothing).write_to(&none));
         overlap(d.permute(&x, &other).write_to(&x));
         overlap(d.permute(&x, &out).inverse().write_to(&x));
         overlap(d.permute(&out, &x).inverse().write_to(&x));
@@ -194,15 +196,15 @@ fn buffers_that_do_not_fit_are_refused_and_not_written() {
         overlap(d.transpose(&x, 2, 4).batch(2).write_to(&x));
         overlap(d.convert_layout(&x, image.0, image.1, image.2).write_to(&x));
         overlap(d.to_morton(&x, &[4, 4]).write_to(&x));
-        overlap(d.sort_rows_from_into(&x, |x| x, 4, UP, &x));
+        overlap(d.sort(&x).axis(&[x.len() / 4, 4], 1).write_to(&x));
         overlap(d.select_flagged(&x, &other).write_to((&x, &count)));
         overlap(d.unique(&x).by(Expr::eq).write_to((&x, &count)));
         overlap(d.unique(&other).by_key(&x).write_to(((&out, &out), &count)));
         overlap(d.partition(&x, odd).three_way(odd).write_to((&out, &out)));
         overlap(d.find_if(&x, odd).write_to(&x));
-        overlap(d.is_sorted_into(&x, UP, &x.slice(4..).unwrap()));
-        assert!(matches!(d.sort_rows_from_into(&x, |x| x, 5, UP, &out), Err(Error::LengthMismatch { .. })));
-        assert!(matches!(d.is_sorted_into(&x, UP.bits(3..33), &out), Err(Error::InvalidArgument { what: "bits", .. })));
+        overlap(d.is_sorted(&x).write_to(&x.slice(4..).unwrap()));
+        assert!(matches!(d.sort(&x).axis(&[x.len() / 5, 5], 1).write_to(&out), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.is_sorted(&x).bits(3..33).write_to(&out), Err(Error::InvalidArgument { what: "bits", .. })));
         assert!(host(&x).into_iter().eq(0..16));
         assert_eq!((host(&out), host(&other), host(&count)), (vec![7; 16], vec![7; 16], vec![7]));
     });

@@ -20,31 +20,31 @@ fn sorts_of_what_is_computed_are_those_of_arrays() {
             let f = |(a, b, i): (Expr<u32>, Expr<u32>, Expr<u32>)| (a ^ (b << 3) ^ i).bitcast::<f32>();
             let array = d.map(inputs(), f).unwrap();
             for by in [SortBy::from(SortOrder::Ascending), SortOrder::Descending.bits(5..30)] {
-                let expected = d.sort_with_indices(&array, by.clone()).unwrap();
-                assert_eq!(words(&d.sort_from(inputs(), f, by.clone()).unwrap()), words(&expected.0));
+                let expected = d.sort(&array).with_indices().order(by.clone()).run().unwrap();
+                assert_eq!(words(&d.sort(inputs().map(f)).order(by.clone()).run().unwrap()), words(&expected.0));
                 let places = expected.1.read_blocking().unwrap();
-                assert_eq!(d.argsort_from(inputs(), f, by.clone()).unwrap().read_blocking().unwrap(), places);
-                let found = d.sort_with_indices_from(inputs(), f, by.clone()).unwrap();
+                assert_eq!(d.argsort(inputs().map(f)).order(by.clone()).run().unwrap().read_blocking().unwrap(), places);
+                let found = d.sort(inputs().map(f)).with_indices().order(by.clone()).run().unwrap();
                 assert_eq!((words(&found.0), found.1.read_blocking().unwrap()), (words(&expected.0), places.clone()));
-                let pairs = d.sort_pairs_from((inputs(), index()), |(x, i)| (f(x), i * 3), by.clone()).unwrap();
+                let pairs = d.sort(inputs().map(f)).with_values(index().map(|i| i * 3)).order(by.clone()).run().unwrap();
                 let tripled: Vec<u32> = places.iter().map(|p| p * 3).collect();
                 assert_eq!((words(&pairs.0), pairs.1.read_blocking().unwrap()), (words(&expected.0), tripled));
-                let sorted = |x: &Buffer<Device, f32>| d.is_sorted(x, by.clone()).unwrap().read_blocking().unwrap();
-                let sorted_from = d.is_sorted_from(inputs(), f, by.clone()).unwrap().read_blocking().unwrap();
+                let sorted = |x: &Buffer<Device, f32>| d.is_sorted(x).order(by.clone()).run().unwrap().read_blocking().unwrap();
+                let sorted_from = d.is_sorted(inputs().map(f)).order(by.clone()).run().unwrap().read_blocking().unwrap();
                 assert_eq!(sorted_from, sorted(&array), "{n}");
-                assert_eq!(d.is_sorted_from(permuted(&array, &expected.1), |x| x, by.clone()).unwrap().read_blocking().unwrap(), 1, "{n}");
+                assert_eq!(d.is_sorted(permuted(&array, &expected.1)).order(by.clone()).run().unwrap().read_blocking().unwrap(), 1, "{n}");
             }
             let k = n as u64 / 3;
-            let expected = d.top_k(&array, k, SortOrder::Descending).unwrap();
-            let found = d.top_k_from(inputs(), f, k, SortOrder::Descending).unwrap();
+            let expected = d.top_k(&array, k).with_indices().run().unwrap();
+            let found = d.top_k(inputs().map(f), k).with_indices().run().unwrap();
             assert_eq!((words(&found.0), found.1.read_blocking().unwrap()), (words(&expected.0), expected.1.read_blocking().unwrap()));
             let last = |a: Expr<f32>, b: Expr<f32>| a.abs().gt(b.abs()) | (b.is_nan() & !a.is_nan());
-            assert_eq!(words(&d.sort_by_from(inputs(), f, last).unwrap()), words(&d.sort_by(&array, last).unwrap()));
-            let expected = d.argsort_by(&array, last).unwrap().read_blocking().unwrap();
-            assert_eq!(d.argsort_by_from(inputs(), f, last).unwrap().read_blocking().unwrap(), expected);
+            assert_eq!(words(&d.sort(inputs().map(f)).by(last).run().unwrap()), words(&d.sort(&array).by(last).run().unwrap()));
+            let expected = d.argsort(&array).by(last).run().unwrap().read_blocking().unwrap();
+            assert_eq!(d.argsort(inputs().map(f)).by(last).run().unwrap().read_blocking().unwrap(), expected);
             let offsets = d.upload(&[0, n as u32 / 3, n as u32 / 3, n as u32]).unwrap();
-            let expected = d.segmented_sort(&array, &offsets, SortOrder::Descending).unwrap();
-            assert_eq!(words(&d.segmented_sort_from(inputs(), f, &offsets, SortOrder::Descending).unwrap()), words(&expected));
+            let expected = d.sort(&array).segments(&offsets).descending().run().unwrap();
+            assert_eq!(words(&d.sort(inputs().map(f)).segments(&offsets).descending().run().unwrap()), words(&expected));
         });
     }
 }
@@ -54,18 +54,15 @@ fn sorts_of_counted_squares_are_known_without_a_sort() {
     each(|d| {
         // (i - 600)^2 for i below 1000: from both ends inward, equal ones in their order.
         let f = |i: Expr<u32>| (i - 600) * (i - 600);
-        let sorted = d.sort_from(counting(1000), f, SortOrder::Ascending).unwrap().read_blocking().unwrap();
+        let sorted = d.sort(counting(1000).map(f)).run().unwrap().read_blocking().unwrap();
         let mut expected: Vec<u32> = (0..1000u32).map(|i| i.abs_diff(600).pow(2)).collect();
         expected.sort_unstable();
         assert_eq!(sorted, expected);
-        let order = d.argsort_from(counting(1000), f, SortOrder::Ascending).unwrap().read_blocking().unwrap();
+        let order = d.argsort(counting(1000).map(f)).run().unwrap().read_blocking().unwrap();
         assert_eq!((&order[..5], order[999]), (&[600, 599, 601, 598, 602][..], 0));
-        let rows = d.sort_rows_from(counting(6), |i| i * 5 % 6, 2, SortOrder::Descending).unwrap();
+        let rows = d.sort(counting(6).map(|i| i * 5 % 6)).axis(&[3, 2], 1).descending().run().unwrap();
         assert_eq!(rows.read_blocking().unwrap(), [5, 0, 4, 3, 2, 1]);
-        assert_eq!(
-            d.argsort_rows_from(counting(6), |i| i * 5 % 6, 2, SortOrder::Ascending).unwrap().read_blocking().unwrap(),
-            [0, 1, 1, 0, 1, 0]
-        );
+        assert_eq!(d.argsort(counting(6).map(|i| i * 5 % 6)).axis(&[3, 2], 1).run().unwrap().read_blocking().unwrap(), [0, 1, 1, 0, 1, 0]);
     });
 }
 
@@ -162,29 +159,32 @@ fn inputs_that_do_not_fit_are_refused_and_nothing_is_written() {
         let (x, out, places) = (d.iota(100, 1u32, 1).unwrap(), d.iota(100, 7u32, 0).unwrap(), d.iota(100, 7u32, 0).unwrap());
         let (short, up) = (d.buffer::<u32>(99).unwrap(), SortOrder::Ascending);
         let few = x.slice(..60).unwrap();
-        assert!(matches!(d.sort_from_into((&x, &few), |(x, _)| x, up, &out), Err(Error::LengthMismatch { expected: 100, found: 60, .. })));
-        assert!(matches!(d.sort_from_into(index(), |i| i, up, &out), Err(Error::InvalidArgument { .. })), "no length");
-        assert!(matches!(d.sort_from_into(&x, |x| x, up, &short), Err(Error::BufferTooSmall { required: 100, available: 99, .. })));
-        assert!(matches!(d.sort_from_into(&x, |x| x, up, &x), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.sort_from_into(permuted(&x, counting(50)), |x| x, up, &x.slice(50..).unwrap()), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.sort_from_with(&x, |x| x, up, &x, &out), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.sort_from_with(&x, |x| x, up, &out, &out), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.sort_from_into(&x, |x| x, up.bits(4..40), &out), Err(Error::InvalidArgument { what: "bits", .. })));
-        assert!(matches!(d.is_sorted_from(&x, |x| x, up.bits(4..40)), Err(Error::InvalidArgument { what: "bits", .. })));
-        assert!(matches!(d.sort_pairs_from_into(&x, |x| (x, x), up, (&out, &out)), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.sort_pairs_from_into(&x, |x| (x, x), up, (&out, &short)), Err(Error::BufferTooSmall { .. })));
-        assert!(matches!(d.argsort_from_into(&x, |x| x, up, &x), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.sort_rows_from(&x, |x| x, 7, up), Err(Error::LengthMismatch { .. })));
-        assert!(matches!(d.sort_rows_from(&x, |x| x, 0, up), Err(Error::InvalidArgument { .. })));
-        assert!(matches!(d.sort_by_from_into(&x, |x| x, Expr::lt, &x), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.sort_by_from_into(&x, |x| x, Expr::lt, &short), Err(Error::BufferTooSmall { .. })));
-        assert!(matches!(d.sort_pairs_by_from_into(&x, |x| (x, x), Expr::lt, (&out, &x)), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.top_k_from(&x, |x| x, 101, up), Err(Error::TooLarge { requested: 101, limit: 100, .. })));
-        assert!(matches!(d.top_k_from_into(&x, |x| x, 9, up, (&x, &out)), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.top_k_keys_from_into(&x, |x| x, 100, up, &short), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(
+            d.sort((&x, &few).map(|(x, _)| x)).order(up).write_to(&out),
+            Err(Error::LengthMismatch { expected: 100, found: 60, .. })
+        ));
+        assert!(matches!(d.sort(index()).order(up).write_to(&out), Err(Error::InvalidArgument { .. })), "no length");
+        assert!(matches!(d.sort(&x).order(up).write_to(&short), Err(Error::BufferTooSmall { required: 100, available: 99, .. })));
+        assert!(matches!(d.sort(&x).order(up).write_to(&x), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.sort(permuted(&x, counting(50))).order(up).write_to(&x.slice(50..).unwrap()), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.sort(&x).order(up).scratch(&x).write_to(&out), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.sort(&x).order(up).scratch(&out).write_to(&out), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.sort(&x).order(up.bits(4..40)).write_to(&out), Err(Error::InvalidArgument { what: "bits", .. })));
+        assert!(matches!(d.is_sorted(&x).order(up.bits(4..40)).run(), Err(Error::InvalidArgument { what: "bits", .. })));
+        assert!(matches!(d.sort(&x).with_values(&x).order(up).write_to((&out, &out)), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.sort(&x).with_values(&x).order(up).write_to((&out, &short)), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(d.argsort(&x).order(up).write_to(&x), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.sort(&x).axis(&[x.len() / 7, 7], 1).order(up).run(), Err(Error::LengthMismatch { .. })));
+        assert!(matches!(d.sort(&x).axis(&[x.len() / 0, 0], 1).order(up).run(), Err(Error::InvalidArgument { .. })));
+        assert!(matches!(d.sort(&x).by(Expr::lt).write_to(&x), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.sort(&x).by(Expr::lt).write_to(&short), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(d.sort(&x).with_values(&x).by(Expr::lt).write_to((&out, &x)), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.top_k(&x, 101).order(up).with_indices().run(), Err(Error::TooLarge { requested: 101, limit: 100, .. })));
+        assert!(matches!(d.top_k(&x, 9).order(up).with_indices().write_to((&x, &out)), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.top_k(&x, 100).order(up).write_to(&short), Err(Error::BufferTooSmall { .. })));
         let offsets = d.upload(&[0u32, 100]).unwrap();
-        assert!(matches!(d.segmented_sort_from_into(&x, |x| x, &offsets, up, &x), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.segmented_sort_from_into(&x, |x| x, &offsets, up, &short), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(d.sort(&x).segments(&offsets).order(up).write_to(&x), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.sort(&x).segments(&offsets).order(up).write_to(&short), Err(Error::BufferTooSmall { .. })));
         assert!(matches!(d.gather(x.map(|x| x), few.map(|i| i)).write_to(&short.slice(..59).unwrap()), Err(Error::BufferTooSmall { .. })));
         assert!(matches!(d.gather(x.map(|x| x), few.map(|i| i)).write_to(&few), Err(Error::Aliasing { .. })));
         assert!(matches!(d.gather(index().map(|i| i), few.map(|i| i)).run(), Err(Error::InvalidArgument { .. })), "no length");

@@ -108,15 +108,15 @@ fn arrays_that_are_not_sorted_are_named_and_nothing_is_written() {
         let wrong = |pattern, what, index| Error::NotSorted { pattern, what, index };
         assert_eq!(d.merge_checked_into(&a, &b, UP, &out).unwrap_err(), wrong("merge", "the second array", 8000));
         assert_eq!(d.merge_checked_into(&b, &a, UP, &out).unwrap_err(), wrong("merge", "the first array", 8000));
-        assert_eq!(d.check_sorted(&a, SortOrder::Descending).unwrap_err(), wrong("check_sorted", "the array", 1));
+        assert_eq!(d.is_sorted(&a).descending().check().unwrap_err(), wrong("check_sorted", "the array", 1));
         assert_eq!(out.read_blocking().unwrap(), [7; 18_000]);
-        d.check_sorted(&a.slice(..1).unwrap(), SortOrder::Descending).unwrap();
+        d.is_sorted(&a.slice(..1).unwrap()).descending().check().unwrap();
         // By order, not by value: 0 comes behind -0.
         let zeros = d.upload(&[0.0f32, -0.0]).unwrap();
-        assert_eq!(d.check_sorted(&zeros, UP).unwrap_err(), wrong("check_sorted", "the array", 1));
+        assert_eq!(d.is_sorted(&zeros).check().unwrap_err(), wrong("check_sorted", "the array", 1));
         let halves = d.upload(&[1.0f32, 2.0, 1.5].map(half::f16::from_f32)).unwrap();
-        assert_eq!(d.check_sorted(&halves, UP).unwrap_err(), wrong("check_sorted", "the array", 2));
-        d.check_sorted(&d.upload(&[3u64, 2, 2]).unwrap(), SortOrder::Descending).unwrap();
+        assert_eq!(d.is_sorted(&halves).check().unwrap_err(), wrong("check_sorted", "the array", 2));
+        d.is_sorted(&d.upload(&[3u64, 2, 2]).unwrap()).descending().check().unwrap();
     });
 }
 

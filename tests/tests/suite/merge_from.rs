@@ -12,7 +12,7 @@ fn merges_and_searches_of_inputs_are_those_of_arrays() {
     each(|d| {
         for (m, n) in [(0, 700), (700, 0), (257, 9001), (5000, 4000)] {
             let noise = d.generate(m, index(), |i| (i * 2_654_435_761) >> 9).unwrap();
-            let (places, falling) = (d.argsort(&noise, UP).unwrap(), d.generate(n, index(), |i| 0u32 - i * 1000).unwrap());
+            let (places, falling) = (d.argsort(&noise).run().unwrap(), d.generate(n, index(), |i| 0u32 - i * 1000).unwrap());
             let back = falling.reversed();
             let permuted = ((&places, array(&noise)), |(i, x): (Expr<u32>, ArrayExpr<u32>)| x.at(i));
             let computed = ((&back, scalar(9u32), counting(n)), |(x, s, i): (Expr<u32>, Expr<u32>, Expr<u32>)| (x >> s) + i);

@@ -44,7 +44,7 @@ fn an_opengl_adapter_that_is_named_serves_threads_with_devices_of_their_own() {
     let work = |d: &Wgpu| {
         let x = d.upload(&[5u32, 4, 9]).unwrap();
         for _ in 0..10 {
-            match d.sort(&x, SortOrder::Ascending).and_then(|sorted| sorted.read_blocking()) {
+            match d.sort(&x).run().and_then(|sorted| sorted.read_blocking()) {
                 Ok(sorted) => assert_eq!(sorted, [4, 5, 9]),
                 // A driver may be too weak for a pattern, or fail: what it may not do is end the process.
                 Err(e) => println!("{e}"),

@@ -32,14 +32,14 @@ fn the_textbooks_sixteen_keys_go_where_it_says() -> Result<()> {
     let places = [0u32, 8, 1, 9, 10, 2, 11, 3, 12, 4, 13, 14, 5, 6, 15, 7];
     each(|d| {
         let x = d.upload(&keys).unwrap();
-        let order = d.argsort(&x, SortOrder::Ascending.bits(0..1)).unwrap();
+        let order = d.argsort(&x).bits(0..1).run().unwrap();
         // Where a key went is the inverse of where the places' keys came from.
-        assert_eq!(d.argsort(&order, SortOrder::Ascending).unwrap().read_blocking().unwrap(), places);
+        assert_eq!(d.argsort(&order).run().unwrap().read_blocking().unwrap(), places);
         let mut sorted = keys;
         sorted.sort_unstable();
-        assert_eq!(d.sort(&x, SortOrder::Ascending.bits(0..4)).unwrap().read_blocking().unwrap(), sorted);
+        assert_eq!(d.sort(&x).bits(0..4).run().unwrap().read_blocking().unwrap(), sorted);
         sorted.reverse();
-        assert_eq!(d.sort(&x, SortOrder::Descending).unwrap().read_blocking().unwrap(), sorted);
+        assert_eq!(d.sort(&x).descending().run().unwrap().read_blocking().unwrap(), sorted);
     });
     Ok(())
 }
@@ -101,16 +101,16 @@ fn the_textbooks_people_are_sorted_by_one_column_and_by_two() -> Result<()> {
     let (ages, incomes) = ([30u32, 32, 22, 29], [150u32, 80, 45, 80]);
     each(|d| {
         let (age, income) = (d.upload(&ages).unwrap(), d.upload(&incomes).unwrap());
-        let (by_income, its_ages) = d.sort_pairs(&income, &age, SortOrder::Descending).unwrap();
+        let (by_income, its_ages) = d.sort(&income).with_values(&age).descending().run().unwrap();
         assert_eq!(by_income.read_blocking().unwrap(), [150, 80, 80, 45]);
         assert_eq!(its_ages.read_blocking().unwrap(), [30, 32, 29, 22]);
         // The second column first, then stably the first one.
-        let order = d.argsort(&age, SortOrder::Ascending).unwrap();
+        let order = d.argsort(&age).run().unwrap();
         let income_by_age = d.permute(&income, &order).run().unwrap();
-        let (_, order) = d.sort_pairs(&income_by_age, &order, SortOrder::Ascending).unwrap();
+        let (_, order) = d.sort(&income_by_age).with_values(&order).run().unwrap();
         assert_eq!(order.read_blocking().unwrap(), [2, 3, 1, 0]);
         let list = d.upload(&[5u32, 2, 7, 1, 3, 2, 8]).unwrap();
-        assert_eq!(d.sort(&list, SortOrder::Ascending).unwrap().read_blocking().unwrap(), [1, 2, 2, 3, 5, 7, 8]);
+        assert_eq!(d.sort(&list).run().unwrap().read_blocking().unwrap(), [1, 2, 2, 3, 5, 7, 8]);
     });
     Ok(())
 }
@@ -140,11 +140,11 @@ fn the_first_keys_are_those_of_numpys_sort() -> Result<()> {
         for (order, name) in [(SortOrder::Ascending, "up"), (SortOrder::Descending, "down")] {
             for (at, k) in [1, 1000, 30_000].into_iter().enumerate() {
                 let wanted = |dtype: &str| f["first of many"][format!("{dtype} {name}")][at].clone();
-                let (first, places) = d.top_k(&hashed, k, order).unwrap();
+                let (first, places) = d.top_k(&hashed, k).order(order).with_indices().run().unwrap();
                 assert_eq!(serde_json::json!([sha(&first), sha(&places)]), wanted("u32"), "{name} {k}");
-                let (first, places) = d.top_k(&floats, k, order).unwrap();
+                let (first, places) = d.top_k(&floats, k).order(order).with_indices().run().unwrap();
                 assert_eq!(serde_json::json!([sha(&first), sha(&places)]), wanted("f32"), "{name} {k}");
-                let (first, places) = d.top_k(&bytes, k, order).unwrap();
+                let (first, places) = d.top_k(&bytes, k).order(order).with_indices().run().unwrap();
                 assert_eq!(serde_json::json!([sha(&first), sha(&places)]), wanted("u8"), "{name} {k}");
             }
         }
@@ -157,9 +157,13 @@ fn the_first_keys_are_those_of_numpys_sort() -> Result<()> {
 fn the_first_keys_of_rows_are_those_of_numpys_sort() -> Result<()> {
     fn of<K: isowarp::element::Element>(d: &Device, keys: &Buffer<Device, K>, order: SortOrder, wanted: &serde_json::Value) {
         for (at, n) in [250, 3000, 100_000].into_iter().enumerate() {
-            let (first, places) = d.top_k_rows(keys, n, 7, order).unwrap();
+            let (first, places) = d.top_k(keys, 7).order(order).axis(&[keys.len() / n, n], 1).with_indices().run().unwrap();
             assert_eq!(serde_json::json!([sha(&first), sha(&places)]), wanted[at], "{n}");
-            assert_eq!(serde_json::json!(sha(&d.top_k_rows_keys(keys, n, 7, order).unwrap())), wanted[at][0], "{n}");
+            assert_eq!(
+                serde_json::json!(sha(&d.top_k(keys, 7).order(order).axis(&[keys.len() / n, n], 1).run().unwrap())),
+                wanted[at][0],
+                "{n}"
+            );
         }
     }
     let f = fixtures();

@@ -115,9 +115,9 @@ fn sorts_agree() {
         if *few {
             let keys = d.map(&x, |x| x.bitcast::<u32>() % 7)?;
             let values = d.iota(x.len(), 1u64, 3)?;
-            return (d.sort_pairs(&keys, &values, order)?, d.argsort(&keys, order)?).outputs();
+            return (d.sort(&keys).with_values(&values).order(order).run()?, d.argsort(&keys).order(order).run()?).outputs();
         }
-        (d.sort_with_indices(&x, by())?, d.sort(&x, order)?).outputs()
+        (d.sort(&x).with_indices().order(by()).run()?, d.sort(&x).order(order).run()?).outputs()
     });
 }
 
@@ -130,10 +130,10 @@ fn sorts_by_orders_agree() {
         if *contradicts {
             // NaN is before nothing and behind nothing.
             let merged = d.merge_by(&x.slice(..half)?, &x.slice(half..)?, Expr::lt)?;
-            return (d.sort_by(&x, Expr::lt)?, d.argsort_by(&x, Expr::lt)?, merged).outputs();
+            return (d.sort(&x).by(Expr::lt).run()?, d.argsort(&x).by(Expr::lt).run()?, merged).outputs();
         }
         let last = |a: Expr<f32>, b: Expr<f32>| (a.bitcast::<u32>() & 63u32).lt(b.bitcast::<u32>() & 63u32);
-        d.sort_pairs_by(&x, &d.iota(x.len(), 1u32, 3)?, last)?.outputs()
+        d.sort(&x).with_values(&d.iota(x.len(), 1u32, 3)?).by(last).run()?.outputs()
     });
 }
 

@@ -5,8 +5,6 @@ use isowarp::buffer::DeviceScalar;
 use isowarp::prelude::*;
 use isowarp::{Device, Error};
 
-const UP: SortOrder = SortOrder::Ascending;
-
 fn lengths(what: &'static str, expected: u64, found: u64) -> Error {
     Error::LengthMismatch { what, expected, found }
 }
@@ -27,14 +25,14 @@ fn values_that_are_not_as_many_as_their_keys_are_refused() {
         let (keys, values, offsets) = (d.iota(10, 0u32, 1).unwrap(), d.iota(9, 0u32, 1).unwrap(), d.upload(&[0u32, 4, 10]).unwrap());
         let (k, v, bytes) = (sevens(d, 10), sevens(d, 10), d.upload(&[7u8; 9]).unwrap());
         let wrong = lengths("values", 10, 9);
-        assert_eq!(d.segmented_sort_pairs(&keys, &values, &offsets, UP).unwrap_err(), wrong);
-        assert_eq!(d.segmented_sort_pairs(&keys, &bytes, &offsets, UP).unwrap_err(), wrong);
-        assert_eq!(d.segmented_sort_pairs_into(&keys, &values, &offsets, UP, (&k, &v)).unwrap_err(), wrong);
+        assert_eq!(d.sort(&keys).with_values(&values).segments(&offsets).run().unwrap_err(), wrong);
+        assert_eq!(d.sort(&keys).with_values(&bytes).segments(&offsets).run().unwrap_err(), wrong);
+        assert_eq!(d.sort(&keys).with_values(&values).segments(&offsets).write_to((&k, &v)).unwrap_err(), wrong);
         let count = d.upload_scalar(5u32).unwrap();
         let pairs = Selected { values: (keys.clone(), values.clone()), count: count.clone() };
-        assert_eq!(d.sort_pairs_counted(&pairs, UP).unwrap_err(), wrong);
-        assert_eq!(d.sort_pairs_counted_into((&keys, &values), &count, UP, (&k, &v)).unwrap_err(), wrong);
-        assert_eq!(d.sort_pairs_counted_into((&keys, &bytes), &count, UP, (&k, &d.upload(&[7u8; 10]).unwrap())).unwrap_err(), wrong);
+        assert_eq!(d.sort(&pairs.values.0).with_values(&pairs.values.1).length(&pairs.count).run().unwrap_err(), wrong);
+        assert_eq!(d.sort(&keys).with_values(&values).length(&count).write_to((&k, &v)).unwrap_err(), wrong);
+        assert_eq!(d.sort(&keys).with_values(&bytes).length(&count).write_to((&k, &d.upload(&[7u8; 10]).unwrap())).unwrap_err(), wrong);
         assert_eq!(d.unique(&values).by_key(&keys).run().unwrap_err(), wrong);
         assert_eq!(d.unique(&values).by_key(&keys).write_to(((&k, &v), &sevens(d, 1))).unwrap_err(), wrong);
         untouched(&[&k, &v]);

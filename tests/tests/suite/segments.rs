@@ -173,8 +173,8 @@ fn segments_are_sorted_and_scanned_as_their_slices_are() {
         let inside = offsets[0] as usize..offsets[offsets.len() - 1] as usize;
         each(|d| {
             let (x, offsets) = (d.upload(&x).unwrap(), d.upload(&offsets).unwrap());
-            assert_eq!(d.segmented_sort(&x, &offsets, SortOrder::Ascending).unwrap().read_blocking().unwrap(), sorted);
-            let order = d.segmented_argsort(&x, &offsets, SortOrder::Ascending).unwrap();
+            assert_eq!(d.sort(&x).segments(&offsets).run().unwrap().read_blocking().unwrap(), sorted);
+            let order = d.argsort(&x).segments(&offsets).run().unwrap();
             assert_eq!(d.gather(&x, &order).run().unwrap().read_blocking().unwrap(), sorted);
             let found = d.scan(&x, Sum).segments(&offsets).run().unwrap().read_blocking().unwrap();
             assert_eq!(found[inside.clone()], scanned[inside.clone()]);
@@ -193,10 +193,10 @@ fn chains_follow_counts() {
         kept.sort_unstable();
         each(|d| {
             let found = d.select(&d.upload(&x).unwrap(), |x| x.lt(most)).run().unwrap();
-            let sorted = d.sort_counted(&found, SortOrder::Ascending).unwrap();
+            let sorted = d.sort(&found.values).length(&found.count).run().unwrap();
             assert_eq!(sorted.read_blocking().unwrap(), kept);
             assert_eq!(d.reduce(&sorted.values, Sum).length(&sorted.count).run().unwrap().read_blocking().unwrap(), sum);
-            assert_eq!(d.argsort_counted(&found, SortOrder::Ascending).unwrap().read_blocking().unwrap(), order);
+            assert_eq!(d.argsort(&found.values).length(&found.count).run().unwrap().read_blocking().unwrap(), order);
         });
     }
 }
@@ -205,15 +205,15 @@ fn chains_follow_counts() {
 fn what_is_counted_has_room() {
     each(|d| {
         let (x, count) = (d.upload(&[3u32, 1, 2]).unwrap(), d.upload_scalar(2u32).unwrap());
-        let error = d.sort_counted_into(&x, &count, SortOrder::Ascending, &d.buffer(2).unwrap()).unwrap_err();
+        let error = d.sort(&x).length(&count).write_to(&d.buffer(2).unwrap()).unwrap_err();
         assert_eq!(error, Error::BufferTooSmall { what: "the output", required: 3, available: 2 });
-        let error = d.sort_counted_into(&x, &count, SortOrder::Ascending, &x).unwrap_err();
+        let error = d.sort(&x).length(&count).write_to(&x).unwrap_err();
         assert!(matches!(error, Error::Aliasing { .. }), "{error}");
         let counted = d.upload(&[5u32, 2, 9, 2]).unwrap();
         let inside = isowarp::buffer::DeviceScalar::from_buffer(counted.slice(1..2).unwrap()).unwrap();
-        let error = d.argsort_counted_into(&x, &inside, SortOrder::Ascending, &counted).unwrap_err();
+        let error = d.argsort(&x).length(&inside).write_to(&counted).unwrap_err();
         assert!(matches!(error, Error::Aliasing { .. }), "{error}");
-        let error = d.sort_counted_into(&x, &count, SortOrder::Ascending.bits(3..33), &d.buffer(3).unwrap()).unwrap_err();
+        let error = d.sort(&x).length(&count).bits(3..33).write_to(&d.buffer(3).unwrap()).unwrap_err();
         assert!(matches!(error, Error::InvalidArgument { what: "bits", .. }), "{error}");
         assert_eq!((x.read_blocking().unwrap(), counted.read_blocking().unwrap()), (vec![3, 1, 2], vec![5, 2, 9, 2]));
         let found = d.reduce(&x, Min).length(&d.upload_scalar(0u64).unwrap()).run().unwrap();
@@ -256,7 +256,7 @@ fn offsets_that_are_wrong_do_no_harm_elsewhere() {
         let found = out.read_blocking().unwrap();
         assert!(found[..10].iter().chain(&found[2010..]).all(|&v| v == 7.0));
         // Whatever is where, nothing is lost or added.
-        let sorted = d.segmented_argsort(&x, &wrong, SortOrder::Descending).unwrap().read_blocking().unwrap();
+        let sorted = d.argsort(&x).segments(&wrong).descending().run().unwrap().read_blocking().unwrap();
         assert!(sorted.iter().all(|&i| u64::from(i) < n));
         assert_eq!(d.scan(&x, Max).segments(&wrong).run().unwrap().len(), n);
         // The next call finds everything as it should be.
@@ -275,13 +275,13 @@ fn segments_refuse_what_does_not_fit() {
         let (out, count) = (d.iota(100, 7u32, 0).unwrap(), d.iota(1, 7u32, 0).unwrap());
         let small = |n: u64| out.slice(..n).unwrap();
         assert!(matches!(d.reduce(&x, Sum).segments(&none).run(), Err(Error::InvalidArgument { what: "offsets", .. })));
-        assert!(matches!(d.segmented_sort(&x, &none, SortOrder::Ascending), Err(Error::InvalidArgument { what: "offsets", .. })));
+        assert!(matches!(d.sort(&x).segments(&none).run(), Err(Error::InvalidArgument { what: "offsets", .. })));
         let short = d.reduce(&x, Sum).segments(&offsets).write_to(&small(1));
         assert!(matches!(short, Err(Error::BufferTooSmall { required: 2, available: 1, .. })));
         assert!(matches!(d.reduce(&x, Sum).segments(&offsets).write_to(&x), Err(Error::Aliasing { .. })));
         assert!(matches!(d.reduce(&x, Sum).segments(&offsets).write_to(&offsets), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.segmented_sort_into(&x, &offsets, SortOrder::Ascending, &small(99)), Err(Error::BufferTooSmall { .. })));
-        assert!(matches!(d.segmented_sort_into(&x, &offsets, SortOrder::Ascending, &x), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.sort(&x).segments(&offsets).write_to(&small(99)), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(d.sort(&x).segments(&offsets).write_to(&x), Err(Error::Aliasing { .. })));
         let uneven = d.reduce(&small(99), Sum).by_key(&x).run();
         assert!(matches!(uneven, Err(Error::LengthMismatch { expected: 99, found: 100, .. })));
         let by_key =

@@ -72,8 +72,8 @@ fn keys_are_the_radix_sorts_bit_for_bit_and_stable_sorts_its_pairs() {
             let (x, at) = (d.upload(&host).unwrap(), d.iota(n, 0u32, 1).unwrap());
             for order in [SortOrder::Ascending, SortOrder::Descending] {
                 let bits = |x: Buffer<Device, f32>| x.read_blocking().unwrap().into_iter().map(f32::to_bits).collect::<Vec<_>>();
-                let expected = bits(d.sort(&x, order).unwrap());
-                let argsort = d.argsort(&x, order).unwrap().read_blocking().unwrap();
+                let expected = bits(d.sort(&x).order(order).run().unwrap());
+                let argsort = d.argsort(&x).order(order).run().unwrap().read_blocking().unwrap();
                 for variant in SortVariant::ALL {
                     assert!(bits(d.sort_variant(variant, &x, order).unwrap()) == expected, "{} {fill:?}", variant.name());
                     let (sorted, from) = d.sort_pairs_variant(variant, &x, &at, order).unwrap();

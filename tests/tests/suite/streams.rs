@@ -107,21 +107,20 @@ fn round(d: &Device, x: &Buffer<Device, f32>, y: &Buffer<Device, f32>, one: &Buf
 
 /// The same of what orders, selects and moves 10,000 words.
 fn words_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], count: &Buffer<Device, u32>, limit: u32) {
-    let up = SortOrder::Ascending;
     d.map_into((x, scalar(limit)), |(x, k)| (x ^ k) % 9973, y).unwrap();
-    d.sort_into(y, up, z).unwrap();
-    d.sort_with(z, SortOrder::Descending, x, y).unwrap();
-    d.argsort_into(x, up.bits(3..17), y).unwrap();
-    d.sort_in_place(x, up).unwrap();
-    d.sort_pairs_in_place(x, z, up).unwrap();
-    d.sort_rows_into(x, 100, up, z).unwrap();
+    d.sort(y).write_to(z).unwrap();
+    d.sort(z).descending().scratch(x).write_to(y).unwrap();
+    d.argsort(x).bits(3..17).write_to(y).unwrap();
+    d.sort(x).in_place().unwrap();
+    d.sort(x).with_values(z).in_place().unwrap();
+    d.sort(x).axis(&[x.len() / 100, 100], 1).write_to(z).unwrap();
     d.select((x, scalar(limit)), |(x, k)| x.gt(k)).finish(|(x, _)| x).write_to((y, count)).unwrap();
     d.partition(x, |x| (x & 1u32).eq(1)).write_to((y, count)).unwrap();
     d.unique(x).write_to((y, count)).unwrap();
     d.run_length_encode(x).write_to(((y, z), count)).unwrap();
     d.reduce(x, Sum).segments(y).write_to(z).unwrap();
     d.reduce(x, Sum).by_key(x).write_to(((y, z), count)).unwrap();
-    d.segmented_sort_into(x, z, up, y).unwrap();
+    d.sort(x).segments(z).write_to(y).unwrap();
     d.adjacent_difference(x).write_to(y).unwrap();
     d.gather(x, z).write_to(y).unwrap();
     d.scatter(x, z).unique().write_to(y).unwrap();
@@ -133,21 +132,21 @@ fn words_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], count: &Buffer<
     d.transpose(y, 200, 50).in_place().unwrap();
     d.permute_axes(x, &[10, 50, 20], &[2, 0, 1]).write_to(y).unwrap();
     d.copy_2d_into((x, 100), (y, 90), 100, 80).unwrap();
-    d.sort_into(x, SortOrder::Ascending, z).unwrap();
+    d.sort(x).write_to(z).unwrap();
     let (low, high) = (z.slice(..4000).unwrap(), z.slice(4000..).unwrap());
     d.merge_into(&low, &high, SortOrder::Ascending, y).unwrap();
     d.upper_bound_into(y, x, SortOrder::Ascending, z).unwrap();
-    d.sort_by_into(x, |a, b| (a >> 3).gt(b >> 3), y).unwrap();
-    d.sort_by_in_place(y, Expr::lt).unwrap();
-    d.sort_by_with(x, Expr::lt, y, z).unwrap();
-    d.argsort_by_into(x, Expr::lt, z).unwrap();
-    d.sort_pairs_by_in_place(y, z, Expr::gt).unwrap();
+    d.sort(x).by(|a, b| (a >> 3).gt(b >> 3)).write_to(y).unwrap();
+    d.sort(y).by(Expr::lt).in_place().unwrap();
+    d.sort(x).by(Expr::lt).scratch(y).write_to(z).unwrap();
+    d.argsort(x).by(Expr::lt).write_to(z).unwrap();
+    d.sort(y).with_values(z).by(Expr::gt).in_place().unwrap();
     let half = |x: &Buffer<Device, u32>| (x.slice(..5000).unwrap(), x.slice(5000..).unwrap());
     let ((keys, values), (lent, more), (out, places)) = (half(x), half(y), half(z));
-    d.sort_pairs_by_with(&keys, &values, Expr::lt, (&lent, &more), (&out, &places)).unwrap();
-    d.argsort_by_with(&keys, Expr::lt, ([&out, &lent], &more), &places).unwrap();
+    d.sort(&keys).with_values(&values).by(Expr::lt).scratch((&lent, &more)).write_to((&out, &places)).unwrap();
+    d.argsort(&keys).by(Expr::lt).scratch(([&out, &lent], &more)).write_to(&places).unwrap();
     d.merge_by_into(&x.slice(..4000).unwrap(), &x.slice(4000..).unwrap(), Expr::lt, y).unwrap();
-    d.sort_into(x, SortOrder::Ascending, y).unwrap();
+    d.sort(x).write_to(y).unwrap();
     d.co_ranks_into(&y.slice(..5000).unwrap(), &y.slice(5000..).unwrap(), SortOrder::Ascending, x, z).unwrap();
     d.intersection_into(&y.slice(..5000).unwrap(), &y.slice(4000..).unwrap(), SortOrder::Ascending, z, count).unwrap();
     d.union_into(&y.slice(..5000).unwrap(), &y.slice(6000..).unwrap(), SortOrder::Ascending, z, count).unwrap();
@@ -170,11 +169,11 @@ fn groups_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], floats: &Buffe
 
 /// A selection, a sort and a sum that follow its count, and what else reads a number that the device has found.
 fn counted_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], count: &Buffer<Device, u32>, limit: u32) {
-    let (up, one) = (SortOrder::Ascending, d.buffer(1).unwrap());
+    let one = d.buffer(1).unwrap();
     d.select((x, scalar(limit << 20)), |(x, k)| x.gt(k)).finish(|(x, _)| x).write_to((y, count)).unwrap();
     let kept = DeviceScalar::from_buffer(count.clone()).unwrap();
-    d.sort_counted_into(y, &kept, up, z).unwrap();
-    d.argsort_counted_into(y, &kept, up, z).unwrap();
+    d.sort(y).length(&kept).write_to(z).unwrap();
+    d.argsort(y).length(&kept).write_to(z).unwrap();
     d.reduce(z, Sum).length(&kept).write_to(&one).unwrap();
     d.unique((x, index()).map(|(x, i)| (x >> 20, i))).by(|a, b| a.0.eq(b.0)).write_to(((y, z), count)).unwrap();
     d.reduce(x, Sum).by_key(x.map(|x| x >> 20)).write_to(((y, z), count)).unwrap();

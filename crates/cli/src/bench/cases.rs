@@ -84,7 +84,7 @@ fn combined() -> Vec<Case> {
         other("any", ONE, |d, h| made(d, h.words(), |d, x| Ok(d.any(x, |x| x.lt(0))?.buffer().clone()))),
         other("all", ONE, |d, h| made(d, h.words(), |d, x| Ok(d.all(x, |x| x.ge(0))?.buffer().clone()))),
         other("find", ONE, |d, h| made(d, h.words(), |d, x| Ok(d.find_if(x, |x| x.lt(0)).run()?.buffer().clone()))),
-        other("is-sorted", ONE, |d, h| made(d, h.rising(), |d, x| Ok(d.is_sorted(x, SortOrder::Ascending)?.buffer().clone()))),
+        other("is-sorted", ONE, |d, h| made(d, h.rising(), |d, x| Ok(d.is_sorted(x).run()?.buffer().clone()))),
         usual("scan", TWO, |d, h| into(d, h.floats(), h.n, |d, x, y| d.scan(x, Sum).write_to(y))),
     ]
 }
@@ -137,11 +137,11 @@ fn moved() -> Vec<Case> {
 fn ordered() -> Vec<Case> {
     use SortOrder::Ascending as UP;
     vec![
-        usual("sort", TWO, |d, h| into(d, h.words(), h.n, |d, x, y| d.sort_into(x, UP, y))),
-        other("argsort", TWO, |d, h| into(d, h.words(), h.n, |d, x, y| d.argsort_into(x, UP, y))),
+        usual("sort", TWO, |d, h| into(d, h.words(), h.n, |d, x, y| d.sort(x).order(UP).write_to(y))),
+        other("argsort", TWO, |d, h| into(d, h.words(), h.n, |d, x, y| d.argsort(x).order(UP).write_to(y))),
         other("topk", ONE, |d, h| {
             let (k, places) = (h.n.min(1000), d.buffer::<u32>(h.n.min(1000))?);
-            into(d, h.words(), k, move |d, x, y| d.top_k_into(x, k, UP, (y, &places)))
+            into(d, h.words(), k, move |d, x, y| d.top_k(x, k).order(UP).with_indices().write_to((y, &places)))
         }),
         usual("merge", TWO, |d, h| {
             let half = h.n / 2;
@@ -236,11 +236,11 @@ fn segmented() -> Vec<Case> {
         }),
         other("segmented-sort", TWO, |d, h| {
             let offsets = d.upload(h.offsets())?;
-            into(d, h.words(), h.n, move |d, x, y| d.segmented_sort_into(x, &offsets, UP, y))
+            into(d, h.words(), h.n, move |d, x, y| d.sort(x).segments(&offsets).order(UP).write_to(y))
         }),
         other("segmented-argsort", TWO, |d, h| {
             let offsets = d.upload(h.offsets())?;
-            into(d, h.words(), h.n, move |d, x, y| d.segmented_argsort_into(x, &offsets, UP, y))
+            into(d, h.words(), h.n, move |d, x, y| d.argsort(x).segments(&offsets).order(UP).write_to(y))
         }),
         other("adjacent-difference", TWO, |d, h| into(d, h.words(), h.n, |d, x, y| d.adjacent_difference(x).write_to(y))),
     ]

@@ -41,11 +41,11 @@ question!(
 /// 1 where no key comes before its left neighbour, else 0.
 ///
 /// # Errors
-/// As [`Sort::is_sorted`](crate::patterns::Sort::is_sorted).
+/// As [`SortedCall::run`](crate::patterns::SortedCall::run).
 pub fn is_sorted<B: Run<SortTask> + Run<ReduceTask> + Run<MapTask>>(
     device: &B,
     keys: &DynBuffer<B>,
     by: impl Into<SortBy>,
 ) -> Result<DeviceScalar<B, u32>> {
-    with_dtype!(keys.dtype, K => device.is_sorted(&keys.typed::<K>()?, by))
+    with_dtype!(keys.dtype, K => device.is_sorted(&keys.typed::<K>()?).order(by).run())
 }

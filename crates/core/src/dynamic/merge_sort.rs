@@ -7,7 +7,9 @@ use crate::element::{DType, Element};
 use crate::error::Result;
 use crate::ir::{Expr, Func};
 use crate::patterns::merge_sort::check_sorted_by;
-use crate::patterns::{CheckedMergeSort, MapTask, MergeSort, ReduceTask, SearchBy, SearchKind, Selected, SetsBy};
+use crate::patterns::{
+    GatherTask, MapTask, MergeSort, MergeSortTask, ReduceTask, SearchBy, SearchKind, Selected, SetsBy, Sort as _, SortTask,
+};
 
 /// A finished operator as the closure that traces it again.
 pub(super) fn order<K: Element>(before: &Func) -> impl Fn(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool> + '_ {
@@ -17,8 +19,12 @@ pub(super) fn order<K: Element>(before: &Func) -> impl Fn(Expr<K::Reg>, Expr<K::
 /// The keys in order: `before`, an operator of two keys, is not zero where the first comes before the second.
 ///
 /// # Errors
-/// As [`MergeSort::sort_by`]; [`crate::ir::OpError::Signature`] if the keys do not fit the operator.
-pub fn sort_by<B: MergeSort>(device: &B, keys: &DynBuffer<B>, before: &Func) -> Result<DynBuffer<B>> {
+/// As [`SortCall::run`](crate::patterns::SortCall::run); [`crate::ir::OpError::Signature`] if the keys do not fit the operator.
+pub fn sort_by<B: Run<SortTask> + Run<MergeSortTask> + Run<GatherTask> + Run<MapTask>>(
+    device: &B,
+    keys: &DynBuffer<B>,
+    before: &Func,
+) -> Result<DynBuffer<B>> {
     let out = DynBuffer::new(device, keys.dtype(), keys.len())?;
     sort_by_into(device, keys, before, &out)?;
     Ok(out)
@@ -27,17 +33,26 @@ pub fn sort_by<B: MergeSort>(device: &B, keys: &DynBuffer<B>, before: &Func) -> 
 /// As [`sort_by`], into the caller's buffer.
 ///
 /// # Errors
-/// As [`sort_by`] and [`MergeSort::sort_by_into`].
-pub fn sort_by_into<B: MergeSort>(device: &B, keys: &DynBuffer<B>, before: &Func, out: &DynBuffer<B>) -> Result<()> {
+/// As [`sort_by`] and [`SortCall::write_to`](crate::patterns::SortCall::write_to).
+pub fn sort_by_into<B: Run<SortTask> + Run<MergeSortTask> + Run<GatherTask> + Run<MapTask>>(
+    device: &B,
+    keys: &DynBuffer<B>,
+    before: &Func,
+    out: &DynBuffer<B>,
+) -> Result<()> {
     single(before)?;
-    with_dtype!(keys.dtype(), K => device.sort_by_into(&keys.typed::<K>()?, order::<K>(before), &out.typed()?))
+    with_dtype!(keys.dtype(), K => device.sort(&keys.typed::<K>()?).by(order::<K>(before)).write_to(&out.typed()?))
 }
 
 /// The indices, as `u32`, of the keys in order.
 ///
 /// # Errors
 /// As [`sort_by`].
-pub fn argsort_by<B: MergeSort>(device: &B, keys: &DynBuffer<B>, before: &Func) -> Result<DynBuffer<B>> {
+pub fn argsort_by<B: Run<SortTask> + Run<MergeSortTask> + Run<GatherTask> + Run<MapTask>>(
+    device: &B,
+    keys: &DynBuffer<B>,
+    before: &Func,
+) -> Result<DynBuffer<B>> {
     let out = DynBuffer::new(device, DType::U32, keys.len())?;
     argsort_by_into(device, keys, before, &out)?;
     Ok(out)
@@ -47,9 +62,14 @@ pub fn argsort_by<B: MergeSort>(device: &B, keys: &DynBuffer<B>, before: &Func) 
 ///
 /// # Errors
 /// As [`sort_by_into`].
-pub fn argsort_by_into<B: MergeSort>(device: &B, keys: &DynBuffer<B>, before: &Func, out: &DynBuffer<B>) -> Result<()> {
+pub fn argsort_by_into<B: Run<SortTask> + Run<MergeSortTask> + Run<GatherTask> + Run<MapTask>>(
+    device: &B,
+    keys: &DynBuffer<B>,
+    before: &Func,
+    out: &DynBuffer<B>,
+) -> Result<()> {
     single(before)?;
-    with_dtype!(keys.dtype(), K => device.argsort_by_into(&keys.typed::<K>()?, order::<K>(before), &out.typed()?))
+    with_dtype!(keys.dtype(), K => device.argsort(&keys.typed::<K>()?).by(order::<K>(before)).write_to(&out.typed()?))
 }
 
 /// The elements of both arrays in order. That no element of either comes before its left neighbour is checked.
@@ -79,10 +99,14 @@ pub fn merge_by_into<B: MergeSort>(device: &B, a: &DynBuffer<B>, b: &DynBuffer<B
 /// Whether no element comes before its left neighbour: 1 or 0.
 ///
 /// # Errors
-/// As [`CheckedMergeSort::is_sorted_by`]; [`crate::ir::OpError::Signature`] if the keys do not fit the operator.
-pub fn is_sorted_by<B: CheckedMergeSort>(device: &B, keys: &DynBuffer<B>, before: &Func) -> Result<DeviceScalar<B, u32>> {
+/// As [`SortedCall::run`](crate::patterns::SortedCall::run); [`crate::ir::OpError::Signature`] if the keys do not fit the operator.
+pub fn is_sorted_by<B: Run<SortTask> + Run<ReduceTask> + Run<MapTask>>(
+    device: &B,
+    keys: &DynBuffer<B>,
+    before: &Func,
+) -> Result<DeviceScalar<B, u32>> {
     single(before)?;
-    with_dtype!(keys.dtype(), K => device.is_sorted_by(&keys.typed::<K>()?, order::<K>(before)))
+    with_dtype!(keys.dtype(), K => device.is_sorted(&keys.typed::<K>()?).by(order::<K>(before)).run())
 }
 
 /// For each needle what is found in the array, which is sorted by the order, as `u32`. That it is so is checked.

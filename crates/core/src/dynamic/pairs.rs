@@ -60,8 +60,8 @@ fn in_array<B: Run<MapTask>>(device: &B, places: &DynBuffer<B>, n: u64, k: u64) 
 /// The keys in order, every row of `n` by itself, and the values that travel with them; an array of one dimension is one row.
 ///
 /// # Errors
-/// As [`Sort::sort_pairs`](crate::patterns::Sort::sort_pairs).
-pub fn sort_pairs<B: Run<SortTask> + Move>(
+/// As [`SortCall::run`](crate::patterns::SortCall::run).
+pub fn sort_pairs<B: Run<SortTask> + Run<MapTask> + Move>(
     device: &B,
     keys: &DynBuffer<B>,
     values: &DynBuffer<B>,
@@ -73,7 +73,7 @@ pub fn sort_pairs<B: Run<SortTask> + Move>(
     macro_rules! travelling {
         ($V:ty) => {
             with_dtype!(keys.dtype, K => {
-                let (sorted, carried) = device.sort_pairs(&keys.typed::<K>()?, &bits::<B, $V>(values)?, by)?;
+                let (sorted, carried) = device.sort(&keys.typed::<K>()?).with_values(&bits::<B, $V>(values)?).order(by).run()?;
                 Ok((sorted.into(), of_bits(carried, values.dtype)))
             })
         };
@@ -95,8 +95,13 @@ pub fn sort_pairs<B: Run<SortTask> + Move>(
 /// As [`sort_pairs`] of one row by an order of the caller's, as [`super::sort_by`].
 ///
 /// # Errors
-/// As [`MergeSort::sort_pairs_by`]; [`crate::ir::OpError::Signature`] if the keys do not fit the operator.
-pub fn sort_pairs_by<B: MergeSort + Move>(device: &B, keys: &DynBuffer<B>, values: &DynBuffer<B>, before: &Func) -> Result<Pair<B>> {
+/// As [`SortCall::run`](crate::patterns::SortCall::run); [`crate::ir::OpError::Signature`] if the keys do not fit the operator.
+pub fn sort_pairs_by<B: Run<SortTask> + MergeSort + Move>(
+    device: &B,
+    keys: &DynBuffer<B>,
+    values: &DynBuffer<B>,
+    before: &Func,
+) -> Result<Pair<B>> {
     same_length((keys, values))?;
     if values.dtype.size_bytes() != 4 {
         // What is wider or narrower than a word is fetched at the end in the pattern, too.
@@ -105,7 +110,7 @@ pub fn sort_pairs_by<B: MergeSort + Move>(device: &B, keys: &DynBuffer<B>, value
     }
     single(before)?;
     with_dtype!(keys.dtype, K => {
-        let (sorted, carried) = device.sort_pairs_by(&keys.typed::<K>()?, &bits::<B, u32>(values)?, order::<K>(before))?;
+        let (sorted, carried) = device.sort(&keys.typed::<K>()?).by(order::<K>(before)).with_values(&bits::<B, u32>(values)?).run()?;
         Ok((sorted.into(), of_bits(carried, values.dtype)))
     })
 }

@@ -10,8 +10,8 @@ use crate::expression;
 use crate::input::Source as _;
 use crate::ops::{Max, Min};
 use crate::patterns::{
-    Difference as _, MapTask, Move, Reduce as _, ReduceByKeyTask, ReduceTask, Scan as _, ScanTask, ScatterTask, Segmented,
-    SegmentedReduceTask, SegmentedSort, SelectTask, Selected, SortOrder,
+    Difference as _, GatherTask, MapTask, Move, Reduce as _, ReduceByKeyTask, ReduceTask, Scan as _, ScanTask, ScatterTask, Segmented,
+    SegmentedReduceTask, SegmentedSortTask, SelectTask, Selected, Sort as _, SortOrder, SortTask,
 };
 
 /// Offsets as an array of `u32` or `u64`: those of signed types are converted, and a negative one is then above every limit.
@@ -141,19 +141,18 @@ where
 /// The keys, every segment in order, or their indices. The offsets are checked.
 ///
 /// # Errors
-/// As [`SegmentedSort::segmented_sort`]; [`Error::NotSorted`], [`Error::IndexOutOfRange`].
+/// As [`SortCall::run`](crate::patterns::SortCall::run); [`Error::NotSorted`], [`Error::IndexOutOfRange`].
 pub fn segmented_sort<B>(device: &B, x: &DynBuffer<B>, offsets: &DynBuffer<B>, order: SortOrder, indices: bool) -> Result<DynBuffer<B>>
 where
-    B: SegmentedSort + Segmented,
+    B: Run<SortTask> + Run<SegmentedSortTask> + Run<ScanTask> + Run<GatherTask> + Run<ReduceTask> + Run<MapTask>,
 {
     let offsets = unsigned(device, offsets)?;
     with_dtype!(x.dtype(), K => with_offsets!(offsets, O => {
         let (x, offsets) = (x.typed::<K>()?, offsets.typed::<O>()?);
-        device.check_offsets(&offsets, x.len())?;
         if indices {
-            device.segmented_argsort(&x, &offsets, order).map(DynBuffer::from)
+            device.argsort(&x).order(order).segments(&offsets).checked().run().map(DynBuffer::from)
         } else {
-            device.segmented_sort(&x, &offsets, order).map(DynBuffer::from)
+            device.sort(&x).order(order).segments(&offsets).checked().run().map(DynBuffer::from)
         }
     }))
 }
@@ -161,7 +160,7 @@ where
 /// The keys, every segment in order, and the values that travel with them. The offsets are checked.
 ///
 /// # Errors
-/// As [`SegmentedSort::segmented_sort_pairs_checked`].
+/// As [`SortCall::run`](crate::patterns::SortCall::run).
 pub fn segmented_sort_pairs<B>(
     device: &B,
     (keys, values): DynPairs<'_, B>,
@@ -169,7 +168,7 @@ pub fn segmented_sort_pairs<B>(
     order: SortOrder,
 ) -> Result<(DynBuffer<B>, DynBuffer<B>)>
 where
-    B: SegmentedSort + Segmented + Move,
+    B: Run<SortTask> + Run<SegmentedSortTask> + Run<ScanTask> + Run<GatherTask> + Run<ReduceTask> + Run<MapTask> + Move,
 {
     same_length((keys, values))?;
     if values.dtype().size_bytes() != 4 {
@@ -180,7 +179,7 @@ where
     let offsets = unsigned(device, offsets)?;
     with_dtype!(keys.dtype(), K => with_offsets!(offsets, O => {
         let (keys, offsets) = (keys.typed::<K>()?, offsets.typed::<O>()?);
-        let (sorted, carried) = device.segmented_sort_pairs_checked(&keys, &bits::<B, u32>(values)?, &offsets, order)?;
+        let (sorted, carried) = device.sort(&keys).with_values(&bits::<B, u32>(values)?).order(order).segments(&offsets).checked().run()?;
         Ok((sorted.into(), of_bits(carried, values.dtype())))
     }))
 }

@@ -5,14 +5,19 @@ use crate::backend::Run;
 use crate::element::DType;
 use crate::error::Result;
 use crate::patterns::{
-    GatherTask, LayoutTask, MapTask, Sort as _, SortBy, SortTask, SortVariant, SortVariantTask, SortVariants as _, TopKRows as _, TopKTask,
+    GatherTask, LayoutTask, MapTask, Sort as _, SortBy, SortTask, SortVariant, SortVariantTask, SortVariants as _, TopKTask,
 };
+
+/// The shape of an array of rows of `n`, the last of which may lack keys.
+const fn rows(len: u64, n: u64) -> [u64; 2] {
+    [if n == 0 { 0 } else { len.div_ceil(n) }, n]
+}
 
 /// The keys in order, every row of `n` by itself; an array of one dimension is one row.
 ///
 /// # Errors
-/// As [`Sort::sort_rows`](crate::patterns::Sort::sort_rows).
-pub fn sort<B: Run<SortTask>>(device: &B, keys: &DynBuffer<B>, n: u64, by: impl Into<SortBy>) -> Result<DynBuffer<B>> {
+/// As [`SortCall::run`](crate::patterns::SortCall::run).
+pub fn sort<B: Run<SortTask> + Run<MapTask>>(device: &B, keys: &DynBuffer<B>, n: u64, by: impl Into<SortBy>) -> Result<DynBuffer<B>> {
     let out = DynBuffer::new(device, keys.dtype(), keys.len())?;
     sort_into(device, keys, n, by, &out)?;
     Ok(out)
@@ -22,15 +27,21 @@ pub fn sort<B: Run<SortTask>>(device: &B, keys: &DynBuffer<B>, n: u64, by: impl 
 ///
 /// # Errors
 /// As [`sort`], and [`Error::BufferTooSmall`](crate::Error::BufferTooSmall), [`Error::Aliasing`](crate::Error::Aliasing).
-pub fn sort_into<B: Run<SortTask>>(device: &B, keys: &DynBuffer<B>, n: u64, by: impl Into<SortBy>, out: &DynBuffer<B>) -> Result<()> {
-    with_dtype!(keys.dtype(), K => device.sort_rows_into(&keys.typed::<K>()?, n, by, &out.typed()?))
+pub fn sort_into<B: Run<SortTask> + Run<MapTask>>(
+    device: &B,
+    keys: &DynBuffer<B>,
+    n: u64,
+    by: impl Into<SortBy>,
+    out: &DynBuffer<B>,
+) -> Result<()> {
+    with_dtype!(keys.dtype(), K => device.sort(&keys.typed::<K>()?).order(by).axis(&rows(keys.len(), n), 1).write_to(&out.typed()?))
 }
 
 /// The indices, as `u32` and within its row, of every row of `n` keys in order.
 ///
 /// # Errors
 /// As [`sort`].
-pub fn argsort<B: Run<SortTask>>(device: &B, keys: &DynBuffer<B>, n: u64, by: impl Into<SortBy>) -> Result<DynBuffer<B>> {
+pub fn argsort<B: Run<SortTask> + Run<MapTask>>(device: &B, keys: &DynBuffer<B>, n: u64, by: impl Into<SortBy>) -> Result<DynBuffer<B>> {
     let out = DynBuffer::new(device, DType::U32, keys.len())?;
     argsort_into(device, keys, n, by, &out)?;
     Ok(out)
@@ -40,14 +51,20 @@ pub fn argsort<B: Run<SortTask>>(device: &B, keys: &DynBuffer<B>, n: u64, by: im
 ///
 /// # Errors
 /// As [`sort_into`].
-pub fn argsort_into<B: Run<SortTask>>(device: &B, keys: &DynBuffer<B>, n: u64, by: impl Into<SortBy>, out: &DynBuffer<B>) -> Result<()> {
-    with_dtype!(keys.dtype(), K => device.argsort_rows_into(&keys.typed::<K>()?, n, by, &out.typed()?))
+pub fn argsort_into<B: Run<SortTask> + Run<MapTask>>(
+    device: &B,
+    keys: &DynBuffer<B>,
+    n: u64,
+    by: impl Into<SortBy>,
+    out: &DynBuffer<B>,
+) -> Result<()> {
+    with_dtype!(keys.dtype(), K => device.argsort(&keys.typed::<K>()?).order(by).axis(&rows(keys.len(), n), 1).write_to(&out.typed()?))
 }
 
 /// The first `k` keys of every row of `n` in order, and where they were in it as `u32`; an array of one dimension is one row.
 ///
 /// # Errors
-/// As [`TopKRows::top_k_rows`](crate::patterns::TopKRows::top_k_rows).
+/// As [`TopKCall::run`](crate::patterns::TopKCall::run).
 pub fn top_k<B: Run<TopKTask> + Run<SortTask> + Run<GatherTask> + Run<LayoutTask> + Run<MapTask>>(
     device: &B,
     keys: &DynBuffer<B>,
@@ -56,7 +73,7 @@ pub fn top_k<B: Run<TopKTask> + Run<SortTask> + Run<GatherTask> + Run<LayoutTask
     by: impl Into<SortBy>,
 ) -> Result<(DynBuffer<B>, DynBuffer<B>)> {
     with_dtype!(keys.dtype(), K => {
-        let (first, places) = device.top_k_rows(&keys.typed::<K>()?, n, k, by)?;
+        let (first, places) = device.top_k(&keys.typed::<K>()?, k).order(by).axis(&rows(keys.len(), n), 1).with_indices().run()?;
         Ok((DynBuffer::from(first), DynBuffer::from(places)))
     })
 }
@@ -91,10 +108,14 @@ pub fn sort_variant_into<B: Run<SortVariantTask>>(
 /// The keys of one row in order, and where they were, as `u32`.
 ///
 /// # Errors
-/// As [`Sort::sort_with_indices`](crate::patterns::Sort::sort_with_indices).
-pub fn sort_with_indices<B: Run<SortTask>>(device: &B, keys: &DynBuffer<B>, by: impl Into<SortBy>) -> Result<(DynBuffer<B>, DynBuffer<B>)> {
+/// As [`SortCall::run`](crate::patterns::SortCall::run).
+pub fn sort_with_indices<B: Run<SortTask> + Run<MapTask>>(
+    device: &B,
+    keys: &DynBuffer<B>,
+    by: impl Into<SortBy>,
+) -> Result<(DynBuffer<B>, DynBuffer<B>)> {
     with_dtype!(keys.dtype(), K => {
-        let (keys, places) = device.sort_with_indices(&keys.typed::<K>()?, by)?;
+        let (keys, places) = device.sort(&keys.typed::<K>()?).order(by).with_indices().run()?;
         Ok((keys.into(), places.into()))
     })
 }

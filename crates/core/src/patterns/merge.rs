@@ -38,7 +38,7 @@ pub type Pairs<'a, B, K, V> = (&'a Buffer<B, K>, &'a Buffer<B, V>);
 ///
 /// Both arrays have to be sorted in the order that is asked for. Where one is not, what the result holds is not
 /// determined, and no access leaves a buffer; the `_checked` forms, of which [`CheckedMerge`] has those of pairs and of inputs, wait for the device and
-/// return [`Error::NotSorted`](crate::Error::NotSorted) instead, having written nothing. Before co-ranks [`Sort::check_sorted`](super::Sort::check_sorted)
+/// return [`Error::NotSorted`](crate::Error::NotSorted) instead, having written nothing. Before co-ranks [`is_sorted`](super::Sort::is_sorted)
 /// asks, as before [searches](Search).
 ///
 /// The arrays may have any lengths, unequal ones and none too. Work O(m + n); scratch is eight bytes to a tile of some thousand elements. Through

@@ -42,8 +42,8 @@ pub use merge::{
     Sets, Sides,
 };
 pub use merge_sort::{
-    CheckedMergeByFrom, CheckedMergeSort, MergeByFrom, MergeByTask, MergeSort, MergeSortFrom, MergeSortPlaces, MergeSortTask, MergeTiling,
-    SearchBy, SetsBy,
+    CheckedMergeByFrom, CheckedMergeSort, MergeByFrom, MergeByTask, MergeSort, MergeSortPlaces, MergeSortTask, MergeTiling, SearchBy,
+    SetsBy,
 };
 pub use merge_variants::{LadderKey, MergeVariant, MergeVariantTask, MergeVariants};
 pub use moves::{
@@ -54,16 +54,17 @@ pub use reduce_variants::{ByReduceVariant, ReduceVariant, ReduceVariantTask};
 pub use scan::{Scan, ScanCall, ScanDomain, ScanKind, ScanTask, Scanning};
 pub use scan_variants::{ByVariant, ScanVariant, ScanVariantTask};
 pub use segments::{
-    Adjacent, ByKeyPlaces, Counted, Difference, Less, OfNeighbours, ReduceByKeyTask, SegmentPlaces, Segmented, SegmentedReduceTask,
-    SegmentedSort, SegmentedSortFrom, SegmentedSortPlaces, SegmentedSortTask,
+    Adjacent, ByKeyPlaces, Difference, Less, OfNeighbours, ReduceByKeyTask, SegmentPlaces, Segmented, SegmentedReduceTask,
+    SegmentedSortPlaces, SegmentedSortTask,
 };
 pub use select::{
-    By, ByKeys, ByValue, Condition, Decode, Each, Equality, Find, FindIf, First, Flagged, InThree, InTwo, Kept, NonTrivialRuns, Numbered,
+    EqualBy, ByKeys, ByValue, Condition, Decode, Each, Equality, Find, FindIf, First, Flagged, InThree, InTwo, Kept, NonTrivialRuns, Numbered,
     OneOf, PartOf, RunLengths, Select, SelectKind, SelectTask, Selected, Selection, StoredOf, Unique, Ways, Where, WithCounts,
 };
 pub use sort::{
-    Digit, KeyBits, Keyed, Payload, Sort, SortBy, SortFrom, SortOrder, SortPayload, SortPlaces, SortTask, TopK, TopKFrom, TopKRows,
-    TopKTask,
+    By, Digit, InScratch, IndicesAlone, KeyBits, KeysAlone, Payload, Scratch, Sort, SortBy, SortCall, SortDomain, SortInPlace, SortKeys,
+    SortOrder, SortPayload, SortPlaces, SortRun, SortTask, SortedCall, SortedDomain, TopKCall, TopKDomain, TopKTask, Travels, WithIndices,
+    WithValues,
 };
 pub use sort_variants::{SortVariant, SortVariantTask, SortVariants};
 

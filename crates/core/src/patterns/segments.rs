@@ -5,16 +5,12 @@ mod call;
 mod counted;
 mod difference;
 mod sort;
-mod sort_from;
 mod sort_rows;
 mod sort_task;
 mod task;
 
 pub use by_key::{ByKeyPlaces, ReduceByKeyTask};
-pub use counted::Counted;
 pub use difference::{Adjacent, Difference, Less, OfNeighbours};
-pub use sort::SegmentedSort;
-pub use sort_from::SegmentedSortFrom;
 pub use sort_task::{SegmentedSortPlaces, SegmentedSortTask};
 pub use task::{SegmentPlaces, SegmentedReduceTask};
 

@@ -1,32 +1,39 @@
-//! P07 sort: stable, by the bits of the keys.
+//! P07 sort: stable, by the bits of the keys or by a comparator; the first keys; and whether keys are in order.
 
+mod by;
 mod call;
 mod computed;
-mod from;
+mod domain;
+mod keys;
 mod sorted;
+mod sorted_call;
 mod task;
 mod top_k;
-mod top_k_from;
+mod top_k_call;
 mod top_k_rows;
+mod travel;
+mod verb;
 
-pub use from::{Keyed, SortFrom};
+pub use domain::{SortDomain, SortInPlace, SortRun, TravelsInPlace};
+pub use keys::SortKeys;
+pub use sorted_call::{SortedCall, SortedDomain};
 pub use task::{Digit, KeyBits, SortBy, SortOrder, SortPayload, SortPlaces, SortTask};
-pub use top_k::{TopK, TopKTask};
-pub use top_k_from::TopKFrom;
-pub use top_k_rows::TopKRows;
+pub use top_k::TopKTask;
+pub use top_k_call::{TopKCall, TopKDomain};
+pub use travel::{GivesKeys, IndicesAlone, KeysAlone, LentMemory, Scratch, Travels, WithIndices, WithValues, WithoutValues};
+pub use verb::{By, InScratch, SortCall};
 
-use super::{MapTask, ReduceTask};
 use crate::backend::Run;
-use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::Element;
 use crate::error::{Error, Result};
 pub(super) use call::Call;
-pub(super) use computed::Computed;
+pub(super) use computed::InMemory;
+pub(super) use domain::fresh;
 pub(crate) use sorted::check_sorted;
 pub(super) use sorted::check_sorted_from;
 
 /// Elements that travel with keys: those of four and eight bytes. What is wider, or narrower, is fetched by the indices of an
-/// [argsort](Sort::argsort).
+/// [`argsort`](Sort::argsort).
 pub trait Payload: Element {}
 impl Payload for f32 {}
 impl Payload for i32 {}
@@ -35,382 +42,138 @@ impl Payload for f64 {}
 impl Payload for i64 {}
 impl Payload for u64 {}
 
-/// Stable sorts of every element type.
+/// Stable sorts of every element type, the first keys of one, and whether keys are in order.
 ///
 /// # Order
 /// Integers compare by value. Floats compare in IEEE 754's total order, -NaN < -inf < ... < -0 < +0 < ... < +inf < +NaN, NaNs by their payload; every
 /// bit of a key is kept. Equal keys keep their order, ascending and descending alike, so there is one result: it depends on no tile, digit or
-/// device. With a range of [bits](SortBy::bits), keys are equal that agree in it.
+/// device. With a range of [bits](SortCall::bits), keys are equal that agree in it.
 ///
-/// Work O(n * bits), in passes of up to eight bits over keys and payload; scratch is the size of keys and payload, less where it is lent. Arrays have
-/// less than 2^32 elements. Outputs may not overlap inputs; the forms in place have none.
+/// Work O(n * bits), in passes of up to eight bits over keys and payload; scratch is the size of keys and payload, less where it is
+/// [lent](SortCall::scratch). Arrays have less than 2^32 elements. Outputs may not overlap inputs; sorts in place have none.
 ///
 /// Source: Satish, Harris and Garland, *Designing efficient sorting algorithms for manycore GPUs* (2009); Adinets and Merrill, *Onesweep: a faster
 /// least significant digit radix sort for GPUs* (2022); Kirk, Hwu and El Hajj, *Programming Massively Parallel Processors*, chapter 13.
+///
+/// # Fused inputs
+/// Keys, and values, are any input: a sort goes over its keys once for every digit, and its result needs their memory, so an operator is evaluated once,
+/// straight into the outputs, and sorted there: a write and a read of keys and what travels more than a sort of arrays. They are what a
+/// [map](crate::patterns::Map) would store: a NaN is the canonical one, and they may be stored as `f16` or integers of 8 or 16 bits
+/// ([`Expr::store_as`](crate::ir::Expr::store_as)). Scratch is that of a sort in place. Segments, first elements and the first keys are computed into
+/// memory that is taken for them. An array beside a fused input is copied, bit for bit.
+///
+/// # Segments
+/// Neighbouring [segments](SortCall::segments) of up to some thousand keys are sorted together in shared memory, by merges; longer ones digit by digit, as
+/// arrays are, each tile within one segment. So work is O(n bits of a key), and O(log n) comparisons a key of short segments, whatever the lengths. Scratch is
+/// a copy of the keys and of what travels with them, at most 6 bytes an element more, and 4 a segment. There are less than 2^32 - 3 segments. The
+/// result is that of a sort of each slice. A [length](SortCall::length) on the device is one segment from the start, whose work follows it.
+///
+/// Source: Knuth, *The Art of Computer Programming*, volume 3, section 5.2.5 (the lowest digit first).
+///
+/// # Comparators
+/// `before(a, b)` says whether `a` comes before `b`. Where it is a strict weak order (nothing comes before itself; what is before a third comes before
+/// whatever that comes before; and so for keys of which neither is before the other) a stable sort [by](SortCall::by) it has one result: keys that are
+/// neither before nor after each other keep their order. Every bit of a key is kept.
+///
+/// `<` of floats is no such order where there are NaN, which are before nothing and after nothing. `a.lt(b) | (b.is_nan() & !a.is_nan())` is one,
+/// with NaN last; a sort by bits orders floats totally.
+///
+/// What a closure makes that is no such order is the same on every device, too, and no access leaves a buffer; but elements may be missing from it,
+/// and others be there twice. For the keys that are compared depend on their number and type alone ([`MergeTiling`](super::MergeTiling)):
+/// - parts of 16 keys (of eight bytes: 8) are sorted by as many rounds of odd-even transposition, the first from the first key on; neighbours change
+///   places where the right one comes before the left;
+/// - runs are merged in pairs, twice as long ones every time, to tiles of 256 parts and on to one run. Of a merge, parts of the result begin where
+///   [`co_rank`](super::merge::co_rank) says, the first of two elements going first unless the second comes before it, and are merged one by one. In
+///   runs of a tile and longer, tiles begin so, and in each what belongs to it is merged so.
+///
+/// Work O(n log n); passes over all keys and what travels: one, and one more for each doubling beyond a tile. Scratch is the size of keys, unless it
+/// is lent, and of what travels, and eight bytes a tile. Values of four bytes travel with their keys, other ones are fetched by indices at the end, which takes four
+/// bytes an element, and as much as the values in place. Keys of one and two bytes take words on wgpu.
+///
+/// The comparator is compiled into the kernels: a number that it captures is part of them. Through wgpu, 2^31 elements and more are
+/// [`Error::TooLarge`], and so, with values or indices, are 2^32 and more everywhere; runs above the binding limit are merged
+/// window by window there, with the same comparisons.
+///
+/// Source: Green, McColl and Bader, *GPU merge path: a GPU merging algorithm* (2012); Satish, Harris and Garland, *Designing efficient sorting
+/// algorithms for manycore GPUs* (2009); Kirk, Hwu and El Hajj, *Programming Massively Parallel Processors*, chapters 12 and 13.
 pub trait Sort: Run<SortTask> {
-    /// The keys in order.
+    /// Sorts keys, the least first; what else is wanted is said by modifiers of the [call](SortCall).
     ///
     /// ```
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let keys = dev.upload(&[3.0f32, f32::NAN, -0.0, 0.0, -7.5])?;
-    /// let sorted = dev.sort(&keys, SortOrder::Ascending)?.read_blocking()?;
+    /// let sorted = dev.sort(&keys).run()?.read_blocking()?;
     /// assert_eq!(sorted[..4], [-7.5, -0.0, 0.0, 3.0]);
     /// assert!(sorted[1].is_sign_negative() && sorted[4].is_nan());
+    /// // Any input; it is evaluated once.
+    /// let (x, y) = (dev.upload(&[3.0f32, -1.0, 2.0])?, dev.upload(&[1.0f32, 5.0, 0.0])?);
+    /// assert_eq!(dev.sort((&x, &y).map(|(x, y)| x * y)).run()?.read_blocking()?, [-5.0, 0.0, 3.0]);
+    /// let bytes = dev.sort(counting(4).map(|i| (i * 100).store_as::<u8>())).descending().run()?; // 0, 100, 200, 44
+    /// assert_eq!(bytes.read_blocking()?, [200, 100, 44, 0]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`], [`Error::OutOfMemory`], [`Error::TooLarge`]; [`Error::InvalidArgument`] for bits that the type does not have.
-    fn sort<K: Element>(&self, keys: &Buffer<Self, K>, by: impl Into<SortBy>) -> Result<Buffer<Self, K>> {
-        let out = self.buffer(keys.len())?;
-        self.sort_into(keys, by, &out)?;
-        Ok(out)
+    fn sort<I: SortKeys<Self>>(&self, keys: I) -> SortCall<'_, Self, I> {
+        SortCall::new(self, keys)
     }
 
-    /// As [`Sort::sort`], into the caller's buffer.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (keys, out) = (dev.upload(&[3u64, 1, 2])?, dev.buffer(3)?);
-    /// dev.sort_into(&keys, SortOrder::Descending, &out)?;
-    /// assert_eq!(out.read_blocking()?, [3, 2, 1]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Sort::sort`], and [`Error::BufferTooSmall`], [`Error::Aliasing`], [`Error::WrongDevice`].
-    fn sort_into<K: Element>(&self, keys: &Buffer<Self, K>, by: impl Into<SortBy>, out: &Buffer<Self, K>) -> Result<()> {
-        Call::new(self, keys, by)?.keys_to(out)?.run(keys.len())
-    }
-
-    /// As [`Sort::sort`], where the keys lie.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let keys = dev.upload(&[3i32, -1, 2])?;
-    /// dev.sort_in_place(&keys, SortOrder::Ascending)?;
-    /// assert_eq!(keys.read_blocking()?, [-1, 2, 3]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Sort::sort`].
-    fn sort_in_place<K: Element>(&self, keys: &Buffer<Self, K>, by: impl Into<SortBy>) -> Result<()> {
-        Call::new(self, keys, by)?.in_place().keys_to(keys)?.run(keys.len())
-    }
-
-    /// As [`Sort::sort_into`], with memory for the passes between: a double buffer, whose contents are undefined afterwards. Narrow keys (of 8 or 16 bits) take
-    /// memory of their own on some devices.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let keys = dev.upload(&[3u32, 1, 2])?;
-    /// let (lent, out) = (dev.buffer(3)?, dev.buffer(3)?);
-    /// dev.sort_with(&keys, SortOrder::Ascending, &lent, &out)?;
-    /// assert_eq!(out.read_blocking()?, [1, 2, 3]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Sort::sort_into`].
-    fn sort_with<K: Element>(
-        &self,
-        keys: &Buffer<Self, K>,
-        by: impl Into<SortBy>,
-        lent: &Buffer<Self, K>,
-        out: &Buffer<Self, K>,
-    ) -> Result<()> {
-        Call::new(self, keys, by)?.keys_to(out)?.lends(lent)?.run(keys.len())
-    }
-
-    /// The keys in order, and the values that travel with them.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (keys, values) = (dev.upload(&[2u8, 1, 2, 1])?, dev.upload(&[0.5f32, 1.5, 2.5, 3.5])?);
-    /// let (keys, values) = dev.sort_pairs(&keys, &values, SortOrder::Ascending)?;
-    /// assert_eq!((keys.read_blocking()?, values.read_blocking()?), (vec![1, 1, 2, 2], vec![1.5, 3.5, 0.5, 2.5]));
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Sort::sort`], and [`Error::LengthMismatch`].
-    fn sort_pairs<K: Element, V: Payload>(
-        &self,
-        keys: &Buffer<Self, K>,
-        values: &Buffer<Self, V>,
-        by: impl Into<SortBy>,
-    ) -> Result<(Buffer<Self, K>, Buffer<Self, V>)> {
-        let out = (self.buffer(keys.len())?, self.buffer(keys.len())?);
-        self.sort_pairs_into(keys, values, by, (&out.0, &out.1))?;
-        Ok(out)
-    }
-
-    /// As [`Sort::sort_pairs`], into the caller's buffers.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (keys, values) = (dev.upload(&[2u32, 1])?, dev.upload(&[20i64, 10])?);
-    /// let (k, v) = (dev.buffer(2)?, dev.buffer(2)?);
-    /// dev.sort_pairs_into(&keys, &values, SortOrder::Ascending, (&k, &v))?;
-    /// assert_eq!(v.read_blocking()?, [10, 20]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Sort::sort_into`], and [`Error::LengthMismatch`].
-    fn sort_pairs_into<K: Element, V: Payload>(
-        &self,
-        keys: &Buffer<Self, K>,
-        values: &Buffer<Self, V>,
-        by: impl Into<SortBy>,
-        out: (&Buffer<Self, K>, &Buffer<Self, V>),
-    ) -> Result<()> {
-        Call::new(self, keys, by)?.values(values)?.keys_to(out.0)?.payload_to(out.1)?.run(keys.len())
-    }
-
-    /// As [`Sort::sort_pairs`], where keys and values lie.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (keys, values) = (dev.upload(&[2.0f32, 1.0])?, dev.upload(&[20u32, 10])?);
-    /// dev.sort_pairs_in_place(&keys, &values, SortOrder::Ascending)?;
-    /// assert_eq!((keys.read_blocking()?, values.read_blocking()?), (vec![1.0, 2.0], vec![10, 20]));
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Sort::sort_pairs`].
-    fn sort_pairs_in_place<K: Element, V: Payload>(
-        &self,
-        keys: &Buffer<Self, K>,
-        values: &Buffer<Self, V>,
-        by: impl Into<SortBy>,
-    ) -> Result<()> {
-        Call::new(self, keys, by)?.in_place().values(values)?.keys_to(keys)?.payload_to(values)?.run(keys.len())
-    }
-
-    /// As [`Sort::sort_pairs_into`], with memory for the passes between: see [`Sort::sort_with`].
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (keys, values) = (dev.upload(&[2u32, 1])?, dev.upload(&[20u32, 10])?);
-    /// let (lent, out) = ((dev.buffer(2)?, dev.buffer(2)?), (dev.buffer(2)?, dev.buffer(2)?));
-    /// dev.sort_pairs_with(&keys, &values, SortOrder::Ascending, (&lent.0, &lent.1), (&out.0, &out.1))?;
-    /// assert_eq!(out.1.read_blocking()?, [10, 20]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Sort::sort_pairs_into`].
-    fn sort_pairs_with<K: Element, V: Payload>(
-        &self,
-        keys: &Buffer<Self, K>,
-        values: &Buffer<Self, V>,
-        by: impl Into<SortBy>,
-        lent: (&Buffer<Self, K>, &Buffer<Self, V>),
-        out: (&Buffer<Self, K>, &Buffer<Self, V>),
-    ) -> Result<()> {
-        Call::new(self, keys, by)?.values(values)?.keys_to(out.0)?.payload_to(out.1)?.lends(lent.0)?.lends(lent.1)?.run(keys.len())
-    }
-
-    /// The indices of the keys in order.
+    /// Gives the indices of the keys in order, with the modifiers of a [`sort`](Self::sort).
     ///
     /// ```
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let keys = dev.upload(&[30u32, 10, 30, 20])?;
-    /// assert_eq!(dev.argsort(&keys, SortOrder::Ascending)?.read_blocking()?, [1, 3, 0, 2]);
-    /// assert_eq!(dev.argsort(&keys, SortOrder::Descending)?.read_blocking()?, [0, 2, 3, 1]); // equal keys keep their order
+    /// assert_eq!(dev.argsort(&keys).run()?.read_blocking()?, [1, 3, 0, 2]);
+    /// assert_eq!(dev.argsort(&keys).descending().run()?.read_blocking()?, [0, 2, 3, 1]); // equal keys keep their order
+    /// // By the low byte; of equal ones the greatest first.
+    /// let points = dev.upload(&[0x0203u32, 0x0101, 0x0102, 0x0201])?;
+    /// let order = dev.argsort(&points).by(|a, b| (a & 255u32).lt(b & 255u32) | ((a & 255u32).eq(b & 255u32) & a.gt(b))).run()?;
+    /// assert_eq!(order.read_blocking()?, [3, 1, 2, 0]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    ///
-    /// # Errors
-    /// As [`Sort::sort`].
-    fn argsort<K: Element>(&self, keys: &Buffer<Self, K>, by: impl Into<SortBy>) -> Result<Buffer<Self, u32>> {
-        let out = self.buffer(keys.len())?;
-        self.argsort_into(keys, by, &out)?;
-        Ok(out)
+    fn argsort<I: SortKeys<Self>>(&self, keys: I) -> SortCall<'_, Self, I, IndicesAlone> {
+        SortCall::new(self, keys).indices()
     }
 
-    /// As [`Sort::argsort`], into the caller's buffer.
+    /// Gives the first `k` keys in order, the greatest first: the start of what a descending [`sort`](Self::sort) gives. Of equal keys those with the lowest
+    /// indices are taken and come in that order. So there is one result, on every device.
+    ///
+    /// Work O(n + k * bits): the keys are read once and, for a `k` that is small against them, little else; arrays of many equal keys, and such as
+    /// mislead a sample, are read several times. Scratch is 8 bytes (12 for keys of 8 bytes) to each of about `k + 12 * sqrt(k * m) + 32 * m` keys, of
+    /// which a sample stands for `m = n / 4096` at most, and what a sort of `k` pairs takes. More than an eighth of the keys, and few keys, are sorted
+    /// whole. Fused keys are stored, since they are read again where a sample misled.
+    ///
+    /// Source: Alabi, Blanchard, Gordon and Steinbach, *Fast k-selection algorithms for graphics processing units* (2012); Zhang, Naruse, Li and Wang,
+    /// *Parallel top-k algorithms on GPU* (2023).
     ///
     /// ```
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
-    /// let (keys, out) = (dev.upload(&[30u32, 10, 20])?, dev.buffer(3)?);
-    /// dev.argsort_into(&keys, SortOrder::Ascending.bits(0..3), &out)?; // 6, 2, 4
-    /// assert_eq!(out.read_blocking()?, [1, 2, 0]);
+    /// let scores = dev.upload(&[0.1f32, 0.9, 0.4, 0.7])?;
+    /// assert_eq!(dev.top_k(&scores, 2).run()?.read_blocking()?, [0.9, 0.7]);
+    /// let (best, indices) = dev.top_k(&scores, 2).with_indices().run()?;
+    /// assert_eq!((best.read_blocking()?, indices.read_blocking()?), (vec![0.9, 0.7], vec![1, 3]));
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    ///
-    /// # Errors
-    /// As [`Sort::sort_into`].
-    fn argsort_into<K: Element>(&self, keys: &Buffer<Self, K>, by: impl Into<SortBy>, out: &Buffer<Self, u32>) -> Result<()> {
-        Call::new(self, keys, by)?.indices().payload_to(out)?.run(keys.len())
+    fn top_k<I: SortKeys<Self>>(&self, keys: I, k: u64) -> TopKCall<'_, Self, I> {
+        TopKCall::new(self, keys, k)
     }
 
-    /// The keys in order, and where they were.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let keys = dev.upload(&[0.5f64, -2.0, 1.0])?;
-    /// let (sorted, places) = dev.sort_with_indices(&keys, SortOrder::Ascending)?;
-    /// assert_eq!((sorted.read_blocking()?, places.read_blocking()?), (vec![-2.0, 0.5, 1.0], vec![1, 0, 2]));
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Sort::sort`].
-    fn sort_with_indices<K: Element>(&self, keys: &Buffer<Self, K>, by: impl Into<SortBy>) -> Result<(Buffer<Self, K>, Buffer<Self, u32>)> {
-        let out = (self.buffer(keys.len())?, self.buffer(keys.len())?);
-        Call::new(self, keys, by)?.indices().keys_to(&out.0)?.payload_to(&out.1)?.run(keys.len())?;
-        Ok(out)
-    }
-
-    /// Every row of `n` keys in order, by itself: a batch of sorts.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let keys = dev.upload(&[3u8, 1, 2, 9, 8, 7])?;
-    /// assert_eq!(dev.sort_rows(&keys, 3, SortOrder::Ascending)?.read_blocking()?, [1, 2, 3, 7, 8, 9]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Sort::sort`]; [`Error::LengthMismatch`] unless the rows are whole, [`Error::InvalidArgument`] for rows of no keys.
-    fn sort_rows<K: Element>(&self, keys: &Buffer<Self, K>, n: u64, by: impl Into<SortBy>) -> Result<Buffer<Self, K>> {
-        let out = self.buffer(keys.len())?;
-        self.sort_rows_into(keys, n, by, &out)?;
-        Ok(out)
-    }
-
-    /// As [`Sort::sort_rows`], into the caller's buffer.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (keys, out) = (dev.upload(&[3u32, 1, 9, 8])?, dev.buffer(4)?);
-    /// dev.sort_rows_into(&keys, 2, SortOrder::Ascending, &out)?;
-    /// assert_eq!(out.read_blocking()?, [1, 3, 8, 9]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Sort::sort_rows`] and [`Sort::sort_into`].
-    fn sort_rows_into<K: Element>(&self, keys: &Buffer<Self, K>, n: u64, by: impl Into<SortBy>, out: &Buffer<Self, K>) -> Result<()> {
-        Call::new(self, keys, by)?.keys_to(out)?.run(n)
-    }
-
-    /// The indices, within its row, of every row of `n` keys in order.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let keys = dev.upload(&[3u32, 1, 2, 7, 8, 9])?;
-    /// assert_eq!(dev.argsort_rows(&keys, 3, SortOrder::Ascending)?.read_blocking()?, [1, 2, 0, 0, 1, 2]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Sort::sort_rows`].
-    fn argsort_rows<K: Element>(&self, keys: &Buffer<Self, K>, n: u64, by: impl Into<SortBy>) -> Result<Buffer<Self, u32>> {
-        let out = self.buffer(keys.len())?;
-        self.argsort_rows_into(keys, n, by, &out)?;
-        Ok(out)
-    }
-
-    /// As [`Sort::argsort_rows`], into the caller's buffer.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (keys, out) = (dev.upload(&[3i64, 1, 8, 9])?, dev.buffer(4)?);
-    /// dev.argsort_rows_into(&keys, 2, SortOrder::Descending, &out)?;
-    /// assert_eq!(out.read_blocking()?, [0, 1, 1, 0]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Sort::sort_rows`] and [`Sort::sort_into`].
-    fn argsort_rows_into<K: Element>(&self, keys: &Buffer<Self, K>, n: u64, by: impl Into<SortBy>, out: &Buffer<Self, u32>) -> Result<()> {
-        Call::new(self, keys, by)?.indices().payload_to(out)?.run(n)
-    }
-
-    /// 1 where no key comes before its left neighbour, else 0.
+    /// Says whether no key comes before its left neighbour: 1, or 0, on the device. A [check](SortedCall::check) waits for the device, and names the first one.
+    /// Fused keys never lie in memory: they are computed for an element and for the one before, which is fetched from arrays and views, of at most 2^32
+    /// elements from the first to the last. Work O(n), in one pass.
     ///
     /// ```
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let keys = dev.upload(&[1.0f32, 2.0, 2.0])?;
-    /// assert_eq!(dev.is_sorted(&keys, SortOrder::Ascending)?.read_blocking()?, 1);
-    /// assert_eq!(dev.is_sorted(&keys, SortOrder::Descending)?.read_blocking()?, 0);
+    /// assert_eq!(dev.is_sorted(&keys).run()?.read_blocking()?, 1);
+    /// assert_eq!(dev.is_sorted(&keys).descending().run()?.read_blocking()?, 0);
+    /// assert_eq!(dev.is_sorted(keys.map(|k| k - 2.0).map(|k| k * k)).descending().run()?.read_blocking()?, 1);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`], [`Error::OutOfMemory`], [`Error::TooLarge`], [`Error::InvalidArgument`].
-    fn is_sorted<K: Element>(&self, keys: &Buffer<Self, K>, by: impl Into<SortBy>) -> Result<DeviceScalar<Self, u32>>
-    where
-        Self: Run<ReduceTask> + Run<MapTask>,
-    {
-        let out = self.buffer(1)?;
-        self.is_sorted_into(keys, by, &out)?;
-        DeviceScalar::from_buffer(out)
-    }
-
-    /// As [`Sort::is_sorted`], into a buffer of the caller's with at least one element.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (keys, out) = (dev.upload(b"abba")?, dev.upload(&[7u32, 7])?);
-    /// dev.is_sorted_into(&keys, SortOrder::Ascending, &out)?;
-    /// assert_eq!(out.read_blocking()?, [0, 7]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Sort::is_sorted`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
-    fn is_sorted_into<K: Element>(&self, keys: &Buffer<Self, K>, by: impl Into<SortBy>, out: &Buffer<Self, u32>) -> Result<()>
-    where
-        Self: Run<ReduceTask> + Run<MapTask>,
-    {
-        let by = by.into();
-        Call::new(self, keys, by.clone())?;
-        sorted::is_sorted(self, keys, &by, out)
-    }
-
-    /// Fails for keys that are not in order, naming the first that comes before its left neighbour. Waits for the device.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let keys = dev.upload(&[1i64, 2, 2, 1, 0])?;
-    /// let error = dev.check_sorted(&keys, SortOrder::Ascending).unwrap_err();
-    /// assert!(matches!(error, isowarp::Error::NotSorted { index: 3, .. }));
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::NotSorted`]; [`Error::Unsupported`], [`Error::OutOfMemory`], [`Error::InvalidArgument`].
-    fn check_sorted<K: Element>(&self, keys: &Buffer<Self, K>, by: impl Into<SortBy>) -> Result<()>
-    where
-        Self: Run<ReduceTask> + Run<MapTask>,
-    {
-        let by = by.into();
-        Call::new(self, keys, by.clone())?;
-        check_sorted(self, "check_sorted", "the array", keys, &by)
+    fn is_sorted<I: SortKeys<Self>>(&self, keys: I) -> SortedCall<'_, Self, I> {
+        SortedCall::new(self, keys)
     }
 }
 impl<B: Run<SortTask>> Sort for B {}

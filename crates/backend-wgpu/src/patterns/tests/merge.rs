@@ -39,7 +39,7 @@ fn check<K: Sample>(gpu: &Wgpu, m: usize, n: usize) {
     same_bits(&what("search"), &cpu.upper_bound(&b, &a, ORDER).expect("cpu"), &gpu.upper_bound(&y, &x, ORDER).expect("gpu"));
     // The same of inputs, one of which is fetched from. What is fetched counts as computed, so its NaN are canonical.
     let canonical = |keys: &Buffer<Cpu, K>| {
-        let keys = cpu.sort(&cpu.map(keys, Expr::store_as::<K>).expect("cpu"), ORDER).expect("cpu");
+        let keys = cpu.sort(&cpu.map(keys, Expr::store_as::<K>).expect("cpu")).order(ORDER).run().expect("cpu");
         both(gpu, &keys.read_blocking().expect("cpu"))
     };
     let ((a, x), (b, y)) = (canonical(&a), canonical(&b));

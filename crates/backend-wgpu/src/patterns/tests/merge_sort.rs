@@ -10,7 +10,7 @@ use isowarp_core::caps::Numerics;
 use isowarp_core::element::DType;
 use isowarp_core::error::Error;
 use isowarp_core::ir::{Expr, trace};
-use isowarp_core::patterns::{Map, MergeByTask, MergeSort, MergeSortTask, SortPayload};
+use isowarp_core::patterns::{Map, MergeByTask, MergeSort, MergeSortTask, Sort, SortPayload};
 use isowarp_cpu::Cpu;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -19,8 +19,8 @@ fn check<K: Sample>(gpu: &Wgpu, n: usize, order: fn(Expr<K::Reg>, Expr<K::Reg>) 
     let cpu = Cpu::new();
     let (a, x) = both(gpu, &K::samples(n, 1));
     let what = |what: &str| format!("{what} of {n} {}", K::DTYPE);
-    same_bits(&what("sort"), &cpu.sort_by(&a, order).expect("cpu"), &gpu.sort_by(&x, order).expect("gpu"));
-    let (found, expected) = (gpu.argsort_by(&x, order).expect("gpu"), cpu.argsort_by(&a, order).expect("cpu"));
+    same_bits(&what("sort"), &cpu.sort(&a).by(order).run().expect("cpu"), &gpu.sort(&x).by(order).run().expect("gpu"));
+    let (found, expected) = (gpu.argsort(&x).by(order).run().expect("gpu"), cpu.argsort(&a).by(order).run().expect("cpu"));
     same_bits(&what("argsort"), &expected, &found);
     let ((b, y), half) = (both(gpu, &K::samples(n, 2)), n as u64 / 3);
     let expected = cpu.merge_pairs_by((&a, &b), (&b.slice(half..).expect("part"), &a.slice(half..).expect("part")), order).expect("cpu");
@@ -42,7 +42,7 @@ fn keys_written_out_or_in_loops_sort_alike() {
 }
 
 /// Forms in place, in lent memory and with values of every size: keys, values, and what is around the results.
-fn forms<B: MergeSort + Map, K: Sample, V: Sample>(
+fn forms<B: Sort + MergeSort + Map, K: Sample, V: Sample>(
     d: &B,
     keys: Buffer<B, K>,
     wide: Buffer<B, V>,
@@ -57,13 +57,13 @@ fn forms<B: MergeSort + Map, K: Sample, V: Sample>(
     let from = keys.slice(3..n + 3).expect("part");
     let room = || d.buffer(n).expect("memory");
     let (lent, more, sorted) = (room(), room(), room());
-    d.sort_pairs_by_with(&from, &part(0), order, (&lent, &part(1)), (&sorted, &part(2))).expect("pairs");
-    d.argsort_by_with(&from, order, ([&lent, &more], &part(1)), &part(3)).expect("indices");
+    d.sort(&from).with_values(&part(0)).by(order).scratch((&lent, &part(1))).write_to((&sorted, &part(2))).expect("pairs");
+    d.argsort(&from).by(order).scratch(([&lent, &more], &part(1))).write_to(&part(3)).expect("indices");
     let (values, fetched) = (wide.slice(2..n + 2).expect("part"), d.buffer(n).expect("memory"));
-    d.sort_pairs_by_into(&from, &values, order, (&more, &fetched)).expect("values that are fetched");
+    d.sort(&from).with_values(&values).by(order).write_to((&more, &fetched)).expect("values that are fetched");
     let alone = room();
-    d.sort_by_with(&from, order, &lent, &alone).expect("sort");
-    d.sort_pairs_by_in_place(&from, &values, order).expect("in place");
+    d.sort(&from).by(order).scratch(&lent).write_to(&alone).expect("sort");
+    d.sort(&from).with_values(&values).by(order).in_place().expect("in place");
     ([0, 2, 3].map(around), [sorted, more, alone, keys], [fetched, wide])
 }
 
@@ -147,7 +147,7 @@ fn windows_that_hold_no_two_tiles_are_refused_with_their_size() {
     gpu.limit_windows(20 << 10);
     check::<u32>(&gpu, 3_000, |a, b| (a >> 4).lt(b >> 4));
     let (keys, out) = (gpu.upload(&[7u32; 9_000]).expect("memory"), gpu.upload(&[5u32; 9_000]).expect("memory"));
-    let refused = gpu.sort_by_into(&keys, Expr::lt, &out);
+    let refused = gpu.sort(&keys).by(Expr::lt).write_to(&out);
     assert!(matches!(refused, Err(Error::TooLarge { requested: 0x8000, limit: 0x5000, .. })), "{refused:?}");
     assert_eq!(out.read_blocking().expect("read"), [5; 9_000]);
 }

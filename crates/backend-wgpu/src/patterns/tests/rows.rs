@@ -5,11 +5,9 @@ use crate::context::Options;
 use crate::device::Wgpu;
 use crate::patterns::segmented_sort::Short;
 use half::f16;
-use isowarp_core::input::index;
+use isowarp_core::input::{Source as _, index};
 use isowarp_core::ops::{Max, Sum};
-use isowarp_core::patterns::{
-    Histogram as _, Layout as _, Map as _, Reduce as _, Scan as _, Sort as _, SortFrom as _, SortOrder, TopKRows as _, channels_alike,
-};
+use isowarp_core::patterns::{Histogram as _, Layout as _, Map as _, Reduce as _, Scan as _, Sort as _, SortOrder, channels_alike};
 use isowarp_cpu::Cpu;
 
 /// Sorts of `rows` rows of `n` keys.
@@ -19,12 +17,21 @@ fn sorts<K: Sample>(gpu: &Wgpu, rows: u64, n: u64) {
     let what = |kind: &str| format!("{kind} {rows} rows of {n} {}", K::DTYPE);
     for by in [SortOrder::Ascending.into(), SortOrder::Descending.into(), SortOrder::Ascending.bits(1..6)] {
         let by: isowarp_core::patterns::SortBy = by;
-        let (expected, found) = (cpu.sort_rows(&a, n, by.clone()), gpu.sort_rows(&b, n, by.clone()));
+        let (expected, found) = (
+            cpu.sort(&a).axis(&[a.len() / n, n], 1).order(by.clone()).run(),
+            gpu.sort(&b).axis(&[b.len() / n, n], 1).order(by.clone()).run(),
+        );
         same_bits(&what("sort"), &expected.expect("cpu"), &found.expect("gpu"));
-        let (expected, found) = (cpu.argsort_rows(&a, n, by.clone()), gpu.argsort_rows(&b, n, by.clone()));
+        let (expected, found) = (
+            cpu.argsort(&a).axis(&[a.len() / n, n], 1).order(by.clone()).run(),
+            gpu.argsort(&b).axis(&[b.len() / n, n], 1).order(by.clone()).run(),
+        );
         same_bits(&what("argsort"), &expected.expect("cpu"), &found.expect("gpu"));
         let k = n.div_ceil(2);
-        let (expected, found) = (cpu.top_k_rows(&a, n, k, by.clone()).expect("cpu"), gpu.top_k_rows(&b, n, k, by).expect("gpu"));
+        let (expected, found) = (
+            cpu.top_k(&a, k).order(by.clone()).axis(&[a.len() / n, n], 1).with_indices().run().expect("cpu"),
+            gpu.top_k(&b, k).order(by).axis(&[b.len() / n, n], 1).with_indices().run().expect("gpu"),
+        );
         same_bits(&what("first keys"), &expected.0, &found.0);
         same_bits(&what("places of first keys"), &expected.1, &found.1);
     }
@@ -37,12 +44,27 @@ fn sorts_in_place(gpu: &Wgpu, rows: u64, n: u64) {
     let (e, f) = both(gpu, &vec![9u8; (rows * n + 5) as usize]);
     let what = |kind: &str| format!("{kind} {rows} computed rows of {n}");
     let order = SortOrder::Descending;
-    let (expected, found) = (Cpu::new().sort_rows_from(&a, |x| x ^ 0xff, n, order), gpu.sort_rows_from(&b, |x| x ^ 0xff, n, order));
+    let (expected, found) = (
+        Cpu::new().sort(a.map(|x| x ^ 0xff)).axis(&[a.len() / n, n], 1).order(order).run(),
+        gpu.sort(b.map(|x| x ^ 0xff)).axis(&[b.len() / n, n], 1).order(order).run(),
+    );
     same_bits(&what("sort"), &expected.expect("cpu"), &found.expect("gpu"));
-    let (expected, found) = (Cpu::new().argsort_rows_from(&a, |x| x >> 7, n, order), gpu.argsort_rows_from(&b, |x| x >> 7, n, order));
+    let (expected, found) = (
+        Cpu::new().argsort(a.map(|x| x >> 7)).axis(&[a.len() / n, n], 1).order(order).run(),
+        gpu.argsort(b.map(|x| x >> 7)).axis(&[b.len() / n, n], 1).order(order).run(),
+    );
     same_bits(&what("argsort"), &expected.expect("cpu"), &found.expect("gpu"));
-    Cpu::new().sort_rows_from_into(&c, |x| (x ^ 0x55).store_as::<u8>(), n, order, &e.slice(3..).expect("slice")).expect("cpu");
-    gpu.sort_rows_from_into(&d, |x| (x ^ 0x55).store_as::<u8>(), n, order, &f.slice(3..).expect("slice")).expect("gpu");
+    Cpu::new()
+        .sort(c.map(|x| (x ^ 0x55).store_as::<u8>()))
+        .axis(&[c.len() / n, n], 1)
+        .order(order)
+        .write_to(&e.slice(3..).expect("slice"))
+        .expect("cpu");
+    gpu.sort(d.map(|x| (x ^ 0x55).store_as::<u8>()))
+        .axis(&[d.len() / n, n], 1)
+        .order(order)
+        .write_to(&f.slice(3..).expect("slice"))
+        .expect("gpu");
     same_bits(&what("sort of bytes"), &e, &f);
 }
 
@@ -109,9 +131,20 @@ fn every_verb_over_rows_works_where_a_window_holds_some_of_them() {
         }
         let row = shape[1];
         let order = SortOrder::Ascending;
-        same_bits(&what("sort"), &cpu.sort_rows(&x, row, order).expect("cpu"), &gpu.sort_rows(&y, row, order).expect("gpu"));
-        same_bits(&what("argsort"), &cpu.argsort_rows(&u, row, order).expect("cpu"), &gpu.argsort_rows(&v, row, order).expect("gpu"));
-        let (a, b) = (cpu.top_k_rows(&x, row, 2, order).expect("cpu"), gpu.top_k_rows(&y, row, 2, order).expect("gpu"));
+        same_bits(
+            &what("sort"),
+            &cpu.sort(&x).axis(&[x.len() / row, row], 1).order(order).run().expect("cpu"),
+            &gpu.sort(&y).axis(&[y.len() / row, row], 1).order(order).run().expect("gpu"),
+        );
+        same_bits(
+            &what("argsort"),
+            &cpu.argsort(&u).axis(&[u.len() / row, row], 1).order(order).run().expect("cpu"),
+            &gpu.argsort(&v).axis(&[v.len() / row, row], 1).order(order).run().expect("gpu"),
+        );
+        let (a, b) = (
+            cpu.top_k(&x, 2).order(order).axis(&[x.len() / row, row], 1).with_indices().run().expect("cpu"),
+            gpu.top_k(&y, 2).order(order).axis(&[y.len() / row, row], 1).with_indices().run().expect("gpu"),
+        );
         same_bits(&what("first keys"), &a.0, &b.0);
         same_bits(&what("their places"), &a.1, &b.1);
         let (a, b) = (cpu.permute_axes(&x, &shape, &[1, 0]).run(), gpu.permute_axes(&y, &shape, &[1, 0]).run());

@@ -13,7 +13,8 @@ use isowarp_core::buffer::{Buffer, Memory as _};
 use isowarp_core::element::Element;
 use isowarp_core::ops::{Max, Op, Sum};
 use isowarp_core::patterns::{
-    MapTask, Reduce as _, ReduceTask, ScanTask, ScatterTask, Segmented, SegmentedReduceTask, SegmentedSort, SelectTask, SortOrder,
+    GatherTask, MapTask, Reduce as _, ReduceTask, ScanTask, ScatterTask, Segmented, SegmentedReduceTask, SegmentedSortTask, SelectTask,
+    Sort, SortOrder,
 };
 use isowarp_cpu::Cpu;
 use std::sync::atomic::Ordering;
@@ -46,8 +47,31 @@ fn segments_of_every_type_operator_and_form() {
 }
 
 /// What a device has to run.
-trait Runs: Segmented + SegmentedSort + Run<ScanTask> + Run<ScatterTask> + Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {}
-impl<B: Segmented + SegmentedSort + Run<ScanTask> + Run<ScatterTask> + Run<SelectTask> + Run<ReduceTask> + Run<MapTask>> Runs for B {}
+trait Runs:
+    Segmented
+    + Sort
+    + Run<SegmentedSortTask>
+    + Run<GatherTask>
+    + Run<ScanTask>
+    + Run<ScatterTask>
+    + Run<SelectTask>
+    + Run<ReduceTask>
+    + Run<MapTask>
+{
+}
+impl<
+    B: Segmented
+        + Sort
+        + Run<SegmentedSortTask>
+        + Run<GatherTask>
+        + Run<ScanTask>
+        + Run<ScatterTask>
+        + Run<SelectTask>
+        + Run<ReduceTask>
+        + Run<MapTask>,
+> Runs for B
+{
+}
 
 /// Sums in the tree's order, and by an operator that shows it.
 fn sums<B: Runs>(d: &B, x: &Buffer<B, f32>, offsets: &Buffer<B, u32>) -> [Buffer<B, f32>; 2] {
@@ -102,12 +126,20 @@ fn check_sorts(gpu: &Wgpu, n: u32, offsets: &[u32]) {
     let (co, go) = both(gpu, offsets);
     let order = SortOrder::Descending;
     let cpu = Cpu::new();
-    same_bits("keys", &cpu.segmented_sort(&cx, &co, order).expect("cpu"), &gpu.segmented_sort(&gx, &go, order).expect("gpu"));
-    let (ck, cp) = cpu.segmented_sort_pairs(&cw, &cv, &co, order).expect("cpu");
-    let (gk, gp) = gpu.segmented_sort_pairs(&gw, &gv, &go, order).expect("gpu");
+    same_bits(
+        "keys",
+        &cpu.sort(&cx).segments(&co).order(order).run().expect("cpu"),
+        &gpu.sort(&gx).segments(&go).order(order).run().expect("gpu"),
+    );
+    let (ck, cp) = cpu.sort(&cw).with_values(&cv).segments(&co).order(order).run().expect("cpu");
+    let (gk, gp) = gpu.sort(&gw).with_values(&gv).segments(&go).order(order).run().expect("gpu");
     same_bits("narrow keys", &ck, &gk);
     same_bits("what travels", &cp, &gp);
-    same_bits("indices", &cpu.segmented_argsort(&cx, &co, order).expect("cpu"), &gpu.segmented_argsort(&gx, &go, order).expect("gpu"));
+    same_bits(
+        "indices",
+        &cpu.argsort(&cx).segments(&co).order(order).run().expect("cpu"),
+        &gpu.argsort(&gx).segments(&go).order(order).run().expect("gpu"),
+    );
 }
 
 #[test]
@@ -171,23 +203,25 @@ fn check_edges(gpu: &Wgpu) {
         let (cf, gf) = both(gpu, &u32::samples(n as usize, 22).iter().map(|x| x % 3).collect::<Vec<_>>());
         let (cv, gv) = both(gpu, &u32::samples(n as usize, 23));
         for order in [SortOrder::Ascending.bits(0..64), SortOrder::Descending.bits(7..41)] {
-            let sorted =
-                (cpu.segmented_sort(&cx, &co, order.clone()).expect("cpu"), gpu.segmented_sort(&gx, &go, order.clone()).expect("gpu"));
+            let sorted = (
+                cpu.sort(&cx).segments(&co).order(order.clone()).run().expect("cpu"),
+                gpu.sort(&gx).segments(&go).order(order.clone()).run().expect("gpu"),
+            );
             same_bits("wide keys", &sorted.0, &sorted.1);
-            let (ck, cp) = cpu.segmented_sort_pairs(&cx, &cv, &co, order.clone()).expect("cpu");
-            let (gk, gp) = gpu.segmented_sort_pairs(&gx, &gv, &go, order).expect("gpu");
+            let (ck, cp) = cpu.sort(&cx).with_values(&cv).segments(&co).order(order.clone()).run().expect("cpu");
+            let (gk, gp) = gpu.sort(&gx).with_values(&gv).segments(&go).order(order).run().expect("gpu");
             same_bits("wide keys of pairs", &ck, &gk);
             same_bits("what travels with wide keys", &cp, &gp);
         }
-        let (ck, cp) = cpu.segmented_sort_pairs(&cf, &cv, &co, SortOrder::Ascending).expect("cpu");
-        let (gk, gp) = gpu.segmented_sort_pairs(&gf, &gv, &go, SortOrder::Ascending).expect("gpu");
+        let (ck, cp) = cpu.sort(&cf).with_values(&cv).segments(&co).run().expect("cpu");
+        let (gk, gp) = gpu.sort(&gf).with_values(&gv).segments(&go).run().expect("gpu");
         same_bits("equal keys", &ck, &gk);
         same_bits("what travels with equal keys", &cp, &gp);
         let bits = SortOrder::Ascending.bits(3..11);
         same_bits(
             "some bits",
-            &cpu.segmented_sort(&cv, &co, bits.clone()).expect("cpu"),
-            &gpu.segmented_sort(&gv, &go, bits).expect("gpu"),
+            &cpu.sort(&cv).segments(&co).order(bits.clone()).run().expect("cpu"),
+            &gpu.sort(&gv).segments(&go).order(bits).run().expect("gpu"),
         );
     }
 }
@@ -198,7 +232,7 @@ fn sorts_by_offsets_that_fall_do_no_harm_elsewhere() {
     let offsets: Vec<u32> = (0..15u32).map(|k| if k % 2 == 0 { k.wrapping_mul(2_654_435_761) } else { 70_001 - k }).collect();
     let (x, offsets) = (gpu.upload(&u32::samples(70_001, 5)).expect("upload"), gpu.upload(&offsets).expect("upload"));
     let out = gpu.upload(&vec![7u32; 70_005]).expect("upload");
-    gpu.segmented_sort_into(&x, &offsets, SortOrder::Ascending, &out.slice(2..70_003).expect("inside")).expect("enqueued");
+    gpu.sort(&x).segments(&offsets).write_to(&out.slice(2..70_003).expect("inside")).expect("enqueued");
     let found = out.read_blocking().expect("read");
     assert_eq!((&found[..2], &found[70_003..]), (&[7; 2][..], &[7; 2][..]), "what lies beside the results stays");
 }
@@ -237,7 +271,7 @@ fn a_loop_allocates_nothing() {
     let round = || {
         gpu.reduce(&x, Sum).segments(&offsets).write_to(&out).expect("reduce");
         gpu.reduce(&x, Sum).by_key(&keys).write_to(((&out_keys, &out), &count)).expect("by key");
-        gpu.segmented_sort_into(&x, &offsets, SortOrder::Ascending, &out).expect("sort");
+        gpu.sort(&x).segments(&offsets).write_to(&out).expect("sort");
     };
     round();
     round();

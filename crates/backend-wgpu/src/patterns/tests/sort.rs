@@ -16,19 +16,20 @@ fn check<K: Sample>(gpu: &Wgpu, sizes: &[usize]) {
         let (a, b) = both(gpu, &K::samples(n, 5));
         for order in [SortOrder::Ascending, SortOrder::Descending] {
             let what = format!("{} {order:?} {n}", K::DTYPE);
-            same_bits(&what, &cpu.sort(&a, order).expect("cpu"), &gpu.sort(&b, order).expect("gpu"));
-            same_bits(&what, &cpu.argsort(&a, order).expect("cpu"), &gpu.argsort(&b, order).expect("gpu"));
+            same_bits(&what, &cpu.sort(&a).order(order).run().expect("cpu"), &gpu.sort(&b).order(order).run().expect("gpu"));
+            same_bits(&what, &cpu.argsort(&a).order(order).run().expect("cpu"), &gpu.argsort(&b).order(order).run().expect("gpu"));
         }
         let (v, w) = both(gpu, &f64::samples(n, 6));
         let by = || SortOrder::Ascending.bits(1..6);
-        let found = (cpu.sort_pairs(&a, &v, by()).expect("cpu"), gpu.sort_pairs(&b, &w, by()).expect("gpu"));
+        let found =
+            (cpu.sort(&a).with_values(&v).order(by()).run().expect("cpu"), gpu.sort(&b).with_values(&w).order(by()).run().expect("gpu"));
         same_bits(&format!("keys of {n} pairs"), &found.0.0, &found.1.0);
         same_bits(&format!("values of {n} pairs"), &found.0.1, &found.1.1);
         // After one pass, and after two or three, of the keys as they are now.
         for bits in [1..4, 0..8] {
             let what = format!("{n} pairs of {} in place by {bits:?}", K::DTYPE);
-            cpu.sort_pairs_in_place(&a, &v, SortOrder::Descending.bits(bits.clone())).expect("cpu");
-            gpu.sort_pairs_in_place(&b, &w, SortOrder::Descending.bits(bits)).expect("gpu");
+            cpu.sort(&a).with_values(&v).descending().bits(bits.clone()).in_place().expect("cpu");
+            gpu.sort(&b).with_values(&w).descending().bits(bits).in_place().expect("gpu");
             same_bits(&what, &a, &b);
             same_bits(&what, &v, &w);
         }

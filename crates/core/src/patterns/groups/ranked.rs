@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::input::{Source as _, array, index, scalar};
 use crate::ir::{ArrayExpr, Expr, select};
 use crate::ops::{Max, Min};
-use crate::patterns::{Map as _, SortOrder};
+use crate::patterns::Map as _;
 
 /// For each element the lowest place with its key, or how many of its keys come before; and how many there are.
 pub(crate) fn rank_into<B: Groups>(device: &B, call: &Call<B>, peers: Peers, out: (&Buffer<B, u32>, &Buffer<B, u32>)) -> Result<()> {
@@ -86,13 +86,12 @@ fn sorted<B: Groups, K: Element<Reg = K> + Scalar>(
 
 /// The keys of each group in order, equal ones as they come, and where they were.
 fn in_order<B: Groups, K: Element>(device: &B, call: &Call<B>, keys: &Buffer<B, K>) -> Result<(Buffer<B, K>, Buffer<B, u32>)> {
-    let up = SortOrder::Ascending;
     if call.groups() == 1 {
-        return device.sort_with_indices(keys, up);
+        return device.sort(keys).with_indices().run();
     }
-    let by_key = device.argsort(keys, up)?;
+    let by_key = device.argsort(keys).run()?;
     let groups = device.map((&by_key, scalar(call.width as u32)), |(i, width)| i / width)?;
     let bits = u64::BITS - (call.groups() - 1).leading_zeros();
-    let (_, order) = device.sort_pairs(&groups, &by_key, up.bits(0..bits))?;
+    let (_, order) = device.sort(&groups).with_values(&by_key).bits(0..bits).run()?;
     Ok((device.gather(keys, &order).run()?, order))
 }

@@ -13,8 +13,8 @@ use crate::patterns::SortOrder;
 /// Searches for many elements (needles) in a sorted array, by halving.
 ///
 /// Keys compare as in a [sort](super::super::Sort#order). The array has to be sorted in the order that is asked for; where it is not, the positions
-/// are not determined, and none is above the array's length. [`Sort::check_sorted`](super::super::Sort::check_sorted) asks first, and of inputs
-/// [`SortFrom::check_sorted_from`](super::super::SortFrom::check_sorted_from). Needles may have any order; those that are sorted themselves find what
+/// are not determined, and none is above the array's length. [`is_sorted`](super::super::Sort::is_sorted) asks first.
+/// Needles may have any order; those that are sorted themselves find what
 /// they read in the cache.
 ///
 /// Positions are `u32`; the `_into` forms also give `u64`, for longer arrays. Outputs may not overlap inputs. Work O(needles * log n), no scratch.
@@ -28,7 +28,7 @@ use crate::patterns::SortOrder;
 /// # let dev = isowarp::Cpu::new();
 /// # let up = SortOrder::Ascending;
 /// let (sorted, needles) = (dev.upload(&[10u32, 30, 20])?, dev.upload(&[20u32])?);
-/// let error = dev.check_sorted(&sorted, up).and_then(|()| dev.lower_bound(&sorted, &needles, up)).unwrap_err();
+/// let error = dev.is_sorted(&sorted).check().and_then(|()| dev.lower_bound(&sorted, &needles, up)).unwrap_err();
 /// assert!(matches!(error, isowarp::Error::NotSorted { index: 2, .. }));
 /// # Ok::<(), isowarp::Error>(())
 /// ```

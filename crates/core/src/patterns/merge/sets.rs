@@ -22,7 +22,7 @@ use crate::patterns::{Map as _, Select, Selected, SortOrder, check_aliasing};
 ///
 /// Elements compare as in a [sort](super::super::Sort#order), so equal ones have the same bits and "which" shows in no result; arrays without
 /// repetitions are sets. Both arrays have to be sorted in the order that is asked for; where one is not, what the results hold is not
-/// determined. [`Sort::check_sorted`](super::super::Sort::check_sorted) asks first, as for [searches](Search). An `f16` that is NaN becomes the
+/// determined. [`is_sorted`](super::super::Sort::is_sorted) asks first, as for [searches](Search). An `f16` that is NaN becomes the
 /// canonical one, as in a [selection](super::super::Select).
 ///
 /// Counts stay on the device. What lies behind the elements that are written stays as it was. Outputs may not overlap inputs. Each array has less

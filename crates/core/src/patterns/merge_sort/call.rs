@@ -1,7 +1,7 @@
 //! The checks of sorts and merges by an order of the caller's, and what they enqueue.
 
 use super::{MergeByTask, MergeSort, MergeSortTask};
-use crate::backend::{Backend, Leaf, Out};
+use crate::backend::{Backend, Leaf, Out, Run};
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{Element, Scalar};
 use crate::error::{Error, Result};
@@ -9,17 +9,17 @@ use crate::input::require;
 use crate::ir::{self, Expr, Func};
 use crate::patterns::moves::gather;
 use crate::patterns::sort::check_len;
-use crate::patterns::{Map as _, SortPayload, check_aliasing, check_ops};
+use crate::patterns::{GatherTask, Map as _, MapTask, SortPayload, check_aliasing, check_ops};
 use std::sync::Arc;
 
 /// Bytes of a value that travels with its key; others are fetched by indices.
 const TRAVELS: u64 = 4;
 
 /// Keys, and the values that may go with them.
-pub(super) type Side<'a, B, K, V> = (&'a Buffer<B, K>, Option<&'a Buffer<B, V>>);
+pub(in crate::patterns) type Side<'a, B, K, V> = (&'a Buffer<B, K>, Option<&'a Buffer<B, V>>);
 
 /// The graph of an order of elements.
-pub(super) fn order<K: Element>(before: impl FnOnce(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>) -> Result<Arc<Func>> {
+pub(in crate::patterns) fn order<K: Element>(before: impl FnOnce(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>) -> Result<Arc<Func>> {
     traced(before)
 }
 
@@ -90,13 +90,15 @@ fn payload<V: Element>(pairs: bool) -> SortPayload {
     }
 }
 
-/// Sorts keys, and the values that go with them, in place where `in_place` says that inputs and outputs may be the same.
-pub(super) fn sort<B: MergeSort, K: Element, V: Element>(
+/// Sorts keys, and the values that go with them, in place where `in_place` says that inputs and outputs may be the same. `prepare` is called after
+/// all checks.
+pub(in crate::patterns) fn sort<B: Run<MergeSortTask> + Run<GatherTask> + Run<MapTask>, K: Element, V: Element>(
     device: &B,
     (keys, values): Side<'_, B, K, V>,
     before: Arc<Func>,
     (keys_out, values_out): Side<'_, B, K, V>,
     in_place: bool,
+    prepare: impl FnOnce() -> Result<()>,
 ) -> Result<()> {
     let n = keys.len();
     let mut c = Checked::new(device, "sort_by");
@@ -117,6 +119,7 @@ pub(super) fn sort<B: MergeSort, K: Element, V: Element>(
     if n == 0 {
         return Ok(());
     }
+    prepare()?;
     let payload = payload::<V>(pairs.is_some());
     let task = MergeSortTask { before, dtype: K::DTYPE, n, payload, keys_out: true, lent: false, numerics };
     let Some((values, out)) = pairs.filter(|_| !travels) else {
@@ -135,12 +138,13 @@ pub(super) fn sort<B: MergeSort, K: Element, V: Element>(
 
 /// Sorts keys, and the values that go with them, in lent memory. Values of eight bytes are fetched: their indices go to and fro in the memory that is
 /// lent for them.
-pub(super) fn sort_with<B: MergeSort, K: Element, V: Element>(
+pub(in crate::patterns) fn sort_with<B: Run<MergeSortTask> + Run<GatherTask> + Run<MapTask>, K: Element, V: Element>(
     device: &B,
     (keys, values): Side<'_, B, K, V>,
     before: Arc<Func>,
     (keys_lent, values_lent): Side<'_, B, K, V>,
     (keys_out, values_out): Side<'_, B, K, V>,
+    prepare: impl FnOnce() -> Result<()>,
 ) -> Result<()> {
     let n = keys.len();
     let mut c = Checked::new(device, "sort_by");
@@ -164,6 +168,7 @@ pub(super) fn sort_with<B: MergeSort, K: Element, V: Element>(
     if n == 0 {
         return Ok(());
     }
+    prepare()?;
     let payload = payload::<V>(pairs.is_some());
     let task = MergeSortTask { before, dtype: K::DTYPE, n, payload, keys_out: true, lent: true, numerics };
     let Some(((values, out), lent)) = pairs.filter(|_| payload == SortPayload::Indices) else {
@@ -177,17 +182,22 @@ pub(super) fn sort_with<B: MergeSort, K: Element, V: Element>(
     gather(device, values, &places, out, false)
 }
 
-/// The indices of sorted keys, in lent memory where there is some: for keys twice, and for indices.
-pub(super) fn argsort<B: MergeSort, K: Element>(
+/// The indices of sorted keys, and the keys where there is room for them, in lent memory where there is some: for keys twice, and for indices,
+/// whose type `X` is `u32`.
+pub(in crate::patterns) fn argsort<B: Run<MergeSortTask> + Run<GatherTask> + Run<MapTask>, K: Element, X: Element>(
     device: &B,
     keys: &Buffer<B, K>,
     before: Arc<Func>,
-    lent: Option<([&Buffer<B, K>; 2], &Buffer<B, u32>)>,
-    out: &Buffer<B, u32>,
+    lent: Option<([&Buffer<B, K>; 2], &Buffer<B, X>)>,
+    (keys_out, out): (Option<&Buffer<B, K>>, &Buffer<B, X>),
+    prepare: impl FnOnce() -> Result<()>,
 ) -> Result<()> {
     let n = keys.len();
     let mut c = Checked::new(device, "argsort_by");
     c.input(keys, keys.leaf())?;
+    if let Some(out) = keys_out {
+        c.output(out, n)?;
+    }
     c.output(out, n)?;
     if let Some(([away, home], indices)) = lent {
         c.lent(away, n)?;
@@ -201,8 +211,9 @@ pub(super) fn argsort<B: MergeSort, K: Element>(
     if n == 0 {
         return Ok(());
     }
+    prepare()?;
     let payload = SortPayload::Indices;
-    let task = MergeSortTask { before, dtype: K::DTYPE, n, payload, keys_out: false, lent: lent.is_some(), numerics };
+    let task = MergeSortTask { before, dtype: K::DTYPE, n, payload, keys_out: keys_out.is_some(), lent: lent.is_some(), numerics };
     let outs: Vec<_> = c.outs.into_iter().map(|(out, _)| out).collect();
     device.run(&task, &c.leaves, &outs)
 }

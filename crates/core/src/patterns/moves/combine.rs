@@ -84,7 +84,7 @@ fn in_order<B: Move + Sort + Segmented, T: Element<Reg = T> + Scalar>(
     }
     // Sources that name no target have the number behind the last one.
     let by = SortOrder::Ascending.bits(0..u32::BITS - targets.leading_zeros());
-    let (sorted, order) = device.sort_with_indices(places, by)?;
+    let (sorted, order) = device.sort(places).with_indices().order(by).run()?;
     let found = device.reduce(permuted(values, &order), op).by_key(&sorted).run()?;
     let (to, mut sums) = found.values;
     if adds {

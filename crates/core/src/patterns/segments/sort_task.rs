@@ -12,7 +12,7 @@ use crate::patterns::moves::gather;
 use crate::patterns::scan::flags;
 use crate::patterns::select::Count;
 use crate::patterns::{
-    GatherTask, IndexScalar, Map as _, MapTask, Scan as _, ScanTask, ScatterTask, Sort as _, SortOrder, SortPayload, SortPlaces, SortTask,
+    GatherTask, IndexScalar, Map as _, MapTask, Scan as _, ScanTask, ScatterTask, Sort as _, SortPayload, SortPlaces, SortTask,
 };
 
 /// Stable sorts of parts of an array as data. The leaves are those of [`SegmentedSortTask::sort`], then the bounds, one less than there are parts: an array of
@@ -85,7 +85,7 @@ impl SegmentedSortTask {
         let (numbers, of_key) = (device.scan(&flags(device, n, &bounds)?, Sum).run()?, device.buffer(n)?);
         gather(device, &numbers, &by_key, &of_key, false)?;
         let bits = u64::BITS - self.parts.min(n).leading_zeros();
-        let (_, order) = device.sort_pairs(&of_key, &by_key, SortOrder::Ascending.bits(0..bits.min(32)))?;
+        let (_, order) = device.sort(&of_key).with_values(&by_key).bits(0..bits.min(32)).run()?;
         // Keys of the first part and of the last were sorted, too.
         let bound = |k: u64| DeviceScalar::from_buffer(bounds.slice(k..=k)?);
         let ends = (bound(0)?, bound(self.parts - 2)?);

@@ -19,7 +19,7 @@ use core::fmt;
 use core::marker::PhantomData;
 use std::sync::Arc;
 
-/// Whether neighbours are equal: by value ([`ByValue`]), by a closure ([`By`]), or by their keys ([`ByKeys`]).
+/// Whether neighbours are equal: by value ([`ByValue`]), by a closure ([`EqualBy`]), or by their keys ([`ByKeys`]).
 pub trait Equality<X> {
     /// What an error calls an input that has another length than the others.
     #[doc(hidden)]
@@ -52,9 +52,9 @@ impl<X: Accumulator> Equality<X> for ByValue {
 
 /// A closure says so.
 #[derive(Clone, Copy, Debug)]
-pub struct By<F>(F);
+pub struct EqualBy<F>(F);
 
-impl<X, F: FnOnce(X, X) -> Expr<bool>> Equality<X> for By<F> {
+impl<X, F: FnOnce(X, X) -> Expr<bool>> Equality<X> for EqualBy<F> {
     fn equal(self, before: X, x: X) -> Expr<bool> {
         (self.0)(before, x)
     }
@@ -120,12 +120,12 @@ impl<'d, B: Backend, I, S, W> Unique<'d, B, I, ByValue, S, W> {
     /// assert_eq!(tens.values.1.slice(..n)?.read_blocking()?, [0, 2, 4]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    pub fn by<F: FnOnce(I::Exprs, I::Exprs) -> Expr<bool>>(self, equal: F) -> Unique<'d, B, I, By<F>, S, W>
+    pub fn by<F: FnOnce(I::Exprs, I::Exprs) -> Expr<bool>>(self, equal: F) -> Unique<'d, B, I, EqualBy<F>, S, W>
     where
         I: Input<B>,
     {
         let Self { device, inputs, stored, length, of, .. } = self;
-        Unique { device, inputs, equality: By(equal), stored, length, of }
+        Unique { device, inputs, equality: EqualBy(equal), stored, length, of }
     }
 }
 

@@ -1,5 +1,6 @@
 //! A sort as its forms put it together, and its checks.
 
+use super::travel::LentMemory;
 use super::{Payload, SortBy, SortPayload, SortTask, check_len};
 use crate::backend::{Backend, Leaf, Out, Run};
 use crate::buffer::Buffer;
@@ -73,11 +74,6 @@ impl<'a, B: Backend> Call<'a, B> {
         self.device
     }
 
-    /// The outputs, and how many of their elements are written.
-    pub(in crate::patterns) fn outs(&self) -> &[(Out<B::Raw>, u64)] {
-        &self.outs
-    }
-
     pub(super) fn in_place(mut self) -> Self {
         self.in_place = true;
         self
@@ -106,9 +102,19 @@ impl<'a, B: Backend> Call<'a, B> {
         self.output(out, "the output")
     }
 
-    pub(super) fn lends<T: Element>(mut self, lent: &Buffer<B, T>) -> Result<Self> {
+    fn lends<T: Element>(mut self, lent: &Buffer<B, T>) -> Result<Self> {
         self.task.lent = true;
         self.output(lent, "the memory for the passes between")
+    }
+
+    /// Lends memory for the passes between, if there is some.
+    pub(super) fn lent<K: Element, V: Element>(self, memory: Option<&LentMemory<'_, B, K, V>>) -> Result<Self> {
+        let Some(memory) = memory else { return Ok(self) };
+        let sort = self.lends(memory.keys)?;
+        match memory.payload {
+            Some(payload) => sort.lends(payload),
+            None => Ok(sort),
+        }
     }
 
     /// Fails where an output, or lent memory, overlaps what is read before, or another one.

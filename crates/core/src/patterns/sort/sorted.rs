@@ -2,7 +2,7 @@
 
 use super::{KeyBits, MOST, SortBy, check_len};
 use crate::backend::Run;
-use crate::buffer::{Buffer, DeviceScalar, Memory as _};
+use crate::buffer::{Buffer, Memory as _};
 use crate::element::{DType, Element};
 use crate::error::{Error, Result};
 use crate::input::{Source as _, array, counting, counting64, scalar};
@@ -56,13 +56,14 @@ pub(super) fn is_sorted_from<B: Run<ReduceTask> + Run<MapTask>>(
     keys: Neighbours<B>,
     dtype: DType,
     by: &SortBy,
-) -> Result<DeviceScalar<B, u32>> {
+    out: &Buffer<B, u32>,
+) -> Result<()> {
     let n = keys.c.len()?;
     check_len(n)?;
     if n < 2 {
-        return device.upload_scalar(1);
+        return device.generate_into(1, scalar(1u32), |one| one, out);
     }
-    device.reduce(compared(keys, dtype, by, |fits, _| fits.cast::<u32>())?.map(|fits| fits), Min).run()
+    device.reduce(compared(keys, dtype, by, |fits, _| fits.cast::<u32>())?.map(|fits| fits), Min).write_to(out)
 }
 
 /// Fails for the first of an operator's keys that comes before its left neighbour, as they would be stored as elements of this type. Waits for the

@@ -1,6 +1,6 @@
 //! P07 top-k: the first keys of a stable sort, without sorting the others.
 
-use super::{Sort as _, SortBy, SortOrder, SortTask, check_len};
+use super::{Call, SortBy, SortOrder, SortTask, check_len};
 use crate::backend::{Backend, Leaf, Out, Run};
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{DType, Element};
@@ -101,177 +101,8 @@ fn digits(bits: u32) -> Vec<Digit> {
     (0..passes).rev().map(|left| Digit { shift: start(left), bits: start(left + 1) - start(left) }).collect()
 }
 
-/// The first keys in order, of all.
-///
-/// The result is the start of what [`Sort`](super::Sort) gives: floats compare in IEEE 754's total order, every bit of a key is kept, and of equal
-/// keys those with the lowest indices are taken and come in that order, ascending and descending alike. So there is one result, on every device.
-/// Arrays have less than 2^32 elements. Outputs may not overlap the keys.
-///
-/// Work O(n + k * bits): the keys are read once and, for a `k` that is small against them, little else; arrays of many equal keys, and such as
-/// mislead a sample, are read several times. Scratch is 8 bytes (12 for keys of 8 bytes) to each of about `k + 12 * sqrt(k * m) + 32 * m` keys, of
-/// which a sample stands for `m = n / 4096` at most, and what a sort of `k` pairs takes. More than an eighth of the keys, and few keys, are sorted
-/// whole.
-///
-/// Source: Alabi, Blanchard, Gordon and Steinbach, *Fast k-selection algorithms for graphics processing units* (2012); Zhang, Naruse, Li and Wang,
-/// *Parallel top-k algorithms on GPU* (2023).
-pub trait TopK: Run<TopKTask> + Run<SortTask> + Run<GatherTask> {
-    /// The first `k` keys in order and where they were: the greatest, where the order is descending.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let scores = dev.upload(&[0.1f32, 0.9, 0.4, 0.7])?;
-    /// let (best, places) = dev.top_k(&scores, 2, SortOrder::Descending)?;
-    /// assert_eq!((best.read_blocking()?, places.read_blocking()?), (vec![0.9, 0.7], vec![1, 3]));
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::TooLarge`] for a `k` above the number of keys, with both; else as [`Sort::sort`](super::Sort::sort).
-    fn top_k<K: Element>(&self, keys: &Buffer<Self, K>, k: u64, by: impl Into<SortBy>) -> Result<(Buffer<Self, K>, Buffer<Self, u32>)> {
-        let by = by.into();
-        let task = task(self, keys, k, &by)?;
-        if sorts_whole(&task) {
-            let (sorted, indices) = self.sort_with_indices(keys, by)?;
-            return Ok((sorted.slice(..k)?, indices.slice(..k)?));
-        }
-        let out = (self.buffer(k)?, self.buffer(k)?);
-        select(self, &task, keys, by, Some(&out.0), Some(&out.1))?;
-        Ok(out)
-    }
-
-    /// As [`TopK::top_k`], into the caller's buffers. What lies behind the first `k` elements of them stays as it was.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let keys = dev.upload(&[5u32, 1, 5, 0])?;
-    /// let (first, places) = (dev.buffer(3)?, dev.buffer(3)?);
-    /// dev.top_k_into(&keys, 3, SortOrder::Descending, (&first, &places))?;
-    /// assert_eq!((first.read_blocking()?, places.read_blocking()?), (vec![5, 5, 1], vec![0, 2, 1])); // equal keys keep their order
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`TopK::top_k`], and [`Error::BufferTooSmall`], [`Error::Aliasing`], [`Error::WrongDevice`].
-    fn top_k_into<K: Element>(
-        &self,
-        keys: &Buffer<Self, K>,
-        k: u64,
-        by: impl Into<SortBy>,
-        out: (&Buffer<Self, K>, &Buffer<Self, u32>),
-    ) -> Result<()> {
-        into(self, keys, k, by.into(), Some(out.0), Some(out.1))
-    }
-
-    /// The first `k` keys in order, without where they were.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let keys = dev.upload(&[3i64, -1, 2])?;
-    /// assert_eq!(dev.top_k_keys(&keys, 2, SortOrder::Ascending)?.read_blocking()?, [-1, 2]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`TopK::top_k`].
-    fn top_k_keys<K: Element>(&self, keys: &Buffer<Self, K>, k: u64, by: impl Into<SortBy>) -> Result<Buffer<Self, K>> {
-        let by = by.into();
-        let task = task(self, keys, k, &by)?;
-        if sorts_whole(&task) {
-            return self.sort(keys, by)?.slice(..k);
-        }
-        let out = self.buffer(k)?;
-        select(self, &task, keys, by, Some(&out), None)?;
-        Ok(out)
-    }
-
-    /// As [`TopK::top_k_keys`], into the caller's buffer.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (keys, out) = (dev.upload(&[3u8, 9, 2])?, dev.buffer(1)?);
-    /// dev.top_k_keys_into(&keys, 1, SortOrder::Descending, &out)?;
-    /// assert_eq!(out.read_blocking()?, [9]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`TopK::top_k_into`].
-    fn top_k_keys_into<K: Element>(&self, keys: &Buffer<Self, K>, k: u64, by: impl Into<SortBy>, out: &Buffer<Self, K>) -> Result<()> {
-        into(self, keys, k, by.into(), Some(out), None)
-    }
-
-    /// The first `k` keys in order, and the values of any type that go with them.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (scores, names) = (dev.upload(&[0.1f32, 0.9, 0.4, 0.7])?, dev.upload(b"abcd")?);
-    /// let (best, names) = dev.top_k_pairs(&scores, &names, 2, SortOrder::Descending)?;
-    /// assert_eq!((best.read_blocking()?, names.read_blocking()?), (vec![0.9, 0.7], b"bd".to_vec()));
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`TopK::top_k`], and [`Error::LengthMismatch`].
-    fn top_k_pairs<K: Element, V: Element>(
-        &self,
-        keys: &Buffer<Self, K>,
-        values: &Buffer<Self, V>,
-        k: u64,
-        by: impl Into<SortBy>,
-    ) -> Result<(Buffer<Self, K>, Buffer<Self, V>)> {
-        let by = by.into();
-        task(self, keys, k, &by)?;
-        let out = (self.buffer(k)?, self.buffer(k)?);
-        self.top_k_pairs_into(keys, values, k, by, (&out.0, &out.1))?;
-        Ok(out)
-    }
-
-    /// As [`TopK::top_k_pairs`], into the caller's buffers.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (keys, values) = (dev.upload(&[5u32, 1, 5, 0])?, dev.upload(&[0.5f64, 0.1, 0.6, 0.0])?);
-    /// let (first, with) = (dev.buffer(2)?, dev.buffer(2)?);
-    /// dev.top_k_pairs_into(&keys, &values, 2, SortOrder::Descending, (&first, &with))?;
-    /// assert_eq!(with.read_blocking()?, [0.5, 0.6]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`TopK::top_k_into`], and [`Error::LengthMismatch`].
-    fn top_k_pairs_into<K: Element, V: Element>(
-        &self,
-        keys: &Buffer<Self, K>,
-        values: &Buffer<Self, V>,
-        k: u64,
-        by: impl Into<SortBy>,
-        out: (&Buffer<Self, K>, &Buffer<Self, V>),
-    ) -> Result<()> {
-        if values.len() != keys.len() {
-            return Err(Error::LengthMismatch { what: "values", expected: keys.len(), found: values.len() });
-        }
-        values.check_device(self, "an input")?;
-        out.1.check_device(self, "the output")?;
-        require(self, "top_k", V::DTYPE)?;
-        if out.1.len() < k {
-            return Err(Error::BufferTooSmall { what: "the output", required: k, available: out.1.len() });
-        }
-        check_aliasing("top_k", &[keys.leaf(), values.leaf()], keys.len(), &[(out.0.out(), k), (out.1.out(), k)], false)?;
-        let places = self.buffer(k)?;
-        self.top_k_into(keys, k, by, (out.0, &places))?;
-        gather(self, values, &places, out.1, false)
-    }
-}
-impl<B: Run<TopKTask> + Run<SortTask> + Run<GatherTask>> TopK for B {}
-
 /// The task, its arguments checked.
-fn task<B: Backend, K: Element>(device: &B, keys: &Buffer<B, K>, k: u64, by: &SortBy) -> Result<TopKTask> {
+pub(super) fn task<B: Backend, K: Element>(device: &B, keys: &Buffer<B, K>, k: u64, by: &SortBy) -> Result<TopKTask> {
     require(device, "top_k", K::DTYPE)?;
     let bits = bits_of(K::DTYPE, by)?;
     keys.check_device(device, "an input")?;
@@ -287,20 +118,43 @@ pub(super) fn sorts_whole(task: &TopKTask) -> bool {
     task.n < SORTED_BELOW || task.k > task.n / SORTED_SHARE
 }
 
-/// Checks the caller's outputs and fills them.
-fn into<B: Run<TopKTask> + Run<SortTask> + Run<GatherTask>, K: Element>(
+/// All keys in order, and where they were.
+pub(super) fn sort_whole<B: Run<SortTask>, K: Element>(
+    device: &B,
+    keys: &Buffer<B, K>,
+    by: SortBy,
+    sorted: Option<&Buffer<B, K>>,
+    indices: Option<&Buffer<B, u32>>,
+) -> Result<()> {
+    let mut sort = Call::new(device, keys, by)?;
+    if indices.is_some() {
+        sort = sort.indices();
+    }
+    if let Some(sorted) = sorted {
+        sort = sort.keys_to(sorted)?;
+    }
+    if let Some(indices) = indices {
+        sort = sort.payload_to(indices)?;
+    }
+    sort.run(keys.len())
+}
+
+/// Checks the caller's outputs and fills them; `prepare` is called once all is checked.
+pub(super) fn into<B: Run<TopKTask> + Run<SortTask> + Run<GatherTask>, K: Element>(
     device: &B,
     keys: &Buffer<B, K>,
     k: u64,
     by: SortBy,
     first: Option<&Buffer<B, K>>,
     places: Option<&Buffer<B, u32>>,
+    prepare: impl FnOnce() -> Result<()>,
 ) -> Result<()> {
     let task = task(device, keys, k, &by)?;
     check_outputs(device, keys, k, first, places)?;
     if k == 0 {
         return Ok(());
     }
+    prepare()?;
     if !sorts_whole(&task) {
         return select(device, &task, keys, by, first, places);
     }
@@ -308,15 +162,35 @@ fn into<B: Run<TopKTask> + Run<SortTask> + Run<GatherTask>, K: Element>(
         let size = out.dtype.size_bytes();
         device.copy_bytes(from, 0, &out.raw, out.offset * size, k * size)
     };
-    match (first, places) {
-        (Some(first), None) => copy(device.sort(keys, by)?.raw(), &first.out()),
-        (first, Some(places)) => {
-            let (sorted, indices) = device.sort_with_indices(keys, by)?;
-            first.map_or(Ok(()), |first| copy(sorted.raw(), &first.out()))?;
-            copy(indices.raw(), &places.out())
-        }
-        (None, None) => Ok(()),
+    let sorted = device.buffer(keys.len())?;
+    let indices = places.map(|_| device.buffer(keys.len())).transpose()?;
+    sort_whole(device, keys, by, Some(&sorted), indices.as_ref())?;
+    first.map_or(Ok(()), |first| copy(sorted.raw(), &first.out()))?;
+    indices.zip(places).map_or(Ok(()), |(indices, places)| copy(indices.raw(), &places.out()))
+}
+
+/// The same of keys and values, which are fetched.
+pub(super) fn pairs_into<B: Run<TopKTask> + Run<SortTask> + Run<GatherTask>, K: Element, V: Element>(
+    device: &B,
+    (keys, values): (&Buffer<B, K>, &Buffer<B, V>),
+    k: u64,
+    by: SortBy,
+    out: (&Buffer<B, K>, &Buffer<B, V>),
+    prepare: impl FnOnce() -> Result<()>,
+) -> Result<()> {
+    if values.len() != keys.len() {
+        return Err(Error::LengthMismatch { what: "values", expected: keys.len(), found: values.len() });
     }
+    values.check_device(device, "an input")?;
+    out.1.check_device(device, "the output")?;
+    require(device, "top_k", V::DTYPE)?;
+    if out.1.len() < k {
+        return Err(Error::BufferTooSmall { what: "the output", required: k, available: out.1.len() });
+    }
+    check_aliasing("top_k", &[keys.leaf(), values.leaf()], keys.len(), &[(out.0.out(), k), (out.1.out(), k)], false)?;
+    let places = device.buffer(k)?;
+    into(device, keys, k, by, Some(out.0), Some(&places), prepare)?;
+    gather(device, values, &places, out.1, false)
 }
 
 /// Fails where outputs of so many elements are on another device, too small, or over the keys or each other.
@@ -361,8 +235,8 @@ pub(super) fn select<B: Run<TopKTask> + Run<SortTask> + Run<GatherTask>, K: Elem
     let found = device.buffer::<K>(task.k)?;
     gather(device, keys, &at, &found, false)?;
     match (first, places) {
-        (Some(first), Some(places)) => device.sort_pairs_into(&found, &at, by, (first, places)),
-        (Some(first), None) => device.sort_into(&found, by, first),
+        (Some(first), Some(places)) => Call::new(device, &found, by)?.values(&at)?.keys_to(first)?.payload_to(places)?.run(task.k),
+        (Some(first), None) => sort_whole(device, &found, by, Some(first), None),
         _ => Ok(()),
     }
 }

@@ -1,7 +1,7 @@
 //! P07 top-k of rows: the first keys of every row of a matrix, by the way that its shape makes cheapest.
 
 use super::call::{Call, bits_of, check_rows};
-use super::top_k::{TopK, TopKTask, check_outputs, select, sorts_whole};
+use super::top_k::{TopKTask, check_outputs, select, sorts_whole};
 use super::{SortBy, SortTask, check_len};
 use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, Memory as _};
@@ -15,112 +15,6 @@ use crate::patterns::{GatherTask, MapTask};
 const LONG: u64 = 1 << 22;
 /// Keys that are sorted at once: what bounds the scratch.
 const BATCH: u64 = 1 << 26;
-
-/// The first keys of every row, in order.
-///
-/// A matrix is rows of `n` keys, one behind the other, and its result is rows of `k`: of each row what [`TopK`] gives of it alone, with the indices
-/// that keys have in their row. So there is one result, on every device. A row has less than 2^32 keys, the matrix may have more. Outputs may not
-/// overlap the keys.
-///
-/// Work that of sorts of rows, and that of [`TopK`] for each row of 2^22 keys and more. Scratch is that of a sort of 2^26 keys or of one row, whichever
-/// is more, and its result; 16 bytes a key and twice the key's.
-///
-/// Source: as [`TopK`] and [`Sort`](super::Sort).
-pub trait TopKRows: TopK + Run<LayoutTask> + Run<MapTask> {
-    /// The first `k` keys of every row of `n`, and where they were in it.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let scores = dev.upload(&[0.1f32, 0.9, 0.4, 0.7, 0.2, 0.3])?; // two rows of three
-    /// let (best, places) = dev.top_k_rows(&scores, 3, 2, SortOrder::Descending)?;
-    /// assert_eq!((best.read_blocking()?, places.read_blocking()?), (vec![0.9, 0.4, 0.7, 0.3], vec![1, 2, 0, 2]));
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::TooLarge`] for a `k` above `n`, with both; [`Error::LengthMismatch`] unless the rows are whole; else as [`TopK::top_k`].
-    fn top_k_rows<K: Element>(
-        &self,
-        keys: &Buffer<Self, K>,
-        n: u64,
-        k: u64,
-        by: impl Into<SortBy>,
-    ) -> Result<(Buffer<Self, K>, Buffer<Self, u32>)> {
-        let matrix = Matrix::new(self, keys, (n, k), by.into())?;
-        let out = (self.buffer(matrix.results())?, self.buffer(matrix.results())?);
-        matrix.first(&out.0, Some(&out.1))?;
-        Ok(out)
-    }
-
-    /// As [`TopKRows::top_k_rows`], into the caller's buffers. What lies behind the results stays as it was.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (keys, first, places) = (dev.upload(&[5u32, 1, 5, 0])?, dev.buffer(2)?, dev.buffer(2)?);
-    /// dev.top_k_rows_into(&keys, 2, 1, SortOrder::Ascending, (&first, &places))?;
-    /// assert_eq!((first.read_blocking()?, places.read_blocking()?), (vec![1, 0], vec![1, 1]));
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`TopKRows::top_k_rows`], and [`Error::BufferTooSmall`], [`Error::Aliasing`], [`Error::WrongDevice`].
-    fn top_k_rows_into<K: Element>(
-        &self,
-        keys: &Buffer<Self, K>,
-        n: u64,
-        k: u64,
-        by: impl Into<SortBy>,
-        out: (&Buffer<Self, K>, &Buffer<Self, u32>),
-    ) -> Result<()> {
-        Matrix::new(self, keys, (n, k), by.into())?.first(out.0, Some(out.1))
-    }
-
-    /// The first `k` keys of every row of `n`, without where they were.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let keys = dev.upload(&[3i64, -1, 2, 7, 9, 8])?;
-    /// assert_eq!(dev.top_k_rows_keys(&keys, 3, 2, SortOrder::Ascending)?.read_blocking()?, [-1, 2, 7, 8]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`TopKRows::top_k_rows`].
-    fn top_k_rows_keys<K: Element>(&self, keys: &Buffer<Self, K>, n: u64, k: u64, by: impl Into<SortBy>) -> Result<Buffer<Self, K>> {
-        let matrix = Matrix::new(self, keys, (n, k), by.into())?;
-        let out = self.buffer(matrix.results())?;
-        matrix.first(&out, None)?;
-        Ok(out)
-    }
-
-    /// As [`TopKRows::top_k_rows_keys`], into the caller's buffer.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (keys, out) = (dev.upload(&[3u8, 9, 2, 4])?, dev.buffer(2)?);
-    /// dev.top_k_rows_keys_into(&keys, 2, 1, SortOrder::Descending, &out)?;
-    /// assert_eq!(out.read_blocking()?, [9, 4]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`TopKRows::top_k_rows_into`].
-    fn top_k_rows_keys_into<K: Element>(
-        &self,
-        keys: &Buffer<Self, K>,
-        n: u64,
-        k: u64,
-        by: impl Into<SortBy>,
-        out: &Buffer<Self, K>,
-    ) -> Result<()> {
-        Matrix::new(self, keys, (n, k), by.into())?.first(out, None)
-    }
-}
-impl<B: Run<TopKTask> + Run<SortTask> + Run<GatherTask> + Run<LayoutTask> + Run<MapTask>> TopKRows for B {}
 
 /// How the rows' first keys are found. The result is the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -137,7 +31,7 @@ fn way(rows: u64, task: &TopKTask) -> Way {
 }
 
 /// Rows whose first keys are wanted, checked.
-struct Matrix<'a, B: Backend, K> {
+pub(super) struct Matrix<'a, B: Backend, K> {
     device: &'a B,
     keys: &'a Buffer<B, K>,
     by: SortBy,
@@ -158,8 +52,12 @@ pub(super) fn check_matrix<B: Backend, K: Element>(device: &B, found: u64, (n, k
     Ok(found.checked_div(n).unwrap_or(0) * k)
 }
 
-impl<'a, B: TopKRows, K: Element> Matrix<'a, B, K> {
-    fn new(device: &'a B, keys: &'a Buffer<B, K>, (n, k): (u64, u64), by: SortBy) -> Result<Self> {
+impl<'a, B, K> Matrix<'a, B, K>
+where
+    B: Run<TopKTask> + Run<SortTask> + Run<GatherTask> + Run<LayoutTask> + Run<MapTask>,
+    K: Element,
+{
+    pub(super) fn new(device: &'a B, keys: &'a Buffer<B, K>, (n, k): (u64, u64), by: SortBy) -> Result<Self> {
         keys.check_device(device, "an input")?;
         let found = keys.len();
         check_matrix::<B, K>(device, found, (n, k), &by)?;
@@ -169,13 +67,14 @@ impl<'a, B: TopKRows, K: Element> Matrix<'a, B, K> {
     }
 
     /// Elements of a result.
-    const fn results(&self) -> u64 {
+    pub(super) const fn results(&self) -> u64 {
         self.rows * self.task.k
     }
 
-    /// Finds them.
-    fn first(&self, first: &Buffer<B, K>, places: Option<&Buffer<B, u32>>) -> Result<()> {
+    /// Finds them; `prepare` is called once all is checked.
+    pub(super) fn first(&self, first: &Buffer<B, K>, places: Option<&Buffer<B, u32>>, prepare: impl FnOnce() -> Result<()>) -> Result<()> {
         check_outputs(self.device, self.keys, self.results(), Some(first), places)?;
+        prepare()?;
         let TopKTask { n, k, .. } = self.task;
         let way = way(self.rows, &self.task);
         let step = if way == Way::OneByOne { 1 } else { (BATCH / n.max(1)).max(1) };

@@ -1,0 +1,267 @@
+//! What a sort takes together, and the tasks that it enqueues.
+
+use super::call::{Call, check_rows};
+use super::computed::{ComputedKeys, ComputedPairs, room};
+use super::keys::SortKeys;
+use super::travel::{GivesKeys, KeysAlone, LentMemory, Scratch, Travels, WithValues};
+use super::verb::{InScratch, SortCall};
+use super::{Payload, SortTask};
+use crate::backend::{Backend, Run};
+use crate::buffer::{Buffer, Memory as _};
+use crate::call::{Along, Whole};
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::input::Input as _;
+use crate::patterns::map::collect;
+use crate::patterns::{Lines, MapTask};
+
+/// What a sort takes together: all keys, by their bits or by a comparator, lines, segments, or the first ones. `I` are the keys, `W` is what travels.
+pub trait SortDomain<B: Backend, I: SortKeys<B>, W: Travels<B>>: Sized {
+    /// Checks and enqueues the sort.
+    #[doc(hidden)]
+    fn write(call: &SortCall<'_, B, I, W, Self>, out: W::Refs<'_, I::Element>) -> Result<()>;
+}
+
+/// A [`SortDomain`] whose results may lie in new memory.
+pub trait SortRun<B: Backend, I: SortKeys<B>, W: Travels<B>>: SortDomain<B, I, W> {
+    /// The results.
+    type New;
+
+    /// Checks and enqueues the sort, into new memory.
+    #[doc(hidden)]
+    fn run(call: &SortCall<'_, B, I, W, Self>) -> Result<Self::New>;
+}
+
+/// A [`SortDomain`] whose keys of type `K` may be sorted where they lie.
+pub trait SortInPlace<B: Backend, K: Element, W>: Sized {
+    /// Checks and enqueues the sort.
+    #[doc(hidden)]
+    fn in_place(call: &SortCall<'_, B, &Buffer<B, K>, W, Self>) -> Result<()>;
+}
+
+/// What travels with keys that are sorted where they lie.
+pub trait TravelsInPlace<B: Backend> {
+    /// Its type.
+    type Value: Element;
+
+    /// Where it lies.
+    #[doc(hidden)]
+    fn array(&self) -> Option<&Buffer<B, Self::Value>>;
+}
+
+impl<B: Backend> TravelsInPlace<B> for KeysAlone {
+    type Value = u32;
+    fn array(&self) -> Option<&Buffer<B, u32>> {
+        None
+    }
+}
+
+impl<B: Backend, V: Element> TravelsInPlace<B> for WithValues<&Buffer<B, V>> {
+    type Value = V;
+    fn array(&self) -> Option<&Buffer<B, V>> {
+        Some(self.0)
+    }
+}
+
+/// Enqueues a sort into new memory, of so many elements where its inputs have no length.
+pub(in crate::patterns) fn fresh<B: Backend, I: SortKeys<B>, W: Travels<B>, P: SortDomain<B, I, W>>(
+    call: &SortCall<'_, B, I, W, P>,
+    elements: Option<u64>,
+) -> Result<W::New<I::Element>> {
+    let n = len(call.device, &call.keys, &call.with, elements)?;
+    let out = W::allocate(call.device, n)?;
+    P::write(call, W::refs(&out))?;
+    Ok(out)
+}
+
+/// The number of keys.
+pub(super) fn len<B: Backend, I: SortKeys<B>, W: Travels<B>>(device: &B, keys: &I, with: &W, elements: Option<u64>) -> Result<u64> {
+    if let Some(keys) = keys.plain() {
+        return Ok(keys.len());
+    }
+    let mut c = collect(device, "sort", keys)?;
+    match (c.len(), elements, with.of(None)) {
+        (Err(_), Some(n), _) => return Ok(n),
+        (Err(_), None, Some(of)) => of.collect(&mut c)?,
+        _ => {}
+    }
+    c.len()
+}
+
+impl Along {
+    /// The lines of a sort, which are along the last axis.
+    pub(super) fn rows(&self) -> Result<Lines> {
+        let lines = Lines::along(&self.shape, self.axis)?;
+        if lines.inner > 1 {
+            let reason = format!("axis {} is not the last of {} dimensions; transpose the array first", self.axis, self.shape.len());
+            return Err(Error::InvalidArgument { what: "axis", reason });
+        }
+        Ok(lines)
+    }
+}
+
+/// The keys of a row, of so many in all.
+pub(super) fn row_of(lines: Option<Lines>, keys: u64) -> Result<u64> {
+    let Some(lines) = lines else { return Ok(keys) };
+    if lines.n == 0 {
+        check_rows(keys, 0)?;
+    }
+    if keys == lines.elements() {
+        return Ok(lines.n);
+    }
+    Err(Error::LengthMismatch { what: "keys of whole rows", expected: lines.elements(), found: keys })
+}
+
+impl<B, I, W> SortDomain<B, I, W> for Whole
+where
+    B: Run<SortTask> + Run<MapTask>,
+    I: SortKeys<B>,
+    W: Travels<B, Value: Payload>,
+{
+    fn write(call: &SortCall<'_, B, I, W, Self>, out: W::Refs<'_, I::Element>) -> Result<()> {
+        lines(call, None, None, out)
+    }
+}
+
+impl<B, I, W> SortRun<B, I, W> for Whole
+where
+    B: Run<SortTask> + Run<MapTask>,
+    I: SortKeys<B>,
+    W: Travels<B, Value: Payload>,
+{
+    type New = W::New<I::Element>;
+
+    fn run(call: &SortCall<'_, B, I, W, Self>) -> Result<Self::New> {
+        fresh(call, None)
+    }
+}
+
+impl<B, I, W> SortDomain<B, I, W> for Along
+where
+    B: Run<SortTask> + Run<MapTask>,
+    I: SortKeys<B>,
+    W: Travels<B, Value: Payload>,
+{
+    fn write(call: &SortCall<'_, B, I, W, Self>, out: W::Refs<'_, I::Element>) -> Result<()> {
+        lines(call, Some(call.domain.rows()?), None, out)
+    }
+}
+
+impl<B, I, W> SortRun<B, I, W> for Along
+where
+    B: Run<SortTask> + Run<MapTask>,
+    I: SortKeys<B>,
+    W: Travels<B, Value: Payload>,
+{
+    type New = W::New<I::Element>;
+
+    fn run(call: &SortCall<'_, B, I, W, Self>) -> Result<Self::New> {
+        fresh(call, Some(call.domain.rows()?.elements()))
+    }
+}
+
+impl<B, I, W> SortDomain<B, I, W> for InScratch<'_, B, I::Element, W::Value, Whole>
+where
+    B: Run<SortTask> + Run<MapTask>,
+    I: SortKeys<B>,
+    W: Scratch<B, Value: Payload> + GivesKeys,
+{
+    fn write(call: &SortCall<'_, B, I, W, Self>, out: W::Refs<'_, I::Element>) -> Result<()> {
+        lines(call, None, Some(&call.domain.memory), out)
+    }
+}
+
+impl<B, I, W, P> SortRun<B, I, W> for InScratch<'_, B, I::Element, W::Value, P>
+where
+    B: Backend,
+    I: SortKeys<B>,
+    W: Scratch<B>,
+    Self: SortDomain<B, I, W>,
+{
+    type New = W::New<I::Element>;
+
+    fn run(call: &SortCall<'_, B, I, W, Self>) -> Result<Self::New> {
+        fresh(call, None)
+    }
+}
+
+/// A sort by bits, put together.
+fn lines<B, I, W, P>(
+    call: &SortCall<'_, B, I, W, P>,
+    lines: Option<Lines>,
+    memory: Option<&LentMemory<'_, B, I::Element, W::Value>>,
+    out: W::Refs<'_, I::Element>,
+) -> Result<()>
+where
+    B: Run<SortTask> + Run<MapTask>,
+    I: SortKeys<B>,
+    W: Travels<B, Value: Payload>,
+{
+    let device = call.device;
+    let (keys_out, payload_out) = W::split(out);
+    let of = call.with.of(lines.map(|lines| lines.n));
+    let elements = lines.map(|lines| lines.elements());
+    let values = of.as_ref().and_then(SortKeys::plain);
+    if let Some(keys) = call.keys.plain().filter(|_| W::INDICES || of.is_some() == values.is_some()) {
+        let mut sort = Call::new(device, keys, call.by.clone())?;
+        if W::INDICES {
+            sort = sort.indices();
+        }
+        if let Some(values) = values {
+            sort = sort.values(values)?;
+        }
+        if let Some(out) = keys_out {
+            sort = sort.keys_to(out)?;
+        }
+        if let Some(out) = payload_out {
+            sort = sort.payload_to(out)?;
+        }
+        return sort.lent(memory)?.run(row_of(lines, keys.len())?);
+    }
+    // What is computed is stored where it is then sorted.
+    let (Some(of), Some(payload)) = (of, payload_out) else {
+        let Some(out) = keys_out else { return Ok(()) };
+        let of = ComputedKeys::new(device, &call.keys, elements)?;
+        let keys = room(out, of.n)?;
+        let sort = Call::new(device, &keys, call.by.clone())?.in_place().keys_to(&keys)?.lent(memory)?;
+        let row = row_of(lines, of.n)?;
+        sort.apart_from(of.leaves())?;
+        of.store::<I>(device, &keys)?;
+        return sort.run(row);
+    };
+    let of = ComputedPairs::new(device, &call.keys, &of, elements)?;
+    let keys = match keys_out {
+        Some(keys) => room(keys, of.n)?,
+        None => device.buffer(of.n)?,
+    };
+    let payload = room(payload, of.n)?;
+    let sort = Call::new(device, &keys, call.by.clone())?.in_place().values(&payload)?.keys_to(&keys)?.payload_to(&payload)?;
+    let (sort, row) = (sort.lent(memory)?, row_of(lines, of.n)?);
+    sort.apart_from(of.leaves())?;
+    of.store(device, (&keys, &payload))?;
+    sort.run(row)
+}
+
+impl<B: Run<SortTask>, K: Element, W: TravelsInPlace<B, Value: Payload>> SortInPlace<B, K, W> for Whole {
+    fn in_place(call: &SortCall<'_, B, &Buffer<B, K>, W, Self>) -> Result<()> {
+        lines_in_place(call, call.keys.len())
+    }
+}
+
+impl<B: Run<SortTask>, K: Element, W: TravelsInPlace<B, Value: Payload>> SortInPlace<B, K, W> for Along {
+    fn in_place(call: &SortCall<'_, B, &Buffer<B, K>, W, Self>) -> Result<()> {
+        lines_in_place(call, row_of(Some(call.domain.rows()?), call.keys.len())?)
+    }
+}
+
+fn lines_in_place<B: Run<SortTask>, K: Element, W: TravelsInPlace<B, Value: Payload>, P>(
+    call: &SortCall<'_, B, &Buffer<B, K>, W, P>,
+    row: u64,
+) -> Result<()> {
+    let keys = call.keys;
+    let sort = Call::new(call.device, keys, call.by.clone())?.in_place();
+    match call.with.array() {
+        Some(values) => sort.values(values)?.keys_to(keys)?.payload_to(values)?.run(row),
+        None => sort.keys_to(keys)?.run(row),
+    }
+}
