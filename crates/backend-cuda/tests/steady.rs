@@ -144,7 +144,7 @@ fn maps_round(d: &Cuda, f: &Forms<'_>, k: f32) -> isowarp_core::Result<()> {
     d.map_into((scalar(k), f.x, f.x), |(a, x, y)| a * x + y, f.y)?;
     d.map_into((f.x, f.y), |(x, y)| x.min(y), f.y)?;
     d.map_into((f.y, scalar(1.0), scalar(k)), |(x, old, new)| select(x.eq(old), new, x), f.y)?;
-    d.map_into(f.y, |x| x.store_as::<half::f16>(), f.halves)?;
+    d.map_into(f.y, Expr::store_as::<half::f16>, f.halves)?;
     d.generate_into(10_000, (index(), scalar(k)), |(i, k)| (i % 97).eq(k.cast::<u32>()).cast::<u32>(), f.words)
 }
 

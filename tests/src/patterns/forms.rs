@@ -23,7 +23,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     });
     c.add("map/cast_into/f16", |d| {
         let (x, out) = (input::<B, f32>(d, Fill::Bits, 5003, "x")?, input::<B, f16>(d, Fill::Plain, 5010, "out")?);
-        d.map_into(&x, |x| x.store_as::<f16>(), &out.slice(5..)?)?;
+        d.map_into(&x, Expr::store_as::<f16>, &out.slice(5..)?)?;
         Ok(out)
     })
     .needs(&[f16::DTYPE]);

@@ -25,9 +25,9 @@ pub trait Arrays<B: Backend> {
 /// # use isowarp::prelude::*;
 /// # let dev = isowarp::Cpu::new();
 /// let (x, at) = (dev.upload(&[10u32, 20, 30])?, dev.upload(&[2u32, 0])?);
-/// assert_eq!(dev.gather(&x, &at).run().checked().run()?.read_blocking()?, [30, 10]);
+/// assert_eq!(dev.gather(&x, &at).checked().run()?.read_blocking()?, [30, 10]);
 /// let out = dev.buffer(2)?;
-/// dev.gather(x.map(|x| x + 1), &at).run().write_to(&out)?;
+/// dev.gather(x.map(|x| x + 1), &at).write_to(&out)?;
 /// assert_eq!(out.read_blocking()?, [31, 11]);
 /// # Ok::<(), isowarp::Error>(())
 /// ```

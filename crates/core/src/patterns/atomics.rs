@@ -120,7 +120,7 @@ pub trait Atomics: Groups + Histogram {
     /// let sums = dev.upload(&[0i64, 0, i64::MAX])?;
     /// dev.scatter_fixed_into(&x, &at, 16, Overflow::Saturate, &sums)?;
     /// assert_eq!(sums.read_blocking()?, [3 << 14, -3 << 16, i64::MAX]);
-    /// assert_eq!(dev.fixed_to_float(&sums.slice(..2)?, 16)?.read_blocking()?, [0.75, -3.0]);
+    /// assert_eq!(dev.fixed_to_float(&sums.slice(..2)?, 16).run()?.read_blocking()?, [0.75, -3.0]);
     /// // Where a device has no 64-bit integers:
     /// let sums = dev.upload(&[0i32, 0, i32::MAX])?;
     /// dev.scatter_fixed_into(&x, &at, 16, Overflow::Saturate, &sums)?;
