@@ -69,7 +69,7 @@ pub(super) fn kept_or_not(keep: Expr<bool>) -> Expr<u32> {
 /// // The values of the good samples summed up by their names, and the largest sums' names: nothing is read back in between.
 /// let (names, x) = (dev.upload(&[7u32, 3, 7, 5, 3, 7])?, dev.upload(&[1.0f32, 2.0, -1.0, 3.0, 4.0, 5.0])?);
 /// let good = dev.select((&names, &x), |(_, x)| x.gt(0.0)).run()?;
-/// let sorted = dev.sort_pairs_counted(&good, SortOrder::Ascending)?;
+/// let sorted = dev.sort(&good.values.0).with_values(&good.values.1).length(&good.count).run()?;
 /// let sums = dev.reduce(&sorted.values.1, Sum).by_key(&sorted.values.0).length(&sorted.count).run()?;
 /// let large = dev.select((&sums.values.0, &sums.values.1), |(_, sum)| sum.gt(4.0)).length(&sums.count).finish(|(name, _)| name).run()?;
 /// assert_eq!(large.read_blocking()?, [3, 7]);

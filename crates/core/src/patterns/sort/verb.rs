@@ -213,7 +213,7 @@ impl<'d, B: Backend, I: SortKeys<B>, W: Travels<B>> SortCall<'d, B, I, W> {
     /// # let dev = isowarp::Cpu::new();
     /// let x = dev.upload(&[5.0f32, -1.0, 3.0, -2.0, 4.0])?;
     /// // A selection, a sort of what it keeps, and the sum of that: nothing is read back in between.
-    /// let kept = dev.select(&x, |x| x.gt(0.0))?;
+    /// let kept = dev.select(&x, |x| x.gt(0.0)).run()?;
     /// let sorted = dev.sort(&kept.values).length(&kept.count).run()?;
     /// let sum = dev.reduce(&sorted.values, Sum).length(&sorted.count).run()?;
     /// assert_eq!((sorted.read_blocking()?, sum.read_blocking()?), (vec![3.0, 4.0, 5.0], 12.0));
