@@ -69,7 +69,7 @@ fn sorts<B: Target>(c: &mut Cases<B>) {
             let pairs =
                 d.sort((&x, &y.reversed()).map(|(x, y)| x - y)).with_values((&x, &y.reversed()).map(|(_, y)| y)).descending().run()?;
             let zipped = d.sort((&x, &y.reversed(), scalar(0.5f32)).map(f)).with_indices().run()?;
-            Ok((pairs, zipped, d.sort(&x).run()?))
+            Ok((pairs, zipped, d.sort(x.map(|x| x)).run()?))
         });
         c.add(format!("sort/from/permuted/u32/n={n}"), move |d| {
             let x = input::<B, u32>(d, Fill::Plain, 3001, "x")?;
@@ -129,7 +129,7 @@ fn sorts_of_narrow_and_wide_keys<B: Target>(c: &mut Cases<B>) {
         .needs(&[DType::U8]);
         c.add(format!("sort/from/f64/n={n}"), move |d| {
             let x = input::<B, f64>(d, Fill::Bits, n, "x")?;
-            let pairs = d.sort(x.map(|x| x * x - x)).with_values(index().map(|i| i.cast::<u64>())).run()?;
+            let pairs = d.sort(x.map(|x| x * x - x)).with_values(index().map(Expr::cast::<u64>)).run()?;
             let sorted = d.is_sorted(&pairs.0).run()?;
             Ok((pairs, sorted, d.is_sorted(x.map(|x| -x)).descending().run()?))
         })

@@ -37,6 +37,7 @@ mod scan;
 mod segments;
 mod select;
 mod sizes;
+mod sort;
 mod sort_variants;
 mod streams;
 mod table;

@@ -172,8 +172,11 @@ fn keys_that_do_not_fit_change_nothing() {
         let error = d.top_k(&x, 1).smallest().with_values(&values).write_to((&out.0, &out.1)).unwrap_err();
         assert!(matches!(error, Error::LengthMismatch { what: "values", expected: 3, found: 2 }));
         assert!(matches!(d.top_k(&x, 4).smallest().with_values(&x).run(), Err(Error::TooLarge { .. })));
-        assert!(matches!(d.top_k(&x, 1).smallest().axis(&[x.len() / 2, 2], 1).with_indices().run(), Err(Error::LengthMismatch { .. })));
-        assert!(matches!(d.top_k(&x, 4).smallest().axis(&[x.len() / 3, 3], 1).with_indices().run(), Err(Error::TooLarge { .. })));
+        assert!(matches!(
+            d.top_k(x.map(|x| x), 1).smallest().axis(&[x.len() / 2, 2], 1).with_indices().run(),
+            Err(Error::LengthMismatch { .. })
+        ));
+        assert!(matches!(d.top_k(x.map(|x| x), 4).smallest().axis(&[x.len() / 3, 3], 1).with_indices().run(), Err(Error::TooLarge { .. })));
         let kept = (out.0.read_blocking().unwrap(), out.1.read_blocking().unwrap(), count.read_blocking().unwrap());
         assert_eq!(kept, (vec![9; 3], vec![9; 3], vec![7]));
     });
