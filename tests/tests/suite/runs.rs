@@ -181,3 +181,71 @@ fn keys_that_do_not_fit_change_nothing() {
         assert_eq!(kept, (vec![9; 3], vec![9; 3], vec![7]));
     });
 }
+
+/// Modifiers of selections and runs, each beside the others.
+#[test]
+fn modifiers_of_selections_go_together() {
+    for (n, count) in [(0usize, 0usize), (1, 1), (300, 300), (300, 299), (20_001, 12_345), (20_001, 30_000)] {
+        let (x, y) = (runs(n), mt19937(9, n).iter().map(|r| r % 2).collect::<Vec<u32>>());
+        let m = count.min(n);
+        let rows: Vec<(u32, u32)> = x.iter().copied().zip(y.iter().copied()).collect();
+        each(|d| {
+            let (a, b, length) = (d.upload(&x).unwrap(), d.upload(&y).unwrap(), d.upload_scalar(count as u32).unwrap());
+            // Rows that differ in any part.
+            let firsts: Vec<(u32, u32)> = rows[..m].chunk_by(|a, b| a == b).map(|run| run[0]).collect();
+            let found = d.unique((&a, &b)).length(&length).run().unwrap();
+            let len = found.len_blocking().unwrap();
+            assert_eq!(of(&found.values.0, len).into_iter().zip(of(&found.values.1, len)).collect::<Vec<_>>(), firsts);
+            // An equality of one's own, with counts, of what is computed, and other values stored.
+            let close = |a: &u32, b: &u32| a / 2 == b / 2;
+            let wanted: Vec<(u32, u32)> = x[..m].chunk_by(close).map(|run| (run[0] * 3, run.len() as u32)).collect();
+            let found = d.unique(a.map(|x| x + 0u32)).by(|a, b| (a / 2).eq(b / 2)).with_counts().length(&length);
+            let found = found.finish(|x| x * 3).run().unwrap();
+            let len = found.len_blocking().unwrap();
+            assert_eq!(of(&found.values.0, len).into_iter().zip(of(&found.values.1, len)).collect::<Vec<_>>(), wanted);
+            // Values by keys that are computed are those by an equality of the first of both.
+            let by_key = d.unique(&b).by_key(a.map(|x| x / 2)).length(&length).run().unwrap();
+            let by = d.unique((&a, &b).map(|(x, y)| (x / 2, y))).by(|a, b| a.0.eq(b.0)).length(&length).run().unwrap();
+            let len = by.len_blocking().unwrap();
+            assert_eq!(by_key.len_blocking().unwrap(), len);
+            assert_eq!(of(&by_key.values.0, len), of(&by.values.0, len));
+            assert_eq!(of(&by_key.values.1, len), of(&by.values.1, len));
+            // Flags and a length, and other values stored.
+            let wanted: Vec<u32> = rows[..m].iter().filter(|row| row.1 == 1).map(|row| row.0 + 7).collect();
+            let kept = d.select_flagged(&a, &b).length(&length).finish(|x| x + 7).run().unwrap();
+            assert_eq!(kept.read_blocking().unwrap(), wanted);
+            // Flags of the first part, and a condition of the second.
+            let (parts, counts) = d.partition_flagged(&a, &b).three_way(|x| x.eq(0)).run().unwrap();
+            let part = |row: &(u32, u32)| if row.1 == 1 { 0 } else { 1 + u32::from(row.0 != 0) };
+            let of_part = |k: u32| rows.iter().filter(move |row| part(row) == k).map(|row| row.0);
+            assert_eq!(parts.read_blocking().unwrap(), of_part(0).chain(of_part(1)).chain(of_part(2)).collect::<Vec<_>>());
+            assert_eq!(counts.read_blocking().unwrap(), [of_part(0).count() as u32, of_part(1).count() as u32]);
+            // Without a length all runs are decoded.
+            let runs = d.run_length_encode(&a).run().unwrap();
+            let len = runs.len_blocking().unwrap();
+            let (values, lengths) = (runs.values.0.slice(..len).unwrap(), runs.values.1.slice(..len).unwrap());
+            let back = d.run_length_decode(&values, &lengths, n as u64 + 3).run().unwrap();
+            assert_eq!(back.read_blocking().unwrap(), x.iter().copied().chain([0; 3]).collect::<Vec<_>>());
+        });
+    }
+}
+
+/// What a reduction by key with a length refuses, it refuses before it writes.
+#[test]
+fn reductions_by_key_of_a_length_are_refused_whole() {
+    each(|d| {
+        let (keys, x, length) = (d.upload(&[1u32, 1, 2]).unwrap(), d.upload(&[1u32, 2, 3]).unwrap(), d.upload_scalar(2u32).unwrap());
+        let (k, v, count) = (d.upload(&[7u32; 3]).unwrap(), d.upload(&[7u32; 3]).unwrap(), d.upload(&[7u32]).unwrap());
+        let none = count.slice(..0).unwrap();
+        let reduce = || d.reduce(&x, Sum).by_key(&keys).length(&length);
+        assert!(matches!(reduce().write_to(((&k, &v), &none)), Err(Error::BufferTooSmall { required: 1, .. })));
+        assert!(matches!(reduce().write_to(((&k, &v.slice(1..).unwrap()), &count)), Err(Error::BufferTooSmall { required: 3, .. })));
+        assert!(matches!(reduce().write_to(((&k.slice(1..).unwrap(), &v), &count)), Err(Error::BufferTooSmall { required: 3, .. })));
+        assert!(matches!(reduce().write_to(((&k, &v), length.buffer())), Err(Error::Aliasing { .. })));
+        assert!(matches!(reduce().write_to(((&k, &k), &count)), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.reduce(&x.slice(1..).unwrap(), Sum).by_key(&keys).length(&length).run(), Err(Error::LengthMismatch { .. })));
+        assert_eq!((of(&k, 3), of(&v, 3), of(&count, 1)), (vec![7; 3], vec![7; 3], vec![7]));
+        reduce().write_to(((&k, &v), &count)).unwrap();
+        assert_eq!((of(&k, 1), of(&v, 1), of(&count, 1)), (vec![1], vec![3], vec![1]));
+    });
+}

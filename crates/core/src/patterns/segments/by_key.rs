@@ -187,6 +187,7 @@ where
     check_index(&c, n)?;
     // Refuse what the second step would, before the first one writes.
     let mut outs = check::<B, R>(device, &c, &ops, out.1, n)?;
+    count.check_device(device, "the count")?;
     if count.is_empty() {
         return Err(Error::BufferTooSmall { what: "the count", required: 1, available: 0 });
     }
