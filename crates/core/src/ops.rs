@@ -298,6 +298,11 @@ impl<T: Scalar, F: Fn(Expr<T>, Expr<T>) -> Expr<T>> Combine<T> for Custom<T, F> 
     }
 }
 
+/// A number as a float, rounded to nearest even.
+pub(crate) fn float_as<T: Float>(x: f64) -> T {
+    bits_of(x as f32, x, 0)
+}
+
 /// A count as a float, rounded to nearest even.
 pub(crate) fn count_as<T: Float>(n: u64) -> T {
     bits_of(n as f32, n as f64, n)

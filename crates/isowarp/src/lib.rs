@@ -212,7 +212,7 @@ pub mod prelude {
     pub use isowarp_core::patterns::{Difference, Segmented};
     pub use isowarp_core::patterns::{HistogramVariant, MergeVariant, MergeVariants};
     pub use isowarp_core::patterns::{Merge, MergeByFrom, MergeSort, Search, SearchBy, Sets, SetsBy};
-    pub use isowarp_core::patterns::{Patterns, Quadrature, Statistics};
+    pub use isowarp_core::patterns::{Patterns, Quadrature, Quantiles, Statistics};
     pub use isowarp_core::patterns::{ReduceVariant, ScanVariant, SortVariant, SortVariants};
     pub use isowarp_core::patterns::{Sort, SortBy, SortOrder};
 }

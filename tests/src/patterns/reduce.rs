@@ -77,6 +77,18 @@ fn floats<B: Target, T: Element<Reg = T> + Float + Num>(c: &mut Cases<B>) {
         })
         .needs(&[t])
         .quick = quick;
+        c.add(format!("reduce/variance/{t}/n={n}"), move |d| {
+            let x = input::<B, T>(d, Fill::Plain, n, "x")?;
+            Ok((d.variance(&x, 0)?, d.std_dev(x.map(|x| x - x.floor()), 1)?))
+        })
+        .needs(&[t])
+        .quick = quick;
+        c.add(format!("reduce/percentiles/{t}/n={n}"), move |d| {
+            let (x, any) = (input::<B, T>(d, Fill::Plain, n, "x")?, input::<B, T>(d, Fill::Bits, n, "y")?);
+            Ok((d.percentiles(&x, &[0.0, 33.3, 50.0, 99.0, 100.0])?, d.median(&any)?))
+        })
+        .needs(&[t])
+        .quick = quick;
         c.add(format!("reduce/max_abs_diff/{t}/n={n}"), move |d| {
             d.max_abs_diff(&input::<B, T>(d, Fill::Wide, n, "x")?, &input::<B, T>(d, Fill::Wide, n, "y")?)
         })

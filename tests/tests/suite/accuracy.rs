@@ -1,7 +1,9 @@
 //! Accuracy: results that isowarp did not compute. Closed forms, published figures, and bounds against f64; on every device.
 
 use crate::common::each;
+use isowarp::Error;
 use isowarp::backend::Backend as _;
+use isowarp::element::DType;
 use isowarp::prelude::*;
 use isowarp_conformance::data::{self, Fill};
 use isowarp_conformance::patterns::UNARY;
@@ -292,5 +294,51 @@ fn a_ripple_is_white_in_its_centre_and_never_wraps() {
             .unwrap();
         assert_eq!(grey[32 * 64 + 32], 255);
         assert!(grey.iter().all(|g| (1..=255).contains(g)));
+    });
+}
+
+/// What NumPy 1.24 gives of `i * 2654435761 % 2^32 / 2^32 * 1000 - 300`.
+#[test]
+fn variances_and_percentiles_are_those_of_numpy() {
+    each(|d| {
+        if !d.caps().supports(DType::F64) {
+            return;
+        }
+        let host: Vec<f64> = (0..1001u64).map(|i| (i * 2_654_435_761 % (1 << 32)) as f64 / 4_294_967_296.0 * 1000.0 - 300.0).collect();
+        let x = d.upload(&host).unwrap();
+        let near = |found: f64, expected: f64| assert!((found - expected).abs() <= 1e-12 * expected.abs(), "{found} for {expected}");
+        near(d.variance(&x, 0).unwrap().read_blocking().unwrap(), 83483.81571502518);
+        near(d.variance(&x, 1).unwrap().read_blocking().unwrap(), 83567.2995307402);
+        near(d.std_dev(&x, 0).unwrap().read_blocking().unwrap(), 288.9356601650706);
+        let percents = [0.0, 12.5, 33.0, 50.0, 90.0, 99.9, 100.0];
+        let numpy =
+            [-300.0, -175.38823811337352, 28.88875575736165, 199.17897814884782, 599.3253642693162, 698.813012847677, 699.5449434500188];
+        let found = d.percentiles(&x, &percents).unwrap().read_blocking().unwrap();
+        found.into_iter().zip(numpy).for_each(|(found, expected)| near(found, expected));
+        near(d.median(&x.slice(..1000).unwrap()).unwrap().read_blocking().unwrap(), 199.77247172500938);
+    });
+}
+
+#[test]
+fn percentiles_of_infinities_and_nan_are_what_is_documented() {
+    each(|d| {
+        let of = |x: &[f32], percents: &[f64]| d.percentiles(&d.upload(x).unwrap(), percents).unwrap().read_blocking().unwrap();
+        let infinite = [1.0, f32::INFINITY, f32::NEG_INFINITY, 3.0];
+        assert_eq!(
+            of(&infinite, &[0.0, 20.0, 50.0, 70.0, 100.0]),
+            [f32::NEG_INFINITY, f32::NEG_INFINITY, 2.0, f32::INFINITY, f32::INFINITY]
+        );
+        for nan in [f32::NAN, -f32::NAN] {
+            assert!(of(&[1.0, nan, 2.0], &[0.0, 50.0]).iter().all(|x| x.is_nan()));
+        }
+        assert_eq!(of(&[7.0], &[0.0, 31.0, 100.0]), [7.0; 3]);
+        assert_eq!(of(&[7.0], &[]), [0.0f32; 0]);
+        let x = d.upload(&[1.0f32]).unwrap();
+        for wrong in [-0.1, 100.5, f64::NAN] {
+            assert!(matches!(d.percentiles(&x, &[50.0, wrong]), Err(Error::InvalidArgument { what: "percents", .. })));
+        }
+        assert!(matches!(d.median(&d.upload::<f32>(&[]).unwrap()), Err(Error::Empty { .. })));
+        assert!(matches!(d.variance(&d.upload::<f32>(&[]).unwrap(), 0), Err(Error::Empty { .. })));
+        assert!(d.variance(&x, 1).unwrap().read_blocking().unwrap().is_nan());
     });
 }

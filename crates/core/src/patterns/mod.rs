@@ -58,13 +58,13 @@ pub use segments::{
     SegmentedSortPlaces, SegmentedSortTask,
 };
 pub use select::{
-    EqualBy, ByKeys, ByValue, Condition, Decode, Each, Equality, Find, FindIf, First, Flagged, InThree, InTwo, Kept, NonTrivialRuns, Numbered,
-    OneOf, PartOf, RunLengths, Select, SelectKind, SelectTask, Selected, Selection, StoredOf, Unique, Ways, Where, WithCounts,
+    ByKeys, ByValue, Condition, Decode, Each, EqualBy, Equality, Find, FindIf, First, Flagged, InThree, InTwo, Kept, NonTrivialRuns,
+    Numbered, OneOf, PartOf, RunLengths, Select, SelectKind, SelectTask, Selected, Selection, StoredOf, Unique, Ways, Where, WithCounts,
 };
 pub use sort::{
-    By, Digit, InScratch, IndicesAlone, KeyBits, KeysAlone, Payload, Scratch, Sort, SortBy, SortCall, SortDomain, SortInPlace, SortKeys,
-    SortOrder, SortPayload, SortPlaces, SortRun, SortTask, SortedCall, SortedDomain, TopKCall, TopKDomain, TopKTask, Travels, WithIndices,
-    WithValues,
+    By, Digit, InScratch, IndicesAlone, KeyBits, KeysAlone, Payload, Quantiles, Scratch, Sort, SortBy, SortCall, SortDomain, SortInPlace,
+    SortKeys, SortOrder, SortPayload, SortPlaces, SortRun, SortTask, SortedCall, SortedDomain, TopKCall, TopKDomain, TopKTask, Travels,
+    WithIndices, WithValues,
 };
 pub use sort_variants::{SortVariant, SortVariantTask, SortVariants};
 

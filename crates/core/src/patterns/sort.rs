@@ -5,6 +5,7 @@ mod call;
 mod computed;
 mod domain;
 mod keys;
+mod quantiles;
 mod sorted;
 mod sorted_call;
 mod task;
@@ -16,6 +17,7 @@ mod verb;
 
 pub use domain::{SortDomain, SortInPlace, SortRun, TravelsInPlace};
 pub use keys::SortKeys;
+pub use quantiles::Quantiles;
 pub use sorted_call::{SortedCall, SortedDomain};
 pub use task::{Digit, KeyBits, SortBy, SortOrder, SortPayload, SortPlaces, SortTask};
 pub use top_k::TopKTask;

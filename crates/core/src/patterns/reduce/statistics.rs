@@ -1,13 +1,14 @@
 //! Reductions that have names of their own: extremes and where they stand, means, norms.
 
 use super::Reduce;
-use crate::buffer::{Buffer, DeviceScalar};
+use crate::buffer::DeviceScalar;
 use crate::element::{Element, Float, Num};
 use crate::error::{Error, Result};
-use crate::input::{Input, Source as _, scalar};
+use crate::input::{Input, Lent, Source as _, scalar};
 use crate::ir::Expr;
 use crate::ops::{Max, Min, Sum};
 use crate::patterns::Map as _;
+use crate::patterns::map::collect;
 
 type Pair<T> = (Expr<T>, Expr<T>);
 
@@ -16,7 +17,7 @@ type Pair<T> = (Expr<T>, Expr<T>);
 /// Everything here is a [`Reduce`]: in its order of evaluation, with its work, scratch and sources. Extremes take every type that can be added, the others
 /// floats; types narrower than 32 bits are [cast](crate::patterns::Map::cast) first, or mapped to `f32`.
 ///
-/// Into buffers of the caller's, of other inputs, along an axis or by key they are written out:
+/// Into buffers of the caller's, along an axis or by key they are written out:
 ///
 /// ```
 /// # use isowarp::prelude::*;
@@ -78,7 +79,10 @@ pub trait Statistics: Reduce {
     ///
     /// # Errors
     /// [`Error::Empty`] for an empty input; as [`Call::run`](crate::call::Call::run).
-    fn minmax<T: Element<Reg = T> + Num>(&self, x: &Buffer<Self, T>) -> Result<(DeviceScalar<Self, T>, DeviceScalar<Self, T>)> {
+    fn minmax<I: Input<Self, Exprs = Expr<T>>, T: Element<Reg = T> + Num>(
+        &self,
+        x: I,
+    ) -> Result<(DeviceScalar<Self, T>, DeviceScalar<Self, T>)> {
         self.reduce_by(x.map(twice), ends).run()
     }
 
@@ -94,13 +98,56 @@ pub trait Statistics: Reduce {
     ///
     /// # Errors
     /// [`Error::Empty`] for an empty input; as [`Call::run`](crate::call::Call::run).
-    fn mean<T: Element<Reg = T> + Float + Num>(&self, x: &Buffer<Self, T>) -> Result<DeviceScalar<Self, T>> {
-        if x.is_empty() {
+    fn mean<I: Input<Self, Exprs = Expr<T>>, T: Element<Reg = T> + Float + Num>(&self, x: I) -> Result<DeviceScalar<Self, T>> {
+        let n = collect(self, "mean", &x)?.len()?;
+        if n == 0 {
             return Err(Error::Empty { pattern: "mean" });
         }
         let out = self.reduce(x, Sum).run()?.buffer().clone();
-        self.map_into((&out, scalar(crate::ops::count_as::<T>(x.len()))), |(sum, n)| sum / n, &out)?;
+        self.map_into((&out, scalar(crate::ops::count_as::<T>(n))), |(sum, n)| sum / n, &out)?;
         DeviceScalar::from_buffer(out)
+    }
+
+    /// Mean of the squared distances from the [`mean`](Self::mean), with `freedom` degrees of freedom taken off the number of elements: 0 of all there are, 1 of
+    /// a sample. Two passes, the second in the same order as the first: each distance and each square is rounded. It is NaN where no degree is left.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[1.0f32, 2.0, 6.0, 7.0])?;
+    /// assert_eq!(dev.variance(&x, 0)?.read_blocking()?, 6.5);
+    /// assert_eq!(dev.variance(&x.slice(..2)?, 1)?.read_blocking()?, 0.5);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Empty`] for an empty input; as [`Call::run`](crate::call::Call::run).
+    fn variance<I: Input<Self, Exprs = Expr<T>>, T: Element<Reg = T> + Float + Num>(
+        &self,
+        x: I,
+        freedom: u64,
+    ) -> Result<DeviceScalar<Self, T>> {
+        deviation(self, x, freedom, |variance| variance)
+    }
+
+    /// Square root of the [`variance`](Self::variance).
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[1.0f64, 5.0])?;
+    /// assert_eq!(dev.std_dev(&x, 0)?.read_blocking()?, 2.0);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Statistics::variance`].
+    fn std_dev<I: Input<Self, Exprs = Expr<T>>, T: Element<Reg = T> + Float + Num>(
+        &self,
+        x: I,
+        freedom: u64,
+    ) -> Result<DeviceScalar<Self, T>> {
+        deviation(self, x, freedom, Expr::sqrt)
     }
 
     /// Sum of the products of elements at the same index: every product is rounded, then summed in the tree's order. Integers wrap.
@@ -115,7 +162,12 @@ pub trait Statistics: Reduce {
     ///
     /// # Errors
     /// As [`Call::run`](crate::call::Call::run).
-    fn dot<T: Element<Reg = T> + Num>(&self, x: &Buffer<Self, T>, y: &Buffer<Self, T>) -> Result<DeviceScalar<Self, T>> {
+    fn dot<I, J, T>(&self, x: I, y: J) -> Result<DeviceScalar<Self, T>>
+    where
+        I: Input<Self, Exprs = Expr<T>>,
+        J: Input<Self, Exprs = Expr<T>>,
+        T: Element<Reg = T> + Num,
+    {
         self.reduce((x, y).map(|(x, y)| x * y), Sum).run()
     }
 
@@ -131,7 +183,7 @@ pub trait Statistics: Reduce {
     ///
     /// # Errors
     /// As [`Call::run`](crate::call::Call::run).
-    fn norm1<T: Element<Reg = T> + Float + Num>(&self, x: &Buffer<Self, T>) -> Result<DeviceScalar<Self, T>> {
+    fn norm1<I: Input<Self, Exprs = Expr<T>>, T: Element<Reg = T> + Float + Num>(&self, x: I) -> Result<DeviceScalar<Self, T>> {
         self.reduce(x.map(Expr::abs), Sum).run()
     }
 
@@ -147,7 +199,7 @@ pub trait Statistics: Reduce {
     ///
     /// # Errors
     /// As [`Call::run`](crate::call::Call::run).
-    fn norm2<T: Element<Reg = T> + Float + Num>(&self, x: &Buffer<Self, T>) -> Result<DeviceScalar<Self, T>> {
+    fn norm2<I: Input<Self, Exprs = Expr<T>>, T: Element<Reg = T> + Float + Num>(&self, x: I) -> Result<DeviceScalar<Self, T>> {
         self.reduce(x.map(|x| x * x), Sum).finish(Expr::sqrt).run()
     }
 
@@ -163,7 +215,7 @@ pub trait Statistics: Reduce {
     ///
     /// # Errors
     /// As [`Call::run`](crate::call::Call::run).
-    fn norm_inf<T: Element<Reg = T> + Float + Num>(&self, x: &Buffer<Self, T>) -> Result<DeviceScalar<Self, T>> {
+    fn norm_inf<I: Input<Self, Exprs = Expr<T>>, T: Element<Reg = T> + Float + Num>(&self, x: I) -> Result<DeviceScalar<Self, T>> {
         self.reduce_by(x.map(Expr::abs), Expr::max).identity(T::from_bits64(0)).run()
     }
 
@@ -179,11 +231,32 @@ pub trait Statistics: Reduce {
     ///
     /// # Errors
     /// As [`Call::run`](crate::call::Call::run); [`Error::Empty`] for empty inputs.
-    fn max_abs_diff<T: Element<Reg = T> + Float + Num>(&self, x: &Buffer<Self, T>, y: &Buffer<Self, T>) -> Result<DeviceScalar<Self, T>> {
+    fn max_abs_diff<I, J, T>(&self, x: I, y: J) -> Result<DeviceScalar<Self, T>>
+    where
+        I: Input<Self, Exprs = Expr<T>>,
+        J: Input<Self, Exprs = Expr<T>>,
+        T: Element<Reg = T> + Float + Num,
+    {
         self.reduce((x, y).map(|(x, y)| (x - y).abs()), Max).run()
     }
 }
 impl<B: Reduce> Statistics for B {}
+
+/// What `finish` makes of a variance.
+fn deviation<B: Reduce, I: Input<B, Exprs = Expr<T>>, T: Element<Reg = T> + Float + Num>(
+    device: &B,
+    x: I,
+    freedom: u64,
+    finish: impl Fn(Expr<T>) -> Expr<T>,
+) -> Result<DeviceScalar<B, T>> {
+    let n = collect(device, "variance", &x)?.len()?;
+    let mean = device.mean(Lent(&x))?;
+    let squares = (Lent(&x), &mean).map(|(x, mean)| (x - mean) * (x - mean));
+    let out = device.reduce(squares, Sum).run()?.buffer().clone();
+    let left = scalar(crate::ops::count_as::<T>(n.saturating_sub(freedom)));
+    device.map_into((&out, left), |(sum, left)| finish(sum / left), &out)?;
+    DeviceScalar::from_buffer(out)
+}
 
 /// An element as the least and the greatest of itself.
 fn twice<T: Num>(x: Expr<T>) -> Pair<T> {
