@@ -5,6 +5,7 @@ mod accuracy;
 mod atomics;
 mod bad_input;
 mod by_order;
+mod calls;
 mod checked;
 mod common;
 mod conformance;
