@@ -11,6 +11,8 @@
 //! # Ok::<(), isowarp::Error>(())
 //! ```
 //!
+//! The [guide] has a page for each task that people come with, and one for those who [come from Thrust, CUB, NumPy or CuPy](guide::coming_from).
+//!
 //! A pattern is a verb; reductions, scans, selections, runs and neighbours return a [call], whose modifiers say the rest. The other patterns are traits with one method a variant:
 //!
 //! | group | traits |
@@ -193,6 +195,8 @@ pub use isowarp_cuda as cuda;
 /// The wgpu backend's own interface: raw handles, options.
 #[cfg(feature = "wgpu")]
 pub use isowarp_wgpu as wgpu;
+
+pub mod guide;
 
 /// Everything that a program usually needs.
 pub mod prelude {
