@@ -108,8 +108,8 @@ fn types<B: Target, K: Element>(c: &mut Cases<B>) {
                 let needles = input::<B, K>(d, fill, m, "b")?;
                 let (up, down) = (sorted::<B, K>(d, fill, n, "b", UP)?, sorted::<B, K>(d, fill, n, "b", DOWN)?);
                 Ok((
-                    (d.lower_bound(&up, &needles, UP)?, d.upper_bound(&up, &needles, UP)?, d.count_equal(&up, &needles, UP)?),
-                    (d.lower_bound(&down, &needles, DOWN)?, d.upper_bound(&down, &needles, DOWN)?),
+                    (d.lower_bound(&up, &needles).run()?, d.upper_bound(&up, &needles).run()?, d.count_equal(&up, &needles).run()?),
+                    (d.lower_bound(&down, &needles).descending().run()?, d.upper_bound(&down, &needles).descending().run()?),
                 ))
             })
             .needs(&[t]);
@@ -118,9 +118,9 @@ fn types<B: Target, K: Element>(c: &mut Cases<B>) {
     c.add(format!("merge/search_wide/{t}"), move |d| {
         let (array, needles) = (sorted::<B, K>(d, Fill::Bits, 3001, "a", UP)?, input::<B, K>(d, Fill::Bits, 1003, "a")?);
         let out = [d.upload(&[7u64; 1007])?, d.upload(&[7u64; 1007])?, d.upload(&[7u64; 1007])?];
-        d.lower_bound_into(&array.slice(1..)?, &needles.slice(1..)?, UP, &out[0].slice(3..)?)?;
-        d.upper_bound_into(&array.slice(5..)?, &needles, UP, &out[1])?;
-        d.count_equal_into(&array, &needles.slice(3..)?, UP, &out[2].slice(1..)?)?;
+        d.lower_bound(&array.slice(1..)?, &needles.slice(1..)?).write_to(&out[0].slice(3..)?)?;
+        d.upper_bound(&array.slice(5..)?, &needles).write_to(&out[1])?;
+        d.count_equal(&array, &needles.slice(3..)?).write_to(&out[2].slice(1..)?)?;
         let [a, b, c] = out;
         Ok((a, b, c))
     })
@@ -305,7 +305,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
     c.add(format!("merge/large_search/u32/n={n}"), move |d| {
         let array = d.generate(n, index(), |i| i * 3)?;
         let needles = d.generate(n, index(), |i| i * 2_654_435_761)?;
-        let found = d.lower_bound(&array, &needles, UP)?;
+        let found = d.lower_bound(&array, &needles).run()?;
         let digest = d.reduce((&found, index()).map(|(x, i)| x * (i | 1)), Sum).run()?;
         Ok((found.slice(n - 1000..)?, digest))
     })
@@ -315,7 +315,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
     c.add(format!("merge/above_binding_search/u32/n={n}"), move |d| {
         let array = d.generate(n, index(), |i| i * 3)?;
         let needles = d.generate(5001, index(), |i| i * 2_654_435_761)?;
-        Ok((d.lower_bound(&array, &needles, UP)?, d.upper_bound(&array, &needles, UP)?, d.count_equal(&array, &needles, UP)?))
+        Ok((d.lower_bound(&array, &needles).run()?, d.upper_bound(&array, &needles).run()?, d.count_equal(&array, &needles).run()?))
     })
     .bytes(4 * n)
     .full();

@@ -158,7 +158,7 @@ fn ordered() -> Vec<Case> {
         ),
         other("search", THREE, |d, h| {
             let sorted = d.upload(h.rising())?;
-            into(d, h.words(), h.n, move |d, x, y: &Buffer<Device, u32>| d.lower_bound_into(&sorted, x, UP, y))
+            into(d, h.words(), h.n, move |d, x, y: &Buffer<Device, u32>| d.lower_bound(&sorted, x).write_to(y))
         }),
         other("union", TWO, |d, h| {
             let half = h.n / 2;

@@ -61,7 +61,7 @@ pub fn merge_variant<B: Merge + Run<MergeVariantTask>>(
 /// For each needle what is found in the sorted array, as `u32`, or as `u64` where that is longer. That it is sorted is checked.
 ///
 /// # Errors
-/// As [`Search::lower_bound`], [`Error::NotSorted`];
+/// As [`SearchCall::run`](crate::patterns::SearchCall::run), [`Error::NotSorted`];
 /// [`Error::InvalidArgument`] for needles of another type.
 pub fn search<B: Search + Run<ReduceTask> + Run<MapTask>>(
     device: &B,
@@ -80,7 +80,7 @@ pub fn search<B: Search + Run<ReduceTask> + Run<MapTask>>(
 /// As [`search`], into the caller's buffer of `u32` or `u64`, and without a check.
 ///
 /// # Errors
-/// As [`Search::lower_bound_into`];
+/// As [`SearchCall::write_to`](crate::patterns::SearchCall::write_to);
 /// [`Error::InvalidArgument`] for needles, or an output, of another type.
 pub fn search_into<B: Search>(
     device: &B,
@@ -94,9 +94,9 @@ pub fn search_into<B: Search>(
         ($K:ty, $P:ty) => {{
             let (sorted, needles, out) = (sorted.typed::<$K>()?, needles.typed::<$K>()?, out.typed::<$P>()?);
             match kind {
-                SearchKind::Lower => device.lower_bound_into(&sorted, &needles, order, &out),
-                SearchKind::Upper => device.upper_bound_into(&sorted, &needles, order, &out),
-                SearchKind::Equal => device.count_equal_into(&sorted, &needles, order, &out),
+                SearchKind::Lower => device.lower_bound(&sorted, &needles).order(order).write_to(&out),
+                SearchKind::Upper => device.upper_bound(&sorted, &needles).order(order).write_to(&out),
+                SearchKind::Equal => device.count_equal(&sorted, &needles).order(order).write_to(&out),
             }
         }};
     }

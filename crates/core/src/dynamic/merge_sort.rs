@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::ir::{Expr, Func};
 use crate::patterns::merge_sort::check_sorted_by;
 use crate::patterns::{
-    GatherTask, MapTask, MergeSort, MergeSortTask, ReduceTask, SearchBy, SearchKind, Selected, SetsBy, Sort as _, SortTask,
+    GatherTask, MapTask, MergeSort, MergeSortTask, ReduceTask, Search, SearchKind, Selected, SetsBy, Sort as _, SortTask,
 };
 
 /// A finished operator as the closure that traces it again.
@@ -112,9 +112,9 @@ pub fn is_sorted_by<B: Run<SortTask> + Run<ReduceTask> + Run<MapTask>>(
 /// For each needle what is found in the array, which is sorted by the order, as `u32`. That it is so is checked.
 ///
 /// # Errors
-/// As [`SearchBy::lower_bound_by`], and [`Error::NotSorted`](crate::Error::NotSorted); [`Error::InvalidArgument`](crate::Error::InvalidArgument) for needles
+/// As [`SearchCall::run`](crate::patterns::SearchCall::run), and [`Error::NotSorted`](crate::Error::NotSorted); [`Error::InvalidArgument`](crate::Error::InvalidArgument) for needles
 /// of another type.
-pub fn search_by<B: SearchBy + Run<ReduceTask> + Run<MapTask>>(
+pub fn search_by<B: Search + Run<ReduceTask> + Run<MapTask>>(
     device: &B,
     sorted: &DynBuffer<B>,
     needles: &DynBuffer<B>,
@@ -126,9 +126,9 @@ pub fn search_by<B: SearchBy + Run<ReduceTask> + Run<MapTask>>(
         let (sorted, needles) = (sorted.typed::<K>()?, needles.typed::<K>()?);
         check_sorted_by(device, "search_by", "the sorted array", &sorted, order::<K>(before))?;
         let found = match kind {
-            SearchKind::Lower => device.lower_bound_by(&sorted, &needles, order::<K>(before)),
-            SearchKind::Upper => device.upper_bound_by(&sorted, &needles, order::<K>(before)),
-            SearchKind::Equal => device.count_equal_by(&sorted, &needles, order::<K>(before)),
+            SearchKind::Lower => device.lower_bound(&sorted, &needles).by(order::<K>(before)).run(),
+            SearchKind::Upper => device.upper_bound(&sorted, &needles).by(order::<K>(before)).run(),
+            SearchKind::Equal => device.count_equal(&sorted, &needles).by(order::<K>(before)).run(),
         };
         found.map(DynBuffer::from)
     })

@@ -10,7 +10,7 @@ mod task;
 
 pub use checked::CheckedMerge;
 pub use lazy::{CoRankFromTask, MergeFromTask, SearchFromTask, Sides};
-pub use search::Search;
+pub use search::{Search, SearchCall, SearchDomain};
 pub use sets::Sets;
 pub use task::{CoRankTask, MergePlaces, MergeTask, Place, SearchKind, SearchTask, co_rank};
 

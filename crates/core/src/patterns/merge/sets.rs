@@ -443,7 +443,7 @@ fn check<B: Sets, K: Element, C: Count>(device: &B, (a, b): Two<'_, B, K>, (out,
 
 /// For each element of `a` the index of the first that is equal to it, and how many of `b` are.
 fn among<B: Search, K: Element>(device: &B, (a, b): Two<'_, B, K>, order: SortOrder) -> Result<(Buffer<B, u32>, Buffer<B, u32>)> {
-    Ok((device.lower_bound(a, a, order)?, device.count_equal(b, a, order)?))
+    Ok((device.lower_bound(a, a).order(order).run()?, device.count_equal(b, a).order(order).run()?))
 }
 
 /// Whether an element is one of so many that the other array has too: the first ones are.
