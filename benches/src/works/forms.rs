@@ -121,7 +121,7 @@ fn orders() -> Vec<Work> {
         }),
         work("merge/intersection", DType::U32, 8, |d, s| {
             let (x, half) = (rising::<u32>(d, s, s.copies, true)?, s.n / 2);
-            super::counted_of(d, s, x, move |d, x, out, count| d.intersection_into(&x.slice(..half)?, &x.slice(half..)?, UP, out, count))
+            super::counted_of(d, s, x, move |d, x, out, count| d.intersection(&x.slice(..half)?, &x.slice(half..)?).write_to((out, count)))
         }),
     ]
 }

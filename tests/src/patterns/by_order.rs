@@ -71,8 +71,8 @@ fn sets<B: Target, K: Element>(
     before: impl Fn(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>,
 ) -> Result<FourSets<B, K>> {
     let of = |found: Selected<B, Buffer<B, K>>| found.values.slice(..found.len_blocking()?);
-    let both = (of(d.union_by(a, b, &before)?)?, of(d.symmetric_difference_by(a, b, &before)?)?);
-    Ok((both, (of(d.intersection_by(a, b, &before)?)?, of(d.difference_by(a, b, &before)?)?)))
+    let both = (of(d.union(a, b).by(&before).run()?)?, of(d.symmetric_difference(a, b).by(&before).run()?)?);
+    Ok((both, (of(d.intersection(a, b).by(&before).run()?)?, of(d.difference(a, b).by(&before).run()?)?)))
 }
 
 fn types<B: Target, K: Element>(c: &mut Cases<B>)

@@ -211,16 +211,16 @@ fn sets<B: Target>(c: &mut Cases<B>) {
             c.add(format!("merge/sets/{name}/{m},{n}"), move |d| {
                 let (a, b) = (of(d, m, "a", UP)?, of(d, n, "b", UP)?);
                 let outs = [made(d, m + n)?, made(d, m)?, made(d, m)?, made(d, m + n)?];
-                d.union_into(&a, &b, UP, &outs[0].0, &outs[0].1)?;
-                d.intersection_into(&a, &b, UP, &outs[1].0, &outs[1].1)?;
-                d.difference_into(&a, &b, UP, &outs[2].0, &outs[2].1)?;
-                d.symmetric_difference_into(&a, &b, UP, &outs[3].0, &outs[3].1)?;
+                d.union(&a, &b).write_to((&outs[0].0, &outs[0].1))?;
+                d.intersection(&a, &b).write_to((&outs[1].0, &outs[1].1))?;
+                d.difference(&a, &b).write_to((&outs[2].0, &outs[2].1))?;
+                d.symmetric_difference(&a, &b).write_to((&outs[3].0, &outs[3].1))?;
                 let [a, b, c, d] = outs;
                 Ok(((a, b), (c, d)))
             });
             c.add(format!("merge/sets_down/{name}/{m},{n}"), move |d| {
                 let (a, b) = (of(d, m, "a", DOWN)?, of(d, n, "b", DOWN)?);
-                let (union, rest) = (d.union(&a, &b, DOWN)?, d.difference(&a, &b, DOWN)?);
+                let (union, rest) = (d.union(&a, &b).descending().run()?, d.difference(&a, &b).descending().run()?);
                 let fits = |all: &Buffer<B, u32>, count: &DeviceScalar<B, u32>| {
                     d.reduce((all, index(), count).map(|(x, i, n)| select(i.lt(n), x * (i | 1), 0)), Sum).run()
                 };
@@ -233,9 +233,9 @@ fn sets<B: Target>(c: &mut Cases<B>) {
             c.add(format!("merge/sets_of/{}", <$t>::DTYPE), |d| {
                 let (a, b) = (sorted::<B, $t>(d, Fill::Bits, 3000, "a", UP)?, sorted::<B, $t>(d, Fill::Bits, 2000, "b", UP)?);
                 let c = d.merge(&a.slice(100..900)?, &b, UP)?;
-                let both = d.intersection(&a, &c, UP)?;
+                let both = d.intersection(&a, &c).run()?;
                 let (out, count) = (input::<B, $t>(d, Fill::Equal, 3000, "out")?, d.upload(&[0u32])?);
-                d.intersection_into(&a, &c, UP, &out, &count)?;
+                d.intersection(&a, &c).write_to((&out, &count))?;
                 Ok((out, count, both.count))
             })
             .needs(&[<$t>::DTYPE]);

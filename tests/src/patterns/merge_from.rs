@@ -199,10 +199,10 @@ fn sets<B: Target>(c: &mut Cases<B>) {
             let x = d.generate(m, index(), |i| i / 3 * 4)?;
             let (a, b) = ((&x, |x: Expr<u32>| x), (counting(n), |i: Expr<u32>| (i >> 1) + (i >> 2)));
             let outs = [made(d, m + n)?, made(d, m)?, made(d, m)?, made(d, m + n)?];
-            d.union_from_into(a, b, UP, &outs[0].0, &outs[0].1)?;
-            d.intersection_from_into(a, b, UP, &outs[1].0, &outs[1].1)?;
-            d.difference_from_into(a, b, UP, &outs[2].0, &outs[2].1)?;
-            d.symmetric_difference_from_into(a, b, UP, &outs[3].0, &outs[3].1)?;
+            d.union(a.0.map(a.1), b.0.map(b.1)).write_to((&outs[0].0, &outs[0].1))?;
+            d.intersection(a.0.map(a.1), b.0.map(b.1)).write_to((&outs[1].0, &outs[1].1))?;
+            d.difference(a.0.map(a.1), b.0.map(b.1)).write_to((&outs[2].0, &outs[2].1))?;
+            d.symmetric_difference(a.0.map(a.1), b.0.map(b.1)).write_to((&outs[3].0, &outs[3].1))?;
             let [a, b, c, d] = outs;
             Ok(((a, b), (c, d)))
         });
@@ -214,9 +214,9 @@ fn sets<B: Target>(c: &mut Cases<B>) {
                 let y = d.merge(&x.slice(100..900)?, &y, UP)?;
                 let keep = |x: Expr<<$t as Element>::Reg>| x.store_as::<$t>();
                 let (out, count) = (input::<B, $t>(d, Fill::Equal, 6000, "out")?, d.upload(&[0u32])?);
-                d.symmetric_difference_from_into((&x, keep), (&y, keep), UP, &out, &count)?;
+                d.symmetric_difference(x.map(keep), y.map(keep)).write_to((&out, &count))?;
                 let shared = (input::<B, $t>(d, Fill::Equal, 3000, "out")?, d.upload(&[0u32])?);
-                d.intersection_from_into((&x, keep), (&y, keep), UP, &shared.0, &shared.1)?;
+                d.intersection(x.map(keep), y.map(keep)).write_to((&shared.0, &shared.1))?;
                 Ok((out, count, shared))
             })
             .needs(&[<$t>::DTYPE]);

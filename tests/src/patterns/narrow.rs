@@ -293,8 +293,8 @@ fn merges<B: Target, K: Element, V: Element>(c: &mut Cases<B>) {
         d.merge_pairs_into((&x.0, &x.1), (&y.0, &y.1), DOWN, (&out.0.slice(3..)?, &out.1.slice(1..)?))?;
         // The sets of both: their sizes, and of one its elements.
         let (both, count) = (input::<B, K>(d, Fill::Equal, 5000, "both")?, d.upload(&[0u32])?);
-        d.intersection_into(&a, &b, DOWN, &both, &count)?;
-        Ok((out, (both, count), d.difference(&a, &b, DOWN)?.count, d.merge_checked(&a, &b, DOWN)?))
+        d.intersection(&a, &b).descending().write_to((&both, &count))?;
+        Ok((out, (both, count), d.difference(&a, &b).descending().run()?.count, d.merge_checked(&a, &b, DOWN)?))
     })
     .needs(&[t, v]);
     c.add(format!("merge/from/narrow/{t}/{v}"), |d| {

@@ -90,10 +90,10 @@ fn sets_hold_elements_as_often_as_cpp_says() {
             };
             let (x, y) = (d.upload(&a).unwrap(), d.upload(&b).unwrap());
             let what = format!("{m} and {n} of {most}");
-            assert!(d.union(&x, &y, UP).unwrap().read_blocking().unwrap() == of(usize::max), "union of {what}");
-            assert!(d.intersection(&x, &y, UP).unwrap().read_blocking().unwrap() == of(usize::min), "intersection of {what}");
-            assert!(d.difference(&x, &y, UP).unwrap().read_blocking().unwrap() == of(usize::saturating_sub), "difference of {what}");
-            let differ = d.symmetric_difference(&x, &y, UP).unwrap().read_blocking().unwrap();
+            assert!(d.union(&x, &y).run().unwrap().read_blocking().unwrap() == of(usize::max), "union of {what}");
+            assert!(d.intersection(&x, &y).run().unwrap().read_blocking().unwrap() == of(usize::min), "intersection of {what}");
+            assert!(d.difference(&x, &y).run().unwrap().read_blocking().unwrap() == of(usize::saturating_sub), "difference of {what}");
+            let differ = d.symmetric_difference(&x, &y).run().unwrap().read_blocking().unwrap();
             assert!(differ == of(usize::abs_diff), "symmetric difference of {what}");
         }
     });
@@ -156,9 +156,9 @@ fn merges_refuse_what_does_not_fit() {
         assert!(matches!(d.lower_bound(&low, &high).write_to(&high), Err(Error::Aliasing { .. })));
         assert!(matches!(d.upper_bound(&low, &x).write_to(&small), Err(Error::BufferTooSmall { .. })));
         assert!(matches!(d.co_ranks_into(&low, &high, UP, &x, &small), Err(Error::BufferTooSmall { .. })));
-        assert!(matches!(d.union_into(&low, &high, UP, &small, &count), Err(Error::BufferTooSmall { .. })));
-        assert!(matches!(d.difference_into(&low, &high, UP, &high, &count), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.intersection_into(&low, &high, UP, &out, &out), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.union(&low, &high).write_to((&small, &count)), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(d.difference(&low, &high).write_to((&high, &count)), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.intersection(&low, &high).write_to((&out, &out)), Err(Error::Aliasing { .. })));
         assert_eq!((out.read_blocking().unwrap(), count.read_blocking().unwrap()), (vec![7; 100], vec![7]));
         assert!(x.read_blocking().unwrap().into_iter().eq(0..100));
     });

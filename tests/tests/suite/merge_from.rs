@@ -67,10 +67,10 @@ fn sets_of_inputs_are_those_of_arrays() {
             let same = |found: Found, expected: Found| {
                 assert!(found.unwrap().read_blocking().unwrap() == expected.unwrap().read_blocking().unwrap(), "{m} and {n}");
             };
-            same(d.union_from(a, b, UP), d.union(&p, &q, UP));
-            same(d.intersection_from(a, b, UP), d.intersection(&p, &q, UP));
-            same(d.difference_from(a, b, UP), d.difference(&p, &q, UP));
-            same(d.symmetric_difference_from(a, b, UP), d.symmetric_difference(&p, &q, UP));
+            same(d.union(a.0.map(a.1), b.0.map(b.1)).run(), d.union(&p, &q).run());
+            same(d.intersection(a.0.map(a.1), b.0.map(b.1)).run(), d.intersection(&p, &q).run());
+            same(d.difference(a.0.map(a.1), b.0.map(b.1)).run(), d.difference(&p, &q).run());
+            same(d.symmetric_difference(a.0.map(a.1), b.0.map(b.1)).run(), d.symmetric_difference(&p, &q).run());
         }
     });
 }
@@ -140,9 +140,9 @@ fn merges_of_inputs_refuse_what_does_not_fit() {
         .unwrap();
         assert!(matches!(d.merge_from_into((&low, |x| escaped.get().unwrap_or(x)), b, UP, &out), Err(Error::Op(_))));
         let count = d.iota(1, 7u32, 0).unwrap();
-        assert!(matches!(d.union_from_into(a, b, UP, &small, &count), Err(Error::BufferTooSmall { .. })));
-        assert!(matches!(d.difference_from_into(a, b, UP, &high, &count), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.intersection_from_into(a, b, UP, &out, &out), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.union(a.0.map(a.1), b.0.map(b.1)).write_to((&small, &count)), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(d.difference(a.0.map(a.1), b.0.map(b.1)).write_to((&high, &count)), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.intersection(a.0.map(a.1), b.0.map(b.1)).write_to((&out, &out)), Err(Error::Aliasing { .. })));
         assert_eq!(count.read_blocking().unwrap(), [7]);
         let far = (counting(1 << 33), same);
         assert!(matches!(d.lower_bound(far.0.map(far.1), b.0.map(b.1)).write_to(&out), Err(Error::TooLarge { .. })));

@@ -162,19 +162,19 @@ fn ordered() -> Vec<Case> {
         }),
         other("union", TWO, |d, h| {
             let half = h.n / 2;
-            part(d, h.halves(), move |d, x, y, count| d.union_into(&x.slice(..half)?, &x.slice(half..)?, UP, y, count))
+            part(d, h.halves(), move |d, x, y, count| d.union(&x.slice(..half)?, &x.slice(half..)?).write_to((y, count)))
         }),
         other("intersection", TWO, |d, h| {
             let half = h.n / 2;
-            part(d, h.halves(), move |d, x, y, count| d.intersection_into(&x.slice(..half)?, &x.slice(half..)?, UP, y, count))
+            part(d, h.halves(), move |d, x, y, count| d.intersection(&x.slice(..half)?, &x.slice(half..)?).write_to((y, count)))
         }),
         other("difference", TWO, |d, h| {
             let half = h.n / 2;
-            part(d, h.halves(), move |d, x, y, count| d.difference_into(&x.slice(..half)?, &x.slice(half..)?, UP, y, count))
+            part(d, h.halves(), move |d, x, y, count| d.difference(&x.slice(..half)?, &x.slice(half..)?).write_to((y, count)))
         }),
         other("symmetric-difference", TWO, |d, h| {
             let half = h.n / 2;
-            part(d, h.halves(), move |d, x, y, count| d.symmetric_difference_into(&x.slice(..half)?, &x.slice(half..)?, UP, y, count))
+            part(d, h.halves(), move |d, x, y, count| d.symmetric_difference(&x.slice(..half)?, &x.slice(half..)?).write_to((y, count)))
         }),
     ]
 }

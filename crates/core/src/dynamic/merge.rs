@@ -148,7 +148,7 @@ pub enum SetOp {
 /// The result of a set operation. That both arrays are sorted is checked.
 ///
 /// # Errors
-/// As [`Sets::union`], [`Error::NotSorted`]; [`Error::InvalidArgument`] for arrays of two
+/// As [`SetCall::run`](crate::patterns::SetCall::run), [`Error::NotSorted`]; [`Error::InvalidArgument`] for arrays of two
 /// types.
 pub fn set_operation<B: Sets>(
     device: &B,
@@ -162,10 +162,10 @@ pub fn set_operation<B: Sets>(
         check_sorted(device, "a set operation", "the first array", &a, &order.into())?;
         check_sorted(device, "a set operation", "the second array", &b, &order.into())?;
         let found = match op {
-            SetOp::Union => device.union(&a, &b, order),
-            SetOp::Intersection => device.intersection(&a, &b, order),
-            SetOp::Difference => device.difference(&a, &b, order),
-            SetOp::SymmetricDifference => device.symmetric_difference(&a, &b, order),
+            SetOp::Union => device.union(&a, &b).order(order).run(),
+            SetOp::Intersection => device.intersection(&a, &b).order(order).run(),
+            SetOp::Difference => device.difference(&a, &b).order(order).run(),
+            SetOp::SymmetricDifference => device.symmetric_difference(&a, &b).order(order).run(),
         }?;
         Ok(Selected { values: found.values.into(), count: found.count })
     })

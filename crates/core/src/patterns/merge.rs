@@ -11,7 +11,8 @@ mod task;
 pub use checked::CheckedMerge;
 pub use lazy::{CoRankFromTask, MergeFromTask, SearchFromTask, Sides};
 pub use search::{Search, SearchCall, SearchDomain};
-pub use sets::Sets;
+pub(super) use sets::Kept;
+pub use sets::{SetCall, SetDomain, Sets};
 pub use task::{CoRankTask, MergePlaces, MergeTask, Place, SearchKind, SearchTask, co_rank};
 
 use super::select::Count;

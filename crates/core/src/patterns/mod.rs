@@ -39,10 +39,10 @@ pub use layout::{Axis, ImageLayout, Layout, LayoutTask, TileTransposeTask, Trans
 pub use map::{Map, MapTask};
 pub use merge::{
     CheckedMerge, CoRankFromTask, CoRankTask, Merge, MergeFromTask, MergePlaces, MergeTask, Search, SearchCall, SearchDomain,
-    SearchFromTask, SearchKind, SearchTask, Sets, Sides,
+    SearchFromTask, SearchKind, SearchTask, SetCall, SetDomain, Sets, Sides,
 };
 pub use merge_sort::{
-    CheckedMergeByFrom, CheckedMergeSort, MergeByFrom, MergeByTask, MergeSort, MergeSortPlaces, MergeSortTask, MergeTiling, SetsBy,
+    CheckedMergeByFrom, CheckedMergeSort, MergeByFrom, MergeByTask, MergeSort, MergeSortPlaces, MergeSortTask, MergeTiling,
 };
 pub use merge_variants::{LadderKey, MergeVariant, MergeVariantTask, MergeVariants};
 pub use moves::{
