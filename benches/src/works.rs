@@ -181,13 +181,11 @@ pub fn works() -> Vec<Work> {
         }),
         work("merge/lower_bound", DType::U32, 12, |d, s| {
             let array = rising::<u32>(d, s, 1, false)?;
-            one::<u32>(d, s, move |d, x, out| d.lower_bound_into(&array, x, SortOrder::Ascending, out))
+            one::<u32>(d, s, move |d, x, out| d.lower_bound(&array, x).write_to(out))
         }),
         work("merge/union", DType::U32, 8, |d, s| {
             let (x, half) = (rising::<u32>(d, s, s.copies, true)?, s.n / 2);
-            counted_of(d, s, x, move |d, x, out, count| {
-                d.union_into(&x.slice(..half)?, &x.slice(half..)?, SortOrder::Ascending, out, count)
-            })
+            counted_of(d, s, x, move |d, x, out, count| d.union(&x.slice(..half)?, &x.slice(half..)?).write_to((out, count)))
         }),
     ]);
     all.extend(histograms::works());

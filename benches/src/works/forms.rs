@@ -117,11 +117,11 @@ fn orders() -> Vec<Work> {
         work("merge/by", DType::U32, 8, |d, s| halves::<u32>(d, s, |d, a, b, out| d.merge_by_into(a, b, Expr::lt, out))),
         work("merge/lower_bound_by", DType::U32, 12, |d, s| {
             let array = rising::<u32>(d, s, 1, false)?;
-            one::<u32>(d, s, move |d, x, out| d.lower_bound_by_into(&array, x, Expr::lt, out))
+            one::<u32>(d, s, move |d, x, out| d.lower_bound(&array, x).by(Expr::lt).write_to(out))
         }),
         work("merge/intersection", DType::U32, 8, |d, s| {
             let (x, half) = (rising::<u32>(d, s, s.copies, true)?, s.n / 2);
-            super::counted_of(d, s, x, move |d, x, out, count| d.intersection_into(&x.slice(..half)?, &x.slice(half..)?, UP, out, count))
+            super::counted_of(d, s, x, move |d, x, out, count| d.intersection(&x.slice(..half)?, &x.slice(half..)?).write_to((out, count)))
         }),
     ]
 }

@@ -14,7 +14,7 @@ use isowarp_core::patterns::Difference as _;
 use isowarp_core::patterns::Quadrature as _;
 use isowarp_core::patterns::{Atomics as _, Groups as _, Histogram as _, Overflow, Shuffle, even};
 use isowarp_core::patterns::{Border, Filter as _, FilterKind, Image, Layout as _, Map as _, Move as _, Reduce as _, Scan as _, ScatterOp};
-use isowarp_core::patterns::{GroupFolds as _, MergeByFrom as _, SearchBy as _, SetsBy as _};
+use isowarp_core::patterns::{GroupFolds as _, MergeByFrom as _};
 use isowarp_core::patterns::{Merge as _, MergeSort as _, RunLengths as _, Search as _, Select as _, Sets as _, Sort as _, SortOrder};
 use isowarp_cuda::Cuda;
 
@@ -86,10 +86,10 @@ fn words_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<Cu
     gpu.sort(&a).with_values(&b).by(Expr::lt).scratch((&c, &d)).write_to((&e, &f))?;
     gpu.argsort(&a).by(Expr::lt).scratch(([&b, &c], &d)).write_to(&e)?;
     gpu.merge_by_into(&x.slice(..4000)?, &x.slice(4000..)?, Expr::lt, y)?;
-    gpu.upper_bound_into(y, x, up, z)?;
+    gpu.upper_bound(y, x).write_to(z)?;
     gpu.co_ranks_into(&y.slice(..5000)?, &y.slice(5000..)?, up, x, z)?;
-    gpu.intersection_into(&y.slice(..5000)?, &y.slice(4000..)?, up, z, count)?;
-    gpu.union_into(&y.slice(..5000)?, &y.slice(6000..)?, up, z, count)
+    gpu.intersection(&y.slice(..5000)?, &y.slice(4000..)?).write_to((z, count))?;
+    gpu.union(&y.slice(..5000)?, &y.slice(6000..)?).write_to((z, count))
 }
 
 /// The same of groups and atomics.
@@ -121,9 +121,9 @@ fn counted_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<
     gpu.non_trivial_runs(x.map(|x| x >> 8)).write_to(((y, z), count))?;
     gpu.reduce(x, Sum).by_key(x.map(|x| x >> 8)).write_to(((y, z), count))?;
     gpu.run_length_decode(x, y, z.len()).length(&kept).write_to(z)?;
-    gpu.lower_bound_by_into(x, y, Expr::lt, z)?;
+    gpu.lower_bound(x, y).by(Expr::lt).write_to(z)?;
     gpu.merge_by_from_into((&x.slice(..4000)?, |x| x), (&x.slice(4000..)?, |x| x), Expr::lt, z)?;
-    gpu.union_by_into(&y.slice(..5000)?, &y.slice(6000..)?, Expr::lt, z, count)?;
+    gpu.union(&y.slice(..5000)?, &y.slice(6000..)?).by(Expr::lt).write_to((z, count))?;
     gpu.group_reduce(x, 33, Sum).write_to(y)?;
     gpu.group_scan(x, 33, Sum).exclusive().write_to(y)
 }

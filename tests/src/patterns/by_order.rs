@@ -32,8 +32,12 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         c.add(format!("merge_by/search/u32/{m}+{n}"), move |d| {
             let (a, x) = (sorted(d, m, "a")?, input::<B, u32>(d, Fill::Plain, n, "x")?);
             let x = d.map(&x, |x| x >> 12)?;
-            let of = (d.lower_bound_by(&a, &x, by_tens)?, d.upper_bound_by(&a, &x, by_tens)?, d.count_equal_by(&a, &x, by_tens)?);
-            Ok((of, d.lower_bound_by_from((counting(m), |i| i * i), (&x.reversed(), |x| x >> 4), Expr::lt)?))
+            let of = (
+                d.lower_bound(&a, &x).by(by_tens).run()?,
+                d.upper_bound(&a, &x).by(by_tens).run()?,
+                d.count_equal(&a, &x).by(by_tens).run()?,
+            );
+            Ok((of, d.lower_bound(counting(m).map(|i| i * i), x.reversed().map(|x| x >> 4)).by(Expr::lt).run()?))
         });
         c.add(format!("merge_by/sets/u32/{m}+{n}"), move |d| sets(d, &sorted(d, m, "a")?, &sorted(d, n, "b")?, by_tens));
     }
@@ -45,7 +49,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     c.add("merge_by/from/unsorted/f32", |d| {
         let (a, b) = (input::<B, f32>(d, Fill::Bits, 5003, "a")?, input::<B, f32>(d, Fill::Bits, 4001, "b")?);
         let merged = d.merge_by_from((&a, |x| x), (&b, |x| x), Expr::lt)?;
-        Ok((merged, d.lower_bound_by(&a, &b, Expr::le)?, sets(d, &a, &b, Expr::gt)?))
+        Ok((merged, d.lower_bound(&a, &b).by(Expr::le).run()?, sets(d, &a, &b, Expr::gt)?))
     });
 }
 
@@ -67,8 +71,8 @@ fn sets<B: Target, K: Element>(
     before: impl Fn(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>,
 ) -> Result<FourSets<B, K>> {
     let of = |found: Selected<B, Buffer<B, K>>| found.values.slice(..found.len_blocking()?);
-    let both = (of(d.union_by(a, b, &before)?)?, of(d.symmetric_difference_by(a, b, &before)?)?);
-    Ok((both, (of(d.intersection_by(a, b, &before)?)?, of(d.difference_by(a, b, &before)?)?)))
+    let both = (of(d.union(a, b).by(&before).run()?)?, of(d.symmetric_difference(a, b).by(&before).run()?)?);
+    Ok((both, (of(d.intersection(a, b).by(&before).run()?)?, of(d.difference(a, b).by(&before).run()?)?)))
 }
 
 fn types<B: Target, K: Element>(c: &mut Cases<B>)
@@ -80,7 +84,7 @@ where
         let falls = |a: Expr<K::Reg>, b: Expr<K::Reg>| a.gt(b);
         let of = |n, name| d.sort(&input::<B, K>(d, Fill::Wide, n, name)?).by(falls).run();
         let (a, b) = (of(3001, "a")?, of(2503, "b")?);
-        let places = (d.upper_bound_by(&a, &b, falls)?, d.count_equal_by(&b, &a, falls)?);
+        let places = (d.upper_bound(&a, &b).by(falls).run()?, d.count_equal(&b, &a).by(falls).run()?);
         Ok((sets(d, &a, &b, falls)?, places))
     })
     .needs(&[t, DType::U32]);

@@ -108,8 +108,8 @@ fn types<B: Target, K: Element>(c: &mut Cases<B>) {
                 let needles = input::<B, K>(d, fill, m, "b")?;
                 let (up, down) = (sorted::<B, K>(d, fill, n, "b", UP)?, sorted::<B, K>(d, fill, n, "b", DOWN)?);
                 Ok((
-                    (d.lower_bound(&up, &needles, UP)?, d.upper_bound(&up, &needles, UP)?, d.count_equal(&up, &needles, UP)?),
-                    (d.lower_bound(&down, &needles, DOWN)?, d.upper_bound(&down, &needles, DOWN)?),
+                    (d.lower_bound(&up, &needles).run()?, d.upper_bound(&up, &needles).run()?, d.count_equal(&up, &needles).run()?),
+                    (d.lower_bound(&down, &needles).descending().run()?, d.upper_bound(&down, &needles).descending().run()?),
                 ))
             })
             .needs(&[t]);
@@ -118,9 +118,9 @@ fn types<B: Target, K: Element>(c: &mut Cases<B>) {
     c.add(format!("merge/search_wide/{t}"), move |d| {
         let (array, needles) = (sorted::<B, K>(d, Fill::Bits, 3001, "a", UP)?, input::<B, K>(d, Fill::Bits, 1003, "a")?);
         let out = [d.upload(&[7u64; 1007])?, d.upload(&[7u64; 1007])?, d.upload(&[7u64; 1007])?];
-        d.lower_bound_into(&array.slice(1..)?, &needles.slice(1..)?, UP, &out[0].slice(3..)?)?;
-        d.upper_bound_into(&array.slice(5..)?, &needles, UP, &out[1])?;
-        d.count_equal_into(&array, &needles.slice(3..)?, UP, &out[2].slice(1..)?)?;
+        d.lower_bound(&array.slice(1..)?, &needles.slice(1..)?).write_to(&out[0].slice(3..)?)?;
+        d.upper_bound(&array.slice(5..)?, &needles).write_to(&out[1])?;
+        d.count_equal(&array, &needles.slice(3..)?).write_to(&out[2].slice(1..)?)?;
         let [a, b, c] = out;
         Ok((a, b, c))
     })
@@ -211,16 +211,16 @@ fn sets<B: Target>(c: &mut Cases<B>) {
             c.add(format!("merge/sets/{name}/{m},{n}"), move |d| {
                 let (a, b) = (of(d, m, "a", UP)?, of(d, n, "b", UP)?);
                 let outs = [made(d, m + n)?, made(d, m)?, made(d, m)?, made(d, m + n)?];
-                d.union_into(&a, &b, UP, &outs[0].0, &outs[0].1)?;
-                d.intersection_into(&a, &b, UP, &outs[1].0, &outs[1].1)?;
-                d.difference_into(&a, &b, UP, &outs[2].0, &outs[2].1)?;
-                d.symmetric_difference_into(&a, &b, UP, &outs[3].0, &outs[3].1)?;
+                d.union(&a, &b).write_to((&outs[0].0, &outs[0].1))?;
+                d.intersection(&a, &b).write_to((&outs[1].0, &outs[1].1))?;
+                d.difference(&a, &b).write_to((&outs[2].0, &outs[2].1))?;
+                d.symmetric_difference(&a, &b).write_to((&outs[3].0, &outs[3].1))?;
                 let [a, b, c, d] = outs;
                 Ok(((a, b), (c, d)))
             });
             c.add(format!("merge/sets_down/{name}/{m},{n}"), move |d| {
                 let (a, b) = (of(d, m, "a", DOWN)?, of(d, n, "b", DOWN)?);
-                let (union, rest) = (d.union(&a, &b, DOWN)?, d.difference(&a, &b, DOWN)?);
+                let (union, rest) = (d.union(&a, &b).descending().run()?, d.difference(&a, &b).descending().run()?);
                 let fits = |all: &Buffer<B, u32>, count: &DeviceScalar<B, u32>| {
                     d.reduce((all, index(), count).map(|(x, i, n)| select(i.lt(n), x * (i | 1), 0)), Sum).run()
                 };
@@ -233,9 +233,9 @@ fn sets<B: Target>(c: &mut Cases<B>) {
             c.add(format!("merge/sets_of/{}", <$t>::DTYPE), |d| {
                 let (a, b) = (sorted::<B, $t>(d, Fill::Bits, 3000, "a", UP)?, sorted::<B, $t>(d, Fill::Bits, 2000, "b", UP)?);
                 let c = d.merge(&a.slice(100..900)?, &b, UP)?;
-                let both = d.intersection(&a, &c, UP)?;
+                let both = d.intersection(&a, &c).run()?;
                 let (out, count) = (input::<B, $t>(d, Fill::Equal, 3000, "out")?, d.upload(&[0u32])?);
-                d.intersection_into(&a, &c, UP, &out, &count)?;
+                d.intersection(&a, &c).write_to((&out, &count))?;
                 Ok((out, count, both.count))
             })
             .needs(&[<$t>::DTYPE]);
@@ -305,7 +305,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
     c.add(format!("merge/large_search/u32/n={n}"), move |d| {
         let array = d.generate(n, index(), |i| i * 3)?;
         let needles = d.generate(n, index(), |i| i * 2_654_435_761)?;
-        let found = d.lower_bound(&array, &needles, UP)?;
+        let found = d.lower_bound(&array, &needles).run()?;
         let digest = d.reduce((&found, index()).map(|(x, i)| x * (i | 1)), Sum).run()?;
         Ok((found.slice(n - 1000..)?, digest))
     })
@@ -315,7 +315,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
     c.add(format!("merge/above_binding_search/u32/n={n}"), move |d| {
         let array = d.generate(n, index(), |i| i * 3)?;
         let needles = d.generate(5001, index(), |i| i * 2_654_435_761)?;
-        Ok((d.lower_bound(&array, &needles, UP)?, d.upper_bound(&array, &needles, UP)?, d.count_equal(&array, &needles, UP)?))
+        Ok((d.lower_bound(&array, &needles).run()?, d.upper_bound(&array, &needles).run()?, d.count_equal(&array, &needles).run()?))
     })
     .bytes(4 * n)
     .full();

@@ -40,8 +40,11 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         });
         c.add(format!("merge/from/search/{m}in{n}"), move |d| {
             let (sorted, needles) = ((counting(n), |i| i * 3 / 2), (counting(m), |i| (i * 2_654_435_761) >> 16));
-            let (lower, upper) = (d.lower_bound_from(sorted, needles, UP)?, d.upper_bound_from(sorted, needles, UP)?);
-            Ok((lower, upper, d.count_equal_from(sorted, needles, UP)?))
+            let (lower, upper) = (
+                d.lower_bound(sorted.0.map(sorted.1), needles.0.map(needles.1)).run()?,
+                d.upper_bound(sorted.0.map(sorted.1), needles.0.map(needles.1)).run()?,
+            );
+            Ok((lower, upper, d.count_equal(sorted.0.map(sorted.1), needles.0.map(needles.1)).run()?))
         });
     }
     // Another kernel for each type and source: too many to compile in the quick run's minute.
@@ -85,7 +88,8 @@ fn types<B: Target, K: Element>(c: &mut Cases<B>) {
                 let (back, places) = (falling.reversed(), d.argsort(&array_b).run()?);
                 let a = (&back, |x: Expr<K::Reg>| x.store_as::<K>());
                 let b = ((&places, array(&array_b)), |(i, x): (Expr<u32>, ArrayExpr<K>)| x.at(i).store_as::<K>());
-                let found = (d.lower_bound_from(a, b.clone(), UP)?, d.count_equal_from(b.clone(), a, UP)?);
+                let found =
+                    (d.lower_bound(a.0.map(a.1), b.0.clone().map(b.1)).run()?, d.count_equal(b.0.clone().map(b.1), a.0.map(a.1)).run()?);
                 Ok((d.merge_from(a, b, UP)?, found))
             })
             .needs(&[t]);
@@ -97,7 +101,7 @@ fn types<B: Target, K: Element>(c: &mut Cases<B>) {
         let ranks = d.iota::<u32>(331, 0, 15)?;
         let out = input::<B, K>(d, Fill::Plain, 5000, "out")?;
         d.merge_from_into(a, b, DOWN, &out.slice(3..)?)?;
-        Ok((out, d.co_ranks_from(a, b, DOWN, &ranks)?, d.upper_bound_from(b, a, DOWN)?))
+        Ok((out, d.co_ranks_from(a, b, DOWN, &ranks)?, d.upper_bound(b.0.map(b.1), a.0.map(a.1)).descending().run()?))
     })
     .needs(&[t]);
 }
@@ -129,13 +133,13 @@ fn sources<B: Target>(c: &mut Cases<B>) {
         let (x, s) = (sorted::<B, f32>(d, Fill::Plain, 5000, "x", UP)?, d.upload_scalar(0.25f32)?);
         let a = ((&x, scalar(0.5f32), &s), |(x, k, s): (Expr<f32>, Expr<f32>, Expr<f32>)| x * k + s);
         let b = ((counting(3000), scalar(0.5f32)), |(_, k): (Expr<u32>, Expr<f32>)| k);
-        Ok((d.merge_from(a, b, UP)?, d.lower_bound_from(a, b, UP)?, d.count_equal_from(b, a, UP)?))
+        Ok((d.merge_from(a, b, UP)?, d.lower_bound(a.0.map(a.1), b.0.map(b.1)).run()?, d.count_equal(b.0.map(b.1), a.0.map(a.1)).run()?))
     });
     // What is heavy to compute stands in loops.
     c.add("merge/from/functions", |d| {
         let (x, y) = (sorted::<B, f32>(d, Fill::Plain, 5000, "x", UP)?, sorted::<B, f32>(d, Fill::Plain, 4000, "y", UP)?);
         let (a, b) = ((&x, |x: Expr<f32>| (x * 3.0).exp()), (&y, |y: Expr<f32>| (y + 0.001).ln() + 7.0));
-        Ok((d.merge_from(a, b, UP)?, d.upper_bound_from(a, b, UP)?))
+        Ok((d.merge_from(a, b, UP)?, d.upper_bound(a.0.map(a.1), b.0.map(b.1)).run()?))
     });
     // A view over every third element, zipped with what is fetched at its neighbour's place; a view's own stride of none.
     c.add("merge/from/zipped", |d| {
@@ -143,7 +147,7 @@ fn sources<B: Target>(c: &mut Cases<B>) {
         let (thirds, one) = (x.strided(1, 3000, 3)?, x.strided(4000, 700, 0)?);
         let a = ((&thirds, array(&x), index()), |(x, all, i): (Expr<u32>, ArrayExpr<u32>, Expr<u32>)| (x >> 1) + (all.at(i * 3 + 2) >> 1));
         let b = ((&one, index()), |(x, i): (Expr<u32>, Expr<u32>)| x + (i >> 3));
-        Ok((d.merge_from(a.clone(), b, UP)?, d.lower_bound_from(a, b, UP)?))
+        Ok((d.merge_from(a.clone(), b, UP)?, d.lower_bound(a.0.map(a.1), b.0.map(b.1)).run()?))
     });
     // Inputs and outputs in one buffer; nothing of it is touched elsewhere.
     c.add("merge/from/one_buffer", |d| {
@@ -152,7 +156,7 @@ fn sources<B: Target>(c: &mut Cases<B>) {
         let (x, y) = (all.slice(1..4001)?, all.slice(1001..3001)?);
         let (a, b) = ((&x, |x| x), (&y, |y| y + 3));
         d.merge_from_into(a, b, UP, &all.slice(6002..)?)?;
-        d.lower_bound_from_into(a, b, UP, &all.slice(15_000..17_000)?)?;
+        d.lower_bound(a.0.map(a.1), b.0.map(b.1)).write_to(&all.slice(15_000..17_000)?)?;
         Ok(all)
     });
     // More buffers than kernels bind: arrays are made first.
@@ -164,14 +168,14 @@ fn sources<B: Target>(c: &mut Cases<B>) {
         let sum = |(a, b, c, d, e, f): Six| a + b + c + d + e + f;
         let (a, b) = ((six(), sum), (six(), move |x: Six| sum(x) + 7));
         let ranks = d.iota::<u32>(61, 0, 100)?;
-        Ok((d.merge_from(a, b, UP)?, d.count_equal_from(a, b, UP)?, d.co_ranks_from(a, b, UP, &ranks)?))
+        Ok((d.merge_from(a, b, UP)?, d.count_equal(a.0.map(a.1), b.0.map(b.1)).run()?, d.co_ranks_from(a, b, UP, &ranks)?))
     });
     c.add("merge/from/wide_positions", |d| {
         let out = [d.upload(&[7u64; 1007])?, d.upload(&[7u64; 1007])?];
         let (sorted, needles) =
             ((counting(3000), |i: Expr<u32>| i.cast::<i64>() * -7), (counting(1003), |i: Expr<u32>| i.cast::<i64>() * -20));
-        d.lower_bound_from_into(sorted, needles, DOWN, &out[0].slice(3..)?)?;
-        d.count_equal_from_into(sorted, needles, DOWN, &out[1])?;
+        d.lower_bound(sorted.0.map(sorted.1), needles.0.map(needles.1)).descending().write_to(&out[0].slice(3..)?)?;
+        d.count_equal(sorted.0.map(sorted.1), needles.0.map(needles.1)).descending().write_to(&out[1])?;
         let ranks = d.upload(&[0u64, 1, 99, 4003, 4004, 1 << 32, u64::MAX, 2500])?;
         let found = d.buffer(8)?;
         d.co_ranks_from_into(sorted, needles, DOWN, &ranks, &found)?;
@@ -195,10 +199,10 @@ fn sets<B: Target>(c: &mut Cases<B>) {
             let x = d.generate(m, index(), |i| i / 3 * 4)?;
             let (a, b) = ((&x, |x: Expr<u32>| x), (counting(n), |i: Expr<u32>| (i >> 1) + (i >> 2)));
             let outs = [made(d, m + n)?, made(d, m)?, made(d, m)?, made(d, m + n)?];
-            d.union_from_into(a, b, UP, &outs[0].0, &outs[0].1)?;
-            d.intersection_from_into(a, b, UP, &outs[1].0, &outs[1].1)?;
-            d.difference_from_into(a, b, UP, &outs[2].0, &outs[2].1)?;
-            d.symmetric_difference_from_into(a, b, UP, &outs[3].0, &outs[3].1)?;
+            d.union(a.0.map(a.1), b.0.map(b.1)).write_to((&outs[0].0, &outs[0].1))?;
+            d.intersection(a.0.map(a.1), b.0.map(b.1)).write_to((&outs[1].0, &outs[1].1))?;
+            d.difference(a.0.map(a.1), b.0.map(b.1)).write_to((&outs[2].0, &outs[2].1))?;
+            d.symmetric_difference(a.0.map(a.1), b.0.map(b.1)).write_to((&outs[3].0, &outs[3].1))?;
             let [a, b, c, d] = outs;
             Ok(((a, b), (c, d)))
         });
@@ -210,9 +214,9 @@ fn sets<B: Target>(c: &mut Cases<B>) {
                 let y = d.merge(&x.slice(100..900)?, &y, UP)?;
                 let keep = |x: Expr<<$t as Element>::Reg>| x.store_as::<$t>();
                 let (out, count) = (input::<B, $t>(d, Fill::Equal, 6000, "out")?, d.upload(&[0u32])?);
-                d.symmetric_difference_from_into((&x, keep), (&y, keep), UP, &out, &count)?;
+                d.symmetric_difference(x.map(keep), y.map(keep)).write_to((&out, &count))?;
                 let shared = (input::<B, $t>(d, Fill::Equal, 3000, "out")?, d.upload(&[0u32])?);
-                d.intersection_from_into((&x, keep), (&y, keep), UP, &shared.0, &shared.1)?;
+                d.intersection(x.map(keep), y.map(keep)).write_to((&shared.0, &shared.1))?;
                 Ok((out, count, shared))
             })
             .needs(&[<$t>::DTYPE]);
@@ -233,7 +237,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
         .bytes(4 * n);
     }
     c.add("merge/from/squares", |d| {
-        let roots = d.lower_bound_from((counting(1 << 16), |i| i * i), (counting(1 << 22), |i| i * 1023), UP)?;
+        let roots = d.lower_bound(counting(1 << 16).map(|i| i * i), counting(1 << 22).map(|i| i * 1023)).run()?;
         Ok((d.reduce((&roots, index()).map(|(x, i)| x * (i | 1)), Sum).run()?, roots.slice(4_000_000..4_001_000)?))
     })
     .bytes(4 << 22);

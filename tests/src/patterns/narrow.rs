@@ -280,7 +280,7 @@ fn merges<B: Target, K: Element, V: Element>(c: &mut Cases<B>) {
         c.add(format!("merge/narrow/{t}/{m}+{n}"), move |d| {
             let of = |order| d.merge(&sorted::<B, K>(d, m, "a", order)?, &sorted(d, n, "b", order)?, order);
             let (x, needles) = (sorted::<B, K>(d, n, "b", DOWN)?, input::<B, K>(d, Fill::Bits, m, "b")?);
-            let found = (d.lower_bound(&x, &needles, DOWN)?, d.count_equal(&x, &needles, DOWN)?);
+            let found = (d.lower_bound(&x, &needles).descending().run()?, d.count_equal(&x, &needles).descending().run()?);
             Ok(((of(UP)?, of(DOWN)?), found, d.co_ranks(&sorted::<B, K>(d, m, "a", DOWN)?, &x, DOWN, &d.iota::<u32>(m + n + 1, 0, 1)?)?))
         })
         .needs(&[t]);
@@ -293,8 +293,8 @@ fn merges<B: Target, K: Element, V: Element>(c: &mut Cases<B>) {
         d.merge_pairs_into((&x.0, &x.1), (&y.0, &y.1), DOWN, (&out.0.slice(3..)?, &out.1.slice(1..)?))?;
         // The sets of both: their sizes, and of one its elements.
         let (both, count) = (input::<B, K>(d, Fill::Equal, 5000, "both")?, d.upload(&[0u32])?);
-        d.intersection_into(&a, &b, DOWN, &both, &count)?;
-        Ok((out, (both, count), d.difference(&a, &b, DOWN)?.count, d.merge_checked(&a, &b, DOWN)?))
+        d.intersection(&a, &b).descending().write_to((&both, &count))?;
+        Ok((out, (both, count), d.difference(&a, &b).descending().run()?.count, d.merge_checked(&a, &b, DOWN)?))
     })
     .needs(&[t, v]);
     c.add(format!("merge/from/narrow/{t}/{v}"), |d| {
@@ -302,7 +302,7 @@ fn merges<B: Target, K: Element, V: Element>(c: &mut Cases<B>) {
         let a = ((&x, index()), |(x, i): (Expr<K::Reg>, Expr<u32>)| (x.store_as::<K>(), (i * 77).cast::<V::Reg>().store_as::<V>()));
         let b = ((&y.reversed(), index()), |(x, i): (Expr<K::Reg>, Expr<u32>)| (x.store_as::<K>(), i.cast::<V::Reg>().store_as::<V>()));
         let keys = |x: Expr<K::Reg>| x.store_as::<K>();
-        Ok((d.merge_pairs_from(a, b, DOWN)?, d.upper_bound_from((&x, keys), (&y, keys), DOWN)?))
+        Ok((d.merge_pairs_from(a, b, DOWN)?, d.upper_bound(x.map(keys), y.map(keys)).descending().run()?))
     })
     .needs(&[t, v]);
 }

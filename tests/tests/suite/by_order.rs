@@ -25,10 +25,10 @@ fn places_by_an_order_are_partition_points() {
         let equal: Vec<u32> = lower.iter().zip(&upper).map(|(a, b)| b - a).collect();
         each(|d| {
             let (x, needles) = (d.upload(&x).unwrap(), d.upload(&wanted).unwrap());
-            assert_eq!(d.lower_bound_by(&x, &needles, by_tens).unwrap().read_blocking().unwrap(), lower);
-            assert_eq!(d.upper_bound_by(&x, &needles, by_tens).unwrap().read_blocking().unwrap(), upper);
-            let twice = ((&x, |x| x * 2), (&needles, |k| k * 2));
-            let by_twenties = d.count_equal_by_from(twice.0, twice.1, |a, b| (a / 20).lt(b / 20)).unwrap();
+            assert_eq!(d.lower_bound(&x, &needles).by(by_tens).run().unwrap().read_blocking().unwrap(), lower);
+            assert_eq!(d.upper_bound(&x, &needles).by(by_tens).run().unwrap().read_blocking().unwrap(), upper);
+
+            let by_twenties = d.count_equal(x.map(|x| x * 2), needles.map(|k| k * 2)).by(|a, b| (a / 20).lt(b / 20)).run().unwrap();
             assert_eq!(by_twenties.read_blocking().unwrap(), equal);
         });
     }
@@ -106,10 +106,10 @@ fn sets_by_an_order_hold_what_cpp_says() {
             let (x, y) = (d.upload(&a).unwrap(), d.upload(&b).unwrap());
             let read =
                 |found: isowarp::Result<Selected<isowarp::Device, Buffer<isowarp::Device, u32>>>| found.unwrap().read_blocking().unwrap();
-            assert_eq!(read(d.union_by(&x, &y, by_tens)), of_cpp(&a, &b, [true, true, true]));
-            assert_eq!(read(d.intersection_by(&x, &y, by_tens)), of_cpp(&a, &b, [false, false, true]));
-            assert_eq!(read(d.difference_by(&x, &y, by_tens)), of_cpp(&a, &b, [true, false, false]));
-            assert_eq!(read(d.symmetric_difference_by(&x, &y, by_tens)), of_cpp(&a, &b, [true, true, false]));
+            assert_eq!(read(d.union(&x, &y).by(by_tens).run()), of_cpp(&a, &b, [true, true, true]));
+            assert_eq!(read(d.intersection(&x, &y).by(by_tens).run()), of_cpp(&a, &b, [false, false, true]));
+            assert_eq!(read(d.difference(&x, &y).by(by_tens).run()), of_cpp(&a, &b, [true, false, false]));
+            assert_eq!(read(d.symmetric_difference(&x, &y).by(by_tens).run()), of_cpp(&a, &b, [true, true, false]));
         });
     }
 }
@@ -123,10 +123,10 @@ fn outputs_that_do_not_fit_stay_as_they_were() {
         assert!(matches!(merge, Err(Error::BufferTooSmall { required: 4, available: 3, .. })));
         let onto = d.merge_by_from_into((&a, |x| x), (&b.slice(..0).unwrap(), |x| x), by_tens, &a);
         assert!(matches!(onto, Err(Error::Aliasing { .. })));
-        assert!(matches!(d.union_by_into(&a, &b, by_tens, &out, &count), Err(Error::BufferTooSmall { .. })));
-        assert!(matches!(d.difference_by_into(&a, &b, by_tens, &a, &count), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.intersection_by_into(&a, &b, by_tens, &out, &out.slice(..1).unwrap()), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.lower_bound_by_into(&a, &b, by_tens, &b), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.union(&a, &b).by(by_tens).write_to((&out, &count)), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(d.difference(&a, &b).by(by_tens).write_to((&a, &count)), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.intersection(&a, &b).by(by_tens).write_to((&out, &out.slice(..1).unwrap())), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.lower_bound(&a, &b).by(by_tens).write_to(&b), Err(Error::Aliasing { .. })));
         let kept = (out.read_blocking().unwrap(), count.read_blocking().unwrap(), a.read_blocking().unwrap(), b.read_blocking().unwrap());
         assert_eq!(kept, (vec![7; 3], vec![9], vec![1, 20], vec![3, 30]));
     });

@@ -68,9 +68,9 @@ fn searches_are_those_of_slices() {
             let lower: Vec<u32> = needles.iter().map(|k| sorted.partition_point(|s| s < k) as u32).collect();
             let upper: Vec<u32> = needles.iter().map(|k| sorted.partition_point(|s| s <= k) as u32).collect();
             let equal: Vec<u32> = upper.iter().zip(&lower).map(|(u, l)| u - l).collect();
-            assert!(d.lower_bound(&x, &y, UP).unwrap().read_blocking().unwrap() == lower, "{m} and {n} of {most}");
-            assert!(d.upper_bound(&x, &y, UP).unwrap().read_blocking().unwrap() == upper, "{m} and {n} of {most}");
-            assert!(d.count_equal(&x, &y, UP).unwrap().read_blocking().unwrap() == equal, "{m} and {n} of {most}");
+            assert!(d.lower_bound(&x, &y).run().unwrap().read_blocking().unwrap() == lower, "{m} and {n} of {most}");
+            assert!(d.upper_bound(&x, &y).run().unwrap().read_blocking().unwrap() == upper, "{m} and {n} of {most}");
+            assert!(d.count_equal(&x, &y).run().unwrap().read_blocking().unwrap() == equal, "{m} and {n} of {most}");
         }
     });
 }
@@ -90,10 +90,10 @@ fn sets_hold_elements_as_often_as_cpp_says() {
             };
             let (x, y) = (d.upload(&a).unwrap(), d.upload(&b).unwrap());
             let what = format!("{m} and {n} of {most}");
-            assert!(d.union(&x, &y, UP).unwrap().read_blocking().unwrap() == of(usize::max), "union of {what}");
-            assert!(d.intersection(&x, &y, UP).unwrap().read_blocking().unwrap() == of(usize::min), "intersection of {what}");
-            assert!(d.difference(&x, &y, UP).unwrap().read_blocking().unwrap() == of(usize::saturating_sub), "difference of {what}");
-            let differ = d.symmetric_difference(&x, &y, UP).unwrap().read_blocking().unwrap();
+            assert!(d.union(&x, &y).run().unwrap().read_blocking().unwrap() == of(usize::max), "union of {what}");
+            assert!(d.intersection(&x, &y).run().unwrap().read_blocking().unwrap() == of(usize::min), "intersection of {what}");
+            assert!(d.difference(&x, &y).run().unwrap().read_blocking().unwrap() == of(usize::saturating_sub), "difference of {what}");
+            let differ = d.symmetric_difference(&x, &y).run().unwrap().read_blocking().unwrap();
             assert!(differ == of(usize::abs_diff), "symmetric difference of {what}");
         }
     });
@@ -134,7 +134,8 @@ fn arrays_that_are_not_sorted_do_no_harm_elsewhere() {
                 let x = x.read_blocking().unwrap();
                 assert!(x[..10].iter().chain(&x[x.len() - 10..]).all(|&v| v == 7));
             }
-            for found in [d.lower_bound(&a, &b, UP), d.upper_bound(&a, &b, UP), d.count_equal(&a, &b, UP), d.co_ranks(&a, &b, UP, &a)] {
+            for found in [d.lower_bound(&a, &b).run(), d.upper_bound(&a, &b).run(), d.count_equal(&a, &b).run(), d.co_ranks(&a, &b, UP, &a)]
+            {
                 assert!(found.unwrap().read_blocking().unwrap().iter().all(|&at| u64::from(at) <= n));
             }
         }
@@ -152,12 +153,12 @@ fn merges_refuse_what_does_not_fit() {
         assert!(matches!(d.merge_into(&low, &high, UP, &small), Err(Error::BufferTooSmall { required: 100, available: 99, .. })));
         assert!(matches!(d.merge_pairs((&low, &low), (&high, &low), UP), Err(Error::LengthMismatch { expected: 60, found: 40, .. })));
         assert!(matches!(d.merge_pairs_into((&low, &low), (&high, &high), UP, (&out, &out)), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.lower_bound_into(&low, &high, UP, &high), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.upper_bound_into(&low, &x, UP, &small), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(d.lower_bound(&low, &high).write_to(&high), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.upper_bound(&low, &x).write_to(&small), Err(Error::BufferTooSmall { .. })));
         assert!(matches!(d.co_ranks_into(&low, &high, UP, &x, &small), Err(Error::BufferTooSmall { .. })));
-        assert!(matches!(d.union_into(&low, &high, UP, &small, &count), Err(Error::BufferTooSmall { .. })));
-        assert!(matches!(d.difference_into(&low, &high, UP, &high, &count), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.intersection_into(&low, &high, UP, &out, &out), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.union(&low, &high).write_to((&small, &count)), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(d.difference(&low, &high).write_to((&high, &count)), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.intersection(&low, &high).write_to((&out, &out)), Err(Error::Aliasing { .. })));
         assert_eq!((out.read_blocking().unwrap(), count.read_blocking().unwrap()), (vec![7; 100], vec![7]));
         assert!(x.read_blocking().unwrap().into_iter().eq(0..100));
     });

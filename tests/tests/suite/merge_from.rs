@@ -23,9 +23,9 @@ fn merges_and_searches_of_inputs_are_those_of_arrays() {
             };
             same(d.merge_from(permuted.clone(), computed, UP), d.merge(&a, &b, UP));
             same(d.merge_from(computed, permuted.clone(), UP), d.merge(&b, &a, UP));
-            same(d.lower_bound_from(permuted.clone(), computed, UP), d.lower_bound(&a, &b, UP));
-            same(d.upper_bound_from(computed, permuted.clone(), UP), d.upper_bound(&b, &a, UP));
-            same(d.count_equal_from(permuted.clone(), permuted.clone(), UP), d.count_equal(&a, &a, UP));
+            same(d.lower_bound(permuted.0.clone().map(permuted.1), computed.0.map(computed.1)).run(), d.lower_bound(&a, &b).run());
+            same(d.upper_bound(computed.0.map(computed.1), permuted.0.clone().map(permuted.1)).run(), d.upper_bound(&b, &a).run());
+            same(d.count_equal(permuted.0.clone().map(permuted.1), permuted.0.clone().map(permuted.1)).run(), d.count_equal(&a, &a).run());
             let ranks = d.iota(m + n + 3, 0u32, 1).unwrap();
             same(d.co_ranks_from(permuted, computed, UP, &ranks), d.co_ranks(&a, &b, UP, &ranks));
             let values = |n: u64| d.iota(n, 0u32, 3).unwrap();
@@ -51,7 +51,7 @@ fn the_even_and_the_odd_numbers_merge_to_all() {
 fn roots_are_places_among_squares() {
     each(|d| {
         let n = 1_000_003;
-        let roots = d.upper_bound_from((counting(1 << 16), |i| i * i), (counting(n), |i| i), UP).unwrap().read_blocking().unwrap();
+        let roots = d.upper_bound(counting(1 << 16).map(|i| i * i), counting(n).map(|i| i)).run().unwrap().read_blocking().unwrap();
         assert!(roots.into_iter().zip(0..n).all(|(above, x)| u64::from(above - 1) == x.isqrt()));
     });
 }
@@ -67,10 +67,10 @@ fn sets_of_inputs_are_those_of_arrays() {
             let same = |found: Found, expected: Found| {
                 assert!(found.unwrap().read_blocking().unwrap() == expected.unwrap().read_blocking().unwrap(), "{m} and {n}");
             };
-            same(d.union_from(a, b, UP), d.union(&p, &q, UP));
-            same(d.intersection_from(a, b, UP), d.intersection(&p, &q, UP));
-            same(d.difference_from(a, b, UP), d.difference(&p, &q, UP));
-            same(d.symmetric_difference_from(a, b, UP), d.symmetric_difference(&p, &q, UP));
+            same(d.union(a.0.map(a.1), b.0.map(b.1)).run(), d.union(&p, &q).run());
+            same(d.intersection(a.0.map(a.1), b.0.map(b.1)).run(), d.intersection(&p, &q).run());
+            same(d.difference(a.0.map(a.1), b.0.map(b.1)).run(), d.difference(&p, &q).run());
+            same(d.symmetric_difference(a.0.map(a.1), b.0.map(b.1)).run(), d.symmetric_difference(&p, &q).run());
         }
     });
 }
@@ -100,7 +100,11 @@ fn inputs_that_are_not_sorted_do_no_harm_elsewhere() {
                 let x = x.read_blocking().unwrap();
                 assert!(x[..10].iter().chain(&x[x.len() - 10..]).all(|&v| v == 7));
             }
-            for found in [d.lower_bound_from(a, b, UP), d.upper_bound_from(a, b, UP), d.count_equal_from(a, b, UP)] {
+            for found in [
+                d.lower_bound(a.0.map(a.1), b.0.map(b.1)).run(),
+                d.upper_bound(a.0.map(a.1), b.0.map(b.1)).run(),
+                d.count_equal(a.0.map(a.1), b.0.map(b.1)).run(),
+            ] {
                 assert!(found.unwrap().read_blocking().unwrap().iter().all(|&at| u64::from(at) <= n));
             }
         }
@@ -119,12 +123,12 @@ fn merges_of_inputs_refuse_what_does_not_fit() {
         assert!(matches!(d.merge_from_into(a, b, UP, &x), Err(Error::Aliasing { .. })));
         let fetched = ((counting(40), array(&out)), |(i, all): (Expr<u32>, ArrayExpr<u32>)| all.at(i));
         assert!(matches!(d.merge_from_into(fetched.clone(), b, UP, &out), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.lower_bound_from_into(a, b, UP, &high), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.lower_bound(a.0.map(a.1), b.0.map(b.1)).write_to(&high), Err(Error::Aliasing { .. })));
         assert!(matches!(d.co_ranks_from_into(a, b, UP, &low, &high), Err(Error::Aliasing { .. })));
         let pair = |x: Expr<u32>| (x, x);
         assert!(matches!(d.merge_pairs_from_into((&low, pair), (&high, pair), UP, (&out, &out)), Err(Error::Aliasing { .. })));
         assert!(matches!(d.merge_from_into(a, b, UP, &small), Err(Error::BufferTooSmall { required: 100, available: 99, .. })));
-        assert!(matches!(d.upper_bound_from_into(a, (&x, same), UP, &small), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(d.upper_bound(a.0.map(a.1), x.map(same)).write_to(&small), Err(Error::BufferTooSmall { .. })));
         let unequal = ((&low, &high), |(x, y): (Expr<u32>, Expr<u32>)| x + y);
         assert!(matches!(d.merge_from_into(unequal, b, UP, &out), Err(Error::LengthMismatch { expected: 40, found: 60, .. })));
         assert!(matches!(d.merge_from_into((scalar(1u32), same), b, UP, &out), Err(Error::InvalidArgument { .. })));
@@ -136,12 +140,12 @@ fn merges_of_inputs_refuse_what_does_not_fit() {
         .unwrap();
         assert!(matches!(d.merge_from_into((&low, |x| escaped.get().unwrap_or(x)), b, UP, &out), Err(Error::Op(_))));
         let count = d.iota(1, 7u32, 0).unwrap();
-        assert!(matches!(d.union_from_into(a, b, UP, &small, &count), Err(Error::BufferTooSmall { .. })));
-        assert!(matches!(d.difference_from_into(a, b, UP, &high, &count), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.intersection_from_into(a, b, UP, &out, &out), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.union(a.0.map(a.1), b.0.map(b.1)).write_to((&small, &count)), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(d.difference(a.0.map(a.1), b.0.map(b.1)).write_to((&high, &count)), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.intersection(a.0.map(a.1), b.0.map(b.1)).write_to((&out, &out)), Err(Error::Aliasing { .. })));
         assert_eq!(count.read_blocking().unwrap(), [7]);
         let far = (counting(1 << 33), same);
-        assert!(matches!(d.lower_bound_from_into(far, b, UP, &out), Err(Error::TooLarge { .. })));
+        assert!(matches!(d.lower_bound(far.0.map(far.1), b.0.map(b.1)).write_to(&out), Err(Error::TooLarge { .. })));
         assert_eq!((out.read_blocking().unwrap(), small.read_blocking().unwrap()), (vec![7; 100], vec![7; 99]));
         assert!(x.read_blocking().unwrap().into_iter().eq(0..100));
     });

@@ -158,23 +158,23 @@ fn ordered() -> Vec<Case> {
         ),
         other("search", THREE, |d, h| {
             let sorted = d.upload(h.rising())?;
-            into(d, h.words(), h.n, move |d, x, y: &Buffer<Device, u32>| d.lower_bound_into(&sorted, x, UP, y))
+            into(d, h.words(), h.n, move |d, x, y: &Buffer<Device, u32>| d.lower_bound(&sorted, x).write_to(y))
         }),
         other("union", TWO, |d, h| {
             let half = h.n / 2;
-            part(d, h.halves(), move |d, x, y, count| d.union_into(&x.slice(..half)?, &x.slice(half..)?, UP, y, count))
+            part(d, h.halves(), move |d, x, y, count| d.union(&x.slice(..half)?, &x.slice(half..)?).write_to((y, count)))
         }),
         other("intersection", TWO, |d, h| {
             let half = h.n / 2;
-            part(d, h.halves(), move |d, x, y, count| d.intersection_into(&x.slice(..half)?, &x.slice(half..)?, UP, y, count))
+            part(d, h.halves(), move |d, x, y, count| d.intersection(&x.slice(..half)?, &x.slice(half..)?).write_to((y, count)))
         }),
         other("difference", TWO, |d, h| {
             let half = h.n / 2;
-            part(d, h.halves(), move |d, x, y, count| d.difference_into(&x.slice(..half)?, &x.slice(half..)?, UP, y, count))
+            part(d, h.halves(), move |d, x, y, count| d.difference(&x.slice(..half)?, &x.slice(half..)?).write_to((y, count)))
         }),
         other("symmetric-difference", TWO, |d, h| {
             let half = h.n / 2;
-            part(d, h.halves(), move |d, x, y, count| d.symmetric_difference_into(&x.slice(..half)?, &x.slice(half..)?, UP, y, count))
+            part(d, h.halves(), move |d, x, y, count| d.symmetric_difference(&x.slice(..half)?, &x.slice(half..)?).write_to((y, count)))
         }),
     ]
 }

@@ -61,7 +61,7 @@ pub fn merge_variant<B: Merge + Run<MergeVariantTask>>(
 /// For each needle what is found in the sorted array, as `u32`, or as `u64` where that is longer. That it is sorted is checked.
 ///
 /// # Errors
-/// As [`Search::lower_bound`], [`Error::NotSorted`];
+/// As [`SearchCall::run`](crate::patterns::SearchCall::run), [`Error::NotSorted`];
 /// [`Error::InvalidArgument`] for needles of another type.
 pub fn search<B: Search + Run<ReduceTask> + Run<MapTask>>(
     device: &B,
@@ -80,7 +80,7 @@ pub fn search<B: Search + Run<ReduceTask> + Run<MapTask>>(
 /// As [`search`], into the caller's buffer of `u32` or `u64`, and without a check.
 ///
 /// # Errors
-/// As [`Search::lower_bound_into`];
+/// As [`SearchCall::write_to`](crate::patterns::SearchCall::write_to);
 /// [`Error::InvalidArgument`] for needles, or an output, of another type.
 pub fn search_into<B: Search>(
     device: &B,
@@ -94,9 +94,9 @@ pub fn search_into<B: Search>(
         ($K:ty, $P:ty) => {{
             let (sorted, needles, out) = (sorted.typed::<$K>()?, needles.typed::<$K>()?, out.typed::<$P>()?);
             match kind {
-                SearchKind::Lower => device.lower_bound_into(&sorted, &needles, order, &out),
-                SearchKind::Upper => device.upper_bound_into(&sorted, &needles, order, &out),
-                SearchKind::Equal => device.count_equal_into(&sorted, &needles, order, &out),
+                SearchKind::Lower => device.lower_bound(&sorted, &needles).order(order).write_to(&out),
+                SearchKind::Upper => device.upper_bound(&sorted, &needles).order(order).write_to(&out),
+                SearchKind::Equal => device.count_equal(&sorted, &needles).order(order).write_to(&out),
             }
         }};
     }
@@ -148,7 +148,7 @@ pub enum SetOp {
 /// The result of a set operation. That both arrays are sorted is checked.
 ///
 /// # Errors
-/// As [`Sets::union`], [`Error::NotSorted`]; [`Error::InvalidArgument`] for arrays of two
+/// As [`SetCall::run`](crate::patterns::SetCall::run), [`Error::NotSorted`]; [`Error::InvalidArgument`] for arrays of two
 /// types.
 pub fn set_operation<B: Sets>(
     device: &B,
@@ -162,10 +162,10 @@ pub fn set_operation<B: Sets>(
         check_sorted(device, "a set operation", "the first array", &a, &order.into())?;
         check_sorted(device, "a set operation", "the second array", &b, &order.into())?;
         let found = match op {
-            SetOp::Union => device.union(&a, &b, order),
-            SetOp::Intersection => device.intersection(&a, &b, order),
-            SetOp::Difference => device.difference(&a, &b, order),
-            SetOp::SymmetricDifference => device.symmetric_difference(&a, &b, order),
+            SetOp::Union => device.union(&a, &b).order(order).run(),
+            SetOp::Intersection => device.intersection(&a, &b).order(order).run(),
+            SetOp::Difference => device.difference(&a, &b).order(order).run(),
+            SetOp::SymmetricDifference => device.symmetric_difference(&a, &b).order(order).run(),
         }?;
         Ok(Selected { values: found.values.into(), count: found.count })
     })

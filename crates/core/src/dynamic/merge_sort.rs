@@ -7,9 +7,7 @@ use crate::element::{DType, Element};
 use crate::error::Result;
 use crate::ir::{Expr, Func};
 use crate::patterns::merge_sort::check_sorted_by;
-use crate::patterns::{
-    GatherTask, MapTask, MergeSort, MergeSortTask, ReduceTask, SearchBy, SearchKind, Selected, SetsBy, Sort as _, SortTask,
-};
+use crate::patterns::{GatherTask, MapTask, MergeSort, MergeSortTask, ReduceTask, Search, SearchKind, Selected, Sets, Sort as _, SortTask};
 
 /// A finished operator as the closure that traces it again.
 pub(super) fn order<K: Element>(before: &Func) -> impl Fn(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool> + '_ {
@@ -112,9 +110,9 @@ pub fn is_sorted_by<B: Run<SortTask> + Run<ReduceTask> + Run<MapTask>>(
 /// For each needle what is found in the array, which is sorted by the order, as `u32`. That it is so is checked.
 ///
 /// # Errors
-/// As [`SearchBy::lower_bound_by`], and [`Error::NotSorted`](crate::Error::NotSorted); [`Error::InvalidArgument`](crate::Error::InvalidArgument) for needles
+/// As [`SearchCall::run`](crate::patterns::SearchCall::run), and [`Error::NotSorted`](crate::Error::NotSorted); [`Error::InvalidArgument`](crate::Error::InvalidArgument) for needles
 /// of another type.
-pub fn search_by<B: SearchBy + Run<ReduceTask> + Run<MapTask>>(
+pub fn search_by<B: Search + Run<ReduceTask> + Run<MapTask>>(
     device: &B,
     sorted: &DynBuffer<B>,
     needles: &DynBuffer<B>,
@@ -126,9 +124,9 @@ pub fn search_by<B: SearchBy + Run<ReduceTask> + Run<MapTask>>(
         let (sorted, needles) = (sorted.typed::<K>()?, needles.typed::<K>()?);
         check_sorted_by(device, "search_by", "the sorted array", &sorted, order::<K>(before))?;
         let found = match kind {
-            SearchKind::Lower => device.lower_bound_by(&sorted, &needles, order::<K>(before)),
-            SearchKind::Upper => device.upper_bound_by(&sorted, &needles, order::<K>(before)),
-            SearchKind::Equal => device.count_equal_by(&sorted, &needles, order::<K>(before)),
+            SearchKind::Lower => device.lower_bound(&sorted, &needles).by(order::<K>(before)).run(),
+            SearchKind::Upper => device.upper_bound(&sorted, &needles).by(order::<K>(before)).run(),
+            SearchKind::Equal => device.count_equal(&sorted, &needles).by(order::<K>(before)).run(),
         };
         found.map(DynBuffer::from)
     })
@@ -137,9 +135,9 @@ pub fn search_by<B: SearchBy + Run<ReduceTask> + Run<MapTask>>(
 /// The result of a set operation on arrays that are sorted by the order. That both are so is checked.
 ///
 /// # Errors
-/// As [`SetsBy::union_by`], and [`Error::NotSorted`](crate::Error::NotSorted); [`Error::InvalidArgument`](crate::Error::InvalidArgument) for arrays of two
+/// As [`SetCall::run`](crate::patterns::SetCall::run), and [`Error::NotSorted`](crate::Error::NotSorted); [`Error::InvalidArgument`](crate::Error::InvalidArgument) for arrays of two
 /// types.
-pub fn set_operation_by<B: SetsBy + Run<ReduceTask>>(
+pub fn set_operation_by<B: Sets + MergeSort>(
     device: &B,
     op: SetOp,
     a: &DynBuffer<B>,
@@ -152,10 +150,10 @@ pub fn set_operation_by<B: SetsBy + Run<ReduceTask>>(
         check_sorted_by(device, "a set operation by an order", "the first array", &a, order::<K>(before))?;
         check_sorted_by(device, "a set operation by an order", "the second array", &b, order::<K>(before))?;
         let found = match op {
-            SetOp::Union => device.union_by(&a, &b, order::<K>(before)),
-            SetOp::Intersection => device.intersection_by(&a, &b, order::<K>(before)),
-            SetOp::Difference => device.difference_by(&a, &b, order::<K>(before)),
-            SetOp::SymmetricDifference => device.symmetric_difference_by(&a, &b, order::<K>(before)),
+            SetOp::Union => device.union(&a, &b).by(order::<K>(before)).run(),
+            SetOp::Intersection => device.intersection(&a, &b).by(order::<K>(before)).run(),
+            SetOp::Difference => device.difference(&a, &b).by(order::<K>(before)).run(),
+            SetOp::SymmetricDifference => device.symmetric_difference(&a, &b).by(order::<K>(before)).run(),
         }?;
         Ok(Selected { values: found.values.into(), count: found.count })
     })

@@ -10,8 +10,9 @@ mod task;
 
 pub use checked::CheckedMerge;
 pub use lazy::{CoRankFromTask, MergeFromTask, SearchFromTask, Sides};
-pub use search::Search;
-pub use sets::Sets;
+pub use search::{Search, SearchCall, SearchDomain};
+pub(super) use sets::Kept;
+pub use sets::{SetCall, SetDomain, Sets};
 pub use task::{CoRankTask, MergePlaces, MergeTask, Place, SearchKind, SearchTask, co_rank};
 
 use super::select::Count;

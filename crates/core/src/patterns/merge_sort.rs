@@ -15,8 +15,7 @@ pub use checked::CheckedMergeSort;
 pub(super) use checked::{check_neighbours, comparison};
 pub use checked_from::CheckedMergeByFrom;
 pub use lazy::MergeByFrom;
-pub use search::SearchBy;
-pub use sets::SetsBy;
+
 pub(crate) use sorted::check_sorted_by;
 pub use task::{MergeByTask, MergeSortPlaces, MergeSortTask, MergeTiling};
 

@@ -38,12 +38,11 @@ pub use histogram_variants::{HistogramVariant, HistogramVariantTask};
 pub use layout::{Axis, ImageLayout, Layout, LayoutTask, TileTransposeTask, TransposeTask};
 pub use map::{Map, MapTask};
 pub use merge::{
-    CheckedMerge, CoRankFromTask, CoRankTask, Merge, MergeFromTask, MergePlaces, MergeTask, Search, SearchFromTask, SearchKind, SearchTask,
-    Sets, Sides,
+    CheckedMerge, CoRankFromTask, CoRankTask, Merge, MergeFromTask, MergePlaces, MergeTask, Search, SearchCall, SearchDomain,
+    SearchFromTask, SearchKind, SearchTask, SetCall, SetDomain, Sets, Sides,
 };
 pub use merge_sort::{
-    CheckedMergeByFrom, CheckedMergeSort, MergeByFrom, MergeByTask, MergeSort, MergeSortPlaces, MergeSortTask, MergeTiling, SearchBy,
-    SetsBy,
+    CheckedMergeByFrom, CheckedMergeSort, MergeByFrom, MergeByTask, MergeSort, MergeSortPlaces, MergeSortTask, MergeTiling,
 };
 pub use merge_variants::{LadderKey, MergeVariant, MergeVariantTask, MergeVariants};
 pub use moves::{

@@ -9,7 +9,7 @@ use crate::device::Wgpu;
 use half::f16;
 use isowarp_core::buffer::Buffer;
 use isowarp_core::element::{DType, Ty};
-use isowarp_core::input::{array, index, scalar};
+use isowarp_core::input::{Source as _, array, index, scalar};
 use isowarp_core::ir::{self, ArrayExpr, Expr, Param};
 use isowarp_core::patterns::{KeyBits, Map as _, Merge as _, Search as _, SearchKind, Sort as _, SortOrder};
 use isowarp_cpu::Cpu;
@@ -34,9 +34,13 @@ fn check<K: Sample>(gpu: &Wgpu, m: usize, n: usize) {
     let gpu_pairs = gpu.merge_pairs((&x, &s), (&y, &t), ORDER).expect("gpu");
     same_bits(&what("keys"), &cpu_pairs.0, &gpu_pairs.0);
     same_bits(&what("values"), &cpu_pairs.1, &gpu_pairs.1);
-    let (z, c) = (gpu.count_equal(&x, &y, ORDER).expect("gpu"), cpu.count_equal(&a, &b, ORDER).expect("cpu"));
+    let (z, c) = (gpu.count_equal(&x, &y).order(ORDER).run().expect("gpu"), cpu.count_equal(&a, &b).order(ORDER).run().expect("cpu"));
     same_bits(&what("counts"), &c, &z);
-    same_bits(&what("search"), &cpu.upper_bound(&b, &a, ORDER).expect("cpu"), &gpu.upper_bound(&y, &x, ORDER).expect("gpu"));
+    same_bits(
+        &what("search"),
+        &cpu.upper_bound(&b, &a).order(ORDER).run().expect("cpu"),
+        &gpu.upper_bound(&y, &x).order(ORDER).run().expect("gpu"),
+    );
     // The same of inputs, one of which is fetched from. What is fetched counts as computed, so its NaN are canonical.
     let canonical = |keys: &Buffer<Cpu, K>| {
         let keys = cpu.sort(&cpu.map(keys, Expr::store_as::<K>).expect("cpu")).order(ORDER).run().expect("cpu");
@@ -55,8 +59,8 @@ fn check<K: Sample>(gpu: &Wgpu, m: usize, n: usize) {
             (
                 $d.merge_from(a.clone(), b, ORDER).expect("merge"),
                 $d.merge_pairs_from(pairs_a, pairs_b, ORDER).expect("pairs"),
-                $d.count_equal_from(a.clone(), b, ORDER).expect("search"),
-                $d.lower_bound_from(b, a, ORDER).expect("search"),
+                $d.count_equal(a.0.clone().map(a.1), b.0.map(b.1)).order(ORDER).run().expect("search"),
+                $d.lower_bound(b.0.map(b.1), a.0.map(a.1)).order(ORDER).run().expect("search"),
             )
         }};
     }

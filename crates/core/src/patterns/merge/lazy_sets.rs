@@ -6,11 +6,12 @@ use super::{Count, SearchKind, Sets};
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::input::{Input, Narrow, Stored, index};
+use crate::input::{Input as _, Lent, Narrow, index};
 use crate::ir::graph::{self, Value};
 use crate::ir::inline;
 use crate::ir::{Expr, Func, Traced, lit};
 use crate::patterns::select::{Call, enqueue, kept_or_not};
+use crate::patterns::sort::SortKeys;
 use crate::patterns::{SelectKind, SortOrder};
 use std::sync::Arc;
 
@@ -22,12 +23,9 @@ pub(super) type Two<B> = [Source<B>; 2];
 type Outs<'a, B, K, C> = (&'a Buffer<B, K>, &'a Buffer<B, C>);
 
 /// Checks both inputs.
-pub(super) fn two<B: Sets, I: Input<B>, J: Input<B>, K: Stored, L: Stored<Element = K::Element>>(
-    device: &B,
-    a: (I, impl FnOnce(I::Exprs) -> K),
-    b: (J, impl FnOnce(J::Exprs) -> L),
-) -> Result<Two<B>> {
-    let types = [K::Element::DTYPE];
+pub(super) fn two<B: Sets, I: SortKeys<B>, J: SortKeys<B, Element = I::Element>>(device: &B, a: &I, b: &J) -> Result<Two<B>> {
+    let types = [I::Element::DTYPE];
+    let (a, b) = ((Lent(a), I::key), (Lent(b), J::key));
     let two = [Source::new(device, PATTERN, a, &types)?, Source::new(device, PATTERN, b, &types)?];
     let (requested, limit) = (two[0].n + two[1].n, u32::MAX.into());
     if requested > limit {

@@ -158,7 +158,7 @@ impl<B: Backend, I: SortKeys<B>, P: SortedDomain<B, I>> SortedCall<'_, B, I, P> 
     /// // Before what takes keys that are in order.
     /// let (sorted, needles) = (dev.upload(&[-10i32, 30, 20])?, dev.upload(&[20i32])?);
     /// let size = |a: Expr<i32>, b: Expr<i32>| a.abs().lt(b.abs());
-    /// let error = dev.is_sorted(&sorted).by(size).check().and_then(|()| dev.lower_bound_by(&sorted, &needles, size)).unwrap_err();
+    /// let error = dev.is_sorted(&sorted).by(size).check().and_then(|()| dev.lower_bound(&sorted, &needles).by(size).run()).unwrap_err();
     /// assert!(matches!(error, isowarp::Error::NotSorted { index: 2, .. }));
     /// # Ok::<(), isowarp::Error>(())
     /// ```
