@@ -38,13 +38,10 @@ pub use histogram_variants::{HistogramVariant, HistogramVariantTask};
 pub use layout::{Axis, ImageLayout, Layout, LayoutTask, TileTransposeTask, TransposeTask};
 pub use map::{Map, MapTask};
 pub use merge::{
-    CheckedMerge, CoRankFromTask, CoRankTask, Merge, MergeFromTask, MergePlaces, MergeTask, Search, SearchFromTask, SearchKind, SearchTask,
-    Sets, Sides,
+    BothTuples, BothValues, CoRankFromTask, CoRankTask, CoRanksCall, Merge, MergeCall, MergeDomain, MergeFromTask, MergePlaces, MergeTask,
+    Search, SearchFromTask, SearchKind, SearchTask, Sets, Sides,
 };
-pub use merge_sort::{
-    CheckedMergeByFrom, CheckedMergeSort, MergeByFrom, MergeByTask, MergeSort, MergeSortPlaces, MergeSortTask, MergeTiling, SearchBy,
-    SetsBy,
-};
+pub use merge_sort::{MergeByTask, MergeSortPlaces, MergeSortTask, MergeTiling, SearchBy, SetsBy};
 pub use merge_variants::{LadderKey, MergeVariant, MergeVariantTask, MergeVariants};
 pub use moves::{
     GatherCall, GatherTask, IndexElement, IndexScalar, Move, PermuteCall, ScatterCall, ScatterFromTask, ScatterOp, ScatterTask,
@@ -58,8 +55,8 @@ pub use segments::{
     SegmentedSortPlaces, SegmentedSortTask,
 };
 pub use select::{
-    EqualBy, ByKeys, ByValue, Condition, Decode, Each, Equality, Find, FindIf, First, Flagged, InThree, InTwo, Kept, NonTrivialRuns, Numbered,
-    OneOf, PartOf, RunLengths, Select, SelectKind, SelectTask, Selected, Selection, StoredOf, Unique, Ways, Where, WithCounts,
+    ByKeys, ByValue, Condition, Decode, Each, EqualBy, Equality, Find, FindIf, First, Flagged, InThree, InTwo, Kept, NonTrivialRuns,
+    Numbered, OneOf, PartOf, RunLengths, Select, SelectKind, SelectTask, Selected, Selection, StoredOf, Unique, Ways, Where, WithCounts,
 };
 pub use sort::{
     By, Digit, InScratch, IndicesAlone, KeyBits, KeysAlone, Payload, Scratch, Sort, SortBy, SortCall, SortDomain, SortInPlace, SortKeys,

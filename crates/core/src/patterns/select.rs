@@ -14,7 +14,7 @@ pub use runs::{NonTrivialRuns, RunLengths};
 pub use selected::{Count, Selected};
 pub use selection::{Condition, Each, Flagged, InThree, InTwo, Kept, Numbered, OneOf, PartOf, Selection, StoredOf, Ways, Where};
 pub use task::{SelectKind, SelectTask};
-pub use unique::{EqualBy, ByKeys, ByValue, Equality, First, Unique, WithCounts};
+pub use unique::{ByKeys, ByValue, EqualBy, Equality, First, Unique, WithCounts};
 
 use super::{Map, MapTask, ReduceTask};
 use crate::backend::Run;

@@ -89,7 +89,7 @@ pub trait Sets: Merge + Search + Select {
     /// ```
     ///
     /// # Errors
-    /// As [`Sets::union`] and [`Merge::merge_from`].
+    /// As [`Sets::union`] and [`MergeCall::run`](super::MergeCall::run).
     fn union_from<I: Input<Self>, J: Input<Self>, K: Stored, L: Stored<Element = K::Element>>(
         &self,
         a: (I, impl FnOnce(I::Exprs) -> K),
@@ -186,7 +186,7 @@ pub trait Sets: Merge + Search + Select {
     /// ```
     ///
     /// # Errors
-    /// As [`Sets::intersection`] and [`Merge::merge_from`].
+    /// As [`Sets::intersection`] and [`MergeCall::run`](super::MergeCall::run).
     fn intersection_from<I: Input<Self>, J: Input<Self>, K: Stored, L: Stored<Element = K::Element>>(
         &self,
         a: (I, impl FnOnce(I::Exprs) -> K),
@@ -284,7 +284,7 @@ pub trait Sets: Merge + Search + Select {
     /// ```
     ///
     /// # Errors
-    /// As [`Sets::difference`] and [`Merge::merge_from`].
+    /// As [`Sets::difference`] and [`MergeCall::run`](super::MergeCall::run).
     fn difference_from<I: Input<Self>, J: Input<Self>, K: Stored, L: Stored<Element = K::Element>>(
         &self,
         a: (I, impl FnOnce(I::Exprs) -> K),
@@ -380,7 +380,7 @@ pub trait Sets: Merge + Search + Select {
     /// ```
     ///
     /// # Errors
-    /// As [`Sets::symmetric_difference`] and [`Merge::merge_from`].
+    /// As [`Sets::symmetric_difference`] and [`MergeCall::run`](super::MergeCall::run).
     fn symmetric_difference_from<I: Input<Self>, J: Input<Self>, K: Stored, L: Stored<Element = K::Element>>(
         &self,
         a: (I, impl FnOnce(I::Exprs) -> K),
@@ -487,6 +487,6 @@ fn both<B: Sets, K: Element, C: Count>(
         device.fill(&all, 1)?;
         all
     };
-    let (keys, flags) = device.merge_pairs((a, &of_a), (b, &kept(b, a)?), order)?;
+    let (keys, flags) = device.merge(a, b).with_values(&of_a, &kept(b, a)?).order(order).run()?;
     device.select_flagged(&keys, &flags).write_to((out, count))
 }

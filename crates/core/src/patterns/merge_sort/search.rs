@@ -16,7 +16,7 @@ use crate::patterns::select::Count;
 
 /// [Searches](crate::patterns::Search) for many elements (needles) in an array that is sorted by an order of the caller's.
 ///
-/// `before(a, b)` says whether `a` comes before `b`; it has to be [strict and weak](super::MergeSort#order), and the array sorted by it. Where either is not
+/// `before(a, b)` says whether `a` comes before `b`; it has to be [strict and weak](crate::patterns::Merge#comparators), and the array sorted by it. Where either is not
 /// so, positions are not determined, the same on every device, and none is above the array's length. The `_from` forms search in what an operator makes of
 /// any [inputs](crate::input::Source), for needles that another makes: neither lies in memory.
 ///

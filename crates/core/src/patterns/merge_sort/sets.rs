@@ -1,6 +1,5 @@
 //! Arrays that are sorted by an order of the caller's as multisets.
 
-use super::MergeSort;
 use super::call::{merge, order};
 use super::found::{End, check_total, search};
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
@@ -12,20 +11,20 @@ use crate::patterns::before::Elsewhere;
 use crate::patterns::map::same;
 use crate::patterns::operand::Operand;
 use crate::patterns::select::Count;
-use crate::patterns::{Map as _, Select, Selected, check_aliasing, check_ops};
+use crate::patterns::{Map as _, Merge, Select, Selected, check_aliasing, check_ops};
 use std::sync::Arc;
 
 /// [Sets](crate::patterns::Sets) of arrays that are sorted by an order of the caller's, as C++'s algorithms define them for multisets.
 ///
 /// Elements are equal where neither comes before the other, so which of them a result holds shows: the table of [`Sets`](crate::patterns::Sets) says it. Where
-/// the order is not [strict and weak](MergeSort#order), or an array is not sorted by it, results are not determined, and no access leaves a buffer.
+/// the order is not [strict and weak](Merge#comparators), or an array is not sorted by it, results are not determined, and no access leaves a buffer.
 ///
 /// Counts stay on the device. What lies behind the elements that are written stays as it was. Outputs may not overlap inputs. Both arrays have less than
 /// 2^32 elements together. Work O((m + n) log(m + n)); scratch is eight bytes to an element of `a`, and in unions and symmetric differences of `b` too,
 /// beside the merged elements with a flag of four bytes.
 ///
 /// Source: as [`Sets`](crate::patterns::Sets).
-pub trait SetsBy: MergeSort + Select {
+pub trait SetsBy: Merge + Select {
     /// The elements of either array: of those that are equal all of `a`, and of `b` the last ones that it has more.
     ///
     /// ```
@@ -38,7 +37,7 @@ pub trait SetsBy: MergeSort + Select {
     /// ```
     ///
     /// # Errors
-    /// As [`MergeSort::merge_by`](super::MergeSort::merge_by); [`Error::TooLarge`] for 2^32 elements together.
+    /// As [`MergeCall::run`](crate::patterns::MergeCall::run); [`Error::TooLarge`] for 2^32 elements together.
     fn union_by<K: Element>(
         &self,
         a: &Buffer<Self, K>,
@@ -86,7 +85,7 @@ pub trait SetsBy: MergeSort + Select {
     /// ```
     ///
     /// # Errors
-    /// As [`MergeSort::merge_by`](super::MergeSort::merge_by); [`Error::TooLarge`] for 2^32 elements together.
+    /// As [`MergeCall::run`](crate::patterns::MergeCall::run); [`Error::TooLarge`] for 2^32 elements together.
     fn intersection_by<K: Element>(
         &self,
         a: &Buffer<Self, K>,
@@ -134,7 +133,7 @@ pub trait SetsBy: MergeSort + Select {
     /// ```
     ///
     /// # Errors
-    /// As [`MergeSort::merge_by`](super::MergeSort::merge_by); [`Error::TooLarge`] for 2^32 elements together.
+    /// As [`MergeCall::run`](crate::patterns::MergeCall::run); [`Error::TooLarge`] for 2^32 elements together.
     fn difference_by<K: Element>(
         &self,
         a: &Buffer<Self, K>,
@@ -182,7 +181,7 @@ pub trait SetsBy: MergeSort + Select {
     /// ```
     ///
     /// # Errors
-    /// As [`MergeSort::merge_by`](super::MergeSort::merge_by); [`Error::TooLarge`] for 2^32 elements together.
+    /// As [`MergeCall::run`](crate::patterns::MergeCall::run); [`Error::TooLarge`] for 2^32 elements together.
     fn symmetric_difference_by<K: Element>(
         &self,
         a: &Buffer<Self, K>,
@@ -218,7 +217,7 @@ pub trait SetsBy: MergeSort + Select {
         both(self, (a, b), (order::<K>(before)?, true), (out, count))
     }
 }
-impl<B: MergeSort + Select> SetsBy for B {}
+impl<B: Merge + Select> SetsBy for B {}
 
 const PATTERN: &str = "a set operation";
 
