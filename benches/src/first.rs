@@ -80,7 +80,7 @@ pub fn cases() -> Vec<Case> {
         case("sort/keys", u32, |d, h| d.sort(&d.upload(&h.words)?).order(UP).run().map(drop)),
         case("sort/pairs", u32, |d, h| d.sort(&d.upload(&h.words)?).with_values(&d.upload(&h.words)?).order(UP).run().map(drop)),
         case("sort/by", u32, |d, h| d.sort(&d.upload(&h.words)?).by(Expr::lt).run().map(drop)),
-        case("merge/keys", u32, |d, h| d.merge(&d.upload(&h.rising)?, &d.upload(&h.rising)?, UP).map(drop)),
+        case("merge/keys", u32, |d, h| d.merge(&d.upload(&h.rising)?, &d.upload(&h.rising)?).run().map(drop)),
         case("histogram/even", u32, |d, h| d.histogram(even(&d.upload(&h.words)?, 0, u32::MAX, 256)).run().map(drop)),
         case("segmented/by_key", u32, |d, h| d.reduce(&d.upload(&h.words)?, Sum).by_key(&d.upload(&h.rising)?).run().map(drop)),
         case("groups/ballot", u32, |d, h| d.group_ballot(d.upload(&h.words)?.map(|x| (x >> 31).eq(0)), 32).run().map(drop)),

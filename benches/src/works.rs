@@ -173,11 +173,11 @@ pub fn works() -> Vec<Work> {
         work("sort/top_k", DType::F32, 4, first_thousand::<f32>),
     ]);
     all.extend([
-        work("merge/keys", DType::U32, 8, |d, s| halves::<u32>(d, s, |d, a, b, out| d.merge_into(a, b, SortOrder::Ascending, out))),
-        work("merge/keys", DType::F32, 8, |d, s| halves::<f32>(d, s, |d, a, b, out| d.merge_into(a, b, SortOrder::Ascending, out))),
+        work("merge/keys", DType::U32, 8, |d, s| halves::<u32>(d, s, |d, a, b, out| d.merge(a, b).write_to(out))),
+        work("merge/keys", DType::F32, 8, |d, s| halves::<f32>(d, s, |d, a, b, out| d.merge(a, b).write_to(out))),
         work("merge/pairs", DType::U32, 16, |d, s| {
             let keys = zeroed::<u32>(d, s.n)?;
-            halves::<u32>(d, s, move |d, a, b, out| d.merge_pairs_into((a, a), (b, b), SortOrder::Ascending, (&keys, out)))
+            halves::<u32>(d, s, move |d, a, b, out| d.merge(a, b).with_values(a, b).write_to((&keys, out)))
         }),
         work("merge/lower_bound", DType::U32, 12, |d, s| {
             let array = rising::<u32>(d, s, 1, false)?;

@@ -55,7 +55,7 @@ pub(crate) fn rows(dev: &Wgpu, device_clock: bool, host: &Host, samples: usize) 
     rows.push(host.row(US, "reduce by key, runs of 4", 10, times, begins(&out, &keys)? && begins(&second, &sums)?));
     let times = time(&|| dev.histogram(binned(&bytes, 256, |b| b)).write_to(&counts))?;
     rows.push(host.row(US, "histogram, 256 bins", 4, times, counts.read_blocking()? == host.counts()));
-    let times = time(&|| dev.merge_into(&halves.0, &halves.1, SortOrder::Ascending, &out))?;
+    let times = time(&|| dev.merge(&halves.0, &halves.1).write_to(&out))?;
     rows.push(host.row(US, "merge of halves", 8, times, out.read_blocking()? == host.sorted()));
     let times = time(&|| dev.sort(&words).write_to(&out))?;
     rows.push(host.row(US, "sort keys", 8, times, out.read_blocking()? == host.sorted()));

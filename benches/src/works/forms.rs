@@ -90,7 +90,6 @@ fn runs() -> Vec<Work> {
 }
 
 fn orders() -> Vec<Work> {
-    const UP: SortOrder = SortOrder::Ascending;
     vec![
         work("sort/keys", DType::U8, 2, |d, s| one::<u8>(d, s, |d, x, out| d.sort(x).write_to(out))),
         work("sort/keys", DType::I16, 4, |d, s| one::<i16>(d, s, |d, x, out| d.sort(x).write_to(out))),
@@ -111,10 +110,10 @@ fn orders() -> Vec<Work> {
         work("merge/co_ranks", DType::U32, 8, |d, s| {
             let ranks = d.generate(s.n / 2048 + 1, index(), |k| k * 2048)?;
             let many = ranks.len();
-            halves::<u32>(d, s, move |d, a, b, out| d.co_ranks_into(a, b, UP, &ranks, &out.slice(..many.min(out.len()))?))
+            halves::<u32>(d, s, move |d, a, b, out| d.co_ranks(a, b, &ranks).write_to(&out.slice(..many.min(out.len()))?))
         }),
-        work("merge/from", DType::U32, 8, |d, s| halves::<u32>(d, s, |d, a, b, out| d.merge_from_into((a, |x| x), (b, |x| x), UP, out))),
-        work("merge/by", DType::U32, 8, |d, s| halves::<u32>(d, s, |d, a, b, out| d.merge_by_into(a, b, Expr::lt, out))),
+        work("merge/from", DType::U32, 8, |d, s| halves::<u32>(d, s, |d, a, b, out| d.merge(a.map(|x| x), b.map(|x| x)).write_to(out))),
+        work("merge/by", DType::U32, 8, |d, s| halves::<u32>(d, s, |d, a, b, out| d.merge(a, b).by(Expr::lt).write_to(out))),
         work("merge/lower_bound_by", DType::U32, 12, |d, s| {
             let array = rising::<u32>(d, s, 1, false)?;
             one::<u32>(d, s, move |d, x, out| d.lower_bound(&array, x).by(Expr::lt).write_to(out))

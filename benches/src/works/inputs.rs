@@ -70,7 +70,7 @@ fn by(d: &Device, s: &Shape, kind: Kind) -> Result<Ready> {
 
 fn merged(d: &Device, s: &Shape, kind: Kind) -> Result<Ready> {
     let half = s.n / 2;
-    one_of(d, s, made(d, s, kind)?, move |d, x, out| d.merge_into(&x.slice(..half)?, &x.slice(half..)?, SortOrder::Ascending, out))
+    one_of(d, s, made(d, s, kind)?, move |d, x, out| d.merge(&x.slice(..half)?, &x.slice(half..)?).write_to(out))
 }
 
 fn selected(d: &Device, s: &Shape, condition: fn(Expr<u32>) -> Expr<bool>) -> Result<Ready> {

@@ -11,11 +11,11 @@ use isowarp_core::input::{Source as _, counting, index, scalar};
 use isowarp_core::ir::{Expr, select};
 use isowarp_core::ops::{Max, Min, Sum};
 use isowarp_core::patterns::Difference as _;
+use isowarp_core::patterns::GroupFolds as _;
 use isowarp_core::patterns::Quadrature as _;
 use isowarp_core::patterns::{Atomics as _, Groups as _, Histogram as _, Overflow, Shuffle, even};
 use isowarp_core::patterns::{Border, Filter as _, FilterKind, Image, Layout as _, Map as _, Move as _, Reduce as _, Scan as _, ScatterOp};
-use isowarp_core::patterns::{GroupFolds as _, MergeByFrom as _};
-use isowarp_core::patterns::{Merge as _, MergeSort as _, RunLengths as _, Search as _, Select as _, Sets as _, Sort as _, SortOrder};
+use isowarp_core::patterns::{Merge as _, RunLengths as _, Search as _, Select as _, Sets as _, Sort as _, SortOrder};
 use isowarp_cuda::Cuda;
 
 /// The stub's counts of calls that allocate memory, and of calls that wait for the device; `None` where the driver is no stub.
@@ -42,7 +42,6 @@ fn round(gpu: &Cuda, x: &Buffer<Cuda, f32>, y: &Buffer<Cuda, f32>, one: &Buffer<
 
 /// The same of what orders, selects and moves 10,000 words.
 fn words_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<Cuda, u32>, limit: u32) -> isowarp_core::Result<()> {
-    let up = SortOrder::Ascending;
     gpu.sort(x).write_to(z)?;
     gpu.sort(z).descending().scratch(x).write_to(y)?;
     gpu.argsort(x).bits(3..17).write_to(y)?;
@@ -75,7 +74,7 @@ fn words_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<Cu
     gpu.transpose(y, 200, 50).in_place()?;
     gpu.permute_axes(x, &[10, 50, 20], &[2, 0, 1]).write_to(y)?;
     gpu.copy_2d_into((x, 100), (y, 90), 100, 80)?;
-    gpu.merge_into(&x.slice(..4000)?, &x.slice(4000..)?, up, y)?;
+    gpu.merge(&x.slice(..4000)?, &x.slice(4000..)?).write_to(y)?;
     gpu.sort(x).by(|a, b| (a >> 3).gt(b >> 3)).write_to(y)?;
     gpu.sort(y).by(Expr::lt).in_place()?;
     gpu.sort(x).by(Expr::lt).scratch(y).write_to(z)?;
@@ -85,9 +84,9 @@ fn words_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<Cu
     let ((a, b), (c, d), (e, f)) = (half(x)?, half(y)?, half(z)?);
     gpu.sort(&a).with_values(&b).by(Expr::lt).scratch((&c, &d)).write_to((&e, &f))?;
     gpu.argsort(&a).by(Expr::lt).scratch(([&b, &c], &d)).write_to(&e)?;
-    gpu.merge_by_into(&x.slice(..4000)?, &x.slice(4000..)?, Expr::lt, y)?;
+    gpu.merge(&x.slice(..4000)?, &x.slice(4000..)?).by(Expr::lt).write_to(y)?;
     gpu.upper_bound(y, x).write_to(z)?;
-    gpu.co_ranks_into(&y.slice(..5000)?, &y.slice(5000..)?, up, x, z)?;
+    gpu.co_ranks(&y.slice(..5000)?, &y.slice(5000..)?, x).write_to(z)?;
     gpu.intersection(&y.slice(..5000)?, &y.slice(4000..)?).write_to((z, count))?;
     gpu.union(&y.slice(..5000)?, &y.slice(6000..)?).write_to((z, count))
 }
@@ -122,7 +121,7 @@ fn counted_round(gpu: &Cuda, [x, y, z]: [&Buffer<Cuda, u32>; 3], count: &Buffer<
     gpu.reduce(x, Sum).by_key(x.map(|x| x >> 8)).write_to(((y, z), count))?;
     gpu.run_length_decode(x, y, z.len()).length(&kept).write_to(z)?;
     gpu.lower_bound(x, y).by(Expr::lt).write_to(z)?;
-    gpu.merge_by_from_into((&x.slice(..4000)?, |x| x), (&x.slice(4000..)?, |x| x), Expr::lt, z)?;
+    gpu.merge(x.slice(..4000)?.map(|x| x), x.slice(4000..)?.map(|x| x)).by(Expr::lt).write_to(z)?;
     gpu.union(&y.slice(..5000)?, &y.slice(6000..)?).by(Expr::lt).write_to((z, count))?;
     gpu.group_reduce(x, 33, Sum).write_to(y)?;
     gpu.group_scan(x, 33, Sum).exclusive().write_to(y)

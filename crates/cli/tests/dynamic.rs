@@ -177,7 +177,7 @@ fn values_travel_with_keys_as_the_typed_patterns_move_them() -> isowarp::Result<
     let found = dynamic::sort_pairs_by(&dev, &k, &v, &before)?;
     assert_eq!((values::<i32>(&found.0), values::<u64>(&found.1)), (by.read_blocking()?, moved.read_blocking()?));
     let (a, b) = ((&sorted, &carried), (&sorted.slice(7..500)?, &typed.slice(..493)?));
-    let (merged, with) = dev.merge_pairs(a, b, SortOrder::Descending)?;
+    let (merged, with) = dev.merge(a.0, b.0).descending().with_values(a.1, b.1).run()?;
     let [x, y] = [a, b].map(|(k, v)| (DynBuffer::from(k.clone()), DynBuffer::from(v.clone())));
     let found = dynamic::merge_pairs(&dev, (&x.0, &x.1), (&y.0, &y.1), SortOrder::Descending)?;
     assert_eq!((values::<i32>(&found.0), values::<u64>(&found.1)), (merged.read_blocking()?, with.read_blocking()?));

@@ -25,7 +25,7 @@
 //! | as many as are counted | sorts, selections and reductions by `length`: see [`SortCall::length`](patterns::SortCall::length) |
 //! | histogram | [`Histogram`](patterns::Histogram) |
 //! | sort | [`Sort`](patterns::Sort): `sort`, `argsort`, `top_k`, `is_sorted` |
-//! | merge | [`Merge`](patterns::Merge), [`Search`](patterns::Search), [`Sets`](patterns::Sets); by an order: [`MergeByFrom`](patterns::MergeByFrom) |
+//! | merge | [`Merge`](patterns::Merge), [`Search`](patterns::Search), [`Sets`](patterns::Sets) |
 //! | move | [`Move`](patterns::Move), [`Layout`](patterns::Layout) |
 //! | lanes and memory | [`Groups`](patterns::Groups), [`GroupFolds`](patterns::GroupFolds), [`Atomics`](patterns::Atomics) |
 //! | image | [`Filter`](patterns::Filter) |
@@ -108,7 +108,7 @@
 //! let dev = isowarp::Cpu::new();
 //! let (a, b) = (dev.upload(&[1u32, 7, 8, 9, 10])?, dev.upload(&[7u32, 10, 10, 12])?);
 //! let up = SortOrder::Ascending;
-//! assert_eq!(dev.merge(&a, &b, up)?.read_blocking()?, [1, 7, 7, 8, 9, 10, 10, 10, 12]);
+//! assert_eq!(dev.merge(&a, &b).run()?.read_blocking()?, [1, 7, 7, 8, 9, 10, 10, 10, 12]);
 //! assert_eq!(dev.lower_bound(&a, &b).run()?.read_blocking()?, [1, 4, 4, 5]);
 //! assert_eq!(dev.difference(&b, &a).run()?.read_blocking()?, [10, 12]); // b has 10 once more than a
 //! # Ok::<(), isowarp::Error>(())
@@ -212,10 +212,9 @@ pub mod prelude {
         Bins, Edges, Histogram, between, binned, channels_alike, channels_between, channels_even, channels_of, counted, even,
     };
     pub use isowarp_core::patterns::{Border, Filter, FilterKind, Find, Image, Map, Reduce, RunLengths, Scan, Select, Selected};
-    pub use isowarp_core::patterns::{CheckedMerge, CheckedMergeByFrom, CheckedMergeSort};
     pub use isowarp_core::patterns::{Difference, Segmented};
     pub use isowarp_core::patterns::{HistogramVariant, MergeVariant, MergeVariants};
-    pub use isowarp_core::patterns::{Merge, MergeByFrom, MergeSort, Search, Sets};
+    pub use isowarp_core::patterns::{Merge, Search, Sets};
     pub use isowarp_core::patterns::{Patterns, Quadrature, Quantiles, Statistics};
     pub use isowarp_core::patterns::{ReduceVariant, ScanVariant, SortVariant, SortVariants};
     pub use isowarp_core::patterns::{Sort, SortBy, SortOrder};

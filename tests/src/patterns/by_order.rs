@@ -18,15 +18,15 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         c.add(format!("merge_by/from/u32/{m}+{n}"), move |d| {
             let (a, b) = (sorted(d, m, "a")?, sorted(d, n, "b")?);
             let falling = d.sort(&b).by(|a, b| by_tens(b, a)).run()?;
-            let merged = d.merge_by_from((&a, |x| x), (&falling.reversed(), |x| x), by_tens)?;
-            let pairs = d.merge_pairs_by_from(((&a, index()), |(x, i)| (x, i)), ((&b, index()), |(x, i)| (x, i + 100_000)), by_tens)?;
-            Ok((merged, pairs, d.merge_by_from((counting(m), |i| i * 3), (counting(n), |i| i * 2 + 1), |a, b| (a / 8).lt(b / 8))?))
+            let merged = d.merge(a.map(|x| x), falling.reversed().map(|x| x)).by(by_tens).run()?;
+            let pairs = d.merge(&a, &b).by(by_tens).with_values(index(), index().map(|i| i + 100_000)).run()?;
+            Ok((merged, pairs, d.merge(counting(m).map(|i| i * 3), counting(n).map(|i| i * 2 + 1)).by(|a, b| (a / 8).lt(b / 8)).run()?))
         });
         c.add(format!("merge_by/checked_from/u32/{m}+{n}"), move |d| {
             let (a, b) = (sorted(d, m, "a")?, sorted(d, n, "b")?);
-            let pairs = d.merge_pairs_by_checked_from(((&a, index()), |x| x), ((&b, index()), |x| x), by_tens)?;
+            let pairs = d.merge(&a, &b).by(by_tens).with_values(index(), index()).checked().run()?;
             let out = d.upload(&vec![7u32; (m + n) as usize + 2])?;
-            d.merge_by_checked_from_into((counting(m), |i| i * 3), (&b, |x| x), by_tens, &out)?;
+            d.merge(counting(m).map(|i| i * 3), b.map(|x| x)).by(by_tens).checked().write_to(&out)?;
             Ok((pairs, out))
         });
         c.add(format!("merge_by/search/u32/{m}+{n}"), move |d| {
@@ -48,7 +48,7 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     // Not sorted, and no order: what comes of it is the same everywhere.
     c.add("merge_by/from/unsorted/f32", |d| {
         let (a, b) = (input::<B, f32>(d, Fill::Bits, 5003, "a")?, input::<B, f32>(d, Fill::Bits, 4001, "b")?);
-        let merged = d.merge_by_from((&a, |x| x), (&b, |x| x), Expr::lt)?;
+        let merged = d.merge(a.map(|x| x), b.map(|x| x)).by(Expr::lt).run()?;
         Ok((merged, d.lower_bound(&a, &b).by(Expr::le).run()?, sets(d, &a, &b, Expr::gt)?))
     });
 }

@@ -45,16 +45,16 @@ const DOWN: SortOrder = SortOrder::Descending;
 pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     for (m, n) in SIZES {
         c.add(format!("merge/keys/u32/plain/{m}+{n}"), move |d| {
-            d.merge(&sorted::<B, u32>(d, Fill::Plain, m, "a", UP)?, &sorted(d, Fill::Plain, n, "b", UP)?, UP)
+            d.merge(&sorted::<B, u32>(d, Fill::Plain, m, "a", UP)?, &sorted(d, Fill::Plain, n, "b", UP)?).run()
         });
         c.add(format!("merge/keys/f32/bits/{m}+{n}"), move |d| {
-            d.merge(&sorted::<B, f32>(d, Fill::Bits, m, "a", DOWN)?, &sorted(d, Fill::Bits, n, "b", DOWN)?, DOWN)
+            d.merge(&sorted::<B, f32>(d, Fill::Bits, m, "a", DOWN)?, &sorted(d, Fill::Bits, n, "b", DOWN)?).descending().run()
         })
         .full();
         // Equal keys show where they come from.
         c.add(format!("merge/pairs/few_values/{m}+{n}"), move |d| {
             let (v, w) = (d.iota::<u32>(m, 0, 1)?, d.iota::<u32>(n, 1 << 20, 1)?);
-            d.merge_pairs((&few(d, m, "a", UP)?, &v), (&few(d, n, "b", UP)?, &w), UP)
+            d.merge(&few(d, m, "a", UP)?, &few(d, n, "b", UP)?).with_values(&v, &w).run()
         });
     }
     // Another kernel for each type and payload: too many to compile in the quick run's minute.
@@ -100,7 +100,7 @@ fn types<B: Target, K: Element>(c: &mut Cases<B>) {
         let name = fill.name();
         for (m, n) in FEW {
             c.add(format!("merge/up_and_down/{t}/{name}/{m}+{n}"), move |d| {
-                let of = |order| d.merge(&sorted::<B, K>(d, fill, m, "a", order)?, &sorted(d, fill, n, "b", order)?, order);
+                let of = |order| d.merge(&sorted::<B, K>(d, fill, m, "a", order)?, &sorted(d, fill, n, "b", order)?).order(order).run();
                 Ok((of(UP)?, of(DOWN)?))
             })
             .needs(&[t]);
@@ -129,7 +129,7 @@ fn types<B: Target, K: Element>(c: &mut Cases<B>) {
         c.add(format!("merge/co_ranks/{t}/{m}+{n}"), move |d| {
             let (a, b) = (sorted::<B, K>(d, Fill::Bits, m, "a", DOWN)?, sorted::<B, K>(d, Fill::Bits, n, "b", DOWN)?);
             let ranks = d.iota::<u32>(m + n + 3, 0, 1)?;
-            Ok((d.co_ranks(&a, &b, DOWN, &ranks)?, d.co_ranks(&a, &b, DOWN, &ranks.slice(5.min(m)..)?)?))
+            Ok((d.co_ranks(&a, &b, &ranks).descending().run()?, d.co_ranks(&a, &b, &ranks.slice(5.min(m)..)?).descending().run()?))
         })
         .needs(&[t]);
     }
@@ -138,8 +138,8 @@ fn types<B: Target, K: Element>(c: &mut Cases<B>) {
         c.add(format!("merge/slices/{t}/{i},{j}"), move |d| {
             let (a, b) = (sorted::<B, K>(d, Fill::Bits, 4000, "a", UP)?, sorted::<B, K>(d, Fill::Bits, 4500, "b", UP)?);
             let out = input::<B, K>(d, Fill::Plain, 9000, "out")?;
-            d.merge_into(&a.slice(i..3990)?, &b.slice(j..)?, UP, &out.slice(i + j..)?)?;
-            d.merge_into(&a.slice(..1)?, &b.slice(..j)?, UP, &out.slice(8700 + i..)?)?;
+            d.merge(&a.slice(i..3990)?, &b.slice(j..)?).write_to(&out.slice(i + j..)?)?;
+            d.merge(&a.slice(..1)?, &b.slice(..j)?).write_to(&out.slice(8700 + i..)?)?;
             Ok(out)
         })
         .needs(&[t]);
@@ -149,13 +149,13 @@ fn types<B: Target, K: Element>(c: &mut Cases<B>) {
         let all = input::<B, K>(d, Fill::Plain, 20_000, "all")?;
         d.copy_into(&a, &all.slice(1..5001)?)?;
         d.copy_into(&b, &all.slice(6001..9334)?)?;
-        d.merge_into(&all.slice(1..5001)?, &all.slice(6001..9334)?, UP, &all.slice(10_002..)?)?;
+        d.merge(&all.slice(1..5001)?, &all.slice(6001..9334)?).write_to(&all.slice(10_002..)?)?;
         Ok(all)
     })
     .needs(&[t]);
     c.add(format!("merge/checked/{t}"), move |d| {
         let (a, b) = (sorted::<B, K>(d, Fill::Bits, 2000, "a", DOWN)?, sorted::<B, K>(d, Fill::Bits, 999, "b", DOWN)?);
-        d.merge_checked(&a, &b, DOWN)
+        d.merge(&a, &b).descending().checked().run()
     })
     .needs(if t.size_bytes() < 4 { &[DType::U8] } else { &[] })
     .needs(&[t]);
@@ -172,7 +172,7 @@ fn shapes<B: Target>(c: &mut Cases<B>) {
                 };
                 let (a, b) = (of(0)?, of(1)?);
                 let (v, w) = (d.iota::<u32>(n, 0, 1)?, d.iota::<u32>(n, 1 << 20, 1)?);
-                Ok((d.merge_pairs((&a, &v), (&b, &w), UP)?, d.merge_pairs((&b, &w), (&a, &v), UP)?))
+                Ok((d.merge(&a, &b).with_values(&v, &w).run()?, d.merge(&b, &a).with_values(&w, &v).run()?))
             });
         }
     }
@@ -180,14 +180,14 @@ fn shapes<B: Target>(c: &mut Cases<B>) {
     c.add("merge/textbook", |d| {
         let (a, b) = (d.upload(&[1u32, 7, 8, 9, 10])?, d.upload(&[7u32, 10, 10, 12])?);
         let (v, w) = (d.iota::<u32>(5, 0, 1)?, d.iota::<u32>(4, 5, 1)?);
-        Ok((d.merge_pairs((&a, &v), (&b, &w), UP)?, d.co_ranks(&a, &b, UP, &d.iota::<u32>(10, 0, 1)?)?))
+        Ok((d.merge(&a, &b).with_values(&v, &w).run()?, d.co_ranks(&a, &b, &d.iota::<u32>(10, 0, 1)?).run()?))
     });
     c.add("merge/co_ranks_wide", |d| {
         let (a, b) = (sorted::<B, u32>(d, Fill::Plain, 5000, "a", UP)?, sorted::<B, u32>(d, Fill::Plain, 77, "b", UP)?);
         let ranks = d.upload(&[0u64, 1, 99, 5077, 5078, 1 << 32, u64::MAX, 2500])?;
         let out = d.upload(&[7u64; 10])?;
-        d.co_ranks_into(&a, &b, UP, &ranks.slice(1..)?, &out.slice(1..)?)?;
-        Ok((out, d.co_ranks(&a, &b, UP, &ranks)?))
+        d.co_ranks(&a, &b, &ranks.slice(1..)?).write_to(&out.slice(1..)?)?;
+        Ok((out, d.co_ranks(&a, &b, &ranks).run()?))
     })
     .needs(&[DType::U64]);
 }
@@ -232,7 +232,7 @@ fn sets<B: Target>(c: &mut Cases<B>) {
         ($($t:ty)*) => {$(
             c.add(format!("merge/sets_of/{}", <$t>::DTYPE), |d| {
                 let (a, b) = (sorted::<B, $t>(d, Fill::Bits, 3000, "a", UP)?, sorted::<B, $t>(d, Fill::Bits, 2000, "b", UP)?);
-                let c = d.merge(&a.slice(100..900)?, &b, UP)?;
+                let c = d.merge(&a.slice(100..900)?, &b).run()?;
                 let both = d.intersection(&a, &c).run()?;
                 let (out, count) = (input::<B, $t>(d, Fill::Equal, 3000, "out")?, d.upload(&[0u32])?);
                 d.intersection(&a, &c).write_to((&out, &count))?;
@@ -252,7 +252,7 @@ fn payloads<B: Target, V: Element>(c: &mut Cases<B>) {
             c.add(format!("merge/pairs/{k}/{t}/{m}+{n}"), move |d| {
                 let (a, b) = (sorted::<B, K>(d, Fill::Bits, m, "a", UP)?, sorted::<B, K>(d, Fill::Bits, n, "b", UP)?);
                 let (v, w) = (input::<B, V>(d, Fill::Bits, m, "v")?, input::<B, V>(d, Fill::Bits, n, "w")?);
-                d.merge_pairs((&a, &v), (&b, &w), UP)
+                d.merge(&a, &b).with_values(&v, &w).run()
             })
             .needs(&[t, k]);
         }
@@ -261,7 +261,7 @@ fn payloads<B: Target, V: Element>(c: &mut Cases<B>) {
             let (v, w) = (input::<B, V>(d, Fill::Bits, 5000, "v")?, input::<B, V>(d, Fill::Bits, 4000, "w")?);
             let out = (input::<B, K>(d, Fill::Plain, 9010, "k")?, input::<B, V>(d, Fill::Plain, 9010, "o")?);
             let (a, b) = ((a.slice(1..)?, v.slice(..4999)?), (b.slice(3..)?, w.slice(3..)?));
-            d.merge_pairs_into((&a.0, &a.1), (&b.0, &b.1), DOWN, (&out.0.slice(3..)?, &out.1.slice(1..)?))?;
+            d.merge(&a.0, &b.0).descending().with_values(&a.1, &b.1).write_to((&out.0.slice(3..)?, &out.1.slice(1..)?))?;
             Ok(out)
         })
         .needs(&[t, k]);
@@ -272,7 +272,7 @@ fn payloads<B: Target, V: Element>(c: &mut Cases<B>) {
     keyed::<B, i64, V>(c);
     c.add(format!("merge/pairs/few_values/{t}/9000+8000"), move |d| {
         let (v, w) = (input::<B, V>(d, Fill::Bits, 9000, "v")?, input::<B, V>(d, Fill::Bits, 8000, "w")?);
-        d.merge_pairs((&few(d, 9000, "a", DOWN)?, &v), (&few(d, 8000, "b", DOWN)?, &w), DOWN)
+        d.merge(&few(d, 9000, "a", DOWN)?, &few(d, 8000, "b", DOWN)?).descending().with_values(&v, &w).run()
     })
     .needs(&[t]);
 }
@@ -283,7 +283,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
             // Runs of equal keys, longer and longer.
             let a = d.generate(n / 3, index(), |i| (i | 0xff) * 3)?;
             let b = d.generate(n - n / 3, index(), |i| i + (i >> 1))?;
-            let out = d.merge(&a, &b, UP)?;
+            let out = d.merge(&a, &b).run()?;
             let digest = d.reduce((&out, index()).map(|(x, i)| x * (i | 1)), Sum).run()?;
             Ok((out.slice(n / 2..n / 2 + 1000)?, digest))
         })
@@ -295,7 +295,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
     c.add(format!("merge/many_tiles/u8/{m}+{n}"), move |d| {
         let a = d.generate(m, index(), |i| (i >> 17).store_as::<u8>())?;
         let b = d.generate(n, index(), |i| select(i.lt(9_000_000), i >> 22, (i >> 20) + 100).store_as::<u8>())?;
-        let out = d.merge(&a, &b, UP)?;
+        let out = d.merge(&a, &b).run()?;
         let digest = d.reduce((&out, index()).map(|(x, i)| x * (i | 1)), Sum).run()?;
         Ok((out.slice(n..n + 1000)?, digest))
     })

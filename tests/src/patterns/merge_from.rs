@@ -35,8 +35,8 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         // Equal keys show where they come from: numbers of the first input are below 2^20.
         c.add(format!("merge/from/counted/{m}+{n}"), move |d| {
             let (a, b) = ((counting(m), |i| i / 3), (counting(n), |i| i / 2 + 5));
-            let of_b = ((counting(n), scalar(1u32 << 20)), |(i, k)| (i / 2 + 5, i + k));
-            Ok((d.merge_from(a, b, UP)?, d.merge_pairs_from((counting(m), |i| (i / 3, i)), of_b, UP)?))
+            let of_b = (index(), scalar(1u32 << 20)).map(|(i, k)| i + k);
+            Ok((d.merge(a.0.map(a.1), b.0.map(b.1)).run()?, d.merge(a.0.map(a.1), b.0.map(b.1)).with_values(index(), of_b).run()?))
         });
         c.add(format!("merge/from/search/{m}in{n}"), move |d| {
             let (sorted, needles) = ((counting(n), |i| i * 3 / 2), (counting(m), |i| (i * 2_654_435_761) >> 16));
@@ -90,7 +90,7 @@ fn types<B: Target, K: Element>(c: &mut Cases<B>) {
                 let b = ((&places, array(&array_b)), |(i, x): (Expr<u32>, ArrayExpr<K>)| x.at(i).store_as::<K>());
                 let found =
                     (d.lower_bound(a.0.map(a.1), b.0.clone().map(b.1)).run()?, d.count_equal(b.0.clone().map(b.1), a.0.map(a.1)).run()?);
-                Ok((d.merge_from(a, b, UP)?, found))
+                Ok((d.merge(a.0.map(a.1), b.0.map(b.1)).run()?, found))
             })
             .needs(&[t]);
         }
@@ -100,8 +100,12 @@ fn types<B: Target, K: Element>(c: &mut Cases<B>) {
         let (a, b) = ((&x, |x: Expr<K::Reg>| x.store_as::<K>()), (&y.reversed(), |x: Expr<K::Reg>| x.store_as::<K>()));
         let ranks = d.iota::<u32>(331, 0, 15)?;
         let out = input::<B, K>(d, Fill::Plain, 5000, "out")?;
-        d.merge_from_into(a, b, DOWN, &out.slice(3..)?)?;
-        Ok((out, d.co_ranks_from(a, b, DOWN, &ranks)?, d.upper_bound(b.0.map(b.1), a.0.map(a.1)).descending().run()?))
+        d.merge(a.0.map(a.1), b.0.map(b.1)).descending().write_to(&out.slice(3..)?)?;
+        Ok((
+            out,
+            d.co_ranks(a.0.map(a.1), b.0.map(b.1), &ranks).descending().run()?,
+            d.upper_bound(b.0.map(b.1), a.0.map(a.1)).descending().run()?,
+        ))
     })
     .needs(&[t]);
 }
@@ -113,11 +117,10 @@ fn values<B: Target, V: Element>(c: &mut Cases<B>) {
         c.add(format!("merge/from/pairs/{k}/{v}"), move |d| {
             let (x, y) = (sorted::<B, K>(d, Fill::Wide, 4100, "a", UP)?, sorted::<B, K>(d, Fill::Wide, 3000, "b", UP)?);
             let (s, t) = (input::<B, V>(d, Fill::Bits, 4100, "v")?, input::<B, V>(d, Fill::Plain, 3000, "w")?);
-            let keep = |x: Expr<K::Reg>, v: Expr<V::Reg>| (x.store_as::<K>(), v.store_as::<V>());
-            let a = ((&x, &s), |(x, v): (Expr<K::Reg>, Expr<V::Reg>)| keep(x, v));
-            let b = ((&y, array(&t), index()), |(y, t, i): (Expr<K::Reg>, ArrayExpr<V>, Expr<u32>)| keep(y, t.at(lit(2999u32) - i)));
+            let (keep, keep_value) = (|x: Expr<K::Reg>| x.store_as::<K>(), |v: Expr<V::Reg>| v.store_as::<V>());
+            let of_b = (array(&t), index()).map(|(t, i): (ArrayExpr<V>, Expr<u32>)| keep_value(t.at(lit(2999u32) - i)));
             let out = (input::<B, K>(d, Fill::Plain, 7110, "k")?, input::<B, V>(d, Fill::Plain, 7110, "o")?);
-            d.merge_pairs_from_into(a, b, UP, (&out.0.slice(3..)?, &out.1.slice(1..)?))?;
+            d.merge(x.map(keep), y.map(keep)).with_values(s.map(keep_value), of_b).write_to((&out.0.slice(3..)?, &out.1.slice(1..)?))?;
             Ok(out)
         })
         .needs(&[k, v]);
@@ -133,13 +136,17 @@ fn sources<B: Target>(c: &mut Cases<B>) {
         let (x, s) = (sorted::<B, f32>(d, Fill::Plain, 5000, "x", UP)?, d.upload_scalar(0.25f32)?);
         let a = ((&x, scalar(0.5f32), &s), |(x, k, s): (Expr<f32>, Expr<f32>, Expr<f32>)| x * k + s);
         let b = ((counting(3000), scalar(0.5f32)), |(_, k): (Expr<u32>, Expr<f32>)| k);
-        Ok((d.merge_from(a, b, UP)?, d.lower_bound(a.0.map(a.1), b.0.map(b.1)).run()?, d.count_equal(b.0.map(b.1), a.0.map(a.1)).run()?))
+        Ok((
+            d.merge(a.0.map(a.1), b.0.map(b.1)).run()?,
+            d.lower_bound(a.0.map(a.1), b.0.map(b.1)).run()?,
+            d.count_equal(b.0.map(b.1), a.0.map(a.1)).run()?,
+        ))
     });
     // What is heavy to compute stands in loops.
     c.add("merge/from/functions", |d| {
         let (x, y) = (sorted::<B, f32>(d, Fill::Plain, 5000, "x", UP)?, sorted::<B, f32>(d, Fill::Plain, 4000, "y", UP)?);
         let (a, b) = ((&x, |x: Expr<f32>| (x * 3.0).exp()), (&y, |y: Expr<f32>| (y + 0.001).ln() + 7.0));
-        Ok((d.merge_from(a, b, UP)?, d.upper_bound(a.0.map(a.1), b.0.map(b.1)).run()?))
+        Ok((d.merge(a.0.map(a.1), b.0.map(b.1)).run()?, d.upper_bound(a.0.map(a.1), b.0.map(b.1)).run()?))
     });
     // A view over every third element, zipped with what is fetched at its neighbour's place; a view's own stride of none.
     c.add("merge/from/zipped", |d| {
@@ -147,7 +154,7 @@ fn sources<B: Target>(c: &mut Cases<B>) {
         let (thirds, one) = (x.strided(1, 3000, 3)?, x.strided(4000, 700, 0)?);
         let a = ((&thirds, array(&x), index()), |(x, all, i): (Expr<u32>, ArrayExpr<u32>, Expr<u32>)| (x >> 1) + (all.at(i * 3 + 2) >> 1));
         let b = ((&one, index()), |(x, i): (Expr<u32>, Expr<u32>)| x + (i >> 3));
-        Ok((d.merge_from(a.clone(), b, UP)?, d.lower_bound(a.0.map(a.1), b.0.map(b.1)).run()?))
+        Ok((d.merge(a.0.clone().map(a.1.clone()), b.0.map(b.1)).run()?, d.lower_bound(a.0.map(a.1), b.0.map(b.1)).run()?))
     });
     // Inputs and outputs in one buffer; nothing of it is touched elsewhere.
     c.add("merge/from/one_buffer", |d| {
@@ -155,7 +162,7 @@ fn sources<B: Target>(c: &mut Cases<B>) {
         d.copy_into(&d.iota::<u32>(4000, 0, 7)?, &all.slice(1..4001)?)?;
         let (x, y) = (all.slice(1..4001)?, all.slice(1001..3001)?);
         let (a, b) = ((&x, |x| x), (&y, |y| y + 3));
-        d.merge_from_into(a, b, UP, &all.slice(6002..)?)?;
+        d.merge(a.0.map(a.1), b.0.map(b.1)).write_to(&all.slice(6002..)?)?;
         d.lower_bound(a.0.map(a.1), b.0.map(b.1)).write_to(&all.slice(15_000..17_000)?)?;
         Ok(all)
     });
@@ -168,7 +175,11 @@ fn sources<B: Target>(c: &mut Cases<B>) {
         let sum = |(a, b, c, d, e, f): Six| a + b + c + d + e + f;
         let (a, b) = ((six(), sum), (six(), move |x: Six| sum(x) + 7));
         let ranks = d.iota::<u32>(61, 0, 100)?;
-        Ok((d.merge_from(a, b, UP)?, d.count_equal(a.0.map(a.1), b.0.map(b.1)).run()?, d.co_ranks_from(a, b, UP, &ranks)?))
+        Ok((
+            d.merge(a.0.map(a.1), b.0.map(b.1)).run()?,
+            d.count_equal(a.0.map(a.1), b.0.map(b.1)).run()?,
+            d.co_ranks(a.0.map(a.1), b.0.map(b.1), &ranks).run()?,
+        ))
     });
     c.add("merge/from/wide_positions", |d| {
         let out = [d.upload(&[7u64; 1007])?, d.upload(&[7u64; 1007])?];
@@ -178,7 +189,7 @@ fn sources<B: Target>(c: &mut Cases<B>) {
         d.count_equal(sorted.0.map(sorted.1), needles.0.map(needles.1)).descending().write_to(&out[1])?;
         let ranks = d.upload(&[0u64, 1, 99, 4003, 4004, 1 << 32, u64::MAX, 2500])?;
         let found = d.buffer(8)?;
-        d.co_ranks_from_into(sorted, needles, DOWN, &ranks, &found)?;
+        d.co_ranks(sorted.0.map(sorted.1), needles.0.map(needles.1), &ranks).descending().write_to(&found)?;
         let [a, b] = out;
         Ok((a, b, found))
     })
@@ -211,7 +222,7 @@ fn sets<B: Target>(c: &mut Cases<B>) {
         ($($t:ty)*) => {$(
             c.add(format!("merge/from/sets_of/{}", <$t>::DTYPE), |d| {
                 let (x, y) = (sorted::<B, $t>(d, Fill::Bits, 3000, "a", UP)?, sorted::<B, $t>(d, Fill::Bits, 2000, "b", UP)?);
-                let y = d.merge(&x.slice(100..900)?, &y, UP)?;
+                let y = d.merge(&x.slice(100..900)?, &y).run()?;
                 let keep = |x: Expr<<$t as Element>::Reg>| x.store_as::<$t>();
                 let (out, count) = (input::<B, $t>(d, Fill::Equal, 6000, "out")?, d.upload(&[0u32])?);
                 d.symmetric_difference(x.map(keep), y.map(keep)).write_to((&out, &count))?;
@@ -229,8 +240,8 @@ fn large<B: Target>(c: &mut Cases<B>) {
     for n in [(1 << 20) + 1, 5_000_017] {
         c.add(format!("merge/from/large/n={n}"), move |d| {
             // The even and the odd numbers, and their places beside them.
-            let odd = (counting(n / 2), |i: Expr<u32>| (i * 2 + 1, i));
-            let (keys, values) = d.merge_pairs_from((counting(n - n / 2), |i: Expr<u32>| (i * 2, i)), odd, UP)?;
+            let (even, odd) = (counting(n - n / 2).map(|i| i * 2), counting(n / 2).map(|i| i * 2 + 1));
+            let (keys, values) = d.merge(even, odd).with_values(index(), index()).run()?;
             let digest = |x: &Buffer<B, u32>| d.reduce((x, index()).map(|(x, i)| x * (i | 1)), Sum).run();
             Ok((keys.slice(n / 2..n / 2 + 1000)?, digest(&keys)?, digest(&values)?))
         })

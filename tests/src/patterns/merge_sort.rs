@@ -75,15 +75,15 @@ macro_rules! of_type {
         for (m, n) in [(0, 5), (1, 0), (20, 13), (2100, 1999), (300, 20_011)] {
             c.add(format!("merge_by/{order}/{t}/{m}+{n}"), move |d| {
                 let of = |n: u64, name: &str| d.sort(&input::<B, $t>(d, Fill::Bits, n, name)?).by($order).run();
-                d.merge_by(&of(m, "a")?, &of(n, "b")?, $order)
+                d.merge(&of(m, "a")?, &of(n, "b")?).by($order).run()
             })
             .needs(&[t]);
         }
         c.add(format!("merge_by/slices/{order}/{t}"), move |d| {
             let (a, b) = (input::<B, $t>(d, Fill::Sorted, 4000, "a")?, input::<B, $t>(d, Fill::Sorted, 4500, "b")?);
             let out = input::<B, $t>(d, Fill::Plain, 9000, "out")?;
-            d.merge_by_into(&a.slice(1..3990)?, &b.slice(3..)?, $order, &out.slice(5..)?)?;
-            d.merge_by_into(&a.slice(..1)?, &b.slice(..2)?, $order, &out.slice(8701..)?)?;
+            d.merge(&a.slice(1..3990)?, &b.slice(3..)?).by($order).write_to(&out.slice(5..)?)?;
+            d.merge(&a.slice(..1)?, &b.slice(..2)?).by($order).write_to(&out.slice(8701..)?)?;
             Ok(out)
         })
         .needs(&[t]);
@@ -202,7 +202,7 @@ fn contradictions<B: Target>(c: &mut Cases<B>) {
             let (a, b) = (input::<B, u32>(d, Fill::Plain, n, "a")?, input::<B, u32>(d, Fill::Plain, 5003, "b")?);
             let order = |a: Expr<u32>, b: Expr<u32>| (((a * 2_654_435_761) ^ (b * 40_503)) >> 17 & 1u32).eq(1);
             let (v, w) = (d.iota(n, 0u32, 1)?, d.iota(5003, 1u32 << 20, 1)?);
-            d.merge_pairs_by((&a, &v), (&b, &w), order)
+            d.merge(&a, &b).by(order).with_values(&v, &w).run()
         });
     }
 }
@@ -230,7 +230,7 @@ fn payloads<B: Target, V: Element>(c: &mut Cases<B>) {
             let (a, b) = (sorted(5000, "a")?, sorted(4001, "b")?);
             let out = (input::<B, K>(d, Fill::Plain, 9010, "k")?, input::<B, V>(d, Fill::Plain, 9010, "o")?);
             let (a, b) = ((a.0.slice(1..)?, a.1.slice(1..)?), (b.0.slice(3..)?, b.1.slice(3..)?));
-            d.merge_pairs_by_into((&a.0, &a.1), (&b.0, &b.1), order, (&out.0.slice(3..)?, &out.1.slice(1..)?))?;
+            d.merge(&a.0, &b.0).by(order).with_values(&a.1, &b.1).write_to((&out.0.slice(3..)?, &out.1.slice(1..)?))?;
             Ok(out)
         })
         .needs(&[t, k]);
@@ -258,7 +258,7 @@ fn merges<B: Target>(c: &mut Cases<B>) {
                 d.upload(&keys)
             };
             let (v, w) = (d.iota(m, 0u32, 1)?, d.iota(n, 1u32 << 20, 1)?);
-            d.merge_pairs_by((&of(m, "a")?, &v), (&of(n, "b")?, &w), |a, b| (a % 10).lt(b % 10))
+            d.merge(&of(m, "a")?, &of(n, "b")?).by(|a, b| (a % 10).lt(b % 10)).with_values(&v, &w).run()
         });
     }
 }
@@ -289,7 +289,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
     c.add(format!("merge_by/large/{m}+{n}"), move |d| {
         let of = |n: u64| d.generate(n, index(), |i| (i >> 2) | (i << 28));
         let (v, w) = (d.iota(m, 0u32, 1)?, d.iota(n, 1u32 << 24, 1)?);
-        let (keys, values) = d.merge_pairs_by((&of(m)?, &v), (&of(n)?, &w), |a, b| (a & 0xfff_ffffu32).lt(b & 0xfff_ffffu32))?;
+        let (keys, values) = d.merge(&of(m)?, &of(n)?).by(|a, b| (a & 0xfff_ffffu32).lt(b & 0xfff_ffffu32)).with_values(&v, &w).run()?;
         let digest = |x: &Buffer<B, u32>| d.reduce((x, index()).map(|(x, i)| x * (i | 1)), Sum).run();
         Ok((digest(&keys)?, digest(&values)?, values.slice(1_000_000..1_001_000)?))
     })
@@ -309,7 +309,7 @@ fn large<B: Target>(c: &mut Cases<B>) {
     c.add("merge_by/above_binding_limit/noise", move |d| {
         let of = |n: u64, step: u32| d.generate(n, (index(), scalar(step)), |(i, step)| i * step);
         let order = |a: Expr<u32>, b: Expr<u32>| (((a * 2_654_435_761) ^ (b * 40_503)) >> 17 & 1u32).eq(1);
-        let keys = d.merge_by(&of(m, 7)?, &of(n, 9)?, order)?;
+        let keys = d.merge(&of(m, 7)?, &of(n, 9)?).by(order).run()?;
         let digest = d.reduce((&keys, index()).map(|(x, i)| x * (i | 1)), Sum).run()?;
         Ok((keys.slice(m + n - 1000..)?, digest))
     })

@@ -278,10 +278,14 @@ fn merges<B: Target, K: Element, V: Element>(c: &mut Cases<B>) {
     let (t, v) = (K::DTYPE, V::DTYPE);
     for (m, n) in [(1, 0), (33, 255), (2100, 5003)] {
         c.add(format!("merge/narrow/{t}/{m}+{n}"), move |d| {
-            let of = |order| d.merge(&sorted::<B, K>(d, m, "a", order)?, &sorted(d, n, "b", order)?, order);
+            let of = |order| d.merge(&sorted::<B, K>(d, m, "a", order)?, &sorted(d, n, "b", order)?).order(order).run();
             let (x, needles) = (sorted::<B, K>(d, n, "b", DOWN)?, input::<B, K>(d, Fill::Bits, m, "b")?);
             let found = (d.lower_bound(&x, &needles).descending().run()?, d.count_equal(&x, &needles).descending().run()?);
-            Ok(((of(UP)?, of(DOWN)?), found, d.co_ranks(&sorted::<B, K>(d, m, "a", DOWN)?, &x, DOWN, &d.iota::<u32>(m + n + 1, 0, 1)?)?))
+            Ok((
+                (of(UP)?, of(DOWN)?),
+                found,
+                d.co_ranks(&sorted::<B, K>(d, m, "a", DOWN)?, &x, &d.iota::<u32>(m + n + 1, 0, 1)?).descending().run()?,
+            ))
         })
         .needs(&[t]);
     }
@@ -290,19 +294,22 @@ fn merges<B: Target, K: Element, V: Element>(c: &mut Cases<B>) {
         let (v, w) = (input::<B, V>(d, Fill::Bits, 5000, "v")?, input::<B, V>(d, Fill::Bits, 4000, "w")?);
         let out = (input::<B, K>(d, Fill::Plain, 9010, "k")?, input::<B, V>(d, Fill::Plain, 9010, "o")?);
         let (x, y) = ((a.slice(1..)?, v.slice(..4999)?), (b.slice(3..)?, w.slice(3..)?));
-        d.merge_pairs_into((&x.0, &x.1), (&y.0, &y.1), DOWN, (&out.0.slice(3..)?, &out.1.slice(1..)?))?;
+        d.merge(&x.0, &y.0).descending().with_values(&x.1, &y.1).write_to((&out.0.slice(3..)?, &out.1.slice(1..)?))?;
         // The sets of both: their sizes, and of one its elements.
         let (both, count) = (input::<B, K>(d, Fill::Equal, 5000, "both")?, d.upload(&[0u32])?);
         d.intersection(&a, &b).descending().write_to((&both, &count))?;
-        Ok((out, (both, count), d.difference(&a, &b).descending().run()?.count, d.merge_checked(&a, &b, DOWN)?))
+        Ok((out, (both, count), d.difference(&a, &b).descending().run()?.count, d.merge(&a, &b).descending().checked().run()?))
     })
     .needs(&[t, v]);
     c.add(format!("merge/from/narrow/{t}/{v}"), |d| {
         let (x, y) = (sorted::<B, K>(d, 3000, "a", DOWN)?, sorted::<B, K>(d, 1901, "b", UP)?);
-        let a = ((&x, index()), |(x, i): (Expr<K::Reg>, Expr<u32>)| (x.store_as::<K>(), (i * 77).cast::<V::Reg>().store_as::<V>()));
-        let b = ((&y.reversed(), index()), |(x, i): (Expr<K::Reg>, Expr<u32>)| (x.store_as::<K>(), i.cast::<V::Reg>().store_as::<V>()));
+        let of_a = index().map(|i: Expr<u32>| (i * 77).cast::<V::Reg>().store_as::<V>());
+        let of_b = index().map(|i: Expr<u32>| i.cast::<V::Reg>().store_as::<V>());
         let keys = |x: Expr<K::Reg>| x.store_as::<K>();
-        Ok((d.merge_pairs_from(a, b, DOWN)?, d.upper_bound(x.map(keys), y.map(keys)).descending().run()?))
+        Ok((
+            d.merge(x.map(keys), y.reversed().map(keys)).with_values(of_a, of_b).descending().run()?,
+            d.upper_bound(x.map(keys), y.map(keys)).descending().run()?,
+        ))
     })
     .needs(&[t, v]);
 }
@@ -323,7 +330,7 @@ fn orders<B: Target, K: Element<Reg: Num>, V: Element>(c: &mut Cases<B>) {
             d.sort(&input::<B, K>(d, Fill::Bits, n, name)?).with_values(&input::<B, V>(d, Fill::Bits, n, name)?).by(order).run()
         };
         let (a, b) = (pairs(5001, "a")?, pairs(3007, "b")?);
-        d.merge_pairs_by((&a.0.slice(1..)?, &a.1.slice(1..)?), (&b.0, &b.1), order)
+        d.merge(&a.0.slice(1..)?, &b.0).by(order).with_values(&a.1.slice(1..)?, &b.1).run()
     })
     .needs(&[t, v]);
 }

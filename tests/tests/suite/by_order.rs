@@ -43,11 +43,10 @@ fn lazy_merges_by_an_order_are_stable_sorts_of_one_behind_the_other() {
         let (keys, places): (Vec<u32>, Vec<u32>) = all.into_iter().unzip();
         each(|d| {
             let (a, b) = (d.upload(&a).unwrap(), d.upload(&b).unwrap());
-            let from = ((&a, index()), (&b, index()));
-            let merged = d.merge_pairs_by_from((from.0, |(x, i)| (x, i)), (from.1, |(x, i)| (x, i + 1_000_000)), by_tens).unwrap();
+            let merged = d.merge(&a, &b).by(by_tens).with_values(index(), index().map(|i| i + 1_000_000)).run().unwrap();
             assert_eq!((merged.0.read_blocking().unwrap(), merged.1.read_blocking().unwrap()), (keys.clone(), places.clone()));
             // As the merge of arrays.
-            assert_eq!(d.merge_by(&a, &b, by_tens).unwrap().read_blocking().unwrap(), keys);
+            assert_eq!(d.merge(&a, &b).by(by_tens).run().unwrap().read_blocking().unwrap(), keys);
         });
     }
 }
@@ -67,12 +66,12 @@ fn lazy_merges_that_are_checked_name_the_input_and_write_nothing() {
             let (out, beside) = (d.upload(&[7u32; 10_002]).unwrap(), d.upload(&[9u32; 10_002]).unwrap());
             let same = |x: Expr<u32>| x;
             let error = |what| Err(Error::NotSorted { pattern: "merge_by", what, index: wrong as u64 });
-            assert_eq!(d.merge_by_checked_from_into((&a, same), (&b, same), by_tens, &out), error("the second input"));
-            assert_eq!(d.merge_by_checked_from((&b, same), (&a, same), by_tens).map(drop), error("the first input"));
-            let pairs = d.merge_pairs_by_checked_from_into(((&b, index()), |x| x), ((&a, index()), |x| x), by_tens, (&out, &beside));
+            assert_eq!(d.merge(a.map(same), b.map(same)).by(by_tens).checked().write_to(&out), error("the second input"));
+            assert_eq!(d.merge(b.map(same), a.map(same)).by(by_tens).checked().run().map(drop), error("the first input"));
+            let pairs = d.merge(&b, &a).by(by_tens).with_values(index(), index()).checked().write_to((&out, &beside));
             assert_eq!(pairs, error("the first input"));
             assert_eq!((out.read_blocking().unwrap(), beside.read_blocking().unwrap()), (vec![7; 10_002], vec![9; 10_002]));
-            assert_eq!(d.merge_by_checked_from((&a, same), (&a, same), by_tens).unwrap().read_blocking().unwrap(), all);
+            assert_eq!(d.merge(a.map(same), a.map(same)).by(by_tens).checked().run().unwrap().read_blocking().unwrap(), all);
         });
     }
 }
@@ -119,9 +118,9 @@ fn outputs_that_do_not_fit_stay_as_they_were() {
     each(|d| {
         let (a, b) = (d.upload(&[1u32, 20]).unwrap(), d.upload(&[3u32, 30]).unwrap());
         let (out, count) = (d.upload(&[7u32; 3]).unwrap(), d.upload(&[9u32]).unwrap());
-        let merge = d.merge_by_from_into((&a, |x| x), (&b, |x| x), by_tens, &out);
+        let merge = d.merge(a.map(|x| x), b.map(|x| x)).by(by_tens).write_to(&out);
         assert!(matches!(merge, Err(Error::BufferTooSmall { required: 4, available: 3, .. })));
-        let onto = d.merge_by_from_into((&a, |x| x), (&b.slice(..0).unwrap(), |x| x), by_tens, &a);
+        let onto = d.merge(a.map(|x| x), b.slice(..0).unwrap().map(|x| x)).by(by_tens).write_to(&a);
         assert!(matches!(onto, Err(Error::Aliasing { .. })));
         assert!(matches!(d.union(&a, &b).by(by_tens).write_to((&out, &count)), Err(Error::BufferTooSmall { .. })));
         assert!(matches!(d.difference(&a, &b).by(by_tens).write_to((&a, &count)), Err(Error::Aliasing { .. })));

@@ -228,36 +228,35 @@ fn merges_that_are_checked_write_nothing_for_what_is_not_sorted() {
         let input = |second: bool| unsorted("merge", if second { "the second input" } else { "the first input" }, 8000);
         for second in [false, true] {
             let (p, q) = if second { (&a, &b) } else { (&b, &a) };
-            assert_eq!(d.merge_pairs_checked((p, p), (q, q), UP).unwrap_err(), array(second));
-            assert_eq!(d.merge_pairs_checked_into((p, p), (q, q), UP, outs).unwrap_err(), array(second));
+            assert_eq!(d.merge(p, q).with_values(p, q).checked().run().unwrap_err(), array(second));
+            assert_eq!(d.merge(p, q).with_values(p, q).checked().write_to(outs).unwrap_err(), array(second));
             let (f, g) = (|x: Expr<u32>| x * 2, |x: Expr<u32>| x + 1);
-            assert_eq!(d.merge_checked_from((p, f), (q, g), UP).unwrap_err(), input(second));
-            assert_eq!(d.merge_checked_from_into((p, f), (q, g), UP, &out).unwrap_err(), input(second));
-            let pair = |(x, i): (Expr<u32>, Expr<u32>)| (x, i);
-            assert_eq!(d.merge_pairs_checked_from(((p, index()), pair), ((q, index()), pair), UP).unwrap_err(), input(second));
-            let found = d.merge_pairs_checked_from_into(((p, index()), pair), ((q, index()), pair), UP, outs).unwrap_err();
+            assert_eq!(d.merge(p.map(f), q.map(g)).checked().run().unwrap_err(), input(second));
+            assert_eq!(d.merge(p.map(f), q.map(g)).checked().write_to(&out).unwrap_err(), input(second));
+            assert_eq!(d.merge(p, q).with_values(index(), index()).checked().run().unwrap_err(), input(second));
+            let found = d.merge(p, q).with_values(index(), index()).checked().write_to(outs).unwrap_err();
             assert_eq!(found, input(second));
             let by = |a: Expr<u32>, b: Expr<u32>| (a >> 1).lt(b >> 1);
             let array = |second| match array(second) {
                 Error::NotSorted { what, index, .. } => unsorted("merge_by", what, index),
                 other => other,
             };
-            assert_eq!(d.merge_by_checked(p, q, by).unwrap_err(), array(second));
-            assert_eq!(d.merge_by_checked_into(p, q, by, &out).unwrap_err(), array(second));
-            assert_eq!(d.merge_pairs_by_checked((p, p), (q, q), by).unwrap_err(), array(second));
-            assert_eq!(d.merge_pairs_by_checked_into((p, p), (q, q), by, outs).unwrap_err(), array(second));
+            assert_eq!(d.merge(p, q).by(by).checked().run().unwrap_err(), array(second));
+            assert_eq!(d.merge(p, q).by(by).checked().write_to(&out).unwrap_err(), array(second));
+            assert_eq!(d.merge(p, q).by(by).with_values(p, q).checked().run().unwrap_err(), array(second));
+            assert_eq!(d.merge(p, q).by(by).with_values(p, q).checked().write_to(outs).unwrap_err(), array(second));
         }
         // A passed-on NaN is ordered by its bits, as the merge orders it; a computed byte by what is left of it.
         let nans = d.upload(&[f32::INFINITY, f32::from_bits(0x7FC0_0001), f32::NAN]).unwrap();
         let same = |x: Expr<f32>| x;
-        assert_eq!(d.merge_checked_from((&nans, same), (&nans, same), UP).unwrap_err(), unsorted("merge", "the first input", 2));
+        assert_eq!(d.merge(nans.map(same), nans.map(same)).checked().run().unwrap_err(), unsorted("merge", "the first input", 2));
         let byte = |i: Expr<u32>| (i * 100).store_as::<u8>();
-        let found = d.merge_checked_from((counting(3), byte), (counting(5), byte), UP).unwrap_err();
+        let found = d.merge(counting(3).map(byte), counting(5).map(byte)).checked().run().unwrap_err();
         assert_eq!(found, unsorted("merge", "the second input", 3));
         let small = out.slice(..17_999).unwrap();
-        assert!(matches!(d.merge_pairs_checked_into((&a, &a), (&a, &a), UP, (&small, &places)), Err(Error::BufferTooSmall { .. })));
-        assert!(matches!(d.merge_checked_from_into((&a, |x| x), (&a, |x| x), UP, &small), Err(Error::BufferTooSmall { .. })));
-        assert!(matches!(d.merge_by_checked_into(&a, &a, Expr::lt, &small), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(d.merge(&a, &a).with_values(&a, &a).checked().write_to((&small, &places)), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(d.merge(a.map(|x| x), a.map(|x| x)).checked().write_to(&small), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(d.merge(&a, &a).by(Expr::lt).checked().write_to(&small), Err(Error::BufferTooSmall { .. })));
         assert_eq!((host(&out), host(&places)), (vec![7; 18_000], vec![7; 18_000]));
     });
 }
@@ -271,13 +270,14 @@ fn merges_that_are_checked_are_the_others_where_all_is_sorted() {
             let (a, b) = (sorted(m, 1), sorted(n, 99));
             let (v, w) = (d.iota(m, 0u32, 1).unwrap(), d.iota(n, m as u32, 1).unwrap());
             let pair = |(x, v): (Buffer<Device, u32>, Buffer<Device, u32>)| (host(&x), host(&v));
-            let expected = pair(d.merge_pairs((&a, &v), (&b, &w), UP).unwrap());
-            assert!(pair(d.merge_pairs_checked((&a, &v), (&b, &w), UP).unwrap()) == expected, "{m} {n}");
-            assert!(pair(d.merge_pairs_by_checked((&a, &v), (&b, &w), Expr::lt).unwrap()) == expected, "{m} {n}");
-            let both = |x: (Expr<u32>, Expr<u32>)| x;
-            assert!(pair(d.merge_pairs_checked_from(((&a, &v), both), ((&b, &w), both), UP).unwrap()) == expected, "{m} {n}");
-            assert!(host(&d.merge_checked_from((&a, |x| x), (&b, |x| x), UP).unwrap()) == expected.0, "{m} {n}");
-            assert!(host(&d.merge_by_checked(&a, &b, Expr::lt).unwrap()) == expected.0, "{m} {n}");
+            let expected = pair(d.merge(&a, &b).with_values(&v, &w).run().unwrap());
+            assert!(pair(d.merge(&a, &b).with_values(&v, &w).checked().run().unwrap()) == expected, "{m} {n}");
+            assert!(pair(d.merge(&a, &b).by(Expr::lt).with_values(&v, &w).checked().run().unwrap()) == expected, "{m} {n}");
+            let same = |x: Expr<u32>| x;
+            let computed = d.merge(a.map(same), b.map(same)).with_values(v.map(same), w.map(same)).checked().run();
+            assert!(pair(computed.unwrap()) == expected, "{m} {n}");
+            assert!(host(&d.merge(a.map(|x| x), b.map(|x| x)).checked().run().unwrap()) == expected.0, "{m} {n}");
+            assert!(host(&d.merge(&a, &b).by(Expr::lt).checked().run().unwrap()) == expected.0, "{m} {n}");
         }
     });
 }

@@ -4,25 +4,23 @@ use crate::common::each;
 use isowarp::prelude::*;
 use isowarp::{Device, Error};
 
-const UP: SortOrder = SortOrder::Ascending;
-
 /// Kirk, Hwu and El Hajj, chapter 12: the example of the text and exercises 12.1 and 12.2.
 #[test]
 fn the_textbooks_arrays_merge_and_split_as_it_says() {
     each(|d| {
         let (a, b) = (d.upload(&[1u32, 7, 8, 9, 10]).unwrap(), d.upload(&[7u32, 10, 10, 12]).unwrap());
         let (v, w) = (d.upload(b"ABCDE").unwrap(), d.upload(b"abcd").unwrap());
-        let (keys, values) = d.merge_pairs((&a, &v), (&b, &w), UP).unwrap();
+        let (keys, values) = d.merge(&a, &b).with_values(&v, &w).run().unwrap();
         assert_eq!(keys.read_blocking().unwrap(), [1, 7, 7, 8, 9, 10, 10, 10, 12]);
         assert_eq!(values.read_blocking().unwrap(), *b"ABaCDEbcd");
         let ranks = d.iota(10, 0u32, 1).unwrap();
-        assert_eq!(d.co_ranks(&a, &b, UP, &ranks).unwrap().read_blocking().unwrap(), [0, 1, 2, 2, 3, 4, 5, 5, 5, 5]);
+        assert_eq!(d.co_ranks(&a, &b, &ranks).run().unwrap().read_blocking().unwrap(), [0, 1, 2, 2, 3, 4, 5, 5, 5, 5]);
         // Three threads merge three elements each; the second one takes nothing of b.
         let whole = d.buffer::<u32>(9).unwrap();
         for (k, i) in [(0u64, [0u64, 2]), (3, [2, 5]), (6, [5, 5])] {
             let j = [k - i[0], k + 3 - i[1]];
             let part = |x: &Buffer<Device, u32>, [from, to]: [u64; 2]| x.slice(from..to).unwrap();
-            d.merge_into(&part(&a, i), &part(&b, j), UP, &whole.slice(k..k + 3).unwrap()).unwrap();
+            d.merge(&part(&a, i), &part(&b, j)).write_to(&whole.slice(k..k + 3).unwrap()).unwrap();
         }
         assert_eq!(whole.read_blocking().unwrap(), keys.read_blocking().unwrap());
     });
@@ -50,7 +48,7 @@ fn a_merge_is_a_stable_sort_of_one_array_behind_the_other() {
             let mut expected: Vec<(u32, u32)> = a.iter().chain(&b).copied().zip(0..).collect();
             expected.sort_by_key(|&(key, _)| key);
             let (v, w) = (d.iota(m, 0u32, 1).unwrap(), d.iota(n, m as u32, 1).unwrap());
-            let (keys, values) = d.merge_pairs((&d.upload(&a).unwrap(), &v), (&d.upload(&b).unwrap(), &w), UP).unwrap();
+            let (keys, values) = d.merge(&d.upload(&a).unwrap(), &d.upload(&b).unwrap()).with_values(&v, &w).run().unwrap();
             let found: Vec<(u32, u32)> = keys.read_blocking().unwrap().into_iter().zip(values.read_blocking().unwrap()).collect();
             assert!(found == expected, "{m} and {n} of {most}");
         }
@@ -106,8 +104,8 @@ fn arrays_that_are_not_sorted_are_named_and_nothing_is_written() {
         let out = d.iota(18_000, 7u32, 0).unwrap();
         d.fill(&b.slice(8000..8001).unwrap(), 5).unwrap();
         let wrong = |pattern, what, index| Error::NotSorted { pattern, what, index };
-        assert_eq!(d.merge_checked_into(&a, &b, UP, &out).unwrap_err(), wrong("merge", "the second array", 8000));
-        assert_eq!(d.merge_checked_into(&b, &a, UP, &out).unwrap_err(), wrong("merge", "the first array", 8000));
+        assert_eq!(d.merge(&a, &b).checked().write_to(&out).unwrap_err(), wrong("merge", "the second array", 8000));
+        assert_eq!(d.merge(&b, &a).checked().write_to(&out).unwrap_err(), wrong("merge", "the first array", 8000));
         assert_eq!(d.is_sorted(&a).descending().check().unwrap_err(), wrong("check_sorted", "the array", 1));
         assert_eq!(out.read_blocking().unwrap(), [7; 18_000]);
         d.is_sorted(&a.slice(..1).unwrap()).descending().check().unwrap();
@@ -129,12 +127,13 @@ fn arrays_that_are_not_sorted_do_no_harm_elsewhere() {
             let values = d.iota(2 * n + 20, 7u32, 0).unwrap();
             let inside = |x: &Buffer<Device, u32>| x.slice(10..2 * n + 10).unwrap();
             let (a, b) = (noise(1), noise(1 << 20));
-            d.merge_pairs_into((&a, &b), (&b, &a), UP, (&inside(&out), &inside(&values))).unwrap();
+            d.merge(&a, &b).with_values(&b, &a).write_to((&inside(&out), &inside(&values))).unwrap();
             for x in [&out, &values] {
                 let x = x.read_blocking().unwrap();
                 assert!(x[..10].iter().chain(&x[x.len() - 10..]).all(|&v| v == 7));
             }
-            for found in [d.lower_bound(&a, &b).run(), d.upper_bound(&a, &b).run(), d.count_equal(&a, &b).run(), d.co_ranks(&a, &b, UP, &a)]
+            for found in
+                [d.lower_bound(&a, &b).run(), d.upper_bound(&a, &b).run(), d.count_equal(&a, &b).run(), d.co_ranks(&a, &b, &a).run()]
             {
                 assert!(found.unwrap().read_blocking().unwrap().iter().all(|&at| u64::from(at) <= n));
             }
@@ -148,14 +147,14 @@ fn merges_refuse_what_does_not_fit() {
         let x = d.iota(100, 0u32, 1).unwrap();
         let (low, high) = (x.slice(..40).unwrap(), x.slice(40..).unwrap());
         let (out, count) = (d.iota(100, 7u32, 0).unwrap(), d.iota(1, 7u32, 0).unwrap());
-        assert!(matches!(d.merge_into(&low, &high, UP, &x), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.merge(&low, &high).write_to(&x), Err(Error::Aliasing { .. })));
         let small = d.buffer(99).unwrap();
-        assert!(matches!(d.merge_into(&low, &high, UP, &small), Err(Error::BufferTooSmall { required: 100, available: 99, .. })));
-        assert!(matches!(d.merge_pairs((&low, &low), (&high, &low), UP), Err(Error::LengthMismatch { expected: 60, found: 40, .. })));
-        assert!(matches!(d.merge_pairs_into((&low, &low), (&high, &high), UP, (&out, &out)), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.merge(&low, &high).write_to(&small), Err(Error::BufferTooSmall { required: 100, available: 99, .. })));
+        assert!(matches!(d.merge(&low, &high).with_values(&low, &low).run(), Err(Error::LengthMismatch { expected: 60, found: 40, .. })));
+        assert!(matches!(d.merge(&low, &high).with_values(&low, &high).write_to((&out, &out)), Err(Error::Aliasing { .. })));
         assert!(matches!(d.lower_bound(&low, &high).write_to(&high), Err(Error::Aliasing { .. })));
         assert!(matches!(d.upper_bound(&low, &x).write_to(&small), Err(Error::BufferTooSmall { .. })));
-        assert!(matches!(d.co_ranks_into(&low, &high, UP, &x, &small), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(d.co_ranks(&low, &high, &x).write_to(&small), Err(Error::BufferTooSmall { .. })));
         assert!(matches!(d.union(&low, &high).write_to((&small, &count)), Err(Error::BufferTooSmall { .. })));
         assert!(matches!(d.difference(&low, &high).write_to((&high, &count)), Err(Error::Aliasing { .. })));
         assert!(matches!(d.intersection(&low, &high).write_to((&out, &out)), Err(Error::Aliasing { .. })));

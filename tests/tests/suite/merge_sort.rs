@@ -79,7 +79,7 @@ fn merges_by_an_order_are_stable_sorts_of_one_array_behind_the_other() {
             let (expected, order) = sorted(&[a.clone(), b.clone()].concat(), |a, b| last(a) < last(b));
             let (a, b) = (d.upload(&a).unwrap(), d.upload(&b).unwrap());
             let (v, w) = (d.iota(m, 0u32, 1).unwrap(), d.iota(n, m as u32, 1).unwrap());
-            let (keys, values) = d.merge_pairs_by((&a, &v), (&b, &w), |a, b| (a % 10).lt(b % 10)).unwrap();
+            let (keys, values) = d.merge(&a, &b).by(|a, b| (a % 10).lt(b % 10)).with_values(&v, &w).run().unwrap();
             assert!(keys.read_blocking().unwrap() == expected && values.read_blocking().unwrap() == order, "{m} and {n}");
         }
     });
@@ -143,9 +143,12 @@ fn sorts_by_an_order_refuse_what_does_not_fit() {
         assert!(matches!(d.sort(&x).with_values(&low).by(up).run(), Err(Error::LengthMismatch { expected: 100, found: 40, .. })));
         assert!(matches!(d.sort(&x).with_values(&x).by(up).write_to((&out, &out)), Err(Error::Aliasing { .. })));
         assert!(matches!(d.sort(&x).with_values(&x).by(up).in_place(), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.merge_by_into(&low, &high, up, &x), Err(Error::Aliasing { .. })));
-        assert!(matches!(d.merge_by_into(&low, &high, up, &small), Err(Error::BufferTooSmall { .. })));
-        assert!(matches!(d.merge_pairs_by((&low, &low), (&high, &low), up), Err(Error::LengthMismatch { expected: 60, found: 40, .. })));
+        assert!(matches!(d.merge(&low, &high).by(up).write_to(&x), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.merge(&low, &high).by(up).write_to(&small), Err(Error::BufferTooSmall { .. })));
+        assert!(matches!(
+            d.merge(&low, &high).by(up).with_values(&low, &low).run(),
+            Err(Error::LengthMismatch { expected: 60, found: 40, .. })
+        ));
         // The same of values that are fetched, whose sort would be enqueued before they are.
         let bytes = d.upload(&[9u8; 100]).unwrap();
         assert!(matches!(

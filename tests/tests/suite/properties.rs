@@ -129,7 +129,7 @@ fn sorts_by_orders_agree() {
         let half = x.len() / 3;
         if *contradicts {
             // NaN is before nothing and behind nothing.
-            let merged = d.merge_by(&x.slice(..half)?, &x.slice(half..)?, Expr::lt)?;
+            let merged = d.merge(&x.slice(..half)?, &x.slice(half..)?).by(Expr::lt).run()?;
             return (d.sort(&x).by(Expr::lt).run()?, d.argsort(&x).by(Expr::lt).run()?, merged).outputs();
         }
         let last = |a: Expr<f32>, b: Expr<f32>| (a.bitcast::<u32>() & 63u32).lt(b.bitcast::<u32>() & 63u32);

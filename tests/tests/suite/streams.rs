@@ -134,7 +134,7 @@ fn words_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], count: &Buffer<
     d.copy_2d_into((x, 100), (y, 90), 100, 80).unwrap();
     d.sort(x).write_to(z).unwrap();
     let (low, high) = (z.slice(..4000).unwrap(), z.slice(4000..).unwrap());
-    d.merge_into(&low, &high, SortOrder::Ascending, y).unwrap();
+    d.merge(&low, &high).write_to(y).unwrap();
     d.upper_bound(y, x).write_to(z).unwrap();
     d.sort(x).by(|a, b| (a >> 3).gt(b >> 3)).write_to(y).unwrap();
     d.sort(y).by(Expr::lt).in_place().unwrap();
@@ -145,9 +145,9 @@ fn words_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], count: &Buffer<
     let ((keys, values), (lent, more), (out, places)) = (half(x), half(y), half(z));
     d.sort(&keys).with_values(&values).by(Expr::lt).scratch((&lent, &more)).write_to((&out, &places)).unwrap();
     d.argsort(&keys).by(Expr::lt).scratch(([&out, &lent], &more)).write_to(&places).unwrap();
-    d.merge_by_into(&x.slice(..4000).unwrap(), &x.slice(4000..).unwrap(), Expr::lt, y).unwrap();
+    d.merge(&x.slice(..4000).unwrap(), &x.slice(4000..).unwrap()).by(Expr::lt).write_to(y).unwrap();
     d.sort(x).write_to(y).unwrap();
-    d.co_ranks_into(&y.slice(..5000).unwrap(), &y.slice(5000..).unwrap(), SortOrder::Ascending, x, z).unwrap();
+    d.co_ranks(&y.slice(..5000).unwrap(), &y.slice(5000..).unwrap(), x).write_to(z).unwrap();
     d.intersection(&y.slice(..5000).unwrap(), &y.slice(4000..).unwrap()).write_to((z, count)).unwrap();
     d.union(&y.slice(..5000).unwrap(), &y.slice(6000..).unwrap()).write_to((z, count)).unwrap();
     d.copy_into(y, x).unwrap();
@@ -179,7 +179,7 @@ fn counted_round(d: &Device, [x, y, z]: [&Buffer<Device, u32>; 3], count: &Buffe
     d.reduce(x, Sum).by_key(x.map(|x| x >> 20)).write_to(((y, z), count)).unwrap();
     d.run_length_decode(x, y, z.len()).length(&kept).write_to(z).unwrap();
     d.lower_bound(x, y).by(Expr::lt).write_to(z).unwrap();
-    d.merge_by_from_into((&x.slice(..4000).unwrap(), |x| x), (&x.slice(4000..).unwrap(), |x| x), Expr::lt, z).unwrap();
+    d.merge(x.slice(..4000).unwrap().map(|x| x), x.slice(4000..).unwrap().map(|x| x)).by(Expr::lt).write_to(z).unwrap();
     d.union(&y.slice(..5000).unwrap(), &y.slice(6000..).unwrap()).by(Expr::lt).write_to((z, count)).unwrap();
     d.group_scan(x, 33, Sum).exclusive().write_to(y).unwrap();
 }

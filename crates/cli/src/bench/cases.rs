@@ -145,7 +145,7 @@ fn ordered() -> Vec<Case> {
         }),
         usual("merge", TWO, |d, h| {
             let half = h.n / 2;
-            into(d, h.halves(), h.n, move |d, x, y| d.merge_into(&x.slice(..half)?, &x.slice(half..)?, UP, y))
+            into(d, h.halves(), h.n, move |d, x, y| d.merge(&x.slice(..half)?, &x.slice(half..)?).write_to(y))
         }),
         other(
             "co-ranks",
@@ -153,7 +153,7 @@ fn ordered() -> Vec<Case> {
             |d, h| {
                 let (half, cuts) = (h.n / 2, (0..h.n).step_by(1024).map(|k| k as u32).collect::<Vec<_>>());
                 let (x, ranks) = (d.upload(h.halves())?, cuts.len() as u64);
-                into(d, &cuts, ranks, move |d, k, y: &Buffer<Device, u32>| d.co_ranks_into(&x.slice(..half)?, &x.slice(half..)?, UP, k, y))
+                into(d, &cuts, ranks, move |d, k, y: &Buffer<Device, u32>| d.co_ranks(&x.slice(..half)?, &x.slice(half..)?, k).write_to(y))
             },
         ),
         other("search", THREE, |d, h| {

@@ -15,17 +15,17 @@ use crate::patterns::{
 /// The elements of both arrays in order. That both are sorted is checked.
 ///
 /// # Errors
-/// As [`Merge::merge_checked`]; [`Error::InvalidArgument`] for arrays of two types.
+/// As [`MergeCall::run`](crate::patterns::MergeCall::run); [`Error::InvalidArgument`] for arrays of two types.
 pub fn merge<B: Merge>(device: &B, a: &DynBuffer<B>, b: &DynBuffer<B>, order: SortOrder) -> Result<DynBuffer<B>> {
-    with_dtype!(a.dtype(), K => device.merge_checked(&a.typed::<K>()?, &b.typed()?, order).map(DynBuffer::from))
+    with_dtype!(a.dtype(), K => device.merge(&a.typed::<K>()?, &b.typed::<K>()?).order(order).checked().run().map(DynBuffer::from))
 }
 
 /// As [`merge`], into the caller's buffer, and without a check.
 ///
 /// # Errors
-/// As [`Merge::merge_into`]; [`Error::InvalidArgument`] for arrays of two types.
+/// As [`MergeCall::write_to`](crate::patterns::MergeCall::write_to); [`Error::InvalidArgument`] for arrays of two types.
 pub fn merge_into<B: Merge>(device: &B, a: &DynBuffer<B>, b: &DynBuffer<B>, order: SortOrder, out: &DynBuffer<B>) -> Result<()> {
-    with_dtype!(a.dtype(), K => device.merge_into(&a.typed::<K>()?, &b.typed()?, order, &out.typed()?))
+    with_dtype!(a.dtype(), K => device.merge(&a.typed::<K>()?, &b.typed::<K>()?).order(order).write_to(&out.typed()?))
 }
 
 /// As [`merge`], by a rung of the textbook's ladder.
@@ -107,7 +107,7 @@ pub fn search_into<B: Search>(
 /// are so many elements, is checked.
 ///
 /// # Errors
-/// As [`Merge::co_ranks`], [`Error::NotSorted`], [`Error::IndexOutOfRange`]; [`Error::InvalidArgument`] for arrays of two types, and for ranks
+/// As [`CoRanksCall::run`](crate::patterns::CoRanksCall::run), [`Error::NotSorted`], [`Error::IndexOutOfRange`]; [`Error::InvalidArgument`] for arrays of two types, and for ranks
 /// that are no integers.
 pub fn co_ranks<B: Merge + Move>(
     device: &B,
@@ -125,9 +125,9 @@ pub fn co_ranks<B: Merge + Move>(
         check_sorted(device, "co_ranks", "the second array", &b, &order.into())?;
         // None is negative, so signed ones are what they are as unsigned ones.
         if ranks.dtype().size_bytes() == 8 {
-            device.co_ranks(&a, &b, order, &bits::<B, u64>(ranks)?).map(DynBuffer::from)
+            device.co_ranks(&a, &b, &bits::<B, u64>(ranks)?).order(order).run().map(DynBuffer::from)
         } else {
-            device.co_ranks(&a, &b, order, &bits::<B, u32>(ranks)?).map(DynBuffer::from)
+            device.co_ranks(&a, &b, &bits::<B, u32>(ranks)?).order(order).run().map(DynBuffer::from)
         }
     })
 }

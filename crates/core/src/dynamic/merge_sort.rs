@@ -7,7 +7,7 @@ use crate::element::{DType, Element};
 use crate::error::Result;
 use crate::ir::{Expr, Func};
 use crate::patterns::merge_sort::check_sorted_by;
-use crate::patterns::{GatherTask, MapTask, MergeSort, MergeSortTask, ReduceTask, Search, SearchKind, Selected, Sets, Sort as _, SortTask};
+use crate::patterns::{GatherTask, MapTask, Merge, MergeSortTask, ReduceTask, Search, SearchKind, Selected, Sets, Sort as _, SortTask};
 
 /// A finished operator as the closure that traces it again.
 pub(super) fn order<K: Element>(before: &Func) -> impl Fn(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool> + '_ {
@@ -73,25 +73,25 @@ pub fn argsort_by_into<B: Run<SortTask> + Run<MergeSortTask> + Run<GatherTask> +
 /// The elements of both arrays in order. That no element of either comes before its left neighbour is checked.
 ///
 /// # Errors
-/// As [`MergeSort::merge_by`], and [`Error::NotSorted`](crate::Error::NotSorted);
+/// As [`MergeCall::run`](crate::patterns::MergeCall::run), and [`Error::NotSorted`](crate::Error::NotSorted);
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for arrays of two types.
-pub fn merge_by<B: MergeSort + Run<ReduceTask>>(device: &B, a: &DynBuffer<B>, b: &DynBuffer<B>, before: &Func) -> Result<DynBuffer<B>> {
+pub fn merge_by<B: Merge>(device: &B, a: &DynBuffer<B>, b: &DynBuffer<B>, before: &Func) -> Result<DynBuffer<B>> {
     single(before)?;
     with_dtype!(a.dtype(), K => {
         let (x, y) = (a.typed::<K>()?, b.typed::<K>()?);
         check_sorted_by(device, "merge_by", "the first array", &x, order::<K>(before))?;
         check_sorted_by(device, "merge_by", "the second array", &y, order::<K>(before))?;
-        device.merge_by(&x, &y, order::<K>(before)).map(DynBuffer::from)
+        device.merge(&x, &y).by(order::<K>(before)).run().map(DynBuffer::from)
     })
 }
 
 /// As [`merge_by`], into the caller's buffer, and without a check.
 ///
 /// # Errors
-/// As [`MergeSort::merge_by_into`]; [`Error::InvalidArgument`](crate::Error::InvalidArgument) for arrays of two types.
-pub fn merge_by_into<B: MergeSort>(device: &B, a: &DynBuffer<B>, b: &DynBuffer<B>, before: &Func, out: &DynBuffer<B>) -> Result<()> {
+/// As [`MergeCall::write_to`](crate::patterns::MergeCall::write_to); [`Error::InvalidArgument`](crate::Error::InvalidArgument) for arrays of two types.
+pub fn merge_by_into<B: Merge>(device: &B, a: &DynBuffer<B>, b: &DynBuffer<B>, before: &Func, out: &DynBuffer<B>) -> Result<()> {
     single(before)?;
-    with_dtype!(a.dtype(), K => device.merge_by_into(&a.typed::<K>()?, &b.typed()?, order::<K>(before), &out.typed()?))
+    with_dtype!(a.dtype(), K => device.merge(&a.typed::<K>()?, &b.typed::<K>()?).by(order::<K>(before)).write_to(&out.typed()?))
 }
 
 /// Whether no element comes before its left neighbour: 1 or 0.
@@ -137,7 +137,7 @@ pub fn search_by<B: Search + Run<ReduceTask> + Run<MapTask>>(
 /// # Errors
 /// As [`SetCall::run`](crate::patterns::SetCall::run), and [`Error::NotSorted`](crate::Error::NotSorted); [`Error::InvalidArgument`](crate::Error::InvalidArgument) for arrays of two
 /// types.
-pub fn set_operation_by<B: Sets + MergeSort>(
+pub fn set_operation_by<B: Sets + Merge>(
     device: &B,
     op: SetOp,
     a: &DynBuffer<B>,

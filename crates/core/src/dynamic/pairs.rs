@@ -12,8 +12,8 @@ use crate::ir::{Expr, Func, select};
 use crate::patterns::merge_sort::check_sorted_by;
 use crate::patterns::sort::check_sorted;
 use crate::patterns::{
-    GatherTask, LayoutTask, Map as _, MapTask, Merge, MergeSort, Move, ReduceTask, Select as _, SelectTask, Selected, Sort as _, SortBy,
-    SortOrder, SortTask, TopKTask,
+    GatherTask, LayoutTask, Map as _, MapTask, Merge, MergeSortTask, Move, ReduceTask, Select as _, SelectTask, Selected, Sort as _,
+    SortBy, SortOrder, SortTask, TopKTask,
 };
 
 /// Keys, and what travels with them.
@@ -96,7 +96,7 @@ pub fn sort_pairs<B: Run<SortTask> + Run<MapTask> + Move>(
 ///
 /// # Errors
 /// As [`SortCall::run`](crate::patterns::SortCall::run); [`crate::ir::OpError::Signature`] if the keys do not fit the operator.
-pub fn sort_pairs_by<B: Run<SortTask> + MergeSort + Move>(
+pub fn sort_pairs_by<B: Run<SortTask> + Run<MergeSortTask> + Run<GatherTask> + Run<MapTask> + Move>(
     device: &B,
     keys: &DynBuffer<B>,
     values: &DynBuffer<B>,
@@ -144,7 +144,7 @@ fn values_of_one_type<B: Backend>(a: DynPairs<'_, B>, b: DynPairs<'_, B>) -> Res
 /// The keys of both arrays in order, and the values that travel with them. That both are sorted is checked.
 ///
 /// # Errors
-/// As [`Merge::merge_pairs`], [`Error::NotSorted`]; [`Error::InvalidArgument`] for keys, or values, of two types.
+/// As [`MergeCall::run`](crate::patterns::MergeCall::run), [`Error::NotSorted`]; [`Error::InvalidArgument`] for keys, or values, of two types.
 pub fn merge_pairs<B: Merge>(device: &B, a: DynPairs<'_, B>, b: DynPairs<'_, B>, order: SortOrder) -> Result<Pair<B>> {
     values_of_one_type(a, b)?;
     with_dtype!(a.0.dtype, K => {
@@ -152,7 +152,7 @@ pub fn merge_pairs<B: Merge>(device: &B, a: DynPairs<'_, B>, b: DynPairs<'_, B>,
         check_sorted(device, "merge", "the first array", &x, &order.into())?;
         check_sorted(device, "merge", "the second array", &y, &order.into())?;
         with_bits!(a.1, V => {
-            let (keys, values) = device.merge_pairs((&x, &bits::<B, V>(a.1)?), (&y, &bits(b.1)?), order)?;
+            let (keys, values) = device.merge(&x, &y).with_values(&bits::<B, V>(a.1)?, &bits::<B, V>(b.1)?).order(order).run()?;
             Ok((keys.into(), of_bits(values, a.1.dtype)))
         })
     })
@@ -161,10 +161,10 @@ pub fn merge_pairs<B: Merge>(device: &B, a: DynPairs<'_, B>, b: DynPairs<'_, B>,
 /// As [`merge_pairs`] by an order of the caller's, as [`super::merge_by`].
 ///
 /// # Errors
-/// As [`MergeSort::merge_pairs_by`], and [`merge_pairs`]; [`crate::ir::OpError::Signature`] if the keys do not fit the operator.
+/// As [`MergeCall::run`](crate::patterns::MergeCall::run), and [`merge_pairs`]; [`crate::ir::OpError::Signature`] if the keys do not fit the operator.
 pub fn merge_pairs_by<B>(device: &B, a: DynPairs<'_, B>, b: DynPairs<'_, B>, before: &Func) -> Result<Pair<B>>
 where
-    B: MergeSort + Run<ReduceTask>,
+    B: Merge,
 {
     values_of_one_type(a, b)?;
     single(before)?;
@@ -173,7 +173,7 @@ where
         check_sorted_by(device, "merge_by", "the first array", &x, order::<K>(before))?;
         check_sorted_by(device, "merge_by", "the second array", &y, order::<K>(before))?;
         with_bits!(a.1, V => {
-            let (keys, values) = device.merge_pairs_by((&x, &bits::<B, V>(a.1)?), (&y, &bits(b.1)?), order::<K>(before))?;
+            let (keys, values) = device.merge(&x, &y).by(order::<K>(before)).with_values(&bits::<B, V>(a.1)?, &bits::<B, V>(b.1)?).run()?;
             Ok((keys.into(), of_bits(values, a.1.dtype)))
         })
     })

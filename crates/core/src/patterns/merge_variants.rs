@@ -114,7 +114,7 @@ pub trait MergeVariants: Run<MergeVariantTask> {
     /// ```
     ///
     /// # Errors
-    /// As [`Merge::merge`](super::Merge::merge).
+    /// As [`MergeCall::run`](super::MergeCall::run).
     fn merge_variant<K: LadderKey>(
         &self,
         variant: MergeVariant,
@@ -139,7 +139,7 @@ pub trait MergeVariants: Run<MergeVariantTask> {
     /// ```
     ///
     /// # Errors
-    /// As [`Merge::merge_into`](super::Merge::merge_into).
+    /// As [`MergeCall::write_to`](super::MergeCall::write_to).
     fn merge_variant_into<K: LadderKey>(
         &self,
         variant: MergeVariant,
@@ -165,7 +165,7 @@ pub trait MergeVariants: Run<MergeVariantTask> {
     /// ```
     ///
     /// # Errors
-    /// As [`Merge::merge_pairs`](super::Merge::merge_pairs).
+    /// As [`MergeCall::run`](super::MergeCall::run).
     fn merge_pairs_variant<K: LadderKey>(
         &self,
         variant: MergeVariant,
@@ -193,7 +193,7 @@ pub trait MergeVariants: Run<MergeVariantTask> {
     /// ```
     ///
     /// # Errors
-    /// As [`Merge::merge_pairs_into`](super::Merge::merge_pairs_into).
+    /// As [`MergeCall::write_to`](super::MergeCall::write_to).
     fn merge_pairs_variant_into<K: LadderKey>(
         &self,
         variant: MergeVariant,

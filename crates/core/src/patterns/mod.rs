@@ -38,12 +38,10 @@ pub use histogram_variants::{HistogramVariant, HistogramVariantTask};
 pub use layout::{Axis, ImageLayout, Layout, LayoutTask, TileTransposeTask, TransposeTask};
 pub use map::{Map, MapTask};
 pub use merge::{
-    CheckedMerge, CoRankFromTask, CoRankTask, Merge, MergeFromTask, MergePlaces, MergeTask, Search, SearchCall, SearchDomain,
-    SearchFromTask, SearchKind, SearchTask, SetCall, SetDomain, Sets, Sides,
+    BothTuples, BothValues, CoRankFromTask, CoRankTask, CoRanksCall, Merge, MergeCall, MergeDomain, MergeFromTask, MergePlaces, MergeTask,
+    Search, SearchCall, SearchDomain, SearchFromTask, SearchKind, SearchTask, SetCall, SetDomain, Sets, Sides,
 };
-pub use merge_sort::{
-    CheckedMergeByFrom, CheckedMergeSort, MergeByFrom, MergeByTask, MergeSort, MergeSortPlaces, MergeSortTask, MergeTiling,
-};
+pub use merge_sort::{MergeByTask, MergeSortPlaces, MergeSortTask, MergeTiling};
 pub use merge_variants::{LadderKey, MergeVariant, MergeVariantTask, MergeVariants};
 pub use moves::{
     GatherCall, GatherTask, IndexElement, IndexScalar, Move, PermuteCall, ScatterCall, ScatterFromTask, ScatterOp, ScatterTask,

@@ -28,10 +28,10 @@ fn check<K: Sample>(gpu: &Wgpu, m: usize, n: usize) {
     let cpu = Cpu::new();
     let ((a, x), (b, y)) = (both(gpu, &sorted::<K>(m, 1)), both(gpu, &sorted::<K>(n, 2)));
     let what = |what: &str| format!("{what} of {m} and {n} {}", K::DTYPE);
-    same_bits(&what("merge"), &cpu.merge(&a, &b, ORDER).expect("cpu"), &gpu.merge(&x, &y, ORDER).expect("gpu"));
+    same_bits(&what("merge"), &cpu.merge(&a, &b).order(ORDER).run().expect("cpu"), &gpu.merge(&x, &y).order(ORDER).run().expect("gpu"));
     let ((v, s), (w, t)) = (both(gpu, &u8::samples(m, 3)), both(gpu, &u8::samples(n, 4)));
-    let cpu_pairs = cpu.merge_pairs((&a, &v), (&b, &w), ORDER).expect("cpu");
-    let gpu_pairs = gpu.merge_pairs((&x, &s), (&y, &t), ORDER).expect("gpu");
+    let cpu_pairs = cpu.merge(&a, &b).order(ORDER).with_values(&v, &w).run().expect("cpu");
+    let gpu_pairs = gpu.merge(&x, &y).order(ORDER).with_values(&s, &t).run().expect("gpu");
     same_bits(&what("keys"), &cpu_pairs.0, &gpu_pairs.0);
     same_bits(&what("values"), &cpu_pairs.1, &gpu_pairs.1);
     let (z, c) = (gpu.count_equal(&x, &y).order(ORDER).run().expect("gpu"), cpu.count_equal(&a, &b).order(ORDER).run().expect("cpu"));
@@ -54,11 +54,11 @@ fn check<K: Sample>(gpu: &Wgpu, m: usize, n: usize) {
                 x.at(i.min(n)).store_as::<K>()
             });
             let b = (&$b, |y: Expr<K::Reg>| y.store_as::<K>());
-            let pairs_a = ((&$a, &$v), |(x, v): (Expr<K::Reg>, Expr<u32>)| (x.store_as::<K>(), (v ^ 1u32).store_as::<u8>()));
-            let pairs_b = ((&$b, index()), |(y, i): (Expr<K::Reg>, Expr<u32>)| (y.store_as::<K>(), i.store_as::<u8>()));
+            let of_a = $v.map(|v: Expr<u32>| (v ^ 1u32).store_as::<u8>());
+            let of_b = index().map(|i: Expr<u32>| i.store_as::<u8>());
             (
-                $d.merge_from(a.clone(), b, ORDER).expect("merge"),
-                $d.merge_pairs_from(pairs_a, pairs_b, ORDER).expect("pairs"),
+                $d.merge(a.0.clone().map(a.1.clone()), b.0.map(b.1)).order(ORDER).run().expect("merge"),
+                $d.merge($a.map(b.1), $b.map(b.1)).with_values(of_a, of_b).order(ORDER).run().expect("pairs"),
                 $d.count_equal(a.0.clone().map(a.1), b.0.map(b.1)).order(ORDER).run().expect("search"),
                 $d.lower_bound(b.0.map(b.1), a.0.map(a.1)).order(ORDER).run().expect("search"),
             )

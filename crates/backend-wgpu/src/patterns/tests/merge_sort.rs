@@ -4,13 +4,13 @@ use super::{Sample, both, own_device, same_bits};
 use crate::context::Options;
 use crate::device::Wgpu;
 use half::f16;
-use isowarp_core::backend::{Leaf, Out, Run as _};
+use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::buffer::{Buffer, Memory as _};
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::DType;
 use isowarp_core::error::Error;
 use isowarp_core::ir::{Expr, trace};
-use isowarp_core::patterns::{Map, MergeByTask, MergeSort, MergeSortTask, Sort, SortPayload};
+use isowarp_core::patterns::{GatherTask, Map, Merge as _, MergeByTask, MergeSortTask, Sort, SortPayload};
 use isowarp_cpu::Cpu;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -23,8 +23,10 @@ fn check<K: Sample>(gpu: &Wgpu, n: usize, order: fn(Expr<K::Reg>, Expr<K::Reg>) 
     let (found, expected) = (gpu.argsort(&x).by(order).run().expect("gpu"), cpu.argsort(&a).by(order).run().expect("cpu"));
     same_bits(&what("argsort"), &expected, &found);
     let ((b, y), half) = (both(gpu, &K::samples(n, 2)), n as u64 / 3);
-    let expected = cpu.merge_pairs_by((&a, &b), (&b.slice(half..).expect("part"), &a.slice(half..).expect("part")), order).expect("cpu");
-    let found = gpu.merge_pairs_by((&x, &y), (&y.slice(half..).expect("part"), &x.slice(half..).expect("part")), order).expect("gpu");
+    let expected =
+        cpu.merge(&a, &b.slice(half..).expect("part")).by(order).with_values(&b, &a.slice(half..).expect("part")).run().expect("cpu");
+    let found =
+        gpu.merge(&x, &y.slice(half..).expect("part")).by(order).with_values(&y, &x.slice(half..).expect("part")).run().expect("gpu");
     same_bits(&what("merged keys"), &expected.0, &found.0);
     same_bits(&what("merged values"), &expected.1, &found.1);
 }
@@ -42,7 +44,7 @@ fn keys_written_out_or_in_loops_sort_alike() {
 }
 
 /// Forms in place, in lent memory and with values of every size: keys, values, and what is around the results.
-fn forms<B: Sort + MergeSort + Map, K: Sample, V: Sample>(
+fn forms<B: Sort + Run<MergeSortTask> + Run<GatherTask> + Map, K: Sample, V: Sample>(
     d: &B,
     keys: Buffer<B, K>,
     wide: Buffer<B, V>,

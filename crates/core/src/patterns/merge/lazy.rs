@@ -105,7 +105,7 @@ impl MergeFromTask {
     /// Merges what is computed from arrays, for backends and inputs that have no kernel that computes where it reads.
     ///
     /// # Errors
-    /// As [`Merge::merge_pairs`](super::Merge::merge_pairs) and [`Map::map`](crate::patterns::Map::map).
+    /// As [`MergeCall::run`](super::MergeCall::run) and [`Map::map`](crate::patterns::Map::map).
     pub fn by_arrays<B: Run<MapTask> + Run<MergeTask>>(&self, device: &B, leaves: &[Leaf<B::Raw>], outs: &[Out<B::Raw>]) -> Result<()> {
         let types: Vec<DType> = [self.merge.dtype].into_iter().chain(outs.iter().skip(1).map(|out| out.dtype)).collect();
         let arrays = self.sides.evaluated(device, leaves, [self.merge.m, self.merge.n], &types)?;
@@ -126,7 +126,7 @@ impl CoRankFromTask {
     /// As [`MergeFromTask::by_arrays`].
     ///
     /// # Errors
-    /// As [`Merge::co_ranks`](super::Merge::co_ranks) and [`Map::map`](crate::patterns::Map::map).
+    /// As [`CoRanksCall::run`](super::CoRanksCall::run) and [`Map::map`](crate::patterns::Map::map).
     pub fn by_arrays<B: Run<MapTask> + Run<CoRankTask>>(&self, device: &B, leaves: &[Leaf<B::Raw>], outs: &[Out<B::Raw>]) -> Result<()> {
         let (sides, ranks) = self.operands(leaves);
         let mut arrays = self.sides.evaluated(device, sides, [self.co_ranks.m, self.co_ranks.n], &[self.co_ranks.dtype])?;

@@ -358,6 +358,6 @@ fn both<B: Sets, K: Element, C: Count>(
         device.fill(&all, 1)?;
         all
     };
-    let (keys, flags) = device.merge_pairs((a, &of_a), (b, &kept(b, a)?), order)?;
+    let (keys, flags) = device.merge(a, b).with_values(&of_a, &kept(b, a)?).order(order).run()?;
     device.select_flagged(&keys, &flags).write_to((out, count))
 }

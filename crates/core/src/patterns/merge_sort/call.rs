@@ -1,6 +1,6 @@
 //! The checks of sorts and merges by an order of the caller's, and what they enqueue.
 
-use super::{MergeByTask, MergeSort, MergeSortTask};
+use super::{MergeByTask, MergeSortTask};
 use crate::backend::{Backend, Leaf, Out, Run};
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{Element, Scalar};
@@ -219,7 +219,7 @@ pub(in crate::patterns) fn argsort<B: Run<MergeSortTask> + Run<GatherTask> + Run
 }
 
 /// Merges keys, and the values that go with them.
-pub(super) fn merge<B: MergeSort, K: Element, V: Element>(
+pub(in crate::patterns) fn merge<B: Run<MergeByTask> + Run<GatherTask> + Run<MapTask>, K: Element, V: Element>(
     device: &B,
     a: Side<'_, B, K, V>,
     b: Side<'_, B, K, V>,

@@ -84,7 +84,7 @@ pub(super) fn search<B: Run<MapTask>, K: Scalar, P: Count>(
 }
 
 /// Element `k` of the merge of two inputs: of the elements that go first in one place those of the first, unless that of the second comes before it.
-pub(super) fn merge<B: Run<MapTask>, R: Outputs>(
+pub(in crate::patterns) fn merge<B: Run<MapTask>, R: Outputs>(
     device: &B,
     [a, b]: &[Elsewhere<B>; 2],
     order: &Arc<Func>,
@@ -131,7 +131,7 @@ pub(super) fn merge<B: Run<MapTask>, R: Outputs>(
 }
 
 /// Elements of both, which a word numbers.
-pub(super) fn check_total(lens: [u64; 2]) -> Result<u64> {
+pub(in crate::patterns) fn check_total(lens: [u64; 2]) -> Result<u64> {
     let (requested, limit) = (lens[0].saturating_add(lens[1]), u32::MAX.into());
     if requested > limit { Err(Error::TooLarge { what: "elements of two inputs", requested, limit }) } else { Ok(requested) }
 }

@@ -1,6 +1,5 @@
 //! Arrays that are sorted by a comparator as multisets.
 
-use super::MergeSort;
 use super::call::{merge, order};
 use super::found::{End, check_total, search};
 use crate::buffer::{Buffer, Memory as _};
@@ -8,6 +7,7 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::input::{index, require, scalar};
 use crate::ir::{Expr, Func};
+use crate::patterns::Merge;
 use crate::patterns::before::Elsewhere;
 use crate::patterns::map::same;
 use crate::patterns::merge::Kept;
@@ -17,7 +17,7 @@ use crate::patterns::sort::By;
 use crate::patterns::{Map as _, Select, SetCall, SetDomain, SortOrder, check_aliasing, check_ops};
 use std::sync::Arc;
 
-impl<'x, B: MergeSort + Select, K: Element, F> SetDomain<B, &'x Buffer<B, K>, &'x Buffer<B, K>> for By<F>
+impl<'x, B: Merge + Select, K: Element, F> SetDomain<B, &'x Buffer<B, K>, &'x Buffer<B, K>> for By<F>
 where
     F: Fn(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>,
 {
@@ -44,7 +44,7 @@ type Two<'a, B, K> = (&'a Buffer<B, K>, &'a Buffer<B, K>);
 /// Elements and their number.
 type Outs<'a, B, K, C> = (&'a Buffer<B, K>, &'a Buffer<B, C>);
 
-fn check<B: MergeSort + Select, K: Element, C: Count>(
+fn check<B: Merge + Select, K: Element, C: Count>(
     device: &B,
     (a, b): Two<'_, B, K>,
     order: &Arc<Func>,
@@ -71,7 +71,7 @@ fn check<B: MergeSort + Select, K: Element, C: Count>(
 }
 
 /// For each element of an array how many come before it there, and how many of the other are equal to it.
-fn among<B: MergeSort + Select, K: Element>(
+fn among<B: Merge + Select, K: Element>(
     device: &B,
     own: &Buffer<B, K>,
     other: &Buffer<B, K>,
@@ -88,7 +88,7 @@ fn among<B: MergeSort + Select, K: Element>(
 }
 
 /// Of the first array the elements that the second has too, or those that it has not.
-fn one<B: MergeSort + Select, K: Element, C: Count>(
+fn one<B: Merge + Select, K: Element, C: Count>(
     device: &B,
     (a, b): Two<'_, B, K>,
     (order, shared): (Arc<Func>, bool),
@@ -105,7 +105,7 @@ fn one<B: MergeSort + Select, K: Element, C: Count>(
 
 /// The merge of both arrays, without the elements of the second that the first has too, and possibly without those of the first that the second has.
 /// Whether an element stays is its value in the merge.
-fn both<B: MergeSort + Select, K: Element, C: Count>(
+fn both<B: Merge + Select, K: Element, C: Count>(
     device: &B,
     (a, b): Two<'_, B, K>,
     (order, symmetric): (Arc<Func>, bool),
