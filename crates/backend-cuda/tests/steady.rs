@@ -15,7 +15,7 @@ use isowarp_core::patterns::GroupFolds as _;
 use isowarp_core::patterns::Quadrature as _;
 use isowarp_core::patterns::{Atomics as _, Groups as _, Histogram as _, Overflow, Shuffle, even};
 use isowarp_core::patterns::{Border, Filter as _, FilterKind, Image, Layout as _, Map as _, Move as _, Reduce as _, Scan as _, ScatterOp};
-use isowarp_core::patterns::{Merge as _, RunLengths as _, Search as _, Select as _, Sets as _, Sort as _, SortOrder};
+use isowarp_core::patterns::{Merge as _, RunLengths as _, Search as _, Select as _, Sets as _, Sort as _};
 use isowarp_cuda::Cuda;
 
 /// The stub's counts of calls that allocate memory, and of calls that wait for the device; `None` where the driver is no stub.

@@ -11,6 +11,7 @@
 //! | moving averages and other windows | [`moving_average`] |
 //! | the histogram of an image, and its equalisation | [`image_histogram`] |
 //! | where records of different lengths begin in one array | [`prefix_offsets`] |
+//! | merging sorted tables, and looking rows up in one | [`merge_two_tables`] |
 //! | names of Thrust, CUB, NumPy and CuPy beside those here | [`coming_from`] |
 //!
 //! On every page:
@@ -39,5 +40,7 @@ pub mod moving_average {}
 pub mod image_histogram {}
 #[doc = include_str!("../guide/prefix-offsets.md")]
 pub mod prefix_offsets {}
+#[doc = include_str!("../guide/merge-two-tables.md")]
+pub mod merge_two_tables {}
 #[doc = include_str!("../guide/coming-from.md")]
 pub mod coming_from {}

@@ -13,7 +13,7 @@
 //!
 //! The [guide] has a page for each task that people come with, and one for those who [come from Thrust, CUB, NumPy or CuPy](guide::coming_from).
 //!
-//! A pattern is a verb; reductions, scans, selections, runs and neighbours return a [call], whose modifiers say the rest. The other patterns are traits with one method a variant:
+//! A pattern is a verb, which returns a [call]; modifiers of the call say the rest. The verbs are methods of these traits:
 //!
 //! | group | traits |
 //! |---|---|

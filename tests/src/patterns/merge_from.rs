@@ -154,7 +154,7 @@ fn sources<B: Target>(c: &mut Cases<B>) {
         let (thirds, one) = (x.strided(1, 3000, 3)?, x.strided(4000, 700, 0)?);
         let a = ((&thirds, array(&x), index()), |(x, all, i): (Expr<u32>, ArrayExpr<u32>, Expr<u32>)| (x >> 1) + (all.at(i * 3 + 2) >> 1));
         let b = ((&one, index()), |(x, i): (Expr<u32>, Expr<u32>)| x + (i >> 3));
-        Ok((d.merge(a.0.clone().map(a.1.clone()), b.0.map(b.1)).run()?, d.lower_bound(a.0.map(a.1), b.0.map(b.1)).run()?))
+        Ok((d.merge(a.0.clone().map(a.1), b.0.map(b.1)).run()?, d.lower_bound(a.0.map(a.1), b.0.map(b.1)).run()?))
     });
     // Inputs and outputs in one buffer; nothing of it is touched elsewhere.
     c.add("merge/from/one_buffer", |d| {

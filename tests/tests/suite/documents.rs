@@ -73,3 +73,53 @@ fn every_decision_is_listed_and_every_page_is_short() {
     }
     assert!(pages >= 14, "{pages} pages");
 }
+
+/// Documented methods between `{` and `}` at the start of a line, whose lines begin with `start`: those that documentation hides are left out.
+fn methods<'a>(text: &'a str, head: &str, start: &str) -> Vec<&'a str> {
+    let mut found = Vec::new();
+    let mut inside = false;
+    let mut hidden = false;
+    for line in text.lines() {
+        if inside {
+            inside = line != "}";
+            let line_of_method = line.strip_prefix("    ").and_then(|l| l.strip_prefix(start));
+            match line_of_method {
+                Some(rest) if !hidden => found.push(rest.split(['(', '<']).next().unwrap_or(rest)),
+                Some(_) => hidden = false,
+                None if line.trim() == "#[doc(hidden)]" => hidden = true,
+                None => {}
+            }
+        } else {
+            inside = line.starts_with(head) && line.ends_with('{') || line == "{" || (line.starts_with("where") && line.ends_with('{'));
+        }
+    }
+    found
+}
+
+#[test]
+fn verbs_and_modifiers_are_few() {
+    let patterns = ["crates/core/src/patterns", "crates/core/src/call", "crates/core/src/buffer.rs"].map(|p| root().join(p));
+    let (mut verbs, mut modifiers) = (Vec::new(), std::collections::BTreeSet::new());
+    for (path, text) in sources() {
+        if !patterns.iter().any(|p| path.starts_with(p)) {
+            continue;
+        }
+        for part in text.split("\npub trait ").skip(1) {
+            let part = format!("pub trait {}", part.split("\n}\n").next().unwrap_or(part));
+            verbs.extend(methods(&format!("{part}\n}}\n"), "pub trait", "fn ").into_iter().map(str::to_owned));
+        }
+        // Calls are consumed by what changes or ends them.
+        for part in text.split("\n    pub fn ").skip(1) {
+            let (name, rest) = part.split_at(part.find(['(', '<']).unwrap_or(0));
+            let head = rest.split('{').next().unwrap_or(rest);
+            if ["(self", "(mut self"].iter().any(|s| head.contains(s))
+                && (path.to_string_lossy().contains("call") || head.contains("Self") || head.contains("<'d"))
+            {
+                modifiers.insert(name.to_owned());
+            }
+        }
+    }
+    println!("{} verbs: {verbs:?}; {} modifiers: {modifiers:?}", verbs.len(), modifiers.len());
+    assert!(verbs.len() > 100 && modifiers.contains("axis") && modifiers.contains("write_to"), "verbs and modifiers were found");
+    assert!(verbs.len() + modifiers.len() <= 220, "{} verbs and {} modifiers", verbs.len(), modifiers.len());
+}

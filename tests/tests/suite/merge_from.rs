@@ -19,8 +19,8 @@ fn merges_and_searches_of_inputs_are_those_of_arrays() {
             let same = |found: Result<Buffer<Device, u32>>, expected: Result<Buffer<Device, u32>>| {
                 assert!(found.unwrap().read_blocking().unwrap() == expected.unwrap().read_blocking().unwrap(), "{m} and {n}");
             };
-            same(d.merge(permuted.0.clone().map(permuted.1.clone()), computed.0.map(computed.1)).run(), d.merge(&a, &b).run());
-            same(d.merge(computed.0.map(computed.1), permuted.0.clone().map(permuted.1.clone())).run(), d.merge(&b, &a).run());
+            same(d.merge(permuted.0.clone().map(permuted.1), computed.0.map(computed.1)).run(), d.merge(&a, &b).run());
+            same(d.merge(computed.0.map(computed.1), permuted.0.clone().map(permuted.1)).run(), d.merge(&b, &a).run());
             same(d.lower_bound(permuted.0.clone().map(permuted.1), computed.0.map(computed.1)).run(), d.lower_bound(&a, &b).run());
             same(d.upper_bound(computed.0.map(computed.1), permuted.0.clone().map(permuted.1)).run(), d.upper_bound(&b, &a).run());
             same(d.count_equal(permuted.0.clone().map(permuted.1), permuted.0.clone().map(permuted.1)).run(), d.count_equal(&a, &a).run());
@@ -120,7 +120,7 @@ fn merges_of_inputs_refuse_what_does_not_fit() {
         // What an input reads, by elements or at computed indices.
         assert!(matches!(d.merge(a.0.map(a.1), b.0.map(b.1)).write_to(&x), Err(Error::Aliasing { .. })));
         let fetched = ((counting(40), array(&out)), |(i, all): (Expr<u32>, ArrayExpr<u32>)| all.at(i));
-        assert!(matches!(d.merge(fetched.0.clone().map(fetched.1.clone()), b.0.map(b.1)).write_to(&out), Err(Error::Aliasing { .. })));
+        assert!(matches!(d.merge(fetched.0.clone().map(fetched.1), b.0.map(b.1)).write_to(&out), Err(Error::Aliasing { .. })));
         assert!(matches!(d.lower_bound(a.0.map(a.1), b.0.map(b.1)).write_to(&high), Err(Error::Aliasing { .. })));
         assert!(matches!(d.co_ranks(a.0.map(a.1), b.0.map(b.1), &low).write_to(&high), Err(Error::Aliasing { .. })));
         let pairs = d.merge(low.map(same), high.map(same)).with_values(low.map(same), high.map(same));

@@ -272,9 +272,9 @@ impl<B: Sets, I: SortKeys<B>, J: SortKeys<B, Element = I::Element>> SetDomain<B,
             let of = memory(kept.room(a.len(), b.len()))?;
             let (two, out) = ((a, b), (&of.0, &of.1));
             if kept.merges() {
-                both(device, two, how, out)?
+                both(device, two, how, out)?;
             } else {
-                one(device, two, how, out)?
+                one(device, two, how, out)?;
             }
             return Ok(of);
         }
@@ -282,9 +282,9 @@ impl<B: Sets, I: SortKeys<B>, J: SortKeys<B, Element = I::Element>> SetDomain<B,
         let of = memory(kept.room(two[0].n, two[1].n))?;
         let out = (&of.0, &of.1);
         if kept.merges() {
-            lazy_sets::both(device, &two, how, out)?
+            lazy_sets::both(device, &two, how, out)?;
         } else {
-            lazy_sets::one(device, &two, how, out)?
+            lazy_sets::one(device, &two, how, out)?;
         }
         Ok(of)
     }

@@ -30,9 +30,9 @@ where
         let of = memory(kept.room(two.0.len(), two.1.len()))?;
         let (how, out) = ((before, matches!(kept, Kept::Both | Kept::Differing)), (&of.0, &of.1));
         if kept.merges() {
-            both(device, two, how, out)?
+            both(device, two, how, out)?;
         } else {
-            one(device, two, how, out)?
+            one(device, two, how, out)?;
         }
         Ok(of)
     }
