@@ -154,7 +154,7 @@ impl SearchFromTask {
     /// As [`MergeFromTask::by_arrays`].
     ///
     /// # Errors
-    /// As [`SearchCall::write_to`](super::Search::lower_bound_into) and [`Map::map`](crate::patterns::Map::map).
+    /// As [`SearchCall::write_to`](super::SearchCall::write_to) and [`Map::map`](crate::patterns::Map::map).
     pub fn by_arrays<B: Run<MapTask> + Run<SearchTask>>(&self, device: &B, leaves: &[Leaf<B::Raw>], outs: &[Out<B::Raw>]) -> Result<()> {
         let mut arrays = self.sides.evaluated(device, leaves, [self.search.n, self.search.needles], &[self.search.dtype])?;
         for needles in arrays.iter_mut().skip(1) {
