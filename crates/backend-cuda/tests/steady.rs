@@ -13,7 +13,7 @@ use isowarp_core::ops::{Max, Min, Sum};
 use isowarp_core::patterns::Difference as _;
 use isowarp_core::patterns::GroupFolds as _;
 use isowarp_core::patterns::Quadrature as _;
-use isowarp_core::patterns::{Atomics as _, Groups as _, Histogram as _, Overflow, Shuffle, even};
+use isowarp_core::patterns::{Atomics as _, Groups as _, Histogram as _, Ordered as _, Overflow, Shuffle, even};
 use isowarp_core::patterns::{Border, Filter as _, FilterKind, Image, Layout as _, Map as _, Move as _, Reduce as _, Scan as _, ScatterOp};
 use isowarp_core::patterns::{Merge as _, RunLengths as _, Search as _, Select as _, Sets as _, Sort as _};
 use isowarp_cuda::Cuda;

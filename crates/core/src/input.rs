@@ -1,13 +1,11 @@
 //! Inputs of patterns: buffers, views, device scalars, host scalars, the index, arrays to fetch from, and operators over any of
 //! these, which are fused into the kernel that consumes them and never lie in memory.
 
-mod elements;
 mod outputs;
 mod values;
 
-pub use elements::{Elements, Items};
-pub use outputs::{Narrow, Outputs, Stored};
-pub use values::Values;
+pub use outputs::{Narrow, Outputs, Stored, TypedOutputs};
+pub use values::{Elements, Numbers, Values};
 
 use crate::backend::{Backend, Leaf};
 use crate::buffer::{Buffer, DeviceScalar, View};

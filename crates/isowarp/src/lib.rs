@@ -215,9 +215,9 @@ pub mod prelude {
     pub use isowarp_core::patterns::{Difference, Segmented};
     pub use isowarp_core::patterns::{HistogramVariant, MergeVariant, MergeVariants};
     pub use isowarp_core::patterns::{Merge, Search, Sets};
+    pub use isowarp_core::patterns::{Ordered, Sort, SortBy, SortOrder};
     pub use isowarp_core::patterns::{Patterns, Quadrature, Quantiles, Statistics};
     pub use isowarp_core::patterns::{ReduceVariant, ScanVariant, SortVariant, SortVariants};
-    pub use isowarp_core::patterns::{Sort, SortBy, SortOrder};
 }
 
 /// The examples of the README, compiled.

@@ -171,7 +171,7 @@ fn orders_of_the_callers_are_checked() {
 /// What an operator gives is compared as it would be stored: an array of it says where it is not in order.
 #[test]
 fn inputs_are_in_order_where_their_stored_array_is() {
-    fn same<T: Element, R: isowarp::input::Outputs<Buffers<Device> = Buffer<Device, T>> + isowarp::input::Stored<Element = T>>(
+    fn same<T: Element, R: isowarp::input::Outputs<Buffers<Device> = Buffer<Device, T>> + isowarp::input::Stored<First = T>>(
         d: &Device,
         x: &Buffer<Device, u32>,
         f: impl Fn(Expr<u32>) -> R,
@@ -316,7 +316,7 @@ fn segments_that_are_checked_name_the_offset_and_write_nothing() {
 /// Elements narrower than a word: the last of several stays, and what nothing is scattered to keeps every bit.
 #[test]
 fn bytes_and_halves_are_scattered_as_a_loop_does() {
-    fn of<T: Element, R: isowarp::input::Stored<Element = T>>(
+    fn of<T: Element, R: isowarp::input::Stored<First = T>>(
         d: &Device,
         n: usize,
         targets: usize,

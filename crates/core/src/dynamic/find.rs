@@ -5,7 +5,7 @@ use crate::backend::Run;
 use crate::buffer::DeviceScalar;
 use crate::error::Result;
 use crate::ir::Func;
-use crate::patterns::{Find as _, MapTask, Reduce as _, ReduceTask, Sort as _, SortBy, SortTask};
+use crate::patterns::{Find as _, MapTask, Ordered as _, Reduce as _, ReduceTask, Sort as _, SortBy, SortTask};
 
 macro_rules! question {
     ($(#[$doc:meta])* $name:ident $(. $run:ident)?) => {

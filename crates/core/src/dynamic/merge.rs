@@ -9,7 +9,8 @@ use crate::error::{Error, Result};
 use crate::patterns::moves::check_indices;
 use crate::patterns::sort::check_sorted;
 use crate::patterns::{
-    MapTask, Merge, MergeVariant, MergeVariantTask, MergeVariants as _, Move, ReduceTask, Search, SearchKind, Selected, Sets, SortOrder,
+    MapTask, Merge, MergeVariant, MergeVariantTask, MergeVariants as _, Move, Ordered as _, ReduceTask, Search, SearchKind, Selected, Sets,
+    SortOrder,
 };
 
 /// The elements of both arrays in order. That both are sorted is checked.

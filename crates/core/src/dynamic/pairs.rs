@@ -12,8 +12,8 @@ use crate::ir::{Expr, Func, select};
 use crate::patterns::merge_sort::check_sorted_by;
 use crate::patterns::sort::check_sorted;
 use crate::patterns::{
-    GatherTask, LayoutTask, Map as _, MapTask, Merge, MergeSortTask, Move, ReduceTask, Select as _, SelectTask, Selected, Sort as _,
-    SortBy, SortOrder, SortTask, TopKTask,
+    GatherTask, LayoutTask, Map as _, MapTask, Merge, MergeSortTask, Move, Ordered as _, ReduceTask, Select as _, SelectTask, Selected,
+    Sort as _, SortBy, SortOrder, SortTask, TopKTask,
 };
 
 /// Keys, and what travels with them.

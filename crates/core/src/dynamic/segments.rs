@@ -10,8 +10,8 @@ use crate::expression;
 use crate::input::Source as _;
 use crate::ops::{Max, Min};
 use crate::patterns::{
-    Difference as _, GatherTask, MapTask, Move, Reduce as _, ReduceByKeyTask, ReduceTask, Scan as _, ScanTask, ScatterTask, Segmented,
-    SegmentedReduceTask, SegmentedSortTask, SelectTask, Selected, Sort as _, SortOrder, SortTask,
+    Difference as _, GatherTask, MapTask, Move, Ordered as _, Reduce as _, ReduceByKeyTask, ReduceTask, Scan as _, ScanTask, ScatterTask,
+    Segmented, SegmentedReduceTask, SegmentedSortTask, SelectTask, Selected, Sort as _, SortOrder, SortTask,
 };
 
 /// Offsets as an array of `u32` or `u64`: those of signed types are converted, and a negative one is then above every limit.

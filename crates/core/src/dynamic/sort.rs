@@ -5,7 +5,7 @@ use crate::backend::Run;
 use crate::element::DType;
 use crate::error::Result;
 use crate::patterns::{
-    GatherTask, LayoutTask, MapTask, Sort as _, SortBy, SortTask, SortVariant, SortVariantTask, SortVariants as _, TopKTask,
+    GatherTask, LayoutTask, MapTask, Ordered as _, Sort as _, SortBy, SortTask, SortVariant, SortVariantTask, SortVariants as _, TopKTask,
 };
 
 /// The shape of an array of rows of `n`, the last of which may lack keys.

@@ -49,29 +49,20 @@ impl<T: Element> Traced for Narrow<T> {
     }
 }
 
-/// One value of an operator, and the elements that it is stored as.
-pub trait Stored: Outputs {
-    /// The element type.
-    type Element: Element;
+/// [`Outputs`] whose number and element types the program's types say.
+pub trait TypedOutputs: Outputs {
+    /// The element type of the first buffer.
+    type First: Element;
 
-    /// The buffer that holds the values.
+    /// The first buffer.
     #[doc(hidden)]
-    fn target<'a, B: Backend>(out: Self::Refs<'a, B>) -> &'a Buffer<B, Self::Element>;
+    fn first<'a, B: Backend>(refs: Self::Refs<'a, B>) -> &'a Buffer<B, Self::First>;
 }
 
-impl<T: Scalar + Element<Reg = T>> Stored for Expr<T> {
-    type Element = T;
-    fn target<'a, B: Backend>(out: <Self as Outputs>::Refs<'a, B>) -> &'a Buffer<B, T> {
-        out
-    }
-}
-
-impl<T: Element> Stored for Narrow<T> {
-    type Element = T;
-    fn target<'a, B: Backend>(out: <Self as Outputs>::Refs<'a, B>) -> &'a Buffer<B, T> {
-        out
-    }
-}
+/// One value of an operator that is stored, in one buffer.
+pub trait Stored: TypedOutputs {}
+impl<T: Scalar + Element<Reg = T>> Stored for Expr<T> {}
+impl<T: Element> Stored for Narrow<T> {}
 
 /// Results of an operator whose values are stored: a value, or a tuple of up to four.
 pub trait Outputs: Traced {
@@ -126,6 +117,13 @@ macro_rules! single_output {
                 Ok(())
             }
         }
+
+        impl$(<$g: $($bound)*>)? TypedOutputs for $expr {
+            type First = $elem;
+            fn first<'a, Bk: Backend>(buffer: Self::Refs<'a, Bk>) -> &'a Buffer<Bk, $elem> {
+                buffer
+            }
+        }
     };
 }
 single_output!(Expr<T>, T, T: Scalar + Element<Reg = T>);
@@ -150,6 +148,13 @@ macro_rules! output_tuple {
             fn outs<Bk: Backend>(device: &Bk, refs: Self::Refs<'_, Bk>, len: u64, into: &mut Vec<(Out<Bk::Raw>, u64)>) -> Result<()> {
                 $($t::outs(device, refs.$i, len, into)?;)*
                 Ok(())
+            }
+        }
+
+        impl<$($t: TypedOutputs),*> TypedOutputs for ($($t,)*) {
+            type First = A::First;
+            fn first<'a, Bk: Backend>(refs: Self::Refs<'a, Bk>) -> &'a Buffer<Bk, A::First> {
+                A::first(refs.0)
             }
         }
     };

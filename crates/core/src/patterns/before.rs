@@ -237,6 +237,21 @@ impl<B: Backend> Elsewhere<B> {
         crate::ir::inline_behind(&self.value, &args, first)
     }
 
+    /// The same where element `i` is `there`, and zero elsewhere.
+    pub(super) fn results_where(&self, params: &[Param], i: Expr<u32>, there: Expr<bool>) -> Vec<Value> {
+        let zero = |ty| graph::with(|g| g.constant(ty, 0));
+        if self.len == 0 {
+            return self.types().into_iter().map(zero).collect();
+        }
+        let of = |(value, ty): (Value, Ty)| {
+            graph::with(|g| {
+                let (there, value, none) = (g.id(there.value(), Ty::Bool), g.id(value, ty), g.constant(ty, 0));
+                g.select(there, value, none)
+            })
+        };
+        self.results(params, i).into_iter().zip(self.types()).map(of).collect()
+    }
+
     /// The types of the results.
     pub(super) fn types(&self) -> Vec<Ty> {
         self.value.result_types()

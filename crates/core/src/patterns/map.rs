@@ -328,6 +328,18 @@ pub(super) fn store<B: Run<MapTask>>(
     outs: Vec<(Out<B::Raw>, u64)>,
     elementwise: bool,
 ) -> Result<()> {
+    store_after(device, pattern, (c, n, func), outs, elementwise, || Ok(()))
+}
+
+/// As [`store`]; `prepare` is called after all checks, before anything is enqueued.
+fn store_after<B: Run<MapTask>>(
+    device: &B,
+    pattern: &'static str,
+    (c, n, func): (Collector<B>, u64, Arc<Func>),
+    outs: Vec<(Out<B::Raw>, u64)>,
+    elementwise: bool,
+    prepare: impl FnOnce() -> Result<()>,
+) -> Result<()> {
     for (o, _) in &outs {
         require(device, pattern, o.dtype)?;
     }
@@ -338,20 +350,23 @@ pub(super) fn store<B: Run<MapTask>>(
     if n == 0 {
         return Ok(());
     }
+    prepare()?;
     let outs: Vec<_> = outs.into_iter().map(|(o, _)| o).collect();
     device.run(&MapTask { func, n, numerics }, &c.leaves, &outs)
 }
 
-/// Runs an operator over as many elements as the inputs have, for a pattern whose outputs are none of its inputs.
+/// Runs an operator over as many elements as the inputs have, for a pattern whose outputs are none of its inputs. `prepare` is called after all checks,
+/// before anything is enqueued.
 pub(super) fn apart<B: Run<MapTask>, R: Outputs>(
     device: &B,
     pattern: &'static str,
     (c, func): (Collector<B>, Arc<Func>),
     out: R::Refs<'_, B>,
+    prepare: impl FnOnce() -> Result<()>,
 ) -> Result<()> {
     let (n, mut outs) = (c.len()?, Vec::new());
     R::outs(device, out, n, &mut outs)?;
-    store(device, pattern, (c, n, func), outs, false)
+    store_after(device, pattern, (c, n, func), outs, false, prepare)
 }
 
 /// A 32-bit index cannot number more than 2^32 elements.

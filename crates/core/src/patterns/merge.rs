@@ -14,17 +14,16 @@ pub use co_ranks::CoRanksCall;
 pub use domain::MergeDomain;
 pub use lazy::{CoRankFromTask, MergeFromTask, SearchFromTask, Sides};
 pub use search::{Search, SearchCall, SearchDomain};
-pub(super) use sets::Kept;
 pub use sets::{SetCall, SetDomain, Sets};
 pub use task::{CoRankTask, MergePlaces, MergeTask, Place, SearchKind, SearchTask, co_rank};
 pub use verb::{BothTuples, BothValues, MergeCall};
 
 use super::merge_sort::MergeByTask;
 use super::select::Count;
-use super::sort::SortKeys;
 use super::{GatherTask, MapTask, ReduceTask};
 use crate::backend::Run;
 use crate::buffer::Buffer;
+use crate::input::Elements;
 pub(super) use call::merge_by;
 
 /// Keys, and the values that travel with them.
@@ -99,7 +98,7 @@ pub trait Merge:
     /// assert_eq!(merged.read_blocking()?, [1, 5, 6, 6, 9]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    fn merge<I: SortKeys<Self>, J: SortKeys<Self, Element = I::Element>>(&self, a: I, b: J) -> MergeCall<'_, Self, I, J> {
+    fn merge<I: Elements<Self>, J: Elements<Self, Element = I::Element>>(&self, a: I, b: J) -> MergeCall<'_, Self, I, J> {
         MergeCall::new(self, a, b)
     }
 
@@ -118,7 +117,7 @@ pub trait Merge:
     /// assert_eq!(of_even.read_blocking()?, [0, 5, 10]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    fn co_ranks<'d, I: SortKeys<Self>, J: SortKeys<Self, Element = I::Element>, P: Count>(
+    fn co_ranks<'d, I: Elements<Self>, J: Elements<Self, Element = I::Element>, P: Count>(
         &'d self,
         a: I,
         b: J,

@@ -4,7 +4,6 @@ mod call;
 mod checked;
 mod found;
 mod search;
-mod sets;
 mod sorted;
 mod task;
 

@@ -59,8 +59,8 @@ pub use select::{
     Numbered, OneOf, PartOf, RunLengths, Select, SelectKind, SelectTask, Selected, Selection, StoredOf, Unique, Ways, Where, WithCounts,
 };
 pub use sort::{
-    By, Digit, InScratch, IndicesAlone, KeyBits, KeysAlone, Payload, Quantiles, Scratch, Sort, SortBy, SortCall, SortDomain, SortInPlace,
-    SortKeys, SortOrder, SortPayload, SortPlaces, SortRun, SortTask, SortedCall, SortedDomain, TopKCall, TopKDomain, TopKTask, Travels,
+    By, Digit, InScratch, IndicesAlone, KeyBits, KeysAlone, Ordered, Payload, Quantiles, Scratch, Sort, SortBy, SortCall, SortDomain,
+    SortInPlace, SortOrder, SortPayload, SortPlaces, SortRun, SortTask, SortedCall, SortedDomain, TopKCall, TopKDomain, TopKTask, Travels,
     WithIndices, WithValues,
 };
 pub use sort_variants::{SortVariant, SortVariantTask, SortVariants};

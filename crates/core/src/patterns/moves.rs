@@ -29,7 +29,7 @@ use crate::element::Element;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::input::{Elements, Input, Stored, Values};
+use crate::input::{Input, Numbers, Stored, Values};
 use crate::ir::Expr;
 
 /// Elements moved by index. Those of a buffer move as raw bits, whatever their type: NaN payloads and the sign of zero stay.
@@ -80,7 +80,7 @@ pub trait Move:
     /// # Errors
     /// [`Error::Unsupported`], [`Error::OutOfMemory`], [`Error::WrongDevice`], [`Error::TooLarge`], [`Error::Op`], [`Error::BufferTooSmall`],
     /// [`Error::Aliasing`]; of a checked call [`Error::IndexOutOfRange`] with the first offending position.
-    fn gather<V: Values<Self>, H: Elements<Self, Element: IndexElement>>(&self, values: V, indices: H) -> GatherCall<'_, Self, V, H> {
+    fn gather<V: Values<Self>, H: Numbers<Self, Element: IndexElement>>(&self, values: V, indices: H) -> GatherCall<'_, Self, V, H> {
         ArrayCall::new(self, Gathering { values, indices, checked: false })
     }
 
@@ -102,7 +102,7 @@ pub trait Move:
     ///
     /// # Errors
     /// As [`ScatterCall::write_to`].
-    fn scatter<V: Values<Self, Out: Stored>, H: Elements<Self, Element: IndexElement>>(
+    fn scatter<V: Values<Self, Out: Stored>, H: Numbers<Self, Element: IndexElement>>(
         &self,
         values: V,
         indices: H,
@@ -142,7 +142,7 @@ pub trait Move:
     /// # Errors
     /// As [`Move::gather`], and [`Error::LengthMismatch`]; of a checked call [`Error::IndexOutOfRange`], [`Error::DuplicateIndex`] with the first
     /// position whose index was there before, and [`Error::TooLarge`] for 2^31 elements.
-    fn permute<V: Values<Self, Out: Stored>, H: Elements<Self, Element: IndexElement>>(
+    fn permute<V: Values<Self, Out: Stored>, H: Numbers<Self, Element: IndexElement>>(
         &self,
         x: V,
         order: H,
@@ -171,7 +171,7 @@ pub trait Move:
     /// # Errors
     /// [`Error::IndexOutOfRange`] with the first offending position; [`Error::Unsupported`], [`Error::Op`], [`Error::OutOfMemory`],
     /// [`Error::WrongDevice`].
-    fn check_indices<H: Elements<Self, Element: IndexElement>>(&self, indices: H, limit: u64) -> Result<()> {
+    fn check_indices<H: Numbers<Self, Element: IndexElement>>(&self, indices: H, limit: u64) -> Result<()> {
         const PATTERN: &str = "check_indices";
         match indices.plain() {
             Some(indices) => check_indices(self, PATTERN, indices, limit),

@@ -4,7 +4,8 @@ mod by;
 mod call;
 mod computed;
 mod domain;
-mod keys;
+mod in_row;
+mod ordered;
 mod quantiles;
 mod sorted;
 mod sorted_call;
@@ -16,7 +17,7 @@ mod travel;
 mod verb;
 
 pub use domain::{SortDomain, SortInPlace, SortRun, TravelsInPlace};
-pub use keys::SortKeys;
+pub use ordered::Ordered;
 pub use quantiles::Quantiles;
 pub use sorted_call::{SortedCall, SortedDomain};
 pub use task::{Digit, KeyBits, SortBy, SortOrder, SortPayload, SortPlaces, SortTask};
@@ -28,6 +29,7 @@ pub use verb::{By, InScratch, SortCall};
 use crate::backend::Run;
 use crate::element::Element;
 use crate::error::{Error, Result};
+use crate::input::Elements;
 pub(super) use call::Call;
 pub(super) use computed::InMemory;
 pub(super) use domain::fresh;
@@ -115,7 +117,7 @@ pub trait Sort: Run<SortTask> {
     /// assert_eq!(bytes.read_blocking()?, [200, 100, 44, 0]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    fn sort<I: SortKeys<Self>>(&self, keys: I) -> SortCall<'_, Self, I> {
+    fn sort<I: Elements<Self>>(&self, keys: I) -> SortCall<'_, Self, I> {
         SortCall::new(self, keys)
     }
 
@@ -133,7 +135,7 @@ pub trait Sort: Run<SortTask> {
     /// assert_eq!(order.read_blocking()?, [3, 1, 2, 0]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    fn argsort<I: SortKeys<Self>>(&self, keys: I) -> SortCall<'_, Self, I, IndicesAlone> {
+    fn argsort<I: Elements<Self>>(&self, keys: I) -> SortCall<'_, Self, I, IndicesAlone> {
         SortCall::new(self, keys).indices()
     }
 
@@ -157,7 +159,7 @@ pub trait Sort: Run<SortTask> {
     /// assert_eq!((best.read_blocking()?, indices.read_blocking()?), (vec![0.9, 0.7], vec![1, 3]));
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    fn top_k<I: SortKeys<Self>>(&self, keys: I, k: u64) -> TopKCall<'_, Self, I> {
+    fn top_k<I: Elements<Self>>(&self, keys: I, k: u64) -> TopKCall<'_, Self, I> {
         TopKCall::new(self, keys, k)
     }
 
@@ -174,7 +176,7 @@ pub trait Sort: Run<SortTask> {
     /// assert_eq!(dev.is_sorted(keys.map(|k| k - 2.0).map(|k| k * k)).descending().run()?.read_blocking()?, 1);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    fn is_sorted<I: SortKeys<Self>>(&self, keys: I) -> SortedCall<'_, Self, I> {
+    fn is_sorted<I: Elements<Self>>(&self, keys: I) -> SortedCall<'_, Self, I> {
         SortedCall::new(self, keys)
     }
 }

@@ -11,7 +11,7 @@ use isowarp_core::buffer::Buffer;
 use isowarp_core::element::{DType, Ty};
 use isowarp_core::input::{Source as _, array, index, scalar};
 use isowarp_core::ir::{self, ArrayExpr, Expr, Param};
-use isowarp_core::patterns::{KeyBits, Map as _, Merge as _, Search as _, SearchKind, Sort as _, SortOrder};
+use isowarp_core::patterns::{KeyBits, Map as _, Merge as _, Ordered as _, Search as _, SearchKind, Sort as _, SortOrder};
 use isowarp_cpu::Cpu;
 use std::sync::atomic::Ordering;
 

@@ -7,7 +7,9 @@ use crate::patterns::segmented_sort::Short;
 use half::f16;
 use isowarp_core::input::{Source as _, index};
 use isowarp_core::ops::{Max, Sum};
-use isowarp_core::patterns::{Histogram as _, Layout as _, Map as _, Reduce as _, Scan as _, Sort as _, SortOrder, channels_alike};
+use isowarp_core::patterns::{
+    Histogram as _, Layout as _, Map as _, Ordered as _, Reduce as _, Scan as _, Sort as _, SortOrder, channels_alike,
+};
 use isowarp_cpu::Cpu;
 
 /// Sorts of `rows` rows of `n` keys.

@@ -13,8 +13,8 @@ use isowarp_core::buffer::{Buffer, Memory as _};
 use isowarp_core::element::Element;
 use isowarp_core::ops::{Max, Op, Sum};
 use isowarp_core::patterns::{
-    GatherTask, MapTask, Reduce as _, ReduceTask, ScanTask, ScatterTask, Segmented, SegmentedReduceTask, SegmentedSortTask, SelectTask,
-    Sort, SortOrder,
+    GatherTask, MapTask, Ordered as _, Reduce as _, ReduceTask, ScanTask, ScatterTask, Segmented, SegmentedReduceTask, SegmentedSortTask,
+    SelectTask, Sort, SortOrder,
 };
 use isowarp_cpu::Cpu;
 use std::sync::atomic::Ordering;

@@ -4,7 +4,7 @@ use super::{Sample, both, own_device, same_bits};
 use crate::context::Options;
 use crate::device::Wgpu;
 use half::f16;
-use isowarp_core::patterns::{Sort as _, SortOrder};
+use isowarp_core::patterns::{Ordered as _, Sort as _, SortOrder};
 use isowarp_cpu::Cpu;
 use std::sync::atomic::Ordering;
 

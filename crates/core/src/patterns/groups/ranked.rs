@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::input::{Source as _, array, index, scalar};
 use crate::ir::{ArrayExpr, Expr, select};
 use crate::ops::{Max, Min};
-use crate::patterns::Map as _;
+use crate::patterns::{Map as _, Ordered as _};
 
 /// For each element the lowest place with its key, or how many of its keys come before; and how many there are.
 pub(crate) fn rank_into<B: Groups>(device: &B, call: &Call<B>, peers: Peers, out: (&Buffer<B, u32>, &Buffer<B, u32>)) -> Result<()> {

@@ -22,14 +22,19 @@ pub(super) fn check_output<B: Backend, T: Element>(device: &B, out: &Buffer<B, T
 /// Keys, and the values that may travel with them.
 type Side<'a, B, K, V> = (&'a Buffer<B, K>, Option<&'a Buffer<B, V>>);
 
+/// Merges keys, and the values that may travel with them. `prepare` is called after all checks.
 pub(super) fn merge<B: Run<MergeTask>, K: Element, V: Element>(
     device: &B,
     a: Side<'_, B, K, V>,
     b: Side<'_, B, K, V>,
     order: SortOrder,
     out: Side<'_, B, K, V>,
+    prepare: impl FnOnce() -> Result<()>,
 ) -> Result<()> {
-    merge_by(device, a, b, order, out, |task, leaves, outs| device.run(&task, leaves, outs))
+    merge_by(device, a, b, order, out, |task, leaves, outs| {
+        prepare()?;
+        device.run(&task, leaves, outs)
+    })
 }
 
 /// Checks a merge and hands it to `run`.

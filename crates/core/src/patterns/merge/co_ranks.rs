@@ -6,7 +6,9 @@ use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::Element;
 use crate::error::Result;
-use crate::patterns::sort::{SortKeys, SortOrder};
+use crate::input::Elements;
+use crate::patterns::Ordered;
+use crate::patterns::sort::SortOrder;
 use core::fmt;
 
 /// The co-ranks of a merge, which [`run`](Self::run) and [`write_to`](Self::write_to) enqueue. They are asked for by
@@ -40,40 +42,20 @@ impl<'d, B: Backend, I, J, P> CoRanksCall<'d, B, I, J, P> {
     pub(super) const fn new(device: &'d B, a: I, b: J, ranks: &'d Buffer<B, P>) -> Self {
         Self { device, a, b, ranks, order: SortOrder::Ascending }
     }
+}
 
-    /// Asks of inputs that have the greatest key first.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (a, b, cuts) = (dev.upload(&[9i32, 4])?, dev.upload(&[5i32])?, dev.upload(&[1u32, 2])?);
-    /// assert_eq!(dev.co_ranks(&a, &b, &cuts).descending().run()?.read_blocking()?, [1, 1]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    pub fn descending(self) -> Self {
-        self.order(SortOrder::Descending)
-    }
-
-    /// Asks of inputs in the order that a value says.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (a, b, cuts) = (dev.upload(&[4i32, 9])?, dev.upload(&[5i32])?, dev.upload(&[1u32, 2])?);
-    /// assert_eq!(dev.co_ranks(&a, &b, &cuts).order(SortOrder::Ascending).run()?.read_blocking()?, [1, 1]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    pub fn order(mut self, order: SortOrder) -> Self {
-        self.order = order;
-        self
+impl<B: Backend, I, J, P> Ordered for CoRanksCall<'_, B, I, J, P> {
+    type By = SortOrder;
+    fn by_mut(&mut self) -> &mut SortOrder {
+        &mut self.order
     }
 }
 
 impl<B, I, J, P> CoRanksCall<'_, B, I, J, P>
 where
     B: Run<CoRankTask> + Run<CoRankFromTask>,
-    I: SortKeys<B>,
-    J: SortKeys<B, Element = I::Element>,
+    I: Elements<B>,
+    J: Elements<B, Element = I::Element>,
     P: Count,
 {
     /// Enqueues the question; the co-ranks are in new memory.
@@ -107,7 +89,7 @@ where
             return call::co_ranks(device, a, b, order, ranks, out);
         }
         let types = [I::Element::DTYPE];
-        let sides = [Side::new(device, "co_ranks", (a, I::key), &types)?, Side::new(device, "co_ranks", (b, J::key), &types)?];
+        let sides = [Side::new(device, "co_ranks", (a, I::out), &types)?, Side::new(device, "co_ranks", (b, J::out), &types)?];
         lazy::co_ranks::<B, I::Element, P>(device, sides, order, ranks, out)
     }
 }

@@ -221,7 +221,7 @@ impl<B: Backend> Side<B> {
     }
 
     /// Fails for the first key that comes before its left neighbour. Waits for the device.
-    pub(super) fn check_sorted(&self, device: &B, what: &'static str, dtype: DType, order: SortOrder) -> Result<()>
+    fn check_sorted(&self, device: &B, what: &'static str, dtype: DType, order: SortOrder) -> Result<()>
     where
         B: Run<ReduceTask> + Run<MapTask>,
     {
@@ -236,11 +236,13 @@ fn join<B: Backend>(device: &B, [a, b]: [Side<B>; 2]) -> (Sides, Vec<Leaf<B::Raw
     (Sides { each: [a.0.func, b.0.func], numerics: device.numerics() }, [a.0.c.leaves, b.0.c.leaves].concat())
 }
 
-pub(super) fn merge<B: Run<MergeFromTask>, K: Element, V: Element>(
+/// Merges keys, and the values that may travel with them; `checked` says whether to ask first that both inputs are sorted.
+pub(super) fn merge<B: Run<MergeFromTask> + Run<ReduceTask> + Run<MapTask>, K: Element, V: Element>(
     device: &B,
     sides: [Side<B>; 2],
     order: SortOrder,
     (keys, values): (&Buffer<B, K>, Option<&Buffer<B, V>>),
+    checked: bool,
 ) -> Result<()> {
     let (m, n) = (sides[0].len(), sides[1].len());
     let total = m + n;
@@ -253,6 +255,10 @@ pub(super) fn merge<B: Run<MergeFromTask>, K: Element, V: Element>(
     sides.iter().try_for_each(|side| side.0.check_aliasing("merge", &outs))?;
     if total == 0 {
         return Ok(());
+    }
+    if checked {
+        sides[0].check_sorted(device, "the first input", K::DTYPE, order)?;
+        sides[1].check_sorted(device, "the second input", K::DTYPE, order)?;
     }
     let (sides, leaves) = join(device, sides);
     let merge = MergeTask { dtype: K::DTYPE, order, m, n, pairs: values.is_some() };

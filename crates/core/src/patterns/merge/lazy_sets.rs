@@ -6,12 +6,11 @@ use super::{Count, SearchKind, Sets};
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::input::{Input as _, Lent, Narrow, index};
+use crate::input::{Elements, Input as _, Lent, Narrow, index};
 use crate::ir::graph::{self, Value};
 use crate::ir::inline;
 use crate::ir::{Expr, Func, Traced, lit};
 use crate::patterns::select::{Call, enqueue, kept_or_not};
-use crate::patterns::sort::SortKeys;
 use crate::patterns::{SelectKind, SortOrder};
 use std::sync::Arc;
 
@@ -23,9 +22,9 @@ pub(super) type Two<B> = [Source<B>; 2];
 type Outs<'a, B, K, C> = (&'a Buffer<B, K>, &'a Buffer<B, C>);
 
 /// Checks both inputs.
-pub(super) fn two<B: Sets, I: SortKeys<B>, J: SortKeys<B, Element = I::Element>>(device: &B, a: &I, b: &J) -> Result<Two<B>> {
+pub(super) fn two<B: Sets, I: Elements<B>, J: Elements<B, Element = I::Element>>(device: &B, a: &I, b: &J) -> Result<Two<B>> {
     let types = [I::Element::DTYPE];
-    let (a, b) = ((Lent(a), I::key), (Lent(b), J::key));
+    let (a, b) = ((Lent(a), I::out), (Lent(b), J::out));
     let two = [Source::new(device, PATTERN, a, &types)?, Source::new(device, PATTERN, b, &types)?];
     let (requested, limit) = (two[0].n + two[1].n, u32::MAX.into());
     if requested > limit {
@@ -117,6 +116,6 @@ pub(super) fn both<B: Sets, K: Element, C: Count>(
     let types = [K::DTYPE, u32::DTYPE];
     let sides = [of_a.side(&types)?, kept(&two[1], &two[0])?.side(&types)?];
     let (keys, flags) = (device.buffer::<K>(total)?, device.buffer::<u32>(total)?);
-    merge(device, sides, order, (&keys, Some(&flags)))?;
+    merge(device, sides, order, (&keys, Some(&flags)), false)?;
     device.select_flagged(&keys, &flags).write_to((out, count))
 }

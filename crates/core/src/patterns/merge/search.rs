@@ -7,10 +7,11 @@ use crate::buffer::{Buffer, Memory as _};
 use crate::call::Whole;
 use crate::element::Element;
 use crate::error::Result;
-use crate::input::Lent;
+use crate::input::{Elements, Input, Lent};
 use crate::ir::Expr;
-use crate::patterns::SortOrder;
-use crate::patterns::sort::{By, SortKeys};
+use crate::patterns::map::collect;
+use crate::patterns::sort::By;
+use crate::patterns::{Ordered, SortOrder};
 use core::fmt;
 
 /// Searches for many elements (needles) in a sorted array, by halving.
@@ -22,7 +23,7 @@ use core::fmt;
 /// Positions are `u32`; [`write_to`](SearchCall::write_to) also gives `u64`, for longer arrays. Outputs may not overlap inputs. Work O(needles * log n), no
 /// scratch.
 ///
-/// Both are any [inputs](SortKeys), so a function that rises is inverted without a table of it. They are computed where they are read, an element of the
+/// Both are any [inputs](Elements), so a function that rises is inverted without a table of it. They are computed where they are read, an element of the
 /// sorted input as often as a search looks at it; keys, and where arrays are made first after all, are as in [merges](super::super::Merge).
 ///
 /// ```
@@ -49,7 +50,7 @@ pub trait Search: Run<SearchTask> + Run<SearchFromTask> {
     /// assert_eq!(roots.read_blocking()?, [0, 1, 2, 2, 10, 10]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    fn lower_bound<I: SortKeys<Self>, J: SortKeys<Self, Element = I::Element>>(&self, sorted: I, needles: J) -> SearchCall<'_, Self, I, J> {
+    fn lower_bound<I: Elements<Self>, J: Elements<Self, Element = I::Element>>(&self, sorted: I, needles: J) -> SearchCall<'_, Self, I, J> {
         SearchCall::new(self, sorted, needles, SearchKind::Lower)
     }
 
@@ -65,7 +66,7 @@ pub trait Search: Run<SearchTask> + Run<SearchFromTask> {
     /// assert_eq!(dev.upper_bound(&offsets, counting(5)).run()?.read_blocking()?, [1, 1, 3, 3, 3]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    fn upper_bound<I: SortKeys<Self>, J: SortKeys<Self, Element = I::Element>>(&self, sorted: I, needles: J) -> SearchCall<'_, Self, I, J> {
+    fn upper_bound<I: Elements<Self>, J: Elements<Self, Element = I::Element>>(&self, sorted: I, needles: J) -> SearchCall<'_, Self, I, J> {
         SearchCall::new(self, sorted, needles, SearchKind::Upper)
     }
 
@@ -85,14 +86,14 @@ pub trait Search: Run<SearchTask> + Run<SearchFromTask> {
     /// assert_eq!(found.read_blocking()?, [2, 1]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    fn count_equal<I: SortKeys<Self>, J: SortKeys<Self, Element = I::Element>>(&self, sorted: I, needles: J) -> SearchCall<'_, Self, I, J> {
+    fn count_equal<I: Elements<Self>, J: Elements<Self, Element = I::Element>>(&self, sorted: I, needles: J) -> SearchCall<'_, Self, I, J> {
         SearchCall::new(self, sorted, needles, SearchKind::Equal)
     }
 }
 impl<B: Run<SearchTask> + Run<SearchFromTask>> Search for B {}
 
 /// The register that a comparator compares keys in.
-type Reg<B, I> = <<I as SortKeys<B>>::Element as Element>::Reg;
+type Reg<B, I> = <<I as Elements<B>>::Element as Element>::Reg;
 
 /// A search that is described: [`run`](Self::run) and [`write_to`](Self::write_to) enqueue it. It is made by [`lower_bound`](Search::lower_bound),
 /// [`upper_bound`](Search::upper_bound) and [`count_equal`](Search::count_equal).
@@ -128,7 +129,7 @@ impl<'d, B, I, J> SearchCall<'d, B, I, J> {
     }
 }
 
-impl<'d, B: Backend, I: SortKeys<B>, J> SearchCall<'d, B, I, J> {
+impl<'d, B: Backend, I: Elements<B>, J> SearchCall<'d, B, I, J> {
     /// Compares by a comparator: whether one key comes before another. It has to be a [strict weak order](super::super::Sort#comparators), and the array
     /// sorted by it; where either is not so, positions are not determined, the same on every device, and none is above the array's length. Keys are values,
     /// not ones that are stored narrower.
@@ -158,37 +159,14 @@ impl<'d, B: Backend, I: SortKeys<B>, J> SearchCall<'d, B, I, J> {
     }
 }
 
-impl<B, I, J, P> SearchCall<'_, B, I, J, P> {
-    /// Searches where the greatest key comes first; by a comparator, what it puts last.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (sorted, needles) = (dev.upload(&[9u8, 3, 1])?, dev.upload(&[3u8, 0])?);
-    /// assert_eq!(dev.upper_bound(&sorted, &needles).descending().run()?.read_blocking()?, [2, 3]);
-    /// assert_eq!(dev.upper_bound(&sorted, &needles).by(|a, b| a.lt(b)).descending().run()?.read_blocking()?, [2, 3]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    pub fn descending(self) -> Self {
-        self.order(SortOrder::Descending)
-    }
-
-    /// Compares in this order.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (sorted, needles) = (dev.upload(b"aabbz")?, dev.upload(b"abc")?);
-    /// assert_eq!(dev.upper_bound(&sorted, &needles).order(SortOrder::Ascending).run()?.read_blocking()?, [2, 4, 4]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    pub fn order(mut self, order: SortOrder) -> Self {
-        self.order = order;
-        self
+impl<B, I, J, P> Ordered for SearchCall<'_, B, I, J, P> {
+    type By = SortOrder;
+    fn by_mut(&mut self) -> &mut SortOrder {
+        &mut self.order
     }
 }
 
-impl<B: Backend, I, J, P: SearchDomain<B, I, J>> SearchCall<'_, B, I, J, P> {
+impl<B: Backend, I, J: Input<B>, P: SearchDomain<B, I, J>> SearchCall<'_, B, I, J, P> {
     /// Enqueues the search into new memory, which it returns: a `u32` to each needle.
     ///
     /// # Errors
@@ -196,7 +174,9 @@ impl<B: Backend, I, J, P: SearchDomain<B, I, J>> SearchCall<'_, B, I, J, P> {
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::WrongDevice`](crate::Error::WrongDevice); [`Error::Op`](crate::Error::Op) for operators,
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) for inputs of one side that have different lengths.
     pub fn run(self) -> Result<Buffer<B, u32>> {
-        P::search(&self, |n| self.device.buffer(n))
+        let out = self.device.buffer(collect(self.device, "search", &self.needles)?.len()?)?;
+        P::search(&self, &out)?;
+        Ok(out)
     }
 
     /// Enqueues the search into the caller's buffer of `u32` or `u64`. It may not overlap inputs.
@@ -213,35 +193,31 @@ impl<B: Backend, I, J, P: SearchDomain<B, I, J>> SearchCall<'_, B, I, J, P> {
     /// # Errors
     /// As [`SearchCall::run`], and [`Error::BufferTooSmall`](crate::Error::BufferTooSmall), [`Error::Aliasing`](crate::Error::Aliasing).
     pub fn write_to<C: Count>(self, out: &Buffer<B, C>) -> Result<()> {
-        P::search(&self, |_| Ok(out.clone())).map(drop)
+        P::search(&self, out)
     }
 }
 
-/// What keys are compared by in a search: their bits, or a comparator.
+/// The order that keys are compared in by a search: their bits, or a comparator.
 pub trait SearchDomain<B: Backend, I, J>: Sized {
-    /// Enqueues the search into the memory that is given for so many needles.
+    /// Checks and enqueues the search.
     #[doc(hidden)]
-    fn search<C: Count>(call: &SearchCall<'_, B, I, J, Self>, memory: impl FnOnce(u64) -> Result<Buffer<B, C>>) -> Result<Buffer<B, C>>;
+    fn search<C: Count>(call: &SearchCall<'_, B, I, J, Self>, out: &Buffer<B, C>) -> Result<()>;
 }
 
 impl<B, I, J> SearchDomain<B, I, J> for Whole
 where
     B: Run<SearchTask> + Run<SearchFromTask>,
-    I: SortKeys<B>,
-    J: SortKeys<B, Element = I::Element>,
+    I: Elements<B>,
+    J: Elements<B, Element = I::Element>,
 {
-    fn search<C: Count>(call: &SearchCall<'_, B, I, J, Self>, memory: impl FnOnce(u64) -> Result<Buffer<B, C>>) -> Result<Buffer<B, C>> {
+    fn search<C: Count>(call: &SearchCall<'_, B, I, J, Self>, out: &Buffer<B, C>) -> Result<()> {
         let (device, of) = (call.device, (call.kind, call.order));
         if let (Some(sorted), Some(needles)) = (call.sorted.plain(), call.needles.plain()) {
-            let out = memory(needles.len())?;
-            call::search(device, sorted, needles, of, &out)?;
-            return Ok(out);
+            return call::search(device, sorted, needles, of, out);
         }
         let types = [I::Element::DTYPE];
-        let sorted = Side::new(device, "search", (Lent(&call.sorted), I::key), &types)?;
-        let needles = Side::new(device, "search", (Lent(&call.needles), J::key), &types)?;
-        let out = memory(needles.len())?;
-        lazy::search::<B, I::Element, C>(device, [sorted, needles], of, &out)?;
-        Ok(out)
+        let sorted = Side::new(device, "search", (Lent(&call.sorted), I::out), &types)?;
+        let needles = Side::new(device, "search", (Lent(&call.needles), J::out), &types)?;
+        lazy::search::<B, I::Element, C>(device, [sorted, needles], of, out)
     }
 }

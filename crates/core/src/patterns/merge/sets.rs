@@ -7,10 +7,11 @@ use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::call::Whole;
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::input::index;
+use crate::input::{Collector, Elements, index, require, scalar};
 use crate::ir::Expr;
-use crate::patterns::sort::{By, SortKeys};
-use crate::patterns::{Map as _, Select, Selected, SortOrder, check_aliasing};
+use crate::patterns::map::collect;
+use crate::patterns::sort::By;
+use crate::patterns::{Map as _, Ordered, Select, Selected, SortOrder, check_aliasing};
 use core::fmt;
 
 /// Union, intersection and differences of sorted arrays of every element type, as C++'s algorithms define them for multisets.
@@ -34,7 +35,7 @@ use core::fmt;
 /// or does not; scratch is eight bytes to an element of `a`, and in unions and symmetric differences of `b` too, beside the merged elements with
 /// a flag of four bytes.
 ///
-/// Both are any [inputs](SortKeys). What is computed lies in no memory but in the merged elements of unions and symmetric differences: it is computed for
+/// Both are any [inputs](Elements). What is computed lies in no memory but in the merged elements of unions and symmetric differences: it is computed for
 /// every search, and again where it is kept. Keys are those of [merges](super::super::Merge) of inputs.
 ///
 /// Source: `std::set_union`, `std::set_intersection`, `std::set_difference`, `std::set_symmetric_difference` of C++.
@@ -50,7 +51,7 @@ pub trait Sets: Merge + Search + Select {
     /// assert_eq!(found.read_blocking()?, [0, 2, 3, 4, 6]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    fn union<I: SortKeys<Self>, J: SortKeys<Self, Element = I::Element>>(&self, a: I, b: J) -> SetCall<'_, Self, I, J> {
+    fn union<I: Elements<Self>, J: Elements<Self, Element = I::Element>>(&self, a: I, b: J) -> SetCall<'_, Self, I, J> {
         SetCall::new(self, a, b, Kept::Either)
     }
 
@@ -63,7 +64,7 @@ pub trait Sets: Merge + Search + Select {
     /// assert_eq!(dev.intersection(&a, &b).run()?.read_blocking()?, [2, 2]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    fn intersection<I: SortKeys<Self>, J: SortKeys<Self, Element = I::Element>>(&self, a: I, b: J) -> SetCall<'_, Self, I, J> {
+    fn intersection<I: Elements<Self>, J: Elements<Self, Element = I::Element>>(&self, a: I, b: J) -> SetCall<'_, Self, I, J> {
         SetCall::new(self, a, b, Kept::Both)
     }
 
@@ -78,7 +79,7 @@ pub trait Sets: Merge + Search + Select {
     /// assert_eq!(dev.difference(counting(8), &a).run()?.read_blocking()?, [0, 3, 4, 6, 7]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    fn difference<I: SortKeys<Self>, J: SortKeys<Self, Element = I::Element>>(&self, a: I, b: J) -> SetCall<'_, Self, I, J> {
+    fn difference<I: Elements<Self>, J: Elements<Self, Element = I::Element>>(&self, a: I, b: J) -> SetCall<'_, Self, I, J> {
         SetCall::new(self, a, b, Kept::First)
     }
 
@@ -91,7 +92,7 @@ pub trait Sets: Merge + Search + Select {
     /// assert_eq!(dev.symmetric_difference(&a, &b).run()?.read_blocking()?, [1, 2, 4]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    fn symmetric_difference<I: SortKeys<Self>, J: SortKeys<Self, Element = I::Element>>(&self, a: I, b: J) -> SetCall<'_, Self, I, J> {
+    fn symmetric_difference<I: Elements<Self>, J: Elements<Self, Element = I::Element>>(&self, a: I, b: J) -> SetCall<'_, Self, I, J> {
         SetCall::new(self, a, b, Kept::Differing)
     }
 }
@@ -99,7 +100,7 @@ impl<B: Merge + Search + Select> Sets for B {}
 
 /// Which elements of two inputs are kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::patterns) enum Kept {
+pub(super) enum Kept {
     /// The union.
     Either,
     /// The intersection.
@@ -112,13 +113,22 @@ pub(in crate::patterns) enum Kept {
 
 impl Kept {
     /// Whether the result may hold elements of both inputs.
-    pub(in crate::patterns) const fn merges(self) -> bool {
+    const fn merges(self) -> bool {
         matches!(self, Self::Either | Self::Differing)
     }
 
-    /// The elements that a result of inputs of so many has room for.
-    pub(in crate::patterns) const fn room(self, m: u64, n: u64) -> u64 {
-        if self.merges() { m + n } else { m }
+    /// Whether elements that both inputs have are looked for: to be kept in an intersection, to be left out of `a` in a symmetric difference.
+    const fn takes_shared(self) -> bool {
+        matches!(self, Self::Both | Self::Differing)
+    }
+
+    /// The elements that a result of inputs of so many has room for, which a word numbers together.
+    fn room(self, m: u64, n: u64) -> Result<u64> {
+        let (requested, limit) = (m.saturating_add(n), u32::MAX.into());
+        if requested > limit {
+            return Err(Error::TooLarge { what: "elements of two sets", requested, limit });
+        }
+        Ok(if self.merges() { requested } else { m })
     }
 }
 
@@ -143,12 +153,12 @@ impl Kept {
 #[derive(Clone)]
 #[must_use = "nothing is computed before `run` or `write_to`"]
 pub struct SetCall<'d, B, I, J, P = Whole> {
-    pub(in crate::patterns) device: &'d B,
-    pub(in crate::patterns) a: I,
-    pub(in crate::patterns) b: J,
-    pub(in crate::patterns) kept: Kept,
-    pub(in crate::patterns) order: SortOrder,
-    pub(in crate::patterns) domain: P,
+    device: &'d B,
+    a: I,
+    b: J,
+    kept: Kept,
+    order: SortOrder,
+    domain: P,
 }
 
 impl<B, I, J, P: fmt::Debug> fmt::Debug for SetCall<'_, B, I, J, P> {
@@ -185,44 +195,23 @@ impl<'d, B: Backend, K: Element, J> SetCall<'d, B, &'d Buffer<B, K>, J> {
     }
 }
 
-impl<B, I, J, P> SetCall<'_, B, I, J, P> {
-    /// Takes inputs whose greatest element comes first, and gives such a result; by a comparator, what it puts last comes first.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (a, b) = (dev.upload(&[9u32, 1])?, dev.upload(&[5u32, 1])?);
-    /// assert_eq!(dev.symmetric_difference(&a, &b).descending().run()?.read_blocking()?, [9, 5]);
-    /// assert_eq!(dev.symmetric_difference(&a, &b).by(|a, b| a.lt(b)).descending().run()?.read_blocking()?, [9, 5]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    pub fn descending(self) -> Self {
-        self.order(SortOrder::Descending)
-    }
-
-    /// Compares in this order.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (a, b) = (dev.upload(b"aabcc")?, dev.upload(b"abbd")?);
-    /// assert_eq!(dev.intersection(&a, &b).order(SortOrder::Ascending).run()?.read_blocking()?, *b"ab");
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    pub fn order(mut self, order: SortOrder) -> Self {
-        self.order = order;
-        self
+impl<B, I, J, P> Ordered for SetCall<'_, B, I, J, P> {
+    type By = SortOrder;
+    fn by_mut(&mut self) -> &mut SortOrder {
+        &mut self.order
     }
 }
 
-impl<B: Backend, I: SortKeys<B>, J, P: SetDomain<B, I, J>> SetCall<'_, B, I, J, P> {
+impl<B: Backend, I: Elements<B>, J, P: SetDomain<B, I, J>> SetCall<'_, B, I, J, P> {
     /// Enqueues the operation into new memory, which it returns: room for the elements of both inputs, or of `a`, and how many were written.
     ///
     /// # Errors
     /// [`Error::TooLarge`] for 2^32 elements together, [`Error::Unsupported`], [`Error::OutOfMemory`], [`Error::WrongDevice`]; [`Error::Op`] for operators,
     /// [`Error::LengthMismatch`] for inputs of one side that have different lengths.
     pub fn run(self) -> Result<Selected<B, Buffer<B, I::Element>>> {
-        let (values, count) = P::write(&self, |n| Ok((self.device.buffer(n)?, self.device.buffer::<u32>(1)?)))?;
+        let values = self.device.buffer(P::room(&self)?)?;
+        let count = self.device.buffer::<u32>(1)?;
+        P::write(&self, (&values, &count))?;
         Ok(Selected { values, count: DeviceScalar::from_buffer(count)? })
     }
 
@@ -241,123 +230,113 @@ impl<B: Backend, I: SortKeys<B>, J, P: SetDomain<B, I, J>> SetCall<'_, B, I, J, 
     ///
     /// # Errors
     /// As [`SetCall::run`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
-    pub fn write_to<C: Count>(self, (out, count): (&Buffer<B, I::Element>, &Buffer<B, C>)) -> Result<()> {
-        P::write(&self, |_| Ok((out.clone(), count.clone()))).map(drop)
+    pub fn write_to<C: Count>(self, out: (&Buffer<B, I::Element>, &Buffer<B, C>)) -> Result<()> {
+        P::write(&self, out)
     }
 }
 
-/// Memory for elements, and for their number.
-type Memory<B, K, C> = (Buffer<B, K>, Buffer<B, C>);
-
-/// What elements are compared by in a set operation: their bits, or a comparator.
-pub trait SetDomain<B: Backend, I: SortKeys<B>, J>: Sized {
-    /// Enqueues the operation into the memory that is given for so many elements.
+/// The order that elements are compared in by a set operation: their bits, or a comparator.
+pub trait SetDomain<B: Backend, I: Elements<B>, J>: Sized {
+    /// The elements that there has to be room for.
     #[doc(hidden)]
-    #[allow(clippy::type_complexity, reason = "elements, and their number")]
-    fn write<C: Count>(
-        call: &SetCall<'_, B, I, J, Self>,
-        memory: impl FnOnce(u64) -> Result<(Buffer<B, I::Element>, Buffer<B, C>)>,
-    ) -> Result<(Buffer<B, I::Element>, Buffer<B, C>)>;
+    fn room(call: &SetCall<'_, B, I, J, Self>) -> Result<u64>;
+
+    /// Checks and enqueues the operation.
+    #[doc(hidden)]
+    fn write<C: Count>(call: &SetCall<'_, B, I, J, Self>, out: Outs<'_, B, I::Element, C>) -> Result<()>;
 }
 
-impl<B: Sets, I: SortKeys<B>, J: SortKeys<B, Element = I::Element>> SetDomain<B, I, J> for Whole {
-    fn write<C: Count>(
-        call: &SetCall<'_, B, I, J, Self>,
-        memory: impl FnOnce(u64) -> Result<Memory<B, I::Element, C>>,
-    ) -> Result<Memory<B, I::Element, C>> {
-        let (device, kept) = (call.device, call.kept);
-        // Of elements that are kept or not: the shared ones, or all but them.
-        let how = (call.order, matches!(kept, Kept::Both | Kept::Differing));
-        if let (Some(a), Some(b)) = (call.a.plain(), call.b.plain()) {
-            let of = memory(kept.room(a.len(), b.len()))?;
-            let (two, out) = ((a, b), (&of.0, &of.1));
-            if kept.merges() {
-                both(device, two, how, out)?;
-            } else {
-                one(device, two, how, out)?;
-            }
-            return Ok(of);
-        }
-        let two = two(device, &call.a, &call.b)?;
-        let of = memory(kept.room(two[0].n, two[1].n))?;
-        let out = (&of.0, &of.1);
-        if kept.merges() {
-            lazy_sets::both(device, &two, how, out)?;
-        } else {
-            lazy_sets::one(device, &two, how, out)?;
-        }
-        Ok(of)
+impl<B: Sets, I: Elements<B>, J: Elements<B, Element = I::Element>> SetDomain<B, I, J> for Whole {
+    fn room(call: &SetCall<'_, B, I, J, Self>) -> Result<u64> {
+        let len = |c: Result<Collector<B>>| c?.len();
+        call.kept.room(len(collect(call.device, PATTERN, &call.a))?, len(collect(call.device, PATTERN, &call.b))?)
+    }
+
+    fn write<C: Count>(call: &SetCall<'_, B, I, J, Self>, out: Outs<'_, B, I::Element, C>) -> Result<()> {
+        let SetCall { device, kept, order, .. } = *call;
+        let Some((a, b)) = call.a.plain().zip(call.b.plain()) else {
+            let two = two(device, &call.a, &call.b)?;
+            let how = (order, kept.takes_shared());
+            return if kept.merges() { lazy_sets::both(device, &two, how, out) } else { lazy_sets::one(device, &two, how, out) };
+        };
+        check(device, kept, (a, b), out)?;
+        let among = |own: &Buffer<B, I::Element>, other: &Buffer<B, I::Element>| {
+            Ok((device.lower_bound(own, own).order(order).run()?, device.count_equal(other, own).order(order).run()?))
+        };
+        let merge = |of_a, of_b| device.merge(a, b).with_values(&of_a, &of_b).order(order).run();
+        of_arrays(device, kept, (a, b), among, merge, out)
     }
 }
 
-/// Two inputs.
+impl<'x, B: Sets, K: Element, F> SetDomain<B, &'x Buffer<B, K>, &'x Buffer<B, K>> for By<F>
+where
+    F: Fn(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>,
+{
+    fn room(call: &SetCall<'_, B, &'x Buffer<B, K>, &'x Buffer<B, K>, Self>) -> Result<u64> {
+        call.kept.room(call.a.len(), call.b.len())
+    }
+
+    fn write<C: Count>(call: &SetCall<'_, B, &'x Buffer<B, K>, &'x Buffer<B, K>, Self>, out: Outs<'_, B, K, C>) -> Result<()> {
+        let SetCall { device, a, b, kept, order, .. } = *call;
+        let f = &call.domain.0;
+        check(device, kept, (a, b), out)?;
+        let among = |own: &Buffer<B, K>, other: &Buffer<B, K>| {
+            let first = device.lower_bound(own, own).by(f).order(order).run()?;
+            Ok((first, device.count_equal(other, own).by(f).order(order).run()?))
+        };
+        let merge = |of_a, of_b| device.merge(a, b).by(f).with_values(&of_a, &of_b).order(order).run();
+        of_arrays(device, kept, (a, b), among, merge, out)
+    }
+}
+
+const PATTERN: &str = "a set operation";
+
+/// Two arrays.
 type Two<'a, B, K> = (&'a Buffer<B, K>, &'a Buffer<B, K>);
 /// Elements and their number.
 type Outs<'a, B, K, C> = (&'a Buffer<B, K>, &'a Buffer<B, C>);
 
-fn check<B: Sets, K: Element, C: Count>(device: &B, (a, b): Two<'_, B, K>, (out, count): Outs<'_, B, K, C>, required: u64) -> Result<()> {
-    let limit = u32::MAX.into();
-    if a.len() + b.len() > limit {
-        return Err(Error::TooLarge { what: "elements of two sets", requested: a.len() + b.len(), limit });
-    }
+fn check<B: Sets, K: Element, C: Count>(device: &B, kept: Kept, (a, b): Two<'_, B, K>, (out, count): Outs<'_, B, K, C>) -> Result<()> {
+    let required = kept.room(a.len(), b.len())?;
     [a, b].into_iter().try_for_each(|keys| keys.check_device(device, "an input"))?;
     out.check_device(device, "the output")?;
     count.check_device(device, "the count")?;
+    [K::DTYPE, C::DTYPE].into_iter().try_for_each(|dtype| require(device, PATTERN, dtype))?;
     for (what, required, available) in [("the output", required, out.len()), ("the count", 1, count.len())] {
         if available < required {
             return Err(Error::BufferTooSmall { what, required, available });
         }
     }
     let leaves = [super::call::leaf(a), super::call::leaf(b)];
-    check_aliasing("a set operation", &leaves, 0, &[(out.out(), required), (count.out(), 1)], false)
+    check_aliasing(PATTERN, &leaves, 0, &[(out.out(), required), (count.out(), 1)], false)
 }
 
-/// For each element of `a` the index of the first that is equal to it, and how many of `b` are.
-fn among<B: Search, K: Element>(device: &B, (a, b): Two<'_, B, K>, order: SortOrder) -> Result<(Buffer<B, u32>, Buffer<B, u32>)> {
-    Ok((device.lower_bound(a, a).order(order).run()?, device.count_equal(b, a).order(order).run()?))
-}
-
-/// Whether an element is one of so many that the other array has too: the first ones are.
-fn is_shared(first: Expr<u32>, others: Expr<u32>, i: Expr<u32>) -> Expr<bool> {
-    (i - first).lt(others)
-}
-
-/// Of `a`, the elements that `b` has too, or those that it has not.
-fn one<B: Sets, K: Element, C: Count>(
+/// The operation on arrays. `among` gives, for each element of an array, the index of the first that is equal to it, and how many of the other array are:
+/// an element is shared if it is one of so many first ones. `merge` merges both arrays with a flag to each element.
+fn of_arrays<B: Sets, K: Element, C: Count>(
     device: &B,
+    kept: Kept,
     (a, b): Two<'_, B, K>,
-    (order, shared): (SortOrder, bool),
-    (out, count): Outs<'_, B, K, C>,
+    among: impl Fn(&Buffer<B, K>, &Buffer<B, K>) -> Result<(Buffer<B, u32>, Buffer<B, u32>)>,
+    merge: impl FnOnce(Buffer<B, u32>, Buffer<B, u32>) -> Result<(Buffer<B, K>, Buffer<B, u32>)>,
+    out: Outs<'_, B, K, C>,
 ) -> Result<()> {
-    check(device, (a, b), (out, count), a.len())?;
-    let (first, others) = among(device, (a, b), order)?;
-    let keeps = move |(_, first, others, i): (Expr<K::Reg>, Expr<u32>, Expr<u32>, Expr<u32>)| {
-        let keep = is_shared(first, others, i);
-        if shared { keep } else { !keep }
-    };
-    device.select((a, &first, &others, index()), keeps).finish(|(x, ..)| x.store_as::<K>()).write_to((out, count))
-}
-
-/// The merge of both arrays, without the elements of `b` that `a` has too, and possibly without those of `a` that `b` has.
-fn both<B: Sets, K: Element, C: Count>(
-    device: &B,
-    (a, b): Two<'_, B, K>,
-    (order, symmetric): (SortOrder, bool),
-    (out, count): Outs<'_, B, K, C>,
-) -> Result<()> {
-    let total = a.len() + b.len();
-    check(device, (a, b), (out, count), total)?;
-    let kept = |a: &Buffer<B, K>, b: &Buffer<B, K>| {
-        let (first, others) = among(device, (a, b), order)?;
+    let is_shared = |first: Expr<u32>, others: Expr<u32>, i: Expr<u32>| (i - first).lt(others);
+    if !kept.merges() {
+        let (first, others) = among(a, b)?;
+        let keeps = |(_, first, others, i): (Expr<K::Reg>, Expr<u32>, Expr<u32>, Expr<u32>)| {
+            let shared = is_shared(first, others, i);
+            if kept.takes_shared() { shared } else { !shared }
+        };
+        return device.select((a, &first, &others, index()), keeps).finish(|(x, ..)| x.store_as::<K>()).write_to(out);
+    }
+    let stays = |own, other| {
+        let (first, others) = among(own, other)?;
         device.map((&first, &others, index()), |(first, others, i)| (!is_shared(first, others, i)).cast::<u32>())
     };
-    let of_a = if symmetric {
-        kept(a, b)?
-    } else {
-        let all = device.buffer(a.len())?;
-        device.fill(&all, 1)?;
-        all
-    };
-    let (keys, flags) = device.merge(a, b).with_values(&of_a, &kept(b, a)?).order(order).run()?;
-    device.select_flagged(&keys, &flags).write_to((out, count))
+    // First, so that an order that is refused has enqueued nothing.
+    let of_b = stays(b, a)?;
+    let of_a = if kept.takes_shared() { stays(a, b)? } else { device.generate(a.len(), scalar(1u32), |one| one)? };
+    let (keys, flags) = merge(of_a, of_b)?;
+    device.select_flagged(&keys, &flags).write_to(out)
 }

@@ -6,13 +6,14 @@ use crate::buffer::Buffer;
 use crate::call::Whole;
 use crate::element::Element;
 use crate::error::Result;
-use crate::input::{Input, Outputs};
+use crate::input::{Elements, Input, Outputs};
 use crate::ir::Expr;
-use crate::patterns::sort::{By, KeysAlone, SortKeys, SortOrder};
+use crate::patterns::Ordered;
+use crate::patterns::sort::{By, KeysAlone, SortOrder};
 use core::fmt;
 
 /// A register that keys are compared in.
-type Reg<B, I> = <<I as SortKeys<B>>::Element as Element>::Reg;
+type Reg<B, I> = <<I as Elements<B>>::Element as Element>::Reg;
 
 /// Values that go with the keys of either input.
 #[derive(Clone, Copy, Debug)]
@@ -66,36 +67,6 @@ impl<'d, B, I, J> MergeCall<'d, B, I, J> {
 }
 
 impl<B, I, J, W, P> MergeCall<'_, B, I, J, W, P> {
-    /// Merges inputs that have the greatest key first. Of equal keys those of the first input go first here too.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (a, b) = (dev.upload(&[2.0f32, 0.0])?, dev.upload(&[9.0f32, -0.0])?);
-    /// assert_eq!(dev.merge(&a, &b).descending().run()?.read_blocking()?, [9.0, 2.0, 0.0, -0.0]);
-    /// // Of a comparator: what it puts last comes first.
-    /// assert_eq!(dev.merge(&a, &b).by(|a, b| a.lt(b)).descending().run()?.read_blocking()?, [9.0, 2.0, 0.0, -0.0]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    pub fn descending(self) -> Self {
-        self.order(SortOrder::Descending)
-    }
-
-    /// Merges in the order that a value says.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (a, b) = (dev.upload(&[3u8, 1])?, dev.upload(&[2u8])?);
-    /// let order = SortOrder::Descending;
-    /// assert_eq!(dev.merge(&a, &b).order(order).run()?.read_blocking()?, [3, 2, 1]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    pub fn order(mut self, order: SortOrder) -> Self {
-        self.order = order;
-        self
-    }
-
     /// Asks first whether both inputs are sorted, which waits for the device: one that is not is an error, and nothing was written. An input is sorted where no
     /// key comes before its left neighbour.
     ///
@@ -121,7 +92,14 @@ impl<B, I, J, W, P> MergeCall<'_, B, I, J, W, P> {
     }
 }
 
-impl<'d, B: Backend, I: SortKeys<B>, J, W> MergeCall<'d, B, I, J, W> {
+impl<B, I, J, W, P> Ordered for MergeCall<'_, B, I, J, W, P> {
+    type By = SortOrder;
+    fn by_mut(&mut self) -> &mut SortOrder {
+        &mut self.order
+    }
+}
+
+impl<'d, B: Backend, I: Elements<B>, J, W> MergeCall<'d, B, I, J, W> {
     /// Merges by a comparator: whether one key comes before another. It has to be a [strict weak order](super::Merge#comparators), and inputs sorted by it.
     /// Keys that are computed are values, not ones that are stored narrower.
     ///
@@ -159,7 +137,7 @@ impl<'d, B: Backend, I, J, P> MergeCall<'d, B, I, J, KeysAlone, P> {
     /// assert_eq!((keys.read_blocking()?, values.read_blocking()?), (vec![10, 40, 21, 12], b"acbd".to_vec()));
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    pub fn with_values<V: SortKeys<B>, X: SortKeys<B, Element = V::Element>>(
+    pub fn with_values<V: Elements<B>, X: Elements<B, Element = V::Element>>(
         self,
         of_a: V,
         of_b: X,
@@ -205,8 +183,10 @@ impl<B: Backend, I, J, W, P: MergeDomain<B, I, J, W>> MergeCall<'_, B, I, J, W, 
     /// by a comparator; [`Error::LengthMismatch`](crate::Error::LengthMismatch) for values that are not as many as their keys, and for what is zipped of
     /// different lengths; [`Error::Op`](crate::Error::Op), [`Error::NotStrict`](crate::Error::NotStrict) for operators;
     /// [`Error::NotSorted`](crate::Error::NotSorted), with the first index whose key comes before its left neighbour, where inputs are checked.
-    pub fn run(self) -> Result<P::New> {
-        P::run(self)
+    pub fn run(self) -> Result<<P::Out as Outputs>::Buffers<B>> {
+        let out = P::Out::allocate(self.device, P::total(&self)?)?;
+        P::write(&self, P::Out::refs(&out))?;
+        Ok(out)
     }
 
     /// Enqueues the merge into the caller's buffers, which hold at least as many elements as both inputs; later ones stay as they are. They may not overlap
@@ -225,12 +205,12 @@ impl<B: Backend, I, J, W, P: MergeDomain<B, I, J, W>> MergeCall<'_, B, I, J, W, 
     ///
     /// # Errors
     /// As [`MergeCall::run`], and [`Error::BufferTooSmall`](crate::Error::BufferTooSmall), [`Error::Aliasing`](crate::Error::Aliasing).
-    pub fn write_to(self, out: P::Refs<'_>) -> Result<()> {
-        P::write(self, out)
+    pub fn write_to(self, out: <P::Out as Outputs>::Refs<'_, B>) -> Result<()> {
+        P::write(&self, out)
     }
 }
 
-impl<B: Backend, I: SortKeys<B>, J: SortKeys<B, Element = I::Element>, W, P> MergeCall<'_, B, I, J, W, P> {
+impl<B: Backend, I: Elements<B>, J: Elements<B, Element = I::Element>, W, P> MergeCall<'_, B, I, J, W, P> {
     /// Both arrays, if they are some.
     #[allow(clippy::type_complexity, reason = "two buffers that may be there")]
     pub(super) fn plain(&self) -> Option<(&Buffer<B, I::Element>, &Buffer<B, I::Element>)> {

@@ -9,7 +9,7 @@ use crate::input::require;
 use crate::ir::{self, Expr, Func};
 use crate::patterns::moves::gather;
 use crate::patterns::sort::check_len;
-use crate::patterns::{GatherTask, Map as _, MapTask, SortPayload, check_aliasing, check_ops};
+use crate::patterns::{GatherTask, Map as _, MapTask, SortOrder, SortPayload, check_aliasing, check_ops};
 use std::sync::Arc;
 
 /// Bytes of a value that travels with its key; others are fetched by indices.
@@ -18,14 +18,10 @@ const TRAVELS: u64 = 4;
 /// Keys, and the values that may go with them.
 pub(in crate::patterns) type Side<'a, B, K, V> = (&'a Buffer<B, K>, Option<&'a Buffer<B, V>>);
 
-/// The graph of an order of elements.
-pub(in crate::patterns) fn order<K: Element>(before: impl FnOnce(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>) -> Result<Arc<Func>> {
-    traced(before)
-}
-
-/// The graph of an order.
-pub(super) fn traced<T: Scalar>(before: impl FnOnce(Expr<T>, Expr<T>) -> Expr<bool>) -> Result<Arc<Func>> {
-    Ok(Arc::new(ir::trace(|(a, b): (Expr<T>, Expr<T>)| before(a, b))?))
+/// The graph of a comparator; descending, what it puts last comes first.
+pub(in crate::patterns) fn order<T: Scalar>(order: SortOrder, before: impl Fn(Expr<T>, Expr<T>) -> Expr<bool>) -> Result<Arc<Func>> {
+    let ordered = |(a, b): (Expr<T>, Expr<T>)| if order == SortOrder::Descending { before(b, a) } else { before(a, b) };
+    Ok(Arc::new(ir::trace(ordered)?))
 }
 
 fn array<B: Backend, T: Element>(x: &Buffer<B, T>) -> Leaf<B::Raw> {
@@ -218,13 +214,14 @@ pub(in crate::patterns) fn argsort<B: Run<MergeSortTask> + Run<GatherTask> + Run
     device.run(&task, &c.leaves, &outs)
 }
 
-/// Merges keys, and the values that go with them.
+/// Merges keys, and the values that go with them. `prepare` is called after all checks.
 pub(in crate::patterns) fn merge<B: Run<MergeByTask> + Run<GatherTask> + Run<MapTask>, K: Element, V: Element>(
     device: &B,
     a: Side<'_, B, K, V>,
     b: Side<'_, B, K, V>,
     before: Arc<Func>,
     out: Side<'_, B, K, V>,
+    prepare: impl FnOnce() -> Result<()>,
 ) -> Result<()> {
     let (m, n) = (a.0.len(), b.0.len());
     let total = m + n;
@@ -248,6 +245,7 @@ pub(in crate::patterns) fn merge<B: Run<MergeByTask> + Run<GatherTask> + Run<Map
     if total == 0 {
         return Ok(());
     }
+    prepare()?;
     let payload = payload::<V>(pairs.is_some());
     let task = MergeByTask { before, dtype: K::DTYPE, m, n, payload, numerics };
     let Some(((v, w), values_out)) = pairs.filter(|_| !travels) else {

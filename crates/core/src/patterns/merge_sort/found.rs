@@ -80,15 +80,17 @@ pub(super) fn search<B: Run<MapTask>, K: Scalar, P: Count>(
         })]
     };
     let func = Arc::new(graph::trace(c.params.clone(), build)?);
-    apart::<B, Narrow<P>>(device, PATTERN, (c, func), out)
+    apart::<B, Narrow<P>>(device, PATTERN, (c, func), out, || Ok(()))
 }
 
 /// Element `k` of the merge of two inputs: of the elements that go first in one place those of the first, unless that of the second comes before it.
+/// `prepare` is called after all checks.
 pub(in crate::patterns) fn merge<B: Run<MapTask>, R: Outputs>(
     device: &B,
     [a, b]: &[Elsewhere<B>; 2],
     order: &Arc<Func>,
     out: R::Refs<'_, B>,
+    prepare: impl FnOnce() -> Result<()>,
 ) -> Result<()> {
     const PATTERN: &str = "merge_by";
     check_ops(device, PATTERN, device.numerics(), &[order])?;
@@ -127,7 +129,7 @@ pub(in crate::patterns) fn merge<B: Run<MapTask>, R: Outputs>(
         of_a.iter().zip(&of_b).zip(a.types()).map(either).collect()
     };
     let func = Arc::new(graph::trace(c.params.clone(), build)?);
-    apart::<B, R>(device, PATTERN, (c, func), out)
+    apart::<B, R>(device, PATTERN, (c, func), out, prepare)
 }
 
 /// Elements of both, which a word numbers.

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::input::{Collector, Source as _, array, index, permuted, scalar};
 use crate::ir::{Expr, Func, select};
 use crate::ops::Combine;
-use crate::patterns::{Map as _, Reduce as _, Segmented, Sort, SortOrder};
+use crate::patterns::{Map as _, Ordered as _, Reduce as _, Segmented, Sort, SortOrder};
 use std::sync::Arc;
 
 pub(super) const PATTERN: &str = "scatter_combine";

@@ -350,7 +350,7 @@ pub(super) fn value_at<B: Move, I: IndexScalar>(device: &B, pattern: &'static st
     let of = Elsewhere::new(device, pattern, &indices, |i: Expr<I>| i)?;
     let place = Operand::traced(device, pattern, &(counting(1), scalar(position)), |(_, place)| place)?;
     let out = device.buffer::<I>(1)?;
-    gather::<B, Expr<I>, u32>(device, of, &place, &out)?;
+    gather::<B, Expr<I>, u32>(device, of, &place, &out, || Ok(()))?;
     Ok(out.read_blocking()?.first().map_or(0, |i| i.number()))
 }
 

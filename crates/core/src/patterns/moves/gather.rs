@@ -6,11 +6,11 @@ use super::floats::target_word;
 use super::{IndexElement, IndexScalar, Move};
 use crate::backend::{Backend, Run};
 use crate::call::{ArrayCall, Arrays};
-use crate::element::{Element, Ty};
+use crate::element::Element;
 use crate::error::Result;
-use crate::input::{Collector, Elements, Input, Outputs, Source, Values, scalar};
+use crate::input::{Collector, Input, Numbers, Outputs, Source, TypedOutputs as _, Values, scalar};
 use crate::ir::Func;
-use crate::ir::graph::{self, Value};
+use crate::ir::graph;
 use crate::patterns::MapTask;
 use crate::patterns::before::Elsewhere;
 use crate::patterns::map::{apart, collect};
@@ -46,7 +46,7 @@ impl<B, V, H> GatherCall<'_, B, V, H> {
     }
 }
 
-impl<B: Move, V: Values<B>, H: Elements<B, Element: IndexElement>> Arrays<B> for Gathering<V, H> {
+impl<B: Move, V: Values<B>, H: Numbers<B, Element: IndexElement>> Arrays<B> for Gathering<V, H> {
     type Out = V::Out;
 
     fn elements(&self, device: &B) -> Result<u64> {
@@ -54,7 +54,8 @@ impl<B: Move, V: Values<B>, H: Elements<B, Element: IndexElement>> Arrays<B> for
     }
 
     fn write(&self, device: &B, out: <V::Out as Outputs>::Refs<'_, B>) -> Result<()> {
-        if let (Some(values), Some(indices), Some(out)) = (self.values.plain(), self.indices.plain(), V::plain_out(out)) {
+        if let (Some(values), Some(indices)) = (self.values.plain(), self.indices.plain()) {
+            let out = V::Out::first(out);
             if self.checked {
                 check_gather(device, values, indices, out)?;
                 check_indices(device, GATHER, indices, values.len())?;
@@ -63,24 +64,25 @@ impl<B: Move, V: Values<B>, H: Elements<B, Element: IndexElement>> Arrays<B> for
         }
         let values = Elsewhere::new(device, GATHER, &self.values, V::out)?;
         let indices = Operand::<B, <H::Element as Element>::Reg>::traced(device, GATHER, &self.indices, |at| at)?;
-        if self.checked {
-            check_operand(device, GATHER, &indices, values.len)?;
-        }
-        gather::<B, V::Out, _>(device, values, &indices, out)
+        let n = values.len;
+        gather::<B, V::Out, _>(device, values, &indices, out, || {
+            if self.checked { check_operand(device, GATHER, &indices, n) } else { Ok(()) }
+        })
     }
 }
 
 const GATHER: &str = "gather";
 
-/// Enqueues a gather whose outputs are not yet checked.
+/// Checks outputs, calls `prepare`, and enqueues a gather.
 pub(super) fn gather<B: Run<MapTask>, R: Outputs, I: IndexScalar>(
     device: &B,
     values: Elsewhere<B>,
     indices: &Operand<B, I>,
     out: R::Refs<'_, B>,
+    prepare: impl FnOnce() -> Result<()>,
 ) -> Result<()> {
     let (c, func) = at_indices(device, values, indices)?;
-    apart::<B, R>(device, GATHER, (c, func), out)
+    apart::<B, R>(device, GATHER, (c, func), out, prepare)
 }
 
 /// The values at these indices, zero where one names no element, as an operator and its leaves.
@@ -88,25 +90,14 @@ fn at_indices<B: Backend, I: IndexScalar>(device: &B, values: Elsewhere<B>, indi
     let mut c = Collector::new(device, GATHER);
     c.append(&values.c)?;
     let first = c.leaves.len() as u16;
-    let (len, bound) = (values.len, below::<I>(values.len));
+    let bound = below::<I>(values.len);
     let rest = (indices, scalar(bound.unwrap_or(I::from_bits64(0))));
     rest.collect(&mut c)?;
     let build = || {
         let (i, bound_of) = Source::exprs(&rest, &mut { first });
-        let zero = |ty: Ty| graph::with(|g| g.constant(ty, 0));
-        let types = values.types();
-        if len == 0 {
-            return types.iter().map(|&ty| zero(ty)).collect();
-        }
-        let there = if bound.is_some() { i.ge(I::from_bits64(0)) & i.lt(bound_of) } else { i.ge(I::from_bits64(0)) };
-        let found = values.results(&c.params, target_word(i));
-        let of = |(value, ty): (Value, Ty)| {
-            graph::with(|g| {
-                let (there, value, none) = (g.id(there.value(), Ty::Bool), g.id(value, ty), g.constant(ty, 0));
-                g.select(there, value, none)
-            })
-        };
-        found.into_iter().zip(types).map(of).collect()
+        let positive = i.ge(I::from_bits64(0));
+        let there = if bound.is_some() { positive & i.lt(bound_of) } else { positive };
+        values.results_where(&c.params, target_word(i), there)
     };
     let func = graph::trace(c.params.clone(), build)?;
     Ok((c, Arc::new(func)))

@@ -10,7 +10,7 @@ use crate::buffer::Buffer;
 use crate::call::{ArrayCall, Arrays};
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::input::{Elements, Lent, Narrow, Outputs, Stored, Values, array, index};
+use crate::input::{Lent, Narrow, Numbers, Outputs, Stored, TypedOutputs, Values, array, index};
 use crate::ir::{ArrayExpr, Expr};
 use crate::patterns::Map as _;
 use crate::patterns::before::Elsewhere;
@@ -103,7 +103,7 @@ fn check_count(n: u64) -> Result<()> {
     Ok(())
 }
 
-impl<B: Move, V: Values<B, Out: Stored>, H: Elements<B, Element: IndexElement>> Arrays<B> for Permuting<V, H> {
+impl<B: Move, V: Values<B, Out: Stored>, H: Numbers<B, Element: IndexElement>> Arrays<B> for Permuting<V, H> {
     type Out = V::Out;
 
     fn elements(&self, device: &B) -> Result<u64> {
@@ -111,10 +111,10 @@ impl<B: Move, V: Values<B, Out: Stored>, H: Elements<B, Element: IndexElement>> 
     }
 
     fn write(&self, device: &B, out: <V::Out as Outputs>::Refs<'_, B>) -> Result<()> {
-        if let (Some(x), Some(order), Some(out)) = (self.x.plain(), self.order.plain(), V::plain_out(out)) {
-            return self.write_plain(device, (x, order), out);
+        let (pattern, target) = (self.pattern(), V::Out::first(out));
+        if let (Some(x), Some(order)) = (self.x.plain(), self.order.plain()) {
+            return self.write_plain(device, (x, order), target);
         }
-        let (pattern, target) = (self.pattern(), <V::Out as Stored>::target(out));
         let n = collect(device, pattern, &self.x)?.len()?;
         let order = Operand::<B, <H::Element as Element>::Reg>::traced(device, pattern, &self.order, |at| at)?;
         same_length(n, order.len()?)?;
@@ -129,17 +129,14 @@ impl<B: Move, V: Values<B, Out: Stored>, H: Elements<B, Element: IndexElement>> 
         };
         if !self.inverse {
             let values = Elsewhere::new(device, pattern, &self.x, V::out)?;
-            if self.checked {
-                check()?;
-            }
-            return gather::<B, V::Out, _>(device, values, &order, out);
+            return gather::<B, V::Out, _>(device, values, &order, out, || if self.checked { check() } else { Ok(()) });
         }
         enough(target, n)?;
         let target = target.slice(..n)?;
         let inputs = (&order, Lent(&self.x));
         type Reg<T> = <T as Element>::Reg;
         let sources =
-            Sources::<B, Reg<H::Element>, Reg<<V::Out as Stored>::Element>>::new(device, pattern, &inputs, |(at, x)| (at, V::out(x)))?;
+            Sources::<B, Reg<H::Element>, Reg<<V::Out as TypedOutputs>::First>>::new(device, pattern, &inputs, |(at, x)| (at, V::out(x)))?;
         let something = sources.check(device, &target)?;
         if self.checked {
             check()?;
@@ -147,7 +144,7 @@ impl<B: Move, V: Values<B, Out: Stored>, H: Elements<B, Element: IndexElement>> 
         if !something {
             return Ok(());
         }
-        device.fill(&target, <V::Out as Stored>::Element::zeroed())?;
+        device.fill(&target, <V::Out as TypedOutputs>::First::zeroed())?;
         sources.store(device, &target)
     }
 }

@@ -1,7 +1,7 @@
 //! Scatters: values stored at indices, and what becomes of several that have one target.
 
 use super::computed::{Sources, check_combining};
-use super::enqueue::{check_indices, check_scatter, check_unique, gather, last_sources, raw_as, scatter_to};
+use super::enqueue::{check_indices, check_scatter, check_unique, gather, last_sources, scatter_to};
 use super::gather::check_operand;
 use super::{IndexElement, IndexScalar, Move, ScatterOp, combine, floats};
 use crate::backend::Backend;
@@ -9,7 +9,7 @@ use crate::buffer::Buffer;
 use crate::caps::Capability;
 use crate::element::{DType, Element, Num, Scalar};
 use crate::error::{Error, Result};
-use crate::input::{Collector, Elements, Input, Lent, Stored, Values};
+use crate::input::{Collector, Input, Lent, Numbers, Stored, TypedOutputs, Values};
 use crate::ir::{Expr, Func};
 use crate::ops::Combine;
 use crate::patterns::map::{collect, trace};
@@ -26,7 +26,7 @@ pub trait ScatterSources<B: Backend> {
 
     /// The buffers that they are, values and indices, if they are some.
     #[doc(hidden)]
-    fn plain(&self) -> Result<Option<(Buffer<B, Self::Element>, &Buffer<B, Self::Index>)>>;
+    fn plain(&self) -> Option<(&Buffer<B, Self::Element>, &Buffer<B, Self::Index>)>;
 
     /// An operator of index and value, and its leaves.
     #[doc(hidden)]
@@ -40,14 +40,12 @@ pub struct Apart<V, H> {
     pub(super) indices: H,
 }
 
-impl<B: Backend, V: Values<B, Out: Stored>, H: Elements<B, Element: IndexElement>> ScatterSources<B> for Apart<V, H> {
+impl<B: Backend, V: Values<B, Out: Stored>, H: Numbers<B, Element: IndexElement>> ScatterSources<B> for Apart<V, H> {
     type Index = H::Element;
-    type Element = <V::Out as Stored>::Element;
+    type Element = <V::Out as TypedOutputs>::First;
 
-    fn plain(&self) -> Result<Option<(Buffer<B, Self::Element>, &Buffer<B, H::Element>)>> {
-        // A buffer's elements are stored as what they are.
-        let both = self.values.plain().zip(self.indices.plain());
-        both.map(|(values, indices)| Ok((raw_as(values)?, indices))).transpose()
+    fn plain(&self) -> Option<(&Buffer<B, Self::Element>, &Buffer<B, H::Element>)> {
+        self.values.plain().zip(self.indices.plain())
     }
 
     fn traced(&self, device: &B, pattern: &'static str) -> Result<(Collector<B>, Arc<Func>)> {
@@ -64,10 +62,10 @@ pub struct Pairs<P>(pub(super) P);
 
 impl<B: Backend, I: IndexScalar, R: Stored, P: Input<B, Exprs = (Expr<I>, R)>> ScatterSources<B> for Pairs<P> {
     type Index = I;
-    type Element = R::Element;
+    type Element = R::First;
 
-    fn plain(&self) -> Result<Option<(Buffer<B, R::Element>, &Buffer<B, I>)>> {
-        Ok(None)
+    fn plain(&self) -> Option<(&Buffer<B, R::First>, &Buffer<B, I>)> {
+        None
     }
 
     fn traced(&self, device: &B, pattern: &'static str) -> Result<(Collector<B>, Arc<Func>)> {
@@ -116,7 +114,7 @@ pub struct Combined<C>(C);
 impl<B: Move, S: ScatterSources<B>> Meeting<B, S> for Last {
     fn write(&self, device: &B, of: &S, checked: bool, out: &Buffer<B, S::Element>) -> Result<()> {
         const PATTERN: &str = "scatter";
-        if let Some((values, indices)) = &of.plain()? {
+        if let Some((values, indices)) = of.plain() {
             check_scatter(device, PATTERN, values, indices, out)?;
             if checked {
                 check_indices(device, PATTERN, indices, out.len())?;
@@ -139,7 +137,7 @@ impl<B: Move, S: ScatterSources<B>> Meeting<B, S> for Last {
 impl<B: Move, S: ScatterSources<B>> Meeting<B, S> for Unique {
     fn write(&self, device: &B, of: &S, checked: bool, out: &Buffer<B, S::Element>) -> Result<()> {
         const PATTERN: &str = "scatter_unique";
-        if let Some((values, indices)) = &of.plain()? {
+        if let Some((values, indices)) = of.plain() {
             check_scatter(device, PATTERN, values, indices, out)?;
             if checked {
                 check_indices(device, PATTERN, indices, out.len())?;
@@ -170,7 +168,7 @@ where
         const PATTERN: &str = "scatter_reduce";
         let (op, dtype) = (self.0, S::Element::DTYPE);
         check_combining(op, dtype)?;
-        if let Some((values, indices)) = &of.plain()? {
+        if let Some((values, indices)) = of.plain() {
             check_scatter(device, PATTERN, values, indices, out)?;
             if checked {
                 check_indices(device, PATTERN, indices, out.len())?;
@@ -199,7 +197,7 @@ where
     S::Element: Element<Reg = S::Element> + Scalar,
 {
     fn write(&self, device: &B, of: &S, checked: bool, out: &Buffer<B, S::Element>) -> Result<()> {
-        if let Some((values, indices)) = &of.plain()? {
+        if let Some((values, indices)) = of.plain() {
             if checked {
                 check_scatter(device, combine::PATTERN, values, indices, out)?;
                 check_indices(device, combine::PATTERN, indices, out.len())?;
@@ -384,7 +382,7 @@ where
     pub fn run(self, targets: u64) -> Result<Buffer<B, S::Element>> {
         let Self { device, sources, meeting: Combined(op), checked } = self;
         let out = combine::identities(device, &op, targets)?;
-        match &sources.plain()? {
+        match sources.plain() {
             Some((values, indices)) => {
                 if checked {
                     check_scatter(device, combine::PATTERN, values, indices, &out)?;

@@ -6,7 +6,7 @@ use crate::backend::{Backend, Out, Run};
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::call::{Accumulate, Along, Checked, Counted, CountedKeys, Described, Domain, Finish, Keys, Offsets, Whole, constant};
 use crate::error::{Error, Result};
-use crate::input::{Collector, Elements, Input, Outputs, Source, counting, scalar};
+use crate::input::{Collector, Input, Numbers, Outputs, Source, counting, scalar};
 use crate::ir::{self, Accumulator, Func, Traced};
 use crate::patterns::map::{collect, collect_lines, trace};
 use crate::patterns::segments::{self, Operators, Segments, check_offsets};
@@ -242,7 +242,7 @@ impl<B: Run<SegmentedReduceTask> + Run<MapTask>, C: Count + IndexScalar> Domain<
     }
 }
 
-impl<B, J: Elements<B>> Domain<Reducing, B> for Keys<J>
+impl<B, J: Numbers<B>> Domain<Reducing, B> for Keys<J>
 where
     B: Run<ReduceByKeyTask> + Run<SelectTask> + Run<SegmentedReduceTask> + Run<ReduceTask> + Run<MapTask>,
 {
@@ -278,7 +278,7 @@ where
     }
 }
 
-impl<B, J: Elements<B>> Domain<Reducing, B> for CountedKeys<'_, B, J>
+impl<B, J: Numbers<B>> Domain<Reducing, B> for CountedKeys<'_, B, J>
 where
     B: Run<ReduceByKeyTask> + Run<SelectTask> + Run<SegmentedReduceTask> + Run<ReduceTask> + Run<MapTask>,
 {

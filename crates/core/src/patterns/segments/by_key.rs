@@ -7,7 +7,7 @@ use crate::backend::{Leaf, Out, RawBuffer, Run};
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::{DType, Element, Ty};
 use crate::error::{Error, Result};
-use crate::input::{Collector, Elements, Lent, Narrow, Outputs, array, counting, index, require, scalar};
+use crate::input::{Collector, Lent, Narrow, Numbers, Outputs, array, counting, index, require, scalar};
 use crate::ir::graph::{self, Value};
 use crate::ir::{self, Expr, Func, Param, Traced as _};
 use crate::patterns::map::{check_index, collect};
@@ -167,7 +167,7 @@ fn flagged<K: Element>(load: &Func) -> Result<Arc<Func>> {
 
 /// A reduction by keys of any input in two steps: where runs start, and the runs as segments. With a length, elements after it are a run that the count leaves
 /// out.
-pub(in crate::patterns) fn by_input<B, J: Elements<B>, R: Outputs>(
+pub(in crate::patterns) fn by_input<B, J: Numbers<B>, R: Outputs>(
     device: &B,
     keys: &J,
     c: Collector<B>,

@@ -7,10 +7,10 @@ use crate::buffer::{Buffer, DeviceScalar};
 use crate::call::Counted;
 use crate::element::DType;
 use crate::error::Result;
-use crate::input::{counting, scalar};
+use crate::input::{Elements, counting, scalar};
 use crate::ir::select;
 use crate::patterns::select::Count;
-use crate::patterns::sort::{Call, SortCall, SortDomain, SortKeys, SortRun, Travels, fresh};
+use crate::patterns::sort::{Call, SortCall, SortDomain, SortRun, Travels, fresh};
 use crate::patterns::{GatherTask, IndexScalar, Map as _, MapTask, Selected, check_aliasing};
 
 /// The offsets of one segment of as many elements as are counted.
@@ -38,7 +38,7 @@ impl<B: Run<SegmentedSortTask> + Run<MapTask>, C: Count + IndexScalar> Parts<B> 
 impl<B, I, W, C> SortDomain<B, I, W> for Counted<'_, B, C>
 where
     B: Run<SegmentedSortTask> + Run<GatherTask> + Run<MapTask>,
-    I: SortKeys<B>,
+    I: Elements<B>,
     W: Travels<B>,
     C: Count + IndexScalar,
 {
@@ -50,7 +50,7 @@ where
 impl<B, I, W> SortRun<B, I, W> for Counted<'_, B, u32>
 where
     B: Run<SegmentedSortTask> + Run<GatherTask> + Run<MapTask>,
-    I: SortKeys<B>,
+    I: Elements<B>,
     W: Travels<B>,
 {
     type New = Selected<B, W::New<I::Element>>;

@@ -4,7 +4,7 @@ use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{Element, Num, Scalar};
 use crate::error::Result;
-use crate::input::{Elements, Input, Lent, Narrow, scalar};
+use crate::input::{Input, Lent, Narrow, Numbers, scalar};
 use crate::ir::{Expr, select};
 use crate::patterns::MapTask;
 use crate::patterns::before::Neighbours;
@@ -116,7 +116,7 @@ impl<B: Backend, I, F> Adjacent<'_, B, I, F> {
 impl<B, I, F> Adjacent<'_, B, I, F>
 where
     B: Run<MapTask>,
-    I: Elements<B>,
+    I: Numbers<B>,
     F: OfNeighbours<<I::Element as Element>::Reg>,
 {
     /// Enqueues the call into new memory, which it returns.
@@ -154,7 +154,7 @@ where
             let func = found.trace(|before, x, i| stored::<I::Element>(select(i.eq(0), x, f.of(before, x, false))))?;
             (found.c, func)
         };
-        apart::<B, Narrow<I::Element>>(device, PATTERN, (c, func), out)
+        apart::<B, Narrow<I::Element>>(device, PATTERN, (c, func), out, || Ok(()))
     }
 }
 

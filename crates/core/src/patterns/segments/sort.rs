@@ -7,9 +7,10 @@ use crate::buffer::{Buffer, Memory as _};
 use crate::call::{Checked, Offsets};
 use crate::element::Element;
 use crate::error::{Error, Result};
+use crate::input::Elements;
 use crate::patterns::moves::gather;
 use crate::patterns::select::Count;
-use crate::patterns::sort::{Call, InMemory, SortCall, SortDomain, SortKeys, SortRun, Travels, fresh};
+use crate::patterns::sort::{Call, InMemory, SortCall, SortDomain, SortRun, Travels, fresh};
 use crate::patterns::{GatherTask, IndexScalar, MapTask, ReduceTask, ScanTask, SortBy, check_aliasing};
 
 /// Parts of the keys of a sort.
@@ -52,7 +53,7 @@ impl<B: Run<SegmentedSortTask> + Run<ReduceTask> + Run<MapTask>, O: Count + Inde
 pub(super) fn sort_parts<B, I, W, P>(call: &SortCall<'_, B, I, W, P>, out: W::Refs<'_, I::Element>) -> Result<()>
 where
     B: Run<SegmentedSortTask> + Run<GatherTask> + Run<MapTask>,
-    I: SortKeys<B>,
+    I: Elements<B>,
     W: Travels<B>,
     P: Parts<B>,
 {
@@ -89,7 +90,7 @@ macro_rules! parts {
         impl<B, I, W, O> SortDomain<B, I, W> for $parts
         where
             B: Run<SegmentedSortTask> + Run<ScanTask> + Run<GatherTask> + Run<MapTask> $(+ $more)?,
-            I: SortKeys<B>,
+            I: Elements<B>,
             W: Travels<B>,
             O: Count + IndexScalar,
         {
@@ -98,7 +99,7 @@ macro_rules! parts {
             }
         }
 
-        impl<B: Backend, I: SortKeys<B>, W: Travels<B>, O> SortRun<B, I, W> for $parts
+        impl<B: Backend, I: Elements<B>, W: Travels<B>, O> SortRun<B, I, W> for $parts
         where
             Self: SortDomain<B, I, W>,
         {

@@ -12,7 +12,8 @@ use crate::patterns::moves::gather;
 use crate::patterns::scan::flags;
 use crate::patterns::select::Count;
 use crate::patterns::{
-    GatherTask, IndexScalar, Map as _, MapTask, Scan as _, ScanTask, ScatterTask, Sort as _, SortPayload, SortPlaces, SortTask,
+    GatherTask, IndexScalar, Map as _, MapTask, Ordered as _, Scan as _, ScanTask, ScatterTask, Sort as _, SortPayload, SortPlaces,
+    SortTask,
 };
 
 /// Stable sorts of parts of an array as data. The leaves are those of [`SegmentedSortTask::sort`], then the bounds, one less than there are parts: an array of

@@ -4,10 +4,9 @@ use super::selection::{Each, StoredOf};
 use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::call::Finished;
-use crate::element::Ty;
 use crate::error::{Error, Result};
 use crate::input::{Collector, Input, Lent, Outputs, Source as _, array, index, require, scalar};
-use crate::ir::graph::{self, Value};
+use crate::ir::graph;
 use crate::ir::{self, ArrayExpr, Expr, Func};
 use crate::ops::Op;
 use crate::patterns::before::Elsewhere;
@@ -118,7 +117,7 @@ where
         }
         let ends = device.buffer::<u32>(of)?;
         let values = Elsewhere::new(device, DECODING, &values, |x| stored.stored(x))?;
-        let (c, func) = fetched(device, &values, &ends, S::PLAIN)?;
+        let (c, func) = fetched(device, &values, &ends)?;
         // Refuse what the second step would, before the first one is enqueued.
         for (o, _) in &outs {
             require(device, DECODING, o.dtype)?;
@@ -163,32 +162,17 @@ where
     }
 }
 
-/// The value of the run that an element is of, or zero after the last run, as an operator and its leaves. Elements outside a `plain` buffer are zero.
-fn fetched<B: Backend>(device: &B, values: &Elsewhere<B>, ends: &Buffer<B, u32>, plain: bool) -> Result<(Collector<B>, Arc<Func>)> {
+/// The value of the run that an element is of, or zero after the last run, as an operator and its leaves.
+fn fetched<B: Backend>(device: &B, values: &Elsewhere<B>, ends: &Buffer<B, u32>) -> Result<(Collector<B>, Arc<Func>)> {
     let mut c = Collector::new(device, DECODING);
     c.append(&values.c)?;
     let first = c.leaves.len() as u16;
     let rest = (index(), array(ends), scalar(values.len as u32));
     rest.collect(&mut c)?;
     let build = || {
-        let types = values.types();
-        if values.len == 0 {
-            return types.iter().map(|&ty| graph::with(|g| g.constant(ty, 0))).collect();
-        }
         let (i, ends, m) = rest.exprs(&mut { first });
         let run = run_of(ends, (m, values.len), i);
-        let found = values.results(&c.params, run);
-        if plain {
-            return found;
-        }
-        let there = run.lt(m);
-        let of = |(value, ty): (Value, Ty)| {
-            graph::with(|g| {
-                let (there, value, none) = (g.id(there.value(), Ty::Bool), g.id(value, ty), g.constant(ty, 0));
-                g.select(there, value, none)
-            })
-        };
-        found.into_iter().zip(types).map(of).collect()
+        values.results_where(&c.params, run, run.lt(m))
     };
     let func = graph::trace(c.params.clone(), build)?;
     Ok((c, Arc::new(func)))

@@ -6,7 +6,7 @@ use crate::backend::Backend;
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::call::{Finished, Flag};
 use crate::error::Result;
-use crate::input::{Collector, Input, Items, Outputs, Source as _, index};
+use crate::input::{Collector, Input, Outputs, Source as _, Values, index};
 use crate::ir::{self, Expr};
 use crate::patterns::map::collect;
 use core::fmt;
@@ -22,20 +22,15 @@ pub trait StoredOf<B: Backend, I: Input<B>> {
     /// The stored values.
     type Out: Outputs;
 
-    /// Whether they are the element's own, of a buffer.
-    #[doc(hidden)]
-    const PLAIN: bool = false;
-
     /// The stored values of an element.
     #[doc(hidden)]
     fn stored(self, x: I::Exprs) -> Self::Out;
 }
 
-impl<B: Backend, I: Items<B>> StoredOf<B, I> for Each {
-    type Out = I::Item;
-    const PLAIN: bool = I::PLAIN;
-    fn stored(self, x: I::Exprs) -> I::Item {
-        I::item(x)
+impl<B: Backend, I: Values<B>> StoredOf<B, I> for Each {
+    type Out = I::Out;
+    fn stored(self, x: I::Exprs) -> I::Out {
+        I::out(x)
     }
 }
 

@@ -2,14 +2,14 @@
 
 use super::computed::{ComputedKeys, ComputedPairs, InMemory, room};
 use super::domain::{SortDomain, SortInPlace, SortRun, TravelsInPlace, fresh};
-use super::keys::SortKeys;
 use super::travel::{Scratch, Travels};
 use super::verb::{By, InScratch, SortCall};
-use super::{Payload, SortBy, SortOrder};
+use super::{Payload, SortBy};
 use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::Element;
 use crate::error::{Error, Result};
+use crate::input::{Elements, Values};
 use crate::ir::{Expr, Func};
 use crate::patterns::merge_sort::{argsort, order, sort, sort_with};
 use crate::patterns::{GatherTask, MapTask, MergeSortTask, check_aliasing, check_ops};
@@ -20,13 +20,13 @@ pub(super) fn before<K: Element>(by: &SortBy, f: impl Fn(Expr<K::Reg>, Expr<K::R
     if by.bits.is_some() {
         return Err(Error::InvalidArgument { what: "bits", reason: "a comparator compares whole keys".to_owned() });
     }
-    order::<K>(|a, b| if by.order == SortOrder::Descending { f(b, a) } else { f(a, b) })
+    order(by.order, f)
 }
 
 impl<B, I, W, F> SortDomain<B, I, W> for By<F>
 where
     B: Run<MergeSortTask> + Run<GatherTask> + Run<MapTask>,
-    I: SortKeys<B>,
+    I: Elements<B>,
     W: Travels<B>,
     F: Fn(Expr<<I::Element as Element>::Reg>, Expr<<I::Element as Element>::Reg>) -> Expr<bool>,
 {
@@ -34,7 +34,7 @@ where
         let (device, before) = (call.device, before::<I::Element>(&call.by, &call.domain.0)?);
         let (keys_out, payload_out) = W::split(out);
         let of = call.with.of(None);
-        let values = of.as_ref().and_then(SortKeys::plain);
+        let values = of.as_ref().and_then(Values::plain);
         match (call.keys.plain(), keys_out, payload_out, &of) {
             (Some(keys), keys_out, Some(out), _) if W::INDICES => argsort(device, keys, before, None, (keys_out, out), || Ok(())),
             (Some(keys), Some(keys_out), out, of) if of.is_some() == values.is_some() => {
@@ -69,7 +69,7 @@ where
     }
 }
 
-impl<B: Backend, I: SortKeys<B>, W: Travels<B>, F> SortRun<B, I, W> for By<F>
+impl<B: Backend, I: Elements<B>, W: Travels<B>, F> SortRun<B, I, W> for By<F>
 where
     Self: SortDomain<B, I, W>,
 {
@@ -83,7 +83,7 @@ where
 impl<B, I, W, F> SortDomain<B, I, W> for InScratch<'_, B, I::Element, W::Value, By<F>>
 where
     B: Run<MergeSortTask> + Run<GatherTask> + Run<MapTask>,
-    I: SortKeys<B>,
+    I: Elements<B>,
     W: Scratch<B, Value: Payload>,
     F: Fn(Expr<<I::Element as Element>::Reg>, Expr<<I::Element as Element>::Reg>) -> Expr<bool>,
 {

@@ -1,12 +1,11 @@
 //! Keys and values that are computed, checked before they are stored and sorted.
 
 use super::check_len;
-use super::keys::SortKeys;
 use crate::backend::{Leaf, Run};
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::input::{Collector, Input, Lent, Outputs as _};
+use crate::input::{Collector, Elements, Input, Lent, Outputs as _};
 use crate::ir::Func;
 use crate::patterns::map::{apart, collect, trace};
 use crate::patterns::{Map as _, MapTask};
@@ -21,9 +20,9 @@ pub(in crate::patterns) struct ComputedKeys<B: Run<MapTask>> {
 
 impl<B: Run<MapTask>> ComputedKeys<B> {
     /// Keys of as many elements as they have, or as many as are named where they have no length.
-    pub(in crate::patterns) fn new<I: SortKeys<B>>(device: &B, keys: &I, elements: Option<u64>) -> Result<Self> {
+    pub(in crate::patterns) fn new<I: Elements<B>>(device: &B, keys: &I, elements: Option<u64>) -> Result<Self> {
         let c = sized(device, keys, elements)?;
-        let (n, func) = (c.len()?, trace(keys, &c, I::key)?);
+        let (n, func) = (c.len()?, trace(keys, &c, I::out)?);
         check_len(n)?;
         Ok(Self { c, func, n })
     }
@@ -38,9 +37,9 @@ impl<B: Run<MapTask>> ComputedKeys<B> {
     }
 
     /// Computes them.
-    pub(in crate::patterns) fn store<I: SortKeys<B>>(self, device: &B, to: &Buffer<B, I::Element>) -> Result<()> {
+    pub(in crate::patterns) fn store<I: Elements<B>>(self, device: &B, to: &Buffer<B, I::Element>) -> Result<()> {
         let to = to.slice(..self.n)?;
-        apart::<B, I::Key>(device, "sort", (self.c, self.func), I::Key::refs(&to))
+        apart::<B, I::Out>(device, "sort", (self.c, self.func), I::Out::refs(&to), || Ok(()))
     }
 }
 
@@ -53,7 +52,7 @@ pub(in crate::patterns) struct ComputedPairs<'a, B: Run<MapTask>, I, J> {
     pub(in crate::patterns) n: u64,
 }
 
-impl<'a, B: Run<MapTask>, I: SortKeys<B>, J: SortKeys<B>> ComputedPairs<'a, B, I, J> {
+impl<'a, B: Run<MapTask>, I: Elements<B>, J: Elements<B>> ComputedPairs<'a, B, I, J> {
     /// As [`ComputedKeys::new`].
     pub(in crate::patterns) fn new(device: &B, keys: &'a I, values: &'a J, elements: Option<u64>) -> Result<Self> {
         if let (Ok(expected), Ok(found)) = (collect(device, "sort", keys)?.len(), collect(device, "sort", values)?.len())
@@ -63,7 +62,7 @@ impl<'a, B: Run<MapTask>, I: SortKeys<B>, J: SortKeys<B>> ComputedPairs<'a, B, I
         }
         let both = (Lent(keys), Lent(values));
         let c = sized(device, &both, elements)?;
-        let (n, func) = (c.len()?, trace(&both, &c, |(key, value)| (I::key(key), J::key(value)))?);
+        let (n, func) = (c.len()?, trace(&both, &c, |(key, value)| (I::out(key), J::out(value)))?);
         check_len(n)?;
         Ok(Self { keys, values, c, func, n })
     }
@@ -92,12 +91,12 @@ impl<'a, B: Run<MapTask>, I: SortKeys<B>, J: SortKeys<B>> ComputedPairs<'a, B, I
     }
 }
 
-fn both<B: Run<MapTask>, I: SortKeys<B>, J: SortKeys<B>>(
+fn both<B: Run<MapTask>, I: Elements<B>, J: Elements<B>>(
     device: &B,
     of: (Collector<B>, Arc<Func>),
     to: &(Buffer<B, I::Element>, Buffer<B, J::Element>),
 ) -> Result<()> {
-    apart::<B, (I::Key, J::Key)>(device, "sort", of, <(I::Key, J::Key)>::refs(to))
+    apart::<B, (I::Out, J::Out)>(device, "sort", of, <(I::Out, J::Out)>::refs(to), || Ok(()))
 }
 
 fn copied<B: Run<MapTask>, T: Element>(device: &B, from: Option<&Buffer<B, T>>, to: &Buffer<B, T>) -> Result<()> {
@@ -122,7 +121,7 @@ pub(in crate::patterns) fn room<B: Run<MapTask>, T: Element>(out: &Buffer<B, T>,
 }
 
 /// Keys, and values, in memory: where they lie, or in new memory that is still to be stored to.
-pub(in crate::patterns) struct InMemory<'a, B: Run<MapTask>, I: SortKeys<B>, J: SortKeys<B>> {
+pub(in crate::patterns) struct InMemory<'a, B: Run<MapTask>, I: Elements<B>, J: Elements<B>> {
     pub(in crate::patterns) keys: Buffer<B, I::Element>,
     pub(in crate::patterns) values: Option<Buffer<B, J::Element>>,
     pending: Pending<'a, B, I, J>,
@@ -135,7 +134,7 @@ enum Pending<'a, B: Run<MapTask>, I, J> {
     Both(ComputedPairs<'a, B, I, J>),
 }
 
-impl<'a, B: Run<MapTask>, I: SortKeys<B>, J: SortKeys<B>> InMemory<'a, B, I, J> {
+impl<'a, B: Run<MapTask>, I: Elements<B>, J: Elements<B>> InMemory<'a, B, I, J> {
     /// As [`ComputedKeys::new`]; nothing is enqueued.
     pub(in crate::patterns) fn new(device: &B, keys: &'a I, values: Option<&'a J>, elements: Option<u64>) -> Result<Self> {
         let (keys, values, pending) = match (keys.plain(), values, values.and_then(J::plain)) {

@@ -2,7 +2,6 @@
 
 use super::call::{Call, check_rows};
 use super::computed::{ComputedKeys, ComputedPairs, room};
-use super::keys::SortKeys;
 use super::travel::{GivesKeys, KeysAlone, LentMemory, Scratch, Travels, WithValues};
 use super::verb::{InScratch, SortCall};
 use super::{Payload, SortTask};
@@ -11,19 +10,19 @@ use crate::buffer::{Buffer, Memory as _};
 use crate::call::{Along, Whole};
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::input::Input as _;
+use crate::input::{Elements, Input as _, Values};
 use crate::patterns::map::collect;
 use crate::patterns::{Lines, MapTask};
 
 /// What a sort takes together: all keys, by their bits or by a comparator, lines, segments, or the first ones. `I` are the keys, `W` is what travels.
-pub trait SortDomain<B: Backend, I: SortKeys<B>, W: Travels<B>>: Sized {
+pub trait SortDomain<B: Backend, I: Elements<B>, W: Travels<B>>: Sized {
     /// Checks and enqueues the sort.
     #[doc(hidden)]
     fn write(call: &SortCall<'_, B, I, W, Self>, out: W::Refs<'_, I::Element>) -> Result<()>;
 }
 
 /// A [`SortDomain`] whose results may lie in new memory.
-pub trait SortRun<B: Backend, I: SortKeys<B>, W: Travels<B>>: SortDomain<B, I, W> {
+pub trait SortRun<B: Backend, I: Elements<B>, W: Travels<B>>: SortDomain<B, I, W> {
     /// The results.
     type New;
 
@@ -64,7 +63,7 @@ impl<B: Backend, V: Element> TravelsInPlace<B> for WithValues<&Buffer<B, V>> {
 }
 
 /// Enqueues a sort into new memory, of so many elements where its inputs have no length.
-pub(in crate::patterns) fn fresh<B: Backend, I: SortKeys<B>, W: Travels<B>, P: SortDomain<B, I, W>>(
+pub(in crate::patterns) fn fresh<B: Backend, I: Elements<B>, W: Travels<B>, P: SortDomain<B, I, W>>(
     call: &SortCall<'_, B, I, W, P>,
     elements: Option<u64>,
 ) -> Result<W::New<I::Element>> {
@@ -75,7 +74,7 @@ pub(in crate::patterns) fn fresh<B: Backend, I: SortKeys<B>, W: Travels<B>, P: S
 }
 
 /// The number of keys.
-pub(super) fn len<B: Backend, I: SortKeys<B>, W: Travels<B>>(device: &B, keys: &I, with: &W, elements: Option<u64>) -> Result<u64> {
+pub(super) fn len<B: Backend, I: Elements<B>, W: Travels<B>>(device: &B, keys: &I, with: &W, elements: Option<u64>) -> Result<u64> {
     if let Some(keys) = keys.plain() {
         return Ok(keys.len());
     }
@@ -115,7 +114,7 @@ pub(super) fn row_of(lines: Option<Lines>, keys: u64) -> Result<u64> {
 impl<B, I, W> SortDomain<B, I, W> for Whole
 where
     B: Run<SortTask> + Run<MapTask>,
-    I: SortKeys<B>,
+    I: Elements<B>,
     W: Travels<B, Value: Payload>,
 {
     fn write(call: &SortCall<'_, B, I, W, Self>, out: W::Refs<'_, I::Element>) -> Result<()> {
@@ -126,7 +125,7 @@ where
 impl<B, I, W> SortRun<B, I, W> for Whole
 where
     B: Run<SortTask> + Run<MapTask>,
-    I: SortKeys<B>,
+    I: Elements<B>,
     W: Travels<B, Value: Payload>,
 {
     type New = W::New<I::Element>;
@@ -139,7 +138,7 @@ where
 impl<B, I, W> SortDomain<B, I, W> for Along
 where
     B: Run<SortTask> + Run<MapTask>,
-    I: SortKeys<B>,
+    I: Elements<B>,
     W: Travels<B, Value: Payload>,
 {
     fn write(call: &SortCall<'_, B, I, W, Self>, out: W::Refs<'_, I::Element>) -> Result<()> {
@@ -150,7 +149,7 @@ where
 impl<B, I, W> SortRun<B, I, W> for Along
 where
     B: Run<SortTask> + Run<MapTask>,
-    I: SortKeys<B>,
+    I: Elements<B>,
     W: Travels<B, Value: Payload>,
 {
     type New = W::New<I::Element>;
@@ -163,7 +162,7 @@ where
 impl<B, I, W> SortDomain<B, I, W> for InScratch<'_, B, I::Element, W::Value, Whole>
 where
     B: Run<SortTask> + Run<MapTask>,
-    I: SortKeys<B>,
+    I: Elements<B>,
     W: Scratch<B, Value: Payload> + GivesKeys,
 {
     fn write(call: &SortCall<'_, B, I, W, Self>, out: W::Refs<'_, I::Element>) -> Result<()> {
@@ -174,7 +173,7 @@ where
 impl<B, I, W, P> SortRun<B, I, W> for InScratch<'_, B, I::Element, W::Value, P>
 where
     B: Backend,
-    I: SortKeys<B>,
+    I: Elements<B>,
     W: Scratch<B>,
     Self: SortDomain<B, I, W>,
 {
@@ -194,14 +193,14 @@ fn lines<B, I, W, P>(
 ) -> Result<()>
 where
     B: Run<SortTask> + Run<MapTask>,
-    I: SortKeys<B>,
+    I: Elements<B>,
     W: Travels<B, Value: Payload>,
 {
     let device = call.device;
     let (keys_out, payload_out) = W::split(out);
     let of = call.with.of(lines.map(|lines| lines.n));
     let elements = lines.map(|lines| lines.elements());
-    let values = of.as_ref().and_then(SortKeys::plain);
+    let values = of.as_ref().and_then(Values::plain);
     if let Some(keys) = call.keys.plain().filter(|_| W::INDICES || of.is_some() == values.is_some()) {
         let mut sort = Call::new(device, keys, call.by.clone())?;
         if W::INDICES {

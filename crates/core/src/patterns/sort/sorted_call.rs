@@ -2,28 +2,26 @@
 
 use super::by::before;
 use super::call::{Call, bits_of};
-use super::keys::SortKeys;
 use super::sorted::{self, check_sorted, check_sorted_from};
 use super::verb::By;
-use super::{SortBy, SortOrder, check_len};
+use super::{SortBy, check_len};
 use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::call::Whole;
 use crate::element::Element;
 use crate::error::Result;
-use crate::input::{Input, Source as _, Stored, array, counting, scalar};
+use crate::input::{Elements, Input, Source as _, Stored, array, counting, scalar};
 use crate::ir::{ArrayExpr, Expr};
 use crate::ops::Min;
 use crate::patterns::before::Neighbours;
 use crate::patterns::merge_sort::{check_neighbours, check_sorted_by, comparison};
 use crate::patterns::operand::Operand;
-use crate::patterns::{Map as _, MapTask, Reduce as _, ReduceTask};
+use crate::patterns::{Map as _, MapTask, Ordered, Reduce as _, ReduceTask};
 use core::convert::identity;
 use core::fmt;
-use core::ops::Range;
 
 /// A register that keys are compared in.
-type Reg<B, I> = <<I as SortKeys<B>>::Element as Element>::Reg;
+type Reg<B, I> = <<I as Elements<B>>::Element as Element>::Reg;
 
 /// The question whether keys are in order, which [`run`](Self::run), [`write_to`](Self::write_to) and [`check`](Self::check) ask. It is made by
 /// [`is_sorted`](super::Sort::is_sorted).
@@ -57,7 +55,7 @@ impl<'d, B, I> SortedCall<'d, B, I> {
     }
 }
 
-impl<'d, B: Backend, I: SortKeys<B>> SortedCall<'d, B, I> {
+impl<'d, B: Backend, I: Elements<B>> SortedCall<'d, B, I> {
     /// Compares by a comparator: whether one key comes before another. Keys are values, not ones that are stored narrower.
     ///
     /// ```
@@ -72,51 +70,14 @@ impl<'d, B: Backend, I: SortKeys<B>> SortedCall<'d, B, I> {
     }
 }
 
-impl<B, I, P> SortedCall<'_, B, I, P> {
-    /// Asks for the greatest key first.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let x = dev.upload(&[-3.0f32, 2.0, -1.0])?;
-    /// assert_eq!(dev.is_sorted(x.map(|x| x * x)).descending().run()?.read_blocking()?, 1);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    pub fn descending(mut self) -> Self {
-        self.by.order = SortOrder::Descending;
-        self
-    }
-
-    /// Compares only these bits of the keys: see [`SortCall::bits`](super::SortCall::bits).
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let keys = dev.upload(&[0x31u32, 0x22, 0x13])?;
-    /// assert_eq!(dev.is_sorted(&keys).bits(0..4).run()?.read_blocking()?, 1);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    pub fn bits(mut self, bits: Range<u32>) -> Self {
-        self.by.bits = Some(bits);
-        self
-    }
-
-    /// Compares as a value says: an order, and possibly a range of bits.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let order = SortOrder::Descending;
-    /// assert_eq!(dev.is_sorted(&dev.upload(b"abba")?).order(order).run()?.read_blocking()?, 0);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    pub fn order(mut self, by: impl Into<SortBy>) -> Self {
-        self.by = by.into();
-        self
+impl<B, I, P> Ordered for SortedCall<'_, B, I, P> {
+    type By = SortBy;
+    fn by_mut(&mut self) -> &mut SortBy {
+        &mut self.by
     }
 }
 
-impl<B: Backend, I: SortKeys<B>, P: SortedDomain<B, I>> SortedCall<'_, B, I, P> {
+impl<B: Backend, I: Elements<B>, P: SortedDomain<B, I>> SortedCall<'_, B, I, P> {
     /// Enqueues the question; the answer, 1 or 0, stays on the device.
     ///
     /// # Errors
@@ -171,7 +132,7 @@ impl<B: Backend, I: SortKeys<B>, P: SortedDomain<B, I>> SortedCall<'_, B, I, P> 
 }
 
 /// What keys are compared by, to say whether they are in order: their bits, or a comparator.
-pub trait SortedDomain<B: Backend, I: SortKeys<B>>: Sized {
+pub trait SortedDomain<B: Backend, I: Elements<B>>: Sized {
     /// Enqueues the question.
     #[doc(hidden)]
     fn write(call: &SortedCall<'_, B, I, Self>, out: &Buffer<B, u32>) -> Result<()>;
@@ -184,8 +145,8 @@ pub trait SortedDomain<B: Backend, I: SortKeys<B>>: Sized {
 impl<B, I> SortedDomain<B, I> for Whole
 where
     B: Run<ReduceTask> + Run<MapTask>,
-    I: SortKeys<B>,
-    I::Key: Stored,
+    I: Elements<B>,
+    I::Out: Stored,
 {
     fn write(call: &SortedCall<'_, B, I, Self>, out: &Buffer<B, u32>) -> Result<()> {
         let (device, by, dtype) = (call.device, &call.by, I::Element::DTYPE);
@@ -194,7 +155,7 @@ where
             return sorted::is_sorted(device, keys, by, out);
         }
         bits_of(dtype, by)?;
-        sorted::is_sorted_from(device, Neighbours::new(device, "is_sorted", &call.keys, I::key)?, dtype, by, out)
+        sorted::is_sorted_from(device, Neighbours::new(device, "is_sorted", &call.keys, I::out)?, dtype, by, out)
     }
 
     fn check(call: &SortedCall<'_, B, I, Self>) -> Result<()> {
@@ -204,14 +165,14 @@ where
             return check_sorted(device, "check_sorted", "the array", keys, by);
         }
         bits_of(dtype, by)?;
-        check_sorted_from(device, ("check_sorted", "the input"), Neighbours::new(device, "check_sorted", &call.keys, I::key)?, dtype, by)
+        check_sorted_from(device, ("check_sorted", "the input"), Neighbours::new(device, "check_sorted", &call.keys, I::out)?, dtype, by)
     }
 }
 
 impl<B, I, F> SortedDomain<B, I> for By<F>
 where
     B: Run<ReduceTask> + Run<MapTask>,
-    I: SortKeys<B> + Input<B, Exprs = Expr<Reg<B, I>>>,
+    I: Elements<B> + Input<B, Exprs = Expr<Reg<B, I>>>,
     F: Fn(Expr<Reg<B, I>>, Expr<Reg<B, I>>) -> Expr<bool>,
 {
     fn write(call: &SortedCall<'_, B, I, Self>, out: &Buffer<B, u32>) -> Result<()> {

@@ -32,6 +32,18 @@ pub struct SortBy {
     pub bits: Option<Range<u32>>,
 }
 
+impl AsMut<SortOrder> for SortOrder {
+    fn as_mut(&mut self) -> &mut Self {
+        self
+    }
+}
+
+impl AsMut<SortOrder> for SortBy {
+    fn as_mut(&mut self) -> &mut SortOrder {
+        &mut self.order
+    }
+}
+
 impl From<SortOrder> for SortBy {
     fn from(order: SortOrder) -> Self {
         Self { order, bits: None }

@@ -2,7 +2,6 @@
 
 use super::computed::InMemory;
 use super::domain::{len, row_of};
-use super::keys::SortKeys;
 use super::top_k::{TopKTask, into, pairs_into, sort_whole, sorts_whole, task};
 use super::top_k_rows::{Matrix, check_matrix};
 use super::travel::{KeysAlone, Travels, WithIndices, WithValues, WithoutValues};
@@ -12,10 +11,10 @@ use crate::buffer::Buffer;
 use crate::call::{Along, Whole};
 use crate::element::Element;
 use crate::error::Result;
+use crate::input::Elements;
 use crate::patterns::layout::LayoutTask;
-use crate::patterns::{GatherTask, MapTask, check_aliasing};
+use crate::patterns::{GatherTask, MapTask, Ordered, check_aliasing};
 use core::fmt;
-use core::ops::Range;
 
 /// The first keys in order, as they are described: [`run`](Self::run) and [`write_to`](Self::write_to) enqueue the search. It is made by
 /// [`top_k`](super::Sort::top_k).
@@ -63,7 +62,7 @@ impl<'d, B: Backend, I, P> TopKCall<'d, B, I, KeysAlone, P> {
     /// assert_eq!((best.read_blocking()?, names.read_blocking()?), (vec![0.9, 0.7], b"bd".to_vec()));
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    pub fn with_values<J: SortKeys<B>>(self, values: J) -> TopKCall<'d, B, I, WithValues<J>, P> {
+    pub fn with_values<J: Elements<B>>(self, values: J) -> TopKCall<'d, B, I, WithValues<J>, P> {
         let Self { device, keys, k, by, domain, .. } = self;
         TopKCall { device, keys, k, by, with: WithValues(values), domain }
     }
@@ -133,37 +132,16 @@ impl<B, I, W, P> TopKCall<'_, B, I, W, P> {
         self.by.order = SortOrder::Descending;
         self
     }
+}
 
-    /// Compares only these bits of the keys: see [`SortCall::bits`](super::SortCall::bits).
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let keys = dev.upload(&[0x13u32, 0x21, 0x32])?;
-    /// assert_eq!(dev.top_k(&keys, 1).bits(0..4).run()?.read_blocking()?, [0x13]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    pub fn bits(mut self, bits: Range<u32>) -> Self {
-        self.by.bits = Some(bits);
-        self
-    }
-
-    /// Compares as a value says: an order, and possibly a range of bits. Ascending takes the least keys.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let keys = dev.upload(&[3u8, 9, 2])?;
-    /// assert_eq!(dev.top_k(&keys, 1).order(SortOrder::Ascending).run()?.read_blocking()?, [2]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    pub fn order(mut self, by: impl Into<SortBy>) -> Self {
-        self.by = by.into();
-        self
+impl<B, I, W, P> Ordered for TopKCall<'_, B, I, W, P> {
+    type By = SortBy;
+    fn by_mut(&mut self) -> &mut SortBy {
+        &mut self.by
     }
 }
 
-impl<B: Backend, I: SortKeys<B>, W: Travels<B>, P: TopKDomain<B, I, W>> TopKCall<'_, B, I, W, P> {
+impl<B: Backend, I: Elements<B>, W: Travels<B>, P: TopKDomain<B, I, W>> TopKCall<'_, B, I, W, P> {
     /// Enqueues the search into new memory, which it returns.
     ///
     /// # Errors
@@ -191,7 +169,7 @@ impl<B: Backend, I: SortKeys<B>, W: Travels<B>, P: TopKDomain<B, I, W>> TopKCall
 }
 
 /// What the first keys are taken of: an array, or lines. `I` are the keys, `W` is what comes with them.
-pub trait TopKDomain<B: Backend, I: SortKeys<B>, W: Travels<B>>: Sized {
+pub trait TopKDomain<B: Backend, I: Elements<B>, W: Travels<B>>: Sized {
     /// Checks and enqueues the search, into new memory.
     #[doc(hidden)]
     fn run(call: &TopKCall<'_, B, I, W, Self>) -> Result<W::New<I::Element>>;
@@ -204,7 +182,7 @@ pub trait TopKDomain<B: Backend, I: SortKeys<B>, W: Travels<B>>: Sized {
 impl<B, I, W> TopKDomain<B, I, W> for Whole
 where
     B: Run<TopKTask> + Run<SortTask> + Run<GatherTask> + Run<MapTask>,
-    I: SortKeys<B>,
+    I: Elements<B>,
     W: Travels<B>,
 {
     fn run(call: &TopKCall<'_, B, I, W, Self>) -> Result<W::New<I::Element>> {
@@ -235,7 +213,7 @@ where
 fn whole<B, I, W>(call: &TopKCall<'_, B, I, W>, of: InMemory<'_, B, I, W::Of<'_>>, out: W::Refs<'_, I::Element>) -> Result<()>
 where
     B: Run<TopKTask> + Run<SortTask> + Run<GatherTask> + Run<MapTask>,
-    I: SortKeys<B>,
+    I: Elements<B>,
     W: Travels<B>,
 {
     let TopKCall { device, k, .. } = *call;
@@ -253,7 +231,7 @@ where
 fn check_apart<B, I, W>(of: &InMemory<'_, B, I, W::Of<'_>>, results: u64, out: W::Refs<'_, I::Element>) -> Result<()>
 where
     B: Run<MapTask>,
-    I: SortKeys<B>,
+    I: Elements<B>,
     W: Travels<B>,
 {
     let (first, payload) = W::split(out);
@@ -269,7 +247,7 @@ fn words<B: Backend, V: Element>(indices: &Buffer<B, V>) -> Result<Buffer<B, u32
 impl<B, I, W> TopKDomain<B, I, W> for Along
 where
     B: Run<TopKTask> + Run<SortTask> + Run<GatherTask> + Run<LayoutTask> + Run<MapTask>,
-    I: SortKeys<B>,
+    I: Elements<B>,
     W: Travels<B> + WithoutValues,
 {
     fn run(call: &TopKCall<'_, B, I, W, Self>) -> Result<W::New<I::Element>> {

@@ -1,11 +1,11 @@
 //! What travels with keys, and which results a sort has.
 
-use super::keys::{IndexInRow, SortKeys};
+use super::in_row::IndexInRow;
 use crate::backend::Backend;
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::Element;
 use crate::error::Result;
-use crate::input::Lent;
+use crate::input::{Elements, Lent};
 
 /// The results of a sort on device `B`: keys, what travels with them, or both.
 pub trait Travels<B: Backend> {
@@ -13,7 +13,7 @@ pub trait Travels<B: Backend> {
     type Value: Element;
     /// What travels, as an input.
     #[doc(hidden)]
-    type Of<'a>: SortKeys<B, Element = Self::Value>
+    type Of<'a>: Elements<B, Element = Self::Value>
     where
         Self: 'a;
     /// Results in new memory.
@@ -106,7 +106,7 @@ impl<B: Backend> Travels<B> for KeysAlone {
     }
 }
 
-impl<B: Backend, J: SortKeys<B>> Travels<B> for WithValues<J> {
+impl<B: Backend, J: Elements<B>> Travels<B> for WithValues<J> {
     type Value = J::Element;
     type Of<'a>
         = Lent<'a, J>
@@ -188,7 +188,7 @@ impl<B: Backend> Scratch<B> for KeysAlone {
     }
 }
 
-impl<B: Backend, J: SortKeys<B>> Scratch<B> for WithValues<J> {
+impl<B: Backend, J: Elements<B>> Scratch<B> for WithValues<J> {
     type Memory<'a, K: Element> = (&'a Buffer<B, K>, &'a Buffer<B, J::Element>);
     fn lent<'a, K: Element>(memory: Self::Memory<'a, K>) -> LentMemory<'a, B, K, J::Element> {
         LentMemory { keys: memory.0, home: None, payload: Some(memory.1) }

@@ -1,19 +1,18 @@
 //! Sorts that are described, with their modifiers.
 
+use super::SortBy;
 use super::domain::{SortDomain, SortInPlace, SortRun};
-use super::keys::SortKeys;
 use super::travel::{IndicesAlone, KeysAlone, LentMemory, Scratch, Travels, WithIndices, WithValues};
-use super::{SortBy, SortOrder};
 use crate::backend::Backend;
 use crate::buffer::{Buffer, DeviceScalar};
 use crate::call::{Along, Checked, Counted, Offsets, Whole};
 use crate::element::Element;
 use crate::error::Result;
+use crate::input::Elements;
 use crate::ir::Expr;
-use crate::patterns::IndexScalar;
 use crate::patterns::select::Count;
+use crate::patterns::{IndexScalar, Ordered};
 use core::fmt;
-use core::ops::Range;
 
 /// The whole array, by a comparator of the caller's.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +27,7 @@ pub struct InScratch<'s, B: Backend, K, V, P> {
 }
 
 /// The register that a comparator compares keys in.
-type Compared<B, I> = Expr<<<I as SortKeys<B>>::Element as Element>::Reg>;
+type Compared<B, I> = Expr<<<I as Elements<B>>::Element as Element>::Reg>;
 
 /// A sort that is described: [`run`](Self::run), [`write_to`](Self::write_to) and [`in_place`](Self::in_place) enqueue it. It is made by
 /// [`sort`](super::Sort::sort) and [`argsort`](super::Sort::argsort).
@@ -79,53 +78,12 @@ impl<'d, B, I, W, P> SortCall<'d, B, I, W, P> {
     fn over<Q>(self, domain: impl FnOnce(P) -> Q) -> SortCall<'d, B, I, W, Q> {
         SortCall { device: self.device, keys: self.keys, by: self.by, with: self.with, domain: domain(self.domain) }
     }
+}
 
-    /// Puts the greatest key first. Equal keys keep their order here too.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let keys = dev.upload(&[30u32, 10, 30, 20])?;
-    /// assert_eq!(dev.sort(&keys).descending().run()?.read_blocking()?, [30, 30, 20, 10]);
-    /// assert_eq!(dev.argsort(&keys).descending().run()?.read_blocking()?, [0, 2, 3, 1]);
-    /// // Of a comparator: what it puts last comes first.
-    /// assert_eq!(dev.argsort(&keys).by(|a, b| (a / 20).lt(b / 20)).descending().run()?.read_blocking()?, [0, 2, 3, 1]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    pub fn descending(mut self) -> Self {
-        self.by.order = SortOrder::Descending;
-        self
-    }
-
-    /// Compares only these bits of the keys, 0 being the lowest, of the key as an unsigned integer ([`KeyBits`](super::KeyBits)). Keys are equal that agree
-    /// in them.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let keys = dev.upload(&[30u32, 10, 20])?;
-    /// assert_eq!(dev.argsort(&keys).bits(0..3).run()?.read_blocking()?, [1, 2, 0]); // of 6, 2, 4
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    pub fn bits(mut self, bits: Range<u32>) -> Self {
-        self.by.bits = Some(bits);
-        self
-    }
-
-    /// Compares as a value says: an order, and possibly a range of bits.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let keys = dev.upload(&[3u8, 1, 2])?;
-    /// for (order, sorted) in [(SortOrder::Ascending, [1, 2, 3]), (SortOrder::Descending, [3, 2, 1])] {
-    ///     assert_eq!(dev.sort(&keys).order(order).run()?.read_blocking()?, sorted);
-    /// }
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    pub fn order(mut self, by: impl Into<SortBy>) -> Self {
-        self.by = by.into();
-        self
+impl<B, I, W, P> Ordered for SortCall<'_, B, I, W, P> {
+    type By = SortBy;
+    fn by_mut(&mut self) -> &mut SortBy {
+        &mut self.by
     }
 }
 
@@ -146,7 +104,7 @@ impl<'d, B: Backend, I, P> SortCall<'d, B, I, KeysAlone, P> {
     /// assert_eq!(x.read_blocking()?, [1.0, 0.5, -2.0]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    pub fn with_values<J: SortKeys<B>>(self, values: J) -> SortCall<'d, B, I, WithValues<J>, P> {
+    pub fn with_values<J: Elements<B>>(self, values: J) -> SortCall<'d, B, I, WithValues<J>, P> {
         self.with(WithValues(values))
     }
 
@@ -173,7 +131,7 @@ impl<'d, B, I> SortCall<'d, B, I> {
 }
 
 /// What is sorted together: one of these, or all keys as one line.
-impl<'d, B: Backend, I: SortKeys<B>, W: Travels<B>> SortCall<'d, B, I, W> {
+impl<'d, B: Backend, I: Elements<B>, W: Travels<B>> SortCall<'d, B, I, W> {
     /// Sorts every line along `axis` of a row-major array of this shape on its own, which is its last axis. Indices are those in the line.
     ///
     /// ```
@@ -261,7 +219,7 @@ impl<'d, B: Backend, I, W, O> SortCall<'d, B, I, W, Offsets<'d, B, O>> {
 }
 
 /// Memory for the passes, for loops that allocate nothing.
-impl<'d, B: Backend, I: SortKeys<B>, W: Scratch<B>, P> SortCall<'d, B, I, W, P> {
+impl<'d, B: Backend, I: Elements<B>, W: Scratch<B>, P> SortCall<'d, B, I, W, P> {
     /// Lends memory for the passes between: a double buffer, whose contents are undefined afterwards. Narrow keys (of 8 or 16 bits) take memory of their own
     /// on some devices. It goes after other modifiers, and is there for whole arrays: keys and values of four and eight bytes.
     ///
@@ -286,7 +244,7 @@ impl<'d, B: Backend, I: SortKeys<B>, W: Scratch<B>, P> SortCall<'d, B, I, W, P> 
     }
 }
 
-impl<B: Backend, I: SortKeys<B>, W: Travels<B>, P: SortRun<B, I, W>> SortCall<'_, B, I, W, P> {
+impl<B: Backend, I: Elements<B>, W: Travels<B>, P: SortRun<B, I, W>> SortCall<'_, B, I, W, P> {
     /// Enqueues the sort into new memory, which it returns.
     ///
     /// # Errors
@@ -301,7 +259,7 @@ impl<B: Backend, I: SortKeys<B>, W: Travels<B>, P: SortRun<B, I, W>> SortCall<'_
     }
 }
 
-impl<B: Backend, I: SortKeys<B>, W: Travels<B>, P: SortDomain<B, I, W>> SortCall<'_, B, I, W, P> {
+impl<B: Backend, I: Elements<B>, W: Travels<B>, P: SortDomain<B, I, W>> SortCall<'_, B, I, W, P> {
     /// Enqueues the sort into the caller's buffers, which hold at least as many elements; later ones stay as they are. They may not overlap inputs.
     ///
     /// ```
