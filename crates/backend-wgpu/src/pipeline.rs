@@ -32,7 +32,7 @@ pub struct KernelSource<'a> {
 /// How a kernel's parameters reach it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ParamsVia {
-    /// There are none.
+    /// Takes it that there are none.
     Nothing,
     /// Push constants.
     Immediates,

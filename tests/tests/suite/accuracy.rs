@@ -297,7 +297,7 @@ fn a_ripple_is_white_in_its_centre_and_never_wraps() {
     });
 }
 
-/// What NumPy 1.24 gives of `i * 2654435761 % 2^32 / 2^32 * 1000 - 300`.
+/// Compares with what NumPy 1.24 gives of `i * 2654435761 % 2^32 / 2^32 * 1000 - 300`.
 #[test]
 fn variances_and_percentiles_are_those_of_numpy() {
     each(|d| {

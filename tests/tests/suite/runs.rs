@@ -230,7 +230,7 @@ fn modifiers_of_selections_go_together() {
     }
 }
 
-/// What a reduction by key with a length refuses, it refuses before it writes.
+/// Refuses before anything is written.
 #[test]
 fn reductions_by_key_of_a_length_are_refused_whole() {
     each(|d| {

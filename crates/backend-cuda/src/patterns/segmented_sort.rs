@@ -48,14 +48,14 @@ const GIVEN: u32 = 256;
 const WIDE: u32 = 512;
 const SOME_BITS: u32 = 1024;
 
-/// What sorts short parts, by bytes of the payload (0, 4): of keys of up to 2 bytes, of up to 4, and of 8; and of keys alone by all of their bits.
+/// Kernels of short parts, by bytes of the payload (0, 4): for keys of up to 2 bytes, of up to 4, and of 8; and for keys alone by all of their bits.
 const SHORT_PARTS: [[Kernel; 2]; 3] = [
     [SEGMENTED_SHORT_K2_P0, SEGMENTED_SHORT_K2_P4],
     [SEGMENTED_SHORT_K4_P0, SEGMENTED_SHORT_K4_P4],
     [SEGMENTED_SHORT_K8_P0, SEGMENTED_SHORT_K8_P4],
 ];
 const SHORT_ALL_BITS: [Kernel; 2] = [SEGMENTED_SHORT_ALL_BITS_K4, SEGMENTED_SHORT_ALL_BITS_K8];
-/// For keys of up to 4 bytes, and of 8: what sorts parts of one tile or all that are not short; longer ones' histogram; and their passes.
+/// Kernels for keys of up to 4 bytes, and of 8: sorts of parts of one tile, or of all that are not short; histograms of longer ones; and their passes.
 const TABLE: [([Kernel; 2], Kernel, [Kernel; 2]); 2] = [
     ([SEGMENTED_REST_K4_P0, SEGMENTED_REST_K4_P4], SEGMENTED_HISTOGRAM_K4, [SEGMENTED_PASS_K4_P0, SEGMENTED_PASS_K4_P4]),
     ([SEGMENTED_REST_K8_P0, SEGMENTED_REST_K8_P4], SEGMENTED_HISTOGRAM_K8, [SEGMENTED_PASS_K8_P0, SEGMENTED_PASS_K8_P4]),

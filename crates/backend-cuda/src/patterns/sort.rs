@@ -59,7 +59,7 @@ const READS_AWAY: u32 = 4;
 const WRITES_AWAY: u32 = 8;
 const LAST: u32 = 16;
 
-/// For keys of up to 4 bytes, and of 8: their histogram, and their passes by bytes of the payload (0, 4, 8).
+/// Kernels for keys of up to 4 bytes, and of 8: histograms, and passes by bytes of the payload (0, 4, 8).
 const TABLE: [(Kernel, [Kernel; 3]); 2] = [
     (SORT_HISTOGRAM_K4, [SORT_PASS_K4_P0, SORT_PASS_K4_P4, SORT_PASS_K4_P8]),
     (SORT_HISTOGRAM_K8, [SORT_PASS_K8_P0, SORT_PASS_K8_P4, SORT_PASS_K8_P8]),
@@ -118,7 +118,7 @@ pub(super) fn digits(task: &SortTask, places: &SortPlaces<'_, Buffer>) -> Vec<Di
     digits
 }
 
-/// How far up bits of a key stand in the word that a kernel holds it in: narrow keys are its high bits, so that one kernel sorts all of up to 4 bytes.
+/// Shift of a key's bits in the word that a kernel holds it in: narrow keys are its high bits, so that one kernel sorts all of up to 4 bytes.
 pub(super) fn raised(size: u64) -> u32 {
     32u32.saturating_sub(8 * size as u32)
 }

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::input::Outputs;
 use core::fmt;
 
-/// What an [`ArrayCall`] computes.
+/// Computation of an [`ArrayCall`].
 pub trait Arrays<B: Backend> {
     /// The arrays.
     type Out: Outputs;
@@ -60,7 +60,7 @@ impl<B: Backend, W: Arrays<B>> ArrayCall<'_, B, W> {
     /// Enqueues the call into new memory, which it returns.
     ///
     /// # Errors
-    /// Those of the verb; [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// Errors of the verb; [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub fn run(self) -> Result<<W::Out as Outputs>::Buffers<B>> {
         let out = W::Out::allocate(self.device, self.what.elements(self.device)?)?;
         self.what.write(self.device, W::Out::refs(&out))?;
@@ -70,7 +70,7 @@ impl<B: Backend, W: Arrays<B>> ArrayCall<'_, B, W> {
     /// Enqueues the call into the caller's memory. What is after the results there stays.
     ///
     /// # Errors
-    /// Those of the verb; [`Error::BufferTooSmall`](crate::Error::BufferTooSmall), [`Error::WrongDevice`](crate::Error::WrongDevice),
+    /// Errors of the verb; [`Error::BufferTooSmall`](crate::Error::BufferTooSmall), [`Error::WrongDevice`](crate::Error::WrongDevice),
     /// [`Error::Aliasing`](crate::Error::Aliasing).
     pub fn write_to(self, out: <W::Out as Outputs>::Refs<'_, B>) -> Result<()> {
         self.what.write(self.device, out)

@@ -127,7 +127,7 @@ impl<B: Backend> Neighbours<B> {
         Self::of(c, value)
     }
 
-    /// Of leaves that were collected, and what was traced over them.
+    /// Wraps leaves that were collected, and the operator that was traced over them.
     pub(super) fn of(mut c: Collector<B>, value: Arc<Func>) -> Result<Self> {
         let n = c.len()?;
         let before = (0..c.leaves.len() as u16).map(|k| moved(&mut c, k, n, true)).collect::<Result<_>>()?;
@@ -210,7 +210,7 @@ impl<B: Backend> Elsewhere<B> {
         Self::of(device, pattern, c, value)
     }
 
-    /// Of leaves that were collected, and what was traced over them.
+    /// Wraps leaves that were collected, and the operator that was traced over them.
     pub(super) fn of(device: &B, pattern: &'static str, mut c: Collector<B>, value: Arc<Func>) -> Result<Self> {
         let len = c.len()?;
         if len > MOST {

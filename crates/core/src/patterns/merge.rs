@@ -44,9 +44,8 @@ pub type Pairs<'a, B, K, V> = (&'a Buffer<B, K>, &'a Buffer<B, V>);
 /// wgpu, arrays above the binding limit are merged by searching every element's place, which takes O((m + n) log(m + n)) and four bytes an
 /// element. Outputs may not overlap inputs.
 ///
-/// Whatever is no array (views, counted numbers, what is mapped or fetched, keys of an array with values that are none) is computed where it is read, once
-/// an element (some twenty pairs to a tile again, to find where it begins),
-/// and lies in no memory. Through wgpu, inputs above the binding limit, and ones of more buffers than a kernel binds, are made into arrays first; so are
+/// Inputs that are no arrays (views, counted numbers, mapped or fetched elements, keys of an array with values that are none) are computed where they are
+/// read, once an element (some twenty pairs to a tile again, to find where it begins), and lie in no memory. Through wgpu, inputs above the binding limit, and ones of more buffers than a kernel binds, are made into arrays first; so are
 /// those of more than eight leaves on CUDA. Keys and values that are only passed on keep their bits (an `f16` that is NaN becomes the canonical
 /// one); what is computed has canonical NaN.
 ///
@@ -64,7 +63,7 @@ pub type Pairs<'a, B, K, V> = (&'a Buffer<B, K>, &'a Buffer<B, V>);
 /// [`Error::TooLarge`](crate::Error::TooLarge), and so, with values, are 2^32 and more everywhere; runs above the binding limit are merged
 /// window by window there, with the same comparisons. The order is compiled into the kernels: a number that it captures is part of them.
 ///
-/// What is computed is merged by a comparator in O((m + n) log(min(m, n))): one launch, in which each element of the result is searched for, so operators are
+/// Computed inputs are merged by a comparator in O((m + n) log(min(m, n))): one launch, in which each element of the result is searched for, so operators are
 /// computed some fifty times for it where inputs are long. An order that inputs have to be merged by often is quicker once they are stored. No scratch. There
 /// are less than 2^32 elements together.
 ///

@@ -115,7 +115,7 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
         Selection::new(self, inputs, Flagged(flags))
     }
 
-    /// All elements: those for which `first` holds, then the others; both in their order. The count is that of the first part.
+    /// Moves all elements: those for which `first` holds, then the others; both in their order. The count is that of the first part.
     ///
     /// ```
     /// # use isowarp::prelude::*;
@@ -137,7 +137,7 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
         Selection::new(self, inputs, Where(first))
     }
 
-    /// All elements: those whose flags are set, then the others; both in their order. The count is that of the first part.
+    /// Moves all elements: those whose flags are set, then the others; both in their order. The count is that of the first part.
     ///
     /// ```
     /// # use isowarp::prelude::*;
@@ -155,7 +155,7 @@ pub trait Select: Run<SelectTask> + Run<ReduceTask> + Run<MapTask> {
         Selection::new(self, inputs, Flagged(flags))
     }
 
-    /// All elements in three parts, each in its order: `part` gives 0 for those of the first, 1 for those of the second, else the third. The two counts are
+    /// Moves all elements into three parts, each in its order: `part` gives 0 for those of the first, 1 for those of the second, else the third. The two counts are
     /// those of the first two. By conditions it is [`partition`](Self::partition) with [`three_way`](Selection::three_way).
     ///
     /// ```

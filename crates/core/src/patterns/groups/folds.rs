@@ -43,7 +43,7 @@ pub trait GroupFolds: Groups + Reduce {
         ArrayCall::new(self, Folding { x, width, op })
     }
 
-    /// For each element, its group's elements up to it combined. Modifier: [`exclusive`](GroupScanCall::exclusive).
+    /// Combines, for each element, its group's elements up to it. Modifier: [`exclusive`](GroupScanCall::exclusive).
     ///
     /// ```
     /// # use isowarp::prelude::*;
@@ -65,7 +65,7 @@ pub trait GroupFolds: Groups + Reduce {
         ArrayCall::new(self, GroupScanning { x, width, op, exclusive: false })
     }
 
-    /// For each group 1 if the keys of all its elements have the same bits, else 0. All NaN are one key; -0 and +0 are two.
+    /// Gives for each group 1 if the keys of all its elements have the same bits, else 0. All NaN are one key; -0 and +0 are two.
     ///
     /// ```
     /// # use isowarp::prelude::*;

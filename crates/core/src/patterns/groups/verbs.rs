@@ -56,19 +56,19 @@ impl<B: Groups, T: Element, I: Input<B, Exprs = Expr<u32>>> Arrays<B> for Shuffl
     }
 }
 
-/// What is asked of a group's conditions.
+/// Vote over the conditions of a group.
 #[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Vote {
-    /// Their bits.
+    /// The conditions as bits.
     Ballot,
-    /// How many hold.
+    /// The number that hold.
     Count,
     /// Whether one holds.
     Any,
     /// Whether all hold.
     All,
-    /// How many hold before each.
+    /// The number that hold before each element.
     Rank,
 }
 

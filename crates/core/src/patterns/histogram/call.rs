@@ -16,7 +16,7 @@ use core::fmt;
 
 /// Samples and their bins: any [`Bins`], or those of [channels](super::channels_alike).
 pub trait Binning<B: Backend> {
-    /// How many bins there are.
+    /// The number of bins.
     #[doc(hidden)]
     fn all_bins(&self) -> Result<u64>;
 

@@ -70,7 +70,7 @@ pub trait Search: Run<SearchTask> + Run<SearchFromTask> {
         SearchCall::new(self, sorted, needles, SearchKind::Upper)
     }
 
-    /// For each needle the number of elements that are equal to it, bit for bit; by a comparator those that come neither before it nor behind it.
+    /// Counts for each needle the elements that are equal to it, bit for bit; by a comparator those that come neither before it nor behind it.
     ///
     /// ```
     /// # use isowarp::prelude::*;

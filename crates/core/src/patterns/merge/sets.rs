@@ -98,7 +98,7 @@ pub trait Sets: Merge + Search + Select {
 }
 impl<B: Merge + Search + Select> Sets for B {}
 
-/// Which elements of two inputs are kept.
+/// Elements of two inputs that are kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kept {
     /// The union.

@@ -211,7 +211,7 @@ impl<B: Backend, I, J, W, P: MergeDomain<B, I, J, W>> MergeCall<'_, B, I, J, W, 
 }
 
 impl<B: Backend, I: Elements<B>, J: Elements<B, Element = I::Element>, W, P> MergeCall<'_, B, I, J, W, P> {
-    /// Both arrays, if they are some.
+    /// The buffers that both inputs are, if they are some.
     #[allow(clippy::type_complexity, reason = "two buffers that may be there")]
     pub(super) fn plain(&self) -> Option<(&Buffer<B, I::Element>, &Buffer<B, I::Element>)> {
         self.a.plain().zip(self.b.plain())

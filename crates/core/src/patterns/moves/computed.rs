@@ -40,7 +40,7 @@ impl<B: Move + Run<ScatterFromTask>, I: Scalar, T: Scalar> Sources<B, I, T> {
         Self::of(pattern, c, func)
     }
 
-    /// Of leaves that were collected, and what was traced over them.
+    /// Wraps leaves that were collected, and the operator that was traced over them.
     pub(super) fn of(pattern: &'static str, c: Collector<B>, func: Arc<Func>) -> Result<Self> {
         let n = c.len()?;
         if n > MOST_SOURCES {

@@ -17,7 +17,7 @@ use crate::patterns::{Segmented, Sort};
 use core::fmt;
 use std::sync::Arc;
 
-/// What is scattered: an index and a value to each source.
+/// Sources of a scatter: an index and a value to each.
 pub trait ScatterSources<B: Backend> {
     /// The elements that name targets.
     type Index: IndexElement;
@@ -75,7 +75,7 @@ impl<B: Backend, I: IndexScalar, R: Stored, P: Input<B, Exprs = (Expr<I>, R)>> S
     }
 }
 
-/// What an index of these is computed in.
+/// The register of an index of these sources.
 type At<B, S> = <<S as ScatterSources<B>>::Index as Element>::Reg;
 
 /// Sources whose operator was traced.
@@ -88,26 +88,26 @@ fn sources<B: Move, S: ScatterSources<B>>(
     Sources::of(pattern, c, func)
 }
 
-/// What becomes of several sources that have one target.
+/// Rule for several sources that have one target.
 pub trait Meeting<B: Backend, S: ScatterSources<B>> {
     /// Checks and enqueues the call.
     #[doc(hidden)]
     fn write(&self, device: &B, of: &S, checked: bool, out: &Buffer<B, S::Element>) -> Result<()>;
 }
 
-/// The last of them stays.
+/// Keeps the last of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Last;
 
-/// There are none.
+/// Takes it that there are none.
 #[derive(Clone, Copy, Debug)]
 pub struct Unique;
 
-/// They are combined with what is there, in any order.
+/// Combines them with the target's value, in any order.
 #[derive(Clone, Copy, Debug)]
 pub struct Reduced(ScatterOp);
 
-/// They are combined in their order, behind what is there.
+/// Combines them in their order, behind the target's value.
 #[derive(Clone, Copy, Debug)]
 pub struct Combined<C>(C);
 

@@ -242,7 +242,7 @@ pub trait Statistics: Reduce {
 }
 impl<B: Reduce> Statistics for B {}
 
-/// What `finish` makes of a variance.
+/// Computes a variance, and stores what `finish` makes of it.
 fn deviation<B: Reduce, I: Input<B, Exprs = Expr<T>>, T: Element<Reg = T> + Float + Num>(
     device: &B,
     x: I,

@@ -41,7 +41,7 @@ impl<B: Backend, I: Input<B>, R: Outputs, F: FnOnce(I::Exprs) -> R> StoredOf<B, 
     }
 }
 
-/// What says whether an element is kept, or goes to the first part: a condition on it ([`Where`]), or flags beside it ([`Flagged`]).
+/// Condition by which an element is kept, or goes to the first part: an operator on it ([`Where`]), or flags beside it ([`Flagged`]).
 pub trait Condition<B: Backend, X> {
     /// Adds the leaves of flags.
     #[doc(hidden)]
@@ -247,7 +247,7 @@ where
     }
 }
 
-/// What says which of three parts an element goes to: a number ([`Numbered`]), or two conditions ([`OneOf`]).
+/// Choice of one of three parts for an element: a number ([`Numbered`]), or two conditions ([`OneOf`]).
 pub trait PartOf<B: Backend, I: Input<B>> {
     /// Adds the leaves of flags.
     #[doc(hidden)]

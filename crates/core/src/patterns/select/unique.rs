@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// Whether neighbours are equal: by value ([`ByValue`]), by a closure ([`EqualBy`]), or by their keys ([`ByKeys`]).
 pub trait Equality<X> {
-    /// What an error calls an input that has another length than the others.
+    /// The name in errors of an input that has another length than the others.
     #[doc(hidden)]
     const LENGTHS_OF: &'static str = "an input";
 
@@ -374,7 +374,7 @@ pub(in crate::patterns) fn without_rest<B: Select>(
     device.map_into((runs, length, scalar(n)), one_less, out)
 }
 
-/// Which leaves of `value` the first half of the parameters of `same`, which are its results, depend on.
+/// Finds the leaves of `value` that the first half of the parameters of `same`, which are its results, depend on.
 fn read_before(same: &Func, value: &Func) -> Vec<bool> {
     let parts = value.results.len();
     let read: Vec<bool> = (params_of(same, &same.results)).into_iter().take(parts).collect();
@@ -382,7 +382,7 @@ fn read_before(same: &Func, value: &Func) -> Vec<bool> {
     params_of(value, &results)
 }
 
-/// Which parameters these nodes depend on.
+/// Finds the parameters that these nodes depend on.
 fn params_of(func: &Func, of: &[ir::Id]) -> Vec<bool> {
     let (mut params, mut seen, mut open) = (vec![false; func.params.len()], vec![false; func.nodes.len()], of.to_vec());
     while let Some(id) = open.pop() {

@@ -1,4 +1,4 @@
-//! What a sort takes together, and the tasks that it enqueues.
+//! Domains of sorts, and the tasks that they enqueue.
 
 use super::call::{Call, check_rows};
 use super::computed::{ComputedKeys, ComputedPairs, room};
@@ -14,7 +14,7 @@ use crate::input::{Elements, Input as _, Values};
 use crate::patterns::map::collect;
 use crate::patterns::{Lines, MapTask};
 
-/// What a sort takes together: all keys, by their bits or by a comparator, lines, segments, or the first ones. `I` are the keys, `W` is what travels.
+/// Domain of a sort: all keys, by their bits or by a comparator, lines, segments, or the first ones. `I` are the keys, `W` is what travels.
 pub trait SortDomain<B: Backend, I: Elements<B>, W: Travels<B>>: Sized {
     /// Checks and enqueues the sort.
     #[doc(hidden)]
@@ -38,7 +38,7 @@ pub trait SortInPlace<B: Backend, K: Element, W>: Sized {
     fn in_place(call: &SortCall<'_, B, &Buffer<B, K>, W, Self>) -> Result<()>;
 }
 
-/// What travels with keys that are sorted where they lie.
+/// Values that travel with keys that are sorted in place.
 pub trait TravelsInPlace<B: Backend> {
     /// Its type.
     type Value: Element;

@@ -79,7 +79,7 @@ pub trait Quantiles: Sort + Run<MapTask> {
 }
 impl<B: Run<SortTask> + Run<MapTask>> Quantiles for B {}
 
-/// What is the part `t` of the way from `a` to `b`, which is not less.
+/// Interpolates: the part `t` of the way from `a` to `b`, which is not less.
 fn between<T: Float + Num>(a: Expr<T>, b: Expr<T>, t: Expr<T>) -> Expr<T> {
     let of = |x: f64| lit(float_as::<T>(x));
     let way = b - a;

@@ -131,7 +131,7 @@ impl<B: Backend, I: Elements<B>, P: SortedDomain<B, I>> SortedCall<'_, B, I, P> 
     }
 }
 
-/// What keys are compared by, to say whether they are in order: their bits, or a comparator.
+/// Comparison of keys that are to be in order: by their bits, or by a comparator.
 pub trait SortedDomain<B: Backend, I: Elements<B>>: Sized {
     /// Enqueues the question.
     #[doc(hidden)]

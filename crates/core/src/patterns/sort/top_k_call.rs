@@ -168,7 +168,7 @@ impl<B: Backend, I: Elements<B>, W: Travels<B>, P: TopKDomain<B, I, W>> TopKCall
     }
 }
 
-/// What the first keys are taken of: an array, or lines. `I` are the keys, `W` is what comes with them.
+/// Domain of a top-k: an array, or lines. `I` are the keys, `W` is what comes with them.
 pub trait TopKDomain<B: Backend, I: Elements<B>, W: Travels<B>>: Sized {
     /// Checks and enqueues the search, into new memory.
     #[doc(hidden)]

@@ -1,4 +1,4 @@
-//! What travels with keys, and which results a sort has.
+//! Values that travel with keys, and the results of sorts.
 
 use super::in_row::IndexInRow;
 use crate::backend::Backend;
@@ -11,7 +11,7 @@ use crate::input::{Elements, Lent};
 pub trait Travels<B: Backend> {
     /// The type of what travels.
     type Value: Element;
-    /// What travels, as an input.
+    /// The values as an input.
     #[doc(hidden)]
     type Of<'a>: Elements<B, Element = Self::Value>
     where
@@ -24,7 +24,7 @@ pub trait Travels<B: Backend> {
     #[doc(hidden)]
     const INDICES: bool;
 
-    /// What travels where keys have been computed, in rows of so many.
+    /// The values where keys have been computed, in rows of so many.
     #[doc(hidden)]
     fn of(&self, row: Option<u64>) -> Option<Self::Of<'_>>;
 
