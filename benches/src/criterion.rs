@@ -161,17 +161,31 @@ fn together(figures: &[Figure]) -> Vec<Measured> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::render;
+    use std::collections::BTreeMap;
 
     fn folder(name: &str) -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
     }
 
+    /// The results of a folder that criterion wrote, whose files `tests/criterion.json` holds by their paths.
+    pub(crate) fn written() -> Results {
+        let text = fs::read_to_string(folder("criterion.json")).expect("the fixture");
+        let files: BTreeMap<PathBuf, serde_json::Value> = serde_json::from_str(&text).expect("files by their paths");
+        let written = tempfile::tempdir().expect("a folder");
+        for (path, content) in files {
+            let path = written.path().join(path);
+            fs::create_dir_all(path.parent().expect("a file's folder")).expect("a folder");
+            fs::write(path, content.to_string()).expect("a file");
+        }
+        read(written.path()).expect("criterion's results")
+    }
+
     #[test]
     fn what_criterion_wrote_becomes_the_table_and_the_drawing() {
-        let results = [read(&folder("criterion")).expect("the fixture")];
+        let results = [written()];
         let table = render::markdown(&results);
         assert_eq!(table, fs::read_to_string(folder("criterion.md")).expect("the expected table"));
         let svg = render::svg(&results).expect("a drawing");

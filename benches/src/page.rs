@@ -80,11 +80,10 @@ mod tests {
     use super::*;
     use crate::results::Machine;
     use crate::{criterion, render};
-    use std::path::Path;
 
     #[test]
     fn backends_stand_side_by_side_on_the_terminal_and_on_the_page() {
-        let mut results = criterion::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/criterion")).expect("the fixture");
+        let mut results = criterion::tests::written();
         let (backend, device) = ("wgpu".to_owned(), "<GPU> & Co.".to_owned());
         results.machines.push(Machine {
             backend,

@@ -112,9 +112,20 @@ impl Pipelines {
 
     /// Compiles kernels at the same time, so that [`Self::get`] finds them. One that fails is compiled again there, and reported.
     pub(crate) fn prepare(&self, context: &Context, sources: &[KernelSource<'_>]) {
+        self.prepare_beside(context, sources, &[]);
+    }
+
+    /// The same, with other work for the threads that have no kernel left: a driver may take kernels one after the other.
+    pub(crate) fn prepare_beside(&self, context: &Context, sources: &[KernelSource<'_>], other: &[&(dyn Fn() + Sync)]) {
         let Some((first, others)) = sources.split_first() else { return };
-        let work = |source| move || drop(self.get(context, source));
-        beside(others.iter().map(work), work(first));
+        let count = others.len();
+        let work = |n: usize| {
+            move || match others.get(n) {
+                Some(source) => drop(self.get(context, source)),
+                None => other[n - count](),
+            }
+        };
+        beside((0..count + other.len()).map(work), || drop(self.get(context, first)));
     }
 
     /// The twin of a kernel in which every buffer is `read_write`: wgpu refuses one buffer as both read-only and writable in a

@@ -189,14 +189,17 @@ impl Questions {
 
 /// Kernels of the driver, sealed as it lets them be, and the first of them enqueued.
 fn start_bench(context: &mut Context, questions: &Questions, triples: &Triples) -> Result<(Bench, Arc<Pipelines>)> {
-    let likely = likely(context)?;
+    let (likely, fused) = likely(context)?;
+    let expectations: Vec<_> = questions.trials.iter().chain(&fused).map(|trial| || trial.expect()).collect();
+    let expectations: Vec<&(dyn Fn() + Sync)> = expectations.iter().map(|e| e as _).collect();
     loop {
         let pipelines = Arc::new(Pipelines::new(context));
         let ahead = questions.sources().into_iter().chain(likely.iter().map(|(n, w)| (*n, &**w)));
         let mut ahead: Vec<_> = ahead.map(|(name, wgsl)| KernelSource { name, wgsl, entry: "main" }).collect();
+        ahead.extend(fused.iter().map(Trial::source));
         // The longest first, which the others are compiled beside.
         ahead.sort_by_key(|source| core::cmp::Reverse(source.wgsl.len()));
-        pipelines.prepare(context, &ahead);
+        pipelines.prepare_beside(context, &ahead, &expectations);
         let mut bench = Bench::new(&pipelines);
         match bench.enqueue(context, "probe", &questions.facts, as_bytes(&triples.words), TABLE.len() * triples.words.len(), 4) {
             Ok(()) => return Ok((bench, pipelines)),
@@ -218,9 +221,12 @@ fn start_bench(context: &mut Context, questions: &Questions, triples: &Triples) 
 
 async fn attempt(context: &mut Context) -> Result<Report> {
     let start = web_time();
+    let phase = |name| log::debug!("probe: {name} after {:.1} ms", start().as_secs_f64() * 1e3);
     let triples = checks::triples();
     let questions = Questions::of(context)?;
+    phase("questions written");
     let (mut bench, pipelines) = start_bench(context, &questions, &triples)?;
+    phase("kernels compiled");
     bench.enqueue(context, fma::NAME, &questions.shapes, as_bytes(&triples.words), shapes::SHAPES.len() * triples.words.len(), 4)?;
     let lanes = lanes::values();
     let subgroup = questions.lanes
@@ -247,7 +253,9 @@ async fn attempt(context: &mut Context) -> Result<Report> {
             }
         }
     }
+    phase("enqueued");
     let mut results = bench.finish(context).await?.into_iter();
+    phase("answered");
     let mut next = || results.next().unwrap_or_default();
     let facts = to_words(&next());
     let shapes = to_words(&next());
@@ -267,6 +275,7 @@ async fn attempt(context: &mut Context) -> Result<Report> {
     let kinds: Vec<Kind> = [Kind::Narrow, Kind::Int64, Kind::F64].into_iter().filter(|&k| has(k)).collect();
     dialect.repairs = verdict::repair(context, &pipelines, dialect, &kinds, &mut faults).await?;
 
+    phase("judged");
     let mut numerics = faults.verdict();
     let native = fma::proof_of_shapes(&triples, &shapes);
     let fused = fact(checks::FMA) && !matches!(native, Proof::Wrong(_));
@@ -277,8 +286,10 @@ async fn attempt(context: &mut Context) -> Result<Report> {
         dialect.repairs.insert(Operation::Un(UnOp::Sqrt, Ty::F32));
         dialect.repairs.insert(Operation::Bin(BinOp::Div, Ty::F32));
     }
+    phase("fma chosen");
     let proven = !matches!(numerics, NumericsVerdict::Unproven { .. });
     let seeds = if proven { seeds::choose(context, &pipelines, fma).await } else { Seeds::NONE };
+    phase("seeds chosen");
     if proven {
         let dialect = Dialect { fma, ..dialect.with_f64(f64.as_ref()) };
         let kinds = [Kind::Fused, Kind::Fused64];
@@ -311,11 +322,12 @@ async fn attempt(context: &mut Context) -> Result<Report> {
     })
 }
 
-/// Kernels that a GPU is likely to be asked for once the first answers are there.
-fn likely(context: &Context) -> Result<Vec<(&'static str, String)>> {
+/// Kernels and trials that a GPU is likely to be asked for once the first answers are there.
+fn likely(context: &Context) -> Result<(Vec<(&'static str, String)>, Vec<Trial>)> {
     if !seeds::can_pay(context) {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), Vec::new()));
     }
+    let mut fused = Vec::new();
     let mut out: Vec<_> = seeds::wgsl(seeds::RANGES.len()).ok().map(|text| (seeds::NAME, text)).into_iter().collect();
     if context.fma.is_none() && context.keep_subnormals {
         out.push((fma::NAME, checks::fma_wgsl(fma_prelude(FmaKind::Guarded))));
@@ -325,10 +337,10 @@ fn likely(context: &Context) -> Result<Vec<(&'static str, String)>> {
         let guarded = Dialect { fma: FmaKind::Guarded, int64, ..Dialect::PLAIN }.with_f64(Some(&wide));
         let kinds = if f64 { &[Kind::Fused, Kind::Fused64][..] } else { &[Kind::Fused][..] };
         for &kind in kinds {
-            out.extend(Trial::all(kind, guarded, |_| true)?.into_iter().map(|trial| (trial.kind.name(), trial.wgsl)));
+            fused.extend(Trial::all(kind, guarded, |_| true)?);
         }
     }
-    Ok(out)
+    Ok((out, fused))
 }
 
 /// The first of the triples that a fact does not hold for.

@@ -20,6 +20,8 @@ pub(crate) struct Subject {
     pub(crate) operations: Operations,
     /// Whether it is one operation, and no composition.
     pub(crate) single: Option<Operation>,
+    /// The evaluator's results of the operands, once they are asked for.
+    expected: OnceLock<Vec<u64>>,
 }
 
 impl std::fmt::Debug for Subject {
@@ -30,7 +32,21 @@ impl std::fmt::Debug for Subject {
 
 impl Subject {
     pub(super) fn new(name: &str, func: Func) -> Self {
-        Self { name: name.to_owned(), operations: func.operations(), func, single: None }
+        Self { name: name.to_owned(), operations: func.operations(), func, single: None, expected: OnceLock::new() }
+    }
+
+    /// The evaluator's results of operands, with one NaN for all.
+    pub(super) fn expected(&self, operands: &Operands) -> &[u64] {
+        self.expected.get_or_init(|| {
+            let ty = self.func.result_types()[0];
+            let mut evaluator = Evaluator::new(&self.func);
+            let mut results = Vec::with_capacity(operands.all.len());
+            for lanes in operands.all.chunks(LANES) {
+                evaluate(&mut evaluator, &self.func, lanes);
+                results.extend(evaluator.result(0)[..lanes.len()].iter().map(|&bits| canonical_nan(ty, bits)));
+            }
+            results
+        })
     }
 
     /// Words of its result.
@@ -135,6 +151,13 @@ impl Trial {
         subjects.chunks(PER_KERNEL).map(new).collect()
     }
 
+    /// Evaluates its subjects, so that [`Self::judge`] only compares.
+    pub(super) fn expect(&self) {
+        self.subjects.iter().for_each(|subject| {
+            subject.expected(self.kind.operands());
+        });
+    }
+
     pub(crate) fn source(&self) -> KernelSource<'_> {
         KernelSource { name: self.kind.name(), wgsl: &self.wgsl, entry: "main" }
     }
@@ -201,37 +224,40 @@ fn is_subnormal(ty: Ty, bits: u64) -> bool {
     }
 }
 
-fn first_fault(subject: &'static Subject, operands: &Operands, got: impl Fn(usize) -> Option<u64>) -> Option<Fault> {
-    let (f, types) = (&subject.func, subject.func.params.iter().map(|p| p.ty()).collect::<Vec<_>>());
-    let ty = f.result_types()[0];
-    let mut evaluator = Evaluator::new(f);
-    let mut at_edge = None;
-    for (k, chunk) in operands.all.chunks(LANES).enumerate() {
-        let load = |p: u16, out: &mut [u64]| {
-            for (o, lane) in out.iter_mut().zip(chunk) {
-                *o = operand(types[usize::from(p)], lane[usize::from(p)]);
-            }
-        };
-        evaluator.eval(chunk.len(), load, |_, _| 0);
-        for (l, lane) in chunk.iter().enumerate() {
-            let at = k * LANES + l;
-            let expected = canonical_nan(ty, evaluator.result(0)[l]);
-            let found = got(at).map(|bits| canonical_nan(ty, bits));
-            if found == Some(expected) {
-                continue;
-            }
-            // Those between operands and result of a composition count too.
-            let small = (0..).zip(&f.types).any(|(id, &t)| is_subnormal(t, evaluator.node(id)[l]));
-            let witness = || {
-                let args: Vec<String> = types.iter().zip(lane).map(|(&t, &bits)| format!("{:#x}", operand(t, bits))).collect();
-                let found = found.map_or_else(|| "nothing".to_owned(), |bits| format!("{bits:#x}"));
-                format!("{} of {} gave {found}, expected {expected:#x}", subject.name, args.join(", "))
-            };
-            if !small {
-                return Some(Fault { subject, ordinary: true, witness: witness() });
-            }
-            at_edge.get_or_insert_with(|| Fault { subject, ordinary: false, witness: witness() });
+/// Evaluates a graph for up to [`LANES`] operands.
+fn evaluate(evaluator: &mut Evaluator<'_>, f: &Func, operands: &[[u64; 3]]) {
+    let load = |p: u16, out: &mut [u64]| {
+        let (p, ty) = (usize::from(p), f.params[usize::from(p)].ty());
+        for (o, lane) in out.iter_mut().zip(operands) {
+            *o = operand(ty, lane[p]);
         }
+    };
+    evaluator.eval(operands.len(), load, |_, _| 0);
+}
+
+fn first_fault(subject: &'static Subject, operands: &Operands, got: impl Fn(usize) -> Option<u64>) -> Option<Fault> {
+    let f = &subject.func;
+    let ty = f.result_types()[0];
+    let mut evaluator = None;
+    let mut at_edge = None;
+    for (at, (lane, &expected)) in operands.all.iter().zip(subject.expected(operands)).enumerate() {
+        let found = got(at).map(|bits| canonical_nan(ty, bits));
+        if found == Some(expected) {
+            continue;
+        }
+        // Values between operands and result of a composition count too.
+        let evaluator = evaluator.get_or_insert_with(|| Evaluator::new(f));
+        evaluate(evaluator, f, std::slice::from_ref(lane));
+        let ordinary = !(0..).zip(&f.types).any(|(id, &ty)| is_subnormal(ty, evaluator.node(id)[0]));
+        let fault = || {
+            let args = f.params.iter().zip(lane).map(|(p, &bits)| format!("{:#x}", operand(p.ty(), bits))).collect::<Vec<_>>().join(", ");
+            let found = found.map_or_else(|| "nothing".to_owned(), |bits| format!("{bits:#x}"));
+            Fault { subject, ordinary, witness: format!("{} of {args} gave {found}, expected {expected:#x}", subject.name) }
+        };
+        if ordinary {
+            return Some(fault());
+        }
+        at_edge.get_or_insert_with(fault);
     }
     at_edge
 }

@@ -8,23 +8,25 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
 
-/// A file that is kept with the tests, or one of the arrays in `data/arrays.zip`.
+/// A file that is kept with the tests, or one of the arrays and images in the archives there.
 pub(crate) fn data(name: &str) -> PathBuf {
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
-    if !name.is_empty() && kept.exists() { kept } else { arrays().join(name) }
+    if !name.is_empty() && kept.exists() { kept } else { unpacked().join(name) }
 }
 
-/// The folder of the arrays, unpacked by the first test that asks, whatever its process. It is named after what it holds.
-fn arrays() -> &'static Path {
-    static ARRAYS: LazyLock<PathBuf> = LazyLock::new(|| {
-        let archive = include_bytes!("../data/arrays.zip");
+/// The folder of the archives' files, unpacked by the first test that asks, whatever its process. It is named after what it holds.
+fn unpacked() -> &'static Path {
+    static UNPACKED: LazyLock<PathBuf> = LazyLock::new(|| {
+        let archives: [&[u8]; 2] = [include_bytes!("../data/arrays.zip"), include_bytes!("../data/images.zip")];
         let mut hasher = DefaultHasher::new();
-        archive.hash(&mut hasher);
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("arrays-{:016x}", hasher.finish()));
+        archives.hash(&mut hasher);
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("data-{:016x}", hasher.finish()));
         if !folder.exists() {
             let part = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
-            let mut archive = zip::ZipArchive::new(Cursor::new(archive)).expect("the archive");
-            archive.extract(part.path()).expect("the arrays");
+            for archive in archives {
+                let mut archive = zip::ZipArchive::new(Cursor::new(archive)).expect("an archive");
+                archive.extract(part.path()).expect("its files");
+            }
             // Another process may have been faster.
             if std::fs::rename(part.path(), &folder).is_ok() {
                 let _ = part.keep();
@@ -32,7 +34,7 @@ fn arrays() -> &'static Path {
         }
         folder
     });
-    &ARRAYS
+    &UNPACKED
 }
 
 /// The command, on the CPU whatever the machine has.

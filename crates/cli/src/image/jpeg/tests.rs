@@ -1,14 +1,19 @@
 //! Files of Pillow's, whole and damaged.
 
 use super::walk;
+use std::io::{Cursor, Read as _};
+use std::sync::LazyLock;
 
-const WHOLE: [&[u8]; 5] = [
-    include_bytes!("../../../tests/data/images/baseline.jpg"),
-    include_bytes!("../../../tests/data/images/progressive.jpg"),
-    include_bytes!("../../../tests/data/images/restarts.jpg"),
-    include_bytes!("../../../tests/data/images/inks.jpg"),
-    include_bytes!("../../../tests/data/images/exif6.jpg"),
-];
+/// Whole files: baseline, progressive, with restarts, of four inks, with metadata.
+static WHOLE: LazyLock<[Vec<u8>; 5]> = LazyLock::new(|| {
+    let archive = include_bytes!("../../../tests/data/images.zip");
+    let mut archive = zip::ZipArchive::new(Cursor::new(archive)).expect("the archive");
+    ["baseline", "progressive", "restarts", "inks", "exif6"].map(|name| {
+        let mut bytes = Vec::new();
+        archive.by_name(&format!("images/{name}.jpg")).expect(name).read_to_end(&mut bytes).expect(name);
+        bytes
+    })
+});
 
 /// Where segments start: behind their markers.
 fn segments(bytes: &[u8], marker: u8) -> Vec<usize> {
@@ -17,7 +22,7 @@ fn segments(bytes: &[u8], marker: u8) -> Vec<usize> {
 
 #[test]
 fn whole_files_are_walked_to_their_end() {
-    for (bytes, components) in WHOLE.into_iter().zip([3, 3, 3, 4, 3]) {
+    for (bytes, components) in WHOLE.iter().zip([3, 3, 3, 4, 3]) {
         let seen = walk(bytes).expect("a whole file");
         assert_eq!((seen.components, seen.behind), (components, 0));
         assert_eq!(walk(&[bytes, b"more"].concat()).expect("a whole file").behind, 4);
@@ -26,7 +31,7 @@ fn whole_files_are_walked_to_their_end() {
 
 #[test]
 fn files_that_are_cut_anywhere_are_refused() {
-    for bytes in WHOLE {
+    for bytes in &*WHOLE {
         for end in 2..bytes.len() {
             assert!(walk(&bytes[..end]).is_err(), "{end} of {} bytes", bytes.len());
         }
@@ -35,7 +40,7 @@ fn files_that_are_cut_anywhere_are_refused() {
 
 #[test]
 fn an_end_that_comes_early_is_found() {
-    for bytes in [WHOLE[0], WHOLE[2], WHOLE[3], WHOLE[4]] {
+    for bytes in [&WHOLE[0], &WHOLE[2], &WHOLE[3], &WHOLE[4]] {
         let scan = segments(bytes, 0xda)[0];
         let data = scan + super::be(&bytes[scan..scan + 2]);
         for end in data..bytes.len() - 3 {
@@ -47,19 +52,19 @@ fn an_end_that_comes_early_is_found() {
 #[test]
 fn what_is_missing_or_too_much_is_found() {
     let with = |bytes: &[u8], at: usize, more: &[u8]| walk(&[&bytes[..at], more, &bytes[at..]].concat());
-    let baseline = WHOLE[0];
+    let baseline = &WHOLE[0][..];
     let end = baseline.len() - 2;
     assert!(with(baseline, end, &[0x12, 0x34]).is_err_and(|why| why.contains("more than the image takes")));
     assert!(with(baseline, end, &[0xff, 0xff]).is_ok(), "markers may be filled up");
     assert!(with(baseline, 2, b"\0").is_err_and(|why| why.contains("no marker")));
-    let restarts = WHOLE[2];
+    let restarts = &WHOLE[2][..];
     let first = segments(restarts, 0xd0)[0];
     assert!(walk(&[&restarts[..first - 2], &restarts[first..]].concat()).is_err());
     let mut wrong = restarts.to_vec();
     wrong[first - 1] = 0xd3;
     assert!(walk(&wrong).is_err_and(|why| why.contains("a restart is missing")));
     // A progressive image without its first scan has no first coefficients.
-    let progressive = WHOLE[1];
+    let progressive = &WHOLE[1][..];
     let scans = segments(progressive, 0xda);
     let tables = segments(progressive, 0xc4);
     let second = *tables.iter().find(|&&at| at > scans[0]).expect("tables of the second scan");
@@ -68,7 +73,7 @@ fn what_is_missing_or_too_much_is_found() {
 
 #[test]
 fn changed_bytes_never_panic() {
-    for bytes in WHOLE {
+    for bytes in &*WHOLE {
         for k in 2..bytes.len() {
             for byte in [0, 0xff, bytes[k] ^ 1, bytes[k] ^ 0x80] {
                 let mut damaged = bytes.to_vec();

@@ -1,10 +1,21 @@
 #!/usr/bin/env python3
-"""Writes image files as other programs write them (Pillow 13, NumPy 2.4). Run it in this directory.
+"""Writes image files as other programs write them into `images.zip` (Pillow 13, NumPy 2.4). Run it anywhere.
 
-whole.jpg, cut_half.jpg, exif6.jpg, apng3.png and bleed.png came with reports of faults and are not made here.
+whole.jpg, cut_half.jpg, exif6.jpg, apng3.png and bleed.png came with reports of faults: they are not made here, and stay as they are in the archive.
 """
+import os
+import pathlib
+import tempfile
+import zipfile
+
 import numpy as np
 from PIL import Image, ImageCms, PngImagePlugin
+
+archive = pathlib.Path(__file__).resolve().parent / "images.zip"
+folder = tempfile.TemporaryDirectory()
+with zipfile.ZipFile(archive) as present:
+    present.extractall(folder.name)
+os.chdir(pathlib.Path(folder.name) / "images")
 
 W, H = 12, 8
 y, x = np.mgrid[0:H, 0:W]
@@ -63,3 +74,11 @@ chunks = PngImagePlugin.PngInfo()
 chunks.add(b"gAMA", (100_000).to_bytes(4, "big"))
 upright.save("gamma.png", pnginfo=chunks)
 Image.fromarray(np.concatenate([rgb, rgb[..., :1]], -1), "CMYK").save("inks.jpg", icc_profile=profile)
+
+with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as new:
+    for file in sorted(pathlib.Path().iterdir()):
+        entry = zipfile.ZipInfo(f"images/{file.name}")
+        entry.external_attr = 0o644 << 16
+        entry.compress_type = zipfile.ZIP_DEFLATED
+        new.writestr(entry, file.read_bytes(), compresslevel=9)
+os.chdir(archive.parent)
