@@ -40,6 +40,7 @@ mod select;
 mod sort;
 mod sort_variants;
 mod top_k;
+mod window;
 
 pub use elementary::{UNARY, Unary};
 pub use found::found;
@@ -75,6 +76,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         select::cases,
         sort::cases,
         top_k::cases,
+        window::cases,
         sort_variants::cases,
         histogram::cases,
         histogram_variants::cases,

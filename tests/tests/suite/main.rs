@@ -43,3 +43,4 @@ mod sort_variants;
 mod streams;
 mod table;
 mod variants;
+mod window;

@@ -185,6 +185,14 @@ impl Graph {
         }
     }
 
+    /// The node; of a product that a sum would be fused with, the product that is rounded by itself.
+    pub(crate) fn rounded(&mut self, id: Id) -> Id {
+        match self.product(id) {
+            Some((p, q)) if self.ty(id).is_float() && self.bits(id).is_none() => self.push(Node::Bin(BinOp::MulRn, p, q), self.ty(id)),
+            _ => self.settled(id),
+        }
+    }
+
     /// A constant. A NaN is made canonical: which one a folded operation gives depends on the machine that traces.
     pub(crate) fn constant(&mut self, ty: Ty, bits: u64) -> Id {
         self.push(Node::Const(eval::canonical_nan(ty, bits)), ty)

@@ -25,6 +25,7 @@ pub mod select;
 pub mod sort;
 pub mod sort_variants;
 mod stored;
+pub mod window;
 
 pub use atomics::{Atomics, FixedPoint, Overflow};
 pub use extreme::{ByEnd, Candidate, Candidates, End, IndexAlone, IndexedCall, ValueAndIndex};
@@ -64,6 +65,8 @@ pub use sort::{
     WithIndices, WithValues,
 };
 pub use sort_variants::{SortVariant, SortVariantTask, SortVariants};
+
+pub use window::{Window, WindowCall, Windowing, Windows};
 
 /// Hands the types of all tasks to a macro, so that what holds for every pattern is written once.
 #[macro_export]
