@@ -17,7 +17,7 @@ use crate::element::Element;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-pub(crate) use copy::copy;
+pub(crate) use copy::{copy, transposed};
 use copy::pitch;
 
 /// The order in which the axes of a batch of images lie in memory, the slowest first.
