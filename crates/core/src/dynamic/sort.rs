@@ -17,7 +17,12 @@ const fn rows(len: u64, n: u64) -> [u64; 2] {
 ///
 /// # Errors
 /// As [`SortCall::run`](crate::patterns::SortCall::run).
-pub fn sort<B: Run<SortTask> + Run<LayoutTask> + Run<MapTask>>(device: &B, keys: &DynBuffer<B>, n: u64, by: impl Into<SortBy>) -> Result<DynBuffer<B>> {
+pub fn sort<B: Run<SortTask> + Run<LayoutTask> + Run<MapTask>>(
+    device: &B,
+    keys: &DynBuffer<B>,
+    n: u64,
+    by: impl Into<SortBy>,
+) -> Result<DynBuffer<B>> {
     let out = DynBuffer::new(device, keys.dtype(), keys.len())?;
     sort_into(device, keys, n, by, &out)?;
     Ok(out)
@@ -41,7 +46,12 @@ pub fn sort_into<B: Run<SortTask> + Run<LayoutTask> + Run<MapTask>>(
 ///
 /// # Errors
 /// As [`sort`].
-pub fn argsort<B: Run<SortTask> + Run<LayoutTask> + Run<MapTask>>(device: &B, keys: &DynBuffer<B>, n: u64, by: impl Into<SortBy>) -> Result<DynBuffer<B>> {
+pub fn argsort<B: Run<SortTask> + Run<LayoutTask> + Run<MapTask>>(
+    device: &B,
+    keys: &DynBuffer<B>,
+    n: u64,
+    by: impl Into<SortBy>,
+) -> Result<DynBuffer<B>> {
     let out = DynBuffer::new(device, DType::U32, keys.len())?;
     argsort_into(device, keys, n, by, &out)?;
     Ok(out)

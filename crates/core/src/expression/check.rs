@@ -234,7 +234,9 @@ fn call(at: usize, function: Builtin, args: &[Kind]) -> Result<(Kind, Kind), Fau
         Builtin::Bits(_) if is_int => return Ok((all, all)),
         Builtin::Abs | Builtin::Pick(_) | Builtin::Clamp if !is_bool(all) => return Ok((all, all)),
         Builtin::Count(_) | Builtin::Bits(_) => return refuse(at, name, all, "it takes an integer"),
-        Builtin::Abs | Builtin::Pick(_) | Builtin::Clamp | Builtin::Select | Builtin::Saturate(_) => return refuse(at, name, all, "it takes numbers"),
+        Builtin::Abs | Builtin::Pick(_) | Builtin::Clamp | Builtin::Select | Builtin::Saturate(_) => {
+            return refuse(at, name, all, "it takes numbers");
+        }
         Builtin::Float(_) | Builtin::MulRn | Builtin::Fma | Builtin::IsNan | Builtin::Elementary(_) => {}
     }
     match (function, all) {

@@ -59,9 +59,9 @@ pub use select::{
     Numbered, OneOf, PartOf, RunLengths, Select, SelectKind, SelectTask, Selected, Selection, StoredOf, Unique, Ways, Where, WithCounts,
 };
 pub use sort::{
-    By, Digit, InScratch, IndicesAlone, KeyBits, KeysAlone, NanOrder, Ordered, Payload, Quantiles, Scratch, Sort, SortBy, SortCall, SortDomain,
-    SortInPlace, SortOrder, SortPayload, SortPlaces, SortRun, SortTask, SortedCall, SortedDomain, TopKCall, TopKDomain, TopKTask, Travels,
-    WithIndices, WithValues,
+    By, Digit, InScratch, IndicesAlone, KeyBits, KeysAlone, NanOrder, Ordered, Payload, Quantiles, Scratch, Sort, SortBy, SortCall,
+    SortDomain, SortInPlace, SortOrder, SortPayload, SortPlaces, SortRun, SortTask, SortedCall, SortedDomain, TopKCall, TopKDomain,
+    TopKTask, Travels, WithIndices, WithValues,
 };
 pub use sort_variants::{SortVariant, SortVariantTask, SortVariants};
 

@@ -25,7 +25,7 @@ pub use sorted_call::{SortedCall, SortedDomain};
 pub use task::{Digit, KeyBits, SortBy, SortOrder, SortPayload, SortPlaces, SortTask};
 pub use top_k::TopKTask;
 pub use top_k_call::{TopKCall, TopKDomain};
-pub use travel::{GivesKeys, IndicesAlone, KeysAlone, LentMemory, Scratch, Travels, WithIndices, WithValues, WithoutValues};
+pub use travel::{GivesKeys, IndicesAlone, KeysAlone, LentMemory, Scratch, Travels, WithIndices, WithValues};
 pub use verb::{By, InScratch, SortCall};
 
 use crate::backend::Run;
@@ -54,7 +54,7 @@ impl Payload for u64 {}
 ///
 /// # Order
 /// Integers compare by value. Floats compare in IEEE 754's total order, -NaN < -inf < ... < -0 < +0 < ... < +inf < +NaN, NaNs by their payload; every
-/// bit of a key is kept. Equal keys keep their order, ascending and descending alike, so there is one result: it depends on no tile, digit or
+/// bit of a key is kept. [NaN last](Ordered::nan_last) puts all of them after the numbers. Equal keys keep their order, ascending and descending alike, so there is one result: it depends on no tile, digit or
 /// device. With a range of [bits](SortCall::bits), keys are equal that agree in it.
 ///
 /// Work O(n * bits), in passes of up to eight bits over keys and payload; scratch is the size of keys and payload, less where it is

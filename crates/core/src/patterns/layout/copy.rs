@@ -71,7 +71,12 @@ pub(crate) fn copy<B: Run<LayoutTask>, T: Element>(
 }
 
 /// Enqueues transpositions of `planes` matrices of these rows and columns, from an array into another, which were checked.
-pub(crate) fn transposed<B: Run<LayoutTask>>(device: &B, [planes, rows, columns]: [u64; 3], from: &Leaf<B::Raw>, to: &Out<B::Raw>) -> Result<()> {
+pub(crate) fn transposed<B: Run<LayoutTask>>(
+    device: &B,
+    [planes, rows, columns]: [u64; 3],
+    from: &Leaf<B::Raw>,
+    to: &Out<B::Raw>,
+) -> Result<()> {
     let task = LayoutTask::new(&permuted(&[planes, rows, columns], &[0, 2, 1], planes * rows * columns)?)?;
     device.run(&task, core::slice::from_ref(from), core::slice::from_ref(to))
 }

@@ -4,7 +4,7 @@ use super::computed::InMemory;
 use super::domain::{len, lines_of};
 use super::top_k::{TopKTask, into, pairs_into, sort_whole, sorts_whole, task};
 use super::top_k_rows::{Matrix, check_matrix};
-use super::travel::{KeysAlone, Travels, WithIndices, WithValues, WithoutValues};
+use super::travel::{KeysAlone, Travels, WithIndices, WithValues};
 use super::{OrderedKeys, SortBy, SortOrder, SortTask};
 use crate::backend::{Backend, Run};
 use crate::buffer::Buffer;
@@ -52,7 +52,7 @@ impl<'d, B, I> TopKCall<'d, B, I> {
 }
 
 impl<'d, B: Backend, I, P> TopKCall<'d, B, I, KeysAlone, P> {
-    /// Gives the values that go with the keys, too, which are of any type and of whole arrays; results are the keys and the values.
+    /// Gives the values that go with the keys, too, which are of any type; results are the keys and the values.
     ///
     /// ```
     /// # use isowarp::prelude::*;
@@ -84,8 +84,8 @@ impl<'d, B: Backend, I, P> TopKCall<'d, B, I, KeysAlone, P> {
 }
 
 impl<'d, B, I, W> TopKCall<'d, B, I, W> {
-    /// Takes the first `k` keys of every line along `axis` of a row-major array of this shape, which is its last axis. Results are rows of `k`; indices are
-    /// those in the line, each of which has less than 2^32 keys.
+    /// Takes the first `k` keys of every line along `axis` of a row-major array of this shape. Results have `k` elements along it; indices are those in the
+    /// line, each of which has less than 2^32 keys. Along another axis than the last, keys are transposed first, and results back.
     ///
     /// Work that of sorts of lines, and that of a search in each line of 2^22 keys and more. Scratch is that of a sort of 2^26 keys or of one line, whichever
     /// is more, and its result: 16 bytes a key and twice the key's.
@@ -96,6 +96,8 @@ impl<'d, B, I, W> TopKCall<'d, B, I, W> {
     /// let scores = dev.upload(&[0.1f32, 0.9, 0.4, 0.7, 0.2, 0.3])?; // two rows of three
     /// let (best, indices) = dev.top_k(&scores, 2).axis(&[2, 3], 1).with_indices().run()?;
     /// assert_eq!((best.read_blocking()?, indices.read_blocking()?), (vec![0.9, 0.4, 0.7, 0.3], vec![1, 2, 0, 2]));
+    /// let (best, names) = dev.top_k(&scores, 1).with_values(&dev.upload(b"abcABC")?).axis(&[2, 3], 0).run()?; // of each column
+    /// assert_eq!((best.read_blocking()?, names.read_blocking()?), (vec![0.7, 0.9, 0.4], b"Abc".to_vec()));
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     pub fn axis(self, shape: &[u64], axis: usize) -> TopKCall<'d, B, I, W, Along> {
@@ -266,7 +268,7 @@ impl<B, I, W> TopKDomain<B, I, W> for Along
 where
     B: Run<TopKTask> + Run<SortTask> + Run<GatherTask> + Run<LayoutTask> + Run<MapTask>,
     I: Elements<B>,
-    W: Travels<B> + WithoutValues,
+    W: Travels<B>,
 {
     fn run(call: &TopKCall<'_, B, I, W, Self>) -> Result<W::New<I::Element>> {
         let lines = call.domain.lines()?;
@@ -281,14 +283,19 @@ where
     fn write(call: &TopKCall<'_, B, I, W, Self>, out: W::Refs<'_, I::Element>) -> Result<()> {
         let (device, lines) = (call.device, call.domain.lines()?);
         let compared = OrderedKeys::new(&call.keys, &call.by)?;
-        let of = InMemory::new(device, &compared, None::<&W::Of<'_>>, Some(lines.elements()))?;
-        let keys = of.keys.clone();
+        let of = call.with.of(None);
+        let of = InMemory::new(device, &compared, of.as_ref().filter(|_| !W::INDICES), Some(lines.elements()))?;
+        let (keys, values) = (of.keys.clone(), of.values.clone());
         let matrix = Matrix::new(device, &keys, (lines, call.k), compared.by.clone())?;
         lines_of(Some(lines), keys.len())?;
         let (first, payload) = W::split(out);
         check_apart::<B, I, W>(&of, matrix.results(), out)?;
         let Some(first) = first else { return Ok(()) };
-        matrix.first(first, payload.map(words).transpose()?.as_ref(), || of.store(device))?;
+        let prepare = || of.store(device);
+        match (values, payload) {
+            (Some(values), Some(out)) => matrix.with_values(&values, (first, out), prepare)?,
+            (_, payload) => matrix.first(first, payload.map(words).transpose()?.as_ref(), prepare)?,
+        }
         restore(device, &compared, Some(first), matrix.results())
     }
 }

@@ -7,9 +7,10 @@ use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::input::require;
+use crate::input::{index, require, scalar};
 use crate::patterns::layout::{Axis, LayoutTask, copy, transposed};
-use crate::patterns::{GatherTask, Lines, MapTask};
+use crate::patterns::moves::gather;
+use crate::patterns::{GatherTask, Lines, Map as _, MapTask, check_aliasing};
 
 /// Rows of at least so many keys are searched one after the other, where few of each are wanted.
 const LONG: u64 = 1 << 22;
@@ -94,6 +95,35 @@ where
         transposed(device, [outer, inner, k], &found.leaf(), &first.out())?;
         let both = at.zip(places);
         both.map_or(Ok(()), |(at, places)| transposed(device, [outer, inner, k], &at.leaf(), &places.out()))
+    }
+
+    /// The same with the values that go with the keys, which are fetched.
+    pub(super) fn with_values<V: Element>(
+        &self,
+        values: &Buffer<B, V>,
+        (first, out): (&Buffer<B, K>, &Buffer<B, V>),
+        prepare: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        let (device, n, results) = (self.device, self.keys.len(), self.results());
+        if values.len() != n {
+            return Err(Error::LengthMismatch { what: "values", expected: n, found: values.len() });
+        }
+        check_len(n)?;
+        require(device, "top_k", V::DTYPE)?;
+        values.check_device(device, "an input")?;
+        out.check_device(device, "the output")?;
+        if out.len() < results {
+            return Err(Error::BufferTooSmall { what: "the output", required: results, available: out.len() });
+        }
+        check_aliasing("top_k", &[self.keys.leaf(), values.leaf()], n, &[(first.out(), results), (out.out(), results)], false)?;
+        let places = device.buffer::<u32>(results)?;
+        self.first(first, Some(&places), prepare)?;
+        // From the index in a line to that in the array.
+        let number = |n: u64| scalar(n.max(1) as u32);
+        let Lines { n, inner, .. } = self.lines;
+        let of_line = (&places, index(), number(n), number(inner), number(self.task.k * inner));
+        device.map_into(of_line, |(at, i, n, inner, block)| (i / block * n + at) * inner + i % inner, &places)?;
+        gather(device, values, &places, out, false)
     }
 
     /// The same of keys in rows, into rows.

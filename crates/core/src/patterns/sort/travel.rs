@@ -207,8 +207,3 @@ impl<B: Backend> Scratch<B> for IndicesAlone {
 pub trait GivesKeys {}
 impl GivesKeys for KeysAlone {}
 impl<J> GivesKeys for WithValues<J> {}
-
-/// Results that no values are among.
-pub trait WithoutValues {}
-impl WithoutValues for KeysAlone {}
-impl WithoutValues for WithIndices {}
