@@ -197,7 +197,7 @@ fn flow<B: Target>(c: &mut Cases<B>) {
         Ok((
             d.histogram(even(&x, -1000, 1 << 30, 33).with_flow()).run()?,
             d.histogram(even(&y, 16, 240, 8).with_flow()).run()?,
-            d.histogram(even(&y, 16, 255, 8).inclusive().with_flow()).variant(HistogramVariant::Global).run()?,
+            d.histogram(even(&y, 16, 255, 8).inclusive().with_flow()).variant(HistogramVariant::PrivateShared).run()?,
         ))
     })
     .needs(&[DType::U8]);
