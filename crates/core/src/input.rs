@@ -1,9 +1,11 @@
 //! Inputs of patterns: buffers, views, device scalars, host scalars, the index, arrays to fetch from, and operators over any of
 //! these, which are fused into the kernel that consumes them and never lie in memory.
 
+mod broadcast;
 mod outputs;
 mod values;
 
+pub use broadcast::Broadcast;
 pub use outputs::{Narrow, Outputs, Stored, TypedOutputs};
 pub use values::{Elements, Numbers, Values};
 

@@ -21,11 +21,14 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
     large(c);
 }
 
+fn axpy<B: Target, T: Scalar + Num + Element<Reg = T>>(d: &B, a: T, n: u64) -> isowarp::Result<Buffer<B, T>> {
+    d.axpy(a, &input::<B, T>(d, Fill::Plain, n, "x")?, &input::<B, T>(d, Fill::Plain, n, "y")?)
+}
+
 fn sizes<B: Target>(c: &mut Cases<B>) {
     for n in SIZES {
-        c.add(format!("map/axpy/f32/n={n}"), move |d| d.axpy(1.1f32, &input(d, Fill::Plain, n, "x")?, &input(d, Fill::Plain, n, "y")?));
-        c.add(format!("map/axpy/f64/n={n}"), move |d| d.axpy(1.1f64, &input(d, Fill::Plain, n, "x")?, &input(d, Fill::Plain, n, "y")?))
-            .needs(&[f64::DTYPE]);
+        c.add(format!("map/axpy/f32/n={n}"), move |d| axpy(d, 1.1f32, n));
+        c.add(format!("map/axpy/f64/n={n}"), move |d| axpy(d, 1.1f64, n)).needs(&[f64::DTYPE]);
         c.add(format!("map/iota/u32/n={n}"), move |d| d.iota(n, 5u32, 3));
     }
     for n in FEW {

@@ -133,7 +133,7 @@ fn convert<B: Target, T: Element, U: Element>(c: &mut Cases<B>) {
         for fill in [Fill::Bits, Fill::Wide, Fill::Plain, Fill::Sorted] {
             x.extend(data::data::<T>(fill, 1500, data::seed("cast")));
         }
-        d.cast::<T, U>(&d.upload(&x)?)
+        d.cast::<_, U>(&d.upload(&x)?)
     })
     .needs(&[t, u]);
     // Around the values where a conversion starts to saturate or to round.
@@ -142,8 +142,8 @@ fn convert<B: Target, T: Element, U: Element>(c: &mut Cases<B>) {
         let x: Vec<f32> = powers
             .map(|(k, j)| (2f32.powi(k as i32) * (1.0 + (j as f32 - 4.0) * f32::EPSILON)) * if j % 2 == 0 { 1.0 } else { -1.0 })
             .collect();
-        let x = d.cast::<f32, T>(&d.upload(&x)?)?;
-        d.cast::<T, U>(&x)
+        let x = d.cast::<_, T>(&d.upload(&x)?)?;
+        d.cast::<_, U>(&x)
     })
     .needs(&[t, u]);
 }

@@ -20,6 +20,7 @@ mod merge;
 mod merge_from;
 mod merge_sort;
 mod merge_variants;
+mod modifiers;
 mod moves;
 mod narrow;
 mod pairs;
@@ -95,6 +96,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         runs::cases,
         by_order::cases,
         narrow::cases,
+        modifiers::cases,
         pairs::cases,
         found::cases,
     ] {

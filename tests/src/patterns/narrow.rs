@@ -96,9 +96,9 @@ where
 fn casts<B: Target>(c: &mut Cases<B>) {
     c.add("map/narrow/casts", |d| {
         let (x, y) = (input::<B, f32>(d, Fill::Bits, 1003, "x")?, input::<B, i16>(d, Fill::Bits, 1003, "y")?);
-        let narrowed = (d.cast::<f32, i8>(&x)?, d.cast::<f32, u16>(&x)?, d.cast::<i16, i8>(&y)?, d.cast::<i16, u8>(&y)?);
-        let z = d.cast::<i16, u16>(&y)?;
-        Ok((narrowed, (d.cast::<u16, i16>(&z)?, d.cast::<i16, f32>(&y)?, d.cast::<u16, f32>(&z)?), z))
+        let narrowed = (d.cast::<_, i8>(&x)?, d.cast::<_, u16>(&x)?, d.cast::<_, i8>(&y)?, d.cast::<_, u8>(&y)?);
+        let z = d.cast::<_, u16>(&y)?;
+        Ok((narrowed, (d.cast::<_, i16>(&z)?, d.cast::<_, f32>(&y)?, d.cast::<_, f32>(&z)?), z))
     })
     .needs(&[DType::I8, DType::I16, DType::U16, DType::U8]);
 }

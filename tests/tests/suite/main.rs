@@ -25,6 +25,7 @@ mod merge;
 mod merge_from;
 mod merge_sort;
 mod merge_variants;
+mod modifiers;
 mod moves;
 #[cfg(feature = "wgpu")]
 mod opening;

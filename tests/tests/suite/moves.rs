@@ -64,7 +64,7 @@ fn scattered_values_are_combined_in_their_order() {
             d.scatter(&x, &at_).combine(op()).write_to(&out).unwrap();
             assert_eq!(out.read_blocking().unwrap(), added);
             assert_eq!(d.scatter(&x, &at_).combine(op()).run(targets.into()).unwrap().read_blocking().unwrap(), fresh);
-            let wide = d.cast::<u32, u64>(&at_).unwrap();
+            let wide = d.cast::<_, u64>(&at_).unwrap();
             assert_eq!(d.scatter(&x, &wide).combine(op()).run(targets.into()).unwrap().read_blocking().unwrap(), fresh);
             let out = d.upload(&before).unwrap();
             d.scatter_pairs((&at_, &x).map(|p| p)).combine(op()).write_to(&out).unwrap();

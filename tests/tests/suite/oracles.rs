@@ -243,7 +243,7 @@ fn a_filtered_photograph_equals_scipys() {
         let grey = d.upload(&bytes).unwrap();
         assert_eq!(sha(&grey), f["camera"]);
         let narrow = Image::new(grey.clone(), width, height, 1).unwrap();
-        let wide = Image::new(d.cast::<u8, f32>(&grey).unwrap(), width, height, 1).unwrap();
+        let wide = Image::new(d.cast::<_, f32>(&grey).unwrap(), width, height, 1).unwrap();
         let mut compared = 0;
         for border in Border::ALL {
             let expected = &f["images"][format!("{border:?}")];

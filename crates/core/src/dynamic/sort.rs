@@ -17,7 +17,12 @@ const fn rows(len: u64, n: u64) -> [u64; 2] {
 ///
 /// # Errors
 /// As [`SortCall::run`](crate::patterns::SortCall::run).
-pub fn sort<B: Run<SortTask> + Run<MapTask>>(device: &B, keys: &DynBuffer<B>, n: u64, by: impl Into<SortBy>) -> Result<DynBuffer<B>> {
+pub fn sort<B: Run<SortTask> + Run<LayoutTask> + Run<MapTask>>(
+    device: &B,
+    keys: &DynBuffer<B>,
+    n: u64,
+    by: impl Into<SortBy>,
+) -> Result<DynBuffer<B>> {
     let out = DynBuffer::new(device, keys.dtype(), keys.len())?;
     sort_into(device, keys, n, by, &out)?;
     Ok(out)
@@ -27,7 +32,7 @@ pub fn sort<B: Run<SortTask> + Run<MapTask>>(device: &B, keys: &DynBuffer<B>, n:
 ///
 /// # Errors
 /// As [`sort`], and [`Error::BufferTooSmall`](crate::Error::BufferTooSmall), [`Error::Aliasing`](crate::Error::Aliasing).
-pub fn sort_into<B: Run<SortTask> + Run<MapTask>>(
+pub fn sort_into<B: Run<SortTask> + Run<LayoutTask> + Run<MapTask>>(
     device: &B,
     keys: &DynBuffer<B>,
     n: u64,
@@ -41,7 +46,12 @@ pub fn sort_into<B: Run<SortTask> + Run<MapTask>>(
 ///
 /// # Errors
 /// As [`sort`].
-pub fn argsort<B: Run<SortTask> + Run<MapTask>>(device: &B, keys: &DynBuffer<B>, n: u64, by: impl Into<SortBy>) -> Result<DynBuffer<B>> {
+pub fn argsort<B: Run<SortTask> + Run<LayoutTask> + Run<MapTask>>(
+    device: &B,
+    keys: &DynBuffer<B>,
+    n: u64,
+    by: impl Into<SortBy>,
+) -> Result<DynBuffer<B>> {
     let out = DynBuffer::new(device, DType::U32, keys.len())?;
     argsort_into(device, keys, n, by, &out)?;
     Ok(out)
@@ -51,7 +61,7 @@ pub fn argsort<B: Run<SortTask> + Run<MapTask>>(device: &B, keys: &DynBuffer<B>,
 ///
 /// # Errors
 /// As [`sort_into`].
-pub fn argsort_into<B: Run<SortTask> + Run<MapTask>>(
+pub fn argsort_into<B: Run<SortTask> + Run<LayoutTask> + Run<MapTask>>(
     device: &B,
     keys: &DynBuffer<B>,
     n: u64,

@@ -105,6 +105,7 @@ impl Rules<'_> {
             What::Select(c, a, b) => vec![(*c, Ty::Bool), (*a, item.ty), (*b, item.ty)],
             What::Call(Builtin::Select, args) => all(args, item.ty),
             What::Call(Builtin::Cast(to), args) => all(args, self.cast_from(item.operands, *to)),
+            What::Call(Builtin::Saturate(_), args) => all(args, self.default(item.operands)),
             What::Call(Builtin::IsNan, args) => all(args, self.cast_from(item.operands, Ty::F32)),
             What::Call(Builtin::Count(_), args) => all(args, self.default(item.operands)),
             What::Call(_, args) => all(args, item.ty),
@@ -228,11 +229,14 @@ fn call(at: usize, function: Builtin, args: &[Kind]) -> Result<(Kind, Kind), Fau
     let is_int = !is_float(all) && !is_bool(all);
     match function {
         Builtin::Cast(to) => return Ok((Kind::Is(to), all)),
+        Builtin::Saturate(to) if !is_bool(all) => return Ok((Kind::Is(to.ty()), all)),
         Builtin::Count(_) if is_int => return Ok((Kind::Is(Ty::U32), all)),
         Builtin::Bits(_) if is_int => return Ok((all, all)),
         Builtin::Abs | Builtin::Pick(_) | Builtin::Clamp if !is_bool(all) => return Ok((all, all)),
         Builtin::Count(_) | Builtin::Bits(_) => return refuse(at, name, all, "it takes an integer"),
-        Builtin::Abs | Builtin::Pick(_) | Builtin::Clamp | Builtin::Select => return refuse(at, name, all, "it takes numbers"),
+        Builtin::Abs | Builtin::Pick(_) | Builtin::Clamp | Builtin::Select | Builtin::Saturate(_) => {
+            return refuse(at, name, all, "it takes numbers");
+        }
         Builtin::Float(_) | Builtin::MulRn | Builtin::Fma | Builtin::IsNan | Builtin::Elementary(_) => {}
     }
     match (function, all) {

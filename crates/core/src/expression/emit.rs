@@ -92,6 +92,7 @@ fn call(g: &mut Graph, function: Builtin, args: &[Id], ty: Ty) -> Id {
         (Builtin::Float(op) | Builtin::Count(op) | Builtin::Bits(op), &[a]) => g.un(op, a),
         (Builtin::IsNan, &[a]) => g.un(UnOp::IsNan, a),
         (Builtin::Cast(to), &[a]) => g.cast(a, to),
+        (Builtin::Saturate(to), &[a]) => g.saturate(a, to),
         (Builtin::Elementary(f), &[a]) => g.call1(f, a),
         (Builtin::Elementary(f), &[a, b]) => g.call2(f, a, b),
         (Builtin::Pick(op), &[a, b]) => g.bin(op, a, b),

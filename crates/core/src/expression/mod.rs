@@ -12,7 +12,8 @@
 //! - **Truth values** are compared, combined by `! ~ && || & | ^` and chosen by; false is below true, and one may be compared with 0 and 1
 //!   (`x == 0`). They are no numbers: arithmetic wants `u32(x)`.
 //! - **Functions**: `abs min max clamp(x, low, high) select(c, a, b) fma(a, b, c) mul_rn sqrt floor ceil trunc round` (ties to even),
-//!   `isnan popcount clz reverse_bits`, the casts `f32 f64 i32 u32 i64 u64` (as Rust's `as`), and every elementary function of
+//!   `isnan popcount clz reverse_bits`, the casts `f32 f64 i32 u32 i64 u64` (as Rust's `as`), `sat_u8` and so on for
+//!   every integer type (the nearest number that it has, in the type that computes with it), and every elementary function of
 //!   [`crate::numerics`] by its name (`ln` is `log`).
 //!
 //! ```

@@ -1,6 +1,6 @@
 //! The names that texts may use.
 
-use crate::element::Ty;
+use crate::element::{DType, Ty};
 use crate::ir::{BinOp, UnOp};
 use crate::numerics::Func as Elementary;
 
@@ -24,13 +24,15 @@ pub(super) enum Builtin {
     /// An integer to the same type.
     Bits(UnOp),
     Cast(Ty),
+    /// To the range of an integer type.
+    Saturate(DType),
     Elementary(Elementary),
 }
 
 impl Builtin {
     pub(super) fn arity(self) -> usize {
         match self {
-            Self::Abs | Self::Float(_) | Self::IsNan | Self::Count(_) | Self::Bits(_) | Self::Cast(_) => 1,
+            Self::Abs | Self::Float(_) | Self::IsNan | Self::Count(_) | Self::Bits(_) | Self::Cast(_) | Self::Saturate(_) => 1,
             Self::Pick(_) | Self::MulRn => 2,
             Self::Fma | Self::Clamp | Self::Select => 3,
             Self::Elementary(f) => f.arity(),
@@ -39,7 +41,7 @@ impl Builtin {
 }
 
 /// Functions with a definition of their own in the IR; the elementary ones are found by [`Elementary::ALL`].
-const FUNCTIONS: [(&str, Builtin); 23] = [
+const FUNCTIONS: [(&str, Builtin); 31] = [
     ("abs", Builtin::Abs),
     ("min", Builtin::Pick(BinOp::Min)),
     ("max", Builtin::Pick(BinOp::Max)),
@@ -63,6 +65,14 @@ const FUNCTIONS: [(&str, Builtin); 23] = [
     ("i64", Builtin::Cast(Ty::I64)),
     ("u64", Builtin::Cast(Ty::U64)),
     ("bool", Builtin::Cast(Ty::Bool)),
+    ("sat_u8", Builtin::Saturate(DType::U8)),
+    ("sat_i8", Builtin::Saturate(DType::I8)),
+    ("sat_u16", Builtin::Saturate(DType::U16)),
+    ("sat_i16", Builtin::Saturate(DType::I16)),
+    ("sat_u32", Builtin::Saturate(DType::U32)),
+    ("sat_i32", Builtin::Saturate(DType::I32)),
+    ("sat_u64", Builtin::Saturate(DType::U64)),
+    ("sat_i64", Builtin::Saturate(DType::I64)),
 ];
 
 /// The function of a name.

@@ -148,6 +148,26 @@ fn truth_values_are_operands() {
 }
 
 #[test]
+fn saturating_casts_keep_to_the_range_of_their_type() {
+    assert_eq!([-1, 7, 300].map(|x| u32s_of("sat_u8(x)", x)), [0, 7, 255]);
+    assert_eq!([-70_000, -3, 70_000].map(|x| i32s("sat_i16(x)", &[x])), [-32_768, -3, 32_767]);
+    assert_eq!(eval("sat_i8(x * 2)", &[(F, 99.5f32.to_bits64())]), (Ty::I32, 127));
+    assert_eq!(eval("sat_u64(x)", &[(Ty::I64, u64::MAX)]), (Ty::U64, 0));
+    assert_eq!(eval("sat_i64(x)", &[(Ty::U64, u64::MAX)]), (Ty::I64, i64::MAX as u64));
+    assert_eq!(eval("sat_u16(x)", &[(F, f32::NAN.to_bits64())]), (Ty::U32, 0));
+    assert_eq!(u32s_of("sat_u8(300)", 0), 255);
+    assert_eq!(u32s_of("u32(sat_i8(0.5)) + sat_u32(x)", -5), 0);
+    let (said, at) = fault("sat_u8(x < 1)", &[Ty::I32], None);
+    assert!(said.contains("it takes numbers") && at == 0, "{said} {at}");
+}
+
+fn u32s_of(text: &str, x: i32) -> u32 {
+    let (ty, bits) = eval(text, &[(Ty::I32, x.to_bits64())]);
+    assert_eq!(ty, Ty::U32, "{text}");
+    bits as u32
+}
+
+#[test]
 fn functions_and_casts_compute() {
     assert_eq!(f32s("sqrt(x) + abs(-x) + floor(1.5) + ceil(x/8) + trunc(-2.5)", &[4.0]), 2.0 + 4.0 + 1.0 + 1.0 - 2.0);
     assert_eq!(f32s("round(x) + round(x + 1)", &[2.5]), 6.0, "ties go to even");

@@ -2,6 +2,7 @@
 
 mod elementary;
 mod operators;
+mod saturate;
 
 use super::OpError;
 use super::graph::{self, Value};
@@ -52,7 +53,7 @@ impl<T: Scalar> Expr<T> {
     }
 
     /// Conversion by value, as Rust's `as`: float to integer truncates and saturates (NaN gives 0), integers wrap, integer to
-    /// float rounds to nearest even; to `bool` means "is not zero".
+    /// float rounds to nearest even; to `bool` means "is not zero". See [`saturating_cast`](Self::saturating_cast) for integers that do not wrap.
     #[must_use]
     pub fn cast<U: Scalar>(self) -> Expr<U> {
         Expr::from_value(graph::with(|g| {

@@ -4,6 +4,7 @@
 mod blocks;
 mod finish;
 mod quick;
+mod saturate;
 
 pub(crate) use blocks::branch;
 

@@ -17,8 +17,8 @@ use crate::element::Element;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-pub(crate) use copy::copy;
 use copy::pitch;
+pub(crate) use copy::{copy, transposed};
 
 /// The order in which the axes of a batch of images lie in memory, the slowest first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]

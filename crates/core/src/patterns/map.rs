@@ -6,7 +6,7 @@ use crate::buffer::Buffer;
 use crate::caps::Numerics;
 use crate::element::{DType, Element, Num, Scalar};
 use crate::error::{Error, Result};
-use crate::input::{Collector, Input, Narrow, Outputs, index, require, scalar};
+use crate::input::{Collector, Input, Narrow, Numbers, Outputs, index, require, scalar};
 use crate::ir::{self, Expr, Func};
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub struct MapTask {
 
 /// Element-wise patterns.
 ///
-/// Inputs are buffers, views, device or host scalars, the index, arrays to fetch from, what [`map`](crate::input::Source::map) makes of these, or tuples of up to six
+/// Inputs are buffers, views, arrays that are [broadcast](Buffer::broadcast), device or host scalars, the index, arrays to fetch from, what [`map`](crate::input::Source::map) makes of these, or tuples of up to six
 /// of them; all inputs that have a length must agree in it. An operator returns one value or a tuple of up to four.
 /// Elements have any type that the device has; operators see `f16` as `f32`, `u8` and `u16` as `u32`, `i8` and `i16` as `i32`, and [`Expr::store_as`] stores as one.
 /// Every output element depends on its own index only, so there is no order to state. Work O(n), no scratch.
@@ -169,7 +169,12 @@ pub trait Map: Run<MapTask> {
     ///
     /// # Errors
     /// As [`Map::map`].
-    fn axpy<T: Scalar + Num + Element<Reg = T>>(&self, a: T, x: &Buffer<Self, T>, y: &Buffer<Self, T>) -> Result<Buffer<Self, T>> {
+    fn axpy<I, J, T>(&self, a: T, x: I, y: J) -> Result<Buffer<Self, T>>
+    where
+        I: Input<Self, Exprs = Expr<T>>,
+        J: Input<Self, Exprs = Expr<T>>,
+        T: Scalar + Num + Element<Reg = T>,
+    {
         self.map((scalar(a), x, y), |(a, x, y)| a * x + y)
     }
 
@@ -180,6 +185,7 @@ pub trait Map: Run<MapTask> {
     /// # let dev = isowarp::Cpu::new();
     /// let x = dev.upload(&[1.75f32, -3.5, f32::NAN])?;
     /// assert_eq!(dev.cast::<_, i32>(&x)?.read_blocking()?, [1, -3, 0]);
+    /// assert_eq!(dev.cast::<_, u8>(x.map(|x| x + 300.5))?.read_blocking()?, [46, 41, 0]); // 302 and 297
     /// let out = dev.buffer::<u8>(3)?;
     /// dev.map_into(&x, |x| x.cast::<u32>().store_as::<u8>(), &out)?;
     /// assert_eq!(out.read_blocking()?, [1, 0, 0]);
@@ -188,7 +194,7 @@ pub trait Map: Run<MapTask> {
     ///
     /// # Errors
     /// As [`Map::map`].
-    fn cast<T: Element, U: Element>(&self, x: &Buffer<Self, T>) -> Result<Buffer<Self, U>> {
+    fn cast<I: Numbers<Self>, U: Element>(&self, x: I) -> Result<Buffer<Self, U>> {
         self.map(x, |x| -> Narrow<U> { x.cast::<U::Reg>().store_as::<U>() })
     }
 
@@ -199,13 +205,14 @@ pub trait Map: Run<MapTask> {
     /// # let dev = isowarp::Cpu::new();
     /// let x = dev.upload(&[1u8, 0, 2, 0])?;
     /// assert_eq!(dev.replace(&x, 0, 255)?.read_blocking()?, [1, 255, 2, 255]);
+    /// assert_eq!(dev.replace(x.reversed(), 0, 7)?.read_blocking()?, [7, 2, 7, 1]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`Map::map`].
-    fn replace<T: Element>(&self, x: &Buffer<Self, T>, old: T, new: T) -> Result<Buffer<Self, T>> {
-        self.map((x, scalar(old.widen()), scalar(new.widen())), replaced::<T>)
+    fn replace<I: Numbers<Self>>(&self, x: I, old: I::Element, new: I::Element) -> Result<Buffer<Self, I::Element>> {
+        self.map((x, scalar(old.widen()), scalar(new.widen())), replaced::<I::Element>)
     }
 
     /// A copy, bit for bit.

@@ -13,7 +13,7 @@ mod verb;
 pub use co_ranks::CoRanksCall;
 pub use domain::MergeDomain;
 pub use lazy::{CoRankFromTask, MergeFromTask, SearchFromTask, Sides};
-pub use search::{Search, SearchCall, SearchDomain};
+pub use search::{Search, SearchBy, SearchCall, SearchDomain};
 pub use sets::{SetCall, SetDomain, Sets};
 pub use task::{CoRankTask, MergePlaces, MergeTask, Place, SearchKind, SearchTask, co_rank};
 pub use verb::{BothTuples, BothValues, MergeCall};

@@ -40,7 +40,7 @@ pub use layout::{Axis, ImageLayout, Layout, LayoutTask, TileTransposeTask, Trans
 pub use map::{Map, MapTask};
 pub use merge::{
     BothTuples, BothValues, CoRankFromTask, CoRankTask, CoRanksCall, Merge, MergeCall, MergeDomain, MergeFromTask, MergePlaces, MergeTask,
-    Search, SearchCall, SearchDomain, SearchFromTask, SearchKind, SearchTask, SetCall, SetDomain, Sets, Sides,
+    Search, SearchBy, SearchCall, SearchDomain, SearchFromTask, SearchKind, SearchTask, SetCall, SetDomain, Sets, Sides,
 };
 pub use merge_sort::{MergeByTask, MergeSortPlaces, MergeSortTask, MergeTiling};
 pub use merge_variants::{LadderKey, MergeVariant, MergeVariantTask, MergeVariants};
@@ -60,9 +60,9 @@ pub use select::{
     Numbered, OneOf, PartOf, RunLengths, Select, SelectKind, SelectTask, Selected, Selection, StoredOf, Unique, Ways, Where, WithCounts,
 };
 pub use sort::{
-    By, Digit, InScratch, IndicesAlone, KeyBits, KeysAlone, Ordered, Payload, Quantiles, Scratch, Sort, SortBy, SortCall, SortDomain,
-    SortInPlace, SortOrder, SortPayload, SortPlaces, SortRun, SortTask, SortedCall, SortedDomain, TopKCall, TopKDomain, TopKTask, Travels,
-    WithIndices, WithValues,
+    By, Digit, InScratch, IndicesAlone, KeyBits, KeysAlone, NanOrder, Ordered, Payload, Quantiles, Scratch, Sort, SortBy, SortCall,
+    SortDomain, SortInPlace, SortOrder, SortPayload, SortPlaces, SortRun, SortTask, SortedCall, SortedDomain, TopKCall, TopKDomain,
+    TopKTask, Travels, WithIndices, WithValues,
 };
 pub use sort_variants::{SortVariant, SortVariantTask, SortVariants};
 

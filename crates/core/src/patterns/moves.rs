@@ -81,7 +81,7 @@ pub trait Move:
     /// [`Error::Unsupported`], [`Error::OutOfMemory`], [`Error::WrongDevice`], [`Error::TooLarge`], [`Error::Op`], [`Error::BufferTooSmall`],
     /// [`Error::Aliasing`]; of a checked call [`Error::IndexOutOfRange`] with the first offending position.
     fn gather<V: Values<Self>, H: Numbers<Self, Element: IndexElement>>(&self, values: V, indices: H) -> GatherCall<'_, Self, V, H> {
-        ArrayCall::new(self, Gathering { values, indices, checked: false })
+        ArrayCall::new(self, Gathering { values, indices, along: None, checked: false })
     }
 
     /// `out[indices[i]] = values[i]` for every `i`; of several with one target the last stays. Other elements of `out` stay as they are. Modifiers:

@@ -4,7 +4,8 @@ mod by;
 mod call;
 mod computed;
 mod domain;
-mod in_row;
+mod in_line;
+mod nan_last;
 mod ordered;
 mod quantiles;
 mod sorted;
@@ -17,22 +18,25 @@ mod travel;
 mod verb;
 
 pub use domain::{SortDomain, SortInPlace, SortRun, TravelsInPlace};
+pub use nan_last::NanOrder;
 pub use ordered::Ordered;
 pub use quantiles::Quantiles;
 pub use sorted_call::{SortedCall, SortedDomain};
 pub use task::{Digit, KeyBits, SortBy, SortOrder, SortPayload, SortPlaces, SortTask};
 pub use top_k::TopKTask;
 pub use top_k_call::{TopKCall, TopKDomain};
-pub use travel::{GivesKeys, IndicesAlone, KeysAlone, LentMemory, Scratch, Travels, WithIndices, WithValues, WithoutValues};
+pub use travel::{GivesKeys, IndicesAlone, KeysAlone, LentMemory, Scratch, Travels, WithIndices, WithValues};
 pub use verb::{By, InScratch, SortCall};
 
 use crate::backend::Run;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::input::Elements;
+pub(super) use by::check_nan;
 pub(super) use call::Call;
 pub(super) use computed::InMemory;
 pub(super) use domain::fresh;
+pub(super) use nan_last::OrderedKeys;
 pub(crate) use sorted::check_sorted;
 pub(super) use sorted::check_sorted_from;
 
@@ -50,7 +54,7 @@ impl Payload for u64 {}
 ///
 /// # Order
 /// Integers compare by value. Floats compare in IEEE 754's total order, -NaN < -inf < ... < -0 < +0 < ... < +inf < +NaN, NaNs by their payload; every
-/// bit of a key is kept. Equal keys keep their order, ascending and descending alike, so there is one result: it depends on no tile, digit or
+/// bit of a key is kept. [NaN last](Ordered::nan_last) puts all of them after the numbers. Equal keys keep their order, ascending and descending alike, so there is one result: it depends on no tile, digit or
 /// device. With a range of [bits](SortCall::bits), keys are equal that agree in it.
 ///
 /// Work O(n * bits), in passes of up to eight bits over keys and payload; scratch is the size of keys and payload, less where it is

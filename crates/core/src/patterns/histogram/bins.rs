@@ -5,8 +5,8 @@ use crate::backend::{Backend, Leaf};
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::{DType, Element, Num, Ty};
 use crate::error::{Error, Result};
-use crate::input::{Collector, Input, Source, array, index};
-use crate::ir::{Expr, Param, Traced, lit, select};
+use crate::input::{Collector, Input, Source, array, index, scalar};
+use crate::ir::{Expr, Param, Traced, array_expr, lit, select};
 
 /// The most bins of a histogram.
 pub const MAX_BINS: u64 = 1 << 20;
@@ -56,6 +56,7 @@ pub struct Even<I, R> {
     upper: R,
     bins: u32,
     inclusive: bool,
+    flow: bool,
 }
 
 /// `bins` bins of one width from `lower` to below `upper`, or to `upper` itself where they are [inclusive](Even::inclusive). A sample outside is in none,
@@ -79,7 +80,7 @@ pub struct Even<I, R> {
 /// # Ok::<(), isowarp::Error>(())
 /// ```
 pub fn even<I, R: Sample>(inputs: I, lower: R, upper: R, bins: u32) -> Even<I, R> {
-    Even { inputs, lower, upper, bins, inclusive: false }
+    Even { inputs, lower, upper, bins, inclusive: false, flow: false }
 }
 
 impl<I, R: Sample> Even<I, R> {
@@ -98,6 +99,22 @@ impl<I, R: Sample> Even<I, R> {
     #[must_use]
     pub fn inclusive(self) -> Self {
         Self { inclusive: true, ..self }
+    }
+
+    /// The same with a bin before the first for samples below `lower` (underflow), and one after the last for samples above the bins (overflow), so there are
+    /// two bins more, and every sample is in one. NaN is in the last one, as in Boost.Histogram, whose word this is.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[0.1f32, 0.6, 0.7, 1.0, -2.0, f32::NAN])?;
+    /// assert_eq!(dev.histogram(even(&x, 0.0, 1.0, 2).with_flow()).run()?.read_blocking()?, [1, 1, 2, 2]);
+    /// assert_eq!(dev.histogram(even(&x, 0.0, 1.0, 2).inclusive().with_flow()).run()?.read_blocking()?, [1, 1, 3, 1]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_flow(self) -> Self {
+        Self { flow: true, ..self }
     }
 
     pub(super) fn rule(&self) -> Result<Rule> {
@@ -135,32 +152,44 @@ impl<B: Backend, R: Sample, I: Input<B, Exprs = Expr<R>>> Bins<B> for Ruled<I> {
         self.rule.collect::<B, R>(c, constant)
     }
     fn bin(&self, next: &mut u16, constant: bool) -> Result<Expr<u32>> {
-        bin_of::<B, R, I>(&self.inputs, &self.rule, next, constant)
+        Ok(bin_of(self.inputs.exprs(next), &self.rule, next, constant))
     }
 }
 
-fn bin_of<B: Backend, R: Sample, I: Input<B, Exprs = Expr<R>>>(
-    inputs: &I,
-    rule: &Rule,
-    next: &mut u16,
-    constant: bool,
-) -> Result<Expr<u32>> {
-    let x = inputs.exprs(next);
+fn bin_of<R: Sample>(x: Expr<R>, rule: &Rule, next: &mut u16, constant: bool) -> Expr<u32> {
     let mut numbers = if constant { Next::constants(next) } else { Next::params(next) };
-    Ok(R::bin(x, rule, &mut numbers))
+    R::bin(x, rule, &mut numbers)
+}
+
+/// The bins with those of what is outside.
+fn with_flow(bins: u64, flow: bool) -> Result<u64> {
+    check(bins)?;
+    check(if flow { bins + 2 } else { bins })
+}
+
+/// The bin of a sample that is in bin `bin` of so many, or outside of these.
+fn or_flow(below: Expr<bool>, bin: Expr<u32>, bins: u64) -> Expr<u32> {
+    select(below, 0u32, select(bin.lt(bins as u32), bin + 1u32, bins as u32 + 1))
 }
 
 impl<B: Backend, R: Sample, I: Input<B, Exprs = Expr<R>>> Bins<B> for Even<I, R> {
     fn bins(&self) -> Result<u64> {
-        check(self.bins.into())
+        with_flow(self.bins.into(), self.flow)
     }
     fn collect(&self, c: &mut Collector<B>, constant: bool) -> Result<()> {
         let rule = self.rule()?;
         self.inputs.collect(c)?;
-        rule.collect::<B, R>(c, constant)
+        rule.collect::<B, R>(c, constant)?;
+        if constant || !self.flow { Ok(()) } else { scalar(self.lower).collect(c) }
     }
     fn bin(&self, next: &mut u16, constant: bool) -> Result<Expr<u32>> {
-        bin_of::<B, R, I>(&self.inputs, &self.rule()?, next, constant)
+        let x = self.inputs.exprs(next);
+        let bin = bin_of(x, &self.rule()?, next, constant);
+        if !self.flow {
+            return Ok(bin);
+        }
+        let lower = if constant { lit(self.lower) } else { scalar(self.lower).exprs(next) };
+        Ok(or_flow(x.lt(lower), bin, self.bins.into()))
     }
 }
 
@@ -240,6 +269,7 @@ fn check_edges<T: PartialOrd + std::fmt::Debug>(edges: &[T]) -> Result<()> {
 pub struct Between<'a, I, B: Backend, T> {
     inputs: I,
     edges: &'a Edges<B, T>,
+    flow: bool,
 }
 
 /// A bin from each edge to below the next one. A sample outside is in none, nor is NaN. Compared by value, so -0 is 0.
@@ -253,7 +283,24 @@ pub struct Between<'a, I, B: Backend, T> {
 /// # Ok::<(), isowarp::Error>(())
 /// ```
 pub fn between<I, B: Backend, T>(inputs: I, edges: &Edges<B, T>) -> Between<'_, I, B, T> {
-    Between { inputs, edges }
+    Between { inputs, edges, flow: false }
+}
+
+impl<I, B: Backend, T> Between<'_, I, B, T> {
+    /// The same with a bin before the first for samples below all edges, and one after the last for those above, and for NaN: see [`Even::with_flow`].
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let edges = Edges::new(&dev, &[0u32, 10, 100])?;
+    /// let x = dev.upload(&[5u32, 50, 99, 100, 1000])?;
+    /// assert_eq!(dev.histogram(between(&x, &edges).with_flow()).run()?.read_blocking()?, [0, 1, 2, 2]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_flow(self) -> Self {
+        Self { flow: true, ..self }
+    }
 }
 
 impl<B: Backend, T: Element, I: Input<B, Exprs = Expr<T::Reg>>> Bins<B> for Between<'_, I, B, T>
@@ -261,7 +308,7 @@ where
     T::Reg: Num,
 {
     fn bins(&self) -> Result<u64> {
-        self.edges.bins()
+        with_flow(self.edges.bins()?, self.flow)
     }
     fn collect(&self, c: &mut Collector<B>, constant: bool) -> Result<()> {
         self.inputs.collect(c)?;
@@ -272,8 +319,12 @@ where
         c.push(None, Ty::U32.dtype(), Param::Value(Ty::U32), Leaf::Value { bits: self.edges.buffer.len() })
     }
     fn bin(&self, next: &mut u16, constant: bool) -> Result<Expr<u32>> {
-        let x = self.inputs.exprs(next);
-        Ok(self.edges.bin(x, next, constant))
+        let (x, edges) = (self.inputs.exprs(next), *next);
+        let bin = self.edges.bin(x, next, constant);
+        if !self.flow {
+            return Ok(bin);
+        }
+        Ok(or_flow(x.lt(array_expr::<T>(edges).at(0u32)), bin, self.edges.bins()?))
     }
 }
 

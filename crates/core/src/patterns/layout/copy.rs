@@ -70,6 +70,17 @@ pub(crate) fn copy<B: Run<LayoutTask>, T: Element>(
     device.run(&task, &[leaf(x.offset() + from)], &[dst])
 }
 
+/// Enqueues transpositions of `planes` matrices of these rows and columns, from an array into another, which were checked.
+pub(crate) fn transposed<B: Run<LayoutTask>>(
+    device: &B,
+    [planes, rows, columns]: [u64; 3],
+    from: &Leaf<B::Raw>,
+    to: &Out<B::Raw>,
+) -> Result<()> {
+    let task = LayoutTask::new(&permuted(&[planes, rows, columns], &[0, 2, 1], planes * rows * columns)?)?;
+    device.run(&task, core::slice::from_ref(from), core::slice::from_ref(to))
+}
+
 /// Checks and enqueues transpositions of `planes` squares where they lie.
 pub(super) fn turned<B: Run<TransposeTask>, T: Element>(device: &B, x: &Buffer<B, T>, planes: u64, side: u64) -> Result<()> {
     require(device, "transpose_in_place", T::DTYPE)?;

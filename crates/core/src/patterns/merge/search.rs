@@ -7,11 +7,12 @@ use crate::buffer::{Buffer, Memory as _};
 use crate::call::Whole;
 use crate::element::Element;
 use crate::error::Result;
-use crate::input::{Elements, Input, Lent};
+use crate::input::{Elements, Input, Values as _};
 use crate::ir::Expr;
 use crate::patterns::map::collect;
-use crate::patterns::sort::By;
-use crate::patterns::{Ordered, SortOrder};
+use crate::patterns::sort::{By, OrderedKeys};
+use crate::patterns::{NanOrder, Ordered, SortBy, SortOrder};
+use core::convert::identity;
 use core::fmt;
 
 /// Searches for many elements (needles) in a sorted array, by halving.
@@ -112,20 +113,47 @@ pub struct SearchCall<'d, B, I, J, P = Whole> {
     pub(in crate::patterns) sorted: I,
     pub(in crate::patterns) needles: J,
     pub(in crate::patterns) kind: SearchKind,
-    pub(in crate::patterns) order: SortOrder,
+    pub(in crate::patterns) by: SearchBy,
     pub(in crate::patterns) domain: P,
+}
+
+/// The order that a search compares keys in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SearchBy {
+    /// Which key comes first.
+    pub order: SortOrder,
+    /// Whether NaN come after all numbers: see [`Ordered::nan_last`].
+    pub nan_last: bool,
+}
+
+impl From<SortOrder> for SearchBy {
+    fn from(order: SortOrder) -> Self {
+        Self { order, nan_last: false }
+    }
+}
+
+impl AsMut<SortOrder> for SearchBy {
+    fn as_mut(&mut self) -> &mut SortOrder {
+        &mut self.order
+    }
+}
+
+impl NanOrder for SearchBy {
+    fn nan_last_mut(&mut self) -> &mut bool {
+        &mut self.nan_last
+    }
 }
 
 impl<B, I, J, P: fmt::Debug> fmt::Debug for SearchCall<'_, B, I, J, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut call = f.debug_struct("SearchCall");
-        call.field("kind", &self.kind).field("order", &self.order).field("domain", &self.domain).finish_non_exhaustive()
+        call.field("kind", &self.kind).field("by", &self.by).field("domain", &self.domain).finish_non_exhaustive()
     }
 }
 
 impl<'d, B, I, J> SearchCall<'d, B, I, J> {
     fn new(device: &'d B, sorted: I, needles: J, kind: SearchKind) -> Self {
-        Self { device, sorted, needles, kind, order: SortOrder::Ascending, domain: Whole }
+        Self { device, sorted, needles, kind, by: SearchBy::default(), domain: Whole }
     }
 }
 
@@ -154,15 +182,15 @@ impl<'d, B: Backend, I: Elements<B>, J> SearchCall<'d, B, I, J> {
     ///
     /// Source: `std::lower_bound` and `std::upper_bound` of C++, with a comparison.
     pub fn by<F: Fn(Expr<Reg<B, I>>, Expr<Reg<B, I>>) -> Expr<bool>>(self, before: F) -> SearchCall<'d, B, I, J, By<F>> {
-        let Self { device, sorted, needles, kind, order, .. } = self;
-        SearchCall { device, sorted, needles, kind, order, domain: By(before) }
+        let Self { device, sorted, needles, kind, by, .. } = self;
+        SearchCall { device, sorted, needles, kind, by, domain: By(before) }
     }
 }
 
 impl<B, I, J, P> Ordered for SearchCall<'_, B, I, J, P> {
-    type By = SortOrder;
-    fn by_mut(&mut self) -> &mut SortOrder {
-        &mut self.order
+    type By = SearchBy;
+    fn by_mut(&mut self) -> &mut SearchBy {
+        &mut self.by
     }
 }
 
@@ -211,13 +239,16 @@ where
     J: Elements<B, Element = I::Element>,
 {
     fn search<C: Count>(call: &SearchCall<'_, B, I, J, Self>, out: &Buffer<B, C>) -> Result<()> {
-        let (device, of) = (call.device, (call.kind, call.order));
-        if let (Some(sorted), Some(needles)) = (call.sorted.plain(), call.needles.plain()) {
+        let (device, SearchBy { order, nan_last }) = (call.device, call.by);
+        let by = SortBy { nan_last, ..order.into() };
+        let (sorted, needles) = (OrderedKeys::new(&call.sorted, &by)?, OrderedKeys::new(&call.needles, &by)?);
+        let of = (call.kind, sorted.by.order);
+        if let (Some(sorted), Some(needles)) = (sorted.plain(), needles.plain()) {
             return call::search(device, sorted, needles, of, out);
         }
         let types = [I::Element::DTYPE];
-        let sorted = Side::new(device, "search", (Lent(&call.sorted), I::out), &types)?;
-        let needles = Side::new(device, "search", (Lent(&call.needles), J::out), &types)?;
+        let sorted = Side::new(device, "search", (sorted, identity), &types)?;
+        let needles = Side::new(device, "search", (needles, identity), &types)?;
         lazy::search::<B, I::Element, C>(device, [sorted, needles], of, out)
     }
 }

@@ -10,8 +10,9 @@ use crate::error::{Error, Result};
 use crate::input::{Collector, Elements, index, require, scalar};
 use crate::ir::Expr;
 use crate::patterns::map::collect;
-use crate::patterns::sort::By;
-use crate::patterns::{Map as _, Ordered, Select, Selected, SortOrder, check_aliasing};
+use crate::patterns::merge_sort;
+use crate::patterns::sort::{By, InMemory};
+use crate::patterns::{Map as _, Ordered, Select, Selected, SortOrder, check_aliasing, check_ops};
 use core::fmt;
 
 /// Union, intersection and differences of sorted arrays of every element type, as C++'s algorithms define them for multisets.
@@ -142,14 +143,6 @@ impl Kept {
 /// assert_eq!(dev.union(&a, &b).descending().run()?.read_blocking()?, [3, 2, 1]);
 /// # Ok::<(), isowarp::Error>(())
 /// ```
-///
-/// ```compile_fail,E0599
-/// # use isowarp::prelude::*;
-/// # let dev = isowarp::Cpu::new();
-/// # let a = dev.upload(&[3i32, 1])?;
-/// dev.union(&a, a.reversed()).by(|a, b| a.lt(b)).run()?; // by a comparator, arrays alone
-/// # Ok::<(), isowarp::Error>(())
-/// ```
 #[derive(Clone)]
 #[must_use = "nothing is computed before `run` or `write_to`"]
 pub struct SetCall<'d, B, I, J, P = Whole> {
@@ -174,9 +167,13 @@ impl<'d, B, I, J> SetCall<'d, B, I, J> {
     }
 }
 
-impl<'d, B: Backend, K: Element, J> SetCall<'d, B, &'d Buffer<B, K>, J> {
+/// The register that a comparator compares elements in.
+type Reg<B, I> = <<I as Elements<B>>::Element as Element>::Reg;
+
+impl<'d, B: Backend, I: Elements<B>, J> SetCall<'d, B, I, J> {
     /// Compares by a comparator: whether one element comes before another. It has to be a [strict weak order](super::super::Sort#comparators), and both
-    /// arrays sorted by it. Elements are equal where neither comes before the other, so which of them a result holds shows: the table of [`Sets`] says it.
+    /// inputs sorted by it. Elements are equal where neither comes before the other, so which of them a result holds shows: the table of [`Sets`] says it.
+    /// Inputs that are no arrays are stored first.
     ///
     /// ```
     /// # use isowarp::prelude::*;
@@ -187,9 +184,12 @@ impl<'d, B: Backend, K: Element, J> SetCall<'d, B, &'d Buffer<B, K>, J> {
     /// assert_eq!(dev.intersection(&a, &b).by(size).run()?.read_blocking()?, [-1, 2]);
     /// assert_eq!(dev.difference(&a, &b).by(size).run()?.read_blocking()?, [-2, -5]);
     /// assert_eq!(dev.symmetric_difference(&a, &b).by(size).run()?.read_blocking()?, [-2, 4, -5]);
+    /// // Of the even numbers those whose tens are none of the array's.
+    /// let found = dev.difference(counting(20).map(|i| i.cast::<i32>() * 2), b.map(|b| b * 10)).by(|a, b| (a.abs() / 10).lt(b.abs() / 10)).run()?;
+    /// assert_eq!(found.read_blocking()?, [0, 2, 4, 6, 8, 12, 14, 16, 18, 22, 24, 26, 28, 30, 32, 34, 36, 38]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    pub fn by<F: Fn(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>>(self, before: F) -> SetCall<'d, B, &'d Buffer<B, K>, J, By<F>> {
+    pub fn by<F: Fn(Expr<Reg<B, I>>, Expr<Reg<B, I>>) -> Expr<bool>>(self, before: F) -> SetCall<'d, B, I, J, By<F>> {
         let Self { device, a, b, kept, order, .. } = self;
         SetCall { device, a, b, kept, order, domain: By(before) }
     }
@@ -268,24 +268,36 @@ impl<B: Sets, I: Elements<B>, J: Elements<B, Element = I::Element>> SetDomain<B,
     }
 }
 
-impl<'x, B: Sets, K: Element, F> SetDomain<B, &'x Buffer<B, K>, &'x Buffer<B, K>> for By<F>
+impl<B, I, J, F> SetDomain<B, I, J> for By<F>
 where
-    F: Fn(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>,
+    B: Sets,
+    I: Elements<B>,
+    J: Elements<B, Element = I::Element>,
+    F: Fn(Expr<Reg<B, I>>, Expr<Reg<B, I>>) -> Expr<bool>,
 {
-    fn room(call: &SetCall<'_, B, &'x Buffer<B, K>, &'x Buffer<B, K>, Self>) -> Result<u64> {
-        call.kept.room(call.a.len(), call.b.len())
+    fn room(call: &SetCall<'_, B, I, J, Self>) -> Result<u64> {
+        call.kept.room(collect(call.device, PATTERN, &call.a)?.len()?, collect(call.device, PATTERN, &call.b)?.len()?)
     }
 
-    fn write<C: Count>(call: &SetCall<'_, B, &'x Buffer<B, K>, &'x Buffer<B, K>, Self>, out: Outs<'_, B, K, C>) -> Result<()> {
-        let SetCall { device, a, b, kept, order, .. } = *call;
+    fn write<C: Count>(call: &SetCall<'_, B, I, J, Self>, out: Outs<'_, B, I::Element, C>) -> Result<()> {
+        let SetCall { device, kept, order, .. } = *call;
         let f = &call.domain.0;
-        check(device, kept, (a, b), out)?;
-        let among = |own: &Buffer<B, K>, other: &Buffer<B, K>| {
+        check_ops(device, PATTERN, device.numerics(), &[&*merge_sort::order(order, f)?])?;
+        let (of_a, of_b) = (InMemory::new(device, &call.a, None::<&I>, None)?, InMemory::new(device, &call.b, None::<&J>, None)?);
+        let (a, b) = (of_a.keys.clone(), of_b.keys.clone());
+        check(device, kept, (&a, &b), out)?;
+        let required = kept.room(a.len(), b.len())?;
+        for (leaves, n) in [(of_a.leaves(), a.len()), (of_b.leaves(), b.len())] {
+            check_aliasing(PATTERN, leaves, n, &[(out.0.out(), required), (out.1.out(), 1)], false)?;
+        }
+        of_a.store(device)?;
+        of_b.store(device)?;
+        let among = |own: &Buffer<B, I::Element>, other: &Buffer<B, I::Element>| {
             let first = device.lower_bound(own, own).by(f).order(order).run()?;
             Ok((first, device.count_equal(other, own).by(f).order(order).run()?))
         };
-        let merge = |of_a, of_b| device.merge(a, b).by(f).with_values(&of_a, &of_b).order(order).run();
-        of_arrays(device, kept, (a, b), among, merge, out)
+        let merge = |of_a, of_b| device.merge(&a, &b).by(f).with_values(&of_a, &of_b).order(order).run();
+        of_arrays(device, kept, (&a, &b), among, merge, out)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::patterns::before::Elsewhere;
 use crate::patterns::map::same;
 use crate::patterns::operand::Operand;
 use crate::patterns::select::Count;
-use crate::patterns::sort::By;
+use crate::patterns::sort::{By, check_nan};
 use crate::patterns::{MapTask, SearchCall, SearchDomain, SearchKind};
 
 impl<B, I, J, T, F> SearchDomain<B, I, J> for By<F>
@@ -27,7 +27,8 @@ where
         let device = call.device;
         let sorted = Elsewhere::new(device, "search", &call.sorted, same::<T>)?;
         let needles = Operand::<B, T>::traced(device, "search", &call.needles, same)?;
-        let before = order(call.order, &call.domain.0)?;
+        check_nan(call.by.nan_last)?;
+        let before = order(call.by.order, &call.domain.0)?;
         let ends: &[End] = match call.kind {
             SearchKind::Lower => &[End::Lower],
             SearchKind::Upper => &[End::Upper],

@@ -5,24 +5,25 @@ use super::enqueue::{below, check_gather, check_indices, check_inputs, gather_at
 use super::floats::target_word;
 use super::{IndexElement, IndexScalar, Move};
 use crate::backend::{Backend, Run};
-use crate::call::{ArrayCall, Arrays};
-use crate::element::Element;
-use crate::error::Result;
-use crate::input::{Collector, Input, Numbers, Outputs, Source, TypedOutputs as _, Values, scalar};
-use crate::ir::Func;
+use crate::call::{Along, ArrayCall, Arrays};
+use crate::element::{Element, Scalar as _};
+use crate::error::{Error, Result};
+use crate::input::{Collector, Input, Numbers, Outputs, Source, TypedOutputs as _, Values, index, scalar};
 use crate::ir::graph;
-use crate::patterns::MapTask;
+use crate::ir::{Func, select};
 use crate::patterns::before::Elsewhere;
 use crate::patterns::map::{apart, collect};
 use crate::patterns::operand::Operand;
+use crate::patterns::{Lines, MapTask};
 use std::sync::Arc;
 
 /// A gather: values, and indices of them.
 #[doc(hidden)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Gathering<V, H> {
     pub(super) values: V,
     pub(super) indices: H,
+    pub(super) along: Option<Along>,
     pub(super) checked: bool,
 }
 
@@ -30,6 +31,25 @@ pub struct Gathering<V, H> {
 pub type GatherCall<'d, B, V, H> = ArrayCall<'d, B, Gathering<V, H>>;
 
 impl<B, V, H> GatherCall<'_, B, V, H> {
+    /// Takes indices along `axis` of a row-major array of this shape, each within the line that it stands in: NumPy's `take_along_axis`. Indices have the
+    /// shape of the values but along the axis, where they may be more or fewer, and so have the results. An index that names no element of its line gives
+    /// zero, or is an error where indices are [checked](Self::checked). Values are fewer than 2^32, and so are indices.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let x = dev.upload(&[3u32, 1, 2, 10, 30, 20])?; // two rows
+    /// let order = dev.argsort(&x).axis(&[2, 3], 1).run()?;
+    /// assert_eq!(dev.gather(&x, &order).axis(&[2, 3], 1).run()?.read_blocking()?, [1, 2, 3, 10, 20, 30]);
+    /// // Of each column the row that is named.
+    /// let rows = dev.upload(&[1u32, 0, 1])?;
+    /// assert_eq!(dev.gather(&x, &rows).axis(&[2, 3], 0).run()?.read_blocking()?, [10, 1, 20]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    pub fn axis(self, shape: &[u64], axis: usize) -> Self {
+        self.with(|what| what.along = Some(Along { shape: shape.to_vec(), axis }))
+    }
+
     /// Checks indices first, which waits for the device: one that names no element is an error, and nothing was written.
     ///
     /// ```
@@ -54,6 +74,9 @@ impl<B: Move, V: Values<B>, H: Numbers<B, Element: IndexElement>> Arrays<B> for 
     }
 
     fn write(&self, device: &B, out: <V::Out as Outputs>::Refs<'_, B>) -> Result<()> {
+        if let Some(Along { shape, axis }) = &self.along {
+            return self.write_lines(device, Lines::along(shape, *axis)?, out);
+        }
         if let (Some(values), Some(indices)) = (self.values.plain(), self.indices.plain()) {
             let out = V::Out::first(out);
             if self.checked {
@@ -67,6 +90,43 @@ impl<B: Move, V: Values<B>, H: Numbers<B, Element: IndexElement>> Arrays<B> for 
         let n = values.len;
         gather::<B, V::Out, _>(device, values, &indices, out, || {
             if self.checked { check_operand(device, GATHER, &indices, n) } else { Ok(()) }
+        })
+    }
+}
+
+impl<V, H> Gathering<V, H> {
+    /// The gather in every line.
+    fn write_lines<B: Move>(&self, device: &B, lines: Lines, out: <V::Out as Outputs>::Refs<'_, B>) -> Result<()>
+    where
+        V: Values<B>,
+        H: Numbers<B, Element: IndexElement>,
+    {
+        let values = Elsewhere::new(device, GATHER, &self.values, V::out)?;
+        let indices = Operand::<B, <H::Element as Element>::Reg>::traced(device, GATHER, &self.indices, |at| at)?;
+        let (found, count) = (indices.len()?, lines.count());
+        if values.len != lines.elements() {
+            return Err(Error::LengthMismatch { what: "elements of the shape", expected: lines.elements(), found: values.len });
+        }
+        let whole = found.checked_next_multiple_of(count).unwrap_or(0);
+        if whole != found {
+            return Err(Error::LengthMismatch { what: "indices of whole lines", expected: whole, found });
+        }
+        let (requested, limit) = (found.max(values.len), u32::MAX.into());
+        if requested > limit {
+            return Err(Error::TooLarge { what: "elements of a gather along an axis", requested, limit });
+        }
+        let number = |n: u64| scalar(n as u32);
+        let (n, inner, block) = (number(lines.n), number(lines.inner.max(1)), number((found / lines.outer.max(1)).max(1)));
+        let bound = below(lines.n);
+        let limit = scalar(bound.unwrap_or(<H::Element as Element>::Reg::from_bits64(0)));
+        let inputs = (&indices, index(), n, inner, block, limit);
+        let places = Operand::<B, u32>::traced(device, GATHER, &inputs, |(at, i, n, inner, block, limit)| {
+            let positive = at.ge(<H::Element as Element>::Reg::from_bits64(0));
+            let there = if bound.is_some() { positive & at.lt(limit) } else { positive };
+            select(there, (i / block * n + target_word(at)) * inner + i % inner, u32::MAX)
+        })?;
+        gather::<B, V::Out, _>(device, values, &places, out, || {
+            if self.checked { check_operand(device, GATHER, &indices, lines.n) } else { Ok(()) }
         })
     }
 }

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::input::Elements;
 use crate::patterns::moves::gather;
 use crate::patterns::select::Count;
-use crate::patterns::sort::{Call, InMemory, SortCall, SortDomain, SortRun, Travels, fresh};
+use crate::patterns::sort::{Call, InMemory, OrderedKeys, SortCall, SortDomain, SortRun, Travels, fresh};
 use crate::patterns::{GatherTask, IndexScalar, MapTask, ReduceTask, ScanTask, SortBy, check_aliasing};
 
 /// Parts of the keys of a sort.
@@ -57,10 +57,12 @@ where
     W: Travels<B>,
     P: Parts<B>,
 {
-    let (device, by, parts) = (call.device, call.by.clone(), &call.domain);
+    let (device, parts) = (call.device, &call.domain);
+    let compared = OrderedKeys::new(&call.keys, &call.by)?;
+    let by = compared.by.clone();
     let (keys_out, payload_out) = W::split(out);
     let of = call.with.of(None);
-    let of = InMemory::new(device, &call.keys, of.as_ref().filter(|_| !W::INDICES), None)?;
+    let of = InMemory::new(device, &compared, of.as_ref().filter(|_| !W::INDICES), None)?;
     let (keys, values, n) = (of.keys.clone(), of.values.clone(), of.keys.len());
     let outs: Vec<_> = keys_out.map(Buffer::out).into_iter().chain(payload_out.map(Buffer::out)).map(|out| (out, n)).collect();
     check_aliasing("segmented sort", of.leaves(), n, &outs, false)?;
@@ -68,9 +70,11 @@ where
         check_output(device, &keys, out)?;
     }
     let prepare = || of.store(device);
+    let restore = || keys_out.map_or(Ok(()), |out| compared.restore(device, &out.slice(..n)?));
     parts.check(device, n, &outs)?;
     if let (Some(values), Some(keys_out), Some(out)) = (values, keys_out, payload_out) {
-        return pairs(device, (&keys, &values), by, (keys_out, out), |sort| parts.enqueue(sort, prepare));
+        pairs(device, (&keys, &values), by, (keys_out, out), |sort| parts.enqueue(sort, prepare))?;
+        return restore();
     }
     let mut sort = Call::new(device, &keys, by)?;
     if W::INDICES {
@@ -82,7 +86,8 @@ where
     if let Some(out) = payload_out {
         sort = sort.payload_to(out)?;
     }
-    parts.enqueue(sort, prepare)
+    parts.enqueue(sort, prepare)?;
+    restore()
 }
 
 macro_rules! parts {

@@ -14,7 +14,8 @@ use core::fmt;
 ///
 /// Results are integers, so there is no order of evaluation to state. They stay on the device. Work O(n), in one pass over the inputs.
 ///
-/// Answers to [`any`](Self::any), [`all`](Self::all) and [`none`](Self::none) in a buffer of the caller's are the reductions that these are:
+/// Answers to [`any`](Self::any), [`all`](Self::all) and [`none`](Self::none) in a buffer of the caller's, or along an axis, are the reductions
+/// that these are:
 ///
 /// ```
 /// # use isowarp::prelude::*;
@@ -24,6 +25,8 @@ use core::fmt;
 /// dev.reduce_by(x.map(|x| x.lt(2).cast::<u32>()), |a, b| a & b).identity(1).write_to(&out.slice(1..)?)?; // all
 /// dev.reduce(x.map(|x| x.ge(1).cast::<u32>()), Sum).write_to(&out.slice(2..)?)?; // count
 /// assert_eq!(out.read_blocking()?, [1, 0, 2]);
+/// let m = dev.upload(&[0.5f32, -1.0, 2.0, 3.0])?; // two rows
+/// assert_eq!(dev.reduce(m.map(|x| x.gt(0.0).cast::<u32>()), Sum).axis(&[2, 2], 0).run()?.read_blocking()?, [2, 1]); // count
 /// # Ok::<(), isowarp::Error>(())
 /// ```
 pub trait Find: Run<ReduceTask> + Run<MapTask> {

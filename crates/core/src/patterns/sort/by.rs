@@ -20,7 +20,14 @@ pub(super) fn before<K: Element>(by: &SortBy, f: impl Fn(Expr<K::Reg>, Expr<K::R
     if by.bits.is_some() {
         return Err(Error::InvalidArgument { what: "bits", reason: "a comparator compares whole keys".to_owned() });
     }
+    check_nan(by.nan_last)?;
     order(by.order, f)
+}
+
+/// Comparators say where NaN go.
+pub(in crate::patterns) fn check_nan(nan_last: bool) -> Result<()> {
+    let reason = || "a comparator says where NaN go: `a.lt(b) | (b.is_nan() & !a.is_nan())` has them last".to_owned();
+    if nan_last { Err(Error::InvalidArgument { what: "nan_last", reason: reason() }) } else { Ok(()) }
 }
 
 impl<B, I, W, F> SortDomain<B, I, W> for By<F>

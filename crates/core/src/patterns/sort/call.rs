@@ -7,7 +7,8 @@ use crate::buffer::Buffer;
 use crate::element::{DType, Element};
 use crate::error::{Error, Result};
 use crate::input::require;
-use crate::patterns::check_aliasing;
+use crate::patterns::layout::{LayoutTask, transposed};
+use crate::patterns::{Lines, check_aliasing};
 use core::ops::Range;
 
 /// The bits that are compared, all where none are named.
@@ -127,7 +128,47 @@ impl<'a, B: Backend> Call<'a, B> {
     where
         B: Run<SortTask>,
     {
-        self.checked(n, |device, task, leaves, outs| device.run(&task, leaves, outs))
+        self.run_rows(Lines::one(n), &|| Ok(()))
+    }
+
+    /// Enqueues the sort of rows, after `prepare`, which is called once all is checked.
+    pub(super) fn run_rows(self, rows: Lines, prepare: &dyn Fn() -> Result<()>) -> Result<()>
+    where
+        B: Run<SortTask>,
+    {
+        self.checked(rows.n, |device, task, leaves, outs| {
+            prepare()?;
+            device.run(&task, leaves, outs)
+        })
+    }
+
+    /// As [`Call::run_rows`] of lines along any axis. Those that are no rows are transposed to rows, sorted, and transposed back.
+    pub(super) fn run_lines(self, lines: Lines, prepare: &dyn Fn() -> Result<()>) -> Result<()>
+    where
+        B: Run<SortTask> + Run<LayoutTask>,
+    {
+        let Lines { outer, n, inner } = lines;
+        if inner < 2 || n < 2 {
+            return self.run_rows(lines, prepare);
+        }
+        self.checked(n, |device, task, leaves, outs| {
+            prepare()?;
+            let place = |dtype: DType| {
+                let bytes = task.elements() * dtype.size_bytes();
+                Ok(Out { raw: device.allocate_bytes(bytes.next_multiple_of(4))?, dtype, offset: 0 })
+            };
+            let element = |out: &Out<B::Raw>| Leaf::Elements { raw: out.raw.clone(), dtype: out.dtype, offset: out.offset, stride: 1 };
+            let mut rows = Vec::with_capacity(leaves.len());
+            for leaf in leaves {
+                let Leaf::Elements { dtype, .. } = leaf else { continue };
+                let row = place(*dtype)?;
+                transposed(device, [outer, n, inner], leaf, &row)?;
+                rows.push(element(&row));
+            }
+            let sorted = outs.iter().map(|out| place(out.dtype)).collect::<Result<Vec<_>>>()?;
+            device.run(&task, &rows, &sorted)?;
+            sorted.iter().zip(outs).try_for_each(|(rows, out)| transposed(device, [outer, inner, n], &element(rows), out))
+        })
     }
 
     /// The sort of rows of `n` keys, which there are, and its operands.

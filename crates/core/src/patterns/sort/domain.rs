@@ -2,6 +2,7 @@
 
 use super::call::{Call, check_rows};
 use super::computed::{ComputedKeys, ComputedPairs, room};
+use super::nan_last::OrderedKeys;
 use super::travel::{GivesKeys, KeysAlone, LentMemory, Scratch, Travels, WithValues};
 use super::verb::{InScratch, SortCall};
 use super::{Payload, SortTask};
@@ -11,6 +12,7 @@ use crate::call::{Along, Whole};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::input::{Elements, Input as _, Values};
+use crate::patterns::layout::LayoutTask;
 use crate::patterns::map::collect;
 use crate::patterns::{Lines, MapTask};
 
@@ -88,25 +90,20 @@ pub(super) fn len<B: Backend, I: Elements<B>, W: Travels<B>>(device: &B, keys: &
 }
 
 impl Along {
-    /// The lines of a sort, which are along the last axis.
-    pub(super) fn rows(&self) -> Result<Lines> {
-        let lines = Lines::along(&self.shape, self.axis)?;
-        if lines.inner > 1 {
-            let reason = format!("axis {} is not the last of {} dimensions; transpose the array first", self.axis, self.shape.len());
-            return Err(Error::InvalidArgument { what: "axis", reason });
-        }
-        Ok(lines)
+    /// The lines of a sort.
+    pub(super) fn lines(&self) -> Result<Lines> {
+        Lines::along(&self.shape, self.axis)
     }
 }
 
-/// The keys of a row, of so many in all.
-pub(super) fn row_of(lines: Option<Lines>, keys: u64) -> Result<u64> {
-    let Some(lines) = lines else { return Ok(keys) };
+/// The lines of so many keys: these, or one.
+pub(super) fn lines_of(lines: Option<Lines>, keys: u64) -> Result<Lines> {
+    let Some(lines) = lines else { return Ok(Lines::one(keys)) };
     if lines.n == 0 {
         check_rows(keys, 0)?;
     }
     if keys == lines.elements() {
-        return Ok(lines.n);
+        return Ok(lines);
     }
     Err(Error::LengthMismatch { what: "keys of whole rows", expected: lines.elements(), found: keys })
 }
@@ -118,7 +115,7 @@ where
     W: Travels<B, Value: Payload>,
 {
     fn write(call: &SortCall<'_, B, I, W, Self>, out: W::Refs<'_, I::Element>) -> Result<()> {
-        lines(call, None, None, out)
+        lines(call, (None, Call::run_rows), None, out)
     }
 }
 
@@ -137,25 +134,25 @@ where
 
 impl<B, I, W> SortDomain<B, I, W> for Along
 where
-    B: Run<SortTask> + Run<MapTask>,
+    B: Run<SortTask> + Run<LayoutTask> + Run<MapTask>,
     I: Elements<B>,
     W: Travels<B, Value: Payload>,
 {
     fn write(call: &SortCall<'_, B, I, W, Self>, out: W::Refs<'_, I::Element>) -> Result<()> {
-        lines(call, Some(call.domain.rows()?), None, out)
+        lines(call, (Some(call.domain.lines()?), Call::run_lines), None, out)
     }
 }
 
 impl<B, I, W> SortRun<B, I, W> for Along
 where
-    B: Run<SortTask> + Run<MapTask>,
+    B: Run<SortTask> + Run<LayoutTask> + Run<MapTask>,
     I: Elements<B>,
     W: Travels<B, Value: Payload>,
 {
     type New = W::New<I::Element>;
 
     fn run(call: &SortCall<'_, B, I, W, Self>) -> Result<Self::New> {
-        fresh(call, Some(call.domain.rows()?.elements()))
+        fresh(call, Some(call.domain.lines()?.elements()))
     }
 }
 
@@ -166,7 +163,7 @@ where
     W: Scratch<B, Value: Payload> + GivesKeys,
 {
     fn write(call: &SortCall<'_, B, I, W, Self>, out: W::Refs<'_, I::Element>) -> Result<()> {
-        lines(call, None, Some(&call.domain.memory), out)
+        lines(call, (None, Call::run_rows), Some(&call.domain.memory), out)
     }
 }
 
@@ -184,10 +181,13 @@ where
     }
 }
 
+/// Enqueues a sort of lines, after what is called once all is checked.
+type Enqueue<'d, B> = fn(Call<'d, B>, Lines, &dyn Fn() -> Result<()>) -> Result<()>;
+
 /// A sort by bits, put together.
-fn lines<B, I, W, P>(
-    call: &SortCall<'_, B, I, W, P>,
-    lines: Option<Lines>,
+fn lines<'d, B, I, W, P>(
+    call: &SortCall<'d, B, I, W, P>,
+    (lines, enqueue): (Option<Lines>, Enqueue<'d, B>),
     memory: Option<&LentMemory<'_, B, I::Element, W::Value>>,
     out: W::Refs<'_, I::Element>,
 ) -> Result<()>
@@ -197,12 +197,14 @@ where
     W: Travels<B, Value: Payload>,
 {
     let device = call.device;
+    let compared = OrderedKeys::new(&call.keys, &call.by)?;
+    let by = &compared.by;
     let (keys_out, payload_out) = W::split(out);
-    let of = call.with.of(lines.map(|lines| lines.n));
+    let of = call.with.of(lines);
     let elements = lines.map(|lines| lines.elements());
     let values = of.as_ref().and_then(Values::plain);
-    if let Some(keys) = call.keys.plain().filter(|_| W::INDICES || of.is_some() == values.is_some()) {
-        let mut sort = Call::new(device, keys, call.by.clone())?;
+    if let Some(keys) = compared.plain().filter(|_| W::INDICES || of.is_some() == values.is_some()) {
+        let mut sort = Call::new(device, keys, by.clone())?;
         if W::INDICES {
             sort = sort.indices();
         }
@@ -215,52 +217,63 @@ where
         if let Some(out) = payload_out {
             sort = sort.payload_to(out)?;
         }
-        return sort.lent(memory)?.run(row_of(lines, keys.len())?);
+        return enqueue(sort.lent(memory)?, lines_of(lines, keys.len())?, &|| Ok(()));
     }
     // What is computed is stored where it is then sorted.
     let (Some(of), Some(payload)) = (of, payload_out) else {
         let Some(out) = keys_out else { return Ok(()) };
-        let of = ComputedKeys::new(device, &call.keys, elements)?;
+        let of = ComputedKeys::new(device, &compared, elements)?;
         let keys = room(out, of.n)?;
-        let sort = Call::new(device, &keys, call.by.clone())?.in_place().keys_to(&keys)?.lent(memory)?;
-        let row = row_of(lines, of.n)?;
+        let sort = Call::new(device, &keys, by.clone())?.in_place().keys_to(&keys)?.lent(memory)?;
+        let lines = lines_of(lines, of.n)?;
         sort.apart_from(of.leaves())?;
-        of.store::<I>(device, &keys)?;
-        return sort.run(row);
+        of.store::<OrderedKeys<'_, B, I>>(device, &keys)?;
+        enqueue(sort, lines, &|| Ok(()))?;
+        return compared.restore(device, &keys);
     };
-    let of = ComputedPairs::new(device, &call.keys, &of, elements)?;
+    let of = ComputedPairs::new(device, &compared, &of, elements)?;
     let keys = match keys_out {
         Some(keys) => room(keys, of.n)?,
         None => device.buffer(of.n)?,
     };
     let payload = room(payload, of.n)?;
-    let sort = Call::new(device, &keys, call.by.clone())?.in_place().values(&payload)?.keys_to(&keys)?.payload_to(&payload)?;
-    let (sort, row) = (sort.lent(memory)?, row_of(lines, of.n)?);
+    let sort = Call::new(device, &keys, by.clone())?.in_place().values(&payload)?.keys_to(&keys)?.payload_to(&payload)?;
+    let (sort, lines) = (sort.lent(memory)?, lines_of(lines, of.n)?);
     sort.apart_from(of.leaves())?;
     of.store(device, (&keys, &payload))?;
-    sort.run(row)
+    enqueue(sort, lines, &|| Ok(()))?;
+    if keys_out.is_some() { compared.restore(device, &keys) } else { Ok(()) }
 }
 
-impl<B: Run<SortTask>, K: Element, W: TravelsInPlace<B, Value: Payload>> SortInPlace<B, K, W> for Whole {
+impl<B: Run<SortTask> + Run<MapTask>, K: Element, W: TravelsInPlace<B, Value: Payload>> SortInPlace<B, K, W> for Whole {
     fn in_place(call: &SortCall<'_, B, &Buffer<B, K>, W, Self>) -> Result<()> {
-        lines_in_place(call, call.keys.len())
+        lines_in_place(call, Lines::one(call.keys.len()), Call::run_rows)
     }
 }
 
-impl<B: Run<SortTask>, K: Element, W: TravelsInPlace<B, Value: Payload>> SortInPlace<B, K, W> for Along {
+impl<B, K, W> SortInPlace<B, K, W> for Along
+where
+    B: Run<SortTask> + Run<LayoutTask> + Run<MapTask>,
+    K: Element,
+    W: TravelsInPlace<B, Value: Payload>,
+{
     fn in_place(call: &SortCall<'_, B, &Buffer<B, K>, W, Self>) -> Result<()> {
-        lines_in_place(call, row_of(Some(call.domain.rows()?), call.keys.len())?)
+        lines_in_place(call, lines_of(Some(call.domain.lines()?), call.keys.len())?, Call::run_lines)
     }
 }
 
-fn lines_in_place<B: Run<SortTask>, K: Element, W: TravelsInPlace<B, Value: Payload>, P>(
-    call: &SortCall<'_, B, &Buffer<B, K>, W, P>,
-    row: u64,
+fn lines_in_place<'d, B: Run<SortTask> + Run<MapTask>, K: Element, W: TravelsInPlace<B, Value: Payload>, P>(
+    call: &SortCall<'d, B, &Buffer<B, K>, W, P>,
+    lines: Lines,
+    enqueue: Enqueue<'d, B>,
 ) -> Result<()> {
-    let keys = call.keys;
-    let sort = Call::new(call.device, keys, call.by.clone())?.in_place();
-    match call.with.array() {
-        Some(values) => sort.values(values)?.keys_to(keys)?.payload_to(values)?.run(row),
-        None => sort.keys_to(keys)?.run(row),
-    }
+    let (device, keys) = (call.device, call.keys);
+    let compared = OrderedKeys::new(&call.keys, &call.by)?;
+    let sort = Call::new(device, keys, compared.by.clone())?.in_place();
+    let sort = match call.with.array() {
+        Some(values) => sort.values(values)?.keys_to(keys)?.payload_to(values)?,
+        None => sort.keys_to(keys)?,
+    };
+    enqueue(sort, lines, &|| compared.prepare_in_place(device))?;
+    compared.restore(device, keys)
 }

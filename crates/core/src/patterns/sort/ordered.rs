@@ -1,6 +1,6 @@
 //! Modifiers of every call that compares keys.
 
-use super::{SortBy, SortOrder};
+use super::{NanOrder, SortBy, SortOrder};
 use core::ops::Range;
 
 /// Calls that compare keys: sorts, merges, searches, set operations, and whether keys are in order. Without these modifiers all bits are compared, and
@@ -39,7 +39,7 @@ pub trait Ordered: Sized {
         self
     }
 
-    /// Compares as a value says: an order, and in sorts possibly a range of bits.
+    /// Compares as a value says: an order, and in sorts possibly a range of bits. It stands for all that was said of the order before.
     ///
     /// ```
     /// # use isowarp::prelude::*;
@@ -83,6 +83,35 @@ pub trait Ordered: Sized {
         Self: Ordered<By = SortBy>,
     {
         self.by_mut().bits = Some(bits);
+        self
+    }
+
+    /// Puts NaN of either sign and of any payload after all numbers, in descending order too, as NumPy does; they are equal, so in stable sorts they keep their
+    /// order. Without it NaN are at either end, by their sign: keys compare in IEEE 754's total order. Sorted inputs of searches have to be in this order.
+    ///
+    /// Keys among the results have the canonical NaN. They are computed as fused inputs are: stored once more before the sort, and after a descending one.
+    /// Integers have no NaN, so it changes nothing for them. It does not go with [`bits`](Self::bits), nor with comparators, which say themselves where
+    /// NaN go.
+    ///
+    /// ```
+    /// # use isowarp::prelude::*;
+    /// # let dev = isowarp::Cpu::new();
+    /// let keys = dev.upload(&[-f32::NAN, 1.0, f32::NAN, -2.0])?;
+    /// assert_eq!(dev.argsort(&keys).run()?.read_blocking()?, [0, 3, 1, 2]); // -NaN, -2, 1, NaN
+    /// assert_eq!(dev.argsort(&keys).nan_last().run()?.read_blocking()?, [3, 1, 0, 2]);
+    /// assert_eq!(dev.argsort(&keys).descending().nan_last().run()?.read_blocking()?, [1, 3, 0, 2]);
+    /// assert_eq!(dev.top_k(&keys, 2).nan_last().run()?.read_blocking()?, [1.0, -2.0]);
+    /// let sorted = dev.sort(&keys).nan_last().run()?;
+    /// assert_eq!(dev.is_sorted(&sorted).nan_last().run()?.read_blocking()?, 1);
+    /// assert_eq!(dev.lower_bound(&sorted, &keys).nan_last().run()?.read_blocking()?, [2, 1, 2, 0]);
+    /// # Ok::<(), isowarp::Error>(())
+    /// ```
+    #[must_use]
+    fn nan_last(mut self) -> Self
+    where
+        Self: Ordered<By: NanOrder>,
+    {
+        *self.by_mut().nan_last_mut() = true;
         self
     }
 }

@@ -4,13 +4,13 @@ use super::by::before;
 use super::call::{Call, bits_of};
 use super::sorted::{self, check_sorted, check_sorted_from};
 use super::verb::By;
-use super::{SortBy, check_len};
+use super::{OrderedKeys, SortBy, check_len};
 use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::call::Whole;
 use crate::element::Element;
 use crate::error::Result;
-use crate::input::{Elements, Input, Source as _, Stored, array, counting, scalar};
+use crate::input::{Elements, Input, Source as _, Values as _, array, counting, scalar};
 use crate::ir::{ArrayExpr, Expr};
 use crate::ops::Min;
 use crate::patterns::before::Neighbours;
@@ -146,26 +146,29 @@ impl<B, I> SortedDomain<B, I> for Whole
 where
     B: Run<ReduceTask> + Run<MapTask>,
     I: Elements<B>,
-    I::Out: Stored,
 {
     fn write(call: &SortedCall<'_, B, I, Self>, out: &Buffer<B, u32>) -> Result<()> {
-        let (device, by, dtype) = (call.device, &call.by, I::Element::DTYPE);
-        if let Some(keys) = call.keys.plain() {
+        let (device, dtype) = (call.device, I::Element::DTYPE);
+        let compared = OrderedKeys::new(&call.keys, &call.by)?;
+        let by = &compared.by;
+        if let Some(keys) = compared.plain() {
             Call::new(device, keys, by.clone())?;
             return sorted::is_sorted(device, keys, by, out);
         }
         bits_of(dtype, by)?;
-        sorted::is_sorted_from(device, Neighbours::new(device, "is_sorted", &call.keys, I::out)?, dtype, by, out)
+        sorted::is_sorted_from(device, Neighbours::new(device, "is_sorted", &compared, identity)?, dtype, by, out)
     }
 
     fn check(call: &SortedCall<'_, B, I, Self>) -> Result<()> {
-        let (device, by, dtype) = (call.device, &call.by, I::Element::DTYPE);
-        if let Some(keys) = call.keys.plain() {
+        let (device, dtype) = (call.device, I::Element::DTYPE);
+        let compared = OrderedKeys::new(&call.keys, &call.by)?;
+        let by = &compared.by;
+        if let Some(keys) = compared.plain() {
             Call::new(device, keys, by.clone())?;
             return check_sorted(device, "check_sorted", "the array", keys, by);
         }
         bits_of(dtype, by)?;
-        check_sorted_from(device, ("check_sorted", "the input"), Neighbours::new(device, "check_sorted", &call.keys, I::out)?, dtype, by)
+        check_sorted_from(device, ("check_sorted", "the input"), Neighbours::new(device, "check_sorted", &compared, identity)?, dtype, by)
     }
 }
 

@@ -19,7 +19,7 @@ impl SortOrder {
     /// Compares only some bits of the keys: see [`SortBy::bits`].
     #[must_use]
     pub const fn bits(self, bits: Range<u32>) -> SortBy {
-        SortBy { order: self, bits: Some(bits) }
+        SortBy { order: self, bits: Some(bits), nan_last: false }
     }
 }
 
@@ -30,6 +30,8 @@ pub struct SortBy {
     pub order: SortOrder,
     /// The bits that are compared, 0 being the lowest, of the key as an unsigned integer ([`KeyBits`]); `None` for all.
     pub bits: Option<Range<u32>>,
+    /// Whether NaN come after all numbers: see [`Ordered::nan_last`](super::Ordered::nan_last).
+    pub nan_last: bool,
 }
 
 impl AsMut<SortOrder> for SortOrder {
@@ -46,7 +48,7 @@ impl AsMut<SortOrder> for SortBy {
 
 impl From<SortOrder> for SortBy {
     fn from(order: SortOrder) -> Self {
-        Self { order, bits: None }
+        Self { order, bits: None, nan_last: false }
     }
 }
 

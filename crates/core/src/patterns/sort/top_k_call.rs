@@ -1,11 +1,11 @@
 //! The first keys of a sort: the call, with its modifiers.
 
 use super::computed::InMemory;
-use super::domain::{len, row_of};
+use super::domain::{len, lines_of};
 use super::top_k::{TopKTask, into, pairs_into, sort_whole, sorts_whole, task};
 use super::top_k_rows::{Matrix, check_matrix};
-use super::travel::{KeysAlone, Travels, WithIndices, WithValues, WithoutValues};
-use super::{SortBy, SortOrder, SortTask};
+use super::travel::{KeysAlone, Travels, WithIndices, WithValues};
+use super::{OrderedKeys, SortBy, SortOrder, SortTask};
 use crate::backend::{Backend, Run};
 use crate::buffer::Buffer;
 use crate::call::{Along, Whole};
@@ -52,7 +52,7 @@ impl<'d, B, I> TopKCall<'d, B, I> {
 }
 
 impl<'d, B: Backend, I, P> TopKCall<'d, B, I, KeysAlone, P> {
-    /// Gives the values that go with the keys, too, which are of any type and of whole arrays; results are the keys and the values.
+    /// Gives the values that go with the keys, too, which are of any type; results are the keys and the values.
     ///
     /// ```
     /// # use isowarp::prelude::*;
@@ -84,8 +84,8 @@ impl<'d, B: Backend, I, P> TopKCall<'d, B, I, KeysAlone, P> {
 }
 
 impl<'d, B, I, W> TopKCall<'d, B, I, W> {
-    /// Takes the first `k` keys of every line along `axis` of a row-major array of this shape, which is its last axis. Results are rows of `k`; indices are
-    /// those in the line, each of which has less than 2^32 keys.
+    /// Takes the first `k` keys of every line along `axis` of a row-major array of this shape. Results have `k` elements along it; indices are those in the
+    /// line, each of which has less than 2^32 keys. Along another axis than the last, keys are transposed first, and results back.
     ///
     /// Work that of sorts of lines, and that of a search in each line of 2^22 keys and more. Scratch is that of a sort of 2^26 keys or of one line, whichever
     /// is more, and its result: 16 bytes a key and twice the key's.
@@ -96,6 +96,8 @@ impl<'d, B, I, W> TopKCall<'d, B, I, W> {
     /// let scores = dev.upload(&[0.1f32, 0.9, 0.4, 0.7, 0.2, 0.3])?; // two rows of three
     /// let (best, indices) = dev.top_k(&scores, 2).axis(&[2, 3], 1).with_indices().run()?;
     /// assert_eq!((best.read_blocking()?, indices.read_blocking()?), (vec![0.9, 0.4, 0.7, 0.3], vec![1, 2, 0, 2]));
+    /// let (best, names) = dev.top_k(&scores, 1).with_values(&dev.upload(b"abcABC")?).axis(&[2, 3], 0).run()?; // of each column
+    /// assert_eq!((best.read_blocking()?, names.read_blocking()?), (vec![0.7, 0.9, 0.4], b"Abc".to_vec()));
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     pub fn axis(self, shape: &[u64], axis: usize) -> TopKCall<'d, B, I, W, Along> {
@@ -187,30 +189,47 @@ where
 {
     fn run(call: &TopKCall<'_, B, I, W, Self>) -> Result<W::New<I::Element>> {
         let TopKCall { device, k, .. } = *call;
-        let of = call.with.of(None);
-        let of = InMemory::new(device, &call.keys, of.as_ref().filter(|_| !W::INDICES), None)?;
-        let task = task(device, &of.keys, k, &call.by)?;
+        let (of, compared) = (call.with.of(None), OrderedKeys::new(&call.keys, &call.by)?);
+        let of = InMemory::new(device, &compared, of.as_ref().filter(|_| !W::INDICES), None)?;
+        let task = task(device, &of.keys, k, &compared.by)?;
         if of.values.is_none() && sorts_whole(&task) {
             let (keys, out) = (of.keys.clone(), W::allocate(device, task.n)?);
             let (first, indices) = W::split(W::refs(&out));
             of.store(device)?;
-            sort_whole(device, &keys, call.by.clone(), first, indices.map(words).transpose()?.as_ref())?;
+            sort_whole(device, &keys, compared.by.clone(), first, indices.map(words).transpose()?.as_ref())?;
+            restore(device, &compared, first, k)?;
             return W::first(&out, k);
         }
         let out = W::allocate(device, k)?;
-        whole::<B, I, W>(call, of, W::refs(&out))?;
+        whole::<B, I, W>(call, (&compared, of), W::refs(&out))?;
         Ok(out)
     }
 
     fn write(call: &TopKCall<'_, B, I, W, Self>, out: W::Refs<'_, I::Element>) -> Result<()> {
-        let of = call.with.of(None);
-        let of = InMemory::new(call.device, &call.keys, of.as_ref().filter(|_| !W::INDICES), None)?;
-        task(call.device, &of.keys, call.k, &call.by)?;
-        whole::<B, I, W>(call, of, out)
+        let (of, compared) = (call.with.of(None), OrderedKeys::new(&call.keys, &call.by)?);
+        let of = InMemory::new(call.device, &compared, of.as_ref().filter(|_| !W::INDICES), None)?;
+        task(call.device, &of.keys, call.k, &compared.by)?;
+        whole::<B, I, W>(call, (&compared, of), out)
     }
 }
 
-fn whole<B, I, W>(call: &TopKCall<'_, B, I, W>, of: InMemory<'_, B, I, W::Of<'_>>, out: W::Refs<'_, I::Element>) -> Result<()>
+/// Keys in memory as they are compared, and what goes with them.
+type Stored<'a, 'k, B, I, J> = InMemory<'a, B, OrderedKeys<'k, B, I>, J>;
+
+/// Gives the first `k` keys their signs back.
+fn restore<B, I>(device: &B, compared: &OrderedKeys<'_, B, I>, first: Option<&Buffer<B, I::Element>>, k: u64) -> Result<()>
+where
+    B: Run<MapTask>,
+    I: Elements<B>,
+{
+    first.map_or(Ok(()), |first| compared.restore(device, &first.slice(..k)?))
+}
+
+fn whole<B, I, W>(
+    call: &TopKCall<'_, B, I, W>,
+    (compared, of): (&OrderedKeys<'_, B, I>, Stored<'_, '_, B, I, W::Of<'_>>),
+    out: W::Refs<'_, I::Element>,
+) -> Result<()>
 where
     B: Run<TopKTask> + Run<SortTask> + Run<GatherTask> + Run<MapTask>,
     I: Elements<B>,
@@ -219,16 +238,17 @@ where
     let TopKCall { device, k, .. } = *call;
     let (first, payload) = W::split(out);
     check_apart::<B, I, W>(&of, k, out)?;
-    let (keys, values) = (of.keys.clone(), of.values.clone());
+    let (keys, values, by) = (of.keys.clone(), of.values.clone(), compared.by.clone());
     let prepare = || of.store(device);
     match (values, first, payload) {
-        (Some(values), Some(first), Some(out)) => pairs_into(device, (&keys, &values), k, call.by.clone(), (first, out), prepare),
-        (_, first, payload) => into(device, &keys, k, call.by.clone(), first, payload.map(words).transpose()?.as_ref(), prepare),
+        (Some(values), Some(first), Some(out)) => pairs_into(device, (&keys, &values), k, by, (first, out), prepare)?,
+        (_, first, payload) => into(device, &keys, k, by, first, payload.map(words).transpose()?.as_ref(), prepare)?,
     }
+    restore(device, compared, first, k)
 }
 
 /// Fails where so many results overlap what keys are computed of.
-fn check_apart<B, I, W>(of: &InMemory<'_, B, I, W::Of<'_>>, results: u64, out: W::Refs<'_, I::Element>) -> Result<()>
+fn check_apart<B, I, W>(of: &Stored<'_, '_, B, I, W::Of<'_>>, results: u64, out: W::Refs<'_, I::Element>) -> Result<()>
 where
     B: Run<MapTask>,
     I: Elements<B>,
@@ -248,27 +268,34 @@ impl<B, I, W> TopKDomain<B, I, W> for Along
 where
     B: Run<TopKTask> + Run<SortTask> + Run<GatherTask> + Run<LayoutTask> + Run<MapTask>,
     I: Elements<B>,
-    W: Travels<B> + WithoutValues,
+    W: Travels<B>,
 {
     fn run(call: &TopKCall<'_, B, I, W, Self>) -> Result<W::New<I::Element>> {
-        let lines = call.domain.rows()?;
+        let lines = call.domain.lines()?;
         let n = len(call.device, &call.keys, &call.with, Some(lines.elements()))?;
         let results = check_matrix::<B, I::Element>(call.device, n, (lines.n, call.k), &call.by)?;
-        row_of(Some(lines), n)?;
+        lines_of(Some(lines), n)?;
         let out = W::allocate(call.device, results)?;
         Self::write(call, W::refs(&out))?;
         Ok(out)
     }
 
     fn write(call: &TopKCall<'_, B, I, W, Self>, out: W::Refs<'_, I::Element>) -> Result<()> {
-        let (device, lines) = (call.device, call.domain.rows()?);
-        let of = InMemory::new(device, &call.keys, None::<&W::Of<'_>>, Some(lines.elements()))?;
-        let keys = of.keys.clone();
-        let matrix = Matrix::new(device, &keys, (lines.n, call.k), call.by.clone())?;
-        row_of(Some(lines), keys.len())?;
+        let (device, lines) = (call.device, call.domain.lines()?);
+        let compared = OrderedKeys::new(&call.keys, &call.by)?;
+        let of = call.with.of(None);
+        let of = InMemory::new(device, &compared, of.as_ref().filter(|_| !W::INDICES), Some(lines.elements()))?;
+        let (keys, values) = (of.keys.clone(), of.values.clone());
+        let matrix = Matrix::new(device, &keys, (lines, call.k), compared.by.clone())?;
+        lines_of(Some(lines), keys.len())?;
         let (first, payload) = W::split(out);
         check_apart::<B, I, W>(&of, matrix.results(), out)?;
         let Some(first) = first else { return Ok(()) };
-        matrix.first(first, payload.map(words).transpose()?.as_ref(), || of.store(device))
+        let prepare = || of.store(device);
+        match (values, payload) {
+            (Some(values), Some(out)) => matrix.with_values(&values, (first, out), prepare)?,
+            (_, payload) => matrix.first(first, payload.map(words).transpose()?.as_ref(), prepare)?,
+        }
+        restore(device, &compared, Some(first), matrix.results())
     }
 }

@@ -7,9 +7,10 @@ use crate::backend::{Backend, Run};
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::input::require;
-use crate::patterns::layout::{Axis, LayoutTask, copy};
-use crate::patterns::{GatherTask, MapTask};
+use crate::input::{index, require, scalar};
+use crate::patterns::layout::{Axis, LayoutTask, copy, transposed};
+use crate::patterns::moves::gather;
+use crate::patterns::{GatherTask, Lines, Map as _, MapTask, check_aliasing};
 
 /// Rows of at least so many keys are searched one after the other, where few of each are wanted.
 const LONG: u64 = 1 << 22;
@@ -30,13 +31,13 @@ fn way(rows: u64, task: &TopKTask) -> Way {
     if !sorts_whole(task) && (rows == 1 || task.n >= LONG) { Way::OneByOne } else { Way::Sorted }
 }
 
-/// Rows whose first keys are wanted, checked.
+/// Lines whose first keys are wanted, checked.
 pub(super) struct Matrix<'a, B: Backend, K> {
     device: &'a B,
     keys: &'a Buffer<B, K>,
     by: SortBy,
-    rows: u64,
-    /// Of one row.
+    lines: Lines,
+    /// Of one line.
     task: TopKTask,
 }
 
@@ -57,30 +58,82 @@ where
     B: Run<TopKTask> + Run<SortTask> + Run<GatherTask> + Run<LayoutTask> + Run<MapTask>,
     K: Element,
 {
-    pub(super) fn new(device: &'a B, keys: &'a Buffer<B, K>, (n, k): (u64, u64), by: SortBy) -> Result<Self> {
+    pub(super) fn new(device: &'a B, keys: &'a Buffer<B, K>, (lines, k): (Lines, u64), by: SortBy) -> Result<Self> {
         keys.check_device(device, "an input")?;
-        let found = keys.len();
-        check_matrix::<B, K>(device, found, (n, k), &by)?;
+        let n = lines.n;
+        check_matrix::<B, K>(device, keys.len(), (n, k), &by)?;
         let bits = bits_of(K::DTYPE, &by)?;
         let task = TopKTask { dtype: K::DTYPE, order: by.order, bits, n, k };
-        Ok(Self { device, keys, by, rows: found.checked_div(n).unwrap_or(0), task })
+        Ok(Self { device, keys, by, lines, task })
+    }
+
+    /// The lines that have keys.
+    const fn rows(&self) -> u64 {
+        if self.lines.n == 0 { 0 } else { self.lines.count() }
     }
 
     /// Elements of a result.
     pub(super) const fn results(&self) -> u64 {
-        self.rows * self.task.k
+        self.rows() * self.task.k
     }
 
     /// Finds them; `prepare` is called once all is checked.
     pub(super) fn first(&self, first: &Buffer<B, K>, places: Option<&Buffer<B, u32>>, prepare: impl FnOnce() -> Result<()>) -> Result<()> {
         check_outputs(self.device, self.keys, self.results(), Some(first), places)?;
         prepare()?;
+        let (device, k) = (self.device, self.task.k);
+        let Lines { outer, n, inner } = self.lines;
+        if self.results() == 0 || inner < 2 {
+            return self.of_rows(self.keys, first, places);
+        }
+        // Lines become rows, and rows of results lines.
+        let rows = device.buffer::<K>(self.keys.len())?;
+        transposed(device, [outer, n, inner], &self.keys.leaf(), &rows.out())?;
+        let found = device.buffer::<K>(self.results())?;
+        let at = places.map(|_| device.buffer::<u32>(self.results())).transpose()?;
+        self.of_rows(&rows, &found, at.as_ref())?;
+        transposed(device, [outer, inner, k], &found.leaf(), &first.out())?;
+        let both = at.zip(places);
+        both.map_or(Ok(()), |(at, places)| transposed(device, [outer, inner, k], &at.leaf(), &places.out()))
+    }
+
+    /// The same with the values that go with the keys, which are fetched.
+    pub(super) fn with_values<V: Element>(
+        &self,
+        values: &Buffer<B, V>,
+        (first, out): (&Buffer<B, K>, &Buffer<B, V>),
+        prepare: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        let (device, n, results) = (self.device, self.keys.len(), self.results());
+        if values.len() != n {
+            return Err(Error::LengthMismatch { what: "values", expected: n, found: values.len() });
+        }
+        check_len(n)?;
+        require(device, "top_k", V::DTYPE)?;
+        values.check_device(device, "an input")?;
+        out.check_device(device, "the output")?;
+        if out.len() < results {
+            return Err(Error::BufferTooSmall { what: "the output", required: results, available: out.len() });
+        }
+        check_aliasing("top_k", &[self.keys.leaf(), values.leaf()], n, &[(first.out(), results), (out.out(), results)], false)?;
+        let places = device.buffer::<u32>(results)?;
+        self.first(first, Some(&places), prepare)?;
+        // From the index in a line to that in the array.
+        let number = |n: u64| scalar(n.max(1) as u32);
+        let Lines { n, inner, .. } = self.lines;
+        let of_line = (&places, index(), number(n), number(inner), number(self.task.k * inner));
+        device.map_into(of_line, |(at, i, n, inner, block)| (i / block * n + at) * inner + i % inner, &places)?;
+        gather(device, values, &places, out, false)
+    }
+
+    /// The same of keys in rows, into rows.
+    fn of_rows(&self, keys: &Buffer<B, K>, first: &Buffer<B, K>, places: Option<&Buffer<B, u32>>) -> Result<()> {
         let TopKTask { n, k, .. } = self.task;
-        let way = way(self.rows, &self.task);
+        let way = way(self.rows(), &self.task);
         let step = if way == Way::OneByOne { 1 } else { (BATCH / n.max(1)).max(1) };
-        for row in (0..if k == 0 { 0 } else { self.rows }).step_by(step as usize) {
-            let rows = step.min(self.rows - row);
-            let keys = self.keys.slice(row * n..(row + rows) * n)?;
+        for row in (0..if k == 0 { 0 } else { self.rows() }).step_by(step as usize) {
+            let rows = step.min(self.rows() - row);
+            let keys = keys.slice(row * n..(row + rows) * n)?;
             let first = first.slice(row * k..(row + rows) * k)?;
             let places = places.map(|p| p.slice(row * k..(row + rows) * k)).transpose()?;
             match way {

@@ -1,11 +1,12 @@
 //! Values that travel with keys, and the results of sorts.
 
-use super::in_row::IndexInRow;
+use super::in_line::IndexInLine;
 use crate::backend::Backend;
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::Element;
 use crate::error::Result;
 use crate::input::{Elements, Lent};
+use crate::patterns::Lines;
 
 /// The results of a sort on device `B`: keys, what travels with them, or both.
 pub trait Travels<B: Backend> {
@@ -24,9 +25,9 @@ pub trait Travels<B: Backend> {
     #[doc(hidden)]
     const INDICES: bool;
 
-    /// The values where keys have been computed, in rows of so many.
+    /// The values where keys have been computed, in these lines.
     #[doc(hidden)]
-    fn of(&self, row: Option<u64>) -> Option<Self::Of<'_>>;
+    fn of(&self, lines: Option<Lines>) -> Option<Self::Of<'_>>;
 
     /// Reserves the results.
     #[doc(hidden)]
@@ -84,12 +85,12 @@ pub struct IndicesAlone;
 
 impl<B: Backend> Travels<B> for KeysAlone {
     type Value = u32;
-    type Of<'a> = IndexInRow;
+    type Of<'a> = IndexInLine;
     type New<K: Element> = Buffer<B, K>;
     type Refs<'a, K: Element> = &'a Buffer<B, K>;
     const INDICES: bool = false;
 
-    fn of(&self, _: Option<u64>) -> Option<IndexInRow> {
+    fn of(&self, _: Option<Lines>) -> Option<IndexInLine> {
         None
     }
     fn allocate<K: Element>(device: &B, len: u64) -> Result<Buffer<B, K>> {
@@ -116,7 +117,7 @@ impl<B: Backend, J: Elements<B>> Travels<B> for WithValues<J> {
     type Refs<'a, K: Element> = (&'a Buffer<B, K>, &'a Buffer<B, J::Element>);
     const INDICES: bool = false;
 
-    fn of(&self, _: Option<u64>) -> Option<Lent<'_, J>> {
+    fn of(&self, _: Option<Lines>) -> Option<Lent<'_, J>> {
         Some(Lent(&self.0))
     }
     fn allocate<K: Element>(device: &B, len: u64) -> Result<Self::New<K>> {
@@ -135,13 +136,13 @@ impl<B: Backend, J: Elements<B>> Travels<B> for WithValues<J> {
 
 impl<B: Backend> Travels<B> for WithIndices {
     type Value = u32;
-    type Of<'a> = IndexInRow;
+    type Of<'a> = IndexInLine;
     type New<K: Element> = (Buffer<B, K>, Buffer<B, u32>);
     type Refs<'a, K: Element> = (&'a Buffer<B, K>, &'a Buffer<B, u32>);
     const INDICES: bool = true;
 
-    fn of(&self, row: Option<u64>) -> Option<IndexInRow> {
-        Some(IndexInRow(row))
+    fn of(&self, lines: Option<Lines>) -> Option<IndexInLine> {
+        Some(IndexInLine(lines))
     }
     fn allocate<K: Element>(device: &B, len: u64) -> Result<Self::New<K>> {
         Ok((device.buffer(len)?, device.buffer(len)?))
@@ -159,13 +160,13 @@ impl<B: Backend> Travels<B> for WithIndices {
 
 impl<B: Backend> Travels<B> for IndicesAlone {
     type Value = u32;
-    type Of<'a> = IndexInRow;
+    type Of<'a> = IndexInLine;
     type New<K: Element> = Buffer<B, u32>;
     type Refs<'a, K: Element> = &'a Buffer<B, u32>;
     const INDICES: bool = true;
 
-    fn of(&self, row: Option<u64>) -> Option<IndexInRow> {
-        Some(IndexInRow(row))
+    fn of(&self, lines: Option<Lines>) -> Option<IndexInLine> {
+        Some(IndexInLine(lines))
     }
     fn allocate<K: Element>(device: &B, len: u64) -> Result<Buffer<B, u32>> {
         device.buffer(len)
@@ -206,8 +207,3 @@ impl<B: Backend> Scratch<B> for IndicesAlone {
 pub trait GivesKeys {}
 impl GivesKeys for KeysAlone {}
 impl<J> GivesKeys for WithValues<J> {}
-
-/// Results that no values are among.
-pub trait WithoutValues {}
-impl WithoutValues for KeysAlone {}
-impl WithoutValues for WithIndices {}

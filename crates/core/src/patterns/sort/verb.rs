@@ -132,7 +132,8 @@ impl<'d, B, I> SortCall<'d, B, I> {
 
 /// What is sorted together: one of these, or all keys as one line.
 impl<'d, B: Backend, I: Elements<B>, W: Travels<B>> SortCall<'d, B, I, W> {
-    /// Sorts every line along `axis` of a row-major array of this shape on its own, which is its last axis. Indices are those in the line.
+    /// Sorts every line along `axis` of a row-major array of this shape on its own. Indices are those in the line. Along another axis than the last, lines are
+    /// transposed to rows first, and back: two moves of all keys and of what travels more, and scratch of twice their size.
     ///
     /// ```
     /// # use isowarp::prelude::*;
@@ -140,6 +141,7 @@ impl<'d, B: Backend, I: Elements<B>, W: Travels<B>> SortCall<'d, B, I, W> {
     /// let keys = dev.upload(&[3u8, 1, 2, 9, 8, 7])?; // two rows
     /// assert_eq!(dev.sort(&keys).axis(&[2, 3], 1).run()?.read_blocking()?, [1, 2, 3, 7, 8, 9]);
     /// assert_eq!(dev.argsort(&keys).axis(&[2, 3], 1).run()?.read_blocking()?, [1, 2, 0, 2, 1, 0]);
+    /// assert_eq!(dev.sort(&keys).axis(&[2, 3], 0).descending().run()?.read_blocking()?, [9, 8, 7, 3, 1, 2]); // each column
     /// # Ok::<(), isowarp::Error>(())
     /// ```
     pub fn axis(self, shape: &[u64], axis: usize) -> SortCall<'d, B, I, W, Along> {
@@ -251,7 +253,7 @@ impl<B: Backend, I: Elements<B>, W: Travels<B>, P: SortRun<B, I, W>> SortCall<'_
     /// [`Error::Unsupported`](crate::Error::Unsupported), [`Error::OutOfMemory`](crate::Error::OutOfMemory),
     /// [`Error::WrongDevice`](crate::Error::WrongDevice), [`Error::LengthMismatch`](crate::Error::LengthMismatch);
     /// [`Error::TooLarge`](crate::Error::TooLarge) for 2^32 keys and more; [`Error::InvalidArgument`](crate::Error::InvalidArgument) for bits that the type or a
-    /// comparator does not have, an axis that is not the last one, no offset at all; [`Error::Op`](crate::Error::Op),
+    /// comparator does not have, an axis that is not there, no offset at all; [`Error::Op`](crate::Error::Op),
     /// [`Error::NotStrict`](crate::Error::NotStrict) for operators;
     /// [`Error::NotSorted`](crate::Error::NotSorted), [`Error::IndexOutOfRange`](crate::Error::IndexOutOfRange) where offsets are checked.
     pub fn run(self) -> Result<P::New> {
