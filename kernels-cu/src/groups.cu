@@ -3,12 +3,15 @@
 // Peers: the groups are of `width` elements, up to 32, the last one may be shorter. For each element, bit k of a mask says whether element k of
 // its group has the same key. Written are the masks; or the lowest peer's place in the group, or how many peers come before, and how many there are.
 #include "iw.cuh"
+#include "params.cuh"
 
-constexpr int THREADS = 256;
+using namespace params::peers;
+
+constexpr int THREADS = kernels::Peers::THREADS;
 constexpr int ROWS = 8;                      // of 4 elements to a lane
 constexpr int ROW = 4 * WARP;
 constexpr int WARP_ELEMENTS = ROWS * ROW;    // as many words as a warp has lanes
-constexpr int EACH = 4;                      // keys of a lane that are loaded together
+constexpr int EACH = kernels::Peers::ITEMS;  // keys of a lane that are loaded together
 static_assert(WARP_ELEMENTS == 32 * WARP, "a word of bits to a lane");
 
 enum Kind { MASK, FIRST, RANK };
@@ -71,10 +74,10 @@ IW_DEVICE uint32_t equal_lanes(const Acc<2>& key) {
     return __match_any_sync(ALL_LANES, (unsigned long long)key.w[0] | (unsigned long long)key.w[1] << 32);
 }
 
-// u[0] width, u[1] what is written. A warp has as many whole groups as fit into its lanes, EACH times.
+// A warp has as many whole groups as fit into its lanes, EACH times.
 template <int W>
 IW_DEVICE void peers(const Args& args) {
-    const uint32_t width = args.u[0], kind = args.u[1], lane = lane_id();
+    const uint32_t width = args.u[WIDTH], kind = args.u[KIND], lane = lane_id();
     const uint32_t active = WARP / width * width, start = lane / width * width, place = lane - start;
     const uint32_t members = lane < active ? (ALL_LANES >> (WARP - width)) << start : 0;
     const uint64_t first = ((uint64_t)blockIdx.x * (THREADS / WARP) + warp_id()) * (EACH * active);

@@ -3,8 +3,9 @@
 // end. contiguous, interleaved: threads take several samples, neighbours or ones as far apart as there are threads. aggregated: equal samples that
 // follow each other are added at once. Shared memory: a word to each bin.
 #include "iw.cuh"
+#include "params.cuh"
 
-constexpr uint32_t THREADS = 256, COARSE = 16;
+constexpr uint32_t THREADS = kernels::HistogramVariant::THREADS, COARSE = 16;
 constexpr uint32_t NONE = 0xffffffffu;
 
 enum Home { OUTPUT, MEMORY, SHARED };
@@ -22,10 +23,10 @@ IW_DEVICE void add(uint32_t* cells, uint32_t bin, uint32_t count, uint32_t bins)
     if (bin < bins) atomicAdd(cells + bin, count);
 }
 
-// u[0] bins. scratch[0]: bins of each block, where they are in memory. out[0]: counts, cleared.
+// scratch[0]: bins of each block, where they are in memory. out[0]: counts, cleared.
 template <int HOME, int PARTITION>
 IW_DEVICE void histogram(const Args& args) {
-    const uint32_t bins = args.u[0];
+    const uint32_t bins = args.u[params::histogram_variant::BINS];
     uint32_t* const out = (uint32_t*)args.out[0];
     uint32_t* const cells = HOME == OUTPUT ? out : HOME == SHARED ? own : (uint32_t*)args.scratch[0] + (uint64_t)blockIdx.x * bins;
     if (HOME != OUTPUT) {

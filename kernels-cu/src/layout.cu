@@ -4,9 +4,10 @@
 // writes nor reads meet in a bank; then whole rows of the result are written. transpose_*_any: rows that are not whole, aligned units.
 // transpose_square_*, swap_square_*: squares where they lie. transpose_tiles_*: tiles of square grids that change places as they are.
 #include "iw.cuh"
+#include "params.cuh"
 
-constexpr int THREADS = 256;
-constexpr int EACH = 4;
+constexpr int THREADS = kernels::Layout::THREADS;
+constexpr int EACH = kernels::Layout::ITEMS;
 constexpr int MAX_AXES = 6;
 
 // V elements as WORDS words: 16 bytes of wide elements, 8 and 4 of narrow ones.
@@ -41,7 +42,7 @@ IW_DEVICE void walk(const Args& args) {
     using T = typename Bits<SIZE>::T;
     const T* source = (const T*)args.in[0].ptr;
     T* target = (T*)args.out[0];
-    const int rank = args.u[12];
+    const int rank = args.u[params::layout::RANK];
     const uint64_t first = (uint64_t)blockIdx.x * (THREADS * EACH) + threadIdx.x;
     T v[EACH];
     uint64_t to[EACH];
@@ -54,7 +55,7 @@ IW_DEVICE void walk(const Args& args) {
 #pragma unroll
         for (int k = MAX_AXES - 1; k >= 0; --k) {
             if (k >= rank) continue;
-            const Index n = (Index)wide(args.u + 2 * k);
+            const Index n = (Index)wide(args.u + params::layout::N0 + 2 * k);
             const Index next = k > 0 ? rest / n : 0;
             const Index at = rest - next * n;
             from += (uint64_t)at * args.in[1 + k].ptr;
@@ -195,18 +196,18 @@ IW_DEVICE void transpose(const Args& args) {
     constexpr int SIDE = 16 * V;
     __shared__ U tile[SIDE * 16];
 
-    const uint64_t rows = wide(args.u), columns = wide(args.u + 2);
+    const uint64_t rows = wide(args.u + params::transpose::ROWS), columns = wide(args.u + params::transpose::COLUMNS);
     const uint32_t across = (uint32_t)((columns + SIDE - 1) / SIDE), down = (uint32_t)((rows + SIDE - 1) / SIDE);
     const uint64_t left = (uint64_t)(blockIdx.x % across) * SIDE;
     uint32_t rest = blockIdx.x / across;
     const uint64_t top = (uint64_t)(rest % down) * SIDE;
     rest /= down;
     uint64_t from = 0, to = 0;
-    for (uint32_t k = 0; k < args.u[8]; ++k) {
-        const uint32_t at = rest % args.u[4 + k];
+    for (uint32_t k = 0; k < args.u[params::transpose::BATCH]; ++k) {
+        const uint32_t at = rest % args.u[params::transpose::N0 + k];
         from += at * args.in[2 + k].ptr;
         to += at * (uint64_t)args.in[2 + k].stride;
-        rest /= args.u[4 + k];
+        rest /= args.u[params::transpose::N0 + k];
     }
     const T* source = (const T*)args.in[0].ptr + (int64_t)from;
     T* target = (T*)args.out[0] + to;
@@ -236,13 +237,13 @@ IW_DEVICE void transpose_square(const Args& args) {
     constexpr int SIDE = 16 * U::V;
     __shared__ U tiles[2][SIDE * 16];
 
-    const uint64_t side = wide(args.u);
-    const uint32_t across = args.u[2], even = across + across % 2;
-    const uint32_t place = blockIdx.x % args.u[3], r = place / (even + 1), c = place % (even + 1);
+    const uint64_t side = wide(args.u + params::square::SIDE);
+    const uint32_t across = args.u[params::square::ACROSS], even = across + across % 2;
+    const uint32_t place = blockIdx.x % args.u[params::square::PAIRS], r = place / (even + 1), c = place % (even + 1);
     const uint32_t i = c < even - r ? r : even - 1 - r;
     const uint32_t j = c < even - r ? r + c : c - 1;
     if (j >= across) return;
-    typename Bits<SIZE>::T* plane = (typename Bits<SIZE>::T*)args.out[0] + blockIdx.x / args.u[3] * (side * side);
+    typename Bits<SIZE>::T* plane = (typename Bits<SIZE>::T*)args.out[0] + blockIdx.x / args.u[params::square::PAIRS] * (side * side);
     const uint64_t top = (uint64_t)i * SIDE, left = (uint64_t)j * SIDE;
     U a[U::V], b[U::V];
     load_block<SIZE, ALIGNED>(plane, side, top, left, side, side, a);
@@ -269,7 +270,7 @@ IW_DEVICE void swap_square(const Args& args) {
     using T = typename Bits<SIZE>::T;
     const uint64_t at = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
     if (at >= args.n) return;
-    const uint32_t side = args.u[0], plane = side * side;
+    const uint32_t side = args.u[params::square::SIDE], plane = side * side;
     const uint32_t k = (uint32_t)(at % plane), row = k / side, column = k % side;
     if (row >= column) return;
     T* p = (T*)args.out[0] + (at - k);
@@ -289,12 +290,12 @@ IW_KERNEL(THREADS) swap_square_b8(const __grid_constant__ Args args) { swap_squa
 // the pairs is a tile and one of those that follow it in a ring, up to half of the way around.
 template <class T, class Index>
 IW_DEVICE void exchange(const Args& args) {
-    const uint32_t side = args.u[10], pairs = args.u[11], each = args.u[12];
+    const uint32_t side = args.u[params::tiles::SIDE], pairs = args.u[params::tiles::PAIRS], each = args.u[params::tiles::EACH];
     const uint32_t pair = blockIdx.x / each % pairs, plane = blockIdx.x / each / pairs;
     const uint32_t i = pair % side, next = i + pair / side + 1, j = next < side ? next : next - side;
-    const uint64_t pitch = wide(args.u), down = wide(args.u + 6);
-    const Index width = (Index)wide(args.u + 2), tile = (Index)wide(args.u + 8);
-    T* grid = (T*)args.out[0] + plane * wide(args.u + 4);
+    const uint64_t pitch = wide(args.u + params::tiles::PITCH), down = wide(args.u + params::tiles::DOWN);
+    const Index width = (Index)wide(args.u + params::tiles::WIDTH), tile = (Index)wide(args.u + params::tiles::TILE);
+    T* grid = (T*)args.out[0] + plane * wide(args.u + params::tiles::STEP);
     T* above = grid + i * down + j * (uint64_t)width;
     T* below = grid + j * down + i * (uint64_t)width;
     const Index first = (Index)(blockIdx.x % each) * (THREADS * EACH) + threadIdx.x;
@@ -320,7 +321,7 @@ IW_DEVICE void exchange(const Args& args) {
 
 template <class T>
 IW_DEVICE void transpose_tiles(const Args& args) {
-    if (wide(args.u + 8) >> 31 == 0) exchange<T, uint32_t>(args);
+    if (wide(args.u + params::tiles::TILE) >> 31 == 0) exchange<T, uint32_t>(args);
     else exchange<T, uint64_t>(args);
 }
 

@@ -105,6 +105,16 @@ impl Kernel {
         Self { source, entry }
     }
 
+    /// The kernel whose entry point has this name.
+    #[must_use]
+    pub fn named(entry: &str) -> Option<Self> {
+        let of = |&source: &Source| {
+            let found = source.builds().iter().flat_map(|build| build.entries).find(|known| known.name == entry);
+            found.map(|known| Self::new(source, known.name))
+        };
+        Source::ALL.iter().find_map(of)
+    }
+
     /// The source file that it lives in.
     #[must_use]
     pub const fn source(self) -> Source {

@@ -1,10 +1,11 @@
 // Map: out[i] = op(in[i], ..), n elements, any number of leaves and outputs; element by element, so order is no question.
 // The body holes load, compute and store. map_vec: contiguous leaves, 4 elements at a time; map_one: any strides.
 #include "iw.cuh"
+#include "params.cuh"
 
 // One group of 4 to a thread: on an H200 more in a thread moves no more bytes. Blocks of 64 threads lose a fifth where an operator has many
 // instructions, blocks of 512 two hundredths; 128 and 256 copy alike, and sines come 1 % sooner from 128.
-constexpr int THREADS = 128;
+constexpr int THREADS = kernels::Map::THREADS;
 
 IW_DEVICE void body4(uint64_t i) { asm volatile("// @op.body4 %0;" ::"l"(i) : "memory"); }
 IW_DEVICE void body1(uint64_t i) { asm volatile("// @op.body1 %0;" ::"l"(i) : "memory"); }

@@ -1,11 +1,14 @@
 // Gather: out[i] = in0[in1[i]]; scatter: out[in1[i]] = op(out[in1[i]], in0[i]); i below n, raw bits of 1, 2, 4, 8 bytes. An index outside gathers
-// zero (or leaves the output, u[0]) and scatters nothing. A scatter that stores is for indices without duplicates; one that combines does so by
+// zero (or leaves the output, KEEP) and scatters nothing. A scatter that stores is for indices without duplicates; one that combines does so by
 // integer atomics, whose order cannot show. Gathers and scatters that combine take four elements to a thread, so that their loads are under way together; a
 // scatter that stores takes one, since more stores at once find less of what is in the L2.
 #include "iw.cuh"
+#include "params.cuh"
 
-constexpr int THREADS = 256;
-constexpr int EACH = 4;
+using namespace params::scatter;
+
+constexpr int THREADS = kernels::Gather::THREADS;
+constexpr int EACH = kernels::Gather::ITEMS;
 constexpr uint64_t NONE = ~0ull;
 
 // The element that an index names, or NONE. A negative index becomes a huge one.
@@ -30,7 +33,7 @@ template <class T, class I>
 IW_DEVICE void gather(const Args& args) {
     const T* values = (const T*)args.in[0].ptr;
     T* out = (T*)args.out[0];
-    const bool keep = args.u[0] != 0;
+    const bool keep = args.u[params::gather::KEEP] != 0;
     const uint64_t first = first_element();
     uint64_t at[EACH];
     places<I, EACH>(args, first, (uint64_t)args.in[0].stride, at);
@@ -51,7 +54,7 @@ IW_DEVICE void scatter(const Args& args) {
     // The value is asked for with the index, not after it.
     const I index = ((const I*)args.in[1].ptr)[i];
     const T v = ((const T*)args.in[0].ptr)[i];
-    const uint64_t at = place(index, wide(args.u));
+    const uint64_t at = place(index, wide(args.u + TARGETS));
     if (at != NONE) ((T*)args.out[0])[at] = v;
 }
 
@@ -73,24 +76,23 @@ IW_DEVICE void combine_at(T* p, T v, uint32_t op) {
     }
 }
 
-// u[0..1]: targets; u[2]: op; u[3]: whether the values are the sources' positions.
 template <class T, class S, class I>
 IW_DEVICE void scatter_reduce(const Args& args) {
     const T* values = (const T*)args.in[0].ptr;
     T* out = (T*)args.out[0];
     const uint64_t first = first_element();
     uint64_t at[EACH];
-    places<I, EACH>(args, first, wide(args.u), at);
+    places<I, EACH>(args, first, wide(args.u + TARGETS), at);
     T v[EACH];
 #pragma unroll
     for (int k = 0; k < EACH; ++k) {
         const uint64_t i = first + k * THREADS;
         v[k] = T(i);
-        if (i < args.n && args.u[3] == 0) v[k] = values[i];
+        if (i < args.n && args.u[POSITIONS] == 0) v[k] = values[i];
     }
 #pragma unroll
     for (int k = 0; k < EACH; ++k)
-        if (at[k] != NONE) combine_at<T, S>(out + at[k], v[k], args.u[2]);
+        if (at[k] != NONE) combine_at<T, S>(out + at[k], v[k], args.u[OP]);
 }
 
 #define MOVES(index, I)                                                                                            \

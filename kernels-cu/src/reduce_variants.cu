@@ -2,8 +2,11 @@
 // What does not exist is skipped; nothing is padded, so no identity is needed.
 // Order: a lane combines its own elements, then a tree over the lanes; each rung says which. Kept for teaching: reduce.cu is faster.
 #include "iw.cuh"
+#include "params.cuh"
 
-constexpr int THREADS = 256;
+using namespace params::reduce_variant;
+
+constexpr int THREADS = kernels::ReduceVariant::THREADS;
 constexpr int WARPS = THREADS / WARP;
 constexpr int SERIAL = 16;  // elements to a lane of the coarsened rungs
 constexpr uint32_t FROM_SCRATCH = 1, TO_SCRATCH = 2;
@@ -28,7 +31,7 @@ struct Partials {
 
 template <int W>
 IW_DEVICE void put(const Args& args, uint64_t i, const Acc<W>& v) {
-    if (args.u[0] & TO_SCRATCH) ((Acc<W>*)args.scratch[1])[i] = v;
+    if (args.u[FLAGS] & TO_SCRATCH) ((Acc<W>*)args.scratch[1])[i] = v;
     else finish(i, v);
 }
 
@@ -168,7 +171,7 @@ enum class Rung { Interleaved, Convergent, Sequential, Unrolled, Shuffled, Vecto
 template <int W, Rung R, int N, class Source>
 IW_DEVICE void reduce_tile(const Args& args, const Source& src) {
     __shared__ Acc<W> slots[THREADS];
-    const uint64_t n = wide(args.u + 2), begin = (uint64_t)blockIdx.x * (N * THREADS);
+    const uint64_t n = wide(args.u + COUNT), begin = (uint64_t)blockIdx.x * (N * THREADS);
     const uint64_t end = n - begin < N * THREADS ? n : begin + N * THREADS;
     const uint64_t first = begin + (R == Rung::Vectorised ? 4 : 1) * threadIdx.x;
     const uint64_t taken = R == Rung::Vectorised ? (end - begin + 3) / 4 : end - begin;
@@ -186,11 +189,11 @@ IW_DEVICE void reduce_tile(const Args& args, const Source& src) {
     if (threadIdx.x == 0) put(args, blockIdx.x, slots[0]);
 }
 
-// u[0] flags, u[2..3] elements of this level; scratch[0] the level's elements, unless they are the caller's; scratch[1] results, unless this is the
+// COUNT elements of this level; scratch[0] the level's elements, unless they are the caller's; scratch[1] results, unless this is the
 // last level. grid = tiles.
 template <int W, Rung R, int N>
 IW_DEVICE void reduce(const Args& args) {
-    if (args.u[0] & FROM_SCRATCH) reduce_tile<W, R, N>(args, Partials<W>{(const Acc<W>*)args.scratch[0]});
+    if (args.u[FLAGS] & FROM_SCRATCH) reduce_tile<W, R, N>(args, Partials<W>{(const Acc<W>*)args.scratch[0]});
     else reduce_tile<W, R, N>(args, Elements<W>{});
 }
 
@@ -198,11 +201,11 @@ IW_DEVICE void reduce(const Args& args) {
 // grid = half / 256, rounded up.
 template <int W>
 IW_DEVICE void fold(const Args& args) {
-    const uint64_t n = wide(args.u + 2), half = (n + 1) / 2, i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    const uint64_t n = wide(args.u + COUNT), half = (n + 1) / 2, i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
     if (i >= half) return;
     const bool paired = i + half < n;
     Acc<W> v, right = {};
-    if (args.u[0] & FROM_SCRATCH) {
+    if (args.u[FLAGS] & FROM_SCRATCH) {
         const Partials<W> partials{(const Acc<W>*)args.scratch[0]};
         partials.get1(v, i);
         if (paired) partials.get1(right, i + half);

@@ -2,11 +2,14 @@
 // Order: tiles; inside a tile the algorithm's own; the tiles' totals are scanned in the same way in further launches, and
 // y = combine(scanned total of the tile before, own). Kept for teaching: scan.cu is faster.
 #include "iw.cuh"
+#include "params.cuh"
 
-constexpr int THREADS = 256;
+using namespace params::scan_variant;
+
+constexpr int THREADS = kernels::ScanVariant::THREADS;
 constexpr uint32_t FROM_SCRATCH = 1, TOTALS = 2, FOLDED = 4, EXCLUSIVE = 8;
 
-// One launch: u[0] flags, u[2..3] elements of this level, u[4..7] what an exclusive scan starts with; scratch[0] the level's elements, unless they are
+// One launch: COUNT elements of this level; behind the parameters what an exclusive scan starts with; scratch[0] the level's elements, unless they are
 // the caller's; scratch[1] totals or prefixes, unless these are the caller's results; scratch[2] scanned totals of the level above. grid = tiles.
 template <int W>
 struct Level {
@@ -14,7 +17,7 @@ struct Level {
     uint32_t flags;
     uint64_t n, tile;
 
-    IW_DEVICE explicit Level(const Args& a) : args(a), flags(a.u[0]), n(wide(a.u + 2)), tile(blockIdx.x) {}
+    IW_DEVICE explicit Level(const Args& a) : args(a), flags(a.u[FLAGS]), n(wide(a.u + COUNT)), tile(blockIdx.x) {}
 
     // Elements from n on are something: they are right of all that is stored.
     IW_DEVICE Acc<W> get1(uint64_t i) const {
@@ -66,7 +69,7 @@ struct Level {
         if (!(flags & EXCLUSIVE) || tile > 0 || threadIdx.x > 0) return;
         Acc<W> init;
 #pragma unroll
-        for (int k = 0; k < W; ++k) init.w[k] = args.u[4 + k];
+        for (int k = 0; k < W; ++k) init.w[k] = args.u[WORDS + k];
         store1(0, init);
     }
 };

@@ -2,8 +2,11 @@
 // value's bits, one word or two. A target that is not below their number is none. A scatter that stores is for targets of which no two are equal; one
 // that combines does so by integer atomics, whose order cannot show. Of elements that are read as they lie there is moves.cu.
 #include "iw.cuh"
+#include "params.cuh"
 
-constexpr int THREADS = 256;
+using namespace params::scatter;
+
+constexpr int THREADS = kernels::ScatterFrom::THREADS;
 
 enum Op { STORE, SUM, MIN, MAX, AND, OR, XOR, SUB, SIGNED_MIN, SIGNED_MAX };
 
@@ -24,13 +27,13 @@ IW_DEVICE void put(T* p, T v, uint32_t op) {
     }
 }
 
-// u[0..1]: targets; u[2]: op. Four elements to a thread. grid = n / (4 * 256), rounded up.
+// Four elements to a thread. grid = n / (4 * 256), rounded up.
 template <class T, class S>
 IW_DEVICE void scatter(const Args& args) {
     constexpr int W = 1 + sizeof(T) / 4;
     T* out = (T*)args.out[0];
-    const uint64_t targets = wide(args.u);
-    const uint32_t op = args.u[2];
+    const uint64_t targets = wide(args.u + TARGETS);
+    const uint32_t op = args.u[OP];
     const auto add = [&](const Acc<W>& x) {
         if (x.w[0] < targets) put<T, S>(out + x.w[0], W == 2 ? (T)x.w[1] : (T)x.w[1] | (T)((uint64_t)x.w[W - 1] << 32), op);
     };

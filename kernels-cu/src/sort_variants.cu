@@ -4,14 +4,14 @@
 // then sorted by a network, each by itself. flags and split: keys parted by a bit. local and runs: tiles sorted by a digit in shared memory, bit by
 // bit, and put where the digits' buckets are. The order of all comparisons is the host's: see core.
 #include "iw.cuh"
+#include "params.cuh"
 
-constexpr int THREADS = 256;
+using namespace params::sort_variant;
+
+constexpr int THREADS = kernels::SortLoad::THREADS;
 // Keys of a window; tiles of a sample sort are as long. Every so many keys of a sorted tile one is a sample.
 constexpr int TILE = 1024, APART = 16;
 
-// Words of u.
-constexpr int NEGATIVE = 0, FLIP = 2, MASK = 4, RUN = 6, DISTANCE = 7, STEPS = 8, HALO = 9, GROUPS = 10, STRIDE = 11, BUCKETS = 12, FLAGS = 13,
-              SAMPLES = 14, BIT = 15;
 // Two bits of FLAGS are the network; one says that the payload tells equal keys apart.
 constexpr uint32_t NETWORK = 3, TRANSPOSITION = 0, BITONIC = 1, RANKED = 4;
 constexpr uint64_t NONE = ~0ull;
@@ -100,8 +100,8 @@ template <class W>
 IW_DEVICE void windows(const Args& args) {
     __shared__ W keys[TILE];
     __shared__ uint32_t payload[TILE];
-    const Range range(blockIdx.x / args.u[GROUPS], args);
-    const uint64_t halo = args.u[HALO], room = TILE - 2 * halo, first = blockIdx.x % args.u[GROUPS] * room;
+    const Range range(blockIdx.x / args.u[EACH], args);
+    const uint64_t halo = args.u[HALO], room = TILE - 2 * halo, first = blockIdx.x % args.u[EACH] * room;
     if (first >= range.len) return;
     const uint64_t begin = first - min(first, halo);
     const W* const from = (const W*)args.in[0].ptr + range.begin;
@@ -158,8 +158,8 @@ IW_DEVICE void windows(const Args& args) {
 // out[0], out[1]: words and payload, if there is one. A thread to each pair of a step, GROUPS blocks to a bucket.
 template <class W>
 IW_DEVICE void everywhere(const Args& args) {
-    const Range range(blockIdx.x / args.u[GROUPS], args);
-    const uint64_t q = (uint64_t)(blockIdx.x % args.u[GROUPS]) * THREADS + threadIdx.x;
+    const Range range(blockIdx.x / args.u[EACH], args);
+    const uint64_t q = (uint64_t)(blockIdx.x % args.u[EACH]) * THREADS + threadIdx.x;
     const Pair pair = pair_of(q, args.u[RUN], args.u[DISTANCE], args.u[FLAGS] & NETWORK);
     if (pair.y >= range.len) return;
     W* const x = (W*)args.out[0] + range.begin + pair.x;

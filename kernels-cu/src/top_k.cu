@@ -6,14 +6,13 @@
 // keys up to it. Nothing depends on the order of a list: every pair of key and index is there once, and is taken or not by itself.
 #include "block.cuh"
 #include "iw.cuh"
+#include "params.cuh"
 
-constexpr int START_THREADS = 1024, SAMPLES_OF_THREAD = 16;
-constexpr int THREADS = 256, WARPS = THREADS / WARP;
+using namespace params::top_k;
+
+constexpr int START_THREADS = kernels::TopKStart::THREADS, SAMPLES_OF_THREAD = 16;
+constexpr int THREADS = kernels::TopKFilter::THREADS, WARPS = THREADS / WARP;
 constexpr int DIGIT = 11, BINS = 1 << DIGIT, BINS_OF_THREAD = BINS / THREADS;
-
-// Words of u: the place of the sample in order, from 1; room of the list; k; the first bit that is compared, and how many; of a digit the lowest
-// bit, counted from there, and how many; the phase that it belongs to; masks.
-constexpr int RANK_OF_SAMPLE = 0, ROOM = 1, WANTED = 2, START = 3, BITS = 4, SHIFT = 5, DIGIT_BITS = 6, OF_PHASE = 7, NEGATIVE = 8, FLIP = 10;
 
 // scratch[0]: the state, zero but for the first key's threshold after top_k_start. The last key that is taken, as far as it is known, and the last
 // index of a key equal to it; how many of what is left come up to it; what is looked for; whether the list is read, and its length; keys before the
@@ -53,7 +52,7 @@ IW_DEVICE typename ValueOf<K>::Type value(K key, const Args& args) {
     using V = typename ValueOf<K>::Type;
     const K negative = (K)wide(args.u + NEGATIVE), flip = (K)wide(args.u + FLIP);
     const K mapped = key ^ (key >> (8 * sizeof(K) - 1) ? negative : (K)0) ^ flip;
-    return above((V)mapped, args.u[START]) & ones<V>(args.u[BITS]);
+    return above((V)mapped, args.u[START]) & ones<V>(args.u[WIDTH]);
 }
 
 // The thread's values of a step, every THREADS-th from `first` on and those before `end`: of the list, or of keys where there is none.
@@ -98,10 +97,10 @@ IW_DEVICE void top_k_start(const Args& args) {
         there |= (uint32_t)(at < n) << k;
         v[k] = value(keys[min(at, n - 1)], args);
     }
-    if (threadIdx.x == 0) rank = args.u[RANK_OF_SAMPLE];
+    if (threadIdx.x == 0) rank = args.u[RANK];
     V found = 0;
 #pragma unroll 1
-    for (uint32_t top = args.u[BITS]; top > 0;) {
+    for (uint32_t top = args.u[WIDTH]; top > 0;) {
         const uint32_t bits = min(top, 8u), shift = top - bits;
         if (threadIdx.x < VALUES) counts[threadIdx.x] = 0;
         __syncthreads();
@@ -258,14 +257,14 @@ IW_DEVICE void pick(State* state, const Args& args) {
     // All with this digit are taken: what is below it does not matter.
     const bool done = before + same == wanted;
     state->rank = wanted - before;
-    if (args.u[OF_PHASE] == OF_INDICES) {
+    if (args.u[INDEXED] == OF_INDICES) {
         state->index |= digit << shift | (done ? ones<uint32_t>(shift) : 0u);
     } else {
         state->threshold |= (uint64_t)digit << shift | (done ? ones<uint64_t>(shift) : 0ull);
         state->index = done ? 0xffffffffu : 0;
     }
     if (done) state->phase = DONE;
-    else if (args.u[OF_PHASE] == OF_KEYS && shift == 0) state->phase = OF_INDICES;
+    else if (args.u[INDEXED] == OF_KEYS && shift == 0) state->phase = OF_INDICES;
 }
 
 // Grid: any.
@@ -276,7 +275,7 @@ IW_DEVICE void top_k_count(const Args& args) {
     constexpr uint32_t STEP = THREADS * L;
     __shared__ uint32_t counts[BINS];
     State* const state = (State*)args.scratch[0];
-    const uint32_t phase = args.u[OF_PHASE];
+    const uint32_t phase = args.u[INDEXED];
     if (state->phase != phase) return;  // the same for all blocks: the last of them changes it when all have counted
     const V last = (V)state->threshold;
     const uint32_t index = state->index, shift = args.u[SHIFT], top = shift + args.u[DIGIT_BITS], mask = ones<uint32_t>(args.u[DIGIT_BITS]);

@@ -1,7 +1,7 @@
 // Gather: out[i] = values[indices[i]] for i below n, raw bits; an index outside the {{ size }}-byte values stores zero, or nothing.
 // The values are seen window by window: a launch writes the elements whose index falls into its window, one of them the zeros.
 // An invocation owns whole words of the output, so that narrow elements need no atomics; what else is in a word stays.
-// args: n; elements of each binding before the first; the values' number; the window's first element and length; whether to store zeros.
+// args: n; elements of each binding before the first; the values' number; whether to keep what no index names; the window's first element and length.
 
 const NONE = 0xffffffffu;
 
@@ -20,6 +20,8 @@ fn place(i: u32) -> u32 {
 @compute @workgroup_size(256)
 fn gather(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let block = (group.z * grid.y + group.y) * grid.x + group.x;
+    // One launch stores the zeros.
+    let zeros = args.keep == 0u && args.first == 0u;
 {% if size >= 4 %}
     let first = block * 1024u + lane;
 {% for k in range(4) %}
@@ -44,7 +46,7 @@ fn gather(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid
 {% endif %}
 {% endfor %}
 {% for k in range(4) %}
-    if (inside{{ k }} || (args.zeros != 0u && p{{ k }} == NONE && i{{ k }} < args.n)) {
+    if (inside{{ k }} || (zeros && p{{ k }} == NONE && i{{ k }} < args.n)) {
 {% if size == 4 %}
         out[args.skip_out + i{{ k }}] = v{{ k }};
 {% else %}
@@ -72,7 +74,7 @@ fn gather(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid
                 let v = (values[at / {{ per }}u] >> ((at % {{ per }}u) * {{ 8 * size }}u)) & {{ ones }}u;
                 bits |= v << {{ 8 * size * e }}u;
                 mask |= {{ ones }}u << {{ 8 * size * e }}u;
-            } else if (args.zeros != 0u && p == NONE) {
+            } else if (zeros && p == NONE) {
                 mask |= {{ ones }}u << {{ 8 * size * e }}u;
             }
         }

@@ -6,6 +6,11 @@
 const THREADS = {{ threads }}u;
 const COARSE = {{ coarse }}u;
 const NONE = 0xffffffffu;
+{% set in_memory = rung == 1 %}
+{% set in_shared = rung >= 2 %}
+{% set contiguous = rung == 3 %}
+{% set interleaved = rung in [1, 4] %}
+{% set aggregated = rung == 5 %}
 {% if in_shared %}
 
 var<workgroup> own: array<atomic<u32>, {{ shared_bins }}>;
@@ -17,11 +22,11 @@ fn bin_of(i: u32) -> u32 {
 }
 
 fn add(bin: u32, count: u32, group: u32) {
-    if (bin < args.bins) {
+    if (bin < args.len) {
 {% if in_shared %}
         atomicAdd(&own[bin], count);
 {% elif in_memory %}
-        atomicAdd(&cells[group * args.bins + bin], count);
+        atomicAdd(&cells[group * args.len + bin], count);
 {% else %}
         atomicAdd(&out[args.skip_out + bin], count);
 {% endif %}
@@ -30,19 +35,19 @@ fn add(bin: u32, count: u32, group: u32) {
 
 // args: n samples of this dispatch; groups of the grid; first bin that it sees, and their number; words of `out` before the first bin.
 @compute @workgroup_size({{ threads }})
-fn histogram_variants(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+fn histogram_variant(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let group = (id.z * grid.y + id.y) * grid.x + id.x;
     if (group >= args.groups) {
         return;
     }
 {% if in_shared %}
-    for (var bin = lane; bin < args.bins; bin += THREADS) {
+    for (var bin = lane; bin < args.len; bin += THREADS) {
         atomicStore(&own[bin], 0u);
     }
     workgroupBarrier();
 {% elif in_memory %}
-    for (var bin = lane; bin < args.bins; bin += THREADS) {
-        atomicStore(&cells[group * args.bins + bin], 0u);
+    for (var bin = lane; bin < args.len; bin += THREADS) {
+        atomicStore(&cells[group * args.len + bin], 0u);
     }
     storageBarrier();
 {% endif %}
@@ -80,8 +85,8 @@ fn histogram_variants(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgro
     storageBarrier();
 {% endif %}
 {% if in_shared or in_memory %}
-    for (var bin = lane; bin < args.bins; bin += THREADS) {
-        let count = atomicLoad(&{{ "own[bin]" if in_shared else "cells[group * args.bins + bin]" }});
+    for (var bin = lane; bin < args.len; bin += THREADS) {
+        let count = atomicLoad(&{{ "own[bin]" if in_shared else "cells[group * args.len + bin]" }});
         if (count != 0u) {
             atomicAdd(&out[args.skip_out + bin], count);
         }

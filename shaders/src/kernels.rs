@@ -6,7 +6,8 @@
 
 mod sorts;
 
-pub use sorts::{MERGE, MERGE_SORT, MERGE_SORT_WINDOWS, MERGE_VARIANTS, SEARCH, SEGMENTED_SORT, SORT, SORT_VARIANTS, TOP_K};
+pub use sorts::{MERGE, MERGE_SORT, MERGE_SORT_WINDOWS, SEARCH, SEGMENTED_SORT, SORT};
+use sorts::{MERGE_VARIANTS, SORT_VARIANTS, TOP_K};
 
 use std::collections::BTreeMap;
 
@@ -19,8 +20,22 @@ pub struct Extra {
     pub access: &'static str,
     /// Its type.
     pub ty: &'static str,
-    /// The hole that has to be 1 for the buffer to be there.
+    /// The hole that has to be 1 for the buffer to be there, or an expression of holes that has to be true.
     pub when: Option<&'static str>,
+}
+
+impl Extra {
+    /// Whether a kernel with these holes has it.
+    #[must_use]
+    pub fn is_there(&self, holes: &[(&str, u32)]) -> bool {
+        let Some(when) = self.when else { return true };
+        if !when.contains(' ') {
+            return holes.contains(&(when, 1));
+        }
+        let context: BTreeMap<&str, u32> = holes.iter().copied().collect();
+        let jinja = minijinja::Environment::new();
+        jinja.compile_expression(when).and_then(|condition| condition.eval(context)).is_ok_and(|value| value.is_true())
+    }
 }
 
 /// A pattern's kernel with holes.
@@ -80,8 +95,52 @@ const PARTS: [(&str, &str); 21] = [
     ("transpose_units.wgsl", include_str!("transpose_units.wgsl")),
 ];
 
+/// A kernel of a template: its entry, and holes that tell it from others of the template.
+pub type Shared = (Template, &'static str, &'static [(&'static str, u32)]);
+
+/// A kernel that all GPUs have, by its name. Its parameters are declared with it, so that there are none here.
+#[must_use]
+pub fn shared(name: &str) -> Option<Shared> {
+    Some(match name {
+        "map" => (MAP, "map", &[]),
+        "ballot" => (BALLOT, "ballot", &[("ballot", 1)]),
+        "peers" => (PEERS, "peers", &[("ballot", 0)]),
+        "gather" => (GATHER, "gather", &[]),
+        "scatter" => (SCATTER, "scatter", &[("computed", 0)]),
+        "scatter_from" => (SCATTER_FROM, "scatter", &[("computed", 1)]),
+        "layout" => (LAYOUT, "copy_axes", &[]),
+        "transpose" => (TRANSPOSE, "transpose", &[]),
+        "transpose_square" => (TRANSPOSE_SQUARE, "turn", &[("each", 0)]),
+        "swap_square" => (TRANSPOSE_SQUARE, "swap", &[("each", 1)]),
+        "transpose_tiles" => (TRANSPOSE_TILES, "exchange", &[]),
+        "reduce_variant" => (REDUCE_VARIANTS, "reduce_variant", &[]),
+        "scan_variant" => (SCAN_VARIANTS, "scan_variant", &[]),
+        "histogram_variant" => (HISTOGRAM_VARIANTS, "histogram_variant", &[]),
+        "merge_variant" => (MERGE_VARIANTS, "merge_variant", &[]),
+        "top_k_sample" => (TOP_K, "top_k_sample", &[("step", 0), ("threads", 256), ("items", 16), ("bins", 2048)]),
+        "top_k_start" => (TOP_K, "top_k_start", &[("step", 1), ("threads", 256), ("items", 16), ("bins", 2048)]),
+        "top_k_filter" => (TOP_K, "top_k_filter", &[("step", 2), ("threads", 256), ("items", 16), ("bins", 2048)]),
+        "top_k_decide" => (TOP_K, "top_k_decide", &[("step", 3), ("threads", 256), ("items", 16), ("bins", 2048)]),
+        "top_k_count" => (TOP_K, "top_k_count", &[("step", 4), ("threads", 256), ("items", 16), ("bins", 2048)]),
+        "top_k_pick" => (TOP_K, "top_k_pick", &[("step", 5), ("threads", 256), ("items", 16), ("bins", 2048)]),
+        "top_k_collect" => (TOP_K, "top_k_collect", &[("step", 6), ("threads", 256), ("items", 16), ("bins", 2048)]),
+        "sort_load" => (SORT_VARIANTS, "sort_load", &[("step", 0), ("threads", 256), ("tile", 1024), ("apart", 16)]),
+        "sort_store" => (SORT_VARIANTS, "sort_store", &[("step", 1), ("threads", 256), ("tile", 1024), ("apart", 16)]),
+        "sort_windows" => (SORT_VARIANTS, "sort_windows", &[("step", 2), ("threads", 256), ("tile", 1024), ("apart", 16)]),
+        "sort_everywhere" => (SORT_VARIANTS, "sort_everywhere", &[("step", 3), ("threads", 256), ("tile", 1024), ("apart", 16)]),
+        "sort_samples" => (SORT_VARIANTS, "sort_samples", &[("step", 4), ("threads", 256), ("tile", 1024), ("apart", 16)]),
+        "sort_bounds" => (SORT_VARIANTS, "sort_bounds", &[("step", 5), ("threads", 256), ("tile", 1024), ("apart", 16)]),
+        "sort_scatter" => (SORT_VARIANTS, "sort_scatter", &[("step", 6), ("threads", 256), ("tile", 1024), ("apart", 16)]),
+        "sort_flags" => (SORT_VARIANTS, "sort_flags", &[("step", 7), ("threads", 256), ("tile", 1024), ("apart", 16)]),
+        "sort_split" => (SORT_VARIANTS, "sort_split", &[("step", 8), ("threads", 256), ("tile", 1024), ("apart", 16)]),
+        "sort_local" => (SORT_VARIANTS, "sort_local", &[("step", 9), ("threads", 256), ("tile", 1024), ("apart", 16)]),
+        "sort_runs" => (SORT_VARIANTS, "sort_runs", &[("step", 10), ("threads", 256), ("tile", 1024), ("apart", 16)]),
+        _ => return None,
+    })
+}
+
 /// P01.
-pub const MAP: Template = Template { name: "map.wgsl", text: include_str!("map.wgsl"), args: &["n"], bindings: &[] };
+const MAP: Template = Template { name: "map.wgsl", text: include_str!("map.wgsl"), args: &[], bindings: &[] };
 
 /// P02, a line cut into tiles of a workgroup each.
 pub const REDUCE: Template =
@@ -93,12 +152,9 @@ pub const REDUCE_ROWS: Template = Template { args: &["n", "lines", "lanes"], ..R
 /// P02, columns.
 pub const REDUCE_COLS: Template = Template { args: &["n", "inner", "columns", "part", "parts", "first", "pitch"], ..REDUCE };
 
-/// P02, the rungs of the ladder: a tile to a workgroup.
-pub const REDUCE_VARIANTS: Template =
-    Template { name: "reduce_variants.wgsl", text: include_str!("reduce_variants.wgsl"), args: &["n", "blocks", "first"], bindings: &[] };
-
-/// P02, the rung that folds the array in half.
-pub const REDUCE_FOLD: Template = Template { args: &["n", "half"], ..REDUCE_VARIANTS };
+/// P02, the rungs of the ladder.
+const REDUCE_VARIANTS: Template =
+    Template { name: "reduce_variants.wgsl", text: include_str!("reduce_variants.wgsl"), args: &[], bindings: &[] };
 
 /// P03: tiles with the folds before them, or a single tile to a line.
 pub const SCAN: Template = Template {
@@ -120,143 +176,108 @@ pub const SCAN_ROWS: Template = Template { args: &["n", "lines", "lanes"], bindi
 pub const SCAN_COLS: Template = Template { args: &["n", "inner", "columns"], bindings: &[], ..SCAN };
 
 /// P03, the textbooks' algorithms: a tile to a workgroup.
-pub const SCAN_VARIANTS: Template = Template {
+const SCAN_VARIANTS: Template = Template {
     name: "scan_variants.wgsl",
     text: include_str!("scan_variants.wgsl"),
-    args: &["n", "blocks", "first", "room"],
+    args: &[],
     bindings: &[Extra { name: "folds", access: "read", ty: "array<Acc>", when: Some("folded") }],
 };
 
 /// P09, by index.
-pub const GATHER: Template = Template {
+const GATHER: Template = Template {
     name: "gather.wgsl",
     text: include_str!("gather.wgsl"),
-    args: &["n", "skip_out", "skip_indices", "skip_values", "values", "first", "len", "zeros"],
+    args: &[],
     bindings: &[
-        Extra { name: "out", access: "read_write", ty: WORDS, when: None },
-        Extra { name: "indices", access: "read", ty: WORDS, when: None },
         Extra { name: "values", access: "read", ty: WORDS, when: None },
+        Extra { name: "indices", access: "read", ty: WORDS, when: None },
+        Extra { name: "out", access: "read_write", ty: WORDS, when: None },
     ],
 };
 
 /// P09, to indices.
-pub const SCATTER: Template = Template {
+const SCATTER: Template = Template {
     name: "scatter.wgsl",
     text: include_str!("scatter.wgsl"),
-    args: &["n", "skip_out", "skip_indices", "skip_values", "targets", "first", "len"],
+    args: &[],
     bindings: &[
-        Extra { name: "out", access: "read_write", ty: WORDS, when: Some("plain") },
-        Extra { name: "out", access: "read_write", ty: "array<atomic<u32>>", when: Some("atomic") },
-        Extra { name: "out", access: "read_write", ty: "array<atomic<i32>>", when: Some("is_signed") },
+        Extra { name: "values", access: "read", ty: WORDS, when: Some("not positions") },
         Extra { name: "indices", access: "read", ty: WORDS, when: None },
-        Extra { name: "values", access: "read", ty: WORDS, when: Some("elements") },
+        Extra { name: "out", access: "read_write", ty: WORDS, when: Some(STORES_WORDS) },
+        Extra { name: "out", access: "read_write", ty: "array<atomic<u32>>", when: Some(COMBINES_WORDS) },
+        Extra { name: "out", access: "read_write", ty: "array<atomic<i32>>", when: Some("is_signed") },
     ],
 };
+/// A scatter whose targets are whole words, and one that others write parts of the words of.
+const STORES_WORDS: &str = "op == 0 and size >= 4";
+const COMBINES_WORDS: &str = "(op != 0 or size < 4) and not is_signed";
 
 /// P09, to indices that an operator gives with the values.
-pub const SCATTER_FROM: Template = Template {
-    args: &["n", "skip_out", "first", "len"],
+const SCATTER_FROM: Template = Template {
     bindings: &[
-        Extra { name: "out", access: "read_write", ty: WORDS, when: Some("plain") },
-        Extra { name: "out", access: "read_write", ty: "array<atomic<u32>>", when: Some("atomic") },
+        Extra { name: "out", access: "read_write", ty: WORDS, when: Some(STORES_WORDS) },
+        Extra { name: "out", access: "read_write", ty: "array<atomic<u32>>", when: Some(COMBINES_WORDS) },
         Extra { name: "out", access: "read_write", ty: "array<atomic<i32>>", when: Some("is_signed") },
     ],
     ..SCATTER
 };
 
-/// P09, by shape: any axes. The lengths, source steps and destination steps of six axes follow the other parameters.
-pub const LAYOUT: Template = Template {
+/// P09, by shape: any axes.
+const LAYOUT: Template = Template {
     name: "layout.wgsl",
     text: include_str!("layout.wgsl"),
-    args: &[
-        "n",
-        "skip_from",
-        "skip_to",
-        "n0",
-        "from0",
-        "to0",
-        "n1",
-        "from1",
-        "to1",
-        "n2",
-        "from2",
-        "to2",
-        "n3",
-        "from3",
-        "to3",
-        "n4",
-        "from4",
-        "to4",
-        "n5",
-        "from5",
-        "to5",
-    ],
+    args: &[],
     bindings: &[
-        Extra { name: "to", access: "read_write", ty: WORDS, when: Some("plain") },
-        Extra { name: "to", access: "read_write", ty: QUADS, when: Some("quads") },
+        Extra { name: "to", access: "read_write", ty: WORDS, when: Some("size < 16 and not atomic") },
+        Extra { name: "to", access: "read_write", ty: QUADS, when: Some("size == 16") },
         Extra { name: "to", access: "read_write", ty: "array<atomic<u32>>", when: Some("atomic") },
-        Extra { name: "from_", access: "read", ty: QUADS, when: Some("quads") },
-        Extra { name: "from_", access: "read", ty: WORDS, when: Some("words") },
+        Extra { name: "from_", access: "read", ty: QUADS, when: Some("size == 16") },
+        Extra { name: "from_", access: "read", ty: WORDS, when: Some("size < 16") },
     ],
 };
 
 /// P09, by shape: planes in tiles, and up to four axes of a batch.
-pub const TRANSPOSE: Template = Template {
+const TRANSPOSE: Template = Template {
     name: "transpose.wgsl",
     text: include_str!("transpose.wgsl"),
-    args: &[
-        "blocks",
-        "skip_from",
-        "skip_to",
-        "rows",
-        "columns",
-        "from_pitch",
-        "to_pitch",
-        "n0",
-        "from0",
-        "to0",
-        "n1",
-        "from1",
-        "to1",
-        "n2",
-        "from2",
-        "to2",
-        "n3",
-        "from3",
-        "to3",
-    ],
+    args: &[],
     bindings: &[
-        Extra { name: "to", access: "read_write", ty: WORDS, when: Some("words") },
-        Extra { name: "to", access: "read_write", ty: "array<vec2<u32>>", when: Some("pairs") },
-        Extra { name: "to", access: "read_write", ty: "array<vec4<u32>>", when: Some("quads") },
-        Extra { name: "from_", access: "read", ty: WORDS, when: Some("words") },
-        Extra { name: "from_", access: "read", ty: "array<vec2<u32>>", when: Some("pairs") },
-        Extra { name: "from_", access: "read", ty: "array<vec4<u32>>", when: Some("quads") },
+        Extra { name: "to", access: "read_write", ty: WORDS, when: Some(BY_WORDS) },
+        Extra { name: "to", access: "read_write", ty: PAIRS, when: Some(BY_PAIRS) },
+        Extra { name: "to", access: "read_write", ty: QUADS, when: Some(BY_QUADS) },
+        Extra { name: "from_", access: "read", ty: WORDS, when: Some(BY_WORDS) },
+        Extra { name: "from_", access: "read", ty: PAIRS, when: Some(BY_PAIRS) },
+        Extra { name: "from_", access: "read", ty: QUADS, when: Some(BY_QUADS) },
     ],
 };
+/// Units of a plane, four elements, or two of eight bytes, where rows are made of those.
+const BY_WORDS: &str = "not vector or size == 1";
+const BY_PAIRS: &str = "vector and size == 2";
+const BY_QUADS: &str = "vector and size >= 4";
 
 /// P09, by shape: squares where they lie.
-pub const TRANSPOSE_SQUARE: Template = Template {
+const TRANSPOSE_SQUARE: Template = Template {
     name: "transpose_square.wgsl",
     text: include_str!("transpose_square.wgsl"),
-    args: &["blocks", "skip_to", "rows", "columns", "from_pitch", "to_pitch", "across", "pairs"],
+    args: &[],
     bindings: &[
-        Extra { name: "x", access: "read_write", ty: WORDS, when: Some("words") },
-        Extra { name: "x", access: "read_write", ty: PAIRS, when: Some("pairs") },
-        Extra { name: "x", access: "read_write", ty: QUADS, when: Some("quads") },
-        Extra { name: "x", access: "read_write", ty: "array<atomic<u32>>", when: Some("atomic") },
+        Extra { name: "x", access: "read_write", ty: WORDS, when: Some("size >= 4 if each else not vector or size == 1") },
+        Extra { name: "x", access: "read_write", ty: PAIRS, when: Some("not each and vector and size == 2") },
+        Extra { name: "x", access: "read_write", ty: QUADS, when: Some("not each and vector and size >= 4") },
+        Extra { name: "x", access: "read_write", ty: "array<atomic<u32>>", when: Some("each and size < 4") },
     ],
 };
 
 /// P09, by shape: tiles of square grids that change places.
-pub const TRANSPOSE_TILES: Template = Template {
+const TRANSPOSE_TILES: Template = Template {
     name: "transpose_tiles.wgsl",
     text: include_str!("transpose_tiles.wgsl"),
-    args: &["blocks", "skip", "side", "pitch", "width", "step", "down", "tile", "pairs", "each"],
+    args: &[],
     bindings: &[
-        Extra { name: "x", access: "read_write", ty: WORDS, when: Some("words") },
-        Extra { name: "x", access: "read_write", ty: QUADS, when: Some("quads") },
-        Extra { name: "x", access: "read_write", ty: "array<atomic<u32>>", when: Some("atomic") },
+        Extra { name: "x", access: "read_write", ty: WORDS, when: Some("unit == 4") },
+        Extra { name: "x", access: "read_write", ty: PAIRS, when: Some("unit == 8") },
+        Extra { name: "x", access: "read_write", ty: QUADS, when: Some("unit == 16") },
+        Extra { name: "x", access: "read_write", ty: "array<atomic<u32>>", when: Some("unit < 4") },
     ],
 };
 
@@ -276,30 +297,29 @@ pub const HISTOGRAM: Template = Template {
 };
 
 /// P06, the rungs of the ladder.
-pub const HISTOGRAM_VARIANTS: Template = Template {
+const HISTOGRAM_VARIANTS: Template = Template {
     name: "histogram_variants.wgsl",
     text: include_str!("histogram_variants.wgsl"),
-    args: &["n", "groups", "first", "bins", "skip_out"],
+    args: &[],
     bindings: &[
         Extra { name: "out", access: "read_write", ty: "array<atomic<u32>>", when: None },
-        Extra { name: "cells", access: "read_write", ty: "array<atomic<u32>>", when: Some("in_memory") },
+        Extra { name: "cells", access: "read_write", ty: "array<atomic<u32>>", when: Some("rung == 1") },
     ],
 };
 
 /// P25: conditions as bits.
-pub const BALLOT: Template = Template {
+const BALLOT: Template = Template {
     name: "groups.wgsl",
     text: include_str!("groups.wgsl"),
-    args: &["n", "skip_out"],
+    args: &[],
     bindings: &[Extra { name: "out", access: "read_write", ty: WORDS, when: None }],
 };
 
 /// P25: elements of a group with equal keys.
-pub const PEERS: Template = Template {
-    args: &["n", "width", "per", "skip_out", "skip_counts"],
+const PEERS: Template = Template {
     bindings: &[
         Extra { name: "out", access: "read_write", ty: WORDS, when: None },
-        Extra { name: "counts", access: "read_write", ty: WORDS, when: Some("counted") },
+        Extra { name: "counts", access: "read_write", ty: WORDS, when: Some("kind > 0") },
     ],
     ..BALLOT
 };

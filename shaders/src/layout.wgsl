@@ -6,7 +6,7 @@
 // The source of element i in the destination's order.
 fn source(i: u32) -> u32 {
     var rest = i;
-    var at = args.skip_from;
+    var at = args.skip_from_;
 {% for j in range(rank - 1 if rank > 1 else 0) %}
 {% set k = rank - 1 - j %}
     at += (rest % args.n{{ k }}) * args.from{{ k }};

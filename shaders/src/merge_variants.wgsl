@@ -33,8 +33,8 @@ fn put(k: u32, key: u32, of_a: bool, i: u32, j: u32) {
 
 // How many of the first k keys of the result are of a.
 fn co_rank(k: u32) -> u32 {
-    var low = k - min(k, args.n);
-    var high = min(k, args.m);
+    var low = k - min(k, args.b_len);
+    var high = min(k, args.a_len);
     while (low < high) {
         let i = low + (high - low) / 2u;
         if (a_at(i) <= b_at(k - 1u - i)) {
@@ -45,27 +45,27 @@ fn co_rank(k: u32) -> u32 {
     }
     return low;
 }
-{% if basic %}
+{% if rung == 0 %}
 
 // Grid: a workgroup to THREADS parts of the result.
 @compute @workgroup_size({{ threads }})
-fn merge_basic(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+fn merge_variant(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let block = (group.z * grid.y + group.y) * grid.x + group.x;
-    let total = args.m + args.n;
+    let total = args.a_len + args.b_len;
     let first = (block * THREADS + lane) * {{ items }}u;
-    if (block >= args.blocks || first >= total) {
+    if (block >= args.groups || first >= total) {
         return;
     }
     var i = co_rank(first);
     var j = first - i;
     for (var k = first; k < min(first + {{ items }}u, total); k++) {
         var key = 0u;
-        var of_a = j == args.n;
+        var of_a = j == args.b_len;
         if (of_a) {
             key = a_at(i);
         } else {
             key = b_at(j);
-            if (i < args.m) {
+            if (i < args.a_len) {
                 let other = a_at(i);
                 of_a = other <= key;
                 key = min(other, key);
@@ -105,7 +105,7 @@ fn more(part: Part) -> u32 {
 }
 
 fn drop(part: Part, count: u32) -> Part {
-{% if circular %}
+{% if rung == 2 %}
     return Part(part.origin, part.len, (part.start + count) % TILE, part.have - count, part.done + count);
 {% else %}
     return Part(part.origin, part.len, 0u, 0u, part.done + count);
@@ -128,13 +128,13 @@ fn co_rank_of_tile(pa: Part, pb: Part, k: u32) -> u32 {
 
 // Grid: a workgroup to a section of the result.
 @compute @workgroup_size({{ threads }})
-fn merge_{{ "circular" if circular else "tiled" }}(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+fn merge_variant(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let block = (group.z * grid.y + group.y) * grid.x + group.x;
-    if (block >= args.blocks) {
+    if (block >= args.groups) {
         return;
     }
     let first = block * SECTION;
-    let count = min(SECTION, args.m + args.n - first);
+    let count = min(SECTION, args.a_len + args.b_len - first);
     if (lane < 2u) {
         cuts[lane] = co_rank(first + lane * count);
     }

@@ -3,18 +3,24 @@
 // Order: a lane combines its own elements, then a tree over the lanes; each rung says which.
 
 const THREADS = 256u;
+{% set interleaved = rung == 1 %}
+{% set convergent = rung == 2 %}
+{% set sequential = rung in [3, 4, 6] %}
+{% set unrolled = rung == 5 %}
+{% set vectors = rung == 8 %}
 
-{% if fold %}
-// Fold in half, a launch to a level: x[i] becomes combine(x[i], x[i + half]). args: n; half of it, rounded up.
+{% if rung == 0 %}
+// Fold in half, a launch to a level: x[i] becomes combine(x[i], x[i + half]). args: n.
 @compute @workgroup_size(256)
-fn reduce_fold(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+fn reduce_variant(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let i = ((group.z * grid.y + group.y) * grid.x + group.x) * THREADS + lane;
-    if (i >= args.half) {
+    let half = (args.n + 1u) / 2u;
+    if (i >= half) {
         return;
     }
     var v = load1(i);
-    if (args.n - i > args.half) {
-        v = combine(v, load1(i + args.half));
+    if (args.n - i > half) {
+        v = combine(v, load1(i + half));
     }
     finish(i, v);
 }
@@ -66,11 +72,11 @@ fn own_elements(first: u32, end: u32) -> Acc {
 }
 {% endif %}
 
-// args: n elements of this dispatch; blocks, its tiles; first, where its first result goes.
+// args: n elements of this dispatch; groups, its tiles; steps_before, where its first result goes.
 @compute @workgroup_size(256)
 fn reduce_variant(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let block = (group.z * grid.y + group.y) * grid.x + group.x;
-    if (block >= args.blocks) {
+    if (block >= args.groups) {
         return;
     }
     let begin = block * TILE;
@@ -135,7 +141,7 @@ fn reduce_variant(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgrou
 {% endfor %}
 {% endif %}
     if (lane == 0u) {
-        finish(args.first + block, slots[0]);
+        finish(args.steps_before + block, slots[0]);
     }
 }
 {% endif %}

@@ -4,6 +4,8 @@
 
 const THREADS = 256u;
 const TILE = {{ tile }}u;
+{% set kogge_stone = rung == 0 %}
+{% set brent_kung = rung == 1 %}
 var<workgroup> slots: array<Acc, 512>;
 
 {% if not brent_kung %}
@@ -49,7 +51,7 @@ fn load(i: u32) -> Acc {
 }
 
 {% if not totals %}
-// An element's prefix inside its tile to where it goes. args.room is the number of outputs that this dispatch sees.
+// An element's prefix inside its tile to where it goes. args.room, or else n, is the number of outputs that this dispatch sees.
 fn put(tile: u32, i: u32, v: Acc) {
     var y = v;
 {% if folded %}
@@ -62,21 +64,21 @@ fn put(tile: u32, i: u32, v: Acc) {
 {% else %}
     let to = i;
 {% endif %}
-    if (to < args.room) {
+    if (to < args.{{ "room" if exclusive else "n" }}) {
         finish(to, y);
     }
 }
 {% endif %}
 
-// args: n elements of this dispatch; blocks, its tiles; first, the number of its first tile; room.
+// args: n elements of this dispatch; groups, its tiles; steps_before, the number of its first tile; room.
 @compute @workgroup_size(256)
 fn scan_variant(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let block = (group.z * grid.y + group.y) * grid.x + group.x;
-    if (block >= args.blocks) {
+    if (block >= args.groups) {
         return;
     }
     let begin = block * TILE;
-    let tile = args.first + block;
+    let tile = args.steps_before + block;
 {% if exclusive %}
     if (tile == 0u && lane == 0u) {
         finish(0u, first_value());

@@ -3,6 +3,18 @@
 // places the lower one gets what comes first. samples, bounds and scatter: a sample sort's partition of sorted tiles into buckets; buckets are
 // then sorted by a network, each by itself. flags and split: keys parted by a bit. local and runs: tiles sorted by a digit in shared memory, bit by
 // bit, and put where the digits' buckets are. The order of all comparisons is the host's: see core.
+{% set load = step == 0 %}
+{% set store = step == 1 %}
+{% set windows = step == 2 %}
+{% set everywhere = step == 3 %}
+{% set samples = step == 4 %}
+{% set bounds = step == 5 %}
+{% set scatter = step == 6 %}
+{% set flags = step == 7 %}
+{% set split = step == 8 %}
+{% set local = step == 9 %}
+{% set runs = step == 10 %}
+{% set reads_values = values and pairs and (load and not ranked or store and ranked) %}
 const THREADS = {{ threads }}u;
 const TILE = {{ tile }}u;
 const NONE = 0xffffffffu;
@@ -27,14 +39,14 @@ alias Key = u32;
 // What is flipped in negative keys: those whose sign, as it lies in memory, is set.
 fn negative(sign: u32) -> Key {
 {% if wide %}
-    return select(vec2(0u), vec2(args.negative_low, args.negative_high), (sign & 1u) != 0u);
+    return select(vec2(0u), vec2(args.negative, args.negative_high), (sign & 1u) != 0u);
 {% else %}
-    return select(0u, args.negative_low, (sign & 1u) != 0u);
+    return select(0u, args.negative, (sign & 1u) != 0u);
 {% endif %}
 }
 
 fn flip() -> Key {
-    return {{ "vec2(args.flip_low, args.flip_high)" if wide else "args.flip_low" }};
+    return {{ "vec2(args.flip, args.flip_high)" if wide else "args.flip" }};
 }
 {% endif %}
 {% if windows or everywhere or bounds %}
@@ -42,13 +54,13 @@ fn flip() -> Key {
 // Whether an item comes before another, by the bits that are compared, and, where places tell equal keys apart, by these.
 fn comes_before(a: Key, place_a: u32, b: Key, place_b: u32) -> bool {
 {% if wide %}
-    let x = a & vec2(args.mask_low, args.mask_high);
-    let y = b & vec2(args.mask_low, args.mask_high);
+    let x = a & vec2(args.mask, args.mask_high);
+    let y = b & vec2(args.mask, args.mask_high);
     let less = (x.y < y.y) | ((x.y == y.y) & (x.x < y.x));
     let equal = all(x == y);
 {% else %}
-    let less = (a & args.mask_low) < (b & args.mask_low);
-    let equal = (a & args.mask_low) == (b & args.mask_low);
+    let less = (a & args.mask) < (b & args.mask);
+    let equal = (a & args.mask) == (b & args.mask);
 {% endif %}
     return less{{ " | (equal & (place_a < place_b))" if ranked }};
 }
@@ -151,7 +163,7 @@ fn lower(digit: u32, len: u32) -> u32 {
 @compute @workgroup_size({{ threads }})
 fn sort_local(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let block = (group.z * grid.y + group.y) * grid.x + group.x;
-    if (block >= args.blocks) {
+    if (block >= args.groups) {
         return;
     }
     let first = block * KEYS;
@@ -222,12 +234,12 @@ var<workgroup> payload: array<u32, TILE>;
 @compute @workgroup_size({{ threads }})
 fn sort_windows(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let block = (group.z * grid.y + group.y) * grid.x + group.x;
-    if (block >= args.blocks) {
+    if (block >= args.groups) {
         return;
     }
-    let range = range_of(block / args.groups);
+    let range = range_of(block / args.each);
     let room = TILE - 2u * args.halo;
-    let first = (block % args.groups) * room;
+    let first = (block % args.each) * room;
     if (first >= range.len) {
         return;
     }
@@ -294,11 +306,11 @@ fn sort_{{ "load" if load else "store" if store else "everywhere" if everywhere 
     let i = block * THREADS + lane;
 {% if everywhere %}
     // args: `groups` workgroups to a bucket.
-    if (block >= args.blocks) {
+    if (block >= args.groups) {
         return;
     }
-    let range = range_of(block / args.groups);
-    let pair = pair_of((block % args.groups) * THREADS + lane, args.run, args.distance);
+    let range = range_of(block / args.each);
+    let pair = pair_of((block % args.each) * THREADS + lane, args.run, args.distance);
     if (pair.y >= range.len) {
         return;
     }

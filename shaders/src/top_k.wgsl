@@ -4,6 +4,9 @@
 // needed, or else that the source is read again. top_k_count counts a digit, from the highest on, of the keys that agree in those before, and then
 // of the indices of the keys that equal the last one; top_k_pick finds the digit of the one that is wanted. top_k_collect takes the keys up to it.
 // Nothing depends on the order of a list: every pair of key and index is there once, and is taken or not by itself.
+{% set key_words = 2 if size == 8 else 1 %}
+{% set narrow = size if size < 4 else 0 %}
+{% set reads = step in [0, 2, 4, 6] %}
 const THREADS = {{ threads }}u;
 const ITEMS = {{ items }}u;
 const TILE = THREADS * ITEMS;
@@ -62,7 +65,7 @@ fn low_word(v: Key) -> u32 {
 }
 {% endif %}
 
-{% if state %}
+{% if step > 0 %}
 fn threshold() -> Key {
 {% if key_words == 2 %}
     return Key(atomicLoad(&state[THRESHOLD]), atomicLoad(&state[THRESHOLD + 1u]));
@@ -71,14 +74,14 @@ fn threshold() -> Key {
 {% endif %}
 }
 {% endif %}
-{% if reads_words or reads_pairs %}
+{% if reads %}
 // What the key of the window's element `i` is compared by.
 fn value_at(i: u32) -> Key {
-    let at = i + args.skip;
+    let at = i + args.skip_keys;
 {% if key_words == 2 %}
     let key = keys[at];
-    let negative = select(Key(0u), Key(args.negative_low, args.negative_high), (key.y >> 31u) != 0u);
-    return shifted(key ^ negative ^ Key(args.flip_low, args.flip_high), args.start) & Key(args.compared_low, args.compared_high);
+    let negative = select(Key(0u), Key(args.negative, args.negative_high), (key.y >> 31u) != 0u);
+    return shifted(key ^ negative ^ Key(args.flip, args.flip_high), args.start) & Key(args.compared, args.compared_high);
 {% else %}
 {% if narrow == 1 %}
     let key = extractBits(keys[at / 4u], at % 4u * 8u, 8u);
@@ -87,8 +90,8 @@ fn value_at(i: u32) -> Key {
 {% else %}
     let key = keys[at];
 {% endif %}
-    let negative = select(0u, args.negative_low, ((key >> args.sign_bit) & 1u) != 0u);
-    return shifted(key ^ negative ^ args.flip_low, args.start) & args.compared_low;
+    let negative = select(0u, args.negative, ((key >> args.sign_bit) & 1u) != 0u);
+    return shifted(key ^ negative ^ args.flip, args.start) & args.compared;
 {% endif %}
 }
 {% endif %}
@@ -108,7 +111,7 @@ fn top_k_sample(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
     }
     var mixed = sample * 0x9e3779b9u;
     mixed = (mixed ^ (mixed >> 15u)) * 0x85ebca6bu;
-    let at = sample * args.part + (mixed ^ (mixed >> 13u)) % args.part - args.first;
+    let at = sample * args.part + (mixed ^ (mixed >> 13u)) % args.part - args.base;
     if (at < args.n) {
         list_values[sample] = value_at(at);
     }
@@ -145,7 +148,7 @@ fn top_k_start(@builtin(local_invocation_index) lane: u32) {
         rank = args.rank;
     }
     var found = Key();
-    var top = args.bits;
+    var top = args.width;
     while (top > 0u) {
         let bits = min(top, 8u);
         let shift = top - bits;
@@ -248,7 +251,7 @@ fn top_k_filter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
             let i = tile * TILE + countTrailingZeros(taken) * THREADS + lane;
             if (place < args.room) {
                 list_values[place] = value_at(i);
-                list_places[place] = i + args.first;
+                list_places[place] = i + args.base;
             }
             place++;
             taken &= taken - 1u;
@@ -270,16 +273,16 @@ fn top_k_filter(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
 fn top_k_decide() {
     let less = atomicLoad(&state[LESS]);
     let all = less + atomicLoad(&state[EQUAL]);
-    atomicStore(&state[LISTED], u32(all >= args.k && all <= args.room));
+    atomicStore(&state[LISTED], u32(all >= args.wanted && all <= args.room));
     atomicStore(&state[LENGTH], all);
-    if (less < args.k && args.k <= all) {
+    if (less < args.wanted && args.wanted <= all) {
         // The sample is the last key.
-        atomicStore(&state[RANK], args.k - less);
-        let done = all == args.k;
+        atomicStore(&state[RANK], args.wanted - less);
+        let done = all == args.wanted;
         atomicStore(&state[PHASE], select(INDICES, DONE, done));
         atomicStore(&state[INDEX], select(0u, 0xffffffffu, done));
     } else {
-        atomicStore(&state[RANK], args.k);
+        atomicStore(&state[RANK], args.wanted);
         atomicStore(&state[PHASE], KEYS);
         atomicStore(&state[THRESHOLD], 0u);
         atomicStore(&state[THRESHOLD + 1u], 0u);
@@ -298,7 +301,7 @@ var<workgroup> listed: u32;
 fn top_k_count(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let last = threshold();
     let index = atomicLoad(&state[INDEX]);
-    let top = args.shift + args.bits;
+    let top = args.shift + args.digit_bits;
     if (lane == 0u) {
         phase = atomicLoad(&state[PHASE]);
         listed = atomicLoad(&state[LISTED]);
@@ -306,13 +309,13 @@ fn top_k_count(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
         end = args.n;
         if (listed != 0u) {
             // The list is read with the first window.
-            end = select(0u, atomicLoad(&state[LENGTH]), args.first == 0u);
+            end = select(0u, atomicLoad(&state[LENGTH]), args.base == 0u);
         } else if (args.indexed != 0u) {
             // Of the source, the elements whose indices agree so far.
-            begin = min(max(index, args.first) - args.first, args.n);
+            begin = min(max(index, args.base) - args.base, args.n);
             let room = 0xffffffffu - index;
             let reach = select(1u << (top & 31u), 0xffffffffu, top >= 32u);
-            end = min(max(index + min(room, reach), args.first) - args.first, args.n);
+            end = min(max(index + min(room, reach), args.base) - args.base, args.n);
         }
     }
     if (workgroupUniformLoad(&phase) != args.indexed) {
@@ -324,7 +327,7 @@ fn top_k_count(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
     let from_list = workgroupUniformLoad(&listed) != 0u;
     let from_ = workgroupUniformLoad(&begin);
     let to = workgroupUniformLoad(&end);
-    let mask = (1u << args.bits) - 1u;
+    let mask = (1u << args.digit_bits) - 1u;
     for (var at = from_ + number(group, grid) * TILE; at < to; at += args.groups * TILE) {
         for (var k = 0u; k < ITEMS; k++) {
             let i = at + k * THREADS + lane;
@@ -332,7 +335,7 @@ fn top_k_count(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
                 break;
             }
             var v: Key;
-            var place = i + args.first;
+            var place = i + args.base;
             if (from_list) {
                 v = list_values[i];
                 place = list_places[i];
@@ -435,7 +438,7 @@ fn top_k_collect(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroup
         listed = atomicLoad(&state[LISTED]);
         to = args.n;
         if (listed != 0u) {
-            to = select(0u, atomicLoad(&state[LENGTH]), args.first == 0u);
+            to = select(0u, atomicLoad(&state[LENGTH]), args.base == 0u);
         }
     }
     let from_list = workgroupUniformLoad(&listed) != 0u;
@@ -452,7 +455,7 @@ fn top_k_collect(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroup
                 break;
             }
             var v: Key;
-            var place = i + args.first;
+            var place = i + args.base;
             if (from_list) {
                 v = list_values[i];
                 place = list_places[i];
@@ -464,11 +467,11 @@ fn top_k_collect(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroup
         var slot = places_for(countOneBits(taken), TAKEN, lane);
         while (taken != 0u) {
             let i = at + countTrailingZeros(taken) * THREADS + lane;
-            if (slot < args.k) {
+            if (slot < args.wanted) {
                 if (from_list) {
                     found[slot] = list_places[i];
                 } else {
-                    found[slot] = i + args.first;
+                    found[slot] = i + args.base;
                 }
             }
             slot++;

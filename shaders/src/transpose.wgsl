@@ -2,7 +2,7 @@
 // every plane of a batch of up to four axes. A workgroup takes a square tile: an invocation reads {{ v }} rows of {{ v }} neighbours (a unit each),
 // turns the block in registers, and leaves it in shared memory, where units are exchanged by their row so that neither writes nor reads meet in a
 // bank; then whole rows of the result are written.
-// args: blocks; elements of each binding before the first; rows, columns, pitches, tiles of a row; the batch's lengths and steps.
+// args: groups; rows, columns, pitches; the batch's lengths; elements of each binding before the first; steps, behind those of the plane the batch's.
 
 {% set source = "from_" %}
 {% set target = "to" %}
@@ -14,7 +14,7 @@ var<workgroup> tile: array<Unit, {{ side * 16 }}>;
 @compute @workgroup_size(256)
 fn transpose(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let block = (group.z * grid.y + group.y) * grid.x + group.x;
-    if (block >= args.blocks) {
+    if (block >= args.groups) {
         return;
     }
     let across = (args.columns + {{ side - 1 }}u) / {{ side }}u;
@@ -22,11 +22,11 @@ fn transpose(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) g
     let left = (block % across) * {{ side }}u;
     let top = (block / across % down) * {{ side }}u;
     var rest = block / across / down;
-    var source = args.skip_from;
+    var source = args.skip_from_;
     var place = args.skip_to;
 {% for k in range(batch) %}
-    source += (rest % args.n{{ k }}) * args.from{{ k }};
-    place += (rest % args.n{{ k }}) * args.to{{ k }};
+    source += (rest % args.n{{ k }}) * args.from{{ k + 1 }};
+    place += (rest % args.n{{ k }}) * args.to{{ k + 1 }};
     rest /= args.n{{ k }};
 {% endfor %}
 

@@ -3,13 +3,13 @@
 // Lanes of a subgroup of 32 lie 4 x 8: their rows are 4 and 8 units. On the diagonal those below it have nothing to do. The upper triangle of
 // tiles lies folded: row r and row even - 1 - r are even + 1 together, even being the number of rows or one more; a single tile is alone.
 // `swap`: elements one by one; narrow ones change their bits of a word that others share by an exclusive or with what both differ in.
-// args: workgroups, or elements; elements of the binding before the first; the side, three times; tiles of a side; workgroups of a plane.
+// args: n elements; the side, under several names; tiles of a side; workgroups of a plane; elements of the binding before the first.
 
 {% if each %}
 @compute @workgroup_size(256)
 fn swap(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let at = ((group.z * grid.y + group.y) * grid.x + group.x) * 256u + lane;
-    if (at >= args.blocks) {
+    if (at >= args.n) {
         return;
     }
     let k = at % (args.rows * args.rows);
@@ -18,7 +18,7 @@ fn swap(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: 
     if (row >= column) {
         return;
     }
-    let above = args.skip_to + at;
+    let above = args.skip_x + at;
     let below = above - k + column * args.rows + row;
 {% if size == 4 %}
     let v = x[above];
@@ -50,7 +50,7 @@ fn swap(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: 
 @compute @workgroup_size(256)
 fn turn(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let block = (group.z * grid.y + group.y) * grid.x + group.x;
-    if (block >= args.blocks) {
+    if (block >= args.groups) {
         return;
     }
     let even = args.across + args.across % 2u;
@@ -63,7 +63,7 @@ fn turn(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: 
     if (j >= args.across) {
         return;
     }
-    let plane = args.skip_to + block / args.pairs * (args.rows * args.rows);
+    let plane = args.skip_x + block / args.pairs * (args.rows * args.rows);
     let k = lane % 4u + lane / 32u % 4u * 4u;
     let m = lane / 4u % 8u + lane / 128u * 8u;
     if (i == j && k < m) {

@@ -128,18 +128,35 @@ impl Cuda {
         self.device().kernels.get(key)
     }
 
+    /// The kernel of a plan that was built before.
+    #[inline]
+    pub(crate) fn planned_kernel(&self, key: u128) -> Option<Kernel> {
+        self.device().kernels.planned(key)
+    }
+
+    #[cold]
+    pub(crate) fn build_planned(&self, key: u128, kernel: isowarp_kernels::Kernel, fills: &[Fill<'_>]) -> Result<Kernel> {
+        let kernel = self.filled(kernel, fills)?;
+        self.device().kernels.insert_planned(key, kernel.clone());
+        Ok(kernel)
+    }
+
     #[cold]
     fn build_kernel(&self, key: KernelKey, fills: &[Fill<'_>]) -> Result<Kernel> {
-        let entry = key.0.entry();
+        let kernel = self.filled(key.0, fills)?;
+        self.device().kernels.insert(key, kernel.clone());
+        Ok(kernel)
+    }
+
+    fn filled(&self, kernel: isowarp_kernels::Kernel, fills: &[Fill<'_>]) -> Result<Kernel> {
+        let entry = kernel.entry();
         let (major, minor) = self.info().compute_capability;
-        let build = key.0.build(major, minor).ok_or_else(|| Error::Compile {
+        let build = kernel.build(major, minor).ok_or_else(|| Error::Compile {
             kernel: entry.to_owned(),
             log: format!("there is no build for compute capability {major}.{minor}"),
         })?;
         let text = splice(build.template(entry).unwrap_or_default(), entry, fills).map_err(|error| error.into_error(entry))?;
-        let kernel = self.kernel_from_ptx(&text, entry)?;
-        self.device().kernels.insert(key, kernel.clone());
-        Ok(kernel)
+        self.kernel_from_ptx(&text, entry)
     }
 
     /// A kernel from PTX text of the caller, compiled on first use and found again by the text's hash.

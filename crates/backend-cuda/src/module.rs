@@ -223,6 +223,7 @@ pub type KernelKey = (isowarp_kernels::Kernel, u128);
 #[derive(Debug, Default)]
 pub(crate) struct KernelCache {
     by_key: RwLock<HashMap<KernelKey, Kernel>>,
+    by_plan: RwLock<HashMap<u128, Kernel>>,
     by_text: RwLock<HashMap<u128, Kernel>>,
 }
 
@@ -234,6 +235,15 @@ impl KernelCache {
 
     pub(crate) fn insert(&self, key: KernelKey, kernel: Kernel) {
         self.by_key.write().insert(key, kernel);
+    }
+
+    #[inline]
+    pub(crate) fn planned(&self, key: u128) -> Option<Kernel> {
+        self.by_plan.read().get(&key).cloned()
+    }
+
+    pub(crate) fn insert_planned(&self, key: u128, kernel: Kernel) {
+        self.by_plan.write().insert(key, kernel);
     }
 
     /// The kernel of a text, compiled by `load` when it is new. Compiling happens outside the lock; of two threads that

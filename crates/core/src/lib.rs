@@ -14,6 +14,7 @@ pub mod expression;
 pub mod host;
 pub mod input;
 pub mod ir;
+pub mod launch;
 pub mod numerics;
 pub mod ops;
 pub mod patterns;

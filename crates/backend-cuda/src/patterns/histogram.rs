@@ -1,13 +1,13 @@
 //! P06 histogram: one launch; bins in shared memory where they fit.
 
-use super::holes::{Holes, Shape};
+use super::launcher::with_fills;
 use super::{bind, blocks};
 use crate::backend::Cuda;
 use crate::launch::Grid;
 use crate::memory::Buffer;
-use crate::splice::{Fill, Site};
 use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::error::Result;
+use isowarp_core::launch::Operators;
 use isowarp_core::patterns::{HistogramSum, HistogramTask};
 use isowarp_kernels::Kernel;
 use isowarp_kernels::histogram::*;
@@ -109,14 +109,7 @@ impl Cuda {
         if let Some(kernel) = self.known_kernel(&(entry, bound.key.0)) {
             return Ok(kernel);
         }
-        with_fills(task, &bound.shapes[..task.func.params.len()], |fills| self.kernel((entry, bound.key.0), fills))
+        let (operators, leaves) = (Operators::Words(&task.func), &bound.shapes[..task.func.params.len()]);
+        with_fills(entry, &operators, (leaves, &[]), task.numerics, |fills| self.kernel((entry, bound.key.0), fills))
     }
-}
-
-/// Calls `f` with what fills the holes.
-pub(super) fn with_fills<R>(task: &HistogramTask, leaves: &[Shape], f: impl FnOnce(&[Fill<'_>]) -> R) -> R {
-    let holes = Holes { load: &task.func, leaves, outs: &[], numerics: task.numerics };
-    let load4 = |s: &Site<'_>| holes.load(4, s);
-    let load1 = |s: &Site<'_>| holes.load(1, s);
-    f(&[Fill { name: "load4", body: &load4 }, Fill { name: "load1", body: &load1 }])
 }

@@ -2,33 +2,23 @@
 
 mod by_key;
 mod filter;
-mod groups;
 mod histogram;
-mod histogram_variants;
 mod holes;
-mod layout;
+mod launcher;
 mod lines;
-mod map;
 mod merge;
 mod merge_sort;
-mod merge_variants;
-mod moves;
 pub(crate) mod probe;
 mod reduce;
-mod reduce_variants;
 mod scan;
-mod scan_variants;
-mod scatter;
 mod scratch;
 mod segmented_sort;
 mod segments;
 mod select;
 mod sort;
-mod sort_variants;
 #[cfg(test)]
 mod tests;
 mod together;
-mod top_k;
 mod tuning;
 
 pub(crate) use scratch::Scratch;

@@ -36,12 +36,17 @@ pub(crate) struct Scratch {
 impl Scratch {
     /// The address of at least `bytes` bytes. Grows in steps of two, so that a warm-up with the largest size suffices.
     pub(crate) fn get(&self, cuda: &Cuda, of: Use, bytes: u64) -> Result<u64> {
+        cuda.address(&self.buffer(cuda, of, bytes)?, "scratch")
+    }
+
+    /// The memory of at least `bytes` bytes, likewise.
+    pub(crate) fn buffer(&self, cuda: &Cuda, of: Use, bytes: u64) -> Result<Buffer> {
         let mut slots = self.slots.lock();
         let slot = &mut slots[of as usize];
         if let Some(buffer) = slot
             && buffer.size_bytes() >= bytes
         {
-            return cuda.address(buffer, "scratch");
+            return Ok(buffer.clone());
         }
         let bytes = bytes.next_power_of_two().max(4096);
         let buffer = cuda.allocate_bytes(bytes)?;
@@ -52,9 +57,8 @@ impl Scratch {
             let words = bytes / 8 - super::scan::HEADER_WORDS;
             cuda.write_bytes(&buffer, 8, &words.to_le_bytes())?;
         }
-        let address = cuda.address(&buffer, "scratch")?;
-        *slot = Some(buffer);
-        Ok(address)
+        *slot = Some(buffer.clone());
+        Ok(buffer)
     }
 
     /// A small table in device memory, uploaded at its first use.

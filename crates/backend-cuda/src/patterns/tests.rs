@@ -1,15 +1,22 @@
 //! Every kernel's holes are filled for representative operators. With `PTXAS` naming an assembler, the texts are assembled too.
 
 use super::holes::{Holes, Shape, combine};
-use super::{by_key, groups, histogram, histogram_variants, merge, merge_sort, reduce_variants, scan_variants, scatter, select};
+use super::{by_key, histogram, launcher, merge, merge_sort, select};
 use crate::splice::{Fill, Site, splice};
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::{DType, Element, Ty};
 use isowarp_core::ir::{self, Expr, Func, Param};
+use isowarp_core::launch::kernels::{
+    self, BALLOT, Def, GATHER, HISTOGRAM_VARIANT, LAYOUT, MAP, MERGE_VARIANT, PEERS, REDUCE_VARIANT, SCAN_VARIANT, SCATTER, SCATTER_FROM,
+    SCATTER_REDUCE, SWAP_SQUARE, TRANSPOSE, TRANSPOSE_SQUARE, TRANSPOSE_TILES,
+};
+use isowarp_core::launch::{Choice, Operators};
 use isowarp_core::numerics::Func as Elementary;
+use isowarp_core::patterns::layout::plan::plane_choices;
+use isowarp_core::patterns::sort_variants::plan::Form;
 use isowarp_core::patterns::{
-    HistogramSum, HistogramTask, HistogramVariant, ReduceByKeyTask, ReduceVariant, ScanVariant, ScatterFromTask, ScatterOp,
-    SegmentedReduceTask, SelectKind, SelectTask, Sides,
+    GatherTask, HistogramSum, HistogramTask, HistogramVariant, MergeVariant, Peers, PeersTask, ReduceByKeyTask, ReduceVariant, ScanVariant,
+    ScatterFromTask, ScatterOp, ScatterTask, SegmentedReduceTask, SelectKind, SelectTask, Sides,
 };
 use isowarp_kernels::Source;
 use std::process::Command;
@@ -38,14 +45,18 @@ fn check(source: Source, entry: &str, fills: &[Fill<'_>]) {
     }
 }
 
-fn check_map(func: &Func, leaves: &[Shape], outs: &[Shape]) {
+/// Checks the entry of a plan's kernel that choices name.
+fn check_planned(def: &Def, operators: Operators<'_>, choices: &[Choice], shapes: (&[Shape], &[Shape])) {
+    let choice = |name: &str| choices.iter().find(|(of, _)| *of == name).map_or(0, |c| c.1);
+    let kernel = launcher::entry(def.cuda.expect("a kernel of its own").name, choice).expect("an entry to every choice");
     for numerics in [Numerics::Strict, Numerics::Fast] {
-        let holes = Holes { load: func, leaves, outs, numerics };
-        let body4 = |s: &Site<'_>| holes.body(4, s);
-        let body1 = |s: &Site<'_>| holes.body(1, s);
-        let (four, one) = (Fill { name: "body4", body: &body4 }, Fill { name: "body1", body: &body1 });
-        check(Source::Map, "map_vec", &[four, one]);
-        check(Source::Map, "map_one", &[one]);
+        launcher::with_fills(kernel, &operators, shapes, numerics, |fills| check(kernel.source(), kernel.entry(), fills));
+    }
+}
+
+fn check_map(func: &Func, leaves: &[Shape], outs: &[Shape]) {
+    for vector in [0, 1] {
+        check_planned(MAP.def(), Operators::Body(func), &[("vector", vector)], (leaves, outs));
     }
 }
 
@@ -250,12 +261,20 @@ fn reductions_by_key_of_both_widths_fill_their_holes() {
 
 #[test]
 fn every_rung_has_kernels_of_every_width() {
-    let reductions = ReduceVariant::ALL.into_iter().filter(|v| *v != ReduceVariant::AlignedTree).map(reduce_variants::table);
-    let scans = ScanVariant::ALL.into_iter().filter(|v| *v != ScanVariant::SinglePass).map(scan_variants::table);
-    for table in reductions.chain(scans) {
-        for (k, kernel) in table.expect("a kernel of its own").into_iter().enumerate() {
-            assert!(kernel.entry().ends_with(&format!("_w{}", k + 1)) && kernel.build(7, 0).is_some(), "{}", kernel.entry());
+    let entry = |def: &Def, rung: u32, words: u32| {
+        let choice = |name: &str| if name == "rung" { rung } else { words };
+        launcher::entry(def.cuda.expect("a kernel of its own").name, choice).expect("an entry to every choice")
+    };
+    for words in 1..=4 {
+        let reductions = ReduceVariant::ALL.into_iter().filter(|v| *v != ReduceVariant::AlignedTree);
+        let scans = ScanVariant::ALL.into_iter().filter(|v| *v != ScanVariant::SinglePass);
+        let reductions = reductions.map(|v| entry(REDUCE_VARIANT.def(), v as u32, words));
+        for kernel in reductions.chain(scans.map(|v| entry(SCAN_VARIANT.def(), v as u32, words))) {
+            assert!(kernel.entry().ends_with(&format!("_w{words}")) && kernel.build(7, 0).is_some(), "{}", kernel.entry());
         }
+    }
+    for variant in MergeVariant::ALL.into_iter().filter(|v| *v != MergeVariant::MergePath) {
+        entry(MERGE_VARIANT.def(), variant as u32, 0);
     }
 }
 
@@ -341,14 +360,15 @@ fn histograms_of_every_kind_fill_their_holes() {
         for shape in [Shape::Vector(dtype), Shape::Strided(dtype)] {
             for fits in [true, false] {
                 let kernel = histogram::kernel(&task, fits);
-                histogram::with_fills(&task, &[shape], |fills| check(Source::Histogram, kernel.entry(), fills));
+                let operators = Operators::Words(&task.func);
+                launcher::with_fills(kernel, &operators, (&[shape], &[]), task.numerics, |fills| {
+                    check(Source::Histogram, kernel.entry(), fills)
+                });
             }
             // The rungs of the ladder take one element at a time.
             let rungs = HistogramVariant::ALL.into_iter().filter(|v| *v != HistogramVariant::Replicated);
-            for kernel in rungs.filter(|_| task.func.result_words() == 1).map(histogram_variants::kernel) {
-                histogram::with_fills(&task, &[shape], |fills| {
-                    check(Source::HistogramVariants, kernel.expect("a kernel of its own").entry(), &fills[1..]);
-                });
+            for rung in rungs.filter(|_| task.func.result_words() == 1) {
+                check_planned(HISTOGRAM_VARIANT.def(), Operators::Words(&task.func), &rung.choices(), (&[shape], &[]));
             }
         }
     }
@@ -364,8 +384,66 @@ fn scatters_fill_their_holes() {
     for (func, dtype) in all {
         let task = ScatterFromTask { func: Arc::new(func), n: 1, targets: 1, op: ScatterOp::Store, numerics: Numerics::Strict };
         for shape in [Shape::Vector(dtype), Shape::Strided(dtype)] {
-            scatter::with_fills(&task, &[shape], |fills| check(Source::Scatter, scatter::kernel(&task).entry(), fills));
+            let target = [DType::U32, DType::U64][task.func.result_words() - 2];
+            check_planned(SCATTER_FROM.def(), Operators::Words(&task.func), &task.choices(target), (&[shape], &[]));
         }
+    }
+}
+
+#[test]
+fn moves_of_every_type_and_index_have_a_kernel() {
+    for (dtype, index) in DType::ALL.into_iter().flat_map(|dtype| [DType::U32, DType::I32, DType::U64].map(|index| (dtype, index))) {
+        check_planned(GATHER.def(), Operators::Nothing, &GatherTask::choices(dtype, index), (&[], &[]));
+        let scatter = |op| ScatterTask { n: 1, targets: 1, op, positions: false }.choices(dtype, index);
+        check_planned(SCATTER.def(), Operators::Nothing, &scatter(ScatterOp::Store), (&[], &[]));
+        if dtype.size_bytes() >= 4 {
+            check_planned(SCATTER_REDUCE.def(), Operators::Nothing, &scatter(ScatterOp::Sum), (&[], &[]));
+        }
+    }
+}
+
+#[test]
+fn moves_by_shape_have_a_kernel_for_units_of_every_size() {
+    for size in [1, 2, 4, 8, 16] {
+        let copy = [("size", size as u32), ("rank", 1), ("atomic", 0)];
+        check_planned(LAYOUT.def(), Operators::Nothing, &copy, (&[], &[]));
+        check_planned(TRANSPOSE_TILES.def(), Operators::Nothing, &[("unit", size as u32)], (&[], &[]));
+        for vector in [false, true].into_iter().filter(|_| size < 16) {
+            for plane in [TRANSPOSE.def(), TRANSPOSE_SQUARE.def(), SWAP_SQUARE.def()] {
+                check_planned(plane, Operators::Nothing, &plane_choices(size, vector, 1), (&[], &[]));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_step_of_a_top_k_has_a_kernel_for_keys_of_every_size() {
+    for step in kernels::all().into_iter().filter(|def| def.pattern == "top_k" && def.cuda.is_some()) {
+        for size in [1, 2, 4, 8] {
+            check_planned(step, Operators::Nothing, &[("size", size)], (&[], &[]));
+        }
+    }
+}
+
+#[test]
+fn every_launch_of_a_textbooks_sort_has_a_kernel_for_keys_of_every_size() {
+    for step in kernels::all().into_iter().filter(|def| def.name.starts_with("sort_")) {
+        for (key_bytes, items) in [1, 2, 4, 8].into_iter().flat_map(|bytes| [1, 4].map(|items| (bytes, items))) {
+            let form = Form { key_bytes, items, ..Form::default() };
+            check_planned(step, Operators::Nothing, &form.choices(), (&[], &[]));
+        }
+    }
+}
+
+#[test]
+fn names_of_entries_are_unique_and_kernels_that_all_gpus_have_are_there() {
+    let entries = Source::ALL.iter().flat_map(|source| source.builds()[0].entries.iter().map(|entry| entry.name));
+    let mut names: Vec<&str> = entries.collect();
+    names.sort_unstable();
+    assert!(names.windows(2).all(|pair| pair[0] != pair[1]));
+    for def in kernels::all() {
+        let stem = |name: &'static str| name.split('{').next().expect("a first part");
+        assert!(def.cuda.is_none_or(|entry| names.iter().any(|name| name.starts_with(stem(entry.name)))), "{def:?}");
     }
 }
 
@@ -378,11 +456,14 @@ fn groups_fill_their_holes() {
         (one(|x: Expr<u64>| x * 3), DType::U64),
     ];
     for (func, dtype) in conditions {
-        let ballot = (func.result_words() == 1).then_some(isowarp_kernels::groups::GROUPS_BALLOT);
-        for entry in ballot.into_iter().chain([groups::peers_kernel(&func)]) {
-            for shape in [Shape::Vector(dtype), Shape::Strided(dtype)] {
-                groups::with_fills(entry, &func, Numerics::Strict, &[shape], |fills| check(Source::Groups, entry.entry(), fills));
+        let func = Arc::new(func);
+        for shape in [Shape::Vector(dtype), Shape::Strided(dtype)] {
+            let shapes: (&[Shape], &[Shape]) = (&[shape], &[]);
+            if func.result_words() == 1 {
+                check_planned(BALLOT.def(), Operators::Words(&func), &[], shapes);
             }
+            let peers = PeersTask { func: Arc::clone(&func), n: 1, width: 32, peers: Peers::Mask, numerics: Numerics::Strict };
+            check_planned(PEERS.def(), Operators::Words(&func), &peers.choices(), shapes);
         }
     }
 }

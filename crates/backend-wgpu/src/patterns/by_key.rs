@@ -4,7 +4,7 @@ use super::Launch;
 use super::access;
 use super::accumulator::Accumulator;
 use super::operands::{Limits, Operands, Signature, Span};
-use super::program::{Operators, Program, SUBGROUPS, Sink, Source, Writer, value_params};
+use super::program::{Operators, Program, SUBGROUPS, Sink, Source, Writer, Written, identity, value_params};
 use super::segments::{MOST, SHORT, Segments, whole};
 use crate::buffer::Buffer;
 use crate::device::Wgpu;
@@ -79,7 +79,7 @@ pub(super) fn heads_program<'a>(task: &'a ReduceByKeyTask, signature: &'a Signat
         template: BY_KEY_HEADS,
         entry: "by_key_heads",
         constants: holes,
-        operators: Operators::Heads(&task.runs.func),
+        operators: Operators::Own(&*task.runs.func),
         signature,
         numerics: task.runs.numerics,
         first: false,
@@ -91,7 +91,7 @@ pub(super) fn program<'a>(task: &'a ReduceByKeyTask, signature: &'a Signature, h
         template: BY_KEY,
         entry: "by_key",
         constants: holes,
-        operators: Operators::ByKey { task },
+        operators: Operators::Own(task),
         signature,
         numerics: task.values.numerics,
         first: false,
@@ -224,9 +224,31 @@ impl Wgpu {
     }
 }
 
+/// Whether runs begin: part 0 of a selection of where they do.
+impl Written for Func {
+    fn identity(&self) -> u128 {
+        identity("heads", &[self], &[])
+    }
+
+    fn write(&self, w: &mut Writer<'_>) {
+        w.heads(self);
+    }
+}
+
+/// Runs of equal keys: a tree from the leaves of the values to their outputs, behind which the keys and their number follow.
+impl Written for ReduceByKeyTask {
+    fn identity(&self) -> u128 {
+        identity("by_key", &[&self.values.load, &self.values.combine, &self.values.finish], &[])
+    }
+
+    fn write(&self, w: &mut Writer<'_>) {
+        w.by_key(self);
+    }
+}
+
 impl Writer<'_> {
     /// `load1` and `load4`: 0 where a run begins.
-    pub(super) fn heads(&mut self, f: &Func) {
+    fn heads(&mut self, f: &Func) {
         self.leaves("op_load");
         self.function(f, "op_load");
         let args: Vec<String> = value_params(f).map(|k| format!("leaf{k}_1(i)")).collect();
@@ -237,7 +259,7 @@ impl Writer<'_> {
     }
 
     /// What a tree has, of the values; `Key`, `key_of`, `store_key` and `store_count`.
-    pub(super) fn by_key(&mut self, task: &ReduceByKeyTask) {
+    fn by_key(&mut self, task: &ReduceByKeyTask) {
         let values = &task.values;
         let parts = Accumulator::new(values.parts());
         self.tree(Source::Leaves(&values.load), &values.combine, Sink::Outs(&values.finish), &parts, &mut Vec::new());

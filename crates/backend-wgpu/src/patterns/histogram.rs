@@ -164,7 +164,7 @@ pub(super) fn program<'a>(task: &'a HistogramTask, signature: &'a Signature, hol
         template: HISTOGRAM,
         entry: "histogram",
         constants: holes,
-        operators: Operators::Histogram { task },
+        operators: Operators::Words(&task.func),
         signature,
         numerics: task.numerics,
         first: false,

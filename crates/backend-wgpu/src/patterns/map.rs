@@ -1,43 +1,18 @@
-//! P01 map: one pass, four elements to an invocation.
+//! P01 map: how many elements an invocation takes; and the copies and merges of words that a device does by maps.
 
-use super::Launch;
-use super::operands::{Operands, Signature, Span};
-use super::program::{Operators, Program};
 use crate::buffer::Buffer;
 use crate::device::Wgpu;
-use isowarp_core::backend::{Leaf, Out, Run};
+use isowarp_core::backend::{Leaf, Out, Run as _};
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::DType;
 use isowarp_core::error::Result;
 use isowarp_core::ir::{self, Expr};
 use isowarp_core::patterns::MapTask;
-use isowarp_shaders::kernels::MAP;
 use std::sync::Arc;
-
-impl Run<MapTask> for Wgpu {
-    fn run(&self, task: &MapTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
-        let limits = self.window_limits();
-        let operands = Operands::plan(limits, &task.func.params, leaves, outs, true, false, task.n)?;
-        let (threads, groups) = self.map_shape(task.func.weight());
-        let holes = [("groups", groups), ("threads", threads)];
-        let kernel = self.program("map", &program(task, &operands.signature, &holes))?;
-        let block = 4 * u64::from(groups * threads);
-        let step = operands.span(limits, task.n, 1024, true);
-        let mut first = 0;
-        while first < task.n {
-            let span = Span::of(first, step.min(task.n - first));
-            let mut launch = Launch::new(first, &[span.len as u32]);
-            operands.bind(limits, span, span, &mut launch.bindings, &mut launch.args)?;
-            self.launch(&kernel, &launch, span.len.div_ceil(block))?;
-            first += span.len;
-        }
-        Ok(())
-    }
-}
 
 impl Wgpu {
     /// Invocations of a workgroup, and groups of four elements to an invocation, for an operator of this weight.
-    fn map_shape(&self, weight: u32) -> (u32, u32) {
+    pub(super) fn map_shape(&self, weight: u32) -> (u32, u32) {
         #[cfg(test)]
         if let Some(shape) = *self.patterns().map_shape.lock() {
             return shape;
@@ -76,17 +51,5 @@ impl Wgpu {
         let old = Leaf::Elements { raw: buffer.clone(), dtype: DType::U32, offset: word, stride: 1 };
         let leaves = [old, Leaf::Value { bits: mask.into() }, Leaf::Value { bits: bits.into() }];
         self.run(&task, &leaves, &[Out { raw: buffer.clone(), dtype: DType::U32, offset: word }])
-    }
-}
-
-pub(super) fn program<'a>(task: &'a MapTask, signature: &'a Signature, holes: &'a [(&'static str, u32)]) -> Program<'a> {
-    Program {
-        template: MAP,
-        entry: "map",
-        constants: holes,
-        operators: Operators::Body(&task.func),
-        signature,
-        numerics: task.numerics,
-        first: false,
     }
 }

@@ -2,11 +2,11 @@
 
 mod lazy;
 
-use super::layout::program;
+use super::Launch;
 use super::operands::{Args, Limits, Signature, padded};
 use super::place::{Place, most};
+use super::program::{Program, of_bits as program};
 use super::reduce::chunks;
-use super::{Launch, program::Program};
 use crate::buffer::Buffer;
 use crate::device::Wgpu;
 use isowarp_core::backend::{Leaf, Out, Run};

@@ -5,30 +5,22 @@ mod accumulator;
 mod by_key;
 mod dialect;
 mod filter;
-mod groups;
 mod histogram;
-mod histogram_variants;
-mod layout;
+mod launcher;
 mod map;
 mod merge;
 mod merge_sort;
-mod merge_variants;
-mod moves;
 mod operands;
 mod place;
 mod program;
 mod reduce;
-mod reduce_variants;
 mod scan;
-mod scan_variants;
 mod segmented_sort;
 mod segments;
 mod select;
 mod sort;
-mod sort_variants;
 #[cfg(test)]
 mod tests;
-mod top_k;
 mod tuning;
 
 use crate::binds::Binding;
@@ -55,6 +47,8 @@ use xxhash_rust::xxh3::Xxh3;
 #[derive(Debug, Default)]
 pub(crate) struct Kernels {
     ready: Mutex<HashMap<u128, Arc<Kernel>>>,
+    /// Those of plans.
+    planned: Mutex<HashMap<u128, launcher::Ready>>,
     /// The identity of words, which copies.
     copy: OnceLock<Arc<Func>>,
     /// What replaces some bits of a word.
@@ -227,6 +221,7 @@ impl Wgpu {
         let dialect = Dialect { fma, seeds, ..self.dialect() };
         *self.patterns().dialect.lock() = Some(dialect);
         self.patterns().ready.lock().clear();
+        self.patterns().planned.lock().clear();
     }
 
     /// Gives maps this many invocations to a workgroup, and groups of four elements to an invocation.

@@ -4,12 +4,12 @@
 use super::access;
 use super::accumulator::Accumulator;
 use super::dialect::Dialect;
+use super::launcher::Planned;
 use super::operands::Signature;
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::DType;
 use isowarp_core::error::{Error, Result};
 use isowarp_core::ir::{Func, Node, Param, WgslOptions, wgsl_function, wgsl_function_4};
-use isowarp_core::patterns::{HistogramTask, ReduceByKeyTask, SelectTask};
 use isowarp_shaders::kernels::{Extra, Template};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -37,26 +37,37 @@ pub(super) enum Sink<'a> {
 /// What a kernel computes with.
 #[derive(Clone, Copy)]
 pub(super) enum Operators<'a> {
-    /// One operator from leaves to outputs.
-    Body(&'a Func),
     /// A tree of combinations.
     Tree { source: Source<'a>, combine: &'a Func, sink: Sink<'a> },
-    /// A selection: parts and values of elements, and what tiles hand on.
-    Select { task: &'a SelectTask },
-    /// Whether runs begin: part 0 of a selection of where they do.
-    Heads(&'a Func),
-    /// Runs of equal keys: a tree from the leaves of the values to their outputs, behind which the keys and their number follow.
-    ByKey { task: &'a ReduceByKeyTask },
-    /// A histogram: bins of elements, and weights.
-    Histogram { task: &'a HistogramTask },
-    /// Which of two keys comes first, by their bits.
-    Order { before: &'a Func, dtype: DType },
     /// Words of elements.
     Words(&'a Func),
+    /// Those of a pattern with a driver of its own.
+    Own(&'a dyn Written),
+    /// Which of two keys comes first, by their bits.
+    Order { before: &'a Func, dtype: DType },
     /// Elements that are computed where they are read.
     Computed(&'a [Computed<'a>]),
     /// None; the names are functions of the prelude that the template calls.
     Calls(&'a [&'static str]),
+    /// Those of a plan.
+    Planned(Planned<'a>),
+}
+
+/// What a pattern writes in front of its template where no other does.
+pub(super) trait Written: Sync {
+    /// Tells it from what others write, and from what it writes of other operators.
+    fn identity(&self) -> u128;
+    /// Writes it.
+    fn write(&self, w: &mut Writer<'_>);
+}
+
+/// The identity of what is written of these operators, and of numbers.
+pub(super) fn identity(name: &str, operators: &[&Func], numbers: &[u64]) -> u128 {
+    use std::hash::Hash as _;
+    let mut h = xxhash_rust::xxh3::Xxh3::new();
+    (name, numbers).hash(&mut h);
+    operators.iter().for_each(|f| f.hash128().hash(&mut h));
+    h.digest128()
 }
 
 /// Elements of one name, each its operator's only result.
@@ -91,6 +102,17 @@ pub(super) struct Program<'a> {
     pub(super) first: bool,
 }
 
+/// A kernel of raw bits, with no operator and no operands but its own buffers.
+pub(super) fn of_bits<'a>(
+    template: Template,
+    entry: &'static str,
+    holes: &'a [(&'static str, u32)],
+    signature: &'a Signature,
+) -> Program<'a> {
+    let operators = Operators::Calls(&[]);
+    Program { template, entry, constants: holes, operators, signature, numerics: Numerics::Strict, first: false }
+}
+
 impl Program<'_> {
     /// Feeds what the text depends on into a hash.
     pub(super) fn hash(&self, h: &mut impl std::hash::Hasher) {
@@ -101,7 +123,8 @@ impl Program<'_> {
         self.numerics.hash(h);
         self.first.hash(h);
         match self.operators {
-            Operators::Body(f) | Operators::Words(f) | Operators::Heads(f) => f.hash128().hash(h),
+            Operators::Words(f) => f.hash128().hash(h),
+            Operators::Own(own) => own.identity().hash(h),
             Operators::Tree { source, combine, sink } => {
                 match source {
                     Source::Leaves(f) => f.hash128().hash(h),
@@ -114,24 +137,13 @@ impl Program<'_> {
                     Sink::Results => 1u8.hash(h),
                 }
             }
-            Operators::Select { task } => {
-                task.func.hash128().hash(h);
-                (task.kind, task.count).hash(h);
-            }
-            Operators::ByKey { task } => {
-                let values = &task.values;
-                [&values.load, &values.combine, &values.finish].map(|f| f.hash128()).hash(h);
-            }
-            Operators::Histogram { task } => {
-                task.func.hash128().hash(h);
-                task.sum.hash(h);
-            }
             Operators::Computed(all) => all.iter().for_each(|c| (c.name, c.func.hash128(), c.dtype).hash(h)),
             Operators::Order { before, dtype } => {
                 before.hash128().hash(h);
                 dtype.hash(h);
             }
             Operators::Calls(_) => {}
+            Operators::Planned(planned) => planned.hash(h),
         }
     }
 
@@ -141,14 +153,15 @@ impl Program<'_> {
             Operators::Tree { source, sink, .. } => {
                 u32::from(matches!(source, Source::Partials)) + u32::from(matches!(sink, Sink::Results))
             }
+            Operators::Planned(planned) => planned.accumulators().count() as u32,
             _ => 0,
         };
         self.signature.slots.len() as u32 + arrays + self.extra().count() as u32
     }
 
     /// The template's own buffers that this variant has.
-    fn extra(&self) -> impl Iterator<Item = &'static Extra> {
-        self.template.bindings.iter().filter(|b| b.when.is_none_or(|w| self.constants.contains(&(w, 1))))
+    pub(super) fn extra(&self) -> impl Iterator<Item = &'static Extra> {
+        self.template.bindings.iter().filter(|b| b.is_there(self.constants))
     }
 
     /// The whole WGSL.
@@ -158,29 +171,19 @@ impl Program<'_> {
         let mut members: Vec<String> = ["base", "base_high"].iter().chain(self.template.args).map(|&m| m.to_owned()).collect();
         let mut arrays = Vec::new();
         match self.operators {
-            Operators::Body(f) => w.body(f),
             Operators::Tree { source, combine, sink } => {
-                let parts = combine.result_types();
-                let acc = Accumulator::new(parts);
-                w.tree(source, combine, sink, &acc, &mut arrays);
-                if self.first {
-                    let (names, value) = acc.in_args("first");
-                    members.extend(names);
-                    let _ = writeln!(w.text, "fn first_value() -> Acc {{\n    return {value};\n}}");
-                }
-                w.text.push_str(&acc.word_functions());
+                let acc = Accumulator::new(combine.result_types());
+                members.extend(w.all_of_tree(source, combine, sink, &acc, self.first, &mut arrays));
                 if self.constants.contains(&(SUBGROUPS, 1)) {
                     w.text.push_str(&acc.shuffle_functions());
                 }
             }
-            Operators::Select { task } => w.select(task),
-            Operators::Heads(f) => w.heads(f),
-            Operators::ByKey { task } => w.by_key(task),
-            Operators::Histogram { task } => w.words_of_elements(&task.func),
-            Operators::Order { before, dtype } => w.order(before, dtype),
             Operators::Words(f) => w.words_of_elements(f),
+            Operators::Own(own) => own.write(&mut w),
+            Operators::Order { before, dtype } => w.order(before, dtype),
             Operators::Computed(all) => w.computed(all),
             Operators::Calls(names) => w.calls.extend(names.iter().map(|&n| n.to_owned())),
+            Operators::Planned(planned) => members.extend(planned.write(&mut w, &mut arrays, self.extra().map(|b| b.name))),
         }
         members.extend(access::members(self.signature));
         let failed = |log: String| Error::Compile { kernel: self.entry.to_owned(), log };
@@ -263,7 +266,7 @@ impl Writer<'_> {
 
     /// `body4(i, end)`: the elements from `i` on that are before `end`, at most four. The operator stands in it once: where fewer than four
     /// are left, the last one is computed repeatedly.
-    fn body(&mut self, f: &Func) {
+    pub(super) fn body(&mut self, f: &Func) {
         self.leaves("op_body");
         if !f.is_joint() || self.options.rolls(f) {
             self.function(f, "op_body");
@@ -302,6 +305,27 @@ impl Writer<'_> {
             self.text.push_str("        }\n");
         }
         self.text.push_str("    }\n}\n");
+    }
+
+    /// All that a tree of combinations takes, the value that it starts with among them: what is returned are the members of `args` with that.
+    pub(super) fn all_of_tree(
+        &mut self,
+        source: Source<'_>,
+        combine: &Func,
+        sink: Sink<'_>,
+        acc: &Accumulator,
+        first: bool,
+        arrays: &mut Vec<(&'static str, &'static str)>,
+    ) -> Vec<String> {
+        self.tree(source, combine, sink, acc, arrays);
+        let mut members = Vec::new();
+        if first {
+            let (names, value) = acc.in_args("first");
+            members = names;
+            let _ = writeln!(self.text, "fn first_value() -> Acc {{\n    return {value};\n}}");
+        }
+        self.text.push_str(&acc.word_functions());
+        members
     }
 
     /// `Acc`, `combine`, `load1`, `load4`, `finish`, `store4`.

@@ -2,7 +2,7 @@
 
 use super::Launch;
 use super::accumulator::Accumulator;
-use super::operands::{Limits, Operands, Span};
+use super::operands::{Args, Limits, Operands, Span};
 use super::program::{Operators, Program, SUBGROUPS, Sink, Source};
 use super::reduce::{COLS, Reduction, chunks, groups};
 use crate::binds::Binding;
@@ -178,7 +178,7 @@ impl Scan<'_> {
             if let ScanKind::Exclusive { first } = &self.task.kind
                 && kernel.name() == "scan"
             {
-                push_bits(&mut launch, first, &self.task.parts());
+                push_bits(&mut launch.args, first, &self.task.parts());
             }
             let span = Span::of(at, lines / inner.min(lines) * len * inner);
             operands.bind(self.limits, span, span, &mut launch.bindings, &mut launch.args)?;
@@ -260,7 +260,7 @@ impl Scan<'_> {
                 })?;
                 let mut launch = Launch::new(0, &[n, pitch, count].map(|w| w as u32));
                 if let ScanKind::Exclusive { first } = &task.kind {
-                    push_bits(&mut launch, first, &task.parts());
+                    push_bits(&mut launch.args, first, &task.parts());
                 }
                 for buffer in [&loaded, &scanned] {
                     launch.bindings.push(Binding { buffer, offset_bytes: 0, size_bytes: buffer.size_bytes() });
@@ -279,7 +279,7 @@ impl Scan<'_> {
     fn whole_lines(&self, kernel: &Kernel, operands: &Operands<'_>, span: Span, words: &[u32], groups: u64) -> Result<()> {
         let mut launch = Launch::new(span.first, words);
         if let ScanKind::Exclusive { first } = &self.task.kind {
-            push_bits(&mut launch, first, &self.task.parts());
+            push_bits(&mut launch.args, first, &self.task.parts());
         }
         operands.bind(self.limits, span, span, &mut launch.bindings, &mut launch.args)?;
         self.wgpu.launch(kernel, &launch, groups)
@@ -346,7 +346,7 @@ impl Single {
         let words = [n as u32, 1, tiles as u32, blocks as u32, 0, 0, tiles as u32, single.epoch, patience];
         let mut launch = Launch::new(line * n, &words);
         if let ScanKind::Exclusive { first } = &scan.task.kind {
-            push_bits(&mut launch, first, &scan.task.parts());
+            push_bits(&mut launch.args, first, &scan.task.parts());
         }
         let span = Span::of(line * n, lines * n);
         operands.bind(scan.limits, span, span, &mut launch.bindings, &mut launch.args)?;
@@ -375,11 +375,11 @@ impl Single {
 }
 
 /// Adds an accumulator to the parameters.
-pub(super) fn push_bits(launch: &mut Launch<'_>, first: &[u64], parts: &[isowarp_core::element::Ty]) {
+pub(super) fn push_bits(args: &mut Args, first: &[u64], parts: &[isowarp_core::element::Ty]) {
     for (&bits, ty) in first.iter().zip(parts) {
-        launch.args.push(bits as u32);
+        args.push(bits as u32);
         if ty.words() == 2 {
-            launch.args.push((bits >> 32) as u32);
+            args.push((bits >> 32) as u32);
         }
     }
 }

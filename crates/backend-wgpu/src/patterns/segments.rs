@@ -283,7 +283,7 @@ impl<'a> Segments<'a> {
             take,
         ];
         let mut launch = Launch::new(first, &words.map(|w| w as u32));
-        push_bits(&mut launch, &self.task.nothing, &self.task.parts());
+        push_bits(&mut launch.args, &self.task.nothing, &self.task.parts());
         self.direct.bind(self.limits, self.elements(first), results, &mut launch.bindings, &mut launch.args)?;
         launch.bindings.extend(extra);
         self.wgpu.launch(kernel, &launch, groups)

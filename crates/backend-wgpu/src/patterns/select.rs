@@ -4,7 +4,7 @@ use super::Launch;
 use super::access;
 use super::accumulator::Accumulator;
 use super::operands::{Limits, Operands, Signature, Span};
-use super::program::{COMPONENTS, Operators, Program, SUBGROUPS, Writer, member, value_params};
+use super::program::{COMPONENTS, Operators, Program, SUBGROUPS, Writer, Written, identity, member, value_params};
 use super::scan::{PATIENCE, SERVED_FROM_GROUPS, Single, TICKETS_BYTES};
 use crate::binds::Binding;
 use crate::buffer::Buffer;
@@ -158,17 +158,28 @@ pub(super) fn program<'a>(task: &'a SelectTask, signature: &'a Signature, holes:
         template: SELECT,
         entry: "select_tiles",
         constants: holes,
-        operators: Operators::Select { task },
+        operators: Operators::Own(task),
         signature,
         numerics: task.numerics,
         first: false,
     }
 }
 
+/// Parts and values of elements, and what tiles hand on.
+impl Written for SelectTask {
+    fn identity(&self) -> u128 {
+        identity("select", &[&self.func], &[self.kind as u64, self.count as u64])
+    }
+
+    fn write(&self, w: &mut Writer<'_>) {
+        w.select(self);
+    }
+}
+
 impl Writer<'_> {
     /// `Acc` and `combine` of what tiles hand on; `Item`, `load1`, `load4` of an element's part and the words of its values; `store_value`,
     /// `store_length`, `store_count` and `count_of`.
-    pub(super) fn select(&mut self, task: &SelectTask) {
+    fn select(&mut self, task: &SelectTask) {
         self.function(&task.combine, "op_combine");
         let acc = Accumulator::new(task.combine.result_types());
         self.text.push_str(&acc.text());

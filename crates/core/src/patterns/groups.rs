@@ -2,6 +2,7 @@
 
 mod call;
 mod folds;
+mod plan;
 mod ranked;
 mod shuffle;
 mod task;

@@ -1,5 +1,7 @@
 //! P06 histogram, the rungs of the textbook's ladder: kept for teaching and for benchmarks. [`Histogram`](super::Histogram) is what to use.
 
+mod plan;
+
 use super::HistogramTask;
 use crate::error::{Error, Result};
 

@@ -4,6 +4,7 @@ mod call;
 mod copy;
 mod in_place;
 mod morton;
+pub mod plan;
 mod task;
 
 pub use call::{AxesCall, MortonCall, PermutingAxes, Reordering, TransposeCall, Transposing};

@@ -8,6 +8,8 @@ use crate::element::{DType, Element, Num, Scalar};
 use crate::error::{Error, Result};
 use crate::input::{Collector, Input, Narrow, Numbers, Outputs, index, require, scalar};
 use crate::ir::{self, Expr, Func};
+use crate::launch::kernels::{MAP, Nothing};
+use crate::launch::{KernelSpec, Launcher, Operators, Planned, Work};
 use std::sync::Arc;
 
 /// A map as data: `outs[k][i] = func(leaves at i)[k]` for every `i` below `n`; float results are stored with canonical NaN.
@@ -19,6 +21,13 @@ pub struct MapTask {
     pub n: u64,
     /// Strict or fast.
     pub numerics: Numerics,
+}
+
+impl<B: Launcher> Planned<B> for MapTask {
+    fn drive(&self, device: &B, leaves: &[Leaf<B::Raw>], outs: &[Out<B::Raw>]) -> Result<()> {
+        let spec = KernelSpec::new(&MAP, &Nothing {}, &[], &[]);
+        device.launch(&spec.with(Operators::Body(&self.func), self.numerics, leaves, outs), Work::elements(self.n, 1024))
+    }
 }
 
 /// Element-wise patterns.

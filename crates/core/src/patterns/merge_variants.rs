@@ -1,5 +1,7 @@
 //! P08 merge, the rungs of the textbook's ladder: kept for teaching and for benchmarks. [`Merge`](super::Merge) is what to use.
 
+mod plan;
+
 use super::merge::{Pairs, merge_by};
 use super::{MergeTask, SortOrder};
 use crate::backend::Run;

@@ -7,6 +7,7 @@ mod floats;
 mod gather;
 mod narrow;
 mod permute;
+mod plan;
 mod scatter;
 mod task;
 

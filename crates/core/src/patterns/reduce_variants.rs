@@ -1,5 +1,7 @@
 //! P02 reduce, the rungs of the textbooks' ladder: kept for teaching and for benchmarks. [`Reduce`](super::Reduce) is what to use.
 
+mod plan;
+
 use super::map::{MapTask, collect, trace};
 use super::reduce::{Reducing, reduce_lines};
 use super::{Lines, ReduceTask};

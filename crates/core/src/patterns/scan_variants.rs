@@ -1,5 +1,9 @@
 //! P03 scan, the textbooks' algorithms: kept for teaching and for benchmarks. [`Scan`](super::Scan) is what to use.
 
+mod plan;
+
+pub use plan::Step;
+
 use super::map::collect;
 use super::scan::checked;
 use super::{ScanDomain, ScanTask, Scanning};

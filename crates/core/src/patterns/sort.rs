@@ -13,6 +13,7 @@ mod sorted_call;
 mod task;
 mod top_k;
 mod top_k_call;
+mod top_k_plan;
 mod top_k_rows;
 mod travel;
 mod verb;

@@ -1,8 +1,8 @@
 //! P07 sort, the textbooks' algorithms: kept for teaching and for benchmarks. [`Sort`](super::Sort) is what to use.
 
 pub mod network;
+pub mod plan;
 pub mod sample;
-pub mod walk;
 
 use super::sort::{Call, check_len};
 use super::{SortBy, SortTask};

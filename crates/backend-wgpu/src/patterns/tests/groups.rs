@@ -1,18 +1,20 @@
 //! Groups: both kernels are WGSL within WebGPU's default limits; windows of inputs begin with groups, and with words of bits.
 
-use super::texts::{NUMERICS, SHARED, accept, signature};
+use super::texts::{NUMERICS, SHARED, accept_planned, signature};
 use super::{both, own_device, same_bits};
 use crate::context::Options;
-use crate::patterns::groups::{ballot_holes, ballot_program, peers_holes, peers_program};
 use isowarp_core::buffer::{Buffer, Memory as _};
 use isowarp_core::element::DType;
 use isowarp_core::input::Source as _;
 use isowarp_core::ir::{self, Expr, Func};
-use isowarp_core::patterns::{Atomics, Peers, ScatterOp};
+use isowarp_core::launch::Operators;
+use isowarp_core::launch::kernels::{BALLOT, PEERS};
+use isowarp_core::patterns::{Atomics, Peers, PeersTask, ScatterOp};
 use isowarp_cpu::Cpu;
+use std::sync::Arc;
 
-fn one<A: ir::Traced, R: ir::Traced>(f: impl FnOnce(A) -> R) -> Func {
-    ir::trace(f).expect("operator")
+fn one<A: ir::Traced, R: ir::Traced>(f: impl FnOnce(A) -> R) -> Arc<Func> {
+    Arc::new(ir::trace(f).expect("operator"))
 }
 
 #[test]
@@ -25,17 +27,18 @@ fn groups_of_every_kind_fit_the_default_limits() {
     ];
     for (func, dtype) in &conditions {
         for (rows, vector) in [(1, 0), (2, 1), (8, 1)] {
-            let (holes, signature) = (ballot_holes(rows), signature(&[(*dtype, vector)], &[]));
+            let signature = signature(&[(*dtype, vector)], &[]);
             for numerics in NUMERICS {
-                assert!(accept(&ballot_program(func, numerics, &signature, &holes)) <= SHARED);
+                assert!(accept_planned(BALLOT.def(), (Operators::Words(func), numerics), &[("rows", rows)], &signature) <= SHARED);
             }
         }
     }
     for (func, dtype) in conditions.iter().chain(&[(one(|x: Expr<u64>| x * 3), DType::U64)]) {
         for peers in [Peers::Mask, Peers::First, Peers::Rank] {
-            let (holes, signature) = (peers_holes(peers, func.result_words()), signature(&[(*dtype, 1)], &[]));
+            let signature = signature(&[(*dtype, 1)], &[]);
             for numerics in NUMERICS {
-                assert!(accept(&peers_program(func, numerics, &signature, &holes)) <= SHARED);
+                let task = PeersTask { func: Arc::clone(func), n: 1, width: 32, peers, numerics };
+                assert!(accept_planned(PEERS.def(), (Operators::Words(func), numerics), &task.choices(), &signature) <= SHARED);
             }
         }
     }

@@ -1,13 +1,14 @@
 //! The rungs of P06: their texts, and their counts.
 
-use super::texts::{NUMERICS, SHARED, accept, signature};
+use super::texts::{NUMERICS, SHARED, accept_planned, signature};
 use super::{both, device, own_device, same_bits};
 use crate::context::Options;
-use crate::patterns::histogram_variants::{holes, program};
 use isowarp_core::backend::Backend as _;
 use isowarp_core::element::DType;
 use isowarp_core::ir::{self, Expr};
-use isowarp_core::patterns::{Histogram as _, HistogramSum, HistogramTask, HistogramVariant, binned, even};
+use isowarp_core::launch::Operators;
+use isowarp_core::launch::kernels::HISTOGRAM_VARIANT;
+use isowarp_core::patterns::{Histogram as _, HistogramVariant, binned, even};
 use isowarp_cpu::Cpu;
 use std::sync::Arc;
 
@@ -26,10 +27,9 @@ fn texts_of_every_rung_fit_webgpu() {
     for (func, dtype) in all {
         let func = Arc::new(func.expect("operator"));
         for numerics in NUMERICS {
-            let task = HistogramTask { func: Arc::clone(&func), n: 1, bins: 7, sum: HistogramSum::Count, clears: false, numerics };
             for variant in rungs() {
-                let (holes, signature) = (holes(variant), signature(&[(dtype, 0)], &[]));
-                let shared = accept(&program(&task, &signature, &holes));
+                let operators = (Operators::Words(&func), numerics);
+                let shared = accept_planned(HISTOGRAM_VARIANT.def(), operators, &variant.choices(), &signature(&[(dtype, 0)], &[]));
                 assert!(shared <= SHARED, "{variant:?}: {shared} bytes of shared memory");
             }
         }

@@ -1,12 +1,12 @@
 //! The rungs of P08: their texts, and their bits.
 
-use super::texts::{SHARED, accept};
+use super::texts::{BITS, SHARED, accept_planned};
 use super::{both, device, own_device, same_bits};
 use crate::context::Options;
-use crate::patterns::merge_variants::{holes, program};
 use crate::patterns::operands::Signature;
 use isowarp_core::backend::Backend as _;
 use isowarp_core::error::Error;
+use isowarp_core::launch::kernels::MERGE_VARIANT;
 use isowarp_core::patterns::{MergeVariant, MergeVariants as _, SortOrder};
 use isowarp_cpu::Cpu;
 
@@ -19,7 +19,7 @@ fn texts_of_every_rung_fit_webgpu() {
     let signature = Signature::default();
     for variant in rungs() {
         for pairs in [false, true] {
-            let shared = accept(&program(variant, &holes(variant, pairs), &signature));
+            let shared = accept_planned(MERGE_VARIANT.def(), BITS, &variant.choices(pairs), &signature);
             assert!(shared <= SHARED, "{variant:?}: {shared} bytes of shared memory");
         }
     }

@@ -1,19 +1,20 @@
 //! How much a driver has to compile: the SPIR-V instructions of kernels with every call inlined, as drivers do.
 
-use super::texts::{GUARDED, NATIVE, SEEDED, map_program, signature};
+use super::texts::{BITS, GUARDED, NATIVE, SEEDED, map_of, planned, signature};
 use super::trees::{scan_signature, tree};
 use crate::patterns::program::{Operators, Program, Sink, Source};
 use crate::patterns::reduce::{Form, ROWS, Shape, TILES, form_holes};
 use crate::patterns::scan::{self, Step};
 use crate::patterns::segmented_sort::{self, Short};
-use crate::patterns::{Dialect, layout, map, merge_sort, moves, select, sort};
+use crate::patterns::{Dialect, merge_sort, select, sort};
 use crate::seal::{self, SealOptions, Zeroes};
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::{DType, Ty};
 use isowarp_core::ir::{self, Expr, Param, Traced as _};
+use isowarp_core::launch::kernels::{GATHER, LAYOUT, SCATTER, SWAP_SQUARE, TRANSPOSE, TRANSPOSE_SQUARE, TRANSPOSE_TILES};
 use isowarp_core::ops::Sum;
-use isowarp_core::patterns::{Lines, MapTask, ScanKind, ScanTask, ScatterOp, ScatterTask, SelectKind, SelectTask, SortPayload};
-use isowarp_shaders::kernels::{GATHER, LAYOUT, SCATTER, TRANSPOSE, TRANSPOSE_SQUARE, TRANSPOSE_TILES};
+use isowarp_core::patterns::layout::plan::plane_choices;
+use isowarp_core::patterns::{GatherTask, Lines, MapTask, ScanKind, ScanTask, ScatterOp, ScatterTask, SelectKind, SelectTask, SortPayload};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -128,7 +129,7 @@ fn a_map_has_its_operator_and_each_slow_way_once() {
         let leaves = vec![(DType::F32, 0); func.params.len()];
         let task = MapTask { func: Arc::new(func), n: 1, numerics: Numerics::Strict };
         let signature = signature(&leaves, &[(DType::F32, 0)]);
-        let size = size_in(GUARDED, &map::program(&task, &signature, &[("groups", 1), ("threads", 256)]));
+        let size = size_in(GUARDED, &map_of(&task, 1).program(&signature));
         println!("{name}: {size}");
         assert!(size <= limit, "{name}: {size} instructions");
     }
@@ -141,7 +142,7 @@ fn operators_of_many_calls_stay_small() {
     let size = |f: isowarp_core::ir::Func| {
         let task = MapTask { func: Arc::new(f), n: 1, numerics: Numerics::Strict };
         let signature = signature(&[(DType::F32, 0)], &[(DType::F32, 0)]);
-        size(&map_program(&task, &signature))
+        size(&map_of(&task, 2).program(&signature))
     };
     let chain = |n: u32| size(ir::trace(|x: F| (0..n).fold(x, |v, _| v.sin())).expect("operator"));
     let sum = |n: u32| size(ir::trace(|x: F| (0..n).fold(x, |v, k| v + (x * k as f32).cos())).expect("operator"));
@@ -160,7 +161,8 @@ fn seeds_add_little_to_divisions_and_roots() {
     for (name, func) in [("division", quotient), ("root", root)] {
         let task = MapTask { func: Arc::new(func), n: 1, numerics: Numerics::Strict };
         let signature = signature(&[(DType::F32, 0), (DType::F32, 0)], &[(DType::F32, 0)]);
-        let program = map_program(&task, &signature);
+        let map = map_of(&task, 2);
+        let program = map.program(&signature);
         let (own, seeded) = (size_in(NATIVE, &program), size_in(SEEDED, &program));
         println!("{name}: {own} with a seed of its own, {seeded} with the adapter's");
         // Four elements and one by itself.
@@ -225,7 +227,7 @@ fn sorts_selections_and_moves_stay_small() {
         let holes = merge_sort::holes(step, merge_sort::Form { key_bytes: 4, payload, writes_keys: true, rolled: false, windows: false });
         size(&merge_sort::program(step, (&before, DType::U32, Numerics::Strict), &none, &holes))
     };
-    let moved = |template, entry, holes: &[(&'static str, u32)]| size(&layout::program(template, entry, holes, &none));
+    let bits = |def, choices: &[(&'static str, u32)]| size(&planned(def, BITS, choices).program(&none));
     let scattered = ScatterTask { n: 1, targets: 1, op: ScatterOp::Sum, positions: false };
     for (name, limit, size) in [
         ("sort_count", 1100, sorted(sort::Step::Count, true, 8, 0)),
@@ -245,16 +247,16 @@ fn sorts_selections_and_moves_stay_small() {
         ("select, runs", 4300, selected(SelectKind::Runs, false)),
         ("select, two ways", 3700, selected(SelectKind::TwoWays, false)),
         ("select, three ways", 5400, selected(SelectKind::ThreeWays, false)),
-        ("gather", 400, moved(GATHER, "gather", &moves::gather_holes(4, DType::U32))),
-        ("gather of bytes", 480, moved(GATHER, "gather", &moves::gather_holes(1, DType::U64))),
-        ("scatter", 120, moved(SCATTER, "scatter", &moves::scatter_holes(&scattered, DType::U64, DType::U64))),
-        ("copy of six axes", 680, moved(LAYOUT, "copy_axes", &layout::layout_holes(1, 6, false))),
-        ("transpose", 880, moved(TRANSPOSE, "transpose", &layout::transpose_holes(4, false, 4))),
-        ("transpose of bytes", 660, moved(TRANSPOSE, "transpose", &layout::transpose_holes(1, true, 4))),
-        ("transpose of squares", 1230, moved(TRANSPOSE_SQUARE, "turn", &layout::square_holes(4, false, false))),
-        ("transpose of small squares", 105, moved(TRANSPOSE_SQUARE, "swap", &layout::square_holes(1, false, true))),
-        ("transpose of tiles", 142, moved(TRANSPOSE_TILES, "exchange", &layout::tile_holes(4, 16))),
-        ("transpose of tiles of bytes", 170, moved(TRANSPOSE_TILES, "exchange", &layout::tile_holes(1, 1))),
+        ("gather", 400, bits(GATHER.def(), &GatherTask::choices(DType::U32, DType::U32))),
+        ("gather of bytes", 480, bits(GATHER.def(), &GatherTask::choices(DType::U8, DType::U64))),
+        ("scatter", 120, bits(SCATTER.def(), &scattered.choices(DType::U64, DType::U64))),
+        ("copy of six axes", 680, bits(LAYOUT.def(), &[("size", 1), ("rank", 6), ("atomic", 0)])),
+        ("transpose", 880, bits(TRANSPOSE.def(), &plane_choices(4, false, 4))),
+        ("transpose of bytes", 660, bits(TRANSPOSE.def(), &plane_choices(1, true, 4))),
+        ("transpose of squares", 1230, bits(TRANSPOSE_SQUARE.def(), &plane_choices(4, false, 0))),
+        ("transpose of small squares", 105, bits(SWAP_SQUARE.def(), &plane_choices(1, false, 0))),
+        ("transpose of tiles", 142, bits(TRANSPOSE_TILES.def(), &[("unit", 16)])),
+        ("transpose of tiles of bytes", 170, bits(TRANSPOSE_TILES.def(), &[("unit", 1)])),
     ] {
         println!("{name}: {size}");
         assert!(size <= limit, "{name}: {size} instructions");

@@ -1,16 +1,20 @@
 //! The textbooks' sorts of P07: their texts, and their bits.
 
-use super::texts::{SHARED, accept};
+use super::texts::{BITS, SHARED, accept_planned};
 use super::{Sample, both, device, own_device, same_bits};
 use crate::context::Options;
 use crate::device::Wgpu;
 use crate::patterns::operands::Signature;
-use crate::patterns::sort_variants::{Form, Step, holes, program};
 use half::f16;
 use isowarp_core::backend::{Backend as _, RawBuffer as _};
 use isowarp_core::buffer::Memory as _;
 use isowarp_core::error::Error;
+use isowarp_core::launch::kernels::{
+    Id, SORT_BOUNDS, SORT_EVERYWHERE, SORT_FLAGS, SORT_LOAD, SORT_LOCAL, SORT_RUNS, SORT_SAMPLES, SORT_SCATTER, SORT_SPLIT, SORT_STORE,
+    SORT_WINDOWS,
+};
 use isowarp_core::patterns::sort_variants::network::Network;
+use isowarp_core::patterns::sort_variants::plan::Form;
 use isowarp_core::patterns::{SortOrder, SortVariant, SortVariants as _};
 use isowarp_cpu::Cpu;
 
@@ -20,31 +24,24 @@ const SIZES: [usize; 14] = [1, 2, 3, 255, 511, 513, 1023, 1024, 1025, 1537, 2049
 #[test]
 fn texts_of_every_launch_fit_webgpu() {
     let networks = [Network::Transposition, Network::Bitonic, Network::OddEvenMerge];
-    let steps = [
-        Step::Load,
-        Step::Store,
-        Step::Samples,
-        Step::Bounds,
-        Step::Scatter,
-        Step::Flags,
-        Step::Split,
-        Step::Local(1),
-        Step::Local(4),
-        Step::Runs,
-    ];
-    let steps = steps.into_iter().chain(networks.into_iter().flat_map(|n| [Step::Windows(n), Step::Everywhere(n)]));
+    let form = Form { items: 1, ..Form::default() };
+    let steps = [&SORT_LOAD, &SORT_STORE, &SORT_SAMPLES, &SORT_BOUNDS, &SORT_SCATTER, &SORT_FLAGS, &SORT_SPLIT, &SORT_LOCAL, &SORT_RUNS];
+    let steps = steps.map(|step| (step.def(), form)).into_iter().chain([(SORT_LOCAL.def(), Form { items: 4, ..form })]);
+    let of = |network: Network| [&SORT_WINDOWS, &SORT_EVERYWHERE].map(|step| (step.def(), Form { network: network as u32, ..form }));
+    let steps = steps.chain(networks.into_iter().flat_map(of));
     let signature = Signature::default();
-    for step in steps {
+    for (step, form) in steps {
         for key_bytes in [1, 2, 4, 8] {
             for forms in 0..16u32 {
                 let [pairs, ranked, buckets, values] = [1, 2, 4, 8].map(|bit| forms & bit != 0);
                 // Places travel; buckets are sorted by them; a sample sort's launches have them.
-                let samples = matches!(step, Step::Samples | Step::Bounds | Step::Scatter);
-                if ranked && !pairs && step != Step::Store || (buckets || samples) && !ranked {
+                let samples = matches!(step.id, Id::SortSamples | Id::SortBounds | Id::SortScatter);
+                if ranked && !pairs && step.id != Id::SortStore || (buckets || samples) && !ranked {
                     continue;
                 }
-                let shared = accept(&program(step, &signature, &holes(step, Form { key_bytes, pairs, ranked, buckets, values })));
-                assert!(shared <= SHARED, "{step:?}: {shared} bytes of shared memory");
+                let form = Form { key_bytes, pairs, ranked, buckets, values, ..form };
+                let shared = accept_planned(step, BITS, &form.choices(), &signature);
+                assert!(shared <= SHARED, "{:?}: {shared} bytes of shared memory", step.id);
             }
         }
     }

@@ -2,19 +2,25 @@
 //! limits; no adapter is needed to see it.
 
 use crate::patterns::Dialect;
+use crate::patterns::launcher::{Planned, Shared};
 use crate::patterns::operands::{LeafKind, OutKind, Signature, Slot, Unit};
 use crate::patterns::program::Program;
-use crate::patterns::{filter, layout, map, merge, merge_sort, moves, segmented_sort, select, sort};
+use crate::patterns::{filter, merge, merge_sort, segmented_sort, select, sort};
 use crate::probe::{Seed, Seeds};
 use crate::seal;
 use isowarp_core::caps::{FmaKind, Numerics};
 use isowarp_core::element::{DType, Scalar, Ty};
 use isowarp_core::ir::{self, Expr, Func, Operation, Param};
-use isowarp_core::patterns::layout::MAX_AXES;
-use isowarp_core::patterns::{
-    Border, FilterKind, FilterTask, MapTask, ScatterFromTask, ScatterOp, ScatterTask, SearchKind, SelectKind, SelectTask, SortPayload,
+use isowarp_core::launch::kernels::{
+    Def, GATHER, LAYOUT, MAP, SCATTER_FROM, SCATTER_REDUCE, SWAP_SQUARE, TRANSPOSE, TRANSPOSE_SQUARE, TRANSPOSE_TILES,
 };
-use isowarp_shaders::kernels::{GATHER, LAYOUT, SCATTER, TRANSPOSE, TRANSPOSE_SQUARE, TRANSPOSE_TILES};
+use isowarp_core::launch::{self, Choice};
+use isowarp_core::patterns::layout::MAX_AXES;
+use isowarp_core::patterns::layout::plan::plane_choices;
+use isowarp_core::patterns::{
+    Border, FilterKind, FilterTask, GatherTask, MapTask, ScatterFromTask, ScatterOp, ScatterTask, SearchKind, SelectKind, SelectTask,
+    SortPayload,
+};
 use std::sync::Arc;
 
 pub(super) const NATIVE: Dialect =
@@ -65,6 +71,9 @@ pub(super) fn accept_wide(program: &Program<'_>, invocations: u32) -> u32 {
 /// WebGPU's default workgroup memory.
 pub(super) const SHARED: u32 = 16 << 10;
 
+/// A kernel of raw bits.
+pub(super) const BITS: (launch::Operators<'_>, Numerics) = (launch::Operators::Nothing, Numerics::Strict);
+
 /// Both ways to compute.
 pub(super) const NUMERICS: [Numerics; 2] = [Numerics::Strict, Numerics::Fast];
 
@@ -110,8 +119,30 @@ pub(super) fn signature(leaves: &[(DType, usize)], outs: &[(DType, usize)]) -> S
     s
 }
 
-pub(super) fn map_program<'a>(task: &'a MapTask, signature: &'a Signature) -> Program<'a> {
-    map::program(task, signature, &[("groups", 2), ("threads", 256)])
+/// Checks a plan's kernel; returns its bytes of workgroup memory.
+#[track_caller]
+pub(super) fn accept_planned(
+    def: &Def,
+    (operators, numerics): (launch::Operators<'_>, Numerics),
+    choices: &[Choice],
+    signature: &Signature,
+) -> u32 {
+    accept(&planned(def, (operators, numerics), choices).program(signature))
+}
+
+/// The kernel that [`accept_planned`] checks.
+pub(super) fn planned<'a>(def: &'a Def, (operators, numerics): (launch::Operators<'a>, Numerics), choices: &[Choice]) -> Shared<'a> {
+    let axes = choices.iter().find_map(|&(name, number)| match name {
+        "rank" => Some(number as usize),
+        "batch" => Some(1 + number as usize),
+        _ => None,
+    });
+    let planned = Planned { def, operators, room: choices.contains(&("exclusive", 1)), axes: axes.unwrap_or(0) };
+    Shared::of(planned, numerics, choices.iter()).expect("a template")
+}
+
+pub(super) fn map_of(task: &MapTask, groups: u32) -> Shared<'_> {
+    planned(MAP.def(), (launch::Operators::Body(&task.func), task.numerics), &[("groups", groups), ("threads", 256)])
 }
 
 #[test]
@@ -125,7 +156,7 @@ fn maps_of_every_element_type_and_access() {
             let func = Arc::new(same(dtype.ty(), params.clone()));
             for numerics in NUMERICS {
                 let task = MapTask { func: Arc::clone(&func), n: 1, numerics };
-                accept(&map_program(&task, &signature(&[(dtype, leaf)], &[(dtype, out)])));
+                accept(&map_of(&task, 2).program(&signature(&[(dtype, leaf)], &[(dtype, out)])));
             }
         }
     }
@@ -167,7 +198,7 @@ fn maps_with_scalars_indices_arrays_and_truth_values() {
         s.leaves.insert(2, LeafKind::Array { slot: 4, dtype: DType::F16, windows, each, twin: None });
         s.slots.extend((0..windows).map(|_| Slot { unit: Unit::Word, writable: false }));
         for numerics in NUMERICS {
-            accept(&map_program(&MapTask { func: Arc::new(func.clone()), n: 1, numerics }, &s));
+            accept(&map_of(&MapTask { func: Arc::new(func.clone()), n: 1, numerics }, 2).program(&s));
         }
     }
 }
@@ -414,18 +445,18 @@ fn moves_of_every_size_and_index() {
     for dtype in DType::ALL {
         let size = dtype.size_bytes();
         for index in indices {
-            accept(&layout::program(GATHER, "gather", &moves::gather_holes(size, index), &none));
+            accept_planned(GATHER.def(), BITS, &GatherTask::choices(dtype, index), &none);
             let operators = [ScatterOp::Store].into_iter().chain(ScatterOp::COMBINING.into_iter().filter(|_| size >= 4));
             for op in operators.filter(|op| size < 8 || !matches!(op, ScatterOp::Min | ScatterOp::Max)) {
                 let task = ScatterTask { n: 1, targets: 1, op, positions: false };
-                accept(&layout::program(SCATTER, "scatter", &moves::scatter_holes(&task, dtype, index), &none));
+                accept_planned(SCATTER_REDUCE.def(), BITS, &task.choices(dtype, index), &none);
             }
         }
     }
     for index in indices {
         for op in [ScatterOp::Min, ScatterOp::Max] {
             let task = ScatterTask { n: 1, targets: 1, op, positions: true };
-            accept(&layout::program(SCATTER, "scatter", &moves::scatter_holes(&task, DType::I32, index), &none));
+            accept_planned(SCATTER_REDUCE.def(), BITS, &task.choices(DType::I32, index), &none);
         }
     }
 }
@@ -441,8 +472,8 @@ fn scatters_of_what_is_computed() {
         for op in [ScatterOp::Store].into_iter().chain(ScatterOp::COMBINING) {
             for dtype in dtypes.into_iter().filter(|d| d.size_bytes() < 8 || !matches!(op, ScatterOp::Min | ScatterOp::Max)) {
                 let task = ScatterFromTask { func: Arc::clone(&func), n: 1, targets: 1, op, numerics: Numerics::Strict };
-                let (signature, holes) = (signature(&[(leaf, 0)], &[]), moves::computed_holes(&task, dtype));
-                accept(&moves::computed_program(&task, &signature, &holes));
+                let operators = (launch::Operators::Words(&task.func), task.numerics);
+                accept_planned(SCATTER_FROM.def(), operators, &task.choices(dtype), &signature(&[(leaf, 0)], &[]));
             }
         }
     }
@@ -454,7 +485,8 @@ fn copies_of_every_size_and_rank() {
     for size in [1, 2, 4, 8, 16] {
         for atomic in [false, true] {
             for rank in 0..=MAX_AXES {
-                accept(&layout::program(LAYOUT, "copy_axes", &layout::layout_holes(size, rank, atomic && size < 4), &none));
+                let choices = [("size", size), ("rank", rank as u32), ("atomic", (atomic && size < 4).into())];
+                accept_planned(LAYOUT.def(), BITS, &choices, &none);
             }
         }
     }
@@ -462,14 +494,14 @@ fn copies_of_every_size_and_rank() {
         // Narrow planes are taken in whole units only.
         for vector in [false, true].into_iter().filter(|vector| *vector || size >= 4) {
             for batch in 0..=4 {
-                let shared = accept(&layout::program(TRANSPOSE, "transpose", &layout::transpose_holes(size, vector, batch), &none));
+                let shared = accept_planned(TRANSPOSE.def(), BITS, &plane_choices(size, vector, batch), &none);
                 assert!(shared <= SHARED, "{size}-byte elements: {shared} bytes of shared memory");
             }
-            accept(&layout::program(TRANSPOSE_SQUARE, "turn", &layout::square_holes(size, vector, false), &none));
+            accept_planned(TRANSPOSE_SQUARE.def(), BITS, &plane_choices(size, vector, 0), &none);
         }
-        accept(&layout::program(TRANSPOSE_SQUARE, "swap", &layout::square_holes(size, false, true), &none));
-        for unit in [size.min(4), 4, 16] {
-            accept(&layout::program(TRANSPOSE_TILES, "exchange", &layout::tile_holes(size, unit), &none));
-        }
+        accept_planned(SWAP_SQUARE.def(), BITS, &plane_choices(size, false, 0), &none);
+    }
+    for unit in [1, 2, 4, 8, 16] {
+        accept_planned(TRANSPOSE_TILES.def(), BITS, &[("unit", unit)], &none);
     }
 }

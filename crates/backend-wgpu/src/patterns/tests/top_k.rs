@@ -1,15 +1,15 @@
 //! The first keys of a sort: every step on arrays of any size, which callers would have sorted whole, and in windows.
 
-use super::texts::{SHARED, accept};
+use super::texts::{BITS, SHARED, accept_planned};
 use super::{Sample, both, own_device, same_bits};
 use crate::context::Options;
 use crate::device::Wgpu;
 use crate::patterns::operands::Signature;
-use crate::patterns::top_k::{Step, holes, program};
 use half::f16;
 use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::buffer::{Buffer, Memory as _};
 use isowarp_core::element::DType;
+use isowarp_core::launch::kernels;
 use isowarp_core::patterns::{SortBy, SortOrder, TopKTask};
 use isowarp_cpu::Cpu;
 
@@ -97,9 +97,9 @@ fn small_windows_do_not_show() {
 
 #[test]
 fn texts_of_every_step_and_width_fit_webgpu() {
-    for step in Step::ALL {
+    for step in kernels::all().into_iter().filter(|def| def.pattern == "top_k") {
         for bytes in [1, 2, 4, 8] {
-            assert!(accept(&program(step, &Signature::default(), &holes(step, bytes))) <= SHARED);
+            assert!(accept_planned(step, BITS, &[("size", bytes)], &Signature::default()) <= SHARED);
         }
     }
 }

@@ -1,17 +1,18 @@
 //! The rungs of the ladders of P02 and P03: their texts, and their bits.
 
-use super::texts::{SHARED, accept, signature};
+use super::texts::{SHARED, accept_planned, signature};
 use super::trees::trees_both_ways;
 use super::{Sample, both, device, own_device, same_bits};
 use crate::context::Options;
 use crate::device::Wgpu;
-use crate::patterns::{reduce_variants, scan_variants};
 use half::f16;
 use isowarp_core::buffer::Memory as _;
 use isowarp_core::element::{Element, Num, Scalar};
 use isowarp_core::error::Error;
 use isowarp_core::input::{Source as _, index};
+use isowarp_core::launch::kernels::{REDUCE_VARIANT, SCAN_VARIANT};
 use isowarp_core::ops::{Combine, Max, Op, Sum};
+use isowarp_core::patterns::scan_variants::Step;
 use isowarp_core::patterns::{Lines, Reduce as _, ReduceTask, ReduceVariant, ReduceVariantTask};
 use isowarp_core::patterns::{Scan as _, ScanKind, ScanTask, ScanVariant, ScanVariantTask};
 use isowarp_cpu::Cpu;
@@ -26,12 +27,11 @@ fn texts_of_every_rung_type_and_operator_fit_webgpu() {
         let reduce = ReduceTask { load, combine, finish, lines: Lines::one(1), numerics };
         for variant in ReduceVariant::ALL.into_iter().filter(|v| *v != ReduceVariant::AlignedTree) {
             let task = ReduceVariantTask { variant, reduce: reduce.clone() };
-            let holes = reduce_variants::holes(variant);
             for (from, to) in [(false, false), (false, true), (true, false), (true, true)] {
                 let leaves = [(t.dtype, usize::from(to))];
                 let outs = [(t.dtype, 1)];
                 let signature = signature(if from { &[] } else { &leaves }, if to { &[] } else { &outs });
-                let shared = accept(&reduce_variants::program(&task, from, to, &signature, &holes));
+                let shared = accept_planned(REDUCE_VARIANT.def(), (task.operators(from, to), numerics), &task.choices(), &signature);
                 assert!(shared <= SHARED, "{variant:?}: {shared} bytes of shared memory");
             }
         }
@@ -54,12 +54,11 @@ fn texts_of_every_scan_type_and_operator_fit_webgpu() {
                     (false, false, false),
                     (false, false, true),
                 ] {
-                    let step = scan_variants::Step { from_partials, totals, folded };
+                    let step = Step { from_partials, totals, folded };
                     let to_results = totals || from_partials;
                     let (leaves, outs) = ([(t.dtype, 0)], [(t.dtype, usize::from(!folded))]);
                     let signature = signature(if from_partials { &[] } else { &leaves }, if to_results { &[] } else { &outs });
-                    let holes = scan_variants::holes(&task, step);
-                    let shared = accept(&scan_variants::program(&task, step, to_results, &signature, &holes));
+                    let shared = accept_planned(SCAN_VARIANT.def(), (task.operators(step), numerics), &task.choices(step), &signature);
                     assert!(shared <= SHARED, "{variant:?} {step:?}: {shared} bytes of shared memory");
                 }
             }

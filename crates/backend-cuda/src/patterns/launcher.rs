@@ -1,0 +1,174 @@
+//! Launches of the plans that all GPUs share: the entry that choices name, its holes filled, arguments in their order.
+
+use super::holes::{Holes, Shape, combine};
+use super::scratch::Use;
+use super::tuning::TUNING;
+use super::{Key, bind, blocks};
+use crate::backend::Cuda;
+use crate::launch::{Grid, In, MAX_WORDS};
+use crate::memory::Buffer;
+use crate::splice::{Fill, Site};
+use isowarp_core::caps::Numerics;
+use isowarp_core::error::{Error, Result};
+use isowarp_core::launch::kernels::{Access, CudaEntry, Def, Id, Items};
+use isowarp_core::launch::{self, Groups, KernelSpec, Launcher, Operators, Piece, Work};
+use isowarp_kernels::Kernel;
+
+/// The entry that a name with choices in braces stands for.
+pub(super) fn entry(name: &str, choice: impl Fn(&str) -> u32) -> Result<Kernel> {
+    let mut entry = String::new();
+    for (k, part) in name.split(['{', '}']).enumerate() {
+        if k % 2 == 0 {
+            entry.push_str(part);
+            continue;
+        }
+        match part.split_once(':') {
+            None => entry.push_str(&choice(part).to_string()),
+            Some((of, names)) => entry.push_str(names.split('|').nth(choice(of) as usize).unwrap_or_default()),
+        }
+    }
+    Kernel::named(&entry).ok_or_else(|| Error::Compile { kernel: entry, log: "there is no such kernel".to_owned() })
+}
+
+/// Calls `f` with what fills the kernel's holes.
+pub(super) fn with_fills<R>(
+    kernel: Kernel,
+    operators: &Operators<'_>,
+    (leaves, outs): (&[Shape], &[Shape]),
+    numerics: Numerics,
+    f: impl FnOnce(&[Fill<'_>]) -> R,
+) -> R {
+    let body = |site: &Site<'_>| {
+        let no_hole = || Err(Error::Compile { kernel: site.entry.to_owned(), log: format!("nothing fills the hole `{}`", site.name) });
+        let holes = |load| Holes { load, leaves, outs, numerics };
+        match (*operators, site.name) {
+            (Operators::Body(f), "body4") => holes(f).body(4, site),
+            (Operators::Body(f), "body1") => holes(f).body(1, site),
+            (Operators::Words(f) | Operators::Tree { load: f, .. }, "load4") => holes(f).load(4, site),
+            (Operators::Words(f) | Operators::Tree { load: f, .. }, "load1") => holes(f).load(1, site),
+            (Operators::Tree { combine: f, .. }, "combine") => combine(f, numerics, site),
+            (Operators::Tree { load, finish, .. }, "store4") => holes(load).store(finish, &load.result_types(), 4, site),
+            (Operators::Tree { load, finish, .. }, "store1" | "finish") => holes(load).store(finish, &load.result_types(), 1, site),
+            _ => no_hole(),
+        }
+    };
+    let fills: Vec<Fill<'_>> = kernel.holes().iter().map(|&name| Fill { name, body: &body }).collect();
+    f(&fills)
+}
+
+/// Adds what a kernel's text depends on, beside the shapes of its operands.
+fn identity(mut key: Key, spec: &KernelSpec<'_, Buffer>) -> u128 {
+    key = key.word(spec.kernel.id as u64).word(spec.numerics as u64);
+    for &(_, number) in spec.choices {
+        key = key.word(number.into());
+    }
+    match spec.operators {
+        Operators::Nothing => key,
+        Operators::Body(f) | Operators::Words(f) => key.func(f),
+        Operators::Tree { load, combine, finish, .. } => key.func(load).func(combine).func(finish),
+    }
+    .0
+}
+
+/// Blocks of a launch; `vector`: a thread takes four elements of a map, and the last ones have a thread each; `most`: of blocks that take several parts.
+fn count(entry: CudaEntry, spec: &KernelSpec<'_, Buffer>, work: Work<'_>, vector: bool, most: u64) -> u64 {
+    let threads = u64::from(entry.threads);
+    let items = u64::from(match entry.items {
+        Items::Bytes(bytes) => (bytes / spec.choice("size").max(1)).min(16),
+        Items::Each(items) => items,
+        Items::Word | Items::Dense | Items::Rows(_) | Items::Map => 4,
+    });
+    match work.groups {
+        Groups::Of(groups) => groups(work.n),
+        Groups::Strided => work.n.div_ceil(threads * items).min(most),
+        Groups::Elements(_) if spec.kernel.id == Id::Map => (if vector { work.n / 4 + work.n % 4 } else { work.n }).div_ceil(threads),
+        Groups::Elements(whole) => {
+            let unit = u64::from(entry.unit);
+            work.n.div_ceil(threads / unit * items * (unit / whole * whole))
+        }
+    }
+}
+
+impl Launcher for Cuda {
+    fn launch(&self, spec: &KernelSpec<'_, Buffer>, work: Work<'_>) -> Result<()> {
+        let Some(of) = spec.kernel.cuda else { return Ok(()) };
+        let n = if let Operators::Tree { elements, .. } = spec.operators { elements } else { work.n };
+        let mut bound = bind(self, (spec.kernel.pattern, n), spec.operators.params(), spec.leaves, spec.outs)?;
+        let args = &mut bound.args;
+        let (mut inputs, mut outs, mut scratch) = (spec.leaves.len(), spec.outs.len(), 0);
+        for (face, array) in spec.kernel.arrays.iter().zip(spec.arrays) {
+            let ptr = match array.raw {
+                Some(raw) => {
+                    self.address(raw, if face.access == Access::Write { "the output" } else { "an input" })?
+                        + (array.offset + array.origin) * array.size
+                }
+                None => 0,
+            };
+            match face.access {
+                Access::Read => {
+                    args.inputs[inputs] = In { ptr, stride: array.len as i64 };
+                    inputs += 1;
+                }
+                Access::Write => {
+                    args.out[outs] = ptr;
+                    outs += 1;
+                }
+                Access::Scratch => {
+                    args.scratch[scratch] = ptr;
+                    scratch += 1;
+                }
+            }
+        }
+        for (input, &(from, to)) in args.inputs[inputs..].iter_mut().zip(spec.steps) {
+            *input = In { ptr: from as u64, stride: to };
+        }
+        // Parameters behind the sixteenth word are for languages that compute less of them.
+        args.u.iter_mut().zip(&spec.params).for_each(|(to, &word)| *to = word);
+        if let Operators::Tree { load, first: Some(first), .. } = spec.operators {
+            let parts = load.results.len().min(first.len());
+            let words = load
+                .result_types()
+                .into_iter()
+                .zip(&first[..parts])
+                .flat_map(|(ty, &bits)| [bits as u32, (bits >> 32) as u32].into_iter().take(ty.words()));
+            args.u[spec.params.len().min(MAX_WORDS)..].iter_mut().zip(words).for_each(|(to, word)| *to = word);
+        }
+        let vector = bound.shapes.iter().any(|shape| matches!(shape, Shape::Vector(_)));
+        let key = identity(bound.key, spec);
+        let kernel = match self.planned_kernel(key) {
+            Some(kernel) => kernel,
+            None => {
+                let choice = |name: &str| if name == "vector" { vector.into() } else { spec.choice(name) };
+                let kernel = entry(of.name, choice)?;
+                let shapes = bound.shapes.split_at(spec.leaves.len());
+                with_fills(kernel, &spec.operators, shapes, spec.numerics, |fills| self.build_planned(key, kernel, fills))?
+            }
+        };
+        let most = u64::from(self.info().multiprocessors * TUNING.top_k_blocks);
+        let grid = Grid::linear(blocks(count(of, spec, work, vector, most))?, of.threads).shared(work.shared_bytes as u32);
+        // SAFETY: the plan's contract: views are inside their buffers and as long as the work, scratch is as large as the kernel says, and what a
+        // kernel finds by an index it compares with what is there.
+        unsafe { Self::launch(self, &kernel, grid, &bound.args) }
+    }
+
+    fn scratch(&self, bytes: &[u64]) -> Result<Vec<Piece<Buffer>>> {
+        let aligned = |bytes: &u64| bytes.next_multiple_of(256);
+        let raw = self.stream().scratch().buffer(self, Use::Partials, bytes.iter().map(aligned).sum())?;
+        let begins = bytes.iter().scan(0, |next, bytes| Some(std::mem::replace(next, *next + aligned(bytes))));
+        Ok(begins.zip(bytes).map(|(offset, &bytes)| Piece { raw: raw.clone(), offset, bytes }).collect())
+    }
+
+    fn phase(&self, raw: &Buffer, offset_bytes: u64) -> Result<u64> {
+        Ok(((self.address(raw, "an operand")? + offset_bytes) | offset_bytes) % 16)
+    }
+
+    fn elements_of_group(&self, kernel: &Def) -> u64 {
+        kernel.cuda.map_or(1, |entry| u64::from(entry.threads) * if let Items::Each(items) = entry.items { items.into() } else { 1 })
+    }
+
+    fn tuning(&self) -> launch::Tuning {
+        launch::Tuning { window_bytes: u64::MAX, numbered: u64::MAX, wide_extremes: true, stores_narrow: true, top_k_samples: 16 * 1024 }
+    }
+}
+
+isowarp_core::run_planned!(Cuda);

@@ -1,0 +1,339 @@
+//! Launches as data: what a plan of a pattern asks of a device, and every device that has the kernels answers in one place.
+//!
+//! A pattern whose launches are the same on all GPUs has one plan, which builds a [`KernelSpec`] for each launch. A [`Launcher`] finds the kernel, fills
+//! its holes with the operators, binds the operands, cuts what a binding cannot hold into windows, folds grids that are too long, and enqueues. It knows no
+//! pattern; a plan knows no device. What a device would rather have otherwise is in its [`Tuning`].
+
+pub mod kernels;
+pub mod params;
+
+use crate::backend::{Backend, Leaf, Out};
+use crate::caps::Numerics;
+use crate::element::Ty;
+use crate::error::{Error, Result};
+use crate::ir::{Func, Param};
+use kernels::{Def, Kernel};
+use params::{Params, Words};
+
+/// A number that a kernel's text depends on, by name: a hole of the WGSL template, and a part of the name of the CUDA entry.
+pub type Choice = (&'static str, u32);
+
+/// What a kernel computes with.
+#[derive(Clone, Copy, Debug)]
+pub enum Operators<'a> {
+    /// Raw bits alone.
+    Nothing,
+    /// One operator from leaves to outputs.
+    Body(&'a Func),
+    /// Words of elements, from the leaves.
+    Words(&'a Func),
+    /// A tree of combinations.
+    Tree {
+        /// From the leaves to an accumulator.
+        load: &'a Func,
+        /// Of two accumulators.
+        combine: &'a Func,
+        /// From an accumulator to the outputs.
+        finish: &'a Func,
+        /// Elements that the leaves have.
+        elements: u64,
+        /// Whether accumulators come from the array `partials` instead of the leaves.
+        from_partials: bool,
+        /// Whether accumulators go to the array `results` instead of the outputs.
+        to_results: bool,
+        /// What an exclusive scan starts with: the bits of each part.
+        first: Option<&'a [u64]>,
+    },
+}
+
+impl Operators<'_> {
+    /// The parameters of the operator that takes the leaves.
+    #[must_use]
+    pub fn params(&self) -> &[Param] {
+        match self {
+            Self::Nothing => &[],
+            Self::Body(f) | Self::Words(f) | Self::Tree { load: f, .. } => &f.params,
+        }
+    }
+}
+
+/// Raw bits that a kernel reaches itself, beside the operands of its operators: those of one [`Face`](kernels::Face).
+#[derive(Debug)]
+pub struct Array<'a, R> {
+    /// The memory; `None` where this launch has no such array.
+    pub raw: Option<&'a R>,
+    /// First element.
+    pub offset: u64,
+    /// Bytes of an element.
+    pub size: u64,
+    /// Elements.
+    pub len: u64,
+    /// Which of them is element 0 to the kernel, which may reach those before it.
+    pub origin: u64,
+}
+
+impl<R> Clone for Array<'_, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<R> Copy for Array<'_, R> {}
+
+impl<'a, R> Array<'a, R> {
+    /// An array that this launch does not have.
+    pub const NONE: Self = Self { raw: None, offset: 0, size: 1, len: 0, origin: 0 };
+
+    /// Elements of `size` bytes from a first one on.
+    pub const fn of((raw, offset): (&'a R, u64), size: u64, len: u64) -> Self {
+        Self { raw: Some(raw), offset, size, len, origin: 0 }
+    }
+
+    /// An output.
+    pub const fn out(out: &'a Out<R>, len: u64) -> Self {
+        Self { raw: Some(&out.raw), offset: out.offset, size: out.dtype.size_bytes(), len, origin: 0 }
+    }
+
+    /// Memory of the plan's own.
+    pub const fn piece(piece: &'a Piece<R>) -> Self {
+        Self { raw: Some(&piece.raw), offset: piece.offset, size: 1, len: piece.bytes, origin: 0 }
+    }
+
+    /// The same with an element other than the first as the kernel's element 0.
+    #[must_use]
+    pub const fn from_element(self, origin: u64) -> Self {
+        Self { origin, ..self }
+    }
+}
+
+/// Memory of a plan's own, in bytes.
+#[derive(Clone, Debug)]
+pub struct Piece<R> {
+    /// The memory.
+    pub raw: R,
+    /// Its first byte.
+    pub offset: u64,
+    /// How many.
+    pub bytes: u64,
+}
+
+/// A launch but for how much it works on.
+#[derive(Debug)]
+pub struct KernelSpec<'a, R> {
+    /// The kernel.
+    pub kernel: &'a Def,
+    /// Its parameters.
+    pub params: Words,
+    /// What its text depends on.
+    pub choices: &'a [Choice],
+    /// What it computes with.
+    pub operators: Operators<'a>,
+    /// Strict or fast.
+    pub numerics: Numerics,
+    /// What the operators read.
+    pub leaves: &'a [Leaf<R>],
+    /// What they write.
+    pub outs: &'a [Out<R>],
+    /// Whether invocations that write one element each write the outputs, so that narrow elements of a word have several writers.
+    pub writes_single: bool,
+    /// What the kernel reaches itself, in the order in which it is declared.
+    pub arrays: &'a [Array<'a, R>],
+    /// Elements from one index of an axis to the next, in the source and in the destination: `from0` and `to0`, `from1` and `to1`, ...
+    pub steps: &'a [(i64, i64)],
+}
+
+impl<'a, R> KernelSpec<'a, R> {
+    /// A launch of a kernel with these parameters, of raw bits alone.
+    pub fn new<P: Params>(kernel: &'a Kernel<P>, params: &P, choices: &'a [Choice], arrays: &'a [Array<'a, R>]) -> Self {
+        Self {
+            kernel: kernel.def(),
+            params: params.words(),
+            choices,
+            operators: Operators::Nothing,
+            numerics: Numerics::Strict,
+            leaves: &[],
+            outs: &[],
+            writes_single: false,
+            arrays,
+            steps: &[],
+        }
+    }
+
+    /// The same with operators, and what these read and write.
+    #[must_use]
+    pub fn with(self, operators: Operators<'a>, numerics: Numerics, leaves: &'a [Leaf<R>], outs: &'a [Out<R>]) -> Self {
+        Self { operators, numerics, leaves, outs, ..self }
+    }
+
+    /// The same where every invocation that writes an element may do so alone.
+    #[must_use]
+    pub fn writing_single(self, writes_single: bool) -> Self {
+        Self { writes_single, ..self }
+    }
+
+    /// The same over axes with these steps.
+    #[must_use]
+    pub fn stepping(self, steps: &'a [(i64, i64)]) -> Self {
+        Self { steps, ..self }
+    }
+
+    /// The number that a choice has, 0 where the kernel does not make it.
+    #[must_use]
+    pub fn choice(&self, name: &str) -> u32 {
+        self.choices.iter().find(|(of, _)| *of == name).map_or(0, |&(_, number)| number)
+    }
+}
+
+/// How many groups of threads a launch has.
+#[derive(Clone, Copy)]
+pub enum Groups<'a> {
+    /// As many as the kernel's groups take elements; each takes so many that go together as often as they fit.
+    Elements(u64),
+    /// The same, but not more than a device has use for: groups take several parts.
+    Strided,
+    /// So many for a window of `n` elements.
+    Of(&'a dyn Fn(u64) -> u64),
+}
+
+/// How much a launch works on.
+#[derive(Clone, Copy)]
+pub struct Work<'a> {
+    /// Elements.
+    pub n: u64,
+    /// Where a device cannot see all of them at once, windows begin at multiples of this; `None`: all are seen at once.
+    pub step: Option<u64>,
+    /// Groups of threads of each window.
+    pub groups: Groups<'a>,
+    /// Outputs beyond its elements that a window writes, where there are any.
+    pub overhang: u64,
+    /// Bytes of shared memory that the host gives, where a language asks for it at the launch.
+    pub shared_bytes: u64,
+}
+
+impl<'a> Work<'a> {
+    /// Elements, each for itself, where windows begin at multiples of `step`.
+    #[must_use]
+    pub const fn elements(n: u64, step: u64) -> Self {
+        Self { n, step: Some(step), groups: Groups::Elements(1), overhang: 0, shared_bytes: 0 }
+    }
+
+    /// All elements at once, in as many groups of threads as `groups` says.
+    #[must_use]
+    pub const fn whole(n: u64, groups: &'a dyn Fn(u64) -> u64) -> Self {
+        Self { n, step: None, groups: Groups::Of(groups), overhang: 0, shared_bytes: 0 }
+    }
+
+    /// The same work by other groups of threads.
+    #[must_use]
+    pub const fn by(self, groups: Groups<'a>) -> Self {
+        Self { groups, ..self }
+    }
+}
+
+/// What plans ask of a device.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tuning {
+    /// Bytes of an array that a kernel sees at once.
+    pub window_bytes: u64,
+    /// Elements of an array that kernels number.
+    pub numbered: u64,
+    /// Whether there are atomic minima and maxima of 64 bits.
+    pub wide_extremes: bool,
+    /// Whether threads store elements of 8 and 16 bits wherever they like.
+    pub stores_narrow: bool,
+    /// Keys that the search of a top-k looks at first.
+    pub top_k_samples: u64,
+}
+
+impl Tuning {
+    /// The most elements of this size that a kernel surely sees at once.
+    #[must_use]
+    pub const fn most(&self, size: u64) -> u64 {
+        let most = self.window_bytes / size;
+        if most == 0 { 1 } else { most }
+    }
+
+    /// Fails where kernels do not number so many elements.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`].
+    pub const fn check_numbered(&self, what: &'static str, n: u64) -> Result<()> {
+        if n > self.numbered { Err(Error::TooLarge { what, requested: n, limit: self.numbered }) } else { Ok(()) }
+    }
+}
+
+/// A device that has the kernels of [`kernels`].
+pub trait Launcher: Backend {
+    /// Enqueues a launch, or as many as its windows take. A kernel that is part of the one before it on this device is no launch.
+    ///
+    /// # Errors
+    /// The device's.
+    fn launch(&self, spec: &KernelSpec<'_, Self::Raw>, work: Work<'_>) -> Result<()>;
+
+    /// Memory of a plan's own, a piece to each of these lengths in bytes: contents are undefined, and the next call may return the same.
+    ///
+    /// # Errors
+    /// The device's.
+    fn scratch(&self, bytes: &[u64]) -> Result<Vec<Piece<Self::Raw>>>;
+
+    /// Bytes between a place in memory and what comes before it that all accesses are aligned to, below 16.
+    ///
+    /// # Errors
+    /// The device's.
+    fn phase(&self, raw: &Self::Raw, offset_bytes: u64) -> Result<u64>;
+
+    /// Elements that a group of a kernel's threads takes, where their number is no choice.
+    fn elements_of_group(&self, kernel: &Def) -> u64;
+
+    /// Bytes from one accumulator of these parts to the next in memory.
+    fn accumulator_bytes(&self, parts: &[Ty]) -> u64 {
+        4 * parts.iter().map(|ty| ty.words() as u64).sum::<u64>()
+    }
+
+    /// What plans ask of the device.
+    fn tuning(&self) -> Tuning;
+}
+
+/// A task with a plan for every device that has the kernels.
+pub trait Planned<B: Launcher> {
+    /// Enqueues it, as [`Run::run`](crate::backend::Run::run).
+    ///
+    /// # Errors
+    /// The device's, and [`Error::InvalidArgument`] for operands that are not the task's.
+    fn drive(&self, device: &B, leaves: &[Leaf<B::Raw>], outs: &[Out<B::Raw>]) -> Result<()>;
+}
+
+/// Makes a device run every task that has a plan.
+#[macro_export]
+macro_rules! run_planned {
+    ($device:ty) => {
+        $crate::run_planned! { $device:
+            $crate::patterns::MapTask,
+            $crate::patterns::BallotTask,
+            $crate::patterns::PeersTask,
+            $crate::patterns::GatherTask,
+            $crate::patterns::ScatterTask,
+            $crate::patterns::ScatterFromTask,
+            $crate::patterns::ReduceVariantTask,
+            $crate::patterns::ScanVariantTask,
+            $crate::patterns::HistogramVariantTask,
+            $crate::patterns::MergeVariantTask,
+            $crate::patterns::TopKTask,
+            $crate::patterns::SortVariantTask,
+            $crate::patterns::LayoutTask,
+            $crate::patterns::TransposeTask,
+            $crate::patterns::TileTransposeTask,
+        }
+    };
+    ($device:ty: $($task:ty,)*) => {$(
+        impl $crate::backend::Run<$task> for $device {
+            fn run(
+                &self,
+                task: &$task,
+                leaves: &[$crate::backend::Leaf<Self::Raw>],
+                outs: &[$crate::backend::Out<Self::Raw>],
+            ) -> $crate::error::Result<()> {
+                $crate::launch::Planned::drive(task, self, leaves, outs)
+            }
+        }
+    )*};
+}

@@ -1,0 +1,140 @@
+//! Parameters of kernels, declared once: a Rust structure, the members of WGSL's `args`, and the words of CUDA's `u`.
+
+use arrayvec::ArrayVec;
+
+/// The most 32-bit words of a kernel's parameters.
+pub const MAX_WORDS: usize = 20;
+
+/// A kernel's parameters as 32-bit words.
+pub type Words = ArrayVec<u32, MAX_WORDS>;
+
+/// One parameter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct Member {
+    /// Its name, the same in Rust, WGSL and CUDA C++.
+    pub name: &'static str,
+    /// Words: one, or two with the low one first, which begin at an even word.
+    pub words: usize,
+}
+
+/// A type of a parameter.
+pub trait Word: Copy {
+    /// Words that it takes.
+    const WORDS: usize;
+    /// Its bits, zero-extended.
+    fn bits(self) -> u64;
+}
+
+impl Word for u32 {
+    const WORDS: usize = 1;
+    fn bits(self) -> u64 {
+        self.into()
+    }
+}
+
+impl Word for u64 {
+    const WORDS: usize = 2;
+    fn bits(self) -> u64 {
+        self
+    }
+}
+
+/// The parameters of a kernel.
+pub trait Params {
+    /// In CUDA C++ the namespace of their places.
+    const NAME: &'static str;
+    /// All of them, in order.
+    const MEMBERS: &'static [Member];
+    /// Their values.
+    fn words(&self) -> Words;
+}
+
+/// Adds a value of so many words.
+pub(super) fn push(words: &mut Words, bits: u64, count: usize) {
+    if count == 2 && words.len() % 2 == 1 {
+        words.push(0);
+    }
+    words.push(bits as u32);
+    if count == 2 {
+        words.push((bits >> 32) as u32);
+    }
+}
+
+/// Calls `f` with each parameter and its first word.
+pub fn places(members: &[Member], mut f: impl FnMut(Member, usize)) {
+    let mut at = 0;
+    for &member in members {
+        at = if member.words == 2 { usize::next_multiple_of(at, 2) } else { at };
+        f(member, at);
+        at += member.words;
+    }
+}
+
+/// The names of the words in order, of a wide parameter `name` and `name_high`; words between parameters have a name of their own.
+#[must_use]
+pub fn word_names(members: &[Member]) -> Vec<String> {
+    let mut names = Vec::new();
+    places(members, |member, at| {
+        if names.len() < at {
+            names.push(format!("spare{at}"));
+        }
+        names.push(member.name.to_owned());
+        if member.words == 2 {
+            names.push(format!("{}_high", member.name));
+        }
+    });
+    names
+}
+
+/// Declares structures of parameters.
+macro_rules! kernel_params {
+    ($($(#[$doc:meta])* $name:ident($namespace:literal) { $($(#[$field_doc:meta])* $field:ident: $ty:ty,)* })*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+            pub struct $name {
+                $($(#[$field_doc])* pub $field: $ty,)*
+            }
+
+            impl $crate::launch::params::Params for $name {
+                const NAME: &'static str = $namespace;
+                const MEMBERS: &'static [$crate::launch::params::Member] = &[$($crate::launch::params::Member {
+                    name: stringify!($field),
+                    words: <$ty as $crate::launch::params::Word>::WORDS,
+                },)*];
+                #[allow(unused_mut, reason = "some kernels have no parameters")]
+                fn words(&self) -> $crate::launch::params::Words {
+                    let mut words = $crate::launch::params::Words::new();
+                    $(super::params::push(
+                        &mut words,
+                        $crate::launch::params::Word::bits(self.$field),
+                        <$ty as $crate::launch::params::Word>::WORDS,
+                    );)*
+                    words
+                }
+            }
+        )*
+
+        /// All structures of parameters: their namespaces, and their members.
+        const ALL_PARAMS: &[(&str, &[$crate::launch::params::Member])] = &[
+            $((<$name as $crate::launch::params::Params>::NAME, <$name as $crate::launch::params::Params>::MEMBERS),)*
+        ];
+    };
+}
+pub(super) use kernel_params;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_parameters_begin_at_even_words_and_words_between_have_names() {
+        let members = [("a", 1), ("b", 2), ("c", 1)].map(|(name, words)| Member { name, words });
+        assert_eq!(word_names(&members), ["a", "spare1", "b", "b_high", "c"]);
+        let mut words = Words::new();
+        for (bits, count) in [(7, 1), (5 << 32 | 9, 2), (3, 1)] {
+            push(&mut words, bits, count);
+        }
+        assert_eq!(words[..], [7, 0, 9, 5, 3]);
+    }
+}

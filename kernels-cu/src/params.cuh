@@ -1,0 +1,142 @@
+// Generated from the kernels that all GPUs have, `isowarp_core::launch::kernels`; do not edit.
+#pragma once
+
+// The first word of each parameter in `Args::u`, of two words the low one, and of what follows them.
+namespace params {
+namespace peers {
+constexpr int WIDTH = 0, KIND = 1, PER = 2, WORDS = 3;
+}
+namespace gather {
+constexpr int KEEP = 0, VALUES = 2, WORDS = 4;
+}
+namespace scatter {
+constexpr int TARGETS = 0, OP = 2, POSITIONS = 3, WORDS = 4;
+}
+namespace layout {
+constexpr int N0 = 0, N1 = 2, N2 = 4, N3 = 6, N4 = 8, N5 = 10, RANK = 12, WORDS = 13;
+}
+namespace transpose {
+constexpr int ROWS = 0, COLUMNS = 2, N0 = 4, N1 = 5, N2 = 6, N3 = 7, BATCH = 8, FROM_PITCH = 9, TO_PITCH = 10, WORDS = 11;
+}
+namespace square {
+constexpr int SIDE = 0, ACROSS = 2, PAIRS = 3, ROWS = 4, COLUMNS = 5, FROM_PITCH = 6, TO_PITCH = 7, WORDS = 8;
+}
+namespace tiles {
+constexpr int PITCH = 0, WIDTH = 2, STEP = 4, DOWN = 6, TILE = 8, SIDE = 10, PAIRS = 11, EACH = 12, WORDS = 13;
+}
+namespace top_k {
+constexpr int RANK = 0, ROOM = 1, WANTED = 2, START = 3, WIDTH = 4, SHIFT = 5, DIGIT_BITS = 6, INDEXED = 7, NEGATIVE = 8, FLIP = 10, SAMPLES = 12, PART = 13, SIGN_BIT = 14, COMPARED = 16, WORDS = 18;
+}
+namespace reduce_variant {
+constexpr int FLAGS = 0, COUNT = 2, WORDS = 4;
+}
+namespace scan_variant {
+constexpr int FLAGS = 0, COUNT = 2, WORDS = 4;
+}
+namespace sort_variant {
+constexpr int NEGATIVE = 0, FLIP = 2, MASK = 4, RUN = 6, DISTANCE = 7, STEPS = 8, HALO = 9, EACH = 10, STRIDE = 11, BUCKETS = 12, FLAGS = 13, SAMPLES = 14, BIT = 15, SIGN_BIT = 16, KEYS = 17, WORDS = 18;
+}
+namespace histogram_variant {
+constexpr int BINS = 0, WORDS = 1;
+}
+namespace merge_variant {
+constexpr int NEGATIVE = 0, FLIP = 2, A_LEN = 4, B_LEN = 5, WORDS = 6;
+}
+}  // namespace params
+
+// Threads of a block, and elements of a thread.
+namespace kernels {
+namespace Map {
+constexpr int THREADS = 128, ITEMS = 4;
+}
+namespace Ballot {
+constexpr int THREADS = 256, ITEMS = 32;
+}
+namespace Peers {
+constexpr int THREADS = 256, ITEMS = 4;
+}
+namespace Gather {
+constexpr int THREADS = 256, ITEMS = 4;
+}
+namespace Scatter {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace ScatterReduce {
+constexpr int THREADS = 256, ITEMS = 4;
+}
+namespace ScatterFrom {
+constexpr int THREADS = 256, ITEMS = 4;
+}
+namespace Layout {
+constexpr int THREADS = 256, ITEMS = 4;
+}
+namespace Transpose {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace TransposeSquare {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace SwapSquare {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace TransposeTiles {
+constexpr int THREADS = 256, ITEMS = 4;
+}
+namespace TopKStart {
+constexpr int THREADS = 1024, ITEMS = 16;
+}
+namespace TopKFilter {
+constexpr int THREADS = 256;
+}
+namespace TopKCount {
+constexpr int THREADS = 256;
+}
+namespace TopKCollect {
+constexpr int THREADS = 256;
+}
+namespace SortLoad {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace SortStore {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace SortWindows {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace SortEverywhere {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace SortSamples {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace SortBounds {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace SortScatter {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace SortFlags {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace SortSplit {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace SortLocal {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace SortRuns {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace ReduceVariant {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace ScanVariant {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace HistogramVariant {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+namespace MergeVariant {
+constexpr int THREADS = 256, ITEMS = 1;
+}
+}  // namespace kernels
