@@ -1,0 +1,117 @@
+//! What is to be computed, and what is made of it on a device.
+
+use crate::failure::Result;
+use crate::npy::Array;
+use isowarp::Device;
+use isowarp::backend::Backend as _;
+use isowarp::dynamic::{Call, DynBuffer, Question};
+use isowarp::element::DType;
+
+type Buffer = DynBuffer<Device>;
+
+/// What a result of a call is to the command.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Part {
+    /// What goes to --out.
+    Result,
+    /// How many there are of each element.
+    Lengths,
+    /// The keys that the result's values belong to.
+    Keys,
+    /// Where the result's elements were.
+    Indices,
+    /// How many elements there are in parts of the result.
+    Count,
+}
+
+/// What is to be computed, checked as far as it can be without a device.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) call: Call,
+    /// The shape of the result, where it is known before.
+    shape: Option<Vec<u64>>,
+    /// Whether the result is written as truth values.
+    pub(crate) boolean: bool,
+    /// What the call's results are.
+    parts: &'static [Part],
+}
+
+impl Plan {
+    pub(super) const fn new(call: Call, shape: Vec<u64>) -> Self {
+        Self { call, shape: Some(shape), boolean: false, parts: &[Part::Result] }
+    }
+
+    /// One line, whose length is known at the end.
+    pub(super) const fn counted(call: Call) -> Self {
+        Self { call, shape: None, boolean: false, parts: &[Part::Result] }
+    }
+
+    pub(super) fn boolean(self, boolean: bool) -> Self {
+        Self { boolean, ..self }
+    }
+
+    pub(super) fn giving(self, parts: &'static [Part]) -> Self {
+        Self { parts, ..self }
+    }
+
+    /// The shape of a result of so many elements.
+    pub(super) fn shape(&self, elements: u64) -> Vec<u64> {
+        self.shape.clone().unwrap_or_else(|| vec![elements])
+    }
+
+    /// Computes the result, and what there is beside it.
+    pub(super) fn execute(&self, device: &Device, inputs: &[Buffer]) -> Result<(Buffer, Vec<(Part, Buffer)>)> {
+        let mut found = self.on(device).run(device, &inputs.iter().collect::<Vec<_>>())?.trimmed()?;
+        // What is nowhere is at the end: then there is no place.
+        if let (Call::Ask(Question::First, _), Some(place)) = (&self.call, found.first_mut()) {
+            let at = place.read_blocking()?.iter().rev().fold(0, |word, &b| word << 8 | u64::from(b));
+            let places = u64::from(inputs.first().is_some_and(|x| at < x.len()));
+            *place = DynBuffer::from_raw(device, place.raw().clone(), place.dtype(), place.offset(), places)?;
+        }
+        let mut parts: Vec<_> = self.parts.iter().copied().zip(found).collect();
+        let at = parts.iter().position(|(part, _)| *part == Part::Result).unwrap_or(0);
+        Ok((parts.remove(at).1, parts))
+    }
+
+    /// The same once more, for a measurement: into the result where the pattern can.
+    pub(super) fn repeat(&self, device: &Device, inputs: &[Buffer], result: &Buffer) -> isowarp::Result<()> {
+        let (call, inputs) = (self.on(device), inputs.iter().collect::<Vec<_>>());
+        if call.writes() { call.write_to(device, &inputs, result) } else { call.run(device, &inputs).map(drop) }
+    }
+
+    /// The call as a device takes it: truth values need no u8 there.
+    fn on(&self, device: &Device) -> Call {
+        match self.call.clone() {
+            Call::Map { func, n, dtype: DType::U8 } if self.boolean && !device.caps().supports(DType::U8) => {
+                Call::Map { func, n, dtype: DType::U32 }
+            }
+            call => call,
+        }
+    }
+
+    /// The result's shape and type in a file.
+    pub(super) fn head(&self, result: &Buffer) -> Array {
+        of_file(result, self.shape(result.len()), self.boolean)
+    }
+}
+
+/// The shape and type of what there is beside a result of some shape; keys may be truth values.
+pub(super) fn head_beside(what: Part, found: &Buffer, shape: &[u64], boolean: bool) -> Array {
+    let shape = if matches!(what, Part::Lengths | Part::Count) { vec![found.len()] } else { shape.to_vec() };
+    of_file(found, shape, boolean && what == Part::Keys)
+}
+
+fn of_file(found: &Buffer, shape: Vec<u64>, boolean: bool) -> Array {
+    let dtype = if boolean { DType::U8 } else { found.dtype() };
+    Array { shape, dtype, boolean, bytes: Vec::new() }
+}
+
+/// Truth values of a byte in the place of elements.
+pub(crate) fn truths(bytes: &mut Vec<u8>, dtype: DType) {
+    let size = dtype.size_bytes() as usize;
+    let elements = bytes.len() / size;
+    for k in 0..elements {
+        bytes[k] = u8::from(bytes[k * size..][..size].iter().any(|&b| b != 0));
+    }
+    bytes.truncate(elements);
+}
