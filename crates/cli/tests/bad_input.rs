@@ -368,7 +368,7 @@ fn options_that_are_missing_are_named_with_an_example() {
         (&["topk"], "--k <N>"),
         (&["rotate"], "--by <N>"),
         (&["map"], "--op <EXPRESSION>"),
-        (&["layout", "--from", "nchw"], "--to <TO>"),
+        (&["layout", "--from", "nchw"], "--to <LAYOUT>"),
     ] {
         let lines = refused(&[args, &["--in", "x_f4.npy"]].concat());
         advises(&lines, &format!("the following required arguments were not provided: {missing}"), &format!("isowarp run {}", args[0]));

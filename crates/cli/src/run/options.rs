@@ -118,7 +118,7 @@ pub(super) fn common() -> Vec<Arg> {
     let output = path("out", "The output .npy file, or - for standard output").required(true);
     let shared = [
         text("backend", "NAME", "auto, cpu, wgpu or cuda; ISOWARP_BACKEND overrides auto").allow_hyphen_values(false).default_value("auto"),
-        choice::<NumericsArg>("numerics", "How floats are computed").default_value("strict"),
+        choice::<NumericsArg>("numerics", "HOW", "How floats are computed").default_value("strict"),
         flag("stats", "Print bytes, device time, rate and share of the copy rate"),
         flag("json", "Print the stats as JSON").requires("stats"),
     ];
@@ -145,8 +145,8 @@ fn flag(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).help(help).action(ArgAction::SetTrue)
 }
 
-fn choice<T: ValueEnum + Send + Sync + 'static>(name: &'static str, help: &'static str) -> Arg {
-    Arg::new(name).long(name).help(help).value_parser(EnumValueParser::<T>::new())
+fn choice<T: ValueEnum + Send + Sync + 'static>(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+    arg(name, value, help).value_parser(EnumValueParser::<T>::new())
 }
 
 /// Values with commas between them, or said one after the other.
@@ -286,16 +286,16 @@ pub(super) fn bits() -> Arg {
 }
 
 pub(super) fn side() -> Arg {
-    choice::<Side>("side", "What is found")
+    choice::<Side>("side", "SIDE", "What is found")
 }
 
 pub(super) fn neighbour() -> Arg {
     let side = PossibleValuesParser::new(["left", "right"]).map(|side| if side == "right" { Side::Right } else { Side::Left });
-    Arg::new("side").long("side").help("Which neighbour").value_parser(side)
+    arg("side", "SIDE", "Which neighbour").value_parser(side)
 }
 
 pub(super) fn ord() -> Arg {
-    choice::<Ord>("ord", "Which norm")
+    choice::<Ord>("ord", "NORM", "Which norm")
 }
 
 pub(super) fn by() -> Arg {
@@ -325,11 +325,11 @@ pub(super) fn needed_shape() -> Arg {
 }
 
 pub(super) fn from() -> Arg {
-    choice::<LayoutArg>("from", "How the array lies").required(true)
+    choice::<LayoutArg>("from", "LAYOUT", "How the array lies").required(true)
 }
 
 pub(super) fn to() -> Arg {
-    choice::<LayoutArg>("to", "How it is to lie").required(true)
+    choice::<LayoutArg>("to", "LAYOUT", "How it is to lie").required(true)
 }
 
 pub(super) fn dtype() -> Arg {
@@ -358,5 +358,5 @@ pub(super) fn temp_dir() -> Arg {
 pub(super) fn variant<const N: usize>(names: [&'static str; N]) -> Arg {
     let help =
         "A textbook variant instead of the pattern, of a whole array; those of reduce and scan have orders of evaluation of their own";
-    Arg::new("variant").long("variant").value_name("NAME").help(help).value_parser(PossibleValuesParser::new(names))
+    arg("variant", "NAME", help).value_parser(PossibleValuesParser::new(names))
 }

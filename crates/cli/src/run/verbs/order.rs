@@ -14,7 +14,7 @@ pub(super) const VERBS: &[Verb] = &[
     Verb {
         name: "sort",
         about: "Each row (along the last axis) in order; floats in IEEE 754's total order. With --by-key values travel with the keys",
-        example: "--by-key --in keys.npy --in a.npy --out by_key.npy --keys-out sorted.npy",
+        example: "--descending --in a.npy --out falling.npy",
         inputs: Inputs::ONE,
         options: &[
             options::own_order,
