@@ -11,7 +11,7 @@ use std::fs;
 use std::process::Command;
 
 /// Crates that are not published.
-const KEPT: [&str; 2] = ["xtask", "isowarp-benches"];
+const KEPT: [&str; 1] = ["xtask"];
 
 /// Packs and checks.
 pub(crate) fn check() -> Result<()> {

@@ -1,13 +1,28 @@
 //! Patterns that the tables of peers have no row for: further forms of selections, searches, sorts of rows, and moves of whole arrays.
 
-use super::{Ready, Shape, Work, counted, digest, halves, one, random, rising, turn_of, work, zeroed};
-use isowarp::element::{DType, Element};
+use super::{Work, counted, counted_of, halves, into, one, random, random_indices, results, rising, two, work, zeroed};
+use isowarp::Device;
+use isowarp::element::DType;
 use isowarp::ir::Expr;
 use isowarp::prelude::*;
-use isowarp::{Device, Result};
 
 pub(super) fn works() -> Vec<Work> {
-    [selections(), runs(), orders(), moves()].concat()
+    [statistics(), selections(), runs(), orders(), moves()].concat()
+}
+
+fn statistics() -> Vec<Work> {
+    vec![
+        work("map/generate", DType::U32, 4, |d, s| {
+            one::<u32>(d, s, |d, x, out| d.generate_into(x.len(), index(), |i| i * 2_654_435_761, out))
+        }),
+        work("reduce/dot", DType::F32, 8, |d, s| two(d, s, |d, x, y, out| d.reduce((x, y).map(|(x, y)| x * y), Sum).write_to(out))),
+        work("reduce/norm", DType::F32, 4, |d, s| {
+            one::<f32>(d, s, |d, x, out| d.reduce(x.map(|x| x * x), Sum).finish(Expr::sqrt).write_to(out))
+        }),
+        work("reduce/mean", DType::F32, 4, |d, s| {
+            one::<f32>(d, s, |d, x, out| d.reduce(x, Sum).finish(|sum| sum / x.len() as f32).write_to(out))
+        }),
+    ]
 }
 
 fn selections() -> Vec<Work> {
@@ -29,6 +44,12 @@ fn selections() -> Vec<Work> {
         work("select/find", DType::U32, 4, |d, s| results::<u32>(d, s, 1, |d, x, out| d.find_if(x, |x| x.eq(1)).write_to(out))),
         work("select/any", DType::U32, 4, |d, s| {
             results::<u32>(d, s, 1, |d, x, out| d.reduce(x.map(|x| x.eq(1).cast::<u32>()), Or).write_to(out))
+        }),
+        work("select/all_of", DType::U32, 4, |d, s| {
+            results::<u32>(d, s, 1, |d, x, out| d.reduce(x.map(|x| x.ne(1).cast::<u32>()), And).write_to(out))
+        }),
+        work("select/count", DType::U32, 4, |d, s| {
+            results::<u32>(d, s, 1, |d, x, out| d.reduce(x.map(|x| (x >> 31).eq(0).cast::<u32>()), Sum).write_to(out))
         }),
         work("histogram/edges", DType::F32, 4, |d, s| {
             let all: Vec<f32> = (0..=256u16).map(|k| f32::from(k) / 256.0).collect();
@@ -84,8 +105,21 @@ fn runs() -> Vec<Work> {
         }),
         work("segmented/argmin", DType::F32, 4, |d, s| {
             let offsets = d.generate(s.n / 1000 + 1, index(), |k| k * 1000)?;
-            results::<f32>(d, s, s.n / 1000, move |d, x, out| d.copy_into(&d.reduce(x, Min).segments(&offsets).index().run()?, out))
+            results::<f32>(d, s, s.n / 1000, move |d, x, out| d.reduce(x, Min).segments(&offsets).index().write_to(out))
         }),
+        work("segmented/argmax", DType::F32, 4, |d, s| {
+            let offsets = d.generate(s.n / 1000 + 1, index(), |k| k * 1000)?;
+            results::<f32>(d, s, s.n / 1000, move |d, x, out| d.reduce(x, Max).segments(&offsets).index().write_to(out))
+        }),
+        work("segmented/scan", DType::F32, 8, |d, s| {
+            let offsets = d.generate(s.n / 1000 + 1, index(), |k| k * 1000)?;
+            one::<f32>(d, s, move |d, x, out| d.scan(x, Sum).segments(&offsets).write_to(out))
+        }),
+        work("segmented/argsort", DType::U32, 8, |d, s| {
+            let offsets = d.generate(s.n / 1000 + 1, index(), |k| k * 1000)?;
+            one::<u32>(d, s, move |d, x, out| d.argsort(x).segments(&offsets).write_to(out))
+        }),
+        work("segmented/adjacent_difference", DType::U32, 8, |d, s| one::<u32>(d, s, |d, x, out| d.adjacent_difference(x).write_to(out))),
     ]
 }
 
@@ -105,7 +139,7 @@ fn orders() -> Vec<Work> {
         }),
         work("sort/is_sorted", DType::U32, 4, |d, s| {
             let x = rising::<u32>(d, s, s.copies, false)?;
-            results_of::<u32>(d, s, x, 1, |d, x, out| d.is_sorted(x).write_to(out))
+            into(d, s, x, 1, |d, x, out: &Buffer<Device, u32>| d.is_sorted(x).write_to(out))
         }),
         work("merge/co_ranks", DType::U32, 8, |d, s| {
             let ranks = d.generate(s.n / 2048 + 1, index(), |k| k * 2048)?;
@@ -120,7 +154,15 @@ fn orders() -> Vec<Work> {
         }),
         work("merge/intersection", DType::U32, 8, |d, s| {
             let (x, half) = (rising::<u32>(d, s, s.copies, true)?, s.n / 2);
-            super::counted_of(d, s, x, move |d, x, out, count| d.intersection(&x.slice(..half)?, &x.slice(half..)?).write_to((out, count)))
+            counted_of(d, s, x, move |d, x, out, count| d.intersection(&x.slice(..half)?, &x.slice(half..)?).write_to((out, count)))
+        }),
+        work("merge/difference", DType::U32, 8, |d, s| {
+            let (x, half) = (rising::<u32>(d, s, s.copies, true)?, s.n / 2);
+            counted_of(d, s, x, move |d, x, out, count| d.difference(&x.slice(..half)?, &x.slice(half..)?).write_to((out, count)))
+        }),
+        work("merge/symmetric_difference", DType::U32, 8, |d, s| {
+            let (x, half) = (rising::<u32>(d, s, s.copies, true)?, s.n / 2);
+            counted_of(d, s, x, move |d, x, out, count| d.symmetric_difference(&x.slice(..half)?, &x.slice(half..)?).write_to((out, count)))
         }),
     ]
 }
@@ -155,6 +197,15 @@ fn moves() -> Vec<Work> {
             let side = 1u64 << (s.n.max(1).ilog2() / 2);
             one::<f32>(d, s, move |d, x, out| d.to_morton(&x.slice(..side * side)?, &[side, side]).write_to(out))
         }),
+        work("move/from_morton", DType::F32, 8, |d, s| {
+            let side = 1u64 << (s.n.max(1).ilog2() / 2);
+            one::<f32>(d, s, move |d, x, out| d.from_morton(&x.slice(..side * side)?, &[side, side]).write_to(out))
+        }),
+        // Of several sources of one place the last stays.
+        work("move/scatter", DType::F32, 12, |d, s| {
+            let at = random_indices(d, s)?;
+            one::<f32>(d, s, move |d, x, out| d.scatter(x, &at).write_to(out))
+        }),
         work("move/pack", DType::U32, 5, |d, s| one::<u32>(d, s, |d, x, out| d.pack_u8(x).write_to(out))),
         work("move/layout", DType::F32, 8, |d, s| {
             // Images of 64 x 64 and three channels.
@@ -166,30 +217,4 @@ fn moves() -> Vec<Work> {
             })
         }),
     ]
-}
-
-/// A pattern of random elements with so many words as its result.
-fn results<T: Element>(
-    d: &Device,
-    shape: &Shape,
-    len: u64,
-    f: impl Fn(&Device, &Buffer<Device, T>, &Buffer<Device, u32>) -> Result<()> + 'static,
-) -> Result<Ready> {
-    results_of(d, shape, random::<T>(d, shape.n * shape.copies, shape.seed)?, len, f)
-}
-
-fn results_of<T: Element>(
-    d: &Device,
-    shape: &Shape,
-    x: Buffer<Device, T>,
-    len: u64,
-    f: impl Fn(&Device, &Buffer<Device, T>, &Buffer<Device, u32>) -> Result<()> + 'static,
-) -> Result<Ready> {
-    let (shape, device, other) = (*shape, d.clone(), d.clone());
-    let out = zeroed::<u32>(d, len)?;
-    let written = out.clone();
-    Ok(Ready {
-        enqueue: Box::new(move |turn| f(&device, &turn_of(&x, &shape, turn)?, &out)),
-        digest: Box::new(move || digest(&other, &written)),
-    })
 }

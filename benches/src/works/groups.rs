@@ -1,6 +1,6 @@
 //! Groups and atomics.
 
-use super::{Ready, Shape, Work, digest, one, random, turn_of, work, zeroed};
+use super::{Ready, Shape, Work, one, random, turn_of, work, zeroed};
 use isowarp::element::{DType, Element};
 use isowarp::prelude::*;
 use isowarp::{Device, Result};
@@ -50,15 +50,8 @@ fn scattered<T: Element>(
     let at = random::<u32>(d, shape.n, !shape.seed)?;
     d.map_into((&at, scalar(targets as u32)), |(at, targets)| at % targets, &at)?;
     let out = zeroed::<T>(d, targets)?;
-    let written = out.clone();
-    Ok(Ready {
-        enqueue: Box::new(move |turn| {
-            device.fill(&out, zero)?;
-            scatter(&device, &turn_of(&x, &shape, turn)?, &at, &out)
-        }),
-        digest: Box::new({
-            let device = d.clone();
-            move || digest(&device, &written)
-        }),
+    Ready::new(d, &shape, &x.clone(), (&out.clone(), None), move |turn| {
+        device.fill(&out, zero)?;
+        scatter(&device, &turn_of(&x, &shape, turn)?, &at, &out)
     })
 }

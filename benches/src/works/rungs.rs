@@ -35,6 +35,7 @@ pub(super) fn works() -> Vec<Work> {
                 samples::<u8>(
                     d,
                     s,
+                    7,
                     |x| x % 26 + 97,
                     |d, x, out| d.histogram(binned(x, 7, |x| (x - 97) / 4)).variant(HistogramVariant::$variant).write_to(out),
                 )

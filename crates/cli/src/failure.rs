@@ -1,5 +1,6 @@
 //! What the command says when it cannot do what it was asked.
 
+use crate::run::registry;
 use isowarp::Error;
 use isowarp::caps::Capability;
 use isowarp::ir::OpError;
@@ -31,6 +32,22 @@ impl Failure {
 
     pub(crate) fn usage(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self::Usage { message: message.into(), help: help.into() }
+    }
+
+    /// Arguments that clap refuses, in a line and one with what to do; `None` where it only says what there is.
+    pub(crate) fn of_arguments(said: &clap::Error) -> Option<Self> {
+        let text = said.to_string();
+        let text = text.strip_prefix("error: ")?;
+        let (what, more) = text.split_once("\n\n").unwrap_or((text, ""));
+        // The command as far as it is known: after "Usage:", up to its options.
+        let usage = more.split_once("Usage: ").map_or("isowarp", |(_, usage)| usage);
+        let command: Vec<&str> = usage.split_whitespace().take_while(|word| !word.starts_with(['-', '[', '<', '.'])).collect();
+        let verb = command.get(2).and_then(|name| registry::all().find(|verb| command[1] == "run" && verb.name == *name));
+        let tip = more.lines().find_map(|line| line.trim().strip_prefix("tip: ")).map(|tip| format!("{tip}; "));
+        let example = verb.map(|verb| format!("such as `{}`; ", verb.line()));
+        let message = what.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+        let help = format!("{}`{} --help` says what there is", tip.or(example).unwrap_or_default(), command.join(" "));
+        Some(Self::usage(format!("{}: {message}", command.join(" ")), help))
     }
 
     /// A file that could not be read or written.

@@ -50,6 +50,9 @@ pub fn main() -> ExitCode {
 
 /// Says what was asked for with --help, or what is wrong with the request.
 fn help(said: &clap::Error) -> ExitCode {
+    if let Some(failure) = Failure::of_arguments(said) {
+        return end(&failure);
+    }
     match said.print() {
         Ok(()) => ExitCode::from(said.exit_code() as u8),
         Err(e) => end(&Failure::stream("write standard output", &e)),

@@ -100,11 +100,11 @@ fn shapes_that_make_no_sense_are_refused() {
     says(&["histogram", "--in", "pixels_f8.npy", "--channels", "6", "--bins", "4", "--range", "0,1"], "6 active ones of 6");
     says(&["histogram", "--in", "rgba_line_u1.npy", "--channels", "3", "--bins", "4", "--range", "0,256"], "no whole pixels of 3");
     says(&["layout", "--in", "rgba_u1.npy", "--from", "nchw", "--to", "nhwc"], "with four axes, not of an array of shape");
-    says(&["layout", "--in", "batch_f4.npy", "--from", "nchw"], "layout needs --from and --to");
-    says(&["transpose", "--in", "batch_f4.npy", "--from", "nchw"], "--from and --to is for layout, not for transpose");
+    says(&["layout", "--in", "batch_f4.npy", "--from", "nchw"], "required arguments were not provided: --to");
+    says(&["transpose", "--in", "batch_f4.npy", "--from", "nchw"], "unexpected argument '--from' found");
     says(&["to-morton", "--in", "batch_f4.npy"], "4 axes; Morton order has one to three");
     says(&["to-morton", "--in", "rgba_u1.npy"], "is no power of two");
-    says(&["from-morton", "--in", "curve_f4.npy"], "from-morton needs --shape");
+    says(&["from-morton", "--in", "curve_f4.npy"], "required arguments were not provided: --shape");
     says(&["from-morton", "--in", "curve_f4.npy", "--shape", "4,8"], "elements of the shape");
     let parts = ["segmented-sort", "--by-key", "--in", "part_f4.npy"];
     says(&parts, "segmented-sort --by-key takes 3 inputs");

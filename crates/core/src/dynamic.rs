@@ -1,48 +1,25 @@
 //! Buffers and patterns for callers that learn the element types at run time: a command line, a file, another language.
 //!
-//! Everything here goes through the typed patterns, so the checks, the orders of evaluation and the bits are theirs. Operators are
+//! A [`Call`] is any of them as data. It goes through the typed patterns, so the checks, the orders of evaluation and the bits are theirs. Operators are
 //! [`Func`]s, for instance of [`crate::expression::parse`], or [`Operator`]s.
 //!
 //! Elements of narrow types (of 8 or 16 bits) are combined in their register type and narrowed at the end: a sum of `u8` keeps its low eight bits.
 
-mod find;
-mod groups;
+mod call;
+mod fold;
 mod histogram;
-mod merge;
-mod merge_sort;
 mod moves;
 mod operator;
-mod pairs;
-mod reduce;
-mod scan;
+mod order;
 mod scan_total;
-mod segments;
 mod select;
-mod sort;
 mod truth;
 
-pub use find::{all, any, count, find_if, is_sorted};
-pub use groups::{group_ballot, group_match, tickets};
-pub use histogram::{DynBins, HistogramTotal, histogram, histogram_channels, histogram_joint, histogram_variant};
-pub use merge::{SetOp, co_ranks, merge, merge_into, merge_variant, search, search_into, set_operation};
-pub use merge_sort::{
-    argsort_by, argsort_by_into, is_sorted_by, merge_by, merge_by_into, search_by, set_operation_by, sort_by, sort_by_into,
-};
-pub use moves::{from_morton, gather, permute_axes, reverse, rotate, scatter, scatter_combine, scatter_fixed, to_morton};
+pub use call::{Call, Order, Over, Question, Results, Scattering, SetOp, Sorted};
+pub use fold::Norm;
+pub use histogram::{Histogram, HistogramTotal};
 pub use operator::Operator;
-pub use pairs::{DynPairs, merge_pairs, merge_pairs_by, sort_pairs, sort_pairs_by, top_k_pairs, unique_by_key};
-pub use reduce::{Norm, argmax, argmax_axis, argmin, argmin_axis, dot, mean, norm, reduce, reduce_axis, reduce_from, reduce_variant};
-pub use scan::{scan, scan_axis, scan_by_key, scan_into, scan_variant, scan_variant_into};
 pub use scan_total::ScanTotal;
-pub use segments::{
-    adjacent_difference, reduce_by_key, segmented_argmax, segmented_argmin, segmented_reduce, segmented_scan, segmented_sort,
-    segmented_sort_pairs,
-};
-pub use select::{
-    first, partition, partition_from, partition_three, run_length_decode, run_length_encode, select, select_from, select_with_indices,
-    unique,
-};
-pub use sort::{argsort, argsort_into, sort, sort_into, sort_variant, sort_variant_into, sort_with_indices, top_k};
 pub use truth::of_elements;
 
 use crate::backend::{Backend, Leaf, RawBuffer, Run};
@@ -82,6 +59,21 @@ macro_rules! with_register {
     };
 }
 use with_register;
+
+/// Runs `$body` with offsets of segments, which are `u32` or `u64`.
+macro_rules! with_offsets {
+    ($offsets:expr, $typed:ident => $body:expr) => {{
+        let offsets = $offsets;
+        if offsets.dtype() == $crate::element::DType::U64 {
+            let $typed = offsets.typed::<u64>()?;
+            $body
+        } else {
+            let $typed = offsets.typed::<u32>()?;
+            $body
+        }
+    }};
+}
+use with_offsets;
 
 /// `len` elements of device memory of an element type known at run time. Cheap to clone; clones share the memory.
 #[derive(Clone, Debug)]
@@ -265,29 +257,6 @@ fn inlined<T: crate::element::Scalar>(func: &Func, args: &[Value]) -> Expr<T> {
     }))
 }
 
-/// `func` of the inputs, element by element, converted by value to elements of type `dtype` (a truth value gives 0 or 1).
-///
-/// # Errors
-/// As [`Map::map`](crate::patterns::Map::map); [`OpError::Signature`] if the buffers do not fit the operator.
-pub fn map<B: Run<MapTask>>(device: &B, func: &Func, inputs: &[&DynBuffer<B>], dtype: DType) -> Result<DynBuffer<B>> {
-    let out = DynBuffer::new(device, dtype, inputs.first().map_or(0, |b| b.len))?;
-    map_into(device, func, inputs, &out)?;
-    Ok(out)
-}
-
-/// As [`map`], into the caller's buffer.
-///
-/// # Errors
-/// As [`map`], and [`Error::BufferTooSmall`], [`Error::Aliasing`].
-pub fn map_into<B: Run<MapTask>>(device: &B, func: &Func, inputs: &[&DynBuffer<B>], out: &DynBuffer<B>) -> Result<()> {
-    single(func)?;
-    let inputs = DynInputs { params: &func.params, buffers: inputs };
-    with_dtype!(out.dtype, T => {
-        let f = |args: Vec<Value>| stored::<T>(func, &args);
-        device.map_into(inputs, f, &out.typed::<T>()?)
-    })
-}
-
 /// The result of `func` converted by value to an element's type, rounded once.
 fn stored<T: Element>(func: &Func, args: &[Value]) -> Narrow<T> {
     let is_wide = func.result_types().first() == Some(&Ty::F64);
@@ -296,27 +265,26 @@ fn stored<T: Element>(func: &Func, args: &[Value]) -> Narrow<T> {
     value.store_as::<T>()
 }
 
-/// `func` of the index (and of inputs of length `n`), `n` times.
-///
-/// # Errors
-/// As [`map`].
-pub fn generate<B: Run<MapTask>>(device: &B, n: u64, func: &Func, inputs: &[&DynBuffer<B>], dtype: DType) -> Result<DynBuffer<B>> {
-    let out = DynBuffer::new(device, dtype, n)?;
-    generate_into(device, n, func, inputs, &out)?;
-    Ok(out)
+impl<B: Run<MapTask>> call::Job<'_, B> {
+    fn map(&self, func: &Func, n: u64, dtype: DType) -> Result<Results<B>> {
+        let out = self.out.map_or_else(|| DynBuffer::new(self.device, dtype, n), |out| Ok(out.clone()))?;
+        single(func)?;
+        let inputs = DynInputs { params: &func.params, buffers: self.inputs };
+        with_dtype!(out.dtype, T => {
+            self.device.generate_into(n, inputs, |args: Vec<Value>| stored::<T>(func, &args), &out.typed::<T>()?)
+        })?;
+        Ok(out.into())
+    }
 }
 
-/// As [`generate`], into the caller's buffer.
+/// `func` of the inputs, element by element, converted by value to elements of type `dtype` (a truth value gives 0 or 1): [`Call::Map`] where there are
+/// inputs.
 ///
 /// # Errors
-/// As [`map_into`].
-pub fn generate_into<B: Run<MapTask>>(device: &B, n: u64, func: &Func, inputs: &[&DynBuffer<B>], out: &DynBuffer<B>) -> Result<()> {
-    single(func)?;
-    let inputs = DynInputs { params: &func.params, buffers: inputs };
-    with_dtype!(out.dtype, T => {
-        let f = |args: Vec<Value>| stored::<T>(func, &args);
-        device.generate_into(n, inputs, f, &out.typed::<T>()?)
-    })
+/// As [`Map::map`](crate::patterns::Map::map); [`OpError::Signature`] if the buffers do not fit the operator.
+pub fn map<B: Run<MapTask>>(device: &B, func: &Func, inputs: &[&DynBuffer<B>], dtype: DType) -> Result<DynBuffer<B>> {
+    let n = inputs.first().map_or(0, |b| b.len);
+    call::Job { device, inputs, out: None }.map(func, n, dtype).map(Results::one)
 }
 
 /// The elements converted by value, as Rust's `as`. Of the same type: the buffer itself.
@@ -324,13 +292,20 @@ pub fn generate_into<B: Run<MapTask>>(device: &B, n: u64, func: &Func, inputs: &
 /// # Errors
 /// As [`map`].
 pub fn cast<B: Run<MapTask>>(device: &B, x: &DynBuffer<B>, dtype: DType) -> Result<DynBuffer<B>> {
-    if x.dtype == dtype {
-        return Ok(x.clone());
-    }
-    map(device, &expression::parse("x", &[x.dtype.ty()], None, None)?, &[x], dtype)
+    if x.dtype == dtype { Ok(x.clone()) } else { map(device, &same(x.dtype)?, &[x], dtype) }
+}
+
+/// The elements converted into another buffer's type, and put there.
+fn cast_to<B: Run<MapTask>>(device: &B, x: &DynBuffer<B>, out: &DynBuffer<B>) -> Result<()> {
+    call::Job { device, inputs: &[x], out: Some(out) }.map(&same(x.dtype)?, x.len, out.dtype).map(drop)
 }
 
 /// The elements in their register type: `f32` for `f16`, `u32` or `i32` for integers of 8 and 16 bits.
 fn widened<B: Run<MapTask>>(device: &B, x: &DynBuffer<B>) -> Result<DynBuffer<B>> {
     cast(device, x, x.dtype.ty().dtype())
+}
+
+/// The operator that leaves elements as they are.
+fn same(dtype: DType) -> Result<Func> {
+    Ok(expression::parse("x", &[dtype.ty()], None, None)?)
 }

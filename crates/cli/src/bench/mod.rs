@@ -1,7 +1,6 @@
 //! `isowarp bench`: device and end-to-end times of patterns on every device, beside the rate of a copy.
 
 mod cases;
-mod job;
 mod plot;
 
 use crate::args::BenchArgs;
@@ -10,10 +9,10 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::screen::{say, say_beside};
 use crate::{device, stats, table};
-use cases::{Case, cases};
+use cases::{Case, USUAL, cases};
 use isowarp::backend::Backend as _;
 use isowarp::{Device, Error};
-use job::Host;
+use isowarp_benches::works::Shape;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -57,10 +56,10 @@ pub(crate) fn bench(args: &BenchArgs) -> Result {
     let mut copies: Vec<Copies> = devices.iter().map(|_| Copies::new()).collect();
     for case in &cases {
         for &n in &sizes {
-            let host = Host::new(if case.square { n.isqrt().pow(2) } else { n });
+            let n = if case.work.is_square() { n.isqrt().pow(2) } else { n };
             for (d, copies) in devices.iter().zip(&mut copies) {
                 progress.say(format!("{} of {n} on {}", case.name, d.caps().backend));
-                match row(d, case, &host, copies) {
+                match row(d, case, n, copies) {
                     Ok(r) => rows.push(r),
                     // A device without room for this size leaves the others' rows.
                     Err(e @ (Error::OutOfMemory { .. } | Error::TooLarge { .. } | Error::Unsupported { .. })) => {
@@ -118,11 +117,12 @@ pub(crate) fn power(n: u64) -> String {
     if n > 512 && n.is_power_of_two() { format!("2^{}", n.trailing_zeros()) } else { n.to_string() }
 }
 
-fn row(device: &Device, case: &Case, host: &Host, copies: &mut Copies) -> isowarp::Result<Row> {
-    let bytes = (case.bytes)(host.n);
-    let mut job = (case.make)(device, host)?;
-    let time = stats::measure(device, BUDGET, &mut *job.run)?;
-    drop(job);
+fn row(device: &Device, case: &Case, n: u64, copies: &mut Copies) -> isowarp::Result<Row> {
+    let bytes = case.work.bytes * n;
+    let ready = case.work.ready(device, &Shape { n, copies: 1, seed: 1 })?;
+    let time = stats::measure(device, BUDGET, &mut || ready.enqueue(0))?;
+    let end_to_end_seconds = end_to_end(|| ready.round_trip())?;
+    drop(ready);
     let copy = match copies.get(&bytes) {
         Some(&rate) => rate,
         None => stats::copy_rate(device, bytes, BUDGET)?,
@@ -132,7 +132,7 @@ fn row(device: &Device, case: &Case, host: &Host, copies: &mut Copies) -> isowar
     let caps = device.caps();
     Ok(Row {
         pattern: case.name,
-        elements: host.n,
+        elements: n,
         backend: caps.backend,
         device: caps.device.clone(),
         bytes,
@@ -141,17 +141,12 @@ fn row(device: &Device, case: &Case, host: &Host, copies: &mut Copies) -> isowar
         runs: time.runs,
         gb_per_second: rate / 1e9,
         ratio_to_copy: if copy > 0.0 { rate / copy } else { 0.0 },
-        end_to_end_seconds: end_to_end(device, case, host)?,
+        end_to_end_seconds,
     })
 }
 
 /// Host memory to host memory, median; the first run warms up.
-fn end_to_end(device: &Device, case: &Case, host: &Host) -> isowarp::Result<f64> {
-    let work = || {
-        let mut job = (case.make)(device, host)?;
-        (job.run)()?;
-        (job.read)()
-    };
+fn end_to_end(work: impl Fn() -> isowarp::Result<()>) -> isowarp::Result<f64> {
     work()?;
     let mut times = Vec::new();
     let start = Instant::now();
@@ -174,7 +169,7 @@ fn chosen(names: &[String]) -> Result<Vec<Case>> {
             "name known ones, or `all`, or none for the usual ones",
         ));
     }
-    let wanted = |c: &Case| names.iter().any(|n| n == c.name || n == "all") || (names.is_empty() && c.usual);
+    let wanted = |c: &Case| names.iter().any(|n| n == c.name || n == "all") || (names.is_empty() && USUAL.contains(&c.name));
     Ok(all.into_iter().filter(wanted).collect())
 }
 

@@ -8,8 +8,8 @@ mod scan;
 mod sort;
 
 use super::Outputs;
-use super::plan::{Plan, Work};
-use crate::args::{Pattern, RunArgs};
+use super::options::RunArgs;
+use super::plan::Plan;
 use crate::failure::{Failure, Result};
 use crate::npy::{Array, Reader};
 use crate::output::Output;
@@ -17,9 +17,8 @@ use crate::progress::Progress;
 use crate::stats::{self, Chunked};
 use isowarp::backend::Backend as _;
 use isowarp::caps::DeviceKind;
-use isowarp::patterns::ScanVariant;
+use isowarp::dynamic::{Call, Order, Over, Sorted};
 use isowarp::{Device, Error, host};
-use keys::Order;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -31,21 +30,21 @@ const QUARTERS: u64 = 3;
 const KEYS: u64 = u32::MAX as u64;
 
 /// Whether chunks of the array give what the whole does.
-fn possible(device: &Device, work: &Work) -> bool {
-    match work {
-        Work::SortBy(before) | Work::ArgsortBy(before) | Work::SortPairsBy(before) => Order::Own(before).is_exact(device),
-        Work::Histogram(of) => of.channels.is_none() && of.variant.is_none(),
-        Work::Scan { variant, .. } => *variant == ScanVariant::SinglePass,
-        work => matches!(work, Work::Sort { .. } | Work::Argsort { .. } | Work::SortPairs { .. }),
+fn possible(device: &Device, call: &Call) -> bool {
+    match call {
+        Call::Sort { over: Over::Segments, .. } | Call::Scan { over: Over::Keys | Over::Segments, .. } => false,
+        Call::Sort { order, .. } => keys::is_exact(order, device),
+        Call::Histogram(of) => of.channels.is_none() && of.variant.is_none(),
+        call => matches!(call, Call::Scan { .. }),
     }
 }
 
 /// Elements of a chunk, where the array is to be taken in chunks: because the memory for it was given, or because it is too large for this device.
 pub(super) fn wanted(args: &RunArgs, device: &Device, plan: &Plan, inputs: &[Array]) -> Result<Option<u64>> {
     let Some(array) = inputs.first() else { return Ok(None) };
-    if !possible(device, &plan.work) {
+    if !possible(device, &plan.call) {
         return match args.chunk_size {
-            Some(_) if may_take(args.pattern) && args.op.is_some() => Err(Failure::usage(
+            Some(_) if args.op.is_some() => Err(Failure::usage(
                 "chunks are merged by the definition of the arithmetic, from which this order of your own may differ on this device",
                 "leave out --numerics fast, or --chunk-size, or compare integers",
             )),
@@ -62,7 +61,7 @@ pub(super) fn wanted(args: &RunArgs, device: &Device, plan: &Plan, inputs: &[Arr
     };
     let chunk = (array.len() > most).then_some(most.max(1));
     match chunk {
-        Some(chunk) if !scan::fits(&plan.work, chunk) => match args.chunk_size {
+        Some(chunk) if !scan::fits(&plan.call, chunk) => match args.chunk_size {
             Some(_) => Err(Failure::usage(
                 "the lines along this axis do not fit, and lie in each other",
                 "raise --chunk-size, or scan along the last axis",
@@ -87,34 +86,33 @@ impl Each {
     fn of(device: &Device, plan: &Plan, inputs: &[Array]) -> Self {
         let size = inputs.first().map_or(1, |a| a.dtype.size_bytes());
         // Prefixes may be wider than elements.
-        let stored = match (&plan.work, inputs.first()) {
-            (Work::Scan { op, .. }, Some(x)) => op.result(x.dtype).size_bytes(),
+        let stored = match (&plan.call, inputs.first()) {
+            (Call::Scan { op, .. }, Some(x)) => op.result(x.dtype).size_bytes(),
             _ => size,
         };
         // Some devices sort narrow keys as words, and prefixes are combined as words.
         let word = size.max(stored).max(4);
         // Values that travel with the keys; narrow ones are fetched by indices.
-        let values = match &plan.work {
-            Work::SortPairs { .. } | Work::SortPairsBy(_) => inputs.get(1).map_or(0, |a| a.dtype.size_bytes()),
+        let values = match &plan.call {
+            Call::Sort { .. } => inputs.get(1).map_or(0, |a| a.dtype.size_bytes()),
             // Samples of other dimensions.
-            Work::Histogram(of) => inputs.iter().take(of.arrays).skip(1).map(|a| a.dtype.size_bytes()).sum(),
+            Call::Histogram(of) => inputs.iter().take(of.arrays).skip(1).map(|a| a.dtype.size_bytes()).sum(),
             _ => 0,
         };
-        let (device_bytes, buffer, limit) = match plan.work {
+        let (device_bytes, buffer, limit) = match plan.call {
             // Keys, sorted keys and those of the passes between; and the same of indices.
-            Work::Sort { .. } | Work::SortBy(_) => (2 * size + 2 * word, word, KEYS),
-            Work::Argsort { .. } | Work::ArgsortBy(_) => (2 * size + 2 * word + 12, word, KEYS),
-            Work::SortPairs { .. } | Work::SortPairsBy(_) => (2 * size + 2 * word + 12 + 4 * values, word.max(values), KEYS),
+            Call::Sort { gives: Sorted::Keys, .. } => (2 * size + 2 * word, word, KEYS),
+            Call::Sort { .. } => (2 * size + 2 * word + 12 + 4 * values, word.max(values), KEYS),
             // Elements, what each of them becomes, prefixes, and these as they are stored.
-            Work::Scan { .. } => (size + stored + 2 * word, word, KEYS),
+            Call::Scan { .. } => (size + stored + 2 * word, word, KEYS),
             // Samples, and weights of at most eight bytes, which may be converted.
             _ => (size + values + if inputs.len() > 1 { 16 } else { 0 }, size.max(values), u64::MAX),
         };
         let caps = device.caps();
-        let beside = match (caps.kind, &plan.work) {
+        let beside = match (caps.kind, &plan.call) {
             // The processor's sorts take keys as numbers, their order and room to change it, and gather what is sorted.
-            (DeviceKind::Cpu, Work::Histogram(_)) if caps.backend == "cpu" => device_bytes,
-            (DeviceKind::Cpu, Work::Scan { .. }) if caps.backend == "cpu" => device_bytes + stored + word,
+            (DeviceKind::Cpu, Call::Histogram(_)) if caps.backend == "cpu" => device_bytes,
+            (DeviceKind::Cpu, Call::Scan { .. }) if caps.backend == "cpu" => device_bytes + stored + word,
             (DeviceKind::Cpu, _) if caps.backend == "cpu" => device_bytes + size + 16 + word.max(values),
             // What is on its way to such a device and back is in the same memory, and what its pool keeps for the next chunk.
             (DeviceKind::Cpu | DeviceKind::Integrated, _) => device_bytes + size + values + 16,
@@ -142,11 +140,6 @@ fn most(device: &Device, each: &Each) -> u64 {
     each.fit(device, share(host::available().unwrap_or(UNKNOWN)), share(memory))
 }
 
-/// Whether chunks of a pattern may give what the whole does.
-pub(super) fn may_take(pattern: Pattern) -> bool {
-    matches!(pattern, Pattern::Sort | Pattern::Argsort | Pattern::Histogram | Pattern::Scan)
-}
-
 /// Whether a smaller chunk may fit where this error came of.
 fn too_large(e: &Error) -> bool {
     matches!(e, Error::OutOfMemory { .. } | Error::TooLarge { .. })
@@ -154,7 +147,7 @@ fn too_large(e: &Error) -> bool {
 
 /// Whether the array may fit in chunks that did not fit at once.
 pub(super) fn may_fit(device: &Device, plan: &Plan, chunk: u64, failure: &Failure) -> bool {
-    possible(device, &plan.work) && scan::fits(&plan.work, chunk) && matches!(failure, Failure::Library(e) if too_large(e))
+    possible(device, &plan.call) && scan::fits(&plan.call, chunk) && matches!(failure, Failure::Library(e) if too_large(e))
 }
 
 /// What every step of the work needs.
@@ -221,7 +214,7 @@ pub(super) fn run(args: &RunArgs, device: &Device, plan: &Plan, inputs: Vec<Read
     let read: u64 = inputs.iter().map(|r| r.head().len() * r.head().dtype.size_bytes()).sum();
     let mut job = Job {
         device,
-        progress: Progress::new(format!("{} in chunks on {}", plan.name, crate::device::label(device.caps())), 0),
+        progress: Progress::new(format!("{} in chunks on {}", args.verb.name, crate::device::label(device.caps())), 0),
         temp,
         chunk,
         seconds: args.stats.then_some(0.0),
@@ -230,14 +223,12 @@ pub(super) fn run(args: &RunArgs, device: &Device, plan: &Plan, inputs: Vec<Read
         chunk_bytes: 0,
         merges: 0,
     };
-    let written = match &plan.work {
-        Work::Sort { n, by } => sort::sort(&mut job, plan, inputs, (*n, Order::Values(by), false), outputs)?,
-        Work::Argsort { n, by } => sort::sort(&mut job, plan, inputs, (*n, Order::Values(by), true), outputs)?,
-        Work::SortBy(before) => sort::sort(&mut job, plan, inputs, (elements, Order::Own(before), false), outputs)?,
-        Work::ArgsortBy(before) => sort::sort(&mut job, plan, inputs, (elements, Order::Own(before), true), outputs)?,
-        Work::SortPairs { n, by } => sort::sort(&mut job, plan, inputs, (*n, Order::Values(by), false), outputs)?,
-        Work::SortPairsBy(before) => sort::sort(&mut job, plan, inputs, (elements, Order::Own(before), false), outputs)?,
-        Work::Scan { op, axis, exclusive, .. } => scan::scan(&mut job, plan, inputs, (op, axis.as_ref(), *exclusive), &outputs.result)?,
+    let written = match &plan.call {
+        Call::Sort { order, over, gives } => {
+            let n = if let Over::Axis(shape, _) = over { shape.last().copied().unwrap_or(1) } else { elements };
+            sort::sort(&mut job, plan, inputs, (n, order, *gives == Sorted::Indices), outputs)?
+        }
+        Call::Scan { op, over, exclusive } => scan::scan(&mut job, plan, inputs, (op, over, *exclusive), &outputs.result)?,
         _ => histogram::histogram(&mut job, plan, inputs, &outputs.result)?,
     };
     let Job { progress, seconds, on_device, chunks, chunk_bytes, merges, .. } = job;
@@ -246,39 +237,41 @@ pub(super) fn run(args: &RunArgs, device: &Device, plan: &Plan, inputs: Vec<Read
     let peak_bytes = stats::peak_bytes();
     let chunked = Chunked { chunks, chunk_bytes, merges, peak_bytes, total_seconds: start.elapsed().as_secs_f64() };
     let time = stats::Time { seconds, on_device, runs: 1 };
-    stats::report_chunks(device, plan.name, (elements, read + written), (args.json, outputs.result.is_stdout()), time, chunked)
+    stats::report_chunks(device, args.verb.name, (elements, read + written), (args.json, outputs.result.is_stdout()), time, chunked)
 }
 
 /// What a sort does to a row: its elements, their order, and whether their indices are wanted.
-type Sorted<'a> = (u64, Order<'a>, bool);
+type Rows<'a> = (u64, &'a Order, bool);
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use isowarp::dynamic::Histogram;
     use isowarp::element::{DType, Ty};
     use isowarp::patterns::SortOrder;
 
-    fn plan(work: Work) -> Plan {
-        Plan { name: "sort", work, shape: vec![1], boolean: false }
+    fn plan(call: Call) -> Plan {
+        Plan::new(call, vec![1])
     }
 
     #[test]
     fn arrays_are_taken_in_chunks_where_memory_does_not_hold_them() {
         let device = Device::open("cpu".parse().expect("a backend")).expect("the CPU");
         let of = |n: u64| [Array { shape: vec![n], dtype: DType::F32, boolean: false, bytes: Vec::new() }];
-        let by = || SortOrder::Ascending.into();
         let before = || isowarp::expression::parse("x < y", &[Ty::F32, Ty::F32], None, Some(Ty::Bool)).expect("an order");
-        let sorts = [Work::Sort { n: 9, by: by() }, Work::Argsort { n: 9, by: by() }, Work::SortBy(before()), Work::ArgsortBy(before())];
-        let sorts = sorts.into_iter().chain([Work::SortPairs { n: 9, by: by() }, Work::SortPairsBy(before())]);
-        for work in sorts.chain([Work::Histogram(super::super::plan::Counted::default())]) {
-            assert!(possible(&device, &work));
-            let each = Each::of(&device, &plan(work), &of(1 << 50));
+        let sort = |order, gives| Call::Sort { order, over: Over::Whole, gives };
+        let orders = || [SortOrder::Ascending.into(), Order::Own(before())];
+        let sorts =
+            [Sorted::Keys, Sorted::Indices, Sorted::KeysAndValues].into_iter().flat_map(|gives| orders().map(|order| sort(order, gives)));
+        for call in sorts.chain([Call::Histogram(Histogram::default())]) {
+            assert!(possible(&device, &call));
+            let each = Each::of(&device, &plan(call), &of(1 << 50));
             // Of more than any memory holds a chunk is what fits, with its copies.
             let chunk = most(&device, &each);
             assert!(chunk >= 1000 && each.fit(&device, 1 << 20, 1 << 20) * each.host <= 1 << 20);
             assert!(chunk < 1 << 40 && 4 * chunk < device.caps().memory_bytes.max(UNKNOWN), "{chunk}");
         }
-        let plan = plan(Work::Sort { n: 9, by: by() });
+        let plan = plan(sort(SortOrder::Ascending.into(), Sorted::Keys));
         assert!(Each::of(&device, &plan, &of(1 << 40)).fit(&device, u64::MAX, u64::MAX) <= KEYS, "indices of a sort are u32");
         assert!(too_large(&Error::OutOfMemory { requested: 1, available: None }) && !too_large(&Error::Empty { pattern: "sort" }));
     }

@@ -2,23 +2,27 @@
 
 mod check;
 mod chunks;
-mod execute;
-mod order;
+mod elements;
+mod fortran;
+pub(crate) mod help;
+mod options;
 mod plan;
+pub(crate) mod registry;
 mod save;
+mod verbs;
 
-use crate::args::{NumericsArg, Pattern, RunArgs};
+use crate::args::NumericsArg;
 use crate::failure::{Failure, Result};
 use crate::npy::{Array, Reader};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::{device, stats};
-use execute::Beside;
 use isowarp::Device;
 use isowarp::backend::Backend as _;
 use isowarp::caps::Numerics;
 use isowarp::dynamic::DynBuffer;
-use plan::Plan;
+pub(crate) use options::RunArgs;
+use plan::{Part, Plan};
 use save::Saved;
 use std::path::PathBuf;
 
@@ -29,12 +33,12 @@ pub(crate) fn run(args: &RunArgs) -> Result {
     let outputs = Outputs::new(args)?;
     chunks::folder(args, &outputs.result)?;
     let inputs = open_inputs(args)?;
-    if !chunks::may_take(args.pattern) {
+    if !args.verb.takes("chunk-size") {
         let fortran: Vec<bool> = inputs.iter().map(Reader::is_fortran).collect();
         let arrays = read(inputs)?;
-        let plan = Plan::new(args, &arrays)?;
+        let plan = (args.verb.plan)(args, &arrays)?;
         let device = open(args)?;
-        let arrays = arrays.into_iter().zip(fortran).map(|(a, fortran)| if fortran { order::in_c_order(&device, a) } else { Ok(a) });
+        let arrays = arrays.into_iter().zip(fortran).map(|(a, fortran)| if fortran { fortran::in_c_order(&device, a) } else { Ok(a) });
         let mut arrays = arrays.collect::<Result<Vec<_>>>()?;
         let on_device = upload(&device, &arrays)?;
         // On the device they are, once.
@@ -43,10 +47,10 @@ pub(crate) fn run(args: &RunArgs) -> Result {
     }
     // Whether the array is read at once is for the device's memory to say.
     let heads: Vec<Array> = inputs.iter().map(|r| r.head().clone()).collect();
-    let plan = Plan::new(args, &heads)?;
+    let plan = (args.verb.plan)(args, &heads)?;
     let device = open(args)?;
     // Another order needs the whole array.
-    let in_order = |r: Reader| if r.is_fortran() { order::in_c_order(&device, r.all()?).map(Reader::from) } else { Ok(r) };
+    let in_order = |r: Reader| if r.is_fortran() { fortran::in_c_order(&device, r.all()?).map(Reader::from) } else { Ok(r) };
     let inputs = inputs.into_iter().map(in_order).collect::<Result<Vec<_>>>()?;
     if let Some(chunk) = chunks::wanted(args, &device, &plan, &heads)? {
         return chunks::run(args, &device, &plan, inputs, chunk, &outputs);
@@ -66,25 +70,21 @@ pub(crate) fn run(args: &RunArgs) -> Result {
 /// Fails where the arguments make no sense, by themselves or for inputs like these.
 pub(crate) fn plan(args: &RunArgs, inputs: &[Array]) -> Result {
     check::check(args)?;
-    Plan::new(args, inputs).map(drop)
+    (args.verb.plan)(args, inputs).map(drop)
 }
 
 /// Where results go.
 struct Outputs {
     result: Output,
-    beside: Vec<(Beside, Output)>,
+    beside: Vec<(Part, Output)>,
 }
 
 impl Outputs {
     /// Looks whether all of them can be written, each to a place of its own.
     fn new(args: &RunArgs) -> Result<Self> {
         let result = Output::new(&args.output)?;
-        let beside = [
-            (Beside::Lengths, &args.lengths),
-            (Beside::Keys, &args.keys_out),
-            (Beside::Indices, &args.indices),
-            (Beside::Count, &args.count),
-        ];
+        let beside =
+            [(Part::Lengths, &args.lengths), (Part::Keys, &args.keys_out), (Part::Indices, &args.indices), (Part::Count, &args.count)];
         let named = beside.into_iter().filter_map(|(what, path)| path.as_deref().map(|path| (what, path)));
         let beside = named.map(|(what, path)| Ok((what, Output::new(path)?))).collect::<Result<Vec<_>>>()?;
         let all: Vec<&Output> = std::iter::once(&result).chain(beside.iter().map(|b| &b.1)).collect();
@@ -95,7 +95,7 @@ impl Outputs {
     }
 
     /// Where this goes, if it is wanted.
-    fn of(&self, what: Beside) -> Option<&Output> {
+    fn of(&self, what: Part) -> Option<&Output> {
         self.beside.iter().find(|b| b.0 == what).map(|b| &b.1)
     }
 }
@@ -121,33 +121,33 @@ fn upload(device: &Device, arrays: &[Array]) -> isowarp::Result<Vec<DynBuffer<De
 /// Computes and writes the result of arrays that are on the device.
 fn whole(args: &RunArgs, device: &Device, plan: &Plan, (arrays, inputs): (&[Array], Vec<DynBuffer<Device>>), outputs: &Outputs) -> Result {
     let progress = Progress::new(format!("computing on {}", device::label(device.caps())), 0);
-    let (result, found) = execute::execute(device, plan, &inputs)?;
+    let (result, found) = plan.execute(device, &inputs)?;
     drop(progress);
     let read = inputs.iter().map(DynBuffer::size_bytes).sum::<u64>();
     // Nobody needs them any more, unless everything is measured again.
     let inputs = if args.stats { inputs } else { Vec::new() };
-    let head = execute::head(plan, &result);
+    let head = plan.head(&result);
     // Of merged keys both arrays are truth values, or neither counts as such.
-    let keys = arrays.iter().step_by(2).take(if args.pattern == Pattern::Merge { 2 } else { 1 });
+    let keys = arrays.iter().step_by(2).take(args.verb.inputs.keyed / 2);
     let boolean = keys.clone().next().is_some() && keys.clone().all(|keys| keys.boolean);
     let shape = head.shape.clone();
     let mut all = vec![Saved { device, output: &outputs.result, head, elements: &result }];
     for (what, elements) in &found {
         if let Some(output) = outputs.of(*what) {
-            all.push(Saved { device, output, head: execute::head_beside(*what, elements, &shape, boolean), elements });
+            all.push(Saved { device, output, head: plan::head_beside(*what, elements, &shape, boolean), elements });
         }
     }
     save::save(&all)?;
     if args.stats {
         let mut parts = Vec::new();
-        for (_, count) in found.iter().filter(|f| f.0 == Beside::Count) {
+        for (_, count) in found.iter().filter(|f| f.0 == Part::Count) {
             parts.extend(count.read_blocking()?.chunks_exact(4).map(|b| u64::from(u32::from_le_bytes([b[0], b[1], b[2], b[3]]))));
         }
         let elements = arrays.first().map_or(result.len(), Array::len);
         let written: u64 = [&result].into_iter().chain(found.iter().map(|f| &f.1)).map(DynBuffer::size_bytes).sum();
         let bytes = read + written;
-        let mut again = || execute::repeat(device, plan, &inputs, &result);
-        stats::report(device, plan.name, (elements, bytes, parts), (args.json, outputs.result.is_stdout()), &mut again)?;
+        let mut again = || plan.repeat(device, &inputs, &result);
+        stats::report(device, args.verb.name, (elements, bytes, parts), (args.json, outputs.result.is_stdout()), &mut again)?;
     }
     Ok(())
 }
@@ -162,7 +162,7 @@ fn open_inputs(args: &RunArgs) -> Result<Vec<Reader>> {
     let inputs = files.map(|p| Reader::open(p)).collect::<Result<Vec<_>>>()?;
     let (heads, paths): (Vec<&Array>, Vec<&PathBuf>) = inputs.iter().map(Reader::head).zip(&args.inputs).unzip();
     // Where shapes may differ, those of keys and of the values that travel with them are still the same.
-    let alike = match (args.by_key, args.pattern.mixes_shapes()) {
+    let alike = match (args.by_key, args.verb.inputs.own_shapes) {
         (true, true) => 2,
         (false, true) => 1,
         (_, false) => heads.len().max(1),

@@ -1,6 +1,6 @@
 //! Results on their way from the device to files, piece by piece, so that the host never holds all of them.
 
-use super::execute::truths;
+use super::plan::truths;
 use crate::failure::Result;
 use crate::npy::{self, Array};
 use crate::output::{self, Body, Output};

@@ -1,297 +1,247 @@
 //! Histograms.
 
-use super::{DynBuffer, cast, with_dtype};
-use crate::backend::{Backend, Run};
+use super::call::{Job, Results};
+use super::{DynBuffer, cast, with_dtype, with_register};
+use crate::backend::Backend;
 use crate::buffer::{Buffer, Memory as _};
-use crate::element::{DType, Element, Ty};
+use crate::element::{DType, Element};
 use crate::error::{Error, Result};
 use crate::patterns::histogram::{Ruled, alike_into, each_into, rule_of_text};
 use crate::patterns::{
-    Bins, Edges, Histogram, HistogramTask, HistogramTotal as Total, HistogramVariant, HistogramVariantTask, MapTask, Sample, between,
-    channels_between,
+    Bins, Edges, Histogram as _, HistogramTotal as Total, HistogramVariant, Patterns, Sample, between, channels_between, select::Count,
 };
+use core::fmt;
 
-/// What bins there are.
-#[derive(Clone, Copy, Debug)]
-pub enum DynBins<'a, B: Backend> {
-    /// As [`even`](crate::patterns::even) of samples of their stored type; bounds are decimal numbers as text. Bins are those of the real line, whatever the samples' type: an
-    /// integer is in the one that it lies in, so bounds may have a fraction (`-0.5` to `255.5`) or be above the greatest of the type (`0` to `4294967296`).
-    /// Edges of floats are made of the bounds in `f64`, and rounded to the samples' type.
-    Even {
-        /// Where the first bin starts.
-        lower: &'a str,
-        /// Where the last bin ends.
-        upper: &'a str,
-        /// How many there are.
-        bins: u32,
-    },
-    /// As [`between`], of the samples' type.
+/// A histogram of one to three arrays, each a dimension, or of the channels of one; of samples, then weights, then edges.
+///
+/// Counts are `u32`, or `u64` where there are more than 2^32 - 1; sums have the weights' type, of 8 or 16 bits that which computes. Several arrays
+/// give an array of as many dimensions, channels one array's counts after another's.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Histogram {
+    /// Inputs that are counted, each with bins of its own.
+    pub arrays: usize,
+    /// Even bins from a bound to another, and how many, of each array or channel; where there are none they lie between edges, the last inputs. Bounds are
+    /// decimal numbers as text, of the real line whatever the samples' type: an integer is in the bin that it lies in. Edges of floats are made of the
+    /// bounds in `f64`, and rounded to the samples' type.
+    pub even: Vec<(String, String, u32)>,
+    /// Whether the input after the arrays holds weights: one to a sample, or to a pixel of channels, which then have the same even bins.
+    pub weighted: bool,
+    /// Interleaved channels, and how many of them have bins: what is said once is said of each.
+    pub channels: Option<(u32, usize)>,
+    /// A textbook variant, which counts arrays.
+    pub variant: Option<HistogramVariant>,
+}
+
+/// Bins of an array.
+#[derive(Clone, Debug)]
+enum Of<'a, B: Backend> {
+    Even(&'a (String, String, u32)),
     Edges(&'a DynBuffer<B>),
 }
 
-/// The number of samples in each bin (`u32`, or `u64` where there are more than 2^32 - 1), or the sum of their weights in the weights' type (of 8 or
-/// 16 bits in that which computes).
-///
-/// # Errors
-/// As [`Histogram`](crate::patterns::Histogram); [`Error::InvalidArgument`] for bounds that are no numbers of the samples' type.
-pub fn histogram<B: Run<HistogramTask> + Run<MapTask>>(
-    device: &B,
-    x: &DynBuffer<B>,
-    bins: DynBins<'_, B>,
-    weights: Option<&DynBuffer<B>>,
-) -> Result<DynBuffer<B>> {
-    let mut total = HistogramTotal::new(device, &[x.dtype], &[bins], x.len, weights.map(DynBuffer::dtype))?;
-    total.add(&[x], weights)?;
-    total.result()
-}
-
-/// The same of one to three arrays of one length, each with bins of its own: an array of as many dimensions, row-major, as tuples of
-/// [`Bins`] have it.
-///
-/// # Errors
-/// As [`histogram`]; [`Error::InvalidArgument`] for no array, more than three, and bins of fewer or more of them.
-pub fn histogram_joint<B: Run<HistogramTask> + Run<MapTask>>(
-    device: &B,
-    x: &[&DynBuffer<B>],
-    bins: &[DynBins<'_, B>],
-    weights: Option<&DynBuffer<B>>,
-) -> Result<DynBuffer<B>> {
-    let types: Vec<DType> = x.iter().map(|x| x.dtype).collect();
-    let mut total = HistogramTotal::new(device, &types, bins, x.first().map_or(0, |x| x.len), weights.map(DynBuffer::dtype))?;
-    total.add(x, weights)?;
-    total.result()
-}
-
-/// The counts (`u32`) of one to three arrays, as [`histogram_joint`] has them, by a rung of the textbook's ladder.
-///
-/// # Errors
-/// As [`histogram_joint`] and [`HistogramCall::variant`](crate::patterns::HistogramCall::variant); [`Error::TooLarge`] for more samples than 32 bits count.
-pub fn histogram_variant<B: Run<HistogramTask> + Run<HistogramVariantTask> + Run<MapTask>>(
-    device: &B,
-    variant: HistogramVariant,
-    x: &[&DynBuffer<B>],
-    bins: &[DynBins<'_, B>],
-) -> Result<DynBuffer<B>> {
-    let mut counts = None;
-    with_all(x, bins, &[], &mut |bins| {
-        counts = Some(device.histogram(bins).variant(variant).run()?);
-        Ok(())
-    })?;
-    let none = || Error::InvalidArgument { what: "bins", reason: "there are none".to_owned() };
-    counts.map(DynBuffer::from).ok_or_else(none)
-}
-
-/// Interleaved samples counted by channel, `channels` to a pixel: those of the first channel by the first bins, and so on, one channel's counts
-/// behind another's (`u32`, or `u64` where a channel has more than 2^32 - 1 samples). Bins are all even or all between edges. With weights, one to a
-/// pixel, the result holds their sums, and all channels have the same even bins.
-///
-/// # Errors
-/// As [`Histogram::histogram`] of [channels](crate::patterns::channels_alike);
-/// [`Error::InvalidArgument`] for bins of both kinds, for weights and bins that are not the same even ones, and as [`histogram`].
-pub fn histogram_channels<B: Run<HistogramTask> + Run<MapTask>>(
-    device: &B,
-    x: &DynBuffer<B>,
-    channels: u32,
-    bins: &[DynBins<'_, B>],
-    weights: Option<&DynBuffer<B>>,
-) -> Result<DynBuffer<B>> {
-    if let Some(weights) = weights {
-        return channels_weighted(device, x, channels, bins, &cast(device, weights, weights.dtype.ty().dtype())?);
+impl Histogram {
+    /// The bins, of these inputs after arrays and weights.
+    fn bins<'a, B: Backend>(&'a self, edges: &[&'a DynBuffer<B>]) -> Vec<Of<'a, B>> {
+        let all: Vec<_> = self.even.iter().map(Of::Even).chain(edges.iter().map(|e| Of::Edges(e))).collect();
+        match (self.channels, &all[..]) {
+            (Some((_, active)), [one]) => vec![one.clone(); active],
+            _ => all,
+        }
     }
-    let many = x.len.checked_div(channels.into()).unwrap_or(0) > u64::from(u32::MAX);
-    macro_rules! counted {
-        ($count:expr, |$out:ident| $into:expr) => {
-            if many {
-                let $out = &device.buffer::<u64>($count)?;
-                $into?;
-                Ok($out.clone().into())
-            } else {
-                let $out = &device.buffer::<u32>($count)?;
-                $into?;
-                Ok($out.clone().into())
+}
+
+fn invalid(reason: impl Into<String>) -> Error {
+    Error::InvalidArgument { what: "bins", reason: reason.into() }
+}
+
+impl<B: Patterns> Job<'_, B> {
+    pub(super) fn histogram(&self, of: &Histogram) -> Result<Results<B>> {
+        let (samples, rest) = self.inputs.split_at(of.arrays.min(self.inputs.len()));
+        let (weights, edges) = rest.split_at(usize::from(of.weighted).min(rest.len()));
+        let (bins, weights) = (of.bins(edges), weights.first().copied());
+        if let Some(variant) = of.variant {
+            let mut counts = None;
+            with_all(samples, &bins, &[], &mut |bins| {
+                counts = Some(self.device.histogram(bins).variant(variant).run()?);
+                Ok(())
+            })?;
+            return counts.map(|counts| DynBuffer::from(counts).into()).ok_or_else(|| invalid("there are none"));
+        }
+        let found = match (of.channels, samples) {
+            (Some((channels, _)), [x]) => with_dtype!(x.dtype, T => channels_of(self.device, &x.typed::<T>()?, channels, &bins, weights)),
+            _ => {
+                let mut total = HistogramTotal::with_bins(
+                    self.device,
+                    &samples.iter().map(|x| x.dtype).collect::<Vec<_>>(),
+                    bins,
+                    samples.first().map_or(0, |x| x.len),
+                    weights.map(DynBuffer::dtype),
+                )?;
+                total.add(samples, weights)?;
+                total.result()
             }
         };
+        found.map(Results::from)
     }
-    with_dtype!(x.dtype, T => {
-        let x = x.typed::<T>()?;
-        let (mut evens, mut edges) = (Vec::new(), Vec::new());
-        for bins in bins {
-            match *bins {
-                DynBins::Even { lower, upper, bins } => {
-                    evens.push((rule_of_text::<<T as Element>::Reg>([lower, upper], bins, T::DTYPE)?, bins));
-                }
-                DynBins::Edges(of) => edges.push(Edges::from_buffer(of.typed::<T>()?)?),
-            }
-        }
-        if !evens.is_empty() && !edges.is_empty() {
-            return Err(Error::InvalidArgument { what: "bins", reason: "even ones and ones between edges have kernels of their own".to_owned() });
-        }
-        if edges.is_empty() {
-            counted!(evens.iter().map(|e| u64::from(e.1)).sum(), |out| each_into(&x, channels, &evens, out))
-        } else {
-            let of: Vec<_> = edges.iter().collect();
-            counted!(edges.iter().map(|e| e.buffer().len() - 1).sum(), |out| device.histogram(channels_between(&x, channels, &of)).write_to(out))
-        }
-    })
 }
 
-/// Weights of a type that computes, added to the bins that all channels have.
-fn channels_weighted<B: Run<HistogramTask> + Run<MapTask>>(
+/// Whether bins are even, and the same of every channel.
+fn all_even_alike<B: Backend>(bins: &[Of<'_, B>]) -> bool {
+    bins.iter().all(|of| matches!((of, &bins[0]), (Of::Even(one), Of::Even(first)) if one == first))
+}
+
+/// Interleaved samples counted by channel, or weights added.
+fn channels_of<B: Patterns, T: Element<Reg: Sample> + PartialOrd>(
     device: &B,
-    x: &DynBuffer<B>,
-    channels: u32,
-    bins: &[DynBins<'_, B>],
-    weights: &DynBuffer<B>,
-) -> Result<DynBuffer<B>> {
-    let evens = bins.iter().map(|of| match *of {
-        DynBins::Even { lower, upper, bins } => Some((lower, upper, bins)),
-        DynBins::Edges(_) => None,
-    });
-    let evens: Option<Vec<_>> = evens.collect();
-    let (lower, upper, count) = match evens.as_deref() {
-        Some([first, others @ ..]) if others.iter().all(|of| of == first) => *first,
-        _ => {
-            let reason = "weights of channels are added to even bins, the same of each channel".to_owned();
-            return Err(Error::InvalidArgument { what: "bins", reason });
-        }
-    };
-    with_dtype!(x.dtype, T => {
-        let (x, rule) = (x.typed::<T>()?, rule_of_text::<<T as Element>::Reg>([lower, upper], count, T::DTYPE)?);
-        macro_rules! summed {
-            ($w:ty) => {{
-                let active = bins.len() as u32;
-                let out = device.buffer::<$w>(u64::from(active) * u64::from(count))?;
-                alike_into(&x, (channels, active), (&rule, count), Some(&&weights.typed::<$w>()?), &out)?;
-                Ok(out.into())
-            }};
-        }
-        match weights.dtype.ty() {
-            Ty::U32 | Ty::Bool => summed!(u32),
-            Ty::I32 => summed!(i32),
-            Ty::U64 => summed!(u64),
-            Ty::I64 => summed!(i64),
-            Ty::F32 => summed!(f32),
-            Ty::F64 => summed!(f64),
-        }
-    })
-}
-
-/// Calls `f` with the bins of these samples.
-fn with_bins<B: Backend, T: Element + PartialOrd, R>(
     x: &Buffer<B, T>,
-    bins: &DynBins<'_, B>,
-    f: impl FnOnce(&dyn Bins<B>) -> Result<R>,
-) -> Result<R>
-where
-    T::Reg: Sample,
-{
-    match *bins {
-        DynBins::Even { lower, upper, bins } => f(&Ruled::new(x, rule_of_text::<T::Reg>([lower, upper], bins, T::DTYPE)?, bins)),
-        DynBins::Edges(edges) => f(&between(x, &Edges::from_buffer(edges.typed::<T>()?)?)),
+    channels: u32,
+    bins: &[Of<'_, B>],
+    weights: Option<&DynBuffer<B>>,
+) -> Result<DynBuffer<B>> {
+    let (mut evens, mut edges) = (Vec::new(), Vec::new());
+    for bins in bins {
+        match bins {
+            Of::Even((lower, upper, bins)) => evens.push((rule_of_text::<T::Reg>([lower, upper], *bins, T::DTYPE)?, *bins)),
+            Of::Edges(of) => edges.push(Edges::from_buffer(of.typed::<T>()?)?),
+        }
     }
+    if let Some(weights) = weights {
+        let ([(rule, count), ..], true) = (&evens[..], all_even_alike(bins)) else {
+            return Err(invalid("weights of channels are added to even bins, the same of each channel"));
+        };
+        let weights = cast(device, weights, weights.dtype.ty().dtype())?;
+        return with_register!(weights.dtype.ty(), W => {
+            let active = bins.len() as u32;
+            let out = device.buffer::<W>(u64::from(active) * u64::from(*count))?;
+            alike_into(x, (channels, active), (rule, *count), Some(&&weights.typed::<W>()?), &out)?;
+            Ok(out.into())
+        });
+    }
+    if !evens.is_empty() && !edges.is_empty() {
+        return Err(invalid("even ones and ones between edges have kernels of their own"));
+    }
+    let edges: Vec<_> = edges.iter().collect();
+    let count = evens.iter().map(|e| u64::from(e.1)).chain(edges.iter().map(|e| e.buffer().len() - 1)).sum();
+    macro_rules! counted {
+        ($C:ty) => {{
+            let out = device.buffer::<$C>(count)?;
+            if edges.is_empty() {
+                each_into(x, channels, &evens, &out)?;
+            } else {
+                device.histogram(channels_between(x, channels, &edges)).write_to(&out)?;
+            }
+            Ok(out.into())
+        }};
+    }
+    if x.len().checked_div(channels.into()).unwrap_or(0) > u64::from(u32::MAX) { counted!(u64) } else { counted!(u32) }
 }
 
-/// Calls `f` with the joint bins of these arrays, behind those that were found before.
+/// Calls `f` with the joint bins of these arrays, after those that were found before.
 fn with_all<B: Backend>(
     x: &[&DynBuffer<B>],
-    bins: &[DynBins<'_, B>],
+    bins: &[Of<'_, B>],
     found: &[&dyn Bins<B>],
     f: &mut dyn FnMut(&dyn Bins<B>) -> Result<()>,
 ) -> Result<()> {
     match (x, bins, found) {
         ([x, rest @ ..], [of, bins @ ..], _) => with_dtype!(x.dtype, T => {
-            with_bins(&x.typed::<T>()?, of, |one| with_all(rest, bins, &[found, &[one]].concat(), f))
+            let (x, mut next) = (x.typed::<T>()?, |one: &dyn Bins<B>| with_all(rest, bins, &[found, &[one]].concat(), f));
+            match of {
+                Of::Even((lower, upper, bins)) => {
+                    next(&Ruled::new(&x, rule_of_text::<<T as Element>::Reg>([lower, upper], *bins, T::DTYPE)?, *bins))
+                }
+                Of::Edges(edges) => next(&between(&x, &Edges::from_buffer(edges.typed::<T>()?)?)),
+            }
         }),
         ([], [], &[a]) => f(a),
         ([], [], &[a, b]) => f(&(a, b)),
         ([], [], &[a, b, c]) => f(&(a, b, c)),
         _ => {
-            let reason = format!("there are {} of {} arrays; one to three have one each", found.len() + bins.len(), found.len() + x.len());
-            Err(Error::InvalidArgument { what: "bins", reason })
+            let (bins, arrays) = (found.len() + bins.len(), found.len() + x.len());
+            Err(invalid(format!("there are {bins} of {arrays} arrays; one to three have one each")))
         }
     }
 }
 
-/// A histogram whose samples come in pieces: see [`crate::patterns::HistogramTotal`]. Counts and sums have the types that [`histogram`] gives them.
+/// A histogram whose samples come in pieces: see [`crate::patterns::HistogramTotal`]. Counts and sums have the types of [`Histogram`].
 #[derive(Debug)]
 pub struct HistogramTotal<'a, B: Backend> {
     device: B,
-    bins: Vec<DynBins<'a, B>>,
-    cells: Cells<B>,
+    bins: Vec<Of<'a, B>>,
+    cells: Box<dyn Cells<B>>,
 }
 
-/// By what is added up.
+/// What is added up, of whichever type.
+trait Cells<B: Backend>: fmt::Debug {
+    fn add(&mut self, bins: &dyn Bins<B>, weights: Option<&DynBuffer<B>>) -> Result<()>;
+    fn result(&self) -> Result<DynBuffer<B>>;
+}
+
 #[derive(Debug)]
-enum Cells<B: Backend> {
-    Few(Total<B, u32>),
-    Many(Total<B, u64>),
-    U32(Total<B, u32>),
-    I32(Total<B, i32>),
-    U64(Total<B, u64>),
-    I64(Total<B, i64>),
-    F32(Total<B, f32>),
-    F64(Total<B, f64>),
+struct Counts<B: Backend, T: Element>(Total<B, T>);
+#[derive(Debug)]
+struct Sums<B: Backend, T: Element>(Total<B, T>);
+
+impl<B: Patterns, T: Count> Cells<B> for Counts<B, T> {
+    fn add(&mut self, bins: &dyn Bins<B>, _: Option<&DynBuffer<B>>) -> Result<()> {
+        self.0.add(bins)
+    }
+
+    fn result(&self) -> Result<DynBuffer<B>> {
+        self.0.result().map(DynBuffer::from)
+    }
 }
 
-/// Calls `$body` with the total of whichever type.
-macro_rules! each {
-    ($cells:expr, $total:ident => $body:expr) => {
-        match $cells {
-            Cells::Few($total) | Cells::U32($total) => $body,
-            Cells::Many($total) | Cells::U64($total) => $body,
-            Cells::I32($total) => $body,
-            Cells::I64($total) => $body,
-            Cells::F32($total) => $body,
-            Cells::F64($total) => $body,
-        }
-    };
+impl<B: Patterns, T: crate::patterns::Weight> Cells<B> for Sums<B, T> {
+    fn add(&mut self, bins: &dyn Bins<B>, weights: Option<&DynBuffer<B>>) -> Result<()> {
+        let weights = weights.ok_or_else(|| Error::InvalidArgument { what: "weights", reason: "there are none".to_owned() })?;
+        self.0.add_weighted(bins, &weights.typed::<T>()?)
+    }
+
+    fn result(&self) -> Result<DynBuffer<B>> {
+        self.0.result().map(DynBuffer::from)
+    }
 }
 
-impl<'a, B: Run<HistogramTask> + Run<MapTask>> HistogramTotal<'a, B> {
-    /// Of `samples` samples in all, of these types of one to three arrays with bins of their own, counted or with weights of a type: nothing
-    /// yet.
+impl<'a, B: Patterns> HistogramTotal<'a, B> {
+    /// Of `samples` samples in all, of arrays of these types, by the bins of a histogram between these edges, if it has some; counted or with weights of a
+    /// type: nothing yet.
     ///
     /// # Errors
-    /// As [`histogram_joint`].
-    pub fn new(device: &B, types: &[DType], bins: &[DynBins<'a, B>], samples: u64, weights: Option<DType>) -> Result<Self> {
+    /// As [`Call::run`](super::Call::run).
+    pub fn new(
+        device: &B,
+        types: &[DType],
+        (of, edges): (&'a Histogram, &[&'a DynBuffer<B>]),
+        samples: u64,
+        weights: Option<DType>,
+    ) -> Result<Self> {
+        Self::with_bins(device, types, of.bins(edges), samples, weights)
+    }
+
+    fn with_bins(device: &B, types: &[DType], bins: Vec<Of<'a, B>>, samples: u64, weights: Option<DType>) -> Result<Self> {
         let nothing = types.iter().map(|&dtype| DynBuffer::new(device, dtype, 0)).collect::<Result<Vec<_>>>()?;
         let mut count = 0;
-        with_all(&nothing.iter().collect::<Vec<_>>(), bins, &[], &mut |bins| {
+        with_all(&nothing.iter().collect::<Vec<_>>(), &bins, &[], &mut |bins| {
             count = bins.bins()?;
             Ok(())
         })?;
-        let cells = match weights.map(DType::ty) {
-            None if samples > u64::from(u32::MAX) => Cells::Many(Total::counts(device, count)?),
-            None => Cells::Few(Total::counts(device, count)?),
-            Some(Ty::U32 | Ty::Bool) => Cells::U32(Total::sums(device, count)?),
-            Some(Ty::I32) => Cells::I32(Total::sums(device, count)?),
-            Some(Ty::U64) => Cells::U64(Total::sums(device, count)?),
-            Some(Ty::I64) => Cells::I64(Total::sums(device, count)?),
-            Some(Ty::F32) => Cells::F32(Total::sums(device, count)?),
-            Some(Ty::F64) => Cells::F64(Total::sums(device, count)?),
+        let cells: Box<dyn Cells<B>> = match weights.map(DType::ty) {
+            None if samples > u64::from(u32::MAX) => Box::new(Counts(Total::<B, u64>::counts(device, count)?)),
+            None => Box::new(Counts(Total::<B, u32>::counts(device, count)?)),
+            Some(ty) => with_register!(ty, W => Box::new(Sums(Total::<B, W>::sums(device, count)?))),
         };
-        Ok(Self { device: device.clone(), bins: bins.to_vec(), cells })
+        Ok(Self { device: device.clone(), bins, cells })
     }
 
     /// Adds samples, of each array as many, and their weights where there are any.
     ///
     /// # Errors
-    /// As [`histogram_joint`] and [`crate::patterns::HistogramTotal::add`].
+    /// As [`Call::run`](super::Call::run) and [`crate::patterns::HistogramTotal::add`].
     pub fn add(&mut self, x: &[&DynBuffer<B>], weights: Option<&DynBuffer<B>>) -> Result<()> {
         let weights = weights.map(|w| cast(&self.device, w, w.dtype.ty().dtype())).transpose()?;
-        let missing = || Error::InvalidArgument { what: "weights", reason: "there are none".to_owned() };
-        let weights = || weights.as_ref().ok_or_else(missing);
         let cells = &mut self.cells;
-        with_all(x, &self.bins, &[], &mut |bins| match cells {
-            Cells::Few(total) => total.add(bins),
-            Cells::Many(total) => total.add(bins),
-            Cells::U32(total) => total.add_weighted(bins, &weights()?.typed::<u32>()?),
-            Cells::I32(total) => total.add_weighted(bins, &weights()?.typed::<i32>()?),
-            Cells::U64(total) => total.add_weighted(bins, &weights()?.typed::<u64>()?),
-            Cells::I64(total) => total.add_weighted(bins, &weights()?.typed::<i64>()?),
-            Cells::F32(total) => total.add_weighted(bins, &weights()?.typed::<f32>()?),
-            Cells::F64(total) => total.add_weighted(bins, &weights()?.typed::<f64>()?),
-        })
+        with_all(x, &self.bins, &[], &mut |bins| cells.add(bins, weights.as_ref()))
     }
 
     /// Counts or sums of what was added.
@@ -299,6 +249,6 @@ impl<'a, B: Run<HistogramTask> + Run<MapTask>> HistogramTotal<'a, B> {
     /// # Errors
     /// As [`crate::patterns::HistogramTotal::result`].
     pub fn result(&self) -> Result<DynBuffer<B>> {
-        each!(&self.cells, total => total.result().map(DynBuffer::from))
+        self.cells.result()
     }
 }

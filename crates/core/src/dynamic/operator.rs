@@ -49,19 +49,22 @@ impl Operator {
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let name = Self::NAMES.into_iter().find(|&n| n == name)?;
-        let (load, combine, identity, result) = match name {
-            "sum" => (SAME, "x + y", Identity::Zero, None),
-            "product" => (SAME, "x * y", Identity::One, None),
-            "min" => (SAME, "min(x, y)", Identity::Greatest, None),
-            "max" => (SAME, "max(x, y)", Identity::Least, None),
-            "and" => (SAME, "x & y", Identity::AllOnes, None),
-            "or" => (SAME, "x | y", Identity::Zero, None),
-            "xor" => (SAME, "x ^ y", Identity::Zero, None),
-            "count" => (IS_TRUE, "x + y", Identity::Zero, Some(DType::U32)),
-            "any" => (IS_TRUE, "x | y", Identity::Zero, Some(DType::U32)),
-            _ => (IS_TRUE, "x & y", Identity::One, Some(DType::U32)),
-        };
-        Some(Self { name, load, combine: combine.to_owned(), identity, result, into: None, truth: false })
+        Some(match name {
+            "sum" => Self::of(name, SAME, "x + y", Identity::Zero, None),
+            "product" => Self::of(name, SAME, "x * y", Identity::One, None),
+            "min" => Self::of(name, SAME, "min(x, y)", Identity::Greatest, None),
+            "max" => Self::of(name, SAME, "max(x, y)", Identity::Least, None),
+            "and" => Self::of(name, SAME, "x & y", Identity::AllOnes, None),
+            "or" => Self::of(name, SAME, "x | y", Identity::Zero, None),
+            "xor" => Self::of(name, SAME, "x ^ y", Identity::Zero, None),
+            "count" => Self::of(name, IS_TRUE, "x + y", Identity::Zero, Some(DType::U32)),
+            "any" => Self::of(name, IS_TRUE, "x | y", Identity::Zero, Some(DType::U32)),
+            _ => Self::of(name, IS_TRUE, "x & y", Identity::One, Some(DType::U32)),
+        })
+    }
+
+    fn of(name: &'static str, load: &'static str, combine: &str, identity: Identity, result: Option<DType>) -> Self {
+        Self { name, load, combine: combine.to_owned(), identity, result, into: None, truth: false }
     }
 
     /// An operator of your own, an expression of `x` (from lower indices) and `y`. It has to be associative. `identity`, an expression without
@@ -70,18 +73,24 @@ impl Operator {
     #[must_use]
     pub fn custom(text: &str, identity: Option<&str>) -> Self {
         let identity = identity.map_or(Identity::Unknown, |t| Identity::Text(t.to_owned()));
-        Self { name: "custom operator", load: SAME, combine: text.to_owned(), identity, result: None, into: None, truth: false }
+        Self::of("custom operator", SAME, text, identity, None)
+    }
+
+    /// The operator `sum`.
+    #[must_use]
+    pub fn sum() -> Self {
+        Self::of("sum", SAME, "x + y", Identity::Zero, None)
     }
 
     /// The operator over truth values, which lie in the array as 0 and 1, as NumPy has it: a sum counts those that hold, a product is 1 where all
     /// hold (both `u32`), and an expression of your own is one of `bool`s.
     ///
     /// ```
-    /// use isowarp_core::dynamic::{self, DynBuffer, Operator};
+    /// use isowarp_core::dynamic::{Call, DynBuffer, Operator, Over};
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let mask = DynBuffer::from(dev.upload(&[1u8; 300])?);
-    /// let count = dynamic::reduce(&dev, &mask, &Operator::custom("x != y", Some("false")).of_truth())?;
+    /// let count = Call::Reduce { op: Operator::custom("x != y", Some("false")).of_truth(), over: Over::Whole }.run(&dev, &[&mask])?.one();
     /// assert_eq!(count.read_blocking()?, [0]); // an even number of them holds
     /// # Ok::<(), isowarp::Error>(())
     /// ```
@@ -98,12 +107,12 @@ impl Operator {
     /// wrap, a count of more than 2^32. A type of 8 or 16 bits is combined in the 32-bit one that it widens to, and the result narrowed.
     ///
     /// ```
-    /// use isowarp_core::dynamic::{self, DynBuffer, Operator};
+    /// use isowarp_core::dynamic::{Call, DynBuffer, Operator, Over};
     /// use isowarp_core::element::DType;
     /// # use isowarp::prelude::*;
     /// # let dev = isowarp::Cpu::new();
     /// let x = DynBuffer::from(dev.upload(&[250u8; 1000])?);
-    /// let sum = dynamic::reduce(&dev, &x, &Operator::named("sum").expect("known").accumulate_in(DType::U64))?;
+    /// let sum = Call::Reduce { op: Operator::sum().accumulate_in(DType::U64), over: Over::Whole }.run(&dev, &[&x])?.one();
     /// assert_eq!((sum.dtype(), sum.read_blocking()?), (DType::U64, 250_000u64.to_le_bytes().to_vec()));
     /// # Ok::<(), isowarp::Error>(())
     /// ```

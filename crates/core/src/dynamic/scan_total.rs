@@ -1,6 +1,7 @@
 //! Scans of arrays that come in parts.
 
-use super::{DynBuffer, Operator, cast, map_into, with_register};
+use super::call::Job;
+use super::{DynBuffer, Operator, cast, with_register};
 use crate::backend::Run;
 use crate::buffer::{Buffer, Memory as _};
 use crate::element::{Element, Scalar};
@@ -38,7 +39,7 @@ impl<B: Run<ScanTask> + Run<MapTask>> ScanTotal<B> {
     /// given.
     ///
     /// # Errors
-    /// As [`scan`](super::scan); [`Error::InvalidArgument`] behind a part that does not end with a tile.
+    /// As [`Call::run`](super::Call::run); [`Error::InvalidArgument`] behind a part that does not end with a tile.
     pub fn next(&mut self, x: &DynBuffer<B>) -> Result<DynBuffer<B>> {
         if self.ended {
             let reason = format!("the part before it was no multiple of {SCAN_TILE} elements");
@@ -57,7 +58,8 @@ impl<B: Run<ScanTask> + Run<MapTask>> ScanTotal<B> {
             let fold = self.fold.as_ref().map(DynBuffer::typed::<T>).transpose()?;
             let lead = if fold.is_some() { SCAN_TILE } else { 0 };
             let all = self.device.buffer::<T>(lead + x.len())?;
-            map_into(&self.device, &load, &[x], &all.slice(lead..)?.into())?;
+            let part = all.slice(lead..)?.into();
+            Job { device: &self.device, inputs: &[x], out: Some(&part) }.map(&load, x.len(), part.dtype())?;
             let scanned = match &fold {
                 Some(fold) => self.behind(fold, &all, &prepared)?,
                 None => self.device.scan(&all, &prepared).run()?,

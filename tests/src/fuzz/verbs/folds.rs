@@ -1,6 +1,6 @@
 //! Reductions and scans, of everything, of segments and by key: in the documented order, which shows in floats.
 
-use super::{arrays, choice, edges, few, length, narrowed, operator, output, parts, picked};
+use super::{arrays, choice, computed, edges, few, length, narrowed, operator, output, picked};
 use crate::case::{Output, Target};
 use crate::fuzz::random::Maker;
 use crate::fuzz::rules;
@@ -9,7 +9,7 @@ use crate::fuzz::trial::{Array, Trial};
 use crate::fuzz::values::Random;
 use crate::fuzz::verbs::{Verb, map};
 use isowarp::Result;
-use isowarp::dynamic::{self, DynBuffer, Operator};
+use isowarp::dynamic::{Call, DynBuffer, Operator, Over};
 use isowarp::element::{DType, Ty};
 
 /// Elements of a tile of a scan: part of its contract.
@@ -63,22 +63,17 @@ pub(super) fn run<B: Target>(trial: &Trial, device: &B) -> Result<Vec<Output>> {
     let (name, _) = combining(trial, values.dtype().ty());
     let op = Operator::named(name).unwrap_or_else(|| Operator::custom(name, None));
     let exclusive = trial.number("exclusive") % 2 == 1;
+    // What lies in no segment is undefined: the first starts at 0 and the last ends at the end.
+    let segments = || offsets(trial, device);
     match trial.verb {
         Verb::Reduce => {
-            let (tree, _) = &trial.trees[0];
-            parts(&[dynamic::reduce_from(device, &operator(tree, &trial.dtypes())?, &all.iter().collect::<Vec<_>>(), &op)?])
+            let load = operator(&trial.trees[0].0, &trial.dtypes())?;
+            computed(device, &Call::Fold { load, op }, &all.iter().collect::<Vec<_>>())
         }
-        Verb::Scan => parts(&[dynamic::scan(device, values, &op, exclusive)?]),
-        Verb::SegmentedReduce => parts(&[dynamic::segmented_reduce(device, values, &offsets(trial, device)?, &op)?]),
-        Verb::SegmentedScan => {
-            // What lies in no segment is undefined: the first starts at 0 and the last ends at the end.
-            parts(&[dynamic::segmented_scan(device, values, &offsets(trial, device)?, &op, exclusive)?])
-        }
-        _ => {
-            let found = dynamic::reduce_by_key(device, &all[0], values, &op)?;
-            let (keys, sums) = (dynamic::first(&found.values.0, &found.count)?, dynamic::first(&found.values.1, &found.count)?);
-            parts(&[keys, sums])
-        }
+        Verb::Scan => computed(device, &Call::Scan { op, over: Over::Whole, exclusive }, &[values]),
+        Verb::SegmentedReduce => computed(device, &Call::Reduce { op, over: Over::Segments }, &[values, &segments()?]),
+        Verb::SegmentedScan => computed(device, &Call::Scan { op, over: Over::Segments, exclusive }, &[values, &segments()?]),
+        _ => computed(device, &Call::Reduce { op, over: Over::Keys }, &[&all[0], values]),
     }
 }
 

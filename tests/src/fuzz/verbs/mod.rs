@@ -13,7 +13,7 @@ use super::values::{Random, edge};
 use crate::case::{Output, Target};
 use isowarp::Result;
 use isowarp::backend::Backend;
-use isowarp::dynamic::DynBuffer;
+use isowarp::dynamic::{Call, DynBuffer};
 use isowarp::element::{DType, Ty};
 use isowarp::ir::{Func, pack};
 
@@ -316,6 +316,11 @@ fn operator(tree: &Tree, dtypes: &[DType]) -> Result<Func> {
 }
 
 /// Arrays of a device, read.
+/// The results of a call.
+fn computed<B: Target>(device: &B, call: &Call, inputs: &[&DynBuffer<B>]) -> Result<Vec<Output>> {
+    parts(&call.run(device, inputs)?.trimmed()?)
+}
+
 fn parts<B: Backend>(buffers: &[DynBuffer<B>]) -> Result<Vec<Output>> {
     buffers.iter().map(|b| Ok(Output { dtype: b.dtype(), bytes: b.read_blocking()? })).collect()
 }

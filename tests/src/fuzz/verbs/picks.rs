@@ -1,6 +1,6 @@
 //! What is kept, counted, moved or told apart: selections, runs, histograms, gathers, scatters, groups and tickets.
 
-use super::{arrays, choice, edges, few, length, operator, output, parts, picked};
+use super::{arrays, choice, computed, edges, few, length, operator, output, parts, picked};
 use crate::case::{Output, Target};
 use crate::fuzz::lower::upload;
 use crate::fuzz::random::Maker;
@@ -10,7 +10,7 @@ use crate::fuzz::trial::{Array, Trial};
 use crate::fuzz::values::Random;
 use crate::fuzz::verbs::{Verb, map};
 use isowarp::Result;
-use isowarp::dynamic::{self, DynBins};
+use isowarp::dynamic::{Call, Histogram, Scattering};
 use isowarp::element::{DType, Ty};
 use isowarp::patterns::ScatterOp;
 
@@ -113,44 +113,31 @@ pub(super) fn run<B: Target>(trial: &Trial, device: &B) -> Result<Vec<Output>> {
     let x = &all[0];
     let condition = || operator(&trial.trees[0].0, &trial.dtypes());
     match trial.verb {
-        Verb::Select => {
-            let kept = dynamic::select(device, x, &condition()?)?;
-            parts(&[dynamic::first(&kept.values, &kept.count)?])
-        }
-        Verb::Partition => {
-            let kept = dynamic::partition(device, x, &condition()?)?;
-            parts(&[kept.values, kept.count.buffer().clone().into()])
-        }
-        Verb::Unique => {
-            let kept = dynamic::unique(device, x)?;
-            parts(&[dynamic::first(&kept.values, &kept.count)?])
-        }
+        Verb::Select => computed(device, &Call::Select { keep: condition()?, indices: false }, &[x]),
+        Verb::Partition => computed(device, &Call::Partition(condition()?, None), &[x]),
+        Verb::Unique => computed(device, &Call::Unique, &[x]),
         Verb::Runs => {
-            let runs = dynamic::run_length_encode(device, x)?;
-            let (values, lengths) = (dynamic::first(&runs.values.0, &runs.count)?, dynamic::first(&runs.values.1, &runs.count)?);
-            let again = dynamic::run_length_decode(device, &values, &lengths)?;
-            parts(&[values, lengths, again])
+            let mut runs = Call::RunLengthEncode.run(device, &[x])?.trimmed()?;
+            runs.push(Call::RunLengthDecode.run(device, &[&runs[0], &runs[1]])?.one());
+            parts(&runs)
         }
         Verb::Histogram => {
             let (low, high) = range(trial);
-            let bins = DynBins::Even { lower: &low.to_string(), upper: &high.to_string(), bins: bins(trial) };
-            parts(&[dynamic::histogram(device, x, bins, None)?])
+            let even = vec![(low.to_string(), high.to_string(), bins(trial))];
+            computed(device, &Call::Histogram(Histogram { arrays: 1, even, ..Histogram::default() }), &[x])
         }
-        Verb::Gather => parts(&[dynamic::gather(device, x, &upload(device, DType::U32, &indices(trial, trial.n))?)?]),
+        Verb::Gather => computed(device, &Call::Gather, &[x, &upload(device, DType::U32, &indices(trial, trial.n))?]),
         Verb::Scatter => {
             let at = upload(device, DType::U32, &indices(trial, trial.inputs[2].bits.len()))?;
-            parts(&[dynamic::scatter(device, x, &at, scattering(trial).0, &all[2])?])
+            computed(device, &Call::Scatter(Scattering::By(scattering(trial).0)), &[x, &at, &all[2]])
         }
-        Verb::Rotate => parts(&[dynamic::rotate(device, x, trial.number("by") as i64)?, dynamic::reverse(device, x)?]),
-        Verb::Ballot => parts(&[dynamic::group_ballot(device, x, width(trial) as u64, &condition()?)?]),
-        Verb::Match => {
-            let (first, count) = dynamic::group_match(device, x, width(trial) as u64)?;
-            parts(&[first, count])
+        Verb::Rotate => {
+            let rotated = Call::Rotate(trial.number("by") as i64).run(device, &[x])?.one();
+            parts(&[rotated, Call::Reverse.run(device, &[x])?.one()])
         }
-        _ => {
-            let (ticket, count) = dynamic::tickets(device, x)?;
-            parts(&[ticket, count])
-        }
+        Verb::Ballot => computed(device, &Call::Ballot(condition()?, width(trial) as u64), &[x]),
+        Verb::Match => computed(device, &Call::Match(width(trial) as u64), &[x]),
+        _ => computed(device, &Call::Tickets, &[x]),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Sorts, the first of many, merges and searches: stable, in the total order of the keys' bits or in one of an operator.
 
-use super::{arrays, choice, edges, few, length, operator, output, parts, picked};
+use super::{arrays, choice, computed, edges, few, length, operator, output, parts, picked};
 use crate::case::{Output, Target};
 use crate::fuzz::random::Maker;
 use crate::fuzz::rules::{self, Reads};
@@ -9,7 +9,7 @@ use crate::fuzz::trial::{Array, Trial};
 use crate::fuzz::values::Random;
 use crate::fuzz::verbs::{Verb, folds, picks};
 use isowarp::Result;
-use isowarp::dynamic::{self, SetOp};
+use isowarp::dynamic::{Call, DynBuffer, Order, Over, SetOp, Sorted};
 use isowarp::element::{DType, Ty};
 use isowarp::patterns::{SearchKind, SortOrder};
 
@@ -96,30 +96,21 @@ pub(super) fn run<B: Target>(trial: &Trial, device: &B) -> Result<Vec<Output>> {
     let all = arrays(trial, device)?;
     let (keys, n, by) = (&all[0], trial.n as u64, order(trial));
     let sorted = |k: usize| crate::fuzz::lower::upload(device, trial.inputs[k].dtype, &in_order(trial, k));
+    let both = |order: Order, over: Over, inputs: &[&DynBuffer<B>]| {
+        let sorts = [Sorted::Keys, Sorted::Indices].map(|gives| Call::Sort { order: order.clone(), over: over.clone(), gives });
+        parts(&[sorts[0].run(device, inputs)?.one(), sorts[1].run(device, inputs)?.one()])
+    };
     match trial.verb {
-        Verb::Sort => {
-            let by = by.bits(digits(trial));
-            parts(&[dynamic::sort(device, keys, n, by.clone())?, dynamic::argsort(device, keys, n, by)?])
-        }
+        Verb::Sort => both(by.bits(digits(trial)).into(), Over::rows(keys.len(), n), &[keys]),
         Verb::TopK => {
-            let (values, places) = dynamic::top_k(device, keys, n, trial.number("k").min(n), by)?;
-            parts(&[values, places])
+            let call = Call::TopK { k: trial.number("k").min(n), by: by.into(), over: Over::rows(keys.len(), n) };
+            computed(device, &call, &[keys])
         }
-        Verb::SortBy => {
-            let before = operator(&trial.trees[0].0, &trial.dtypes())?;
-            parts(&[dynamic::sort_by(device, keys, &before)?, dynamic::argsort_by(device, keys, &before)?])
-        }
-        Verb::SegmentedSort => {
-            let offsets = folds::offsets(trial, device)?;
-            let sorted = dynamic::segmented_sort(device, keys, &offsets, by, false)?;
-            parts(&[sorted, dynamic::segmented_sort(device, keys, &offsets, by, true)?])
-        }
-        Verb::Merge => parts(&[dynamic::merge(device, &sorted(0)?, &sorted(1)?, by)?]),
-        Verb::Search => parts(&[dynamic::search(device, &sorted(0)?, &all[1], choice(trial, "op", &SEARCHES), by)?]),
-        _ => {
-            let kept = dynamic::set_operation(device, choice(trial, "op", &SETS), &sorted(0)?, &sorted(1)?, by)?;
-            parts(&[dynamic::first(&kept.values, &kept.count)?])
-        }
+        Verb::SortBy => both(Order::Own(operator(&trial.trees[0].0, &trial.dtypes())?), Over::Whole, &[keys]),
+        Verb::SegmentedSort => both(by.into(), Over::Segments, &[keys, &folds::offsets(trial, device)?]),
+        Verb::Merge => computed(device, &Call::Merge(by.into()), &[&sorted(0)?, &sorted(1)?]),
+        Verb::Search => computed(device, &Call::Search(choice(trial, "op", &SEARCHES), by.into()), &[&sorted(0)?, &all[1]]),
+        _ => computed(device, &Call::Sets(choice(trial, "op", &SETS), by.into()), &[&sorted(0)?, &sorted(1)?]),
     }
 }
 

@@ -4,14 +4,14 @@ use super::Job;
 use crate::failure::{Failure, Result};
 use crate::npy::{self, Array, Reader};
 use crate::output::Output;
-use crate::run::plan::{Plan, Work};
-use isowarp::dynamic::{DynBuffer, HistogramTotal};
+use crate::run::plan::Plan;
+use isowarp::dynamic::{Call, DynBuffer, HistogramTotal};
 use isowarp::element::DType;
 use isowarp::{Device, Error};
 
 /// Counts the elements of the arrays, or adds their weights, and returns the bytes of the result.
 pub(super) fn histogram(job: &mut Job<'_>, plan: &Plan, inputs: Vec<Reader>, output: &Output) -> Result<u64> {
-    let Work::Histogram(of) = &plan.work else { return Err(Failure::defect("no histogram")) };
+    let Call::Histogram(of) = &plan.call else { return Err(Failure::defect("no histogram")) };
     let mut inputs = inputs.into_iter();
     let mut samples: Vec<Reader> = inputs.by_ref().take(of.arrays).collect();
     let n = samples.first().ok_or_else(|| Failure::defect("a histogram without an input"))?.head().len();
@@ -23,9 +23,9 @@ pub(super) fn histogram(job: &mut Job<'_>, plan: &Plan, inputs: Vec<Reader>, out
     let device = job.device;
     let edges = inputs.map(Reader::all).collect::<Result<Vec<Array>>>()?;
     let edges = edges.iter().map(|e| DynBuffer::upload(device, e.dtype, &e.bytes)).collect::<isowarp::Result<Vec<_>>>()?;
-    let bins = of.bins(&edges.iter().collect::<Vec<_>>());
+    let edges: Vec<_> = edges.iter().collect();
     let of_weights = weights.as_ref().map(|w| w.head().dtype);
-    let mut total = HistogramTotal::new(device, &types, &bins, n, of_weights)?;
+    let mut total = HistogramTotal::new(device, &types, (of, &edges), n, of_weights)?;
     let sizes: u64 = types.iter().map(|t| t.size_bytes()).sum();
     let each = sizes + of_weights.map_or(0, DType::size_bytes);
     job.progress.expect(n * each);
@@ -64,7 +64,7 @@ pub(super) fn histogram(job: &mut Job<'_>, plan: &Plan, inputs: Vec<Reader>, out
         at += taken;
     }
     let found = total.result()?;
-    let result = Array { shape: plan.shape.clone(), dtype: found.dtype(), boolean: false, bytes: found.read_blocking()? };
+    let result = Array { shape: plan.shape(found.len()), dtype: found.dtype(), boolean: false, bytes: found.read_blocking()? };
     // Closed before their places are taken.
     drop((samples, weights));
     npy::write(&[(output, &result)])?;

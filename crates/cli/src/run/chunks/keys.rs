@@ -3,28 +3,18 @@
 use isowarp::Device;
 use isowarp::backend::Backend as _;
 use isowarp::caps::{Numerics, NumericsVerdict};
-use isowarp::dynamic::{self, DynBuffer};
+use isowarp::dynamic::{Call, DynBuffer, Order, Over, Sorted};
 use isowarp::element::DType;
-use isowarp::ir::{Evaluator, Func};
-use isowarp::patterns::{KeyBits, SortBy};
+use isowarp::ir::Evaluator;
+use isowarp::patterns::KeyBits;
 
 type Buffer = DynBuffer<Device>;
 
-/// Which key comes first.
-#[derive(Clone, Copy)]
-pub(super) enum Order<'a> {
-    Values(&'a SortBy),
-    /// Where this holds of two keys, the first.
-    Own(&'a Func),
-}
-
-impl Order<'_> {
-    /// Whether the device finds what the host does: the operators' definition, and not its approximations, nor zeros for subnormal numbers.
-    pub(super) fn is_exact(self, device: &Device) -> bool {
-        let Self::Own(before) = self else { return true };
-        let strict = device.numerics() == Numerics::Strict && device.caps().numerics == NumericsVerdict::Strict;
-        strict || !before.types.iter().any(|ty| ty.is_float())
-    }
+/// Whether the device finds what the host does: the operators' definition, and not its approximations, nor zeros for subnormal numbers.
+pub(super) fn is_exact(order: &Order, device: &Device) -> bool {
+    let Order::Own(before) = order else { return true };
+    let strict = device.numerics() == Numerics::Strict && device.caps().numerics == NumericsVerdict::Strict;
+    strict || !before.types.iter().any(|ty| ty.is_float())
 }
 
 /// What goes with keys.
@@ -40,14 +30,14 @@ pub(super) enum With {
 /// The keys' type and their order, and what goes with them.
 pub(super) struct Keys<'a> {
     pub(super) dtype: DType,
-    pub(super) order: Order<'a>,
+    pub(super) order: &'a Order,
     pub(super) with: With,
     /// Bytes of a key, and of what goes with it.
     pub(super) sizes: Vec<u64>,
 }
 
 impl<'a> Keys<'a> {
-    pub(super) fn new(dtype: DType, order: Order<'a>, with: With) -> Self {
+    pub(super) fn new(dtype: DType, order: &'a Order, with: With) -> Self {
         let mut keys = Self { dtype, order, with, sizes: Vec::new() };
         keys.sizes = keys.types().into_iter().map(DType::size_bytes).collect();
         keys
@@ -100,39 +90,10 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// The keys in order, rows of `n` of them where they are ordered by value.
-    pub(super) fn sort(&self, device: &Device, x: &Buffer, n: u64) -> isowarp::Result<Buffer> {
-        match self.order {
-            Order::Values(by) => dynamic::sort(device, x, n, by.clone()),
-            Order::Own(before) => dynamic::sort_by(device, x, before),
-        }
-    }
-
-    /// Their indices in order, of the same rows.
-    pub(super) fn argsort(&self, device: &Device, x: &Buffer, n: u64) -> isowarp::Result<Buffer> {
-        match self.order {
-            Order::Values(by) => dynamic::argsort(device, x, n, by.clone()),
-            Order::Own(before) => dynamic::argsort_by(device, x, before),
-        }
-    }
-
-    /// Both.
-    pub(super) fn sort_with_indices(&self, device: &Device, x: &Buffer) -> isowarp::Result<(Buffer, Buffer)> {
-        match self.order {
-            Order::Values(by) => dynamic::sort_with_indices(device, x, by.clone()),
-            Order::Own(before) => {
-                let places = dynamic::argsort_by(device, x, before)?;
-                Ok((dynamic::gather(device, x, &places)?, places))
-            }
-        }
-    }
-
-    /// Keys in order, and what travels with them, of rows as those of [`Keys::sort`].
-    pub(super) fn sort_pairs(&self, device: &Device, x: &Buffer, values: &Buffer, n: u64) -> isowarp::Result<(Buffer, Buffer)> {
-        match self.order {
-            Order::Values(by) => dynamic::sort_pairs(device, x, values, n, by.clone()),
-            Order::Own(before) => dynamic::sort_pairs_by(device, x, values, before),
-        }
+    /// Sorts rows of `n` keys, and returns what it gives.
+    pub(super) fn sort(&self, device: &Device, inputs: &[&Buffer], n: u64, gives: Sorted) -> isowarp::Result<Vec<Buffer>> {
+        let over = Over::rows(inputs.first().map_or(0, |keys| keys.len()), n);
+        Call::Sort { order: self.order.clone(), over, gives }.run(device, inputs).map(|found| found.all)
     }
 }
 
@@ -148,7 +109,8 @@ mod tests {
     fn the_host_compares_as_the_device_does() {
         let of = |dtype: DType, text: &str, a: &[u8], b: &[u8]| {
             let func = expression::parse(text, &[dtype.ty(), dtype.ty()], None, Some(Ty::Bool)).expect("an order");
-            let keys = Keys::new(dtype, Order::Own(&func), With::Nothing);
+            let order = Order::Own(func);
+            let keys = Keys::new(dtype, &order, With::Nothing);
             let mut before = keys.before();
             let [a, b] = [keys.key(a, 0), keys.key(b, 0)];
             [before(a, b), before(b, a)]
@@ -167,8 +129,7 @@ mod tests {
     #[test]
     fn keys_are_compared_by_the_bits_that_are_asked_for() {
         let key = |dtype: DType, order: SortOrder, bits: std::ops::Range<u32>, bytes: &[u8]| {
-            let by = order.bits(bits);
-            Keys::new(dtype, Order::Values(&by), With::Nothing).key(bytes, 0)
+            Keys::new(dtype, &order.bits(bits).into(), With::Nothing).key(bytes, 0)
         };
         assert_eq!(key(DType::U8, SortOrder::Ascending, 2..5, &[0b1101_0111]), 0b101);
         assert_eq!(key(DType::U8, SortOrder::Descending, 2..5, &[0b1101_0111]), 0b010);
@@ -181,11 +142,11 @@ mod tests {
     #[test]
     fn orders_that_compute_floats_ask_for_the_definition() {
         let mut device = Device::open("cpu".parse().expect("a backend")).expect("the CPU");
-        let order = |ty| expression::parse("x < y", &[ty, ty], None, Some(Ty::Bool)).expect("an order");
+        let order = |ty| Order::Own(expression::parse("x < y", &[ty, ty], None, Some(Ty::Bool)).expect("an order"));
         let (floats, integers) = (order(Ty::F32), order(Ty::I32));
-        assert!(Order::Own(&floats).is_exact(&device));
+        assert!(is_exact(&floats, &device));
         device = device.with_numerics(Numerics::Fast);
-        assert!(!Order::Own(&floats).is_exact(&device) && Order::Own(&integers).is_exact(&device));
-        assert!(Order::Values(&SortBy::default()).is_exact(&device));
+        assert!(!is_exact(&floats, &device) && is_exact(&integers, &device));
+        assert!(is_exact(&SortOrder::Ascending.into(), &device));
     }
 }

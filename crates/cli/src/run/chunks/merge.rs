@@ -6,7 +6,7 @@ use super::keys::Keys;
 use super::runs::{Runs, Writer, unwritable};
 use crate::failure::Result;
 use isowarp::Device;
-use isowarp::dynamic::DynBuffer;
+use isowarp::dynamic::{DynBuffer, Sorted};
 use isowarp::element::DType;
 use std::ops::Range;
 
@@ -92,10 +92,9 @@ fn merged(job: &mut Job<'_>, keys: &Keys<'_>, mut parts: Vec<Vec<Vec<u8>>>) -> i
     };
     let uploaded = keys.types().into_iter().enumerate().map(upload).collect::<isowarp::Result<Vec<DynBuffer<Device>>>>()?;
     drop(parts);
-    let sorted = job.time(|| match &uploaded[..] {
-        [x, values] => keys.sort_pairs(device, x, values, x.len()).map(|(keys, values)| vec![keys, values]),
-        all => all.iter().map(|x| keys.sort(device, x, x.len())).collect(),
-    })?;
+    let gives = if uploaded.len() > 1 { Sorted::KeysAndValues } else { Sorted::Keys };
+    let n = uploaded.first().map_or(0, DynBuffer::len);
+    let sorted = job.time(|| keys.sort(device, &uploaded.iter().collect::<Vec<_>>(), n, gives))?;
     sorted.iter().map(DynBuffer::read_blocking).collect()
 }
 
@@ -155,8 +154,9 @@ pub(super) fn merge(job: &mut Job<'_>, keys: &Keys<'_>, mut runs: Runs, put: imp
 
 #[cfg(test)]
 mod tests {
-    use super::super::keys::{Order, With};
+    use super::super::keys::With;
     use super::*;
+    use isowarp::dynamic::Order;
     use isowarp::element::Ty;
     use isowarp::patterns::SortOrder;
 
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn what_no_unread_element_can_come_before_is_safe() {
         let up = SortOrder::Ascending.into();
-        let keys = Keys::new(DType::U8, Order::Values(&up), With::Nothing);
+        let keys = Keys::new(DType::U8, &up, With::Nothing);
         let safe = |blocks: &[(&[u8], bool)]| safe(&keys, &blocks.iter().map(|(k, more)| block(k, *more)).collect::<Vec<_>>());
         // Everything is in memory.
         assert_eq!(safe(&[(&[1, 9], false), (&[2], false), (&[], false)]), [2, 1, 0]);
@@ -177,13 +177,14 @@ mod tests {
         assert_eq!(safe(&[(&[5, 5], true), (&[5, 5], true), (&[5], true)]), [2, 0, 0]);
         assert_eq!(safe(&[(&[5, 5], false), (&[5, 5], true), (&[5], true)]), [2, 2, 0]);
         let down = SortOrder::Descending.into();
-        let keys = Keys::new(DType::F32, Order::Values(&down), With::Nothing);
+        let keys = Keys::new(DType::F32, &down, With::Nothing);
         let blocks = [[f32::NAN, 1.0].as_slice(), &[0.0, -0.0]].map(|v| v.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>());
         let [a, b] = blocks.map(|bytes| Block { parts: vec![bytes], next: 0, end: 1 });
         assert_eq!(super::safe(&keys, &[b, a]), [0, 2]);
         // By an order of one's own, of which 12 and 2 are equal.
         let ends = isowarp::expression::parse("x % 10 < y % 10", &[Ty::U32, Ty::U32], None, Some(Ty::Bool)).expect("an order");
-        let keys = Keys::new(DType::U8, Order::Own(&ends), With::Nothing);
+        let ends = Order::Own(ends);
+        let keys = Keys::new(DType::U8, &ends, With::Nothing);
         let safe = |blocks: &[(&[u8], bool)]| super::safe(&keys, &blocks.iter().map(|(k, more)| block(k, *more)).collect::<Vec<_>>());
         assert_eq!(safe(&[(&[11, 2, 3], true), (&[1, 12], true), (&[31, 2, 9], false)]), [2, 2, 1]);
         assert_eq!(safe(&[(&[2], true), (&[12], true)]), [1, 0]);

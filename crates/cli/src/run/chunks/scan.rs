@@ -4,29 +4,26 @@ use super::Job;
 use crate::failure::{Failure, Result};
 use crate::npy::{self, Reader};
 use crate::output::{self, Output, Writing};
-use crate::run::execute::truths;
-use crate::run::plan::{Plan, Work};
-use isowarp::dynamic::{self, DynBuffer, Operator, ScanTotal};
+use crate::run::plan::{Plan, truths};
+use isowarp::dynamic::{Call, DynBuffer, Operator, Over, ScanTotal};
 use isowarp::element::DType;
 use isowarp::{Cpu, Device};
 
 /// Elements of every part but the last.
 const STEP: u64 = ScanTotal::<Cpu>::STEP;
 
-/// The shape and the axis, if the array is not one line.
-type Axis = (Vec<u64>, usize);
 /// The operator, whether elements themselves are left out, and whether the result is truth values.
 type Scanned<'a> = (&'a Operator, bool, bool);
 
 /// The elements of a line, and of those that lie beside each other.
-fn line_of(axis: Option<&Axis>, elements: u64) -> (u64, u64) {
-    axis.map_or((elements, 1), |(shape, axis)| (shape[*axis], shape[axis + 1..].iter().product()))
+fn line_of(over: &Over, elements: u64) -> (u64, u64) {
+    if let Over::Axis(shape, axis) = over { (shape[*axis], shape[axis + 1..].iter().product()) } else { (elements, 1) }
 }
 
 /// Whether a chunk of so many elements holds whole lines, or parts of one.
-pub(super) fn fits(work: &Work, chunk: u64) -> bool {
-    let Work::Scan { axis, .. } = work else { return true };
-    let (n, inner) = line_of(axis.as_ref(), u64::MAX);
+pub(super) fn fits(call: &Call, chunk: u64) -> bool {
+    let Call::Scan { over, .. } = call else { return true };
+    let (n, inner) = line_of(over, u64::MAX);
     inner == 1 || n.saturating_mul(inner) <= chunk
 }
 
@@ -35,16 +32,16 @@ pub(super) fn scan(
     job: &mut Job<'_>,
     plan: &Plan,
     inputs: Vec<Reader>,
-    (op, axis, exclusive): (&Operator, Option<&Axis>, bool),
+    (op, over, exclusive): (&Operator, &Over, bool),
     output: &Output,
 ) -> Result<u64> {
     let mut from = inputs.into_iter().next().ok_or_else(|| Failure::defect("a scan without an input"))?;
     let (elements, dtype) = (from.head().len(), from.head().dtype);
-    let (n, inner) = line_of(axis, elements);
+    let (n, inner) = line_of(over, elements);
     job.progress.expect(elements * dtype.size_bytes());
     let result = op.result(dtype);
     let mut to = output.begin(&job.temp)?;
-    to.put(&npy::header_of(&plan.shape, result, plan.boolean)?)?;
+    to.put(&npy::header_of(&plan.shape(elements), result, plan.boolean)?)?;
     let of = (op, exclusive, plan.boolean);
     let mut left = elements;
     while left > 0 {
@@ -82,9 +79,10 @@ fn lines(
     let mut waiting = vec![from.next(taken * dtype.size_bytes(), &job.progress)?];
     while let Some(mut bytes) = waiting.pop() {
         let slabs = bytes.len() as u64 / dtype.size_bytes() / slab;
+        let call = Call::Scan { op: op.clone(), over: Over::Axis(vec![slabs, n, inner], 1), exclusive };
         let scanned = DynBuffer::upload(device, dtype, &bytes)
-            .and_then(|x| job.time(|| dynamic::scan_axis(device, &x, &[slabs, n, inner], 1, op, exclusive)))
-            .and_then(|found| found.read_blocking());
+            .and_then(|x| job.time(|| call.run(device, &[&x])))
+            .and_then(|found| found.one().read_blocking());
         match scanned {
             Ok(found) => {
                 job.took(slabs * slab, dtype.size_bytes());

@@ -4,15 +4,14 @@
 use super::keys::{Keys, With};
 use super::merge;
 use super::runs::{Runs, Writer};
-use super::{Job, KEYS, Sorted};
+use super::{Job, KEYS, Rows};
 use crate::failure::{Failure, Result};
 use crate::npy::{self, Array, Reader};
 use crate::output::{self, Writing};
 use crate::progress::Progress;
 use crate::run::Outputs;
-use crate::run::execute::Beside;
-use crate::run::plan::Plan;
-use isowarp::dynamic::DynBuffer;
+use crate::run::plan::{Part, Plan};
+use isowarp::dynamic::{DynBuffer, Sorted};
 use isowarp::{Device, Error};
 use std::iter;
 
@@ -20,7 +19,7 @@ use std::iter;
 type Parts = Vec<Vec<u8>>;
 
 /// Sorts the rows of an array, and returns the bytes of the result.
-pub(super) fn sort(job: &mut Job<'_>, plan: &Plan, inputs: Vec<Reader>, (n, order, indices): Sorted<'_>, outputs: &Outputs) -> Result<u64> {
+pub(super) fn sort(job: &mut Job<'_>, plan: &Plan, inputs: Vec<Reader>, (n, order, indices): Rows<'_>, outputs: &Outputs) -> Result<u64> {
     let mut from = inputs;
     let head = from.first().ok_or_else(|| Failure::defect("a sort without an input"))?.head();
     let (elements, dtype, truth) = (head.len(), head.dtype, head.boolean);
@@ -34,15 +33,15 @@ pub(super) fn sort(job: &mut Job<'_>, plan: &Plan, inputs: Vec<Reader>, (n, orde
     };
     let keys = Keys::new(dtype, order, with);
     let out = keys.types().last().copied().unwrap_or(dtype);
-    let header = npy::header_of(&plan.shape, out, plan.boolean)?;
-    let of_keys = npy::header_of(&plan.shape, dtype, truth)?;
+    let header = npy::header_of(&plan.shape(elements), out, plan.boolean)?;
+    let of_keys = npy::header_of(&plan.shape(elements), dtype, truth)?;
     let passes = if n > job.chunk { merge::passes(job, &keys, n.div_ceil(job.chunk)) } else { 0 };
     job.progress.expect(elements * (keys.read_bytes() + keys.sizes[0] * u64::from(passes)));
     let temp = job.temp.clone();
     let mut result = outputs.result.begin(&temp)?;
     result.put(&header)?;
     // Where keys go too, if values travel with them.
-    let mut beside = outputs.of(Beside::Keys).map(|output| output.begin(&temp)).transpose()?;
+    let mut beside = outputs.of(Part::Keys).map(|output| output.begin(&temp)).transpose()?;
     if let Some(beside) = &mut beside {
         beside.put(&of_keys)?;
     }
@@ -97,10 +96,12 @@ fn upload(device: &Device, keys: &Keys<'_>, parts: &Parts) -> isowarp::Result<Ve
 fn in_order(job: &mut Job<'_>, keys: &Keys<'_>, parts: &Parts, n: u64) -> isowarp::Result<Parts> {
     let device = job.device;
     let uploaded = upload(device, keys, parts)?;
-    let sorted = job.time(|| match &uploaded[..] {
-        [x, values] => keys.sort_pairs(device, x, values, n).map(|(keys, values)| vec![keys, values]),
-        all => all.iter().map(|x| if keys.with == With::Indices { keys.argsort(device, x, n) } else { keys.sort(device, x, n) }).collect(),
-    })?;
+    let gives = match keys.with {
+        With::Nothing => Sorted::Keys,
+        With::Indices => Sorted::Indices,
+        With::Values(_) => Sorted::KeysAndValues,
+    };
+    let sorted = job.time(|| keys.sort(device, &uploaded.iter().collect::<Vec<_>>(), n, gives))?;
     sorted.iter().map(DynBuffer::read_blocking).collect()
 }
 
@@ -182,11 +183,13 @@ fn run(job: &mut Job<'_>, keys: &Keys<'_>, parts: &Parts, at: u64) -> isowarp::R
     }
     let device = job.device;
     let x = DynBuffer::upload(device, keys.dtype, &parts[0])?;
-    let (sorted, places) = job.time(|| keys.sort_with_indices(device, &x))?;
-    let mut places = places.read_blocking()?;
+    let found = job.time(|| keys.sort(device, &[&x], x.len(), Sorted::KeysAndIndices))?;
+    let mut found = found.iter().map(DynBuffer::read_blocking).collect::<isowarp::Result<Parts>>()?;
+    let mut places = found.pop().unwrap_or_default();
     for place in places.chunks_exact_mut(4) {
         let index = u32::from_le_bytes([place[0], place[1], place[2], place[3]]) + at as u32;
         place.copy_from_slice(&index.to_le_bytes());
     }
-    Ok(vec![sorted.read_blocking()?, places])
+    found.push(places);
+    Ok(found)
 }

@@ -3,25 +3,24 @@
 use crate::failure::Result;
 use crate::npy::Array;
 use crate::progress::Progress;
-use isowarp::dynamic::{self, DynBuffer};
-use isowarp::patterns::Layout;
-use isowarp::{Cpu, Device, Error};
+use isowarp::dynamic::{Call, DynBuffer};
+use isowarp::{Device, Error, Selector};
 
 /// An array whose elements came in Fortran order, in C order.
 pub(super) fn in_c_order(device: &Device, array: Array) -> Result<Array> {
     let _progress = Progress::new("transposing", 0);
     let bytes = match transposed(device, &array) {
         // The host holds the array already.
-        Err(Error::OutOfMemory { .. } | Error::TooLarge { .. }) => transposed(&Cpu::new(), &array)?,
+        Err(Error::OutOfMemory { .. } | Error::TooLarge { .. }) => transposed(&Device::open(Selector::Cpu)?, &array)?,
         done => done?,
     };
     Ok(Array { bytes, ..array })
 }
 
 /// The elements read as an array with its axes in reverse, its axes in reverse.
-fn transposed<B: Layout>(device: &B, array: &Array) -> isowarp::Result<Vec<u8>> {
+fn transposed(device: &Device, array: &Array) -> isowarp::Result<Vec<u8>> {
     let shape: Vec<u64> = array.shape.iter().rev().copied().collect();
-    let order: Vec<usize> = (0..shape.len()).rev().collect();
+    let order = (0..shape.len()).rev().collect();
     let elements = DynBuffer::upload(device, array.dtype, &array.bytes)?;
-    dynamic::permute_axes(device, &elements, &shape, &order)?.read_blocking()
+    Call::PermuteAxes(shape, order).run(device, &[&elements])?.one().read_blocking()
 }

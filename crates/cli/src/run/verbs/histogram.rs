@@ -1,42 +1,30 @@
 //! Plans of histograms: of one array, of several together, and of channels.
 
-use super::{Plan, Work, variant};
-use crate::args::RunArgs;
 use crate::failure::{Failure, Result};
 use crate::npy::{Array, shape_text};
-use isowarp::Device;
-use isowarp::dynamic::{DynBins, DynBuffer};
+use crate::run::options::{self, RunArgs};
+use crate::run::plan::Plan;
+use crate::run::registry::{Inputs, Verb};
+use clap::Arg;
+use isowarp::dynamic::{Call, Histogram};
 use isowarp::patterns::HistogramVariant;
 
-/// What is counted, and by which bins.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub(crate) struct Counted {
-    /// Arrays, each a dimension, or one of channels.
-    pub(crate) arrays: usize,
-    /// Even bins between two bounds, of each array or channel; where there are none they lie between edges, the last inputs.
-    even: Vec<(String, String, u32)>,
-    /// Whether the input behind the arrays holds weights.
-    pub(crate) weighted: bool,
-    /// Interleaved channels, and how many of them have bins.
-    pub(crate) channels: Option<(u32, usize)>,
-    /// A rung of the textbook's ladder.
-    pub(crate) variant: Option<HistogramVariant>,
+pub(super) const VERBS: &[Verb] = &[Verb {
+    name: "histogram",
+    about: "How many elements fall into each of --bins even bins of --range, or between --edges; u32, or the sums of --weights. Of two or three \
+            arrays together, an axis for each; or of each of --channels",
+    example: "--bins 256 --range=-1,1 --in a.npy --out counts.npy",
+    inputs: Inputs { own_shapes: true, ..Inputs::between(1, 3) },
+    options: &[options::bins, options::range, options::edges, options::channels, options::weights, histogram_variant, options::chunk_size],
+    plan: histogram,
+    bench: "histogram/even",
+}];
+
+fn histogram_variant() -> Arg {
+    options::variant(HistogramVariant::ALL.map(HistogramVariant::name))
 }
 
-impl Counted {
-    /// The bins, of these inputs behind arrays and weights.
-    pub(crate) fn bins<'a>(&'a self, edges: &[&'a DynBuffer<Device>]) -> Vec<DynBins<'a, Device>> {
-        let even = self.even.iter().map(|(lower, upper, bins)| DynBins::Even { lower, upper, bins: *bins });
-        let all: Vec<_> = even.chain(edges.iter().map(|&e| DynBins::Edges(e))).collect();
-        // What is said once is said of every channel.
-        match (self.channels, &all[..]) {
-            (Some((_, active)), [one]) => vec![one.clone(); active],
-            _ => all,
-        }
-    }
-}
-
-pub(super) fn histogram(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
+fn histogram(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let arrays = args.inputs.len();
     let (samples, rest) = inputs.split_at(arrays.min(inputs.len()));
     let edges = rest.get(usize::from(args.weights.is_some())..).unwrap_or_default();
@@ -73,19 +61,15 @@ pub(super) fn histogram(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
         _ => counts,
     };
     let channels = args.channels.map(|channels| (channels, active));
-    let variant = args
-        .variant
-        .is_some()
-        .then(|| variant(args, HistogramVariant::Replicated, HistogramVariant::named, &HistogramVariant::ALL.map(HistogramVariant::name)));
-    let variant = variant.transpose()?;
+    let variant = args.variant.as_deref().and_then(HistogramVariant::named);
     if variant.is_some() && (args.weights.is_some() || args.channels.is_some() || args.chunk_size.is_some()) {
         return Err(Failure::usage(
             "a variant of a histogram counts arrays at once",
             "leave --variant out, or --weights, --channels and --chunk-size",
         ));
     }
-    let work = Work::Histogram(Counted { arrays, even, weighted: args.weights.is_some(), channels, variant });
-    Ok(Plan { name: "histogram", work, shape, boolean: false })
+    let of = Histogram { arrays, even, weighted: args.weights.is_some(), channels, variant };
+    Ok(Plan::new(Call::Histogram(of), shape))
 }
 
 /// Channels are an array's last axis, or follow each other in one line.

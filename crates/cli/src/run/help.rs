@@ -1,0 +1,45 @@
+//! The text of `isowarp run --help` beside its verbs.
+
+/// Operators and expressions.
+pub(crate) const OPERATORS: &str = "\
+Operators:
+  names        sum product min max and or xor count any all (reduce, scan, reduce-by-key, segmented-reduce, segmented-scan)
+  expressions  \"exp(-x*x) + 0.5*y\" of x, y, z, w (the inputs in order) and i (the index); for these patterns an associative one of x and y
+               c ? a : b  || &&  < <= > >= == !=  | ^ &  << >>  + - * / %  - ! ~
+               abs min max clamp select fma mul_rn sqrt rsqrt cbrt floor ceil trunc round exp exp2 expm1 log log2 log10 log1p sin cos tan ...
+               casts f32(x) f64 i32 u32 i64 u64; pi e inf nan true false
+  functions    a bare name such as sqrt or max is applied to the inputs";
+
+/// The conventions of all verbs.
+pub(crate) const CONVENTIONS: &str = "\
+Conventions:
+  A literal takes the type of what it meets, and so does the index. Integers wrap, sums too: --dtype u64 holds more. A product that meets a sum is one fused multiply-add;
+  mul_rn(a, b) is the separately rounded product. A sum of nothing is 0, a minimum of nothing an error. argmin and argmax give the lowest
+  index, u32. A reduction writes shape (1,) in the input's type or in that of --dtype, or the other axes with --axis. Comparisons are written as NumPy bool.
+  The output of f2, i1, i2, u1 and u2 inputs has their type again, unless --dtype says otherwise. gather and scatter take indices of any integer type
+  into the array as one line; one that is negative or too large is an error. Of several scattered to one place the last stays.
+  Sums of f4 that are scattered are exact, rounded once; a minimum or maximum with NaN is NaN, and -0 is below 0. match and tickets take all NaN for
+  one value, and -0 and 0 for two.
+  Bins of a histogram are half open: the upper end of --range and the last edge are in none (NumPy's last bin is closed), nor is NaN; what is
+  in none is dropped. Even bins of floats are those between the edges that NumPy's linspace gives. Sums of f4 and f8 weights are exact, rounded once; sums of integers wrap. Channels with as many bins each have an axis of
+  their own, the first; else their counts are one line.
+  select, partition, count, any, all and find take an expression of x, y, z, w (arrays of one shape) and i, which holds where it is not zero;
+  what is kept is of the first array. unique and rle compare neighbours by value: NaN differs from everything, -0 equals 0. sort and
+  argsort of one dimension, is-sorted, merge, search and the set operations take a comparison of x and y that says whether x comes before y:
+  --op \"x % 100 < y % 100\"; where it contradicts itself, as < does with NaN, elements may be missing. topk takes the array as one line, or with --axis -1 each row by itself, and
+  of equal elements those that come first. What is moved, sorted or selected keeps its bits; of f2 what is selected and NaN is the one NaN.
+  With --by-key values of any type travel with the elements of sort, topk and merge, and of segmented-sort, whose offsets come last; unique gives the first value of each run of equal keys,
+  and scan combines the values of each run. --out gets the values, --keys-out their keys.
+  merge, search, co-ranks and the set operations take arrays as one line each, sorted as sort sorts them; one that is not is an error.
+  sort, argsort, histogram and scan take an array that is too large for the device, or for what the host may use (its limits and those of its
+  control groups count), in chunks, with the same result to the bit; so do they with --chunk-size, which is the memory to work in. A row that is longer than a chunk goes through temporary files as large as it is, without a name, in
+  --temp-dir. Where a comparison of your own contradicts itself, chunks do show. Counts of more than 2^32 - 1 samples are u8.
+  Offsets of segments are u4, i4, u8 or i8, one more than there are segments; one that is below the one before it, or behind the end, is an
+  error. An empty segment gives what the operator starts with: 0 for a sum, inf or the greatest value for a minimum.
+
+  Elements of bool files are truth values: !x, x && y, x ? a : b, x == y, x < y; numbers are made of them by u32(x), for + too. What selects, moves and
+  sorts them gives bool files, and so do min, max, and, or, xor and expressions that combine them; a sum of them is a count, a product 1 where
+  all hold, both u4. dot of two says whether both hold somewhere.
+
+Files: .npy of f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 or bool, of either byte order and in C or Fortran order; arrays.npz/name is the array `name` of
+an archive. The output, little-endian and in C order, is written beside its place and renamed.";

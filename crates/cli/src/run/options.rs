@@ -1,0 +1,362 @@
+//! The options of `isowarp run`, each declared once; a verb names those that it takes.
+
+use super::registry::Verb;
+use crate::args::{DeviceArgs, LayoutArg, NumericsArg, Ord, Side};
+use clap::builder::{EnumValueParser, PossibleValuesParser, TypedValueParser as _};
+use clap::{Arg, ArgAction, ArgMatches, ValueEnum, value_parser};
+use std::path::PathBuf;
+
+/// An option, named as on the command line.
+pub(super) type Opt = fn() -> Arg;
+
+/// Everything that a command line of `isowarp run` may say. What its verb does not take is as if it had not been said.
+#[derive(Debug)]
+pub(crate) struct RunArgs {
+    pub(crate) verb: &'static Verb,
+    pub(crate) inputs: Vec<PathBuf>,
+    pub(crate) output: PathBuf,
+    pub(crate) op: Option<String>,
+    pub(crate) identity: Option<String>,
+    pub(crate) axis: Option<i64>,
+    pub(crate) axes: Option<Vec<i64>>,
+    pub(crate) flags: bool,
+    pub(crate) then: Option<String>,
+    pub(crate) count: Option<PathBuf>,
+    pub(crate) width: Option<u64>,
+    pub(crate) lengths: Option<PathBuf>,
+    pub(crate) by_key: bool,
+    pub(crate) keys_out: Option<PathBuf>,
+    pub(crate) k: Option<u64>,
+    pub(crate) indices: Option<PathBuf>,
+    pub(crate) bins: Option<Vec<u32>>,
+    pub(crate) range: Option<Vec<String>>,
+    pub(crate) edges: Vec<PathBuf>,
+    pub(crate) channels: Option<u32>,
+    pub(crate) weights: Option<PathBuf>,
+    pub(crate) exclusive: bool,
+    pub(crate) variant: Option<String>,
+    pub(crate) descending: bool,
+    pub(crate) bits: Option<Vec<u32>>,
+    pub(crate) side: Option<Side>,
+    pub(crate) ord: Option<Ord>,
+    pub(crate) by: Option<i64>,
+    pub(crate) digits: Option<i32>,
+    pub(crate) saturate: bool,
+    pub(crate) n: Option<u64>,
+    pub(crate) from: Option<LayoutArg>,
+    pub(crate) to: Option<LayoutArg>,
+    pub(crate) shape: Option<Vec<u64>>,
+    pub(crate) dtype: Option<String>,
+    pub(crate) chunk_size: Option<String>,
+    pub(crate) temp_dir: Option<PathBuf>,
+    pub(crate) device: DeviceArgs,
+    pub(crate) numerics: NumericsArg,
+    pub(crate) stats: bool,
+    pub(crate) json: bool,
+}
+
+impl RunArgs {
+    /// The arguments of a verb, which clap has read.
+    pub(super) fn new(verb: &'static Verb, m: &ArgMatches) -> Self {
+        Self {
+            verb,
+            inputs: many(m, "in").unwrap_or_default(),
+            output: one(m, "out").unwrap_or_default(),
+            op: one(m, "op"),
+            identity: one(m, "identity"),
+            axis: one(m, "axis"),
+            axes: many(m, "axes"),
+            flags: one(m, "flags") == Some(true),
+            then: one(m, "then"),
+            count: one(m, "count"),
+            width: one(m, "width"),
+            lengths: one(m, "lengths"),
+            by_key: one(m, "by-key") == Some(true),
+            keys_out: one(m, "keys-out"),
+            k: one(m, "k"),
+            indices: one(m, "indices"),
+            bins: many(m, "bins"),
+            range: many(m, "range"),
+            edges: many(m, "edges").unwrap_or_default(),
+            channels: one(m, "channels"),
+            weights: one(m, "weights"),
+            exclusive: one(m, "exclusive") == Some(true),
+            variant: one(m, "variant"),
+            descending: one(m, "descending") == Some(true),
+            bits: many(m, "bits"),
+            side: one(m, "side"),
+            ord: one(m, "ord"),
+            by: one(m, "by"),
+            digits: one(m, "digits"),
+            saturate: one(m, "saturate") == Some(true),
+            n: one(m, "n"),
+            from: one(m, "from"),
+            to: one(m, "to"),
+            shape: many(m, "shape"),
+            dtype: one(m, "dtype"),
+            chunk_size: one(m, "chunk-size"),
+            temp_dir: one(m, "temp-dir"),
+            device: DeviceArgs { backend: one(m, "backend").unwrap_or_default() },
+            numerics: one(m, "numerics").unwrap_or(NumericsArg::Strict),
+            stats: one(m, "stats") == Some(true),
+            json: one(m, "json") == Some(true),
+        }
+    }
+}
+
+/// The value of an option that the verb may have.
+fn one<T: Clone + Send + Sync + 'static>(m: &ArgMatches, name: &str) -> Option<T> {
+    m.try_get_one(name).ok().flatten().cloned()
+}
+
+fn many<T: Clone + Send + Sync + 'static>(m: &ArgMatches, name: &str) -> Option<Vec<T>> {
+    m.try_get_many(name).ok().flatten().map(|values| values.cloned().collect())
+}
+
+/// What every verb takes beside its own options.
+pub(super) fn common() -> Vec<Arg> {
+    let output = path("out", "The output .npy file, or - for standard output").required(true);
+    let shared = [
+        text("backend", "NAME", "auto, cpu, wgpu or cuda; ISOWARP_BACKEND overrides auto").allow_hyphen_values(false).default_value("auto"),
+        choice::<NumericsArg>("numerics", "HOW", "How floats are computed").default_value("strict"),
+        flag("stats", "Print bytes, device time, rate and share of the copy rate"),
+        flag("json", "Print the stats as JSON").requires("stats"),
+    ];
+    std::iter::once(output).chain(shared.map(|arg| arg.help_heading("Device and measurement"))).collect()
+}
+
+pub(super) fn inputs() -> Arg {
+    path("in", "An input .npy file, or - for standard input; repeat it for more inputs").action(ArgAction::Append)
+}
+
+fn arg(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name(value).help(help)
+}
+
+fn text(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+    arg(name, value, help).allow_hyphen_values(true)
+}
+
+fn path(name: &'static str, help: &'static str) -> Arg {
+    arg(name, "FILE", help).value_parser(value_parser!(PathBuf))
+}
+
+fn flag(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).help(help).action(ArgAction::SetTrue)
+}
+
+fn choice<T: ValueEnum + Send + Sync + 'static>(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+    arg(name, value, help).value_parser(EnumValueParser::<T>::new())
+}
+
+/// Values with commas between them, or said one after the other.
+fn list(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+    text(name, value, help).value_delimiter(',').action(ArgAction::Append)
+}
+
+/// An operator that has a default.
+pub(super) fn operator() -> Arg {
+    text("op", "OPERATOR", "sum (the default), product, min, max, and, or, xor, count, any or all; or an associative expression of x and y")
+}
+
+pub(super) fn expression() -> Arg {
+    text("op", "EXPRESSION", "An expression of the inputs x, y, z, w and the index i, or the bare name of a function").required(true)
+}
+
+/// Where a condition may be left out.
+pub(super) fn question() -> Arg {
+    text(
+        "op",
+        "CONDITION",
+        "An expression of the inputs x, y, z, w and the index i, which holds where it is not 0; of one input by default x != 0",
+    )
+}
+
+pub(super) fn condition() -> Arg {
+    text("op", "CONDITION", "An expression of the inputs x, y, z, w and the index i, which holds where it is not 0").required(true)
+}
+
+pub(super) fn condition_or_flags() -> Arg {
+    condition().required(false).required_unless_present("flags")
+}
+
+pub(super) fn own_order() -> Arg {
+    text("op", "ORDER", "An order of your own: a comparison that says whether x comes before y, such as \"x % 100 < y % 100\"")
+}
+
+pub(super) fn scattering() -> Arg {
+    let help = "sum, sub, min, max combine with what is there, and, or, xor integers; product, or an associative expression of x and y, in the order of the indices";
+    text("op", "OPERATOR", help)
+}
+
+pub(super) fn identity() -> Arg {
+    let help = "What leaves other values of an expression as they are: 0 for x+y, 1 for x*y, -inf for max(x,y). An exclusive scan starts with it, and \
+                nothing gives it; it is no initial value, and one that changes other values is refused";
+    text("identity", "VALUE", help)
+}
+
+pub(super) fn axis() -> Arg {
+    text("axis", "AXIS", "Take each line along this axis; negative ones count from the last").value_parser(value_parser!(i64))
+}
+
+pub(super) fn rows() -> Arg {
+    text("axis", "AXIS", "-1 for the first of every row; without, the array is taken as one line").value_parser(value_parser!(i64))
+}
+
+pub(super) fn axes() -> Arg {
+    list("axes", "AXES", "The axes in the order that they get, such as 0,2,1").value_parser(value_parser!(i64))
+}
+
+pub(super) fn flags() -> Arg {
+    flag("flags", "The second input says which elements are meant, by what is not 0, in place of --op")
+}
+
+pub(super) fn then() -> Arg {
+    text("then", "CONDITION", "A second condition; elements for which only this one holds come after those of --op, and before the rest")
+}
+
+pub(super) fn count() -> Arg {
+    path("count", "The .npy file that takes how many elements are in the first part (and in the second, where there is --then), u32")
+}
+
+pub(super) fn width() -> Arg {
+    arg("width", "N", "Elements of a group").value_parser(value_parser!(u64).range(1..)).required(true)
+}
+
+pub(super) fn lengths() -> Arg {
+    path("lengths", "The .npy file that takes how many there are, u32")
+}
+
+pub(super) fn by_key() -> Arg {
+    flag(
+        "by-key",
+        "Inputs are keys, and values that go with them: --out gets the values. Merge takes keys, values, and the other keys and values",
+    )
+}
+
+pub(super) fn keys_out() -> Arg {
+    path("keys-out", "The .npy file that takes the keys of --out's values")
+}
+
+pub(super) fn k() -> Arg {
+    arg("k", "N", "How many elements, of each row where there is --axis").short('k').value_parser(value_parser!(u64)).required(true)
+}
+
+pub(super) fn indices() -> Arg {
+    path("indices", "The .npy file that takes where the elements were (of rows, in their row), u32")
+}
+
+pub(super) fn bins() -> Arg {
+    list("bins", "N", "The number of bins; of several arrays or channels one each, such as 16,8").value_parser(value_parser!(u32))
+}
+
+pub(super) fn range() -> Arg {
+    let help = "Where the first bin starts and where the last one ends, such as 0,256 or -0.5,1e2; of several arrays or channels one pair after the \
+                other. Integers lie in bins of the real line, so 0,4294967296 has all u4";
+    list("range", "LOW,HIGH", help)
+}
+
+pub(super) fn edges() -> Arg {
+    let help = "An .npy file of edges in ascending order, of the input's type, in place of --bins and --range; repeat it for several arrays or channels";
+    path("edges", help).action(ArgAction::Append).conflicts_with_all(["bins", "range"])
+}
+
+pub(super) fn channels() -> Arg {
+    let help = "The channels of a pixel, along the last axis or one after the other in one line. The first one to four of them have bins: all of up to \
+                four where bins are said once, else as many as are said. The result has a row for each";
+    arg("channels", "N", help).value_parser(value_parser!(u32))
+}
+
+pub(super) fn weights() -> Arg {
+    path("weights", "An .npy file of weights, one to an element; with --channels one to a pixel, added to a bin of each channel")
+}
+
+pub(super) fn exclusive() -> Arg {
+    flag("exclusive", "Leave the element itself out")
+}
+
+pub(super) fn descending() -> Arg {
+    flag("descending", "The greatest first")
+}
+
+pub(super) fn bits() -> Arg {
+    let help = "Compare the bits from LOW to below HIGH alone, 0 being the lowest; of signed integers and floats those of the unsigned integer that \
+                compares as they do";
+    list("bits", "LOW,HIGH", help).allow_hyphen_values(false).value_parser(value_parser!(u32))
+}
+
+pub(super) fn side() -> Arg {
+    choice::<Side>("side", "SIDE", "What is found")
+}
+
+pub(super) fn neighbour() -> Arg {
+    let side = PossibleValuesParser::new(["left", "right"]).map(|side| if side == "right" { Side::Right } else { Side::Left });
+    arg("side", "SIDE", "Which neighbour").value_parser(side)
+}
+
+pub(super) fn ord() -> Arg {
+    choice::<Ord>("ord", "NORM", "Which norm")
+}
+
+pub(super) fn by() -> Arg {
+    text("by", "N", "How many places").value_parser(value_parser!(i64)).required(true)
+}
+
+pub(super) fn digits() -> Arg {
+    let help = "f4 sources are added to i4 or i8 targets as fixed-point numbers with so many binary digits after the point";
+    text("digits", "N", help).value_parser(value_parser!(i32))
+}
+
+pub(super) fn saturate() -> Arg {
+    flag("saturate", "Sums of fixed-point numbers outside their type become the nearest number that there is; they wrap without")
+        .requires("digits")
+}
+
+pub(super) fn n() -> Arg {
+    arg("n", "N", "The number of elements").value_parser(value_parser!(u64)).required_unless_present("shape").conflicts_with("shape")
+}
+
+pub(super) fn shape() -> Arg {
+    arg("shape", "SHAPE", "The shape, such as 480,640").value_delimiter(',').action(ArgAction::Append).value_parser(value_parser!(u64))
+}
+
+pub(super) fn needed_shape() -> Arg {
+    shape().required(true)
+}
+
+pub(super) fn from() -> Arg {
+    choice::<LayoutArg>("from", "LAYOUT", "How the array lies").required(true)
+}
+
+pub(super) fn to() -> Arg {
+    choice::<LayoutArg>("to", "LAYOUT", "How it is to lie").required(true)
+}
+
+pub(super) fn dtype() -> Arg {
+    let help = "The output's element type: f16 f32 f64, or bits of an integer as in i8 i16 i32 i64 u8 u16 u32 u64. Elements that are combined are \
+                converted to it first";
+    arg("dtype", "TYPE", help)
+}
+
+pub(super) fn needed_dtype() -> Arg {
+    dtype().required(true)
+}
+
+pub(super) fn chunk_size() -> Arg {
+    let help = "Memory to work in, such as 2^30 or 512M, beside what the command takes by itself. The array is taken in chunks that fit it. By default \
+                three quarters of what may be used, of the device's memory and the host's";
+    arg("chunk-size", "BYTES", help)
+}
+
+pub(super) fn temp_dir() -> Arg {
+    let help = "The folder of temporary files, as large as the array: of chunks, and of whatever goes to a pipe; by default that of the output, for \
+                standard output the system's";
+    arg("temp-dir", "DIR", help).value_parser(value_parser!(PathBuf))
+}
+
+/// A textbook variant of these.
+pub(super) fn variant<const N: usize>(names: [&'static str; N]) -> Arg {
+    let help =
+        "A textbook variant instead of the pattern, of a whole array; those of reduce and scan have orders of evaluation of their own";
+    arg("variant", "NAME", help).value_parser(PossibleValuesParser::new(names))
+}

@@ -1,0 +1,152 @@
+//! Reductions and scans.
+
+use crate::args::Ord;
+use crate::failure::Result;
+use crate::npy::Array;
+use crate::run::elements::{carried, checked, condition, first, lines, stays_truth};
+use crate::run::options::{self, RunArgs};
+use crate::run::plan::{Part, Plan};
+use crate::run::registry::{Inputs, Verb};
+use clap::Arg;
+use isowarp::dynamic::{Call, Norm, Over, Question};
+use isowarp::patterns::{ReduceVariant, ScanVariant};
+
+pub(super) const VERBS: &[Verb] = &[
+    Verb {
+        name: "reduce",
+        about: "All elements combined into one (shape (1,)), or along --axis",
+        example: "--op max --axis 0 --in a.npy --out maxima.npy",
+        inputs: Inputs::ONE,
+        options: &[options::operator, options::identity, options::dtype, options::axis, reduce_variant],
+        plan: reduce,
+        bench: "reduce/sum",
+    },
+    Verb {
+        name: "argmin",
+        about: "The lowest index of the least element, u32; with --axis of each line, in the line",
+        example: "--axis -1 --in a.npy --out columns.npy",
+        inputs: Inputs::ONE,
+        options: &[options::axis],
+        plan: |args, inputs| lines(args, first(inputs)?).map(|(over, shape)| Plan::new(Call::Argmin(over), shape)),
+        bench: "reduce/argmin",
+    },
+    Verb {
+        name: "argmax",
+        about: "The lowest index of the greatest element, u32; with --axis of each line, in the line",
+        example: "--in a.npy --out place.npy",
+        inputs: Inputs::ONE,
+        options: &[options::axis],
+        plan: |args, inputs| lines(args, first(inputs)?).map(|(over, shape)| Plan::new(Call::Argmax(over), shape)),
+        bench: "reduce/argmax",
+    },
+    Verb {
+        name: "dot",
+        about: "Sum of the products of two arrays",
+        example: "--in a.npy --in b.npy --out product.npy",
+        inputs: Inputs::TWO,
+        options: &[],
+        plan: dot,
+        bench: "reduce/dot",
+    },
+    Verb {
+        name: "norm",
+        about: "A norm of floats (--ord)",
+        example: "--ord inf --in a.npy --out norm.npy",
+        inputs: Inputs::ONE,
+        options: &[options::ord],
+        plan: |args, _| {
+            let which = args.ord.map_or(Norm::Two, |ord| match ord {
+                Ord::One => Norm::One,
+                Ord::Two => Norm::Two,
+                Ord::Inf => Norm::Inf,
+            });
+            Ok(Plan::new(Call::Norm(which), vec![1]))
+        },
+        bench: "reduce/norm",
+    },
+    Verb {
+        name: "mean",
+        about: "The mean of floats",
+        example: "--in a.npy --out mean.npy",
+        inputs: Inputs::ONE,
+        options: &[],
+        plan: |_, _| Ok(Plan::new(Call::Mean, vec![1])),
+        bench: "reduce/mean",
+    },
+    Verb {
+        name: "scan",
+        about: "Every prefix combined; without --axis the array is taken as one line. With --by-key of each run of equal keys",
+        example: "--op sum --exclusive --in a.npy --out prefixes.npy",
+        inputs: Inputs::ONE,
+        options: &[
+            options::operator,
+            options::identity,
+            options::dtype,
+            options::exclusive,
+            options::axis,
+            options::by_key,
+            scan_variant,
+            options::chunk_size,
+            options::temp_dir,
+        ],
+        plan: scan,
+        bench: "scan/inclusive",
+    },
+    Verb {
+        name: "reduce-by-key",
+        about: "The values of the second array combined over each run of equal neighbours of the first; its keys go to --keys-out",
+        example: "--in keys.npy --in a.npy --out sums.npy --keys-out found.npy",
+        inputs: Inputs::TWO,
+        options: &[options::operator, options::identity, options::dtype, options::keys_out],
+        plan: |args, inputs| {
+            let values = inputs.get(1).map_or_else(|| first(inputs), Ok)?;
+            let op = checked(args, values)?;
+            let boolean = args.dtype.is_none() && stays_truth(&op, values);
+            let call = Call::Reduce { op, over: Over::Keys };
+            Ok(Plan::counted(call).boolean(boolean).giving(&[Part::Keys, Part::Result]))
+        },
+        bench: "segmented/by_key",
+    },
+];
+
+fn reduce_variant() -> Arg {
+    options::variant(ReduceVariant::ALL.map(ReduceVariant::name))
+}
+
+fn scan_variant() -> Arg {
+    options::variant(ScanVariant::ALL.map(ScanVariant::name))
+}
+
+fn reduce(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
+    let input = first(inputs)?;
+    let op = checked(args, input)?;
+    let boolean = args.dtype.is_none() && stays_truth(&op, input);
+    let (over, shape) = lines(args, input)?;
+    let call = match args.variant.as_deref().and_then(ReduceVariant::named) {
+        Some(variant) => Call::ReduceVariant(op, variant),
+        None => Call::Reduce { op, over },
+    };
+    Ok(Plan::new(call, shape).boolean(boolean))
+}
+
+fn dot(_: &RunArgs, inputs: &[Array]) -> Result<Plan> {
+    // As NumPy's: whether both hold somewhere.
+    if inputs.len() == 2 && inputs.iter().all(|a| a.boolean) {
+        return Ok(Plan::new(Call::Ask(Question::Any, condition("x && y", inputs)?), vec![1]).boolean(true));
+    }
+    Ok(Plan::new(Call::Dot, vec![1]))
+}
+
+fn scan(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
+    let (input, exclusive) = (carried(args, inputs)?, args.exclusive);
+    let op = checked(args, input)?;
+    let boolean = args.dtype.is_none() && stays_truth(&op, input);
+    let over = if args.by_key { Over::Keys } else { lines(args, input)?.0 };
+    // As NumPy's cumsum: without an axis the array is one line.
+    let shape = if args.axis.is_some() { input.shape.clone() } else { vec![input.len()] };
+    let call = match args.variant.as_deref().and_then(ScanVariant::named) {
+        Some(variant) => Call::ScanVariant(op, variant, exclusive),
+        None => Call::Scan { op, over, exclusive },
+    };
+    Ok(Plan::new(call, shape).boolean(boolean))
+}

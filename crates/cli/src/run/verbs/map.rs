@@ -1,0 +1,64 @@
+//! Expressions, element by element.
+
+use crate::failure::{Failure, Result};
+use crate::npy::Array;
+use crate::run::elements::{dtype, parse, ty};
+use crate::run::options::{self, RunArgs};
+use crate::run::plan::Plan;
+use crate::run::registry::{Inputs, Verb};
+use isowarp::dynamic::Call;
+use isowarp::element::{DType, Ty};
+use isowarp::expression;
+
+pub(super) const VERBS: &[Verb] = &[
+    Verb {
+        name: "map",
+        about: "An expression of one array, element by element",
+        example: "--op \"2*x + 1\" --in a.npy --out b.npy",
+        inputs: Inputs::ONE,
+        options: &[options::expression, options::dtype],
+        plan: map,
+        bench: "map/custom",
+    },
+    Verb {
+        name: "zip",
+        about: "An expression of two to four arrays of one shape, element by element",
+        example: "--op \"exp(-x*x) + 0.5*y\" --in a.npy --in b.npy --out c.npy",
+        inputs: Inputs::between(2, 4),
+        options: &[options::expression, options::dtype],
+        plan: map,
+        bench: "map/zip",
+    },
+    Verb {
+        name: "generate",
+        about: "An expression of the index i; needs --n or --shape, and --dtype",
+        example: "--n 1000 --dtype f32 --op \"sin(f32(i))\" --out a.npy",
+        inputs: Inputs::NONE,
+        options: &[options::expression, options::n, options::shape, options::needed_dtype],
+        plan: map,
+        bench: "map/generate",
+    },
+];
+
+fn map(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
+    let shape = match (inputs.first(), &args.shape, args.n) {
+        (Some(a), ..) => a.shape.clone(),
+        (None, Some(shape), _) => shape.clone(),
+        (None, None, n) => vec![n.unwrap_or(0)],
+    };
+    let too_many = || Failure::usage("the shape has more than 2^64 elements", "ask for fewer");
+    let n = shape.iter().try_fold(1u64, |a, &b| a.checked_mul(b)).ok_or_else(too_many)?;
+    let wanted = args.dtype.as_deref().map(dtype).transpose()?;
+    // A u32 numbers 2^32 elements.
+    let index = if n > 1 << 32 { Ty::U64 } else { Ty::U32 };
+    let text = expression::applied(args.op.as_deref().unwrap_or_default(), inputs.len());
+    let result = wanted.map(DType::ty).or(inputs.first().map(ty));
+    let func = parse(&text, inputs, Some(index), result)?;
+    let ty = func.result_types().first().copied().unwrap_or(Ty::U32);
+    let boolean = ty == Ty::Bool && wanted.is_none();
+    // What was read from a narrow type and is still of its register type goes back into it.
+    let mut numbers = inputs.iter().filter(|a| !a.boolean).map(|a| a.dtype);
+    let same = numbers.next().filter(|d| d.ty() == ty && numbers.all(|other| other == *d));
+    let dtype = wanted.unwrap_or(if boolean { DType::U8 } else { same.unwrap_or(ty.dtype()) });
+    Ok(Plan::new(Call::Map { func, n, dtype }, shape).boolean(boolean))
+}

@@ -1,0 +1,423 @@
+//! Patterns as data: one call for all of them, over buffers whose element types are known at run time.
+
+use super::{DynBuffer, DynInputs, Histogram, Norm, Operator, cast_to};
+use crate::backend::Backend;
+use crate::buffer::{Buffer, DeviceScalar, Memory as _};
+use crate::element::{DType, Element};
+use crate::error::{Error, Result};
+use crate::ir::Func;
+use crate::patterns::{
+    MergeVariant, Overflow, Patterns, ReduceVariant, ScanVariant, ScatterOp, SearchKind, SortBy, SortOrder, SortVariant,
+};
+
+/// Elements that are taken together.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum Over {
+    /// All of them.
+    #[default]
+    Whole,
+    /// Each line along an axis of a row-major array of this shape.
+    Axis(Vec<u64>, usize),
+    /// Each run of equal neighbours of the first input, the keys.
+    Keys,
+    /// Each segment between offsets, the last input: integers of 32 or 64 bits, which are checked.
+    Segments,
+}
+
+impl Over {
+    /// Rows of `n` elements.
+    #[must_use]
+    pub fn rows(len: u64, n: u64) -> Self {
+        if n == len { Self::Whole } else { Self::Axis(vec![if n == 0 { 0 } else { len.div_ceil(n) }, n], 1) }
+    }
+}
+
+/// The order of keys.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Order {
+    /// That of their values.
+    Values(SortBy),
+    /// One of the caller's: an operator of two keys that is not zero where the first comes before the second.
+    Own(Func),
+}
+
+impl From<SortOrder> for Order {
+    fn from(order: SortOrder) -> Self {
+        Self::Values(order.into())
+    }
+}
+
+impl From<SortBy> for Order {
+    fn from(by: SortBy) -> Self {
+        Self::Values(by)
+    }
+}
+
+/// Results of a sort.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sorted {
+    /// The keys.
+    Keys,
+    /// Where they were, as `u32`: in their row, or of segments in the array.
+    Indices,
+    /// Both, of one row.
+    KeysAndIndices,
+    /// The keys, and the second input's values, which travel with them.
+    KeysAndValues,
+}
+
+/// A question about elements, answered by a `u32`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Question {
+    /// 1 where a condition holds for some element, else 0.
+    Any,
+    /// 1 where it holds for every element, of none too, else 0.
+    All,
+    /// For how many it holds.
+    Count,
+    /// The lowest index at which it holds, or the number of elements.
+    First,
+}
+
+/// Sources of a scatter and what is at their place before.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Scattering {
+    /// Replaced, or combined whatever the order.
+    By(ScatterOp),
+    /// Sums of `f32` in `i32` or `i64`, as fixed-point numbers of so many binary digits.
+    Fixed(i32, Overflow),
+    /// Combined in the order of the sources.
+    InOrder(Operator),
+}
+
+/// Two sorted arrays as multisets: see [`Sets`](crate::patterns::Sets).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SetOp {
+    /// The elements of either.
+    Union,
+    /// The elements of both.
+    Intersection,
+    /// Those of the first without those of the second.
+    Difference,
+    /// Those that one has more often than the other.
+    SymmetricDifference,
+}
+
+/// A pattern with its operator and modifiers; [`run`](Self::run) takes the inputs. Results are those of the typed pattern, bit for bit, and so are the checks.
+///
+/// ```
+/// use isowarp_core::dynamic::{Call, DynBuffer, Operator, Over};
+/// # use isowarp::prelude::*;
+/// # let dev = isowarp::Cpu::new();
+/// let x = DynBuffer::from(dev.upload(&[1u8, 2, 3, 4])?);
+/// let sums = Call::Reduce { op: Operator::named("sum").expect("known"), over: Over::Axis(vec![2, 2], 0) };
+/// assert_eq!(sums.run(&dev, &[&x])?.one().read_blocking()?, [4, 6]);
+/// # Ok::<(), isowarp::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub enum Call {
+    /// `func` of the inputs and the index, `n` times, converted by value to a type (a truth value gives 0 or 1).
+    Map {
+        /// The operator.
+        func: Func,
+        /// The number of elements.
+        n: u64,
+        /// The results' type.
+        dtype: DType,
+    },
+    /// Elements combined, to [`Operator::result`]'s type. By key the results are the keys of the runs, and the second input's values combined.
+    Reduce {
+        /// The operator.
+        op: Operator,
+        /// Lines, runs or segments.
+        over: Over,
+    },
+    /// All elements combined by a textbook variant.
+    ReduceVariant(Operator, ReduceVariant),
+    /// `load` of the inputs combined, to the type of its results.
+    Fold {
+        /// What is combined.
+        load: Func,
+        /// The operator.
+        op: Operator,
+    },
+    /// Every prefix combined; exclusive: of the elements before. By key the second input is scanned.
+    Scan {
+        /// The operator.
+        op: Operator,
+        /// Lines, runs or segments.
+        over: Over,
+        /// Whether elements themselves are left out.
+        exclusive: bool,
+    },
+    /// Every prefix of one line by a textbook variant, exclusive or not.
+    ScanVariant(Operator, ScanVariant, bool),
+    /// The lowest index of the least element: in its line, or of segments in the array. -0 is below +0, and the first NaN wins.
+    Argmin(Over),
+    /// The same of the greatest element.
+    Argmax(Over),
+    /// Sum of the products of two inputs of one type: every product is rounded.
+    Dot,
+    /// A norm of floats.
+    Norm(Norm),
+    /// Sum of floats divided by their number.
+    Mean,
+    /// A question about a condition over the inputs and the index.
+    Ask(Question, Func),
+    /// The elements at indices, the second input: integers of any size, which are checked.
+    Gather,
+    /// The third input with the first one's elements at the indices of the second, which are checked.
+    Scatter(Scattering),
+    /// An array of this shape with its axes in another order.
+    PermuteAxes(Vec<u64>, Vec<usize>),
+    /// An array of this shape in Morton order.
+    ToMorton(Vec<u64>),
+    /// The inverse.
+    FromMorton(Vec<u64>),
+    /// The elements from last to first.
+    Reverse,
+    /// The elements moved up by so many places.
+    Rotate(i64),
+    /// Keys in order, all of them, by row or by segment.
+    Sort {
+        /// The order.
+        order: Order,
+        /// Rows or segments.
+        over: Over,
+        /// What is returned.
+        gives: Sorted,
+    },
+    /// Keys of one row in order by a textbook variant.
+    SortVariant(SortVariant, SortBy),
+    /// The first keys, those of each row, in order; the values that travel with them, where there is a second input; and where they were in their row, `u32`.
+    TopK {
+        /// How many.
+        k: u64,
+        /// The order.
+        by: SortBy,
+        /// Rows.
+        over: Over,
+    },
+    /// Two sorted arrays as one; of keys, values, keys and values, both. That they are sorted is checked.
+    Merge(Order),
+    /// The same by a textbook variant, of `u32`, `i32` and `f32`.
+    MergeVariant(MergeVariant, SortOrder),
+    /// For each needle, the second input, what is found in the first, which is sorted and checked: `u32`, or `u64` where that is longer.
+    Search(SearchKind, Order),
+    /// A set operation on two sorted arrays, which are checked.
+    Sets(SetOp, Order),
+    /// For each rank, the third input, how many of so many first merged elements are of the first: `u32`, or `u64` for ranks of eight bytes. All is checked.
+    CoRanks(SortOrder),
+    /// 1 where no key comes before its left neighbour, else 0.
+    IsSorted(Order),
+    /// The first input's elements for which a condition over all inputs and the index holds; and where they were, `u32`.
+    Select {
+        /// The condition.
+        keep: Func,
+        /// Whether indices are returned.
+        indices: bool,
+    },
+    /// All of the first input's elements, those first for which the conditions hold, one after the other; and how many they are, `u32`.
+    Partition(Func, Option<Func>),
+    /// The first of each run of equal neighbours; of keys and values, both.
+    Unique,
+    /// The first of each run of equal neighbours, and the runs' lengths, `u32`.
+    RunLengthEncode,
+    /// Each element as often as the second input, of integers, says. Waits for the device.
+    RunLengthDecode,
+    /// Each element less its left neighbour, or its right one; the element at the end stays.
+    AdjacentDifference {
+        /// Which neighbour.
+        right: bool,
+    },
+    /// Counts of bins, or sums of weights.
+    Histogram(Histogram),
+    /// For each group of so many elements the bits of whether a condition holds.
+    Ballot(Func, u64),
+    /// For each element the lowest place in its group of so many that has an element of the same bits, and how many have.
+    Match(u64),
+    /// For each element how many of the same bits come before it, and how many there are.
+    Tickets,
+}
+
+/// What a call returns.
+#[derive(Clone, Debug)]
+pub struct Results<B: Backend> {
+    /// The results, in the order that the call names them.
+    pub all: Vec<DynBuffer<B>>,
+    /// How many elements they have, where the device alone knows: what lies after that is undefined.
+    pub count: Option<DeviceScalar<B, u32>>,
+}
+
+impl<B: Backend> Results<B> {
+    pub(super) fn counted(all: Vec<DynBuffer<B>>, count: DeviceScalar<B, u32>) -> Self {
+        Self { all, count: Some(count) }
+    }
+
+    /// The only result, or the first of several.
+    ///
+    /// # Panics
+    /// Never: every call returns one.
+    #[must_use]
+    pub fn one(mut self) -> DynBuffer<B> {
+        self.all.swap_remove(0)
+    }
+
+    /// The results, as long as the count says, which is waited for.
+    ///
+    /// # Errors
+    /// As [`Buffer::read`].
+    pub fn trimmed(self) -> Result<Vec<DynBuffer<B>>> {
+        let Some(count) = self.count else { return Ok(self.all) };
+        let count = u64::from(count.read_blocking()?);
+        Ok(self.all.into_iter().map(|x| DynBuffer { len: count.min(x.len), ..x }).collect())
+    }
+}
+
+impl<B: Backend> From<DynBuffer<B>> for Results<B> {
+    fn from(one: DynBuffer<B>) -> Self {
+        Self { all: vec![one], count: None }
+    }
+}
+
+impl<B: Backend> From<[DynBuffer<B>; 2]> for Results<B> {
+    fn from(two: [DynBuffer<B>; 2]) -> Self {
+        Self { all: two.into(), count: None }
+    }
+}
+
+impl<B: Backend> From<DeviceScalar<B, u32>> for Results<B> {
+    fn from(answer: DeviceScalar<B, u32>) -> Self {
+        DynBuffer::from(answer.buffer().clone()).into()
+    }
+}
+
+impl Call {
+    /// Enqueues the pattern on these inputs into new memory.
+    ///
+    /// # Errors
+    /// As the typed pattern; [`Error::InvalidArgument`] for fewer or more inputs, and for types or modifiers that the pattern does not have;
+    /// [`OpError`](crate::ir::OpError) where the inputs do not fit the operator.
+    pub fn run<B: Patterns>(&self, device: &B, inputs: &[&DynBuffer<B>]) -> Result<Results<B>> {
+        Job { device, inputs, out: None }.results(self)
+    }
+
+    /// Enqueues the pattern into the caller's buffer, which has the result's type. Arrays that have to be sorted are not checked.
+    ///
+    /// # Errors
+    /// As [`Call::run`], and [`Error::BufferTooSmall`], [`Error::Aliasing`]; [`Error::InvalidArgument`] where not [`writes`](Self::writes).
+    pub fn write_to<B: Patterns>(&self, device: &B, inputs: &[&DynBuffer<B>], out: &DynBuffer<B>) -> Result<()> {
+        if !self.writes() {
+            return Err(Error::InvalidArgument {
+                what: "the output",
+                reason: "this call has several, or of unknown length: run it".to_owned(),
+            });
+        }
+        Job { device, inputs, out: Some(out) }.results(self).map(drop)
+    }
+
+    /// Whether the call has one result, whose length is known before.
+    #[must_use]
+    pub fn writes(&self) -> bool {
+        match self {
+            Self::Reduce { over, .. } => *over != Over::Keys,
+            Self::Sort { gives, .. } => matches!(gives, Sorted::Keys | Sorted::Indices),
+            Self::Norm(_) | Self::Mean | Self::Ask(..) | Self::TopK { .. } | Self::Sets(..) | Self::IsSorted(_) | Self::Select { .. } => {
+                false
+            }
+            Self::Partition(..) | Self::Unique | Self::RunLengthEncode | Self::RunLengthDecode | Self::Histogram(_) => false,
+            Self::Ballot(..) | Self::Match(_) | Self::Tickets => false,
+            _ => true,
+        }
+    }
+}
+
+/// A call's operands.
+#[derive(Clone, Copy)]
+pub(super) struct Job<'a, B: Backend> {
+    pub(super) device: &'a B,
+    pub(super) inputs: &'a [&'a DynBuffer<B>],
+    pub(super) out: Option<&'a DynBuffer<B>>,
+}
+
+impl<'a, B: Patterns> Job<'a, B> {
+    /// The inputs, so many.
+    pub(super) fn take<const N: usize>(&self) -> Result<[&'a DynBuffer<B>; N]> {
+        let found = self.inputs.len();
+        self.inputs.try_into().map_err(|_| Error::InvalidArgument { what: "inputs", reason: format!("the pattern takes {N}, not {found}") })
+    }
+
+    /// The first input of at least one.
+    pub(super) fn first(&self) -> Result<&'a DynBuffer<B>> {
+        self.inputs.first().copied().ok_or_else(|| Error::InvalidArgument { what: "inputs", reason: "there are none".to_owned() })
+    }
+
+    /// All inputs as the parameters of an operator.
+    pub(super) fn operands<'f>(&self, func: &'f Func) -> DynInputs<'f, B>
+    where
+        'a: 'f,
+    {
+        DynInputs { params: &func.params, buffers: self.inputs }
+    }
+
+    /// The only result, which `f` writes.
+    pub(super) fn into<T: Element>(&self, len: u64, f: impl FnOnce(&Buffer<B, T>) -> Result<()>) -> Result<Results<B>> {
+        let out = self.out.map_or_else(|| DynBuffer::new(self.device, T::DTYPE, len), |out| Ok(out.clone()))?;
+        f(&out.typed::<T>()?)?;
+        Ok(out.into())
+    }
+
+    /// The only result, of elements that `f` writes, converted to another type.
+    pub(super) fn cast<T: Element>(&self, dtype: DType, len: u64, f: impl FnOnce(&Buffer<B, T>) -> Result<()>) -> Result<Results<B>> {
+        if let Some(out) = self.out.filter(|out| out.dtype != dtype) {
+            return Err(Error::InvalidArgument { what: "the output", reason: format!("it holds {}, not {dtype}", out.dtype) });
+        }
+        if T::DTYPE == dtype {
+            return self.into(len, f);
+        }
+        let wide = self.device.buffer::<T>(len)?;
+        f(&wide)?;
+        let out = self.out.map_or_else(|| DynBuffer::new(self.device, dtype, len), |out| Ok(out.clone()))?;
+        cast_to(self.device, &wide.into(), &out)?;
+        Ok(out.into())
+    }
+
+    fn results(&self, call: &Call) -> Result<Results<B>> {
+        match call {
+            Call::Map { func, n, dtype } => self.map(func, *n, *dtype),
+            Call::Reduce { op, over } => self.reduce(op, over),
+            Call::ReduceVariant(op, variant) => self.reduce_variant(op, *variant),
+            Call::Fold { load, op } => self.fold(load, op),
+            Call::Scan { op, over, exclusive } => self.scan(op, over, *exclusive),
+            Call::ScanVariant(op, variant, exclusive) => self.scan_variant(op, *variant, *exclusive),
+            Call::Argmin(over) => self.extreme("argmin", over, crate::ops::Min),
+            Call::Argmax(over) => self.extreme("argmax", over, crate::ops::Max),
+            Call::Dot => self.dot(),
+            Call::Norm(which) => self.norm(*which),
+            Call::Mean => self.mean(),
+            Call::Ask(question, condition) => self.ask(*question, condition),
+            Call::Gather => self.gather(),
+            Call::Scatter(how) => self.scatter(how),
+            Call::PermuteAxes(..) | Call::ToMorton(_) | Call::FromMorton(_) | Call::Reverse | Call::Rotate(_) => self.moved(call),
+            Call::Sort { order, over, gives } => self.sort(order, over, *gives),
+            Call::SortVariant(variant, by) => self.sort_variant(*variant, by),
+            Call::TopK { k, by, over } => self.top_k(*k, by, over),
+            Call::Merge(order) => self.merge(order),
+            Call::MergeVariant(variant, order) => self.merge_variant(*variant, *order),
+            Call::Search(kind, order) => self.search(*kind, order),
+            Call::Sets(op, order) => self.sets(*op, order),
+            Call::CoRanks(order) => self.co_ranks(*order),
+            Call::IsSorted(order) => self.is_sorted(order),
+            Call::Select { keep, indices } => self.select(keep, *indices),
+            Call::Partition(first, second) => self.partition(first, second.as_ref()),
+            Call::Unique => self.unique(),
+            Call::RunLengthEncode => self.run_length_encode(),
+            Call::RunLengthDecode => self.run_length_decode(),
+            Call::AdjacentDifference { right } => self.adjacent_difference(*right),
+            Call::Histogram(of) => self.histogram(of),
+            Call::Ballot(holds, width) => self.ballot(holds, *width),
+            Call::Match(width) => self.matched(*width),
+            Call::Tickets => self.tickets(),
+        }
+    }
+}
