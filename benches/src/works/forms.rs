@@ -7,7 +7,7 @@ use isowarp::ir::Expr;
 use isowarp::prelude::*;
 
 pub(super) fn works() -> Vec<Work> {
-    [statistics(), selections(), runs(), orders(), moves()].concat()
+    [statistics(), windows(), selections(), runs(), orders(), moves()].concat()
 }
 
 fn statistics() -> Vec<Work> {
@@ -22,6 +22,16 @@ fn statistics() -> Vec<Work> {
         work("reduce/mean", DType::F32, 4, |d, s| {
             one::<f32>(d, s, |d, x, out| d.reduce(x, Sum).finish(|sum| sum / x.len() as f32).write_to(out))
         }),
+    ]
+}
+
+/// The name says how many elements a window has.
+fn windows() -> Vec<Work> {
+    vec![
+        work("window/sum", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.window(x, 8, Sum).write_to(out))),
+        work("window/sum_100", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.window(x, 100, Sum).write_to(out))),
+        work("window/max_100", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.window(x, 100, Max).write_to(out))),
+        work("window/max_10000", DType::F32, 8, |d, s| one::<f32>(d, s, |d, x, out| d.window(x, 10_000, Max).write_to(out))),
     ]
 }
 

@@ -23,6 +23,7 @@ pub(crate) struct RunArgs {
     pub(crate) then: Option<String>,
     pub(crate) count: Option<PathBuf>,
     pub(crate) width: Option<u64>,
+    pub(crate) step: Option<u64>,
     pub(crate) lengths: Option<PathBuf>,
     pub(crate) by_key: bool,
     pub(crate) keys_out: Option<PathBuf>,
@@ -70,6 +71,7 @@ impl RunArgs {
             then: one(m, "then"),
             count: one(m, "count"),
             width: one(m, "width"),
+            step: one(m, "step"),
             lengths: one(m, "lengths"),
             by_key: one(m, "by-key") == Some(true),
             keys_out: one(m, "keys-out"),
@@ -221,6 +223,14 @@ pub(super) fn count() -> Arg {
 
 pub(super) fn width() -> Arg {
     arg("width", "N", "Elements of a group").value_parser(value_parser!(u64).range(1..)).required(true)
+}
+
+pub(super) fn window() -> Arg {
+    arg("width", "N", "Elements of a window").value_parser(value_parser!(u64).range(1..)).required(true)
+}
+
+pub(super) fn step() -> Arg {
+    arg("step", "N", "Elements from one window to the next; 1 without").value_parser(value_parser!(u64).range(1..))
 }
 
 pub(super) fn lengths() -> Arg {

@@ -152,6 +152,17 @@ pub enum Call {
     },
     /// Every prefix of one line by a textbook variant, exclusive or not.
     ScanVariant(Operator, ScanVariant, bool),
+    /// Every window of `len` elements combined, at every `step`-th place, of all elements or of lines.
+    Window {
+        /// The operator.
+        op: Operator,
+        /// Lines.
+        over: Over,
+        /// Elements of a window.
+        len: u64,
+        /// Elements from one window to the next.
+        step: u64,
+    },
     /// The lowest index of the least element: in its line, or of segments in the array. -0 is below +0, and the first NaN wins.
     Argmin(Over),
     /// The same of the greatest element.
@@ -390,6 +401,7 @@ impl<'a, B: Patterns> Job<'a, B> {
             Call::Fold { load, op } => self.fold(load, op),
             Call::Scan { op, over, exclusive } => self.scan(op, over, *exclusive),
             Call::ScanVariant(op, variant, exclusive) => self.scan_variant(op, *variant, *exclusive),
+            Call::Window { op, over, len, step } => self.window(op, over, *len, *step),
             Call::Argmin(over) => self.extreme("argmin", over, crate::ops::Min),
             Call::Argmax(over) => self.extreme("argmax", over, crate::ops::Max),
             Call::Dot => self.dot(),

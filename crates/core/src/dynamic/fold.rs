@@ -12,7 +12,7 @@ use crate::input::{Input, Source as _};
 use crate::ir::{Expr, Func, OpError};
 use crate::ops::Combine;
 use crate::patterns::reduce::check_count;
-use crate::patterns::{End, Find as _, Lines, Patterns, Reduce as _, ReduceVariant, Scan as _, ScanVariant, Statistics as _};
+use crate::patterns::{End, Find as _, Lines, Patterns, Reduce as _, ReduceVariant, Scan as _, ScanVariant, Statistics as _, Window as _, window};
 
 /// Which norm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
@@ -186,6 +186,22 @@ impl<B: Patterns> Job<'_, B> {
         with_register!(f.ty, T => self.cast::<T>(f.dtype, x.len(), |out| {
             self.device.scan(f.of::<B, T>(self.inputs), &f.op).variant(variant).exclusive_if(exclusive).write_to(out)
         }))
+    }
+
+    pub(super) fn window(&self, op: &Operator, over: &Over, len: u64, step: u64) -> Result<Results<B>> {
+        let ((parts, lines, n), x) = (self.parts(over)?, self.first()?);
+        let f = Fold::new(op, x.dtype())?;
+        with_register!(f.ty, T => {
+            let call = self.device.window(f.of::<B, T>(&self.inputs[..1]), len, &f.op).step(step);
+            let call = match parts {
+                Parts::Whole => call,
+                Parts::Lines(shape, axis) => call.axis(shape, axis),
+                Parts::Segments(_) => {
+                    return Err(Error::InvalidArgument { what: "offsets", reason: "windows go over lines, not over segments".to_owned() });
+                }
+            };
+            self.cast::<T>(f.dtype, lines * window::count(n, len, step), |out| call.write_to(out))
+        })
     }
 
     pub(super) fn extreme<E>(&self, pattern: &'static str, over: &Over, end: E) -> Result<Results<B>>

@@ -102,6 +102,12 @@ pub trait Window: Run<MapTask> + Run<ScanTask> {
 }
 impl<B: Run<MapTask> + Run<ScanTask>> Window for B {}
 
+/// Windows of `len` elements that a line of `n` has, at every `step`-th place.
+#[must_use]
+pub const fn count(n: u64, len: u64, step: u64) -> u64 {
+    if n < len || step == 0 { 0 } else { (n - len) / step + 1 }
+}
+
 /// The verb of sliding windows.
 #[derive(Clone, Copy, Debug)]
 pub struct Windowing;

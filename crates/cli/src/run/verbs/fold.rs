@@ -9,6 +9,7 @@ use crate::run::plan::{Part, Plan};
 use crate::run::registry::{Inputs, Verb};
 use clap::Arg;
 use isowarp::dynamic::{Call, Norm, Over, Question};
+use isowarp::patterns::window::count;
 use isowarp::patterns::{ReduceVariant, ScanVariant};
 
 pub(super) const VERBS: &[Verb] = &[
@@ -93,6 +94,15 @@ pub(super) const VERBS: &[Verb] = &[
         bench: "scan/inclusive",
     },
     Verb {
+        name: "window",
+        about: "Every window of --width neighbours combined; without --axis the array is taken as one line",
+        example: "--op max --width 24 --in a.npy --out maxima.npy",
+        inputs: Inputs::ONE,
+        options: &[options::operator, options::dtype, options::axis, options::window, options::step],
+        plan: window,
+        bench: "window/sum",
+    },
+    Verb {
         name: "reduce-by-key",
         about: "The values of the second array combined over each run of equal neighbours of the first; its keys go to --keys-out",
         example: "--in keys.npy --in a.npy --out sums.npy --keys-out found.npy",
@@ -149,4 +159,17 @@ fn scan(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
         None => Call::Scan { op, over, exclusive },
     };
     Ok(Plan::new(call, shape).boolean(boolean))
+}
+
+fn window(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
+    let input = first(inputs)?;
+    let op = checked(args, input)?;
+    let boolean = args.dtype.is_none() && stays_truth(&op, input);
+    let (len, step) = (args.width.unwrap_or(1), args.step.unwrap_or(1));
+    let (over, _) = lines(args, input)?;
+    let shape = match &over {
+        Over::Axis(shape, axis) => shape.iter().enumerate().map(|(k, &n)| if k == *axis { count(n, len, step) } else { n }).collect(),
+        _ => vec![count(input.len(), len, step)],
+    };
+    Ok(Plan::new(Call::Window { op, over, len, step }, shape).boolean(boolean))
 }

@@ -1,6 +1,6 @@
 //! Passes of sliding windows. What they compute depends on the operators and the sizes alone.
 
-use super::{PATTERN, Window};
+use super::{PATTERN, Window, count};
 use crate::backend::{Backend, Leaf, Out};
 use crate::call::{Accumulate, Described, Finish};
 use crate::element::{DType, Ty};
@@ -31,8 +31,7 @@ pub(super) struct Plan {
 impl Plan {
     /// The lines of results.
     pub(super) fn windows(&self) -> Lines {
-        let n = if self.lines.n < self.len { 0 } else { (self.lines.n - self.len) / self.step + 1 };
-        Lines { n, ..self.lines }
+        Lines { n: count(self.lines.n, self.len, self.step), ..self.lines }
     }
 
     /// Lines of blocks of so many elements, one for each place that one can start at.
