@@ -1,6 +1,7 @@
 //! Modifiers that several patterns share, against plain loops and the standard library. On every device.
 
 use crate::common::{each, each_with, mt19937};
+use isowarp::backend::Backend as _;
 use isowarp::buffer::Buffer;
 use isowarp::element::{DType, Element};
 use isowarp::prelude::*;
@@ -291,13 +292,13 @@ fn flow_bins_have_what_is_outside() {
 
 /// Every conversion of values of a type, beside the clamp in Rust's integers of 128 bits.
 macro_rules! clamped {
-    ($d:ident, $x:expr, $of:expr, $($to:ty),*) => {$(
+    ($d:ident, $x:expr, $of:expr, $($to:ty),*) => {{$(
         if $d.caps().supports(<$to as Element>::DTYPE) {
             let expected: Vec<$to> = $x.iter().map(|&x| $of(x).clamp(<$to>::MIN as i128, <$to>::MAX as i128) as $to).collect();
             let x = $d.upload(&$x).unwrap();
             assert_eq!(read($d.map(&x, |x| x.saturating_cast::<$to>().store_as::<$to>())), expected, stringify!($to));
         }
-    )*};
+    )*}};
 }
 
 #[test]
