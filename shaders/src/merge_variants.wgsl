@@ -3,6 +3,7 @@
 // finds that for its section, and merges tiles of both arrays in shared memory, which it loads again from where the last ones got to. circular: the tiles
 // are rings, and only what was merged is loaded anew.
 // The bounds are those of the elements that are there: neither tiles nor ranks reach behind the arrays' ends. All invocations pass all barriers.
+{% set circular = rung == 2 %}
 const THREADS = {{ threads }}u;
 
 fn mapped(key: u32) -> u32 {
@@ -105,7 +106,7 @@ fn more(part: Part) -> u32 {
 }
 
 fn drop(part: Part, count: u32) -> Part {
-{% if rung == 2 %}
+{% if circular %}
     return Part(part.origin, part.len, (part.start + count) % TILE, part.have - count, part.done + count);
 {% else %}
     return Part(part.origin, part.len, 0u, 0u, part.done + count);

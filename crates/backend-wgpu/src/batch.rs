@@ -342,7 +342,9 @@ mod tests {
 
     #[test]
     fn folded_grids_hold_every_group_within_the_limit() {
-        for groups in [0_u64, 1, 65_535, 65_536, 131_070, 131_071, 1 << 32, (1 << 32) + 12_345, 65_535_u64.pow(3)] {
+        for groups in
+            [0_u64, 1, 65_535, 65_536, 131_070, 131_071, 65_535 * 65_535 + 1, 1 << 32, (1 << 32) + 12_345, 1 << 40, 65_535_u64.pow(3)]
+        {
             let grid = fold(groups, 65_535).expect("below the limit");
             let total: u64 = grid.iter().map(|&n| u64::from(n)).product();
             assert!(grid.iter().all(|&n| n <= 65_535));

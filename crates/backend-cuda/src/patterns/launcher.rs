@@ -70,8 +70,8 @@ fn identity(mut key: Key, spec: &KernelSpec<'_, Buffer>) -> u128 {
     .0
 }
 
-/// Blocks of a launch; `vector`: a thread takes four elements of a map, and the last ones have a thread each; `most`: of blocks that take several parts.
-fn count(entry: CudaEntry, spec: &KernelSpec<'_, Buffer>, work: Work<'_>, vector: bool, most: u64) -> u64 {
+/// Blocks of a launch; `aligned`: a thread takes four elements of a map, and the last ones have a thread each; `most`: of blocks that take several parts.
+fn count(entry: CudaEntry, spec: &KernelSpec<'_, Buffer>, work: Work<'_>, aligned: bool, most: u64) -> u64 {
     let threads = u64::from(entry.threads);
     let items = u64::from(match entry.items {
         Items::Bytes(bytes) => (bytes / spec.choice("size").max(1)).min(16),
@@ -81,7 +81,7 @@ fn count(entry: CudaEntry, spec: &KernelSpec<'_, Buffer>, work: Work<'_>, vector
     match work.groups {
         Groups::Of(groups) => groups(work.n),
         Groups::Strided => work.n.div_ceil(threads * items).min(most),
-        Groups::Elements(_) if spec.kernel.id == Id::Map => (if vector { work.n / 4 + work.n % 4 } else { work.n }).div_ceil(threads),
+        Groups::Elements(_) if spec.kernel.id == Id::Map => (if aligned { work.n / 4 + work.n % 4 } else { work.n }).div_ceil(threads),
         Groups::Elements(whole) => {
             let unit = u64::from(entry.unit);
             work.n.div_ceil(threads / unit * items * (unit / whole * whole))
@@ -133,19 +133,19 @@ impl Launcher for Cuda {
                 .flat_map(|(ty, &bits)| [bits as u32, (bits >> 32) as u32].into_iter().take(ty.words()));
             args.u[spec.params.len().min(MAX_WORDS)..].iter_mut().zip(words).for_each(|(to, word)| *to = word);
         }
-        let vector = bound.shapes.iter().any(|shape| matches!(shape, Shape::Vector(_)));
+        let aligned = bound.shapes.iter().any(|shape| matches!(shape, Shape::Vector(_)));
         let key = identity(bound.key, spec);
         let kernel = match self.planned_kernel(key) {
             Some(kernel) => kernel,
             None => {
-                let choice = |name: &str| if name == "vector" { vector.into() } else { spec.choice(name) };
+                let choice = |name: &str| if name == "aligned" { aligned.into() } else { spec.choice(name) };
                 let kernel = entry(of.name, choice)?;
                 let shapes = bound.shapes.split_at(spec.leaves.len());
                 with_fills(kernel, &spec.operators, shapes, spec.numerics, |fills| self.build_planned(key, kernel, fills))?
             }
         };
         let most = u64::from(self.info().multiprocessors * TUNING.top_k_blocks);
-        let grid = Grid::linear(blocks(count(of, spec, work, vector, most))?, of.threads).shared(work.shared_bytes as u32);
+        let grid = Grid::linear(blocks(count(of, spec, work, aligned, most))?, of.threads).shared(work.shared_bytes as u32);
         // SAFETY: the plan's contract: views are inside their buffers and as long as the work, scratch is as large as the kernel says, and what a
         // kernel finds by an index it compares with what is there.
         unsafe { Self::launch(self, &kernel, grid, &bound.args) }

@@ -56,7 +56,7 @@ fn check_planned(def: &Def, operators: Operators<'_>, choices: &[Choice], shapes
 
 fn check_map(func: &Func, leaves: &[Shape], outs: &[Shape]) {
     for vector in [0, 1] {
-        check_planned(MAP.def(), Operators::Body(func), &[("vector", vector)], (leaves, outs));
+        check_planned(MAP.def(), Operators::Body(func), &[("aligned", vector)], (leaves, outs));
     }
 }
 

@@ -224,11 +224,15 @@ impl<'a> Windows<'a> {
             let Some(raw) = array.raw else {
                 return Err(Error::InvalidArgument { what: "a plan", reason: format!("it has no array `{}`", face.name) });
             };
+            if face.access == Access::Scratch {
+                // From its start on, and as long as a binding may be.
+                let size_bytes = (array.len * array.size).next_multiple_of(4);
+                bindings.push(Binding { buffer: raw, offset_bytes: array.offset * array.size, size_bytes });
+                continue;
+            }
             let (window, binding) = Place { raw, offset: array.offset, size: array.size }.bind(self.limits, of.first, of.len)?;
             bindings.push(binding);
-            if face.access != Access::Scratch {
-                args.push((window.skip + array.origin) as u32);
-            }
+            args.push((window.skip + array.origin) as u32);
             if face.access == Access::Write && array.size < 4 && face.reach != Reach::Swept {
                 // Invocations own whole words of the output.
                 lead = window.skip % (4 / array.size);

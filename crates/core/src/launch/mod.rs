@@ -4,6 +4,7 @@
 //! its holes with the operators, binds the operands, cuts what a binding cannot hold into windows, folds grids that are too long, and enqueues. It knows no
 //! pattern; a plan knows no device. What a device would rather have otherwise is in its [`Tuning`].
 
+mod arguments;
 pub mod kernels;
 pub mod params;
 

@@ -116,7 +116,7 @@ macro_rules! kernel_params {
         )*
 
         /// All structures of parameters: their namespaces, and their members.
-        const ALL_PARAMS: &[(&str, &[$crate::launch::params::Member])] = &[
+        pub(super) const ALL_PARAMS: &[(&str, &[$crate::launch::params::Member])] = &[
             $((<$name as $crate::launch::params::Params>::NAME, <$name as $crate::launch::params::Params>::MEMBERS),)*
         ];
     };

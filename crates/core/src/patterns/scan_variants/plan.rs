@@ -93,9 +93,9 @@ impl<B: Launcher + Run<ScanTask>> Planned<B> for ScanVariantTask {
             let overhang = self.is_exclusive(step).into();
             device.launch(&spec, Work { step: Some(tile), overhang, ..Work::whole(n, &|n| n.div_ceil(tile)) })
         };
-        for k in 1..=top {
+        for (k, n) in lengths.iter().enumerate().skip(1) {
             let step = Step { from_partials: k > 1, totals: true, folded: false };
-            launch(step, lengths[k] * tile, [totals(k - 1), totals(k), Array::NONE])?;
+            launch(step, n * tile, [totals(k - 1), totals(k), Array::NONE])?;
         }
         for k in (1..=top).rev() {
             let step = Step { from_partials: true, totals: false, folded: k < top };

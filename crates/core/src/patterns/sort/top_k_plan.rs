@@ -36,13 +36,13 @@ impl<B: Launcher + Run<SortTask>> Planned<B> for TopKTask {
         if self.k > tuning.most(4) {
             return self.first_of_all_sorted(device, leaves, out);
         }
-        let samples = tuning.top_k_samples.min(self.n);
-        // A list that is too short for what is found is not read.
-        let room = self.room(samples).max(samples).min(tuning.most(size.max(4)));
-        let samples = samples.min(room);
+        // A list that is too short for what is found is not read. Samples are in its place before.
+        let most = tuning.most(size.max(4));
+        let samples = tuning.top_k_samples.min(self.n).min(most);
+        let room = self.room(samples).min(most);
         // Held until everything is enqueued.
         let own = |bytes: u64| device.allocate_bytes(bytes).map(|raw| Piece { raw, offset: 0, bytes });
-        let (values, places, found) = (own(room * size.max(4))?, own(room * 4)?, device.allocate_bytes(self.k * 4)?);
+        let (values, places, found) = (own(room.max(samples) * size.max(4))?, own(room * 4)?, device.allocate_bytes(self.k * 4)?);
         let state = device.scratch(&[4 * STATE_WORDS])?;
         let state = state.first().map_or(Array::NONE, Array::piece);
         let arrays =

@@ -1,0 +1,201 @@
+//! The parameters of every kernel that all GPUs have.
+
+use super::params::kernel_params;
+
+kernel_params! {
+    /// No parameters.
+    Nothing("nothing") {}
+    /// Of peers.
+    PeersParams("peers") {
+        /// Elements of a group.
+        width: u32,
+        /// What is written: [`Peers`](crate::patterns::Peers).
+        kind: u32,
+        /// Elements of a workgroup of 256: whole groups.
+        per: u32,
+    }
+    /// Of a gather.
+    GatherParams("gather") {
+        /// Whether an index that names nothing leaves the output as it is.
+        keep: u32,
+        /// Elements of the values.
+        values: u64,
+    }
+    /// Of scatters.
+    ScatterParams("scatter") {
+        /// Elements of the output.
+        targets: u64,
+        /// [`ScatterOp`](crate::patterns::ScatterOp); 6 more for minima and maxima of signed integers.
+        op: u32,
+        /// Whether the values are positions.
+        positions: u32,
+    }
+    /// Of strided copies: lengths of axes.
+    LayoutParams("layout") {
+        /// The axis with the largest steps in the destination.
+        n0: u64,
+        /// The next.
+        n1: u64,
+        /// The next.
+        n2: u64,
+        /// The next.
+        n3: u64,
+        /// The next.
+        n4: u64,
+        /// The next.
+        n5: u64,
+        /// Axes.
+        rank: u32,
+    }
+    /// Of planes that are transposed.
+    TransposeParams("transpose") {
+        /// Rows of the source.
+        rows: u64,
+        /// Its columns.
+        columns: u64,
+        /// The fastest axis of the batch.
+        n0: u32,
+        /// The next.
+        n1: u32,
+        /// The next.
+        n2: u32,
+        /// The next.
+        n3: u32,
+        /// Axes of the batch.
+        batch: u32,
+        /// Elements from row to row of the source.
+        from_pitch: u32,
+        /// And of the destination.
+        to_pitch: u32,
+    }
+    /// Of squares that are transposed where they lie.
+    SquareParams("square") {
+        /// Rows and columns.
+        side: u64,
+        /// Tiles of a side.
+        across: u32,
+        /// Groups of threads of a plane.
+        pairs: u32,
+        /// As the side.
+        rows: u32,
+        /// As the side.
+        columns: u32,
+        /// As the side.
+        from_pitch: u32,
+        /// As the side.
+        to_pitch: u32,
+    }
+    /// Of tiles of a grid that change places, in units.
+    TileParams("tiles") {
+        /// From row to row.
+        pitch: u64,
+        /// Of a tile's row.
+        width: u64,
+        /// From grid to grid.
+        step: u64,
+        /// From a tile to the one below it.
+        down: u64,
+        /// Of a tile.
+        tile: u64,
+        /// Tiles of a side.
+        side: u32,
+        /// Pairs of tiles.
+        pairs: u32,
+        /// Groups of threads of a pair.
+        each: u32,
+    }
+    /// Of the steps of a top-k.
+    TopKParams("top_k") {
+        /// Which of the samples in order says how far to look, from 1.
+        rank: u32,
+        /// Elements of the list.
+        room: u32,
+        /// Keys that are wanted.
+        wanted: u32,
+        /// The lowest bit that is compared.
+        start: u32,
+        /// Bits that are compared.
+        width: u32,
+        /// The digit's lowest bit.
+        shift: u32,
+        /// Its bits.
+        digit_bits: u32,
+        /// Whether it is of indices, rather than of keys.
+        indexed: u32,
+        /// What negative keys are joined with, by exclusive or.
+        negative: u64,
+        /// What all keys are joined with.
+        flip: u64,
+        /// Samples.
+        samples: u32,
+        /// Keys of which one is a sample.
+        part: u32,
+        /// The sign of a key in its last word.
+        sign_bit: u32,
+        /// The bits that are compared, shifted down.
+        compared: u64,
+    }
+    /// Of the rungs of the reductions' ladder.
+    ReduceVariantParams("reduce_variant") {
+        /// 1: from partial results; 2: to some.
+        flags: u32,
+        /// Elements of the level.
+        count: u64,
+    }
+    /// Of the textbooks' scans.
+    ScanVariantParams("scan_variant") {
+        /// 1: from totals; 2: totals only; 4: with what comes before each tile; 8: exclusive.
+        flags: u32,
+        /// Elements of the level.
+        count: u64,
+    }
+    /// Of the textbooks' sorts.
+    SortVariantParams("sort_variant") {
+        /// What negative keys are joined with, by exclusive or.
+        negative: u64,
+        /// What all keys are joined with.
+        flip: u64,
+        /// The bits that are compared.
+        mask: u64,
+        /// Keys of a run that a network merges; of a tile.
+        run: u32,
+        /// From a place to the other of a pair.
+        distance: u32,
+        /// Steps of a window.
+        steps: u32,
+        /// What a window reads on either side.
+        halo: u32,
+        /// Groups of threads of each bucket.
+        each: u32,
+        /// Entries of a table from one bucket to the next: tiles.
+        stride: u32,
+        /// Buckets.
+        buckets: u32,
+        /// The network, and whether the payload tells equal keys apart.
+        flags: u32,
+        /// Samples.
+        samples: u32,
+        /// The lowest bit of a digit.
+        bit: u32,
+        /// The sign of a key in its last word.
+        sign_bit: u32,
+        /// Keys of all tiles.
+        keys: u32,
+    }
+    /// Of the rungs of the histograms' ladder.
+    HistogramVariantParams("histogram_variant") {
+        /// All bins.
+        bins: u32,
+    }
+    /// Of the rungs of the merges' ladder.
+    MergeVariantParams("merge_variant") {
+        /// What negative keys are joined with, by exclusive or.
+        negative: u64,
+        /// What all keys are joined with.
+        flip: u64,
+        /// Keys of the first array.
+        a_len: u32,
+        /// Keys of the second array.
+        b_len: u32,
+    }
+}
