@@ -8,7 +8,7 @@ use isowarp_core::backend::{Leaf, Out};
 use isowarp_core::element::{DType, Element as _, Ty};
 use isowarp_core::error::Result;
 use isowarp_core::host;
-use isowarp_core::ir::{Blocks, Func, Lanes, LanesMut, Param, Source};
+use isowarp_core::ir::{Blocks, Func, Lanes, LanesMut, Node, Param, Source, visible};
 use parking_lot::RwLockReadGuard;
 
 /// The leaves of a task, locked for reading.
@@ -20,6 +20,19 @@ enum Locked<'a> {
     Elements { words: RwLockReadGuard<'a, Box<[u64]>>, dtype: DType, offset: u64, stride: i64 },
     Array { words: RwLockReadGuard<'a, Box<[u64]>>, dtype: DType, offset: u64, len: u64 },
     Value { bits: u64 },
+}
+
+impl Locked<'_> {
+    /// Elements from index `first` on that lie in memory as lanes do.
+    fn lanes(&self, first: u64, count: usize) -> Option<Lanes<'_>> {
+        let Self::Elements { words, dtype, offset, stride: 1 } = self else { return None };
+        let at = (offset + first) as usize;
+        match dtype.size_bytes() {
+            4 => bytemuck::cast_slice(words).get(at..at + count).map(Lanes::Narrow),
+            8 => words.get(at..at + count).map(Lanes::Wide),
+            _ => None,
+        }
+    }
 }
 
 impl<'a> Operands<'a> {
@@ -42,6 +55,14 @@ impl<'a> Operands<'a> {
         match self.leaves.get(leaf) {
             Some(Locked::Elements { words, .. } | Locked::Array { words, .. }) => words,
             _ => &[],
+        }
+    }
+
+    /// The elements that the operator gives as they are, from an index on, if it gives one and they lie in memory as lanes do.
+    pub(crate) fn as_they_are(&self, func: &Func, first: u64, count: usize) -> Option<Lanes<'_>> {
+        match (&*func.nodes, &*func.results, &*func.params) {
+            (&[Node::Param(k)], [0], [Param::Value(_), ..]) => self.leaves.get(usize::from(k))?.lanes(first, count),
+            _ => None,
         }
     }
 
@@ -75,6 +96,13 @@ impl Source for At<'_> {
             }
             Locked::Value { bits } => lanes.fill(*bits),
             Locked::Array { .. } => lanes.fill(0),
+        }
+    }
+
+    fn lend(&self, param: u16, lanes: usize) -> Option<Lanes<'_>> {
+        match (self.func.params[usize::from(param)], self.operands.leaves.get(usize::from(param))) {
+            (Param::Value(_), Some(leaf)) if self.step == 1 => leaf.lanes(self.first, lanes),
+            _ => None,
         }
     }
 
@@ -144,15 +172,10 @@ pub(crate) fn store(dtype: DType, lanes: Lanes<'_>, bytes: &mut [u8]) {
         bytemuck::cast_slice_mut::<_, D>(bytes).iter_mut().zip(lanes).for_each(|(o, &x)| *o = f(x));
     }
     match (lanes, dtype) {
-        (Lanes::Narrow(all), DType::F32) => put(all, bytes, |x| if x & 0x7FFF_FFFF > 0x7F80_0000 { 0x7FC0_0000u32 } else { x }),
         (Lanes::Narrow(all), DType::F16) => put(all, bytes, |x| f16::narrow(f32::from_bits(x))),
         (Lanes::Narrow(all), DType::U8 | DType::I8) => put(all, bytes, |x| x as u8),
         (Lanes::Narrow(all), DType::U16 | DType::I16) => put(all, bytes, |x| x as u16),
-        (Lanes::Narrow(all), _) => put(all, bytes, |x| x),
-        (Lanes::Wide(all), DType::F64) => {
-            put(all, bytes, |x| if x & (u64::MAX >> 1) > 0x7FF0 << 48 { 0x7FF8u64 << 48 } else { x });
-        }
-        (Lanes::Wide(all), _) => put(all, bytes, |x| x),
+        (lanes, _) => visible(dtype.ty(), lanes, bytes),
     }
 }
 

@@ -147,6 +147,51 @@ fn every_operation_has_the_bits_of_the_plain_evaluator() {
 }
 
 #[test]
+fn pairs_and_prefixes_of_one_operation_have_the_bits_of_the_plain_evaluator() {
+    let mut operations = 0;
+    for &op in Operation::all() {
+        let f = op.func().unwrap();
+        let mut plain = Evaluator::new(&f);
+        for blocks in [Blocks::new(&f), Blocks::portable(&f)] {
+            let Some(binary) = blocks.binary() else { continue };
+            operations += 1;
+            let ty = f.params[0].ty();
+            let mut combine = |a: u64, b: u64| {
+                plain.eval_one(&[a, b]);
+                plain.result(0)[0]
+            };
+            for n in [1, 2, 15, 16, 17, 40, 1000] {
+                let mut state = n as u64;
+                let x: Vec<u64> = (0..n).map(|_| bits(ty, &mut state)).collect();
+                let run = |x: &[u64], len: usize, work: &dyn Fn(Lanes<'_>, LanesMut<'_>)| -> Vec<u64> {
+                    let narrow: Vec<u32> = x.iter().map(|&x| x as u32).collect();
+                    let (mut a, mut b) = (narrow[..len].to_vec(), x[..len].to_vec());
+                    match ty.words() {
+                        1 => work(Lanes::Narrow(&narrow), LanesMut::Narrow(&mut a)),
+                        _ => work(Lanes::Wide(x), LanesMut::Wide(&mut b)),
+                    }
+                    let made = if ty.words() == 1 { a.into_iter().map(u64::from).collect() } else { b };
+                    made.into_iter().map(|bits| canonical_nan(ty, bits)).collect()
+                };
+                let pairs: Vec<u64> = x.chunks_exact(2).map(|p| canonical_nan(ty, combine(p[0], p[1]))).collect();
+                assert_eq!(run(&x[..n / 2 * 2], n / 2, &|from, to| binary.pairs(from, to)), pairs, "{op}, {n} lanes");
+                let prepended: Vec<u64> = x.iter().map(|&b| canonical_nan(ty, combine(x[0], b))).collect();
+                assert_eq!(run(&x, n, &|_, to| binary.prepend(x[0], to)), prepended, "{op}, {n} lanes");
+                let mut prefixes = x.clone();
+                for half in (0..).map(|bit| 1 << bit).take_while(|&half| half < n) {
+                    for i in (0..n).filter(|i| i & half != 0) {
+                        prefixes[i] = combine(prefixes[i / half * half - 1], prefixes[i]);
+                    }
+                }
+                let prefixes: Vec<u64> = prefixes.into_iter().map(|bits| canonical_nan(ty, bits)).collect();
+                assert_eq!(run(&x, n, &|_, to| binary.prefixes(to)), prefixes, "{op}, {n} lanes");
+            }
+        }
+    }
+    assert!(operations > 60, "{operations} operations were single ones");
+}
+
+#[test]
 fn every_function_has_the_bits_of_its_definition() {
     for &function in Elementary::ALL {
         let name = function.name();

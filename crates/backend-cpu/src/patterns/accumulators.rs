@@ -1,8 +1,9 @@
 //! Accumulators of several parts, as columns.
 
 use crate::operands::Operands;
+use bytemuck::Pod;
 use isowarp_core::element::Ty;
-use isowarp_core::ir::{BLOCK, Blocks, Func, Lanes, LanesMut, Source};
+use isowarp_core::ir::{BLOCK, Binary, Blocks, Func, Lanes, LanesMut, Source};
 
 /// Column of one part of the accumulators.
 #[derive(Clone, Debug)]
@@ -67,6 +68,13 @@ impl Column {
         }
     }
 
+    fn lanes_mut(&mut self) -> LanesMut<'_> {
+        match self {
+            Self::Narrow(all) => LanesMut::Narrow(all),
+            Self::Wide(all) => LanesMut::Wide(all),
+        }
+    }
+
     fn extend(&mut self, lanes: Lanes<'_>) {
         match (self, lanes) {
             (Self::Narrow(all), Lanes::Narrow(more)) => all.extend_from_slice(more),
@@ -123,6 +131,20 @@ impl Accumulators {
         one
     }
 
+    /// Neighbours combined by one operation.
+    fn pairs(binary: Binary, lanes: Lanes<'_>) -> Self {
+        let (half, odd) = (lanes.len() / 2, lanes.len() % 2);
+        let mut part = match lanes {
+            Lanes::Narrow(_) => Column::Narrow(vec![0; half + odd]),
+            Lanes::Wide(_) => Column::Wide(vec![0; half + odd]),
+        };
+        binary.pairs(lanes.first(2 * half), part.lanes_mut());
+        if odd == 1 {
+            part.set(half, lanes.get(2 * half));
+        }
+        Self { parts: vec![part] }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.parts.first().map_or(0, Column::len)
     }
@@ -130,6 +152,10 @@ impl Accumulators {
     /// Loads the elements `first, first + step, ...`.
     pub(super) fn load(operands: &Operands<'_>, load: &Func, blocks: &mut Blocks, first: u64, step: u64, count: usize) -> Self {
         let mut all = Self::of(load);
+        if let (Some(lanes), [part], 1) = (operands.as_they_are(load, first, count), &mut *all.parts, step) {
+            part.extend(lanes);
+            return all;
+        }
         for at in (0..count).step_by(BLOCK) {
             operands.eval(load, blocks, first + at as u64 * step, step, BLOCK.min(count - at));
             all.append(blocks);
@@ -196,9 +222,13 @@ impl Accumulators {
 
     /// Rows of a matrix with so many columns as its columns: element `(r, c)` goes to place `c * rows + r`.
     pub(super) fn transposed(&self, columns: usize) -> Self {
-        fn of<T: Copy>(all: &[T], columns: usize) -> Vec<T> {
+        fn of<T: Pod>(all: &[T], columns: usize) -> Vec<T> {
             let rows = all.len() / columns;
-            (0..columns).flat_map(|c| (0..rows).map(move |r| all[r * columns + c])).collect()
+            let mut to = vec![T::zeroed(); all.len()];
+            for (r, row) in all.chunks_exact(columns).enumerate() {
+                to[r..].iter_mut().step_by(rows).zip(row).for_each(|(o, &x)| *o = x);
+            }
+            to
         }
         let part = |part: &Column| match part {
             Column::Narrow(all) => Column::Narrow(of(all, columns)),
@@ -223,6 +253,8 @@ impl Accumulators {
 pub(super) struct Combiner {
     blocks: Blocks,
     parts: usize,
+    /// The operation that it is, if it is one alone.
+    binary: Option<Binary>,
 }
 
 /// Operands of some lanes from lane `at` on.
@@ -246,7 +278,42 @@ impl Source for Pairs<'_> {
 
 impl Combiner {
     pub(super) fn new(combine: &Func) -> Self {
-        Self { blocks: Blocks::new(combine), parts: combine.results.len() }
+        let blocks = Blocks::new(combine);
+        Self { binary: blocks.binary(), blocks, parts: combine.results.len() }
+    }
+
+    /// As [`Combiner::pairs`] of lanes that are no accumulators yet, if the operator is one operation.
+    pub(super) fn pairs_of(&self, lanes: Lanes<'_>) -> Option<Accumulators> {
+        self.binary.map(|binary| Accumulators::pairs(binary, lanes))
+    }
+
+    /// The operation and the lanes that it goes over, if both are one.
+    pub(super) fn one<'a>(&self, x: &'a mut Accumulators) -> Option<(Binary, LanesMut<'a>)> {
+        match &mut *x.parts {
+            [part] => Some((self.binary?, part.lanes_mut())),
+            _ => None,
+        }
+    }
+
+    /// Combines neighbours; one without a neighbour goes along as it is.
+    pub(super) fn pairs(&mut self, x: &Accumulators) -> Accumulators {
+        if let (Some(binary), [part]) = (self.binary, &*x.parts) {
+            return Accumulators::pairs(binary, part.lanes());
+        }
+        let mut made = self.combine((x, Places::OfTwo(0)), (x, Places::OfTwo(1)), x.len() / 2);
+        if x.len() % 2 == 1 {
+            made.push(x, x.len() - 1);
+        }
+        made
+    }
+
+    /// Combines accumulator `i` of others with every one of these.
+    pub(super) fn prepend_all(&mut self, (left, i): (&Accumulators, usize), mut x: Accumulators) -> Accumulators {
+        if let Some((binary, lanes)) = self.one(&mut x) {
+            binary.prepend(left.parts[0].lanes().get(i), lanes);
+            return x;
+        }
+        self.combine((left, Places::Again(i, 1)), (&x, Places::Row(0)), x.len())
     }
 
     /// Combines `count` accumulators of either side, pair by pair.
@@ -283,6 +350,9 @@ impl Source for Finished<'_> {
 
 /// Applies the finishing operator to accumulators; `put(output, first, lanes)` takes its results.
 pub(super) fn finish(blocks: &mut Blocks, results: usize, a: &Accumulators, mut put: impl FnMut(usize, usize, Lanes<'_>)) {
+    if blocks.is_identity() {
+        return a.parts.iter().enumerate().for_each(|(k, part)| put(k, 0, part.lanes()));
+    }
     for at in (0..a.len()).step_by(BLOCK) {
         blocks.eval(BLOCK.min(a.len() - at), &Finished(a, at));
         (0..results).for_each(|k| put(k, at, blocks.result(k)));

@@ -56,12 +56,29 @@ impl Run<TileTransposeTask> for Cpu {
     }
 }
 
+/// Side of the squares that two axes are copied by.
+const SQUARE: usize = 16;
+
 /// Copies everything along these axes from element `from` to element `to`.
 fn copy<T: Copy>(axes: &[Axis], source: &[T], from: u64, target: &mut [T], to: u64) {
     match axes {
         [] => target[to as usize] = source[from as usize],
         [Axis { n, from: 1, to: 1 }] => {
             target[to as usize..][..*n as usize].copy_from_slice(&source[from as usize..][..*n as usize]);
+        }
+        &[outer, inner] if (inner.from, inner.to) != (1, 1) => {
+            // By squares, so that what lies beside each other on either side is used while it is in the cache.
+            for i in (0..outer.n).step_by(SQUARE) {
+                for j in (0..inner.n).step_by(SQUARE) {
+                    for i in i..outer.n.min(i + SQUARE as u64) {
+                        let from = from.wrapping_add_signed((i as i64).wrapping_mul(outer.from));
+                        for j in j..inner.n.min(j + SQUARE as u64) {
+                            let from = from.wrapping_add_signed((j as i64).wrapping_mul(inner.from));
+                            target[(to + i * outer.to + j * inner.to) as usize] = source[from as usize];
+                        }
+                    }
+                }
+            }
         }
         [axis, inner @ ..] => {
             for i in 0..axis.n {

@@ -5,19 +5,39 @@ use super::sort::word;
 use crate::Cpu;
 use crate::memory::{HostBuffer, collected, write_gathered};
 use isowarp_core::backend::{Leaf, Out, Run};
-use isowarp_core::element::DType;
+use isowarp_core::element::{DType, Ty};
 use isowarp_core::error::Result;
 use isowarp_core::host;
-use isowarp_core::ir::{Evaluator, Func, LANES};
+use isowarp_core::ir::{BLOCK, Blocks, Func, Lanes, LanesMut, Source};
 use isowarp_core::patterns::merge::Place;
 use isowarp_core::patterns::{MergeByTask, MergeSortTask, MergeTiling};
 use rayon::prelude::*;
 
 /// Keys as the operator takes them, and the operator.
-struct Keys<'a> {
+struct Keys {
     values: Vec<u64>,
-    before: &'a Func,
+    before: Blocks,
     tiling: MergeTiling,
+}
+
+/// Pairs of keys that are compared.
+struct Pairs<'a> {
+    values: &'a [u64],
+    pairs: &'a [[usize; 2]],
+}
+
+impl Source for Pairs<'_> {
+    fn load(&self, param: u16, lanes: LanesMut<'_>) {
+        let keys = self.pairs.iter().map(|pair| self.values[pair[usize::from(param)]]);
+        match lanes {
+            LanesMut::Narrow(all) => all.iter_mut().zip(keys).for_each(|(o, key)| *o = key as u32),
+            LanesMut::Wide(all) => all.iter_mut().zip(keys).for_each(|(o, key)| *o = key),
+        }
+    }
+
+    fn fetch(&self, _: u16, _: Ty, _: Lanes<'_>, lanes: LanesMut<'_>) {
+        lanes.fill(0);
+    }
 }
 
 /// One part of a merge: what is left of either run, and of the result's places from `at` to `end`.
@@ -28,24 +48,27 @@ struct Part<'a> {
     end: usize,
 }
 
-impl<'a> Keys<'a> {
-    fn new(bytes: &[u8], dtype: DType, before: &'a Func) -> Result<Self> {
+impl Keys {
+    fn new(bytes: &[u8], dtype: DType, before: &Func) -> Result<Self> {
         let values = collected(bytes.par_chunks_exact(dtype.size_bytes() as usize).map(|key| dtype.widen(word(key))))?;
-        Ok(Self { values, before, tiling: MergeTiling::of(dtype) })
+        Ok(Self { values, before: Blocks::new(before), tiling: MergeTiling::of(dtype) })
     }
 
     /// For each pair of keys whether the first comes before the second.
-    fn before(&self, e: &mut Evaluator<'_>, pairs: &[[usize; 2]]) -> Vec<bool> {
-        let of = |pairs: &[[usize; 2]]| {
-            let load = |k: u16, out: &mut [u64]| out.iter_mut().zip(pairs).for_each(|(o, pair)| *o = self.values[pair[usize::from(k)]]);
-            e.eval(pairs.len(), load, |_, _| 0);
-            e.result(0)[..pairs.len()].to_vec()
-        };
-        pairs.chunks(LANES).flat_map(of).map(|yes| yes != 0).collect()
+    fn before(&self, e: &mut Blocks, pairs: &[[usize; 2]]) -> Vec<bool> {
+        let mut all = Vec::with_capacity(pairs.len());
+        for pairs in pairs.chunks(BLOCK) {
+            e.eval(pairs.len(), &Pairs { values: &self.values, pairs });
+            match e.result(0) {
+                Lanes::Narrow(lanes) => all.extend(lanes.iter().map(|&yes| yes != 0)),
+                Lanes::Wide(lanes) => all.extend(lanes.iter().map(|&yes| yes != 0)),
+            }
+        }
+        all
     }
 
     /// Sorts parts side by side, round by round.
-    fn sort_parts(&self, e: &mut Evaluator<'_>, tile: &mut [usize]) {
+    fn sort_parts(&self, e: &mut Blocks, tile: &mut [usize]) {
         let part = self.tiling.part as usize;
         for round in 0..part {
             // The left one of each pair of neighbours.
@@ -61,13 +84,13 @@ impl<'a> Keys<'a> {
     }
 
     /// How many of the first `k` merged keys are of `a`: [`isowarp_core::patterns::merge::co_rank`].
-    fn co_rank(&self, e: &mut Evaluator<'_>, a: &[usize], b: &[usize], k: usize) -> usize {
+    fn co_rank(&self, e: &mut Blocks, a: &[usize], b: &[usize], k: usize) -> usize {
         let first = |i: u64, j: u64| !self.before(e, &[[b[j as usize], a[i as usize]]])[0];
         isowarp_core::patterns::merge::co_rank(k as u64, a.len() as u64, b.len() as u64, first) as usize
     }
 
     /// Splits what a merge of `a` and `b` writes from place `at` on into parts.
-    fn parts<'p>(&self, e: &mut Evaluator<'_>, a: &'p [usize], b: &'p [usize], at: usize) -> Vec<Part<'p>> {
+    fn parts<'p>(&self, e: &mut Blocks, a: &'p [usize], b: &'p [usize], at: usize) -> Vec<Part<'p>> {
         let total = a.len() + b.len();
         let part = |k: usize| {
             let i = self.co_rank(e, a, b, k);
@@ -77,7 +100,7 @@ impl<'a> Keys<'a> {
     }
 
     /// Merges parts side by side, each one by one.
-    fn merge_parts(&self, e: &mut Evaluator<'_>, parts: &mut [Part<'_>], to: &mut [usize]) {
+    fn merge_parts(&self, e: &mut Blocks, parts: &mut [Part<'_>], to: &mut [usize]) {
         for _ in 0..self.tiling.part {
             let asked = |p: &Part<'_>| p.at < p.end && !p.a.is_empty() && !p.b.is_empty();
             let pairs: Vec<[usize; 2]> = parts.iter().filter(|p| asked(p)).map(|p| [p.b[0], p.a[0]]).collect();
@@ -94,7 +117,7 @@ impl<'a> Keys<'a> {
 
     /// A tile, sorted.
     fn sort_tile(&self, tile: &mut [usize]) {
-        let e = &mut Evaluator::new(self.before);
+        let e = &mut self.before.clone();
         self.sort_parts(e, tile);
         let mut run = self.tiling.part as usize;
         while run < tile.len() {
@@ -115,7 +138,7 @@ impl<'a> Keys<'a> {
     fn merge(&self, a: &[usize], b: &[usize], out: &mut [usize]) {
         let tile = self.tiling.tile as usize;
         out.par_chunks_mut(tile).enumerate().for_each(|(t, out)| {
-            let e = &mut Evaluator::new(self.before);
+            let e = &mut self.before.clone();
             let begin = t * tile;
             let [from, to] = [begin, begin + out.len()].map(|k| self.co_rank(e, a, b, k));
             // Of runs that are not sorted, co-ranks may fall.

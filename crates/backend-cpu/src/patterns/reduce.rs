@@ -1,6 +1,6 @@
 //! P02 reduce: the aligned binary tree, level by level.
 
-use super::accumulators::{Accumulators, Combiner, Places, finish};
+use super::accumulators::{Accumulators, Combiner, finish};
 use crate::memory::HostBuffer;
 use crate::operands::{Operands, Pending};
 use crate::{Cpu, threads};
@@ -63,8 +63,13 @@ impl<'a> Tree<'a> {
     pub(super) fn root(&mut self, operands: &Operands<'_>, (first, step): (u64, u64), n: u64) -> Accumulators {
         let subtree = |tree: &mut Self, s: u64| {
             let count = SUBTREE.min(n - s * SUBTREE) as usize;
-            let elements = tree.load(operands, (first + s * SUBTREE * step, step), count);
-            tree.combiner.tree(elements)
+            let begin = first + s * SUBTREE * step;
+            let as_they_are = if step == 1 { operands.as_they_are(tree.load, begin, count) } else { None };
+            let level = match as_they_are.and_then(|lanes| tree.combiner.pairs_of(lanes)) {
+                Some(pairs) => pairs,
+                None => tree.load(operands, (begin, step), count),
+            };
+            tree.combiner.tree(level)
         };
         if n <= SUBTREE {
             return subtree(self, 0);
@@ -79,12 +84,7 @@ impl Combiner {
     /// Combines neighbours, lower index on the left, until one is left; one without a neighbour moves up as it is.
     fn tree(&mut self, mut level: Accumulators) -> Accumulators {
         while level.len() > 1 {
-            let (left, right) = ((&level, Places::OfTwo(0)), (&level, Places::OfTwo(1)));
-            let mut next = self.combine(left, right, level.len() / 2);
-            if level.len() % 2 == 1 {
-                next.push(&level, level.len() - 1);
-            }
-            level = next;
+            level = self.pairs(&level);
         }
         level
     }

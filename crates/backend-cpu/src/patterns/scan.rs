@@ -50,8 +50,15 @@ fn base(task: &ScanTask, line: u64) -> u64 {
     line / lines.inner * lines.n * lines.inner + line % lines.inner
 }
 
-/// Prefixes of all lines, one line behind the other.
-fn scan(task: &ScanTask, operands: &Operands<'_>, outs: &[Out<HostBuffer>], mut results: Vec<&mut [u8]>) {
+/// Prefixes of all lines, one line behind the other; on a thread of the pool where there are many, which then waits for nobody between rounds.
+fn scan(task: &ScanTask, operands: &Operands<'_>, outs: &[Out<HostBuffer>], results: Vec<&mut [u8]>) {
+    match task.lines.elements() {
+        ..=SCAN_TILE => rounds(task, operands, outs, results),
+        _ => rayon::scope(|_| rounds(task, operands, outs, results)),
+    }
+}
+
+fn rounds(task: &ScanTask, operands: &Operands<'_>, outs: &[Out<HostBuffer>], mut results: Vec<&mut [u8]>) {
     let lines = task.lines;
     let (load, mut combiner, finishing) = (Blocks::new(&task.load), Combiner::new(&task.combine), Blocks::new(&task.finish));
     let shift = u64::from(task.kind != ScanKind::Inclusive);
@@ -86,7 +93,7 @@ fn scan(task: &ScanTask, operands: &Operands<'_>, outs: &[Out<HostBuffer>], mut 
             |(combiner, finishing), _, (mut tile, before, mut results)| {
                 let mut begin = 0;
                 if let Some(before) = before {
-                    tile = combiner.combine((&before, Places::Again(0, 1)), (&tile, Places::Row(0)), tile.len());
+                    tile = combiner.prepend_all((&before, 0), tile);
                 } else if let ScanKind::Exclusive { first } = &task.kind {
                     put(finishing, &Accumulators::one(&task.load, first), outs, &mut results, 0);
                     begin = 1;
@@ -111,6 +118,10 @@ impl Combiner {
     /// Inclusive prefixes of one tile: for every bit, an element whose index has it is put behind the last one of the block before.
     fn sklansky(&mut self, mut tile: Accumulators) -> Accumulators {
         let n = tile.len();
+        if let Some((binary, lanes)) = self.one(&mut tile) {
+            binary.prefixes(lanes);
+            return tile;
+        }
         // Near neighbours by whole columns of a matrix; rows that end early are filled up with elements that nobody looks at.
         let columns = n.next_power_of_two().min(COLUMNS);
         let rows = n.div_ceil(columns);

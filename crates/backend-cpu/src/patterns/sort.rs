@@ -1,7 +1,7 @@
-//! P07 sort: keys, and with them the indices of what travels, by a radix sort from the lowest digit on; each row, or segment, by itself.
+//! P07 sort: keys, and with them the indices of what travels, by a radix sort; each row, or segment, by itself.
 
-use crate::Cpu;
-use crate::memory::{HostBuffer, collected, write_gathered};
+use crate::memory::{HostBuffer, write_gathered};
+use crate::{Cpu, outputs};
 use bytemuck::Pod;
 use isowarp_core::backend::{Leaf, Out, Run};
 use isowarp_core::error::Result;
@@ -14,6 +14,12 @@ const DIGIT: u32 = 8;
 const VALUES: usize = 1 << DIGIT;
 /// Items from which on digits are faster than comparisons.
 const FEW: usize = 256;
+/// Bytes of items that a processor's second cache holds twice.
+const IN_CACHE: usize = 1 << 19;
+/// Items of a cache line, at most.
+const LINE: usize = 16;
+/// Items that one thread reads or writes at a time.
+const CHUNK: usize = 1 << 14;
 /// Items that several threads sort together, at least.
 const MANY: usize = 1 << 16;
 
@@ -100,36 +106,38 @@ fn sort_items<T: Item, I: Fn(u32) -> u32 + Sync + Send>(
         let (part, room) = (items_left.split_off_mut(..n).unwrap_or_default(), spare_left.split_off_mut(..n).unwrap_or_default());
         if n < MANY {
             alone.push((part, room));
-        } else {
-            by_digits(&digits, part, room, rayon::current_num_threads());
+        } else if by_digits(&digits, part, room, rayon::current_num_threads()) {
+            part.copy_from_slice(room);
         }
     }
     let compared = task.bits.clone().fold(0, |mask, bit| mask | 1u64 << bit);
     alone.into_par_iter().for_each(|(part, room)| match part.len() {
         ..FEW => part.sort_by_key(|item| item.key() & compared),
-        _ => by_digits(&digits, part, room, 1),
+        _ => {
+            if by_digits(&digits, part, room, 1) {
+                part.copy_from_slice(room);
+            }
+        }
     });
 
-    let travelled = || items.par_iter().map(|item| item.index());
     if let Some(out) = places.payload_out {
         let size = places.payload_bytes;
         match places.values {
             // Values are read before keys are written, which may be in their place.
             Some((raw, offset)) => {
-                write_gathered(out, &raw.read(offset * size, task.elements() * size)?, travelled().map(|i| i as usize))?;
+                let travelled = items.par_iter().map(|item| item.index() as usize);
+                write_gathered(out, &raw.read(offset * size, task.elements() * size)?, travelled)?;
             }
-            None => out.raw.write(out.offset * size, bytemuck::cast_slice(&collected(travelled().map(index))?))?,
+            None => write(out, &items, |item| index(item.index()))?,
         }
     }
     let Some(out) = places.keys_out else { return Ok(()) };
-    let (size, key_bits) = (task.dtype.size_bytes(), task.key_bits());
-    let keys = items.par_iter().map(|item| key_bits.back(item.key()));
-    let at = out.offset * size;
-    match size {
-        1 => out.raw.write(at, &collected(keys.map(|key| key as u8))?),
-        2 => out.raw.write(at, bytemuck::cast_slice(&collected(keys.map(|key| key as u16))?)),
-        4 => out.raw.write(at, bytemuck::cast_slice(&collected(keys.map(|key| key as u32))?)),
-        _ => out.raw.write(at, bytemuck::cast_slice(&collected(keys)?)),
+    let key_bits = task.key_bits();
+    match task.dtype.size_bytes() {
+        1 => write(out, &items, |item| key_bits.back(item.key()) as u8),
+        2 => write(out, &items, |item| key_bits.back(item.key()) as u16),
+        4 => write(out, &items, |item| key_bits.back(item.key()) as u32),
+        _ => write(out, &items, |item| key_bits.back(item.key())),
     }
 }
 
@@ -137,8 +145,13 @@ fn sort_items<T: Item, I: Fn(u32) -> u32 + Sync + Send>(
 fn read<T: Item>(task: &SortTask, places: &SortPlaces<'_, HostBuffer>) -> Result<Vec<T>> {
     fn of<S: Pod + Sync, T: Item>(words: &[u64], task: &SortTask, first: u64, word: impl Fn(S) -> u64 + Send + Sync) -> Result<Vec<T>> {
         let keys = &bytemuck::cast_slice::<_, S>(words)[first as usize..][..task.elements() as usize];
-        let key_bits = task.key_bits();
-        collected(keys.par_iter().zip(0..task.elements() as u32).map(|(&key, i)| T::new(key_bits.of(word(key)), i)))
+        let (key_bits, mut items) = (task.key_bits(), host::zeroed(task.elements())?);
+        items.par_chunks_mut(CHUNK).zip(keys.par_chunks(CHUNK)).enumerate().for_each(|(c, (items, keys)): (usize, (&mut [T], _))| {
+            for (i, (item, &key)) in items.iter_mut().zip(keys).enumerate() {
+                *item = T::new(key_bits.of(word(key)), (c * CHUNK + i) as u32);
+            }
+        });
+        Ok(items)
     }
     let (raw, first) = places.keys;
     let words = raw.lock();
@@ -150,21 +163,50 @@ fn read<T: Item>(task: &SortTask, places: &SortPlaces<'_, HostBuffer>) -> Result
     }
 }
 
-/// Sorts by one digit after the other, by so many threads; `spare` is as long.
-fn by_digits<T: Item>(digits: &[Digit], items: &mut [T], spare: &mut [T], threads: usize) {
+/// Writes what `of` makes of the items.
+fn write<T: Item, D: Pod + Send>(out: &Out<HostBuffer>, items: &[T], of: impl Fn(T) -> D + Sync) -> Result<()> {
+    outputs::write(&[], std::slice::from_ref(out), items.len() as u64, false, |_, mut results| {
+        let elements = bytemuck::cast_slice_mut::<_, D>(results.remove(0));
+        elements.par_chunks_mut(CHUNK).zip(items.par_chunks(CHUNK)).for_each(|(to, items)| {
+            to.iter_mut().zip(items).for_each(|(o, &item)| *o = of(item));
+        });
+    })
+}
+
+/// Sorts by digits, the highest last, by so many threads; `spare` is as long, and has the result where this returns true.
+///
+/// What fits no cache is put in the order of the highest digit first, and then each of its values sorted by itself, in a cache.
+fn by_digits<T: Item>(digits: &[Digit], items: &mut [T], spare: &mut [T], threads: usize) -> bool {
+    if let [rest @ .., highest] = digits
+        && !rest.is_empty()
+        && size_of_val(items) > IN_CACHE
+    {
+        let Some(counts) = pass(*highest, items, spare, threads) else { return by_digits(rest, items, spare, threads) };
+        let (mut items, mut spare) = (items, spare);
+        let mut parts = Vec::with_capacity(VALUES);
+        for n in counts.into_iter().filter(|&n| n > 0) {
+            parts.push((spare.split_off_mut(..n).unwrap_or_default(), items.split_off_mut(..n).unwrap_or_default()));
+        }
+        parts.into_par_iter().for_each(|(items, spare)| {
+            let threads = if size_of_val(items) > IN_CACHE { threads } else { 1 };
+            if !by_digits(rest, items, spare, threads) {
+                spare.copy_from_slice(items);
+            }
+        });
+        return false;
+    }
     let (mut from, mut to, mut swapped) = (items, spare, false);
     for &digit in digits {
-        if pass(digit, from, to, threads) {
+        if pass(digit, from, to, threads).is_some() {
             (from, to, swapped) = (to, from, !swapped);
         }
     }
-    if swapped {
-        to.copy_from_slice(from);
-    }
+    swapped
 }
 
-/// Puts items in the order of a digit, and those with the same one in the order that they have; where all have the same one, says so instead.
-fn pass<T: Item>(digit: Digit, from: &[T], to: &mut [T], threads: usize) -> bool {
+/// Puts items in the order of a digit, and those with the same one in the order that they have, and returns how many have each value; where all have the
+/// same one, nothing.
+fn pass<T: Item>(digit: Digit, from: &[T], to: &mut [T], threads: usize) -> Option<Vec<usize>> {
     let value = |item: T| (item.key() >> digit.shift) as usize & ((1 << digit.bits) - 1) & (VALUES - 1);
     let share = from.len().div_ceil(threads);
     let count = |part: &[T]| {
@@ -173,9 +215,9 @@ fn pass<T: Item>(digit: Digit, from: &[T], to: &mut [T], threads: usize) -> bool
         counts
     };
     let counts: Vec<[usize; VALUES]> = from.par_chunks(share).map(count).collect();
-    let all_of = |v: usize| counts.iter().map(|of| of[v]).sum::<usize>() == from.len();
-    if all_of(value(from[0])) {
-        return false;
+    let all: Vec<usize> = (0..VALUES).map(|v| counts.iter().map(|of| of[v]).sum()).collect();
+    if all[value(from[0])] == from.len() {
+        return None;
     }
     // Where each part's items of each value go: values in order, and of each value the parts.
     let mut rest = to;
@@ -185,18 +227,70 @@ fn pass<T: Item>(digit: Digit, from: &[T], to: &mut [T], threads: usize) -> bool
             places[v] = rest.split_off_mut(..counts[v]).unwrap_or_default();
         }
     }
-    from.par_chunks(share).zip(places).for_each(|(part, places)| {
+    from.par_chunks(share).zip(places).for_each(|(part, places)| move_by(part, places, value));
+    Some(all)
+}
+
+/// Moves items to the places of their values, many by whole cache lines: each value's next items are collected in one that stays in the first cache.
+fn move_by<'a, T: Item>(part: &[T], mut places: [&'a mut [T]; VALUES], value: impl Fn(T) -> usize) {
+    if part.len() < LINE * VALUES {
         let mut places = places.map(|place| place.iter_mut());
-        for &item in part {
-            if let Some(place) = places[value(item)].next() {
+        return part.iter().for_each(|&item| {
+            if let Some(place) = places[value(item) % VALUES].next() {
                 *place = item;
             }
+        });
+    }
+    let most = 64 / size_of::<T>();
+    let (mut lines, mut held) = ([[T::zeroed(); LINE]; VALUES], [0u8; VALUES]);
+    for &item in part {
+        let v = value(item) % VALUES;
+        lines[v][usize::from(held[v]) % LINE] = item;
+        held[v] += 1;
+        if usize::from(held[v]) == most {
+            let (now, later) = std::mem::take(&mut places[v]).split_at_mut(most);
+            now.copy_from_slice(&lines[v][..most]);
+            (places[v], held[v]) = (later, 0);
         }
-    });
-    true
+    }
+    for ((place, line), held) in places.iter_mut().zip(&lines).zip(held) {
+        place.copy_from_slice(&line[..held.into()]);
+    }
 }
 
 /// A key's bits, zero-extended.
 pub(super) fn word(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, &b| word << 8 | u64::from(b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sorts by all digits of some bits, and compares with a stable sort by comparisons.
+    fn check<T: Item + PartialEq + std::fmt::Debug>(bits: u32, key: impl Fn(u64) -> u64, n: usize, threads: usize) {
+        let digits: Vec<Digit> = (0..bits).step_by(8).map(|shift| Digit { shift, bits: DIGIT }).collect();
+        let random = |i: usize| (i as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+        let mut items: Vec<T> = (0..n).map(|i| T::new(key(random(i)), i as u32)).collect();
+        let (mut expected, mut spare) = (items.clone(), vec![T::zeroed(); n]);
+        expected.sort_by_key(|item| item.key());
+        let sorted = if by_digits(&digits, &mut items, &mut spare, threads) { spare } else { items };
+        assert_eq!(sorted, expected);
+    }
+
+    #[test]
+    fn digits_sort_stably_below_and_above_a_cache() {
+        for n in [256, 5000, 300_000] {
+            for threads in [1, 3] {
+                check::<u32>(32, |r| r & 0xFFFF_FFFF, n, threads);
+                check::<[u32; 2]>(32, |r| r & 0xFFFF_FFFF, n, threads);
+                check::<[u64; 2]>(64, |r| r, n, threads);
+                check::<u64>(64, |r| r, n, threads);
+                // One value of the highest digit, of all digits, and two of one.
+                check::<[u32; 2]>(32, |r| r & 0xFF_FFFF, n, threads);
+                check::<[u32; 2]>(32, |_| 7, n, threads);
+                check::<[u32; 2]>(32, |r| (r & 1) << 16, n, threads);
+            }
+        }
+    }
 }

@@ -1,13 +1,16 @@
 //! Operators over blocks: one node after the other, each over a column of lanes in its own type, in loops that the compiler vectorises. The bits are
 //! those of [`super::Evaluator`].
 
+mod binary;
 mod plan;
 mod typed;
 
 use super::node::{Func, Id, Node};
 use crate::element::Ty;
+pub use binary::Binary;
 use plan::Plan;
 use std::sync::Arc;
+pub use typed::visible;
 use typed::{CHUNK, Instructions, Operand};
 
 /// Lanes of a block, at most: columns of some nodes fit a processor's first cache.
@@ -36,6 +39,22 @@ impl<'a> Lanes<'a> {
         match ty.words() {
             1 => Self::Narrow(&bytemuck::cast_slice(column)[..lanes]),
             _ => Self::Wide(&column[..lanes]),
+        }
+    }
+
+    fn bytes(self) -> &'a [u8] {
+        match self {
+            Self::Narrow(all) => bytemuck::cast_slice(all),
+            Self::Wide(all) => bytemuck::cast_slice(all),
+        }
+    }
+
+    /// The first of them.
+    #[must_use]
+    pub fn first(self, lanes: usize) -> Self {
+        match self {
+            Self::Narrow(all) => Self::Narrow(&all[..lanes]),
+            Self::Wide(all) => Self::Wide(&all[..lanes]),
         }
     }
 
@@ -72,6 +91,13 @@ impl<'a> LanesMut<'a> {
         }
     }
 
+    fn bytes(self) -> &'a mut [u8] {
+        match self {
+            Self::Narrow(all) => bytemuck::cast_slice_mut(all),
+            Self::Wide(all) => bytemuck::cast_slice_mut(all),
+        }
+    }
+
     /// Fills every lane with the same bits.
     pub fn fill(self, bits: u64) {
         match self {
@@ -85,6 +111,10 @@ impl<'a> LanesMut<'a> {
 pub trait Source {
     /// Fills the lanes of a value or index parameter.
     fn load(&self, param: u16, lanes: LanesMut<'_>);
+    /// Lends so many lanes of a value parameter that lie in memory as lanes do; what is not lent is loaded.
+    fn lend(&self, _param: u16, _lanes: usize) -> Option<Lanes<'_>> {
+        None
+    }
     /// Reads an array parameter at indices of a type; outside the array it gives zero.
     fn fetch(&self, param: u16, ty: Ty, indices: Lanes<'_>, lanes: LanesMut<'_>);
 }
@@ -108,7 +138,7 @@ impl Blocks {
     /// Columns for `func`, evaluated with the instructions that every processor of the architecture has.
     #[must_use]
     pub fn portable(func: &Func) -> Self {
-        Self::with(func, Instructions::portable())
+        Self::with(func, Instructions::Portable)
     }
 
     fn with(func: &Func, instructions: Instructions) -> Self {
@@ -157,22 +187,32 @@ impl Blocks {
         let (column, ty) = (plan.column[i as usize] as usize, plan.types[i as usize]);
         // Never the column of an operand: those are in use until the node is done.
         let mut out = std::mem::take(&mut self.columns[column]);
-        let operand = |id: Id| &self.columns[plan.column[id as usize] as usize];
+        let chunks = self.lanes.div_ceil(CHUNK);
+        let lent = |id: Id| match plan.nodes[id as usize] {
+            Node::Param(k) if !plan.whole[id as usize] => source.lend(k, chunks * CHUNK),
+            _ => None,
+        };
+        let operand = |id: Id| &*self.columns[plan.column[id as usize] as usize];
         match node {
             Node::Const(_) => {}
-            Node::Param(k) => source.load(k, LanesMut::new(ty, &mut out, self.lanes)),
+            Node::Param(k) => {
+                if lent(i).is_none() {
+                    source.load(k, LanesMut::new(ty, &mut out, self.lanes));
+                }
+            }
             Node::Fetch(k, at) => {
                 let of = plan.types[at as usize];
                 source.fetch(k, of, Lanes::new(of, operand(at), self.lanes), LanesMut::new(ty, &mut out, self.lanes));
             }
             _ => {
-                let mut operands = [Operand { words: &[], ty }; 3];
+                let mut operands = [Operand { bytes: &[], ty }; 3];
                 let mut k = 0;
                 Func::operands(&node, |id| {
-                    operands[k] = Operand { words: operand(id), ty: plan.types[id as usize] };
+                    let bytes = lent(id).map_or_else(|| bytemuck::cast_slice(operand(id)), Lanes::bytes);
+                    operands[k] = Operand { bytes, ty: plan.types[id as usize] };
                     k += 1;
                 });
-                self.instructions.step(node, ty, operands, &mut out, self.lanes.div_ceil(CHUNK));
+                self.instructions.step(node, ty, operands, bytemuck::cast_slice_mut(&mut out), chunks);
             }
         }
         self.columns[column] = out;

@@ -25,7 +25,7 @@ mod ptx;
 mod symbolic;
 mod wgsl;
 
-pub use blocks::{BLOCK, Blocks, Lanes, LanesMut, Source};
+pub use blocks::{BLOCK, Binary, Blocks, Lanes, LanesMut, Source, visible};
 pub use cuda::{cuda_function, cuda_type};
 pub(crate) use eval::cast1 as cast_bits;
 pub use eval::{Evaluator, LANES, canonical_nan};

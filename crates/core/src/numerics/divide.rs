@@ -16,32 +16,38 @@ const SAFE_SPAN: u32 = 124 << 23;
 ///   *Computation of elementary functions on the IBM RISC System/6000 processor*, IBM J. R&D 34(1), 1990; Muller et
 ///   al., *Handbook of Floating-Point Arithmetic*, 2nd ed. 2018, section 4.7). That the reciprocal is rounded was
 ///   checked for every mantissa.
+#[inline(always)]
 pub fn soft_div<A: Arith>(a: A::F, b: A::F) -> A::F {
     let safe = A::b_and(in_safe_range::<A>(a), in_safe_range::<A>(b));
     let common = div_core::<A>(a, b);
     A::branch(safe, || common, || div_anywhere::<A>(a, b))
 }
 
+#[inline(always)]
 fn in_safe_range<A: Arith>(x: A::F) -> A::B {
     let above = A::u_sub(magnitude::<A>(x), A::u32(SAFE_LOW));
     A::u_lt(above, A::u32(SAFE_SPAN))
 }
 
+#[inline(always)]
 fn div_core<A: Arith>(a: A::F, b: A::F) -> A::F {
     div_from::<A>(a, b, soft_reciprocal::<A>(b))
 }
 
 /// `1 / b`, correctly rounded for 2^-62 ≤ |b| < 2^62: what [`soft_div`] rests on there.
+#[inline(always)]
 pub(crate) fn soft_reciprocal<A: Arith>(b: A::F) -> A::F {
     refined::<A>(b, reciprocal::<A>(b))
 }
 
 /// One step of Newton's iteration for 1/b.
+#[inline(always)]
 pub(super) fn refined<A: Arith>(b: A::F, y: A::F) -> A::F {
     A::fma(y, A::fma(A::neg(b), y, f::<A>(1.0)), y)
 }
 
 /// The quotient from the rounded reciprocal of b.
+#[inline(always)]
 pub(super) fn div_from<A: Arith>(a: A::F, b: A::F, y: A::F) -> A::F {
     let q = A::mul(a, y);
     let q = A::fma(A::fma(A::neg(q), b, a), y, q);
@@ -49,6 +55,7 @@ pub(super) fn div_from<A: Arith>(a: A::F, b: A::F, y: A::F) -> A::F {
 }
 
 /// All operands: divides the mantissas, then rounds the quotient once, in integers, where it lands.
+#[inline(always)]
 pub(crate) fn div_anywhere<A: Arith>(a: A::F, b: A::F) -> A::F {
     let (ma, ea) = normalised::<A>(a);
     let (mb, eb) = normalised::<A>(b);
@@ -60,11 +67,13 @@ pub(crate) fn div_anywhere<A: Arith>(a: A::F, b: A::F) -> A::F {
 }
 
 /// ±1.
+#[inline(always)]
 fn sign_of<A: Arith>(x: A::F) -> A::F {
     signed_like::<A>(f::<A>(1.0), x)
 }
 
 /// |x| as a mantissa in [1, 2) and the biased exponent it had, or would have had below the normal range.
+#[inline(always)]
 fn normalised<A: Arith>(x: A::F) -> (A::F, A::I) {
     let size = A::abs(x);
     let small = A::lt(size, f::<A>(f32::MIN_POSITIVE));
@@ -77,6 +86,7 @@ fn normalised<A: Arith>(x: A::F) -> (A::F, A::I) {
 /// The float nearest to (mantissa of q, nudged by the sign of `rest`) · 2^(e - 127 - 23).
 ///
 /// Two bits below the mantissa hold the nudge: they decide every rounding, as a sticky bit does.
+#[inline(always)]
 fn assemble<A: Arith>(q: A::F, rest: A::F, e: A::I) -> A::F {
     let zero = f::<A>(0.0);
     let mantissa = A::u_or(A::u_and(A::f_to_bits(q), A::u32(0x007f_ffff)), A::u32(0x0080_0000));
@@ -94,6 +104,7 @@ fn assemble<A: Arith>(q: A::F, rest: A::F, e: A::I) -> A::F {
     A::f_from_bits(A::select_u(A::i_ge(e, A::i32(255)), A::u32(0x7f80_0000), bits))
 }
 
+#[inline(always)]
 fn special_quotients<A: Arith>(a: A::F, b: A::F, finite: A::F) -> A::F {
     let (ua, ub) = (magnitude::<A>(a), magnitude::<A>(b));
     let (zero, inf) = (A::u32(0), A::u32(0x7f80_0000));

@@ -33,6 +33,7 @@ const LOG_ERFC: [u32; 7] = [
 /// - Source: definition as in Abramowitz & Stegun 7.1.1 and NIST DLMF 7.2.1. A minimax polynomial up to 1; above
 ///   that 1 - e^p(x), where p is a minimax polynomial for ln(1 - erf x), and the error of the small second term
 ///   shrinks against 1.
+#[inline(always)]
 pub fn erf<A: Arith>(x: A::F) -> A::F {
     let size = A::abs(x);
     let near = A::fma(size, poly::<A>(A::mul(size, size), &ERF), size);

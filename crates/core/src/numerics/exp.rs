@@ -44,6 +44,7 @@ pub(super) struct Reduced<A: Arith> {
     pub(super) low: A::F,
 }
 
+#[inline(always)]
 pub(super) fn reduce<A: Arith>(x: A::F) -> Reduced<A> {
     let n = A::rint(A::mul(x, c::<A>(LOG2_E)));
     let first = A::fma(A::neg(n), c::<A>(LN2_HI), x);
@@ -53,6 +54,7 @@ pub(super) fn reduce<A: Arith>(x: A::F) -> Reduced<A> {
 }
 
 /// e^x as (y, n) with e^x = y · 2^n.
+#[inline(always)]
 pub(super) fn exp_parts<A: Arith>(x: A::F) -> (A::F, A::I) {
     let Reduced { n, r, .. } = reduce::<A>(x);
     let tail = A::fma(r, poly::<A>(r, &EXP), f::<A>(1.0));
@@ -60,6 +62,7 @@ pub(super) fn exp_parts<A: Arith>(x: A::F) -> (A::F, A::I) {
 }
 
 /// y · 2^n where the result is known to be normal: the exponent field is moved.
+#[inline(always)]
 fn shift_exponent<A: Arith>(y: A::F, n: A::I) -> A::F {
     let moved = A::i_add(A::u_to_i(A::f_to_bits(y)), A::i_shl(n, A::u32(23)));
     A::f_from_bits(A::i_to_u(moved))
@@ -71,6 +74,7 @@ fn shift_exponent<A: Arith>(y: A::F, n: A::I) -> A::F {
 /// - Error: see the table in [the module](super); subnormal results included.
 /// - Source: Cody & Waite, *Software Manual for the Elementary Functions*, 1980, chapter 6, with a minimax polynomial
 ///   in place of their rational function.
+#[inline(always)]
 pub fn exp<A: Arith>(x: A::F) -> A::F {
     let (y, n) = exp_parts::<A>(x);
     let common = shift_exponent::<A>(y, n);
@@ -78,6 +82,7 @@ pub fn exp<A: Arith>(x: A::F) -> A::F {
     A::branch(in_range, || common, || exp_far::<A>(x))
 }
 
+#[inline(always)]
 pub(super) fn exp_far<A: Arith>(x: A::F) -> A::F {
     let (y, n) = exp_parts::<A>(clamp::<A>(x, -110.0, 90.0));
     scale::<A>(y, n)
@@ -89,6 +94,7 @@ pub(super) fn exp_far<A: Arith>(x: A::F) -> A::F {
 ///   Exact where x is an integer.
 /// - Error: see the table in [the module](super).
 /// - Source: as [`exp`]; the reduction x - rint(x) is exact.
+#[inline(always)]
 pub fn exp2<A: Arith>(x: A::F) -> A::F {
     let (y, n) = exp2_parts::<A>(x);
     let common = shift_exponent::<A>(y, n);
@@ -103,6 +109,7 @@ pub fn exp2<A: Arith>(x: A::F) -> A::F {
     )
 }
 
+#[inline(always)]
 fn exp2_parts<A: Arith>(x: A::F) -> (A::F, A::I) {
     let n = A::rint(x);
     let r = A::sub(x, n);
@@ -114,6 +121,7 @@ fn exp2_parts<A: Arith>(x: A::F) -> (A::F, A::I) {
 /// - Domain: all of f32. expm1 ±0 is ±0, expm1 -inf is -1; above 88.72 the result overflows to inf.
 /// - Error: see the table in [the module](super).
 /// - Source: reduction as [`exp`]; 2^n · r + (2^n - 1) is kept in two floats.
+#[inline(always)]
 pub fn expm1<A: Arith>(x: A::F) -> A::F {
     let common = expm1_near::<A>(x);
     let in_range = A::le(A::abs(x), f::<A>(87.0));
@@ -121,16 +129,19 @@ pub fn expm1<A: Arith>(x: A::F) -> A::F {
 }
 
 /// n and e^x · 2^-n - 1, rounded once.
+#[inline(always)]
 pub(super) fn expm1_of<A: Arith>(x: A::F) -> (A::F, A::F) {
     let Reduced { n, r, low } = reduce::<A>(x);
     (n, A::add(r, expm1_tail::<A>(r, low)))
 }
 
 /// e^(r + low) - 1 - r.
+#[inline(always)]
 fn expm1_tail<A: Arith>(r: A::F, low: A::F) -> A::F {
     A::fma(A::mul(r, r), A::fma(r, poly::<A>(r, &EXPM1), f::<A>(0.5)), low)
 }
 
+#[inline(always)]
 fn expm1_near<A: Arith>(x: A::F) -> A::F {
     let Reduced { n, r, low } = reduce::<A>(x);
     let one = f::<A>(1.0);

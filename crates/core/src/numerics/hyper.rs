@@ -41,6 +41,7 @@ struct Halves<A: Arith> {
     cosh: A::F,
 }
 
+#[inline(always)]
 fn halves<A: Arith>(x: A::F) -> Halves<A> {
     let Reduced { n, r, low } = reduce::<A>(x);
     let n = A::f_to_i(n);
@@ -53,6 +54,7 @@ fn halves<A: Arith>(x: A::F) -> Halves<A> {
 }
 
 /// e^size / 2, for |x| above the range of [`halves`].
+#[inline(always)]
 fn half_exp<A: Arith>(size: A::F) -> A::F {
     let (y, n) = exp_parts::<A>(at_most::<A>(size, 91.0));
     scale::<A>(y, A::i_sub(n, A::i32(1)))
@@ -64,6 +66,7 @@ fn half_exp<A: Arith>(size: A::F) -> A::F {
 /// - Error: see the table in [the module](super).
 /// - Source: the addition theorem over the reduction of [`exp`](super::exp), which needs no division and does not
 ///   cancel near 0; the leading terms are kept in two floats.
+#[inline(always)]
 pub fn sinh<A: Arith>(x: A::F) -> A::F {
     let size = A::abs(x);
     let Halves { a, b, r, sinh, cosh } = halves::<A>(size);
@@ -82,6 +85,7 @@ pub fn sinh<A: Arith>(x: A::F) -> A::F {
 /// - Domain: all of f32; even. cosh ±0 is 1; from 89.42 on the result overflows to inf.
 /// - Error: see the table in [the module](super).
 /// - Source: as [`sinh`].
+#[inline(always)]
 pub fn cosh<A: Arith>(x: A::F) -> A::F {
     let size = A::abs(x);
     let Halves { a, b, r, sinh, cosh } = halves::<A>(size);
@@ -99,6 +103,7 @@ pub fn cosh<A: Arith>(x: A::F) -> A::F {
 /// - Error: see the table in [the module](super).
 /// - Source: a minimax polynomial up to 1; above that 1 - 2/(e^2x + 1), where the quotient is below 1/4 and its
 ///   error shrinks accordingly.
+#[inline(always)]
 pub fn tanh<A: Arith>(x: A::F) -> A::F {
     let size = A::abs(x);
     let square = A::mul(size, size);

@@ -33,6 +33,7 @@ const ASIN: [u32; 5] = [
 ];
 
 /// hi + low - (z + t) with one rounding that counts, for |z + t| ≤ hi or hi = 0.
+#[inline(always)]
 fn minus<A: Arith>(hi: A::F, low: A::F, z: A::F, t: A::F) -> A::F {
     let y = A::sub(hi, z);
     let lost = A::sub(A::sub(hi, y), z);
@@ -40,6 +41,7 @@ fn minus<A: Arith>(hi: A::F, low: A::F, z: A::F, t: A::F) -> A::F {
 }
 
 /// atan(z + low) - z for |z| ≤ 1.
+#[inline(always)]
 fn atan_tail<A: Arith>(z: A::F, low: A::F) -> A::F {
     let square = A::mul(z, z);
     // What rounding z² lost, times the derivative of the polynomial part, which is near -0.16 where that matters.
@@ -61,6 +63,7 @@ fn atan_tail<A: Arith>(z: A::F, low: A::F) -> A::F {
 /// - Domain: all of f32; odd. atan ±0 is ±0, atan ±inf is ±π/2.
 /// - Error: see the table in [the module](super).
 /// - Source: Cody & Waite 1980, chapter 11: from 1 on as π/2 - atan(1/x), with the reciprocal and π/2 in two floats.
+#[inline(always)]
 pub fn atan<A: Arith>(x: A::F) -> A::F {
     let size = A::abs(x);
     let inverted = A::ge(size, f::<A>(1.0));
@@ -80,6 +83,7 @@ pub fn atan<A: Arith>(x: A::F) -> A::F {
 ///   with both infinite it is ±π/4 or ±3π/4.
 /// - Error: see the table in [the module](super); subnormal quotients are rounded once.
 /// - Source: as [`atan`], with the quotient of the smaller by the larger in two floats.
+#[inline(always)]
 pub fn atan2<A: Arith>(y: A::F, x: A::F) -> A::F {
     let (height, width) = (A::abs(y), A::abs(x));
     let steep = A::ge(height, width);
@@ -93,6 +97,7 @@ pub fn atan2<A: Arith>(y: A::F, x: A::F) -> A::F {
     flip::<A>(size, sign_bit::<A>(y))
 }
 
+#[inline(always)]
 fn atan2_quotient<A: Arith>(x: A::F, steep: A::B, large: A::F, small: A::F) -> A::F {
     // Scale so that neither the reciprocal nor the residual leaves the normal range.
     let one = f::<A>(1.0);
@@ -118,6 +123,7 @@ fn atan2_quotient<A: Arith>(x: A::F, steep: A::B, large: A::F, small: A::F) -> A
 }
 
 /// |atan2| where the point is on an axis, at infinity, or within 2^-40 of an axis.
+#[inline(always)]
 fn atan2_flat<A: Arith>(height: A::F, width: A::F, x: A::F) -> A::F {
     let zero = f::<A>(0.0);
     let infinity = f::<A>(f32::INFINITY);
@@ -133,11 +139,13 @@ fn atan2_flat<A: Arith>(height: A::F, width: A::F, x: A::F) -> A::F {
 }
 
 /// asin z - z for |z| ≤ 1/2, where z + low is the argument.
+#[inline(always)]
 fn asin_tail<A: Arith>(z: A::F, low: A::F, square: A::F) -> A::F {
     A::fma(A::mul(z, square), poly::<A>(square, &ASIN), low)
 }
 
 /// For 1/2 < size ≤ 1: (s, t) with s + t = asin √((1 - size)/2) = acos(size) / 2.
+#[inline(always)]
 fn half_acos<A: Arith>(size: A::F) -> (A::F, A::F) {
     let half = A::fma(f::<A>(-0.5), size, f::<A>(0.5));
     let y = rsqrt_near::<A>(half);
@@ -151,6 +159,7 @@ fn half_acos<A: Arith>(size: A::F) -> (A::F, A::F) {
 /// - Domain: |x| ≤ 1; odd. asin ±0 is ±0, and |x| > 1 gives NaN.
 /// - Error: see the table in [the module](super).
 /// - Source: Cody & Waite 1980, chapter 10: above 1/2 as π/2 - 2 asin √((1 - x)/2), the root and π/2 in two floats.
+#[inline(always)]
 pub fn asin<A: Arith>(x: A::F) -> A::F {
     let size = A::abs(x);
     let near = A::add(size, asin_tail::<A>(size, f::<A>(0.0), A::mul(size, size)));
@@ -168,6 +177,7 @@ pub fn asin<A: Arith>(x: A::F) -> A::F {
 /// - Domain: |x| ≤ 1. acos 1 is +0, acos -1 is π, and |x| > 1 gives NaN.
 /// - Error: see the table in [the module](super).
 /// - Source: as [`asin`]: π/2 - asin x, 2 asin √((1 - x)/2) for x > 1/2, and π less that of -x for x < -1/2.
+#[inline(always)]
 pub fn acos<A: Arith>(x: A::F) -> A::F {
     let size = A::abs(x);
     let tail = asin_tail::<A>(x, f::<A>(0.0), A::mul(x, x));

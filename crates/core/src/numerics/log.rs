@@ -57,6 +57,7 @@ const LOG10_2_LO: u32 = 0x369a_84fc; // 4.605039e-6
 const LOWEST: u32 = 0x3f2c_5000;
 
 /// x = 2^k · (1 + f) with 0.673 ≤ 1 + f < 1.347, for normal x > 0. Returns k (as a float) and f, both exact.
+#[inline(always)]
 pub(super) fn split<A: Arith>(x: A::F) -> (A::F, A::F) {
     let bits = A::u_to_i(A::f_to_bits(x));
     let above = A::i_sub(bits, A::i32(LOWEST.cast_signed()));
@@ -66,6 +67,7 @@ pub(super) fn split<A: Arith>(x: A::F) -> (A::F, A::F) {
 }
 
 /// The frame of every logarithm: `core(k, f)` gives the result for 2^k · (1 + f).
+#[inline(always)]
 fn by_parts<A: Arith>(x: A::F, core: impl Fn(A::F, A::F) -> A::F) -> A::F {
     let (k, m) = split::<A>(x);
     let common = core(k, m);
@@ -92,6 +94,7 @@ fn by_parts<A: Arith>(x: A::F, core: impl Fn(A::F, A::F) -> A::F) -> A::F {
 /// - Error: see the table in [the module](super); subnormal x included.
 /// - Source: the reduction of Cody & Waite 1980, chapter 5; k · ln 2 + f is kept in two floats (Dekker's fast
 ///   two-sum), so that cancellation at k = ±1 costs nothing.
+#[inline(always)]
 pub fn log<A: Arith>(x: A::F) -> A::F {
     by_parts::<A>(x, |k, m| {
         let (s, t) = log_parts::<A>(k, m);
@@ -100,6 +103,7 @@ pub fn log<A: Arith>(x: A::F) -> A::F {
 }
 
 /// k · ln 2 + ln(1 + m) as the unevaluated sum of two floats.
+#[inline(always)]
 fn log_parts<A: Arith>(k: A::F, m: A::F) -> (A::F, A::F) {
     let (ln2_hi, ln2_lo) = (c::<A>(LN2_HI), c::<A>(LN2_LO));
     let s = A::fma(k, ln2_hi, m);
@@ -114,6 +118,7 @@ fn log_parts<A: Arith>(k: A::F, m: A::F) -> (A::F, A::F) {
 /// - Domain: as [`log`]. Exact where x is a power of two.
 /// - Error: see the table in [the module](super).
 /// - Source: as [`log`], with log2 e in two floats.
+#[inline(always)]
 pub fn log2<A: Arith>(x: A::F) -> A::F {
     by_parts::<A>(x, |k, m| {
         let s = A::fma(m, c::<A>(LOG2_E), k);
@@ -128,6 +133,7 @@ pub fn log2<A: Arith>(x: A::F) -> A::F {
 /// - Domain: as [`log`].
 /// - Error: see the table in [the module](super).
 /// - Source: as [`log`], with log10 e and log10 2 in two floats.
+#[inline(always)]
 pub fn log10<A: Arith>(x: A::F) -> A::F {
     by_parts::<A>(x, |k, m| {
         let s = A::fma(m, c::<A>(LOG10_E), A::mul(k, c::<A>(LOG10_2_HI)));
@@ -143,6 +149,7 @@ pub fn log10<A: Arith>(x: A::F) -> A::F {
 /// - Domain: x ≥ -1. log1p ±0 is ±0, log1p -1 is -inf, log1p inf is inf, and x < -1 gives NaN.
 /// - Error: see the table in [the module](super).
 /// - Source: as [`log`]; (1 + x) · 2^-k - 1 is kept in two floats (Knuth's two-sum).
+#[inline(always)]
 pub fn log1p<A: Arith>(x: A::F) -> A::F {
     let one = f::<A>(1.0);
     let common = log1p_near::<A>(x);
@@ -150,6 +157,7 @@ pub fn log1p<A: Arith>(x: A::F) -> A::F {
     A::branch(near, || common, || log::<A>(A::add(x, one)))
 }
 
+#[inline(always)]
 fn log1p_near<A: Arith>(x: A::F) -> A::F {
     let one = f::<A>(1.0);
     let (k, _) = split::<A>(A::add(x, one));

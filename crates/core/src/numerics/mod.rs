@@ -64,6 +64,7 @@ mod pow;
 mod reduce;
 mod root;
 mod trig;
+mod ways;
 
 #[cfg(test)]
 mod tests;
@@ -80,6 +81,13 @@ pub use pow::pow;
 pub(crate) use root::sqrt_anywhere;
 pub use root::{cbrt, rsqrt, soft_sqrt};
 pub use trig::{cos, sin, sincos, tan};
+pub(crate) use ways::{Of, Ways, f32_to_i32, f32_to_u32};
+
+/// Lanes that a function goes over.
+pub(crate) trait OverLanes<A: Arith> {
+    /// Applies `f` to the two arguments of each lane; a function of one argument ignores the second.
+    fn each(self, f: impl Fn(A::F, A::F) -> A::F);
+}
 
 macro_rules! registry {
     (one { $($one:ident = $one_fn:ident),* $(,)? } two { $($two:ident = $two_fn:ident),* $(,)? }) => {
@@ -117,6 +125,15 @@ macro_rules! registry {
                 match self {
                     $(Self::$one => $one_fn::<A>(arg(0)),)*
                     $(Self::$two => $two_fn::<A>(arg(0), arg(1)),)*
+                }
+            }
+
+            /// Applies the definition to lanes, in a loop of each function's own.
+            #[inline(always)]
+            pub(crate) fn over<A: Arith>(self, lanes: impl OverLanes<A>) {
+                match self {
+                    $(Self::$one => lanes.each(|x, _| $one_fn::<A>(x)),)*
+                    $(Self::$two => lanes.each(|x, y| $two_fn::<A>(x, y)),)*
                 }
             }
         }

@@ -32,6 +32,7 @@ const EXP2: [u32; 5] = [
 ];
 
 /// log2(2^k · (1 + m)) as the unevaluated sum of two floats, with a relative error near 2^-44.
+#[inline(always)]
 fn log2_pair<A: Arith>(k: A::F, m: A::F) -> (A::F, A::F) {
     // s = m / (m + 2) and the sum m + 2, both in two floats
     let two = f::<A>(2.0);
@@ -59,6 +60,7 @@ fn log2_pair<A: Arith>(k: A::F, m: A::F) -> (A::F, A::F) {
 }
 
 /// 2^(z + low), for finite or infinite z.
+#[inline(always)]
 fn exp2_pair<A: Arith>(z: A::F, low: A::F) -> A::F {
     let bounded = clamp::<A>(z, -160.0, 130.0);
     let low = A::select_f(A::eq(z, bounded), low, f::<A>(0.0));
@@ -75,6 +77,7 @@ fn exp2_pair<A: Arith>(z: A::F, low: A::F) -> A::F {
 }
 
 /// (2^k · (1 + m))^y.
+#[inline(always)]
 fn power<A: Arith>(k: A::F, m: A::F, y: A::F) -> A::F {
     let (hi, low) = log2_pair::<A>(k, m);
     // The product comes out of an fma, so that no compiler can contract it into what follows.
@@ -92,6 +95,7 @@ fn power<A: Arith>(k: A::F, m: A::F, y: A::F) -> A::F {
 /// - Error: see the table in [the module](super).
 /// - Source: 2^(y · log2 x) with the logarithm and the product in two floats (Cody & Waite 1980, chapter 7, for the
 ///   need of it; the area hyperbolic tangent series in the arithmetic of Dekker 1971).
+#[inline(always)]
 pub fn pow<A: Arith>(x: A::F, y: A::F) -> A::F {
     let (k, m) = split::<A>(x);
     let common = power::<A>(k, m, y);
@@ -102,6 +106,7 @@ pub fn pow<A: Arith>(x: A::F, y: A::F) -> A::F {
 }
 
 /// Any x and y; the size from [`power`], the exceptional cases from the table.
+#[inline(always)]
 fn pow_special<A: Arith>(x: A::F, y: A::F) -> A::F {
     let (zero, one, inf) = (f::<A>(0.0), f::<A>(1.0), f::<A>(f32::INFINITY));
     let size = A::abs(x);

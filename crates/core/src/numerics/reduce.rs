@@ -30,6 +30,7 @@ pub(super) struct Angle<A: Arith> {
 }
 
 /// Cody & Waite's reduction with three parts of π/2, for |x| ≤ LARGE.
+#[inline(always)]
 pub(super) fn reduce_near<A: Arith>(size: A::F) -> Angle<A> {
     // In [2^23, 2^24) floats are whole numbers: adding the constant rounds, and leaves n in the low bits. Cheaper than two
     // conversions.
@@ -42,12 +43,14 @@ pub(super) fn reduce_near<A: Arith>(size: A::F) -> Angle<A> {
     Angle { hi, low: A::fma(minus_n, c::<A>(P3), lost), quadrant: A::f_to_bits(shifted) }
 }
 
+#[inline(always)]
 pub(super) fn is_near<A: Arith>(size: A::F) -> A::B {
     A::le(size, f::<A>(LARGE))
 }
 
 /// Payne & Hanek's reduction for any larger |x|: the mantissa times 96 bits of 2/π, of which the bits worth
 /// multiples of 4 are left out, gives the quadrant and 62 bits of the fraction.
+#[inline(always)]
 pub(super) fn reduce_far<A: Arith>(size: A::F) -> Angle<A> {
     let bits = A::f_to_bits(size);
     let mantissa = A::u_or(A::u_and(bits, A::u32(0x007f_ffff)), A::u32(0x0080_0000));
@@ -63,6 +66,7 @@ pub(super) fn reduce_far<A: Arith>(size: A::F) -> Angle<A> {
 }
 
 /// The 96 bits of 2/π that start 24 places before the exponent of x, as words, highest first.
+#[inline(always)]
 fn two_over_pi_window<A: Arith>(biased_exponent: A::U) -> [A::U; 3] {
     let start = A::u_sub(biased_exponent, A::u32(127 - 7));
     let bit = |n: u32| A::u_ne(A::u_and(start, A::u32(1 << n)), A::u32(0));
@@ -82,6 +86,7 @@ fn two_over_pi_window<A: Arith>(biased_exponent: A::U) -> [A::U; 3] {
 }
 
 /// (fraction:low · 2^-62) · π/2 in two floats.
+#[inline(always)]
 fn times_half_pi<A: Arith>(fraction: A::I, low: A::U, quadrant: A::U) -> Angle<A> {
     // 24 + 24 + 14 bits, each exact as a float.
     let a = A::i_to_f(A::i_shr(fraction, A::u32(6)));

@@ -14,6 +14,7 @@ const RSQRT_SEED: u32 = 0x5f37_4800;
 ///   correction through the exact residual `fma(-s, s, x)` (Markstein 1990; Muller et al., *Handbook of
 ///   Floating-Point Arithmetic*, 2nd ed. 2018, section 4.8). Up to powers of four there are 2^24 inputs: the rounding
 ///   of each was checked.
+#[inline(always)]
 pub fn soft_sqrt<A: Arith>(x: A::F) -> A::F {
     // From 2^-100 up the residual of the correction stays normal.
     let above = A::u_sub(A::f_to_bits(x), A::u32(27 << 23));
@@ -22,6 +23,7 @@ pub fn soft_sqrt<A: Arith>(x: A::F) -> A::F {
     A::branch(safe, || common, || sqrt_anywhere::<A>(x))
 }
 
+#[inline(always)]
 fn sqrt_core<A: Arith>(x: A::F) -> A::F {
     let y = rsqrt_near::<A>(x);
     let h = A::mul(y, f::<A>(0.5));
@@ -30,18 +32,21 @@ fn sqrt_core<A: Arith>(x: A::F) -> A::F {
     A::fma(A::fma(A::neg(s), s, x), h, s)
 }
 
+#[inline(always)]
 fn rsqrt_seed<A: Arith>(x: A::F) -> A::F {
     let half = A::u_shr(A::f_to_bits(x), A::u32(1));
     A::f_from_bits(A::u_sub(A::u32(RSQRT_SEED), half))
 }
 
 /// With e = 1 - x·y², the root 1/√x is y·(1 + e/2 + 3e²/8 + …).
+#[inline(always)]
 fn rsqrt_step<A: Arith>(x: A::F, y: A::F) -> A::F {
     let e = A::fma(A::neg(A::mul(x, y)), y, f::<A>(1.0));
     A::fma(A::mul(y, e), A::fma(e, f::<A>(0.375), f::<A>(0.5)), y)
 }
 
 /// All operands below 2^64, and those that are no positive numbers.
+#[inline(always)]
 pub(crate) fn sqrt_anywhere<A: Arith>(x: A::F) -> A::F {
     // 2^64 lifts the smallest subnormal into the safe range; its root 2^32 comes off exactly.
     let lifted = A::mul(x, c::<A>(0x5f80_0000));
@@ -57,6 +62,7 @@ pub(crate) fn sqrt_anywhere<A: Arith>(x: A::F) -> A::F {
 /// - Domain: x > 0. 1/√±0 is ±inf, 1/√inf is 0, and x < 0 gives NaN.
 /// - Error: see the table in [the module](super).
 /// - Source: as [`soft_sqrt`], the last step with x·y² in two floats (Handbook, section 4.8).
+#[inline(always)]
 pub fn rsqrt<A: Arith>(x: A::F) -> A::F {
     let above = A::u_sub(A::f_to_bits(x), A::u32(1 << 23));
     let normal = A::u_lt(above, A::u32(254 << 23));
@@ -65,10 +71,12 @@ pub fn rsqrt<A: Arith>(x: A::F) -> A::F {
 }
 
 /// 1/√x to an ULP or two, for normal x > 0.
+#[inline(always)]
 pub(super) fn rsqrt_near<A: Arith>(x: A::F) -> A::F {
     rsqrt_step::<A>(x, rsqrt_step::<A>(x, rsqrt_seed::<A>(x)))
 }
 
+#[inline(always)]
 fn rsqrt_core<A: Arith>(x: A::F) -> A::F {
     let y = rsqrt_near::<A>(x);
     // s is near √x, so neither it nor its rounding error leaves the normal range by much.
@@ -79,6 +87,7 @@ fn rsqrt_core<A: Arith>(x: A::F) -> A::F {
     A::fma(A::mul(y, f::<A>(0.5)), e, y)
 }
 
+#[inline(always)]
 fn rsqrt_anywhere<A: Arith>(x: A::F) -> A::F {
     // Subnormals: 2^24 makes them normal, and 2^12 undoes it.
     let lifted = A::mul(x, f::<A>(16_777_216.0));
@@ -99,6 +108,7 @@ const RCBRT_SEED: u32 = 0x54a1_f000;
 /// - Error: see the table in [the module](super).
 /// - Source: as [`rsqrt`]: third-order steps for x^(-1/3), then one Newton step for ∛x with the residual x - c³ in
 ///   two floats.
+#[inline(always)]
 pub fn cbrt<A: Arith>(x: A::F) -> A::F {
     let size = A::abs(x);
     // Below 2^-60 the residual would leave the normal range: lift by 2^96 and take 2^32 off.
@@ -111,6 +121,7 @@ pub fn cbrt<A: Arith>(x: A::F) -> A::F {
     A::select_f(special, x, signed_like::<A>(root, x))
 }
 
+#[inline(always)]
 fn cbrt_core<A: Arith>(x: A::F) -> A::F {
     let third = A::u_mul_hi(A::f_to_bits(x), A::u32(0x5555_5556));
     let seed = A::f_from_bits(A::u_sub(A::u32(RCBRT_SEED), third));
@@ -124,6 +135,7 @@ fn cbrt_core<A: Arith>(x: A::F) -> A::F {
 }
 
 /// With e = 1 - x·y³, the root x^(-1/3) is y·(1 + e/3 + 2e²/9 + …).
+#[inline(always)]
 fn rcbrt_step<A: Arith>(x: A::F, y: A::F) -> A::F {
     let e = A::fma(A::neg(A::mul(x, y)), A::mul(y, y), f::<A>(1.0));
     A::fma(A::mul(y, e), A::fma(e, c::<A>(0x3e63_8e39), c::<A>(0x3eaa_aaab)), y)

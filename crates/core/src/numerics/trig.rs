@@ -31,6 +31,7 @@ const TAN: [u32; 7] = [
 ];
 
 /// The sine and the cosine of hi + low, without the quadrant.
+#[inline(always)]
 fn kernel<A: Arith>(angle: &Angle<A>) -> (A::F, A::F) {
     let (r, low) = (angle.hi, angle.low);
     let square = A::fma(r, r, A::mul(A::add(r, r), low));
@@ -41,16 +42,19 @@ fn kernel<A: Arith>(angle: &Angle<A>) -> (A::F, A::F) {
 }
 
 /// The sine of (angle turned by `quadrants` right angles).
+#[inline(always)]
 fn turned_sine<A: Arith>((sin, cos): (A::F, A::F), quadrant: A::U) -> A::F {
     let odd = A::u_ne(A::u_and(quadrant, A::u32(1)), A::u32(0));
     let sign = A::u_shl(A::u_and(quadrant, A::u32(2)), A::u32(30));
     flip::<A>(A::select_f(odd, cos, sin), sign)
 }
 
+#[inline(always)]
 fn next_quadrant<A: Arith>(quadrant: A::U) -> A::U {
     A::u_add(quadrant, A::u32(1))
 }
 
+#[inline(always)]
 fn far_sine<A: Arith>(size: A::F, turn: impl FnOnce(A::U) -> A::U) -> A::F {
     let angle = reduce_far::<A>(size);
     let y = turned_sine::<A>(kernel::<A>(&angle), turn(angle.quadrant));
@@ -63,6 +67,7 @@ fn far_sine<A: Arith>(size: A::F, turn: impl FnOnce(A::U) -> A::U) -> A::F {
 /// - Error: see the table in [the module](super); arguments of any size are reduced exactly enough.
 /// - Source: Cody & Waite 1980, chapter 8, for |x| ≤ 8192; above that Payne & Hanek, *Radian reduction for
 ///   trigonometric functions*, SIGNUM Newsletter 18(1), 1983. Minimax polynomials on |r| ≤ π/4.
+#[inline(always)]
 pub fn sin<A: Arith>(x: A::F) -> A::F {
     let size = A::abs(x);
     let angle = reduce_near::<A>(size);
@@ -76,6 +81,7 @@ pub fn sin<A: Arith>(x: A::F) -> A::F {
 /// - Domain: all finite f32. cos ±0 is 1; ±inf gives NaN.
 /// - Error: see the table in [the module](super).
 /// - Source: as [`sin`].
+#[inline(always)]
 pub fn cos<A: Arith>(x: A::F) -> A::F {
     let size = A::abs(x);
     let angle = reduce_near::<A>(size);
@@ -84,6 +90,7 @@ pub fn cos<A: Arith>(x: A::F) -> A::F {
 }
 
 /// The sine and the cosine of x from one reduction; the same bits as [`sin`] and [`cos`].
+#[inline(always)]
 pub fn sincos<A: Arith>(x: A::F) -> (A::F, A::F) {
     let size = A::abs(x);
     let near = is_near::<A>(size);
@@ -101,6 +108,7 @@ pub fn sincos<A: Arith>(x: A::F) -> (A::F, A::F) {
 /// - Domain: all finite f32. tan ±0 is ±0; ±inf gives NaN. No f32 is a pole.
 /// - Error: see the table in [the module](super).
 /// - Source: reduction as [`sin`]; in odd quadrants tan x = -1/tan r, with tan r and the reciprocal in two floats.
+#[inline(always)]
 pub fn tan<A: Arith>(x: A::F) -> A::F {
     let size = A::abs(x);
     let common = tan_kernel::<A>(&reduce_near::<A>(size));
@@ -115,6 +123,7 @@ pub fn tan<A: Arith>(x: A::F) -> A::F {
     flip::<A>(y, sign_bit::<A>(x))
 }
 
+#[inline(always)]
 fn tan_kernel<A: Arith>(angle: &Angle<A>) -> A::F {
     let (r, low) = (angle.hi, angle.low);
     let square = A::mul(r, r);

@@ -1,8 +1,10 @@
 //! Evaluation of one node over columns, in loops over chunks of lanes.
 
-use super::super::eval::{self, Apply, Lane};
-use super::super::node::Node;
+use super::super::eval::{self, Apply, Lane, canonical_nan};
+use super::super::node::{BinOp, Node};
+use super::Lanes;
 use crate::element::Ty;
+use crate::numerics::{Func as Elementary, Of, OverLanes, Ways, f32_to_i32, f32_to_u32};
 use bytemuck::Pod;
 
 /// Lanes of one turn of a loop: some registers of any processor.
@@ -11,76 +13,119 @@ pub(super) const CHUNK: usize = 16;
 /// A column, or one chunk of a constant.
 #[derive(Clone, Copy)]
 pub(super) struct Operand<'a> {
-    pub(super) words: &'a [u64],
+    pub(super) bytes: &'a [u8],
     pub(super) ty: Ty,
 }
 
-/// Instruction set that the loops are compiled for.
+/// Instruction set that the loops are compiled for; only one that the processor was found to have is made.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Instructions {
-    /// Set only where the processor has both.
-    avx2_and_fma: bool,
+pub(super) enum Instructions {
+    /// Those that every processor of the architecture has.
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
 }
 
 impl Instructions {
-    pub(super) fn portable() -> Self {
-        Self { avx2_and_fma: false }
-    }
-
     pub(super) fn best() -> Self {
         #[cfg(target_arch = "x86_64")]
-        let avx2_and_fma = std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma");
-        #[cfg(not(target_arch = "x86_64"))]
-        let avx2_and_fma = false;
-        Self { avx2_and_fma }
+        if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
+            let wide = std::is_x86_feature_detected!("avx512f") && std::is_x86_feature_detected!("avx512vl");
+            let whole = wide && std::is_x86_feature_detected!("avx512dq") && std::is_x86_feature_detected!("avx512bw");
+            return if whole { Self::Avx512 } else { Self::Avx2 };
+        }
+        Self::Portable
     }
 
     /// Evaluates a node that computes, in chunks of lanes; those after the last lane come to anything.
-    pub(super) fn step(self, node: Node, ty: Ty, operands: [Operand<'_>; 3], out: &mut [u64], chunks: usize) {
-        #[cfg(target_arch = "x86_64")]
-        if self.avx2_and_fma {
-            // SAFETY: the processor was found to have both.
-            return unsafe { with_avx2_and_fma(node, ty, operands, out, chunks) };
+    pub(super) fn step(self, node: Node, ty: Ty, operands: [Operand<'_>; 3], out: &mut [u8], chunks: usize) {
+        match self {
+            Self::Portable => step::<false>(node, ty, operands, out, chunks),
+            // SAFETY: the processor has them.
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => unsafe { with_avx2(node, ty, operands, out, chunks) },
+            // SAFETY: the processor has them.
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => unsafe { with_avx512(node, ty, operands, out, chunks) },
         }
-        step(node, ty, operands, out, chunks, false);
+    }
+
+    /// Goes over lanes with an operation of two operands.
+    pub(super) fn bin(self, op: BinOp, ty: Ty, to: impl Apply) {
+        match self {
+            Self::Portable => eval::bin(op, ty, to),
+            // SAFETY: the processor has them.
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => unsafe { bin_with_avx2(op, ty, to) },
+            // SAFETY: the processor has them.
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => unsafe { bin_with_avx512(op, ty, to) },
+        }
     }
 }
 
 /// Compiles the same loops for wider registers: sums, products and fused products are rounded alike on every processor.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn with_avx2_and_fma(node: Node, ty: Ty, operands: [Operand<'_>; 3], out: &mut [u64], chunks: usize) {
-    step(node, ty, operands, out, chunks, true);
+fn with_avx2(node: Node, ty: Ty, operands: [Operand<'_>; 3], out: &mut [u8], chunks: usize) {
+    step::<true>(node, ty, operands, out, chunks);
+}
+
+/// As [`with_avx2`].
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")]
+fn with_avx512(node: Node, ty: Ty, operands: [Operand<'_>; 3], out: &mut [u8], chunks: usize) {
+    step::<true>(node, ty, operands, out, chunks);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn bin_with_avx2(op: BinOp, ty: Ty, to: impl Apply) {
+    eval::bin(op, ty, to);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")]
+fn bin_with_avx512(op: BinOp, ty: Ty, to: impl Apply) {
+    eval::bin(op, ty, to);
 }
 
 #[inline(always)]
-fn step(node: Node, ty: Ty, [a, b, c]: [Operand<'_>; 3], out: &mut [u64], chunks: usize, fused: bool) {
-    let to = Columns { a: a.words, b: b.words, c: c.words, out, chunks };
+fn step<const FUSED: bool>(node: Node, ty: Ty, [a, b, c]: [Operand<'_>; 3], out: &mut [u8], chunks: usize) {
+    let to = Columns { a: a.bytes, b: b.bytes, c: c.bytes, out, chunks };
     match node {
         Node::Un(op, _) => eval::un(op, a.ty, to),
         Node::Bin(op, ..) => eval::bin(op, a.ty, to),
-        Node::Fma(..) => eval::fma(ty, fused, to),
+        Node::Fma(..) => eval::fma(ty, FUSED, to),
         Node::Select(..) | Node::Branch { .. } => eval::select(ty, to),
-        Node::Cast(_) => eval::cast(a.ty, ty, to),
+        Node::Cast(_) => match (a.ty, ty) {
+            (Ty::F32, Ty::I32) => to.map1(f32_to_i32),
+            (Ty::F32, Ty::U32) => to.map1(f32_to_u32),
+            _ => eval::cast(a.ty, ty, to),
+        },
         Node::Bitcast(_) => eval::bits(a.ty, true, to),
         Node::Reinterpret(_) => eval::bits(a.ty, false, to),
-        Node::Param(_) | Node::Const(_) | Node::Fetch(..) | Node::Call1(..) | Node::Call2(..) => {}
+        Node::Call1(f, _) => call::<FUSED>(f, [a.bytes; 2], to.out, chunks),
+        Node::Call2(f, ..) => call::<FUSED>(f, [a.bytes, b.bytes], to.out, chunks),
+        Node::Param(_) | Node::Const(_) | Node::Fetch(..) => {}
     }
 }
 
 struct Columns<'a> {
-    a: &'a [u64],
-    b: &'a [u64],
-    c: &'a [u64],
-    out: &'a mut [u64],
+    a: &'a [u8],
+    b: &'a [u8],
+    c: &'a [u8],
+    out: &'a mut [u8],
     chunks: usize,
 }
 
 /// Chunk `i` of a column; of a constant, the only one.
 #[inline(always)]
-fn chunk<T: Lane>(words: &[u64], i: usize) -> [T; CHUNK] {
-    let all: &[[T::Bits; CHUNK]] = bytemuck::cast_slice(words);
-    let varies = if words.len() == CHUNK { 0 } else { usize::MAX };
+fn chunk<T: Lane>(bytes: &[u8], i: usize) -> [T; CHUNK] {
+    let all: &[[T::Bits; CHUNK]] = bytemuck::cast_slice(bytes);
+    let varies = if all.len() == 1 { 0 } else { usize::MAX };
     all[i & varies].map(T::of_lane)
 }
 
@@ -92,7 +137,7 @@ fn put<T: Lane>(to: &mut [T::Bits; CHUNK], f: impl Fn(usize) -> T) {
 }
 
 #[inline(always)]
-fn chunks<T: Pod>(out: &mut [u64], chunks: usize) -> impl Iterator<Item = (usize, &mut [T; CHUNK])> {
+fn chunks<T: Pod>(out: &mut [u8], chunks: usize) -> impl Iterator<Item = (usize, &mut [T; CHUNK])> {
     bytemuck::cast_slice_mut(out).iter_mut().take(chunks).enumerate()
 }
 
@@ -119,5 +164,52 @@ impl Apply for Columns<'_> {
             let (x, y, z) = (chunk::<A>(self.a, i), chunk::<B>(self.b, i), chunk::<C>(self.c, i));
             put(o, |l| f(x[l], y[l], z[l]));
         }
+    }
+}
+
+/// Applies an elementary function: in its common way, and if a lane needs another one, in all of them.
+#[inline(always)]
+fn call<const FUSED: bool>(f: Elementary, args: [&[u8]; 2], out: &mut [u8], chunks: usize) {
+    let lanes = chunks * CHUNK;
+    let args = args.map(|bytes| &bytemuck::cast_slice(bytes)[..lanes]);
+    let out = &mut bytemuck::cast_slice_mut(out)[..lanes];
+    let mut usual = true;
+    f.over::<Ways<FUSED, false>>(Args { args, out, usual: &mut usual });
+    if !usual {
+        f.over::<Ways<FUSED, true>>(Args { args, out, usual: &mut usual });
+    }
+}
+
+/// Lanes of a function's arguments and results, and whether all went the common way.
+struct Args<'a> {
+    args: [&'a [f32]; 2],
+    out: &'a mut [f32],
+    usual: &'a mut bool,
+}
+
+impl<const FUSED: bool, const BOTH: bool> OverLanes<Ways<FUSED, BOTH>> for Args<'_> {
+    #[inline(always)]
+    fn each(self, f: impl Fn(Of<f32>, Of<f32>) -> Of<f32>) {
+        let [xs, ys] = self.args;
+        let mut usual = true;
+        for ((o, &x), &y) in self.out.iter_mut().zip(xs).zip(ys) {
+            let done = f(Of(x, true), Of(y, true));
+            *o = done.0;
+            usual &= done.1;
+        }
+        *self.usual = usual;
+    }
+}
+
+/// Writes lanes as elements of their type, with canonical NaN, as many as there is room for.
+pub fn visible(ty: Ty, lanes: Lanes<'_>, to: &mut [u8]) {
+    let size = 4 * ty.words() as usize;
+    let lanes = lanes.first(lanes.len().min(to.len() / size));
+    let (bytes, chunks) = (lanes.bytes(), lanes.len() / CHUNK);
+    let (whole, rest) = to[..bytes.len()].split_at_mut(chunks * CHUNK * size);
+    let operand = Operand { bytes: &bytes[..whole.len()], ty };
+    Instructions::best().step(Node::Bitcast(0), ty, [operand; 3], whole, chunks);
+    for (lane, to) in (chunks * CHUNK..).zip(rest.chunks_exact_mut(size)) {
+        to.copy_from_slice(&canonical_nan(ty, lanes.get(lane)).to_le_bytes()[..size]);
     }
 }
