@@ -949,14 +949,6 @@ pub mod reduce {
     pub const REDUCE_ROWS_SPLIT_W2: Kernel = Kernel::new(Source::Reduce, "reduce_rows_split_w2");
     /// `reduce_cols_w2`
     pub const REDUCE_COLS_W2: Kernel = Kernel::new(Source::Reduce, "reduce_cols_w2");
-    /// `reduce_w3`
-    pub const REDUCE_W3: Kernel = Kernel::new(Source::Reduce, "reduce_w3");
-    /// `reduce_rows_w3`
-    pub const REDUCE_ROWS_W3: Kernel = Kernel::new(Source::Reduce, "reduce_rows_w3");
-    /// `reduce_rows_split_w3`
-    pub const REDUCE_ROWS_SPLIT_W3: Kernel = Kernel::new(Source::Reduce, "reduce_rows_split_w3");
-    /// `reduce_cols_w3`
-    pub const REDUCE_COLS_W3: Kernel = Kernel::new(Source::Reduce, "reduce_cols_w3");
     /// `reduce_w4`
     pub const REDUCE_W4: Kernel = Kernel::new(Source::Reduce, "reduce_w4");
     /// `reduce_rows_w4`
@@ -979,10 +971,6 @@ pub mod reduce {
                 Entry { name: "reduce_rows_w2", holes: &["load4", "combine", "load1", "finish"] },
                 Entry { name: "reduce_rows_split_w2", holes: &["load4", "load1", "combine", "finish"] },
                 Entry { name: "reduce_cols_w2", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_w3", holes: &["load4", "load1", "combine", "finish"] },
-                Entry { name: "reduce_rows_w3", holes: &["load4", "combine", "load1", "finish"] },
-                Entry { name: "reduce_rows_split_w3", holes: &["load4", "load1", "combine", "finish"] },
-                Entry { name: "reduce_cols_w3", holes: &["load1", "combine", "finish"] },
                 Entry { name: "reduce_w4", holes: &["load4", "load1", "combine", "finish"] },
                 Entry { name: "reduce_rows_w4", holes: &["load4", "combine", "load1", "finish"] },
                 Entry { name: "reduce_rows_split_w4", holes: &["load4", "load1", "combine", "finish"] },
@@ -1032,24 +1020,6 @@ pub mod reduce_variants {
     pub const REDUCE_SHUFFLE_W2: Kernel = Kernel::new(Source::ReduceVariants, "reduce_shuffle_w2");
     /// `reduce_vectorised_w2`
     pub const REDUCE_VECTORISED_W2: Kernel = Kernel::new(Source::ReduceVariants, "reduce_vectorised_w2");
-    /// `reduce_fold_w3`
-    pub const REDUCE_FOLD_W3: Kernel = Kernel::new(Source::ReduceVariants, "reduce_fold_w3");
-    /// `reduce_interleaved_w3`
-    pub const REDUCE_INTERLEAVED_W3: Kernel = Kernel::new(Source::ReduceVariants, "reduce_interleaved_w3");
-    /// `reduce_convergent_w3`
-    pub const REDUCE_CONVERGENT_W3: Kernel = Kernel::new(Source::ReduceVariants, "reduce_convergent_w3");
-    /// `reduce_sequential_w3`
-    pub const REDUCE_SEQUENTIAL_W3: Kernel = Kernel::new(Source::ReduceVariants, "reduce_sequential_w3");
-    /// `reduce_first_combine_w3`
-    pub const REDUCE_FIRST_COMBINE_W3: Kernel = Kernel::new(Source::ReduceVariants, "reduce_first_combine_w3");
-    /// `reduce_unrolled_w3`
-    pub const REDUCE_UNROLLED_W3: Kernel = Kernel::new(Source::ReduceVariants, "reduce_unrolled_w3");
-    /// `reduce_coarsened_w3`
-    pub const REDUCE_COARSENED_W3: Kernel = Kernel::new(Source::ReduceVariants, "reduce_coarsened_w3");
-    /// `reduce_shuffle_w3`
-    pub const REDUCE_SHUFFLE_W3: Kernel = Kernel::new(Source::ReduceVariants, "reduce_shuffle_w3");
-    /// `reduce_vectorised_w3`
-    pub const REDUCE_VECTORISED_W3: Kernel = Kernel::new(Source::ReduceVariants, "reduce_vectorised_w3");
     /// `reduce_fold_w4`
     pub const REDUCE_FOLD_W4: Kernel = Kernel::new(Source::ReduceVariants, "reduce_fold_w4");
     /// `reduce_interleaved_w4`
@@ -1092,15 +1062,6 @@ pub mod reduce_variants {
                 Entry { name: "reduce_coarsened_w2", holes: &["load1", "combine", "finish"] },
                 Entry { name: "reduce_shuffle_w2", holes: &["load1", "combine", "finish"] },
                 Entry { name: "reduce_vectorised_w2", holes: &["load1", "combine", "load4", "finish"] },
-                Entry { name: "reduce_fold_w3", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_interleaved_w3", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_convergent_w3", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_sequential_w3", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_first_combine_w3", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_unrolled_w3", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_coarsened_w3", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_shuffle_w3", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_vectorised_w3", holes: &["load1", "combine", "load4", "finish"] },
                 Entry { name: "reduce_fold_w4", holes: &["load1", "combine", "finish"] },
                 Entry { name: "reduce_interleaved_w4", holes: &["load1", "combine", "finish"] },
                 Entry { name: "reduce_convergent_w4", holes: &["load1", "combine", "finish"] },
@@ -1123,8 +1084,6 @@ pub mod scan {
     pub const SCAN_W1: Kernel = Kernel::new(Source::Scan, "scan_w1");
     /// `scan_w2`
     pub const SCAN_W2: Kernel = Kernel::new(Source::Scan, "scan_w2");
-    /// `scan_w3`
-    pub const SCAN_W3: Kernel = Kernel::new(Source::Scan, "scan_w3");
     /// `scan_w4`
     pub const SCAN_W4: Kernel = Kernel::new(Source::Scan, "scan_w4");
     /// `scan_parked_w1`
@@ -1139,10 +1098,6 @@ pub mod scan {
     pub const SCAN_ROWS_W2: Kernel = Kernel::new(Source::Scan, "scan_rows_w2");
     /// `scan_cols_w2`
     pub const SCAN_COLS_W2: Kernel = Kernel::new(Source::Scan, "scan_cols_w2");
-    /// `scan_rows_w3`
-    pub const SCAN_ROWS_W3: Kernel = Kernel::new(Source::Scan, "scan_rows_w3");
-    /// `scan_cols_w3`
-    pub const SCAN_COLS_W3: Kernel = Kernel::new(Source::Scan, "scan_cols_w3");
     /// `scan_rows_w4`
     pub const SCAN_ROWS_W4: Kernel = Kernel::new(Source::Scan, "scan_rows_w4");
     /// `scan_cols_w4`
@@ -1155,7 +1110,6 @@ pub mod scan {
             entries: &[
                 Entry { name: "scan_w1", holes: &["load4", "load1", "combine", "store4", "store1"] },
                 Entry { name: "scan_w2", holes: &["load4", "load1", "combine", "store4", "store1"] },
-                Entry { name: "scan_w3", holes: &["load4", "load1", "combine", "store4", "store1"] },
                 Entry { name: "scan_w4", holes: &["load4", "load1", "combine", "store4", "store1"] },
                 Entry { name: "scan_parked_w1", holes: &["load4", "load1", "combine", "store4", "store1"] },
                 Entry { name: "scan_served_w1", holes: &["load4", "load1", "combine", "store4", "store1"] },
@@ -1163,8 +1117,6 @@ pub mod scan {
                 Entry { name: "scan_cols_w1", holes: &["load1", "combine", "store1"] },
                 Entry { name: "scan_rows_w2", holes: &["load4", "load1", "combine", "store4", "store1"] },
                 Entry { name: "scan_cols_w2", holes: &["load1", "combine", "store1"] },
-                Entry { name: "scan_rows_w3", holes: &["load4", "load1", "combine", "store4", "store1"] },
-                Entry { name: "scan_cols_w3", holes: &["load1", "combine", "store1"] },
                 Entry { name: "scan_rows_w4", holes: &["load4", "load1", "combine", "store4", "store1"] },
                 Entry { name: "scan_cols_w4", holes: &["load1", "combine", "store1"] },
             ],
@@ -1188,12 +1140,6 @@ pub mod scan_variants {
     pub const SCAN_BRENT_KUNG_W2: Kernel = Kernel::new(Source::ScanVariants, "scan_brent_kung_w2");
     /// `scan_coarsened_w2`
     pub const SCAN_COARSENED_W2: Kernel = Kernel::new(Source::ScanVariants, "scan_coarsened_w2");
-    /// `scan_kogge_stone_w3`
-    pub const SCAN_KOGGE_STONE_W3: Kernel = Kernel::new(Source::ScanVariants, "scan_kogge_stone_w3");
-    /// `scan_brent_kung_w3`
-    pub const SCAN_BRENT_KUNG_W3: Kernel = Kernel::new(Source::ScanVariants, "scan_brent_kung_w3");
-    /// `scan_coarsened_w3`
-    pub const SCAN_COARSENED_W3: Kernel = Kernel::new(Source::ScanVariants, "scan_coarsened_w3");
     /// `scan_kogge_stone_w4`
     pub const SCAN_KOGGE_STONE_W4: Kernel = Kernel::new(Source::ScanVariants, "scan_kogge_stone_w4");
     /// `scan_brent_kung_w4`
@@ -1212,9 +1158,6 @@ pub mod scan_variants {
                 Entry { name: "scan_kogge_stone_w2", holes: &["load1", "combine", "store1"] },
                 Entry { name: "scan_brent_kung_w2", holes: &["load1", "combine", "store1"] },
                 Entry { name: "scan_coarsened_w2", holes: &["load1", "load4", "combine", "store1", "store4"] },
-                Entry { name: "scan_kogge_stone_w3", holes: &["load1", "combine", "store1"] },
-                Entry { name: "scan_brent_kung_w3", holes: &["load1", "combine", "store1"] },
-                Entry { name: "scan_coarsened_w3", holes: &["load1", "load4", "combine", "store1", "store4"] },
                 Entry { name: "scan_kogge_stone_w4", holes: &["load1", "combine", "store1"] },
                 Entry { name: "scan_brent_kung_w4", holes: &["load1", "combine", "store1"] },
                 Entry { name: "scan_coarsened_w4", holes: &["load1", "load4", "combine", "store1", "store4"] },
@@ -1329,12 +1272,8 @@ pub mod segments {
     pub const SEGMENTS_WARPS_W1: Kernel = Kernel::new(Source::Segments, "segments_warps_w1");
     /// `segments_blocks_w1`
     pub const SEGMENTS_BLOCKS_W1: Kernel = Kernel::new(Source::Segments, "segments_blocks_w1");
-    /// `segments_tiles_w1`
-    pub const SEGMENTS_TILES_W1: Kernel = Kernel::new(Source::Segments, "segments_tiles_w1");
     /// `segments_listed_w1`
     pub const SEGMENTS_LISTED_W1: Kernel = Kernel::new(Source::Segments, "segments_listed_w1");
-    /// `segments_join_w1`
-    pub const SEGMENTS_JOIN_W1: Kernel = Kernel::new(Source::Segments, "segments_join_w1");
     /// `segments_joint_w1`
     pub const SEGMENTS_JOINT_W1: Kernel = Kernel::new(Source::Segments, "segments_joint_w1");
     /// `segments_few_w1`
@@ -1349,12 +1288,8 @@ pub mod segments {
     pub const SEGMENTS_WARPS_W2: Kernel = Kernel::new(Source::Segments, "segments_warps_w2");
     /// `segments_blocks_w2`
     pub const SEGMENTS_BLOCKS_W2: Kernel = Kernel::new(Source::Segments, "segments_blocks_w2");
-    /// `segments_tiles_w2`
-    pub const SEGMENTS_TILES_W2: Kernel = Kernel::new(Source::Segments, "segments_tiles_w2");
     /// `segments_listed_w2`
     pub const SEGMENTS_LISTED_W2: Kernel = Kernel::new(Source::Segments, "segments_listed_w2");
-    /// `segments_join_w2`
-    pub const SEGMENTS_JOIN_W2: Kernel = Kernel::new(Source::Segments, "segments_join_w2");
     /// `segments_joint_w2`
     pub const SEGMENTS_JOINT_W2: Kernel = Kernel::new(Source::Segments, "segments_joint_w2");
     /// `segments_few_w2`
@@ -1363,38 +1298,14 @@ pub mod segments {
     pub const SEGMENTS_EACH_W2: Kernel = Kernel::new(Source::Segments, "segments_each_w2");
     /// `segments_alone_w2`
     pub const SEGMENTS_ALONE_W2: Kernel = Kernel::new(Source::Segments, "segments_alone_w2");
-    /// `segments_short_w3`
-    pub const SEGMENTS_SHORT_W3: Kernel = Kernel::new(Source::Segments, "segments_short_w3");
-    /// `segments_warps_w3`
-    pub const SEGMENTS_WARPS_W3: Kernel = Kernel::new(Source::Segments, "segments_warps_w3");
-    /// `segments_blocks_w3`
-    pub const SEGMENTS_BLOCKS_W3: Kernel = Kernel::new(Source::Segments, "segments_blocks_w3");
-    /// `segments_tiles_w3`
-    pub const SEGMENTS_TILES_W3: Kernel = Kernel::new(Source::Segments, "segments_tiles_w3");
-    /// `segments_listed_w3`
-    pub const SEGMENTS_LISTED_W3: Kernel = Kernel::new(Source::Segments, "segments_listed_w3");
-    /// `segments_join_w3`
-    pub const SEGMENTS_JOIN_W3: Kernel = Kernel::new(Source::Segments, "segments_join_w3");
-    /// `segments_joint_w3`
-    pub const SEGMENTS_JOINT_W3: Kernel = Kernel::new(Source::Segments, "segments_joint_w3");
-    /// `segments_few_w3`
-    pub const SEGMENTS_FEW_W3: Kernel = Kernel::new(Source::Segments, "segments_few_w3");
-    /// `segments_each_w3`
-    pub const SEGMENTS_EACH_W3: Kernel = Kernel::new(Source::Segments, "segments_each_w3");
-    /// `segments_alone_w3`
-    pub const SEGMENTS_ALONE_W3: Kernel = Kernel::new(Source::Segments, "segments_alone_w3");
     /// `segments_short_w4`
     pub const SEGMENTS_SHORT_W4: Kernel = Kernel::new(Source::Segments, "segments_short_w4");
     /// `segments_warps_w4`
     pub const SEGMENTS_WARPS_W4: Kernel = Kernel::new(Source::Segments, "segments_warps_w4");
     /// `segments_blocks_w4`
     pub const SEGMENTS_BLOCKS_W4: Kernel = Kernel::new(Source::Segments, "segments_blocks_w4");
-    /// `segments_tiles_w4`
-    pub const SEGMENTS_TILES_W4: Kernel = Kernel::new(Source::Segments, "segments_tiles_w4");
     /// `segments_listed_w4`
     pub const SEGMENTS_LISTED_W4: Kernel = Kernel::new(Source::Segments, "segments_listed_w4");
-    /// `segments_join_w4`
-    pub const SEGMENTS_JOIN_W4: Kernel = Kernel::new(Source::Segments, "segments_join_w4");
     /// `segments_joint_w4`
     pub const SEGMENTS_JOINT_W4: Kernel = Kernel::new(Source::Segments, "segments_joint_w4");
     /// `segments_few_w4`
@@ -1412,9 +1323,7 @@ pub mod segments {
                 Entry { name: "segments_short_w1", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_warps_w1", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_blocks_w1", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_tiles_w1", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_listed_w1", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_join_w1", holes: &["combine", "finish"] },
                 Entry { name: "segments_joint_w1", holes: &["load1", "combine", "finish", "load4"] },
                 Entry { name: "segments_few_w1", holes: &["load1", "combine", "finish", "load4"] },
                 Entry { name: "segments_each_w1", holes: &["load1", "load4", "combine", "finish"] },
@@ -1422,29 +1331,15 @@ pub mod segments {
                 Entry { name: "segments_short_w2", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_warps_w2", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_blocks_w2", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_tiles_w2", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_listed_w2", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_join_w2", holes: &["combine", "finish"] },
                 Entry { name: "segments_joint_w2", holes: &["load1", "combine", "finish", "load4"] },
                 Entry { name: "segments_few_w2", holes: &["load1", "combine", "finish", "load4"] },
                 Entry { name: "segments_each_w2", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_alone_w2", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_short_w3", holes: &["load1", "combine", "finish"] },
-                Entry { name: "segments_warps_w3", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_blocks_w3", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_tiles_w3", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_listed_w3", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_join_w3", holes: &["combine", "finish"] },
-                Entry { name: "segments_joint_w3", holes: &["load1", "combine", "finish", "load4"] },
-                Entry { name: "segments_few_w3", holes: &["load1", "combine", "finish", "load4"] },
-                Entry { name: "segments_each_w3", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_alone_w3", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_short_w4", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_warps_w4", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_blocks_w4", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_tiles_w4", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_listed_w4", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_join_w4", holes: &["combine", "finish"] },
                 Entry { name: "segments_joint_w4", holes: &["load1", "combine", "finish", "load4"] },
                 Entry { name: "segments_few_w4", holes: &["load1", "combine", "finish", "load4"] },
                 Entry { name: "segments_each_w4", holes: &["load1", "load4", "combine", "finish"] },
@@ -1494,24 +1389,6 @@ pub mod select {
     pub const SELECT_RUNS_W2: Kernel = Kernel::new(Source::Select, "select_runs_w2");
     /// `select_runs_served_w2`
     pub const SELECT_RUNS_SERVED_W2: Kernel = Kernel::new(Source::Select, "select_runs_served_w2");
-    /// `select_w3`
-    pub const SELECT_W3: Kernel = Kernel::new(Source::Select, "select_w3");
-    /// `select_served_w3`
-    pub const SELECT_SERVED_W3: Kernel = Kernel::new(Source::Select, "select_served_w3");
-    /// `select_two_served_w3`
-    pub const SELECT_TWO_SERVED_W3: Kernel = Kernel::new(Source::Select, "select_two_served_w3");
-    /// `select_two_joint_w3`
-    pub const SELECT_TWO_JOINT_W3: Kernel = Kernel::new(Source::Select, "select_two_joint_w3");
-    /// `select_wide_served_w3`
-    pub const SELECT_WIDE_SERVED_W3: Kernel = Kernel::new(Source::Select, "select_wide_served_w3");
-    /// `select_three_served_w3`
-    pub const SELECT_THREE_SERVED_W3: Kernel = Kernel::new(Source::Select, "select_three_served_w3");
-    /// `select_three_joint_w3`
-    pub const SELECT_THREE_JOINT_W3: Kernel = Kernel::new(Source::Select, "select_three_joint_w3");
-    /// `select_runs_w3`
-    pub const SELECT_RUNS_W3: Kernel = Kernel::new(Source::Select, "select_runs_w3");
-    /// `select_runs_served_w3`
-    pub const SELECT_RUNS_SERVED_W3: Kernel = Kernel::new(Source::Select, "select_runs_served_w3");
     /// `select_w4`
     pub const SELECT_W4: Kernel = Kernel::new(Source::Select, "select_w4");
     /// `select_served_w4`
@@ -1554,15 +1431,6 @@ pub mod select {
                 Entry { name: "select_three_joint_w2", holes: &["load1", "load4", "counts", "store1", "combine"] },
                 Entry { name: "select_runs_w2", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
                 Entry { name: "select_runs_served_w2", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
-                Entry { name: "select_w3", holes: &["load1", "load4", "store1", "count", "combine"] },
-                Entry { name: "select_served_w3", holes: &["load1", "load4", "store1", "count", "combine"] },
-                Entry { name: "select_two_served_w3", holes: &["load1", "load4", "count0", "store1", "combine"] },
-                Entry { name: "select_two_joint_w3", holes: &["load1", "load4", "counts", "store1", "combine"] },
-                Entry { name: "select_wide_served_w3", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
-                Entry { name: "select_three_served_w3", holes: &["load1", "load4", "count0", "count1", "store1", "combine"] },
-                Entry { name: "select_three_joint_w3", holes: &["load1", "load4", "counts", "store1", "combine"] },
-                Entry { name: "select_runs_w3", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
-                Entry { name: "select_runs_served_w3", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
                 Entry { name: "select_w4", holes: &["load1", "load4", "store1", "count", "combine"] },
                 Entry { name: "select_served_w4", holes: &["load1", "load4", "store1", "count", "combine"] },
                 Entry { name: "select_two_served_w4", holes: &["load1", "load4", "count0", "store1", "combine"] },

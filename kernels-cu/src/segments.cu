@@ -2,7 +2,7 @@
 // halves skipped, an empty segment the accumulator in u[12..15]. A block takes neighbouring segments (segments_short_w*). Where all are tiny and their
 // elements fit into shared memory, a thread reduces a segment there; else 256 at a time, whose threads share the vectors of 4 elements of the short ones
 // out evenly, whatever the lengths; and where they are long on average, a warp reduces one at a time (segments_warps_w*), or a block (segments_blocks_w*). Long segments go to a list as
-// tiles, which are reduced one to a block (segments_tiles_w*), and the nodes of each long segment's tiles are joined (segments_join_w*; both are segments_listed_w* where blocks may meet). Where a tile stands in the list depends on timing, and shows nowhere. Few elements take one
+// tiles, which are reduced one to a block, and then the nodes of each long segment's tiles are joined (segments_listed_w*). Where a tile stands in the list depends on timing, and shows nowhere. Few elements take one
 // launch instead of three: a cooperative one (segments_joint_w*), or, where that waits longer than a block takes for the longest segment, one whose
 // blocks reduce what they find themselves, of short segments (segments_few_w*) or a segment each (segments_each_w*, segments_alone_w*).
 #include "segments.cuh"
@@ -12,9 +12,8 @@ constexpr int MANY = 1024;  // threads of a block that reduces a segment alone
 
 // Vectors of a thread, of short segments and of tiles, and those of short segments that it has in flight. 256 segments of 16 elements have some 1150 vectors.
 template <int W>
-constexpr int SHORT_ROWS = W <= 2 ? 6 : W == 3 ? 4 : 3;
-template <int W>
-constexpr int HELD = W == 3 ? 2 : 3;
+constexpr int SHORT_ROWS = W <= 2 ? 6 : 3;
+constexpr int HELD = 3;
 template <int W>
 constexpr int SHORT_SLOTS = SHORT_ROWS<W> * THREADS;
 // Elements that are staged for threads to reduce; more than GROUP segments of 4 elements to a thread have.
@@ -25,8 +24,9 @@ constexpr int STAGED = 6144 / W;
 constexpr int FLAGS = 0;
 constexpr int SEGMENTS = 1;
 constexpr int TOGETHER = 4;  // segments of a thread to begin with: 1 to GROUP
+constexpr int STEPS = 5;     // of a launch that reduces the list of another
 constexpr int NOTHING = 12;
-constexpr uint32_t WIDE = 1, COUNTED = 2, RESETS = 4, BY_WARPS = 8, BY_BLOCKS = 16;
+constexpr uint32_t WIDE = 1, COUNTED = 2, BY_WARPS = 4, BY_BLOCKS = 8;
 
 IW_DEVICE uint64_t segments_of(const Args& args) {
     const uint32_t most = args.u[SEGMENTS];
@@ -233,17 +233,17 @@ IW_DEVICE void segments_mixed(const Args& args, const List<W>& list, uint64_t se
             size[r] = p < count ? vectors[of[r] + 1] - vectors[of[r]] : 0;
         }
 #pragma unroll
-        for (int first_row = 0; first_row < ROWS; first_row += HELD<W>) {
-            Acc<W> x[HELD<W>][4] = {};
-            uint32_t left[HELD<W>];
+        for (int first_row = 0; first_row < ROWS; first_row += HELD) {
+            Acc<W> x[HELD][4] = {};
+            uint32_t left[HELD];
 #pragma unroll
-            for (int h = 0; h < HELD<W>; ++h) {
+            for (int h = 0; h < HELD; ++h) {
                 const int r = first_row + h;
                 left[h] = (uint32_t)lengths[of[r]] - 4 * place[r];
                 if (size[r] > 0) load_quad(x[h], Elements<W>{args.n}, begins[of[r]] + 4 * place[r], left[h]);
             }
 #pragma unroll
-            for (int h = 0; h < HELD<W>; ++h) {
+            for (int h = 0; h < HELD; ++h) {
                 const int r = first_row + h;
                 if (size[r] == 0) continue;
                 v[r] = of_quad(x[h], left[h]);
@@ -356,25 +356,6 @@ IW_DEVICE void segments_blocks(const Args& args, Acc<W>* slots) {
     }
 }
 
-// The list of one launch by another.
-template <int W>
-IW_DEVICE void segments_tiles(const Args& args) {
-    __shared__ Acc<W> slots[PARTS<W>];
-    const List<W> list(args);
-    if (list.counts[0] == 0) return;
-    reduce_tiles<W, false>(args, list, Elements<W>{args.n}, slots);
-    if (args.u[FLAGS] & RESETS) leave(list.counts);
-}
-
-template <int W>
-IW_DEVICE void segments_join(const Args& args) {
-    __shared__ Acc<W> slots[TREE_SLOTS<W>];
-    const List<W> list(args);
-    if (list.counts[0] == 0) return;
-    join_nodes<W, false>(args, list, slots);
-    leave(list.counts);
-}
-
 // All of it in one cooperative launch, for few elements.
 template <int W>
 IW_DEVICE void segments_joint(const Args& args) {
@@ -392,12 +373,12 @@ IW_DEVICE void segments_joint(const Args& args) {
     reduce_listed<W, false>(args, Elements<W>{args.n}, meeting, slots);
 }
 
-// The list of a launch before, in one cooperative launch.
+// The list of a launch before, in one cooperative launch or in one to each step.
 template <int W>
 IW_DEVICE void segments_listed(const Args& args) {
     __shared__ Acc<W> slots[TREE_SLOTS<W>];
     Meeting meeting = meeting_of(args);
-    reduce_listed<W, false>(args, Elements<W>{args.n}, meeting, slots);
+    reduce_listed<W, false>(args, Elements<W>{args.n}, meeting, slots, args.u[STEPS]);
 }
 
 // A segment to a block of N threads, however long.
@@ -415,7 +396,6 @@ IW_DEVICE void segments_alone(const Args& args) {
     }
 }
 
-// Blocks of tiles have registers for all that they read at once.
 #define SEGMENTS_ENTRIES(W)                                                                                           \
     IW_KERNEL(THREADS) segments_short_w##W(const __grid_constant__ Args args) {                                       \
         __shared__ Acc<W> slots[SLOTS<W>];                                                                            \
@@ -426,11 +406,7 @@ IW_DEVICE void segments_alone(const Args& args) {
         __shared__ Acc<W> slots[PARTS<W>];                                                                            \
         segments_blocks<W>(args, slots);                                                                              \
     }                                                                                                                 \
-    extern "C" __global__ void __launch_bounds__(THREADS, 4) segments_tiles_w##W(const __grid_constant__ Args args) { \
-        segments_tiles<W>(args);                                                                                      \
-    }                                                                                                                 \
     IW_KERNEL(THREADS) segments_listed_w##W(const __grid_constant__ Args args) { segments_listed<W>(args); }          \
-    IW_KERNEL(THREADS) segments_join_w##W(const __grid_constant__ Args args) { segments_join<W>(args); }              \
     IW_KERNEL(THREADS) segments_joint_w##W(const __grid_constant__ Args args) { segments_joint<W>(args); }            \
     IW_KERNEL(THREADS) segments_few_w##W(const __grid_constant__ Args args) {                                         \
         __shared__ Acc<W> slots[SLOTS<W>];                                                                            \
@@ -441,5 +417,4 @@ IW_DEVICE void segments_alone(const Args& args) {
 
 SEGMENTS_ENTRIES(1)
 SEGMENTS_ENTRIES(2)
-SEGMENTS_ENTRIES(3)
 SEGMENTS_ENTRIES(4)

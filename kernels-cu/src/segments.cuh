@@ -348,15 +348,19 @@ IW_DEVICE void join_nodes(const Args& args, const List<W>& list, Acc<W>* slots) 
 
 IW_DEVICE Meeting meeting_of(const Args& args) { return {(uint32_t*)wide(args.u + MEET), 0}; }
 
-// All of the list, once it is filled, by the blocks of a cooperative launch.
+// All of the list, once it is filled, by the blocks of a cooperative launch. Where blocks may not meet, one launch takes the TILES and another the NODES.
+constexpr uint32_t TILES = 1, NODES = 2, ALL = TILES | NODES;
 template <int W, bool MORE, class Load>
-IW_DEVICE void reduce_listed(const Args& args, const Load& load, Meeting& meeting, Acc<W>* slots) {
+IW_DEVICE void reduce_listed(const Args& args, const Load& load, Meeting& meeting, Acc<W>* slots, uint32_t steps = ALL) {
     const List<W> list(args);
     if (list.counts[0] == 0) return;
-    reduce_tiles<W, MORE>(args, list, load, slots);
+    if (steps & TILES) reduce_tiles<W, MORE>(args, list, load, slots);
+    if (!(steps & NODES)) return;
     if (list.counts[1] != 0) {
-        meeting.arrive();
-        meeting.wait();
+        if (steps == ALL) {
+            meeting.arrive();
+            meeting.wait();
+        }
         join_nodes<W, MORE>(args, list, slots);
     }
     leave(list.counts);

@@ -355,5 +355,4 @@ IW_DEVICE void select(const Args& args) {
     SELECT(select_runs_served, W, 2, false, false, true, false, true, false)
 SELECT_ALL(1)
 SELECT_ALL(2)
-SELECT_ALL(3)
 SELECT_ALL(4)

@@ -24,7 +24,7 @@ impl Run<ReduceVariantTask> for Cuda {
         let reduce = &task.reduce;
         let operators = Operators { load: &reduce.load, combine: &reduce.combine, finish: &reduce.finish, numerics: reduce.numerics };
         let mut bound = operators.bind(self, ("reduce", reduce.lines.n), leaves, outs)?;
-        let bytes = 4 * reduce.load.result_words() as u64;
+        let bytes = 4 * operators.words() as u64;
         let table = table(task.variant)?;
         match task.variant.tile() {
             None => climb(self, &operators, &mut bound, &table, bytes, |n| (n.div_ceil(2), n.div_ceil(2).div_ceil(LANES))),
@@ -36,15 +36,15 @@ impl Run<ReduceVariantTask> for Cuda {
 /// The rung's kernel for each width of an accumulator.
 pub(super) fn table(variant: ReduceVariant) -> Result<[Kernel; 4]> {
     Ok(match variant {
-        ReduceVariant::FoldInHalf => [REDUCE_FOLD_W1, REDUCE_FOLD_W2, REDUCE_FOLD_W3, REDUCE_FOLD_W4],
-        ReduceVariant::Interleaved => [REDUCE_INTERLEAVED_W1, REDUCE_INTERLEAVED_W2, REDUCE_INTERLEAVED_W3, REDUCE_INTERLEAVED_W4],
-        ReduceVariant::Convergent => [REDUCE_CONVERGENT_W1, REDUCE_CONVERGENT_W2, REDUCE_CONVERGENT_W3, REDUCE_CONVERGENT_W4],
-        ReduceVariant::Sequential => [REDUCE_SEQUENTIAL_W1, REDUCE_SEQUENTIAL_W2, REDUCE_SEQUENTIAL_W3, REDUCE_SEQUENTIAL_W4],
-        ReduceVariant::FirstCombine => [REDUCE_FIRST_COMBINE_W1, REDUCE_FIRST_COMBINE_W2, REDUCE_FIRST_COMBINE_W3, REDUCE_FIRST_COMBINE_W4],
-        ReduceVariant::Unrolled => [REDUCE_UNROLLED_W1, REDUCE_UNROLLED_W2, REDUCE_UNROLLED_W3, REDUCE_UNROLLED_W4],
-        ReduceVariant::Coarsened => [REDUCE_COARSENED_W1, REDUCE_COARSENED_W2, REDUCE_COARSENED_W3, REDUCE_COARSENED_W4],
-        ReduceVariant::Shuffle => [REDUCE_SHUFFLE_W1, REDUCE_SHUFFLE_W2, REDUCE_SHUFFLE_W3, REDUCE_SHUFFLE_W4],
-        ReduceVariant::Vectorised => [REDUCE_VECTORISED_W1, REDUCE_VECTORISED_W2, REDUCE_VECTORISED_W3, REDUCE_VECTORISED_W4],
+        ReduceVariant::FoldInHalf => [REDUCE_FOLD_W1, REDUCE_FOLD_W2, REDUCE_FOLD_W4, REDUCE_FOLD_W4],
+        ReduceVariant::Interleaved => [REDUCE_INTERLEAVED_W1, REDUCE_INTERLEAVED_W2, REDUCE_INTERLEAVED_W4, REDUCE_INTERLEAVED_W4],
+        ReduceVariant::Convergent => [REDUCE_CONVERGENT_W1, REDUCE_CONVERGENT_W2, REDUCE_CONVERGENT_W4, REDUCE_CONVERGENT_W4],
+        ReduceVariant::Sequential => [REDUCE_SEQUENTIAL_W1, REDUCE_SEQUENTIAL_W2, REDUCE_SEQUENTIAL_W4, REDUCE_SEQUENTIAL_W4],
+        ReduceVariant::FirstCombine => [REDUCE_FIRST_COMBINE_W1, REDUCE_FIRST_COMBINE_W2, REDUCE_FIRST_COMBINE_W4, REDUCE_FIRST_COMBINE_W4],
+        ReduceVariant::Unrolled => [REDUCE_UNROLLED_W1, REDUCE_UNROLLED_W2, REDUCE_UNROLLED_W4, REDUCE_UNROLLED_W4],
+        ReduceVariant::Coarsened => [REDUCE_COARSENED_W1, REDUCE_COARSENED_W2, REDUCE_COARSENED_W4, REDUCE_COARSENED_W4],
+        ReduceVariant::Shuffle => [REDUCE_SHUFFLE_W1, REDUCE_SHUFFLE_W2, REDUCE_SHUFFLE_W4, REDUCE_SHUFFLE_W4],
+        ReduceVariant::Vectorised => [REDUCE_VECTORISED_W1, REDUCE_VECTORISED_W2, REDUCE_VECTORISED_W4, REDUCE_VECTORISED_W4],
         other => return Err(Error::InvalidArgument { what: "variant", reason: format!("`{}` has no kernel of its own", other.name()) }),
     })
 }

@@ -34,7 +34,7 @@ impl Run<ScanVariantTask> for Cuda {
         }
         let kernel = operators.kernel(self, &table(task.variant)?, &bound)?;
         let lengths = task.variant.levels(scan.lines.n);
-        let regions = regions(self, &lengths, 4 * scan.load.result_words() as u64)?;
+        let regions = regions(self, &lengths, 4 * operators.words() as u64)?;
         let tile = task.variant.tile();
         let mut launch = |flags: u32, n: u64, from: u64, to: u64, folds: u64| {
             bound.args.u[0] = flags | if from > 0 { FROM_SCRATCH } else { 0 } | if folds > 0 { FOLDED } else { 0 };
@@ -70,9 +70,9 @@ fn regions(cuda: &Cuda, lengths: &[u64], bytes: u64) -> Result<Vec<u64>> {
 /// The algorithm's kernel for each width of an accumulator.
 pub(super) fn table(variant: ScanVariant) -> Result<[Kernel; 4]> {
     Ok(match variant {
-        ScanVariant::KoggeStone => [SCAN_KOGGE_STONE_W1, SCAN_KOGGE_STONE_W2, SCAN_KOGGE_STONE_W3, SCAN_KOGGE_STONE_W4],
-        ScanVariant::BrentKung => [SCAN_BRENT_KUNG_W1, SCAN_BRENT_KUNG_W2, SCAN_BRENT_KUNG_W3, SCAN_BRENT_KUNG_W4],
-        ScanVariant::Coarsened => [SCAN_COARSENED_W1, SCAN_COARSENED_W2, SCAN_COARSENED_W3, SCAN_COARSENED_W4],
+        ScanVariant::KoggeStone => [SCAN_KOGGE_STONE_W1, SCAN_KOGGE_STONE_W2, SCAN_KOGGE_STONE_W4, SCAN_KOGGE_STONE_W4],
+        ScanVariant::BrentKung => [SCAN_BRENT_KUNG_W1, SCAN_BRENT_KUNG_W2, SCAN_BRENT_KUNG_W4, SCAN_BRENT_KUNG_W4],
+        ScanVariant::Coarsened => [SCAN_COARSENED_W1, SCAN_COARSENED_W2, SCAN_COARSENED_W4, SCAN_COARSENED_W4],
         other => return Err(Error::InvalidArgument { what: "variant", reason: format!("`{}` has no kernel of its own", other.name()) }),
     })
 }

@@ -74,22 +74,22 @@ impl Run<SelectTask> for Cuda {
 /// The kernels by words of an element's values.
 fn entries(task: &SelectTask, served: bool) -> [Kernel; 4] {
     match (task.kind, served) {
-        (SelectKind::Runs, false) => [SELECT_RUNS_W1, SELECT_RUNS_W2, SELECT_RUNS_W3, SELECT_RUNS_W4],
-        (SelectKind::Runs, true) => [SELECT_RUNS_SERVED_W1, SELECT_RUNS_SERVED_W2, SELECT_RUNS_SERVED_W3, SELECT_RUNS_SERVED_W4],
-        (SelectKind::ThreeWays, _) => [SELECT_THREE_SERVED_W1, SELECT_THREE_SERVED_W2, SELECT_THREE_SERVED_W3, SELECT_THREE_SERVED_W4],
+        (SelectKind::Runs, false) => [SELECT_RUNS_W1, SELECT_RUNS_W2, SELECT_RUNS_W4, SELECT_RUNS_W4],
+        (SelectKind::Runs, true) => [SELECT_RUNS_SERVED_W1, SELECT_RUNS_SERVED_W2, SELECT_RUNS_SERVED_W4, SELECT_RUNS_SERVED_W4],
+        (SelectKind::ThreeWays, _) => [SELECT_THREE_SERVED_W1, SELECT_THREE_SERVED_W2, SELECT_THREE_SERVED_W4, SELECT_THREE_SERVED_W4],
         // So many elements have many tiles.
-        _ if task.wide() => [SELECT_WIDE_SERVED_W1, SELECT_WIDE_SERVED_W2, SELECT_WIDE_SERVED_W3, SELECT_WIDE_SERVED_W4],
-        (SelectKind::TwoWays, _) => [SELECT_TWO_SERVED_W1, SELECT_TWO_SERVED_W2, SELECT_TWO_SERVED_W3, SELECT_TWO_SERVED_W4],
-        (_, false) => [SELECT_W1, SELECT_W2, SELECT_W3, SELECT_W4],
-        (_, true) => [SELECT_SERVED_W1, SELECT_SERVED_W2, SELECT_SERVED_W3, SELECT_SERVED_W4],
+        _ if task.wide() => [SELECT_WIDE_SERVED_W1, SELECT_WIDE_SERVED_W2, SELECT_WIDE_SERVED_W4, SELECT_WIDE_SERVED_W4],
+        (SelectKind::TwoWays, _) => [SELECT_TWO_SERVED_W1, SELECT_TWO_SERVED_W2, SELECT_TWO_SERVED_W4, SELECT_TWO_SERVED_W4],
+        (_, false) => [SELECT_W1, SELECT_W2, SELECT_W4, SELECT_W4],
+        (_, true) => [SELECT_SERVED_W1, SELECT_SERVED_W2, SELECT_SERVED_W4, SELECT_SERVED_W4],
     }
 }
 
 /// The kernels of partitions of few elements, which count them, by words of an element's values.
 pub(super) fn joint(task: &SelectTask) -> Option<[Kernel; 4]> {
     match task.kind {
-        SelectKind::TwoWays if !task.wide() => Some([SELECT_TWO_JOINT_W1, SELECT_TWO_JOINT_W2, SELECT_TWO_JOINT_W3, SELECT_TWO_JOINT_W4]),
-        SelectKind::ThreeWays => Some([SELECT_THREE_JOINT_W1, SELECT_THREE_JOINT_W2, SELECT_THREE_JOINT_W3, SELECT_THREE_JOINT_W4]),
+        SelectKind::TwoWays if !task.wide() => Some([SELECT_TWO_JOINT_W1, SELECT_TWO_JOINT_W2, SELECT_TWO_JOINT_W4, SELECT_TWO_JOINT_W4]),
+        SelectKind::ThreeWays => Some([SELECT_THREE_JOINT_W1, SELECT_THREE_JOINT_W2, SELECT_THREE_JOINT_W4, SELECT_THREE_JOINT_W4]),
         _ => None,
     }
 }

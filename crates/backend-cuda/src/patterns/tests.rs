@@ -15,6 +15,11 @@ use isowarp_kernels::Source;
 use std::process::Command;
 use std::sync::Arc;
 
+/// The words of an accumulator in a kernel.
+fn room(words: usize) -> usize {
+    if words == 3 { 4 } else { words }
+}
+
 fn one<A: ir::Traced, R: ir::Traced>(f: impl FnOnce(A) -> R) -> Func {
     ir::trace(f).expect("a plain operator traces")
 }
@@ -202,7 +207,7 @@ fn line_kernels_of_every_width_fill_their_holes() {
         ];
         let mut filled = 0;
         for source in [Source::Reduce, Source::Scan, Source::Segments, Source::ReduceVariants, Source::ScanVariants] {
-            for entry in source.builds()[0].entries.iter().filter(|e| e.name.ends_with(&format!("_w{}", load.result_words()))) {
+            for entry in source.builds()[0].entries.iter().filter(|e| e.name.ends_with(&format!("_w{}", room(load.result_words())))) {
                 let fills: Vec<Fill<'_>> = all.iter().filter(|f| entry.holes.contains(&f.name)).copied().collect();
                 check(source, entry.name, &fills);
                 filled += 1;
@@ -254,7 +259,7 @@ fn every_rung_has_kernels_of_every_width() {
     let scans = ScanVariant::ALL.into_iter().filter(|v| *v != ScanVariant::SinglePass).map(scan_variants::table);
     for table in reductions.chain(scans) {
         for (k, kernel) in table.expect("a kernel of its own").into_iter().enumerate() {
-            assert!(kernel.entry().ends_with(&format!("_w{}", k + 1)) && kernel.build(7, 0).is_some(), "{}", kernel.entry());
+            assert!(kernel.entry().ends_with(&format!("_w{}", room(k + 1))) && kernel.build(7, 0).is_some(), "{}", kernel.entry());
         }
     }
 }
@@ -305,7 +310,7 @@ fn selections_of_every_kind_and_width_fill_their_holes() {
                     outs.push(Shape::Vector(DType::U32));
                 }
                 outs.push(Shape::Strided(count));
-                let entry = format!("{name}{form}_w{}", task.store.result_words());
+                let entry = format!("{name}{form}_w{}", room(task.store.result_words()));
                 let known = Source::Select.builds()[0].entries.iter().find(|e| e.name == entry).expect("an entry to each width");
                 select::with_fills(&task, &leaves, &outs, known.holes, |fills| check(Source::Select, &entry, fills));
             }
