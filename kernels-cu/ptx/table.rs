@@ -147,14 +147,10 @@ impl Source {
 pub mod by_key {
     use super::*;
 
-    /// `by_key_w1`
-    pub const BY_KEY_W1: Kernel = Kernel::new(Source::ByKey, "by_key_w1");
     /// `by_key_joint_w1`
     pub const BY_KEY_JOINT_W1: Kernel = Kernel::new(Source::ByKey, "by_key_joint_w1");
     /// `by_key_served_w1`
     pub const BY_KEY_SERVED_W1: Kernel = Kernel::new(Source::ByKey, "by_key_served_w1");
-    /// `by_key_w2`
-    pub const BY_KEY_W2: Kernel = Kernel::new(Source::ByKey, "by_key_w2");
     /// `by_key_joint_w2`
     pub const BY_KEY_JOINT_W2: Kernel = Kernel::new(Source::ByKey, "by_key_joint_w2");
     /// `by_key_served_w2`
@@ -165,10 +161,8 @@ pub mod by_key {
             arch: Arch { major: 7, minor: 0, exact: false },
             ptx: text!("by_key.ptx"),
             entries: &[
-                Entry { name: "by_key_w1", holes: &["load1", "load4", "keys", "finish", "combine", "count", "value1"] },
                 Entry { name: "by_key_joint_w1", holes: &["load1", "load4", "keys", "finish", "combine", "count", "value1"] },
                 Entry { name: "by_key_served_w1", holes: &["load1", "load4", "value1", "combine", "finish", "keys", "count"] },
-                Entry { name: "by_key_w2", holes: &["load1", "load4", "keys", "finish", "combine", "count", "value1"] },
                 Entry { name: "by_key_joint_w2", holes: &["load1", "load4", "keys", "finish", "combine", "count", "value1"] },
                 Entry { name: "by_key_served_w2", holes: &["load1", "load4", "value1", "combine", "finish", "keys", "count"] },
             ],

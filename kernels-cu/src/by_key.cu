@@ -354,11 +354,8 @@ IW_DEVICE void reduce_by_key(const Args& args, uint32_t* staged) {
             reduce_listed<W, true>(args, Values<W>(), meeting, (Acc<W>*)staged);                                      \
         }                                                                                                             \
     }
-// Blocks to a multiprocessor, as registers are shared out; arrays of few tiles have one, and those that meet run at the same time.
-#define BY_KEY_ALL(W)                  \
-    BY_KEY(by_key, W, false, false, 1) \
-    BY_KEY(by_key_joint, W, false, true, 2)
-BY_KEY_ALL(1)
+// Blocks to a multiprocessor, as registers are shared out; those that meet run at the same time.
+BY_KEY(by_key_joint, 1, false, true, 2)
 BY_KEY(by_key_served, 1, true, false, 3)
-BY_KEY_ALL(2)
+BY_KEY(by_key_joint, 2, false, true, 2)
 BY_KEY(by_key_served, 2, true, false, 2)

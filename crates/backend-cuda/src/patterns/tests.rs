@@ -239,7 +239,7 @@ fn reductions_by_key_of_both_widths_fill_their_holes() {
             let twin = leaves.len() as u8;
             leaves.extend([Shape::Vector(K::DTYPE), Shape::Array(K::DTYPE, Some(twin)), Shape::Index(Ty::U32)]);
             outs.extend([Shape::Strided(K::DTYPE), Shape::Strided(DType::U32)]);
-            for form in ["", "_served", "_joint"] {
+            for form in ["_served", "_joint"] {
                 by_key::with_fills(&task, &leaves, &outs, |fills| check(Source::ByKey, &format!("by_key{form}_w{words}"), fills));
             }
         }
