@@ -1189,38 +1189,28 @@ pub mod segmented_sort {
     pub const SEGMENTED_PLAN: Kernel = Kernel::new(Source::SegmentedSort, "segmented_plan");
     /// `segmented_windows`
     pub const SEGMENTED_WINDOWS: Kernel = Kernel::new(Source::SegmentedSort, "segmented_windows");
-    /// `segmented_short_k2_p0`
-    pub const SEGMENTED_SHORT_K2_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k2_p0");
-    /// `segmented_short_k2_p4`
-    pub const SEGMENTED_SHORT_K2_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k2_p4");
+    /// `segmented_short_k2`
+    pub const SEGMENTED_SHORT_K2: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k2");
     /// `segmented_histogram_k4`
     pub const SEGMENTED_HISTOGRAM_K4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_histogram_k4");
     /// `segmented_short_all_bits_k4`
     pub const SEGMENTED_SHORT_ALL_BITS_K4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_all_bits_k4");
-    /// `segmented_short_k4_p0`
-    pub const SEGMENTED_SHORT_K4_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k4_p0");
-    /// `segmented_short_k4_p4`
-    pub const SEGMENTED_SHORT_K4_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k4_p4");
-    /// `segmented_pass_k4_p0`
-    pub const SEGMENTED_PASS_K4_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k4_p0");
-    /// `segmented_rest_k4_p0`
-    pub const SEGMENTED_REST_K4_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_rest_k4_p0");
+    /// `segmented_short_k4`
+    pub const SEGMENTED_SHORT_K4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k4");
     /// `segmented_pass_k4_p4`
     pub const SEGMENTED_PASS_K4_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k4_p4");
     /// `segmented_rest_k4_p4`
     pub const SEGMENTED_REST_K4_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_rest_k4_p4");
+    /// `segmented_pass_k4_p0`
+    pub const SEGMENTED_PASS_K4_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k4_p0");
+    /// `segmented_rest_k4_p0`
+    pub const SEGMENTED_REST_K4_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_rest_k4_p0");
     /// `segmented_histogram_k8`
     pub const SEGMENTED_HISTOGRAM_K8: Kernel = Kernel::new(Source::SegmentedSort, "segmented_histogram_k8");
     /// `segmented_short_all_bits_k8`
     pub const SEGMENTED_SHORT_ALL_BITS_K8: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_all_bits_k8");
-    /// `segmented_short_k8_p0`
-    pub const SEGMENTED_SHORT_K8_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k8_p0");
-    /// `segmented_short_k8_p4`
-    pub const SEGMENTED_SHORT_K8_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k8_p4");
-    /// `segmented_pass_k8_p0`
-    pub const SEGMENTED_PASS_K8_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k8_p0");
-    /// `segmented_rest_k8_p0`
-    pub const SEGMENTED_REST_K8_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_rest_k8_p0");
+    /// `segmented_short_k8`
+    pub const SEGMENTED_SHORT_K8: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k8");
     /// `segmented_pass_k8_p4`
     pub const SEGMENTED_PASS_K8_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k8_p4");
     /// `segmented_rest_k8_p4`
@@ -1233,22 +1223,17 @@ pub mod segmented_sort {
             entries: &[
                 Entry { name: "segmented_plan", holes: &[] },
                 Entry { name: "segmented_windows", holes: &[] },
-                Entry { name: "segmented_short_k2_p0", holes: &["key_at", "key_load", "key_store"] },
-                Entry { name: "segmented_short_k2_p4", holes: &["key_at", "key_load", "key_store"] },
+                Entry { name: "segmented_short_k2", holes: &["key_at", "key_load", "key_store"] },
                 Entry { name: "segmented_histogram_k4", holes: &["key_at", "key_load"] },
                 Entry { name: "segmented_short_all_bits_k4", holes: &["key_at", "key_load", "key_store"] },
-                Entry { name: "segmented_short_k4_p0", holes: &["key_at", "key_load", "key_store"] },
-                Entry { name: "segmented_short_k4_p4", holes: &["key_at", "key_load", "key_store"] },
-                Entry { name: "segmented_pass_k4_p0", holes: &["key_at", "key_load", "key_store"] },
-                Entry { name: "segmented_rest_k4_p0", holes: &["key_at", "key_load", "key_store"] },
+                Entry { name: "segmented_short_k4", holes: &["key_at", "key_load", "key_store"] },
                 Entry { name: "segmented_pass_k4_p4", holes: &["key_at", "key_load", "key_store"] },
                 Entry { name: "segmented_rest_k4_p4", holes: &["key_at", "key_load", "key_store"] },
+                Entry { name: "segmented_pass_k4_p0", holes: &["key_at", "key_load", "key_store"] },
+                Entry { name: "segmented_rest_k4_p0", holes: &["key_at", "key_load", "key_store"] },
                 Entry { name: "segmented_histogram_k8", holes: &[] },
                 Entry { name: "segmented_short_all_bits_k8", holes: &[] },
-                Entry { name: "segmented_short_k8_p0", holes: &[] },
-                Entry { name: "segmented_short_k8_p4", holes: &[] },
-                Entry { name: "segmented_pass_k8_p0", holes: &[] },
-                Entry { name: "segmented_rest_k8_p0", holes: &[] },
+                Entry { name: "segmented_short_k8", holes: &[] },
                 Entry { name: "segmented_pass_k8_p4", holes: &[] },
                 Entry { name: "segmented_rest_k8_p4", holes: &[] },
             ],
@@ -1429,16 +1414,14 @@ pub mod sort {
     pub const SORT_PLAN: Kernel = Kernel::new(Source::Sort, "sort_plan");
     /// `sort_histogram_k4`
     pub const SORT_HISTOGRAM_K4: Kernel = Kernel::new(Source::Sort, "sort_histogram_k4");
-    /// `sort_pass_k4_p0`
-    pub const SORT_PASS_K4_P0: Kernel = Kernel::new(Source::Sort, "sort_pass_k4_p0");
     /// `sort_pass_k4_p4`
     pub const SORT_PASS_K4_P4: Kernel = Kernel::new(Source::Sort, "sort_pass_k4_p4");
     /// `sort_pass_k4_p8`
     pub const SORT_PASS_K4_P8: Kernel = Kernel::new(Source::Sort, "sort_pass_k4_p8");
+    /// `sort_pass_k4_p0`
+    pub const SORT_PASS_K4_P0: Kernel = Kernel::new(Source::Sort, "sort_pass_k4_p0");
     /// `sort_histogram_k8`
     pub const SORT_HISTOGRAM_K8: Kernel = Kernel::new(Source::Sort, "sort_histogram_k8");
-    /// `sort_pass_k8_p0`
-    pub const SORT_PASS_K8_P0: Kernel = Kernel::new(Source::Sort, "sort_pass_k8_p0");
     /// `sort_pass_k8_p4`
     pub const SORT_PASS_K8_P4: Kernel = Kernel::new(Source::Sort, "sort_pass_k8_p4");
     /// `sort_pass_k8_p8`
@@ -1451,11 +1434,10 @@ pub mod sort {
             entries: &[
                 Entry { name: "sort_plan", holes: &[] },
                 Entry { name: "sort_histogram_k4", holes: &["key_at", "key_load"] },
-                Entry { name: "sort_pass_k4_p0", holes: &["key_at", "key_load", "key_store"] },
                 Entry { name: "sort_pass_k4_p4", holes: &["key_at", "key_load", "key_store"] },
                 Entry { name: "sort_pass_k4_p8", holes: &["key_at", "key_load", "key_store"] },
+                Entry { name: "sort_pass_k4_p0", holes: &["key_at", "key_load", "key_store"] },
                 Entry { name: "sort_histogram_k8", holes: &[] },
-                Entry { name: "sort_pass_k8_p0", holes: &[] },
                 Entry { name: "sort_pass_k8_p4", holes: &[] },
                 Entry { name: "sort_pass_k8_p8", holes: &[] },
             ],

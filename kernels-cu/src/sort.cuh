@@ -79,6 +79,24 @@ IW_DEVICE uint32_t digit_of(K bits, uint32_t shift, uint32_t mask) {
     return (uint32_t)(bits >> shift) & mask;
 }
 
+// Counters of a histogram: in as many copies as there is room for, so that lanes of different copies never meet in a bank.
+template <class K>
+constexpr int COPIES = sizeof(K) <= 4 ? 8 : 4;
+template <class K>
+constexpr int COUNTERS = (int)sizeof(K) * RADIX * COPIES<K>;
+// Counts the values of the lowest `passes` digits of 8 bits, a digit of all keys at a time, so that each is in the code once.
+template <class K, int N>
+IW_DEVICE void count_digits(uint32_t* counters, K (&bits)[N], int passes) {
+#pragma unroll 1
+    for (int p = 0; p < passes; ++p, counters += RADIX * COPIES<K>) {
+#pragma unroll
+        for (int k = 0; k < N; ++k) {
+            atomicAdd(counters + ((uint32_t)bits[k] & 255u) * COPIES<K>, 1u);
+            bits[k] = (K)(bits[k] >> 8);
+        }
+    }
+}
+
 // Look-back for one value: the sum of the counts of the tiles from `tile - 1` down to the first that knows the sum of all before it.
 // A status word is the count, below a tag: twice the epoch plus one, plus one where the count is of all tiles up to its own.
 constexpr int LOOK = 4;  // words asked for at once
@@ -130,6 +148,12 @@ template <>
 struct PayloadOf<8> {
     using Type = uint64_t;
 };
+
+// Whether a payload travels. Kernels for keys of 8 bytes and a payload of 4 sort keys alone, too.
+template <class K, int P>
+IW_DEVICE bool travels(const Args& args) {
+    return P > 0 && (sizeof(K) != 8 || P != 4 || args.out[1] != 0);
+}
 
 // A tile in shared memory: counts first, then what goes out in the order of places.
 template <class K, int P, bool PART>
@@ -329,7 +353,7 @@ IW_DEVICE bool sort_pass(const Args& args, const Pass& pass, PassRoom<K, P, PART
         if constexpr (P > 0) values_in_order.put(k, value);
         if (writes_keys && r < count) keys_to.store(bases[value] + r, unmapped(sorted, args));
     }
-    if constexpr (P > 0) {
+    if constexpr (P > 0) if (travels<K, P>(args)) {
         V payload[I];
         if (args.u[FLAGS] & INDICES && plan & READS_SOURCE) {
 #pragma unroll

@@ -62,7 +62,7 @@ const LAST: u32 = 16;
 /// Kernels for keys of up to 4 bytes, and of 8: histograms, and passes by bytes of the payload (0, 4, 8).
 const TABLE: [(Kernel, [Kernel; 3]); 2] = [
     (SORT_HISTOGRAM_K4, [SORT_PASS_K4_P0, SORT_PASS_K4_P4, SORT_PASS_K4_P8]),
-    (SORT_HISTOGRAM_K8, [SORT_PASS_K8_P0, SORT_PASS_K8_P4, SORT_PASS_K8_P8]),
+    (SORT_HISTOGRAM_K8, [SORT_PASS_K8_P4, SORT_PASS_K8_P4, SORT_PASS_K8_P8]),
 ];
 
 impl Run<SortTask> for Cuda {
