@@ -675,42 +675,6 @@ pub mod merge_from {
 pub mod merge_sort {
     use super::*;
 
-    /// `sort_by_cuts_k1`
-    pub const SORT_BY_CUTS_K1: Kernel = Kernel::new(Source::MergeSort, "sort_by_cuts_k1");
-    /// `sort_by_cuts_few_k1`
-    pub const SORT_BY_CUTS_FEW_K1: Kernel = Kernel::new(Source::MergeSort, "sort_by_cuts_few_k1");
-    /// `sort_by_tile_k1_p0`
-    pub const SORT_BY_TILE_K1_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_tile_k1_p0");
-    /// `sort_by_tile_k1_p4`
-    pub const SORT_BY_TILE_K1_P4: Kernel = Kernel::new(Source::MergeSort, "sort_by_tile_k1_p4");
-    /// `sort_by_two_tiles_k1_p0`
-    pub const SORT_BY_TWO_TILES_K1_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_two_tiles_k1_p0");
-    /// `sort_by_merge_k1_p0`
-    pub const SORT_BY_MERGE_K1_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_k1_p0");
-    /// `sort_by_merge_k1_p4`
-    pub const SORT_BY_MERGE_K1_P4: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_k1_p4");
-    /// `sort_by_merge_few_k1_p0`
-    pub const SORT_BY_MERGE_FEW_K1_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_few_k1_p0");
-    /// `sort_by_merge_few_k1_p4`
-    pub const SORT_BY_MERGE_FEW_K1_P4: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_few_k1_p4");
-    /// `sort_by_cuts_k2`
-    pub const SORT_BY_CUTS_K2: Kernel = Kernel::new(Source::MergeSort, "sort_by_cuts_k2");
-    /// `sort_by_cuts_few_k2`
-    pub const SORT_BY_CUTS_FEW_K2: Kernel = Kernel::new(Source::MergeSort, "sort_by_cuts_few_k2");
-    /// `sort_by_tile_k2_p0`
-    pub const SORT_BY_TILE_K2_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_tile_k2_p0");
-    /// `sort_by_tile_k2_p4`
-    pub const SORT_BY_TILE_K2_P4: Kernel = Kernel::new(Source::MergeSort, "sort_by_tile_k2_p4");
-    /// `sort_by_two_tiles_k2_p0`
-    pub const SORT_BY_TWO_TILES_K2_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_two_tiles_k2_p0");
-    /// `sort_by_merge_k2_p0`
-    pub const SORT_BY_MERGE_K2_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_k2_p0");
-    /// `sort_by_merge_k2_p4`
-    pub const SORT_BY_MERGE_K2_P4: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_k2_p4");
-    /// `sort_by_merge_few_k2_p0`
-    pub const SORT_BY_MERGE_FEW_K2_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_few_k2_p0");
-    /// `sort_by_merge_few_k2_p4`
-    pub const SORT_BY_MERGE_FEW_K2_P4: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_few_k2_p4");
     /// `sort_by_cuts_k4`
     pub const SORT_BY_CUTS_K4: Kernel = Kernel::new(Source::MergeSort, "sort_by_cuts_k4");
     /// `sort_by_cuts_few_k4`
@@ -753,33 +717,15 @@ pub mod merge_sort {
             arch: Arch { major: 7, minor: 0, exact: false },
             ptx: text!("merge_sort.ptx"),
             entries: &[
-                Entry { name: "sort_by_cuts_k1", holes: &["before"] },
-                Entry { name: "sort_by_cuts_few_k1", holes: &["before"] },
-                Entry { name: "sort_by_tile_k1_p0", holes: &["before"] },
-                Entry { name: "sort_by_tile_k1_p4", holes: &["before"] },
-                Entry { name: "sort_by_two_tiles_k1_p0", holes: &["before"] },
-                Entry { name: "sort_by_merge_k1_p0", holes: &["before"] },
-                Entry { name: "sort_by_merge_k1_p4", holes: &["before"] },
-                Entry { name: "sort_by_merge_few_k1_p0", holes: &["before"] },
-                Entry { name: "sort_by_merge_few_k1_p4", holes: &["before"] },
-                Entry { name: "sort_by_cuts_k2", holes: &["before"] },
-                Entry { name: "sort_by_cuts_few_k2", holes: &["before"] },
-                Entry { name: "sort_by_tile_k2_p0", holes: &["before"] },
-                Entry { name: "sort_by_tile_k2_p4", holes: &["before"] },
-                Entry { name: "sort_by_two_tiles_k2_p0", holes: &["before"] },
-                Entry { name: "sort_by_merge_k2_p0", holes: &["before"] },
-                Entry { name: "sort_by_merge_k2_p4", holes: &["before"] },
-                Entry { name: "sort_by_merge_few_k2_p0", holes: &["before"] },
-                Entry { name: "sort_by_merge_few_k2_p4", holes: &["before"] },
-                Entry { name: "sort_by_cuts_k4", holes: &["before"] },
-                Entry { name: "sort_by_cuts_few_k4", holes: &["before"] },
-                Entry { name: "sort_by_tile_k4_p0", holes: &["before"] },
-                Entry { name: "sort_by_tile_k4_p4", holes: &["before"] },
-                Entry { name: "sort_by_two_tiles_k4_p0", holes: &["before"] },
-                Entry { name: "sort_by_merge_k4_p0", holes: &["before"] },
-                Entry { name: "sort_by_merge_k4_p4", holes: &["before"] },
-                Entry { name: "sort_by_merge_few_k4_p0", holes: &["before"] },
-                Entry { name: "sort_by_merge_few_k4_p4", holes: &["before"] },
+                Entry { name: "sort_by_cuts_k4", holes: &["key_at", "key_far", "key_load", "before"] },
+                Entry { name: "sort_by_cuts_few_k4", holes: &["key_at", "key_far", "key_load", "before"] },
+                Entry { name: "sort_by_tile_k4_p0", holes: &["key_at", "key_far", "key_load", "before", "key_store"] },
+                Entry { name: "sort_by_tile_k4_p4", holes: &["key_at", "key_far", "key_load", "before", "key_store"] },
+                Entry { name: "sort_by_two_tiles_k4_p0", holes: &["key_at", "key_far", "key_load", "before", "key_store"] },
+                Entry { name: "sort_by_merge_k4_p0", holes: &["key_at", "key_far", "key_load_of", "key_load", "before", "key_store"] },
+                Entry { name: "sort_by_merge_k4_p4", holes: &["key_at", "key_far", "key_load_of", "key_load", "before", "key_store"] },
+                Entry { name: "sort_by_merge_few_k4_p0", holes: &["key_at", "key_far", "key_load", "before", "key_load_of", "key_store"] },
+                Entry { name: "sort_by_merge_few_k4_p4", holes: &["key_at", "key_far", "key_load", "before", "key_load_of", "key_store"] },
                 Entry { name: "sort_by_cuts_k8", holes: &["before"] },
                 Entry { name: "sort_by_cuts_few_k8", holes: &["before"] },
                 Entry { name: "sort_by_tile_k8_p0", holes: &["before"] },

@@ -4,6 +4,7 @@
 #pragma once
 #include "block.cuh"
 #include "iw.cuh"
+#include "keys.cuh"
 #include "look_back.cuh"
 
 constexpr int RADIX = 256;
@@ -20,46 +21,6 @@ constexpr uint32_t INDICES = 1, DROPS_KEYS = 2, IN_PLACE = 4, ALONE = 8;
 constexpr uint32_t SKIP = 1, READS_SOURCE = 2, READS_AWAY = 4, WRITES_AWAY = 8, LAST = 16;
 // Rows: scratch[1] holds the plans of MAX_PASSES passes, then starts; scratch[2] counts, zero between sorts; both [row][pass][value].
 constexpr int PLAN_WORDS = 8;
-
-// Calls `act` for the numbers below COUNT, each a constant.
-template <int K>
-struct Constant {
-    static constexpr int value = K;
-    IW_DEVICE constexpr operator int() const { return K; }
-};
-template <int COUNT, int K = 0, class F>
-IW_DEVICE void unrolled(const F& act) {
-    if constexpr (K < COUNT) {
-        act(Constant<K>());
-        unrolled<COUNT, K + 1>(act);
-    }
-}
-
-// Keys in memory. Those of up to four bytes are the high bits of a word: holes hold how many bytes each takes, and so its bits begin at 8 times what is left.
-template <class K>
-struct Keys {
-    K* first;
-    IW_DEVICE Keys(uint64_t base, uint32_t begin) : first((K*)base + begin) {}
-    IW_DEVICE Keys behind(uint32_t at) const { return Keys((uint64_t)first, at); }
-    template <int AT>
-    IW_DEVICE K load() const {
-        return first[AT];
-    }
-    IW_DEVICE void store(uint32_t at, K key) const { first[at] = key; }
-};
-template <>
-struct Keys<uint32_t> {
-    uint64_t first;
-    IW_DEVICE Keys(uint64_t base, uint32_t begin) { asm("// @op.key_at %0, %1, %2;" : "=l"(first) : "l"(base), "r"(begin)); }
-    IW_DEVICE Keys behind(uint32_t at) const { return Keys(first, at); }
-    template <int AT>
-    IW_DEVICE uint32_t load() const {
-        uint32_t key;
-        asm volatile("// @op.key_load %0, %1, %2;" : "=r"(key) : "l"(first), "n"(AT));
-        return key;
-    }
-    IW_DEVICE void store(uint32_t at, uint32_t key) const { asm volatile("// @op.key_store %0, %1, %2;" ::"l"(first), "r"(at), "r"(key) : "memory"); }
-};
 
 // What a key is compared by, as an unsigned integer.
 template <class K>

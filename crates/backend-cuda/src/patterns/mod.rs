@@ -6,6 +6,7 @@ mod groups;
 mod histogram;
 mod histogram_variants;
 mod holes;
+mod keys;
 mod layout;
 mod lines;
 mod map;

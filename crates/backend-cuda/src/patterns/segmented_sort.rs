@@ -5,8 +5,7 @@ use super::blocks;
 use super::scan::HEADER_WORDS;
 use super::scratch::Use;
 use super::sort::{
-    EPOCHS, FLAGS, HISTOGRAM_BLOCKS, HISTOGRAM_THREADS, MASK, N, PASSES, RADIX, ROWS, SHIFT, Stores, THREADS, TILES, digits, raised,
-    tile_of,
+    EPOCHS, FLAGS, HISTOGRAM_BLOCKS, HISTOGRAM_THREADS, MASK, N, PASSES, RADIX, ROWS, SHIFT, THREADS, TILES, digits, raised, tile_of,
 };
 use crate::backend::Cuda;
 use crate::launch::{Args, Grid};
@@ -132,7 +131,7 @@ impl Run<SegmentedSortTask> for Cuda {
             // SAFETY: the task's contract (views are inside their buffers, bounds do not fall); scratch is as large as the kernels say.
             unsafe { self.launch(kernel, Grid::linear(blocks(grid)?, threads), args) }
         };
-        let of_keys = |kernel: Kernel| self.key_kernel(kernel, size, Stores::Keys);
+        let of_keys = |kernel: Kernel| self.key_kernel(kernel, size);
         if !finds {
             launch(&self.kernel((SEGMENTED_WINDOWS, 0), &[])?, windows.div_ceil(WINDOWS_THREADS.into()), WINDOWS_THREADS, &args)?;
         }
@@ -156,7 +155,7 @@ impl Run<SegmentedSortTask> for Cuda {
             return Ok(());
         }
         let fill = several * u64::from(HISTOGRAM_BLOCKS);
-        launch(&self.key_kernel(histogram, size, Stores::Nothing)?, tiles.min(fill), HISTOGRAM_THREADS, &args)?;
+        launch(&of_keys(histogram)?, tiles.min(fill), HISTOGRAM_THREADS, &args)?;
         launch(&self.kernel((SEGMENTED_PLAN, 0), &[])?, tiles.min(fill), RADIX as u32, &args)?;
         args.scratch[0] = self.stream().scratch().get(self, Use::Sort, 8 * (HEADER_WORDS + tiles * RADIX))?;
         let pass = of_keys(passes[payload])?;

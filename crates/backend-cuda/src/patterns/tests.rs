@@ -1,6 +1,7 @@
 //! Every kernel's holes are filled for representative operators. With `PTXAS` naming an assembler, the texts are assembled too.
 
 use super::holes::{Holes, Shape, combine};
+use super::keys::{self, Held};
 use super::{by_key, groups, histogram, histogram_variants, merge, merge_sort, reduce_variants, scan_variants, scatter, select};
 use crate::splice::{Fill, Site, splice};
 use isowarp_core::caps::Numerics;
@@ -114,7 +115,7 @@ fn narrow_integers_are_loaded_with_their_sign_and_compared_with_it() {
             Ty::I32 => one(|(a, b): (Expr<i32>, Expr<i32>)| a.lt(b)),
             _ => one(|(a, b): (Expr<u32>, Expr<u32>)| a.lt(b)),
         };
-        let site = Site { entry: "sort_by_tile_k1_p0", name: "before", regs: vec!["%r1", "%r2", "%r3"], index: 0 };
+        let site = Site { entry: "sort_by_tile_k4_p0", name: "before", regs: vec!["%r1", "%r2", "%r3"], index: 0 };
         let text = super::holes::before(&order, dtype, Numerics::Strict, &site).expect("a plain order");
         assert_eq!(text.matches(&format!("cvt.s32.{load} ")).count(), if dtype.ty() == Ty::I32 { 2 } else { 0 }, "{text}");
     }
@@ -388,13 +389,26 @@ fn groups_fill_their_holes() {
 }
 
 #[test]
+fn elements_of_every_width_are_moved() {
+    let mut filled = 0;
+    for source in [Source::Sort, Source::SegmentedSort, Source::Merge] {
+        let moves = |name: &&'static str| name.starts_with("key_") || name.starts_with("value_");
+        for entry in source.builds()[0].entries.iter().filter(|entry| entry.holes.iter().any(moves)) {
+            for size in [1, 2, 4] {
+                keys::with_fills(entry.holes, (Held::high(size), Held::low(size)), &[], |fills| check(source, entry.name, fills));
+                filled += 1;
+            }
+        }
+    }
+    assert!(filled >= 30, "only {filled} kernels");
+}
+
+#[test]
 fn orders_of_every_type_fill_their_holes() {
     fn all<K: Element>(order: fn(Expr<K::Reg>, Expr<K::Reg>) -> Expr<bool>) {
         let func = one(|(a, b): (Expr<K::Reg>, Expr<K::Reg>)| order(a, b));
-        let bytes = K::DTYPE.size_bytes();
-        for kernel in ["tile_k{}_p0", "tile_k{}_p4", "two_tiles_k{}_p0", "merge_k{}_p0", "merge_k{}_p4", "cuts_k{}"] {
-            let entry = format!("sort_by_{}", kernel.replace("{}", &bytes.to_string()));
-            merge_sort::with_fills(&func, K::DTYPE, Numerics::Strict, |fills| check(Source::MergeSort, &entry, fills));
+        for kernel in merge_sort::kernels(K::DTYPE) {
+            merge_sort::with_fills(kernel, &func, K::DTYPE, Numerics::Strict, |fills| check(Source::MergeSort, kernel.entry(), fills));
         }
     }
     all::<u8>(|a, b| (a & 7u32).gt(b & 7u32));
