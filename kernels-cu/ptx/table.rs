@@ -531,44 +531,12 @@ pub mod map {
 pub mod merge {
     use super::*;
 
-    /// `merge_co_ranks_k1`
-    pub const MERGE_CO_RANKS_K1: Kernel = Kernel::new(Source::Merge, "merge_co_ranks_k1");
-    /// `search_k1`
-    pub const SEARCH_K1: Kernel = Kernel::new(Source::Merge, "search_k1");
-    /// `merge_k1_p0`
-    pub const MERGE_K1_P0: Kernel = Kernel::new(Source::Merge, "merge_k1_p0");
-    /// `merge_k1_p1`
-    pub const MERGE_K1_P1: Kernel = Kernel::new(Source::Merge, "merge_k1_p1");
-    /// `merge_k1_p2`
-    pub const MERGE_K1_P2: Kernel = Kernel::new(Source::Merge, "merge_k1_p2");
-    /// `merge_k1_p4`
-    pub const MERGE_K1_P4: Kernel = Kernel::new(Source::Merge, "merge_k1_p4");
-    /// `merge_k1_p8`
-    pub const MERGE_K1_P8: Kernel = Kernel::new(Source::Merge, "merge_k1_p8");
-    /// `merge_co_ranks_k2`
-    pub const MERGE_CO_RANKS_K2: Kernel = Kernel::new(Source::Merge, "merge_co_ranks_k2");
-    /// `search_k2`
-    pub const SEARCH_K2: Kernel = Kernel::new(Source::Merge, "search_k2");
-    /// `merge_k2_p0`
-    pub const MERGE_K2_P0: Kernel = Kernel::new(Source::Merge, "merge_k2_p0");
-    /// `merge_k2_p1`
-    pub const MERGE_K2_P1: Kernel = Kernel::new(Source::Merge, "merge_k2_p1");
-    /// `merge_k2_p2`
-    pub const MERGE_K2_P2: Kernel = Kernel::new(Source::Merge, "merge_k2_p2");
-    /// `merge_k2_p4`
-    pub const MERGE_K2_P4: Kernel = Kernel::new(Source::Merge, "merge_k2_p4");
-    /// `merge_k2_p8`
-    pub const MERGE_K2_P8: Kernel = Kernel::new(Source::Merge, "merge_k2_p8");
     /// `merge_co_ranks_k4`
     pub const MERGE_CO_RANKS_K4: Kernel = Kernel::new(Source::Merge, "merge_co_ranks_k4");
     /// `search_k4`
     pub const SEARCH_K4: Kernel = Kernel::new(Source::Merge, "search_k4");
     /// `merge_k4_p0`
     pub const MERGE_K4_P0: Kernel = Kernel::new(Source::Merge, "merge_k4_p0");
-    /// `merge_k4_p1`
-    pub const MERGE_K4_P1: Kernel = Kernel::new(Source::Merge, "merge_k4_p1");
-    /// `merge_k4_p2`
-    pub const MERGE_K4_P2: Kernel = Kernel::new(Source::Merge, "merge_k4_p2");
     /// `merge_k4_p4`
     pub const MERGE_K4_P4: Kernel = Kernel::new(Source::Merge, "merge_k4_p4");
     /// `merge_k4_p8`
@@ -579,10 +547,6 @@ pub mod merge {
     pub const SEARCH_K8: Kernel = Kernel::new(Source::Merge, "search_k8");
     /// `merge_k8_p0`
     pub const MERGE_K8_P0: Kernel = Kernel::new(Source::Merge, "merge_k8_p0");
-    /// `merge_k8_p1`
-    pub const MERGE_K8_P1: Kernel = Kernel::new(Source::Merge, "merge_k8_p1");
-    /// `merge_k8_p2`
-    pub const MERGE_K8_P2: Kernel = Kernel::new(Source::Merge, "merge_k8_p2");
     /// `merge_k8_p4`
     pub const MERGE_K8_P4: Kernel = Kernel::new(Source::Merge, "merge_k8_p4");
     /// `merge_k8_p8`
@@ -593,33 +557,15 @@ pub mod merge {
             arch: Arch { major: 7, minor: 0, exact: false },
             ptx: text!("merge.ptx"),
             entries: &[
-                Entry { name: "merge_co_ranks_k1", holes: &[] },
-                Entry { name: "search_k1", holes: &[] },
-                Entry { name: "merge_k1_p0", holes: &[] },
-                Entry { name: "merge_k1_p1", holes: &[] },
-                Entry { name: "merge_k1_p2", holes: &[] },
-                Entry { name: "merge_k1_p4", holes: &[] },
-                Entry { name: "merge_k1_p8", holes: &[] },
-                Entry { name: "merge_co_ranks_k2", holes: &[] },
-                Entry { name: "search_k2", holes: &[] },
-                Entry { name: "merge_k2_p0", holes: &[] },
-                Entry { name: "merge_k2_p1", holes: &[] },
-                Entry { name: "merge_k2_p2", holes: &[] },
-                Entry { name: "merge_k2_p4", holes: &[] },
-                Entry { name: "merge_k2_p8", holes: &[] },
-                Entry { name: "merge_co_ranks_k4", holes: &[] },
-                Entry { name: "search_k4", holes: &[] },
-                Entry { name: "merge_k4_p0", holes: &[] },
-                Entry { name: "merge_k4_p1", holes: &[] },
-                Entry { name: "merge_k4_p2", holes: &[] },
-                Entry { name: "merge_k4_p4", holes: &[] },
-                Entry { name: "merge_k4_p8", holes: &[] },
+                Entry { name: "merge_co_ranks_k4", holes: &["key_at", "key_far", "key_load"] },
+                Entry { name: "search_k4", holes: &["key_at", "key_far", "key_load"] },
+                Entry { name: "merge_k4_p0", holes: &["key_at", "key_far", "key_load", "key_store4", "key_store"] },
+                Entry { name: "merge_k4_p4", holes: &["key_at", "key_far", "key_load", "key_store4", "key_store", "value_at", "value_far", "value_load", "value_store"] },
+                Entry { name: "merge_k4_p8", holes: &["key_at", "key_far", "key_load", "key_store4", "key_store"] },
                 Entry { name: "merge_co_ranks_k8", holes: &[] },
                 Entry { name: "search_k8", holes: &[] },
                 Entry { name: "merge_k8_p0", holes: &[] },
-                Entry { name: "merge_k8_p1", holes: &[] },
-                Entry { name: "merge_k8_p2", holes: &[] },
-                Entry { name: "merge_k8_p4", holes: &[] },
+                Entry { name: "merge_k8_p4", holes: &["value_at", "value_far", "value_load", "value_store"] },
                 Entry { name: "merge_k8_p8", holes: &[] },
             ],
         },

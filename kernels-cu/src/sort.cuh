@@ -96,20 +96,6 @@ constexpr int ITEMS = (sizeof(K) > P ? sizeof(K) : P) > 4 ? 11 : P > 0 ? 22 : PA
 template <class K, int P>
 constexpr int BLOCKS = P == 4 && sizeof(K) <= 4 ? 2 : 3;
 
-struct Nothing {};
-template <int P>
-struct PayloadOf {
-    using Type = Nothing;
-};
-template <>
-struct PayloadOf<4> {
-    using Type = uint32_t;
-};
-template <>
-struct PayloadOf<8> {
-    using Type = uint64_t;
-};
-
 // Whether a payload travels. Kernels for keys of 8 bytes and a payload of 4 sort keys alone, too.
 template <class K, int P>
 IW_DEVICE bool travels(const Args& args) {

@@ -50,9 +50,29 @@ impl Held {
                 let place = format!("mad.wide.u32 %at, {i}, {size}, {base};");
                 format!("{{ .reg .b32 %word; .reg .b64 %at; {down} {place} st.global.u{bits} [%at], {stored}; }}")
             }
+            ("store4", [base, i, a, b, c, d]) => store4(size, below, &format!("mad.wide.u32 %at, {i}, {size}, {base};"), [a, b, c, d]),
             _ => return Err(malformed()),
         })
     }
+}
+
+/// Four neighbours at once, where the first is aligned to as many: narrow ones are put together in words.
+fn store4(size: u64, below: u32, place: &str, [a, b, c, d]: [&str; 4]) -> String {
+    // The first byte that counts in each word, of which a selector picks: the second word's bytes are numbers 4 to 7.
+    let first = below / 8;
+    let stored = match size {
+        1 => {
+            let pair = (4 + first) << 4 | first;
+            let pairs = format!("prmt.b32 %a, {a}, {b}, {pair}; prmt.b32 %b, {c}, {d}, {pair}; prmt.b32 %a, %a, %b, 0x5410;");
+            format!("{pairs} st.global.b32 [%at], %a;")
+        }
+        2 => {
+            let pair = (5 + first) << 12 | (4 + first) << 8 | (1 + first) << 4 | first;
+            format!("prmt.b32 %a, {a}, {b}, {pair}; prmt.b32 %b, {c}, {d}, {pair}; st.global.v2.b32 [%at], {{%a, %b}};")
+        }
+        _ => format!("st.global.v4.b32 [%at], {{{a}, {b}, {c}, {d}}};"),
+    };
+    format!("{{ .reg .b32 %a, %b; .reg .b64 %at; {place} {stored} }}")
 }
 
 /// Calls `f` with what fills those of these holes that keys and values leave, and with `others`.
@@ -80,5 +100,41 @@ impl Cuda {
     /// The same where keys are the high bits of a word, and nothing else is moved.
     pub(super) fn key_kernel(&self, kernel: Kernel, size: u64) -> Result<module::Kernel> {
         self.moving_kernel(kernel, (Held::high(size), Held::low(4)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `prmt.b32` gives of two words.
+    fn permuted(a: u32, b: u32, selector: u32) -> u32 {
+        let bytes: Vec<u8> = a.to_le_bytes().into_iter().chain(b.to_le_bytes()).collect();
+        u32::from_le_bytes(std::array::from_fn(|k| bytes[(selector >> (4 * k) & 7) as usize]))
+    }
+
+    #[test]
+    fn four_narrow_elements_are_stored_as_they_follow_each_other() {
+        for (size, high) in [(1, true), (2, true), (1, false), (2, false)] {
+            let held = if high { Held::high(size) } else { Held::low(size) };
+            let site = Site { name: "key_store4", regs: vec!["%rd1", "%r1", "%w0", "%w1", "%w2", "%w3"], entry: "any", index: 0 };
+            let text = held.fill("store4", &site).expect("a hole of keys");
+            // The words hold 1, 2, 3 and 4, as wide as an element, and something else beside it.
+            let word = |v: u32| if high { v << held.below | 0x99 } else { v | 0x9900_0000 | if size == 1 { 0x9900 } else { 0 } };
+            let selectors: Vec<u32> = text
+                .split("prmt.b32 ")
+                .skip(1)
+                .map(|rest| {
+                    let selector = rest.split(';').next().and_then(|operands| operands.rsplit(' ').next()).expect("a selector");
+                    selector.strip_prefix("0x").map_or_else(|| selector.parse(), |hex| u32::from_str_radix(hex, 16)).expect("a number")
+                })
+                .collect();
+            let (a, b) = (permuted(word(1), word(2), selectors[0]), permuted(word(3), word(4), selectors[1]));
+            if size == 1 {
+                assert_eq!(permuted(a, b, selectors[2]).to_le_bytes(), [1, 2, 3, 4], "{text}");
+            } else {
+                assert_eq!((a, b), (0x0002_0001, 0x0004_0003), "{text}");
+            }
+        }
     }
 }
