@@ -40,6 +40,8 @@ pub enum Source {
     ScanVariants,
     /// `scatter.cu`
     Scatter,
+    /// `segmented_short.cu`
+    SegmentedShort,
     /// `segmented_sort.cu`
     SegmentedSort,
     /// `segments.cu`
@@ -74,6 +76,7 @@ impl Source {
         Source::Scan,
         Source::ScanVariants,
         Source::Scatter,
+        Source::SegmentedShort,
         Source::SegmentedSort,
         Source::Segments,
         Source::Select,
@@ -103,6 +106,7 @@ impl Source {
             Source::Scan => "scan",
             Source::ScanVariants => "scan_variants",
             Source::Scatter => "scatter",
+            Source::SegmentedShort => "segmented_short",
             Source::SegmentedSort => "segmented_sort",
             Source::Segments => "segments",
             Source::Select => "select",
@@ -133,6 +137,7 @@ impl Source {
             Source::Scan => scan::BUILDS,
             Source::ScanVariants => scan_variants::BUILDS,
             Source::Scatter => scatter::BUILDS,
+            Source::SegmentedShort => segmented_short::BUILDS,
             Source::SegmentedSort => segmented_sort::BUILDS,
             Source::Segments => segments::BUILDS,
             Source::Select => select::BUILDS,
@@ -1073,36 +1078,57 @@ pub mod scatter {
     ];
 }
 
+/// Entries of `segmented_short.cu`.
+pub mod segmented_short {
+    use super::*;
+
+    /// `segmented_windows`
+    pub const SEGMENTED_WINDOWS: Kernel = Kernel::new(Source::SegmentedShort, "segmented_windows");
+    /// `segmented_short_k2`
+    pub const SEGMENTED_SHORT_K2: Kernel = Kernel::new(Source::SegmentedShort, "segmented_short_k2");
+    /// `segmented_short_k4`
+    pub const SEGMENTED_SHORT_K4: Kernel = Kernel::new(Source::SegmentedShort, "segmented_short_k4");
+    /// `segmented_short_all_bits_k4`
+    pub const SEGMENTED_SHORT_ALL_BITS_K4: Kernel = Kernel::new(Source::SegmentedShort, "segmented_short_all_bits_k4");
+    /// `segmented_short_k8`
+    pub const SEGMENTED_SHORT_K8: Kernel = Kernel::new(Source::SegmentedShort, "segmented_short_k8");
+    /// `segmented_short_all_bits_k8`
+    pub const SEGMENTED_SHORT_ALL_BITS_K8: Kernel = Kernel::new(Source::SegmentedShort, "segmented_short_all_bits_k8");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: text!("segmented_short.ptx"),
+            entries: &[
+                Entry { name: "segmented_windows", holes: &[] },
+                Entry { name: "segmented_short_k2", holes: &["key_at", "key_load", "key_store"] },
+                Entry { name: "segmented_short_k4", holes: &["key_at", "key_load", "key_store"] },
+                Entry { name: "segmented_short_all_bits_k4", holes: &["key_at", "key_load", "key_store"] },
+                Entry { name: "segmented_short_k8", holes: &[] },
+                Entry { name: "segmented_short_all_bits_k8", holes: &[] },
+            ],
+        },
+    ];
+}
+
 /// Entries of `segmented_sort.cu`.
 pub mod segmented_sort {
     use super::*;
 
     /// `segmented_plan`
     pub const SEGMENTED_PLAN: Kernel = Kernel::new(Source::SegmentedSort, "segmented_plan");
-    /// `segmented_windows`
-    pub const SEGMENTED_WINDOWS: Kernel = Kernel::new(Source::SegmentedSort, "segmented_windows");
-    /// `segmented_short_k2`
-    pub const SEGMENTED_SHORT_K2: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k2");
     /// `segmented_histogram_k4`
     pub const SEGMENTED_HISTOGRAM_K4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_histogram_k4");
-    /// `segmented_short_all_bits_k4`
-    pub const SEGMENTED_SHORT_ALL_BITS_K4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_all_bits_k4");
-    /// `segmented_short_k4`
-    pub const SEGMENTED_SHORT_K4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k4");
-    /// `segmented_pass_k4_p4`
-    pub const SEGMENTED_PASS_K4_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k4_p4");
-    /// `segmented_rest_k4_p4`
-    pub const SEGMENTED_REST_K4_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_rest_k4_p4");
     /// `segmented_pass_k4_p0`
     pub const SEGMENTED_PASS_K4_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k4_p0");
     /// `segmented_rest_k4_p0`
     pub const SEGMENTED_REST_K4_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_rest_k4_p0");
+    /// `segmented_pass_k4_p4`
+    pub const SEGMENTED_PASS_K4_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k4_p4");
+    /// `segmented_rest_k4_p4`
+    pub const SEGMENTED_REST_K4_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_rest_k4_p4");
     /// `segmented_histogram_k8`
     pub const SEGMENTED_HISTOGRAM_K8: Kernel = Kernel::new(Source::SegmentedSort, "segmented_histogram_k8");
-    /// `segmented_short_all_bits_k8`
-    pub const SEGMENTED_SHORT_ALL_BITS_K8: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_all_bits_k8");
-    /// `segmented_short_k8`
-    pub const SEGMENTED_SHORT_K8: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k8");
     /// `segmented_pass_k8_p4`
     pub const SEGMENTED_PASS_K8_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k8_p4");
     /// `segmented_rest_k8_p4`
@@ -1114,18 +1140,12 @@ pub mod segmented_sort {
             ptx: text!("segmented_sort.ptx"),
             entries: &[
                 Entry { name: "segmented_plan", holes: &[] },
-                Entry { name: "segmented_windows", holes: &[] },
-                Entry { name: "segmented_short_k2", holes: &["key_at", "key_load", "key_store"] },
                 Entry { name: "segmented_histogram_k4", holes: &["key_at", "key_load"] },
-                Entry { name: "segmented_short_all_bits_k4", holes: &["key_at", "key_load", "key_store"] },
-                Entry { name: "segmented_short_k4", holes: &["key_at", "key_load", "key_store"] },
-                Entry { name: "segmented_pass_k4_p4", holes: &["key_at", "key_load", "key_store"] },
-                Entry { name: "segmented_rest_k4_p4", holes: &["key_at", "key_load", "key_store"] },
                 Entry { name: "segmented_pass_k4_p0", holes: &["key_at", "key_load", "key_store"] },
                 Entry { name: "segmented_rest_k4_p0", holes: &["key_at", "key_load", "key_store"] },
+                Entry { name: "segmented_pass_k4_p4", holes: &["key_at", "key_load", "key_store"] },
+                Entry { name: "segmented_rest_k4_p4", holes: &["key_at", "key_load", "key_store"] },
                 Entry { name: "segmented_histogram_k8", holes: &[] },
-                Entry { name: "segmented_short_all_bits_k8", holes: &[] },
-                Entry { name: "segmented_short_k8", holes: &[] },
                 Entry { name: "segmented_pass_k8_p4", holes: &[] },
                 Entry { name: "segmented_rest_k8_p4", holes: &[] },
             ],

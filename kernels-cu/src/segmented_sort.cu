@@ -1,7 +1,6 @@
 // Stable sorts of parts of an array, of any lengths: part p is the keys between bounds p - 1 and p, which do not fall; before the first and behind the last
 // lies a part more on either side, whose keys stay as they are, or, with LEAVES_REST, are left out.
-// segmented_windows: lists the windows of the array that parts begin in. segmented_short_*: a block takes such parts, a window after the other. Those of few
-// keys are sorted there, by networks and merges (runs.cuh), a longer one is put on a list (short_parts.cuh).
+// Short parts are sorted before (segmented_short.cu), and longer ones put on a list.
 // segmented_rest_*: parts of one tile, digit by digit in shared memory (columns.cuh); and of few keys all that is not short, by blocks that meet.
 // Longer parts: a digit of 8 bits a pass, as sort.cu sorts rows, with tiles that lie in one part each; keys that stay have digits of no bits, so each pass
 // copies them. segmented_histogram_*: how often each value of each digit occurs in each part; segmented_plan turns that into where the keys of each value
@@ -103,21 +102,6 @@ IW_DEVICE void segmented_plan(const Args& args, uint32_t* sums) {
 IW_KERNEL(RADIX) segmented_plan(const __grid_constant__ Args args) {
     __shared__ uint32_t sums[RADIX / WARP];
     segmented_plan(args, sums);
-}
-
-// A thread to each window.
-IW_KERNEL(256) segmented_windows(const __grid_constant__ Args args) {
-    const uint32_t n = args.u[N], w = blockIdx.x * 256 + threadIdx.x, count = n / SPAN + (n % SPAN != 0);
-    const uint32_t begin = min(w, count - 1) * SPAN, end = begin + min(SPAN, n - begin);
-    const int lane = lane_id();
-    const uint32_t first = parts_before(args, begin);
-    uint32_t last = __shfl_down_sync(ALL_LANES, first, 1);
-    if (lane == WARP - 1 || w + 1 >= count) last = parts_before(args, end);
-    const uint32_t lanes = __ballot_sync(ALL_LANES, w < count && first != last);
-    uint32_t place = 0;
-    if (lane == 0) place = atomicAdd(listed(args) + WINDOWS, __popc(lanes));
-    place = __shfl_sync(ALL_LANES, place, 0) + __popc(lanes & ((1u << lane) - 1));
-    if (lanes >> lane & 1) windows(args)[place] = {begin, first, last, 0};
 }
 
 // Keys that stay, and what travels with them.
@@ -233,10 +217,6 @@ IW_DEVICE void segmented_rest(const Args& args) {
         __shared__ uint32_t counters[COUNTERS<K>];                                             \
         segmented_histogram<K, HISTOGRAM_THREADS>(args, counters);                             \
     }
-#define SEGMENTED_SHORT(NAME, K, PLACED)                                                                                       \
-    extern "C" __global__ void __launch_bounds__(SHORT_THREADS, sizeof(K) == 8 ? 2 : 3) NAME(const __grid_constant__ Args args) { \
-        segmented_short<K, PLACED>(args);                                                                                      \
-    }
 #define SEGMENTED_SORT(B, K, P)                                                                                                      \
     extern "C" __global__ void __launch_bounds__(THREADS, 2) segmented_pass_k##B##_p##P(const __grid_constant__ Args args) {         \
         __shared__ PassRoom<K, P, true> room;                                                                                        \
@@ -245,15 +225,9 @@ IW_DEVICE void segmented_rest(const Args& args) {
     extern "C" __global__ void __launch_bounds__(THREADS, P > 0 && sizeof(K) <= 4 ? 2 : 3) segmented_rest_k##B##_p##P(const __grid_constant__ Args args) { \
         segmented_rest<K, P>(args);                                                                                                  \
     }
-// Short parts of keys of up to 2 bytes, of up to 4, and of 8, with a payload or without, and of keys alone by all bits; others of keys of up to 4 bytes, and
-// of 8, with a payload or, of 8 bytes, without.
-#define SEGMENTED(B, K)                                         \
-    SEGMENTED_HISTOGRAM(B, K)                                   \
-    SEGMENTED_SHORT(segmented_short_all_bits_k##B, K, false)    \
-    SEGMENTED_SHORT(segmented_short_k##B, K, true)              \
-    SEGMENTED_SORT(B, K, 4)
-
-SEGMENTED_SHORT(segmented_short_k2, Narrow, true)
-SEGMENTED(4, uint32_t)
+// Keys of up to 4 bytes, with a payload or without, and of 8, which take the same for both.
+SEGMENTED_HISTOGRAM(4, uint32_t)
 SEGMENTED_SORT(4, uint32_t, 0)
-SEGMENTED(8, uint64_t)
+SEGMENTED_SORT(4, uint32_t, 4)
+SEGMENTED_HISTOGRAM(8, uint64_t)
+SEGMENTED_SORT(8, uint64_t, 4)

@@ -16,6 +16,7 @@ use isowarp_core::element::DType;
 use isowarp_core::error::Result;
 use isowarp_core::patterns::SegmentedSortTask;
 use isowarp_kernels::Kernel;
+use isowarp_kernels::segmented_short::*;
 use isowarp_kernels::segmented_sort::*;
 
 /// Keys of a short part at most, and of a window of the array whose short parts a block sorts; and its threads.

@@ -391,7 +391,7 @@ fn groups_fill_their_holes() {
 #[test]
 fn elements_of_every_width_are_moved() {
     let mut filled = 0;
-    for source in [Source::Sort, Source::SegmentedSort, Source::Merge] {
+    for source in [Source::Sort, Source::SegmentedSort, Source::SegmentedShort, Source::Merge] {
         let moves = |name: &&'static str| name.starts_with("key_") || name.starts_with("value_");
         for entry in source.builds()[0].entries.iter().filter(|entry| entry.holes.iter().any(moves)) {
             for size in [1, 2, 4] {
