@@ -40,6 +40,8 @@ pub enum Source {
     ScanVariants,
     /// `scatter.cu`
     Scatter,
+    /// `segmented_short.cu`
+    SegmentedShort,
     /// `segmented_sort.cu`
     SegmentedSort,
     /// `segments.cu`
@@ -74,6 +76,7 @@ impl Source {
         Source::Scan,
         Source::ScanVariants,
         Source::Scatter,
+        Source::SegmentedShort,
         Source::SegmentedSort,
         Source::Segments,
         Source::Select,
@@ -103,6 +106,7 @@ impl Source {
             Source::Scan => "scan",
             Source::ScanVariants => "scan_variants",
             Source::Scatter => "scatter",
+            Source::SegmentedShort => "segmented_short",
             Source::SegmentedSort => "segmented_sort",
             Source::Segments => "segments",
             Source::Select => "select",
@@ -133,6 +137,7 @@ impl Source {
             Source::Scan => scan::BUILDS,
             Source::ScanVariants => scan_variants::BUILDS,
             Source::Scatter => scatter::BUILDS,
+            Source::SegmentedShort => segmented_short::BUILDS,
             Source::SegmentedSort => segmented_sort::BUILDS,
             Source::Segments => segments::BUILDS,
             Source::Select => select::BUILDS,
@@ -147,14 +152,10 @@ impl Source {
 pub mod by_key {
     use super::*;
 
-    /// `by_key_w1`
-    pub const BY_KEY_W1: Kernel = Kernel::new(Source::ByKey, "by_key_w1");
     /// `by_key_joint_w1`
     pub const BY_KEY_JOINT_W1: Kernel = Kernel::new(Source::ByKey, "by_key_joint_w1");
     /// `by_key_served_w1`
     pub const BY_KEY_SERVED_W1: Kernel = Kernel::new(Source::ByKey, "by_key_served_w1");
-    /// `by_key_w2`
-    pub const BY_KEY_W2: Kernel = Kernel::new(Source::ByKey, "by_key_w2");
     /// `by_key_joint_w2`
     pub const BY_KEY_JOINT_W2: Kernel = Kernel::new(Source::ByKey, "by_key_joint_w2");
     /// `by_key_served_w2`
@@ -165,10 +166,8 @@ pub mod by_key {
             arch: Arch { major: 7, minor: 0, exact: false },
             ptx: text!("by_key.ptx"),
             entries: &[
-                Entry { name: "by_key_w1", holes: &["load1", "load4", "keys", "finish", "combine", "count", "value1"] },
                 Entry { name: "by_key_joint_w1", holes: &["load1", "load4", "keys", "finish", "combine", "count", "value1"] },
                 Entry { name: "by_key_served_w1", holes: &["load1", "load4", "value1", "combine", "finish", "keys", "count"] },
-                Entry { name: "by_key_w2", holes: &["load1", "load4", "keys", "finish", "combine", "count", "value1"] },
                 Entry { name: "by_key_joint_w2", holes: &["load1", "load4", "keys", "finish", "combine", "count", "value1"] },
                 Entry { name: "by_key_served_w2", holes: &["load1", "load4", "value1", "combine", "finish", "keys", "count"] },
             ],
@@ -537,44 +536,12 @@ pub mod map {
 pub mod merge {
     use super::*;
 
-    /// `merge_co_ranks_k1`
-    pub const MERGE_CO_RANKS_K1: Kernel = Kernel::new(Source::Merge, "merge_co_ranks_k1");
-    /// `search_k1`
-    pub const SEARCH_K1: Kernel = Kernel::new(Source::Merge, "search_k1");
-    /// `merge_k1_p0`
-    pub const MERGE_K1_P0: Kernel = Kernel::new(Source::Merge, "merge_k1_p0");
-    /// `merge_k1_p1`
-    pub const MERGE_K1_P1: Kernel = Kernel::new(Source::Merge, "merge_k1_p1");
-    /// `merge_k1_p2`
-    pub const MERGE_K1_P2: Kernel = Kernel::new(Source::Merge, "merge_k1_p2");
-    /// `merge_k1_p4`
-    pub const MERGE_K1_P4: Kernel = Kernel::new(Source::Merge, "merge_k1_p4");
-    /// `merge_k1_p8`
-    pub const MERGE_K1_P8: Kernel = Kernel::new(Source::Merge, "merge_k1_p8");
-    /// `merge_co_ranks_k2`
-    pub const MERGE_CO_RANKS_K2: Kernel = Kernel::new(Source::Merge, "merge_co_ranks_k2");
-    /// `search_k2`
-    pub const SEARCH_K2: Kernel = Kernel::new(Source::Merge, "search_k2");
-    /// `merge_k2_p0`
-    pub const MERGE_K2_P0: Kernel = Kernel::new(Source::Merge, "merge_k2_p0");
-    /// `merge_k2_p1`
-    pub const MERGE_K2_P1: Kernel = Kernel::new(Source::Merge, "merge_k2_p1");
-    /// `merge_k2_p2`
-    pub const MERGE_K2_P2: Kernel = Kernel::new(Source::Merge, "merge_k2_p2");
-    /// `merge_k2_p4`
-    pub const MERGE_K2_P4: Kernel = Kernel::new(Source::Merge, "merge_k2_p4");
-    /// `merge_k2_p8`
-    pub const MERGE_K2_P8: Kernel = Kernel::new(Source::Merge, "merge_k2_p8");
     /// `merge_co_ranks_k4`
     pub const MERGE_CO_RANKS_K4: Kernel = Kernel::new(Source::Merge, "merge_co_ranks_k4");
     /// `search_k4`
     pub const SEARCH_K4: Kernel = Kernel::new(Source::Merge, "search_k4");
     /// `merge_k4_p0`
     pub const MERGE_K4_P0: Kernel = Kernel::new(Source::Merge, "merge_k4_p0");
-    /// `merge_k4_p1`
-    pub const MERGE_K4_P1: Kernel = Kernel::new(Source::Merge, "merge_k4_p1");
-    /// `merge_k4_p2`
-    pub const MERGE_K4_P2: Kernel = Kernel::new(Source::Merge, "merge_k4_p2");
     /// `merge_k4_p4`
     pub const MERGE_K4_P4: Kernel = Kernel::new(Source::Merge, "merge_k4_p4");
     /// `merge_k4_p8`
@@ -585,10 +552,6 @@ pub mod merge {
     pub const SEARCH_K8: Kernel = Kernel::new(Source::Merge, "search_k8");
     /// `merge_k8_p0`
     pub const MERGE_K8_P0: Kernel = Kernel::new(Source::Merge, "merge_k8_p0");
-    /// `merge_k8_p1`
-    pub const MERGE_K8_P1: Kernel = Kernel::new(Source::Merge, "merge_k8_p1");
-    /// `merge_k8_p2`
-    pub const MERGE_K8_P2: Kernel = Kernel::new(Source::Merge, "merge_k8_p2");
     /// `merge_k8_p4`
     pub const MERGE_K8_P4: Kernel = Kernel::new(Source::Merge, "merge_k8_p4");
     /// `merge_k8_p8`
@@ -599,33 +562,15 @@ pub mod merge {
             arch: Arch { major: 7, minor: 0, exact: false },
             ptx: text!("merge.ptx"),
             entries: &[
-                Entry { name: "merge_co_ranks_k1", holes: &[] },
-                Entry { name: "search_k1", holes: &[] },
-                Entry { name: "merge_k1_p0", holes: &[] },
-                Entry { name: "merge_k1_p1", holes: &[] },
-                Entry { name: "merge_k1_p2", holes: &[] },
-                Entry { name: "merge_k1_p4", holes: &[] },
-                Entry { name: "merge_k1_p8", holes: &[] },
-                Entry { name: "merge_co_ranks_k2", holes: &[] },
-                Entry { name: "search_k2", holes: &[] },
-                Entry { name: "merge_k2_p0", holes: &[] },
-                Entry { name: "merge_k2_p1", holes: &[] },
-                Entry { name: "merge_k2_p2", holes: &[] },
-                Entry { name: "merge_k2_p4", holes: &[] },
-                Entry { name: "merge_k2_p8", holes: &[] },
-                Entry { name: "merge_co_ranks_k4", holes: &[] },
-                Entry { name: "search_k4", holes: &[] },
-                Entry { name: "merge_k4_p0", holes: &[] },
-                Entry { name: "merge_k4_p1", holes: &[] },
-                Entry { name: "merge_k4_p2", holes: &[] },
-                Entry { name: "merge_k4_p4", holes: &[] },
-                Entry { name: "merge_k4_p8", holes: &[] },
+                Entry { name: "merge_co_ranks_k4", holes: &["key_at", "key_far", "key_load"] },
+                Entry { name: "search_k4", holes: &["key_at", "key_far", "key_load"] },
+                Entry { name: "merge_k4_p0", holes: &["key_at", "key_far", "key_load", "key_store4", "key_store"] },
+                Entry { name: "merge_k4_p4", holes: &["key_at", "key_far", "key_load", "key_store4", "key_store", "value_at", "value_far", "value_load", "value_store"] },
+                Entry { name: "merge_k4_p8", holes: &["key_at", "key_far", "key_load", "key_store4", "key_store"] },
                 Entry { name: "merge_co_ranks_k8", holes: &[] },
                 Entry { name: "search_k8", holes: &[] },
                 Entry { name: "merge_k8_p0", holes: &[] },
-                Entry { name: "merge_k8_p1", holes: &[] },
-                Entry { name: "merge_k8_p2", holes: &[] },
-                Entry { name: "merge_k8_p4", holes: &[] },
+                Entry { name: "merge_k8_p4", holes: &["value_at", "value_far", "value_load", "value_store"] },
                 Entry { name: "merge_k8_p8", holes: &[] },
             ],
         },
@@ -681,42 +626,6 @@ pub mod merge_from {
 pub mod merge_sort {
     use super::*;
 
-    /// `sort_by_cuts_k1`
-    pub const SORT_BY_CUTS_K1: Kernel = Kernel::new(Source::MergeSort, "sort_by_cuts_k1");
-    /// `sort_by_cuts_few_k1`
-    pub const SORT_BY_CUTS_FEW_K1: Kernel = Kernel::new(Source::MergeSort, "sort_by_cuts_few_k1");
-    /// `sort_by_tile_k1_p0`
-    pub const SORT_BY_TILE_K1_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_tile_k1_p0");
-    /// `sort_by_tile_k1_p4`
-    pub const SORT_BY_TILE_K1_P4: Kernel = Kernel::new(Source::MergeSort, "sort_by_tile_k1_p4");
-    /// `sort_by_two_tiles_k1_p0`
-    pub const SORT_BY_TWO_TILES_K1_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_two_tiles_k1_p0");
-    /// `sort_by_merge_k1_p0`
-    pub const SORT_BY_MERGE_K1_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_k1_p0");
-    /// `sort_by_merge_k1_p4`
-    pub const SORT_BY_MERGE_K1_P4: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_k1_p4");
-    /// `sort_by_merge_few_k1_p0`
-    pub const SORT_BY_MERGE_FEW_K1_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_few_k1_p0");
-    /// `sort_by_merge_few_k1_p4`
-    pub const SORT_BY_MERGE_FEW_K1_P4: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_few_k1_p4");
-    /// `sort_by_cuts_k2`
-    pub const SORT_BY_CUTS_K2: Kernel = Kernel::new(Source::MergeSort, "sort_by_cuts_k2");
-    /// `sort_by_cuts_few_k2`
-    pub const SORT_BY_CUTS_FEW_K2: Kernel = Kernel::new(Source::MergeSort, "sort_by_cuts_few_k2");
-    /// `sort_by_tile_k2_p0`
-    pub const SORT_BY_TILE_K2_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_tile_k2_p0");
-    /// `sort_by_tile_k2_p4`
-    pub const SORT_BY_TILE_K2_P4: Kernel = Kernel::new(Source::MergeSort, "sort_by_tile_k2_p4");
-    /// `sort_by_two_tiles_k2_p0`
-    pub const SORT_BY_TWO_TILES_K2_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_two_tiles_k2_p0");
-    /// `sort_by_merge_k2_p0`
-    pub const SORT_BY_MERGE_K2_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_k2_p0");
-    /// `sort_by_merge_k2_p4`
-    pub const SORT_BY_MERGE_K2_P4: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_k2_p4");
-    /// `sort_by_merge_few_k2_p0`
-    pub const SORT_BY_MERGE_FEW_K2_P0: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_few_k2_p0");
-    /// `sort_by_merge_few_k2_p4`
-    pub const SORT_BY_MERGE_FEW_K2_P4: Kernel = Kernel::new(Source::MergeSort, "sort_by_merge_few_k2_p4");
     /// `sort_by_cuts_k4`
     pub const SORT_BY_CUTS_K4: Kernel = Kernel::new(Source::MergeSort, "sort_by_cuts_k4");
     /// `sort_by_cuts_few_k4`
@@ -759,33 +668,15 @@ pub mod merge_sort {
             arch: Arch { major: 7, minor: 0, exact: false },
             ptx: text!("merge_sort.ptx"),
             entries: &[
-                Entry { name: "sort_by_cuts_k1", holes: &["before"] },
-                Entry { name: "sort_by_cuts_few_k1", holes: &["before"] },
-                Entry { name: "sort_by_tile_k1_p0", holes: &["before"] },
-                Entry { name: "sort_by_tile_k1_p4", holes: &["before"] },
-                Entry { name: "sort_by_two_tiles_k1_p0", holes: &["before"] },
-                Entry { name: "sort_by_merge_k1_p0", holes: &["before"] },
-                Entry { name: "sort_by_merge_k1_p4", holes: &["before"] },
-                Entry { name: "sort_by_merge_few_k1_p0", holes: &["before"] },
-                Entry { name: "sort_by_merge_few_k1_p4", holes: &["before"] },
-                Entry { name: "sort_by_cuts_k2", holes: &["before"] },
-                Entry { name: "sort_by_cuts_few_k2", holes: &["before"] },
-                Entry { name: "sort_by_tile_k2_p0", holes: &["before"] },
-                Entry { name: "sort_by_tile_k2_p4", holes: &["before"] },
-                Entry { name: "sort_by_two_tiles_k2_p0", holes: &["before"] },
-                Entry { name: "sort_by_merge_k2_p0", holes: &["before"] },
-                Entry { name: "sort_by_merge_k2_p4", holes: &["before"] },
-                Entry { name: "sort_by_merge_few_k2_p0", holes: &["before"] },
-                Entry { name: "sort_by_merge_few_k2_p4", holes: &["before"] },
-                Entry { name: "sort_by_cuts_k4", holes: &["before"] },
-                Entry { name: "sort_by_cuts_few_k4", holes: &["before"] },
-                Entry { name: "sort_by_tile_k4_p0", holes: &["before"] },
-                Entry { name: "sort_by_tile_k4_p4", holes: &["before"] },
-                Entry { name: "sort_by_two_tiles_k4_p0", holes: &["before"] },
-                Entry { name: "sort_by_merge_k4_p0", holes: &["before"] },
-                Entry { name: "sort_by_merge_k4_p4", holes: &["before"] },
-                Entry { name: "sort_by_merge_few_k4_p0", holes: &["before"] },
-                Entry { name: "sort_by_merge_few_k4_p4", holes: &["before"] },
+                Entry { name: "sort_by_cuts_k4", holes: &["key_at", "key_far", "key_load", "before"] },
+                Entry { name: "sort_by_cuts_few_k4", holes: &["key_at", "key_far", "key_load", "before"] },
+                Entry { name: "sort_by_tile_k4_p0", holes: &["key_at", "key_far", "key_load", "before", "key_store"] },
+                Entry { name: "sort_by_tile_k4_p4", holes: &["key_at", "key_far", "key_load", "before", "key_store"] },
+                Entry { name: "sort_by_two_tiles_k4_p0", holes: &["key_at", "key_far", "key_load", "before", "key_store"] },
+                Entry { name: "sort_by_merge_k4_p0", holes: &["key_at", "key_far", "key_load_of", "key_load", "before", "key_store"] },
+                Entry { name: "sort_by_merge_k4_p4", holes: &["key_at", "key_far", "key_load_of", "key_load", "before", "key_store"] },
+                Entry { name: "sort_by_merge_few_k4_p0", holes: &["key_at", "key_far", "key_load", "before", "key_load_of", "key_store"] },
+                Entry { name: "sort_by_merge_few_k4_p4", holes: &["key_at", "key_far", "key_load", "before", "key_load_of", "key_store"] },
                 Entry { name: "sort_by_cuts_k8", holes: &["before"] },
                 Entry { name: "sort_by_cuts_few_k8", holes: &["before"] },
                 Entry { name: "sort_by_tile_k8_p0", holes: &["before"] },
@@ -949,14 +840,6 @@ pub mod reduce {
     pub const REDUCE_ROWS_SPLIT_W2: Kernel = Kernel::new(Source::Reduce, "reduce_rows_split_w2");
     /// `reduce_cols_w2`
     pub const REDUCE_COLS_W2: Kernel = Kernel::new(Source::Reduce, "reduce_cols_w2");
-    /// `reduce_w3`
-    pub const REDUCE_W3: Kernel = Kernel::new(Source::Reduce, "reduce_w3");
-    /// `reduce_rows_w3`
-    pub const REDUCE_ROWS_W3: Kernel = Kernel::new(Source::Reduce, "reduce_rows_w3");
-    /// `reduce_rows_split_w3`
-    pub const REDUCE_ROWS_SPLIT_W3: Kernel = Kernel::new(Source::Reduce, "reduce_rows_split_w3");
-    /// `reduce_cols_w3`
-    pub const REDUCE_COLS_W3: Kernel = Kernel::new(Source::Reduce, "reduce_cols_w3");
     /// `reduce_w4`
     pub const REDUCE_W4: Kernel = Kernel::new(Source::Reduce, "reduce_w4");
     /// `reduce_rows_w4`
@@ -979,10 +862,6 @@ pub mod reduce {
                 Entry { name: "reduce_rows_w2", holes: &["load4", "combine", "load1", "finish"] },
                 Entry { name: "reduce_rows_split_w2", holes: &["load4", "load1", "combine", "finish"] },
                 Entry { name: "reduce_cols_w2", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_w3", holes: &["load4", "load1", "combine", "finish"] },
-                Entry { name: "reduce_rows_w3", holes: &["load4", "combine", "load1", "finish"] },
-                Entry { name: "reduce_rows_split_w3", holes: &["load4", "load1", "combine", "finish"] },
-                Entry { name: "reduce_cols_w3", holes: &["load1", "combine", "finish"] },
                 Entry { name: "reduce_w4", holes: &["load4", "load1", "combine", "finish"] },
                 Entry { name: "reduce_rows_w4", holes: &["load4", "combine", "load1", "finish"] },
                 Entry { name: "reduce_rows_split_w4", holes: &["load4", "load1", "combine", "finish"] },
@@ -1032,24 +911,6 @@ pub mod reduce_variants {
     pub const REDUCE_SHUFFLE_W2: Kernel = Kernel::new(Source::ReduceVariants, "reduce_shuffle_w2");
     /// `reduce_vectorised_w2`
     pub const REDUCE_VECTORISED_W2: Kernel = Kernel::new(Source::ReduceVariants, "reduce_vectorised_w2");
-    /// `reduce_fold_w3`
-    pub const REDUCE_FOLD_W3: Kernel = Kernel::new(Source::ReduceVariants, "reduce_fold_w3");
-    /// `reduce_interleaved_w3`
-    pub const REDUCE_INTERLEAVED_W3: Kernel = Kernel::new(Source::ReduceVariants, "reduce_interleaved_w3");
-    /// `reduce_convergent_w3`
-    pub const REDUCE_CONVERGENT_W3: Kernel = Kernel::new(Source::ReduceVariants, "reduce_convergent_w3");
-    /// `reduce_sequential_w3`
-    pub const REDUCE_SEQUENTIAL_W3: Kernel = Kernel::new(Source::ReduceVariants, "reduce_sequential_w3");
-    /// `reduce_first_combine_w3`
-    pub const REDUCE_FIRST_COMBINE_W3: Kernel = Kernel::new(Source::ReduceVariants, "reduce_first_combine_w3");
-    /// `reduce_unrolled_w3`
-    pub const REDUCE_UNROLLED_W3: Kernel = Kernel::new(Source::ReduceVariants, "reduce_unrolled_w3");
-    /// `reduce_coarsened_w3`
-    pub const REDUCE_COARSENED_W3: Kernel = Kernel::new(Source::ReduceVariants, "reduce_coarsened_w3");
-    /// `reduce_shuffle_w3`
-    pub const REDUCE_SHUFFLE_W3: Kernel = Kernel::new(Source::ReduceVariants, "reduce_shuffle_w3");
-    /// `reduce_vectorised_w3`
-    pub const REDUCE_VECTORISED_W3: Kernel = Kernel::new(Source::ReduceVariants, "reduce_vectorised_w3");
     /// `reduce_fold_w4`
     pub const REDUCE_FOLD_W4: Kernel = Kernel::new(Source::ReduceVariants, "reduce_fold_w4");
     /// `reduce_interleaved_w4`
@@ -1092,15 +953,6 @@ pub mod reduce_variants {
                 Entry { name: "reduce_coarsened_w2", holes: &["load1", "combine", "finish"] },
                 Entry { name: "reduce_shuffle_w2", holes: &["load1", "combine", "finish"] },
                 Entry { name: "reduce_vectorised_w2", holes: &["load1", "combine", "load4", "finish"] },
-                Entry { name: "reduce_fold_w3", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_interleaved_w3", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_convergent_w3", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_sequential_w3", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_first_combine_w3", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_unrolled_w3", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_coarsened_w3", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_shuffle_w3", holes: &["load1", "combine", "finish"] },
-                Entry { name: "reduce_vectorised_w3", holes: &["load1", "combine", "load4", "finish"] },
                 Entry { name: "reduce_fold_w4", holes: &["load1", "combine", "finish"] },
                 Entry { name: "reduce_interleaved_w4", holes: &["load1", "combine", "finish"] },
                 Entry { name: "reduce_convergent_w4", holes: &["load1", "combine", "finish"] },
@@ -1123,8 +975,6 @@ pub mod scan {
     pub const SCAN_W1: Kernel = Kernel::new(Source::Scan, "scan_w1");
     /// `scan_w2`
     pub const SCAN_W2: Kernel = Kernel::new(Source::Scan, "scan_w2");
-    /// `scan_w3`
-    pub const SCAN_W3: Kernel = Kernel::new(Source::Scan, "scan_w3");
     /// `scan_w4`
     pub const SCAN_W4: Kernel = Kernel::new(Source::Scan, "scan_w4");
     /// `scan_parked_w1`
@@ -1139,10 +989,6 @@ pub mod scan {
     pub const SCAN_ROWS_W2: Kernel = Kernel::new(Source::Scan, "scan_rows_w2");
     /// `scan_cols_w2`
     pub const SCAN_COLS_W2: Kernel = Kernel::new(Source::Scan, "scan_cols_w2");
-    /// `scan_rows_w3`
-    pub const SCAN_ROWS_W3: Kernel = Kernel::new(Source::Scan, "scan_rows_w3");
-    /// `scan_cols_w3`
-    pub const SCAN_COLS_W3: Kernel = Kernel::new(Source::Scan, "scan_cols_w3");
     /// `scan_rows_w4`
     pub const SCAN_ROWS_W4: Kernel = Kernel::new(Source::Scan, "scan_rows_w4");
     /// `scan_cols_w4`
@@ -1155,7 +1001,6 @@ pub mod scan {
             entries: &[
                 Entry { name: "scan_w1", holes: &["load4", "load1", "combine", "store4", "store1"] },
                 Entry { name: "scan_w2", holes: &["load4", "load1", "combine", "store4", "store1"] },
-                Entry { name: "scan_w3", holes: &["load4", "load1", "combine", "store4", "store1"] },
                 Entry { name: "scan_w4", holes: &["load4", "load1", "combine", "store4", "store1"] },
                 Entry { name: "scan_parked_w1", holes: &["load4", "load1", "combine", "store4", "store1"] },
                 Entry { name: "scan_served_w1", holes: &["load4", "load1", "combine", "store4", "store1"] },
@@ -1163,8 +1008,6 @@ pub mod scan {
                 Entry { name: "scan_cols_w1", holes: &["load1", "combine", "store1"] },
                 Entry { name: "scan_rows_w2", holes: &["load4", "load1", "combine", "store4", "store1"] },
                 Entry { name: "scan_cols_w2", holes: &["load1", "combine", "store1"] },
-                Entry { name: "scan_rows_w3", holes: &["load4", "load1", "combine", "store4", "store1"] },
-                Entry { name: "scan_cols_w3", holes: &["load1", "combine", "store1"] },
                 Entry { name: "scan_rows_w4", holes: &["load4", "load1", "combine", "store4", "store1"] },
                 Entry { name: "scan_cols_w4", holes: &["load1", "combine", "store1"] },
             ],
@@ -1188,12 +1031,6 @@ pub mod scan_variants {
     pub const SCAN_BRENT_KUNG_W2: Kernel = Kernel::new(Source::ScanVariants, "scan_brent_kung_w2");
     /// `scan_coarsened_w2`
     pub const SCAN_COARSENED_W2: Kernel = Kernel::new(Source::ScanVariants, "scan_coarsened_w2");
-    /// `scan_kogge_stone_w3`
-    pub const SCAN_KOGGE_STONE_W3: Kernel = Kernel::new(Source::ScanVariants, "scan_kogge_stone_w3");
-    /// `scan_brent_kung_w3`
-    pub const SCAN_BRENT_KUNG_W3: Kernel = Kernel::new(Source::ScanVariants, "scan_brent_kung_w3");
-    /// `scan_coarsened_w3`
-    pub const SCAN_COARSENED_W3: Kernel = Kernel::new(Source::ScanVariants, "scan_coarsened_w3");
     /// `scan_kogge_stone_w4`
     pub const SCAN_KOGGE_STONE_W4: Kernel = Kernel::new(Source::ScanVariants, "scan_kogge_stone_w4");
     /// `scan_brent_kung_w4`
@@ -1212,9 +1049,6 @@ pub mod scan_variants {
                 Entry { name: "scan_kogge_stone_w2", holes: &["load1", "combine", "store1"] },
                 Entry { name: "scan_brent_kung_w2", holes: &["load1", "combine", "store1"] },
                 Entry { name: "scan_coarsened_w2", holes: &["load1", "load4", "combine", "store1", "store4"] },
-                Entry { name: "scan_kogge_stone_w3", holes: &["load1", "combine", "store1"] },
-                Entry { name: "scan_brent_kung_w3", holes: &["load1", "combine", "store1"] },
-                Entry { name: "scan_coarsened_w3", holes: &["load1", "load4", "combine", "store1", "store4"] },
                 Entry { name: "scan_kogge_stone_w4", holes: &["load1", "combine", "store1"] },
                 Entry { name: "scan_brent_kung_w4", holes: &["load1", "combine", "store1"] },
                 Entry { name: "scan_coarsened_w4", holes: &["load1", "load4", "combine", "store1", "store4"] },
@@ -1244,26 +1078,47 @@ pub mod scatter {
     ];
 }
 
+/// Entries of `segmented_short.cu`.
+pub mod segmented_short {
+    use super::*;
+
+    /// `segmented_windows`
+    pub const SEGMENTED_WINDOWS: Kernel = Kernel::new(Source::SegmentedShort, "segmented_windows");
+    /// `segmented_short_k2`
+    pub const SEGMENTED_SHORT_K2: Kernel = Kernel::new(Source::SegmentedShort, "segmented_short_k2");
+    /// `segmented_short_k4`
+    pub const SEGMENTED_SHORT_K4: Kernel = Kernel::new(Source::SegmentedShort, "segmented_short_k4");
+    /// `segmented_short_all_bits_k4`
+    pub const SEGMENTED_SHORT_ALL_BITS_K4: Kernel = Kernel::new(Source::SegmentedShort, "segmented_short_all_bits_k4");
+    /// `segmented_short_k8`
+    pub const SEGMENTED_SHORT_K8: Kernel = Kernel::new(Source::SegmentedShort, "segmented_short_k8");
+    /// `segmented_short_all_bits_k8`
+    pub const SEGMENTED_SHORT_ALL_BITS_K8: Kernel = Kernel::new(Source::SegmentedShort, "segmented_short_all_bits_k8");
+
+    pub(super) const BUILDS: &[Build] = &[
+        Build {
+            arch: Arch { major: 7, minor: 0, exact: false },
+            ptx: text!("segmented_short.ptx"),
+            entries: &[
+                Entry { name: "segmented_windows", holes: &[] },
+                Entry { name: "segmented_short_k2", holes: &["key_at", "key_load", "key_store"] },
+                Entry { name: "segmented_short_k4", holes: &["key_at", "key_load", "key_store"] },
+                Entry { name: "segmented_short_all_bits_k4", holes: &["key_at", "key_load", "key_store"] },
+                Entry { name: "segmented_short_k8", holes: &[] },
+                Entry { name: "segmented_short_all_bits_k8", holes: &[] },
+            ],
+        },
+    ];
+}
+
 /// Entries of `segmented_sort.cu`.
 pub mod segmented_sort {
     use super::*;
 
     /// `segmented_plan`
     pub const SEGMENTED_PLAN: Kernel = Kernel::new(Source::SegmentedSort, "segmented_plan");
-    /// `segmented_windows`
-    pub const SEGMENTED_WINDOWS: Kernel = Kernel::new(Source::SegmentedSort, "segmented_windows");
-    /// `segmented_short_k2_p0`
-    pub const SEGMENTED_SHORT_K2_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k2_p0");
-    /// `segmented_short_k2_p4`
-    pub const SEGMENTED_SHORT_K2_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k2_p4");
     /// `segmented_histogram_k4`
     pub const SEGMENTED_HISTOGRAM_K4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_histogram_k4");
-    /// `segmented_short_all_bits_k4`
-    pub const SEGMENTED_SHORT_ALL_BITS_K4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_all_bits_k4");
-    /// `segmented_short_k4_p0`
-    pub const SEGMENTED_SHORT_K4_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k4_p0");
-    /// `segmented_short_k4_p4`
-    pub const SEGMENTED_SHORT_K4_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k4_p4");
     /// `segmented_pass_k4_p0`
     pub const SEGMENTED_PASS_K4_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k4_p0");
     /// `segmented_rest_k4_p0`
@@ -1274,16 +1129,6 @@ pub mod segmented_sort {
     pub const SEGMENTED_REST_K4_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_rest_k4_p4");
     /// `segmented_histogram_k8`
     pub const SEGMENTED_HISTOGRAM_K8: Kernel = Kernel::new(Source::SegmentedSort, "segmented_histogram_k8");
-    /// `segmented_short_all_bits_k8`
-    pub const SEGMENTED_SHORT_ALL_BITS_K8: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_all_bits_k8");
-    /// `segmented_short_k8_p0`
-    pub const SEGMENTED_SHORT_K8_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k8_p0");
-    /// `segmented_short_k8_p4`
-    pub const SEGMENTED_SHORT_K8_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_short_k8_p4");
-    /// `segmented_pass_k8_p0`
-    pub const SEGMENTED_PASS_K8_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k8_p0");
-    /// `segmented_rest_k8_p0`
-    pub const SEGMENTED_REST_K8_P0: Kernel = Kernel::new(Source::SegmentedSort, "segmented_rest_k8_p0");
     /// `segmented_pass_k8_p4`
     pub const SEGMENTED_PASS_K8_P4: Kernel = Kernel::new(Source::SegmentedSort, "segmented_pass_k8_p4");
     /// `segmented_rest_k8_p4`
@@ -1295,23 +1140,12 @@ pub mod segmented_sort {
             ptx: text!("segmented_sort.ptx"),
             entries: &[
                 Entry { name: "segmented_plan", holes: &[] },
-                Entry { name: "segmented_windows", holes: &[] },
-                Entry { name: "segmented_short_k2_p0", holes: &["key_at", "key_load", "key_store"] },
-                Entry { name: "segmented_short_k2_p4", holes: &["key_at", "key_load", "key_store"] },
                 Entry { name: "segmented_histogram_k4", holes: &["key_at", "key_load"] },
-                Entry { name: "segmented_short_all_bits_k4", holes: &["key_at", "key_load", "key_store"] },
-                Entry { name: "segmented_short_k4_p0", holes: &["key_at", "key_load", "key_store"] },
-                Entry { name: "segmented_short_k4_p4", holes: &["key_at", "key_load", "key_store"] },
                 Entry { name: "segmented_pass_k4_p0", holes: &["key_at", "key_load", "key_store"] },
                 Entry { name: "segmented_rest_k4_p0", holes: &["key_at", "key_load", "key_store"] },
                 Entry { name: "segmented_pass_k4_p4", holes: &["key_at", "key_load", "key_store"] },
                 Entry { name: "segmented_rest_k4_p4", holes: &["key_at", "key_load", "key_store"] },
                 Entry { name: "segmented_histogram_k8", holes: &[] },
-                Entry { name: "segmented_short_all_bits_k8", holes: &[] },
-                Entry { name: "segmented_short_k8_p0", holes: &[] },
-                Entry { name: "segmented_short_k8_p4", holes: &[] },
-                Entry { name: "segmented_pass_k8_p0", holes: &[] },
-                Entry { name: "segmented_rest_k8_p0", holes: &[] },
                 Entry { name: "segmented_pass_k8_p4", holes: &[] },
                 Entry { name: "segmented_rest_k8_p4", holes: &[] },
             ],
@@ -1329,18 +1163,10 @@ pub mod segments {
     pub const SEGMENTS_WARPS_W1: Kernel = Kernel::new(Source::Segments, "segments_warps_w1");
     /// `segments_blocks_w1`
     pub const SEGMENTS_BLOCKS_W1: Kernel = Kernel::new(Source::Segments, "segments_blocks_w1");
-    /// `segments_tiles_w1`
-    pub const SEGMENTS_TILES_W1: Kernel = Kernel::new(Source::Segments, "segments_tiles_w1");
     /// `segments_listed_w1`
     pub const SEGMENTS_LISTED_W1: Kernel = Kernel::new(Source::Segments, "segments_listed_w1");
-    /// `segments_join_w1`
-    pub const SEGMENTS_JOIN_W1: Kernel = Kernel::new(Source::Segments, "segments_join_w1");
     /// `segments_joint_w1`
     pub const SEGMENTS_JOINT_W1: Kernel = Kernel::new(Source::Segments, "segments_joint_w1");
-    /// `segments_few_w1`
-    pub const SEGMENTS_FEW_W1: Kernel = Kernel::new(Source::Segments, "segments_few_w1");
-    /// `segments_each_w1`
-    pub const SEGMENTS_EACH_W1: Kernel = Kernel::new(Source::Segments, "segments_each_w1");
     /// `segments_alone_w1`
     pub const SEGMENTS_ALONE_W1: Kernel = Kernel::new(Source::Segments, "segments_alone_w1");
     /// `segments_short_w2`
@@ -1349,58 +1175,22 @@ pub mod segments {
     pub const SEGMENTS_WARPS_W2: Kernel = Kernel::new(Source::Segments, "segments_warps_w2");
     /// `segments_blocks_w2`
     pub const SEGMENTS_BLOCKS_W2: Kernel = Kernel::new(Source::Segments, "segments_blocks_w2");
-    /// `segments_tiles_w2`
-    pub const SEGMENTS_TILES_W2: Kernel = Kernel::new(Source::Segments, "segments_tiles_w2");
     /// `segments_listed_w2`
     pub const SEGMENTS_LISTED_W2: Kernel = Kernel::new(Source::Segments, "segments_listed_w2");
-    /// `segments_join_w2`
-    pub const SEGMENTS_JOIN_W2: Kernel = Kernel::new(Source::Segments, "segments_join_w2");
     /// `segments_joint_w2`
     pub const SEGMENTS_JOINT_W2: Kernel = Kernel::new(Source::Segments, "segments_joint_w2");
-    /// `segments_few_w2`
-    pub const SEGMENTS_FEW_W2: Kernel = Kernel::new(Source::Segments, "segments_few_w2");
-    /// `segments_each_w2`
-    pub const SEGMENTS_EACH_W2: Kernel = Kernel::new(Source::Segments, "segments_each_w2");
     /// `segments_alone_w2`
     pub const SEGMENTS_ALONE_W2: Kernel = Kernel::new(Source::Segments, "segments_alone_w2");
-    /// `segments_short_w3`
-    pub const SEGMENTS_SHORT_W3: Kernel = Kernel::new(Source::Segments, "segments_short_w3");
-    /// `segments_warps_w3`
-    pub const SEGMENTS_WARPS_W3: Kernel = Kernel::new(Source::Segments, "segments_warps_w3");
-    /// `segments_blocks_w3`
-    pub const SEGMENTS_BLOCKS_W3: Kernel = Kernel::new(Source::Segments, "segments_blocks_w3");
-    /// `segments_tiles_w3`
-    pub const SEGMENTS_TILES_W3: Kernel = Kernel::new(Source::Segments, "segments_tiles_w3");
-    /// `segments_listed_w3`
-    pub const SEGMENTS_LISTED_W3: Kernel = Kernel::new(Source::Segments, "segments_listed_w3");
-    /// `segments_join_w3`
-    pub const SEGMENTS_JOIN_W3: Kernel = Kernel::new(Source::Segments, "segments_join_w3");
-    /// `segments_joint_w3`
-    pub const SEGMENTS_JOINT_W3: Kernel = Kernel::new(Source::Segments, "segments_joint_w3");
-    /// `segments_few_w3`
-    pub const SEGMENTS_FEW_W3: Kernel = Kernel::new(Source::Segments, "segments_few_w3");
-    /// `segments_each_w3`
-    pub const SEGMENTS_EACH_W3: Kernel = Kernel::new(Source::Segments, "segments_each_w3");
-    /// `segments_alone_w3`
-    pub const SEGMENTS_ALONE_W3: Kernel = Kernel::new(Source::Segments, "segments_alone_w3");
     /// `segments_short_w4`
     pub const SEGMENTS_SHORT_W4: Kernel = Kernel::new(Source::Segments, "segments_short_w4");
     /// `segments_warps_w4`
     pub const SEGMENTS_WARPS_W4: Kernel = Kernel::new(Source::Segments, "segments_warps_w4");
     /// `segments_blocks_w4`
     pub const SEGMENTS_BLOCKS_W4: Kernel = Kernel::new(Source::Segments, "segments_blocks_w4");
-    /// `segments_tiles_w4`
-    pub const SEGMENTS_TILES_W4: Kernel = Kernel::new(Source::Segments, "segments_tiles_w4");
     /// `segments_listed_w4`
     pub const SEGMENTS_LISTED_W4: Kernel = Kernel::new(Source::Segments, "segments_listed_w4");
-    /// `segments_join_w4`
-    pub const SEGMENTS_JOIN_W4: Kernel = Kernel::new(Source::Segments, "segments_join_w4");
     /// `segments_joint_w4`
     pub const SEGMENTS_JOINT_W4: Kernel = Kernel::new(Source::Segments, "segments_joint_w4");
-    /// `segments_few_w4`
-    pub const SEGMENTS_FEW_W4: Kernel = Kernel::new(Source::Segments, "segments_few_w4");
-    /// `segments_each_w4`
-    pub const SEGMENTS_EACH_W4: Kernel = Kernel::new(Source::Segments, "segments_each_w4");
     /// `segments_alone_w4`
     pub const SEGMENTS_ALONE_W4: Kernel = Kernel::new(Source::Segments, "segments_alone_w4");
 
@@ -1412,42 +1202,20 @@ pub mod segments {
                 Entry { name: "segments_short_w1", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_warps_w1", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_blocks_w1", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_tiles_w1", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_listed_w1", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_join_w1", holes: &["combine", "finish"] },
-                Entry { name: "segments_joint_w1", holes: &["load1", "combine", "finish", "load4"] },
-                Entry { name: "segments_few_w1", holes: &["load1", "combine", "finish", "load4"] },
-                Entry { name: "segments_each_w1", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_joint_w1", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_alone_w1", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_short_w2", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_warps_w2", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_blocks_w2", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_tiles_w2", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_listed_w2", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_join_w2", holes: &["combine", "finish"] },
-                Entry { name: "segments_joint_w2", holes: &["load1", "combine", "finish", "load4"] },
-                Entry { name: "segments_few_w2", holes: &["load1", "combine", "finish", "load4"] },
-                Entry { name: "segments_each_w2", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_joint_w2", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_alone_w2", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_short_w3", holes: &["load1", "combine", "finish"] },
-                Entry { name: "segments_warps_w3", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_blocks_w3", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_tiles_w3", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_listed_w3", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_join_w3", holes: &["combine", "finish"] },
-                Entry { name: "segments_joint_w3", holes: &["load1", "combine", "finish", "load4"] },
-                Entry { name: "segments_few_w3", holes: &["load1", "combine", "finish", "load4"] },
-                Entry { name: "segments_each_w3", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_alone_w3", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_short_w4", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_warps_w4", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_blocks_w4", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_tiles_w4", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_listed_w4", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_join_w4", holes: &["combine", "finish"] },
-                Entry { name: "segments_joint_w4", holes: &["load1", "combine", "finish", "load4"] },
-                Entry { name: "segments_few_w4", holes: &["load1", "combine", "finish", "load4"] },
-                Entry { name: "segments_each_w4", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_joint_w4", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_alone_w4", holes: &["load1", "load4", "combine", "finish"] },
             ],
         },
@@ -1460,118 +1228,55 @@ pub mod select {
 
     /// `select_w1`
     pub const SELECT_W1: Kernel = Kernel::new(Source::Select, "select_w1");
-    /// `select_served_w1`
-    pub const SELECT_SERVED_W1: Kernel = Kernel::new(Source::Select, "select_served_w1");
-    /// `select_two_served_w1`
-    pub const SELECT_TWO_SERVED_W1: Kernel = Kernel::new(Source::Select, "select_two_served_w1");
-    /// `select_two_joint_w1`
-    pub const SELECT_TWO_JOINT_W1: Kernel = Kernel::new(Source::Select, "select_two_joint_w1");
-    /// `select_wide_served_w1`
-    pub const SELECT_WIDE_SERVED_W1: Kernel = Kernel::new(Source::Select, "select_wide_served_w1");
-    /// `select_three_served_w1`
-    pub const SELECT_THREE_SERVED_W1: Kernel = Kernel::new(Source::Select, "select_three_served_w1");
-    /// `select_three_joint_w1`
-    pub const SELECT_THREE_JOINT_W1: Kernel = Kernel::new(Source::Select, "select_three_joint_w1");
+    /// `select_two_w1`
+    pub const SELECT_TWO_W1: Kernel = Kernel::new(Source::Select, "select_two_w1");
+    /// `select_wide_w1`
+    pub const SELECT_WIDE_W1: Kernel = Kernel::new(Source::Select, "select_wide_w1");
+    /// `select_three_w1`
+    pub const SELECT_THREE_W1: Kernel = Kernel::new(Source::Select, "select_three_w1");
     /// `select_runs_w1`
     pub const SELECT_RUNS_W1: Kernel = Kernel::new(Source::Select, "select_runs_w1");
-    /// `select_runs_served_w1`
-    pub const SELECT_RUNS_SERVED_W1: Kernel = Kernel::new(Source::Select, "select_runs_served_w1");
     /// `select_w2`
     pub const SELECT_W2: Kernel = Kernel::new(Source::Select, "select_w2");
-    /// `select_served_w2`
-    pub const SELECT_SERVED_W2: Kernel = Kernel::new(Source::Select, "select_served_w2");
-    /// `select_two_served_w2`
-    pub const SELECT_TWO_SERVED_W2: Kernel = Kernel::new(Source::Select, "select_two_served_w2");
-    /// `select_two_joint_w2`
-    pub const SELECT_TWO_JOINT_W2: Kernel = Kernel::new(Source::Select, "select_two_joint_w2");
-    /// `select_wide_served_w2`
-    pub const SELECT_WIDE_SERVED_W2: Kernel = Kernel::new(Source::Select, "select_wide_served_w2");
-    /// `select_three_served_w2`
-    pub const SELECT_THREE_SERVED_W2: Kernel = Kernel::new(Source::Select, "select_three_served_w2");
-    /// `select_three_joint_w2`
-    pub const SELECT_THREE_JOINT_W2: Kernel = Kernel::new(Source::Select, "select_three_joint_w2");
+    /// `select_two_w2`
+    pub const SELECT_TWO_W2: Kernel = Kernel::new(Source::Select, "select_two_w2");
+    /// `select_wide_w2`
+    pub const SELECT_WIDE_W2: Kernel = Kernel::new(Source::Select, "select_wide_w2");
+    /// `select_three_w2`
+    pub const SELECT_THREE_W2: Kernel = Kernel::new(Source::Select, "select_three_w2");
     /// `select_runs_w2`
     pub const SELECT_RUNS_W2: Kernel = Kernel::new(Source::Select, "select_runs_w2");
-    /// `select_runs_served_w2`
-    pub const SELECT_RUNS_SERVED_W2: Kernel = Kernel::new(Source::Select, "select_runs_served_w2");
-    /// `select_w3`
-    pub const SELECT_W3: Kernel = Kernel::new(Source::Select, "select_w3");
-    /// `select_served_w3`
-    pub const SELECT_SERVED_W3: Kernel = Kernel::new(Source::Select, "select_served_w3");
-    /// `select_two_served_w3`
-    pub const SELECT_TWO_SERVED_W3: Kernel = Kernel::new(Source::Select, "select_two_served_w3");
-    /// `select_two_joint_w3`
-    pub const SELECT_TWO_JOINT_W3: Kernel = Kernel::new(Source::Select, "select_two_joint_w3");
-    /// `select_wide_served_w3`
-    pub const SELECT_WIDE_SERVED_W3: Kernel = Kernel::new(Source::Select, "select_wide_served_w3");
-    /// `select_three_served_w3`
-    pub const SELECT_THREE_SERVED_W3: Kernel = Kernel::new(Source::Select, "select_three_served_w3");
-    /// `select_three_joint_w3`
-    pub const SELECT_THREE_JOINT_W3: Kernel = Kernel::new(Source::Select, "select_three_joint_w3");
-    /// `select_runs_w3`
-    pub const SELECT_RUNS_W3: Kernel = Kernel::new(Source::Select, "select_runs_w3");
-    /// `select_runs_served_w3`
-    pub const SELECT_RUNS_SERVED_W3: Kernel = Kernel::new(Source::Select, "select_runs_served_w3");
     /// `select_w4`
     pub const SELECT_W4: Kernel = Kernel::new(Source::Select, "select_w4");
-    /// `select_served_w4`
-    pub const SELECT_SERVED_W4: Kernel = Kernel::new(Source::Select, "select_served_w4");
-    /// `select_two_served_w4`
-    pub const SELECT_TWO_SERVED_W4: Kernel = Kernel::new(Source::Select, "select_two_served_w4");
-    /// `select_two_joint_w4`
-    pub const SELECT_TWO_JOINT_W4: Kernel = Kernel::new(Source::Select, "select_two_joint_w4");
-    /// `select_wide_served_w4`
-    pub const SELECT_WIDE_SERVED_W4: Kernel = Kernel::new(Source::Select, "select_wide_served_w4");
-    /// `select_three_served_w4`
-    pub const SELECT_THREE_SERVED_W4: Kernel = Kernel::new(Source::Select, "select_three_served_w4");
-    /// `select_three_joint_w4`
-    pub const SELECT_THREE_JOINT_W4: Kernel = Kernel::new(Source::Select, "select_three_joint_w4");
+    /// `select_two_w4`
+    pub const SELECT_TWO_W4: Kernel = Kernel::new(Source::Select, "select_two_w4");
+    /// `select_wide_w4`
+    pub const SELECT_WIDE_W4: Kernel = Kernel::new(Source::Select, "select_wide_w4");
+    /// `select_three_w4`
+    pub const SELECT_THREE_W4: Kernel = Kernel::new(Source::Select, "select_three_w4");
     /// `select_runs_w4`
     pub const SELECT_RUNS_W4: Kernel = Kernel::new(Source::Select, "select_runs_w4");
-    /// `select_runs_served_w4`
-    pub const SELECT_RUNS_SERVED_W4: Kernel = Kernel::new(Source::Select, "select_runs_served_w4");
 
     pub(super) const BUILDS: &[Build] = &[
         Build {
             arch: Arch { major: 7, minor: 0, exact: false },
             ptx: text!("select.ptx"),
             entries: &[
-                Entry { name: "select_w1", holes: &["load1", "load4", "store1", "store4", "count", "combine"] },
-                Entry { name: "select_served_w1", holes: &["load1", "load4", "store1", "store4", "count", "combine"] },
-                Entry { name: "select_two_served_w1", holes: &["load1", "load4", "count0", "store1", "store4", "combine"] },
-                Entry { name: "select_two_joint_w1", holes: &["load1", "load4", "counts", "store1", "store4", "combine"] },
-                Entry { name: "select_wide_served_w1", holes: &["load1", "load4", "count0", "store1", "store4", "count", "combine"] },
-                Entry { name: "select_three_served_w1", holes: &["load1", "load4", "count0", "count1", "store1", "store4", "combine"] },
-                Entry { name: "select_three_joint_w1", holes: &["load1", "load4", "counts", "store1", "store4", "combine"] },
-                Entry { name: "select_runs_w1", holes: &["load1", "load4", "store1", "store4", "length", "length4", "count", "combine"] },
-                Entry { name: "select_runs_served_w1", holes: &["load1", "load4", "store1", "store4", "length", "length4", "count", "combine"] },
-                Entry { name: "select_w2", holes: &["load1", "load4", "store1", "count", "combine"] },
-                Entry { name: "select_served_w2", holes: &["load1", "load4", "store1", "count", "combine"] },
-                Entry { name: "select_two_served_w2", holes: &["load1", "load4", "count0", "store1", "combine"] },
-                Entry { name: "select_two_joint_w2", holes: &["load1", "load4", "counts", "store1", "combine"] },
-                Entry { name: "select_wide_served_w2", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
-                Entry { name: "select_three_served_w2", holes: &["load1", "load4", "count0", "count1", "store1", "combine"] },
-                Entry { name: "select_three_joint_w2", holes: &["load1", "load4", "counts", "store1", "combine"] },
-                Entry { name: "select_runs_w2", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
-                Entry { name: "select_runs_served_w2", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
-                Entry { name: "select_w3", holes: &["load1", "load4", "store1", "count", "combine"] },
-                Entry { name: "select_served_w3", holes: &["load1", "load4", "store1", "count", "combine"] },
-                Entry { name: "select_two_served_w3", holes: &["load1", "load4", "count0", "store1", "combine"] },
-                Entry { name: "select_two_joint_w3", holes: &["load1", "load4", "counts", "store1", "combine"] },
-                Entry { name: "select_wide_served_w3", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
-                Entry { name: "select_three_served_w3", holes: &["load1", "load4", "count0", "count1", "store1", "combine"] },
-                Entry { name: "select_three_joint_w3", holes: &["load1", "load4", "counts", "store1", "combine"] },
-                Entry { name: "select_runs_w3", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
-                Entry { name: "select_runs_served_w3", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
-                Entry { name: "select_w4", holes: &["load1", "load4", "store1", "count", "combine"] },
-                Entry { name: "select_served_w4", holes: &["load1", "load4", "store1", "count", "combine"] },
-                Entry { name: "select_two_served_w4", holes: &["load1", "load4", "count0", "store1", "combine"] },
-                Entry { name: "select_two_joint_w4", holes: &["load1", "load4", "counts", "store1", "combine"] },
-                Entry { name: "select_wide_served_w4", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
-                Entry { name: "select_three_served_w4", holes: &["load1", "load4", "count0", "count1", "store1", "combine"] },
-                Entry { name: "select_three_joint_w4", holes: &["load1", "load4", "counts", "store1", "combine"] },
-                Entry { name: "select_runs_w4", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
-                Entry { name: "select_runs_served_w4", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
+                Entry { name: "select_w1", holes: &["combine", "load1", "load4", "store1", "store4", "count"] },
+                Entry { name: "select_two_w1", holes: &["combine", "load1", "load4", "count0", "counts", "store1", "store4"] },
+                Entry { name: "select_wide_w1", holes: &["load1", "load4", "count0", "store1", "store4", "count", "combine"] },
+                Entry { name: "select_three_w1", holes: &["combine", "load1", "load4", "count0", "count1", "counts", "store1", "store4"] },
+                Entry { name: "select_runs_w1", holes: &["combine", "load1", "load4", "store1", "store4", "length", "length4", "count"] },
+                Entry { name: "select_w2", holes: &["combine", "load1", "load4", "store1", "count"] },
+                Entry { name: "select_two_w2", holes: &["combine", "load1", "load4", "count0", "counts", "store1"] },
+                Entry { name: "select_wide_w2", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
+                Entry { name: "select_three_w2", holes: &["combine", "load1", "load4", "count0", "count1", "counts", "store1"] },
+                Entry { name: "select_runs_w2", holes: &["combine", "load1", "load4", "store1", "length", "count"] },
+                Entry { name: "select_w4", holes: &["combine", "load1", "load4", "store1", "count"] },
+                Entry { name: "select_two_w4", holes: &["combine", "load1", "load4", "count0", "counts", "store1"] },
+                Entry { name: "select_wide_w4", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
+                Entry { name: "select_three_w4", holes: &["combine", "load1", "load4", "count0", "count1", "counts", "store1"] },
+                Entry { name: "select_runs_w4", holes: &["combine", "load1", "load4", "store1", "length", "count"] },
             ],
         },
     ];
@@ -1585,16 +1290,14 @@ pub mod sort {
     pub const SORT_PLAN: Kernel = Kernel::new(Source::Sort, "sort_plan");
     /// `sort_histogram_k4`
     pub const SORT_HISTOGRAM_K4: Kernel = Kernel::new(Source::Sort, "sort_histogram_k4");
-    /// `sort_pass_k4_p0`
-    pub const SORT_PASS_K4_P0: Kernel = Kernel::new(Source::Sort, "sort_pass_k4_p0");
     /// `sort_pass_k4_p4`
     pub const SORT_PASS_K4_P4: Kernel = Kernel::new(Source::Sort, "sort_pass_k4_p4");
     /// `sort_pass_k4_p8`
     pub const SORT_PASS_K4_P8: Kernel = Kernel::new(Source::Sort, "sort_pass_k4_p8");
+    /// `sort_pass_k4_p0`
+    pub const SORT_PASS_K4_P0: Kernel = Kernel::new(Source::Sort, "sort_pass_k4_p0");
     /// `sort_histogram_k8`
     pub const SORT_HISTOGRAM_K8: Kernel = Kernel::new(Source::Sort, "sort_histogram_k8");
-    /// `sort_pass_k8_p0`
-    pub const SORT_PASS_K8_P0: Kernel = Kernel::new(Source::Sort, "sort_pass_k8_p0");
     /// `sort_pass_k8_p4`
     pub const SORT_PASS_K8_P4: Kernel = Kernel::new(Source::Sort, "sort_pass_k8_p4");
     /// `sort_pass_k8_p8`
@@ -1607,11 +1310,10 @@ pub mod sort {
             entries: &[
                 Entry { name: "sort_plan", holes: &[] },
                 Entry { name: "sort_histogram_k4", holes: &["key_at", "key_load"] },
-                Entry { name: "sort_pass_k4_p0", holes: &["key_at", "key_load", "key_store"] },
                 Entry { name: "sort_pass_k4_p4", holes: &["key_at", "key_load", "key_store"] },
                 Entry { name: "sort_pass_k4_p8", holes: &["key_at", "key_load", "key_store"] },
+                Entry { name: "sort_pass_k4_p0", holes: &["key_at", "key_load", "key_store"] },
                 Entry { name: "sort_histogram_k8", holes: &[] },
-                Entry { name: "sort_pass_k8_p0", holes: &[] },
                 Entry { name: "sort_pass_k8_p4", holes: &[] },
                 Entry { name: "sort_pass_k8_p8", holes: &[] },
             ],

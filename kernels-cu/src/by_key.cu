@@ -2,7 +2,7 @@
 // values once: a tile stages its accumulators in shared memory, looks back for how many runs begin before it and where the last of them does
 // (look_back.cuh), and reduces the runs that lie in it whole while its block has read the next tile. A run of up to TINY elements is reduced by a thread,
 // one of up to SHORT by a warp. What begins before a tile and ends in it is the business of the warp that looks back: it reads it again, from where it
-// begins. Longer runs go to the list that segments_tiles_w* and segments_join_w* reduce; where a tile stands there depends on timing, and shows nowhere. Of
+// begins. Longer runs go to the list that segments_listed_w* reduces; where a tile stands there depends on timing, and shows nowhere. Of
 // few elements the launch is a cooperative one, which reduces them itself (by_key_joint_w*).
 #include "iw.cuh"
 #include "look_back.cuh"
@@ -354,11 +354,8 @@ IW_DEVICE void reduce_by_key(const Args& args, uint32_t* staged) {
             reduce_listed<W, true>(args, Values<W>(), meeting, (Acc<W>*)staged);                                      \
         }                                                                                                             \
     }
-// Blocks to a multiprocessor, as registers are shared out; arrays of few tiles have one, and those that meet run at the same time.
-#define BY_KEY_ALL(W)                  \
-    BY_KEY(by_key, W, false, false, 1) \
-    BY_KEY(by_key_joint, W, false, true, 2)
-BY_KEY_ALL(1)
+// Blocks to a multiprocessor, as registers are shared out; those that meet run at the same time.
+BY_KEY(by_key_joint, 1, false, true, 2)
 BY_KEY(by_key_served, 1, true, false, 3)
-BY_KEY_ALL(2)
+BY_KEY(by_key_joint, 2, false, true, 2)
 BY_KEY(by_key_served, 2, true, false, 2)

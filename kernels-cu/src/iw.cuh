@@ -1,4 +1,4 @@
-// Shared by every kernel: the launch parameter, accumulators of W opaque 32-bit words, the holes, lane helpers.
+// Shared by every kernel: the launch parameter, accumulators of W opaque 32-bit words (1, 2 or 4), the holes, lane helpers.
 // A hole is an inline-asm comment that the compiler leaves in the PTX with its registers filled in; at load time the
 // line is replaced by the operator's own PTX in a scope of its own. One kernel per W so serves every type and operator.
 // Registers in a hole: outputs first, then element indices (64-bit), then input values, element-major and word-minor.
@@ -52,13 +52,6 @@ IW_DEVICE Acc<2> combine(Acc<2> a, Acc<2> b) {
     asm("// @op.combine %0, %1, %2, %3, %4, %5;"
         : "=r"(c.w[0]), "=r"(c.w[1])
         : "r"(a.w[0]), "r"(a.w[1]), "r"(b.w[0]), "r"(b.w[1]));
-    return c;
-}
-IW_DEVICE Acc<3> combine(Acc<3> a, Acc<3> b) {
-    Acc<3> c;
-    asm("// @op.combine %0, %1, %2, %3, %4, %5, %6, %7, %8;"
-        : "=r"(c.w[0]), "=r"(c.w[1]), "=r"(c.w[2])
-        : "r"(a.w[0]), "r"(a.w[1]), "r"(a.w[2]), "r"(b.w[0]), "r"(b.w[1]), "r"(b.w[2]));
     return c;
 }
 IW_DEVICE Acc<4> combine(Acc<4> a, Acc<4> b) {
@@ -116,9 +109,6 @@ IW_DEVICE void store1(uint64_t i, const Acc<1>& v) {
 IW_DEVICE void store1(uint64_t i, const Acc<2>& v) {
     asm volatile("// @op.store1 %0, %1, %2;" ::"l"(i), "r"(v.w[0]), "r"(v.w[1]) : "memory");
 }
-IW_DEVICE void store1(uint64_t i, const Acc<3>& v) {
-    asm volatile("// @op.store1 %0, %1, %2, %3;" ::"l"(i), "r"(v.w[0]), "r"(v.w[1]), "r"(v.w[2]) : "memory");
-}
 IW_DEVICE void store1(uint64_t i, const Acc<4>& v) {
     asm volatile("// @op.store1 %0, %1, %2, %3, %4;" ::"l"(i), "r"(v.w[0]), "r"(v.w[1]), "r"(v.w[2]), "r"(v.w[3])
                  : "memory");
@@ -132,12 +122,6 @@ IW_DEVICE void store4(uint64_t i, const Acc<1> (&v)[4]) {
 IW_DEVICE void store4(uint64_t i, const Acc<2> (&v)[4]) {
     asm volatile("// @op.store4 %0, %1, %2, %3, %4, %5, %6, %7, %8;" ::"l"(i), "r"(v[0].w[0]), "r"(v[0].w[1]),
                  "r"(v[1].w[0]), "r"(v[1].w[1]), "r"(v[2].w[0]), "r"(v[2].w[1]), "r"(v[3].w[0]), "r"(v[3].w[1])
-                 : "memory");
-}
-IW_DEVICE void store4(uint64_t i, const Acc<3> (&v)[4]) {
-    asm volatile("// @op.store4 %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12;" ::"l"(i), "r"(v[0].w[0]),
-                 "r"(v[0].w[1]), "r"(v[0].w[2]), "r"(v[1].w[0]), "r"(v[1].w[1]), "r"(v[1].w[2]), "r"(v[2].w[0]),
-                 "r"(v[2].w[1]), "r"(v[2].w[2]), "r"(v[3].w[0]), "r"(v[3].w[1]), "r"(v[3].w[2])
                  : "memory");
 }
 IW_DEVICE void store4(uint64_t i, const Acc<4> (&v)[4]) {
@@ -154,9 +138,6 @@ IW_DEVICE void finish(uint64_t i, const Acc<1>& v) {
 }
 IW_DEVICE void finish(uint64_t i, const Acc<2>& v) {
     asm volatile("// @op.finish %0, %1, %2;" ::"l"(i), "r"(v.w[0]), "r"(v.w[1]) : "memory");
-}
-IW_DEVICE void finish(uint64_t i, const Acc<3>& v) {
-    asm volatile("// @op.finish %0, %1, %2, %3;" ::"l"(i), "r"(v.w[0]), "r"(v.w[1]), "r"(v.w[2]) : "memory");
 }
 IW_DEVICE void finish(uint64_t i, const Acc<4>& v) {
     asm volatile("// @op.finish %0, %1, %2, %3, %4;" ::"l"(i), "r"(v.w[0]), "r"(v.w[1]), "r"(v.w[2]), "r"(v.w[3])

@@ -1,21 +1,20 @@
-// Stable merge of two sorted arrays, by merge path; equal keys of a go first. Raw bits: keys of 1 to 8 bytes that compare as unsigned integers under two
-// masks, values of as many.
+// Stable merge of two sorted arrays, by merge path; equal keys of a go first. Raw bits: keys of up to 4 bytes, the high bits of a word, or of 8, that compare
+// as unsigned integers under two masks; values of up to 4, or of 8.
 // merge_co_ranks_*: how many of the first k merged keys are of a, by halving: for given ranks, or for where tiles begin. merge_*: a block merges the
 // keys of a tile of the result: it reads the part of either array that belongs there into shared memory, every thread finds its own part of the
 // tile by halving and merges it one by one, and the keys go back by way of shared memory, so that neighbours write neighbours.
 // search_*: for each needle how many keys of a sorted array come before it, or are not behind it, or equal it.
-#include "held.cuh"
+#include "keys.cuh"
 #include "merge.cuh"
 
 // The arrays: in[0] and in[1], whose strides are their lengths.
 template <class K>
 struct Arrays {
-    const K *a, *b;
+    Keys<K> a, b;
     uint64_t m, n;
     Order<K> order;
-    IW_DEVICE Arrays(const Args& args)
-        : a((const K*)args.in[0].ptr), b((const K*)args.in[1].ptr), m(args.in[0].stride), n(args.in[1].stride), order(args) {}
-    IW_DEVICE bool first(uint64_t i, uint64_t j) const { return order.mapped(a[i]) <= order.mapped(b[j]); }
+    IW_DEVICE Arrays(const Args& args) : a(args.in[0].ptr, 0), b(args.in[1].ptr, 0), m(args.in[0].stride), n(args.in[1].stride), order(args) {}
+    IW_DEVICE bool first(uint64_t i, uint64_t j) const { return order.mapped(a.get(i)) <= order.mapped(b.get(j)); }
 };
 
 // From `low` to `high`.
@@ -99,49 +98,26 @@ IW_DEVICE void merge_co_ranks(const Args& args) {
     put_number(args, at, co_rank_between(in, k, low, high, (float)threadIdx.x / (float)max(count - 1, 1u)));
 }
 
-template <int P>
-struct PayloadOf {
-    using Type = uint8_t;
-};
-template <>
-struct PayloadOf<2> {
-    using Type = unsigned short;
-};
-template <>
-struct PayloadOf<4> {
-    using Type = uint32_t;
-};
-template <>
-struct PayloadOf<8> {
-    using Type = uint64_t;
-};
-
-template <class K>
-union Quad {
-    uint4 words;
-    K keys[16 / sizeof(K)];
-    IW_DEVICE Quad() {}
-};
-
 // The next head of one of two runs in shared memory (`i` and `j` are bytes of what lies at `keys`). What is not wanted is left out by predicates: to choose
 // which of two heads a key replaces takes longer.
 #define NEXT_HEAD(K, TYPE, SIZE, REGISTER)                                                                                            \
-    IW_DEVICE void next_head(const K*, uint32_t keys, bool of_a, uint32_t& i, uint32_t& j, Held<K>& x, Held<K>& y) {                  \
+    IW_DEVICE void next_head(uint32_t keys, bool of_a, uint32_t& i, uint32_t& j, K& x, K& y) {                                         \
         asm volatile("{ .reg .pred p; .reg .u32 at; setp.ne.u32 p, %5, 0;"                                                            \
                      " @p add.u32 %0, %0, " SIZE "; @!p add.u32 %1, %1, " SIZE "; selp.b32 at, %0, %1, p; add.u32 at, at, %4;"        \
                      " @p ld.shared." TYPE " %2, [at]; @!p ld.shared." TYPE " %3, [at]; }"                                            \
                      : "+r"(i), "+r"(j), "+" REGISTER(x), "+" REGISTER(y)                                                             \
                      : "r"(keys), "r"((uint32_t)of_a));                                                                               \
     }
-NEXT_HEAD(uint8_t, "u8", "1", "r")
-NEXT_HEAD(unsigned short, "u16", "2", "r")
 NEXT_HEAD(uint32_t, "u32", "4", "r")
 NEXT_HEAD(uint64_t, "u64", "8", "l")
+
+// Keys that a thread stores at once, where out[0] is aligned to so many (ALIGNED).
+template <class K>
+constexpr int EACH = sizeof(K) == 8 ? 2 : 4;
 
 // in[2], in[3]: values; out[0], out[1]: merged keys and values. scratch[0]: where tiles begin in a; without it, blocks search for themselves.
 template <class K, int P>
 IW_DEVICE void merge_tile(const Args& args) {
-    using V = typename PayloadOf<P>::Type;
     constexpr int I = ITEMS<K, P>, TILE = I * THREADS;
     // Parts that reach beyond the last tile's end read as much behind it.
     __shared__ __align__(16) K keys[TILE + I + 1];
@@ -166,29 +142,27 @@ IW_DEVICE void merge_tile(const Args& args) {
     const int of_a = to > from ? (int)min(to - from, (uint64_t)count) : 0;
 
     // Places of the tile: its keys of a, then its keys of b.
-    const K* const a = in.a + from;
-    const K* const b = in.b + (begin - from) - of_a;
-    Held<K> key[I];
+    const Keys<K> a = in.a.far_behind(from), b = in.b.far_behind((begin - from) - of_a);
+    K key[I];
     if (count == TILE) {
-        const K *const a_here = a + threadIdx.x, *const b_here = b + threadIdx.x;
+        const Keys<K> a_here = a.behind(threadIdx.x), b_here = b.behind(threadIdx.x);
         const int left = of_a - (int)threadIdx.x;
-#pragma unroll
-        for (int k = 0; k < I; ++k) key[k] = (k * THREADS < left ? a_here : b_here)[k * THREADS];
+        unrolled<I>([&](auto k) { key[k] = (k * THREADS < left ? a_here : b_here).template load<k.value * THREADS>(); });
     } else {
 #pragma unroll
         for (int k = 0; k < I; ++k) {
             const int r = threadIdx.x + k * THREADS;
-            key[k] = r < count ? (r < of_a ? a : b)[r] : (K)0;
+            key[k] = r < count ? (r < of_a ? a : b).behind(r).template load<0>() : (K)0;
         }
     }
 #pragma unroll
-    for (int k = 0; k < I; ++k) keys[threadIdx.x + k * THREADS] = in.order.mapped((K)key[k]);
+    for (int k = 0; k < I; ++k) keys[threadIdx.x + k * THREADS] = in.order.mapped(key[k]);
     __syncthreads();
 
     const int k0 = min((int)threadIdx.x * I, count);
     const int low = co_rank_of_tile(keys, k0, of_a, count);
     constexpr uint32_t SIZE = sizeof(K);
-    Held<K> x = keys[low], y = keys[of_a + k0 - low];
+    K x = keys[low], y = keys[of_a + k0 - low];
     const uint32_t keys_at = (uint32_t)__cvta_generic_to_shared(keys), i_end = of_a * SIZE, j_end = count * SIZE;
     uint32_t i = low * SIZE, j = (of_a + k0 - low) * SIZE;
     unsigned short source[I];
@@ -197,45 +171,43 @@ IW_DEVICE void merge_tile(const Args& args) {
         const bool takes_a = j >= j_end | (i < i_end & x <= y);
         key[k] = takes_a ? x : y;
         if (P > 0) source[k] = (unsigned short)((takes_a ? i : j) / SIZE);
-        next_head((const K*)nullptr, keys_at, takes_a, i, j, x, y);
+        next_head(keys_at, takes_a, i, j, x, y);
     }
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < I; ++k) {
-        keys[threadIdx.x * I + k] = (K)key[k];
+        keys[threadIdx.x * I + k] = key[k];
         if (P > 0) sources[threadIdx.x * I + k] = source[k];
     }
     __syncthreads();
 
-    K* const out = (K*)args.out[0] + begin;
-    constexpr int EACH = 16 / sizeof(K);
-    if (count == TILE && (uint64_t)out % 16 == 0) {
+    const Keys<K> out = Keys<K>(args.out[0], 0).far_behind(begin);
+    if (count == TILE && args.u[ALIGNED]) {
 #pragma unroll
-        for (int r = threadIdx.x; r < TILE / EACH; r += THREADS) {
-            Quad<K> quad;
-            quad.words = ((const uint4*)keys)[r];
+        for (int r = EACH<K> * threadIdx.x; r < TILE; r += EACH<K> * THREADS) {
+            K some[EACH<K>];
 #pragma unroll
-            for (int e = 0; e < EACH; ++e) quad.keys[e] = in.order.back(quad.keys[e]);
-            ((uint4*)out)[r] = quad.words;
+            for (int e = 0; e < EACH<K>; ++e) some[e] = in.order.back(keys[r + e]);
+            out.store_all(r, some);
         }
     } else {
-        for (int r = threadIdx.x; r < count; r += THREADS) out[r] = in.order.back(keys[r]);
+        for (int r = threadIdx.x; r < count; r += THREADS) out.store(r, in.order.back(keys[r]));
     }
     if constexpr (P > 0) {
-        const V* const v = (const V*)args.in[2].ptr + from;
-        const V* const w = (const V*)args.in[3].ptr + (begin - from) - of_a;
-        V* const values_out = (V*)args.out[1] + begin;
+        using V = typename PayloadOf<P>::Type;
+        const Values<V> v = Values<V>(args.in[2].ptr, 0).far_behind(from), w = Values<V>(args.in[3].ptr, 0).far_behind((begin - from) - of_a);
+        const Values<V> values_out = Values<V>(args.out[1], 0).far_behind(begin);
         V value[I];
 #pragma unroll
         for (int k = 0; k < I; ++k) {
             const int r = threadIdx.x + k * THREADS;
             const int at = r < count ? sources[r] : 0;
-            value[k] = r < count ? (at < of_a ? v : w)[at] : (V)0;
+            value[k] = r < count ? (at < of_a ? v : w).behind(at).template load<0>() : (V)0;
         }
 #pragma unroll
         for (int k = 0; k < I; ++k) {
             const int r = threadIdx.x + k * THREADS;
-            if (r < count) values_out[r] = value[k];
+            if (r < count) values_out.store(r, value[k]);
         }
     }
 }
@@ -244,7 +216,7 @@ constexpr int NEEDLES = 4;  // of a thread, so that their loads are under way to
 
 // How many keys come before each needle, or are not behind it.
 template <class K>
-IW_DEVICE void bounds(const K* sorted, uint64_t n, const Order<K>& order, const K (&needle)[NEEDLES], bool upper, uint64_t (&at)[NEEDLES]) {
+IW_DEVICE void bounds(const Keys<K>& sorted, uint64_t n, const Order<K>& order, const K (&needle)[NEEDLES], bool upper, uint64_t (&at)[NEEDLES]) {
     const auto before = [&](K key, K needle) { return key < needle || (upper && key == needle); };
 #pragma unroll
     for (int k = 0; k < NEEDLES; ++k) at[k] = 0;
@@ -253,29 +225,28 @@ IW_DEVICE void bounds(const K* sorted, uint64_t n, const Order<K>& order, const 
         const uint64_t half = length / 2;
         K key[NEEDLES];
 #pragma unroll
-        for (int k = 0; k < NEEDLES; ++k) key[k] = sorted[at[k] + half - 1];
+        for (int k = 0; k < NEEDLES; ++k) key[k] = sorted.get(at[k] + half - 1);
 #pragma unroll
         for (int k = 0; k < NEEDLES; ++k) at[k] += before(order.mapped(key[k]), needle[k]) ? half : 0;
         length -= half;
     }
     if (length == 0) return;
 #pragma unroll
-    for (int k = 0; k < NEEDLES; ++k) at[k] += before(order.mapped(sorted[at[k]]), needle[k]);
+    for (int k = 0; k < NEEDLES; ++k) at[k] += before(order.mapped(sorted.get(at[k])), needle[k]);
 }
 
 // in[0]: the sorted array, whose stride is its length; in[1]: n needles.
 template <class K>
 IW_DEVICE void search(const Args& args) {
     const Order<K> order(args);
-    const K* const sorted = (const K*)args.in[0].ptr;
-    const K* const needles = (const K*)args.in[1].ptr;
+    const Keys<K> sorted(args.in[0].ptr, 0), needles(args.in[1].ptr, 0);
     const uint64_t n = args.in[0].stride, first = (uint64_t)blockIdx.x * (THREADS * NEEDLES) + threadIdx.x;
     const uint32_t kind = args.u[KIND];
     K needle[NEEDLES];
 #pragma unroll
     for (int k = 0; k < NEEDLES; ++k) {
         const uint64_t at = first + k * THREADS;
-        needle[k] = at < args.n ? order.mapped(needles[at]) : (K)0;
+        needle[k] = at < args.n ? order.mapped(needles.get(at)) : (K)0;
     }
     uint64_t found[NEEDLES];
     bounds(sorted, n, order, needle, kind != LOWER, found);
@@ -298,12 +269,8 @@ IW_DEVICE void search(const Args& args) {
     IW_KERNEL(THREADS) merge_co_ranks_k##B(const __grid_constant__ Args args) { merge_co_ranks<K>(args); }         \
     IW_KERNEL(THREADS) search_k##B(const __grid_constant__ Args args) { search<K>(args); }                         \
     MERGE(B, K, 0)                                                                                                 \
-    MERGE(B, K, 1)                                                                                                 \
-    MERGE(B, K, 2)                                                                                                 \
     MERGE(B, K, 4)                                                                                                 \
     MERGE(B, K, 8)
 
-MERGES(1, uint8_t)
-MERGES(2, unsigned short)
 MERGES(4, uint32_t)
 MERGES(8, uint64_t)

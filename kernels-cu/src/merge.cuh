@@ -5,7 +5,7 @@
 constexpr int THREADS = 256;
 
 // Words of u. STEP: keys of a tile.
-constexpr int NEGATIVE = 0, FLIP = 2, KIND = 4, WIDE = 5, STEP = 6;
+constexpr int NEGATIVE = 0, FLIP = 2, KIND = 4, WIDE = 5, STEP = 6, ALIGNED = 7;
 constexpr uint32_t LOWER = 0, UPPER = 1;
 
 template <class K>

@@ -5,8 +5,8 @@
 // thread finds its own part of the tile by halving and merges it one by one, and what is merged goes back by way of shared memory, so that
 // neighbours write neighbours. sort_by_cuts_*: how many keys before such a tile are of the first run, by halving.
 // Tiles and parts, and with them the keys that are compared, are the contract's: the same bits come of an order that contradicts itself.
-#include "held.cuh"
 #include "iw.cuh"
+#include "keys.cuh"
 
 constexpr int THREADS = 256;
 
@@ -33,29 +33,19 @@ IW_DEVICE bool before(uint64_t a, uint64_t b) {
     return yes != 0;
 }
 
-// One of two keys in global memory, and the next head of one of two runs in shared memory (`i` and `j` are bytes of the runs, gaps left out; `keys` is
-// where they lie). What is not wanted is left out by predicates: to choose an address, and which of two heads a key replaces, takes twice as long.
-#define PREDICATED(K, HELD, TYPE, HELD_TYPE, SIZE, REGISTER)                                                                                     \
-    IW_DEVICE HELD load_one_of(const K* a, const K* b, bool of_a) {                                                                              \
-        HELD v;                                                                                                                                  \
-        asm volatile("{ .reg .pred p; setp.ne.u32 p, %3, 0; @p ld.global." TYPE " %0, [%1]; @!p ld.global." TYPE " %0, [%2]; }"                  \
-                     : "=" REGISTER(v)                                                                                                           \
-                     : "l"(a), "l"(b), "r"((uint32_t)of_a)                                                                                       \
-                     : "memory");                                                                                                                \
-        return v;                                                                                                                                \
-    }                                                                                                                                            \
-    IW_DEVICE void next_head(const K*, uint32_t keys, bool of_a, uint32_t& i, uint32_t& j, HELD& x, HELD& y) {                                   \
+// The next head of one of two runs in shared memory (`i` and `j` are bytes of the runs, gaps left out; `keys` is where they lie). What is not wanted is left
+// out by predicates: to choose an address, and which of two heads a key replaces, takes twice as long.
+#define NEXT_HEAD(K, TYPE, SIZE, REGISTER)                                                                                                       \
+    IW_DEVICE void next_head(uint32_t keys, bool of_a, uint32_t& i, uint32_t& j, K& x, K& y) {                                                   \
         asm volatile("{ .reg .pred p; .reg .u32 at, row; setp.ne.u32 p, %5, 0;"                                                                  \
                      " @p add.u32 %0, %0, " SIZE "; @!p add.u32 %1, %1, " SIZE "; selp.b32 at, %0, %1, p;"                                       \
                      " shr.u32 row, at, 7; mad.lo.u32 at, row, " SIZE ", at; add.u32 at, at, %4;"                                                \
-                     " @p ld.shared." HELD_TYPE " %2, [at]; @!p ld.shared." HELD_TYPE " %3, [at]; }"                                             \
+                     " @p ld.shared." TYPE " %2, [at]; @!p ld.shared." TYPE " %3, [at]; }"                                                       \
                      : "+r"(i), "+r"(j), "+" REGISTER(x), "+" REGISTER(y)                                                                        \
                      : "r"(keys), "r"((uint32_t)of_a));                                                                                          \
     }
-PREDICATED(uint8_t, uint32_t, "u8", "u32", "4", "r")
-PREDICATED(unsigned short, uint32_t, "u16", "u32", "4", "r")
-PREDICATED(uint32_t, uint32_t, "u32", "u32", "4", "r")
-PREDICATED(uint64_t, uint64_t, "u64", "u64", "8", "l")
+NEXT_HEAD(uint32_t, "u32", "4", "r")
+NEXT_HEAD(uint64_t, "u64", "8", "l")
 
 // Where key r of a tile lies: a gap after each row of all banks, so that neither threads that take neighbours nor threads that take parts meet in one.
 template <class K>
@@ -80,7 +70,7 @@ constexpr int GAPPED = N + (N >> ROW<K>);
 // Tiles in shared memory, with room for heads that are read behind their end.
 template <class K, bool PAIRS, int TILES>
 struct Shared {
-    Held<K> keys[GAPPED<K, TILES * TILE<K> + PART<K> + 1>];
+    K keys[GAPPED<K, TILES * TILE<K> + PART<K> + 1>];
     // Where in the tile, as it was read, the key of a place was.
     unsigned short sources[PAIRS ? GAPPED<K, TILE<K>> : 1];
 };
@@ -88,7 +78,7 @@ struct Shared {
 // A thread's part: keys, and where in the tile they were.
 template <class K>
 struct Part {
-    Held<K> key[PART<K>];
+    K key[PART<K>];
     int source[PART<K>];
 };
 
@@ -110,8 +100,8 @@ IW_DEVICE void merge_part(const Shared<K, PAIRS, TILES>& tile, const Merge& merg
         else
             low = i + 1;
     }
-    Held<K> x = tile.keys[place<K>(low)], y = tile.keys[place<K>(sum - low)];
-    constexpr uint32_t SIZE = sizeof(Held<K>);
+    K x = tile.keys[place<K>(low)], y = tile.keys[place<K>(sum - low)];
+    constexpr uint32_t SIZE = sizeof(K);
     const uint32_t keys = (uint32_t)__cvta_generic_to_shared(tile.keys), i_end = end_a * SIZE, j_end = end_b * SIZE;
     uint32_t i = low * SIZE, j = (sum - low) * SIZE;
 #pragma unroll
@@ -119,7 +109,7 @@ IW_DEVICE void merge_part(const Shared<K, PAIRS, TILES>& tile, const Merge& merg
         const bool behind = before(y, x), takes_a = j >= j_end | (i < i_end & !behind);
         part.key[e] = takes_a ? x : y;
         if (PAIRS) part.source[e] = (takes_a ? i : j) / SIZE;
-        next_head((const K*)nullptr, keys, takes_a, i, j, x, y);
+        next_head(keys, takes_a, i, j, x, y);
     }
 }
 
@@ -135,7 +125,7 @@ IW_DEVICE void put_part(Shared<K, PAIRS, TILES>& tile, const Part<K>& part) {
 
 template <class K>
 IW_DEVICE void exchange(Part<K>& part, int e, bool there) {
-    const Held<K> x = part.key[e], y = part.key[e + 1];
+    const K x = part.key[e], y = part.key[e + 1];
     const int s = part.source[e], t = part.source[e + 1];
     const bool swaps = before(y, x) & there;
     part.key[e] = swaps ? y : x;
@@ -146,14 +136,14 @@ IW_DEVICE void exchange(Part<K>& part, int e, bool there) {
 
 // The first keys of the tiles, as they are read by neighbours.
 template <class K, bool PAIRS, int TILES>
-IW_DEVICE void store_keys(const Shared<K, PAIRS, TILES>& tile, K* out, int count) {
+IW_DEVICE void store_keys(const Shared<K, PAIRS, TILES>& tile, const Keys<K>& out, int count) {
     constexpr int N = TILES * THREADS;
     if (count == TILES * TILE<K>) {
 #pragma unroll
-        for (int k = 0; k < PART<K>; ++k) out[threadIdx.x + k * N] = (K)tile.keys[striped<K, N>(k)];
+        for (int k = 0; k < PART<K>; ++k) out.store(threadIdx.x + k * N, tile.keys[striped<K, N>(k)]);
     } else {
 #pragma unroll 1
-        for (int r = threadIdx.x; r < count; r += N) out[r] = (K)tile.keys[place<K>(r)];
+        for (int r = threadIdx.x; r < count; r += N) out.store(r, tile.keys[place<K>(r)]);
     }
 }
 
@@ -183,17 +173,16 @@ IW_DEVICE void sort_tile(const Args& args) {
     __shared__ Shared<K, PAIRS, TILES> tile;
     const uint64_t begin = (uint64_t)blockIdx.x * (TILES * TILE<K>);
     const int count = (int)min((uint64_t)(TILES * TILE<K>), args.n - begin);
-    const K* const keys = (const K*)args.in[0].ptr + begin;
+    const Keys<K> keys = Keys<K>(args.in[0].ptr, 0).far_behind(begin), mine_in = keys.behind(threadIdx.x);
     const int first = threadIdx.x * I;
     Part<K> part;
     if (count == TILES * TILE<K>) {
-#pragma unroll
-        for (int k = 0; k < I; ++k) part.key[k] = keys[threadIdx.x + k * N];
+        unrolled<I>([&](auto k) { part.key[k] = mine_in.template load<k.value * N>(); });
 #pragma unroll
         for (int k = 0; k < I; ++k) tile.keys[striped<K, N>(k)] = part.key[k];
     } else {
 #pragma unroll 1
-        for (int r = threadIdx.x; r < TILES * TILE<K>; r += N) tile.keys[place<K>(r)] = r < count ? keys[r] : (K)0;
+        for (int r = threadIdx.x; r < TILES * TILE<K>; r += N) tile.keys[place<K>(r)] = r < count ? keys.behind(r).template load<0>() : (K)0;
     }
     __syncthreads();
 #pragma unroll
@@ -231,7 +220,7 @@ IW_DEVICE void sort_tile(const Args& args) {
     __syncthreads();
     put_part(tile, part);
     __syncthreads();
-    if (!(args.u[FLAGS] & DROPS_KEYS)) store_keys(tile, (K*)args.out[0] + begin, count);
+    if (!(args.u[FLAGS] & DROPS_KEYS)) store_keys(tile, Keys<K>(args.out[0], 0).far_behind(begin), count);
     if (PAIRS) {
         const uint32_t* const values = (const uint32_t*)args.in[1].ptr + begin;
         uint32_t* const values_out = (uint32_t*)args.out[1] + begin;
@@ -257,18 +246,17 @@ IW_DEVICE void sort_tile(const Args& args) {
 // where in the result of the pair it is.
 template <class K>
 struct Runs {
-    const K *a, *b;
+    Keys<K> a, b;
     uint64_t m, n;      // keys of the two
     uint64_t skipped;   // keys of the pairs before this
     uint64_t begin;     // the tile's first key of the result
     uint64_t end;
-    IW_DEVICE Runs(const Args& args, uint64_t block) {
+    IW_DEVICE Runs(const Args& args, uint64_t block) : a(args.in[0].ptr, 0), b(args.in[1].ptr, 0) {
         const uint64_t first = block >> args.u[SHIFT] << args.u[SHIFT];
         skipped = first * TILE<K>;
         m = min((uint64_t)args.in[0].stride, args.n - skipped);
         n = min((uint64_t)args.in[1].stride, args.n - skipped - m);
-        a = (const K*)args.in[0].ptr + skipped;
-        b = (const K*)args.in[1].ptr + skipped;
+        a = a.far_behind(skipped), b = b.far_behind(skipped);
         begin = (block - first) * TILE<K>;
         end = min(begin + TILE<K>, m + n);
     }
@@ -290,7 +278,7 @@ struct Runs {
                 else to = i;
             }
             const uint64_t i = from + (to - from) / 2;
-            const bool is_before = at != 0 && from < to && before((Held<K>)b[k - 1 - i], (Held<K>)a[i]);
+            const bool is_before = at != 0 && from < to && before(b.far_behind(k - 1 - i).template load<0>(), a.far_behind(i).template load<0>());
             const uint32_t found = __ballot_sync(ALL_LANES, is_before) >> group;
             uint32_t node = 1;
 #pragma unroll
@@ -343,19 +331,17 @@ IW_DEVICE void merge_tile(const Args& args) {
     const int of_a = to > from ? (int)min(to - from, (uint64_t)count) : 0;
 
     // Places of the tile: its keys of the first run, then its keys of the second.
-    const K* const a = runs.a + from;
-    const K* const b = runs.b + (runs.begin - from) - of_a;
+    const Keys<K> a = runs.a.far_behind(from), b = runs.b.far_behind((runs.begin - from) - of_a);
     Part<K> part;
     if (count == TILE<K>) {
-        const K *const a_here = a + threadIdx.x, *const b_here = b + threadIdx.x;
+        const Keys<K> a_here = a.behind(threadIdx.x), b_here = b.behind(threadIdx.x);
         const int left = of_a - (int)threadIdx.x;
-#pragma unroll
-        for (int k = 0; k < I; ++k) part.key[k] = load_one_of(a_here + k * THREADS, b_here + k * THREADS, k * THREADS < left);
+        unrolled<I>([&](auto k) { part.key[k] = Keys<K>::template load_one_of<k.value * THREADS>(a_here, b_here, k * THREADS < left); });
 #pragma unroll
         for (int k = 0; k < I; ++k) tile.keys[striped<K, THREADS>(k)] = part.key[k];
     } else {
 #pragma unroll 1
-        for (int r = threadIdx.x; r < TILE<K>; r += THREADS) tile.keys[place<K>(r)] = r < count ? (r < of_a ? a : b)[r] : (K)0;
+        for (int r = threadIdx.x; r < TILE<K>; r += THREADS) tile.keys[place<K>(r)] = r < count ? (r < of_a ? a : b).behind(r).template load<0>() : (K)0;
     }
     __syncthreads();
     merge_part(tile, {0, of_a, of_a, count, min((int)threadIdx.x * I, count)}, part);
@@ -364,7 +350,7 @@ IW_DEVICE void merge_tile(const Args& args) {
     __syncthreads();
 
     const uint64_t out = runs.skipped + runs.begin;
-    if (!(args.u[FLAGS] & DROPS_KEYS)) store_keys(tile, (K*)args.out[0] + out, count);
+    if (!(args.u[FLAGS] & DROPS_KEYS)) store_keys(tile, Keys<K>(args.out[0], 0).far_behind(out), count);
     if (PAIRS) {
         const uint32_t* const v = (const uint32_t*)args.in[2].ptr + runs.skipped + from;
         const uint32_t* const w = (const uint32_t*)args.in[3].ptr + runs.skipped + (runs.begin - from) - of_a;
@@ -403,7 +389,6 @@ IW_DEVICE void merge_tile(const Args& args) {
     SORT(sort_by_merge_few_k##B##_p0, THREADS, 4, (merge_tile<K, false, true>))        \
     SORT(sort_by_merge_few_k##B##_p4, THREADS, 4, (merge_tile<K, true, true>))
 
-SORTS(1, uint8_t, 5)
-SORTS(2, unsigned short, 5)
+// Keys of up to 4 bytes, and of 8.
 SORTS(4, uint32_t, 5)
 SORTS(8, uint64_t, 4)

@@ -232,5 +232,4 @@ IW_DEVICE void fold(const Args& args) {
 
 RUNGS(1)
 RUNGS(2)
-RUNGS(3)
 RUNGS(4)

@@ -463,7 +463,6 @@ IW_DEVICE void scan_cols(const Args& args) {
 
 SCAN_TILES(1)
 SCAN_TILES(2)
-SCAN_TILES(3)
 SCAN_TILES(4)
 extern "C" __global__ void __launch_bounds__(HOLDERS + WARP, PARKED_BLOCKS)
     scan_parked_w1(const __grid_constant__ Args args) {
@@ -475,5 +474,4 @@ extern "C" __global__ void __launch_bounds__(HOLDERS + WARP, PARKED_BLOCKS)
 }
 SCAN_LINES(1)
 SCAN_LINES(2)
-SCAN_LINES(3)
 SCAN_LINES(4)

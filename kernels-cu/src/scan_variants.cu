@@ -170,5 +170,4 @@ IW_DEVICE void coarsened(const Args& args) {
 
 SCAN_ENTRIES(1)
 SCAN_ENTRIES(2)
-SCAN_ENTRIES(3)
 SCAN_ENTRIES(4)

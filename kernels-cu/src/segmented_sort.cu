@@ -1,7 +1,6 @@
 // Stable sorts of parts of an array, of any lengths: part p is the keys between bounds p - 1 and p, which do not fall; before the first and behind the last
 // lies a part more on either side, whose keys stay as they are, or, with LEAVES_REST, are left out.
-// segmented_windows: lists the windows of the array that parts begin in. segmented_short_*: a block takes such parts, a window after the other. Those of few
-// keys are sorted there, by networks and merges (runs.cuh), a longer one is put on a list (short_parts.cuh).
+// Short parts are sorted before (segmented_short.cu), and longer ones put on a list.
 // segmented_rest_*: parts of one tile, digit by digit in shared memory (columns.cuh); and of few keys all that is not short, by blocks that meet.
 // Longer parts: a digit of 8 bits a pass, as sort.cu sorts rows, with tiles that lie in one part each; keys that stay have digits of no bits, so each pass
 // copies them. segmented_histogram_*: how often each value of each digit occurs in each part; segmented_plan turns that into where the keys of each value
@@ -13,13 +12,9 @@
 
 // The histograms hold [first tile of the part][pass][value] in scratch[1], zero before. A block takes neighbouring tiles, and adds to a part's counts when the
 // next part begins. SHIFT and MASK: as in sort.cu.
-template <class K>
-constexpr int COPIES = sizeof(K) <= 4 ? 8 : 4;
-template <class K>
-constexpr int COUNTERS = (int)sizeof(K) * RADIX * COPIES<K>;
 template <class K, int THREADS>
 IW_DEVICE void segmented_histogram(const Args& args, uint32_t* counters) {
-    constexpr int DIGITS = sizeof(K), COPIES = ::COPIES<K>;
+    constexpr int COPIES = ::COPIES<K>;
     constexpr uint32_t STEP = THREADS * HISTOGRAM_LOADS;
     const int passes = args.u[PASSES];
     const uint32_t first = args.u[SHIFT], end = args.u[MASK];
@@ -29,7 +24,7 @@ IW_DEVICE void segmented_histogram(const Args& args, uint32_t* counters) {
     const uint32_t stop = begin + min(chunk, tiles - begin);
 #pragma unroll 1
     for (int k = threadIdx.x; k < COUNTERS<K>; k += THREADS) counters[k] = 0;
-    uint32_t* const own = counters + threadIdx.x % COPIES;
+    uint32_t* const own_counters = counters + threadIdx.x % COPIES;
     uint32_t part = 0;
     bool counted = false;
     const auto hand_over = [&] {
@@ -65,12 +60,7 @@ IW_DEVICE void segmented_histogram(const Args& args, uint32_t* counters) {
         const K compared = size & STAYS ? (K)0 : all;
         const Keys<K> keys((uint64_t)args.in[0].ptr, table_of(args, BEGIN)[tile]);
         tile = high;
-        const auto count_one = [&](K key) {
-            const K bits = (K)((mapped(key, args) & compared) >> first);
-#pragma unroll
-            for (int p = 0; p < DIGITS; ++p)
-                if (p < passes) atomicAdd(own + (p * RADIX + ((uint32_t)(bits >> (8 * p)) & 255u)) * COPIES, 1u);
-        };
+        const auto bits_of = [&](K key) { return (K)((mapped(key, args) & compared) >> first); };
         uint32_t i = threadIdx.x;
 #pragma unroll 1
         for (; i + (HISTOGRAM_LOADS - 1) * THREADS < count; i += STEP) {
@@ -78,10 +68,14 @@ IW_DEVICE void segmented_histogram(const Args& args, uint32_t* counters) {
             K key[HISTOGRAM_LOADS];
             unrolled<HISTOGRAM_LOADS>([&](auto k) { key[k] = own.template load<k.value * THREADS>(); });
 #pragma unroll
-            for (int k = 0; k < HISTOGRAM_LOADS; ++k) count_one(key[k]);
+            for (int k = 0; k < HISTOGRAM_LOADS; ++k) key[k] = bits_of(key[k]);
+            count_digits(own_counters, key, passes);
         }
 #pragma unroll 1
-        for (; i < count; i += THREADS) count_one(keys.behind(i).template load<0>());
+        for (; i < count; i += THREADS) {
+            K key[] = {bits_of(keys.behind(i).template load<0>())};
+            count_digits(own_counters, key, passes);
+        }
     }
     if (counted) hand_over();
 }
@@ -95,6 +89,7 @@ IW_DEVICE void segmented_plan(const Args& args, uint32_t* sums) {
         if (table_of(args, FIRST)[tile] != tile) continue;
         const uint32_t begin = table_of(args, BEGIN)[tile];
         uint32_t* const counts = (uint32_t*)args.scratch[1] + (uint64_t)tile * passes * RADIX;
+#pragma unroll 1
         for (int p = 0; p < passes; ++p) {
             const bool has_value = threadIdx.x < RADIX;
             uint32_t* const at = counts + p * RADIX + threadIdx.x;
@@ -109,21 +104,6 @@ IW_KERNEL(RADIX) segmented_plan(const __grid_constant__ Args args) {
     segmented_plan(args, sums);
 }
 
-// A thread to each window.
-IW_KERNEL(256) segmented_windows(const __grid_constant__ Args args) {
-    const uint32_t n = args.u[N], w = blockIdx.x * 256 + threadIdx.x, count = n / SPAN + (n % SPAN != 0);
-    const uint32_t begin = min(w, count - 1) * SPAN, end = begin + min(SPAN, n - begin);
-    const int lane = lane_id();
-    const uint32_t first = parts_before(args, begin);
-    uint32_t last = __shfl_down_sync(ALL_LANES, first, 1);
-    if (lane == WARP - 1 || w + 1 >= count) last = parts_before(args, end);
-    const uint32_t lanes = __ballot_sync(ALL_LANES, w < count && first != last);
-    uint32_t place = 0;
-    if (lane == 0) place = atomicAdd(listed(args) + WINDOWS, __popc(lanes));
-    place = __shfl_sync(ALL_LANES, place, 0) + __popc(lanes & ((1u << lane) - 1));
-    if (lanes >> lane & 1) windows(args)[place] = {begin, first, last, 0};
-}
-
 // Keys that stay, and what travels with them.
 template <class K, int P>
 IW_DEVICE void copy_part(const Args& args, uint32_t begin, uint32_t count) {
@@ -132,7 +112,8 @@ IW_DEVICE void copy_part(const Args& args, uint32_t begin, uint32_t count) {
 #pragma unroll 1
     for (uint32_t at = begin + threadIdx.x; at < begin + count; at += THREADS) {
         if (!(args.u[FLAGS] & DROPS_KEYS)) keys_out.store(at, keys.behind(at).template load<0>());
-        if constexpr (P > 0) ((V*)args.out[1])[at] = args.u[FLAGS] & INDICES ? (V)at : ((const V*)args.in[1].ptr)[at];
+        if constexpr (P > 0)
+            if (travels<K, P>(args)) ((V*)args.out[1])[at] = args.u[FLAGS] & INDICES ? (V)at : ((const V*)args.in[1].ptr)[at];
     }
 }
 
@@ -181,7 +162,7 @@ IW_DEVICE void segmented_parts(const Args& args, ColumnRoom<K, P>& room, uint32_
             begin = bounds.x, count = bounds.y - begin;
             stays = p == 0 || p == parts - 1, left = stays && args.u[FLAGS] & LEAVES_REST;
             if (!stays && count > TILE) {
-                list_part<TILE>(args, begin, count, 0);
+                list_part(args, begin, count, 0, TILE);
                 left = true;
             }
         } else {
@@ -236,28 +217,17 @@ IW_DEVICE void segmented_rest(const Args& args) {
         __shared__ uint32_t counters[COUNTERS<K>];                                             \
         segmented_histogram<K, HISTOGRAM_THREADS>(args, counters);                             \
     }
-#define SEGMENTED_SHORT(NAME, K, P, PLACED)                                                                                       \
-    extern "C" __global__ void __launch_bounds__(SHORT_THREADS, sizeof(K) == 8 ? 2 : 3) NAME(const __grid_constant__ Args args) { \
-        segmented_short<K, P, PLACED>(args);                                                                                      \
-    }
 #define SEGMENTED_SORT(B, K, P)                                                                                                      \
     extern "C" __global__ void __launch_bounds__(THREADS, 2) segmented_pass_k##B##_p##P(const __grid_constant__ Args args) {         \
         __shared__ PassRoom<K, P, true> room;                                                                                        \
         while (sort_pass(args, only_pass(args), room)) __syncthreads();                                                              \
     }                                                                                                                                \
-    extern "C" __global__ void __launch_bounds__(THREADS, P > 0 ? 2 : 3) segmented_rest_k##B##_p##P(const __grid_constant__ Args args) { \
+    extern "C" __global__ void __launch_bounds__(THREADS, P > 0 && sizeof(K) <= 4 ? 2 : 3) segmented_rest_k##B##_p##P(const __grid_constant__ Args args) { \
         segmented_rest<K, P>(args);                                                                                                  \
     }
-// Keys of up to 4 bytes, and of 8; and short parts of up to 2.
-#define SEGMENTED(B, K)                                         \
-    SEGMENTED_HISTOGRAM(B, K)                                   \
-    SEGMENTED_SHORT(segmented_short_all_bits_k##B, K, 0, false) \
-    SEGMENTED_SHORT(segmented_short_k##B##_p0, K, 0, true)      \
-    SEGMENTED_SHORT(segmented_short_k##B##_p4, K, 4, true)      \
-    SEGMENTED_SORT(B, K, 0)                                     \
-    SEGMENTED_SORT(B, K, 4)
-
-SEGMENTED_SHORT(segmented_short_k2_p0, Narrow, 0, true)
-SEGMENTED_SHORT(segmented_short_k2_p4, Narrow, 4, true)
-SEGMENTED(4, uint32_t)
-SEGMENTED(8, uint64_t)
+// Keys of up to 4 bytes, with a payload or without, and of 8, which take the same for both.
+SEGMENTED_HISTOGRAM(4, uint32_t)
+SEGMENTED_SORT(4, uint32_t, 0)
+SEGMENTED_SORT(4, uint32_t, 4)
+SEGMENTED_HISTOGRAM(8, uint64_t)
+SEGMENTED_SORT(8, uint64_t, 4)

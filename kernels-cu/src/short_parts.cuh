@@ -67,10 +67,9 @@ IW_DEVICE uint32_t parts_before_by_warp(const Args& args, uint32_t at) {
 }
 
 // A part that is longer than the short ones: by all threads.
-template <int TILE>
-IW_DEVICE void list_part(const Args& args, uint32_t begin, uint32_t length, uint32_t stays) {
+IW_DEVICE void list_part(const Args& args, uint32_t begin, uint32_t length, uint32_t stays, uint32_t tile) {
     __shared__ uint32_t place;
-    const uint32_t tiles = length / TILE + (length % TILE != 0);
+    const uint32_t tiles = length / tile + (length % tile != 0);
     if (threadIdx.x == 0) place = atomicAdd(listed(args) + (tiles == 1 ? ALONE_PARTS : LONG_TILES), tiles);
     __syncthreads();
     const uint32_t first = place;
@@ -80,8 +79,8 @@ IW_DEVICE void list_part(const Args& args, uint32_t begin, uint32_t length, uint
         return;
     }
     for (uint32_t t = threadIdx.x; t < tiles; t += blockDim.x) {
-        table_of(args, BEGIN)[first + t] = begin + t * TILE;
-        table_of(args, SIZE)[first + t] = min((uint32_t)TILE, length - t * TILE) | stays;
+        table_of(args, BEGIN)[first + t] = begin + t * tile;
+        table_of(args, SIZE)[first + t] = min(tile, length - t * tile) | stays;
         table_of(args, FIRST)[first + t] = first;
     }
     uint32_t* const counts = (uint32_t*)args.scratch[1] + (uint64_t)first * args.u[PASSES] * RADIX;
@@ -169,7 +168,7 @@ IW_DEVICE uint32_t skew_of(const Marks& marks, uint32_t i) {
 }
 
 // PLACED: what is sorted are the compared bits and a key's place, by which the key and its payload are found in the end; else keys alone, by all bits.
-template <class K, int P, bool PLACED>
+template <class K, bool PLACED>
 IW_DEVICE void sort_window(const Args& args, const Window& its, Marks& marks, ShortKeys<K, PLACED>& shared) {
     using S = Sorted<K, PLACED, SKEWED>;
     using Word = typename S::Word;
@@ -188,7 +187,8 @@ IW_DEVICE void sort_window(const Args& args, const Window& its, Marks& marks, Sh
     const uint32_t stop = marks.end, most = marks.longest, parts_to_list = marks.long_count;
 #pragma unroll 1
     for (uint32_t p = 0; p < parts_to_list; ++p)
-        list_part<ITEMS<Key, P, true> * THREADS>(args, window + marks.long_begins[p], marks.long_ends[p] - marks.long_begins[p], marks.long_stays[p]);
+        list_part(args, window + marks.long_begins[p], marks.long_ends[p] - marks.long_begins[p], marks.long_stays[p],
+                  (args.out[1] ? ITEMS<Key, 4, true> : ITEMS<Key, 0, true>) * THREADS);
     if (stop == 0) return;
     if (warp_id() == 0) look_back(marks);
     __syncthreads();
@@ -223,8 +223,9 @@ IW_DEVICE void sort_window(const Args& args, const Window& its, Marks& marks, Sh
         else
             for_each([&](int k, const Word& word) { keys_out.store(k, keys_in.behind(S::place_of(word)).template load<0>()); });
     }
-    if constexpr (P > 0) {
-        using V = typename PayloadOf<P>::Type;
+    // Keys alone by all bits have no places.
+    if (PLACED && args.out[1]) {
+        using V = uint32_t;
         const V* const values = (const V*)args.in[1].ptr + window;
         V* const values_out = (V*)args.out[1] + window + threadIdx.x;
         if (args.u[FLAGS] & INDICES)
@@ -234,7 +235,7 @@ IW_DEVICE void sort_window(const Args& args, const Window& its, Marks& marks, Sh
     }
 }
 
-template <class K, int P, bool PLACED>
+template <class K, bool PLACED>
 IW_DEVICE void segmented_short(const Args& args) {
     __shared__ Marks marks;
     __shared__ ShortKeys<K, PLACED> shared;
@@ -255,7 +256,7 @@ IW_DEVICE void segmented_short(const Args& args) {
         } else {
             its = windows(args)[w];
         }
-        if (its.first != its.last) sort_window<K, P, PLACED>(args, its, marks, shared);
+        if (its.first != its.last) sort_window<K, PLACED>(args, its, marks, shared);
         __syncthreads();
     }
 }

@@ -8,9 +8,8 @@
 // compared; MASK: the number of the one behind the last. Lanes that count the same value are added up by the shared memory itself.
 template <class K>
 IW_DEVICE void sort_histogram(const Args& args) {
-    // As many copies as there is room for: lanes of different copies never meet in a bank.
-    constexpr int DIGITS = sizeof(K), COPIES = DIGITS <= 4 ? 8 : 4;
-    __shared__ uint32_t counters[DIGITS * RADIX * COPIES];
+    constexpr int COPIES = ::COPIES<K>;
+    __shared__ uint32_t counters[COUNTERS<K>];
     const int passes = args.u[PASSES];
     const uint32_t first = args.u[SHIFT], end = args.u[MASK];
     const K compared = end ? (K)(~0ull >> (64 - end)) : (K)0;
@@ -18,15 +17,10 @@ IW_DEVICE void sort_histogram(const Args& args) {
     constexpr uint32_t STEP = HISTOGRAM_THREADS * HISTOGRAM_LOADS;
     const Keys<K> keys((uint64_t)args.in[0].ptr, row * n + threadIdx.x);
 #pragma unroll 1
-    for (int k = threadIdx.x; k < DIGITS * RADIX * COPIES; k += HISTOGRAM_THREADS) counters[k] = 0;
+    for (int k = threadIdx.x; k < COUNTERS<K>; k += HISTOGRAM_THREADS) counters[k] = 0;
     __syncthreads();
-    uint32_t* const own = counters + threadIdx.x % COPIES;
-    const auto count = [&](K key) {
-        const K bits = (K)((mapped(key, args) & compared) >> first);
-#pragma unroll
-        for (int p = 0; p < DIGITS; ++p)
-            if (p < passes) atomicAdd(own + (p * RADIX + ((uint32_t)(bits >> (8 * p)) & 255u)) * COPIES, 1u);
-    };
+    uint32_t* const own_counters = counters + threadIdx.x % COPIES;
+    const auto bits_of = [&](K key) { return (K)((mapped(key, args) & compared) >> first); };
     // From the end to the beginning, which the first pass then finds in the cache.
     const uint32_t steps = n / STEP + (n % STEP != 0);
 #pragma unroll 1
@@ -37,10 +31,14 @@ IW_DEVICE void sort_histogram(const Args& args) {
             K key[HISTOGRAM_LOADS];
             unrolled<HISTOGRAM_LOADS>([&](auto k) { key[k] = own.template load<k.value * HISTOGRAM_THREADS>(); });
 #pragma unroll
-            for (int k = 0; k < HISTOGRAM_LOADS; ++k) count(key[k]);
+            for (int k = 0; k < HISTOGRAM_LOADS; ++k) key[k] = bits_of(key[k]);
+            count_digits(own_counters, key, passes);
         } else {
 #pragma unroll 1
-            for (uint32_t j = i + threadIdx.x; j < n; j += HISTOGRAM_THREADS) count(keys.behind(j - threadIdx.x).template load<0>());
+            for (uint32_t j = i + threadIdx.x; j < n; j += HISTOGRAM_THREADS) {
+                K key[] = {bits_of(keys.behind(j - threadIdx.x).template load<0>())};
+                count_digits(own_counters, key, passes);
+            }
         }
     }
     __syncthreads();
@@ -65,6 +63,7 @@ IW_KERNEL(RADIX) sort_plan(const __grid_constant__ Args args) {
     uint32_t* const starts = plan + PLAN_WORDS + (uint64_t)row * passes * RADIX;
     if (threadIdx.x < MAX_PASSES) shared_by_all[threadIdx.x] = 0;
     __syncthreads();
+#pragma unroll 1
     for (int p = 0; p < passes; ++p) {
         const uint32_t count = counts[p * RADIX + threadIdx.x];
         counts[p * RADIX + threadIdx.x] = 0;
@@ -74,15 +73,18 @@ IW_KERNEL(RADIX) sort_plan(const __grid_constant__ Args args) {
     }
     if (row != 0 || threadIdx.x != 0) return;
     int done = 0;  // passes that are not left out
+#pragma unroll 1
     for (int p = 0; p < passes; ++p) {
         if (rows > 1) shared_by_all[p] = 0;
         done += !shared_by_all[p];
     }
     // A sort in place ends where it started after an even number of passes; others need one at least. Any pass may be made: the sort is stable.
     const bool one_more = args.u[FLAGS] & IN_PLACE ? done % 2 == 1 : done == 0;
+#pragma unroll 1
     for (int p = 0, added = !one_more; p < passes && !added; ++p)
         if (shared_by_all[p]) shared_by_all[p] = 0, ++done, added = 1;
     uint32_t made = 0;
+#pragma unroll 1
     for (int p = 0; p < passes; ++p) {
         if (shared_by_all[p]) {
             plan[p] = SKIP;
@@ -103,10 +105,10 @@ IW_KERNEL(RADIX) sort_plan(const __grid_constant__ Args args) {
     }
 #define SORT(B, K)       \
     SORT_HISTOGRAM(B, K) \
-    SORT_PASS(B, K, 0)   \
     SORT_PASS(B, K, 4)   \
     SORT_PASS(B, K, 8)
 
 // Keys of up to 4 bytes, and of 8.
 SORT(4, uint32_t)
+SORT_PASS(4, uint32_t, 0)
 SORT(8, uint64_t)

@@ -4,6 +4,7 @@
 #pragma once
 #include "block.cuh"
 #include "iw.cuh"
+#include "keys.cuh"
 #include "look_back.cuh"
 
 constexpr int RADIX = 256;
@@ -21,46 +22,6 @@ constexpr uint32_t SKIP = 1, READS_SOURCE = 2, READS_AWAY = 4, WRITES_AWAY = 8, 
 // Rows: scratch[1] holds the plans of MAX_PASSES passes, then starts; scratch[2] counts, zero between sorts; both [row][pass][value].
 constexpr int PLAN_WORDS = 8;
 
-// Calls `act` for the numbers below COUNT, each a constant.
-template <int K>
-struct Constant {
-    static constexpr int value = K;
-    IW_DEVICE constexpr operator int() const { return K; }
-};
-template <int COUNT, int K = 0, class F>
-IW_DEVICE void unrolled(const F& act) {
-    if constexpr (K < COUNT) {
-        act(Constant<K>());
-        unrolled<COUNT, K + 1>(act);
-    }
-}
-
-// Keys in memory. Those of up to four bytes are the high bits of a word: holes hold how many bytes each takes, and so its bits begin at 8 times what is left.
-template <class K>
-struct Keys {
-    K* first;
-    IW_DEVICE Keys(uint64_t base, uint32_t begin) : first((K*)base + begin) {}
-    IW_DEVICE Keys behind(uint32_t at) const { return Keys((uint64_t)first, at); }
-    template <int AT>
-    IW_DEVICE K load() const {
-        return first[AT];
-    }
-    IW_DEVICE void store(uint32_t at, K key) const { first[at] = key; }
-};
-template <>
-struct Keys<uint32_t> {
-    uint64_t first;
-    IW_DEVICE Keys(uint64_t base, uint32_t begin) { asm("// @op.key_at %0, %1, %2;" : "=l"(first) : "l"(base), "r"(begin)); }
-    IW_DEVICE Keys behind(uint32_t at) const { return Keys(first, at); }
-    template <int AT>
-    IW_DEVICE uint32_t load() const {
-        uint32_t key;
-        asm volatile("// @op.key_load %0, %1, %2;" : "=r"(key) : "l"(first), "n"(AT));
-        return key;
-    }
-    IW_DEVICE void store(uint32_t at, uint32_t key) const { asm volatile("// @op.key_store %0, %1, %2;" ::"l"(first), "r"(at), "r"(key) : "memory"); }
-};
-
 // What a key is compared by, as an unsigned integer.
 template <class K>
 IW_DEVICE K mapped(K key, const Args& args) {
@@ -77,6 +38,24 @@ IW_DEVICE K unmapped(K bits, const Args& args) {
 template <class K>
 IW_DEVICE uint32_t digit_of(K bits, uint32_t shift, uint32_t mask) {
     return (uint32_t)(bits >> shift) & mask;
+}
+
+// Counters of a histogram: in as many copies as there is room for, so that lanes of different copies never meet in a bank.
+template <class K>
+constexpr int COPIES = sizeof(K) <= 4 ? 8 : 4;
+template <class K>
+constexpr int COUNTERS = (int)sizeof(K) * RADIX * COPIES<K>;
+// Counts the values of the lowest `passes` digits of 8 bits, a digit of all keys at a time, so that each is in the code once.
+template <class K, int N>
+IW_DEVICE void count_digits(uint32_t* counters, K (&bits)[N], int passes) {
+#pragma unroll 1
+    for (int p = 0; p < passes; ++p, counters += RADIX * COPIES<K>) {
+#pragma unroll
+        for (int k = 0; k < N; ++k) {
+            atomicAdd(counters + ((uint32_t)bits[k] & 255u) * COPIES<K>, 1u);
+            bits[k] = (K)(bits[k] >> 8);
+        }
+    }
 }
 
 // Look-back for one value: the sum of the counts of the tiles from `tile - 1` down to the first that knows the sum of all before it.
@@ -117,19 +96,11 @@ constexpr int ITEMS = (sizeof(K) > P ? sizeof(K) : P) > 4 ? 11 : P > 0 ? 22 : PA
 template <class K, int P>
 constexpr int BLOCKS = P == 4 && sizeof(K) <= 4 ? 2 : 3;
 
-struct Nothing {};
-template <int P>
-struct PayloadOf {
-    using Type = Nothing;
-};
-template <>
-struct PayloadOf<4> {
-    using Type = uint32_t;
-};
-template <>
-struct PayloadOf<8> {
-    using Type = uint64_t;
-};
+// Whether a payload travels. Kernels for keys of 8 bytes and a payload of 4 sort keys alone, too.
+template <class K, int P>
+IW_DEVICE bool travels(const Args& args) {
+    return P > 0 && (sizeof(K) != 8 || P != 4 || args.out[1] != 0);
+}
 
 // A tile in shared memory: counts first, then what goes out in the order of places.
 template <class K, int P, bool PART>
@@ -329,7 +300,7 @@ IW_DEVICE bool sort_pass(const Args& args, const Pass& pass, PassRoom<K, P, PART
         if constexpr (P > 0) values_in_order.put(k, value);
         if (writes_keys && r < count) keys_to.store(bases[value] + r, unmapped(sorted, args));
     }
-    if constexpr (P > 0) {
+    if constexpr (P > 0) if (travels<K, P>(args)) {
         V payload[I];
         if (args.u[FLAGS] & INDICES && plan & READS_SOURCE) {
 #pragma unroll

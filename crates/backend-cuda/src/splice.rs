@@ -3,9 +3,7 @@
 //! A kernel leaves each hole as an inline-asm comment, in which the compiler has filled the registers:
 //!
 //! ```text
-//! // begin inline asm
 //! // @op.combine %r5, %r3, %r4;
-//! // end inline asm
 //! ```
 //!
 //! The line is replaced by the body that a generator returns for those registers. Entries other than the asked one are dropped, because the

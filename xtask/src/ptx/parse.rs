@@ -3,6 +3,9 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
+/// What begins a line that the driver's host side replaces by an operator.
+const HOLE: &str = "// @op.";
+
 /// The architectures that a source asks for beside the baseline, in lines `// @also ARCH...`.
 pub(super) fn architectures(source: &str) -> Vec<String> {
     source
@@ -50,6 +53,17 @@ pub(super) fn calls_of_header(header: &str, name: &str) -> String {
     format!("#include \"{name}\"\nextern \"C\" __global__ void all(const float* in, float* out) {{\n{body}}}\n")
 }
 
+/// The text without what only pads it: comments other than holes, blank lines, and what aligns operands.
+pub(super) fn without_padding(ptx: &str) -> String {
+    let comment = |line: &str| line.starts_with("//") && !line.starts_with(HOLE);
+    let kept = ptx.lines().map(str::trim_end).filter(|line| !line.is_empty() && !comment(line.trim_start()));
+    kept.fold(String::with_capacity(ptx.len()), |mut text, line| {
+        text.push_str(&line.replace(" \t", " "));
+        text.push('\n');
+        text
+    })
+}
+
 /// One entry point of a PTX module.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Entry {
@@ -84,7 +98,7 @@ fn entry_name(line: &str) -> Option<&str> {
 }
 
 fn hole_name(line: &str) -> Option<&str> {
-    line.strip_prefix("// @op.")?.split([' ', ';']).find(|word| !word.is_empty())
+    line.strip_prefix(HOLE)?.split([' ', ';']).find(|word| !word.is_empty())
 }
 
 /// Where two texts first differ, in words, or `None` when they are equal.
@@ -123,6 +137,13 @@ mod tests {
     fn globals_that_nothing_names_are_left_out() {
         let ptx = ".version 8.4\n.global .align 4 .u32 ROW = 128;\n.global .align 4 .u32 USED = 1;\n.entry a() {\n\tld.global.u32 %r1, [USED];\n}\n";
         assert_eq!(without_unused_globals(ptx), ptx.replace(".global .align 4 .u32 ROW = 128;\n", ""));
+    }
+
+    #[test]
+    fn comments_that_are_no_holes_and_padding_are_left_out() {
+        let ptx = "// made by\n\n\t// .globl\ta\n.visible .entry a()\n{\n\t// begin inline asm\n\t// @op.load1 %r1, %rd1;\n\t// end inline asm\n\n$L__BB0_1:\n\tadd.s32 \t%r2, %r1, 1;\n\tret;\n\n}\n";
+        let kept = ".visible .entry a()\n{\n\t// @op.load1 %r1, %rd1;\n$L__BB0_1:\n\tadd.s32 %r2, %r1, 1;\n\tret;\n}\n";
+        assert_eq!(without_padding(ptx), kept);
     }
 
     #[test]

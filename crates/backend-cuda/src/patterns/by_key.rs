@@ -2,7 +2,7 @@
 
 use super::holes::{Holes, Shape, combine, copy, param_u64, scope};
 use super::lines::Operators;
-use super::scan::{EPOCHS, GROUP, HEADER_WORDS};
+use super::scan::{EPOCHS, HEADER_WORDS};
 use super::scratch::Use;
 use super::{bind, blocks};
 use crate::backend::Cuda;
@@ -25,7 +25,6 @@ const TILE: u64 = 4096;
 const MARKS: u64 = 2;
 
 /// By words of the accumulator.
-const ALONE: [Kernel; 2] = [BY_KEY_W1, BY_KEY_W2];
 const SERVED: [Kernel; 2] = [BY_KEY_SERVED_W1, BY_KEY_SERVED_W2];
 /// Of few elements: it reduces long runs, too.
 const JOINT: [Kernel; 2] = [BY_KEY_JOINT_W1, BY_KEY_JOINT_W2];
@@ -36,7 +35,7 @@ impl Run<ReduceByKeyTask> for Cuda {
         let values = &task.values;
         let (n, words) = (values.n, values.load.result_words());
         // One kernel binds what two have between them; and a single value has two words at most.
-        if leaves.len() > MAX_INPUTS || outs.len() > MAX_OUTPUTS || words > ALONE.len() {
+        if leaves.len() > MAX_INPUTS || outs.len() > MAX_OUTPUTS || words > SERVED.len() {
             return task.in_steps(self, leaves, outs);
         }
         let operators = Operators { load: &values.load, combine: &values.combine, finish: &values.finish, numerics: values.numerics };
@@ -45,17 +44,11 @@ impl Run<ReduceByKeyTask> for Cuda {
         let list = self.list_of_segments(n, words, &mut bound.args)?;
         let tiles = n.div_ceil(TILE);
         let joint = list.is_some() && self.reduces_its_list(n, &mut bound.args)?;
-        let served = !joint && tiles > GROUP;
-        let servers = u64::from(served);
+        // One tile asks for nothing.
+        let servers = u64::from(!joint);
         bound.args.scratch[2] = self.stream().scratch().get(self, Use::Scan, 8 * (HEADER_WORDS + (1 + servers) * tiles * MARKS))?;
         bound.args.u[EPOCHS] = self.device().launch_numbers.load(Ordering::Relaxed);
-        let entry = if joint {
-            JOINT
-        } else if served {
-            SERVED
-        } else {
-            ALONE
-        }[words - 1];
+        let entry = if joint { JOINT } else { SERVED }[words - 1];
         let kernel = match self.known_kernel(&(entry, bound.key.0)) {
             Some(kernel) => kernel,
             None => {

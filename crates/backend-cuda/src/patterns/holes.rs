@@ -81,6 +81,23 @@ fn expect(site: &Site<'_>, registers: usize) -> Result<()> {
     Err(Error::Compile { kernel: site.entry.to_owned(), log })
 }
 
+/// The registers of `count` accumulators of `words` words, element by element. A kernel may have room for a word more: the second list is those.
+fn accumulators<'a>(site: &Site<'a>, regs: &[&'a str], (count, words): (usize, usize)) -> Result<(Vec<&'a str>, Vec<&'a str>)> {
+    let room = regs.len() / count.max(1);
+    if regs.len() != count * room || !(words..=words + 1).contains(&room) {
+        expect(site, site.regs.len() - regs.len() + count * words)?;
+    }
+    let elements = regs.chunks(room.max(1));
+    Ok((elements.clone().flat_map(|e| &e[..words]).copied().collect(), elements.flat_map(|e| &e[words..]).copied().collect()))
+}
+
+/// Makes words that no part of an accumulator has zero.
+fn clear(p: &mut Ptx, spare: &[&str]) {
+    for reg in spare {
+        p.line(format!("mov.b32 {reg}, 0"));
+    }
+}
+
 fn no_fetch(p: &mut Ptx, _: Fetched<'_>) -> PtxValue {
     p.constant(Ty::U32, 0)
 }
@@ -88,13 +105,14 @@ fn no_fetch(p: &mut Ptx, _: Fetched<'_>) -> PtxValue {
 /// The combining operator between two accumulators.
 pub(super) fn combine(f: &Func, numerics: Numerics, site: &Site<'_>) -> Result<String> {
     let w = f.result_words();
-    expect(site, 3 * w)?;
+    let (regs, spare) = accumulators(site, &site.regs, (3, w))?;
     let types = f.result_types();
     let mut p = scope(numerics, site);
-    let mut args = values(&mut p, &types, &site.regs[w..2 * w]);
-    args.extend(values(&mut p, &types, &site.regs[2 * w..]));
+    let mut args = values(&mut p, &types, &regs[w..2 * w]);
+    args.extend(values(&mut p, &types, &regs[2 * w..]));
     let results = p.call(f, &args, &mut no_fetch);
-    p.to_words(&results, &owned(&site.regs[..w]));
+    p.to_words(&results, &owned(&regs[..w]));
+    clear(&mut p, &spare[..spare.len() / 3]);
     Ok(p.finish())
 }
 
@@ -170,11 +188,12 @@ fn in_memory(p: &mut Ptx, dtype: DType, v: &PtxValue) -> PtxValue {
 impl Holes<'_> {
     /// Loads `count` consecutive elements as accumulators: registers are the words element by element, then the index.
     pub(super) fn load(&self, count: usize, site: &Site<'_>) -> Result<String> {
-        let w = self.load.result_words();
-        expect(site, count * w + 1)?;
+        let (&i, words) = site.regs.split_last().expect("an index");
+        let (regs, spare) = accumulators(site, words, (count, self.load.result_words()))?;
         let mut p = scope(self.numerics, site);
-        let results = self.compute(&mut p, site, count, site.regs[count * w]);
-        p.to_words(&results.concat(), &owned(&site.regs[..count * w]));
+        let results = self.compute(&mut p, site, count, i);
+        p.to_words(&results.concat(), &owned(&regs));
+        clear(&mut p, &spare);
         Ok(p.finish())
     }
 
@@ -190,11 +209,12 @@ impl Holes<'_> {
     /// Finishes and stores `count` consecutive accumulators: registers are the index, then the words element by element.
     pub(super) fn store(&self, finish: &Func, parts: &[Ty], count: usize, site: &Site<'_>) -> Result<String> {
         let w: usize = parts.iter().map(|t| t.words()).sum();
-        expect(site, 1 + count * w)?;
+        let (&i, words) = site.regs.split_first().expect("an index");
+        let (regs, _) = accumulators(site, words, (count, w))?;
         let mut p = scope(self.numerics, site);
-        let args: Vec<Vec<PtxValue>> = (0..count).map(|e| values(&mut p, parts, &site.regs[1 + e * w..1 + (e + 1) * w])).collect();
+        let args: Vec<Vec<PtxValue>> = regs.chunks(w).map(|words| values(&mut p, parts, words)).collect();
         let results = p.call_lanes(finish, &args, &mut no_fetch);
-        self.put(&mut p, site, site.regs[0], &results);
+        self.put(&mut p, site, i, &results);
         Ok(p.finish())
     }
 

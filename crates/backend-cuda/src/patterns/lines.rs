@@ -22,6 +22,14 @@ pub(super) struct Operators<'a> {
 }
 
 impl Operators<'_> {
+    /// Returns the 32-bit words of an accumulator in a kernel. One of three has those of four.
+    pub(super) fn words(&self) -> usize {
+        match self.load.result_words() {
+            3 => 4,
+            words => words,
+        }
+    }
+
     /// Arguments and identity of a kernel with these operators.
     pub(super) fn bind(&self, cuda: &Cuda, pattern: (&'static str, u64), leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<Bound> {
         let mut bound = bind(cuda, pattern, &self.load.params, leaves, outs)?;
@@ -29,10 +37,9 @@ impl Operators<'_> {
         Ok(bound)
     }
 
-    /// The kernel of the table entry for this accumulator width, its holes filled. `table[w - 1]` has `w` words.
+    /// The kernel of the table entry for this accumulator width, its holes filled. `table[w - 1]` has `w` words, those for three the kernels for four.
     pub(super) fn kernel(&self, cuda: &Cuda, table: &[isowarp_kernels::Kernel; 4], bound: &Bound) -> Result<Kernel> {
-        let w = self.load.result_words();
-        let entry = table[w - 1];
+        let entry = table[self.words() - 1];
         if let Some(kernel) = cuda.known_kernel(&(entry, bound.key.0)) {
             return Ok(kernel);
         }

@@ -2,6 +2,7 @@
 
 pub(super) mod lazy;
 
+use super::keys::Held;
 use super::scratch::Use;
 use super::{blocks, put_wide};
 use crate::backend::Cuda;
@@ -28,16 +29,12 @@ const FLIP: usize = 2;
 const KIND: usize = 4;
 const WIDE: usize = 5;
 const STEP: usize = 6;
+const ALIGNED: usize = 7;
 
-/// By bytes of a key (1, 2, 4, 8): merges by bytes of a value (0, 1, 2, 4, 8).
-const MERGES: [[Kernel; 5]; 4] = [
-    [MERGE_K1_P0, MERGE_K1_P1, MERGE_K1_P2, MERGE_K1_P4, MERGE_K1_P8],
-    [MERGE_K2_P0, MERGE_K2_P1, MERGE_K2_P2, MERGE_K2_P4, MERGE_K2_P8],
-    [MERGE_K4_P0, MERGE_K4_P1, MERGE_K4_P2, MERGE_K4_P4, MERGE_K4_P8],
-    [MERGE_K8_P0, MERGE_K8_P1, MERGE_K8_P2, MERGE_K8_P4, MERGE_K8_P8],
-];
-const CO_RANKS: [Kernel; 4] = [MERGE_CO_RANKS_K1, MERGE_CO_RANKS_K2, MERGE_CO_RANKS_K4, MERGE_CO_RANKS_K8];
-const SEARCHES: [Kernel; 4] = [SEARCH_K1, SEARCH_K2, SEARCH_K4, SEARCH_K8];
+/// For keys of up to 4 bytes, and of 8: merges without values, with values of up to 4 bytes, and of 8.
+const MERGES: [[Kernel; 3]; 2] = [[MERGE_K4_P0, MERGE_K4_P4, MERGE_K4_P8], [MERGE_K8_P0, MERGE_K8_P4, MERGE_K8_P8]];
+const CO_RANKS: [Kernel; 2] = [MERGE_CO_RANKS_K4, MERGE_CO_RANKS_K8];
+const SEARCHES: [Kernel; 2] = [SEARCH_K4, SEARCH_K8];
 
 /// Keys of a thread: `ITEMS` of `merge.cu`.
 fn items(key: u64, payload: u64) -> u64 {
@@ -50,7 +47,7 @@ fn items(key: u64, payload: u64) -> u64 {
 
 /// Which of a table's kernels are for keys of this type.
 fn width(dtype: DType) -> usize {
-    dtype.size_bytes().ilog2() as usize
+    usize::from(dtype.size_bytes() > 4)
 }
 
 pub(super) fn order(map: KeyBits) -> Args {
@@ -58,6 +55,12 @@ pub(super) fn order(map: KeyBits) -> Args {
     put_wide(&mut args.u, NEGATIVE, map.negative);
     put_wide(&mut args.u, FLIP, map.flip);
     args
+}
+
+/// How kernels hold keys of a type, narrow ones as the high bits of a word, and what they compare them by.
+fn held(dtype: DType, map: KeyBits) -> (Held, Args) {
+    let held = Held::high(dtype.size_bytes());
+    (held, order(KeyBits { negative: map.negative << held.below, flip: map.flip << held.below, ..map }))
 }
 
 impl Cuda {
@@ -75,27 +78,28 @@ impl Run<MergeTask> for Cuda {
     fn run(&self, task: &MergeTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
         let places = task.places(leaves, outs)?;
         let size = task.dtype.size_bytes();
-        let mut args = order(task.key_bits());
+        let (keys, mut args) = held(task.dtype, task.key_bits());
         args.inputs[0] = self.array(places.keys[0], task.m, size)?;
         args.inputs[1] = self.array(places.keys[1], task.n, size)?;
         let payload = places.values.as_ref().map_or(0, |(_, out)| out.dtype.size_bytes());
-        let column = if payload == 0 { 0 } else { payload.ilog2() as usize + 1 };
+        let column = usize::from(payload > 0) + usize::from(payload > 4);
         let tile = items(size, payload) * u64::from(THREADS);
         let tiles = tiles(task.total(), tile);
         let grid = Grid::linear(blocks(tiles)?, THREADS);
-        let merge = self.kernel((MERGES[width(task.dtype)][column], 0), &[])?;
+        let merge = self.moving_kernel(MERGES[width(task.dtype)][column], (keys, Held::low(payload)))?;
         if tiles > SEARCHED * u64::from(self.info().multiprocessors) {
             let starts = self.stream().scratch().get(self, Use::Partials, 8 * (tiles + 1))?;
             let mut cuts = args;
             cuts.n = tiles + 1;
             cuts.out[0] = starts;
             (cuts.u[WIDE], cuts.u[STEP]) = (1, tile as u32);
-            let kernel = self.kernel((CO_RANKS[width(task.dtype)], 0), &[])?;
+            let kernel = self.moving_kernel(CO_RANKS[width(task.dtype)], (keys, keys))?;
             // SAFETY: the task's contract: the arrays have `m` and `n` keys; scratch holds a number to a tile and one more.
             unsafe { self.launch(&kernel, Grid::linear(blocks(cuts.n.div_ceil(THREADS.into()))?, THREADS), &cuts)? };
             args.scratch[0] = starts;
         }
         args.out[0] = self.result(places.keys_out)?;
+        args.u[ALIGNED] = u32::from(args.out[0] % (4 * size).min(16) == 0);
         if let Some(([v, w], out)) = places.values {
             args.inputs[2] = self.array(v, task.m, payload)?;
             args.inputs[3] = self.array(w, task.n, payload)?;
@@ -110,14 +114,14 @@ impl Run<CoRankTask> for Cuda {
     fn run(&self, task: &CoRankTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
         let ([a, b, ranks], out) = task.places(leaves, outs)?;
         let size = task.dtype.size_bytes();
-        let mut args = order(task.key_bits());
+        let (keys, mut args) = held(task.dtype, task.key_bits());
         args.inputs[0] = self.array(a, task.m, size)?;
         args.inputs[1] = self.array(b, task.n, size)?;
         args.inputs[2] = self.array(ranks, task.ranks, out.dtype.size_bytes())?;
         args.out[0] = self.result(out)?;
         args.n = task.ranks;
         args.u[WIDE] = u32::from(out.dtype == DType::U64);
-        let kernel = self.kernel((CO_RANKS[width(task.dtype)], 0), &[])?;
+        let kernel = self.moving_kernel(CO_RANKS[width(task.dtype)], (keys, keys))?;
         let grid = Grid::linear(blocks(task.ranks.div_ceil(THREADS.into()))?, THREADS);
         // SAFETY: the task's contract: the arrays have `m` and `n` keys, and there are as many results as ranks.
         unsafe { self.launch(&kernel, grid, &args) }
@@ -128,14 +132,14 @@ impl Run<SearchTask> for Cuda {
     fn run(&self, task: &SearchTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
         let ([sorted, needles], out) = task.places(leaves, outs)?;
         let size = task.dtype.size_bytes();
-        let mut args = order(task.key_bits());
+        let (keys, mut args) = held(task.dtype, task.key_bits());
         args.inputs[0] = self.array(sorted, task.n, size)?;
         args.inputs[1] = self.array(needles, task.needles, size)?;
         args.out[0] = self.result(out)?;
         args.n = task.needles;
         args.u[KIND] = task.kind as u32;
         args.u[WIDE] = u32::from(out.dtype == DType::U64);
-        let kernel = self.kernel((SEARCHES[width(task.dtype)], 0), &[])?;
+        let kernel = self.moving_kernel(SEARCHES[width(task.dtype)], (keys, keys))?;
         let grid = Grid::linear(blocks(task.needles.div_ceil(NEEDLES * u64::from(THREADS)))?, THREADS);
         // SAFETY: the task's contract: the array has `n` keys, and there are as many results as needles.
         unsafe { self.launch(&kernel, grid, &args) }

@@ -2,6 +2,7 @@
 //! where the tiles of the result begin.
 
 use super::holes::before;
+use super::keys::{self, Held};
 use super::scratch::Use;
 use super::tuning::TUNING;
 use super::{Key, blocks};
@@ -64,22 +65,8 @@ macro_rules! kernels {
     };
 }
 
-/// By bytes of a key: 1, 2, 4, 8.
-const TABLE: [Kernels; 4] = [
-    kernels!(
-        SORT_BY_CUTS_FEW_K1 SORT_BY_CUTS_K1,
-        SORT_BY_TILE_K1_P0 SORT_BY_TILE_K1_P4,
-        SORT_BY_TWO_TILES_K1_P0,
-        SORT_BY_MERGE_K1_P0 SORT_BY_MERGE_K1_P4,
-        SORT_BY_MERGE_FEW_K1_P0 SORT_BY_MERGE_FEW_K1_P4
-    ),
-    kernels!(
-        SORT_BY_CUTS_FEW_K2 SORT_BY_CUTS_K2,
-        SORT_BY_TILE_K2_P0 SORT_BY_TILE_K2_P4,
-        SORT_BY_TWO_TILES_K2_P0,
-        SORT_BY_MERGE_K2_P0 SORT_BY_MERGE_K2_P4,
-        SORT_BY_MERGE_FEW_K2_P0 SORT_BY_MERGE_FEW_K2_P4
-    ),
+/// For keys of up to 4 bytes, and of 8.
+const TABLE: [Kernels; 2] = [
     kernels!(
         SORT_BY_CUTS_FEW_K4 SORT_BY_CUTS_K4,
         SORT_BY_TILE_K4_P0 SORT_BY_TILE_K4_P4,
@@ -113,15 +100,27 @@ struct Order<'a> {
     pairs: bool,
 }
 
-/// Calls `f` with what fills the one hole of these kernels.
-pub(super) fn with_fills<R>(order: &Func, dtype: DType, numerics: Numerics, f: impl FnOnce(&[Fill<'_>]) -> R) -> R {
+/// Calls `f` with what fills the holes of a kernel.
+pub(super) fn with_fills<R>(kernel: Kernel, order: &Func, dtype: DType, numerics: Numerics, f: impl FnOnce(&[Fill<'_>]) -> R) -> R {
     let body = |site: &Site<'_>| before(order, dtype, numerics, site);
-    f(&[Fill { name: "before", body: &body }])
+    let keys = Held::low(dtype.size_bytes());
+    keys::with_fills(kernel.holes(), (keys, keys), &[Fill { name: "before", body: &body }], f)
+}
+
+fn table(dtype: DType) -> &'static Kernels {
+    &TABLE[usize::from(dtype.size_bytes() > 4)]
+}
+
+/// All kernels for keys of a type.
+#[cfg(test)]
+pub(super) fn kernels(dtype: DType) -> impl Iterator<Item = Kernel> {
+    let Kernels { cuts, tiles, two_tiles, merges, merges_of_few } = table(dtype);
+    [cuts, tiles, merges, merges_of_few].into_iter().flatten().chain([two_tiles]).copied()
 }
 
 impl Order<'_> {
     fn table(&self) -> &'static Kernels {
-        &TABLE[self.dtype.size_bytes().ilog2() as usize]
+        table(self.dtype)
     }
 
     /// The kernel with its hole filled.
@@ -130,7 +129,7 @@ impl Order<'_> {
         if let Some(kernel) = self.cuda.known_kernel(&(entry, key)) {
             return Ok(kernel);
         }
-        with_fills(self.before, self.dtype, self.numerics, |fills| self.cuda.kernel((entry, key), fills))
+        with_fills(entry, self.before, self.dtype, self.numerics, |fills| self.cuda.kernel((entry, key), fills))
     }
 
     fn tiles(&self, n: u64) -> u64 {

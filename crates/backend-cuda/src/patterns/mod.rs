@@ -4,6 +4,7 @@ mod by_key;
 mod filter;
 mod histogram;
 mod holes;
+mod keys;
 mod launcher;
 mod lines;
 mod merge;

@@ -29,7 +29,7 @@ impl Run<ReduceTask> for Cuda {
     fn run(&self, task: &ReduceTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
         let operators = Operators { load: &task.load, combine: &task.combine, finish: &task.finish, numerics: task.numerics };
         let mut bound = operators.bind(self, ("reduce", task.lines.elements()), leaves, outs)?;
-        let w = task.load.result_words();
+        let w = operators.words();
         let lines = task.lines;
         if lines.inner > 1 {
             columns(self, &operators, &mut bound, lines, w)
@@ -68,7 +68,7 @@ fn all(cuda: &Cuda, operators: &Operators<'_>, bound: &mut Bound, n: u64, w: usi
         bound.args.scratch[0] = scratch.get(cuda, Use::Partials, tiles * 4 * w as u64)?;
         bound.args.scratch[1] = scratch.get(cuda, Use::Counters, 4)?;
     }
-    let table = [REDUCE_W1, REDUCE_W2, REDUCE_W3, REDUCE_W4];
+    let table = [REDUCE_W1, REDUCE_W2, REDUCE_W4, REDUCE_W4];
     let kernel = operators.kernel(cuda, &table, bound)?;
     let resident = u64::from(cuda.info().multiprocessors * TUNING.reduce_blocks[w - 1]);
     let grid = Grid::linear(blocks(tiles.min(resident))?, THREADS);
@@ -87,7 +87,7 @@ fn few_rows(cuda: &Cuda, operators: &Operators<'_>, bound: &mut Bound, lines: Li
     let scratch = cuda.stream().scratch();
     bound.args.scratch[0] = scratch.get(cuda, Use::Partials, lines.outer * tiles.next_multiple_of(4) * 4 * w as u64)?;
     bound.args.scratch[1] = scratch.get(cuda, Use::Counters, lines.outer * 4)?;
-    let table = [REDUCE_ROWS_SPLIT_W1, REDUCE_ROWS_SPLIT_W2, REDUCE_ROWS_SPLIT_W3, REDUCE_ROWS_SPLIT_W4];
+    let table = [REDUCE_ROWS_SPLIT_W1, REDUCE_ROWS_SPLIT_W2, REDUCE_ROWS_SPLIT_W4, REDUCE_ROWS_SPLIT_W4];
     let kernel = operators.kernel(cuda, &table, bound)?;
     let grid = Grid::linear(blocks(lines.outer * tiles)?, THREADS);
     // SAFETY: as in `all`, with partials and a counter for each row.
@@ -100,7 +100,7 @@ fn many_rows(cuda: &Cuda, operators: &Operators<'_>, bound: &mut Bound, lines: L
     bound.args.u[0] = lanes as u32;
     put_wide(&mut bound.args.u, 2, lines.n);
     put_wide(&mut bound.args.u, 6, lines.outer);
-    let table = [REDUCE_ROWS_W1, REDUCE_ROWS_W2, REDUCE_ROWS_W3, REDUCE_ROWS_W4];
+    let table = [REDUCE_ROWS_W1, REDUCE_ROWS_W2, REDUCE_ROWS_W4, REDUCE_ROWS_W4];
     let kernel = operators.kernel(cuda, &table, bound)?;
     let grid = Grid::linear(blocks((lines.outer * lanes).div_ceil(THREADS.into()))?, THREADS);
     // SAFETY: as in `all`; rows need no scratch.
@@ -123,7 +123,7 @@ fn columns(cuda: &Cuda, operators: &Operators<'_>, bound: &mut Bound, lines: Lin
         // Partials lie as [parts][columns].
         bound.args.scratch[0] = cuda.stream().scratch().get(cuda, Use::Partials, bytes(part))?;
     }
-    let table = [REDUCE_COLS_W1, REDUCE_COLS_W2, REDUCE_COLS_W3, REDUCE_COLS_W4];
+    let table = [REDUCE_COLS_W1, REDUCE_COLS_W2, REDUCE_COLS_W4, REDUCE_COLS_W4];
     let kernel = operators.kernel(cuda, &table, bound)?;
     put_wide(&mut bound.args.u, 6, columns);
     let mut go = |flags: u32, n: u64, inner: u64, part: u64| {

@@ -39,7 +39,7 @@ impl Run<ScanTask> for Cuda {
         let operators = Operators { load: &task.load, combine: &task.combine, finish: &task.finish, numerics: task.numerics };
         let mut bound = operators.bind(self, ("scan", task.lines.elements()), leaves, outs)?;
         let lines = task.lines;
-        let w = task.load.result_words();
+        let w = operators.words();
         put_wide(&mut bound.args.u, 2, lines.n);
         if let ScanKind::Exclusive { first } = &task.kind {
             bound.args.u[0] = EXCLUSIVE;
@@ -85,7 +85,7 @@ fn long_lines(cuda: &Cuda, operators: &Operators<'_>, bound: &mut Bound, lines: 
     let (table, resident, threads) = if parked {
         ([if servers > 0 { SCAN_SERVED_W1 } else { SCAN_PARKED_W1 }; 4], TUNING.parked_blocks, PARKED_THREADS)
     } else {
-        ([SCAN_W1, SCAN_W2, SCAN_W3, SCAN_W4], TUNING.scan_blocks[w - 1], THREADS)
+        ([SCAN_W1, SCAN_W2, SCAN_W4, SCAN_W4], TUNING.scan_blocks[w - 1], THREADS)
     };
     let kernel = operators.kernel(cuda, &table, bound)?;
     let grid = Grid::linear(blocks((tiles + servers).min(u64::from(multiprocessors * resident)))?, threads);
@@ -98,7 +98,7 @@ fn short_lines(cuda: &Cuda, operators: &Operators<'_>, bound: &mut Bound, lines:
     let lanes = lines.n.div_ceil(4).next_power_of_two().min(32);
     bound.args.u[1] = lanes as u32;
     put_wide(&mut bound.args.u, 8, lines.outer);
-    let kernel = operators.kernel(cuda, &[SCAN_ROWS_W1, SCAN_ROWS_W2, SCAN_ROWS_W3, SCAN_ROWS_W4], bound)?;
+    let kernel = operators.kernel(cuda, &[SCAN_ROWS_W1, SCAN_ROWS_W2, SCAN_ROWS_W4, SCAN_ROWS_W4], bound)?;
     let grid = Grid::linear(blocks((lines.outer * lanes).div_ceil(LINE_THREADS.into()))?, LINE_THREADS);
     // SAFETY: as in `long_lines`; no scratch.
     unsafe { cuda.launch(&kernel, grid, &bound.args) }
@@ -108,7 +108,7 @@ fn short_lines(cuda: &Cuda, operators: &Operators<'_>, bound: &mut Bound, lines:
 fn columns(cuda: &Cuda, operators: &Operators<'_>, bound: &mut Bound, lines: Lines, w: usize) -> Result<()> {
     put_wide(&mut bound.args.u, 8, lines.inner);
     put_wide(&mut bound.args.u, 10, lines.count());
-    let kernel = operators.kernel(cuda, &[SCAN_COLS_W1, SCAN_COLS_W2, SCAN_COLS_W3, SCAN_COLS_W4], bound)?;
+    let kernel = operators.kernel(cuda, &[SCAN_COLS_W1, SCAN_COLS_W2, SCAN_COLS_W4, SCAN_COLS_W4], bound)?;
     let grid = Grid::linear(blocks(lines.count().div_ceil(COL_THREADS.into()))?, COL_THREADS);
     let grid = grid.shared(COL_THREADS * 4 * w as u32 * COL_LEVELS);
     // SAFETY: as in `long_lines`; no scratch.

@@ -5,8 +5,7 @@ use super::blocks;
 use super::scan::HEADER_WORDS;
 use super::scratch::Use;
 use super::sort::{
-    EPOCHS, FLAGS, HISTOGRAM_BLOCKS, HISTOGRAM_THREADS, MASK, N, PASSES, RADIX, ROWS, SHIFT, Stores, THREADS, TILES, digits, raised,
-    tile_of,
+    EPOCHS, FLAGS, HISTOGRAM_BLOCKS, HISTOGRAM_THREADS, MASK, N, PASSES, RADIX, ROWS, SHIFT, THREADS, TILES, digits, raised, tile_of,
 };
 use crate::backend::Cuda;
 use crate::launch::{Args, Grid};
@@ -17,6 +16,7 @@ use isowarp_core::element::DType;
 use isowarp_core::error::Result;
 use isowarp_core::patterns::SegmentedSortTask;
 use isowarp_kernels::Kernel;
+use isowarp_kernels::segmented_short::*;
 use isowarp_kernels::segmented_sort::*;
 
 /// Keys of a short part at most, and of a window of the array whose short parts a block sorts; and its threads.
@@ -48,17 +48,14 @@ const GIVEN: u32 = 256;
 const WIDE: u32 = 512;
 const SOME_BITS: u32 = 1024;
 
-/// Kernels of short parts, by bytes of the payload (0, 4): for keys of up to 2 bytes, of up to 4, and of 8; and for keys alone by all of their bits.
-const SHORT_PARTS: [[Kernel; 2]; 3] = [
-    [SEGMENTED_SHORT_K2_P0, SEGMENTED_SHORT_K2_P4],
-    [SEGMENTED_SHORT_K4_P0, SEGMENTED_SHORT_K4_P4],
-    [SEGMENTED_SHORT_K8_P0, SEGMENTED_SHORT_K8_P4],
-];
+/// Kernels of short parts: for keys of up to 2 bytes, of up to 4, and of 8; and for keys alone by all of their bits.
+const SHORT_PARTS: [Kernel; 3] = [SEGMENTED_SHORT_K2, SEGMENTED_SHORT_K4, SEGMENTED_SHORT_K8];
 const SHORT_ALL_BITS: [Kernel; 2] = [SEGMENTED_SHORT_ALL_BITS_K4, SEGMENTED_SHORT_ALL_BITS_K8];
-/// Kernels for keys of up to 4 bytes, and of 8: sorts of parts of one tile, or of all that are not short; histograms of longer ones; and their passes.
+/// Kernels for keys of up to 4 bytes, and of 8, those in pairs without a payload and with one of 4 bytes: sorts of parts of one tile, or of all that are not
+/// short; histograms of longer ones; and their passes.
 const TABLE: [([Kernel; 2], Kernel, [Kernel; 2]); 2] = [
     ([SEGMENTED_REST_K4_P0, SEGMENTED_REST_K4_P4], SEGMENTED_HISTOGRAM_K4, [SEGMENTED_PASS_K4_P0, SEGMENTED_PASS_K4_P4]),
-    ([SEGMENTED_REST_K8_P0, SEGMENTED_REST_K8_P4], SEGMENTED_HISTOGRAM_K8, [SEGMENTED_PASS_K8_P0, SEGMENTED_PASS_K8_P4]),
+    ([SEGMENTED_REST_K8_P4; 2], SEGMENTED_HISTOGRAM_K8, [SEGMENTED_PASS_K8_P4; 2]),
 ];
 
 impl Run<SegmentedSortTask> for Cuda {
@@ -128,14 +125,14 @@ impl Run<SegmentedSortTask> for Cuda {
         args.u[FLAGS] |= flags.into_iter().map(|(is, flag)| if is { flag } else { 0 }).sum::<u32>();
         let (rest, histogram, passes) = TABLE[usize::from(size > 4)];
         let payload = usize::from(of.payload_bytes > 0);
-        let by_words = SHORT_PARTS[(size.ilog2() as usize).saturating_sub(1)][payload];
+        let by_words = SHORT_PARTS[(size.ilog2() as usize).saturating_sub(1)];
         let short = if payload == 0 && all_bits { SHORT_ALL_BITS[usize::from(size > 4)] } else { by_words };
         let resident = several * u64::from(RESIDENT);
         let launch = |kernel: &module::Kernel, grid: u64, threads: u32, args: &Args| {
             // SAFETY: the task's contract (views are inside their buffers, bounds do not fall); scratch is as large as the kernels say.
             unsafe { self.launch(kernel, Grid::linear(blocks(grid)?, threads), args) }
         };
-        let of_keys = |kernel: Kernel| self.key_kernel(kernel, size, Stores::Keys);
+        let of_keys = |kernel: Kernel| self.key_kernel(kernel, size);
         if !finds {
             launch(&self.kernel((SEGMENTED_WINDOWS, 0), &[])?, windows.div_ceil(WINDOWS_THREADS.into()), WINDOWS_THREADS, &args)?;
         }
@@ -159,7 +156,7 @@ impl Run<SegmentedSortTask> for Cuda {
             return Ok(());
         }
         let fill = several * u64::from(HISTOGRAM_BLOCKS);
-        launch(&self.key_kernel(histogram, size, Stores::Nothing)?, tiles.min(fill), HISTOGRAM_THREADS, &args)?;
+        launch(&of_keys(histogram)?, tiles.min(fill), HISTOGRAM_THREADS, &args)?;
         launch(&self.kernel((SEGMENTED_PLAN, 0), &[])?, tiles.min(fill), RADIX as u32, &args)?;
         args.scratch[0] = self.stream().scratch().get(self, Use::Sort, 8 * (HEADER_WORDS + tiles * RADIX))?;
         let pass = of_keys(passes[payload])?;

@@ -35,22 +35,26 @@ const SEGMENTS: usize = 1;
 const ROOM: usize = 2;
 const JOINS: usize = 3;
 const TOGETHER: usize = 4;
+const STEPS: usize = 5;
 const MEET: usize = 6;
 const NOTHING: usize = 12;
 const WIDE: u32 = 1;
 const COUNTED: u32 = 2;
-const RESETS: u32 = 4;
-const BY_WARPS: u32 = 8;
-const BY_BLOCKS: u32 = 16;
+const BY_WARPS: u32 = 4;
+const BY_BLOCKS: u32 = 8;
+const FINISHES: u32 = 16;
+/// Steps of a launch that reduces the list of another: its tiles, and their nodes.
+const TILES: u32 = 1;
+const NODES: u32 = 2;
 
 /// Elements up to which one launch is quicker than three: two are what the host takes longest for.
 const FEW: u64 = 1 << 20;
 /// Elements up to which blocks reduce what they find themselves; a mean length of segments from which on each has a block to itself, and one from which
-/// on that block is large.
+/// on that block is large, with so many threads by words of the accumulator.
 const ALONE: u64 = 1 << 16;
 const ALONE_MEAN: u64 = 256;
 const LARGE_MEAN: u64 = 4096;
-const LARGE_THREADS: u32 = 1024;
+const LARGE_THREADS: [u32; 4] = [1024, 1024, 512, 512];
 /// Mean length of segments from which on a warp reduces one at a time; and where blocks would be few, each with many segments. On an H200 2^20 elements in
 /// segments of 64 take 12 us so and 24 in blocks, of 256 7 and 54, of 1000 11 and 88; 2^24 in 128 74 and 51, in 256 46 and 61; 2^28 in 256 558 and 587.
 const WARP_MEAN: u64 = 256;
@@ -59,23 +63,19 @@ const FEW_SEGMENTS: u64 = 256;
 /// Mean lengths of segments that a block reduces one at a time, up to a tile.
 const LONGER: std::ops::Range<u64> = 1024..4096;
 
-const BLOCK_EACH: [Kernel; 4] = [SEGMENTS_EACH_W1, SEGMENTS_EACH_W2, SEGMENTS_EACH_W3, SEGMENTS_EACH_W4];
-const LARGE_BLOCK_EACH: [Kernel; 4] = [SEGMENTS_ALONE_W1, SEGMENTS_ALONE_W2, SEGMENTS_ALONE_W3, SEGMENTS_ALONE_W4];
-const TO_BLOCKS: [Kernel; 4] = [SEGMENTS_BLOCKS_W1, SEGMENTS_BLOCKS_W2, SEGMENTS_BLOCKS_W3, SEGMENTS_BLOCKS_W4];
-const BLOCKS: [Kernel; 4] = [SEGMENTS_FEW_W1, SEGMENTS_FEW_W2, SEGMENTS_FEW_W3, SEGMENTS_FEW_W4];
-const JOINT: [Kernel; 4] = [SEGMENTS_JOINT_W1, SEGMENTS_JOINT_W2, SEGMENTS_JOINT_W3, SEGMENTS_JOINT_W4];
-const SHORTS: [Kernel; 4] = [SEGMENTS_SHORT_W1, SEGMENTS_SHORT_W2, SEGMENTS_SHORT_W3, SEGMENTS_SHORT_W4];
-const WARPS: [Kernel; 4] = [SEGMENTS_WARPS_W1, SEGMENTS_WARPS_W2, SEGMENTS_WARPS_W3, SEGMENTS_WARPS_W4];
-const TILES: [Kernel; 4] = [SEGMENTS_TILES_W1, SEGMENTS_TILES_W2, SEGMENTS_TILES_W3, SEGMENTS_TILES_W4];
-const LISTED: [Kernel; 4] = [SEGMENTS_LISTED_W1, SEGMENTS_LISTED_W2, SEGMENTS_LISTED_W3, SEGMENTS_LISTED_W4];
-const JOINED: [Kernel; 4] = [SEGMENTS_JOIN_W1, SEGMENTS_JOIN_W2, SEGMENTS_JOIN_W3, SEGMENTS_JOIN_W4];
+const BLOCK_EACH: [Kernel; 4] = [SEGMENTS_ALONE_W1, SEGMENTS_ALONE_W2, SEGMENTS_ALONE_W4, SEGMENTS_ALONE_W4];
+const TO_BLOCKS: [Kernel; 4] = [SEGMENTS_BLOCKS_W1, SEGMENTS_BLOCKS_W2, SEGMENTS_BLOCKS_W4, SEGMENTS_BLOCKS_W4];
+const JOINT: [Kernel; 4] = [SEGMENTS_JOINT_W1, SEGMENTS_JOINT_W2, SEGMENTS_JOINT_W4, SEGMENTS_JOINT_W4];
+const SHORTS: [Kernel; 4] = [SEGMENTS_SHORT_W1, SEGMENTS_SHORT_W2, SEGMENTS_SHORT_W4, SEGMENTS_SHORT_W4];
+const WARPS: [Kernel; 4] = [SEGMENTS_WARPS_W1, SEGMENTS_WARPS_W2, SEGMENTS_WARPS_W4, SEGMENTS_WARPS_W4];
+const LISTED: [Kernel; 4] = [SEGMENTS_LISTED_W1, SEGMENTS_LISTED_W2, SEGMENTS_LISTED_W4, SEGMENTS_LISTED_W4];
 
 impl Run<SegmentedReduceTask> for Cuda {
     fn run(&self, task: &SegmentedReduceTask, leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<()> {
         let places = task.places(leaves)?;
         let operators = Operators { load: &task.load, combine: &task.combine, finish: &task.finish, numerics: task.numerics };
         let mut bound = operators.bind(self, ("segmented reduction", task.n), places.leaves, outs)?;
-        let w = task.load.result_words();
+        let w = operators.words();
         let args = &mut bound.args;
         let (raw, offset, dtype) = places.bounds;
         args.scratch[2] = self.address(raw, "the offsets")? + offset * dtype.size_bytes();
@@ -89,9 +89,8 @@ impl Run<SegmentedReduceTask> for Cuda {
         args.u[NOTHING..].iter_mut().zip(words).for_each(|(to, word)| *to = word);
 
         if !task.counted && task.n <= ALONE && task.n >= ALONE_MEAN * task.segments {
-            let large = task.n >= LARGE_MEAN * task.segments;
-            let (table, threads) = if large { (&LARGE_BLOCK_EACH, LARGE_THREADS) } else { (&BLOCK_EACH, THREADS) };
-            return self.segments(&operators, table, &bound, task.segments, threads);
+            let threads = if task.n >= LARGE_MEAN * task.segments { LARGE_THREADS[w - 1] } else { THREADS };
+            return self.segments(&operators, &BLOCK_EACH, &bound, task.segments, threads);
         }
         let several = u64::from(self.info().multiprocessors);
         // As many segments to a thread as their elements have room for and still leave every multiprocessor blocks.
@@ -109,7 +108,8 @@ impl Run<SegmentedReduceTask> for Cuda {
         };
         let grid = task.segments.div_ceil(of_block).min(several * u64::from(SHORT_BLOCKS));
         if !task.counted && task.n <= ALONE {
-            return self.segments(&operators, &BLOCKS, &bound, grid, THREADS);
+            bound.args.u[FLAGS] |= FINISHES;
+            return self.segments(&operators, &JOINT, &bound, grid, THREADS);
         }
         bound.args.u[FLAGS] |= match by_warps {
             _ if by_blocks => BY_BLOCKS,
@@ -172,6 +172,7 @@ impl Cuda {
 
     /// Reduces the tiles of the list, and joins their nodes. The leaves, the elements and the list are those that the kernel had which filled it.
     pub(super) fn reduce_listed(&self, operators: &Operators<'_>, bound: &mut Bound, list: &List) -> Result<()> {
+        bound.args.u[STEPS] = TILES | NODES;
         if self.may_meet() {
             put_wide(&mut bound.args.u, MEET, self.meeting()?);
             let kernel = operators.kernel(self, &LISTED, bound)?;
@@ -180,11 +181,15 @@ impl Cuda {
             // SAFETY: as in `segments`; all blocks run at the same time.
             return unsafe { self.launch_together(&kernel, grid, &bound.args) };
         }
-        let join = bound.args.n > TILE[operators.load.result_words() - 1];
+        let join = bound.args.n > TILE[operators.words() - 1];
         let most = u64::from(self.info().multiprocessors * TILE_BLOCKS);
-        bound.args.u[FLAGS] |= if join { 0 } else { RESETS };
-        self.segments(operators, &TILES, bound, list.room.min(most), THREADS)?;
-        if join { self.segments(operators, &JOINED, bound, list.joins.min(most), THREADS) } else { Ok(()) }
+        // Where no segment has several tiles, none is joined, and blocks have nothing to meet for.
+        if join {
+            bound.args.u[STEPS] = TILES;
+            self.segments(operators, &LISTED, bound, list.room.min(most), THREADS)?;
+            bound.args.u[STEPS] = NODES;
+        }
+        self.segments(operators, &LISTED, bound, if join { list.joins } else { list.room }.min(most), THREADS)
     }
 
     fn segments(&self, operators: &Operators<'_>, table: &[Kernel; 4], bound: &Bound, grid: u64, threads: u32) -> Result<()> {

@@ -1,5 +1,6 @@
 //! P07 sort: a histogram of all digits, then a launch to each, which reads and writes keys and payload once.
 
+use super::keys::Held;
 use super::scan::HEADER_WORDS;
 use super::scratch::Use;
 use super::{blocks, put_wide};
@@ -7,9 +8,8 @@ use crate::backend::Cuda;
 use crate::launch::{Args, Grid};
 use crate::memory::Buffer;
 use crate::module;
-use crate::splice::{Fill, Site};
 use isowarp_core::backend::{Backend as _, Leaf, Out, RawBuffer as _, Run};
-use isowarp_core::error::{Error, Result};
+use isowarp_core::error::Result;
 use isowarp_core::patterns::plan::tiles;
 use isowarp_core::patterns::{Digit, SortPayload, SortPlaces, SortTask};
 use isowarp_kernels::Kernel;
@@ -62,7 +62,7 @@ const LAST: u32 = 16;
 /// Kernels for keys of up to 4 bytes, and of 8: histograms, and passes by bytes of the payload (0, 4, 8).
 const TABLE: [(Kernel, [Kernel; 3]); 2] = [
     (SORT_HISTOGRAM_K4, [SORT_PASS_K4_P0, SORT_PASS_K4_P4, SORT_PASS_K4_P8]),
-    (SORT_HISTOGRAM_K8, [SORT_PASS_K8_P0, SORT_PASS_K8_P4, SORT_PASS_K8_P8]),
+    (SORT_HISTOGRAM_K8, [SORT_PASS_K8_P4, SORT_PASS_K8_P4, SORT_PASS_K8_P8]),
 ];
 
 impl Run<SortTask> for Cuda {
@@ -81,7 +81,7 @@ impl Run<SortTask> for Cuda {
         let tiles_of_row = tiles(task.n, tile);
         let grid = Grid::linear(blocks(task.rows * tiles_of_row)?, THREADS);
         let (histogram, passes) = TABLE[usize::from(size > 4)];
-        let pass = self.key_kernel(passes[places.payload_bytes as usize / 4], size, Stores::Keys)?;
+        let pass = self.key_kernel(passes[places.payload_bytes as usize / 4], size)?;
         let alone = tiles_of_row == 1;
         for (word, value) in [
             (N, task.n as u32),
@@ -120,27 +120,11 @@ pub(super) fn digits(task: &SortTask, places: &SortPlaces<'_, Buffer>) -> Vec<Di
 
 /// Shift of a key's bits in the word that a kernel holds it in: narrow keys are its high bits, so that one kernel sorts all of up to 4 bytes.
 pub(super) fn raised(size: u64) -> u32 {
-    32u32.saturating_sub(8 * size as u32)
-}
-
-/// Whether a kernel stores keys, or reads them alone.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stores {
-    Keys,
-    Nothing,
+    Held::high(size).below
 }
 
 fn in_place(places: &SortPlaces<'_, Buffer>) -> bool {
     places.keys_out.is_some_and(|o| o.raw.same(places.keys.0) && o.offset == places.keys.1)
-}
-
-/// The three operands of a hole.
-fn operands<'a>(site: &Site<'a>) -> Result<[&'a str; 3]> {
-    site.regs[..].try_into().map_err(|_| malformed(site))
-}
-
-fn malformed(site: &Site<'_>) -> Error {
-    Error::Compile { kernel: site.entry.to_owned(), log: format!("hole `{}` of keys has the operands {:?}", site.name, site.regs) }
 }
 
 fn mask(digit: Digit) -> u32 {
@@ -187,34 +171,6 @@ impl Cuda {
         Ok([home, away, away_payload])
     }
 
-    /// A kernel over keys of `size` bytes, whose holes load and store them as they lie in memory: see `Keys` in `sort.cuh`.
-    pub(super) fn key_kernel(&self, kernel: Kernel, size: u64, stores: Stores) -> Result<module::Kernel> {
-        if size == 8 {
-            return self.kernel((kernel, 0), &[]);
-        }
-        let (bits, above) = (8 * size, raised(size));
-        let at = |site: &Site<'_>| {
-            let [at, base, i] = operands(site)?;
-            Ok(format!("mad.wide.u32 {at}, {i}, {size}, {base};"))
-        };
-        let load = |site: &Site<'_>| {
-            let [key, base, offset] = operands(site)?;
-            let offset: u64 = offset.parse().map_err(|_| malformed(site))?;
-            let up = if above > 0 { format!(" shl.b32 {key}, {key}, {above};") } else { String::new() };
-            Ok(format!("ld.global.u{bits} {key}, [{base}+{}];{up}", size * offset))
-        };
-        let store = |site: &Site<'_>| {
-            let [base, i, key] = operands(site)?;
-            let down = format!("shr.u32 %word, {key}, {above};");
-            let (down, word) = if above > 0 { (&*down, "%word") } else { ("", key) };
-            let place = format!("mad.wide.u32 %at, {i}, {size}, {base};");
-            Ok(format!("{{ .reg .b32 %word; .reg .b64 %at; {down} {place} st.global.u{bits} [%at], {word}; }}"))
-        };
-        let fills = [Fill { name: "key_at", body: &at }, Fill { name: "key_load", body: &load }, Fill { name: "key_store", body: &store }];
-        let some = if stores == Stores::Keys { 3 } else { 2 };
-        self.kernel((kernel, size.into()), &fills[..some])
-    }
-
     pub(super) fn epochs_of_sorts(&self) -> u32 {
         self.device().launch_numbers.load(Ordering::Relaxed).min(MOST_EPOCHS)
     }
@@ -241,7 +197,7 @@ impl Cuda {
         args.scratch[0] = scratch.get(self, Use::Sort, 8 * (HEADER_WORDS + u64::from(args.u[TILES]) * RADIX))?;
         args.scratch[1] = scratch.get(self, Use::Partials, 4 * (PLAN_WORDS + counters))?;
         args.scratch[2] = scratch.get(self, Use::Counters, 4 * counters)?;
-        let histogram = self.key_kernel(histogram, task.dtype.size_bytes(), Stores::Nothing)?;
+        let histogram = self.key_kernel(histogram, task.dtype.size_bytes())?;
         let kernels: [module::Kernel; 2] = [histogram, self.kernel((SORT_PLAN, 0), &[])?];
         let fill = u64::from(self.info().multiprocessors * HISTOGRAM_BLOCKS).div_ceil(task.rows);
         let chunks = tiles(task.n, HISTOGRAM_STEP).min(fill);

@@ -262,11 +262,11 @@ kernels! {
     ];
     /// P02, the rungs of the ladder.
     ReduceVariant REDUCE_VARIANT: ReduceVariantParams = "reduce", "reduce_variant", entry(
-        "reduce_{rung:fold|interleaved|convergent|sequential|first_combine|unrolled|coarsened|shuffle|vectorised}_w{words}", 256, 1,
+        "reduce_{rung:fold|interleaved|convergent|sequential|first_combine|unrolled|coarsened|shuffle|vectorised}_w{words:|1|2|4|4}", 256, 1,
     ), Items::Each(1), [scratch("partials"), scratch("results")];
     /// P03, the textbooks' algorithms.
     ScanVariant SCAN_VARIANT: ScanVariantParams = "scan", "scan_variant",
-        entry("scan_{rung:kogge_stone|brent_kung|coarsened}_w{words}", 256, 1), Items::Each(1),
+        entry("scan_{rung:kogge_stone|brent_kung|coarsened}_w{words:|1|2|4|4}", 256, 1), Items::Each(1),
         [scratch("partials"), scratch("results"), scratch("folds")];
     /// P06, the rungs of the ladder.
     HistogramVariant HISTOGRAM_VARIANT: HistogramVariantParams = "histogram", "histogram_variant", entry(
