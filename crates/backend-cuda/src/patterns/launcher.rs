@@ -1,6 +1,7 @@
 //! Launches of the plans that all GPUs share: the entry that choices name, its holes filled, arguments in their order.
 
 use super::holes::{Holes, Shape, combine};
+use super::lines::room;
 use super::scratch::Use;
 use super::tuning::TUNING;
 use super::{Key, bind, blocks};
@@ -9,6 +10,7 @@ use crate::launch::{Grid, In, MAX_WORDS};
 use crate::memory::Buffer;
 use crate::splice::{Fill, Site};
 use isowarp_core::caps::Numerics;
+use isowarp_core::element::Ty;
 use isowarp_core::error::{Error, Result};
 use isowarp_core::launch::kernels::{Access, CudaEntry, Def, Id, Items};
 use isowarp_core::launch::{self, Groups, KernelSpec, Launcher, Operators, Piece, Work};
@@ -164,6 +166,10 @@ impl Launcher for Cuda {
 
     fn elements_of_group(&self, kernel: &Def) -> u64 {
         kernel.cuda.map_or(1, |entry| u64::from(entry.threads) * if let Items::Each(items) = entry.items { items.into() } else { 1 })
+    }
+
+    fn accumulator_bytes(&self, parts: &[Ty]) -> u64 {
+        4 * room(parts.iter().map(|ty| ty.words()).sum()) as u64
     }
 
     fn tuning(&self) -> launch::Tuning {

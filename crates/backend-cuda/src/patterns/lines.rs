@@ -21,13 +21,15 @@ pub(super) struct Operators<'a> {
     pub(super) numerics: Numerics,
 }
 
+/// Returns the 32-bit words of an accumulator of so many in a kernel: one of three takes the kernels for four.
+pub(super) const fn room(words: usize) -> usize {
+    if words == 3 { 4 } else { words }
+}
+
 impl Operators<'_> {
-    /// Returns the 32-bit words of an accumulator in a kernel. One of three has those of four.
+    /// Returns the 32-bit words of an accumulator in a kernel.
     pub(super) fn words(&self) -> usize {
-        match self.load.result_words() {
-            3 => 4,
-            words => words,
-        }
+        room(self.load.result_words())
     }
 
     /// Arguments and identity of a kernel with these operators.

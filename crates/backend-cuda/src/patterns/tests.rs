@@ -2,6 +2,7 @@
 
 use super::holes::{Holes, Shape, combine};
 use super::keys::{self, Held};
+use super::lines::room;
 use super::{by_key, histogram, launcher, merge, merge_sort, select};
 use crate::splice::{Fill, Site, splice};
 use isowarp_core::caps::Numerics;
@@ -22,11 +23,6 @@ use isowarp_core::patterns::{
 use isowarp_kernels::Source;
 use std::process::Command;
 use std::sync::Arc;
-
-/// The words of an accumulator in a kernel.
-fn room(words: usize) -> usize {
-    if words == 3 { 4 } else { words }
-}
 
 fn one<A: ir::Traced, R: ir::Traced>(f: impl FnOnce(A) -> R) -> Func {
     ir::trace(f).expect("a plain operator traces")
