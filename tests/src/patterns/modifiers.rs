@@ -46,7 +46,7 @@ fn broadcast<B: Target>(c: &mut Cases<B>) {
     }
     c.add("map/broadcast/u8/view", |d| {
         let x = input::<B, u8>(d, Fill::Plain, 400, "x")?;
-        let reversed = d.map(x.strided(399, 130, -3)?.broadcast(&[130, 1], &[130, 9]), |x| x.store_as::<u8>())?;
+        let reversed = d.map(x.strided(399, 130, -3)?.broadcast(&[130, 1], &[130, 9]), Expr::store_as::<u8>)?;
         Ok((reversed, d.map(x.slice(7..27)?.strided(1, 10, 2)?.broadcast(&[10], &[13, 10]), |x| x)?))
     });
     c.add("reduce/broadcast/softmax/f32", |d| {

@@ -232,7 +232,7 @@ fn pass<T: Item>(digit: Digit, from: &[T], to: &mut [T], threads: usize) -> Opti
 }
 
 /// Moves items to the places of their values, many by whole cache lines: each value's next items are collected in one that stays in the first cache.
-fn move_by<'a, T: Item>(part: &[T], mut places: [&'a mut [T]; VALUES], value: impl Fn(T) -> usize) {
+fn move_by<T: Item>(part: &[T], mut places: [&mut [T]; VALUES], value: impl Fn(T) -> usize) {
     if part.len() < LINE * VALUES {
         let mut places = places.map(|place| place.iter_mut());
         return part.iter().for_each(|&item| {

@@ -12,7 +12,9 @@ use crate::input::{Input, Source as _};
 use crate::ir::{Expr, Func, OpError};
 use crate::ops::Combine;
 use crate::patterns::reduce::check_count;
-use crate::patterns::{End, Find as _, Lines, Patterns, Reduce as _, ReduceVariant, Scan as _, ScanVariant, Statistics as _, Window as _, window};
+use crate::patterns::{
+    End, Find as _, Lines, Patterns, Reduce as _, ReduceVariant, Scan as _, ScanVariant, Statistics as _, Window as _, window,
+};
 
 /// Which norm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]

@@ -133,7 +133,6 @@ impl<'d, B: Backend, I, O, F> Call<'d, Windowing, B, I, O, F, Windows> {
     /// assert_eq!(dev.window(&m, 2, Sum).axis(&[3, 3], 0).run()?.read_blocking()?, [11, 22, 33, 110, 220, 330]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    #[must_use]
     pub fn axis(mut self, shape: &[u64], axis: usize) -> Self {
         self.domain.lines = Some((shape.to_vec(), axis));
         self
@@ -148,7 +147,6 @@ impl<'d, B: Backend, I, O, F> Call<'d, Windowing, B, I, O, F, Windows> {
     /// assert_eq!(dev.window(&x, 2, Max).step(2).run()?.read_blocking()?, [5, 2, 7]);
     /// # Ok::<(), isowarp::Error>(())
     /// ```
-    #[must_use]
     pub fn step(mut self, step: u64) -> Self {
         self.domain.step = step;
         self

@@ -81,7 +81,7 @@ impl Plan {
     pub(super) fn columns(&self) -> Vec<Box<[u64]>> {
         let mut columns = vec![vec![0; BLOCK].into_boxed_slice(); self.shared as usize];
         let constants = self.nodes.iter().zip(&self.types).zip(&self.column).filter(|(_, column)| **column >= self.shared);
-        columns.extend(constants.map(|((_, ty), _)| vec![0; CHUNK / 2 * ty.words() as usize].into_boxed_slice()));
+        columns.extend(constants.map(|((_, ty), _)| vec![0; CHUNK / 2 * ty.words()].into_boxed_slice()));
         for (i, node) in self.nodes.iter().enumerate() {
             if let Node::Const(bits) = *node {
                 let words = &mut columns[self.column[i] as usize];

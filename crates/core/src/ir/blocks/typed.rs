@@ -203,7 +203,7 @@ impl<const FUSED: bool, const BOTH: bool> OverLanes<Ways<FUSED, BOTH>> for Args<
 
 /// Writes lanes as elements of their type, with canonical NaN, as many as there is room for.
 pub fn visible(ty: Ty, lanes: Lanes<'_>, to: &mut [u8]) {
-    let size = 4 * ty.words() as usize;
+    let size = 4 * ty.words();
     let lanes = lanes.first(lanes.len().min(to.len() / size));
     let (bytes, chunks) = (lanes.bytes(), lanes.len() / CHUNK);
     let (whole, rest) = to[..bytes.len()].split_at_mut(chunks * CHUNK * size);
