@@ -170,6 +170,6 @@ mod tests {
         assert_eq!(of(&[5, 1, 6], &[5, 1, 6]), [(30, true)]);
         assert_eq!(of(&[2, 1, 1, 7], &[2, 5, 1, 7]), [(7, true), (5, false), (2, true)]);
         assert_eq!(of(&[], &[2]), [(2, false)]);
-        assert_eq!(of(&[1], &[]), []);
+        assert_eq!(of(&[1], &[1, 1]), []);
     }
 }

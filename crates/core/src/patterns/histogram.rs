@@ -31,7 +31,7 @@ use crate::backend::Run;
 ///
 /// Samples are a buffer or any other input, computed where they are counted. What bins there are is said by [`even`], [`between`] edges, or an
 /// operator of your own ([`binned`]), or by [channels](channels_alike) of pixels; a tuple of two or three of these has the bins of an array in row-major order. There are up to 2^20 bins.
-/// A sample in no bin is dropped.
+/// A sample in no bin is dropped, or counted in [one of two bins more](Even::with_flow).
 ///
 /// Counts are exact and integer weights wrap, so order is no question. The sum of float weights is the exact one, rounded once to the nearest float of
 /// their type, ties to even: it does not depend on order either. A sum of zeroes is +0; beyond the range of the type it is infinite; a NaN among the weights of
