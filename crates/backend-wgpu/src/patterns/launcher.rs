@@ -263,7 +263,8 @@ impl<'a> Windows<'a> {
         let mut launch = Launch::new(span.first, &[span.len as u32, groups as u32, steps_before as u32]);
         self.spec.params.iter().for_each(|&word| launch.args.push(word));
         launch.args.extend(&args);
-        self.operands.bind(self.limits, span, Span::of(span.first, room), &mut launch.bindings, &mut launch.args)?;
+        let outputs = self.work.results.map_or(Span::of(span.first, room), |results| Span::of(0, results));
+        self.operands.bind(self.limits, span, outputs, &mut launch.bindings, &mut launch.args)?;
         launch.bindings.extend(bindings);
         Wgpu::launch(wgpu, &self.ready.kernel, &launch, groups)
     }

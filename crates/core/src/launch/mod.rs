@@ -206,6 +206,8 @@ pub struct Work<'a> {
     pub groups: Groups<'a>,
     /// Outputs beyond its elements that a window writes, where there are any.
     pub overhang: u64,
+    /// Elements of the outputs, where these are not at the same indices as those of the work.
+    pub results: Option<u64>,
     /// Bytes of shared memory that the host gives, where a language asks for it at the launch.
     pub shared_bytes: u64,
 }
@@ -214,13 +216,13 @@ impl<'a> Work<'a> {
     /// Elements, each for itself, where windows begin at multiples of `step`.
     #[must_use]
     pub const fn elements(n: u64, step: u64) -> Self {
-        Self { n, step: Some(step), groups: Groups::Elements(1), overhang: 0, shared_bytes: 0 }
+        Self { n, step: Some(step), groups: Groups::Elements(1), overhang: 0, results: None, shared_bytes: 0 }
     }
 
     /// All elements at once, in as many groups of threads as `groups` says.
     #[must_use]
     pub const fn whole(n: u64, groups: &'a dyn Fn(u64) -> u64) -> Self {
-        Self { n, step: None, groups: Groups::Of(groups), overhang: 0, shared_bytes: 0 }
+        Self { n, step: None, groups: Groups::Of(groups), overhang: 0, results: None, shared_bytes: 0 }
     }
 
     /// The same work by other groups of threads.

@@ -49,7 +49,7 @@ impl<B: Launcher + Run<ReduceTask>> Planned<B> for ReduceVariantTask {
             // The result is stored by itself, so that its word may have several owners.
             let spec = spec.with(self.operators(from, to), self.reduce.numerics, leaves, outs).writing_single(true);
             // Halves are far from each other.
-            let work = Work { step: tile, ..Work::whole(n, &groups) };
+            let work = Work { step: tile, results: Some(1), ..Work::whole(n, &groups) };
             device.launch(&spec, work)?;
             if !to {
                 break;
