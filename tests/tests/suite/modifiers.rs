@@ -316,7 +316,7 @@ fn saturating_casts_clamp_as_rust_does() {
         clamped!(d, reals, |x: f32| x as i128, u8, i8, u16, i16, u32, i32, u64, i64);
         // A cast wraps.
         let x = d.upload(&[300i32, -1]).unwrap();
-        assert_eq!(read(d.map(&x, |x| x.saturating_cast::<u8>())), [255, 0]);
+        assert_eq!(read(d.map(&x, Expr::saturating_cast::<u8>)), [255, 0]);
         assert_eq!(read(d.cast::<_, u8>(&x)), [44, 255]);
     });
     let wide: Vec<i64> = signed.iter().zip(&words).map(|(&x, &w)| i64::from(x) << (w % 33)).chain([i64::MIN, i64::MAX]).collect();

@@ -83,7 +83,7 @@ fn numpy_has_the_same_windows() {
         let x = d.upload(&[2i32, 7, 1, 8, 2, 8, 1, 8]).unwrap();
         assert_eq!(d.window(&x, 4, Sum).run().unwrap().read_blocking().unwrap(), [18, 18, 19, 19, 19]);
         assert_eq!(d.window(&x, 4, Max).run().unwrap().read_blocking().unwrap(), [8; 5]);
-        let means = d.moving_average(x.map(|x| x.cast::<f32>()), 4).unwrap().read_blocking().unwrap();
+        let means = d.moving_average(x.map(Expr::cast::<f32>), 4).unwrap().read_blocking().unwrap();
         assert_eq!(means, [4.5, 4.5, 4.75, 4.75, 4.75]);
     });
 }

@@ -25,7 +25,7 @@ fn whole_files_are_walked_to_their_end() {
     for (bytes, components) in WHOLE.iter().zip([3, 3, 3, 4, 3]) {
         let seen = walk(bytes).expect("a whole file");
         assert_eq!((seen.components, seen.behind), (components, 0));
-        assert_eq!(walk(&[bytes, b"more"].concat()).expect("a whole file").behind, 4);
+        assert_eq!(walk(&[bytes, &b"more"[..]].concat()).expect("a whole file").behind, 4);
     }
 }
 
