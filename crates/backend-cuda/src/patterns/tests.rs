@@ -361,7 +361,7 @@ fn histograms_of_every_kind_fill_their_holes() {
                 let kernel = histogram::kernel(&task, fits);
                 let operators = Operators::Words(&task.func);
                 launcher::with_fills(kernel, &operators, (&[shape], &[]), task.numerics, |fills| {
-                    check(Source::Histogram, kernel.entry(), fills)
+                    check(Source::Histogram, kernel.entry(), fills);
                 });
             }
             // The rungs of the ladder take one element at a time.
