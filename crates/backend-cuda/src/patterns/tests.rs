@@ -1,5 +1,7 @@
 //! Every kernel's holes are filled for representative operators. With `PTXAS` naming an assembler, the texts are assembled too.
 
+mod planned;
+
 use super::holes::{Holes, Shape, combine};
 use super::keys::{self, Held};
 use super::lines::room;
@@ -9,16 +11,13 @@ use isowarp_core::caps::Numerics;
 use isowarp_core::element::{DType, Element, Ty};
 use isowarp_core::ir::{self, Expr, Func, Param};
 use isowarp_core::launch::kernels::{
-    self, BALLOT, Def, GATHER, HISTOGRAM_VARIANT, LAYOUT, MAP, MERGE_VARIANT, PEERS, REDUCE_VARIANT, SCAN_VARIANT, SCATTER, SCATTER_FROM,
-    SCATTER_REDUCE, SWAP_SQUARE, TRANSPOSE, TRANSPOSE_SQUARE, TRANSPOSE_TILES,
+    BALLOT, Def, HISTOGRAM_VARIANT, MAP, MERGE_VARIANT, PEERS, REDUCE_VARIANT, SCAN_VARIANT, SCATTER_FROM,
 };
 use isowarp_core::launch::{Choice, Operators};
 use isowarp_core::numerics::Func as Elementary;
-use isowarp_core::patterns::layout::plan::plane_choices;
-use isowarp_core::patterns::sort_variants::plan::Form;
 use isowarp_core::patterns::{
-    GatherTask, HistogramSum, HistogramTask, HistogramVariant, MergeVariant, Peers, PeersTask, ReduceByKeyTask, ReduceVariant, ScanVariant,
-    ScatterFromTask, ScatterOp, ScatterTask, SegmentedReduceTask, SelectKind, SelectTask, Sides,
+    HistogramSum, HistogramTask, HistogramVariant, MergeVariant, Peers, PeersTask, ReduceByKeyTask, ReduceVariant, ScanVariant,
+    ScatterFromTask, ScatterOp, SegmentedReduceTask, SelectKind, SelectTask, Sides,
 };
 use isowarp_kernels::Source;
 use std::process::Command;
@@ -384,63 +383,6 @@ fn scatters_fill_their_holes() {
             let target = [DType::U32, DType::U64][task.func.result_words() - 2];
             check_planned(SCATTER_FROM.def(), Operators::Words(&task.func), &task.choices(target), (&[shape], &[]));
         }
-    }
-}
-
-#[test]
-fn moves_of_every_type_and_index_have_a_kernel() {
-    for (dtype, index) in DType::ALL.into_iter().flat_map(|dtype| [DType::U32, DType::I32, DType::U64].map(|index| (dtype, index))) {
-        check_planned(GATHER.def(), Operators::Nothing, &GatherTask::choices(dtype, index), (&[], &[]));
-        let scatter = |op| ScatterTask { n: 1, targets: 1, op, positions: false }.choices(dtype, index);
-        check_planned(SCATTER.def(), Operators::Nothing, &scatter(ScatterOp::Store), (&[], &[]));
-        if dtype.size_bytes() >= 4 {
-            check_planned(SCATTER_REDUCE.def(), Operators::Nothing, &scatter(ScatterOp::Sum), (&[], &[]));
-        }
-    }
-}
-
-#[test]
-fn moves_by_shape_have_a_kernel_for_units_of_every_size() {
-    for size in [1, 2, 4, 8, 16] {
-        let copy = [("size", size as u32), ("rank", 1), ("atomic", 0)];
-        check_planned(LAYOUT.def(), Operators::Nothing, &copy, (&[], &[]));
-        check_planned(TRANSPOSE_TILES.def(), Operators::Nothing, &[("unit", size as u32)], (&[], &[]));
-        for vector in [false, true].into_iter().filter(|_| size < 16) {
-            for plane in [TRANSPOSE.def(), TRANSPOSE_SQUARE.def(), SWAP_SQUARE.def()] {
-                check_planned(plane, Operators::Nothing, &plane_choices(size, vector, 1), (&[], &[]));
-            }
-        }
-    }
-}
-
-#[test]
-fn every_step_of_a_top_k_has_a_kernel_for_keys_of_every_size() {
-    for step in kernels::all().into_iter().filter(|def| def.pattern == "top_k" && def.cuda.is_some()) {
-        for size in [1, 2, 4, 8] {
-            check_planned(step, Operators::Nothing, &[("size", size)], (&[], &[]));
-        }
-    }
-}
-
-#[test]
-fn every_launch_of_a_textbooks_sort_has_a_kernel_for_keys_of_every_size() {
-    for step in kernels::all().into_iter().filter(|def| def.name.starts_with("sort_")) {
-        for (key_bytes, items) in [1, 2, 4, 8].into_iter().flat_map(|bytes| [1, 4].map(|items| (bytes, items))) {
-            let form = Form { key_bytes, items, ..Form::default() };
-            check_planned(step, Operators::Nothing, &form.choices(), (&[], &[]));
-        }
-    }
-}
-
-#[test]
-fn names_of_entries_are_unique_and_kernels_that_all_gpus_have_are_there() {
-    let entries = Source::ALL.iter().flat_map(|source| source.builds()[0].entries.iter().map(|entry| entry.name));
-    let mut names: Vec<&str> = entries.collect();
-    names.sort_unstable();
-    assert!(names.windows(2).all(|pair| pair[0] != pair[1]));
-    for def in kernels::all() {
-        let stem = |name: &'static str| name.split('{').next().expect("a first part");
-        assert!(def.cuda.is_none_or(|entry| names.iter().any(|name| name.starts_with(stem(entry.name)))), "{def:?}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! Moves in windows, against the CPU's.
 
+use super::texts::{BITS, SHARED, accept_planned, signature};
 use super::{Sample, both, bytes, own_device, same_bits};
 use crate::context::Options;
 use crate::device::Wgpu;
@@ -8,6 +9,9 @@ use isowarp_core::backend::Run;
 use isowarp_core::buffer::{Buffer, Memory as _};
 use isowarp_core::element::Element;
 use isowarp_core::input::{Source as _, counting, index};
+use isowarp_core::launch::kernels::{LAYOUT, SWAP_SQUARE, TRANSPOSE, TRANSPOSE_SQUARE, TRANSPOSE_TILES};
+use isowarp_core::patterns::layout::MAX_AXES;
+use isowarp_core::patterns::layout::plan::plane_choices;
 use isowarp_core::patterns::layout::{Axis, Layout};
 use isowarp_core::patterns::{MapTask, Move, ScatterOp};
 use isowarp_cpu::Cpu;
@@ -146,5 +150,32 @@ fn small_windows_do_not_show_in_moves_of_what_is_computed() {
         for (k, (c, g)) in computed(&Cpu::new(), &c).iter().zip(&computed(&gpu, &g)).enumerate() {
             same_bits(&format!("computed move {k}"), c, g);
         }
+    }
+}
+
+#[test]
+fn copies_of_every_size_and_rank() {
+    let none = signature(&[], &[]);
+    for size in [1, 2, 4, 8, 16] {
+        for atomic in [false, true] {
+            for rank in 0..=MAX_AXES {
+                let choices = [("size", size), ("rank", rank as u32), ("atomic", (atomic && size < 4).into())];
+                accept_planned(LAYOUT.def(), BITS, &choices, &none);
+            }
+        }
+    }
+    for size in [1, 2, 4, 8] {
+        // Narrow planes are taken in whole units only.
+        for vector in [false, true].into_iter().filter(|vector| *vector || size >= 4) {
+            for batch in 0..=4 {
+                let shared = accept_planned(TRANSPOSE.def(), BITS, &plane_choices(size, vector, batch), &none);
+                assert!(shared <= SHARED, "{size}-byte elements: {shared} bytes of shared memory");
+            }
+            accept_planned(TRANSPOSE_SQUARE.def(), BITS, &plane_choices(size, vector, 0), &none);
+        }
+        accept_planned(SWAP_SQUARE.def(), BITS, &plane_choices(size, false, 0), &none);
+    }
+    for unit in [1, 2, 4, 8, 16] {
+        accept_planned(TRANSPOSE_TILES.def(), BITS, &[("unit", unit)], &none);
     }
 }

@@ -11,12 +11,8 @@ use crate::seal;
 use isowarp_core::caps::{FmaKind, Numerics};
 use isowarp_core::element::{DType, Scalar, Ty};
 use isowarp_core::ir::{self, Expr, Func, Operation, Param};
-use isowarp_core::launch::kernels::{
-    Def, GATHER, LAYOUT, MAP, SCATTER_FROM, SCATTER_REDUCE, SWAP_SQUARE, TRANSPOSE, TRANSPOSE_SQUARE, TRANSPOSE_TILES,
-};
+use isowarp_core::launch::kernels::{Def, GATHER, MAP, SCATTER_FROM, SCATTER_REDUCE};
 use isowarp_core::launch::{self, Choice};
-use isowarp_core::patterns::layout::MAX_AXES;
-use isowarp_core::patterns::layout::plan::plane_choices;
 use isowarp_core::patterns::{
     Border, FilterKind, FilterTask, GatherTask, MapTask, ScatterFromTask, ScatterOp, ScatterTask, SearchKind, SelectKind, SelectTask,
     SortPayload,
@@ -476,32 +472,5 @@ fn scatters_of_what_is_computed() {
                 accept_planned(SCATTER_FROM.def(), operators, &task.choices(dtype), &signature(&[(leaf, 0)], &[]));
             }
         }
-    }
-}
-
-#[test]
-fn copies_of_every_size_and_rank() {
-    let none = signature(&[], &[]);
-    for size in [1, 2, 4, 8, 16] {
-        for atomic in [false, true] {
-            for rank in 0..=MAX_AXES {
-                let choices = [("size", size), ("rank", rank as u32), ("atomic", (atomic && size < 4).into())];
-                accept_planned(LAYOUT.def(), BITS, &choices, &none);
-            }
-        }
-    }
-    for size in [1, 2, 4, 8] {
-        // Narrow planes are taken in whole units only.
-        for vector in [false, true].into_iter().filter(|vector| *vector || size >= 4) {
-            for batch in 0..=4 {
-                let shared = accept_planned(TRANSPOSE.def(), BITS, &plane_choices(size, vector, batch), &none);
-                assert!(shared <= SHARED, "{size}-byte elements: {shared} bytes of shared memory");
-            }
-            accept_planned(TRANSPOSE_SQUARE.def(), BITS, &plane_choices(size, vector, 0), &none);
-        }
-        accept_planned(SWAP_SQUARE.def(), BITS, &plane_choices(size, false, 0), &none);
-    }
-    for unit in [1, 2, 4, 8, 16] {
-        accept_planned(TRANSPOSE_TILES.def(), BITS, &[("unit", unit)], &none);
     }
 }
