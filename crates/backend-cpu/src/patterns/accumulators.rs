@@ -350,7 +350,7 @@ impl Source for Finished<'_> {
 
 /// Applies the finishing operator to accumulators; `put(output, first, lanes)` takes its results.
 pub(super) fn finish(blocks: &mut Blocks, results: usize, a: &Accumulators, mut put: impl FnMut(usize, usize, Lanes<'_>)) {
-    if blocks.is_identity() {
+    if a.parts.len() == results && blocks.is_identity() {
         return a.parts.iter().enumerate().for_each(|(k, part)| put(k, 0, part.lanes()));
     }
     for at in (0..a.len()).step_by(BLOCK) {

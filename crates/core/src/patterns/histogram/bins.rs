@@ -5,7 +5,7 @@ use crate::backend::{Backend, Leaf};
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::{DType, Element, Num, Ty};
 use crate::error::{Error, Result};
-use crate::input::{Collector, Input, Source, array, index, scalar};
+use crate::input::{Collector, Input, Source, array, index};
 use crate::ir::{Expr, Param, Traced, array_expr, lit, select};
 
 /// The most bins of a histogram.
@@ -102,7 +102,7 @@ impl<I, R: Sample> Even<I, R> {
     }
 
     /// The same with a bin before the first for samples below `lower` (underflow), and one after the last for samples above the bins (overflow), so there are
-    /// two bins more, and every sample is in one. NaN is in the last one, as in Boost.Histogram, whose word this is.
+    /// two bins more, and every sample is in one. NaN is in the last one, as in Boost.Histogram, whose word this is. Bounds are constants of the kernel.
     ///
     /// ```
     /// # use isowarp::prelude::*;
@@ -179,17 +179,12 @@ impl<B: Backend, R: Sample, I: Input<B, Exprs = Expr<R>>> Bins<B> for Even<I, R>
     fn collect(&self, c: &mut Collector<B>, constant: bool) -> Result<()> {
         let rule = self.rule()?;
         self.inputs.collect(c)?;
-        rule.collect::<B, R>(c, constant)?;
-        if constant || !self.flow { Ok(()) } else { scalar(self.lower).collect(c) }
+        rule.collect::<B, R>(c, constant || self.flow)
     }
     fn bin(&self, next: &mut u16, constant: bool) -> Result<Expr<u32>> {
         let x = self.inputs.exprs(next);
-        let bin = bin_of(x, &self.rule()?, next, constant);
-        if !self.flow {
-            return Ok(bin);
-        }
-        let lower = if constant { lit(self.lower) } else { scalar(self.lower).exprs(next) };
-        Ok(or_flow(x.lt(lower), bin, self.bins.into()))
+        let bin = bin_of(x, &self.rule()?, next, constant || self.flow);
+        Ok(if self.flow { or_flow(x.lt(lit(self.lower)), bin, self.bins.into()) } else { bin })
     }
 }
 

@@ -179,48 +179,86 @@ fn stored(values: Vec<Value>, types: &[Ty]) -> Vec<Value> {
 /// A place of a pass: of a line, along it, and beside.
 #[derive(Clone, Copy)]
 struct Place {
-    outer: Expr<u32>,
+    /// Which line, where there are several.
+    outer: Option<Expr<u32>>,
     along: Expr<u32>,
-    beside: Expr<u32>,
-    inner: Option<Expr<u32>>,
+    /// How many there are beside each other, and which one.
+    beside: Option<(Expr<u32>, Expr<u32>)>,
 }
 
 impl Place {
     /// The number of the element of lines of `n` that is `along` them.
-    fn element(self, n: Expr<u32>, along: Expr<u32>) -> Expr<u32> {
-        let row = self.outer * n + along;
-        self.inner.map_or(row, |inner| row * inner + self.beside)
+    fn element(self, n: impl Fn() -> Expr<u32>, along: Expr<u32>) -> Expr<u32> {
+        let row = self.outer.map_or(along, |outer| outer * n() + along);
+        self.beside.map_or(row, |(inner, beside)| row * inner + beside)
     }
 }
 
-/// Leaves of a pass: the index of its element and numbers that it needs, then what is read.
+/// Leaves of a pass: the index of its element and the numbers that it needs, then what is read. Numbers are no part of the kernel, and few: each takes the
+/// place of an array.
 struct Leaves<B: Backend> {
     c: Collector<B>,
     lines: Lines,
+    /// Elements of a line of the pass, and those beside each other.
+    n: Number,
+    inner: Number,
+}
+
+/// A number while a pass is traced: a parameter, or a constant where that is as good.
+#[derive(Clone, Copy)]
+enum Number {
+    Param(u16),
+    One,
+}
+
+impl Number {
+    fn get(self) -> Expr<u32> {
+        match self {
+            Self::Param(k) => Expr::params(k),
+            Self::One => lit(1),
+        }
+    }
 }
 
 impl<B: Backend> Leaves<B> {
-    /// Of a pass over these lines, with numbers.
-    fn new(device: &B, lines: Lines, numbers: &[u64]) -> Result<Self> {
+    /// Of a pass over these lines.
+    fn new(device: &B, lines: Lines) -> Result<Self> {
         let mut c = Collector::new(device, PATTERN);
         index().collect(&mut c)?;
-        for &number in [lines.n, lines.inner].iter().chain(numbers) {
-            scalar(number as u32).collect(&mut c)?;
+        let mut leaves = Self { c, lines, n: Number::One, inner: Number::One };
+        if lines.outer > 1 {
+            leaves.n = leaves.number(lines.n)?;
         }
-        Ok(Self { c, lines })
+        leaves.inner = leaves.number(lines.inner)?;
+        Ok(leaves)
     }
 
-    /// Number `k`, while the pass is traced.
-    fn number(k: u16) -> Expr<u32> {
-        Expr::params(3 + k)
+    /// A number of the pass.
+    fn number(&mut self, number: u64) -> Result<Number> {
+        if number == 1 {
+            return Ok(Number::One);
+        }
+        let k = self.c.leaves.len() as u16;
+        scalar(number as u32).collect(&mut self.c)?;
+        Ok(Number::Param(k))
+    }
+
+    /// Elements of a line of something that is read, which matter where there are several lines.
+    fn of_line(&mut self, n: u64) -> Result<Number> {
+        if self.lines.outer > 1 { self.number(n) } else { Ok(Number::One) }
     }
 
     /// The place of the pass's element.
     fn place(&self) -> Place {
-        let [i, n, inner] = [0, 1, 2].map(Expr::<u32>::params);
-        let (row, beside) = if self.lines.inner == 1 { (i, lit(0)) } else { (i / inner, i % inner) };
-        let (outer, along) = if self.lines.outer == 1 { (lit(0), row) } else { (row / n, row % n) };
-        Place { outer, along, beside, inner: (self.lines.inner != 1).then_some(inner) }
+        let (i, inner) = (Expr::<u32>::params(0), self.inner.get());
+        let several = self.lines.inner != 1;
+        let row = if several { i / inner } else { i };
+        let beside = several.then(|| (inner, i % inner));
+        if self.lines.outer == 1 {
+            return Place { outer: None, along: row, beside };
+        }
+        let n = self.n.get();
+        Place { outer: Some(row / n), along: row % n, beside }
     }
 
     fn trace(&self, build: impl FnOnce(Place) -> Vec<Value>) -> Result<Arc<Func>> {
@@ -284,10 +322,11 @@ impl<B: Window> Passes<'_, B> {
     /// Stores blocks of `count` of these, which are of `width` elements each.
     fn blocks_of(&self, of: &Accumulators<B>, count: u64, width: u64) -> Result<Accumulators<B>> {
         let lines = self.plan.places(count * width);
-        let mut leaves = Leaves::new(self.device, lines, &[self.plan.places(width).n])?;
+        let mut leaves = Leaves::new(self.device, lines)?;
+        let n = leaves.of_line(self.plan.places(width).n)?;
         let first = of.append(&mut leaves.c)?;
         let func = leaves.trace(|place| {
-            let at = |k| of.at(first, &self.types, place.element(Leaves::<B>::number(0), place.along + (k * width) as u32));
+            let at = |k| of.at(first, &self.types, place.element(|| n.get(), place.along + (k * width) as u32));
             stored(self.tree((0..count).map(at).collect()), &self.types)
         })?;
         let (blocks, outs) = self.memory(lines)?;
@@ -333,16 +372,16 @@ impl<B: Window> Passes<'_, B> {
         as_accumulators: bool,
         outs: &[Out<B::Raw>],
     ) -> Result<()> {
-        let mut numbers = vec![self.plan.step];
-        numbers.extend(read.iter().map(|(_, (_, width, _))| self.plan.places(*width).n));
-        let mut leaves = Leaves::new(self.device, self.plan.windows(), &numbers)?;
+        let mut leaves = Leaves::new(self.device, self.plan.windows())?;
+        let step = leaves.number(self.plan.step)?;
+        let ns = read.iter().map(|(_, (_, width, _))| leaves.of_line(self.plan.places(*width).n)).collect::<Result<Vec<_>>>()?;
         let first_before = before.map(|before| before.append(&mut leaves.c)).transpose()?;
         let firsts = read.iter().map(|(of, _)| of.append(&mut leaves.c)).collect::<Result<Vec<_>>>()?;
         let func = leaves.trace(|place| {
-            let start = if self.plan.step == 1 { place.along } else { place.along * Leaves::<B>::number(0) };
+            let start = if self.plan.step == 1 { place.along } else { place.along * step.get() };
             let mut all = before.zip(first_before).map(|(before, first)| before.at(first, &self.types, Expr::params(0)));
-            for (k, ((of, block), first)) in (1..).zip(read.iter().zip(firsts)) {
-                let at = |along| of.at(first, &self.types, place.element(Leaves::<B>::number(k), start + along));
+            for (((of, block), first), n) in read.iter().zip(firsts).zip(ns) {
+                let at = |along| of.at(first, &self.types, place.element(|| n.get(), start + along));
                 all = Some(self.folded(all, *block, at));
             }
             let all = all.unwrap_or_default();
@@ -356,15 +395,17 @@ impl<B: Window> Passes<'_, B> {
         let (lines, len) = (self.plan.lines, self.plan.len);
         let per_line = lines.n.div_ceil(len);
         let scan = |reversed: bool| -> Result<Accumulators<B>> {
-            let mut leaves = Leaves::new(self.device, blocks, &[lines.n, per_line])?;
+            let mut leaves = Leaves::new(self.device, blocks)?;
+            let n = leaves.number(lines.n)?;
+            let of_line = if lines.outer > 1 { Some(leaves.number(per_line)?) } else { None };
             let first = inputs.append(&mut leaves.c)?;
             let load = leaves.trace(|place| {
-                let (n, per_line) = (Leaves::<B>::number(0), Leaves::<B>::number(1));
-                let (line, block) = (place.outer / per_line, place.outer % per_line);
-                let place = Place { outer: line, ..place };
+                let block = place.outer.unwrap_or_else(|| lit(0));
+                let (line, block) = of_line.map_or((None, block), |of| (Some(block / of.get()), block % of.get()));
                 let along = if reversed { lit(len as u32 - 1) - place.along } else { place.along };
                 // What fills up the last block is in no window.
-                inputs.at(first, &self.types, place.element(n, (block * len as u32 + along).min(n - 1)))
+                let along = (block * len as u32 + along).min(n.get() - 1);
+                inputs.at(first, &self.types, Place { outer: line, ..place }.element(|| n.get(), along))
             })?;
             let (results, memory) = self.memory(blocks)?;
             let params = self.types.iter().map(|&ty| Param::Value(ty)).collect();
@@ -376,13 +417,14 @@ impl<B: Window> Passes<'_, B> {
             Ok(results)
         };
         let (prefixes, suffixes) = (scan(false)?, scan(true)?);
-        let mut leaves = Leaves::new(self.device, self.plan.windows(), &[self.plan.step, per_line])?;
+        let mut leaves = Leaves::new(self.device, self.plan.windows())?;
+        let (step, of_line) = (leaves.number(self.plan.step)?, leaves.of_line(per_line)?);
         let firsts = [prefixes.append(&mut leaves.c)?, suffixes.append(&mut leaves.c)?];
         let func = leaves.trace(|place| {
-            let start = place.along * Leaves::<B>::number(0);
+            let start = place.along * step.get();
             let (block, skipped) = (start / len as u32, start % len as u32);
-            let row = place.outer * Leaves::<B>::number(1) + block;
-            let of = |row: Expr<u32>, along: Expr<u32>| Place { outer: row, ..place }.element(lit(len as u32), along);
+            let row = place.outer.map_or(block, |outer| outer * of_line.get() + block);
+            let of = |row: Expr<u32>, along: Expr<u32>| Place { outer: Some(row), ..place }.element(|| lit(len as u32), along);
             let suffix = suffixes.at(firsts[1], &self.types, of(row, lit(len as u32 - 1) - skipped));
             // A window that is a block has nothing of the next one; the prefix that is read in its place is its own.
             let whole = skipped.eq(0);
