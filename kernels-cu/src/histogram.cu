@@ -179,21 +179,6 @@ struct Bins {
             else add_wide(mine[bin * 2 << shift], 1u << shift, value, x.w[W - 1]);
         }
     }
-    // Adds an element to the first `active` of its bins. Exact sums, whose code is long, take one after the other by a loop.
-    IW_DEVICE void add_all(Acc<W> x, uint32_t active) const {
-        if constexpr (IS_EXACT<SUM> && K > 1) {
-#pragma unroll 1
-            for (uint32_t k = 0; k < active; ++k) {
-                add(x, 0);
-#pragma unroll
-                for (int w = 0; w + 1 < K; ++w) x.w[w] = x.w[w + 1];
-            }
-        } else {
-#pragma unroll
-            for (int k = 0; k < K; ++k)
-                if (k < active) add(x, k);
-        }
-    }
     // Adds the block's own bins to the output.
     IW_DEVICE void flush() const {
         if (HOME == OUTPUT) return;
@@ -260,19 +245,12 @@ IW_DEVICE void histogram(const Args& args) {
 #pragma unroll
             for (int r = 0; r < R; ++r) load4(x[r], i + r * row);
 #pragma unroll
-            for (int r = 0; r < R; ++r) {
-                if constexpr (IS_EXACT<SUM>) {
-#pragma unroll 1
-                    for (int e = 0; e < 4; ++e) {
-                        to.add_all(x[r][0], active);
+            for (int r = 0; r < R; ++r)
 #pragma unroll
-                        for (int next = 0; next < 3; ++next) x[r][next] = x[r][next + 1];
-                    }
-                } else {
+                for (int e = 0; e < 4; ++e)
 #pragma unroll
-                    for (int e = 0; e < 4; ++e) to.add_all(x[r][e], active);
-                }
-            }
+                    for (int k = 0; k < K; ++k)
+                        if (k < active) to.add(x[r][e], k);
         } else {
 #pragma unroll 1
             for (uint32_t at = 0; at < 4 * R; ++at) {
@@ -280,7 +258,9 @@ IW_DEVICE void histogram(const Args& args) {
                 if (j >= args.n) break;
                 Acc<W> x;
                 load1(x, j);
-                to.add_all(x, active);
+#pragma unroll
+                for (int k = 0; k < K; ++k)
+                    if (k < active) to.add(x, k);
             }
         }
     }
