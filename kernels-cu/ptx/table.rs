@@ -1228,55 +1228,91 @@ pub mod select {
 
     /// `select_w1`
     pub const SELECT_W1: Kernel = Kernel::new(Source::Select, "select_w1");
-    /// `select_two_w1`
-    pub const SELECT_TWO_W1: Kernel = Kernel::new(Source::Select, "select_two_w1");
-    /// `select_wide_w1`
-    pub const SELECT_WIDE_W1: Kernel = Kernel::new(Source::Select, "select_wide_w1");
-    /// `select_three_w1`
-    pub const SELECT_THREE_W1: Kernel = Kernel::new(Source::Select, "select_three_w1");
+    /// `select_served_w1`
+    pub const SELECT_SERVED_W1: Kernel = Kernel::new(Source::Select, "select_served_w1");
+    /// `select_two_served_w1`
+    pub const SELECT_TWO_SERVED_W1: Kernel = Kernel::new(Source::Select, "select_two_served_w1");
+    /// `select_two_joint_w1`
+    pub const SELECT_TWO_JOINT_W1: Kernel = Kernel::new(Source::Select, "select_two_joint_w1");
+    /// `select_wide_served_w1`
+    pub const SELECT_WIDE_SERVED_W1: Kernel = Kernel::new(Source::Select, "select_wide_served_w1");
+    /// `select_three_served_w1`
+    pub const SELECT_THREE_SERVED_W1: Kernel = Kernel::new(Source::Select, "select_three_served_w1");
+    /// `select_three_joint_w1`
+    pub const SELECT_THREE_JOINT_W1: Kernel = Kernel::new(Source::Select, "select_three_joint_w1");
     /// `select_runs_w1`
     pub const SELECT_RUNS_W1: Kernel = Kernel::new(Source::Select, "select_runs_w1");
+    /// `select_runs_served_w1`
+    pub const SELECT_RUNS_SERVED_W1: Kernel = Kernel::new(Source::Select, "select_runs_served_w1");
     /// `select_w2`
     pub const SELECT_W2: Kernel = Kernel::new(Source::Select, "select_w2");
-    /// `select_two_w2`
-    pub const SELECT_TWO_W2: Kernel = Kernel::new(Source::Select, "select_two_w2");
-    /// `select_wide_w2`
-    pub const SELECT_WIDE_W2: Kernel = Kernel::new(Source::Select, "select_wide_w2");
-    /// `select_three_w2`
-    pub const SELECT_THREE_W2: Kernel = Kernel::new(Source::Select, "select_three_w2");
+    /// `select_served_w2`
+    pub const SELECT_SERVED_W2: Kernel = Kernel::new(Source::Select, "select_served_w2");
+    /// `select_two_served_w2`
+    pub const SELECT_TWO_SERVED_W2: Kernel = Kernel::new(Source::Select, "select_two_served_w2");
+    /// `select_two_joint_w2`
+    pub const SELECT_TWO_JOINT_W2: Kernel = Kernel::new(Source::Select, "select_two_joint_w2");
+    /// `select_wide_served_w2`
+    pub const SELECT_WIDE_SERVED_W2: Kernel = Kernel::new(Source::Select, "select_wide_served_w2");
+    /// `select_three_served_w2`
+    pub const SELECT_THREE_SERVED_W2: Kernel = Kernel::new(Source::Select, "select_three_served_w2");
+    /// `select_three_joint_w2`
+    pub const SELECT_THREE_JOINT_W2: Kernel = Kernel::new(Source::Select, "select_three_joint_w2");
     /// `select_runs_w2`
     pub const SELECT_RUNS_W2: Kernel = Kernel::new(Source::Select, "select_runs_w2");
+    /// `select_runs_served_w2`
+    pub const SELECT_RUNS_SERVED_W2: Kernel = Kernel::new(Source::Select, "select_runs_served_w2");
     /// `select_w4`
     pub const SELECT_W4: Kernel = Kernel::new(Source::Select, "select_w4");
-    /// `select_two_w4`
-    pub const SELECT_TWO_W4: Kernel = Kernel::new(Source::Select, "select_two_w4");
-    /// `select_wide_w4`
-    pub const SELECT_WIDE_W4: Kernel = Kernel::new(Source::Select, "select_wide_w4");
-    /// `select_three_w4`
-    pub const SELECT_THREE_W4: Kernel = Kernel::new(Source::Select, "select_three_w4");
+    /// `select_served_w4`
+    pub const SELECT_SERVED_W4: Kernel = Kernel::new(Source::Select, "select_served_w4");
+    /// `select_two_served_w4`
+    pub const SELECT_TWO_SERVED_W4: Kernel = Kernel::new(Source::Select, "select_two_served_w4");
+    /// `select_two_joint_w4`
+    pub const SELECT_TWO_JOINT_W4: Kernel = Kernel::new(Source::Select, "select_two_joint_w4");
+    /// `select_wide_served_w4`
+    pub const SELECT_WIDE_SERVED_W4: Kernel = Kernel::new(Source::Select, "select_wide_served_w4");
+    /// `select_three_served_w4`
+    pub const SELECT_THREE_SERVED_W4: Kernel = Kernel::new(Source::Select, "select_three_served_w4");
+    /// `select_three_joint_w4`
+    pub const SELECT_THREE_JOINT_W4: Kernel = Kernel::new(Source::Select, "select_three_joint_w4");
     /// `select_runs_w4`
     pub const SELECT_RUNS_W4: Kernel = Kernel::new(Source::Select, "select_runs_w4");
+    /// `select_runs_served_w4`
+    pub const SELECT_RUNS_SERVED_W4: Kernel = Kernel::new(Source::Select, "select_runs_served_w4");
 
     pub(super) const BUILDS: &[Build] = &[
         Build {
             arch: Arch { major: 7, minor: 0, exact: false },
             ptx: text!("select.ptx"),
             entries: &[
-                Entry { name: "select_w1", holes: &["combine", "load1", "load4", "store1", "store4", "count"] },
-                Entry { name: "select_two_w1", holes: &["combine", "load1", "load4", "count0", "counts", "store1", "store4"] },
-                Entry { name: "select_wide_w1", holes: &["load1", "load4", "count0", "store1", "store4", "count", "combine"] },
-                Entry { name: "select_three_w1", holes: &["combine", "load1", "load4", "count0", "count1", "counts", "store1", "store4"] },
-                Entry { name: "select_runs_w1", holes: &["combine", "load1", "load4", "store1", "store4", "length", "length4", "count"] },
-                Entry { name: "select_w2", holes: &["combine", "load1", "load4", "store1", "count"] },
-                Entry { name: "select_two_w2", holes: &["combine", "load1", "load4", "count0", "counts", "store1"] },
-                Entry { name: "select_wide_w2", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
-                Entry { name: "select_three_w2", holes: &["combine", "load1", "load4", "count0", "count1", "counts", "store1"] },
-                Entry { name: "select_runs_w2", holes: &["combine", "load1", "load4", "store1", "length", "count"] },
-                Entry { name: "select_w4", holes: &["combine", "load1", "load4", "store1", "count"] },
-                Entry { name: "select_two_w4", holes: &["combine", "load1", "load4", "count0", "counts", "store1"] },
-                Entry { name: "select_wide_w4", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
-                Entry { name: "select_three_w4", holes: &["combine", "load1", "load4", "count0", "count1", "counts", "store1"] },
-                Entry { name: "select_runs_w4", holes: &["combine", "load1", "load4", "store1", "length", "count"] },
+                Entry { name: "select_w1", holes: &["load1", "load4", "store1", "store4", "count", "combine"] },
+                Entry { name: "select_served_w1", holes: &["load1", "load4", "store1", "store4", "count", "combine"] },
+                Entry { name: "select_two_served_w1", holes: &["load1", "load4", "count0", "store1", "store4", "combine"] },
+                Entry { name: "select_two_joint_w1", holes: &["load1", "load4", "counts", "store1", "store4", "combine"] },
+                Entry { name: "select_wide_served_w1", holes: &["load1", "load4", "count0", "store1", "store4", "count", "combine"] },
+                Entry { name: "select_three_served_w1", holes: &["load1", "load4", "count0", "count1", "store1", "store4", "combine"] },
+                Entry { name: "select_three_joint_w1", holes: &["load1", "load4", "counts", "store1", "store4", "combine"] },
+                Entry { name: "select_runs_w1", holes: &["load1", "load4", "store1", "store4", "length", "length4", "count", "combine"] },
+                Entry { name: "select_runs_served_w1", holes: &["load1", "load4", "store1", "store4", "length", "length4", "count", "combine"] },
+                Entry { name: "select_w2", holes: &["load1", "load4", "store1", "count", "combine"] },
+                Entry { name: "select_served_w2", holes: &["load1", "load4", "store1", "count", "combine"] },
+                Entry { name: "select_two_served_w2", holes: &["load1", "load4", "count0", "store1", "combine"] },
+                Entry { name: "select_two_joint_w2", holes: &["load1", "load4", "counts", "store1", "combine"] },
+                Entry { name: "select_wide_served_w2", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
+                Entry { name: "select_three_served_w2", holes: &["load1", "load4", "count0", "count1", "store1", "combine"] },
+                Entry { name: "select_three_joint_w2", holes: &["load1", "load4", "counts", "store1", "combine"] },
+                Entry { name: "select_runs_w2", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
+                Entry { name: "select_runs_served_w2", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
+                Entry { name: "select_w4", holes: &["load1", "load4", "store1", "count", "combine"] },
+                Entry { name: "select_served_w4", holes: &["load1", "load4", "store1", "count", "combine"] },
+                Entry { name: "select_two_served_w4", holes: &["load1", "load4", "count0", "store1", "combine"] },
+                Entry { name: "select_two_joint_w4", holes: &["load1", "load4", "counts", "store1", "combine"] },
+                Entry { name: "select_wide_served_w4", holes: &["load1", "load4", "count0", "store1", "count", "combine"] },
+                Entry { name: "select_three_served_w4", holes: &["load1", "load4", "count0", "count1", "store1", "combine"] },
+                Entry { name: "select_three_joint_w4", holes: &["load1", "load4", "counts", "store1", "combine"] },
+                Entry { name: "select_runs_w4", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
+                Entry { name: "select_runs_served_w4", holes: &["load1", "load4", "store1", "length", "count", "combine"] },
             ],
         },
     ];

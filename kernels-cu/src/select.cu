@@ -28,10 +28,10 @@ enum Kind { KEEP, RUNS, TWO_WAYS, THREE_WAYS };
 constexpr int WARPS = HOLDERS / WARP;
 template <int W, bool RUN>
 constexpr int ROWS = W == 1 ? RUN ? 7 : 8 : W == 2 ? 4 : 2;  // of 4 elements to a lane
-template <int W, int A, bool RUN>
-constexpr int BLOCKS = (A == 1 ? W <= 2 : RUN && W == 1) ? 3 : 2;  // to a multiprocessor, as registers are shared out
+template <int W, int A, bool RUN, bool SERVED>
+constexpr int BLOCKS = SERVED && (A == 1 ? W <= 2 : RUN && W == 1) ? 3 : 2;  // to a multiprocessor, as registers are shared out
 constexpr uint32_t PATIENCE = 2500;  // ns: see look_back
-constexpr int SERVERS = 1, EPOCHS = 12;  // words of u: blocks that serve, and launches after which epochs start over
+constexpr int EPOCHS = 12;           // word of u: launches after which epochs start over
 
 // Numbers of elements. Runs have the place behind the last that is kept in the second sum.
 template <bool WIDE>
@@ -119,25 +119,23 @@ IW_DEVICE Acc<A> fold_of_all(const uint64_t* status, uint32_t tiles, uint32_t ep
     return sum;
 }
 
-// u[0] kind, u[1] 1 where tiles are served, else 0, u[12] epochs: see look_back.cuh. scratch[0]: 16 words of 64 bits, then the tiles' status; kept as scan keeps it.
+// u[0] kind, u[12] epochs: see look_back.cuh. scratch[0]: 16 words of 64 bits, then the tiles' status; kept as scan keeps it.
 // TWO: what is not kept lies behind what is; where WIDE, the kind says whether it does, and otherwise it goes nowhere.
-// Grid: any; enough blocks to fill the device, and no more than tiles and the server, is best. Tiles are served, but for no more than a group has of
-// them (FEW): these look back; or where others lie behind, in a cooperative launch with a block to each, the counts are an output, and each tile waits for
-// all. One barrier a tile brings the scout the warps' totals and the others the fold of the tile that waits in shared memory.
-template <int W, int A, bool WIDE, bool PAIRED, bool RUN, bool TWO>
+// Grid: any; enough blocks to fill the device, and no more than tiles and the server, is best. SERVED, for arrays of more tiles than a group has:
+// see look_back.cuh. JOINT, for a cooperative launch with a block to each of no more tiles than a group has: the counts are an output, and each tile waits
+// for all. One barrier a tile brings the scout the warps' totals and the others the fold of the tile that waits in shared memory.
+template <int W, int A, bool WIDE, bool PAIRED, bool RUN, bool TWO, bool SERVED, bool JOINT>
 IW_DEVICE void select(const Args& args) {
     using N = typename Number<WIDE>::Type;
-    constexpr bool FEW = !WIDE;
     constexpr int R = ROWS<W, RUN>, T = R * 4 * HOLDERS, SETS = PAIRED ? 2 : 1;
     __shared__ uint32_t staged[W * T];
     __shared__ unsigned short places[RUN ? T : 1];  // of staged elements in their tile
     __shared__ uint32_t ticket[2], launch, totals[2][SETS][WARPS], lasts[2][WARPS];
-    __shared__ Acc<A> fold_of[2], window[FEW ? WINDOW<A> : 1], whole;
+    __shared__ Acc<A> fold_of[2], window[SERVED ? 1 : WINDOW<A>], whole;
     uint64_t* const header = (uint64_t*)args.scratch[0];
     uint64_t* const status = header + HEADER_WORDS;
     const bool keeps = RUN || !(PAIRED || TWO || (WIDE && args.u[0] != KEEP));
-    const uint32_t servers = FEW ? args.u[SERVERS] : 1;
-    const bool joint = FEW && (PAIRED || TWO) && servers == 0;
+    constexpr uint32_t servers = SERVED ? 1 : 0;
     const uint32_t tiles = (uint32_t)((args.n + T - 1) / T);
     uint64_t* const folds = status + (uint64_t)tiles * A;
     const int lane = lane_id(), warp = warp_id();
@@ -148,9 +146,11 @@ IW_DEVICE void select(const Args& args) {
     }
     __syncthreads();
     const uint32_t epoch = launch, first_drawn = ticket[0] - servers;
-    if (ticket[0] < servers) {
-        if (warp == 0) serve_sums<Combined, A>(status, folds, tiles, epoch);
-        return;
+    if constexpr (SERVED) {
+        if (ticket[0] == 0) {
+            if (warp == 0) serve_sums<Combined, A>(status, folds, tiles, epoch);
+            return;
+        }
     }
     uint32_t tile = first_drawn, waiting = tiles;  // waiting: the tile that is staged, if any
     uint32_t waiting_total = 0, waiting_second = 0, waiting_last = 0;
@@ -207,14 +207,14 @@ IW_DEVICE void select(const Args& args) {
 #pragma unroll
             for (int k = 0; k < A; ++k) aggregate.w[k] = __shfl_sync(ALL_LANES, aggregate.w[k], 0);
             Acc<A> fold = {};
-            if (servers == 0) {
-                if constexpr (FEW) fold = look_back(status, tile, 0, epoch, aggregate, window, PATIENCE);
+            if constexpr (!SERVED) {
+                fold = look_back(status, tile, 0, epoch, aggregate, window, PATIENCE);
             } else if (lane == 0) {
                 publish(status, tile, epoch, aggregate);
                 if (tile != 0) fold = served_fold<A>(folds, tile, epoch);
             }
             if (tile == 0) fold = {};
-            if (joint) {
+            if constexpr (JOINT) {
                 const Acc<A> all = fold_of_all<A>(status, tiles, epoch);
                 if (lane == 0) whole = all;
             }
@@ -234,7 +234,7 @@ IW_DEVICE void select(const Args& args) {
             N first_1 = 0, first_2 = 0;
             if (!keeps) {
                 N count0, count1 = 0;
-                if (joint) {
+                if constexpr (JOINT) {
                     const Sums<WIDE> counts(whole);
                     count0 = counts.first, count1 = counts.second;
                     if (waiting == tiles - 1 && threadIdx.x == 0) store_counts(count0, count1);
@@ -337,16 +337,22 @@ IW_DEVICE void select(const Args& args) {
     if ((once ? first_drawn : tile) == last) next_epoch<A>(header, status, tiles, epoch, args.u[EPOCHS]);
 }
 
-#define SELECT(name, W, A, WIDE, PAIRED, RUN, TWO)                                                                   \
-    extern "C" __global__ void __launch_bounds__(HOLDERS + WARP, BLOCKS<W, A, RUN>) name##_w##W(const __grid_constant__ Args args) { \
-        select<W, A, WIDE, PAIRED, RUN, TWO>(args);                                                                  \
+#define SELECT(name, W, A, WIDE, PAIRED, RUN, TWO, SERVED, JOINT)                              \
+    extern "C" __global__ void __launch_bounds__(HOLDERS + WARP, BLOCKS<W, A, RUN, SERVED>)    \
+        name##_w##W(const __grid_constant__ Args args) {                                       \
+        select<W, A, WIDE, PAIRED, RUN, TWO, SERVED, JOINT>(args);                             \
     }
-#define SELECT_ALL(W)                                   \
-    SELECT(select, W, 1, false, false, false, false)      \
-    SELECT(select_two, W, 1, false, false, false, true)   \
-    SELECT(select_wide, W, 2, true, false, false, false)  \
-    SELECT(select_three, W, 2, false, true, false, false) \
-    SELECT(select_runs, W, 2, false, false, true, false)
+// Partitions that are not joint are served, and so are arrays of 2^32 elements, which have many tiles.
+#define SELECT_ALL(W)                                                         \
+    SELECT(select, W, 1, false, false, false, false, false, false)            \
+    SELECT(select_served, W, 1, false, false, false, false, true, false)      \
+    SELECT(select_two_served, W, 1, false, false, false, true, true, false)   \
+    SELECT(select_two_joint, W, 1, false, false, false, true, false, true)    \
+    SELECT(select_wide_served, W, 2, true, false, false, false, true, false)  \
+    SELECT(select_three_served, W, 2, false, true, false, false, true, false) \
+    SELECT(select_three_joint, W, 2, false, true, false, false, false, true)  \
+    SELECT(select_runs, W, 2, false, false, true, false, false, false)        \
+    SELECT(select_runs_served, W, 2, false, false, true, false, true, false)
 SELECT_ALL(1)
 SELECT_ALL(2)
 SELECT_ALL(4)

@@ -24,8 +24,6 @@ const THREADS: u32 = 288;
 /// Elements of a tile, by words of an element's values; fewer where their places are kept beside them.
 const TILE: [u64; 4] = [8192, 4096, 2048, 2048];
 const RUNS_TILE: [u64; 4] = [7168, 4096, 2048, 2048];
-/// Word of `u`: blocks that serve the others.
-const SERVERS: usize = 1;
 /// 32-bit words that an element's values may have.
 const MOST_WORDS: usize = 4;
 
@@ -46,23 +44,24 @@ impl Run<SelectTask> for Cuda {
             return Err(Error::TooLarge { what: "tiles of a selection", requested: tiles, limit });
         }
         let few = tiles <= GROUP;
-        // Few tiles of a partition meet, where they can.
+        // Few tiles of a partition have a kernel of their own, where they can meet.
         let served = !few || task.kind.counts_first();
         let servers = u64::from(served);
-        let kernel = self.select_kernel(task, entries(task)[words - 1], &bound)?;
         let states = (1 + servers) * tiles * task.combine.result_words() as u64;
         bound.args.scratch[0] = self.stream().scratch().get(self, Use::Scan, 8 * (HEADER_WORDS + states))?;
         bound.args.u[0] = task.kind as u32;
-        bound.args.u[SERVERS] = servers as u32;
         bound.args.u[EPOCHS] = self.device().launch_numbers.load(Ordering::Relaxed);
         if task.kind.counts_first() {
-            if few && self.may_meet() && tiles <= u64::from(self.info().multiprocessors * kernel.resident_blocks(THREADS, 0)?) {
-                bound.args.u[SERVERS] = 0;
-                // SAFETY: as below; there is a block to each tile, and all of them run at the same time.
-                return unsafe { self.launch_together(&kernel, Grid::linear(blocks(tiles)?, THREADS), &bound.args) };
+            if let (true, Some(joint)) = (few && self.may_meet(), joint(task)) {
+                let kernel = self.select_kernel(task, joint[words - 1], &bound)?;
+                if tiles <= u64::from(self.info().multiprocessors * kernel.resident_blocks(THREADS, 0)?) {
+                    // SAFETY: as below; there is a block to each tile, and all of them run at the same time.
+                    return unsafe { self.launch_together(&kernel, Grid::linear(blocks(tiles)?, THREADS), &bound.args) };
+                }
             }
             task.count_first(self, leaves, outs)?;
         }
+        let kernel = self.select_kernel(task, entries(task, served)[words - 1], &bound)?;
         let light = task.combine.result_words() == 1 || (task.kind == SelectKind::Runs && words == 1);
         let resident = u64::from(self.info().multiprocessors * TUNING.select_blocks[if light { words - 1 } else { 3 }]);
         let grid = Grid::linear(blocks((tiles + servers).min(resident))?, THREADS);
@@ -73,14 +72,25 @@ impl Run<SelectTask> for Cuda {
 }
 
 /// The kernels by words of an element's values.
-fn entries(task: &SelectTask) -> [Kernel; 4] {
-    match task.kind {
-        SelectKind::Runs => [SELECT_RUNS_W1, SELECT_RUNS_W2, SELECT_RUNS_W4, SELECT_RUNS_W4],
-        SelectKind::ThreeWays => [SELECT_THREE_W1, SELECT_THREE_W2, SELECT_THREE_W4, SELECT_THREE_W4],
+fn entries(task: &SelectTask, served: bool) -> [Kernel; 4] {
+    match (task.kind, served) {
+        (SelectKind::Runs, false) => [SELECT_RUNS_W1, SELECT_RUNS_W2, SELECT_RUNS_W4, SELECT_RUNS_W4],
+        (SelectKind::Runs, true) => [SELECT_RUNS_SERVED_W1, SELECT_RUNS_SERVED_W2, SELECT_RUNS_SERVED_W4, SELECT_RUNS_SERVED_W4],
+        (SelectKind::ThreeWays, _) => [SELECT_THREE_SERVED_W1, SELECT_THREE_SERVED_W2, SELECT_THREE_SERVED_W4, SELECT_THREE_SERVED_W4],
         // So many elements have many tiles.
-        _ if task.wide() => [SELECT_WIDE_W1, SELECT_WIDE_W2, SELECT_WIDE_W4, SELECT_WIDE_W4],
-        SelectKind::TwoWays => [SELECT_TWO_W1, SELECT_TWO_W2, SELECT_TWO_W4, SELECT_TWO_W4],
-        _ => [SELECT_W1, SELECT_W2, SELECT_W4, SELECT_W4],
+        _ if task.wide() => [SELECT_WIDE_SERVED_W1, SELECT_WIDE_SERVED_W2, SELECT_WIDE_SERVED_W4, SELECT_WIDE_SERVED_W4],
+        (SelectKind::TwoWays, _) => [SELECT_TWO_SERVED_W1, SELECT_TWO_SERVED_W2, SELECT_TWO_SERVED_W4, SELECT_TWO_SERVED_W4],
+        (_, false) => [SELECT_W1, SELECT_W2, SELECT_W4, SELECT_W4],
+        (_, true) => [SELECT_SERVED_W1, SELECT_SERVED_W2, SELECT_SERVED_W4, SELECT_SERVED_W4],
+    }
+}
+
+/// The kernels of partitions of few elements, which count them, by words of an element's values.
+pub(super) fn joint(task: &SelectTask) -> Option<[Kernel; 4]> {
+    match task.kind {
+        SelectKind::TwoWays if !task.wide() => Some([SELECT_TWO_JOINT_W1, SELECT_TWO_JOINT_W2, SELECT_TWO_JOINT_W4, SELECT_TWO_JOINT_W4]),
+        SelectKind::ThreeWays => Some([SELECT_THREE_JOINT_W1, SELECT_THREE_JOINT_W2, SELECT_THREE_JOINT_W4, SELECT_THREE_JOINT_W4]),
+        _ => None,
     }
 }
 

@@ -311,7 +311,12 @@ fn selections_of_every_kind_and_width_fill_their_holes() {
     for (func, store, dtypes) in selections() {
         let (func, store) = (Arc::new(func), Arc::new(store));
         for (kind, name, combine, n) in kinds {
-            for count in [DType::U32, DType::U64] {
+            let forms: &[&str] = match name {
+                "select_two" | "select_three" => &["_served", "_joint"],
+                "select_wide" => &["_served"],
+                _ => &["", "_served"],
+            };
+            for (count, form) in [DType::U32, DType::U64].into_iter().flat_map(|c| forms.iter().map(move |f| (c, f))) {
                 let (func, store, combine) = (Arc::clone(&func), Arc::clone(&store), Arc::clone(combine));
                 let task = SelectTask { func, store, combine, n, kind, count, numerics: Numerics::Strict };
                 let leaves: Vec<Shape> = dtypes.iter().map(|&d| Shape::Vector(d)).collect();
@@ -320,7 +325,7 @@ fn selections_of_every_kind_and_width_fill_their_holes() {
                     outs.push(Shape::Vector(DType::U32));
                 }
                 outs.push(Shape::Strided(count));
-                let entry = format!("{name}_w{}", room(task.store.result_words()));
+                let entry = format!("{name}{form}_w{}", room(task.store.result_words()));
                 let known = Source::Select.builds()[0].entries.iter().find(|e| e.name == entry).expect("an entry to each width");
                 select::with_fills(&task, &leaves, &outs, known.holes, |fills| check(Source::Select, &entry, fills));
             }
