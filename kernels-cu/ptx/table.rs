@@ -1167,6 +1167,10 @@ pub mod segments {
     pub const SEGMENTS_LISTED_W1: Kernel = Kernel::new(Source::Segments, "segments_listed_w1");
     /// `segments_joint_w1`
     pub const SEGMENTS_JOINT_W1: Kernel = Kernel::new(Source::Segments, "segments_joint_w1");
+    /// `segments_few_w1`
+    pub const SEGMENTS_FEW_W1: Kernel = Kernel::new(Source::Segments, "segments_few_w1");
+    /// `segments_each_w1`
+    pub const SEGMENTS_EACH_W1: Kernel = Kernel::new(Source::Segments, "segments_each_w1");
     /// `segments_alone_w1`
     pub const SEGMENTS_ALONE_W1: Kernel = Kernel::new(Source::Segments, "segments_alone_w1");
     /// `segments_short_w2`
@@ -1179,6 +1183,10 @@ pub mod segments {
     pub const SEGMENTS_LISTED_W2: Kernel = Kernel::new(Source::Segments, "segments_listed_w2");
     /// `segments_joint_w2`
     pub const SEGMENTS_JOINT_W2: Kernel = Kernel::new(Source::Segments, "segments_joint_w2");
+    /// `segments_few_w2`
+    pub const SEGMENTS_FEW_W2: Kernel = Kernel::new(Source::Segments, "segments_few_w2");
+    /// `segments_each_w2`
+    pub const SEGMENTS_EACH_W2: Kernel = Kernel::new(Source::Segments, "segments_each_w2");
     /// `segments_alone_w2`
     pub const SEGMENTS_ALONE_W2: Kernel = Kernel::new(Source::Segments, "segments_alone_w2");
     /// `segments_short_w4`
@@ -1191,6 +1199,10 @@ pub mod segments {
     pub const SEGMENTS_LISTED_W4: Kernel = Kernel::new(Source::Segments, "segments_listed_w4");
     /// `segments_joint_w4`
     pub const SEGMENTS_JOINT_W4: Kernel = Kernel::new(Source::Segments, "segments_joint_w4");
+    /// `segments_few_w4`
+    pub const SEGMENTS_FEW_W4: Kernel = Kernel::new(Source::Segments, "segments_few_w4");
+    /// `segments_each_w4`
+    pub const SEGMENTS_EACH_W4: Kernel = Kernel::new(Source::Segments, "segments_each_w4");
     /// `segments_alone_w4`
     pub const SEGMENTS_ALONE_W4: Kernel = Kernel::new(Source::Segments, "segments_alone_w4");
 
@@ -1203,19 +1215,25 @@ pub mod segments {
                 Entry { name: "segments_warps_w1", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_blocks_w1", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_listed_w1", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_joint_w1", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_joint_w1", holes: &["load1", "combine", "finish", "load4"] },
+                Entry { name: "segments_few_w1", holes: &["load1", "combine", "finish", "load4"] },
+                Entry { name: "segments_each_w1", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_alone_w1", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_short_w2", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_warps_w2", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_blocks_w2", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_listed_w2", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_joint_w2", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_joint_w2", holes: &["load1", "combine", "finish", "load4"] },
+                Entry { name: "segments_few_w2", holes: &["load1", "combine", "finish", "load4"] },
+                Entry { name: "segments_each_w2", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_alone_w2", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_short_w4", holes: &["load1", "combine", "finish"] },
                 Entry { name: "segments_warps_w4", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_blocks_w4", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_listed_w4", holes: &["load1", "load4", "combine", "finish"] },
-                Entry { name: "segments_joint_w4", holes: &["load1", "load4", "combine", "finish"] },
+                Entry { name: "segments_joint_w4", holes: &["load1", "combine", "finish", "load4"] },
+                Entry { name: "segments_few_w4", holes: &["load1", "combine", "finish", "load4"] },
+                Entry { name: "segments_each_w4", holes: &["load1", "load4", "combine", "finish"] },
                 Entry { name: "segments_alone_w4", holes: &["load1", "load4", "combine", "finish"] },
             ],
         },

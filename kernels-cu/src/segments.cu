@@ -1,16 +1,14 @@
 // Segments of an array, each reduced as an array of its own: the aligned binary tree counted from the segment's start (reduce.cu), missing right
 // halves skipped, an empty segment the accumulator in u[12..15]. A block takes neighbouring segments (segments_short_w*). Where all are tiny and their
 // elements fit into shared memory, a thread reduces a segment there; else 256 at a time, whose threads share the vectors of 4 elements of the short ones
-// out evenly, whatever the lengths; and where they are long on average, a warp reduces one at a time (segments_warps_w*), or a block
-// (segments_blocks_w*). Long segments go to a list as tiles, which are reduced one to a block, and then the nodes of each long segment's tiles are joined
-// (segments_listed_w*). Where a tile stands in the list depends on timing, and shows nowhere. Few elements take one launch instead of two
-// (segments_joint_w*): a cooperative one, or, where meeting takes longer than a block does for the longest segment, one whose blocks reduce what they
-// find themselves; of long segments one to a block (segments_alone_w*).
+// out evenly, whatever the lengths; and where they are long on average, a warp reduces one at a time (segments_warps_w*), or a block (segments_blocks_w*). Long segments go to a list as
+// tiles, which are reduced one to a block, and then the nodes of each long segment's tiles are joined (segments_listed_w*). Where a tile stands in the list depends on timing, and shows nowhere. Few elements take one
+// launch instead of three: a cooperative one (segments_joint_w*), or, where that waits longer than a block takes for the longest segment, one whose
+// blocks reduce what they find themselves, of short segments (segments_few_w*) or a segment each (segments_each_w*, segments_alone_w*).
 #include "segments.cuh"
 
 constexpr int GROUP = 4;    // segments of a thread, where all are tiny, at most
-template <int W>
-constexpr int MANY = W <= 2 ? 1024 : 512;  // threads of a block that reduces a segment alone, at most
+constexpr int MANY = 1024;  // threads of a block that reduces a segment alone
 
 // Vectors of a thread, of short segments and of tiles, and those of short segments that it has in flight. 256 segments of 16 elements have some 1150 vectors.
 template <int W>
@@ -28,7 +26,7 @@ constexpr int SEGMENTS = 1;
 constexpr int TOGETHER = 4;  // segments of a thread to begin with: 1 to GROUP
 constexpr int STEPS = 5;     // of a launch that reduces the list of another
 constexpr int NOTHING = 12;
-constexpr uint32_t WIDE = 1, COUNTED = 2, BY_WARPS = 4, BY_BLOCKS = 8, FINISHES = 16;
+constexpr uint32_t WIDE = 1, COUNTED = 2, BY_WARPS = 4, BY_BLOCKS = 8;
 
 IW_DEVICE uint64_t segments_of(const Args& args) {
     const uint32_t most = args.u[SEGMENTS];
@@ -44,15 +42,6 @@ IW_DEVICE uint64_t bound(const Args& args, uint64_t segments, uint64_t k) {
     if ((args.u[FLAGS] & COUNTED) && k >= segments) return args.n;
     const uint64_t at = args.u[FLAGS] & WIDE ? ((const uint64_t*)args.scratch[2])[k] : ((const uint32_t*)args.scratch[2])[k];
     return lesser(at, args.n);
-}
-
-// The result of a segment without elements.
-template <int W>
-IW_DEVICE Acc<W> nothing(const Args& args) {
-    Acc<W> v;
-#pragma unroll
-    for (int k = 0; k < W; ++k) v.w[k] = args.u[NOTHING + k];
-    return v;
 }
 
 // The caller's elements.
@@ -148,27 +137,30 @@ IW_DEVICE bool segments_tiny(const Args& args, uint64_t segments, uint64_t first
 #pragma unroll 1
     for (uint32_t k = thread; k < here; k += THREADS) {
         const uint32_t place = places[k], length = places[k + 1] - place;
-        finish(first + k, length > 0 ? tiny(staged + place, length) : nothing<W>(args));
+        Acc<W> v;
+        if (length > 0) {
+            v = tiny(staged + place, length);
+        } else {
+#pragma unroll
+            for (int j = 0; j < W; ++j) v.w[j] = args.u[NOTHING + j];
+        }
+        finish(first + k, v);
     }
     return true;
 }
 
-// Of each of 256 segments: its first element, its elements, and the vectors of the short ones before it; and which are long.
-struct Group {
-    uint64_t begins[THREADS], lengths[THREADS];
-    uint32_t vectors[THREADS + 1], long_count, long_threads[THREADS];
-};
-
-// Reduces 256 segments from `first` on; the long ones are put on the list, or left in `group`.
-template <int W>
-IW_DEVICE void segments_mixed(const Args& args, const List<W>& list, bool lists, uint64_t segments, uint64_t first, Group& group, Acc<W>* slots) {
+// Reduces 256 segments from `first` on; the long ones are put on the list, where there is one.
+template <int W, bool LISTS>
+IW_DEVICE void segments_mixed(const Args& args, const List<W>& list, uint64_t segments, uint64_t first, Acc<W>* slots) {
     constexpr int ROWS = SHORT_ROWS<W>, SLOTS = SHORT_SLOTS<W>;
-    auto& [begins, lengths, vectors, long_count, long_threads] = group;
+    // Of each segment of the tile: its first element, its elements, and the vectors of the short ones before it.
+    __shared__ uint64_t begins[THREADS], lengths[THREADS];
+    __shared__ uint32_t vectors[THREADS + 1];
     // Aligned, or a vector of words that the compiler reads holds one of another array too, and a race with that.
     __shared__ alignas(16) uint32_t sums[WARPS];
     __shared__ alignas(16) uint32_t mosts[WARPS];
-    // Where the vectors end that fit into the slots; where the tiles of long segments stand in the list.
-    __shared__ uint32_t stop, long_bases[THREADS];
+    // Where the vectors end that fit into the slots; long segments, and where their tiles stand in the list.
+    __shared__ uint32_t stop, long_count, long_threads[THREADS], long_bases[THREADS];
     const int thread = threadIdx.x;
     const uint64_t segment = first + thread;
     uint64_t begin = 0, length = 0;
@@ -176,7 +168,12 @@ IW_DEVICE void segments_mixed(const Args& args, const List<W>& list, bool lists,
         begin = bound(args, segments, segment);
         const uint64_t end = bound(args, segments, segment + 1);
         length = end > begin ? end - begin : 0;
-        if (length == 0) finish(segment, nothing<W>(args));
+        if (length == 0) {
+            Acc<W> nothing;
+#pragma unroll
+            for (int k = 0; k < W; ++k) nothing.w[k] = args.u[NOTHING + k];
+            finish(segment, nothing);
+        }
     }
     const uint32_t own = length <= SHORT ? ((uint32_t)length + 3) / 4 : 0;
     begins[thread] = begin;
@@ -203,12 +200,17 @@ IW_DEVICE void segments_mixed(const Args& args, const List<W>& list, bool lists,
     if (length > SHORT) {
         const uint32_t at = atomicAdd(&long_count, 1);
         long_threads[at] = thread;
-        if (lists) long_bases[at] = take_places(args, list, (uint32_t)segment, length);
+        if (LISTS) long_bases[at] = take_places(args, list, (uint32_t)segment, length);
     }
     __syncthreads();
-    for (uint32_t q = 0; lists && q < long_count; ++q) {
+    for (uint32_t q = 0; q < long_count; ++q) {
         const int of = long_threads[q];
-        put_tiles(args, list, long_bases[q], (uint32_t)(first + of), begins[of], lengths[of], thread, THREADS);
+        if constexpr (LISTS) {
+            put_tiles(args, list, long_bases[q], (uint32_t)(first + of), begins[of], lengths[of], thread, THREADS);
+        } else {
+            const Acc<W> v = tree_of_tiles<W, false>(Elements<W>{args.n}, begins[of], lengths[of], slots);
+            if (thread == 0) finish(first + of, v);
+        }
     }
 
     // As many whole segments at a time as the slots hold.
@@ -223,18 +225,12 @@ IW_DEVICE void segments_mixed(const Args& args, const List<W>& list, bool lists,
 #pragma unroll
         for (int r = 0; r < ROWS; ++r) {
             const uint32_t p = r * THREADS + thread, at = p < count ? done + p : next - 1;
-            of[r] = 0, place[r] = at;
-        }
-        // The last segment with no more vectors before it: one with vectors, since the next has more.
-#pragma unroll 1
-        for (uint32_t step = THREADS / 2; step > 0; step /= 2) {
+            of[r] = 0;
+            // The last segment with no more vectors before it: one with vectors, since the next has more.
 #pragma unroll
-            for (int r = 0; r < ROWS; ++r) of[r] += vectors[of[r] + step] <= place[r] ? step : 0;
-        }
-#pragma unroll
-        for (int r = 0; r < ROWS; ++r) {
-            size[r] = r * THREADS + thread < count ? vectors[of[r] + 1] - vectors[of[r]] : 0;
-            place[r] -= vectors[of[r]];
+            for (int step = THREADS / 2; step > 0; step /= 2) of[r] += vectors[of[r] + step] <= at ? step : 0;
+            place[r] = at - vectors[of[r]];
+            size[r] = p < count ? vectors[of[r] + 1] - vectors[of[r]] : 0;
         }
 #pragma unroll
         for (int first_row = 0; first_row < ROWS; first_row += HELD) {
@@ -276,39 +272,27 @@ IW_DEVICE void segments_mixed(const Args& args, const List<W>& list, bool lists,
 template <int W>
 constexpr int SLOTS = SHORT_SLOTS<W> < STAGED<W> ? STAGED<W> : SHORT_SLOTS<W>;
 
-// The segments that a block reduces together: so many to a thread at once, or else 256 at a time.
-struct Short {
-    uint64_t step, first, part;
-    int rows;
-    IW_DEVICE explicit Short(const Args& args) : step((uint64_t)args.u[TOGETHER] * THREADS), first(blockIdx.x * step), part(first), rows(args.u[TOGETHER]) {}
-    // Reduces some, or finds that it has to take fewer. Whether there may be long ones in `group`, of which the first would be segment `base`.
-    template <int W>
-    IW_DEVICE bool reduce(const Args& args, const List<W>& list, bool lists, uint64_t segments, Group& group, Acc<W>* slots, uint64_t& base) {
-        base = part;
-        bool mixed = false;
-        if (segments_tiny<W>(args, segments, part, rows, slots)) {
-            part += rows * THREADS;
-        } else if (rows > 1) {
-            rows = 1;
-        } else {
-            segments_mixed<W>(args, list, lists, segments, part, group, slots);
-            part += THREADS;
-            mixed = true;
-        }
-        if (part >= first + step) first += gridDim.x * step, part = first, rows = (int)args.u[TOGETHER];
-        return mixed;
-    }
-};
-
-template <int W>
-IW_DEVICE void segments_short(const Args& args) {
-    __shared__ Acc<W> slots[SLOTS<W>];
-    __shared__ Group group;
+template <int W, bool LISTS = true>
+IW_DEVICE void segments_short(const Args& args, Acc<W>* slots) {
     const List<W> list(args);
     const uint64_t segments = segments_of(args);
-    Short its(args);
+    const int together = (int)args.u[TOGETHER];
+    const uint64_t step = (uint64_t)together * THREADS;
+    for (uint64_t first = blockIdx.x * step; first < segments; first += gridDim.x * step) {
+        // All at once, or else 256 at a time.
+        int rows = together;
 #pragma unroll 1
-    for (uint64_t base; its.part < segments;) its.reduce(args, list, true, segments, group, slots, base);
+        for (uint64_t part = first; part < first + step && part < segments;) {
+            if (segments_tiny<W>(args, segments, part, rows, slots)) {
+                part += rows * THREADS;
+            } else if (rows > 1) {
+                rows = 1;
+            } else {
+                segments_mixed<W, LISTS>(args, list, segments, part, slots);
+                part += THREADS;
+            }
+        }
+    }
 }
 
 // Reduces segments one to a warp, of two parts at most; longer ones are put on the list.
@@ -329,8 +313,11 @@ IW_DEVICE void segments_warps(const Args& args) {
             put_tiles(args, list, base, (uint32_t)segment, begin, length, lane, WARP);
             continue;
         }
-        Acc<W> v = nothing<W>(args);
-        if (length > 0) {
+        Acc<W> v;
+        if (length == 0) {
+#pragma unroll
+            for (int k = 0; k < W; ++k) v.w[k] = args.u[NOTHING + k];
+        } else {
             Acc<W> left = {};
 #pragma unroll 1
             for (uint32_t k = 0, parts = length > OF_ROWS ? 2 : 1; k < parts; ++k) {
@@ -361,91 +348,29 @@ IW_DEVICE void segments_blocks(const Args& args, Acc<W>* slots) {
             __syncthreads();
             continue;
         }
-        Acc<W> v = nothing<W>(args);
+        Acc<W> v;
+#pragma unroll
+        for (int k = 0; k < W; ++k) v.w[k] = args.u[NOTHING + k];
         if (length > 0) v = tree<W, false>(Elements<W>{args.n}, begin, end, slots);
         if (threadIdx.x == 0) finish(segment, v);
     }
 }
 
-// All of it in one launch, for few elements: first the block's own segments, then, where its blocks meet, tiles of the list. Whatever a block reduces by itself
-// goes one way, so that it stands in the code once.
+// All of it in one cooperative launch, for few elements.
 template <int W>
 IW_DEVICE void segments_joint(const Args& args) {
     static_assert(TREE_SLOTS<W> <= SLOTS<W>);
     __shared__ Acc<W> slots[SLOTS<W>];
-    __shared__ Group group;
-    __shared__ uint32_t place;
-    const List<W> list(args);
-    const uint64_t segments = segments_of(args);
-    const uint32_t flags = args.u[FLAGS];
-    const bool lists = !(flags & FINISHES), by_blocks = flags & BY_BLOCKS;
+    if (args.u[FLAGS] & BY_BLOCKS)
+        segments_blocks<W>(args, slots);
+    else if (args.u[FLAGS] & BY_WARPS)
+        segments_warps<W>(args);
+    else
+        segments_short<W>(args, slots);
     Meeting meeting = meeting_of(args);
-    if (flags & BY_WARPS) segments_warps<W>(args);
-    Short its(args);
-    // Of a block to each segment the next one, then of the list the next tile; long ones in the group, and how many of them are done.
-    uint64_t next = blockIdx.x, base = 0;
-    uint32_t count = 0, longs = 0, done = 0;
-    bool listed = false;
-#pragma unroll 1
-    for (;;) {
-        uint64_t begin, length, to;
-        bool whole = true;
-        if (done < longs) {
-            const int of = group.long_threads[done++];
-            begin = group.begins[of], length = group.lengths[of], to = base + of;
-        } else if (!listed && by_blocks && next < segments) {
-            to = next, next += gridDim.x;
-            begin = bound(args, segments, to);
-            const uint64_t end = bound(args, segments, to + 1);
-            length = end > begin ? end - begin : 0;
-            if (length > TILE<W>) {
-                if (threadIdx.x == 0) place = take_places(args, list, (uint32_t)to, length);
-                __syncthreads();
-                put_tiles(args, list, place, (uint32_t)to, begin, length, threadIdx.x, THREADS);
-                __syncthreads();
-                continue;
-            }
-            if (length == 0) {
-                if (threadIdx.x == 0) finish(to, nothing<W>(args));
-                continue;
-            }
-        } else if (!listed && !by_blocks && !(flags & BY_WARPS) && its.part < segments) {
-            if (its.reduce(args, list, lists, segments, group, slots, base) && !lists) {
-                longs = group.long_count, done = 0;
-                __syncthreads();
-            }
-            continue;
-        } else if (!listed) {
-            if (!lists) return;
-            meeting.arrive();
-            meeting.wait();
-            count = list.counts[0];
-            if (count == 0) return;
-            count = count < args.u[ROOM] ? count : args.u[ROOM];
-            listed = true, next = blockIdx.x;
-            continue;
-        } else if (next < count) {
-            const Tile tile = list.tiles[next];
-            begin = tile.begin, length = tile.length & ~ALONE;
-            whole = tile.length & ALONE, to = whole ? tile.segment : next;
-            next += gridDim.x;
-        } else {
-            break;
-        }
-        const Acc<W> v = tree_of_tiles<W, false>(Elements<W>{args.n}, begin, length, slots);
-        if (threadIdx.x == 0) {
-            if (whole)
-                finish(to, v);
-            else
-                put_node(list, to, v);
-        }
-    }
-    if (list.counts[1] != 0) {
-        meeting.arrive();
-        meeting.wait();
-        join_nodes<W, false>(args, list, slots);
-    }
-    leave(list.counts);
+    meeting.arrive();
+    meeting.wait();
+    reduce_listed<W, false>(args, Elements<W>{args.n}, meeting, slots);
 }
 
 // The list of a launch before, in one cooperative launch or in one to each step.
@@ -456,35 +381,39 @@ IW_DEVICE void segments_listed(const Args& args) {
     reduce_listed<W, false>(args, Elements<W>{args.n}, meeting, slots, args.u[STEPS]);
 }
 
-// A segment to a block, of N threads at most, however long.
+// A segment to a block of N threads, however long.
 template <int W, int N>
 IW_DEVICE void segments_alone(const Args& args) {
     __shared__ Acc<W> slots[PARTS<W, N>];
     const uint64_t segments = segments_of(args);
     for (uint64_t segment = blockIdx.x; segment < segments; segment += gridDim.x) {
         const uint64_t begin = bound(args, segments, segment), end = bound(args, segments, segment + 1);
-        Acc<W> v = nothing<W>(args);
+        Acc<W> v;
+#pragma unroll
+        for (int k = 0; k < W; ++k) v.w[k] = args.u[NOTHING + k];
         if (begin < end) v = tree_of_tiles<W, false, N>(Elements<W>{args.n}, begin, end - begin, slots);
         if (threadIdx.x == 0) finish(segment, v);
     }
 }
 
-// Blocks to a multiprocessor that registers leave room for, at least.
-template <int W>
-constexpr int WARPS_BLOCKS = W == 1 ? 5 : W == 2 ? 3 : 1;
-template <int W>
-constexpr int TILES_BLOCKS = W == 1 ? 5 : W == 2 ? 3 : 2;
-#define SEGMENTS(NAME, W, BLOCKS) extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) NAME##_w##W(const __grid_constant__ Args args)
-#define SEGMENTS_ENTRIES(W)                                                                             \
-    SEGMENTS(segments_short, W, 1) { segments_short<W>(args); }                                         \
-    SEGMENTS(segments_warps, W, (WARPS_BLOCKS<W>)) { segments_warps<W>(args); }                         \
-    SEGMENTS(segments_blocks, W, (TILES_BLOCKS<W>)) {                                                   \
-        __shared__ Acc<W> slots[PARTS<W>];                                                              \
-        segments_blocks<W>(args, slots);                                                                \
-    }                                                                                                   \
-    SEGMENTS(segments_listed, W, (TILES_BLOCKS<W>)) { segments_listed<W>(args); }                       \
-    SEGMENTS(segments_joint, W, 1) { segments_joint<W>(args); }                                         \
-    IW_KERNEL(MANY<W>) segments_alone_w##W(const __grid_constant__ Args args) { segments_alone<W, MANY<W>>(args); }
+#define SEGMENTS_ENTRIES(W)                                                                                           \
+    IW_KERNEL(THREADS) segments_short_w##W(const __grid_constant__ Args args) {                                       \
+        __shared__ Acc<W> slots[SLOTS<W>];                                                                            \
+        segments_short<W>(args, slots);                                                                               \
+    }                                                                                                                 \
+    IW_KERNEL(THREADS) segments_warps_w##W(const __grid_constant__ Args args) { segments_warps<W>(args); }            \
+    IW_KERNEL(THREADS) segments_blocks_w##W(const __grid_constant__ Args args) {                                      \
+        __shared__ Acc<W> slots[PARTS<W>];                                                                            \
+        segments_blocks<W>(args, slots);                                                                              \
+    }                                                                                                                 \
+    IW_KERNEL(THREADS) segments_listed_w##W(const __grid_constant__ Args args) { segments_listed<W>(args); }          \
+    IW_KERNEL(THREADS) segments_joint_w##W(const __grid_constant__ Args args) { segments_joint<W>(args); }            \
+    IW_KERNEL(THREADS) segments_few_w##W(const __grid_constant__ Args args) {                                         \
+        __shared__ Acc<W> slots[SLOTS<W>];                                                                            \
+        segments_short<W, false>(args, slots);                                                                        \
+    }                                                                                                                 \
+    IW_KERNEL(THREADS) segments_each_w##W(const __grid_constant__ Args args) { segments_alone<W, THREADS>(args); }     \
+    IW_KERNEL(MANY) segments_alone_w##W(const __grid_constant__ Args args) { segments_alone<W, MANY>(args); }
 
 SEGMENTS_ENTRIES(1)
 SEGMENTS_ENTRIES(2)

@@ -180,22 +180,22 @@ constexpr uint32_t OF_ROWS = 4 * PART_ROWS * WARP;
 template <int W, int N = THREADS>
 constexpr uint32_t PARTS = TILE<W, N> / OF_ROWS;
 
-// The node over a part from element `begin` on, of which there are `left`; all lanes have it.
-template <int W, class Load>
-IW_DEVICE Acc<W> part_of_warp(const Load& load, uint64_t begin, uint64_t left) {
-    const uint32_t lane = lane_id(), count = left < OF_ROWS ? (uint32_t)left : OF_ROWS, quads = (count + 3) / 4;
+// The node over a part from element `begin` on, of `count` elements, all of them where FULL; all lanes have it.
+template <int W, bool FULL, class Load>
+IW_DEVICE Acc<W> rows_of_warp(const Load& load, uint64_t begin, uint32_t count) {
+    const uint32_t lane = lane_id(), quads = (count + 3) / 4;
     Acc<W> x[PART_ROWS][4] = {}, v[PART_ROWS];
-    load_rows(x, load, begin, count);
+    load_rows(x, load, begin, FULL ? OF_ROWS : count);
 #pragma unroll
     for (int r = 0; r < PART_ROWS; ++r) {
         const uint32_t p = r * WARP + lane, at = 4 * (p < quads ? p : quads - 1);
-        v[r] = of_quad(x[r], count - at);
+        v[r] = of_quad(x[r], FULL ? 4 : count - at);
     }
     // Neighbours join while they share the rows out: lanes have two rows each, then one, of two and of four lanes.
     const auto join = [&](const Acc<W>& mine, const Acc<W>& other, uint32_t bit, uint32_t right) {
         const bool upper = lane & bit;
         const Acc<W> l = pick(upper, other, mine), r = pick(upper, mine, other);
-        return right < quads ? combine(l, r) : l;
+        return FULL || right < quads ? combine(l, r) : l;
     };
     uint32_t row = (lane & 1) * 2;
 #pragma unroll
@@ -215,15 +215,19 @@ IW_DEVICE Acc<W> part_of_warp(const Load& load, uint64_t begin, uint64_t left) {
     return v[0];
 }
 
-// The same as `tree`: each warp reduces parts of the tile, and the first joins them. Threads behind N only meet the others; a block that does not have the
-// usual number may have fewer than N.
+template <int W, class Load>
+IW_DEVICE Acc<W> part_of_warp(const Load& load, uint64_t begin, uint64_t left) {
+    return left < OF_ROWS ? rows_of_warp<W, false>(load, begin, (uint32_t)left) : rows_of_warp<W, true>(load, begin, OF_ROWS);
+}
+
+// The same as `tree`: each warp reduces parts of the tile, and the first joins them. Threads behind N only meet the others.
 template <int W, int N, class Load>
 IW_DEVICE Acc<W> tree_of_parts(const Load& load, uint64_t begin, uint64_t end, Acc<W>* slots) {
     constexpr uint32_t EACH = PARTS<W, N> > WARP ? PARTS<W, N> / WARP : 1;  // neighbouring parts to a lane that joins
     static_assert(EACH <= 2);
     const uint32_t parts = (uint32_t)((end - begin + OF_ROWS - 1) / OF_ROWS), lane = lane_id();
 #pragma unroll 1
-    for (uint32_t p = warp_id(); p < parts && threadIdx.x < N; p += N == THREADS ? WARPS : blockDim.x / WARP) {
+    for (uint32_t p = warp_id(); p < parts && threadIdx.x < N; p += N / WARP) {
         const uint64_t at = begin + p * OF_ROWS;
         const Acc<W> v = part_of_warp<W>(load, at, end - at);
         if (lane == 0) slots[p] = v;
@@ -292,7 +296,6 @@ IW_DEVICE Acc<W> tree_of_tiles(const Load& load, uint64_t begin, uint64_t count,
     for (uint64_t at = 0; at < count; at += T, ++done) {
         const uint64_t left = count - at;
         Acc<W> v = tree<W, MORE, N>(load, begin + at, begin + at + (left < T ? left : T), slots);
-        if (count <= T) return v;
         if (threadIdx.x != 0) continue;
         int k = 0;
         for (; done >> k & 1; ++k) v = combine(waiting[k], v);
@@ -314,13 +317,6 @@ IW_DEVICE void leave(uint32_t* counts) {
     if (arrive_inc(&counts[2], gridDim.x - 1) == gridDim.x - 1) counts[0] = 0, counts[1] = 0;
 }
 
-// The node of a tile of the list.
-template <int W>
-IW_DEVICE void put_node(const List<W>& list, uint64_t tile, const Acc<W>& v) {
-#pragma unroll
-    for (int k = 0; k < W; ++k) list.nodes[tile * W + k] = v.w[k];
-}
-
 // The list's tiles, one to a block at a time.
 template <int W, bool MORE, class Load>
 IW_DEVICE void reduce_tiles(const Args& args, const List<W>& list, const Load& load, Acc<W>* slots) {
@@ -330,10 +326,12 @@ IW_DEVICE void reduce_tiles(const Args& args, const List<W>& list, const Load& l
         const uint32_t length = tile.length & ~ALONE;
         const Acc<W> v = tree<W, MORE>(load, tile.begin, tile.begin + length, slots);
         if (threadIdx.x != 0) continue;
-        if (tile.length & ALONE)
+        if (tile.length & ALONE) {
             finish(tile.segment, v);
-        else
-            put_node(list, t, v);
+        } else {
+#pragma unroll
+            for (int k = 0; k < W; ++k) list.nodes[t * W + k] = v.w[k];
+        }
     }
 }
 

@@ -42,7 +42,6 @@ const WIDE: u32 = 1;
 const COUNTED: u32 = 2;
 const BY_WARPS: u32 = 4;
 const BY_BLOCKS: u32 = 8;
-const FINISHES: u32 = 16;
 /// Steps of a launch that reduces the list of another: its tiles, and their nodes.
 const TILES: u32 = 1;
 const NODES: u32 = 2;
@@ -50,11 +49,11 @@ const NODES: u32 = 2;
 /// Elements up to which one launch is quicker than three: two are what the host takes longest for.
 const FEW: u64 = 1 << 20;
 /// Elements up to which blocks reduce what they find themselves; a mean length of segments from which on each has a block to itself, and one from which
-/// on that block is large, with so many threads by words of the accumulator.
+/// on that block is large.
 const ALONE: u64 = 1 << 16;
 const ALONE_MEAN: u64 = 256;
 const LARGE_MEAN: u64 = 4096;
-const LARGE_THREADS: [u32; 4] = [1024, 1024, 512, 512];
+const LARGE_THREADS: u32 = 1024;
 /// Mean length of segments from which on a warp reduces one at a time; and where blocks would be few, each with many segments. On an H200 2^20 elements in
 /// segments of 64 take 12 us so and 24 in blocks, of 256 7 and 54, of 1000 11 and 88; 2^24 in 128 74 and 51, in 256 46 and 61; 2^28 in 256 558 and 587.
 const WARP_MEAN: u64 = 256;
@@ -63,8 +62,10 @@ const FEW_SEGMENTS: u64 = 256;
 /// Mean lengths of segments that a block reduces one at a time, up to a tile.
 const LONGER: std::ops::Range<u64> = 1024..4096;
 
-const BLOCK_EACH: [Kernel; 4] = [SEGMENTS_ALONE_W1, SEGMENTS_ALONE_W2, SEGMENTS_ALONE_W4, SEGMENTS_ALONE_W4];
+const BLOCK_EACH: [Kernel; 4] = [SEGMENTS_EACH_W1, SEGMENTS_EACH_W2, SEGMENTS_EACH_W4, SEGMENTS_EACH_W4];
+const LARGE_BLOCK_EACH: [Kernel; 4] = [SEGMENTS_ALONE_W1, SEGMENTS_ALONE_W2, SEGMENTS_ALONE_W4, SEGMENTS_ALONE_W4];
 const TO_BLOCKS: [Kernel; 4] = [SEGMENTS_BLOCKS_W1, SEGMENTS_BLOCKS_W2, SEGMENTS_BLOCKS_W4, SEGMENTS_BLOCKS_W4];
+const BLOCKS: [Kernel; 4] = [SEGMENTS_FEW_W1, SEGMENTS_FEW_W2, SEGMENTS_FEW_W4, SEGMENTS_FEW_W4];
 const JOINT: [Kernel; 4] = [SEGMENTS_JOINT_W1, SEGMENTS_JOINT_W2, SEGMENTS_JOINT_W4, SEGMENTS_JOINT_W4];
 const SHORTS: [Kernel; 4] = [SEGMENTS_SHORT_W1, SEGMENTS_SHORT_W2, SEGMENTS_SHORT_W4, SEGMENTS_SHORT_W4];
 const WARPS: [Kernel; 4] = [SEGMENTS_WARPS_W1, SEGMENTS_WARPS_W2, SEGMENTS_WARPS_W4, SEGMENTS_WARPS_W4];
@@ -89,8 +90,9 @@ impl Run<SegmentedReduceTask> for Cuda {
         args.u[NOTHING..].iter_mut().zip(words).for_each(|(to, word)| *to = word);
 
         if !task.counted && task.n <= ALONE && task.n >= ALONE_MEAN * task.segments {
-            let threads = if task.n >= LARGE_MEAN * task.segments { LARGE_THREADS[w - 1] } else { THREADS };
-            return self.segments(&operators, &BLOCK_EACH, &bound, task.segments, threads);
+            let large = task.n >= LARGE_MEAN * task.segments;
+            let (table, threads) = if large { (&LARGE_BLOCK_EACH, LARGE_THREADS) } else { (&BLOCK_EACH, THREADS) };
+            return self.segments(&operators, table, &bound, task.segments, threads);
         }
         let several = u64::from(self.info().multiprocessors);
         // As many segments to a thread as their elements have room for and still leave every multiprocessor blocks.
@@ -108,8 +110,7 @@ impl Run<SegmentedReduceTask> for Cuda {
         };
         let grid = task.segments.div_ceil(of_block).min(several * u64::from(SHORT_BLOCKS));
         if !task.counted && task.n <= ALONE {
-            bound.args.u[FLAGS] |= FINISHES;
-            return self.segments(&operators, &JOINT, &bound, grid, THREADS);
+            return self.segments(&operators, &BLOCKS, &bound, grid, THREADS);
         }
         bound.args.u[FLAGS] |= match by_warps {
             _ if by_blocks => BY_BLOCKS,
