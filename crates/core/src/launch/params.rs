@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn wide_parameters_begin_at_even_words_and_words_between_have_names() {
         let members = [("a", 1), ("b", 2), ("c", 1)].map(|(name, words)| Member { name, words });
-        assert_eq!(word_names(&members), ["a", "spare1", "b", "b_high", "c"]);
+        assert_eq!(word_names(&members), ["a", "spare2", "b", "b_high", "c"]);
         let mut words = Words::new();
         for (bits, count) in [(7, 1), (5 << 32 | 9, 2), (3, 1)] {
             push(&mut words, bits, count);
