@@ -186,8 +186,8 @@ fn a_template_that_many_threads_ask_for_first_is_one() {
 fn the_ptx_fits_its_budgets() {
     const FOLDER: u64 = 9_270_000;
     const FILE: u64 = 1_730_000;
-    const ENTRY: u64 = 231_000;
-    const CARRIED: u64 = 815_000;
+    const ENTRY: u64 = 251_000;
+    const CARRIED: u64 = 817_000;
 
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("ptx");
     let committed = fs::read_dir(&folder).expect("ptx").map(|entry| size(&entry.expect("entry").path())).sum();
