@@ -23,7 +23,7 @@ impl Ready {
     /// Enqueues the pattern on the input whose turn it is.
     ///
     /// # Errors
-    /// What the pattern returns.
+    /// Errors of the pattern.
     pub fn enqueue(&self, turn: u64) -> Result<()> {
         (self.enqueue)(turn)
     }
@@ -31,7 +31,7 @@ impl Ready {
     /// A number that depends on every bit of the output of turn 0.
     ///
     /// # Errors
-    /// What the device reports.
+    /// Errors that the device reports.
     pub fn digest(&self) -> Result<u32> {
         self.enqueue(0)?;
         (self.digest)()
@@ -40,7 +40,7 @@ impl Ready {
     /// Brings the first input from the host to the device, runs the pattern, and brings the output back. The first call makes the host's copy.
     ///
     /// # Errors
-    /// What the pattern returns, and the device.
+    /// Fails with the error of the pattern, and of the device.
     pub fn round_trip(&self) -> Result<()> {
         (self.round_trip)()
     }
@@ -55,7 +55,7 @@ impl Ready {
     ) -> Result<Self> {
         let (enqueue, first, host): (Enqueue, _, OnceCell<Vec<T>>) = (Rc::new(enqueue), turn_of(x, shape, 0)?, OnceCell::new());
         let (d, out, count, again) = (d.clone(), out.clone(), count.cloned(), Rc::clone(&enqueue));
-        // What lies after the count is another turn's.
+        // Elements after the count are another turn's.
         let written = Rc::new(move || match &count {
             Some(count) => out.slice(..u64::from(count.read_blocking()?[0]).min(out.len())),
             None => Ok(out.clone()),

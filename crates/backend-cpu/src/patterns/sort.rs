@@ -175,7 +175,7 @@ fn write<T: Item, D: Pod + Send>(out: &Out<HostBuffer>, items: &[T], of: impl Fn
 
 /// Sorts by digits, the highest last, by so many threads; `spare` is as long, and has the result where this returns true.
 ///
-/// What fits no cache is put in the order of the highest digit first, and then each of its values sorted by itself, in a cache.
+/// Sorts an array that fits no cache by its highest digit first, and then each of that digit's values by itself, in a cache.
 fn by_digits<T: Item>(digits: &[Digit], items: &mut [T], spare: &mut [T], threads: usize) -> bool {
     if let [rest @ .., highest] = digits
         && !rest.is_empty()

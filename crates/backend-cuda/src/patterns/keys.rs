@@ -26,7 +26,7 @@ impl Held {
         Self { size, below: 32u32.saturating_sub(8 * size as u32) }
     }
 
-    /// What takes a hole's place, by its name without what it is of.
+    /// Text that fills a hole, by the hole's name without its argument.
     pub(super) fn fill(self, hole: &str, site: &Site<'_>) -> Result<String> {
         let Self { size, below } = self;
         let bits = 8 * size;
@@ -107,7 +107,7 @@ impl Cuda {
 mod tests {
     use super::*;
 
-    /// What `prmt.b32` gives of two words.
+    /// Result of `prmt.b32` of two words.
     fn permuted(a: u32, b: u32, selector: u32) -> u32 {
         let bytes: Vec<u8> = a.to_le_bytes().into_iter().chain(b.to_le_bytes()).collect();
         u32::from_le_bytes(std::array::from_fn(|k| bytes[(selector >> (4 * k) & 7) as usize]))

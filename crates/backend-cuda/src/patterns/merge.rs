@@ -57,7 +57,7 @@ pub(super) fn order(map: KeyBits) -> Args {
     args
 }
 
-/// How kernels hold keys of a type, narrow ones as the high bits of a word, and what they compare them by.
+/// Form in which kernels hold keys of a type, narrow ones as the high bits of a word, and the masks that they compare them by.
 fn held(dtype: DType, map: KeyBits) -> (Held, Args) {
     let held = Held::high(dtype.size_bytes());
     (held, order(KeyBits { negative: map.negative << held.below, flip: map.flip << held.below, ..map }))

@@ -26,7 +26,7 @@ const CHOICES: usize = 16;
 /// The most groups of a launch whose groups take several parts.
 const MAX_STRIDED: u64 = 2048;
 
-/// What the text of a plan's kernel depends on beside its choices and operands.
+/// Operators and forms that the text of a plan's kernel depends on, beside its choices and operands.
 #[derive(Clone, Copy)]
 pub(super) struct Planned<'a> {
     pub(super) def: &'a Def,
@@ -179,7 +179,7 @@ impl Wgpu {
     }
 }
 
-/// What a launch's dispatches share.
+/// Values that the dispatches of a launch share.
 struct Windows<'a> {
     limits: Limits,
     spec: &'a KernelSpec<'a, Buffer>,

@@ -53,7 +53,7 @@ pub(super) enum Operators<'a> {
     Planned(Planned<'a>),
 }
 
-/// What a pattern writes in front of its template where no other does.
+/// Text that a pattern alone writes in front of its template.
 pub(super) trait Written: Sync {
     /// Tells it from what others write, and from what it writes of other operators.
     fn identity(&self) -> u128;

@@ -15,7 +15,7 @@ pub(crate) struct Case {
 const OTHERS: [(&str, &str); 5] =
     [("exp", "map/exp"), ("axpy", "map/axpy"), ("gaussian5", "filter/gaussian5"), ("sobel", "filter/sobel"), ("median", "filter/median3")];
 
-/// What is measured where no pattern is named.
+/// Benchmarks that are run where no pattern is named.
 pub(super) const USUAL: [&str; 14] =
     ["copy", "map", "exp", "axpy", "reduce", "argmax", "scan", "sort", "merge", "select", "histogram", "gaussian5", "sobel", "median"];
 

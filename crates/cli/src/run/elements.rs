@@ -1,4 +1,4 @@
-//! What plans are made of: elements as operators see them, operators, orders and axes, checked as far as they can be without a device.
+//! Parts of plans: elements as operators see them, operators, orders and axes, checked as far as they can be without a device.
 
 use super::options::RunArgs;
 use crate::failure::{Failure, Result};
@@ -13,12 +13,12 @@ pub(super) fn first(inputs: &[Array]) -> Result<&Array> {
     inputs.first().ok_or_else(|| Failure::usage("an input (--in) is missing", "name a .npy file, or - for standard input"))
 }
 
-/// What the result is made of: the first input, or the values that go with it.
+/// Array that the result is made of: the first input, or the values that go with it.
 pub(super) fn carried<'a>(args: &RunArgs, inputs: &'a [Array]) -> Result<&'a Array> {
     inputs.get(usize::from(args.by_key)).map_or_else(|| first(inputs), Ok)
 }
 
-/// What an expression sees of an array's elements: those of a bool file are truth values.
+/// Elements of an array as an expression sees them: those of a bool file are truth values.
 pub(super) fn ty(of: &Array) -> Ty {
     if of.boolean { Ty::Bool } else { of.dtype.ty() }
 }

@@ -115,7 +115,7 @@ fn many<T: Clone + Send + Sync + 'static>(m: &ArgMatches, name: &str) -> Option<
     m.try_get_many(name).ok().flatten().map(|values| values.cloned().collect())
 }
 
-/// What every verb takes beside its own options.
+/// Options that every verb takes beside its own.
 pub(super) fn common() -> Vec<Arg> {
     let output = path("out", "The output .npy file, or - for standard output").required(true);
     let shared = [

@@ -1,4 +1,4 @@
-//! What is to be computed, and what is made of it on a device.
+//! Plans of calls, and their execution on a device.
 
 use crate::failure::Result;
 use crate::npy::Array;
@@ -9,10 +9,10 @@ use isowarp::element::DType;
 
 type Buffer = DynBuffer<Device>;
 
-/// What a result of a call is to the command.
+/// Use that the command makes of a result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Part {
-    /// What goes to --out.
+    /// Result for --out.
     Result,
     /// How many there are of each element.
     Lengths,
@@ -24,7 +24,7 @@ pub(crate) enum Part {
     Count,
 }
 
-/// What is to be computed, checked as far as it can be without a device.
+/// Computation of a command line, checked as far as it can be without a device.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) call: Call,
@@ -32,7 +32,7 @@ pub(crate) struct Plan {
     shape: Option<Vec<u64>>,
     /// Whether the result is written as truth values.
     pub(crate) boolean: bool,
-    /// What the call's results are.
+    /// Uses of the call's results.
     parts: &'static [Part],
 }
 

@@ -11,20 +11,20 @@ use clap::{Arg, ArgMatches, Command, Error, FromArgMatches, Subcommand};
 #[derive(Debug)]
 pub(crate) struct Verb {
     pub(crate) name: &'static str,
-    /// What it computes, in a line or two.
+    /// Description of the result, in a line or two.
     pub(super) about: &'static str,
     /// A command line, after `isowarp run`.
     pub(super) example: &'static str,
     pub(super) inputs: Inputs,
     /// The options of its own.
     pub(super) options: &'static [Opt],
-    /// What is to be computed of arguments and inputs.
+    /// Plan for arguments and inputs.
     pub(super) plan: fn(&RunArgs, &[Array]) -> Result<Plan>,
     /// The benchmark that stands for it, of [`isowarp_benches::works()`].
     pub(crate) bench: &'static str,
 }
 
-/// How many inputs there are.
+/// Number of inputs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Inputs {
     pub(super) least: usize,

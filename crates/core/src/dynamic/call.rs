@@ -136,7 +136,7 @@ pub enum Call {
     ReduceVariant(Operator, ReduceVariant),
     /// `load` of the inputs combined, to the type of its results.
     Fold {
-        /// What is combined.
+        /// Elements that are combined.
         load: Func,
         /// The operator.
         op: Operator,
@@ -195,7 +195,7 @@ pub enum Call {
         order: Order,
         /// Rows or segments.
         over: Over,
-        /// What is returned.
+        /// Results.
         gives: Sorted,
     },
     /// Keys of one row in order by a textbook variant.
@@ -251,7 +251,7 @@ pub enum Call {
     Tickets,
 }
 
-/// What a call returns.
+/// Results of a call.
 #[derive(Clone, Debug)]
 pub struct Results<B: Backend> {
     /// The results, in the order that the call names them.

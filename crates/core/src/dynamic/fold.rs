@@ -16,7 +16,7 @@ use crate::patterns::{
     End, Find as _, Lines, Patterns, Reduce as _, ReduceVariant, Scan as _, ScanVariant, Statistics as _, Window as _, window,
 };
 
-/// Which norm.
+/// Norm of a vector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
 pub enum Norm {
     /// Sum of the absolute values.

@@ -171,7 +171,7 @@ pub struct HistogramTotal<'a, B: Backend> {
     cells: Box<dyn Cells<B>>,
 }
 
-/// What is added up, of whichever type.
+/// Summands, of whichever type.
 trait Cells<B: Backend>: fmt::Debug {
     fn add(&mut self, bins: &dyn Bins<B>, weights: Option<&DynBuffer<B>>) -> Result<()>;
     fn result(&self) -> Result<DynBuffer<B>>;

@@ -220,7 +220,7 @@ impl Verb {
     /// What a device gives.
     ///
     /// # Errors
-    /// What the pattern returns.
+    /// Errors of the pattern.
     pub fn run<B: Target>(self, trial: &Trial, device: &B) -> Result<Vec<Output>> {
         match self.kind() {
             Kind::Map => map::run(trial, device),

@@ -94,7 +94,7 @@ pub(super) const VERBS: &[Verb] = &[
     },
 ];
 
-/// What sources of a scatter do to what is there: by a name, or an expression of x and y.
+/// Effect of a scatter's sources on their targets: by a name, or an expression of x and y.
 fn scattering(args: &RunArgs, inputs: &[Array]) -> Result<Scattering> {
     if let Some(digits) = args.digits {
         if args.op.as_deref().is_some_and(|op| op.trim() != ScatterOp::Sum.name()) {
