@@ -12,23 +12,13 @@ constexpr int COLUMN_WORDS = (COLUMN + 1) * THREADS;
 // Keys that counters of four bits can count.
 constexpr int COUNTED = 15;
 
-// Calls `act` for the numbers below `items`, one of 7, 11, 15, 19 and I, each a constant: whoever has fewer keys leaves early.
-template <int I, int K = 0, class F>
-IW_DEVICE void unrolled_to(int items, const F& act) {
-    if constexpr (K < I) {
-        if ((K == 7 || K == 11 || K == 15 || K == 19) && items == K) return;
-        act(Constant<K>());
-        unrolled_to<I, K + 1>(items, act);
-    }
-}
-
-// The places of a thread's `items` keys, of I at most, among those of the block, by one digit each. All threads of the block call it, when nobody needs any more what was in
+// The places of a thread's I keys among those of the block, by one digit each. All threads of the block call it, when nobody needs any more what was in
 // `words`; and meet before anything else is written there.
 template <int I, class F>
-IW_DEVICE void rank_in_columns(Halves<I>& ranks, int items, const F& value_of, uint32_t* words, uint32_t* sums) {
+IW_DEVICE void rank_in_columns(Halves<I>& ranks, const F& value_of, uint32_t* words, uint32_t* sums) {
     constexpr int GROUPS = (I + COUNTED - 1) / COUNTED;
     uint64_t counts[GROUPS] = {};
-    unrolled_to<I>(items, [&](auto k) {
+    unrolled<I>([&](auto k) {
         const uint32_t at = value_of(k) * 4;
         uint32_t before = 0;
 #pragma unroll
@@ -68,7 +58,7 @@ IW_DEVICE void rank_in_columns(Halves<I>& ranks, int items, const F& value_of, u
         const uint32_t value = value_of(k);
         return (uint32_t)starts[value % COLUMN * (2 * THREADS) + value / COLUMN];
     };
-    unrolled_to<I>(items, [&](auto k) { ranks.words[k / 2] += start_of(k) << k % 2 * 16; });
+    unrolled<I>([&](auto k) { ranks.words[k / 2] += start_of(k) << k % 2 * 16; });
 }
 
 // As many keys as a tile of a part has, at least.
@@ -81,37 +71,37 @@ union ColumnRoom {
     typename PayloadOf<P>::Type payload[MOST_ITEMS<K, P> * THREADS];
 };
 
-// Sorts the `count` keys from `begin` on, at most `items` to a thread, by bits SHIFT to MASK, and stores them and what travels. All threads of the block call
+// Sorts the `count` keys from `begin` on, at most I to a thread, by bits SHIFT to MASK, and stores them and what travels. All threads of the block call
 // it, and meet before it and behind it.
 template <class K, int P, int I>
-IW_DEVICE void sort_in_columns(const Args& args, uint32_t begin, uint32_t count, int items, ColumnRoom<K, P>& room, uint32_t* sums) {
+IW_DEVICE void sort_in_columns(const Args& args, uint32_t begin, uint32_t count, ColumnRoom<K, P>& room, uint32_t* sums) {
     static_assert(I % 2 == 1, "neighbours' keys lie in different banks");
     using V = typename PayloadOf<P>::Type;
     const Keys<K> keys((uint64_t)args.in[0].ptr, begin + threadIdx.x);
-    const uint32_t mine = threadIdx.x * items;
+    const uint32_t mine = threadIdx.x * I;
     // What is read as it lies is handed on to whom it belongs to. Places past the end hold the greatest value, after all others.
-    unrolled_to<I>(items, [&](auto k) {
+    unrolled<I>([&](auto k) {
         const uint32_t at = threadIdx.x + k * THREADS;
         room.keys[at] = at < count ? mapped(keys.template load<k.value * THREADS>(), args) : (K)~(K)0;
     });
     __syncthreads();
     using Bits = typename Integer<sizeof(K) == 8>::Type;
     Bits key[I];
-    unrolled_to<I>(items, [&](auto k) { key[k] = room.keys[mine + k]; });
+    unrolled<I>([&](auto k) { key[k] = room.keys[mine + k]; });
     V value[P > 0 ? I : 1];
     const bool pairs = travels<K, P>(args);
     if constexpr (P > 0) if (pairs) {
         if (args.u[FLAGS] & INDICES) {
-            unrolled_to<I>(items, [&](auto k) { value[k] = (V)(begin + mine + k); });
+            unrolled<I>([&](auto k) { value[k] = (V)(begin + mine + k); });
         } else {
             const V* const values = (const V*)args.in[1].ptr + begin;
             __syncthreads();
-            unrolled_to<I>(items, [&](auto k) {
+            unrolled<I>([&](auto k) {
                 const uint32_t at = threadIdx.x + k * THREADS;
                 room.payload[at] = at < count ? values[at] : (V)0;
             });
             __syncthreads();
-            unrolled_to<I>(items, [&](auto k) { value[k] = room.payload[mine + k]; });
+            unrolled<I>([&](auto k) { value[k] = room.payload[mine + k]; });
         }
     }
     const uint32_t end = args.u[MASK];
@@ -128,16 +118,16 @@ IW_DEVICE void sort_in_columns(const Args& args, uint32_t begin, uint32_t count,
                 asm volatile("" : "+r"(key[k]));
             return digit_of(key[k], shift, mask);
         };
-        rank_in_columns(ranks, items, value_of, room.counters, sums);
+        rank_in_columns(ranks, value_of, room.counters, sums);
         __syncthreads();
-        unrolled_to<I>(items, [&](auto k) { room.keys[ranks.get(k)] = (K)key[k]; });
+        unrolled<I>([&](auto k) { room.keys[ranks.get(k)] = (K)key[k]; });
         __syncthreads();
-        unrolled_to<I>(items, [&](auto k) { key[k] = room.keys[mine + k]; });
+        unrolled<I>([&](auto k) { key[k] = room.keys[mine + k]; });
         if constexpr (P > 0) if (pairs) {
             __syncthreads();
-            unrolled_to<I>(items, [&](auto k) { room.payload[ranks.get(k)] = value[k]; });
+            unrolled<I>([&](auto k) { room.payload[ranks.get(k)] = value[k]; });
             __syncthreads();
-            unrolled_to<I>(items, [&](auto k) { value[k] = room.payload[mine + k]; });
+            unrolled<I>([&](auto k) { value[k] = room.payload[mine + k]; });
         }
     }
     // What is below was above: the compiler would keep a bit to each place.
@@ -147,10 +137,10 @@ IW_DEVICE void sort_in_columns(const Args& args, uint32_t begin, uint32_t count,
         const Keys<K> keys_out((uint64_t)args.out[0], begin);
         if constexpr (P > 0) if (pairs) {
             __syncthreads();
-            unrolled_to<I>(items, [&](auto k) { room.keys[mine + k] = (K)key[k]; });
+            unrolled<I>([&](auto k) { room.keys[mine + k] = (K)key[k]; });
             __syncthreads();
         }
-        unrolled_to<I>(items, [&](auto k) {
+        unrolled<I>([&](auto k) {
             const uint32_t at = threadIdx.x + k * THREADS;
             if (at < count) keys_out.store(at, unmapped(room.keys[at], args));
         });
@@ -158,22 +148,23 @@ IW_DEVICE void sort_in_columns(const Args& args, uint32_t begin, uint32_t count,
     if constexpr (P > 0) if (pairs) {
         V* const values_out = (V*)args.out[1] + begin;
         __syncthreads();
-        unrolled_to<I>(items, [&](auto k) { room.payload[mine + k] = value[k]; });
+        unrolled<I>([&](auto k) { room.payload[mine + k] = value[k]; });
         __syncthreads();
-        unrolled_to<I>(items, [&](auto k) {
+        unrolled<I>([&](auto k) {
             const uint32_t at = threadIdx.x + k * THREADS;
             if (at < count) values_out[at] = room.payload[at];
         });
     }
 }
 
-// As few keys to a thread as suffice: 7, 11, 15, 19 or 23, as far as a tile goes. Those of up to 15 are counted in one register.
+// As few keys to a thread as suffice: 7, 15 or as many as a tile has. Those of up to 15 are counted in one register.
 template <class K, int P>
 IW_DEVICE void sort_in_columns(const Args& args, uint32_t begin, uint32_t count, ColumnRoom<K, P>& room, uint32_t* sums) {
-    constexpr int MOST = MOST_ITEMS<K, P>, FEW = MOST < COUNTED ? MOST : COUNTED;
-    const int items = min(max((int)(count + THREADS - 1) / THREADS, 7) / 4 * 4 + 3, MOST);
-    if (MOST == FEW || items <= FEW)
-        sort_in_columns<K, P, FEW>(args, begin, count, items, room, sums);
+    constexpr int MOST = MOST_ITEMS<K, P>;
+    if (count <= 7 * THREADS)
+        sort_in_columns<K, P, 7>(args, begin, count, room, sums);
+    else if (MOST > COUNTED && count <= COUNTED * THREADS)
+        sort_in_columns<K, P, MOST < COUNTED ? MOST : COUNTED>(args, begin, count, room, sums);
     else
-        sort_in_columns<K, P, MOST>(args, begin, count, items, room, sums);
+        sort_in_columns<K, P, MOST>(args, begin, count, room, sums);
 }

@@ -200,7 +200,7 @@ fn iw_trunc_bits(size: u32) -> u64 {
     return select(right, left, e > 150u);
 }
 
-//@ iw_f32_to_i64: iw_trunc_bits
+//@ iw_f32_to_i64: iw_trunc_bits iw_minus64 iw_opaque64
 fn iw_f32_to_i64(x: f32) -> i64 {
     let bits = bitcast<u32>(x);
     let size = bits & 0x7fffffffu;
@@ -209,17 +209,17 @@ fn iw_f32_to_i64(x: f32) -> i64 {
         let limit = select(9223372036854775807li, (-9223372036854775807li - 1li), negative);
         return select(limit, 0li, size > 0x7f800000u);
     }
-    let whole = bitcast<i64>(iw_trunc_bits(size));
-    return select(whole, -whole, negative);
+    let whole = iw_trunc_bits(size);
+    return bitcast<i64>(iw_opaque64(select(whole, iw_minus64(whole), negative)));
 }
 
-//@ iw_f32_to_u64: iw_trunc_bits
+//@ iw_f32_to_u64: iw_trunc_bits iw_opaque64
 fn iw_f32_to_u64(x: f32) -> u64 {
     let bits = bitcast<u32>(x);
     if bits >= 0x5f800000u {
         return select(0lu, 18446744073709551615lu, bits <= 0x7f800000u);
     }
-    return iw_trunc_bits(bits);
+    return iw_opaque64(iw_trunc_bits(bits));
 }
 
 //@ iw_trunc_bits64:
@@ -231,7 +231,7 @@ fn iw_trunc_bits64(size: u64) -> u64 {
     return select(right, left, e > 1075u);
 }
 
-//@ iw_f64_to_i64: iw_trunc_bits64
+//@ iw_f64_to_i64: iw_trunc_bits64 iw_minus64 iw_opaque64
 fn iw_f64_to_i64(x: f64) -> i64 {
     let bits = bitcast<u64>(x);
     let size = bits & 0x7ffffffffffffffflu;
@@ -240,17 +240,17 @@ fn iw_f64_to_i64(x: f64) -> i64 {
         let limit = select(9223372036854775807li, (-9223372036854775807li - 1li), negative);
         return select(limit, 0li, size > 0x7ff0000000000000lu);
     }
-    let whole = bitcast<i64>(iw_trunc_bits64(size));
-    return select(whole, -whole, negative);
+    let whole = iw_trunc_bits64(size);
+    return bitcast<i64>(iw_opaque64(select(whole, iw_minus64(whole), negative)));
 }
 
-//@ iw_f64_to_u64: iw_trunc_bits64
+//@ iw_f64_to_u64: iw_trunc_bits64 iw_opaque64
 fn iw_f64_to_u64(x: f64) -> u64 {
     let bits = bitcast<u64>(x);
     if bits >= 0x43f0000000000000lu {
         return select(0lu, 18446744073709551615lu, bits <= 0x7ff0000000000000lu);
     }
-    return iw_trunc_bits64(bits);
+    return iw_opaque64(iw_trunc_bits64(bits));
 }
 
 //@ iw_f64_to_i32: iw_f64_to_i64

@@ -89,12 +89,20 @@ fn lengths_that_differ_are_named() {
 #[test]
 fn more_of_the_first_elements_than_there_are_is_refused() {
     advises(&refused(&["topk", "-k", "301", "--in", "w_i4.npy"]), "topk of 301 elements from an array of 300", "ask for up to 300");
-    advises(&refused(&["topk", "-k", "4", "--axis", "-1", "--in", "x_f4.npy"]), "topk of 4 elements from rows of 3", "ask for up to 3");
-    advises(
-        &refused(&["topk", "-k", "2", "--axis", "0", "--in", "x_f4.npy"]),
-        "topk takes rows, along the last axis, and not along axis 0",
-        "use --axis -1",
-    );
+    advises(&refused(&["topk", "-k", "4", "--axis", "-1", "--in", "x_f4.npy"]), "topk of 4 elements from lines of 3", "ask for up to 3");
+    advises(&refused(&["topk", "-k", "2", "--axis", "3", "--in", "x_f4.npy"]), "there is no axis 3", "axes count from 0");
+    let lines = ["sort", "--axis", "0", "--chunk-size", "100", "--in", "x_f4.npy"];
+    advises(&refused(&lines), "lines along this axis lie in each other", "sort along the last axis");
+    let nan_last = ["sort", "--nan-last", "--in", "x_f4.npy"];
+    for (rest, message, help) in [
+        (["--op", "x < y"], "--nan-last is for the order of values", "leave --op out"),
+        (["--bits", "0,4"], "--nan-last compares whole keys", "leave --bits or --nan-last out"),
+        (["--chunk-size", "100"], "chunks are not merged with NaN last", "leave out --nan-last"),
+    ] {
+        advises(&refused(&[&nan_last[..], &rest].concat()), message, help);
+    }
+    let indices = ["gather", "--axis", "1", "--in", "x_f4.npy", "--in", "w_i4.npy"];
+    advises(&refused(&indices), "indices of shape (300,) are not of the lines of (5, 7, 3) along axis 1", "leave --axis out");
     advises(&refused(&["topk", "-k", "1", "--in", "empty.npy"]), "topk of 1 elements from an array of 0", "ask for up to 0");
 }
 

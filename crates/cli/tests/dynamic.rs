@@ -150,7 +150,7 @@ fn orders_moves_and_selections_are_the_typed_ones_bit_for_bit() -> isowarp::Resu
     let order = dev.argsort(&typed).descending().run()?;
     assert_eq!(values::<u32>(&one(&dev, sort(SortOrder::Descending, Over::Whole, Sorted::Indices), &[&x])?), order.read_blocking()?);
     let at = DynBuffer::from(order.clone());
-    assert_eq!(bits(values(&one(&dev, Call::Gather, &[&x, &at])?)), read(dev.gather(&typed, &order).run()?)?);
+    assert_eq!(bits(values(&one(&dev, Call::Gather(Over::Whole), &[&x, &at])?)), read(dev.gather(&typed, &order).run()?)?);
     let out = dev.copy(&typed)?;
     dev.scatter(&typed, &order).write_to(&out)?;
     assert_eq!(bits(values(&one(&dev, Call::Scatter(Scattering::By(ScatterOp::Store)), &[&x, &at, &x])?)), read(out)?);
@@ -183,8 +183,11 @@ fn no_check_of_orders_moves_and_selections_is_skipped() -> isowarp::Result<()> {
     let by_bits = Order::Values(SortOrder::Ascending.bits(0..8));
     assert!(matches!(one(&dev, Call::Merge(by_bits), &[&x, &x]), Err(Error::InvalidArgument { what: "the order", .. })));
     // An index of i64 is reported as it stands, though it travels as a u64.
-    assert!(matches!(one(&dev, Call::Gather, &[&x, &at(&[0, -3])?]), Err(Error::IndexOutOfRange { position: 1, index: -3, limit: 8, .. })));
-    assert!(matches!(one(&dev, Call::Gather, &[&x, &x]), Err(Error::InvalidArgument { what: "indices", .. })));
+    assert!(matches!(
+        one(&dev, Call::Gather(Over::Whole), &[&x, &at(&[0, -3])?]),
+        Err(Error::IndexOutOfRange { position: 1, index: -3, limit: 8, .. })
+    ));
+    assert!(matches!(one(&dev, Call::Gather(Over::Whole), &[&x, &x]), Err(Error::InvalidArgument { what: "indices", .. })));
     let scatter = |op| one(&dev, Call::Scatter(Scattering::By(op)), &[&x, &at(&[0; 8])?, &x]).map(drop);
     assert!(matches!(scatter(ScatterOp::Xor), Err(Error::InvalidArgument { what: "operator", .. })));
     let signed = DynBuffer::from(dev.upload(&[-1i8; 8])?);

@@ -37,6 +37,16 @@ fn answers_are_numpys_on_every_device() {
         "sort_bits_u1",
         "argsort_bits_u8",
         "topk_bits_u4",
+        "sort_axis0_i8",
+        "sort_axis1_down_u1",
+        "sort_axis1_by_key_f4",
+        "topk_axis0_by_key_u1",
+        "gather_axis1_u1",
+        "argsort_nan_last_f2",
+        "search_nan_last_f4",
+        "histogram_flow_f2",
+        "histogram_flow_u1",
+        "histogram_flow_edges_i4",
     ];
     for backend in backends().into_iter().filter(|b| b != "cpu") {
         for name in patterns {

@@ -46,6 +46,7 @@ pub fn pairs() -> Vec<(String, Trial)> {
         all.binary_over_binary(ty.dtype());
         all.choices(ty.dtype());
         all.truths(ty.dtype());
+        all.multiples(ty.dtype());
     }
     for dtype in DType::STORED {
         all.unary_over_unary(dtype);
@@ -115,6 +116,29 @@ impl Expressions {
         let converts = |t: &Tree| matches!(t, Tree::Node(Op::Cast(_) | Op::Abs, ..));
         for first in unary_of(&input(0, &[dtype])).into_iter().filter(converts) {
             self.beside_what_is_known(dtype, &first);
+        }
+    }
+
+    /// A value with itself, and by constants, in comparisons with others: converted to every type of numbers.
+    fn multiples(&mut self, dtype: DType) {
+        let inputs = [dtype];
+        let x = input(0, &inputs);
+        let converted = NUMBERS.iter().filter_map(|&ty| if ty == x.ty() { Some(x.clone()) } else { made(Op::Cast(ty), [&x]) });
+        for value in converted {
+            let ty = value.ty();
+            let mut firsts = binary_of(&value, &value);
+            for by in [2, 3, 1 << 16] {
+                firsts.extend(
+                    [Op::Add, Op::Sub, Op::Mul, Op::And, Op::Div].map(|op| made(op, [&value, &number(ty, by)])).into_iter().flatten(),
+                );
+            }
+            firsts.extend([1, 17].map(|by| made(Op::Shl, [&value, &Tree::Const(Ty::U32, by)])).into_iter().flatten());
+            firsts.retain(|first| first.ty() == ty && ty != Ty::Bool);
+            for (first, against) in firsts.iter().flat_map(|f| [0, 1, 2].map(|c| (f, number(ty, c)))) {
+                for op in [Op::Lt, Op::Le, Op::Gt, Op::Ge, Op::Eq] {
+                    self.add("multiples", &inputs, made(op, [first, &against]));
+                }
+            }
         }
     }
 
@@ -283,7 +307,14 @@ impl Expressions {
             let (narrow, wide): (Vec<Tree>, Vec<Tree>) = trees.into_iter().partition(|t| t.ty().words() == 1);
             for (width, trees) in [(32, narrow), (64, wide)] {
                 for (k, together) in trees.chunks(TOGETHER).enumerate() {
-                    let folded = together.chunks(FOLDED).filter_map(folded).map(|t| (t.ty().dtype(), t)).map(|(d, t)| (t, d)).collect();
+                    let mut folded: Vec<_> =
+                        together.chunks(FOLDED).filter_map(folded).map(|t| (t.ty().dtype(), t)).map(|(d, t)| (t, d)).collect();
+                    // Drivers call a function for a quotient of f64, and make other code beside it.
+                    if kind == "multiples" && of.contains("f64") {
+                        let (x, over) = (input(0, &dtypes), number(Ty::F64, 97));
+                        let x = if x.ty() == Ty::F64 { Some(x) } else { made(Op::Cast(Ty::F64), [&x]) };
+                        folded.extend(x.and_then(|x| made(Op::Div, [&over, &x])).map(|t| (t, DType::F64)));
+                    }
                     let n = inputs.first().map_or(0, |a| a.bits.len());
                     let trial = Trial { verb: Verb::Map, n, numbers: Vec::new(), inputs: inputs.clone(), trees: folded };
                     all.push((format!("pairs/{kind}/{}/{of}/to{width}/{k}", types.join("_")), trial));
@@ -332,6 +363,16 @@ fn constants(ty: Ty) -> Vec<Tree> {
         _ => [0, 1, 100],
     };
     bits.map(|b| Tree::Const(ty, b)).to_vec()
+}
+
+/// A whole number of a type.
+fn number(ty: Ty, value: u32) -> Tree {
+    let bits = match ty {
+        Ty::F32 => u64::from((value as f32).to_bits()),
+        Ty::F64 => f64::from(value).to_bits(),
+        _ => u64::from(value),
+    };
+    Tree::Const(ty, bits)
 }
 
 /// The bit of a float's sign; of integers the greatest bit too.

@@ -32,6 +32,7 @@ const KEYS: u64 = u32::MAX as u64;
 /// Whether chunks of the array give what the whole does.
 fn possible(device: &Device, call: &Call) -> bool {
     match call {
+        Call::Sort { over: Over::Axis(shape, axis), .. } if axis + 1 < shape.len() => false,
         Call::Sort { over: Over::Segments, .. } | Call::Scan { over: Over::Keys | Over::Segments, .. } => false,
         Call::Sort { order, .. } => keys::is_exact(order, device),
         Call::Histogram(of) => of.channels.is_none() && of.variant.is_none(),
@@ -44,6 +45,11 @@ pub(super) fn wanted(args: &RunArgs, device: &Device, plan: &Plan, inputs: &[Arr
     let Some(array) = inputs.first() else { return Ok(None) };
     if !possible(device, &plan.call) {
         return match args.chunk_size {
+            Some(_) if args.nan_last => Err(Failure::usage("chunks are not merged with NaN last", "leave out --nan-last, or --chunk-size")),
+            Some(_) if matches!(plan.call, Call::Sort { over: Over::Axis(..), .. }) && args.op.is_none() => Err(Failure::usage(
+                "lines along this axis lie in each other, and are not taken in chunks",
+                "sort along the last axis, or leave --chunk-size out",
+            )),
             Some(_) if args.op.is_some() => Err(Failure::usage(
                 "chunks are merged by the definition of the arithmetic, from which this order of your own may differ on this device",
                 "leave out --numerics fast, or --chunk-size, or compare integers",

@@ -74,7 +74,8 @@ pub(super) fn order(args: &RunArgs) -> SortOrder {
 pub(super) fn by(args: &RunArgs, of: &Array) -> Result<SortBy> {
     let width = 8 * of.dtype.size_bytes() as u32;
     match args.bits.as_deref() {
-        None => Ok(order(args).into()),
+        None => Ok(SortBy { nan_last: args.nan_last, ..order(args).into() }),
+        Some(_) if args.nan_last => Err(Failure::usage("--nan-last compares whole keys", "leave --bits or --nan-last out")),
         Some(&[low, high]) if low <= high && high <= width => Ok(order(args).bits(low..high)),
         Some(bits) => {
             let text = bits.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
@@ -87,6 +88,9 @@ pub(super) fn by(args: &RunArgs, of: &Array) -> Result<SortBy> {
 /// The order of values of an array, or one of the caller's over elements of a type: whether x comes before y.
 pub(super) fn order_of(args: &RunArgs, input: &Array, ty: Ty) -> Result<Order> {
     let Some(text) = &args.op else { return by(args, input).map(Order::Values) };
+    if args.nan_last {
+        return Err(Failure::usage("--nan-last is for the order of values", "say in --op where NaN come, or leave --op out"));
+    }
     let before = expression::parse(text, &[ty, ty], None, Some(Ty::Bool))?;
     match before.result_types()[..] {
         [Ty::Bool] => Ok(Order::Own(of_elements(&before)?)),

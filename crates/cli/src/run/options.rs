@@ -37,6 +37,8 @@ pub(crate) struct RunArgs {
     pub(crate) exclusive: bool,
     pub(crate) variant: Option<String>,
     pub(crate) descending: bool,
+    pub(crate) nan_last: bool,
+    pub(crate) flow: bool,
     pub(crate) bits: Option<Vec<u32>>,
     pub(crate) side: Option<Side>,
     pub(crate) ord: Option<Ord>,
@@ -85,6 +87,8 @@ impl RunArgs {
             exclusive: one(m, "exclusive") == Some(true),
             variant: one(m, "variant"),
             descending: one(m, "descending") == Some(true),
+            nan_last: one(m, "nan-last") == Some(true),
+            flow: one(m, "flow") == Some(true),
             bits: many(m, "bits"),
             side: one(m, "side"),
             ord: one(m, "ord"),
@@ -201,8 +205,10 @@ pub(super) fn axis() -> Arg {
     text("axis", "AXIS", "Take each line along this axis; negative ones count from the last").value_parser(value_parser!(i64))
 }
 
-pub(super) fn rows() -> Arg {
-    text("axis", "AXIS", "-1 for the first of every row; without, the array is taken as one line").value_parser(value_parser!(i64))
+/// An axis that is the last one where it is not said.
+pub(super) fn sorted_axis() -> Arg {
+    text("axis", "AXIS", "Sort each line along this axis; negative ones count from the last, which is the default")
+        .value_parser(value_parser!(i64))
 }
 
 pub(super) fn axes() -> Arg {
@@ -287,6 +293,15 @@ pub(super) fn exclusive() -> Arg {
 
 pub(super) fn descending() -> Arg {
     flag("descending", "The greatest first")
+}
+
+pub(super) fn nan_last() -> Arg {
+    flag("nan-last", "NaN after all numbers, whatever their sign and the order, as NumPy has them")
+}
+
+pub(super) fn flow() -> Arg {
+    flag("flow", "A bin more before the first for samples below it, and one after the last for those above, and NaN")
+        .conflicts_with("channels")
 }
 
 pub(super) fn bits() -> Arg {

@@ -112,3 +112,54 @@ def write(save, case, x):
         case(f"sort_bits_down_{code}", ["sort", "--descending", *part], a[np.argsort(-(a >> 2 & 7).astype(int), kind="stable")])
         case(f"sort_bits_none_{code}", ["sort", "--bits", "3,3", "--in", f"bits_{code}.npy"], a)
         case(f"sorted_bits_{code}", ["is-sorted", *part[:2], "--in", f"want_sort_bits_{code}.npy"], np.array([True]))
+    # Lines along any axis, NaN last, and bins for what is outside.
+    rng = np.random.default_rng(20261126)
+    for code in ["f4", "u1", "i8"]:
+        a = rng.integers(0, 90, (4, 6, 5)).astype(code)
+        values = np.arange(a.size, dtype=np.uint16).reshape(a.shape)
+        save(f"lines_{code}", a), save(f"lines_values_{code}", values)
+        for axis in [0, 1]:
+            order = np.argsort(a, axis=axis, kind="stable")
+            down = np.flip(a.shape[axis] - 1 - np.argsort(np.flip(a, axis), axis=axis, kind="stable"), axis)
+            take = lambda of, at: np.take_along_axis(of, at, axis)
+            first = np.take(order, range(2), axis)
+            along = ["--axis", str(axis - 3), "--in", f"lines_{code}.npy"]
+            case(f"sort_axis{axis}_{code}", ["sort", *along], take(a, order))
+            case(f"sort_axis{axis}_down_{code}", ["sort", "--descending", *along], take(a, down))
+            case(f"argsort_axis{axis}_{code}", ["argsort", *along], order.astype(np.uint32))
+            case(f"sort_axis{axis}_by_key_{code}", ["sort", "--by-key", *along, "--in", f"lines_values_{code}.npy"], take(values, order),
+                 keys_out=take(a, order))
+            case(f"topk_axis{axis}_{code}", ["topk", "-k", "2", *along], take(a, first), indices=first.astype(np.uint32))
+            case(f"topk_axis{axis}_by_key_{code}", ["topk", "-k", "2", "--by-key", *along, "--in", f"lines_values_{code}.npy"],
+                 take(values, first), keys_out=take(a, first))
+            save(f"lines_places{axis}_{code}", first)
+            case(f"gather_axis{axis}_{code}", ["gather", *along, "--in", f"lines_places{axis}_{code}.npy"], take(a, first))
+    for code in ["f2", "f4", "f8"]:
+        a = rng.integers(-20, 20, 150).astype(code)
+        a[rng.integers(0, 150, 30)] = np.nan
+        a[rng.integers(0, 150, 30)] *= -1
+        a += 0  # no zero below zero: NumPy's order has one zero
+        save(f"nans_{code}", a)
+        order = np.argsort(a, kind="stable")
+        of = ["--nan-last", "--in", f"nans_{code}.npy"]
+        case(f"argsort_nan_last_{code}", ["argsort", *of], order.astype(np.uint32))
+        case(f"topk_nan_last_{code}", ["topk", "-k", "9", *of], a[order[:9]], indices=order[:9].astype(np.uint32))
+        numbers = np.sort(a[~np.isnan(a)])
+        save(f"nans_sorted_{code}", np.concatenate([numbers, np.full(4, np.nan, code)])), save(f"nans_needles_{code}", a[:40])
+        case(f"sorted_nan_last_{code}", ["is-sorted", "--nan-last", "--in", f"nans_sorted_{code}.npy"], np.array([True]))
+        found = np.searchsorted(np.concatenate([numbers, np.full(4, np.nan, code)]), a[:40], "right")
+        case(f"search_nan_last_{code}", ["search", "--nan-last", "--side", "right", "--in", f"nans_sorted_{code}.npy", "--in",
+                                         f"nans_needles_{code}.npy"], found.astype(np.uint32))
+    for code, low, high in [("f4", -8.5, 8.25), ("i4", -8, 9), ("u1", 20, 60), ("f2", -3, 5), ("i8", -7.5, 7.5)]:
+        a = np.concatenate([rng.integers(0, 80, 400), np.arange(80)]) - (0 if code == "u1" else 40)
+        a = a.astype(code)
+        save(f"flow_{code}", a)
+        inside = np.histogram(a.astype(float), 5, (low, high))[0]
+        inside[-1] -= (a.astype(float) == high).sum()  # NumPy's last bin is closed
+        counts = np.concatenate([[(a < low).sum()], inside, [(a >= high).sum()]]).astype(np.uint32)
+        case(f"histogram_flow_{code}", ["histogram", "--flow", "--bins", "5", f"--range={low},{high}", "--in", f"flow_{code}.npy"], counts)
+        edges = np.array([25, 30, 50]).astype(code) if code == "u1" else np.array([-5, 0, 6]).astype(code)
+        save(f"flow_edges_{code}", edges)
+        sides = np.searchsorted(edges, a, "right")
+        case(f"histogram_flow_edges_{code}", ["histogram", "--flow", "--edges", f"flow_edges_{code}.npy", "--in", f"flow_{code}.npy"],
+             np.bincount(sides, minlength=4).astype(np.uint32))

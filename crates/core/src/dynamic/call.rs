@@ -175,8 +175,8 @@ pub enum Call {
     Mean,
     /// A question about a condition over the inputs and the index.
     Ask(Question, Func),
-    /// The elements at indices, the second input: integers of any size, which are checked.
-    Gather,
+    /// The elements at indices, the second input: integers of any size, which are checked. Along an axis each index is one of its line.
+    Gather(Over),
     /// The third input with the first one's elements at the indices of the second, which are checked.
     Scatter(Scattering),
     /// An array of this shape with its axes in another order.
@@ -408,7 +408,7 @@ impl<'a, B: Patterns> Job<'a, B> {
             Call::Norm(which) => self.norm(*which),
             Call::Mean => self.mean(),
             Call::Ask(question, condition) => self.ask(*question, condition),
-            Call::Gather => self.gather(),
+            Call::Gather(over) => self.gather(over),
             Call::Scatter(how) => self.scatter(how),
             Call::PermuteAxes(..) | Call::ToMorton(_) | Call::FromMorton(_) | Call::Reverse | Call::Rotate(_) => self.moved(call),
             Call::Sort { order, over, gives } => self.sort(order, over, *gives),

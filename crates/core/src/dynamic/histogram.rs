@@ -28,6 +28,9 @@ pub struct Histogram {
     pub weighted: bool,
     /// Interleaved channels, and how many of them have bins: what is said once is said of each.
     pub channels: Option<(u32, usize)>,
+    /// Whether each array has a bin more before the first and after the last, for samples outside: [`Even::with_flow`](crate::patterns::Even::with_flow).
+    /// Channels have none.
+    pub flow: bool,
     /// A textbook variant, which counts arrays.
     pub variant: Option<HistogramVariant>,
 }
@@ -61,19 +64,20 @@ impl<B: Patterns> Job<'_, B> {
         let (bins, weights) = (of.bins(edges), weights.first().copied());
         if let Some(variant) = of.variant {
             let mut counts = None;
-            with_all(samples, &bins, &[], &mut |bins| {
+            with_all(samples, (&bins, of.flow), &[], &mut |bins| {
                 counts = Some(self.device.histogram(bins).variant(variant).run()?);
                 Ok(())
             })?;
             return counts.map(|counts| DynBuffer::from(counts).into()).ok_or_else(|| invalid("there are none"));
         }
         let found = match (of.channels, samples) {
+            (Some(_), _) if of.flow => return Err(invalid("channels have none for samples outside")),
             (Some((channels, _)), [x]) => with_dtype!(x.dtype, T => channels_of(self.device, &x.typed::<T>()?, channels, &bins, weights)),
             _ => {
                 let mut total = HistogramTotal::with_bins(
                     self.device,
                     &samples.iter().map(|x| x.dtype).collect::<Vec<_>>(),
-                    bins,
+                    (bins, of.flow),
                     samples.first().map_or(0, |x| x.len),
                     weights.map(DynBuffer::dtype),
                 )?;
@@ -139,18 +143,22 @@ fn channels_of<B: Patterns, T: Element<Reg: Sample> + PartialOrd>(
 /// Calls `f` with the joint bins of these arrays, after those that were found before.
 fn with_all<B: Backend>(
     x: &[&DynBuffer<B>],
-    bins: &[Of<'_, B>],
+    (bins, flow): (&[Of<'_, B>], bool),
     found: &[&dyn Bins<B>],
     f: &mut dyn FnMut(&dyn Bins<B>) -> Result<()>,
 ) -> Result<()> {
     match (x, bins, found) {
         ([x, rest @ ..], [of, bins @ ..], _) => with_dtype!(x.dtype, T => {
-            let (x, mut next) = (x.typed::<T>()?, |one: &dyn Bins<B>| with_all(rest, bins, &[found, &[one]].concat(), f));
+            let (x, mut next) = (x.typed::<T>()?, |one: &dyn Bins<B>| with_all(rest, (bins, flow), &[found, &[one]].concat(), f));
             match of {
                 Of::Even((lower, upper, bins)) => {
-                    next(&Ruled::new(&x, rule_of_text::<<T as Element>::Reg>([lower, upper], *bins, T::DTYPE)?, *bins))
+                    next(&Ruled::<_, <T as Element>::Reg>::new(&x, [lower, upper], *bins, T::DTYPE, flow)?)
                 }
-                Of::Edges(edges) => next(&between(&x, &Edges::from_buffer(edges.typed::<T>()?)?)),
+                Of::Edges(edges) => {
+                    let edges = Edges::from_buffer(edges.typed::<T>()?)?;
+                    let bins = between(&x, &edges);
+                    next(&if flow { bins.with_flow() } else { bins })
+                }
             }
         }),
         ([], [], &[a]) => f(a),
@@ -168,6 +176,7 @@ fn with_all<B: Backend>(
 pub struct HistogramTotal<'a, B: Backend> {
     device: B,
     bins: Vec<Of<'a, B>>,
+    flow: bool,
     cells: Box<dyn Cells<B>>,
 }
 
@@ -216,13 +225,13 @@ impl<'a, B: Patterns> HistogramTotal<'a, B> {
         samples: u64,
         weights: Option<DType>,
     ) -> Result<Self> {
-        Self::with_bins(device, types, of.bins(edges), samples, weights)
+        Self::with_bins(device, types, (of.bins(edges), of.flow), samples, weights)
     }
 
-    fn with_bins(device: &B, types: &[DType], bins: Vec<Of<'a, B>>, samples: u64, weights: Option<DType>) -> Result<Self> {
+    fn with_bins(device: &B, types: &[DType], (bins, flow): (Vec<Of<'a, B>>, bool), samples: u64, weights: Option<DType>) -> Result<Self> {
         let nothing = types.iter().map(|&dtype| DynBuffer::new(device, dtype, 0)).collect::<Result<Vec<_>>>()?;
         let mut count = 0;
-        with_all(&nothing.iter().collect::<Vec<_>>(), &bins, &[], &mut |bins| {
+        with_all(&nothing.iter().collect::<Vec<_>>(), (&bins, flow), &[], &mut |bins| {
             count = bins.bins()?;
             Ok(())
         })?;
@@ -231,7 +240,7 @@ impl<'a, B: Patterns> HistogramTotal<'a, B> {
             None => Box::new(Counts(Total::<B, u32>::counts(device, count)?)),
             Some(ty) => with_register!(ty, W => Box::new(Sums(Total::<B, W>::sums(device, count)?))),
         };
-        Ok(Self { device: device.clone(), bins, cells })
+        Ok(Self { device: device.clone(), bins, flow, cells })
     }
 
     /// Adds samples, of each array as many, and their weights where there are any.
@@ -241,7 +250,7 @@ impl<'a, B: Patterns> HistogramTotal<'a, B> {
     pub fn add(&mut self, x: &[&DynBuffer<B>], weights: Option<&DynBuffer<B>>) -> Result<()> {
         let weights = weights.map(|w| cast(&self.device, w, w.dtype.ty().dtype())).transpose()?;
         let cells = &mut self.cells;
-        with_all(x, &self.bins, &[], &mut |bins| cells.add(bins, weights.as_ref()))
+        with_all(x, (&self.bins, self.flow), &[], &mut |bins| cells.add(bins, weights.as_ref()))
     }
 
     /// Counts or sums of what was added.

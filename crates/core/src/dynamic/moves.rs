@@ -1,6 +1,6 @@
 //! Moves: of raw bits, whatever the element type.
 
-use super::call::{Call, Job, Results, Scattering};
+use super::call::{Call, Job, Over, Results, Scattering};
 use super::{DynBuffer, Operator, widened, with_dtype, with_register};
 use crate::element::DType;
 use crate::error::{Error, Result};
@@ -23,11 +23,18 @@ macro_rules! with_index {
 pub(super) use with_index;
 
 impl<B: Patterns> Job<'_, B> {
-    pub(super) fn gather(&self) -> Result<Results<B>> {
+    pub(super) fn gather(&self, over: &Over) -> Result<Results<B>> {
         let [x, at] = self.take()?;
         with_index!(at, at => with_dtype!(x.dtype, T => {
             let x = x.typed::<T>()?;
-            self.into(at.len(), |out| self.device.gather(&x, &at).checked().write_to(out))
+            let gather = self.device.gather(&x, &at).checked();
+            match over {
+                Over::Whole => self.into(at.len(), |out| gather.write_to(out)),
+                Over::Axis(shape, axis) => self.into(at.len(), |out| gather.axis(shape, *axis).write_to(out)),
+                Over::Keys | Over::Segments => {
+                    Err(Error::InvalidArgument { what: "indices", reason: "they are of an array or of lines along an axis".to_owned() })
+                }
+            }
         }))
     }
 

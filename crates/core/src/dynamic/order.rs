@@ -14,8 +14,8 @@ use crate::patterns::merge_sort::check_sorted_by;
 use crate::patterns::moves::check_indices;
 use crate::patterns::sort::check_sorted;
 use crate::patterns::{
-    Merge as _, MergeVariant, MergeVariants as _, Ordered as _, Patterns, Search as _, SearchKind, Sets as _, Sort as _, SortBy, SortOrder,
-    SortVariant, SortVariants as _,
+    Lines, Merge as _, MergeVariant, MergeVariants as _, Ordered as _, Patterns, Search as _, SearchBy, SearchKind, Sets as _, Sort as _,
+    SortBy, SortOrder, SortVariant, SortVariants as _,
 };
 
 /// A finished operator as the closure that traces it again.
@@ -75,15 +75,21 @@ pub(super) fn same_length<B: Backend>(keys: &DynBuffer<B>, values: &DynBuffer<B>
     Err(Error::LengthMismatch { what: "values", expected: keys.len, found: values.len })
 }
 
-/// Places in rows, as places in the array, which are `u64` where it is that long: `k` of each row of `n`.
-fn in_array<B: Patterns>(device: &B, places: &DynBuffer<B>, n: u64, k: u64) -> Result<DynBuffer<B>> {
-    let rows = places.len.checked_div(k).unwrap_or(0);
-    if rows < 2 {
+/// Places in lines, as places in the array, which are `u64` where it is that long: `k` of each line.
+fn in_array<B: Patterns>(device: &B, places: &DynBuffer<B>, lines: Lines, k: u64) -> Result<DynBuffer<B>> {
+    if lines.count() < 2 || k == 0 {
         return Ok(places.clone());
     }
-    let (from, index) = if rows.saturating_mul(n) > 1 << 32 { ("u64(x)", Ty::U64) } else { ("x", Ty::U32) };
-    let places_in_array = expression::parse(&format!("{from} + i / {k} * {n}"), &[Ty::U32], Some(index), None)?;
-    map(device, &places_in_array, &[places], index.dtype())
+    let Lines { n, inner, .. } = lines;
+    let (from, index) = if lines.elements() > 1 << 32 { ("u64(x)", Ty::U64) } else { ("x", Ty::U32) };
+    let text =
+        if inner == 1 { format!("{from} + i / {k} * {n}") } else { format!("({from} + i / {} * {n}) * {inner} + i % {inner}", k * inner) };
+    map(device, &expression::parse(&text, &[Ty::U32], Some(index), None)?, &[places], index.dtype())
+}
+
+/// Lines along an axis of an array of so many elements, or the array as one line.
+fn lines(over: &Over, len: u64) -> Result<Lines> {
+    if let Over::Axis(shape, axis) = over { Lines::along(shape, *axis) } else { Ok(Lines::one(len)) }
 }
 
 fn unsupported<T>(what: &'static str, reason: &str) -> Result<T> {
@@ -151,8 +157,8 @@ impl<B: Patterns> Job<'_, B> {
                 let [keys, places] = &sort(Sorted::KeysAndIndices)?[..] else { return self.take::<2>().map(|pair| pair[0].clone().into()) };
                 return Ok([keys.clone(), self.fetched(values, places)?].into());
             }
-            let n = if let Over::Axis(shape, _) = over { shape.last().copied().unwrap_or(1) } else { keys.len };
-            let places = in_array(device, &sort(Sorted::Indices)?[0], n, n)?;
+            let lines = lines(over, keys.len)?;
+            let places = in_array(device, &sort(Sorted::Indices)?[0], lines, lines.n)?;
             return Ok([self.fetched(keys, &places)?, self.fetched(values, &places)?].into());
         }
         let (parts, ..) = of_keys.parts(over)?;
@@ -194,8 +200,7 @@ impl<B: Patterns> Job<'_, B> {
             (DynBuffer::from(first), DynBuffer::from(places))
         });
         let [_, values] = self.inputs else { return self.take::<1>().map(|_| [first, places].into()) };
-        let n = if let Over::Axis(shape, _) = over { shape.last().copied().unwrap_or(1) } else { keys.len };
-        let carried = self.fetched(values, &in_array(self.device, &places, n, k)?)?;
+        let carried = self.fetched(values, &in_array(self.device, &places, lines(over, keys.len)?, k)?)?;
         Ok(Results { all: vec![first, carried, places], count: None })
     }
 
@@ -204,6 +209,9 @@ impl<B: Patterns> Job<'_, B> {
         match order {
             Order::Own(func) => single(func).map(drop)?,
             Order::Values(by) if by.bits.is_some() => return unsupported("the order", "arrays that are sorted by some bits are not taken"),
+            Order::Values(by) if by.nan_last && names[0] != "search" => {
+                return unsupported("the order", "arrays that are sorted with NaN last are searched, not merged");
+            }
             Order::Values(_) => {}
         }
         if self.out.is_some() {
@@ -278,7 +286,8 @@ impl<B: Patterns> Job<'_, B> {
                 SearchKind::Equal => device.count_equal(&x, &needles),
             };
             let wide = self.out.map_or(x.len() > u32::MAX.into(), |out| out.dtype == DType::U64);
-            ordered!(search, order, plain, K, search => match wide {
+            let by = |by: &SortBy| SearchBy { order: by.order, nan_last: by.nan_last };
+            ordered!(search, order, by, K, search => match wide {
                 true => self.into::<u64>(needles.len(), |out| search.write_to(out)),
                 false => self.into::<u32>(needles.len(), |out| search.write_to(out)),
             })

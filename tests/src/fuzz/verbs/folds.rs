@@ -1,4 +1,4 @@
-//! Reductions and scans, of everything, of segments and by key: in the documented order, which shows in floats.
+//! Reductions and scans, of everything, of segments, by key and of windows: in the documented order, which shows in floats.
 
 use super::{arrays, choice, computed, edges, few, length, narrowed, operator, output, picked};
 use crate::case::{Output, Target};
@@ -39,6 +39,10 @@ pub(super) fn trial(verb: Verb, r: &mut Random) -> Trial {
             let segments = 1 + r.below(60);
             inputs.push(Array::plain(DType::U32, (0..segments).map(|_| r.below(n + 1) as u64).collect()));
         }
+        Verb::Window => {
+            let len = if r.chance(50) { r.pick(&[1, 2, 7, 15, 16, 17, 100, 255, 256, 257, 1000]) } else { 1 + r.below(n) };
+            numbers.extend([("len".to_owned(), len as u64), ("step".to_owned(), if r.chance(60) { 1 } else { 1 + r.below(40) as u64 })]);
+        }
         _ => {}
     }
     if matches!(verb, Verb::Scan | Verb::SegmentedScan) {
@@ -71,6 +75,10 @@ pub(super) fn run<B: Target>(trial: &Trial, device: &B) -> Result<Vec<Output>> {
             computed(device, &Call::Fold { load, op }, &all.iter().collect::<Vec<_>>())
         }
         Verb::Scan => computed(device, &Call::Scan { op, over: Over::Whole, exclusive }, &[values]),
+        Verb::Window => {
+            let [len, step] = ["len", "step"].map(|name| trial.number(name).max(1));
+            computed(device, &Call::Window { op, over: Over::Whole, len, step }, &[values])
+        }
         Verb::SegmentedReduce => computed(device, &Call::Reduce { op, over: Over::Segments }, &[values, &segments()?]),
         Verb::SegmentedScan => computed(device, &Call::Scan { op, over: Over::Segments, exclusive }, &[values, &segments()?]),
         _ => computed(device, &Call::Reduce { op, over: Over::Keys }, &[&all[0], values]),
@@ -155,6 +163,18 @@ fn prefixes(op: Op, ty: Ty, mut values: Vec<u64>) -> Vec<u64> {
     values
 }
 
+/// A window's blocks, as many elements each as the powers of two of its length, the smallest first, folded from left to right.
+fn window(op: Op, ty: Ty, mut values: &[u64]) -> Option<u64> {
+    let mut fold = None;
+    while !values.is_empty() {
+        let (block, rest) = values.split_at(1 << values.len().trailing_zeros());
+        let block = tree(op, ty, block.to_vec())?;
+        fold = Some(fold.map_or(block, |f| combine(op, ty, f, block)));
+        values = rest;
+    }
+    fold
+}
+
 pub(super) fn expected(trial: &Trial) -> Vec<Output> {
     let at = usize::from(trial.verb == Verb::ReduceByKey);
     let array = &trial.inputs[at];
@@ -179,6 +199,11 @@ pub(super) fn expected(trial: &Trial) -> Vec<Output> {
             vec![output(*stored, narrowed(*stored, ty, tree(op, ty, loaded)))]
         }
         Verb::Scan => vec![output(dtype, narrowed(dtype, ty, scanned(&values, prefixes)))],
+        Verb::Window => {
+            let [len, step] = ["len", "step"].map(|name| trial.number(name).max(1) as usize);
+            let all = values.windows(len).step_by(step).filter_map(|w| window(op, ty, w));
+            vec![output(dtype, narrowed(dtype, ty, all))]
+        }
         Verb::SegmentedReduce => {
             let all = segments(&bounds(trial)).into_iter().map(|s| tree(op, ty, values[s].to_vec()).unwrap_or(none));
             vec![output(dtype, narrowed(dtype, ty, all))]

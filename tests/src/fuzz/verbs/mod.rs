@@ -52,6 +52,8 @@ verbs! {
     SegmentedScan "segmented_scan";
     /// Runs of equal keys combined.
     ReduceByKey "reduce_by_key";
+    /// Sliding windows combined.
+    Window "window";
     /// Keys and indices in order, by all bits or some.
     Sort "sort";
     /// The first keys and their indices.
@@ -115,7 +117,7 @@ impl Verb {
     fn kind(self) -> Kind {
         match self {
             Self::Map => Kind::Map,
-            Self::Reduce | Self::Scan | Self::SegmentedReduce | Self::SegmentedScan | Self::ReduceByKey => Kind::Folds,
+            Self::Reduce | Self::Scan | Self::SegmentedReduce | Self::SegmentedScan | Self::ReduceByKey | Self::Window => Kind::Folds,
             Self::Sort | Self::TopK | Self::SortBy | Self::SegmentedSort | Self::Merge | Self::Search | Self::Sets => Kind::Sorts,
             _ => Kind::Picks,
         }

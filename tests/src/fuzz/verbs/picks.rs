@@ -10,7 +10,7 @@ use crate::fuzz::trial::{Array, Trial};
 use crate::fuzz::values::Random;
 use crate::fuzz::verbs::{Verb, map};
 use isowarp::Result;
-use isowarp::dynamic::{Call, Histogram, Scattering};
+use isowarp::dynamic::{Call, Histogram, Over, Scattering};
 use isowarp::element::{DType, Ty};
 use isowarp::patterns::ScatterOp;
 
@@ -126,7 +126,7 @@ pub(super) fn run<B: Target>(trial: &Trial, device: &B) -> Result<Vec<Output>> {
             let even = vec![(low.to_string(), high.to_string(), bins(trial))];
             computed(device, &Call::Histogram(Histogram { arrays: 1, even, ..Histogram::default() }), &[x])
         }
-        Verb::Gather => computed(device, &Call::Gather, &[x, &upload(device, DType::U32, &indices(trial, trial.n))?]),
+        Verb::Gather => computed(device, &Call::Gather(Over::Whole), &[x, &upload(device, DType::U32, &indices(trial, trial.n))?]),
         Verb::Scatter => {
             let at = upload(device, DType::U32, &indices(trial, trial.inputs[2].bits.len()))?;
             computed(device, &Call::Scatter(Scattering::By(scattering(trial).0)), &[x, &at, &all[2]])

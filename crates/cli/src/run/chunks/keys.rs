@@ -10,9 +10,13 @@ use isowarp::patterns::KeyBits;
 
 type Buffer = DynBuffer<Device>;
 
-/// Whether the device finds what the host does: the operators' definition, and not its approximations, nor zeros for subnormal numbers.
+/// Whether chunks can be merged in this order, and the device finds what the host does: the operators' definition, and not its approximations, nor zeros
+/// for subnormal numbers.
 pub(super) fn is_exact(order: &Order, device: &Device) -> bool {
-    let Order::Own(before) = order else { return true };
+    let before = match order {
+        Order::Values(by) => return !by.nan_last,
+        Order::Own(before) => before,
+    };
     let strict = device.numerics() == Numerics::Strict && device.caps().numerics == NumericsVerdict::Strict;
     strict || !before.types.iter().any(|ty| ty.is_float())
 }

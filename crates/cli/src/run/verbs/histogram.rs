@@ -15,7 +15,16 @@ pub(super) const VERBS: &[Verb] = &[Verb {
             arrays together, an axis for each; or of each of --channels",
     example: "--bins 256 --range=-1,1 --in a.npy --out counts.npy",
     inputs: Inputs { own_shapes: true, ..Inputs::between(1, 3) },
-    options: &[options::bins, options::range, options::edges, options::channels, options::weights, histogram_variant, options::chunk_size],
+    options: &[
+        options::bins,
+        options::range,
+        options::edges,
+        options::flow,
+        options::channels,
+        options::weights,
+        histogram_variant,
+        options::chunk_size,
+    ],
     plan: histogram,
     bench: "histogram/even",
 }];
@@ -52,7 +61,7 @@ fn histogram(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
         return Err(Failure::usage(message, "say --bins and --range once, or the same for each channel; or leave --weights out"));
     }
     let counts = even.iter().map(|e| e.2.into()).chain(edges.iter().map(|e| e.len().saturating_sub(1)));
-    let counts: Vec<u64> = counts.collect();
+    let counts: Vec<u64> = counts.map(|bins| if args.flow { bins + 2 } else { bins }).collect();
     let shape = match (&counts[..], args.channels) {
         (&[all], Some(_)) => vec![active as u64, all],
         ([first, others @ ..], Some(_)) if others.iter().all(|c| c == first) => vec![active as u64, *first],
@@ -68,7 +77,7 @@ fn histogram(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
             "leave --variant out, or --weights, --channels and --chunk-size",
         ));
     }
-    let of = Histogram { arrays, even, weighted: args.weights.is_some(), channels, variant };
+    let of = Histogram { arrays, even, weighted: args.weights.is_some(), channels, flow: args.flow, variant };
     Ok(Plan::new(Call::Histogram(of), shape))
 }
 

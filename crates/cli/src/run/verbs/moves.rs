@@ -7,20 +7,18 @@ use crate::run::elements::{axis, checked, first};
 use crate::run::options::{self, RunArgs};
 use crate::run::plan::Plan;
 use crate::run::registry::{Inputs, Verb};
-use isowarp::dynamic::{Call, Scattering};
+use clap::Arg;
+use isowarp::dynamic::{Call, Over, Scattering};
 use isowarp::patterns::{ImageLayout, Overflow, ScatterOp};
 
 pub(super) const VERBS: &[Verb] = &[
     Verb {
         name: "gather",
-        about: "The elements of the first array at the indices of the second (NumPy's take)",
+        about: "The elements of the first array at the indices of the second (NumPy's take), or along --axis (take_along_axis)",
         example: "--in a.npy --in order.npy --out sorted.npy",
         inputs: Inputs::PAIR,
-        options: &[],
-        plan: |_, inputs| {
-            let of = inputs.get(1).map_or_else(|| first(inputs), Ok)?;
-            Ok(Plan::new(Call::Gather, of.shape.clone()).boolean(first(inputs)?.boolean))
-        },
+        options: &[gather_axis],
+        plan: gather,
         bench: "move/gather",
     },
     Verb {
@@ -93,6 +91,28 @@ pub(super) const VERBS: &[Verb] = &[
         bench: "move/rotate",
     },
 ];
+
+fn gather_axis() -> Arg {
+    options::axis()
+        .help("Take each index along this axis of its line: both arrays have as many lines there; negative ones count from the last")
+}
+
+fn gather(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
+    let x = first(inputs)?;
+    let at = inputs.get(1).unwrap_or(x);
+    let over = match args.axis.map(|a| axis(a, &x.shape)).transpose()? {
+        None => Over::Whole,
+        Some(a) => {
+            let but_the_axis = |shape: &[u64]| shape.iter().enumerate().filter(|&(k, _)| k != a).map(|(_, &n)| n).collect::<Vec<_>>();
+            if at.shape.len() != x.shape.len() || but_the_axis(&at.shape) != but_the_axis(&x.shape) {
+                let message = format!("indices of shape {} are not of the lines of {} along axis {a}", at.shape_text(), x.shape_text());
+                return Err(Failure::usage(message, "name indices of the array's shape but along the axis, or leave --axis out"));
+            }
+            Over::Axis(x.shape.clone(), a)
+        }
+    };
+    Ok(Plan::new(Call::Gather(over), at.shape.clone()).boolean(x.boolean))
+}
 
 /// Effect of a scatter's sources on their targets: by a name, or an expression of x and y.
 fn scattering(args: &RunArgs, inputs: &[Array]) -> Result<Scattering> {

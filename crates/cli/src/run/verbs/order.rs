@@ -13,12 +13,14 @@ use isowarp::patterns::SortVariant;
 pub(super) const VERBS: &[Verb] = &[
     Verb {
         name: "sort",
-        about: "Each row (along the last axis) in order; floats in IEEE 754's total order. With --by-key values travel with the keys",
+        about: "Each line along --axis in order; floats in IEEE 754's total order, or with NaN last. With --by-key values travel with the keys",
         example: "--descending --in a.npy --out falling.npy",
         inputs: Inputs::ONE,
         options: &[
             options::own_order,
+            options::sorted_axis,
             options::descending,
+            options::nan_last,
             options::bits,
             options::by_key,
             options::keys_out,
@@ -31,19 +33,36 @@ pub(super) const VERBS: &[Verb] = &[
     },
     Verb {
         name: "argsort",
-        about: "The indices, u32, of each row in order; equal elements keep their order",
+        about: "The indices, u32, of each line along --axis in order; equal elements keep their order",
         example: "--descending --in a.npy --out order.npy",
         inputs: Inputs::ONE,
-        options: &[options::own_order, options::descending, options::bits, options::chunk_size, options::temp_dir],
+        options: &[
+            options::own_order,
+            options::sorted_axis,
+            options::descending,
+            options::nan_last,
+            options::bits,
+            options::chunk_size,
+            options::temp_dir,
+        ],
         plan: |args, inputs| sort(args, inputs, Sorted::Indices),
         bench: "sort/argsort",
     },
     Verb {
         name: "topk",
-        about: "The first -k elements in order, and to --indices where they were, u32; the array is taken as one line",
+        about: "The first -k elements in order, and to --indices where they were, u32; of each line along --axis, or of the array as one line",
         example: "-k 10 --descending --in a.npy --out best.npy --indices places.npy",
         inputs: Inputs::ONE,
-        options: &[options::k, options::rows, options::descending, options::bits, options::by_key, options::keys_out, options::indices],
+        options: &[
+            options::k,
+            options::axis,
+            options::descending,
+            options::nan_last,
+            options::bits,
+            options::by_key,
+            options::keys_out,
+            options::indices,
+        ],
         plan: top_k,
         bench: "sort/top_k",
     },
@@ -52,7 +71,7 @@ pub(super) const VERBS: &[Verb] = &[
         about: "Whether no element comes before its left neighbour; the array is taken as one line",
         example: "--in a.npy --out answer.npy",
         inputs: Inputs::ONE,
-        options: &[options::own_order, options::descending, options::bits],
+        options: &[options::own_order, options::descending, options::nan_last, options::bits],
         plan: |args, inputs| {
             let x = first(inputs)?;
             Ok(Plan::new(Call::IsSorted(order_of(args, x, ty(x))?), vec![1]).boolean(true))
@@ -80,7 +99,7 @@ fn sort(args: &RunArgs, inputs: &[Array], gives: Sorted) -> Result<Plan> {
     let call = match args.variant.as_deref().and_then(SortVariant::named) {
         Some(variant) => Call::SortVariant(variant, by(args, input)?),
         None => {
-            let over = Over::rows(input.len(), shape.last().copied().unwrap_or(1));
+            let over = over(input, axis(args.axis.unwrap_or(-1), &shape)?);
             Call::Sort { order: order_of(args, input, ty(input))?, over, gives }
         }
     };
@@ -89,30 +108,28 @@ fn sort(args: &RunArgs, inputs: &[Array], gives: Sorted) -> Result<Plan> {
     Ok(Plan::new(call, shape).boolean(boolean).giving(results))
 }
 
+/// Lines along an axis; one line is the array.
+fn over(x: &Array, axis: usize) -> Over {
+    if axis + 1 == x.shape.len() { Over::rows(x.len(), x.shape[axis]) } else { Over::Axis(x.shape.clone(), axis) }
+}
+
 /// More elements than there are can be refused before a device is opened.
 fn top_k(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
     let input = first(inputs)?;
     let k = args.k.unwrap_or(0);
-    let rows = args.axis.map(|a| axis(a, &input.shape)).transpose()?;
-    let (n, shape, of) = match rows {
-        None => (input.len(), vec![k], "an array"),
-        Some(a) if a + 1 < input.shape.len() => {
-            return Err(Failure::usage(
-                format!("topk takes rows, along the last axis, and not along axis {a}"),
-                "use --axis -1, of what `isowarp run transpose` makes of the array",
-            ));
-        }
-        Some(_) => {
+    let along = args.axis.map(|a| axis(a, &input.shape)).transpose()?;
+    let (n, over, shape, of) = match along {
+        None => (input.len(), Over::Whole, vec![k], "an array"),
+        Some(a) => {
             let mut shape = input.shape.clone();
-            let n = shape.pop().unwrap_or(1);
-            shape.push(k);
-            (n, shape, "rows")
+            let n = std::mem::replace(&mut shape[a], k);
+            (n, over(input, a), shape, "lines")
         }
     };
     if k > n {
         return Err(Failure::usage(format!("topk of {k} elements from {of} of {n}"), format!("ask for up to {n}")));
     }
-    let call = Call::TopK { k, by: by(args, input)?, over: Over::rows(input.len(), n) };
+    let call = Call::TopK { k, by: by(args, input)?, over };
     let results: &[_] = if args.by_key { &[Part::Keys, Part::Result, Part::Indices] } else { &[Part::Result, Part::Indices] };
     Ok(Plan::new(call, shape).boolean(carried(args, inputs)?.boolean).giving(results))
 }

@@ -39,7 +39,7 @@ pub(super) const VERBS: &[Verb] = &[
         about: "Where each element of the second array belongs in the first, which is sorted, u32 (NumPy's searchsorted)",
         example: "--side right --in a_sorted.npy --in b.npy --out ranks.npy",
         inputs: Inputs::PAIR,
-        options: &[options::own_order, options::descending, options::side],
+        options: &[options::own_order, options::descending, options::nan_last, options::side],
         plan: |args, inputs| {
             let (a, b, of) = two(args, inputs)?;
             let kind = match args.side {

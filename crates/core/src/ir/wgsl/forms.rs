@@ -10,6 +10,7 @@
 //! | `abs(x) < 0` of the least integer is taken to be false (NVIDIA) | `abs(x)` is joined with the zero |
 //! | `max(max(x, -y), z)` of words loses the sign, however it was written: `0 - y`, `y * -1`, the low word of either (NVIDIA) | `-y` is the difference to the zero, `x - y` the sum with that, a product has the zero added, the low word of 64 bits is joined with it |
 //! | `(x << 47) >= c` in 64 bits (NVIDIA) | the amount of a shift is joined with the zero |
+//! | `x + x < 1` in 64 bits, beside a quotient or root of f64 (NVIDIA) | one of the two is joined with the zero |
 //! | `x * 65537 * 65537` in 64 bits (NVIDIA, for CUDA) | the constant of a product is joined with it |
 //! | `i64(x) < 100` is compared in 32 bits (Mesa), `-f32(x < y)` is negated as an integer (NVIDIA), `x * f32(y & 0)` is zero (Mesa) | what becomes a float, or 64 bits wide, is joined with the zero |
 

@@ -127,6 +127,8 @@ impl Writer<'_> {
         let infix = |o: &str| format!("({x} {o} {y})");
         let fast = self.options.numerics == Numerics::Fast;
         match op {
+            // NVIDIA finds `x + x < 1` false for -85, in kernels that call its function for quotients or roots of f64.
+            BinOp::Add if a == b && t.is_int() && t.words() == 2 => format!("({x} + {})", self.opaque(t, &y)),
             BinOp::Add => infix("+"),
             BinOp::Sub if t.is_int() => self.difference(t, (a, b), [&x, &y]),
             BinOp::Sub => infix("-"),

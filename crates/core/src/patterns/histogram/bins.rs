@@ -129,30 +129,35 @@ pub(crate) fn rule_of_text<R: Sample>(bounds: [&str; 2], bins: u32, stored: DTyp
     R::rule_of_text(bounds, bins, stored)
 }
 
-/// Samples, and the rule of their even bins.
+/// Samples, and the rule of their even bins between bounds that are decimal numbers.
 #[derive(Clone, Debug)]
-pub(crate) struct Ruled<I> {
+pub(crate) struct Ruled<I, R> {
     inputs: I,
     rule: Rule,
     bins: u32,
+    /// Least sample in the bins, where there are bins for those outside.
+    least: Option<R>,
 }
 
-impl<I> Ruled<I> {
-    pub(crate) fn new(inputs: I, rule: Rule, bins: u32) -> Self {
-        Self { inputs, rule, bins }
+impl<I, R: Sample> Ruled<I, R> {
+    pub(crate) fn new(inputs: I, bounds: [&str; 2], bins: u32, stored: DType, flow: bool) -> Result<Self> {
+        let least = flow.then(|| R::least_of_text(bounds, bins, stored)).transpose()?;
+        Ok(Self { inputs, rule: rule_of_text::<R>(bounds, bins, stored)?, bins, least })
     }
 }
 
-impl<B: Backend, R: Sample, I: Input<B, Exprs = Expr<R>>> Bins<B> for Ruled<I> {
+impl<B: Backend, R: Sample, I: Input<B, Exprs = Expr<R>>> Bins<B> for Ruled<I, R> {
     fn bins(&self) -> Result<u64> {
-        check(self.bins.into())
+        with_flow(self.bins.into(), self.least.is_some())
     }
     fn collect(&self, c: &mut Collector<B>, constant: bool) -> Result<()> {
         self.inputs.collect(c)?;
-        self.rule.collect::<B, R>(c, constant)
+        self.rule.collect::<B, R>(c, constant || self.least.is_some())
     }
     fn bin(&self, next: &mut u16, constant: bool) -> Result<Expr<u32>> {
-        Ok(bin_of(self.inputs.exprs(next), &self.rule, next, constant))
+        let x = self.inputs.exprs(next);
+        let bin = bin_of(x, &self.rule, next, constant || self.least.is_some());
+        Ok(self.least.map_or(bin, |least| or_flow(x.lt(lit(least)), bin, self.bins.into())))
     }
 }
 

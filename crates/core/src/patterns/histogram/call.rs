@@ -47,7 +47,7 @@ macro_rules! binning {
 binning! {
     ['a, N: ?Sized,] &'a N;
     [I, R,] Even<I, R>;
-    [I,] Ruled<I>;
+    [I, R,] Ruled<I, R>;
     ['a, I, B: Backend, T,] Between<'a, I, B, T>;
     [I, F,] Binned<I, F>;
     ['a, N, B: Backend,] CountedBins<'a, N, B>;

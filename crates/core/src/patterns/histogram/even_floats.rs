@@ -15,7 +15,7 @@ fn edges([lower, upper]: [f64; 2], bins: u32, stored: DType) -> Vec<f64> {
     inner.chain([upper]).map(|edge| rounded(edge, stored)).collect()
 }
 
-fn rounded(edge: f64, stored: DType) -> f64 {
+pub(super) fn rounded(edge: f64, stored: DType) -> f64 {
     match stored {
         DType::F16 => f16::from_f64(edge).into(),
         DType::F32 => (edge as f32).into(),

@@ -17,6 +17,9 @@ pub trait Sample: Element<Reg = Self> + Scalar + Num {
     /// The same of bounds as decimal numbers, which need not be of this type, for samples that are stored as another.
     #[doc(hidden)]
     fn rule_of_text(bounds: [&str; 2], bins: u32, stored: DType) -> Result<Rule>;
+    /// Least sample in bins between bounds as decimal numbers.
+    #[doc(hidden)]
+    fn least_of_text(bounds: [&str; 2], bins: u32, stored: DType) -> Result<Self>;
     #[doc(hidden)]
     fn bin(x: Expr<Self>, rule: &Rule, next: &mut Next<'_>) -> Expr<u32>;
 }
@@ -277,6 +280,13 @@ macro_rules! integer_rules {
                 bounds::Bounds::Edges(edges) => Ok(Rule::search(edges.into_iter().map(|e| (e as $t).to_bits64()).collect())),
             }
         }
+        fn least_of_text(bounds: [&str; 2], bins: u32, stored: DType) -> Result<$t> {
+            let ends = i128::from($t::MIN)..=i128::from($t::MAX);
+            Ok(match bounds::of_integers(bounds, bins, stored, ends)? {
+                bounds::Bounds::Whole([lower, _]) => lower as $t,
+                bounds::Bounds::Edges(edges) => edges.first().map_or($t::MIN, |&edge| edge as $t),
+            })
+        }
     };
 }
 
@@ -356,6 +366,9 @@ macro_rules! float_sample {
             }
             fn rule_of_text(bounds: [&str; 2], bins: u32, stored: DType) -> Result<Rule> {
                 even_floats::rule::<$t>(bounds::of_floats(bounds, stored)?, bins, false, stored)
+            }
+            fn least_of_text(bounds: [&str; 2], _: u32, stored: DType) -> Result<$t> {
+                bounds::of_floats(bounds, stored).map(|[lower, _]| even_floats::rounded(lower, stored) as $t)
             }
             fn bin(x: Expr<$t>, rule: &Rule, next: &mut Next<'_>) -> Expr<u32> {
                 match rule.form {
