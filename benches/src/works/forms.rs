@@ -33,7 +33,7 @@ fn draws() -> Vec<Work> {
         work("random/uniform", DType::F32, 4, |d, s| one::<f32>(d, s, |d, x, out| d.map_into(FROM.uniform::<f32>(x.len()), |x| x, out))),
         work("random/normal", DType::F32, 4, |d, s| one::<f32>(d, s, |d, x, out| d.map_into(FROM.normal(x.len(), 0.0, 1.0), |x| x, out))),
         work("random/uniform_sum", DType::F32, 4, |d, s| {
-            results::<f32>(d, s, 1, |d, x, out| d.reduce(FROM.uniform::<f32>(x.len()), Sum).write_to(out))
+            one::<f32>(d, s, |d, x, out| d.reduce(FROM.uniform::<f32>(x.len()), Sum).write_to(out))
         }),
         work("random/permutation", DType::U32, 4, |d, s| one::<u32>(d, s, |d, x, _| d.permutation(FROM, x.len()).map(drop))),
     ]
