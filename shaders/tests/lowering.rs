@@ -31,7 +31,7 @@ fn lower(f: &Func, native_fma: bool, numerics: Numerics) -> String {
 /// The form for four elements at once, and the single one, which operators of 64 bits call.
 fn lower_4(f: &Func, fma: WgslFma) -> String {
     let (mut calls, options) = (BTreeSet::new(), WgslOptions { fma, numerics: Numerics::Strict, repairs: Operations::NONE });
-    let text = [wgsl_function(f, "op", options, &mut calls), wgsl_function_4(f, "op", options, &[], &mut calls)].concat();
+    let text = [wgsl_function(f, "op", options, &mut calls), wgsl_function_4(f, "op", options, (&[], &[]), &mut calls)].concat();
     let mut resolve = |name: &str| common::native(name).or_else(|| numerics_of_4(name.strip_suffix("_4")?));
     format!("{}{text}", isowarp_shaders::prelude(&calls, &mut resolve).unwrap())
 }
@@ -165,7 +165,7 @@ fn four_elements_in_a_loop_are_those_of_the_single_form() {
     let repairs = Operations::from_iter([Operation::Un(UnOp::Floor, Ty::F32)]);
     let options = WgslOptions { fma: WgslFma::Prelude, numerics: Numerics::Strict, repairs };
     let mut calls = BTreeSet::new();
-    let text = [wgsl_function(&f, "op", options, &mut calls), wgsl_function_4(&f, "op", options, &[], &mut calls)].concat();
+    let text = [wgsl_function(&f, "op", options, &mut calls), wgsl_function_4(&f, "op", options, (&[], &[]), &mut calls)].concat();
     assert!(text.contains("for (var k = 0u"), "{text}");
     let module = common::validated(&format!("{}{text}", isowarp_shaders::prelude(&calls, &mut common::native).unwrap()));
     let all: Vec<Vec<u64>> = arguments(&f);

@@ -7,7 +7,7 @@ use isowarp::ir::Expr;
 use isowarp::prelude::*;
 
 pub(super) fn works() -> Vec<Work> {
-    [statistics(), windows(), selections(), runs(), orders(), moves()].concat()
+    [statistics(), draws(), windows(), selections(), runs(), orders(), moves()].concat()
 }
 
 fn statistics() -> Vec<Work> {
@@ -22,6 +22,20 @@ fn statistics() -> Vec<Work> {
         work("reduce/mean", DType::F32, 4, |d, s| {
             one::<f32>(d, s, |d, x, out| d.reduce(x, Sum).finish(|sum| sum / x.len() as f32).write_to(out))
         }),
+    ]
+}
+
+/// Bytes are those of a stored draw, also where none is.
+fn draws() -> Vec<Work> {
+    const FROM: Random = Random::new(1);
+    vec![
+        work("random/bits", DType::U32, 4, |d, s| one::<u32>(d, s, |d, x, out| d.map_into(FROM.uniform::<u32>(x.len()), |x| x, out))),
+        work("random/uniform", DType::F32, 4, |d, s| one::<f32>(d, s, |d, x, out| d.map_into(FROM.uniform::<f32>(x.len()), |x| x, out))),
+        work("random/normal", DType::F32, 4, |d, s| one::<f32>(d, s, |d, x, out| d.map_into(FROM.normal(x.len(), 0.0, 1.0), |x| x, out))),
+        work("random/uniform_sum", DType::F32, 4, |d, s| {
+            one::<f32>(d, s, |d, x, out| d.reduce(FROM.uniform::<f32>(x.len()), Sum).write_to(out))
+        }),
+        work("random/permutation", DType::U32, 4, |d, s| one::<u32>(d, s, |d, x, _| d.permutation(FROM, x.len()).map(drop))),
     ]
 }
 

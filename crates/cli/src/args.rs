@@ -76,6 +76,38 @@ pub(crate) enum Ord {
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Dist {
+    /// All values of u32 (the default) or u64
+    Bits,
+    /// f32 (the default) or f64 in [0, 1)
+    Uniform,
+    /// f32 or f64 in (0, 1)
+    Open,
+    /// i32 (the default) or u32 of --range
+    Integers,
+    /// Of --mean and --deviation, by Box and Muller's pairs
+    Normal,
+    /// The same by the quantile function, from one word each
+    Quantile,
+    /// Whose logarithms are normal
+    Lognormal,
+    /// Of --mean, the reciprocal of the rate
+    Exponential,
+    /// 0, 1, 2, ..., as likely as --probabilities says
+    Discrete,
+    /// The indices in random order
+    Permutation,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum GeneratorArg {
+    /// Philox4x32-10
+    Philox,
+    /// Threefry4x32-20
+    Threefry,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Side {
     /// Before elements that are equal
     Left,

@@ -439,6 +439,14 @@ fn options_that_make_no_sense_are_refused() {
     says(&refused(&["dot", "--in", "x_f4.npy"]), "dot takes 2 inputs");
     says(&refused(&["zip", "--in", "x_f4.npy", "--op", "x"]), "zip takes 2 to 4 inputs");
     says(&refused(&["generate", "--n", "3", "--dtype", "f99", "--op", "i"]), "unknown element type `f99`");
+    says(&refused(&["random", "--n", "3"]), "not provided: --dist <DISTRIBUTION>");
+    says(&refused(&["random", "--n", "3", "--dist", "normal", "--dtype", "f64"]), "the distribution has no f64");
+    says(&refused(&["random", "--n", "3", "--dist", "uniform", "--mean", "1"]), "--mean is not for this distribution");
+    says(&refused(&["random", "--n", "3", "--dist", "integers"]), "needs --range");
+    says(&refused(&["random", "--n", "3", "--dist", "integers", "--range", "7,7"]), "range: it is empty");
+    says(&refused(&["random", "--n", "3", "--dist", "normal", "--deviation", "-1"]), "deviation: it is negative or not finite");
+    says(&refused(&["random", "--n", "3", "--dist", "discrete", "--probabilities", "0,0"]), "weights: their sum is 0");
+    says(&refused(&["random", "--n", "3", "--dist", "bits", "--position", "18446744073709551614"]), "position: a stream has 2^64 words");
     says(&refused(&["reduce", "--in", "x_f4.npy", "--axis", "3"]), "there is no axis 3 in an array of shape (5, 7, 3)");
     says(&refused(&["reduce", "--in", "x_f4.npy", "--op", "sum", "--identity", "0"]), "has its own");
     for (pattern, op, identity, says_so) in [

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{command, data, isowarp, isowarp_with_input, npy, stderr, stdout, succeeded};
+use common::{backends, command, data, isowarp, isowarp_with_input, npy, stderr, stdout, succeeded};
 use std::fs;
 
 #[test]
@@ -213,4 +213,32 @@ fn fast_numerics_are_an_explicit_choice() {
         command().args(["run", "map", "--in", "s_f4.npy", "--out", "-", "--op", "exp(x)", "--numerics", "fast"]).output().expect("runs");
     succeeded(&out);
     assert_eq!(npy(&out.stdout).shape, [1000]);
+}
+
+#[test]
+fn random_numbers_are_those_of_the_contract_on_every_backend() {
+    let run = |args: &[&str], backend: &str| {
+        let run = isowarp(&[&["run", "random"], args, &["--backend", backend, "--out", "-"]].concat());
+        succeeded(&run);
+        npy(&run.stdout)
+    };
+    let words = [0x6627_e8d5u32, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8].map(u32::to_le_bytes).concat();
+    for backend in backends() {
+        let bits = run(&["--dist", "bits", "--shape", "2,2"], &backend);
+        assert_eq!((bits.descr.as_str(), bits.shape, bits.bytes), ("'<u4'", vec![2, 2], words.clone()));
+        let uniform = run(&["--dist", "uniform", "--n", "2", "--position", "2"], &backend);
+        assert_eq!(uniform.f32s(), [0x00bc_57ac as f32 / 16_777_216.0, 0x009b_00db as f32 / 16_777_216.0]);
+        for args in [
+            &["--dist", "normal", "--n", "999", "--seed", "7", "--stream", "3", "--mean", "-1", "--deviation", "0.5"][..],
+            &["--dist", "quantile", "--n", "9"],
+            &["--dist", "lognormal", "--n", "9", "--generator", "threefry"],
+            &["--dist", "exponential", "--n", "99", "--mean", "4"],
+            &["--dist", "integers", "--n", "99", "--range", "-3,4"],
+            &["--dist", "open", "--n", "5"],
+            &["--dist", "discrete", "--n", "99", "--probabilities", "1,0,0.5"],
+            &["--dist", "permutation", "--n", "100", "--seed", "1"],
+        ] {
+            assert_eq!(run(args, &backend), run(args, "cpu"), "{args:?}");
+        }
+    }
 }

@@ -11,6 +11,7 @@ mod histogram;
 mod moves;
 mod operator;
 mod order;
+mod random;
 mod scan_total;
 mod select;
 mod truth;
@@ -19,6 +20,7 @@ pub use call::{Call, Order, Over, Question, Results, Scattering, SetOp, Sorted};
 pub use fold::Norm;
 pub use histogram::{Histogram, HistogramTotal};
 pub use operator::Operator;
+pub use random::Distribution;
 pub use scan_total::ScanTotal;
 pub use truth::of_elements;
 

@@ -18,5 +18,6 @@ pub mod launch;
 pub mod numerics;
 pub mod ops;
 pub mod patterns;
+pub mod random;
 
 pub use error::{Error, Result};

@@ -35,7 +35,7 @@ fn all(f: &Func) -> String {
         f,
         "op",
         WgslOptions { fma: WgslFma::Guarded, numerics: Numerics::Strict, repairs: Operations::NONE },
-        &[],
+        (&[], &[]),
         &mut calls,
     );
     let _ = writeln!(out, "// WGSL, four elements, guarded fma; calls {calls:?}\n{text}");
@@ -106,7 +106,7 @@ fn neighbours_that_the_four_hold_are_not_fetched() {
             &f,
             "op",
             WgslOptions { fma: WgslFma::Native, numerics: Numerics::Strict, repairs: Operations::NONE },
-            twins,
+            (twins, &[]),
             &mut BTreeSet::new(),
         )
     };

@@ -9,6 +9,7 @@
 //! | the k-th largest element, and the k largest | [`kth_largest`] |
 //! | the distinct values, and how often each occurs | [`unique_counts`] |
 //! | moving averages and other windows | [`moving_average`] |
+//! | random numbers that are the same everywhere | [`random_numbers`] |
 //! | the histogram of an image, and its equalisation | [`image_histogram`] |
 //! | where records of different lengths begin in one array | [`prefix_offsets`] |
 //! | merging sorted tables, and looking rows up in one | [`merge_two_tables`] |
@@ -36,6 +37,8 @@ pub mod kth_largest {}
 pub mod unique_counts {}
 #[doc = include_str!("../guide/moving-average.md")]
 pub mod moving_average {}
+#[doc = include_str!("../guide/random-numbers.md")]
+pub mod random_numbers {}
 #[doc = include_str!("../guide/image-histogram.md")]
 pub mod image_histogram {}
 #[doc = include_str!("../guide/prefix-offsets.md")]

@@ -27,6 +27,7 @@
 //! | sort | [`Sort`](patterns::Sort): `sort`, `argsort`, `top_k`, `is_sorted` |
 //! | merge | [`Merge`](patterns::Merge), [`Search`](patterns::Search), [`Sets`](patterns::Sets) |
 //! | move | [`Move`](patterns::Move), [`Layout`](patterns::Layout) |
+//! | random | draws of [`Random`](random::Random) as inputs, [`Permutation`](patterns::Permutation) |
 //! | lanes and memory | [`Groups`](patterns::Groups), [`GroupFolds`](patterns::GroupFolds), [`Atomics`](patterns::Atomics) |
 //! | image | [`Filter`](patterns::Filter) |
 //! | textbooks' ladders | [`ReduceVariant`](patterns::ReduceVariant), [`ScanVariant`](patterns::ScanVariant), [`SortVariants`](patterns::SortVariants), [`HistogramCall::variant`](patterns::HistogramCall::variant), [`MergeVariants`](patterns::MergeVariants) |
@@ -179,7 +180,9 @@ mod select;
 
 pub use any::{AnyEvent, AnyRaw, Device};
 pub use isowarp_core::{Error, Result, every_task};
-pub use isowarp_core::{backend, buffer, call, caps, dynamic, element, error, expression, host, input, ir, numerics, ops, patterns};
+pub use isowarp_core::{
+    backend, buffer, call, caps, dynamic, element, error, expression, host, input, ir, numerics, ops, patterns, random,
+};
 pub use select::{Choice, Selector};
 
 #[cfg(feature = "cpu")]
@@ -216,8 +219,9 @@ pub mod prelude {
     pub use isowarp_core::patterns::{HistogramVariant, MergeVariant, MergeVariants};
     pub use isowarp_core::patterns::{Merge, Search, Sets};
     pub use isowarp_core::patterns::{Ordered, Sort, SortBy, SortOrder};
-    pub use isowarp_core::patterns::{Patterns, Quadrature, Quantiles, Statistics};
+    pub use isowarp_core::patterns::{Patterns, Permutation, Quadrature, Quantiles, Statistics};
     pub use isowarp_core::patterns::{ReduceVariant, ScanVariant, SortVariant, SortVariants};
+    pub use isowarp_core::random::Random;
 }
 
 /// The examples of the README, compiled.

@@ -25,6 +25,7 @@ mod moves;
 mod narrow;
 mod pairs;
 mod probe;
+mod random;
 mod reduce;
 mod reduce_custom;
 mod reduce_modifiers;
@@ -78,6 +79,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         sort::cases,
         top_k::cases,
         window::cases,
+        random::cases,
         sort_variants::cases,
         histogram::cases,
         histogram_variants::cases,

@@ -32,6 +32,7 @@ mod opening;
 mod oracles;
 mod pairs;
 mod properties;
+mod random;
 mod reduce;
 mod refused;
 mod runs;

@@ -7,7 +7,7 @@ use isowarp_core::error::{Error, Result};
 use isowarp_core::ir::{Fetched, Func, Ptx, PtxValue};
 use std::mem::offset_of;
 
-use crate::launch::Args;
+use crate::launch::{Args, MAX_INPUTS};
 
 /// What a kernel's text knows of a leaf or an output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,6 +27,15 @@ pub(super) enum Shape {
 }
 
 impl Shape {
+    /// Words of 64 bits that it takes of the argument block.
+    pub(super) fn words(self) -> usize {
+        match self {
+            Self::Index(_) => 0,
+            Self::Value(_) => 1,
+            _ => 2,
+        }
+    }
+
     pub(super) fn code(self) -> u64 {
         match self {
             Self::Vector(d) => 0x100 | d as u64,
@@ -37,6 +46,23 @@ impl Shape {
             Self::Index(t) => 0x600 | t as u64,
         }
     }
+}
+
+/// Where each leaf lies in the argument block, in bytes: in the order of the leaves where there is room for them all; else buffers come first, then
+/// values, which need but half as much. An index needs nothing.
+pub(super) fn places(leaves: &[Shape]) -> Vec<usize> {
+    if leaves.len() <= MAX_INPUTS {
+        return (0..leaves.len()).map(|k| k * IN_BYTES).collect();
+    }
+    let mut places = vec![0; leaves.len()];
+    let mut next = 0;
+    for words in [2, 1] {
+        for (place, _) in places.iter_mut().zip(leaves).filter(|(_, shape)| shape.words() == words) {
+            *place = next;
+            next += 8 * words;
+        }
+    }
+    places
 }
 
 /// The operators and shapes of one kernel.
@@ -237,8 +263,9 @@ impl Holes<'_> {
     /// The operator's results at `count` indices from register `i` on. All loads stand before all arithmetic.
     fn compute(&self, p: &mut Ptx, site: &Site<'_>, count: usize, i: &str) -> Vec<Vec<PtxValue>> {
         let mut args: Vec<Vec<PtxValue>> = vec![Vec::with_capacity(self.leaves.len()); count];
-        for (k, &shape) in self.leaves.iter().enumerate() {
-            let values = load_leaf(p, site, k, shape, count, i);
+        let places = places(self.leaves);
+        for (&shape, &at) in self.leaves.iter().zip(&places) {
+            let values = load_leaf(p, site, at, shape, count, i);
             for (a, v) in args.iter_mut().zip(values) {
                 a.push(v);
             }
@@ -246,7 +273,10 @@ impl Holes<'_> {
         let param = site.param();
         let leaves = self.leaves;
         p.parameters_are_loaded();
-        p.call_lanes(self.load, &args, &mut |p: &mut Ptx, at: Fetched<'_>| {
+        // Kernels load four at once where the index is a multiple of four, or vectors would not be aligned.
+        let alike = |shape: &Shape| count == 4 && matches!(shape, Shape::Value(_) | Shape::Broadcast(_) | Shape::Index(_));
+        let shared: Vec<bool> = leaves.iter().map(alike).collect();
+        p.call_four(self.load, &args, &shared, &mut |p: &mut Ptx, at: Fetched<'_>| {
             let k = usize::from(at.param);
             let (dtype, twin) = match leaves.get(k) {
                 Some(&Shape::Array(d, twin)) => (d, twin),
@@ -260,7 +290,7 @@ impl Holes<'_> {
             {
                 return PtxValue { reg: args[usize::from(twin)].reg.clone(), ty: dtype.ty() };
             }
-            fetch(p, &param, k, dtype, at.index)
+            fetch(p, &param, places[k], dtype, at.index)
         })
     }
 
@@ -286,11 +316,11 @@ pub(super) fn param_u64(p: &mut Ptx, param: &str, offset: usize) -> PtxValue {
     p.emit(Ty::U64, |o| format!("ld.param.u64 {o}, [{param}+{offset}]"))
 }
 
-fn load_leaf(p: &mut Ptx, site: &Site<'_>, k: usize, shape: Shape, count: usize, i: &str) -> Vec<PtxValue> {
+fn load_leaf(p: &mut Ptx, site: &Site<'_>, at: usize, shape: Shape, count: usize, i: &str) -> Vec<PtxValue> {
     let param = site.param();
     match shape {
         Shape::Value(ty) => {
-            let bits = param_u64(p, &param, k * IN_BYTES);
+            let bits = param_u64(p, &param, at);
             let v = match (ty, ty.words()) {
                 (Ty::Bool, _) => p.emit(ty, |o| format!("setp.ne.u64 {o}, {}, 0", bits.reg)),
                 (_, 1) => p.emit(ty, |o| format!("cvt.u32.u64 {o}, {}", bits.reg)),
@@ -300,24 +330,24 @@ fn load_leaf(p: &mut Ptx, site: &Site<'_>, k: usize, shape: Shape, count: usize,
         }
         Shape::Index(ty) => (0..count)
             .map(|e| {
-                let at = p.emit(Ty::U64, |o| format!("add.u64 {o}, {i}, {e}"));
-                if ty == Ty::U64 { at } else { p.emit(ty, |o| format!("cvt.u32.u64 {o}, {}", at.reg)) }
+                let index = p.emit(Ty::U64, |o| format!("add.u64 {o}, {i}, {e}"));
+                if ty == Ty::U64 { index } else { p.emit(ty, |o| format!("cvt.u32.u64 {o}, {}", index.reg)) }
             })
             .collect(),
         Shape::Array(d, _) => vec![PtxValue { reg: String::new(), ty: d.ty() }; count],
         Shape::Broadcast(d) => {
-            let base = param_u64(p, &param, k * IN_BYTES);
+            let base = param_u64(p, &param, at);
             let v = load1(p, d, &base.reg, 0);
             vec![widen(p, d, &v); count]
         }
         Shape::Vector(d) if count == 4 => {
-            let base = param_u64(p, &param, k * IN_BYTES);
+            let base = param_u64(p, &param, at);
             let address = p.emit(Ty::U64, |o| format!("mad.lo.u64 {o}, {i}, {}, {}", d.size_bytes(), base.reg));
             load4(p, d, &address.reg).iter().map(|v| widen(p, d, v)).collect()
         }
         Shape::Vector(d) | Shape::Strided(d) => {
-            let base = param_u64(p, &param, k * IN_BYTES);
-            let stride = param_u64(p, &param, k * IN_BYTES + 8);
+            let base = param_u64(p, &param, at);
+            let stride = param_u64(p, &param, at + 8);
             let first = p.emit(Ty::U64, |o| format!("mad.lo.u64 {o}, {i}, {}, {}", stride.reg, base.reg));
             let mut addresses = vec![first];
             for e in 1..count {
@@ -330,16 +360,16 @@ fn load_leaf(p: &mut Ptx, site: &Site<'_>, k: usize, shape: Shape, count: usize,
     }
 }
 
-/// The element of array leaf `k` at an index, zero outside it.
-fn fetch(p: &mut Ptx, param: &str, k: usize, dtype: DType, index: &PtxValue) -> PtxValue {
+/// The element at an index of the array whose leaf is at `at`, zero outside it.
+fn fetch(p: &mut Ptx, param: &str, at: usize, dtype: DType, index: &PtxValue) -> PtxValue {
     // A negative i32 becomes a huge u64.
     let wide = match index.ty {
         Ty::I32 => p.emit(Ty::U64, |o| format!("cvt.s64.s32 {o}, {}", index.reg)),
         Ty::U32 => p.emit(Ty::U64, |o| format!("cvt.u64.u32 {o}, {}", index.reg)),
         _ => index.clone(),
     };
-    let base = param_u64(p, param, k * IN_BYTES);
-    let len = param_u64(p, param, k * IN_BYTES + 8);
+    let base = param_u64(p, param, at);
+    let len = param_u64(p, param, at + 8);
     let inside = p.emit(Ty::Bool, |o| format!("setp.lt.u64 {o}, {}, {}", wide.reg, len.reg));
     let address = p.emit(Ty::U64, |o| format!("mad.lo.u64 {o}, {}, {}, {}", wide.reg, dtype.size_bytes(), base.reg));
     let raw = p.constant(raw_type(dtype), 0);

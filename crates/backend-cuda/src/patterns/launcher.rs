@@ -6,10 +6,10 @@ use super::scratch::Use;
 use super::tuning::TUNING;
 use super::{Key, bind, blocks};
 use crate::backend::Cuda;
-use crate::launch::{Grid, In, MAX_WORDS};
+use crate::launch::{Grid, In, MAX_INPUTS, MAX_WORDS};
 use crate::memory::Buffer;
 use crate::splice::{Fill, Site};
-use isowarp_core::caps::Numerics;
+use isowarp_core::caps::{Capability, Numerics};
 use isowarp_core::element::Ty;
 use isowarp_core::error::{Error, Result};
 use isowarp_core::launch::kernels::{Access, CudaEntry, Def, Id, Items};
@@ -98,6 +98,11 @@ impl Launcher for Cuda {
         let mut bound = bind(self, (spec.kernel.pattern, n), spec.operators.params(), spec.leaves, spec.outs)?;
         let args = &mut bound.args;
         let (mut inputs, mut outs, mut scratch) = (spec.leaves.len(), spec.outs.len(), 0);
+        let reads = spec.kernel.arrays.iter().filter(|face| face.access == Access::Read).count() + spec.steps.len();
+        if reads > 0 && inputs + reads > MAX_INPUTS {
+            let capability = Capability::StorageBuffers((inputs + reads) as u32);
+            return Err(Error::Unsupported { pattern: spec.kernel.pattern, capability, device: self.info().name.clone() });
+        }
         for (face, array) in spec.kernel.arrays.iter().zip(spec.arrays) {
             let ptr = match array.raw {
                 Some(raw) => {
@@ -121,7 +126,7 @@ impl Launcher for Cuda {
                 }
             }
         }
-        for (input, &(from, to)) in args.inputs[inputs..].iter_mut().zip(spec.steps) {
+        for (input, &(from, to)) in args.inputs.iter_mut().skip(inputs).zip(spec.steps) {
             *input = In { ptr: from as u64, stride: to };
         }
         // Parameters behind the sixteenth word are for languages that compute less of them.

@@ -25,9 +25,9 @@ mod tuning;
 pub(crate) use scratch::Scratch;
 
 use crate::backend::Cuda;
-use crate::launch::{Args, In, MAX_INPUTS, MAX_OUTPUTS};
+use crate::launch::{Args, In, MAX_OUTPUTS};
 use crate::memory::Buffer;
-use holes::Shape;
+use holes::{Shape, places};
 use isowarp_core::backend::{Leaf, Out};
 use isowarp_core::caps::Capability;
 use isowarp_core::error::{Error, Result};
@@ -64,14 +64,18 @@ impl Key {
 /// Puts leaves and outputs into the argument block, and that there are `n` elements. Vector access is part of a leaf's shape: it is chosen where the address of
 /// element 0 is aligned to four elements (16 bytes at most).
 fn bind(cuda: &Cuda, (pattern, n): (&'static str, u64), params: &[Param], leaves: &[Leaf<Buffer>], outs: &[Out<Buffer>]) -> Result<Bound> {
-    if leaves.len() > MAX_INPUTS || outs.len() > MAX_OUTPUTS {
+    let too_many = || {
         let capability = Capability::StorageBuffers((leaves.len() + outs.len()) as u32);
-        return Err(Error::Unsupported { pattern, capability, device: cuda.info().name.clone() });
+        Error::Unsupported { pattern, capability, device: cuda.info().name.clone() }
+    };
+    if outs.len() > MAX_OUTPUTS {
+        return Err(too_many());
     }
     let mut args = Args { n, ..Args::default() };
     let mut key = Key::new(leaves.len() as u64);
     let mut shapes = Vec::with_capacity(leaves.len() + outs.len());
-    for (k, (leaf, param)) in leaves.iter().zip(params).enumerate() {
+    let mut inputs = Vec::with_capacity(leaves.len());
+    for (leaf, param) in leaves.iter().zip(params) {
         let (input, shape) = match leaf {
             Leaf::Elements { raw, dtype, offset, stride } => {
                 let size = dtype.size_bytes();
@@ -95,9 +99,15 @@ fn bind(cuda: &Cuda, (pattern, n): (&'static str, u64), params: &[Param], leaves
                 }
             },
         };
-        args.inputs[k] = input;
+        inputs.push(input);
         key = key.word(shape.code());
         shapes.push(shape);
+    }
+    let block = bytemuck::cast_slice_mut::<In, u64>(&mut args.inputs);
+    for ((input, shape), at) in inputs.into_iter().zip(&shapes).zip(places(&shapes)) {
+        let words = [input.ptr, input.stride as u64];
+        let to = block.get_mut(at / 8..at / 8 + shape.words()).ok_or_else(too_many)?;
+        to.copy_from_slice(&words[..shape.words()]);
     }
     for (k, out) in outs.iter().enumerate() {
         let size = out.dtype.size_bytes();

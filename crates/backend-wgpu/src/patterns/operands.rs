@@ -77,6 +77,8 @@ pub(super) struct Signature {
     pub(super) leaves: ArrayVec<LeafKind, MAX>,
     pub(super) outs: ArrayVec<OutKind, MAX>,
     pub(super) slots: ArrayVec<Slot, MAX>,
+    /// Whether there is an index, and four elements that are taken together begin at a multiple of four.
+    pub(super) aligned: bool,
 }
 
 /// Where a slot's elements lie.
@@ -130,6 +132,16 @@ impl Signature {
         let of = |leaf: &LeafKind| if let LeafKind::Array { twin, .. } = leaf { *twin } else { None };
         self.leaves.iter().map(of).collect()
     }
+
+    /// Of each leaf whether four elements have one value, and of an index whether the first one is a multiple of four.
+    pub(super) fn shared(&self) -> ArrayVec<bool, MAX> {
+        let of = |leaf: &LeafKind| match leaf {
+            LeafKind::Index(_) => self.aligned,
+            LeafKind::Value(_) | LeafKind::Broadcast { .. } => true,
+            _ => false,
+        };
+        self.leaves.iter().map(of).collect()
+    }
 }
 
 impl<'a> Operands<'a> {
@@ -161,6 +173,7 @@ impl<'a> Operands<'a> {
             all.signature.outs.push(OutKind { slot, dtype: out.dtype, vector, windows: 1, each: 0 });
         }
         all.leaves(limits, params, aligned_lines, elements)?;
+        all.signature.aligned = aligned_lines && all.signature.leaves.iter().any(|leaf| matches!(leaf, LeafKind::Index(_)));
         Ok(all)
     }
 
@@ -351,6 +364,7 @@ impl<'a> Operands<'a> {
         bindings: &mut ArrayVec<Binding<'a>, MAX>,
         args: &mut Args,
     ) -> Result<()> {
+        debug_assert!(!self.signature.aligned || inputs.first % 4 == 0, "windows begin at multiples of four");
         for (p, slot) in self.places.iter().zip(&self.signature.slots) {
             let span = p.own.map_or(if p.output { outputs } else { inputs }, |n| Span::of(0, n));
             let (first, len, at) = match p.whole {

@@ -234,8 +234,8 @@ impl Writer<'_> {
 
     /// The form of an operator for four elements at once.
     pub(super) fn function_4(&mut self, f: &Func, name: &str) {
-        let twins = self.signature.twins();
-        let text = wgsl_function_4(f, name, self.options, &twins, &mut self.calls);
+        let (twins, shared) = (self.signature.twins(), self.signature.shared());
+        let text = wgsl_function_4(f, name, self.options, (&twins, &shared), &mut self.calls);
         self.text.push_str(&text);
     }
 

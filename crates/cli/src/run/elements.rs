@@ -13,6 +13,14 @@ pub(super) fn first(inputs: &[Array]) -> Result<&Array> {
     inputs.first().ok_or_else(|| Failure::usage("an input (--in) is missing", "name a .npy file, or - for standard input"))
 }
 
+/// The shape that --shape or --n asks for, and its elements.
+pub(super) fn elements(args: &RunArgs) -> Result<(Vec<u64>, u64)> {
+    let shape = args.shape.clone().unwrap_or_else(|| vec![args.n.unwrap_or(0)]);
+    let too_many = || Failure::usage("the shape has more than 2^64 elements", "ask for fewer");
+    let n = shape.iter().try_fold(1u64, |a, &b| a.checked_mul(b)).ok_or_else(too_many)?;
+    Ok((shape, n))
+}
+
 /// Array that the result is made of: the first input, or the values that go with it.
 pub(super) fn carried<'a>(args: &RunArgs, inputs: &'a [Array]) -> Result<&'a Array> {
     inputs.get(usize::from(args.by_key)).map_or_else(|| first(inputs), Ok)

@@ -1,7 +1,7 @@
 //! The options of `isowarp run`, each declared once; a verb names those that it takes.
 
 use super::registry::Verb;
-use crate::args::{DeviceArgs, LayoutArg, NumericsArg, Ord, Side};
+use crate::args::{DeviceArgs, Dist, GeneratorArg, LayoutArg, NumericsArg, Ord, Side};
 use clap::builder::{EnumValueParser, PossibleValuesParser, TypedValueParser as _};
 use clap::{Arg, ArgAction, ArgMatches, ValueEnum, value_parser};
 use std::path::PathBuf;
@@ -50,6 +50,14 @@ pub(crate) struct RunArgs {
     pub(crate) to: Option<LayoutArg>,
     pub(crate) shape: Option<Vec<u64>>,
     pub(crate) dtype: Option<String>,
+    pub(crate) dist: Option<Dist>,
+    pub(crate) generator: Option<GeneratorArg>,
+    pub(crate) seed: Option<u64>,
+    pub(crate) stream: Option<u64>,
+    pub(crate) position: Option<u64>,
+    pub(crate) mean: Option<f32>,
+    pub(crate) deviation: Option<f32>,
+    pub(crate) probabilities: Option<Vec<f64>>,
     pub(crate) chunk_size: Option<String>,
     pub(crate) temp_dir: Option<PathBuf>,
     pub(crate) device: DeviceArgs,
@@ -100,6 +108,14 @@ impl RunArgs {
             to: one(m, "to"),
             shape: many(m, "shape"),
             dtype: one(m, "dtype"),
+            dist: one(m, "dist"),
+            generator: one(m, "generator"),
+            seed: one(m, "seed"),
+            stream: one(m, "stream"),
+            position: one(m, "position"),
+            mean: one(m, "mean"),
+            deviation: one(m, "deviation"),
+            probabilities: many(m, "probabilities"),
             chunk_size: one(m, "chunk-size"),
             temp_dir: one(m, "temp-dir"),
             device: DeviceArgs { backend: one(m, "backend").unwrap_or_default() },
@@ -365,6 +381,45 @@ pub(super) fn dtype() -> Arg {
 
 pub(super) fn needed_dtype() -> Arg {
     dtype().required(true)
+}
+
+pub(super) fn dist() -> Arg {
+    choice::<Dist>("dist", "DISTRIBUTION", "What is drawn").required(true)
+}
+
+pub(super) fn generator() -> Arg {
+    choice::<GeneratorArg>("generator", "NAME", "Where words come from; philox without")
+}
+
+pub(super) fn seed() -> Arg {
+    arg("seed", "N", "The seed; 0 without").value_parser(value_parser!(u64))
+}
+
+pub(super) fn stream() -> Arg {
+    arg("stream", "N", "The stream of the seed; 0 without").value_parser(value_parser!(u64))
+}
+
+pub(super) fn position() -> Arg {
+    arg("position", "N", "The word of the stream to begin with; 0 without").value_parser(value_parser!(u64))
+}
+
+pub(super) fn mean() -> Arg {
+    text("mean", "X", "The mean: 0 of normal numbers without, of the logarithms of lognormal ones too, 1 of exponential ones")
+        .value_parser(value_parser!(f32))
+}
+
+pub(super) fn deviation() -> Arg {
+    text("deviation", "X", "The standard deviation of normal numbers, and of lognormal ones' logarithms; 1 without")
+        .value_parser(value_parser!(f32))
+}
+
+pub(super) fn probabilities() -> Arg {
+    list("probabilities", "WEIGHTS", "How likely 0, 1, 2, ... are, such as 1,0.5,2: weights that need not sum to 1")
+        .value_parser(value_parser!(f64))
+}
+
+pub(super) fn integers() -> Arg {
+    list("range", "LOW,HIGH", "Integers from LOW to before HIGH")
 }
 
 pub(super) fn chunk_size() -> Arg {

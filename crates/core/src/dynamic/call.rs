@@ -1,6 +1,6 @@
 //! Patterns as data: one call for all of them, over buffers whose element types are known at run time.
 
-use super::{DynBuffer, DynInputs, Histogram, Norm, Operator, cast_to};
+use super::{Distribution, DynBuffer, DynInputs, Histogram, Norm, Operator, cast_to};
 use crate::backend::Backend;
 use crate::buffer::{Buffer, DeviceScalar, Memory as _};
 use crate::element::{DType, Element};
@@ -9,6 +9,7 @@ use crate::ir::Func;
 use crate::patterns::{
     MergeVariant, Overflow, Patterns, ReduceVariant, ScanVariant, ScatterOp, SearchKind, SortBy, SortOrder, SortVariant,
 };
+use crate::random::Random;
 
 /// Elements that are taken together.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -120,6 +121,17 @@ pub enum Call {
     Map {
         /// The operator.
         func: Func,
+        /// The number of elements.
+        n: u64,
+        /// The results' type.
+        dtype: DType,
+    },
+    /// So many random numbers of a distribution, from a place of a stream on.
+    Random {
+        /// The first place.
+        from: Random,
+        /// The distribution.
+        of: Distribution,
         /// The number of elements.
         n: u64,
         /// The results' type.
@@ -331,6 +343,7 @@ impl Call {
     #[must_use]
     pub fn writes(&self) -> bool {
         match self {
+            Self::Random { of, .. } => *of != Distribution::Permutation,
             Self::Reduce { over, .. } => *over != Over::Keys,
             Self::Sort { gives, .. } => matches!(gives, Sorted::Keys | Sorted::Indices),
             Self::Norm(_) | Self::Mean | Self::Ask(..) | Self::TopK { .. } | Self::Sets(..) | Self::IsSorted(_) | Self::Select { .. } => {
@@ -396,6 +409,7 @@ impl<'a, B: Patterns> Job<'a, B> {
     fn results(&self, call: &Call) -> Result<Results<B>> {
         match call {
             Call::Map { func, n, dtype } => self.map(func, *n, *dtype),
+            Call::Random { from, of, n, dtype } => self.random(*from, of, *n, *dtype),
             Call::Reduce { op, over } => self.reduce(op, over),
             Call::ReduceVariant(op, variant) => self.reduce_variant(op, *variant),
             Call::Fold { load, op } => self.fold(load, op),

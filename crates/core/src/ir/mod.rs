@@ -19,6 +19,7 @@ pub(crate) mod graph;
 mod hash;
 mod header;
 mod inline;
+mod neighbours;
 mod node;
 mod operation;
 mod ptx;

@@ -6,12 +6,14 @@
 mod forms;
 mod ops;
 
+use super::neighbours::OfFour;
 use super::node::{BinOp, Func, Id, Node};
 use super::symbolic::definition;
 use crate::caps::Numerics;
 use crate::element::Ty;
 use crate::numerics::Func as Elementary;
 use core::fmt::Write as _;
+use core::ops::Range;
 use ops::bits;
 
 /// A value in a PTX register.
@@ -226,25 +228,39 @@ impl Ptx {
     /// Inlines a graph for several sets of arguments at once, operation by operation, so that the sets' instructions can overlap and
     /// a branch is taken once for all of them: where any set needs a block, all compute it and each selects its own result.
     pub fn call_lanes(&mut self, f: &Func, args: &[Vec<PtxValue>], fetch: Fetch<'_>) -> Vec<Vec<PtxValue>> {
+        self.lanes(f, args, &[], fetch)
+    }
+
+    /// As [`call_lanes`](Self::call_lanes) for four neighbours, the first of which has an index that is a multiple of four; `shared` says which value
+    /// parameters are the same for all, and is true of an index. Values that the four have in common are computed once.
+    pub fn call_four(&mut self, f: &Func, args: &[Vec<PtxValue>], shared: &[bool], fetch: Fetch<'_>) -> Vec<Vec<PtxValue>> {
+        self.lanes(f, args, &f.of_four(shared), fetch)
+    }
+
+    fn lanes(&mut self, f: &Func, args: &[Vec<PtxValue>], four: &[OfFour], fetch: Fetch<'_>) -> Vec<Vec<PtxValue>> {
         let mut values: Vec<Values> = vec![vec![None; f.nodes.len()]; args.len()];
-        self.range(f, 0, f.nodes.len() as Id, args, &mut values, fetch);
+        self.range((f, four), 0..f.nodes.len() as Id, args, &mut values, fetch);
         values.iter().map(|lane| f.results.iter().map(|&r| value(lane, r)).collect()).collect()
     }
 
-    fn range(&mut self, f: &Func, from: Id, to: Id, args: &[Vec<PtxValue>], values: &mut [Values], fetch: Fetch<'_>) {
-        let mut i = from;
-        while i < to {
+    fn range(&mut self, (f, four): Graph<'_>, nodes: Range<Id>, args: &[Vec<PtxValue>], values: &mut [Values], fetch: Fetch<'_>) {
+        let mut i = nodes.start;
+        while i < nodes.end {
             let node = f.nodes[i as usize];
             if let Node::Branch { else_end, .. } = node {
-                self.branch(f, i, args, values, &mut *fetch);
+                self.branch((f, four), i, args, values, &mut *fetch);
                 i = else_end;
                 continue;
             }
+            let of_four = four.get(i as usize).copied().unwrap_or(OfFour::Own);
+            let own = if of_four == OfFour::Shared { 1 } else { values.len() };
             if let Node::Call1(..) | Node::Call2(..) = node {
-                self.elementary(node, i, values);
+                self.elementary(node, i, &mut values[..own]);
             } else {
-                for (lane, args) in args.iter().enumerate() {
-                    let v = if let Node::Fetch(param, a) = node {
+                for (lane, args) in args.iter().enumerate().take(own) {
+                    let v = if let OfFour::Place(mask) = of_four {
+                        self.constant(f.types[i as usize], lane as u64 & u64::from(mask))
+                    } else if let Node::Fetch(param, a) = node {
                         let (index, sum) = (&value(&values[lane], a), f.param_and_constant(a));
                         fetch(self, Fetched { param, index, sum, lane })
                     } else {
@@ -252,6 +268,9 @@ impl Ptx {
                     };
                     values[lane][i as usize] = Some(v);
                 }
+            }
+            if let Some((first, rest)) = values.split_first_mut().filter(|_| of_four == OfFour::Shared) {
+                rest.iter_mut().for_each(|lane| lane[i as usize].clone_from(&first[i as usize]));
             }
             i += 1;
         }
@@ -287,7 +306,7 @@ impl Ptx {
     }
 
     /// The branch at node `i`. A block without nodes needs no jump.
-    fn branch(&mut self, f: &Func, i: Id, args: &[Vec<PtxValue>], values: &mut [Values], fetch: Fetch<'_>) {
+    fn branch(&mut self, (f, four): Graph<'_>, i: Id, args: &[Vec<PtxValue>], values: &mut [Values], fetch: Fetch<'_>) {
         let Node::Branch { cond, then_end, then_result, else_end, else_result } = f.nodes[i as usize] else { return };
         let ty = f.types[i as usize];
         let conds: Vec<PtxValue> = values.iter().map(|v| value(v, cond)).collect();
@@ -298,7 +317,7 @@ impl Ptx {
             outs.iter().for_each(|o| self.mov(o, &zero));
             let any = self.fold(&conds, "or");
             self.line(format!("@!{} bra {first_done}", any.reg));
-            self.range(f, i + 1, then_end, args, values, &mut *fetch);
+            self.range((f, four), i + 1..then_end, args, values, &mut *fetch);
         }
         for (o, v) in outs.iter().zip(values.iter()) {
             self.mov(o, &value(v, then_result));
@@ -306,7 +325,7 @@ impl Ptx {
         self.label(&first_done);
         let all = self.fold(&conds, "and");
         self.line(format!("@{} bra {done}", all.reg));
-        self.range(f, then_end, else_end, args, values, &mut *fetch);
+        self.range((f, four), then_end..else_end, args, values, &mut *fetch);
         for ((o, c), v) in outs.iter().zip(&conds).zip(values.iter()) {
             let chosen = self.select(c, o, &value(v, else_result));
             self.mov(o, &chosen);
@@ -386,6 +405,9 @@ impl Ptx {
         self.line(format!("mov.{} {}, {}", bits(to.ty), to.reg, from.reg));
     }
 }
+
+/// A graph, and which of its values four neighbours share; nothing where they do not, or are none.
+type Graph<'a> = (&'a Func, &'a [OfFour]);
 
 /// The values of a graph's nodes, as far as they have been computed.
 type Values = Vec<Option<PtxValue>>;

@@ -6,6 +6,7 @@ mod joint;
 mod ops;
 mod stages;
 
+use super::neighbours::OfFour;
 use super::node::{Func, Id, Node, Param};
 use super::operation::Operations;
 use crate::caps::Numerics;
@@ -69,7 +70,7 @@ pub fn wgsl_literal(ty: Ty, bits: u64) -> String {
 /// supplies. The names of the prelude's functions that it calls are added to `calls`.
 #[must_use]
 pub fn wgsl_function(f: &Func, name: &str, options: WgslOptions, calls: &mut BTreeSet<String>) -> String {
-    Writer { f, name, options, text: String::new(), calls, form: Form::Single, twins: &[] }.function(name)
+    Writer { f, name, options, text: String::new(), calls, form: Form::Single, twins: &[], four: Vec::new() }.function(name)
 }
 
 /// Writes `f` as a WGSL function `{name}_4` of four elements at once: its parameters and its result, or the members of the structure
@@ -79,17 +80,24 @@ pub fn wgsl_function(f: &Func, name: &str, options: WgslOptions, calls: &mut BTr
 /// ([`Func::is_joint`]).
 ///
 /// `twins` has a parameter for each of `f`: of an array the value parameter that holds its elements at the four indices, if there is one, so
-/// that neighbours inside the four need not be fetched.
+/// that neighbours inside the four need not be fetched. `shared` says of value parameters whether the four have the same, and of an index whether the
+/// first of the four is a multiple of four; values that they so have in common are computed once.
 #[must_use]
-pub fn wgsl_function_4(f: &Func, name: &str, options: WgslOptions, twins: &[Option<u8>], calls: &mut BTreeSet<String>) -> String {
-    joint::function(f, name, (options, Form::Joint { rolls: false }), twins, calls)
+pub fn wgsl_function_4(
+    f: &Func,
+    name: &str,
+    options: WgslOptions,
+    (twins, shared): (&[Option<u8>], &[bool]),
+    calls: &mut BTreeSet<String>,
+) -> String {
+    joint::function(f, name, (options, Form::Joint { rolls: false }), (twins, shared), calls)
 }
 
 /// As [`wgsl_function_4`], for a definition of the prelude: the second block of its branches is for rare arguments, and computed element by
 /// element in a loop, so that it stands in a kernel once.
 #[must_use]
 pub(super) fn wgsl_definition_4(f: &Func, name: &str, options: WgslOptions, calls: &mut BTreeSet<String>) -> String {
-    joint::function(f, name, (options, Form::Joint { rolls: true }), &[], calls)
+    joint::function(f, name, (options, Form::Joint { rolls: true }), (&[], &[]), calls)
 }
 
 /// What a name stands for in the text.
@@ -113,6 +121,8 @@ struct Writer<'a> {
     form: Form,
     /// Of each array parameter the value parameter with its elements at the four indices.
     twins: &'a [Option<u8>],
+    /// Which values the four share; nothing where they do not.
+    four: Vec<OfFour>,
 }
 
 impl Writer<'_> {
@@ -149,6 +159,10 @@ impl Writer<'_> {
         self.f.types[id as usize]
     }
 
+    fn of_four(&self, id: Id) -> OfFour {
+        self.four.get(id as usize).copied().unwrap_or(OfFour::Own)
+    }
+
     fn is_joint(&self) -> bool {
         self.form != Form::Single
     }
@@ -167,11 +181,15 @@ impl Writer<'_> {
     /// `x * 0.0` as if zero had no sign and NaN did not exist, so where they do, a backend brings an `iw_bits` that they cannot see
     /// through.
     fn value(&mut self, id: Id) -> String {
+        let shared = self.of_four(id) == OfFour::Shared;
         let text = match (self.f.nodes[id as usize], self.ty(id)) {
+            // Inside of the form of four, of what is shared by them.
+            (Node::Param(k), _) if !self.four.is_empty() && !self.is_joint() => return format!("p{k}.x"),
             (Node::Param(k), _) => return format!("p{k}"),
             (Node::Const(0), Ty::F32) => "iw_bits(0u)".to_owned(),
             (Node::Const(0), Ty::F64) => "iw_bits64(0lu)".to_owned(),
             (Node::Const(bits), ty) => wgsl_literal(ty, bits),
+            (_, ty) if shared => return self.literal(ty, &format!("v{id}")),
             _ => return format!("v{id}"),
         };
         if let Some((function, _)) = text.split_once('(').filter(|(f, _)| f.starts_with("iw_")) {
@@ -216,7 +234,16 @@ impl Writer<'_> {
                     continue;
                 }
                 node => {
-                    let e = self.expression(node, self.ty(i));
+                    let e = match self.of_four(i) {
+                        OfFour::Own => self.expression(node, self.ty(i)),
+                        OfFour::Shared => {
+                            let form = std::mem::replace(&mut self.form, Form::Single);
+                            let e = self.expression(node, self.ty(i));
+                            self.form = form;
+                            e
+                        }
+                        OfFour::Place(mask) => format!("vec4<u32>(0u, {}u, {}u, {}u)", 1 & mask, 2 & mask, 3 & mask),
+                    };
                     let _ = writeln!(self.text, "{pad}let v{i} = {e};");
                 }
             }

@@ -15,6 +15,7 @@ pub mod merge_sort;
 pub mod merge_variants;
 pub mod moves;
 mod operand;
+pub mod permutation;
 pub mod plan;
 pub mod reduce;
 pub mod reduce_variants;
@@ -47,6 +48,7 @@ pub use merge_variants::{LadderKey, MergeVariant, MergeVariantTask, MergeVariant
 pub use moves::{
     GatherCall, GatherTask, IndexElement, IndexScalar, Move, PermuteCall, ScatterCall, ScatterFromTask, ScatterOp, ScatterTask,
 };
+pub use permutation::Permutation;
 pub use reduce::{Integral, Quadrature, Reduce, ReduceCall, ReduceTask, Reducing, Statistics};
 pub use reduce_variants::{ByReduceVariant, ReduceVariant, ReduceVariantTask};
 pub use scan::{Scan, ScanCall, ScanDomain, ScanKind, ScanTask, Scanning};

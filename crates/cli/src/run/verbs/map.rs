@@ -1,8 +1,8 @@
 //! Expressions, element by element.
 
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::npy::Array;
-use crate::run::elements::{dtype, parse, ty};
+use crate::run::elements::{dtype, elements, parse, ty};
 use crate::run::options::{self, RunArgs};
 use crate::run::plan::Plan;
 use crate::run::registry::{Inputs, Verb};
@@ -41,13 +41,7 @@ pub(super) const VERBS: &[Verb] = &[
 ];
 
 fn map(args: &RunArgs, inputs: &[Array]) -> Result<Plan> {
-    let shape = match (inputs.first(), &args.shape, args.n) {
-        (Some(a), ..) => a.shape.clone(),
-        (None, Some(shape), _) => shape.clone(),
-        (None, None, n) => vec![n.unwrap_or(0)],
-    };
-    let too_many = || Failure::usage("the shape has more than 2^64 elements", "ask for fewer");
-    let n = shape.iter().try_fold(1u64, |a, &b| a.checked_mul(b)).ok_or_else(too_many)?;
+    let (shape, n) = inputs.first().map_or_else(|| elements(args), |a| Ok((a.shape.clone(), a.len())))?;
     let wanted = args.dtype.as_deref().map(dtype).transpose()?;
     // A u32 numbers 2^32 elements.
     let index = if n > 1 << 32 { Ty::U64 } else { Ty::U32 };

@@ -32,10 +32,13 @@ pub(super) fn function(
     f: &Func,
     name: &str,
     (options, form): (WgslOptions, Form),
-    twins: &[Option<u8>],
+    (twins, shared): (&[Option<u8>], &[bool]),
     calls: &mut BTreeSet<String>,
 ) -> String {
-    let w = Writer { f, name, options, text: String::new(), calls, form, twins };
+    let mut w = Writer { f, name, options, text: String::new(), calls, form, twins, four: Vec::new() };
+    if !w.is_staged() {
+        w.four = f.of_four(shared);
+    }
     if f.is_joint() && !options.rolls(f) { w.function(&format!("{name}_4")) } else { four_calls(w) }
 }
 

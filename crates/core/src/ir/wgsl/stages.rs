@@ -69,6 +69,11 @@ impl Writer<'_> {
         }
     }
 
+    /// Whether the operator is one of many calls.
+    pub(super) fn is_staged(&self) -> bool {
+        !self.calls_in_stages().is_empty()
+    }
+
     /// Writes the nodes of an operator of many calls; returns whether it is one.
     pub(super) fn staged(&mut self) -> bool {
         let calls = self.calls_in_stages();

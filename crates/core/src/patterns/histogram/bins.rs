@@ -346,7 +346,7 @@ pub struct Binned<I, F> {
 /// assert_eq!(dev.histogram(binned(&x, 5, |x| 32 - x.leading_zeros())).run()?.read_blocking()?, [0, 0, 0, 1, 3]);
 /// # Ok::<(), isowarp::Error>(())
 /// ```
-pub fn binned<B: Backend, I: Input<B>, F: Fn(I::Exprs) -> Expr<u32>>(inputs: I, bins: u32, f: F) -> Binned<I, F> {
+pub fn binned<I: Source, F: Fn(I::Exprs) -> Expr<u32>>(inputs: I, bins: u32, f: F) -> Binned<I, F> {
     Binned { inputs, bins, f }
 }
 

@@ -1,0 +1,99 @@
+//! Random numbers.
+
+use crate::args::{Dist, GeneratorArg};
+use crate::failure::{Failure, Result};
+use crate::npy::Array;
+use crate::run::elements::{dtype, elements};
+use crate::run::options::{self, RunArgs};
+use crate::run::plan::Plan;
+use crate::run::registry::{Inputs, Verb};
+use isowarp::dynamic::{Call, Distribution};
+use isowarp::element::DType;
+use isowarp::random::{Generator, Random};
+
+pub(super) const VERBS: &[Verb] = &[Verb {
+    name: "random",
+    about: "Random numbers, the same on every device: a function of seed, stream and place; needs --n or --shape",
+    example: "--dist normal --seed 7 --n 1000 --out a.npy",
+    inputs: Inputs::NONE,
+    options: &[
+        options::dist,
+        options::n,
+        options::shape,
+        options::dtype,
+        options::seed,
+        options::stream,
+        options::position,
+        options::generator,
+        options::mean,
+        options::deviation,
+        options::integers,
+        options::probabilities,
+    ],
+    plan,
+    bench: "random/uniform",
+}];
+
+fn plan(args: &RunArgs, _: &[Array]) -> Result<Plan> {
+    let (shape, n) = elements(args)?;
+    let (mean, deviation) = (args.mean.unwrap_or(0.0), args.deviation.unwrap_or(1.0));
+    let dist = args.dist.unwrap_or(Dist::Uniform);
+    let takes = |given: bool, option: &str, by: &[Dist]| {
+        if given && !by.contains(&dist) {
+            return Err(Failure::usage(
+                format!("--{option} is not for this distribution"),
+                "leave it out, or see isowarp run random --help",
+            ));
+        }
+        Ok(())
+    };
+    takes(args.mean.is_some(), "mean", &[Dist::Normal, Dist::Quantile, Dist::Lognormal, Dist::Exponential])?;
+    takes(args.deviation.is_some(), "deviation", &[Dist::Normal, Dist::Quantile, Dist::Lognormal])?;
+    takes(args.range.is_some(), "range", &[Dist::Integers])?;
+    takes(args.probabilities.is_some(), "probabilities", &[Dist::Discrete])?;
+    let of = match dist {
+        Dist::Bits | Dist::Uniform => Distribution::Uniform,
+        Dist::Open => Distribution::UniformOpen,
+        Dist::Integers => {
+            let (low, high) = range(args)?;
+            Distribution::Integers(low, high)
+        }
+        Dist::Normal => Distribution::Normal(mean, deviation),
+        Dist::Quantile => Distribution::NormalByQuantile(mean, deviation),
+        Dist::Lognormal => Distribution::LogNormal(mean, deviation),
+        Dist::Exponential => Distribution::Exponential(args.mean.unwrap_or(1.0)),
+        Dist::Discrete => {
+            let missing = || Failure::usage("--dist discrete needs --probabilities", "add them, such as --probabilities 1,0.5,2");
+            Distribution::Discrete(args.probabilities.clone().ok_or_else(missing)?)
+        }
+        Dist::Permutation => Distribution::Permutation,
+    };
+    let types: Vec<DType> = match dist {
+        Dist::Bits => vec![DType::U32, DType::U64],
+        Dist::Uniform => vec![DType::F32, DType::F64],
+        _ => of.dtypes().to_vec(),
+    };
+    let dtype = args.dtype.as_deref().map_or(Ok(types[0]), dtype)?;
+    if !types.contains(&dtype) {
+        let names: Vec<String> = types.iter().map(ToString::to_string).collect();
+        return Err(Failure::usage(format!("the distribution has no {dtype}"), format!("use --dtype {}", names.join(" or "))));
+    }
+    let generator = match args.generator {
+        Some(GeneratorArg::Threefry) => Generator::Threefry,
+        _ => Generator::Philox,
+    };
+    let (seed, stream, position) = (args.seed.unwrap_or(0), args.stream.unwrap_or(0), args.position.unwrap_or(0));
+    let from = Random { generator, seed, stream, position };
+    Ok(Plan::new(Call::Random { from, of, n, dtype }, shape))
+}
+
+/// The bounds of integers.
+fn range(args: &RunArgs) -> Result<(i64, i64)> {
+    let bound = |text: &String| text.trim().parse::<i64>().ok();
+    match args.range.as_deref() {
+        Some([low, high]) if bound(low).is_some() && bound(high).is_some() => {
+            Ok((bound(low).unwrap_or_default(), bound(high).unwrap_or_default()))
+        }
+        _ => Err(Failure::usage("--dist integers needs --range with two integers", "such as --range 1,7")),
+    }
+}

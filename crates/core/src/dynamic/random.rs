@@ -1,0 +1,82 @@
+//! Random numbers of a distribution that is known at run time.
+
+use super::DynBuffer;
+use super::call::{Job, Results};
+use crate::element::{DType, Element, Scalar};
+use crate::error::{Error, Result};
+use crate::input::Input;
+use crate::ir::Expr;
+use crate::patterns::{Map as _, Patterns, Permutation as _};
+use crate::random::{Discrete, Random};
+
+/// A distribution: see [`Random`].
+#[derive(Clone, PartialEq, Debug)]
+pub enum Distribution {
+    /// All values of `u32` and `u64`, `f32` and `f64` in \[0, 1).
+    Uniform,
+    /// `f32` and `f64` in (0, 1).
+    UniformOpen,
+    /// `u32` or `i32` from the first to before the second.
+    Integers(i64, i64),
+    /// `f32` of this mean and deviation.
+    Normal(f32, f32),
+    /// The same by the quantile function.
+    NormalByQuantile(f32, f32),
+    /// `f32` whose logarithms have this mean and deviation.
+    LogNormal(f32, f32),
+    /// `f32` of this mean.
+    Exponential(f32),
+    /// `u32` indices of these weights.
+    Discrete(Vec<f64>),
+    /// The `u32` indices in random order.
+    Permutation,
+}
+
+impl Distribution {
+    /// The element types that it has, of which the first goes without saying.
+    #[must_use]
+    pub const fn dtypes(&self) -> &'static [DType] {
+        match self {
+            Self::Uniform => &[DType::F32, DType::F64, DType::U32, DType::U64],
+            Self::UniformOpen => &[DType::F32, DType::F64],
+            Self::Integers(..) => &[DType::I32, DType::U32],
+            Self::Normal(..) | Self::NormalByQuantile(..) | Self::LogNormal(..) | Self::Exponential(_) => &[DType::F32],
+            Self::Discrete(_) | Self::Permutation => &[DType::U32],
+        }
+    }
+}
+
+/// A bound of integers in their type.
+fn bound<T: TryFrom<i64>>(x: i64) -> Result<T> {
+    T::try_from(x).map_err(|_| Error::InvalidArgument { what: "range", reason: format!("{x} is not of the element type") })
+}
+
+impl<B: Patterns> Job<'_, B> {
+    pub(super) fn random(&self, random: Random, of: &Distribution, n: u64, dtype: DType) -> Result<Results<B>> {
+        let [] = self.take()?;
+        match (of, dtype) {
+            (Distribution::Uniform, DType::F32) => self.stored(n, random.uniform::<f32>(n)),
+            (Distribution::Uniform, DType::F64) => self.stored(n, random.uniform::<f64>(n)),
+            (Distribution::Uniform, DType::U32) => self.stored(n, random.uniform::<u32>(n)),
+            (Distribution::Uniform, DType::U64) => self.stored(n, random.uniform::<u64>(n)),
+            (Distribution::UniformOpen, DType::F32) => self.stored(n, random.uniform_open::<f32>(n)),
+            (Distribution::UniformOpen, DType::F64) => self.stored(n, random.uniform_open::<f64>(n)),
+            (&Distribution::Integers(low, high), DType::I32) => self.stored(n, random.integers(n, bound::<i32>(low)?..bound(high)?)),
+            (&Distribution::Integers(low, high), DType::U32) => self.stored(n, random.integers(n, bound::<u32>(low)?..bound(high)?)),
+            (&Distribution::Normal(mean, deviation), DType::F32) => self.stored(n, random.normal(n, mean, deviation)),
+            (&Distribution::NormalByQuantile(mean, deviation), DType::F32) => self.stored(n, random.normal_by_quantile(n, mean, deviation)),
+            (&Distribution::LogNormal(mean, deviation), DType::F32) => self.stored(n, random.log_normal(n, mean, deviation)),
+            (&Distribution::Exponential(mean), DType::F32) => self.stored(n, random.exponential(n, mean)),
+            (Distribution::Discrete(weights), DType::U32) => {
+                let table = Discrete::new(self.device, weights)?;
+                self.stored(n, random.discrete(n, &table))
+            }
+            (Distribution::Permutation, DType::U32) => Ok(DynBuffer::from(self.device.permutation(random, n)?).into()),
+            _ => Err(Error::InvalidArgument { what: "dtype", reason: format!("the distribution has {:?}, not {dtype}", of.dtypes()) }),
+        }
+    }
+
+    fn stored<I: Input<B, Exprs = Expr<T>>, T: Scalar + Element<Reg = T>>(&self, n: u64, draw: I) -> Result<Results<B>> {
+        self.into(n, |out| self.device.map_into(draw, |x| x, out))
+    }
+}

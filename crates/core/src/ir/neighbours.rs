@@ -1,0 +1,98 @@
+//! Values that four neighbours have in common.
+
+use super::node::{BinOp, Func, Id, Node, Param};
+
+/// A value of four elements whose first index is a multiple of four.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum OfFour {
+    /// One to each of them.
+    Own,
+    /// The same for all.
+    Shared,
+    /// The element's place among the four, of which these bits are taken.
+    Place(u32),
+}
+
+impl Func {
+    /// The values of the nodes where an index is divided by four or more, so that they share what is computed of the quotient, as the block of a
+    /// counter-based generator; else nothing. `shared` says of value parameters whether all elements have the same, and of an index whether the first one is a
+    /// multiple of four.
+    pub(super) fn of_four(&self, shared: &[bool]) -> Vec<OfFour> {
+        let is_index = |id: Id| match self.nodes[id as usize] {
+            Node::Param(k) => matches!(self.params.get(usize::from(k)), Some(Param::Index(_))) && shared.get(usize::from(k)) == Some(&true),
+            _ => false,
+        };
+        let constant = |id: Id| if let Node::Const(bits) = self.nodes[id as usize] { Some(bits) } else { None };
+        let mut values: Vec<OfFour> = Vec::with_capacity(self.nodes.len());
+        let (mut divided, mut block) = (false, 0);
+        for (i, node) in self.nodes.iter().enumerate() {
+            let value = match *node {
+                Node::Branch { else_end, .. } => {
+                    block = block.max(else_end);
+                    OfFour::Own
+                }
+                _ if (i as Id) < block => OfFour::Own,
+                Node::Param(k) => match self.params.get(usize::from(k)) {
+                    Some(Param::Value(_)) if shared.get(usize::from(k)) == Some(&true) => OfFour::Shared,
+                    _ => OfFour::Own,
+                },
+                Node::Fetch(..) => OfFour::Own,
+                Node::Bin(BinOp::Shr, a, by) if is_index(a) && constant(by).is_some_and(|by| (2..32).contains(&by)) => {
+                    divided = true;
+                    OfFour::Shared
+                }
+                Node::Bin(BinOp::And, a, mask) if is_index(a) && self.types[i].words() == 1 => match constant(mask) {
+                    Some(mask @ 0..4) => OfFour::Place(mask as u32),
+                    _ => OfFour::Own,
+                },
+                _ => {
+                    let mut all = true;
+                    Self::operands(node, |id| all &= values[id as usize] == OfFour::Shared);
+                    if all { OfFour::Shared } else { OfFour::Own }
+                }
+            };
+            values.push(value);
+        }
+        if divided { values } else { Vec::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::caps::Numerics;
+    use crate::element::Ty;
+    use crate::input::Source as _;
+    use crate::ir::{Operations, Ptx, PtxValue, WgslFma, WgslOptions, pack, wgsl_function_4};
+    use crate::random::Random;
+    use std::collections::BTreeSet;
+
+    /// A draw from a place of the stream: six numbers of the launch, then the index.
+    fn draw(position: u64) -> Func {
+        let params = [Param::Value(Ty::U32); 6].into_iter().chain([Param::Index(Ty::U32)]).collect();
+        pack(params, || Random { position, ..Random::new(1) }.uniform::<f32>(100).exprs(&mut 0)).expect("a draw")
+    }
+
+    fn products_in_ptx(f: &Func, shared: &[bool]) -> usize {
+        let mut p = Ptx::new(Numerics::Strict, "args+0");
+        let numbers: Vec<PtxValue> = (0..6).map(|_| p.fresh(Ty::U32)).collect();
+        let args: Vec<Vec<PtxValue>> = (0..4).map(|_| numbers.iter().cloned().chain([p.fresh(Ty::U32)]).collect()).collect();
+        p.call_four(f, &args, shared, &mut |p, _| p.constant(Ty::U32, 0));
+        p.finish().matches("mul.hi.u32").count()
+    }
+
+    fn products_in_wgsl(f: &Func, shared: &[bool]) -> usize {
+        let options = WgslOptions { fma: WgslFma::Native, numerics: Numerics::Strict, repairs: Operations::NONE };
+        wgsl_function_4(f, "op", options, (&[], shared), &mut BTreeSet::new()).matches("iw_mul_hi(").count()
+    }
+
+    #[test]
+    fn four_neighbours_share_the_block_of_their_words() {
+        // Ten rounds of two products.
+        for (f, shared, times) in [(draw(8), true, 1), (draw(8), false, 4), (draw(9), true, 4)] {
+            let shared = [[true; 6].as_slice(), &[shared]].concat();
+            assert_eq!((products_in_ptx(&f, &shared), products_in_wgsl(&f, &shared)), (20 * times, 20 * times));
+        }
+        assert!(draw(9).of_four(&[true; 7]).is_empty(), "the index is not divided before something is added to it");
+    }
+}
