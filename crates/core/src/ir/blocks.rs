@@ -2,6 +2,7 @@
 //! those of [`super::Evaluator`].
 
 mod binary;
+mod loops;
 mod plan;
 mod typed;
 
@@ -125,6 +126,8 @@ pub struct Blocks {
     plan: Arc<Plan>,
     instructions: Instructions,
     columns: Vec<Box<[u64]>>,
+    /// Columns for the next values of a loop while all of them are computed.
+    spare: Vec<Box<[u64]>>,
     lanes: usize,
 }
 
@@ -144,13 +147,13 @@ impl Blocks {
     fn with(func: &Func, instructions: Instructions) -> Self {
         let plan = Plan::new(func);
         let columns = plan.columns();
-        Self { plan: Arc::new(plan), instructions, columns, lanes: 0 }
+        Self { plan: Arc::new(plan), instructions, columns, spare: Vec::new(), lanes: 0 }
     }
 
     /// Evaluates up to [`BLOCK`] lanes; the results are then read with [`Blocks::result`].
     pub fn eval(&mut self, lanes: usize, source: &impl Source) {
         self.lanes = lanes.min(BLOCK);
-        self.range(0, self.plan.nodes.len() as Id, source);
+        self.range(0, self.plan.nodes.len() as Id, None, source);
     }
 
     /// Lanes of result `k`.
@@ -160,25 +163,47 @@ impl Blocks {
         Lanes::new(self.plan.types[id], &self.columns[self.plan.column[id] as usize], self.lanes)
     }
 
-    fn range(&mut self, from: Id, to: Id, source: &dyn Source) {
+    /// Evaluates nodes for the lanes that the loop around them is still in, whose column has them: others come to anything.
+    fn range(&mut self, from: Id, to: Id, on: Option<Id>, source: &dyn Source) {
         let mut i = from;
         while i < to {
             let node = self.plan.nodes[i as usize];
             if let Node::Branch { cond, then_end, else_end, .. } = node {
-                let cond = &bytemuck::cast_slice::<_, u32>(&self.columns[self.plan.column[cond as usize] as usize])[..self.lanes];
-                let taken = cond.iter().filter(|&&c| c != 0).count();
+                let (taken, on_lanes) = self.taken(cond, on);
                 if taken > 0 {
-                    self.range(i + 1, then_end, source);
+                    self.range(i + 1, then_end, on, source);
                 }
-                if taken < self.lanes {
-                    self.range(then_end, else_end, source);
+                if taken < on_lanes {
+                    self.range(then_end, else_end, on, source);
                 }
                 self.step(i, node, source);
                 i = else_end;
                 continue;
             }
+            if let Node::Loop { end, .. } = node {
+                self.repeat(i, on, source);
+                i = end;
+                continue;
+            }
             self.step(i, node, source);
             i += 1;
+        }
+    }
+
+    /// Truth values of a node with a whole column.
+    fn truths(&self, id: Id) -> &[u32] {
+        &bytemuck::cast_slice(&self.columns[self.plan.column[id as usize] as usize])[..self.lanes]
+    }
+
+    /// How many of the lanes that the loop around a branch is still in take its first block, and how many those lanes are.
+    fn taken(&self, cond: Id, on: Option<Id>) -> (usize, usize) {
+        let cond = self.truths(cond);
+        match on.map(|of| self.truths(of)) {
+            None => (cond.iter().filter(|&&c| c != 0).count(), self.lanes),
+            Some(on) => {
+                let taken = cond.iter().zip(on).filter(|&(&c, &on)| c != 0 && on != 0).count();
+                (taken, on.iter().filter(|&&on| on != 0).count())
+            }
         }
     }
 
@@ -194,7 +219,7 @@ impl Blocks {
         };
         let operand = |id: Id| &*self.columns[plan.column[id as usize] as usize];
         match node {
-            Node::Const(_) => {}
+            Node::Const(_) | Node::Loop { .. } => {}
             Node::Param(k) => {
                 if lent(i).is_none() {
                     source.load(k, LanesMut::new(ty, &mut out, self.lanes));

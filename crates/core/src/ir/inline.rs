@@ -47,12 +47,34 @@ impl Inliner<'_> {
                 let then = || block(i + 1, then_end, then_result);
                 let otherwise = || block(then_end, else_end, else_result);
                 (graph::branch(self.value(cond), self.func.types[i as usize], then, otherwise), else_end)
+            } else if let Node::Carried { of, .. } = node {
+                i = self.repeat(i, of);
+                continue;
             } else {
                 (self.node(node, i), i + 1)
             };
             self.done.borrow_mut()[i as usize] = Some(value);
             i = next;
         }
+    }
+
+    /// Inlines the loop at node `of`, whose first carried value is `first`; returns where its nodes end.
+    fn repeat(&self, first: Id, of: Id) -> Id {
+        let Node::Loop { turns, end, go } = self.func.nodes[of as usize] else { return of };
+        let carried = Func::carried(&self.func.nodes, of);
+        let init: Vec<_> = (first..of).map(|id| (self.init(id), self.func.types[id as usize])).collect();
+        let put = |values: &[Value]| (first..of).zip(values).for_each(|(id, &v)| self.done.borrow_mut()[id as usize] = Some(v));
+        let last = graph::repeat(turns, &init, |values| {
+            put(values);
+            self.range(of + 1, end);
+            (carried.map(|(_, next)| self.value(next)).collect(), self.value(go))
+        });
+        put(&last);
+        end
+    }
+
+    fn init(&self, carried: Id) -> Value {
+        self.value(if let Node::Carried { init, .. } = self.func.nodes[carried as usize] { init } else { Id::MAX })
     }
 
     fn node(&self, node: Node, at: Id) -> Value {

@@ -222,6 +222,25 @@ pub enum Node {
         /// Result of the second block.
         else_result: Id,
     },
+    /// A value that comes round a loop: `init` in the first turn, in every other one `next` of the turn before. After the loop it is the last `next`. The values
+    /// that a loop carries stand directly before it.
+    Carried {
+        /// Value in the first turn.
+        init: Id,
+        /// Value in the next turn; it may be a node of the loop.
+        next: Id,
+        /// The loop.
+        of: Id,
+    },
+    /// A loop over the nodes `this+1..end`, which ends after a turn in which `go` is false, and at the latest after so many turns.
+    Loop {
+        /// Turns at most; not zero.
+        turns: u32,
+        /// End of its nodes.
+        end: Id,
+        /// Whether another turn follows.
+        go: Id,
+    },
 }
 
 /// What an operator takes.
@@ -333,6 +352,7 @@ impl Func {
                     Node::Select(_, a, b) => is(a) || is(b),
                     // Its blocks come after it: their products are seen in the next round.
                     Node::Branch { then_result, else_result, .. } => is(then_result) || is(else_result),
+                    Node::Carried { init, next, .. } => is(init) || is(next),
                     _ => false,
                 };
                 changed |= now != open[i];
@@ -348,11 +368,24 @@ impl Func {
         })
     }
 
-    /// Calls `f` with each operand of a node.
+    /// The values that the loop at node `at` carries, with `next` of each.
+    pub(crate) fn carried(nodes: &[Node], at: Id) -> impl DoubleEndedIterator<Item = (Id, Id)> + Clone + '_ {
+        let is_carried = |n: &&Node| matches!(n, Node::Carried { .. });
+        let first = at - nodes[..at as usize].iter().rev().take_while(is_carried).count() as Id;
+        (first..at).map(|id| if let Node::Carried { next, .. } = nodes[id as usize] { (id, next) } else { (id, id) })
+    }
+
+    /// Calls `f` with each operand of a node; of a carried value its loop is one.
     pub fn operands(node: &Node, mut f: impl FnMut(Id)) {
         match *node {
             Node::Param(_) | Node::Const(_) => {}
             Node::Un(_, a) | Node::Cast(a) | Node::Bitcast(a) | Node::Reinterpret(a) | Node::Call1(_, a) | Node::Fetch(_, a) => f(a),
+            Node::Loop { go, .. } => f(go),
+            Node::Carried { init, next, of } => {
+                f(init);
+                f(next);
+                f(of);
+            }
             Node::Bin(_, a, b) | Node::Call2(_, a, b) => {
                 f(a);
                 f(b);

@@ -13,7 +13,7 @@ pub(super) struct Plan {
     pub(super) types: Vec<Ty>,
     pub(super) results: Vec<Id>,
     pub(super) column: Vec<u32>,
-    /// Nodes that need a column of their own with every lane in it: results, indices, conditions of branches, constants as arguments.
+    /// Nodes that need a column of their own with every lane in it: results, indices, conditions of branches and loops, constants as arguments.
     pub(super) whole: Vec<bool>,
     /// Columns that hold lanes; those of constants follow.
     shared: u32,
@@ -37,12 +37,27 @@ impl Plan {
         let constant = |i: usize| matches!(self.nodes[i], Node::Const(_));
         let mut last: Vec<Id> = (0..n).map(when).collect();
         let mut whole = vec![false; n];
+        // The loops around a node, the outermost first: a loop's node and its end.
+        let mut around: Vec<(Id, Id)> = Vec::new();
         for (i, node) in self.nodes.iter().enumerate() {
-            let now = when(i);
-            Func::operands(node, |a| last[a as usize] = last[a as usize].max(now));
+            around.retain(|&(_, end)| end > i as Id);
+            // A value from outside a loop is read again in its next turn.
+            let mut read = |a: Id, now: Id| {
+                let again = around.iter().find(|&&(at, _)| a <= at).map_or(0, |&(_, end)| 2 * end);
+                last[a as usize] = last[a as usize].max(now).max(again);
+            };
+            match *node {
+                Node::Carried { init, .. } => read(init, when(i)),
+                // A turn is over when its nodes are, and then what is carried changes.
+                Node::Loop { end, go, .. } => {
+                    Func::carried(&self.nodes, i as Id).flat_map(|(id, next)| [id, next]).chain([go, i as Id]).for_each(|a| read(a, 2 * end));
+                    around.push((i as Id, end));
+                }
+                _ => Func::operands(node, |a| read(a, when(i))),
+            }
             // What is read lane by lane needs a whole column, even of a constant.
             match *node {
-                Node::Fetch(_, a) | Node::Branch { cond: a, .. } => whole[a as usize] = true,
+                Node::Fetch(_, a) | Node::Branch { cond: a, .. } | Node::Loop { go: a, .. } => whole[a as usize] = true,
                 Node::Call1(..) | Node::Call2(..) => Func::operands(node, |a| whole[a as usize] |= constant(a as usize)),
                 _ => {}
             }

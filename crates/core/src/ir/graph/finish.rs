@@ -21,7 +21,7 @@ impl Graph {
         if let Some(e) = self.error.take() {
             return Err(e);
         }
-        // A closure of a branch that unwound and was caught leaves its block open.
+        // A closure of a block that unwound and was caught leaves its block open.
         if !self.scopes.is_empty() {
             return Err(OpError::ForeignValue);
         }
@@ -48,7 +48,7 @@ impl Graph {
         for &r in results {
             place[r as usize] = 0;
         }
-        // A branch is numbered before its blocks, whose nodes it uses: each level of nesting takes one more round.
+        // A branch or a loop is numbered before its blocks, whose nodes it uses: each level of nesting takes one more round.
         loop {
             let mut late = false;
             for i in (0..self.nodes.len()).rev() {
@@ -70,10 +70,10 @@ impl Graph {
     fn renumber(&self, place: &mut [Id]) -> (Vec<Node>, Vec<Ty>) {
         // The end of a block is the number of nodes before it, needed or not.
         let mut before = 0;
-        let has_branches = !self.closed.is_empty();
+        let has_blocks = !self.closed.is_empty();
         let mut ends = Vec::new();
         for p in place.iter_mut() {
-            if has_branches {
+            if has_blocks {
                 ends.push(before);
             }
             if *p == 0 {
@@ -106,6 +106,8 @@ impl Graph {
                     else_end: end(else_end),
                     else_result: at(else_result),
                 },
+                Node::Carried { init, next, of } => Node::Carried { init: at(init), next: at(next), of: at(of) },
+                Node::Loop { turns, end: last, go } => Node::Loop { turns, end: end(last), go: at(go) },
             });
             types.push(ty);
         }
