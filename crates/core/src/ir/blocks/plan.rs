@@ -50,7 +50,10 @@ impl Plan {
                 Node::Carried { init, .. } => read(init, when(i)),
                 // A turn is over when its nodes are, and then what is carried changes.
                 Node::Loop { end, go, .. } => {
-                    Func::carried(&self.nodes, i as Id).flat_map(|(id, next)| [id, next]).chain([go, i as Id]).for_each(|a| read(a, 2 * end));
+                    Func::carried(&self.nodes, i as Id)
+                        .flat_map(|(id, next)| [id, next])
+                        .chain([go, i as Id])
+                        .for_each(|a| read(a, 2 * end));
                     around.push((i as Id, end));
                 }
                 _ => Func::operands(node, |a| read(a, when(i))),

@@ -45,7 +45,8 @@ impl Ptx {
 
     /// Gives one set of arguments its next values, if it is in the loop.
     fn carry(&mut self, f: &Func, i: Id, values: &Values, on: Option<&PtxValue>) {
-        let mut all: Vec<(PtxValue, PtxValue)> = Func::carried(&f.nodes, i).map(|(id, next)| (value(values, id), value(values, next))).collect();
+        let mut all: Vec<(PtxValue, PtxValue)> =
+            Func::carried(&f.nodes, i).map(|(id, next)| (value(values, id), value(values, next))).collect();
         all.retain(|(to, next)| to.reg != next.reg);
         // A register that is written must not have been what a later value is read from.
         let written: Vec<String> = all.iter().map(|(to, _)| to.reg.clone()).collect();
