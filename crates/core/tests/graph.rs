@@ -383,7 +383,7 @@ proptest! {
                     prop_assert_eq!(f.types[cond as usize], Ty::Bool);
                 }
                 Node::Carried { init, next, of } => {
-                    let Node::Loop { turns, end, go } = f.nodes[of as usize] else { panic!("{of} is no loop") };
+                    let Node::Loop { turns, end, go, .. } = f.nodes[of as usize] else { panic!("{of} is no loop") };
                     prop_assert!((init as usize) < i && i < of as usize && next < end && go < end && end as usize <= f.nodes.len() && turns > 0);
                     assert!(f.nodes[i..of as usize].iter().all(|n| matches!(n, Node::Carried { of: same, .. } if *same == of)));
                     prop_assert_eq!((f.types[init as usize], f.types[next as usize]), (f.types[i], f.types[i]));

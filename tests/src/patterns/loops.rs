@@ -5,7 +5,6 @@ use super::input;
 use crate::case::{Cases, Target};
 use crate::data::Fill;
 use half::f16;
-use isowarp::Result;
 use isowarp::element::{DType, Element, Int, Num};
 use isowarp::prelude::*;
 
@@ -137,9 +136,8 @@ fn bodies<B: Target>(c: &mut Cases<B>) {
                 (last * last).gt(n)
             };
             let prime = repeat(30, (x >> 22) + 2, |n| next_while(!is_prime(n), n + 1));
-            let thrice = repeat(3, (i, x), |(a, x)| {
-                repeat(4, (a, x), |(a, x)| repeat(2, (a, x), |(a, x)| next_while((a ^ x).ne(5), (x, a + 1))))
-            });
+            let thrice =
+                repeat(3, (i, x), |(a, x)| repeat(4, (a, x), |(a, x)| repeat(2, (a, x), |(a, x)| next_while((a ^ x).ne(5), (x, a + 1)))));
             (prime, thrice)
         })
     });

@@ -9,6 +9,7 @@ mod typed;
 use super::node::{Func, Id, Node};
 use crate::element::Ty;
 pub use binary::Binary;
+use loops::Body;
 use plan::Plan;
 use std::sync::Arc;
 pub use typed::visible;
@@ -99,6 +100,15 @@ impl<'a> LanesMut<'a> {
         }
     }
 
+    /// Fills lanes with some of others, of the same width.
+    fn pick(self, from: Lanes<'_>, lanes: impl Iterator<Item = usize>) {
+        match (self, from) {
+            (Self::Narrow(to), Lanes::Narrow(from)) => to.iter_mut().zip(lanes).for_each(|(o, lane)| *o = from[lane]),
+            (Self::Wide(to), Lanes::Wide(from)) => to.iter_mut().zip(lanes).for_each(|(o, lane)| *o = from[lane]),
+            _ => {}
+        }
+    }
+
     /// Fills every lane with the same bits.
     pub fn fill(self, bits: u64) {
         match self {
@@ -126,8 +136,8 @@ pub struct Blocks {
     plan: Arc<Plan>,
     instructions: Instructions,
     columns: Vec<Box<[u64]>>,
-    /// Columns for the next values of a loop while all of them are computed.
-    spare: Vec<Box<[u64]>>,
+    /// The loops that are in no other loop.
+    loops: Vec<Body>,
     lanes: usize,
 }
 
@@ -145,15 +155,16 @@ impl Blocks {
     }
 
     fn with(func: &Func, instructions: Instructions) -> Self {
-        let plan = Plan::new(func);
+        let loops = Body::all(func, instructions);
+        let plan = Plan::new(func, &loops);
         let columns = plan.columns();
-        Self { plan: Arc::new(plan), instructions, columns, spare: Vec::new(), lanes: 0 }
+        Self { plan: Arc::new(plan), instructions, columns, loops, lanes: 0 }
     }
 
     /// Evaluates up to [`BLOCK`] lanes; the results are then read with [`Blocks::result`].
     pub fn eval(&mut self, lanes: usize, source: &impl Source) {
         self.lanes = lanes.min(BLOCK);
-        self.range(0, self.plan.nodes.len() as Id, None, source);
+        self.range(0, self.plan.nodes.len() as Id, source);
     }
 
     /// Lanes of result `k`.
@@ -163,25 +174,29 @@ impl Blocks {
         Lanes::new(self.plan.types[id], &self.columns[self.plan.column[id] as usize], self.lanes)
     }
 
-    /// Evaluates nodes for the lanes that the loop around them is still in, whose column has them: others come to anything.
-    fn range(&mut self, from: Id, to: Id, on: Option<Id>, source: &dyn Source) {
+    fn range(&mut self, from: Id, to: Id, source: &dyn Source) {
         let mut i = from;
         while i < to {
             let node = self.plan.nodes[i as usize];
             if let Node::Branch { cond, then_end, else_end, .. } = node {
-                let (taken, on_lanes) = self.taken(cond, on);
+                let cond = &bytemuck::cast_slice::<_, u32>(&self.columns[self.plan.column[cond as usize] as usize])[..self.lanes];
+                let taken = cond.iter().filter(|&&c| c != 0).count();
                 if taken > 0 {
-                    self.range(i + 1, then_end, on, source);
+                    self.range(i + 1, then_end, source);
                 }
-                if taken < on_lanes {
-                    self.range(then_end, else_end, on, source);
+                if taken < self.lanes {
+                    self.range(then_end, else_end, source);
                 }
                 self.step(i, node, source);
                 i = else_end;
                 continue;
             }
             if let Node::Loop { end, .. } = node {
-                self.repeat(i, on, source);
+                let mut loops = std::mem::take(&mut self.loops);
+                if let Some(body) = loops.iter_mut().find(|body| body.at == i) {
+                    body.run(self, source);
+                }
+                self.loops = loops;
                 i = end;
                 continue;
             }
@@ -190,24 +205,19 @@ impl Blocks {
         }
     }
 
-    /// Truth values of a node with a whole column.
-    fn truths(&self, id: Id) -> &[u32] {
-        &bytemuck::cast_slice(&self.columns[self.plan.column[id as usize] as usize])[..self.lanes]
-    }
-
-    /// How many of the lanes that the loop around a branch is still in take its first block, and how many those lanes are.
-    fn taken(&self, cond: Id, on: Option<Id>) -> (usize, usize) {
-        let cond = self.truths(cond);
-        match on.map(|of| self.truths(of)) {
-            None => (cond.iter().filter(|&&c| c != 0).count(), self.lanes),
-            Some(on) => {
-                let taken = cond.iter().zip(on).filter(|&(&c, &on)| c != 0 && on != 0).count();
-                (taken, on.iter().filter(|&&on| on != 0).count())
-            }
-        }
+    /// Lanes of a value that is no constant, in whole chunks: lent, or where they lie.
+    fn value<'a>(&'a self, id: Id, source: &'a dyn Source) -> Lanes<'a> {
+        let (plan, lanes) = (&self.plan, self.lanes.div_ceil(CHUNK) * CHUNK);
+        let lent = match plan.nodes[id as usize] {
+            Node::Param(k) if !plan.whole[id as usize] => source.lend(k, lanes),
+            _ => None,
+        };
+        lent.unwrap_or_else(|| Lanes::new(plan.types[id as usize], &self.columns[plan.column[id as usize] as usize], lanes))
     }
 
     fn step(&mut self, i: Id, node: Node, source: &dyn Source) {
+        // Its first value; the others are put there by the loop.
+        let node = if let Node::Carried { init, .. } = node { Node::Reinterpret(init) } else { node };
         let plan = &self.plan;
         let (column, ty) = (plan.column[i as usize] as usize, plan.types[i as usize]);
         // Never the column of an operand: those are in use until the node is done.

@@ -125,9 +125,11 @@ impl Writer<'_> {
                 Node::Carried { init, .. } => {
                     let _ = writeln!(self.text, "{pad}{ty} v{i} = {};", self.value(init));
                 }
-                Node::Loop { turns, end, go } => {
+                Node::Loop { turns, end, go, keeps } => {
                     let _ = writeln!(self.text, "{pad}for (unsigned int t{i} = 0u; t{i} < {turns}u; ++t{i}) {{");
                     self.range(i + 1, end, depth + 1);
+                    let leave = format!("{pad}    if (!({})) break;\n", self.value(go));
+                    self.text.push_str(if keeps { &leave } else { "" });
                     let carried = Func::carried(&self.f.nodes, i);
                     for (id, next) in carried.clone() {
                         let _ = writeln!(self.text, "{pad}    const {} n{id} = {};", cuda_type(self.ty(id)), self.value(next));
@@ -135,7 +137,8 @@ impl Writer<'_> {
                     for (id, _) in carried {
                         let _ = writeln!(self.text, "{pad}    v{id} = n{id};");
                     }
-                    let _ = writeln!(self.text, "{pad}    if (!({})) break;\n{pad}}}", self.value(go));
+                    self.text.push_str(if keeps { "" } else { &leave });
+                    let _ = writeln!(self.text, "{pad}}}");
                     i = end;
                     continue;
                 }

@@ -399,19 +399,21 @@ impl<'f> Evaluator<'f> {
     /// Evaluates a loop. Its own register has the lanes that are still in it; the others keep their values.
     fn repeat(&mut self, i: Id, on: Option<Id>, lanes: usize, (load, fetch): Memory<'_>) {
         let func = self.func;
-        let Node::Loop { turns, end, go } = func.nodes[i as usize] else { return };
+        let Node::Loop { turns, end, go, keeps } = func.nodes[i as usize] else { return };
         let mut active = on.map_or([1; LANES], |of| self.registers[of as usize]);
         for _ in 0..turns {
             self.registers[i as usize] = active;
             self.range(i + 1, end, Some(i), lanes, (&mut *load, &mut *fetch));
+            let go = self.registers[go as usize];
+            let more: [u64; LANES] = std::array::from_fn(|l| u64::from(active[l] != 0 && go[l] != 0));
+            let changes = if keeps { more } else { active };
             let carried = Func::carried(&func.nodes, i);
             let next: Vec<[u64; LANES]> = carried.clone().map(|(_, next)| self.registers[next as usize]).collect();
             for ((id, _), next) in carried.zip(next) {
                 let out = &mut self.registers[id as usize];
-                (0..lanes).filter(|&l| active[l] != 0).for_each(|l| out[l] = next[l]);
+                (0..lanes).filter(|&l| changes[l] != 0).for_each(|l| out[l] = next[l]);
             }
-            let go = &self.registers[go as usize];
-            (0..lanes).for_each(|l| active[l] = u64::from(active[l] != 0 && go[l] != 0));
+            active = more;
             if active[..lanes].iter().all(|&a| a == 0) {
                 break;
             }

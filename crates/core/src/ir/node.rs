@@ -232,7 +232,7 @@ pub enum Node {
         /// The loop.
         of: Id,
     },
-    /// A loop over the nodes `this+1..end`, which ends after a turn in which `go` is false, and at the latest after so many turns.
+    /// A loop over the nodes `this+1..end`, which ends with a turn in which `go` is false, and at the latest after so many turns.
     Loop {
         /// Turns at most; not zero.
         turns: u32,
@@ -240,7 +240,37 @@ pub enum Node {
         end: Id,
         /// Whether another turn follows.
         go: Id,
+        /// Whether the carried values stay as they are in a turn in which `go` is false.
+        keeps: bool,
     },
+}
+
+impl Node {
+    /// The same among nodes with other numbers: those of operands, and of the ends of blocks.
+    pub(crate) fn renumbered(self, at: impl Fn(Id) -> Id, end: impl Fn(Id) -> Id) -> Self {
+        match self {
+            Self::Param(_) | Self::Const(_) => self,
+            Self::Un(op, a) => Self::Un(op, at(a)),
+            Self::Bin(op, a, b) => Self::Bin(op, at(a), at(b)),
+            Self::Fma(a, b, c) => Self::Fma(at(a), at(b), at(c)),
+            Self::Select(a, b, c) => Self::Select(at(a), at(b), at(c)),
+            Self::Cast(a) => Self::Cast(at(a)),
+            Self::Bitcast(a) => Self::Bitcast(at(a)),
+            Self::Reinterpret(a) => Self::Reinterpret(at(a)),
+            Self::Call1(f, a) => Self::Call1(f, at(a)),
+            Self::Call2(f, a, b) => Self::Call2(f, at(a), at(b)),
+            Self::Fetch(k, a) => Self::Fetch(k, at(a)),
+            Self::Branch { cond, then_end, then_result, else_end, else_result } => Self::Branch {
+                cond: at(cond),
+                then_end: end(then_end),
+                then_result: at(then_result),
+                else_end: end(else_end),
+                else_result: at(else_result),
+            },
+            Self::Carried { init, next, of } => Self::Carried { init: at(init), next: at(next), of: at(of) },
+            Self::Loop { turns, end: last, go, keeps } => Self::Loop { turns, end: end(last), go: at(go), keeps },
+        }
+    }
 }
 
 /// What an operator takes.

@@ -106,10 +106,10 @@ fn step<const FUSED: bool>(node: Node, ty: Ty, [a, b, c]: [Operand<'_>; 3], out:
             _ => eval::cast(a.ty, ty, to),
         },
         Node::Bitcast(_) => eval::bits(a.ty, true, to),
-        Node::Reinterpret(_) | Node::Carried { .. } => eval::bits(a.ty, false, to),
+        Node::Reinterpret(_) => eval::bits(a.ty, false, to),
         Node::Call1(f, _) => call::<FUSED>(f, [a.bytes; 2], to.out, chunks),
         Node::Call2(f, ..) => call::<FUSED>(f, [a.bytes, b.bytes], to.out, chunks),
-        Node::Param(_) | Node::Const(_) | Node::Fetch(..) | Node::Loop { .. } => {}
+        Node::Param(_) | Node::Const(_) | Node::Fetch(..) | Node::Carried { .. } | Node::Loop { .. } => {}
     }
 }
 

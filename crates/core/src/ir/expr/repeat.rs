@@ -1,6 +1,6 @@
 //! Loops of symbolic values.
 
-use super::{Accumulator, Expr, TracedValue, lit, select_each};
+use super::{Accumulator, Expr, TracedValue, lit};
 use crate::ir::graph;
 
 /// One turn of a loop: the state after it, and whether another turn follows. Made by [`next_while`] or [`next_until`], or of the state alone for a
@@ -81,14 +81,13 @@ pub fn repeat<S: Accumulator, T: Into<Turn<S>>>(turns: u32, state: S, body: impl
     };
     let init: Vec<_> = parts(state).zip(S::types()).collect();
     let last = graph::repeat(turns, &init, |carried| {
-        let before = S::from_values(&mut carried.iter().copied().map(TracedValue));
-        let turn: Turn<S> = body(before).into();
-        let (next, more) = match turn.more {
-            None => (turn.state, lit(true)),
-            Some(More::While(go)) => (select_each(go, turn.state, before), go),
-            Some(More::Until(done)) => (turn.state, !done),
+        let turn: Turn<S> = body(S::from_values(&mut carried.iter().copied().map(TracedValue))).into();
+        let (go, keeps) = match turn.more {
+            None => (lit(true), false),
+            Some(More::While(go)) => (go, true),
+            Some(More::Until(done)) => (!done, false),
         };
-        (parts(next).collect(), more.value())
+        (parts(turn.state).collect(), go.value(), keeps)
     });
     S::from_values(&mut last.into_iter().map(TracedValue))
 }

@@ -32,8 +32,9 @@ impl Graph {
     }
 }
 
-/// A loop of up to so many turns over values that it carries. The closure gives their next values and whether another turn follows.
-pub(crate) fn repeat(turns: u32, init: &[(Value, Ty)], body: impl FnOnce(&[Value]) -> (Vec<Value>, Value)) -> Vec<Value> {
+/// A loop of up to so many turns over values that it carries. The closure gives their next values, whether another turn follows, and whether
+/// they keep the values that they have if none does.
+pub(crate) fn repeat(turns: u32, init: &[(Value, Ty)], body: impl FnOnce(&[Value]) -> (Vec<Value>, Value, bool)) -> Vec<Value> {
     // No carried value is a product to a sum; nor is it one without a turn.
     if turns == 0 {
         let rounded = |&(v, ty): &(Value, Ty)| {
@@ -53,13 +54,13 @@ pub(crate) fn repeat(turns: u32, init: &[(Value, Ty)], body: impl FnOnce(&[Value
             g.nodes.push(Node::Carried { init, next: 0, of });
             g.types.push(ty);
         }
-        g.nodes.push(Node::Loop { turns, end: 0, go: 0 });
+        g.nodes.push(Node::Loop { turns, end: 0, go: 0, keeps: false });
         g.types.push(Ty::Bool);
         g.open_block();
         of
     });
     carried.resize(init.len(), node);
-    let (next, more) = body(&carried);
+    let (next, more, if_more) = body(&carried);
     with(|g| {
         let next: Vec<Id> = next.iter().zip(init).map(|(&v, &(_, ty))| g.id(v, ty)).collect();
         let more = g.id(more, Ty::Bool);
@@ -69,8 +70,8 @@ pub(crate) fn repeat(turns: u32, init: &[(Value, Ty)], body: impl FnOnce(&[Value
                 *next = id;
             }
         }
-        if let Some(Node::Loop { end, go, .. }) = g.nodes.get_mut(node.id as usize) {
-            (*end, *go) = (closed, more);
+        if let Some(Node::Loop { end, go, keeps, .. }) = g.nodes.get_mut(node.id as usize) {
+            (*end, *go, *keeps) = (closed, more, if_more);
         }
         node.id
     });

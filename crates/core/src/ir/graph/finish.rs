@@ -87,28 +87,7 @@ impl Graph {
         let mut nodes = Vec::with_capacity(before as usize);
         let mut types = Vec::with_capacity(before as usize);
         for ((&node, &ty), _) in self.nodes.iter().zip(&self.types).zip(place.iter()).filter(|(_, p)| **p != UNUSED) {
-            nodes.push(match node {
-                n @ (Node::Param(_) | Node::Const(_)) => n,
-                Node::Un(op, a) => Node::Un(op, at(a)),
-                Node::Bin(op, a, b) => Node::Bin(op, at(a), at(b)),
-                Node::Fma(a, b, c) => Node::Fma(at(a), at(b), at(c)),
-                Node::Select(a, b, c) => Node::Select(at(a), at(b), at(c)),
-                Node::Cast(a) => Node::Cast(at(a)),
-                Node::Bitcast(a) => Node::Bitcast(at(a)),
-                Node::Reinterpret(a) => Node::Reinterpret(at(a)),
-                Node::Call1(f, a) => Node::Call1(f, at(a)),
-                Node::Call2(f, a, b) => Node::Call2(f, at(a), at(b)),
-                Node::Fetch(k, a) => Node::Fetch(k, at(a)),
-                Node::Branch { cond, then_end, then_result, else_end, else_result } => Node::Branch {
-                    cond: at(cond),
-                    then_end: end(then_end),
-                    then_result: at(then_result),
-                    else_end: end(else_end),
-                    else_result: at(else_result),
-                },
-                Node::Carried { init, next, of } => Node::Carried { init: at(init), next: at(next), of: at(of) },
-                Node::Loop { turns, end: last, go } => Node::Loop { turns, end: end(last), go: at(go) },
-            });
+            nodes.push(node.renumbered(at, end));
             types.push(ty);
         }
         (nodes, types)

@@ -7,7 +7,7 @@ use crate::ir::node::{Func, Id, Node};
 impl Ptx {
     /// The loop at node `i`. Of several sets of arguments those that have left it keep their values until all have.
     pub(super) fn repeat(&mut self, f: &Func, i: Id, args: &[Vec<PtxValue>], values: &mut [Values], fetch: Fetch<'_>) {
-        let Node::Loop { turns, end, go } = f.nodes[i as usize] else { return };
+        let Node::Loop { turns, end, go, keeps } = f.nodes[i as usize] else { return };
         let is_fixed = f.nodes[go as usize] == Node::Const(1);
         let around = self.active.clone();
         if values.len() > 1 && !is_fixed {
@@ -24,23 +24,36 @@ impl Ptx {
         let left = self.fresh(Ty::U32);
         self.line(format!("mov.b32 {}, {turns}", left.reg));
         let again = self.new_label();
+        let done = (keeps && !is_fixed).then(|| self.new_label());
         self.label(&again);
         self.range(f, i + 1, end, args, values, fetch);
         let active = std::mem::replace(&mut self.active, around);
         let active = if is_fixed { Vec::new() } else { active };
+        if let Some(done) = &done {
+            let go = self.more(&active, go, values);
+            self.line(format!("@!{} bra {done}", go.reg));
+        }
         for (lane, values) in values.iter().enumerate() {
             self.carry(f, i, values, active.get(lane));
         }
         self.line(format!("sub.u32 {0}, {0}, 1", left.reg));
         let mut more = self.emit(Ty::Bool, |o| format!("setp.ne.u32 {o}, {}, 0", left.reg));
-        if !is_fixed {
-            for (on, values) in active.iter().zip(values.iter()) {
-                self.line(format!("and.pred {0}, {0}, {1}", on.reg, value(values, go).reg));
-            }
-            let go = if active.is_empty() { value(&values[0], go) } else { self.fold(&active, "or") };
+        if !keeps && !is_fixed {
+            let go = self.more(&active, go, values);
             more = self.emit(Ty::Bool, |o| format!("and.pred {o}, {}, {}", more.reg, go.reg));
         }
         self.line(format!("@{} bra {again}", more.reg));
+        if let Some(done) = &done {
+            self.label(done);
+        }
+    }
+
+    /// Whether another turn follows for any set of arguments. Those for which none does leave the loop.
+    fn more(&mut self, active: &[PtxValue], go: Id, values: &[Values]) -> PtxValue {
+        for (on, values) in active.iter().zip(values) {
+            self.line(format!("and.pred {0}, {0}, {1}", on.reg, value(values, go).reg));
+        }
+        if active.is_empty() { value(&values[0], go) } else { self.fold(active, "or") }
     }
 
     /// Gives one set of arguments its next values, if it is in the loop.

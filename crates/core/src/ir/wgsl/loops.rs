@@ -8,7 +8,7 @@ use core::fmt::Write as _;
 impl Writer<'_> {
     /// The loop at node `i`. Of four elements those that have left it keep their values until all have.
     pub(super) fn repeat(&mut self, i: Id, depth: usize) {
-        let Node::Loop { turns, end, go } = self.f.nodes[i as usize] else { return };
+        let Node::Loop { turns, end, go, keeps } = self.f.nodes[i as usize] else { return };
         let (f, pad) = (self.f, "    ".repeat(depth));
         let is_fixed = f.nodes[go as usize] == Node::Const(1);
         let masks = self.is_joint() && !is_fixed;
@@ -20,6 +20,12 @@ impl Writer<'_> {
         }
         let _ = writeln!(self.text, "{pad}for (var t{i} = 0u; t{i} < {turns}u; t{i}++) {{");
         self.range(i + 1, end, depth + 1);
+        let leave = match (masks, is_fixed) {
+            (true, _) => format!("{pad}    a{i} = a{i} & {};\n{pad}    if (!any(a{i})) {{ break; }}\n", self.value(go)),
+            (_, false) => format!("{pad}    if (!{}) {{ break; }}\n", self.value(go)),
+            _ => String::new(),
+        };
+        self.text.push_str(if keeps { &leave } else { "" });
         let carried = Func::carried(&f.nodes, i).filter(|(id, next)| id != next);
         for (id, next) in carried.clone() {
             let next = self.value(next);
@@ -29,12 +35,7 @@ impl Writer<'_> {
         for (id, _) in carried {
             let _ = writeln!(self.text, "{pad}    v{id} = n{id};");
         }
-        let go = self.value(go);
-        let _ = match (masks, is_fixed) {
-            (true, _) => writeln!(self.text, "{pad}    a{i} = a{i} & {go};\n{pad}    if (!any(a{i})) {{ break; }}"),
-            (_, false) => writeln!(self.text, "{pad}    if (!{go}) {{ break; }}"),
-            _ => Ok(()),
-        };
+        self.text.push_str(if keeps { "" } else { &leave });
         let _ = writeln!(self.text, "{pad}}}");
         self.active = around;
     }
