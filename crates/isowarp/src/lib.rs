@@ -207,7 +207,7 @@ pub mod prelude {
     pub use isowarp_core::buffer::{Buffer, DeviceScalar, Memory, View};
     pub use isowarp_core::caps::Numerics;
     pub use isowarp_core::input::{Source, array, counting, counting64, index, index64, permuted, scalar};
-    pub use isowarp_core::ir::{Expr, branch, lit, select};
+    pub use isowarp_core::ir::{Expr, branch, lit, next_until, next_while, repeat, select};
     pub use isowarp_core::ops::{And, Combine, Max, Min, Op, Or, Product, Sum, Xor};
     pub use isowarp_core::patterns::{Atomics, GroupFolds, Groups, Overflow, Shuffle};
     pub use isowarp_core::patterns::{Axis, ImageLayout, Layout, Move, ScatterOp};

@@ -103,6 +103,8 @@ pub(super) struct Places {
     pub(super) arrays: Vec<Option<u16>>,
     /// The parameter of the index.
     pub(super) index: Option<u16>,
+    /// What the loop around carries.
+    carried: Option<Value>,
 }
 
 impl Places {
@@ -121,7 +123,7 @@ impl Places {
         let elements = inputs.clone().map(|k| take(reads(&|t| matches!(t, Tree::Input(i, _) if *i == k)))).collect();
         let arrays = inputs.map(|k| take(reads(&|t| matches!(t, Tree::Node(Op::At(i), ..) if *i == k)))).collect();
         let index = take(reads(&|t| matches!(t, Tree::Index)));
-        Self { dtypes: dtypes.to_vec(), elements, arrays, index }
+        Self { dtypes: dtypes.to_vec(), elements, arrays, index, carried: None }
     }
 
     /// Elements of all inputs, and the index if it is read.
@@ -129,7 +131,7 @@ impl Places {
     pub(super) fn all(dtypes: &[DType], index: bool) -> Self {
         let n = dtypes.len() as u16;
         let elements = (0..n).map(Some).collect();
-        Self { dtypes: dtypes.to_vec(), elements, arrays: vec![None; dtypes.len()], index: index.then_some(n) }
+        Self { dtypes: dtypes.to_vec(), elements, arrays: vec![None; dtypes.len()], index: index.then_some(n), carried: None }
     }
 
     /// The parameters as a graph declares them.
@@ -161,11 +163,13 @@ pub(super) fn value(tree: &Tree, places: &Places) -> Result<Value, OpError> {
     match tree {
         Tree::Input(k, ty) => Ok(param(places.elements.get(usize::from(*k)).copied().flatten().ok_or_else(missing)?, *ty)),
         Tree::Index => Ok(param(places.index.ok_or_else(missing)?, Ty::U32)),
+        Tree::Carried(_) => places.carried.ok_or_else(missing),
         Tree::Const(ty, bits) => Ok(with_type!(*ty, T => ir::lit(T::from_bits64(*bits)))),
         Tree::Node(Op::Branch, ty, args) => {
             let Value::Bool(cond) = value(&args[0], places)? else { return Err(missing()) };
             branched(cond, *ty, [&args[1], &args[2]], places)
         }
+        Tree::Node(Op::Repeat(turns), _, args) => repeated((*turns).into(), value(&args[0], places)?, [&args[1], &args[2]], places),
         Tree::Node(op, _, args) => {
             let args: Vec<Value> = args.iter().map(|a| value(a, places)).collect::<Result<_, _>>()?;
             let found = match args[..] {
@@ -200,6 +204,30 @@ fn branched(cond: Expr<bool>, ty: Ty, blocks: [&Tree; 2], places: &Places) -> Re
         };
     }
     let found = branch!(Bool bool, F32 f32, I32 i32, U32 u32, F64 f64, I64 i64, U64 u64);
+    fault.map_or(Ok(found), Err)
+}
+
+/// A loop whose condition and next value are traced once.
+fn repeated(turns: u32, init: Value, [go, next]: [&Tree; 2], places: &Places) -> Result<Value, OpError> {
+    let mut fault = None;
+    macro_rules! repeat {
+        ($($v:ident)*) => {
+            match init {
+                $(Value::$v(first) => Value::$v(ir::repeat(turns, first, |it| {
+                    let inside = Places { carried: Some(Value::$v(it)), ..places.clone() };
+                    match (value(go, &inside), value(next, &inside)) {
+                        (Ok(Value::Bool(go)), Ok(Value::$v(next))) => ir::next_while(go, next),
+                        (go, next) => {
+                            fault = go.and(next).err().or_else(|| Some(ill_typed(next_of)));
+                            ir::next_while(ir::lit(false), it)
+                        }
+                    }
+                })),)*
+            }
+        };
+    }
+    let next_of = next;
+    let found = repeat!(Bool F32 I32 U32 F64 I64 U64);
     fault.map_or(Ok(found), Err)
 }
 

@@ -19,6 +19,8 @@ pub(super) struct Maker<'r> {
     pub(super) fetches: bool,
     /// Whether trees may read the index.
     pub(super) index: bool,
+    /// What the loop carries that is being made.
+    carried: Option<Ty>,
     /// Elementary functions that a tree may still have: each costs a compiler as much as fifty operations.
     calls: usize,
     /// Operations that its trees may still have together.
@@ -29,7 +31,7 @@ impl<'r> Maker<'r> {
     /// A maker of trees in types of 32 bits, or also in those of 64.
     pub(super) fn new(r: &'r mut Random, inputs: &[DType], wide: bool) -> Self {
         let types: &[Ty] = if wide { &ALL } else { &NARROW };
-        Self { r, inputs: inputs.to_vec(), types, made: Vec::new(), fetches: true, index: true, calls: 1, nodes: 400 }
+        Self { r, inputs: inputs.to_vec(), types, made: Vec::new(), fetches: true, index: true, carried: None, calls: 1, nodes: 400 }
     }
 
     /// The same with at most so many operations in all trees together, of which none is long.
@@ -71,6 +73,9 @@ impl<'r> Maker<'r> {
         }
         if self.r.chance(8) {
             return self.zero(ty);
+        }
+        if self.carried == Some(ty) && self.r.chance(50) {
+            return Tree::Carried(ty);
         }
         if ty == Ty::U32 && self.index && self.r.chance(12) {
             return Tree::Index;
@@ -118,6 +123,7 @@ impl<'r> Maker<'r> {
                     return tree;
                 }
             }
+            96..=98 if self.carried.is_none() => return self.repeat(ty, depth),
             21..=28 => {
                 let op = if self.r.chance(70) { Op::Select } else { Op::Branch };
                 let args = vec![self.tree(Ty::Bool, depth), self.tree(ty, depth), self.tree(ty, depth)];
@@ -130,6 +136,18 @@ impl<'r> Maker<'r> {
             Ty::F32 | Ty::F64 => self.float(ty, depth),
             _ => self.integer(ty, depth),
         }
+    }
+
+    /// A loop of a few turns. What its turns have in parts is of no use outside.
+    fn repeat(&mut self, ty: Ty, depth: usize) -> Tree {
+        let turns = self.r.pick(&[0, 1, 2, 3, 9]);
+        let first = self.tree(ty, depth);
+        let outside = self.made.len();
+        self.carried = Some(ty);
+        let (go, next) = (self.tree(Ty::Bool, depth), self.tree(ty, depth));
+        self.carried = None;
+        self.made.truncate(outside);
+        self.made_of(Op::Repeat(turns), vec![first, go, next])
     }
 
     fn cast(&mut self, ty: Ty, depth: usize) -> Tree {

@@ -59,12 +59,13 @@ pub(super) struct Reads {
 /// The value of a tree at the indices `0..n`, as bits of its type, with one NaN.
 #[must_use]
 pub(super) fn values(tree: &Tree, reads: &Reads, n: usize) -> Vec<u64> {
-    let mut out = column(&fuse(tree), reads, n);
+    let mut out = column(&fuse(tree), reads, n, &[]);
     out.iter_mut().for_each(|b| *b = canonical(tree.ty(), *b));
     out
 }
 
-fn column(tree: &Tree, reads: &Reads, n: usize) -> Vec<u64> {
+/// The values of a tree, in a loop that carries these.
+fn column(tree: &Tree, reads: &Reads, n: usize, carried: &[u64]) -> Vec<u64> {
     match tree {
         Tree::Input(k, _) => {
             let k = usize::from(*k);
@@ -72,15 +73,28 @@ fn column(tree: &Tree, reads: &Reads, n: usize) -> Vec<u64> {
         }
         Tree::Index => (0..n as u64).collect(),
         Tree::Const(_, bits) => vec![*bits; n],
+        Tree::Carried(_) => carried.to_vec(),
+        Tree::Node(Op::Repeat(turns), _, args) => {
+            let mut it = column(&args[0], reads, n, carried);
+            let mut on = vec![true; n];
+            for _ in 0..*turns {
+                let (go, next) = (column(&args[1], reads, n, &it), column(&args[2], reads, n, &it));
+                for i in 0..n {
+                    on[i] &= go[i] != 0;
+                    it[i] = if on[i] { next[i] } else { it[i] };
+                }
+            }
+            it
+        }
         Tree::Node(Op::At(k), _, args) => {
             let (k, signed) = (usize::from(*k), args[0].ty() == Ty::I32);
             let at = |i: u64| if signed { i as u32 as i32 as i64 as u64 } else { i };
             let found = |i: u64| usize::try_from(at(i)).ok().and_then(|i| reads.arrays[k].get(i)).map_or(0, |&b| widen(reads.dtypes[k], b));
-            column(&args[0], reads, n).into_iter().map(found).collect()
+            column(&args[0], reads, n, carried).into_iter().map(found).collect()
         }
         Tree::Node(op, ty, args) => {
             let of = args[0].ty();
-            let columns: Vec<Vec<u64>> = args.iter().map(|a| column(a, reads, n)).collect();
+            let columns: Vec<Vec<u64>> = args.iter().map(|a| column(a, reads, n, carried)).collect();
             let mut operands = [0; 3];
             (0..n)
                 .map(|i| {
@@ -345,13 +359,18 @@ pub(super) fn fuse(tree: &Tree) -> Tree {
         }
         Op::Select | Op::Branch => match known(&args[0]) {
             Some(bits) => settled(args.remove(if bits != 0 { 1 } else { 2 })),
-            // Blocks of a branch share nothing, so two that read alike are not one.
-            None if op == Op::Select && args[1] == args[2] && !args[1].any(|t| matches!(t, Tree::Node(Op::Branch, ..))) => args.remove(1),
+            // Blocks of branches and loops share nothing, so two that read alike are not one.
+            None if op == Op::Select && args[1] == args[2] && !args[1].any(has_blocks) => args.remove(1),
             None => made(op, ty, args),
         },
+        Op::Repeat(_) => made(op, ty, args),
         Op::Cast(to) if args[0].ty() == to => args.remove(0),
         _ => fold(op, ty, args),
     }
+}
+
+fn has_blocks(tree: &Tree) -> bool {
+    matches!(tree, Tree::Node(Op::Branch | Op::Repeat(_), ..))
 }
 
 /// A float sum or difference: one product as an operand makes it a fused multiply-add, of two the left one.

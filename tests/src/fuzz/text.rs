@@ -1,5 +1,5 @@
 //! Trees as text and back. The text is the language of the command's expressions (`isowarp run map --op`), with the operations that those lack as
-//! functions: `recip(a)`, `mul_hi(a, b)`, `branch(c, a, b)`, `as_u32(a)` for the same bits, and `at_x(i)` for an element of an input.
+//! functions: `recip(a)`, `mul_hi(a, b)`, `branch(c, a, b)`, `as_u32(a)` for the same bits, `repeat9(a, b, c)` for a loop that carries `it`, and `at_x(i)` for an element of an input.
 
 use super::tree::{INPUTS, Op, Tree};
 use isowarp::element::{DType, Ty};
@@ -16,6 +16,7 @@ fn write(tree: &Tree, outermost: bool, out: &mut String) {
     match tree {
         Tree::Input(k, _) => out.push_str(INPUTS[usize::from(*k) % INPUTS.len()]),
         Tree::Index => out.push_str("u32(i)"),
+        Tree::Carried(_) => out.push_str("it"),
         Tree::Const(ty, bits) => out.push_str(&literal(*ty, *bits)),
         Tree::Node(op @ (Op::Neg | Op::Not), _, args) => {
             // A sign before a number would be the number's.
@@ -113,6 +114,8 @@ struct Parser<'t> {
     at: usize,
     inputs: &'t [DType],
     depth: usize,
+    /// The types of what the loops around carry.
+    carried: Vec<Ty>,
 }
 
 /// Bounds the recursion.
@@ -145,7 +148,7 @@ const SIGNS: [(&str, Op, u8); 18] = [
 /// # Errors
 /// What is wrong, and at which byte.
 pub(super) fn parse(text: &str, inputs: &[DType]) -> Result<Tree, String> {
-    let mut p = Parser { text, at: 0, inputs, depth: 0 };
+    let mut p = Parser { text, at: 0, inputs, depth: 0, carried: Vec::new() };
     let found = p.infix(0).and_then(|found| {
         p.blanks();
         if p.at < text.len() { Err("expected the end".to_owned()) } else { p.settle(found, None) }
@@ -235,16 +238,28 @@ impl Parser<'_> {
         }
         match &word[..] {
             "i" => return Ok(Parsed::Tree(Tree::Index)),
+            "it" => {
+                let ty = self.carried.last().ok_or("`it` outside of a loop")?;
+                return Ok(Parsed::Tree(Tree::Carried(*ty)));
+            }
             "true" | "false" => return Ok(Parsed::Tree(Tree::Const(Ty::Bool, u64::from(word == "true")))),
             _ => {}
         }
         let op = function(&word).ok_or_else(|| format!("there is no `{word}`"))?;
         self.expect("(")?;
         let mut args = vec![self.infix(0)?];
+        if let Op::Repeat(_) = op {
+            let first = self.settle(args.remove(0), None)?;
+            self.carried.push(first.ty());
+            args.push(Parsed::Tree(first));
+        }
         while self.eat(",") {
             args.push(self.infix(0)?);
         }
         self.expect(")")?;
+        if let Op::Repeat(_) = op {
+            self.carried.pop();
+        }
         match (op, &args[..]) {
             // A number in a conversion is a number of that type; the index is of one type here.
             (Op::Cast(ty), [Parsed::Number(_)]) if ty != Ty::Bool => self.settle(args.remove(0), Some(ty)).map(Parsed::Tree),
@@ -284,6 +299,7 @@ impl Parser<'_> {
                 let ty = match op {
                     Op::Shl | Op::Shr if k == 1 => Some(Ty::U32),
                     Op::Select | Op::Branch if k == 0 => Some(Ty::Bool),
+                    Op::Repeat(_) if k == 1 => Some(Ty::Bool),
                     _ => met,
                 };
                 self.settle(a.clone(), ty)
@@ -309,6 +325,9 @@ impl Parser<'_> {
 fn function(name: &str) -> Option<Op> {
     if let Some(k) = name.strip_prefix("at_").and_then(|n| INPUTS.iter().position(|&i| i == n)) {
         return Some(Op::At(k as u8));
+    }
+    if let Some(turns) = name.strip_prefix("repeat").and_then(|n| n.parse().ok()) {
+        return Some(Op::Repeat(turns));
     }
     let name = if name == "ln" { "log" } else { name };
     Op::all().into_iter().find(|op| op.sign().is_none() && !matches!(op, Op::Neg | Op::Not) && op.name() == name)

@@ -86,6 +86,8 @@ pub enum Op {
     Bitcast(Ty),
     /// An elementary function.
     Call(Elementary),
+    /// `repeat9(a, b, c)`, a loop of at most so many turns: `it` is `a` at first, and `c` of it in the next turn as long as `b` of it holds.
+    Repeat(u8),
     /// The element of an input at an index that is computed, `at_x(a)`; zero outside.
     At(u8),
 }
@@ -97,6 +99,8 @@ pub enum Tree {
     Input(u8, Ty),
     /// The index.
     Index,
+    /// What the loop around carries, `it`.
+    Carried(Ty),
     /// A constant's bits, zero-extended.
     Const(Ty, u64),
     /// An operation on others.
@@ -166,7 +170,7 @@ impl Op {
         match self {
             Self::Neg | Self::Abs | Self::Not | Self::Sqrt | Self::Recip | Self::Floor | Self::Ceil | Self::Trunc | Self::Round => 1,
             Self::IsNan | Self::Popcount | Self::Clz | Self::ReverseBits | Self::Cast(_) | Self::Bitcast(_) | Self::At(_) => 1,
-            Self::Fma | Self::Clamp | Self::Select | Self::Branch => 3,
+            Self::Fma | Self::Clamp | Self::Select | Self::Branch | Self::Repeat(_) => 3,
             Self::Call(f) => f.arity(),
             _ => 2,
         }
@@ -224,6 +228,7 @@ impl Op {
             Self::Cast(ty) => ty.name(),
             Self::Bitcast(ty) => return format!("as_{ty}"),
             Self::Call(f) => f.name(),
+            Self::Repeat(turns) => return format!("repeat{turns}"),
             Self::At(k) => return format!("at_{}", INPUTS[usize::from(k) % INPUTS.len()]),
             other => other.sign().unwrap_or("?"),
         };
@@ -233,7 +238,7 @@ impl Op {
     /// Whether the expressions of the command know it.
     #[must_use]
     pub fn is_in_the_command(self) -> bool {
-        !matches!(self, Self::Recip | Self::MulHi | Self::Branch | Self::Bitcast(_) | Self::At(_))
+        !matches!(self, Self::Recip | Self::MulHi | Self::Branch | Self::Repeat(_) | Self::Bitcast(_) | Self::At(_))
     }
 
     /// The type of its result over operands of these types, where it is defined on them.
@@ -261,6 +266,7 @@ impl Op {
             Self::Lt | Self::Le | Self::Gt | Self::Ge if same && number => return Some(Ty::Bool),
             Self::Eq | Self::Ne if same => return Some(Ty::Bool),
             Self::Select | Self::Branch if first == Ty::Bool && of[1] == of[2] => return Some(of[1]),
+            Self::Repeat(_) if of[1] == Ty::Bool && of[2] == first => return Some(first),
             Self::Cast(ty) => return Some(ty),
             Self::Bitcast(ty) if number && ty != first && ty.words() == first.words() => return Some(ty),
             Self::At(k) if first.is_int() => return inputs.get(usize::from(k)).map(|d| d.ty()),
@@ -276,7 +282,7 @@ impl Tree {
     #[must_use]
     pub fn ty(&self) -> Ty {
         match *self {
-            Self::Input(_, ty) | Self::Const(ty, _) | Self::Node(_, ty, _) => ty,
+            Self::Input(_, ty) | Self::Carried(ty) | Self::Const(ty, _) | Self::Node(_, ty, _) => ty,
             Self::Index => Ty::U32,
         }
     }
@@ -303,6 +309,17 @@ impl Tree {
         found
     }
 
+    /// Whether it has something that a loop around it would carry.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        match self {
+            Self::Carried(_) => true,
+            Self::Node(Op::Repeat(_), _, args) => args[0].is_open(),
+            Self::Node(_, _, args) => args.iter().any(Self::is_open),
+            _ => false,
+        }
+    }
+
     /// Number of nodes.
     #[must_use]
     pub fn size(&self) -> usize {
@@ -327,7 +344,7 @@ impl Tree {
                 }
                 args.iter_mut().for_each(|a| a.renumber(to));
             }
-            Self::Index | Self::Const(..) => {}
+            Self::Index | Self::Carried(_) | Self::Const(..) => {}
         }
     }
 }

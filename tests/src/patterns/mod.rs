@@ -13,6 +13,7 @@ mod groups;
 mod histogram;
 mod histogram_variants;
 mod lazy;
+mod loops;
 mod map;
 mod map_types;
 mod memory;
@@ -95,6 +96,7 @@ pub fn table<B: Target>() -> Vec<Case<B>> {
         concurrency::cases,
         forms::cases,
         lazy::cases,
+        loops::cases,
         runs::cases,
         by_order::cases,
         narrow::cases,

@@ -2,12 +2,14 @@
 //! those of [`super::Evaluator`].
 
 mod binary;
+mod loops;
 mod plan;
 mod typed;
 
 use super::node::{Func, Id, Node};
 use crate::element::Ty;
 pub use binary::Binary;
+use loops::Body;
 use plan::Plan;
 use std::sync::Arc;
 pub use typed::visible;
@@ -98,6 +100,15 @@ impl<'a> LanesMut<'a> {
         }
     }
 
+    /// Fills lanes with some of others, of the same width.
+    fn pick(self, from: Lanes<'_>, lanes: impl Iterator<Item = usize>) {
+        match (self, from) {
+            (Self::Narrow(to), Lanes::Narrow(from)) => to.iter_mut().zip(lanes).for_each(|(o, lane)| *o = from[lane]),
+            (Self::Wide(to), Lanes::Wide(from)) => to.iter_mut().zip(lanes).for_each(|(o, lane)| *o = from[lane]),
+            _ => {}
+        }
+    }
+
     /// Fills every lane with the same bits.
     pub fn fill(self, bits: u64) {
         match self {
@@ -125,6 +136,8 @@ pub struct Blocks {
     plan: Arc<Plan>,
     instructions: Instructions,
     columns: Vec<Box<[u64]>>,
+    /// The loops that are in no other loop.
+    loops: Vec<Body>,
     lanes: usize,
 }
 
@@ -142,9 +155,10 @@ impl Blocks {
     }
 
     fn with(func: &Func, instructions: Instructions) -> Self {
-        let plan = Plan::new(func);
+        let loops = Body::all(func, instructions);
+        let plan = Plan::new(func, &loops);
         let columns = plan.columns();
-        Self { plan: Arc::new(plan), instructions, columns, lanes: 0 }
+        Self { plan: Arc::new(plan), instructions, columns, loops, lanes: 0 }
     }
 
     /// Evaluates up to [`BLOCK`] lanes; the results are then read with [`Blocks::result`].
@@ -177,12 +191,33 @@ impl Blocks {
                 i = else_end;
                 continue;
             }
+            if let Node::Loop { end, .. } = node {
+                let mut loops = std::mem::take(&mut self.loops);
+                if let Some(body) = loops.iter_mut().find(|body| body.at == i) {
+                    body.run(self, source);
+                }
+                self.loops = loops;
+                i = end;
+                continue;
+            }
             self.step(i, node, source);
             i += 1;
         }
     }
 
+    /// Lanes of a value that is no constant, in whole chunks: lent, or where they lie.
+    fn value<'a>(&'a self, id: Id, source: &'a dyn Source) -> Lanes<'a> {
+        let (plan, lanes) = (&self.plan, self.lanes.div_ceil(CHUNK) * CHUNK);
+        let lent = match plan.nodes[id as usize] {
+            Node::Param(k) if !plan.whole[id as usize] => source.lend(k, lanes),
+            _ => None,
+        };
+        lent.unwrap_or_else(|| Lanes::new(plan.types[id as usize], &self.columns[plan.column[id as usize] as usize], lanes))
+    }
+
     fn step(&mut self, i: Id, node: Node, source: &dyn Source) {
+        // Its first value; the others are put there by the loop.
+        let node = if let Node::Carried { init, .. } = node { Node::Reinterpret(init) } else { node };
         let plan = &self.plan;
         let (column, ty) = (plan.column[i as usize] as usize, plan.types[i as usize]);
         // Never the column of an operand: those are in use until the node is done.
@@ -194,7 +229,7 @@ impl Blocks {
         };
         let operand = |id: Id| &*self.columns[plan.column[id as usize] as usize];
         match node {
-            Node::Const(_) => {}
+            Node::Const(_) | Node::Loop { .. } => {}
             Node::Param(k) => {
                 if lent(i).is_none() {
                     source.load(k, LanesMut::new(ty, &mut out, self.lanes));

@@ -122,6 +122,26 @@ impl Writer<'_> {
                     i = else_end;
                     continue;
                 }
+                Node::Carried { init, .. } => {
+                    let _ = writeln!(self.text, "{pad}{ty} v{i} = {};", self.value(init));
+                }
+                Node::Loop { turns, end, go, keeps } => {
+                    let _ = writeln!(self.text, "{pad}for (unsigned int t{i} = 0u; t{i} < {turns}u; ++t{i}) {{");
+                    self.range(i + 1, end, depth + 1);
+                    let leave = format!("{pad}    if (!({})) break;\n", self.value(go));
+                    self.text.push_str(if keeps { &leave } else { "" });
+                    let carried = Func::carried(&self.f.nodes, i);
+                    for (id, next) in carried.clone() {
+                        let _ = writeln!(self.text, "{pad}    const {} n{id} = {};", cuda_type(self.ty(id)), self.value(next));
+                    }
+                    for (id, _) in carried {
+                        let _ = writeln!(self.text, "{pad}    v{id} = n{id};");
+                    }
+                    self.text.push_str(if keeps { "" } else { &leave });
+                    let _ = writeln!(self.text, "{pad}}}");
+                    i = end;
+                    continue;
+                }
                 node => {
                     let e = self.expression(node, self.ty(i));
                     let _ = writeln!(self.text, "{pad}const {ty} v{i} = {e};");
@@ -151,7 +171,7 @@ impl Writer<'_> {
             Node::Call1(f, a) => format!("iw_{}({})", f.name(), v(a)),
             Node::Call2(f, a, b) => format!("iw_{}({}, {})", f.name(), v(a), v(b)),
             Node::Fetch(k, a) => format!("{}_fetch{k}({})", self.name, v(a)),
-            Node::Param(_) | Node::Const(_) | Node::Branch { .. } => String::new(),
+            Node::Param(_) | Node::Const(_) | Node::Branch { .. } | Node::Carried { .. } | Node::Loop { .. } => String::new(),
         }
     }
 }

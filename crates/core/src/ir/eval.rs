@@ -316,6 +316,9 @@ fn one(operands: [u64; 3], op: impl FnOnce(Plain<'_>)) -> u64 {
 /// Lanes that [`Evaluator::eval`] computes at once.
 pub const LANES: usize = 128;
 
+/// How parameters are loaded and arrays fetched from.
+type Memory<'a> = (&'a mut dyn FnMut(u16, &mut [u64]), &'a mut dyn FnMut(u16, u64) -> u64);
+
 /// Registers for one operator; reuse it from call to call on one thread.
 #[derive(Debug)]
 pub struct Evaluator<'f> {
@@ -340,7 +343,7 @@ impl<'f> Evaluator<'f> {
     /// parameter `k` and gives zero outside it. The results are then read with [`Evaluator::result`].
     pub fn eval(&mut self, lanes: usize, mut load: impl FnMut(u16, &mut [u64]), mut fetch: impl FnMut(u16, u64) -> u64) {
         let end = self.func.nodes.len() as Id;
-        self.range(0, end, lanes.min(LANES), &mut load, &mut fetch);
+        self.range(0, end, None, lanes.min(LANES), (&mut load, &mut fetch));
     }
 
     /// Evaluates one lane.
@@ -354,24 +357,26 @@ impl<'f> Evaluator<'f> {
         &self.registers[self.func.results[k] as usize]
     }
 
-    /// Lanes of a node: of one in a branch's block that no lane took, those of an earlier evaluation.
+    /// Lanes of a node: of one in a branch's block that no lane took, or a loop that a lane has left, those of an earlier evaluation.
     #[must_use]
     pub fn node(&self, id: Id) -> &[u64; LANES] {
         &self.registers[id as usize]
     }
 
-    fn range(&mut self, from: Id, to: Id, lanes: usize, load: &mut impl FnMut(u16, &mut [u64]), fetch: &mut impl FnMut(u16, u64) -> u64) {
+    /// Evaluates nodes for the lanes that the loop around them is still in, whose register has them: others come to anything.
+    fn range(&mut self, from: Id, to: Id, on: Option<Id>, lanes: usize, (load, fetch): Memory<'_>) {
         let mut i = from;
         while i < to {
             let node = self.func.nodes[i as usize];
             if let Node::Branch { cond, then_end, then_result, else_end, else_result } = node {
                 let cond = self.registers[cond as usize];
-                let taken = cond[..lanes].iter().filter(|&&c| c != 0).count();
-                if taken > 0 {
-                    self.range(i + 1, then_end, lanes, load, fetch);
+                let on_lanes = on.map(|of| self.registers[of as usize]);
+                let any = |way: bool| (0..lanes).any(|l| (cond[l] != 0) == way && on_lanes.is_none_or(|on| on[l] != 0));
+                if any(true) {
+                    self.range(i + 1, then_end, on, lanes, (&mut *load, &mut *fetch));
                 }
-                if taken < lanes {
-                    self.range(then_end, else_end, lanes, load, fetch);
+                if any(false) {
+                    self.range(then_end, else_end, on, lanes, (&mut *load, &mut *fetch));
                 }
                 let (a, b) = (self.registers[then_result as usize], self.registers[else_result as usize]);
                 let out = &mut self.registers[i as usize];
@@ -381,12 +386,41 @@ impl<'f> Evaluator<'f> {
                 i = else_end;
                 continue;
             }
-            self.step(i, node, lanes, load, fetch);
+            if let Node::Loop { end, .. } = node {
+                self.repeat(i, on, lanes, (&mut *load, &mut *fetch));
+                i = end;
+                continue;
+            }
+            self.step(i, node, lanes, (&mut *load, &mut *fetch));
             i += 1;
         }
     }
 
-    fn step(&mut self, i: Id, node: Node, lanes: usize, load: &mut impl FnMut(u16, &mut [u64]), fetch: &mut impl FnMut(u16, u64) -> u64) {
+    /// Evaluates a loop. Its own register has the lanes that are still in it; the others keep their values.
+    fn repeat(&mut self, i: Id, on: Option<Id>, lanes: usize, (load, fetch): Memory<'_>) {
+        let func = self.func;
+        let Node::Loop { turns, end, go, keeps } = func.nodes[i as usize] else { return };
+        let mut active = on.map_or([1; LANES], |of| self.registers[of as usize]);
+        for _ in 0..turns {
+            self.registers[i as usize] = active;
+            self.range(i + 1, end, Some(i), lanes, (&mut *load, &mut *fetch));
+            let go = self.registers[go as usize];
+            let more: [u64; LANES] = std::array::from_fn(|l| u64::from(active[l] != 0 && go[l] != 0));
+            let changes = if keeps { more } else { active };
+            let carried = Func::carried(&func.nodes, i);
+            let next: Vec<[u64; LANES]> = carried.clone().map(|(_, next)| self.registers[next as usize]).collect();
+            for ((id, _), next) in carried.zip(next) {
+                let out = &mut self.registers[id as usize];
+                (0..lanes).filter(|&l| changes[l] != 0).for_each(|l| out[l] = next[l]);
+            }
+            active = more;
+            if active[..lanes].iter().all(|&a| a == 0) {
+                break;
+            }
+        }
+    }
+
+    fn step(&mut self, i: Id, node: Node, lanes: usize, (load, fetch): Memory<'_>) {
         let types = &self.func.types;
         let (before, rest) = self.registers.split_at_mut(i as usize);
         let out = &mut rest[0][..lanes];
@@ -395,7 +429,8 @@ impl<'f> Evaluator<'f> {
         let ty = types[i as usize];
         match node {
             Node::Param(k) => load(k, out),
-            Node::Const(_) | Node::Branch { .. } => {}
+            Node::Const(_) | Node::Branch { .. } | Node::Loop { .. } => {}
+            Node::Carried { init, .. } => out.copy_from_slice(r(init)),
             Node::Un(op, a) => un(op, t(a), Plain::new([r(a), &[], &[]], out)),
             Node::Bin(op, a, b) => bin(op, t(a), Plain::new([r(a), r(b), &[]], out)),
             Node::Fma(a, b, c) => fma(t(a), false, Plain::new([r(a), r(b), r(c)], out)),

@@ -2,6 +2,7 @@
 
 mod elementary;
 mod operators;
+mod repeat;
 mod saturate;
 
 use super::OpError;
@@ -9,6 +10,7 @@ use super::graph::{self, Value};
 use super::node::{BinOp, Func, Param, UnOp};
 use crate::element::{Element, Float, Int, Num, Scalar, Ty};
 use core::marker::PhantomData;
+pub use repeat::{Turn, next_until, next_while, repeat};
 
 /// A symbolic value of type `T` inside an operator: `Copy`, with Rust's operators and methods.
 ///
@@ -301,7 +303,7 @@ impl<T: Element> ArrayExpr<T> {
     }
 }
 
-/// What a traced closure takes and returns: a symbolic value or a tuple of up to four.
+/// What a traced closure takes and returns: a symbolic value or a tuple of up to six.
 pub trait Traced: Copy {
     /// The types of its parts.
     fn types() -> Vec<Ty>;
@@ -311,7 +313,7 @@ pub trait Traced: Copy {
     fn push_values(self, out: &mut Vec<TracedValue>);
 }
 
-/// A value that patterns combine with others of its kind: one, or a tuple of up to four, also of tuples.
+/// A value that patterns combine with others of its kind: one, or a tuple of up to six, also of tuples.
 pub trait Accumulator: Traced {
     /// Whether it has the index of an element.
     #[doc(hidden)]
@@ -398,6 +400,8 @@ macro_rules! traced_tuple {
 traced_tuple!(A 0, B 1);
 traced_tuple!(A 0, B 1, C 2);
 traced_tuple!(A 0, B 1, C 2, D 3);
+traced_tuple!(A 0, B 1, C 2, D 3, E 4);
+traced_tuple!(A 0, B 1, C 2, D 3, E 4, F 5);
 
 /// Traces a closure from values to values into a [`Func`] whose parameters are its arguments' parts.
 ///

@@ -6,7 +6,7 @@ mod finish;
 mod quick;
 mod saturate;
 
-pub(crate) use blocks::branch;
+pub(crate) use blocks::{branch, repeat};
 
 use super::OpError;
 use super::eval;
@@ -33,7 +33,7 @@ pub(crate) struct Graph {
     params: Vec<Param>,
     nodes: Vec<Node>,
     types: Vec<Ty>,
-    /// Nodes that a further use may share, in order; those of a branch block are forgotten when it closes.
+    /// Nodes that a further use may share, in order; those of a block are forgotten when it closes.
     visible: Vec<Id>,
     /// The same, to look up in, once there are more than [`FEW`].
     table: Table,
@@ -118,7 +118,7 @@ impl Graph {
         DESK.with_borrow_mut(|desk| desk.spare.push(self));
     }
 
-    /// The node of a value; one of another trace, or of a branch block that is closed, is an error of the operator.
+    /// The node of a value; one of another trace, or of a block that is closed, is an error of the operator.
     pub(crate) fn id(&mut self, v: Value, ty: Ty) -> Id {
         if v.trace == self.serial && self.types.get(v.id as usize).is_some() && self.in_scope(v.id) {
             return v.id;

@@ -56,6 +56,8 @@ fn encode(params: &[Param], nodes: &[Node], types: &[Ty], results: &[Id], bytes:
             Node::Branch { cond, then_end, then_result, else_end, else_result } => {
                 put(&[12, t, w(cond), w(then_end), w(then_result), w(else_end), w(else_result)]);
             }
+            Node::Carried { init, next, of } => put(&[14, t, w(init), w(next), w(of)]),
+            Node::Loop { turns, end, go, keeps } => put(&[15, t, u64::from(turns), w(end), w(go), u64::from(keeps)]),
         }
     }
     for &r in results {

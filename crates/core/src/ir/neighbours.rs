@@ -31,7 +31,12 @@ impl Func {
                     block = block.max(else_end);
                     OfFour::Own
                 }
+                Node::Loop { end, .. } => {
+                    block = block.max(end);
+                    OfFour::Own
+                }
                 _ if (i as Id) < block => OfFour::Own,
+                Node::Carried { .. } => OfFour::Own,
                 Node::Param(k) => match self.params.get(usize::from(k)) {
                     Some(Param::Value(_)) if shared.get(usize::from(k)) == Some(&true) => OfFour::Shared,
                     _ => OfFour::Own,

@@ -222,6 +222,55 @@ pub enum Node {
         /// Result of the second block.
         else_result: Id,
     },
+    /// A value that comes round a loop: `init` in the first turn, in every other one `next` of the turn before. After the loop it is the last `next`. The values
+    /// that a loop carries stand directly before it.
+    Carried {
+        /// Value in the first turn.
+        init: Id,
+        /// Value in the next turn; it may be a node of the loop.
+        next: Id,
+        /// The loop.
+        of: Id,
+    },
+    /// A loop over the nodes `this+1..end`, which ends with a turn in which `go` is false, and at the latest after so many turns.
+    Loop {
+        /// Turns at most; not zero.
+        turns: u32,
+        /// End of its nodes.
+        end: Id,
+        /// Whether another turn follows.
+        go: Id,
+        /// Whether the carried values stay as they are in a turn in which `go` is false.
+        keeps: bool,
+    },
+}
+
+impl Node {
+    /// The same among nodes with other numbers: those of operands, and of the ends of blocks.
+    pub(crate) fn renumbered(self, at: impl Fn(Id) -> Id, end: impl Fn(Id) -> Id) -> Self {
+        match self {
+            Self::Param(_) | Self::Const(_) => self,
+            Self::Un(op, a) => Self::Un(op, at(a)),
+            Self::Bin(op, a, b) => Self::Bin(op, at(a), at(b)),
+            Self::Fma(a, b, c) => Self::Fma(at(a), at(b), at(c)),
+            Self::Select(a, b, c) => Self::Select(at(a), at(b), at(c)),
+            Self::Cast(a) => Self::Cast(at(a)),
+            Self::Bitcast(a) => Self::Bitcast(at(a)),
+            Self::Reinterpret(a) => Self::Reinterpret(at(a)),
+            Self::Call1(f, a) => Self::Call1(f, at(a)),
+            Self::Call2(f, a, b) => Self::Call2(f, at(a), at(b)),
+            Self::Fetch(k, a) => Self::Fetch(k, at(a)),
+            Self::Branch { cond, then_end, then_result, else_end, else_result } => Self::Branch {
+                cond: at(cond),
+                then_end: end(then_end),
+                then_result: at(then_result),
+                else_end: end(else_end),
+                else_result: at(else_result),
+            },
+            Self::Carried { init, next, of } => Self::Carried { init: at(init), next: at(next), of: at(of) },
+            Self::Loop { turns, end: last, go, keeps } => Self::Loop { turns, end: end(last), go: at(go), keeps },
+        }
+    }
 }
 
 /// What an operator takes.
@@ -333,6 +382,7 @@ impl Func {
                     Node::Select(_, a, b) => is(a) || is(b),
                     // Its blocks come after it: their products are seen in the next round.
                     Node::Branch { then_result, else_result, .. } => is(then_result) || is(else_result),
+                    Node::Carried { init, next, .. } => is(init) || is(next),
                     _ => false,
                 };
                 changed |= now != open[i];
@@ -348,11 +398,24 @@ impl Func {
         })
     }
 
-    /// Calls `f` with each operand of a node.
+    /// The values that the loop at node `at` carries, with `next` of each.
+    pub(crate) fn carried(nodes: &[Node], at: Id) -> impl DoubleEndedIterator<Item = (Id, Id)> + Clone + '_ {
+        let is_carried = |n: &&Node| matches!(n, Node::Carried { .. });
+        let first = at - nodes[..at as usize].iter().rev().take_while(is_carried).count() as Id;
+        (first..at).map(|id| if let Node::Carried { next, .. } = nodes[id as usize] { (id, next) } else { (id, id) })
+    }
+
+    /// Calls `f` with each operand of a node; of a carried value its loop is one.
     pub fn operands(node: &Node, mut f: impl FnMut(Id)) {
         match *node {
             Node::Param(_) | Node::Const(_) => {}
             Node::Un(_, a) | Node::Cast(a) | Node::Bitcast(a) | Node::Reinterpret(a) | Node::Call1(_, a) | Node::Fetch(_, a) => f(a),
+            Node::Loop { go, .. } => f(go),
+            Node::Carried { init, next, of } => {
+                f(init);
+                f(next);
+                f(of);
+            }
             Node::Bin(_, a, b) | Node::Call2(_, a, b) => {
                 f(a);
                 f(b);

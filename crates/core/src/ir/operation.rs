@@ -205,7 +205,7 @@ impl FromIterator<Operation> for Operations {
 }
 
 impl Func {
-    /// The operation that a node of this type asks for; `None` for values, fetches, calls and branches.
+    /// The operation that a node of this type asks for; `None` for values, fetches, calls, branches and loops.
     pub(crate) fn operation(&self, node: &Node, ty: Ty) -> Option<Operation> {
         let of = |id: u32| self.types[id as usize];
         match *node {
@@ -215,7 +215,8 @@ impl Func {
             Node::Select(..) => Some(Operation::Select(ty)),
             Node::Cast(a) => Some(Operation::Cast(of(a), ty)),
             Node::Bitcast(a) | Node::Reinterpret(a) => Some(Operation::Bitcast(of(a), ty)),
-            Node::Param(_) | Node::Const(_) | Node::Call1(..) | Node::Call2(..) | Node::Fetch(..) | Node::Branch { .. } => None,
+            Node::Param(_) | Node::Const(_) | Node::Call1(..) | Node::Call2(..) | Node::Fetch(..) => None,
+            Node::Branch { .. } | Node::Carried { .. } | Node::Loop { .. } => None,
         }
     }
 

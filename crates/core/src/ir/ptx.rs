@@ -4,6 +4,7 @@
 //! NVIDIA's assembler gets wrong beside others are written in forms that it cannot see through: see `forms`.
 
 mod forms;
+mod loops;
 mod ops;
 
 use super::neighbours::OfFour;
@@ -36,6 +37,8 @@ pub struct Ptx {
     /// Where the last line starts and the fresh register that it writes, if that is what it does.
     last: Option<(usize, String)>,
     numerics: Numerics,
+    /// Of several sets of arguments, whether each is still in the loop that is being written; empty where all are.
+    active: Vec<PtxValue>,
     /// Whether value parameters are elements from memory, of which the assembler knows nothing.
     loaded: bool,
     /// Where 64 bits lie that are zero whenever the kernel runs, and whether the text reads one word or both of them.
@@ -252,6 +255,11 @@ impl Ptx {
                 i = else_end;
                 continue;
             }
+            if let Node::Loop { end, .. } = node {
+                self.repeat((f, four), i, args, values, &mut *fetch);
+                i = end;
+                continue;
+            }
             let of_four = four.get(i as usize).copied().unwrap_or(OfFour::Own);
             let own = if of_four == OfFour::Shared { 1 } else { values.len() };
             if let Node::Call1(..) | Node::Call2(..) = node {
@@ -301,7 +309,12 @@ impl Ptx {
                 PtxValue { reg: v.reg, ty }
             }
             Node::Reinterpret(a) => PtxValue { reg: value(values, a).reg, ty },
-            Node::Fetch(..) | Node::Call1(..) | Node::Call2(..) | Node::Branch { .. } => undefined(ty),
+            Node::Carried { init, .. } => {
+                let v = self.fresh(ty);
+                self.mov(&v, &value(values, init));
+                v
+            }
+            Node::Fetch(..) | Node::Call1(..) | Node::Call2(..) | Node::Branch { .. } | Node::Loop { .. } => undefined(ty),
         }
     }
 
@@ -315,7 +328,7 @@ impl Ptx {
         if then_end > i + 1 {
             let zero = self.constant(ty, 0);
             outs.iter().for_each(|o| self.mov(o, &zero));
-            let any = self.fold(&conds, "or");
+            let any = self.any(&conds);
             self.line(format!("@!{} bra {first_done}", any.reg));
             self.range((f, four), i + 1..then_end, args, values, &mut *fetch);
         }
@@ -323,7 +336,7 @@ impl Ptx {
             self.mov(o, &value(v, then_result));
         }
         self.label(&first_done);
-        let all = self.fold(&conds, "and");
+        let all = self.all(&conds);
         self.line(format!("@{} bra {done}", all.reg));
         self.range((f, four), then_end..else_end, args, values, &mut *fetch);
         for ((o, c), v) in outs.iter().zip(&conds).zip(values.iter()) {

@@ -3,6 +3,7 @@
 mod forms;
 mod fused;
 mod joint;
+mod loops;
 mod ops;
 mod stages;
 
@@ -70,7 +71,7 @@ pub fn wgsl_literal(ty: Ty, bits: u64) -> String {
 /// supplies. The names of the prelude's functions that it calls are added to `calls`.
 #[must_use]
 pub fn wgsl_function(f: &Func, name: &str, options: WgslOptions, calls: &mut BTreeSet<String>) -> String {
-    Writer { f, name, options, text: String::new(), calls, form: Form::Single, twins: &[], four: Vec::new() }.function(name)
+    Writer { f, name, options, text: String::new(), calls, form: Form::Single, active: None, twins: &[], four: Vec::new() }.function(name)
 }
 
 /// Writes `f` as a WGSL function `{name}_4` of four elements at once: its parameters and its result, or the members of the structure
@@ -119,6 +120,8 @@ struct Writer<'a> {
     text: String,
     calls: &'a mut BTreeSet<String>,
     form: Form,
+    /// The four truth values whether an element is still in the loop that is being written, if it is in one.
+    active: Option<String>,
     /// Of each array parameter the value parameter with its elements at the four indices.
     twins: &'a [Option<u8>],
     /// Which values the four share; nothing where they do not.
@@ -231,6 +234,15 @@ impl Writer<'_> {
                         self.branch(i, depth);
                     }
                     i = else_end;
+                    continue;
+                }
+                Node::Carried { init, .. } => {
+                    let (ty, init) = (self.spelt(self.ty(i)), self.value(init));
+                    let _ = writeln!(self.text, "{pad}var v{i}: {ty} = {init};");
+                }
+                Node::Loop { end, .. } => {
+                    self.repeat(i, depth);
+                    i = end;
                     continue;
                 }
                 node => {

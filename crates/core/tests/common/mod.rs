@@ -5,7 +5,9 @@
 pub(crate) mod random;
 
 use isowarp_core::element::{DType, Element, Scalar, Ty};
-use isowarp_core::ir::{ArrayExpr, Expr, Func, Param, Traced, array_expr, branch, lit, pack, select, trace};
+use isowarp_core::ir::{
+    ArrayExpr, Expr, Func, Param, Traced, array_expr, branch, lit, next_until, next_while, pack, repeat, select, trace,
+};
 
 /// An operator with a name that says what it is made of.
 pub(crate) type Named = (String, Func);
@@ -42,6 +44,11 @@ macro_rules! numbers {
             fused: |a: Expr<$t>, b: Expr<$t>| a * b + a;
             two_products: |a: Expr<$t>, b: Expr<$t>| a * a - b * b;
             branch: |a: Expr<$t>, b: Expr<$t>| branch(a.lt(b), || a + b, || branch(a.eq(b), || a * b, || a - b));
+            loop_while: |a: Expr<$t>, b: Expr<$t>| repeat(9, (a, b, lit(0u32)), |(x, y, k)| next_while(x.lt(y), (y, x + b * b, k + 1)));
+            loop_of_loops: |a: Expr<$t>, b: Expr<$t>| repeat(3, (a, a.lt(b)), |(x, on)| {
+                let y = repeat(2, x, |x| branch(on, || x * b, || x - a));
+                next_until(y.eq(x), (y, !on))
+            });
             branch_of_truth: |a: Expr<$t>, b: Expr<$t>| branch(a.lt(b), || (a + b).lt(a), || a.eq(b));
             argmin: |a: Expr<$t>, b: Expr<$t>| (a.min(b), select(a.le(b), lit(0u32), lit(1u32)));
         });
@@ -157,7 +164,21 @@ pub(crate) fn operations() -> Vec<Named> {
     truths(all);
     constants(all);
     elementary(all);
+    loops(all);
     list
+}
+
+fn loops(all: &mut Vec<Named>) {
+    one(all, "loop_of_calls".into(), |(a, b): (Expr<f32>, Expr<f32>)| {
+        repeat(6, (a, b), |(x, y)| next_while(x.gt(y), (x.ln() + (-y).exp(), y + x.sin().sqrt())))
+    });
+    one(all, "loop_of_all_its_turns".into(), |(a, b): (Expr<f32>, Expr<f64>)| {
+        let (x, y) = repeat(7, (a, b), |(x, y)| (x * y.cast::<f32>(), y + 1.0));
+        (x, repeat(1, y, |y| y / b), repeat(0, a * a, |x| x + 1.0) + a)
+    });
+    one(all, "loop_of_swaps".into(), |(a, b, c): (Expr<u64>, Expr<u64>, Expr<bool>)| {
+        repeat(5, (a, b, c, !c), |(a, b, c, d)| next_until(a.lt(b) & c, (b, a, d, c)))
+    });
 }
 
 macro_rules! functions {

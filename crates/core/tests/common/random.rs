@@ -1,7 +1,7 @@
 //! Random operators: a program for a machine that has a pile of values of each type.
 
 use isowarp_core::element::{Float, Int, Num, Scalar};
-use isowarp_core::ir::{Expr, Func, OpError, Param, Traced, TracedValue, branch, lit, pack, select};
+use isowarp_core::ir::{Expr, Func, OpError, Param, Traced, TracedValue, branch, lit, next_until, next_while, pack, repeat, select};
 use proptest::prelude::*;
 
 /// One instruction: which operation, on which of the values so far.
@@ -44,7 +44,7 @@ fn at<T: Copy>(pile: &[T], k: u8) -> T {
 }
 
 fn number<T: Num>(op: u8, a: Expr<T>, b: Expr<T>, c: Expr<T>, t: Expr<bool>) -> Expr<T> {
-    match op % 9 {
+    match op % 11 {
         0 => a + b,
         1 => a - b,
         2 => a * b,
@@ -53,6 +53,19 @@ fn number<T: Num>(op: u8, a: Expr<T>, b: Expr<T>, c: Expr<T>, t: Expr<bool>) -> 
         5 => a.max(b),
         6 => select(t, a, b),
         7 => branch(t, || a * b + c, || branch(a.lt(b), || a - c * b, || c)),
+        8 => {
+            let turn =
+                |(x, y, on, k): (Expr<T>, Expr<T>, Expr<bool>, Expr<u32>)| next_while((x + c).lt(b) | on, (y * x, x, t & !on, k + 1));
+            let (x, y, on, k) = repeat(5, (a * a, b, t, lit(0u32)), turn);
+            select(on | k.lt(3), x + c, y)
+        }
+        9 => {
+            repeat(3, (a, b), |(x, y)| {
+                let inner = repeat(4, x, |x| next_until(x.lt(y) & t, branch(x.le(b), || x + y, || x * c)));
+                next_until(inner.eq(x), (inner - y * b, x))
+            })
+            .0
+        }
         _ => a.abs(),
     }
 }
@@ -61,7 +74,7 @@ fn float<T: Float + Num>(op: u8, a: Expr<T>, b: Expr<T>, c: Expr<T>, t: Expr<boo
 where
     Expr<T>: core::ops::Neg<Output = Expr<T>>,
 {
-    match op % 18 {
+    match op % 20 {
         0 => a.mul_add(b, c),
         1 => a.mul_rn(b),
         2 => a.sqrt(),
@@ -76,7 +89,7 @@ where
 }
 
 fn int<T: Int + Num>(op: u8, a: Expr<T>, b: Expr<T>, c: Expr<T>, t: Expr<bool>, n: Expr<u32>) -> Expr<T> {
-    match op % 14 {
+    match op % 16 {
         0 => a % b,
         1 => a << n,
         2 => a >> n,
@@ -155,7 +168,7 @@ fn run(p: &mut Piles, (kind, x, y, z): Step) {
         }
         2 => {
             let (a, b, c) = three!(u32s);
-            p.u32s.push(if op % 15 == 14 { a.mul_hi(b) } else { int(op, a, b, c, t, n) });
+            p.u32s.push(if op % 17 == 16 { a.mul_hi(b) } else { int(op, a, b, c, t, n) });
         }
         3 => {
             let (a, b, c) = three!(f64s);

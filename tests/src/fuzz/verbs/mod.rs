@@ -144,6 +144,9 @@ impl Verb {
     /// # Errors
     /// Which rule.
     pub fn check(self, trial: &Trial) -> std::result::Result<(), String> {
+        if trial.trees.iter().any(|(t, _)| t.is_open()) {
+            return Err("`it` outside of a loop".to_owned());
+        }
         if self == Self::Map {
             return map::check(trial);
         }

@@ -2,9 +2,13 @@
 
 use super::super::node::{Func, Id, Node};
 use super::BLOCK;
+use super::loops::Body;
 use super::typed::CHUNK;
 use crate::element::Ty;
 use std::cmp::Reverse;
+
+/// Column of a node that has none.
+const NONE: u32 = u32::MAX;
 
 /// Nodes, and which column each has.
 #[derive(Debug, Default)]
@@ -20,26 +24,32 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub(super) fn new(func: &Func) -> Self {
+    pub(super) fn new(func: &Func, loops: &[Body]) -> Self {
         let mut plan = Self { nodes: func.nodes.clone(), types: func.types.clone(), results: func.results.clone(), ..Self::default() };
-        plan.share();
+        plan.share(loops);
         plan
     }
 
-    /// Gives every node a column that no node in use at the same time has.
-    fn share(&mut self) {
+    /// Gives every node a column that no node in use at the same time has. The nodes of loops have theirs elsewhere.
+    fn share(&mut self, loops: &[Body]) {
         let n = self.nodes.len();
         // A branch is done when its blocks are: between two nodes.
         let when = |i: usize| match self.nodes[i] {
             Node::Branch { else_end, .. } => 2 * else_end,
             _ => 2 * i as Id + 1,
         };
-        let constant = |i: usize| matches!(self.nodes[i], Node::Const(_));
+        let inside = |i: usize| loops.iter().any(|body| (body.at + 1..body.end).contains(&(i as Id)));
+        let constant = |i: usize| matches!(self.nodes[i], Node::Const(_)) && !inside(i);
         let mut last: Vec<Id> = (0..n).map(when).collect();
         let mut whole = vec![false; n];
-        for (i, node) in self.nodes.iter().enumerate() {
+        for (i, node) in self.nodes.iter().enumerate().filter(|&(i, _)| !inside(i)) {
             let now = when(i);
-            Func::operands(node, |a| last[a as usize] = last[a as usize].max(now));
+            let mut read = |a: Id| last[a as usize] = last[a as usize].max(now);
+            match *node {
+                Node::Carried { init, .. } => read(init),
+                Node::Loop { .. } => loops.iter().filter(|body| body.at == i as Id).flat_map(|body| &body.from).for_each(|&a| read(a)),
+                _ => Func::operands(node, read),
+            }
             // What is read lane by lane needs a whole column, even of a constant.
             match *node {
                 Node::Fetch(_, a) | Node::Branch { cond: a, .. } => whole[a as usize] = true,
@@ -52,10 +62,10 @@ impl Plan {
         (0..n).filter(|&i| constant(i) && whole[i]).for_each(|i| last[i] = Id::MAX);
         // Constants that are results, or read lane by lane, have whole columns from the beginning on.
         let constants = (0..n).filter(|&i| constant(i) && last[i] == Id::MAX);
-        let mut computed: Vec<usize> = (0..n).filter(|&i| !constant(i)).collect();
+        let mut computed: Vec<usize> = (0..n).filter(|&i| !constant(i) && !inside(i)).collect();
         // Of branches that end at the same place the inner one is the later node.
         computed.sort_by_key(|&i| (when(i), Reverse(i)));
-        let mut column = vec![0; n];
+        let mut column = vec![NONE; n];
         let (mut used, mut free): (Vec<usize>, Vec<u32>) = (Vec::new(), Vec::new());
         for i in constants.chain(computed) {
             let now = when(i);
@@ -80,10 +90,12 @@ impl Plan {
     /// Columns with the constants in them.
     pub(super) fn columns(&self) -> Vec<Box<[u64]>> {
         let mut columns = vec![vec![0; BLOCK].into_boxed_slice(); self.shared as usize];
-        let constants = self.nodes.iter().zip(&self.types).zip(&self.column).filter(|(_, column)| **column >= self.shared);
+        let constants = self.nodes.iter().zip(&self.types).zip(&self.column).filter(|(_, column)| (self.shared..NONE).contains(column));
         columns.extend(constants.map(|((_, ty), _)| vec![0; CHUNK / 2 * ty.words()].into_boxed_slice()));
         for (i, node) in self.nodes.iter().enumerate() {
-            if let Node::Const(bits) = *node {
+            if let Node::Const(bits) = *node
+                && self.column[i] != NONE
+            {
                 let words = &mut columns[self.column[i] as usize];
                 match self.types[i].words() {
                     1 => bytemuck::cast_slice_mut::<_, u32>(words).fill(bits as u32),

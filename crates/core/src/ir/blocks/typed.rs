@@ -109,7 +109,7 @@ fn step<const FUSED: bool>(node: Node, ty: Ty, [a, b, c]: [Operand<'_>; 3], out:
         Node::Reinterpret(_) => eval::bits(a.ty, false, to),
         Node::Call1(f, _) => call::<FUSED>(f, [a.bytes; 2], to.out, chunks),
         Node::Call2(f, ..) => call::<FUSED>(f, [a.bytes, b.bytes], to.out, chunks),
-        Node::Param(_) | Node::Const(_) | Node::Fetch(..) => {}
+        Node::Param(_) | Node::Const(_) | Node::Fetch(..) | Node::Carried { .. } | Node::Loop { .. } => {}
     }
 }
 

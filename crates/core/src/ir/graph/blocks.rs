@@ -1,4 +1,4 @@
-//! Branches: nodes whose blocks are traced one after the other and see no value of each other.
+//! Branches and loops: nodes whose blocks are traced one after the other and see no value of each other.
 
 use super::{DESK, Graph, Value, with};
 use crate::element::Ty;
@@ -30,6 +30,52 @@ impl Graph {
         }
         end
     }
+}
+
+/// A loop of up to so many turns over values that it carries. The closure gives their next values, whether another turn follows, and whether
+/// they keep the values that they have if none does.
+pub(crate) fn repeat(turns: u32, init: &[(Value, Ty)], body: impl FnOnce(&[Value]) -> (Vec<Value>, Value, bool)) -> Vec<Value> {
+    // No carried value is a product to a sum; nor is it one without a turn.
+    if turns == 0 {
+        let rounded = |&(v, ty): &(Value, Ty)| {
+            with(|g| {
+                let id = g.id(v, ty);
+                g.rounded(id)
+            })
+        };
+        return init.iter().map(rounded).collect();
+    }
+    let mut carried = Vec::with_capacity(init.len());
+    let node = with(|g| {
+        let init: Vec<(Id, Ty)> = init.iter().map(|&(v, ty)| (g.id(v, ty), ty)).collect();
+        let of = (g.nodes.len() + init.len()) as Id;
+        for (init, ty) in init {
+            carried.push(Value { trace: g.serial, id: g.nodes.len() as Id });
+            g.nodes.push(Node::Carried { init, next: 0, of });
+            g.types.push(ty);
+        }
+        g.nodes.push(Node::Loop { turns, end: 0, go: 0, keeps: false });
+        g.types.push(Ty::Bool);
+        g.open_block();
+        of
+    });
+    carried.resize(init.len(), node);
+    let (next, more, if_more) = body(&carried);
+    with(|g| {
+        let next: Vec<Id> = next.iter().zip(init).map(|(&v, &(_, ty))| g.id(v, ty)).collect();
+        let more = g.id(more, Ty::Bool);
+        let closed = g.close_block();
+        for (value, id) in carried.iter().zip(next) {
+            if let Some(Node::Carried { next, .. }) = g.nodes.get_mut(value.id as usize) {
+                *next = id;
+            }
+        }
+        if let Some(Node::Loop { end, go, keeps, .. }) = g.nodes.get_mut(node.id as usize) {
+            (*end, *go, *keeps) = (closed, more, if_more);
+        }
+        node.id
+    });
+    carried
 }
 
 /// A branch whose blocks are traced by the two closures.

@@ -21,7 +21,7 @@ impl Graph {
         if let Some(e) = self.error.take() {
             return Err(e);
         }
-        // A closure of a branch that unwound and was caught leaves its block open.
+        // A closure of a block that unwound and was caught leaves its block open.
         if !self.scopes.is_empty() {
             return Err(OpError::ForeignValue);
         }
@@ -48,7 +48,7 @@ impl Graph {
         for &r in results {
             place[r as usize] = 0;
         }
-        // A branch is numbered before its blocks, whose nodes it uses: each level of nesting takes one more round.
+        // A branch or a loop is numbered before its blocks, whose nodes it uses: each level of nesting takes one more round.
         loop {
             let mut late = false;
             for i in (0..self.nodes.len()).rev() {
@@ -70,10 +70,10 @@ impl Graph {
     fn renumber(&self, place: &mut [Id]) -> (Vec<Node>, Vec<Ty>) {
         // The end of a block is the number of nodes before it, needed or not.
         let mut before = 0;
-        let has_branches = !self.closed.is_empty();
+        let has_blocks = !self.closed.is_empty();
         let mut ends = Vec::new();
         for p in place.iter_mut() {
-            if has_branches {
+            if has_blocks {
                 ends.push(before);
             }
             if *p == 0 {
@@ -87,26 +87,7 @@ impl Graph {
         let mut nodes = Vec::with_capacity(before as usize);
         let mut types = Vec::with_capacity(before as usize);
         for ((&node, &ty), _) in self.nodes.iter().zip(&self.types).zip(place.iter()).filter(|(_, p)| **p != UNUSED) {
-            nodes.push(match node {
-                n @ (Node::Param(_) | Node::Const(_)) => n,
-                Node::Un(op, a) => Node::Un(op, at(a)),
-                Node::Bin(op, a, b) => Node::Bin(op, at(a), at(b)),
-                Node::Fma(a, b, c) => Node::Fma(at(a), at(b), at(c)),
-                Node::Select(a, b, c) => Node::Select(at(a), at(b), at(c)),
-                Node::Cast(a) => Node::Cast(at(a)),
-                Node::Bitcast(a) => Node::Bitcast(at(a)),
-                Node::Reinterpret(a) => Node::Reinterpret(at(a)),
-                Node::Call1(f, a) => Node::Call1(f, at(a)),
-                Node::Call2(f, a, b) => Node::Call2(f, at(a), at(b)),
-                Node::Fetch(k, a) => Node::Fetch(k, at(a)),
-                Node::Branch { cond, then_end, then_result, else_end, else_result } => Node::Branch {
-                    cond: at(cond),
-                    then_end: end(then_end),
-                    then_result: at(then_result),
-                    else_end: end(else_end),
-                    else_result: at(else_result),
-                },
-            });
+            nodes.push(node.renumbered(at, end));
             types.push(ty);
         }
         (nodes, types)

@@ -35,7 +35,7 @@ pub(super) fn function(
     (twins, shared): (&[Option<u8>], &[bool]),
     calls: &mut BTreeSet<String>,
 ) -> String {
-    let mut w = Writer { f, name, options, text: String::new(), calls, form, twins, four: Vec::new() };
+    let mut w = Writer { f, name, options, text: String::new(), calls, form, active: None, twins, four: Vec::new() };
     if !w.is_staged() {
         w.four = f.of_four(shared);
     }
@@ -124,7 +124,8 @@ impl Writer<'_> {
         let pad = "    ".repeat(depth);
         let (cond, ty) = (self.value(cond), self.spelt(self.ty(i)));
         if then_end > i + 1 {
-            let _ = writeln!(self.text, "{pad}var v{i}: {ty};\n{pad}if (any({cond})) {{");
+            let taken = self.active.as_ref().map_or_else(|| cond.clone(), |active| format!("{cond} & {active}"));
+            let _ = writeln!(self.text, "{pad}var v{i}: {ty};\n{pad}if (any({taken})) {{");
             self.range(i + 1, then_end, depth + 1);
             let a = self.value(then_result);
             let _ = writeln!(self.text, "{pad}    v{i} = {a};\n{pad}}}");
@@ -132,7 +133,8 @@ impl Writer<'_> {
             let a = self.value(then_result);
             let _ = writeln!(self.text, "{pad}var v{i} = {a};");
         }
-        let _ = writeln!(self.text, "{pad}if (!all({cond})) {{");
+        let left = self.active.as_ref().map_or_else(|| cond.clone(), |active| format!("{cond} | !{active}"));
+        let _ = writeln!(self.text, "{pad}if (!all({left})) {{");
         if self.form == (Form::Joint { rolls: true }) && else_end - then_end >= FEW {
             self.rolled(i, &cond, (then_end, else_end, else_result), depth + 1);
         } else {

@@ -65,7 +65,7 @@ impl Writer<'_> {
                     Form::Joint { .. } => self.fetched_4(k, a, &index),
                 }
             }
-            Node::Param(_) | Node::Const(_) | Node::Branch { .. } => String::new(),
+            Node::Param(_) | Node::Const(_) | Node::Branch { .. } | Node::Carried { .. } | Node::Loop { .. } => String::new(),
         }
     }
 

@@ -43,10 +43,10 @@ impl Slots {
 }
 
 impl Writer<'_> {
-    /// The calls of an operator that is written in stages; none of one that has few, or a branch.
+    /// The calls of an operator that is written in stages; none of one that has few, a branch or a loop.
     fn calls_in_stages(&self) -> Vec<Id> {
         let is_definition = self.form == (Form::Joint { rolls: true });
-        if is_definition || self.f.any(|node, _| matches!(node, Node::Branch { .. })) {
+        if is_definition || self.f.any(|node, _| matches!(node, Node::Branch { .. } | Node::Loop { .. })) {
             return Vec::new();
         }
         let calls: Vec<Id> = (0..self.f.nodes.len() as Id).filter(|&id| self.callee(id).is_some()).collect();
