@@ -208,17 +208,17 @@ fn branched(cond: Expr<bool>, ty: Ty, blocks: [&Tree; 2], places: &Places) -> Re
 }
 
 /// A loop whose condition and next value are traced once.
-fn repeated(turns: u32, init: Value, [go, next]: [&Tree; 2], places: &Places) -> Result<Value, OpError> {
+fn repeated(turns: u32, init: Value, body: [&Tree; 2], places: &Places) -> Result<Value, OpError> {
     let mut fault = None;
     macro_rules! repeat {
         ($($v:ident)*) => {
             match init {
                 $(Value::$v(first) => Value::$v(ir::repeat(turns, first, |it| {
                     let inside = Places { carried: Some(Value::$v(it)), ..places.clone() };
-                    match (value(go, &inside), value(next, &inside)) {
+                    match (value(body[0], &inside), value(body[1], &inside)) {
                         (Ok(Value::Bool(go)), Ok(Value::$v(next))) => ir::next_while(go, next),
                         (go, next) => {
-                            fault = go.and(next).err().or_else(|| Some(ill_typed(next_of)));
+                            fault = go.and(next).err().or_else(|| Some(ill_typed(body[1])));
                             ir::next_while(ir::lit(false), it)
                         }
                     }
@@ -226,7 +226,6 @@ fn repeated(turns: u32, init: Value, [go, next]: [&Tree; 2], places: &Places) ->
             }
         };
     }
-    let next_of = next;
     let found = repeat!(Bool F32 I32 U32 F64 I64 U64);
     fault.map_or(Ok(found), Err)
 }
