@@ -93,6 +93,12 @@ pub(crate) enum Dist {
     Lognormal,
     /// Of --mean, the reciprocal of the rate
     Exponential,
+    /// Counts of events of which --mean are expected
+    Poisson,
+    /// Counts of successes in --trials, each of --probability
+    Binomial,
+    /// Of --alpha, the shape, and --scale
+    Gamma,
     /// 0, 1, 2, ..., as likely as --probabilities says
     Discrete,
     /// The indices in random order

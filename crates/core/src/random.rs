@@ -21,7 +21,7 @@
 //! - A stream is 2^64 words of 32 bits. Word `i` is word `i mod 4` of Philox4x32-10 with the key (seed low, seed high) and the counter
 //!   (i/4 low, i/4 high, stream low, stream high). With [`Generator::Threefry`] it is that of Threefry4x32-20 with the key (seed low, seed high, stream low,
 //!   stream high) and the counter (i/4 low, i/4 high, 0, 0).
-//! - Element `i` of a draw is made of the words at `position + k i` and after it, where `k` is 1, 2 or 4, as the table says. A draw starts at the next multiple
+//! - Element `i` of a draw is made of the words at `position + k i` and after it, where `k` is 1, 2 or 64, as the table says. A draw starts at the next multiple
 //!   of `k`.
 //!
 //! | draw | words | value |
@@ -36,19 +36,25 @@
 //! | [`discrete`](Random::discrete) | 2 | the column and the fraction of `(high:low) k / 2^64` in the alias table |
 //! | [`circle`](Random::circle) | 1 | the angle `word 2 pi / 2^32` |
 //! | [`sphere`](Random::sphere) | 2 | Archimedes' height and angle |
+//! | [`poisson`](Random::poisson), [`poisson_of`](Random::poisson_of), [`binomial`](Random::binomial) | 64 | inversion of the first word, or the first of up to 32 pairs that rejection takes |
+//! | [`gamma`](Random::gamma) | 64 | the first of up to 15 blocks that rejection takes; below a shape of 1 the last word as well |
 //!
 //! # Streams, and further numbers
 //! A draw does not move the generator, which is plain data: the same [`Random`] gives the same numbers. What comes next is at a later place
 //! ([`skip`](Random::skip)), in another [`stream`](Random::stream), or from a generator that is [`split`](Random::split) off.
 
 mod alias;
+mod attempts;
 mod cipher;
 mod draws;
+mod rejection;
 mod sobol;
 mod words;
 
 pub use alias::Discrete;
+pub use attempts::{Attempts, Blocks};
 pub use draws::{Bounded, Draws, DrawsOf, Fraction, Uniform};
+pub use rejection::AttemptsOf;
 pub use sobol::{Coordinate, Coordinates, MAX_DIMENSIONS, Sobol};
 pub use words::{Block, Words};
 

@@ -239,7 +239,9 @@ fn labels_and_names_of_copies_are_their_own() {
         assert_eq!(text.lines().filter(|l| l.contains("bra $")).count(), 10, "{text}");
     }
     let options = WgslOptions { fma: WgslFma::Native, numerics: Numerics::Strict, repairs: Operations::NONE };
-    for text in [wgsl_function(&f, "op", options, &mut BTreeSet::new()), wgsl_function_4(&f, "op", options, &[], &mut BTreeSet::new())] {
+    for text in
+        [wgsl_function(&f, "op", options, &mut BTreeSet::new()), wgsl_function_4(&f, "op", options, (&[], &[]), &mut BTreeSet::new())]
+    {
         assert_eq!((text.matches("for (var t").count(), text.matches("{ break; }").count()), (3, 3), "{text}");
     }
     assert_eq!(cuda_function(&f, "op").matches("for (unsigned int t").count(), 3);

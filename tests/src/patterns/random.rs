@@ -47,6 +47,19 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
             let table = Discrete::new(d, &weights)?;
             d.map(at(1).discrete(n, &table), |x| x)
         });
+        for (mean, of) in [(0.0, "none"), (0.7, "few"), (9.5, "inverted"), (10.0, "rejected"), (3000.0, "many")] {
+            c.add(format!("random/poisson/{of}/{name}"), move |d| d.map(at(1).poisson(n, mean), |x| x));
+        }
+        c.add(format!("random/poisson_of/{name}"), move |d| {
+            let means = input::<B, f32>(d, Fill::Plain, n, "means")?;
+            d.map(at(1).poisson_of(n, (&means).map(|x| x * 40.0)), |x| x)
+        });
+        for (trials, probability) in [(9, 0.3), (1000, 0.004), (1000, 0.9), (1 << 24, 0.25)] {
+            c.add(format!("random/binomial/{trials}/{probability}/{name}"), move |d| d.map(at(2).binomial(n, trials, probability), |x| x));
+        }
+        for shape in [0.2, 1.0, 7.5, 1e5] {
+            c.add(format!("random/gamma/{shape}/{name}"), move |d| d.map(at(2).by(Generator::Threefry).gamma(n, shape, 1.5), |x| x));
+        }
         c.add(format!("random/permutation/{name}"), move |d| Ok((d.permutation(at(1), n)?, d.sample(at(2), n, n / 2)?)));
         wide::<B, u64>(c, name, n);
         wide::<B, f64>(c, name, n);

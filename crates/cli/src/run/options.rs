@@ -57,6 +57,10 @@ pub(crate) struct RunArgs {
     pub(crate) position: Option<u64>,
     pub(crate) mean: Option<f32>,
     pub(crate) deviation: Option<f32>,
+    pub(crate) trials: Option<u32>,
+    pub(crate) probability: Option<f32>,
+    pub(crate) alpha: Option<f32>,
+    pub(crate) scale: Option<f32>,
     pub(crate) probabilities: Option<Vec<f64>>,
     pub(crate) chunk_size: Option<String>,
     pub(crate) temp_dir: Option<PathBuf>,
@@ -115,6 +119,10 @@ impl RunArgs {
             position: one(m, "position"),
             mean: one(m, "mean"),
             deviation: one(m, "deviation"),
+            trials: one(m, "trials"),
+            probability: one(m, "probability"),
+            alpha: one(m, "alpha"),
+            scale: one(m, "scale"),
             probabilities: many(m, "probabilities"),
             chunk_size: one(m, "chunk-size"),
             temp_dir: one(m, "temp-dir"),
@@ -404,13 +412,33 @@ pub(super) fn position() -> Arg {
 }
 
 pub(super) fn mean() -> Arg {
-    text("mean", "X", "The mean: 0 of normal numbers without, of the logarithms of lognormal ones too, 1 of exponential ones")
-        .value_parser(value_parser!(f32))
+    text(
+        "mean",
+        "X",
+        "The mean: 0 of normal numbers without, of the logarithms of lognormal ones too, 1 of exponential ones and of Poisson's counts",
+    )
+    .value_parser(value_parser!(f32))
 }
 
 pub(super) fn deviation() -> Arg {
     text("deviation", "X", "The standard deviation of normal numbers, and of lognormal ones' logarithms; 1 without")
         .value_parser(value_parser!(f32))
+}
+
+pub(super) fn trials() -> Arg {
+    arg("trials", "N", "Trials of a binomial count; 1 without").value_parser(value_parser!(u32))
+}
+
+pub(super) fn probability() -> Arg {
+    text("probability", "P", "Probability of a success in each trial; 0.5 without").value_parser(value_parser!(f32))
+}
+
+pub(super) fn alpha() -> Arg {
+    text("alpha", "X", "Shape of the gamma distribution; 1 without").value_parser(value_parser!(f32))
+}
+
+pub(super) fn scale() -> Arg {
+    text("scale", "X", "Scale of the gamma distribution, whose mean is --alpha times this; 1 without").value_parser(value_parser!(f32))
 }
 
 pub(super) fn probabilities() -> Arg {

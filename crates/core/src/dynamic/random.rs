@@ -26,6 +26,12 @@ pub enum Distribution {
     LogNormal(f32, f32),
     /// `f32` of this mean.
     Exponential(f32),
+    /// `u32` counts of events of which so many are expected.
+    Poisson(f32),
+    /// `u32` counts of successes in so many trials of this probability.
+    Binomial(u32, f32),
+    /// `f32` of this shape and scale.
+    Gamma(f32, f32),
     /// `u32` indices of these weights.
     Discrete(Vec<f64>),
     /// The `u32` indices in random order.
@@ -40,8 +46,8 @@ impl Distribution {
             Self::Uniform => &[DType::F32, DType::F64, DType::U32, DType::U64],
             Self::UniformOpen => &[DType::F32, DType::F64],
             Self::Integers(..) => &[DType::I32, DType::U32],
-            Self::Normal(..) | Self::NormalByQuantile(..) | Self::LogNormal(..) | Self::Exponential(_) => &[DType::F32],
-            Self::Discrete(_) | Self::Permutation => &[DType::U32],
+            Self::Normal(..) | Self::NormalByQuantile(..) | Self::LogNormal(..) | Self::Exponential(_) | Self::Gamma(..) => &[DType::F32],
+            Self::Poisson(_) | Self::Binomial(..) | Self::Discrete(_) | Self::Permutation => &[DType::U32],
         }
     }
 }
@@ -67,6 +73,9 @@ impl<B: Patterns> Job<'_, B> {
             (&Distribution::NormalByQuantile(mean, deviation), DType::F32) => self.stored(n, random.normal_by_quantile(n, mean, deviation)),
             (&Distribution::LogNormal(mean, deviation), DType::F32) => self.stored(n, random.log_normal(n, mean, deviation)),
             (&Distribution::Exponential(mean), DType::F32) => self.stored(n, random.exponential(n, mean)),
+            (&Distribution::Poisson(mean), DType::U32) => self.stored(n, random.poisson(n, mean)),
+            (&Distribution::Binomial(trials, probability), DType::U32) => self.stored(n, random.binomial(n, trials, probability)),
+            (&Distribution::Gamma(shape, scale), DType::F32) => self.stored(n, random.gamma(n, shape, scale)),
             (Distribution::Discrete(weights), DType::U32) => {
                 let table = Discrete::new(self.device, weights)?;
                 self.stored(n, random.discrete(n, &table))

@@ -115,17 +115,17 @@ pub(super) fn fraction(word: Expr<u32>) -> Expr<f32> {
 }
 
 /// `(word + 1/2) 2^-32`, rounded: above 0, and 1 at most. The least are those of 2^-33, so that tails are long.
-fn above_zero(word: Expr<u32>) -> Expr<f32> {
+pub(super) fn above_zero(word: Expr<u32>) -> Expr<f32> {
     word.cast::<f32>().mul_add(power(-32), power(-33))
 }
 
 /// `(word + 1/2) 2^-31` of the word as a signed one: from -1 to 1.
-fn signed(word: Expr<u32>) -> Expr<f32> {
+pub(super) fn signed(word: Expr<u32>) -> Expr<f32> {
     word.bitcast::<i32>().cast::<f32>().mul_add(power(-31), power(-32))
 }
 
 /// `word 2 pi / 2^32` as an angle from -pi to pi.
-fn angle(word: Expr<u32>) -> Expr<f32> {
+pub(super) fn angle(word: Expr<u32>) -> Expr<f32> {
     word.bitcast::<i32>().cast::<f32>() * (core::f32::consts::TAU * power(-32))
 }
 

@@ -27,6 +27,10 @@ pub(super) const VERBS: &[Verb] = &[Verb {
         options::generator,
         options::mean,
         options::deviation,
+        options::trials,
+        options::probability,
+        options::alpha,
+        options::scale,
         options::integers,
         options::probabilities,
     ],
@@ -47,8 +51,12 @@ fn plan(args: &RunArgs, _: &[Array]) -> Result<Plan> {
         }
         Ok(())
     };
-    takes(args.mean.is_some(), "mean", &[Dist::Normal, Dist::Quantile, Dist::Lognormal, Dist::Exponential])?;
+    takes(args.mean.is_some(), "mean", &[Dist::Normal, Dist::Quantile, Dist::Lognormal, Dist::Exponential, Dist::Poisson])?;
     takes(args.deviation.is_some(), "deviation", &[Dist::Normal, Dist::Quantile, Dist::Lognormal])?;
+    takes(args.trials.is_some(), "trials", &[Dist::Binomial])?;
+    takes(args.probability.is_some(), "probability", &[Dist::Binomial])?;
+    takes(args.alpha.is_some(), "alpha", &[Dist::Gamma])?;
+    takes(args.scale.is_some(), "scale", &[Dist::Gamma])?;
     takes(args.range.is_some(), "range", &[Dist::Integers])?;
     takes(args.probabilities.is_some(), "probabilities", &[Dist::Discrete])?;
     let of = match dist {
@@ -62,6 +70,9 @@ fn plan(args: &RunArgs, _: &[Array]) -> Result<Plan> {
         Dist::Quantile => Distribution::NormalByQuantile(mean, deviation),
         Dist::Lognormal => Distribution::LogNormal(mean, deviation),
         Dist::Exponential => Distribution::Exponential(args.mean.unwrap_or(1.0)),
+        Dist::Poisson => Distribution::Poisson(args.mean.unwrap_or(1.0)),
+        Dist::Binomial => Distribution::Binomial(args.trials.unwrap_or(1), args.probability.unwrap_or(0.5)),
+        Dist::Gamma => Distribution::Gamma(args.alpha.unwrap_or(1.0), args.scale.unwrap_or(1.0)),
         Dist::Discrete => {
             let missing = || Failure::usage("--dist discrete needs --probabilities", "add them, such as --probabilities 1,0.5,2");
             Distribution::Discrete(args.probabilities.clone().ok_or_else(missing)?)
