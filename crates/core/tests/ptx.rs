@@ -8,7 +8,7 @@ mod common;
 use common::{fetches, operations};
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::Ty;
-use isowarp_core::ir::{Expr, Func, Param, Ptx, PtxValue, branch, lit, trace};
+use isowarp_core::ir::{Expr, Func, Node, Param, Ptx, PtxValue, branch, lit, trace};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
@@ -25,14 +25,16 @@ fn scope(f: &Func, numerics: Numerics, at: usize) -> String {
             Param::Array(_) => PtxValue { reg: String::from("%none"), ty: Ty::U32 },
         })
         .collect();
-    for _ in 0..2 {
-        let results = p.call(f, &args, &mut |p, at| {
+    // Loops also for several sets of arguments, which leave them at turns of their own.
+    let lanes = if f.any(|n, _| matches!(n, Node::Loop { .. })) { 4 } else { 1 };
+    for lanes in [1, lanes] {
+        let results = p.call_lanes(f, &vec![args.clone(); lanes], &mut |p, at| {
             let Param::Array(d) = f.params[usize::from(at.param)] else { panic!("not an array") };
             let wide = p.cast(at.index, Ty::U64);
             let base = p.emit(Ty::U64, |o| format!("add.u64 {o}, {}, %base", wide.reg));
             p.emit(d.ty(), |o| format!("ld.global.{} {o}, [{}]", if d.ty().words() == 2 { "b64" } else { "b32" }, base.reg))
         });
-        for (k, r) in results.iter().enumerate() {
+        for (k, r) in results.concat().iter().enumerate() {
             let r = if r.ty == Ty::Bool { p.cast(r, Ty::U32) } else { r.clone() };
             let r = p.canonical(&r);
             p.line(format!("st.global.{} [%base+{}], {}", if r.ty.words() == 2 { "b64" } else { "b32" }, 4096 + 16 * k, r.reg));
