@@ -85,7 +85,11 @@ pub(super) fn cases<B: Target>(c: &mut Cases<B>) {
         let walk = d.scan(at(1).normal(50_021, 0.0, 1.0), Sum).run()?;
         Ok((walk, d.scan(at(0).integers(9 * 1009, -1i32..2), Sum).axis(&[9, 1009], 1).exclusive().run()?))
     });
-    c.add("random/fused/select", |d| d.select(at(0).uniform::<f32>(40_009), |x| x.lt(0.25)).run());
+    c.add("random/fused/select", |d| {
+        let kept = d.select(at(0).uniform::<f32>(40_009), |x| x.lt(0.25)).run()?;
+        let parts = d.partition(at(2).normal(5003, 0.0, 1.0), |x| x.gt(1.0)).run()?;
+        Ok((kept.values.slice(..kept.len_blocking()?)?, parts.values, parts.count))
+    });
     c.add("random/fused/sort", |d| {
         let (keys, order) = d.sort(at(2).normal(30_011, 0.0, 1.0)).with_indices().run()?;
         Ok((keys, order, d.argsort(at(0).uniform::<u32>(5003)).descending().run()?))

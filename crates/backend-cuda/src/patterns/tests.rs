@@ -2,14 +2,13 @@
 
 mod planned;
 
-use super::holes::{Holes, Shape, combine, places};
+use super::holes::{Holes, Shape, combine};
 use super::keys::{self, Held};
 use super::lines::room;
 use super::{by_key, histogram, launcher, merge, merge_sort, select};
 use crate::splice::{Fill, Site, splice};
 use isowarp_core::caps::Numerics;
 use isowarp_core::element::{DType, Element, Ty};
-use isowarp_core::input::Source as _;
 use isowarp_core::ir::{self, Expr, Func, Param};
 use isowarp_core::launch::kernels::{
     BALLOT, Def, HISTOGRAM_VARIANT, MAP, MERGE_VARIANT, PEERS, REDUCE_VARIANT, SCAN_VARIANT, SCATTER_FROM,
@@ -20,7 +19,6 @@ use isowarp_core::patterns::{
     HistogramSum, HistogramTask, HistogramVariant, MergeVariant, Peers, PeersTask, ReduceByKeyTask, ReduceVariant, ScanVariant,
     ScatterFromTask, ScatterOp, SegmentedReduceTask, SelectKind, SelectTask, Sides,
 };
-use isowarp_core::random::{Generator, Random};
 use isowarp_kernels::Source;
 use std::process::Command;
 use std::sync::Arc;
@@ -103,26 +101,6 @@ fn index_and_fetches_fill_a_map() {
     .expect("a plain operator traces");
     let leaves = [Shape::Array(DType::U8, None), Shape::Index(Ty::U32), Shape::Array(DType::F16, None)];
     check_map(&func, &leaves, &[Shape::Vector(DType::U32), Shape::Vector(DType::F16)]);
-}
-
-/// Numbers of the launch are more than eight leaves here.
-#[test]
-fn draws_and_arrays_fill_a_map() {
-    let draw = [Param::Value(Ty::U32); 6].into_iter().chain([Param::Index(Ty::U32)]);
-    let params: Vec<Param> = draw.clone().chain(draw).chain([Param::Value(Ty::F32), Param::Value(Ty::F32)]).collect();
-    let first = Random::new(1);
-    for second in [first.stream(1), Random { position: 3, ..first }.by(Generator::Threefry)] {
-        let func = ir::pack(params.clone(), || {
-            let (x, y) = (first.uniform::<f32>(9), second.uniform::<f32>(9)).exprs(&mut 0);
-            x + y * <Expr<f32> as ir::Traced>::params(14) - <Expr<f32> as ir::Traced>::params(15)
-        })
-        .expect("draws trace");
-        let draw = [Shape::Value(Ty::U32); 6].into_iter().chain([Shape::Index(Ty::U32)]);
-        let leaves: Vec<Shape> = draw.clone().chain(draw).chain([Shape::Vector(DType::F32), Shape::Value(Ty::F32)]).collect();
-        let places = places(&leaves);
-        assert_eq!((places[14], places[0], places[5], places[7], places[15]), (0, 16, 56, 64, 112));
-        check_map(&func, &leaves, &[Shape::Vector(DType::F32)]);
-    }
 }
 
 #[test]

@@ -364,7 +364,7 @@ impl<'a> Operands<'a> {
         bindings: &mut ArrayVec<Binding<'a>, MAX>,
         args: &mut Args,
     ) -> Result<()> {
-        debug_assert!(!self.signature.aligned || inputs.first % 4 == 0, "windows begin at multiples of four");
+        debug_assert!(!self.signature.aligned || inputs.first.is_multiple_of(4), "windows begin at multiples of four");
         for (p, slot) in self.places.iter().zip(&self.signature.slots) {
             let span = p.own.map_or(if p.output { outputs } else { inputs }, |n| Span::of(0, n));
             let (first, len, at) = match p.whole {

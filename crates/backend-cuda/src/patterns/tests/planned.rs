@@ -1,7 +1,10 @@
 //! Every choice of every kernel that all GPUs have names an entry.
 
-use super::check_planned;
-use isowarp_core::element::DType;
+use super::super::holes::{Shape, places};
+use super::{check_map, check_planned};
+use isowarp_core::element::{DType, Ty};
+use isowarp_core::input::Source as _;
+use isowarp_core::ir::{self, Expr, Param};
 use isowarp_core::launch::Operators;
 use isowarp_core::launch::kernels::{
     self, GATHER, LAYOUT, SCATTER, SCATTER_REDUCE, SWAP_SQUARE, TRANSPOSE, TRANSPOSE_SQUARE, TRANSPOSE_TILES,
@@ -9,6 +12,7 @@ use isowarp_core::launch::kernels::{
 use isowarp_core::patterns::layout::plan::plane_choices;
 use isowarp_core::patterns::sort_variants::plan::Form;
 use isowarp_core::patterns::{GatherTask, ScatterOp, ScatterTask};
+use isowarp_core::random::{Generator, Random};
 use isowarp_kernels::Source;
 
 #[test]
@@ -65,5 +69,25 @@ fn names_of_entries_are_unique_and_kernels_that_all_gpus_have_are_there() {
     for def in kernels::all() {
         let stem = |name: &'static str| name.split('{').next().expect("a first part");
         assert!(def.cuda.is_none_or(|entry| names.iter().any(|name| name.starts_with(stem(entry.name)))), "{def:?}");
+    }
+}
+
+/// Numbers of the launch are more than eight leaves here.
+#[test]
+fn draws_and_arrays_fill_a_map() {
+    let draw = [Param::Value(Ty::U32); 6].into_iter().chain([Param::Index(Ty::U32)]);
+    let params: Vec<Param> = draw.clone().chain(draw).chain([Param::Value(Ty::F32), Param::Value(Ty::F32)]).collect();
+    let first = Random::new(1);
+    for second in [first.stream(1), Random { position: 3, ..first }.by(Generator::Threefry)] {
+        let func = ir::pack(params.clone(), || {
+            let (x, y) = (first.uniform::<f32>(9), second.uniform::<f32>(9)).exprs(&mut 0);
+            x + y * <Expr<f32> as ir::Traced>::params(14) - <Expr<f32> as ir::Traced>::params(15)
+        })
+        .expect("draws trace");
+        let draw = [Shape::Value(Ty::U32); 6].into_iter().chain([Shape::Index(Ty::U32)]);
+        let leaves: Vec<Shape> = draw.clone().chain(draw).chain([Shape::Vector(DType::F32), Shape::Value(Ty::F32)]).collect();
+        let places = places(&leaves);
+        assert_eq!((places[14], places[0], places[5], places[7], places[15]), (0, 16, 56, 64, 112));
+        check_map(&func, &leaves, &[Shape::Vector(DType::F32)]);
     }
 }
