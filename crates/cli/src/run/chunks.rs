@@ -34,7 +34,7 @@ fn possible(device: &Device, call: &Call) -> bool {
     match call {
         Call::Sort { over: Over::Segments, .. } | Call::Scan { over: Over::Keys | Over::Segments, .. } => false,
         Call::Sort { order, .. } => keys::is_exact(order, device),
-        Call::Histogram(of) => of.channels.is_none() && of.variant.is_none(),
+        Call::Histogram(of) => of.channels.is_none(),
         call => matches!(call, Call::Scan { .. }),
     }
 }
@@ -42,7 +42,7 @@ fn possible(device: &Device, call: &Call) -> bool {
 /// Elements of a chunk, where the array is to be taken in chunks: because the memory for it was given, or because it is too large for this device.
 pub(super) fn wanted(args: &RunArgs, device: &Device, plan: &Plan, inputs: &[Array]) -> Result<Option<u64>> {
     let Some(array) = inputs.first() else { return Ok(None) };
-    if !possible(device, &plan.call) {
+    if plan.variant.is_some() || !possible(device, &plan.call) {
         return match args.chunk_size {
             Some(_) if args.op.is_some() => Err(Failure::usage(
                 "chunks are merged by the definition of the arithmetic, from which this order of your own may differ on this device",
@@ -147,7 +147,10 @@ fn too_large(e: &Error) -> bool {
 
 /// Whether the array may fit in chunks that did not fit at once.
 pub(super) fn may_fit(device: &Device, plan: &Plan, chunk: u64, failure: &Failure) -> bool {
-    possible(device, &plan.call) && scan::fits(&plan.call, chunk) && matches!(failure, Failure::Library(e) if too_large(e))
+    plan.variant.is_none()
+        && possible(device, &plan.call)
+        && scan::fits(&plan.call, chunk)
+        && matches!(failure, Failure::Library(e) if too_large(e))
 }
 
 /// What every step of the work needs.

@@ -2,7 +2,7 @@
 // Order: tiles; inside a tile the algorithm's own; the tiles' totals are scanned in the same way in further launches, and
 // y = combine(scanned total of the tile before, own). Kept for teaching: scan.cu is faster.
 #include "iw.cuh"
-#include "params.cuh"
+#include "textbook.cuh"
 
 using namespace params::scan_variant;
 

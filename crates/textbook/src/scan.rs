@@ -1,28 +1,38 @@
-//! P03 scan, the textbooks' algorithms: kept for teaching and for benchmarks. [`Scan`](super::Scan) is what to use.
+//! Scans. [`Scan`](isowarp_core::patterns::Scan) is what to use.
 
+mod host;
 mod plan;
 
 pub use plan::Step;
 
-use super::map::collect;
-use super::scan::checked;
-use super::{ScanDomain, ScanTask, Scanning};
-use crate::backend::Run;
-use crate::call::{Accumulate, Call, Described, Finish};
-use crate::error::Result;
-use crate::input::{Input, Outputs};
-use crate::ir::Accumulator;
+use isowarp_core::patterns::plan::SCAN_TILE;
 
 /// Lanes of a tile: what one workgroup scans.
 pub const LANES: u64 = 256;
 /// Neighbouring elements that a lane of [`ScanVariant::Coarsened`] scans by itself.
 pub const SECTION: u64 = 4;
 
-/// An algorithm, with an order of evaluation of its own.
+/// An algorithm, with an order of evaluation of its own, taken by the modifier [`variant`](isowarp_core::call::Call::variant) of a scan.
 ///
 /// All but the pattern itself cut the array into tiles of [`ScanVariant::tile`] elements, a workgroup each. The totals of the tiles (their last
 /// prefixes) are an array that is scanned in the same way, tiles of tiles, and every element of tile `t > 0` becomes
 /// `combine(scanned total of tile t - 1, itself)`. Left operands always come from lower indices.
+///
+/// # Order of evaluation
+/// A function of the number of elements alone: the same bits on every device. Integers give the bits of the pattern. An exclusive scan moves the inclusive
+/// one by an element and starts with the identity. Two launches a level (totals, then prefixes); memory traffic 3n, scratch n / 256 accumulators or fewer.
+///
+/// Source: Kirk, Hwu and El Hajj, *Programming Massively Parallel Processors*, chapter 11.
+///
+/// ```
+/// # use isowarp::prelude::*;
+/// # use isowarp_textbook::ScanVariant;
+/// # let dev = isowarp::Cpu::new();
+/// let x = dev.upload(&[2u32, 1, 3])?;
+/// assert_eq!(dev.scan(&x, Sum).variant(ScanVariant::BrentKung).run()?.read_blocking()?, [2, 3, 6]);
+/// assert_eq!(dev.scan(&x, Sum).variant(ScanVariant::KoggeStone).exclusive().run()?.read_blocking()?, [0, 2, 3]);
+/// # Ok::<(), isowarp::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 #[non_exhaustive]
 pub enum ScanVariant {
@@ -42,7 +52,7 @@ pub enum ScanVariant {
     ///
     /// Source: Kirk, Hwu and El Hajj, section 11.5.
     Coarsened,
-    /// The pattern itself, [`Scan`](super::Scan): Sklansky's prefixes inside a tile of 8192, a left fold across tiles, in one pass with look-back where
+    /// The pattern itself, [`Scan`](isowarp_core::patterns::Scan): Sklansky's prefixes inside a tile of 8192, a left fold across tiles, in one pass with look-back where
     /// the device allows it.
     SinglePass,
 }
@@ -75,7 +85,7 @@ impl ScanVariant {
             Self::KoggeStone => LANES,
             Self::BrentKung => 2 * LANES,
             Self::Coarsened => SECTION * LANES,
-            Self::SinglePass => super::plan::SCAN_TILE,
+            Self::SinglePass => SCAN_TILE,
         }
     }
 
@@ -85,65 +95,6 @@ impl ScanVariant {
     pub fn levels(self, n: u64) -> Vec<u64> {
         let tile = self.tile();
         std::iter::successors(Some(n), |&n| (n > tile).then(|| n.div_ceil(tile) - 1)).collect()
-    }
-}
-
-/// A scan by a certain algorithm, as data.
-#[derive(Clone, Debug)]
-pub struct ScanVariantTask {
-    /// Which algorithm.
-    pub variant: ScanVariant,
-    /// What to scan: one contiguous line.
-    pub scan: ScanTask,
-}
-
-/// All elements as one line, by a certain algorithm.
-#[derive(Clone, Copy, Debug)]
-pub struct ByVariant(ScanVariant);
-
-impl<'d, B, I, O, F> Call<'d, Scanning, B, I, O, F> {
-    /// Scans all elements as one line by a textbook's algorithm.
-    ///
-    /// # Order of evaluation
-    /// The [`ScanVariant`]'s own, a function of the number of elements alone: the same bits on every device. Integers give the bits of the
-    /// pattern. An exclusive scan moves the inclusive one by an element and starts with the identity.
-    ///
-    /// Two launches a level (totals, then prefixes); memory traffic 3n, scratch n / 256 accumulators or fewer.
-    ///
-    /// Source: Kirk, Hwu and El Hajj, *Programming Massively Parallel Processors*, chapter 11.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let x = dev.upload(&[2u32, 1, 3])?;
-    /// assert_eq!(dev.scan(&x, Sum).variant(ScanVariant::BrentKung).run()?.read_blocking()?, [2, 3, 6]);
-    /// assert_eq!(dev.scan(&x, Sum).variant(ScanVariant::KoggeStone).exclusive().run()?.read_blocking()?, [0, 2, 3]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    pub fn variant(self, variant: ScanVariant) -> Call<'d, Scanning, B, I, O, F, ByVariant> {
-        self.over(|_| ByVariant(variant))
-    }
-}
-
-impl<B: Run<ScanVariantTask>> ScanDomain<B> for ByVariant {
-    fn len<I: Input<B>>(&self, device: &B, inputs: &I) -> Result<u64> {
-        collect(device, "scan", inputs)?.len()
-    }
-
-    fn enqueue<I, O, F>(&self, scan: &Described<'_, B, I, O, F>, out: <F::Out as Outputs>::Refs<'_, B>) -> Result<()>
-    where
-        I: Input<B, Exprs: Accumulator>,
-        O: Accumulate<I::Exprs>,
-        F: Finish<I::Exprs>,
-    {
-        let (device, c, task) = scan.line()?;
-        let mut outs = Vec::new();
-        F::Out::outs(device, out, task.lines.n, &mut outs)?;
-        let outs = checked(device, &c, &task, &outs)?;
-        if task.lines.n == 0 {
-            return Ok(());
-        }
-        device.run(&ScanVariantTask { variant: self.0, scan: task }, &c.leaves, &outs)
     }
 }
 

@@ -4,7 +4,7 @@
 // then sorted by a network, each by itself. flags and split: keys parted by a bit. local and runs: tiles sorted by a digit in shared memory, bit by
 // bit, and put where the digits' buckets are. The order of all comparisons is the host's: see core.
 #include "iw.cuh"
-#include "params.cuh"
+#include "textbook.cuh"
 
 using namespace params::sort_variant;
 

@@ -1,15 +1,12 @@
-//! P07 sort, the textbooks' algorithms: kept for teaching and for benchmarks. [`Sort`](super::Sort) is what to use.
+//! Sorts. [`Sort`](isowarp_core::patterns::Sort) is what to use.
 
+mod host;
 pub mod network;
 pub mod plan;
 pub mod sample;
 
-use super::sort::{Call, check_len};
-use super::{SortBy, SortTask};
-use crate::backend::Run;
-use crate::buffer::{Buffer, Memory};
-use crate::element::Element;
-use crate::error::{Error, Result};
+use isowarp_core::error::{Error, Result};
+use isowarp_core::patterns::SortTask;
 use network::Network;
 
 /// Keys, at most, of an [odd-even transposition sort](SortVariant::OddEvenTransposition), which compares n^2 / 2 pairs: 2^31 of these.
@@ -22,11 +19,32 @@ pub const COARSE_TILE: u64 = 4 * LOCAL_TILE;
 /// Bits of a digit of [`SortVariant::RadixDigits`] and [`SortVariant::RadixCoarsened`].
 pub const DIGIT_BITS: u32 = 4;
 
-/// An algorithm that sorts.
+/// An algorithm that sorts, taken by the modifier [`variant`](isowarp_core::patterns::SortCall::variant) of a sort of an array: keys of every type, by all bits
+/// or some, ascending or descending, alone or with values of four bytes.
 ///
-/// Keys compare as [`Sort`](super::Sort) compares them. Where all their bits are compared, equal keys are the same bits, and every algorithm gives the
+/// # Order
+
+/// Keys compare as [`Sort`](isowarp_core::patterns::Sort) compares them. Where all their bits are compared, equal keys are the same bits, and every algorithm gives the
 /// same array. Which of the values of equal keys comes first (and of keys, where only some bits are compared) is where they differ: stable ones keep
 /// the order that there was; for the others it follows from their comparisons, which the number of keys alone decides.
+///
+/// Scratch is twice the keys, as words of four or eight bytes, and eight bytes more for each value. A sample sort has those eight without values, too,
+/// and three or less for samples and tables; a split eight for bits; the radix sorts of tiles have tables of three numbers to a bucket and a tile. Nothing is
+/// read back, and no workgroup waits for another. Through wgpu, arrays above the binding limit are [`Error::TooLarge`].
+///
+/// Source: Kirk, Hwu and El Hajj, *Programming Massively Parallel Processors*, chapter 13.
+///
+/// ```
+/// # use isowarp::prelude::*;
+/// # use isowarp_textbook::SortVariant;
+/// # let dev = isowarp::Cpu::new();
+/// let keys = dev.upload(&[5u32, 2, 7, 1, 3, 2, 8])?;
+/// assert_eq!(dev.sort(&keys).variant(SortVariant::Bitonic).run()?.read_blocking()?, [1, 2, 2, 3, 5, 7, 8]);
+/// let (income, age) = (dev.upload(&[150u32, 80, 45, 80])?, dev.upload(&[30u32, 32, 22, 29])?);
+/// let (income, age) = dev.sort(&income).with_values(&age).descending().variant(SortVariant::Sample).run()?;
+/// assert_eq!((income.read_blocking()?, age.read_blocking()?), (vec![150, 80, 80, 45], vec![30, 32, 29, 22]));
+/// # Ok::<(), isowarp::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 #[non_exhaustive]
 pub enum SortVariant {
@@ -73,7 +91,7 @@ pub enum SortVariant {
     ///
     /// Source: Kirk, Hwu and El Hajj, section 13.6.
     RadixCoarsened,
-    /// The pattern itself, [`Sort`](super::Sort): digits of eight bits, in one launch each where the device allows it. Stable.
+    /// The pattern itself, [`Sort`](isowarp_core::patterns::Sort): digits of eight bits, in one launch each where the device allows it. Stable.
     Radix,
 }
 
@@ -141,139 +159,26 @@ impl SortVariant {
         }
     }
 
-    /// Fails for more keys than it sorts.
-    fn check(self, n: u64) -> Result<()> {
-        check_len(n)?;
-        if self == Self::OddEvenTransposition && n > TRANSPOSED {
-            return Err(Error::TooLarge { what: "keys of an odd-even transposition sort", requested: n, limit: TRANSPOSED });
+    /// Fails for more keys than it sorts, and for values that it does not move.
+    fn check(self, task: &SortTask, payload_bytes: u64) -> Result<()> {
+        if self == Self::OddEvenTransposition && task.n > TRANSPOSED {
+            return Err(Error::TooLarge { what: "keys of an odd-even transposition sort", requested: task.n, limit: TRANSPOSED });
+        }
+        if ![0, 4].contains(&payload_bytes) {
+            return Err(Error::InvalidArgument {
+                what: "values",
+                reason: format!("a textbook's sort moves four bytes, not {payload_bytes}"),
+            });
         }
         Ok(())
     }
 }
 
-/// A sort by a certain algorithm, as data.
-#[derive(Clone, PartialEq, Eq, Debug, Hash)]
-pub struct SortVariantTask {
-    /// Which algorithm.
-    pub variant: SortVariant,
-    /// What to sort: one row, with values of 32 bits or none.
-    pub sort: SortTask,
-}
-
-/// Sorts by the textbooks' algorithms, of every element type.
-///
-/// # Order
-/// That of the keys is [`Sort`](super::Sort)'s, ascending or descending, of all bits or of some: floats in IEEE 754's total order, every bit kept.
-/// Of equal keys it is the [`SortVariant`]'s, the same on every device.
-///
-/// Scratch is twice the keys, as words of four or eight bytes, and eight bytes more for each value. A sample sort has those eight without values, too,
-/// and three or less for samples and tables; a split eight for bits; the radix sorts of tiles have tables of three numbers to a bucket and a tile. Nothing is read back, and no workgroup waits for another. Through wgpu,
-/// arrays above the binding limit are [`Error::TooLarge`]. Outputs may not overlap inputs.
-///
-/// Source: Kirk, Hwu and El Hajj, *Programming Massively Parallel Processors*, chapter 13.
-pub trait SortVariants: Run<SortVariantTask> {
-    /// The keys in order.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let keys = dev.upload(&[5u32, 2, 7, 1, 3, 2, 8])?;
-    /// assert_eq!(dev.sort_variant(SortVariant::Bitonic, &keys, SortOrder::Ascending)?.read_blocking()?, [1, 2, 2, 3, 5, 7, 8]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Sort::sort`](super::Sort::sort); [`Error::TooLarge`] as [`SortVariant`] says.
-    fn sort_variant<K: Element>(&self, variant: SortVariant, keys: &Buffer<Self, K>, by: impl Into<SortBy>) -> Result<Buffer<Self, K>> {
-        variant.check(keys.len())?;
-        let out = self.buffer(keys.len())?;
-        self.sort_variant_into(variant, keys, by, &out)?;
-        Ok(out)
-    }
-
-    /// As [`SortVariants::sort_variant`], into the caller's buffer.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (keys, out) = (dev.upload(&[0.5f32, -2.0, 1.0])?, dev.buffer(3)?);
-    /// dev.sort_variant_into(SortVariant::OddEvenMerge, &keys, SortOrder::Descending, &out)?;
-    /// assert_eq!(out.read_blocking()?, [1.0, 0.5, -2.0]);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`SortVariants::sort_variant`], and [`Error::BufferTooSmall`], [`Error::Aliasing`], [`Error::WrongDevice`].
-    fn sort_variant_into<K: Element>(
-        &self,
-        variant: SortVariant,
-        keys: &Buffer<Self, K>,
-        by: impl Into<SortBy>,
-        out: &Buffer<Self, K>,
-    ) -> Result<()> {
-        variant.check(keys.len())?;
-        let call = Call::new(self, keys, by)?.keys_to(out)?;
-        call.checked(keys.len(), |device, sort, leaves, outs| device.run(&SortVariantTask { variant, sort }, leaves, outs))
-    }
-
-    /// The keys in order, and the values that travel with them.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (income, age) = (dev.upload(&[150u32, 80, 45, 80])?, dev.upload(&[30u32, 32, 22, 29])?);
-    /// let (income, age) = dev.sort_pairs_variant(SortVariant::Sample, &income, &age, SortOrder::Descending)?;
-    /// assert_eq!((income.read_blocking()?, age.read_blocking()?), (vec![150, 80, 80, 45], vec![30, 32, 29, 22]));
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`SortVariants::sort_variant`], and [`Error::LengthMismatch`].
-    fn sort_pairs_variant<K: Element>(
-        &self,
-        variant: SortVariant,
-        keys: &Buffer<Self, K>,
-        values: &Buffer<Self, u32>,
-        by: impl Into<SortBy>,
-    ) -> Result<(Buffer<Self, K>, Buffer<Self, u32>)> {
-        variant.check(keys.len())?;
-        let out = (self.buffer(keys.len())?, self.buffer(keys.len())?);
-        self.sort_pairs_variant_into(variant, keys, values, by, (&out.0, &out.1))?;
-        Ok(out)
-    }
-
-    /// As [`SortVariants::sort_pairs_variant`], into the caller's buffers.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let (keys, values) = (dev.upload(&[2u8, 1])?, dev.upload(&[20u32, 10])?);
-    /// let (k, v) = (dev.buffer(2)?, dev.buffer(2)?);
-    /// dev.sort_pairs_variant_into(SortVariant::OddEvenTransposition, &keys, &values, SortOrder::Ascending, (&k, &v))?;
-    /// assert_eq!((k.read_blocking()?, v.read_blocking()?), (vec![1, 2], vec![10, 20]));
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`SortVariants::sort_variant_into`], and [`Error::LengthMismatch`].
-    fn sort_pairs_variant_into<K: Element>(
-        &self,
-        variant: SortVariant,
-        keys: &Buffer<Self, K>,
-        values: &Buffer<Self, u32>,
-        by: impl Into<SortBy>,
-        out: (&Buffer<Self, K>, &Buffer<Self, u32>),
-    ) -> Result<()> {
-        variant.check(keys.len())?;
-        let call = Call::new(self, keys, by)?.values(values)?.keys_to(out.0)?.payload_to(out.1)?;
-        call.checked(keys.len(), |device, sort, leaves, outs| device.run(&SortVariantTask { variant, sort }, leaves, outs))
-    }
-}
-impl<B: Run<SortVariantTask>> SortVariants for B {}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use isowarp_core::element::DType;
+    use isowarp_core::patterns::{SortOrder, SortPayload};
 
     #[test]
     fn names_are_unique_and_lead_back() {
@@ -285,9 +190,11 @@ mod tests {
 
     #[test]
     fn only_the_quadratic_sort_is_bounded() {
+        let (dtype, payload) = (DType::U32, SortPayload::Nothing);
+        let of = |n| SortTask { dtype, order: SortOrder::Ascending, bits: 0..32, rows: 1, n, payload, keys_out: true, lent: false };
         for v in SortVariant::ALL {
-            assert_eq!(v.check(TRANSPOSED + 1).is_err(), v == SortVariant::OddEvenTransposition, "{v:?}");
-            assert!(v.check(TRANSPOSED).is_ok() && v.check(1 << 32).is_err(), "{v:?}");
+            assert_eq!(v.check(&of(TRANSPOSED + 1), 0).is_err(), v == SortVariant::OddEvenTransposition, "{v:?}");
+            assert!(v.check(&of(TRANSPOSED), 4).is_ok() && v.check(&of(1), 8).is_err(), "{v:?}");
         }
     }
 }

@@ -3,7 +3,7 @@
 // end. contiguous, interleaved: threads take several samples, neighbours or ones as far apart as there are threads. aggregated: equal samples that
 // follow each other are added at once. Shared memory: a word to each bin.
 #include "iw.cuh"
-#include "params.cuh"
+#include "textbook.cuh"
 
 constexpr uint32_t THREADS = kernels::HistogramVariant::THREADS, COARSE = 16;
 constexpr uint32_t NONE = 0xffffffffu;

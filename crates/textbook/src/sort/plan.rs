@@ -2,19 +2,20 @@
 
 use super::network::{Network, NetworkStep, Pass, TILE, passes};
 use super::sample::SamplePlan;
-use super::{LOCAL_TILE, SortVariant, SortVariantTask};
-use crate::backend::{Leaf, Out, Run};
-use crate::buffer::{Buffer, Memory as _};
-use crate::element::DType;
-use crate::error::{Error, Result};
-use crate::ir::{self, Expr};
-use crate::launch::kernels::{
-    Kernel, SORT_BOUNDS, SORT_EVERYWHERE, SORT_FLAGS, SORT_LOAD, SORT_LOCAL, SORT_RUNS, SORT_SAMPLES, SORT_SCATTER, SORT_SPLIT, SORT_STORE,
+use super::{LOCAL_TILE, SortVariant};
+use crate::kernels::{
+    SORT_BOUNDS, SORT_EVERYWHERE, SORT_FLAGS, SORT_LOAD, SORT_LOCAL, SORT_RUNS, SORT_SAMPLES, SORT_SCATTER, SORT_SPLIT, SORT_STORE,
     SORT_WINDOWS, SortVariantParams,
 };
-use crate::launch::{Array, Choice, Groups, KernelSpec, Launcher, Planned, Work};
-use crate::ops::Sum;
-use crate::patterns::{MapTask, Scan as _, ScanTask, SortPlaces, SortTask};
+use isowarp_core::backend::{Leaf, Out};
+use isowarp_core::buffer::{Buffer, Memory as _};
+use isowarp_core::call::Variant;
+use isowarp_core::element::DType;
+use isowarp_core::error::{Error, Result};
+use isowarp_core::ir::{self, Expr};
+use isowarp_core::launch::{Array, Choice, Code, Groups, Kernel, KernelSpec, Work};
+use isowarp_core::ops::Sum;
+use isowarp_core::patterns::{MapTask, Patterns, Scan as _, SortPlaces, SortTask};
 use std::sync::Arc;
 
 /// Threads of a block.
@@ -96,7 +97,7 @@ impl<R> Sides<R> {
 }
 
 /// A sort and what its launches share.
-struct Walk<'a, B: Launcher> {
+struct Walk<'a, B: Patterns> {
     device: &'a B,
     task: &'a SortTask,
     places: SortPlaces<'a, B::Raw>,
@@ -104,18 +105,22 @@ struct Walk<'a, B: Launcher> {
     form: Form,
 }
 
-impl<B: Launcher + Run<ScanTask> + Run<SortTask> + Run<MapTask>> Planned<B> for SortVariantTask {
-    fn drive(&self, device: &B, leaves: &[Leaf<B::Raw>], outs: &[Out<B::Raw>]) -> Result<()> {
-        let task = &self.sort;
-        if self.variant == SortVariant::Radix {
+impl<B: Patterns> Variant<B, SortTask> for SortVariant {
+    fn run(&self, device: &B, task: &SortTask, leaves: &[Leaf<B::Raw>], outs: &[Out<B::Raw>]) -> Result<()> {
+        let places = task.places(leaves, outs)?;
+        self.check(task, places.payload_bytes)?;
+        if *self == Self::Radix {
             return device.run(task, leaves, outs);
+        }
+        if device.code() == Code::Rust {
+            return super::host::run(*self, device, task, &places);
         }
         // Kernels bind whole arrays.
         let limit = device.tuning().most(task.dtype.size_bytes().max(4));
         if task.n > limit {
             return Err(Error::TooLarge { what: "keys of a textbook's sort", requested: task.n, limit });
         }
-        let (places, map, ranked) = (task.places(leaves, outs)?, task.key_bits(), self.variant == SortVariant::Sample);
+        let (map, ranked) = (task.key_bits(), *self == Self::Sample);
         let low = |count: u32| if count == 0 { 0 } else { u64::MAX >> (64 - count) };
         let params = SortVariantParams {
             negative: map.negative,
@@ -129,11 +134,11 @@ impl<B: Launcher + Run<ScanTask> + Run<SortTask> + Run<MapTask>> Planned<B> for 
         let walk = Walk { device, task, places, params, form };
         let mut sides = walk.sides(task.n)?;
         walk.load(&sides.front)?;
-        match self.variant {
-            SortVariant::OddEvenTransposition => walk.network(Network::Transposition, &mut sides, None)?,
-            SortVariant::Bitonic => walk.network(Network::Bitonic, &mut sides, None)?,
-            SortVariant::OddEvenMerge => walk.network(Network::OddEvenMerge, &mut sides, None)?,
-            SortVariant::Sample => walk.sample(&mut sides)?,
+        match self {
+            Self::OddEvenTransposition => walk.network(Network::Transposition, &mut sides, None)?,
+            Self::Bitonic => walk.network(Network::Bitonic, &mut sides, None)?,
+            Self::OddEvenMerge => walk.network(Network::OddEvenMerge, &mut sides, None)?,
+            Self::Sample => walk.sample(&mut sides)?,
             variant => match variant.digits() {
                 Some((bits, tile)) => walk.digits(&mut sides, bits, tile)?,
                 None => walk.split(&mut sides)?,
@@ -143,7 +148,7 @@ impl<B: Launcher + Run<ScanTask> + Run<SortTask> + Run<MapTask>> Planned<B> for 
     }
 }
 
-impl<B: Launcher + Run<ScanTask> + Run<MapTask>> Walk<'_, B> {
+impl<B: Patterns> Walk<'_, B> {
     /// Bytes of a word.
     fn word(&self) -> u64 {
         self.task.dtype.size_bytes().max(4)
@@ -171,7 +176,7 @@ impl<B: Launcher + Run<ScanTask> + Run<MapTask>> Walk<'_, B> {
 
     fn launch(
         &self,
-        kernel: &Kernel<SortVariantParams>,
+        kernel: &'static Kernel<SortVariantParams>,
         (params, form): (SortVariantParams, Form),
         arrays: &[Array<'_, B::Raw>],
         (n, groups): (u64, u64),
@@ -181,7 +186,13 @@ impl<B: Launcher + Run<ScanTask> + Run<MapTask>> Walk<'_, B> {
     }
 
     /// A thread to each of `n`.
-    fn over(&self, kernel: &Kernel<SortVariantParams>, of: (SortVariantParams, Form), arrays: &[Array<'_, B::Raw>], n: u64) -> Result<()> {
+    fn over(
+        &self,
+        kernel: &'static Kernel<SortVariantParams>,
+        of: (SortVariantParams, Form),
+        arrays: &[Array<'_, B::Raw>],
+        n: u64,
+    ) -> Result<()> {
         self.launch(kernel, of, arrays, (n, n.div_ceil(THREADS)))
     }
 

@@ -1,11 +1,12 @@
 //! The textbooks' algorithms: up the levels with the tiles' totals, down again with what comes before each tile.
 
-use super::{ScanVariant, ScanVariantTask};
-use crate::backend::{Leaf, Out, Run};
-use crate::error::Result;
-use crate::launch::kernels::{SCAN_VARIANT, ScanVariantParams};
-use crate::launch::{Array, Choice, KernelSpec, Launcher, Operators, Planned, Work};
-use crate::patterns::{ScanKind, ScanTask};
+use super::ScanVariant;
+use crate::kernels::{SCAN_VARIANT, ScanVariantParams};
+use isowarp_core::backend::{Leaf, Out};
+use isowarp_core::call::Variant;
+use isowarp_core::error::Result;
+use isowarp_core::launch::{Array, Choice, Code, KernelSpec, Operators, Work};
+use isowarp_core::patterns::{Patterns, ScanKind, ScanTask};
 
 const FROM_PARTIALS: u32 = 1;
 const TOTALS: u32 = 2;
@@ -27,53 +28,56 @@ impl Step {
     const fn to_results(self) -> bool {
         self.totals || self.from_partials
     }
-}
 
-impl ScanVariantTask {
-    fn is_exclusive(&self, step: Step) -> bool {
-        !step.to_results() && self.scan.kind != ScanKind::Inclusive
+    /// Whether a launch of a task gives exclusive prefixes.
+    fn is_exclusive(self, task: &ScanTask) -> bool {
+        !self.to_results() && task.kind != ScanKind::Inclusive
     }
 
-    /// Whether prefixes go to the outputs four at a time.
-    fn stores_vectors(&self) -> bool {
-        self.variant == ScanVariant::Coarsened && self.scan.kind == ScanKind::Inclusive
-    }
-
-    /// What the kernel's text depends on.
+    /// The choices that the kernel's text depends on.
     #[must_use]
-    pub fn choices(&self, step: Step) -> [Choice; 7] {
+    pub fn choices(self, variant: ScanVariant, task: &ScanTask) -> [Choice; 7] {
         [
-            ("rung", self.variant as u32),
-            ("words", self.scan.load.result_words() as u32),
-            ("tile", self.variant.tile() as u32),
-            ("totals", step.totals.into()),
-            ("folded", step.folded.into()),
-            ("exclusive", self.is_exclusive(step).into()),
-            ("vectors", (!step.to_results() && self.stores_vectors()).into()),
+            ("rung", variant as u32),
+            ("words", task.load.result_words() as u32),
+            ("tile", variant.tile() as u32),
+            ("totals", self.totals.into()),
+            ("folded", self.folded.into()),
+            ("exclusive", self.is_exclusive(task).into()),
+            ("vectors", (!self.to_results() && stores_vectors(variant, task)).into()),
         ]
     }
 
-    /// What a launch computes with.
+    /// The operators of a launch.
     #[must_use]
-    pub fn operators(&self, step: Step) -> Operators<'_> {
-        let ScanTask { load, combine, finish, lines, kind, .. } = &self.scan;
+    pub fn operators(self, task: &ScanTask) -> Operators<'_> {
+        let ScanTask { load, combine, finish, lines, kind, .. } = task;
         let first = match kind {
-            ScanKind::Exclusive { first } if self.is_exclusive(step) => Some(&first[..]),
+            ScanKind::Exclusive { first } if self.is_exclusive(task) => Some(&first[..]),
             _ => None,
         };
-        let (from_partials, to_results) = (step.from_partials, step.to_results());
+        let (from_partials, to_results) = (self.from_partials, self.to_results());
         Operators::Tree { load, combine, finish, elements: lines.n, from_partials, to_results, first }
     }
 }
 
-impl<B: Launcher + Run<ScanTask>> Planned<B> for ScanVariantTask {
-    fn drive(&self, device: &B, leaves: &[Leaf<B::Raw>], outs: &[Out<B::Raw>]) -> Result<()> {
-        if self.variant == ScanVariant::SinglePass {
-            return device.run(&self.scan, leaves, outs);
+/// Whether prefixes go to the outputs four at a time.
+fn stores_vectors(variant: ScanVariant, task: &ScanTask) -> bool {
+    variant == ScanVariant::Coarsened && task.kind == ScanKind::Inclusive
+}
+
+impl<B: Patterns> Variant<B, ScanTask> for ScanVariant {
+    fn run(&self, device: &B, task: &ScanTask, leaves: &[Leaf<B::Raw>], outs: &[Out<B::Raw>]) -> Result<()> {
+        let variant = *self;
+        if variant == Self::SinglePass {
+            return device.run(task, leaves, outs);
         }
-        let lengths = self.variant.levels(self.scan.lines.n);
-        let (top, tile) = (lengths.len() - 1, self.variant.tile());
-        let each = device.accumulator_bytes(&self.scan.load.result_types());
+        if device.code() == Code::Rust {
+            return super::host::run(variant, device, task, leaves, outs);
+        }
+        let lengths = variant.levels(task.lines.n);
+        let (top, tile) = (lengths.len() - 1, variant.tile());
+        let each = device.accumulator_bytes(&task.load.result_types());
         // Totals of every level above the first, and their prefixes.
         let bytes: Vec<u64> = [&lengths[1..], &lengths[1..]].concat().iter().map(|n| n * each).collect();
         let pieces = if bytes.is_empty() { Vec::new() } else { device.scratch(&bytes)? };
@@ -84,13 +88,13 @@ impl<B: Launcher + Run<ScanTask>> Planned<B> for ScanVariantTask {
             let flags = flag(step.from_partials, FROM_PARTIALS)
                 | flag(step.totals, TOTALS)
                 | flag(step.folded, FOLDED)
-                | flag(self.is_exclusive(step), EXCLUSIVE);
-            let choices = self.choices(step);
+                | flag(step.is_exclusive(task), EXCLUSIVE);
+            let choices = step.choices(variant, task);
             let spec = KernelSpec::new(&SCAN_VARIANT, &ScanVariantParams { flags, count: n }, &choices, &arrays);
             // Only whole vectors are stored by lanes that own their words.
-            let spec = spec.with(self.operators(step), self.scan.numerics, leaves, outs).writing_single(!self.stores_vectors());
+            let spec = spec.with(step.operators(task), task.numerics, leaves, outs).writing_single(!stores_vectors(variant, task));
             // An exclusive scan stores an element further on, the last one of a window into the next.
-            let overhang = self.is_exclusive(step).into();
+            let overhang = step.is_exclusive(task).into();
             device.launch(&spec, Work { step: Some(tile), overhang, ..Work::whole(n, &|n| n.div_ceil(tile)) })
         };
         for (k, n) in lengths.iter().enumerate().skip(1) {

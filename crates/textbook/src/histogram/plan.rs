@@ -1,24 +1,27 @@
-//! The rungs: one launch, after one that clears the output.
+//! Launches of the variants: one, after one that clears the output.
 
-use super::{COARSE, HistogramVariant, HistogramVariantTask, LANES, SHARED_BINS};
-use crate::backend::{Leaf, Out, Run};
-use crate::error::{Error, Result};
-use crate::launch::kernels::{HISTOGRAM_VARIANT, HistogramVariantParams};
-use crate::launch::{Array, Choice, KernelSpec, Launcher, Operators, Planned, Work};
-use crate::patterns::{HistogramTask, MapTask};
+use super::{COARSE, HistogramVariant, LANES, SHARED_BINS};
+use crate::kernels::{HISTOGRAM_VARIANT, HistogramVariantParams};
+use isowarp_core::backend::{Leaf, Out};
+use isowarp_core::call::Variant;
+use isowarp_core::error::{Error, Result};
+use isowarp_core::launch::{Array, Choice, Code, KernelSpec, Operators, Work};
+use isowarp_core::patterns::{HistogramTask, Patterns};
 
 impl HistogramVariant {
-    /// What the kernel's text depends on.
+    /// The choices that the kernel's text depends on.
     #[must_use]
     pub fn choices(self) -> [Choice; 4] {
         [("rung", self as u32), ("threads", LANES as u32), ("coarse", COARSE as u32), ("shared_bins", SHARED_BINS as u32)]
     }
 }
 
-impl<B: Launcher + Run<HistogramTask> + Run<MapTask>> Planned<B> for HistogramVariantTask {
-    fn drive(&self, device: &B, leaves: &[Leaf<B::Raw>], outs: &[Out<B::Raw>]) -> Result<()> {
-        let (variant, task) = (self.variant, &self.histogram);
-        if variant == HistogramVariant::Replicated {
+impl<B: Patterns> Variant<B, HistogramTask> for HistogramVariant {
+    fn run(&self, device: &B, task: &HistogramTask, leaves: &[Leaf<B::Raw>], outs: &[Out<B::Raw>]) -> Result<()> {
+        let variant = *self;
+        variant.check(task.bins)?;
+        // Counts have no order, so one definition serves all.
+        if variant == Self::Replicated || device.code() == Code::Rust {
             return device.run(task, leaves, outs);
         }
         let [out] = outs else {
@@ -30,7 +33,7 @@ impl<B: Launcher + Run<HistogramTask> + Run<MapTask>> Planned<B> for HistogramVa
         // Bins that a launch sees.
         let bins = device.tuning().most(4).min(task.bins);
         let cells = match variant {
-            HistogramVariant::PrivateMemory => device.scratch(&[4 * bins * variant.blocks(task.n, bins)])?,
+            Self::PrivateMemory => device.scratch(&[4 * bins * variant.blocks(task.n, bins)])?,
             _ => Vec::new(),
         };
         let arrays = [Array::out(out, task.bins), cells.first().map_or(Array::NONE, Array::piece)];

@@ -2,7 +2,7 @@
 // What does not exist is skipped; nothing is padded, so no identity is needed.
 // Order: a lane combines its own elements, then a tree over the lanes; each rung says which. Kept for teaching: reduce.cu is faster.
 #include "iw.cuh"
-#include "params.cuh"
+#include "textbook.cuh"
 
 using namespace params::reduce_variant;
 

@@ -1,29 +1,38 @@
-//! P02 reduce, the rungs of the textbooks' ladder: kept for teaching and for benchmarks. [`Reduce`](super::Reduce) is what to use.
+//! Reductions. [`Reduce`](isowarp_core::patterns::Reduce) is what to use.
 
+mod host;
 mod plan;
 
-use super::map::{MapTask, collect, trace};
-use super::reduce::{Reducing, reduce_lines};
-use super::{Lines, ReduceTask};
-use crate::backend::Run;
-use crate::call::{Accumulate, Call, Described, Domain, Finish};
-use crate::error::Result;
-use crate::input::{Input, Outputs};
-use crate::ir::Accumulator;
-use core::convert::identity;
+pub use plan::{choices, operators};
 
 /// Lanes of a tile: what one workgroup combines.
 pub const LANES: u64 = 256;
 /// Lanes of a logical group, whatever the width of the device's subgroups.
 pub const GROUP: u64 = 32;
-/// Elements that a lane of the coarsened rungs combines by itself.
+/// Elements that a lane of the coarsened variants combines by itself.
 pub const SERIAL: u64 = 16;
 
-/// A rung of the ladder: a way to reduce, with an order of evaluation of its own.
+/// A way to reduce, with an order of evaluation of its own, taken by the modifier [`variant`](isowarp_core::call::Call::variant) of a reduction.
+///
+/// # Order of evaluation
+/// A function of the number of elements alone: the same bits on every device. Integers give the bits of the pattern. Floats give them where the order is the
+/// same. Work O(n); scratch n / 256 accumulators or fewer, for [`ReduceVariant::FoldInHalf`] n / 2. Through wgpu that one answers
+/// [`Error::TooLarge`](isowarp_core::Error::TooLarge) above the binding limit.
 ///
 /// All but two cut the array into tiles of [`ReduceVariant::tile`] elements, a workgroup each. A lane first combines the elements that
 /// fall to it, then the lanes' values are combined by a tree, and the tiles' results are an array that is reduced in the same way, until one
 /// is left. What does not exist is skipped; nothing is padded. In the orders below `x[i]` is a lane's value, and `s` is a step of the tree.
+///
+/// Sources: Ansorge, *Programming in Parallel with CUDA*, chapters 2 and 3; Kirk, Hwu and El Hajj, *Programming Massively Parallel Processors*, chapter 10.
+///
+/// ```
+/// # use isowarp::prelude::*;
+/// # use isowarp_textbook::ReduceVariant;
+/// # let dev = isowarp::Cpu::new();
+/// let x = dev.upload(&[2u32, 1, 3])?;
+/// assert_eq!(dev.reduce(&x, Sum).variant(ReduceVariant::Sequential).run()?.read_blocking()?, 6);
+/// # Ok::<(), isowarp::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 #[non_exhaustive]
 pub enum ReduceVariant {
@@ -68,12 +77,12 @@ pub enum ReduceVariant {
     ///
     /// Source: Ansorge, example 3.7, `reduce7_vl`.
     Vectorised,
-    /// The pattern itself: [`Reduce`](super::Reduce).
+    /// The pattern itself: [`Reduce`](isowarp_core::patterns::Reduce).
     AlignedTree,
 }
 
 impl ReduceVariant {
-    /// Every rung, the pattern last.
+    /// Every variant, the pattern last.
     pub const ALL: [Self; 10] = [
         Self::FoldInHalf,
         Self::Interleaved,
@@ -104,7 +113,7 @@ impl ReduceVariant {
         }
     }
 
-    /// The rung of this name.
+    /// The variant of this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|v| v.name() == name)
@@ -122,74 +131,10 @@ impl ReduceVariant {
     }
 
     /// Whether left operands always come from lower indices than right ones. Only then does an operator that does not commute give what the
-    /// pattern gives; the other rungs are for operators that commute.
+    /// pattern gives; the other variants are for operators that commute.
     #[must_use]
     pub const fn keeps_order(self) -> bool {
         matches!(self, Self::Interleaved | Self::Convergent | Self::AlignedTree)
-    }
-}
-
-/// A reduction by a certain rung, as data.
-#[derive(Clone, Debug)]
-pub struct ReduceVariantTask {
-    /// Which rung.
-    pub variant: ReduceVariant,
-    /// What to reduce: one contiguous line.
-    pub reduce: ReduceTask,
-}
-
-/// All elements as one line, by a certain algorithm.
-#[derive(Clone, Copy, Debug)]
-pub struct ByReduceVariant(ReduceVariant);
-
-impl<'d, B, I, O, F> Call<'d, Reducing, B, I, O, F> {
-    /// Reduces by a textbook's algorithm.
-    ///
-    /// # Order of evaluation
-    /// The [`ReduceVariant`]'s own, a function of the number of elements alone: the same bits on every device. Integers give the bits of the pattern.
-    /// Floats give them where the order is the same. Work O(n); scratch n / 256 accumulators or fewer, for [`ReduceVariant::FoldInHalf`] n / 2.
-    ///
-    /// Source: Ansorge, *Programming in Parallel with CUDA*, chapters 2 and 3; Kirk, Hwu and El Hajj, *Programming Massively Parallel Processors*,
-    /// chapter 10.
-    ///
-    /// ```
-    /// # use isowarp::prelude::*;
-    /// # let dev = isowarp::Cpu::new();
-    /// let x = dev.upload(&[2u32, 1, 3])?;
-    /// assert_eq!(dev.reduce(&x, Sum).variant(ReduceVariant::Sequential).run()?.read_blocking()?, 6);
-    /// # Ok::<(), isowarp::Error>(())
-    /// ```
-    pub fn variant(self, variant: ReduceVariant) -> Call<'d, Reducing, B, I, O, F, ByReduceVariant> {
-        self.over(|_| ByReduceVariant(variant))
-    }
-}
-
-impl<B: Run<ReduceVariantTask> + Run<MapTask>> Domain<Reducing, B> for ByReduceVariant {
-    type New<R: Outputs> = R::Scalars<B>;
-    type Refs<'a, R: Outputs> = R::Refs<'a, B>;
-
-    fn run<I, O, F>(&self, call: &Described<'_, B, I, O, F>) -> Result<<F::Out as Outputs>::Scalars<B>>
-    where
-        I: Input<B, Exprs: Accumulator>,
-        O: Accumulate<I::Exprs>,
-        F: Finish<I::Exprs>,
-    {
-        let out = F::Out::allocate(call.device, 1)?;
-        self.write(call, F::Out::refs(&out))?;
-        F::Out::scalars(out)
-    }
-
-    fn write<I, O, F>(&self, call: &Described<'_, B, I, O, F>, out: <F::Out as Outputs>::Refs<'_, B>) -> Result<()>
-    where
-        I: Input<B, Exprs: Accumulator>,
-        O: Accumulate<I::Exprs>,
-        F: Finish<I::Exprs>,
-    {
-        let c = collect(call.device, "reduce", &call.inputs)?;
-        let load = trace(&call.inputs, &c, identity)?;
-        let lines = Lines::one(c.len()?);
-        let run = |device: &B, reduce, outs: &[_]| device.run(&ReduceVariantTask { variant: self.0, reduce }, &c.leaves, outs);
-        reduce_lines(call, &c, (lines, load), out, run)
     }
 }
 

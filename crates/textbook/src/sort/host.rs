@@ -1,49 +1,45 @@
-//! P07 sort, the textbooks' algorithms, as they are stated.
+//! The definitions, on the processor, as they are stated.
 
-use super::sort::word;
-use crate::Cpu;
-use crate::memory::{HostBuffer, write_gathered};
-use isowarp_core::backend::{Leaf, Out, Run};
+use super::SortVariant;
+use super::network::{Network, NetworkStep, TILE};
+use super::sample::SamplePlan;
+use isowarp_core::backend::Backend;
 use isowarp_core::error::Result;
 use isowarp_core::host;
-use isowarp_core::patterns::sort_variants::network::{Network, NetworkStep, TILE};
-use isowarp_core::patterns::sort_variants::sample::SamplePlan;
-use isowarp_core::patterns::{SortVariant, SortVariantTask};
+use isowarp_core::patterns::{SortPlaces, SortTask};
 use rayon::prelude::*;
 
 /// What is compared of a key, and where the key was.
 type Item = (u64, u32);
 
-impl Run<SortVariantTask> for Cpu {
-    fn run(&self, task: &SortVariantTask, leaves: &[Leaf<HostBuffer>], outs: &[Out<HostBuffer>]) -> Result<()> {
-        if task.variant == SortVariant::Radix {
-            return self.run(&task.sort, leaves, outs);
-        }
-        let sort = &task.sort;
-        let places = sort.places(leaves, outs)?;
-        let size = sort.dtype.size_bytes();
-        let keys = places.keys.0.read(places.keys.1 * size, sort.n * size)?;
-        let compared = (sort.bits.start..sort.bits.end).fold(0, |mask, bit| mask | 1u64 << bit);
-        let of = |(key, i): (&[u8], u32)| (sort.key_bits().of(word(key)) & compared, i);
-        let mut items: Vec<Item> = host::listed(sort.n, keys.chunks_exact(size as usize).zip(0..).map(of))?;
-        // Buckets, or zeros and ones, and both together.
-        host::room(2 * size_of::<Item>() as u64 * sort.n)?;
-        match (task.variant, task.variant.network()) {
-            (_, Some(network)) => exchange(network, &mut items),
-            (SortVariant::Sample, _) => sample(&mut items),
-            _ => sort.bits.clone().for_each(|bit| split(&mut items, bit)),
-        }
-
-        let order = || items.par_iter().map(|&(_, i)| i as usize);
-        if let Some(out) = places.keys_out {
-            write_gathered(out, &keys, order())?;
-        }
-        if let (Some(out), Some((raw, offset))) = (places.payload_out, places.values) {
-            let size = places.payload_bytes;
-            write_gathered(out, &raw.read(offset * size, sort.n * size)?, order())?;
-        }
-        Ok(())
+pub(super) fn run<B: Backend>(variant: SortVariant, device: &B, task: &SortTask, places: &SortPlaces<'_, B::Raw>) -> Result<()> {
+    let size = task.dtype.size_bytes();
+    let elements = |(raw, offset): (&B::Raw, u64), size: u64| device.read_bytes_blocking(raw, offset * size, task.n * size);
+    let keys = elements(places.keys, size)?;
+    let compared = task.bits.clone().fold(0, |mask, bit| mask | 1u64 << bit);
+    let word = |key: &[u8]| key.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+    let of = |(key, i): (&[u8], u32)| (task.key_bits().of(word(key)) & compared, i);
+    let mut items: Vec<Item> = host::listed(task.n, keys.chunks_exact(size as usize).zip(0..).map(of))?;
+    // Buckets, or zeros and ones, and both together; then the results.
+    host::room((2 * size_of::<Item>() as u64 + 16) * task.n)?;
+    match (variant, variant.network()) {
+        (_, Some(network)) => exchange(network, &mut items),
+        (SortVariant::Sample, _) => sample(&mut items),
+        _ => task.bits.clone().for_each(|bit| split(&mut items, bit)),
     }
+
+    let gathered = |bytes: &[u8], size: u64| {
+        let size = size as usize;
+        items.iter().flat_map(|&(_, i)| &bytes[i as usize * size..][..size]).copied().collect::<Vec<u8>>()
+    };
+    if let Some(out) = places.keys_out {
+        device.write_bytes(&out.raw, out.offset * size, &gathered(&keys, size))?;
+    }
+    if let (Some(out), Some(values)) = (places.payload_out, places.values) {
+        let size = places.payload_bytes;
+        device.write_bytes(&out.raw, out.offset * size, &gathered(&elements(values, size)?, size))?;
+    }
+    Ok(())
 }
 
 /// The steps of a network, pair by pair. Two rounds of a transposition sort that change nothing leave nothing to do.

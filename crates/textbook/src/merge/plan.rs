@@ -1,17 +1,18 @@
-//! The rungs: one launch over whole arrays.
+//! Launches of the variants: one over whole arrays.
 
-use super::{ITEMS, LANES, MergeVariant, MergeVariantTask, SECTION, TILE};
-use crate::backend::{Leaf, Out, Run};
-use crate::error::{Error, Result};
-use crate::launch::kernels::{MERGE_VARIANT, MergeVariantParams};
-use crate::launch::{Array, Choice, KernelSpec, Launcher, Planned, Work};
-use crate::patterns::MergeTask;
+use super::{ITEMS, LANES, MergeVariant, SECTION, TILE};
+use crate::kernels::{MERGE_VARIANT, MergeVariantParams};
+use isowarp_core::backend::{Leaf, Out};
+use isowarp_core::call::Variant;
+use isowarp_core::error::{Error, Result};
+use isowarp_core::launch::{Array, Choice, Code, KernelSpec, Work};
+use isowarp_core::patterns::{MergeTask, Patterns};
 
 /// Bytes of keys and values.
 const SIZE: u64 = 4;
 
 impl MergeVariant {
-    /// What the kernel's text depends on.
+    /// The choices that the kernel's text depends on.
     #[must_use]
     pub fn choices(self, pairs: bool) -> [Choice; 6] {
         let [threads, items, tile, section] = [LANES, ITEMS, TILE, SECTION].map(|x| x as u32);
@@ -19,10 +20,24 @@ impl MergeVariant {
     }
 }
 
-impl<B: Launcher + Run<MergeTask>> Planned<B> for MergeVariantTask {
-    fn drive(&self, device: &B, leaves: &[Leaf<B::Raw>], outs: &[Out<B::Raw>]) -> Result<()> {
-        let (variant, task) = (self.variant, &self.merge);
-        if variant == MergeVariant::MergePath {
+/// Fails for keys or values of another size.
+fn check(task: &MergeTask, outs: &[Out<impl Sized>]) -> Result<()> {
+    let invalid = |what, reason| Err(Error::InvalidArgument { what, reason });
+    match outs {
+        _ if task.dtype.size_bytes() != SIZE => invalid("keys", format!("a textbook's merge takes u32, i32 and f32, not {}", task.dtype)),
+        [_, values] if values.dtype.size_bytes() != SIZE => {
+            invalid("values", format!("a textbook's merge takes four bytes, not {}", values.dtype))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl<B: Patterns> Variant<B, MergeTask> for MergeVariant {
+    fn run(&self, device: &B, task: &MergeTask, leaves: &[Leaf<B::Raw>], outs: &[Out<B::Raw>]) -> Result<()> {
+        let variant = *self;
+        check(task, outs)?;
+        // There is one stable merge, so one definition serves all.
+        if variant == Self::MergePath || device.code() == Code::Rust {
             return device.run(task, leaves, outs);
         }
         let places = task.places(leaves, outs)?;

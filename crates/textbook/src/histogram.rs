@@ -1,22 +1,37 @@
-//! P06 histogram, the rungs of the textbook's ladder: kept for teaching and for benchmarks. [`Histogram`](super::Histogram) is what to use.
+//! Histograms. [`Histogram`](isowarp_core::patterns::Histogram) is what to use.
 
 mod plan;
 
-use super::HistogramTask;
-use crate::error::{Error, Result};
+use isowarp_core::error::{Error, Result};
 
 /// Lanes of a workgroup.
 pub const LANES: u64 = 256;
-/// Samples of a lane of the coarsened rungs.
+/// Samples of a lane of the coarsened variants.
 pub const COARSE: u64 = 16;
 /// Bins, at most, of a workgroup's own in shared memory: 16 KiB, which every device has.
 pub const SHARED_BINS: u64 = 4096;
 /// Words, at most, of all workgroups' own bins in memory: 16 MiB.
 pub const MEMORY_CELLS: u64 = 1 << 22;
 
-/// A rung of the ladder: who counts which sample, and where.
+/// An algorithm: who counts which sample, and where. It is taken by the modifier [`variant`](isowarp_core::patterns::HistogramCall::variant) of a histogram.
 ///
-/// Counts have no order, so all of them give the pattern's result. A workgroup has [`LANES`] lanes.
+/// Counts have no order, so all of them give the pattern's result. A workgroup has [`LANES`] lanes. The output is cleared in a launch of its own, and samples
+/// are counted in a second one, which reads them once. More bins than [`most_bins`](Self::most_bins) are [`Error::TooLarge`].
+///
+/// Source: Kirk, Hwu and El Hajj, *Programming Massively Parallel Processors*, chapter 9.
+///
+/// ```
+/// # use isowarp::prelude::*;
+/// # use isowarp_textbook::HistogramVariant;
+/// # let dev = isowarp::Cpu::new();
+/// // Letters of a text, four to a bin.
+/// let text = dev.upload(b"programming massively parallel processors")?;
+/// let letters = || dev.histogram(binned(&text, 7, |x| (x - 97) / 4));
+/// let counts = letters().variant(HistogramVariant::PrivateShared).run()?;
+/// assert_eq!(counts.read_blocking()?, [5, 5, 6, 10, 10, 1, 1]);
+/// assert_eq!(letters().run()?.read_blocking()?, counts.read_blocking()?);
+/// # Ok::<(), isowarp::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 #[non_exhaustive]
 pub enum HistogramVariant {
@@ -46,12 +61,12 @@ pub enum HistogramVariant {
     ///
     /// Source: Kirk, Hwu and El Hajj, section 9.6.
     Aggregated,
-    /// The pattern itself, [`Histogram`](super::Histogram): a workgroup's own bins in several copies, or as many of them as shared memory has room for.
+    /// The pattern itself, [`Histogram`](isowarp_core::patterns::Histogram): a workgroup's own bins in several copies, or as many of them as shared memory has room for.
     Replicated,
 }
 
 impl HistogramVariant {
-    /// Every rung, the pattern last.
+    /// Every variant, the pattern last.
     pub const ALL: [Self; 7] = [
         Self::Atomic,
         Self::PrivateMemory,
@@ -76,7 +91,7 @@ impl HistogramVariant {
         }
     }
 
-    /// The rung of this name.
+    /// The variant of this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|v| v.name() == name)
@@ -106,26 +121,6 @@ impl HistogramVariant {
             Some(limit) if bins > limit => Err(Error::TooLarge { what: "bins of a workgroup's own", requested: bins, limit }),
             _ => Ok(()),
         }
-    }
-}
-
-/// A histogram by a certain rung, as data.
-#[derive(Clone, Debug)]
-pub struct HistogramVariantTask {
-    /// Which rung.
-    pub variant: HistogramVariant,
-    /// What to count: one bin an element, in 32 bits.
-    pub histogram: HistogramTask,
-}
-
-/// The mode of a [histogram](super::HistogramCall) that counts by a rung.
-#[derive(Clone, Copy, Debug)]
-pub struct ByRung(pub(super) HistogramVariant);
-
-impl ByRung {
-    /// Fails for more bins than it counts in.
-    pub(super) fn check(self, bins: u64) -> Result<()> {
-        self.0.check(bins)
     }
 }
 
