@@ -50,8 +50,8 @@ fn the_ptx_was_built_from_these_sources() {
 /// Sizes of today, rounded up a little; raised by hand alone.
 #[test]
 fn the_ptx_fits_its_budgets() {
-    const FOLDER: u64 = 490_000;
-    const ENTRY: usize = 64_000;
+    const FOLDER: u64 = 492_000;
+    const ENTRY: usize = 26_000;
 
     let folder = root().join("ptx");
     let size: u64 = fs::read_dir(&folder).expect("ptx").map(|entry| entry.expect("an entry").metadata().expect("a file").len()).sum();

@@ -6,7 +6,7 @@ use super::scratch::Use;
 use super::tuning::TUNING;
 use super::{Key, bind, blocks};
 use crate::backend::Cuda;
-use crate::launch::{Grid, In, MAX_WORDS};
+use crate::launch::{Grid, In, MAX_INPUTS, MAX_OUTPUTS, MAX_SCRATCH, MAX_WORDS};
 use crate::memory::Buffer;
 use crate::splice::{self, Fill, Site};
 use isowarp_core::caps::Numerics;
@@ -152,6 +152,14 @@ impl Launcher for Cuda {
         let mut bound = bind(self, (spec.kernel.pattern, n), spec.operators.params(), spec.leaves, spec.outs)?;
         let args = &mut bound.args;
         let (mut inputs, mut outs, mut scratch) = (spec.leaves.len(), spec.outs.len(), 0);
+        for (access, taken, limit) in
+            [(Access::Read, inputs, MAX_INPUTS), (Access::Write, outs, MAX_OUTPUTS), (Access::Scratch, 0, MAX_SCRATCH)]
+        {
+            let requested = (taken + spec.kernel.arrays.iter().filter(|face| face.access == access).count()) as u64;
+            if requested > limit as u64 {
+                return Err(Error::TooLarge { what: "arrays of a kernel", requested, limit: limit as u64 });
+            }
+        }
         for (face, array) in spec.kernel.arrays.iter().zip(spec.arrays) {
             let ptr = match array.raw {
                 Some(raw) => {

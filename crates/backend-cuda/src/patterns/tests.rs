@@ -1,6 +1,7 @@
 //! Every kernel's holes are filled for representative operators. With `PTXAS` naming an assembler, the texts are assembled too.
 
 mod planned;
+mod textbook;
 
 use super::holes::{Holes, Shape, combine};
 use super::keys::{self, Held};
@@ -18,8 +19,6 @@ use isowarp_core::patterns::{
     SelectTask, Sides,
 };
 use isowarp_kernels::Source;
-use isowarp_textbook::kernels::{HISTOGRAM_VARIANT, MERGE_VARIANT, REDUCE_VARIANT, SCAN_VARIANT};
-use isowarp_textbook::{HistogramVariant, MergeVariant, ReduceVariant, ScanVariant};
 use std::process::Command;
 use std::sync::Arc;
 
@@ -218,18 +217,6 @@ fn line_kernels_of_every_width_fill_their_holes() {
             Fill { name: "store4", body: &store4 },
         ];
         let mut filled = 0;
-        let operators = Operators::Tree {
-            load: &load,
-            combine: &op,
-            finish: &finish,
-            elements: 1,
-            from_partials: false,
-            to_results: false,
-            first: None,
-        };
-        let rungs = |rungs: usize| (0..rungs as u32).map(|rung| [("rung", rung), ("words", load.result_words() as u32)]);
-        rungs(ReduceVariant::ALL.len() - 1).for_each(|choices| check_planned(REDUCE_VARIANT.def(), operators, &choices, (&leaves, &outs)));
-        rungs(ScanVariant::ALL.len() - 1).for_each(|choices| check_planned(SCAN_VARIANT.def(), operators, &choices, (&leaves, &outs)));
         for source in [Source::Reduce, Source::Scan, Source::Segments] {
             for entry in source.builds()[0].entries.iter().filter(|e| e.name.ends_with(&format!("_w{}", room(load.result_words())))) {
                 let fills: Vec<Fill<'_>> = all.iter().filter(|f| entry.holes.contains(&f.name)).copied().collect();
@@ -275,29 +262,6 @@ fn reductions_by_key_of_both_widths_fill_their_holes() {
     all::<u32>();
     all::<f32>();
     all::<f64>();
-}
-
-#[test]
-fn every_rung_has_kernels_of_every_width() {
-    let entry = |def: &Def, rung: u32, words: u32| {
-        let choice = |name: &str| if name == "rung" { rung } else { words };
-        launcher::entry(def.entry().expect("a kernel of its own"), choice).expect("an entry to every choice")
-    };
-    for words in 1..=4 {
-        let reductions = ReduceVariant::ALL.into_iter().filter(|v| *v != ReduceVariant::AlignedTree);
-        let scans = ScanVariant::ALL.into_iter().filter(|v| *v != ScanVariant::SinglePass);
-        let reductions = reductions.map(|v| entry(REDUCE_VARIANT.def(), v as u32, words));
-        for kernel in reductions.chain(scans.map(|v| entry(SCAN_VARIANT.def(), v as u32, words))) {
-            assert!(
-                kernel.name().ends_with(&format!("_w{}", room(words as usize))) && kernel.template((7, 0)).is_ok(),
-                "{}",
-                kernel.name()
-            );
-        }
-    }
-    for variant in MergeVariant::ALL.into_iter().filter(|v| *v != MergeVariant::MergePath) {
-        entry(MERGE_VARIANT.def(), variant as u32, 0);
-    }
 }
 
 /// An element's part and values of 1 to 4 words, and the identity on these.
@@ -386,11 +350,6 @@ fn histograms_of_every_kind_fill_their_holes() {
                 launcher::with_fills(kernel.holes(), &operators, (&[shape], &[]), task.numerics, |fills| {
                     check(Source::Histogram, kernel.entry(), fills);
                 });
-            }
-            // The rungs of the ladder take one element at a time.
-            let rungs = HistogramVariant::ALL.into_iter().filter(|v| *v != HistogramVariant::Replicated);
-            for rung in rungs.filter(|_| task.func.result_words() == 1) {
-                check_planned(HISTOGRAM_VARIANT.def(), Operators::Words(&task.func), &rung.choices(), (&[shape], &[]));
             }
         }
     }

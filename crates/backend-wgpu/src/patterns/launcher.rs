@@ -183,6 +183,10 @@ impl Wgpu {
             let found = planned.def.arrays.iter().position(|face| face.name == name);
             found.map(|k| k as u8).ok_or_else(|| Error::Compile { kernel: program.entry.to_owned(), log: format!("no array `{name}`") })
         };
+        let (requested, limit) = ((planned.accumulators().count() + program.extra().count()) as u64, MAX as u64);
+        if requested > limit {
+            return Err(Error::TooLarge { what: "arrays of a kernel", requested, limit });
+        }
         let bound = planned.accumulators().chain(program.extra().map(|b| b.name)).map(place).collect::<Result<_>>()?;
         let ready = Ready { kernel: self.program(pattern, program)?, bound };
         Ok(self.patterns().planned.lock().entry(key).or_insert(ready).clone())

@@ -2,7 +2,7 @@
 
 use arrayvec::ArrayVec;
 
-/// The most 32-bit words of a kernel's parameters.
+/// The most 32-bit words of a kernel's parameters, of which CUDA has the first 16.
 pub const MAX_WORDS: usize = 20;
 
 /// A kernel's parameters as 32-bit words.
@@ -81,6 +81,17 @@ pub fn push(words: &mut Words, bits: u64, count: usize) {
     }
 }
 
+/// Words of parameters.
+#[must_use]
+pub const fn words_of(members: &[Member]) -> usize {
+    let (mut at, mut k) = (0, 0);
+    while k < members.len() {
+        at = if members[k].words == 2 { usize::next_multiple_of(at, 2) } else { at } + members[k].words;
+        k += 1;
+    }
+    at
+}
+
 /// Calls `f` with each parameter and its first word.
 pub fn places(members: &[Member], mut f: impl FnMut(Member, usize)) {
     let mut at = 0;
@@ -135,6 +146,11 @@ macro_rules! kernel_params {
             $($(#[$field_doc])* pub $field: $ty,)*
         }
 
+        const _: () = assert!(
+            $crate::launch::params::words_of(<$name as $crate::launch::params::Params>::MEMBERS) <= $crate::launch::params::MAX_WORDS,
+            "a kernel has at most 20 words of parameters",
+        );
+
         impl $crate::launch::params::Params for $name {
             const NAME: &'static str = $namespace;
             const MEMBERS: &'static [$crate::launch::params::Member] = &[$($crate::launch::params::Member {
@@ -179,5 +195,9 @@ mod tests {
             push(&mut words, bits, count);
         }
         assert_eq!(words[..], [7, 0, 9, 5, 3]);
+        assert_eq!(words_of(&members), words.len());
+        let mut at = 0;
+        assert_eq!([1, 2, 1].map(|count| take(&words, &mut at, count)), [7, 5 << 32 | 9, 3]);
+        assert_eq!(take(&words, &mut at, 2), 0, "a word that is not there");
     }
 }

@@ -9,7 +9,6 @@ use isowarp_core::launch::kernels::{
 use isowarp_core::patterns::layout::plan::plane_choices;
 use isowarp_core::patterns::{GatherTask, ScatterOp, ScatterTask};
 use isowarp_kernels::Source;
-use isowarp_textbook::sort::plan::Form;
 
 #[test]
 fn moves_of_every_type_and_index_have_a_kernel() {
@@ -42,16 +41,6 @@ fn every_step_of_a_top_k_has_a_kernel_for_keys_of_every_size() {
     for step in kernels::all().into_iter().filter(|def| def.pattern == "top_k" && def.entry().is_some()) {
         for size in [1, 2, 4, 8] {
             check_planned(step, Operators::Nothing, &[("size", size)], (&[], &[]));
-        }
-    }
-}
-
-#[test]
-fn every_launch_of_a_textbooks_sort_has_a_kernel_for_keys_of_every_size() {
-    for step in isowarp_textbook::kernels::all().into_iter().filter(|def| def.name.starts_with("sort_")) {
-        for (key_bytes, items) in [1, 2, 4, 8].into_iter().flat_map(|bytes| [1, 4].map(|items| (bytes, items))) {
-            let form = Form { key_bytes, items, ..Form::default() };
-            check_planned(step, Operators::Nothing, &form.choices(), (&[], &[]));
         }
     }
 }
